@@ -1,0 +1,64 @@
+package builtins
+
+import (
+	"context"
+
+	"github.com/yamlhost/yamlhost/schema"
+	"github.com/yamlhost/yamlhost/value"
+)
+
+// Func describes a function. Records are immutable.
+type Func struct {
+	Name     string   // without "fn::", in its canonical spelling
+	Aliases  []string // other names, without "fn::"
+	Summary  string   // one sentence
+	Params   []Param
+	Variadic bool  // the last parameter takes any number of arguments
+	Shape    Shape // how the argument of the fn:: form becomes parameters
+	// Result is the type of the result, given the types of the arguments.
+	Result   func(args []schema.Type) schema.Type
+	Example  string // YAML
+	Since    string // version of yamlhost
+	Rule     string // the rule it follows, such as L6.10
+	Portable bool   // understood by Pulumi YAML too
+	Warning  string // printed when the function is used, such as a deprecation; may be empty
+
+	// Eval computes the result. The shell calls it only with arguments that fit the parameters and, but for parameters
+	// that opt in, are fully known and have no marks.
+	Eval func(ctx context.Context, env Env, args []value.Value) (value.Value, error)
+	// Lazy takes the place of Eval for functions that choose which arguments to evaluate.
+	Lazy func(ctx context.Context, env Env, args []Thunk) (value.Value, error)
+}
+
+// Param describes a parameter.
+type Param struct {
+	Name     string
+	Type     schema.Type
+	Doc      string
+	Optional bool
+	// Literal says that the argument of the fn:: form must be a text without interpolation.
+	Literal bool
+	// Marked lets the body see unknown and secret values and dependencies; it then answers for them itself.
+	Marked bool
+}
+
+// Shape is how the one argument of the fn:: form becomes parameters.
+type Shape uint8
+
+// The shapes.
+const (
+	Whole      Shape = iota // the argument is the only parameter
+	Positional              // a list with an item for each parameter
+	Fields                  // a map with a key for each parameter
+)
+
+// Thunk evaluates one argument when it is asked to.
+type Thunk func(ctx context.Context) (value.Value, error)
+
+// Env is what functions may reach of the world. Implementations are safe for concurrent use.
+type Env interface {
+	// ReadFile reads a file; a relative path is relative to the program directory.
+	ReadFile(path string) ([]byte, error)
+	// StackOutput reads an output of another stack (L6.30); null when the stack has no such output.
+	StackOutput(ctx context.Context, stack, output string) (value.Value, error)
+}

@@ -1,0 +1,133 @@
+package check
+
+import (
+	"github.com/yamlhost/yamlhost/builtins"
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/parser/ast"
+	"github.com/yamlhost/yamlhost/schema"
+	"github.com/yamlhost/yamlhost/value"
+)
+
+// Program is a checked program. It is immutable and safe for concurrent use.
+type Program struct {
+	File *ast.File
+	Name string // the project's name
+
+	// Nodes are the configuration values, variables and resources in the order of evaluation: each behind what it needs,
+	// ties in source order (L9.3).
+	Nodes   []*Node
+	Outputs []*Output
+	// Packages are the packages that the program needs, each once, in order of first use.
+	Packages []schema.Descriptor
+
+	refs  map[*ast.Access]Ref
+	calls map[*ast.Call]*Call
+	types map[ast.Expr]schema.Type
+}
+
+// NodeKind tells what a node declares.
+type NodeKind uint8
+
+// The kinds of nodes.
+const (
+	ConfigNode NodeKind = iota
+	VariableNode
+	ResourceNode
+)
+
+// Node is one thing to evaluate.
+type Node struct {
+	Index int // its place in Program.Nodes
+	Kind  NodeKind
+	Name  string
+	Range diag.Range // of its name
+	Needs []Edge     // in source order; a node may come several times
+	Type  schema.Type
+
+	Config   *Config       // of a ConfigNode
+	Variable *ast.Variable // of a VariableNode
+	Resource *Resource     // of a ResourceNode
+}
+
+// Edge says that a node needs another, and which text says so.
+type Edge struct {
+	To    *Node
+	Range diag.Range
+}
+
+// Config is a configuration value: either Value is set, from the stack's configuration, or Decl.Default gives it.
+type Config struct {
+	Decl  *ast.Config // nil for a key that the program does not declare
+	Key   string      // full key, <namespace>:<name>
+	Value *value.Value
+	// Text is the value as it was written in the stack's configuration, kept for properties that want text (L2.33).
+	Text *string
+}
+
+// Resource is a checked resource.
+type Resource struct {
+	Decl        *ast.Resource
+	Token       string            // canonical
+	LogicalName string            // last part of the URN
+	Package     schema.Descriptor // with the options version and pluginDownloadURL applied
+	Schema      *schema.Resource  // nil when the type's members are not known
+	// DefaultProvider is the program's default provider for the package, when the resource has to use it (L7.45).
+	DefaultProvider *Node
+}
+
+// Output is one output of the program.
+type Output struct {
+	Decl  *ast.Output
+	Needs []Edge
+	Type  schema.Type
+}
+
+// RefKind tells what a name in an expression stands for.
+type RefKind uint8
+
+// The kinds of references.
+const (
+	RefNode   RefKind = iota // a configuration value, variable or resource
+	RefPulumi                // the built-in variable pulumi (L3.F)
+	RefBad                   // nothing; it has been reported
+)
+
+// Ref is what the root of an access stands for.
+type Ref struct {
+	Kind RefKind
+	Node *Node
+}
+
+// Call is what a call means: a built-in function, or a provider function.
+type Call struct {
+	Func   *builtins.Func // nil for a provider function
+	Invoke *Invoke        // of a provider function
+	Args   []ast.Expr     // by parameter of Func; nil where an optional one is left out
+}
+
+// Invoke is a checked call of a provider function (L6.C).
+type Invoke struct {
+	Token           string // canonical
+	Package         schema.Descriptor
+	Schema          *schema.Function // nil when not known
+	Arguments       ast.Expr         // nil for none
+	Return          string           // empty for the whole result
+	Parent          ast.Expr
+	Provider        ast.Expr
+	DependsOn       ast.Expr
+	DefaultProvider *Node // the program's default provider for the package, when the call has to use it
+}
+
+// Ref is what the root of an access stands for.
+func (p *Program) Ref(a *ast.Access) Ref { return p.refs[a] }
+
+// Call is what a call means; nil for one that has been reported as wrong.
+func (p *Program) Call(c *ast.Call) *Call { return p.calls[c] }
+
+// TypeOf is the type of an expression; Invalid for one that is not part of the program or has been reported as wrong.
+func (p *Program) TypeOf(e ast.Expr) schema.Type {
+	if t, ok := p.types[e]; ok {
+		return t
+	}
+	return schema.Invalid
+}

@@ -1,0 +1,58 @@
+package diag
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/agext/levenshtein"
+)
+
+// The bounds of Suggest: how far a name may be from what was typed (L5.22) and how many names are worth showing (L1.24).
+const (
+	suggestDistance = 3
+	suggestMost     = 5
+)
+
+// Suggest picks the candidates that name may have been meant to be: those at an edit distance of at most three without
+// regard to case, nearest first and in alphabetical order where equally near, at most five (L1.24). A short name must
+// keep at least half of its letters, so that not every short candidate is near to it. name itself is never suggested,
+// another capitalisation of it is.
+func Suggest(name string, candidates []string) []string {
+	type near struct {
+		name     string
+		distance int
+	}
+	folded := strings.ToLower(name)
+	length := utf8.RuneCountInString(folded)
+	var found []near
+	for _, candidate := range candidates {
+		if candidate == name {
+			continue
+		}
+		other := strings.ToLower(candidate)
+		otherLength := utf8.RuneCountInString(other)
+		most := min(suggestDistance, max(length, otherLength)/2)
+		if abs(length-otherLength) > most {
+			continue
+		}
+		params := levenshtein.NewParams().MaxCost(most)
+		if distance := levenshtein.Distance(folded, other, params); distance <= most {
+			found = append(found, near{candidate, distance})
+		}
+	}
+	slices.SortFunc(found, func(a, b near) int {
+		if a.distance != b.distance {
+			return a.distance - b.distance
+		}
+		return strings.Compare(a.name, b.name)
+	})
+	found = slices.CompactFunc(found, func(a, b near) bool { return a.name == b.name })
+	names := make([]string, 0, min(len(found), suggestMost))
+	for _, n := range found[:min(len(found), suggestMost)] {
+		names = append(names, n.name)
+	}
+	return names
+}
+
+func abs(n int) int { return max(n, -n) }

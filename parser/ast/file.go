@@ -1,0 +1,171 @@
+package ast
+
+import "github.com/yamlhost/yamlhost/diag"
+
+// File is a program: one text, or several that were merged.
+type File struct {
+	Source *diag.Source // the main text
+
+	Name        *Literal // program name, when the text gives one
+	Description *Literal
+
+	RequiredVersion Expr // pulumi.requiredVersion (L3.60); nil when absent
+
+	Config     []*Config
+	Variables  []*Variable
+	Resources  []*Resource
+	Outputs    []*Output
+	Components []*Component
+}
+
+// Literal is a text that stands as it is, never interpolated, with its place.
+type Literal struct {
+	Value string
+	Range diag.Range
+}
+
+// Text is the literal's value; empty for a nil literal.
+func (l *Literal) Text() string {
+	if l == nil {
+		return ""
+	}
+	return l.Value
+}
+
+// Config declares a configuration value (L2.C).
+type Config struct {
+	Name    Literal
+	Range   diag.Range // the whole entry, key included
+	Type    *ConfigType
+	Default Expr // nil when absent
+	Secret  *BoolLiteral
+	Key     *Literal // the field `name`: the key looked up in the stack's configuration
+}
+
+// ConfigType is a declared type of a configuration value (L2.20, L2.11).
+type ConfigType struct {
+	Name  string      // string, number, integer, boolean, object, list or any
+	Item  *ConfigType // of a list; nil when open
+	Range diag.Range
+}
+
+// BoolLiteral is a boolean that stands as it is.
+type BoolLiteral struct {
+	Value bool
+	Range diag.Range
+}
+
+// Variable names an expression (L3.A).
+type Variable struct {
+	Name  Literal
+	Range diag.Range
+	Value Expr
+}
+
+// Output is an output of the program (L3.D).
+type Output struct {
+	Name  Literal
+	Range diag.Range
+	Value Expr
+}
+
+// Resource declares a resource (L3.B).
+type Resource struct {
+	Name            Literal    // the key in the program
+	Range           diag.Range // the whole entry, key included
+	Type            *Literal
+	LogicalName     *Literal     // the field `name`; last part of the URN when given
+	DefaultProvider *BoolLiteral // the field `defaultProvider`
+
+	Properties      []Property // when the properties are written as a map
+	PropertiesRange diag.Range // the whole block; zero when absent
+	PropertiesExpr  Expr       // when they are one expression (L3.11)
+
+	Get     *Get
+	Options Options
+
+	// Extensions of yamlhost (decision D6); nil when absent.
+	ForEach Expr
+	If      Expr
+}
+
+// Property is one entry of a block whose keys are plain text.
+type Property struct {
+	Name  Literal
+	Value Expr
+}
+
+// Get reads an existing resource (L3.C).
+type Get struct {
+	Range diag.Range
+	ID    Expr
+	State []Property
+}
+
+// Options are a resource's options (L4.A). Every field is nil or empty when absent.
+type Options struct {
+	Range diag.Range // the whole block; zero when absent
+
+	AdditionalSecretOutputs *Option
+	Aliases                 *Option
+	CustomTimeouts          *Timeouts
+	DeleteBeforeReplace     *Option
+	DependsOn               *Option
+	IgnoreChanges           *Option
+	Import                  *Option
+	Parent                  *Option
+	Protect                 *Option
+	Provider                *Option
+	Providers               *Option
+	Version                 *Option
+	PluginDownloadURL       *Option
+	ReplaceOnChanges        *Option
+	RetainOnDelete          *Option
+	ReplaceWith             *Option
+	DeletedWith             *Option
+	HideDiffs               *Option
+	ReplacementTrigger      *Option
+	EnvVarMappings          *Option
+	Hooks                   *Option
+}
+
+// Option is one option with the place of its key.
+type Option struct {
+	Key   Literal
+	Value Expr
+}
+
+// Timeouts is the option customTimeouts.
+type Timeouts struct {
+	Key                          Literal
+	Create, Update, Delete, Read *Option
+}
+
+// Each calls fn for every option that is present, in the order of Options' fields.
+func (o *Options) Each(fn func(*Option)) {
+	call := func(options ...*Option) {
+		for _, option := range options {
+			if option != nil {
+				fn(option)
+			}
+		}
+	}
+	call(o.AdditionalSecretOutputs, o.Aliases)
+	if t := o.CustomTimeouts; t != nil {
+		call(t.Create, t.Update, t.Delete, t.Read)
+	}
+	call(o.DeleteBeforeReplace, o.DependsOn, o.IgnoreChanges, o.Import, o.Parent, o.Protect, o.Provider, o.Providers,
+		o.Version, o.PluginDownloadURL, o.ReplaceOnChanges, o.RetainOnDelete, o.ReplaceWith, o.DeletedWith, o.HideDiffs,
+		o.ReplacementTrigger, o.EnvVarMappings, o.Hooks)
+}
+
+// Component declares a component (L3.E): a program of its own with inputs in place of configuration.
+type Component struct {
+	Name        Literal
+	Range       diag.Range
+	Description *Literal
+	Inputs      []*Config
+	Variables   []*Variable
+	Resources   []*Resource
+	Outputs     []*Output
+}

@@ -1,0 +1,61 @@
+package engine
+
+import (
+	"context"
+	"io"
+
+	"github.com/yamlhost/yamlhost/runtime/journal"
+	"github.com/yamlhost/yamlhost/runtime/provider"
+	"github.com/yamlhost/yamlhost/runtime/state"
+	"github.com/yamlhost/yamlhost/value"
+)
+
+// Options say what to operate on and how. Base and everything it holds are not modified.
+type Options struct {
+	Project, Stack, Organization string
+	RootDir                      string // of the project, absolute; source positions are relative to it
+	ProgramDir                   string // absolute; asset paths are relative to it
+
+	Config           map[string]string // full key to plain text; objects as JSON
+	ConfigSecretKeys []string
+
+	Base      *state.Snapshot // nil for a stack without a state
+	Journal   journal.Journal // takes every change of state; must be nil if and only if DryRun
+	Providers provider.Loader
+	Events    func(Event) // called by one goroutine at a time, in order; must not block for long
+
+	DryRun          bool // preview: nothing is changed
+	Parallel        int  // operations at the same time; 0 is 4 times the processors
+	ContinueOnError bool
+	Refresh         bool   // read every resource before the program runs
+	MonitorEndpoint string // host:port at which other processes reach this deployment's monitor; empty for none
+
+	// StackOutputs reads another stack's outputs by its name, for stack references; nil when that is not possible.
+	StackOutputs func(ctx context.Context, name string) (value.Value, error)
+	// Open reads the content behind an asset's or archive's URI; nil when remote content is not possible.
+	Open func(ctx context.Context, uri string) (io.ReadCloser, error)
+	// Seed gives 32 random bytes for a resource's automatic names; nil for the system's randomness.
+	Seed func() []byte
+}
+
+// Result is how an operation ended.
+type Result struct {
+	Snapshot *state.Snapshot // after the operation; Base for a preview
+	Changes  map[Op]int      // counted steps (E8.2–E8.7)
+	Failed   bool            // something was reported as an error
+	Canceled bool
+}
+
+// HasChanges reports whether anything but reads and sames was counted (E8.5).
+func (r *Result) HasChanges() bool {
+	for op, n := range r.Changes {
+		switch op {
+		case OpSame, OpRead, OpReadReplacement, OpDiscard:
+		default:
+			if n > 0 {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,38 @@
+package journal
+
+import (
+	"context"
+
+	"github.com/yamlhost/yamlhost/runtime/state"
+)
+
+// ID names an entry of the snapshot during one operation: 1 to n are the n resources of the base, in its order; resources
+// added during the operation get greater numbers, each once. 0 names nothing.
+type ID int64
+
+// Entry is one record: of the beginning of a step if Begin is set, else of the end of a step or of another change.
+type Entry struct {
+	// Step pairs the beginning of a step with its end: from 1, each once. It is 0 for a change that had no beginning.
+	Step int64
+	// Begin is the operation that is about to be attempted.
+	Begin *state.Operation
+
+	// What the end of the step means for the snapshot; all are empty when it failed and changed nothing.
+	Remove []ID      // entries that are no more
+	Amend  []Amended // entries that take on another content at their place
+	Add    []Amended // new entries, behind all that were added before and before all that is left of the base (E6.30)
+	// ClearPending drops the base's pending operations (E6.42).
+	ClearPending bool
+}
+
+// Amended is an entry with the content it takes on.
+type Amended struct {
+	ID       ID
+	Resource *state.Resource
+}
+
+// Journal takes entries. Append returns once the entry is durable; entries of concurrent calls may share one sync.
+// Implementations are safe for concurrent use.
+type Journal interface {
+	Append(ctx context.Context, e Entry) error
+}

@@ -1,0 +1,85 @@
+package provider
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/yamlhost/yamlhost/value"
+)
+
+// Outcome is what is known of a failed operation's effect (E3.50).
+type Outcome uint8
+
+// The outcomes. NothingHappened: the resource is as before. Unclear: it may have changed. Partial: it exists, is
+// recorded, and is not healthy.
+const (
+	NothingHappened Outcome = iota
+	Partial
+	Unclear
+)
+
+// Error is a failed provider call whose outcome matters. Of a Partial failure, ID, Outputs, Inputs and Reasons tell what
+// there is now.
+type Error struct {
+	Outcome Outcome
+	Message string
+	ID      string
+	Outputs value.Value
+	Inputs  value.Value // null when the provider gave none
+	Reasons []string
+	// Properties are faults of single properties, when the provider named them.
+	Properties          []Failure
+	RefreshBeforeUpdate bool
+	Unimplemented       bool // the provider does not know the call
+	Cause               error
+}
+
+// Error is the provider's text; of a partial failure the list of reasons as E3.50 has it.
+func (e *Error) Error() string {
+	if e.Outcome == Partial {
+		var b strings.Builder
+		if e.Message != "" {
+			b.WriteString(e.Message + ": ")
+		}
+		fmt.Fprintf(&b, "%d error(s) occurred:", len(e.Reasons))
+		for _, reason := range e.Reasons {
+			b.WriteString("\n    * " + reason)
+		}
+		return b.String()
+	}
+	return e.Message
+}
+
+// Unwrap is what lies behind, when there is something.
+func (e *Error) Unwrap() error { return e.Cause }
+
+// CrashError says that a plugin's process is gone: it crashed, was killed or never came up (D10).
+type CrashError struct {
+	Plugin string
+	Exit   string // how the process ended, as the system tells
+	Output string // the last of what it printed
+}
+
+// Error names the plugin, how it ended and what it said last.
+func (e *CrashError) Error() string {
+	text := fmt.Sprintf("plugin %s stopped unexpectedly (%s)", e.Plugin, e.Exit)
+	if out := strings.TrimSpace(e.Output); out != "" {
+		text += "; its last output:\n    " + strings.ReplaceAll(out, "\n", "\n    ")
+	}
+	return text
+}
+
+// MissingError says that no plugin for a package was found.
+type MissingError struct {
+	Package, Version string
+	Looked           []string // where it was looked for
+}
+
+// Error says what is missing and where it was looked for.
+func (e *MissingError) Error() string {
+	name := e.Package
+	if e.Version != "" {
+		name += " " + e.Version
+	}
+	return fmt.Sprintf("no provider plugin for package %s: looked for pulumi-resource-%s in %s", name, e.Package, strings.Join(e.Looked, ", "))
+}

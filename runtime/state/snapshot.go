@@ -1,0 +1,142 @@
+package state
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/yamlhost/yamlhost/value"
+	"github.com/yamlhost/yamlhost/value/urn"
+)
+
+// Snapshot is everything known of a stack at one moment. Resources are in an order in which each follows what it depends
+// on (E1.50). Snapshots and what they hold are never modified once shared; make copies.
+type Snapshot struct {
+	Manifest        Manifest
+	SecretsProvider *SecretsProvider // nil when the state has no secrets
+	Resources       []*Resource
+	Pending         []Operation
+	Metadata        json.RawMessage            // as read; nil for {}
+	Snippets        json.RawMessage            // as read
+	Extensions      json.RawMessage            // as read
+	Unknown         map[string]json.RawMessage // deployment keys that are not ours, kept (F0.3)
+}
+
+// Manifest says who wrote a snapshot and when (F5.4).
+type Manifest struct {
+	Time    time.Time
+	Magic   string
+	Version string
+}
+
+// SecretsProvider says how the secrets of a snapshot are sealed (F5.5).
+type SecretsProvider struct {
+	Type  string          `json:"type"`
+	State json.RawMessage `json:"state,omitempty"`
+}
+
+// Resource is one resource's state (E1.20–E1.46). It is never modified once shared; make a copy with Clone.
+type Resource struct {
+	URN    urn.URN
+	Type   string
+	Custom bool
+	ID     string
+
+	Inputs  value.Value // a map
+	Outputs value.Value // a map
+
+	Parent               urn.URN
+	Provider             string // reference
+	Dependencies         []urn.URN
+	PropertyDependencies map[string][]urn.URN
+
+	Delete             bool // left to delete after a replacement
+	PendingReplacement bool // deleted, not yet created again
+	External           bool // read, not managed
+	Protect            bool
+	RetainOnDelete     bool
+	Taint              bool
+
+	InitErrors              []string
+	Aliases                 []urn.URN // the one matched in this operation
+	CustomTimeouts          Timeouts
+	ImportID                string
+	DeletedWith             urn.URN
+	ReplaceWith             []urn.URN
+	AdditionalSecretOutputs []string
+	IgnoreChanges           []string
+	ReplaceOnChanges        []string
+	HideDiffs               []string
+	ReplacementTrigger      value.Value // null when absent
+	RefreshBeforeUpdate     bool
+	ViewOf                  urn.URN
+	ResourceHooks           map[string][]string
+	Created, Modified       *time.Time
+	SourcePosition          string // project:///<path>#<line>,<column>
+	StackTrace              json.RawMessage
+	ExtensionRef            string
+	SnippetID               string
+
+	Unknown map[string]json.RawMessage // keys that are not ours, kept (F0.3)
+}
+
+// Timeouts are in seconds; 0 is the provider's own choice.
+type Timeouts struct {
+	Create float64 `json:"create,omitempty"`
+	Update float64 `json:"update,omitempty"`
+	Delete float64 `json:"delete,omitempty"`
+	Read   float64 `json:"read,omitempty"`
+}
+
+// OperationKind is what was being done.
+type OperationKind string
+
+// The kinds of pending operations (F5.15).
+const (
+	Creating  OperationKind = "creating"
+	Updating  OperationKind = "updating"
+	Deleting  OperationKind = "deleting"
+	Reading   OperationKind = "reading"
+	Importing OperationKind = "importing"
+)
+
+// Operation is something begun whose end is not known.
+type Operation struct {
+	Resource *Resource
+	Kind     OperationKind
+}
+
+// Clone is a shallow copy, whose fields may be set without touching r.
+func (r *Resource) Clone() *Resource {
+	c := *r
+	return &c
+}
+
+// IsProvider reports whether the resource is a provider.
+func (r *Resource) IsProvider() bool { return urn.IsProviderType(r.Type) }
+
+// AllDependencies calls fn for the URN of everything that r depends on in any way (E1.47): its provider, parent,
+// dependencies, property dependencies, deletedWith and replaceWith. A URN may come several times.
+func (r *Resource) AllDependencies(fn func(urn.URN)) {
+	if r.Provider != "" {
+		if ref, err := urn.ParseReference(r.Provider); err == nil {
+			fn(ref.URN)
+		}
+	}
+	if r.Parent != "" {
+		fn(r.Parent)
+	}
+	for _, u := range r.Dependencies {
+		fn(u)
+	}
+	for _, urns := range r.PropertyDependencies {
+		for _, u := range urns {
+			fn(u)
+		}
+	}
+	if r.DeletedWith != "" {
+		fn(r.DeletedWith)
+	}
+	for _, u := range r.ReplaceWith {
+		fn(u)
+	}
+}

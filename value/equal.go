@@ -1,0 +1,60 @@
+package value
+
+import "slices"
+
+// Equal reports whether a and b have the same content and the same marks: unknown, secret and dependencies, deeply.
+// Numbers are compared as doubles, with NaN equal to itself and -0 equal to 0. Assets and archives with hashes are
+// compared by them alone (F1.26).
+func Equal(a, b Value) bool { return equal(a, b, true) }
+
+// SameContent reports whether a and b have the same content, whatever their secrecy and dependencies. Two unknown values
+// are the same content only if both are unknown at the same place.
+func SameContent(a, b Value) bool { return equal(a, b, false) }
+
+func equal(a, b Value, withMarks bool) bool {
+	if a.kind != b.kind || a.IsKnown() != b.IsKnown() {
+		return false
+	}
+	if withMarks && (a.IsSecret() != b.IsSecret() || !slices.Equal(a.Deps(), b.Deps())) {
+		return false
+	}
+	if !a.IsKnown() {
+		return true
+	}
+	switch x := a.payload.(type) {
+	case nil:
+		return true
+	case bool:
+		y, _ := b.AsBool()
+		return x == y
+	case float64:
+		y, _ := b.AsNumber()
+		return x == y || x != x && y != y
+	case string:
+		y, _ := b.AsString()
+		return x == y
+	case []Value:
+		y, _ := b.AsList()
+		return slices.EqualFunc(x, y, func(p, q Value) bool { return equal(p, q, withMarks) })
+	case *fields:
+		y, ok := b.payload.(*fields)
+		return ok && slices.Equal(x.keys, y.keys) &&
+			slices.EqualFunc(x.values, y.values, func(p, q Value) bool { return equal(p, q, withMarks) })
+	case *Asset:
+		y, ok := b.AsAsset()
+		if ok && x.Hash != "" && y.Hash != "" {
+			return x.Hash == y.Hash
+		}
+		return ok && *x == *y
+	case *Archive:
+		y, ok := b.AsArchive()
+		if ok && x.Hash != "" && y.Hash != "" {
+			return x.Hash == y.Hash
+		}
+		return ok && x.Path == y.Path && x.URI == y.URI && x.Hash == y.Hash && equal(x.Assets, y.Assets, withMarks)
+	case *ResourceRef:
+		y, ok := b.AsResource()
+		return ok && x.URN == y.URN && x.PackageVersion == y.PackageVersion && equal(x.ID, y.ID, withMarks)
+	}
+	return false
+}

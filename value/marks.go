@@ -1,0 +1,173 @@
+package value
+
+import (
+	"slices"
+
+	"github.com/yamlhost/yamlhost/value/urn"
+)
+
+// marks is what a value carries beside its content. It is immutable and may be shared.
+type marks struct {
+	unknown bool
+	secret  bool
+	deps    []urn.URN // ascending, each once
+}
+
+// IsSecret reports whether the value itself is secret; parts inside may be too, see ContainsSecret.
+func (v Value) IsSecret() bool { return v.marks != nil && v.marks.secret }
+
+// Deps are the URNs that the value itself came from, ascending, each once. The caller must not modify them. Parts inside
+// may have more, see AllDeps.
+func (v Value) Deps() []urn.URN {
+	if v.marks == nil {
+		return nil
+	}
+	return v.marks.deps
+}
+
+// Secret is v marked secret.
+func (v Value) Secret() Value {
+	if v.IsSecret() {
+		return v
+	}
+	return v.withMarks(marks{unknown: !v.IsKnown(), secret: true, deps: v.Deps()})
+}
+
+// Public is v without its own secret mark; parts inside keep theirs.
+func (v Value) Public() Value {
+	if !v.IsSecret() {
+		return v
+	}
+	return v.withMarks(marks{unknown: !v.IsKnown(), deps: v.Deps()})
+}
+
+// DependingOn is v with more dependencies.
+func (v Value) DependingOn(deps ...urn.URN) Value {
+	union := unionURNs(v.Deps(), deps)
+	if len(union) == len(v.Deps()) {
+		return v
+	}
+	return v.withMarks(marks{unknown: !v.IsKnown(), secret: v.IsSecret(), deps: union})
+}
+
+// WithoutDeps is v without its own dependencies; parts inside keep theirs.
+func (v Value) WithoutDeps() Value {
+	if len(v.Deps()) == 0 {
+		return v
+	}
+	return v.withMarks(marks{unknown: !v.IsKnown(), secret: v.IsSecret()})
+}
+
+// WithMarksOf is v with the secrecy and dependencies of each of from added. Being unknown is not passed on: a function
+// of an unknown value says so itself.
+func (v Value) WithMarksOf(from ...Value) Value {
+	for _, f := range from {
+		if f.marks == nil {
+			continue
+		}
+		if f.marks.secret {
+			v = v.Secret()
+		}
+		v = v.DependingOn(f.marks.deps...)
+	}
+	return v
+}
+
+// ContainsUnknown reports whether v or anything inside it is unknown.
+func (v Value) ContainsUnknown() bool {
+	return v.Any(func(x Value) bool { return !x.IsKnown() })
+}
+
+// ContainsSecret reports whether v or anything inside it is secret.
+func (v Value) ContainsSecret() bool { return v.Any(Value.IsSecret) }
+
+// AllDeps are the URNs that v or anything inside it came from, ascending, each once.
+func (v Value) AllDeps() []urn.URN {
+	var all []urn.URN
+	v.Any(func(x Value) bool {
+		if deps := x.Deps(); len(deps) > 0 {
+			all = append(all, deps...)
+		}
+		return false
+	})
+	if all == nil {
+		return nil
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// Bare is v with every secret mark and dependency removed, deeply; unknowns stay unknown. It is how plain text leaves
+// the safe path, so call it only where secrets are meant to be seen.
+func (v Value) Bare() Value {
+	if !v.Any(func(x Value) bool { return x.marks != nil && (x.marks.secret || len(x.marks.deps) > 0) }) {
+		return v
+	}
+	return v.Transform(func(x Value) Value {
+		if x.marks == nil {
+			return x
+		}
+		return x.withMarks(marks{unknown: x.marks.unknown})
+	})
+}
+
+// DeepPublic is v with every secret mark removed, deeply; dependencies stay (fn::unsecret, L6.26).
+func (v Value) DeepPublic() Value {
+	if !v.ContainsSecret() {
+		return v
+	}
+	return v.Transform(Value.Public)
+}
+
+func (v Value) withMarks(m marks) Value {
+	if !m.unknown && !m.secret && len(m.deps) == 0 {
+		v.marks = nil
+	} else {
+		v.marks = &m
+	}
+	return v
+}
+
+// retype is an unknown v with another witness.
+func (v Value) retype(witness Kind) Value { v.kind = witness; return v }
+
+// AsWitness is v, which must be unknown, with another witness; a known v is returned as it is.
+func (v Value) AsWitness(witness Kind) Value {
+	if v.IsKnown() {
+		return v
+	}
+	return v.retype(witness)
+}
+
+// UnknownFrom is an unknown value with the secrecy and dependencies of everything in from, deeply: what a function of
+// those values is before they are known.
+func UnknownFrom(witness Kind, from ...Value) Value {
+	v := Unknown(witness)
+	for _, f := range from {
+		if f.ContainsSecret() {
+			v = v.Secret()
+		}
+		v = v.DependingOn(f.AllDeps()...)
+	}
+	return v
+}
+
+func unionURNs(sorted, more []urn.URN) []urn.URN {
+	if len(more) == 0 {
+		return sorted
+	}
+	missing := false
+	for _, u := range more {
+		if _, found := slices.BinarySearch(sorted, u); !found {
+			missing = true
+			break
+		}
+	}
+	if !missing {
+		return sorted
+	}
+	union := make([]urn.URN, 0, len(sorted)+len(more))
+	union = append(append(union, sorted...), more...)
+	slices.Sort(union)
+	return slices.Compact(union)
+}
