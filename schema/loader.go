@@ -3,6 +3,8 @@ package schema
 import (
 	"context"
 	"errors"
+	"fmt"
+	"sync"
 )
 
 // ErrNotFound says that no provider of the wanted package is installed or embedded.
@@ -31,8 +33,87 @@ func (d Descriptor) PackageName() string {
 	return d.Name
 }
 
+// PackageVersion is the version of the package under that name; empty for any.
+func (d Descriptor) PackageVersion() string {
+	if d.Parameterization != nil {
+		return d.Parameterization.Version
+	}
+	return d.Version
+}
+
+// Key tells descriptors apart: equal keys mean the same package.
+func (d Descriptor) Key() string {
+	key := d.Name + "\x00" + d.Version + "\x00" + d.DownloadURL
+	if p := d.Parameterization; p != nil {
+		key += "\x00" + p.Name + "\x00" + p.Version + "\x00" + string(p.Value)
+	}
+	return key
+}
+
 // Loader finds packages. Implementations are safe for concurrent use and load each package once.
 type Loader interface {
 	// Load returns the package. It returns an error that wraps ErrNotFound when no provider has it.
 	Load(ctx context.Context, d Descriptor) (*Package, error)
+}
+
+// NewLoader makes a Loader of a function that fetches the text of a schema. fetch answers with an error that wraps
+// ErrNotFound when no provider has the package; it is called once for each descriptor, at the same time for different
+// ones, and its failures are remembered, save those of a cancelled context. The built-in package pulumi is not fetched.
+func NewLoader(fetch func(ctx context.Context, d Descriptor) ([]byte, error)) Loader {
+	return &loader{fetch: fetch, entries: make(map[string]*loaderEntry)}
+}
+
+type loader struct {
+	fetch   func(ctx context.Context, d Descriptor) ([]byte, error)
+	mu      sync.Mutex // guards entries
+	entries map[string]*loaderEntry
+}
+
+type loaderEntry struct {
+	mu   sync.Mutex // held while loading
+	done bool
+	pkg  *Package
+	err  error
+}
+
+var _ Loader = (*loader)(nil)
+
+func (l *loader) Load(ctx context.Context, d Descriptor) (*Package, error) {
+	key := d.Key()
+	if d.PackageName() == builtinName {
+		key = builtinName
+	}
+	l.mu.Lock()
+	entry := l.entries[key]
+	if entry == nil {
+		entry = &loaderEntry{}
+		l.entries[key] = entry
+	}
+	l.mu.Unlock()
+
+	entry.mu.Lock()
+	defer entry.mu.Unlock()
+	if !entry.done {
+		entry.pkg, entry.err = l.load(ctx, d)
+		entry.done = entry.err == nil || ctx.Err() == nil
+	}
+	return entry.pkg, entry.err
+}
+
+func (l *loader) load(ctx context.Context, d Descriptor) (*Package, error) {
+	if d.PackageName() == builtinName {
+		return Builtin()
+	}
+	data, err := l.fetch(ctx, d)
+	if err != nil {
+		return nil, fmt.Errorf("load package %s: %w", d.PackageName(), err)
+	}
+	pkg, err := Parse(data)
+	if err != nil {
+		return nil, fmt.Errorf("load package %s: %w", d.PackageName(), err)
+	}
+	if pkg.Version == "" {
+		pkg.Version = d.PackageVersion() // F8.18
+	}
+	return pkg, nil
 }

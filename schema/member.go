@@ -1,5 +1,7 @@
 package schema
 
+import "slices"
+
 // Resource is a resource type of a package.
 type Resource struct {
 	Token       string // canonical
@@ -35,4 +37,89 @@ func (r *Resource) SecretOutputs() []string {
 		}
 	}
 	return names
+}
+
+// ReplaceOnChanges are the property paths whose change replaces the resource, as the schema marks them on outputs at any
+// depth, in schema order (F8.12). Items of lists and entries of maps stand in a path as [*].
+func (r *Resource) ReplaceOnChanges() []string {
+	if !r.marksReplacement() {
+		return nil
+	}
+	var paths []string
+	visiting := make(map[*Object]bool)
+	var walk func(prefix string, t Type)
+	members := func(prefix string, o *Object) {
+		if o == nil || visiting[o] || len(visiting) > maxTypeDepth {
+			return
+		}
+		visiting[o] = true
+		defer delete(visiting, o)
+		for _, p := range o.Properties() {
+			path := p.Name
+			if prefix != "" {
+				path = prefix + "." + p.Name
+			}
+			if p.ReplaceOn {
+				paths = append(paths, path+itemsOf(p.Type))
+				continue
+			}
+			walk(path, p.Type)
+		}
+	}
+	walk = func(path string, t Type) {
+		switch t := t.(type) {
+		case *Optional:
+			walk(path, t.Elem)
+		case *Array:
+			walk(path+"[*]", t.Item)
+		case *Map:
+			walk(path+"[*]", t.Item)
+		case *Object:
+			members(path, t)
+		case *Union:
+			for _, member := range t.Members {
+				walk(path, member)
+			}
+		}
+	}
+	members("", r.Outputs)
+	return slices.Compact(paths)
+}
+
+// marksReplacement reports whether any output at any depth is marked. It looks at each type once, which following every
+// path through types that refer to each other would not.
+func (r *Resource) marksReplacement() bool {
+	seen := make(map[*Object]bool)
+	var marked func(t Type) bool
+	marked = func(t Type) bool {
+		switch t := t.(type) {
+		case *Optional:
+			return marked(t.Elem)
+		case *Array:
+			return marked(t.Item)
+		case *Map:
+			return marked(t.Item)
+		case *Union:
+			return slices.ContainsFunc(t.Members, marked)
+		case *Object:
+			if t == nil || seen[t] {
+				return false
+			}
+			seen[t] = true
+			return slices.ContainsFunc(t.Properties(), func(p *Property) bool { return p.ReplaceOn || marked(p.Type) })
+		}
+		return false
+	}
+	return marked(r.Outputs)
+}
+
+// itemsOf is what a path needs behind it to mean everything inside a value of a type.
+func itemsOf(t Type) string {
+	switch t := Required(t).(type) {
+	case *Array:
+		return "[*]" + itemsOf(t.Item)
+	case *Map:
+		return "[*]" + itemsOf(t.Item)
+	}
+	return ""
 }

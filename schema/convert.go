@@ -1,0 +1,436 @@
+package schema
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/yamlhost/yamlhost/value"
+)
+
+// ConvertError says why a value does not fit a type, and where inside it. It never shows the value.
+type ConvertError struct {
+	Path   value.Path // inside the value; empty for the value itself
+	Reason string
+}
+
+// Error is the place and the reason.
+func (e *ConvertError) Error() string {
+	if len(e.Path) == 0 {
+		return e.Reason
+	}
+	return e.Path.String() + ": " + e.Reason
+}
+
+// Convert makes of v what a provider expects for the type t, deeply (L8.40): numbers and booleans become text where text
+// is wanted, numeric text becomes a number, "true" and "false" become booleans, and a resource where text is wanted
+// becomes its ID, or a component its URN (L8.11). Unknown values, secrecy and dependencies stay where they are. What
+// needs no conversion is left as it is, whether it fits the type or not: judging is the provider's. The error is a
+// *ConvertError.
+func Convert(t Type, v value.Value) (value.Value, error) {
+	c := converter{}
+	v, _, err := c.convert(t, v, nil)
+	return v, err
+}
+
+// Complete makes of what a program gives for the inputs o what a provider expects: it converts as Convert does, adds
+// constants (L3.14), fills in what is left out and has a default, of the schema or of an environment variable (L3.15),
+// and marks secret what the schema marks so (L3.16). getenv looks up environment variables; nil stands for an empty
+// environment. Of an unknown map every input is unknown (L3.12). The error is a *ConvertError.
+func Complete(o *Object, inputs value.Value, getenv func(name string) (string, bool)) (value.Value, error) {
+	if !inputs.IsKnown() {
+		entries := make([]value.Entry, 0, len(o.Properties()))
+		for _, p := range o.Properties() {
+			entries = append(entries, value.Entry{Key: p.Name, Value: sealed(p, inputs)})
+		}
+		return value.MapOf(entries...).WithMarksOf(inputs), nil
+	}
+	if inputs.IsNull() {
+		inputs = value.EmptyMap().WithMarksOf(inputs)
+	}
+	c := converter{complete: true}
+	inputs, _, err := c.convert(o, inputs, nil)
+	if err != nil {
+		return value.Null, err
+	}
+	for _, p := range o.Properties() {
+		if old, ok := inputs.Lookup(p.Name); ok && !old.IsNull() {
+			continue
+		}
+		filled, ok, err := fallback(p, getenv)
+		if err != nil {
+			return value.Null, err
+		}
+		if ok {
+			inputs = inputs.With(p.Name, sealed(p, filled))
+		}
+	}
+	return inputs, nil
+}
+
+// fallback is what an input has when a program leaves it out.
+func fallback(p *Property, getenv func(string) (string, bool)) (value.Value, bool, error) {
+	if p.Const != nil {
+		return ScalarValue(p.Const), true, nil
+	}
+	if p.Default != nil {
+		return ScalarValue(p.Default), true, nil
+	}
+	if getenv == nil {
+		return value.Null, false, nil
+	}
+	for _, name := range p.DefaultEnv {
+		text, set := getenv(name)
+		if !set {
+			continue
+		}
+		v, err := Convert(p.Type, value.String(text))
+		if err != nil {
+			return value.Null, false, &ConvertError{
+				Path:   value.PathOf(p.Name),
+				Reason: fmt.Sprintf("the environment variable %s is %s", name, strings.TrimPrefix(err.Error(), "this is ")),
+			}
+		}
+		return v, true, nil
+	}
+	return value.Null, false, nil
+}
+
+func sealed(p *Property, v value.Value) value.Value {
+	if p.Secret {
+		return v.Secret()
+	}
+	return v
+}
+
+// ScalarValue is a constant, a default or an enum's value as a program value; null for nil.
+func ScalarValue(v any) value.Value {
+	switch v := v.(type) {
+	case string:
+		return value.String(v)
+	case float64:
+		return value.Number(v)
+	case bool:
+		return value.Bool(v)
+	}
+	return value.Null
+}
+
+type converter struct {
+	complete bool // add constants and secrecy inside objects too
+}
+
+// convert answers whether it changed anything, so that values stay shared where it did not.
+func (c *converter) convert(t Type, v value.Value, at value.Path) (value.Value, bool, error) {
+	if !v.IsKnown() {
+		return v, false, nil
+	}
+	switch t := t.(type) {
+	case Primitive:
+		return convertPrimitive(t, v, at)
+	case *Optional:
+		if v.IsNull() {
+			return v, false, nil
+		}
+		return c.convert(t.Elem, v, at)
+	case *Enum:
+		return convertPrimitive(t.Base, v, at)
+	case *Token:
+		return c.convert(t.Underlying, v, at)
+	case *Array:
+		return c.convertList(t, v, at)
+	case *Map:
+		return c.convertMap(v, at, func(string) *Property { return &Property{Type: t.Item} }, nil)
+	case *Object:
+		return c.convertMap(v, at, t.Property, t)
+	case *Union:
+		return c.convertUnion(t, v, at)
+	case *ResourceType:
+	}
+	return v, false, nil
+}
+
+func convertPrimitive(t Primitive, v value.Value, at value.Path) (value.Value, bool, error) {
+	switch t {
+	case String:
+		if ref, ok := v.AsResource(); ok {
+			id := ref.ID
+			if id.IsNull() {
+				id = value.String(string(ref.URN))
+			}
+			return id.WithMarksOf(v), true, nil
+		}
+		if v.Is(value.KindNumber) || v.Is(value.KindBool) {
+			text, err := value.Text(v)
+			return text, err == nil, err
+		}
+	case Number, Integer:
+		text, ok := v.AsString()
+		if !ok {
+			break
+		}
+		f, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+		if err != nil || math.IsNaN(f) || math.IsInf(f, 0) || strings.ContainsAny(text, "xXpP_") {
+			return v, false, &ConvertError{Path: at, Reason: "this is text that is not a number"}
+		}
+		return value.Number(f).WithMarksOf(v), true, nil
+	case Bool:
+		text, ok := v.AsString()
+		if !ok {
+			break
+		}
+		if text != "true" && text != "false" {
+			return v, false, &ConvertError{Path: at, Reason: `this is text that is neither "true" nor "false"`}
+		}
+		return value.Bool(text == "true").WithMarksOf(v), true, nil
+	}
+	return v, false, nil
+}
+
+func (c *converter) convertList(t *Array, v value.Value, at value.Path) (value.Value, bool, error) {
+	items, ok := v.AsList()
+	if !ok {
+		return v, false, nil
+	}
+	var converted []value.Value // nil until the first change
+	for i, item := range items {
+		next, changed, err := c.convert(t.Item, item, at.Then(value.IndexStep(i)))
+		if err != nil {
+			return v, false, err
+		}
+		if changed && converted == nil {
+			converted = append(make([]value.Value, 0, len(items)), items[:i]...)
+		}
+		if converted != nil {
+			converted = append(converted, next)
+		}
+	}
+	if converted == nil {
+		return v, false, nil
+	}
+	return value.List(converted...).WithMarksOf(v), true, nil
+}
+
+// convertMap converts the members of a map; o is set when they are those of an object.
+func (c *converter) convertMap(v value.Value, at value.Path, property func(string) *Property, o *Object) (value.Value, bool, error) {
+	if !v.Is(value.KindMap) {
+		return v, false, nil
+	}
+	keys := v.Keys()
+	entries := make([]value.Entry, len(keys))
+	changedAny := false
+	for i, key := range keys {
+		item := v.At(i)
+		if p := property(key); p != nil {
+			next, changed, err := c.convert(p.Type, item, at.Then(value.KeyStep(key)))
+			if err != nil {
+				return v, false, err
+			}
+			if c.complete && o != nil {
+				if p.Const != nil && !next.IsNull() {
+					if next.IsKnown() && !value.SameContent(next, ScalarValue(p.Const)) {
+						return v, false, &ConvertError{
+							Path:   at.Then(value.KeyStep(key)),
+							Reason: fmt.Sprintf("this must be %q", ScalarText(p.Const)),
+						}
+					}
+				}
+				if p.Secret && !next.IsSecret() && !next.IsNull() {
+					next, changed = next.Secret(), true
+				}
+			}
+			item, changedAny = next, changedAny || changed
+		}
+		entries[i] = value.Entry{Key: key, Value: item}
+	}
+	if c.complete && o != nil {
+		for _, p := range o.Properties() {
+			if p.Const != nil && p.Required && !v.Has(p.Name) {
+				entries = append(entries, value.Entry{Key: p.Name, Value: sealed(p, ScalarValue(p.Const))})
+				changedAny = true
+			}
+		}
+	}
+	if !changedAny {
+		return v, false, nil
+	}
+	return value.MapOf(entries...).WithMarksOf(v), true, nil
+}
+
+// convertUnion converts only when no member takes the value as it is (L8.40).
+func (c *converter) convertUnion(u *Union, v value.Value, at value.Path) (value.Value, bool, error) {
+	if v.IsNull() {
+		return v, false, nil
+	}
+	if member := u.selected(v); member != nil {
+		return c.convert(member, v, at)
+	}
+	for _, member := range u.Members {
+		if Fits(member, v) {
+			return c.convert(member, v, at)
+		}
+	}
+	for _, member := range u.Members {
+		next, changed, err := c.convert(member, v, at)
+		if err == nil && changed && Fits(member, next) {
+			return next, true, nil
+		}
+	}
+	return v, false, nil
+}
+
+// selected is the member that the discriminator's value names; nil when that is open.
+func (u *Union) selected(v value.Value) Type {
+	if u.Discriminator == "" {
+		return nil
+	}
+	tag, ok := v.Lookup(u.Discriminator)
+	if !ok {
+		return nil
+	}
+	text, ok := tag.AsString()
+	if !ok {
+		return nil
+	}
+	member, _ := u.Select(text)
+	return member
+}
+
+// Select is the member that a discriminator's value names, and all the values that name one, in the order of the
+// members (L8.16). The member is nil when none does.
+func (u *Union) Select(tag string) (member Type, tags []string) {
+	for _, m := range u.Members {
+		o, ok := Required(m).(*Object)
+		if !ok {
+			continue
+		}
+		for _, t := range u.tagsOf(o) {
+			tags = append(tags, t)
+			if t == tag && member == nil {
+				member = m
+			}
+		}
+	}
+	return member, tags
+}
+
+func (u *Union) tagsOf(o *Object) []string {
+	var tags []string
+	for tag, token := range u.Mapping {
+		if token == o.Token && token != "" {
+			tags = append(tags, tag)
+		}
+	}
+	if len(tags) > 0 {
+		slices.Sort(tags)
+		return tags
+	}
+	if p := o.Property(u.Discriminator); p != nil {
+		switch t := Required(p.Type).(type) {
+		case *Enum:
+			if p.Const == nil {
+				for _, v := range t.Values {
+					tags = append(tags, ScalarText(v.Value))
+				}
+			}
+		}
+		if p.Const != nil {
+			tags = append(tags, ScalarText(p.Const))
+		}
+	}
+	return tags
+}
+
+// Fits reports whether v is of type t without any conversion. An unknown value fits every type.
+func Fits(t Type, v value.Value) bool {
+	if !v.IsKnown() {
+		return true
+	}
+	switch t := t.(type) {
+	case Primitive:
+		switch t {
+		case Invalid, Any, JSON:
+			return true
+		case Null:
+			return v.IsNull()
+		case Bool:
+			return v.Is(value.KindBool)
+		case Integer:
+			f, ok := v.AsNumber()
+			return ok && f == math.Trunc(f)
+		case Number:
+			return v.Is(value.KindNumber)
+		case String:
+			return v.Is(value.KindString)
+		case Asset:
+			return v.Is(value.KindAsset) || v.Is(value.KindArchive)
+		case Archive:
+			return v.Is(value.KindArchive)
+		case AnyResource:
+			return v.Is(value.KindResource)
+		}
+	case *Optional:
+		return v.IsNull() || Fits(t.Elem, v)
+	case *Token:
+		return Fits(t.Underlying, v)
+	case *Enum:
+		for _, allowed := range t.Values {
+			if value.SameContent(v, ScalarValue(allowed.Value)) {
+				return true
+			}
+		}
+		return false
+	case *Array:
+		items, ok := v.AsList()
+		for _, item := range items {
+			ok = ok && Fits(t.Item, item)
+		}
+		return ok
+	case *Map:
+		ok := v.Is(value.KindMap)
+		for i := 0; ok && i < v.Len(); i++ {
+			ok = Fits(t.Item, v.At(i))
+		}
+		return ok
+	case *Object:
+		return fitsObject(t, v)
+	case *Union:
+		for _, member := range t.Members {
+			if Fits(member, v) {
+				return true
+			}
+		}
+		return false
+	case *ResourceType:
+		ref, ok := v.AsResource()
+		return ok && ref.URN.Type() == t.Token
+	}
+	return false
+}
+
+func fitsObject(o *Object, v value.Value) bool {
+	if !v.Is(value.KindMap) {
+		return false
+	}
+	for i, key := range v.Keys() {
+		p := o.Property(key)
+		if p == nil {
+			if o.Closed {
+				return false
+			}
+			continue
+		}
+		item := v.At(i)
+		if !Fits(p.Type, item) || p.Const != nil && item.IsKnown() && !value.SameContent(item, ScalarValue(p.Const)) {
+			return false
+		}
+	}
+	for _, p := range o.Properties() {
+		if p.Required && p.Const == nil && !v.Has(p.Name) {
+			return false
+		}
+	}
+	return true
+}
