@@ -19,6 +19,9 @@ type Snapshot struct {
 	Snippets        json.RawMessage            // as read
 	Extensions      json.RawMessage            // as read
 	Unknown         map[string]json.RawMessage // deployment keys that are not ours, kept (F0.3)
+	// ByteStrings says that the state was read with strings that are not UTF-8 in it, perhaps inside of secrets that were
+	// not opened (F5.2).
+	ByteStrings bool
 }
 
 // Manifest says who wrote a snapshot and when (F5.4).
@@ -26,12 +29,15 @@ type Manifest struct {
 	Time    time.Time
 	Magic   string
 	Version string
+	Unknown map[string]json.RawMessage // keys that are not ours, kept (F0.3)
 }
 
 // SecretsProvider says how the secrets of a snapshot are sealed (F5.5).
 type SecretsProvider struct {
 	Type  string          `json:"type"`
 	State json.RawMessage `json:"state,omitempty"`
+
+	Unknown map[string]json.RawMessage `json:"-"` // keys that are not ours, kept (F0.3)
 }
 
 // Resource is one resource's state (E1.20–E1.46). It is never modified once shared; make a copy with Clone.
@@ -76,7 +82,8 @@ type Resource struct {
 	ExtensionRef            string
 	SnippetID               string
 
-	Unknown map[string]json.RawMessage // keys that are not ours, kept (F0.3)
+	Unknown         map[string]json.RawMessage // keys that are not ours, kept (F0.3)
+	UnknownTimeouts map[string]json.RawMessage // keys of customTimeouts that are not ours, kept
 }
 
 // Timeouts are in seconds; 0 is the provider's own choice.
@@ -103,6 +110,7 @@ const (
 type Operation struct {
 	Resource *Resource
 	Kind     OperationKind
+	Unknown  map[string]json.RawMessage // keys that are not ours, kept (F0.3)
 }
 
 // Clone is a shallow copy, whose fields may be set without touching r.

@@ -1,0 +1,226 @@
+package journal
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/yamlhost/yamlhost/runtime/state"
+)
+
+// Book is a base snapshot with entries applied to it. Applying one costs the same however large the stack is, so that the
+// snapshot at the end of n entries costs linear time. A Book is not safe for concurrent use.
+type Book struct {
+	base    *state.Snapshot
+	ids     []ID          // of the base's resources, in its order
+	slots   map[ID]*place // every entry of the snapshot that is, or was, in the book
+	added   []ID          // in the order of their adding, removed ones included
+	lead    int           // how many of ids were added by the same operation, see Resume
+	live    map[int64]*state.Operation
+	begun   []int64 // steps in the order of their beginning, ended ones included
+	carried []state.Operation
+}
+
+type place struct {
+	resource *state.Resource // nil once removed
+}
+
+// NewBook starts with the resources of base, whose IDs are 1 to n. A nil base is an empty one. base is not modified.
+func NewBook(base *state.Snapshot) *Book {
+	if base == nil {
+		base = &state.Snapshot{}
+	}
+	ids := make([]ID, len(base.Resources))
+	for i := range ids {
+		ids[i] = ID(i + 1)
+	}
+	b := newBook(base, ids)
+	for _, op := range base.Pending {
+		if op.Kind == state.Creating { // the others are forgotten with the first change (E6.31)
+			b.carried = append(b.carried, op)
+		}
+	}
+	return b
+}
+
+func newBook(base *state.Snapshot, ids []ID) *Book {
+	b := &Book{base: base, ids: ids, slots: make(map[ID]*place, len(ids)), live: map[int64]*state.Operation{}}
+	places := make([]place, len(ids))
+	for i, id := range ids {
+		places[i].resource = base.Resources[i]
+		b.slots[id] = &places[i]
+	}
+	return b
+}
+
+// Apply adds one entry. An entry that does not fit what came before it is an error and changes nothing: it ends a step
+// that is not begun, begins one twice, or names an ID that is not there or is taken.
+func (b *Book) Apply(e Entry) error {
+	if err := b.check(e); err != nil {
+		return err
+	}
+	switch {
+	case e.Begin != nil:
+		op := *e.Begin
+		b.live[e.Step] = &op
+		b.begun = append(b.begun, e.Step)
+		return nil
+	case e.Step != 0:
+		b.live[e.Step] = nil
+	}
+	for _, id := range e.Remove {
+		b.slots[id].resource = nil
+	}
+	for _, a := range e.Amend {
+		b.slots[a.ID].resource = a.Resource
+	}
+	for _, a := range e.Add {
+		b.slots[a.ID] = &place{a.Resource}
+		b.added = append(b.added, a.ID)
+	}
+	if e.ClearPending {
+		b.carried = nil
+	}
+	return nil
+}
+
+func (b *Book) check(e Entry) error {
+	if op, known := b.live[e.Step]; e.Begin != nil {
+		switch {
+		case e.Step == 0:
+			return errors.New("the journal begins a step without a number")
+		case known:
+			return fmt.Errorf("the journal begins step %d twice", e.Step)
+		case e.Begin.Resource == nil:
+			return fmt.Errorf("the journal begins step %d on no resource", e.Step)
+		}
+		return nil
+	} else if e.Step != 0 && op == nil {
+		return fmt.Errorf("the journal ends step %d, which is not under way", e.Step)
+	}
+	for i, id := range e.Remove {
+		if p := b.slots[id]; p == nil || p.resource == nil || contains(e.Remove[:i], id) {
+			return fmt.Errorf("the journal removes entry %d, which is not there", id)
+		}
+	}
+	for _, a := range e.Amend {
+		if p := b.slots[a.ID]; p == nil || p.resource == nil || contains(e.Remove, a.ID) || a.Resource == nil {
+			return fmt.Errorf("the journal changes entry %d, which is not there", a.ID)
+		}
+	}
+	for i, a := range e.Add {
+		if a.ID <= 0 || a.Resource == nil || b.slots[a.ID] != nil || containsAdded(e.Add[:i], a.ID) {
+			return fmt.Errorf("the journal adds entry %d, which is taken", a.ID)
+		}
+	}
+	return nil
+}
+
+func contains(ids []ID, id ID) bool {
+	for _, x := range ids {
+		if x == id {
+			return true
+		}
+	}
+	return false
+}
+
+func containsAdded(added []Amended, id ID) bool {
+	for _, x := range added {
+		if x.ID == id {
+			return true
+		}
+	}
+	return false
+}
+
+// Snapshot is what is known after the entries so far: resources added, in the order of their adding, then what is left of
+// the base in its order (E6.30); pending are the steps under way and the base's pending creations (E6.31). Aliases are
+// normalised (E6.32). The snapshot shares resources with the base and the entries; the book can go on afterwards.
+func (b *Book) Snapshot() (*state.Snapshot, error) {
+	raw, _ := b.assemble()
+	return raw.Normalize()
+}
+
+// assemble also says which entry each resource is, and where each step under way is among the pending operations.
+func (b *Book) assemble() (*state.Snapshot, Origin) {
+	next := *b.base
+	next.Resources = make([]*state.Resource, 0, len(b.ids)+len(b.added))
+	origin := Origin{IDs: make([]ID, 0, len(b.ids)+len(b.added))}
+	take := func(ids []ID) {
+		for _, id := range ids {
+			if r := b.slots[id].resource; r != nil {
+				next.Resources = append(next.Resources, r)
+				origin.IDs = append(origin.IDs, id)
+			}
+		}
+	}
+	take(b.ids[:b.lead])
+	take(b.added)
+	origin.Added = len(origin.IDs)
+	take(b.ids[b.lead:])
+	next.Pending = nil
+	for _, step := range b.begun {
+		if op := b.live[step]; op != nil {
+			next.Pending = append(next.Pending, *op)
+			origin.Steps = append(origin.Steps, step)
+		}
+	}
+	next.Pending = append(next.Pending, b.carried...)
+	return &next, origin
+}
+
+// Origin says how a snapshot that was taken in the middle of an operation continues the operation's numbering, so that
+// later entries can be applied to it.
+type Origin struct {
+	IDs   []ID    `json:"ids,omitempty"`   // of its resources, in order
+	Added int     `json:"added,omitempty"` // how many of them were added by the operation: later ones go behind these
+	Steps []int64 `json:"steps,omitempty"` // of its first pending operations; the others are the old base's
+}
+
+// Checkpoint is Snapshot with what Resume needs to go on from it in another book.
+func (b *Book) Checkpoint() (*state.Snapshot, Origin, error) {
+	raw, origin := b.assemble()
+	next, err := raw.Normalize()
+	return next, origin, err
+}
+
+// Resume starts a book with a snapshot that Checkpoint has given.
+func Resume(base *state.Snapshot, o Origin) (*Book, error) {
+	if len(o.IDs) != len(base.Resources) || len(o.Steps) > len(base.Pending) || o.Added < 0 || o.Added > len(o.IDs) {
+		return nil, errors.New("the journal does not fit the state that it continues")
+	}
+	b := newBook(base, o.IDs)
+	if len(b.slots) != len(o.IDs) {
+		return nil, errors.New("the journal numbers two resources of the state that it continues alike")
+	}
+	b.lead = o.Added
+	for i, step := range o.Steps {
+		b.live[step] = &base.Pending[i]
+		b.begun = append(b.begun, step)
+	}
+	b.carried = base.Pending[len(o.Steps):len(base.Pending):len(base.Pending)]
+	return b, nil
+}
+
+// InFlight are the operations begun and not ended, in the order of their beginning.
+func (b *Book) InFlight() []state.Operation {
+	var ops []state.Operation
+	for _, step := range b.begun {
+		if op := b.live[step]; op != nil {
+			ops = append(ops, *op)
+		}
+	}
+	return ops
+}
+
+// Replay applies entries to base. It is pure: base and entries are not modified. base may be nil. Of a journal that the
+// engine wrote, every prefix replays to a snapshot that verifies.
+func Replay(base *state.Snapshot, entries []Entry) (*state.Snapshot, error) {
+	b := NewBook(base)
+	for i, e := range entries {
+		if err := b.Apply(e); err != nil {
+			return nil, fmt.Errorf("entry %d: %w", i+1, err)
+		}
+	}
+	return b.Snapshot()
+}

@@ -1,0 +1,123 @@
+package secrets
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+)
+
+// Manager seals and opens text. Implementations are safe for concurrent use.
+type Manager interface {
+	// Type is how the manager is named in state: passphrase, b64, …; empty while it is not decided yet (see Lazy).
+	Type() string
+	// State is what the state file keeps of the manager; nil when there is nothing to keep. The caller must not modify it.
+	State() json.RawMessage
+	// Encrypt seals text. The ciphertext differs from call to call: never compare ciphertexts (F0.5).
+	Encrypt(plaintext string) (string, error)
+	// Decrypt opens what Encrypt has sealed.
+	Decrypt(ciphertext string) (string, error)
+}
+
+// The types of managers as state files name them.
+const (
+	TypePassphrase = "passphrase"
+	TypeB64        = "b64"
+	TypeCloud      = "cloud"
+	TypeService    = "service"
+)
+
+// Options are what opening a manager may need.
+type Options struct {
+	Keys       *Keyring         // keeps derived keys; nil keeps them for this manager only
+	Passphrase PassphraseSource // asked when a passphrase is needed; nil when there is none to be had
+	// Created is called with the salt of a new passphrase before anything sealed with it is handed out, so that the salt
+	// can be kept first (F4.14). It may be nil.
+	Created func(salt string) error
+}
+
+// Open makes the manager that a state file names (F5.5). It asks for nothing yet: a passphrase is asked for when the first
+// secret is sealed or opened, and a wrong one is reported then, while the state itself stays readable (F4.6). An empty type
+// stands for a state without secrets. Types that only other tools can open give an *UnsupportedError.
+func Open(typ string, state json.RawMessage, o Options) (Manager, error) {
+	switch typ {
+	case "":
+		return NewLazy("", o), nil
+	case TypePassphrase:
+		var kept struct {
+			Salt string `json:"salt"`
+		}
+		if err := json.Unmarshal(state, &kept); err != nil || kept.Salt == "" {
+			return nil, fmt.Errorf("the state's passphrase settings hold no salt")
+		}
+		if _, err := parseSalt(kept.Salt); err != nil {
+			return nil, err
+		}
+		return NewLazy(kept.Salt, o), nil
+	case TypeB64:
+		return B64{}, nil
+	default:
+		return nil, &UnsupportedError{Type: typ}
+	}
+}
+
+// ForStack makes the manager that a stack's settings file asks for: provider and salt are its secretsprovider and
+// encryptionsalt, each empty when absent (F4.14).
+func ForStack(provider, salt string, o Options) (Manager, error) {
+	switch provider {
+	case "", "default", TypePassphrase:
+	default:
+		return nil, &UnsupportedError{Type: TypeCloud, URL: provider}
+	}
+	if salt != "" {
+		if _, err := parseSalt(salt); err != nil {
+			return nil, err
+		}
+	}
+	return NewLazy(salt, o), nil
+}
+
+// UnsupportedError tells of a manager that this build cannot be (F4.11, F4.12).
+type UnsupportedError struct {
+	Type string
+	URL  string // as the stack's settings give it; empty when it comes from a state file
+}
+
+func (e *UnsupportedError) Error() string {
+	const way = "; secrets of this kind can be opened by the Pulumi CLI, which can also change the stack to a " +
+		"passphrase: pulumi stack change-secrets-provider passphrase"
+	switch {
+	case e.Type == TypeService:
+		return "secrets of this stack are kept by Pulumi Cloud, which is not supported by this build" + way
+	case e.URL != "":
+		return fmt.Sprintf("the secrets provider %q is not supported by this build", e.URL) + way
+	case e.Type == TypeCloud:
+		return "secrets of this stack are kept by a cloud key service, which is not supported by this build" + way
+	default:
+		return fmt.Sprintf("secrets of the kind %q are not supported by this build", e.Type) + way
+	}
+}
+
+// B64 only disguises: its ciphertext is base64 of the plain text (F4.13). It is meant for tests.
+type B64 struct{}
+
+var _ Manager = B64{}
+
+// Type is b64.
+func (B64) Type() string { return TypeB64 }
+
+// State is nil: there is nothing to keep.
+func (B64) State() json.RawMessage { return nil }
+
+// Encrypt never fails.
+func (B64) Encrypt(plaintext string) (string, error) {
+	return base64.StdEncoding.EncodeToString([]byte(plaintext)), nil
+}
+
+// Decrypt fails for text that is not base64.
+func (B64) Decrypt(ciphertext string) (string, error) {
+	plain, err := base64.StdEncoding.DecodeString(ciphertext)
+	if err != nil {
+		return "", fmt.Errorf("the ciphertext is damaged: it is not base64")
+	}
+	return string(plain), nil
+}

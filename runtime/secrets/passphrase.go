@@ -1,0 +1,193 @@
+package secrets
+
+import (
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/pbkdf2"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+)
+
+const (
+	iterations = 1_000_000 // F4.1
+	keySize    = 32
+	saltSize   = 8
+	nonceSize  = 12
+	tag        = "v1"
+	verifier   = "pulumi" // what a salt text has sealed, to tell a right passphrase from a wrong one (F4.4)
+)
+
+// ErrIncorrectPassphrase says that the passphrase is not the one that the salt was made with (F4.5).
+var ErrIncorrectPassphrase = errors.New("incorrect passphrase")
+
+// Keyring keeps the keys derived in this process, one per salt and passphrase (F4.1). The zero value is ready for use; it
+// is safe for concurrent use, and callers asking for the same key at once wait for one derivation.
+type Keyring struct {
+	mu   sync.Mutex
+	keys map[keyName]*derived
+}
+
+type keyName struct{ salt, passphrase string }
+
+type derived struct {
+	once sync.Once
+	aead cipher.AEAD
+	err  error
+}
+
+func (k *Keyring) derive(salt []byte, passphrase string) (cipher.AEAD, error) {
+	if k == nil {
+		return deriveKey(salt, passphrase)
+	}
+	k.mu.Lock()
+	if k.keys == nil {
+		k.keys = map[keyName]*derived{}
+	}
+	name := keyName{string(salt), passphrase}
+	d := k.keys[name]
+	if d == nil {
+		d = &derived{}
+		k.keys[name] = d
+	}
+	k.mu.Unlock()
+	d.once.Do(func() { d.aead, d.err = deriveKey(salt, passphrase) })
+	return d.aead, d.err
+}
+
+func deriveKey(salt []byte, passphrase string) (cipher.AEAD, error) {
+	key, err := pbkdf2.Key(sha256.New, passphrase, salt, iterations, keySize)
+	if err != nil {
+		return nil, fmt.Errorf("derive a key from the passphrase: %w", err)
+	}
+	block, err := aes.NewCipher(key)
+	if err != nil {
+		return nil, fmt.Errorf("derive a key from the passphrase: %w", err)
+	}
+	return cipher.NewGCM(block)
+}
+
+// Passphrase is a manager whose key comes from a passphrase and a salt (F4.1–F4.6).
+type Passphrase struct {
+	salt  string // F4.4
+	state json.RawMessage
+	aead  cipher.AEAD
+}
+
+var _ Manager = (*Passphrase)(nil)
+
+// OpenPassphrase makes the manager of an existing salt. A wrong passphrase gives ErrIncorrectPassphrase. It takes about
+// half a second when keys does not hold the key yet; keys may be nil.
+func OpenPassphrase(keys *Keyring, salt, passphrase string) (*Passphrase, error) {
+	parsed, err := parseSalt(salt)
+	if err != nil {
+		return nil, err
+	}
+	aead, err := keys.derive(parsed.salt, passphrase)
+	if err != nil {
+		return nil, err
+	}
+	p := &Passphrase{salt: salt, state: saltState(salt), aead: aead}
+	if plain, err := p.Decrypt(parsed.verifier); err != nil || plain != verifier {
+		return nil, ErrIncorrectPassphrase
+	}
+	return p, nil
+}
+
+// NewPassphrase makes a manager with a new random salt.
+func NewPassphrase(keys *Keyring, passphrase string) (*Passphrase, error) {
+	salt := make([]byte, saltSize)
+	rand.Read(salt) // never fails: the process ends when the system has no randomness
+	aead, err := keys.derive(salt, passphrase)
+	if err != nil {
+		return nil, err
+	}
+	p := &Passphrase{aead: aead}
+	sealed, err := p.Encrypt(verifier)
+	if err != nil {
+		return nil, err
+	}
+	p.salt = tag + ":" + base64.StdEncoding.EncodeToString(salt) + ":" + sealed
+	p.state = saltState(p.salt)
+	return p, nil
+}
+
+// Salt is the salt text for the stack's settings file (encryptionsalt).
+func (p *Passphrase) Salt() string { return p.salt }
+
+// Type is passphrase.
+func (p *Passphrase) Type() string { return TypePassphrase }
+
+// State holds the salt (F4.6).
+func (p *Passphrase) State() json.RawMessage { return p.state }
+
+// Encrypt seals text under a new random nonce (F4.2, F4.3).
+func (p *Passphrase) Encrypt(plaintext string) (string, error) {
+	var nonce [nonceSize]byte
+	rand.Read(nonce[:])
+	sealed := p.aead.Seal(nil, nonce[:], []byte(plaintext), nil)
+	enc := base64.StdEncoding
+	out := make([]byte, 0, len(tag)+2+enc.EncodedLen(nonceSize)+enc.EncodedLen(len(sealed)))
+	out = append(append(out, tag...), ':')
+	out = append(enc.AppendEncode(out, nonce[:]), ':')
+	return string(enc.AppendEncode(out, sealed)), nil
+}
+
+// Decrypt opens a value text. Text of another form, another key's text and damaged text are errors.
+func (p *Passphrase) Decrypt(ciphertext string) (string, error) {
+	version, rest, _ := strings.Cut(ciphertext, ":")
+	nonceText, sealedText, ok := strings.Cut(rest, ":")
+	if !ok || strings.Contains(sealedText, ":") {
+		return "", errors.New("the ciphertext is damaged: it should have three parts separated by colons")
+	}
+	if version != tag {
+		return "", fmt.Errorf("the ciphertext is of the form %q, which is not supported by this build", version)
+	}
+	nonce, err := base64.StdEncoding.DecodeString(nonceText)
+	if err != nil || len(nonce) != nonceSize {
+		return "", errors.New("the ciphertext is damaged: its second part is no nonce")
+	}
+	sealed, err := base64.StdEncoding.DecodeString(sealedText)
+	if err != nil {
+		return "", errors.New("the ciphertext is damaged: its third part is not base64")
+	}
+	plain, err := p.aead.Open(sealed[:0], nonce, sealed, nil)
+	if err != nil {
+		return "", errors.New("the ciphertext cannot be opened: it is damaged or was sealed with another key")
+	}
+	return string(plain), nil
+}
+
+type saltText struct {
+	salt     []byte
+	verifier string // value text
+}
+
+func parseSalt(text string) (saltText, error) {
+	version, rest, _ := strings.Cut(text, ":")
+	salt64, sealed, ok := strings.Cut(rest, ":")
+	if !ok || strings.Count(sealed, ":") != 2 {
+		return saltText{}, errors.New("the encryption salt is damaged: it should have five parts separated by colons")
+	}
+	if version != tag {
+		return saltText{}, fmt.Errorf("the encryption salt is of the form %q, which is not supported by this build", version)
+	}
+	salt, err := base64.StdEncoding.DecodeString(salt64)
+	if err != nil || len(salt) == 0 {
+		return saltText{}, errors.New("the encryption salt is damaged: its second part is not base64")
+	}
+	return saltText{salt: salt, verifier: sealed}, nil
+}
+
+func saltState(salt string) json.RawMessage {
+	// The salt is base64 and colons, or it came out of JSON and goes back: marshalling cannot fail.
+	text, _ := json.Marshal(struct {
+		Salt string `json:"salt"`
+	}{salt})
+	return text
+}

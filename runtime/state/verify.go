@@ -1,0 +1,168 @@
+package state
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/yamlhost/yamlhost/value/urn"
+)
+
+// IntegrityError says that a snapshot breaks a rule that must hold of every snapshot (E6.43–E6.49).
+type IntegrityError struct {
+	Rule    string  // E6.43 to E6.49
+	URN     urn.URN // the resource at fault; empty when it is the snapshot as a whole
+	Problem string  // for people
+}
+
+func (e *IntegrityError) Error() string {
+	if e.URN == "" {
+		return "the state is not sound: " + e.Problem
+	}
+	return fmt.Sprintf("the state is not sound: resource %s: %s", e.URN, e.Problem)
+}
+
+// Verify checks what must hold of every snapshot; a fault is an *IntegrityError. Its cost is linear. Pending operations
+// are not looked at, nor does anybody else.
+func (s *Snapshot) Verify() error {
+	if want := magicOf(s.Manifest.Version); s.Manifest.Magic != want && s.Manifest.Magic+s.Manifest.Version != "" {
+		return &IntegrityError{Rule: "E6.43", Problem: fmt.Sprintf("its manifest names the version %q but its magic is not the one "+
+			"of that version; the file was damaged or edited by hand", s.Manifest.Version)}
+	}
+	v := verifier{
+		seen:      make(map[urn.URN]bool, len(s.Resources)),
+		providers: map[string]bool{},
+	}
+	for _, r := range s.Resources {
+		if err := v.resource(s, r); err != nil {
+			return err
+		}
+	}
+	return verifySnippets(s.Snippets)
+}
+
+type verifier struct {
+	seen      map[urn.URN]bool // URN to whether an entry that is not to be deleted has it
+	providers map[string]bool  // references to the providers seen
+}
+
+func (v *verifier) resource(s *Snapshot, r *Resource) error {
+	fault := func(rule, format string, args ...any) error {
+		return &IntegrityError{Rule: rule, URN: r.URN, Problem: fmt.Sprintf(format, args...)}
+	}
+	switch {
+	case r.URN == "":
+		return &IntegrityError{Rule: "E6.44", Problem: fmt.Sprintf("a resource of type %q has no URN", r.Type)}
+	case r.Type == "":
+		return fault("E6.44", "it has no type")
+	case !r.Custom && r.ID != "":
+		return fault("E6.45", "it is a component and yet has the ID %q", r.ID)
+	}
+	if r.Provider != "" && !r.PendingReplacement {
+		ref, err := urn.ParseReference(r.Provider)
+		if err != nil {
+			return fault("E6.46", "its provider %q is no provider reference", r.Provider)
+		}
+		if !v.providers[r.Provider] {
+			return fault("E6.46", "its provider %s with the ID %q %s", ref.URN, ref.ID, where(s, func(p *Resource) bool {
+				return p.URN == ref.URN && p.ID == ref.ID
+			}))
+		}
+	}
+	if err := v.references(s, r, fault); err != nil {
+		return err
+	}
+	if v.seen[r.URN] && !r.Delete {
+		return fault("E6.48", "it is listed twice, and neither entry is left over from a replacement")
+	}
+	v.seen[r.URN] = v.seen[r.URN] || !r.Delete
+	if r.IsProvider() {
+		v.providers[urn.Reference{URN: r.URN, ID: r.ID}.String()] = true
+	}
+	return nil
+}
+
+// references checks E6.47, in the order in which the fields are written.
+func (v *verifier) references(s *Snapshot, r *Resource, fault func(rule, format string, args ...any) error) error {
+	check := func(u urn.URN, what string) error {
+		if _, ok := v.seen[u]; ok {
+			return nil
+		}
+		return fault("E6.47", "%s %s %s", what, u, where(s, func(p *Resource) bool { return p.URN == u }))
+	}
+	if r.Parent != "" {
+		if err := check(r.Parent, "its parent"); err != nil {
+			return err
+		}
+	}
+	for _, u := range r.Dependencies {
+		if err := check(u, "its dependency"); err != nil {
+			return err
+		}
+	}
+	if err := v.propertyReferences(r, check); err != nil {
+		return err
+	}
+	if r.DeletedWith != "" {
+		if err := check(r.DeletedWith, "the resource that it is deleted with,"); err != nil {
+			return err
+		}
+	}
+	for _, u := range r.ReplaceWith {
+		if err := check(u, "the resource that it is replaced with,"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (v *verifier) propertyReferences(r *Resource, check func(urn.URN, string) error) error {
+	sound := true
+	for _, urns := range r.PropertyDependencies {
+		for _, u := range urns {
+			if _, ok := v.seen[u]; !ok {
+				sound = false
+			}
+		}
+	}
+	if sound { // the keys are put in order only where there is something to tell
+		return nil
+	}
+	for _, key := range slices.Sorted(maps.Keys(r.PropertyDependencies)) {
+		for _, u := range r.PropertyDependencies[key] {
+			if err := check(u, fmt.Sprintf("the dependency of its property %q,", key)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// where tells a reference to something that comes too late from one to something that is not there.
+func where(s *Snapshot, match func(*Resource) bool) string {
+	if slices.ContainsFunc(s.Resources, match) {
+		return "comes after it in the list, not before"
+	}
+	return "is not in the state"
+}
+
+func verifySnippets(raw json.RawMessage) error {
+	if len(raw) == 0 {
+		return nil
+	}
+	var snippets []struct {
+		UUID string `json:"uuid"`
+	}
+	if err := json.Unmarshal(raw, &snippets); err != nil {
+		return &IntegrityError{Rule: "E6.49", Problem: "its snippets are not a list of objects"}
+	}
+	seen := map[string]bool{}
+	for _, s := range snippets {
+		if seen[s.UUID] {
+			return &IntegrityError{Rule: "E6.49", Problem: fmt.Sprintf("two snippets have the identity %q", s.UUID)}
+		}
+		seen[s.UUID] = true
+	}
+	return nil
+}
