@@ -1,0 +1,386 @@
+package value
+
+import (
+	"archive/tar"
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"sort"
+	"strings"
+)
+
+// EmptyArchiveHash is the hash of an archive without members (F1.8).
+const EmptyArchiveHash = "5f70bf18a086007016e948b04aed3b82103a36bea41755b6cddfaf10ace3c6ef"
+
+// Opener gives access to the contents behind assets and archives. Implementations are safe for concurrent use.
+type Opener interface {
+	// Open opens a file or directory; relative paths count from the program directory. A directory's ReadDir works.
+	Open(path string) (fs.File, error)
+	// OpenURI opens a remote object: http, https or file (F1.21).
+	OpenURI(uri string) (io.ReadCloser, error)
+}
+
+// ErrElided says that an asset or archive has nothing but its hash left (F1.8).
+var ErrElided = errors.New("the content is not at hand, only its hash is")
+
+// Member is one file of an archive, named with "/" separators.
+type Member struct {
+	Name string
+	// Content opens the member; the caller closes it.
+	Content func() (io.ReadCloser, error)
+	// Size is the length in bytes when it is known without reading, else -1.
+	Size int64
+}
+
+// OpenAsset opens an asset's content (F1.21); the caller closes it.
+func OpenAsset(a *Asset, o Opener) (io.ReadCloser, error) {
+	content, _, err := openAsset(a, o)
+	return content, err
+}
+
+// AssetBytes is an asset's whole content.
+func AssetBytes(a *Asset, o Opener) ([]byte, error) {
+	content, err := OpenAsset(a, o)
+	if err != nil {
+		return nil, err
+	}
+	defer content.Close()
+	data, err := io.ReadAll(content)
+	if err != nil {
+		return nil, fmt.Errorf("read asset %s: %w", a.name(), err)
+	}
+	return data, nil
+}
+
+// openAsset opens an asset and tells its size, or -1.
+func openAsset(a *Asset, o Opener) (io.ReadCloser, int64, error) {
+	switch {
+	case a.Path != "":
+		return openRegular(a.Path, o)
+	case a.URI != "":
+		content, err := o.OpenURI(a.URI)
+		if err != nil {
+			return nil, 0, fmt.Errorf("open asset %s: %w", a.URI, err)
+		}
+		return content, -1, nil
+	case a.HasText || a.Text != "" || a.Hash == emptyAssetHash || a.Hash == "":
+		return io.NopCloser(strings.NewReader(a.Text)), int64(len(a.Text)), nil
+	}
+	return nil, 0, fmt.Errorf("open asset with hash %s: %w", a.Hash, ErrElided)
+}
+
+// emptyAssetHash is the hash of no bytes at all; an asset with it needs no content (F1.8).
+const emptyAssetHash = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+
+func openRegular(path string, o Opener) (io.ReadCloser, int64, error) {
+	file, err := o.Open(path)
+	if err != nil {
+		return nil, 0, fmt.Errorf("open asset %s: %w", path, err)
+	}
+	info, err := file.Stat()
+	switch {
+	case err != nil:
+		file.Close()
+		return nil, 0, fmt.Errorf("open asset %s: %w", path, err)
+	case info.IsDir():
+		file.Close()
+		return nil, 0, fmt.Errorf("open asset %s: it is a directory; use a file archive (fn::fileArchive) for it", path)
+	}
+	return file, info.Size(), nil
+}
+
+func (a *Asset) name() string {
+	switch {
+	case a.Path != "":
+		return a.Path
+	case a.URI != "":
+		return a.URI
+	}
+	return "text"
+}
+
+// archiveExtensions are the file names that hold an archive; content is never looked at (F1.22).
+var archiveExtensions = [...]string{".tar", ".tgz", ".tar.gz", ".zip", ".jar"}
+
+// IsArchiveName reports whether a file of that name is an archive by its extension (F1.22).
+func IsArchiveName(name string) bool {
+	for _, ext := range archiveExtensions {
+		if strings.HasSuffix(name, ext) {
+			return true
+		}
+	}
+	return false
+}
+
+// OpenArchiveFile opens the raw bytes of an archive whose source is an archive file or URI, and false when its source
+// is a directory or a map of assets, which have members instead.
+func OpenArchiveFile(a *Archive, o Opener) (content io.ReadCloser, isFile bool, err error) {
+	switch {
+	case a.Path != "":
+		file, err := o.Open(a.Path)
+		if err != nil {
+			return nil, false, fmt.Errorf("open archive %s: %w", a.Path, err)
+		}
+		info, err := file.Stat()
+		switch {
+		case err != nil:
+			file.Close()
+			return nil, false, fmt.Errorf("open archive %s: %w", a.Path, err)
+		case info.IsDir():
+			return nil, false, file.Close()
+		case !IsArchiveName(a.Path):
+			file.Close()
+			return nil, false, fmt.Errorf("open archive %s: it is neither a directory nor a .tar, .tgz, .tar.gz, .zip or .jar file", a.Path)
+		}
+		return file, true, nil
+	case a.URI != "":
+		name, _, _ := strings.Cut(a.URI, "?")
+		name, _, _ = strings.Cut(name, "#")
+		if !IsArchiveName(name) {
+			return nil, false, fmt.Errorf("open archive %s: its name does not end in .tar, .tgz, .tar.gz, .zip or .jar", a.URI)
+		}
+		content, err := o.OpenURI(a.URI)
+		if err != nil {
+			return nil, false, fmt.Errorf("open archive %s: %w", a.URI, err)
+		}
+		return content, true, nil
+	case a.Assets.Is(KindMap) || a.Hash == EmptyArchiveHash || a.Hash == "":
+		return nil, false, nil
+	}
+	return nil, false, fmt.Errorf("open archive with hash %s: %w", a.Hash, ErrElided)
+}
+
+// ArchiveMembers lists the members of a directory or a map of assets (F1.24, F1.25), in the order of the canonical tar.
+// Of an archive file the members are what it holds, in its order; that reads tar, gzipped tar, zip and jar.
+func ArchiveMembers(a *Archive, o Opener) ([]Member, error) {
+	content, isFile, err := OpenArchiveFile(a, o)
+	if err != nil {
+		return nil, err
+	}
+	if isFile {
+		defer content.Close()
+		return unpackMembers(content, a.source())
+	}
+	if a.Path != "" {
+		var members []Member
+		err := walkDirectory(o, a.Path, "", &members)
+		return members, err
+	}
+	return assetMapMembers(a.Assets, o)
+}
+
+func (a *Archive) source() string {
+	if a.Path != "" {
+		return a.Path
+	}
+	return a.URI
+}
+
+// walkDirectory collects the files below a directory in lexical order, depth first (F1.24): .pulumi is skipped whatever
+// it is, links to files are their targets, links to directories are left out.
+func walkDirectory(o Opener, dir, prefix string, members *[]Member) error {
+	file, err := o.Open(dir)
+	if err != nil {
+		return fmt.Errorf("open archive %s: %w", dir, err)
+	}
+	lister, ok := file.(fs.ReadDirFile)
+	if !ok {
+		file.Close()
+		return fmt.Errorf("open archive %s: it cannot be listed", dir)
+	}
+	entries, err := lister.ReadDir(-1)
+	if closeErr := file.Close(); err == nil {
+		err = closeErr
+	}
+	if err != nil {
+		return fmt.Errorf("list archive %s: %w", dir, err)
+	}
+	sort.Slice(entries, func(i, j int) bool { return entries[i].Name() < entries[j].Name() })
+	for _, entry := range entries {
+		if entry.Name() == ".pulumi" {
+			continue
+		}
+		path, name := strings.TrimSuffix(dir, "/")+"/"+entry.Name(), prefix+entry.Name()
+		if entry.IsDir() {
+			if err := walkDirectory(o, path, name+"/", members); err != nil {
+				return err
+			}
+			continue
+		}
+		if entry.Type()&fs.ModeSymlink != 0 {
+			target, err := o.Open(path)
+			if err != nil {
+				return fmt.Errorf("follow link %s: %w", path, err)
+			}
+			info, err := target.Stat()
+			target.Close()
+			if err != nil {
+				return fmt.Errorf("follow link %s: %w", path, err)
+			}
+			if info.IsDir() {
+				continue
+			}
+		}
+		*members = append(*members, assetMember(name, &Asset{Path: path}, o))
+	}
+	return nil
+}
+
+func assetMember(name string, a *Asset, o Opener) Member {
+	return Member{Name: name, Size: -1, Content: func() (io.ReadCloser, error) { return OpenAsset(a, o) }}
+}
+
+// assetMapMembers flattens a map of assets and archives: keys bytewise ascending, nested archives at their key's place,
+// of duplicate names the first (F1.25).
+func assetMapMembers(assets Value, o Opener) ([]Member, error) {
+	var members []Member
+	seen := map[string]bool{}
+	add := func(m Member) {
+		if !seen[m.Name] {
+			seen[m.Name] = true
+			members = append(members, m)
+		}
+	}
+	for _, key := range assets.Keys() {
+		part, _ := assets.Lookup(key)
+		if asset, ok := part.AsAsset(); ok {
+			add(assetMember(key, asset, o))
+			continue
+		}
+		nested, ok := part.AsArchive()
+		if !ok {
+			return nil, fmt.Errorf("archive member %q is a %s, not an asset or an archive", key, part.describeKind())
+		}
+		inner, err := ArchiveMembers(nested, o)
+		if err != nil {
+			return nil, fmt.Errorf("archive member %q: %w", key, err)
+		}
+		for _, m := range inner {
+			m.Name = key + "/" + m.Name
+			add(m)
+		}
+	}
+	return members, nil
+}
+
+// AssetDigest is the SHA-256 of an asset's content in lower-case hex (F1.21), read anew whatever hash the asset has.
+func AssetDigest(a *Asset, o Opener) (string, error) {
+	content, err := OpenAsset(a, o)
+	if err != nil {
+		return "", err
+	}
+	defer content.Close()
+	hash := sha256.New()
+	if _, err := io.Copy(hash, content); err != nil {
+		return "", fmt.Errorf("read asset %s: %w", a.name(), err)
+	}
+	return hex.EncodeToString(hash.Sum(nil)), nil
+}
+
+// ArchiveDigest is the hash of an archive by F1.22, read anew whatever hash the archive has.
+func ArchiveDigest(a *Archive, o Opener) (string, error) {
+	content, isFile, err := OpenArchiveFile(a, o)
+	if err != nil {
+		return "", err
+	}
+	hash := sha256.New()
+	if isFile {
+		defer content.Close()
+		if _, err := io.Copy(hash, content); err != nil {
+			return "", fmt.Errorf("read archive %s: %w", a.source(), err)
+		}
+		return hex.EncodeToString(hash.Sum(nil)), nil
+	}
+	members, err := ArchiveMembers(a, o)
+	if err != nil {
+		return "", err
+	}
+	if err := WriteTar(hash, members); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(hash.Sum(nil)), nil
+}
+
+// WriteTar writes the canonical tar of members (F1.23). The bytes are what archives are hashed by, so they must never
+// change: the writer of the standard library with these very header fields is the reference.
+func WriteTar(w io.Writer, members []Member) error {
+	out := tar.NewWriter(w)
+	for _, m := range members {
+		if err := writeTarMember(out, m); err != nil {
+			return fmt.Errorf("archive member %q: %w", m.Name, err)
+		}
+	}
+	return out.Close()
+}
+
+func writeTarMember(out *tar.Writer, m Member) error {
+	content, err := m.Content()
+	if err != nil {
+		return err
+	}
+	defer content.Close()
+	size := m.Size
+	if sized, ok := content.(interface{ Stat() (fs.FileInfo, error) }); ok && size < 0 {
+		if info, err := sized.Stat(); err == nil {
+			size = info.Size()
+		}
+	}
+	var body io.Reader = content
+	if size < 0 { // the header needs the length first
+		data, err := io.ReadAll(content)
+		if err != nil {
+			return err
+		}
+		size, body = int64(len(data)), bytes.NewReader(data)
+	}
+	if err := out.WriteHeader(&tar.Header{Name: m.Name, Mode: 0o600, Size: size}); err != nil {
+		return err
+	}
+	_, err = io.Copy(out, body)
+	return err
+}
+
+// WithDigests is v with the hash of every asset and archive inside it computed that has none yet; v itself when there
+// is nothing to do. Parts of archives get hashes too. Unknown values are left alone.
+func WithDigests(v Value, o Opener) (Value, error) {
+	if !v.Any(lacksDigest) {
+		return v, nil
+	}
+	var failed error
+	filled := v.Transform(func(x Value) Value {
+		if failed != nil || !lacksDigest(x) {
+			return x
+		}
+		if asset, ok := x.AsAsset(); ok {
+			next := *asset
+			if next.Hash, failed = AssetDigest(asset, o); failed != nil {
+				return x
+			}
+			x.payload = &next
+			return x
+		}
+		archive, _ := x.AsArchive()
+		next := *archive
+		if next.Hash, failed = ArchiveDigest(archive, o); failed != nil {
+			return x
+		}
+		x.payload = &next
+		return x
+	})
+	if failed != nil {
+		return v, failed
+	}
+	return filled, nil
+}
+
+func lacksDigest(v Value) bool {
+	if asset, ok := v.AsAsset(); ok {
+		return asset.Hash == ""
+	}
+	archive, ok := v.AsArchive()
+	return ok && archive.Hash == ""
+}

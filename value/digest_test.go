@@ -1,0 +1,207 @@
+package value
+
+import (
+	"archive/zip"
+	"bytes"
+	"compress/gzip"
+	"encoding/base64"
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+type assetVectors struct {
+	Fixture map[string]struct {
+		Text      string `json:"text"`
+		Base64    string `json:"base64"`
+		Symlink   string `json:"symlink"`
+		Directory bool   `json:"directory"`
+	} `json:"fixture"`
+	Hashes []struct {
+		Value       json.RawMessage `json:"value"`
+		SHA256      string          `json:"sha256"`
+		Members     []string        `json:"members"`
+		TarGzBase64 string          `json:"tarGzBase64"`
+	} `json:"hashes"`
+}
+
+// loadAssetVectors reads the vectors and builds their file tree in a temporary directory.
+func loadAssetVectors(t *testing.T) (assetVectors, string) {
+	t.Helper()
+	data, err := os.ReadFile("testdata/asset-hashes.json")
+	require.NoError(t, err)
+	var vectors assetVectors
+	require.NoError(t, json.Unmarshal(data, &vectors))
+	dir := t.TempDir()
+	for name, entry := range vectors.Fixture {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		switch {
+		case entry.Directory:
+			require.NoError(t, os.MkdirAll(path, 0o755))
+		case entry.Symlink != "":
+			require.NoError(t, os.Symlink(entry.Symlink, path))
+		case entry.Base64 != "":
+			raw, err := base64.StdEncoding.DecodeString(entry.Base64)
+			require.NoError(t, err)
+			require.NoError(t, os.WriteFile(path, raw, 0o644))
+		default:
+			require.NoError(t, os.WriteFile(path, []byte(entry.Text), 0o644))
+		}
+	}
+	return vectors, dir
+}
+
+// vectorValue builds the asset or archive that a vector names.
+func vectorValue(t *testing.T, raw json.RawMessage, dir string) Value {
+	t.Helper()
+	var form map[string]json.RawMessage
+	require.NoError(t, json.Unmarshal(raw, &form))
+	for kind, inner := range form {
+		var text string
+		_ = json.Unmarshal(inner, &text)
+		text = strings.Replace(text, "<abs>", filepath.ToSlash(dir), 1)
+		switch kind {
+		case "stringAsset":
+			return NewAsset(&Asset{Text: text, HasText: true})
+		case "fileAsset":
+			return NewAsset(&Asset{Path: text})
+		case "remoteAsset":
+			return NewAsset(&Asset{URI: text})
+		case "fileArchive":
+			return NewArchive(&Archive{Path: text})
+		case "assetArchive":
+			var parts map[string]json.RawMessage
+			require.NoError(t, json.Unmarshal(inner, &parts))
+			assets := map[string]Value{}
+			for key, part := range parts {
+				assets[key] = vectorValue(t, part, dir)
+			}
+			return NewArchive(&Archive{Assets: Map(assets)})
+		}
+	}
+	t.Fatalf("unknown vector %s", raw)
+	return Null
+}
+
+func TestDigestVectors(t *testing.T) { // F1.21–F1.25
+	t.Parallel()
+	vectors, dir := loadAssetVectors(t)
+	opener := DirOpener{Dir: dir}
+	for _, vector := range vectors.Hashes {
+		t.Run(string(vector.Value), func(t *testing.T) {
+			v := vectorValue(t, vector.Value, dir)
+			filled, err := WithDigests(MapOf(Entry{"x", v}), opener)
+			require.NoError(t, err)
+			x, _ := filled.Lookup("x")
+			if asset, ok := x.AsAsset(); ok {
+				require.Equal(t, vector.SHA256, asset.Hash)
+				return
+			}
+			archive, ok := x.AsArchive()
+			require.True(t, ok)
+			require.Equal(t, vector.SHA256, archive.Hash)
+			require.False(t, archive.Assets.Any(lacksDigest), "parts have hashes too")
+			if vector.Members == nil {
+				return
+			}
+			members, err := ArchiveMembers(archive, opener)
+			require.NoError(t, err)
+			var names []string
+			for _, m := range members {
+				names = append(names, m.Name)
+			}
+			require.Equal(t, vector.Members, names)
+			if vector.TarGzBase64 == "" {
+				return
+			}
+			packed, err := base64.StdEncoding.DecodeString(vector.TarGzBase64)
+			require.NoError(t, err)
+			unpacked, err := gzip.NewReader(bytes.NewReader(packed))
+			require.NoError(t, err)
+			want, err := io.ReadAll(unpacked)
+			require.NoError(t, err)
+			var got bytes.Buffer
+			require.NoError(t, WriteTar(&got, members))
+			require.Equal(t, want, got.Bytes())
+		})
+	}
+}
+
+func TestDigestFaults(t *testing.T) {
+	t.Parallel()
+	_, dir := loadAssetVectors(t)
+	opener := DirOpener{Dir: dir}
+	for _, c := range []struct {
+		name string
+		v    Value
+		want string
+	}{
+		{"missing file", NewAsset(&Asset{Path: "nope"}), "nope"},
+		{"directory as asset F1.21", NewAsset(&Asset{Path: "dir"}), "file archive"},
+		{"plain file as archive F1.22", NewArchive(&Archive{Path: "hello.txt"}), "neither a directory nor"},
+		{"archive of no assets", NewArchive(&Archive{Assets: MapOf(Entry{"x", String("text")})}), `"x" is a string`},
+		{"remote without fetcher", NewAsset(&Asset{URI: "https://example.org/x"}), "not available"},
+		{"file URI with host", NewAsset(&Asset{URI: "file://elsewhere/x"}), "elsewhere"},
+		{"file URI with query", NewAsset(&Asset{URI: "file:///x?y"}), "query"},
+		{"unknown scheme", NewAsset(&Asset{URI: "ftp://x/y"}), `"ftp"`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got, err := WithDigests(c.v, opener)
+			require.ErrorContains(t, err, c.want)
+			require.True(t, Equal(c.v, got))
+		})
+	}
+	_, err := AssetBytes(&Asset{Hash: "ab"}, opener)
+	require.ErrorIs(t, err, ErrElided) // F1.8
+	empty, err := AssetBytes(&Asset{Hash: emptyAssetHash}, opener)
+	require.NoError(t, err)
+	require.Empty(t, empty)
+}
+
+func TestDigestKeepsMarksAndHashes(t *testing.T) {
+	t.Parallel()
+	v := List(NewAsset(&Asset{Text: "x", HasText: true}).Secret(), NewAsset(&Asset{Path: "gone", Hash: "kept"}), Unknown(KindAsset))
+	got, err := WithDigests(v, DirOpener{Dir: t.TempDir()})
+	require.NoError(t, err)
+	items, _ := got.AsList()
+	require.True(t, items[0].IsSecret())
+	kept, _ := items[1].AsAsset()
+	require.Equal(t, "kept", kept.Hash)
+	require.False(t, items[2].IsKnown())
+}
+
+func TestArchiveMembersOfFiles(t *testing.T) {
+	t.Parallel()
+	_, dir := loadAssetVectors(t)
+	opener := DirOpener{Dir: dir}
+	members, err := ArchiveMembers(&Archive{Path: "z.zip"}, opener)
+	require.NoError(t, err)
+	require.Len(t, members, 1)
+	require.Equal(t, "a.txt", members[0].Name)
+	_, err = ArchiveMembers(&Archive{Path: "t.tar.gz"}, opener)
+	require.NoError(t, err)
+}
+
+func TestWriteZipIsStable(t *testing.T) { // F1.27
+	t.Parallel()
+	_, dir := loadAssetVectors(t)
+	members, err := ArchiveMembers(&Archive{Path: "dir"}, DirOpener{Dir: dir})
+	require.NoError(t, err)
+	var a, b, tgz bytes.Buffer
+	require.NoError(t, WriteZip(&a, members))
+	require.NoError(t, WriteZip(&b, members))
+	require.Equal(t, a.Bytes(), b.Bytes())
+	read, err := zip.NewReader(bytes.NewReader(a.Bytes()), int64(a.Len()))
+	require.NoError(t, err)
+	require.Equal(t, 1990, read.File[0].Modified.UTC().Year())
+	require.NoError(t, WriteTarGzip(&tgz, members))
+	again, err := unpackMembers(&tgz, "x.tgz")
+	require.NoError(t, err)
+	require.Len(t, again, len(members))
+}

@@ -1,0 +1,80 @@
+package value
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+)
+
+// DirOpener opens files of the file system, relative ones in Dir, and remote objects.
+type DirOpener struct {
+	Dir string
+	// Fetch gets an http or https object, retrying as it sees fit; nil refuses them.
+	Fetch func(uri string) (io.ReadCloser, error)
+}
+
+var _ Opener = DirOpener{}
+
+// Open opens a file or directory.
+func (d DirOpener) Open(path string) (fs.File, error) {
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(d.Dir, path)
+	}
+	return os.Open(path)
+}
+
+// OpenURI opens a file, http or https URI (F1.21).
+func (d DirOpener) OpenURI(uri string) (io.ReadCloser, error) {
+	u, err := url.Parse(uri)
+	if err != nil {
+		return nil, err
+	}
+	switch u.Scheme {
+	case "http", "https":
+		if d.Fetch == nil {
+			return nil, errors.New("remote content is not available here")
+		}
+		return d.Fetch(uri)
+	case "file":
+		if u.Host != "" && u.Host != "localhost" {
+			return nil, fmt.Errorf("file URI has host %q; leave it empty", u.Host)
+		}
+		if u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+			return nil, errors.New("a file URI has no user, query or fragment")
+		}
+		if !filepath.IsAbs(u.Path) {
+			return nil, errors.New("a file URI needs an absolute path")
+		}
+		return os.Open(u.Path)
+	}
+	return nil, fmt.Errorf("%q is no scheme of a remote asset; use http, https or file", u.Scheme)
+}
+
+// FetchHTTP makes a function for DirOpener.Fetch: each attempt is a GET, repeated up to attempts times while the server
+// cannot be reached or answers 5xx or 429.
+func FetchHTTP(client *http.Client, attempts int) func(uri string) (io.ReadCloser, error) {
+	return func(uri string) (io.ReadCloser, error) {
+		var last error
+		for range max(attempts, 1) {
+			response, err := client.Get(uri)
+			if err != nil {
+				last = err
+				continue
+			}
+			if response.StatusCode == http.StatusOK {
+				return response.Body, nil
+			}
+			response.Body.Close()
+			last = fmt.Errorf("the server answered %s", response.Status)
+			if response.StatusCode < 500 && response.StatusCode != http.StatusTooManyRequests {
+				break
+			}
+		}
+		return nil, last
+	}
+}
