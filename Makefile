@@ -1,0 +1,46 @@
+# Everything a newcomer needs: `make run` tries the program, `make test` checks it.
+
+GO      ?= go
+BIN     := bin/yamlhost
+VERSION ?= 0.1.0
+LDFLAGS := -s -w -X main.version=$(VERSION)
+
+.PHONY: all build run test race fuzz bench plugins plugin-test clean
+
+all: build
+
+build: $(BIN)
+
+$(BIN): $(shell find . -name '*.go' -not -path './testplugins/*') go.mod go.sum $(shell find runtime/embedded -name '*.gz' 2>/dev/null)
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $@ ./cmd/yamlhost
+
+# Builds yamlhost and runs the first example, with a backend of its own in .try so that nothing else is touched.
+# Run it again and everything is unchanged; `make run-destroy` takes it down.
+run: build
+	@mkdir -p .try
+	PULUMI_HOME=$(CURDIR)/.try/home PULUMI_BACKEND_URL=file://$(CURDIR)/.try $(BIN) run examples/hello
+
+run-destroy: build
+	PULUMI_HOME=$(CURDIR)/.try/home PULUMI_BACKEND_URL=file://$(CURDIR)/.try $(BIN) -C examples/hello destroy --yes --skip-preview --stack dev
+
+test:
+	$(GO) vet ./...
+	$(GO) test -timeout 14m ./...
+
+race:
+	$(GO) test -race -timeout 40m ./...
+
+# Each fuzz target for FUZZTIME.
+FUZZTIME ?= 30s
+fuzz:
+	@for pkg in $$($(GO) list ./...); do \
+	  for target in $$($(GO) test -list '^Fuzz' $$pkg 2>/dev/null | grep ^Fuzz); do \
+	    echo "$$pkg $$target"; $(GO) test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) $$pkg || exit 1; \
+	  done; \
+	done
+
+bench:
+	$(GO) test -run '^$$' -bench . -benchmem ./...
+
+clean:
+	rm -rf bin .try

@@ -1,0 +1,263 @@
+package view
+
+import (
+	"fmt"
+	"sort"
+	"strconv"
+	"strings"
+
+	"github.com/yamlhost/yamlhost/runtime/engine"
+	"github.com/yamlhost/yamlhost/runtime/provider"
+	"github.com/yamlhost/yamlhost/value"
+)
+
+// changeLimit bounds how many property changes of one resource are shown without --diff.
+const changeLimit = 12
+
+// changeLines tells which properties a step changes, one line each, at leaves; nil when there is nothing to tell. Values
+// of secrets are masked on both sides, and properties of hideDiffs are named without values (L4.27).
+func changeLines(s *engine.Step, p palette, m mask, o Options) []string {
+	var old, new value.Value
+	if s.Old != nil {
+		old = s.Old.Inputs
+	}
+	if s.New != nil {
+		new = s.New.Inputs
+	}
+	if s.Op == engine.OpRefresh && s.Old != nil && s.New != nil {
+		old, new = s.Old.Outputs, s.New.Outputs
+	}
+	switch s.Op {
+	case engine.OpUpdate, engine.OpReplace, engine.OpRefresh, engine.OpImport:
+	case engine.OpCreate:
+		if !o.Diff {
+			return nil
+		}
+	default:
+		return nil
+	}
+	hidden := map[string]bool{}
+	if s.New != nil {
+		for _, path := range s.New.HideDiffs {
+			hidden[path] = true
+		}
+	}
+	var lines []string
+	leafChanges("", old, new, func(path string, before, after *value.Value) {
+		replaces := forcesReplacement(s, path)
+		line := changeLine(path, before, after, hidden[path] || hidden[topLevel(path)], p, m, o)
+		if replaces {
+			line += p.paint(purple, " (forces replacement)")
+		}
+		lines = append(lines, line)
+	})
+	for _, reason := range reasons(s) {
+		lines = append(lines, p.paint(dim, reason))
+	}
+	if !o.Diff && len(lines) > changeLimit {
+		rest := len(lines) - changeLimit
+		lines = append(lines[:changeLimit], p.paint(dim, fmt.Sprintf("… and %s more; --diff shows all", plural(rest, "change"))))
+	}
+	return lines
+}
+
+func changeLine(path string, before, after *value.Value, hide bool, p palette, m mask, o Options) string {
+	show := func(v *value.Value) string {
+		if hide {
+			return "(hidden)"
+		}
+		return m.text(showValue(*v, o.ShowSecrets))
+	}
+	switch {
+	case before == nil:
+		return p.paint(green, "+ "+path+": "+show(after))
+	case after == nil:
+		return p.paint(red, "- "+path+": "+show(before))
+	default:
+		return p.paint(yellow, "~ "+path+": ") + show(before) + p.paint(dim, " => ") + show(after)
+	}
+}
+
+// reasons are the causes of a replacement that are no properties.
+func reasons(s *engine.Step) []string {
+	if s.Op != engine.OpReplace {
+		return nil
+	}
+	if s.Reason != "" {
+		return []string{s.Reason}
+	}
+	var out []string
+	for _, k := range s.Keys {
+		switch k {
+		case "provider":
+			out = append(out, "replaced because its provider changes")
+		case "replaceWith":
+			out = append(out, "replaced together with a resource named by replaceWith")
+		case "deletedWith":
+			out = append(out, "replaced because the resource named by deletedWith is")
+		case "id":
+			out = append(out, "replaced on request")
+		}
+	}
+	return out
+}
+
+func forcesReplacement(s *engine.Step, path string) bool {
+	if s.Op != engine.OpReplace && s.Op != engine.OpCreateReplacement {
+		return false
+	}
+	if d, ok := s.Detailed[path]; ok {
+		return d.Kind.Replaces()
+	}
+	return len(s.Detailed) == 0 && containsString(s.Keys, topLevel(path)) || detailedBelow(s.Detailed, path)
+}
+
+// detailedBelow reports whether a path above or below the given one forces a replacement.
+func detailedBelow(detailed map[string]provider.PropertyDiff, path string) bool {
+	for p, d := range detailed {
+		if d.Kind.Replaces() && (strings.HasPrefix(path, p) || strings.HasPrefix(p, path)) {
+			return true
+		}
+	}
+	return false
+}
+
+func containsString(list []string, s string) bool {
+	for _, x := range list {
+		if x == s {
+			return true
+		}
+	}
+	return false
+}
+
+func topLevel(path string) string {
+	if i := strings.IndexAny(path, ".["); i > 0 {
+		return path[:i]
+	}
+	return path
+}
+
+// leafChanges calls fn for every leaf that differs, in order of paths; nil stands for a side that has none.
+func leafChanges(path string, old, new value.Value, fn func(path string, before, after *value.Value)) {
+	if value.SameContent(old, new) && old.IsSecret() == new.IsSecret() {
+		return
+	}
+	bothMaps := old.Is(value.KindMap) && new.Is(value.KindMap)
+	if path == "" && !bothMaps {
+		old, new, bothMaps = orEmpty(old), orEmpty(new), true
+	}
+	if !old.IsSecret() && !new.IsSecret() && bothMaps {
+		keys := append(append([]string{}, old.Keys()...), new.Keys()...)
+		sort.Strings(keys)
+		for i, k := range keys {
+			if i > 0 && keys[i-1] == k || path == "" && strings.HasPrefix(k, "__") {
+				continue
+			}
+			before, had := old.Lookup(k)
+			after, has := new.Lookup(k)
+			step(joinKey(path, k), before, after, had, has, fn)
+		}
+		return
+	}
+	if !old.IsSecret() && !new.IsSecret() && old.Is(value.KindList) && new.Is(value.KindList) {
+		for i := range max(old.Len(), new.Len()) {
+			step(path+"["+strconv.Itoa(i)+"]", old.At(i), new.At(i), i < old.Len(), i < new.Len(), fn)
+		}
+		return
+	}
+	fn(path, &old, &new)
+}
+
+func step(path string, before, after value.Value, had, has bool, fn func(string, *value.Value, *value.Value)) {
+	switch {
+	case had && has:
+		leafChanges(path, before, after, fn)
+	case had:
+		fn(path, &before, nil)
+	default:
+		fn(path, nil, &after)
+	}
+}
+
+func orEmpty(v value.Value) value.Value {
+	if v.Is(value.KindMap) {
+		return v
+	}
+	return value.EmptyMap()
+}
+
+func joinKey(path, key string) string {
+	if strings.ContainsAny(key, `.["]`) || key == "" {
+		return path + "[" + strconv.Quote(key) + "]"
+	}
+	if path == "" {
+		return key
+	}
+	return path + "." + key
+}
+
+// showValue is a value on one line, cut when long. Unknown values say so; secrets are masked unless shown.
+func showValue(v value.Value, showSecrets bool) string {
+	text := valueText(v, showSecrets)
+	const limit = 100
+	if runes := []rune(text); len(runes) > limit {
+		return string(runes[:limit-1]) + "…"
+	}
+	return text
+}
+
+func valueText(v value.Value, showSecrets bool) string {
+	if v.IsSecret() && !showSecrets {
+		return hiddenSecret
+	}
+	if !v.IsKnown() {
+		return "(known after apply)"
+	}
+	if s, ok := v.AsString(); ok {
+		return strconv.Quote(s)
+	}
+	if items, ok := v.AsList(); ok {
+		parts := make([]string, len(items))
+		for i, item := range items {
+			parts[i] = valueText(item, showSecrets)
+		}
+		return "[" + strings.Join(parts, ", ") + "]"
+	}
+	if keys := v.Keys(); v.Is(value.KindMap) {
+		parts := make([]string, len(keys))
+		for i, k := range keys {
+			parts[i] = k + ": " + valueText(v.At(i), showSecrets)
+		}
+		return "{" + strings.Join(parts, ", ") + "}"
+	}
+	if f, ok := v.AsNumber(); ok {
+		return strconv.FormatFloat(f, 'f', -1, 64)
+	}
+	if b, ok := v.AsBool(); ok {
+		return strconv.FormatBool(b)
+	}
+	if a, ok := v.AsAsset(); ok {
+		return "asset(" + contentName(a.Path, a.URI, a.Hash) + ")"
+	}
+	if a, ok := v.AsArchive(); ok {
+		return "archive(" + contentName(a.Path, a.URI, a.Hash) + ")"
+	}
+	if r, ok := v.AsResource(); ok {
+		return string(r.URN)
+	}
+	return "null"
+}
+
+func contentName(path, uri, hash string) string {
+	if len(hash) > 7 {
+		hash = hash[:7]
+	}
+	switch {
+	case path != "":
+		return path + " " + hash
+	case uri != "":
+		return uri + " " + hash
+	}
+	return "text " + hash
+}

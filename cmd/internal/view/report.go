@@ -1,0 +1,161 @@
+package view
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/yamlhost/yamlhost/runtime/engine"
+	"github.com/yamlhost/yamlhost/runtime/state"
+	"github.com/yamlhost/yamlhost/value"
+)
+
+// report is the end of what people are shown, the same for terminals and logs: problems, changes, outputs, summary.
+type report struct {
+	o     Options
+	p     palette
+	mask  mask
+	board *board
+}
+
+// problems shows every message, errors last, where a reader of a log looks first.
+func (r report) problems(w io.Writer) {
+	for _, errors := range []bool{false, true} {
+		for _, m := range r.board.messages {
+			if isError(m) == errors {
+				r.message(w, m)
+			}
+		}
+	}
+	if s := r.board.summary; s != nil && len(s.Skipped) > 0 {
+		names := make([]string, len(s.Skipped))
+		for i, u := range s.Skipped {
+			names[i] = u.Name()
+		}
+		const most = 10
+		text := strings.Join(names[:min(most, len(names))], ", ")
+		if len(names) > most {
+			text += ", …"
+		}
+		fmt.Fprintf(w, "%s skipped because of earlier errors: %s\n\n", plural(len(names), "resource"), text)
+	}
+}
+
+// changes shows which properties change, resource by resource.
+func (r report) changes(w io.Writer) {
+	for _, s := range r.board.steps {
+		lines := changeLines(s, r.p, r.mask, r.o)
+		if len(lines) == 0 {
+			continue
+		}
+		style := opStyles[s.Op]
+		fmt.Fprintf(w, "%s %s %s\n", r.p.paint(style.color, pad(style.sign, 2)), r.p.paint(bold, s.URN.Name()),
+			r.p.paint(dim, shortType(s.Type)))
+		for _, line := range lines {
+			fmt.Fprintf(w, "     %s\n", line)
+		}
+	}
+}
+
+// outputs shows the stack's outputs; in a preview or after a change, what becomes of each.
+func (r report) outputs(w io.Writer) {
+	s := r.board.summary
+	if s == nil || r.o.SuppressOutputs {
+		return
+	}
+	old, new := outputsOf(s.OldOutputs), outputsOf(s.Outputs)
+	if old.Len() == 0 && new.Len() == 0 {
+		return
+	}
+	fmt.Fprintln(w, r.p.paint(bold, "Outputs:"))
+	width := 0
+	for _, k := range append(append([]string{}, old.Keys()...), new.Keys()...) {
+		width = max(width, len([]rune(k)))
+	}
+	show := func(sign string, color paint, key, text string) {
+		fmt.Fprintf(w, "  %s %s: %s\n", r.p.paint(color, sign), r.p.paint(color, pad(key, width)), text)
+	}
+	text := func(v value.Value) string { return r.mask.text(outputText(v, r.o.ShowSecrets)) }
+	seen := map[string]bool{}
+	for _, k := range new.Keys() {
+		seen[k] = true
+		after, _ := new.Lookup(k)
+		before, had := old.Lookup(k)
+		switch {
+		case s.OldOutputs == nil || !had:
+			show("+", green, k, text(after))
+		case !value.SameContent(before, after):
+			show("~", yellow, k, text(before)+r.p.paint(dim, " => ")+text(after))
+		default:
+			show(" ", dim, k, text(after))
+		}
+	}
+	for _, k := range old.Keys() {
+		if !seen[k] {
+			before, _ := old.Lookup(k)
+			show("-", red, k, text(before))
+		}
+	}
+	fmt.Fprintln(w)
+}
+
+// summary tells the counts and the time.
+func (r report) summary(w io.Writer) {
+	s := r.board.summary
+	if s == nil {
+		return
+	}
+	var parts []string
+	for _, op := range summaryOrder {
+		n := s.Changes[op]
+		if n == 0 {
+			continue
+		}
+		style := opStyles[op]
+		word := style.done
+		if s.Planning && op != engine.OpSame {
+			word = "to " + style.planned
+		}
+		parts = append(parts, r.p.paint(style.color, fmt.Sprintf("%d %s", n, word)))
+	}
+	if len(parts) == 0 {
+		parts = []string{"nothing to do"}
+	}
+	head := r.p.paint(bold, "Resources:")
+	switch s.Result {
+	case "failed":
+		head = r.p.paint(red, "Failed.") + " " + head
+	case "canceled":
+		head = r.p.paint(red, "Cancelled.") + " " + head
+	}
+	fmt.Fprintf(w, "%s %s", head, strings.Join(parts, ", "))
+	if t := seconds(s.Duration); t != "" {
+		fmt.Fprintf(w, " %s", r.p.paint(dim, "in "+t))
+	}
+	fmt.Fprintln(w)
+	if s.MaybeCorrupt {
+		fmt.Fprintln(w, "It is not known what became of a failed operation; `yamlhost refresh` looks and corrects the state.")
+	}
+}
+
+func outputsOf(r *state.Resource) value.Value {
+	if r == nil {
+		return value.EmptyMap()
+	}
+	return orEmpty(r.Outputs)
+}
+
+// outputText shows an output: text as it is when it is one line, everything else like a property.
+func outputText(v value.Value, showSecrets bool) string {
+	if s, ok := v.AsString(); ok && (!v.IsSecret() || showSecrets) && !strings.ContainsAny(s, "\n\r\t\x1b") {
+		return `"` + s + `"`
+	}
+	return valueText(v, showSecrets)
+}
+
+func pad(s string, width int) string {
+	if n := width - len([]rune(s)); n > 0 {
+		return s + strings.Repeat(" ", n)
+	}
+	return s
+}

@@ -1,0 +1,125 @@
+package view
+
+import (
+	"time"
+
+	"github.com/yamlhost/yamlhost/runtime/engine"
+	"github.com/yamlhost/yamlhost/value/urn"
+)
+
+// row is what is known of one resource in this operation.
+type row struct {
+	urn      urn.URN
+	step     *engine.Step // the one that people think of: logical, the latest
+	op       engine.Op
+	planning bool
+	running  int // steps of the resource that are under way
+	started  time.Time
+	took     time.Duration
+	failed   bool
+	note     string // the latest passing message
+	depth    int    // below the stack
+}
+
+// board gathers events by resource. Default providers and other internal steps are left out (E8.13).
+type board struct {
+	now      func() time.Time
+	rows     map[urn.URN]*row
+	order    []*row
+	messages []*engine.Message
+	summary  *engine.Summary
+	steps    []*engine.Step // finished logical steps, for diffs
+}
+
+func newBoard() *board { return &board{now: time.Now, rows: map[urn.URN]*row{}} }
+
+// event takes an event in and answers with the row that it changed, if any.
+func (b *board) event(e engine.Event) *row {
+	switch e := e.(type) {
+	case *engine.StepStarted:
+		if e.Internal {
+			return nil
+		}
+		r := b.row(e.Step)
+		if r.running == 0 {
+			r.started = b.now()
+		}
+		r.running++
+		r.planning = e.Planning
+		r.take(e.Step, e.Step.Op)
+		return r
+	case *engine.StepFinished:
+		if e.Internal {
+			return nil
+		}
+		r := b.row(e.Step)
+		if e.Outputs {
+			return r
+		}
+		r.running = max(0, r.running-1)
+		r.planning = e.Planning
+		r.take(e.Step, e.Op)
+		r.took += e.Duration
+		if e.Step.Logical() || e.Step.Op == engine.OpRefresh {
+			b.steps = append(b.steps, e.Step)
+		}
+		return r
+	case *engine.StepFailed:
+		r := b.row(e.Step)
+		r.running = max(0, r.running-1)
+		r.failed = true
+		r.took += e.Duration
+		return r
+	case *engine.Message:
+		if e.Ephemeral {
+			if r := b.rows[e.URN]; r != nil {
+				r.note = e.Text
+				return r
+			}
+			return nil
+		}
+		if !e.Debug {
+			b.messages = append(b.messages, e)
+		}
+		if r := b.rows[e.URN]; r != nil {
+			return r
+		}
+	case *engine.Summary:
+		b.summary = e
+	case *engine.Prelude, *engine.Finished:
+	}
+	return nil
+}
+
+func (b *board) row(s *engine.Step) *row {
+	if r := b.rows[s.URN]; r != nil {
+		return r
+	}
+	r := &row{urn: s.URN, op: s.Op, step: s, started: b.now()}
+	state := s.New
+	if state == nil {
+		state = s.Old
+	}
+	if state != nil {
+		if parent := b.rows[state.Parent]; parent != nil {
+			r.depth = parent.depth + 1
+		}
+	}
+	b.rows[s.URN] = r
+	b.order = append(b.order, r)
+	return r
+}
+
+// take lets a row show a step, unless it shows one already that says more: a replacement says more than its halves.
+func (r *row) take(s *engine.Step, op engine.Op) {
+	if r.step != nil && r.step.Logical() && !s.Logical() && r.op != engine.OpSame {
+		return
+	}
+	r.step, r.op = s, op
+}
+
+// changes reports whether the row shows anything but something that stayed as it was.
+func (r *row) changes() bool { return r.failed || r.op != engine.OpSame && r.op != engine.OpRead }
+
+// isStack reports whether the row is the stack itself.
+func (r *row) isStack() bool { return r.urn.Type() == urn.RootStackType }

@@ -1,0 +1,213 @@
+// Package layout holds nothing but the tests that keep the walls of the house where they are drawn.
+package layout
+
+import (
+	"fmt"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/yamlhost/yamlhost"
+
+// mayImport is the policy: what of ours each package may import. A package that is not listed is a mistake, and so is an
+// import that is not. If this test fails, the code is in the wrong room; do not add a line here to make it pass.
+var mayImport = map[string][]string{
+	"diag":                {},
+	"value/urn":           {},
+	"runtime/secrets":     {},
+	"value":               {"value/urn"},
+	"value/wire":          {"value", "value/urn"},
+	"schema":              {"diag", "value/urn", "value"},
+	"parser/ast":          {"diag"},
+	"parser":              {"parser/ast", "diag"},
+	"builtins":            {"schema", "value", "diag", "value/urn"},
+	"check":               {"parser/ast", "schema", "builtins", "value", "diag", "value/urn"},
+	"runtime/monitor":     {"value", "value/urn"},
+	"runtime/monitor/rpc": {"runtime/monitor", "value/wire", "value", "value/urn"},
+	"eval":                {"check", "parser/ast", "builtins", "schema", "runtime/monitor", "value", "diag", "value/urn"},
+	"runtime/provider":    {"value", "value/urn"},
+	"runtime/plugin":      {"runtime/provider", "value/wire", "schema", "value", "value/urn"},
+	"runtime/embedded":    {"runtime/provider", "schema", "value", "value/urn"},
+	"runtime/state":       {"runtime/secrets", "value", "value/urn"},
+	"runtime/journal":     {"runtime/state", "value", "value/urn"},
+	"runtime/backend":     {"runtime/journal", "runtime/state", "runtime/secrets", "value/urn"},
+	"runtime/project":     {"runtime/secrets", "value", "diag"},
+	"runtime/engine":      {"runtime/monitor", "runtime/provider", "runtime/state", "runtime/journal", "value", "value/urn", "diag"},
+}
+
+// wiring are the trees where everything may meet.
+var wiring = []string{"cmd", "bench"}
+
+// guests are libraries with the rooms they may live in; a trailing slash means everything below.
+var guests = []struct {
+	library string
+	rooms   []string
+}{
+	{"gopkg.in/yaml.v3", []string{"parser", "runtime/project"}},
+	{"github.com/zclconf/go-cty/", []string{"builtins"}},
+	{"github.com/hashicorp/hcl/", []string{"diag", "parser"}},
+	{"google.golang.org/", []string{"value/wire", "runtime/monitor/rpc", "runtime/plugin"}},
+	{"github.com/pulumi/", []string{"value/wire", "runtime/monitor/rpc", "runtime/plugin"}},
+	{"github.com/spf13/", []string{"cmd/"}},
+}
+
+type file struct {
+	path    string // from the root, with slashes
+	pkg     string // its folder
+	test    bool
+	imports []string
+}
+
+func sources(t *testing.T) []file {
+	t.Helper()
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var files []file
+	err = filepath.WalkDir(root, func(p string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			// A folder with its own go.mod is a module of its own and follows its own rules.
+			if _, err := os.Stat(filepath.Join(p, "go.mod")); p != root && err == nil || strings.HasPrefix(d.Name(), ".") || d.Name() == "testdata" {
+				return filepath.SkipDir
+			}
+			return nil
+		}
+		if !strings.HasSuffix(p, ".go") {
+			return nil
+		}
+		tree, err := parser.ParseFile(token.NewFileSet(), p, nil, parser.ImportsOnly)
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(root, p)
+		if err != nil {
+			return err
+		}
+		f := file{path: filepath.ToSlash(rel), test: strings.HasSuffix(p, "_test.go")}
+		f.pkg = path.Dir(f.path)
+		for _, i := range tree.Imports {
+			name, err := strconv.Unquote(i.Path.Value)
+			if err != nil {
+				return fmt.Errorf("%s: %w", rel, err)
+			}
+			f.imports = append(f.imports, name)
+		}
+		files = append(files, f)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(files) < 20 {
+		t.Fatalf("found only %d Go files: the test looks in the wrong place", len(files))
+	}
+	return files
+}
+
+func isWiring(pkg string) bool {
+	return slices.ContainsFunc(wiring, func(w string) bool { return pkg == w || strings.HasPrefix(pkg, w+"/") })
+}
+
+func TestPackagesImportOnlyWhatTheMapAllows(t *testing.T) {
+	for _, f := range sources(t) {
+		if f.test || isWiring(f.pkg) || f.pkg == "internal/layout" || f.pkg == "." {
+			continue
+		}
+		allowed, known := mayImport[f.pkg]
+		if !known {
+			t.Errorf("%s: the package %s is not on the map of the house; find the room its code belongs in", f.path, f.pkg)
+			continue
+		}
+		for _, i := range f.imports {
+			ours, is := strings.CutPrefix(i, module+"/")
+			if is && !slices.Contains(allowed, ours) {
+				t.Errorf("%s imports %s, but %s may import only: %s", f.path, ours, f.pkg, strings.Join(allowed, ", "))
+			}
+		}
+	}
+}
+
+func TestLibrariesStayInTheirRooms(t *testing.T) {
+	for _, f := range sources(t) {
+		if f.test || f.pkg == "." {
+			continue
+		}
+		for _, i := range f.imports {
+			for _, g := range guests {
+				if i != strings.TrimSuffix(g.library, "/") && !strings.HasPrefix(i, g.library) {
+					continue
+				}
+				if !slices.ContainsFunc(g.rooms, func(room string) bool {
+					return f.pkg == room || strings.HasSuffix(room, "/") && strings.HasPrefix(f.pkg, room)
+				}) {
+					t.Errorf("%s imports %s, which lives only in: %s", f.path, i, strings.Join(g.rooms, ", "))
+				}
+			}
+		}
+	}
+}
+
+func TestOfPulumisModulesOnlyTheStubs(t *testing.T) {
+	const stubs = "github.com/pulumi/pulumi/sdk/v3/proto/go"
+	for _, f := range sources(t) {
+		for _, i := range f.imports {
+			if strings.HasPrefix(i, "github.com/pulumi/") && i != stubs && !strings.HasPrefix(i, stubs+"/") {
+				t.Errorf("%s imports %s; of Pulumi's modules only %s may be used", f.path, i, stubs)
+			}
+		}
+	}
+}
+
+func TestNoReadingOfTheEnvironmentBelowCmd(t *testing.T) {
+	for _, f := range sources(t) {
+		if f.test || isWiring(f.pkg) || f.pkg == "." {
+			continue
+		}
+		text, err := os.ReadFile(filepath.Join("../..", filepath.FromSlash(f.path)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, call := range []string{"os.Getenv(", "os.LookupEnv(", "os.Environ(", "os.UserHomeDir(", "os.ExpandEnv("} {
+			if strings.Contains(string(text), call) {
+				t.Errorf("%s calls %s): the environment is read in cmd and passed on", f.path, call)
+			}
+		}
+	}
+}
+
+func TestPackageNamesSaySomething(t *testing.T) {
+	for _, f := range sources(t) {
+		for _, empty := range []string{"util", "utils", "common", "types", "misc", "helpers"} {
+			if path.Base(f.pkg) == empty || strings.TrimSuffix(path.Base(f.path), ".go") == empty {
+				t.Errorf("%s: the name %q tells a newcomer nothing", f.path, empty)
+			}
+		}
+	}
+}
+
+// TestMapIsComplete fails when a room of the map is empty, so that the map never lists what is gone.
+func TestMapIsComplete(t *testing.T) {
+	seen := map[string]bool{}
+	for _, f := range sources(t) {
+		if !f.test {
+			seen[f.pkg] = true
+		}
+	}
+	for pkg := range mayImport {
+		if !seen[pkg] {
+			t.Errorf("the map lists %s, but no such package exists", pkg)
+		}
+	}
+}
