@@ -1,0 +1,451 @@
+package wire_test
+
+import (
+	"encoding/json"
+	"math"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/structpb"
+
+	"github.com/yamlhost/yamlhost/value"
+	"github.com/yamlhost/yamlhost/value/urn"
+	"github.com/yamlhost/yamlhost/value/wire"
+)
+
+const (
+	res  = urn.URN("urn:pulumi:dev::proj::pkg:index:Res::name")
+	res2 = urn.URN("urn:pulumi:dev::proj::pkg:index:Res::other")
+)
+
+var preview = wire.Options{KeepUnknowns: true, KeepSecrets: true, KeepResources: true}
+
+func optionSets() map[string]wire.Options {
+	elided := preview
+	elided.ElideAssetContents = true
+	return map[string]wire.Options{
+		"keep-all": {KeepUnknowns: true, KeepSecrets: true, KeepResources: true, KeepOutputs: true,
+			KeepByteStrings: true},
+		"resource-rpc-preview": preview,
+		"resource-rpc-update":  {KeepSecrets: true, KeepResources: true},
+		"elided-assets":        elided,
+		"keep-nothing":         {},
+		"upgrade-to-outputs": {KeepUnknowns: true, KeepSecrets: true, KeepResources: true, KeepOutputs: true,
+			UpgradeToOutputs: true},
+	}
+}
+
+// Where our encoding of a vector is another spelling of the same value, or deliberately another one.
+var otherSpelling = map[string]string{
+	// An output without dependencies is a plain value, secret or unknown to us: nothing else is in it.
+	"output-known/keep-all":                     `"v"`,
+	"output-known/upgrade-to-outputs":           `"v"`,
+	"output-unknown/keep-all":                   `"04da6b54-80e4-46f7-96ec-b56ff0331ba9"`,
+	"output-unknown-secret/keep-all":            secretOf(`"04da6b54-80e4-46f7-96ec-b56ff0331ba9"`),
+	"unknown-secret/upgrade-to-outputs":         `{"4dabf18193072939515e22adb298388d":"d0e6a833031e9bbcd3f4e8bde6ca49a4","secret":true}`,
+	"unknown-secret/resource-rpc-update":        omitted, // F1.18: no secret without a value
+	"output-unknown-secret/resource-rpc-update": omitted, // F1.18
+}
+
+const omitted = "<<omitted>>"
+
+func secretOf(v string) string {
+	return `{"4dabf18193072939515e22adb298388d":"1b47061264138c4ac30d75fd1eb44270","value":` + v + `}`
+}
+
+func TestVectors(t *testing.T) { // F1.1–F1.18
+	t.Parallel()
+	text, err := os.ReadFile("testdata/property-values.json")
+	require.NoError(t, err)
+	var vectors struct {
+		Cases []struct {
+			Name      string
+			Wire      json.RawMessage
+			Different map[string]json.RawMessage `json:"wireWhenDifferent"`
+		}
+	}
+	require.NoError(t, json.Unmarshal(text, &vectors))
+	require.Len(t, vectors.Cases, 31)
+	for _, c := range vectors.Cases {
+		source := new(structpb.Value)
+		require.NoError(t, protojson.Unmarshal(c.Wire, source))
+		v, err := wire.KeepAll().DecodeValue(source)
+		require.NoError(t, err, c.Name)
+		for set, options := range optionSets() {
+			t.Run(c.Name+"/"+set, func(t *testing.T) {
+				t.Parallel()
+				want := c.Wire
+				if other, ok := c.Different[set]; ok {
+					want = other
+				}
+				if other, ok := otherSpelling[c.Name+"/"+set]; ok {
+					want = json.RawMessage(other)
+					if other == omitted {
+						want = json.RawMessage(`"` + omitted + `"`)
+					}
+				}
+				got, err := options.Encode(value.MapOf(value.Entry{Key: "p", Value: v}))
+				var fails struct{ Error string }
+				if json.Unmarshal(want, &fails) == nil && fails.Error != "" {
+					require.EqualError(t, err, fails.Error)
+					return
+				}
+				require.NoError(t, err)
+				if string(want) == `"`+omitted+`"` {
+					require.Empty(t, got.Fields)
+					return
+				}
+				gotText, err := protojson.Marshal(got.Fields["p"])
+				require.NoError(t, err)
+				require.JSONEq(t, string(want), string(gotText))
+
+				reader := options // what the receiver makes of it, read with the same understanding
+				back, err := reader.DecodeValue(got.Fields["p"])
+				require.NoError(t, err)
+				again, err := options.EncodeValue(back)
+				require.NoError(t, err)
+				require.True(t, proto.Equal(got.Fields["p"], again), "a second round gives %v", again)
+			})
+		}
+	}
+}
+
+func TestDecode(t *testing.T) {
+	t.Parallel()
+	sig := func(signature, rest string) string {
+		return `{"4dabf18193072939515e22adb298388d":"` + signature + `"` + rest + `}`
+	}
+	unknownString := `"04da6b54-80e4-46f7-96ec-b56ff0331ba9"`
+	ref := func(id value.Value) value.Value { return value.Resource(&value.ResourceRef{URN: res, ID: id}) }
+	for _, c := range []struct {
+		name    string
+		options wire.Options
+		wire    string
+		want    value.Value
+		fails   string
+	}{
+		{name: "F1.4 secret without value", options: wire.KeepAll(), wire: `{"a":[` + sig(wire.SecretSignature, "") + `]}`,
+			fails: `the value of property "p.a[0]" is a malformed secret: it has no value`},
+		{name: "F1.4 secret in secret", options: wire.KeepAll(), wire: secretOf(secretOf(`1`)), want: value.Int(1).Secret()},
+		{name: "F1.4 secrets not kept", options: wire.Options{}, wire: secretOf(`1`), want: value.Int(1)},
+		{name: "F1.5 number sentinel", options: wire.KeepAll(), wire: `"` + wire.UnknownNumber + `"`,
+			want: value.Unknown(value.KindNumber)},
+		{name: "E1.12 string sentinel is of any kind", options: wire.KeepAll(), wire: unknownString,
+			want: value.Unknown(value.KindAny)},
+		{name: "F1.14 unknown rejected", options: wire.Options{RejectUnknowns: true}, wire: `{"a.b":{"c":` + unknownString + `}}`,
+			fails: `the value of property "p[\"a.b\"].c" is not known yet, and must be here`},
+		{name: "F1.11 dropped item leaves null", options: wire.Options{}, wire: `["a",` + unknownString + `,"b"]`,
+			want: value.List(value.String("a"), value.Null, value.String("b"))},
+		{name: "F1.18 dropped unknown in a secret", options: wire.Options{KeepSecrets: true},
+			wire: `{"a":` + secretOf(unknownString) + `,"b":1}`, want: value.EmptyMap().With("b", value.Int(1))},
+		{name: "F1.6 output", options: wire.KeepAll(),
+			wire: sig(wire.OutputSignature, `,"value":"v","secret":true,"dependencies":["`+string(res2)+`","`+string(res)+`"]`),
+			want: value.String("v").Secret().DependingOn(res, res2)},
+		{name: "F1.6 unknown output", options: wire.KeepAll(), wire: sig(wire.OutputSignature, `,"dependencies":["`+string(res)+`"]`),
+			want: value.Unknown(value.KindAny).DependingOn(res)},
+		{name: "F1.6 outputs not kept", options: preview, wire: sig(wire.OutputSignature, `,"value":1,"dependencies":["`+string(res)+`"]`),
+			want: value.Int(1)},
+		{name: "F1.6 odd dependency", options: wire.KeepAll(), wire: sig(wire.OutputSignature, `,"dependencies":[1]`),
+			fails: `the value of property "p" is a malformed output: a dependency is not a string`},
+		{name: "F1.6 odd secrecy", options: wire.KeepAll(), wire: sig(wire.OutputSignature, `,"secret":"yes"`),
+			fails: `the value of property "p" is a malformed output: whether it is secret is not a boolean`},
+		{name: "F1.7 component", options: wire.KeepAll(), wire: sig(wire.ResourceSignature, `,"urn":"`+string(res)+`"`), want: ref(value.Null)},
+		{name: "F1.7 unknown ID", options: wire.KeepAll(), wire: sig(wire.ResourceSignature, `,"urn":"`+string(res)+`","id":`+unknownString),
+			want: ref(value.Unknown(value.KindString))},
+		{name: "F1.7 historic null", options: wire.KeepAll(), wire: sig(wire.ResourceSignature, `,"urn":"`+string(res)+`","id":{"V":null}`),
+			want: ref(value.Null)},
+		{name: "F1.7 historic string", options: wire.KeepAll(), wire: sig(wire.ResourceSignature, `,"urn":"`+string(res)+`","id":{"V":"i"}`),
+			want: ref(value.String("i"))},
+		{name: "F1.7 historic object", options: wire.KeepAll(), wire: sig(wire.ResourceSignature, `,"urn":"`+string(res)+`","id":{"V":{}}`),
+			want: ref(value.Unknown(value.KindString))},
+		{name: "F1.7 no URN", options: wire.KeepAll(), wire: sig(wire.ResourceSignature, ""),
+			fails: `the value of property "p" is a malformed resource reference: it needs a URN`},
+		{name: "F1.7 references not kept", options: wire.Options{}, wire: sig(wire.ResourceSignature, `,"urn":"`+string(res)+`","id":"i"`),
+			want: value.String("i")},
+		{name: "F1.8 empty text", options: wire.KeepAll(),
+			wire: sig(wire.AssetSignature, `,"hash":"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"`),
+			want: value.NewAsset(&value.Asset{HasText: true, Hash: "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"})},
+		{name: "F1.8 odd asset", options: wire.KeepAll(), wire: sig(wire.AssetSignature, `,"text":1`),
+			fails: `the value of property "p" is a malformed asset: its hash, text, path or uri is not a string`},
+		{name: "F1.8 odd archive member", options: wire.KeepAll(), wire: sig(wire.ArchiveSignature, `,"assets":{"a":1}`),
+			fails: `the value of property "p.a" is neither an asset nor an archive`},
+		{name: "F1.9 odd bytes", options: wire.KeepAll(), wire: sig(wire.BytesSignature, `,"value":"*"`),
+			fails: `the value of property "p" is a malformed byte string: it has no base64 text`},
+		{name: "F1.10 unknown signature", options: wire.KeepAll(), wire: sig("x", ""),
+			fails: `the value of property "p" has a signature that is not known here`},
+		{name: "F1.12 nulls", options: wire.Options{SkipNulls: true}, wire: `{"a":null,"b":[null]}`,
+			want: value.EmptyMap().With("b", value.List(value.Null))},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			w := new(structpb.Value)
+			require.NoError(t, protojson.Unmarshal([]byte(c.wire), w))
+			got, err := c.options.Decode(&structpb.Struct{Fields: map[string]*structpb.Value{"p": w}})
+			if c.fails != "" {
+				require.EqualError(t, err, c.fails)
+				return
+			}
+			require.NoError(t, err)
+			require.Equal(t, value.EmptyMap().With("p", c.want), got)
+		})
+	}
+}
+
+func TestEncode(t *testing.T) {
+	t.Parallel()
+	one := func(v value.Value) value.Value { return value.EmptyMap().With("p", v) }
+	for _, c := range []struct {
+		name    string
+		options wire.Options
+		value   value.Value
+		want    string // JSON of the whole
+		fails   string
+	}{
+		{name: "F1.12 internal keys only at the top", options: wire.Options{SkipInternalKeys: true},
+			value: value.MapOf(value.Entry{Key: "__a", Value: value.Int(1)},
+				value.Entry{Key: "b", Value: value.EmptyMap().With("__c", value.Int(2))}), want: `{"b":{"__c":2}}`},
+		{name: "F1.12 nulls", options: wire.Options{SkipNulls: true}, value: one(value.EmptyMap().With("a", value.Null)), want: `{"p":{}}`},
+		{name: "F1.12 unknown rejected", options: wire.Options{RejectUnknowns: true},
+			value: one(value.List(value.Null, value.Unknown(value.KindAny))), fails: `the value of property "p[1]" is not known yet`},
+		{name: "F1.18 nested", options: wire.Options{KeepSecrets: true},
+			value: value.EmptyMap().With("a", one(value.Unknown(value.KindAny).Secret())), want: `{"a":{}}`},
+		{name: "F1.18 known parts stay", options: wire.Options{KeepSecrets: true},
+			value: one(value.List(value.Unknown(value.KindAny), value.Int(1)).Secret()), want: `{"p":` + secretOf(`[1]`) + `}`},
+		{name: "marks at the top reach the properties", options: preview, value: one(value.Int(1)).Secret(), want: `{"p":` + secretOf(`1`) + `}`},
+		{name: "not a map", options: preview, value: value.Int(1), fails: "the value is not a map of properties"},
+		{name: "name that is not UTF-8", options: preview, value: value.EmptyMap().With("a\xff", value.Null),
+			fails: "the value of property \"a\uFFFD\" has a name that is not UTF-8"},
+		{name: "secret member makes the archive secret", options: preview,
+			value: one(value.NewArchive(&value.Archive{Assets: value.EmptyMap().With("f",
+				value.NewAsset(&value.Asset{HasText: true, Text: "t"}).Secret())})),
+			want: `{"p":` + secretOf(`{"4dabf18193072939515e22adb298388d":"0def7320c3a5731c473e5ecbe6d01bc7",
+				"assets":{"f":{"4dabf18193072939515e22adb298388d":"c44067f5952c0a294b673a41bacd8c17","text":"t"}}}`) + `}`},
+		{name: "content without a hash is not elided", options: wire.Options{ElideAssetContents: true},
+			value: one(value.NewAsset(&value.Asset{Path: "f"})),
+			want:  `{"p":{"4dabf18193072939515e22adb298388d":"c44067f5952c0a294b673a41bacd8c17","path":"f"}}`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			got, err := c.options.Encode(c.value)
+			if c.fails != "" {
+				require.EqualError(t, err, c.fails)
+				return
+			}
+			require.NoError(t, err)
+			text, err := protojson.Marshal(got)
+			require.NoError(t, err)
+			require.JSONEq(t, c.want, string(text))
+		})
+	}
+}
+
+func TestNoProperties(t *testing.T) {
+	t.Parallel()
+	s, err := wire.Options{}.Encode(value.Null)
+	require.NoError(t, err)
+	require.Nil(t, s)
+	v, err := wire.Options{}.Decode(nil)
+	require.NoError(t, err)
+	require.Equal(t, value.Null, v)
+}
+
+func TestErrorsHideSecrets(t *testing.T) {
+	t.Parallel()
+	_, err := preview.Encode(value.EmptyMap().With("p", value.String("hunter2\xff").Secret()))
+	require.Error(t, err)
+	require.NotContains(t, err.Error(), "hunter2")
+}
+
+// build makes a value out of fuzz bytes: one in the normal form that the wire keeps .
+type build struct{ data []byte }
+
+func (b *build) next() byte {
+	if len(b.data) == 0 {
+		return 0
+	}
+	c := b.data[0]
+	b.data = b.data[1:]
+	return c
+}
+
+func (b *build) text() string {
+	n := min(int(b.next()%12), len(b.data))
+	s := string(b.data[:n])
+	b.data = b.data[n:]
+	return s
+}
+
+func (b *build) value(depth int) value.Value {
+	v := b.bare(depth)
+	flags := b.next()
+	if flags&1 != 0 {
+		v = v.Secret()
+	}
+	if flags&2 != 0 {
+		v = v.DependingOn(res)
+	}
+	if flags&4 != 0 {
+		v = v.DependingOn(res2)
+	}
+	return v
+}
+
+func (b *build) bare(depth int) value.Value {
+	choice := b.next() % 12
+	if depth > 6 && choice > 5 {
+		choice %= 6
+	}
+	switch choice {
+	case 0:
+		return value.Null
+	case 1:
+		return value.Bool(b.next()&1 == 1)
+	case 2:
+		return value.Number(math.Float64frombits(uint64(b.next())<<56 | uint64(b.next())<<48 | uint64(b.next())))
+	case 3, 4:
+		return value.String(b.text())
+	case 5:
+		kinds := []value.Kind{value.KindAny, value.KindBool, value.KindNumber, value.KindList, value.KindMap,
+			value.KindAsset, value.KindArchive}
+		return value.Unknown(kinds[int(b.next())%len(kinds)])
+	case 6, 7:
+		items := make([]value.Value, b.next()%4)
+		for i := range items {
+			items[i] = b.value(depth + 1)
+		}
+		return value.List(items...)
+	case 8:
+		return b.properties(depth)
+	case 9:
+		return b.asset()
+	case 10:
+		members := map[string]value.Value{}
+		for range b.next() % 3 {
+			members[strings.ToValidUTF8(b.text(), "")] = b.asset()
+		}
+		return value.NewArchive(&value.Archive{Assets: value.Map(members), Hash: strings.Repeat("a", int(b.next()%2))})
+	default:
+		ids := []value.Value{value.Null, value.Unknown(value.KindString), value.String("id")}
+		return value.Resource(&value.ResourceRef{URN: res, ID: ids[b.next()%3], PackageVersion: []string{"", "1.2.3"}[b.next()%2]})
+	}
+}
+
+func (b *build) properties(depth int) value.Value {
+	m := map[string]value.Value{}
+	for range b.next() % 5 {
+		m[strings.ToValidUTF8(b.text(), "")] = b.value(depth + 1)
+	}
+	return value.Map(m)
+}
+
+func (b *build) asset() value.Value {
+	switch b.next() % 3 {
+	case 0:
+		return value.NewAsset(&value.Asset{HasText: true, Text: strings.ToValidUTF8(b.text(), "")})
+	case 1:
+		return value.NewAsset(&value.Asset{Path: "f", Hash: "abc"})
+	default:
+		return value.NewAsset(&value.Asset{URI: "https://example.com"})
+	}
+}
+
+func FuzzRoundTrip(f *testing.F) {
+	f.Add([]byte{4, 1, 'a', 3, 5, 'h', 'e', 'l', 'l', 'o', 3})
+	f.Add([]byte{3, 1, 'b', 8, 2, 1, 'c', 5, 3, 7, 1, 'd', 10, 2, 1, 'x', 0, 1, 'y'})
+	f.Add([]byte{1, 1, 'a', 3, 2, 0xff, 0xfe, 1})
+	f.Add([]byte{1, 1, 'n', 2, 0x7f, 0xf8, 1, 0})
+	f.Fuzz(func(t *testing.T, data []byte) {
+		v := (&build{data}).properties(0)
+		w, err := wire.KeepAll().Encode(v)
+		require.NoError(t, err)
+		packed, err := proto.Marshal(w)
+		require.NoError(t, err, "the message must be valid protobuf")
+		again := new(structpb.Struct)
+		require.NoError(t, proto.Unmarshal(packed, again))
+		back, err := wire.KeepAll().Decode(again)
+		require.NoError(t, err)
+		if !value.Equal(v, back) {
+			t.Fatalf("%v came back as another value", w)
+		}
+		// Whatever the receiver understands, what it gets must be readable to it.
+		for name, options := range optionSets() {
+			options.KeepByteStrings = true
+			less, err := options.Encode(v)
+			require.NoError(t, err, name)
+			_, err = options.Decode(less)
+			require.NoError(t, err, name)
+		}
+	})
+}
+
+func FuzzDecode(f *testing.F) {
+	text, err := os.ReadFile("testdata/property-values.json")
+	require.NoError(f, err)
+	var vectors struct {
+		Cases []struct{ Wire json.RawMessage }
+	}
+	require.NoError(f, json.Unmarshal(text, &vectors))
+	for _, c := range vectors.Cases {
+		w := new(structpb.Value)
+		require.NoError(f, protojson.Unmarshal(c.Wire, w))
+		packed, err := proto.Marshal(&structpb.Struct{Fields: map[string]*structpb.Value{"p": w}})
+		require.NoError(f, err)
+		f.Add(packed)
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		w := new(structpb.Struct)
+		if proto.Unmarshal(data, w) != nil {
+			return
+		}
+		for _, options := range optionSets() {
+			_, _ = options.Decode(w)
+		}
+		v, err := wire.KeepAll().Decode(w)
+		if err != nil {
+			return
+		}
+		again, err := wire.KeepAll().Encode(v)
+		require.NoError(t, err, "what was read can be written")
+		back, err := wire.KeepAll().Decode(again)
+		require.NoError(t, err)
+		require.True(t, value.Equal(v, back))
+	})
+}
+
+// typical is what a resource's inputs look like: nine properties, some nested.
+func typical() value.Value {
+	return value.Map(map[string]value.Value{
+		"name": value.String("web-server"), "size": value.Int(3), "enabled": value.Bool(true),
+		"tags": value.Map(map[string]value.Value{"env": value.String("prod"), "team": value.String("core"), "cost": value.String("17")}),
+		"rules": value.List(
+			value.Map(map[string]value.Value{"from": value.Int(80), "to": value.Int(80), "proto": value.String("tcp")}),
+			value.Map(map[string]value.Value{"from": value.Int(443), "to": value.Int(443), "proto": value.String("tcp")})),
+		"password": value.String("s3cr3t").Secret(), "subnet": value.String("subnet-1").DependingOn(res),
+		"description": value.String("a web server"), "ratio": value.Number(1.5),
+	})
+}
+
+func BenchmarkEncode(b *testing.B) {
+	v := typical()
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := preview.Encode(v); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkDecode(b *testing.B) {
+	w, err := preview.Encode(typical())
+	require.NoError(b, err)
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := preview.Decode(w); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
