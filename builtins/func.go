@@ -24,9 +24,11 @@ type Func struct {
 	Warning  string // printed when the function is used, such as a deprecation; may be empty
 
 	// Eval computes the result. The shell calls it only with arguments that fit the parameters and, but for parameters
-	// that opt in, are fully known and have no marks.
+	// that opt in, are fully known and have no marks. An optional argument that was left out is null.
 	Eval func(ctx context.Context, env Env, args []value.Value) (value.Value, error)
 	// Lazy takes the place of Eval for functions that choose which arguments to evaluate.
+	//
+	// A function with neither, of which there is one (invoke), is carried out by the evaluator itself.
 	Lazy func(ctx context.Context, env Env, args []Thunk) (value.Value, error)
 }
 
@@ -61,4 +63,38 @@ type Env interface {
 	ReadFile(path string) ([]byte, error)
 	// StackOutput reads an output of another stack (L6.30); null when the stack has no such output.
 	StackOutput(ctx context.Context, stack, output string) (value.Value, error)
+	// Recoverable reports whether err is a fault that try and can may pass over, and whether it is the failure of
+	// something that the argument needs, which recover may pass over besides (L10.C5). Neither holds for the end of
+	// the whole operation.
+	Recoverable(err error) (fault, failure bool)
+}
+
+// Min is the least number of arguments.
+func (f *Func) Min() int {
+	n := 0
+	for i, p := range f.Params {
+		if !p.Optional && !(f.Variadic && i == len(f.Params)-1) {
+			n++
+		}
+	}
+	return n
+}
+
+// Max is the greatest number of arguments; -1 for any number.
+func (f *Func) Max() int {
+	if f.Variadic {
+		return -1
+	}
+	return len(f.Params)
+}
+
+// Param is the parameter that the i-th argument (0-based) belongs to; nil when there is none.
+func (f *Func) Param(i int) *Param {
+	switch {
+	case i < len(f.Params):
+		return &f.Params[i]
+	case f.Variadic:
+		return &f.Params[len(f.Params)-1]
+	}
+	return nil
 }

@@ -1,0 +1,168 @@
+package builtins
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/yamlhost/yamlhost/value"
+)
+
+// Error is a call that failed. Reason never holds the text of an argument, so it may be shown always; Shown is such a
+// text, which the shell removes when the argument was secret (L9.34).
+type Error struct {
+	Func   *Func
+	Arg    int // 0-based argument that is to blame; -1 for none
+	Reason string
+	Shown  string
+	Err    error // what is behind it, for errors.Is; may be nil
+}
+
+// Error is the reason with the text it is about.
+func (e *Error) Error() string {
+	if e.Shown == "" {
+		return e.Reason
+	}
+	return e.Reason + ": " + shorten(e.Shown)
+}
+
+// Unwrap is what is behind the failure.
+func (e *Error) Unwrap() error { return e.Err }
+
+// shorten quotes a text and cuts it to what fits on a line.
+func shorten(s string) string {
+	const most = 60
+	if quoted := fmt.Sprintf("%q", s); len(quoted) <= most {
+		return quoted
+	}
+	cut := strings.ToValidUTF8(s[:min(most, len(s))], "")
+	return fmt.Sprintf("%q…", cut)
+}
+
+// blame makes the error for an argument.
+func blame(arg int, format string, a ...any) error {
+	return &Error{Arg: arg, Reason: fmt.Sprintf(format, a...)}
+}
+
+// blameText makes the error for an argument whose text is worth showing.
+func blameText(arg int, shown, format string, a ...any) error {
+	return &Error{Arg: arg, Reason: fmt.Sprintf(format, a...), Shown: shown}
+}
+
+// Apply calls f with values (L6.5). It checks number and kinds of the arguments, answers an unknown value when one of them
+// is unknown, and gives the result the secrecy and dependencies of all of them. Errors are *Error, or what Env gave.
+//
+// An optional argument may be left out or null. A function with Lazy is called with thunks of the values; one with
+// neither body is refused.
+func Apply(ctx context.Context, env Env, f *Func, args []value.Value) (value.Value, error) {
+	if f.Lazy != nil {
+		thunks := make([]Thunk, len(args))
+		for i, arg := range args {
+			thunks[i] = func(context.Context) (value.Value, error) { return arg, nil }
+		}
+		return ApplyLazy(ctx, env, f, thunks)
+	}
+	if err := f.arity(len(args)); err != nil {
+		return value.Null, err
+	}
+	if f.Eval == nil {
+		return value.Null, &Error{Func: f, Arg: -1, Reason: "cannot be called here"}
+	}
+	// plain are the arguments as the body sees them, lifted those whose marks the shell answers for.
+	plain := make([]value.Value, max(len(args), len(f.Params)))
+	var lifted []value.Value
+	unknown := false
+	for i, arg := range args {
+		p := f.Param(i)
+		if p.Marked {
+			plain[i] = arg
+		} else {
+			lifted = append(lifted, arg)
+			if arg.ContainsUnknown() {
+				unknown = true
+				continue
+			}
+			plain[i] = arg.Bare()
+		}
+		if p.Optional && arg.IsNull() {
+			continue
+		}
+		if err := conform(plain[i], p.Type); err != nil {
+			return value.Null, f.fault(&Error{Arg: i, Reason: p.Name + ": " + err.Error()}, args)
+		}
+	}
+	if unknown {
+		return value.UnknownFrom(f.witness(len(args)), args...), nil
+	}
+	result, err := f.Eval(ctx, env, plain)
+	if err != nil {
+		return value.Null, f.fault(err, args)
+	}
+	for _, arg := range lifted {
+		result = result.DependingOn(arg.AllDeps()...)
+		if arg.ContainsSecret() {
+			result = result.Secret()
+		}
+	}
+	return result, nil
+}
+
+// ApplyLazy calls f with arguments that are evaluated when f needs them; a function without Lazy needs all of them, in
+// order. The errors of thunks come back as they are.
+func ApplyLazy(ctx context.Context, env Env, f *Func, args []Thunk) (value.Value, error) {
+	if f.Lazy != nil {
+		if err := f.arity(len(args)); err != nil {
+			return value.Null, err
+		}
+		result, err := f.Lazy(ctx, env, args)
+		if failure := (*Error)(nil); errors.As(err, &failure) && failure.Func == nil {
+			failure.Func = f
+		}
+		return result, err
+	}
+	values := make([]value.Value, len(args))
+	for i, arg := range args {
+		var err error
+		if values[i], err = arg(ctx); err != nil {
+			return value.Null, err
+		}
+	}
+	return Apply(ctx, env, f, values)
+}
+
+func (f *Func) arity(n int) error {
+	least, most := f.Min(), f.Max()
+	if n >= least && (most < 0 || n <= most) {
+		return nil
+	}
+	wants := fmt.Sprint(least)
+	switch {
+	case most < 0:
+		wants = "at least " + wants
+	case most > least:
+		wants += " to " + fmt.Sprint(most)
+	}
+	return &Error{Func: f, Arg: -1, Reason: fmt.Sprintf("takes %s arguments, not %d", wants, n)}
+}
+
+// fault completes an error of a body: with the function, and without the text of secret arguments.
+func (f *Func) fault(err error, args []value.Value) error {
+	failure := (*Error)(nil)
+	if !errors.As(err, &failure) {
+		failure = &Error{Arg: -1, Reason: err.Error(), Err: err}
+		for _, arg := range args {
+			if arg.ContainsSecret() {
+				failure.Reason = "failed; the reason is not shown because an argument is secret"
+			}
+		}
+	}
+	clean := *failure
+	clean.Func = f
+	for _, arg := range args {
+		if arg.ContainsSecret() {
+			clean.Shown = ""
+		}
+	}
+	return &clean
+}

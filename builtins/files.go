@@ -1,0 +1,89 @@
+package builtins
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"io/fs"
+	"unicode/utf8"
+
+	"github.com/yamlhost/yamlhost/schema"
+	"github.com/yamlhost/yamlhost/value"
+)
+
+// fileFuncs read files of the program.
+var fileFuncs = []*Func{
+	{
+		Name:    "readFile",
+		Summary: "The content of a file, which must be UTF-8 text.",
+		Params:  []Param{{Name: "path", Type: schema.String, Doc: "the file, relative to the program directory"}},
+		Result:  always(schema.String),
+		Example: `fn::readFile: ./motd.txt`,
+		Since:   "0.1.0", Rule: "L6.22", Portable: true,
+		Eval: func(_ context.Context, env Env, args []value.Value) (value.Value, error) {
+			content, err := read(env, str(args[0]))
+			if err != nil {
+				return value.Null, err
+			}
+			if !utf8.Valid(content) {
+				return value.Null, blameText(0, str(args[0]), "the file is not UTF-8 text; use fn::filebase64")
+			}
+			return value.String(string(content)), nil
+		},
+	},
+	{
+		Name:    "filebase64",
+		Summary: "The content of a file in Base64.",
+		Params:  []Param{{Name: "path", Type: schema.String, Doc: "the file, relative to the program directory"}},
+		Result:  always(schema.String),
+		Example: `fn::filebase64: ./logo.png`,
+		Since:   "0.1.0", Rule: "L6.24", Portable: true,
+		Eval: func(_ context.Context, env Env, args []value.Value) (value.Value, error) {
+			content, err := read(env, str(args[0]))
+			if err != nil {
+				return value.Null, err
+			}
+			return value.String(base64.StdEncoding.EncodeToString(content)), nil
+		},
+	},
+	{
+		Name:    "filebase64sha256",
+		Summary: "The SHA-256 digest of a file's content in Base64.",
+		Params:  []Param{{Name: "path", Type: schema.String, Doc: "the file, relative to the program directory"}},
+		Result:  always(schema.String),
+		Example: `fn::filebase64sha256: ./function.zip`,
+		Since:   "0.1.0", Rule: "L6.24", Portable: true,
+		Eval: func(_ context.Context, env Env, args []value.Value) (value.Value, error) {
+			content, err := read(env, str(args[0]))
+			if err != nil {
+				return value.Null, err
+			}
+			digest := sha256.Sum256(content)
+			return value.String(base64.StdEncoding.EncodeToString(digest[:])), nil
+		},
+	},
+}
+
+// ErrFile is behind every Error about a file that could not be read.
+var ErrFile = errors.New("file access")
+
+// read reads a file. What the operating system says names the absolute path, which belongs to the machine and not to the
+// program, so that only the reason is kept.
+func read(env Env, path string) ([]byte, error) {
+	content, err := env.ReadFile(path)
+	if err == nil {
+		return content, nil
+	}
+	reason := "cannot be read"
+	if pathError := (*fs.PathError)(nil); errors.As(err, &pathError) {
+		reason += " (" + pathError.Err.Error() + ")"
+	}
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		reason = "does not exist"
+	case errors.Is(err, fs.ErrPermission):
+		reason = "may not be read"
+	}
+	return nil, &Error{Arg: 0, Reason: "the file " + reason, Shown: path, Err: errors.Join(ErrFile, err)}
+}
