@@ -1,0 +1,93 @@
+package diag
+
+import (
+	"encoding/json"
+	"io"
+)
+
+// Record is a finding in its JSON form, a contract for machines (Appendix A). Fields without meaning are left out.
+type Record struct {
+	Severity string          `json:"severity"`
+	Code     Code            `json:"code,omitempty"`
+	Summary  string          `json:"summary"`
+	Detail   string          `json:"detail,omitempty"`
+	Place    *PlaceRecord    `json:"place,omitempty"`
+	Related  []RelatedRecord `json:"related,omitempty"`
+	Fixes    []FixRecord     `json:"fixes,omitempty"`
+}
+
+// PlaceRecord is a range of a file. End is just behind the last character.
+type PlaceRecord struct {
+	File  string      `json:"file"`
+	Start PointRecord `json:"start"`
+	End   PointRecord `json:"end"`
+}
+
+// PointRecord is one point of a file.
+type PointRecord struct {
+	Line   int `json:"line"`   // 1-based
+	Column int `json:"column"` // 1-based, in Unicode code points
+	Offset int `json:"offset"` // 0-based, in bytes
+}
+
+// RelatedRecord is another place that belongs to a finding.
+type RelatedRecord struct {
+	Message string       `json:"message"`
+	Place   *PlaceRecord `json:"place,omitempty"`
+}
+
+// FixRecord is a change that is certain to be right.
+type FixRecord struct {
+	Label string       `json:"label"`
+	Edits []EditRecord `json:"edits"`
+}
+
+// EditRecord replaces the text of a range.
+type EditRecord struct {
+	Place *PlaceRecord `json:"place,omitempty"`
+	Text  string       `json:"text"`
+}
+
+// Records is the JSON form of findings, in the order of Sorted; never nil, so that no findings are an empty list.
+func (ds Diagnostics) Records() []Record {
+	records := make([]Record, 0, len(ds))
+	for _, d := range ds.Sorted() {
+		r := Record{
+			Severity: d.Severity.String(), Code: d.Code, Summary: d.Summary, Detail: d.Detail, Place: placeRecord(d.Subject),
+		}
+		for _, related := range d.Related {
+			r.Related = append(r.Related, RelatedRecord{Message: related.Message, Place: placeRecord(related.Range)})
+		}
+		for _, fix := range d.Fixes {
+			edits := make([]EditRecord, len(fix.Edits))
+			for i, edit := range fix.Edits {
+				edits[i] = EditRecord{Place: placeRecord(edit.Range), Text: edit.Text}
+			}
+			r.Fixes = append(r.Fixes, FixRecord{Label: fix.Label, Edits: edits})
+		}
+		records = append(records, r)
+	}
+	return records
+}
+
+func placeRecord(r Range) *PlaceRecord {
+	if r.IsZero() {
+		return nil
+	}
+	point := func(p Position, offset int32) PointRecord {
+		return PointRecord{Line: p.Line, Column: p.Column, Offset: int(offset)}
+	}
+	return &PlaceRecord{
+		File: r.Source.Name(), Start: point(r.StartPosition(), r.Start), End: point(r.EndPosition(), r.End),
+	}
+}
+
+// WriteJSON writes findings as {"diagnostics": [...]}, indented, with a line break at the end.
+func WriteJSON(w io.Writer, ds Diagnostics) error {
+	out := json.NewEncoder(w)
+	out.SetEscapeHTML(false)
+	out.SetIndent("", "  ")
+	return out.Encode(struct {
+		Diagnostics []Record `json:"diagnostics"`
+	}{ds.Records()})
+}
