@@ -1,0 +1,218 @@
+package project
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"time"
+
+	"gopkg.in/yaml.v3"
+)
+
+// Secure is a ciphertext inside of a configuration value.
+type Secure string
+
+// MarshalJSON gives the form of stack files and history records: {"secure": "…"}.
+func (s Secure) MarshalJSON() ([]byte, error) {
+	return json.Marshal(map[string]string{"secure": string(s)})
+}
+
+var (
+	errNotFinite  = errors.New("infinite numbers and NaN cannot be passed to a program")
+	errTooDeep    = errors.New("it is nested too deeply")
+	errTooLarge   = errors.New("it has too many parts after its aliases are expanded")
+	errBadMapKeys = errors.New("keys of a map must be strings")
+)
+
+const (
+	maxDepth = 200
+	maxNodes = 1_000_000
+)
+
+// decoder turns nodes into plain data: nil, bool, int64, uint64, float64, string, time.Time, []any, map[string]any, and
+// Secure where secrets are allowed.
+type decoder struct {
+	secure bool
+	nodes  int
+}
+
+func (d *decoder) decode(n *yaml.Node, depth int) (any, error) {
+	if d.nodes++; d.nodes > maxNodes {
+		return nil, errTooLarge
+	}
+	if depth > maxDepth {
+		return nil, errTooDeep
+	}
+	n = follow(n)
+	switch n.Kind {
+	case yaml.MappingNode:
+		return d.decodeMap(n, depth)
+	case yaml.SequenceNode:
+		list := make([]any, len(n.Content))
+		for i, item := range n.Content {
+			var err error
+			if list[i], err = d.decode(item, depth+1); err != nil {
+				return nil, err
+			}
+		}
+		return list, nil
+	}
+	return decodeScalar(n)
+}
+
+func (d *decoder) decodeMap(n *yaml.Node, depth int) (any, error) {
+	m := make(map[string]any, len(n.Content)/2)
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key, err := keyText(n.Content[i])
+		if err != nil {
+			return nil, err
+		}
+		if _, twice := m[key]; twice {
+			return nil, fmt.Errorf("key %s comes twice", key)
+		}
+		if m[key], err = d.decode(n.Content[i+1], depth+1); err != nil {
+			return nil, err
+		}
+	}
+	if d.secure && len(m) == 1 {
+		if ciphertext, ok := m["secure"].(string); ok {
+			return Secure(ciphertext), nil
+		}
+	}
+	return m, nil
+}
+
+// keyText is a map key as text; numbers, booleans and null become their text.
+func keyText(n *yaml.Node) (string, error) {
+	n = follow(n)
+	if n.Kind != yaml.ScalarNode {
+		return "", errBadMapKeys
+	}
+	v, err := decodeScalar(n)
+	if err != nil {
+		return "", err
+	}
+	if v == nil {
+		return n.Value, nil
+	}
+	return scalarText(v)
+}
+
+func decodeScalar(n *yaml.Node) (any, error) {
+	if tag := n.ShortTag(); tag != "!!str" && tag[:min(2, len(tag))] != "!!" {
+		return n.Value, nil // a tag of someone's own is ignored (L1.25)
+	}
+	var v any
+	if err := n.Decode(&v); err != nil {
+		return nil, fmt.Errorf("%q does not fit its tag %s", n.Value, n.ShortTag())
+	}
+	switch x := v.(type) {
+	case int:
+		return int64(x), nil
+	case float64:
+		if math.IsInf(x, 0) || math.IsNaN(x) {
+			return nil, errNotFinite
+		}
+	}
+	return v, nil
+}
+
+// scalarText is a top-level scalar as programs get it (F3.9): YAML typing comes first, so 010 is 8 and null is empty.
+func scalarText(v any) (string, error) {
+	switch x := v.(type) {
+	case nil:
+		return "", nil
+	case string:
+		return x, nil
+	case bool:
+		return strconv.FormatBool(x), nil
+	case int64:
+		return strconv.FormatInt(x, 10), nil
+	case uint64:
+		return strconv.FormatUint(x, 10), nil
+	case float64:
+		return fmt.Sprint(x), nil // 1e+06 for a million, as the stock host has it
+	case time.Time:
+		return x.String(), nil
+	}
+	return "", errors.New("it is not a plain value")
+}
+
+// dataText is data as programs get it: scalars as text, lists and maps as compact JSON (F3.12).
+func dataText(v any) (string, error) {
+	switch x := v.(type) {
+	case []any, map[string]any:
+		return jsonText(x)
+	case time.Time:
+		return x.Format(time.RFC3339Nano), nil // of the project file only; stack files differ (F3.9)
+	}
+	return scalarText(v)
+}
+
+// jsonText is compact JSON without HTML escapes, keys ascending.
+func jsonText(v any) (string, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return "", err
+	}
+	return string(bytes.TrimSuffix(b.Bytes(), []byte("\n"))), nil
+}
+
+// HasSecure reports whether there is a ciphertext anywhere in v.
+func HasSecure(v any) bool {
+	switch x := v.(type) {
+	case Secure:
+		return true
+	case []any:
+		for _, item := range x {
+			if HasSecure(item) {
+				return true
+			}
+		}
+	case map[string]any:
+		for _, item := range x {
+			if HasSecure(item) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// MapSecure is a copy of v in which fn has taken the place of every ciphertext.
+func MapSecure(v any, fn func(Secure) (any, error)) (any, error) {
+	switch x := v.(type) {
+	case Secure:
+		return fn(x)
+	case []any:
+		list := make([]any, len(x))
+		for i, item := range x {
+			var err error
+			if list[i], err = MapSecure(item, fn); err != nil {
+				return nil, err
+			}
+		}
+		return list, nil
+	case map[string]any:
+		m := make(map[string]any, len(x))
+		for k, item := range x {
+			var err error
+			if m[k], err = MapSecure(item, fn); err != nil {
+				return nil, err
+			}
+		}
+		return m, nil
+	}
+	return v, nil
+}
+
+// parseInt reads decimal digits with an optional sign.
+func parseInt(text string) (int, bool) {
+	n, err := strconv.Atoi(text)
+	return n, err == nil
+}

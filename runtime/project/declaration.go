@@ -1,0 +1,298 @@
+package project
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/yamlhost/yamlhost/diag"
+	"gopkg.in/yaml.v3"
+)
+
+// Declaration is one entry of the project file's `config` (F3.4): a declaration of a key of the project's own, or a
+// value for a key of another namespace.
+type Declaration struct {
+	Key         Key
+	Place       diag.Range // of the key
+	Own         bool       // the key is of the project's namespace
+	Type        *Type      // nil when not declared
+	Description string
+	Secret      bool
+	Optional    bool  // `default: null`: the value may be missing
+	Default     *Data // nil when absent
+	Value       *Data // nil when absent
+}
+
+// Data is a value written in the project file.
+type Data struct {
+	Text  string // as programs get it
+	Range diag.Range
+	data  any
+}
+
+// Type is a declared type (L2.11).
+type Type struct {
+	Name string // string, integer, number, boolean, object or array
+	Item *Type  // of an array; nil when open
+}
+
+// String is the type as people write it.
+func (t *Type) String() string {
+	if t.Name == "array" && t.Item != nil {
+		return "array of " + t.Item.String()
+	}
+	return t.Name
+}
+
+// readConfig reads the `config` block, which used to be the directory of the stacks' files (F3.1).
+func (p *Project) readConfig(d *document, config, stackConfigDir entry) {
+	if isText(config.value) {
+		if !isNull(stackConfigDir.value) {
+			d.diags.Add(diag.Diagnostic{Code: diag.Duplicate, Subject: config.key.Range,
+				Summary: "config and stackConfigDir both name the directory of the stack files", Detail: "Remove config.",
+				Related: []diag.Related{{Range: stackConfigDir.key.Range, Message: "the other one"}}})
+			return
+		}
+		p.StackConfigDir = config.value.Value
+		return
+	}
+	for _, e := range d.entries("config", config.value) {
+		if decl := p.readDeclaration(d, e); decl != nil {
+			p.Config = append(p.Config, decl)
+		}
+	}
+}
+
+func (p *Project) readDeclaration(d *document, e entry) *Declaration {
+	key, err := ParseKey(e.key.Text, p.Name.Text)
+	if err != nil && p.Name.Text != "" {
+		d.add(diag.WrongKind, e.key.Range, err.Error(), "")
+		return nil
+	}
+	decl := &Declaration{Key: key, Place: e.key.Range, Own: key.Namespace == p.Name.Text}
+	place := "config." + e.key.Text
+	if e.value.Kind != yaml.MappingNode {
+		p.readShorthand(d, place, decl, e.value)
+		return decl
+	}
+	fields := d.fields(place, e.value, "type", "items", "description", "secret", "default", "value", "name")
+	decl.Secret = d.flag(place+".secret", fields["secret"].value)
+	if l := d.text(place+".description", fields["description"].value); l != nil {
+		decl.Description = l.Text
+	}
+	if t := fields["type"]; !isNull(t.value) {
+		decl.Type = d.readType(place+".type", t.value, fields["items"].value)
+	}
+	if f, found := fields["default"]; found {
+		if decl.Optional = isNull(f.value); !decl.Optional && !isExpression(f.value) {
+			decl.Default = d.data(place+".default", f.value)
+		} else if !decl.Optional {
+			decl.Optional = true // the program computes it
+		}
+	}
+	if f := fields["value"]; !isNull(f.value) {
+		decl.Value = d.data(place+".value", f.value)
+	}
+	p.checkDeclaration(d, place, decl, fields)
+	return decl
+}
+
+// readShorthand reads a bare scalar or list: a default for a key of the project, a value for any other.
+func (p *Project) readShorthand(d *document, place string, decl *Declaration, n *yaml.Node) {
+	if isNull(n) {
+		d.add(diag.WrongKind, decl.Place, place+" has no value", "Write a value, or `{type: string}` to demand one from the stack.")
+		decl.Optional = true
+		return
+	}
+	data := d.data(place, n)
+	if decl.Own {
+		decl.Default, decl.Optional = data, data == nil
+	} else {
+		decl.Value = data
+	}
+}
+
+// isExpression reports whether a default is a call of a built-in, which only the program can evaluate.
+func isExpression(n *yaml.Node) bool {
+	return n.Kind == yaml.MappingNode && len(n.Content) == 2 && strings.HasPrefix(strings.ToLower(n.Content[0].Value), "fn::")
+}
+
+func (d *document) data(field string, n *yaml.Node) *Data {
+	dec := decoder{}
+	v, err := dec.decode(n, 0)
+	var text string
+	if err == nil {
+		text, err = dataText(v)
+	}
+	if err != nil {
+		d.add(diag.WrongKind, d.at(n), fmt.Sprintf("%s cannot be read: %s", field, err), "")
+		return nil
+	}
+	return &Data{Text: text, Range: d.at(n), data: v}
+}
+
+// checkDeclaration finds fields that do not go together (F3.4, L2.12, L2.13, L2.16).
+func (p *Project) checkDeclaration(d *document, place string, decl *Declaration, fields map[string]entry) {
+	if decl.Own {
+		if decl.Default != nil && decl.Value != nil {
+			d.add(diag.ConfigDefault, fields["value"].key.Range, place+" has both a default and a value", "Keep one of them.")
+		}
+	} else if p.Name.Text != "" {
+		for _, name := range []string{"type", "default"} {
+			if f, found := fields[name]; found {
+				d.add(diag.ConfigDefault, f.key.Range, fmt.Sprintf("%s cannot have a %s: the key is not of this project", place, name),
+					"Give it a value: `value: …`.")
+			}
+		}
+		if decl.Value == nil && fields["default"].value == nil {
+			d.add(diag.ConfigMissing, decl.Place, place+" needs a value: the key is not of this project", "Write `value: …` in it.")
+		}
+	}
+	if decl.Type == nil {
+		return
+	}
+	for _, data := range []*Data{decl.Default, decl.Value} {
+		if data == nil {
+			continue
+		}
+		if !fits(decl.Type, data.data, true) {
+			d.add(diag.ConfigDefault, data.Range, fmt.Sprintf("default of %s is %s, declared %s", decl.Key.Name, dataKind(data.data), decl.Type), "")
+		}
+		if decl.Secret && decl.Own {
+			d.add(diag.ConfigDefault, data.Range, fmt.Sprintf("default of %s is not encrypted, but the key is secret", decl.Key.Name),
+				fmt.Sprintf("Remove the default and set the value per stack: yamlhost config set --secret %s", decl.Key.Name))
+		}
+	}
+}
+
+// typeNames are the spellings of types that Pulumi's own reader of project files accepts (L2.11).
+var typeNames = []string{"string", "integer", "boolean", "array", "object"}
+
+// readType reads a type in the spelling of project files or of programs (L2.11, L2.20).
+func (d *document) readType(field string, n, items *yaml.Node) *Type {
+	l := d.text(field, n)
+	if l == nil {
+		return nil
+	}
+	t := parseType(l.Text)
+	if t == nil {
+		finding := diag.Diagnostic{Code: diag.WrongKind, Subject: l.Range,
+			Summary: fmt.Sprintf("%s must be a type, found %q", field, l.Text), Detail: "The types are: " + strings.Join(typeNames, ", ") + " and number."}
+		if near := nearest(l.Text, typeNames); near != "" {
+			finding.Summary += fmt.Sprintf("; did you mean %s?", near)
+			finding.Fixes = []diag.Fix{{Label: "Change to " + near, Edits: []diag.Edit{{Range: l.Range, Text: near}}}}
+		}
+		d.diags.Add(finding)
+		return nil
+	}
+	if !slices.Contains(typeNames, l.Text) {
+		d.diags.Add(diag.Diagnostic{Severity: diag.Portability, Code: diag.YamlhostOnly, Subject: l.Range,
+			Summary: fmt.Sprintf("the type %s in a project file is understood by yamlhost only", l.Text),
+			Detail:  "Portable types are: " + strings.Join(typeNames, ", ") + "."})
+	}
+	if t.Name != "array" || t.Item != nil {
+		return t
+	}
+	if isNull(items) {
+		d.add(diag.WrongKind, l.Range, strings.TrimSuffix(field, ".type")+" is an array without items", "Say what it holds: `items: {type: string}`.")
+		return t
+	}
+	fields := d.fields(strings.TrimSuffix(field, "type")+"items", items, "type", "items")
+	if inner := fields["type"].value; !isNull(inner) {
+		t.Item = d.readType(strings.TrimSuffix(field, "type")+"items.type", inner, fields["items"].value)
+	} else if items.Kind == yaml.MappingNode {
+		d.add(diag.WrongKind, d.at(items), strings.TrimSuffix(field, "type")+"items has no type", "")
+	}
+	return t
+}
+
+// parseType reads the spelling of a type; nil for none.
+func parseType(text string) *Type {
+	text = strings.ToLower(strings.ReplaceAll(text, " ", ""))
+	switch text {
+	case "string", "integer", "number", "boolean", "object", "array":
+		return &Type{Name: text}
+	case "int":
+		return &Type{Name: "integer"}
+	case "bool":
+		return &Type{Name: "boolean"}
+	}
+	if inner, ok := strings.CutPrefix(text, "list<"); ok && strings.HasSuffix(inner, ">") {
+		if item := parseType(strings.TrimSuffix(inner, ">")); item != nil {
+			return &Type{Name: "array", Item: item}
+		}
+	}
+	return nil
+}
+
+// fits reports whether v is of type t (F3.6, L2.15). Texts that parse as a number or boolean are good unless strict,
+// which is for defaults that are written with types of their own (L2.12).
+func fits(t *Type, v any, strict bool) bool {
+	if t == nil {
+		return true
+	}
+	text, isText := v.(string)
+	switch t.Name {
+	case "string":
+		switch v.(type) {
+		case []any, map[string]any:
+			return false
+		}
+		return !strict || isText || isTime(v)
+	case "integer":
+		switch x := v.(type) {
+		case int64, uint64:
+			return true
+		case float64:
+			return x == float64(int64(x))
+		}
+		_, err := strconv.ParseInt(text, 10, 64)
+		return !strict && isText && (err == nil || errors.Is(err, strconv.ErrRange))
+	case "number":
+		switch v.(type) {
+		case int64, uint64, float64:
+			return true
+		}
+		_, err := strconv.ParseFloat(text, 64)
+		return !strict && isText && err == nil
+	case "boolean":
+		_, isBool := v.(bool)
+		return isBool || !strict && (text == "true" || text == "false")
+	case "object":
+		_, ok := v.(map[string]any)
+		return ok
+	case "array":
+		list, ok := v.([]any)
+		return ok && !slices.ContainsFunc(list, func(item any) bool { return !fits(t.Item, item, strict) })
+	}
+	return true
+}
+
+func isTime(v any) bool {
+	switch v.(type) {
+	case nil, bool, int64, uint64, float64, string, []any, map[string]any, Secure:
+		return false
+	}
+	return true
+}
+
+// dataKind is what people call data.
+func dataKind(v any) string {
+	switch v.(type) {
+	case nil:
+		return "null"
+	case bool:
+		return "boolean"
+	case int64, uint64:
+		return "integer"
+	case float64:
+		return "number"
+	case []any:
+		return "array"
+	case map[string]any:
+		return "object"
+	}
+	return "string"
+}

@@ -1,0 +1,262 @@
+package project
+
+import (
+	"bytes"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/yamlhost/yamlhost/diag"
+	"gopkg.in/yaml.v3"
+)
+
+// Literal is a text in a file, with its place.
+type Literal struct {
+	Text  string
+	Range diag.Range
+}
+
+// document is a YAML tree with its source, gathering what is wrong with it.
+type document struct {
+	src   *diag.Source
+	diags diag.Diagnostics
+}
+
+// entry is one key of a mapping with its value, aliases followed.
+type entry struct {
+	key   Literal
+	value *yaml.Node
+}
+
+// StripBOM is text without a byte order mark at its start (F3.1).
+func StripBOM(text []byte) []byte { return bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")) }
+
+// syntaxLine finds the line in an error text of the YAML library.
+var syntaxLine = regexp.MustCompile(`^yaml: (?:unmarshal errors:\s*)?(?:line (\d+): )?`)
+
+// parse reads a text into a tree and returns its root; nil for an empty text or one that is no YAML, which is reported.
+func (d *document) parse(text []byte) *yaml.Node {
+	if doc := d.parseDocument(text); doc != nil {
+		return follow(doc.Content[0])
+	}
+	return nil
+}
+
+// parseDocument is parse for the whole document, with the comments around its root.
+func (d *document) parseDocument(text []byte) *yaml.Node {
+	doc := &yaml.Node{}
+	if err := yaml.Unmarshal(text, doc); err != nil {
+		line := 1
+		message := err.Error()
+		if m := syntaxLine.FindStringSubmatch(message); m != nil {
+			if n, err := strconv.Atoi(m[1]); err == nil {
+				line = n
+			}
+			message = message[len(m[0]):]
+		}
+		d.add(diag.Syntax, d.line(line), "this is not valid YAML: "+message, "")
+		return nil
+	}
+	if len(doc.Content) == 0 {
+		return nil
+	}
+	return doc
+}
+
+// follow is the node that an alias stands for.
+func follow(n *yaml.Node) *yaml.Node {
+	for n != nil && n.Kind == yaml.AliasNode {
+		n = n.Alias
+	}
+	return n
+}
+
+func (d *document) add(code diag.Code, at diag.Range, summary, detail string) {
+	d.diags.Add(diag.Diagnostic{Severity: diag.Error, Code: code, Subject: at, Summary: summary, Detail: detail})
+}
+
+// line is the range of a whole line without its indentation.
+func (d *document) line(line int) diag.Range {
+	line = min(max(line, 1), d.src.Lines())
+	start := d.src.Offset(diag.Position{Line: line, Column: 1})
+	text := d.src.Line(line)
+	indent := len(text) - len(bytes.TrimLeft(text, " \t"))
+	return diag.NewRange(d.src, start+indent, start+len(text))
+}
+
+// at is the range of a node: exact for scalars on one line, up to the end of the line for everything else.
+func (d *document) at(n *yaml.Node) diag.Range {
+	if n == nil || n.Line == 0 {
+		return diag.NewRange(d.src, 0, 0)
+	}
+	start := d.src.Offset(diag.Position{Line: n.Line, Column: n.Column})
+	text := d.src.Text()
+	end := len(bytes.TrimRight(d.src.Line(n.Line), " \t")) + d.src.Offset(diag.Position{Line: n.Line, Column: 1})
+	switch {
+	case n.Kind == yaml.ScalarNode && n.Style&(yaml.DoubleQuotedStyle|yaml.SingleQuotedStyle) != 0:
+		if e := quotedEnd(text[start:]); e > 0 {
+			end = start + e
+		}
+	case n.Kind == yaml.ScalarNode && bytes.HasPrefix(text[start:], []byte(n.Value)):
+		end = start + len(n.Value)
+	}
+	return diag.NewRange(d.src, start, end)
+}
+
+// quotedEnd is the length of the quoted text at the start of b, quotes included; 0 when there is none.
+func quotedEnd(b []byte) int {
+	if len(b) == 0 || b[0] != '"' && b[0] != '\'' {
+		return 0
+	}
+	for i := 1; i < len(b); i++ {
+		switch {
+		case b[0] == '"' && b[i] == '\\':
+			i++
+		case b[i] == b[0] && b[0] == '\'' && i+1 < len(b) && b[i+1] == '\'':
+			i++
+		case b[i] == b[0]:
+			return i + 1
+		}
+	}
+	return 0
+}
+
+// kindName is what people call a node.
+func kindName(n *yaml.Node) string {
+	n = follow(n)
+	switch {
+	case n == nil:
+		return "nothing"
+	case n.Kind == yaml.MappingNode:
+		return "a map"
+	case n.Kind == yaml.SequenceNode:
+		return "a list"
+	}
+	switch n.ShortTag() {
+	case "!!null":
+		return "null"
+	case "!!bool":
+		return "a boolean"
+	case "!!int", "!!float":
+		return "a number"
+	}
+	return "a string"
+}
+
+func isNull(n *yaml.Node) bool {
+	return n == nil || n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null"
+}
+
+func isText(n *yaml.Node) bool {
+	return n != nil && n.Kind == yaml.ScalarNode && kindName(n) == "a string"
+}
+
+// text is a field's text; null counts as absent.
+func (d *document) text(field string, n *yaml.Node) *Literal {
+	if isNull(n) {
+		return nil
+	}
+	if !isText(n) {
+		d.wrongKind(field, "a string", n)
+		return nil
+	}
+	return &Literal{n.Value, d.at(n)}
+}
+
+// flag is a field's boolean; null counts as absent.
+func (d *document) flag(field string, n *yaml.Node) bool {
+	if isNull(n) {
+		return false
+	}
+	var b bool
+	if n.Kind != yaml.ScalarNode || n.ShortTag() != "!!bool" || n.Decode(&b) != nil {
+		d.wrongKind(field, "true or false", n)
+	}
+	return b
+}
+
+func (d *document) wrongKind(field, want string, n *yaml.Node) {
+	detail := ""
+	if n.Kind == yaml.ScalarNode && want == "a string" {
+		detail = "Put it in quotes to make it a string."
+	}
+	d.add(diag.WrongKind, d.at(n), fmt.Sprintf("%s must be %s, found %s", field, want, kindName(n)), detail)
+}
+
+// entries are the keys and values of a mapping, each key once. Anything but a mapping is reported; null counts as empty.
+func (d *document) entries(field string, n *yaml.Node) []entry {
+	if isNull(n) {
+		return nil
+	}
+	if n.Kind != yaml.MappingNode {
+		d.wrongKind(field, "a map", n)
+		return nil
+	}
+	list := make([]entry, 0, len(n.Content)/2)
+	seen := make(map[string]diag.Range, len(n.Content)/2)
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		k := follow(n.Content[i])
+		if k.Kind != yaml.ScalarNode {
+			d.add(diag.KeyNotString, d.at(k), "keys of a map must be strings, found "+kindName(k), "")
+			continue
+		}
+		key := Literal{k.Value, d.at(n.Content[i])}
+		if first, twice := seen[key.Text]; twice {
+			d.diags.Add(diag.Diagnostic{Code: diag.Duplicate, Subject: key.Range,
+				Summary: fmt.Sprintf("%s is declared twice (first at line %d)", key.Text, first.StartPosition().Line),
+				Detail:  "Remove one of the two.",
+				Related: []diag.Related{{Range: first, Message: "first declared here"}}})
+			continue
+		}
+		seen[key.Text] = key.Range
+		list = append(list, entry{key, follow(n.Content[i+1])})
+	}
+	return list
+}
+
+// fields are the entries of a mapping of which all keys are known; others are reported.
+func (d *document) fields(field string, n *yaml.Node, known ...string) map[string]entry {
+	byName := map[string]entry{}
+	for _, e := range d.entries(field, n) {
+		if slices.Contains(known, e.key.Text) {
+			byName[e.key.Text] = e
+			continue
+		}
+		d.unknownKey(field, e.key, known)
+	}
+	return byName
+}
+
+func (d *document) unknownKey(field string, key Literal, known []string) {
+	finding := diag.Diagnostic{Code: diag.UnknownKey, Subject: key.Range,
+		Summary: fmt.Sprintf("unknown key %s in %s", key.Text, field)}
+	if near := nearest(key.Text, known); near != "" {
+		finding.Summary += fmt.Sprintf("; did you mean %s?", near)
+		finding.Fixes = []diag.Fix{{Label: "Change to " + near, Edits: []diag.Edit{{Range: key.Range, Text: near}}}}
+	} else {
+		finding.Detail = "It may have: " + strings.Join(known, ", ") + "."
+	}
+	d.diags.Add(finding)
+}
+
+// nearest is the candidate that text was most likely meant to be; empty when there is none (F3.3).
+func nearest(text string, candidates []string) string {
+	if near := diag.Suggest(text, candidates); len(near) > 0 {
+		return near[0]
+	}
+	return ""
+}
+
+// sections are the top-level keys of a tree.
+func (d *document) sections(root *yaml.Node) []string {
+	if root.Kind != yaml.MappingNode {
+		return nil
+	}
+	var names []string
+	for _, e := range d.entries("", root) {
+		names = append(names, e.key.Text)
+	}
+	return names
+}

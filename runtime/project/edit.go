@@ -1,0 +1,402 @@
+package project
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+
+	"github.com/google/renameio/v2"
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/value"
+	"gopkg.in/yaml.v3"
+)
+
+// Set sets a key's value: a string, or Secure.
+func (s *Settings) Set(key Key, v any) {
+	e := s.Entry(key)
+	if e == nil {
+		e = &Entry{Key: key}
+		s.entries = append(s.entries, e)
+	}
+	e.data = v
+	e.text = TextOf(v)
+}
+
+// Remove removes a key, and reports whether it was there.
+func (s *Settings) Remove(key Key) bool {
+	before := len(s.entries)
+	s.entries = slices.DeleteFunc(s.entries, func(e *Entry) bool { return e.Key == key })
+	return len(s.entries) != before
+}
+
+// Coerce is a plain text as --path puts it into an object: true and false become booleans, decimal integers without
+// leading zeros numbers, everything else stays text (F3.13).
+func Coerce(text string) any {
+	switch text {
+	case "true":
+		return true
+	case "false":
+		return false
+	}
+	if !plainInteger.MatchString(text) {
+		return text
+	}
+	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
+		return n
+	}
+	if n, err := strconv.ParseUint(text, 10, 64); err == nil {
+		return n
+	}
+	return text
+}
+
+var plainInteger = regexp.MustCompile(`^(0|[+-]?[1-9][0-9]*)$`)
+
+// SetPath sets a part of a value, making the lists and maps on the way that are missing (F3.13). v is a string, bool,
+// int64, uint64, float64 or Secure.
+func (s *Settings) SetPath(path KeyPath, v any) error {
+	if len(path.Steps) == 0 {
+		s.Set(path.Key, v)
+		return nil
+	}
+	var old any
+	if e := s.Entry(path.Key); e != nil && e.IsObject() {
+		old = e.data // a scalar at the top is replaced
+	}
+	changed, err := put(old, path.Key.Name, path.Steps, 0, v)
+	if err != nil {
+		return err
+	}
+	s.Set(path.Key, changed)
+	return nil
+}
+
+// put is old with the part at steps[depth:] set. It does not modify old.
+func put(old any, name string, steps value.Path, depth int, v any) (any, error) {
+	if depth == len(steps) {
+		return v, nil
+	}
+	step, here := steps[depth], pathText(name, steps[:depth+1])
+	if step.IsIndex {
+		list, ok := old.([]any)
+		if !ok && old != nil {
+			return nil, fmt.Errorf("%s: expected a list", here)
+		}
+		// A list that is only now made may be given its second item first, the first is null then.
+		if step.Index < 0 || step.Index > len(list) && !(len(list) == 0 && step.Index == 1) {
+			return nil, fmt.Errorf("%s: the index is out of range, the list has %d items", here, len(list))
+		}
+		list = slices.Clone(list)
+		for len(list) <= step.Index {
+			list = append(list, nil)
+		}
+		var err error
+		list[step.Index], err = put(list[step.Index], name, steps, depth+1, v)
+		return list, err
+	}
+	m, ok := old.(map[string]any)
+	if !ok && old != nil {
+		return nil, fmt.Errorf("%s: expected a map", pathText(name, steps[:depth]))
+	}
+	if m = maps.Clone(m); m == nil {
+		m = map[string]any{}
+	}
+	part, err := put(m[step.Key], name, steps, depth+1, v)
+	if err != nil {
+		return nil, err
+	}
+	m[step.Key] = part
+	if _, isText := m["secure"].(string); isText && len(m) == 1 {
+		return nil, errors.New(`a map whose only key is "secure" stands for a secret: use --secret, or another key`)
+	}
+	return m, nil
+}
+
+// RemovePath removes a part of a value, and reports whether it was there.
+func (s *Settings) RemovePath(path KeyPath) (bool, error) {
+	if len(path.Steps) == 0 {
+		return s.Remove(path.Key), nil
+	}
+	e := s.Entry(path.Key)
+	if e == nil || !e.IsObject() {
+		return false, nil
+	}
+	changed, found := cut(e.data, path.Steps)
+	if m, ok := changed.(map[string]any); ok && len(m) == 1 {
+		if _, isText := m["secure"].(string); isText {
+			return false, errors.New(`a map whose only key is "secure" stands for a secret: it cannot be what is left`)
+		}
+	}
+	if found {
+		s.Set(path.Key, changed)
+	}
+	return found, nil
+}
+
+// cut is old without the part at steps. It does not modify old.
+func cut(old any, steps value.Path) (any, bool) {
+	step, last := steps[0], len(steps) == 1
+	switch x := old.(type) {
+	case map[string]any:
+		part, found := x[step.Key]
+		if !found || step.IsIndex {
+			return old, false
+		}
+		x = maps.Clone(x)
+		if last {
+			delete(x, step.Key)
+			return x, true
+		}
+		x[step.Key], found = cut(part, steps[1:])
+		return x, found
+	case []any:
+		if !step.IsIndex || step.Index < 0 || step.Index >= len(x) {
+			return old, false
+		}
+		x = slices.Clone(x)
+		if last {
+			return slices.Delete(x, step.Index, step.Index+1), true
+		}
+		var found bool
+		x[step.Index], found = cut(x[step.Index], steps[1:])
+		return x, found
+	}
+	return old, false
+}
+
+// Text is the file as it would be saved: comments and the order of keys are kept, every key gets its namespace and every
+// scalar becomes a string, as the stock host does (F3.10).
+func (s *Settings) Text() ([]byte, error) {
+	if s.root == nil {
+		s.root = &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}
+		s.doc = &yaml.Node{Kind: yaml.DocumentNode, Content: []*yaml.Node{s.root}}
+	}
+	for _, field := range []struct{ name, value string }{
+		{"secretsprovider", s.SecretsProvider}, {"encryptedkey", s.EncryptedKey}, {"encryptionsalt", s.EncryptionSalt},
+	} {
+		setField(s.root, field.name, field.value)
+	}
+	s.rewriteConfig(s.root)
+	if len(s.root.Content) == 0 {
+		return nil, nil
+	}
+	s.root.Style &^= yaml.FlowStyle
+	text, err := encode(s.doc)
+	if err == nil && s.readsSame(text) {
+		return text, nil
+	}
+	// The YAML library misplaces some comments so that the text reads differently; then they have to go.
+	dropComments(s.doc, map[*yaml.Node]bool{})
+	if text, err = encode(s.doc); err != nil {
+		return nil, fmt.Errorf("write stack settings: %w", err)
+	}
+	if !s.readsSame(text) {
+		return nil, errors.New("write stack settings: the file has parts that cannot be written back; edit it by hand")
+	}
+	return text, nil
+}
+
+func encode(doc *yaml.Node) ([]byte, error) {
+	var b bytes.Buffer
+	enc := yaml.NewEncoder(&b)
+	enc.SetIndent(2)
+	if err := enc.Encode(doc); err != nil {
+		return nil, err
+	}
+	if err := enc.Close(); err != nil {
+		return nil, err
+	}
+	return b.Bytes(), nil
+}
+
+// readsSame reports whether text holds the settings that s holds.
+func (s *Settings) readsSame(text []byte) bool {
+	other, diags := ParseSettings(diag.NewSource("", text), s.project)
+	return !diags.HasErrors() && slices.EqualFunc(s.entries, other.entries, func(a, b *Entry) bool {
+		return a.Key == b.Key && a.text == b.text && a.IsSecret() == b.IsSecret()
+	}) && s.EncryptionSalt == other.EncryptionSalt && s.SecretsProvider == other.SecretsProvider && s.EncryptedKey == other.EncryptedKey
+}
+
+func dropComments(n *yaml.Node, seen map[*yaml.Node]bool) {
+	if n == nil || seen[n] {
+		return
+	}
+	seen[n] = true
+	n.HeadComment, n.LineComment, n.FootComment = "", "", ""
+	for _, child := range n.Content {
+		dropComments(child, seen)
+	}
+}
+
+// setField sets a top-level text, or removes it when it is empty.
+func setField(root *yaml.Node, name, value string) {
+	for i := 0; i+1 < len(root.Content); i += 2 {
+		if root.Content[i].Value != name {
+			continue
+		}
+		if value == "" {
+			root.Content = slices.Delete(root.Content, i, i+2)
+		} else if root.Content[i+1].Value != value {
+			root.Content[i+1] = keepComments(stringNode(value), root.Content[i+1])
+		}
+		return
+	}
+	if value != "" {
+		// In front of the configuration, as people are used to find them.
+		at := len(root.Content)
+		for i := 0; i+1 < len(root.Content); i += 2 {
+			if root.Content[i].Value == "config" {
+				at = i
+				break
+			}
+		}
+		root.Content = slices.Insert(root.Content, at, stringNode(name), stringNode(value))
+	}
+}
+
+func (s *Settings) rewriteConfig(root *yaml.Node) {
+	var config *yaml.Node
+	at := -1
+	for i := 0; i+1 < len(root.Content); i += 2 {
+		if root.Content[i].Value == "config" {
+			config, at = root.Content[i+1], i
+		}
+	}
+	if len(s.entries) == 0 {
+		if at >= 0 {
+			root.Content = slices.Delete(root.Content, at, at+2)
+		}
+		return
+	}
+	if config == nil {
+		config = &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}
+		root.Content = append(root.Content, stringNode("config"), config)
+	} else if config.Kind != yaml.MappingNode {
+		config = &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}
+		root.Content[at+1] = config
+	}
+	config.Style &^= yaml.FlowStyle
+	config.Content = config.Content[:0:0]
+	for _, e := range s.entries {
+		name := stringNode(e.Key.String())
+		if e.name != nil {
+			name = keepComments(name, e.name)
+		}
+		config.Content = append(config.Content, name, rewrite(e.node, e.Data()))
+	}
+}
+
+// rewrite is the tree of v, with what is unchanged taken from old.
+func rewrite(old *yaml.Node, v any) *yaml.Node {
+	was := old
+	old = follow(old)
+	switch x := v.(type) {
+	case Secure:
+		if old != nil && old.Kind == yaml.MappingNode {
+			if same, err := (&decoder{secure: true}).decode(old, 0); err == nil && same == any(x) {
+				old.Style &^= yaml.FlowStyle
+				return old
+			}
+		}
+		n := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map", Content: []*yaml.Node{stringNode("secure"), stringNode(string(x))}}
+		return keepComments(n, was)
+	case map[string]any:
+		return keepComments(rewriteMap(old, x), was)
+	case []any:
+		n := &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq"}
+		for i, item := range x {
+			var before *yaml.Node
+			if old != nil && old.Kind == yaml.SequenceNode && i < len(old.Content) {
+				before = old.Content[i]
+			}
+			n.Content = append(n.Content, rewriteItem(before, item))
+		}
+		return keepComments(n, was)
+	}
+	return keepComments(scalarNode(v), was)
+}
+
+// rewriteItem is rewrite for what lies inside of an object, where scalars keep their kinds and spellings.
+func rewriteItem(old *yaml.Node, v any) *yaml.Node {
+	switch v.(type) {
+	case Secure, map[string]any, []any:
+		return rewrite(old, v)
+	}
+	if old != nil && old.Kind == yaml.ScalarNode {
+		if same, err := decodeScalar(old); err == nil && same == v {
+			return old
+		}
+	}
+	return keepComments(scalarNode(v), old)
+}
+
+// rewriteMap keeps the order of old keys; new ones follow in ascending order.
+func rewriteMap(old *yaml.Node, m map[string]any) *yaml.Node {
+	n := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}
+	done := map[string]bool{}
+	if old != nil && old.Kind == yaml.MappingNode {
+		for i := 0; i+1 < len(old.Content); i += 2 {
+			key, err := keyText(old.Content[i])
+			item, found := m[key]
+			if err != nil || !found {
+				continue
+			}
+			done[key] = true
+			n.Content = append(n.Content, keepComments(stringNode(key), old.Content[i]), rewriteItem(old.Content[i+1], item))
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(m)) {
+		if !done[key] {
+			n.Content = append(n.Content, stringNode(key), rewriteItem(nil, m[key]))
+		}
+	}
+	return n
+}
+
+// stringNode is a string, quoted where it has to be.
+func stringNode(text string) *yaml.Node { return scalarNode(text) }
+
+func scalarNode(v any) *yaml.Node {
+	if f, ok := v.(float64); ok && f == math.Trunc(f) && math.Abs(f) < 1<<53 {
+		v = int64(f)
+	}
+	n := &yaml.Node{}
+	if err := n.Encode(v); err != nil {
+		return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Style: yaml.DoubleQuotedStyle}
+	}
+	return n
+}
+
+// keepComments is n with the comments of old.
+func keepComments(n, old *yaml.Node) *yaml.Node {
+	if old != nil {
+		n.HeadComment, n.LineComment, n.FootComment = old.HeadComment, old.LineComment, old.FootComment
+	}
+	return n
+}
+
+// Save writes the file, whole or not at all. An empty file that was not there is not made.
+func (s *Settings) Save() error {
+	text, err := s.Text()
+	if err != nil {
+		return err
+	}
+	if len(text) == 0 && !s.Exists {
+		return nil
+	}
+	if err := os.MkdirAll(filepath.Dir(s.Path), 0o755); err != nil {
+		return fmt.Errorf("write stack settings: %w", err)
+	}
+	if err := renameio.WriteFile(s.Path, text, 0o644, renameio.WithExistingPermissions()); err != nil {
+		return fmt.Errorf("write stack settings %s: %w", s.Path, err)
+	}
+	s.Exists = true
+	return nil
+}

@@ -1,0 +1,96 @@
+package project
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/yamlhost/yamlhost/diag"
+)
+
+// Text is a configuration value as a program gets it.
+type Text struct {
+	Text        string
+	Secret      bool
+	FromProject bool // from the project file, not from the stack
+}
+
+// Merge makes the configuration of a stack: its own values, and those of the project file for keys that it lacks (L2.2,
+// F3.5). Missing values and values of a wrong type are diagnostics (L2.14, L2.15). The error is about decryption; open
+// is used only when there are secrets.
+func Merge(p *Project, s *Settings, stack string, open Opener) (map[Key]Text, diag.Diagnostics, error) {
+	config := make(map[Key]Text, len(s.entries)+len(p.Config))
+	data := make(map[Key]any, len(s.entries))
+	for _, e := range s.entries {
+		text, v, err := e.Open(open)
+		if err != nil {
+			return nil, nil, err
+		}
+		config[e.Key], data[e.Key] = Text{Text: text, Secret: e.IsSecret()}, v
+	}
+	var diags diag.Diagnostics
+	for _, decl := range p.Config {
+		e := s.Entry(decl.Key)
+		if e == nil {
+			diags.Add(fromProject(decl, stack, config)...)
+			continue
+		}
+		where := e.Range
+		if where.IsZero() {
+			where = decl.Place
+		}
+		if !fits(decl.Type, data[decl.Key], false) {
+			diags.Add(wrongType(decl, e, stack, data[decl.Key], where))
+		}
+		if decl.Own && decl.Type != nil && decl.Secret && !e.IsSecret() {
+			diags.Add(diag.Diagnostic{Code: diag.ConfigConversion, Subject: where,
+				Summary: fmt.Sprintf("config %s: the value in stack %s is not encrypted, but the key is secret", decl.Key, stack),
+				Detail:  fmt.Sprintf("Set it anew: yamlhost config set --secret %s", decl.Key.Name)})
+		}
+	}
+	return config, diags, nil
+}
+
+// fromProject takes a key's value from the project file.
+func fromProject(decl *Declaration, stack string, config map[Key]Text) diag.Diagnostics {
+	switch {
+	case decl.Value != nil:
+		config[decl.Key] = Text{Text: decl.Value.Text, FromProject: true}
+	case decl.Default != nil:
+		config[decl.Key] = Text{Text: decl.Default.Text, FromProject: true}
+	case decl.Own && !decl.Optional:
+		secret := ""
+		if decl.Secret {
+			secret = "--secret "
+		}
+		return diag.Diagnostics{{Code: diag.ConfigMissing, Subject: decl.Place,
+			Summary: fmt.Sprintf("config %s is required and stack %s has no value", decl.Key, stack),
+			Detail:  fmt.Sprintf("Set it with: yamlhost config set %s%s <value>", secret, decl.Key.Name)}}
+	}
+	return nil
+}
+
+func wrongType(decl *Declaration, e *Entry, stack string, v any, where diag.Range) diag.Diagnostic {
+	found := dataKind(v)
+	if text, ok := v.(string); ok {
+		found = fmt.Sprintf("%q", shorten(text))
+	}
+	if e.IsSecret() {
+		found = "[secret]"
+	}
+	finding := diag.Diagnostic{Code: diag.ConfigConversion, Subject: where,
+		Summary: fmt.Sprintf("config %s in stack %s: %s is not of type %s", decl.Key, stack, found, decl.Type),
+		Related: []diag.Related{{Range: decl.Place, Message: "declared here"}}}
+	if decl.Type.Name == "array" {
+		finding.Detail = fmt.Sprintf("Set its items with: yamlhost config set --path '%s[0]' <value>", decl.Key.Name)
+	}
+	return finding
+}
+
+// shorten cuts a text that would not fit on a line.
+func shorten(text string) string {
+	text, _, _ = strings.Cut(text, "\n")
+	if runes := []rune(text); len(runes) > 40 {
+		return string(runes[:39]) + "…"
+	}
+	return text
+}

@@ -1,0 +1,95 @@
+package project
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/yamlhost/yamlhost/diag"
+)
+
+// Program says where a project's program lies.
+type Program struct {
+	Dir      string // absolute: the program directory (L1.2)
+	Path     string // absolute path of the text; empty when there is none
+	Shadowed string // another program file in Dir that is not read; empty when there is none
+}
+
+// programNames are the names of a program file in the order of the search (L1.5).
+var programNames = []string{"Main.json", "Main.yaml", "Main.yml", "Pulumi.yaml", "Pulumi.yml", "Pulumi.json"}
+
+// FindProgram finds the program of a project (L1.2–L1.7). What is wrong with the field main is a diagnostic, as is a
+// program that is missing.
+func (p *Project) FindProgram() (Program, diag.Diagnostics) {
+	dir := p.Dir
+	if p.Main != nil && p.Main.Text != "" {
+		target := p.Main.Text
+		if !filepath.IsAbs(target) {
+			target = filepath.Join(p.Dir, target)
+		}
+		info, err := os.Stat(target)
+		switch {
+		case err != nil:
+			reason := "nothing is there"
+			if !errors.Is(err, fs.ErrNotExist) {
+				reason = "it cannot be read"
+			}
+			return Program{}, diag.Diagnostics{{Code: diag.NoProgram, Subject: p.Main.Range,
+				Summary: fmt.Sprintf("main names %s, but %s", p.Main.Text, reason),
+				Detail:  "It must name a directory or a YAML or JSON file, relative to the project file."}}
+		case info.IsDir():
+			dir = target
+		case slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(target)):
+			return Program{Dir: filepath.Dir(target), Path: target}, nil
+		default:
+			return Program{}, diag.Diagnostics{{Code: diag.NoProgram, Subject: p.Main.Range,
+				Summary: fmt.Sprintf("main names %s, which is no YAML or JSON file", p.Main.Text),
+				Detail:  "It must name a directory or a file that ends in .yaml, .yml or .json."}}
+		}
+	}
+	return p.programIn(dir)
+}
+
+func (p *Project) programIn(dir string) (Program, diag.Diagnostics) {
+	program := Program{Dir: dir}
+	for _, name := range programNames {
+		path := filepath.Join(dir, name)
+		info, err := os.Stat(path)
+		if err != nil || !info.Mode().IsRegular() {
+			continue
+		}
+		if program.Path == "" {
+			program.Path = path
+		} else if program.Shadowed == "" && hasProgram(path) {
+			program.Shadowed = path
+		}
+	}
+	var diags diag.Diagnostics
+	switch {
+	case program.Path == "":
+		diags.Add(diag.Diagnostic{Code: diag.NoProgram, Subject: p.Name.Range, Summary: "no program file in " + dir,
+			Detail: "Looked for " + strings.Join(programNames, ", ") + "."})
+	case program.Shadowed != "":
+		diags.Add(diag.Diagnostic{Severity: diag.Warning, Code: diag.Ignored, Subject: p.Name.Range,
+			Summary: fmt.Sprintf("the program in %s is not read: %s comes first", filepath.Base(program.Shadowed), filepath.Base(program.Path)),
+			Detail:  "Keep the program in one of the two files."})
+	}
+	return program, diags
+}
+
+// hasProgram reports whether a file has program sections.
+func hasProgram(path string) bool {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return false
+	}
+	d := &document{src: diag.NewSource(path, StripBOM(text))}
+	root := d.parse(d.src.Text())
+	return root != nil && slices.ContainsFunc(d.sections(root), func(s string) bool {
+		return s == "resources" || s == "variables" || s == "outputs"
+	})
+}

@@ -1,0 +1,371 @@
+package project
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/yamlhost/yamlhost/diag"
+	"gopkg.in/yaml.v3"
+)
+
+// Project is a project file (L1.B). Fields of a file with faults hold what could be read.
+type Project struct {
+	Source *diag.Source
+	Path   string // absolute path of the file
+	Dir    string // absolute path of its directory, the root directory
+
+	Name           Literal
+	Description    string
+	Runtime        string // empty when the file does not say
+	Main           *Literal
+	StackConfigDir string // as written; empty for the root directory
+	BackendURL     string
+	RefreshAlways  bool
+	RequiredPulumi *Literal // a range of versions
+
+	Config   []*Declaration // in file order
+	Packages []Package      // in file order
+	Plugins  []Plugin
+}
+
+// Package is an entry of `packages`: where a package comes from (L7.31).
+type Package struct {
+	Name              Literal
+	Source            string // without version
+	Version           string
+	Parameters        []string
+	PluginDownloadURL string
+	Checksums         map[string]string // platform such as linux-amd64 to hex
+}
+
+// Plugin is an entry of `plugins`: a plugin that lies in a folder of its own.
+type Plugin struct {
+	Kind    string // providers, analyzers or languages
+	Name    string
+	Path    string // relative to the root directory or absolute
+	Version string
+}
+
+// fileNames are the names of a project file in the order of the search (F3.1).
+var fileNames = []string{"Pulumi.json", "Pulumi.yaml", "Pulumi.yml"}
+
+// ErrNotFound says that no directory from the given one upwards holds a project file.
+var ErrNotFound = errors.New("no Pulumi.yaml, Pulumi.yml or Pulumi.json found")
+
+// Find looks for a project file in dir and then upwards (L1.1). It returns an error that wraps ErrNotFound when there is
+// none.
+func Find(dir string) (path string, err error) {
+	for at := filepath.Clean(dir); ; at = filepath.Dir(at) {
+		for _, name := range fileNames {
+			path := filepath.Join(at, name)
+			switch info, err := os.Stat(path); {
+			case err == nil && info.Mode().IsRegular():
+				return path, nil
+			case err != nil && !errors.Is(err, fs.ErrNotExist):
+				return "", fmt.Errorf("look for a project: %w", err)
+			}
+		}
+		if at == filepath.Dir(at) {
+			return "", fmt.Errorf("%w in %s or any directory above it", ErrNotFound, dir)
+		}
+	}
+}
+
+// Load reads a project file. name is how the file is called in diagnostics. The error is about reading alone; what is
+// wrong inside is in the diagnostics.
+func Load(path, name string) (*Project, diag.Diagnostics, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, nil, fmt.Errorf("read project file: %w", err)
+	}
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return nil, nil, fmt.Errorf("read project file: %w", err)
+	}
+	p, diags := Parse(diag.NewSource(name, StripBOM(text)))
+	p.Path, p.Dir = abs, filepath.Dir(abs)
+	return p, diags, nil
+}
+
+var projectName = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,100}$`)
+
+// Parse reads the text of a project file. It always returns a project with what could be read.
+func Parse(src *diag.Source) (*Project, diag.Diagnostics) {
+	p := &Project{Source: src}
+	d := &document{src: src}
+	root := d.parseProject()
+	if root == nil {
+		if len(d.diags) == 0 {
+			d.add(diag.WrongKind, diag.NewRange(src, 0, 0), "the project file is empty", "It needs at least a name: write `name: my-project`.")
+		}
+		return p, d.diags
+	}
+	if root.Kind != yaml.MappingNode {
+		d.wrongKind("a project file", "a map", root)
+		return p, d.diags
+	}
+	p.read(d, root)
+	return p, d.diags
+}
+
+// parseProject parses the text, of a large file only what is not program, which takes half of a program's reading time.
+func (d *document) parseProject() *yaml.Node {
+	text := d.src.Text()
+	if len(text) > 256<<10 {
+		// An anchor in what was cut makes this fail; then the whole text decides.
+		quick := &document{src: d.src}
+		if root := quick.parse(blankProgram(text)); root != nil {
+			return root
+		}
+	}
+	return d.parse(text)
+}
+
+// blankProgram is text with the lines of top-level program sections left empty, so that places stay true.
+func blankProgram(text []byte) []byte {
+	kept := make([]byte, 0, 4096)
+	cutting := false
+	for len(text) > 0 {
+		line := text
+		if i := slices.Index(text, '\n'); i >= 0 {
+			line = text[:i+1]
+		}
+		text = text[len(line):]
+		if first := line[0]; first != ' ' && first != '\n' && first != '\r' && first != '#' && !(first == '-' && len(line) > 1 && line[1] == ' ') {
+			cutting = false
+			for _, section := range []string{"resources:", "variables:", "outputs:"} {
+				cutting = cutting || strings.HasPrefix(string(line[:min(len(line), 16)]), section)
+			}
+		}
+		if cutting {
+			line = []byte("\n")
+		}
+		kept = append(kept, line...)
+	}
+	return kept
+}
+
+func (p *Project) read(d *document, root *yaml.Node) {
+	entries := d.entries("a project file", root)
+	byName := make(map[string]entry, len(entries))
+	for _, e := range entries {
+		byName[e.key.Text] = e
+	}
+	p.readName(d, entries, byName)
+	text := func(field string) string {
+		if l := d.text(field, byName[field].value); l != nil {
+			return l.Text
+		}
+		return ""
+	}
+	p.Description = text("description")
+	for _, field := range []string{"author", "website", "license"} {
+		text(field)
+	}
+	p.readRuntime(d, byName["runtime"].value)
+	p.Main = d.text("main", byName["main"].value)
+	p.StackConfigDir = text("stackConfigDir")
+	p.RequiredPulumi = d.text("requiredPulumiVersion", byName["requiredPulumiVersion"].value)
+	p.readConfig(d, byName["config"], byName["stackConfigDir"])
+	p.readBackend(d, byName["backend"].value)
+	p.readOptions(d, byName["options"].value)
+	readTemplate(d, byName["template"].value)
+	p.readPackages(d, byName["packages"].value)
+	p.readPlugins(d, byName["plugins"].value)
+}
+
+func (p *Project) readName(d *document, entries []entry, byName map[string]entry) {
+	e, found := byName["name"]
+	if !found {
+		finding := diag.Diagnostic{Code: diag.WrongKind, Subject: diag.NewRange(d.src, 0, 0), Summary: "the project has no name",
+			Detail: "Add one at the top of the file: `name: my-project`."}
+		for _, other := range entries {
+			if nearest(other.key.Text, []string{"name"}) != "" && isText(other.value) {
+				finding.Subject = other.key.Range
+				finding.Summary += fmt.Sprintf(": found %s instead", other.key.Text)
+				finding.Detail = "Write it as `name`."
+				finding.Fixes = []diag.Fix{{Label: "Change to name", Edits: []diag.Edit{{Range: other.key.Range, Text: "name"}}}}
+				break
+			}
+		}
+		d.diags.Add(finding)
+		return
+	}
+	if isNull(e.value) {
+		d.add(diag.WrongKind, e.key.Range, "the project has no name", "Write one behind the colon: `name: my-project`.")
+		return
+	}
+	name := d.text("name", e.value)
+	if name == nil {
+		return
+	}
+	p.Name = *name
+	if !projectName.MatchString(name.Text) {
+		d.add(diag.WrongKind, name.Range, fmt.Sprintf("%q cannot be a project's name", name.Text),
+			"A name has 1 to 100 letters, digits, hyphens, underscores and dots.")
+	}
+}
+
+func (p *Project) readRuntime(d *document, n *yaml.Node) {
+	if isNull(n) {
+		return
+	}
+	if n.Kind != yaml.MappingNode {
+		if l := d.text("runtime", n); l != nil {
+			p.Runtime = l.Text
+		}
+		return
+	}
+	fields := d.fields("runtime", n, "name", "options")
+	if l := d.text("runtime.name", fields["name"].value); l != nil {
+		p.Runtime = l.Text
+	}
+	d.entries("runtime.options", fields["options"].value)
+}
+
+func (p *Project) readBackend(d *document, n *yaml.Node) {
+	if l := d.text("backend.url", d.fields("backend", n, "url")["url"].value); l != nil {
+		p.BackendURL = l.Text
+	}
+}
+
+func (p *Project) readOptions(d *document, n *yaml.Node) {
+	refresh := d.text("options.refresh", d.fields("options", n, "refresh")["refresh"].value)
+	if refresh == nil {
+		return
+	}
+	if p.RefreshAlways = refresh.Text == "always"; !p.RefreshAlways {
+		d.add(diag.WrongKind, refresh.Range, fmt.Sprintf("options.refresh must be always, found %q", refresh.Text), "Leave the option out to refresh only when asked to.")
+	}
+}
+
+func readTemplate(d *document, n *yaml.Node) {
+	fields := d.fields("template", n, "displayName", "description", "quickstart", "important", "metadata", "config")
+	for _, name := range []string{"displayName", "description", "quickstart"} {
+		d.text("template."+name, fields[name].value)
+	}
+	d.flag("template.important", fields["important"].value)
+	for _, e := range d.entries("template.metadata", fields["metadata"].value) {
+		d.text("template.metadata."+e.key.Text, e.value)
+	}
+	for _, e := range d.entries("template.config", fields["config"].value) {
+		d.fields("template.config."+e.key.Text, e.value, "description", "default", "secret")
+	}
+}
+
+func (p *Project) readPackages(d *document, n *yaml.Node) {
+	for _, e := range d.entries("packages", n) {
+		place := "packages." + e.key.Text
+		pkg := Package{Name: e.key}
+		if isText(e.value) {
+			pkg.Source, pkg.Version = splitVersion(e.value.Value)
+			p.Packages = append(p.Packages, pkg)
+			continue
+		}
+		if e.value.Kind != yaml.MappingNode {
+			d.wrongKind(place, "a string or a map", e.value)
+			continue
+		}
+		fields := d.fields(place, e.value, "source", "version", "parameters", "pluginDownloadURL", "checksums", "extensions")
+		text := func(name string) string {
+			if l := d.text(place+"."+name, fields[name].value); l != nil {
+				return l.Text
+			}
+			return ""
+		}
+		pkg.Source, pkg.Version, pkg.PluginDownloadURL = text("source"), text("version"), text("pluginDownloadURL")
+		if isNull(fields["source"].value) {
+			d.add(diag.WrongKind, e.key.Range, place+" has no source", "Say where the package comes from: `source: …`.")
+			continue
+		}
+		pkg.Parameters = d.texts(place+".parameters", fields["parameters"].value)
+		d.texts(place+".extensions", fields["extensions"].value)
+		for _, sum := range d.entries(place+".checksums", fields["checksums"].value) {
+			if l := d.text(place+".checksums."+sum.key.Text, sum.value); l != nil {
+				if pkg.Checksums == nil {
+					pkg.Checksums = map[string]string{}
+				}
+				pkg.Checksums[sum.key.Text] = l.Text
+			}
+		}
+		p.Packages = append(p.Packages, pkg)
+	}
+}
+
+// texts are the items of a list of strings.
+func (d *document) texts(field string, n *yaml.Node) []string {
+	if isNull(n) {
+		return nil
+	}
+	if n.Kind != yaml.SequenceNode {
+		d.wrongKind(field, "a list", n)
+		return nil
+	}
+	var list []string
+	for i, item := range n.Content {
+		if l := d.text(fmt.Sprintf("%s[%d]", field, i), follow(item)); l != nil {
+			list = append(list, l.Text)
+		}
+	}
+	return list
+}
+
+// splitVersion cuts source@version at its last @; a path or an address may hold others.
+func splitVersion(text string) (source, version string) {
+	i := strings.LastIndexByte(text, '@')
+	if i <= 0 || strings.Contains(text[i:], "/") {
+		return text, ""
+	}
+	return text[:i], text[i+1:]
+}
+
+func (p *Project) readPlugins(d *document, n *yaml.Node) {
+	kinds := []string{"providers", "analyzers", "languages"}
+	fields := d.fields("plugins", n, kinds...)
+	for _, kind := range kinds {
+		list := fields[kind].value
+		if isNull(list) {
+			continue
+		}
+		if list.Kind != yaml.SequenceNode {
+			d.wrongKind("plugins."+kind, "a list", list)
+			continue
+		}
+		for i, item := range list.Content {
+			place := fmt.Sprintf("plugins.%s[%d]", kind, i)
+			item = follow(item)
+			values := d.fields(place, item, "name", "path", "version")
+			plugin := Plugin{Kind: kind}
+			for name, into := range map[string]*string{"name": &plugin.Name, "path": &plugin.Path, "version": &plugin.Version} {
+				if l := d.text(place+"."+name, values[name].value); l != nil {
+					*into = l.Text
+				}
+			}
+			for _, name := range []string{"name", "path"} {
+				if item.Kind == yaml.MappingNode && isNull(values[name].value) {
+					d.add(diag.WrongKind, d.at(item), fmt.Sprintf("%s has no %s", place, name), "")
+				}
+			}
+			p.Plugins = append(p.Plugins, plugin)
+		}
+	}
+}
+
+// StackFile is the path of a stack's settings file (F3.7). stack is the stack's name, maybe qualified.
+func (p *Project) StackFile(stack string) string {
+	dir := p.StackConfigDir
+	if !filepath.IsAbs(dir) {
+		dir = filepath.Join(p.Dir, dir)
+	}
+	ext := filepath.Ext(p.Path)
+	if ext == "" {
+		ext = ".yaml"
+	}
+	return filepath.Join(dir, "Pulumi."+strings.ReplaceAll(stack, "/", "-")+ext)
+}

@@ -1,0 +1,260 @@
+package project
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/value"
+	"gopkg.in/yaml.v3"
+)
+
+// Settings is a stack's settings file (F3.7). It is read once, edited in place by Set and its kin, and written by Save;
+// it is not safe for concurrent use.
+type Settings struct {
+	Source *diag.Source
+	Path   string // absolute path of the file, which need not exist
+	Exists bool   // the file was there when it was loaded, or has been saved
+
+	SecretsProvider string
+	EncryptedKey    string
+	EncryptionSalt  string
+	Environment     *diag.Range // place of the key `environment`; nil when absent (F3.11)
+
+	project string
+	root    *yaml.Node // the mapping; nil for an empty file
+	doc     *yaml.Node
+	entries []*Entry
+}
+
+// Entry is one configuration value of a stack.
+type Entry struct {
+	Key   Key
+	Place diag.Range // of the key; zero for an entry that was set since
+	Range diag.Range // of the value
+
+	data any // as decoded, ciphertexts as Secure
+	text string
+	node *yaml.Node // of the value
+	name *yaml.Node // of the key
+}
+
+// NewSettings are the settings of a stack that has no file yet.
+func NewSettings(path, project string) *Settings {
+	return &Settings{Source: diag.NewSource(path, nil), Path: path, project: project}
+}
+
+// LoadSettings reads a stack's settings file; one that does not exist is empty. name is how the file is called in
+// diagnostics.
+func LoadSettings(path, name, project string) (*Settings, diag.Diagnostics, error) {
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return NewSettings(path, project), nil, nil
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("read stack settings: %w", err)
+	}
+	s, diags := ParseSettings(diag.NewSource(name, StripBOM(text)), project)
+	s.Path, s.Exists = path, true
+	return s, diags, nil
+}
+
+// ParseSettings reads the text of a stack's settings file. It always returns settings with what could be read.
+func ParseSettings(src *diag.Source, project string) (*Settings, diag.Diagnostics) {
+	s := &Settings{Source: src, project: project, Exists: true}
+	d := &document{src: src}
+	if s.doc = d.parseDocument(src.Text()); s.doc != nil {
+		s.root = follow(s.doc.Content[0])
+	}
+	if isNull(s.root) {
+		s.root, s.doc = nil, nil
+		return s, d.diags
+	}
+	if s.root.Kind != yaml.MappingNode {
+		d.wrongKind("a stack settings file", "a map", s.root)
+		s.root = nil
+		return s, d.diags
+	}
+	known := []string{"secretsprovider", "encryptedkey", "encryptionsalt", "config", "environment"}
+	for _, e := range d.entries("a stack settings file", s.root) {
+		text := func(into *string) {
+			if l := d.text(e.key.Text, e.value); l != nil {
+				*into = l.Text
+			}
+		}
+		switch e.key.Text {
+		case "secretsprovider":
+			text(&s.SecretsProvider)
+		case "encryptedkey":
+			text(&s.EncryptedKey)
+		case "encryptionsalt":
+			text(&s.EncryptionSalt)
+		case "environment":
+			if !isNull(e.value) {
+				s.Environment = &e.key.Range
+			}
+		case "config":
+			s.readConfig(d, e.value)
+		default:
+			if near := nearest(e.key.Text, known); near != "" {
+				d.diags.Add(diag.Diagnostic{Severity: diag.Warning, Code: diag.UnknownKey, Subject: e.key.Range,
+					Summary: fmt.Sprintf("unknown key %s in a stack settings file; did you mean %s?", e.key.Text, near)})
+			}
+		}
+	}
+	return s, d.diags
+}
+
+func (s *Settings) readConfig(d *document, config *yaml.Node) {
+	names := map[string]*yaml.Node{}
+	if config.Kind == yaml.MappingNode {
+		for i := 0; i+1 < len(config.Content); i += 2 {
+			names[config.Content[i].Value] = config.Content[i]
+		}
+	}
+	seen := map[Key]diag.Range{}
+	for _, e := range d.entries("config", config) {
+		key, err := ParseKey(e.key.Text, s.project)
+		if err != nil {
+			d.add(diag.WrongKind, e.key.Range, err.Error(), "")
+			continue
+		}
+		if first, twice := seen[key]; twice {
+			d.diags.Add(diag.Diagnostic{Code: diag.Duplicate, Subject: e.key.Range,
+				Summary: fmt.Sprintf("%s is set twice (first at line %d)", key, first.StartPosition().Line),
+				Related: []diag.Related{{Range: first, Message: "first set here"}}})
+			continue
+		}
+		seen[key] = e.key.Range
+		dec := decoder{secure: true}
+		v, err := dec.decode(e.value, 0)
+		item := &Entry{Key: key, Place: e.key.Range, Range: d.at(e.value), data: v, node: e.value, name: names[e.key.Text]}
+		if err == nil {
+			item.text, err = stackText(v)
+		}
+		if err != nil {
+			d.add(diag.WrongKind, item.Range, fmt.Sprintf("the value of %s cannot be read: %s", e.key.Text, err), "")
+			continue
+		}
+		if v == nil {
+			d.diags.Add(diag.Diagnostic{Severity: diag.Warning, Code: diag.Ignored, Subject: e.key.Range,
+				Summary: fmt.Sprintf("the value of %s is null and reaches the program as an empty string", e.key.Text)})
+		}
+		s.entries = append(s.entries, item)
+	}
+}
+
+// stackText is a value of a stack file as programs get it; ciphertexts are left as they are.
+func stackText(v any) (string, error) {
+	switch x := v.(type) {
+	case Secure:
+		return string(x), nil
+	case []any, map[string]any:
+		return jsonText(x)
+	}
+	return scalarText(v)
+}
+
+// Entries are the configuration values in file order. The caller must not modify them.
+func (s *Settings) Entries() []*Entry { return s.entries }
+
+// Entry is the value of a key; nil when the stack has none.
+func (s *Settings) Entry(key Key) *Entry {
+	for _, e := range s.entries {
+		if e.Key == key {
+			return e
+		}
+	}
+	return nil
+}
+
+// HasSecrets reports whether any value holds a ciphertext.
+func (s *Settings) HasSecrets() bool {
+	for _, e := range s.entries {
+		if e.IsSecret() {
+			return true
+		}
+	}
+	return false
+}
+
+// IsSecret reports whether the value, or any part of it, is encrypted (L2.4).
+func (e *Entry) IsSecret() bool { return HasSecure(e.data) }
+
+// IsObject reports whether the value is a list or a map.
+func (e *Entry) IsObject() bool {
+	switch e.data.(type) {
+	case []any, map[string]any:
+		return true
+	}
+	return false
+}
+
+// Data is the value: text, or for lists and maps plain data with ciphertexts as Secure.
+func (e *Entry) Data() any {
+	switch e.data.(type) {
+	case Secure, []any, map[string]any:
+		return e.data
+	}
+	return e.text
+}
+
+// Opener opens ciphertexts.
+type Opener interface {
+	Decrypt(ciphertext string) (string, error)
+}
+
+// Sealer makes ciphertexts.
+type Sealer interface {
+	Encrypt(plaintext string) (string, error)
+}
+
+// Open is the value as programs get it, secrets in plain text (F3.12). open is not used for a value without secrets.
+func (e *Entry) Open(open Opener) (text string, data any, err error) {
+	if !e.IsSecret() {
+		return e.text, e.Data(), nil
+	}
+	data, err = MapSecure(e.data, func(c Secure) (any, error) { return open.Decrypt(string(c)) })
+	if err != nil {
+		return "", nil, fmt.Errorf("decrypt %s: %w", e.Key, err)
+	}
+	text, err = stackText(data)
+	return text, data, err
+}
+
+// Part is the part of the value at a path, and whether there is one.
+func (e *Entry) Part(steps value.Path) (any, bool) {
+	v := e.Data()
+	for _, step := range steps {
+		switch x := v.(type) {
+		case map[string]any:
+			if step.IsIndex {
+				return nil, false
+			}
+			item, found := x[step.Key]
+			if !found {
+				return nil, false
+			}
+			v = item
+		case []any:
+			if !step.IsIndex || step.Index < 0 || step.Index >= len(x) {
+				return nil, false
+			}
+			v = x[step.Index]
+		default:
+			return nil, false
+		}
+	}
+	return v, true
+}
+
+// TextOf is a part of a value as people see it: scalars as text, lists and maps as JSON.
+func TextOf(v any) string {
+	text, err := stackText(v)
+	if err != nil {
+		return ""
+	}
+	return text
+}

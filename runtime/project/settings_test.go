@@ -1,0 +1,298 @@
+package project
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"github.com/yamlhost/yamlhost/diag"
+)
+
+// fakeSecrets seals by writing CIPHERTEXT(x).
+type fakeSecrets struct{}
+
+func (fakeSecrets) Decrypt(c string) (string, error) {
+	inner, ok := strings.CutPrefix(c, "CIPHERTEXT(")
+	if !ok {
+		return "", errors.New("not sealed by this test")
+	}
+	return strings.TrimSuffix(inner, ")"), nil
+}
+
+func readVector(t *testing.T, name string, into any) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("testdata", name))
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(text, into))
+}
+
+func settings(t *testing.T, text string) *Settings {
+	t.Helper()
+	s, diags := ParseSettings(diag.NewSource("Pulumi.dev.yaml", []byte(text)), "p")
+	require.False(t, diags.HasErrors(), "%v", diags)
+	return s
+}
+
+func saved(t *testing.T, s *Settings) string {
+	t.Helper()
+	text, err := s.Text()
+	require.NoError(t, err)
+	return string(text)
+}
+
+// F3.9, F3.10: what stock hosts make of YAML scalars, on reading and on rewriting.
+func TestStackScalars(t *testing.T) {
+	t.Parallel()
+	var vector struct {
+		StackConfig []struct {
+			Key, YAML, EngineString string
+			AfterRewriteByConfigSet *string
+		}
+	}
+	readVector(t, "config-load.json", &vector)
+	require.NotEmpty(t, vector.StackConfig)
+	for _, c := range vector.StackConfig {
+		t.Run(c.Key, func(t *testing.T) {
+			t.Parallel()
+			s, diags := ParseSettings(diag.NewSource("s", []byte("config:\n  p:"+c.Key+": "+c.YAML+"\n")), "p")
+			if strings.HasPrefix(c.EngineString, "ERROR") {
+				require.True(t, diags.HasErrors())
+				require.Equal(t, 2, diags[0].Subject.StartPosition().Line)
+				return
+			}
+			require.False(t, diags.HasErrors(), "%v", diags)
+			require.Equal(t, c.EngineString, s.entries[0].text)
+			switch after := *c.AfterRewriteByConfigSet; after {
+			case "block list, same items":
+				require.Equal(t, "config:\n  p:list:\n    - 1\n    - a\n    - true\n    - null\n    - 1.5\n", saved(t, s))
+			case "block map, key 2 quoted":
+				require.Equal(t, "config:\n  p:map:\n    a: 1\n    \"2\": b\n", saved(t, s))
+			default:
+				require.Equal(t, "config:\n  p:"+c.Key+": "+after+"\n", saved(t, s))
+			}
+		})
+	}
+}
+
+// F3.4, F3.5: defaults of the project file as text.
+func TestProjectScalars(t *testing.T) {
+	t.Parallel()
+	var vector struct {
+		ProjectConfig []struct{ Key, YAML, EngineString string }
+	}
+	readVector(t, "config-load.json", &vector)
+	require.NotEmpty(t, vector.ProjectConfig)
+	for _, c := range vector.ProjectConfig {
+		t.Run(c.Key, func(t *testing.T) {
+			t.Parallel()
+			p, diags := Parse(diag.NewSource("Pulumi.yaml", []byte("name: p\nconfig:\n  "+c.Key+": "+c.YAML+"\n")))
+			require.Empty(t, diags)
+			config, diags, err := Merge(p, NewSettings("x", "p"), "dev", nil)
+			require.NoError(t, err)
+			require.Empty(t, diags)
+			key, err := ParseKey(c.Key, "p")
+			require.NoError(t, err)
+			require.Equal(t, map[Key]Text{key: {Text: c.EngineString, FromProject: true}}, config)
+		})
+	}
+}
+
+// F3.13
+func TestSetPath(t *testing.T) {
+	t.Parallel()
+	var vector []struct {
+		Config map[string]any
+		Error  string
+		Steps  []struct {
+			Key, Value   string
+			Secret, Path bool
+		}
+	}
+	readVector(t, "config-set-path.json", &vector)
+	require.NotEmpty(t, vector)
+	for _, c := range vector {
+		last := c.Steps[len(c.Steps)-1]
+		t.Run(last.Key+"="+last.Value, func(t *testing.T) {
+			t.Parallel()
+			s := NewSettings("x", "p")
+			var err error
+			for _, step := range c.Steps {
+				var v any = step.Value
+				path := KeyPath{}
+				if !step.Path {
+					path.Key, err = ParseKey(step.Key, "p")
+				} else if path, err = ParseKeyPath(step.Key, "p"); len(path.Steps) > 0 {
+					v = Coerce(step.Value)
+				}
+				if step.Secret {
+					v = Secure("CIPHERTEXT(" + step.Value + ")")
+				}
+				if err == nil {
+					err = s.SetPath(path, v)
+				}
+			}
+			if c.Error != "" {
+				require.Error(t, err)
+				return
+			}
+			require.NoError(t, err)
+			// Through the text and back, so that the tree's edit is tested too.
+			again := settings(t, saved(t, s))
+			got := map[string]any{}
+			for _, e := range again.Entries() {
+				got[e.Key.String()] = e.Data()
+			}
+			want, err := json.Marshal(c.Config)
+			require.NoError(t, err)
+			have, err := json.Marshal(got)
+			require.NoError(t, err)
+			// 2^64-1 is not rounded to a double as the stock host does on the next edit; the number is the same one.
+			have = []byte(strings.ReplaceAll(string(have), "18446744073709551615", "18446744073709552000"))
+			require.JSONEq(t, string(want), string(have))
+		})
+	}
+}
+
+func TestSettingsFile(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("testdata/Pulumi.dev.yaml")
+	require.NoError(t, err)
+	s, diags := ParseSettings(diag.NewSource("Pulumi.dev.yaml", text), "fmtcheck")
+	require.Empty(t, diags)
+	require.True(t, strings.HasPrefix(s.EncryptionSalt, "v1:dMmROWX71KE=:"))
+	require.Len(t, s.Entries(), 5)
+	require.True(t, s.Entry(Key{"fmtcheck", "obj"}).IsSecret(), "one secure leaf makes the whole key secret")
+	require.False(t, s.Entry(Key{"fmtcheck", "label"}).IsSecret())
+	require.Equal(t, string(text), saved(t, s), "a rewrite without a change leaves a file of the stock host as it was")
+}
+
+// F3.10: comments and the order of keys survive.
+func TestEditKeepsComments(t *testing.T) {
+	t.Parallel()
+	s := settings(t, `# of the team
+config:
+  # how many
+  size: 3 # a few
+  p:obj:
+    # inner
+    b: 1
+    a: [x]
+  aws:region: eu # here
+`)
+	s.Set(Key{"p", "size"}, "4")
+	path, err := ParseKeyPath("obj.c", "p")
+	require.NoError(t, err)
+	require.NoError(t, s.SetPath(path, Coerce("07")))
+	s.Set(Key{"p", "new"}, Secure("v1:x"))
+	s.EncryptionSalt = "v1:salt"
+	require.Equal(t, `encryptionsalt: v1:salt
+# of the team
+config:
+  # how many
+  p:size: "4" # a few
+  p:obj:
+    # inner
+    b: 1
+    a:
+      - x
+    c: "07"
+  aws:region: eu # here
+  p:new:
+    secure: v1:x
+`, saved(t, s))
+	require.True(t, s.Remove(Key{"p", "size"}))
+	require.False(t, s.Remove(Key{"p", "size"}))
+	gone, err := s.RemovePath(path)
+	require.NoError(t, err)
+	require.True(t, gone)
+	require.NotContains(t, saved(t, s), "07")
+}
+
+func TestSave(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "Pulumi.dev.yaml")
+	s, diags, err := LoadSettings(path, "Pulumi.dev.yaml", "p")
+	require.NoError(t, err)
+	require.Empty(t, diags)
+	require.NoError(t, s.Save())
+	require.NoFileExists(t, path, "an empty file is not made")
+	s.Set(Key{"p", "a"}, "1")
+	require.NoError(t, s.Save())
+	again, _, err := LoadSettings(path, "Pulumi.dev.yaml", "p")
+	require.NoError(t, err)
+	require.Equal(t, "1", again.Entry(Key{"p", "a"}).Data())
+	info, err := os.Stat(path)
+	require.NoError(t, err)
+	require.Equal(t, os.FileMode(0o644), info.Mode().Perm())
+}
+
+func TestKeys(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]Key{
+		"a": {"p", "a"}, "aws:region": {"aws", "region"}, "aws:config:region": {"aws", "region"}, // L2.1
+	} {
+		got, err := ParseKey(text, "p")
+		require.NoError(t, err)
+		require.Equal(t, want, got)
+	}
+	for _, text := range []string{"a:b:c", ":a", "a:", "", "a:config:b:c"} {
+		_, err := ParseKey(text, "p")
+		require.Error(t, err, text)
+	}
+}
+
+func TestSettingsFaults(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		text string
+		code diag.Code
+		line int
+	}{
+		"no YAML":        {"config: [", diag.Syntax, 1},
+		"list":           {"- a", diag.WrongKind, 1},
+		"bad key":        {"config:\n  a:b:c: 1\n", diag.WrongKind, 2},
+		"twice":          {"config:\n  a: 1\n  p:a: 2\n", diag.Duplicate, 3},
+		"config list":    {"config:\n- a\n", diag.WrongKind, 2},
+		"salt number":    {"encryptionsalt: 3\n", diag.WrongKind, 1},
+		"null warns":     {"config:\n  a:\n", diag.Ignored, 2},
+		"misspelled key": {"confg:\n  a: 1\n", diag.UnknownKey, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, diags := ParseSettings(diag.NewSource("s", []byte(c.text)), "p")
+			require.Len(t, diags, 1)
+			require.Equal(t, c.code, diags[0].Code)
+			require.Equal(t, c.line, diags[0].Subject.StartPosition().Line)
+		})
+	}
+}
+
+func FuzzSettings(f *testing.F) {
+	f.Add("config:\n  a: {secure: x}\n  b: [1, {c: 2}]\n")
+	f.Add("a: &a [*a]\nconfig:\n  x: *a\n")
+	f.Add("config: {<<: {a: 1}, ? [x] : y}")
+	f.Fuzz(func(t *testing.T, text string) {
+		s, diags := ParseSettings(diag.NewSource("s", []byte(text)), "p")
+		for _, d := range diags {
+			require.LessOrEqual(t, int(d.Subject.End), len(text))
+		}
+		if diags.HasErrors() {
+			return
+		}
+		out, err := s.Text()
+		if err != nil {
+			return // refused, the file stays as it was
+		}
+		again, diags := ParseSettings(diag.NewSource("s", out), "p")
+		require.False(t, diags.HasErrors(), "%s\n%v", out, diags)
+		require.Len(t, again.entries, len(s.entries))
+		for i, e := range s.entries {
+			require.Equal(t, e.Key, again.entries[i].Key)
+			require.Equal(t, e.text, again.entries[i].text, "%s", out)
+		}
+	})
+}
