@@ -11,6 +11,7 @@ import (
 type TextOptions struct {
 	Color bool // with ANSI colours
 	Width int  // of the terminal in columns; 0 for 120
+	Hints int  // lines of detail at most; 0 for three (Appendix A)
 }
 
 // The bounds of an excerpt.
@@ -39,12 +40,15 @@ func WriteText(w io.Writer, ds Diagnostics, o TextOptions) error {
 		o.Width = defaultWidth
 	}
 	o.Width = max(o.Width, minimumWidth)
+	if o.Hints == 0 {
+		o.Hints = hintLines
+	}
 	var b bytes.Buffer
 	for i, d := range ds.Sorted() {
 		if i > 0 {
 			b.WriteByte('\n')
 		}
-		p := textPrinter{out: &b, palette: paletteFor(o.Color), width: o.Width}
+		p := textPrinter{out: &b, palette: paletteFor(o.Color), width: o.Width, hints: o.Hints}
 		p.diagnostic(d)
 	}
 	_, err := w.Write(b.Bytes())
@@ -71,6 +75,7 @@ type textPrinter struct {
 	out     *bytes.Buffer
 	palette palette
 	width   int
+	hints   int // at most
 	gutter  int // digits of the widest line number shown
 }
 
@@ -112,7 +117,7 @@ func (p *textPrinter) diagnostic(d Diagnostic) {
 		p.out.WriteString(" " + place + oneLine(r.Message) + "\n")
 		p.excerpt(r.Range, p.palette.related, '-')
 	}
-	for _, line := range hints(d) {
+	for _, line := range hints(d, p.hints) {
 		p.margin(" =")
 		p.out.WriteByte(' ')
 		p.paint(p.palette.hint, line)
@@ -120,8 +125,8 @@ func (p *textPrinter) diagnostic(d Diagnostic) {
 	}
 }
 
-// hints are the lines of what to do: the detail's first, then the labels of fixes where there is room.
-func hints(d Diagnostic) []string {
+// hints are at most n lines of what to do: the detail's first, then the labels of fixes where there is room.
+func hints(d Diagnostic, n int) []string {
 	var lines []string
 	for _, line := range strings.Split(d.Detail, "\n") {
 		if line = strings.TrimRight(oneLine(line), " "); line != "" {
@@ -131,7 +136,7 @@ func hints(d Diagnostic) []string {
 	for _, fix := range d.Fixes {
 		lines = append(lines, "fix: "+oneLine(fix.Label))
 	}
-	return lines[:min(len(lines), hintLines)]
+	return lines[:min(len(lines), n)]
 }
 
 // margin writes the gutter without a line number, ending in mark.

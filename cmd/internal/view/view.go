@@ -7,6 +7,7 @@ import (
 
 	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/runtime/engine"
+	"github.com/yamlhost/yamlhost/value"
 )
 
 // Options say where and how to show an operation.
@@ -89,6 +90,23 @@ func (m mask) text(s string) string {
 		return s
 	}
 	return m.replacer.Replace(s)
+}
+
+// value hides known secret texts in every text inside v.
+func (m mask) value(v value.Value) value.Value {
+	if m.replacer == nil {
+		return v
+	}
+	return v.Transform(func(x value.Value) value.Value {
+		text, ok := x.AsString()
+		if !ok {
+			return x
+		}
+		if masked := m.replacer.Replace(text); masked != text {
+			return value.String(masked).WithMarksOf(x)
+		}
+		return x
+	})
 }
 
 // hiddenSecret is what stands for a secret on every output (F4.16).

@@ -1,0 +1,244 @@
+package view
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"time"
+
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/runtime/engine"
+	"github.com/yamlhost/yamlhost/runtime/state"
+	"github.com/yamlhost/yamlhost/value"
+)
+
+// jsonLines writes each event as one line of JSON on standard output (E8.8, F7.1–F7.8). Internal events are left out but
+// counted, so that sequences have gaps, as with Pulumi (F7.4).
+type jsonLines struct {
+	out      io.Writer
+	o        Options
+	mask     mask
+	now      func() time.Time
+	sequence int
+	steps    int
+}
+
+func newJSONLines(o Options, m mask) *jsonLines {
+	return &jsonLines{out: o.Out, o: o, mask: m, now: time.Now}
+}
+
+func (v *jsonLines) Close() {}
+
+// The shapes of events, in the order in which Pulumi writes their members.
+type (
+	envelope struct {
+		Sequence         int             `json:"sequence"`
+		Timestamp        int64           `json:"timestamp"`
+		Prelude          *preludeJSON    `json:"preludeEvent,omitempty"`
+		ResourcePre      *resourceJSON   `json:"resourcePreEvent,omitempty"`
+		ResourceOutputs  *resourceJSON   `json:"resOutputsEvent,omitempty"`
+		ResourceOpFailed *failedJSON     `json:"resOpFailedEvent,omitempty"`
+		Diagnostic       *diagnosticJSON `json:"diagnosticEvent,omitempty"`
+		Summary          *summaryJSON    `json:"summaryEvent,omitempty"`
+		Cancel           *struct{}       `json:"cancelEvent,omitempty"`
+	}
+	preludeJSON struct {
+		Config map[string]string `json:"config"`
+	}
+	resourceJSON struct {
+		Metadata metadataJSON `json:"metadata"`
+		Planning bool         `json:"planning,omitempty"`
+	}
+	failedJSON struct {
+		Metadata metadataJSON `json:"metadata"`
+		Status   int          `json:"status"`
+		Steps    int          `json:"steps"`
+	}
+	metadataJSON struct {
+		Op           engine.Op           `json:"op"`
+		URN          string              `json:"urn"`
+		Type         string              `json:"type"`
+		Old          *stateJSON          `json:"old"`
+		New          *stateJSON          `json:"new"`
+		Keys         []string            `json:"keys,omitempty"`
+		Diffs        []string            `json:"diffs,omitempty"`
+		DetailedDiff map[string]diffJSON `json:"detailedDiff"`
+		Logical      bool                `json:"logical,omitempty"`
+		Provider     string              `json:"provider"`
+	}
+	diffJSON struct {
+		DiffKind  string `json:"diffKind"`
+		InputDiff bool   `json:"inputDiff"`
+	}
+	stateJSON struct {
+		Type           string          `json:"type"`
+		URN            string          `json:"urn"`
+		Custom         bool            `json:"custom,omitempty"`
+		Delete         bool            `json:"delete,omitempty"`
+		ID             string          `json:"id"`
+		Parent         string          `json:"parent"`
+		Protect        bool            `json:"protect,omitempty"`
+		Taint          bool            `json:"taint,omitempty"`
+		External       bool            `json:"external,omitempty"`
+		RetainOnDelete bool            `json:"retainOnDelete,omitempty"`
+		Inputs         json.RawMessage `json:"inputs"`
+		Outputs        json.RawMessage `json:"outputs"`
+		Provider       string          `json:"provider"`
+		InitErrors     []string        `json:"initErrors,omitempty"`
+		HideDiffs      []string        `json:"hideDiffs,omitempty"`
+	}
+	diagnosticJSON struct {
+		URN       string `json:"urn,omitempty"`
+		Prefix    string `json:"prefix,omitempty"`
+		Message   string `json:"message"`
+		Color     string `json:"color"`
+		Severity  string `json:"severity"`
+		Ephemeral bool   `json:"ephemeral,omitempty"`
+	}
+	summaryJSON struct {
+		MaybeCorrupt    bool              `json:"maybeCorrupt"`
+		DurationSeconds int64             `json:"durationSeconds"`
+		ResourceChanges map[engine.Op]int `json:"resourceChanges"`
+		PolicyPacks     map[string]string `json:"PolicyPacks"`
+		IsPreview       bool              `json:"isPreview"`
+		Result          string            `json:"result"`
+	}
+)
+
+func (v *jsonLines) Event(e engine.Event) {
+	line := envelope{Sequence: v.sequence, Timestamp: v.now().Unix()}
+	v.sequence++
+	switch e := e.(type) {
+	case *engine.Prelude:
+		line.Prelude = &preludeJSON{v.config(e.Config)}
+	case *engine.StepStarted:
+		if e.Internal {
+			return
+		}
+		line.ResourcePre = &resourceJSON{v.metadata(e.Step, e.Step.Op), e.Planning}
+	case *engine.StepFinished:
+		if !e.Outputs {
+			v.steps++
+		}
+		if e.Internal {
+			return
+		}
+		line.ResourceOutputs = &resourceJSON{v.metadata(e.Step, e.Op), e.Planning}
+	case *engine.StepFailed:
+		line.ResourceOpFailed = &failedJSON{v.metadata(e.Step, e.Step.Op), e.Status, v.steps}
+	case *engine.Message:
+		line.Diagnostic = v.diagnostic(e)
+	case *engine.Summary:
+		line.Summary = &summaryJSON{
+			MaybeCorrupt:    e.MaybeCorrupt,
+			DurationSeconds: int64(e.Duration.Round(time.Second) / time.Second),
+			ResourceChanges: e.Changes,
+			PolicyPacks:     map[string]string{},
+			IsPreview:       e.Planning,
+			Result:          e.Result,
+		}
+		if line.Summary.ResourceChanges == nil {
+			line.Summary.ResourceChanges = map[engine.Op]int{}
+		}
+	case *engine.Finished:
+		line.Cancel = &struct{}{}
+	}
+	writeJSON(v.out, line)
+}
+
+// writeJSON writes one line, without escaping HTML (F7.9 names the one document that does).
+func writeJSON(w io.Writer, v any) {
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(v); err != nil {
+		panic("view: an event does not encode: " + err.Error())
+	}
+	// Standard output that is gone is nothing that could be told to anybody.
+	_, _ = w.Write(b.Bytes())
+}
+
+func (v *jsonLines) config(config map[string]string) map[string]string {
+	masked := make(map[string]string, len(config))
+	for k, text := range config {
+		masked[k] = v.mask.text(text)
+	}
+	return masked
+}
+
+func (v *jsonLines) metadata(s *engine.Step, op engine.Op) metadataJSON {
+	m := metadataJSON{
+		Op: op, URN: string(s.URN), Type: s.Type, Old: v.state(s.Old), New: v.state(s.New),
+		Keys: s.Keys, Diffs: s.Diffs, Logical: s.Logical(), Provider: s.Provider,
+	}
+	if s.Detailed != nil {
+		m.DetailedDiff = map[string]diffJSON{}
+		for path, d := range s.Detailed {
+			m.DetailedDiff[path] = diffJSON{d.Kind.String(), d.InputDiff}
+		}
+	}
+	return m
+}
+
+func (v *jsonLines) state(r *state.Resource) *stateJSON {
+	if r == nil {
+		return nil
+	}
+	return &stateJSON{
+		Type: r.Type, URN: string(r.URN), Custom: r.Custom, Delete: r.Delete, ID: r.ID, Parent: string(r.Parent),
+		Protect: r.Protect, Taint: r.Taint, External: r.External, RetainOnDelete: r.RetainOnDelete,
+		Inputs: v.properties(r.Inputs), Outputs: v.properties(r.Outputs), Provider: r.Provider,
+		InitErrors: r.InitErrors, HideDiffs: r.HideDiffs,
+	}
+}
+
+// properties are a resource's inputs or outputs, {} when there are none, secrets masked unless they are to be shown, and
+// the text of assets left out (E8.18).
+func (v *jsonLines) properties(properties value.Value) json.RawMessage {
+	form, shown := state.Marked(), elideAssets(orEmpty(properties))
+	if v.o.ShowSecrets {
+		form = state.Shown()
+	} else {
+		shown = v.mask.value(shown)
+	}
+	text, err := state.AppendValue(nil, shown, form)
+	if err != nil {
+		// Only a value that cannot be written at all gets here, and the state file could not hold it either.
+		return json.RawMessage(`{}`)
+	}
+	return text
+}
+
+// elideAssets leaves of assets and archives with a hash only the hash.
+func elideAssets(v value.Value) value.Value {
+	has := v.Any(func(x value.Value) bool { return x.Is(value.KindAsset) || x.Is(value.KindArchive) })
+	if !has {
+		return v
+	}
+	return v.Transform(func(x value.Value) value.Value {
+		if a, ok := x.AsAsset(); ok && a.Hash != "" {
+			return value.NewAsset(&value.Asset{Hash: a.Hash}).WithMarksOf(x)
+		}
+		if a, ok := x.AsArchive(); ok && a.Hash != "" {
+			return value.NewArchive(&value.Archive{Hash: a.Hash}).WithMarksOf(x)
+		}
+		return x
+	})
+}
+
+func (v *jsonLines) diagnostic(m *engine.Message) *diagnosticJSON {
+	d := &diagnosticJSON{
+		URN: string(m.URN), Message: v.mask.text(m.Text) + "\n", Color: "never", Severity: severityName(m), Ephemeral: m.Ephemeral,
+	}
+	if isError(m) || m.Severity == diag.Warning {
+		d.Prefix = m.Severity.String() + ": "
+	}
+	return d
+}
+
+func severityName(m *engine.Message) string {
+	if m.Debug {
+		return "debug"
+	}
+	return m.Severity.String()
+}

@@ -1,0 +1,63 @@
+package view
+
+import (
+	"io"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/runtime/engine"
+)
+
+// messageLines bounds what is shown of a message: a failed command's output, for one, has many.
+const messageLines = 20
+
+func isError(m *engine.Message) bool { return m.Severity == diag.Error }
+
+// message shows a message like any other finding: with the place of the resource in the user's text, where it is known.
+func (r report) message(w io.Writer, m *engine.Message) {
+	summary, detail, _ := strings.Cut(strings.TrimRight(m.Text, "\n"), "\n")
+	if m.URN != "" && !strings.Contains(summary, m.URN.Name()) {
+		summary = m.URN.Name() + ": " + summary
+	}
+	d := diag.Diagnostic{
+		Severity: m.Severity,
+		Code:     m.Code,
+		Summary:  r.mask.text(summary),
+		Detail:   r.mask.text(detail),
+		Subject:  r.place(m.Position),
+	}
+	// Writing to a terminal that is gone is nothing that could be told to anybody.
+	_ = diag.WriteText(w, diag.Diagnostics{d}, diag.TextOptions{Color: r.o.Color, Width: r.o.Width, Hints: messageLines})
+	io.WriteString(w, "\n")
+}
+
+// place finds a source position, project:///<path>#<line>,<column>, in the user's text. It covers the word that stands
+// there: the resource's name.
+func (r report) place(position string) diag.Range {
+	rest, ok := strings.CutPrefix(position, "project:///")
+	if !ok || r.o.Source == nil {
+		return diag.Range{}
+	}
+	path, fragment, _ := strings.Cut(rest, "#")
+	lineText, columnText, _ := strings.Cut(fragment, ",")
+	line, err := strconv.Atoi(lineText)
+	if err != nil {
+		return diag.Range{}
+	}
+	column, err := strconv.Atoi(columnText)
+	if err != nil {
+		column = 1
+	}
+	source := r.o.Source(filepath.Join(r.o.Root, filepath.FromSlash(path)))
+	if source == nil {
+		return diag.Range{}
+	}
+	start := source.Offset(diag.Position{Line: line, Column: column})
+	end := start
+	for text := source.Text(); end < len(text) && text[end] != ':' && text[end] != '\n' && text[end] != '\r'; {
+		end++
+	}
+	return diag.NewRange(source, start, end)
+}

@@ -1,0 +1,193 @@
+package view
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/runtime/engine"
+	"github.com/yamlhost/yamlhost/runtime/provider"
+	"github.com/yamlhost/yamlhost/runtime/state"
+	"github.com/yamlhost/yamlhost/value"
+	"github.com/yamlhost/yamlhost/value/urn"
+)
+
+const (
+	stackURN   = urn.URN("urn:pulumi:dev::p::pulumi:pulumi:Stack::p-dev")
+	petURN     = urn.URN("urn:pulumi:dev::p::random:index/randomPet:RandomPet::pet")
+	commandURN = urn.URN("urn:pulumi:dev::p::command:local:Command::cmd")
+)
+
+func resource(u urn.URN, inputs value.Value) *state.Resource {
+	return &state.Resource{URN: u, Type: u.Type(), Custom: u != stackURN, Parent: parentOf(u), Inputs: inputs, Outputs: value.EmptyMap()}
+}
+
+func parentOf(u urn.URN) urn.URN {
+	if u == stackURN {
+		return ""
+	}
+	return stackURN
+}
+
+// events are an update with one of everything that a view has to show.
+func events() []engine.Event {
+	stack := &engine.Step{Op: engine.OpSame, URN: stackURN, Type: urn.RootStackType, Old: resource(stackURN, value.EmptyMap()), New: resource(stackURN, value.EmptyMap())}
+	pet := &engine.Step{
+		Op: engine.OpReplace, URN: petURN, Type: petURN.Type(),
+		Old:      resource(petURN, value.MapOf(value.Entry{Key: "length", Value: value.Int(2)}, value.Entry{Key: "old", Value: value.Bool(true)})),
+		New:      resource(petURN, value.MapOf(value.Entry{Key: "length", Value: value.Int(3)})),
+		Keys:     []string{"length"},
+		Detailed: map[string]provider.PropertyDiff{"length": {Kind: provider.DiffUpdateReplace}},
+	}
+	command := &engine.Step{
+		Op: engine.OpCreate, URN: commandURN, Type: commandURN.Type(),
+		New: resource(commandURN, value.MapOf(
+			value.Entry{Key: "create", Value: value.String("echo hunter2 <b>")},
+			value.Entry{Key: "environment", Value: value.MapOf(value.Entry{Key: "KEY", Value: value.String("opensesame").Secret()})})),
+	}
+	after := resource(stackURN, value.EmptyMap())
+	after.Outputs = value.MapOf(
+		value.Entry{Key: "name", Value: value.String("new-name")},
+		value.Entry{Key: "token", Value: value.String("opensesame").Secret()})
+	before := resource(stackURN, value.EmptyMap())
+	before.Outputs = value.MapOf(value.Entry{Key: "name", Value: value.String("old-name")}, value.Entry{Key: "gone", Value: value.Int(1)})
+	return []engine.Event{
+		&engine.Prelude{Config: map[string]string{"p:key": "hunter2"}},
+		&engine.StepStarted{Step: stack},
+		&engine.StepFinished{Step: stack, Op: engine.OpSame},
+		&engine.StepStarted{Step: pet},
+		&engine.StepFinished{Step: pet, Op: engine.OpReplace, Duration: 1500 * time.Millisecond},
+		&engine.StepStarted{Step: command},
+		&engine.Message{URN: commandURN, Severity: diag.Info, Text: "on the way", Ephemeral: true},
+		&engine.Message{URN: commandURN, Severity: diag.Error, Code: diag.OperationFailed, Text: "creating cmd failed: exit status 3\nhunter2 was wrong",
+			Position: "project:///Pulumi.yaml#4,3"},
+		&engine.StepFailed{Step: command, Duration: 20 * time.Millisecond},
+		&engine.Summary{Changes: map[engine.Op]int{engine.OpSame: 1, engine.OpReplace: 1}, Result: "failed", Duration: 2 * time.Second,
+			Outputs: after, OldOutputs: before, Skipped: []urn.URN{urn.New("dev", "p", "", "a:b:C", "later")}},
+		&engine.Finished{},
+	}
+}
+
+func show(t *testing.T, o Options) (stdout, stderr string) {
+	t.Helper()
+	var out, errs bytes.Buffer
+	o.Out, o.Err, o.Operation, o.Stack, o.Secrets, o.Root = &out, &errs, "Updating", "dev", []string{"hunter2"}, "/root"
+	o.Source = func(path string) *diag.Source {
+		require.Equal(t, "/root/Pulumi.yaml", path)
+		return diag.NewSource("Pulumi.yaml", []byte("name: p\nruntime: yaml\nresources:\n  cmd:\n    type: command:local:Command\n"))
+	}
+	v := New(o)
+	for _, e := range events() {
+		v.Event(e)
+	}
+	v.Close()
+	require.NotContains(t, out.String()+errs.String(), "hunter2", "secret configuration is masked wherever it appears (L9.34)")
+	if !o.ShowSecrets {
+		require.NotContains(t, out.String()+errs.String(), "opensesame", "secret values are masked (F4.16)")
+	}
+	return out.String(), errs.String()
+}
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if os.Getenv("UPDATE_GOLDENS") != "" {
+		require.NoError(t, os.MkdirAll("testdata", 0o755))
+		require.NoError(t, os.WriteFile(path, []byte(got), 0o644))
+	}
+	want, err := os.ReadFile(path)
+	require.NoError(t, err, "run with UPDATE_GOLDENS=1 to write it")
+	require.Equal(t, string(want), got)
+}
+
+func TestPlain(t *testing.T) {
+	out, errs := show(t, Options{})
+	golden(t, "plain.txt", errs+"--- stdout\n"+out)
+	require.Equal(t, 1, strings.Count(errs, "exit status 3"), "one fault, one diagnostic")
+}
+
+func TestPlainDiff(t *testing.T) {
+	out, errs := show(t, Options{Diff: true, ShowSames: true})
+	golden(t, "diff.txt", errs+"--- stdout\n"+out)
+}
+
+func TestLiveEndsWithTheReport(t *testing.T) {
+	out, errs := show(t, Options{Interactive: true, Width: 100, Height: 30})
+	last := errs[strings.LastIndex(errs, "\x1b[J")+len("\x1b[J"):]
+	golden(t, "live.txt", last+"--- stdout\n"+out)
+}
+
+func TestJSONLines(t *testing.T) {
+	out, errs := show(t, Options{JSON: true})
+	require.Empty(t, errs)
+	lines := strings.Split(strings.TrimSpace(out), "\n")
+	require.Len(t, lines, len(events()))
+	var keys []string
+	for i, line := range lines {
+		var event map[string]json.RawMessage
+		require.NoError(t, json.Unmarshal([]byte(line), &event))
+		require.Len(t, event, 3, "an envelope holds a sequence, a time and one event (F7.2)")
+		require.Equal(t, string(event["sequence"]), string(must(json.Marshal(i))))
+		for k := range event {
+			if strings.HasSuffix(k, "Event") {
+				keys = append(keys, k)
+			}
+		}
+	}
+	require.Equal(t, []string{"preludeEvent", "resourcePreEvent", "resOutputsEvent", "resourcePreEvent", "resOutputsEvent", "resourcePreEvent",
+		"diagnosticEvent", "diagnosticEvent", "resOpFailedEvent", "summaryEvent", "cancelEvent"}, keys)
+	require.Contains(t, out, `"KEY":{"4dabf18193072939515e22adb298388d":"1b47061264138c4ac30d75fd1eb44270","ciphertext":"[secret]"}`, "F7.6")
+	require.Contains(t, out, "<b>", "events do not escape HTML (F7.9)")
+	require.Contains(t, out, `"resourceChanges":{"replace":1,"same":1},"PolicyPacks":{},"isPreview":false,"result":"failed"`, "F7.8")
+}
+
+func must(b []byte, err error) []byte {
+	if err != nil {
+		panic(err)
+	}
+	return b
+}
+
+func TestDigest(t *testing.T) {
+	d := NewDigest(Options{Secrets: []string{"hunter2"}})
+	for _, e := range events() {
+		d.Event(e)
+	}
+	var b bytes.Buffer
+	require.NoError(t, d.Write(&b))
+	golden(t, "digest.json", b.String())
+}
+
+func TestLeafChanges(t *testing.T) {
+	m := func(entries ...value.Entry) value.Value { return value.MapOf(entries...) }
+	e := func(k string, v value.Value) value.Entry { return value.Entry{Key: k, Value: v} }
+	for name, c := range map[string]struct {
+		old, new value.Value
+		want     []string
+	}{
+		"nothing":         {m(e("a", value.Int(1))), m(e("a", value.Int(1))), nil},
+		"nested":          {m(e("a", m(e("b", value.Int(1)), e("c", value.Int(1))))), m(e("a", m(e("b", value.Int(2)), e("c", value.Int(1))))), []string{"~ a.b: 1 => 2"}},
+		"list":            {m(e("a", value.List(value.Int(1)))), m(e("a", value.List(value.Int(1), value.Int(2)))), []string{"+ a[1]: 2"}},
+		"odd key":         {m(e("a.b", value.Int(1))), m(), []string{`- ["a.b"]: 1`}},
+		"becomes secret":  {m(e("a", value.Int(1))), m(e("a", value.Int(1).Secret())), []string{"~ a: 1 => [secret]"}},
+		"secret changes":  {m(e("a", value.Int(1).Secret())), m(e("a", value.Int(2).Secret())), []string{"~ a: [secret] => [secret]"}},
+		"becomes unknown": {m(e("a", value.Int(1))), m(e("a", value.Unknown(value.KindNumber))), []string{"~ a: 1 => (known after apply)"}},
+		"other kind":      {m(e("a", value.Int(1))), m(e("a", value.List())), []string{"~ a: 1 => []"}},
+		"internal keys":   {m(), m(e("__internal", value.EmptyMap())), nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var got []string
+			leafChanges("", c.old, c.new, func(path string, before, after *value.Value) {
+				got = append(got, changeLine(path, before, after, false, palette{}, mask{}, Options{}))
+			})
+			require.Equal(t, c.want, got)
+		})
+	}
+}

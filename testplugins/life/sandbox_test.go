@@ -1,0 +1,151 @@
+package life
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// binaries are built once for all tests: yamlhost and the plugins, each conformance provider under its own name.
+var binaries = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "yamlhost-life-")
+	if err != nil {
+		return "", err
+	}
+	build := func(in, out, pkg string) error {
+		cmd := exec.Command("go", "build", "-o", filepath.Join(dir, out), pkg)
+		cmd.Dir = in
+		if text, err := cmd.CombinedOutput(); err != nil {
+			return &buildError{pkg, string(text)}
+		}
+		return nil
+	}
+	if err := build("../..", "yamlhost", "./cmd/yamlhost"); err != nil {
+		return "", err
+	}
+	if err := build("..", "pulumi-resource-shelf", "./shelf"); err != nil {
+		return "", err
+	}
+	if err := build("..", "conformance", "./conformance"); err != nil {
+		return "", err
+	}
+	names, err := exec.Command(filepath.Join(dir, "conformance"), "list").Output()
+	if err != nil {
+		return "", err
+	}
+	for _, name := range strings.Fields(string(names)) {
+		if err := os.Symlink(filepath.Join(dir, "conformance"), filepath.Join(dir, "pulumi-resource-"+name)); err != nil {
+			return "", err
+		}
+	}
+	return dir, nil
+})
+
+type buildError struct{ pkg, text string }
+
+func (e *buildError) Error() string { return "build " + e.pkg + ": " + e.text }
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if dir, err := binaries(); err == nil {
+		os.RemoveAll(dir)
+	}
+	os.Exit(code)
+}
+
+// sandbox is a project with a backend and a home of its own.
+type sandbox struct {
+	t   *testing.T
+	dir string // the project
+	bin string
+	env []string
+}
+
+func newSandbox(t *testing.T) *sandbox {
+	t.Helper()
+	bin, err := binaries()
+	require.NoError(t, err)
+	root := t.TempDir()
+	project, home, backend := filepath.Join(root, "project"), filepath.Join(root, "home"), filepath.Join(root, "backend")
+	for _, d := range []string{project, home, backend} {
+		require.NoError(t, os.Mkdir(d, 0o755))
+	}
+	return &sandbox{t: t, dir: project, bin: bin, env: []string{
+		"HOME=" + home,
+		"PATH=" + bin + ":/usr/bin:/bin",
+		"PULUMI_BACKEND_URL=file://" + backend,
+		"PULUMI_CONFIG_PASSPHRASE=life",
+		"NO_COLOR=1",
+	}}
+}
+
+func (s *sandbox) write(name, text string) {
+	s.t.Helper()
+	path := filepath.Join(s.dir, name)
+	require.NoError(s.t, os.MkdirAll(filepath.Dir(path), 0o755))
+	require.NoError(s.t, os.WriteFile(path, []byte(text), 0o644))
+}
+
+// run runs yamlhost and wants the exit code; it answers with what came on standard output and on standard error.
+func (s *sandbox) run(code int, args ...string) (stdout, stderr string) {
+	s.t.Helper()
+	cmd := exec.Command(filepath.Join(s.bin, "yamlhost"), args...)
+	cmd.Dir, cmd.Env = s.dir, s.env
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	err := cmd.Run()
+	if cmd.ProcessState == nil {
+		require.NoError(s.t, err)
+	}
+	require.Equal(s.t, code, cmd.ProcessState.ExitCode(), "yamlhost %s\n%s\n%s", strings.Join(args, " "), out.String(), errs.String())
+	return out.String(), errs.String()
+}
+
+// try runs yamlhost and reports whether it exited with 0, with all that it printed.
+func (s *sandbox) try(args ...string) (output string, ok bool) {
+	cmd := exec.Command(filepath.Join(s.bin, "yamlhost"), args...)
+	cmd.Dir, cmd.Env = s.dir, s.env
+	text, err := cmd.CombinedOutput()
+	return string(text), err == nil
+}
+
+// changes runs an operation with --json and answers with its counts.
+func (s *sandbox) changes(args ...string) map[string]int {
+	s.t.Helper()
+	out, _ := s.run(0, append(args, "--json")...)
+	var counts map[string]int
+	for _, line := range strings.Split(strings.TrimSpace(out), "\n") {
+		var event struct {
+			SummaryEvent *struct{ ResourceChanges map[string]int }
+		}
+		require.NoError(s.t, json.Unmarshal([]byte(line), &event), line)
+		if event.SummaryEvent != nil {
+			counts = event.SummaryEvent.ResourceChanges
+		}
+	}
+	require.NotNil(s.t, counts, out)
+	return counts
+}
+
+// resources are the stack's resources by name, as exported.
+func (s *sandbox) resources() map[string]map[string]any {
+	s.t.Helper()
+	out, _ := s.run(0, "stack", "export", "--show-secrets")
+	var export struct {
+		Deployment struct{ Resources []map[string]any }
+	}
+	require.NoError(s.t, json.Unmarshal([]byte(out), &export))
+	byName := map[string]map[string]any{}
+	for _, r := range export.Deployment.Resources {
+		urn := r["urn"].(string)
+		byName[urn[strings.LastIndex(urn, "::")+2:]] = r
+	}
+	return byName
+}
