@@ -97,40 +97,26 @@ func (b *Book) check(e Entry) error {
 	} else if e.Step != 0 && op == nil {
 		return fmt.Errorf("the journal ends step %d, which is not under way", e.Step)
 	}
-	for i, id := range e.Remove {
-		if p := b.slots[id]; p == nil || p.resource == nil || contains(e.Remove[:i], id) {
+	removed := make(map[ID]bool, len(e.Remove))
+	for _, id := range e.Remove {
+		if p := b.slots[id]; p == nil || p.resource == nil || removed[id] {
 			return fmt.Errorf("the journal removes entry %d, which is not there", id)
 		}
+		removed[id] = true
 	}
 	for _, a := range e.Amend {
-		if p := b.slots[a.ID]; p == nil || p.resource == nil || contains(e.Remove, a.ID) || a.Resource == nil {
+		if p := b.slots[a.ID]; p == nil || p.resource == nil || removed[a.ID] || a.Resource == nil {
 			return fmt.Errorf("the journal changes entry %d, which is not there", a.ID)
 		}
 	}
-	for i, a := range e.Add {
-		if a.ID <= 0 || a.Resource == nil || b.slots[a.ID] != nil || containsAdded(e.Add[:i], a.ID) {
+	added := make(map[ID]bool, len(e.Add))
+	for _, a := range e.Add {
+		if a.ID <= 0 || a.Resource == nil || b.slots[a.ID] != nil || added[a.ID] {
 			return fmt.Errorf("the journal adds entry %d, which is taken", a.ID)
 		}
+		added[a.ID] = true
 	}
 	return nil
-}
-
-func contains(ids []ID, id ID) bool {
-	for _, x := range ids {
-		if x == id {
-			return true
-		}
-	}
-	return false
-}
-
-func containsAdded(added []Amended, id ID) bool {
-	for _, x := range added {
-		if x.ID == id {
-			return true
-		}
-	}
-	return false
 }
 
 // Snapshot is what is known after the entries so far: resources added, in the order of their adding, then what is left of

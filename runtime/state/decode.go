@@ -1,0 +1,469 @@
+package state
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/yamlhost/yamlhost/runtime/secrets"
+	"github.com/yamlhost/yamlhost/value"
+	"github.com/yamlhost/yamlhost/value/urn"
+)
+
+// Opener gives the manager that can open the secrets of a state. It is called at most once for a text, and only if that
+// says how its secrets are kept; nothing needs to be asked of anybody before Decrypt is called.
+type Opener func(p SecretsProvider) (secrets.Manager, error)
+
+// VersionError says that a state is of a version, or uses a feature, that this build does not know (F5.2, F0.2).
+type VersionError struct {
+	Version int
+	Feature string // empty when it is the version itself
+}
+
+func (e *VersionError) Error() string {
+	if e.Feature != "" {
+		return fmt.Sprintf("the state uses the feature %q, which is not supported by this build; a newer one may know it", e.Feature)
+	}
+	return fmt.Sprintf("the state is of version %d, and this build knows versions 0 to %d; a newer one may know it",
+		e.Version, latestFeatureVersion)
+}
+
+var knownFeatures = [...]string{"refreshBeforeUpdate", "views", "hooks", "taint", "replaceWith",
+	"extensionParameterization", "snippets-prototype", "byteString"}
+
+// Decode reads a deployment (F5.3). With a nil open, secrets stay sealed (F4.16) and nothing is ever asked for; see
+// SealedText. Faults of the text are *SyntaxError.
+func Decode(data []byte, open Opener) (*Snapshot, error) {
+	d := newDecoder(string(data), open)
+	s := d.deployment()
+	d.end()
+	if d.err != nil {
+		return nil, d.err
+	}
+	return s, nil
+}
+
+// DecodeCheckpoint reads a state file of any version (F5.1, F5.2), in the manner of Decode. Versions or features that are
+// not known are a *VersionError.
+func DecodeCheckpoint(data []byte, open Opener) (*Checkpoint, error) {
+	c, err := decodeDocument(data, "checkpoint", open)
+	if err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// DecodeExport reads what stack export prints and stack import takes (F5.17), in the manner of Decode.
+func DecodeExport(data []byte, open Opener) (*Snapshot, error) {
+	c, err := decodeDocument(data, "deployment", open)
+	if err != nil {
+		return nil, err
+	}
+	if c.Snapshot == nil {
+		return nil, errors.New("the text has no deployment: a state to import begins as stack export prints it, " +
+			`{"version": 3, "deployment": {…}}`)
+	}
+	return c.Snapshot, nil
+}
+
+// DecodeResource reads the JSON of one resource (F5.8). m opens its secrets; a nil m leaves them sealed.
+func DecodeResource(data []byte, m secrets.Manager) (*Resource, error) {
+	d := decoder{scanner: newScanner(string(data)), manager: m, blind: m == nil}
+	r := d.resource()
+	d.end()
+	return r, d.err
+}
+
+// DecodeOperation reads the JSON of a pending operation (F5.15). m opens its secrets; a nil m leaves them sealed.
+func DecodeOperation(data []byte, m secrets.Manager) (Operation, error) {
+	d := decoder{scanner: newScanner(string(data)), manager: m, blind: m == nil}
+	op := d.operation()
+	d.end()
+	return op, d.err
+}
+
+// fileDecoder knows how to come by the manager that the text names.
+type fileDecoder struct {
+	decoder
+	open Opener
+}
+
+func newDecoder(text string, open Opener) *fileDecoder {
+	return &fileDecoder{decoder: decoder{scanner: newScanner(text), blind: open == nil}, open: open}
+}
+
+// decodeDocument reads the file around a deployment, whose member is "checkpoint" or "deployment".
+func decodeDocument(data []byte, member string, open Opener) (*Checkpoint, error) {
+	d := newDecoder(string(data), open)
+	c := &Checkpoint{Version: -1}
+	var features []string
+	found, late := false, -1 // late: where the member is, if version and features have to be read first
+	body := func() {
+		if d.supported(c.Version, features); member == "deployment" {
+			c.Snapshot = d.deployment()
+		} else {
+			d.checkpoint(c)
+		}
+	}
+	d.next()
+	start := d.pos
+	if d.next() != '{' {
+		d.unexpected("an object")
+	}
+	d.scanner.object(func(key string) {
+		switch key {
+		case "version":
+			c.Version = int(d.number())
+		case "features":
+			features = scanTexts[string](d.scanner)
+		case member:
+			found = true
+			if c.Version >= 0 && c.Version < latestFeatureVersion {
+				body()
+				return
+			}
+			d.next()
+			late = d.pos
+			d.skip()
+		default:
+			c.Unknown = keep(c.Unknown, key, d.raw())
+		}
+	})
+	d.end()
+	if d.err != nil {
+		return nil, d.err
+	}
+	switch {
+	case late >= 0:
+		d.pos = late
+		body()
+	case !found && member == "checkpoint" && c.Version <= 0: // version 0 has nothing around it (F5.2)
+		c.Unknown, c.Version = nil, 0
+		d.pos = start
+		d.checkpoint(c)
+	case !found:
+		d.supported(c.Version, features)
+	}
+	if d.err != nil {
+		return nil, d.err
+	}
+	c.Version = max(c.Version, 0)
+	if c.Snapshot != nil && d.blind && c.Version >= latestFeatureVersion && slices.Contains(features, "byteString") {
+		c.Snapshot.ByteStrings = true // perhaps inside of what is sealed
+	}
+	return c, nil
+}
+
+func (d *fileDecoder) supported(version int, features []string) {
+	if version > latestFeatureVersion {
+		d.stop(&VersionError{Version: version})
+	}
+	if version < latestFeatureVersion {
+		return // features are without meaning then (F0.1)
+	}
+	for _, f := range features {
+		if !slices.Contains(knownFeatures[:], f) {
+			d.stop(&VersionError{Version: version, Feature: f})
+		}
+	}
+}
+
+func (d *fileDecoder) checkpoint(c *Checkpoint) {
+	d.scanner.object(func(key string) {
+		switch key {
+		case "stack":
+			c.Stack = d.optional()
+		case "config":
+			c.Config = d.raw()
+		case "latest":
+			if !d.null() {
+				c.Snapshot = d.deployment()
+			}
+		default:
+			c.UnknownInCheck = keep(c.UnknownInCheck, key, d.raw())
+			if key == "version" {
+				delete(c.UnknownInCheck, key) // of a file of version 0 without anything around it
+			}
+		}
+	})
+}
+
+func keep(m map[string]json.RawMessage, key string, raw json.RawMessage) map[string]json.RawMessage {
+	if raw == nil {
+		return m
+	}
+	if m == nil {
+		m = map[string]json.RawMessage{}
+	}
+	m[key] = raw
+	return m
+}
+
+// deployment reads D (F5.3). Resources that come before the text says how their secrets are kept are read at the end.
+func (d *fileDecoder) deployment() *Snapshot {
+	s := &Snapshot{}
+	later := map[string]int{}
+	decided := d.blind
+	lists := map[string]func(){
+		"resources":          func() { d.scanner.list(func() { s.Resources = append(s.Resources, d.resource()) }) },
+		"pending_operations": func() { d.scanner.list(func() { s.Pending = append(s.Pending, d.operation()) }) },
+	}
+	d.scanner.object(func(key string) {
+		switch key {
+		case "manifest":
+			s.Manifest = d.manifest()
+		case "secrets_providers":
+			s.SecretsProvider = d.provider()
+			d.opened(s.SecretsProvider)
+			decided = true
+		case "resources", "pending_operations":
+			if decided {
+				lists[key]()
+				return
+			}
+			d.next()
+			later[key] = d.pos
+			d.skip()
+		case "metadata":
+			if s.Metadata = d.raw(); string(s.Metadata) == "{}" || string(s.Metadata) == "null" {
+				s.Metadata = nil
+			}
+		case "snippets":
+			s.Snippets = d.raw()
+		case "extensions":
+			s.Extensions = d.raw()
+		default:
+			s.Unknown = keep(s.Unknown, key, d.raw())
+		}
+	})
+	end := d.pos
+	for _, key := range []string{"resources", "pending_operations"} {
+		if at, ok := later[key]; ok && d.err == nil {
+			d.pos = at
+			lists[key]()
+		}
+	}
+	if d.err == nil {
+		d.pos = end
+	}
+	s.ByteStrings = d.bytes
+	return s
+}
+
+func (d *fileDecoder) opened(p *SecretsProvider) {
+	if d.err != nil || d.blind || p == nil {
+		return
+	}
+	m, err := d.open(*p)
+	if err != nil {
+		d.stop(err)
+		return
+	}
+	d.manager = m
+}
+
+func (d *decoder) manifest() (m Manifest) {
+	d.scanner.object(func(key string) {
+		switch key {
+		case "time":
+			m.Time = d.moment()
+		case "magic":
+			m.Magic = d.optional()
+		case "version":
+			m.Version = d.optional()
+		default:
+			m.Unknown = keep(m.Unknown, key, d.raw())
+		}
+	})
+	return m
+}
+
+func (d *decoder) provider() *SecretsProvider {
+	if d.null() {
+		return nil
+	}
+	p := &SecretsProvider{}
+	d.scanner.object(func(key string) {
+		switch key {
+		case "type":
+			p.Type = d.optional()
+		case "state":
+			p.State = d.raw()
+		default:
+			p.Unknown = keep(p.Unknown, key, d.raw())
+		}
+	})
+	return p
+}
+
+func (d *decoder) operation() (op Operation) {
+	d.next()
+	start := d.pos
+	d.scanner.object(func(key string) {
+		switch key {
+		case "resource":
+			op.Resource = d.resource()
+		case "type":
+			op.Kind = OperationKind(d.optional())
+		default:
+			op.Unknown = keep(op.Unknown, key, d.raw())
+		}
+	})
+	if op.Resource == nil {
+		d.failAt(start, "a pending operation has no resource")
+		op.Resource = &Resource{}
+	}
+	return op
+}
+
+func (d *decoder) moment() time.Time {
+	d.next()
+	start := d.pos
+	text := d.optional()
+	if text == "" {
+		return time.Time{}
+	}
+	t, err := time.Parse(time.RFC3339Nano, text)
+	if err != nil {
+		d.failAt(start, "%q is no time: expected one like 2006-01-02T15:04:05Z", text)
+	}
+	return t
+}
+
+func (d *decoder) momentPointer() *time.Time {
+	if d.null() {
+		return nil
+	}
+	t := d.moment()
+	return &t
+}
+
+// resource reads the members of F5.8, in any order.
+func (d *decoder) resource() *Resource {
+	r := &Resource{Inputs: value.EmptyMap(), Outputs: value.EmptyMap()}
+	if d.next() != '{' {
+		d.unexpected("a resource")
+	}
+	d.scope = ""
+	d.scanner.object(func(key string) { d.field(r, key) })
+	return r
+}
+
+func (d *decoder) field(r *Resource, key string) {
+	switch key {
+	case "urn":
+		r.URN = urn.URN(d.optional())
+		d.scope = r.URN
+	case "custom":
+		r.Custom = d.bool()
+	case "delete":
+		r.Delete = d.bool()
+	case "id":
+		r.ID = d.optional()
+	case "type":
+		r.Type = d.optional()
+	case "inputs":
+		r.Inputs = d.properties(key)
+	case "outputs":
+		r.Outputs = d.properties(key)
+	case "parent":
+		r.Parent = urn.URN(d.optional())
+	case "protect":
+		r.Protect = d.bool()
+	case "taint":
+		r.Taint = d.bool()
+	case "external":
+		r.External = d.bool()
+	case "dependencies":
+		r.Dependencies = scanTexts[urn.URN](d.scanner)
+	case "initErrors":
+		r.InitErrors = scanTexts[string](d.scanner)
+	case "provider":
+		r.Provider = d.optional()
+	case "propertyDependencies":
+		r.PropertyDependencies = scanTextMap[urn.URN](d.scanner)
+	case "pendingReplacement":
+		r.PendingReplacement = d.bool()
+	case "additionalSecretOutputs":
+		r.AdditionalSecretOutputs = scanTexts[string](d.scanner)
+	case "aliases":
+		r.Aliases = scanTexts[urn.URN](d.scanner)
+	case "customTimeouts":
+		d.timeouts(r)
+	case "importID":
+		r.ImportID = d.optional()
+	case "retainOnDelete":
+		r.RetainOnDelete = d.bool()
+	case "deletedWith":
+		r.DeletedWith = urn.URN(d.optional())
+	case "replaceWith":
+		r.ReplaceWith = scanTexts[urn.URN](d.scanner)
+	case "created":
+		r.Created = d.momentPointer()
+	case "modified":
+		r.Modified = d.momentPointer()
+	case "sourcePosition":
+		r.SourcePosition = d.optional()
+	case "stackTrace":
+		r.StackTrace = d.raw()
+	case "ignoreChanges":
+		r.IgnoreChanges = scanTexts[string](d.scanner)
+	case "hideDiff":
+		r.HideDiffs = scanTexts[string](d.scanner)
+	case "replaceOnChanges":
+		r.ReplaceOnChanges = scanTexts[string](d.scanner)
+	case "replacementTrigger":
+		r.ReplacementTrigger = d.value()
+	case "refreshBeforeUpdate":
+		r.RefreshBeforeUpdate = d.bool()
+	case "viewOf":
+		r.ViewOf = urn.URN(d.optional())
+	case "resourceHooks":
+		r.ResourceHooks = scanTextMap[string](d.scanner)
+	case "extensionRef":
+		r.ExtensionRef = d.optional()
+	case "snippetID":
+		r.SnippetID = d.optional()
+	default:
+		r.Unknown = keep(r.Unknown, strings.Clone(key), d.raw())
+	}
+}
+
+func (d *decoder) properties(name string) value.Value {
+	if d.null() {
+		return value.EmptyMap()
+	}
+	if d.next() != '{' {
+		d.unexpected("an object")
+		return value.EmptyMap()
+	}
+	start := d.pos
+	d.path = append(d.path[:0], name)
+	v := d.object()
+	d.path = d.path[:0]
+	if d.err == nil && (!v.Is(value.KindMap) || v.IsSecret()) {
+		d.failAt(start, "the %s of a resource should be an object", name)
+		return value.EmptyMap()
+	}
+	return v
+}
+
+func (d *decoder) timeouts(r *Resource) {
+	d.scanner.object(func(key string) {
+		switch key {
+		case "create":
+			r.CustomTimeouts.Create = d.number()
+		case "update":
+			r.CustomTimeouts.Update = d.number()
+		case "delete":
+			r.CustomTimeouts.Delete = d.number()
+		case "read":
+			r.CustomTimeouts.Read = d.number()
+		default:
+			r.UnknownTimeouts = keep(r.UnknownTimeouts, key, d.raw())
+		}
+	})
+}

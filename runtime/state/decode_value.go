@@ -1,0 +1,280 @@
+package state
+
+import (
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+
+	"github.com/yamlhost/yamlhost/runtime/secrets"
+	"github.com/yamlhost/yamlhost/value"
+	"github.com/yamlhost/yamlhost/value/urn"
+)
+
+// decoder reads values and resources with a scanner.
+type decoder struct {
+	*scanner
+	manager secrets.Manager // opens secrets
+	blind   bool            // leaves secrets sealed (F4.16)
+	inner   bool            // inside of a secret's plain text (F4.7)
+	bytes   bool            // a string that is not UTF-8 was read
+
+	scope   urn.URN
+	path    []string
+	keys    []string // stack of the keys of the objects being read
+	values  []value.Value
+	lastKey []string // keys of objects read before, to share them: states repeat the same few shapes
+}
+
+func (d *decoder) value() value.Value {
+	switch d.next() {
+	case '"':
+		if s := d.string(); s != unknownText {
+			return value.String(s)
+		}
+		return value.Unknown(value.KindAny) // the type was lost when it was written (F1.19)
+	case '{':
+		return d.object()
+	case '[':
+		return d.list()
+	case 't', 'f':
+		return value.Bool(d.bool())
+	case 'n':
+		d.null()
+		return value.Null
+	default:
+		return value.Number(d.number())
+	}
+}
+
+func (d *decoder) list() value.Value {
+	base := len(d.values)
+	d.scanner.list(func() { d.values = append(d.values, d.value()) })
+	items := append(make([]value.Value, 0, len(d.values)-base), d.values[base:]...)
+	d.values = d.values[:base]
+	return value.List(items...)
+}
+
+// object reads a map or one of the special values. Members are gathered on stacks, so that each map costs two exact
+// allocations, or one if its keys were seen just before.
+func (d *decoder) object() value.Value {
+	keyBase, base, sign := len(d.keys), len(d.values), -1
+	start := d.pos
+	d.scanner.object(func(key string) {
+		if key == signatureKey {
+			sign = len(d.keys) - keyBase
+		}
+		d.path = append(d.path, key)
+		v := d.member(key, sign)
+		d.path = d.path[:len(d.path)-1]
+		d.keys = append(d.keys, key)
+		d.values = append(d.values, v)
+	})
+	keys, values := d.keys[keyBase:], d.values[base:]
+	d.keys, d.values = d.keys[:keyBase], d.values[:base]
+	if d.err != nil {
+		return value.Null
+	}
+	if sign >= 0 {
+		return d.special(start, keys, values)
+	}
+	own := append(make([]value.Value, 0, len(values)), values...)
+	if v, ok := value.OrderedMap(d.sharedKeys(keys), own); ok {
+		return v
+	}
+	entries := make([]value.Entry, len(keys))
+	for i, key := range keys {
+		entries[i] = value.Entry{Key: key, Value: own[i]}
+	}
+	return value.MapOf(entries...)
+}
+
+// member reads one member's value. The text members of special values may happen to be the unknown sentinel.
+func (d *decoder) member(key string, sign int) value.Value {
+	if sign >= 0 && d.next() == '"' {
+		return value.String(d.string())
+	}
+	return d.value()
+}
+
+func (d *decoder) sharedKeys(keys []string) []string {
+	if n := len(keys); n == len(d.lastKey) {
+		same := true
+		for i, key := range keys {
+			if key != d.lastKey[i] {
+				same = false
+				break
+			}
+		}
+		if same {
+			return d.lastKey
+		}
+	}
+	d.lastKey = append(make([]string, 0, len(keys)), keys...)
+	return d.lastKey
+}
+
+// members of a special value by name.
+type members struct {
+	keys   []string
+	values []value.Value
+}
+
+func (m members) get(key string) value.Value {
+	for i := len(m.keys) - 1; i >= 0; i-- {
+		if m.keys[i] == key {
+			return m.values[i]
+		}
+	}
+	return value.Null
+}
+
+// text is a text member. A string equal to the unknown sentinel counts as that string.
+func (m members) text(key string) (string, bool) {
+	v := m.get(key)
+	if !v.IsKnown() {
+		return unknownText, true
+	}
+	return v.AsString()
+}
+
+func (d *decoder) special(start int, keys []string, values []value.Value) value.Value {
+	m := members{keys, values}
+	signature, _ := m.text(signatureKey)
+	switch signature {
+	case secretSignature:
+		return d.secret(start, m)
+	case assetSignature:
+		return value.NewAsset(assetOf(m))
+	case archiveSignature:
+		return d.archive(start, m)
+	case resourceSignature:
+		return d.reference(start, m)
+	case byteStringSignature:
+		text, _ := m.text("value")
+		raw, err := base64.StdEncoding.DecodeString(text)
+		if err != nil {
+			d.failAt(start, "a byte string is not base64")
+		}
+		d.bytes = true
+		return value.String(string(raw))
+	case floatSignature:
+		text, _ := m.text("value")
+		bits, err := strconv.ParseUint(text, 16, 64)
+		if err != nil || len(text) != 16 {
+			d.failAt(start, "a special number does not have 16 hexadecimal digits")
+		}
+		return value.Number(math.Float64frombits(bits))
+	}
+	d.failAt(start, "a special value has the unknown signature %q", signature) // F1.10
+	return value.Null
+}
+
+func assetOf(m members) *value.Asset {
+	a := &value.Asset{}
+	a.Hash, _ = m.text("hash")
+	a.Path, _ = m.text("path")
+	a.URI, _ = m.text("uri")
+	a.Text, a.HasText = m.text("text")
+	if a.Path == "" && a.URI == "" && a.Hash == emptyAssetHash {
+		a.HasText = true // an empty text is not written (F1.8)
+	}
+	return a
+}
+
+func (d *decoder) archive(start int, m members) value.Value {
+	a := &value.Archive{}
+	a.Hash, _ = m.text("hash")
+	a.Path, _ = m.text("path")
+	a.URI, _ = m.text("uri")
+	if assets := m.get("assets"); assets.Is(value.KindMap) {
+		for i := range assets.Len() {
+			if k := assets.At(i); !k.Is(value.KindAsset) && !k.Is(value.KindArchive) {
+				d.failAt(start, "the member %q of an archive is neither an asset nor an archive", assets.Keys()[i])
+				return value.Null
+			}
+		}
+		a.Assets = assets
+	} else if a.Path == "" && a.URI == "" && a.Hash == emptyArchiveHash {
+		a.Assets = value.EmptyMap()
+	}
+	return value.NewArchive(a)
+}
+
+func (d *decoder) reference(start int, m members) value.Value {
+	text, ok := m.text("urn")
+	if !ok {
+		d.failAt(start, "a resource reference has no URN")
+		return value.Null
+	}
+	r := &value.ResourceRef{URN: urn.URN(text)}
+	r.PackageVersion, _ = m.text("packageVersion")
+	id := m.get("id")
+	if wrapped, ok := id.Lookup("V"); ok { // an old defect (F1.7)
+		if id = wrapped; id.Is(value.KindMap) {
+			id = value.String("")
+		}
+	}
+	if s, known := id.AsString(); !id.IsKnown() || known && (s == "" || s == unknownText) {
+		id = value.Unknown(value.KindString)
+	}
+	r.ID = id
+	return value.Resource(r)
+}
+
+func (d *decoder) secret(start int, m members) value.Value {
+	ciphertext, _ := m.text("ciphertext")
+	plaintext, _ := m.text("plaintext")
+	switch {
+	case (ciphertext == "") == (plaintext == ""):
+		d.failAt(start, "a secret should have either a ciphertext or a plaintext")
+		return value.Null
+	case plaintext != "":
+		return d.plain(start, plaintext)
+	case d.inner:
+		return d.plain(start, ciphertext)
+	case d.blind:
+		return sealedValue(ciphertext)
+	}
+	if d.manager == nil {
+		d.stop(fmt.Errorf("%s cannot be opened: the state does not say how it was sealed", place(d.scope, d.path)))
+		return value.Null
+	}
+	opened, err := d.manager.Decrypt(ciphertext)
+	if err != nil {
+		d.stop(fmt.Errorf("%s cannot be opened: %w", place(d.scope, d.path), err))
+		return value.Null
+	}
+	if m, ok := d.manager.(*Memory); ok {
+		m.note(memoryKey{d.scope, opened}, ciphertext)
+	}
+	return d.plain(start, opened)
+}
+
+// plain reads a secret's plain text. A fault in it is told without the text.
+func (d *decoder) plain(start int, plaintext string) value.Value {
+	inner := decoder{scanner: newScanner(plaintext), inner: true}
+	inner.depth = d.depth
+	v := inner.value()
+	inner.end()
+	if inner.err != nil {
+		var syntax *SyntaxError
+		if errors.As(inner.err, &syntax) {
+			d.failAt(start, "what is inside of this secret is not JSON")
+		} else {
+			d.stop(inner.err)
+		}
+		return value.Null
+	}
+	d.bytes = d.bytes || inner.bytes
+	return v.Secret()
+}
+
+// DecodeValue reads a value's state JSON (F1.19). m opens its secrets; a nil m leaves them sealed (see SealedText).
+func DecodeValue(data []byte, m secrets.Manager) (value.Value, error) {
+	d := decoder{scanner: newScanner(string(data)), manager: m, blind: m == nil}
+	v := d.value()
+	d.end()
+	return v, d.err
+}

@@ -1,0 +1,428 @@
+package state
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/yamlhost/yamlhost/runtime/secrets"
+	"github.com/yamlhost/yamlhost/value"
+)
+
+// Checkpoint is a stack's state file (F5.1).
+type Checkpoint struct {
+	Stack    string          // fully qualified name
+	Config   json.RawMessage // as read from old files; not written by anyone any more, but kept
+	Snapshot *Snapshot       // nil for a stack that was never written, see F6.6
+	Version  int             // as read; ignored when writing, the content decides (F5.2)
+
+	Unknown        map[string]json.RawMessage // keys beside "checkpoint" that are not ours, kept (F0.3)
+	UnknownInCheck map[string]json.RawMessage // keys inside "checkpoint" that are not ours, kept
+}
+
+// Encode is the deployment JSON of a snapshot (F5.3): compact, without HTML escaping or final newline (F0.4). Secrets are
+// sealed by m; with a nil m, only secrets that were read sealed can be written. The snapshot's SecretsProvider is written
+// when m is nil, else what m says of itself.
+func Encode(s *Snapshot, m secrets.Manager) ([]byte, error) {
+	d, err := encodeDeployment(s, Sealed(m))
+	return d.json, err
+}
+
+// EncodeCheckpoint is the JSON of a state file (F5.1), in the form of Encode. Without a snapshot it is the stub of a new
+// stack, whose version is 0 (F6.6).
+func EncodeCheckpoint(c *Checkpoint, m secrets.Manager) ([]byte, error) {
+	e := encoder{}
+	d := deployment{}
+	if c.Snapshot != nil {
+		var err error
+		if d, err = encodeDeployment(c.Snapshot, Sealed(m)); err != nil {
+			return nil, err
+		}
+		e.buf = make([]byte, 0, len(d.json)+len(c.Config)+256)
+	}
+	e.open()
+	e.version(d)
+	e.key("checkpoint")
+	e.open()
+	e.key("stack")
+	e.text(c.Stack)
+	e.raw("config", c.Config)
+	e.raw("latest", d.json)
+	e.unknown(c.UnknownInCheck)
+	e.close()
+	e.unknown(c.Unknown)
+	e.close()
+	return e.buf, nil
+}
+
+// EncodeExport is what stack export prints (F5.17): indented by four spaces, with a final newline. f says how secrets
+// appear, usually Sealed or Shown.
+func EncodeExport(s *Snapshot, f Form) ([]byte, error) {
+	d, err := encodeDeployment(s, f)
+	if err != nil {
+		return nil, err
+	}
+	e := encoder{}
+	e.open()
+	e.version(d)
+	e.raw("deployment", d.json)
+	e.close()
+	var out bytes.Buffer
+	if err := json.Indent(&out, e.buf, "", "    "); err != nil {
+		return nil, fmt.Errorf("indent the state: %w", err)
+	}
+	out.WriteByte('\n')
+	return out.Bytes(), nil
+}
+
+// EncodeResource is the JSON of one resource with its secrets sealed (F5.8).
+func EncodeResource(r *Resource, m secrets.Manager) ([]byte, error) {
+	return AppendResource(nil, r, Sealed(m))
+}
+
+// EncodeOperation is the JSON of a pending operation with its secrets sealed (F5.15).
+func EncodeOperation(op Operation, m secrets.Manager) ([]byte, error) {
+	e := encoder{form: Sealed(m)}
+	e.operation(op)
+	return e.buf, e.err
+}
+
+// AppendResource appends the JSON of one resource to dst.
+func AppendResource(dst []byte, r *Resource, f Form) ([]byte, error) {
+	e := encoder{form: f, buf: dst}
+	e.resource(r)
+	return e.buf, e.err
+}
+
+type deployment struct {
+	json     []byte
+	features []string // sorted
+	stub     bool
+}
+
+func encodeDeployment(s *Snapshot, f Form) (deployment, error) {
+	// Resources come first here: whether there are secrets, and so a manager to name, shows only once they are written.
+	e := encoder{form: f, buf: make([]byte, 0, 1024*len(s.Resources)+512), bytes: s.ByteStrings}
+	features := map[string]bool{}
+	for i, r := range s.Resources {
+		if i > 0 {
+			e.buf = append(e.buf, ',')
+		}
+		e.resource(r)
+		r.features(features)
+	}
+	split := len(e.buf)
+	for i, op := range s.Pending {
+		if i > 0 {
+			e.buf = append(e.buf, ',')
+		}
+		e.operation(op)
+		op.Resource.features(features)
+	}
+	if e.err != nil {
+		return deployment{}, e.err
+	}
+	provider, err := s.provider(&e)
+	if err != nil {
+		return deployment{}, err
+	}
+	out := encoder{buf: make([]byte, 0, len(e.buf)+1024+len(s.Snippets)+len(s.Extensions))}
+	out.open()
+	out.manifest(s.Manifest)
+	out.provider(provider)
+	out.array("resources", e.buf[:split])
+	out.array("pending_operations", e.buf[split:])
+	if out.key("metadata"); len(s.Metadata) > 0 {
+		out.buf = append(out.buf, s.Metadata...)
+	} else {
+		out.buf = append(out.buf, "{}"...)
+	}
+	out.raw("snippets", s.Snippets)
+	out.raw("extensions", s.Extensions)
+	out.unknown(s.Unknown)
+	out.close()
+	features["byteString"] = e.bytes
+	features["snippets-prototype"] = features["snippets-prototype"] || len(s.Snippets) > 0
+	maps.DeleteFunc(features, func(_ string, used bool) bool { return !used })
+	return deployment{json: out.buf, features: slices.Sorted(maps.Keys(features))}, nil
+}
+
+// provider is what to write as secrets_providers after everything else was written by e.
+func (s *Snapshot) provider(e *encoder) (*SecretsProvider, error) {
+	m := e.form.manager
+	if m == nil || m.Type() == "" {
+		return s.SecretsProvider, nil
+	}
+	now := &SecretsProvider{Type: m.Type(), State: m.State()}
+	if old := s.SecretsProvider; old != nil && old.Type == now.Type && sameJSON(old.State, now.State) {
+		return old, nil
+	}
+	if e.sealed {
+		return nil, errors.New("the state has secrets that are still sealed in another way; open them before writing it")
+	}
+	return now, nil
+}
+
+func sameJSON(a, b json.RawMessage) bool {
+	if bytes.Equal(a, b) {
+		return true
+	}
+	var x, y bytes.Buffer
+	return json.Compact(&x, a) == nil && json.Compact(&y, b) == nil && bytes.Equal(x.Bytes(), y.Bytes())
+}
+
+// features adds what F5.2 asks of the version of a file that holds r.
+func (r *Resource) features(used map[string]bool) {
+	mark := func(name string, is bool) {
+		if is {
+			used[name] = true
+		}
+	}
+	mark("refreshBeforeUpdate", r.RefreshBeforeUpdate)
+	mark("views", r.ViewOf != "")
+	mark("hooks", len(r.ResourceHooks) > 0)
+	mark("taint", r.Taint)
+	mark("replaceWith", len(r.ReplaceWith) > 0)
+	mark("extensionParameterization", r.ExtensionRef != "")
+	mark("snippets-prototype", r.SnippetID != "")
+}
+
+func (e *encoder) open()  { e.buf = append(e.buf, '{') }
+func (e *encoder) close() { e.buf = append(e.buf, '}') }
+
+// key starts a member; the comma depends on what is before it.
+func (e *encoder) key(name string) {
+	if n := len(e.buf); n > 0 && e.buf[n-1] != '{' {
+		e.buf = append(e.buf, ',')
+	}
+	e.buf = append(append(append(e.buf, '"'), name...), '"', ':')
+}
+
+func (e *encoder) raw(name string, json []byte) {
+	if len(json) > 0 {
+		e.key(name)
+		e.buf = append(e.buf, json...)
+	}
+}
+
+func (e *encoder) array(name string, items []byte) {
+	if len(items) > 0 {
+		e.key(name)
+		e.buf = append(append(append(e.buf, '['), items...), ']')
+	}
+}
+
+func (e *encoder) unknown(members map[string]json.RawMessage) {
+	for _, key := range slices.Sorted(maps.Keys(members)) {
+		if n := len(e.buf); e.buf[n-1] != '{' {
+			e.buf = append(e.buf, ',')
+		}
+		e.text(key)
+		e.buf = append(append(e.buf, ':'), members[key]...)
+	}
+}
+
+func (e *encoder) flag(name string, set bool) {
+	if set {
+		e.key(name)
+		e.buf = append(e.buf, "true"...)
+	}
+}
+
+func (e *encoder) optional(name, text string) {
+	if text != "" {
+		e.key(name)
+		e.text(text)
+	}
+}
+
+func appendTexts[T ~string](e *encoder, list []T) {
+	e.buf = append(e.buf, '[')
+	for i, text := range list {
+		if i > 0 {
+			e.buf = append(e.buf, ',')
+		}
+		e.text(string(text))
+	}
+	e.buf = append(e.buf, ']')
+}
+
+func optionalTexts[T ~string](e *encoder, name string, list []T) {
+	if len(list) > 0 {
+		e.key(name)
+		appendTexts(e, list)
+	}
+}
+
+func optionalTextMap[T ~string](e *encoder, name string, m map[string][]T) {
+	if len(m) == 0 {
+		return
+	}
+	e.key(name)
+	e.open()
+	for i, key := range slices.Sorted(maps.Keys(m)) {
+		if i > 0 {
+			e.buf = append(e.buf, ',')
+		}
+		e.text(key)
+		e.buf = append(e.buf, ':')
+		appendTexts(e, m[key])
+	}
+	e.close()
+}
+
+func (e *encoder) version(d deployment) {
+	e.key("version")
+	switch {
+	case d.json == nil:
+		e.buf = append(e.buf, '0')
+	case len(d.features) == 0:
+		e.buf = strconv.AppendInt(e.buf, latestVersion, 10)
+	default:
+		e.buf = strconv.AppendInt(e.buf, latestFeatureVersion, 10)
+		optionalTexts(e, "features", d.features)
+	}
+}
+
+func (e *encoder) manifest(m Manifest) {
+	e.key("manifest")
+	e.open()
+	e.key("time")
+	e.time(m.Time)
+	e.key("magic")
+	e.text(m.Magic)
+	e.key("version")
+	e.text(m.Version)
+	e.unknown(m.Unknown)
+	e.close()
+}
+
+func (e *encoder) time(t time.Time) {
+	e.buf = append(e.buf, '"')
+	e.buf = t.AppendFormat(e.buf, time.RFC3339Nano)
+	e.buf = append(e.buf, '"')
+}
+
+func (e *encoder) provider(p *SecretsProvider) {
+	if p == nil || p.Type == "" {
+		return
+	}
+	e.key("secrets_providers")
+	e.open()
+	e.key("type")
+	e.text(p.Type)
+	e.raw("state", p.State)
+	e.unknown(p.Unknown)
+	e.close()
+}
+
+func (e *encoder) operation(op Operation) {
+	e.open()
+	e.key("resource")
+	e.resource(op.Resource)
+	e.key("type")
+	e.text(string(op.Kind))
+	e.unknown(op.Unknown)
+	e.close()
+}
+
+// resource writes the members in the order of F5.8.
+func (e *encoder) resource(r *Resource) {
+	e.scope = r.URN
+	clear(e.repeats)
+	e.open()
+	e.key("urn")
+	e.text(string(r.URN))
+	e.key("custom")
+	e.public(value.Bool(r.Custom))
+	e.flag("delete", r.Delete)
+	e.optional("id", r.ID)
+	e.key("type")
+	e.text(r.Type)
+	e.properties("inputs", r.Inputs)
+	e.properties("outputs", r.Outputs)
+	e.optional("parent", string(r.Parent))
+	e.flag("protect", r.Protect)
+	e.flag("taint", r.Taint)
+	e.flag("external", r.External)
+	optionalTexts(e, "dependencies", r.Dependencies)
+	optionalTexts(e, "initErrors", r.InitErrors)
+	e.optional("provider", r.Provider)
+	optionalTextMap(e, "propertyDependencies", r.PropertyDependencies)
+	e.flag("pendingReplacement", r.PendingReplacement)
+	optionalTexts(e, "additionalSecretOutputs", r.AdditionalSecretOutputs)
+	optionalTexts(e, "aliases", r.Aliases)
+	e.timeouts(r)
+	e.optional("importID", r.ImportID)
+	e.flag("retainOnDelete", r.RetainOnDelete)
+	e.optional("deletedWith", string(r.DeletedWith))
+	optionalTexts(e, "replaceWith", r.ReplaceWith)
+	e.moment("created", r.Created)
+	e.moment("modified", r.Modified)
+	e.optional("sourcePosition", r.SourcePosition)
+	e.raw("stackTrace", r.StackTrace)
+	optionalTexts(e, "ignoreChanges", r.IgnoreChanges)
+	optionalTexts(e, "hideDiff", r.HideDiffs)
+	optionalTexts(e, "replaceOnChanges", r.ReplaceOnChanges)
+	if !r.ReplacementTrigger.IsNull() {
+		e.key("replacementTrigger")
+		e.value(r.ReplacementTrigger)
+	}
+	e.flag("refreshBeforeUpdate", r.RefreshBeforeUpdate)
+	e.optional("viewOf", string(r.ViewOf))
+	optionalTextMap(e, "resourceHooks", r.ResourceHooks)
+	e.optional("extensionRef", r.ExtensionRef)
+	e.optional("snippetID", r.SnippetID)
+	e.unknown(r.Unknown)
+	e.close()
+}
+
+// properties writes inputs or outputs. Only their members can be secret in a file, so a secret map makes them so.
+func (e *encoder) properties(name string, v value.Value) {
+	if v.Len() == 0 || !v.Is(value.KindMap) {
+		return
+	}
+	if _, sealed := SealedText(v); sealed {
+		e.fail(fmt.Errorf("the %s of %s are sealed as a whole and cannot be written", name, e.scope))
+		return
+	}
+	e.key(name)
+	e.open()
+	e.path = append(e.path[:0], name)
+	e.entries(v, v.IsSecret())
+	e.path = e.path[:0]
+	e.close()
+}
+
+func (e *encoder) timeouts(r *Resource) {
+	t := r.CustomTimeouts
+	if t == (Timeouts{}) && len(r.UnknownTimeouts) == 0 {
+		return
+	}
+	e.key("customTimeouts")
+	e.open()
+	seconds := func(name string, s float64) {
+		if s != 0 {
+			e.key(name)
+			e.number(s)
+		}
+	}
+	seconds("create", t.Create)
+	seconds("update", t.Update)
+	seconds("delete", t.Delete)
+	seconds("read", t.Read)
+	e.unknown(r.UnknownTimeouts)
+	e.close()
+}
+
+func (e *encoder) moment(name string, t *time.Time) {
+	if t != nil {
+		e.key(name)
+		e.time(*t)
+	}
+}

@@ -1,0 +1,290 @@
+package state
+
+import (
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/yamlhost/yamlhost/value"
+	"github.com/yamlhost/yamlhost/value/urn"
+)
+
+// encoder appends JSON to a buffer. The first fault stays in err.
+type encoder struct {
+	form Form
+	buf  []byte
+	err  error
+
+	bytes   bool           // a string that is not UTF-8 was written (F5.2)
+	sealed  bool           // a secret was written that was left sealed when it was read
+	scope   urn.URN        // whose secrets are being sealed, see Remembering
+	repeats map[string]int // how often a plain text was sealed within the scope
+	path    []string       // to the value being written, for errors
+}
+
+// AppendValue appends v's state JSON (F1.19) to dst. Unknowns become the string sentinel; dependencies are not kept.
+func AppendValue(dst []byte, v value.Value, f Form) ([]byte, error) {
+	e := encoder{form: f, buf: dst}
+	e.value(v)
+	return e.buf, e.err
+}
+
+func (e *encoder) fail(err error) {
+	if e.err == nil {
+		e.err = err
+	}
+}
+
+func (e *encoder) text(s string) { e.buf = appendString(e.buf, s, e.form.html) }
+
+func (e *encoder) value(v value.Value) {
+	if v.IsSecret() {
+		e.secret(v)
+		return
+	}
+	e.public(v)
+}
+
+// public writes v regardless of its own secret mark; parts inside are written with theirs.
+func (e *encoder) public(v value.Value) {
+	if !v.IsKnown() {
+		e.buf = append(e.buf, `"`+unknownText+`"`...)
+		return
+	}
+	switch v.Kind() {
+	case value.KindBool:
+		if b, _ := v.AsBool(); b {
+			e.buf = append(e.buf, "true"...)
+		} else {
+			e.buf = append(e.buf, "false"...)
+		}
+	case value.KindNumber:
+		f, _ := v.AsNumber()
+		e.number(f)
+	case value.KindString:
+		s, _ := v.AsString()
+		e.string(s)
+	case value.KindList:
+		e.list(v)
+	case value.KindMap:
+		e.object(v)
+	case value.KindAsset:
+		a, _ := v.AsAsset()
+		e.asset(a)
+	case value.KindArchive:
+		a, _ := v.AsArchive()
+		e.archive(a)
+	case value.KindResource:
+		r, _ := v.AsResource()
+		e.reference(r)
+	default:
+		e.buf = append(e.buf, "null"...)
+	}
+}
+
+func (e *encoder) number(f float64) {
+	if math.IsNaN(f) || math.IsInf(f, 0) {
+		e.buf = fmt.Appendf(e.buf, `{"%s":"%s","value":"%016x"}`, signatureKey, floatSignature, math.Float64bits(f))
+		return
+	}
+	e.buf = appendNumber(e.buf, f)
+}
+
+func (e *encoder) string(s string) {
+	if utf8.ValidString(s) {
+		e.text(s)
+		return
+	}
+	e.bytes = true
+	e.signature(byteStringSignature)
+	e.buf = append(e.buf, `,"value":"`...)
+	e.buf = base64.StdEncoding.AppendEncode(e.buf, []byte(s))
+	e.buf = append(e.buf, `"}`...)
+}
+
+func (e *encoder) list(v value.Value) {
+	items, _ := v.AsList()
+	e.buf = append(e.buf, '[')
+	for i, item := range items {
+		if i > 0 {
+			e.buf = append(e.buf, ',')
+		}
+		e.value(item)
+	}
+	e.buf = append(e.buf, ']')
+}
+
+func (e *encoder) object(v value.Value) {
+	e.buf = append(e.buf, '{')
+	e.entries(v, false)
+	e.buf = append(e.buf, '}')
+}
+
+// entries writes a map's entries; all of them as secrets if secret is set.
+func (e *encoder) entries(v value.Value, secret bool) {
+	for i, key := range v.Keys() {
+		if i > 0 {
+			e.buf = append(e.buf, ',')
+		}
+		e.text(key)
+		e.buf = append(e.buf, ':')
+		e.path = append(e.path, key)
+		if item := v.At(i); secret {
+			e.value(item.Secret())
+		} else {
+			e.value(item)
+		}
+		e.path = e.path[:len(e.path)-1]
+	}
+}
+
+func (e *encoder) signature(s string) {
+	e.buf = append(append(append(e.buf, `{"`+signatureKey+`":"`...), s...), '"')
+}
+
+func (e *encoder) field(name, text string) {
+	e.buf = append(append(append(e.buf, `,"`...), name...), `":`...)
+	e.text(text)
+}
+
+func (e *encoder) asset(a *value.Asset) {
+	hash := a.Hash
+	if hash == "" && a.HasText && a.Text == "" {
+		hash = emptyAssetHash // else it would read as content that was left out (F1.8)
+	}
+	e.signature(assetSignature)
+	if hash != "" {
+		e.field("hash", hash)
+	}
+	switch {
+	case a.Path != "":
+		e.field("path", a.Path)
+	case a.URI != "":
+		e.field("uri", a.URI)
+	case a.Text != "":
+		e.field("text", a.Text)
+	}
+	e.buf = append(e.buf, '}')
+}
+
+func (e *encoder) archive(a *value.Archive) {
+	hash := a.Hash
+	if hash == "" && a.Assets.Is(value.KindMap) && a.Assets.Len() == 0 {
+		hash = emptyArchiveHash
+	}
+	e.signature(archiveSignature)
+	if a.Assets.Len() > 0 {
+		e.buf = append(e.buf, `,"assets":`...)
+		e.public(a.Assets)
+	}
+	if hash != "" {
+		e.field("hash", hash)
+	}
+	switch {
+	case a.Path != "":
+		e.field("path", a.Path)
+	case a.URI != "":
+		e.field("uri", a.URI)
+	}
+	e.buf = append(e.buf, '}')
+}
+
+// reference writes a resource reference; one whose ID is not known has the ID "" (F1.7).
+func (e *encoder) reference(r *value.ResourceRef) {
+	e.signature(resourceSignature)
+	if !r.ID.IsNull() {
+		id, _ := r.ID.AsString()
+		e.field("id", id)
+	}
+	e.field("packageVersion", r.PackageVersion)
+	e.field("urn", string(r.URN))
+	e.buf = append(e.buf, '}')
+}
+
+func (e *encoder) secret(v value.Value) {
+	ciphertext, sealed := SealedText(v)
+	switch e.form.secrets {
+	case markSecrets:
+		e.buf = append(e.buf, markedSecret...)
+		return
+	case maskSecrets:
+		e.buf = append(e.buf, maskedSecret...)
+		return
+	}
+	if sealed {
+		if e.form.secrets != sealSecrets {
+			e.fail(fmt.Errorf("%s is sealed and cannot be shown", e.place()))
+			return
+		}
+		e.sealed = true
+		e.buf = append(e.buf, secretOpening+`ciphertext"`...)
+		e.buf = append(e.buf, ':')
+		e.text(ciphertext)
+		e.buf = append(e.buf, '}')
+		return
+	}
+	plaintext := e.plaintext(v)
+	if e.err != nil {
+		return
+	}
+	member := `ciphertext":`
+	switch e.form.secrets {
+	case showSecrets:
+		member = `plaintext":`
+	case sealSecrets:
+		sealed, err := e.seal(plaintext)
+		if err != nil {
+			e.fail(fmt.Errorf("%s cannot be sealed: %w", e.place(), err))
+			return
+		}
+		plaintext = sealed
+	}
+	e.buf = append(append(e.buf, secretOpening...), member...)
+	e.text(plaintext)
+	e.buf = append(e.buf, '}')
+}
+
+// plaintext is the JSON text that is sealed: escaped for HTML as the stock host has it, secrets inside with their plain
+// text as "ciphertext" (F4.7). Keeping to its text lets an unchanged secret keep its ciphertext.
+func (e *encoder) plaintext(v value.Value) string {
+	inner := encoder{form: Form{secrets: innerSecrets, html: true}, path: e.path}
+	inner.public(v)
+	e.bytes = e.bytes || inner.bytes
+	if inner.err != nil {
+		e.fail(inner.err)
+	}
+	return string(inner.buf)
+}
+
+func (e *encoder) seal(plaintext string) (string, error) {
+	switch m := e.form.manager.(type) {
+	case nil:
+		return "", errors.New("no way to keep secrets is given")
+	case *Memory:
+		n := e.repeats[plaintext]
+		if e.repeats == nil {
+			e.repeats = map[string]int{}
+		}
+		e.repeats[plaintext] = n + 1
+		return m.seal(memoryKey{e.scope, plaintext}, n)
+	default:
+		return m.Encrypt(plaintext)
+	}
+}
+
+// place names what is being written without showing it.
+func (e *encoder) place() string { return place(e.scope, e.path) }
+
+func place(scope urn.URN, path []string) string {
+	where := "a secret"
+	if len(path) > 0 {
+		where = fmt.Sprintf("the secret %q", strings.Join(path, "."))
+	}
+	if scope != "" {
+		where += " of " + string(scope)
+	}
+	return where
+}

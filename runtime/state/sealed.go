@@ -1,0 +1,88 @@
+package state
+
+import (
+	"encoding/json"
+	"sync"
+
+	"github.com/yamlhost/yamlhost/runtime/secrets"
+	"github.com/yamlhost/yamlhost/value"
+	"github.com/yamlhost/yamlhost/value/urn"
+)
+
+// sealedValue is a secret that was read without being opened (F4.16): to everyone a secret, which prints as such, and to
+// this package its ciphertext. Its content is the shape that no program can give a value, a map with the signature key
+// (F1.10).
+func sealedValue(ciphertext string) value.Value {
+	v, _ := value.OrderedMap([]string{signatureKey, "ciphertext"},
+		[]value.Value{value.String(secretSignature), value.String(ciphertext)})
+	return v.Secret()
+}
+
+// SealedText is the ciphertext of a secret that was left sealed by a Decode without an Opener, and whether v is one. Such
+// values can be written again as they are, and must not be given to a provider or compared with values in the clear.
+func SealedText(v value.Value) (ciphertext string, ok bool) {
+	if !v.IsSecret() || v.Len() != 2 {
+		return "", false
+	}
+	if signature, _ := v.Lookup(signatureKey); !signature.Is(value.KindString) {
+		return "", false
+	} else if s, _ := signature.AsString(); s != secretSignature {
+		return "", false
+	}
+	text, _ := v.Lookup("ciphertext")
+	return text.AsString()
+}
+
+// Memory is a manager that keeps the ciphertexts it has seen, so that an unchanged secret of a resource keeps its own from
+// one write to the next (E6.33). Plain texts stay in memory as long as it lives. It is safe for concurrent use.
+type Memory struct {
+	manager secrets.Manager
+
+	mu   sync.Mutex
+	seen map[memoryKey][]string // n-th ciphertext for the n-th secret of that text within the resource
+}
+
+type memoryKey struct {
+	scope     urn.URN
+	plaintext string
+}
+
+var _ secrets.Manager = (*Memory)(nil)
+
+// Remembering wraps a manager. Use one Memory for reading and writing a stack. Ciphertexts are never shared between
+// resources, nor between two secrets of one, so that a file does not tell which secrets are alike.
+func Remembering(m secrets.Manager) *Memory {
+	return &Memory{manager: m, seen: map[memoryKey][]string{}}
+}
+
+// Type is the wrapped manager's.
+func (m *Memory) Type() string { return m.manager.Type() }
+
+// State is the wrapped manager's.
+func (m *Memory) State() json.RawMessage { return m.manager.State() }
+
+// Encrypt seals without looking at what was seen.
+func (m *Memory) Encrypt(plaintext string) (string, error) { return m.manager.Encrypt(plaintext) }
+
+// Decrypt opens without noting what was seen.
+func (m *Memory) Decrypt(ciphertext string) (string, error) { return m.manager.Decrypt(ciphertext) }
+
+func (m *Memory) seal(k memoryKey, n int) (string, error) {
+	m.mu.Lock()
+	if known := m.seen[k]; n < len(known) {
+		m.mu.Unlock()
+		return known[n], nil
+	}
+	m.mu.Unlock()
+	ciphertext, err := m.manager.Encrypt(k.plaintext)
+	if err == nil {
+		m.note(k, ciphertext)
+	}
+	return ciphertext, err
+}
+
+func (m *Memory) note(k memoryKey, ciphertext string) {
+	m.mu.Lock()
+	m.seen[k] = append(m.seen[k], ciphertext)
+	m.mu.Unlock()
+}
