@@ -1,0 +1,301 @@
+package plugin
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/connectivity"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/types/known/emptypb"
+	"google.golang.org/protobuf/types/known/structpb"
+
+	"github.com/yamlhost/yamlhost/runtime/provider"
+	"github.com/yamlhost/yamlhost/value"
+	"github.com/yamlhost/yamlhost/value/urn"
+	"github.com/yamlhost/yamlhost/value/wire"
+)
+
+var _ provider.Provider = (*client)(nil)
+
+// client is a plugin without configuration.
+type client struct {
+	host    *Host
+	name    string // of the plugin
+	pkg     string // the package that it serves
+	version string
+	process *process // nil when attached
+	conn    *grpc.ClientConn
+	remote  pulumirpc.ResourceProviderClient
+	shaken  bool // it knows Handshake, so Configure's flags mean nothing (E3.5)
+	capabilities
+
+	closing sync.Once
+}
+
+// Info says which plugin this is.
+func (c *client) Info(context.Context) (provider.Info, error) {
+	return provider.Info{Name: c.name, Version: c.version}, nil
+}
+
+// Parameterize makes the plugin serve another package (E3.8).
+func (c *client) Parameterize(ctx context.Context, r provider.ParameterizeRequest) (provider.ParameterizeResponse, error) {
+	request := &pulumirpc.ParameterizeRequest{Parameters: &pulumirpc.ParameterizeRequest_Args{
+		Args: &pulumirpc.ParameterizeRequest_ParametersArgs{Args: r.Args},
+	}}
+	if r.Name != "" {
+		request.Parameters = &pulumirpc.ParameterizeRequest_Value{Value: &pulumirpc.ParameterizeRequest_ParametersValue{
+			Name: r.Name, Version: r.Version, Value: r.Value,
+		}}
+	}
+	got, err := c.remote.Parameterize(ctx, request)
+	if err != nil {
+		return provider.ParameterizeResponse{}, c.fail(ctx, "parameterize", err)
+	}
+	c.pkg = got.GetName()
+	return provider.ParameterizeResponse{Name: got.GetName(), Version: got.GetVersion()}, nil
+}
+
+// Schema asks for the package's schema. A plugin without one gives an error that says so.
+func (c *client) Schema(ctx context.Context, r provider.SchemaRequest) ([]byte, error) {
+	got, err := c.remote.GetSchema(ctx, &pulumirpc.GetSchemaRequest{
+		SubpackageName: r.SubpackageName, SubpackageVersion: r.SubpackageVersion,
+	})
+	if err != nil {
+		return nil, c.fail(ctx, "get the schema", err)
+	}
+	text := got.GetSchema()
+	if strings.Trim(text, "{} \t\r\n") == "" { // F2.16
+		return nil, &provider.Error{Unimplemented: true, Message: fmt.Sprintf("plugin %s has no schema", c.name)}
+	}
+	return []byte(text), nil
+}
+
+// CheckConfig validates configuration. A plugin that does not know the call takes the configuration as it is (E3.19).
+func (c *client) CheckConfig(ctx context.Context, r provider.CheckRequest) (provider.CheckResponse, error) {
+	encoding := c.checkConfig(keptWhen(r.AllowUnknowns))
+	olds, err := c.encode(encoding, "olds", withoutInternal(propertiesOrEmpty(r.Olds)))
+	if err != nil {
+		return provider.CheckResponse{}, err
+	}
+	news, err := c.encode(encoding, "news", withoutInternal(r.News))
+	if err != nil {
+		return provider.CheckResponse{}, err
+	}
+	got, err := c.remote.CheckConfig(ctx, &pulumirpc.CheckRequest{
+		Urn: string(r.URN), Name: r.Name, Type: r.Type, Olds: olds, News: news, RandomSeed: r.RandomSeed,
+	})
+	if c.unknownCall(err) {
+		return provider.CheckResponse{Inputs: r.News}, nil
+	}
+	if err != nil {
+		return provider.CheckResponse{}, c.fail(ctx, "check the configuration", err)
+	}
+	inputs, err := c.decode(response(allowedWhen(r.AllowUnknowns)), "inputs", got.GetInputs())
+	if err != nil {
+		return provider.CheckResponse{}, err
+	}
+	return provider.CheckResponse{
+		Inputs:   withSecretsOf(r.News, propertiesOrEmpty(inputs)), // nothing was sent as a secret
+		Failures: failuresOf(got.GetFailures()),
+	}, nil
+}
+
+// DiffConfig compares configurations. A plugin that does not know the call gives an unknown diff (E3.19).
+func (c *client) DiffConfig(ctx context.Context, r provider.DiffRequest) (provider.DiffResponse, error) {
+	request := &pulumirpc.DiffRequest{Id: r.ID, Urn: string(r.URN), Name: r.Name, Type: r.Type, IgnoreChanges: r.IgnoreChanges}
+	var err error
+	encoding := c.checkConfig(keepUnknowns)
+	for _, part := range []struct {
+		name  string
+		value value.Value
+		to    **structpb.Struct
+	}{{"old inputs", r.OldInputs, &request.OldInputs}, {"olds", r.OldOutputs, &request.Olds}, {"news", r.News, &request.News}} {
+		if *part.to, err = c.encode(encoding, part.name, withoutInternal(part.value)); err != nil {
+			return provider.DiffResponse{}, err
+		}
+	}
+	got, err := c.remote.DiffConfig(ctx, request)
+	if c.unknownCall(err) {
+		return provider.DiffResponse{}, nil
+	}
+	if err != nil {
+		return provider.DiffResponse{}, c.fail(ctx, "compare configurations", err)
+	}
+	return diffOf(got), nil
+}
+
+// unknownCall reports that a plugin does not know CheckConfig or DiffConfig; two old ones say so in ways of their own (F2.17).
+func (c *client) unknownCall(err error) bool {
+	switch s := status.Convert(err); s.Code() {
+	case codes.Unimplemented:
+		return true
+	case codes.Internal:
+		return c.name == "pulumi-nodejs" && !c.lost(err)
+	case codes.Unknown:
+		return c.name == "kubernetes" && strings.Contains(s.Message(), "Unimplemented")
+	}
+	return false
+}
+
+// Configure configures the plugin, unless some of its configuration is not known yet: then the plugin is not asked, and
+// the provider that is returned answers what can be said without it (F2.20, E3.52).
+func (c *client) Configure(ctx context.Context, r provider.ConfigureRequest) (provider.Configured, error) {
+	inputs := withoutInternal(r.Inputs)
+	if inputs.Without("version").ContainsUnknown() {
+		return &unconfigured{client: c}, nil
+	}
+	args, err := c.encode(c.capabilities.configure(), "args", inputs)
+	if err != nil {
+		return nil, err
+	}
+	variables, err := configVariables(packageOf(c, r), inputs)
+	if err != nil {
+		return nil, fmt.Errorf("configure plugin %s: %w", c.name, err)
+	}
+	request := &pulumirpc.ConfigureRequest{
+		Variables: variables, Args: args,
+		AcceptSecrets: true, AcceptResources: true, SendsOldInputs: true, SendsOldInputsToDelete: true,
+		Id: optional(r.ID), Urn: optional(string(r.URN)), Name: optional(r.Name), Type: optional(r.Type),
+	}
+	got, err := c.remote.Configure(ctx, request)
+	if err != nil {
+		return nil, c.fail(ctx, "configure", err)
+	}
+	can := c.capabilities
+	if !c.shaken {
+		can = capabilities{
+			secrets: got.GetAcceptSecrets(), resources: got.GetAcceptResources(), outputs: got.GetAcceptOutputs(),
+			autonaming: got.GetSupportsAutonamingConfiguration(), preview: got.GetSupportsPreview(),
+		}
+	}
+	can.preview = can.preview && !c.host.options.DisablePreview
+	return &configured{client: c, capabilities: can}, nil
+}
+
+func packageOf(c *client, r provider.ConfigureRequest) string {
+	if urn.IsProviderType(r.Type) {
+		return urn.PackageOf(r.Type)
+	}
+	return c.pkg
+}
+
+// Cancel asks the plugin to end calls in flight; one that does not know the call has nothing to say against it.
+func (c *client) Cancel(ctx context.Context) error {
+	if _, err := c.remote.Cancel(ctx, &emptypb.Empty{}); err != nil && status.Code(err) != codes.Unimplemented {
+		return c.fail(ctx, "cancel", err)
+	}
+	return nil
+}
+
+// Close cancels and ends the plugin (E3.54); an attached one is only let go of.
+func (c *client) Close() error {
+	c.closing.Do(func() {
+		c.host.forget(c)
+		if c.process == nil || !c.process.gone() {
+			ctx, cancel := context.WithTimeout(context.Background(), graceLimit)
+			_ = c.Cancel(ctx)
+			cancel()
+		}
+		_ = c.conn.Close()
+		if c.process != nil {
+			c.process.close()
+		}
+	})
+	return nil
+}
+
+// abandon frees a plugin that did not come up.
+func (c *client) abandon() {
+	c.closing.Do(func() {
+		if c.conn != nil {
+			_ = c.conn.Close()
+		}
+		if c.process != nil {
+			c.process.kill()
+		}
+	})
+}
+
+// encode translates a field of a request; its errors name the plugin, the field and the property.
+func (c *client) encode(o wire.Options, field string, v value.Value) (*structpb.Struct, error) {
+	if c.host.trace != nil {
+		c.host.trace.learn(v)
+	}
+	s, err := o.Encode(v)
+	if err != nil {
+		return nil, fmt.Errorf("send %s to plugin %s: %w", field, c.name, err)
+	}
+	return s, nil
+}
+
+// decode translates a field of a response.
+func (c *client) decode(o wire.Options, field string, s *structpb.Struct) (value.Value, error) {
+	v, err := o.Decode(s)
+	if err != nil {
+		return value.Null, &provider.Error{Outcome: provider.Unclear,
+			Message: fmt.Sprintf("plugin %s answered %s that cannot be read: %s", c.name, field, err), Cause: err}
+	}
+	return v, nil
+}
+
+// fail turns a failed call into the error for it. When the plugin's process is gone it is an error that wraps
+// *provider.CrashError (D10); what it was about is in the text.
+func (c *client) fail(ctx context.Context, what string, err error) error {
+	if c.lost(err) {
+		if c.process != nil && c.process.gone() {
+			crash := c.process.crash()
+			return &provider.Error{Outcome: provider.Unclear, Message: what + ": " + crash.Error(), Cause: crash}
+		}
+		return &provider.Error{Outcome: provider.Unclear, Cause: err,
+			Message: fmt.Sprintf("%s: lost the connection to plugin %s: %s", what, c.name, status.Convert(err).Message())}
+	}
+	code := status.Code(err)
+	if ctx.Err() != nil && (code == codes.Canceled || code == codes.DeadlineExceeded) {
+		return &provider.Error{Outcome: provider.Unclear, Cause: ctx.Err(),
+			Message: fmt.Sprintf("%s: gave up waiting for plugin %s: %s", what, c.name, ctx.Err())}
+	}
+	e := errorOf(err)
+	if e.Unimplemented {
+		e.Message = fmt.Sprintf("plugin %s cannot %s: %s", c.name, what, e.Message)
+	}
+	return e
+}
+
+// lost reports whether a call failed because the connection did, rather than because the plugin said so. It gives a
+// process whose connection broke a moment to be seen as gone.
+func (c *client) lost(err error) bool {
+	switch status.Code(err) {
+	case codes.Unavailable:
+	case codes.Internal, codes.Canceled:
+		return c.process != nil && c.process.gone()
+	default:
+		return false
+	}
+	if c.process != nil {
+		timer := time.NewTimer(2 * drainLimit)
+		defer timer.Stop()
+		select {
+		case <-c.process.ended:
+			return true
+		case <-timer.C:
+		}
+	}
+	return c.conn.GetState() != connectivity.Ready
+}
+
+func failuresOf(fs []*pulumirpc.CheckFailure) []provider.Failure {
+	if len(fs) == 0 {
+		return nil
+	}
+	failures := make([]provider.Failure, len(fs))
+	for i, f := range fs {
+		failures[i] = provider.Failure{Property: f.GetProperty(), Reason: f.GetReason()}
+	}
+	return failures
+}

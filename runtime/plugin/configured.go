@@ -1,0 +1,397 @@
+package plugin
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
+	"google.golang.org/protobuf/types/known/structpb"
+
+	"github.com/yamlhost/yamlhost/runtime/provider"
+	"github.com/yamlhost/yamlhost/value"
+	"github.com/yamlhost/yamlhost/value/urn"
+	"github.com/yamlhost/yamlhost/value/wire"
+)
+
+var _ provider.Configured = (*configured)(nil)
+
+// configured is a plugin that manages resources.
+type configured struct {
+	*client
+	capabilities
+}
+
+// part is a field of a request that holds a value.
+type part struct {
+	name     string
+	value    value.Value
+	encoding wire.Options
+	to       **structpb.Struct
+}
+
+func (c *configured) encodeAll(parts ...part) error {
+	for _, p := range parts {
+		s, err := c.encode(p.encoding, p.name, p.value)
+		if err != nil {
+			return err
+		}
+		*p.to = s
+	}
+	return nil
+}
+
+// annotated is a provider's result with the secrecy of what was sent, if the provider could not see it (F1.16).
+func (c *configured) annotated(sent, got value.Value) value.Value {
+	if c.capabilities.secrets {
+		return got
+	}
+	return withSecretsOf(sent, got)
+}
+
+// Check validates inputs (F1.15: olds is never absent).
+func (c *configured) Check(ctx context.Context, r provider.CheckRequest) (provider.CheckResponse, error) {
+	request := &pulumirpc.CheckRequest{Urn: string(r.URN), Name: r.Name, Type: r.Type, RandomSeed: r.RandomSeed}
+	encoding := c.request(keptWhen(r.AllowUnknowns))
+	if err := c.encodeAll(
+		part{"olds", propertiesOrEmpty(r.Olds), encoding, &request.Olds},
+		part{"news", r.News, encoding, &request.News},
+	); err != nil {
+		return provider.CheckResponse{}, err
+	}
+	if r.Autonaming != nil && c.capabilities.autonaming { // F2.21
+		request.Autonaming = &pulumirpc.CheckRequest_AutonamingOptions{ProposedName: r.Autonaming.Name, Mode: autonamingMode(r.Autonaming.Mode)}
+	}
+	got, err := c.remote.Check(ctx, request)
+	if err != nil {
+		return provider.CheckResponse{}, c.fail(ctx, "check", err)
+	}
+	inputs, err := c.decode(response(allowedWhen(r.AllowUnknowns)), "inputs", got.GetInputs())
+	if err != nil {
+		return provider.CheckResponse{}, err
+	}
+	return provider.CheckResponse{
+		Inputs: c.annotated(r.News, propertiesOrEmpty(inputs)), Failures: failuresOf(got.GetFailures()),
+	}, nil
+}
+
+var autonamingModes = map[string]pulumirpc.CheckRequest_AutonamingOptions_Mode{
+	"propose": pulumirpc.CheckRequest_AutonamingOptions_PROPOSE,
+	"enforce": pulumirpc.CheckRequest_AutonamingOptions_ENFORCE,
+	"disable": pulumirpc.CheckRequest_AutonamingOptions_DISABLE,
+}
+
+func autonamingMode(name string) pulumirpc.CheckRequest_AutonamingOptions_Mode {
+	return autonamingModes[name]
+}
+
+// Diff compares an old state with new inputs.
+func (c *configured) Diff(ctx context.Context, r provider.DiffRequest) (provider.DiffResponse, error) {
+	request := &pulumirpc.DiffRequest{Id: r.ID, Urn: string(r.URN), Name: r.Name, Type: r.Type, IgnoreChanges: r.IgnoreChanges}
+	encoding := c.elided(keptWhen(r.AllowUnknowns))
+	if err := c.encodeAll(
+		part{"old inputs", r.OldInputs, encoding, &request.OldInputs},
+		part{"olds", r.OldOutputs, encoding, &request.Olds},
+		part{"news", r.News, encoding, &request.News},
+	); err != nil {
+		return provider.DiffResponse{}, err
+	}
+	got, err := c.remote.Diff(ctx, request)
+	if err != nil {
+		return provider.DiffResponse{}, c.fail(ctx, "compare", err)
+	}
+	return diffOf(got), nil
+}
+
+// diffOf reads a diff (F2.23): a detailed one counts only when it says so, and kinds from the future are updates.
+func diffOf(got *pulumirpc.DiffResponse) provider.DiffResponse {
+	d := provider.DiffResponse{
+		Replaces: got.GetReplaces(), Stables: got.GetStables(), Diffs: got.GetDiffs(), DeleteBeforeReplace: got.GetDeleteBeforeReplace(),
+	}
+	switch got.GetChanges() {
+	case pulumirpc.DiffResponse_DIFF_NONE:
+		d.Changes = provider.DiffNone
+	case pulumirpc.DiffResponse_DIFF_SOME:
+		d.Changes = provider.DiffSome
+	}
+	if got.GetHasDetailedDiff() {
+		d.Detailed = make(map[string]provider.PropertyDiff, len(got.GetDetailedDiff()))
+		for path, p := range got.GetDetailedDiff() {
+			kind := provider.DiffUpdate
+			if k := p.GetKind(); k >= pulumirpc.PropertyDiff_ADD && k <= pulumirpc.PropertyDiff_UPDATE_REPLACE {
+				kind = provider.DiffKind(k) // the numbers are the same: see TestDiffKinds
+			}
+			d.Detailed[path] = provider.PropertyDiff{Kind: kind, InputDiff: p.GetInputDiff()}
+		}
+	}
+	return d
+}
+
+// Create makes a resource. In a preview, a plugin that cannot preview is not asked: its outputs are taken to be its
+// inputs (E3.53).
+func (c *configured) Create(ctx context.Context, r provider.CreateRequest) (provider.CreateResponse, error) {
+	if r.Preview && !c.capabilities.preview {
+		return provider.CreateResponse{Outputs: r.Inputs}, nil
+	}
+	request := &pulumirpc.CreateRequest{Urn: string(r.URN), Name: r.Name, Type: r.Type, Timeout: r.Timeout, Preview: r.Preview}
+	if err := c.encodeAll(part{"inputs", r.Inputs, c.request(keptWhen(r.Preview)), &request.Properties}); err != nil {
+		return provider.CreateResponse{}, err
+	}
+	got, err := c.remote.Create(ctx, request)
+	if err != nil {
+		return provider.CreateResponse{}, c.partial(c.fail(ctx, "create", err), r.Inputs, r.Inputs)
+	}
+	outputs, err := c.decode(response(allowedWhen(r.Preview)), "outputs", got.GetProperties())
+	if err != nil {
+		return provider.CreateResponse{}, err
+	}
+	id := got.GetId()
+	if id == wire.UnknownString {
+		id = ""
+	}
+	if id == "" && !r.Preview { // E3.51
+		return provider.CreateResponse{}, &provider.Error{Outcome: provider.Unclear,
+			Message: fmt.Sprintf("plugin %s returned no ID for what it created as %s", c.name, r.URN)}
+	}
+	return provider.CreateResponse{
+		ID: id, Outputs: c.annotated(r.Inputs, propertiesOrEmpty(outputs)), RefreshBeforeUpdate: got.GetRefreshBeforeUpdate(),
+	}, nil
+}
+
+// partial adds the secrecy of what was sent to what a partial failure tells.
+func (c *configured) partial(err error, sentInputs, sentOutputs value.Value) error {
+	if e, ok := err.(*provider.Error); ok && e.Outcome == provider.Partial {
+		e.Inputs = c.annotated(sentInputs, e.Inputs)
+		e.Outputs = c.annotated(sentOutputs, e.Outputs)
+	}
+	return err
+}
+
+// Read asks for the present state. Assets that the plugin echoes by hash alone get their content back (F1.17).
+func (c *configured) Read(ctx context.Context, r provider.ReadRequest) (provider.ReadResponse, error) {
+	request := &pulumirpc.ReadRequest{Id: r.ID, Urn: string(r.URN), Name: r.Name, Type: r.Type, Timeout: r.Timeout}
+	encoding := c.elided(omitUnknowns)
+	if err := c.encodeAll(
+		part{"inputs", r.Inputs, encoding, &request.Inputs},
+		part{"outputs", r.Outputs, encoding, &request.Properties},
+	); err != nil {
+		return provider.ReadResponse{}, err
+	}
+	known := contentsOf(r.Inputs, r.Outputs)
+	got, err := c.remote.Read(ctx, request)
+	if err != nil {
+		err = c.partial(c.fail(ctx, "read", err), r.Inputs, r.Outputs)
+		if e, ok := err.(*provider.Error); ok && e.Outcome == provider.Partial {
+			e.Inputs, e.Outputs = known.restore(e.Inputs), known.restore(e.Outputs)
+		}
+		return provider.ReadResponse{}, err
+	}
+	if got.GetId() == "" {
+		return provider.ReadResponse{}, nil
+	}
+	outputs, err := c.decode(response(rejectUnknowns), "outputs", got.GetProperties())
+	if err != nil {
+		return provider.ReadResponse{}, err
+	}
+	inputs, err := c.decode(response(rejectUnknowns), "inputs", got.GetInputs())
+	if err != nil {
+		return provider.ReadResponse{}, err
+	}
+	return provider.ReadResponse{
+		ID:                  got.GetId(),
+		Inputs:              known.restore(c.annotated(r.Inputs, inputs)),
+		Outputs:             known.restore(c.annotated(r.Outputs, outputs)),
+		RefreshBeforeUpdate: got.GetRefreshBeforeUpdate(),
+	}, nil
+}
+
+// Update changes a resource in place; see Create for previews.
+func (c *configured) Update(ctx context.Context, r provider.UpdateRequest) (provider.UpdateResponse, error) {
+	if r.Preview && !c.capabilities.preview {
+		return provider.UpdateResponse{Outputs: r.News}, nil
+	}
+	request := &pulumirpc.UpdateRequest{
+		Id: r.ID, Urn: string(r.URN), Name: r.Name, Type: r.Type, Timeout: r.Timeout, IgnoreChanges: r.IgnoreChanges, Preview: r.Preview,
+	}
+	old := c.elided(omitUnknowns)
+	if err := c.encodeAll(
+		part{"old inputs", r.OldInputs, old, &request.OldInputs},
+		part{"olds", r.OldOutputs, old, &request.Olds},
+		part{"news", r.News, c.request(keptWhen(r.Preview)), &request.News},
+	); err != nil {
+		return provider.UpdateResponse{}, err
+	}
+	got, err := c.remote.Update(ctx, request)
+	if err != nil {
+		return provider.UpdateResponse{}, c.partial(c.fail(ctx, "update", err), r.News, r.News)
+	}
+	outputs, err := c.decode(response(allowedWhen(r.Preview)), "outputs", got.GetProperties())
+	if err != nil {
+		return provider.UpdateResponse{}, err
+	}
+	return provider.UpdateResponse{
+		Outputs: c.annotated(r.News, propertiesOrEmpty(outputs)), RefreshBeforeUpdate: got.GetRefreshBeforeUpdate(),
+	}, nil
+}
+
+// Delete ends a resource.
+func (c *configured) Delete(ctx context.Context, r provider.DeleteRequest) error {
+	request := &pulumirpc.DeleteRequest{Id: r.ID, Urn: string(r.URN), Name: r.Name, Type: r.Type, Timeout: r.Timeout}
+	encoding := c.elided(omitUnknowns)
+	if err := c.encodeAll(
+		part{"inputs", r.Inputs, encoding, &request.OldInputs},
+		part{"outputs", r.Outputs, encoding, &request.Properties},
+	); err != nil {
+		return err
+	}
+	if _, err := c.remote.Delete(ctx, request); err != nil {
+		return c.partial(c.fail(ctx, "delete", err), r.Inputs, r.Outputs)
+	}
+	return nil
+}
+
+// Invoke calls a function.
+func (c *configured) Invoke(ctx context.Context, r provider.InvokeRequest) (provider.InvokeResponse, error) {
+	request := &pulumirpc.InvokeRequest{Tok: r.Token, Preview: r.Preview}
+	if err := c.encodeAll(part{"arguments", propertiesOrEmpty(r.Args), c.request(omitUnknowns), &request.Args}); err != nil {
+		return provider.InvokeResponse{}, err
+	}
+	got, err := c.remote.Invoke(ctx, request)
+	if err != nil {
+		return provider.InvokeResponse{}, c.fail(ctx, "call "+r.Token, err)
+	}
+	result, err := c.decode(response(rejectUnknowns), "a result of "+r.Token, got.GetReturn())
+	if err != nil {
+		return provider.InvokeResponse{}, err
+	}
+	if !c.capabilities.secrets && r.Args.ContainsSecret() { // E2.53
+		result = withEachSecret(result)
+	}
+	return provider.InvokeResponse{Result: propertiesOrEmpty(result), Failures: failuresOf(got.GetFailures())}, nil
+}
+
+// Call calls a method.
+func (c *configured) Call(ctx context.Context, r provider.CallRequest) (provider.CallResponse, error) {
+	d := r.Deployment
+	request := &pulumirpc.CallRequest{
+		Tok: r.Token, Project: d.Project, Stack: d.Stack, Organization: d.Organization, Config: d.Config,
+		ConfigSecretKeys: d.ConfigSecretKeys, DryRun: d.DryRun, Parallel: int32(d.Parallel),
+		MonitorEndpoint: d.MonitorEndpoint, AcceptsOutputValues: true,
+	}
+	if err := c.encodeAll(part{"arguments", propertiesOrEmpty(r.Args), c.capabilities.call(), &request.Args}); err != nil {
+		return provider.CallResponse{}, err
+	}
+	if len(r.ArgDependencies) > 0 {
+		request.ArgDependencies = make(map[string]*pulumirpc.CallRequest_ArgumentDependencies, len(r.ArgDependencies))
+		for key, urns := range r.ArgDependencies {
+			request.ArgDependencies[key] = &pulumirpc.CallRequest_ArgumentDependencies{Urns: texts(urns)}
+		}
+	}
+	got, err := c.remote.Call(ctx, request)
+	if err != nil {
+		return provider.CallResponse{}, c.fail(ctx, "call "+r.Token, err)
+	}
+	decoding := response(allowedWhen(d.DryRun))
+	decoding.KeepOutputs = true
+	result, err := c.decode(decoding, "a result of "+r.Token, got.GetReturn())
+	if err != nil {
+		return provider.CallResponse{}, err
+	}
+	dependencies := make(map[string][]urn.URN, len(got.GetReturnDependencies()))
+	for key, d := range got.GetReturnDependencies() {
+		dependencies[key] = urns(d.GetUrns())
+	}
+	result = propertiesOrEmpty(result)
+	return provider.CallResponse{Result: result, ReturnDependencies: extended(dependencies, result), Failures: failuresOf(got.GetFailures())}, nil
+}
+
+// Construct makes a component (E2.38).
+func (c *configured) Construct(ctx context.Context, r provider.ConstructRequest) (provider.ConstructResponse, error) {
+	if !c.capabilities.secrets { // E2.40
+		return provider.ConstructResponse{}, &provider.Error{
+			Message: fmt.Sprintf("plugin %s: plugins that can construct components must support secrets", c.name)}
+	}
+	request := &pulumirpc.ConstructRequest{
+		Project: r.Deployment.Project, Stack: r.Deployment.Stack, Organization: r.Deployment.Organization,
+		Config: r.Deployment.Config, ConfigSecretKeys: r.Deployment.ConfigSecretKeys, DryRun: r.Deployment.DryRun,
+		Parallel: int32(r.Deployment.Parallel), MonitorEndpoint: r.Deployment.MonitorEndpoint,
+		Type: r.Type, Name: r.Name, Parent: string(r.Parent), Dependencies: texts(r.Dependencies), Providers: r.Providers,
+		Protect: r.Protect, RetainOnDelete: r.RetainOnDelete, DeleteBeforeReplace: r.DeleteBeforeReplace,
+		AdditionalSecretOutputs: r.AdditionalSecretOutputs, IgnoreChanges: r.IgnoreChanges, ReplaceOnChanges: r.ReplaceOnChanges,
+		DeletedWith: string(r.DeletedWith), ReplaceWith: texts(r.ReplaceWith), AcceptsOutputValues: true,
+	}
+	if r.CreateTimeout != "" || r.UpdateTimeout != "" || r.DeleteTimeout != "" {
+		request.CustomTimeouts = &pulumirpc.ConstructRequest_CustomTimeouts{
+			Create: r.CreateTimeout, Update: r.UpdateTimeout, Delete: r.DeleteTimeout,
+		}
+	}
+	for _, alias := range r.Aliases {
+		request.Aliases = append(request.Aliases, &pulumirpc.Alias{Alias: &pulumirpc.Alias_Urn{Urn: string(alias)}})
+	}
+	encoding := c.capabilities.construct()
+	if err := c.encodeAll(part{"inputs", propertiesOrEmpty(r.Inputs), encoding, &request.Inputs}); err != nil {
+		return provider.ConstructResponse{}, err
+	}
+	if !r.ReplacementTrigger.IsNull() {
+		var err error
+		if request.ReplacementTrigger, err = encoding.EncodeValue(r.ReplacementTrigger); err != nil {
+			return provider.ConstructResponse{}, fmt.Errorf("send the replacement trigger to plugin %s: %w", c.name, err)
+		}
+	}
+	if len(r.InputDependencies) > 0 {
+		request.InputDependencies = make(map[string]*pulumirpc.ConstructRequest_PropertyDependencies, len(r.InputDependencies))
+		for key, urns := range r.InputDependencies {
+			request.InputDependencies[key] = &pulumirpc.ConstructRequest_PropertyDependencies{Urns: texts(urns)}
+		}
+	}
+	got, err := c.remote.Construct(ctx, request)
+	if err != nil {
+		return provider.ConstructResponse{}, c.fail(ctx, "construct", err)
+	}
+	decoding := response(allowedWhen(r.Deployment.DryRun))
+	decoding.KeepOutputs = true
+	outputs, err := c.decode(decoding, "the state of the component", got.GetState())
+	if err != nil {
+		return provider.ConstructResponse{}, err
+	}
+	dependencies := make(map[string][]urn.URN, len(got.GetStateDependencies()))
+	for key, d := range got.GetStateDependencies() {
+		dependencies[key] = urns(d.GetUrns())
+	}
+	outputs = propertiesOrEmpty(outputs)
+	return provider.ConstructResponse{URN: urn.URN(got.GetUrn()), Outputs: outputs, StateDependencies: extended(dependencies, outputs)}, nil
+}
+
+// extended adds the dependencies found inside values to those told by key (E2.44).
+func extended(byKey map[string][]urn.URN, properties value.Value) map[string][]urn.URN {
+	for i, key := range properties.Keys() {
+		if deps := properties.At(i).AllDeps(); len(deps) > 0 {
+			all := append(slices.Clone(byKey[key]), deps...)
+			slices.Sort(all)
+			byKey[key] = slices.Compact(all)
+		}
+	}
+	return byKey
+}
+
+func texts(us []urn.URN) []string {
+	if len(us) == 0 {
+		return nil
+	}
+	list := make([]string, len(us))
+	for i, u := range us {
+		list[i] = string(u)
+	}
+	return list
+}
+
+func urns(list []string) []urn.URN {
+	if len(list) == 0 {
+		return nil
+	}
+	us := make([]urn.URN, len(list))
+	for i, text := range list {
+		us[i] = urn.URN(text)
+	}
+	return us
+}

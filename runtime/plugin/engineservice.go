@@ -1,0 +1,105 @@
+package plugin
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"strings"
+	"sync"
+
+	"github.com/Masterminds/semver/v3"
+	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/health"
+	"google.golang.org/grpc/health/grpc_health_v1"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/types/known/emptypb"
+
+	"github.com/yamlhost/yamlhost/value/urn"
+)
+
+// engineService is what plugins can ask of the engine at the address that they are started with (F2.11).
+type engineService struct {
+	pulumirpc.UnimplementedEngineServer
+	options *Options
+
+	mu   sync.Mutex // guards root
+	root string
+}
+
+// serveEngine starts the service, with the health service that plugins watch to end when we do. stop waits until no
+// goroutine of it is left.
+func serveEngine(o *Options) (address string, stop func(), err error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", nil, fmt.Errorf("start the engine's service for plugins: %w", err)
+	}
+	server := grpc.NewServer(serverOptions()...)
+	pulumirpc.RegisterEngineServer(server, &engineService{options: o})
+	grpc_health_v1.RegisterHealthServer(server, health.NewServer())
+	var serving sync.WaitGroup
+	serving.Go(func() { _ = server.Serve(listener) })
+	return listener.Addr().String(), func() {
+		server.Stop()
+		serving.Wait()
+	}, nil
+}
+
+// Log passes on a message.
+func (s *engineService) Log(_ context.Context, r *pulumirpc.LogRequest) (*emptypb.Empty, error) {
+	if s.options.Log != nil {
+		severity := Debug
+		switch r.GetSeverity() {
+		case pulumirpc.LogSeverity_INFO:
+			severity = Info
+		case pulumirpc.LogSeverity_WARNING:
+			severity = Warning
+		case pulumirpc.LogSeverity_ERROR:
+			severity = Error
+		}
+		s.options.Log(Message{URN: urn.URN(r.GetUrn()), Severity: severity, Text: r.GetMessage(),
+			StreamID: int(r.GetStreamId()), Ephemeral: r.GetEphemeral()})
+	}
+	return &emptypb.Empty{}, nil
+}
+
+// GetRootResource answers the URN that was set, or nothing.
+func (s *engineService) GetRootResource(context.Context, *pulumirpc.GetRootResourceRequest) (*pulumirpc.GetRootResourceResponse, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return &pulumirpc.GetRootResourceResponse{Urn: s.root}, nil
+}
+
+// SetRootResource remembers a URN for GetRootResource.
+func (s *engineService) SetRootResource(_ context.Context, r *pulumirpc.SetRootResourceRequest) (*pulumirpc.SetRootResourceResponse, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.root = r.GetUrn()
+	return &pulumirpc.SetRootResourceResponse{}, nil
+}
+
+// StartDebugging is refused: nobody could attach a debugger.
+func (s *engineService) StartDebugging(context.Context, *pulumirpc.StartDebuggingRequest) (*emptypb.Empty, error) {
+	return nil, status.Error(codes.Unimplemented, "yamlhost cannot attach debuggers; start the plugin yourself and set PULUMI_DEBUG_PROVIDERS")
+}
+
+// RequirePulumiVersion compares the version that we stand for with a range.
+func (s *engineService) RequirePulumiVersion(_ context.Context, r *pulumirpc.RequirePulumiVersionRequest) (*pulumirpc.RequirePulumiVersionResponse, error) {
+	wanted := strings.TrimSpace(r.GetPulumiVersionRange())
+	if s.options.PulumiVersion == "" || wanted == "" {
+		return &pulumirpc.RequirePulumiVersionResponse{}, nil
+	}
+	constraint, err := semver.NewConstraint(wanted)
+	if err != nil {
+		return nil, status.Errorf(codes.InvalidArgument, "%q is not a range of versions", wanted)
+	}
+	have, err := semver.NewVersion(s.options.PulumiVersion)
+	if err != nil {
+		return nil, status.Errorf(codes.Internal, "%q is not a version", s.options.PulumiVersion)
+	}
+	if !constraint.Check(have) {
+		return nil, status.Errorf(codes.FailedPrecondition, "Pulumi version %s does not satisfy the required range %q", have, wanted)
+	}
+	return &pulumirpc.RequirePulumiVersionResponse{}, nil
+}

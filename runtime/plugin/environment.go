@@ -1,0 +1,55 @@
+package plugin
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/yamlhost/yamlhost/runtime/provider"
+)
+
+// environment is what a plugin inherits and what is added for it (E3.2, F2.3).
+func (o *Options) environment(p provider.Package) ([]string, error) {
+	env := slices.Clone(o.Env)
+	set := func(name, text string) { env = append(env, name+"="+text) } // of two the later counts
+	if o.Project != "" {
+		set("PULUMI_PROJECT", o.Project)
+	}
+	config := p.Config
+	if config == nil {
+		config = map[string]string{}
+	}
+	text, err := json.Marshal(config)
+	if err != nil {
+		return nil, fmt.Errorf("start plugin %s: encode its configuration: %w", p.Name, err)
+	}
+	set("PULUMI_CONFIG", string(text))
+	for _, name := range sortedKeys(o.RuntimeOptions) {
+		set("PULUMI_RUNTIME_"+strings.ToUpper(name), o.RuntimeOptions[name])
+	}
+	for _, from := range sortedKeys(p.EnvVarMappings) {
+		if text, ok := lookup(o.Env, from); ok {
+			set(p.EnvVarMappings[from], text)
+		}
+	}
+	return env, nil
+}
+
+func lookup(env []string, name string) (string, bool) {
+	for i := len(env) - 1; i >= 0; i-- {
+		if text, ok := strings.CutPrefix(env[i], name+"="); ok {
+			return text, true
+		}
+	}
+	return "", false
+}
+
+func sortedKeys(m map[string]string) []string {
+	keys := make([]string, 0, len(m))
+	for key := range m {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	return keys
+}

@@ -1,0 +1,128 @@
+package plugin
+
+import (
+	"context"
+	"errors"
+
+	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/protoadapt"
+
+	"github.com/yamlhost/yamlhost/runtime/provider"
+	"github.com/yamlhost/yamlhost/value"
+	"github.com/yamlhost/yamlhost/value/wire"
+)
+
+// errorOf reads what a plugin answered instead of a result (E3.50, F2.22). It knows nothing of processes: see
+// client.fail for the case that the plugin is gone.
+func errorOf(err error) *provider.Error {
+	s := status.Convert(err)
+	e := &provider.Error{Message: s.Message(), Cause: err}
+	switch s.Code() {
+	case codes.Internal, codes.DataLoss, codes.Unknown:
+		e.Outcome = provider.Unclear
+	case codes.Canceled, codes.DeadlineExceeded:
+		// Whoever gave up, the plugin may have been in the middle of it.
+		e.Outcome = provider.Unclear
+	case codes.Unimplemented:
+		e.Unimplemented = true
+	}
+	for _, detail := range s.Details() {
+		switch d := detail.(type) {
+		case *pulumirpc.ErrorResourceInitFailed:
+			e.Outcome = provider.Partial
+			e.Message = "" // the provider's text is the reasons once more
+			e.ID, e.Reasons, e.RefreshBeforeUpdate = d.GetId(), d.GetReasons(), d.GetRefreshBeforeUpdate()
+			var faults [2]error
+			e.Outputs, faults[0] = response(omitUnknowns).Decode(d.GetProperties())
+			e.Inputs, faults[1] = response(omitUnknowns).Decode(d.GetInputs())
+			if fault := errors.Join(faults[:]...); fault != nil {
+				e.Reasons = append(e.Reasons, "the provider's account of it cannot be read: "+fault.Error())
+			}
+		case *pulumirpc.InputPropertiesError:
+			for _, p := range d.GetErrors() {
+				e.Properties = append(e.Properties, provider.Failure{Property: p.GetPropertyPath(), Reason: p.GetReason()})
+			}
+		case *pulumirpc.ErrorCause:
+			if e.Message == "" {
+				e.Message = d.GetMessage()
+			}
+		case *pulumirpc.ConfigureErrorMissingKeys:
+			e.Message = missingKeys(d)
+		}
+	}
+	return e
+}
+
+func missingKeys(d *pulumirpc.ConfigureErrorMissingKeys) string {
+	text := ""
+	for _, key := range d.GetMissingKeys() {
+		text += "missing required configuration key \"" + key.GetName() + "\": " + key.GetDescription() +
+			"\nset a value using the command `pulumi config set " + key.GetName() + " <value>`\n"
+	}
+	return text
+}
+
+// statusOf is the reverse of errorOf: how a provider's failure is told to an engine.
+func statusOf(err error, encoding wire.Options) error {
+	if err == nil {
+		return nil
+	}
+	var e *provider.Error
+	if !errors.As(err, &e) {
+		switch {
+		case errors.Is(err, context.Canceled):
+			return status.Error(codes.Canceled, err.Error())
+		case errors.Is(err, context.DeadlineExceeded):
+			return status.Error(codes.DeadlineExceeded, err.Error())
+		}
+		if _, ok := status.FromError(err); ok {
+			return err
+		}
+		return status.Error(codes.Unknown, err.Error())
+	}
+	code := codes.FailedPrecondition
+	var details []protoadapt.MessageV1
+	switch {
+	case e.Unimplemented:
+		code = codes.Unimplemented
+	case e.Outcome == provider.Partial:
+		code = codes.Unknown
+		d := &pulumirpc.ErrorResourceInitFailed{Id: e.ID, Reasons: e.Reasons, RefreshBeforeUpdate: e.RefreshBeforeUpdate}
+		var fault error
+		if d.Properties, fault = encoding.Encode(e.Outputs); fault == nil {
+			d.Inputs, fault = encoding.Encode(e.Inputs)
+		}
+		if fault != nil {
+			return status.Error(codes.Unknown, e.Error()+"\n"+fault.Error())
+		}
+		details = append(details, d)
+	case e.Outcome == provider.Unclear:
+		code = codes.Unknown
+	case len(e.Properties) > 0:
+		code = codes.InvalidArgument
+	}
+	if len(e.Properties) > 0 {
+		d := &pulumirpc.InputPropertiesError{}
+		for _, p := range e.Properties {
+			d.Errors = append(d.Errors, &pulumirpc.InputPropertiesError_PropertyError{PropertyPath: p.Property, Reason: p.Reason})
+		}
+		details = append(details, d)
+	}
+	s := status.New(code, e.Error())
+	if len(details) > 0 {
+		if detailed, fault := s.WithDetails(details...); fault == nil {
+			s = detailed
+		}
+	}
+	return s.Err()
+}
+
+// propertiesOrEmpty reads a nil struct as no properties.
+func propertiesOrEmpty(v value.Value) value.Value {
+	if v.IsNull() {
+		return value.EmptyMap()
+	}
+	return v
+}

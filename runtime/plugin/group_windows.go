@@ -1,0 +1,17 @@
+package plugin
+
+import (
+	"os"
+	"os/exec"
+	"syscall"
+)
+
+// ownGroup gives the process a group of its own (F2.4).
+func ownGroup(command *exec.Cmd) {
+	command.SysProcAttr = &syscall.SysProcAttr{CreationFlags: syscall.CREATE_NEW_PROCESS_GROUP}
+}
+
+// interruptGroup has no gentle form that reaches only this process here; closing its input is the sign to end.
+func interruptGroup(*os.Process) {}
+
+func killGroup(p *os.Process) { _ = p.Kill() }

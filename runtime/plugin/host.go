@@ -1,0 +1,281 @@
+package plugin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/Masterminds/semver/v3"
+	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/types/known/emptypb"
+
+	"github.com/yamlhost/yamlhost/runtime/provider"
+)
+
+var _ provider.Loader = (*Host)(nil)
+
+// Host starts plugins and serves what they ask of the engine. It is safe for concurrent use.
+type Host struct {
+	options Options
+	trace   *tracer
+
+	mu      sync.Mutex // guards what follows
+	closed  bool
+	engine  string // address of the engine's service, empty until first needed
+	stop    func() // ends that service
+	loaded  map[*client]struct{}
+	loading sync.WaitGroup // Load calls under way
+}
+
+// NewHost makes a host. It starts nothing before the first Load. Close frees everything.
+func NewHost(o Options) *Host {
+	h := &Host{options: o, loaded: map[*client]struct{}{}}
+	if o.Trace != nil {
+		h.trace = &tracer{out: o.Trace}
+	}
+	return h
+}
+
+// EngineAddress is the address of the service that plugins ask, which is started if it is not running yet.
+func (h *Host) EngineAddress() (string, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.engineAddress()
+}
+
+func (h *Host) engineAddress() (string, error) {
+	if h.closed {
+		return "", errors.New("plugins can no longer be started: the host is closed")
+	}
+	if h.engine == "" {
+		address, stop, err := serveEngine(&h.options)
+		if err != nil {
+			return "", err
+		}
+		h.engine, h.stop = address, stop
+	}
+	return h.engine, nil
+}
+
+// Load starts a plugin, or attaches to a running one, and makes it the package that p names. It returns
+// *provider.MissingError when there is no such plugin and *provider.CrashError when it ended instead of coming up.
+func (h *Host) Load(ctx context.Context, p provider.Package) (provider.Provider, error) {
+	h.mu.Lock()
+	engine, err := h.engineAddress()
+	if err == nil {
+		h.loading.Add(1)
+	}
+	h.mu.Unlock()
+	if err != nil {
+		return nil, err
+	}
+	defer h.loading.Done()
+	c, err := h.connect(ctx, p, engine)
+	if err != nil {
+		return nil, err
+	}
+	h.mu.Lock()
+	closed := h.closed
+	if !closed {
+		h.loaded[c] = struct{}{}
+	}
+	h.mu.Unlock()
+	if closed {
+		_ = c.Close()
+		return nil, errors.New("plugins can no longer be started: the host is closed")
+	}
+	return c, nil
+}
+
+// Close ends every provider that is still loaded, all at once, and then the engine's service. It is safe to call twice.
+func (h *Host) Close() error {
+	h.mu.Lock()
+	h.closed = true
+	h.mu.Unlock()
+	h.loading.Wait()
+	h.mu.Lock()
+	var closing sync.WaitGroup
+	for c := range h.loaded {
+		closing.Go(func() { _ = c.Close() })
+	}
+	stop := h.stop
+	h.stop = nil
+	h.mu.Unlock()
+	closing.Wait()
+	if stop != nil {
+		stop()
+	}
+	return nil
+}
+
+func (h *Host) forget(c *client) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	delete(h.loaded, c)
+}
+
+// connect brings a plugin up to the point where it serves the package (E3.1–E3.8).
+func (h *Host) connect(ctx context.Context, p provider.Package, engine string) (_ *client, err error) {
+	c := &client{host: h, name: p.Name, pkg: p.Name, capabilities: capabilities{preview: true}}
+	defer func() {
+		if err != nil {
+			c.abandon()
+		}
+	}()
+	starting, cancel := context.WithTimeout(ctx, startLimit)
+	defer cancel()
+	port, attached := h.options.DebugProviders[p.Name]
+	request := &pulumirpc.ProviderHandshakeRequest{
+		EngineAddress:               engine,
+		ConfigureWithUrn:            true,
+		SupportsRefreshBeforeUpdate: true,
+		InvokeWithPreview:           true,
+		AcceptsByteString:           true,
+		MapperTarget:                optional(h.options.MapperTarget),
+		LoaderTarget:                optional(h.options.LoaderTarget),
+		ResolverTarget:              optional(h.options.ResolverTarget),
+	}
+	if !attached {
+		where, err := h.options.find(p.Name, p.Version)
+		if err != nil {
+			return nil, err
+		}
+		request.RootDirectory, request.ProgramDirectory = &where.dir, &where.dir
+		env, err := h.options.environment(p)
+		if err != nil {
+			return nil, err
+		}
+		dir, err := filepath.Abs(h.options.ProgramDir)
+		if err != nil {
+			return nil, fmt.Errorf("start plugin %s: %w", p.Name, err)
+		}
+		if c.process, err = start(p.Name, where.path, []string{engine}, env, dir); err != nil {
+			return nil, err
+		}
+		if port, err = c.process.port(starting); err != nil {
+			return nil, err
+		}
+	}
+	if c.conn, err = dial("127.0.0.1:"+strconv.Itoa(port), h.trace); err != nil {
+		return nil, fmt.Errorf("connect to plugin %s: %w", p.Name, err)
+	}
+	c.remote = pulumirpc.NewResourceProviderClient(c.conn)
+	if err := c.handshake(starting, request); err != nil {
+		return nil, err
+	}
+	if attached {
+		if _, err := c.remote.Attach(starting, &pulumirpc.PluginAttach{Address: engine}); err != nil && status.Code(err) != codes.Unimplemented {
+			return nil, c.fail(starting, "attach", err)
+		}
+	}
+	if err := c.greet(ctx, p.Version); err != nil {
+		return nil, err
+	}
+	if parameters := p.Parameterization; parameters != nil {
+		got, err := c.Parameterize(ctx, provider.ParameterizeRequest{
+			Name: parameters.Name, Version: parameters.Version, Value: parameters.Value,
+		})
+		if err != nil {
+			return nil, err
+		}
+		if got.Name != parameters.Name { // E3.8
+			return nil, fmt.Errorf("plugin %s: parameterize response name %q does not match expected package %q", p.Name, got.Name, parameters.Name)
+		}
+	}
+	return c, nil
+}
+
+// handshake is the first call to a plugin; it must succeed, or be unknown to the plugin, within the time to start (E3.3).
+func (c *client) handshake(ctx context.Context, request *pulumirpc.ProviderHandshakeRequest) error {
+	if c.process != nil {
+		// A plugin that ends now would otherwise be waited for until the time is up.
+		watched, cancel := context.WithCancel(ctx)
+		defer cancel()
+		var watching sync.WaitGroup
+		defer watching.Wait()
+		watching.Go(func() {
+			select {
+			case <-c.process.ended:
+				cancel()
+			case <-watched.Done():
+			}
+		})
+		defer cancel()
+		ctx = watched
+	}
+	for {
+		r, err := c.remote.Handshake(ctx, request, grpc.WaitForReady(true))
+		switch status.Code(err) {
+		case codes.OK:
+			c.shaken = true
+			c.capabilities = capabilities{
+				secrets: r.GetAcceptSecrets(), resources: r.GetAcceptResources(), outputs: r.GetAcceptOutputs(),
+				byteStrings: r.GetAcceptsByteString(), autonaming: r.GetSupportsAutonamingConfiguration(), preview: true,
+			}
+			return nil
+		case codes.Unimplemented: // E3.3: what it can do is said by Configure
+			return nil
+		case codes.Unavailable:
+			if c.process != nil && c.process.gone() {
+				return c.process.crash()
+			}
+			timer := time.NewTimer(10 * time.Millisecond)
+			select {
+			case <-timer.C:
+				continue
+			case <-ctx.Done():
+				timer.Stop()
+			}
+		}
+		if c.process != nil && c.process.gone() {
+			return c.process.crash()
+		}
+		if errors.Is(ctx.Err(), context.DeadlineExceeded) || status.Code(err) == codes.DeadlineExceeded {
+			words := ""
+			if c.process != nil {
+				words = c.process.lastWords()
+			}
+			return fmt.Errorf("plugin %s did not answer within %s after its start%s", c.name, startLimit, words)
+		}
+		return c.fail(ctx, "handshake", err)
+	}
+}
+
+// greet asks the plugin for its version and warns when it is older than wanted (E3.6).
+func (c *client) greet(ctx context.Context, wanted string) error {
+	info, err := c.remote.GetPluginInfo(ctx, &emptypb.Empty{})
+	if err != nil && status.Code(err) != codes.Unimplemented {
+		return c.fail(ctx, "ask for the version", err)
+	}
+	c.version = info.GetVersion()
+	if wanted == "" {
+		return nil
+	}
+	want, err := semver.NewVersion(wanted)
+	if err != nil {
+		return nil
+	}
+	if have, err := semver.NewVersion(c.version); err != nil || have.LessThan(want) {
+		has := c.version
+		if has == "" {
+			has = "none"
+		}
+		c.host.options.warn(fmt.Sprintf("resource plugin %s is expected to have version >=%s, but has %s; "+
+			"the wrong version may be on your path, or this may be a bug in the plugin", c.name, want, has))
+	}
+	return nil
+}
+
+func optional(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}

@@ -1,0 +1,76 @@
+package plugin
+
+import (
+	"io"
+
+	"github.com/yamlhost/yamlhost/value/urn"
+)
+
+// Severity is how much a plugin's message matters.
+type Severity uint8
+
+// The severities of messages.
+const (
+	Debug Severity = iota
+	Info
+	Warning
+	Error
+)
+
+// Message is something that a plugin tells the user through the engine (F2.11).
+type Message struct {
+	URN       urn.URN // of the resource that it is about, or empty
+	Severity  Severity
+	Text      string
+	StreamID  int  // messages of one stream belong together; 0 for none
+	Ephemeral bool // a status, not to be kept
+}
+
+// Override is a plugin that the project file names (F2.25).
+type Override struct {
+	Name, Version string // an empty version is any
+	Path          string // the executable or the directory that holds it, relative to the root directory or absolute
+}
+
+// Options is everything that a Host takes from outside. The caller must not modify it afterwards. Callbacks may be called
+// from several goroutines at once, and must not block for long.
+type Options struct {
+	// Env is the environment that plugins inherit, as in os.Environ.
+	Env []string
+	// Path lists the directories to look for executables, in order; IgnoreAmbient leaves them out
+	// (PULUMI_IGNORE_AMBIENT_PLUGINS).
+	Path          []string
+	IgnoreAmbient bool
+	// Home is the directory that holds the folder plugins; empty for none.
+	Home string
+	// ProgramDir is where plugins run; RootDir is what relative overrides are relative to.
+	ProgramDir, RootDir string
+	// Project is the project's name; RuntimeOptions are its runtime.options (E3.2).
+	Project        string
+	RuntimeOptions map[string]string
+	// Overrides come before everything else but attached providers.
+	Overrides []Override
+	// DebugProviders are running providers to attach to, by name, with their ports (PULUMI_DEBUG_PROVIDERS, E3.7).
+	DebugProviders map[string]int
+	// LegacySearch takes the highest version at or above the one asked for (PULUMI_ENABLE_LEGACY_PLUGIN_SEARCH, F2.29).
+	LegacySearch bool
+	// DisablePreview asks providers for nothing while previewing (PULUMI_DISABLE_PROVIDER_PREVIEW, E3.53).
+	DisablePreview bool
+	// PulumiVersion is the version that plugins are told they run under; empty to accept whatever they require.
+	PulumiVersion string
+	// MapperTarget, LoaderTarget and ResolverTarget are addresses of services handed to plugins; empty for none (F2.12).
+	MapperTarget, LoaderTarget, ResolverTarget string
+	// Log gets the messages of plugins; nil to drop them.
+	Log func(Message)
+	// Warn gets what a user should know but need not act on; nil to drop it.
+	Warn func(text string)
+	// Trace gets a JSON line per call (PULUMI_DEBUG_GRPC, F2.39), with secrets blanked out; nil for none. The host
+	// writes whole lines, one at a time.
+	Trace io.Writer
+}
+
+func (o *Options) warn(text string) {
+	if o.Warn != nil {
+		o.Warn(text)
+	}
+}

@@ -1,0 +1,239 @@
+package plugin
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/yamlhost/yamlhost/runtime/provider"
+)
+
+const (
+	// startLimit is how long a plugin may take to print its port and answer its first call (E3.3, F2.7).
+	startLimit = 10 * time.Second
+	// graceLimit is how long a plugin may take to end by itself once asked to (F2.13).
+	graceLimit = 5 * time.Second
+	// drainLimit is how long to wait for the last words of a process that is gone: something it started may hold its
+	// output open for ever.
+	drainLimit = 200 * time.Millisecond
+	// outputLimit bounds what is kept of a plugin's output, in bytes; lineLimit bounds its first line.
+	outputLimit = 16 << 10
+	lineLimit   = 4 << 10
+)
+
+// process is a running plugin. Its methods are safe for concurrent use.
+type process struct {
+	name    string // as users know it
+	command *exec.Cmd
+	stdin   io.Closer
+	outputs []*os.File // our ends of its outputs
+	output  *tail
+	first   chan firstLine // one value, ever
+	readers sync.WaitGroup
+	ended   chan struct{} // closed once the process is gone and its last words are in
+	exit    string        // set before ended is closed
+	stop    sync.Once
+}
+
+type firstLine struct {
+	text string
+	err  error
+}
+
+// start runs an executable. The caller stops the process.
+func start(name, path string, args, env []string, dir string) (*process, error) {
+	p := &process{name: name, output: &tail{limit: outputLimit}, first: make(chan firstLine, 1), ended: make(chan struct{})}
+	command := exec.Command(path, args...)
+	command.Env, command.Dir = env, dir
+	ownGroup(command)
+	p.command = command
+
+	var theirs []*os.File
+	closeAll := func(files []*os.File) {
+		for _, f := range files {
+			_ = f.Close()
+		}
+	}
+	pipe := func() (r, w *os.File, err error) {
+		if r, w, err = os.Pipe(); err != nil {
+			closeAll(theirs)
+			closeAll(p.outputs)
+			return nil, nil, fmt.Errorf("start plugin %s: %w", name, err)
+		}
+		return r, w, nil
+	}
+	// Plain files, not readers and writers: so Wait waits for the process alone and not for whoever holds its output.
+	inRead, inWrite, err := pipe()
+	if err != nil {
+		return nil, err
+	}
+	theirs, p.stdin, command.Stdin = append(theirs, inRead), inWrite, inRead
+	p.outputs = append(p.outputs, inWrite)
+	outRead, outWrite, err := pipe()
+	if err != nil {
+		return nil, err
+	}
+	theirs, p.outputs, command.Stdout = append(theirs, outWrite), append(p.outputs, outRead), outWrite
+	errRead, errWrite, err := pipe()
+	if err != nil {
+		return nil, err
+	}
+	theirs, p.outputs, command.Stderr = append(theirs, errWrite), append(p.outputs, errRead), errWrite
+
+	err = command.Start()
+	closeAll(theirs)
+	if err != nil {
+		closeAll(p.outputs)
+		return nil, fmt.Errorf("start plugin %s: %w", name, err)
+	}
+	p.readers.Go(func() { p.readStdout(outRead) })
+	p.readers.Go(func() { _, _ = io.Copy(p.output, errRead) })
+	go p.wait()
+	return p, nil
+}
+
+// readStdout takes the first line for the port and the rest for output.
+func (p *process) readStdout(r io.Reader) {
+	reader := bufio.NewReaderSize(r, lineLimit)
+	line, err := reader.ReadSlice('\n')
+	switch {
+	case errors.Is(err, bufio.ErrBufferFull):
+		_, _ = p.output.Write(line)
+		p.first <- firstLine{text: string(line)}
+	case err != nil:
+		_, _ = p.output.Write(line)
+		p.first <- firstLine{text: string(line), err: io.ErrUnexpectedEOF}
+	default:
+		p.first <- firstLine{text: string(line)}
+	}
+	_, _ = io.Copy(p.output, reader)
+}
+
+func (p *process) wait() {
+	_ = p.command.Wait()
+	p.exit = p.command.ProcessState.String()
+	// Whatever it started and left behind in its group goes as well.
+	killGroup(p.command.Process)
+	drained := make(chan struct{})
+	go func() {
+		p.readers.Wait()
+		close(drained)
+	}()
+	timer := time.NewTimer(drainLimit)
+	defer timer.Stop()
+	select {
+	case <-drained:
+	case <-timer.C:
+	}
+	for _, f := range p.outputs {
+		_ = f.Close() // wakes readers of what nobody will finish
+	}
+	<-drained
+	close(p.ended)
+}
+
+// gone reports whether the process has ended.
+func (p *process) gone() bool {
+	select {
+	case <-p.ended:
+		return true
+	default:
+		return false
+	}
+}
+
+// crash is the error for a process that has ended; call it once gone.
+func (p *process) crash() *provider.CrashError {
+	return &provider.CrashError{Plugin: p.name, Exit: p.exit, Output: p.output.String()}
+}
+
+// progress is what terminals show as progress; some plugins' runtimes print it before anything else (F2.5).
+var progress = strings.NewReplacer("\x1b]9;4;3;\x1b\\", "", "\x1b]9;4;0;\x1b\\", "")
+
+// port waits for the port on the first line of output.
+func (p *process) port(ctx context.Context) (int, error) {
+	var line firstLine
+	select {
+	case line = <-p.first:
+	case <-p.ended:
+		select {
+		case line = <-p.first:
+		default:
+			line.err = io.ErrUnexpectedEOF
+		}
+	case <-ctx.Done():
+		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			return 0, fmt.Errorf("plugin %s did not print its port within %s%s", p.name, startLimit, p.lastWords())
+		}
+		return 0, fmt.Errorf("start plugin %s: %w", p.name, ctx.Err())
+	}
+	text := strings.TrimSpace(progress.Replace(line.text))
+	if line.err != nil {
+		// It may have closed its output and live on; then it can never tell its port.
+		timer := time.NewTimer(drainLimit)
+		defer timer.Stop()
+		select {
+		case <-p.ended:
+			return 0, p.crash()
+		case <-timer.C:
+			return 0, fmt.Errorf("plugin %s closed its output without printing its port%s", p.name, p.lastWords())
+		}
+	}
+	port, err := strconv.Atoi(text)
+	if err != nil || port <= 0 || port > 65535 {
+		return 0, fmt.Errorf("plugin %s printed %q where its port was expected; is it a Pulumi plugin?%s", p.name, shorten(text), p.lastWords())
+	}
+	return port, nil
+}
+
+func (p *process) lastWords() string {
+	out := strings.TrimSpace(p.output.String())
+	if out == "" {
+		return ""
+	}
+	return "; its last output:\n    " + strings.ReplaceAll(out, "\n", "\n    ")
+}
+
+func shorten(text string) string {
+	const limit = 80
+	runes := []rune(text)
+	if len(runes) <= limit {
+		return text
+	}
+	return string(runes[:limit]) + "…"
+}
+
+// close ends the process: it is asked to, given time, and killed if it takes more. It returns once the process is gone.
+func (p *process) close() { p.end(graceLimit) }
+
+// kill ends the process at once.
+func (p *process) kill() { p.end(0) }
+
+func (p *process) end(grace time.Duration) {
+	p.stop.Do(func() {
+		if grace > 0 {
+			interruptGroup(p.command.Process)
+			_ = p.stdin.Close()
+			timer := time.NewTimer(grace)
+			defer timer.Stop()
+			select {
+			case <-p.ended:
+				return
+			case <-timer.C:
+			}
+		}
+		if !p.gone() {
+			killGroup(p.command.Process)
+			_ = p.command.Process.Kill()
+		}
+	})
+	<-p.ended
+}

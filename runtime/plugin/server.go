@@ -1,0 +1,449 @@
+package plugin
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/types/known/emptypb"
+	"google.golang.org/protobuf/types/known/structpb"
+
+	"github.com/yamlhost/yamlhost/runtime/provider"
+	"github.com/yamlhost/yamlhost/value"
+	"github.com/yamlhost/yamlhost/value/urn"
+	"github.com/yamlhost/yamlhost/value/wire"
+)
+
+// NewServer offers a provider as a plugin. The provider stays the caller's to close. The server is safe for concurrent
+// use, as the provider must be.
+func NewServer(p provider.Provider) pulumirpc.ResourceProviderServer { return &server{provider: p} }
+
+// server translates calls for a provider in this process.
+type server struct {
+	pulumirpc.UnimplementedResourceProviderServer
+	provider provider.Provider
+
+	mu          sync.RWMutex // guards what follows
+	configured  provider.Configured
+	byteStrings bool // the engine takes strings that are not UTF-8
+}
+
+// all reads everything that an engine can send.
+func (s *server) all(fields ...**structpb.Struct) ([]value.Value, error) {
+	values := make([]value.Value, len(fields))
+	for i, field := range fields {
+		v, err := wire.KeepAll().Decode(*field)
+		if err != nil {
+			return nil, status.Error(codes.InvalidArgument, err.Error())
+		}
+		values[i] = v
+	}
+	return values, nil
+}
+
+// encoding is what an engine understands in answers.
+func (s *server) encoding() wire.Options {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return wire.Options{KeepUnknowns: true, KeepSecrets: true, KeepResources: true, KeepByteStrings: s.byteStrings}
+}
+
+func (s *server) ready() (provider.Configured, error) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if s.configured == nil {
+		return nil, status.Error(codes.FailedPrecondition, "the provider is not configured yet")
+	}
+	return s.configured, nil
+}
+
+func (s *server) fail(err error) error { return statusOf(err, s.encoding()) }
+
+func encodeTo(o wire.Options, v value.Value, to **structpb.Struct) error {
+	w, err := o.Encode(v)
+	if err != nil {
+		return status.Error(codes.Internal, err.Error())
+	}
+	*to = w
+	return nil
+}
+
+// Handshake tells what every provider of ours can take.
+func (s *server) Handshake(_ context.Context, r *pulumirpc.ProviderHandshakeRequest) (*pulumirpc.ProviderHandshakeResponse, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.byteStrings = r.GetAcceptsByteString()
+	return &pulumirpc.ProviderHandshakeResponse{
+		AcceptSecrets: true, AcceptResources: true, AcceptOutputs: true, SupportsAutonamingConfiguration: true, AcceptsByteString: true,
+	}, nil
+}
+
+// Attach has nothing to do: the provider asks nothing of the engine.
+func (s *server) Attach(context.Context, *pulumirpc.PluginAttach) (*emptypb.Empty, error) {
+	return &emptypb.Empty{}, nil
+}
+
+// GetPluginInfo tells the version.
+func (s *server) GetPluginInfo(ctx context.Context, _ *emptypb.Empty) (*pulumirpc.PluginInfo, error) {
+	info, err := s.provider.Info(ctx)
+	if err != nil {
+		return nil, s.fail(err)
+	}
+	return &pulumirpc.PluginInfo{Version: info.Version}, nil
+}
+
+// Parameterize passes on.
+func (s *server) Parameterize(ctx context.Context, r *pulumirpc.ParameterizeRequest) (*pulumirpc.ParameterizeResponse, error) {
+	request := provider.ParameterizeRequest{
+		Args: r.GetArgs().GetArgs(), Name: r.GetValue().GetName(), Version: r.GetValue().GetVersion(), Value: r.GetValue().GetValue(),
+	}
+	got, err := s.provider.Parameterize(ctx, request)
+	if err != nil {
+		return nil, s.fail(err)
+	}
+	return &pulumirpc.ParameterizeResponse{Name: got.Name, Version: got.Version}, nil
+}
+
+// GetSchema passes on.
+func (s *server) GetSchema(ctx context.Context, r *pulumirpc.GetSchemaRequest) (*pulumirpc.GetSchemaResponse, error) {
+	text, err := s.provider.Schema(ctx, provider.SchemaRequest{SubpackageName: r.GetSubpackageName(), SubpackageVersion: r.GetSubpackageVersion()})
+	if err != nil {
+		return nil, s.fail(err)
+	}
+	return &pulumirpc.GetSchemaResponse{Schema: string(text)}, nil
+}
+
+func subject(u, name, typ string) provider.Subject {
+	s := provider.SubjectOf(urn.URN(u))
+	if name != "" {
+		s.Name = name
+	}
+	if typ != "" {
+		s.Type = typ
+	}
+	return s
+}
+
+var autonamingNames = map[pulumirpc.CheckRequest_AutonamingOptions_Mode]string{
+	pulumirpc.CheckRequest_AutonamingOptions_PROPOSE: "propose",
+	pulumirpc.CheckRequest_AutonamingOptions_ENFORCE: "enforce",
+	pulumirpc.CheckRequest_AutonamingOptions_DISABLE: "disable",
+}
+
+func (s *server) check(
+	ctx context.Context, r *pulumirpc.CheckRequest, do func(context.Context, provider.CheckRequest) (provider.CheckResponse, error),
+) (*pulumirpc.CheckResponse, error) {
+	v, err := s.all(&r.Olds, &r.News)
+	if err != nil {
+		return nil, err
+	}
+	request := provider.CheckRequest{
+		Subject: subject(r.GetUrn(), r.GetName(), r.GetType()), Olds: propertiesOrEmpty(v[0]), News: propertiesOrEmpty(v[1]),
+		RandomSeed: r.GetRandomSeed(), AllowUnknowns: v[1].ContainsUnknown(), // the wire does not say whether this is a preview
+	}
+	if a := r.GetAutonaming(); a != nil {
+		request.Autonaming = &provider.Autonaming{Mode: autonamingNames[a.GetMode()], Name: a.GetProposedName()}
+	}
+	got, err := do(ctx, request)
+	if err != nil {
+		return nil, s.fail(err)
+	}
+	answer := &pulumirpc.CheckResponse{Failures: checkFailures(got.Failures)}
+	return answer, encodeTo(s.encoding(), got.Inputs, &answer.Inputs)
+}
+
+func checkFailures(failures []provider.Failure) []*pulumirpc.CheckFailure {
+	var list []*pulumirpc.CheckFailure
+	for _, f := range failures {
+		list = append(list, &pulumirpc.CheckFailure{Property: f.Property, Reason: f.Reason})
+	}
+	return list
+}
+
+func (s *server) diff(
+	ctx context.Context, r *pulumirpc.DiffRequest, do func(context.Context, provider.DiffRequest) (provider.DiffResponse, error),
+) (*pulumirpc.DiffResponse, error) {
+	v, err := s.all(&r.OldInputs, &r.Olds, &r.News)
+	if err != nil {
+		return nil, err
+	}
+	got, err := do(ctx, provider.DiffRequest{
+		Subject: subject(r.GetUrn(), r.GetName(), r.GetType()), ID: r.GetId(),
+		OldInputs: v[0], OldOutputs: v[1], News: v[2], IgnoreChanges: r.GetIgnoreChanges(), AllowUnknowns: v[2].ContainsUnknown(),
+	})
+	if err != nil {
+		return nil, s.fail(err)
+	}
+	answer := &pulumirpc.DiffResponse{
+		Replaces: got.Replaces, Stables: got.Stables, Diffs: got.Diffs, DeleteBeforeReplace: got.DeleteBeforeReplace,
+		HasDetailedDiff: got.Detailed != nil,
+	}
+	switch got.Changes {
+	case provider.DiffNone:
+		answer.Changes = pulumirpc.DiffResponse_DIFF_NONE
+	case provider.DiffSome:
+		answer.Changes = pulumirpc.DiffResponse_DIFF_SOME
+	case provider.DiffUnknown, provider.DiffUnavailable:
+	}
+	for path, p := range got.Detailed {
+		if answer.DetailedDiff == nil {
+			answer.DetailedDiff = make(map[string]*pulumirpc.PropertyDiff, len(got.Detailed))
+		}
+		answer.DetailedDiff[path] = &pulumirpc.PropertyDiff{Kind: pulumirpc.PropertyDiff_Kind(p.Kind), InputDiff: p.InputDiff}
+	}
+	return answer, nil
+}
+
+// CheckConfig passes on.
+func (s *server) CheckConfig(ctx context.Context, r *pulumirpc.CheckRequest) (*pulumirpc.CheckResponse, error) {
+	return s.check(ctx, r, s.provider.CheckConfig)
+}
+
+// DiffConfig passes on.
+func (s *server) DiffConfig(ctx context.Context, r *pulumirpc.DiffRequest) (*pulumirpc.DiffResponse, error) {
+	return s.diff(ctx, r, s.provider.DiffConfig)
+}
+
+// Configure configures the provider, once.
+func (s *server) Configure(ctx context.Context, r *pulumirpc.ConfigureRequest) (*pulumirpc.ConfigureResponse, error) {
+	v, err := s.all(&r.Args)
+	if err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.configured != nil {
+		return nil, status.Error(codes.FailedPrecondition, "the provider is configured already")
+	}
+	got, err := s.provider.Configure(ctx, provider.ConfigureRequest{
+		Subject: subject(r.GetUrn(), r.GetName(), r.GetType()), ID: r.GetId(), Inputs: propertiesOrEmpty(v[0]),
+	})
+	if err != nil {
+		return nil, statusOf(err, wire.Options{KeepUnknowns: true, KeepSecrets: true, KeepResources: true})
+	}
+	s.configured = got
+	return &pulumirpc.ConfigureResponse{
+		AcceptSecrets: true, AcceptResources: true, AcceptOutputs: true, SupportsPreview: true, SupportsAutonamingConfiguration: true,
+	}, nil
+}
+
+// Check passes on.
+func (s *server) Check(ctx context.Context, r *pulumirpc.CheckRequest) (*pulumirpc.CheckResponse, error) {
+	p, err := s.ready()
+	if err != nil {
+		return nil, err
+	}
+	return s.check(ctx, r, p.Check)
+}
+
+// Diff passes on.
+func (s *server) Diff(ctx context.Context, r *pulumirpc.DiffRequest) (*pulumirpc.DiffResponse, error) {
+	p, err := s.ready()
+	if err != nil {
+		return nil, err
+	}
+	return s.diff(ctx, r, p.Diff)
+}
+
+// Create passes on.
+func (s *server) Create(ctx context.Context, r *pulumirpc.CreateRequest) (*pulumirpc.CreateResponse, error) {
+	p, err := s.ready()
+	if err != nil {
+		return nil, err
+	}
+	v, err := s.all(&r.Properties)
+	if err != nil {
+		return nil, err
+	}
+	got, err := p.Create(ctx, provider.CreateRequest{
+		Subject: subject(r.GetUrn(), r.GetName(), r.GetType()), Inputs: propertiesOrEmpty(v[0]), Timeout: r.GetTimeout(), Preview: r.GetPreview(),
+	})
+	if err != nil {
+		return nil, s.fail(err)
+	}
+	answer := &pulumirpc.CreateResponse{Id: got.ID, RefreshBeforeUpdate: got.RefreshBeforeUpdate}
+	return answer, encodeTo(s.encoding(), got.Outputs, &answer.Properties)
+}
+
+// Read passes on.
+func (s *server) Read(ctx context.Context, r *pulumirpc.ReadRequest) (*pulumirpc.ReadResponse, error) {
+	p, err := s.ready()
+	if err != nil {
+		return nil, err
+	}
+	v, err := s.all(&r.Inputs, &r.Properties)
+	if err != nil {
+		return nil, err
+	}
+	got, err := p.Read(ctx, provider.ReadRequest{
+		Subject: subject(r.GetUrn(), r.GetName(), r.GetType()), ID: r.GetId(), Inputs: v[0], Outputs: v[1], Timeout: r.GetTimeout(),
+	})
+	if err != nil {
+		return nil, s.fail(err)
+	}
+	answer := &pulumirpc.ReadResponse{Id: got.ID, RefreshBeforeUpdate: got.RefreshBeforeUpdate}
+	if err := encodeTo(s.encoding(), got.Inputs, &answer.Inputs); err != nil {
+		return nil, err
+	}
+	return answer, encodeTo(s.encoding(), got.Outputs, &answer.Properties)
+}
+
+// Update passes on.
+func (s *server) Update(ctx context.Context, r *pulumirpc.UpdateRequest) (*pulumirpc.UpdateResponse, error) {
+	p, err := s.ready()
+	if err != nil {
+		return nil, err
+	}
+	v, err := s.all(&r.OldInputs, &r.Olds, &r.News)
+	if err != nil {
+		return nil, err
+	}
+	got, err := p.Update(ctx, provider.UpdateRequest{
+		Subject: subject(r.GetUrn(), r.GetName(), r.GetType()), ID: r.GetId(), OldInputs: v[0], OldOutputs: v[1],
+		News: propertiesOrEmpty(v[2]), Timeout: r.GetTimeout(), IgnoreChanges: r.GetIgnoreChanges(), Preview: r.GetPreview(),
+	})
+	if err != nil {
+		return nil, s.fail(err)
+	}
+	answer := &pulumirpc.UpdateResponse{RefreshBeforeUpdate: got.RefreshBeforeUpdate}
+	return answer, encodeTo(s.encoding(), got.Outputs, &answer.Properties)
+}
+
+// Delete passes on.
+func (s *server) Delete(ctx context.Context, r *pulumirpc.DeleteRequest) (*emptypb.Empty, error) {
+	p, err := s.ready()
+	if err != nil {
+		return nil, err
+	}
+	v, err := s.all(&r.OldInputs, &r.Properties)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.Delete(ctx, provider.DeleteRequest{
+		Subject: subject(r.GetUrn(), r.GetName(), r.GetType()), ID: r.GetId(), Inputs: v[0], Outputs: v[1], Timeout: r.GetTimeout(),
+	}); err != nil {
+		return nil, s.fail(err)
+	}
+	return &emptypb.Empty{}, nil
+}
+
+// Invoke passes on.
+func (s *server) Invoke(ctx context.Context, r *pulumirpc.InvokeRequest) (*pulumirpc.InvokeResponse, error) {
+	p, err := s.ready()
+	if err != nil {
+		return nil, err
+	}
+	v, err := s.all(&r.Args)
+	if err != nil {
+		return nil, err
+	}
+	got, err := p.Invoke(ctx, provider.InvokeRequest{Token: r.GetTok(), Args: propertiesOrEmpty(v[0]), Preview: r.GetPreview()})
+	if err != nil {
+		return nil, s.fail(err)
+	}
+	answer := &pulumirpc.InvokeResponse{Failures: checkFailures(got.Failures)}
+	return answer, encodeTo(s.encoding(), got.Result, &answer.Return)
+}
+
+// Call passes on.
+func (s *server) Call(ctx context.Context, r *pulumirpc.CallRequest) (*pulumirpc.CallResponse, error) {
+	p, err := s.ready()
+	if err != nil {
+		return nil, err
+	}
+	v, err := s.all(&r.Args)
+	if err != nil {
+		return nil, err
+	}
+	request := provider.CallRequest{Token: r.GetTok(), Args: propertiesOrEmpty(v[0]), Deployment: provider.DeploymentInfo{
+		Project: r.GetProject(), Stack: r.GetStack(), Organization: r.GetOrganization(), Config: r.GetConfig(),
+		ConfigSecretKeys: r.GetConfigSecretKeys(), DryRun: r.GetDryRun(), Parallel: int(r.GetParallel()), MonitorEndpoint: r.GetMonitorEndpoint(),
+	}}
+	if len(r.GetArgDependencies()) > 0 {
+		request.ArgDependencies = make(map[string][]urn.URN, len(r.GetArgDependencies()))
+		for key, d := range r.GetArgDependencies() {
+			request.ArgDependencies[key] = urns(d.GetUrns())
+		}
+	}
+	got, err := p.Call(ctx, request)
+	if err != nil {
+		return nil, s.fail(err)
+	}
+	answer := &pulumirpc.CallResponse{Failures: checkFailures(got.Failures)}
+	if len(got.ReturnDependencies) > 0 {
+		answer.ReturnDependencies = make(map[string]*pulumirpc.CallResponse_ReturnDependencies, len(got.ReturnDependencies))
+		for key, deps := range got.ReturnDependencies {
+			answer.ReturnDependencies[key] = &pulumirpc.CallResponse_ReturnDependencies{Urns: texts(deps)}
+		}
+	}
+	encoding := s.encoding()
+	encoding.KeepOutputs = r.GetAcceptsOutputValues()
+	return answer, encodeTo(encoding, got.Result, &answer.Return)
+}
+
+// Construct passes on. Aliases must be URNs: the contract knows no others.
+func (s *server) Construct(ctx context.Context, r *pulumirpc.ConstructRequest) (*pulumirpc.ConstructResponse, error) {
+	p, err := s.ready()
+	if err != nil {
+		return nil, err
+	}
+	v, err := s.all(&r.Inputs)
+	if err != nil {
+		return nil, err
+	}
+	trigger, err := wire.KeepAll().DecodeValue(r.GetReplacementTrigger())
+	if err != nil {
+		return nil, status.Error(codes.InvalidArgument, err.Error())
+	}
+	request := provider.ConstructRequest{
+		Deployment: provider.DeploymentInfo{
+			Project: r.GetProject(), Stack: r.GetStack(), Organization: r.GetOrganization(), Config: r.GetConfig(),
+			ConfigSecretKeys: r.GetConfigSecretKeys(), DryRun: r.GetDryRun(), Parallel: int(r.GetParallel()), MonitorEndpoint: r.GetMonitorEndpoint(),
+		},
+		Type: r.GetType(), Name: r.GetName(), Parent: urn.URN(r.GetParent()), Inputs: propertiesOrEmpty(v[0]),
+		Dependencies: urns(r.GetDependencies()), Providers: r.GetProviders(),
+		Protect: r.Protect, RetainOnDelete: r.RetainOnDelete, DeleteBeforeReplace: r.DeleteBeforeReplace,
+		AdditionalSecretOutputs: r.GetAdditionalSecretOutputs(), IgnoreChanges: r.GetIgnoreChanges(), ReplaceOnChanges: r.GetReplaceOnChanges(),
+		DeletedWith: urn.URN(r.GetDeletedWith()), ReplaceWith: urns(r.GetReplaceWith()),
+		CreateTimeout: r.GetCustomTimeouts().GetCreate(), UpdateTimeout: r.GetCustomTimeouts().GetUpdate(),
+		DeleteTimeout: r.GetCustomTimeouts().GetDelete(), ReplacementTrigger: trigger,
+	}
+	for _, alias := range r.GetAliases() {
+		u, ok := alias.GetAlias().(*pulumirpc.Alias_Urn)
+		if !ok {
+			return nil, status.Error(codes.InvalidArgument, fmt.Sprintf("an alias of component %s is not a URN", r.GetName()))
+		}
+		request.Aliases = append(request.Aliases, urn.URN(u.Urn))
+	}
+	if len(r.GetInputDependencies()) > 0 {
+		request.InputDependencies = make(map[string][]urn.URN, len(r.GetInputDependencies()))
+		for key, d := range r.GetInputDependencies() {
+			request.InputDependencies[key] = urns(d.GetUrns())
+		}
+	}
+	got, err := p.Construct(ctx, request)
+	if err != nil {
+		return nil, s.fail(err)
+	}
+	answer := &pulumirpc.ConstructResponse{Urn: string(got.URN)}
+	if len(got.StateDependencies) > 0 {
+		answer.StateDependencies = make(map[string]*pulumirpc.ConstructResponse_PropertyDependencies, len(got.StateDependencies))
+		for key, deps := range got.StateDependencies {
+			answer.StateDependencies[key] = &pulumirpc.ConstructResponse_PropertyDependencies{Urns: texts(deps)}
+		}
+	}
+	encoding := s.encoding()
+	encoding.KeepOutputs = r.GetAcceptsOutputValues()
+	return answer, encodeTo(encoding, got.Outputs, &answer.State)
+}
+
+// Cancel passes on.
+func (s *server) Cancel(ctx context.Context, _ *emptypb.Empty) (*emptypb.Empty, error) {
+	if err := s.provider.Cancel(ctx); err != nil {
+		return nil, s.fail(err)
+	}
+	return &emptypb.Empty{}, nil
+}

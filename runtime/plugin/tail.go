@@ -1,0 +1,42 @@
+package plugin
+
+import "sync"
+
+// tail keeps the end of what a process prints, bounded. It is safe for concurrent use.
+type tail struct {
+	mu    sync.Mutex // guards what follows
+	limit int
+	kept  []byte
+	cut   bool
+}
+
+// Write keeps what fits; it never fails.
+func (t *tail) Write(p []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	n := len(p)
+	if len(p) > t.limit {
+		p, t.cut = p[len(p)-t.limit:], true
+	}
+	if over := len(t.kept) + len(p) - t.limit; over > 0 {
+		t.kept, t.cut = append(t.kept[:0], t.kept[over:]...), true
+	}
+	t.kept = append(t.kept, p...)
+	return n, nil
+}
+
+// String is what was kept, from the first whole line on where something was cut.
+func (t *tail) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	text := t.kept
+	if t.cut {
+		for i, c := range text {
+			if c == '\n' && i < len(text)-1 {
+				text = text[i+1:]
+				break
+			}
+		}
+	}
+	return string(text)
+}

@@ -1,0 +1,151 @@
+package plugin
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"strings"
+	"sync"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/yamlhost/yamlhost/value"
+	"github.com/yamlhost/yamlhost/value/wire"
+)
+
+// tracer writes a JSON line when a call starts and one when it ends (F2.39). Secrets are blanked out: those marked in a
+// message, and every text that was ever sent as part of a secret, since many plugins get them in the plain. It is safe
+// for concurrent use.
+type tracer struct {
+	mu      sync.Mutex // guards what follows, and whole lines
+	out     io.Writer
+	secrets map[string]struct{}
+}
+
+const blank = "[secret]"
+
+// learn remembers the texts inside secrets.
+func (t *tracer) learn(v value.Value) {
+	if !v.ContainsSecret() {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.secrets == nil {
+		t.secrets = map[string]struct{}{}
+	}
+	v.Any(func(x value.Value) bool {
+		if x.IsSecret() {
+			x.Any(func(leaf value.Value) bool {
+				if text, ok := leaf.AsString(); ok && text != "" {
+					t.secrets[text] = struct{}{}
+				}
+				return false
+			})
+		}
+		return false
+	})
+}
+
+type traceLine struct {
+	Method    string            `json:"method"`
+	Request   any               `json:"request,omitempty"`
+	Response  any               `json:"response,omitempty"`
+	Errors    []string          `json:"errors,omitempty"`
+	Metadata  map[string]string `json:"metadata"`
+	Progress  string            `json:"progress"`
+	Timestamp string            `json:"timestamp"`
+	Duration  string            `json:"duration,omitempty"`
+}
+
+// intercept is the hook for gRPC.
+func (t *tracer) intercept(
+	ctx context.Context, method string, request, response any, conn *grpc.ClientConn, invoke grpc.UnaryInvoker, options ...grpc.CallOption,
+) error {
+	begin := time.Now()
+	line := traceLine{Method: method, Metadata: map[string]string{"mode": "client"}, Timestamp: begin.Format(time.RFC3339Nano)}
+	line.Request, line.Progress = t.blanked(request), "request_started"
+	t.write(line)
+	err := invoke(ctx, method, request, response, conn, options...)
+	line.Progress, line.Duration = "response_completed", time.Since(begin).String()
+	line.Timestamp = time.Now().Format(time.RFC3339Nano)
+	if err != nil {
+		line.Errors = []string{t.blankText(status.Convert(err).Message())}
+	} else {
+		line.Response = t.blanked(response)
+	}
+	t.write(line)
+	return err
+}
+
+func (t *tracer) write(line traceLine) {
+	text, err := json.Marshal(line)
+	if err != nil {
+		return // a trace must not break what it traces
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	_, _ = t.out.Write(append(text, '\n'))
+}
+
+// blanked is a message as JSON without secrets; nil for one that cannot be shown.
+func (t *tracer) blanked(message any) any {
+	m, ok := message.(proto.Message)
+	if !ok {
+		return nil
+	}
+	text, err := protojson.Marshal(m)
+	if err != nil {
+		return nil
+	}
+	var tree any
+	if json.Unmarshal(text, &tree) != nil {
+		return nil
+	}
+	return t.blankTree(tree)
+}
+
+func (t *tracer) blankTree(tree any) any {
+	switch x := tree.(type) {
+	case string:
+		return t.blankText(x)
+	case []any:
+		for i, item := range x {
+			x[i] = t.blankTree(item)
+		}
+	case map[string]any:
+		secret := x["secret"] == true
+		switch x[wire.SignatureKey] {
+		case wire.SecretSignature:
+			secret = true
+		case wire.OutputSignature:
+		default:
+			secret = false
+		}
+		for key, item := range x {
+			if secret && key == "value" {
+				x[key] = blank
+				continue
+			}
+			x[key] = t.blankTree(item)
+		}
+	}
+	return tree
+}
+
+func (t *tracer) blankText(text string) string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for secret := range t.secrets {
+		if len(secret) > 3 {
+			text = strings.ReplaceAll(text, secret, blank)
+		} else if text == secret {
+			return blank
+		}
+	}
+	return text
+}
