@@ -1,0 +1,276 @@
+package embedded
+
+import (
+	"context"
+	"encoding/hex"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/yamlhost/yamlhost/runtime/provider"
+	"github.com/yamlhost/yamlhost/value"
+)
+
+// The variables that hand a command's output to the next one.
+const (
+	previousStdout = "PULUMI_COMMAND_STDOUT"
+	previousStderr = "PULUMI_COMMAND_STDERR"
+)
+
+// commandKinds is the local part of the package command.
+func commandKinds(o Options) kinds {
+	const remote = "commands on other machines need the plugin of the package command; install it"
+	c := commander{o}
+	return kinds{
+		resources: map[string]kind{
+			"command:local:Command": {
+				create: c.create, update: c.update, delete: c.delete, pending: pendingOfCommand,
+				cannotAdopt: "there is nothing that tells what was run",
+			},
+		},
+		functions: map[string]function{"command:local:run": c.run},
+		refused: map[string]string{
+			"command:remote:Command":      remote,
+			"command:remote:CopyFile":     remote,
+			"command:remote:CopyToRemote": remote,
+		},
+	}
+}
+
+// commander runs commands.
+type commander struct{ Options }
+
+// pendingOfCommand: what a command prints is only known once it ran. An update that runs nothing changes no outputs.
+func pendingOfCommand(inputs, before value.Value) []string {
+	if !before.IsNull() && !willRun(inputs, true) {
+		return nil
+	}
+	names := []string{"stderr", "stdout"}
+	if inputs.Has("assetPaths") {
+		names = append(names, "assets")
+	}
+	if inputs.Has("archivePaths") {
+		names = append(names, "archive")
+	}
+	return names
+}
+
+func willRun(inputs value.Value, update bool) bool {
+	return inputs.Has("create") || update && inputs.Has("update")
+}
+
+// commandFor is the command of a create or an update; an update without a command of its own repeats create.
+func commandFor(inputs value.Value, update bool) string {
+	if update && inputs.Has("update") {
+		return lookupString(inputs, "update")
+	}
+	return lookupString(inputs, "create")
+}
+
+// create gives the resource its name and eight random hexadecimal digits as ID.
+func (c commander) create(ctx context.Context, s provider.Subject, inputs value.Value) (string, value.Value, error) {
+	digits, err := generator{c.Options}.fill(4)
+	if err != nil {
+		return "", value.Null, err
+	}
+	id := s.Name + hex.EncodeToString(digits)
+	outputs := value.MapOf(
+		value.Entry{Key: "stdout", Value: value.String("")}, value.Entry{Key: "stderr", Value: value.String("")},
+	)
+	if !willRun(inputs, false) {
+		return id, outputs, nil
+	}
+	outputs, err = c.execute(ctx, job{subject: s, command: commandFor(inputs, false), inputs: inputs})
+	return id, outputs, err
+}
+
+// update runs the update command, or else create again. Assets of the run before stay when no new ones are asked for,
+// as in the public package.
+func (c commander) update(ctx context.Context, s provider.Subject, inputs, before value.Value) (value.Value, error) {
+	if !willRun(inputs, true) {
+		return value.EmptyMap(), nil
+	}
+	return c.execute(ctx, job{subject: s, command: commandFor(inputs, true), inputs: inputs, before: before})
+}
+
+func (c commander) delete(ctx context.Context, s provider.Subject, outputs value.Value) error {
+	if v, ok := outputs.Lookup("delete"); !ok || v.IsNull() {
+		return nil
+	}
+	_, err := c.execute(ctx, job{subject: s, command: lookupString(outputs, "delete"), inputs: outputs, before: outputs, last: true})
+	return err
+}
+
+// run is the function: the command, whatever it did before. It runs in previews too.
+func (c commander) run(ctx context.Context, args value.Value) (value.Value, error) {
+	outputs, err := c.execute(ctx, job{command: lookupString(args, "command"), inputs: args})
+	if err != nil {
+		return value.Null, err
+	}
+	return overlay(args, outputs), nil
+}
+
+// job is one run of a command.
+type job struct {
+	subject provider.Subject // zero for a function call
+	command string
+	inputs  value.Value // dir, environment, interpreter, …
+	before  value.Value // outputs of the run before; null when there was none
+	last    bool        // nobody will look at the outputs
+}
+
+// execute runs a job and gives its outputs. They are secret if any input is, for a command may print what it is told.
+func (c commander) execute(ctx context.Context, j job) (value.Value, error) {
+	mask := newMask(j.inputs, j.before)
+	p := process{
+		args: append(c.interpreter(j.inputs), j.command),
+		dir:  c.dir(j.inputs),
+		env:  c.environ(j),
+		in:   lookupString(j.inputs, "stdin"),
+		log:  c.logger(j, mask), grace: c.Grace,
+	}
+	result, err := p.run(ctx)
+	if err != nil {
+		return value.Null, commandError(j, result, mask, err)
+	}
+	outputs := value.MapOf(
+		value.Entry{Key: "stdout", Value: value.String(strings.TrimSuffix(result.stdout, "\n"))},
+		value.Entry{Key: "stderr", Value: value.String(strings.TrimSuffix(result.stderr, "\n"))},
+	)
+	if !j.last {
+		if outputs, err = c.collect(outputs, j.inputs); err != nil {
+			return value.Null, &provider.Error{Outcome: provider.Unclear, Message: err.Error(), Cause: err}
+		}
+	}
+	if j.inputs.ContainsSecret() {
+		for _, key := range outputs.Keys() {
+			v, _ := outputs.Lookup(key)
+			outputs = outputs.With(key, v.Secret())
+		}
+	}
+	return outputs, nil
+}
+
+func (c commander) interpreter(inputs value.Value) []string {
+	if v, _ := inputs.Lookup("interpreter"); v.Len() > 0 {
+		return texts(v)
+	}
+	if c.Windows {
+		return []string{"cmd", "/C"}
+	}
+	return []string{"/bin/sh", "-c"}
+}
+
+// dir is where the command runs: the program directory, or one relative to it.
+func (c commander) dir(inputs value.Value) string {
+	dir := lookupString(inputs, "dir")
+	if filepath.IsAbs(dir) {
+		return dir
+	}
+	return filepath.Join(c.Dir, dir)
+}
+
+// environ is what the command inherits, then what the resource gives, then the output of the run before. Of variables
+// that come twice the last one counts.
+func (c commander) environ(j job) []string {
+	env := append([]string(nil), c.Environ...)
+	given, _ := j.inputs.Lookup("environment")
+	for _, name := range given.Keys() {
+		env = append(env, name+"="+lookupString(given, name))
+	}
+	if add, ok := lookupBool(j.inputs, "addPreviousOutputInEnv"); ok && !add {
+		return env
+	}
+	if text := lookupString(j.before, "stdout"); text != "" {
+		env = append(env, previousStdout+"="+text)
+	}
+	if text := lookupString(j.before, "stderr"); text != "" {
+		env = append(env, previousStderr+"="+text)
+	}
+	return env
+}
+
+// logger passes on the lines that the resource wants logged; all of them unless it says otherwise.
+func (c commander) logger(j job, mask *strings.Replacer) func(line string, stderr bool) {
+	if c.Log == nil {
+		return nil
+	}
+	wanted := lookupString(j.inputs, "logging")
+	return func(line string, stderr bool) {
+		switch {
+		case wanted == "none", wanted == "stdout" && stderr, wanted == "stderr" && !stderr:
+			return
+		}
+		c.Log(LogLine{URN: j.subject.URN, Stderr: stderr, Text: mask.Replace(line)})
+	}
+}
+
+// collect adds the files that the patterns name: as single assets, and as one archive.
+func (c commander) collect(outputs, inputs value.Value) (value.Value, error) {
+	for _, want := range [...]struct{ paths, output string }{{"assetPaths", "assets"}, {"archivePaths", "archive"}} {
+		patterns, ok := inputs.Lookup(want.paths)
+		if !ok || patterns.IsNull() {
+			continue
+		}
+		names, err := matchFiles(c.dir(inputs), texts(patterns))
+		if err != nil {
+			return value.Null, err
+		}
+		files := make([]value.Entry, len(names))
+		for i, name := range names {
+			files[i] = value.Entry{Key: name, Value: value.NewAsset(&value.Asset{Path: c.assetPath(inputs, name)})}
+		}
+		found := value.MapOf(files...)
+		if want.output == "archive" {
+			found = value.NewArchive(&value.Archive{Assets: found})
+		}
+		outputs = outputs.With(want.output, found)
+	}
+	return value.WithDigests(outputs, value.DirOpener{Dir: c.Dir})
+}
+
+// assetPath is a found file as state has it: relative where the resource's own dir is, else absolute.
+func (c commander) assetPath(inputs value.Value, name string) string {
+	if dir := lookupString(inputs, "dir"); dir != "" {
+		return path.Join(filepath.ToSlash(dir), name)
+	}
+	return path.Join(filepath.ToSlash(c.Dir), name)
+}
+
+func texts(list value.Value) []string {
+	items, _ := list.AsList()
+	out := make([]string, len(items))
+	for i, item := range items {
+		out[i], _ = item.AsString()
+	}
+	return out
+}
+
+// newMask hides the texts of secret inputs wherever a command repeats them.
+func newMask(from ...value.Value) *strings.Replacer {
+	var pairs []string
+	var collect func(v value.Value, secret bool)
+	collect = func(v value.Value, secret bool) {
+		secret = secret || v.IsSecret()
+		if text, ok := v.AsString(); ok && secret {
+			for _, line := range append(strings.Split(text, "\n"), text) {
+				if strings.TrimSpace(line) != "" {
+					pairs = append(pairs, line, "[secret]")
+				}
+			}
+		}
+		if items, ok := v.AsList(); ok {
+			for _, item := range items {
+				collect(item, secret)
+			}
+		}
+		for _, key := range v.Keys() {
+			item, _ := v.Lookup(key)
+			collect(item, secret)
+		}
+	}
+	for _, v := range from {
+		collect(v, false)
+	}
+	return strings.NewReplacer(pairs...)
+}

@@ -1,0 +1,68 @@
+package embedded
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"strings"
+
+	"github.com/yamlhost/yamlhost/runtime/provider"
+)
+
+// What an error shows of a failed command.
+const (
+	errorOutputLines   = 20
+	errorCommandLength = 120
+)
+
+// commandError tells how a command failed: its exit status and the last of what it printed, with secrets masked. A
+// command that did not start changed nothing; one that did may have done anything.
+func commandError(j job, result processResult, mask *strings.Replacer, err error) error {
+	command, _, more := strings.Cut(strings.TrimSpace(mask.Replace(j.command)), "\n")
+	if runes := []rune(command); len(runes) > errorCommandLength {
+		command, more = string(runes[:errorCommandLength]), true
+	}
+	if more {
+		command += " …"
+	}
+	failed := &provider.Error{Outcome: provider.Unclear, Cause: err}
+	var exit *exec.ExitError
+	if !result.started {
+		failed.Outcome = provider.NothingHappened
+	}
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		failed.Message = "the command was stopped, its time was up: " + command
+	case errors.Is(err, context.Canceled):
+		failed.Message = "the command was cancelled: " + command
+	case !result.started:
+		failed.Message = fmt.Sprintf("the command did not start: %s: %s", startFault(err), command)
+	case errors.As(err, &exit):
+		failed.Message = fmt.Sprintf("the command failed with %s: %s", exit.ProcessState, command)
+	default:
+		failed.Message = fmt.Sprintf("the command failed: %s: %s", err, command)
+	}
+	if output := lastLines(mask.Replace(result.both), errorOutputLines); output != "" {
+		failed.Message += "\n" + output
+	}
+	return failed
+}
+
+// startFault is the reason without the names of system calls.
+func startFault(err error) string {
+	var path *exec.Error
+	if errors.As(err, &path) {
+		return fmt.Sprintf("%s: %s", path.Name, path.Err)
+	}
+	return strings.TrimPrefix(strings.TrimPrefix(err.Error(), "fork/exec "), "chdir ")
+}
+
+// lastLines are the last n lines of text, with a mark where there were more.
+func lastLines(text string, n int) string {
+	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
+	if len(lines) > n {
+		lines = append([]string{fmt.Sprintf("… (%d lines before)", len(lines)-n)}, lines[len(lines)-n:]...)
+	}
+	return strings.Join(lines, "\n")
+}

@@ -1,0 +1,65 @@
+package embedded
+
+import (
+	"context"
+
+	"github.com/yamlhost/yamlhost/runtime/provider"
+	"github.com/yamlhost/yamlhost/schema"
+	"github.com/yamlhost/yamlhost/value"
+)
+
+// Diff compares property by property and names the innermost places that changed.
+func (c configured) Diff(_ context.Context, r provider.DiffRequest) (provider.DiffResponse, error) {
+	k, def, err := c.lookup(r.Type)
+	if err != nil {
+		return provider.DiffResponse{}, err
+	}
+	before, after := k.sides(def, r)
+	response := provider.DiffResponse{Changes: provider.DiffNone, Detailed: map[string]provider.PropertyDiff{}}
+	for _, property := range def.Inputs.Properties() {
+		name := property.Name
+		was, _ := before.Lookup(name)
+		becomes, _ := after.Lookup(name)
+		changes := value.Changes(was, becomes)
+		if len(changes) == 0 {
+			continue
+		}
+		response.Changes = provider.DiffSome
+		response.Diffs = append(response.Diffs, name)
+		replace := property.ReplaceOn
+		if k.replaces != nil {
+			replace = k.replaces(name, was, becomes)
+		}
+		if replace {
+			response.Replaces = append(response.Replaces, name)
+		}
+		inputDiff := r.OldInputs.Has(name) || r.News.Has(name)
+		for _, change := range changes {
+			diff := provider.PropertyDiff{Kind: diffKinds[change.Kind], InputDiff: inputDiff}
+			if replace {
+				diff.Kind = diff.Kind.AsReplace()
+			}
+			response.Detailed[append(value.PathOf(name), change.Path...).String()] = diff
+		}
+	}
+	return response, nil
+}
+
+var diffKinds = [...]provider.DiffKind{
+	value.Added: provider.DiffAdd, value.Removed: provider.DiffDelete, value.Changed: provider.DiffUpdate,
+}
+
+// sides are what to compare: old outputs or old inputs, and the new inputs, both with defaults filled in, so that a
+// default that is written out, or state older than a property, is no change.
+func (k kind) sides(def *schema.Resource, r provider.DiffRequest) (before, after value.Value) {
+	before = r.OldInputs
+	if k.byOutputs && r.OldOutputs.Len() > 0 || !before.Is(value.KindMap) {
+		before = value.EmptyMap()
+		for _, property := range def.Inputs.Properties() {
+			if v, ok := r.OldOutputs.Lookup(property.Name); ok && !v.IsNull() {
+				before = before.With(property.Name, v)
+			}
+		}
+	}
+	return k.complete(before), k.complete(r.News)
+}

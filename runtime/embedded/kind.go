@@ -1,0 +1,47 @@
+package embedded
+
+import (
+	"context"
+
+	"github.com/yamlhost/yamlhost/runtime/provider"
+	"github.com/yamlhost/yamlhost/value"
+)
+
+// kinds is everything that an embedded provider does, by token.
+type kinds struct {
+	resources map[string]kind
+	functions map[string]function
+	// refused are tokens of the schema that are not done here, with what to do instead.
+	refused map[string]string
+}
+
+// kind is what is special about one resource type. What is left out has a plain meaning: inputs become outputs, every
+// change is an update in place, nothing happens on delete.
+type kind struct {
+	// settle fills in what outputs have where an input is left out. Such defaults never become inputs, as in bridged
+	// packages. It sees inputs without nulls, and those of old states too.
+	settle func(inputs value.Value) value.Value
+	// check finds faults beyond those that the schema shows. Inputs are converted, and may be unknown in part.
+	check func(inputs value.Value) []provider.Failure
+	// byOutputs compares new inputs with old outputs, as bridged packages do, instead of with old inputs.
+	byOutputs bool
+	// replaces decides whether a change of one property means a replacement; nil asks the schema (replaceOnChanges).
+	replaces func(property string, before, after value.Value) bool
+	// pending are the outputs that a create or an update will only know afterwards. before is null on create.
+	pending func(inputs, before value.Value) []string
+	// create makes the resource; outputs need not repeat inputs or defaults. Inputs have defaults, and are known.
+	create func(ctx context.Context, s provider.Subject, inputs value.Value) (id string, outputs value.Value, err error)
+	// update changes it: what it returns is added to the outputs. before are the old outputs.
+	update func(ctx context.Context, s provider.Subject, inputs, before value.Value) (value.Value, error)
+	// delete ends it. Of a resource without it nothing is left to end.
+	delete func(ctx context.Context, s provider.Subject, outputs value.Value) error
+	// adopt finds out about a resource from its ID alone, for an import. Nil says that this cannot be done.
+	adopt func(id string) (newID string, outputs value.Value, err error)
+	// cannotAdopt says why not, when adopt is nil.
+	cannotAdopt string
+	// idOutput repeats the ID as an output, as bridged packages do.
+	idOutput bool
+}
+
+// function computes a result from arguments that are converted and known.
+type function func(ctx context.Context, args value.Value) (value.Value, error)

@@ -1,0 +1,97 @@
+package embedded
+
+import (
+	"context"
+	"crypto/rand"
+	"io"
+	"slices"
+	"time"
+
+	"github.com/yamlhost/yamlhost/runtime/provider"
+	"github.com/yamlhost/yamlhost/value/urn"
+)
+
+// Options are the facts about the world that embedded providers need. The zero Options work in the process's working
+// directory with an empty environment.
+type Options struct {
+	Dir     string   // the program directory: where commands run and relative paths begin
+	Environ []string // what commands inherit, as "name=value"
+	Windows bool     // the default interpreter is cmd /C instead of /bin/sh -c
+	// Log gets each line that a command prints, as it comes, secrets masked; nil drops them. It is called concurrently.
+	Log func(LogLine)
+	// Now tells the time; nil for the system's clock.
+	Now func() time.Time
+	// Random is the source of randomness for everything without a seed; nil for the system's. It is read concurrently.
+	Random io.Reader
+	// Grace is how long a cancelled command may take to end before it is killed; 0 for two seconds.
+	Grace time.Duration
+}
+
+// LogLine is one line that a command printed.
+type LogLine struct {
+	URN    urn.URN // of the resource; empty for a function call
+	Stderr bool
+	Text   string // without its line break; very long lines come in pieces
+}
+
+func (o Options) withDefaults() Options {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Random == nil {
+		o.Random = rand.Reader
+	}
+	if o.Grace == 0 {
+		o.Grace = 2 * time.Second
+	}
+	return o
+}
+
+// Names are the packages that this build embeds, in alphabetical order.
+func Names() []string {
+	names := make([]string, 0, len(catalog))
+	for name := range catalog {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// Schema is the schema of an embedded package as JSON text (F8.1), and whether there is such a package. The caller must
+// not modify it.
+func Schema(name string) ([]byte, bool) {
+	e, ok := catalog[name]
+	if !ok {
+		return nil, false
+	}
+	return e.text(), true
+}
+
+// Version is the version of the public package that an embedded one follows, and whether there is such a package.
+func Version(name string) (string, bool) {
+	e, ok := catalog[name]
+	if !ok {
+		return "", false
+	}
+	return e.schema().Version, true
+}
+
+// NewLoader makes a loader of embedded providers. It is safe for concurrent use. Load goes by name alone and returns
+// *provider.MissingError for a package that is not embedded or is parameterized; whether a wanted version or download
+// URL rules the embedded provider out is for the caller to decide first (D8).
+func NewLoader(o Options) provider.Loader { return loader{o.withDefaults()} }
+
+type loader struct{ options Options }
+
+func (l loader) Load(_ context.Context, p provider.Package) (provider.Provider, error) {
+	e, ok := catalog[p.Name]
+	if !ok || p.Parameterization != nil {
+		looked := make([]string, 0, len(catalog))
+		for _, name := range Names() {
+			looked = append(looked, name+" (embedded)")
+		}
+		return nil, &provider.MissingError{Package: p.Name, Version: p.Version, Looked: looked}
+	}
+	ctx, cancel := context.WithCancel(context.Background()) // ends with the provider, not with the call that loaded it
+	return &shell{name: p.Name, schema: e.schema(), text: e.text(), kinds: e.kinds(l.options), done: ctx, cancel: cancel}, nil
+}

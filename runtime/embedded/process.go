@@ -1,0 +1,141 @@
+package embedded
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"time"
+)
+
+// process is one child process to run.
+type process struct {
+	args, env []string
+	dir, in   string
+	log       func(line string, stderr bool) // may be nil; called from two goroutines
+	grace     time.Duration                  // between asking to end and killing
+}
+
+// processResult is what a process printed, as far as it came.
+type processResult struct {
+	started              bool
+	stdout, stderr, both string
+}
+
+// logPiece is the most of one line that is logged at a time.
+const logPiece = 16 << 10
+
+// run starts the process and waits until it has ended and everyone who holds its output has closed it, so that what a
+// background child prints is not lost. When ctx ends, the whole process group is asked to end and then killed, and run
+// returns the reason; nobody who escaped the group can hold it up.
+func (p process) run(ctx context.Context) (processResult, error) {
+	cmd := exec.CommandContext(ctx, p.args[0], p.args[1:]...)
+	cmd.Dir, cmd.Env = p.dir, p.env
+	if p.in != "" {
+		cmd.Stdin = strings.NewReader(p.in)
+	}
+	ownGroup(cmd)
+	cmd.Cancel = func() error { return askGroup(cmd.Process) }
+
+	var out capture
+	outRead, outWrite, err := os.Pipe()
+	if err != nil {
+		return processResult{}, err
+	}
+	defer outRead.Close()
+	errRead, errWrite, err := os.Pipe()
+	if err != nil {
+		outWrite.Close()
+		return processResult{}, err
+	}
+	defer errRead.Close()
+	cmd.Stdout, cmd.Stderr = outWrite, errWrite
+	err = cmd.Start()
+	outWrite.Close()
+	errWrite.Close()
+	if err != nil {
+		return processResult{}, err
+	}
+
+	var readers sync.WaitGroup
+	readers.Go(func() { out.copy(&out.stdout, outRead, false, p.log) })
+	readers.Go(func() { out.copy(&out.stderr, errRead, true, p.log) })
+	ended := make(chan struct{})
+	closer := make(chan struct{})
+	go func() {
+		defer close(closer)
+		select {
+		case <-ended:
+			return
+		case <-ctx.Done():
+		}
+		if waits(ended, p.grace) {
+			return
+		}
+		killGroup(cmd.Process)
+		if !waits(ended, time.Second) { // someone outside of the group holds the pipes open
+			outRead.Close()
+			errRead.Close()
+		}
+	}()
+	err = cmd.Wait()
+	readers.Wait()
+	close(ended)
+	<-closer
+	if err != nil && ctx.Err() != nil {
+		err = ctx.Err()
+	}
+	return processResult{true, out.stdout.String(), out.stderr.String(), out.both.String()}, err
+}
+
+// waits reports whether done comes within d.
+func waits(done <-chan struct{}, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-done:
+		return true
+	case <-timer.C:
+		return false
+	}
+}
+
+// capture collects output. Its mutex guards both, in which the two streams meet.
+type capture struct {
+	mu             sync.Mutex
+	both           bytes.Buffer
+	stdout, stderr bytes.Buffer // each written by its own reader
+}
+
+// copy reads a stream to its end and hands complete lines to log.
+func (c *capture) copy(to *bytes.Buffer, from io.Reader, stderr bool, log func(string, bool)) {
+	var pending []byte
+	chunk := make([]byte, 4096)
+	for {
+		n, err := from.Read(chunk)
+		to.Write(chunk[:n])
+		c.mu.Lock()
+		c.both.Write(chunk[:n])
+		c.mu.Unlock()
+		if log != nil {
+			pending = append(pending, chunk[:n]...)
+			for {
+				line, rest, found := bytes.Cut(pending, []byte("\n"))
+				if !found && len(pending) < logPiece {
+					break
+				}
+				log(strings.TrimSuffix(string(line), "\r"), stderr)
+				pending = rest
+			}
+		}
+		if err != nil {
+			if len(pending) > 0 {
+				log(string(pending), stderr)
+			}
+			return
+		}
+	}
+}

@@ -1,0 +1,56 @@
+package embedded
+
+import (
+	"bytes"
+	"compress/gzip"
+	"embed"
+	"io"
+	"sync"
+
+	"github.com/yamlhost/yamlhost/schema"
+)
+
+// The schemas are those of the public packages, minified, with the version that they follow filled in (F8.18).
+//
+//go:embed schemas/*.json.gz
+var schemaFiles embed.FS
+
+// catalog is what this package embeds. It is read-only; each schema is unpacked once, when first asked for.
+var catalog = map[string]*entry{
+	"command": newEntry("command", commandKinds),
+	"random":  newEntry("random", randomKinds),
+}
+
+// entry is one embedded provider.
+type entry struct {
+	// text is the schema as JSON; the caller must not modify it.
+	text func() []byte
+	// schema is the same, read. The text is ours, so it is well-formed: a test reads every one.
+	schema func() *schema.Package
+	kinds  func(Options) kinds
+}
+
+func newEntry(name string, kinds func(Options) kinds) *entry {
+	text := sync.OnceValue(func() []byte {
+		packed, err := schemaFiles.ReadFile("schemas/" + name + ".json.gz")
+		if err != nil {
+			panic("the schema of the embedded provider " + name + " was not built in: " + err.Error())
+		}
+		unpacked, err := gzip.NewReader(bytes.NewReader(packed))
+		if err != nil {
+			panic("the schema of the embedded provider " + name + " is damaged: " + err.Error())
+		}
+		data, err := io.ReadAll(unpacked)
+		if err != nil {
+			panic("the schema of the embedded provider " + name + " is damaged: " + err.Error())
+		}
+		return data
+	})
+	return &entry{text: text, kinds: kinds, schema: sync.OnceValue(func() *schema.Package {
+		pkg, err := schema.Parse(text())
+		if err != nil {
+			panic("the schema of the embedded provider " + name + " is damaged: " + err.Error())
+		}
+		return pkg
+	})}
+}

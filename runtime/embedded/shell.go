@@ -1,0 +1,292 @@
+package embedded
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/yamlhost/yamlhost/runtime/provider"
+	"github.com/yamlhost/yamlhost/schema"
+	"github.com/yamlhost/yamlhost/value"
+)
+
+// shell is what all embedded providers share: it does by the schema whatever the schema tells, and asks a kind for the
+// rest. It is immutable, save that it can be cancelled.
+type shell struct {
+	name   string
+	schema *schema.Package
+	text   []byte
+	kinds  kinds
+	done   context.Context // ends all calls in flight
+	cancel context.CancelFunc
+}
+
+var (
+	_ provider.Provider   = (*shell)(nil)
+	_ provider.Configured = configured{}
+)
+
+func (s *shell) Info(context.Context) (provider.Info, error) {
+	return provider.Info{Name: s.name, Version: s.schema.Version}, nil
+}
+
+func (s *shell) Parameterize(context.Context, provider.ParameterizeRequest) (provider.ParameterizeResponse, error) {
+	return provider.ParameterizeResponse{}, s.unimplemented("parameterization")
+}
+
+func (s *shell) Schema(_ context.Context, r provider.SchemaRequest) ([]byte, error) {
+	if r.SubpackageName != "" {
+		return nil, s.unimplemented("the subpackage " + r.SubpackageName)
+	}
+	return s.text, nil
+}
+
+// CheckConfig takes every configuration as it is: the embedded packages have no settings.
+func (s *shell) CheckConfig(_ context.Context, r provider.CheckRequest) (provider.CheckResponse, error) {
+	return provider.CheckResponse{Inputs: mapOrEmpty(r.News)}, nil
+}
+
+// DiffConfig never asks for a replacement. Keys that begin with two underscores are a plugin's own notes.
+func (s *shell) DiffConfig(_ context.Context, r provider.DiffRequest) (provider.DiffResponse, error) {
+	response := provider.DiffResponse{Changes: provider.DiffNone}
+	for _, change := range value.Changes(withoutNotes(r.OldInputs), withoutNotes(r.News)) {
+		response.Changes = provider.DiffSome
+		response.Diffs = appendNew(response.Diffs, change.Path[:1].String())
+	}
+	return response, nil
+}
+
+func (s *shell) Configure(context.Context, provider.ConfigureRequest) (provider.Configured, error) {
+	return configured{s}, nil
+}
+
+// Cancel ends commands in flight; calls that come later fail at once.
+func (s *shell) Cancel(context.Context) error {
+	s.cancel()
+	return nil
+}
+
+// Close cancels. There is nothing else to free.
+func (s *shell) Close() error {
+	s.cancel()
+	return nil
+}
+
+func (s *shell) unimplemented(what string) error {
+	return &provider.Error{
+		Message:       fmt.Sprintf("the embedded provider %s does not support %s", s.name, what),
+		Unimplemented: true,
+	}
+}
+
+// configured is the same provider once it is configured, which changes nothing about it.
+type configured struct{ *shell }
+
+// lookup finds what a type token means.
+func (s *shell) lookup(token string) (kind, *schema.Resource, error) {
+	if why, refused := s.kinds.refused[token]; refused {
+		return kind{}, nil, &provider.Error{Message: fmt.Sprintf("the embedded provider %s does not manage %s: %s", s.name, token, why)}
+	}
+	k, ok := s.kinds.resources[token]
+	if !ok {
+		return kind{}, nil, &provider.Error{Message: fmt.Sprintf("package %s has no resource type %s", s.name, token)}
+	}
+	r, err := s.schema.Resource(token)
+	return k, r, err
+}
+
+// bound is ctx that ends with the provider too.
+func (s *shell) bound(ctx context.Context) (context.Context, func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	stop := context.AfterFunc(s.done, cancel)
+	return ctx, func() { stop(); cancel() }
+}
+
+func (c configured) Check(_ context.Context, r provider.CheckRequest) (provider.CheckResponse, error) {
+	k, def, err := c.lookup(r.Type)
+	if err != nil {
+		return provider.CheckResponse{}, err
+	}
+	inputs, failures := checkObject(def.Inputs, r.News, r.Type)
+	if len(failures) == 0 && k.check != nil {
+		failures = k.check(inputs)
+	}
+	return provider.CheckResponse{Inputs: inputs, Failures: failures}, nil
+}
+
+// checkObject converts inputs and finds what is missing, unknown to the schema or of another type. Nulls are left out.
+func checkObject(o *schema.Object, news value.Value, token string) (value.Value, []provider.Failure) {
+	inputs := mapOrEmpty(news)
+	var failures []provider.Failure
+	for _, key := range inputs.Keys() {
+		given, _ := inputs.Lookup(key)
+		if given.IsNull() {
+			inputs = inputs.Without(key)
+			continue
+		}
+		property := o.Property(key)
+		if property == nil {
+			if !strings.HasPrefix(key, "__") {
+				failures = append(failures, provider.Failure{Property: key, Reason: fmt.Sprintf("%s has no property %q", token, key)})
+			}
+			continue
+		}
+		converted, err := schema.Convert(property.Type, given)
+		if err != nil {
+			failures = append(failures, provider.Failure{Property: key, Reason: err.Error()})
+			continue
+		}
+		if !schema.Fits(property.Type, converted) {
+			failures = append(failures, provider.Failure{Property: key, Reason: fmt.Sprintf(
+				"%s must be %s, not a %s", key, schema.TypeName(property.Type), converted.Kind())})
+			continue
+		}
+		inputs = inputs.With(key, converted)
+	}
+	for _, property := range o.Properties() {
+		if property.Required && !inputs.Has(property.Name) {
+			failures = append(failures, provider.Failure{Property: property.Name, Reason: fmt.Sprintf("missing required property %q", property.Name)})
+		}
+	}
+	return inputs, failures
+}
+
+func (c configured) Create(ctx context.Context, r provider.CreateRequest) (provider.CreateResponse, error) {
+	k, def, err := c.lookup(r.Type)
+	if err != nil {
+		return provider.CreateResponse{}, err
+	}
+	inputs := k.complete(r.Inputs)
+	outputs := inputs
+	if r.Preview {
+		outputs = markPending(outputs, def, k.pendingOutputs(def, inputs, value.Null))
+		if k.idOutput {
+			outputs = outputs.With("id", value.Unknown(value.KindString))
+		}
+		return provider.CreateResponse{Outputs: outputs}, nil
+	}
+	if inputs.ContainsUnknown() {
+		return provider.CreateResponse{}, &provider.Error{Message: "an input is not known yet"}
+	}
+	ctx, release := c.bound(ctx)
+	defer release()
+	ctx, stop := withTimeout(ctx, r.Timeout)
+	defer stop()
+	id, made, err := k.create(ctx, r.Subject, inputs)
+	if err != nil {
+		return provider.CreateResponse{}, err
+	}
+	outputs = seal(overlay(outputs, made), def)
+	if k.idOutput {
+		outputs = outputs.With("id", value.String(id))
+	}
+	return provider.CreateResponse{ID: id, Outputs: outputs}, nil
+}
+
+func (c configured) Update(ctx context.Context, r provider.UpdateRequest) (provider.UpdateResponse, error) {
+	k, def, err := c.lookup(r.Type)
+	if err != nil {
+		return provider.UpdateResponse{}, err
+	}
+	inputs := k.complete(r.News)
+	outputs := mapOrEmpty(withoutDeps(r.OldOutputs)).Without(rawStateNote)
+	for _, property := range def.Inputs.Properties() {
+		outputs = outputs.Without(property.Name)
+	}
+	outputs = overlay(outputs, inputs)
+	if r.Preview {
+		return provider.UpdateResponse{Outputs: markPending(outputs, def, k.pendingOutputs(def, inputs, r.OldOutputs))}, nil
+	}
+	if inputs.ContainsUnknown() {
+		return provider.UpdateResponse{}, &provider.Error{Message: "an input is not known yet"}
+	}
+	if k.update != nil {
+		ctx, release := c.bound(ctx)
+		defer release()
+		ctx, stop := withTimeout(ctx, r.Timeout)
+		defer stop()
+		made, err := k.update(ctx, r.Subject, inputs, r.OldOutputs)
+		if err != nil {
+			return provider.UpdateResponse{}, err
+		}
+		outputs = overlay(outputs, made)
+	}
+	return provider.UpdateResponse{Outputs: seal(outputs, def)}, nil
+}
+
+func (c configured) Delete(ctx context.Context, r provider.DeleteRequest) error {
+	k, _, err := c.lookup(r.Type)
+	if err != nil || k.delete == nil {
+		return err
+	}
+	ctx, release := c.bound(ctx)
+	defer release()
+	ctx, stop := withTimeout(ctx, r.Timeout)
+	defer stop()
+	return k.delete(ctx, r.Subject, r.Outputs)
+}
+
+// Read of a resource that is known answers what is known: nothing outside of the state could have changed it. Without
+// any state it is an import.
+func (c configured) Read(_ context.Context, r provider.ReadRequest) (provider.ReadResponse, error) {
+	k, def, err := c.lookup(r.Type)
+	if err != nil {
+		return provider.ReadResponse{}, err
+	}
+	if r.Outputs.Len() > 0 {
+		inputs := r.Inputs
+		if inputs.IsNull() {
+			inputs = inputsOf(r.Outputs, def)
+		}
+		return provider.ReadResponse{ID: r.ID, Inputs: inputs, Outputs: withoutDeps(r.Outputs)}, nil
+	}
+	if k.adopt == nil {
+		return provider.ReadResponse{}, &provider.Error{Message: fmt.Sprintf("%s cannot be imported: %s", r.Type, k.cannotAdopt)}
+	}
+	id, made, err := k.adopt(r.ID)
+	if err != nil {
+		return provider.ReadResponse{}, &provider.Error{Message: fmt.Sprintf("import %s: %s", r.Type, err), Cause: err}
+	}
+	outputs := seal(k.complete(made), def)
+	if k.idOutput {
+		outputs = outputs.With("id", value.String(id))
+	}
+	return provider.ReadResponse{ID: id, Inputs: inputsOf(outputs, def), Outputs: outputs}, nil
+}
+
+// Invoke calls a function. With an argument that is not known yet, the result is not known either.
+func (c configured) Invoke(ctx context.Context, r provider.InvokeRequest) (provider.InvokeResponse, error) {
+	if why, refused := c.kinds.refused[r.Token]; refused {
+		return provider.InvokeResponse{}, c.unimplemented(r.Token + ": " + why)
+	}
+	call, ok := c.kinds.functions[r.Token]
+	if !ok {
+		return provider.InvokeResponse{}, &provider.Error{Message: fmt.Sprintf("package %s has no function %s", c.name, r.Token)}
+	}
+	def, err := c.schema.Function(r.Token)
+	if err != nil {
+		return provider.InvokeResponse{}, err
+	}
+	args, failures := checkObject(def.Inputs, withoutDeps(r.Args), r.Token)
+	if len(failures) > 0 {
+		return provider.InvokeResponse{Failures: failures}, nil
+	}
+	if args.ContainsUnknown() {
+		return provider.InvokeResponse{Result: value.UnknownFrom(value.KindMap, args)}, nil
+	}
+	ctx, release := c.bound(ctx)
+	defer release()
+	result, err := call(ctx, args)
+	return provider.InvokeResponse{Result: result}, err
+}
+
+func (c configured) Call(_ context.Context, r provider.CallRequest) (provider.CallResponse, error) {
+	if why, refused := c.kinds.refused[r.Token]; refused {
+		return provider.CallResponse{}, c.unimplemented(r.Token + ": " + why)
+	}
+	return provider.CallResponse{}, c.unimplemented("the method " + r.Token)
+}
+
+func (c configured) Construct(_ context.Context, r provider.ConstructRequest) (provider.ConstructResponse, error) {
+	return provider.ConstructResponse{}, c.unimplemented("the component " + r.Type)
+}

@@ -1,0 +1,172 @@
+package embedded
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/yamlhost/yamlhost/schema"
+	"github.com/yamlhost/yamlhost/value"
+)
+
+// rawStateNote is what bridged plugins note beside outputs about the form that those have inside the plugin. It stops
+// being true when outputs change; a plugin does without it.
+const rawStateNote = "__pulumi_raw_state_delta"
+
+// complete is inputs with the kind's defaults, without nulls and without dependencies: those are the engine's business.
+func (k kind) complete(inputs value.Value) value.Value {
+	inputs = mapOrEmpty(withoutDeps(inputs))
+	for _, key := range inputs.Keys() {
+		if v, _ := inputs.Lookup(key); v.IsNull() {
+			inputs = inputs.Without(key)
+		}
+	}
+	if k.settle == nil {
+		return inputs
+	}
+	return k.settle(inputs)
+}
+
+// pendingOutputs are the outputs not known before the operation; by default all that are no inputs.
+func (k kind) pendingOutputs(def *schema.Resource, inputs, before value.Value) []string {
+	if k.pending != nil {
+		return k.pending(inputs, before)
+	}
+	if !before.IsNull() {
+		return nil
+	}
+	var names []string
+	for _, output := range def.Outputs.Properties() {
+		if def.Inputs.Property(output.Name) == nil {
+			names = append(names, output.Name)
+		}
+	}
+	return names
+}
+
+// markPending makes outputs unknown, and secret where the schema says so.
+func markPending(outputs value.Value, def *schema.Resource, names []string) value.Value {
+	for _, name := range names {
+		witness := value.KindAny
+		if property := def.Outputs.Property(name); property != nil {
+			witness = witnessOf(property.Type)
+		}
+		outputs = outputs.With(name, value.Unknown(witness))
+	}
+	return seal(outputs, def)
+}
+
+func witnessOf(t schema.Type) value.Kind {
+	switch t := t.(type) {
+	case *schema.Optional:
+		return witnessOf(t.Elem)
+	case *schema.Array:
+		return value.KindList
+	case *schema.Map, *schema.Object:
+		return value.KindMap
+	case schema.Primitive:
+		switch t {
+		case schema.Bool:
+			return value.KindBool
+		case schema.Integer, schema.Number:
+			return value.KindNumber
+		case schema.String:
+			return value.KindString
+		case schema.Asset:
+			return value.KindAsset
+		case schema.Archive:
+			return value.KindArchive
+		}
+	}
+	return value.KindAny
+}
+
+// seal marks outputs secret that the schema marks so.
+func seal(outputs value.Value, def *schema.Resource) value.Value {
+	for _, name := range def.SecretOutputs() {
+		if v, ok := outputs.Lookup(name); ok {
+			outputs = outputs.With(name, v.Secret())
+		}
+	}
+	return outputs
+}
+
+// inputsOf are the inputs that outputs show, for an import. Zero values are left out: they say no more than an absent
+// input does, and nobody wants to read them in a program.
+func inputsOf(outputs value.Value, def *schema.Resource) value.Value {
+	inputs := value.EmptyMap()
+	for _, property := range def.Inputs.Properties() {
+		v, ok := outputs.Lookup(property.Name)
+		if !ok || v.IsNull() || isZero(v) && !property.Required {
+			continue
+		}
+		inputs = inputs.With(property.Name, v)
+	}
+	return inputs
+}
+
+func isZero(v value.Value) bool {
+	if b, ok := v.AsBool(); ok {
+		return !b
+	}
+	if f, ok := v.AsNumber(); ok {
+		return f == 0
+	}
+	if s, ok := v.AsString(); ok {
+		return s == ""
+	}
+	return (v.Is(value.KindList) || v.Is(value.KindMap)) && v.Len() == 0
+}
+
+// overlay is base with every entry of top in it.
+func overlay(base, top value.Value) value.Value {
+	entries := make([]value.Entry, 0, base.Len()+top.Len())
+	for _, part := range [...]value.Value{base, top} {
+		for _, key := range part.Keys() {
+			v, _ := part.Lookup(key)
+			entries = append(entries, value.Entry{Key: key, Value: v})
+		}
+	}
+	return value.MapOf(entries...)
+}
+
+func mapOrEmpty(v value.Value) value.Value {
+	if !v.Is(value.KindMap) {
+		return value.EmptyMap()
+	}
+	return v
+}
+
+func withoutDeps(v value.Value) value.Value {
+	if len(v.AllDeps()) == 0 {
+		return v
+	}
+	return v.Transform(value.Value.WithoutDeps)
+}
+
+// withoutNotes is a map without the keys that plugins keep for themselves.
+func withoutNotes(v value.Value) value.Value {
+	v = mapOrEmpty(v)
+	for _, key := range v.Keys() {
+		if strings.HasPrefix(key, "__") {
+			v = v.Without(key)
+		}
+	}
+	return v
+}
+
+func appendNew(list []string, s string) []string {
+	if slices.Contains(list, s) {
+		return list
+	}
+	return append(list, s)
+}
+
+// withTimeout is ctx with an end after that many seconds; 0 is no end.
+func withTimeout(ctx context.Context, seconds float64) (context.Context, context.CancelFunc) {
+	if seconds <= 0 {
+		return ctx, func() {}
+	}
+	return context.WithTimeout(ctx, time.Duration(seconds*float64(time.Second)))
+}

@@ -1,0 +1,78 @@
+package embedded
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/yamlhost/yamlhost/runtime/provider"
+	"github.com/yamlhost/yamlhost/value"
+)
+
+// uuidKind is a resource that is one UUID.
+func (g generator) uuidKind(shape func([]byte, time.Time), adopt func(string) (string, value.Value, error)) kind {
+	return kind{
+		byOutputs: true, replaces: unlessEmpty, idOutput: true, adopt: adopt,
+		create: func(context.Context, provider.Subject, value.Value) (string, value.Value, error) {
+			data, err := g.fill(16)
+			if err != nil {
+				return "", value.Null, err
+			}
+			shape(data, g.Now())
+			id, outputs := uuidOutputs(data)
+			return id, outputs, nil
+		},
+	}
+}
+
+// uuid4 makes 16 random bytes a UUID of version 4 (RFC 9562, section 5.4).
+func uuid4(data []byte, _ time.Time) {
+	data[6] = data[6]&0x0f | 0x40
+	data[8] = data[8]&0x3f | 0x80
+}
+
+// uuid7 makes 16 random bytes a UUID of version 7, which begins with the time in milliseconds (section 5.7).
+func uuid7(data []byte, now time.Time) {
+	var millis [8]byte
+	binary.BigEndian.PutUint64(millis[:], uint64(now.UnixMilli()))
+	copy(data, millis[2:])
+	data[6] = data[6]&0x0f | 0x70
+	data[8] = data[8]&0x3f | 0x80
+}
+
+func uuidOutputs(data []byte) (string, value.Value) {
+	text := hex.EncodeToString(data)
+	id := strings.Join([]string{text[:8], text[8:12], text[12:16], text[16:20], text[20:]}, "-")
+	return id, value.MapOf(value.Entry{Key: "result", Value: value.String(id)})
+}
+
+var errNoUUID = errors.New("the ID must be a UUID such as aabbccdd-eeff-0011-2233-445566778899")
+
+// adoptPlainUUID takes the 36 characters of a UUID, of any version.
+func adoptPlainUUID(text string) (string, value.Value, error) {
+	if len(text) != 36 || text[8] != '-' || text[13] != '-' || text[18] != '-' || text[23] != '-' {
+		return "", value.Null, errNoUUID
+	}
+	data, err := hex.DecodeString(text[:8] + text[9:13] + text[14:18] + text[19:23] + text[24:])
+	if err != nil {
+		return "", value.Null, errNoUUID
+	}
+	id, outputs := uuidOutputs(data)
+	return id, outputs, nil
+}
+
+// adoptUUID takes a UUID also in braces, behind urn:uuid:, or as 32 digits.
+func adoptUUID(text string) (string, value.Value, error) {
+	switch {
+	case len(text) == 45 && strings.EqualFold(text[:9], "urn:uuid:"):
+		text = text[9:]
+	case len(text) == 38 && text[0] == '{' && text[37] == '}':
+		text = text[1:37]
+	case len(text) == 32:
+		text = strings.Join([]string{text[:8], text[8:12], text[12:16], text[16:20], text[20:]}, "-")
+	}
+	return adoptPlainUUID(text)
+}
