@@ -1,0 +1,136 @@
+package eval
+
+import (
+	"context"
+	"math"
+	"strconv"
+
+	"github.com/yamlhost/yamlhost/check"
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/parser/ast"
+	"github.com/yamlhost/yamlhost/value"
+)
+
+// access is the value of a property access: a root name and steps into it (L5.D, L5.E).
+func (s *scope) access(ctx context.Context, a *ast.Access) (value.Value, *fault) {
+	v := value.Null
+	ref := s.e.program.Ref(a)
+	switch {
+	case ref.Kind == check.RefPulumi:
+		v = s.e.pulumi
+	case ref.Kind == check.RefNode && ref.Node != nil:
+		var f *fault
+		if v, f = s.e.node(ref.Node); f != nil {
+			return value.Null, f
+		}
+	default:
+		return value.Null, poison // it has been reported
+	}
+	path := a.Root.Value
+	for _, step := range a.Steps {
+		if !v.IsKnown() {
+			return v.AsWitness(value.KindAny), nil // L5.36
+		}
+		var f *fault
+		if step.IsIndex {
+			v, f = s.item(v, float64(step.Index), path, step.Range)
+			path += "[" + strconv.Itoa(step.Index) + "]"
+		} else {
+			v, f = s.named(ctx, v, step.Name, path, step.Range)
+			path += "." + step.Name
+		}
+		if f != nil {
+			return value.Null, f
+		}
+	}
+	return v, nil
+}
+
+// named is the member of a known value (L5.E, L5.30), with the marks of the value. path names the value in messages.
+func (s *scope) named(ctx context.Context, v value.Value, name, path string, at diag.Range) (value.Value, *fault) {
+	switch v.Kind() {
+	case value.KindMap:
+		return v.Get(name), nil // a missing key is null (L5.33)
+	case value.KindResource:
+		ref, _ := v.AsResource()
+		member, f := s.e.resourceMember(ctx, ref, name, at)
+		if f != nil {
+			return value.Null, f
+		}
+		return member.WithMarksOf(v), nil
+	case value.KindNull:
+		return value.Null, blame(diag.AccessOnNull, at, path+" is not set; make sure that it has a value, or use fn::try",
+			"%s of null", strconv.Quote(name))
+	case value.KindList:
+		return value.Null, blame(diag.NotIndexable, at, "take an item first, such as "+path+"[0]", "a list has no member %q", name)
+	}
+	return value.Null, blame(diag.NotIndexable, at, "", "%s has no members", kindOf(v))
+}
+
+// item is the item of a known list, with the marks of the list (L5.34).
+func (s *scope) item(v value.Value, index float64, path string, at diag.Range) (value.Value, *fault) {
+	switch v.Kind() {
+	case value.KindList:
+		if index != math.Trunc(index) {
+			return value.Null, blame(diag.IndexOutOfRange, at, "", "index %s is not a whole number", value.FormatNumber(index))
+		}
+		if index >= 0 && index < float64(v.Len()) {
+			item, _ := v.Index(int(index))
+			return item, nil
+		}
+		if v.IsSecret() {
+			return value.Null, blame(diag.IndexOutOfRange, at, "", "index %s is outside of the list", value.FormatNumber(index))
+		}
+		return value.Null, blame(diag.IndexOutOfRange, at, "", "index %s, list has %d elements", value.FormatNumber(index), v.Len())
+	case value.KindNull:
+		return value.Null, blame(diag.AccessOnNull, at, path+" is not set; make sure that it has a value, or use fn::try",
+			"item %s of null", value.FormatNumber(index))
+	case value.KindMap, value.KindResource:
+		return value.Null, blame(diag.NotIndexable, at, `write the name of a member, such as .name or ["name"]`,
+			"%s has no items by number", kindOf(v))
+	}
+	return value.Null, blame(diag.NotIndexable, at, "", "%s has no items", kindOf(v))
+}
+
+// index is collection[key] with a computed key.
+func (s *scope) index(ctx context.Context, e *ast.Index) (value.Value, *fault) {
+	collection, f := s.eval(ctx, e.Collection)
+	key, g := s.eval(ctx, e.Key)
+	if f = f.and(g); f != nil {
+		return value.Null, f
+	}
+	if !collection.IsKnown() || !key.IsKnown() {
+		return value.Unknown(value.KindAny).WithMarksOf(collection, key), nil
+	}
+	path := e.Collection.Range().Text()
+	var v value.Value
+	if name, ok := key.AsString(); ok {
+		if key.IsSecret() && (collection.IsNull() || collection.Is(value.KindList)) {
+			name = value.SecretText
+		}
+		v, f = s.named(ctx, collection, name, path, e.Key.Range())
+	} else if n, ok := key.AsNumber(); ok {
+		if key.IsSecret() && (!collection.Is(value.KindList) || n < 0 || n >= float64(collection.Len())) {
+			return value.Null, blame(diag.IndexOutOfRange, e.Key.Range(), "", "the index is outside of the list")
+		}
+		v, f = s.item(collection, n, path, e.Key.Range())
+	} else {
+		f = blame(diag.NotIndexable, e.Key.Range(), "", "an index must be a number or a string, not %s", kindOf(key))
+	}
+	if f != nil {
+		return value.Null, f
+	}
+	return v.WithMarksOf(key), nil
+}
+
+// member is object.name on something that is no plain access.
+func (s *scope) member(ctx context.Context, e *ast.Member) (value.Value, *fault) {
+	object, f := s.eval(ctx, e.Object)
+	switch {
+	case f != nil:
+		return value.Null, f
+	case !object.IsKnown():
+		return object.AsWitness(value.KindAny), nil
+	}
+	return s.named(ctx, object, e.Name.Value, e.Object.Range().Text(), e.Name.Range)
+}

@@ -1,0 +1,132 @@
+package eval
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+
+	"github.com/yamlhost/yamlhost/builtins"
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/parser/ast"
+	"github.com/yamlhost/yamlhost/value"
+)
+
+// call is the value of a call of a built-in or of a provider's function (L6).
+func (s *scope) call(ctx context.Context, e *ast.Call) (value.Value, *fault) {
+	c := s.e.program.Call(e)
+	switch {
+	case c == nil:
+		return value.Null, poison // it has been reported
+	case c.Invoke != nil:
+		return s.invoke(ctx, e, c.Invoke)
+	}
+	args := c.Args
+	thunks := make([]builtins.Thunk, 0, len(args))
+	for _, arg := range args {
+		thunks = append(thunks, s.thunk(arg))
+	}
+	if e.Expanded && len(args) > 0 {
+		last := args[len(args)-1]
+		items, f := s.eval(ctx, last)
+		switch {
+		case f != nil:
+			return value.Null, f
+		case !items.IsKnown():
+			return items.AsWitness(value.KindAny), nil
+		case !items.Is(value.KindList):
+			return value.Null, blame(diag.BadArguments, last.Range(), "", "... needs a list, not %s", kindOf(items))
+		}
+		thunks = thunks[:len(thunks)-1]
+		for i := range items.Len() {
+			item, _ := items.Index(i)
+			thunks = append(thunks, func(context.Context) (value.Value, error) { return item, nil })
+		}
+	}
+	v, err := builtins.ApplyLazy(ctx, environment{s.e}, c.Func, thunks)
+	if err != nil {
+		return value.Null, s.callFault(e, c.Func, args, err)
+	}
+	return v, nil
+}
+
+func (s *scope) thunk(e ast.Expr) builtins.Thunk {
+	return func(ctx context.Context) (value.Value, error) {
+		if e == nil {
+			return value.Null, nil
+		}
+		v, f := s.eval(ctx, e)
+		if f != nil {
+			return value.Null, f
+		}
+		return v, nil
+	}
+}
+
+// callFault makes the fault of a call, at the argument to blame where there is one (L6.7).
+func (s *scope) callFault(e *ast.Call, f *builtins.Func, args []ast.Expr, err error) *fault {
+	if of := silent(err); of != nil {
+		return of
+	}
+	if of := (*fault)(nil); errors.As(err, &of) {
+		return of.at(e.Range())
+	}
+	at, code := e.Name.Range, diag.FunctionFailed
+	if failure := (*builtins.Error)(nil); errors.As(err, &failure) {
+		if i := failure.Arg; i >= 0 && len(args) > 0 {
+			if arg := args[min(i, len(args)-1)]; arg != nil {
+				at = arg.Range()
+			}
+		}
+	}
+	if errors.Is(err, builtins.ErrFile) {
+		code = diag.FileAccess
+	}
+	name := f.Name
+	if e.Argument != nil {
+		name = "fn::" + name
+	}
+	return blame(code, at, "", "%s: %s", name, err)
+}
+
+// at gives findings without a place one.
+func (f *fault) at(r diag.Range) *fault {
+	placed := *f
+	placed.findings = append(diag.Diagnostics(nil), f.findings...)
+	for i := range placed.findings {
+		if placed.findings[i].Subject.IsZero() {
+			placed.findings[i].Subject = r
+		}
+	}
+	return &placed
+}
+
+// environment is what built-ins reach of the world.
+type environment struct{ e *evaluator }
+
+var _ builtins.Env = environment{}
+
+// ReadFile reads a file, relative to the program directory (L6.22).
+func (env environment) ReadFile(path string) ([]byte, error) {
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(env.e.options.Cwd, path)
+	}
+	if env.e.options.ReadFile != nil {
+		return env.e.options.ReadFile(path)
+	}
+	return os.ReadFile(path)
+}
+
+// StackOutput reads an output of another stack (L6.30).
+func (env environment) StackOutput(ctx context.Context, stack, output string) (value.Value, error) {
+	return env.e.stackOutput(ctx, stack, output)
+}
+
+// Recoverable tells faults of an expression, which try passes over, from failures of what it needs, which recover passes
+// over too (L10.C5).
+func (env environment) Recoverable(err error) (isFault, isFailure bool) {
+	if f := (*fault)(nil); errors.As(err, &f) {
+		return f.cause == broken, f.cause == poisoned
+	}
+	return silent(err) == nil, false
+}

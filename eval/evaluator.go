@@ -1,0 +1,177 @@
+package eval
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"github.com/yamlhost/yamlhost/check"
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/parser/ast"
+	"github.com/yamlhost/yamlhost/runtime/monitor"
+	"github.com/yamlhost/yamlhost/value"
+	"github.com/yamlhost/yamlhost/value/urn"
+)
+
+// evaluator is one run of a program. What workers share is either immutable, in the state of a node, which the node's
+// worker alone writes before others may read it, or guarded by a lock of its own.
+type evaluator struct {
+	program *check.Program
+	monitor monitor.Monitor
+	options Options
+	info    monitor.Info
+	stack   urn.URN
+	pulumi  value.Value // the variable pulumi (L3.F)
+
+	states    []nodeState // by Node.Index
+	resources registry
+	packages  packages
+	stacks    stackReferences
+	urns      urnGuard
+}
+
+// nodeState is what became of a node.
+type nodeState struct {
+	once  sync.Once
+	value value.Value
+	fault *fault
+}
+
+// run evaluates a node, at most once. Whoever comes while it is evaluated waits.
+func (e *evaluator) run(ctx context.Context, n *check.Node) {
+	state := &e.states[n.Index]
+	state.once.Do(func() {
+		if ctx.Err() != nil {
+			state.fault = shutdown
+			return
+		}
+		s := scope{e: e}
+		switch n.Kind {
+		case check.ConfigNode:
+			state.value, state.fault = s.config(ctx, n.Config)
+		case check.VariableNode:
+			state.value, state.fault = s.eval(ctx, n.Variable.Value)
+		case check.ResourceNode:
+			state.value, state.fault = s.resource(ctx, n)
+		}
+	})
+}
+
+// node is the value of a node that has been evaluated.
+func (e *evaluator) node(n *check.Node) (value.Value, *fault) {
+	state := &e.states[n.Index]
+	if state.fault != nil {
+		if state.fault.cause == over {
+			return value.Null, shutdown
+		}
+		return value.Null, poison
+	}
+	return state.value, nil
+}
+
+// config is the value of a configuration value: from the stack's configuration, else the default, else null (L2.2).
+func (s *scope) config(ctx context.Context, c *check.Config) (value.Value, *fault) {
+	v := value.Null
+	switch {
+	case c.Value != nil:
+		v = *c.Value
+	case c.Decl != nil && c.Decl.Default != nil:
+		var f *fault
+		if v, f = s.eval(ctx, c.Decl.Default); f != nil {
+			return value.Null, f
+		}
+	}
+	if c.Decl != nil && c.Decl.Secret != nil && c.Decl.Secret.Value {
+		v = v.Secret() // L2.33
+	}
+	return v, nil
+}
+
+// pulumiVariable is the built-in variable pulumi (L3.F).
+func (e *evaluator) pulumiVariable() value.Value {
+	root := e.options.RootDirectory
+	if root == "" {
+		root = e.options.Cwd
+	}
+	return value.MapOf(
+		value.Entry{Key: "cwd", Value: value.String(e.options.Cwd)},
+		value.Entry{Key: "rootDirectory", Value: value.String(root)},
+		value.Entry{Key: "project", Value: value.String(e.info.Project)},
+		value.Entry{Key: "stack", Value: value.String(e.info.Stack)},
+		value.Entry{Key: "organization", Value: value.String(e.info.Organization)},
+	)
+}
+
+// position is a place of the program as the engine keeps it (D11).
+func (e *evaluator) position(r diag.Range) *monitor.Position {
+	if r.IsZero() {
+		return nil
+	}
+	path := r.Source.Name()
+	switch {
+	case e.options.SourcePath != nil:
+		path = e.options.SourcePath(path)
+	case !filepath.IsAbs(path):
+		path = filepath.Join(e.options.Cwd, path)
+	}
+	start := r.StartPosition()
+	return &monitor.Position{Path: path, Line: start.Line, Column: start.Column}
+}
+
+// urnGuard notices when two resources of the program have the same URN (L3.18).
+type urnGuard struct {
+	mu   sync.Mutex // guards seen
+	seen map[urn.URN]diag.Range
+}
+
+// claim records that a resource takes a URN; it answers with a fault when another one has it.
+func (g *urnGuard) claim(u urn.URN, name ast.Literal) *fault {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	first, taken := g.seen[u]
+	if !taken {
+		if g.seen == nil {
+			g.seen = make(map[urn.URN]diag.Range)
+		}
+		g.seen[u] = name.Range
+		return nil
+	}
+	f := blame(diag.DuplicateURN, name.Range, "give one of them a different name with the field name",
+		"two resources would have the URN %s", u)
+	f.findings[0].Related = []diag.Related{{Range: first, Message: "the other resource is here"}}
+	return f
+}
+
+// packages are the references of packages that had to be announced (E2.67).
+type packages struct {
+	mu    sync.Mutex // guards known
+	known map[string]*announcement
+}
+
+type announcement struct {
+	once sync.Once
+	ref  string
+	err  error
+}
+
+// announce asks for the reference of a package, once for each.
+func (p *packages) announce(ctx context.Context, m monitor.Monitor, d monitor.Package) (string, error) {
+	key := strings.Join([]string{d.Name, d.Version, d.DownloadURL}, "\x00")
+	if q := d.Parameterization; q != nil {
+		key += fmt.Sprintf("\x00%s\x00%s\x00%s", q.Name, q.Version, q.Value)
+	}
+	p.mu.Lock()
+	a := p.known[key]
+	if a == nil {
+		if p.known == nil {
+			p.known = make(map[string]*announcement)
+		}
+		a = &announcement{}
+		p.known[key] = a
+	}
+	p.mu.Unlock()
+	a.once.Do(func() { a.ref, a.err = m.RegisterPackage(ctx, d) })
+	return a.ref, a.err
+}

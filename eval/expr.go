@@ -1,0 +1,182 @@
+package eval
+
+import (
+	"context"
+	"strings"
+
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/parser/ast"
+	"github.com/yamlhost/yamlhost/value"
+)
+
+// scope is where an expression is evaluated: in a run, with the local names of the loops around it. It is immutable.
+type scope struct {
+	e      *evaluator
+	locals *binding
+}
+
+// binding is one local name; a chain of them, innermost first.
+type binding struct {
+	local *ast.Local
+	value value.Value
+	outer *binding
+}
+
+func (s *scope) with(l *ast.Local, v value.Value) *scope {
+	return &scope{e: s.e, locals: &binding{local: l, value: v, outer: s.locals}}
+}
+
+// eval is the value of an expression (L5.1). Unknown, secret and dependencies stay on the leaves that they belong to
+// (L9.16, L9.31, L9.44). Of several faults in a list or map all are reported.
+func (s *scope) eval(ctx context.Context, e ast.Expr) (value.Value, *fault) {
+	switch e := e.(type) {
+	case *ast.Null:
+		return value.Null, nil
+	case *ast.Bool:
+		return value.Bool(e.Value), nil
+	case *ast.Number:
+		return value.Number(e.Value), nil
+	case *ast.String:
+		return value.String(e.Value), nil
+	case *ast.Template:
+		return s.template(ctx, e)
+	case *ast.Access:
+		return s.access(ctx, e)
+	case *ast.List:
+		return s.list(ctx, e)
+	case *ast.Map:
+		return s.mapping(ctx, e)
+	case *ast.Call:
+		return s.call(ctx, e)
+	case *ast.Unary:
+		return s.unary(ctx, e)
+	case *ast.Binary:
+		return s.binary(ctx, e)
+	case *ast.Conditional:
+		return s.conditional(ctx, e)
+	case *ast.Index:
+		return s.index(ctx, e)
+	case *ast.Member:
+		return s.member(ctx, e)
+	case *ast.Splat:
+		return s.splat(ctx, e)
+	case *ast.For:
+		return s.loop(ctx, e)
+	case *ast.LocalRef:
+		for b := s.locals; b != nil; b = b.outer {
+			if b.local == e.Local {
+				return b.value, nil
+			}
+		}
+		panic("eval: a local name is used outside of the loop that binds it; the parser must not let that through")
+	case *ast.Bad:
+		return value.Null, poison
+	}
+	panic("eval lacks a case for a kind of expression")
+}
+
+// template puts the parts of a text together (L5.13). One unknown part makes the whole text unknown.
+func (s *scope) template(ctx context.Context, e *ast.Template) (value.Value, *fault) {
+	var (
+		b      strings.Builder
+		failed *fault
+	)
+	parts := make([]value.Value, 0, len(e.Parts))
+	for _, part := range e.Parts {
+		if literal, ok := part.(*ast.String); ok {
+			b.WriteString(literal.Value)
+			continue
+		}
+		v, f := s.eval(ctx, part)
+		if f != nil {
+			failed = failed.and(f)
+			continue
+		}
+		text, err := value.Text(v)
+		if err != nil {
+			failed = failed.and(blame(diag.NotPrintable, part.Range(), "", "%s", err))
+			continue
+		}
+		parts = append(parts, text)
+		chunk, _ := text.AsString()
+		b.WriteString(chunk)
+	}
+	if failed != nil {
+		return value.Null, failed
+	}
+	for _, part := range parts {
+		if !part.IsKnown() {
+			return value.UnknownFrom(value.KindString, parts...), nil
+		}
+	}
+	return value.String(b.String()).WithMarksOf(parts...), nil
+}
+
+func (s *scope) list(ctx context.Context, e *ast.List) (value.Value, *fault) {
+	items := make([]value.Value, len(e.Items))
+	var failed *fault
+	for i, item := range e.Items {
+		v, f := s.eval(ctx, item)
+		items[i], failed = v, failed.and(f)
+	}
+	if failed != nil {
+		return value.Null, failed
+	}
+	return value.List(items...), nil
+}
+
+// mapping makes a map. Its keys are texts that may come from anywhere (L5.2): an unknown key makes the whole map
+// unknown, the secrecy and dependencies of keys go to the map (L9.33). Of equal keys the last one counts.
+func (s *scope) mapping(ctx context.Context, e *ast.Map) (value.Value, *fault) {
+	var (
+		entries = make([]value.Entry, 0, len(e.Entries))
+		keys    []value.Value // those that are not literal
+		failed  *fault
+	)
+	for _, entry := range e.Entries {
+		name := ""
+		if literal, ok := entry.Key.(*ast.String); ok {
+			name = literal.Value
+		} else {
+			key, f := s.eval(ctx, entry.Key)
+			if f != nil {
+				failed = failed.and(f)
+				continue
+			}
+			text, ok := key.AsString()
+			if !ok && key.IsKnown() {
+				failed = failed.and(blame(diag.KeyNotString, entry.Key.Range(), "put it into a text, such as \"x-${…}\"",
+					"a key must be a string, not %s", kindOf(key)))
+				continue
+			}
+			keys = append(keys, key)
+			name = text
+		}
+		v, f := s.eval(ctx, entry.Value)
+		entries, failed = append(entries, value.Entry{Key: name, Value: v}), failed.and(f)
+	}
+	if failed != nil {
+		return value.Null, failed
+	}
+	result := value.MapOf(entries...)
+	for _, key := range keys {
+		if !key.IsKnown() {
+			return value.UnknownFrom(value.KindMap, append(keys, result)...), nil
+		}
+	}
+	return result.WithMarksOf(keys...), nil
+}
+
+// kindOf is a value's kind with its article, as the object of a sentence.
+func kindOf(v value.Value) string {
+	switch k := v.Kind(); k {
+	case value.KindNull:
+		return "null"
+	case value.KindAsset, value.KindArchive:
+		return "an " + k.String()
+	case value.KindAny:
+		return "an unknown value"
+	default:
+		return "a " + k.String()
+	}
+}

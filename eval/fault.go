@@ -1,0 +1,79 @@
+package eval
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/runtime/monitor"
+)
+
+// cause tells faults apart by what they mean for others, least grave first.
+type cause uint8
+
+const (
+	broken   cause = iota // the expression itself is at fault; findings say how
+	poisoned              // something it needs failed, and that has been reported there (L9.20)
+	over                  // the whole operation is over
+)
+
+// fault is why an expression or a node has no value.
+type fault struct {
+	cause    cause
+	findings diag.Diagnostics
+	reported bool // it arose here, although there is nothing to show any more
+}
+
+// Error joins the summaries. It is for places that want an error; users see the findings.
+func (f *fault) Error() string {
+	switch {
+	case len(f.findings) == 1:
+		return f.findings[0].Summary
+	case len(f.findings) > 1:
+		return fmt.Sprintf("%s (and %d more)", f.findings[0].Summary, len(f.findings)-1)
+	case f.cause == over:
+		return "the operation is over"
+	}
+	return "something that this needs has failed"
+}
+
+// The faults without findings.
+var (
+	poison   = &fault{cause: poisoned}
+	reported = &fault{cause: poisoned, reported: true}
+	shutdown = &fault{cause: over}
+)
+
+// blame makes the fault of one expression.
+func blame(code diag.Code, at diag.Range, detail, summary string, args ...any) *fault {
+	return &fault{findings: diag.Diagnostics{{
+		Code: code, Subject: at, Summary: fmt.Sprintf(summary, args...), Detail: detail,
+	}}}
+}
+
+// and joins two faults, either of which may be nil.
+func (f *fault) and(g *fault) *fault {
+	switch {
+	case f == nil:
+		return g
+	case g == nil:
+		return f
+	}
+	return &fault{
+		cause:    max(f.cause, g.cause),
+		findings: append(f.findings[:len(f.findings):len(f.findings)], g.findings...),
+		reported: f.reported || g.reported,
+	}
+}
+
+// silent is the fault behind an error that is not to be shown again; nil when err has to be shown.
+func silent(err error) *fault {
+	switch {
+	case errors.Is(err, monitor.ErrShutdown), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return shutdown
+	case errors.Is(err, monitor.ErrReported):
+		return reported
+	}
+	return nil
+}

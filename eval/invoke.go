@@ -1,0 +1,213 @@
+package eval
+
+import (
+	"context"
+	"strings"
+
+	"github.com/yamlhost/yamlhost/check"
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/parser/ast"
+	"github.com/yamlhost/yamlhost/runtime/monitor"
+	"github.com/yamlhost/yamlhost/schema"
+	"github.com/yamlhost/yamlhost/value"
+	"github.com/yamlhost/yamlhost/value/urn"
+)
+
+// invoke calls a provider's function (L6.C).
+func (s *scope) invoke(ctx context.Context, e *ast.Call, call *check.Invoke) (value.Value, *fault) {
+	args, failed := value.EmptyMap(), (*fault)(nil)
+	if call.Arguments != nil {
+		args, failed = s.eval(ctx, call.Arguments)
+		switch {
+		case failed != nil:
+		case args.IsNull():
+			args = value.EmptyMap().WithMarksOf(args)
+		case args.IsKnown() && !args.Is(value.KindMap):
+			failed = blame(diag.BadArguments, call.Arguments.Range(), "", "arguments must be a map, not %s", kindOf(args))
+		}
+	}
+	parent, f := s.resourceIn(ctx, "parent", call.Parent)
+	failed = failed.and(f)
+	provider, f := s.providerIn(ctx, "provider", call.Provider)
+	failed = failed.and(f)
+	dependsOn, f := s.resourcesIn(ctx, "dependsOn", call.DependsOn)
+	failed = failed.and(f)
+	if provider == "" && call.DefaultProvider != nil && failed == nil {
+		provider, failed = s.defaultProvider(call.DefaultProvider)
+	}
+	if failed != nil {
+		return value.Null, failed
+	}
+	if call.Schema != nil && call.Schema.Inputs != nil && args.Is(value.KindMap) {
+		converted, err := schema.Convert(call.Schema.Inputs, args)
+		if err != nil {
+			return value.Null, conversionFault(e.Name.Value, err, argumentRanges(call.Arguments), e.Name.Range)
+		}
+		args = converted
+	}
+	args = withoutNulls(args)
+
+	deps := args.AllDeps()
+	for _, ref := range dependsOn {
+		deps = append(deps[:len(deps):len(deps)], ref.URN)
+	}
+	// marked gives a result what the arguments have (L6.41, L9.42).
+	marked := func(v value.Value) value.Value {
+		if args.ContainsSecret() {
+			v = v.Secret()
+		}
+		return v.DependingOn(deps...)
+	}
+	unknown := marked(value.Unknown(resultWitness(call)))
+	if args.ContainsUnknown() || s.e.awaits(deps) {
+		return unknown, nil
+	}
+	request := monitor.InvokeRequest{
+		Token: call.Token, Args: args, Provider: provider, DependsOn: sortedURNs(deps),
+		SourcePosition: s.e.position(e.Name.Range),
+	}
+	if parent != nil {
+		request.Parent = parent.URN
+	}
+	var err error
+	request.Version, request.PluginDownloadURL, request.PackageRef, err = s.e.packageOf(ctx, call.Package)
+	if err == nil {
+		var response monitor.InvokeResponse
+		if response, err = s.e.monitor.Invoke(ctx, request); err == nil {
+			switch {
+			case len(response.Failures) > 0:
+				return value.Null, failuresFault(diag.InvokeFailed, call.Token, response.Failures, args, argumentRanges(call.Arguments), e.Name.Range)
+			case response.Unknown:
+				return unknown, nil
+			}
+			return marked(invokeResult(call, response.Result)), nil
+		}
+	}
+	if f := silent(err); f != nil {
+		return value.Null, f
+	}
+	return value.Null, blame(diag.InvokeFailed, e.Name.Range, "", "%s: %s", call.Token, redact(err.Error(), args))
+}
+
+// invokeResult is the part of an answer that the call asks for (L6.40). A secret anywhere in the answer makes all of it
+// secret (L6.41).
+func invokeResult(call *check.Invoke, result value.Value) value.Value {
+	secret := result.ContainsSecret()
+	switch {
+	case call.Schema != nil && call.Schema.Scalar && result.Len() == 1 && result.Is(value.KindMap):
+		result = result.Get(result.Keys()[0])
+	case call.Return != "":
+		result = result.Get(call.Return)
+	}
+	if secret {
+		result = result.Secret()
+	}
+	return result
+}
+
+func resultWitness(call *check.Invoke) value.Kind {
+	switch {
+	case call.Schema == nil:
+		return value.KindAny
+	case call.Return == "":
+		return witness(call.Schema.Result)
+	}
+	if o, ok := call.Schema.Result.(*schema.Object); ok {
+		if p := o.Property(call.Return); p != nil {
+			return witness(p.Type)
+		}
+	}
+	return value.KindAny
+}
+
+// awaits reports whether one of the resources is still to be created, so that a function that needs it cannot be called
+// in this preview yet (L4.41).
+func (e *evaluator) awaits(deps []urn.URN) bool {
+	if !e.info.DryRun {
+		return false
+	}
+	for _, u := range deps {
+		if r := e.resources.get(u); r != nil && !r.component && !r.id.IsKnown() {
+			return true
+		}
+	}
+	return false
+}
+
+// packageOf is how requests name a package: by version and address, or by the reference of one that has parameters.
+func (e *evaluator) packageOf(ctx context.Context, d schema.Descriptor) (version, url, ref string, err error) {
+	if d.Parameterization == nil {
+		return d.Version, d.DownloadURL, "", nil
+	}
+	ref, err = e.packages.announce(ctx, e.monitor, monitor.Package{
+		Name: d.Name, Version: d.Version, DownloadURL: d.DownloadURL,
+		Parameterization: &monitor.Parameterization{
+			Name: d.Parameterization.Name, Version: d.Parameterization.Version, Value: d.Parameterization.Value,
+		},
+	})
+	return "", "", ref, err
+}
+
+// argumentRanges are the places of top-level properties in a map that is written out.
+func argumentRanges(e ast.Expr) map[string]diag.Range {
+	m, ok := e.(*ast.Map)
+	if !ok {
+		return nil
+	}
+	ranges := make(map[string]diag.Range, len(m.Entries))
+	for _, entry := range m.Entries {
+		if key, ok := entry.Key.(*ast.String); ok {
+			ranges[key.Value] = entry.Value.Range()
+		}
+	}
+	return ranges
+}
+
+// failuresFault is a refusal by a provider, each reason at the property that it is about.
+func failuresFault(code diag.Code, what string, failures []monitor.Failure, inputs value.Value, ranges map[string]diag.Range, otherwise diag.Range) *fault {
+	var all *fault
+	for _, failure := range failures {
+		reason, at := redact(failure.Reason, inputs), otherwise
+		if failure.Property != "" {
+			reason = failure.Property + ": " + reason
+			top, err := value.ParsePath(failure.Property)
+			if err == nil && len(top) > 0 {
+				if r, ok := ranges[top[0].Key]; ok {
+					at = r
+				}
+			}
+		}
+		all = all.and(blame(code, at, "", "%s: %s", what, reason))
+	}
+	return all
+}
+
+// conversionFault is a value that cannot be sent to a provider (L8.40).
+func conversionFault(what string, err error, ranges map[string]diag.Range, otherwise diag.Range) *fault {
+	at, text := otherwise, err.Error()
+	if c, ok := err.(*schema.ConvertError); ok && len(c.Path) > 0 {
+		if r, ok := ranges[c.Path[0].Key]; ok {
+			at = r
+		}
+	}
+	return blame(diag.NotAssignable, at, "", "%s: %s", what, text)
+}
+
+// redact replaces every secret text of inputs in a message that came from outside (L9.34). Texts of fewer than four
+// characters are too common for that.
+func redact(message string, inputs value.Value) string {
+	hide := func(v value.Value) {
+		if text, err := value.Text(v); err == nil {
+			if s, ok := text.AsString(); ok && len(s) >= 4 {
+				message = strings.ReplaceAll(message, s, value.SecretText)
+			}
+		}
+	}
+	inputs.Any(func(v value.Value) bool {
+		if v.IsSecret() {
+			v.Any(func(inner value.Value) bool { hide(inner); return false })
+		}
+		return false
+	})
+	return message
+}

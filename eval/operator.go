@@ -1,0 +1,174 @@
+package eval
+
+import (
+	"context"
+	"math"
+
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/parser/ast"
+	"github.com/yamlhost/yamlhost/value"
+)
+
+func (s *scope) unary(ctx context.Context, e *ast.Unary) (value.Value, *fault) {
+	v, f := s.eval(ctx, e.Operand)
+	if f != nil {
+		return value.Null, f
+	}
+	switch e.Op {
+	case "-":
+		if !v.IsKnown() {
+			return v.AsWitness(value.KindNumber), nil
+		}
+		if n, ok := v.AsNumber(); ok {
+			return value.Number(-n).WithMarksOf(v), nil
+		}
+	case "!":
+		if !v.IsKnown() {
+			return v.AsWitness(value.KindBool), nil
+		}
+		if b, ok := v.AsBool(); ok {
+			return value.Bool(!b).WithMarksOf(v), nil
+		}
+	}
+	return value.Null, wrongOperand(e.Op, e.Operand, v)
+}
+
+// wrongOperand is the fault of an operand of the wrong kind.
+func wrongOperand(op string, operand ast.Expr, v value.Value) *fault {
+	wants, hint := "a number", "convert it with toNumber"
+	if op == "!" || op == "&&" || op == "||" || op == "?" {
+		wants, hint = "a boolean", "compare it with something, or convert it with toBool"
+	}
+	if op == "+" && v.Is(value.KindString) {
+		hint = `to put texts together write "${a}${b}"`
+	}
+	if op == "?" {
+		return blame(diag.NotAssignable, operand.Range(), hint, "a condition must be %s, not %s", wants, kindOf(v))
+	}
+	return blame(diag.NotAssignable, operand.Range(), hint, "%q takes %s, not %s", op, wants, kindOf(v))
+}
+
+func (s *scope) binary(ctx context.Context, e *ast.Binary) (value.Value, *fault) {
+	if e.Op == "&&" || e.Op == "||" {
+		return s.logic(ctx, e)
+	}
+	left, f := s.eval(ctx, e.Left)
+	right, g := s.eval(ctx, e.Right)
+	if f = f.and(g); f != nil {
+		return value.Null, f
+	}
+	if e.Op == "==" || e.Op == "!=" {
+		return equality(left, right, e.Op == "=="), nil
+	}
+	if !left.IsKnown() || !right.IsKnown() {
+		kind := value.KindNumber
+		if e.Op[0] == '<' || e.Op[0] == '>' {
+			kind = value.KindBool
+		}
+		return value.UnknownFrom(kind, left, right), nil
+	}
+	a, ok := left.AsNumber()
+	if !ok {
+		return value.Null, wrongOperand(e.Op, e.Left, left)
+	}
+	b, ok := right.AsNumber()
+	if !ok {
+		return value.Null, wrongOperand(e.Op, e.Right, right)
+	}
+	var result value.Value
+	switch e.Op {
+	case "+":
+		result = value.Number(a + b)
+	case "-":
+		result = value.Number(a - b)
+	case "*":
+		result = value.Number(a * b)
+	case "/", "%":
+		if b == 0 {
+			return value.Null, blame(diag.FunctionFailed, e.Right.Range(), "", "division by zero")
+		}
+		result = value.Number(a / b)
+		if e.Op == "%" {
+			result = value.Number(math.Mod(a, b))
+		}
+	case "<":
+		result = value.Bool(a < b)
+	case "<=":
+		result = value.Bool(a <= b)
+	case ">":
+		result = value.Bool(a > b)
+	case ">=":
+		result = value.Bool(a >= b)
+	default:
+		panic("eval lacks a case for an operator")
+	}
+	return result.WithMarksOf(left, right), nil
+}
+
+// equality compares deeply; values of different kinds are not equal. What is compared as a whole taints the result as a
+// whole.
+func equality(a, b value.Value, want bool) value.Value {
+	if a.ContainsUnknown() || b.ContainsUnknown() {
+		return value.UnknownFrom(value.KindBool, a, b)
+	}
+	return taintedBy(value.Bool(value.SameContent(a, b) == want), a, b)
+}
+
+// taintedBy is v with the secrecy and dependencies of everything in from, deeply.
+func taintedBy(v value.Value, from ...value.Value) value.Value {
+	for _, f := range from {
+		if f.ContainsSecret() {
+			v = v.Secret()
+		}
+		v = v.DependingOn(f.AllDeps()...)
+	}
+	return v
+}
+
+// logic is && and ||. The right side is evaluated only when the left one does not decide; while the left side is unknown,
+// so is the result.
+func (s *scope) logic(ctx context.Context, e *ast.Binary) (value.Value, *fault) {
+	left, f := s.eval(ctx, e.Left)
+	if f != nil {
+		return value.Null, f
+	}
+	if !left.IsKnown() {
+		return left.AsWitness(value.KindBool), nil
+	}
+	a, ok := left.AsBool()
+	if !ok {
+		return value.Null, wrongOperand(e.Op, e.Left, left)
+	}
+	if a == (e.Op == "||") {
+		return left, nil
+	}
+	right, f := s.eval(ctx, e.Right)
+	if f != nil {
+		return value.Null, f
+	}
+	if right.IsKnown() && !right.Is(value.KindBool) {
+		return value.Null, wrongOperand(e.Op, e.Right, right)
+	}
+	return right.AsWitness(value.KindBool).WithMarksOf(left), nil
+}
+
+// conditional evaluates one branch only. While the condition is unknown, so is the result (L10.C1).
+func (s *scope) conditional(ctx context.Context, e *ast.Conditional) (value.Value, *fault) {
+	condition, f := s.eval(ctx, e.Condition)
+	if f != nil {
+		return value.Null, f
+	}
+	if !condition.IsKnown() {
+		return condition.AsWitness(value.KindAny), nil
+	}
+	yes, ok := condition.AsBool()
+	if !ok {
+		return value.Null, wrongOperand("?", e.Condition, condition)
+	}
+	branch := e.Else
+	if yes {
+		branch = e.Then
+	}
+	v, f := s.eval(ctx, branch)
+	return v.WithMarksOf(condition), f
+}

@@ -1,0 +1,405 @@
+package eval
+
+import (
+	"context"
+	"slices"
+
+	"github.com/yamlhost/yamlhost/check"
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/parser/ast"
+	"github.com/yamlhost/yamlhost/runtime/monitor"
+	"github.com/yamlhost/yamlhost/value"
+	"github.com/yamlhost/yamlhost/value/urn"
+)
+
+// optionReader evaluates the options of a resource, gathering their faults.
+type optionReader struct {
+	*scope
+	ctx    context.Context
+	failed *fault
+}
+
+func (o *optionReader) blame(f *fault) { o.failed = o.failed.and(f) }
+
+// options puts the options of a resource into its registration (L4.A). Inheritance is the engine's business.
+func (s *scope) options(ctx context.Context, r *check.Resource, request *monitor.RegisterRequest) *fault {
+	o, from := &optionReader{scope: s, ctx: ctx}, &r.Decl.Options
+	o.provider(r, from, &request.Provider, &request.Providers)
+	request.Parent = o.urn(from.Parent)
+	if request.Parent == "" {
+		request.Parent = s.e.stack
+	}
+	request.Dependencies = o.urns(from.DependsOn)
+	request.Protect = o.bool(from.Protect)
+	request.RetainOnDelete = o.bool(from.RetainOnDelete)
+	request.DeleteBeforeReplace = o.bool(from.DeleteBeforeReplace)
+	request.IgnoreChanges = o.texts(from.IgnoreChanges)
+	request.ReplaceOnChanges = o.texts(from.ReplaceOnChanges)
+	request.HideDiffs = o.texts(from.HideDiffs)
+	request.AdditionalSecretOutputs = o.texts(from.AdditionalSecretOutputs)
+	request.Aliases = o.aliases(from.Aliases)
+	request.ImportID = o.text(from.Import)
+	request.DeletedWith = o.urn(from.DeletedWith)
+	request.ReplaceWith = o.urns(from.ReplaceWith)
+	request.EnvVarMappings = o.textMap(from.EnvVarMappings)
+	request.Hooks = o.hooks(from.Hooks)
+	if t := from.CustomTimeouts; t != nil {
+		request.CustomTimeouts = monitor.Timeouts{Create: o.text(t.Create), Update: o.text(t.Update), Delete: o.text(t.Delete), Read: o.text(t.Read)}
+	}
+	if from.ReplacementTrigger != nil {
+		v, f := s.eval(ctx, from.ReplacementTrigger.Value)
+		o.blame(f)
+		request.ReplacementTrigger = v
+	}
+	if r.Schema != nil {
+		request.AdditionalSecretOutputs = union(request.AdditionalSecretOutputs, r.Schema.SecretOutputs())
+		request.ReplaceOnChanges = union(request.ReplaceOnChanges, r.Schema.ReplaceOnChanges())
+		for _, old := range r.Schema.Aliases { // L4.12
+			request.Aliases = append(request.Aliases, monitor.Alias{Type: old})
+		}
+	}
+	o.pack(r, from, &request.Version, &request.PluginDownloadURL, &request.PackageRef)
+	return o.failed
+}
+
+// pack says which package a request is about. The options version and pluginDownloadURL have been applied by the checker
+// where they are literal (L7.21).
+func (o *optionReader) pack(r *check.Resource, from *ast.Options, version, url, ref *string) {
+	d := r.Package
+	if v := o.text(from.Version); v != "" {
+		d.Version = v
+	}
+	if u := o.text(from.PluginDownloadURL); u != "" {
+		d.DownloadURL = u
+	}
+	var err error
+	if *version, *url, *ref, err = o.e.packageOf(o.ctx, d); err != nil {
+		f := silent(err)
+		if f == nil {
+			at := r.Decl.Name.Range
+			if r.Decl.Type != nil {
+				at = r.Decl.Type.Range
+			}
+			f = blame(diag.OperationFailed, at, "", "cannot announce the package %s: %s", d.PackageName(), err)
+		}
+		o.blame(f)
+	}
+}
+
+// provider chooses the provider: the option, else a fitting one of providers, which the engine does, else the program's
+// default provider for the package (L7.40).
+func (o *optionReader) provider(r *check.Resource, from *ast.Options, provider *string, providers *map[string]string) {
+	if from.Provider != nil {
+		ref, f := o.providerIn(o.ctx, from.Provider.Key.Value, from.Provider.Value)
+		o.blame(f)
+		*provider = ref
+	}
+	if from.Providers != nil {
+		*providers = o.providers(from.Providers)
+	}
+	if _, given := (*providers)[urn.PackageOf(r.Token)]; *provider == "" && !given && r.DefaultProvider != nil {
+		ref, f := o.defaultProvider(r.DefaultProvider)
+		o.blame(f)
+		*provider = ref
+	}
+}
+
+// defaultProvider is the reference of a provider that the program declares as the default of its package (L7.45).
+func (s *scope) defaultProvider(n *check.Node) (string, *fault) {
+	v, f := s.e.node(n)
+	if f != nil {
+		return "", f
+	}
+	ref, ok := v.AsResource()
+	if !ok {
+		return "", poison
+	}
+	return providerReference(ref), nil
+}
+
+// known evaluates an option that is null when absent. It must be fully known and may not be secret (L4.3, L9.17).
+func (o *optionReader) known(option *ast.Option) value.Value {
+	if option == nil {
+		return value.Null
+	}
+	v, f := o.eval(o.ctx, option.Value)
+	switch {
+	case f != nil:
+		o.blame(f)
+		return value.Null
+	case v.ContainsUnknown():
+		o.blame(blame(diag.NotKnownInTime, option.Value.Range(), "use values that do not come from resources to be created",
+			"%s must be known before anything is created", option.Key.Value))
+		return value.Null
+	case v.ContainsSecret():
+		o.blame(blame(diag.NotAssignable, option.Value.Range(), "options are stored in plain text; use fn::unsecret if that is fine",
+			"%s must not be secret", option.Key.Value))
+		return value.Null
+	}
+	return v
+}
+
+// wrong reports an option of the wrong kind.
+func (o *optionReader) wrong(option *ast.Option, wants string, v value.Value) {
+	o.blame(blame(diag.NotAssignable, option.Value.Range(), "", "%s must be %s, not %s", option.Key.Value, wants, kindOf(v)))
+}
+
+// bool is nil when the option is absent or null (L4.6).
+func (o *optionReader) bool(option *ast.Option) *bool {
+	v := o.known(option)
+	if b, ok := v.AsBool(); ok {
+		return &b
+	}
+	if !v.IsNull() {
+		o.wrong(option, "a boolean", v)
+	}
+	return nil
+}
+
+func (o *optionReader) text(option *ast.Option) string {
+	v := o.known(option)
+	s, ok := v.AsString()
+	if !ok && !v.IsNull() {
+		o.wrong(option, "a string", v)
+	}
+	return s
+}
+
+// texts is a list of strings; a single one counts as a list (L4.2).
+func (o *optionReader) texts(option *ast.Option) []string {
+	v := o.known(option)
+	if s, ok := v.AsString(); ok {
+		return []string{s}
+	}
+	items, ok := v.AsList()
+	if !ok && !v.IsNull() {
+		o.wrong(option, "a list of strings", v)
+	}
+	var texts []string
+	for _, item := range items {
+		s, ok := item.AsString()
+		switch {
+		case ok:
+			texts = append(texts, s)
+		case !item.IsNull():
+			o.wrong(option, "a list of strings", item)
+		}
+	}
+	return texts
+}
+
+func (o *optionReader) textMap(option *ast.Option) map[string]string {
+	v := o.known(option)
+	if v.IsNull() {
+		return nil
+	}
+	if !v.Is(value.KindMap) {
+		o.wrong(option, "a map of strings", v)
+		return nil
+	}
+	texts := make(map[string]string, v.Len())
+	for i, key := range v.Keys() {
+		s, ok := v.At(i).AsString()
+		if !ok {
+			o.wrong(option, "a map of strings", v.At(i))
+		}
+		texts[key] = s
+	}
+	return texts
+}
+
+func (o *optionReader) hooks(option *ast.Option) map[string][]string {
+	v := o.known(option)
+	if v.IsNull() {
+		return nil
+	}
+	if !v.Is(value.KindMap) {
+		o.wrong(option, "a map from kinds of hooks to names", v)
+		return nil
+	}
+	hooks := make(map[string][]string, v.Len())
+	for i, key := range v.Keys() {
+		names := v.At(i)
+		if s, ok := names.AsString(); ok {
+			hooks[key] = []string{s}
+			continue
+		}
+		items, _ := names.AsList()
+		for _, item := range items {
+			s, ok := item.AsString()
+			if !ok {
+				o.wrong(option, "a map from kinds of hooks to names", item)
+			}
+			hooks[key] = append(hooks[key], s)
+		}
+	}
+	return hooks
+}
+
+func (o *optionReader) urn(option *ast.Option) urn.URN {
+	if option == nil {
+		return ""
+	}
+	ref, f := o.resourceIn(o.ctx, option.Key.Value, option.Value)
+	o.blame(f)
+	if ref == nil {
+		return ""
+	}
+	return ref.URN
+}
+
+func (o *optionReader) urns(option *ast.Option) []urn.URN {
+	if option == nil {
+		return nil
+	}
+	refs, f := o.resourcesIn(o.ctx, option.Key.Value, option.Value)
+	o.blame(f)
+	urns := make([]urn.URN, len(refs))
+	for i, ref := range refs {
+		urns[i] = ref.URN
+	}
+	return urns
+}
+
+// providers is the option providers: a list of provider resources, or a map of them by package (L4.21).
+func (o *optionReader) providers(option *ast.Option) map[string]string {
+	v, f := o.eval(o.ctx, option.Value)
+	if f != nil {
+		o.blame(f)
+		return nil
+	}
+	items, ok := v.AsList()
+	if v.Is(value.KindMap) {
+		for i := range v.Len() {
+			items = append(items, v.At(i))
+		}
+	} else if v.Is(value.KindResource) {
+		items = []value.Value{v}
+	} else if !ok && !v.IsNull() {
+		o.wrong(option, "a list of provider resources", v)
+	}
+	providers := make(map[string]string, len(items))
+	for i, item := range items {
+		if item.IsNull() {
+			continue
+		}
+		ref, f := providerResource(option.Key.Value, item, elementRange(option.Value, i))
+		if f != nil {
+			o.blame(f)
+			continue
+		}
+		pkg := ref.URN.Package()
+		if v.Is(value.KindMap) && v.Keys()[i] != pkg {
+			o.blame(blame(diag.WrongProvider, option.Value.Range(), "a key is the name of the provider's package",
+				"providers: %q is given a provider of package %s", v.Keys()[i], pkg))
+		}
+		providers[pkg] = providerReference(ref)
+	}
+	return providers
+}
+
+// providerIn is the provider reference that an expression gives; empty for none.
+func (s *scope) providerIn(ctx context.Context, name string, e ast.Expr) (string, *fault) {
+	if e == nil {
+		return "", nil
+	}
+	v, f := s.eval(ctx, e)
+	if f != nil || v.IsNull() {
+		return "", f
+	}
+	ref, f := providerResource(name, v, e.Range())
+	if f != nil {
+		return "", f
+	}
+	return providerReference(ref), nil
+}
+
+func providerResource(name string, v value.Value, at diag.Range) (*value.ResourceRef, *fault) {
+	ref, f := needResource(name, v, at)
+	if f == nil && !urn.IsProviderType(ref.URN.Type()) {
+		return nil, blame(diag.NeedsResource, at, "a provider is a resource of type pulumi:providers:<package>",
+			"%s needs a provider, not a resource of type %s", name, ref.URN.Type())
+	}
+	return ref, f
+}
+
+// resourceIn is the resource that an expression gives; nil for none, also when it is null (L4.6).
+func (s *scope) resourceIn(ctx context.Context, name string, e ast.Expr) (*value.ResourceRef, *fault) {
+	if e == nil {
+		return nil, nil
+	}
+	v, f := s.eval(ctx, e)
+	if f != nil || v.IsNull() {
+		return nil, f
+	}
+	return needResource(name, v, e.Range())
+}
+
+// resourcesIn are the resources that an expression gives: one, or a list of them, at any depth (L4.5).
+func (s *scope) resourcesIn(ctx context.Context, name string, e ast.Expr) ([]*value.ResourceRef, *fault) {
+	if e == nil {
+		return nil, nil
+	}
+	v, f := s.eval(ctx, e)
+	if f != nil {
+		return nil, f
+	}
+	var refs []*value.ResourceRef
+	var failed *fault
+	var walk func(v value.Value, at diag.Range, written ast.Expr)
+	walk = func(v value.Value, at diag.Range, written ast.Expr) {
+		switch {
+		case v.IsNull():
+		case v.Is(value.KindList) || v.Is(value.KindMap):
+			for i := range v.Len() {
+				walk(v.At(i), elementRange(written, i), nil)
+			}
+		default:
+			ref, f := needResource(name, v, at)
+			failed = failed.and(f)
+			if f == nil {
+				refs = append(refs, ref)
+			}
+		}
+	}
+	walk(v, e.Range(), e)
+	if failed != nil {
+		return nil, failed
+	}
+	return refs, nil
+}
+
+// elementRange is the place of an item in a list that is written out; else that of the whole expression.
+func elementRange(e ast.Expr, i int) diag.Range {
+	switch l := e.(type) {
+	case nil:
+		return diag.Range{}
+	case *ast.List:
+		if i < len(l.Items) {
+			return l.Items[i].Range()
+		}
+	}
+	return e.Range()
+}
+
+func needResource(name string, v value.Value, at diag.Range) (*value.ResourceRef, *fault) {
+	if ref, ok := v.AsResource(); ok {
+		return ref, nil
+	}
+	if !v.IsKnown() {
+		return nil, blame(diag.NeedsResource, at, "write the resource itself, such as ${server}",
+			"%s needs a resource that is known before anything is created", name)
+	}
+	return nil, blame(diag.NeedsResource, at, "write the resource itself, such as ${server}, not one of its properties",
+		"%s needs a resource, not %s", name, kindOf(v))
+}
+
+// union is a with what it lacks of b, in order.
+func union(a, b []string) []string {
+	for _, s := range b {
+		if !slices.Contains(a, s) {
+			a = append(a[:len(a):len(a)], s)
+		}
+	}
+	return a
+}

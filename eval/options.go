@@ -1,0 +1,35 @@
+package eval
+
+import (
+	"github.com/yamlhost/yamlhost/value"
+	"github.com/yamlhost/yamlhost/value/urn"
+)
+
+// Options are what a run needs to know besides the program.
+type Options struct {
+	Cwd           string // program directory, absolute: ${pulumi.cwd}, and what relative paths are relative to (L1.2)
+	RootDirectory string // project directory, absolute: ${pulumi.rootDirectory}; Cwd when empty
+	// Workers bounds how many nodes are evaluated at the same time. With 1 the order is exactly that of the program.
+	// 0 means the parallelism of the deployment.
+	Workers int
+	// EngineVersion is the version of the Pulumi engine that pulumi.requiredVersion is compared with (L3.62). Empty
+	// skips the comparison.
+	EngineVersion string
+	// ReadFile reads a file for fn::readFile and its kin; nil to read the file system. The path is as in the program,
+	// made absolute by Cwd.
+	ReadFile func(path string) ([]byte, error)
+	// Getenv looks up the environment variables that schemas name for defaults (L3.15); nil for none.
+	Getenv func(name string) (string, bool)
+	// SourcePath makes the absolute path of a source's name, for source positions (D11); nil to join it to Cwd.
+	SourcePath func(name string) string
+}
+
+// Result is what a run leaves behind.
+type Result struct {
+	Stack urn.URN
+	// Outputs are the stack's outputs, a map of those that could be computed.
+	Outputs value.Value
+	// Failed and Skipped count configuration values, variables, resources and outputs: those that failed, and those
+	// that were left out because of that.
+	Failed, Skipped int
+}

@@ -1,0 +1,153 @@
+package eval
+
+import (
+	"context"
+
+	"github.com/yamlhost/yamlhost/check"
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/parser/ast"
+	"github.com/yamlhost/yamlhost/runtime/monitor"
+	"github.com/yamlhost/yamlhost/schema"
+	"github.com/yamlhost/yamlhost/value"
+)
+
+// stackReferenceToken is the type that reads another stack; it is always read, never managed (L7.11, L7.12).
+const stackReferenceToken = "pulumi:pulumi:StackReference"
+
+// read reads a resource that is managed elsewhere (L3.C).
+func (s *scope) read(ctx context.Context, r *check.Resource) (value.Value, *fault) {
+	request := monitor.ReadRequest{Type: r.Token, Name: r.LogicalName, SourcePosition: s.e.position(r.Decl.Name.Range)}
+	var failed *fault
+	var ranges map[string]diag.Range
+	if r.Decl.Get == nil {
+		request.ID, failed = s.stackName(ctx, r)
+		request.State = value.MapOf(value.Entry{Key: "name", Value: request.ID})
+	} else {
+		request.ID, failed = s.readID(ctx, r.Decl.Get)
+		var f *fault
+		request.State, ranges, f = s.readState(ctx, r)
+		failed = failed.and(f)
+	}
+	o, from := &optionReader{scope: s, ctx: ctx}, &r.Decl.Options
+	var providers map[string]string
+	o.provider(r, from, &request.Provider, &providers)
+	if request.Provider == "" {
+		request.Provider = providers[r.Package.PackageName()]
+	}
+	request.Parent = o.urn(from.Parent)
+	if request.Parent == "" {
+		request.Parent = s.e.stack
+	}
+	dependsOn := o.urns(from.DependsOn)
+	request.AdditionalSecretOutputs = o.texts(from.AdditionalSecretOutputs)
+	if r.Schema != nil {
+		request.AdditionalSecretOutputs = union(request.AdditionalSecretOutputs, r.Schema.SecretOutputs())
+	}
+	o.pack(r, from, &request.Version, &request.PluginDownloadURL, &request.PackageRef)
+	if failed = failed.and(o.failed); failed != nil {
+		return value.Null, failed
+	}
+	request.Dependencies = sortedURNs(append(append(dependsOn, request.ID.AllDeps()...), request.State.AllDeps()...))
+	if f := s.e.urns.claim(s.e.urnOf(request.Parent, r), r.Decl.Name); f != nil {
+		return value.Null, f
+	}
+	response, err := s.e.monitor.ReadResource(ctx, request)
+	if err != nil {
+		return value.Null, s.registrationFault(r, err, value.List(request.ID, request.State), ranges)
+	}
+	id := response.ID
+	if id.IsNull() {
+		id = request.ID // the engine's answer may leave it out (E2.46)
+	}
+	return s.e.register(r, &resource{
+		urn: response.URN, id: id, outputs: response.Outputs, secrets: request.AdditionalSecretOutputs,
+		known: response.Known || !s.e.info.DryRun,
+	}), nil
+}
+
+// readID is the ID of a get (L3.31). Numbers are written as text: IDs are texts everywhere (L8.40).
+func (s *scope) readID(ctx context.Context, get *ast.Get) (value.Value, *fault) {
+	if get.ID == nil {
+		return value.Null, blame(diag.RequiredMissing, get.Range, "", "get needs an id") // L3.34
+	}
+	id, f := s.eval(ctx, get.ID)
+	if f != nil {
+		return value.Null, f
+	}
+	if id.Is(value.KindNumber) {
+		id, _ = value.Text(id)
+	}
+	text, ok := id.AsString()
+	switch {
+	case !id.IsKnown():
+		return id.AsWitness(value.KindString), nil
+	case !ok:
+		return value.Null, blame(diag.NotAssignable, get.ID.Range(), "", "id must be a string, not %s", kindOf(id))
+	case text == "":
+		return value.Null, blame(diag.NotAssignable, get.ID.Range(), "", "id must not be empty")
+	}
+	return id, nil
+}
+
+// readState is what a get knows of the resource besides its ID; its members are outputs (L3.32).
+func (s *scope) readState(ctx context.Context, r *check.Resource) (value.Value, map[string]diag.Range, *fault) {
+	var object *schema.Object
+	if r.Schema != nil {
+		if object = r.Schema.StateInputs; object == nil {
+			object = r.Schema.Outputs
+		}
+	}
+	state, ranges, f := s.block(ctx, r.Decl.Get.State, object)
+	if f != nil {
+		return value.Null, nil, f
+	}
+	if object != nil {
+		converted, err := schema.Convert(object, state)
+		if err != nil {
+			return value.Null, nil, conversionFault(r.Decl.Name.Value, err, ranges, r.Decl.Name.Range)
+		}
+		state = converted
+	}
+	return withoutNulls(state), ranges, nil
+}
+
+// stackName is the stack that a StackReference reads (L7.11).
+func (s *scope) stackName(ctx context.Context, r *check.Resource) (value.Value, *fault) {
+	for _, p := range r.Decl.Properties {
+		if p.Name.Value != "name" {
+			continue
+		}
+		v, f := s.eval(ctx, p.Value)
+		if f != nil {
+			return value.Null, f
+		}
+		if v.IsNull() {
+			break
+		}
+		if !v.IsKnown() {
+			return value.Null, blame(diag.NotKnownInTime, p.Value.Range(), "use values that do not come from resources to be created",
+				"the name of a stack must be known before anything is created")
+		}
+		if _, ok := v.AsString(); !ok {
+			return value.Null, blame(diag.NotAssignable, p.Value.Range(), "", "the name of a stack must be a string, not %s", kindOf(v))
+		}
+		return v, nil
+	}
+	return value.String(r.LogicalName), nil
+}
+
+// stackOf is the stack that a StackReference with a literal name reads; empty for others.
+func stackOf(r *check.Resource) string {
+	if r.Decl.PropertiesExpr != nil || r.Decl.Get != nil {
+		return ""
+	}
+	for _, p := range r.Decl.Properties {
+		if p.Name.Value == "name" {
+			if literal, ok := p.Value.(*ast.String); ok {
+				return literal.Value
+			}
+			return ""
+		}
+	}
+	return r.LogicalName
+}

@@ -1,0 +1,256 @@
+package eval
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"sync"
+
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/runtime/monitor"
+	"github.com/yamlhost/yamlhost/schema"
+	"github.com/yamlhost/yamlhost/value"
+	"github.com/yamlhost/yamlhost/value/urn"
+)
+
+// unknownID stands for an ID that is not known yet in a provider reference (F1.30).
+const unknownID = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
+
+// resource is what the program may read of a resource. It is immutable.
+type resource struct {
+	urn       urn.URN
+	id        value.Value // null for a component
+	outputs   value.Value // a map
+	known     bool        // outputs absent from the map are null, not unknown
+	component bool
+	secrets   []string                 // outputs that are secret even while they are absent (L9.32)
+	deps      map[string][]urn.URN     // what else outputs of a remote component depend on
+	types     func(string) schema.Type // of outputs; nil when not known
+}
+
+// reference is the value of the resource itself (L3.19).
+func (r *resource) reference(version string) value.Value {
+	return value.Resource(&value.ResourceRef{URN: r.urn, ID: r.id, PackageVersion: version}).DependingOn(r.urn)
+}
+
+// output is an output, or null or unknown when the resource does not have it (L9.12, L9.32).
+func (r *resource) output(name string) value.Value {
+	v, ok := r.outputs.Lookup(name)
+	if !ok && !r.known {
+		kind := value.KindAny
+		if r.types != nil {
+			kind = witness(r.types(name))
+		}
+		v = value.Unknown(kind)
+	}
+	if slices.Contains(r.secrets, name) && (ok || !r.known) {
+		v = v.Secret()
+	}
+	return v.WithMarksOf(r.outputs).DependingOn(r.urn).DependingOn(r.deps[name]...)
+}
+
+// witness is the kind of value that a type promises.
+func witness(t schema.Type) value.Kind {
+	switch t := t.(type) {
+	case schema.Primitive:
+		switch t {
+		case schema.Bool:
+			return value.KindBool
+		case schema.Integer, schema.Number:
+			return value.KindNumber
+		case schema.String:
+			return value.KindString
+		case schema.Asset:
+			return value.KindAsset
+		case schema.Archive:
+			return value.KindArchive
+		}
+	case *schema.Optional:
+		return witness(t.Elem)
+	case *schema.Enum:
+		return witness(t.Base)
+	case *schema.Token:
+		return witness(t.Underlying)
+	case *schema.Array:
+		return value.KindList
+	case *schema.Map, *schema.Object:
+		return value.KindMap
+	}
+	return value.KindAny
+}
+
+// registry holds the resources that the program may read, by URN.
+type registry struct {
+	mu    sync.Mutex // guards found
+	found map[urn.URN]*lookup
+}
+
+type lookup struct {
+	once     sync.Once
+	resource *resource
+	fault    *fault
+}
+
+func (r *registry) entry(u urn.URN) *lookup {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	l := r.found[u]
+	if l == nil {
+		if r.found == nil {
+			r.found = make(map[urn.URN]*lookup)
+		}
+		l = &lookup{}
+		r.found[u] = l
+	}
+	return l
+}
+
+// add makes a resource of the program known.
+func (r *registry) add(of *resource) {
+	l := &lookup{resource: of}
+	l.once.Do(func() {})
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.found == nil {
+		r.found = make(map[urn.URN]*lookup)
+	}
+	r.found[of.urn] = l
+}
+
+// get is a resource that is known already; nil for others.
+func (r *registry) get(u urn.URN) *resource {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if l := r.found[u]; l != nil {
+		return l.resource
+	}
+	return nil
+}
+
+// resourceMember is a member of a resource: urn, id or an output (L5.31, L5.32). Resources that a provider's answer
+// refers to are fetched through the engine (L5.38).
+func (e *evaluator) resourceMember(ctx context.Context, ref *value.ResourceRef, name string, at diag.Range) (value.Value, *fault) {
+	switch name {
+	case "urn":
+		return value.String(string(ref.URN)).DependingOn(ref.URN), nil
+	case "id":
+		if ref.ID.IsNull() {
+			return value.Null, blame(diag.NoMember, at, "use urn to name it", "a component has no member %s", strconv.Quote("id"))
+		}
+		if text, ok := ref.ID.AsString(); ok && text == "" {
+			return value.Unknown(value.KindString).DependingOn(ref.URN), nil // F1.7
+		}
+		return ref.ID.DependingOn(ref.URN), nil
+	}
+	l := e.resources.entry(ref.URN)
+	l.once.Do(func() {
+		of, f := e.fetch(ctx, ref, at)
+		e.resources.mu.Lock() // get reads without once
+		defer e.resources.mu.Unlock()
+		l.resource, l.fault = of, f
+	})
+	if l.fault != nil {
+		return value.Null, l.fault
+	}
+	return l.resource.output(name), nil
+}
+
+// fetch asks the engine for a resource that the program did not register itself (E2.65).
+func (e *evaluator) fetch(ctx context.Context, ref *value.ResourceRef, at diag.Range) (*resource, *fault) {
+	response, err := e.monitor.Invoke(ctx, monitor.InvokeRequest{
+		Token:          "pulumi:pulumi:getResource",
+		Args:           value.MapOf(value.Entry{Key: "urn", Value: value.String(string(ref.URN))}),
+		SourcePosition: e.position(at),
+	})
+	if err == nil && len(response.Failures) > 0 {
+		err = &monitor.FailuresError{Token: string(ref.URN), Failures: response.Failures}
+	}
+	if err != nil {
+		if f := silent(err); f != nil {
+			return nil, f
+		}
+		return nil, blame(diag.InvokeFailed, at, "", "cannot read the resource %s: %s", ref.URN, err)
+	}
+	of := &resource{urn: ref.URN, id: ref.ID, component: ref.ID.IsNull(), outputs: value.EmptyMap()}
+	if state := response.Result.Get("state"); state.Is(value.KindMap) {
+		of.outputs = state
+	}
+	of.known = !response.Unknown && (!e.info.DryRun || of.component || of.id.IsKnown() && !value.SameContent(of.id, value.String("")))
+	return of, nil
+}
+
+// providerReference is the reference of a provider resource as registrations name it (F1.30).
+func providerReference(ref *value.ResourceRef) string {
+	id, ok := ref.ID.AsString()
+	if !ok || id == "" {
+		id = unknownID
+	}
+	return urn.Reference{URN: ref.URN, ID: id}.String()
+}
+
+// stackReferences are the other stacks that fn::stackReference reads, once each (L6.30).
+type stackReferences struct {
+	mu    sync.Mutex // guards known
+	known map[string]*lookup
+}
+
+func (r *stackReferences) entry(stack string) *lookup {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	l := r.known[stack]
+	if l == nil {
+		if r.known == nil {
+			r.known = make(map[string]*lookup)
+		}
+		l = &lookup{}
+		r.known[stack] = l
+	}
+	return l
+}
+
+// stackOutput is an output of another stack.
+func (e *evaluator) stackOutput(ctx context.Context, stack, output string) (value.Value, error) {
+	l := e.stacks.entry(stack)
+	l.once.Do(func() { l.resource, l.fault = e.readStack(ctx, stack) })
+	if l.fault != nil {
+		return value.Null, l.fault
+	}
+	outputs := l.resource.output("outputs")
+	if !outputs.IsKnown() {
+		return outputs.AsWitness(value.KindAny), nil
+	}
+	return outputs.Get(output), nil
+}
+
+// readStack reads a stack: through a declared StackReference that needs nothing else, or one of its own.
+func (e *evaluator) readStack(ctx context.Context, stack string) (*resource, *fault) {
+	for _, n := range e.program.Nodes {
+		if n.Resource == nil || n.Resource.Token != stackReferenceToken || len(n.Needs) > 0 || stackOf(n.Resource) != stack {
+			continue
+		}
+		e.run(ctx, n)
+		v, f := e.node(n)
+		if f != nil {
+			return nil, f
+		}
+		if ref, ok := v.AsResource(); ok {
+			if of := e.resources.get(ref.URN); of != nil {
+				return of, nil
+			}
+		}
+	}
+	response, err := e.monitor.ReadResource(ctx, monitor.ReadRequest{
+		Type: stackReferenceToken, Name: stack, Parent: e.stack, ID: value.String(stack),
+		State: value.MapOf(value.Entry{Key: "name", Value: value.String(stack)}),
+	})
+	if err != nil {
+		if f := silent(err); f != nil {
+			return nil, f
+		}
+		return nil, &fault{findings: diag.Diagnostics{{Code: diag.FunctionFailed, Summary: fmt.Sprintf("cannot read the stack %s: %s", stack, err)}}}
+	}
+	of := &resource{urn: response.URN, id: response.ID, outputs: response.Outputs, known: response.Known || !e.info.DryRun}
+	e.resources.add(of)
+	return of, nil
+}

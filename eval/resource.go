@@ -1,0 +1,213 @@
+package eval
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/yamlhost/yamlhost/check"
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/parser/ast"
+	"github.com/yamlhost/yamlhost/runtime/monitor"
+	"github.com/yamlhost/yamlhost/schema"
+	"github.com/yamlhost/yamlhost/value"
+	"github.com/yamlhost/yamlhost/value/urn"
+)
+
+// resource registers or reads a resource of the program; the value is a reference to it (L3.B, L3.C).
+func (s *scope) resource(ctx context.Context, n *check.Node) (value.Value, *fault) {
+	r := n.Resource
+	if r.Decl.Get != nil || r.Token == stackReferenceToken {
+		return s.read(ctx, r)
+	}
+	component := r.Schema != nil && r.Schema.Component
+	request := monitor.RegisterRequest{
+		Type: r.Token, Name: r.LogicalName, Custom: !component, Remote: component, // L3.17
+		SourcePosition: s.e.position(r.Decl.Name.Range),
+	}
+	inputs, ranges, failed := s.properties(ctx, r)
+	failed = failed.and(s.options(ctx, r, &request))
+	if failed != nil {
+		return value.Null, failed
+	}
+	request.Inputs = inputs
+	request.PropertyDependencies, request.Dependencies = dependencies(inputs, component, request.Dependencies)
+	if f := s.e.urns.claim(s.e.urnOf(request.Parent, r), r.Decl.Name); f != nil {
+		return value.Null, f
+	}
+
+	response, err := s.e.monitor.RegisterResource(ctx, request)
+	if err == nil && response.Result != monitor.Succeeded {
+		err = monitor.ErrReported
+	}
+	if err != nil {
+		return value.Null, s.registrationFault(r, err, inputs, ranges)
+	}
+	return s.e.register(r, &resource{
+		urn: response.URN, id: response.ID, outputs: response.Outputs, component: component, deps: response.PropertyDependencies,
+		// Without a preview only a resource that was left out of a targeted run has an unknown ID.
+		known:   response.Known || !s.e.info.DryRun && response.ID.IsKnown(),
+		secrets: request.AdditionalSecretOutputs,
+	}), nil
+}
+
+// urnOf is the URN that the engine will give a resource.
+func (e *evaluator) urnOf(parent urn.URN, r *check.Resource) urn.URN {
+	return urn.New(e.info.Stack, e.info.Project, parent, r.Token, r.LogicalName)
+}
+
+// register makes a resource readable and answers with the reference to it.
+func (e *evaluator) register(r *check.Resource, of *resource) value.Value {
+	of.id = of.id.WithoutDeps()
+	if of.component {
+		of.id = value.Null
+	}
+	if !of.outputs.Is(value.KindMap) {
+		of.outputs = value.EmptyMap()
+	}
+	if r.Schema != nil && r.Schema.Outputs != nil {
+		of.types = func(name string) schema.Type {
+			if p := r.Schema.Outputs.Property(name); p != nil {
+				return p.Type
+			}
+			return schema.Any
+		}
+	}
+	e.resources.add(of)
+	return of.reference(r.Package.PackageVersion())
+}
+
+// registrationFault is a registration that did not succeed.
+func (s *scope) registrationFault(r *check.Resource, err error, inputs value.Value, ranges map[string]diag.Range) *fault {
+	if f := silent(err); f != nil {
+		return f
+	}
+	if refusal := (*monitor.FailuresError)(nil); errors.As(err, &refusal) {
+		return failuresFault(diag.CheckFailed, r.Decl.Name.Value, refusal.Failures, inputs, ranges, r.Decl.Name.Range)
+	}
+	return blame(diag.OperationFailed, r.Decl.Name.Range, "", "registering %s failed: %s", r.Decl.Name.Value, redact(err.Error(), inputs))
+}
+
+// properties evaluates the inputs of a resource and makes of them what its provider expects, with the places of those
+// that are written out.
+func (s *scope) properties(ctx context.Context, r *check.Resource) (value.Value, map[string]diag.Range, *fault) {
+	var object *schema.Object
+	if r.Schema != nil {
+		object = r.Schema.Inputs
+	}
+	var inputs value.Value
+	var ranges map[string]diag.Range
+	if e := r.Decl.PropertiesExpr; e != nil {
+		var f *fault
+		if inputs, f = s.eval(ctx, e); f != nil {
+			return value.Null, nil, f
+		}
+		ranges = argumentRanges(e)
+		switch {
+		case inputs.IsNull():
+			inputs = value.EmptyMap().WithMarksOf(inputs)
+		case inputs.IsKnown() && !inputs.Is(value.KindMap):
+			return value.Null, nil, blame(diag.NotAssignable, e.Range(), "", "properties must be a map, not %s", kindOf(inputs))
+		}
+	} else {
+		var f *fault
+		if inputs, ranges, f = s.block(ctx, r.Decl.Properties, object); f != nil {
+			return value.Null, nil, f
+		}
+	}
+	if object != nil {
+		completed, err := schema.Complete(object, inputs, s.e.options.Getenv)
+		if err != nil {
+			return value.Null, nil, conversionFault(r.Decl.Name.Value, err, ranges, r.Decl.Name.Range)
+		}
+		inputs = completed
+	}
+	if !inputs.IsKnown() {
+		// Without a schema nothing is known of an unknown block: there is no way to send it (L3.12).
+		return value.Null, nil, blame(diag.NotKnownInTime, r.Decl.PropertiesExpr.Range(), "write the names of the properties out",
+			"properties must be known before anything is created")
+	}
+	// What the block as a whole carries belongs to each property (L3.12).
+	if inputs.IsSecret() || len(inputs.Deps()) > 0 {
+		entries := make([]value.Entry, inputs.Len())
+		for i, key := range inputs.Keys() {
+			entries[i] = value.Entry{Key: key, Value: inputs.Get(key)}
+		}
+		inputs = value.MapOf(entries...)
+	}
+	return withoutNulls(inputs), ranges, nil // L3.13
+}
+
+// block evaluates properties that are written out.
+func (s *scope) block(ctx context.Context, properties []ast.Property, object *schema.Object) (value.Value, map[string]diag.Range, *fault) {
+	entries := make([]value.Entry, len(properties))
+	ranges := make(map[string]diag.Range, len(properties))
+	var failed *fault
+	for i, p := range properties {
+		v, f := s.eval(ctx, p.Value)
+		failed = failed.and(f)
+		if f == nil {
+			v = s.originalText(v, p, object)
+		}
+		entries[i] = value.Entry{Key: p.Name.Value, Value: v}
+		ranges[p.Name.Value] = p.Value.Range()
+	}
+	if failed != nil {
+		return value.Null, nil, failed
+	}
+	return value.MapOf(entries...), ranges, nil
+}
+
+// originalText is the text of a configuration value as it was written, where a value without declared type goes into a
+// property that wants text: an account number keeps its zeros (L2.33).
+func (s *scope) originalText(v value.Value, p ast.Property, object *schema.Object) value.Value {
+	access, ok := p.Value.(*ast.Access)
+	if !ok || len(access.Steps) > 0 || object == nil || v.Is(value.KindString) {
+		return v
+	}
+	property, node := object.Property(p.Name.Value), s.e.program.Ref(access).Node
+	if property == nil || node == nil || node.Config == nil || node.Config.Text == nil || schema.Required(property.Type) != schema.String {
+		return v
+	}
+	if node.Config.Decl != nil && node.Config.Decl.Type != nil {
+		return v
+	}
+	return value.String(*node.Config.Text).WithMarksOf(v)
+}
+
+// dependencies are the URNs behind each top-level property, and all of them together with those of dependsOn (L9.41).
+// References to resources that go to a remote component are no dependencies of it.
+func dependencies(inputs value.Value, remote bool, dependsOn []urn.URN) (map[string][]urn.URN, []urn.URN) {
+	byProperty := make(map[string][]urn.URN, inputs.Len())
+	all := dependsOn
+	for i, key := range inputs.Keys() {
+		deps := inputs.At(i).AllDeps()
+		if remote {
+			deps = depsBesideReferences(inputs.At(i))
+		}
+		byProperty[key] = deps
+		all = append(all, deps...)
+	}
+	return byProperty, sortedURNs(all)
+}
+
+func depsBesideReferences(v value.Value) []urn.URN {
+	var deps []urn.URN
+	v.Any(func(x value.Value) bool {
+		if x.Kind() != value.KindResource {
+			deps = append(deps, x.Deps()...)
+		}
+		return false
+	})
+	return sortedURNs(deps)
+}
+
+// sortedURNs is urns ascending, each once.
+func sortedURNs(urns []urn.URN) []urn.URN {
+	if len(urns) == 0 {
+		return nil
+	}
+	sorted := slices.Clone(urns)
+	slices.Sort(sorted)
+	return slices.Compact(sorted)
+}

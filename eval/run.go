@@ -1,0 +1,194 @@
+package eval
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/yamlhost/yamlhost/check"
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/parser/ast"
+	"github.com/yamlhost/yamlhost/runtime/monitor"
+	"github.com/yamlhost/yamlhost/value"
+	"github.com/yamlhost/yamlhost/value/urn"
+)
+
+// defaultWorkers is how many nodes run at the same time when nobody says: the engine bounds what it does itself.
+const defaultWorkers = 64
+
+// Run carries out a program that has been checked without errors. It registers the stack's own resource, everything in
+// the program, and then the stack's outputs, also when something failed: those that could be computed.
+//
+// Findings come in the order of the program. An error that the monitor has reported already makes no finding, so that a
+// failed run may have none: Result says how much failed.
+func Run(ctx context.Context, p *check.Program, m monitor.Monitor, o Options) (Result, diag.Diagnostics) {
+	e := &evaluator{program: p, monitor: m, options: o, states: make([]nodeState, len(p.Nodes))}
+	result := Result{Outputs: value.EmptyMap()}
+	if err := e.start(ctx); err != nil {
+		result.Failed = 1
+		if silent(err) != nil {
+			return result, nil
+		}
+		return result, diag.Diagnostics{{Code: diag.OperationFailed, Summary: fmt.Sprintf("cannot register the stack: %s", err)}}
+	}
+	result.Stack = e.stack
+
+	workers := o.Workers
+	if workers <= 0 {
+		workers = e.info.Parallel
+	}
+	if workers <= 0 {
+		workers = defaultWorkers
+	}
+	var findings diag.Diagnostics
+	first := e.versionNeeds()
+	schedule(ctx, first, workers, e.run)
+	if f := e.checkVersion(ctx); f != nil {
+		findings.Add(f.findings...)
+		findings.Add(e.nodeFindings(&result, first)...)
+		result.Failed++
+		result.Skipped += len(p.Nodes) - len(first) + len(p.Outputs)
+	} else {
+		schedule(ctx, p.Nodes, workers, e.run)
+		findings.Add(e.nodeFindings(&result, p.Nodes)...)
+		var outputFindings diag.Diagnostics
+		result.Outputs, outputFindings = e.outputs(ctx, &result)
+		findings.Add(outputFindings...)
+	}
+	if err := m.RegisterOutputs(ctx, e.stack, result.Outputs); err != nil && silent(err) == nil {
+		findings.Add(diag.Diagnostic{Code: diag.OperationFailed, Summary: fmt.Sprintf("cannot record the stack's outputs: %s", err)})
+		result.Failed++
+	}
+	return result, findings
+}
+
+// start finds out which deployment this is and registers the root stack (E1.6, F1.29).
+func (e *evaluator) start(ctx context.Context) error {
+	var err error
+	if e.info, err = e.monitor.Info(ctx); err != nil {
+		return err
+	}
+	e.pulumi = e.pulumiVariable()
+	position := diag.Range{}
+	if e.program.File != nil && e.program.File.Source != nil {
+		position = diag.NewRange(e.program.File.Source, 0, 0)
+	}
+	response, err := e.monitor.RegisterResource(ctx, monitor.RegisterRequest{
+		Type: urn.RootStackType, Name: e.info.Project + "-" + e.info.Stack, Inputs: value.EmptyMap(),
+		SourcePosition: e.position(position),
+	})
+	if err == nil && response.Result != monitor.Succeeded {
+		err = monitor.ErrReported
+	}
+	if err != nil {
+		return err
+	}
+	if response.URN == "" {
+		return errors.New("the engine gave it no URN")
+	}
+	e.stack = response.URN
+	e.resources.add(&resource{urn: response.URN, known: true, outputs: value.EmptyMap(), component: true})
+	return nil
+}
+
+// nodeFindings gathers what nodes have to report and counts failures.
+func (e *evaluator) nodeFindings(result *Result, nodes []*check.Node) diag.Diagnostics {
+	var findings diag.Diagnostics
+	for _, n := range nodes {
+		if f := e.states[n.Index].fault; f != nil {
+			result.count(f)
+			findings.Add(f.findings...)
+		}
+	}
+	return findings
+}
+
+func (r *Result) count(f *fault) {
+	if len(f.findings) > 0 || f.reported {
+		r.Failed++
+	} else {
+		r.Skipped++
+	}
+}
+
+// outputs evaluates the stack's outputs in the order of the program (L3.D).
+func (e *evaluator) outputs(ctx context.Context, result *Result) (value.Value, diag.Diagnostics) {
+	var findings diag.Diagnostics
+	var entries []value.Entry
+	s := scope{e: e}
+	for _, o := range e.program.Outputs {
+		v, f := s.eval(ctx, o.Decl.Value)
+		if f != nil {
+			result.count(f)
+			findings.Add(f.findings...)
+			continue
+		}
+		if v = withoutNulls(v); v.IsNull() {
+			continue // L3.42
+		}
+		if v.ContainsSecret() {
+			v = v.Secret() // an output is secret as a whole (L3.40)
+		}
+		entries = append(entries, value.Entry{Key: o.Decl.Name.Value, Value: v})
+	}
+	return value.MapOf(entries...), findings
+}
+
+// withoutNulls is v without the entries of maps that are null, at any depth; nulls in lists stay (L3.13, L3.42).
+func withoutNulls(v value.Value) value.Value {
+	if !v.Any(func(x value.Value) bool { return x.Is(value.KindMap) && hasNull(x) }) {
+		return v
+	}
+	return v.Transform(func(x value.Value) value.Value {
+		if !x.Is(value.KindMap) || !hasNull(x) {
+			return x
+		}
+		entries := make([]value.Entry, 0, x.Len())
+		for i, key := range x.Keys() {
+			if item := x.At(i); !item.IsNull() {
+				entries = append(entries, value.Entry{Key: key, Value: item})
+			}
+		}
+		return value.MapOf(entries...).WithMarksOf(x)
+	})
+}
+
+func hasNull(m value.Value) bool {
+	for i := range m.Len() {
+		if m.At(i).IsNull() {
+			return true
+		}
+	}
+	return false
+}
+
+// versionNeeds are the nodes that pulumi.requiredVersion needs, in the order of the program.
+func (e *evaluator) versionNeeds() []*check.Node {
+	if e.program.File == nil || e.program.File.RequiredVersion == nil {
+		return nil
+	}
+	needed := make(map[*check.Node]bool)
+	var need func(n *check.Node)
+	need = func(n *check.Node) {
+		if n == nil || needed[n] {
+			return
+		}
+		needed[n] = true
+		for _, edge := range n.Needs {
+			need(edge.To)
+		}
+	}
+	ast.Walk(e.program.File.RequiredVersion, func(x ast.Expr) bool {
+		if access, ok := x.(*ast.Access); ok {
+			need(e.program.Ref(access).Node)
+		}
+		return true
+	})
+	var nodes []*check.Node
+	for _, n := range e.program.Nodes {
+		if needed[n] {
+			nodes = append(nodes, n)
+		}
+	}
+	return nodes
+}

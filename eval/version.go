@@ -1,0 +1,60 @@
+package eval
+
+import (
+	"context"
+	"regexp"
+
+	"github.com/Masterminds/semver/v3"
+
+	"github.com/yamlhost/yamlhost/diag"
+)
+
+// checkVersion compares pulumi.requiredVersion with the engine's version (L3.60, L3.61).
+func (e *evaluator) checkVersion(ctx context.Context) *fault {
+	if e.program.File == nil || e.program.File.RequiredVersion == nil {
+		return nil
+	}
+	at := e.program.File.RequiredVersion.Range()
+	s := scope{e: e}
+	v, f := s.eval(ctx, e.program.File.RequiredVersion)
+	if f != nil {
+		return f
+	}
+	if !v.IsKnown() {
+		return blame(diag.VersionTooOld, at, "use configuration values or variables that are known in a preview",
+			"requiredVersion must be known before anything is created")
+	}
+	text, ok := v.AsString()
+	if !ok {
+		return blame(diag.VersionTooOld, at, `write it in quotes, such as ">=3.100.0"`, "requiredVersion must be a string, not %s", kindOf(v))
+	}
+	shown := text
+	if v.IsSecret() {
+		shown = "a secret range"
+	}
+	wanted, err := parseRange(text)
+	if err != nil {
+		return blame(diag.VersionTooOld, at, `a range looks like ">=3.100.0 <4.0.0" or "<3.0.0 || >=3.50.0"`,
+			"requiredVersion: %s is not a range of versions", shown)
+	}
+	if e.options.EngineVersion == "" {
+		return nil
+	}
+	have, err := semver.NewVersion(e.options.EngineVersion)
+	if err != nil || wanted.Check(have) {
+		return nil
+	}
+	return blame(diag.VersionTooOld, at, "", "needs Pulumi %s, this is %s", shown, e.options.EngineVersion)
+}
+
+var soleExclamation = regexp.MustCompile(`!([^=]|$)`)
+
+// parseRange reads a range in which a space means and, and "!" alone means "!=".
+func parseRange(text string) (*semver.Constraints, error) {
+	c, err := semver.NewConstraint(soleExclamation.ReplaceAllString(text, "!=$1"))
+	if err != nil {
+		return nil, err
+	}
+	c.IncludePrerelease = true // 3.260.0-dev satisfies >=3.100.0
+	return c, nil
+}
