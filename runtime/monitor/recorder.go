@@ -1,0 +1,348 @@
+package monitor
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/yamlhost/yamlhost/value"
+	"github.com/yamlhost/yamlhost/value/urn"
+)
+
+// Recorder is a Monitor for tests: it writes down what a program asks for and answers from a script. Set the exported
+// fields before use; a nil function stands for a provider that accepts everything: it gives resources the ID
+// id-<name>, unknown in a preview, echoes inputs as outputs and arguments as results.
+type Recorder struct {
+	Deployment Info
+	Register   func(RegisterRequest) (RegisterResponse, error)
+	Read       func(ReadRequest) (ReadResponse, error)
+	Function   func(InvokeRequest) (InvokeResponse, error)
+	Method     func(CallRequest) (CallResponse, error)
+
+	mu       sync.Mutex // guards the rest
+	requests []any
+	outputs  map[urn.URN]value.Value
+}
+
+var _ Monitor = (*Recorder)(nil)
+
+func (r *Recorder) record(request any) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.requests = append(r.requests, request)
+}
+
+// Requests are the requests so far, in the order in which they came: RegisterRequest, ReadRequest, InvokeRequest,
+// CallRequest and Package.
+func (r *Recorder) Requests() []any {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.requests)
+}
+
+// Registered is the registration of a resource by name, and whether there was one.
+func (r *Recorder) Registered(name string) (RegisterRequest, bool) {
+	for _, request := range r.Requests() {
+		if g, ok := request.(RegisterRequest); ok && g.Name == name {
+			return g, true
+		}
+	}
+	return RegisterRequest{}, false
+}
+
+// Outputs are the outputs that were registered for a resource; null when there were none.
+func (r *Recorder) Outputs(u urn.URN) value.Value {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.outputs[u]
+}
+
+// Info is the deployment of the script.
+func (r *Recorder) Info(context.Context) (Info, error) { return r.Deployment, nil }
+
+// SupportsFeature says yes to everything.
+func (r *Recorder) SupportsFeature(context.Context, string) (bool, error) { return true, nil }
+
+// RegisterPackage makes the reference from name and version.
+func (r *Recorder) RegisterPackage(_ context.Context, p Package) (string, error) {
+	r.record(p)
+	ref := p.Name + "@" + p.Version
+	if q := p.Parameterization; q != nil {
+		ref = q.Name + "@" + q.Version + " by " + ref
+	}
+	return ref, nil
+}
+
+// RegisterResource answers from the script.
+func (r *Recorder) RegisterResource(_ context.Context, g RegisterRequest) (RegisterResponse, error) {
+	r.record(g)
+	response := RegisterResponse{
+		URN: r.urn(g.Parent, g.Type, g.Name), Outputs: g.Inputs, Known: !r.Deployment.DryRun,
+	}
+	if g.Custom {
+		response.ID = value.String("id-" + g.Name)
+		if r.Deployment.DryRun {
+			response.ID = value.Unknown(value.KindString)
+		}
+	}
+	if r.Register == nil || g.Type == urn.RootStackType {
+		return response, nil
+	}
+	scripted, err := r.Register(g)
+	if scripted.URN == "" {
+		scripted.URN = response.URN
+	}
+	return scripted, err
+}
+
+func (r *Recorder) urn(parent urn.URN, typ, name string) urn.URN {
+	return urn.New(r.Deployment.Stack, r.Deployment.Project, parent, typ, name)
+}
+
+// RegisterOutputs keeps the outputs.
+func (r *Recorder) RegisterOutputs(_ context.Context, u urn.URN, outputs value.Value) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.outputs == nil {
+		r.outputs = make(map[urn.URN]value.Value)
+	}
+	r.outputs[u] = outputs
+	return nil
+}
+
+// ReadResource answers from the script.
+func (r *Recorder) ReadResource(_ context.Context, g ReadRequest) (ReadResponse, error) {
+	r.record(g)
+	response := ReadResponse{URN: r.urn(g.Parent, g.Type, g.Name), ID: g.ID, Outputs: g.State, Known: g.ID.IsKnown()}
+	if r.Read == nil {
+		return response, nil
+	}
+	scripted, err := r.Read(g)
+	if scripted.URN == "" {
+		scripted.URN = response.URN
+	}
+	return scripted, err
+}
+
+// Invoke answers from the script.
+func (r *Recorder) Invoke(_ context.Context, g InvokeRequest) (InvokeResponse, error) {
+	r.record(g)
+	if r.Function == nil {
+		return InvokeResponse{Result: g.Args.Bare()}, nil
+	}
+	return r.Function(g)
+}
+
+// Call answers from the script.
+func (r *Recorder) Call(_ context.Context, g CallRequest) (CallResponse, error) {
+	r.record(g)
+	if r.Method == nil {
+		return CallResponse{Result: g.Args}, nil
+	}
+	return r.Method(g)
+}
+
+// SignalAndWaitForShutdown does not wait.
+func (r *Recorder) SignalAndWaitForShutdown(context.Context) error { return nil }
+
+// String is everything that was asked for, a paragraph for each request, for golden files. It shows the text of secrets,
+// in secret(…): scripts hold no real ones.
+func (r *Recorder) String() string {
+	var b strings.Builder
+	for _, request := range r.Requests() {
+		p := paragraph{b: &b}
+		switch g := request.(type) {
+		case RegisterRequest:
+			p.register(g)
+		case ReadRequest:
+			p.head("read", g.Type, g.Name, g.SourcePosition)
+			p.value("id", g.ID)
+			p.inputs(g.State, nil)
+			p.urns("parent", g.Parent)
+			p.urns("dependencies", g.Dependencies...)
+			p.text("provider", shortReference(g.Provider))
+			p.texts("secret outputs", g.AdditionalSecretOutputs)
+			p.pack(g.Version, g.PluginDownloadURL, g.PackageRef)
+		case InvokeRequest:
+			p.head("invoke", g.Token, "", g.SourcePosition)
+			p.inputs(g.Args, nil)
+			p.urns("parent", g.Parent)
+			p.urns("depends on", g.DependsOn...)
+			p.text("provider", shortReference(g.Provider))
+			p.pack(g.Version, g.PluginDownloadURL, g.PackageRef)
+		case CallRequest:
+			p.head("call", g.Token, "", g.SourcePosition)
+			p.inputs(g.Args, g.ArgDependencies)
+			p.text("provider", shortReference(g.Provider))
+			p.pack(g.Version, g.PluginDownloadURL, g.PackageRef)
+		case Package:
+			p.head("package", g.Name, g.Version, nil)
+			if q := g.Parameterization; q != nil {
+				p.text("as", q.Name+" "+q.Version+" "+strconv.Quote(string(q.Value)))
+			}
+		}
+	}
+	return b.String()
+}
+
+// paragraph writes the text form of one request; what is empty is left out.
+type paragraph struct{ b *strings.Builder }
+
+func (p paragraph) head(verb, token, name string, at *Position) {
+	if p.b.Len() > 0 {
+		p.b.WriteByte('\n')
+	}
+	p.b.WriteString(verb + " " + token)
+	if name != "" {
+		p.b.WriteString(" " + strconv.Quote(name))
+	}
+	if at != nil {
+		fmt.Fprintf(p.b, " at %d:%d", at.Line, at.Column)
+	}
+	p.b.WriteByte('\n')
+}
+
+func (p paragraph) text(label, text string) {
+	if text != "" {
+		p.b.WriteString("  " + label + ": " + text + "\n")
+	}
+}
+
+func (p paragraph) texts(label string, texts []string) { p.text(label, strings.Join(texts, ", ")) }
+
+func (p paragraph) flag(label string, set *bool) {
+	if set != nil {
+		p.text(label, strconv.FormatBool(*set))
+	}
+}
+
+func (p paragraph) urns(label string, urns ...urn.URN) {
+	texts := make([]string, 0, len(urns))
+	for _, u := range urns {
+		if u != "" {
+			texts = append(texts, shortURN(u))
+		}
+	}
+	p.texts(label, texts)
+}
+
+func (p paragraph) value(label string, v value.Value) {
+	if !v.IsNull() {
+		p.text(label, render(v))
+	}
+}
+
+func (p paragraph) inputs(m value.Value, deps map[string][]urn.URN) {
+	for i, key := range m.Keys() {
+		text := render(m.At(i))
+		if len(deps[key]) > 0 {
+			names := make([]string, len(deps[key]))
+			for j, u := range deps[key] {
+				names[j] = shortURN(u)
+			}
+			text += "  <- " + strings.Join(names, ", ")
+		}
+		p.text("."+key, text)
+	}
+}
+
+func (p paragraph) pack(version, url, ref string) {
+	p.text("version", version)
+	p.text("plugin from", url)
+	p.text("package", ref)
+}
+
+func (p paragraph) register(g RegisterRequest) {
+	p.head("register", g.Type, g.Name, g.SourcePosition)
+	p.inputs(g.Inputs, g.PropertyDependencies)
+	switch {
+	case g.Remote:
+		p.text("kind", "remote component")
+	case !g.Custom:
+		p.text("kind", "component")
+	}
+	p.urns("parent", g.Parent)
+	p.urns("dependencies", g.Dependencies...)
+	p.text("provider", shortReference(g.Provider))
+	for _, pkg := range slices.Sorted(maps.Keys(g.Providers)) {
+		p.text("provider of "+pkg, shortReference(g.Providers[pkg]))
+	}
+	p.pack(g.Version, g.PluginDownloadURL, g.PackageRef)
+	p.flag("protect", g.Protect)
+	p.flag("retain on delete", g.RetainOnDelete)
+	p.flag("delete before replace", g.DeleteBeforeReplace)
+	p.texts("ignore changes", g.IgnoreChanges)
+	p.texts("replace on changes", g.ReplaceOnChanges)
+	p.texts("hide diffs", g.HideDiffs)
+	p.texts("secret outputs", g.AdditionalSecretOutputs)
+	for _, a := range g.Aliases {
+		var parts []string
+		for _, part := range [...]struct{ label, text string }{
+			{"urn", string(a.URN)}, {"name", a.Name}, {"type", a.Type}, {"stack", a.Stack}, {"project", a.Project}, {"parent", shortURN(a.Parent)},
+		} {
+			if part.text != "" {
+				parts = append(parts, part.label+" "+part.text)
+			}
+		}
+		if a.NoParent {
+			parts = append(parts, "no parent")
+		}
+		p.texts("alias", parts)
+	}
+	p.text("import", g.ImportID)
+	if t := g.CustomTimeouts; t != (Timeouts{}) {
+		p.text("timeouts", fmt.Sprintf("create %q, update %q, delete %q, read %q", t.Create, t.Update, t.Delete, t.Read))
+	}
+	p.urns("deleted with", g.DeletedWith)
+	p.urns("replace with", g.ReplaceWith...)
+	p.value("replacement trigger", g.ReplacementTrigger)
+	for _, name := range slices.Sorted(maps.Keys(g.EnvVarMappings)) {
+		p.text("environment "+name, g.EnvVarMappings[name])
+	}
+	for _, kind := range slices.Sorted(maps.Keys(g.Hooks)) {
+		p.texts("hooks "+kind, g.Hooks[kind])
+	}
+}
+
+func shortURN(u urn.URN) string {
+	if u == "" {
+		return ""
+	}
+	return u.Name()
+}
+
+func shortReference(text string) string {
+	ref, err := urn.ParseReference(text)
+	if err != nil {
+		return text
+	}
+	return ref.URN.Name() + "::" + ref.ID
+}
+
+// render is v with the text of secrets, in secret(…).
+func render(v value.Value) string {
+	if v.IsSecret() {
+		return "secret(" + render(v.Public()) + ")"
+	}
+	var parts []string
+	switch {
+	case v.Is(value.KindList):
+		for i := range v.Len() {
+			parts = append(parts, render(v.At(i)))
+		}
+		return "[" + strings.Join(parts, ", ") + "]"
+	case v.Is(value.KindMap):
+		for i, key := range v.Keys() {
+			parts = append(parts, strconv.Quote(key)+": "+render(v.At(i)))
+		}
+		return "{" + strings.Join(parts, ", ") + "}"
+	case v.Is(value.KindResource):
+		ref, _ := v.AsResource()
+		return "resource(" + shortURN(ref.URN) + ")"
+	}
+	return v.String()
+}
