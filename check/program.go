@@ -53,6 +53,8 @@ type Node struct {
 type Edge struct {
 	To    *Node
 	Range diag.Range
+
+	byDefault *ast.Call // the call for which To is the default provider; nil for a name in the text
 }
 
 // Config is a configuration value: either Value is set, from the stack's configuration, or Decl.Default gives it.

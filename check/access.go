@@ -1,0 +1,238 @@
+package check
+
+import (
+	"fmt"
+
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/parser/ast"
+	"github.com/yamlhost/yamlhost/schema"
+)
+
+// step is one step into a value: a member's name or the index of an item.
+type step struct {
+	name    string
+	index   int
+	isIndex bool
+	at      diag.Range
+	owner   string // what is stepped into, as a message names it
+}
+
+// inferAccess follows an access from its root (L8.B, L5.E).
+func (c *checker) inferAccess(e *ast.Access) schema.Type {
+	ref := c.program.refs[e]
+	var t schema.Type
+	switch ref.Kind {
+	case RefPulumi:
+		t = pulumiType
+	case RefNode:
+		t = ref.Node.Type
+	default:
+		return schema.Invalid
+	}
+	if len(e.Steps) > 0 {
+		if fault := c.outOfRange(e, ref); fault {
+			return schema.Invalid
+		}
+	}
+	owner := e.Root.Value
+	for i := range e.Steps {
+		s := &e.Steps[i]
+		t = c.member(t, step{name: s.Name, index: s.Index, isIndex: s.IsIndex, at: s.Range, owner: owner})
+		if t == schema.Invalid {
+			return t
+		}
+		if i == len(e.Steps)-1 {
+			break
+		}
+		if s.IsIndex {
+			owner = fmt.Sprintf("%s[%d]", owner, s.Index)
+		} else {
+			owner += "." + s.Name
+		}
+	}
+	return t
+}
+
+// outOfRange finds an index that a literal list of a variable does not have (L8.D).
+func (c *checker) outOfRange(e *ast.Access, ref Ref) bool {
+	if ref.Kind != RefNode || ref.Node.Kind != VariableNode || !e.Steps[0].IsIndex {
+		return false
+	}
+	list, ok := ref.Node.Variable.Value.(*ast.List)
+	if !ok {
+		return false
+	}
+	if i := e.Steps[0].Index; i < 0 || i >= len(list.Items) {
+		c.errorf(diag.IndexOutOfRange, e.Steps[0].Range, "Items are counted from 0.", "index %d, list has %s", i,
+			counted(len(list.Items), "element"))
+		return true
+	}
+	return false
+}
+
+func counted(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// member is the type behind one step into a value of type t. Where there is no such step it reports that and answers
+// Invalid.
+func (c *checker) member(t schema.Type, s step) schema.Type {
+	switch t := t.(type) {
+	case schema.Primitive:
+		switch t {
+		case schema.Any, schema.JSON, schema.Invalid:
+			return t
+		case schema.AnyResource:
+			if s.isIndex {
+				break
+			}
+			if s.name == "id" || s.name == "urn" {
+				return schema.String
+			}
+			return schema.Any
+		}
+	case *schema.Optional:
+		return c.member(t.Elem, s)
+	case *schema.Token:
+		return c.member(t.Underlying, s)
+	case *schema.Enum:
+		return c.member(t.Base, s)
+	case *schema.Array:
+		if s.isIndex {
+			return t.Item
+		}
+		c.errorf(diag.NotIndexable, s.at, "Write an index, as in ${"+s.owner+"[0]}.", "%s is a list, which has no member %q", s.owner, s.name)
+		return schema.Invalid
+	case *schema.Map:
+		if !s.isIndex {
+			return t.Item
+		}
+		c.errorf(diag.NotIndexable, s.at, fmt.Sprintf("A key is written as a text: [%q].", fmt.Sprint(s.index)),
+			"%s is a map, which has no elements", s.owner)
+		return schema.Invalid
+	case *schema.Object:
+		return c.objectMember(t, s)
+	case *schema.ResourceType:
+		return c.resourceMember(t, s)
+	case *schema.Union:
+		return c.unionMember(t, s)
+	}
+	what := "members"
+	if s.isIndex {
+		what = "elements"
+	}
+	c.errorf(diag.NotIndexable, s.at, "", "%s is %s, which has no %s", s.owner, typeWithArticle(t), what)
+	return schema.Invalid
+}
+
+func (c *checker) objectMember(o *schema.Object, s step) schema.Type {
+	if s.isIndex {
+		c.errorf(diag.NotIndexable, s.at, "", "%s is a map, which has no elements", s.owner)
+		return schema.Invalid
+	}
+	if p := o.Property(s.name); p != nil {
+		c.warnDeprecated(p.Deprecation, s.at, "member", s.name)
+		return p.Type
+	}
+	if !o.Closed {
+		return schema.Any
+	}
+	c.noMember(s, propertyNames(o))
+	return schema.Invalid
+}
+
+func (c *checker) resourceMember(t *schema.ResourceType, s step) schema.Type {
+	if s.isIndex {
+		c.errorf(diag.NotIndexable, s.at, "", "%s is a resource, which has no elements", s.owner)
+		return schema.Invalid
+	}
+	if s.name == "urn" || s.name == "id" && !t.Component {
+		return schema.String // L5.31
+	}
+	var outputs *schema.Object
+	if t.Outputs != nil {
+		outputs = t.Outputs()
+	}
+	if outputs == nil {
+		return schema.Any
+	}
+	if p := outputs.Property(s.name); p != nil {
+		c.warnDeprecated(p.Deprecation, s.at, "output", s.name)
+		return p.Type
+	}
+	names := append(propertyNames(outputs), "urn")
+	if !t.Component {
+		names = append(names, "id")
+	}
+	c.noMember(s, names)
+	return schema.Invalid
+}
+
+// unionMember wants every alternative to allow the step (L8.7).
+func (c *checker) unionMember(u *schema.Union, s step) schema.Type {
+	var results []schema.Type
+	for _, m := range u.Members {
+		var t schema.Type
+		faults := c.attempt(func() { t = c.member(m, s) })
+		if faults.HasErrors() {
+			first := faults[0]
+			first.Detail = sentences(first.Detail, fmt.Sprintf("%s may be %s.", s.owner, typeWithArticle(m)))
+			c.report(first)
+			return schema.Invalid
+		}
+		results = append(results, t)
+	}
+	return unify(results)
+}
+
+func (c *checker) noMember(s step, names []string) {
+	detail := didYouMean(c.suggest(s.name, "members of "+s.owner, func() []string { return names }))
+	switch {
+	case detail != "":
+	case len(names) == 0:
+		detail = "It has no members at all."
+	default:
+		detail = "It has " + listed(names) + "."
+	}
+	c.errorf(diag.NoMember, s.at, detail, "%s has no member %q", s.owner, s.name)
+}
+
+func (c *checker) warnDeprecated(message string, at diag.Range, what, name string) {
+	if message != "" {
+		c.warnf(diag.Deprecated, at, message, "%s %q is deprecated", what, name)
+	}
+}
+
+func propertyNames(o *schema.Object) []string {
+	names := make([]string, 0, len(o.Properties())+2)
+	for _, p := range o.Properties() {
+		names = append(names, p.Name)
+	}
+	return names
+}
+
+// describeExpr names an expression in a message.
+func describeExpr(e ast.Expr) string {
+	switch e := e.(type) {
+	case *ast.Access:
+		name := e.Root.Value
+		for _, s := range e.Steps {
+			if s.IsIndex {
+				name = fmt.Sprintf("%s[%d]", name, s.Index)
+			} else {
+				name += "." + s.Name
+			}
+		}
+		return name
+	case *ast.LocalRef:
+		return e.Local.Name
+	case *ast.Member:
+		return describeExpr(e.Object) + "." + e.Name.Value
+	case *ast.Call:
+		return e.Name.Value + "(…)"
+	}
+	return "this"
+}

@@ -1,0 +1,208 @@
+package check
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/yamlhost/yamlhost/builtins"
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/parser/ast"
+	"github.com/yamlhost/yamlhost/schema"
+)
+
+// inferCall resolves a call and finds the type of its result (L6).
+func (c *checker) inferCall(e *ast.Call) schema.Type {
+	if strings.Contains(e.Name.Value, ":") {
+		return c.inferShortInvoke(e)
+	}
+	f, ok := builtins.Lookup(e.Name.Value)
+	if !ok {
+		c.inferInside(e)
+		c.errorf(diag.UnknownFunction, e.Name.Range, didYouMean(c.suggest(e.Name.Value, "functions", functionNames)),
+			"there is no function fn::%s", e.Name.Value)
+		return schema.Invalid
+	}
+	if f.Warning != "" {
+		c.warnf(diag.Deprecated, e.Name.Range, "", "%s", f.Warning)
+	}
+	if !f.Portable {
+		c.extension(e.Name.Range, "fn::"+f.Name)
+	}
+	if f.Name == invokeName {
+		return c.inferInvoke(e)
+	}
+	args, ok := c.bind(e, f)
+	if !ok {
+		c.inferInside(e)
+		return schema.Invalid
+	}
+	types := make([]schema.Type, len(args))
+	sound := true
+	for i, arg := range args {
+		if arg == nil {
+			continue
+		}
+		types[i] = c.infer(arg)
+		sound = c.fitArgument(f, arg, i, e) && sound
+	}
+	c.program.calls[e] = &Call{Func: f, Args: args}
+	if !sound {
+		return schema.Invalid
+	}
+	for i, t := range types {
+		if t == nil {
+			types[i] = schema.Null
+		}
+	}
+	if t := f.Result(types); t != nil {
+		return t
+	}
+	return schema.Any
+}
+
+const invokeName = "invoke"
+
+// inferInside infers the arguments of a call that makes no sense itself, so that their faults are found.
+func (c *checker) inferInside(e *ast.Call) {
+	c.infer(e.Argument)
+	for _, arg := range e.Args {
+		c.infer(arg)
+	}
+}
+
+func functionNames() []string {
+	var names []string
+	for _, f := range builtins.Table() {
+		names = append(append(names, f.Name), f.Aliases...)
+	}
+	return names
+}
+
+// bind puts the arguments of a call in the order of the parameters (L6.B).
+func (c *checker) bind(e *ast.Call, f *builtins.Func) ([]ast.Expr, bool) {
+	if e.Argument == nil {
+		return c.count(e, f, e.Args, e.Name.Range)
+	}
+	switch f.Shape {
+	case builtins.Positional:
+		list, ok := e.Argument.(*ast.List)
+		if !ok {
+			if f.Min() <= 1 && !f.Variadic {
+				return []ast.Expr{e.Argument}, true // one argument needs no list
+			}
+			return nil, c.badShape(e, f, e.Argument.Range())
+		}
+		return c.count(e, f, list.Items, list.Range())
+	case builtins.Fields:
+		m, ok := e.Argument.(*ast.Map)
+		if !ok {
+			return nil, c.badShape(e, f, e.Argument.Range())
+		}
+		return c.bindFields(e, f, m)
+	}
+	return []ast.Expr{e.Argument}, true
+}
+
+func (c *checker) count(e *ast.Call, f *builtins.Func, args []ast.Expr, at diag.Range) ([]ast.Expr, bool) {
+	if e.Expanded {
+		if len(args)-1 > f.Max() && f.Max() >= 0 {
+			return nil, c.badShape(e, f, at)
+		}
+		return args, true
+	}
+	if len(args) < f.Min() || f.Max() >= 0 && len(args) > f.Max() {
+		return nil, c.badShape(e, f, at)
+	}
+	return args, true
+}
+
+func (c *checker) bindFields(e *ast.Call, f *builtins.Func, m *ast.Map) ([]ast.Expr, bool) {
+	args := make([]ast.Expr, len(f.Params))
+	names := make([]string, len(f.Params))
+	for i, p := range f.Params {
+		names[i] = p.Name
+	}
+	ok := true
+	for _, entry := range m.Entries {
+		key, literal := entry.Key.(*ast.String)
+		if !literal {
+			c.errorf(diag.NotLiteral, entry.Key.Range(), "", "the keys of fn::%s must be literal", f.Name)
+			ok = false
+			continue
+		}
+		found := false
+		for i, name := range names {
+			if strings.EqualFold(name, key.Value) {
+				args[i], found = entry.Value, true
+				if name != key.Value {
+					c.warnf(diag.Capitalisation, key.Range(), "", "write %s as %s", key.Value, name)
+				}
+			}
+		}
+		if !found {
+			ok = false
+			c.errorf(diag.UnknownKey, key.Range(), didYouMean(diag.Suggest(key.Value, names)), "fn::%s takes no %q", f.Name, key.Value)
+		}
+	}
+	for i := range f.Params {
+		if args[i] == nil && !f.Params[i].Optional {
+			ok = false
+			c.errorf(diag.BadArguments, e.Name.Range, f.Params[i].Doc, "fn::%s needs %s", f.Name, names[i])
+		}
+	}
+	return args, ok
+}
+
+// badShape reports arguments that do not go with the parameters, and answers false.
+func (c *checker) badShape(e *ast.Call, f *builtins.Func, at diag.Range) bool {
+	name := "fn::" + f.Name
+	if e.Argument == nil {
+		name = f.Name
+	}
+	hint := ""
+	if f.Example != "" && e.Argument != nil {
+		hint = "For example: " + f.Example
+	}
+	c.errorf(diag.BadArguments, at, hint, "%s takes %s", name, shapeOf(f, e.Argument != nil))
+	return false
+}
+
+func shapeOf(f *builtins.Func, asList bool) string {
+	names := make([]string, len(f.Params))
+	for i, p := range f.Params {
+		names[i] = p.Name
+		if p.Optional {
+			names[i] += "?"
+		}
+	}
+	if f.Variadic && len(names) > 0 {
+		names[len(names)-1] += "..."
+	}
+	list := strings.Join(names, ", ")
+	switch {
+	case f.Shape == builtins.Fields:
+		return "a map with " + list
+	case asList:
+		return "a list: [" + list + "]"
+	}
+	return "(" + list + ")"
+}
+
+func (c *checker) fitArgument(f *builtins.Func, arg ast.Expr, i int, e *ast.Call) bool {
+	p := f.Param(i)
+	if p == nil || p.Type == nil {
+		return true
+	}
+	if e.Expanded && i == len(e.Args)-1 && e.Argument == nil {
+		return c.fit(arg, &schema.Array{Item: p.Type}, &place{what: "the expanded argument of " + f.Name, strict: true})
+	}
+	if p.Literal {
+		if _, ok := arg.(*ast.String); !ok {
+			c.errorf(diag.NotLiteral, arg.Range(), "", "%s of fn::%s must be a literal text", p.Name, f.Name)
+			return false
+		}
+	}
+	what := fmt.Sprintf("argument %s of fn::%s", strconv.Quote(p.Name), f.Name)
+	return c.fit(arg, p.Type, &place{what: what, strict: true, nullable: p.Optional})
+}

@@ -1,0 +1,131 @@
+package check
+
+import (
+	"context"
+
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/parser/ast"
+	"github.com/yamlhost/yamlhost/schema"
+)
+
+// Options are what Check needs to know besides the text.
+type Options struct {
+	Project string // the project's name: the namespace of configuration keys without one
+	// Schemas finds packages. Without it the types of resources and functions stay unknown, and none is reported missing.
+	Schemas schema.Loader
+	// Packages are the packages that the project declares (L1.H), in the order of their files.
+	Packages []schema.Descriptor
+	// Config is the stack's configuration by full key, <namespace>:<name>.
+	Config map[string]ConfigText
+	// ConfigKnown tells whether Config is that of a stack. Without one, missing values are not reported.
+	ConfigKnown bool
+	ProgramDir  string
+}
+
+// ConfigText is a configuration value as the stack has it (L2.3).
+type ConfigText struct {
+	Text    string // scalars as they are, lists and maps as JSON
+	Secret  bool
+	Project bool // given by the project file, not by the stack
+}
+
+// Check finds out what a program means. The Program is usable whatever the diagnostics say, but only one without errors
+// may be evaluated. Every fault is reported once, and what follows from it is not (D7).
+func Check(ctx context.Context, file *ast.File, opts Options) (*Program, diag.Diagnostics) {
+	c := newChecker(ctx, file, opts)
+	c.declare()
+	c.findDefaultProviders()
+	c.loadPackages()
+	c.link()
+	c.order()
+	c.checkNodes()
+	c.checkOutputs()
+	c.reportMissingPackages()
+	return c.program, *c.sink
+}
+
+// checker is one run of Check. It is used by one goroutine.
+type checker struct {
+	ctx     context.Context
+	opts    Options
+	file    *ast.File
+	program *Program
+	sink    *diag.Diagnostics
+
+	declared map[string]*Node // configuration, resources and variables by name (L3.1)
+	byKey    map[string]*Node // configuration by full key, declared or not
+	all      []*Node          // in source order: configuration, resources, variables; then undeclared configuration
+
+	undeclared map[string]*undeclaredName
+	names      []string // what a name may have been meant to be; computed once
+
+	packages     packages
+	defaults     map[string]*Node // the default provider of each package
+	cyclic       map[*Node]bool
+	fromResource map[*Node]bool // variables, as far as asked (L8.18)
+	locals       map[*ast.Local]schema.Type
+	operators    int // depth of operators around the expression at hand, for Y400
+	suggestMemo  map[suggestKey][]string
+	resourceKeys map[urnKey]*Node
+}
+
+func newChecker(ctx context.Context, file *ast.File, opts Options) *checker {
+	size := 0
+	if file.Source != nil {
+		size = len(file.Source.Text()) / 24 // about one expression for so many bytes
+	}
+	name := opts.Project
+	if name == "" {
+		name = file.Name.Text()
+	}
+	opts.Project = name
+	return &checker{
+		ctx:  ctx,
+		opts: opts,
+		file: file,
+		sink: new(diag.Diagnostics),
+		program: &Program{
+			File:  file,
+			Name:  name,
+			refs:  make(map[*ast.Access]Ref, size/4),
+			calls: make(map[*ast.Call]*Call),
+			types: make(map[ast.Expr]schema.Type, size),
+		},
+		declared:     make(map[string]*Node, len(file.Config)+len(file.Variables)+len(file.Resources)),
+		byKey:        make(map[string]*Node),
+		undeclared:   make(map[string]*undeclaredName),
+		defaults:     make(map[string]*Node),
+		cyclic:       make(map[*Node]bool),
+		fromResource: make(map[*Node]bool),
+		locals:       make(map[*ast.Local]schema.Type),
+		suggestMemo:  make(map[suggestKey][]string),
+		resourceKeys: make(map[urnKey]*Node, len(file.Resources)),
+	}
+}
+
+// checkNodes gives every node its type, each behind what it needs.
+func (c *checker) checkNodes() {
+	for _, n := range c.program.Nodes {
+		switch n.Kind {
+		case ConfigNode:
+			c.checkConfig(n)
+		case VariableNode:
+			n.Type = c.infer(n.Variable.Value)
+		case ResourceNode:
+			c.checkResource(n)
+		}
+		if c.cyclic[n] && n.Kind != ResourceNode {
+			n.Type = schema.Invalid
+		}
+	}
+	if e := c.file.RequiredVersion; e != nil {
+		c.infer(e)
+		c.fit(e, schema.String, &place{what: "pulumi.requiredVersion", strict: true})
+	}
+}
+
+func (c *checker) checkOutputs() {
+	for _, o := range c.program.Outputs {
+		o.Type = c.infer(o.Decl.Value)
+	}
+}

@@ -1,0 +1,317 @@
+package check
+
+import (
+	"errors"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/parser/ast"
+	"github.com/yamlhost/yamlhost/schema"
+	"github.com/yamlhost/yamlhost/value"
+)
+
+// checkConfig gives a configuration value its type and, where the stack has it, its value (L2.30–L2.37).
+func (c *checker) checkConfig(n *Node) {
+	config, decl := n.Config, n.Config.Decl
+	text, set := c.opts.Config[config.Key]
+	if decl == nil {
+		c.guessConfig(n, text, set)
+		return
+	}
+	var declared schema.Type
+	if decl.Type != nil {
+		declared = configType(decl.Type)
+	}
+	var fallback schema.Type
+	if decl.Default != nil {
+		fallback = c.infer(decl.Default)
+		if declared != nil {
+			c.checkDefault(decl, declared)
+		}
+	}
+	switch {
+	case declared != nil && fallback == schema.Null:
+		n.Type = schema.OptionalOf(declared)
+	case declared != nil:
+		n.Type = declared
+	case fallback == schema.Null:
+		n.Type = schema.Any
+	case fallback != nil:
+		n.Type = widened(fallback)
+	default:
+		n.Type = schema.Any
+	}
+	secret := text.Secret || decl.Secret != nil && decl.Secret.Value
+	switch {
+	case set && declared == nil && (fallback == nil || fallback == schema.Null):
+		c.guessConfig(n, text, true)
+		if secret && config.Value != nil {
+			v := config.Value.Secret()
+			config.Value = &v
+		}
+	case set:
+		c.convertConfig(n, text, secret)
+	case decl.Default == nil && c.opts.ConfigKnown:
+		kind := ""
+		if secret {
+			kind = "--secret "
+		}
+		c.errorf(diag.ConfigMissing, decl.Name.Range, "Set it with: yamlhost config set "+kind+config.Key+" VALUE",
+			"config %s is required", config.Key)
+	}
+}
+
+// guessConfig types a value by its text alone, as nothing declares it (L2.30). The text is kept for properties that want
+// text (L2.33).
+func (c *checker) guessConfig(n *Node, text ConfigText, set bool) {
+	n.Type = schema.Any
+	if !set {
+		return
+	}
+	v := guess(text.Text)
+	n.Type = typeOfValue(v)
+	if text.Secret {
+		v = v.Secret()
+	}
+	n.Config.Value, n.Config.Text = &v, &text.Text
+}
+
+func (c *checker) convertConfig(n *Node, text ConfigText, secret bool) {
+	want := schema.Required(n.Type)
+	v, err := textTo(want, text.Text)
+	if err != nil {
+		what := "the value"
+		if !secret {
+			what = shown(text.Text)
+		}
+		where := "in the stack's configuration"
+		if text.Project {
+			where = "in the project file"
+		}
+		c.errorf(diag.ConfigConversion, n.Config.Decl.Name.Range, "It is given "+where+" and declared here.",
+			"config %s: %s is not %s", n.Config.Key, what, withArticle(schema.TypeName(want)))
+		return
+	}
+	if secret {
+		v = v.Secret()
+	}
+	n.Config.Value = &v
+}
+
+// checkDefault compares a default with the declared type (L2.22).
+func (c *checker) checkDefault(decl *ast.Config, declared schema.Type) {
+	at := &place{what: "default of " + strconv.Quote(decl.Name.Value), strict: true, nullable: true}
+	faults := c.attempt(func() { c.fit(decl.Default, declared, at) })
+	for _, d := range faults {
+		if d.Severity == diag.Error {
+			d.Code = diag.ConfigDefault
+		}
+		c.report(d)
+	}
+}
+
+// configType is a declared type (L2.20); the parser has reported names that are none.
+func configType(t *ast.ConfigType) schema.Type {
+	switch t.Name {
+	case "string":
+		return schema.String
+	case "number":
+		return schema.Number
+	case "integer":
+		return schema.Integer
+	case "boolean":
+		return schema.Bool
+	case "object":
+		return &schema.Map{Item: schema.Any}
+	case "list":
+		if t.Item == nil {
+			return &schema.Array{Item: schema.Any}
+		}
+		return &schema.Array{Item: configType(t.Item)}
+	}
+	return schema.Any
+}
+
+// widened is the type that a default stands for when the stack may give another value of its kind.
+func widened(t schema.Type) schema.Type {
+	switch t := t.(type) {
+	case *schema.Object:
+		return &schema.Map{Item: schema.Any}
+	case *schema.Array:
+		if t.Item == schema.Invalid {
+			return &schema.Array{Item: schema.Any}
+		}
+		return &schema.Array{Item: widened(t.Item)}
+	case *schema.Optional:
+		return schema.OptionalOf(widened(t.Elem))
+	case schema.Primitive:
+		if t == schema.Integer {
+			return schema.Number
+		}
+	}
+	return t
+}
+
+// guess is L2.30.
+func guess(text string) value.Value {
+	if len(text) > 1 && text[0] == '0' && text[1] != '.' {
+		return value.String(text)
+	}
+	if decimalInteger.MatchString(text) {
+		if f, err := strconv.ParseFloat(text, 64); err == nil {
+			return value.Number(f)
+		}
+	}
+	if b, err := strconv.ParseBool(text); err == nil {
+		return value.Bool(b)
+	}
+	if f, err := strconv.ParseFloat(text, 64); err == nil || errors.Is(err, strconv.ErrRange) && !math.IsInf(f, 0) {
+		return value.Number(f)
+	}
+	if v, err := value.FromJSON(text); err == nil {
+		return v
+	}
+	return value.String(text)
+}
+
+var (
+	decimalInteger = regexp.MustCompile(`^[+-]?[0-9]+$`)
+	booleanTexts   = map[string]bool{"true": true, "1": true, "false": false, "0": false}
+)
+
+var errConversion = errors.New("the text does not fit")
+
+// textTo converts a configuration text to a type (L2.34).
+func textTo(t schema.Type, text string) (value.Value, error) {
+	switch t := t.(type) {
+	case schema.Primitive:
+		switch t {
+		case schema.String:
+			return value.String(text), nil
+		case schema.Bool:
+			if b, ok := booleanTexts[strings.ToLower(text)]; ok {
+				return value.Bool(b), nil
+			}
+			return value.Null, errConversion
+		case schema.Number, schema.Integer:
+			f, err := strconv.ParseFloat(text, 64)
+			if err != nil || math.IsInf(f, 0) || math.IsNaN(f) || t == schema.Integer && f != math.Trunc(f) ||
+				strings.ContainsAny(text, "xXpP_") {
+				return value.Null, errConversion
+			}
+			return value.Number(f), nil
+		}
+		return guess(text), nil
+	case *schema.Optional:
+		return textTo(t.Elem, text)
+	}
+	v, err := value.FromJSON(text)
+	if err != nil {
+		return value.Null, errConversion
+	}
+	return jsonTo(t, v)
+}
+
+// jsonTo converts what JSON gave to a type: containers as they are, scalars inside them by the same rules as texts.
+func jsonTo(t schema.Type, v value.Value) (value.Value, error) {
+	switch t := t.(type) {
+	case *schema.Array:
+		items, ok := v.AsList()
+		if !ok {
+			return value.Null, errConversion
+		}
+		converted := make([]value.Value, len(items))
+		for i, item := range items {
+			var err error
+			if converted[i], err = jsonTo(t.Item, item); err != nil {
+				return value.Null, err
+			}
+		}
+		return value.List(converted...), nil
+	case *schema.Map, *schema.Object:
+		if !v.Is(value.KindMap) {
+			return value.Null, errConversion
+		}
+		return v, nil
+	case *schema.Optional:
+		if v.IsNull() {
+			return v, nil
+		}
+		return jsonTo(t.Elem, v)
+	case schema.Primitive:
+		if t == schema.Any || t == schema.Invalid {
+			return v, nil
+		}
+		if v.IsNull() || v.Is(value.KindList) || v.Is(value.KindMap) {
+			return value.Null, errConversion
+		}
+		text, err := value.Text(v)
+		if err != nil {
+			return value.Null, errConversion
+		}
+		s, _ := text.AsString()
+		return textTo(t, s)
+	}
+	return v, nil
+}
+
+// typeOfValue is the type of a known value.
+func typeOfValue(v value.Value) schema.Type {
+	switch v.Kind() {
+	case value.KindNull:
+		return schema.Null
+	case value.KindBool:
+		return schema.Bool
+	case value.KindString:
+		return schema.String
+	case value.KindNumber:
+		if f, _ := v.AsNumber(); f == math.Trunc(f) {
+			return schema.Integer
+		}
+		return schema.Number
+	case value.KindList:
+		items, _ := v.AsList()
+		var types []schema.Type
+		for _, item := range items {
+			types = append(types, typeOfValue(item))
+		}
+		return &schema.Array{Item: unify(types)}
+	case value.KindMap:
+		return &schema.Map{Item: schema.Any}
+	}
+	return schema.Any
+}
+
+func withArticle(noun string) string {
+	if noun != "" && slices.Contains([]byte("aeio"), noun[0]) {
+		return "an " + noun
+	}
+	return "a " + noun
+}
+
+// ConfigText is the text of the configuration value that an expression stands for as it is, through variables too, when
+// nothing declares its type: a property that wants text is to get it unchanged (L2.33). ok is false for everything else.
+func (p *Program) ConfigText(e ast.Expr) (text string, ok bool) {
+	for range maxIndirections {
+		access, isAccess := e.(*ast.Access)
+		if !isAccess || len(access.Steps) > 0 {
+			return "", false
+		}
+		n := p.refs[access].Node
+		switch {
+		case n == nil:
+			return "", false
+		case n.Kind == VariableNode:
+			e = n.Variable.Value
+		case n.Kind == ConfigNode && n.Config.Text != nil:
+			return *n.Config.Text, true
+		default:
+			return "", false
+		}
+	}
+	return "", false
+}

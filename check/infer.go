@@ -1,0 +1,375 @@
+package check
+
+import (
+	"fmt"
+
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/parser/ast"
+	"github.com/yamlhost/yamlhost/schema"
+)
+
+// infer finds the type of an expression and of everything inside it, and records them (L8.A). What is wrong inside is
+// reported here, once; whether the type is the right one for its place is for fit.
+func (c *checker) infer(e ast.Expr) schema.Type {
+	if e == nil {
+		return schema.Invalid
+	}
+	if t, known := c.program.types[e]; known {
+		return t
+	}
+	t := c.inferNew(e)
+	c.program.types[e] = t
+	return t
+}
+
+func (c *checker) inferNew(e ast.Expr) schema.Type {
+	switch e := e.(type) {
+	case *ast.Null:
+		return schema.Null
+	case *ast.Bool:
+		return schema.Bool
+	case *ast.Number:
+		if e.Integer {
+			return schema.Integer
+		}
+		return schema.Number
+	case *ast.String:
+		return schema.String
+	case *ast.Template:
+		c.inferTemplate(e)
+		return schema.String
+	case *ast.Access:
+		return c.inferAccess(e)
+	case *ast.List:
+		types := make([]schema.Type, len(e.Items))
+		for i, item := range e.Items {
+			types[i] = c.infer(item)
+		}
+		return &schema.Array{Item: unify(types)}
+	case *ast.Map:
+		return c.inferMap(e)
+	case *ast.Call:
+		return c.inferCall(e)
+	case *ast.Unary:
+		return c.inferUnary(e)
+	case *ast.Binary:
+		return c.inferBinary(e)
+	case *ast.Conditional:
+		c.operand(e.Condition, schema.Bool, "the condition")
+		return unify([]schema.Type{c.infer(e.Then), c.infer(e.Else)})
+	case *ast.Index:
+		return c.inferIndex(e)
+	case *ast.Member:
+		t := c.infer(e.Object)
+		return c.member(t, step{name: e.Name.Value, at: e.Name.Range, owner: describeExpr(e.Object)})
+	case *ast.Splat:
+		return c.inferSplat(e)
+	case *ast.For:
+		return c.inferFor(e)
+	case *ast.LocalRef:
+		if t, bound := c.locals[e.Local]; bound {
+			return t
+		}
+		return schema.Any
+	case *ast.Bad:
+		return schema.Invalid
+	}
+	panic(fmt.Sprintf("check lacks a case for the expression %T", e))
+}
+
+// inferTemplate checks that every part can be put into a text (L5.C, L5.16).
+func (c *checker) inferTemplate(e *ast.Template) {
+	for _, part := range e.Parts {
+		t := c.infer(part)
+		if _, literal := part.(*ast.String); literal {
+			continue
+		}
+		c.printable(part, t)
+	}
+}
+
+func (c *checker) printable(e ast.Expr, t schema.Type) {
+	hint := ""
+	switch t := schema.Required(t).(type) {
+	case schema.Primitive:
+		switch t {
+		case schema.Null:
+			c.warnf(diag.NotPrintable, e.Range(), "It becomes an empty text.", "this is null")
+			return
+		case schema.Asset, schema.Archive:
+			hint = "Use its content or its path instead."
+		case schema.AnyResource:
+			hint = resourceHint(e)
+		}
+	case *schema.Array:
+		hint = "Use fn::join to put its items into one text, or fn::toJSON."
+	case *schema.Map, *schema.Object:
+		hint = "Use fn::toJSON, or name one of its members."
+	case *schema.ResourceType:
+		hint = resourceHint(e)
+	case *schema.Union:
+		for _, member := range t.Members {
+			if len(c.attempt(func() { c.printable(e, member) })) == 0 {
+				return
+			}
+		}
+		hint = "Use fn::toJSON, or name one of its members."
+	case *schema.Token:
+		c.printable(e, t.Underlying)
+		return
+	}
+	if hint != "" {
+		c.errorf(diag.NotPrintable, e.Range(), hint, "cannot put %s into a string", withArticle(schema.TypeName(t)))
+	}
+}
+
+func resourceHint(e ast.Expr) string {
+	if a, ok := e.(*ast.Access); ok && len(a.Steps) == 0 {
+		return "Use ${" + a.Root.Value + ".id}, or another of its properties."
+	}
+	return "Use its id, or another of its properties."
+}
+
+// inferMap makes an object of a map whose keys are all literal, and otherwise a map.
+func (c *checker) inferMap(m *ast.Map) schema.Type {
+	computed := false
+	for _, entry := range m.Entries {
+		if _, literal := entry.Key.(*ast.String); !literal {
+			computed = true
+			c.infer(entry.Key)
+			c.fit(entry.Key, schema.String, &place{what: "a key"})
+		} else {
+			c.program.types[entry.Key] = schema.String
+		}
+		c.infer(entry.Value)
+	}
+	types := c.program.types
+	if computed {
+		values := make([]schema.Type, len(m.Entries))
+		for i, entry := range m.Entries {
+			values[i] = types[entry.Value]
+		}
+		item := unify(values)
+		if _, mixed := item.(*schema.Union); mixed {
+			item = schema.Any
+		}
+		return &schema.Map{Item: item}
+	}
+	// The members are listed only for those who ask: most literals are checked against their place entry by entry.
+	return schema.NewObject("", true, func() []*schema.Property {
+		members := make([]*schema.Property, 0, len(m.Entries))
+		for _, entry := range m.Entries {
+			key := entry.Key.(*ast.String)
+			members = append(members, &schema.Property{Name: key.Value, Type: types[entry.Value], Required: true})
+		}
+		return members
+	})
+}
+
+func (c *checker) inferUnary(e *ast.Unary) schema.Type {
+	if e.Op == "!" {
+		c.operand(e.Operand, schema.Bool, "the operand of !")
+		return schema.Bool
+	}
+	t := c.operand(e.Operand, schema.Number, "the operand of "+e.Op)
+	if schema.Required(t) == schema.Integer {
+		return schema.Integer
+	}
+	return schema.Number
+}
+
+func (c *checker) inferBinary(e *ast.Binary) schema.Type {
+	sides := func(want schema.Type) (left, right schema.Type) {
+		return c.operand(e.Left, want, "the left side of "+e.Op), c.operand(e.Right, want, "the right side of "+e.Op)
+	}
+	switch e.Op {
+	case "==", "!=":
+		c.infer(e.Left)
+		c.infer(e.Right)
+		return schema.Bool
+	case "&&", "||":
+		sides(schema.Bool)
+		return schema.Bool
+	case "<", "<=", ">", ">=":
+		sides(schema.Number)
+		return schema.Bool
+	}
+	left, right := sides(schema.Number)
+	if e.Op != "/" && schema.Required(left) == schema.Integer && schema.Required(right) == schema.Integer {
+		return schema.Integer
+	}
+	return schema.Number
+}
+
+// operand infers an operand and requires a type of it.
+func (c *checker) operand(e ast.Expr, want schema.Type, what string) schema.Type {
+	t := c.infer(e)
+	c.fit(e, want, &place{what: what, strict: true})
+	return t
+}
+
+func (c *checker) inferIndex(e *ast.Index) schema.Type {
+	collection := c.infer(e.Collection)
+	c.infer(e.Key)
+	owner := describeExpr(e.Collection)
+	switch k := e.Key.(type) {
+	case *ast.Number:
+		if k.Integer {
+			return c.member(collection, step{index: int(k.Value), isIndex: true, at: e.Key.Range(), owner: owner})
+		}
+	case *ast.String:
+		return c.member(collection, step{name: k.Value, at: e.Key.Range(), owner: owner})
+	}
+	switch t := schema.Required(collection).(type) {
+	case *schema.Array:
+		c.fit(e.Key, schema.Number, &place{what: "the index of a list", strict: true})
+		return t.Item
+	case *schema.Map:
+		c.fit(e.Key, schema.String, &place{what: "the key of a map"})
+		return t.Item
+	case *schema.Object:
+		c.fit(e.Key, schema.String, &place{what: "the key of a map"})
+		return memberUnion(t)
+	case *schema.ResourceType:
+		c.fit(e.Key, schema.String, &place{what: "the name of a property"})
+		return schema.Any
+	case schema.Primitive:
+		if open(t) {
+			return schema.Any
+		}
+	case *schema.Union, *schema.Token, *schema.Enum:
+		return schema.Any
+	}
+	c.errorf(diag.NotIndexable, e.Key.Range(), "", "%s has neither members nor elements", typeWithArticle(collection))
+	return schema.Invalid
+}
+
+func (c *checker) inferSplat(e *ast.Splat) schema.Type {
+	source := schema.Required(c.infer(e.Source))
+	item := source
+	switch t := source.(type) {
+	case *schema.Array:
+		item = t.Item
+	case schema.Primitive:
+		if open(t) || t == schema.Null {
+			item = schema.Any
+		}
+	case *schema.Union, *schema.Token:
+		item = schema.Any
+	}
+	c.locals[e.Item] = item
+	return &schema.Array{Item: c.infer(e.Each)}
+}
+
+func (c *checker) inferFor(e *ast.For) schema.Type {
+	var key, item schema.Type = schema.Any, schema.Any
+	collection := c.infer(e.Collection)
+	switch t := schema.Required(collection).(type) {
+	case *schema.Array:
+		key, item = schema.Integer, t.Item
+	case *schema.Map:
+		key, item = schema.String, t.Item
+	case *schema.Object:
+		key, item = schema.String, memberUnion(t)
+	case schema.Primitive:
+		if !open(t) {
+			c.errorf(diag.NotAssignable, e.Collection.Range(), "", "a for expression goes over a list or a map, not %s",
+				typeWithArticle(collection))
+			key, item = schema.Invalid, schema.Invalid
+		}
+	case *schema.ResourceType:
+		c.errorf(diag.NotAssignable, e.Collection.Range(), "", "a for expression goes over a list or a map, not %s",
+			typeWithArticle(collection))
+		key, item = schema.Invalid, schema.Invalid
+	}
+	if e.KeyName != nil {
+		c.locals[e.KeyName] = key
+	}
+	c.locals[e.ValueName] = item
+	if e.Condition != nil {
+		c.operand(e.Condition, schema.Bool, "the condition")
+	}
+	value := c.infer(e.Value)
+	if e.Key == nil {
+		return &schema.Array{Item: value}
+	}
+	c.infer(e.Key)
+	c.fit(e.Key, schema.String, &place{what: "a key"})
+	if e.Grouped {
+		value = &schema.Array{Item: value}
+	}
+	return &schema.Map{Item: value}
+}
+
+func memberUnion(o *schema.Object) schema.Type {
+	if !o.Closed {
+		return schema.Any
+	}
+	types := make([]schema.Type, 0, len(o.Properties()))
+	for _, p := range o.Properties() {
+		types = append(types, p.Type)
+	}
+	return unify(types)
+}
+
+// open reports whether a type says nothing about what can be done with a value of it.
+func open(t schema.Type) bool {
+	return t == schema.Any || t == schema.Invalid || t == schema.JSON
+}
+
+// maxUnion is the number of alternatives beyond which a type is not worth following.
+const maxUnion = 8
+
+// unify is the type of something that has one of several types; Invalid for none, which goes with everything.
+func unify(types []schema.Type) schema.Type {
+	var distinct []schema.Type
+	optional := false
+	for _, t := range types {
+		switch t {
+		case schema.Invalid:
+			return schema.Invalid
+		case schema.Any:
+			return schema.Any
+		case schema.Null:
+			optional = true
+			continue
+		}
+		if o, ok := t.(*schema.Optional); ok {
+			t, optional = schema.Required(o), true
+		}
+		known := false
+		for i, d := range distinct {
+			if known = schema.Identical(d, t); known {
+				break
+			}
+			if d == schema.Integer && t == schema.Number || d == schema.Number && t == schema.Integer {
+				distinct[i], known = schema.Number, true
+				break
+			}
+		}
+		if !known {
+			if len(distinct) == maxUnion {
+				return schema.Any
+			}
+			distinct = append(distinct, t)
+		}
+	}
+	var result schema.Type
+	switch len(distinct) {
+	case 0:
+		if optional {
+			return schema.Null
+		}
+		return schema.Invalid
+	case 1:
+		result = distinct[0]
+	default:
+		result = &schema.Union{Members: distinct}
+	}
+	if optional {
+		return schema.OptionalOf(result)
+	}
+	return result
+}
+
+func typeWithArticle(t schema.Type) string { return withArticle(schema.TypeName(t)) }

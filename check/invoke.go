@@ -1,0 +1,287 @@
+package check
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/yamlhost/yamlhost/builtins"
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/parser/ast"
+	"github.com/yamlhost/yamlhost/schema"
+)
+
+// field finds an entry of a map by its key, whatever the capitalisation (L1.20).
+func field(m *ast.Map, name string) ast.Expr {
+	for _, entry := range m.Entries {
+		if key, ok := entry.Key.(*ast.String); ok && strings.EqualFold(key.Value, name) {
+			return entry.Value
+		}
+	}
+	return nil
+}
+
+// invokeBody is the argument of fn::invoke; nil for everything else.
+func invokeBody(e *ast.Call) *ast.Map {
+	if !strings.EqualFold(e.Name.Value, invokeName) {
+		return nil
+	}
+	m, _ := e.Argument.(*ast.Map)
+	return m
+}
+
+// invokedToken is the token of the provider function that a call calls, as written; nil when it calls none.
+func invokedToken(e *ast.Call) *ast.Literal {
+	if strings.Contains(e.Name.Value, ":") {
+		return &e.Name
+	}
+	var token ast.Expr
+	if body := invokeBody(e); body != nil {
+		token = field(body, "function")
+	} else if strings.EqualFold(e.Name.Value, invokeName) && len(e.Args) > 0 {
+		token = e.Args[0]
+	}
+	if s, ok := token.(*ast.String); ok {
+		return &ast.Literal{Value: s.Value, Range: s.Range()}
+	}
+	return nil
+}
+
+// invokeOptions are the options of fn::invoke; nil when there are none.
+func invokeOptions(e *ast.Call) *ast.Map {
+	if body := invokeBody(e); body != nil {
+		options, _ := field(body, "options").(*ast.Map)
+		return options
+	}
+	if strings.EqualFold(e.Name.Value, invokeName) && len(e.Args) > 3 {
+		options, _ := e.Args[3].(*ast.Map)
+		return options
+	}
+	return nil
+}
+
+func invokeVersion(e *ast.Call) (version, url string) {
+	options := invokeOptions(e)
+	if options == nil {
+		return "", ""
+	}
+	if s, ok := field(options, "version").(*ast.String); ok {
+		version = s.Value
+	}
+	if s, ok := field(options, "pluginDownloadURL").(*ast.String); ok {
+		url = s.Value
+	}
+	return version, url
+}
+
+func hasExplicitProvider(e *ast.Call) bool {
+	options := invokeOptions(e)
+	return options != nil && field(options, "provider") != nil
+}
+
+// inferShortInvoke is fn::pkg:module:function with a map of arguments (L6.3).
+func (c *checker) inferShortInvoke(e *ast.Call) schema.Type {
+	in := &Invoke{Token: e.Name.Value}
+	switch arg := e.Argument.(type) {
+	case nil, *ast.Null:
+		c.infer(e.Argument)
+	case *ast.Map:
+		in.Arguments = arg
+	default:
+		if e.Argument != nil {
+			c.infer(e.Argument)
+			c.errorf(diag.BadArguments, e.Argument.Range(), "Write a map of arguments, or fn::invoke.", "fn::%s takes a map of arguments", e.Name.Value)
+			return schema.Invalid
+		}
+	}
+	return c.inferProviderCall(e, in, &e.Name, nil)
+}
+
+// inferInvoke is fn::invoke with its body (L6.C).
+func (c *checker) inferInvoke(e *ast.Call) schema.Type {
+	f, _ := builtins.Lookup(invokeName)
+	args, ok := c.bind(e, f)
+	if !ok {
+		c.inferInside(e)
+		return schema.Invalid
+	}
+	for len(args) < len(f.Params) {
+		args = append(args, nil)
+	}
+	function, arguments, selector, options := args[0], args[1], args[2], args[3]
+	in := &Invoke{Arguments: arguments}
+	if _, null := arguments.(*ast.Null); null {
+		c.infer(arguments)
+		in.Arguments = nil
+	}
+	var returned *ast.Literal
+	switch s := selector.(type) {
+	case nil:
+	case *ast.String:
+		returned = &ast.Literal{Value: s.Value, Range: s.Range()}
+		in.Return = s.Value
+		c.infer(selector)
+	case *ast.Null:
+		c.infer(selector)
+	default:
+		c.infer(selector)
+		c.errorf(diag.NotLiteral, selector.Range(), "Write the name of one output.", "return must be a literal text")
+	}
+	token := invokedToken(e)
+	pkg := ""
+	if token != nil {
+		pkg = packageOf(token.Value)
+	}
+	c.checkInvokeOptions(in, options, pkg)
+	c.infer(function)
+	if token == nil {
+		c.infer(arguments)
+		c.errorf(diag.NotLiteral, function.Range(), "Write the function's token, such as aws:index:getRegion.", "function must be a literal text")
+		return schema.Invalid
+	}
+	in.Token = token.Value
+	return c.inferProviderCall(e, in, token, returned)
+}
+
+func (c *checker) inferProviderCall(e *ast.Call, in *Invoke, token, returned *ast.Literal) schema.Type {
+	c.infer(in.Arguments)
+	in.DefaultProvider = c.packages.callProviders[e]
+	if !validToken(token.Value) {
+		c.reportBadToken(token, "Function")
+		return schema.Invalid
+	}
+	c.program.calls[e] = &Call{Invoke: in}
+	u := use{token: token}
+	u.versionText, u.urlText = invokeVersion(e)
+	f := c.resolveFunction(in, u)
+	if f == nil {
+		return schema.Invalid
+	}
+	c.checkArguments(e, in, f)
+	result := f.Result
+	switch {
+	case result == nil:
+		result = schema.Null
+	case f.Scalar:
+	default:
+		if returned != nil {
+			return c.member(result, step{name: returned.Value, at: returned.Range, owner: "the result of " + schema.CollapseToken(f.Token)})
+		}
+		return result
+	}
+	if returned != nil {
+		c.errorf(diag.NoMember, returned.Range, "Leave return out: the result is the value itself.", "the result of %s has no outputs by name",
+			schema.CollapseToken(f.Token))
+		return schema.Invalid
+	}
+	return result
+}
+
+func (c *checker) resolveFunction(in *Invoke, u use) *schema.Function {
+	var known *loadedPackage
+	for _, d := range c.descriptors(u) {
+		p := c.packages.add(d)
+		if known == nil {
+			known, in.Package = p, d
+		}
+		if p.pkg == nil {
+			continue
+		}
+		found := p.function(u.token.Value)
+		if errors.Is(found.err, schema.ErrNoSuchToken) {
+			if known.pkg == nil {
+				known, in.Package = p, d
+			}
+			continue
+		}
+		in.Package = d
+		if found.err != nil {
+			c.errorf(diag.PackageMissing, u.token.Range, "The package's schema is faulty.", "%s cannot be called: %s", u.token.Value, found.err)
+			return nil
+		}
+		f := found.f
+		in.Token, in.Schema = f.Token, f
+		if f.Overlay {
+			c.errorf(diag.TokenNotFound, u.token.Range, "The provider itself does not have it.", "%s exists in other languages only",
+				schema.CollapseToken(f.Token))
+			return nil
+		}
+		if f.Deprecation != "" {
+			c.warnf(diag.Deprecated, u.token.Range, f.Deprecation, "%s is deprecated", schema.CollapseToken(f.Token))
+		}
+		return f
+	}
+	if known.pkg == nil {
+		c.missingPackage(known, u.token.Range)
+		return nil
+	}
+	c.tokenNotFound(u.token, known.pkg, "function")
+	return nil
+}
+
+// checkArguments checks a call's arguments as a resource's properties are checked (L6.42).
+func (c *checker) checkArguments(e *ast.Call, in *Invoke, f *schema.Function) {
+	at := &place{owner: schema.CollapseToken(f.Token), noun: "argument", key: e.Name.Range}
+	if in.Arguments == nil {
+		c.requireMembers(f.Inputs, at, func(string) bool { return false }, e.Name.Range)
+		return
+	}
+	if _, literal := in.Arguments.(*ast.Map); !literal {
+		at.what = "arguments of " + at.owner
+	}
+	c.fit(in.Arguments, f.Inputs, at)
+}
+
+// checkInvokeOptions is L4.D. pkg is the package that the call needs; empty when that is not known.
+func (c *checker) checkInvokeOptions(in *Invoke, options ast.Expr, pkg string) {
+	if options == nil {
+		return
+	}
+	m, ok := options.(*ast.Map)
+	if !ok {
+		if t := c.infer(options); t != schema.Null && t != schema.Invalid {
+			c.errorf(diag.WrongKind, options.Range(), "", "options must be a map")
+		}
+		return
+	}
+	names := []string{"dependsOn", "parent", "pluginDownloadURL", "provider", "version"}
+	c.program.types[m] = schema.Any
+	for _, entry := range m.Entries {
+		key, literal := entry.Key.(*ast.String)
+		if !literal {
+			c.infer(entry.Key)
+			c.infer(entry.Value)
+			c.errorf(diag.NotLiteral, entry.Key.Range(), "", "the names of options must be literal")
+			continue
+		}
+		c.infer(entry.Key)
+		c.infer(entry.Value)
+		name := key.Value
+		for _, known := range names {
+			if strings.EqualFold(known, name) {
+				if known != name {
+					c.warnf(diag.Capitalisation, key.Range(), "", "write %s as %s", name, known)
+				}
+				name = known
+			}
+		}
+		switch name {
+		case "parent":
+			in.Parent = entry.Value
+			c.fitResource(name, entry.Value)
+		case "provider":
+			in.Provider = entry.Value
+			c.fitProvider(name, entry.Value, pkg)
+		case "dependsOn":
+			in.DependsOn = entry.Value
+			c.fitResources(name, entry.Value)
+		case "version", "pluginDownloadURL":
+			if _, ok := entry.Value.(*ast.String); !ok {
+				c.errorf(diag.NotLiteral, entry.Value.Range(), "", "%s must be a literal text", name)
+			} else if name == "version" {
+				c.checkVersion(name, entry.Value)
+			}
+		default:
+			c.errorf(diag.UnknownKey, key.Range(), didYouMean(diag.Suggest(name, names)), "unknown option %q of a call", name)
+		}
+	}
+}

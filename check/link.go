@@ -1,0 +1,157 @@
+package check
+
+import (
+	"strings"
+
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/parser/ast"
+)
+
+// link resolves every name and finds what each node needs (L9.1). Expressions of every kind and place count.
+func (c *checker) link() {
+	for i := 0; i < len(c.all); i++ { // resolving adds undeclared configuration behind the declared nodes
+		n := c.all[i]
+		switch n.Kind {
+		case ConfigNode:
+			if decl := n.Config.Decl; decl != nil {
+				c.linkExpr(n, &n.Needs, decl.Default)
+			}
+		case VariableNode:
+			c.linkExpr(n, &n.Needs, n.Variable.Value)
+		case ResourceNode:
+			n.Resource.Decl.Exprs(func(e ast.Expr) { c.linkExpr(n, &n.Needs, e) })
+		}
+	}
+	for _, o := range c.program.Outputs {
+		c.linkExpr(nil, &o.Needs, o.Decl.Value)
+	}
+	c.linkExpr(nil, new([]Edge), c.file.RequiredVersion)
+	c.reportUndeclared()
+	c.linkDefaultProviders()
+}
+
+func (c *checker) linkExpr(n *Node, needs *[]Edge, e ast.Expr) {
+	ast.Walk(e, func(e ast.Expr) bool {
+		switch e := e.(type) {
+		case *ast.Access:
+			ref := c.resolve(e.Root)
+			c.program.refs[e] = ref
+			if ref.Kind == RefNode {
+				*needs = append(*needs, Edge{To: ref.Node, Range: e.Root.Range})
+			}
+		case *ast.Call:
+			if len(c.defaults) == 0 {
+				break
+			}
+			if token := invokedToken(e); token != nil && !hasExplicitProvider(e) {
+				if p := c.defaults[packageOf(token.Value)]; p != nil && p != n {
+					*needs = append(*needs, Edge{To: p, Range: token.Range, byDefault: e})
+				}
+			}
+		}
+		return true
+	})
+}
+
+// findDefaultProviders finds the provider of each package that the program made the default one (L7.45–L7.48).
+func (c *checker) findDefaultProviders() {
+	for _, n := range c.all {
+		if n.Kind != ResourceNode || n.Resource.Decl.DefaultProvider == nil {
+			continue
+		}
+		decl := n.Resource.Decl
+		pkg, isProvider := strings.CutPrefix(decl.Type.Text(), providerPrefix)
+		switch {
+		case !isProvider:
+			if decl.Type != nil {
+				c.errorf(diag.UnknownKey, decl.DefaultProvider.Range, "Remove it, or make the type pulumi:providers:<package>.",
+					"defaultProvider is for provider resources only")
+			}
+		case !decl.DefaultProvider.Value:
+		case c.defaults[pkg] != nil:
+			first := c.defaults[pkg]
+			c.report(diag.Diagnostic{Code: diag.DeclaredTwice, Subject: decl.DefaultProvider.Range,
+				Summary: "package " + pkg + " has two default providers, " + first.Name + " and " + n.Name,
+				Detail:  "Keep defaultProvider on one of them.",
+				Related: []diag.Related{{Range: first.Range, Message: "the other one is here"}}})
+		default:
+			c.defaults[pkg] = n
+		}
+	}
+}
+
+const providerPrefix = "pulumi:providers:"
+
+// packageOf is the package whose provider a token needs.
+func packageOf(token string) string {
+	if name, ok := strings.CutPrefix(token, providerPrefix); ok {
+		return name
+	}
+	pkg, _, _ := strings.Cut(token, ":")
+	return pkg
+}
+
+// linkDefaultProviders makes resources need the default provider of their package. What a provider itself needs cannot
+// use it: that goes on with the engine's own.
+func (c *checker) linkDefaultProviders() {
+	if len(c.defaults) == 0 {
+		return
+	}
+	before := make(map[string]map[*Node]bool, len(c.defaults))
+	for pkg, provider := range c.defaults {
+		before[pkg] = reach(provider)
+	}
+	for _, n := range c.all {
+		n.Needs = c.keepUsable(n, n.Needs, before)
+		if n.Kind != ResourceNode || n.Resource.Decl.Type == nil {
+			continue
+		}
+		decl := n.Resource.Decl
+		pkg := packageOf(decl.Type.Value)
+		provider := c.defaults[pkg]
+		if provider == nil || provider == n || before[pkg][n] || decl.Options.Provider != nil ||
+			strings.HasPrefix(decl.Type.Value, providerPrefix) {
+			continue
+		}
+		n.Resource.DefaultProvider = provider
+		n.Needs = append(n.Needs, Edge{To: provider, Range: decl.Type.Range})
+	}
+	for _, o := range c.program.Outputs {
+		o.Needs = c.keepUsable(nil, o.Needs, before)
+	}
+}
+
+// keepUsable drops the edges of calls in nodes that the default provider itself needs, and notes the provider of the rest.
+func (c *checker) keepUsable(n *Node, needs []Edge, before map[string]map[*Node]bool) []Edge {
+	kept := needs[:0]
+	for _, edge := range needs {
+		if edge.byDefault != nil {
+			if n != nil && before[packageOf(invokedToken(edge.byDefault).Value)][n] {
+				continue
+			}
+			if c.packages.callProviders == nil {
+				c.packages.callProviders = make(map[*ast.Call]*Node)
+			}
+			c.packages.callProviders[edge.byDefault] = edge.To
+		}
+		kept = append(kept, edge)
+	}
+	return kept
+}
+
+// reach is everything that a node needs by its own text, itself included.
+func reach(from *Node) map[*Node]bool {
+	seen := map[*Node]bool{from: true}
+	work := []*Node{from}
+	for len(work) > 0 {
+		n := work[len(work)-1]
+		work = work[:len(work)-1]
+		for _, edge := range n.Needs {
+			if edge.byDefault == nil && !seen[edge.To] {
+				seen[edge.To] = true
+				work = append(work, edge.To)
+			}
+		}
+	}
+	return seen
+}

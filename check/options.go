@@ -1,0 +1,358 @@
+package check
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/parser/ast"
+	"github.com/yamlhost/yamlhost/schema"
+	"github.com/yamlhost/yamlhost/value"
+	"github.com/yamlhost/yamlhost/value/urn"
+)
+
+// checkOptions checks a resource's options (L4).
+func (c *checker) checkOptions(n *Node) {
+	o := &n.Resource.Decl.Options
+	o.Each(func(option *ast.Option) { c.infer(option.Value) })
+
+	with(o.Parent, c.fitResource)
+	with(o.DeletedWith, c.fitResource)
+	with(o.DependsOn, c.fitResources)
+	with(o.ReplaceWith, c.fitResources)
+	with(o.Provider, func(name string, e ast.Expr) {
+		pkg := ""
+		if n.Resource.Schema == nil || !n.Resource.Schema.Component {
+			pkg = packageOf(n.Resource.Token)
+		}
+		c.fitProvider(name, e, pkg)
+	})
+	with(o.Providers, c.fitProviders)
+	with(o.Protect, func(name string, e ast.Expr) { c.fitOption(name, e, schema.Bool) })
+	for _, option := range []*ast.Option{o.RetainOnDelete, o.DeleteBeforeReplace} {
+		with(option, func(name string, e ast.Expr) { c.fitEarly(name, e, schema.Bool) })
+	}
+	for _, option := range []*ast.Option{o.Import, o.PluginDownloadURL} {
+		with(option, func(name string, e ast.Expr) { c.fitEarly(name, e, schema.String) })
+	}
+	with(o.Version, func(name string, e ast.Expr) {
+		if c.fitEarly(name, e, schema.String) {
+			c.checkVersion(name, e)
+		}
+	})
+	with(o.IgnoreChanges, func(name string, e ast.Expr) { c.fitPaths(name, e, inputsOf(n)) })
+	with(o.ReplaceOnChanges, func(name string, e ast.Expr) { c.fitPaths(name, e, nil) })
+	with(o.HideDiffs, func(name string, e ast.Expr) { c.fitPaths(name, e, nil) })
+	with(o.AdditionalSecretOutputs, func(name string, e ast.Expr) { c.fitSecretOutputs(name, e, n) })
+	with(o.EnvVarMappings, func(name string, e ast.Expr) {
+		if n.Resource.Token != "" && !isProviderToken(n.Resource.Token) {
+			c.errorf(diag.UnknownKey, o.EnvVarMappings.Key.Range, "", "option envVarMappings is for provider resources only")
+		}
+		c.fitOption(name, e, &schema.Map{Item: schema.String})
+	})
+	if o.Hooks != nil {
+		c.errorf(diag.UnknownKey, o.Hooks.Key.Range, "", "option hooks is not supported by this version")
+	}
+	if t := o.CustomTimeouts; t != nil {
+		for _, option := range []*ast.Option{t.Create, t.Update, t.Delete, t.Read} {
+			with(option, c.fitTimeout)
+		}
+	}
+	with(o.Aliases, c.fitAliases)
+	c.checkDefaultProviderVersion(n)
+}
+
+// with calls fn for an option that is there and does not say null, which is the same as leaving it out (L4.6).
+func with(o *ast.Option, fn func(name string, e ast.Expr)) {
+	if o == nil {
+		return
+	}
+	if _, null := o.Value.(*ast.Null); !null {
+		fn(o.Key.Value, o.Value)
+	}
+}
+
+func optionPlace(name string) *place {
+	return &place{what: "option " + name, strict: true, nullable: true}
+}
+
+func (c *checker) fitOption(name string, e ast.Expr, t schema.Type) bool {
+	return c.fit(e, t, optionPlace(name))
+}
+
+// fitEarly is fitOption for what has to be known before anything is created (L4.2).
+func (c *checker) fitEarly(name string, e ast.Expr, t schema.Type) bool {
+	if !c.fitOption(name, e, t) {
+		return false
+	}
+	if c.comesFromResource(e) {
+		c.errorf(diag.NotKnownInTime, e.Range(), "Use configuration, variables or constants here.",
+			"option %s must be known before anything is created", name)
+		return false
+	}
+	return true
+}
+
+func (c *checker) fitResource(name string, e ast.Expr) {
+	c.fitOption(name, e, schema.AnyResource)
+}
+
+// fitResources accepts a list of resources or a single one (L4.5).
+func (c *checker) fitResources(name string, e ast.Expr) {
+	if _, list := schema.Required(c.infer(e)).(*schema.Array); list {
+		c.fitOption(name, e, &schema.Array{Item: schema.OptionalOf(schema.AnyResource)})
+		return
+	}
+	c.fitResource(name, e)
+}
+
+// fitProvider wants a provider resource, of package pkg unless that is empty (L4.20).
+func (c *checker) fitProvider(name string, e ast.Expr, pkg string) {
+	if !c.fitOption(name, e, schema.AnyResource) {
+		return
+	}
+	t, ok := schema.Required(c.infer(e)).(*schema.ResourceType)
+	if !ok {
+		return
+	}
+	of, isProvider := strings.CutPrefix(t.Token, providerPrefix)
+	switch {
+	case !isProvider:
+		c.errorf(diag.WrongProvider, e.Range(), "Declare a resource of type "+providerPrefix+firstOf(pkg, "<package>")+".",
+			"%s is not a provider but a %s", describeExpr(e), schema.CollapseToken(t.Token))
+	case pkg != "" && pkg != of:
+		c.errorf(diag.WrongProvider, e.Range(), "Use a resource of type "+providerPrefix+pkg+".",
+			"provider %s is for package %s, not for %s", describeExpr(e), of, pkg)
+	}
+}
+
+func firstOf(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
+}
+
+// fitProviders accepts a list of providers, or a map of them by package (L4.21).
+func (c *checker) fitProviders(name string, e ast.Expr) {
+	switch e := e.(type) {
+	case *ast.List:
+		for _, item := range e.Items {
+			c.fitProvider(name, item, "")
+		}
+		return
+	case *ast.Map:
+		for _, entry := range e.Entries {
+			pkg := ""
+			if key, ok := entry.Key.(*ast.String); ok {
+				pkg = key.Value
+			}
+			c.fitProvider(name, entry.Value, pkg)
+		}
+		return
+	}
+	switch schema.Required(c.infer(e)).(type) {
+	case *schema.Array:
+		c.fitOption(name, e, &schema.Array{Item: schema.AnyResource})
+	case *schema.Map, *schema.Object:
+		c.fitOption(name, e, &schema.Map{Item: schema.AnyResource})
+	default:
+		c.fitProvider(name, e, "")
+	}
+}
+
+// versionText is a version, tolerantly (L4.22).
+var versionText = regexp.MustCompile(`^v?[0-9]+(\.[0-9]+){0,2}(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?$`)
+
+func (c *checker) checkVersion(name string, e ast.Expr) {
+	if s, ok := c.constant(e).(*ast.String); ok && !versionText.MatchString(s.Value) {
+		c.errorf(diag.Malformed, e.Range(), "A version looks like 1.2.3.", "%s: %s is not a version", name, shown(s.Value))
+	}
+}
+
+// fitTimeout wants a duration such as 5m or 1h30m (L4.13).
+func (c *checker) fitTimeout(name string, e ast.Expr) {
+	const hint = "Write a number with a unit, such as 40s, 5m or 1h30m."
+	if _, isNumber := c.constant(e).(*ast.Number); isNumber {
+		c.errorf(diag.Malformed, e.Range(), hint, "customTimeouts.%s: a number has no unit", name)
+		return
+	}
+	if !c.fit(e, schema.String, &place{what: "customTimeouts." + name, strict: true, nullable: true}) {
+		return
+	}
+	if s, ok := c.constant(e).(*ast.String); ok {
+		if d, err := time.ParseDuration(s.Value); err != nil || d < 0 {
+			c.errorf(diag.Malformed, e.Range(), hint, "customTimeouts.%s: %s is not a duration", name, shown(s.Value))
+		}
+	}
+}
+
+// eachText calls fn for every literal text of a list, or for a single one.
+func (c *checker) eachText(e ast.Expr, fn func(text *ast.String)) {
+	switch e := e.(type) {
+	case *ast.String:
+		fn(e)
+	case *ast.List:
+		for _, item := range e.Items {
+			if s, ok := item.(*ast.String); ok {
+				fn(s)
+			}
+		}
+	}
+}
+
+func (c *checker) fitTexts(name string, e ast.Expr) bool {
+	if t := schema.Required(c.infer(e)); t == schema.String {
+		return c.fitEarly(name, e, schema.String)
+	}
+	return c.fitEarly(name, e, &schema.Array{Item: schema.String})
+}
+
+// fitPaths wants property paths (L4.16). inputs are what the first segment should be one of; nil for anything.
+func (c *checker) fitPaths(name string, e ast.Expr, inputs *schema.Object) {
+	if !c.fitTexts(name, e) {
+		return
+	}
+	c.eachText(e, func(s *ast.String) {
+		path, err := value.ParsePathStrict(s.Value)
+		if err != nil || len(path) == 0 {
+			c.errorf(diag.Malformed, s.Range(), `A path looks like a.b, a[0], a["x.y"] or a[*].`, "%s: %s is not a property path",
+				name, shown(s.Value))
+			return
+		}
+		first := path[0]
+		if inputs == nil || first.IsIndex || first.IsWildcard() || inputs.Property(first.Key) != nil {
+			return
+		}
+		c.warnf(diag.UnknownProperty, s.Range(), didYouMean(diag.Suggest(first.Key, propertyNames(inputs))),
+			"%s: there is no input %q", name, first.Key)
+	})
+}
+
+func inputsOf(n *Node) *schema.Object {
+	if s := n.Resource.Schema; s != nil {
+		return s.Inputs
+	}
+	return nil
+}
+
+func (c *checker) fitSecretOutputs(name string, e ast.Expr, n *Node) {
+	s := n.Resource.Schema
+	if !c.fitTexts(name, e) || s == nil {
+		return
+	}
+	c.eachText(e, func(text *ast.String) {
+		if s.Outputs.Property(text.Value) == nil && text.Value != "id" && text.Value != "urn" {
+			c.warnf(diag.UnknownProperty, text.Range(), didYouMean(diag.Suggest(text.Value, propertyNames(s.Outputs))),
+				"%s: there is no output %q", name, text.Value)
+		}
+	})
+}
+
+// fitAliases checks aliases as far as they are written out (L4.10).
+func (c *checker) fitAliases(name string, e ast.Expr) {
+	list, ok := e.(*ast.List)
+	if !ok {
+		t := schema.Required(c.infer(e))
+		array, isArray := t.(*schema.Array)
+		switch {
+		case t == schema.Any || t == schema.Invalid:
+		case !isArray:
+			c.errorf(diag.NotAssignable, e.Range(), "Write a list of old names, URNs or maps.", "option %s: expected list, got %s", name, schema.TypeName(t))
+		default:
+			c.fitAliasType(name, e, array.Item)
+		}
+		return
+	}
+	for _, item := range list.Items {
+		switch literal := c.constant(item).(type) {
+		case *ast.String:
+			if strings.HasPrefix(literal.Value, "urn:") { // anything else is an old name
+				c.checkURNText(name, item, literal.Value)
+			}
+		case *ast.Map:
+			c.fitAlias(name, literal)
+		case *ast.Bad:
+		default:
+			c.fitAliasType(name, item, c.infer(item))
+		}
+	}
+}
+
+func (c *checker) fitAliasType(name string, e ast.Expr, t schema.Type) {
+	switch t := schema.Required(t).(type) {
+	case schema.Primitive:
+		if t == schema.String || t == schema.Any || t == schema.Invalid {
+			return
+		}
+	case *schema.Map, *schema.Object:
+		return
+	case *schema.Union:
+		for _, member := range t.Members {
+			c.fitAliasType(name, e, member)
+		}
+		return
+	}
+	c.errorf(diag.NotAssignable, e.Range(), "Write an old name, a URN or a map.", "option %s: an alias cannot be %s", name, typeWithArticle(t))
+}
+
+func (c *checker) checkURNText(name string, e ast.Expr, text string) {
+	if _, err := urn.Parse(text); err != nil {
+		c.errorf(diag.Malformed, e.Range(), "A URN looks like urn:pulumi:stack::project::package:module:Type::name.",
+			"%s: %s is not a URN", name, shown(text))
+	}
+}
+
+var aliasKeys = []string{"name", "noParent", "parent", "project", "stack", "type", "urn"}
+
+func (c *checker) fitAlias(option string, m *ast.Map) {
+	for _, entry := range m.Entries {
+		key, literal := entry.Key.(*ast.String)
+		if !literal {
+			continue
+		}
+		what := option + ", " + strconv.Quote(key.Value)
+		switch key.Value {
+		case "name", "type", "stack", "project":
+			c.fitOption(what, entry.Value, schema.String)
+		case "urn":
+			if c.fitOption(what, entry.Value, schema.String) {
+				if s, ok := c.constant(entry.Value).(*ast.String); ok {
+					c.checkURNText(option, entry.Value, s.Value)
+				}
+			}
+		case "noParent":
+			c.fitOption(what, entry.Value, schema.Bool)
+		case "parent":
+			if t := schema.Required(c.infer(entry.Value)); t == schema.String {
+				if s, ok := c.constant(entry.Value).(*ast.String); ok {
+					c.checkURNText(option, entry.Value, s.Value)
+				}
+				continue
+			}
+			c.fitResource(what, entry.Value)
+		default:
+			c.errorf(diag.UnknownKey, key.Range(), didYouMean(diag.Suggest(key.Value, aliasKeys)), "unknown key %q in an alias", key.Value)
+		}
+	}
+}
+
+// checkDefaultProviderVersion is L7.46: who uses the default provider uses its version.
+func (c *checker) checkDefaultProviderVersion(n *Node) {
+	provider := n.Resource.DefaultProvider
+	if provider == nil {
+		return
+	}
+	mine, theirs := &n.Resource.Decl.Options, &provider.Resource.Decl.Options
+	for _, both := range [][2]*ast.Option{{mine.Version, theirs.Version}, {mine.PluginDownloadURL, theirs.PluginDownloadURL}} {
+		own, given := optionText(both[0]), optionText(both[1])
+		if own != "" && strings.TrimPrefix(own, "v") != strings.TrimPrefix(given, "v") {
+			c.report(diag.Diagnostic{Code: diag.WrongProvider, Subject: both[0].Value.Range(),
+				Summary: "option " + both[0].Key.Value + " differs from that of the default provider " + provider.Name,
+				Detail:  "Leave it out, or name another provider in the option provider.",
+				Related: []diag.Related{{Range: provider.Range, Message: "the default provider is here"}}})
+		}
+	}
+}

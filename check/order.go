@@ -1,0 +1,244 @@
+package check
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/yamlhost/yamlhost/diag"
+)
+
+// order puts the nodes in the order of evaluation (L9.3): configuration, then resources, then variables, each behind
+// what it needs. Nodes in a cycle come too, in source order, so that the rest of the program is checked.
+func (c *checker) order() {
+	const (
+		fresh = iota
+		open
+		done
+	)
+	state := make(map[*Node]uint8, len(c.all))
+	c.program.Nodes = make([]*Node, 0, len(c.all))
+	type frame struct {
+		node *Node
+		next int
+	}
+	var stack []frame
+	cyclic := false
+	roots := slices.Clone(c.all)
+	slices.SortStableFunc(roots, func(a, b *Node) int { return rank(a) - rank(b) })
+	for _, root := range roots {
+		if state[root] != fresh {
+			continue
+		}
+		stack = append(stack[:0], frame{node: root})
+		state[root] = open
+		for len(stack) > 0 {
+			top := &stack[len(stack)-1]
+			if top.next == len(top.node.Needs) {
+				state[top.node] = done
+				top.node.Index = len(c.program.Nodes)
+				c.program.Nodes = append(c.program.Nodes, top.node)
+				stack = stack[:len(stack)-1]
+				continue
+			}
+			to := top.node.Needs[top.next].To
+			top.next++
+			switch state[to] {
+			case fresh:
+				state[to] = open
+				stack = append(stack, frame{node: to})
+			case open:
+				cyclic = true
+			}
+		}
+	}
+	if cyclic {
+		c.reportCycles()
+	}
+}
+
+func rank(n *Node) int {
+	switch n.Kind {
+	case ConfigNode:
+		return 0
+	case ResourceNode:
+		return 1
+	}
+	return 2
+}
+
+// maxCycles bounds how many cycles of one knot are reported: each edge in it may close one.
+const maxCycles = 10
+
+// reportCycles reports, for every knot of nodes that need each other, cycles that share no closing edge (L9.5).
+func (c *checker) reportCycles() {
+	cut := make(map[*Node]map[int]bool) // edges taken out of each node, by place in Needs
+	for _, knot := range c.knots(c.all, cut) {
+		for _, n := range knot {
+			c.cyclic[n] = true
+		}
+		c.untangle(knot, cut, maxCycles)
+	}
+}
+
+// untangle reports one cycle of a knot, takes its closing edge out and goes on with what is still knotted.
+func (c *checker) untangle(knot []*Node, cut map[*Node]map[int]bool, budget int) int {
+	if budget == 0 {
+		return 0
+	}
+	nodes, edges := shortestCycle(knot, cut)
+	if nodes == nil {
+		return budget
+	}
+	c.reportCycle(nodes, edges)
+	budget--
+	last := nodes[len(nodes)-1]
+	if cut[last] == nil {
+		cut[last] = make(map[int]bool)
+	}
+	for i, edge := range last.Needs {
+		if edge.To == nodes[0] {
+			cut[last][i] = true
+		}
+	}
+	for _, rest := range c.knots(knot, cut) {
+		budget = c.untangle(rest, cut, budget)
+	}
+	return budget
+}
+
+func (c *checker) reportCycle(nodes []*Node, edges []Edge) {
+	var path strings.Builder
+	related := make([]diag.Related, 0, len(nodes))
+	for i, n := range nodes {
+		path.WriteString(n.Name)
+		path.WriteString(" → ")
+		related = append(related, diag.Related{Range: edges[i].Range, Message: n.Name + " needs " + edges[i].To.Name + " here"})
+	}
+	path.WriteString(nodes[0].Name)
+	closing := edges[len(edges)-1]
+	c.report(diag.Diagnostic{Code: diag.Cycle, Subject: closing.Range, Summary: "cycle: " + path.String(),
+		Detail: "None of these can be evaluated first. Take out one of the references.", Related: related})
+}
+
+// shortestCycle is a shortest cycle through the first node of a knot: its nodes in order and the edge out of each.
+func shortestCycle(knot []*Node, cut map[*Node]map[int]bool) ([]*Node, []Edge) {
+	inside := make(map[*Node]bool, len(knot))
+	for _, n := range knot {
+		inside[n] = true
+	}
+	start := knot[0]
+	type step struct {
+		from *Node
+		edge Edge
+	}
+	reached := make(map[*Node]step)
+	queue := []*Node{start}
+	for len(queue) > 0 {
+		n := queue[0]
+		queue = queue[1:]
+		for i, edge := range n.Needs {
+			if !inside[edge.To] || cut[n][i] {
+				continue
+			}
+			if edge.To == start {
+				nodes, edges := []*Node{n}, []Edge{edge}
+				for n != start {
+					s := reached[n]
+					nodes, edges = append(nodes, s.from), append(edges, s.edge)
+					n = s.from
+				}
+				slices.Reverse(nodes)
+				slices.Reverse(edges)
+				return nodes, edges
+			}
+			if _, seen := reached[edge.To]; !seen {
+				reached[edge.To] = step{n, edge}
+				queue = append(queue, edge.To)
+			}
+		}
+	}
+	return nil, nil
+}
+
+// knots are the sets of nodes that need each other, themselves included, each in source order; single nodes count only
+// when they need themselves. It is Tarjan's algorithm with a stack of its own, so that long chains are no danger.
+func (c *checker) knots(nodes []*Node, cut map[*Node]map[int]bool) [][]*Node {
+	position := make(map[*Node]int, len(nodes))
+	for i, n := range nodes {
+		position[n] = i
+	}
+	type mark struct {
+		index, low int
+		onStack    bool
+	}
+	marks := make(map[*Node]*mark, len(nodes))
+	type frame struct {
+		node *Node
+		next int
+	}
+	var frames []frame
+	var stack []*Node
+	var found [][]*Node
+	enter := func(n *Node) {
+		marks[n] = &mark{index: len(marks), low: len(marks), onStack: true}
+		stack = append(stack, n)
+		frames = append(frames, frame{node: n})
+	}
+	for _, root := range nodes {
+		if marks[root] != nil {
+			continue
+		}
+		enter(root)
+		for len(frames) > 0 {
+			top := &frames[len(frames)-1]
+			m := marks[top.node]
+			if top.next < len(top.node.Needs) {
+				i := top.next
+				to := top.node.Needs[i].To
+				top.next++
+				if _, in := position[to]; !in || cut[top.node][i] {
+					continue
+				}
+				if other := marks[to]; other == nil {
+					enter(to)
+				} else if other.onStack {
+					m.low = min(m.low, other.index)
+				}
+				continue
+			}
+			n := top.node
+			frames = frames[:len(frames)-1]
+			if len(frames) > 0 {
+				parent := marks[frames[len(frames)-1].node]
+				parent.low = min(parent.low, m.low)
+			}
+			if m.low != m.index {
+				continue
+			}
+			at := len(stack) - 1 // searched from the top: a knot costs its own size
+			for stack[at] != n {
+				at--
+			}
+			knot := slices.Clone(stack[at:])
+			stack = stack[:at]
+			for _, member := range knot {
+				marks[member].onStack = false
+			}
+			if len(knot) > 1 || needsItself(n, cut) {
+				slices.SortFunc(knot, func(a, b *Node) int { return position[a] - position[b] })
+				found = append(found, knot)
+			}
+		}
+	}
+	slices.SortFunc(found, func(a, b []*Node) int { return position[a[0]] - position[b[0]] })
+	return found
+}
+
+func needsItself(n *Node, cut map[*Node]map[int]bool) bool {
+	for i, edge := range n.Needs {
+		if edge.To == n && !cut[n][i] {
+			return true
+		}
+	}
+	return false
+}

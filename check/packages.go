@@ -1,0 +1,360 @@
+package check
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/parser/ast"
+	"github.com/yamlhost/yamlhost/schema"
+)
+
+// packages are the packages of a program as far as they are known.
+type packages struct {
+	loaded        map[string]*loadedPackage // by descriptor
+	order         []string                  // keys in order of first use
+	callProviders map[*ast.Call]*Node       // default providers of calls
+}
+
+type loadedPackage struct {
+	descriptor schema.Descriptor
+	pkg        *schema.Package // nil when it could not be loaded
+	err        error
+	uses       []diag.Range // of a package that is missing
+
+	resources map[string]resolvedResource // by written token: asked once for each
+	functions map[string]resolvedFunction
+}
+
+type (
+	resolvedResource struct {
+		r   *schema.Resource
+		t   schema.Type
+		err error
+		old bool // written by the token it had before it was renamed
+	}
+	resolvedFunction struct {
+		f   *schema.Function
+		err error
+	}
+)
+
+// use is one mention of a package: a resource's type or a call.
+type use struct {
+	token *ast.Literal
+	// The options version and pluginDownloadURL where they are literal.
+	versionText, urlText string
+}
+
+// loadPackages loads every package that the program names, several at a time, and finds the type of every resource.
+func (c *checker) loadPackages() {
+	c.packages.loaded = make(map[string]*loadedPackage)
+	var uses []use
+	for _, decl := range c.file.Resources {
+		if decl.Type != nil {
+			uses = append(uses, resourceUse(decl))
+		}
+	}
+	c.eachCall(func(call *ast.Call) {
+		if token := invokedToken(call); token != nil {
+			u := use{token: token}
+			u.versionText, u.urlText = invokeVersion(call)
+			uses = append(uses, u)
+		}
+	})
+	slices.SortStableFunc(uses, func(a, b use) int { return int(a.token.Range.Start - b.token.Range.Start) })
+	for _, u := range uses {
+		if !validToken(u.token.Value) {
+			continue
+		}
+		for _, d := range c.descriptors(u) {
+			c.packages.add(d)
+		}
+	}
+	var wait sync.WaitGroup
+	for _, key := range c.packages.order {
+		p := c.packages.loaded[key]
+		if c.opts.Schemas == nil && p.descriptor.Name != pulumiName {
+			continue
+		}
+		wait.Go(func() {
+			if c.opts.Schemas == nil {
+				p.pkg, p.err = schema.Builtin()
+				return
+			}
+			p.pkg, p.err = c.opts.Schemas.Load(c.ctx, p.descriptor)
+		})
+	}
+	wait.Wait()
+	for _, n := range c.all {
+		if n.Kind == ResourceNode {
+			c.resolveResource(n)
+		}
+	}
+	for _, key := range c.packages.order {
+		if d := c.packages.loaded[key].descriptor; d.PackageName() != pulumiName { // L7.10
+			c.program.Packages = append(c.program.Packages, d)
+		}
+	}
+}
+
+func (p *packages) add(d schema.Descriptor) *loadedPackage {
+	key := d.Key()
+	if known := p.loaded[key]; known != nil {
+		return known
+	}
+	entry := &loadedPackage{descriptor: d, resources: make(map[string]resolvedResource), functions: make(map[string]resolvedFunction)}
+	p.loaded[key] = entry
+	p.order = append(p.order, key)
+	return entry
+}
+
+func resourceUse(decl *ast.Resource) use {
+	o := &decl.Options
+	return use{token: decl.Type, versionText: optionText(o.Version), urlText: optionText(o.PluginDownloadURL)}
+}
+
+func optionText(o *ast.Option) string {
+	if o == nil {
+		return ""
+	}
+	if s, ok := o.Value.(*ast.String); ok {
+		return s.Value
+	}
+	return ""
+}
+
+// descriptors are the packages in which a token may be found, in order (L7.20): those that the project declares under its
+// namespace, else the plain one. Options of the resource or call win (L7.21).
+func (c *checker) descriptors(u use) []schema.Descriptor {
+	name := packageOf(u.token.Value)
+	var found []schema.Descriptor
+	for _, d := range c.opts.Packages {
+		if d.PackageName() == name {
+			found = append(found, d)
+		}
+	}
+	if len(found) == 0 {
+		found = append(found, schema.Descriptor{Name: name})
+	}
+	if provider := c.defaults[name]; provider != nil && u.versionText == "" && u.urlText == "" {
+		options := &provider.Resource.Decl.Options // L7.46
+		u.versionText, u.urlText = optionText(options.Version), optionText(options.PluginDownloadURL)
+	}
+	for i := range found {
+		if u.versionText != "" && found[i].Parameterization == nil {
+			found[i].Version = strings.TrimPrefix(u.versionText, "v")
+		}
+		if u.urlText != "" {
+			found[i].DownloadURL = u.urlText
+		}
+	}
+	return found
+}
+
+// validToken is L7.1: two or three parts, none empty.
+func validToken(token string) bool {
+	parts := strings.Split(token, ":")
+	return len(parts) >= 2 && len(parts) <= 3 && !slices.Contains(parts, "")
+}
+
+func (c *checker) reportBadToken(token *ast.Literal, what string) {
+	c.errorf(diag.BadTypeToken, token.Range, "It has two or three parts, separated by colons: package:module:"+what+" or package:"+what+".",
+		"%s is not the token of a %s", shown(token.Value), strings.ToLower(what))
+}
+
+// resolveResource finds a resource's type (L7.A).
+func (c *checker) resolveResource(n *Node) {
+	r := n.Resource
+	if r.Decl.Type == nil {
+		return // reading the text has found it
+	}
+	token := r.Decl.Type
+	if !validToken(token.Value) {
+		c.reportBadToken(token, "Type")
+		return
+	}
+	r.Token = token.Value
+	candidates := c.descriptors(resourceUse(r.Decl))
+	var known *loadedPackage
+	for _, d := range candidates {
+		p := c.packages.add(d)
+		if known == nil {
+			known, r.Package = p, d
+		}
+		if p.pkg == nil {
+			continue
+		}
+		found := p.resource(token.Value)
+		if errors.Is(found.err, schema.ErrNoSuchToken) {
+			if known.pkg == nil {
+				known, r.Package = p, d
+			}
+			continue
+		}
+		r.Package = d
+		if found.err != nil {
+			c.errorf(diag.PackageMissing, token.Range, "The package's schema is faulty.", "%s cannot be used: %s", token.Value, found.err)
+			return
+		}
+		c.useResource(n, found)
+		return
+	}
+	if known.pkg == nil {
+		c.missingPackage(known, token.Range)
+		if strings.HasPrefix(token.Value, providerPrefix) {
+			n.Type = &schema.ResourceType{Token: token.Value}
+		}
+		return
+	}
+	c.tokenNotFound(token, known.pkg, "resource")
+}
+
+func (c *checker) useResource(n *Node, found resolvedResource) {
+	r, token := n.Resource, n.Resource.Decl.Type
+	r.Schema, r.Token, n.Type = found.r, found.r.Token, found.t
+	if found.old {
+		c.warnf(diag.Deprecated, token.Range, "Write "+schema.CollapseToken(r.Token)+".", "%s has been renamed", token.Value)
+	}
+	if found.r.Overlay {
+		c.errorf(diag.TokenNotFound, token.Range, overlayHint(r.Token), "%s exists in other languages only", schema.CollapseToken(r.Token))
+		r.Schema, n.Type = nil, schema.Invalid
+		return
+	}
+	if m := found.r.Deprecation; m != "" {
+		c.warnf(diag.Deprecated, token.Range, m, "%s is deprecated", schema.CollapseToken(r.Token))
+	}
+}
+
+func overlayHint(token string) string {
+	switch {
+	case strings.HasPrefix(token, "kubernetes:helm.sh/"):
+		return "Use kubernetes:helm.sh/v4:Chart or a Release of kubernetes:helm.sh/v3."
+	case strings.HasPrefix(token, "kubernetes:yaml:"):
+		return "Use the resources of kubernetes:yaml/v2, or one resource for each object."
+	case strings.HasPrefix(token, "kubernetes:kustomize:"):
+		return "Use kubernetes:kustomize/v2:Directory."
+	}
+	return "The provider itself does not have it."
+}
+
+func (p *loadedPackage) resource(written string) resolvedResource {
+	if known, asked := p.resources[written]; asked {
+		return known
+	}
+	var found resolvedResource
+	found.r, found.err = p.pkg.ResolveResource(written)
+	if errors.Is(found.err, schema.ErrNoSuchToken) {
+		if token, ok := p.pkg.ResourceByAlias(written); ok {
+			found.r, found.err = p.pkg.Resource(token)
+			found.old = found.err == nil
+		}
+	}
+	if r := found.r; r != nil {
+		found.t = &schema.ResourceType{Token: r.Token, Component: r.Component, Outputs: func() *schema.Object { return r.Outputs }}
+	}
+	p.resources[written] = found
+	return found
+}
+
+func (p *loadedPackage) function(written string) resolvedFunction {
+	if known, asked := p.functions[written]; asked {
+		return known
+	}
+	var found resolvedFunction
+	found.f, found.err = p.pkg.ResolveFunction(written)
+	p.functions[written] = found
+	return found
+}
+
+// missingPackage reports a package that no provider has, once, with all of its uses (L7.22).
+func (c *checker) missingPackage(p *loadedPackage, at diag.Range) {
+	if c.opts.Schemas != nil {
+		p.uses = append(p.uses, at)
+	}
+}
+
+func (c *checker) reportMissingPackages() {
+	for _, key := range c.packages.order {
+		p := c.packages.loaded[key]
+		if len(p.uses) == 0 {
+			continue
+		}
+		slices.SortFunc(p.uses, func(a, b diag.Range) int { return int(a.Start - b.Start) })
+		name := p.descriptor.PackageName()
+		d := diag.Diagnostic{Code: diag.PackageMissing, Subject: p.uses[0], Summary: "no provider for package " + name}
+		if v := p.descriptor.PackageVersion(); v != "" {
+			d.Summary += " " + v
+		}
+		if errors.Is(p.err, schema.ErrNotFound) {
+			d.Detail = fmt.Sprintf("Install it with: yamlhost plugin install resource %s", name)
+			if near := diag.Suggest(name, c.knownPackages()); len(near) > 0 {
+				d.Detail = didYouMean(near)
+			}
+		} else if p.err != nil {
+			d.Summary = "the schema of package " + name + " cannot be read"
+			d.Detail = p.err.Error()
+		}
+		for _, at := range p.uses[1:] {
+			d.Related = append(d.Related, diag.Related{Range: at, Message: "it is needed here too"})
+		}
+		c.report(d)
+	}
+}
+
+// knownPackages are the names of packages that were found.
+func (c *checker) knownPackages() []string {
+	var names []string
+	for _, p := range c.packages.loaded {
+		if p.pkg != nil {
+			names = append(names, p.descriptor.PackageName())
+		}
+	}
+	return names
+}
+
+func (c *checker) tokenNotFound(token *ast.Literal, pkg *schema.Package, what string) {
+	near := c.suggest(token.Value, what+" of "+pkg.Name, func() []string {
+		tokens := pkg.ResourceTokens()
+		if what == "function" {
+			tokens = pkg.FunctionTokens()
+		}
+		collapsed := make([]string, len(tokens))
+		for i, t := range tokens {
+			collapsed[i] = schema.CollapseToken(t)
+		}
+		return collapsed
+	})
+	hint := didYouMean(near)
+	if hint == "" {
+		hint = "List what there is with: yamlhost schema " + pkg.Name
+	}
+	c.errorf(diag.TokenNotFound, token.Range, hint, "package %s has no %s %s", pkg.Name, what, token.Value)
+}
+
+// eachCall calls fn for every call of the program in the order of the declarations.
+func (c *checker) eachCall(fn func(*ast.Call)) {
+	visit := func(e ast.Expr) {
+		ast.Walk(e, func(e ast.Expr) bool {
+			if call, ok := e.(*ast.Call); ok {
+				fn(call)
+			}
+			return true
+		})
+	}
+	for _, decl := range c.file.Config {
+		visit(decl.Default)
+	}
+	for _, decl := range c.file.Resources {
+		decl.Exprs(visit)
+	}
+	for _, decl := range c.file.Variables {
+		visit(decl.Value)
+	}
+	for _, decl := range c.file.Outputs {
+		visit(decl.Value)
+	}
+}

@@ -1,0 +1,97 @@
+package check
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/yamlhost/yamlhost/diag"
+)
+
+func (c *checker) report(d diag.Diagnostic) { c.sink.Add(d) }
+
+func (c *checker) errorf(code diag.Code, at diag.Range, detail, format string, a ...any) {
+	c.report(diag.Diagnostic{Code: code, Subject: at, Summary: fmt.Sprintf(format, a...), Detail: detail})
+}
+
+func (c *checker) warnf(code diag.Code, at diag.Range, detail, format string, a ...any) {
+	c.report(diag.Diagnostic{Severity: diag.Warning, Code: code, Subject: at, Summary: fmt.Sprintf(format, a...), Detail: detail})
+}
+
+// extension notes something that only yamlhost understands (D6).
+func (c *checker) extension(at diag.Range, what string) {
+	c.report(diag.Diagnostic{Severity: diag.Portability, Code: diag.YamlhostOnly, Subject: at,
+		Summary: what + " needs yamlhost", Detail: "Other hosts of Pulumi YAML do not understand this."})
+}
+
+// attempt runs fn and answers with what it would have reported.
+func (c *checker) attempt(fn func()) diag.Diagnostics {
+	outer := c.sink
+	defer func() { c.sink = outer }()
+	c.sink = new(diag.Diagnostics)
+	fn()
+	return *c.sink
+}
+
+// suggestKey is one question to diag.Suggest; a program that makes the same mistake many times asks it once.
+type suggestKey struct{ name, space string }
+
+// suggest is the sentence that names what name may have been meant to be; empty when nothing is near. space tells apart
+// the sets of candidates, and candidates is asked only once for each name.
+func (c *checker) suggest(name, space string, candidates func() []string) []string {
+	key := suggestKey{name, space}
+	near, asked := c.suggestMemo[key]
+	if !asked {
+		near = diag.Suggest(name, candidates())
+		c.suggestMemo[key] = near
+	}
+	return near
+}
+
+func didYouMean(near []string) string {
+	if len(near) == 0 {
+		return ""
+	}
+	return "Did you mean " + orList(near) + "?"
+}
+
+// orList is a, b or c, each quoted.
+func orList(names []string) string {
+	quoted := make([]string, len(names))
+	for i, name := range names {
+		quoted[i] = strconv.Quote(name)
+	}
+	if n := len(quoted); n > 1 {
+		return strings.Join(quoted[:n-1], ", ") + " or " + quoted[n-1]
+	}
+	return strings.Join(quoted, "")
+}
+
+// listed is at most five names and how many more there are.
+func listed(names []string) string {
+	const most = 5
+	if len(names) <= most {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
+}
+
+// sentences joins those parts that are not empty.
+func sentences(parts ...string) string {
+	var kept []string
+	for _, p := range parts {
+		if p != "" {
+			kept = append(kept, p)
+		}
+	}
+	return strings.Join(kept, "\n")
+}
+
+// shown is a text short enough for a headline, quoted.
+func shown(text string) string {
+	const most = 40
+	if r := []rune(text); len(r) > most {
+		text = string(r[:most]) + "…"
+	}
+	return strconv.Quote(text)
+}

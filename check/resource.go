@@ -1,0 +1,127 @@
+package check
+
+import (
+	"strings"
+
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/parser/ast"
+	"github.com/yamlhost/yamlhost/schema"
+)
+
+// checkResource checks properties, get and options of a resource (L3.B, L3.C, L4). Its type is known already.
+func (c *checker) checkResource(n *Node) {
+	decl := n.Resource.Decl
+	if decl.ForEach != nil {
+		c.infer(decl.ForEach)
+		c.errorf(diag.UnknownKey, decl.ForEach.Range(), "Declare each resource by itself.", "forEach is not supported by this version")
+	}
+	if decl.If != nil {
+		c.infer(decl.If)
+		c.errorf(diag.UnknownKey, decl.If.Range(), "", "the field if of resources is not supported by this version")
+	}
+	for _, p := range decl.Properties {
+		c.infer(p.Value)
+	}
+	c.infer(decl.PropertiesExpr)
+	if decl.Get != nil {
+		c.checkGet(n)
+	} else if s := n.Resource.Schema; s != nil {
+		c.checkProperties(n, s)
+	}
+	c.checkOptions(n)
+	c.checkURN(n)
+}
+
+func (c *checker) checkProperties(n *Node, s *schema.Resource) {
+	decl := n.Resource.Decl
+	at := &place{owner: schema.CollapseToken(s.Token), noun: "input"}
+	if decl.PropertiesExpr != nil {
+		at.what = "properties of " + decl.Name.Value
+		c.fit(decl.PropertiesExpr, s.Inputs, at)
+		return
+	}
+	present := make(map[string]bool, len(decl.Properties))
+	for i := range decl.Properties {
+		p := &decl.Properties[i]
+		present[p.Name.Value] = true
+		c.fitMember(p.Name, p.Value, s.Inputs, at)
+	}
+	c.requireMembers(s.Inputs, at, func(name string) bool { return present[name] }, decl.Name.Range)
+}
+
+// checkGet is L3.C: the ID is required, and the state may name outputs, none of them required.
+func (c *checker) checkGet(n *Node) {
+	get := n.Resource.Decl.Get
+	for _, p := range get.State {
+		c.infer(p.Value)
+	}
+	switch {
+	case get.ID != nil:
+		c.infer(get.ID)
+		c.fit(get.ID, schema.String, &place{what: "id of get", strict: true})
+	case !get.Range.IsZero():
+		c.errorf(diag.RequiredMissing, get.Range, "The ID says which resource to read; without one there is nothing to find.", "get needs an id")
+	}
+	s := n.Resource.Schema
+	if s == nil {
+		return
+	}
+	state := s.Outputs
+	if s.StateInputs != nil {
+		state = mergedState(s)
+	}
+	at := &place{owner: schema.CollapseToken(s.Token), noun: "output", optional: true}
+	for i := range get.State {
+		c.fitMember(get.State[i].Name, get.State[i].Value, state, at)
+	}
+}
+
+// mergedState is what a get may pass: what the schema lists, and outputs besides.
+func mergedState(s *schema.Resource) *schema.Object {
+	return schema.NewObject("", true, func() []*schema.Property {
+		all := append([]*schema.Property(nil), s.StateInputs.Properties()...)
+		for _, p := range s.Outputs.Properties() {
+			if s.StateInputs.Property(p.Name) == nil {
+				all = append(all, p)
+			}
+		}
+		return all
+	})
+}
+
+// urnKey tells resources apart as far as that can be done without evaluating anything.
+type urnKey struct{ token, parent, name string }
+
+// checkURN finds two resources that would have one name (L3.18).
+func (c *checker) checkURN(n *Node) {
+	r := n.Resource
+	if r.Token == "" || n.Resource.Decl.Get != nil && r.Schema == nil {
+		return
+	}
+	key := urnKey{token: r.Token, name: r.LogicalName}
+	if parent := r.Decl.Options.Parent; parent != nil {
+		access, ok := parent.Value.(*ast.Access)
+		if !ok || len(access.Steps) > 0 {
+			return
+		}
+		ref := c.program.refs[access]
+		if ref.Kind != RefNode || ref.Node.Kind != ResourceNode {
+			return
+		}
+		key.parent = access.Root.Value
+	}
+	first := c.resourceKeys[key]
+	if first == nil {
+		c.resourceKeys[key] = n
+		return
+	}
+	if first.Range.Start > n.Range.Start {
+		first, n = n, first
+	}
+	c.report(diag.Diagnostic{Code: diag.DuplicateURN, Subject: n.Range,
+		Summary: "two resources of type " + schema.CollapseToken(r.Token) + " would be named " + shown(r.LogicalName),
+		Detail:  "Give one of them another name.",
+		Related: []diag.Related{{Range: first.Range, Message: "the other one is here"}}})
+}
+
+func isProviderToken(token string) bool { return strings.HasPrefix(token, providerPrefix) }
