@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"io"
+	"time"
 
 	"github.com/yamlhost/yamlhost/runtime/journal"
 	"github.com/yamlhost/yamlhost/runtime/provider"
@@ -22,13 +23,20 @@ type Options struct {
 	Base      *state.Snapshot // nil for a stack without a state
 	Journal   journal.Journal // takes every change of state; must be nil if and only if DryRun
 	Providers provider.Loader
-	Events    func(Event) // called by one goroutine at a time, in order; must not block for long
+	Events    func(Event) // called by one goroutine at a time, in order; must not block for long; nil for nobody
 
 	DryRun          bool // preview: nothing is changed
 	Parallel        int  // operations at the same time; 0 is 4 times the processors
 	ContinueOnError bool
 	Refresh         bool   // read every resource before the program runs
 	MonitorEndpoint string // host:port at which other processes reach this deployment's monitor; empty for none
+	// Serve gives the deployment to whoever offers its monitor to other processes, before anything runs, and gets back
+	// the endpoint; nil when MonitorEndpoint says it all.
+	Serve func(*Deployment) (endpoint string, err error)
+
+	// Terminate is closed to give up at once: calls in flight are abandoned and nothing more is written (E5.51). Nil when
+	// that never happens. A first, gentle interrupt is the cancellation of the operation's context (E5.50).
+	Terminate <-chan struct{}
 
 	// StackOutputs reads another stack's outputs by its name, for stack references; nil when that is not possible.
 	StackOutputs func(ctx context.Context, name string) (value.Value, error)
@@ -36,6 +44,10 @@ type Options struct {
 	Open func(ctx context.Context, uri string) (io.ReadCloser, error)
 	// Seed gives 32 random bytes for a resource's automatic names; nil for the system's randomness.
 	Seed func() []byte
+	// NewID gives the ID of a new provider resource; nil for random UUIDs (E1.17).
+	NewID func() string
+	// Now is the clock; nil for the system's.
+	Now func() time.Time
 }
 
 // Result is how an operation ended.
@@ -43,7 +55,9 @@ type Result struct {
 	Snapshot *state.Snapshot // after the operation; Base for a preview
 	Changes  map[Op]int      // counted steps (E8.2–E8.7)
 	Failed   bool            // something was reported as an error
-	Canceled bool
+	Canceled bool            // it was interrupted, once or twice
+	// Terminated says that it was given up at once: Snapshot lacks what was in flight, and so may the journal (E5.51).
+	Terminated bool
 }
 
 // HasChanges reports whether anything but reads and sames was counted (E8.5).

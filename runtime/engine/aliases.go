@@ -1,0 +1,83 @@
+package engine
+
+import (
+	"strings"
+
+	"github.com/yamlhost/yamlhost/runtime/monitor"
+	"github.com/yamlhost/yamlhost/value/urn"
+)
+
+// lineage is what the search for a resource's former names has to know of the deployment.
+type lineage struct {
+	stack, project string
+	// renamedFrom is the URN that a resource of this operation had before, empty when it was found under its own.
+	renamedFrom func(urn.URN) urn.URN
+}
+
+// candidates are the URNs under which a resource may be known from before, its own first, each once (E4.13).
+func (l lineage) candidates(own urn.URN, parent urn.URN, aliases []monitor.Alias) []urn.URN {
+	name, typ := own.Name(), own.Type()
+	found := []urn.URN{own}
+	seen := map[urn.URN]bool{own: true}
+	add := func(u urn.URN) {
+		if !seen[u] {
+			seen[u] = true
+			found = append(found, u)
+		}
+	}
+	for _, a := range aliases {
+		add(l.expand(a, parent, name, typ))
+	}
+	if parent == "" {
+		return found
+	}
+	oldParent := l.renamedFrom(parent)
+	if oldParent == "" {
+		return found
+	}
+	inherit := func(name, typ string) {
+		add(urn.New(l.stack, l.project, oldParent, typ, inheritedName(name, parent.Name(), oldParent.Name())))
+	}
+	inherit(name, typ)
+	for _, a := range aliases {
+		if a.URN != "" {
+			inherit(a.URN.Name(), a.URN.Type())
+			continue
+		}
+		inherit(orElse(a.Name, name), orElse(a.Type, typ))
+	}
+	return found
+}
+
+// expand is the URN that an alias stands for.
+func (l lineage) expand(a monitor.Alias, parent urn.URN, name, typ string) urn.URN {
+	if a.URN != "" {
+		return a.URN
+	}
+	switch {
+	case a.NoParent:
+		parent = ""
+	case a.Parent != "":
+		parent = a.Parent
+		if before := l.renamedFrom(parent); before != "" {
+			parent = before
+		}
+	}
+	return urn.New(orElse(a.Stack, l.stack), orElse(a.Project, l.project), parent, orElse(a.Type, typ), orElse(a.Name, name))
+}
+
+// inheritedName is the name a child had when its parent had another: a child's name that begins with its parent's is
+// taken to follow it (E4.14).
+func inheritedName(name, parent, oldParent string) string {
+	if rest, ok := strings.CutPrefix(name, parent); ok {
+		return oldParent + rest
+	}
+	return name
+}
+
+func orElse(s, fallback string) string {
+	if s == "" {
+		return fallback
+	}
+	return s
+}

@@ -1,0 +1,18 @@
+package engine
+
+import (
+	"context"
+	"io"
+
+	"github.com/yamlhost/yamlhost/value"
+)
+
+// withHashes fills in the hashes of assets and archives that have none (E2.15). Relative paths count from the program
+// directory.
+func (d *Deployment) withHashes(ctx context.Context, v value.Value) (value.Value, error) {
+	opener := value.DirOpener{Dir: d.opts.ProgramDir}
+	if d.opts.Open != nil {
+		opener.Fetch = func(uri string) (io.ReadCloser, error) { return d.opts.Open(ctx, uri) }
+	}
+	return value.WithDigests(v, opener)
+}

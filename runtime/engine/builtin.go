@@ -1,0 +1,222 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/yamlhost/yamlhost/runtime/provider"
+	"github.com/yamlhost/yamlhost/value"
+	"github.com/yamlhost/yamlhost/value/urn"
+)
+
+// builtinPackage is the package that the engine provides itself (E2.64–E2.66).
+const builtinPackage = "pulumi"
+
+const (
+	stackReferenceType = "pulumi:pulumi:StackReference"
+	stashType          = "pulumi:index:Stash"
+)
+
+// builtin is the provider of the package pulumi: stack references, stashes and a few functions.
+type builtin struct{ d *Deployment }
+
+// Info says which provider this is.
+func (builtin) Info(context.Context) (provider.Info, error) {
+	return provider.Info{Name: builtinPackage}, nil
+}
+
+// Parameterize is refused.
+func (builtin) Parameterize(context.Context, provider.ParameterizeRequest) (provider.ParameterizeResponse, error) {
+	return provider.ParameterizeResponse{}, errors.New("the package pulumi takes no parameters")
+}
+
+// Schema is not served by the engine.
+func (builtin) Schema(context.Context, provider.SchemaRequest) ([]byte, error) {
+	return nil, errors.New("the schema of the package pulumi is not served here")
+}
+
+// CheckConfig accepts everything.
+func (builtin) CheckConfig(_ context.Context, r provider.CheckRequest) (provider.CheckResponse, error) {
+	return provider.CheckResponse{Inputs: r.News}, nil
+}
+
+// DiffConfig finds changes of content, none of which needs a replacement.
+func (builtin) DiffConfig(_ context.Context, r provider.DiffRequest) (provider.DiffResponse, error) {
+	if value.SameContent(r.OldInputs.Without(internalKey), r.News) {
+		return provider.DiffResponse{Changes: provider.DiffNone}, nil
+	}
+	return provider.DiffResponse{Changes: provider.DiffSome}, nil
+}
+
+// Configure has nothing to do.
+func (b builtin) Configure(context.Context, provider.ConfigureRequest) (provider.Configured, error) {
+	return builtinResources{b.d}, nil
+}
+
+// Cancel has nothing to do.
+func (builtin) Cancel(context.Context) error { return nil }
+
+// Close has nothing to do.
+func (builtin) Close() error { return nil }
+
+// builtinResources manages the resources of the package pulumi.
+type builtinResources struct{ d *Deployment }
+
+func unknownToken(token string) error {
+	return fmt.Errorf("the package pulumi has no %q", token)
+}
+
+// Check accepts a stack reference with a name and a stash with an input.
+func (builtinResources) Check(_ context.Context, r provider.CheckRequest) (provider.CheckResponse, error) {
+	member := ""
+	switch r.Type {
+	case stackReferenceType:
+		member = "name"
+	case stashType:
+		member = "input"
+	default:
+		return provider.CheckResponse{}, unknownToken(r.Type)
+	}
+	var failures []provider.Failure
+	for _, key := range r.News.Keys() {
+		if key != member {
+			failures = append(failures, provider.Failure{Property: key, Reason: "unknown property; the only one is " + member})
+		}
+	}
+	if !r.News.Has(member) {
+		failures = append(failures, provider.Failure{Property: member, Reason: "missing required property"})
+	} else if name, _ := r.News.Lookup(member); r.Type == stackReferenceType && name.IsKnown() && !name.Is(value.KindString) {
+		failures = append(failures, provider.Failure{Property: member, Reason: "property must be a string"})
+	}
+	return provider.CheckResponse{Inputs: r.News, Failures: failures}, nil
+}
+
+// Diff compares inputs; another name is another stack reference.
+func (builtinResources) Diff(_ context.Context, r provider.DiffRequest) (provider.DiffResponse, error) {
+	if value.SameContent(r.OldInputs, r.News) {
+		return provider.DiffResponse{Changes: provider.DiffNone}, nil
+	}
+	answer := provider.DiffResponse{Changes: provider.DiffSome}
+	if r.Type == stackReferenceType {
+		answer.Replaces = []string{"name"}
+	}
+	return answer, nil
+}
+
+// Create reads the other stack, or keeps the stashed value.
+func (b builtinResources) Create(ctx context.Context, r provider.CreateRequest) (provider.CreateResponse, error) {
+	answer := provider.CreateResponse{}
+	if !r.Preview {
+		answer.ID = b.d.opts.NewID()
+	}
+	if r.Type == stashType {
+		input, _ := r.Inputs.Lookup("input")
+		answer.Outputs = value.MapOf(value.Entry{Key: "input", Value: input}, value.Entry{Key: "output", Value: input})
+		return answer, nil
+	}
+	var err error
+	answer.Outputs, err = b.stackReference(ctx, r.Inputs)
+	return answer, err
+}
+
+// stackReference reads the outputs of the stack that inputs name (E2.64).
+func (b builtinResources) stackReference(ctx context.Context, inputs value.Value) (value.Value, error) {
+	named, _ := inputs.Lookup("name")
+	name, ok := named.AsString()
+	if !ok {
+		if !named.IsKnown() {
+			return value.EmptyMap(), nil
+		}
+		return value.Null, errors.New("a stack reference needs the name of a stack")
+	}
+	if b.d.opts.StackOutputs == nil {
+		return value.Null, errors.New("the outputs of other stacks cannot be read here")
+	}
+	outputs, err := b.d.opts.StackOutputs(ctx, name)
+	if err != nil {
+		return value.Null, err
+	}
+	var secret []value.Value
+	for i, key := range outputs.Keys() {
+		if outputs.At(i).ContainsSecret() {
+			secret = append(secret, value.String(key))
+		}
+	}
+	return value.MapOf(value.Entry{Key: "name", Value: named}, value.Entry{Key: "outputs", Value: asMap(outputs)},
+		value.Entry{Key: "secretOutputNames", Value: value.List(secret...)}), nil
+}
+
+// Read reads a stack reference anew; a stash is only found where it was put.
+func (b builtinResources) Read(ctx context.Context, r provider.ReadRequest) (provider.ReadResponse, error) {
+	switch r.Type {
+	case stackReferenceType:
+		inputs := asMap(r.Inputs)
+		if !inputs.Has("name") {
+			inputs = inputs.With("name", value.String(r.ID))
+		}
+		outputs, err := b.stackReference(ctx, inputs)
+		return provider.ReadResponse{ID: r.ID, Inputs: r.Inputs, Outputs: outputs}, err
+	case stashType:
+		if r.Inputs.IsNull() {
+			return provider.ReadResponse{}, errors.New("a stash cannot be imported")
+		}
+		return provider.ReadResponse{ID: r.ID, Inputs: r.Inputs, Outputs: r.Outputs}, nil
+	}
+	return provider.ReadResponse{}, unknownToken(r.Type)
+}
+
+// Update keeps the first output of a stash.
+func (b builtinResources) Update(ctx context.Context, r provider.UpdateRequest) (provider.UpdateResponse, error) {
+	if r.Type != stashType {
+		outputs, err := b.stackReference(ctx, r.News)
+		return provider.UpdateResponse{Outputs: outputs}, err
+	}
+	input, _ := r.News.Lookup("input")
+	return provider.UpdateResponse{Outputs: asMap(r.OldOutputs).With("input", input)}, nil
+}
+
+// Delete has nothing to do.
+func (builtinResources) Delete(context.Context, provider.DeleteRequest) error { return nil }
+
+// Invoke calls one of the functions of E2.65.
+func (b builtinResources) Invoke(ctx context.Context, r provider.InvokeRequest) (provider.InvokeResponse, error) {
+	switch r.Token {
+	case "pulumi:pulumi:getResource":
+		part, _ := r.Args.Lookup("urn")
+		u, _ := part.AsString()
+		result, err := b.d.resourceValue(urn.URN(u))
+		return provider.InvokeResponse{Result: result}, err
+	case "pulumi:pulumi:readStackOutputs":
+		outputs, err := b.stackReference(ctx, r.Args)
+		return provider.InvokeResponse{Result: outputs}, err
+	}
+	return provider.InvokeResponse{}, unknownToken(r.Token)
+}
+
+// resourceValue is what getResource answers: a resource of this operation (E2.65).
+func (d *Deployment) resourceValue(u urn.URN) (value.Value, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	reg := d.resources[u]
+	if reg == nil || reg.state == nil {
+		return value.Null, fmt.Errorf("unknown resource %v", u)
+	}
+	id := value.String("")
+	if reg.state.Custom {
+		id = d.idOf(reg.state)
+	}
+	return value.MapOf(value.Entry{Key: "urn", Value: value.String(string(u))}, value.Entry{Key: "id", Value: id},
+		value.Entry{Key: "provider", Value: value.String(reg.state.Provider)},
+		value.Entry{Key: "state", Value: reg.state.Outputs}), nil
+}
+
+// Call is refused: the package has no methods.
+func (builtinResources) Call(_ context.Context, r provider.CallRequest) (provider.CallResponse, error) {
+	return provider.CallResponse{}, unknownToken(r.Token)
+}
+
+// Construct is refused: the package has no components.
+func (builtinResources) Construct(_ context.Context, r provider.ConstructRequest) (provider.ConstructResponse, error) {
+	return provider.ConstructResponse{}, unknownToken(r.Type)
+}

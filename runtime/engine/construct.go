@@ -1,0 +1,76 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/runtime/monitor"
+	"github.com/yamlhost/yamlhost/runtime/provider"
+	"github.com/yamlhost/yamlhost/value"
+	"github.com/yamlhost/yamlhost/value/urn"
+)
+
+// construct has a component's provider build it (E2.38–E2.44). The component and its children arrive as registrations of
+// their own, from the provider's process, so that no lane is held.
+func (d *Deployment) construct(ctx context.Context, g *goal) (monitor.RegisterResponse, error) {
+	u := urn.New(d.opts.Stack, d.opts.Project, g.Parent, g.Type, g.Name)
+	i, err := d.registry.get(g.Provider)
+	if err != nil {
+		return monitor.RegisterResponse{}, d.constructFailed(u, g, err)
+	}
+	if i.unconfigured { // E2.41
+		local := *g
+		local.Remote, local.Inputs, local.PropertyDependencies = false, value.EmptyMap(), nil
+		reg, err := d.register(ctx, &local)
+		if err != nil {
+			return monitor.RegisterResponse{}, err
+		}
+		return monitor.RegisterResponse{URN: reg.urn, Outputs: value.EmptyMap(), Result: reg.result}, nil
+	}
+	if d.endpoint == "" {
+		return monitor.RegisterResponse{}, d.constructFailed(u, g, errors.New("components of a provider cannot be built here: "+
+			"this operation cannot be reached by the provider's process"))
+	}
+	d.mu.Lock()
+	aliases := d.lineage.candidates(u, g.Parent, g.Aliases)[1:]
+	d.mu.Unlock()
+	answer, err := i.configured.Construct(d.calls, provider.ConstructRequest{
+		Deployment: d.info(), Type: g.Type, Name: g.Name, Parent: g.Parent, Inputs: g.Inputs,
+		InputDependencies: g.PropertyDependencies, Dependencies: g.Dependencies, Providers: g.Providers, Aliases: aliases,
+		Protect: g.Protect, RetainOnDelete: g.RetainOnDelete, DeleteBeforeReplace: g.DeleteBeforeReplace,
+		AdditionalSecretOutputs: g.AdditionalSecretOutputs, IgnoreChanges: g.IgnoreChanges, ReplaceOnChanges: g.ReplaceOnChanges,
+		DeletedWith: g.DeletedWith, ReplaceWith: g.ReplaceWith, CreateTimeout: g.CustomTimeouts.Create,
+		UpdateTimeout: g.CustomTimeouts.Update, DeleteTimeout: g.CustomTimeouts.Delete, ReplacementTrigger: g.ReplacementTrigger,
+	})
+	if err != nil {
+		return monitor.RegisterResponse{}, d.constructFailed(u, g, err)
+	}
+	outputs, deps := asMap(answer.Outputs), map[string][]urn.URN{}
+	for key, urns := range answer.StateDependencies {
+		deps[key] = urns
+	}
+	for i, key := range outputs.Keys() { // E2.44
+		if more := outputs.At(i).AllDeps(); len(more) > 0 {
+			deps[key] = distinct(append(append([]urn.URN{}, deps[key]...), more...))
+		}
+	}
+	return monitor.RegisterResponse{URN: answer.URN, Outputs: withoutDeps(outputs), Known: !d.opts.DryRun, PropertyDependencies: deps}, nil
+}
+
+// constructFailed reports a component that could not be built (E2.43).
+func (d *Deployment) constructFailed(u urn.URN, g *goal, err error) error {
+	if errors.Is(err, monitor.ErrReported) || errors.Is(err, monitor.ErrShutdown) || d.isTerminated() {
+		return monitor.ErrShutdown
+	}
+	text := fmt.Sprintf("%s resource '%s' has a problem: %s", g.Type, g.Name, err)
+	var failure *provider.Error
+	if errors.As(err, &failure) {
+		for _, p := range failure.Properties {
+			text += fmt.Sprintf("\n  %s: %s", p.Property, p.Reason)
+		}
+	}
+	d.report.message(Message{URN: u, Severity: diag.Error, Code: diag.OperationFailed, Text: text, Position: g.position})
+	return d.bail()
+}

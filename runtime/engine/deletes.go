@@ -1,0 +1,101 @@
+package engine
+
+import (
+	"slices"
+
+	"github.com/yamlhost/yamlhost/runtime/state"
+	"github.com/yamlhost/yamlhost/value/urn"
+)
+
+// deletion is the step that ends a resource that the operation found and does not keep (E4.118). doomed says that a
+// replacement has left it behind, in this operation or an earlier one.
+func deletion(old *state.Resource, doomed bool) Step {
+	op := OpDelete
+	switch {
+	case doomed && old.External:
+		op = OpDiscardReplaced
+	case doomed:
+		op = OpDeleteReplaced
+	case old.External:
+		op = OpDiscard
+	case old.PendingReplacement:
+		op = OpRemovePendingReplace
+	}
+	return newStep(op, old, nil)
+}
+
+// layers splits condemned resources, given in the order of the state, into groups to be deleted one after the other, the
+// members of each all at once (E4.120). A group holds what depends on nothing that is left but on members of later
+// groups; everything sits as near to the end as that allows (E4.121). The cost is linear in resources and dependencies.
+func layers(condemned []*state.Resource) [][]int {
+	level := make(map[urn.URN]int, len(condemned)) // of a URN's entries so far, the greatest; from 1
+	// below is the greatest level among the descendants of a component that came so far: whoever depends on the component
+	// depends on them too.
+	below := map[urn.URN]int{}
+	parents := make(map[urn.URN]urn.URN, len(condemned))
+	components := map[urn.URN]bool{}
+	var groups [][]int
+	for i, r := range condemned {
+		at := 0
+		need := func(l int) { at = max(at, l) }
+		r.AllDependencies(func(u urn.URN) { need(level[u]) })
+		for _, u := range dependenciesButParent(r) {
+			if components[u] {
+				need(below[u])
+			}
+		}
+		if at == len(groups) {
+			groups = append(groups, nil)
+		}
+		groups[at] = append(groups[at], i)
+		at++
+		level[r.URN] = max(level[r.URN], at)
+		parents[r.URN] = r.Parent
+		if !r.Custom {
+			components[r.URN] = true
+		}
+		for u := r.Parent; u != "" && below[u] < at; u = parents[u] {
+			below[u] = at
+		}
+	}
+	slices.Reverse(groups)
+	return groups
+}
+
+// dependenciesButParent are the URNs of what r names as a dependency, other than its parent and provider.
+func dependenciesButParent(r *state.Resource) []urn.URN {
+	var urns []urn.URN
+	bare := *r
+	bare.Parent, bare.Provider = "", ""
+	bare.AllDependencies(func(u urn.URN) { urns = append(urns, u) })
+	return urns
+}
+
+// needed tells what must stay because something that failed depends on it, in any way and over any number of steps
+// (E4.122). The cost over all calls of add is linear.
+type needed struct {
+	byURN map[urn.URN][]*state.Resource
+	kept  map[urn.URN]bool
+}
+
+func newNeeded(resources []*state.Resource) *needed {
+	n := &needed{byURN: make(map[urn.URN][]*state.Resource, len(resources)), kept: map[urn.URN]bool{}}
+	for _, r := range resources {
+		n.byURN[r.URN] = append(n.byURN[r.URN], r)
+	}
+	return n
+}
+
+// add keeps everything that r depends on.
+func (n *needed) add(r *state.Resource) {
+	work := []*state.Resource{r}
+	for len(work) > 0 {
+		r, work = work[len(work)-1], work[:len(work)-1]
+		r.AllDependencies(func(u urn.URN) {
+			if !n.kept[u] {
+				n.kept[u] = true
+				work = append(work, n.byURN[u]...)
+			}
+		})
+	}
+}

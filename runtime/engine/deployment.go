@@ -1,0 +1,328 @@
+package engine
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+	"maps"
+	"runtime"
+	"sync"
+	"time"
+
+	"github.com/yamlhost/yamlhost/runtime/journal"
+	"github.com/yamlhost/yamlhost/runtime/monitor"
+	"github.com/yamlhost/yamlhost/runtime/provider"
+	"github.com/yamlhost/yamlhost/runtime/state"
+	"github.com/yamlhost/yamlhost/value"
+	"github.com/yamlhost/yamlhost/value/urn"
+)
+
+var _ monitor.Monitor = (*Deployment)(nil)
+
+// Deployment is one operation on one stack under way: what a program asks for, it plans and carries out. It is made by
+// Update, Refresh and Destroy and is of no use after they return. It is safe for concurrent use.
+//
+// A registration is handled on its caller's goroutine and goes through these stages: its name and old state are claimed
+// (mutex), its provider checks and compares (no lock), the steps are decided (decisions), the steps are taken one after
+// the other (no lock). Of all that talks to providers, at most Parallel go on at the same time; one lane makes the
+// operation serial.
+type Deployment struct {
+	opts     Options
+	report   *reporter
+	ledger   *ledger
+	registry *registry
+	lanes    chan struct{} // one token for each operation under way
+	lineage  lineage
+	endpoint string
+
+	// running ends when nothing new may start: the user has interrupted, or something failed (E5.42). calls ends when
+	// provider calls in flight are given up as well (E5.51). They are the operation's own lifetime, which no single
+	// request's context has.
+	running context.Context
+	stop    context.CancelFunc
+	calls   context.Context
+
+	// decisions makes the choice of steps serial: no resource may settle while another's replacement finds out what it
+	// takes with it. It is taken before mu, never inside.
+	decisions sync.Mutex
+
+	mu         sync.Mutex // guards everything below
+	olds       *olds
+	resources  map[urn.URN]*registered
+	renamed    map[urn.URN]urn.URN // URNs claimed through an alias, to the URN that claimed them
+	replaced   map[urn.URN]bool    // what was replaced in this operation
+	deleting   map[urn.URN]bool    // what is deleted in this operation (E4.80)
+	defaults   map[string]*defaultProvider
+	packages   map[string]monitor.Package
+	refs       map[string]string // package key to reference
+	stack      *registered
+	stackDone  bool        // outputs of the stack were registered
+	outputs    value.Value // of the stack, put in place at the end (E2.61)
+	bailed     bool        // the reason for the failure was told in full; no line follows (E4.130)
+	closed     bool        // no more requests
+	waiting    bool        // somebody waits for the shutdown
+	requests   sync.WaitGroup
+	finished   chan struct{} // closed by SignalAndWaitForShutdown; nil while no program runs
+	terminated bool          // given up at once (E5.51)
+	// programFailed says that the program ended with an error.
+	programFailed bool
+	deletionsDone bool          // deleteRest has run
+	drained       chan struct{} // closed when all steps are over
+	over          chan struct{} // closed when the operation is over
+}
+
+// registered is a resource that the program has registered or read in this operation. The fields below done are to be read
+// after it is closed, or under the deployment's mutex.
+type registered struct {
+	urn    urn.URN
+	goal   *goal // nil for a read
+	old    *entry
+	parent urn.URN
+
+	done   chan struct{} // closed when its steps are over
+	result monitor.Result
+	state  *state.Resource // what it is now; nil when it failed or was skipped
+	id     journal.ID
+	step   Step // the logical step that it took
+	// complete says that its outputs were registered (E2.59).
+	complete bool
+	read     bool
+	// unknown says that in a preview there is no knowing what it is like.
+	unknown  bool
+	children []urn.URN
+}
+
+// newDeployment prepares an operation. The caller ends it by calling stop and closing the registry.
+func newDeployment(ctx context.Context, o Options, refreshing bool) *Deployment {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Seed == nil {
+		o.Seed = func() []byte {
+			seed := make([]byte, 32)
+			_, _ = rand.Read(seed) // never fails
+			return seed
+		}
+	}
+	if o.NewID == nil {
+		o.NewID = newUUID
+	}
+	if o.Parallel <= 0 {
+		o.Parallel = 4 * runtime.GOMAXPROCS(0)
+	}
+	if o.Base == nil {
+		o.Base = &state.Snapshot{}
+	}
+	d := &Deployment{
+		opts:     o,
+		report:   &reporter{sink: o.Events, planning: o.DryRun, refreshing: refreshing, changes: map[Op]int{}},
+		ledger:   newLedger(o.Journal, len(o.Base.Resources)),
+		lanes:    make(chan struct{}, o.Parallel),
+		endpoint: o.MonitorEndpoint,
+
+		resources: make(map[urn.URN]*registered, len(o.Base.Resources)),
+		renamed:   map[urn.URN]urn.URN{},
+		replaced:  map[urn.URN]bool{},
+		deleting:  map[urn.URN]bool{},
+		defaults:  map[string]*defaultProvider{},
+		packages:  map[string]monitor.Package{},
+		refs:      map[string]string{},
+		drained:   make(chan struct{}),
+		over:      make(chan struct{}),
+	}
+	if o.DryRun {
+		d.ledger.journal = nil
+	}
+	d.lineage = lineage{o.Stack, o.Project, d.renamedFrom}
+	ids := make([]journal.ID, len(o.Base.Resources))
+	for i := range ids {
+		ids[i] = journal.ID(i + 1)
+	}
+	d.olds = newOlds(o.Base.Resources, ids)
+	d.running, d.stop = context.WithCancel(ctx)
+	d.registry = newRegistry(d)
+	return d
+}
+
+// newUUID is a random UUID of version 4.
+func newUUID() string {
+	var b [16]byte
+	_, _ = rand.Read(b[:]) // never fails
+	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
+	text := hex.EncodeToString(b[:])
+	return text[:8] + "-" + text[8:12] + "-" + text[12:16] + "-" + text[16:20] + "-" + text[20:]
+}
+
+// renamedFrom is the URN under which a resource of this operation was found, empty when that is its own. The caller holds mu.
+func (d *Deployment) renamedFrom(u urn.URN) urn.URN {
+	if r := d.resources[u]; r != nil && r.old != nil && r.old.resource.URN != u {
+		return r.old.resource.URN
+	}
+	return ""
+}
+
+// enter admits a request; leave must be called when it is over.
+func (d *Deployment) enter() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.closed {
+		return monitor.ErrShutdown
+	}
+	d.requests.Add(1)
+	return nil
+}
+
+func (d *Deployment) leave() { d.requests.Done() }
+
+// lane waits for leave to do something. The caller calls the function it gets when that is done.
+func (d *Deployment) lane(ctx context.Context) (free func(), err error) {
+	if d.running.Err() != nil || ctx.Err() != nil {
+		return nil, monitor.ErrShutdown
+	}
+	select {
+	case d.lanes <- struct{}{}:
+	case <-d.running.Done():
+		return nil, monitor.ErrShutdown
+	case <-ctx.Done():
+		return nil, monitor.ErrShutdown
+	}
+	if d.running.Err() != nil {
+		<-d.lanes
+		return nil, monitor.ErrShutdown
+	}
+	return func() { <-d.lanes }, nil
+}
+
+// wait waits for a channel to be closed.
+func (d *Deployment) wait(ctx context.Context, done <-chan struct{}) error {
+	select {
+	case <-done:
+		return nil
+	default:
+	}
+	select {
+	case <-done:
+		return nil
+	case <-d.running.Done():
+	case <-ctx.Done():
+	}
+	return monitor.ErrShutdown
+}
+
+// oldOf is what a resource of this operation was before, nil for a new one.
+func (d *Deployment) oldOf(u urn.URN) *state.Resource {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if r := d.resources[u]; r != nil && r.old != nil {
+		return r.old.resource
+	}
+	return nil
+}
+
+// parallel runs fn for 0 to n-1, as many at the same time as there are lanes, and returns when all are over. Once the
+// operation is stopped no more are begun. The order of beginning is that of the numbers.
+func (d *Deployment) parallel(n int, fn func(i int)) {
+	var group sync.WaitGroup
+	defer group.Wait()
+	for i := range n {
+		free, err := d.lane(d.running)
+		if err != nil {
+			return
+		}
+		group.Add(1)
+		go func() {
+			defer group.Done()
+			defer free()
+			fn(i)
+		}()
+	}
+}
+
+// fail stops the operation because of a failure, unless it is to go on with what does not depend on it (E5.42, E5.44).
+func (d *Deployment) fail() {
+	if !d.opts.ContinueOnError {
+		d.stop()
+	}
+}
+
+// bail stops the operation, whatever was asked, with nothing more to say than was said (E4.130).
+func (d *Deployment) bail() error {
+	d.mu.Lock()
+	d.bailed = true
+	d.mu.Unlock()
+	d.stop()
+	return monitor.ErrReported
+}
+
+// Info says which deployment this is (E2.3).
+func (d *Deployment) Info(context.Context) (monitor.Info, error) {
+	return monitor.Info{
+		Project: d.opts.Project, Stack: d.opts.Stack, Organization: d.opts.Organization,
+		Config: maps.Clone(d.opts.Config), ConfigSecretKeys: d.opts.ConfigSecretKeys,
+		DryRun: d.opts.DryRun, Parallel: d.opts.Parallel,
+	}, nil
+}
+
+// features are the names that SupportsFeature affirms (E2.4), as far as this engine goes: hooks and transforms are not
+// among them yet.
+var features = map[string]bool{
+	"secrets": true, "resourceReferences": true, "outputValues": true, "aliasSpecs": true, "replacementTrigger": true,
+	"deletedWith": true, "replaceWith": true, "parameterization": true,
+}
+
+// SupportsFeature answers for the names of E2.4.
+func (d *Deployment) SupportsFeature(_ context.Context, feature string) (bool, error) {
+	return features[feature], nil
+}
+
+// RegisterPackage announces a package. Equal packages get the same reference (E2.67).
+func (d *Deployment) RegisterPackage(_ context.Context, p monitor.Package) (string, error) {
+	if p.Name == "" {
+		return "", fmt.Errorf("a package without a name cannot be registered")
+	}
+	key := fmt.Sprintf("%q %q %q %v", p.Name, p.Version, p.DownloadURL, p.Checksums)
+	if z := p.Parameterization; z != nil {
+		key += fmt.Sprintf(" %q %q %x", z.Name, z.Version, z.Value)
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if ref, ok := d.refs[key]; ok {
+		return ref, nil
+	}
+	ref := newUUID()
+	d.refs[key], d.packages[ref] = ref, p
+	return ref, nil
+}
+
+// SignalAndWaitForShutdown says that the program asks for nothing more, and waits until the engine is done (E2.68). The
+// program given to Update need not call it: returning says the same.
+func (d *Deployment) SignalAndWaitForShutdown(ctx context.Context) error {
+	d.mu.Lock()
+	if d.waiting {
+		d.mu.Unlock()
+		return fmt.Errorf("already waiting for shutdown")
+	}
+	d.waiting = true
+	d.closed = true
+	signal := d.finished
+	d.mu.Unlock()
+	if signal != nil {
+		close(signal)
+	}
+	select {
+	case <-d.drained:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// info is what calls and constructions are told about the deployment.
+func (d *Deployment) info() provider.DeploymentInfo {
+	return provider.DeploymentInfo{
+		Project: d.opts.Project, Stack: d.opts.Stack, Organization: d.opts.Organization,
+		Config: d.opts.Config, ConfigSecretKeys: d.opts.ConfigSecretKeys,
+		DryRun: d.opts.DryRun, Parallel: d.opts.Parallel, MonitorEndpoint: d.endpoint,
+	}
+}

@@ -1,0 +1,353 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/runtime/monitor"
+	"github.com/yamlhost/yamlhost/runtime/provider"
+	"github.com/yamlhost/yamlhost/runtime/state"
+	"github.com/yamlhost/yamlhost/value"
+)
+
+// UnknownID stands for the ID of a provider that a preview only pretends to create (E1.11).
+const UnknownID = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
+
+// step takes one step: it announces, records, acts, records again and reports (5.2). reg is the registration that the step
+// belongs to, nil for a deletion. The result is the new state, nil where there is none. A failure was reported and comes
+// back as errResourceFailed.
+func (d *Deployment) step(s Step, reg *registered) (*state.Resource, error) {
+	began := d.opts.Now()
+	d.report.started(s)
+	books := d.books(&s)
+	var number int64
+	if op, ok := operationOf(&s); ok {
+		var err error
+		if number, err = d.ledger.begin(d.calls, op); err != nil { // E5.11
+			return nil, d.journalFailed(&s, err)
+		}
+	}
+	result, err := d.perform(&s)
+	if d.isTerminated() { // E5.51
+		return nil, monitor.ErrShutdown
+	}
+	if result != nil {
+		d.markSecrets(&s, result)
+	}
+	var failure *provider.Error
+	partial := errors.As(err, &failure) && failure.Outcome == provider.Partial && result != nil
+	if err == nil || partial {
+		if err := d.record(&s, result, books, number, reg); err != nil {
+			return nil, d.journalFailed(&s, err)
+		}
+	} else if number != 0 && !lostSight(err) {
+		if err := d.ledger.commit(d.calls, emptyEnd(number)); err != nil {
+			return nil, d.journalFailed(&s, err)
+		}
+	}
+	took := d.opts.Now().Sub(began)
+	shown := s
+	if result != nil {
+		shown.New = result
+	}
+	if err != nil {
+		d.report.stepFailed(shown, err, took)
+		return nil, errResourceFailed
+	}
+	about := s.New
+	if about == nil {
+		about = s.Old
+	}
+	d.report.finished(shown, s.Op, d.opts.DryRun || about.Custom || s.Op == OpDelete, took)
+	return result, nil
+}
+
+// lostSight reports whether nobody can tell what a failed call did, because the plugin died in the middle. The operation
+// then stays pending, for the user to settle (D10).
+func lostSight(err error) bool {
+	var crash *provider.CrashError
+	return errors.As(err, &crash)
+}
+
+// journalFailed stops everything: without a journal nothing may be done.
+func (d *Deployment) journalFailed(s *Step, err error) error {
+	if d.isTerminated() {
+		return monitor.ErrShutdown
+	}
+	d.report.message(Message{URN: s.URN, Severity: diag.Error, Code: diag.OperationFailed, Position: positionOf(s.New, s.Old),
+		Text: "could not record the state: " + err.Error()})
+	d.stop()
+	return monitor.ErrReported
+}
+
+// books finds the places in the state that a step is about.
+func (d *Deployment) books(s *Step) books {
+	var b books
+	d.mu.Lock()
+	if s.Old != nil {
+		if e := d.olds.of[s.Old]; e != nil {
+			b.old, b.oldNow, b.doomed = e.id, e.now, e.doomed
+		}
+	}
+	d.mu.Unlock()
+	if s.New != nil && s.Op != OpReplace {
+		b.new = d.ledger.newID()
+	}
+	return b
+}
+
+// record writes down a step's success and makes it the present state of everything.
+func (d *Deployment) record(s *Step, result *state.Resource, b books, number int64, reg *registered) error {
+	e := settle(s, result, b)
+	e.Step = number
+	switch {
+	case s.Op == OpSame && materiallySame(b.oldNow, result):
+		d.ledger.commitLate(e)
+	case len(e.Remove)+len(e.Amend)+len(e.Add) > 0:
+		if err := d.ledger.commit(d.calls, e); err != nil {
+			return err
+		}
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if s.Old != nil {
+		if old := d.olds.of[s.Old]; old != nil {
+			switch {
+			case len(e.Remove) > 0:
+				old.now = nil
+			case len(e.Amend) > 0:
+				old.now = e.Amend[0].Resource
+				old.doomed = old.doomed || old.now.Delete
+			}
+		}
+	}
+	if reg != nil && len(e.Add) > 0 {
+		reg.state, reg.id = result, b.new
+		reg.unknown = d.opts.DryRun && s.Op != OpSame && s.Op != OpRead && s.Op != OpReadReplacement && s.Op != OpImport &&
+			s.Op != OpImportReplacement
+	}
+	return nil
+}
+
+// perform does what a step is about and answers with the new state, nil where there is none. After a partial failure both a
+// state and an error come back.
+func (d *Deployment) perform(s *Step) (*state.Resource, error) {
+	switch s.Op {
+	case OpSame:
+		return d.performSame(s)
+	case OpCreate, OpCreateReplacement:
+		return d.performCreate(s)
+	case OpUpdate:
+		return d.performUpdate(s)
+	case OpDelete, OpDeleteReplaced, OpDiscard, OpDiscardReplaced:
+		return nil, d.performDelete(s)
+	case OpRead, OpReadReplacement:
+		return d.performRead(s)
+	case OpImport, OpImportReplacement:
+		return d.performImport(s)
+	case OpReplace, OpRemovePendingReplace, OpRefresh:
+		return nil, nil
+	}
+	return nil, fmt.Errorf("no way is known to carry out the operation %q", s.Op)
+}
+
+func (d *Deployment) performSame(s *Step) (*state.Resource, error) { // E5.20
+	n := s.New.Clone()
+	n.ID, n.Outputs, n.Created, n.Modified = s.Old.ID, s.Old.Outputs, s.Old.Created, s.Old.Modified
+	if n.IsProvider() {
+		// An unchanged provider goes on with its old inputs, not with those just checked (E3.11).
+		n.Inputs = s.Old.Inputs
+		return n, d.registry.keep(s.Old, n)
+	}
+	return n, nil
+}
+
+func (d *Deployment) performCreate(s *Step) (*state.Resource, error) { // E5.21
+	n := s.New.Clone()
+	n.Created, n.Modified = d.now(), d.now()
+	n.InitErrors, n.RefreshBeforeUpdate = nil, false
+	if !n.Custom {
+		return n, nil
+	}
+	p, err := d.registry.of(n)
+	if err != nil {
+		return nil, err
+	}
+	r, err := p.Create(d.calls, provider.CreateRequest{
+		Subject: provider.SubjectOf(n.URN), Inputs: n.Inputs, Timeout: n.CustomTimeouts.Create, Preview: d.opts.DryRun})
+	if err != nil {
+		var failure *provider.Error
+		if errors.As(err, &failure) && failure.Outcome == provider.Partial && failure.ID != "" { // E5.36
+			n.ID, n.Outputs, n.InitErrors = failure.ID, asMap(failure.Outputs), failure.Reasons
+			n.RefreshBeforeUpdate = failure.RefreshBeforeUpdate
+			return n, err
+		}
+		return nil, err
+	}
+	if r.ID == "" && !d.opts.DryRun {
+		return nil, fmt.Errorf("plugin returned empty resource.ID from create '%s'", n.URN) // E3.51
+	}
+	n.ID, n.Outputs, n.RefreshBeforeUpdate = r.ID, asMap(r.Outputs), r.RefreshBeforeUpdate
+	return n, nil
+}
+
+func (d *Deployment) performUpdate(s *Step) (*state.Resource, error) { // E5.22
+	n := s.New.Clone()
+	n.ID, n.Created, n.Modified = s.Old.ID, s.Old.Created, d.now()
+	n.InitErrors = nil
+	if !n.Custom { // E5.26
+		n.Modified = s.Old.Modified
+		return n, nil
+	}
+	p, err := d.registry.of(n)
+	if err != nil {
+		return nil, err
+	}
+	r, err := p.Update(d.calls, provider.UpdateRequest{
+		Subject: provider.SubjectOf(n.URN), ID: s.Old.ID, OldInputs: s.Old.Inputs, OldOutputs: s.Old.Outputs, News: n.Inputs,
+		Timeout: n.CustomTimeouts.Update, IgnoreChanges: n.IgnoreChanges, Preview: d.opts.DryRun})
+	if err != nil {
+		var failure *provider.Error
+		if errors.As(err, &failure) && failure.Outcome == provider.Partial { // E5.37
+			n.Inputs, n.Outputs, n.InitErrors = s.Old.Inputs, asMap(failure.Outputs), failure.Reasons
+			n.RefreshBeforeUpdate = failure.RefreshBeforeUpdate
+			return n, err
+		}
+		return nil, err
+	}
+	n.Outputs, n.RefreshBeforeUpdate = asMap(r.Outputs), r.RefreshBeforeUpdate
+	return n, nil
+}
+
+func (d *Deployment) performDelete(s *Step) error { // E5.23
+	old := s.Old
+	if old.Protect && s.Op == OpDelete { // E4.76
+		return &protectedDeletion{s}
+	}
+	d.mu.Lock()
+	covered := old.DeletedWith != "" && d.deleting[old.DeletedWith] // E4.80
+	d.mu.Unlock()
+	if d.opts.DryRun || !old.Custom || old.External || old.RetainOnDelete || old.PendingReplacement || covered {
+		return nil
+	}
+	p, err := d.registry.of(old)
+	if err != nil {
+		return err
+	}
+	return p.Delete(d.calls, provider.DeleteRequest{
+		Subject: provider.SubjectOf(old.URN), ID: old.ID, Inputs: old.Inputs, Outputs: old.Outputs, Timeout: old.CustomTimeouts.Delete})
+}
+
+// protectedDeletion refuses to delete a protected resource (E4.76). Other deletions go on.
+type protectedDeletion struct{ step *Step }
+
+// Error names the resource and the way out.
+func (e *protectedDeletion) Error() string {
+	return fmt.Sprintf("resource %q cannot be deleted\nbecause it is protected. To allow it, set the option protect of the resource "+
+		"to false and run `up`, or use `state unprotect '%s'`", e.step.URN, e.step.URN)
+}
+
+func (d *Deployment) performRead(s *Step) (*state.Resource, error) { // E5.24
+	n := s.New.Clone()
+	if n.ID == "" { // E2.47: not known yet
+		return n, nil
+	}
+	p, err := d.registry.of(n)
+	if err != nil {
+		return nil, err
+	}
+	r, err := p.Read(d.calls, provider.ReadRequest{
+		Subject: provider.SubjectOf(n.URN), ID: n.ID, Inputs: n.Inputs, Outputs: n.Inputs, Timeout: n.CustomTimeouts.Read}) // E2.48
+	var failure *provider.Error
+	if errors.As(err, &failure) && failure.Outcome == provider.Partial { // E5.38
+		r = provider.ReadResponse{ID: failure.ID, Inputs: failure.Inputs, Outputs: asMap(failure.Outputs)}
+		n.InitErrors = failure.Reasons
+	} else if err != nil {
+		return nil, err
+	}
+	if !r.Outputs.Is(value.KindMap) || r.ID == "" && r.Outputs.Len() == 0 { // E2.49
+		return nil, fmt.Errorf("resource '%s' does not exist", n.ID)
+	}
+	n.ID = orElse(r.ID, n.ID)
+	n.Outputs, n.RefreshBeforeUpdate = r.Outputs, r.RefreshBeforeUpdate
+	if r.Inputs.Is(value.KindMap) {
+		n.Inputs = r.Inputs
+	}
+	if old := s.Old; old != nil && s.Op == OpRead { // E6.27
+		n.Created, n.Modified = old.Created, old.Modified
+		if !value.Equal(old.Inputs, n.Inputs) || !value.Equal(old.Outputs, n.Outputs) {
+			n.Modified = d.now()
+		}
+	}
+	return n, err
+}
+
+func (d *Deployment) performImport(s *Step) (*state.Resource, error) { // E4.86–E4.91
+	n := s.New.Clone()
+	n.Created, n.Modified = d.now(), d.now()
+	p, err := d.registry.of(n)
+	if err != nil {
+		return nil, err
+	}
+	r, err := p.Read(d.calls, provider.ReadRequest{
+		Subject: provider.SubjectOf(n.URN), ID: n.ImportID, Outputs: value.EmptyMap(), Timeout: n.CustomTimeouts.Read})
+	var failure *provider.Error
+	if errors.As(err, &failure) && failure.Outcome == provider.Partial { // E5.39
+		r = provider.ReadResponse{ID: failure.ID, Inputs: failure.Inputs, Outputs: asMap(failure.Outputs)}
+		n.InitErrors = failure.Reasons
+	} else if err != nil {
+		return nil, err
+	}
+	if r.ID == "" && r.Outputs.Len() == 0 || !r.Outputs.Is(value.KindMap) {
+		return nil, fmt.Errorf("resource '%s' does not exist", n.ImportID)
+	}
+	if !r.Inputs.Is(value.KindMap) {
+		return nil, fmt.Errorf("provider does not support importing resources; please try updating the '%s' plugin", n.URN.Package())
+	}
+	n.ID, n.Inputs, n.Outputs, n.RefreshBeforeUpdate = orElse(r.ID, n.ImportID), r.Inputs, r.Outputs, r.RefreshBeforeUpdate
+	return n, nil
+}
+
+// now is the present moment, as states keep it.
+func (d *Deployment) now() *time.Time {
+	t := d.opts.Now().UTC()
+	return &t
+}
+
+func asMap(v value.Value) value.Value {
+	if v.Is(value.KindMap) {
+		return v
+	}
+	return value.EmptyMap()
+}
+
+// markSecrets marks outputs secret by name: those that the program names, and those whose input is secret (E5.18). It
+// changes r, which is not shared yet.
+func (d *Deployment) markSecrets(s *Step, r *state.Resource) {
+	r.Outputs = secretOutputs(r.Outputs, r.Inputs, r.AdditionalSecretOutputs)
+	if slices.Contains(r.AdditionalSecretOutputs, "id") { // E4.71
+		d.report.message(Message{URN: s.URN, Severity: diag.Warning, Position: r.SourcePosition,
+			Text: "The 'id' property cannot be made secret. See pulumi/pulumi#2717 for more details."})
+	}
+}
+
+// secretOutputs is outputs with the entries named, and those whose input of the same name is secret, marked secret.
+func secretOutputs(outputs, inputs value.Value, names []string) value.Value {
+	mark := func(name string) {
+		if part, ok := outputs.Lookup(name); ok && !part.IsSecret() {
+			outputs = outputs.With(name, part.Secret())
+		}
+	}
+	for _, name := range names {
+		mark(name)
+	}
+	for i, name := range inputs.Keys() {
+		if inputs.At(i).IsSecret() {
+			mark(name)
+		}
+	}
+	return outputs
+}

@@ -1,0 +1,203 @@
+package engine
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/yamlhost/yamlhost/runtime/monitor"
+	"github.com/yamlhost/yamlhost/runtime/state"
+	"github.com/yamlhost/yamlhost/value"
+	"github.com/yamlhost/yamlhost/value/urn"
+)
+
+// goal is what the program asked for, everything parsed and inheritance applied.
+type goal struct {
+	monitor.RegisterRequest
+	timeouts state.Timeouts
+	position string // project:///…
+}
+
+// newGoal reads a request (E2.9–E2.25). It looks at nothing but the request itself.
+func newGoal(r monitor.RegisterRequest, rootDir string) (*goal, error) {
+	g := &goal{RegisterRequest: r}
+	if r.Name == "" {
+		return nil, fmt.Errorf("a resource of type %s has no name", r.Type)
+	}
+	if (r.Custom || r.Remote) && strings.Count(r.Type, ":") < 2 {
+		return nil, fmt.Errorf("%q is no resource type: it should look like package:module:Type", r.Type) // E2.11
+	}
+	if len(r.EnvVarMappings) > 0 && !urn.IsProviderType(r.Type) {
+		return nil, fmt.Errorf("environment variables can be mapped for a provider only, which %s is not", r.Type) // E2.12
+	}
+	for _, u := range slices.Concat([]urn.URN{r.Parent, r.DeletedWith}, r.Dependencies, r.ReplaceWith) {
+		if u != "" && !u.Valid() {
+			return nil, fmt.Errorf("%q is not a URN", u)
+		}
+	}
+	var err error
+	if g.timeouts, err = parseTimeouts(r.CustomTimeouts); err != nil {
+		return nil, err
+	}
+	if !r.Inputs.Is(value.KindMap) {
+		g.Inputs = value.EmptyMap()
+	}
+	g.PropertyDependencies = propertyDependencies(g.Inputs, r)
+	g.Inputs = withoutDeps(g.Inputs)
+	g.ReplacementTrigger = withoutDeps(r.ReplacementTrigger)
+	g.Dependencies = distinct(r.Dependencies)
+	g.position = sourcePosition(rootDir, r.SourcePosition)
+	return g, nil
+}
+
+// propertyDependencies are the dependencies by input: as sent, or all for each when none were sent (E1.48), and those that
+// the values carry (E1.49).
+func propertyDependencies(inputs value.Value, r monitor.RegisterRequest) map[string][]urn.URN {
+	all := make(map[string][]urn.URN, inputs.Len())
+	for _, key := range inputs.Keys() {
+		deps := r.PropertyDependencies[key]
+		if len(r.PropertyDependencies) == 0 && !r.Remote {
+			deps = r.Dependencies
+		}
+		part, _ := inputs.Lookup(key)
+		all[key] = distinct(slices.Concat(deps, part.AllDeps(), inputs.Deps()))
+	}
+	for key, deps := range r.PropertyDependencies {
+		if _, ok := all[key]; !ok {
+			all[key] = distinct(deps)
+		}
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	return all
+}
+
+// distinct is the list with each URN once, in order of first occurrence, never nil.
+func distinct(urns []urn.URN) []urn.URN {
+	once := make([]urn.URN, 0, len(urns))
+	seen := make(map[urn.URN]bool, len(urns))
+	for _, u := range urns {
+		if u != "" && !seen[u] {
+			seen[u] = true
+			once = append(once, u)
+		}
+	}
+	return once
+}
+
+// withoutDeps removes what values carry of dependencies, deeply: from here on they live in the maps only (E2.24).
+func withoutDeps(v value.Value) value.Value {
+	if !v.Any(func(x value.Value) bool { return len(x.Deps()) > 0 }) {
+		return v
+	}
+	return v.Transform(value.Value.WithoutDeps)
+}
+
+// parseTimeouts reads Go durations into seconds (E5.33).
+func parseTimeouts(t monitor.Timeouts) (state.Timeouts, error) {
+	var out state.Timeouts
+	for _, field := range []struct {
+		name, text string
+		to         *float64
+	}{{"create", t.Create, &out.Create}, {"update", t.Update, &out.Update}, {"delete", t.Delete, &out.Delete}, {"read", t.Read, &out.Read}} {
+		if field.text == "" {
+			continue
+		}
+		duration, err := time.ParseDuration(field.text)
+		if err != nil {
+			return out, fmt.Errorf("the %s timeout %q is not a duration such as 5m or 1h30m", field.name, field.text)
+		}
+		*field.to = duration.Seconds()
+	}
+	return out, nil
+}
+
+// sourcePosition is a place as it is kept in the state, empty when there is none that can be named (E2.82).
+func sourcePosition(rootDir string, p *monitor.Position) string {
+	if p == nil || !filepath.IsAbs(p.Path) || rootDir == "" {
+		return ""
+	}
+	relative, err := filepath.Rel(rootDir, p.Path)
+	if err != nil {
+		return ""
+	}
+	text := fmt.Sprintf("project:///%s#%d", filepath.ToSlash(relative), p.Line)
+	if p.Column > 0 {
+		text += fmt.Sprintf(",%d", p.Column)
+	}
+	return text
+}
+
+// inherit fills in what the goal leaves to its parent (E2.26–E2.29, E2.17, E2.19). parent is nil without one.
+func (g *goal) inherit(parent *goal) {
+	local := !g.Custom && !g.Remote
+	isProvider := urn.IsProviderType(g.Type)
+	pkg := urn.PackageOf(g.Type)
+	if parent != nil {
+		if g.DeletedWith == "" {
+			g.DeletedWith = parent.DeletedWith
+		}
+		if g.Protect == nil {
+			g.Protect = parent.Protect
+		}
+		if g.RetainOnDelete == nil {
+			g.RetainOnDelete = parent.RetainOnDelete
+		}
+		if g.Provider == "" && parent.Provider != "" && !isProvider && (local || providerPackage(parent.Provider) == pkg) {
+			g.Provider = parent.Provider
+		}
+	}
+	if !local && !isProvider && g.Provider == "" {
+		g.Provider = g.Providers[pkg]
+		if g.Provider == "" && parent != nil && !parent.Custom {
+			g.Provider = parent.Providers[pkg]
+		}
+	}
+	if !g.Custom && parent != nil && !parent.Custom {
+		merged := make(map[string]string, len(g.Providers)+len(parent.Providers))
+		for name, ref := range parent.Providers {
+			merged[name] = ref
+		}
+		for name, ref := range g.Providers {
+			merged[name] = ref
+		}
+		g.Providers = merged
+	}
+}
+
+// providerPackage is the package that a provider reference serves.
+func providerPackage(ref string) string {
+	r, err := urn.ParseReference(ref)
+	if err != nil {
+		return ""
+	}
+	return r.URN.Package()
+}
+
+// newState is the state that the goal describes, before its provider has said anything; old is what it was, or nil (E4.5).
+func (g *goal) newState(u urn.URN, old *state.Resource) *state.Resource {
+	s := &state.Resource{
+		URN: u, Type: g.Type, Custom: g.Custom,
+		Inputs: g.Inputs, Outputs: value.EmptyMap(),
+		Parent: g.Parent, Dependencies: g.Dependencies, PropertyDependencies: g.PropertyDependencies,
+		Protect: g.Protect != nil && *g.Protect, RetainOnDelete: g.RetainOnDelete != nil && *g.RetainOnDelete,
+		CustomTimeouts: g.timeouts, ImportID: g.ImportID, DeletedWith: g.DeletedWith, ReplaceWith: g.ReplaceWith,
+		AdditionalSecretOutputs: g.AdditionalSecretOutputs, IgnoreChanges: g.IgnoreChanges,
+		ReplaceOnChanges: g.ReplaceOnChanges, HideDiffs: g.HideDiffs, ReplacementTrigger: g.ReplacementTrigger,
+		ResourceHooks: g.Hooks, SourcePosition: g.position,
+	}
+	if g.Custom && !urn.IsProviderType(g.Type) {
+		s.Provider = g.Provider
+	}
+	if old != nil {
+		s.Created, s.Modified, s.RefreshBeforeUpdate = old.Created, old.Modified, old.RefreshBeforeUpdate
+		s.Unknown = old.Unknown
+		if old.URN != u {
+			s.Aliases = []urn.URN{old.URN} // E4.17
+		}
+	}
+	return s
+}

@@ -1,0 +1,177 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/runtime/monitor"
+	"github.com/yamlhost/yamlhost/runtime/provider"
+	"github.com/yamlhost/yamlhost/value/urn"
+)
+
+// Invoke calls a provider function (E2.50–E2.55). A call that cannot be made before something exists answers Unknown.
+func (d *Deployment) Invoke(ctx context.Context, r monitor.InvokeRequest) (monitor.InvokeResponse, error) {
+	if err := d.enter(); err != nil {
+		return monitor.InvokeResponse{}, err
+	}
+	defer d.leave()
+	pkg := urn.PackageOf(r.Token)
+	request, err := d.packageRequest(pkg, r.PackageRef, monitor.Package{
+		Version: r.Version, DownloadURL: r.PluginDownloadURL, Checksums: r.PluginChecksums})
+	if err != nil {
+		return monitor.InvokeResponse{}, err
+	}
+	named := r.Provider
+	if named == "" && r.Parent != "" {
+		d.mu.Lock()
+		if p := d.resources[r.Parent]; p != nil && p.goal != nil {
+			if !p.goal.Custom {
+				named = p.goal.Providers[pkg]
+			}
+			if named == "" && providerPackage(p.goal.Provider) == pkg {
+				named = p.goal.Provider
+			}
+		}
+		d.mu.Unlock()
+	}
+	position := sourcePosition(d.opts.RootDir, r.SourcePosition)
+	ref, err := d.provider(ctx, named, request, "Invoke", position)
+	if err != nil {
+		return monitor.InvokeResponse{}, err
+	}
+	i, err := d.registry.get(ref)
+	if err != nil {
+		return monitor.InvokeResponse{}, err
+	}
+	ready, err := d.allExist(ctx, r.DependsOn)
+	if err != nil {
+		return monitor.InvokeResponse{}, err
+	}
+	args := withoutDeps(asMap(r.Args))
+	if !ready || i.unconfigured || args.ContainsUnknown() { // E2.51, E2.54
+		return monitor.InvokeResponse{Unknown: true}, nil
+	}
+	l := &held{d: d}
+	if err := l.take(ctx); err != nil {
+		return monitor.InvokeResponse{}, err
+	}
+	defer l.free()
+	answer, err := i.configured.Invoke(d.calls, provider.InvokeRequest{Token: r.Token, Args: args, Preview: d.opts.DryRun})
+	if err != nil {
+		return monitor.InvokeResponse{}, fmt.Errorf("call of %s: %w", r.Token, err)
+	}
+	return monitor.InvokeResponse{Result: answer.Result, Failures: failuresOf(answer.Failures),
+		Unknown: !answer.Result.IsKnown()}, nil
+}
+
+func failuresOf(list []provider.Failure) []monitor.Failure {
+	var failures []monitor.Failure
+	for _, f := range list {
+		failures = append(failures, monitor.Failure(f))
+	}
+	return failures
+}
+
+// allExist waits for the resources named, and for the descendants of components among them as far as components lead, and
+// reports whether every custom one exists (E2.51).
+func (d *Deployment) allExist(ctx context.Context, urns []urn.URN) (bool, error) {
+	seen := map[urn.URN]bool{}
+	work := slices.Clone(urns)
+	for len(work) > 0 {
+		u := work[len(work)-1]
+		work = work[:len(work)-1]
+		if seen[u] {
+			continue
+		}
+		seen[u] = true
+		d.mu.Lock()
+		reg := d.resources[u]
+		d.mu.Unlock()
+		if reg == nil {
+			continue
+		}
+		if err := d.wait(ctx, reg.done); err != nil {
+			return false, err
+		}
+		d.mu.Lock()
+		custom := reg.goal == nil || reg.goal.Custom
+		exists := reg.state != nil && reg.state.ID != "" && reg.state.ID != UnknownID
+		children := slices.Clone(reg.children)
+		d.mu.Unlock()
+		switch {
+		case custom && !exists:
+			return false, nil
+		case !custom:
+			work = append(work, children...)
+		}
+	}
+	return true, nil
+}
+
+// Call calls a method of a resource (E2.56–E2.58). It may itself lead to registrations, so that it holds no lane.
+func (d *Deployment) Call(ctx context.Context, r monitor.CallRequest) (monitor.CallResponse, error) {
+	if err := d.enter(); err != nil {
+		return monitor.CallResponse{}, err
+	}
+	defer d.leave()
+	request, err := d.packageRequest(urn.PackageOf(r.Token), r.PackageRef, monitor.Package{
+		Version: r.Version, DownloadURL: r.PluginDownloadURL, Checksums: r.PluginChecksums})
+	if err != nil {
+		return monitor.CallResponse{}, err
+	}
+	ref, err := d.provider(ctx, d.callProvider(r), request, r.Token, sourcePosition(d.opts.RootDir, r.SourcePosition))
+	if err != nil {
+		return monitor.CallResponse{}, err
+	}
+	i, err := d.registry.get(ref)
+	if err != nil {
+		return monitor.CallResponse{}, err
+	}
+	deps := make(map[string][]urn.URN, r.Args.Len())
+	for _, key := range r.Args.Keys() { // E2.57
+		part, _ := r.Args.Lookup(key)
+		deps[key] = distinct(slices.Concat(r.ArgDependencies[key], part.AllDeps()))
+	}
+	answer, err := i.configured.Call(d.calls, provider.CallRequest{Token: r.Token, Args: asMap(r.Args), ArgDependencies: deps, Deployment: d.info()})
+	if err != nil { // E2.58
+		if !errors.Is(err, monitor.ErrShutdown) {
+			d.report.message(Message{Severity: diag.Error, Code: diag.InvokeFailed,
+				Text:     fmt.Sprintf("call to function '%s' failed: %s", r.Token, err),
+				Position: sourcePosition(d.opts.RootDir, r.SourcePosition)})
+		}
+		return monitor.CallResponse{}, d.bail()
+	}
+	result := answer.Result
+	for key, urns := range answer.ReturnDependencies {
+		if part, ok := result.Lookup(key); ok {
+			result = result.With(key, part.DependingOn(urns...))
+		}
+	}
+	return monitor.CallResponse{Result: result, Failures: failuresOf(answer.Failures)}, nil
+}
+
+// callProvider finds the provider of a method call: the resource itself if it is a provider, else the one named, else that
+// of the resource (E2.56).
+func (d *Deployment) callProvider(r monitor.CallRequest) string {
+	self, _ := r.Args.Lookup("__self__")
+	ref, ok := self.AsResource()
+	if !ok {
+		return r.Provider
+	}
+	if urn.IsProviderType(ref.URN.Type()) {
+		id, _ := ref.ID.AsString()
+		return urn.Reference{URN: ref.URN, ID: orElse(id, UnknownID)}.String()
+	}
+	if r.Provider != "" {
+		return r.Provider
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if reg := d.resources[ref.URN]; reg != nil && reg.goal != nil {
+		return reg.goal.Provider
+	}
+	return ""
+}

@@ -1,0 +1,212 @@
+package engine
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"github.com/yamlhost/yamlhost/runtime/journal"
+	"github.com/yamlhost/yamlhost/runtime/state"
+	"github.com/yamlhost/yamlhost/value/urn"
+)
+
+// ledger records what happens to the state. It keeps every entry in memory, in the order of completion, from which the
+// final snapshot is made; and it hands entries to the durable journal, all but one kind at once: a same without material
+// difference is durable only from when something new is about to depend on it, so that a journal grows with what
+// changes and not with the stack (E6.15, E6.21, decision D9). It is safe for concurrent use; in a preview it does nothing.
+type ledger struct {
+	journal journal.Journal // nil in a preview
+
+	mu       sync.Mutex // guards the rest
+	entries  []journal.Entry
+	nextID   journal.ID
+	nextStep int64
+	late     map[urn.URN]*lateSame // by the URN of what it is now
+	lateByID map[journal.ID]*lateSame
+	closed   bool // nothing is written any more (E5.51)
+}
+
+// lateSame is a same that is not durable yet.
+type lateSame struct {
+	entry   journal.Entry
+	claimed bool          // somebody is making it durable
+	durable chan struct{} // closed when that is done
+}
+
+// newLedger makes a ledger over a base of n resources.
+func newLedger(j journal.Journal, n int) *ledger {
+	return &ledger{journal: j, nextID: journal.ID(n) + 1, nextStep: 1,
+		late: map[urn.URN]*lateSame{}, lateByID: map[journal.ID]*lateSame{}}
+}
+
+// newID is an ID for a resource that is about to be added.
+func (l *ledger) newID() journal.ID {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	id := l.nextID
+	l.nextID++
+	return id
+}
+
+// begin records that an operation is about to be attempted and numbers it.
+func (l *ledger) begin(ctx context.Context, op state.Operation) (int64, error) {
+	if l.journal == nil {
+		return 0, nil
+	}
+	l.mu.Lock()
+	e := journal.Entry{Step: l.nextStep, Begin: &op}
+	l.nextStep++
+	closed := l.closed
+	if !closed {
+		l.entries = append(l.entries, e)
+	}
+	l.mu.Unlock()
+	if closed {
+		return e.Step, context.Canceled
+	}
+	return e.Step, l.journal.Append(ctx, e)
+}
+
+// commit records an entry and returns once it is durable, along with everything that it depends on.
+func (l *ledger) commit(ctx context.Context, e journal.Entry) error {
+	if l.journal == nil {
+		return nil
+	}
+	l.mu.Lock()
+	if l.closed {
+		l.mu.Unlock()
+		return nil
+	}
+	l.entries = append(l.entries, e)
+	e, claimed, wait := l.withLate(e)
+	l.mu.Unlock()
+	for _, s := range wait {
+		select {
+		case <-s.durable:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	err := l.journal.Append(ctx, e)
+	for _, s := range claimed {
+		close(s.durable)
+	}
+	return err
+}
+
+// commitLate records a same that need not be durable yet.
+func (l *ledger) commitLate(e journal.Entry) {
+	if l.journal == nil {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed {
+		return
+	}
+	l.entries = append(l.entries, e)
+	s := &lateSame{entry: e, durable: make(chan struct{})}
+	l.late[e.Add[0].Resource.URN] = s
+	l.lateByID[e.Add[0].ID] = s
+}
+
+// withLate extends an entry by the late sames on which it depends, in any way and over any number of steps, dependencies
+// first. wait are those that others are making durable already. The caller holds the lock. Each late same is looked at
+// once for every entry that names it, and gone through once.
+func (l *ledger) withLate(e journal.Entry) (extended journal.Entry, claimed, wait []*lateSame) {
+	if len(l.late) == 0 {
+		return e, nil, nil
+	}
+	amended := map[*lateSame]*state.Resource{}
+	var visit func(u urn.URN)
+	claim := func(s *lateSame) {
+		if s.claimed {
+			select {
+			case <-s.durable:
+			default:
+				if !slices.Contains(wait, s) {
+					wait = append(wait, s)
+				}
+			}
+			return
+		}
+		s.claimed = true
+		s.entry.Add[0].Resource.AllDependencies(visit)
+		claimed = append(claimed, s)
+	}
+	visit = func(u urn.URN) {
+		if s := l.late[u]; s != nil {
+			claim(s)
+		}
+	}
+	extended = e
+	extended.Amend = nil
+	for _, a := range e.Amend {
+		// What is amended must be there first; when that happens in this very entry, it is added as amended.
+		if s := l.lateByID[a.ID]; s != nil {
+			mine := !s.claimed
+			claim(s)
+			if mine {
+				amended[s] = a.Resource
+				a.Resource.AllDependencies(visit)
+				continue
+			}
+		}
+		a.Resource.AllDependencies(visit)
+		extended.Amend = append(extended.Amend, a)
+	}
+	for _, a := range e.Add {
+		a.Resource.AllDependencies(visit)
+	}
+	for _, id := range e.Remove {
+		if s := l.lateByID[id]; s != nil {
+			claim(s)
+		}
+	}
+	if len(claimed) == 0 {
+		extended.Amend = e.Amend
+		return extended, nil, wait
+	}
+	remove := make([]journal.ID, 0, len(claimed)+len(e.Remove))
+	add := make([]journal.Amended, 0, len(claimed)+len(e.Add))
+	gone := map[journal.ID]bool{}
+	for _, id := range e.Remove {
+		gone[id] = true
+	}
+	for _, s := range claimed {
+		remove = append(remove, s.entry.Remove...)
+		a := s.entry.Add[0]
+		if r := amended[s]; r != nil {
+			a.Resource = r
+		}
+		if gone[a.ID] { // never to be seen: added and removed in one entry
+			delete(gone, a.ID)
+			continue
+		}
+		add = append(add, a)
+	}
+	for _, id := range e.Remove {
+		if gone[id] {
+			remove = append(remove, id)
+		}
+	}
+	extended.Remove, extended.Add = remove, append(add, e.Add...)
+	return extended, claimed, wait
+}
+
+// close ends all writing: what is recorded from now on is lost (E5.51).
+func (l *ledger) close() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.closed = true
+}
+
+// snapshot is the base with everything that was recorded.
+func (l *ledger) snapshot(base *state.Snapshot) (*state.Snapshot, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.entries) == 0 {
+		return base, nil
+	}
+	return journal.Replay(base, l.entries)
+}

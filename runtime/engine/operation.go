@@ -1,0 +1,385 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/runtime/journal"
+	"github.com/yamlhost/yamlhost/runtime/monitor"
+	"github.com/yamlhost/yamlhost/runtime/state"
+	"github.com/yamlhost/yamlhost/value"
+	"github.com/yamlhost/yamlhost/value/urn"
+)
+
+// Update runs a program and makes the stack what the program asks for; with DryRun it only says what that would take. The
+// program's context ends when nothing more is to be started. An error means that the operation could not be carried out
+// at all, or that its end could not be put together; what goes wrong with resources is reported by events and in Failed.
+func Update(ctx context.Context, o Options, program func(ctx context.Context, m monitor.Monitor) error) (*Result, error) {
+	return operate(ctx, o, false, func(d *Deployment) {
+		d.warnOfPending()
+		if o.Refresh {
+			d.refreshAll()
+		}
+		if d.running.Err() == nil {
+			d.runProgram(program)
+		}
+		d.deleteRest()
+	})
+}
+
+// Destroy deletes everything in the stack, dependents first (E7.35). Providers are configured as the state says.
+func Destroy(ctx context.Context, o Options) (*Result, error) {
+	return operate(ctx, o, false, func(d *Deployment) {
+		d.warnOfPending()
+		if o.Refresh {
+			d.refreshAll()
+		}
+		d.closeRequests()
+		d.deleteRest()
+	})
+}
+
+// Refresh reads every resource and makes the state tell what there is (E7.13–E7.27). Providers are configured as the state
+// says; nothing is created or deleted.
+func Refresh(ctx context.Context, o Options) (*Result, error) {
+	return operate(ctx, o, true, func(d *Deployment) {
+		d.refreshAll()
+		d.closeRequests()
+	})
+}
+
+// operate surrounds the phases of an operation with what all have in common. It returns when everything it started is over.
+func operate(ctx context.Context, o Options, refreshing bool, phases func(*Deployment)) (*Result, error) {
+	if (o.Journal == nil) != o.DryRun {
+		return nil, errors.New("an operation needs a journal, and a preview must have none")
+	}
+	if _, err := deniedPackages(o.Config); err != nil {
+		return nil, err
+	}
+	if err := noDuplicates(o.Base); err != nil {
+		return nil, err
+	}
+	d := newDeployment(ctx, o, refreshing)
+	defer d.stop()
+	calls, giveUp := context.WithCancel(context.WithoutCancel(ctx))
+	defer giveUp()
+	d.calls = calls
+
+	began := d.opts.Now()
+	watched := make(chan struct{})
+	go func() {
+		defer close(watched)
+		d.watch(ctx, giveUp)
+	}()
+	d.report.emit(&Prelude{Config: d.preludeConfig()})
+	if o.Serve != nil {
+		endpoint, err := o.Serve(d)
+		if err != nil {
+			d.report.message(Message{Severity: diag.Error, Code: diag.OperationFailed, Text: err.Error()})
+			d.stop()
+		}
+		d.endpoint = endpoint
+	}
+	if d.running.Err() == nil {
+		phases(d)
+	}
+	d.closeRequests()
+	before, after := d.finishStack()
+	d.finishWaiting()
+	d.registry.close()
+	close(d.over)
+	<-watched
+
+	result := &Result{Snapshot: d.opts.Base, Changes: d.report.changes, Failed: d.report.hasFailed(),
+		Canceled: ctx.Err() != nil, Terminated: d.isTerminated()}
+	var err error
+	if !o.DryRun {
+		result.Snapshot, err = d.ledger.snapshot(d.opts.Base)
+	}
+	d.lastWords(result, refreshing)
+	ending := "succeeded"
+	switch {
+	case result.Terminated:
+		ending = "canceled" // E8.10
+	case result.Failed || result.Canceled:
+		ending = "failed"
+	}
+	d.report.summary(d.opts.Now().Sub(began), ending, before, after)
+	d.report.emit(&Finished{})
+	if err != nil {
+		return nil, fmt.Errorf("put the state together: %w", err)
+	}
+	return result, nil
+}
+
+// noDuplicates refuses a state in which two resources have one URN (E6.52).
+func noDuplicates(base *state.Snapshot) error {
+	if base == nil {
+		return nil
+	}
+	seen := make(map[urn.URN]bool, len(base.Resources))
+	for _, r := range base.Resources {
+		if r.Delete {
+			continue
+		}
+		if seen[r.URN] {
+			return fmt.Errorf("unexpected duplicate resource '%s'", r.URN)
+		}
+		seen[r.URN] = true
+	}
+	return nil
+}
+
+// watch reacts to interrupts until the operation is over: the first asks providers to hurry, the second gives up (E5.50,
+// E5.51).
+func (d *Deployment) watch(ctx context.Context, giveUp context.CancelFunc) {
+	interrupted := ctx.Done()
+	for {
+		select {
+		case <-interrupted:
+			interrupted = nil
+			d.registry.cancel(d.calls)
+		case <-d.opts.Terminate:
+			d.ledger.close()
+			d.mu.Lock()
+			d.terminated = true
+			d.mu.Unlock()
+			d.stop()
+			giveUp()
+			return
+		case <-d.over:
+			return
+		}
+	}
+}
+
+func (d *Deployment) isTerminated() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.terminated
+}
+
+// runProgram runs the program to its end, or to the point where it asks for nothing more (E2.6).
+func (d *Deployment) runProgram(program func(ctx context.Context, m monitor.Monitor) error) {
+	signal := make(chan struct{})
+	d.mu.Lock()
+	d.finished = signal
+	d.mu.Unlock()
+	ended := make(chan error, 1)
+	go func() { ended <- program(d.running, d) }()
+	select {
+	case err := <-ended:
+		d.programEnded(err)
+	case <-signal:
+		d.closeRequests()
+		d.deleteRest()
+		// What is left of the operation is what the program waits for; it is over before the stack's outputs are.
+		d.finishWaiting()
+		d.programEnded(<-ended)
+	}
+	d.closeRequests()
+}
+
+// finishWaiting lets the one who waits for the shutdown go on.
+func (d *Deployment) finishWaiting() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if !isDone(d.drained) {
+		close(d.drained)
+	}
+}
+
+// programEnded takes note of how the program ended (E2.7).
+func (d *Deployment) programEnded(err error) {
+	switch {
+	case err == nil:
+	case errors.Is(err, monitor.ErrReported), errors.Is(err, monitor.ErrShutdown), errors.Is(err, context.Canceled):
+		d.mu.Lock()
+		d.programFailed = true
+		d.mu.Unlock()
+		if errors.Is(err, monitor.ErrReported) {
+			d.report.fail()
+		}
+	default:
+		d.mu.Lock()
+		d.programFailed = true
+		d.mu.Unlock()
+		d.report.message(Message{Severity: diag.Error, Text: "an unhandled error occurred: " + err.Error()})
+	}
+}
+
+// closeRequests admits no more requests and waits for those under way.
+func (d *Deployment) closeRequests() {
+	d.mu.Lock()
+	d.closed = true
+	d.mu.Unlock()
+	d.requests.Wait()
+}
+
+// warnOfPending tells of operations that an earlier run left open (E6.40).
+func (d *Deployment) warnOfPending() {
+	if d.opts.DryRun || len(d.opts.Base.Pending) == 0 {
+		return
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "Attempting to deploy or update resources with %d pending operations from previous deployment.\n",
+		len(d.opts.Base.Pending))
+	for _, op := range d.opts.Base.Pending {
+		fmt.Fprintf(&b, "  * %s, interrupted while %s\n", op.Resource.URN, op.Kind)
+	}
+	b.WriteString("These resources are in an unknown state because the earlier operation was interrupted while it waited for " +
+		"changes to complete. Run `refresh` to find out what there is, and `refresh --clear-pending-creates` to forget " +
+		"creations that did not happen.")
+	d.report.message(Message{Severity: diag.Warning, Text: b.String()})
+}
+
+// deleteRest deletes what the program did not register, and what replacements have left behind (E4.118–E4.125).
+func (d *Deployment) deleteRest() {
+	d.mu.Lock()
+	done := d.deletionsDone
+	d.deletionsDone = true
+	failed := d.programFailed
+	d.mu.Unlock()
+	if done || d.running.Err() != nil || (failed || d.report.hasFailed()) && !d.mayDeleteAfterFailure(failed) {
+		return
+	}
+	var condemned []*state.Resource
+	var steps []Step
+	d.mu.Lock()
+	for _, e := range d.olds.entries {
+		if e.now == nil || e.resource.ViewOf != "" {
+			continue
+		}
+		if e.claimed && !e.doomed {
+			continue
+		}
+		condemned = append(condemned, e.resource)
+		about := e.resource
+		if e.now.PendingReplacement && !about.PendingReplacement {
+			// Deleted by a replacement of this operation and not wanted any more (E4.60).
+			steps = append(steps, newStep(OpRemovePendingReplace, about, nil))
+		} else {
+			steps = append(steps, deletion(about, e.doomed))
+		}
+		d.deleting[about.URN] = true
+	}
+	keep := newNeeded(d.olds.resources())
+	for _, reg := range d.resources {
+		if isDone(reg.done) && reg.result == monitor.Failed {
+			if reg.old != nil {
+				keep.add(reg.old.resource)
+			}
+			if reg.goal != nil {
+				keep.add(reg.goal.newState(reg.urn, nil))
+			}
+		}
+	}
+	d.mu.Unlock()
+	for _, layer := range layers(condemned) {
+		slices.Reverse(layer)
+		layer = slices.DeleteFunc(layer, func(i int) bool {
+			d.mu.Lock()
+			defer d.mu.Unlock()
+			return keep.kept[condemned[i].URN]
+		})
+		d.parallel(len(layer), func(n int) {
+			s := steps[layer[n]]
+			if _, err := d.step(s, nil); err == nil {
+				return
+			}
+			d.mu.Lock()
+			keep.add(s.Old)
+			d.mu.Unlock()
+			if !(s.Old.Protect && s.Op == OpDelete) { // E5.45
+				d.fail()
+			}
+		})
+	}
+}
+
+// mayDeleteAfterFailure decides whether deletions go on although something failed: only if asked to go on, and if the
+// program itself ran to its end (E4.125, E5.44).
+func (d *Deployment) mayDeleteAfterFailure(programFailed bool) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.opts.ContinueOnError && !programFailed && !d.bailed
+}
+
+// finishStack puts the stack's outputs in place (E2.61, E6.55) and answers with the stack's resource before and after the
+// operation, nil where there is none.
+func (d *Deployment) finishStack() (before, after *state.Resource) {
+	d.mu.Lock()
+	root := urn.RootStack(d.opts.Stack, d.opts.Project)
+	if e := d.olds.byURN[root]; e != nil {
+		before = e.resource
+	}
+	reg, outputs, registered := d.stack, d.outputs, d.stackDone
+	failed := d.bailed || d.programFailed
+	d.mu.Unlock()
+	if reg == nil || reg.state == nil || d.isTerminated() {
+		if e := d.olds.byURN[root]; e != nil && e.now != nil {
+			after = before
+		}
+		return before, after
+	}
+	if !registered {
+		return before, reg.state
+	}
+	if (failed || d.report.hasFailed() || d.running.Err() != nil) && before != nil {
+		merged := before.Outputs
+		for i, key := range outputs.Keys() {
+			merged = asMap(merged).With(key, outputs.At(i))
+		}
+		outputs = merged
+	}
+	if err := d.putOutputs(reg, outputs); err != nil {
+		d.report.message(Message{URN: reg.urn, Severity: diag.Error, Code: diag.OperationFailed,
+			Text: "could not record the stack's outputs: " + err.Error()})
+	}
+	return before, reg.state
+}
+
+// putOutputs replaces the outputs of a component or of the stack and reports it (E2.60, E6.20).
+func (d *Deployment) putOutputs(reg *registered, outputs value.Value) error {
+	d.mu.Lock()
+	before := reg.state
+	d.mu.Unlock()
+	now := before.Clone()
+	now.Outputs = outputs
+	if !value.Equal(before.Outputs, outputs) {
+		if err := d.ledger.commit(d.calls, journal.Entry{Amend: []journal.Amended{{ID: reg.id, Resource: now}}}); err != nil {
+			return err
+		}
+	}
+	d.mu.Lock()
+	reg.state = now
+	step := reg.step
+	d.mu.Unlock()
+	step.New = now
+	d.report.outputs(step)
+	return nil
+}
+
+// lastWords says how the operation ended when it did not end well (E5.48).
+func (d *Deployment) lastWords(r *Result, refreshing bool) {
+	word := "update"
+	if d.opts.DryRun {
+		word = "preview"
+	}
+	d.mu.Lock()
+	bailed := d.bailed
+	d.mu.Unlock()
+	switch {
+	case r.Terminated:
+		d.report.message(Message{Severity: diag.Error, Text: word + " cancelled"})
+	case r.Failed && bailed:
+	case r.Failed:
+		d.report.message(Message{Severity: diag.Error, Text: word + " failed"})
+	case r.Canceled:
+		d.report.message(Message{Severity: diag.Error, Text: word + " canceled"})
+	}
+}

@@ -1,0 +1,124 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/yamlhost/yamlhost/runtime/provider"
+	"github.com/yamlhost/yamlhost/value"
+	"github.com/yamlhost/yamlhost/value/urn"
+)
+
+// providerResources manages the resources that are providers themselves (E3.10–E3.16): to check one is to load it and
+// check its configuration, to create or update one is to configure it.
+type providerResources struct {
+	broken   // what no provider resource can do
+	registry *registry
+}
+
+// Check loads the provider and has it check its configuration (E3.18).
+func (p providerResources) Check(ctx context.Context, q provider.CheckRequest) (provider.CheckResponse, error) {
+	r := p.registry
+	if before := r.take(q.URN); before != nil { // the second check of a replacement has a process of its own (E3.13)
+		if err := r.closeOne(before.provider); err != nil {
+			return provider.CheckResponse{}, err
+		}
+	}
+	loaded, err := r.load(q.URN.Package(), q.News)
+	if err != nil {
+		return provider.CheckResponse{}, err
+	}
+	ask := q
+	ask.Olds, ask.News = withoutInternal(q.Olds), withoutInternal(q.News)
+	answer, err := loaded.CheckConfig(ctx, ask)
+	if isUnimplemented(err) { // E3.19
+		answer, err = provider.CheckResponse{Inputs: ask.News}, nil
+	}
+	if err != nil || len(answer.Failures) > 0 {
+		return answer, err
+	}
+	if !answer.Inputs.Is(value.KindMap) {
+		answer.Inputs = ask.News
+	}
+	if answer.Inputs, err = withReserved(q.URN, answer.Inputs, q.News); err != nil {
+		return answer, err
+	}
+	r.mu.Lock()
+	r.candidates[q.URN] = &candidate{answer.Inputs, loaded}
+	r.mu.Unlock()
+	return answer, nil
+}
+
+// withReserved restores the keys of checked inputs that belong to the engine (E3.18).
+func withReserved(u urn.URN, checked, asked value.Value) (value.Value, error) {
+	if version, ok := asked.Lookup(versionKey); ok {
+		now, kept := checked.Lookup(versionKey)
+		if kept && !value.SameContent(now, version) {
+			return checked, fmt.Errorf("provider %q attempted to change version from %q to %q", u, printed(version), printed(now))
+		}
+		checked = checked.With(versionKey, version)
+	}
+	checked = checked.Without(internalKey)
+	if internal, ok := asked.Lookup(internalKey); ok {
+		checked = checked.With(internalKey, internal)
+	}
+	return checked, nil
+}
+
+// Diff compares configurations (E3.20).
+func (p providerResources) Diff(ctx context.Context, q provider.DiffRequest) (provider.DiffResponse, error) {
+	p.registry.mu.Lock()
+	c := p.registry.candidates[q.URN]
+	p.registry.mu.Unlock()
+	if c == nil { // on behalf of another resource's replacement: it was not registered in this operation
+		return provider.DiffResponse{Changes: provider.DiffSome}, nil
+	}
+	was := p.registry.d.olds.providers[urn.Reference{URN: q.URN, ID: q.ID}.String()]
+	if was == nil {
+		was = p.registry.d.oldOf(q.URN)
+	}
+	if was == nil {
+		return provider.DiffResponse{Changes: provider.DiffSome}, nil
+	}
+	return diffConfig(ctx, c.provider, q.AllowUnknowns, urn.Reference{URN: q.URN, ID: q.ID}, was, q.News, q.IgnoreChanges)
+}
+
+// Create configures the provider under a new ID (E1.17).
+func (p providerResources) Create(_ context.Context, q provider.CreateRequest) (provider.CreateResponse, error) {
+	id := UnknownID
+	if !q.Preview {
+		id = p.registry.d.opts.NewID()
+	}
+	err := p.configure(q.URN, id, q.Inputs)
+	return provider.CreateResponse{ID: id, Outputs: withoutInternal(q.Inputs)}, err
+}
+
+// Update configures the provider anew under its ID (E3.12).
+func (p providerResources) Update(_ context.Context, q provider.UpdateRequest) (provider.UpdateResponse, error) {
+	err := p.configure(q.URN, q.ID, q.News)
+	return provider.UpdateResponse{Outputs: withoutInternal(q.News)}, err
+}
+
+func (p providerResources) configure(u urn.URN, id string, inputs value.Value) error {
+	c := p.registry.take(u)
+	if c == nil {
+		return fmt.Errorf("provider %s was not checked", u)
+	}
+	was := urn.Reference{}
+	if old := p.registry.d.oldOf(u); old != nil && old.ID == id {
+		was = urn.Reference{URN: old.URN, ID: id}
+	}
+	p.registry.put(urn.Reference{URN: u, ID: id}, was, inputs, c.provider)
+	return nil
+}
+
+// Delete has nothing to do: the provider is closed with the others (E3.16).
+func (p providerResources) Delete(context.Context, provider.DeleteRequest) error { return nil }
+
+// Read answers with what is known: a provider resource is not found anywhere else (E7.15).
+func (p providerResources) Read(_ context.Context, q provider.ReadRequest) (provider.ReadResponse, error) {
+	if q.Inputs.IsNull() {
+		return provider.ReadResponse{}, fmt.Errorf("a provider cannot be imported")
+	}
+	return provider.ReadResponse{ID: q.ID, Inputs: q.Inputs, Outputs: q.Outputs}, nil
+}

@@ -1,0 +1,324 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/runtime/provider"
+	"github.com/yamlhost/yamlhost/runtime/state"
+	"github.com/yamlhost/yamlhost/value"
+	"github.com/yamlhost/yamlhost/value/urn"
+)
+
+// registry keeps the providers of one operation: one loaded provider per provider resource (E3.9), by reference. It is also
+// the provider of provider resources themselves: Check loads one, Create and Update configure it. It is safe for
+// concurrent use.
+type registry struct {
+	d *Deployment
+
+	mu         sync.Mutex // guards the rest
+	byRef      map[urn.Reference]*instance
+	candidates map[urn.URN]*candidate // checked, and not configured yet
+	loaded     []provider.Provider    // everything that was ever loaded, to be closed
+	closed     bool
+}
+
+// instance is a provider resource at work. The fields below ready are to be read after it is closed.
+type instance struct {
+	ref   urn.Reference
+	ready chan struct{}
+
+	inputs     value.Value // as in its state, reserved keys included
+	loaded     provider.Provider
+	configured provider.Configured
+	// unconfigured says that its configuration is not known in this preview (E3.15).
+	unconfigured bool
+}
+
+type candidate struct {
+	inputs   value.Value // as checked
+	provider provider.Provider
+}
+
+func newRegistry(d *Deployment) *registry {
+	return &registry{d: d, byRef: map[urn.Reference]*instance{}, candidates: map[urn.URN]*candidate{}}
+}
+
+// of is the provider that manages a custom resource (E5.27).
+func (r *registry) of(s *state.Resource) (provider.Configured, error) {
+	if s.IsProvider() {
+		return providerResources{registry: r}, nil
+	}
+	if s.Provider == "" {
+		return nil, fmt.Errorf("unknown provider '' for resource %s", s.URN)
+	}
+	i, err := r.get(s.Provider)
+	if err != nil {
+		return nil, err
+	}
+	return i.configured, nil
+}
+
+// get is the provider of a reference: that of this operation, else one loaded from the state (E3.14, E4.8).
+func (r *registry) get(ref string) (*instance, error) {
+	parsed, err := urn.ParseReference(ref)
+	if err != nil {
+		return nil, err
+	}
+	if parsed.ID == deniedID {
+		return nil, fmt.Errorf("Default provider for '%s' disabled. An explicit provider is needed.", parsed.URN.Name())
+	}
+	r.mu.Lock()
+	i := r.byRef[parsed]
+	if i != nil {
+		r.mu.Unlock()
+		<-i.ready
+		return i, nil
+	}
+	s := r.d.olds.providers[ref]
+	if s == nil {
+		r.mu.Unlock()
+		return nil, fmt.Errorf("could not find provider %s", ref)
+	}
+	i = r.add(parsed)
+	r.mu.Unlock()
+	i.inputs = s.Inputs
+	p, err := r.load(parsed.URN.Package(), s.Inputs)
+	if err != nil {
+		i.configured = broken{err}
+	} else {
+		r.configure(i, p)
+	}
+	close(i.ready)
+	return i, nil
+}
+
+// add makes room for a reference. The caller holds mu, and closes ready when the instance is complete.
+func (r *registry) add(ref urn.Reference) *instance {
+	i := &instance{ref: ref, ready: make(chan struct{})}
+	r.byRef[ref] = i
+	return i
+}
+
+// load starts a provider as its resource's inputs describe it.
+func (r *registry) load(pkg string, inputs value.Value) (provider.Provider, error) {
+	if pkg == builtinPackage {
+		return builtin{r.d}, nil
+	}
+	request := packageOf(pkg, inputs)
+	request.Config = r.d.configOf(pkg)
+	p, err := r.d.opts.Providers.Load(r.d.calls, request)
+	if err != nil {
+		return nil, err
+	}
+	r.mu.Lock()
+	closed := r.closed
+	if !closed {
+		r.loaded = append(r.loaded, p)
+	}
+	r.mu.Unlock()
+	if closed {
+		return nil, errors.Join(context.Canceled, p.Close())
+	}
+	if info, err := p.Info(r.d.calls); err == nil && request.Version != "" && info.Version != request.Version && olderVersion(info.Version, request.Version) {
+		r.d.report.message(Message{Severity: diag.Warning, Text: fmt.Sprintf( // E3.6
+			"resource plugin %s is expected to have version >=%s, but has %s; the wrong version may be installed",
+			request.Name, request.Version, orElse(info.Version, "none"))})
+	}
+	if z := request.Parameterization; z != nil { // E3.8
+		answer, err := p.Parameterize(r.d.calls, provider.ParameterizeRequest{Name: z.Name, Version: z.Version, Value: z.Value})
+		if err != nil {
+			return nil, err
+		}
+		if answer.Name != pkg {
+			return nil, fmt.Errorf("parameterize response name %q does not match expected package %q", answer.Name, pkg)
+		}
+	}
+	return p, nil
+}
+
+// configure gives a loaded provider the configuration of i.inputs. A failure shows when the provider is first used (E3.26).
+func (r *registry) configure(i *instance, p provider.Provider) {
+	i.loaded = p
+	if i.inputs.ContainsUnknown() {
+		i.unconfigured, i.configured = true, unconfigured{}
+		return
+	}
+	configured, err := p.Configure(r.d.calls, provider.ConfigureRequest{
+		Subject: provider.SubjectOf(i.ref.URN), ID: i.ref.ID, Inputs: withoutInternal(i.inputs)})
+	if err != nil {
+		configured = broken{err}
+	}
+	i.configured = configured
+}
+
+// put makes a provider resource available under its reference; was is the reference that it had before, if another.
+func (r *registry) put(ref, was urn.Reference, inputs value.Value, p provider.Provider) {
+	r.mu.Lock()
+	i := r.add(ref)
+	if was.URN != "" && was != ref {
+		r.byRef[was] = i // E3.41
+	}
+	r.mu.Unlock()
+	i.inputs = inputs
+	r.configure(i, p)
+	close(i.ready)
+}
+
+// keep goes on with a provider resource that did not change, with its old inputs (E3.11, E5.20).
+func (r *registry) keep(old, now *state.Resource) error {
+	ref, was := urn.Reference{URN: now.URN, ID: now.ID}, urn.Reference{URN: old.URN, ID: old.ID}
+	c := r.take(now.URN)
+	r.mu.Lock()
+	if i := r.byRef[was]; i != nil { // loaded from the state before (E7.28)
+		r.byRef[ref] = i
+		r.mu.Unlock()
+		if c != nil {
+			return r.closeOne(c.provider)
+		}
+		return nil
+	}
+	r.mu.Unlock()
+	if c == nil {
+		return fmt.Errorf("provider %s was not checked", now.URN)
+	}
+	r.put(ref, was, old.Inputs, c.provider)
+	return nil
+}
+
+// take removes the candidate for a provider resource.
+func (r *registry) take(u urn.URN) *candidate {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	c := r.candidates[u]
+	delete(r.candidates, u)
+	return c
+}
+
+// closeOne ends a provider that is not needed any more. What goes wrong in that is of no interest to the operation.
+func (r *registry) closeOne(p provider.Provider) error {
+	_ = p.Close()
+	return nil
+}
+
+// configReplaces asks the provider that a resource has now whether the resource can stay, coming from another one (E3.35).
+func (r *registry) configReplaces(was *state.Resource, now urn.Reference) (bool, error) {
+	i, err := r.get(now.String())
+	if err != nil {
+		return false, err
+	}
+	if i.loaded == nil {
+		return false, nil
+	}
+	v, err := diffConfig(r.d.calls, i.loaded, r.d.opts.DryRun, i.ref, was, i.inputs, nil)
+	return v.Replace(), err
+}
+
+// diffConfig compares configurations; a provider that does not know how never asks for a replacement (E3.19, E3.20).
+func diffConfig(ctx context.Context, p provider.Provider, preview bool, about urn.Reference, was *state.Resource, inputs value.Value,
+	ignore []string) (provider.DiffResponse, error) {
+	v, err := p.DiffConfig(ctx, provider.DiffRequest{
+		Subject: provider.SubjectOf(about.URN), ID: about.ID, OldInputs: withoutInternal(was.Inputs), OldOutputs: was.Outputs,
+		News: withoutInternal(inputs), IgnoreChanges: ignore, AllowUnknowns: preview})
+	if isUnimplemented(err) {
+		v, err = provider.DiffResponse{}, nil
+	}
+	if err == nil && v.Changes == provider.DiffUnknown && !v.Replace() {
+		v.Changes = provider.DiffSome
+		if value.SameContent(was.Outputs, withoutInternal(inputs)) {
+			v.Changes = provider.DiffNone
+		}
+	}
+	return v, err
+}
+
+func isUnimplemented(err error) bool {
+	var failure *provider.Error
+	return errors.As(err, &failure) && failure.Unimplemented
+}
+
+// cancel asks every provider to end what is in flight soon (E3.55).
+func (r *registry) cancel(ctx context.Context) {
+	r.mu.Lock()
+	loaded := r.loaded[:len(r.loaded):len(r.loaded)]
+	r.mu.Unlock()
+	var group sync.WaitGroup
+	for _, p := range loaded {
+		group.Go(func() { _ = p.Cancel(ctx) }) // providers need not know how
+	}
+	group.Wait()
+}
+
+// close ends every provider.
+func (r *registry) close() {
+	r.mu.Lock()
+	loaded := r.loaded
+	r.loaded, r.closed = nil, true
+	r.mu.Unlock()
+	var group sync.WaitGroup
+	for _, p := range loaded {
+		group.Go(func() { _ = r.closeOne(p) })
+	}
+	group.Wait()
+}
+
+// broken is a provider that could not be loaded or configured: whatever it is asked, that is the answer.
+type broken struct{ err error }
+
+func (b broken) Check(context.Context, provider.CheckRequest) (provider.CheckResponse, error) {
+	return provider.CheckResponse{}, b.err
+}
+func (b broken) Diff(context.Context, provider.DiffRequest) (provider.DiffResponse, error) {
+	return provider.DiffResponse{}, b.err
+}
+func (b broken) Create(context.Context, provider.CreateRequest) (provider.CreateResponse, error) {
+	return provider.CreateResponse{}, b.err
+}
+func (b broken) Read(context.Context, provider.ReadRequest) (provider.ReadResponse, error) {
+	return provider.ReadResponse{}, b.err
+}
+func (b broken) Update(context.Context, provider.UpdateRequest) (provider.UpdateResponse, error) {
+	return provider.UpdateResponse{}, b.err
+}
+func (b broken) Delete(context.Context, provider.DeleteRequest) error { return b.err }
+func (b broken) Invoke(context.Context, provider.InvokeRequest) (provider.InvokeResponse, error) {
+	return provider.InvokeResponse{}, b.err
+}
+func (b broken) Call(context.Context, provider.CallRequest) (provider.CallResponse, error) {
+	return provider.CallResponse{}, b.err
+}
+func (b broken) Construct(context.Context, provider.ConstructRequest) (provider.ConstructResponse, error) {
+	return provider.ConstructResponse{}, b.err
+}
+
+// unconfigured stands for a provider whose configuration is not known in a preview (E3.52).
+type unconfigured struct{}
+
+func (unconfigured) Check(_ context.Context, r provider.CheckRequest) (provider.CheckResponse, error) {
+	return provider.CheckResponse{Inputs: r.News}, nil
+}
+func (unconfigured) Diff(context.Context, provider.DiffRequest) (provider.DiffResponse, error) {
+	return provider.DiffResponse{Changes: provider.DiffUnavailable}, nil
+}
+func (unconfigured) Create(context.Context, provider.CreateRequest) (provider.CreateResponse, error) {
+	return provider.CreateResponse{Outputs: value.EmptyMap()}, nil
+}
+func (unconfigured) Read(_ context.Context, r provider.ReadRequest) (provider.ReadResponse, error) {
+	return provider.ReadResponse{ID: r.ID, Outputs: value.EmptyMap()}, nil
+}
+func (unconfigured) Update(context.Context, provider.UpdateRequest) (provider.UpdateResponse, error) {
+	return provider.UpdateResponse{Outputs: value.EmptyMap()}, nil
+}
+func (unconfigured) Delete(context.Context, provider.DeleteRequest) error { return nil }
+func (unconfigured) Invoke(context.Context, provider.InvokeRequest) (provider.InvokeResponse, error) {
+	return provider.InvokeResponse{Result: value.Unknown(value.KindMap)}, nil
+}
+func (unconfigured) Call(context.Context, provider.CallRequest) (provider.CallResponse, error) {
+	return provider.CallResponse{Result: value.Unknown(value.KindMap)}, nil
+}
+func (unconfigured) Construct(context.Context, provider.ConstructRequest) (provider.ConstructResponse, error) {
+	return provider.ConstructResponse{}, nil
+}

@@ -1,0 +1,183 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/runtime/provider"
+	"github.com/yamlhost/yamlhost/runtime/state"
+	"github.com/yamlhost/yamlhost/value"
+	"github.com/yamlhost/yamlhost/value/urn"
+)
+
+// reporter passes events on, one at a time, and counts. It is safe for concurrent use.
+type reporter struct {
+	sink     func(Event)
+	planning bool
+	// refreshing says that the operation is a refresh, whose refresh steps count under their result (E7.23).
+	refreshing bool
+
+	mu           sync.Mutex // guards the rest, and the sink
+	changes      map[Op]int
+	failed       bool
+	maybeCorrupt bool
+	skipped      []urn.URN
+}
+
+func (r *reporter) emit(e Event) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.sink != nil {
+		r.sink(e)
+	}
+}
+
+// message reports a diagnostic; an error makes the operation fail.
+func (r *reporter) message(m Message) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if m.Severity == diag.Error {
+		r.failed = true
+	}
+	if r.sink != nil {
+		r.sink(&m)
+	}
+}
+
+func (r *reporter) started(s Step) {
+	r.emit(&StepStarted{Step: &s, Planning: r.planning, Internal: internal(&s)})
+}
+
+// finished reports and counts a step that succeeded. shown says whether people hear of it at once (E7.8).
+func (r *reporter) finished(s Step, result Op, shown bool, took time.Duration) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.counts(&s, result) {
+		r.changes[result]++
+	}
+	if r.sink != nil && shown {
+		r.sink(&StepFinished{Step: &s, Op: result, Planning: r.planning, Internal: internal(&s), Duration: took})
+	}
+}
+
+// counts tells whether a step is one of the changes that are counted (E8.1–E8.7).
+func (r *reporter) counts(s *Step, result Op) bool {
+	if internal(s) {
+		return false
+	}
+	switch s.Op {
+	case OpRefresh:
+		return r.refreshing
+	case OpRead:
+		return s.Old != nil && s.New != nil && !value.Equal(s.Old.Outputs, s.New.Outputs)
+	}
+	return s.Logical() && s.Op == result
+}
+
+// internal reports whether a step is about a default provider (E8.13).
+func internal(s *Step) bool {
+	return urn.IsProviderType(s.Type) && strings.HasPrefix(s.URN.Name(), "default")
+}
+
+// outputs reports the registration of a component's or the stack's outputs.
+func (r *reporter) outputs(s Step) {
+	r.emit(&StepFinished{Step: &s, Op: s.Op, Planning: r.planning, Internal: internal(&s), Outputs: true})
+}
+
+// stepFailed reports a step that failed and why (E5.41).
+func (r *reporter) stepFailed(s Step, err error, took time.Duration) {
+	status := 0
+	var perr *provider.Error
+	if errors.As(err, &perr) {
+		switch perr.Outcome {
+		case provider.Partial:
+			status = 1
+		case provider.Unclear:
+			status = 2
+		}
+	}
+	var crash *provider.CrashError
+	text := err.Error()
+	if errors.As(err, &crash) { // the provider did not live to say which resource it was about (D10)
+		status = 2
+		text = fmt.Sprintf("%s of %s %q failed: %s", verbs[s.Op], s.Type, s.URN.Name(), text)
+	}
+	if s.Op == OpCreate || s.Op == OpCreateReplacement {
+		if status == 2 && crash == nil { // E3.50
+			status = 0
+		}
+	}
+	if r.planning {
+		text = "Preview failed: " + text
+	}
+	m := Message{URN: s.URN, Severity: diag.Error, Text: text, Code: diag.OperationFailed, Position: positionOf(s.New, s.Old)}
+	if perr != nil && len(perr.Properties) > 0 {
+		m.Property = perr.Properties[0].Property
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.failed = true
+	r.maybeCorrupt = r.maybeCorrupt || status == 2
+	if r.sink == nil {
+		return
+	}
+	r.sink(&m)
+	if !r.planning {
+		r.sink(&StepFailed{Step: &s, Status: status, Duration: took})
+	}
+}
+
+// verbs are what steps do, for people.
+var verbs = map[Op]string{
+	OpCreate: "create", OpCreateReplacement: "create", OpUpdate: "update", OpDelete: "delete", OpDeleteReplaced: "delete",
+	OpRead: "read", OpReadReplacement: "read", OpRefresh: "refresh", OpImport: "import", OpImportReplacement: "import",
+	OpSame: "check", OpDiscard: "discard", OpDiscardReplaced: "discard", OpReplace: "replace",
+	OpRemovePendingReplace: "removal",
+}
+
+func (r *reporter) skip(u urn.URN) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.skipped = append(r.skipped, u)
+}
+
+// fail makes the operation fail on account of something that others have reported.
+func (r *reporter) fail() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.failed = true
+}
+
+func (r *reporter) hasFailed() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.failed
+}
+
+func (r *reporter) summary(took time.Duration, result string, before, after *state.Resource) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.sink == nil {
+		return
+	}
+	changes := make(map[Op]int, len(r.changes))
+	for op, n := range r.changes {
+		changes[op] = n
+	}
+	r.sink(&Summary{Planning: r.planning, MaybeCorrupt: r.maybeCorrupt, Duration: took, Changes: changes, Result: result,
+		Skipped: r.skipped, Outputs: after, OldOutputs: before})
+}
+
+// positionOf is the first source position of the resources given.
+func positionOf(resources ...*state.Resource) string {
+	for _, r := range resources {
+		if r != nil && r.SourcePosition != "" {
+			return r.SourcePosition
+		}
+	}
+	return ""
+}

@@ -1,0 +1,110 @@
+package engine
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/yamlhost/yamlhost/runtime/journal"
+	"github.com/yamlhost/yamlhost/runtime/state"
+	"github.com/yamlhost/yamlhost/value"
+	"github.com/yamlhost/yamlhost/value/urn"
+)
+
+// operationOf is what is recorded before a step is attempted; ok is false for steps that are recorded at their end only
+// (E6.9–E6.19).
+func operationOf(s *Step) (op state.Operation, ok bool) {
+	with := func(kind state.OperationKind, r *state.Resource) (state.Operation, bool) {
+		return state.Operation{Resource: r, Kind: kind}, true
+	}
+	switch s.Op {
+	case OpCreate, OpCreateReplacement:
+		return with(state.Creating, s.New)
+	case OpUpdate:
+		return with(state.Updating, s.New)
+	case OpDelete, OpDeleteReplaced, OpDiscard, OpDiscardReplaced:
+		return with(state.Deleting, s.Old)
+	case OpRead, OpReadReplacement:
+		return with(state.Reading, s.New)
+	case OpImport, OpImportReplacement:
+		return with(state.Importing, s.New)
+	case OpSame, OpReplace, OpRefresh, OpRemovePendingReplace:
+	}
+	return state.Operation{}, false
+}
+
+// books are the places in the state that a step is about.
+type books struct {
+	old    journal.ID      // of Step.Old, 0 for none
+	oldNow *state.Resource // what stands there at present
+	new    journal.ID      // for the new state, 0 for none
+	doomed bool            // a replacement has left old behind; a delete ends it
+}
+
+// settle is what the success of a step means for the state: the entry without its number (E6.9–E6.19).
+func settle(s *Step, result *state.Resource, b books) journal.Entry {
+	var e journal.Entry
+	add := func() { e.Add = []journal.Amended{{ID: b.new, Resource: result}} }
+	remove := func() {
+		if b.old != 0 {
+			e.Remove = []journal.ID{b.old}
+		}
+	}
+	leave := func(mark func(*state.Resource)) {
+		left := b.oldNow.Clone()
+		mark(left)
+		e.Amend = []journal.Amended{{ID: b.old, Resource: left}}
+	}
+	switch s.Op {
+	case OpCreate, OpImport:
+		add()
+	case OpUpdate, OpSame, OpRead:
+		remove()
+		add()
+	case OpCreateReplacement, OpReadReplacement, OpImportReplacement:
+		if b.oldNow.PendingReplacement {
+			remove()
+		} else {
+			leave(func(r *state.Resource) { r.Delete = true }) // E4.57
+		}
+		add()
+	case OpDelete, OpDiscard, OpDiscardReplaced, OpRemovePendingReplace:
+		remove()
+	case OpDeleteReplaced:
+		if b.doomed {
+			remove()
+		} else {
+			leave(func(r *state.Resource) { r.PendingReplacement = true }) // E5.23
+		}
+	case OpReplace, OpRefresh:
+	}
+	return e
+}
+
+// materiallySame reports whether a same leaves nothing that has to be written before the operation ends (E6.15).
+func materiallySame(a, b *state.Resource) bool {
+	return a.URN == b.URN && a.Type == b.Type && a.Custom == b.Custom && a.CustomTimeouts == b.CustomTimeouts &&
+		a.RetainOnDelete == b.RetainOnDelete && a.Provider == b.Provider && a.Parent == b.Parent &&
+		a.DeletedWith == b.DeletedWith && slices.Equal(a.ReplaceWith, b.ReplaceWith) && a.Protect == b.Protect &&
+		a.ID == b.ID && sameURNs(a.Dependencies, b.Dependencies) &&
+		maps.EqualFunc(a.PropertyDependencies, b.PropertyDependencies, sameURNs) &&
+		maps.EqualFunc(a.ResourceHooks, b.ResourceHooks, func(x, y []string) bool { return slices.Equal(x, y) }) &&
+		value.Equal(a.Inputs, b.Inputs) && value.Equal(a.Outputs, b.Outputs) &&
+		value.Equal(a.ReplacementTrigger, b.ReplacementTrigger)
+}
+
+// sameURNs compares lists whose order does not matter.
+func sameURNs(a, b []urn.URN) bool {
+	if slices.Equal(a, b) {
+		return true
+	}
+	if len(a) != len(b) {
+		return false
+	}
+	x, y := slices.Clone(a), slices.Clone(b)
+	slices.Sort(x)
+	slices.Sort(y)
+	return slices.Equal(x, y)
+}
+
+// emptyEnd is the end of a step that changed nothing.
+func emptyEnd(number int64) journal.Entry { return journal.Entry{Step: number} }
