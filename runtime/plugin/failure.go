@@ -77,7 +77,7 @@ func statusOf(err error, encoding wire.Options) error {
 		case errors.Is(err, context.DeadlineExceeded):
 			return status.Error(codes.DeadlineExceeded, err.Error())
 		}
-		if _, ok := status.FromError(err); ok {
+		if _, ok := err.(interface{ GRPCStatus() *status.Status }); ok {
 			return err
 		}
 		return status.Error(codes.Unknown, err.Error())

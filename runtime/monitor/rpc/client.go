@@ -1,0 +1,344 @@
+package rpc
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/types/known/emptypb"
+	"google.golang.org/protobuf/types/known/structpb"
+
+	"github.com/yamlhost/yamlhost/runtime/monitor"
+	"github.com/yamlhost/yamlhost/value"
+	"github.com/yamlhost/yamlhost/value/urn"
+	"github.com/yamlhost/yamlhost/value/wire"
+)
+
+var _ monitor.Monitor = (*Client)(nil)
+
+// Client is a monitor whose engine is in another process. It is safe for concurrent use.
+type Client struct {
+	conn   *grpc.ClientConn
+	remote pulumirpc.ResourceMonitorClient
+
+	mu   sync.Mutex // guards what follows; held while asking, so that it is asked once
+	met  bool
+	info monitor.Info
+	ours bool // the server is ours: nothing needs to be lost
+}
+
+// Option is a setting of a Client.
+type Option func(*Client)
+
+// WithInfo is what Info answers for an engine too old to be asked. It is ignored for others.
+func WithInfo(info monitor.Info) Option { return func(c *Client) { c.info = info } }
+
+// Dial makes a client for the monitor at host:port. Nothing is sent before the first call. The caller closes the client.
+func Dial(address string, options ...Option) (*Client, error) {
+	conn, err := grpc.NewClient("passthrough:///"+address, dialOptions()...)
+	if err != nil {
+		return nil, fmt.Errorf("connect to the resource monitor at %s: %w", address, err)
+	}
+	c := &Client{conn: conn, remote: pulumirpc.NewResourceMonitorClient(conn)}
+	for _, option := range options {
+		option(c)
+	}
+	return c, nil
+}
+
+// Close ends the connection; calls in flight fail.
+func (c *Client) Close() error { return c.conn.Close() }
+
+// meet asks the engine, once, which deployment this is and whether it is of our kind.
+func (c *Client) meet(ctx context.Context) (info monitor.Info, ours bool, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.met {
+		return c.info, c.ours, nil
+	}
+	var header metadata.MD
+	got, err := c.remote.GetDeploymentInfo(metadata.AppendToOutgoingContext(ctx, exactHeader, "1"), &emptypb.Empty{}, grpc.Header(&header))
+	switch {
+	case err == nil:
+		c.info = monitor.Info{
+			Project: got.GetProject(), Stack: got.GetStack(), Organization: got.GetOrganization(), Config: orNone(got.GetConfig()),
+			ConfigSecretKeys: got.GetConfigSecretKeys(), DryRun: got.GetDryRun(), Parallel: int(got.GetParallel()),
+		}
+		c.ours = len(header.Get(exactHeader)) > 0
+	case status.Code(err) != codes.Unimplemented:
+		return monitor.Info{}, false, errorOf(ctx, err)
+	}
+	c.met = true
+	return c.info, c.ours, nil
+}
+
+// call prepares a call: its context, and the encoding of what is sent. To engines of others dependencies travel beside
+// the values, as their own programs do it.
+func (c *Client) call(ctx context.Context) (_ context.Context, encoding wire.Options, info monitor.Info, err error) {
+	info, ours, err := c.meet(ctx)
+	if err != nil {
+		return nil, wire.Options{}, info, err
+	}
+	if ours {
+		return metadata.AppendToOutgoingContext(ctx, exactHeader, "1"), wire.KeepAll(), info, nil
+	}
+	encoding = wire.KeepAll()
+	encoding.KeepOutputs, encoding.KeepWitnesses = false, false
+	return ctx, encoding, info, nil
+}
+
+// Info says which deployment this is.
+func (c *Client) Info(ctx context.Context) (monitor.Info, error) {
+	info, _, err := c.meet(ctx)
+	return info, err
+}
+
+// SupportsFeature asks the engine.
+func (c *Client) SupportsFeature(ctx context.Context, feature string) (bool, error) {
+	ctx, _, _, err := c.call(ctx)
+	if err != nil {
+		return false, err
+	}
+	got, err := c.remote.SupportsFeature(ctx, &pulumirpc.SupportsFeatureRequest{Id: feature})
+	if err != nil {
+		return false, errorOf(ctx, err)
+	}
+	return got.GetHasSupport(), nil
+}
+
+// RegisterPackage announces a package.
+func (c *Client) RegisterPackage(ctx context.Context, p monitor.Package) (string, error) {
+	ctx, _, _, err := c.call(ctx)
+	if err != nil {
+		return "", err
+	}
+	request := &pulumirpc.RegisterPackageRequest{Name: p.Name, Version: p.Version, DownloadUrl: p.DownloadURL, Checksums: p.Checksums}
+	if parameters := p.Parameterization; parameters != nil {
+		request.Parameterization = &pulumirpc.Parameterization{Name: parameters.Name, Version: parameters.Version, Value: parameters.Value}
+	}
+	got, err := c.remote.RegisterPackage(ctx, request)
+	if err != nil {
+		return "", errorOf(ctx, err)
+	}
+	return got.GetRef(), nil
+}
+
+// RegisterResource registers a resource.
+func (c *Client) RegisterResource(ctx context.Context, r monitor.RegisterRequest) (monitor.RegisterResponse, error) {
+	ctx, encoding, info, err := c.call(ctx)
+	if err != nil {
+		return monitor.RegisterResponse{}, err
+	}
+	inputs, err := send(encoding, "the inputs of "+r.Name, r.Inputs)
+	if err != nil {
+		return monitor.RegisterResponse{}, err
+	}
+	request := &pulumirpc.RegisterResourceRequest{
+		Type: r.Type, Name: r.Name, Parent: string(r.Parent), Custom: r.Custom, Remote: r.Remote, Object: inputs,
+		PropertyDependencies: toMessages(r.PropertyDependencies, func(us []string) *pulumirpc.RegisterResourceRequest_PropertyDependencies {
+			return &pulumirpc.RegisterResourceRequest_PropertyDependencies{Urns: us}
+		}),
+		Dependencies: texts(r.Dependencies), Provider: r.Provider, Providers: r.Providers, PackageRef: r.PackageRef, Version: r.Version,
+		PluginDownloadURL: r.PluginDownloadURL, PluginChecksums: r.PluginChecksums, Protect: r.Protect, RetainOnDelete: r.RetainOnDelete,
+		IgnoreChanges: r.IgnoreChanges, ReplaceOnChanges: r.ReplaceOnChanges, HideDiffs: r.HideDiffs,
+		AdditionalSecretOutputs: r.AdditionalSecretOutputs, Aliases: aliasMessages(r.Aliases), AliasSpecs: true, ImportId: r.ImportID,
+		CustomTimeouts: &pulumirpc.RegisterResourceRequest_CustomTimeouts{
+			Create: r.CustomTimeouts.Create, Update: r.CustomTimeouts.Update, Delete: r.CustomTimeouts.Delete, Read: r.CustomTimeouts.Read,
+		},
+		DeletedWith: string(r.DeletedWith), ReplaceWith: texts(r.ReplaceWith), EnvVarMappings: r.EnvVarMappings, Hooks: hooksMessage(r.Hooks),
+		SourcePosition: positionMessage(r.SourcePosition),
+		AcceptSecrets:  true, AcceptResources: true, AcceptsByteString: true, SupportsPartialValues: true, SupportsResultReporting: true,
+	}
+	if r.DeleteBeforeReplace != nil {
+		request.DeleteBeforeReplaceDefined, request.DeleteBeforeReplace = true, *r.DeleteBeforeReplace
+	}
+	if !r.ReplacementTrigger.IsNull() {
+		if request.ReplacementTrigger, err = encoding.EncodeValue(r.ReplacementTrigger); err != nil {
+			return monitor.RegisterResponse{}, fmt.Errorf("send the replacement trigger of %s: %w", r.Name, err)
+		}
+	}
+	var trailer metadata.MD
+	got, err := c.remote.RegisterResource(ctx, request, grpc.Trailer(&trailer))
+	if err != nil {
+		return monitor.RegisterResponse{}, errorOf(ctx, err)
+	}
+	outputs, err := receive("the outputs of "+r.Name, got.GetObject())
+	if err != nil {
+		return monitor.RegisterResponse{}, err
+	}
+	response := monitor.RegisterResponse{
+		URN: urn.URN(got.GetUrn()), Outputs: outputs, Result: resultOf(got.GetResult()), PropertyDependencies: byKey(got.GetPropertyDependencies()),
+	}
+	response.Known, response.ID, err = told(trailer, got.GetId(), r.Custom, info.DryRun, got.GetUnknown())
+	return response, err
+}
+
+// told reads what our own server says beyond the protocol; where another engine says nothing, outputs that are absent are
+// known to be so except in a preview (F1.20), and an ID that is absent is one of a component or not known yet.
+func told(trailer metadata.MD, id string, custom, preview, unknown bool) (known bool, _ value.Value, err error) {
+	known = !preview && !unknown
+	if says := trailer.Get(knownHeader); len(says) > 0 {
+		known = says[0] == "1"
+	}
+	if exact, ok, err := unpackID(trailer); ok || err != nil {
+		return known, exact, err
+	}
+	_, sentinel := wire.Witness(id)
+	switch {
+	case id != "" && !sentinel:
+		return known, value.String(id), nil
+	case custom:
+		return known, value.Unknown(value.KindString), nil
+	}
+	return known, value.Null, nil
+}
+
+// RegisterOutputs records outputs.
+func (c *Client) RegisterOutputs(ctx context.Context, u urn.URN, outputs value.Value) error {
+	ctx, encoding, _, err := c.call(ctx)
+	if err != nil {
+		return err
+	}
+	properties, err := send(encoding, "the outputs of "+u.Name(), outputs)
+	if err != nil {
+		return err
+	}
+	_, err = c.remote.RegisterResourceOutputs(ctx, &pulumirpc.RegisterResourceOutputsRequest{Urn: string(u), Outputs: properties})
+	return errorOf(ctx, err)
+}
+
+// ReadResource reads a resource.
+func (c *Client) ReadResource(ctx context.Context, r monitor.ReadRequest) (monitor.ReadResponse, error) {
+	ctx, encoding, info, err := c.call(ctx)
+	if err != nil {
+		return monitor.ReadResponse{}, err
+	}
+	state, err := send(encoding, "the state of "+r.Name, r.State)
+	if err != nil {
+		return monitor.ReadResponse{}, err
+	}
+	id, fits := plainID(r.ID)
+	if !r.ID.IsKnown() {
+		id = wire.UnknownString
+	}
+	if !fits && encoding.KeepOutputs {
+		packed, err := packID(r.ID)
+		if err != nil {
+			return monitor.ReadResponse{}, fmt.Errorf("send the ID of %s: %w", r.Name, err)
+		}
+		ctx = metadata.AppendToOutgoingContext(ctx, idHeader, packed)
+	}
+	var trailer metadata.MD
+	got, err := c.remote.ReadResource(ctx, &pulumirpc.ReadResourceRequest{
+		Type: r.Type, Name: r.Name, Parent: string(r.Parent), Id: id, Properties: state, Dependencies: texts(r.Dependencies),
+		Provider: r.Provider, PackageRef: r.PackageRef, Version: r.Version, PluginDownloadURL: r.PluginDownloadURL,
+		PluginChecksums: r.PluginChecksums, AdditionalSecretOutputs: r.AdditionalSecretOutputs,
+		SourcePosition: positionMessage(r.SourcePosition), AcceptSecrets: true, AcceptResources: true, AcceptsByteString: true,
+	}, grpc.Trailer(&trailer))
+	if err != nil {
+		return monitor.ReadResponse{}, errorOf(ctx, err)
+	}
+	outputs, err := receive("the outputs of "+r.Name, got.GetProperties())
+	if err != nil {
+		return monitor.ReadResponse{}, err
+	}
+	response := monitor.ReadResponse{URN: urn.URN(got.GetUrn()), Outputs: outputs}
+	response.Known, response.ID, err = told(trailer, got.GetId(), true, info.DryRun && !r.ID.IsKnown(), got.GetUnknown())
+	if len(trailer.Get(idHeader)) == 0 && got.GetId() == "" {
+		response.ID = r.ID // other engines do not say (E2.46)
+	}
+	return response, err
+}
+
+// Invoke calls a function.
+func (c *Client) Invoke(ctx context.Context, r monitor.InvokeRequest) (monitor.InvokeResponse, error) {
+	ctx, encoding, _, err := c.call(ctx)
+	if err != nil {
+		return monitor.InvokeResponse{}, err
+	}
+	args, err := send(encoding, "the arguments of "+r.Token, r.Args)
+	if err != nil {
+		return monitor.InvokeResponse{}, err
+	}
+	got, err := c.remote.Invoke(ctx, &pulumirpc.ResourceInvokeRequest{
+		Tok: r.Token, Args: args, Provider: r.Provider, Parent: string(r.Parent), DependsOn: texts(r.DependsOn), PackageRef: r.PackageRef,
+		Version: r.Version, PluginDownloadURL: r.PluginDownloadURL, PluginChecksums: r.PluginChecksums,
+		SourcePosition: positionMessage(r.SourcePosition), AcceptResources: true, AcceptsByteString: true,
+	})
+	if err != nil {
+		return monitor.InvokeResponse{}, errorOf(ctx, err)
+	}
+	result, err := receive("the result of "+r.Token, got.GetReturn())
+	if err != nil {
+		return monitor.InvokeResponse{}, err
+	}
+	return monitor.InvokeResponse{Result: result, Failures: failuresOf(got.GetFailures()), Unknown: got.GetUnknown()}, nil
+}
+
+// Call calls a method.
+func (c *Client) Call(ctx context.Context, r monitor.CallRequest) (monitor.CallResponse, error) {
+	ctx, encoding, _, err := c.call(ctx)
+	if err != nil {
+		return monitor.CallResponse{}, err
+	}
+	args, err := send(encoding, "the arguments of "+r.Token, r.Args)
+	if err != nil {
+		return monitor.CallResponse{}, err
+	}
+	got, err := c.remote.Call(ctx, &pulumirpc.ResourceCallRequest{
+		Tok: r.Token, Args: args, Provider: r.Provider, PackageRef: r.PackageRef, Version: r.Version,
+		ArgDependencies: toMessages(r.ArgDependencies, func(us []string) *pulumirpc.ResourceCallRequest_ArgumentDependencies {
+			return &pulumirpc.ResourceCallRequest_ArgumentDependencies{Urns: us}
+		}),
+		PluginDownloadURL: r.PluginDownloadURL, PluginChecksums: r.PluginChecksums,
+		SourcePosition: positionMessage(r.SourcePosition), AcceptsByteString: true,
+	})
+	if err != nil {
+		return monitor.CallResponse{}, errorOf(ctx, err)
+	}
+	result, err := receive("the result of "+r.Token, got.GetReturn())
+	if err != nil {
+		return monitor.CallResponse{}, err
+	}
+	return monitor.CallResponse{Result: result, ReturnDependencies: byKey(got.GetReturnDependencies()), Failures: failuresOf(got.GetFailures())}, nil
+}
+
+// SignalAndWaitForShutdown says that the program asks for nothing more and waits. An engine without the call does not
+// need it.
+func (c *Client) SignalAndWaitForShutdown(ctx context.Context) error {
+	ctx, _, _, err := c.call(ctx)
+	if err != nil {
+		return err
+	}
+	if _, err = c.remote.SignalAndWaitForShutdown(ctx, &emptypb.Empty{}); status.Code(err) == codes.Unimplemented {
+		return nil
+	}
+	return errorOf(ctx, err)
+}
+
+func send(o wire.Options, what string, v value.Value) (*structpb.Struct, error) {
+	if v.IsNull() {
+		return &structpb.Struct{}, nil
+	}
+	s, err := o.Encode(v)
+	if err != nil {
+		return nil, fmt.Errorf("send %s: %w", what, err)
+	}
+	return s, nil
+}
+
+func receive(what string, s *structpb.Struct) (value.Value, error) {
+	v, err := wire.KeepAll().Decode(s)
+	if err != nil {
+		return value.Null, fmt.Errorf("%s cannot be read: %w", what, err)
+	}
+	if v.IsNull() {
+		v = value.EmptyMap()
+	}
+	return v, nil
+}

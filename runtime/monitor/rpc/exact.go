@@ -1,0 +1,60 @@
+package rpc
+
+import (
+	"context"
+
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/structpb"
+
+	"github.com/yamlhost/yamlhost/value"
+	"github.com/yamlhost/yamlhost/value/wire"
+)
+
+// What our client and our server tell each other beyond the protocol. Others never see it: the client sends idHeader only
+// to a server that answered with exactHeader, and the server answers so only to a client that sent it.
+const (
+	exactHeader = "yamlhost-exact"  // request: the client is ours; response header: so is the server
+	knownHeader = "yamlhost-known"  // trailer: "1" when outputs that are absent are null, "0" when they are unknown
+	idHeader    = "yamlhost-id-bin" // request or trailer: an ID that the protocol cannot express, as a protobuf Value
+)
+
+// isExact reports whether a call comes from a client of ours.
+func isExact(ctx context.Context) bool {
+	md, _ := metadata.FromIncomingContext(ctx)
+	return len(md.Get(exactHeader)) > 0
+}
+
+// plainID is an ID as the protocol has it: unknown and absent are both empty there. fits reports whether a client that
+// assumes the usual gets id back unchanged.
+func plainID(id value.Value) (text string, fits bool) {
+	text, ok := id.AsString()
+	return text, ok && text != "" && !id.IsSecret() && len(id.Deps()) == 0
+}
+
+// packID is an ID in a header.
+func packID(id value.Value) (string, error) {
+	w, err := wire.KeepAll().EncodeValue(id)
+	if err != nil {
+		return "", err
+	}
+	packed, err := proto.Marshal(w)
+	return string(packed), err
+}
+
+// unpackID finds an ID in a header.
+func unpackID(md metadata.MD) (id value.Value, ok bool, err error) {
+	packed := md.Get(idHeader)
+	if len(packed) == 0 {
+		return value.Null, false, nil
+	}
+	w := new(structpb.Value)
+	if err := proto.Unmarshal([]byte(packed[0]), w); err != nil {
+		return value.Null, false, err
+	}
+	id, err = wire.KeepAll().DecodeValue(w)
+	if !id.IsKnown() {
+		id = id.AsWitness(value.KindString) // the witness of an ID is no news
+	}
+	return id, err == nil, err
+}

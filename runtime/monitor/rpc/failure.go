@@ -1,0 +1,130 @@
+package rpc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/protoadapt"
+
+	"github.com/yamlhost/yamlhost/runtime/monitor"
+)
+
+// The reasons in the details of an error, under our domain.
+const (
+	domain         = "yamlhost"
+	reasonShutdown = "SHUTDOWN" // it wraps monitor.ErrShutdown
+	reasonReported = "REPORTED" // it wraps monitor.ErrReported
+	reasonFailures = "FAILURES" // it is a monitor.FailuresError; the failures follow
+)
+
+// statusOf tells an error to the other side: the code is for everyone, the details for our own client.
+func statusOf(err error) error {
+	if err == nil {
+		return nil
+	}
+	// One made here on purpose; what an error merely wraps, such as the answer of a plugin, is not our answer.
+	if _, ok := err.(interface{ GRPCStatus() *status.Status }); ok {
+		return err
+	}
+	code := codes.Unknown
+	var details []protoadapt.MessageV1
+	switch {
+	case errors.Is(err, context.Canceled):
+		code = codes.Canceled
+	case errors.Is(err, context.DeadlineExceeded):
+		code = codes.DeadlineExceeded
+	}
+	if errors.Is(err, monitor.ErrReported) {
+		details = append(details, &errdetails.ErrorInfo{Domain: domain, Reason: reasonReported})
+	}
+	if errors.Is(err, monitor.ErrShutdown) { // E2.8
+		code = codes.Unavailable
+		details = append(details, &errdetails.ErrorInfo{Domain: domain, Reason: reasonShutdown})
+	}
+	var failures *monitor.FailuresError
+	if errors.As(err, &failures) {
+		details = append(details, &errdetails.ErrorInfo{Domain: domain, Reason: reasonFailures,
+			Metadata: map[string]string{"token": failures.Token}})
+		list := &pulumirpc.InputPropertiesError{}
+		for _, f := range failures.Failures {
+			list.Errors = append(list.Errors, &pulumirpc.InputPropertiesError_PropertyError{PropertyPath: f.Property, Reason: f.Reason})
+		}
+		details = append(details, list)
+	}
+	s := status.New(code, err.Error())
+	if len(details) > 0 {
+		if detailed, fault := s.WithDetails(details...); fault == nil {
+			s = detailed
+		}
+	}
+	return s.Err()
+}
+
+// remoteError is an error from the other side: its text as it was there, and what it wraps there.
+type remoteError struct {
+	text  string
+	wraps []error
+}
+
+// Error is the text.
+func (e *remoteError) Error() string { return e.text }
+
+// Unwrap is what errors.Is and errors.As should find.
+func (e *remoteError) Unwrap() []error { return e.wraps }
+
+// errorOf reads what the other side answered instead of a result. An engine that is gone counts as shut down: nothing
+// more will be done.
+func errorOf(ctx context.Context, err error) error {
+	if err == nil {
+		return nil
+	}
+	s := status.Convert(err)
+	e := &remoteError{text: s.Message()}
+	var failures *monitor.FailuresError
+	ours := false
+	for _, detail := range s.Details() {
+		switch d := detail.(type) {
+		case *errdetails.ErrorInfo:
+			if d.GetDomain() != domain {
+				continue
+			}
+			ours = true
+			switch d.GetReason() {
+			case reasonShutdown:
+				e.wraps = append(e.wraps, monitor.ErrShutdown)
+			case reasonReported:
+				e.wraps = append(e.wraps, monitor.ErrReported)
+			case reasonFailures:
+				failures = &monitor.FailuresError{Token: d.GetMetadata()["token"]}
+				e.wraps = append(e.wraps, failures)
+			}
+		case *pulumirpc.InputPropertiesError:
+			for _, p := range d.GetErrors() {
+				if failures != nil {
+					failures.Failures = append(failures.Failures, monitor.Failure{Property: p.GetPropertyPath(), Reason: p.GetReason()})
+					continue
+				}
+				e.text += fmt.Sprintf("\n  %s: %s", p.GetPropertyPath(), p.GetReason())
+			}
+		}
+	}
+	switch s.Code() {
+	case codes.Unavailable:
+		if !ours {
+			e.wraps = append(e.wraps, monitor.ErrShutdown)
+		}
+	case codes.Canceled:
+		e.wraps = append(e.wraps, context.Canceled)
+	case codes.DeadlineExceeded:
+		e.wraps = append(e.wraps, context.DeadlineExceeded)
+	}
+	if fault := ctx.Err(); fault != nil {
+		e.wraps = append(e.wraps, fault)
+	}
+	return e
+}

@@ -1,0 +1,487 @@
+package rpc
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"sync"
+
+	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/types/known/emptypb"
+	"google.golang.org/protobuf/types/known/structpb"
+
+	"github.com/yamlhost/yamlhost/runtime/monitor"
+	"github.com/yamlhost/yamlhost/value"
+	"github.com/yamlhost/yamlhost/value/urn"
+	"github.com/yamlhost/yamlhost/value/wire"
+)
+
+// Serve offers a monitor on a port of 127.0.0.1. Calls in flight end when ctx does or stop is called; stop returns once no
+// goroutine of the server is left, and is safe to call twice.
+func Serve(ctx context.Context, m monitor.Monitor) (address string, stop func(), err error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", nil, fmt.Errorf("serve the resource monitor: %w", err)
+	}
+	server := grpc.NewServer(serverOptions()...)
+	pulumirpc.RegisterResourceMonitorServer(server, NewServer(m))
+	var serving sync.WaitGroup
+	serving.Go(func() { _ = server.Serve(listener) })
+	unwatch := context.AfterFunc(ctx, server.Stop)
+	return listener.Addr().String(), func() {
+		unwatch()
+		server.Stop()
+		serving.Wait()
+	}, nil
+}
+
+// NewServer offers a monitor to programs in other processes. It is safe for concurrent use, as the monitor must be.
+func NewServer(m monitor.Monitor) pulumirpc.ResourceMonitorServer { return &server{monitor: m} }
+
+type server struct {
+	pulumirpc.UnimplementedResourceMonitorServer
+	monitor monitor.Monitor
+}
+
+// answer is how a caller wants values: as it said in its request, or exactly if it is ours (E2.36).
+func answer(exact, secrets, resources, byteStrings bool) wire.Options {
+	if exact {
+		return wire.KeepAll()
+	}
+	return wire.Options{KeepUnknowns: true, KeepSecrets: secrets, KeepResources: resources, KeepByteStrings: byteStrings}
+}
+
+// known reads a value of a request, with everything that can be in it (E2.15).
+func known(name string, s *structpb.Struct) (value.Value, error) {
+	v, err := wire.KeepAll().Decode(s)
+	if err != nil {
+		return value.Null, status.Errorf(codes.InvalidArgument, "%s: %s", name, err)
+	}
+	if v.IsNull() {
+		v = value.EmptyMap()
+	}
+	return v, nil
+}
+
+// checkURNs refuses what is no URN (E2.9, E2.16); an empty text is none and fine.
+func checkURNs(what string, list ...string) error {
+	for _, text := range list {
+		if text == "" {
+			continue
+		}
+		if _, err := urn.Parse(text); err != nil {
+			return status.Errorf(codes.InvalidArgument, "invalid %s: %s", what, err)
+		}
+	}
+	return nil
+}
+
+func encode(o wire.Options, v value.Value) (*structpb.Struct, error) {
+	s, err := o.Encode(v)
+	if err != nil {
+		return nil, status.Error(codes.Internal, err.Error())
+	}
+	if s == nil {
+		s = &structpb.Struct{}
+	}
+	return s, nil
+}
+
+// tell adds to an answer what only our own client reads.
+func tell(ctx context.Context, known bool, id value.Value) error {
+	md := metadata.Pairs(knownHeader, "0")
+	if known {
+		md.Set(knownHeader, "1")
+	}
+	if _, fits := plainID(id); !fits {
+		packed, err := packID(id)
+		if err != nil {
+			return status.Error(codes.Internal, err.Error())
+		}
+		md.Set(idHeader, packed)
+	}
+	return grpc.SetTrailer(ctx, md)
+}
+
+// GetDeploymentInfo tells which deployment this is (E2.3).
+func (s *server) GetDeploymentInfo(ctx context.Context, _ *emptypb.Empty) (*pulumirpc.DeploymentInfo, error) {
+	info, err := s.monitor.Info(ctx)
+	if err != nil {
+		return nil, statusOf(err)
+	}
+	exact := isExact(ctx)
+	if exact {
+		if err := grpc.SetHeader(ctx, metadata.Pairs(exactHeader, "1")); err != nil {
+			return nil, err
+		}
+	}
+	got := &pulumirpc.DeploymentInfo{
+		Project: info.Project, Stack: info.Stack, Organization: info.Organization, Config: info.Config,
+		ConfigSecretKeys: info.ConfigSecretKeys, DryRun: info.DryRun, Parallel: int32(info.Parallel),
+	}
+	for _, f := range features() {
+		supported, err := s.supports(ctx, f.name, exact)
+		if err != nil {
+			return nil, statusOf(err)
+		}
+		if supported {
+			got.SupportedFeatures = append(got.SupportedFeatures, f.number)
+		}
+	}
+	got.SupportedFeatures = append(got.SupportedFeatures,
+		pulumirpc.ResourceMonitorFeature_RESOURCE_MONITOR_FEATURE_BYTE_STRING,
+		pulumirpc.ResourceMonitorFeature_RESOURCE_MONITOR_FEATURE_INVOKE_DEPENDS_ON,
+		pulumirpc.ResourceMonitorFeature_RESOURCE_MONITOR_FEATURE_INVOKE_PARENT)
+	return got, nil
+}
+
+func (s *server) supports(ctx context.Context, name string, exact bool) (bool, error) {
+	if !exact {
+		for _, f := range features() {
+			if f.name == name && f.callback {
+				return false, nil
+			}
+		}
+	}
+	return s.monitor.SupportsFeature(ctx, name)
+}
+
+// SupportsFeature answers for the names of E2.4.
+func (s *server) SupportsFeature(ctx context.Context, r *pulumirpc.SupportsFeatureRequest) (*pulumirpc.SupportsFeatureResponse, error) {
+	supported, err := s.supports(ctx, r.GetId(), isExact(ctx))
+	if err != nil {
+		return nil, statusOf(err)
+	}
+	return &pulumirpc.SupportsFeatureResponse{HasSupport: supported}, nil
+}
+
+// RegisterPackage announces a package (E2.67).
+func (s *server) RegisterPackage(ctx context.Context, r *pulumirpc.RegisterPackageRequest) (*pulumirpc.RegisterPackageResponse, error) {
+	if r.GetExtension() != nil {
+		return nil, unsupported("extensions of packages")
+	}
+	if r.GetName() == "" {
+		return nil, status.Error(codes.InvalidArgument, "a package needs a name")
+	}
+	p := monitor.Package{Name: r.GetName(), Version: r.GetVersion(), DownloadURL: r.GetDownloadUrl(), Checksums: r.GetChecksums()}
+	if parameters := r.GetParameterization(); parameters != nil {
+		p.Parameterization = &monitor.Parameterization{
+			Name: parameters.GetName(), Version: parameters.GetVersion(), Value: parameters.GetValue(),
+		}
+	}
+	ref, err := s.monitor.RegisterPackage(ctx, p)
+	if err != nil {
+		return nil, statusOf(err)
+	}
+	return &pulumirpc.RegisterPackageResponse{Ref: ref}, nil
+}
+
+// fromOldNode reports a caller that sends aliases the old way (E2.13).
+func fromOldNode(ctx context.Context, r *pulumirpc.RegisterResourceRequest) bool {
+	md, _ := metadata.FromIncomingContext(ctx)
+	runtime := md.Get("pulumi-runtime")
+	return !r.GetAliasSpecs() && len(runtime) > 0 && runtime[0] == "nodejs"
+}
+
+// registration reads a request (E2.9–E2.16).
+func registration(ctx context.Context, r *pulumirpc.RegisterResourceRequest) (monitor.RegisterRequest, error) {
+	var none monitor.RegisterRequest
+	switch {
+	case len(r.GetTransforms()) > 0:
+		return none, unsupported("transforms")
+	case len(r.GetStateMigrations()) > 0:
+		return none, unsupported("state migrations")
+	}
+	if err := checkURNs("parent", r.GetParent()); err != nil {
+		return none, err
+	}
+	if err := checkURNs("dependency", r.GetDependencies()...); err != nil {
+		return none, err
+	}
+	for _, deps := range r.GetPropertyDependencies() {
+		if err := checkURNs("property dependency", deps.GetUrns()...); err != nil {
+			return none, err
+		}
+	}
+	if err := checkURNs("alias", r.GetAliasURNs()...); err != nil {
+		return none, err
+	}
+	if err := checkURNs("deletedWith", r.GetDeletedWith()); err != nil {
+		return none, err
+	}
+	if err := checkURNs("replaceWith", r.GetReplaceWith()...); err != nil {
+		return none, err
+	}
+	inputs, err := known("object", r.GetObject())
+	if err != nil {
+		return none, err
+	}
+	trigger, err := wire.KeepAll().DecodeValue(r.GetReplacementTrigger())
+	if err != nil {
+		return none, status.Errorf(codes.InvalidArgument, "replacement trigger: %s", err)
+	}
+	request := monitor.RegisterRequest{
+		Type: r.GetType(), Name: r.GetName(), Parent: urn.URN(r.GetParent()), Custom: r.GetCustom(), Remote: r.GetRemote(),
+		Inputs: inputs, PropertyDependencies: byKey(r.GetPropertyDependencies()), Dependencies: urns(r.GetDependencies()),
+		Provider: r.GetProvider(), Providers: orNone(r.GetProviders()), PackageRef: r.GetPackageRef(), Version: r.GetVersion(),
+		PluginDownloadURL: r.GetPluginDownloadURL(), PluginChecksums: orNone(r.GetPluginChecksums()),
+		Protect: r.Protect, RetainOnDelete: r.RetainOnDelete,
+		IgnoreChanges: r.GetIgnoreChanges(), ReplaceOnChanges: r.GetReplaceOnChanges(), HideDiffs: r.GetHideDiffs(),
+		AdditionalSecretOutputs: r.GetAdditionalSecretOutputs(),
+		Aliases:                 aliasesOf(r.GetAliasURNs(), r.GetAliases(), fromOldNode(ctx, r)), ImportID: r.GetImportId(),
+		CustomTimeouts: monitor.Timeouts{
+			Create: r.GetCustomTimeouts().GetCreate(), Update: r.GetCustomTimeouts().GetUpdate(),
+			Delete: r.GetCustomTimeouts().GetDelete(), Read: r.GetCustomTimeouts().GetRead(),
+		},
+		DeletedWith: urn.URN(r.GetDeletedWith()), ReplaceWith: urns(r.GetReplaceWith()), ReplacementTrigger: trigger,
+		EnvVarMappings: orNone(r.GetEnvVarMappings()), Hooks: hooksOf(r.GetHooks()), SourcePosition: positionOf(r.GetSourcePosition()),
+	}
+	if r.GetDeleteBeforeReplaceDefined() || r.GetDeleteBeforeReplace() { // E2.14
+		request.DeleteBeforeReplace = &r.DeleteBeforeReplace
+	}
+	return request, nil
+}
+
+// orNone is a map as it is without the wire: one without entries is none at all.
+func orNone[V any](m map[string]V) map[string]V {
+	if len(m) == 0 {
+		return nil
+	}
+	return m
+}
+
+// RegisterResource registers a resource; what the caller said it understands decides the form of the answer (E2.34–E2.37).
+func (s *server) RegisterResource(ctx context.Context, r *pulumirpc.RegisterResourceRequest) (*pulumirpc.RegisterResourceResponse, error) {
+	request, err := registration(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	got, err := s.monitor.RegisterResource(ctx, request)
+	if err != nil {
+		return nil, statusOf(err)
+	}
+	exact := isExact(ctx)
+	if got.Result != monitor.Succeeded && !r.GetSupportsResultReporting() {
+		return nil, status.Error(codes.Internal, "resource registration failed")
+	}
+	id, _ := plainID(got.ID)
+	outputs := got.Outputs
+	if !exact && !r.GetSupportsPartialValues() {
+		outputs = withoutUnknowns(outputs)
+	}
+	object, err := encode(answer(exact, r.GetAcceptSecrets(), r.GetAcceptResources(), r.GetAcceptsByteString()), outputs)
+	if err != nil {
+		return nil, err
+	}
+	if exact {
+		if err := tell(ctx, got.Known, got.ID); err != nil {
+			return nil, err
+		}
+	}
+	return &pulumirpc.RegisterResourceResponse{
+		Urn: string(got.URN), Id: id, Object: object, Result: resultMessage(got.Result, exact),
+		// A create that was left out has neither ID nor outputs, in an update too (E2.37).
+		Unknown: got.Result == monitor.Succeeded && r.GetCustom() && !got.Known && id == "" && got.Outputs.Len() == 0,
+		PropertyDependencies: toMessages(got.PropertyDependencies, func(us []string) *pulumirpc.RegisterResourceResponse_PropertyDependencies {
+			return &pulumirpc.RegisterResourceResponse_PropertyDependencies{Urns: us}
+		}),
+	}, nil
+}
+
+// withoutUnknowns leaves out top-level properties with anything unknown in them (F1.20).
+func withoutUnknowns(v value.Value) value.Value {
+	if !v.ContainsUnknown() {
+		return v
+	}
+	var entries []value.Entry
+	for i, key := range v.Keys() {
+		if item := v.At(i); !item.ContainsUnknown() {
+			entries = append(entries, value.Entry{Key: key, Value: item})
+		}
+	}
+	return value.MapOf(entries...)
+}
+
+// skipped is the number that engines have used for a resource that was not tried because of another's failure. The
+// message definitions in use name it no more, but an open enum carries it all the same.
+const skipped pulumirpc.Result = 2
+
+// resultMessage is the result for a caller; one that is not ours need not know skipped, and is told of a failure.
+func resultMessage(r monitor.Result, exact bool) pulumirpc.Result {
+	switch {
+	case r == monitor.Succeeded:
+		return pulumirpc.Result_SUCCESS
+	case r == monitor.Skipped && exact:
+		return skipped
+	}
+	return pulumirpc.Result_FAIL
+}
+
+func resultOf(r pulumirpc.Result) monitor.Result {
+	switch r {
+	case pulumirpc.Result_SUCCESS:
+		return monitor.Succeeded
+	case skipped:
+		return monitor.Skipped
+	}
+	return monitor.Failed
+}
+
+// RegisterResourceOutputs records outputs (E2.59).
+func (s *server) RegisterResourceOutputs(ctx context.Context, r *pulumirpc.RegisterResourceOutputsRequest) (*emptypb.Empty, error) {
+	u, err := urn.Parse(r.GetUrn())
+	if err != nil {
+		return nil, status.Errorf(codes.InvalidArgument, "invalid resource URN: %s", err)
+	}
+	outputs, err := known("outputs", r.GetOutputs())
+	if err != nil {
+		return nil, err
+	}
+	if err := s.monitor.RegisterOutputs(ctx, u, outputs); err != nil {
+		return nil, statusOf(err)
+	}
+	return &emptypb.Empty{}, nil
+}
+
+// ReadResource reads a resource (E2.45).
+func (s *server) ReadResource(ctx context.Context, r *pulumirpc.ReadResourceRequest) (*pulumirpc.ReadResourceResponse, error) {
+	if err := checkURNs("parent", r.GetParent()); err != nil {
+		return nil, err
+	}
+	if err := checkURNs("dependency", r.GetDependencies()...); err != nil {
+		return nil, err
+	}
+	state, err := known("properties", r.GetProperties())
+	if err != nil {
+		return nil, err
+	}
+	md, _ := metadata.FromIncomingContext(ctx)
+	id, ok, err := unpackID(md)
+	if err != nil {
+		return nil, status.Errorf(codes.InvalidArgument, "ID: %s", err)
+	}
+	if !ok {
+		id = value.String(r.GetId())
+		if _, unknown := wire.Witness(r.GetId()); unknown {
+			id = value.Unknown(value.KindString)
+		}
+	}
+	got, err := s.monitor.ReadResource(ctx, monitor.ReadRequest{
+		Type: r.GetType(), Name: r.GetName(), Parent: urn.URN(r.GetParent()), ID: id, State: state,
+		Dependencies: urns(r.GetDependencies()), Provider: r.GetProvider(), PackageRef: r.GetPackageRef(), Version: r.GetVersion(),
+		PluginDownloadURL: r.GetPluginDownloadURL(), PluginChecksums: orNone(r.GetPluginChecksums()),
+		AdditionalSecretOutputs: r.GetAdditionalSecretOutputs(), SourcePosition: positionOf(r.GetSourcePosition()),
+	})
+	if err != nil {
+		return nil, statusOf(err)
+	}
+	exact := isExact(ctx)
+	properties, err := encode(answer(exact, r.GetAcceptSecrets(), r.GetAcceptResources(), r.GetAcceptsByteString()), got.Outputs)
+	if err != nil {
+		return nil, err
+	}
+	if exact {
+		if err := tell(ctx, got.Known, got.ID); err != nil {
+			return nil, err
+		}
+	}
+	text, _ := plainID(got.ID)
+	return &pulumirpc.ReadResourceResponse{Urn: string(got.URN), Properties: properties, Id: text}, nil
+}
+
+// Invoke calls a function (E2.50, E2.55).
+func (s *server) Invoke(ctx context.Context, r *pulumirpc.ResourceInvokeRequest) (*pulumirpc.ResourceInvokeResponse, error) {
+	if err := checkURNs("parent", r.GetParent()); err != nil {
+		return nil, err
+	}
+	if err := checkURNs("dependency", r.GetDependsOn()...); err != nil {
+		return nil, err
+	}
+	args, err := known("args", r.GetArgs())
+	if err != nil {
+		return nil, err
+	}
+	got, err := s.monitor.Invoke(ctx, monitor.InvokeRequest{
+		Token: r.GetTok(), Args: args, Provider: r.GetProvider(), Parent: urn.URN(r.GetParent()), DependsOn: urns(r.GetDependsOn()),
+		PackageRef: r.GetPackageRef(), Version: r.GetVersion(), PluginDownloadURL: r.GetPluginDownloadURL(),
+		PluginChecksums: orNone(r.GetPluginChecksums()), SourcePosition: positionOf(r.GetSourcePosition()),
+	})
+	if err != nil {
+		return nil, statusOf(err)
+	}
+	resources := r.GetAcceptResources() || r.GetTok() == "pulumi:pulumi:getResource"
+	result, err := encode(answer(isExact(ctx), true, resources, r.GetAcceptsByteString()), got.Result)
+	if err != nil {
+		return nil, err
+	}
+	return &pulumirpc.ResourceInvokeResponse{Return: result, Failures: failureMessages(got.Failures), Unknown: got.Unknown}, nil
+}
+
+// Call calls a method (E2.56).
+func (s *server) Call(ctx context.Context, r *pulumirpc.ResourceCallRequest) (*pulumirpc.CallResponse, error) {
+	args, err := known("args", r.GetArgs())
+	if err != nil {
+		return nil, err
+	}
+	got, err := s.monitor.Call(ctx, monitor.CallRequest{
+		Token: r.GetTok(), Args: args, ArgDependencies: byKey(r.GetArgDependencies()), Provider: r.GetProvider(),
+		PackageRef: r.GetPackageRef(), Version: r.GetVersion(), PluginDownloadURL: r.GetPluginDownloadURL(),
+		PluginChecksums: orNone(r.GetPluginChecksums()), SourcePosition: positionOf(r.GetSourcePosition()),
+	})
+	if err != nil {
+		return nil, statusOf(err)
+	}
+	encoding := answer(isExact(ctx), true, true, r.GetAcceptsByteString())
+	encoding.KeepOutputs = encoding.KeepOutputs || r.GetAcceptOutputValues()
+	result, err := encode(encoding, got.Result)
+	if err != nil {
+		return nil, err
+	}
+	return &pulumirpc.CallResponse{
+		Return: result, Failures: failureMessages(got.Failures),
+		ReturnDependencies: toMessages(got.ReturnDependencies, func(us []string) *pulumirpc.CallResponse_ReturnDependencies {
+			return &pulumirpc.CallResponse_ReturnDependencies{Urns: us}
+		}),
+	}, nil
+}
+
+// SignalAndWaitForShutdown waits until the engine is done (E2.68).
+func (s *server) SignalAndWaitForShutdown(ctx context.Context, _ *emptypb.Empty) (*emptypb.Empty, error) {
+	if err := s.monitor.SignalAndWaitForShutdown(ctx); err != nil {
+		return nil, statusOf(err)
+	}
+	return &emptypb.Empty{}, nil
+}
+
+func unsupported(what string) error {
+	return status.Errorf(codes.Unimplemented, "yamlhost does not support %s", what)
+}
+
+// ExistsResource is not supported.
+func (s *server) ExistsResource(context.Context, *pulumirpc.ExistsResourceRequest) (*pulumirpc.ExistsResourceResponse, error) {
+	return nil, unsupported("asking whether a resource exists")
+}
+
+// RegisterStackTransform is not supported: nothing calls back into programs.
+func (s *server) RegisterStackTransform(context.Context, *pulumirpc.Callback) (*emptypb.Empty, error) {
+	return nil, unsupported("transforms")
+}
+
+// RegisterStackInvokeTransform is not supported.
+func (s *server) RegisterStackInvokeTransform(context.Context, *pulumirpc.Callback) (*emptypb.Empty, error) {
+	return nil, unsupported("transforms of function calls")
+}
+
+// RegisterResourceHook is not supported.
+func (s *server) RegisterResourceHook(context.Context, *pulumirpc.RegisterResourceHookRequest) (*emptypb.Empty, error) {
+	return nil, unsupported("resource hooks that call back into the program")
+}
+
+// RegisterErrorHook is not supported.
+func (s *server) RegisterErrorHook(context.Context, *pulumirpc.RegisterErrorHookRequest) (*emptypb.Empty, error) {
+	return nil, unsupported("error hooks that call back into the program")
+}

@@ -1,0 +1,229 @@
+package rpc
+
+import (
+	"net/url"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
+
+	"github.com/yamlhost/yamlhost/runtime/monitor"
+	"github.com/yamlhost/yamlhost/value/urn"
+)
+
+func texts(us []urn.URN) []string {
+	if len(us) == 0 {
+		return nil
+	}
+	list := make([]string, len(us))
+	for i, u := range us {
+		list[i] = string(u)
+	}
+	return list
+}
+
+func urns(list []string) []urn.URN {
+	if len(list) == 0 {
+		return nil
+	}
+	us := make([]urn.URN, len(list))
+	for i, text := range list {
+		us[i] = urn.URN(text)
+	}
+	return us
+}
+
+// byKey turns a map of messages that hold URNs into one of URNs; an empty map is none at all.
+func byKey[M interface{ GetUrns() []string }](m map[string]M) map[string][]urn.URN {
+	if len(m) == 0 {
+		return nil
+	}
+	deps := make(map[string][]urn.URN, len(m))
+	for key, d := range m {
+		deps[key] = urns(d.GetUrns())
+	}
+	return deps
+}
+
+// toMessages is the reverse of byKey.
+func toMessages[M any](deps map[string][]urn.URN, message func([]string) M) map[string]M {
+	if len(deps) == 0 {
+		return nil
+	}
+	m := make(map[string]M, len(deps))
+	for key, us := range deps {
+		m[key] = message(texts(us))
+	}
+	return m
+}
+
+// positionOf reads file:///path with line and column, also where they are in the fragment #line,column. Whatever is no
+// absolute file is no position (E2.82).
+func positionOf(p *pulumirpc.SourcePosition) *monitor.Position {
+	if p == nil {
+		return nil
+	}
+	u, err := url.Parse(p.GetUri())
+	if err != nil || u.Scheme != "file" || u.Host != "" && u.Host != "localhost" || !strings.HasPrefix(u.Path, "/") {
+		return nil
+	}
+	at := &monitor.Position{Path: filepath.FromSlash(u.Path), Line: int(p.GetLine()), Column: int(p.GetColumn())}
+	if u.Fragment != "" && at.Line == 0 {
+		line, column, _ := strings.Cut(u.Fragment, ",")
+		at.Line, _ = strconv.Atoi(line)
+		at.Column, _ = strconv.Atoi(column)
+	}
+	return at
+}
+
+func positionMessage(p *monitor.Position) *pulumirpc.SourcePosition {
+	if p == nil {
+		return nil
+	}
+	u := url.URL{Scheme: "file", Path: filepath.ToSlash(p.Path)}
+	return &pulumirpc.SourcePosition{Uri: u.String(), Line: int32(p.Line), Column: int32(p.Column)}
+}
+
+// aliasesOf puts the URNs before the rest (E2.13). swapped repairs what old Node.js programs send: there, no parent means
+// the parent of now and the reverse.
+func aliasesOf(old []string, aliases []*pulumirpc.Alias, swapped bool) []monitor.Alias {
+	if len(old)+len(aliases) == 0 {
+		return nil
+	}
+	list := make([]monitor.Alias, 0, len(old)+len(aliases))
+	for _, u := range old {
+		list = append(list, monitor.Alias{URN: urn.URN(u)})
+	}
+	for _, alias := range aliases {
+		if spec := alias.GetSpec(); spec != nil {
+			a := monitor.Alias{
+				Name: spec.GetName(), Type: spec.GetType(), Stack: spec.GetStack(), Project: spec.GetProject(),
+				Parent: urn.URN(spec.GetParentUrn()), NoParent: spec.GetNoParent(),
+			}
+			if swapped && a.Parent == "" {
+				a.NoParent = !a.NoParent
+			}
+			list = append(list, a)
+			continue
+		}
+		list = append(list, monitor.Alias{URN: urn.URN(alias.GetUrn())})
+	}
+	return list
+}
+
+func aliasMessages(aliases []monitor.Alias) []*pulumirpc.Alias {
+	if len(aliases) == 0 {
+		return nil
+	}
+	list := make([]*pulumirpc.Alias, len(aliases))
+	for i, a := range aliases {
+		if a.URN != "" {
+			list[i] = &pulumirpc.Alias{Alias: &pulumirpc.Alias_Urn{Urn: string(a.URN)}}
+			continue
+		}
+		spec := &pulumirpc.Alias_Spec{Name: a.Name, Type: a.Type, Stack: a.Stack, Project: a.Project}
+		switch {
+		case a.NoParent:
+			spec.Parent = &pulumirpc.Alias_Spec_NoParent{NoParent: true}
+		case a.Parent != "":
+			spec.Parent = &pulumirpc.Alias_Spec_ParentUrn{ParentUrn: string(a.Parent)}
+		}
+		list[i] = &pulumirpc.Alias{Alias: &pulumirpc.Alias_Spec_{Spec: spec}}
+	}
+	return list
+}
+
+// hook binds a type of hook to its field in the message (E2.75).
+type hook struct {
+	name  string
+	names func(*pulumirpc.RegisterResourceRequest_ResourceHooksBinding) *[]string
+}
+
+func hooks() []hook {
+	type binding = pulumirpc.RegisterResourceRequest_ResourceHooksBinding
+	return []hook{
+		{"BeforeCreate", func(b *binding) *[]string { return &b.BeforeCreate }},
+		{"AfterCreate", func(b *binding) *[]string { return &b.AfterCreate }},
+		{"BeforeUpdate", func(b *binding) *[]string { return &b.BeforeUpdate }},
+		{"AfterUpdate", func(b *binding) *[]string { return &b.AfterUpdate }},
+		{"BeforeDelete", func(b *binding) *[]string { return &b.BeforeDelete }},
+		{"AfterDelete", func(b *binding) *[]string { return &b.AfterDelete }},
+		{"OnError", func(b *binding) *[]string { return &b.OnError }},
+	}
+}
+
+func hooksOf(b *pulumirpc.RegisterResourceRequest_ResourceHooksBinding) map[string][]string {
+	var bound map[string][]string
+	if b == nil {
+		return nil
+	}
+	for _, h := range hooks() {
+		if names := *h.names(b); len(names) > 0 {
+			if bound == nil {
+				bound = map[string][]string{}
+			}
+			bound[h.name] = names
+		}
+	}
+	return bound
+}
+
+func hooksMessage(bound map[string][]string) *pulumirpc.RegisterResourceRequest_ResourceHooksBinding {
+	if len(bound) == 0 {
+		return nil
+	}
+	b := &pulumirpc.RegisterResourceRequest_ResourceHooksBinding{}
+	for _, h := range hooks() {
+		*h.names(b) = bound[h.name]
+	}
+	return b
+}
+
+func failuresOf(fs []*pulumirpc.CheckFailure) []monitor.Failure {
+	if len(fs) == 0 {
+		return nil
+	}
+	list := make([]monitor.Failure, len(fs))
+	for i, f := range fs {
+		list[i] = monitor.Failure{Property: f.GetProperty(), Reason: f.GetReason()}
+	}
+	return list
+}
+
+func failureMessages(fs []monitor.Failure) []*pulumirpc.CheckFailure {
+	if len(fs) == 0 {
+		return nil
+	}
+	list := make([]*pulumirpc.CheckFailure, len(fs))
+	for i, f := range fs {
+		list[i] = &pulumirpc.CheckFailure{Property: f.Property, Reason: f.Reason}
+	}
+	return list
+}
+
+// features are the names that SupportsFeature knows, with their numbers (E2.4, E2.5). Those that need calls which the
+// server does not have are marked and never offered to programs of others.
+func features() []feature {
+	return []feature{
+		{"secrets", pulumirpc.ResourceMonitorFeature_RESOURCE_MONITOR_FEATURE_SECRETS, false},
+		{"resourceReferences", pulumirpc.ResourceMonitorFeature_RESOURCE_MONITOR_FEATURE_RESOURCE_REFERENCES, false},
+		{"outputValues", pulumirpc.ResourceMonitorFeature_RESOURCE_MONITOR_FEATURE_OUTPUT_VALUES, false},
+		{"aliasSpecs", pulumirpc.ResourceMonitorFeature_RESOURCE_MONITOR_FEATURE_ALIAS_SPECS, false},
+		{"replacementTrigger", pulumirpc.ResourceMonitorFeature_RESOURCE_MONITOR_FEATURE_REPLACEMENT_TRIGGER, false},
+		{"deletedWith", pulumirpc.ResourceMonitorFeature_RESOURCE_MONITOR_FEATURE_DELETED_WITH, false},
+		{"replaceWith", pulumirpc.ResourceMonitorFeature_RESOURCE_MONITOR_FEATURE_REPLACE_WITH, false},
+		{"transforms", pulumirpc.ResourceMonitorFeature_RESOURCE_MONITOR_FEATURE_TRANSFORMS, true},
+		{"invokeTransforms", pulumirpc.ResourceMonitorFeature_RESOURCE_MONITOR_FEATURE_INVOKE_TRANSFORMS, true},
+		{"parameterization", pulumirpc.ResourceMonitorFeature_RESOURCE_MONITOR_FEATURE_PARAMETERIZATION, false},
+		{"resourceHooks", pulumirpc.ResourceMonitorFeature_RESOURCE_MONITOR_FEATURE_RESOURCE_HOOKS, true},
+		{"errorHooks", pulumirpc.ResourceMonitorFeature_RESOURCE_MONITOR_FEATURE_ERROR_HOOKS, true},
+		{"sendsOptionsToHooks", pulumirpc.ResourceMonitorFeature_RESOURCE_MONITOR_FEATURE_SENDS_OPTIONS_TO_HOOKS, true},
+	}
+}
+
+type feature struct {
+	name     string
+	number   pulumirpc.ResourceMonitorFeature
+	callback bool // it needs calls back into the program, which the server does not make
+}
