@@ -1,0 +1,183 @@
+package backend
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// Options are what a backend has to be told.
+type Options struct {
+	Home    string // what ~ stands for
+	WorkDir string // what relative paths are relative to, absolute
+	Version string // who writes state, such as yamlhost/0.1.0; goes into manifests (F5.4)
+	Process Process
+	Now     func() time.Time // nil for the system's clock
+
+	Compression       Compression // of the files written (F6.8)
+	RetainCheckpoints bool        // keep a copy of every state file written (F6.10)
+	DisableBackups    bool        // no copy in backups/ after an operation (F6.11)
+	// CheckpointInterval is how long a running operation goes on before it may write the state file in between; 0 is the
+	// default of 30 seconds. See Session.
+	CheckpointInterval time.Duration
+}
+
+// Compression is how files of the backend are packed. Readers look at the content, whatever is chosen.
+type Compression string
+
+// The ways to pack files.
+const (
+	Plain Compression = ""
+	Gzip  Compression = ".gz"
+	Zstd  Compression = ".zst"
+)
+
+// Backend is a folder with stacks in it. It is safe for concurrent use, also by several processes: what changes a stack
+// holds the stack's lock.
+type Backend struct {
+	url  string
+	root string // the .pulumi folder
+	o    Options
+	disk disk
+}
+
+// Open makes the backend of a file:// URL (F6.1, F6.2). The folder has to exist, unless the URL asks to create it with
+// create_dir=true; nothing is written before a stack is. Other URLs give an *UnsupportedURLError, folders of another
+// layout a *LayoutError.
+func Open(rawURL string, o Options) (*Backend, error) { return open(rawURL, o, realDisk{}) }
+
+func open(rawURL string, o Options, d disk) (*Backend, error) {
+	path, query, err := folderOf(rawURL, o)
+	if err != nil {
+		return nil, err
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	b := &Backend{url: rawURL, root: filepath.Join(path, ".pulumi"), o: o, disk: d}
+	if _, err := d.ModTime(path); err != nil {
+		if !errors.Is(err, fs.ErrNotExist) || query.Get("create_dir") != "true" {
+			return nil, &FileError{Doing: "open the backend in the folder", Path: path, Err: err}
+		}
+	}
+	if _, err := b.layout(); err != nil {
+		return nil, err
+	}
+	return b, nil
+}
+
+// URL is the backend's URL as it was given; workspaces know it under that name (F6.15).
+func (b *Backend) URL() string { return b.url }
+
+// Folder is the .pulumi folder.
+func (b *Backend) Folder() string { return b.root }
+
+func folderOf(rawURL string, o Options) (path string, query url.Values, err error) {
+	rest, ok := strings.CutPrefix(rawURL, "file://")
+	if !ok {
+		return "", nil, &UnsupportedURLError{rawURL}
+	}
+	text, queryText, _ := strings.Cut(rest, "?")
+	if query, err = url.ParseQuery(queryText); err != nil {
+		return "", nil, fmt.Errorf("the parameters of the backend %q are malformed", rawURL)
+	}
+	if path, err = url.PathUnescape(text); err != nil {
+		return "", nil, fmt.Errorf("the path of the backend %q is malformed: a percent sign is not followed by two hexadecimal digits",
+			rawURL)
+	}
+	switch {
+	case path == "":
+		return "", nil, fmt.Errorf("the backend %q names no folder; file://~ is the one in your home folder", rawURL)
+	case path == "~" || strings.HasPrefix(path, "~/"):
+		if o.Home == "" {
+			return "", nil, fmt.Errorf("the backend %q is in the home folder, and it is not known where that is", rawURL)
+		}
+		path = filepath.Join(o.Home, path[1:])
+	case len(path) > 2 && path[0] == '/' && path[2] == ':': // file:///C:/folder
+		path = path[1:]
+	}
+	path = filepath.FromSlash(path)
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(o.WorkDir, path)
+	}
+	return path, query, nil
+}
+
+func (b *Backend) path(parts ...string) string {
+	return filepath.Join(append([]string{b.root}, parts...)...)
+}
+
+// layout looks at meta.yaml (F6.3). fresh says that there is none yet; it is written with the first stack, not before, so
+// that looking into an empty folder leaves it empty.
+func (b *Backend) layout() (fresh bool, err error) {
+	path := b.path("meta.yaml")
+	text, err := b.disk.ReadFile(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return true, b.refuseLegacy()
+	case err != nil:
+		return false, &FileError{Doing: "read", Path: path, Err: err}
+	}
+	for _, line := range strings.Split(string(text), "\n") {
+		key, version, ok := strings.Cut(line, ":")
+		if !ok || strings.TrimSpace(key) != "version" {
+			continue
+		}
+		version, _, _ = strings.Cut(version, "#")
+		switch version = strings.Trim(strings.TrimSpace(version), `"'`); version {
+		case "1":
+			return false, nil
+		case "0":
+			return false, legacyLayout(path)
+		default:
+			return false, &LayoutError{path, fmt.Sprintf("the folder is of layout %s, and this build knows layout 1 only", version)}
+		}
+	}
+	return false, &LayoutError{path, "the file should say of which layout the folder is, as in \"version: 1\""}
+}
+
+// refuseLegacy finds stacks of layout 0, which lie directly in stacks/ (F6.5).
+func (b *Backend) refuseLegacy() error {
+	names, err := b.list("stacks")
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if _, ok := stackOf(name); ok {
+			return legacyLayout(b.path("stacks", name))
+		}
+	}
+	return nil
+}
+
+func legacyLayout(path string) error {
+	return &LayoutError{path, "the folder is of the old layout without projects, which is not supported by this build; " +
+		"'pulumi state upgrade' brings it to the present one"}
+}
+
+// prepare makes the folder ready to be written.
+func (b *Backend) prepare() error {
+	fresh, err := b.layout()
+	if err != nil || !fresh {
+		return err
+	}
+	path := b.path("meta.yaml")
+	if err := writeDurably(b.disk, path, []byte("version: 1\n")); err != nil {
+		return &FileError{Doing: "write", Path: path, Err: err}
+	}
+	return nil
+}
+
+// list is the names in a folder of the backend, none if there is no such folder.
+func (b *Backend) list(parts ...string) ([]string, error) {
+	path := b.path(parts...)
+	names, err := b.disk.ReadDir(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, &FileError{Doing: "list the folder", Path: path, Err: err}
+	}
+	return names, nil
+}

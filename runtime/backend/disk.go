@@ -1,0 +1,134 @@
+package backend
+
+import (
+	"crypto/rand"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"time"
+
+	"github.com/yamlhost/yamlhost/runtime/journal"
+)
+
+// disk is what the package asks of a file system. Tests put one in its place that loses what was not synced.
+type disk interface {
+	ReadFile(path string) ([]byte, error)
+	ReadDir(path string) ([]string, error) // names, sorted; folders end in a slash
+	ModTime(path string) (time.Time, error)
+	Mkdir(path string) error
+	Create(path string) (journal.File, error) // empties a file that is there
+	Rename(from, to string) error
+	Remove(path string) error
+	SyncDir(path string) error
+}
+
+type realDisk struct{}
+
+func (realDisk) ReadFile(path string) ([]byte, error) { return os.ReadFile(path) }
+
+func (realDisk) ReadDir(path string) ([]string, error) {
+	entries, err := os.ReadDir(path)
+	names := make([]string, len(entries))
+	for i, e := range entries {
+		if names[i] = e.Name(); e.IsDir() {
+			names[i] += "/"
+		}
+	}
+	return names, err
+}
+
+func (realDisk) ModTime(path string) (time.Time, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return time.Time{}, err
+	}
+	return info.ModTime(), nil
+}
+
+func (realDisk) Mkdir(path string) error { return os.Mkdir(path, 0o700) }
+
+func (realDisk) Create(path string) (journal.File, error) {
+	return os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+}
+
+func (realDisk) Rename(from, to string) error { return os.Rename(from, to) }
+func (realDisk) Remove(path string) error     { return os.Remove(path) }
+
+func (realDisk) SyncDir(path string) error {
+	if runtime.GOOS == "windows" { // folders cannot be synced there, and renaming is durable by itself
+		return nil
+	}
+	dir, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(dir.Sync(), dir.Close())
+}
+
+// mkdirAll makes a folder and what is missing above it, durably.
+func mkdirAll(d disk, path string) error {
+	err := d.Mkdir(path)
+	switch {
+	case err == nil:
+		return d.SyncDir(filepath.Dir(path))
+	case errors.Is(err, fs.ErrExist):
+		return nil
+	case !errors.Is(err, fs.ErrNotExist) || filepath.Dir(path) == path:
+		return err
+	}
+	if err := mkdirAll(d, filepath.Dir(path)); err != nil {
+		return err
+	}
+	return mkdirAll(d, path)
+}
+
+// temporarySuffix is in the names of files whose next content is being written, beside them. No listing looks for it.
+const temporarySuffix = ".yamlhost-tmp-"
+
+func temporary(path string) string { return path + temporarySuffix + rand.Text() }
+
+// writeDurably puts data in a file so that after a crash at any moment there is either the old content or the new, and
+// after the return the new.
+func writeDurably(d disk, path string, data []byte) error {
+	if err := writeWhole(d, path, data, true); err != nil {
+		return err
+	}
+	return d.SyncDir(filepath.Dir(path))
+}
+
+// writeWhole puts data in a file so that a reader sees either the old content or the new. Without sync a crash of the
+// machine may lose both; it is for copies.
+func writeWhole(d disk, path string, data []byte, sync bool) error {
+	if err := mkdirAll(d, filepath.Dir(path)); err != nil {
+		return err
+	}
+	tmp := temporary(path)
+	f, err := d.Create(tmp)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	if err == nil && sync {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = d.Rename(tmp, path)
+	}
+	if err != nil {
+		_ = d.Remove(tmp) // best effort: the fault that matters is err
+	}
+	return err
+}
+
+// removeDurably removes a file if it is there.
+func removeDurably(d disk, path string) error {
+	if err := d.Remove(path); err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		return err
+	}
+	return d.SyncDir(filepath.Dir(path))
+}

@@ -1,0 +1,114 @@
+package backend
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"time"
+)
+
+// UnsupportedURLError says that this build has no backend for a URL.
+type UnsupportedURLError struct{ URL string }
+
+func (e *UnsupportedURLError) Error() string {
+	return fmt.Sprintf("the backend %q is not supported by this build; it can keep state in a folder: file://~ or file:///path",
+		e.URL)
+}
+
+// NotFoundError says that there is no such stack.
+type NotFoundError struct{ Ref Ref }
+
+func (e *NotFoundError) Error() string {
+	return fmt.Sprintf("there is no stack %q in project %q", e.Ref.Stack, e.Ref.Project)
+}
+
+// ExistsError says that there is such a stack already.
+type ExistsError struct{ Ref Ref }
+
+func (e *ExistsError) Error() string {
+	return fmt.Sprintf("the stack %q of project %q exists already", e.Ref.Stack, e.Ref.Project)
+}
+
+// NotEmptyError says that a stack still has resources and was not removed.
+type NotEmptyError struct {
+	Ref       Ref
+	Resources int
+}
+
+func (e *NotEmptyError) Error() string {
+	return fmt.Sprintf("the stack %q still has %d resources; destroy them first, or remove it by force and leave them behind",
+		e.Ref.Stack, e.Resources)
+}
+
+// LayoutError says that the folder is of a layout that this build does not know (F6.3, F6.5).
+type LayoutError struct {
+	Path    string
+	Problem string
+}
+
+func (e *LayoutError) Error() string { return fmt.Sprintf("%s: %s", e.Path, e.Problem) }
+
+// CorruptError says that a file of the backend cannot be understood. Nothing is written when it is returned.
+type CorruptError struct {
+	Path string
+	Err  error // often a *state.SyntaxError, which knows the place
+}
+
+func (e *CorruptError) Error() string {
+	return fmt.Sprintf("the file %s is damaged: %v", e.Path, e.Err)
+}
+
+// Unwrap gives the cause.
+func (e *CorruptError) Unwrap() error { return e.Err }
+
+// LockedError says that others hold the stack's lock (F6.9).
+type LockedError struct {
+	Ref   Ref
+	Locks []Lock
+}
+
+// Lock is one lock file.
+type Lock struct {
+	Path      string
+	PID       int
+	User      string
+	Host      string
+	Timestamp time.Time
+}
+
+func (e *LockedError) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "the stack is currently locked by %d lock(s). Either wait for the other process(es) to end or delete the "+
+		"lock with 'cancel'.", len(e.Locks))
+	for _, l := range e.Locks {
+		fmt.Fprintf(&b, "\n  %s: created by %s@%s (pid %d) at %s", l.Path, l.User, l.Host, l.PID, l.Timestamp.Format(time.RFC3339))
+	}
+	return b.String()
+}
+
+// FileError says that a file or folder of the backend cannot be read or written.
+type FileError struct {
+	Doing string // such as "write the state"
+	Path  string
+	Err   error
+}
+
+func (e *FileError) Error() string {
+	why := e.Err
+	var inner *fs.PathError
+	if errors.As(why, &inner) {
+		why = inner.Err
+	}
+	hint := ""
+	switch {
+	case errors.Is(why, fs.ErrPermission):
+		hint = "; check who owns the folder and who may write to it"
+	case errors.Is(why, fs.ErrNotExist):
+		hint = "; create the folder, or choose another backend with PULUMI_BACKEND_URL or login"
+	}
+	return fmt.Sprintf("cannot %s %s: %v%s", e.Doing, e.Path, why, hint)
+}
+
+// Unwrap gives the cause.
+func (e *FileError) Unwrap() error { return e.Err }

@@ -1,0 +1,180 @@
+package backend
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+)
+
+// Record is what history keeps of one operation (F6.11).
+type Record struct {
+	Kind            string                     `json:"kind"`      // update, refresh, destroy, resource-import
+	StartTime       int64                      `json:"startTime"` // Unix seconds
+	Message         string                     `json:"message"`
+	Environment     map[string]string          `json:"environment"` // F6.12
+	Config          map[string]json.RawMessage `json:"config"`      // as in the stack's settings, secrets as {"secure": …}
+	Version         int                        `json:"version"`     // always 0
+	Result          string                     `json:"result"`      // succeeded or failed
+	EndTime         int64                      `json:"endTime"`     // Unix seconds
+	ResourceChanges map[string]int             `json:"resourceChanges,omitempty"`
+}
+
+// encode is the record as it is kept: compact, unescaped, without a final newline (F6.7).
+func (r *Record) encode() ([]byte, error) {
+	kept := *r
+	if kept.Environment == nil {
+		kept.Environment = map[string]string{}
+	}
+	if kept.Config == nil {
+		kept.Config = map[string]json.RawMessage{}
+	}
+	return compactJSON(kept)
+}
+
+func compactJSON(v any) ([]byte, error) {
+	var out bytes.Buffer
+	e := json.NewEncoder(&out)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(out.Bytes(), []byte("\n")), nil
+}
+
+// addHistory keeps a record, the state file that goes with it, and a backup of that (F6.11). The caller holds the lock.
+func (b *Backend) addHistory(r Ref, record *Record, checkpoint []byte) error {
+	text, err := record.encode()
+	if err != nil {
+		return fmt.Errorf("write the history of %s: %w", r, err)
+	}
+	packedRecord, err := b.o.Compression.pack(text)
+	if err != nil {
+		return err
+	}
+	stamp, extension := b.o.Now().UnixNano(), ".json"+string(b.o.Compression)
+	name := b.path("history", r.Project, r.Stack, fmt.Sprintf("%s-%d", r.Stack, stamp))
+	files := []struct {
+		path string
+		data []byte
+	}{
+		{name + ".history" + extension, packedRecord},
+		{name + ".checkpoint" + extension, checkpoint},
+		{b.path("backups", r.Project, r.Stack, fmt.Sprintf("%s.%d%s", r.Stack, stamp, extension)), checkpoint},
+	}
+	if b.o.DisableBackups {
+		files = files[:2]
+	}
+	for _, f := range files {
+		if err := writeWhole(b.disk, f.path, f.data, false); err != nil {
+			return &FileError{Doing: "write the history", Path: f.path, Err: err}
+		}
+	}
+	return nil
+}
+
+// History are the records of a stack's operations, newest first. At most limit are read; 0 means all.
+func (b *Backend) History(ctx context.Context, r Ref, limit int) ([]Record, error) {
+	if err := r.check(); err != nil {
+		return nil, err
+	}
+	names, err := b.list("history", r.Project, r.Stack)
+	if err != nil {
+		return nil, err
+	}
+	names = slices.DeleteFunc(names, func(name string) bool {
+		return !slices.ContainsFunc(extensions[:], func(c Compression) bool {
+			return strings.HasSuffix(name, ".history.json"+string(c))
+		})
+	})
+	slices.Sort(names) // the last name is the newest (F6.11)
+	slices.Reverse(names)
+	if limit > 0 && len(names) > limit {
+		names = names[:limit]
+	}
+	var records []Record
+	for _, name := range names {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		path := b.path("history", r.Project, r.Stack, name)
+		raw, err := b.disk.ReadFile(path)
+		if err != nil {
+			return nil, &FileError{Doing: "read the history", Path: path, Err: err}
+		}
+		var record Record
+		text, err := unpack(raw)
+		if err == nil {
+			err = json.Unmarshal(text, &record)
+		}
+		if err != nil {
+			return nil, &CorruptError{path, err}
+		}
+		records = append(records, record)
+	}
+	return records, nil
+}
+
+func (b *Backend) tagsPath(r Ref) string { return b.path("stacks", r.Project, r.Stack+".pulumi-tags") }
+
+type tagsFile struct {
+	Version int               `json:"version"`
+	Tags    map[string]string `json:"tags"`
+}
+
+// Tags are a stack's tags, never nil (F6.13).
+func (b *Backend) Tags(r Ref) (map[string]string, error) {
+	if err := r.check(); err != nil {
+		return nil, err
+	}
+	path := b.tagsPath(r)
+	text, err := b.disk.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return map[string]string{}, nil
+	} else if err != nil {
+		return nil, &FileError{Doing: "read the tags", Path: path, Err: err}
+	}
+	var f tagsFile
+	if err := json.Unmarshal(text, &f); err != nil {
+		return nil, &CorruptError{path, err}
+	}
+	if f.Version != 1 {
+		return nil, &CorruptError{path, fmt.Errorf("it is of version %d, and this build knows version 1", f.Version)}
+	}
+	if f.Tags == nil {
+		f.Tags = map[string]string{}
+	}
+	return f.Tags, nil
+}
+
+// SetTags replaces a stack's tags; without any, their file is removed (F6.13).
+func (b *Backend) SetTags(r Ref, tags map[string]string) error {
+	if err := r.check(); err != nil {
+		return err
+	}
+	path := b.tagsPath(r)
+	if len(tags) == 0 {
+		if err := removeDurably(b.disk, path); err != nil {
+			return &FileError{Doing: "remove the tags", Path: path, Err: err}
+		}
+		return nil
+	}
+	text, err := compactJSON(tagsFile{1, tags})
+	if err == nil {
+		err = writeDurably(b.disk, path, text)
+	}
+	if err != nil {
+		return &FileError{Doing: "write the tags", Path: path, Err: err}
+	}
+	return nil
+}
+
+func indentJSON(text []byte) ([]byte, error) {
+	var out bytes.Buffer
+	err := json.Indent(&out, text, "", "    ")
+	return out.Bytes(), err
+}

@@ -1,0 +1,147 @@
+package backend
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/yamlhost/yamlhost/runtime/journal"
+	"github.com/yamlhost/yamlhost/runtime/state"
+)
+
+// Recovery tells what the journal of an earlier run held, one that was cut off or, when read without the lock, one that is
+// under way.
+type Recovery struct {
+	Header   journal.Header
+	Entries  int               // applied; none if the state file held them all
+	InFlight []state.Operation // begun, and nobody knows how they ended; secrets in them are sealed
+	Torn     int               // bytes at the end that were never acknowledged
+	// Foreign says that somebody else has written the state file since: the journal does not fit it, nothing was applied,
+	// and nothing was thrown away.
+	Foreign bool
+	Claimed []state.Operation // of a foreign journal: what it says was begun
+	Aside   []string          // files that Begin has put aside: a foreign journal, a torn tail
+
+	contents *journal.Contents
+	snapshot *state.Snapshot // the result, secrets sealed; nil when the state file is what counts
+}
+
+// settle says what a journal makes of a state file, without writing anything. It is nil when there is nothing in it.
+func (b *Backend) settle(r Ref, file stored, data []byte) (*Recovery, error) {
+	if data == nil {
+		return nil, nil
+	}
+	contents, err := journal.Read(data, nil)
+	if err != nil {
+		return nil, &CorruptError{b.journalPath(r), err}
+	}
+	out := &Recovery{Header: contents.Header, Torn: contents.Torn, contents: contents}
+	if len(contents.Entries) == 0 {
+		return out, nil
+	}
+	c, err := file.decode(nil)
+	if err != nil {
+		return nil, err
+	}
+	book, done, err := contents.Book(c.Snapshot, file.identity)
+	var mismatch *journal.MismatchError
+	switch {
+	case errors.As(err, &mismatch):
+		out.Foreign = true
+		for _, e := range contents.Entries {
+			if e.Begin != nil {
+				out.Claimed = append(out.Claimed, *e.Begin)
+			}
+		}
+		return out, nil
+	case err != nil:
+		return nil, &CorruptError{b.journalPath(r), err}
+	case done:
+		return out, nil
+	}
+	out.Entries, out.InFlight = len(contents.Entries), book.InFlight()
+	if out.snapshot, err = book.Snapshot(); err != nil {
+		return nil, &CorruptError{b.journalPath(r), err}
+	}
+	if contents.Secrets != nil {
+		out.snapshot.SecretsProvider = contents.Secrets
+	}
+	return out, nil
+}
+
+// recover makes what settle has found durable, so that the journal can go. The caller holds the lock.
+func (b *Backend) recover(r Ref, file stored) (*Recovery, stored, error) {
+	data, err := b.journalOf(r)
+	if err != nil || data == nil {
+		return nil, file, err
+	}
+	found, err := b.settle(r, file, data)
+	if err != nil {
+		return nil, file, err
+	}
+	path := b.journalPath(r)
+	stamp := b.o.Now().UnixNano()
+	if found.Torn > 0 && !found.Foreign {
+		aside := fmt.Sprintf("%s.%d.torn", path, stamp)
+		if err := writeDurably(b.disk, aside, data[len(data)-found.Torn:]); err != nil {
+			return nil, file, &FileError{Doing: "set the end of the journal aside in", Path: aside, Err: err}
+		}
+		found.Aside = append(found.Aside, aside)
+	}
+	switch {
+	case found.Foreign:
+		aside := fmt.Sprintf("%s.%d.foreign", path, stamp)
+		if err := writeDurably(b.disk, aside, data); err != nil {
+			return nil, file, &FileError{Doing: "set the journal aside in", Path: aside, Err: err}
+		}
+		found.Aside = append(found.Aside, aside)
+	case found.snapshot != nil:
+		if file, err = b.bring(r, file, found, data); err != nil {
+			return nil, file, err
+		}
+	}
+	if err := removeDurably(b.disk, path); err != nil {
+		return nil, file, &FileError{Doing: "remove the journal", Path: path, Err: err}
+	}
+	return found.unlessEmpty(), file, nil
+}
+
+// unlessEmpty is nil if there is nothing to tell: the run had come to its end but for the removal of its journal, or had
+// not begun anything.
+func (r *Recovery) unlessEmpty() *Recovery {
+	if r == nil || r.snapshot == nil && !r.Foreign && r.Torn == 0 {
+		return nil
+	}
+	return r
+}
+
+// bring writes a recovered snapshot as the state file. A crash in between is no harm: the journal says first that the file
+// to come holds everything.
+func (b *Backend) bring(r Ref, file stored, found *Recovery, data []byte) (stored, error) {
+	c, err := file.decode(nil)
+	if err != nil {
+		return file, err
+	}
+	s := *found.snapshot
+	s.Manifest = b.manifest()
+	next := *c
+	next.Stack, next.Snapshot = r.QualifiedName(), &s
+	text, err := state.EncodeCheckpoint(&next, nil)
+	if err != nil {
+		return file, err
+	}
+	p, err := b.pack(text)
+	if err != nil {
+		return file, err
+	}
+	covered, err := found.contents.AppendCovered(data, p.identity)
+	if err != nil {
+		return file, err
+	}
+	if err := writeDurably(b.disk, b.journalPath(r), covered); err != nil {
+		return file, &FileError{Doing: "write the journal", Path: b.journalPath(r), Err: err}
+	}
+	if err := b.putState(r, p); err != nil {
+		return file, err
+	}
+	return stored{b.stackPath(r, b.o.Compression), p.data, p.identity}, nil
+}

@@ -1,0 +1,339 @@
+package backend
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/yamlhost/yamlhost/runtime/journal"
+	"github.com/yamlhost/yamlhost/runtime/secrets"
+	"github.com/yamlhost/yamlhost/runtime/state"
+)
+
+const (
+	defaultInterval = 30 * time.Second
+	// leastJournal is what a journal may grow to before the state file is rewritten in between, however small that is.
+	leastJournal = 1 << 20
+)
+
+// BeginOptions say what an operation needs of a session.
+type BeginOptions struct {
+	Command string          // what is being done, for the journal: update, destroy, …
+	Secrets secrets.Manager // seals what is written; nil when the stack can have no secrets
+	Open    state.Opener    // opens what is read; nil leaves secrets sealed, which is enough to edit other things
+	// SkipIntegrity begins also on a state that is not sound (E6.50), to repair it.
+	SkipIntegrity bool
+	NoSync        bool // see journal.LogOptions
+}
+
+// Session is one operation on a stack, from taking its lock to giving it back. It is the operation's journal.
+//
+// Rule for the state file: it is written by Commit, and in between when the journal has outgrown both it and a megabyte and
+// at least Options.CheckpointInterval has passed since it was written last. What that costs in all is therefore linear in
+// what was journaled. A crash at any moment loses nothing that Append has acknowledged.
+//
+// Append is safe for concurrent use; Commit and Close are for the end, when no Append is under way.
+type Session struct {
+	b         *Backend
+	ref       Ref
+	held      *heldLock
+	o         BeginOptions
+	sealer    secrets.Manager // o.Secrets with a memory of ciphertexts
+	base      *state.Snapshot
+	recovered *Recovery
+
+	mu         sync.Mutex // guards what follows
+	checkpoint state.Checkpoint
+	file       stored
+	book       *journal.Book
+	log        *journal.Log // nil before the first entry
+	written    time.Time    // when the state file was written last
+	closed     bool
+}
+
+var _ journal.Journal = (*Session)(nil)
+
+// Begin takes a stack's lock, brings the state file up to what a crashed run has journaled, and reads it. The caller must
+// end the session with Commit or Close. Errors, after which nothing is locked: *LockedError, *NotFoundError, *CorruptError,
+// *FileError, *state.VersionError, *state.IntegrityError, and whatever opening a secret gives.
+func (b *Backend) Begin(ctx context.Context, r Ref, o BeginOptions) (_ *Session, err error) {
+	if err := r.check(); err != nil {
+		return nil, err
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if _, err := b.current(r); err != nil { // before the lock, which would write
+		return nil, err
+	}
+	held, err := b.lock(r)
+	if err != nil {
+		return nil, err
+	}
+	s := &Session{b: b, ref: r, held: held, o: o, sealer: o.Secrets, written: b.o.Now()}
+	if o.Secrets != nil {
+		s.sealer = state.Remembering(o.Secrets)
+	}
+	if err := s.load(); err != nil {
+		return nil, errors.Join(err, held.release())
+	}
+	return s, nil
+}
+
+func (s *Session) load() error {
+	file, err := s.b.current(s.ref)
+	if err != nil {
+		return err
+	}
+	s.b.sweep(s.ref)
+	if s.recovered, file, err = s.b.recover(s.ref, file); err != nil {
+		return err
+	}
+	c, err := file.decode(s.opener())
+	if err != nil {
+		return err
+	}
+	base := snapshotOf(c)
+	if !s.o.SkipIntegrity {
+		if err := base.Verify(); err != nil {
+			return err
+		}
+	}
+	s.checkpoint, s.file, s.base, s.book = *c, file, base, journal.NewBook(base)
+	return nil
+}
+
+// opener lets what is read and what is written share a memory of ciphertexts when one manager does both.
+func (s *Session) opener() state.Opener {
+	if s.o.Open == nil {
+		return nil
+	}
+	return func(p state.SecretsProvider) (secrets.Manager, error) {
+		m, err := s.o.Open(p)
+		if err != nil || s.sealer == nil {
+			return m, err
+		}
+		if p.Type == s.sealer.Type() && string(p.State) == string(s.sealer.State()) {
+			return s.sealer.(*state.Memory).Through(m), nil
+		}
+		return m, nil
+	}
+}
+
+// Base is the state at the beginning. The caller must not modify it.
+func (s *Session) Base() *state.Snapshot { return s.base }
+
+// Recovered tells what a crashed run had left; nil if nothing.
+func (s *Session) Recovered() *Recovery { return s.recovered }
+
+// Append makes an entry durable and takes it into account. It ignores a cancelled ctx: an entry is a fact. An entry that
+// does not fit the ones before it is refused and not written.
+func (s *Session) Append(_ context.Context, e journal.Entry) error {
+	record, err := journal.Encode(e, s.sealer)
+	if err != nil {
+		return err
+	}
+	wait, err := s.put(e, record)
+	if err != nil {
+		return err
+	}
+	if err := wait(); err != nil {
+		return err
+	}
+	s.checkpointIfDue()
+	return nil
+}
+
+func (s *Session) put(e journal.Entry, record journal.Record) (wait func() error, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return nil, errors.New("the operation has ended; nothing can be journaled any more")
+	}
+	if s.log == nil {
+		if s.log, err = s.newLog(nil); err != nil {
+			return nil, err
+		}
+	}
+	if err := s.book.Apply(e); err != nil {
+		return nil, err
+	}
+	return s.log.Put(record), nil
+}
+
+// newLog begins the journal file, in place of one that is there. It is called with the lock held.
+func (s *Session) newLog(origin *journal.Origin) (*journal.Log, error) {
+	path := s.b.journalPath(s.ref)
+	failed := func(err error) error { return &FileError{Doing: "begin the journal", Path: path, Err: err} }
+	tmp := temporary(path)
+	f, err := s.b.disk.Create(tmp)
+	if err != nil {
+		return nil, failed(err)
+	}
+	log, err := journal.Create(f, journal.Header{
+		Stack: s.ref.QualifiedName(), Base: s.file.identity, Secrets: s.base.SecretsProvider, Origin: origin,
+		PID: s.b.o.Process.PID, Host: s.b.o.Process.Host, Started: s.b.o.Now().UTC(), Command: s.o.Command,
+	}, journal.LogOptions{Secrets: s.sealer, NoSync: s.o.NoSync})
+	if err == nil {
+		err = s.b.disk.Rename(tmp, path)
+	}
+	if err == nil {
+		err = s.b.disk.SyncDir(filepath.Dir(path))
+	}
+	if err != nil {
+		return nil, failed(errors.Join(err, f.Close()))
+	}
+	return log, nil
+}
+
+// checkpointIfDue writes the state file in between, by the rule of Session. When that fails the journal simply goes on: it
+// holds everything, and Commit will say what is wrong.
+func (s *Session) checkpointIfDue() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	interval := s.b.o.CheckpointInterval
+	if interval == 0 {
+		interval = defaultInterval
+	}
+	if s.closed || s.log == nil || s.log.Size() <= max(int64(len(s.file.raw)), leastJournal) {
+		return
+	}
+	now := s.b.o.Now()
+	if now.Sub(s.written) < interval {
+		return
+	}
+	s.written = now // also when it fails, so that it is not tried at every step
+	snapshot, origin, err := s.book.Checkpoint()
+	if err != nil || s.write(snapshot, origin) != nil {
+		return
+	}
+	next, err := s.newLog(&origin)
+	if err != nil {
+		return // what is journaled so far says how to go on from the new file
+	}
+	_ = s.log.Close() // all of it is in the state file
+	s.log = next
+}
+
+// write makes a snapshot the state file. A journal, if there is one, says first that the file holds it all.
+func (s *Session) write(snapshot *state.Snapshot, origin journal.Origin) error {
+	next, c := *snapshot, s.checkpoint
+	next.Manifest = s.b.manifest()
+	next.Manifest.Unknown = snapshot.Manifest.Unknown
+	c.Stack, c.Snapshot = s.ref.QualifiedName(), &next
+	text, err := state.EncodeCheckpoint(&c, s.sealer)
+	if err != nil {
+		return err
+	}
+	p, err := s.b.pack(text)
+	if err != nil {
+		return err
+	}
+	if s.log != nil {
+		// At the end the state file matters more than a journal that cannot be written any more.
+		if err := s.log.Covered(p.identity, origin); err != nil && !s.closed {
+			return err
+		}
+	}
+	if err := s.b.putState(s.ref, p); err != nil {
+		return err
+	}
+	s.file = stored{s.b.stackPath(s.ref, s.b.o.Compression), p.data, p.identity}
+	return nil
+}
+
+// Commit ends the session: it writes final as the state, or what the journal says if final is nil, and record into the
+// history unless that is nil, drops the journal and gives the lock back. It goes on when ctx is cancelled. A final snapshot
+// that is not sound is written nevertheless, marked as such (E6.51), and gives a *state.IntegrityError. When the state
+// cannot be written, the journal stays and the next command finds it.
+func (s *Session) Commit(_ context.Context, final *state.Snapshot, record *Record) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return errors.New("the operation has ended already")
+	}
+	s.closed = true
+	unsound, err := s.finish(final)
+	if err == nil && record != nil {
+		err = s.b.addHistory(s.ref, record, s.file.raw)
+	}
+	return errors.Join(unsound, err, s.held.release())
+}
+
+func (s *Session) finish(final *state.Snapshot) (unsound, err error) {
+	if final == nil {
+		if final, err = s.book.Snapshot(); err != nil {
+			return nil, err
+		}
+	}
+	if final, err = final.Normalize(); err != nil {
+		return nil, err
+	}
+	marked := *final
+	marked.Manifest = s.b.manifest() // the one that is written
+	unsound = marked.Verify()
+	if marked.Metadata, err = integrityNote(final.Metadata, unsound, s.b.o.Version, s.o.Command); err != nil {
+		return unsound, err
+	}
+	if err := s.write(&marked, journal.Origin{}); err != nil {
+		return unsound, err
+	}
+	return unsound, s.dropLog()
+}
+
+// dropLog removes the journal once the state file holds it all.
+func (s *Session) dropLog() error {
+	if s.log == nil {
+		return nil
+	}
+	path := s.b.journalPath(s.ref)
+	if err := errors.Join(s.log.Close(), removeDurably(s.b.disk, path)); err != nil {
+		return &FileError{Doing: "remove the journal", Path: path, Err: err}
+	}
+	return nil
+}
+
+// integrityNote sets or clears metadata.integrity_error (F5.6, E6.51).
+func integrityNote(metadata json.RawMessage, fault error, version, command string) (json.RawMessage, error) {
+	members := map[string]json.RawMessage{}
+	if len(metadata) > 0 {
+		if err := json.Unmarshal(metadata, &members); err != nil {
+			return nil, err
+		}
+	}
+	if _, noted := members["integrity_error"]; fault == nil && !noted {
+		return metadata, nil
+	}
+	delete(members, "integrity_error")
+	if fault != nil {
+		note, err := compactJSON(struct {
+			Version string `json:"version"`
+			Command string `json:"command"`
+			Error   string `json:"error"`
+		}{version, command, fault.Error()})
+		if err != nil {
+			return nil, err
+		}
+		members["integrity_error"] = note
+	}
+	return compactJSON(members)
+}
+
+// Close ends a session that was not committed. Without entries it only gives the lock back; with some, it writes what they
+// say, without a record in the history. After Commit it does nothing.
+func (s *Session) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return nil
+	}
+	s.closed = true
+	var unsound, err error
+	if s.log != nil {
+		unsound, err = s.finish(nil)
+	}
+	return errors.Join(unsound, err, s.held.release())
+}

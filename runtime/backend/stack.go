@@ -1,0 +1,402 @@
+package backend
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/yamlhost/yamlhost/runtime/journal"
+	"github.com/yamlhost/yamlhost/runtime/state"
+)
+
+// extensions are what a state file's name may end in (F6.4).
+var extensions = [...]Compression{Plain, Gzip, Zstd}
+
+// stackOf is the stack whose state file has that name.
+func stackOf(name string) (string, bool) {
+	for _, c := range extensions {
+		if stack, ok := strings.CutSuffix(name, ".json"+string(c)); ok && stack != "" {
+			return stack, true
+		}
+	}
+	return "", false
+}
+
+// Stacks lists stacks by project and name. An empty project means all.
+func (b *Backend) Stacks(ctx context.Context, project string) ([]Ref, error) {
+	projects := []string{project + "/"}
+	if project == "" {
+		var err error
+		if projects, err = b.list("stacks"); err != nil {
+			return nil, err
+		}
+	}
+	var refs []Ref
+	for _, p := range projects {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		p, isFolder := strings.CutSuffix(p, "/")
+		if !isFolder {
+			continue
+		}
+		names, err := b.list("stacks", p)
+		if err != nil {
+			return nil, err
+		}
+		for _, name := range names {
+			if stack, ok := stackOf(name); ok && (Ref{p, stack}).check() == nil {
+				refs = append(refs, Ref{p, stack})
+			}
+		}
+	}
+	slices.SortFunc(refs, func(x, y Ref) int {
+		return strings.Compare(x.Project+"/"+x.Stack, y.Project+"/"+y.Stack)
+	})
+	return slices.Compact(refs), nil
+}
+
+// Exists reports whether there is such a stack.
+func (b *Backend) Exists(r Ref) (bool, error) {
+	if err := r.check(); err != nil {
+		return false, err
+	}
+	_, err := b.current(r)
+	var missing *NotFoundError
+	if errors.As(err, &missing) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// stored is a state file as it is on disk.
+type stored struct {
+	path     string
+	raw      []byte // packed
+	identity journal.Identity
+}
+
+func (b *Backend) stackPath(r Ref, c Compression) string {
+	return b.path("stacks", r.Project, r.Stack+".json"+string(c))
+}
+
+// current reads the state file; of several variants the one written last (F6.8).
+func (b *Backend) current(r Ref) (stored, error) {
+	if err := r.check(); err != nil {
+		return stored{}, err
+	}
+	var path string
+	var newest time.Time
+	for _, c := range extensions {
+		candidate := b.stackPath(r, c)
+		at, err := b.disk.ModTime(candidate)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			continue
+		case err != nil:
+			return stored{}, &FileError{Doing: "read the state", Path: candidate, Err: err}
+		case path == "" || at.After(newest):
+			path, newest = candidate, at
+		}
+	}
+	if path == "" {
+		return stored{}, &NotFoundError{r}
+	}
+	raw, err := b.disk.ReadFile(path)
+	if err != nil {
+		return stored{}, &FileError{Doing: "read the state", Path: path, Err: err}
+	}
+	return stored{path, raw, journal.IdentityOf(raw)}, nil
+}
+
+// decode reads a state file's content.
+func (s stored) decode(open state.Opener) (*state.Checkpoint, error) {
+	plain, err := unpack(s.raw)
+	if err != nil {
+		return nil, &CorruptError{s.path, err}
+	}
+	c, err := state.DecodeCheckpoint(plain, open)
+	if err == nil {
+		return c, nil
+	}
+	var syntax *state.SyntaxError
+	if errors.As(err, &syntax) {
+		return nil, &CorruptError{s.path, err}
+	}
+	return nil, fmt.Errorf("read the state %s: %w", s.path, err)
+}
+
+// Loaded is a stack as it is known.
+type Loaded struct {
+	Snapshot  *state.Snapshot // never nil; empty for a new stack
+	Recovered *Recovery       // what a run that was cut off, or is still under way, has left beside the file; nil if nothing
+}
+
+// Load reads a stack without taking its lock, and writes nothing: what a crashed or running operation has journaled is
+// applied in memory. With a nil open, secrets stay sealed (F4.16). It fails with a *NotFoundError, a *CorruptError, a
+// *state.VersionError or a *FileError.
+func (b *Backend) Load(ctx context.Context, r Ref, open state.Opener) (*Loaded, error) {
+	const attempts = 5 // an operation that ends meanwhile replaces the file and drops the journal, once
+	for i := 1; ; i++ {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		left, err := b.journalOf(r) // before the file: an operation drops it after writing that
+		if err != nil {
+			return nil, err
+		}
+		file, err := b.current(r)
+		if err != nil {
+			return nil, err
+		}
+		recovered, err := b.settle(r, file, left)
+		if err != nil {
+			return nil, err
+		}
+		if recovered != nil && recovered.Foreign && i < attempts {
+			continue
+		}
+		if recovered == nil || recovered.snapshot == nil {
+			c, err := file.decode(open)
+			if err != nil {
+				return nil, err
+			}
+			return &Loaded{snapshotOf(c), recovered.unlessEmpty()}, nil
+		}
+		s, err := reopen(recovered.snapshot, open)
+		if err != nil {
+			return nil, fmt.Errorf("read the state of %s: %w", r, err)
+		}
+		return &Loaded{s, recovered}, nil
+	}
+}
+
+func snapshotOf(c *state.Checkpoint) *state.Snapshot {
+	if c.Snapshot == nil {
+		return &state.Snapshot{}
+	}
+	return c.Snapshot
+}
+
+// reopen opens the secrets of a snapshot in which they are sealed.
+func reopen(s *state.Snapshot, open state.Opener) (*state.Snapshot, error) {
+	if open == nil {
+		return s, nil
+	}
+	text, err := state.Encode(s, nil)
+	if err != nil {
+		return nil, err
+	}
+	return state.Decode(text, open)
+}
+
+// Create makes a stack without resources (F6.6). secrets may be nil: then the stack has no way to keep secrets yet. A stack
+// of that name gives an *ExistsError.
+func (b *Backend) Create(ctx context.Context, r Ref, secrets *state.SecretsProvider) (err error) {
+	if err := r.check(); err != nil {
+		return err
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	held, err := b.lock(r)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, held.release()) }()
+	if exists, err := b.Exists(r); err != nil {
+		return err
+	} else if exists {
+		return &ExistsError{r}
+	}
+	stub, err := state.EncodeCheckpoint(&state.Checkpoint{Stack: r.QualifiedName()}, nil)
+	if err != nil {
+		return err
+	}
+	if _, err := b.writeState(r, stub); err != nil {
+		return err
+	}
+	text, err := state.EncodeCheckpoint(&state.Checkpoint{Stack: r.QualifiedName(), Snapshot: &state.Snapshot{
+		Manifest: b.manifest(), SecretsProvider: secrets,
+	}}, nil)
+	if err != nil {
+		return err
+	}
+	_, err = b.writeState(r, text)
+	return err
+}
+
+func (b *Backend) manifest() state.Manifest { return state.NewManifest(b.o.Version, b.o.Now().UTC()) }
+
+// RemoveOptions say how much Remove removes.
+type RemoveOptions struct {
+	Force   bool // also a stack that has resources; they are left behind in the cloud
+	Backups bool // backups and the previous state file too (F6.14)
+}
+
+// Remove removes a stack with its history and tags (F6.14). A stack with resources gives a *NotEmptyError.
+func (b *Backend) Remove(ctx context.Context, r Ref, o RemoveOptions) (err error) {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	held, err := b.lock(r)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, held.release()) }()
+	if !o.Force {
+		loaded, err := b.Load(ctx, r, nil)
+		if err != nil {
+			return err
+		}
+		if n := len(loaded.Snapshot.Resources); n > 0 {
+			return &NotEmptyError{r, n}
+		}
+	} else if _, err := b.current(r); err != nil {
+		return err
+	}
+	var paths []string
+	for _, c := range extensions {
+		path := b.stackPath(r, c)
+		if err := b.keepAsBackup(path); err != nil { // the last content stays as .bak
+			return err
+		}
+		if paths = append(paths, path); o.Backups {
+			paths = append(paths, path+".bak")
+		}
+	}
+	paths = append(paths, b.tagsPath(r), b.journalPath(r))
+	paths = append(paths, b.within("history", r)...)
+	if o.Backups {
+		paths = append(paths, b.within("backups", r)...)
+	}
+	for _, path := range paths {
+		if err := removeDurably(b.disk, path); err != nil {
+			return &FileError{Doing: "remove", Path: path, Err: err}
+		}
+	}
+	return nil
+}
+
+// within are the files in a stack's folder in history or backups.
+func (b *Backend) within(folder string, r Ref) []string {
+	names, _ := b.list(folder, r.Project, r.Stack) // a folder that cannot be listed is left where it is
+	var paths []string
+	for _, name := range names {
+		if !strings.HasSuffix(name, "/") {
+			paths = append(paths, b.path(folder, r.Project, r.Stack, name))
+		}
+	}
+	return paths
+}
+
+// keepAsBackup copies a state file to its .bak (F6.10). The copy is not synced: it is a second chance, not a promise.
+func (b *Backend) keepAsBackup(path string) error {
+	old, err := b.disk.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err == nil {
+		err = writeWhole(b.disk, path+".bak", old, false)
+	}
+	if err != nil {
+		return &FileError{Doing: "keep the previous state as", Path: path + ".bak", Err: err}
+	}
+	return nil
+}
+
+// packed is what a state file will be on disk.
+type packed struct {
+	data     []byte
+	identity journal.Identity
+}
+
+func (b *Backend) pack(text []byte) (packed, error) {
+	data, err := b.o.Compression.pack(text)
+	if err != nil {
+		return packed{}, err
+	}
+	return packed{data, journal.IdentityOf(data)}, nil
+}
+
+// writeState replaces the state file durably (F6.10). The caller holds the lock.
+func (b *Backend) writeState(r Ref, text []byte) (packed, error) {
+	p, err := b.pack(text)
+	if err != nil {
+		return packed{}, err
+	}
+	return p, b.putState(r, p)
+}
+
+func (b *Backend) putState(r Ref, p packed) error {
+	path := b.stackPath(r, b.o.Compression)
+	for _, c := range extensions {
+		if err := b.keepAsBackup(b.stackPath(r, c)); err != nil {
+			return err
+		}
+	}
+	if err := writeDurably(b.disk, path, p.data); err != nil {
+		return &FileError{Doing: "write the state", Path: path, Err: err}
+	}
+	for _, c := range extensions {
+		if other := b.stackPath(r, c); other != path {
+			if err := removeDurably(b.disk, other); err != nil {
+				return &FileError{Doing: "remove the state in another compression,", Path: other, Err: err}
+			}
+		}
+	}
+	if b.o.RetainCheckpoints {
+		kept := fmt.Sprintf("%s.%d", path, b.o.Now().UnixNano())
+		if err := writeWhole(b.disk, kept, p.data, false); err != nil {
+			return &FileError{Doing: "keep a copy of the state as", Path: kept, Err: err}
+		}
+	}
+	return nil
+}
+
+// sweep removes what crashed writers left half written beside the state file. The caller holds the lock.
+func (b *Backend) sweep(r Ref) {
+	names, _ := b.list("stacks", r.Project)
+	for _, name := range names {
+		if strings.HasPrefix(name, r.Stack+".") && strings.Contains(name, temporarySuffix) {
+			_ = b.disk.Remove(b.path("stacks", r.Project, name)) // it is only litter
+		}
+	}
+}
+
+// Export is what stack export prints (F5.17). With a nil open, secrets stay sealed as they are; else they are shown.
+func (b *Backend) Export(ctx context.Context, r Ref, open state.Opener) ([]byte, error) {
+	loaded, err := b.Load(ctx, r, open)
+	if err != nil {
+		return nil, err
+	}
+	form := state.Shown()
+	if open == nil {
+		form = state.Sealed(nil)
+	}
+	return state.EncodeExport(loaded.Snapshot, form)
+}
+
+func (b *Backend) journalPath(r Ref) string {
+	return filepath.Join(b.root, "stacks", r.Project, r.Stack+".yamlhost-journal")
+}
+
+// journalOf is the content of a stack's journal file, nil when there is none.
+func (b *Backend) journalOf(r Ref) ([]byte, error) {
+	if err := r.check(); err != nil {
+		return nil, err
+	}
+	path := b.journalPath(r)
+	data, err := b.disk.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	} else if err != nil {
+		return nil, &FileError{Doing: "read the journal", Path: path, Err: err}
+	}
+	return slices.Clip(data), nil
+}
