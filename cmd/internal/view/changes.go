@@ -140,7 +140,7 @@ func topLevel(path string) string {
 
 // leafChanges calls fn for every leaf that differs, in order of paths; nil stands for a side that has none.
 func leafChanges(path string, old, new value.Value, fn func(path string, before, after *value.Value)) {
-	if value.SameContent(old, new) && old.IsSecret() == new.IsSecret() {
+	if value.SameContent(old, new) && old.IsSecret() == new.IsSecret() && (old.IsSecret() || old.ContainsSecret() == new.ContainsSecret()) {
 		return
 	}
 	bothMaps := old.Is(value.KindMap) && new.Is(value.KindMap)

@@ -73,7 +73,7 @@ func (r report) outputs(w io.Writer) {
 		width = max(width, len([]rune(k)))
 	}
 	show := func(sign string, color paint, key, text string) {
-		fmt.Fprintf(w, "  %s %s: %s\n", r.p.paint(color, sign), r.p.paint(color, pad(key, width)), text)
+		fmt.Fprintf(w, "  %s %s %s\n", r.p.paint(color, sign), r.p.paint(color, pad(key+":", width+1)), text)
 	}
 	text := func(v value.Value) string { return r.mask.text(outputText(v, r.o.ShowSecrets)) }
 	seen := map[string]bool{}
