@@ -64,7 +64,6 @@ type checker struct {
 	cyclic       map[*Node]bool
 	fromResource map[*Node]bool // variables, as far as asked (L8.18)
 	locals       map[*ast.Local]schema.Type
-	operators    int // depth of operators around the expression at hand, for Y400
 	suggestMemo  map[suggestKey][]string
 	resourceKeys map[urnKey]*Node
 }

@@ -2,8 +2,8 @@ package check
 
 // Graph is what needs what, for people and tools to look at.
 type Graph struct {
-	Nodes []GraphNode // in the order of evaluation, outputs last
-	Edges []GraphEdge // by From, then in source order; each pair of nodes once
+	Nodes []GraphNode `json:"nodes"` // in the order of evaluation, outputs last
+	Edges []GraphEdge `json:"edges"` // by From, then in source order; each pair of nodes once
 }
 
 // GraphNode is a configuration value, a variable, a resource or an output.
