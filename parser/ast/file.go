@@ -9,6 +9,10 @@ type File struct {
 	Name        *Literal // program name, when the text gives one
 	Description *Literal
 
+	// Version and Namespace describe a component plugin (L1.32); nil in a program.
+	Version   *Literal
+	Namespace *Literal
+
 	RequiredVersion Expr // pulumi.requiredVersion (L3.60); nil when absent
 
 	Config     []*Config
@@ -16,6 +20,7 @@ type File struct {
 	Resources  []*Resource
 	Outputs    []*Output
 	Components []*Component
+	Hooks      []*Hook // extension of yamlhost
 }
 
 // Literal is a text that stands as it is, never interpolated, with its place.
@@ -34,19 +39,23 @@ func (l *Literal) Text() string {
 
 // Config declares a configuration value (L2.C).
 type Config struct {
-	Name    Literal
-	Range   diag.Range // the whole entry, key included
-	Type    *ConfigType
-	Default Expr // nil when absent
-	Secret  *BoolLiteral
-	Key     *Literal // the field `name`: the key looked up in the stack's configuration
+	Name  Literal
+	Range diag.Range // the whole entry, key included
+	Type  *ConfigType
+	// Default is nil when absent; a Null says that the value is optional (L2.23). The text of the field value, which
+	// project files know, stands here too where there is no default; it is never interpolated (L2.17).
+	Default  Expr
+	Optional *BoolLiteral // extension of yamlhost: null when the value is missing
+	Secret   *BoolLiteral
+	Key      *Literal // the field `name`: the key looked up in the stack's configuration
 }
 
 // ConfigType is a declared type of a configuration value (L2.20, L2.11).
 type ConfigType struct {
-	Name  string      // string, number, integer, boolean, object, list or any
-	Item  *ConfigType // of a list; nil when open
-	Range diag.Range
+	Name     string      // string, number, integer, boolean, object, list or any
+	Item     *ConfigType // of a list, or of an object whose members all have one type; nil when open
+	Optional bool        // written with a final "?": null is a value too
+	Range    diag.Range
 }
 
 // BoolLiteral is a boolean that stands as it is.
@@ -71,9 +80,9 @@ type Output struct {
 
 // Resource declares a resource (L3.B).
 type Resource struct {
-	Name            Literal    // the key in the program
-	Range           diag.Range // the whole entry, key included
-	Type            *Literal
+	Name            Literal      // the key in the program
+	Range           diag.Range   // the whole entry, key included
+	Type            *Literal     // nil when missing or malformed, which the parser has reported (L3.10)
 	LogicalName     *Literal     // the field `name`; last part of the URN when given
 	DefaultProvider *BoolLiteral // the field `defaultProvider`
 
@@ -98,7 +107,7 @@ type Property struct {
 // Get reads an existing resource (L3.C).
 type Get struct {
 	Range diag.Range
-	ID    Expr
+	ID    Expr // nil when missing, which the parser has reported (L3.34)
 	State []Property
 }
 
@@ -161,11 +170,22 @@ func (o *Options) Each(fn func(*Option)) {
 
 // Component declares a component (L3.E): a program of its own with inputs in place of configuration.
 type Component struct {
-	Name        Literal
-	Range       diag.Range
-	Description *Literal
-	Inputs      []*Config
-	Variables   []*Variable
-	Resources   []*Resource
-	Outputs     []*Output
+	Name            Literal
+	Range           diag.Range
+	Description     *Literal
+	Token           *Literal // extension of yamlhost: the component's type where it is not the usual one
+	RequiredVersion Expr     // nil when absent
+	Inputs          []*Config
+	Variables       []*Variable
+	Resources       []*Resource
+	Outputs         []*Output
+}
+
+// Hook is a command that runs beside an operation on a resource; an extension of yamlhost.
+type Hook struct {
+	Name         Literal
+	Range        diag.Range
+	Command      Expr // a list of texts; may use `args`
+	OnDryRun     *BoolLiteral
+	IgnoreErrors *BoolLiteral
 }

@@ -1,0 +1,253 @@
+package parser
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/yamlhost/yamlhost/parser/ast"
+)
+
+// Pulumi's property access: a root and steps, where names may hold nearly anything (L5.B).
+
+// accessText is an access as it was found, with offsets into the scalar's text.
+type accessText struct {
+	root  stepText
+	steps []stepText
+	end   int // of the closing brace
+}
+
+type stepText struct {
+	name     string
+	from, to int // with its dot or brackets
+	index    int
+	isIndex  bool
+	quoted   bool
+}
+
+// scanAccess reads an access that begins at i, behind "${", up to its closing brace.
+func scanAccess(text string, i int) (*accessText, *fault) {
+	a := &accessText{}
+	i = skipSpace(text, i)
+	switch {
+	case i < len(text) && text[i] == '}':
+		return nil, &fault{from: i - 2, to: i + 1, final: true, summary: "empty `${}`",
+			detail: "name what to insert, or write `$${}` for the text itself"}
+	case i < len(text) && text[i] == '[':
+		step, next, f := scanBrackets(text, i)
+		if f != nil {
+			return nil, f
+		}
+		if step.isIndex {
+			if next = skipSpace(text, next); next < len(text) && text[next] != '}' {
+				return nil, &fault{from: step.from, to: step.to, final: true, summary: "an access cannot begin with a list index",
+					detail: "begin with a name, or with a name in brackets and quotes: `[\"name\"]`"}
+			}
+			return nil, &fault{from: step.from, to: step.to, summary: "an access cannot begin with a list index"}
+		}
+		a.root, i = step, skipSpace(text, next)
+	default:
+		from := i
+		i = nameEnd(text, i)
+		if i == from && i < len(text) {
+			return nil, &fault{from: i, to: i + 1, final: true, summary: "a name is missing before `.`",
+				detail: "remove the `.`, or write a name before it"}
+		}
+		a.root = nameStep(text, from, i, from)
+	}
+	for {
+		if i >= len(text) {
+			start := strings.LastIndex(text[:min(a.root.from, len(text))], "${")
+			return nil, &fault{from: max(start, 0), to: len(text), open: true, final: a.plain(),
+				summary: "`${` is never closed", detail: "add the missing `}`, or write `$${` for the text itself"}
+		}
+		switch text[i] {
+		case '}':
+			a.end = i
+			return a, nil
+		case '.':
+			from := skipSpace(text, i+1)
+			end := nameEnd(text, from)
+			if end == from {
+				to := max(i+1, min(from+1, len(text)))
+				if from >= len(text) || text[from] == '}' {
+					to = i + 1
+				}
+				return nil, &fault{from: i, to: to, final: true, summary: "a name is missing after `.`",
+					detail: "remove the `.`, or write a name behind it"}
+			}
+			a.steps = append(a.steps, nameStep(text, from, end, i))
+			i = end
+		case '[':
+			step, next, f := scanBrackets(text, i)
+			if f != nil {
+				return nil, f
+			}
+			a.steps = append(a.steps, step)
+			i = skipSpace(text, next)
+		default:
+			return nil, &fault{from: i, to: i + 1, summary: "expected `.`, `[` or `}` after `]`"}
+		}
+	}
+}
+
+func skipSpace(text string, i int) int {
+	for i < len(text) && space(text[i]) {
+		i++
+	}
+	return i
+}
+
+func space(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
+
+func nameEnd(text string, i int) int {
+	if n := strings.IndexAny(text[i:], ".[}"); n >= 0 {
+		return i + n
+	}
+	return len(text)
+}
+
+// nameStep is the name between two offsets without the white space behind it; from is where the step begins.
+func nameStep(text string, start, end, from int) stepText {
+	name := strings.TrimRight(text[start:end], " \t\r\n")
+	return stepText{name: name, from: from, to: start + len(name)}
+}
+
+// scanBrackets reads `["name"]` or `[3]` at i.
+func scanBrackets(text string, i int) (stepText, int, *fault) {
+	open := i
+	step := stepText{from: open}
+	i = skipSpace(text, i+1)
+	if i < len(text) && text[i] == '"' {
+		var name strings.Builder
+		quote := i
+		for i++; i < len(text) && text[i] != '"'; i++ {
+			if text[i] == '\\' && i+1 < len(text) && text[i+1] == '"' {
+				i++
+			}
+			name.WriteByte(text[i])
+		}
+		if i >= len(text) {
+			return step, i, &fault{from: quote, to: len(text), open: true, summary: "missing closing `\"`",
+				detail: "a name in brackets is written `[\"name\"]`"}
+		}
+		i++
+		step.name, step.quoted = name.String(), true
+	} else {
+		from := i
+		if i < len(text) && (text[i] == '+' || text[i] == '-') {
+			i++
+		}
+		for i < len(text) && text[i] >= '0' && text[i] <= '9' {
+			i++
+		}
+		index, err := strconv.Atoi(text[from:i])
+		if next := skipSpace(text, i); err != nil || next < len(text) && text[next] != ']' && text[next] != '}' {
+			to := from
+			for to < len(text) && text[to] != ']' && text[to] != '}' && to-from < 100 {
+				to++
+			}
+			if to < len(text) && text[to] == '}' && err != nil && i > from {
+				break_ := &fault{from: open, to: to, open: true, summary: "missing `]`"}
+				return step, i, break_
+			}
+			return step, i, &fault{from: from, to: max(to, from), summary: "an index is a whole number, or a name in double quotes",
+				detail: "write `[0]` or `[\"name\"]`"}
+		}
+		step.index, step.isIndex = index, true
+	}
+	i = skipSpace(text, i)
+	if i >= len(text) || text[i] != ']' {
+		return step, i, &fault{from: open, to: i, open: true, summary: "missing `]`", detail: "close what `[` opens"}
+	}
+	step.to = i + 1
+	return step, i + 1, nil
+}
+
+// plain reports whether no part of an access looks like anything but a name. Names that could as well be a literal of an
+// expression are not plain.
+func (a *accessText) plain() bool {
+	if !a.root.quoted && (!nameLike(a.root.name) || literalLike(a.root.name)) {
+		return false
+	}
+	for _, step := range a.steps {
+		if !step.quoted && !step.isIndex && !nameLike(step.name) {
+			return false
+		}
+	}
+	return true
+}
+
+func nameLike(name string) bool {
+	for i := 0; i < len(name); i++ {
+		c := name[i]
+		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-' || c == ':' || c >= 0x80 {
+			continue
+		}
+		return false
+	}
+	return true
+}
+
+func literalLike(name string) bool {
+	return name == "true" || name == "false" || name == "null" || name != "" && name[0] >= '0' && name[0] <= '9'
+}
+
+// odd reports whether a member's name holds white space, so that it may be an expression in truth.
+func (a *accessText) odd() bool {
+	for _, step := range a.steps {
+		if !step.quoted && strings.ContainsAny(step.name, " \t\r\n") {
+			return true
+		}
+	}
+	return false
+}
+
+// access makes the node. start is the offset of "${".
+func (p *parser) access(s *scalar, start int, a *accessText) ast.Expr {
+	at := s.at(a.root.from, p.lastStep(a))
+	if start == 0 && a.end+1 == len(s.text) {
+		if at = s.whole; at.IsZero() {
+			at = s.at(start, a.end+1)
+		}
+	}
+	access := &ast.Access{Place: ast.Place{At: at}, Root: ast.Literal{Value: a.root.name, Range: s.at(a.root.from, a.root.to)}}
+	if len(a.steps) > 0 {
+		access.Steps = make([]ast.Step, 0, len(a.steps))
+	}
+	for _, step := range a.steps {
+		access.Steps = append(access.Steps, ast.Step{
+			Range: s.at(step.from, step.to), Name: step.name, Index: step.index, IsIndex: step.isIndex, Quoted: step.quoted,
+		})
+	}
+	return access
+}
+
+func (p *parser) lastStep(a *accessText) int {
+	if len(a.steps) == 0 {
+		return a.root.to
+	}
+	return a.steps[len(a.steps)-1].to
+}
+
+// hasOddKey reports whether a member of the access with white space in its name is a key that the text itself writes.
+func (p *parser) hasOddKey(a *accessText) bool {
+	if p.oddKeys == nil {
+		p.oddKeys = map[string]bool{}
+		p.gatherOddKeys(p.yamlRoot)
+	}
+	for _, step := range a.steps {
+		if !step.quoted && p.oddKeys[step.name] {
+			return true
+		}
+	}
+	return false
+}
+
+func (p *parser) gatherOddKeys(n *node) {
+	for i, child := range n.Content {
+		if i%2 == 0 && len(n.Content) > 1 && strings.ContainsAny(child.Value, " \t\r\n") {
+			p.oddKeys[child.Value] = true
+		}
+		p.gatherOddKeys(child)
+	}
+}

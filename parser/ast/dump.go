@@ -1,0 +1,270 @@
+package ast
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/yamlhost/yamlhost/diag"
+)
+
+// Dump writes the tree of a file for people and for tests: a node a line, children indented by two spaces, each with its
+// place as line:column-line:column. What is absent is left out.
+func Dump(w io.Writer, f *File) error {
+	d := &dumper{}
+	d.literal("name", f.Name)
+	d.literal("description", f.Description)
+	d.literal("version", f.Version)
+	d.literal("namespace", f.Namespace)
+	d.expr("requiredVersion", f.RequiredVersion)
+	d.body(f.Config, "config", f.Variables, f.Resources, f.Outputs)
+	for _, c := range f.Components {
+		d.line(c.Range, "component %s", quoted(c.Name))
+		d.nested(func() {
+			d.literal("description", c.Description)
+			d.literal("token", c.Token)
+			d.expr("requiredVersion", c.RequiredVersion)
+			d.body(c.Inputs, "input", c.Variables, c.Resources, c.Outputs)
+		})
+	}
+	for _, h := range f.Hooks {
+		d.line(h.Range, "hook %s", quoted(h.Name))
+		d.nested(func() {
+			d.expr("command", h.Command)
+			d.bool("onDryRun", h.OnDryRun)
+			d.bool("ignoreErrors", h.IgnoreErrors)
+		})
+	}
+	_, err := io.WriteString(w, d.text.String())
+	return err
+}
+
+type dumper struct {
+	text  strings.Builder
+	depth int
+}
+
+func (d *dumper) line(at diag.Range, format string, args ...any) {
+	d.text.WriteString(strings.Repeat("  ", d.depth))
+	fmt.Fprintf(&d.text, format, args...)
+	if !at.IsZero() {
+		start, end := at.StartPosition(), at.EndPosition()
+		fmt.Fprintf(&d.text, " @%d:%d-%d:%d", start.Line, start.Column, end.Line, end.Column)
+	}
+	d.text.WriteByte('\n')
+}
+
+func (d *dumper) nested(fn func()) {
+	d.depth++
+	fn()
+	d.depth--
+}
+
+func quoted(l Literal) string {
+	start, end := l.Range.StartPosition(), l.Range.EndPosition()
+	return fmt.Sprintf("%q(%d:%d-%d:%d)", l.Value, start.Line, start.Column, end.Line, end.Column)
+}
+
+func (d *dumper) literal(field string, l *Literal) {
+	if l != nil {
+		d.line(l.Range, "%s: %q", field, l.Value)
+	}
+}
+
+func (d *dumper) bool(field string, l *BoolLiteral) {
+	if l != nil {
+		d.line(l.Range, "%s: %t", field, l.Value)
+	}
+}
+
+func (d *dumper) body(config []*Config, word string, variables []*Variable, resources []*Resource, outputs []*Output) {
+	for _, c := range config {
+		d.line(c.Range, "%s %s", word, quoted(c.Name))
+		d.nested(func() {
+			if c.Type != nil {
+				d.line(c.Type.Range, "type: %s", c.Type)
+			}
+			d.expr("default", c.Default)
+			d.bool("optional", c.Optional)
+			d.bool("secret", c.Secret)
+			d.literal("name", c.Key)
+		})
+	}
+	for _, v := range variables {
+		d.line(v.Range, "variable %s", quoted(v.Name))
+		d.nested(func() { d.expr("", v.Value) })
+	}
+	for _, r := range resources {
+		d.resource(r)
+	}
+	for _, o := range outputs {
+		d.line(o.Range, "output %s", quoted(o.Name))
+		d.nested(func() { d.expr("", o.Value) })
+	}
+}
+
+func (d *dumper) resource(r *Resource) {
+	d.line(r.Range, "resource %s", quoted(r.Name))
+	d.nested(func() {
+		d.literal("type", r.Type)
+		d.literal("name", r.LogicalName)
+		d.bool("defaultProvider", r.DefaultProvider)
+		d.expr("forEach", r.ForEach)
+		d.expr("if", r.If)
+		if r.PropertiesExpr != nil {
+			d.expr("properties", r.PropertiesExpr)
+		} else if !r.PropertiesRange.IsZero() {
+			d.line(r.PropertiesRange, "properties")
+			d.properties(r.Properties)
+		}
+		if r.Get != nil {
+			d.line(r.Get.Range, "get")
+			d.nested(func() {
+				d.expr("id", r.Get.ID)
+				d.properties(r.Get.State)
+			})
+		}
+		if !r.Options.Range.IsZero() {
+			d.line(r.Options.Range, "options")
+			d.nested(func() {
+				r.Options.Each(func(o *Option) { d.expr(quoted(o.Key), o.Value) })
+			})
+		}
+	})
+}
+
+func (d *dumper) properties(properties []Property) {
+	d.nested(func() {
+		for _, p := range properties {
+			d.expr(quoted(p.Name), p.Value)
+		}
+	})
+}
+
+// String is the type as users write it.
+func (t *ConfigType) String() string {
+	text := t.Name
+	if t.Item != nil {
+		text += "<" + t.Item.String() + ">"
+	}
+	if t.Optional {
+		text += "?"
+	}
+	return text
+}
+
+func (d *dumper) expr(field string, e Expr) {
+	if e == nil {
+		return
+	}
+	if field != "" {
+		field += ": "
+	}
+	node := func(format string, args ...any) { d.line(e.Range(), "%s"+format, append([]any{field}, args...)...) }
+	children := func(exprs ...Expr) {
+		d.nested(func() {
+			for _, child := range exprs {
+				d.expr("", child)
+			}
+		})
+	}
+	switch e := e.(type) {
+	case *Null:
+		node("null")
+	case *Bool:
+		node("bool %t", e.Value)
+	case *Number:
+		kind := "number"
+		if e.Integer {
+			kind = "integer"
+		}
+		node("%s %s", kind, strconv.FormatFloat(e.Value, 'g', -1, 64))
+	case *String:
+		node("string %q", e.Value)
+	case *Template:
+		node("template")
+		children(e.Parts...)
+	case *Access:
+		node("access %s", accessText(e))
+	case *List:
+		node("list")
+		children(e.Items...)
+	case *Map:
+		node("map")
+		d.nested(func() {
+			for _, entry := range e.Entries {
+				d.expr("key", entry.Key)
+				d.expr("value", entry.Value)
+			}
+		})
+	case *Call:
+		dots := ""
+		if e.Expanded {
+			dots = " ..."
+		}
+		node("call %s%s", quoted(e.Name), dots)
+		d.nested(func() { d.expr("argument", e.Argument) })
+		children(e.Args...)
+	case *Unary:
+		node("unary %s", e.Op)
+		children(e.Operand)
+	case *Binary:
+		node("binary %s", e.Op)
+		children(e.Left, e.Right)
+	case *Conditional:
+		node("conditional")
+		children(e.Condition, e.Then, e.Else)
+	case *Index:
+		node("index")
+		children(e.Collection, e.Key)
+	case *Member:
+		node("member %s", quoted(e.Name))
+		children(e.Object)
+	case *Splat:
+		node("splat")
+		d.nested(func() {
+			d.expr("source", e.Source)
+			d.expr("each", e.Each)
+		})
+	case *For:
+		names := e.ValueName.Name
+		if e.KeyName != nil {
+			names = e.KeyName.Name + ", " + names
+		}
+		if e.Grouped {
+			names += " ..."
+		}
+		node("for %s", names)
+		d.nested(func() {
+			d.expr("in", e.Collection)
+			d.expr("key", e.Key)
+			d.expr("value", e.Value)
+			d.expr("if", e.Condition)
+		})
+	case *LocalRef:
+		node("local %s", e.Local.Name)
+	case *Bad:
+		node("bad")
+	default:
+		panic("ast.Dump lacks a case for a kind of expression")
+	}
+}
+
+// accessText is an access in one spelling, with the place of each part.
+func accessText(a *Access) string {
+	text := quoted(a.Root)
+	for _, step := range a.Steps {
+		start, end := step.Range.StartPosition(), step.Range.EndPosition()
+		place := fmt.Sprintf("(%d:%d-%d:%d)", start.Line, start.Column, end.Line, end.Column)
+		switch {
+		case step.IsIndex:
+			text += fmt.Sprintf(" [%d]%s", step.Index, place)
+		case step.Quoted:
+			text += fmt.Sprintf(" [%q]%s", step.Name, place)
+		default:
+			text += fmt.Sprintf(" .%q%s", step.Name, place)
+		}
+	}
+	return text
+}

@@ -1,0 +1,202 @@
+package parser
+
+import (
+	"math/big"
+	"strconv"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/parser/ast"
+)
+
+// maxExpressionDepth bounds the depth of expressions, aliases expanded. A list in a map counts twice, as maxDepth counts
+// columns and brackets.
+const maxExpressionDepth = 2*maxDepth + 100
+
+// expression reads the value of an entry as an expression (L5.1).
+func (p *parser) expression(e entry) ast.Expr { return p.read(e.value, e.via, true) }
+
+// data reads the value of an entry as it stands: no interpolation, no calls.
+func (p *parser) data(e entry) ast.Expr { return p.read(e.value, e.via, false) }
+
+// read reads a node. live says that texts are interpolated and calls recognised.
+func (p *parser) read(n, via *node, live bool) ast.Expr {
+	if n.Kind != yaml.AliasNode && via == nil {
+		if !p.tally() {
+			return bad(p.span(n))
+		}
+		return p.readAt(n, p.span(n), live)
+	}
+	expr := bad(p.span(n))
+	p.with(n, via, func(n *node, at diag.Range) { expr = p.readAt(n, at, live) })
+	return expr
+}
+
+func (p *parser) readAt(n *node, at diag.Range, live bool) ast.Expr {
+	if p.depth++; p.depth > maxExpressionDepth {
+		p.depth--
+		p.fail(diag.RunawayInput, at, "simplify the structure", "more than %d lists and maps inside each other", maxDepth)
+		return bad(at)
+	}
+	defer func() { p.depth-- }()
+	place := ast.Place{At: at}
+	switch n.Kind {
+	case yaml.SequenceNode:
+		items := make([]ast.Expr, 0, len(n.Content))
+		for _, item := range n.Content {
+			items = append(items, p.read(item, nil, live))
+		}
+		return &ast.List{Place: place, Items: items}
+	case yaml.MappingNode:
+		return p.mapOrCall(n, at, live)
+	}
+	if expr := p.scalarLiteral(n, place); expr != nil {
+		return expr
+	}
+	if !live {
+		return &ast.String{Place: place, Value: n.Value}
+	}
+	return p.interpolated(n, at)
+}
+
+const callPrefix = "fn::"
+
+// isCall reports whether a key is that of a call: "fn::" in any capitalisation (L6.1, L6.4).
+func isCall(key string) bool {
+	return len(key) >= len(callPrefix) && strings.EqualFold(key[:len(callPrefix)], callPrefix)
+}
+
+func (p *parser) mapOrCall(n *node, at diag.Range, live bool) ast.Expr {
+	entries := p.entries(n)
+	place := ast.Place{At: at}
+	if live {
+		for _, e := range entries {
+			if !isCall(e.name) {
+				continue
+			}
+			if len(entries) == 1 {
+				return p.call(e, place)
+			}
+			p.fail(diag.CallHasSiblings, e.at, "a call is a map with this one key; give the other entries a map of their own",
+				"`%s` must be the only key of its map", e.name)
+			return bad(at)
+		}
+	}
+	m := &ast.Map{Place: place, Entries: make([]ast.MapEntry, 0, len(entries))}
+	for _, e := range entries {
+		key := ast.Expr(&ast.String{Place: ast.Place{At: e.at}, Value: e.name})
+		if live && strings.Contains(e.name, "$") {
+			key = p.interpolated(e.key, e.at)
+		}
+		value := p.read(e.value, e.via, live)
+		if _, broken := key.(*ast.Bad); broken {
+			return bad(at) // reported; the rest is as likely a torn expression as a map
+		}
+		m.Entries = append(m.Entries, ast.MapEntry{Key: key, Value: value})
+	}
+	return m
+}
+
+func (p *parser) call(e entry, place ast.Place) ast.Expr {
+	name := ast.Literal{Value: e.name[len(callPrefix):], Range: e.at}
+	if e.at.Text() == e.name || e.key.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle) != 0 {
+		s := &scalar{p: p, node: e.key, text: e.name}
+		if e.at == p.span(e.key) {
+			name.Range = s.at(len(callPrefix), len(e.name))
+			if prefix := e.name[:len(callPrefix)]; prefix != callPrefix {
+				at := s.at(0, len(callPrefix))
+				d := p.warn(diag.Capitalisation, at, "", "write `%s` as `%s`", prefix, callPrefix)
+				d.Fixes = []diag.Fix{{Label: "Write `fn::`", Edits: []diag.Edit{{Range: at, Text: callPrefix}}}}
+			}
+		}
+	}
+	return &ast.Call{Place: place, Name: name, Argument: p.expression(e)}
+}
+
+// scalarLiteral reads a scalar that is no text (L1.25); it answers nil for one that is.
+func (p *parser) scalarLiteral(n *node, place ast.Place) ast.Expr {
+	switch n.ShortTag() {
+	case nullTag:
+		return &ast.Null{Place: place}
+	case boolTag:
+		switch strings.ToLower(n.Value) {
+		case "true", "false":
+			return &ast.Bool{Place: place, Value: isTrue(n.Value)}
+		}
+		p.fail(diag.WrongKind, place.At, "write `true` or `false`", "`%s` is not a boolean", shorten(n.Value))
+		return bad(place.At)
+	case intTag, floatTag:
+		number, integer, exact, ok := parseNumber(n.Value)
+		if !ok {
+			p.fail(diag.WrongKind, place.At, "", "`%s` is not a number", shorten(n.Value))
+			return bad(place.At)
+		}
+		if integer && !exact {
+			p.warn(diag.BadNumber, place.At, "numbers have 53 bits; put it in quotes where a text will do",
+				"the number %s loses digits: it becomes %s", shorten(n.Value), strconv.FormatFloat(number, 'f', -1, 64))
+		}
+		return &ast.Number{Place: place, Value: number, Integer: integer && n.ShortTag() == intTag || integer && !exact}
+	}
+	return nil
+}
+
+// parseNumber reads a number as YAML writes them (L1.25). integer says that it was written without fraction and
+// exponent, exact that a double holds it without loss.
+func parseNumber(text string) (number float64, integer, exact, ok bool) {
+	plain := strings.ReplaceAll(text, "_", "")
+	sign, digits := "", plain
+	if digits != "" && (digits[0] == '-' || digits[0] == '+') {
+		sign, digits = digits[:1], digits[1:]
+	}
+	base := 10
+	switch {
+	case len(digits) > 2 && (digits[:2] == "0x" || digits[:2] == "0X"):
+		base, digits = 16, digits[2:]
+	case len(digits) > 2 && (digits[:2] == "0o" || digits[:2] == "0O"):
+		base, digits = 8, digits[2:]
+	case len(digits) > 2 && (digits[:2] == "0b" || digits[:2] == "0B"):
+		base, digits = 2, digits[2:]
+	case len(digits) > 1 && digits[0] == '0' && strings.Trim(digits, "01234567") == "":
+		base = 8
+	}
+	const longest = 400 // decimal digits of the largest double and some
+	if len(digits) > longest {
+		return parseFloat(plain, false)
+	}
+	if n, isInteger := new(big.Int).SetString(digits, base); isInteger && digits[0] != '-' && digits[0] != '+' {
+		if sign == "-" {
+			n.Neg(n)
+		}
+		number, accuracy := new(big.Float).SetInt(n).Float64()
+		if sign == "-" && number == 0 {
+			number = 0
+		}
+		return number, true, accuracy == big.Exact, true
+	}
+	return parseFloat(plain, strings.Trim(digits, "0123456789") == "")
+}
+
+func parseFloat(text string, integer bool) (float64, bool, bool, bool) {
+	switch strings.ToLower(text) {
+	case ".inf", "+.inf":
+		text = "+Inf"
+	case "-.inf":
+		text = "-Inf"
+	case ".nan":
+		text = "NaN"
+	}
+	number, err := strconv.ParseFloat(text, 64)
+	return number, integer, false, err == nil
+}
+
+// shorten keeps a text short enough for a message.
+func shorten(text string) string {
+	const most = 40
+	runes := []rune(text)
+	if len(runes) <= most {
+		return text
+	}
+	return string(runes[:most]) + "…"
+}

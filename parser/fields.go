@@ -1,0 +1,198 @@
+package parser
+
+import (
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/parser/ast"
+)
+
+// Maps whose keys the language defines: sections, resources, options. Their keys match in any capitalisation (L1.20).
+
+// canonical finds the spelling of a key that the language uses.
+func canonical(key string, known []string) (string, bool) {
+	for _, name := range known {
+		if name == key {
+			return name, true
+		}
+	}
+	for _, name := range known {
+		if len(name) == len(key) && strings.EqualFold(name, key) {
+			return name, true
+		}
+	}
+	return "", false
+}
+
+// fields reads a map whose keys the language defines: known is called for each key that is one of keys, with its
+// canonical name, and unknown for the others. It reports odd capitalisation and keys that come twice in two spellings
+// (L1.22).
+func (p *parser) fields(n *node, keys []string, known func(name string, e entry), unknown func(e entry)) {
+	seen := make(map[string]diag.Range, len(n.Content)/2)
+	for _, e := range p.entries(n) {
+		name, ok := canonical(e.name, keys)
+		if !ok {
+			unknown(e)
+			continue
+		}
+		if first, again := seen[name]; again {
+			p.duplicate(name, e.at, first)
+			continue
+		}
+		seen[name] = e.at
+		if name != e.name {
+			p.capitalisation(e, name)
+		}
+		known(name, e)
+	}
+}
+
+func (p *parser) capitalisation(e entry, name string) {
+	d := p.warn(diag.Capitalisation, e.at, "", "write `%s` as `%s`", e.name, name)
+	if text := e.at.Text(); text == e.name {
+		d.Fixes = []diag.Fix{{Label: "Write `" + name + "`", Edits: []diag.Edit{{Range: e.at, Text: name}}}}
+	}
+}
+
+// unknownKey reports a key that has no meaning at its place (L1.23). hint, where there is one, takes the place of near
+// names.
+func (p *parser) unknownKey(severity diag.Severity, e entry, place string, keys []string, hint string) {
+	detail := hint
+	near := diag.Suggest(e.name, keys)
+	switch {
+	case detail != "":
+	case len(near) > 0:
+		detail = "did you mean " + anyOf(near) + "?"
+	case len(keys) <= 10:
+		detail = "known are " + listing(keys, " and ")
+	}
+	d := p.report(severity, diag.UnknownKey, e.at, detail, "unknown key `%s` in %s", e.name, place)
+	if hint == "" && len(near) == 1 && e.at.Text() == e.name {
+		d.Fixes = []diag.Fix{{Label: "Write `" + near[0] + "`", Edits: []diag.Edit{{Range: e.at, Text: near[0]}}}}
+	}
+}
+
+func anyOf(names []string) string { return listing(names, " or ") }
+
+// listing names several things: `a`, `b` and `c`.
+func listing(names []string, last string) string {
+	var b strings.Builder
+	for i, name := range names {
+		switch {
+		case i > 0 && i == len(names)-1:
+			b.WriteString(last)
+		case i > 0:
+			b.WriteString(", ")
+		}
+		b.WriteString("`" + name + "`")
+	}
+	return b.String()
+}
+
+// section calls fn for the map that an entry holds. Null is an empty one (L1.16), anything else is reported.
+func (p *parser) section(e entry, what string, fn func(n *node, at diag.Range)) {
+	p.with(e.value, e.via, func(n *node, at diag.Range) {
+		switch {
+		case n.Kind == yaml.MappingNode:
+			fn(n, at)
+		case !empty(n):
+			p.wrongKind(n, at, what, "a map", "")
+		}
+	})
+}
+
+func (p *parser) wrongKind(n *node, at diag.Range, what, kind, detail string) {
+	p.fail(diag.WrongKind, at, detail, "%s must be %s, found %s", what, kind, kindName(n))
+}
+
+// literalText reads a field that must be text as it stands. It answers nil for null, and for what it has reported.
+func (p *parser) literalText(e entry, what string) *ast.Literal {
+	var literal *ast.Literal
+	p.with(e.value, e.via, func(n *node, at diag.Range) {
+		if empty(n) {
+			return
+		}
+		if !isText(n) {
+			detail := ""
+			if n.Kind == yaml.ScalarNode {
+				detail = "put it in quotes: \"" + n.Value + "\""
+			}
+			p.wrongKind(n, at, what, "a string", detail)
+			return
+		}
+		text, ok := unescapeDollars(n.Value)
+		if !ok {
+			p.fail(diag.NotLiteral, at, "write the text itself, without `${…}`", "%s must be a literal string", what)
+			return
+		}
+		literal = &ast.Literal{Value: text, Range: at}
+	})
+	return literal
+}
+
+// plainText reads a field whose text is never interpolated (L1.14).
+func (p *parser) plainText(e entry, what string) *ast.Literal {
+	var literal *ast.Literal
+	p.with(e.value, e.via, func(n *node, at diag.Range) {
+		switch {
+		case isText(n):
+			literal = &ast.Literal{Value: n.Value, Range: at}
+		case !empty(n):
+			p.wrongKind(n, at, what, "a string", "")
+		}
+	})
+	return literal
+}
+
+// literalBool reads a field that must be true or false as it stands.
+func (p *parser) literalBool(e entry, what string) *ast.BoolLiteral {
+	var literal *ast.BoolLiteral
+	p.with(e.value, e.via, func(n *node, at diag.Range) {
+		switch {
+		case n.Kind == yaml.ScalarNode && n.ShortTag() == boolTag:
+			literal = &ast.BoolLiteral{Value: isTrue(n.Value), Range: at}
+		case empty(n):
+		case isText(n) && strings.Contains(n.Value, "${"):
+			p.fail(diag.NotLiteral, at, "write `true` or `false`", "%s must be a literal boolean", what)
+		default:
+			p.wrongKind(n, at, what, "a boolean", "write `true` or `false`, without quotes")
+		}
+	})
+	return literal
+}
+
+// isText reports whether a node is a string, whatever its characters look like.
+func isText(n *node) bool {
+	if n.Kind != yaml.ScalarNode {
+		return false
+	}
+	switch n.ShortTag() {
+	case nullTag, boolTag, intTag, floatTag:
+		return false
+	}
+	return true
+}
+
+func isTrue(text string) bool { return strings.EqualFold(text, "true") }
+
+// unescapeDollars resolves `$$` in a text (L5.8); ok is false where the text holds an interpolation.
+func unescapeDollars(text string) (string, bool) {
+	if !strings.Contains(text, "$") {
+		return text, true
+	}
+	var b strings.Builder
+	for i := 0; i < len(text); i++ {
+		if text[i] == '$' && i+1 < len(text) {
+			switch text[i+1] {
+			case '{':
+				return "", false
+			case '$':
+				i++
+			}
+		}
+		b.WriteByte(text[i])
+	}
+	return b.String(), true
+}

@@ -1,0 +1,163 @@
+package parser
+
+import (
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/parser/ast"
+)
+
+// interpolated reads a text: `$$` stands for a dollar, `${…}` for a value (L5.B). A text that is one `${…}` and nothing
+// else is that value (L5.12), one that has none is a string, anything else is a template.
+func (p *parser) interpolated(n *node, at diag.Range) ast.Expr {
+	text := n.Value
+	if !strings.Contains(text, "$") {
+		return &ast.String{Place: ast.Place{At: at}, Value: text}
+	}
+	s := &scalar{p: p, node: n, text: text}
+	if at != p.span(n) {
+		s.whole = at
+	}
+	var parts []ast.Expr
+	var literal strings.Builder
+	from := 0 // where the literal begins
+	flush := func(to int) {
+		if to > from {
+			parts = append(parts, &ast.String{Place: ast.Place{At: s.at(from, to)}, Value: literal.String()})
+			literal.Reset()
+		}
+	}
+	for i := 0; i < len(text); {
+		dollar := strings.IndexByte(text[i:], '$')
+		if dollar < 0 {
+			literal.WriteString(text[i:])
+			break
+		}
+		literal.WriteString(text[i : i+dollar])
+		i += dollar
+		switch {
+		case strings.HasPrefix(text[i:], "$$"):
+			literal.WriteByte('$')
+			i += 2
+		case strings.HasPrefix(text[i:], "${"):
+			flush(i)
+			expr, end := p.interpolation(s, i)
+			if i == 0 && end == len(text) {
+				return expr
+			}
+			parts = append(parts, expr)
+			i, from = end, end
+		default:
+			literal.WriteByte('$')
+			i++
+		}
+	}
+	if len(parts) == 0 {
+		return &ast.String{Place: ast.Place{At: at}, Value: literal.String()}
+	}
+	flush(len(text))
+	return &ast.Template{Place: ast.Place{At: at}, Parts: parts}
+}
+
+// interpolation reads the `${…}` that begins at offset i of a scalar's text, and answers with what it means and where it
+// ends. It decides between Pulumi's grammar and that of HCL (decision D6):
+//
+//   - a name that is declared is what Pulumi would take it for;
+//   - with one exception: where a *member* holds blanks, as in `${res.count + 1}`, the stock host would look for a member
+//     of that very name, which hardly anything can have. If all names of the text read as an expression are declared, and
+//     the file itself writes no such key, it is an expression;
+//   - what has operators, calls or literals is an expression;
+//   - anything else is a name that nobody declared, for the checker to report.
+func (p *parser) interpolation(s *scalar, i int) (ast.Expr, int) {
+	access, f := scanAccess(s.text, i+2)
+	declared := f == nil && p.names[access.root.name]
+	if f == nil && (declared && !access.odd() || !declared && access.plain()) {
+		return p.access(s, i, access), access.end + 1
+	}
+	body, problem := p.parseOperators(s, i+2)
+	if declared {
+		if problem == nil && !body.traversal() && body.allDeclared() && !p.hasOddKey(access) {
+			return body.lowered(i), body.end + 1
+		}
+		return p.access(s, i, access), access.end + 1
+	}
+	end := len(s.text)
+	switch brace := strings.IndexByte(s.text[i:], '}'); {
+	case body != nil:
+		end = body.end + 1
+	case f == nil:
+		end = access.end + 1
+	case brace >= 0:
+		end = i + brace + 1
+	}
+	operators := looksLikeOperators(s.text[i+2 : end])
+	switch {
+	case problem == nil && f == nil && (operators || body.allDeclared()), problem == nil && f != nil && !f.final:
+		return body.lowered(i), end
+	case f == nil && !operators:
+		return p.access(s, i, access), access.end + 1
+	}
+	if f != nil && (f.final || problem == nil || !operators) {
+		problem = f
+	}
+	p.malformed(s, end, problem)
+	return bad(s.at(i, end)), end
+}
+
+// fault is what is wrong with a stretch of a scalar's text.
+type fault struct {
+	from, to int
+	summary  string
+	detail   string
+	final    bool // no other reading of the text would make sense
+	open     bool // something is not closed
+}
+
+func (p *parser) malformed(s *scalar, end int, f *fault) {
+	detail := f.detail
+	if f.open || end >= len(s.text) {
+		if torn := p.torn(s); torn != "" {
+			detail = torn
+		}
+	}
+	at := s.whole
+	if at.IsZero() {
+		at = s.at(f.from, max(f.to, f.from))
+	}
+	p.fail(diag.BadInterpolation, at, detail, "%s", f.summary)
+}
+
+// torn says why YAML has cut an unquoted text short, if it looks as if it had.
+func (p *parser) torn(s *scalar) string {
+	const quoting = yaml.SingleQuotedStyle | yaml.DoubleQuotedStyle | yaml.LiteralStyle | yaml.FoldedStyle
+	if s.node.Style&quoting != 0 {
+		return ""
+	}
+	i := s.node.Column
+	for i < len(p.text) && blank(p.text[i]) {
+		i++
+	}
+	line := i
+	for line < len(p.text) && breakAt(p.text, line) == 0 {
+		line++
+	}
+	rest := string(p.text[i:line])
+	if rest == "" || !strings.Contains(rest, "}") {
+		return ""
+	}
+	return tornBy(rest[0])
+}
+
+// tornBy is the advice for an expression that a character of YAML's has cut in two.
+func tornBy(c byte) string {
+	const advice = "; put the whole text in quotes: '${…}'"
+	switch c {
+	case '#':
+		return "in a text without quotes, ` #` begins a comment" + advice
+	case ':':
+		return "in a text without quotes, `: ` ends a key" + advice
+	}
+	return "inside of brackets, a text without quotes ends at `" + string(c) + "`" + advice
+}

@@ -1,0 +1,500 @@
+package parser
+
+import "bytes"
+
+// A tolerant look at the tokens of a YAML text. It never fails and decides nothing about meaning; it finds how deep a text
+// nests before anything else reads it, and gathers the places at which a syntax error is likely to have its cause, since
+// the YAML reader only says at which line it stumbled.
+
+// suspect is a kind of likely fault.
+type suspect uint8
+
+const (
+	suspectQuoteOpen     suspect = iota // a quoted text that never ends
+	suspectQuoteTail                    // text right behind a quoted one
+	suspectFlowOpen                     // a list or map in brackets that never ends
+	suspectCloser                       // a closing bracket that fits no opening one
+	suspectTab                          // a tab in the indentation
+	suspectColon                        // a second ": " in one entry
+	suspectAlias                        // an alias without an anchor
+	suspectReserved                     // a character that cannot begin a text
+	suspectInterpolation                // "${" in the open inside of a list or map in brackets
+	suspectIndent                       // a line that is indented like no other around it
+	suspectDash                         // a list item on the line of its key
+	suspectEscape                       // an escape that does not exist
+	suspectHeader                       // text behind "|" or ">"
+	suspectKey                          // a line that is neither a key nor a list item
+)
+
+// suspicion is a likely fault: its place, and for some another place that belongs to it.
+type suspicion struct {
+	kind    suspect
+	at, end int
+	from    int // where the thing began that at ends or spoils
+}
+
+// lexed is what a look at the tokens found.
+type lexed struct {
+	tooDeep        int // where the text nests too deep; -1 where it does not
+	secondDocument int // where a further document begins; -1 without one
+	suspicions     []suspicion
+}
+
+// first is the first suspicion of one of the kinds, in the order of the text; nil without one.
+func (l *lexed) first(kinds ...suspect) *suspicion {
+	for i := range l.suspicions {
+		for _, kind := range kinds {
+			if l.suspicions[i].kind == kind {
+				return &l.suspicions[i]
+			}
+		}
+	}
+	return nil
+}
+
+type lexer struct {
+	lexed
+	text      []byte
+	i         int
+	lineStart int
+	fresh     bool // no token yet on this line
+	indents   []int
+	flow      []int // offsets of open brackets
+	keyLine   int   // lineStart of the line that has a key; -1 where another may follow
+	anchors   map[string]bool
+	began     bool // the first document has begun
+	ended     bool // the first document has ended by "..."
+}
+
+func lex(text []byte) *lexed {
+	l := &lexer{text: text, fresh: true, keyLine: -1}
+	l.tooDeep, l.secondDocument = -1, -1
+	if len(text) >= 3 && string(text[:3]) == string(byteOrderMark) {
+		l.i, l.lineStart = 3, 3
+	}
+	for l.tooDeep < 0 && l.next() {
+	}
+	for i := len(l.flow) - 1; i >= 0 && l.tooDeep < 0; i-- {
+		l.suspect(suspectFlowOpen, l.flow[i], l.flow[i]+1, 0)
+	}
+	return &l.lexed
+}
+
+func (l *lexer) suspect(kind suspect, at, end, from int) {
+	const enough = 100
+	if len(l.suspicions) < enough {
+		l.suspicions = append(l.suspicions, suspicion{kind, at, end, from})
+	}
+}
+
+// breakAt is the length of the line break at i, 0 where there is none. YAML knows five of them.
+func breakAt(text []byte, i int) int {
+	if i >= len(text) {
+		return 0
+	}
+	switch text[i] {
+	case '\n':
+		return 1
+	case '\r':
+		if i+1 < len(text) && text[i+1] == '\n' {
+			return 2
+		}
+		return 1
+	case 0xC2:
+		if i+1 < len(text) && text[i+1] == 0x85 {
+			return 2
+		}
+	case 0xE2:
+		if i+2 < len(text) && text[i+1] == 0x80 && (text[i+2] == 0xA8 || text[i+2] == 0xA9) {
+			return 3
+		}
+	}
+	return 0
+}
+
+func blank(c byte) bool { return c == ' ' || c == '\t' }
+
+// blankAt reports whether a blank, a line break or the end of the text is at i.
+func blankAt(text []byte, i int) bool {
+	return i >= len(text) || blank(text[i]) || breakAt(text, i) > 0
+}
+
+func (l *lexer) newLine(size int) {
+	l.i += size
+	l.lineStart, l.fresh = l.i, true
+}
+
+// skip moves to the next token.
+func (l *lexer) skip() {
+	for l.i < len(l.text) {
+		if n := breakAt(l.text, l.i); n > 0 {
+			l.newLine(n)
+			continue
+		}
+		switch c := l.text[l.i]; {
+		case c == '\t' && l.fresh && len(l.flow) == 0:
+			if end := l.lineEnd(l.i); !l.onlyBlank(l.i, end) {
+				l.suspect(suspectTab, l.i, l.i+1, 0)
+			}
+			for l.i < len(l.text) && blank(l.text[l.i]) {
+				l.i++
+			}
+		case blank(c):
+			l.i++
+		case c == '#' && (l.i == l.lineStart || blank(l.text[l.i-1])):
+			l.i = l.lineEnd(l.i)
+		default:
+			return
+		}
+	}
+}
+
+func (l *lexer) lineEnd(i int) int {
+	for i < len(l.text) && breakAt(l.text, i) == 0 {
+		i++
+	}
+	return i
+}
+
+func (l *lexer) onlyBlank(from, to int) bool {
+	for ; from < to; from++ {
+		if !blank(l.text[from]) {
+			return l.text[from] == '#'
+		}
+	}
+	return true
+}
+
+func (l *lexer) top() int {
+	if len(l.indents) == 0 {
+		return -1
+	}
+	return l.indents[len(l.indents)-1]
+}
+
+func (l *lexer) push(column int) {
+	if column > l.top() {
+		l.indents = append(l.indents, column)
+		l.checkDepth()
+	}
+}
+
+func (l *lexer) checkDepth() {
+	if len(l.indents)+len(l.flow) > maxDepth && l.tooDeep < 0 {
+		l.tooDeep = min(l.i, len(l.text)-1)
+	}
+}
+
+// next reads a token and answers false at the end.
+func (l *lexer) next() bool {
+	l.skip()
+	if l.i >= len(l.text) {
+		return false
+	}
+	column := l.i - l.lineStart
+	if l.fresh && len(l.flow) == 0 {
+		popped := false
+		for l.top() > column {
+			l.indents = l.indents[:len(l.indents)-1]
+			popped = true
+		}
+		if popped && column > l.top() && !l.marker(l.i) {
+			l.suspect(suspectIndent, l.i, l.i+1, 0)
+		}
+		l.keyLine = -1
+		if column == 0 && l.document() {
+			return true
+		}
+	}
+	l.fresh = false
+	if l.ended && l.secondDocument < 0 {
+		l.secondDocument = l.i
+	}
+	l.began = true
+	c := l.text[l.i]
+	inFlow := len(l.flow) > 0
+	switch {
+	case (c == '-' || c == '?') && !inFlow && blankAt(l.text, l.i+1):
+		if l.keyLine == l.lineStart {
+			l.suspect(suspectDash, l.i, l.i+1, 0)
+		}
+		l.push(column)
+		l.keyLine = -1
+		l.i++
+	case c == '?' && inFlow && blankAt(l.text, l.i+1), c == ',' && inFlow:
+		l.i++
+	case c == ':' && (inFlow || blankAt(l.text, l.i+1)):
+		l.i++
+	case c == '[' || c == '{':
+		l.flow = append(l.flow, l.i)
+		l.checkDepth()
+		l.i++
+	case c == ']' || c == '}':
+		l.closeFlow(c)
+	case c == '"' || c == '\'':
+		l.quoted(column)
+	case (c == '|' || c == '>') && !inFlow:
+		l.block()
+	case c == '&' || c == '*' || c == '!':
+		l.word(column)
+	case c == '@' || c == '`' || c == '%':
+		l.suspect(suspectReserved, l.i, l.i+1, 0)
+		l.plain(column)
+	default:
+		l.plain(column)
+	}
+	return true
+}
+
+// document reads what stands at the beginning of a line outside of collections: markers of documents, and directives.
+func (l *lexer) document() bool {
+	rest := l.text[l.i:]
+	if len(rest) >= 3 && blankAt(rest, 3) && (string(rest[:3]) == "---" || string(rest[:3]) == "...") {
+		if rest[0] == '.' {
+			l.ended = l.began
+		} else {
+			if l.began && l.secondDocument < 0 {
+				l.secondDocument = l.i
+			}
+			l.began = true
+		}
+		l.indents = l.indents[:0]
+		l.i += 3
+		l.fresh = false
+		return true
+	}
+	if rest[0] == '%' && (!l.began || l.ended) {
+		l.i = l.lineEnd(l.i)
+		return true
+	}
+	return false
+}
+
+func (l *lexer) closeFlow(c byte) {
+	if len(l.flow) == 0 {
+		l.suspect(suspectCloser, l.i, l.i+1, -1)
+		l.i++
+		return
+	}
+	open := l.flow[len(l.flow)-1]
+	if (l.text[open] == '[') != (c == ']') {
+		l.suspect(suspectCloser, l.i, l.i+1, open)
+	}
+	l.flow = l.flow[:len(l.flow)-1]
+	l.i++
+	if len(l.flow) == 0 {
+		l.afterKey(open-l.lineStart, open)
+	}
+}
+
+// afterKey notes that what ends here is a key, if a colon follows.
+func (l *lexer) afterKey(column, start int) {
+	if len(l.flow) > 0 {
+		return
+	}
+	i := l.i
+	for i < len(l.text) && blank(l.text[i]) {
+		i++
+	}
+	if i >= len(l.text) || l.text[i] != ':' || !blankAt(l.text, i+1) {
+		return
+	}
+	if l.keyLine == l.lineStart {
+		l.suspect(suspectColon, i, i+1, start)
+	}
+	l.keyLine = l.lineStart
+	l.i = i + 1
+	l.push(max(column, 0))
+}
+
+func (l *lexer) quoted(column int) {
+	start, quote := l.i, l.text[l.i]
+	lines := false
+	for l.i++; l.i < len(l.text); {
+		c := l.text[l.i]
+		switch {
+		case c == '\\' && quote == '"' && l.i+1 < len(l.text) && breakAt(l.text, l.i+1) == 0:
+			if _, width := escape(l.text[l.i:]); width == 0 {
+				l.suspect(suspectEscape, l.i, l.i+2, start)
+			}
+			l.i += 2
+		case c == '\'' && quote == '\'' && l.i+1 < len(l.text) && l.text[l.i+1] == '\'':
+			l.i += 2
+		case c == quote:
+			l.i++
+			l.afterQuote(column, start, lines)
+			return
+		default:
+			if n := breakAt(l.text, l.i); n > 0 {
+				l.newLine(n)
+				l.fresh, lines = false, true
+			} else {
+				l.i++
+			}
+		}
+	}
+	l.suspect(suspectQuoteOpen, start, min(start+1, len(l.text)), 0)
+}
+
+func (l *lexer) afterQuote(column, start int, lines bool) {
+	i := l.i
+	for i < len(l.text) && blank(l.text[i]) {
+		i++
+	}
+	tail := i < len(l.text) && breakAt(l.text, i) == 0
+	if tail && len(l.flow) > 0 {
+		c := l.text[i]
+		tail = c != ',' && c != ':' && c != ']' && c != '}' && c != '#'
+	} else if tail {
+		tail = l.text[i] != ':' && l.text[i] != '#'
+	}
+	if tail {
+		l.suspect(suspectQuoteTail, i, i+1, start)
+	}
+	if !lines {
+		l.afterKey(column, start)
+	}
+}
+
+// block reads a literal or folded text.
+func (l *lexer) block() {
+	parent := l.top()
+	h := blockHeader(l.text, l.i)
+	if end := l.lineEnd(l.i); !l.onlyBlank(h.end, end) {
+		l.suspect(suspectHeader, h.end, end, 0)
+	}
+	l.i = l.lineEnd(l.i)
+	for l.i < len(l.text) {
+		n := breakAt(l.text, l.i)
+		line := l.i + n
+		i := line
+		for i < len(l.text) && l.text[i] == ' ' {
+			i++
+		}
+		if i < len(l.text) && breakAt(l.text, i) == 0 && (i-line <= parent || i == line) {
+			return // the line break before what follows is left to skip
+		}
+		l.lineStart = line
+		l.i = l.lineEnd(i)
+		if n == 0 {
+			return
+		}
+	}
+}
+
+func (l *lexer) word(column int) {
+	start := l.i
+	c := l.text[l.i]
+	for l.i++; l.i < len(l.text) && !blankAt(l.text, l.i); l.i++ {
+		if len(l.flow) > 0 && (l.text[l.i] == ',' || l.text[l.i] == ']' || l.text[l.i] == '}') {
+			break
+		}
+	}
+	name := string(l.text[start+1 : l.i])
+	switch c {
+	case '&':
+		if l.anchors == nil {
+			l.anchors = map[string]bool{}
+		}
+		l.anchors[name] = true
+	case '*':
+		if !l.anchors[name] {
+			l.suspect(suspectAlias, start, l.i, 0)
+		}
+		l.afterKey(column, start)
+	}
+}
+
+func (l *lexer) plain(column int) {
+	start := l.i
+	if len(l.flow) > 0 {
+		l.flowPlain()
+		return
+	}
+	parent := l.top()
+	first := len(bytes.TrimLeft(l.text[l.lineStart:start], " ")) == 0
+	if l.plainLine() {
+		l.afterKey(column, start)
+		return
+	}
+	if first && column == parent {
+		l.suspect(suspectKey, start, l.trimmed(start, l.i), 0)
+	}
+	// Lines that are indented deeper go on with the text, up to a comment.
+	for {
+		i, lineStart := l.i, l.lineStart
+		for i < len(l.text) {
+			if n := breakAt(l.text, i); n > 0 {
+				i += n
+				lineStart = i
+			} else if blank(l.text[i]) {
+				i++
+			} else {
+				break
+			}
+		}
+		if i >= len(l.text) || lineStart == l.lineStart || l.text[i] == '#' || i-lineStart <= parent ||
+			i == lineStart && l.marker(i) {
+			return
+		}
+		l.i, l.lineStart = i, lineStart
+		if l.plainLine() {
+			l.suspect(suspectColon, l.i, l.i+1, start)
+			l.i++
+			l.keyLine = l.lineStart
+			return
+		}
+	}
+}
+
+func (l *lexer) marker(i int) bool {
+	rest := l.text[i:]
+	return len(rest) >= 3 && blankAt(rest, 3) && (string(rest[:3]) == "---" || string(rest[:3]) == "...")
+}
+
+// plainLine reads a plain text up to the end of the line, a comment or a colon, and answers whether it was a colon.
+func (l *lexer) plainLine() bool {
+	for ; l.i < len(l.text); l.i++ {
+		c := l.text[l.i]
+		if c > ':' && c < 0xC2 {
+			continue
+		}
+		switch {
+		case c == ':' && blankAt(l.text, l.i+1):
+			return true
+		case c == '#' && blank(l.text[l.i-1]):
+			return false
+		case breakAt(l.text, l.i) > 0:
+			return false
+		}
+	}
+	return false
+}
+
+// trimmed is the end of a stretch without the blanks behind it.
+func (l *lexer) trimmed(from, to int) int {
+	for to > from && blank(l.text[to-1]) {
+		to--
+	}
+	return to
+}
+
+func (l *lexer) flowPlain() {
+	start := l.i
+	for ; l.i < len(l.text); l.i++ {
+		c := l.text[l.i]
+		switch {
+		case c == '{' && l.i > start && l.text[l.i-1] == '$':
+			l.suspect(suspectInterpolation, l.i-1, l.i+1, l.flow[len(l.flow)-1])
+			return
+		case c == ',' || c == '[' || c == ']' || c == '{' || c == '}':
+			return
+		case c == ':' && blankAt(l.text, l.i+1):
+			return
+		case c == '#' && l.i > start && blank(l.text[l.i-1]):
+			return
+		case breakAt(l.text, l.i) > 0:
+			return
+		}
+	}
+}

@@ -1,0 +1,198 @@
+package parser
+
+import (
+	"gopkg.in/yaml.v3"
+
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/parser/ast"
+)
+
+// optionShape is what an option takes when it is written out (L4.A). Anything may be an expression instead; whether its
+// value fits is for the checker (L4.2).
+type optionShape uint8
+
+const (
+	anyShape optionShape = iota
+	boolShape
+	stringShape
+	stringsShape // a list of strings, or one string
+	resourceShape
+	resourcesShape // a list, a map or one
+)
+
+// optionKeys are the names of all options; optionField finds the field and the shape of each.
+var optionKeys = []string{"additionalSecretOutputs", "aliases", "customTimeouts", "deleteBeforeReplace", "dependsOn",
+	"ignoreChanges", "import", "parent", "protect", "provider", "providers", "version", "pluginDownloadURL",
+	"replaceOnChanges", "retainOnDelete", "replaceWith", "deletedWith", "hideDiffs", "replacementTrigger", "envVarMappings",
+	"hooks"}
+
+var timeoutKeys = []string{"create", "update", "delete", "read"}
+
+func optionField(o *ast.Options, name string) (**ast.Option, optionShape) {
+	switch name {
+	case "additionalSecretOutputs":
+		return &o.AdditionalSecretOutputs, stringsShape
+	case "aliases":
+		return &o.Aliases, anyShape
+	case "deleteBeforeReplace":
+		return &o.DeleteBeforeReplace, boolShape
+	case "dependsOn":
+		return &o.DependsOn, resourcesShape
+	case "ignoreChanges":
+		return &o.IgnoreChanges, stringsShape
+	case "import":
+		return &o.Import, stringShape
+	case "parent":
+		return &o.Parent, resourceShape
+	case "protect":
+		return &o.Protect, boolShape
+	case "provider":
+		return &o.Provider, resourceShape
+	case "providers":
+		return &o.Providers, resourcesShape
+	case "version":
+		return &o.Version, stringShape
+	case "pluginDownloadURL":
+		return &o.PluginDownloadURL, stringShape
+	case "replaceOnChanges":
+		return &o.ReplaceOnChanges, stringsShape
+	case "retainOnDelete":
+		return &o.RetainOnDelete, boolShape
+	case "replaceWith":
+		return &o.ReplaceWith, resourcesShape
+	case "deletedWith":
+		return &o.DeletedWith, resourceShape
+	case "hideDiffs":
+		return &o.HideDiffs, stringsShape
+	case "replacementTrigger":
+		return &o.ReplacementTrigger, anyShape
+	case "envVarMappings":
+		return &o.EnvVarMappings, anyShape
+	case "hooks":
+		return &o.Hooks, anyShape
+	}
+	return nil, anyShape
+}
+
+// resourceOptions reads the field options of a resource.
+func (p *parser) resourceOptions(r *ast.Resource, e entry) {
+	p.with(e.value, e.via, func(n *node, at diag.Range) {
+		if empty(n) {
+			return // L1.16
+		}
+		if n.Kind != yaml.MappingNode {
+			p.wrongKind(n, at, "`options`", "a map", "write each option out; the values may be expressions")
+			return
+		}
+		o := &r.Options
+		o.Range = at
+		p.fields(n, optionKeys, func(name string, e entry) {
+			key := ast.Literal{Value: name, Range: e.at}
+			if name == "customTimeouts" {
+				o.CustomTimeouts = p.timeouts(key, e)
+				return
+			}
+			if name == "hooks" {
+				p.extension(e.at, "the option `hooks`")
+			}
+			field, shape := optionField(o, name)
+			if value := p.present(p.expression(e)); value != nil { // null is absent (L4.6)
+				*field = &ast.Option{Key: key, Value: p.shaped(e, name, value, shape)}
+			}
+		}, func(e entry) {
+			hint := ""
+			if name, ok := canonical(e.name, resourceKeys); ok {
+				hint = "`" + name + "` belongs one level up, beside `options`"
+			} else if _, ok := canonical(e.name, timeoutKeys); ok {
+				hint = "indent `" + e.name + "` under `customTimeouts`"
+			} else if e.name == "transforms" || e.name == "transformations" {
+				hint = "functions cannot be written in YAML"
+			}
+			p.unknownKey(diag.Error, e, "the options", optionKeys, hint)
+		})
+	})
+}
+
+// shaped compares an option's value with its shape where it is written out; what does not fit is reported and becomes Bad.
+func (p *parser) shaped(e entry, name string, value ast.Expr, shape optionShape) ast.Expr {
+	what := "`" + name + "`"
+	kind := exprKind(value)
+	wrong := func(e ast.Expr, what, want, detail string) ast.Expr {
+		p.fail(diag.WrongKind, e.Range(), detail, "%s must be %s, found %s", what, want, exprKind(e))
+		return bad(value.Range())
+	}
+	if kind == "" {
+		return value
+	}
+	switch shape {
+	case boolShape:
+		if kind != "a boolean" {
+			detail := ""
+			if text, ok := value.(*ast.String); ok && (text.Value == "true" || text.Value == "false") {
+				detail = "write `" + text.Value + "` without quotes"
+			}
+			return wrong(value, what, "a boolean", detail)
+		}
+	case stringShape:
+		if kind != "a string" {
+			detail := ""
+			if p.deref(e.value).Kind == yaml.ScalarNode {
+				detail = "put it in quotes: \"" + p.deref(e.value).Value + "\""
+			}
+			return wrong(value, what, "a string", detail)
+		}
+	case stringsShape:
+		if kind == "a string" {
+			return &ast.List{Place: ast.Place{At: value.Range()}, Items: []ast.Expr{value}}
+		}
+		list, ok := value.(*ast.List)
+		if !ok {
+			return wrong(value, what, "a list of strings", "")
+		}
+		for _, item := range list.Items {
+			if kind := exprKind(item); kind != "" && kind != "a string" {
+				return wrong(item, "an item of "+what, "a string", "")
+			}
+		}
+	case resourceShape:
+		return wrong(value, what, "a resource", "write `${name}` with the name of a resource")
+	case resourcesShape:
+		switch kind {
+		case "a list", "a map":
+		default:
+			return wrong(value, what, "a list of resources", "write `[\"${name}\"]` with the names of resources")
+		}
+	}
+	return value
+}
+
+// timeouts reads the option customTimeouts (L4.13).
+func (p *parser) timeouts(key ast.Literal, e entry) *ast.Timeouts {
+	var t *ast.Timeouts
+	p.section(e, "`customTimeouts`", func(n *node, _ diag.Range) {
+		t = &ast.Timeouts{Key: key}
+		p.fields(n, timeoutKeys, func(name string, e entry) {
+			value := p.present(p.expression(e))
+			if value == nil {
+				return
+			}
+			option := &ast.Option{Key: ast.Literal{Value: name, Range: e.at}, Value: value}
+			if kind := exprKind(value); kind != "" && kind != "a string" {
+				p.fail(diag.WrongKind, value.Range(), "write a number with its unit, such as `5m` or `1h30m`",
+					"the timeout `%s` must be a string, found %s", name, kind)
+				option.Value = bad(value.Range())
+			}
+			switch name {
+			case "create":
+				t.Create = option
+			case "update":
+				t.Update = option
+			case "delete":
+				t.Delete = option
+			case "read":
+				t.Read = option
+			}
+		}, func(e entry) { p.unknownKey(diag.Error, e, "`customTimeouts`", timeoutKeys, "") })
+	})
+	return t
+}

@@ -1,0 +1,89 @@
+package parser
+
+import (
+	"fmt"
+
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/parser/ast"
+)
+
+// Options adjust parsing. The zero value is right for a program without a stack.
+type Options struct {
+	// Declared are names that expressions may use although the text does not declare them, such as the keys of a
+	// stack's configuration. They matter only where `${…}` could be read in two ways (decision D6).
+	Declared []string
+	// Plugin says that the text belongs to a component plugin, which has components but no program (L1.31).
+	Plugin bool
+}
+
+// maxFindings bounds the errors, and the warnings, about one text; nobody reads as many.
+const maxFindings = 1000
+
+// Parse reads a program. The tree is never nil; what could not be read is left out of it or is an ast.Bad, and the
+// diagnostics say why. Parse does no input or output, and is safe for concurrent use.
+func Parse(src *diag.Source, options Options) (*ast.File, diag.Diagnostics) {
+	p := &parser{src: src, text: src.Text(), options: options}
+	file := &ast.File{Source: src}
+	if !p.screen() {
+		return file, p.diags
+	}
+	if root := p.load(); root != nil {
+		p.program(file, root)
+	}
+	return file, p.diags
+}
+
+// parser is the state of reading one text.
+type parser struct {
+	src     *diag.Source
+	text    []byte
+	options Options
+	diags   diag.Diagnostics
+	found   [diag.Warning + 1]int // errors and warnings so far
+
+	lexed        *lexed
+	yamlRoot     *node
+	blockIndents map[*node]int // from locate: for literal and folded texts that name their indentation
+
+	names   map[string]bool // declared in the scope that is being read: roots of accesses
+	oddKeys map[string]bool // keys of the text that hold white space; nil until asked for
+	depth   int             // of the expression that is being read
+
+	aliases    []*node // anchored nodes whose aliases are being expanded
+	expanding  map[*node]bool
+	expanded   int  // nodes read through aliases
+	overflowed bool // the expansion limit has been reported
+}
+
+// at makes a range from byte offsets.
+func (p *parser) at(start, end int) diag.Range { return diag.NewRange(p.src, start, end) }
+
+// report adds a diagnostic and gives it back for more to be filled in; the pointer is good until the next one.
+func (p *parser) report(severity diag.Severity, code diag.Code, at diag.Range, detail, format string,
+	args ...any) *diag.Diagnostic {
+	if severity <= diag.Warning {
+		if p.found[severity]++; p.found[severity] > maxFindings {
+			return &diag.Diagnostic{}
+		}
+	}
+	p.diags.Add(diag.Diagnostic{
+		Severity: severity, Code: code, Subject: at, Detail: detail, Summary: fmt.Sprintf(format, args...),
+	})
+	return &p.diags[len(p.diags)-1]
+}
+
+func (p *parser) fail(code diag.Code, at diag.Range, detail, format string, args ...any) *diag.Diagnostic {
+	return p.report(diag.Error, code, at, detail, format, args...)
+}
+
+func (p *parser) warn(code diag.Code, at diag.Range, detail, format string, args ...any) *diag.Diagnostic {
+	return p.report(diag.Warning, code, at, detail, format, args...)
+}
+
+// extension notes the use of something that only yamlhost understands (decision D6); it is silent unless asked for.
+func (p *parser) extension(at diag.Range, format string, args ...any) {
+	p.report(diag.Portability, diag.YamlhostOnly, at, "", format+" is understood by yamlhost only", args...)
+}
+
+// bad stands for something that has been reported.
+func bad(at diag.Range) ast.Expr { return &ast.Bad{Place: ast.Place{At: at}} }

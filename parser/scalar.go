@@ -1,0 +1,446 @@
+package parser
+
+import (
+	"sort"
+	"strconv"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/yamlhost/yamlhost/diag"
+)
+
+// A scalar's text differs from its source by escapes, folded lines and indentation. A textMap leads from the one back to
+// the other. It is built by reading the source a second time, by the rules of the YAML reader, and only for scalars in
+// which something has to be pointed at.
+
+// textMap maps byte offsets of a scalar's text to byte offsets of its source. Its segments are in order.
+type textMap struct {
+	segments []segment
+	decoded  int // length of the text that has been mapped
+	end      int // offset behind the scalar's last character in the source, the closing quote not included for quoted ones
+}
+
+// segment maps a stretch of text to a stretch of source: byte by byte where both are equally long and unit is not set,
+// otherwise as a whole.
+type segment struct {
+	decoded, length int32
+	source, width   int32
+	unit            bool
+}
+
+// copied says that n bytes of text stand in the source as they are.
+func (m *textMap) copied(source, n int) {
+	if n == 0 {
+		return
+	}
+	if last := len(m.segments) - 1; last >= 0 {
+		if s := &m.segments[last]; !s.unit && int(s.source+s.width) == source {
+			s.length += int32(n)
+			s.width += int32(n)
+			m.decoded += n
+			return
+		}
+	}
+	m.segments = append(m.segments,
+		segment{decoded: int32(m.decoded), length: int32(n), source: int32(source), width: int32(n)})
+	m.decoded += n
+}
+
+// unit says that n bytes of text come from width bytes of source that cannot be told apart.
+func (m *textMap) unit(source, width, n int) {
+	if n == 0 {
+		return
+	}
+	m.segments = append(m.segments,
+		segment{decoded: int32(m.decoded), length: int32(n), source: int32(source), width: int32(width), unit: true})
+	m.decoded += n
+}
+
+// segment is the segment of a text offset.
+func (m *textMap) segment(offset int) *segment {
+	i := sort.Search(len(m.segments), func(i int) bool { return int(m.segments[i].decoded) > offset })
+	return &m.segments[max(i-1, 0)]
+}
+
+// start is where the source of the character at a text offset begins.
+func (m *textMap) start(offset int) int {
+	if offset >= m.decoded {
+		return m.end
+	}
+	s := m.segment(offset)
+	if s.unit {
+		return int(s.source)
+	}
+	return int(s.source) + offset - int(s.decoded)
+}
+
+// stop is where the source of the character before a text offset ends.
+func (m *textMap) stop(offset int) int {
+	if offset <= 0 || len(m.segments) == 0 {
+		return m.start(0)
+	}
+	s := m.segment(min(offset, m.decoded) - 1)
+	if s.unit {
+		return int(s.source + s.width)
+	}
+	return int(s.source) + offset - int(s.decoded)
+}
+
+// scalar is the text of a scalar node with the way back to its source.
+type scalar struct {
+	p    *parser
+	node *node
+	text string
+	from *textMap // nil until a place is asked for
+	lost bool     // the way back is not known: every place is the whole scalar
+	// whole is the place to name where the scalar is read through an alias; zero otherwise.
+	whole diag.Range
+}
+
+// at is the place of a stretch of the scalar's text.
+func (s *scalar) at(from, to int) diag.Range {
+	if s.from == nil && !s.lost {
+		s.from = s.p.mapScalar(s.node)
+		s.lost = s.from == nil
+	}
+	if s.lost {
+		return s.p.span(s.node)
+	}
+	start := s.from.start(from)
+	if to <= from {
+		return s.p.at(start, start)
+	}
+	return s.p.at(start, s.from.stop(to))
+}
+
+// mapScalar reads a located scalar again. It answers nil where what it reads is not what the YAML reader read; a fuzz
+// test sees to it that this does not happen.
+func (p *parser) mapScalar(n *node) *textMap {
+	start := (&locator{text: p.text}).properties(n.Line, n)
+	var text string
+	var m *textMap
+	switch {
+	case n.Style&yaml.SingleQuotedStyle != 0:
+		text, m = quotedMap(p.text, start, '\'')
+	case n.Style&yaml.DoubleQuotedStyle != 0:
+		text, m = quotedMap(p.text, start, '"')
+	case n.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0:
+		parent, ok := p.blockIndents[n]
+		if !ok {
+			parent = -1
+		}
+		text, m = blockMap(p.text, start, parent)
+	default:
+		return plainMap(p.text, start, n.Value)
+	}
+	if m == nil || text != n.Value {
+		return nil
+	}
+	return m
+}
+
+// lineBreaks is how a line break of n bytes at i ends up in a text.
+func lineBreak(text []byte, i, n int) string {
+	if n == 3 {
+		return string(text[i : i+3])
+	}
+	return "\n"
+}
+
+// fold reads blanks and line breaks from i up to the next line with content. ok is false where there is no line break.
+// What the lines fold to is text; escaped says that the first line break has been escaped away.
+func fold(source []byte, i int, escaped bool) (text string, next int, ok bool) {
+	var first string
+	var rest strings.Builder
+	for i < len(source) {
+		if blank(source[i]) {
+			i++
+			continue
+		}
+		n := breakAt(source, i)
+		if n == 0 {
+			break
+		}
+		if first == "" && !escaped {
+			first = lineBreak(source, i, n)
+		} else {
+			rest.WriteString(lineBreak(source, i, n))
+		}
+		ok = true
+		i += n
+	}
+	switch {
+	case first == "\n" && rest.Len() == 0:
+		text = " "
+	case first == "\n":
+		text = rest.String()
+	default:
+		text = first + rest.String()
+	}
+	return text, i, ok || escaped
+}
+
+// plainMap maps an unquoted scalar with a given text. It is nil where the source does not read so.
+func plainMap(source []byte, start int, text string) *textMap {
+	m := &textMap{}
+	i := start
+	for d := 0; d < len(text); {
+		if i >= len(source) {
+			return nil
+		}
+		if !blank(source[i]) && breakAt(source, i) == 0 {
+			from := i
+			for i < len(source) && d < len(text) && source[i] == text[d] && !blank(source[i]) && breakAt(source, i) == 0 {
+				i++
+				d++
+			}
+			if i == from {
+				return nil
+			}
+			m.copied(from, i-from)
+			continue
+		}
+		if folded, next, ok := fold(source, i, false); ok {
+			if !strings.HasPrefix(text[d:], folded) {
+				return nil
+			}
+			m.unit(i, next-i, len(folded))
+			i, d = next, d+len(folded)
+			continue
+		}
+		from := i
+		for i < len(source) && d < len(text) && blank(source[i]) && source[i] == text[d] {
+			i++
+			d++
+		}
+		if i == from {
+			return nil
+		}
+		m.copied(from, i-from)
+	}
+	m.end = i
+	return m
+}
+
+// quotedMap reads a quoted scalar that begins at start.
+func quotedMap(source []byte, start int, quote byte) (string, *textMap) {
+	m := &textMap{}
+	if start >= len(source) || source[start] != quote {
+		return "", nil
+	}
+	var text strings.Builder
+	i := start + 1
+	for i < len(source) {
+		c := source[i]
+		switch {
+		case c == quote && quote == '\'' && i+1 < len(source) && source[i+1] == quote:
+			text.WriteByte(quote)
+			m.unit(i, 2, 1)
+			i += 2
+		case c == quote:
+			m.end = i
+			return text.String(), m
+		case c == '\\' && quote == '"' && i+1 < len(source) && breakAt(source, i+1) > 0:
+			folded, next, _ := fold(source, i+1+breakAt(source, i+1), true)
+			text.WriteString(folded)
+			m.unit(i, next-i, len(folded))
+			i = next
+		case c == '\\' && quote == '"':
+			char, width := escape(source[i:])
+			if width == 0 {
+				return "", nil
+			}
+			text.WriteString(char)
+			m.unit(i, width, len(char))
+			i += width
+		case blank(c) || breakAt(source, i) > 0:
+			folded, next, ok := fold(source, i, false)
+			if !ok {
+				folded = string(source[i:next])
+				m.copied(i, next-i)
+			} else {
+				m.unit(i, next-i, len(folded))
+			}
+			text.WriteString(folded)
+			i = next
+		default:
+			from := i
+			for i < len(source) && source[i] != quote && source[i] != '\\' && !blank(source[i]) && breakAt(source, i) == 0 {
+				i++
+			}
+			if i == from {
+				i++ // a backslash in single quotes
+			}
+			text.Write(source[from:i])
+			m.copied(from, i-from)
+		}
+	}
+	return "", nil
+}
+
+// escape reads an escape sequence of a double-quoted scalar: its meaning and its length, 0 where it is none.
+func escape(source []byte) (string, int) {
+	if len(source) < 2 {
+		return "", 0
+	}
+	digits := 0
+	switch source[1] {
+	case '0':
+		return "\x00", 2
+	case 'a':
+		return "\a", 2
+	case 'b':
+		return "\b", 2
+	case 't', '\t':
+		return "\t", 2
+	case 'n':
+		return "\n", 2
+	case 'v':
+		return "\v", 2
+	case 'f':
+		return "\f", 2
+	case 'r':
+		return "\r", 2
+	case 'e':
+		return "\x1b", 2
+	case ' ', '"', '\'', '\\', '/':
+		return string(source[1:2]), 2
+	case 'N':
+		return "\u0085", 2
+	case '_':
+		return "\u00a0", 2
+	case 'L':
+		return "\u2028", 2
+	case 'P':
+		return "\u2029", 2
+	case 'x':
+		digits = 2
+	case 'u':
+		digits = 4
+	case 'U':
+		digits = 8
+	default:
+		return "", 0
+	}
+	if len(source) < 2+digits {
+		return "", 0
+	}
+	r, err := strconv.ParseUint(string(source[2:2+digits]), 16, 32)
+	if err != nil || r > 0x10FFFF {
+		return "", 0
+	}
+	return string(rune(r)), 2 + digits
+}
+
+// header is the first line of a literal or folded scalar.
+type header struct {
+	literal   bool
+	chomping  byte // '+', '-' or 0
+	increment int  // of the indentation; 0 where the text decides
+	end       int  // of the indicators
+	body      int  // where the next line begins
+}
+
+func blockHeader(source []byte, start int) header {
+	h := header{literal: start < len(source) && source[start] == '|'}
+	i := min(start+1, len(source))
+	for ; i < len(source); i++ {
+		if c := source[i]; c == '+' || c == '-' {
+			h.chomping = c
+		} else if c >= '1' && c <= '9' {
+			h.increment = int(c - '0')
+		} else {
+			break
+		}
+	}
+	h.end = i
+	for i < len(source) && breakAt(source, i) == 0 {
+		i++
+	}
+	h.body = i + breakAt(source, i)
+	return h
+}
+
+// width is the indentation of the text below a header, in spaces. parent is that of the collection around it, -1 for none.
+func (h header) width(source []byte, parent int) int {
+	if h.increment > 0 {
+		return max(parent, 0) + h.increment
+	}
+	deepest := 0
+	for i := h.body; i < len(source); {
+		line := i
+		for i < len(source) && source[i] == ' ' {
+			i++
+		}
+		deepest = max(deepest, i-line)
+		n := breakAt(source, i)
+		if n == 0 {
+			break
+		}
+		i += n
+	}
+	return max(deepest, parent+1, 1)
+}
+
+// blockMap reads a literal or folded scalar that begins at start.
+func blockMap(source []byte, start, parent int) (string, *textMap) {
+	h := blockHeader(source, start)
+	width := h.width(source, parent)
+	m := &textMap{end: h.end}
+	var text, trailing strings.Builder
+	// breaks reads empty lines and the indentation of the next one, and answers whether that one belongs to the text.
+	breaks := func(i int) (int, bool) {
+		for {
+			line := i
+			for i < len(source) && i-line < width && source[i] == ' ' {
+				i++
+			}
+			n := breakAt(source, i)
+			if n == 0 {
+				return i, i-line == width && i < len(source)
+			}
+			trailing.WriteString(lineBreak(source, i, n))
+			i += n
+		}
+	}
+	leading, lastEnd := "", h.body
+	leadingBlank := false
+	i, more := breaks(h.body)
+	for more {
+		blankLine := blank(source[i])
+		joint := leading + trailing.String()
+		if !h.literal && !leadingBlank && !blankLine && leading == "\n" {
+			if joint = trailing.String(); joint == "" {
+				joint = " "
+			}
+		}
+		trailing.Reset()
+		text.WriteString(joint)
+		m.unit(lastEnd, i-lastEnd, len(joint))
+		leadingBlank = blankLine
+		from := i
+		for i < len(source) && breakAt(source, i) == 0 {
+			i++
+		}
+		text.Write(source[from:i])
+		m.copied(from, i-from)
+		lastEnd, m.end = i, i
+		n := breakAt(source, i)
+		leading = ""
+		if n > 0 {
+			leading = lineBreak(source, i, n)
+		}
+		i, more = breaks(i + n)
+	}
+	tail := ""
+	if h.chomping != '-' {
+		tail = leading
+	}
+	if h.chomping == '+' {
+		tail += trailing.String()
+	}
+	text.WriteString(tail)
+	m.unit(lastEnd, i-lastEnd, len(tail))
+	return text.String(), m
+}

@@ -1,0 +1,175 @@
+package parser
+
+import (
+	"bytes"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/yamlhost/yamlhost/diag"
+)
+
+// The YAML reader stops at the first fault, and tells a line that may be that of the fault, of the line before, or of the
+// collection around it. What a look at the tokens found suspicious tells the place, and often the cause.
+
+var yamlError = regexp.MustCompile(`^yaml: (?:line (\d+): )?((?s:.*))$`)
+
+// syntaxCause is a group of messages of the YAML reader, and what usually causes them, the likeliest first.
+type syntaxCause struct {
+	message string
+	causes  []suspect
+}
+
+var syntaxCauses = []syntaxCause{
+	{"unknown anchor", []suspect{suspectAlias}},
+	{"mapping values are not allowed", []suspect{suspectColon, suspectTab, suspectQuoteTail, suspectIndent}},
+	{"block sequence entries are not allowed", []suspect{suspectDash, suspectTab, suspectIndent}},
+	{"found character that cannot start any token", []suspect{suspectTab, suspectReserved}},
+	{"found a tab character", []suspect{suspectTab}},
+	{"found unknown escape character", []suspect{suspectEscape}},
+	{"did not find expected hexdecimal number", []suspect{suspectEscape}},
+	{"found invalid Unicode character escape code", []suspect{suspectEscape}},
+	{"found unexpected end of stream", []suspect{suspectQuoteOpen}},
+	{"found unexpected document indicator", []suspect{suspectQuoteOpen}},
+	{"did not find expected comment or line break", []suspect{suspectHeader}},
+	{"could not find expected ':'", []suspect{suspectKey, suspectFlowOpen, suspectQuoteTail, suspectTab, suspectIndent}},
+	{"did not find expected ',' or", []suspect{suspectInterpolation, suspectQuoteTail, suspectCloser, suspectFlowOpen}},
+	{"did not find expected node content", []suspect{suspectInterpolation, suspectCloser, suspectFlowOpen, suspectTab}},
+	{"did not find expected key", []suspect{suspectQuoteTail, suspectCloser, suspectTab, suspectIndent, suspectDash, suspectKey}},
+	{"did not find expected '-' indicator", []suspect{suspectQuoteTail, suspectCloser, suspectTab, suspectIndent, suspectKey}},
+	{"", []suspect{suspectCloser, suspectQuoteTail, suspectTab, suspectIndent, suspectFlowOpen, suspectQuoteOpen, suspectReserved}},
+}
+
+// syntax reports what the YAML reader stumbled over.
+func (p *parser) syntax(err error) {
+	line, message := 0, err.Error()
+	if m := yamlError.FindStringSubmatch(message); m != nil {
+		line, _ = strconv.Atoi(m[1])
+		message = m[2]
+	}
+	for _, group := range syntaxCauses {
+		if !strings.Contains(message, group.message) {
+			continue
+		}
+		for _, cause := range group.causes {
+			if s := p.lexed.first(cause); s != nil {
+				p.accuse(s)
+				return
+			}
+		}
+		if group.message != "" {
+			break
+		}
+	}
+	start, end := p.lineAt(max(line, 1))
+	p.fail(diag.Syntax, p.at(start, end), "the cause may stand on the line before", "the YAML syntax is broken here: %s", ownWords(message))
+}
+
+// accuse reports a suspicion as the cause.
+func (p *parser) accuse(s *suspicion) {
+	at := p.at(s.at, min(s.end, len(p.text)))
+	switch s.kind {
+	case suspectQuoteOpen:
+		p.fail(diag.Syntax, at, "add the missing quote at the end of the text", "the text that begins here is never closed")
+	case suspectQuoteTail:
+		from := p.src.Position(s.from)
+		detail := "a quoted text is a whole value: quote all of it, and write a quote inside of it twice ('') or escaped (\\\")"
+		if end := p.src.Position(s.at); end.Line != from.Line {
+			detail = "the quote on line " + strconv.Itoa(from.Line) + " seems to have no end; the next quote has closed it"
+		}
+		d := p.fail(diag.Syntax, at, detail, "nothing may follow a quoted text")
+		d.Related = []diag.Related{{Range: p.at(s.from, s.from+1), Message: "the quoted text begins here"}}
+	case suspectFlowOpen:
+		open := string(p.text[s.at])
+		p.fail(diag.Syntax, at, "add the missing `"+string(closer(p.text[s.at]))+"`", "`%s` is never closed", open)
+	case suspectCloser:
+		if s.from < 0 {
+			p.fail(diag.Syntax, at, "remove it, or put the text in quotes", "`%s` closes nothing", p.text[s.at:s.end])
+			return
+		}
+		d := p.fail(diag.Syntax, at, "", "`%s` cannot close `%c`", p.text[s.at:s.end], p.text[s.from])
+		d.Related = []diag.Related{{Range: p.at(s.from, s.from+1), Message: "opened here"}}
+	case suspectTab:
+		p.fail(diag.Syntax, at, "indent with spaces", "a tab cannot be used for indentation")
+	case suspectColon:
+		p.accuseColon(s, at)
+	case suspectAlias:
+		name := string(p.text[s.at+1 : s.end])
+		p.fail(diag.Syntax, at, "an anchor is written `&"+name+"`, before the alias; quote a text that begins with `*`",
+			"there is no anchor called `%s`", shorten(name))
+	case suspectReserved:
+		p.fail(diag.Syntax, at, "put the text in quotes", "a text without quotes cannot begin with `%s`", p.text[s.at:s.end])
+	case suspectInterpolation:
+		p.fail(diag.Syntax, at, "inside of brackets, put it in quotes: '${…}'",
+			"`${…}` needs quotes in a list or map that is written in brackets")
+	case suspectIndent:
+		p.fail(diag.Syntax, at, "align it with the entries that it belongs to", "this line is indented like none of those above it")
+	case suspectDash:
+		p.fail(diag.Syntax, at, "begin the list on the next line", "a list item cannot follow a key on the same line")
+	case suspectEscape:
+		_, size := utf8.DecodeRune(p.text[s.at+1:])
+		at = p.at(s.at, s.at+1+size)
+		p.fail(diag.Syntax, at, "write `\\\\` for a backslash, or use single quotes", "there is no escape `%s`", at.Text())
+	case suspectHeader:
+		p.fail(diag.Syntax, at, "begin the text on the next line", "nothing may follow `|` or `>` on its line")
+	case suspectKey:
+		p.fail(diag.Syntax, at, "a line in a map is written `key: value`", "`:` is missing behind a key")
+	}
+}
+
+func (p *parser) accuseColon(s *suspicion, at diag.Range) {
+	line := s.at
+	for line > 0 && breakBefore(p.text, line) == 0 {
+		line--
+	}
+	before := p.text[line:s.at]
+	if dollar := bytes.LastIndex(before, []byte("${")); dollar >= 0 && !bytes.Contains(before[dollar:], []byte("}")) {
+		end := s.at
+		for end < len(p.text) && breakAt(p.text, end) == 0 {
+			end++
+		}
+		p.fail(diag.Syntax, p.at(line+dollar, end), tornBy(':'), "an expression with `: ` in it needs quotes around the whole text")
+		return
+	}
+	p.fail(diag.Syntax, at, "put a text that holds `: ` in quotes; a map begins on the next line, indented",
+		"a second `: ` in one entry")
+}
+
+// lineAt is the stretch of a line, as the YAML reader counts them, without its indentation.
+func (p *parser) lineAt(line int) (start, end int) {
+	l := &locator{text: p.text, line: 1}
+	start = l.seek(line, 0)
+	for start < len(p.text) && blank(p.text[start]) {
+		start++
+	}
+	end = start
+	for end < len(p.text) && breakAt(p.text, end) == 0 {
+		end++
+	}
+	return start, end
+}
+
+// ownWords puts a message of the YAML reader that has no group of its own into words for users.
+func ownWords(message string) string {
+	for _, w := range []struct{ contains, words string }{
+		{"undefined tag handle", "the tag has a prefix that is not declared"},
+		{"tag", "a tag is malformed"},
+		{"directive", "a line that begins with `%` is malformed"},
+		{"anchor", "the name of an anchor or alias is malformed"},
+		{"alias", "the name of an anchor or alias is malformed"},
+		{"alphabetic or numeric", "the name of an anchor or alias is malformed"},
+		{"<document start>", "there is text behind the end of the program"},
+		{"indentation indicator", "the indentation of a text cannot be 0"},
+		{"key", "a key was expected"},
+		{"',' or", "a comma or a closing bracket was expected"},
+		{"content", "a value was expected"},
+		{"':'", "`:` was expected behind a key"},
+		{"quoted", "a quoted text is malformed"},
+	} {
+		if strings.Contains(message, w.contains) {
+			return w.words
+		}
+	}
+	return "it cannot be read as YAML"
+}
