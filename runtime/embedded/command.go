@@ -167,7 +167,7 @@ func (c commander) dir(inputs value.Value) string {
 	if filepath.IsAbs(dir) {
 		return dir
 	}
-	return filepath.Join(c.Dir, dir)
+	return filepath.Clean(filepath.Join(c.Dir, dir))
 }
 
 // environ is what the command inherits, then what the resource gives, then the output of the run before. Of variables

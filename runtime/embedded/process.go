@@ -3,6 +3,7 @@ package embedded
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -34,6 +35,9 @@ const logPiece = 16 << 10
 func (p process) run(ctx context.Context) (processResult, error) {
 	cmd := exec.CommandContext(ctx, p.args[0], p.args[1:]...)
 	cmd.Dir, cmd.Env = p.dir, p.env
+	if info, err := os.Stat(p.dir); err != nil || !info.IsDir() {
+		return processResult{}, fmt.Errorf("there is no directory %s", p.dir)
+	}
 	if p.in != "" {
 		cmd.Stdin = strings.NewReader(p.in)
 	}
@@ -65,6 +69,7 @@ func (p process) run(ctx context.Context) (processResult, error) {
 	readers.Go(func() { out.copy(&out.stderr, errRead, true, p.log) })
 	ended := make(chan struct{})
 	closer := make(chan struct{})
+	cut := false // output was cut off by force; read once closer is closed
 	go func() {
 		defer close(closer)
 		select {
@@ -75,6 +80,7 @@ func (p process) run(ctx context.Context) (processResult, error) {
 		if waits(ended, p.grace) {
 			return
 		}
+		cut = true
 		killGroup(cmd.Process)
 		if !waits(ended, time.Second) { // someone outside of the group holds the pipes open
 			outRead.Close()
@@ -85,7 +91,7 @@ func (p process) run(ctx context.Context) (processResult, error) {
 	readers.Wait()
 	close(ended)
 	<-closer
-	if err != nil && ctx.Err() != nil {
+	if (err != nil || cut) && ctx.Err() != nil {
 		err = ctx.Err()
 	}
 	return processResult{true, out.stdout.String(), out.stderr.String(), out.both.String()}, err
