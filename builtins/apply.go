@@ -70,7 +70,11 @@ func Apply(ctx context.Context, env Env, f *Func, args []value.Value) (value.Val
 		return value.Null, &Error{Func: f, Arg: -1, Reason: "cannot be called here"}
 	}
 	// plain are the arguments as the body sees them, lifted those whose marks the shell answers for.
-	plain := make([]value.Value, max(len(args), len(f.Params)))
+	fixed := len(f.Params)
+	if f.Variadic {
+		fixed--
+	}
+	plain := make([]value.Value, max(len(args), fixed))
 	var lifted []value.Value
 	unknown := false
 	for i, arg := range args {
@@ -143,7 +147,11 @@ func (f *Func) arity(n int) error {
 	case most > least:
 		wants += " to " + fmt.Sprint(most)
 	}
-	return &Error{Func: f, Arg: -1, Reason: fmt.Sprintf("takes %s arguments, not %d", wants, n)}
+	plural := "s"
+	if least == 1 && most <= 1 {
+		plural = ""
+	}
+	return &Error{Func: f, Arg: -1, Reason: fmt.Sprintf("takes %s argument%s, not %d", wants, plural, n)}
 }
 
 // fault completes an error of a body: with the function, and without the text of secret arguments.

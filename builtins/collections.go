@@ -270,13 +270,18 @@ var collectionFuncs = []*Func{
 	{
 		Name:    "sort",
 		Summary: "A list of texts or of numbers in ascending order.",
-		Params: []Param{{Name: "items", Type: &schema.Union{Members: []schema.Type{textList, &schema.Array{Item: schema.Number}}},
+		Params: []Param{{Name: "items", Type: &schema.Array{Item: &schema.Union{Members: []schema.Type{schema.String, schema.Number}}},
 			Doc: "only texts, which are compared byte by byte, or only numbers"}},
 		Result:  argument(0),
 		Example: `fn::sort: [b, c, a]`,
 		Since:   "0.1.0", Rule: "L10.C6",
 		Eval: func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
 			items, _ := args[0].AsList()
+			for i, item := range items {
+				if item.Kind() != items[0].Kind() {
+					return value.Null, blame(0, "items: item %d is %s among others that are not", i, kindPhrase(item.Kind()))
+				}
+			}
 			sorted := slices.Clone(items)
 			slices.SortStableFunc(sorted, func(a, b value.Value) int {
 				x, isNumber := a.AsNumber()
