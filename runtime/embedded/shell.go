@@ -99,6 +99,9 @@ func (s *shell) lookup(token string) (kind, *schema.Resource, error) {
 func (s *shell) bound(ctx context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	stop := context.AfterFunc(s.done, cancel)
+	if s.done.Err() != nil { // AfterFunc cancels in its own time
+		cancel()
+	}
 	return ctx, func() { stop(); cancel() }
 }
 
