@@ -68,7 +68,7 @@ func Create(file File, h Header, o LogOptions) (*Log, error) {
 // Append makes an entry durable. The entry is a fact, so that a cancelled ctx does not keep it from being written. An
 // entry that cannot be encoded, for want of a passphrase say, is an error and leaves the log usable.
 func (l *Log) Append(_ context.Context, e Entry) error {
-	record, err := l.Encode(e)
+	record, err := Encode(e, l.o.Secrets)
 	if err != nil {
 		return err
 	}
@@ -78,9 +78,9 @@ func (l *Log) Append(_ context.Context, e Entry) error {
 // Record is an encoded entry.
 type Record []byte
 
-// Encode makes an entry ready to be put, which is most of the work and needs no lock.
-func (l *Log) Encode(e Entry) (Record, error) {
-	text, err := encodeEntry(e, l.o.Secrets)
+// Encode makes an entry ready to be put, with its secrets sealed by m; it is most of the work.
+func Encode(e Entry, m secrets.Manager) (Record, error) {
+	text, err := encodeEntry(e, m)
 	if err != nil {
 		return nil, fmt.Errorf("journal a step: %w", err)
 	}
@@ -112,7 +112,8 @@ func (l *Log) newSealing() []byte {
 }
 
 // Covered notes, durably, that a state file with this identity is about to be written which holds everything up to here;
-// o is what Book.Checkpoint says of it. Whether or not the file comes to be, what is in the journal can be applied.
+// o is what Book.Checkpoint says of it, and may be empty if nothing will be put any more. Whether or not the file comes
+// to be, what is in the journal can be applied.
 func (l *Log) Covered(by Identity, o Origin) error {
 	text, err := json.Marshal(cover{Identity: by, Origin: o})
 	if err != nil {

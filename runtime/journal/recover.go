@@ -107,8 +107,8 @@ func (e *MismatchError) Error() string {
 }
 
 // Book applies the journal to the state that was read from a file with the identity at; base is nil when there is none.
-// If the file holds everything that the journal has, done is true: the run was cut off between writing the file and
-// dropping the journal. A *MismatchError says that the file is another one.
+// If the file holds everything that the journal has, done is true and there is no book: the run was cut off between
+// writing the file and dropping the journal. A *MismatchError says that the file is another one.
 func (c *Contents) Book(base *state.Snapshot, at Identity) (book *Book, done bool, err error) {
 	if base == nil {
 		base = &state.Snapshot{}
@@ -126,15 +126,30 @@ func (c *Contents) Book(base *state.Snapshot, at Identity) (book *Book, done boo
 			break
 		}
 	}
-	if origin == nil {
+	switch {
+	case done:
+		return nil, true, nil
+	case origin == nil:
 		book = NewBook(base)
-	} else if book, err = Resume(base, *origin); err != nil {
-		return nil, false, err
+	default:
+		if book, err = Resume(base, *origin); err != nil {
+			return nil, false, err
+		}
 	}
 	for i, e := range entries {
 		if err := book.Apply(e); err != nil {
 			return nil, false, fmt.Errorf("entry %d: %w", len(c.Entries)-len(entries)+i+1, err)
 		}
 	}
-	return book, done, nil
+	return book, false, nil
+}
+
+// AppendCovered is the sound part of a journal file's data with a note behind it that a state file with this identity
+// holds everything in it.
+func (c *Contents) AppendCovered(data []byte, by Identity) ([]byte, error) {
+	text, err := json.Marshal(cover{Identity: by})
+	if err != nil {
+		return nil, fmt.Errorf("journal a checkpoint: %w", err)
+	}
+	return appendRecord(append([]byte(nil), data[:c.Whole]...), kindCheckpoint, text), nil
 }

@@ -247,7 +247,7 @@ func (d *decoder) secret(start int, m members) value.Value {
 		return value.Null
 	}
 	if m, ok := d.manager.(*Memory); ok {
-		m.note(memoryKey{d.scope, opened}, ciphertext)
+		m.notes.add(memoryKey{d.scope, opened}, ciphertext)
 	}
 	return d.plain(start, opened)
 }

@@ -37,7 +37,10 @@ func SealedText(v value.Value) (ciphertext string, ok bool) {
 // one write to the next (E6.33). Plain texts stay in memory as long as it lives. It is safe for concurrent use.
 type Memory struct {
 	manager secrets.Manager
+	notes   *notes
+}
 
+type notes struct {
 	mu   sync.Mutex
 	seen map[memoryKey][]string // n-th ciphertext for the n-th secret of that text within the resource
 }
@@ -52,7 +55,7 @@ var _ secrets.Manager = (*Memory)(nil)
 // Remembering wraps a manager. Use one Memory for reading and writing a stack. Ciphertexts are never shared between
 // resources, nor between two secrets of one, so that a file does not tell which secrets are alike.
 func Remembering(m secrets.Manager) *Memory {
-	return &Memory{manager: m, seen: map[memoryKey][]string{}}
+	return &Memory{manager: m, notes: &notes{seen: map[memoryKey][]string{}}}
 }
 
 // Type is the wrapped manager's.
@@ -68,21 +71,30 @@ func (m *Memory) Encrypt(plaintext string) (string, error) { return m.manager.En
 func (m *Memory) Decrypt(ciphertext string) (string, error) { return m.manager.Decrypt(ciphertext) }
 
 func (m *Memory) seal(k memoryKey, n int) (string, error) {
-	m.mu.Lock()
-	if known := m.seen[k]; n < len(known) {
-		m.mu.Unlock()
+	if known := m.notes.of(k); n < len(known) {
 		return known[n], nil
 	}
-	m.mu.Unlock()
 	ciphertext, err := m.manager.Encrypt(k.plaintext)
 	if err == nil {
-		m.note(k, ciphertext)
+		m.notes.add(k, ciphertext)
 	}
 	return ciphertext, err
 }
 
-func (m *Memory) note(k memoryKey, ciphertext string) {
-	m.mu.Lock()
-	m.seen[k] = append(m.seen[k], ciphertext)
-	m.mu.Unlock()
+func (n *notes) of(k memoryKey) []string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.seen[k]
+}
+
+func (n *notes) add(k memoryKey, ciphertext string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.seen[k] = append(n.seen[k], ciphertext)
+}
+
+// Through is a manager that opens with m and notes what it has seen in the same memory, for a state that is read with one
+// manager and written with another of the same kind and key.
+func (m *Memory) Through(opener secrets.Manager) *Memory {
+	return &Memory{manager: opener, notes: m.notes}
 }

@@ -78,7 +78,7 @@ func TestExpectedSecrets(t *testing.T) { // F4.7, F4.10
 		})
 		require.NoError(t, err)
 		got := map[string]string{}
-		for k, ciphertexts := range m.seen {
+		for k, ciphertexts := range m.notes.seen {
 			for _, c := range ciphertexts {
 				got[c] = k.plaintext
 			}
