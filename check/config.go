@@ -33,8 +33,9 @@ func (c *checker) checkConfig(n *Node) {
 			c.checkDefault(decl, declared)
 		}
 	}
+	optional := decl.Optional != nil && decl.Optional.Value // L10.C13
 	switch {
-	case declared != nil && fallback == schema.Null:
+	case declared != nil && (fallback == schema.Null || optional && fallback == nil):
 		n.Type = schema.OptionalOf(declared)
 	case declared != nil:
 		n.Type = declared
@@ -55,7 +56,11 @@ func (c *checker) checkConfig(n *Node) {
 		}
 	case set:
 		c.convertConfig(n, text, secret)
-	case decl.Default == nil && c.opts.ConfigKnown:
+	case decl.Default != nil:
+	case optional:
+		null := value.Null
+		config.Value = &null
+	case c.opts.ConfigKnown:
 		kind := ""
 		if secret {
 			kind = "--secret "
@@ -126,6 +131,9 @@ func configType(t *ast.ConfigType) schema.Type {
 	case "boolean":
 		return schema.Bool
 	case "object":
+		if t.Item != nil {
+			return &schema.Map{Item: configType(t.Item)}
+		}
 		return &schema.Map{Item: schema.Any}
 	case "list":
 		if t.Item == nil {
@@ -213,11 +221,15 @@ func textTo(t schema.Type, text string) (value.Value, error) {
 	if err != nil {
 		return value.Null, errConversion
 	}
-	return jsonTo(t, v)
+	return jsonInto(t, v, false)
 }
 
-// jsonTo converts what JSON gave to a type: containers as they are, scalars inside them by the same rules as texts.
-func jsonTo(t schema.Type, v value.Value) (value.Value, error) {
+// jsonInto converts what JSON gave to a type: containers item by item, scalars by the same rules as texts. A null inside
+// of a container stays.
+func jsonInto(t schema.Type, v value.Value, inside bool) (value.Value, error) {
+	if inside && v.IsNull() {
+		return v, nil
+	}
 	switch t := t.(type) {
 	case *schema.Array:
 		items, ok := v.AsList()
@@ -227,21 +239,26 @@ func jsonTo(t schema.Type, v value.Value) (value.Value, error) {
 		converted := make([]value.Value, len(items))
 		for i, item := range items {
 			var err error
-			if converted[i], err = jsonTo(t.Item, item); err != nil {
+			if converted[i], err = jsonInto(t.Item, item, true); err != nil {
 				return value.Null, err
 			}
 		}
 		return value.List(converted...), nil
-	case *schema.Map, *schema.Object:
+	case *schema.Map:
 		if !v.Is(value.KindMap) {
 			return value.Null, errConversion
 		}
-		return v, nil
-	case *schema.Optional:
-		if v.IsNull() {
-			return v, nil
+		entries := make([]value.Entry, v.Len())
+		for i, key := range v.Keys() {
+			item, err := jsonInto(t.Item, v.At(i), true)
+			if err != nil {
+				return value.Null, err
+			}
+			entries[i] = value.Entry{Key: key, Value: item}
 		}
-		return jsonTo(t.Elem, v)
+		return value.MapOf(entries...), nil
+	case *schema.Optional:
+		return jsonInto(t.Elem, v, true)
 	case schema.Primitive:
 		if t == schema.Any || t == schema.Invalid {
 			return v, nil

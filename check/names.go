@@ -60,6 +60,9 @@ func (c *checker) declare() {
 			"Put the component's resources into the program itself, or the component into a plugin of its own.",
 			"component %q: components inside a program are not supported by this version", component.Name.Value)
 	}
+	for _, hook := range c.file.Hooks {
+		c.errorf(diag.UnknownKey, hook.Name.Range, "", "hook %q: hooks are not supported by this version", hook.Name.Value)
+	}
 	c.warnShadowed()
 }
 

@@ -1,0 +1,80 @@
+package check_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/yamlhost/yamlhost/check"
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/parser"
+)
+
+// bigProgram has n resources of nine properties with values inside each other, each needing the one before it in a chain
+// of ten.
+func bigProgram(n int) string {
+	var b strings.Builder
+	b.WriteString("name: p\nconfig:\n  size: {type: integer, default: 3}\nvariables:\n  label: x-${size}\nresources:\n")
+	for i := range n {
+		before := "${label}"
+		if i%10 > 0 {
+			before = fmt.Sprintf("${r%d.computed}", i-1)
+		}
+		fmt.Fprintf(&b, `  r%d:
+    type: zoo:Typed
+    properties:
+      s: %s
+      n: %d
+      i: ${size}
+      b: true
+      ls: [one, two, 'three-${label}', '${label}']
+      mi: {a: 1, b: 2, c: 3}
+      ms: {first: x, second: '${label}', third: 'a ${size} b'}
+      obj:
+        a: name-%d
+        b: 5
+        deep:
+          - {a: inner, b: 1}
+          - {a: '${label}', deep: [{a: innermost}]}
+      pet: {kind: cat, lives: 9}
+`, i, before, i, i)
+	}
+	b.WriteString("outputs:\n  last: ${r0.computed}\n")
+	return b.String()
+}
+
+func BenchmarkCheck(b *testing.B) {
+	schemas := loader()
+	for _, n := range []int{10, 1000, 10_000} {
+		text := bigProgram(n)
+		file, diags := parser.Parse(diag.NewSource("Main.yaml", []byte(text)), parser.Options{})
+		if diags.HasErrors() {
+			b.Fatal(diags[0].Summary)
+		}
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			b.SetBytes(int64(len(text)))
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, diags := check.Check(b.Context(), file, check.Options{Project: "p", Schemas: schemas}); diags.HasErrors() {
+					b.Fatal(diags[0].Summary)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkFaults checks programs where every resource is wrong in the same few ways.
+func BenchmarkFaults(b *testing.B) {
+	schemas := loader()
+	for _, n := range []int{10, 1000, 10_000} {
+		text := strings.NewReplacer("lives", "livs", "zoo:Typed", "zoo:Typd", "${label}", "${lable}").Replace(bigProgram(n))
+		file, _ := parser.Parse(diag.NewSource("Main.yaml", []byte(text)), parser.Options{})
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			for b.Loop() {
+				if _, diags := check.Check(b.Context(), file, check.Options{Project: "p", Schemas: schemas}); !diags.HasErrors() {
+					b.Fatal("nothing found")
+				}
+			}
+		})
+	}
+}
