@@ -1,0 +1,151 @@
+package eval_test
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/txtar"
+	"github.com/stretchr/testify/require"
+
+	"github.com/yamlhost/yamlhost/check"
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/eval"
+	"github.com/yamlhost/yamlhost/value"
+)
+
+var update = flag.Bool("update", false, "rewrite the expectations in testdata")
+
+// TestCorpus runs the programs of testdata/*.txtar. The comment of an archive says what it is about, and may have lines
+// such as "preview" or "fail: a, b"; the file config holds lines key=value, or "secret key=value"; out/requests,
+// out/outputs and out/diagnostics are what has to come out.
+func TestCorpus(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("testdata/*.txtar")
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	for _, path := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(path), ".txtar"), func(t *testing.T) {
+			t.Parallel()
+			archive, err := txtar.ParseFile(path)
+			require.NoError(t, err)
+			got := runArchive(t, archive)
+			if *update {
+				kept := archive.Files[:0]
+				for _, f := range archive.Files {
+					if !strings.HasPrefix(f.Name, "out/") {
+						kept = append(kept, f)
+					}
+				}
+				archive.Files = append(kept, got...)
+				require.NoError(t, os.WriteFile(path, txtar.Format(archive), 0o644))
+				return
+			}
+			for _, want := range archive.Files {
+				if !strings.HasPrefix(want.Name, "out/") {
+					continue
+				}
+				found := false
+				for _, f := range got {
+					if f.Name == want.Name {
+						found = true
+						require.Equal(t, string(want.Data), string(f.Data), "%s (run with -update to accept)", f.Name)
+					}
+				}
+				require.True(t, found, "%s is not there any more (run with -update to accept)", want.Name)
+			}
+			require.Equal(t, len(got), countOut(archive), "something new came out (run with -update to accept)")
+		})
+	}
+}
+
+func countOut(a *txtar.Archive) (n int) {
+	for _, f := range a.Files {
+		if strings.HasPrefix(f.Name, "out/") {
+			n++
+		}
+	}
+	return n
+}
+
+func section(a *txtar.Archive, name string) string {
+	for _, f := range a.Files {
+		if f.Name == name {
+			return string(f.Data)
+		}
+	}
+	return ""
+}
+
+func runArchive(t *testing.T, a *txtar.Archive) []txtar.File {
+	t.Helper()
+	z, o := newZoo(false), options()
+	for _, line := range strings.Split(string(a.Comment), "\n") {
+		label, rest, _ := strings.Cut(strings.TrimSpace(line), ": ")
+		names := strings.Split(rest, ", ")
+		switch label {
+		case "preview":
+			z.recorder.Deployment.DryRun = true
+		case "fail":
+			z.fail = names
+		case "refuse":
+			z.refuse = names
+		case "skip":
+			z.skip = names
+		case "stop":
+			z.stop = rest
+		case "engine":
+			o.EngineVersion = rest
+		}
+	}
+	config := make(map[string]check.ConfigText)
+	for _, line := range strings.Split(strings.TrimSpace(section(a, "config")), "\n") {
+		text, secret := strings.CutPrefix(line, "secret ")
+		if key, v, ok := strings.Cut(text, "="); ok {
+			config[key] = check.ConfigText{Text: v, Secret: secret}
+		}
+	}
+	program, findings := load(t, section(a, "Main.yaml"), config)
+	var got []txtar.File
+	add := func(name, text string) {
+		if text != "" {
+			got = append(got, txtar.File{Name: "out/" + name, Data: []byte(text)})
+		}
+	}
+	for _, d := range findings {
+		if d.Severity == diag.Error {
+			t.Fatalf("the program does not check:\n%s", describe(findings))
+		}
+	}
+	result, findings := eval.Run(context.Background(), program, z.recorder, o)
+	add("requests", z.recorder.String())
+	add("outputs", outputsText(result.Outputs))
+	add("diagnostics", describe(findings))
+	if result.Failed+result.Skipped > 0 {
+		add("counts", fmt.Sprintf("%d failed, %d skipped\n", result.Failed, result.Skipped))
+	}
+	require.True(t, value.Equal(result.Outputs, z.recorder.Outputs(result.Stack)), "the outputs are registered, also after failures")
+	return got
+}
+
+// outputsText shows what is secret too, with the dependencies of each output.
+func outputsText(outputs value.Value) string {
+	var b strings.Builder
+	for i, key := range outputs.Keys() {
+		v := outputs.At(i)
+		text := v.Bare().String()
+		if v.IsSecret() {
+			text = "secret(" + text + ")"
+		}
+		fmt.Fprintf(&b, "%s: %s", key, text)
+		for _, u := range v.AllDeps() {
+			fmt.Fprintf(&b, " <- %s", u.Name())
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}

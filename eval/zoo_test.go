@@ -1,0 +1,182 @@
+package eval_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/yamlhost/yamlhost/check"
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/eval"
+	"github.com/yamlhost/yamlhost/parser"
+	"github.com/yamlhost/yamlhost/runtime/monitor"
+	"github.com/yamlhost/yamlhost/schema"
+	"github.com/yamlhost/yamlhost/value"
+	"github.com/yamlhost/yamlhost/value/urn"
+)
+
+// zoo answers like the provider of the same name whose schema is testdata/zoo.json.
+type zoo struct {
+	recorder *monitor.Recorder
+	fail     []string // names of resources whose registration fails, which the engine reports
+	refuse   []string // names of resources whose check fails at the property value
+	skip     []string // names of resources that the engine leaves out
+	stop     string   // name of the resource at which the deployment shuts down
+}
+
+func newZoo(preview bool) *zoo {
+	z := &zoo{}
+	z.recorder = &monitor.Recorder{
+		Deployment: monitor.Info{Project: "proj", Stack: "dev", Organization: "org", DryRun: preview},
+		Register:   z.register, Read: z.read, Function: z.function,
+	}
+	return z
+}
+
+func entries(pairs ...any) value.Value {
+	list := make([]value.Entry, 0, len(pairs)/2)
+	for i := 0; i < len(pairs); i += 2 {
+		list = append(list, value.Entry{Key: pairs[i].(string), Value: pairs[i+1].(value.Value)})
+	}
+	return value.MapOf(list...)
+}
+
+func (z *zoo) register(g monitor.RegisterRequest) (monitor.RegisterResponse, error) {
+	preview := z.recorder.Deployment.DryRun
+	response := monitor.RegisterResponse{Outputs: g.Inputs, Known: !preview}
+	if g.Custom {
+		response.ID = value.String("id-" + g.Name)
+		if preview {
+			response.ID = value.Unknown(value.KindString)
+		}
+	}
+	switch {
+	case g.Name == z.stop:
+		return response, fmt.Errorf("registering: %w", monitor.ErrShutdown)
+	case slices.Contains(z.fail, g.Name):
+		response.Result = monitor.Failed
+	case slices.Contains(z.skip, g.Name):
+		response.Result = monitor.Skipped
+	case slices.Contains(z.refuse, g.Name):
+		text, _ := value.Text(g.Inputs.Get("value"))
+		shown, _ := text.AsString()
+		return response, &monitor.FailuresError{Token: g.Type, Failures: []monitor.Failure{{Property: "value", Reason: "does not like " + shown}}}
+	}
+	if preview {
+		return response, nil
+	}
+	if !urn.IsProviderType(g.Type) {
+		response.Outputs = response.Outputs.With("computed", value.String("c-"+g.Name))
+	}
+	switch g.Type {
+	case "zoo:index:Echo":
+		response.Outputs = response.Outputs.
+			With("clist", value.List(value.String("x"), value.String("y"))).
+			With("cmap", entries("k", value.String("v"))).
+			With("num", value.Int(1048576))
+	case "zoo:index:Typed":
+		response.Outputs = response.Outputs.With("osec", value.String("hush"))
+	case "zoo:index:Pen":
+		door := urn.New("dev", "proj", "", "zoo:index:Echo", g.Name+"-door")
+		response.Outputs = entries("door", value.Resource(&value.ResourceRef{URN: door, ID: value.String("id-door")}))
+		response.PropertyDependencies = map[string][]urn.URN{"door": {door}}
+	}
+	return response, nil
+}
+
+func (z *zoo) read(g monitor.ReadRequest) (monitor.ReadResponse, error) {
+	response := monitor.ReadResponse{ID: g.ID, Known: g.ID.IsKnown()}
+	id, ok := g.ID.AsString()
+	switch {
+	case !ok:
+		response.Outputs = value.EmptyMap()
+	case g.Type == "pulumi:pulumi:StackReference":
+		if id == "org/none/dev" {
+			return response, fmt.Errorf("unknown stack %q", id)
+		}
+		response.Outputs = entries("name", g.ID, "outputs", entries("vpc", value.String("vpc-"+id), "key", value.String("hush").Secret()),
+			"secretOutputNames", value.List(value.String("key")))
+	default:
+		response.Outputs = g.State.With("computed", value.String("read-"+id))
+	}
+	return response, nil
+}
+
+func (z *zoo) function(g monitor.InvokeRequest) (monitor.InvokeResponse, error) {
+	switch g.Token {
+	case "zoo:index:echo":
+		text, err := value.Text(g.Args.Get("value").Bare())
+		if err != nil {
+			text = value.String("many")
+		}
+		return monitor.InvokeResponse{Result: entries("value", g.Args.Get("value").Bare(), "result", text, "list", value.List(text))}, nil
+	case "zoo:index:scalar":
+		return monitor.InvokeResponse{Result: entries("result", g.Args.Get("text").Bare())}, nil
+	case "zoo:index:secretFn":
+		return monitor.InvokeResponse{Result: entries("open", value.String("o"), "hidden", value.String("h").Secret())}, nil
+	case "zoo:index:fails":
+		why, _ := g.Args.Get("why").AsString()
+		return monitor.InvokeResponse{Failures: []monitor.Failure{{Property: "why", Reason: "refused: " + why}}}, nil
+	case "pulumi:pulumi:getResource":
+		text, _ := g.Args.Get("urn").AsString()
+		return monitor.InvokeResponse{Result: entries("urn", value.String(text), "id", value.String("id-door"),
+			"state", entries("computed", value.String("c-"+urn.URN(text).Name())))}, nil
+	}
+	return monitor.InvokeResponse{}, errors.New("no such function")
+}
+
+var errNoPackage = fmt.Errorf("%w", schema.ErrNotFound)
+
+// load checks a program against the schema of the zoo.
+func load(tb testing.TB, text string, config map[string]check.ConfigText) (*check.Program, diag.Diagnostics) {
+	tb.Helper()
+	file, findings := parser.Parse(diag.NewSource("Main.yaml", []byte(text)), parser.Options{})
+	program, more := check.Check(context.Background(), file, check.Options{
+		Project: "proj", Schemas: zooLoader(tb), Config: config, ConfigKnown: true,
+	})
+	return program, append(findings, more...)
+}
+
+func zooLoader(tb testing.TB) schema.Loader {
+	tb.Helper()
+	text, err := os.ReadFile("testdata/zoo.json")
+	require.NoError(tb, err)
+	return schema.NewLoader(func(_ context.Context, d schema.Descriptor) ([]byte, error) {
+		if d.Name != "zoo" && d.PackageName() != "zoo" {
+			return nil, errNoPackage
+		}
+		return text, nil
+	})
+}
+
+// options are those of all tests: one worker, so that the order is that of the program.
+func options() eval.Options {
+	return eval.Options{
+		Cwd: "/work/prog", RootDirectory: "/work", Workers: 1, EngineVersion: "3.260.0",
+		ReadFile: func(path string) ([]byte, error) {
+			if path == "/work/prog/motd.txt" {
+				return []byte("hello\n"), nil
+			}
+			return nil, &os.PathError{Op: "open", Path: path, Err: os.ErrNotExist}
+		},
+	}
+}
+
+// describe writes findings for golden files.
+func describe(findings diag.Diagnostics) string {
+	var b strings.Builder
+	for _, d := range findings {
+		start, end := d.Subject.StartPosition(), d.Subject.EndPosition()
+		fmt.Fprintf(&b, "%d:%d-%d:%d %s %s: %s\n", start.Line, start.Column, end.Line, end.Column, d.Severity, d.Code, d.Summary)
+		if d.Detail != "" {
+			fmt.Fprintf(&b, "  %s\n", d.Detail)
+		}
+	}
+	return b.String()
+}
