@@ -198,7 +198,7 @@ func (c *client) Close() error {
 	c.closing.Do(func() {
 		c.host.forget(c)
 		if c.process == nil || !c.process.gone() {
-			ctx, cancel := context.WithTimeout(context.Background(), graceLimit)
+			ctx, cancel := context.WithTimeout(context.Background(), c.host.options.EndLimit)
 			_ = c.Cancel(ctx)
 			cancel()
 		}

@@ -36,6 +36,12 @@ type Host struct {
 
 // NewHost makes a host. It starts nothing before the first Load. Close frees everything.
 func NewHost(o Options) *Host {
+	if o.StartLimit == 0 {
+		o.StartLimit = startLimit
+	}
+	if o.EndLimit == 0 {
+		o.EndLimit = graceLimit
+	}
 	h := &Host{options: o, loaded: map[*client]struct{}{}}
 	if o.Trace != nil {
 		h.trace = &tracer{out: o.Trace}
@@ -129,7 +135,7 @@ func (h *Host) connect(ctx context.Context, p provider.Package, engine string) (
 			c.abandon()
 		}
 	}()
-	starting, cancel := context.WithTimeout(ctx, startLimit)
+	starting, cancel := context.WithTimeout(ctx, h.options.StartLimit)
 	defer cancel()
 	port, attached := h.options.DebugProviders[p.Name]
 	request := &pulumirpc.ProviderHandshakeRequest{
@@ -156,7 +162,7 @@ func (h *Host) connect(ctx context.Context, p provider.Package, engine string) (
 		if err != nil {
 			return nil, fmt.Errorf("start plugin %s: %w", p.Name, err)
 		}
-		if c.process, err = start(p.Name, where.path, []string{engine}, env, dir); err != nil {
+		if c.process, err = h.options.start(p.Name, where.path, []string{engine}, env, dir); err != nil {
 			return nil, err
 		}
 		if port, err = c.process.port(starting); err != nil {
@@ -242,7 +248,7 @@ func (c *client) handshake(ctx context.Context, request *pulumirpc.ProviderHands
 			if c.process != nil {
 				words = c.process.lastWords()
 			}
-			return fmt.Errorf("plugin %s did not answer within %s after its start%s", c.name, startLimit, words)
+			return fmt.Errorf("plugin %s did not answer within %s after its start%s", c.name, c.host.options.StartLimit, words)
 		}
 		return c.fail(ctx, "handshake", err)
 	}

@@ -2,6 +2,7 @@ package plugin
 
 import (
 	"io"
+	"time"
 
 	"github.com/yamlhost/yamlhost/value/urn"
 )
@@ -64,6 +65,9 @@ type Options struct {
 	Log func(Message)
 	// Warn gets what a user should know but need not act on; nil to drop it.
 	Warn func(text string)
+	// StartLimit is how long a plugin may take to print its port and answer its first call; 0 is the usual 10 s (F2.7).
+	// EndLimit is how long it may take to answer Cancel, and then to end by itself; 0 is the usual 5 s (F2.13).
+	StartLimit, EndLimit time.Duration
 	// Trace gets a JSON line per call (PULUMI_DEBUG_GRPC, F2.39), with secrets blanked out; nil for none. The host
 	// writes whole lines, one at a time.
 	Trace io.Writer

@@ -17,9 +17,9 @@ import (
 )
 
 const (
-	// startLimit is how long a plugin may take to print its port and answer its first call (E3.3, F2.7).
+	// startLimit is, unless Options say otherwise, how long a plugin may take to print its port and answer its first call (E3.3, F2.7).
 	startLimit = 10 * time.Second
-	// graceLimit is how long a plugin may take to end by itself once asked to (F2.13).
+	// graceLimit is, unless Options say otherwise, how long a plugin may take to end by itself once asked to (F2.13).
 	graceLimit = 5 * time.Second
 	// drainLimit is how long to wait for the last words of a process that is gone: something it started may hold its
 	// output open for ever.
@@ -41,6 +41,8 @@ type process struct {
 	ended   chan struct{} // closed once the process is gone and its last words are in
 	exit    string        // set before ended is closed
 	stop    sync.Once
+	limit   time.Duration // to start, for messages
+	grace   time.Duration // to end by itself
 }
 
 type firstLine struct {
@@ -49,8 +51,11 @@ type firstLine struct {
 }
 
 // start runs an executable. The caller stops the process.
-func start(name, path string, args, env []string, dir string) (*process, error) {
-	p := &process{name: name, output: &tail{limit: outputLimit}, first: make(chan firstLine, 1), ended: make(chan struct{})}
+func (o *Options) start(name, path string, args, env []string, dir string) (*process, error) {
+	p := &process{
+		name: name, output: &tail{limit: outputLimit}, first: make(chan firstLine, 1), ended: make(chan struct{}),
+		limit: o.StartLimit, grace: o.EndLimit,
+	}
 	command := exec.Command(path, args...)
 	command.Env, command.Dir = env, dir
 	ownGroup(command)
@@ -171,7 +176,7 @@ func (p *process) port(ctx context.Context) (int, error) {
 		}
 	case <-ctx.Done():
 		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-			return 0, fmt.Errorf("plugin %s did not print its port within %s%s", p.name, startLimit, p.lastWords())
+			return 0, fmt.Errorf("plugin %s did not print its port within %s%s", p.name, p.limit, p.lastWords())
 		}
 		return 0, fmt.Errorf("start plugin %s: %w", p.name, ctx.Err())
 	}
@@ -212,7 +217,7 @@ func shorten(text string) string {
 }
 
 // close ends the process: it is asked to, given time, and killed if it takes more. It returns once the process is gone.
-func (p *process) close() { p.end(graceLimit) }
+func (p *process) close() { p.end(p.grace) }
 
 // kill ends the process at once.
 func (p *process) kill() { p.end(0) }

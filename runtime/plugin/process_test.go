@@ -1,0 +1,288 @@
+package plugin_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/yamlhost/yamlhost/runtime/plugin"
+	"github.com/yamlhost/yamlhost/runtime/provider"
+	"github.com/yamlhost/yamlhost/value"
+	"github.com/yamlhost/yamlhost/value/urn"
+)
+
+const resource = urn.URN("urn:pulumi:dev::proj::misfit:index:Res::name")
+
+// pluginDir is a directory with this test binary under a plugin's name.
+func pluginDir(t testing.TB, names ...string) string {
+	t.Helper()
+	self, err := os.Executable()
+	require.NoError(t, err)
+	dir := t.TempDir()
+	for _, name := range names {
+		require.NoError(t, os.Symlink(self, filepath.Join(dir, "pulumi-resource-"+name)))
+	}
+	return dir
+}
+
+func childHost(t testing.TB, mode string, change func(*plugin.Options)) *plugin.Host {
+	t.Helper()
+	options := plugin.Options{
+		Env: []string{childMode + "=" + mode}, Path: []string{pluginDir(t, "misfit")}, ProgramDir: t.TempDir(),
+	}
+	if change != nil {
+		change(&options)
+	}
+	host := plugin.NewHost(options)
+	t.Cleanup(func() { require.NoError(t, host.Close()) })
+	return host
+}
+
+func loadChild(t testing.TB, mode string, change func(*plugin.Options)) provider.Configured {
+	t.Helper()
+	p, err := childHost(t, mode, change).Load(context.Background(), provider.Package{Name: "misfit"})
+	require.NoError(t, err)
+	configured, err := p.Configure(context.Background(), provider.ConfigureRequest{Inputs: value.EmptyMap()})
+	require.NoError(t, err)
+	return configured
+}
+
+func create(ctx context.Context, c provider.Configured, do string) (provider.CreateResponse, error) {
+	return c.Create(ctx, provider.CreateRequest{Subject: provider.SubjectOf(resource), Inputs: value.EmptyMap().With("do", value.String(do))})
+}
+
+func TestStart(t *testing.T) { // F2.5, F2.7, D10
+	t.Parallel()
+	short := func(o *plugin.Options) { o.StartLimit, o.EndLimit = 300*time.Millisecond, 100*time.Millisecond }
+	for _, c := range []struct {
+		mode   string
+		change func(*plugin.Options)
+		crash  bool
+		fails  string
+	}{
+		{mode: "serve"},
+		{mode: "escapes"},
+		{mode: "nonsense", fails: `plugin misfit printed "Welcome to my program!" where its port was expected; is it a Pulumi plugin?`},
+		{mode: "endless line", fails: `plugin misfit printed "` + strings.Repeat("x", 80) + `…" where its port was expected`},
+		{mode: "exit", crash: true, fails: "plugin misfit stopped unexpectedly (exit status 7); its last output:\n    cannot find my configuration"},
+		{mode: "quiet exit", crash: true, fails: "plugin misfit stopped unexpectedly (exit status 0)"},
+		{mode: "exit after port", crash: true, fails: "plugin misfit stopped unexpectedly (exit status 4)"},
+		{mode: "silent", change: short, fails: "plugin misfit did not print its port within 300ms"},
+		{mode: "closed", fails: "plugin misfit closed its output without printing its port"},
+		{mode: "deaf", change: short, fails: "plugin misfit did not answer within 300ms after its start"},
+	} {
+		t.Run(c.mode, func(t *testing.T) {
+			t.Parallel()
+			p, err := childHost(t, c.mode, c.change).Load(t.Context(), provider.Package{Name: "misfit"})
+			if c.fails == "" {
+				require.NoError(t, err)
+				info, err := p.Info(t.Context())
+				require.NoError(t, err)
+				require.Equal(t, "misfit", info.Name)
+				return
+			}
+			require.ErrorContains(t, err, c.fails)
+			var crash *provider.CrashError
+			require.Equal(t, c.crash, errors.As(err, &crash))
+		})
+	}
+}
+
+func TestStartCancelled(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := childHost(t, "silent", nil).Load(ctx, provider.Package{Name: "misfit"})
+	require.ErrorIs(t, err, context.Canceled)
+}
+
+func TestCrash(t *testing.T) { // D10, E3.56
+	t.Parallel()
+	for _, c := range []struct{ do, exit, output string }{
+		{"crash", "exit status 3", "panic: out of cheese"}, {"kill", "signal: killed", "serving"},
+	} {
+		t.Run(c.do, func(t *testing.T) {
+			t.Parallel()
+			configured := loadChild(t, "serve", nil)
+			_, err := create(t.Context(), configured, c.do)
+			var crash *provider.CrashError
+			require.ErrorAs(t, err, &crash)
+			require.Equal(t, "misfit", crash.Plugin)
+			require.Equal(t, c.exit, crash.Exit)
+			require.Contains(t, crash.Output, c.output)
+			require.ErrorContains(t, err, "create: plugin misfit stopped unexpectedly ("+c.exit+"); its last output:")
+			var outcome *provider.Error
+			require.ErrorAs(t, err, &outcome)
+			require.Equal(t, provider.Unclear, outcome.Outcome)
+
+			_, err = create(t.Context(), configured, "") // and each call after it
+			require.ErrorAs(t, err, &crash)
+		})
+	}
+}
+
+func TestHang(t *testing.T) {
+	t.Parallel()
+	configured := loadChild(t, "serve", nil)
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	_, err := create(ctx, configured, "hang")
+	require.ErrorIs(t, err, context.DeadlineExceeded)
+	require.ErrorContains(t, err, "create: gave up waiting for plugin misfit")
+	_, err = create(t.Context(), configured, "print") // chatter on stdout does no harm, and it is alive
+	require.NoError(t, err)
+}
+
+func TestPartialFailure(t *testing.T) { // E3.50
+	t.Parallel()
+	configured := loadChild(t, "serve", nil)
+	inputs := value.Map(map[string]value.Value{"do": value.String("partial"), "s": value.String("x").Secret()})
+	_, err := configured.Create(t.Context(), provider.CreateRequest{Subject: provider.SubjectOf(resource), Inputs: inputs})
+	var got *provider.Error
+	require.ErrorAs(t, err, &got)
+	got.Cause = nil
+	require.Equal(t, &provider.Error{
+		Outcome: provider.Partial, ID: "half", Outputs: inputs.With("out", value.Int(1)), Inputs: inputs,
+		Reasons: []string{"not ready", "not healthy"}, RefreshBeforeUpdate: true,
+	}, got)
+	require.EqualError(t, err, "2 error(s) occurred:\n    * not ready\n    * not healthy")
+}
+
+func TestLog(t *testing.T) { // F2.11
+	t.Parallel()
+	var mu sync.Mutex
+	var got []plugin.Message
+	configured := loadChild(t, "serve", func(o *plugin.Options) {
+		o.Log = func(m plugin.Message) {
+			mu.Lock()
+			defer mu.Unlock()
+			got = append(got, m)
+		}
+	})
+	_, err := create(t.Context(), configured, "log")
+	require.NoError(t, err)
+	mu.Lock()
+	defer mu.Unlock()
+	require.Equal(t, []plugin.Message{{URN: resource, Severity: plugin.Warning, Text: "careful", StreamID: 4, Ephemeral: true}}, got)
+}
+
+func TestEnvironment(t *testing.T) { // E3.1, E3.2, F2.1–F2.3
+	t.Parallel()
+	dir := t.TempDir()
+	host := childHost(t, "serve", func(o *plugin.Options) {
+		o.ProgramDir, o.Project = dir, "proj"
+		o.RuntimeOptions = map[string]string{"compiler": "make"}
+		o.Env = append(o.Env, "NEW_TOKEN=t", "OLD_TOKEN=o")
+	})
+	p, err := host.Load(t.Context(), provider.Package{
+		Name: "misfit", Config: map[string]string{"region": "<eu>"}, EnvVarMappings: map[string]string{"NEW_TOKEN": "OLD_TOKEN", "ABSENT": "OTHER"},
+	})
+	require.NoError(t, err)
+	configured, err := p.Configure(t.Context(), provider.ConfigureRequest{Inputs: value.EmptyMap()})
+	require.NoError(t, err)
+	got, err := configured.Invoke(t.Context(), provider.InvokeRequest{Token: "env", Args: value.EmptyMap()})
+	require.NoError(t, err)
+	address, err := host.EngineAddress()
+	require.NoError(t, err)
+	realDir, err := filepath.EvalSymlinks(dir)
+	require.NoError(t, err)
+	for name, want := range map[string]string{
+		"PULUMI_PROJECT": "proj", "PULUMI_CONFIG": `{"region":"\u003ceu\u003e"}`, "PULUMI_RUNTIME_COMPILER": "make",
+		"NEW_TOKEN": "t", "OLD_TOKEN": "t", "cwd": realDir, "args": address,
+	} {
+		require.Equal(t, value.String(want), got.Result.Get(name), name)
+	}
+	require.False(t, got.Result.Has("OTHER"))
+}
+
+func TestCloseEndsStubborn(t *testing.T) { // F2.13
+	t.Parallel()
+	host := childHost(t, "stubborn", func(o *plugin.Options) { o.EndLimit = 50 * time.Millisecond })
+	p, err := host.Load(t.Context(), provider.Package{Name: "misfit"})
+	require.NoError(t, err)
+	configured, err := p.Configure(t.Context(), provider.ConfigureRequest{Inputs: value.EmptyMap()})
+	require.NoError(t, err)
+	got, err := configured.Invoke(t.Context(), provider.InvokeRequest{Token: "pid"})
+	require.NoError(t, err)
+	pid, _ := got.Result.Get("pid").AsInt()
+	require.True(t, running(pid))
+	require.NoError(t, p.Close())
+	require.NoError(t, p.Close())
+	require.False(t, running(pid), "the process is gone once Close returns")
+	require.NoError(t, host.Close())
+	_, err = host.Load(t.Context(), provider.Package{Name: "misfit"})
+	require.ErrorContains(t, err, "the host is closed")
+}
+
+// running reports whether a process exists and is no zombie.
+func running(pid int) bool {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return false
+	}
+	_, state, _ := strings.Cut(string(text), ") ")
+	return !strings.HasPrefix(state, "Z")
+}
+
+func TestPluginDiesWithUs(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux can tie a process to its parent")
+	}
+	self, err := os.Executable()
+	require.NoError(t, err)
+	parent := exec.Command(self)
+	parent.Env = []string{childMode + "=parent", "PLUGIN_DIR=" + pluginDir(t, "misfit")}
+	stdin, err := parent.StdinPipe()
+	require.NoError(t, err)
+	defer func() { _ = stdin.Close() }()
+	stdout, err := parent.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, parent.Start())
+	line, err := bufio.NewReader(stdout).ReadString('\n')
+	require.NoError(t, err)
+	pid, err := strconv.Atoi(strings.TrimSpace(line))
+	require.NoError(t, err, line)
+	require.True(t, running(pid))
+	require.NoError(t, parent.Process.Kill())
+	_ = parent.Wait()
+	require.Eventually(t, func() bool { return !running(pid) }, 5*time.Second, 10*time.Millisecond)
+}
+
+func TestNothingIsLeftBehind(t *testing.T) { // serial: it counts goroutines
+	before := runtime.NumGoroutine()
+	host := plugin.NewHost(plugin.Options{Env: []string{childMode + "=serve"}, Path: []string{pluginDir(t, "misfit")}})
+	var pids []int
+	for range 3 {
+		p, err := host.Load(t.Context(), provider.Package{Name: "misfit"})
+		require.NoError(t, err)
+		configured, err := p.Configure(t.Context(), provider.ConfigureRequest{Inputs: value.EmptyMap()})
+		require.NoError(t, err)
+		got, err := configured.Invoke(t.Context(), provider.InvokeRequest{Token: "pid"})
+		require.NoError(t, err)
+		pid, _ := got.Result.Get("pid").AsInt()
+		pids = append(pids, pid)
+	}
+	_, err := host.Load(t.Context(), provider.Package{Name: "absent"})
+	var missing *provider.MissingError
+	require.ErrorAs(t, err, &missing)
+	require.NoError(t, host.Close())
+	require.NoError(t, host.Close())
+	for _, pid := range pids {
+		require.False(t, running(pid))
+	}
+	require.Eventually(t, func() bool { return runtime.NumGoroutine() <= before+1 }, 5*time.Second, 5*time.Millisecond,
+		"goroutines before: %d", before) // Eventually has one of its own
+}
