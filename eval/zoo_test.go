@@ -15,6 +15,7 @@ import (
 	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/eval"
 	"github.com/yamlhost/yamlhost/parser"
+	"github.com/yamlhost/yamlhost/parser/ast"
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 	"github.com/yamlhost/yamlhost/schema"
 	"github.com/yamlhost/yamlhost/value"
@@ -136,11 +137,15 @@ var errNoPackage = fmt.Errorf("%w", schema.ErrNotFound)
 // load checks a program against the schema of the zoo.
 func load(tb testing.TB, text string, config map[string]check.ConfigText) (*check.Program, diag.Diagnostics) {
 	tb.Helper()
-	file, findings := parser.Parse(diag.NewSource("Main.yaml", []byte(text)), parser.Options{})
+	file, findings := parse(text)
 	program, more := check.Check(context.Background(), file, check.Options{
 		Project: "proj", Schemas: zooLoader(tb), Config: config, ConfigKnown: true,
 	})
 	return program, append(findings, more...)
+}
+
+func parse(text string) (*ast.File, diag.Diagnostics) {
+	return parser.Parse(diag.NewSource("Main.yaml", []byte(text)), parser.Options{})
 }
 
 func zooLoader(tb testing.TB) schema.Loader {

@@ -1,0 +1,161 @@
+package eval_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/yamlhost/yamlhost/eval"
+	"github.com/yamlhost/yamlhost/value"
+)
+
+// model is what a value has to carry: the marks of exactly the leaves that were used for it.
+type model struct {
+	secret, unknown bool
+	deps            []string // names of resources
+	items           []model  // of a list, or the values of a map
+	isMap, isList   bool
+}
+
+func (m model) all() (secret, unknown bool, deps []string) {
+	secret, unknown, deps = m.secret, m.unknown, m.deps
+	for _, item := range m.items {
+		s, u, d := item.all()
+		secret, unknown, deps = secret || s, unknown || u, append(slices.Clone(deps), d...)
+	}
+	return secret, unknown, deps
+}
+
+// flat is a scalar made of everything in m.
+func (m model) flat() model {
+	secret, unknown, deps := m.all()
+	return model{secret: secret, unknown: unknown, deps: deps}
+}
+
+// inside is a part of m that is taken out: it gets what m itself carries.
+func (m model) inside(i int) model {
+	part := m.items[i]
+	part.secret = part.secret || m.secret
+	part.deps = append(slices.Clone(part.deps), m.deps...)
+	return part
+}
+
+// compare reports where v does not carry what m says.
+func (m model) compare(v value.Value, at string) string {
+	var deps []string
+	for _, u := range v.Deps() {
+		deps = append(deps, u.Name())
+	}
+	want := slices.Clone(m.deps)
+	slices.Sort(want)
+	want = slices.Compact(want)
+	switch {
+	case v.IsSecret() != m.secret:
+		return fmt.Sprintf("%s: secret %t, want %t", at, v.IsSecret(), m.secret)
+	case v.IsKnown() == m.unknown:
+		return fmt.Sprintf("%s: known %t", at, v.IsKnown())
+	case !slices.Equal(deps, want):
+		return fmt.Sprintf("%s: depends on %v, want %v", at, deps, want)
+	case m.unknown:
+		return ""
+	case v.Len() != len(m.items):
+		return fmt.Sprintf("%s: %d parts, want %d", at, v.Len(), len(m.items))
+	}
+	for i, item := range m.items {
+		if fault := item.compare(v.At(i), fmt.Sprintf("%s[%d]", at, i)); fault != "" {
+			return fault
+		}
+	}
+	return ""
+}
+
+// TestMarksAreThoseOfTheLeaves builds variables on variables at random, in a preview, and compares what reaches a
+// resource with a model (L5.36, L5.37, L6.5, L9.16, L9.31, L9.44).
+func TestMarksAreThoseOfTheLeaves(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(rt *rapid.T) {
+		var b strings.Builder
+		b.WriteString("resources:\n  a: {type: zoo:Echo, properties: {value: known}}\n  b: {type: zoo:Echo, properties: {value: known}}\n")
+		b.WriteString("  probe: {type: zoo:Echo, properties: {value: \"${last}\"}}\n")
+		b.WriteString("variables:\n  flag: true\n")
+		names, models := []string{}, []model{}
+		define := func(text string, m model) {
+			name := fmt.Sprintf("v%d", len(names))
+			fmt.Fprintf(&b, "  %s: %s\n", name, text)
+			names, models = append(names, name), append(models, m)
+		}
+		define(`plain`, model{})
+		define(`{fn::secret: hush}`, model{secret: true})
+		define(`"${a.value}"`, model{deps: []string{"a"}})
+		define(`"${b.computed}"`, model{unknown: true, deps: []string{"b"}})
+		for range rapid.IntRange(1, 12).Draw(rt, "steps") {
+			pick := func(label string) int { return rapid.IntRange(0, len(names)-1).Draw(rt, label) }
+			i, j := pick("i"), pick("j")
+			x, y := models[i], models[j]
+			ref := func(i int) string { return `"${` + names[i] + `}"` }
+			switch rapid.IntRange(0, 9).Draw(rt, "step") {
+			case 0:
+				define("["+ref(i)+", "+ref(j)+", 1]", model{isList: true, items: []model{x, y, {}}})
+			case 1:
+				define("{k: "+ref(i)+", l: "+ref(j)+"}", model{isMap: true, items: []model{x, y}})
+			case 2:
+				switch {
+				case x.unknown:
+				case x.isMap:
+					define(`"${`+names[i]+`.l}"`, x.inside(1))
+				case x.isList:
+					define(`"${`+names[i]+`[1]}"`, x.inside(1))
+				}
+			case 3:
+				if !x.isMap && !x.isList && !y.isMap && !y.isList {
+					define(`"${`+names[i]+`}-${`+names[j]+`}"`, model{items: nil, secret: x.secret || y.secret,
+						unknown: x.unknown || y.unknown, deps: append(slices.Clone(x.deps), y.deps...)})
+				}
+			case 4:
+				define("{fn::toJSON: ["+ref(i)+", "+ref(j)+"]}", model{items: []model{x, y}}.flat())
+			case 5:
+				m := x
+				m.secret = true
+				define("{fn::secret: "+ref(i)+"}", m)
+			case 6:
+				define(`'${flag ? `+names[i]+` : `+names[j]+`}'`, x)
+			case 7:
+				if x.isList && !x.unknown {
+					m := model{isList: true, secret: x.secret, deps: x.deps}
+					for k := range x.items {
+						m.items = append(m.items, model{isList: true, items: []model{x.inside(k)}})
+					}
+					define(`'${[for x in `+names[i]+` : [x]]}'`, m)
+				}
+			case 8:
+				define(`'${`+names[i]+` == `+names[j]+`}'`, model{items: []model{x, y}}.flat())
+			case 9:
+				// What only moves parts keeps unknown leaves and their dependencies in place, and is secret as a whole.
+				secret, _, _ := model{items: []model{x, y}}.all()
+				define("{fn::concat: [["+ref(i)+"], ["+ref(j)+"]]}", model{isList: true, secret: secret, items: []model{x, y}})
+			}
+		}
+		fmt.Fprintf(&b, "  last: \"${%s}\"\n", names[len(names)-1])
+		program, findings := load(t, b.String(), nil)
+		if findings.HasErrors() {
+			rt.Fatalf("%s\n%s", b.String(), describe(findings))
+		}
+		z := newZoo(true)
+		_, findings = eval.Run(context.Background(), program, z.recorder, options())
+		if len(findings) > 0 {
+			rt.Fatalf("%s\n%s", b.String(), describe(findings))
+		}
+		probe, ok := z.recorder.Registered("probe")
+		if !ok {
+			rt.Fatal("not registered")
+		}
+		v, _ := probe.Inputs.Lookup("value")
+		if fault := models[len(models)-1].compare(v, names[len(names)-1]); fault != "" {
+			rt.Fatalf("%s\n%s\n%v", fault, b.String(), v)
+		}
+	})
+}

@@ -1,0 +1,278 @@
+package eval_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/yamlhost/yamlhost/check"
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/eval"
+	"github.com/yamlhost/yamlhost/parser/ast"
+	"github.com/yamlhost/yamlhost/runtime/monitor"
+	"github.com/yamlhost/yamlhost/value"
+)
+
+// mustLoad is load for programs without errors.
+func mustLoad(tb testing.TB, text string, config map[string]check.ConfigText) *check.Program {
+	tb.Helper()
+	program, findings := load(tb, text, config)
+	require.False(tb, findings.HasErrors(), describe(findings))
+	return program
+}
+
+// TestParallelRegistrations is L9.10: three independent registrations are in flight at once, or this test does not end.
+func TestParallelRegistrations(t *testing.T) {
+	t.Parallel()
+	program := mustLoad(t, `
+resources:
+  a: {type: zoo:Echo}
+  b: {type: zoo:Echo}
+  c: {type: zoo:Echo}
+  d: {type: zoo:Echo, properties: {value: ["${a}", "${b}", "${c}"]}}
+`, nil)
+	z := newZoo(false)
+	var together sync.WaitGroup
+	together.Add(3)
+	inner := z.recorder.Register
+	z.recorder.Register = func(g monitor.RegisterRequest) (monitor.RegisterResponse, error) {
+		if g.Name != "d" {
+			together.Done()
+			together.Wait()
+		}
+		return inner(g)
+	}
+	o := options()
+	o.Workers = 3
+	result, findings := eval.Run(context.Background(), program, z.recorder, o)
+	require.Empty(t, findings)
+	require.Zero(t, result.Failed+result.Skipped)
+	d, ok := z.recorder.Registered("d")
+	require.True(t, ok)
+	require.Len(t, d.Dependencies, 3)
+}
+
+// TestScheduleDoesNotMatter is L9.11: whatever the number of workers, every request, output and finding is the same.
+func TestScheduleDoesNotMatter(t *testing.T) {
+	t.Parallel()
+	text := generate(120)
+	program := mustLoad(t, text, nil)
+	run := func(workers int) (map[string]monitor.RegisterRequest, eval.Result, diag.Diagnostics) {
+		z := newZoo(false)
+		z.fail = []string{"r7", "r50"}
+		o := options()
+		o.Workers = workers
+		result, findings := eval.Run(context.Background(), program, z.recorder, o)
+		requests := make(map[string]monitor.RegisterRequest)
+		for _, r := range z.recorder.Requests() {
+			if g, ok := r.(monitor.RegisterRequest); ok {
+				requests[g.Name] = g
+			}
+		}
+		return requests, result, findings
+	}
+	wantRequests, wantResult, wantFindings := run(1)
+	require.NotZero(t, wantResult.Skipped)
+	for _, workers := range []int{2, 5, 64} {
+		requests, result, findings := run(workers)
+		require.Equal(t, describe(wantFindings), describe(findings))
+		require.Equal(t, wantResult.Failed, result.Failed)
+		require.Equal(t, wantResult.Skipped, result.Skipped)
+		require.True(t, value.Equal(wantResult.Outputs, result.Outputs))
+		require.Equal(t, len(wantRequests), len(requests))
+		for name, want := range wantRequests {
+			require.True(t, value.Equal(want.Inputs, requests[name].Inputs), name)
+			require.Equal(t, want.Dependencies, requests[name].Dependencies, name)
+			require.Equal(t, want.PropertyDependencies, requests[name].PropertyDependencies, name)
+		}
+	}
+}
+
+// TestOneWorkerKeepsTheOrder is L9.3: with one worker requests come in the order of the program's nodes.
+func TestOneWorkerKeepsTheOrder(t *testing.T) {
+	t.Parallel()
+	program := mustLoad(t, generate(40), nil)
+	z := newZoo(false)
+	_, _ = eval.Run(context.Background(), program, z.recorder, options())
+	var want, got []string
+	for _, n := range program.Nodes {
+		if n.Kind == check.ResourceNode {
+			want = append(want, n.Name)
+		}
+	}
+	for _, r := range z.recorder.Requests()[1:] {
+		if g, ok := r.(monitor.RegisterRequest); ok {
+			got = append(got, g.Name)
+		}
+	}
+	require.Equal(t, want, got)
+}
+
+func TestCancelledContext(t *testing.T) {
+	t.Parallel()
+	program := mustLoad(t, generate(20), nil)
+	z := newZoo(false)
+	ctx, cancel := context.WithCancel(context.Background())
+	inner := z.recorder.Register
+	z.recorder.Register = func(g monitor.RegisterRequest) (monitor.RegisterResponse, error) {
+		cancel()
+		return inner(g)
+	}
+	result, findings := eval.Run(ctx, program, z.recorder, options())
+	require.Empty(t, findings, "who cancelled knows why")
+	require.Len(t, z.recorder.Requests(), 2, "nothing new is asked for")
+	require.NotZero(t, result.Skipped)
+}
+
+func TestStackCannotBeRegistered(t *testing.T) {
+	t.Parallel()
+	program := mustLoad(t, "outputs: {a: 1}", nil)
+	result, findings := eval.Run(context.Background(), program, brokenMonitor{newZoo(false).recorder}, options())
+	require.Equal(t, 1, result.Failed)
+	require.Equal(t, "0:0-0:0 error Y305: cannot register the stack: no connection\n", describe(findings))
+}
+
+type brokenMonitor struct{ *monitor.Recorder }
+
+func (brokenMonitor) RegisterResource(context.Context, monitor.RegisterRequest) (monitor.RegisterResponse, error) {
+	return monitor.RegisterResponse{}, fmt.Errorf("no connection")
+}
+
+// TestPositions is D11.
+func TestPositions(t *testing.T) {
+	t.Parallel()
+	program := mustLoad(t, "resources:\n  a: {type: zoo:Echo}\n", nil)
+	z := newZoo(false)
+	_, _ = eval.Run(context.Background(), program, z.recorder, options())
+	a, _ := z.recorder.Registered("a")
+	require.Equal(t, &monitor.Position{Path: "/work/prog/Main.yaml", Line: 2, Column: 3}, a.SourcePosition)
+
+	o := options()
+	o.SourcePath = func(name string) string { return "/elsewhere/" + name }
+	z = newZoo(false)
+	_, _ = eval.Run(context.Background(), program, z.recorder, o)
+	a, _ = z.recorder.Registered("a")
+	require.Equal(t, "/elsewhere/Main.yaml", a.SourcePosition.Path)
+}
+
+// TestSkippedByTarget is E2.37: outputs of a resource that a targeted update leaves out are unknown, not null.
+func TestSkippedByTarget(t *testing.T) {
+	t.Parallel()
+	program := mustLoad(t, `
+resources:
+  a: {type: zoo:Echo}
+outputs:
+  o: ${a.computed}
+`, nil)
+	z := newZoo(false)
+	z.recorder.Register = func(monitor.RegisterRequest) (monitor.RegisterResponse, error) {
+		return monitor.RegisterResponse{ID: value.Unknown(value.KindString), Outputs: value.EmptyMap()}, nil
+	}
+	result, findings := eval.Run(context.Background(), program, z.recorder, options())
+	require.Empty(t, findings)
+	require.False(t, result.Outputs.Get("o").IsKnown())
+}
+
+// TestNoSchema runs a program of a package whose schema is not at hand.
+func TestNoSchema(t *testing.T) {
+	t.Parallel()
+	file := mustParse(t, `
+resources:
+  a: {type: "other:index:Thing", properties: {x: 1}}
+  b: {type: "other:index:Thing", properties: {x: "${a.y}"}}
+outputs: {o: "${b.x}"}
+`)
+	program, findings := check.Check(context.Background(), file, check.Options{Project: "proj"})
+	require.False(t, findings.HasErrors(), describe(findings))
+	z := newZoo(true)
+	result, findings := eval.Run(context.Background(), program, z.recorder, options())
+	require.Empty(t, findings)
+	b, ok := z.recorder.Registered("b")
+	require.True(t, ok)
+	require.True(t, b.Custom)
+	require.False(t, b.Inputs.Get("x").IsKnown())
+	require.False(t, result.Outputs.Get("o").IsKnown())
+}
+
+// generate makes a program of resources that refer to three others each.
+func generate(n int) string {
+	var b strings.Builder
+	b.WriteString("resources:\n")
+	for i := range n {
+		fmt.Fprintf(&b, "  r%d:\n    type: zoo:Echo\n    properties:\n", i)
+		if i < 3 {
+			fmt.Fprintf(&b, "      value: {a: %d, b: [x, y], c: {d: true}}\n", i)
+			continue
+		}
+		fmt.Fprintf(&b, "      value: {a: \"${r%d.computed}\", b: [x, \"${r%d.num}\"], c: {d: true}}\n      s: \"n-${r%d.id}\"\n", i/2, i-1-i%7/3, i/3)
+	}
+	fmt.Fprintf(&b, "outputs:\n  last: ${r%d.computed}\n  bad: ${r%d.value.c.d.e}\n  seven: ${r7.id}\n", n-1, n-2)
+	return b.String()
+}
+
+func mustParse(tb testing.TB, text string) *ast.File {
+	tb.Helper()
+	file, findings := parse(text)
+	require.False(tb, findings.HasErrors(), describe(findings))
+	return file
+}
+
+// BenchmarkRun evaluates 10,000 resources with 30,000 references against a recorder.
+func BenchmarkRun(b *testing.B) {
+	program := mustLoad(b, generate(10_000), nil)
+	for _, workers := range []int{1, 16} {
+		b.Run(fmt.Sprintf("workers=%d", workers), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				z := newZoo(false)
+				o := options()
+				o.Workers = workers
+				result, _ := eval.Run(context.Background(), program, z.recorder, o)
+				if result.Skipped > 0 {
+					b.Fatal("something was skipped")
+				}
+			}
+		})
+	}
+}
+
+// FuzzRun looks for programs that make the evaluator panic or hang.
+func FuzzRun(f *testing.F) {
+	files, err := filepath.Glob("testdata/*.txtar")
+	require.NoError(f, err)
+	for _, path := range files {
+		text, err := os.ReadFile(path)
+		require.NoError(f, err)
+		_, program, _ := strings.Cut(string(text), "-- Main.yaml --\n")
+		program, _, _ = strings.Cut(program, "\n-- ")
+		f.Add(program, true)
+		f.Add(program, false)
+	}
+	loader := zooLoader(f)
+	f.Fuzz(func(t *testing.T, text string, preview bool) {
+		file, findings := parse(text)
+		if findings.HasErrors() {
+			return
+		}
+		program, findings := check.Check(context.Background(), file, check.Options{Project: "proj", Schemas: loader})
+		if findings.HasErrors() {
+			return
+		}
+		z := newZoo(preview)
+		o := options()
+		o.Workers = 4
+		result, findings := eval.Run(context.Background(), program, z.recorder, o)
+		require.True(t, value.Equal(result.Outputs, z.recorder.Outputs(result.Stack)))
+		for _, d := range findings {
+			require.NotContains(t, d.Summary, "nil")
+			require.NotContains(t, d.Summary, "%!")
+			require.NotEmpty(t, d.Code)
+		}
+	})
+}
