@@ -104,7 +104,8 @@ func (c *checker) member(t schema.Type, s step) schema.Type {
 		if s.isIndex {
 			return t.Item
 		}
-		c.errorf(diag.NotIndexable, s.at, "Write an index, as in ${"+s.owner+"[0]}.", "%s is a list, which has no member %q", s.owner, s.name)
+		c.errorf(diag.NotIndexable, s.at, "Write an index, as in ${"+s.owner+"[0]}.",
+			"%s is a list, which has no member %q", s.owner, s.name)
 		return schema.Invalid
 	case *schema.Map:
 		if !s.isIndex {

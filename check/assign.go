@@ -169,7 +169,8 @@ func (a *assigner) assignPrimitive(to schema.Primitive, from schema.Type) *misma
 	fits := false
 	switch to {
 	case schema.String:
-		fits = p == schema.String || !a.strict && (p == schema.Number || p == schema.Integer || p == schema.Bool || p == schema.AnyResource)
+		fits = p == schema.String ||
+			!a.strict && (p == schema.Number || p == schema.Integer || p == schema.Bool || p == schema.AnyResource)
 	case schema.Number, schema.Integer:
 		fits = p == schema.Number || p == schema.Integer || !a.strict && p == schema.String
 	case schema.Bool:

@@ -142,7 +142,8 @@ func (c *checker) bindFields(e *ast.Call, f *builtins.Func, m *ast.Map) ([]ast.E
 		}
 		if !found {
 			ok = false
-			c.errorf(diag.UnknownKey, key.Range(), didYouMean(diag.Suggest(key.Value, names)), "fn::%s takes no %q", f.Name, key.Value)
+			c.errorf(diag.UnknownKey, key.Range(), didYouMean(diag.Suggest(key.Value, names)), "fn::%s takes no %q",
+				f.Name, key.Value)
 		}
 	}
 	for i := range f.Params {

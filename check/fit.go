@@ -248,7 +248,8 @@ func (c *checker) fitScalar(e ast.Expr, v any, to schema.Type, at *place) bool {
 		c.errorf(diag.NeedsResource, at.at(e), c.resourceWanted(e), "%s: expected %s, got %s", at, schema.TypeName(to), from)
 		return false
 	case *schema.Array:
-		c.errorf(diag.NotAssignable, at.at(e), "Write a list with one item.", "%s: expected %s, got %s", at, schema.TypeName(to), from)
+		c.errorf(diag.NotAssignable, at.at(e), "Write a list with one item.", "%s: expected %s, got %s", at,
+			schema.TypeName(to), from)
 		return false
 	}
 	c.errorf(diag.NotAssignable, at.at(e), "", "%s: expected %s, got %s", at, schema.TypeName(to), from)

@@ -89,7 +89,8 @@ func (c *checker) inferShortInvoke(e *ast.Call) schema.Type {
 	default:
 		if e.Argument != nil {
 			c.infer(e.Argument)
-			c.errorf(diag.BadArguments, e.Argument.Range(), "Write a map of arguments, or fn::invoke.", "fn::%s takes a map of arguments", e.Name.Value)
+			c.errorf(diag.BadArguments, e.Argument.Range(), "Write a map of arguments, or fn::invoke.",
+				"fn::%s takes a map of arguments", e.Name.Value)
 			return schema.Invalid
 		}
 	}
@@ -135,7 +136,8 @@ func (c *checker) inferInvoke(e *ast.Call) schema.Type {
 	c.infer(function)
 	if token == nil {
 		c.infer(arguments)
-		c.errorf(diag.NotLiteral, function.Range(), "Write the function's token, such as aws:index:getRegion.", "function must be a literal text")
+		c.errorf(diag.NotLiteral, function.Range(), "Write the function's token, such as aws:index:getRegion.",
+			"function must be a literal text")
 		return schema.Invalid
 	}
 	in.Token = token.Value
@@ -169,7 +171,8 @@ func (c *checker) inferProviderCall(e *ast.Call, in *Invoke, token, returned *as
 		return result
 	}
 	if returned != nil {
-		c.errorf(diag.NoMember, returned.Range, "Leave return out: the result is the value itself.", "the result of %s has no outputs by name",
+		c.errorf(diag.NoMember, returned.Range, "Leave return out: the result is the value itself.",
+			"the result of %s has no outputs by name",
 			schema.CollapseToken(f.Token))
 		return schema.Invalid
 	}
@@ -195,13 +198,15 @@ func (c *checker) resolveFunction(in *Invoke, u use) *schema.Function {
 		}
 		in.Package = d
 		if found.err != nil {
-			c.errorf(diag.PackageMissing, u.token.Range, "The package's schema is faulty.", "%s cannot be called: %s", u.token.Value, found.err)
+			c.errorf(diag.PackageMissing, u.token.Range, "The package's schema is faulty.", "%s cannot be called: %s",
+				u.token.Value, found.err)
 			return nil
 		}
 		f := found.f
 		in.Token, in.Schema = f.Token, f
 		if f.Overlay {
-			c.errorf(diag.TokenNotFound, u.token.Range, "The provider itself does not have it.", "%s exists in other languages only",
+			c.errorf(diag.TokenNotFound, u.token.Range, "The provider itself does not have it.",
+				"%s exists in other languages only",
 				schema.CollapseToken(f.Token))
 			return nil
 		}

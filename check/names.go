@@ -83,7 +83,8 @@ func (c *checker) fullKey(name string) string {
 func (c *checker) add(n *Node) {
 	c.all = append(c.all, n)
 	if n.Name == pulumiName {
-		c.errorf(diag.DeclaredTwice, n.Range, "Choose another name.", "%q is the built-in variable and cannot be declared", n.Name)
+		c.errorf(diag.DeclaredTwice, n.Range, "Choose another name.", "%q is the built-in variable and cannot be declared",
+			n.Name)
 		return
 	}
 	first := c.declared[n.Name]

@@ -218,7 +218,8 @@ func (c *checker) fitPaths(name string, e ast.Expr, inputs *schema.Object) {
 	c.eachText(e, func(s *ast.String) {
 		path, err := value.ParsePathStrict(s.Value)
 		if err != nil || len(path) == 0 {
-			c.errorf(diag.Malformed, s.Range(), `A path looks like a.b, a[0], a["x.y"] or a[*].`, "%s: %s is not a property path",
+			c.errorf(diag.Malformed, s.Range(), `A path looks like a.b, a[0], a["x.y"] or a[*].`,
+				"%s: %s is not a property path",
 				name, shown(s.Value))
 			return
 		}
@@ -260,7 +261,8 @@ func (c *checker) fitAliases(name string, e ast.Expr) {
 		switch {
 		case t == schema.Any || t == schema.Invalid:
 		case !isArray:
-			c.errorf(diag.NotAssignable, e.Range(), "Write a list of old names, URNs or maps.", "option %s: expected list, got %s", name, schema.TypeName(t))
+			c.errorf(diag.NotAssignable, e.Range(), "Write a list of old names, URNs or maps.",
+				"option %s: expected list, got %s", name, schema.TypeName(t))
 		default:
 			c.fitAliasType(name, e, array.Item)
 		}
@@ -295,7 +297,8 @@ func (c *checker) fitAliasType(name string, e ast.Expr, t schema.Type) {
 		}
 		return
 	}
-	c.errorf(diag.NotAssignable, e.Range(), "Write an old name, a URN or a map.", "option %s: an alias cannot be %s", name, typeWithArticle(t))
+	c.errorf(diag.NotAssignable, e.Range(), "Write an old name, a URN or a map.", "option %s: an alias cannot be %s",
+		name, typeWithArticle(t))
 }
 
 func (c *checker) checkURNText(name string, e ast.Expr, text string) {
@@ -334,7 +337,8 @@ func (c *checker) fitAlias(option string, m *ast.Map) {
 			}
 			c.fitResource(what, entry.Value)
 		default:
-			c.errorf(diag.UnknownKey, key.Range(), didYouMean(diag.Suggest(key.Value, aliasKeys)), "unknown key %q in an alias", key.Value)
+			c.errorf(diag.UnknownKey, key.Range(), didYouMean(diag.Suggest(key.Value, aliasKeys)),
+				"unknown key %q in an alias", key.Value)
 		}
 	}
 }

@@ -106,7 +106,8 @@ func (p *packages) add(d schema.Descriptor) *loadedPackage {
 	if known := p.loaded[key]; known != nil {
 		return known
 	}
-	entry := &loadedPackage{descriptor: d, resources: make(map[string]resolvedResource), functions: make(map[string]resolvedFunction)}
+	entry := &loadedPackage{descriptor: d,
+		resources: make(map[string]resolvedResource), functions: make(map[string]resolvedFunction)}
 	p.loaded[key] = entry
 	p.order = append(p.order, key)
 	return entry
@@ -162,7 +163,8 @@ func validToken(token string) bool {
 }
 
 func (c *checker) reportBadToken(token *ast.Literal, what string) {
-	c.errorf(diag.BadTypeToken, token.Range, "It has two or three parts, separated by colons: package:module:"+what+" or package:"+what+".",
+	c.errorf(diag.BadTypeToken, token.Range,
+		"It has two or three parts, separated by colons: package:module:"+what+" or package:"+what+".",
 		"%s is not the token of a %s", shown(token.Value), strings.ToLower(what))
 }
 
@@ -197,7 +199,8 @@ func (c *checker) resolveResource(n *Node) {
 		}
 		r.Package = d
 		if found.err != nil {
-			c.errorf(diag.PackageMissing, token.Range, "The package's schema is faulty.", "%s cannot be used: %s", token.Value, found.err)
+			c.errorf(diag.PackageMissing, token.Range, "The package's schema is faulty.", "%s cannot be used: %s",
+				token.Value, found.err)
 			return
 		}
 		c.useResource(n, found)
@@ -220,7 +223,8 @@ func (c *checker) useResource(n *Node, found resolvedResource) {
 		c.warnf(diag.Deprecated, token.Range, "Write "+schema.CollapseToken(r.Token)+".", "%s has been renamed", token.Value)
 	}
 	if found.r.Overlay {
-		c.errorf(diag.TokenNotFound, token.Range, overlayHint(r.Token), "%s exists in other languages only", schema.CollapseToken(r.Token))
+		c.errorf(diag.TokenNotFound, token.Range, overlayHint(r.Token), "%s exists in other languages only",
+			schema.CollapseToken(r.Token))
 		r.Schema, n.Type = nil, schema.Invalid
 		return
 	}
@@ -254,7 +258,8 @@ func (p *loadedPackage) resource(written string) resolvedResource {
 		}
 	}
 	if r := found.r; r != nil {
-		found.t = &schema.ResourceType{Token: r.Token, Component: r.Component, Outputs: func() *schema.Object { return r.Outputs }}
+		found.t = &schema.ResourceType{Token: r.Token, Component: r.Component,
+			Outputs: func() *schema.Object { return r.Outputs }}
 	}
 	p.resources[written] = found
 	return found

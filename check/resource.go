@@ -13,7 +13,8 @@ func (c *checker) checkResource(n *Node) {
 	decl := n.Resource.Decl
 	if decl.ForEach != nil {
 		c.infer(decl.ForEach)
-		c.errorf(diag.UnknownKey, decl.ForEach.Range(), "Declare each resource by itself.", "forEach is not supported by this version")
+		c.errorf(diag.UnknownKey, decl.ForEach.Range(), "Declare each resource by itself.",
+			"forEach is not supported by this version")
 	}
 	if decl.If != nil {
 		c.infer(decl.If)
@@ -60,7 +61,8 @@ func (c *checker) checkGet(n *Node) {
 		c.infer(get.ID)
 		c.fit(get.ID, schema.String, &place{what: "id of get", strict: true})
 	case !get.Range.IsZero():
-		c.errorf(diag.RequiredMissing, get.Range, "The ID says which resource to read; without one there is nothing to find.", "get needs an id")
+		c.errorf(diag.RequiredMissing, get.Range,
+			"The ID says which resource to read; without one there is nothing to find.", "get needs an id")
 	}
 	s := n.Resource.Schema
 	if s == nil {

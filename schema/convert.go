@@ -214,7 +214,9 @@ func (c *converter) convertList(t *Array, v value.Value, at value.Path) (value.V
 }
 
 // convertMap converts the members of a map; o is set when they are those of an object.
-func (c *converter) convertMap(v value.Value, at value.Path, property func(string) *Property, o *Object) (value.Value, bool, error) {
+func (c *converter) convertMap(
+	v value.Value, at value.Path, property func(string) *Property, o *Object,
+) (value.Value, bool, error) {
 	if !v.Is(value.KindMap) {
 		return v, false, nil
 	}
