@@ -69,9 +69,8 @@ type lexer struct {
 func lex(text []byte) *lexed {
 	l := &lexer{text: text, fresh: true, keyLine: -1}
 	l.tooDeep, l.secondDocument = -1, -1
-	if len(text) >= 3 && string(text[:3]) == string(byteOrderMark) {
-		l.i, l.lineStart = 3, 3
-	}
+	l.i = textStart(text)
+	l.lineStart = l.i
 	for l.tooDeep < 0 && l.next() {
 	}
 	for i := len(l.flow) - 1; i >= 0 && l.tooDeep < 0; i-- {
@@ -385,10 +384,7 @@ func (l *lexer) block() {
 func (l *lexer) word(column int) {
 	start := l.i
 	c := l.text[l.i]
-	for l.i++; l.i < len(l.text) && !blankAt(l.text, l.i); l.i++ {
-		if len(l.flow) > 0 && (l.text[l.i] == ',' || l.text[l.i] == ']' || l.text[l.i] == '}') {
-			break
-		}
+	for l.i++; l.i < len(l.text) && (c != '!' && wordByte(l.text[l.i]) || c == '!' && !blankAt(l.text, l.i)); l.i++ {
 	}
 	name := string(l.text[start+1 : l.i])
 	switch c {

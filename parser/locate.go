@@ -1,8 +1,6 @@
 package parser
 
 import (
-	"bytes"
-
 	"gopkg.in/yaml.v3"
 
 	"github.com/yamlhost/yamlhost/diag"
@@ -13,10 +11,7 @@ import (
 
 // locate replaces Line and Column of every node by the byte offsets of its start and its end.
 func (p *parser) locate(root *node) {
-	l := &locator{text: p.text, line: 1}
-	if bytes.HasPrefix(p.text, byteOrderMark) {
-		l.begin = len(byteOrderMark)
-	}
+	l := &locator{text: p.text, line: 1, begin: textStart(p.text)}
 	l.offset, l.lineStart = l.begin, l.begin
 	l.node(root, -1)
 	p.blockIndents = l.blockIndents
@@ -32,7 +27,7 @@ type locator struct {
 	column    int // 0-based code points, of the cursor
 	offset    int // of the cursor
 	begin     int // of the text, behind a byte order mark
-	// blockIndents holds, for literal and folded texts that name their indentation, that of the collection around them.
+	// blockIndents holds, for literal and folded texts, the indentation of the collection around them.
 	blockIndents map[*node]int
 }
 
@@ -124,8 +119,8 @@ func (l *locator) properties(i int, n *node) int {
 		return i
 	}
 	for i < len(l.text) && (l.text[i] == '&' || l.text[i] == '!') {
-		for i < len(l.text) && !blankAt(l.text, i) {
-			i++
+		anchor := l.text[i] == '&'
+		for i++; i < len(l.text) && (anchor && wordByte(l.text[i]) || !anchor && !blankAt(l.text, i)); i++ {
 		}
 		if n.Kind == yaml.ScalarNode && n.Value == "" && n.Style&^yaml.TaggedStyle == 0 {
 			// Nothing follows that would belong to the node, but for the other one of anchor and tag.
@@ -139,6 +134,11 @@ func (l *locator) properties(i int, n *node) int {
 		i = l.skipBlank(i, true)
 	}
 	return i
+}
+
+// wordByte reports whether a byte may be part of an anchor's name.
+func wordByte(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-'
 }
 
 // skipBlank moves over blanks, and with lines also over line breaks and comments.
@@ -195,12 +195,10 @@ func (l *locator) scalarEnd(start int, n *node, indent int) int {
 	case n.Style&yaml.SingleQuotedStyle != 0, n.Style&yaml.DoubleQuotedStyle != 0:
 		return quotedEnd(l.text, start)
 	case n.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0:
-		if blockHeader(l.text, start).increment > 0 {
-			if l.blockIndents == nil {
-				l.blockIndents = map[*node]int{}
-			}
-			l.blockIndents[n] = indent
+		if l.blockIndents == nil {
+			l.blockIndents = map[*node]int{}
 		}
+		l.blockIndents[n] = indent
 		return blockEnd(l.text, start, indent)
 	}
 	if end := start + len(n.Value); end <= len(l.text) && string(l.text[start:end]) == n.Value {

@@ -43,7 +43,7 @@ type parser struct {
 
 	lexed        *lexed
 	yamlRoot     *node
-	blockIndents map[*node]int // from locate: for literal and folded texts that name their indentation
+	blockIndents map[*node]int // from locate: of the collections around literal and folded texts
 
 	names   map[string]bool // declared in the scope that is being read: roots of accesses
 	oddKeys map[string]bool // keys of the text that hold white space; nil until asked for

@@ -126,11 +126,7 @@ func (p *parser) mapScalar(n *node) *textMap {
 	case n.Style&yaml.DoubleQuotedStyle != 0:
 		text, m = quotedMap(p.text, start, '"')
 	case n.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0:
-		parent, ok := p.blockIndents[n]
-		if !ok {
-			parent = -1
-		}
-		text, m = blockMap(p.text, start, parent)
+		text, m = blockMap(p.text, start, p.blockIndents[n])
 	default:
 		return plainMap(p.text, start, n.Value)
 	}
@@ -441,6 +437,6 @@ func blockMap(source []byte, start, parent int) (string, *textMap) {
 		tail += trailing.String()
 	}
 	text.WriteString(tail)
-	m.unit(lastEnd, i-lastEnd, len(tail))
+	m.unit(m.end, 0, len(tail)) // what the indicator keeps is behind the last line, which ends the node
 	return text.String(), m
 }

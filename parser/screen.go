@@ -14,6 +14,15 @@ const maxDepth = 1000
 
 var byteOrderMark = []byte("\uFEFF")
 
+// textStart is where a text begins, behind byte order marks.
+func textStart(text []byte) int {
+	start := 0
+	for bytes.HasPrefix(text[start:], byteOrderMark) {
+		start += len(byteOrderMark)
+	}
+	return start
+}
+
 // screen reports what is not fit to be read as YAML at all, before a reader sees it that is slow, confused or
 // misleading about it: binary data, another encoding, nesting without end. It answers false for such a text.
 func (p *parser) screen() bool {

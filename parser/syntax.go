@@ -138,7 +138,8 @@ func (p *parser) accuseColon(s *suspicion, at diag.Range) {
 
 // lineAt is the stretch of a line, as the YAML reader counts them, without its indentation.
 func (p *parser) lineAt(line int) (start, end int) {
-	l := &locator{text: p.text, line: 1}
+	l := &locator{text: p.text, line: 1, begin: textStart(p.text)}
+	l.offset, l.lineStart = l.begin, l.begin
 	start = l.seek(line, 0)
 	for start < len(p.text) && blank(p.text[start]) {
 		start++

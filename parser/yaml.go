@@ -1,7 +1,6 @@
 package parser
 
 import (
-	"bytes"
 	"fmt"
 
 	"gopkg.in/yaml.v3"
@@ -14,7 +13,7 @@ type node = yaml.Node
 
 // load reads the YAML tree. It answers nil, and has reported why, when there is none; the root is a map.
 func (p *parser) load() *node {
-	text := bytes.TrimPrefix(p.text, byteOrderMark)
+	text := p.text[textStart(p.text):]
 	var document node
 	if err := unmarshal(text, &document); err != nil {
 		p.syntax(err)

@@ -1,0 +1,235 @@
+package parser
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gopkg.in/yaml.v3"
+
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/parser/ast"
+)
+
+// seeds adds every program of the corpus, and texts that are awkward to scan.
+func seeds(f *testing.F) {
+	archives, err := filepath.Glob("testdata/*.txtar")
+	require.NoError(f, err)
+	for _, path := range archives {
+		data, err := os.ReadFile(path)
+		require.NoError(f, err)
+		f.Add(data)
+	}
+	for _, text := range awkward {
+		f.Add([]byte(text))
+	}
+	f.Add(generated(3))
+}
+
+var awkward = []string{
+	"", "\uFEFF", "\uFEFFa: 'b'\r\n", "a: b\rc: d\r", "a: \"x\\\n  y\"\n", "a: \"x\n\n  y ${z}\"\n", "a: 'it''s\n  ${x}'\n",
+	"a: |2-\n    x\n   ${y}\n", "a: >+\n  x\n\n   y\n  z\n\n", "- |\n ${a}\n- >\n ${b}\n", "a: x\n  y\n\n  z ${b}\n",
+	"a: x\u0085  y\n", "a: x\u2028 y\u2029z\n", "{a: [b, {c: d}], e: 'f', ? g : h, i}", "[a: b, c]", "a: &x !!str b\nc: *x\n",
+	"a: &x\n  b: c\nd:\n  <<: *x\n", "a: &x [*x]\n", "? a\n: b\n", "a:\n- b\n- - c\n  - d\n", "a: \"\\u00e9\\x41\\t${b}\"\n",
+	"a: ${b[0][\"c d\"].e} $$ $${x}\n", "a: '${b ? \"x\" : [1, 2]}'\n", "a: !!binary aGk=\nb: ! 12\nc: !t {d: e}\n", "--- a\n--- b\n",
+	"a: \"\ttab\t \"\n", "a: b # c\n# d\ne: |  # f\n  g\n", "a: \"x \\\n\n  \\ y\"\n", "a:\n  - b: |\n      c\n    d: >-\n      e\n",
+}
+
+// FuzzParse holds that whatever is read, nothing panics, every place is inside of the text, and reading is deterministic.
+func FuzzParse(f *testing.F) {
+	seeds(f)
+	f.Fuzz(func(t *testing.T, text []byte) {
+		src := diag.NewSource("Main.yaml", text)
+		file, diags := Parse(src, Options{Declared: []string{"b", "x"}})
+		require.NotNil(t, file)
+		for _, d := range diags {
+			inside(t, text, d.Subject)
+			require.NotContains(t, d.Summary, "\n")
+			for _, r := range d.Related {
+				inside(t, text, r.Range)
+			}
+		}
+		eachExpr(file, func(e ast.Expr) {
+			ast.Walk(e, func(e ast.Expr) bool {
+				require.NotNil(t, e)
+				inside(t, text, e.Range())
+				return true
+			})
+		})
+		var dump bytes.Buffer
+		require.NoError(t, ast.Dump(&dump, file))
+	})
+}
+
+func inside(t *testing.T, text []byte, r diag.Range) {
+	t.Helper()
+	require.NotNil(t, r.Source)
+	require.LessOrEqual(t, int32(0), r.Start)
+	require.LessOrEqual(t, r.Start, r.End)
+	require.LessOrEqual(t, int(r.End), len(text))
+}
+
+// eachExpr calls fn for every expression at the top of something in a file.
+func eachExpr(file *ast.File, fn func(ast.Expr)) {
+	call := func(e ast.Expr) {
+		if e != nil {
+			fn(e)
+		}
+	}
+	body := func(config []*ast.Config, variables []*ast.Variable, resources []*ast.Resource, outputs []*ast.Output) {
+		for _, c := range config {
+			call(c.Default)
+		}
+		for _, v := range variables {
+			call(v.Value)
+		}
+		for _, r := range resources {
+			r.Exprs(fn)
+		}
+		for _, o := range outputs {
+			call(o.Value)
+		}
+	}
+	call(file.RequiredVersion)
+	body(file.Config, file.Variables, file.Resources, file.Outputs)
+	for _, c := range file.Components {
+		call(c.RequiredVersion)
+		body(c.Inputs, c.Variables, c.Resources, c.Outputs)
+	}
+	for _, h := range file.Hooks {
+		call(h.Command)
+	}
+}
+
+// FuzzLocate holds that every scalar of every YAML text can be read again from its place, and that collections hold
+// their members and end with their brackets.
+func FuzzLocate(f *testing.F) {
+	seeds(f)
+	f.Fuzz(func(t *testing.T, text []byte) {
+		p := &parser{src: diag.NewSource("Main.yaml", text), text: text}
+		if !p.screen() {
+			return
+		}
+		var document node
+		if unmarshal(text[textStart(text):], &document) != nil || len(document.Content) == 0 {
+			return
+		}
+		p.locate(document.Content[0])
+		located(t, p, document.Content[0])
+	})
+}
+
+func located(t *testing.T, p *parser, n *node) {
+	t.Helper()
+	inside(t, p.text, p.span(n))
+	source := string(p.text[n.Line:n.Column])
+	switch n.Kind {
+	case yaml.ScalarNode:
+		if m := p.mapScalar(n); m == nil {
+			t.Fatalf("the scalar %q cannot be read again from %q", n.Value, source)
+		}
+		if n.Style&yaml.DoubleQuotedStyle != 0 {
+			require.True(t, strings.HasSuffix(source, `"`), source)
+		}
+	case yaml.MappingNode, yaml.SequenceNode:
+		for _, child := range n.Content {
+			require.LessOrEqual(t, n.Line, child.Line)
+			require.LessOrEqual(t, child.Column, n.Column)
+			located(t, p, child)
+		}
+		if content := (&locator{text: p.text}).properties(n.Line, n); n.Style&yaml.FlowStyle != 0 && content < len(p.text) {
+			switch p.text[content] {
+			case '[':
+				require.True(t, strings.HasSuffix(source, "]"), source)
+			case '{':
+				require.True(t, strings.HasSuffix(source, "}"), source)
+			}
+		}
+	}
+}
+
+// FuzzInterpolation reads a text as a quoted scalar: whatever it holds, what an access's range covers is what was
+// written, and escapes lose nothing.
+func FuzzInterpolation(f *testing.F) {
+	for _, text := range []string{"${a}", "x${a.b[0]}y", "$$${a}", "$", "${", "${a", "${a..b}", "${[\"a b\"].c}", "${a[\"q\\\"q\"]}",
+		"${ a . b }", "$${x}", "${a[x]}", "${}", "${[0].x}", "${a ? b : c}", "${max([1, 2]...)}", "${\"${a}\"}", "${a}${b}"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		if strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || !printable(r) && r >= 0x7F || r == '\'' }) ||
+			strings.ToValidUTF8(text, "") != text || breakIn(text) {
+			return
+		}
+		src := diag.NewSource("Main.yaml", []byte("variables: {v: '"+text+"'}"))
+		file, diags := Parse(src, Options{Declared: []string{"a"}})
+		require.Len(t, file.Variables, 1, "%v", diags)
+		value := file.Variables[0].Value
+		bad := false
+		ast.Walk(value, func(e ast.Expr) bool {
+			switch e := e.(type) {
+			case *ast.Bad:
+				bad = true
+			case *ast.Access:
+				accessCovers(t, e)
+			}
+			return true
+		})
+		require.Equal(t, diags.HasErrors(), bad)
+		if !strings.Contains(text, "${") {
+			require.Equal(t, strings.ReplaceAll(text, "$$", "$"), value.(*ast.String).Value)
+		}
+	})
+}
+
+func breakIn(text string) bool {
+	return strings.ContainsAny(text, "\u0085\u2028\u2029")
+}
+
+// accessCovers checks that the ranges of an access and its steps cover the text that names them.
+func accessCovers(t *testing.T, a *ast.Access) {
+	t.Helper()
+	require.Contains(t, a.Range().Text(), a.Root.Range.Text())
+	if root := a.Root.Range.Text(); !strings.HasPrefix(root, "[") {
+		require.Equal(t, a.Root.Value, root)
+	}
+	for _, step := range a.Steps {
+		text := step.Range.Text()
+		require.Contains(t, a.Range().Text(), text)
+		if !step.IsIndex && !step.Quoted {
+			require.Equal(t, step.Name, strings.TrimLeft(strings.TrimPrefix(text, "."), " \t\r\n"))
+		}
+	}
+}
+
+// FuzzExpression reads a text as an expression in HCL's grammar.
+func FuzzExpression(f *testing.F) {
+	for _, text := range []string{"a + 1", "!a && b", "a ? b : c", "[for i, x in a : \"${i}-${x}\" if x != null]",
+		"{for k, v in a : k => v...}", "a[*].b", "a.*.b", "f(1, [2]...)", "{b = 1, \"c\" = 2, (a) = 3}", "a[b.c].d", "-1", "(a)[0]",
+		"\"%{if a}x%{else}y%{endif}\"", "\"%{for x in a}${x}%{endfor}\"", "\"é\\u00e9 $${x}\"", "1.5e3", "a.0.1", "fn::sha1(a)",
+		"!!!!a", "((((a))))", "a[\"x\"]", "[[[[1]]]]", "<<E\nx\nE\n", "a /* c */ + 1"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		n := &node{Kind: yaml.ScalarNode, Value: "${" + text + "}", Style: yaml.DoubleQuotedStyle}
+		source := []byte("\"" + n.Value + "\"")
+		n.Column = len(source)
+		p := &parser{src: diag.NewSource("Main.yaml", source), text: source, names: map[string]bool{"a": true}, yamlRoot: n}
+		expr := p.interpolated(n, p.span(n))
+		ast.Walk(expr, func(e ast.Expr) bool {
+			require.NotNil(t, e)
+			inside(t, source, e.Range())
+			if b, ok := e.(*ast.Binary); ok && mapsPlainly(text) {
+				require.Equal(t, b.Op, b.OpRange.Text())
+			}
+			return true
+		})
+	})
+}
+
+// mapsPlainly reports whether a text stands in a double-quoted scalar as it is.
+func mapsPlainly(text string) bool {
+	return !strings.ContainsAny(text, "\"\\\n\r\t ") && !breakIn(text) && !strings.Contains(text, "/*")
+}
