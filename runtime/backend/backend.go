@@ -43,6 +43,8 @@ type Backend struct {
 	root string // the .pulumi folder
 	o    Options
 	disk disk
+
+	leastJournal int64 // see Session
 }
 
 // Open makes the backend of a file:// URL (F6.1, F6.2). The folder has to exist, unless the URL asks to create it with
@@ -58,7 +60,7 @@ func open(rawURL string, o Options, d disk) (*Backend, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	b := &Backend{url: rawURL, root: filepath.Join(path, ".pulumi"), o: o, disk: d}
+	b := &Backend{url: rawURL, root: filepath.Join(path, ".pulumi"), o: o, disk: d, leastJournal: defaultLeastJournal}
 	if _, err := d.ModTime(path); err != nil {
 		if !errors.Is(err, fs.ErrNotExist) || query.Get("create_dir") != "true" {
 			return nil, &FileError{Doing: "open the backend in the folder", Path: path, Err: err}

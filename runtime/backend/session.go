@@ -15,8 +15,8 @@ import (
 
 const (
 	defaultInterval = 30 * time.Second
-	// leastJournal is what a journal may grow to before the state file is rewritten in between, however small that is.
-	leastJournal = 1 << 20
+	// defaultLeastJournal is what a journal may grow to before the state file is rewritten in between, however small that is.
+	defaultLeastJournal = 1 << 20
 )
 
 // BeginOptions say what an operation needs of a session.
@@ -198,7 +198,7 @@ func (s *Session) checkpointIfDue() {
 	if interval == 0 {
 		interval = defaultInterval
 	}
-	if s.closed || s.log == nil || s.log.Size() <= max(int64(len(s.file.raw)), leastJournal) {
+	if s.closed || s.log == nil || s.log.Size() <= max(int64(len(s.file.raw)), s.b.leastJournal) {
 		return
 	}
 	now := s.b.o.Now()

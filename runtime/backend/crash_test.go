@@ -1,0 +1,357 @@
+package backend
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/yamlhost/yamlhost/runtime/journal"
+	"github.com/yamlhost/yamlhost/runtime/secrets"
+	"github.com/yamlhost/yamlhost/runtime/state"
+	"github.com/yamlhost/yamlhost/value"
+	"github.com/yamlhost/yamlhost/value/urn"
+)
+
+var errCrashed = errors.New("the machine is off")
+
+// simDisk is a file system in memory that knows what would be left after the process or the machine stops: content counts
+// as durable once its file was synced, a name once its folder was.
+type simDisk struct {
+	mu      sync.Mutex
+	names   map[string]*simFile // folders too
+	durable map[string]*simFile
+	budget  int // changes until everything stops; negative for never
+	changes int
+	clock   int64
+}
+
+type simFile struct {
+	folder  bool
+	data    []byte
+	durable []byte
+	at      time.Time
+}
+
+func newSimDisk() *simDisk {
+	root := &simFile{folder: true}
+	return &simDisk{names: map[string]*simFile{"/": root, "/state": root}, durable: map[string]*simFile{"/": root, "/state": root}, budget: -1}
+}
+
+// change is called before every change; it fails once the machine is off.
+func (d *simDisk) change() error {
+	if d.budget == 0 {
+		return errCrashed
+	}
+	d.budget--
+	d.changes++
+	d.clock++
+	return nil
+}
+
+func pathError(op, path string, err error) error { return &fs.PathError{Op: op, Path: path, Err: err} }
+
+func (d *simDisk) ReadFile(path string) ([]byte, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	f := d.names[path]
+	if f == nil || f.folder {
+		return nil, pathError("open", path, fs.ErrNotExist)
+	}
+	return slices.Clone(f.data), nil
+}
+
+func (d *simDisk) ReadDir(path string) ([]string, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.names[path] == nil {
+		return nil, pathError("open", path, fs.ErrNotExist)
+	}
+	var names []string
+	for name, f := range d.names {
+		if filepath.Dir(name) == path && name != path {
+			base := filepath.Base(name)
+			if f.folder {
+				base += "/"
+			}
+			names = append(names, base)
+		}
+	}
+	slices.Sort(names)
+	return names, nil
+}
+
+func (d *simDisk) ModTime(path string) (time.Time, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if f := d.names[path]; f != nil {
+		return f.at, nil
+	}
+	return time.Time{}, pathError("stat", path, fs.ErrNotExist)
+}
+
+func (d *simDisk) Mkdir(path string) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	switch {
+	case d.names[path] != nil:
+		return pathError("mkdir", path, fs.ErrExist)
+	case d.names[filepath.Dir(path)] == nil:
+		return pathError("mkdir", path, fs.ErrNotExist)
+	}
+	if err := d.change(); err != nil {
+		return err
+	}
+	d.names[path] = &simFile{folder: true}
+	return nil
+}
+
+func (d *simDisk) Create(path string) (journal.File, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.names[filepath.Dir(path)] == nil {
+		return nil, pathError("open", path, fs.ErrNotExist)
+	}
+	if err := d.change(); err != nil {
+		return nil, err
+	}
+	f := &simFile{at: time.Unix(d.clock, 0)}
+	d.names[path] = f
+	return &simHandle{d, f}, nil
+}
+
+func (d *simDisk) Rename(from, to string) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.names[from] == nil {
+		return pathError("rename", from, fs.ErrNotExist)
+	}
+	if err := d.change(); err != nil {
+		return err
+	}
+	d.names[to] = d.names[from]
+	delete(d.names, from)
+	return nil
+}
+
+func (d *simDisk) Remove(path string) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.names[path] == nil {
+		return pathError("remove", path, fs.ErrNotExist)
+	}
+	if err := d.change(); err != nil {
+		return err
+	}
+	delete(d.names, path)
+	return nil
+}
+
+func (d *simDisk) SyncDir(path string) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if err := d.change(); err != nil {
+		return err
+	}
+	for name := range d.durable {
+		if filepath.Dir(name) == path && name != path && d.names[name] == nil {
+			delete(d.durable, name)
+		}
+	}
+	for name, f := range d.names {
+		if filepath.Dir(name) == path {
+			d.durable[name] = f
+		}
+	}
+	return nil
+}
+
+type simHandle struct {
+	d *simDisk
+	f *simFile
+}
+
+func (h *simHandle) Write(p []byte) (int, error) {
+	h.d.mu.Lock()
+	defer h.d.mu.Unlock()
+	if err := h.d.change(); err != nil {
+		return 0, err
+	}
+	h.f.data = append(h.f.data, p...)
+	h.f.at = time.Unix(h.d.clock, 0)
+	return len(p), nil
+}
+
+func (h *simHandle) Sync() error {
+	h.d.mu.Lock()
+	defer h.d.mu.Unlock()
+	if err := h.d.change(); err != nil {
+		return err
+	}
+	h.f.durable = slices.Clone(h.f.data)
+	return nil
+}
+
+func (h *simHandle) Close() error { return nil }
+
+// after is the disk as the next process finds it. A killed process leaves everything it wrote; a machine without power only
+// what is durable, with part of what was written behind it.
+func (d *simDisk) after(power bool) *simDisk {
+	next := &simDisk{names: map[string]*simFile{}, budget: -1, clock: d.clock + 1}
+	from := d.names
+	if power {
+		from = d.durable
+	}
+	for name, f := range from {
+		left := &simFile{folder: f.folder, data: slices.Clone(f.data), at: f.at}
+		if power && !f.folder {
+			left.data = slices.Clone(f.durable)
+			if strings.HasPrefix(string(f.data), string(f.durable)) {
+				unsynced := f.data[len(f.durable):]
+				left.data = append(left.data, unsynced[:len(unsynced)/2]...)
+			}
+		}
+		left.durable = slices.Clone(left.data)
+		next.names[name] = left
+	}
+	next.durable = map[string]*simFile{}
+	for name, f := range next.names {
+		next.durable[name] = f
+	}
+	return next
+}
+
+var testRef = Ref{"p", "dev"}
+
+func testOptions(pid int) Options {
+	clock := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+	var mu sync.Mutex
+	return Options{Version: "test", Process: Process{PID: pid, User: "u", Host: "h", Machine: "m",
+		Alive: func(p int, _ string) bool { return p == pid }},
+		Now: func() time.Time {
+			mu.Lock()
+			defer mu.Unlock()
+			clock = clock.Add(time.Minute)
+			return clock
+		}}
+}
+
+func resource(i int) *state.Resource {
+	return &state.Resource{URN: urn.New("dev", "p", "", "pkg:index:Res", fmt.Sprint("r", i)), Type: "pkg:index:Res", Custom: true,
+		ID: fmt.Sprint("id", i), Inputs: value.MapOf(value.Entry{Key: "password", Value: value.String("hidden").Secret()}),
+		Outputs: value.EmptyMap()}
+}
+
+func openB64(state.SecretsProvider) (secrets.Manager, error) { return secrets.B64{}, nil }
+
+var b64Options = BeginOptions{Command: "update", Secrets: secrets.B64{}, Open: openB64}
+
+// work is what the tests crash in the middle of: a run that creates five resources. acknowledged takes those whose end Append has
+// confirmed.
+func work(b *Backend, acknowledged *[]urn.URN) error {
+	s, err := b.Begin(context.Background(), testRef, b64Options)
+	if err != nil {
+		return err
+	}
+	for i := range 5 {
+		r := resource(i)
+		step := int64(i + 1)
+		if err := s.Append(context.Background(), journal.Entry{Step: step, Begin: &state.Operation{Resource: resource(i), Kind: state.Creating}}); err != nil {
+			return err
+		}
+		if err := s.Append(context.Background(), journal.Entry{Step: step, Add: []journal.Amended{{ID: journal.ID(i + 1), Resource: r}}}); err != nil {
+			return err
+		}
+		*acknowledged = append(*acknowledged, r.URN)
+	}
+	return s.Commit(context.Background(), nil, &Record{Kind: "update", Result: "succeeded"})
+}
+
+func TestCrashAtEveryChange(t *testing.T) { // D9
+	t.Parallel()
+	plainTotal, betweenTotal := crashEverywhere(t, defaultLeastJournal), crashEverywhere(t, 1)
+	require.Greater(t, betweenTotal, plainTotal+20, "the state file is written in between")
+}
+
+// crashEverywhere cuts a run off after each of its changes, and returns how many there are.
+func crashEverywhere(t *testing.T, leastJournal int64) int {
+	prepare := func() (*simDisk, *Backend) {
+		d := newSimDisk()
+		b, err := open("file:///state", testOptions(1), d)
+		require.NoError(t, err)
+		b.leastJournal = leastJournal
+		require.NoError(t, b.Create(t.Context(), testRef, &state.SecretsProvider{Type: "b64"}))
+		return d, b
+	}
+	d, b := prepare()
+	before := d.changes
+	var all []urn.URN
+	require.NoError(t, work(b, &all))
+	total := d.changes - before
+	require.Greater(t, total, 20)
+	for cut := range total {
+		for _, power := range []bool{false, true} {
+			d, b := prepare()
+			d.budget = cut
+			var acknowledged []urn.URN
+			require.ErrorIs(t, work(b, &acknowledged), errCrashed)
+			checkAfterCrash(t, d.after(power), acknowledged, fmt.Sprintf("cut at %d of %d, power=%v", cut, total, power))
+		}
+	}
+	return total
+}
+
+// checkAfterCrash demands that everything acknowledged is there, to a reader without the lock and to the next session, and
+// also if the next session is cut off anywhere.
+func checkAfterCrash(t *testing.T, d *simDisk, acknowledged []urn.URN, at string) {
+	t.Helper()
+	b, err := open("file:///state", testOptions(2), d)
+	require.NoError(t, err, at)
+	loaded, err := b.Load(t.Context(), testRef, openB64)
+	require.NoError(t, err, at)
+	checkSnapshot(t, loaded.Snapshot, acknowledged, at)
+
+	for cut := 0; ; cut += 3 {
+		again := d.after(false)
+		again.budget = cut
+		b, err := open("file:///state", testOptions(2), again)
+		require.NoError(t, err, at)
+		s, err := b.Begin(t.Context(), testRef, b64Options)
+		if err == nil {
+			checkSnapshot(t, s.Base(), acknowledged, at)
+			break
+		}
+		require.ErrorIs(t, err, errCrashed, at)
+		third, err := open("file:///state", testOptions(3), again.after(true))
+		require.NoError(t, err, at)
+		s, err = third.Begin(t.Context(), testRef, b64Options)
+		require.NoError(t, err, at)
+		checkSnapshot(t, s.Base(), acknowledged, at)
+		if s.Recovered() != nil {
+			require.False(t, s.Recovered().Foreign, at)
+		}
+		require.NoError(t, s.Close(), at)
+	}
+}
+
+func checkSnapshot(t *testing.T, s *state.Snapshot, acknowledged []urn.URN, at string) {
+	t.Helper()
+	require.NoError(t, s.Verify(), at)
+	var got []urn.URN
+	for _, r := range s.Resources {
+		got = append(got, r.URN)
+		password, _ := r.Inputs.Lookup("password")
+		require.True(t, value.Equal(value.String("hidden").Secret(), password), at)
+	}
+	require.GreaterOrEqual(t, len(got), len(acknowledged), at)
+	require.Equal(t, append([]urn.URN{}, acknowledged...), append([]urn.URN{}, got[:len(acknowledged)]...), at)
+	require.LessOrEqual(t, len(got), len(acknowledged)+1, at)
+}
