@@ -117,20 +117,17 @@ func (l *ledger) withLate(e journal.Entry) (extended journal.Entry, claimed, wai
 	if len(l.late) == 0 {
 		return e, nil, nil
 	}
+	mine := map[*lateSame]bool{}
 	amended := map[*lateSame]*state.Resource{}
 	var visit func(u urn.URN)
 	claim := func(s *lateSame) {
 		if s.claimed {
-			select {
-			case <-s.durable:
-			default:
-				if !slices.Contains(wait, s) {
-					wait = append(wait, s)
-				}
+			if !mine[s] && !isDone(s.durable) && !slices.Contains(wait, s) {
+				wait = append(wait, s)
 			}
 			return
 		}
-		s.claimed = true
+		s.claimed, mine[s] = true, true
 		s.entry.Add[0].Resource.AllDependencies(visit)
 		claimed = append(claimed, s)
 	}
@@ -144,9 +141,8 @@ func (l *ledger) withLate(e journal.Entry) (extended journal.Entry, claimed, wai
 	for _, a := range e.Amend {
 		// What is amended must be there first; when that happens in this very entry, it is added as amended.
 		if s := l.lateByID[a.ID]; s != nil {
-			mine := !s.claimed
 			claim(s)
-			if mine {
+			if mine[s] {
 				amended[s] = a.Resource
 				a.Resource.AllDependencies(visit)
 				continue

@@ -1,0 +1,267 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sort"
+	"strings"
+	"sync"
+
+	"github.com/yamlhost/yamlhost/runtime/provider"
+	"github.com/yamlhost/yamlhost/value"
+)
+
+// cloud is a provider for tests, with everything that it manages. It implements provider.Loader; each load is a process of
+// its own. What it does is told by names of properties: a change of one that begins with "repl" forces a replacement, of
+// one that begins with "dbr" a replacement that deletes first, every other is made in place. A property "bad" is refused
+// by Check. Outputs are the inputs and "out", which only a real create knows.
+type cloud struct {
+	mu      sync.Mutex
+	objects map[string]value.Value // by ID
+	counter map[string]int         // of names
+	fails   map[string]failure     // by "<operation> <name>"
+	log     func(format string, args ...any)
+	quiet   bool
+	open    int // loaded providers that were not closed
+}
+
+type failure struct {
+	kind    string // plain, unclear, partial, crash
+	message string
+	times   int
+}
+
+func newCloud() *cloud {
+	return &cloud{objects: map[string]value.Value{}, counter: map[string]int{}, fails: map[string]failure{},
+		log: func(string, ...any) {}}
+}
+
+func (c *cloud) Load(_ context.Context, p provider.Package) (provider.Provider, error) {
+	if p.Name == "missing" {
+		return nil, &provider.MissingError{Package: p.Name, Looked: []string{"the plugin directory"}}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.open++
+	return &process{cloud: c, name: p.Name, version: p.Version}, nil
+}
+
+// trip says how an operation is to fail, if it is.
+func (c *cloud) trip(operation, name string) (failure, bool) {
+	key := operation + " " + name
+	f, ok := c.fails[key]
+	if ok && f.times > 0 {
+		if f.times--; f.times == 0 {
+			delete(c.fails, key)
+		} else {
+			c.fails[key] = f
+		}
+	}
+	return f, ok
+}
+
+func (f failure) err(id string, outputs value.Value) error {
+	switch f.kind {
+	case "unclear":
+		return &provider.Error{Outcome: provider.Unclear, Message: f.message}
+	case "partial":
+		return &provider.Error{Outcome: provider.Partial, Message: f.message, ID: id, Outputs: outputs, Reasons: []string{f.message}}
+	case "crash":
+		return &provider.CrashError{Plugin: "test", Exit: "exit status 2", Output: f.message}
+	}
+	return &provider.Error{Message: f.message}
+}
+
+type process struct {
+	cloud         *cloud
+	name, version string
+	closed        bool
+}
+
+func (p *process) Info(context.Context) (provider.Info, error) {
+	return provider.Info{Name: p.name, Version: p.version}, nil
+}
+func (p *process) Parameterize(context.Context, provider.ParameterizeRequest) (provider.ParameterizeResponse, error) {
+	return provider.ParameterizeResponse{}, errors.New("not here")
+}
+func (p *process) Schema(context.Context, provider.SchemaRequest) ([]byte, error) {
+	return nil, errors.New("not here")
+}
+func (p *process) CheckConfig(_ context.Context, r provider.CheckRequest) (provider.CheckResponse, error) {
+	p.cloud.log("CheckConfig %s olds=%s news=%s", r.Name, r.Olds, r.News)
+	return provider.CheckResponse{Inputs: r.News}, nil
+}
+func (p *process) DiffConfig(_ context.Context, r provider.DiffRequest) (provider.DiffResponse, error) {
+	p.cloud.log("DiffConfig %s olds=%s news=%s", r.Name, r.OldInputs, r.News)
+	return diffOf(r), nil
+}
+func (p *process) Configure(_ context.Context, r provider.ConfigureRequest) (provider.Configured, error) {
+	p.cloud.log("Configure %s %s", r.Name, r.Inputs)
+	return p, nil
+}
+func (p *process) Cancel(context.Context) error { return nil }
+func (p *process) Close() error {
+	p.cloud.mu.Lock()
+	defer p.cloud.mu.Unlock()
+	if !p.closed {
+		p.closed = true
+		p.cloud.open--
+	}
+	return nil
+}
+
+func diffOf(r provider.DiffRequest) provider.DiffResponse {
+	answer := provider.DiffResponse{Changes: provider.DiffNone}
+	seen := map[string]bool{}
+	for _, c := range value.Changes(r.OldInputs, r.News) {
+		key := c.Path[0].Key
+		if seen[key] {
+			continue
+		}
+		seen[key] = true
+		answer.Changes = provider.DiffSome
+		answer.Diffs = append(answer.Diffs, key)
+		if strings.HasPrefix(key, "repl") || strings.HasPrefix(key, "dbr") {
+			answer.Replaces = append(answer.Replaces, key)
+			answer.DeleteBeforeReplace = answer.DeleteBeforeReplace || strings.HasPrefix(key, "dbr")
+		}
+		if key == "auto" {
+			return provider.DiffResponse{Changes: provider.DiffUnknown}
+		}
+	}
+	return answer
+}
+
+func (p *process) Check(_ context.Context, r provider.CheckRequest) (provider.CheckResponse, error) {
+	p.cloud.log("Check %s olds=%s news=%s", r.Name, r.Olds, r.News)
+	p.cloud.mu.Lock()
+	defer p.cloud.mu.Unlock()
+	if f, ok := p.cloud.trip("check", r.Name); ok {
+		return provider.CheckResponse{}, f.err("", value.Null)
+	}
+	if r.News.Has("bad") {
+		return provider.CheckResponse{Failures: []provider.Failure{{Property: "bad", Reason: "it is bad"}}}, nil
+	}
+	return provider.CheckResponse{Inputs: r.News}, nil
+}
+
+func (p *process) Diff(_ context.Context, r provider.DiffRequest) (provider.DiffResponse, error) {
+	p.cloud.log("Diff %s %s olds=%s news=%s", r.Name, r.ID, r.OldInputs, r.News)
+	return diffOf(r), nil
+}
+
+func (p *process) Create(_ context.Context, r provider.CreateRequest) (provider.CreateResponse, error) {
+	c := p.cloud
+	c.log("Create %s %s%s%s", r.Name, r.Inputs, previewed(r.Preview), timed(r.Timeout))
+	if r.Preview {
+		return provider.CreateResponse{Outputs: r.Inputs}, nil
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	f, failing := c.trip("create", r.Name)
+	if failing && f.kind != "partial" {
+		return provider.CreateResponse{}, f.err("", value.Null)
+	}
+	c.counter[r.Name]++
+	id := fmt.Sprintf("%s-%d", r.Name, c.counter[r.Name])
+	outputs := r.Inputs.With("out", value.String("out of "+id))
+	c.objects[id] = outputs
+	if failing {
+		return provider.CreateResponse{}, f.err(id, outputs)
+	}
+	return provider.CreateResponse{ID: id, Outputs: outputs}, nil
+}
+
+func (p *process) Update(_ context.Context, r provider.UpdateRequest) (provider.UpdateResponse, error) {
+	c := p.cloud
+	c.log("Update %s %s olds=%s news=%s%s", r.Name, r.ID, r.OldOutputs, r.News, previewed(r.Preview))
+	outputs := r.News
+	if out, ok := r.OldOutputs.Lookup("out"); ok {
+		outputs = outputs.With("out", out)
+	}
+	if r.Preview {
+		return provider.UpdateResponse{Outputs: outputs}, nil
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	f, failing := c.trip("update", r.Name)
+	if failing && f.kind != "partial" {
+		return provider.UpdateResponse{}, f.err(r.ID, value.Null)
+	}
+	if _, ok := c.objects[r.ID]; !ok {
+		return provider.UpdateResponse{}, &provider.Error{Message: "there is no " + r.ID}
+	}
+	c.objects[r.ID] = outputs
+	if failing {
+		return provider.UpdateResponse{}, f.err(r.ID, outputs)
+	}
+	return provider.UpdateResponse{Outputs: outputs}, nil
+}
+
+func (p *process) Delete(_ context.Context, r provider.DeleteRequest) error {
+	c := p.cloud
+	c.log("Delete %s %s%s", r.Name, r.ID, timed(r.Timeout))
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if f, ok := c.trip("delete", r.Name); ok {
+		return f.err(r.ID, value.Null)
+	}
+	if _, ok := c.objects[r.ID]; !ok {
+		return &provider.Error{Message: "there is no " + r.ID}
+	}
+	delete(c.objects, r.ID)
+	return nil
+}
+
+func (p *process) Read(_ context.Context, r provider.ReadRequest) (provider.ReadResponse, error) {
+	c := p.cloud
+	c.log("Read %s %s inputs=%s", r.Name, r.ID, r.Inputs)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	object, ok := c.objects[r.ID]
+	if f, failing := c.trip("read", r.Name); failing {
+		return provider.ReadResponse{}, f.err(r.ID, object)
+	}
+	if !ok {
+		return provider.ReadResponse{}, nil
+	}
+	return provider.ReadResponse{ID: r.ID, Inputs: object.Without("out"), Outputs: object}, nil
+}
+
+func (p *process) Invoke(_ context.Context, r provider.InvokeRequest) (provider.InvokeResponse, error) {
+	p.cloud.log("Invoke %s %s%s", r.Token, r.Args, previewed(r.Preview))
+	return provider.InvokeResponse{Result: r.Args}, nil
+}
+func (p *process) Call(context.Context, provider.CallRequest) (provider.CallResponse, error) {
+	return provider.CallResponse{}, errors.New("there are no methods")
+}
+func (p *process) Construct(context.Context, provider.ConstructRequest) (provider.ConstructResponse, error) {
+	return provider.ConstructResponse{}, errors.New("there are no components")
+}
+
+func previewed(preview bool) string {
+	if preview {
+		return " preview"
+	}
+	return ""
+}
+
+func timed(seconds float64) string {
+	if seconds == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" timeout=%g", seconds)
+}
+
+// inventory is what the cloud holds, for goldens.
+func (c *cloud) inventory() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var ids []string
+	for id := range c.objects {
+		ids = append(ids, id)
+	}
+	sort.Strings(ids)
+	return ids
+}

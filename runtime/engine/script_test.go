@@ -1,0 +1,469 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sort"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/txtar"
+	"github.com/stretchr/testify/require"
+
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/runtime/journal"
+	"github.com/yamlhost/yamlhost/runtime/monitor"
+	"github.com/yamlhost/yamlhost/runtime/state"
+	"github.com/yamlhost/yamlhost/value"
+	"github.com/yamlhost/yamlhost/value/urn"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden sections of testdata")
+
+// TestScripts runs the scenarios of testdata. A scenario is a txtar archive; each section is a command with its input, and
+// is followed by a section "out" that tells what must happen. Commands:
+//
+//	up, preview    run the program of the section; words behind it are options: continue, refresh
+//	refresh, destroy
+//	cloud          what happens at the provider: fail|unclear|partial|crash OPERATION NAME [TIMES], heal, lose ID,
+//	               set ID KEY VALUE
+//
+// A program has a resource on each line: KIND NAME with inputs key=value and options @option=value; see statement.
+func TestScripts(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.txtar")
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
+			archive, err := txtar.ParseFile(file)
+			require.NoError(t, err)
+			w := newWorld()
+			var got txtar.Archive
+			got.Comment = archive.Comment
+			for _, section := range archive.Files {
+				if section.Name == "out" {
+					continue
+				}
+				out := w.command(t, section.Name, string(section.Data))
+				got.Files = append(got.Files, section, txtar.File{Name: "out", Data: []byte(out)})
+			}
+			if *update {
+				require.NoError(t, os.WriteFile(file, txtar.Format(&got), 0o644))
+				return
+			}
+			require.Equal(t, string(txtar.Format(archive)), string(txtar.Format(&got)), "run with -update to accept")
+		})
+	}
+}
+
+// world is a cloud and the state of one stack, and tells what happens to them.
+type world struct {
+	cloud *cloud
+	state *state.Snapshot
+	now   time.Time
+	ids   int
+	lines []string
+	mu    sync.Mutex
+}
+
+func newWorld() *world {
+	w := &world{cloud: newCloud(), now: time.Date(2026, 8, 1, 0, 0, 0, 0, time.UTC)}
+	w.cloud.log = w.printf
+	return w
+}
+
+func (w *world) printf(format string, args ...any) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.lines = append(w.lines, fmt.Sprintf(format, args...))
+}
+
+// memory is a journal in memory, which checks that every prefix makes a sound state.
+type memory struct {
+	mu      sync.Mutex
+	entries []journal.Entry
+}
+
+func (m *memory) Append(_ context.Context, e journal.Entry) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.entries = append(m.entries, e)
+	return nil
+}
+
+// requireSound checks that each prefix of the journal replays to a state that verifies.
+func (m *memory) requireSound(t require.TestingT, base *state.Snapshot) {
+	for i := range m.entries {
+		s, err := journal.Replay(base, m.entries[:i+1])
+		require.NoError(t, err, "prefix %d", i+1)
+		require.NoError(t, s.Verify(), "prefix %d", i+1)
+	}
+}
+
+func (w *world) options(parallel int, dryRun bool) (Options, *memory) {
+	o := Options{Project: "p", Stack: "dev", Organization: "organization", RootDir: "/work", ProgramDir: "/work",
+		Config: map[string]string{"test:region": "here"}, Base: w.state, Providers: w.cloud, DryRun: dryRun, Parallel: parallel,
+		Seed: func() []byte { return make([]byte, 32) },
+		Now: func() time.Time {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			w.now = w.now.Add(time.Second)
+			return w.now
+		},
+		NewID: func() string {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			w.ids++
+			return fmt.Sprintf("id%d", w.ids)
+		},
+		StackOutputs: func(_ context.Context, name string) (value.Value, error) {
+			return value.MapOf(value.Entry{Key: "of", Value: value.String(name)}, value.Entry{Key: "key", Value: value.String("k").Secret()}), nil
+		}}
+	if dryRun {
+		return o, nil
+	}
+	m := &memory{}
+	o.Journal = m
+	return o, m
+}
+
+func (w *world) command(t *testing.T, command, input string) string {
+	w.lines = nil
+	words := strings.Fields(command)
+	if words[0] == "cloud" {
+		w.upheaval(t, input)
+		return "cloud: " + strings.Join(w.cloud.inventory(), " ") + "\n"
+	}
+	o, m := w.options(1, words[0] == "preview")
+	o.Events = w.event
+	for _, word := range words[1:] {
+		switch word {
+		case "continue":
+			o.ContinueOnError = true
+		case "refresh":
+			o.Refresh = true
+		default:
+			t.Fatalf("unknown option %q", word)
+		}
+	}
+	var result *Result
+	var err error
+	switch words[0] {
+	case "up", "preview":
+		result, err = Update(t.Context(), o, func(ctx context.Context, m monitor.Monitor) error { return runScript(ctx, m, input) })
+	case "refresh":
+		result, err = Refresh(t.Context(), o)
+	case "destroy":
+		result, err = Destroy(t.Context(), o)
+	default:
+		t.Fatalf("unknown command %q", command)
+	}
+	require.NoError(t, err)
+	require.Zero(t, w.cloud.open, "every provider must be closed")
+	if m != nil {
+		m.requireSound(t, w.state)
+	}
+	w.state = result.Snapshot
+	if words[0] != "preview" {
+		w.printState()
+	}
+	return strings.Join(w.lines, "\n") + "\n"
+}
+
+func (w *world) upheaval(t *testing.T, input string) {
+	for _, line := range strings.Split(strings.TrimSpace(input), "\n") {
+		f := strings.Fields(line)
+		switch f[0] {
+		case "fail", "unclear", "partial", "crash":
+			kind := f[0]
+			if kind == "fail" {
+				kind = "plain"
+			}
+			w.cloud.fails[f[1]+" "+f[2]] = failure{kind: kind, message: "trouble with " + f[2]}
+		case "heal":
+			w.cloud.fails = map[string]failure{}
+		case "lose":
+			delete(w.cloud.objects, f[1])
+		case "set":
+			w.cloud.objects[f[1]] = w.cloud.objects[f[1]].With(f[2], value.String(f[3]))
+		case "have":
+			w.cloud.objects[f[1]] = value.MapOf(value.Entry{Key: f[2], Value: value.String(f[3])})
+		default:
+			t.Fatalf("unknown upheaval %q", line)
+		}
+	}
+}
+
+// event writes down what people hear of; default providers are left out, as they are for people.
+func (w *world) event(e Event) {
+	switch e := e.(type) {
+	case *StepFinished:
+		if e.Internal {
+			return
+		}
+		what := "done "
+		if e.Outputs {
+			what = "outputs"
+		}
+		text := fmt.Sprintf("= %s %s %s", what, e.Op, short(e.Step.URN))
+		if len(e.Step.Keys) > 0 {
+			text += " keys=" + strings.Join(e.Step.Keys, ",")
+		}
+		if len(e.Step.Diffs) > 0 {
+			text += " diffs=" + strings.Join(e.Step.Diffs, ",")
+		}
+		if e.Outputs && e.Step.New != nil {
+			text += " " + e.Step.New.Outputs.String()
+		}
+		w.printf("%s", text)
+	case *StepFailed:
+		w.printf("= failed %s %s status=%d", e.Step.Op, short(e.Step.URN), e.Status)
+	case *Message:
+		about := ""
+		if e.URN != "" {
+			about = " " + short(e.URN)
+		}
+		if e.Severity == diag.Error && e.Property != "" {
+			about += " at " + e.Property
+		}
+		w.printf("! %s%s: %s", e.Severity, about, strings.ReplaceAll(e.Text, "urn:pulumi:dev::p::", ""))
+	case *Summary:
+		var counts []string
+		for op, n := range e.Changes {
+			counts = append(counts, fmt.Sprintf("%s:%d", op, n))
+		}
+		sort.Strings(counts)
+		corrupt := ""
+		if e.MaybeCorrupt {
+			corrupt = " maybe corrupt"
+		}
+		w.printf("= %s %s%s", e.Result, strings.Join(counts, " "), corrupt)
+	}
+}
+
+func short(u urn.URN) string { return strings.TrimPrefix(string(u), "urn:pulumi:dev::p::") }
+
+func (w *world) printState() {
+	w.printf("state:")
+	for _, r := range w.state.Resources {
+		text := "  " + short(r.URN)
+		if r.ID != "" {
+			text += " [" + r.ID + "]"
+		}
+		if r.Inputs.Len() > 0 {
+			text += " " + r.Inputs.String()
+		}
+		if out, ok := r.Outputs.Lookup("out"); ok {
+			text += " out=" + out.String()
+		}
+		if !r.Custom && r.Outputs.Len() > 0 {
+			text += " outputs=" + r.Outputs.String()
+		}
+		flag := func(on bool, name string) {
+			if on {
+				text += " " + name
+			}
+		}
+		flag(r.Delete, "DELETE")
+		flag(r.PendingReplacement, "PENDING-REPLACEMENT")
+		flag(r.External, "external")
+		flag(r.Protect, "protect")
+		flag(len(r.InitErrors) > 0, "init-errors")
+		flag(r.ImportID != "", "import="+r.ImportID)
+		if r.Parent != "" {
+			text += " parent=" + r.Parent.Name()
+		}
+		if len(r.Dependencies) > 0 {
+			text += " deps="
+			for i, dep := range r.Dependencies {
+				if i > 0 {
+					text += ","
+				}
+				text += dep.Name()
+			}
+		}
+		w.printf("%s", text)
+	}
+	for _, op := range w.state.Pending {
+		w.printf("  pending: %s %s", op.Kind, short(op.Resource.URN))
+	}
+	w.printf("cloud: %s", strings.Join(w.cloud.inventory(), " "))
+}
+
+// known is a resource that a script has registered.
+type known struct {
+	urn     urn.URN
+	id      value.Value
+	outputs value.Value
+	known   bool
+}
+
+func (k known) reference() string {
+	id, ok := k.id.AsString()
+	if !ok {
+		id = UnknownID
+	}
+	return urn.Reference{URN: k.urn, ID: id}.String()
+}
+
+// runScript runs a program: first the stack, then each line, then the stack's outputs.
+func runScript(ctx context.Context, m monitor.Monitor, program string) error {
+	stack, err := m.RegisterResource(ctx, monitor.RegisterRequest{Type: urn.RootStackType, Name: "p-dev"})
+	if err != nil {
+		return err
+	}
+	names := map[string]known{}
+	failed := false
+	for n, line := range strings.Split(program, "\n") {
+		if line = strings.TrimSpace(line); line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		result, err := statement(ctx, m, stack.URN, names, line, n+1)
+		if err != nil {
+			return err
+		}
+		failed = failed || result == monitor.Failed
+	}
+	if failed {
+		return nil
+	}
+	return nil
+}
+
+// statement runs one line of a program:
+//
+//	res NAME …        a resource, of type test:index:Res
+//	provider NAME …   an explicit provider
+//	comp NAME         a component          get NAME id=ID        a read
+//	invoke NAME …     a function call      outputs NAME|stack …  registration of outputs
+//	error TEXT        the program fails
+//
+// Values are texts, ${name.property} refers to another resource, secret: marks a secret.
+func statement(ctx context.Context, m monitor.Monitor, stack urn.URN, names map[string]known, line string, n int) (monitor.Result, error) {
+	words := strings.Fields(line)
+	if words[0] == "error" {
+		return 0, errors.New(strings.Join(words[1:], " "))
+	}
+	kind, name := words[0], words[1]
+	r := monitor.RegisterRequest{Name: name, Parent: stack, PropertyDependencies: map[string][]urn.URN{},
+		SourcePosition: &monitor.Position{Path: "/work/Pulumi.yaml", Line: n, Column: 1}}
+	inputs := map[string]value.Value{}
+	list := func(text string) (urns []urn.URN) {
+		for _, part := range strings.Split(text, ",") {
+			urns = append(urns, names[part].urn)
+		}
+		return urns
+	}
+	yes := func(text string) *bool { b := text != "false"; return &b }
+	for _, word := range words[2:] {
+		key, text, _ := strings.Cut(word, "=")
+		switch key {
+		case "@parent":
+			r.Parent = names[text].urn
+		case "@deps":
+			r.Dependencies = append(r.Dependencies, list(text)...)
+		case "@protect":
+			r.Protect = yes(text)
+		case "@retain":
+			r.RetainOnDelete = yes(text)
+		case "@dbr":
+			r.DeleteBeforeReplace = yes(text)
+		case "@deletedWith":
+			r.DeletedWith = names[text].urn
+		case "@replaceWith":
+			r.ReplaceWith = list(text)
+		case "@ignore":
+			r.IgnoreChanges = strings.Split(text, ",")
+		case "@replaceOn":
+			r.ReplaceOnChanges = strings.Split(text, ",")
+		case "@secret":
+			r.AdditionalSecretOutputs = strings.Split(text, ",")
+		case "@alias":
+			r.Aliases = append(r.Aliases, monitor.Alias{Name: text})
+		case "@aliasNoParent":
+			r.Aliases = append(r.Aliases, monitor.Alias{NoParent: true})
+		case "@import":
+			r.ImportID = text
+		case "@provider":
+			r.Provider = names[text].reference()
+		case "@trigger":
+			r.ReplacementTrigger = value.String(text)
+		case "@version":
+			r.Version = text
+		case "@timeout":
+			r.CustomTimeouts = monitor.Timeouts{Create: text, Update: text, Delete: text}
+		default:
+			v := value.String(strings.TrimPrefix(text, "secret:"))
+			if inner, ok := strings.CutPrefix(text, "${"); ok {
+				of, property, _ := strings.Cut(strings.TrimSuffix(inner, "}"), ".")
+				k := names[of]
+				if property == "id" {
+					v = k.id
+				} else if out, ok := k.outputs.Lookup(property); ok {
+					v = out
+				} else if !k.known {
+					v = value.Unknown(value.KindAny)
+				} else {
+					v = value.Null
+				}
+				r.Dependencies = append(r.Dependencies, k.urn)
+				r.PropertyDependencies[key] = []urn.URN{k.urn}
+			}
+			if strings.HasPrefix(text, "secret:") {
+				v = v.Secret()
+			}
+			inputs[key] = v
+		}
+	}
+	r.Inputs = value.Map(inputs)
+	for key := range inputs {
+		if r.PropertyDependencies[key] == nil {
+			r.PropertyDependencies[key] = []urn.URN{}
+		}
+	}
+	switch kind {
+	case "res":
+		r.Type, r.Custom = "test:index:Res", true
+	case "other":
+		r.Type, r.Custom = "other:index:Res", true
+	case "gone":
+		r.Type, r.Custom = "missing:index:Res", true
+	case "provider":
+		r.Type, r.Custom = "pulumi:providers:test", true
+	case "stash":
+		r.Type, r.Custom = stashType, true
+	case "comp":
+		r.Type = "my:index:Comp"
+	case "ref", "get":
+		typ, id := "test:index:Res", inputs["id"]
+		state := r.Inputs.Without("id")
+		if kind == "ref" {
+			typ, id, state = stackReferenceType, value.String(name), value.MapOf(value.Entry{Key: "name", Value: value.String(name)})
+		}
+		answer, err := m.ReadResource(ctx, monitor.ReadRequest{Type: typ, Name: name, Parent: stack, ID: id, State: state,
+			Dependencies: r.Dependencies, Provider: r.Provider})
+		names[name] = known{answer.URN, answer.ID, answer.Outputs, answer.Known}
+		return 0, err
+	case "invoke":
+		answer, err := m.Invoke(ctx, monitor.InvokeRequest{Token: "test:index:" + name, Args: r.Inputs, DependsOn: r.Dependencies})
+		names[name] = known{"", value.Null, answer.Result, !answer.Unknown}
+		return 0, err
+	case "outputs":
+		u := stack
+		if name != "stack" {
+			u = names[name].urn
+		}
+		return 0, m.RegisterOutputs(ctx, u, r.Inputs)
+	default:
+		return 0, fmt.Errorf("unknown statement %q", line)
+	}
+	answer, err := m.RegisterResource(ctx, r)
+	names[name] = known{answer.URN, answer.ID, answer.Outputs, answer.Known}
+	return answer.Result, err
+}
