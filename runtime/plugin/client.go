@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 	"sync"
-	"time"
 
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
 	"google.golang.org/grpc"
@@ -277,16 +276,18 @@ func (c *client) lost(err error) bool {
 	default:
 		return false
 	}
+	// The call learns of a broken connection before the connection itself and the process do.
+	ctx, cancel := context.WithTimeout(context.Background(), 2*drainLimit)
+	defer cancel()
 	if c.process != nil {
-		timer := time.NewTimer(2 * drainLimit)
-		defer timer.Stop()
 		select {
 		case <-c.process.ended:
 			return true
-		case <-timer.C:
+		case <-ctx.Done():
+			return c.conn.GetState() != connectivity.Ready
 		}
 	}
-	return c.conn.GetState() != connectivity.Ready
+	return c.conn.GetState() != connectivity.Ready || c.conn.WaitForStateChange(ctx, connectivity.Ready)
 }
 
 func failuresOf(fs []*pulumirpc.CheckFailure) []provider.Failure {
