@@ -104,7 +104,11 @@ func writeWhole(d disk, path string, data []byte, sync bool) error {
 	if err := mkdirAll(d, filepath.Dir(path)); err != nil {
 		return err
 	}
-	tmp := temporary(path)
+	return writeThrough(d, temporary(path), path, data, sync)
+}
+
+// writeThrough is writeWhole by way of a temporary file in another folder of the same file system; path's has to exist.
+func writeThrough(d disk, tmp, path string, data []byte, sync bool) error {
 	f, err := d.Create(tmp)
 	if err != nil {
 		return err

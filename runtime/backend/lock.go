@@ -49,7 +49,12 @@ func (b *Backend) lock(r Ref) (*heldLock, error) {
 	}
 	own := newUUID() + ".json"
 	path := filepath.Join(b.lockFolder(r), own)
-	if err := writeWhole(b.disk, path, text, true); err != nil {
+	err = mkdirAll(b.disk, b.lockFolder(r))
+	if err == nil {
+		// Any file in the folder is a lock to others, so that the temporary one must not be there.
+		err = writeThrough(b.disk, temporary(b.path("lock")), path, text, true)
+	}
+	if err != nil {
 		return nil, &FileError{Doing: "lock the stack with", Path: path, Err: err}
 	}
 	held := &heldLock{b, path}
