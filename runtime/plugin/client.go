@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"time"
 
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
 	"google.golang.org/grpc"
@@ -254,16 +255,27 @@ func (c *client) fail(ctx context.Context, what string, err error) error {
 		return &provider.Error{Outcome: provider.Unclear, Cause: err,
 			Message: fmt.Sprintf("%s: lost the connection to plugin %s: %s", what, c.name, status.Convert(err).Message())}
 	}
-	code := status.Code(err)
-	if ctx.Err() != nil && (code == codes.Canceled || code == codes.DeadlineExceeded) {
-		return &provider.Error{Outcome: provider.Unclear, Cause: ctx.Err(),
-			Message: fmt.Sprintf("%s: gave up waiting for plugin %s: %s", what, c.name, ctx.Err())}
+	if cause := gaveUp(ctx, status.Code(err)); cause != nil {
+		return &provider.Error{Outcome: provider.Unclear, Cause: cause,
+			Message: fmt.Sprintf("%s: gave up waiting for plugin %s: %s", what, c.name, cause)}
 	}
 	e := errorOf(err)
 	if e.Unimplemented {
 		e.Message = fmt.Sprintf("plugin %s cannot %s: %s", c.name, what, e.Message)
 	}
 	return e
+}
+
+// gaveUp is why our side stopped waiting for a call, or nil if it did not. A deadline travels with the call, and the other
+// side may act on it a moment before our own timer does.
+func gaveUp(ctx context.Context, code codes.Code) error {
+	if code != codes.Canceled && code != codes.DeadlineExceeded {
+		return nil
+	}
+	if deadline, ok := ctx.Deadline(); ok && code == codes.DeadlineExceeded && !time.Now().Before(deadline) {
+		return context.DeadlineExceeded
+	}
+	return ctx.Err()
 }
 
 // lost reports whether a call failed because the connection did, rather than because the plugin said so. It gives a
