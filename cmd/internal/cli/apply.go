@@ -1,0 +1,148 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/yamlhost/yamlhost/runtime/backend"
+	"github.com/yamlhost/yamlhost/runtime/engine"
+	"github.com/yamlhost/yamlhost/runtime/project"
+)
+
+// preview shows what `up` would do.
+func (a *app) preview(ctx context.Context, o *operationOptions) error {
+	ctx, done := a.signals.gentle(ctx)
+	defer done()
+	p, err := a.prepare(ctx, o, previewOperation, a.chosen(o))
+	defer p.Close()
+	if err != nil {
+		return err
+	}
+	result, err := p.plan(ctx, previewOperation)
+	return a.verdict(o, "preview", result, err)
+}
+
+// up previews, asks and applies.
+func (a *app) up(ctx context.Context, o *operationOptions) error {
+	return a.planAndApply(ctx, o, updateOperation)
+}
+
+// refresh reads every resource into the state.
+func (a *app) refresh(ctx context.Context, o *operationOptions) error {
+	return a.planAndApply(ctx, o, refreshOperation)
+}
+
+// destroy deletes everything.
+func (a *app) destroy(ctx context.Context, o *operationOptions) error {
+	return a.planAndApply(ctx, o, destroyOperation)
+}
+
+// run checks, plans and applies without asking.
+func (a *app) run(ctx context.Context, o *operationOptions) error {
+	ctx, done := a.signals.gentle(ctx)
+	defer done()
+	open := func(ctx context.Context, p *project.Project) (*stack, error) {
+		if o.planOnly {
+			s, _, err := a.openOrImagine(p, o.stack)
+			return s, err
+		}
+		return a.openOrCreate(ctx, p, o.stack)
+	}
+	p, err := a.prepare(ctx, o, updateOperation, open)
+	defer p.Close()
+	if err != nil {
+		return err
+	}
+	if o.planOnly {
+		result, err := p.plan(ctx, updateOperation)
+		return a.verdict(o, "preview", result, err)
+	}
+	if !o.skipPreview {
+		result, err := p.plan(ctx, updateOperation)
+		if err := a.verdict(&operationOptions{}, "preview", result, err); err != nil {
+			return err
+		}
+	}
+	result, err := p.apply(ctx, updateOperation)
+	return a.verdict(o, "update", result, err)
+}
+
+// chosen opens the stack that the options choose.
+func (a *app) chosen(o *operationOptions) func(context.Context, *project.Project) (*stack, error) {
+	return func(ctx context.Context, p *project.Project) (*stack, error) { return a.openStack(ctx, p, o.stack) }
+}
+
+// planAndApply is `up` and its kin (E7.12): a preview, a question, the operation.
+func (a *app) planAndApply(ctx context.Context, o *operationOptions, op operation) error {
+	if o.skipPreview && o.previewOnly {
+		return withCode(codeError, "--skip-preview and --preview-only exclude each other")
+	}
+	if !o.yes && !o.skipPreview && !o.previewOnly && !a.interactive() {
+		return withCode(codeUsage, "--yes or --skip-preview or --preview-only must be passed in to proceed when running in non-interactive mode")
+	}
+	ctx, done := a.signals.gentle(ctx)
+	defer done()
+	p, err := a.prepare(ctx, o, op, a.chosen(o))
+	defer p.Close()
+	if err != nil {
+		return err
+	}
+	if !o.skipPreview {
+		result, err := p.plan(ctx, op)
+		if o.previewOnly {
+			return a.verdict(o, "preview", result, err)
+		}
+		if err := a.verdict(&operationOptions{}, "preview", result, err); err != nil {
+			return err
+		}
+		if !o.yes {
+			if err := a.confirm(op.question); err != nil {
+				return err
+			}
+		}
+	}
+	result, err := p.apply(ctx, op)
+	if err := a.verdict(o, op.kind, result, err); err != nil {
+		return err
+	}
+	if op.kind == "destroy" {
+		return a.afterDestroy(ctx, o, p)
+	}
+	return nil
+}
+
+// afterDestroy removes the empty stack if it should, and says how to if not (E7.39).
+func (a *app) afterDestroy(ctx context.Context, o *operationOptions, p *pipeline) error {
+	s := p.stack
+	if !o.remove {
+		if !o.json {
+			fmt.Fprintf(a.streams.Err, "The resources in the stack have been deleted, but the history and configuration associated with the stack are still "+
+				"maintained.\nTo remove the stack completely, run `yamlhost stack rm %s`.\n", s.ref.Stack)
+		}
+		return nil
+	}
+	if err := s.backend.Remove(ctx, s.ref, backend.RemoveOptions{}); err != nil {
+		return err
+	}
+	if err := backend.SelectStack(a.pulumiHome(), s.project.Name.Text, s.project.Path, s.backend.URL(), ""); err != nil {
+		return err
+	}
+	fmt.Fprintf(a.streams.Err, "The resources in the stack have been deleted, and the stack '%s' has been removed.\n", s.ref.Stack)
+	return nil
+}
+
+// verdict is the error, and so the exit code, of an operation that has come to its end (F7.14, E8.27–E8.29).
+func (a *app) verdict(o *operationOptions, what string, result *engine.Result, err error) error {
+	switch {
+	case result == nil || err != nil && !result.Terminated:
+		return err
+	case result.Terminated:
+		return errors.Join(&exitError{code: codeCancelled, cause: fmt.Errorf("%s cancelled", what)}, err)
+	case result.Failed || result.Canceled:
+		return errReported
+	case o.expectNoChanges && result.HasChanges():
+		return withCode(codeChanges, "no changes were expected for %s but changes were proposed", what)
+	}
+	return nil
+}

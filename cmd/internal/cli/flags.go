@@ -1,0 +1,114 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"github.com/yamlhost/yamlhost/diag"
+)
+
+// hide leaves a flag out of the help.
+func hide(flags *pflag.FlagSet, name string) {
+	if f := flags.Lookup(name); f != nil {
+		f.Hidden = true
+	}
+}
+
+// flagsFromEnvironment sets every flag that is not on the command line from PULUMI_OPTION_<FLAG> (F7.15).
+func flagsFromEnvironment(flags *pflag.FlagSet, w *World) error {
+	var failed error
+	flags.VisitAll(func(f *pflag.Flag) {
+		if f.Changed || failed != nil {
+			return
+		}
+		name := "PULUMI_OPTION_" + strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_"))
+		text, found := w.lookup(name)
+		if !found {
+			return
+		}
+		values := []string{text}
+		if f.Value.Type() == "stringArray" {
+			values = strings.Split(text, ",")
+		}
+		for _, v := range values {
+			if err := flags.Set(f.Name, v); err != nil {
+				failed = fmt.Errorf("%s: %q is not a value for --%s", name, v, f.Name)
+				return
+			}
+		}
+	})
+	return failed
+}
+
+// notYet are flags of the Pulumi CLI that this program does not have, with what to do instead where there is something.
+var notYet = map[string]string{
+	"target": "", "target-dependents": "", "target-replace": "", "replace": "", "exclude": "", "exclude-dependents": "",
+	"exclude-protected": "", "plan": "", "save-plan": "", "import-file": "", "policy-pack": "", "policy-pack-config": "",
+	"attach-debugger": "", "run-program": "", "ignore-protect": "", "clear-pending-creates": "", "import-pending-creates": "",
+	"skip-pending-creates": "", "event-log": "use --json for the same events on standard output", "output": "use --json",
+	"remote-config": "", "copy-config-from": "", "tag": "", "open": "", "client": "", "override-env": "",
+}
+
+// flagError says what is wrong with a flag in the words of people.
+func flagError(cmd *cobra.Command, err error) error {
+	var unknown *pflag.NotExistError
+	if !errors.As(err, &unknown) {
+		return err
+	}
+	name := unknown.GetSpecifiedName()
+	if instead, known := notYet[name]; known {
+		text := fmt.Sprintf("--%s is a flag of the Pulumi CLI that yamlhost does not have", name)
+		if instead != "" {
+			text += "; " + instead
+		}
+		return errors.New(text)
+	}
+	if unknown.GetSpecifiedShortnames() != "" {
+		return fmt.Errorf("%s has no flag -%s\nSee %s --help.", cmd.CommandPath(), name, cmd.CommandPath())
+	}
+	var names []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if !f.Hidden {
+			names = append(names, f.Name)
+		}
+	})
+	text := fmt.Sprintf("%s has no flag --%s", cmd.CommandPath(), name)
+	if near := diag.Suggest(name, names); len(near) > 0 {
+		text += fmt.Sprintf("; did you mean --%s?", near[0])
+	}
+	return fmt.Errorf("%s\nSee %s --help.", text, cmd.CommandPath())
+}
+
+// flagsSet are the flags of a command line as history keeps them (F6.12): the value of booleans, of others only that they
+// were set.
+func flagsSet(cmd *cobra.Command) map[string]string {
+	set := map[string]string{}
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		set[f.Name] = "set"
+		if f.Value.Type() == "bool" {
+			set[f.Name] = f.Value.String()
+		}
+	})
+	return set
+}
+
+// noArguments is an argument check with words of its own.
+func noArguments(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return fmt.Errorf("%s takes no arguments, but there is %q\nSee %s --help.", cmd.CommandPath(), args[0], cmd.CommandPath())
+	}
+	return nil
+}
+
+// atMostOne is an argument check with words of its own.
+func atMostOne(what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) > 1 {
+			return fmt.Errorf("%s takes %s and nothing more, but there is %q\nSee %s --help.", cmd.CommandPath(), what, args[1], cmd.CommandPath())
+		}
+		return nil
+	}
+}

@@ -1,0 +1,463 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"sync"
+
+	"github.com/yamlhost/yamlhost/check"
+	"github.com/yamlhost/yamlhost/cmd/internal/view"
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/eval"
+	"github.com/yamlhost/yamlhost/runtime/backend"
+	"github.com/yamlhost/yamlhost/runtime/engine"
+	"github.com/yamlhost/yamlhost/runtime/monitor"
+	"github.com/yamlhost/yamlhost/runtime/monitor/rpc"
+	"github.com/yamlhost/yamlhost/runtime/plugin"
+	"github.com/yamlhost/yamlhost/runtime/project"
+	"github.com/yamlhost/yamlhost/runtime/state"
+)
+
+// pipeline is a stack with everything that an operation on it needs. It is made by prepare, in this order:
+//
+//	project file -> backend, stack -> settings -> secrets manager -> configuration -> providers -> checked program
+//
+// and used by plan and apply, which run one of the engine's operations: against the state as it is, or in a session that
+// holds the stack's lock and takes the journal.
+type pipeline struct {
+	app       *app
+	options   *operationOptions
+	workspace *workspace
+	stack     *stack
+	settings  *project.Settings
+	vault     *vault
+	config    map[project.Key]project.Text
+	providers *providers
+	program   *check.Program // nil for operations that run none
+	stage     *stage
+	document  bool // the plan is all there will be, and with --json makes one document
+}
+
+// operation is what to do with a stack.
+type operation struct {
+	kind     string // as history has it: update, refresh or destroy
+	planning string // what a preview says it does
+	applying string // what it says when it acts
+	question string
+	program  bool // it runs the program
+	run      func(ctx context.Context, o engine.Options, program programFunc) (*engine.Result, error)
+}
+
+type programFunc = func(ctx context.Context, m monitor.Monitor) error
+
+var (
+	updateOperation = operation{kind: "update", planning: "Previewing update", applying: "Updating", program: true,
+		question: "Do you want to perform this update?",
+		run: func(ctx context.Context, o engine.Options, program programFunc) (*engine.Result, error) {
+			return engine.Update(ctx, o, program)
+		}}
+	refreshOperation = operation{kind: "refresh", planning: "Previewing refresh", applying: "Refreshing",
+		question: "Do you want to perform this refresh?\nNo resources will be modified as part of this refresh; just your stack's state will be.",
+		run: func(ctx context.Context, o engine.Options, _ programFunc) (*engine.Result, error) {
+			return engine.Refresh(ctx, o)
+		}}
+	destroyOperation = operation{kind: "destroy", planning: "Previewing destroy", applying: "Destroying",
+		question: "Do you want to perform this destroy?",
+		run: func(ctx context.Context, o engine.Options, _ programFunc) (*engine.Result, error) {
+			return engine.Destroy(ctx, o)
+		}}
+)
+
+// previewOperation is an update that is never applied.
+var previewOperation = operation{kind: "preview", planning: updateOperation.planning, program: true, run: updateOperation.run}
+
+// prepare does everything that comes before an operation. The caller closes the pipeline, also when there is an error.
+func (a *app) prepare(ctx context.Context, o *operationOptions, op operation, open func(context.Context, *project.Project) (*stack, error)) (*pipeline, error) {
+	p := &pipeline{app: a, options: o, stage: &stage{}, document: o.planOnly || o.previewOnly || op.kind == previewOperation.kind}
+	dir := a.world.Dir
+	if o.dir != "" {
+		dir = a.path(o.dir)
+		if err := mustBeDir(dir); err != nil {
+			return p, err
+		}
+	}
+	if err := p.openWorkspace(dir, op); err != nil {
+		return p, err
+	}
+	var err error
+	if p.stack, err = open(ctx, p.workspace.project); err != nil {
+		return p, err
+	}
+	if err := p.configure(); err != nil {
+		return p, err
+	}
+	p.providers = a.newProviders(p.workspace, p.stage.pluginMessage)
+	if op.program {
+		return p, p.check(ctx)
+	}
+	return p, nil
+}
+
+// openWorkspace reads the project and its program. Without a sound project file nothing else makes sense.
+func (p *pipeline) openWorkspace(dir string, op operation) error {
+	var err error
+	if !op.program {
+		var diags diag.Diagnostics
+		found, diags, err := p.app.openProject(dir)
+		if err != nil {
+			return err
+		}
+		p.workspace = &workspace{project: found, program: project.Program{Dir: found.Dir}}
+		if program, _ := found.FindProgram(); program.Dir != "" {
+			p.workspace.program = program
+		}
+		return p.app.report(diags)
+	}
+	if p.workspace, err = p.app.openWorkspace(dir); err != nil {
+		return err
+	}
+	if !p.workspace.diags.HasErrors() {
+		return nil
+	}
+	// The program may be faulty too: everything is told in one pass.
+	found := p.workspace.diags
+	if p.workspace.source != nil {
+		_, found = p.workspace.parse()
+	}
+	return p.fail(found)
+}
+
+// configure reads the stack's settings and opens its configuration.
+func (p *pipeline) configure() error {
+	name := p.stack.ref.Stack
+	var diags diag.Diagnostics
+	var err error
+	if p.settings, diags, err = p.app.loadSettings(p.workspace.project, name, p.options.configFile); err != nil {
+		return err
+	}
+	if diags.HasErrors() {
+		return p.fail(diags)
+	}
+	if err := setFromFlags(p.settings, p.workspace.project.Name.Text, p.options.config, p.options.configPath); err != nil {
+		return err
+	}
+	if p.vault, err = p.app.manager(p.settings, name); err != nil {
+		return err
+	}
+	config, found, err := project.Merge(p.workspace.project, p.settings, name, p.vault)
+	if err != nil {
+		return p.app.explainSecret(err, name)
+	}
+	p.config = config
+	p.workspace.diags.Add(append(diags, found...)...)
+	return nil
+}
+
+// check compiles the program, tells everything that is wrong and goes on only when nothing is.
+func (p *pipeline) check(ctx context.Context) error {
+	program, diags := p.workspace.compile(ctx, p.providers.schemas(), p.config)
+	if err := ctx.Err(); err != nil {
+		return withCode(codeCancelled, "interrupted")
+	}
+	if diags.HasErrors() {
+		return p.fail(diags)
+	}
+	p.program = program
+	return p.app.report(diags)
+}
+
+// fail tells what is wrong, with --json as events or in the preview's document as well.
+func (p *pipeline) fail(diags diag.Diagnostics) error {
+	if p.options.json {
+		shown := p.show("", p.document, true)
+		for _, d := range diags.Sorted() {
+			if d.Severity <= diag.Info {
+				shown.event(p.messageOf(d))
+			}
+		}
+		shown.event(&engine.Summary{Result: "failed", Changes: map[engine.Op]int{}})
+		shown.event(&engine.Finished{})
+		if err := shown.close(); err != nil {
+			return err
+		}
+	}
+	return p.app.report(diags)
+}
+
+// Close ends all providers.
+func (p *pipeline) Close() {
+	if p.providers != nil {
+		_ = p.providers.Close() // a plugin that does not end is killed; there is nothing to tell
+	}
+}
+
+// plan runs an operation without acting.
+func (p *pipeline) plan(ctx context.Context, op operation) (*engine.Result, error) {
+	var base *state.Snapshot
+	if !p.stack.missing {
+		loaded, err := p.stack.backend.Load(ctx, p.stack.ref, p.vault.opener)
+		if err != nil {
+			return nil, p.app.explainSecret(err, p.stack.ref.Stack)
+		}
+		p.warnOfRecovery(loaded.Recovered, false)
+		base = loaded.Snapshot
+	}
+	p.app.signals.announce("")
+	return p.operate(ctx, op, engine.Options{Base: base, DryRun: true})
+}
+
+// apply runs an operation in a session, and leaves state and history behind.
+func (p *pipeline) apply(ctx context.Context, op operation) (_ *engine.Result, err error) {
+	session, err := p.stack.backend.Begin(ctx, p.stack.ref, backend.BeginOptions{Command: op.kind, Secrets: p.vault, Open: p.vault.opener})
+	if err != nil {
+		return nil, p.app.explainSecret(err, p.stack.ref.Stack)
+	}
+	defer func() { err = errors.Join(err, session.Close()) }()
+	p.warnOfRecovery(session.Recovered(), true)
+	p.app.signals.announce("Terminating immediately may lose track of resources that are being created.")
+	started := p.app.now()
+	result, err := p.operate(ctx, op, engine.Options{Base: session.Base(), Journal: session})
+	if err != nil {
+		return nil, p.app.explainSecret(err, p.stack.ref.Stack)
+	}
+	final := result.Snapshot
+	if result.Terminated {
+		final = nil // what is journaled counts, operations under way included
+	}
+	record := p.record(op, result, started)
+	if err := session.Commit(context.WithoutCancel(ctx), final, record); err != nil {
+		return result, p.app.explainSecret(err, p.stack.ref.Stack)
+	}
+	return result, nil
+}
+
+// operate runs one of the engine's operations in front of a view.
+func (p *pipeline) operate(ctx context.Context, op operation, o engine.Options) (*engine.Result, error) {
+	name, final := op.applying, true
+	if o.DryRun {
+		name, final = op.planning, p.document
+	}
+	shown := p.show(name, o.DryRun && p.document, final)
+	p.stage.enter(shown)
+	defer p.stage.leave()
+
+	o.Project, o.Stack, o.Organization = p.workspace.project.Name.Text, p.stack.ref.Stack, "organization"
+	o.RootDir, o.ProgramDir = p.workspace.project.Dir, p.workspace.program.Dir
+	o.Config, o.ConfigSecretKeys = p.engineConfig()
+	o.Providers, o.Events = p.providers, p.stage.event
+	o.Parallel, o.ContinueOnError = p.options.parallel, p.options.continueOnError
+	o.Refresh = p.options.refresh == "true" || p.options.refresh == "" && p.workspace.project.RefreshAlways && op.program
+	o.Terminate = p.app.signals.terminate()
+	o.StackOutputs, o.Open, o.Now = p.stackOutputs, openRemote, p.app.world.Now
+
+	server := &monitorServer{}
+	defer server.close()
+	o.Serve = server.serve(ctx)
+	result, err := op.run(ctx, o, p.runProgram(server))
+	if closing := shown.close(); err == nil {
+		err = closing
+	}
+	return result, err
+}
+
+// runProgram evaluates the checked program in front of the engine, directly or with --monitor-rpc through a server and a
+// client, and turns what it finds into messages.
+func (p *pipeline) runProgram(server *monitorServer) programFunc {
+	return func(ctx context.Context, m monitor.Monitor) error {
+		if p.options.monitorRPC {
+			client, err := rpc.Dial(server.address)
+			if err != nil {
+				return err
+			}
+			defer client.Close()
+			m = client
+		}
+		result, diags := eval.Run(ctx, p.program, m, eval.Options{
+			Cwd: p.workspace.program.Dir, RootDirectory: p.workspace.project.Dir, Workers: p.options.parallel, EngineVersion: pulumiVersion,
+			Getenv: p.app.world.lookup, SourcePath: p.app.path,
+		})
+		for _, d := range diags.Sorted() {
+			if d.Severity <= diag.Info {
+				p.stage.event(p.messageOf(d))
+			}
+		}
+		if result.Failed > 0 || diags.HasErrors() {
+			return monitor.ErrReported
+		}
+		return nil
+	}
+}
+
+// monitorServer offers the engine to other processes: to components, and with --monitor-rpc to the program.
+type monitorServer struct {
+	address string
+	stop    func()
+}
+
+func (s *monitorServer) serve(ctx context.Context) func(*engine.Deployment) (string, error) {
+	return func(d *engine.Deployment) (address string, err error) {
+		s.address, s.stop, err = rpc.Serve(context.WithoutCancel(ctx), d)
+		return s.address, err
+	}
+}
+
+func (s *monitorServer) close() {
+	if s.stop != nil {
+		s.stop()
+	}
+}
+
+// engineConfig is the configuration as the engine takes it (F3.12).
+func (p *pipeline) engineConfig() (texts map[string]string, secretKeys []string) {
+	texts = make(map[string]string, len(p.config))
+	for key, text := range p.config {
+		texts[key.String()] = text.Text
+		if text.Secret {
+			secretKeys = append(secretKeys, key.String())
+		}
+	}
+	slices.Sort(secretKeys)
+	return texts, secretKeys
+}
+
+// messageOf is a finding as an event.
+func (p *pipeline) messageOf(d diag.Diagnostic) *engine.Message {
+	m := &engine.Message{Severity: d.Severity, Code: d.Code, Text: d.Summary}
+	if d.Detail != "" {
+		m.Text += "\n" + d.Detail
+	}
+	if !d.Subject.IsZero() {
+		if rel, err := filepath.Rel(p.workspace.project.Dir, p.app.path(d.Subject.Source.Name())); err == nil {
+			at := d.Subject.StartPosition()
+			m.Position = "project:///" + filepath.ToSlash(rel) + "#" + strconv.Itoa(at.Line) + "," + strconv.Itoa(at.Column)
+		}
+	}
+	return m
+}
+
+// shownView is a view, or the digest of `preview --json`.
+type shownView struct {
+	event func(engine.Event)
+	close func() error
+}
+
+// show makes the view of an operation. Of a plan that an operation follows, outputs are progress and no result.
+func (p *pipeline) show(name string, document, final bool) *shownView {
+	a, o := p.app, p.options
+	columns, lines := a.size()
+	out := a.streams.Out
+	if !final && !o.json {
+		out = a.streams.Err
+	}
+	options := view.Options{
+		Out: out, Err: a.streams.Err, Interactive: a.streams.ErrTerminal && !a.global.nonInteractive && a.world.env("TERM") != "dumb",
+		Color: a.color(a.streams.ErrTerminal), Width: columns, Height: lines, JSON: o.json,
+		ShowSames: o.showSames, ShowSecrets: o.showSecrets, ShowReads: o.showReads, Diff: o.diff,
+		SuppressOutputs: o.suppressOutputs, SuppressProgress: o.suppressProgress, Operation: name, Source: p.source,
+		Secrets: p.secretTexts(),
+	}
+	if p.workspace != nil {
+		options.Root = p.workspace.project.Dir
+	}
+	if p.stack != nil {
+		options.Stack = p.stack.ref.Stack
+	}
+	if document && o.json && !a.world.envTrue("PULUMI_ENABLE_STREAMING_JSON_PREVIEW") {
+		digest := view.NewDigest(options)
+		return &shownView{digest.Event, func() error { return digest.Write(a.streams.Out) }}
+	}
+	v := view.New(options)
+	return &shownView{v.Event, func() error { v.Close(); return nil }}
+}
+
+// secretTexts are the plain texts of secret configuration, to be masked wherever they appear (L9.34).
+func (p *pipeline) secretTexts() []string {
+	var texts []string
+	for _, text := range p.config {
+		if text.Secret {
+			texts = append(texts, text.Text)
+		}
+	}
+	return texts
+}
+
+// source finds the texts of the workspace by their absolute paths.
+func (p *pipeline) source(path string) *diag.Source {
+	for _, src := range []*diag.Source{p.workspace.source, p.workspace.project.Source, p.settingsSource()} {
+		if src != nil && p.app.path(src.Name()) == path {
+			return src
+		}
+	}
+	return nil
+}
+
+func (p *pipeline) settingsSource() *diag.Source {
+	if p.settings == nil {
+		return nil
+	}
+	return p.settings.Source
+}
+
+// stage is where events meet the view of the operation under way: those of the engine, of the program and of plugins,
+// one at a time. Outside of an operation events are dropped.
+type stage struct {
+	mu    sync.Mutex
+	shown *shownView
+}
+
+func (s *stage) enter(v *shownView) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.shown = v
+}
+
+func (s *stage) leave() { s.enter(nil) }
+
+func (s *stage) event(e engine.Event) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.shown == nil {
+		return
+	}
+	s.shown.event(e)
+	if _, over := e.(*engine.Finished); over {
+		s.shown = nil
+	}
+}
+
+// pluginMessage shows what a plugin says.
+func (s *stage) pluginMessage(m plugin.Message) {
+	e := &engine.Message{URN: m.URN, Text: m.Text, Ephemeral: m.Ephemeral}
+	switch m.Severity {
+	case plugin.Error:
+		e.Severity = diag.Error
+	case plugin.Warning:
+		e.Severity = diag.Warning
+	case plugin.Info:
+		e.Severity = diag.Info
+	default:
+		e.Severity, e.Debug = diag.Info, true
+	}
+	s.event(e)
+}
+
+// warnOfRecovery tells what an earlier run left behind that was cut off (D9).
+func (p *pipeline) warnOfRecovery(r *backend.Recovery, settled bool) {
+	if r == nil {
+		return
+	}
+	out := p.app.streams.Err
+	switch {
+	case r.Foreign:
+		fmt.Fprintf(out, "warning: a journal of an earlier %s does not fit the state, which was written by someone else since; it was not applied\n", r.Header.Command)
+	case settled && r.Entries > 0:
+		fmt.Fprintf(out, "warning: an earlier %s was cut off; its %s were recovered from the journal\n", r.Header.Command, count(r.Entries, "journal record"))
+	}
+	for _, path := range r.Aside {
+		fmt.Fprintf(out, "  kept for inspection: %s\n", p.app.short(path))
+	}
+}

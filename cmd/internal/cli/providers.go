@@ -1,0 +1,181 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+
+	"github.com/yamlhost/yamlhost/runtime/embedded"
+	"github.com/yamlhost/yamlhost/runtime/plugin"
+	"github.com/yamlhost/yamlhost/runtime/provider"
+	"github.com/yamlhost/yamlhost/schema"
+)
+
+// pulumiVersion is the version of the Pulumi engine that this program declares to be compatible with (L3.62).
+const pulumiVersion = "3.260.0"
+
+// providers decides which provider serves a package: an installed plugin or an explicit version or download URL wins
+// over what is built in (D8). It is safe for concurrent use.
+type providers struct {
+	host  *plugin.Host
+	rooms []EmbeddedProviders // in this process, in order of preference
+	home  string
+}
+
+var _ provider.Loader = (*providers)(nil)
+
+// builtIn are the providers of package embedded.
+type builtIn struct{ provider.Loader }
+
+func (builtIn) Schema(name string) ([]byte, bool) { return embedded.Schema(name) }
+
+func (builtIn) Version(name string) (string, bool) { return embedded.Version(name) }
+
+// newProviders makes the providers of a project. log takes what plugins and commands say; it may be nil and is called
+// concurrently. Close ends all plugins.
+func (a *app) newProviders(ws *workspace, log func(plugin.Message)) *providers {
+	home := a.pulumiHome()
+	options := plugin.Options{
+		Env: a.world.Env, Path: filepath.SplitList(a.world.env("PATH")), IgnoreAmbient: a.world.envTrue("PULUMI_IGNORE_AMBIENT_PLUGINS"),
+		Home: home, ProgramDir: ws.program.Dir, RootDir: ws.project.Dir, Project: ws.project.Name.Text,
+		DebugProviders: debugProviders(a.world.env("PULUMI_DEBUG_PROVIDERS")), LegacySearch: a.world.env("PULUMI_ENABLE_LEGACY_PLUGIN_SEARCH") != "",
+		DisablePreview: a.world.envTrue("PULUMI_DISABLE_PROVIDER_PREVIEW"), PulumiVersion: pulumiVersion, Log: log,
+	}
+	if log != nil {
+		options.Warn = func(text string) { log(plugin.Message{Severity: plugin.Warning, Text: text}) }
+	}
+	for _, p := range ws.project.Plugins {
+		if p.Kind == "providers" {
+			options.Overrides = append(options.Overrides, plugin.Override{Name: p.Name, Version: p.Version, Path: p.Path})
+		}
+	}
+	inProcess := embedded.Options{Dir: ws.program.Dir, Environ: a.world.Env, Windows: runtime.GOOS == "windows", Now: a.world.Now}
+	if log != nil {
+		inProcess.Log = func(line embedded.LogLine) {
+			log(plugin.Message{URN: line.URN, Severity: plugin.Info, Text: line.Text})
+		}
+	}
+	return &providers{
+		host: plugin.NewHost(options), home: home,
+		rooms: append(append([]EmbeddedProviders(nil), a.world.Embedded...), builtIn{embedded.NewLoader(inProcess)}),
+	}
+}
+
+// debugProviders reads PULUMI_DEBUG_PROVIDERS, a list of name:port.
+func debugProviders(text string) map[string]int {
+	ports := map[string]int{}
+	for _, item := range strings.Split(text, ",") {
+		name, port, found := strings.Cut(strings.TrimSpace(item), ":")
+		if n, err := strconv.Atoi(port); found && err == nil {
+			ports[name] = n
+		}
+	}
+	return ports
+}
+
+// Close ends all plugins.
+func (p *providers) Close() error { return p.host.Close() }
+
+// room is the in-process provider that serves a package; nil when a plugin does, or nothing.
+func (p *providers) room(name, version, url string, parameterized bool) EmbeddedProviders {
+	if parameterized || url != "" {
+		return nil
+	}
+	for _, room := range p.rooms {
+		if _, found := room.Schema(name); !found {
+			continue
+		}
+		if version != "" && !servesVersion(room, name, version) {
+			return nil
+		}
+		if _, err := p.host.Find(name, version); err == nil {
+			return nil
+		}
+		return room
+	}
+	return nil
+}
+
+// servesVersion reports whether an in-process provider stands for that version of its public package.
+func servesVersion(room EmbeddedProviders, name, version string) bool {
+	versioned, ok := room.(interface {
+		Version(name string) (string, bool)
+	})
+	if !ok {
+		return false
+	}
+	have, found := versioned.Version(name)
+	return found && strings.TrimPrefix(version, "v") == have
+}
+
+// Load starts a provider.
+func (p *providers) Load(ctx context.Context, pkg provider.Package) (provider.Provider, error) {
+	if room := p.room(pkg.Name, pkg.Version, pkg.DownloadURL, pkg.Parameterization != nil); room != nil {
+		return room.Load(ctx, pkg)
+	}
+	loaded, err := p.host.Load(ctx, pkg)
+	var missing *provider.MissingError
+	if errors.As(err, &missing) {
+		if version, found := embedded.Version(pkg.Name); found {
+			missing.Looked = append(missing.Looked, "the built-in providers (which have "+pkg.Name+" "+version+")")
+		}
+	}
+	return loaded, err
+}
+
+// schemas is a loader of the schemas that go with these providers.
+func (p *providers) schemas() schema.Loader { return schema.NewLoader(p.fetchSchema) }
+
+func (p *providers) fetchSchema(ctx context.Context, d schema.Descriptor) ([]byte, error) {
+	if room := p.room(d.Name, d.Version, d.DownloadURL, d.Parameterization != nil); room != nil {
+		text, _ := room.Schema(d.Name)
+		return text, nil
+	}
+	at, err := p.host.Find(d.Name, d.Version)
+	var missing *provider.MissingError
+	if errors.As(err, &missing) {
+		return nil, notFoundError{missing}
+	}
+	if err != nil {
+		return nil, err
+	}
+	cache := schemaCache(p.home, d, at)
+	if text, err := os.ReadFile(cache); cache != "" && err == nil && len(text) > 0 {
+		return text, nil
+	}
+	text, err := p.askSchema(ctx, d)
+	if err != nil {
+		return nil, err
+	}
+	if cache != "" {
+		keepSchema(cache, text)
+	}
+	return text, nil
+}
+
+// notFoundError is a missing plugin in the words of package schema.
+type notFoundError struct{ *provider.MissingError }
+
+func (e notFoundError) Unwrap() []error { return []error{schema.ErrNotFound, e.MissingError} }
+
+func (p *providers) askSchema(ctx context.Context, d schema.Descriptor) ([]byte, error) {
+	pkg := provider.Package{Name: d.Name, Version: d.Version, DownloadURL: d.DownloadURL}
+	request := provider.SchemaRequest{}
+	if q := d.Parameterization; q != nil {
+		pkg.Parameterization = &provider.Parameterization{Name: q.Name, Version: q.Version, Value: q.Value}
+		request = provider.SchemaRequest{SubpackageName: q.Name, SubpackageVersion: q.Version}
+	}
+	loaded, err := p.host.Load(ctx, pkg)
+	if err != nil {
+		return nil, err
+	}
+	text, err := loaded.Schema(ctx, request)
+	if closing := loaded.Close(); err == nil {
+		err = closing
+	}
+	return text, err
+}

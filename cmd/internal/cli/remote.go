@@ -1,0 +1,55 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+
+	"github.com/yamlhost/yamlhost/runtime/backend"
+	"github.com/yamlhost/yamlhost/value"
+)
+
+// openRemote reads the content behind an asset's or archive's URI.
+func openRemote(ctx context.Context, uri string) (io.ReadCloser, error) {
+	u, err := url.Parse(uri)
+	if err != nil {
+		return nil, fmt.Errorf("%q is not a URI", uri)
+	}
+	switch u.Scheme {
+	case "file":
+		return os.Open(u.Path)
+	case "http", "https":
+	default:
+		return nil, fmt.Errorf("%s: content can be read from file, http and https, not from %q", uri, u.Scheme)
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, uri, nil)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", uri, err)
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", uri, err)
+	}
+	if response.StatusCode != http.StatusOK {
+		_ = response.Body.Close() // nothing of it is wanted
+		return nil, fmt.Errorf("read %s: the server answered %s", uri, response.Status)
+	}
+	return response.Body, nil
+}
+
+// stackOutputs reads the outputs of another stack in the same backend, for stack references.
+func (p *pipeline) stackOutputs(ctx context.Context, name string) (value.Value, error) {
+	ref, err := backend.ParseRef(name, p.workspace.project.Name.Text)
+	if err != nil {
+		return value.Null, err
+	}
+	other := &vault{options: p.vault.options, current: p.vault.manager()}
+	loaded, err := p.stack.backend.Load(ctx, ref, other.opener)
+	if err != nil {
+		return value.Null, p.app.explainSecret(err, ref.Stack)
+	}
+	return stackOutputs(loaded.Snapshot), nil
+}

@@ -1,0 +1,78 @@
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/yamlhost/yamlhost/runtime/project"
+	"github.com/yamlhost/yamlhost/runtime/secrets"
+	"github.com/yamlhost/yamlhost/runtime/state"
+)
+
+// vault is a stack's secrets manager: what its settings file says or, where that says nothing, what its state says. It
+// asks for a passphrase only when something has to be sealed or opened (D3). It is safe for concurrent use.
+type vault struct {
+	options secrets.Options
+
+	mu      sync.Mutex // guards what follows
+	current secrets.Manager
+	adopts  bool // the settings say nothing: the state's manager may take over
+}
+
+var _ secrets.Manager = (*vault)(nil)
+
+// manager makes the secrets manager of a stack. A salt that is made for a new passphrase is written to the settings file
+// before anything is sealed with it (F4.14).
+func (a *app) manager(settings *project.Settings, stack string) (*vault, error) {
+	options := secrets.Options{Keys: &a.keys, Passphrase: a.passphrases(stack), Created: func(salt string) error {
+		settings.EncryptionSalt, settings.SecretsProvider, settings.EncryptedKey = salt, "", ""
+		return settings.Save()
+	}}
+	m, err := secrets.ForStack(settings.SecretsProvider, settings.EncryptionSalt, options)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", a.short(settings.Path), err)
+	}
+	return &vault{options: options, current: m, adopts: settings.EncryptionSalt == "" && settings.SecretsProvider == ""}, nil
+}
+
+func (v *vault) manager() secrets.Manager {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.current
+}
+
+// Type is the manager's.
+func (v *vault) Type() string { return v.manager().Type() }
+
+// State is the manager's.
+func (v *vault) State() json.RawMessage { return v.manager().State() }
+
+// Encrypt seals text.
+func (v *vault) Encrypt(plaintext string) (string, error) { return v.manager().Encrypt(plaintext) }
+
+// Decrypt opens text.
+func (v *vault) Decrypt(ciphertext string) (string, error) { return v.manager().Decrypt(ciphertext) }
+
+// opener gives the manager that a state names, which takes over where the settings file says nothing.
+func (v *vault) opener(p state.SecretsProvider) (secrets.Manager, error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if p.Type == v.current.Type() && string(p.State) == string(v.current.State()) {
+		return v.current, nil
+	}
+	m, err := secrets.Open(p.Type, p.State, v.options)
+	if err == nil && v.adopts && p.Type != "" {
+		v.current, v.adopts = m, false
+	}
+	return m, err
+}
+
+// explainSecret says what to do about a secret that could not be sealed or opened.
+func (a *app) explainSecret(err error, stack string) error {
+	if errors.Is(err, secrets.ErrIncorrectPassphrase) {
+		return fmt.Errorf("%w: it is not the one that the secrets of stack %s were sealed with", err, stack)
+	}
+	return err
+}

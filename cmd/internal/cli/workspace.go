@@ -1,0 +1,221 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/yamlhost/yamlhost/check"
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/parser"
+	"github.com/yamlhost/yamlhost/parser/ast"
+	"github.com/yamlhost/yamlhost/runtime/project"
+	"github.com/yamlhost/yamlhost/schema"
+)
+
+// workspace is a project with the text of its program. diags are what is wrong with the project file and its
+// surroundings; a workspace with faults can still be checked as far as it goes.
+type workspace struct {
+	project  *project.Project
+	program  project.Program
+	source   *diag.Source // of the program; nil when there is none
+	packages []schema.Descriptor
+	diags    diag.Diagnostics
+}
+
+// openProject finds and reads the project file of a directory.
+func (a *app) openProject(dir string) (*project.Project, diag.Diagnostics, error) {
+	path, err := project.Find(dir)
+	if errors.Is(err, project.ErrNotFound) {
+		return nil, nil, fmt.Errorf("%w\nGo to a project's directory, name one with -C, or write a Pulumi.yaml", err)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	return project.Load(path, a.short(path))
+}
+
+// soundProject is openProject for commands that need no program: a faulty project file is reported and ends the command.
+func (a *app) soundProject(dir string) (*project.Project, error) {
+	p, diags, err := a.openProject(dir)
+	if err != nil {
+		return nil, err
+	}
+	if diags.HasErrors() {
+		return nil, a.report(diags)
+	}
+	return p, nil
+}
+
+// openWorkspace reads the project of a directory and the text of its program.
+func (a *app) openWorkspace(dir string) (*workspace, error) {
+	p, diags, err := a.openProject(dir)
+	if err != nil {
+		return nil, err
+	}
+	ws := &workspace{project: p, diags: diags}
+	program, found := p.FindProgram()
+	ws.program = program
+	ws.diags.Add(found...)
+	if program.Path == "" {
+		return ws, nil
+	}
+	if ws.source, err = a.readSource(ws, program.Path); err != nil {
+		return nil, err
+	}
+	return ws, a.readPackages(ws)
+}
+
+// readSource reads the program, or takes the project file's text when that is the program (L1.7), so that places in both
+// are the same places.
+func (a *app) readSource(ws *workspace, path string) (*diag.Source, error) {
+	if path == ws.project.Path {
+		return ws.project.Source, nil
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("read program: %w", err)
+	}
+	return diag.NewSource(a.short(path), project.StripBOM(text)), nil
+}
+
+// readPackages finds the packages that are declared beside the program (L1.H).
+func (a *app) readPackages(ws *workspace) error {
+	files, diags, err := project.PackageFiles(ws.program.Dir, a.short)
+	if err != nil {
+		return err
+	}
+	ws.diags.Add(diags...)
+	for _, f := range files {
+		d := schema.Descriptor{Name: f.Name, Version: f.Version, DownloadURL: f.DownloadURL}
+		if f.Extension != nil {
+			ws.diags.Add(diag.Diagnostic{Severity: diag.Warning, Code: diag.Ignored,
+				Summary: fmt.Sprintf("%s: extensions of packages are not supported yet; %s is used as it is", a.short(f.Path), f.Name)})
+		}
+		if p := f.Parameterization; p != nil {
+			d.Parameterization = &schema.Parameterization{Name: p.Name, Version: p.Version, Value: p.Value}
+		}
+		ws.packages = append(ws.packages, d)
+	}
+	return nil
+}
+
+// compile is the way from text to a checked program. config is nil when no stack is at hand. All findings, those of the
+// workspace too, come back together, each place once.
+func (ws *workspace) compile(ctx context.Context, schemas schema.Loader, config map[project.Key]project.Text) (*check.Program, diag.Diagnostics) {
+	if ws.source == nil {
+		return nil, ws.diags
+	}
+	texts, names := checkConfig(ws.project, config)
+	file, parsed := parser.Parse(ws.source, parser.Options{Declared: names})
+	program, checked := check.Check(ctx, file, check.Options{
+		Project: ws.project.Name.Text, Schemas: schemas, Packages: ws.packages,
+		Config: texts, ConfigKnown: config != nil, ProgramDir: ws.program.Dir,
+	})
+	return program, onceEach(append(parsed, checked...), ws.diags)
+}
+
+// parse is the first step of compile alone.
+func (ws *workspace) parse() (*ast.File, diag.Diagnostics) {
+	file, diags := parser.Parse(ws.source, parser.Options{})
+	return file, onceEach(diags, ws.diags)
+}
+
+// checkConfig is a stack's configuration as the checker takes it, and the names by which programs speak of it. Without a
+// stack the project file's own values are all there is.
+func checkConfig(p *project.Project, config map[project.Key]project.Text) (map[string]check.ConfigText, []string) {
+	if config == nil {
+		config, _, _ = project.Merge(p, project.NewSettings("", p.Name.Text), "", nil)
+	}
+	texts := make(map[string]check.ConfigText, len(config))
+	var names []string
+	for key, text := range config {
+		texts[key.String()] = check.ConfigText{Text: text.Text, Secret: text.Secret, Project: text.FromProject}
+		names = append(names, key.String())
+		if key.Namespace == p.Name.Text {
+			names = append(names, key.Name)
+		}
+	}
+	return texts, names
+}
+
+// onceEach is first, and of second what is at no place where first has an error already: one fault, one diagnostic (D7).
+func onceEach(first, second diag.Diagnostics) diag.Diagnostics {
+	taken := map[diag.Range]bool{}
+	syntax := map[*diag.Source]bool{}
+	start := func(r diag.Range) diag.Range { r.End = 0; return r }
+	for _, d := range first {
+		if d.Severity == diag.Error && !d.Subject.IsZero() {
+			taken[start(d.Subject)] = true
+			syntax[d.Subject.Source] = syntax[d.Subject.Source] || d.Code == diag.Syntax
+		}
+	}
+	all := append(diag.Diagnostics(nil), first...)
+	for _, d := range second {
+		if taken[start(d.Subject)] && !d.Subject.IsZero() || d.Code == diag.Syntax && syntax[d.Subject.Source] {
+			continue
+		}
+		all.Add(d)
+	}
+	return all
+}
+
+// openTarget makes the workspace of what a user named: a directory, or a file of a project or by itself.
+func (a *app) openTarget(target string) (*workspace, error) {
+	path := a.path(target)
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%s does not exist", target)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if info.IsDir() {
+		return a.openWorkspace(path)
+	}
+	found, err := project.Find(filepath.Dir(path))
+	if err == nil {
+		ws, err := a.openWorkspace(filepath.Dir(path))
+		if err != nil || ws.program.Path == path || found == path {
+			return ws, err
+		}
+		ws.program = project.Program{Dir: filepath.Dir(path), Path: path}
+		ws.source, err = a.readSource(ws, path)
+		return ws, err
+	}
+	return a.looseProgram(path)
+}
+
+// looseProgram is the workspace of a program without a project.
+func (a *app) looseProgram(path string) (*workspace, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("read program: %w", err)
+	}
+	dir := filepath.Dir(path)
+	src := diag.NewSource(a.short(path), project.StripBOM(text))
+	name := strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
+	ws := &workspace{
+		project: &project.Project{Source: src, Path: path, Dir: dir, Name: project.Literal{Text: name}},
+		program: project.Program{Dir: dir, Path: path}, source: src,
+	}
+	return ws, a.readPackages(ws)
+}
+
+func mustBeDir(dir string) error {
+	info, err := os.Stat(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%s does not exist", dir)
+	}
+	if err != nil {
+		return err
+	}
+	if !info.IsDir() {
+		return fmt.Errorf("%s is no directory", dir)
+	}
+	return nil
+}

@@ -1,0 +1,66 @@
+package cli
+
+import (
+	"io"
+	"os"
+	"time"
+
+	"github.com/yamlhost/yamlhost/runtime/backend"
+	"github.com/yamlhost/yamlhost/runtime/provider"
+)
+
+// Streams are what a command reads and writes. Results go to Out, progress and diagnostics to Err.
+type Streams struct {
+	In  io.Reader
+	Out io.Writer
+	Err io.Writer
+
+	InTerminal, OutTerminal, ErrTerminal bool
+	// Size tells the terminal's columns and lines; nil or zeros when there is none.
+	Size func() (columns, lines int)
+	// ReadPassword reads a line without showing it; nil where nobody can be asked.
+	ReadPassword func() (string, error)
+}
+
+// World is what a command may know of the machine.
+type World struct {
+	Version string // of this program
+	Env     []string
+	Dir     string                 // working directory, absolute
+	Home    string                 // the user's home directory
+	Process func() backend.Process // who takes locks
+	Now     func() time.Time
+	// Signals brings interrupts; nil when there are none. The first is gentle, the second is not (D10).
+	Signals <-chan os.Signal
+	// Embedded are further providers in this process; they come before the built-in ones.
+	Embedded []EmbeddedProviders
+}
+
+// EmbeddedProviders are providers that live in this process.
+type EmbeddedProviders interface {
+	provider.Loader
+	// Schema is the schema of a package as JSON text, and whether there is such a package.
+	Schema(name string) ([]byte, bool)
+}
+
+// lookup is an environment variable, and whether it is set.
+func (w *World) lookup(name string) (string, bool) {
+	for i := len(w.Env) - 1; i >= 0; i-- {
+		if v := w.Env[i]; len(v) > len(name) && v[len(name)] == '=' && v[:len(name)] == name {
+			return v[len(name)+1:], true
+		}
+	}
+	return "", false
+}
+
+// env is an environment variable; empty when it is not set.
+func (w *World) env(name string) string {
+	v, _ := w.lookup(name)
+	return v
+}
+
+// envTrue reports whether a boolean PULUMI_* variable is on (F7.15).
+func (w *World) envTrue(name string) bool {
+	v := w.env(name)
+	return v == "1" || v == "true"
+}

@@ -1,0 +1,154 @@
+package project
+
+import (
+	"bytes"
+	"encoding/base64"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/Masterminds/semver/v3"
+	"github.com/yamlhost/yamlhost/diag"
+	"gopkg.in/yaml.v3"
+)
+
+// PackageFile is a package declaration file (L1.H, F3.18).
+type PackageFile struct {
+	Path             string // absolute
+	Name             string // of the plugin
+	Version          string
+	DownloadURL      string
+	Parameterization *PackageParameter // replaces what the plugin is; nil when absent
+	Extension        *PackageParameter // adds to what the plugin is; nil when absent
+}
+
+// PackageParameter makes a package out of a plugin that can be several.
+type PackageParameter struct {
+	Name, Version string
+	Value         []byte
+}
+
+// skippedDirs are never searched for package declarations (L1.44).
+var skippedDirs = []string{".git", "node_modules", "vendor", "venv", ".venv", ".pulumi"}
+
+const maxPackageFile = 1 << 20 // bytes (L1.44)
+
+// PackageFiles reads every package declaration below a program directory: those in sdks first, then all others (L1.44).
+// name makes a path into what users see.
+func PackageFiles(dir string, name func(path string) string) ([]PackageFile, diag.Diagnostics, error) {
+	var paths []string
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil && path == dir:
+			return err
+		case err != nil:
+			return nil // what cannot be read is not a declaration that could be used
+		case d.IsDir() && path != dir && slices.Contains(skippedDirs, d.Name()):
+			return fs.SkipDir
+		case d.Type().IsRegular() && strings.HasSuffix(d.Name(), ".yaml"):
+			paths = append(paths, path)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, nil, fmt.Errorf("look for package declarations: %w", err)
+	}
+	sdks := filepath.Join(dir, "sdks") + string(filepath.Separator)
+	slices.SortStableFunc(paths, func(a, b string) int {
+		switch inA, inB := strings.HasPrefix(a, sdks), strings.HasPrefix(b, sdks); {
+		case inA && !inB:
+			return -1
+		case inB && !inA:
+			return 1
+		}
+		return 0
+	})
+	var files []PackageFile
+	var diags diag.Diagnostics
+	for _, path := range paths {
+		info, err := os.Stat(path)
+		if err != nil || info.Size() > maxPackageFile {
+			continue
+		}
+		text, err := os.ReadFile(path)
+		if err != nil || !bytes.Contains(text, []byte("packageDeclarationVersion")) {
+			continue
+		}
+		file, found, ds := ParsePackageFile(diag.NewSource(name(path), StripBOM(text)))
+		if diags.Add(ds...); found && !ds.HasErrors() {
+			file.Path = path
+			files = append(files, file)
+		}
+	}
+	return files, diags, nil
+}
+
+// ParsePackageFile reads a package declaration; found is false for a text that is none (L1.40).
+func ParsePackageFile(src *diag.Source) (file PackageFile, found bool, diags diag.Diagnostics) {
+	d := &document{src: src}
+	root := d.parse(src.Text())
+	if root == nil || root.Kind != yaml.MappingNode {
+		return file, false, nil
+	}
+	entries := d.entries("a package declaration", root)
+	byName := map[string]entry{}
+	for _, e := range entries {
+		byName[e.key.Text] = e
+	}
+	mark := byName["packageDeclarationVersion"]
+	if mark.value == nil || mark.value.Value != "1" {
+		return file, false, nil
+	}
+	text := func(field string) string {
+		if l := d.text(field, byName[field].value); l != nil {
+			return l.Text
+		}
+		return ""
+	}
+	file.Name, file.Version, file.DownloadURL = text("name"), text("version"), text("downloadUrl")
+	if file.Name == "" {
+		d.add(diag.WrongKind, mark.key.Range, "the package declaration has no name", "Say which plugin provides the package: `name: …`.")
+	}
+	d.version("version", byName["version"].value, file.Version)
+	file.Parameterization = d.packageParameter("parameterization", byName["parameterization"].value)
+	file.Extension = d.packageParameter("extension", byName["extension"].value)
+	if file.Parameterization != nil && file.Extension != nil {
+		d.add(diag.WrongKind, byName["extension"].key.Range, "a package declaration has both parameterization and extension", "Keep one of them.")
+	}
+	return file, true, d.diags
+}
+
+func (d *document) version(field string, n *yaml.Node, text string) {
+	if text == "" {
+		return
+	}
+	if _, err := semver.NewVersion(text); err != nil {
+		d.add(diag.WrongKind, d.at(n), fmt.Sprintf("%s must be a version such as 1.2.3, found %q", field, text), "")
+	}
+}
+
+func (d *document) packageParameter(field string, n *yaml.Node) *PackageParameter {
+	if isNull(n) {
+		return nil
+	}
+	fields := d.fields(field, n, "name", "version", "value")
+	texts := map[string]string{}
+	for _, name := range []string{"name", "version", "value"} {
+		l := d.text(field+"."+name, fields[name].value)
+		if l != nil {
+			texts[name] = l.Text
+		}
+		if n.Kind == yaml.MappingNode && isNull(fields[name].value) && name != "value" {
+			d.add(diag.WrongKind, d.at(n), fmt.Sprintf("%s has no %s", field, name), "")
+		}
+	}
+	d.version(field+".version", fields["version"].value, texts["version"])
+	bytes, err := base64.StdEncoding.DecodeString(texts["value"])
+	if err != nil {
+		d.add(diag.WrongKind, d.at(fields["value"].value), field+".value must be base64", "")
+	}
+	return &PackageParameter{Name: texts["name"], Version: texts["version"], Value: bytes}
+}
