@@ -36,8 +36,8 @@ func Suggest(name string, candidates []string) []string {
 		if abs(length-otherLength) > most {
 			continue
 		}
-		params := levenshtein.NewParams().MaxCost(most)
-		if distance := levenshtein.Distance(folded, other, params); distance <= most {
+		// The library's own bound, MaxCost, answers too small a distance for words that are far apart.
+		if distance := levenshtein.Distance(folded, other, nil); distance <= most {
 			found = append(found, near{candidate, distance})
 		}
 	}

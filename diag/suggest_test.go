@@ -21,6 +21,7 @@ func TestSuggest(t *testing.T) {
 		"distance three":                  {"abcdefgh", []string{"abcdexyz"}, []string{"abcdexyz"}},
 		"short names keep half":           {"ab", []string{"xy", "ax"}, []string{"ax"}},
 		"at most five, each once (L1.24)": {"aaaa", []string{"aaaf", "aaae", "aaad", "aaac", "aaab", "aaab", "aaag"}, []string{"aaab", "aaac", "aaad", "aaae", "aaaf"}},
+		"far apart though of a length":    {"resource", []string{"config", "hooks", "include", "resources", "outputs"}, []string{"resources"}},
 		"nothing to choose from":          {"a", nil, []string{}},
 	} {
 		t.Run(name, func(t *testing.T) {
