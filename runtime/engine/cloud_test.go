@@ -19,6 +19,7 @@ import (
 type cloud struct {
 	mu      sync.Mutex
 	objects map[string]value.Value // by ID
+	owner   map[string]string      // ID to that of the object with which it goes (deletedWith)
 	counter map[string]int         // of names
 	fails   map[string]failure     // by "<operation> <name>"
 	log     func(format string, args ...any)
@@ -33,7 +34,7 @@ type failure struct {
 }
 
 func newCloud() *cloud {
-	return &cloud{objects: map[string]value.Value{}, counter: map[string]int{}, fails: map[string]failure{},
+	return &cloud{objects: map[string]value.Value{}, counter: map[string]int{}, owner: map[string]string{}, fails: map[string]failure{},
 		log: func(string, ...any) {}}
 }
 
@@ -210,8 +211,19 @@ func (p *process) Delete(_ context.Context, r provider.DeleteRequest) error {
 	if _, ok := c.objects[r.ID]; !ok {
 		return &provider.Error{Message: "there is no " + r.ID}
 	}
-	delete(c.objects, r.ID)
+	c.remove(r.ID)
 	return nil
+}
+
+// remove ends an object and everything that goes with it. The caller holds mu.
+func (c *cloud) remove(id string) {
+	delete(c.objects, id)
+	for other, owner := range c.owner {
+		if owner == id {
+			delete(c.owner, other)
+			c.remove(other)
+		}
+	}
 }
 
 func (p *process) Read(_ context.Context, r provider.ReadRequest) (provider.ReadResponse, error) {
