@@ -10,8 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-
-	"github.com/google/renameio/v2"
 )
 
 // workspacePath is the file in the home folder that remembers the stacks selected for a project file (F6.15).
@@ -200,10 +198,7 @@ func (f *objectFile) write() error {
 	if err != nil {
 		return failed(err)
 	}
-	if err := os.MkdirAll(filepath.Dir(f.path), 0o700); err != nil {
-		return failed(err)
-	}
-	if err := renameio.WriteFile(f.path, text, 0o600); err != nil {
+	if err := writeDurably(realDisk{}, f.path, text); err != nil {
 		return failed(err)
 	}
 	return nil
