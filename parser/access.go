@@ -147,8 +147,7 @@ func scanBrackets(text string, i int) (stepText, int, *fault) {
 				to++
 			}
 			if to < len(text) && text[to] == '}' && err != nil && i > from {
-				break_ := &fault{from: open, to: to, open: true, summary: "missing `]`"}
-				return step, i, break_
+				return step, i, &fault{from: open, to: to, open: true, summary: "missing `]`"}
 			}
 			return step, i, &fault{from: from, to: max(to, from), summary: "an index is a whole number, or a name in double quotes",
 				detail: "write `[0]` or `[\"name\"]`"}
@@ -192,15 +191,17 @@ func literalLike(name string) bool {
 	return name == "true" || name == "false" || name == "null" || name != "" && name[0] >= '0' && name[0] <= '9'
 }
 
-// odd reports whether a member's name holds white space, so that it may be an expression in truth.
+// odd reports whether a member's name holds white space or is a star, so that it may be an expression in truth.
 func (a *accessText) odd() bool {
 	for _, step := range a.steps {
-		if !step.quoted && strings.ContainsAny(step.name, " \t\r\n") {
+		if !step.quoted && oddKey(step.name) {
 			return true
 		}
 	}
 	return false
 }
+
+func oddKey(name string) bool { return name == "*" || strings.ContainsAny(name, " \t\r\n") }
 
 // access makes the node. start is the offset of "${".
 func (p *parser) access(s *scalar, start int, a *accessText) ast.Expr {
@@ -229,7 +230,7 @@ func (p *parser) lastStep(a *accessText) int {
 	return a.steps[len(a.steps)-1].to
 }
 
-// hasOddKey reports whether a member of the access with white space in its name is a key that the text itself writes.
+// hasOddKey reports whether an odd member of the access is a key that the text itself writes.
 func (p *parser) hasOddKey(a *accessText) bool {
 	if p.oddKeys == nil {
 		p.oddKeys = map[string]bool{}
@@ -245,7 +246,7 @@ func (p *parser) hasOddKey(a *accessText) bool {
 
 func (p *parser) gatherOddKeys(n *node) {
 	for i, child := range n.Content {
-		if i%2 == 0 && len(n.Content) > 1 && strings.ContainsAny(child.Value, " \t\r\n") {
+		if i%2 == 0 && len(n.Content) > 1 && oddKey(child.Value) {
 			p.oddKeys[child.Value] = true
 		}
 		p.gatherOddKeys(child)

@@ -1,6 +1,7 @@
 package parser
 
 import (
+	"math"
 	"strings"
 
 	"gopkg.in/yaml.v3"
@@ -197,8 +198,15 @@ func (p *parser) checkedDefault(c *ast.Config, value ast.Expr) ast.Expr {
 		return value
 	}
 	if wrong, found := mismatch(c.Type, value); found {
-		p.fail(diag.ConfigDefault, wrong.Range(), "", "the default of `%s` is %s, its type is %s", shorten(c.Name.Value),
-			exprKind(value), c.Type)
+		verb, kind := "is", exprKind(wrong)
+		if wrong != value {
+			verb = "holds"
+		}
+		if number, ok := wrong.(*ast.Number); ok && number.Value != math.Trunc(number.Value) {
+			kind = "a number with a fraction"
+		}
+		p.fail(diag.ConfigDefault, wrong.Range(), "", "the default of `%s` %s %s, its type is %s", shorten(c.Name.Value), verb,
+			kind, c.Type)
 		return bad(value.Range())
 	}
 	return value
@@ -255,7 +263,7 @@ func mismatch(t *ast.ConfigType, value ast.Expr) (ast.Expr, bool) {
 	}
 	switch value := value.(type) {
 	case *ast.Number:
-		return value, t.Name == "integer" && value.Value != float64(int64(value.Value))
+		return value, t.Name == "integer" && value.Value != math.Trunc(value.Value)
 	case *ast.List:
 		for _, item := range value.Items {
 			if t.Item == nil {

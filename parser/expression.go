@@ -80,7 +80,7 @@ func (p *parser) mapOrCall(n *node, at diag.Range, live bool) ast.Expr {
 				return p.call(e, place)
 			}
 			p.fail(diag.CallHasSiblings, e.at, "a call is a map with this one key; give the other entries a map of their own",
-				"`%s` must be the only key of its map", e.name)
+				"`%s` must be the only key of its map", shorten(e.name))
 			return bad(at)
 		}
 	}
@@ -135,7 +135,7 @@ func (p *parser) scalarLiteral(n *node, place ast.Place) ast.Expr {
 		}
 		if integer && !exact {
 			p.warn(diag.BadNumber, place.At, "numbers have 53 bits; put it in quotes where a text will do",
-				"the number %s loses digits: it becomes %s", shorten(n.Value), strconv.FormatFloat(number, 'f', -1, 64))
+				"the number %s loses digits: it becomes %s", shorten(n.Value), shorten(strconv.FormatFloat(number, 'f', -1, 64)))
 		}
 		return &ast.Number{Place: place, Value: number, Integer: integer && n.ShortTag() == intTag || integer && !exact}
 	}
@@ -191,9 +191,15 @@ func parseFloat(text string, integer bool) (float64, bool, bool, bool) {
 	return number, integer, false, err == nil
 }
 
-// shorten keeps a text short enough for a message.
+// shorten makes a text fit into the line of a message.
 func shorten(text string) string {
 	const most = 40
+	text = strings.Map(func(r rune) rune {
+		if r < ' ' {
+			return ' '
+		}
+		return r
+	}, text[:min(len(text), 4*most+4)])
 	runes := []rune(text)
 	if len(runes) <= most {
 		return text

@@ -68,7 +68,7 @@ func (p *parser) unknownKey(severity diag.Severity, e entry, place string, keys 
 	case len(keys) <= 10:
 		detail = "known are " + listing(keys, " and ")
 	}
-	d := p.report(severity, diag.UnknownKey, e.at, detail, "unknown key `%s` in %s", e.name, place)
+	d := p.report(severity, diag.UnknownKey, e.at, detail, "unknown key `%s` in %s", shorten(e.name), place)
 	if hint == "" && len(near) == 1 && e.at.Text() == e.name {
 		d.Fixes = []diag.Fix{{Label: "Write `" + near[0] + "`", Edits: []diag.Edit{{Range: e.at, Text: near[0]}}}}
 	}
@@ -117,7 +117,7 @@ func (p *parser) literalText(e entry, what string) *ast.Literal {
 		if !isText(n) {
 			detail := ""
 			if n.Kind == yaml.ScalarNode {
-				detail = "put it in quotes: \"" + n.Value + "\""
+				detail = "put it in quotes: \"" + shorten(n.Value) + "\""
 			}
 			p.wrongKind(n, at, what, "a string", detail)
 			return

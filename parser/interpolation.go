@@ -65,9 +65,9 @@ func (p *parser) interpolated(n *node, at diag.Range) ast.Expr {
 // ends. It decides between Pulumi's grammar and that of HCL (decision D6):
 //
 //   - a name that is declared is what Pulumi would take it for;
-//   - with one exception: where a *member* holds blanks, as in `${res.count + 1}`, the stock host would look for a member
-//     of that very name, which hardly anything can have. If all names of the text read as an expression are declared, and
-//     the file itself writes no such key, it is an expression;
+//   - with one exception: where a *member* holds blanks, as in `${res.count + 1}`, or is `*`, the stock host would look
+//     for a member of that very name, which hardly anything can have. If all names of the text read as an expression are
+//     declared, and the file itself writes no such key, it is an expression;
 //   - what has operators, calls or literals is an expression;
 //   - anything else is a name that nobody declared, for the checker to report.
 func (p *parser) interpolation(s *scalar, i int) (ast.Expr, int) {
@@ -94,7 +94,7 @@ func (p *parser) interpolation(s *scalar, i int) (ast.Expr, int) {
 	}
 	operators := looksLikeOperators(s.text[i+2 : end])
 	switch {
-	case problem == nil && f == nil && (operators || body.allDeclared()), problem == nil && f != nil && !f.final:
+	case problem == nil && f == nil && (operators || body.allDeclared()), problem == nil && f != nil && (!f.final || operators):
 		return body.lowered(i), end
 	case f == nil && !operators:
 		return p.access(s, i, access), access.end + 1
@@ -124,7 +124,8 @@ func (p *parser) malformed(s *scalar, end int, f *fault) {
 	}
 	at := s.whole
 	if at.IsZero() {
-		at = s.at(f.from, max(f.to, f.from))
+		from := min(f.from, len(s.text)-1)
+		at = s.at(from, max(f.to, from+1))
 	}
 	p.fail(diag.BadInterpolation, at, detail, "%s", f.summary)
 }

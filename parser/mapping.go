@@ -46,14 +46,16 @@ func (p *parser) with(n, via *node, fn func(n *node, at diag.Range)) {
 		}
 		p.aliases = p.aliases[:entered]
 	}()
+	if n.Kind == yaml.AliasNode {
+		p.extension(at, "an alias")
+	}
 	if via != nil && !p.expanding[via] {
 		p.enter(via)
 	}
 	if n.Kind == yaml.AliasNode {
-		p.extension(at, "an alias")
 		if p.expanding[n.Alias] || n.Alias.Line <= n.Line && n.Column <= n.Alias.Column {
 			p.fail(diag.AliasLimit, at, "an alias cannot stand inside of the value that its anchor names",
-				"`*%s` refers to itself", n.Value)
+				"`*%s` refers to itself", shorten(n.Value))
 			return
 		}
 		p.enter(n.Alias)
@@ -104,13 +106,13 @@ func (p *parser) entries(n *node) []entry {
 			continue
 		}
 		if key.Kind != yaml.ScalarNode {
-			p.fail(diag.KeyNotString, at, "use a text as the key", "mapping keys must be strings, found %s", kindName(key))
+			p.fail(diag.KeyNotString, at, "write a text as the key", "mapping keys must be strings, found %s", kindName(key))
 			continue
 		}
 		switch key.ShortTag() {
 		case intTag, floatTag, boolTag, nullTag:
 			p.warn(diag.KeyNotString, at, "Pulumi's own YAML host rejects such keys; quote it to make it a text",
-				"the key `%s` is read as text", key.Value)
+				"the key `%s` is read as text", shorten(key.Value))
 		}
 		if before, found := index.add(list, key.Value); found {
 			p.duplicate(key.Value, at, list[before].at)
@@ -125,7 +127,7 @@ func (p *parser) entries(n *node) []entry {
 }
 
 func (p *parser) duplicate(name string, at, first diag.Range) {
-	d := p.fail(diag.Duplicate, at, "remove one of the two", "`%s` is declared twice (first at line %d)", name,
+	d := p.fail(diag.Duplicate, at, "remove one of the two", "`%s` is declared twice (first at line %d)", shorten(name),
 		first.StartPosition().Line)
 	d.Related = []diag.Related{{Range: first, Message: "declared here first"}}
 }

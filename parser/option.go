@@ -137,7 +137,7 @@ func (p *parser) shaped(e entry, name string, value ast.Expr, shape optionShape)
 		if kind != "a string" {
 			detail := ""
 			if p.deref(e.value).Kind == yaml.ScalarNode {
-				detail = "put it in quotes: \"" + p.deref(e.value).Value + "\""
+				detail = "put it in quotes: \"" + shorten(p.deref(e.value).Value) + "\""
 			}
 			return wrong(value, what, "a string", detail)
 		}

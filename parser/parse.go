@@ -80,8 +80,12 @@ func (p *parser) warn(code diag.Code, at diag.Range, detail, format string, args
 	return p.report(diag.Warning, code, at, detail, format, args...)
 }
 
-// extension notes the use of something that only yamlhost understands (decision D6); it is silent unless asked for.
+// extension notes the use of something that only yamlhost understands (decision D6); it is silent unless asked for. What
+// is read through an alias is covered by the note about the alias.
 func (p *parser) extension(at diag.Range, format string, args ...any) {
+	if len(p.aliases) > 0 {
+		return
+	}
 	p.report(diag.Portability, diag.YamlhostOnly, at, "", format+" is understood by yamlhost only", args...)
 }
 

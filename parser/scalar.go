@@ -4,6 +4,8 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
 
 	"gopkg.in/yaml.v3"
 
@@ -300,7 +302,7 @@ func escape(source []byte) (string, int) {
 		return "\r", 2
 	case 'e':
 		return "\x1b", 2
-	case ' ', '"', '\'', '\\', '/':
+	case ' ', '"', '\'', '\\':
 		return string(source[1:2]), 2
 	case 'N':
 		return "\u0085", 2
@@ -323,7 +325,7 @@ func escape(source []byte) (string, int) {
 		return "", 0
 	}
 	r, err := strconv.ParseUint(string(source[2:2+digits]), 16, 32)
-	if err != nil || r > 0x10FFFF {
+	if err != nil || r > utf8.MaxRune || utf16.IsSurrogate(rune(r)) {
 		return "", 0
 	}
 	return string(rune(r)), 2 + digits

@@ -95,9 +95,9 @@ func (p *parser) accuse(s *suspicion) {
 	case suspectColon:
 		p.accuseColon(s, at)
 	case suspectAlias:
-		name := string(p.text[s.at+1 : s.end])
+		name := shorten(string(p.text[s.at+1 : s.end]))
 		p.fail(diag.Syntax, at, "an anchor is written `&"+name+"`, before the alias; quote a text that begins with `*`",
-			"there is no anchor called `%s`", shorten(name))
+			"there is no anchor called `%s`", name)
 	case suspectReserved:
 		p.fail(diag.Syntax, at, "put the text in quotes", "a text without quotes cannot begin with `%s`", p.text[s.at:s.end])
 	case suspectInterpolation:
@@ -108,14 +108,31 @@ func (p *parser) accuse(s *suspicion) {
 	case suspectDash:
 		p.fail(diag.Syntax, at, "begin the list on the next line", "a list item cannot follow a key on the same line")
 	case suspectEscape:
-		_, size := utf8.DecodeRune(p.text[s.at+1:])
-		at = p.at(s.at, s.at+1+size)
-		p.fail(diag.Syntax, at, "write `\\\\` for a backslash, or use single quotes", "there is no escape `%s`", at.Text())
+		p.accuseEscape(s)
 	case suspectHeader:
 		p.fail(diag.Syntax, at, "begin the text on the next line", "nothing may follow `|` or `>` on its line")
 	case suspectKey:
 		p.fail(diag.Syntax, at, "a line in a map is written `key: value`", "`:` is missing behind a key")
 	}
+}
+
+// accuseEscape explains an escape that does not exist. JSON has two that the YAML reader lacks.
+func (p *parser) accuseEscape(s *suspicion) {
+	_, size := utf8.DecodeRune(p.text[s.at+1:])
+	end := s.at + 1 + size
+	detail := "write `\\\\` for a backslash, or use single quotes"
+	digits := map[byte]int{'x': 2, 'u': 4, 'U': 8}[p.text[s.at+1]]
+	for ; digits > 0 && end < len(p.text) && strings.IndexByte("0123456789abcdefABCDEF", p.text[end]) >= 0; digits-- {
+		end++
+	}
+	at := p.at(s.at, end)
+	switch text := strings.ToLower(at.Text()); {
+	case text == `\/`:
+		detail = "write `/` as it is"
+	case strings.HasPrefix(text, `\ud`):
+		detail = "write the character itself, or use `\\U` with its eight digits"
+	}
+	p.fail(diag.Syntax, at, detail, "there is no escape `%s`", at.Text())
 }
 
 func (p *parser) accuseColon(s *suspicion, at diag.Range) {
