@@ -126,6 +126,9 @@ func measureMode(dir string, m mode, sizes []int) error {
 			return err
 		}
 		env := []string{"HOME=" + stack, "PATH=" + m.path + ":/usr/bin:/bin", "PULUMI_BACKEND_URL=file://" + stack + "/backend", "NO_COLOR=1"}
+		if _, err := measure(exec.Command(m.binary, "stack", "init", "dev"), stack, env); err != nil {
+			return err
+		}
 		for _, op := range operations {
 			f, err := measure(exec.Command(m.binary, op.args...), stack, env)
 			if err != nil {

@@ -56,8 +56,9 @@ func TestConformanceProviders(t *testing.T) {
 
 func lifeOf(t *testing.T, s *sandbox) {
 	t.Helper()
-	s.run(0, "preview", "--stack", "dev")
-	created := s.changes("up", "--yes", "--skip-preview", "--stack", "dev")["create"]
+	s.run(0, "stack", "init", "dev")
+	s.run(0, "preview")
+	created := s.changes("up", "--yes", "--skip-preview")["create"]
 	require.Positive(t, created)
 	require.Equal(t, map[string]int{"same": created}, s.changes("up", "--yes", "--skip-preview"), "a second run changes nothing")
 	s.run(0, "preview", "--expect-no-changes")
@@ -81,11 +82,12 @@ func TestReadyMadePrograms(t *testing.T) {
 		s := newSandbox(t)
 		require.NoError(t, os.CopyFS(filepath.Join(s.dir, "p"), os.DirFS(project)))
 		s.dir = filepath.Join(s.dir, "p")
+		s.run(0, "stack", "init", "dev")
 		steps, _ := filepath.Glob(filepath.Join(s.dir, "[0-9]*"))
 		if len(steps) > 0 {
 			continue // several programs in turn: the suite's own driver knows what to do between them
 		}
-		if out, ok := s.try("up", "--yes", "--skip-preview", "--stack", "dev"); ok {
+		if out, ok := s.try("up", "--yes", "--skip-preview"); ok {
 			passed++
 		} else {
 			t.Logf("%s: %s", filepath.Base(project), out)

@@ -50,8 +50,9 @@ func TestShelfLife(t *testing.T) {
 	s := newSandbox(t)
 	dir := t.TempDir()
 	s.write("Pulumi.yaml", strings.ReplaceAll(shelfProgram, "DIR", dir))
+	s.run(0, "stack", "init", "dev")
 
-	require.Equal(t, map[string]int{"create": 4}, s.changes("up", "--yes", "--skip-preview", "--stack", "dev"), "stack, provider and two items")
+	require.Equal(t, map[string]int{"create": 4}, s.changes("up", "--yes", "--skip-preview"), "stack, provider and two items")
 	require.Len(t, items(t, dir), 2)
 	out, _ := s.run(0, "stack", "output", "--json")
 	require.JSONEq(t, `{"revision": 1, "note": "[secret]"}`, out)
@@ -100,8 +101,9 @@ func TestShelfFailure(t *testing.T) {
 	dir := t.TempDir()
 	program := strings.ReplaceAll(shelfProgram, "DIR", dir)
 	s.write("Pulumi.yaml", strings.Replace(program, "tags: {precedes:", "fail: create\n      tags: {precedes:", 1))
+	s.run(0, "stack", "init", "dev")
 
-	_, stderr := s.run(1, "up", "--yes", "--skip-preview", "--stack", "dev")
+	_, stderr := s.run(1, "up", "--yes", "--skip-preview")
 	require.Equal(t, 1, strings.Count(stderr, "the shelf is full"), stderr)
 	require.Contains(t, stderr, "Pulumi.yaml:")
 	require.Contains(t, s.resources(), "first")
