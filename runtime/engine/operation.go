@@ -269,7 +269,8 @@ func (d *Deployment) deleteRest() {
 	}
 	keep := newNeeded(d.olds.resources())
 	for _, reg := range d.resources {
-		if isDone(reg.done) && reg.result == monitor.Failed {
+		// What was skipped stays as it was, and with it what that needs.
+		if isDone(reg.done) && reg.result != monitor.Succeeded {
 			if reg.old != nil {
 				keep.add(reg.old.resource)
 			}

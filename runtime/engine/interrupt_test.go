@@ -1,0 +1,145 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/yamlhost/yamlhost/runtime/monitor"
+	"github.com/yamlhost/yamlhost/runtime/provider"
+	"github.com/yamlhost/yamlhost/runtime/state"
+	"github.com/yamlhost/yamlhost/value"
+	"github.com/yamlhost/yamlhost/value/urn"
+)
+
+// slow is a loader whose providers announce each create and then wait, for leave to go on or for the end of the call.
+type slow struct {
+	*cloud
+	creating chan string
+	proceed  chan struct{}
+}
+
+type slowProcess struct {
+	provider.Provider
+	provider.Configured
+	slow *slow
+}
+
+func (s *slow) Load(ctx context.Context, p provider.Package) (provider.Provider, error) {
+	inner, err := s.cloud.Load(ctx, p)
+	return &slowProcess{Provider: inner, slow: s}, err
+}
+
+func (p *slowProcess) Configure(ctx context.Context, r provider.ConfigureRequest) (provider.Configured, error) {
+	var err error
+	p.Configured, err = p.Provider.Configure(ctx, r)
+	return p, err
+}
+
+func (p *slowProcess) Create(ctx context.Context, r provider.CreateRequest) (provider.CreateResponse, error) {
+	p.slow.creating <- r.Name
+	select {
+	case <-p.slow.proceed:
+		return p.Configured.Create(ctx, r)
+	case <-ctx.Done():
+		return provider.CreateResponse{}, ctx.Err()
+	}
+}
+
+// interrupted runs a program of two resources and calls interrupt while the first one is being created.
+func interrupted(t *testing.T, o Options, w *world, interrupt func(s *slow)) (*Result, error) {
+	s := &slow{cloud: w.cloud, creating: make(chan string, 2), proceed: make(chan struct{})}
+	o.Providers = s
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	interrupting := make(chan struct{})
+	go func() {
+		defer close(interrupting)
+		<-s.creating
+		if o.Terminate == nil {
+			cancel()
+		}
+		interrupt(s)
+	}()
+	var second error
+	result, err := Update(ctx, o, func(ctx context.Context, m monitor.Monitor) error {
+		stack, err := m.RegisterResource(ctx, monitor.RegisterRequest{Type: urn.RootStackType, Name: "p-dev"})
+		if err != nil {
+			return err
+		}
+		for _, name := range []string{"a", "b"} {
+			_, second = m.RegisterResource(ctx, monitor.RegisterRequest{Type: "test:index:Res", Custom: true, Name: name, Parent: stack.URN,
+				Inputs: value.EmptyMap()})
+			if second != nil {
+				return second
+			}
+		}
+		return nil
+	})
+	<-interrupting
+	require.ErrorIs(t, second, monitor.ErrShutdown)
+	require.Zero(t, w.cloud.open)
+	return result, err
+}
+
+// E5.50, E9.97: what is in flight is finished and kept; nothing else starts.
+func TestFirstInterruptFinishesWhatIsInFlight(t *testing.T) {
+	w := newWorld()
+	o, m := w.options(4, false)
+	var last []string
+	o.Events = func(e Event) {
+		switch e := e.(type) {
+		case *Message:
+			last = append(last, e.Text)
+		case *Summary:
+			last = append(last, e.Result)
+		}
+	}
+	result, err := interrupted(t, o, w, func(s *slow) { close(s.proceed) })
+	require.NoError(t, err)
+	require.True(t, result.Canceled)
+	require.False(t, result.Terminated)
+	require.Equal(t, []string{"update canceled", "failed"}, last)
+	require.Equal(t, []string{"a-1"}, inventoryOf(result.Snapshot))
+	require.Empty(t, result.Snapshot.Pending)
+	m.requireSound(t, nil)
+}
+
+// E5.51: calls are given up, and what was in flight is left as a pending operation.
+func TestSecondInterruptGivesUp(t *testing.T) {
+	w := newWorld()
+	o, m := w.options(4, false)
+	terminate := make(chan struct{})
+	o.Terminate = terminate
+	result, err := interrupted(t, o, w, func(*slow) { close(terminate) })
+	require.NoError(t, err)
+	require.True(t, result.Terminated)
+	require.Empty(t, inventoryOf(result.Snapshot))
+	require.Len(t, result.Snapshot.Pending, 1)
+	require.Equal(t, state.Creating, result.Snapshot.Pending[0].Kind)
+	m.requireSound(t, nil)
+}
+
+// E2.68: a program may wait for the end of all steps; requests after that are refused.
+func TestSignalAndWaitForShutdown(t *testing.T) {
+	w := newWorld()
+	o, _ := w.options(1, false)
+	result, err := Update(t.Context(), o, func(ctx context.Context, m monitor.Monitor) error {
+		if _, err := m.RegisterResource(ctx, monitor.RegisterRequest{Type: urn.RootStackType, Name: "p-dev"}); err != nil {
+			return err
+		}
+		if err := m.SignalAndWaitForShutdown(ctx); err != nil {
+			return err
+		}
+		_, err := m.Invoke(ctx, monitor.InvokeRequest{Token: "test:index:f"})
+		if !errors.Is(err, monitor.ErrShutdown) {
+			return errors.New("a request after the end was not refused")
+		}
+		return nil
+	})
+	require.NoError(t, err)
+	require.False(t, result.Failed)
+	require.Len(t, result.Snapshot.Resources, 1)
+}
