@@ -8,7 +8,6 @@ import (
 	"io"
 	"sync"
 
-	"github.com/yamlhost/yamlhost/runtime/secrets"
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
@@ -21,8 +20,8 @@ type File interface {
 
 // LogOptions say how a Log works.
 type LogOptions struct {
-	Secrets secrets.Manager // seals the entries' secrets; nil when there cannot be any
-	NoSync  bool            // do not wait for the disk: a crash of the machine may lose entries, one of the process does not
+	Secrets state.Sealer // seals the entries' secrets; nil when there cannot be any
+	NoSync  bool         // do not wait for the disk: a crash of the machine may lose entries, one of the process does not
 }
 
 // Log appends entries to a file. It is safe for concurrent use: calls that come while the disk is busy share the next
@@ -79,7 +78,7 @@ func (l *Log) Append(_ context.Context, e Entry) error {
 type Record []byte
 
 // Encode makes an entry ready to be put, with its secrets sealed by m; it is most of the work.
-func Encode(e Entry, m secrets.Manager) (Record, error) {
+func Encode(e Entry, m state.Sealer) (Record, error) {
 	text, err := encodeEntry(e, m)
 	if err != nil {
 		return nil, fmt.Errorf("journal a step: %w", err)

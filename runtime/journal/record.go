@@ -10,7 +10,6 @@ import (
 	"hash/crc32"
 	"time"
 
-	"github.com/yamlhost/yamlhost/runtime/secrets"
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
@@ -106,7 +105,7 @@ func nextRecord(data []byte) (k kind, payload, rest []byte, ok bool) {
 }
 
 // encodeEntry is the payload of an entry, its secrets sealed by m.
-func encodeEntry(e Entry, m secrets.Manager) ([]byte, error) {
+func encodeEntry(e Entry, m state.Sealer) ([]byte, error) {
 	r := entryRecord{Step: e.Step, Remove: e.Remove, ClearPending: e.ClearPending}
 	var err error
 	if e.Begin != nil {
@@ -126,7 +125,7 @@ func encodeEntry(e Entry, m secrets.Manager) ([]byte, error) {
 	return r.append(nil), nil
 }
 
-func encodeAmended(list []Amended, m secrets.Manager) ([]amendedRecord, error) {
+func encodeAmended(list []Amended, m state.Sealer) ([]amendedRecord, error) {
 	var out []amendedRecord
 	for _, a := range list {
 		if a.Resource == nil {
@@ -181,7 +180,7 @@ func appendAmended(dst []byte, name string, list []amendedRecord) []byte {
 }
 
 // decodeEntry reads an entry's payload. A nil m leaves secrets sealed.
-func decodeEntry(payload []byte, m secrets.Manager) (Entry, error) {
+func decodeEntry(payload []byte, m state.Sealer) (Entry, error) {
 	var r entryRecord
 	if err := json.Unmarshal(payload, &r); err != nil {
 		return Entry{}, err
@@ -202,7 +201,7 @@ func decodeEntry(payload []byte, m secrets.Manager) (Entry, error) {
 	return e, err
 }
 
-func decodeAmended(list []amendedRecord, m secrets.Manager) ([]Amended, error) {
+func decodeAmended(list []amendedRecord, m state.Sealer) ([]Amended, error) {
 	var out []Amended
 	for _, a := range list {
 		r, err := state.DecodeResource(a.Resource, m)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/yamlhost/yamlhost/runtime/secrets"
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
@@ -37,7 +36,7 @@ type cover struct {
 // Read takes a journal file apart. A torn tail is no error: it was never acknowledged. A file in which not even the header
 // is whole has no entries and a Whole of 0. m opens secrets; a nil m leaves them sealed, which is enough to replay and to
 // write them again.
-func Read(data []byte, m secrets.Manager) (*Contents, error) {
+func Read(data []byte, m state.Sealer) (*Contents, error) {
 	c := &Contents{}
 	if len(data) < len(signature) {
 		if !strings.HasPrefix(signature, string(data)) {
@@ -68,7 +67,7 @@ func Read(data []byte, m secrets.Manager) (*Contents, error) {
 	return c, nil
 }
 
-func (c *Contents) take(k kind, payload []byte, m secrets.Manager) error {
+func (c *Contents) take(k kind, payload []byte, m state.Sealer) error {
 	switch k {
 	case kindHeader:
 		if err := json.Unmarshal(payload, &c.Header); err != nil {
