@@ -17,15 +17,22 @@ var errDeclined = &exitError{code: codeError, cause: errors.New("declined, nothi
 // confirm asks a yes-or-no question. Only yes means yes.
 func (a *app) confirm(question string) error {
 	fmt.Fprintf(a.streams.Err, "%s (yes/no): ", question)
-	line, err := readLine(a.streams.In)
-	if err != nil && line == "" {
+	// The one who reads cannot be called off: after an interrupt it is left to the end of the process.
+	answer := make(chan string, 1)
+	go func() {
+		line, _ := readLine(a.streams.In) // no answer is a no
+		answer <- line
+	}()
+	select {
+	case line := <-answer:
+		switch strings.ToLower(strings.TrimSpace(line)) {
+		case "y", "yes":
+			return nil
+		}
+		return errDeclined
+	case <-a.signals.first:
 		return errDeclined
 	}
-	switch strings.ToLower(strings.TrimSpace(line)) {
-	case "y", "yes":
-		return nil
-	}
-	return errDeclined
 }
 
 // readLine reads up to a line break, byte by byte so that nothing behind it is swallowed.

@@ -143,23 +143,32 @@ func checkConfig(p *project.Project, config map[project.Key]project.Text) (map[s
 	return texts, names
 }
 
-// onceEach is first, and of second what is at no place where first has an error already: one fault, one diagnostic (D7).
+// onceEach is first and second together, where at one place an error of first comes before one of second, and an error
+// before all that matters less: one fault, one diagnostic (D7).
 func onceEach(first, second diag.Diagnostics) diag.Diagnostics {
-	taken := map[diag.Range]bool{}
-	syntax := map[*diag.Source]bool{}
-	start := func(r diag.Range) diag.Range { r.End = 0; return r }
+	start := func(d diag.Diagnostic) diag.Range { d.Subject.End = 0; return d.Subject }
+	errorsOf := func(ds diag.Diagnostics) (places map[diag.Range]bool, broken map[*diag.Source]bool) {
+		places, broken = map[diag.Range]bool{}, map[*diag.Source]bool{}
+		for _, d := range ds {
+			if d.Severity == diag.Error && !d.Subject.IsZero() {
+				places[start(d)] = true
+				broken[d.Subject.Source] = broken[d.Subject.Source] || d.Code == diag.Syntax
+			}
+		}
+		return places, broken
+	}
+	taken, broken := errorsOf(first)
+	wanted, _ := errorsOf(second)
+	var all diag.Diagnostics
 	for _, d := range first {
-		if d.Severity == diag.Error && !d.Subject.IsZero() {
-			taken[start(d.Subject)] = true
-			syntax[d.Subject.Source] = syntax[d.Subject.Source] || d.Code == diag.Syntax
+		if d.Severity == diag.Error || !wanted[start(d)] {
+			all.Add(d)
 		}
 	}
-	all := append(diag.Diagnostics(nil), first...)
 	for _, d := range second {
-		if taken[start(d.Subject)] && !d.Subject.IsZero() || d.Code == diag.Syntax && syntax[d.Subject.Source] {
-			continue
+		if !taken[start(d)] && !(d.Code == diag.Syntax && broken[d.Subject.Source]) {
+			all.Add(d)
 		}
-		all.Add(d)
 	}
 	return all
 }

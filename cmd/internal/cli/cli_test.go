@@ -1,0 +1,222 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/stretchr/testify/require"
+	"github.com/yamlhost/yamlhost/runtime/backend"
+)
+
+// terminal is a world with a person at a terminal, in folders of its own.
+type terminal struct {
+	out, err bytes.Buffer
+	streams  Streams
+	world    World
+}
+
+func newTerminal(t *testing.T, program string, answers ...string) *terminal {
+	t.Helper()
+	dir := t.TempDir()
+	for _, sub := range []string{"home", "state", "project"} {
+		require.NoError(t, os.Mkdir(filepath.Join(dir, sub), 0o755))
+	}
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "project", "Pulumi.yaml"), []byte(program), 0o644))
+	x := &terminal{}
+	passwords := answers
+	x.streams = Streams{In: strings.NewReader(strings.Join(answers, "\n") + "\n"), Out: &x.out, Err: &x.err,
+		InTerminal: true, ErrTerminal: true, ReadPassword: func() (string, error) {
+			if len(passwords) == 0 {
+				return "", io.EOF
+			}
+			next := passwords[0]
+			passwords = passwords[1:]
+			return next, nil
+		}}
+	x.world = World{Version: "0.1.0", Dir: filepath.Join(dir, "project"), Home: filepath.Join(dir, "home"),
+		Env:     []string{"PULUMI_BACKEND_URL=file://" + filepath.ToSlash(filepath.Join(dir, "state")), "NO_COLOR=1", "TERM=dumb"},
+		Process: func() backend.Process { return backend.Process{PID: 7, User: "u", Host: "h"} }}
+	return x
+}
+
+func (x *terminal) run(args ...string) int {
+	x.out.Reset()
+	x.err.Reset()
+	return Run(context.Background(), args, x.streams, x.world)
+}
+
+const onePet = "name: one\nresources:\n  pet: {type: random:RandomPet}\n"
+
+// E7.12: on a terminal `up` asks.
+func TestUpAsks(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		answer  string
+		code    int
+		created bool
+	}{
+		"yes": {"yes", 0, true}, "y": {"y", 0, true}, "no": {"no", 1, false}, "nothing": {"", 1, false}, "anything": {"yess", 1, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			x := newTerminal(t, onePet, c.answer)
+			require.Equal(t, 0, x.run("stack", "init", "dev"), x.err.String())
+			require.Equal(t, c.code, x.run("up"), x.err.String())
+			require.Contains(t, x.err.String(), "Do you want to perform this update?")
+			require.Equal(t, c.created, strings.Contains(x.err.String(), "2 created"))
+		})
+	}
+	t.Run("not with --non-interactive", func(t *testing.T) {
+		t.Parallel()
+		x := newTerminal(t, onePet, "yes")
+		require.Equal(t, 0, x.run("stack", "init", "dev"))
+		require.Equal(t, 2, x.run("up", "--non-interactive"))
+		require.NotContains(t, x.err.String(), "Do you want")
+	})
+}
+
+// D3: a passphrase is asked for when the first secret is sealed, twice; a stack without secrets never needs one.
+func TestPassphraseIsAsked(t *testing.T) {
+	t.Parallel()
+	t.Run("never without secrets", func(t *testing.T) {
+		t.Parallel()
+		x := newTerminal(t, onePet)
+		require.Equal(t, 0, x.run("run"), x.err.String())
+		require.NotContains(t, x.err.String(), "passphrase")
+	})
+	t.Run("twice for a new one", func(t *testing.T) {
+		t.Parallel()
+		x := newTerminal(t, onePet, "p", "p", "p")
+		require.Equal(t, 0, x.run("stack", "init", "dev"))
+		require.Equal(t, 0, x.run("config", "set", "--secret", "key", "hush"), x.err.String())
+		require.Contains(t, x.err.String(), "Enter a passphrase to protect")
+		require.Equal(t, 0, x.run("config", "get", "key"), x.err.String())
+		require.Contains(t, x.err.String(), "Enter the passphrase of stack dev")
+		require.Equal(t, "hush\n", x.out.String())
+	})
+	t.Run("two different ones", func(t *testing.T) {
+		t.Parallel()
+		x := newTerminal(t, onePet, "p", "q")
+		require.Equal(t, 0, x.run("stack", "init", "dev"))
+		require.Equal(t, 1, x.run("config", "set", "--secret", "key", "hush"))
+		require.Contains(t, x.err.String(), "the two passphrases differ")
+		require.NoFileExists(t, filepath.Join(x.world.Dir, "Pulumi.dev.yaml"))
+	})
+}
+
+// D10, E5.50, E5.51: the first signal ends gently with 1, the second at once with 8.
+func TestInterrupts(t *testing.T) {
+	t.Parallel()
+	const program = "name: one\nresources:\n  cmd:\n    type: command:local:Command\n    properties: {create: 'touch begun; sleep %s; touch done'}\n"
+	begun := func(t *testing.T, x *terminal) {
+		t.Helper()
+		require.Eventually(t, func() bool {
+			_, err := os.Stat(filepath.Join(x.world.Dir, "begun"))
+			return err == nil
+		}, 20e9, 5e6)
+	}
+	t.Run("once", func(t *testing.T) {
+		t.Parallel()
+		x := newTerminal(t, strings.Replace(program, "%s", "0.3", 1))
+		signals := make(chan os.Signal, 2)
+		x.world.Signals = signals
+		code := make(chan int)
+		go func() { code <- x.run("run", "--skip-preview") }()
+		begun(t, x)
+		signals <- syscall.SIGINT
+		require.Equal(t, 1, <-code, x.err.String())
+		x.world.Signals = nil
+		require.Equal(t, 0, x.run("stack", "--show-name"))
+		require.Contains(t, x.out.String(), "dev")
+	})
+	t.Run("twice", func(t *testing.T) {
+		t.Parallel()
+		x := newTerminal(t, strings.Replace(program, "%s", "30", 1))
+		signals := make(chan os.Signal, 2)
+		x.world.Signals = signals
+		code := make(chan int)
+		go func() { code <- x.run("run", "--skip-preview") }()
+		begun(t, x)
+		signals <- syscall.SIGINT
+		signals <- syscall.SIGTERM
+		require.Equal(t, 8, <-code, x.err.String())
+		x.world.Signals = nil
+		require.Equal(t, 0, x.run("stack"), x.err.String())
+		require.Contains(t, x.out.String(), "pending: cmd was interrupted while creating")
+		require.NoFileExists(t, filepath.Join(x.world.Dir, "done"))
+	})
+	t.Run("at a question", func(t *testing.T) {
+		t.Parallel()
+		x := newTerminal(t, onePet)
+		require.Equal(t, 0, x.run("stack", "init", "dev"))
+		reader, writer := io.Pipe()
+		defer writer.Close()
+		signals := make(chan os.Signal, 2)
+		x.streams.In, x.world.Signals = reader, signals
+		signals <- syscall.SIGINT
+		require.NotEqual(t, 0, x.run("up"))
+		require.NotContains(t, x.err.String(), "created\n")
+	})
+}
+
+// Flags are parsed without anything being run.
+func TestOperationFlags(t *testing.T) {
+	t.Parallel()
+	a := &app{world: World{Env: []string{"PULUMI_PARALLEL=3", "PULUMI_SKIP_CONFIRMATIONS=true"}}}
+	var got *operationOptions
+	cmd := newUp(a, func(_ context.Context, o *operationOptions) error { got = o; return nil })
+	cmd.SetArgs([]string{"-s", "dev", "-c", "a=1", "-c", "b=x,y", "--refresh", "--diff", "-m", "why"})
+	require.NoError(t, cmd.Execute())
+	require.Equal(t, &operationOptions{stack: "dev", config: []string{"a=1", "b=x,y"}, refresh: "true", diff: true, message: "why",
+		parallel: 3, yes: true, flags: map[string]string{"stack": "set", "config": "set", "refresh": "set", "diff": "true", "message": "set"}}, got)
+}
+
+// Every command has a summary, and what it says of itself is free of the program's inner words.
+func TestHelp(t *testing.T) {
+	t.Parallel()
+	a := &app{}
+	var walk func(*cobra.Command)
+	walk = func(cmd *cobra.Command) {
+		require.NotEmpty(t, cmd.Short, cmd.CommandPath())
+		require.NotContains(t, cmd.Long+cmd.Short, "cobra")
+		for _, sub := range cmd.Commands() {
+			walk(sub)
+		}
+	}
+	walk(newRoot(a))
+}
+
+func TestLooksSecret(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		key, text string
+		want      bool
+	}{
+		"generated password": {"dbPassword", "kJ8s7Dh2kLq9", true}, "short": {"password", "x", false}, "word": {"passwordPolicy", "aaaaaaaa", false},
+		"other name": {"zone", "kJ8s7Dh2kLq9", false}, "sentence": {"tokenHelp", "ask the platform team", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			require.Equal(t, c.want, looksSecret(c.key, c.text))
+		})
+	}
+}
+
+func BenchmarkPreviewOfOne(b *testing.B) {
+	dir := b.TempDir()
+	require.NoError(b, os.WriteFile(filepath.Join(dir, "Pulumi.yaml"), []byte(onePet), 0o644))
+	world := World{Version: "0.1.0", Dir: dir, Home: dir, Env: []string{"PULUMI_BACKEND_URL=file://" + dir}}
+	for b.Loop() {
+		var out, errs bytes.Buffer
+		if code := Run(context.Background(), []string{"run", "--plan-only"}, Streams{In: strings.NewReader(""), Out: &out, Err: &errs}, world); code != 0 {
+			b.Fatal(errs.String())
+		}
+	}
+}
