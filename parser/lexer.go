@@ -435,6 +435,9 @@ func (l *lexer) plain(column int) {
 		}
 		l.i, l.lineStart = i, lineStart
 		if l.plainLine() {
+			if first && i-lineStart == column {
+				l.suspect(suspectKey, start, l.trimmed(start, l.lineEnd(start)), 0)
+			}
 			l.suspect(suspectColon, l.i, l.i+1, start)
 			l.i++
 			l.keyLine = l.lineStart

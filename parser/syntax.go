@@ -23,7 +23,7 @@ type syntaxCause struct {
 
 var syntaxCauses = []syntaxCause{
 	{"unknown anchor", []suspect{suspectAlias}},
-	{"mapping values are not allowed", []suspect{suspectColon, suspectTab, suspectQuoteTail, suspectIndent}},
+	{"mapping values are not allowed", []suspect{suspectKey, suspectColon, suspectTab, suspectQuoteTail, suspectIndent}},
 	{"block sequence entries are not allowed", []suspect{suspectDash, suspectTab, suspectIndent}},
 	{"found character that cannot start any token", []suspect{suspectTab, suspectReserved}},
 	{"found a tab character", []suspect{suspectTab}},
