@@ -23,7 +23,6 @@ type cloud struct {
 	counter map[string]int         // of names
 	fails   map[string]failure     // by "<operation> <name>"
 	log     func(format string, args ...any)
-	quiet   bool
 	open    int // loaded providers that were not closed
 }
 

@@ -26,7 +26,6 @@ type verdict struct {
 // surroundings are the facts about the rest of the operation that decide about one resource.
 type surroundings struct {
 	replaced func(urn.URN) bool // whether that resource is replaced in this operation
-	preview  bool
 }
 
 // forced finds the reasons for a replacement that no provider is asked about, first hit first (E4.38–E4.41).

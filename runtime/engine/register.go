@@ -288,7 +288,7 @@ func (d *Deployment) examine(s *subject) error {
 	s.verdict = verdict{}
 	fresh := old == nil || s.deleted != nil || old.External
 	if !fresh {
-		surroundings := surroundings{replaced: d.wasReplaced, preview: d.opts.DryRun}
+		surroundings := surroundings{replaced: d.wasReplaced}
 		if !d.opts.DryRun && !s.goal.ReplacementTrigger.IsNull() && s.goal.ReplacementTrigger.ContainsUnknown() {
 			return d.refused(s.reg.urn, s.reg.goal.position, "compare", s.goal.Type,
 				fmt.Errorf("replacement trigger contains unknowns for %s", s.reg.urn))

@@ -319,19 +319,14 @@ func runScript(ctx context.Context, m monitor.Monitor, program string) error {
 		return err
 	}
 	names := map[string]known{}
-	failed := false
 	for n, line := range strings.Split(program, "\n") {
 		if line = strings.TrimSpace(line); line == "" || strings.HasPrefix(line, "#") {
 			continue
 		}
-		result, err := statement(ctx, m, stack.URN, names, line, n+1)
+		_, err := statement(ctx, m, stack.URN, names, line, n+1)
 		if err != nil {
 			return err
 		}
-		failed = failed || result == monitor.Failed
-	}
-	if failed {
-		return nil
 	}
 	return nil
 }
