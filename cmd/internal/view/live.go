@@ -96,6 +96,7 @@ func (v *live) Close() {
 		fmt.Fprintf(v.o.Err, "\n%s\n%s", v.p.paint(bold, "Changes:"), changes.String())
 	}
 	fmt.Fprintln(v.o.Err)
+	rep.notes(v.o.Err)
 	rep.problems(v.o.Err)
 	rep.outputs(v.o.Out)
 	rep.summary(v.o.Err)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/runtime/engine"
 )
 
@@ -33,6 +34,10 @@ func (v *plain) Event(e engine.Event) {
 	case *engine.StepFailed:
 		if !v.o.SuppressProgress {
 			v.line(r, true)
+		}
+	case *engine.Message:
+		if e.Severity == diag.Info && !e.Debug && !e.Ephemeral && !v.o.SuppressProgress {
+			fmt.Fprintln(v.o.Err, report{v.o, v.p, v.mask, v.board}.note(e))
 		}
 	case *engine.Finished:
 		v.Close()

@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/runtime/engine"
 	"github.com/yamlhost/yamlhost/runtime/state"
 	"github.com/yamlhost/yamlhost/value"
@@ -18,11 +19,34 @@ type report struct {
 	board *board
 }
 
-// problems shows every message, errors last, where a reader of a log looks first.
+// notes shows what providers and the program said in passing, a line each.
+func (r report) notes(w io.Writer) {
+	said := false
+	for _, m := range r.board.messages {
+		if m.Severity == diag.Info {
+			fmt.Fprintln(w, r.note(m))
+			said = true
+		}
+	}
+	if said {
+		fmt.Fprintln(w)
+	}
+}
+
+// note is a passing message: whose it is, and the text as it stands.
+func (r report) note(m *engine.Message) string {
+	who := ""
+	if m.URN != "" {
+		who = m.URN.Name() + ": "
+	}
+	return "     " + r.p.paint(dim, who+strings.ReplaceAll(r.mask.text(strings.TrimRight(m.Text, "\n")), "\n", "\n       "))
+}
+
+// problems shows every warning and error, errors last, where a reader of a log looks first.
 func (r report) problems(w io.Writer) {
 	for _, errors := range []bool{false, true} {
 		for _, m := range r.board.messages {
-			if isError(m) == errors {
+			if m.Severity != diag.Info && isError(m) == errors {
 				r.message(w, m)
 			}
 		}

@@ -3,6 +3,7 @@ package view
 import (
 	"time"
 
+	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/runtime/engine"
 	"github.com/yamlhost/yamlhost/value/urn"
 )
@@ -80,6 +81,11 @@ func (b *board) event(e engine.Event) *row {
 		}
 		if !e.Debug {
 			b.messages = append(b.messages, e)
+		}
+		if e.Severity == diag.Info {
+			if r := b.rows[e.URN]; r != nil {
+				r.note = e.Text
+			}
 		}
 		if r := b.rows[e.URN]; r != nil {
 			return r

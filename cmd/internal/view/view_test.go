@@ -66,6 +66,7 @@ func events() []engine.Event {
 		&engine.StepFinished{Step: pet, Op: engine.OpReplace, Duration: 1500 * time.Millisecond},
 		&engine.StepStarted{Step: command},
 		&engine.Message{URN: commandURN, Severity: diag.Info, Text: "on the way", Ephemeral: true},
+		&engine.Message{URN: commandURN, Severity: diag.Info, Text: "said hunter2\nand more"},
 		&engine.Message{URN: commandURN, Severity: diag.Error, Code: diag.OperationFailed, Text: "creating cmd failed: exit status 3\nhunter2 was wrong",
 			Position: "project:///Pulumi.yaml#4,3"},
 		&engine.StepFailed{Step: command, Duration: 20 * time.Millisecond},
@@ -142,7 +143,7 @@ func TestJSONLines(t *testing.T) {
 		}
 	}
 	require.Equal(t, []string{"preludeEvent", "resourcePreEvent", "resOutputsEvent", "resourcePreEvent", "resOutputsEvent", "resourcePreEvent",
-		"diagnosticEvent", "diagnosticEvent", "resOpFailedEvent", "summaryEvent", "cancelEvent"}, keys)
+		"diagnosticEvent", "diagnosticEvent", "diagnosticEvent", "resOpFailedEvent", "summaryEvent", "cancelEvent"}, keys)
 	require.Contains(t, out, `"KEY":{"4dabf18193072939515e22adb298388d":"1b47061264138c4ac30d75fd1eb44270","ciphertext":"[secret]"}`, "F7.6")
 	require.Contains(t, out, "<b>", "events do not escape HTML (F7.9)")
 	require.Contains(t, out, `"resourceChanges":{"replace":1,"same":1},"PolicyPacks":{},"isPreview":false,"result":"failed"`, "F7.8")
