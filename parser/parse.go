@@ -55,8 +55,10 @@ type parser struct {
 	overflowed bool // the expansion limit has been reported
 }
 
-// at makes a range from byte offsets.
-func (p *parser) at(start, end int) diag.Range { return diag.NewRange(p.src, start, end) }
+// at makes a range from byte offsets; what lies behind the end of the text is cut off.
+func (p *parser) at(start, end int) diag.Range {
+	return diag.NewRange(p.src, min(start, len(p.text)), min(end, len(p.text)))
+}
 
 // report adds a diagnostic and gives it back for more to be filled in; the pointer is good until the next one.
 func (p *parser) report(severity diag.Severity, code diag.Code, at diag.Range, detail, format string,

@@ -228,9 +228,9 @@ func (d *dumper) expr(field string, e Expr) {
 			d.expr("each", e.Each)
 		})
 	case *For:
-		names := e.ValueName.Name
+		names := e.ValueName.text()
 		if e.KeyName != nil {
-			names = e.KeyName.Name + ", " + names
+			names = e.KeyName.text() + ", " + names
 		}
 		if e.Grouped {
 			names += " ..."
@@ -243,7 +243,7 @@ func (d *dumper) expr(field string, e Expr) {
 			d.expr("if", e.Condition)
 		})
 	case *LocalRef:
-		node("local %s", e.Local.Name)
+		node("local %s", e.Local.text())
 	case *Bad:
 		node("bad")
 	default:
@@ -267,4 +267,11 @@ func accessText(a *Access) string {
 		}
 	}
 	return text
+}
+
+func (l *Local) text() string {
+	if l == nil {
+		return ""
+	}
+	return l.Name
 }
