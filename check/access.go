@@ -63,7 +63,7 @@ func (c *checker) outOfRange(e *ast.Access, ref Ref) bool {
 		return false
 	}
 	if i := e.Steps[0].Index; i < 0 || i >= len(list.Items) {
-		c.errorf(diag.IndexOutOfRange, e.Steps[0].Range, "Items are counted from 0.", "index %d, list has %s", i,
+		c.errorf(diag.IndexOutOfRange, e.Steps[0].Range, "items are counted from 0", "index %d, list has %s", i,
 			counted(len(list.Items), "element"))
 		return true
 	}
@@ -104,14 +104,14 @@ func (c *checker) member(t schema.Type, s step) schema.Type {
 		if s.isIndex {
 			return t.Item
 		}
-		c.errorf(diag.NotIndexable, s.at, "Write an index, as in ${"+s.owner+"[0]}.",
-			"%s is a list, which has no member %q", s.owner, s.name)
+		c.errorf(diag.NotIndexable, s.at, "write an index, as in `${"+s.owner+"[0]}`",
+			"%s is a list, which has no member `%s`", s.owner, s.name)
 		return schema.Invalid
 	case *schema.Map:
 		if !s.isIndex {
 			return t.Item
 		}
-		c.errorf(diag.NotIndexable, s.at, fmt.Sprintf("A key is written as a text: [%q].", fmt.Sprint(s.index)),
+		c.errorf(diag.NotIndexable, s.at, fmt.Sprintf("a key is written as a text: `[%q]`", fmt.Sprint(s.index)),
 			"%s is a map, which has no elements", s.owner)
 		return schema.Invalid
 	case *schema.Object:
@@ -180,7 +180,7 @@ func (c *checker) unionMember(u *schema.Union, s step) schema.Type {
 		faults := c.attempt(func() { t = c.member(m, s) })
 		if faults.HasErrors() {
 			first := faults[0]
-			first.Detail = sentences(first.Detail, fmt.Sprintf("%s may be %s.", s.owner, typeWithArticle(m)))
+			first.Detail = sentences(first.Detail, fmt.Sprintf("%s may be %s", s.owner, typeWithArticle(m)))
 			c.report(first)
 			return schema.Invalid
 		}
@@ -194,16 +194,16 @@ func (c *checker) noMember(s step, names []string) {
 	switch {
 	case detail != "":
 	case len(names) == 0:
-		detail = "It has no members at all."
+		detail = "it has no members at all"
 	default:
-		detail = "It has " + listed(names) + "."
+		detail = "it has " + listed(names)
 	}
-	c.errorf(diag.NoMember, s.at, detail, "%s has no member %q", s.owner, s.name)
+	c.errorf(diag.NoMember, s.at, detail, "%s has no member `%s`", s.owner, s.name)
 }
 
 func (c *checker) warnDeprecated(message string, at diag.Range, what, name string) {
 	if message != "" {
-		c.warnf(diag.Deprecated, at, message, "%s %q is deprecated", what, name)
+		c.warnf(diag.Deprecated, at, message, "%s `%s` is deprecated", what, name)
 	}
 }
 

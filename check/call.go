@@ -2,7 +2,6 @@ package check
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/yamlhost/yamlhost/builtins"
@@ -142,7 +141,7 @@ func (c *checker) bindFields(e *ast.Call, f *builtins.Func, m *ast.Map) ([]ast.E
 		}
 		if !found {
 			ok = false
-			c.errorf(diag.UnknownKey, key.Range(), didYouMean(diag.Suggest(key.Value, names)), "fn::%s takes no %q",
+			c.errorf(diag.UnknownKey, key.Range(), didYouMean(diag.Suggest(key.Value, names)), "fn::%s takes no `%s`",
 				f.Name, key.Value)
 		}
 	}
@@ -163,7 +162,7 @@ func (c *checker) badShape(e *ast.Call, f *builtins.Func, at diag.Range) bool {
 	}
 	hint := ""
 	if f.Example != "" && e.Argument != nil {
-		hint = "For example: " + f.Example
+		hint = "for example: " + f.Example
 	}
 	c.errorf(diag.BadArguments, at, hint, "%s takes %s", name, shapeOf(f, e.Argument != nil))
 	return false
@@ -204,6 +203,6 @@ func (c *checker) fitArgument(f *builtins.Func, arg ast.Expr, i int, e *ast.Call
 			return false
 		}
 	}
-	what := fmt.Sprintf("argument %s of fn::%s", strconv.Quote(p.Name), f.Name)
+	what := fmt.Sprintf("argument %s of fn::%s", quote(p.Name), f.Name)
 	return c.fit(arg, p.Type, &place{what: what, strict: true, nullable: p.Optional})
 }

@@ -80,6 +80,7 @@ func expectFaults(t *testing.T, text string, diags diag.Diagnostics) {
 	for i, line := range strings.Split(text, "\n") {
 		for _, marker := range strings.Split(line, "#! ")[1:] {
 			code, part, _ := strings.Cut(strings.TrimSpace(marker), " ")
+			part = strings.ReplaceAll(part, `"`, "`") // programs in Go texts cannot hold backticks
 			wanted = append(wanted, fault{i + 1, code, part})
 		}
 	}

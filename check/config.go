@@ -65,7 +65,7 @@ func (c *checker) checkConfig(n *Node) {
 		if secret {
 			kind = "--secret "
 		}
-		c.errorf(diag.ConfigMissing, decl.Name.Range, "Set it with: yamlhost config set "+kind+config.Key+" VALUE",
+		c.errorf(diag.ConfigMissing, decl.Name.Range, "set it with: yamlhost config set "+kind+config.Key+" VALUE",
 			"config %s is required", config.Key)
 	}
 }
@@ -97,7 +97,7 @@ func (c *checker) convertConfig(n *Node, text ConfigText, secret bool) {
 		if text.Project {
 			where = "in the project file"
 		}
-		c.errorf(diag.ConfigConversion, n.Config.Decl.Name.Range, "It is given "+where+" and declared here.",
+		c.errorf(diag.ConfigConversion, n.Config.Decl.Name.Range, "it is given "+where+" and declared here",
 			"config %s: %s is not %s", n.Config.Key, what, withArticle(schema.TypeName(want)))
 		return
 	}
@@ -109,7 +109,7 @@ func (c *checker) convertConfig(n *Node, text ConfigText, secret bool) {
 
 // checkDefault compares a default with the declared type (L2.22).
 func (c *checker) checkDefault(decl *ast.Config, declared schema.Type) {
-	at := &place{what: "default of " + strconv.Quote(decl.Name.Value), strict: true, nullable: true}
+	at := &place{what: "default of " + quote(decl.Name.Value), strict: true, nullable: true}
 	faults := c.attempt(func() { c.fit(decl.Default, declared, at) })
 	for _, d := range faults {
 		if d.Severity == diag.Error {

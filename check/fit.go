@@ -58,13 +58,13 @@ func (p *place) String() string {
 	case p.what != "" && suffix == "":
 		return p.what
 	case p.what != "":
-		return p.what + ", " + strconv.Quote(strings.TrimPrefix(suffix, "."))
+		return p.what + ", " + quote(strings.TrimPrefix(suffix, "."))
 	case noun == "input":
 		noun = "property"
 	case noun == "":
 		noun = "member"
 	}
-	return noun + " " + strconv.Quote(suffix)
+	return noun + " " + quote(suffix)
 }
 
 // name is the owner that messages on unknown names speak of.
@@ -136,7 +136,7 @@ func (c *checker) fit(e ast.Expr, to schema.Type, at *place) bool {
 		if _, optional := to.(*schema.Optional); optional || at.nullable || target == schema.Null {
 			return true
 		}
-		c.errorf(diag.NotAssignable, at.at(e), "Give a value.", "%s: expected %s, got null", at, schema.TypeName(to))
+		c.errorf(diag.NotAssignable, at.at(e), "give a value", "%s: expected %s, got null", at, schema.TypeName(to))
 		return false
 	case *ast.Bool:
 		return c.fitScalar(e, e.Value, target, at)
@@ -179,8 +179,8 @@ func (c *checker) reportMismatch(e ast.Expr, m *mismatch, to, from schema.Type, 
 		c.errorf(code, at.at(e), hint, "%s: %s", at, reason)
 		return
 	}
-	c.errorf(code, at.at(e), sentences(hint, fmt.Sprintf("This is in the value of type %s, where %s is wanted.",
-		schema.TypeName(from), schema.TypeName(to))), "%s: its member %q: %s", at, strings.TrimPrefix(path, "."), reason)
+	c.errorf(code, at.at(e), sentences(hint, fmt.Sprintf("this is in the value of type %s, where %s is wanted",
+		schema.TypeName(from), schema.TypeName(to))), "%s: its member `%s`: %s", at, strings.TrimPrefix(path, "."), reason)
 }
 
 func isResource(t schema.Type) bool { _, ok := t.(*schema.ResourceType); return ok }
@@ -190,22 +190,22 @@ func (c *checker) resourceWanted(e ast.Expr) string {
 	if a, ok := e.(*ast.Access); ok {
 		ref := c.program.refs[a]
 		if ref.Kind == RefNode && len(a.Steps) > 0 && isResource(ref.Node.Type) {
-			return "Use ${" + a.Root.Value + "}, not ${" + describeExpr(a) + "}."
+			return "use `${" + a.Root.Value + "}`, not `${" + describeExpr(a) + "}`"
 		}
 	}
 	if s, ok := e.(*ast.String); ok {
 		if n := c.declared[s.Value]; n != nil && n.Kind == ResourceNode {
-			return "Write ${" + s.Value + "}."
+			return "write `${" + s.Value + "}`"
 		}
 	}
-	return "Write ${name} with the name of a resource."
+	return "write `${name}` with the name of a resource"
 }
 
 func assetHint(t schema.Type) string {
 	if t == schema.Archive {
-		return "Use fn::fileArchive, fn::assetArchive or fn::remoteArchive."
+		return "use fn::fileArchive, fn::assetArchive or fn::remoteArchive"
 	}
-	return "Use fn::stringAsset, fn::fileAsset or fn::remoteAsset."
+	return "use fn::stringAsset, fn::fileAsset or fn::remoteAsset"
 }
 
 // fitScalar checks a literal text, number or boolean.
@@ -226,14 +226,14 @@ func (c *checker) fitScalar(e ast.Expr, v any, to schema.Type, at *place) bool {
 			code, hint = diag.NeedsResource, c.resourceWanted(e)
 		case schema.Number, schema.Integer:
 			if isText {
-				hint = shown(text) + " is not a number."
+				hint = shown(text) + " is not a number"
 				if _, err := strconv.ParseFloat(text, 64); err == nil {
-					hint = "Write it without quotes."
+					hint = "write it without quotes"
 				}
 			}
 		case schema.Bool:
 			if isText {
-				hint = "Write true or false, without quotes."
+				hint = "write true or false, without quotes"
 			}
 		}
 		c.errorf(code, at.at(e), hint, "%s: expected %s, got %s", at, schema.TypeName(to), from)
@@ -248,7 +248,7 @@ func (c *checker) fitScalar(e ast.Expr, v any, to schema.Type, at *place) bool {
 		c.errorf(diag.NeedsResource, at.at(e), c.resourceWanted(e), "%s: expected %s, got %s", at, schema.TypeName(to), from)
 		return false
 	case *schema.Array:
-		c.errorf(diag.NotAssignable, at.at(e), "Write a list with one item.", "%s: expected %s, got %s", at,
+		c.errorf(diag.NotAssignable, at.at(e), "write a list with one item", "%s: expected %s, got %s", at,
 			schema.TypeName(to), from)
 		return false
 	}
@@ -292,7 +292,7 @@ func fitsPrimitive(v any, to schema.Primitive, strict bool) bool {
 
 func (c *checker) fitEnum(e ast.Expr, v any, to *schema.Enum, at *place) bool {
 	if !fitsPrimitive(v, to.Base, at.strict) {
-		c.errorf(diag.NotAssignable, at.at(e), "It must be "+orList(enumTexts(to))+".", "%s: expected %s, got %s", at,
+		c.errorf(diag.NotAssignable, at.at(e), "it must be "+orList(enumTexts(to)), "%s: expected %s, got %s", at,
 			schema.TypeName(to), literalType(v))
 		return false
 	}
@@ -308,7 +308,7 @@ func (c *checker) fitEnum(e ast.Expr, v any, to *schema.Enum, at *place) bool {
 	hint := ""
 	for i := range to.Values {
 		if v := &to.Values[i]; v.Name == text && v.Name != "" {
-			hint = fmt.Sprintf("%s is the name of a value; write the value, %q.", shown(text), schema.ScalarText(v.Value))
+			hint = fmt.Sprintf("%s is the name of a value; write the value, `%s`", shown(text), schema.ScalarText(v.Value))
 		}
 	}
 	if hint == "" {
@@ -354,7 +354,7 @@ func (c *checker) fitList(e *ast.List, to schema.Type, at *place) bool {
 	}
 	code, hint := diag.NotAssignable, ""
 	if to == schema.AnyResource || isResource(to) {
-		code, hint = diag.NeedsResource, "Name one resource, without a list."
+		code, hint = diag.NeedsResource, "name one resource, without a list"
 	}
 	c.errorf(code, at.at(e), hint, "%s: expected %s, got %s", at, schema.TypeName(to), schema.TypeName(c.infer(e)))
 	return false
@@ -385,7 +385,7 @@ func (c *checker) fitMap(e *ast.Map, to schema.Type, at *place) bool {
 		}
 		hint := ""
 		if to == schema.String {
-			hint = "Use fn::toJSON to make a text of it."
+			hint = "use fn::toJSON to make a text of it"
 		}
 		if to == schema.Asset || to == schema.Archive {
 			hint = assetHint(to)
@@ -443,7 +443,7 @@ func (c *checker) fitMember(key ast.Literal, v ast.Expr, to *schema.Object, at *
 		return false
 	}
 	if p.Plain && !at.optional && c.comesFromResource(v) {
-		c.errorf(diag.NotKnownInTime, inner.at(v), "Use configuration, variables or constants here.",
+		c.errorf(diag.NotKnownInTime, inner.at(v), "use configuration, variables or constants here",
 			"%s must be known before anything is created", &inner)
 		return false
 	}
@@ -464,7 +464,7 @@ func (c *checker) fitConst(v ast.Expr, p *schema.Property, at *place) bool {
 		return true
 	}
 	if want := scalarText(p.Const); text != want {
-		c.errorf(diag.NotInEnum, at.at(v), "Leave it out: it is filled in.", "%s must be %s", at, shown(want))
+		c.errorf(diag.NotInEnum, at.at(v), "leave it out: it is filled in", "%s must be %s", at, shown(want))
 		return false
 	}
 	return true
@@ -480,11 +480,11 @@ func (c *checker) unknownMember(key ast.Literal, to *schema.Object, at *place) {
 	switch {
 	case detail != "":
 	case len(names) == 0:
-		detail = "It takes none."
+		detail = "it takes none"
 	default:
-		detail = "It has " + listed(names) + "."
+		detail = "it has " + listed(names)
 	}
-	c.errorf(diag.UnknownProperty, at.namedAt(key), detail, "%s has no %s %q", at.name(), noun, key.Value)
+	c.errorf(diag.UnknownProperty, at.namedAt(key), detail, "%s has no %s `%s`", at.name(), noun, key.Value)
 }
 
 func (p *place) namedAt(key ast.Literal) diag.Range {
@@ -545,7 +545,7 @@ func (c *checker) fitUnion(e ast.Expr, u *schema.Union, at *place) bool {
 			continue
 		}
 		if faults := c.attempt(func() { c.fit(e, member, &inner) }); len(faults) > 0 && len(reasons) < 3 {
-			reasons = append(reasons, "As "+schema.TypeName(member)+": "+faults[0].Summary)
+			reasons = append(reasons, "as "+schema.TypeName(member)+": "+faults[0].Summary)
 		}
 	}
 	c.errorf(diag.NotAssignable, at.at(e), sentences(reasons...), "%s: expected %s, got %s", at, schema.TypeName(u),
@@ -586,7 +586,7 @@ func (c *checker) fitDiscriminated(e *ast.Map, u *schema.Union, at *place) (deci
 			return false, false
 		}
 	}
-	c.errorf(diag.BadDiscriminator, at.keyAt(e.Range()), "It says which kind of object this is.", "%s needs %s, one of %s", at,
+	c.errorf(diag.BadDiscriminator, at.keyAt(e.Range()), "it says which kind of object this is", "%s needs %s, one of %s", at,
 		u.Discriminator, listed(tags))
 	return true, false
 }

@@ -94,17 +94,17 @@ func (c *checker) printable(e ast.Expr, t schema.Type) {
 	case schema.Primitive:
 		switch t {
 		case schema.Null:
-			c.warnf(diag.NotPrintable, e.Range(), "It becomes an empty text.", "this is null")
+			c.warnf(diag.NotPrintable, e.Range(), "it becomes an empty text", "this is null")
 			return
 		case schema.Asset, schema.Archive:
-			hint = "Use its content or its path instead."
+			hint = "use its content or its path instead"
 		case schema.AnyResource:
 			hint = resourceHint(e)
 		}
 	case *schema.Array:
-		hint = "Use fn::join to put its items into one text, or fn::toJSON."
+		hint = "use fn::join to put its items into one text, or fn::toJSON"
 	case *schema.Map, *schema.Object:
-		hint = "Use fn::toJSON, or name one of its members."
+		hint = "use fn::toJSON, or name one of its members"
 	case *schema.ResourceType:
 		hint = resourceHint(e)
 	case *schema.Union:
@@ -113,7 +113,7 @@ func (c *checker) printable(e ast.Expr, t schema.Type) {
 				return
 			}
 		}
-		hint = "Use fn::toJSON, or name one of its members."
+		hint = "use fn::toJSON, or name one of its members"
 	case *schema.Token:
 		c.printable(e, t.Underlying)
 		return
@@ -125,9 +125,9 @@ func (c *checker) printable(e ast.Expr, t schema.Type) {
 
 func resourceHint(e ast.Expr) string {
 	if a, ok := e.(*ast.Access); ok && len(a.Steps) == 0 {
-		return "Use ${" + a.Root.Value + ".id}, or another of its properties."
+		return "use `${" + a.Root.Value + ".id}`, or another of its properties"
 	}
-	return "Use its id, or another of its properties."
+	return "use its id, or another of its properties"
 }
 
 // inferMap makes an object of a map whose keys are all literal, and otherwise a map.

@@ -89,7 +89,7 @@ func (c *checker) inferShortInvoke(e *ast.Call) schema.Type {
 	default:
 		if e.Argument != nil {
 			c.infer(e.Argument)
-			c.errorf(diag.BadArguments, e.Argument.Range(), "Write a map of arguments, or fn::invoke.",
+			c.errorf(diag.BadArguments, e.Argument.Range(), "write a map of arguments, or fn::invoke",
 				"fn::%s takes a map of arguments", e.Name.Value)
 			return schema.Invalid
 		}
@@ -125,7 +125,7 @@ func (c *checker) inferInvoke(e *ast.Call) schema.Type {
 		c.infer(selector)
 	default:
 		c.infer(selector)
-		c.errorf(diag.NotLiteral, selector.Range(), "Write the name of one output.", "return must be a literal text")
+		c.errorf(diag.NotLiteral, selector.Range(), "write the name of one output", "return must be a literal text")
 	}
 	token := invokedToken(e)
 	pkg := ""
@@ -136,7 +136,7 @@ func (c *checker) inferInvoke(e *ast.Call) schema.Type {
 	c.infer(function)
 	if token == nil {
 		c.infer(arguments)
-		c.errorf(diag.NotLiteral, function.Range(), "Write the function's token, such as aws:index:getRegion.",
+		c.errorf(diag.NotLiteral, function.Range(), "write the function's token, such as aws:index:getRegion",
 			"function must be a literal text")
 		return schema.Invalid
 	}
@@ -171,7 +171,7 @@ func (c *checker) inferProviderCall(e *ast.Call, in *Invoke, token, returned *as
 		return result
 	}
 	if returned != nil {
-		c.errorf(diag.NoMember, returned.Range, "Leave return out: the result is the value itself.",
+		c.errorf(diag.NoMember, returned.Range, "leave return out: the result is the value itself",
 			"the result of %s has no outputs by name",
 			schema.CollapseToken(f.Token))
 		return schema.Invalid
@@ -198,14 +198,14 @@ func (c *checker) resolveFunction(in *Invoke, u use) *schema.Function {
 		}
 		in.Package = d
 		if found.err != nil {
-			c.errorf(diag.PackageMissing, u.token.Range, "The package's schema is faulty.", "%s cannot be called: %s",
+			c.errorf(diag.PackageMissing, u.token.Range, "the package's schema is faulty", "%s cannot be called: %s",
 				u.token.Value, found.err)
 			return nil
 		}
 		f := found.f
 		in.Token, in.Schema = f.Token, f
 		if f.Overlay {
-			c.errorf(diag.TokenNotFound, u.token.Range, "The provider itself does not have it.",
+			c.errorf(diag.TokenNotFound, u.token.Range, "the provider itself does not have it",
 				"%s exists in other languages only",
 				schema.CollapseToken(f.Token))
 			return nil
@@ -286,7 +286,7 @@ func (c *checker) checkInvokeOptions(in *Invoke, options ast.Expr, pkg string) {
 				c.checkVersion(name, entry.Value)
 			}
 		default:
-			c.errorf(diag.UnknownKey, key.Range(), didYouMean(diag.Suggest(name, names)), "unknown option %q of a call", name)
+			c.errorf(diag.UnknownKey, key.Range(), didYouMean(diag.Suggest(name, names)), "unknown option `%s` of a call", name)
 		}
 	}
 }

@@ -64,7 +64,7 @@ func (c *checker) findDefaultProviders() {
 		switch {
 		case !isProvider:
 			if decl.Type != nil {
-				c.errorf(diag.UnknownKey, decl.DefaultProvider.Range, "Remove it, or make the type pulumi:providers:<package>.",
+				c.errorf(diag.UnknownKey, decl.DefaultProvider.Range, "remove it, or make the type pulumi:providers:<package>",
 					"defaultProvider is for provider resources only")
 			}
 		case !decl.DefaultProvider.Value:
@@ -72,7 +72,7 @@ func (c *checker) findDefaultProviders() {
 			first := c.defaults[pkg]
 			c.report(diag.Diagnostic{Code: diag.DeclaredTwice, Subject: decl.DefaultProvider.Range,
 				Summary: "package " + pkg + " has two default providers, " + first.Name + " and " + n.Name,
-				Detail:  "Keep defaultProvider on one of them.",
+				Detail:  "keep defaultProvider on one of them",
 				Related: []diag.Related{{Range: first.Range, Message: "the other one is here"}}})
 		default:
 			c.defaults[pkg] = n

@@ -57,11 +57,11 @@ func (c *checker) declare() {
 	}
 	for _, component := range c.file.Components {
 		c.errorf(diag.UnknownKey, component.Name.Range,
-			"Put the component's resources into the program itself, or the component into a plugin of its own.",
-			"component %q: components inside a program are not supported by this version", component.Name.Value)
+			"put the component's resources into the program itself, or the component into a plugin of its own",
+			"component `%s`: components inside a program are not supported by this version", component.Name.Value)
 	}
 	for _, hook := range c.file.Hooks {
-		c.errorf(diag.UnknownKey, hook.Name.Range, "", "hook %q: hooks are not supported by this version", hook.Name.Value)
+		c.errorf(diag.UnknownKey, hook.Name.Range, "", "hook `%s`: hooks are not supported by this version", hook.Name.Value)
 	}
 	c.warnShadowed()
 }
@@ -83,7 +83,7 @@ func (c *checker) fullKey(name string) string {
 func (c *checker) add(n *Node) {
 	c.all = append(c.all, n)
 	if n.Name == pulumiName {
-		c.errorf(diag.DeclaredTwice, n.Range, "Choose another name.", "%q is the built-in variable and cannot be declared",
+		c.errorf(diag.DeclaredTwice, n.Range, "choose another name", "`%s` is the built-in variable and cannot be declared",
 			n.Name)
 		return
 	}
@@ -98,7 +98,7 @@ func (c *checker) add(n *Node) {
 	c.report(diag.Diagnostic{
 		Code: diag.DeclaredTwice, Subject: n.Range,
 		Summary: n.Name + " is both a " + first.Kind.String() + " and a " + n.Kind.String(),
-		Detail:  "Configuration, variables and resources share one set of names: rename one of the two.",
+		Detail:  "configuration, variables and resources share one set of names: rename one of the two",
 		Related: []diag.Related{{Range: first.Range, Message: "the " + first.Kind.String() + " is here"}},
 	})
 }
@@ -114,7 +114,7 @@ func (c *checker) warnShadowed() {
 		if !ok || text.Project || c.declared[n.Name] != n || c.byKey[prefix+n.Name] != nil {
 			continue
 		}
-		c.warnf(diag.ConfigShadowed, n.Range, "Read it as ${"+prefix+n.Name+"}, or rename one of the two.",
+		c.warnf(diag.ConfigShadowed, n.Range, "read it as `${"+prefix+n.Name+"}`, or rename one of the two",
 			"the stack's configuration %s is hidden by the %s %s", prefix+n.Name, n.Kind, n.Name)
 	}
 }
@@ -167,9 +167,9 @@ func (c *checker) reportUndeclared() {
 		switch {
 		case hint != "":
 		case strings.Contains(name, ":"):
-			hint = "The stack has no such configuration key. Set it with: yamlhost config set " + name + " VALUE"
+			hint = "the stack has no such configuration key; set it with: yamlhost config set " + name + " VALUE"
 		default:
-			hint = "Declare it under variables, resources or config."
+			hint = "declare it under variables, resources or config"
 		}
 		c.report(diag.Diagnostic{Code: diag.Undeclared, Subject: c.undeclared[name].first,
 			Summary: "nothing is called " + shown(name), Detail: hint, Related: c.undeclared[name].related})

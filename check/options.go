@@ -2,7 +2,6 @@ package check
 
 import (
 	"regexp"
-	"strconv"
 	"strings"
 	"time"
 
@@ -88,7 +87,7 @@ func (c *checker) fitEarly(name string, e ast.Expr, t schema.Type) bool {
 		return false
 	}
 	if c.comesFromResource(e) {
-		c.errorf(diag.NotKnownInTime, e.Range(), "Use configuration, variables or constants here.",
+		c.errorf(diag.NotKnownInTime, e.Range(), "use configuration, variables or constants here",
 			"option %s must be known before anything is created", name)
 		return false
 	}
@@ -120,10 +119,10 @@ func (c *checker) fitProvider(name string, e ast.Expr, pkg string) {
 	of, isProvider := strings.CutPrefix(t.Token, providerPrefix)
 	switch {
 	case !isProvider:
-		c.errorf(diag.WrongProvider, e.Range(), "Declare a resource of type "+providerPrefix+firstOf(pkg, "<package>")+".",
+		c.errorf(diag.WrongProvider, e.Range(), "declare a resource of type "+providerPrefix+firstOf(pkg, "<package>"),
 			"%s is not a provider but a %s", describeExpr(e), schema.CollapseToken(t.Token))
 	case pkg != "" && pkg != of:
-		c.errorf(diag.WrongProvider, e.Range(), "Use a resource of type "+providerPrefix+pkg+".",
+		c.errorf(diag.WrongProvider, e.Range(), "use a resource of type "+providerPrefix+pkg,
 			"provider %s is for package %s, not for %s", describeExpr(e), of, pkg)
 	}
 }
@@ -168,13 +167,13 @@ var versionText = regexp.MustCompile(`^v?[0-9]+(\.[0-9]+){0,2}(-[0-9A-Za-z.-]+)?
 
 func (c *checker) checkVersion(name string, e ast.Expr) {
 	if s, ok := c.constant(e).(*ast.String); ok && !versionText.MatchString(s.Value) {
-		c.errorf(diag.Malformed, e.Range(), "A version looks like 1.2.3.", "%s: %s is not a version", name, shown(s.Value))
+		c.errorf(diag.Malformed, e.Range(), "a version looks like 1.2.3", "%s: %s is not a version", name, shown(s.Value))
 	}
 }
 
 // fitTimeout wants a duration such as 5m or 1h30m (L4.13).
 func (c *checker) fitTimeout(name string, e ast.Expr) {
-	const hint = "Write a number with a unit, such as 40s, 5m or 1h30m."
+	const hint = "write a number with a unit, such as 40s, 5m or 1h30m"
 	if _, isNumber := c.constant(e).(*ast.Number); isNumber {
 		c.errorf(diag.Malformed, e.Range(), hint, "customTimeouts.%s: a number has no unit", name)
 		return
@@ -228,7 +227,7 @@ func (c *checker) fitPaths(name string, e ast.Expr, inputs *schema.Object) {
 			return
 		}
 		c.warnf(diag.UnknownProperty, s.Range(), didYouMean(diag.Suggest(first.Key, propertyNames(inputs))),
-			"%s: there is no input %q", name, first.Key)
+			"%s: there is no input `%s`", name, first.Key)
 	})
 }
 
@@ -247,7 +246,7 @@ func (c *checker) fitSecretOutputs(name string, e ast.Expr, n *Node) {
 	c.eachText(e, func(text *ast.String) {
 		if s.Outputs.Property(text.Value) == nil && text.Value != "id" && text.Value != "urn" {
 			c.warnf(diag.UnknownProperty, text.Range(), didYouMean(diag.Suggest(text.Value, propertyNames(s.Outputs))),
-				"%s: there is no output %q", name, text.Value)
+				"%s: there is no output `%s`", name, text.Value)
 		}
 	})
 }
@@ -261,7 +260,7 @@ func (c *checker) fitAliases(name string, e ast.Expr) {
 		switch {
 		case t == schema.Any || t == schema.Invalid:
 		case !isArray:
-			c.errorf(diag.NotAssignable, e.Range(), "Write a list of old names, URNs or maps.",
+			c.errorf(diag.NotAssignable, e.Range(), "write a list of old names, URNs or maps",
 				"option %s: expected list, got %s", name, schema.TypeName(t))
 		default:
 			c.fitAliasType(name, e, array.Item)
@@ -297,13 +296,13 @@ func (c *checker) fitAliasType(name string, e ast.Expr, t schema.Type) {
 		}
 		return
 	}
-	c.errorf(diag.NotAssignable, e.Range(), "Write an old name, a URN or a map.", "option %s: an alias cannot be %s",
+	c.errorf(diag.NotAssignable, e.Range(), "write an old name, a URN or a map", "option %s: an alias cannot be %s",
 		name, typeWithArticle(t))
 }
 
 func (c *checker) checkURNText(name string, e ast.Expr, text string) {
 	if _, err := urn.Parse(text); err != nil {
-		c.errorf(diag.Malformed, e.Range(), "A URN looks like urn:pulumi:stack::project::package:module:Type::name.",
+		c.errorf(diag.Malformed, e.Range(), "a URN looks like urn:pulumi:stack::project::package:module:Type::name",
 			"%s: %s is not a URN", name, shown(text))
 	}
 }
@@ -316,7 +315,7 @@ func (c *checker) fitAlias(option string, m *ast.Map) {
 		if !literal {
 			continue
 		}
-		what := option + ", " + strconv.Quote(key.Value)
+		what := option + ", " + quote(key.Value)
 		switch key.Value {
 		case "name", "type", "stack", "project":
 			c.fitOption(what, entry.Value, schema.String)
@@ -338,7 +337,7 @@ func (c *checker) fitAlias(option string, m *ast.Map) {
 			c.fitResource(what, entry.Value)
 		default:
 			c.errorf(diag.UnknownKey, key.Range(), didYouMean(diag.Suggest(key.Value, aliasKeys)),
-				"unknown key %q in an alias", key.Value)
+				"unknown key `%s` in an alias", key.Value)
 		}
 	}
 }
@@ -355,7 +354,7 @@ func (c *checker) checkDefaultProviderVersion(n *Node) {
 		if own != "" && strings.TrimPrefix(own, "v") != strings.TrimPrefix(given, "v") {
 			c.report(diag.Diagnostic{Code: diag.WrongProvider, Subject: both[0].Value.Range(),
 				Summary: "option " + both[0].Key.Value + " differs from that of the default provider " + provider.Name,
-				Detail:  "Leave it out, or name another provider in the option provider.",
+				Detail:  "leave it out, or name another provider in the option provider",
 				Related: []diag.Related{{Range: provider.Range, Message: "the default provider is here"}}})
 		}
 	}

@@ -117,7 +117,7 @@ func (c *checker) reportCycle(nodes []*Node, edges []Edge) {
 	path.WriteString(nodes[0].Name)
 	closing := edges[len(edges)-1]
 	c.report(diag.Diagnostic{Code: diag.Cycle, Subject: closing.Range, Summary: "cycle: " + path.String(),
-		Detail: "None of these can be evaluated first. Take out one of the references.", Related: related})
+		Detail: "none of these can be evaluated first; take out one of the references", Related: related})
 }
 
 // shortestCycle is a shortest cycle through the first node of a knot: its nodes in order and the edge out of each.

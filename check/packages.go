@@ -164,7 +164,7 @@ func validToken(token string) bool {
 
 func (c *checker) reportBadToken(token *ast.Literal, what string) {
 	c.errorf(diag.BadTypeToken, token.Range,
-		"It has two or three parts, separated by colons: package:module:"+what+" or package:"+what+".",
+		"it has two or three parts, separated by colons: package:module:"+what+" or package:"+what,
 		"%s is not the token of a %s", shown(token.Value), strings.ToLower(what))
 }
 
@@ -199,7 +199,7 @@ func (c *checker) resolveResource(n *Node) {
 		}
 		r.Package = d
 		if found.err != nil {
-			c.errorf(diag.PackageMissing, token.Range, "The package's schema is faulty.", "%s cannot be used: %s",
+			c.errorf(diag.PackageMissing, token.Range, "the package's schema is faulty", "%s cannot be used: %s",
 				token.Value, found.err)
 			return
 		}
@@ -220,7 +220,7 @@ func (c *checker) useResource(n *Node, found resolvedResource) {
 	r, token := n.Resource, n.Resource.Decl.Type
 	r.Schema, r.Token, n.Type = found.r, found.r.Token, found.t
 	if found.old {
-		c.warnf(diag.Deprecated, token.Range, "Write "+schema.CollapseToken(r.Token)+".", "%s has been renamed", token.Value)
+		c.warnf(diag.Deprecated, token.Range, "write `"+schema.CollapseToken(r.Token)+"`", "%s has been renamed", token.Value)
 	}
 	if found.r.Overlay {
 		c.errorf(diag.TokenNotFound, token.Range, overlayHint(r.Token), "%s exists in other languages only",
@@ -236,13 +236,13 @@ func (c *checker) useResource(n *Node, found resolvedResource) {
 func overlayHint(token string) string {
 	switch {
 	case strings.HasPrefix(token, "kubernetes:helm.sh/"):
-		return "Use kubernetes:helm.sh/v4:Chart or a Release of kubernetes:helm.sh/v3."
+		return "use kubernetes:helm.sh/v4:Chart or a Release of kubernetes:helm.sh/v3"
 	case strings.HasPrefix(token, "kubernetes:yaml:"):
-		return "Use the resources of kubernetes:yaml/v2, or one resource for each object."
+		return "use the resources of kubernetes:yaml/v2, or one resource for each object"
 	case strings.HasPrefix(token, "kubernetes:kustomize:"):
-		return "Use kubernetes:kustomize/v2:Directory."
+		return "use kubernetes:kustomize/v2:Directory"
 	}
-	return "The provider itself does not have it."
+	return "the provider itself does not have it"
 }
 
 func (p *loadedPackage) resource(written string) resolvedResource {
@@ -295,7 +295,7 @@ func (c *checker) reportMissingPackages() {
 			d.Summary += " " + v
 		}
 		if errors.Is(p.err, schema.ErrNotFound) {
-			d.Detail = fmt.Sprintf("Install it with: yamlhost plugin install resource %s", name)
+			d.Detail = fmt.Sprintf("install it with: yamlhost plugin install resource %s", name)
 			if near := diag.Suggest(name, c.knownPackages()); len(near) > 0 {
 				d.Detail = didYouMean(near)
 			}
@@ -335,7 +335,7 @@ func (c *checker) tokenNotFound(token *ast.Literal, pkg *schema.Package, what st
 	})
 	hint := didYouMean(near)
 	if hint == "" {
-		hint = "List what there is with: yamlhost schema " + pkg.Name
+		hint = "list what there is with: yamlhost schema " + pkg.Name
 	}
 	c.errorf(diag.TokenNotFound, token.Range, hint, "package %s has no %s %s", pkg.Name, what, token.Value)
 }

@@ -2,7 +2,6 @@ package check
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/yamlhost/yamlhost/diag"
@@ -21,7 +20,7 @@ func (c *checker) warnf(code diag.Code, at diag.Range, detail, format string, a 
 // extension notes something that only yamlhost understands (D6).
 func (c *checker) extension(at diag.Range, what string) {
 	c.report(diag.Diagnostic{Severity: diag.Portability, Code: diag.YamlhostOnly, Subject: at,
-		Summary: what + " needs yamlhost", Detail: "Other hosts of Pulumi YAML do not understand this."})
+		Summary: what + " needs yamlhost", Detail: "other hosts of Pulumi YAML do not understand this"})
 }
 
 // attempt runs fn and answers with what it would have reported.
@@ -52,14 +51,14 @@ func didYouMean(near []string) string {
 	if len(near) == 0 {
 		return ""
 	}
-	return "Did you mean " + orList(near) + "?"
+	return "did you mean " + orList(near) + "?"
 }
 
 // orList is a, b or c, each quoted.
 func orList(names []string) string {
 	quoted := make([]string, len(names))
 	for i, name := range names {
-		quoted[i] = strconv.Quote(name)
+		quoted[i] = quote(name)
 	}
 	if n := len(quoted); n > 1 {
 		return strings.Join(quoted[:n-1], ", ") + " or " + quoted[n-1]
@@ -93,5 +92,8 @@ func shown(text string) string {
 	if r := []rune(text); len(r) > most {
 		text = string(r[:most]) + "…"
 	}
-	return strconv.Quote(text)
+	return quote(text)
 }
+
+// quote marks what stands in a program as such.
+func quote(text string) string { return "`" + text + "`" }

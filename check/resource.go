@@ -13,7 +13,7 @@ func (c *checker) checkResource(n *Node) {
 	decl := n.Resource.Decl
 	if decl.ForEach != nil {
 		c.infer(decl.ForEach)
-		c.errorf(diag.UnknownKey, decl.ForEach.Range(), "Declare each resource by itself.",
+		c.errorf(diag.UnknownKey, decl.ForEach.Range(), "declare each resource by itself",
 			"forEach is not supported by this version")
 	}
 	if decl.If != nil {
@@ -62,7 +62,7 @@ func (c *checker) checkGet(n *Node) {
 		c.fit(get.ID, schema.String, &place{what: "id of get", strict: true})
 	case !get.Range.IsZero():
 		c.errorf(diag.RequiredMissing, get.Range,
-			"The ID says which resource to read; without one there is nothing to find.", "get needs an id")
+			"the ID says which resource to read; without one there is nothing to find", "get needs an id")
 	}
 	s := n.Resource.Schema
 	if s == nil {
@@ -122,7 +122,7 @@ func (c *checker) checkURN(n *Node) {
 	}
 	c.report(diag.Diagnostic{Code: diag.DuplicateURN, Subject: n.Range,
 		Summary: "two resources of type " + schema.CollapseToken(r.Token) + " would be named " + shown(r.LogicalName),
-		Detail:  "Give one of them another name.",
+		Detail:  "give one of them another name",
 		Related: []diag.Related{{Range: first.Range, Message: "the other one is here"}}})
 }
 
