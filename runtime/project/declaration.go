@@ -167,6 +167,23 @@ func (p *Project) checkDeclaration(d *document, place string, decl *Declaration,
 	}
 }
 
+// ValueType is the declared type or else the kind of the default (L2.33); nil when there is neither.
+func (d *Declaration) ValueType() *Type {
+	if d.Type != nil {
+		return d.Type
+	}
+	for _, data := range []*Data{d.Value, d.Default} {
+		if data == nil {
+			continue
+		}
+		if kind := dataKind(data.data); kind != "integer" {
+			return &Type{Name: kind}
+		}
+		return &Type{Name: "number"}
+	}
+	return nil
+}
+
 // typeNames are the spellings of types that Pulumi's own reader of project files accepts (L2.11).
 var typeNames = []string{"string", "integer", "boolean", "array", "object"}
 

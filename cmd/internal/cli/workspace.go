@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/yamlhost/yamlhost/check"
@@ -112,11 +113,53 @@ func (ws *workspace) compile(ctx context.Context, schemas schema.Loader, config 
 	}
 	texts, names := checkConfig(ws.project, config)
 	file, parsed := parser.Parse(ws.source, parser.Options{Declared: names})
+	if ws.source != ws.project.Source {
+		file = withDeclarations(file, ws.project)
+	}
 	program, checked := check.Check(ctx, file, check.Options{
 		Project: ws.project.Name.Text, Schemas: schemas, Packages: ws.packages,
 		Config: texts, ConfigKnown: config != nil, ProgramDir: ws.program.Dir,
 	})
 	return program, onceEach(append(parsed, checked...), ws.diags)
+}
+
+// withDeclarations is a program with the configuration that its project file declares beside it (L1.7), so that values of
+// the stack have their declared types in the program too (L2.33).
+func withDeclarations(file *ast.File, p *project.Project) *ast.File {
+	declared := map[string]bool{}
+	for _, c := range file.Config {
+		declared[c.Name.Value] = true
+		if c.Key != nil {
+			declared[c.Key.Value] = true
+		}
+	}
+	whole := *file
+	whole.Config = slices.Clone(file.Config)
+	for _, d := range p.Config {
+		if !d.Own || declared[d.Key.Name] {
+			continue
+		}
+		c := &ast.Config{Name: ast.Literal{Value: d.Key.Name, Range: d.Place}, Range: d.Place, Secret: &ast.BoolLiteral{Value: d.Secret, Range: d.Place}}
+		if t := d.ValueType(); t != nil {
+			c.Type = declaredType(t, d.Place)
+		}
+		if d.Optional {
+			c.Optional = &ast.BoolLiteral{Value: true, Range: d.Place}
+		}
+		whole.Config = append(whole.Config, c)
+	}
+	return &whole
+}
+
+func declaredType(t *project.Type, at diag.Range) *ast.ConfigType {
+	if t.Name != "array" {
+		return &ast.ConfigType{Name: t.Name, Range: at}
+	}
+	list := &ast.ConfigType{Name: "list", Range: at}
+	if t.Item != nil {
+		list.Item = declaredType(t.Item, at)
+	}
+	return list
 }
 
 // parse is the first step of compile alone.
@@ -159,9 +202,20 @@ func onceEach(first, second diag.Diagnostics) diag.Diagnostics {
 	}
 	taken, broken := errorsOf(first)
 	wanted, _ := errorsOf(second)
+	// A value of the stack that does not fit is told at the value, with the declaration as a related place.
+	type fault struct {
+		place diag.Range
+		code  diag.Code
+	}
+	told := map[fault]bool{}
+	for _, d := range second {
+		for _, related := range d.Related {
+			told[fault{start(diag.Diagnostic{Subject: related.Range}), d.Code}] = true
+		}
+	}
 	var all diag.Diagnostics
 	for _, d := range first {
-		if d.Severity == diag.Error || !wanted[start(d)] {
+		if (d.Severity == diag.Error || !wanted[start(d)]) && !told[fault{start(d), d.Code}] {
 			all.Add(d)
 		}
 	}
