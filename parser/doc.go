@@ -11,7 +11,8 @@
 // The way of a text through the files of this package:
 //
 //	screen.go     is it text at all, and of a reasonable depth        lexer.go   a tolerant look at YAML tokens
-//	yaml.go       the YAML tree, or what is wrong with the syntax     locate.go  where each node begins and ends
+//	yaml.go       the YAML tree                                       syntax.go  what is wrong when there is none
+//	locate.go     where each node begins and ends
 //	mapping.go    keys, aliases, merge keys                           fields.go  maps whose keys the language defines
 //	program.go, config.go, resource.go, option.go                     one for each section
 //	expression.go a node as an expression                             scalar.go  from a scalar's text back to its source
