@@ -51,7 +51,7 @@ func (p *Project) readConfig(d *document, config, stackConfigDir entry) {
 	if isText(config.value) {
 		if !isNull(stackConfigDir.value) {
 			d.diags.Add(diag.Diagnostic{Code: diag.Duplicate, Subject: config.key.Range,
-				Summary: "config and stackConfigDir both name the directory of the stack files", Detail: "Remove config.",
+				Summary: "config and stackConfigDir both name the directory of the stack files", Detail: "remove config",
 				Related: []diag.Related{{Range: stackConfigDir.key.Range, Message: "the other one"}}})
 			return
 		}
@@ -102,7 +102,7 @@ func (p *Project) readDeclaration(d *document, e entry) *Declaration {
 // readShorthand reads a bare scalar or list: a default for a key of the project, a value for any other.
 func (p *Project) readShorthand(d *document, place string, decl *Declaration, n *yaml.Node) {
 	if isNull(n) {
-		d.add(diag.WrongKind, decl.Place, place+" has no value", "Write a value, or `{type: string}` to demand one from the stack.")
+		d.add(diag.WrongKind, decl.Place, place+" has no value", "write a value, or `{type: string}` to demand one from the stack")
 		decl.Optional = true
 		return
 	}
@@ -137,17 +137,17 @@ func (d *document) data(field string, n *yaml.Node) *Data {
 func (p *Project) checkDeclaration(d *document, place string, decl *Declaration, fields map[string]entry) {
 	if decl.Own {
 		if decl.Default != nil && decl.Value != nil {
-			d.add(diag.ConfigDefault, fields["value"].key.Range, place+" has both a default and a value", "Keep one of them.")
+			d.add(diag.ConfigDefault, fields["value"].key.Range, place+" has both a default and a value", "keep one of them")
 		}
 	} else if p.Name.Text != "" {
 		for _, name := range []string{"type", "default"} {
 			if f, found := fields[name]; found {
 				d.add(diag.ConfigDefault, f.key.Range, fmt.Sprintf("%s cannot have a %s: the key is not of this project", place, name),
-					"Give it a value: `value: …`.")
+					"give it a value: `value: …`")
 			}
 		}
 		if decl.Value == nil && fields["default"].value == nil {
-			d.add(diag.ConfigMissing, decl.Place, place+" needs a value: the key is not of this project", "Write `value: …` in it.")
+			d.add(diag.ConfigMissing, decl.Place, place+" needs a value: the key is not of this project", "write `value: …` in it")
 		}
 	}
 	if decl.Type == nil {
@@ -162,7 +162,7 @@ func (p *Project) checkDeclaration(d *document, place string, decl *Declaration,
 		}
 		if decl.Secret && decl.Own {
 			d.add(diag.ConfigDefault, data.Range, fmt.Sprintf("default of %s is not encrypted, but the key is secret", decl.Key.Name),
-				fmt.Sprintf("Remove the default and set the value per stack: yamlhost config set --secret %s", decl.Key.Name))
+				fmt.Sprintf("remove the default and set the value per stack: yamlhost config set --secret %s", decl.Key.Name))
 		}
 	}
 }
@@ -196,7 +196,7 @@ func (d *document) readType(field string, n, items *yaml.Node) *Type {
 	t := parseType(l.Text)
 	if t == nil {
 		finding := diag.Diagnostic{Code: diag.WrongKind, Subject: l.Range,
-			Summary: fmt.Sprintf("%s must be a type, found %q", field, l.Text), Detail: "The types are: " + strings.Join(typeNames, ", ") + " and number."}
+			Summary: fmt.Sprintf("%s must be a type, found %q", field, l.Text), Detail: "the types are: " + strings.Join(typeNames, ", ") + " and number"}
 		if near := nearest(l.Text, typeNames); near != "" {
 			finding.Summary += fmt.Sprintf("; did you mean %s?", near)
 			finding.Fixes = []diag.Fix{{Label: "Change to " + near, Edits: []diag.Edit{{Range: l.Range, Text: near}}}}
@@ -207,13 +207,13 @@ func (d *document) readType(field string, n, items *yaml.Node) *Type {
 	if !slices.Contains(typeNames, l.Text) {
 		d.diags.Add(diag.Diagnostic{Severity: diag.Portability, Code: diag.YamlhostOnly, Subject: l.Range,
 			Summary: fmt.Sprintf("the type %s in a project file is understood by yamlhost only", l.Text),
-			Detail:  "Portable types are: " + strings.Join(typeNames, ", ") + "."})
+			Detail:  "portable types are: " + strings.Join(typeNames, ", ")})
 	}
 	if t.Name != "array" || t.Item != nil {
 		return t
 	}
 	if isNull(items) {
-		d.add(diag.WrongKind, l.Range, strings.TrimSuffix(field, ".type")+" is an array without items", "Say what it holds: `items: {type: string}`.")
+		d.add(diag.WrongKind, l.Range, strings.TrimSuffix(field, ".type")+" is an array without items", "say what it holds: `items: {type: string}`")
 		return t
 	}
 	fields := d.fields(strings.TrimSuffix(field, "type")+"items", items, "type", "items")

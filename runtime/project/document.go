@@ -180,7 +180,7 @@ func (d *document) flag(field string, n *yaml.Node) bool {
 func (d *document) wrongKind(field, want string, n *yaml.Node) {
 	detail := ""
 	if n.Kind == yaml.ScalarNode && want == "a string" {
-		detail = "Put it in quotes to make it a string."
+		detail = "put it in quotes to make it a string"
 	}
 	d.add(diag.WrongKind, d.at(n), fmt.Sprintf("%s must be %s, found %s", field, want, kindName(n)), detail)
 }
@@ -206,7 +206,7 @@ func (d *document) entries(field string, n *yaml.Node) []entry {
 		if first, twice := seen[key.Text]; twice {
 			d.diags.Add(diag.Diagnostic{Code: diag.Duplicate, Subject: key.Range,
 				Summary: fmt.Sprintf("%s is declared twice (first at line %d)", key.Text, first.StartPosition().Line),
-				Detail:  "Remove one of the two.",
+				Detail:  "remove one of the two",
 				Related: []diag.Related{{Range: first, Message: "first declared here"}}})
 			continue
 		}
@@ -236,7 +236,7 @@ func (d *document) unknownKey(field string, key Literal, known []string) {
 		finding.Summary += fmt.Sprintf("; did you mean %s?", near)
 		finding.Fixes = []diag.Fix{{Label: "Change to " + near, Edits: []diag.Edit{{Range: key.Range, Text: near}}}}
 	} else {
-		finding.Detail = "It may have: " + strings.Join(known, ", ") + "."
+		finding.Detail = "it may have: " + strings.Join(known, ", ")
 	}
 	d.diags.Add(finding)
 }

@@ -174,6 +174,9 @@ func cut(old any, steps value.Path) (any, bool) {
 // Text is the file as it would be saved: comments and the order of keys are kept, every key gets its namespace and every
 // scalar becomes a string, as the stock host does (F3.10).
 func (s *Settings) Text() ([]byte, error) {
+	if filepath.Ext(s.Path) == ".json" {
+		return s.jsonFile()
+	}
 	if s.root == nil {
 		s.root = &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}
 		s.doc = &yaml.Node{Kind: yaml.DocumentNode, Content: []*yaml.Node{s.root}}

@@ -44,7 +44,7 @@ func Merge(p *Project, s *Settings, stack string, open Opener) (map[Key]Text, di
 		if decl.Own && decl.Type != nil && decl.Secret && !e.IsSecret() {
 			diags.Add(diag.Diagnostic{Code: diag.ConfigConversion, Subject: where,
 				Summary: fmt.Sprintf("config %s: the value in stack %s is not encrypted, but the key is secret", decl.Key, stack),
-				Detail:  fmt.Sprintf("Set it anew: yamlhost config set --secret %s", decl.Key.Name)})
+				Detail:  fmt.Sprintf("set it anew: yamlhost config set --secret %s", decl.Key.Name)})
 		}
 	}
 	return config, diags, nil
@@ -64,7 +64,7 @@ func fromProject(decl *Declaration, stack string, config map[Key]Text) diag.Diag
 		}
 		return diag.Diagnostics{{Code: diag.ConfigMissing, Subject: decl.Place,
 			Summary: fmt.Sprintf("config %s is required and stack %s has no value", decl.Key, stack),
-			Detail:  fmt.Sprintf("Set it with: yamlhost config set %s%s <value>", secret, decl.Key.Name)}}
+			Detail:  fmt.Sprintf("set it with: yamlhost config set %s%s <value>", secret, decl.Key.Name)}}
 	}
 	return nil
 }
@@ -81,7 +81,7 @@ func wrongType(decl *Declaration, e *Entry, stack string, v any, where diag.Rang
 		Summary: fmt.Sprintf("config %s in stack %s: %s is not of type %s", decl.Key, stack, found, decl.Type),
 		Related: []diag.Related{{Range: decl.Place, Message: "declared here"}}}
 	if decl.Type.Name == "array" {
-		finding.Detail = fmt.Sprintf("Set its items with: yamlhost config set --path '%s[0]' <value>", decl.Key.Name)
+		finding.Detail = fmt.Sprintf("set its items with: yamlhost config set --path '%s[0]' <value>", decl.Key.Name)
 	}
 	return finding
 }

@@ -40,7 +40,7 @@ func (p *Project) FindProgram() (Program, diag.Diagnostics) {
 			}
 			return Program{}, diag.Diagnostics{{Code: diag.NoProgram, Subject: p.Main.Range,
 				Summary: fmt.Sprintf("main names %s, but %s", p.Main.Text, reason),
-				Detail:  "It must name a directory or a YAML or JSON file, relative to the project file."}}
+				Detail:  "it must name a directory or a YAML or JSON file, relative to the project file"}}
 		case info.IsDir():
 			dir = target
 		case slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(target)):
@@ -48,7 +48,7 @@ func (p *Project) FindProgram() (Program, diag.Diagnostics) {
 		default:
 			return Program{}, diag.Diagnostics{{Code: diag.NoProgram, Subject: p.Main.Range,
 				Summary: fmt.Sprintf("main names %s, which is no YAML or JSON file", p.Main.Text),
-				Detail:  "It must name a directory or a file that ends in .yaml, .yml or .json."}}
+				Detail:  "it must name a directory or a file that ends in .yaml, .yml or .json"}}
 		}
 	}
 	return p.programIn(dir)
@@ -72,11 +72,11 @@ func (p *Project) programIn(dir string) (Program, diag.Diagnostics) {
 	switch {
 	case program.Path == "":
 		diags.Add(diag.Diagnostic{Code: diag.NoProgram, Subject: p.Name.Range, Summary: "no program file in " + dir,
-			Detail: "Looked for " + strings.Join(programNames, ", ") + "."})
+			Detail: "looked for " + strings.Join(programNames, ", ")})
 	case program.Shadowed != "":
 		diags.Add(diag.Diagnostic{Severity: diag.Warning, Code: diag.Ignored, Subject: p.Name.Range,
 			Summary: fmt.Sprintf("the program in %s is not read: %s comes first", filepath.Base(program.Shadowed), filepath.Base(program.Path)),
-			Detail:  "Keep the program in one of the two files."})
+			Detail:  "keep the program in one of the two files"})
 	}
 	return program, diags
 }

@@ -102,7 +102,7 @@ func Parse(src *diag.Source) (*Project, diag.Diagnostics) {
 	root := d.parseProject()
 	if root == nil {
 		if len(d.diags) == 0 {
-			d.add(diag.WrongKind, diag.NewRange(src, 0, 0), "the project file is empty", "It needs at least a name: write `name: my-project`.")
+			d.add(diag.WrongKind, diag.NewRange(src, 0, 0), "the project file is empty", "it needs at least a name: write `name: my-project`")
 		}
 		return p, d.diags
 	}
@@ -184,12 +184,12 @@ func (p *Project) readName(d *document, entries []entry, byName map[string]entry
 	e, found := byName["name"]
 	if !found {
 		finding := diag.Diagnostic{Code: diag.WrongKind, Subject: diag.NewRange(d.src, 0, 0), Summary: "the project has no name",
-			Detail: "Add one at the top of the file: `name: my-project`."}
+			Detail: "add one at the top of the file: `name: my-project`"}
 		for _, other := range entries {
 			if nearest(other.key.Text, []string{"name"}) != "" && isText(other.value) {
 				finding.Subject = other.key.Range
 				finding.Summary += fmt.Sprintf(": found %s instead", other.key.Text)
-				finding.Detail = "Write it as `name`."
+				finding.Detail = "write it as `name`"
 				finding.Fixes = []diag.Fix{{Label: "Change to name", Edits: []diag.Edit{{Range: other.key.Range, Text: "name"}}}}
 				break
 			}
@@ -198,7 +198,7 @@ func (p *Project) readName(d *document, entries []entry, byName map[string]entry
 		return
 	}
 	if isNull(e.value) {
-		d.add(diag.WrongKind, e.key.Range, "the project has no name", "Write one behind the colon: `name: my-project`.")
+		d.add(diag.WrongKind, e.key.Range, "the project has no name", "write one behind the colon: `name: my-project`")
 		return
 	}
 	name := d.text("name", e.value)
@@ -241,7 +241,7 @@ func (p *Project) readOptions(d *document, n *yaml.Node) {
 		return
 	}
 	if p.RefreshAlways = refresh.Text == "always"; !p.RefreshAlways {
-		d.add(diag.WrongKind, refresh.Range, fmt.Sprintf("options.refresh must be always, found %q", refresh.Text), "Leave the option out to refresh only when asked to.")
+		d.add(diag.WrongKind, refresh.Range, fmt.Sprintf("options.refresh must be always, found %q", refresh.Text), "leave the option out to refresh only when asked to")
 	}
 }
 
@@ -281,7 +281,7 @@ func (p *Project) readPackages(d *document, n *yaml.Node) {
 		}
 		pkg.Source, pkg.Version, pkg.PluginDownloadURL = text("source"), text("version"), text("pluginDownloadURL")
 		if isNull(fields["source"].value) {
-			d.add(diag.WrongKind, e.key.Range, place+" has no source", "Say where the package comes from: `source: …`.")
+			d.add(diag.WrongKind, e.key.Range, place+" has no source", "say where the package comes from: `source: …`")
 			continue
 		}
 		pkg.Parameters = d.texts(place+".parameters", fields["parameters"].value)

@@ -230,6 +230,22 @@ func TestSave(t *testing.T) {
 	require.Equal(t, os.FileMode(0o644), info.Mode().Perm())
 }
 
+// F3.7: beside a project file in JSON, stack settings are JSON too.
+func TestJSONFile(t *testing.T) {
+	t.Parallel()
+	s := NewSettings("Pulumi.dev.json", "p")
+	s.EncryptionSalt = "v1:x"
+	s.Set(Key{"p", "b"}, "<1>")
+	s.Set(Key{"p", "a"}, Secure("v1:y"))
+	path, err := ParseKeyPath("o.n[0]", "p")
+	require.NoError(t, err)
+	require.NoError(t, s.SetPath(path, Coerce("7")))
+	require.JSONEq(t, `{"encryptionsalt":"v1:x","config":{"p:b":"<1>","p:a":{"secure":"v1:y"},"p:o":{"n":[7]}}}`, saved(t, s))
+	again := settings(t, saved(t, s))
+	require.Equal(t, "<1>", again.Entry(Key{"p", "b"}).Data())
+	require.True(t, again.Entry(Key{"p", "a"}).IsSecret())
+}
+
 func TestKeys(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]Key{

@@ -24,6 +24,7 @@ type providers struct {
 	host  *plugin.Host
 	rooms []EmbeddedProviders // in this process, in order of preference
 	home  string
+	trace *os.File // every call to a plugin, with PULUMI_DEBUG_GRPC; nil for none
 }
 
 var _ provider.Loader = (*providers)(nil)
@@ -59,8 +60,17 @@ func (a *app) newProviders(ws *workspace, log func(plugin.Message)) *providers {
 			log(plugin.Message{URN: line.URN, Severity: plugin.Info, Text: line.Text})
 		}
 	}
+	var trace *os.File
+	if path := a.world.env("PULUMI_DEBUG_GRPC"); path != "" {
+		var err error
+		if trace, err = os.OpenFile(a.path(path), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600); err == nil {
+			options.Trace = trace
+		} else if options.Warn != nil {
+			options.Warn("PULUMI_DEBUG_GRPC: " + err.Error())
+		}
+	}
 	return &providers{
-		host: plugin.NewHost(options), home: home,
+		host: plugin.NewHost(options), home: home, trace: trace,
 		rooms: append(append([]EmbeddedProviders(nil), a.world.Embedded...), builtIn{embedded.NewLoader(inProcess)}),
 	}
 }
@@ -78,7 +88,13 @@ func debugProviders(text string) map[string]int {
 }
 
 // Close ends all plugins.
-func (p *providers) Close() error { return p.host.Close() }
+func (p *providers) Close() error {
+	err := p.host.Close()
+	if p.trace != nil {
+		err = errors.Join(err, p.trace.Close())
+	}
+	return err
+}
 
 // room is the in-process provider that serves a package; nil when a plugin does, or nothing.
 func (p *providers) room(name, version, url string, parameterized bool) EmbeddedProviders {
