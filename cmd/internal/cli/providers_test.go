@@ -1,0 +1,92 @@
+package cli
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"github.com/yamlhost/yamlhost/runtime/embedded"
+	"github.com/yamlhost/yamlhost/runtime/plugin"
+	"github.com/yamlhost/yamlhost/runtime/project"
+	"github.com/yamlhost/yamlhost/runtime/provider"
+	"github.com/yamlhost/yamlhost/schema"
+)
+
+// D8: an installed plugin, or an explicit version or download URL, wins over what is built in.
+func TestWhoServesAPackage(t *testing.T) {
+	t.Parallel()
+	builtInVersion, found := embedded.Version("random")
+	require.True(t, found)
+	executable := func(t *testing.T, dir string) {
+		t.Helper()
+		require.NoError(t, os.MkdirAll(dir, 0o755))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "pulumi-resource-random"), []byte("#!/bin/sh\nexit 1\n"), 0o755))
+	}
+	for name, c := range map[string]struct {
+		version, url  string
+		parameterized bool
+		installed     string // version in the plugin folder
+		onPath        bool
+		ignoreAmbient bool
+		builtIn       bool
+	}{
+		"nothing installed":      {builtIn: true},
+		"the built-in version":   {version: builtInVersion, builtIn: true},
+		"another version":        {version: "1.2.3"},
+		"a download URL":         {url: "https://plugins.example.test"},
+		"parameterized":          {parameterized: true},
+		"a plugin is installed":  {installed: "9.9.9"},
+		"another is installed":   {version: builtInVersion, installed: "9.9.9", builtIn: true},
+		"a plugin is on PATH":    {onPath: true},
+		"PATH does not count":    {onPath: true, ignoreAmbient: true, builtIn: true},
+		"an installed exact one": {version: "9.9.9", installed: "9.9.9"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			home, bin := t.TempDir(), t.TempDir()
+			a := &app{world: World{Dir: home, Home: home, Env: []string{"PULUMI_HOME=" + home, "PATH=" + bin}}}
+			if c.installed != "" {
+				executable(t, filepath.Join(home, "plugins", "resource-random-v"+c.installed))
+			}
+			if c.onPath {
+				executable(t, bin)
+			}
+			if c.ignoreAmbient {
+				a.world.Env = append(a.world.Env, "PULUMI_IGNORE_AMBIENT_PLUGINS=true")
+			}
+			p := a.newProviders(&workspace{project: &project.Project{Dir: home}, program: project.Program{Dir: home}}, nil)
+			defer p.Close()
+			require.Equal(t, c.builtIn, p.room("random", c.version, c.url, c.parameterized) != nil)
+		})
+	}
+}
+
+// A package that nobody has is told with the places that were looked at.
+func TestMissingPackage(t *testing.T) {
+	t.Parallel()
+	a := &app{world: World{Dir: t.TempDir(), Home: t.TempDir()}}
+	p := a.newProviders(&workspace{project: &project.Project{}}, nil)
+	defer p.Close()
+	_, err := p.schemas().Load(context.Background(), schema.Descriptor{Name: "nosuch"})
+	require.ErrorIs(t, err, schema.ErrNotFound)
+	_, err = p.Load(context.Background(), provider.Package{Name: "random", Version: "0.0.1"})
+	require.ErrorContains(t, err, "the built-in providers (which have random ")
+}
+
+// F2.38: what may change under the same version is not cached.
+func TestSchemaCache(t *testing.T) {
+	t.Parallel()
+	in := func(d schema.Descriptor, version string) string {
+		return schemaCache("/h", d, plugin.Location{Version: version})
+	}
+	require.Equal(t, filepath.Join("/h", "schemas", "random-4.18.0.json"), in(schema.Descriptor{Name: "random"}, "4.18.0"))
+	require.Empty(t, in(schema.Descriptor{Name: "random"}, ""))
+	plain := in(schema.Descriptor{Name: "tf"}, "1.0.0")
+	require.NotEqual(t, plain, in(schema.Descriptor{Name: "tf", DownloadURL: "https://x"}, "1.0.0"))
+	one := in(schema.Descriptor{Name: "tf", Parameterization: &schema.Parameterization{Name: "a", Version: "1"}}, "1.0.0")
+	two := in(schema.Descriptor{Name: "tf", Parameterization: &schema.Parameterization{Name: "b", Version: "1"}}, "1.0.0")
+	require.NotEqual(t, one, two)
+	require.NotEqual(t, plain, one)
+}
