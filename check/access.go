@@ -26,6 +26,8 @@ func (c *checker) inferAccess(e *ast.Access) schema.Type {
 		t = pulumiType
 	case RefNode:
 		t = ref.Node.Type
+	case RefEach:
+		t = c.eachType(ref.Node)
 	default:
 		return schema.Invalid
 	}

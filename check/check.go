@@ -63,6 +63,8 @@ type checker struct {
 	defaults     map[string]*Node // the default provider of each package
 	cyclic       map[*Node]bool
 	fromResource map[*Node]bool // variables, as far as asked (L8.18)
+	each         *Node          // the resource with forEach that is being linked
+	eachTaken    bool           // it has been reported that the program has another use for the name
 	locals       map[*ast.Local]schema.Type
 	suggestMemo  map[suggestKey][]string
 	resourceKeys map[urnKey]*Node

@@ -637,8 +637,11 @@ func (c *checker) comesFromResource(e ast.Expr) bool {
 	found := false
 	ast.Walk(e, func(e ast.Expr) bool {
 		if access, ok := e.(*ast.Access); ok && !found {
-			if ref := c.program.refs[access]; ref.Kind == RefNode {
+			switch ref := c.program.refs[access]; ref.Kind {
+			case RefNode:
 				found = c.nodeComesFromResource(ref.Node, len(access.Steps) > 0)
+			case RefEach:
+				found = c.comesFromResource(ref.Node.Resource.Decl.ForEach)
 			}
 		}
 		return !found

@@ -250,6 +250,10 @@ func (c *checker) inferSplat(e *ast.Splat) schema.Type {
 	switch t := source.(type) {
 	case *schema.Array:
 		item = t.Item
+	case *schema.Map:
+		if c.program.Instances(e.Source) {
+			item = t.Item
+		}
 	case schema.Primitive:
 		if open(t) || t == schema.Null {
 			item = schema.Any

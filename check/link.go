@@ -19,7 +19,7 @@ func (c *checker) link() {
 		case VariableNode:
 			c.linkExpr(n, &n.Needs, n.Variable.Value)
 		case ResourceNode:
-			n.Resource.Decl.Exprs(func(e ast.Expr) { c.linkExpr(n, &n.Needs, e) })
+			c.linkResource(n)
 		}
 	}
 	for _, o := range c.program.Outputs {
@@ -34,7 +34,7 @@ func (c *checker) linkExpr(n *Node, needs *[]Edge, e ast.Expr) {
 	ast.Walk(e, func(e ast.Expr) bool {
 		switch e := e.(type) {
 		case *ast.Access:
-			ref := c.resolve(e.Root)
+			ref := c.resolveIn(n, e.Root)
 			c.program.refs[e] = ref
 			if ref.Kind == RefNode {
 				*needs = append(*needs, Edge{To: ref.Node, Range: e.Root.Range})

@@ -166,6 +166,8 @@ func (c *checker) reportUndeclared() {
 		hint := didYouMean(c.suggest(name, "names", c.declaredNames))
 		switch {
 		case hint != "":
+		case name == eachName:
+			hint = "it stands for an instance inside of a resource that has `forEach`, in every field but `forEach` itself"
 		case strings.Contains(name, ":"):
 			hint = "the stack has no such configuration key; set it with: yamlhost config set " + name + " VALUE"
 		default:

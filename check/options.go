@@ -98,13 +98,28 @@ func (c *checker) fitResource(name string, e ast.Expr) {
 	c.fitOption(name, e, schema.AnyResource)
 }
 
-// fitResources accepts a list of resources or a single one (L4.5).
+// fitResources accepts a list of resources, at any depth, or a single one (L4.5). A resource with forEach stands for all
+// of its instances.
 func (c *checker) fitResources(name string, e ast.Expr) {
-	if _, list := schema.Required(c.infer(e)).(*schema.Array); list {
-		c.fitOption(name, e, &schema.Array{Item: schema.OptionalOf(schema.AnyResource)})
+	if list, literal := e.(*ast.List); literal {
+		c.infer(e)
+		for _, item := range list.Items {
+			c.fitResources(name, item)
+		}
 		return
 	}
-	c.fitResource(name, e)
+	c.fitOption(name, e, resourcesLike(c.infer(e)))
+}
+
+// resourcesLike is the type of resources in the lists and maps of t.
+func resourcesLike(t schema.Type) schema.Type {
+	switch t := schema.Required(t).(type) {
+	case *schema.Array:
+		return schema.OptionalOf(&schema.Array{Item: resourcesLike(t.Item)})
+	case *schema.Map:
+		return schema.OptionalOf(&schema.Map{Item: resourcesLike(t.Item)})
+	}
+	return schema.OptionalOf(schema.AnyResource)
 }
 
 // fitProvider wants a provider resource, of package pkg unless that is empty (L4.20).

@@ -66,7 +66,8 @@ type Config struct {
 	Text *string
 }
 
-// Resource is a checked resource.
+// Resource is a checked resource. With Decl.ForEach it stands for any number of instances, and its node's value is a list
+// or a map of them; with Decl.If it may be null (decision D6).
 type Resource struct {
 	Decl        *ast.Resource
 	Token       string            // canonical
@@ -91,6 +92,7 @@ type RefKind uint8
 const (
 	RefNode   RefKind = iota // a configuration value, variable or resource
 	RefPulumi                // the built-in variable pulumi (L3.F)
+	RefEach                  // the instance of a resource with forEach that is being made; Node is the resource
 	RefBad                   // nothing; it has been reported
 )
 

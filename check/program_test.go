@@ -202,9 +202,7 @@ func TestPortability(t *testing.T) { // D6
 func TestNotYet(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"resources: {a: {type: 'zoo:Echo', forEach: 3}}": "forEach is not supported by this version",
-		"resources: {a: {type: 'zoo:Echo', if: true}}":   "not supported by this version",
-		"components: {C: {resources: {}}}":               "components inside a program are not supported by this version",
+		"components: {C: {resources: {}}}": "components inside a program are not supported by this version",
 	} {
 		_, diags := checkText(t, "Main.yaml", text)
 		var errors []string

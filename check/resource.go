@@ -11,15 +11,7 @@ import (
 // checkResource checks properties, get and options of a resource (L3.B, L3.C, L4). Its type is known already.
 func (c *checker) checkResource(n *Node) {
 	decl := n.Resource.Decl
-	if decl.ForEach != nil {
-		c.infer(decl.ForEach)
-		c.errorf(diag.UnknownKey, decl.ForEach.Range(), "declare each resource by itself",
-			"forEach is not supported by this version")
-	}
-	if decl.If != nil {
-		c.infer(decl.If)
-		c.errorf(diag.UnknownKey, decl.If.Range(), "", "the field if of resources is not supported by this version")
-	}
+	c.checkInstances(n)
 	for _, p := range decl.Properties {
 		c.infer(p.Value)
 	}
@@ -31,6 +23,7 @@ func (c *checker) checkResource(n *Node) {
 	}
 	c.checkOptions(n)
 	c.checkURN(n)
+	n.Type = c.instancesType(n)
 }
 
 func (c *checker) checkProperties(n *Node, s *schema.Resource) {
@@ -97,7 +90,7 @@ type urnKey struct{ token, parent, name string }
 // checkURN finds two resources that would have one name (L3.18).
 func (c *checker) checkURN(n *Node) {
 	r := n.Resource
-	if r.Token == "" || n.Resource.Decl.Get != nil && r.Schema == nil {
+	if r.Token == "" || r.Decl.ForEach != nil || r.Decl.If != nil || n.Resource.Decl.Get != nil && r.Schema == nil {
 		return
 	}
 	key := urnKey{token: r.Token, name: r.LogicalName}

@@ -20,11 +20,21 @@ func (s *scope) access(ctx context.Context, a *ast.Access) (value.Value, *fault)
 		v = s.e.pulumi
 	case ref.Kind == check.RefNode && ref.Node != nil:
 		var f *fault
-		if v, f = s.e.node(ref.Node); f != nil {
+		if v, f = s.frame.node(ref.Node); f != nil {
 			return value.Null, f
 		}
+	case ref.Kind == check.RefEach:
+		v = s.each
 	default:
 		return value.Null, poison // it has been reported
+	}
+	if v.IsNull() && len(a.Steps) > 0 && ref.Node != nil && ref.Node.Resource != nil && v.IsKnown() {
+		field := "if"
+		if ref.Node.Resource.Decl.If == nil {
+			field = "forEach"
+		}
+		return value.Null, blame(diag.AccessOnNull, a.Range(), "guard it: '${"+a.Root.Value+" == null ? … : …}', or use fn::try",
+			"`%s` does not exist, its `%s` is false", a.Root.Value, field)
 	}
 	path := a.Root.Value
 	for _, step := range a.Steps {

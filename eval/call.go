@@ -3,6 +3,7 @@ package eval
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 
@@ -115,6 +116,59 @@ func (env environment) ReadFile(path string) ([]byte, error) {
 		return env.e.options.ReadFile(path)
 	}
 	return os.ReadFile(path)
+}
+
+// ParseYAML reads a text as data (L10.C4).
+func (env environment) ParseYAML(text string) (value.Value, error) {
+	if env.e.options.ParseData == nil {
+		return value.Null, errors.New("nothing here can read YAML")
+	}
+	data, findings := env.e.options.ParseData(diag.NewSource("text", []byte(text)))
+	for _, d := range findings {
+		if d.Severity == diag.Error {
+			at := d.Subject.StartPosition()
+			return value.Null, fmt.Errorf("line %d, column %d: %s", at.Line, at.Column, d.Summary)
+		}
+	}
+	return literal(data)
+}
+
+// literal is the value of data, which no program is needed for.
+func literal(e ast.Expr) (value.Value, error) {
+	switch e := e.(type) {
+	case *ast.Null:
+		return value.Null, nil
+	case *ast.Bool:
+		return value.Bool(e.Value), nil
+	case *ast.Number:
+		return value.Number(e.Value), nil
+	case *ast.String:
+		return value.String(e.Value), nil
+	case *ast.List:
+		items := make([]value.Value, len(e.Items))
+		for i, item := range e.Items {
+			var err error
+			if items[i], err = literal(item); err != nil {
+				return value.Null, err
+			}
+		}
+		return value.List(items...), nil
+	case *ast.Map:
+		entries := make([]value.Entry, len(e.Entries))
+		for i, entry := range e.Entries {
+			v, err := literal(entry.Value)
+			if err != nil {
+				return value.Null, err
+			}
+			key, ok := entry.Key.(*ast.String)
+			if !ok {
+				return value.Null, errors.New("keys must be texts")
+			}
+			entries[i] = value.Entry{Key: key.Value, Value: v}
+		}
+		return value.MapOf(entries...), nil
+	}
+	return value.Null, errors.New("only scalars, lists and maps are data")
 }
 
 // StackOutput reads an output of another stack (L6.30).

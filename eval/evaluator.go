@@ -21,15 +21,32 @@ type evaluator struct {
 	program *check.Program
 	monitor monitor.Monitor
 	options Options
+	workers int
 	info    monitor.Info
 	stack   urn.URN
 	pulumi  value.Value // the variable pulumi (L3.F)
 
-	states    []nodeState // by Node.Index
+	root      *frame // of the program itself
 	resources registry
 	packages  packages
 	stacks    stackReferences
 	urns      urnGuard
+	notes     notes
+}
+
+// frame is one evaluation of a body: of the program, or of a component for one of its instances.
+type frame struct {
+	body   *check.Program
+	states []nodeState // by Node.Index
+	parent urn.URN     // of resources that name none
+	prefix string      // before the names of resources (L3.52)
+	inputs value.Value // of a component: a map
+	// component tells that the body is that of a component, which function calls have as their parent (L3.54).
+	component bool
+}
+
+func newFrame(body *check.Program, parent urn.URN) *frame {
+	return &frame{body: body, states: make([]nodeState, len(body.Nodes)), parent: parent, inputs: value.EmptyMap()}
 }
 
 // nodeState is what became of a node.
@@ -40,14 +57,14 @@ type nodeState struct {
 }
 
 // run evaluates a node, at most once. Whoever comes while it is evaluated waits.
-func (e *evaluator) run(ctx context.Context, n *check.Node) {
-	state := &e.states[n.Index]
+func (e *evaluator) run(ctx context.Context, in *frame, n *check.Node) {
+	state := &in.states[n.Index]
 	state.once.Do(func() {
 		if ctx.Err() != nil {
 			state.fault = shutdown
 			return
 		}
-		s := scope{e: e}
+		s := scope{e: e, frame: in}
 		switch n.Kind {
 		case check.ConfigNode:
 			state.value, state.fault = s.config(ctx, n.Config)
@@ -59,9 +76,14 @@ func (e *evaluator) run(ctx context.Context, n *check.Node) {
 	})
 }
 
+// runAll evaluates nodes of a frame, each behind what it needs.
+func (e *evaluator) runAll(ctx context.Context, in *frame, nodes []*check.Node) {
+	schedule(ctx, nodes, e.workers, func(ctx context.Context, n *check.Node) { e.run(ctx, in, n) })
+}
+
 // node is the value of a node that has been evaluated.
-func (e *evaluator) node(n *check.Node) (value.Value, *fault) {
-	state := &e.states[n.Index]
+func (f *frame) node(n *check.Node) (value.Value, *fault) {
+	state := &f.states[n.Index]
 	if state.fault != nil {
 		if state.fault.cause == over {
 			return value.Null, shutdown
@@ -74,7 +96,14 @@ func (e *evaluator) node(n *check.Node) (value.Value, *fault) {
 // config is the value of a configuration value: from the stack's configuration, else the default, else null (L2.2).
 func (s *scope) config(ctx context.Context, c *check.Config) (value.Value, *fault) {
 	v := value.Null
+	given, set := value.Null, false
+	if s.frame.component {
+		given = s.frame.inputs.Get(c.Decl.Name.Value)
+		set = !given.IsNull() // L3.51
+	}
 	switch {
+	case set:
+		v = given
 	case c.Value != nil:
 		v = *c.Value
 	case c.Decl != nil && c.Decl.Default != nil:
@@ -142,6 +171,19 @@ func (g *urnGuard) claim(u urn.URN, name ast.Literal) *fault {
 		"two resources would have the URN %s", u)
 	f.findings[0].Related = []diag.Related{{Range: first, Message: "the other resource is here"}}
 	return f
+}
+
+// notes are what a run has to say besides faults.
+type notes struct {
+	mu    sync.Mutex // guards found
+	found diag.Diagnostics
+}
+
+func (n *notes) add(at diag.Range, detail, summary string, args ...any) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.found.Add(diag.Diagnostic{Severity: diag.Info, Code: diag.NotKnownInTime, Subject: at,
+		Summary: fmt.Sprintf(summary, args...), Detail: detail})
 }
 
 // packages are the references of packages that had to be announced (E2.67).

@@ -7,12 +7,19 @@ import (
 	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/parser/ast"
 	"github.com/yamlhost/yamlhost/value"
+	"github.com/yamlhost/yamlhost/value/urn"
 )
 
 // scope is where an expression is evaluated: in a run, with the local names of the loops around it. It is immutable.
 type scope struct {
 	e      *evaluator
+	frame  *frame
 	locals *binding
+
+	// Of an instance of a resource with forEach: what `each` stands for, and what its name ends with.
+	each   value.Value
+	suffix string
+	deps   []urn.URN // of the collection
 }
 
 // binding is one local name; a chain of them, innermost first.
@@ -23,7 +30,9 @@ type binding struct {
 }
 
 func (s *scope) with(l *ast.Local, v value.Value) *scope {
-	return &scope{e: s.e, locals: &binding{local: l, value: v, outer: s.locals}}
+	inner := *s
+	inner.locals = &binding{local: l, value: v, outer: s.locals}
+	return &inner
 }
 
 // eval is the value of an expression (L5.1). Unknown, secret and dependencies stay on the leaves that they belong to

@@ -23,6 +23,7 @@ type fault struct {
 	cause    cause
 	findings diag.Diagnostics
 	reported bool // it arose here, although there is nothing to show any more
+	later    bool // a preview cannot tell yet; there is nothing else wrong
 }
 
 // Error joins the summaries. It is for places that want an error; users see the findings.
@@ -43,6 +44,7 @@ var (
 	poison   = &fault{cause: poisoned}
 	reported = &fault{cause: poisoned, reported: true}
 	shutdown = &fault{cause: over}
+	later    = &fault{later: true}
 )
 
 // blame makes the fault of one expression.
@@ -64,6 +66,7 @@ func (f *fault) and(g *fault) *fault {
 		cause:    max(f.cause, g.cause),
 		findings: append(f.findings[:len(f.findings):len(f.findings)], g.findings...),
 		reported: f.reported || g.reported,
+		later:    f.later && g.later,
 	}
 }
 

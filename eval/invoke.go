@@ -35,6 +35,9 @@ func (s *scope) invoke(ctx context.Context, e *ast.Call, call *check.Invoke) (va
 	if provider == "" && call.DefaultProvider != nil && failed == nil {
 		provider, failed = s.defaultProvider(call.DefaultProvider)
 	}
+	if failed != nil && failed.later {
+		return value.Unknown(resultWitness(call)), nil
+	}
 	if failed != nil {
 		return value.Null, failed
 	}

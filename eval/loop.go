@@ -21,6 +21,14 @@ func (s *scope) splat(ctx context.Context, e *ast.Splat) (value.Value, *fault) {
 	var items []value.Value
 	switch source.Kind() {
 	case value.KindNull:
+	case value.KindMap:
+		items = []value.Value{source}
+		if s.frame.body.Instances(e.Source) {
+			items = items[:0]
+			for i := range source.Len() {
+				items = append(items, source.At(i).WithMarksOf(source))
+			}
+		}
 	case value.KindList:
 		for i := range source.Len() {
 			item, _ := source.Index(i)

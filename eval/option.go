@@ -27,7 +27,7 @@ func (s *scope) options(ctx context.Context, r *check.Resource, request *monitor
 	o.provider(r, from, &request.Provider, &request.Providers)
 	request.Parent = o.urn(from.Parent)
 	if request.Parent == "" {
-		request.Parent = s.e.stack
+		request.Parent = s.frame.parent
 	}
 	request.Dependencies = o.urns(from.DependsOn)
 	request.Protect = o.bool(from.Protect)
@@ -106,9 +106,12 @@ func (o *optionReader) provider(r *check.Resource, from *ast.Options, provider *
 
 // defaultProvider is the reference of a provider that the program declares as the default of its package (L7.45).
 func (s *scope) defaultProvider(n *check.Node) (string, *fault) {
-	v, f := s.e.node(n)
+	v, f := s.frame.node(n)
 	if f != nil {
 		return "", f
+	}
+	if v.IsNull() {
+		return "", nil // its if is false
 	}
 	ref, ok := v.AsResource()
 	if !ok {
@@ -307,6 +310,9 @@ func (s *scope) providerIn(ctx context.Context, name string, e ast.Expr) (string
 	if f != nil || v.IsNull() {
 		return "", f
 	}
+	if s.postponed(e, v) {
+		return "", later
+	}
 	ref, f := providerResource(name, v, e.Range())
 	if f != nil {
 		return "", f
@@ -332,6 +338,9 @@ func (s *scope) resourceIn(ctx context.Context, name string, e ast.Expr) (*value
 	if f != nil || v.IsNull() {
 		return nil, f
 	}
+	if s.postponed(e, v) {
+		return nil, later
+	}
 	return needResource(name, v, e.Range())
 }
 
@@ -350,6 +359,8 @@ func (s *scope) resourcesIn(ctx context.Context, name string, e ast.Expr) ([]*va
 	walk = func(v value.Value, at diag.Range, written ast.Expr) {
 		switch {
 		case v.IsNull():
+		case !v.IsKnown() && s.e.info.DryRun && !v.Is(value.KindString):
+			// Instances that the preview does not know yet; who depends on them cannot name them.
 		case v.Is(value.KindList) || v.Is(value.KindMap):
 			for i := range v.Len() {
 				walk(v.At(i), elementRange(written, i), nil)

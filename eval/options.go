@@ -1,6 +1,8 @@
 package eval
 
 import (
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/parser/ast"
 	"github.com/yamlhost/yamlhost/value"
 	"github.com/yamlhost/yamlhost/value/urn"
 )
@@ -18,6 +20,8 @@ type Options struct {
 	// ReadFile reads a file for fn::readFile and its kin; nil to read the file system. The path is as in the program,
 	// made absolute by Cwd.
 	ReadFile func(path string) ([]byte, error)
+	// ParseData reads a text as data for fn::fromYAML; nil when nothing here can. The parser has such a function.
+	ParseData func(src *diag.Source) (ast.Expr, diag.Diagnostics)
 	// Getenv looks up the environment variables that schemas name for defaults (L3.15); nil for none.
 	Getenv func(name string) (string, bool)
 	// SourcePath makes the absolute path of a source's name, for source positions (D11); nil to join it to Cwd.

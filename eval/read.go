@@ -16,7 +16,7 @@ const stackReferenceToken = "pulumi:pulumi:StackReference"
 
 // read reads a resource that is managed elsewhere (L3.C).
 func (s *scope) read(ctx context.Context, r *check.Resource) (value.Value, *fault) {
-	request := monitor.ReadRequest{Type: r.Token, Name: r.LogicalName, SourcePosition: s.e.position(r.Decl.Name.Range)}
+	request := monitor.ReadRequest{Type: r.Token, Name: s.nameOf(r), SourcePosition: s.e.position(r.Decl.Name.Range)}
 	var failed *fault
 	var ranges map[string]diag.Range
 	if r.Decl.Get == nil {
@@ -36,7 +36,7 @@ func (s *scope) read(ctx context.Context, r *check.Resource) (value.Value, *faul
 	}
 	request.Parent = o.urn(from.Parent)
 	if request.Parent == "" {
-		request.Parent = s.e.stack
+		request.Parent = s.frame.parent
 	}
 	dependsOn := o.urns(from.DependsOn)
 	request.AdditionalSecretOutputs = o.texts(from.AdditionalSecretOutputs)
@@ -47,8 +47,8 @@ func (s *scope) read(ctx context.Context, r *check.Resource) (value.Value, *faul
 	if failed = failed.and(o.failed); failed != nil {
 		return value.Null, failed
 	}
-	request.Dependencies = sortedURNs(append(append(dependsOn, request.ID.AllDeps()...), request.State.AllDeps()...))
-	if f := s.e.urns.claim(s.e.urnOf(request.Parent, r), r.Decl.Name); f != nil {
+	request.Dependencies = sortedURNs(append(append(append(dependsOn, s.deps...), request.ID.AllDeps()...), request.State.AllDeps()...))
+	if f := s.e.urns.claim(s.urnOf(request.Parent, r), r.Decl.Name); f != nil {
 		return value.Null, f
 	}
 	response, err := s.e.monitor.ReadResource(ctx, request)
@@ -59,7 +59,7 @@ func (s *scope) read(ctx context.Context, r *check.Resource) (value.Value, *faul
 	if id.IsNull() {
 		id = request.ID // the engine's answer may leave it out (E2.46)
 	}
-	return s.e.register(r, &resource{
+	return s.e.registered(r, &resource{
 		urn: response.URN, id: id, outputs: response.Outputs, secrets: request.AdditionalSecretOutputs,
 		known: response.Known || !s.e.info.DryRun,
 	}), nil

@@ -226,11 +226,12 @@ func (e *evaluator) stackOutput(ctx context.Context, stack, output string) (valu
 // readStack reads a stack: through a declared StackReference that needs nothing else, or one of its own.
 func (e *evaluator) readStack(ctx context.Context, stack string) (*resource, *fault) {
 	for _, n := range e.program.Nodes {
-		if n.Resource == nil || n.Resource.Token != stackReferenceToken || len(n.Needs) > 0 || stackOf(n.Resource) != stack {
+		if n.Resource == nil || n.Resource.Token != stackReferenceToken || len(n.Needs) > 0 ||
+			n.Resource.Decl.ForEach != nil || n.Resource.Decl.If != nil || stackOf(n.Resource) != stack {
 			continue
 		}
-		e.run(ctx, n)
-		v, f := e.node(n)
+		e.run(ctx, e.root, n)
+		v, f := e.root.node(n)
 		if f != nil {
 			return nil, f
 		}

@@ -14,15 +14,15 @@ import (
 	"github.com/yamlhost/yamlhost/value/urn"
 )
 
-// resource registers or reads a resource of the program; the value is a reference to it (L3.B, L3.C).
-func (s *scope) resource(ctx context.Context, n *check.Node) (value.Value, *fault) {
+// register registers or reads a resource of the program; the value is a reference to it (L3.B, L3.C).
+func (s *scope) register(ctx context.Context, n *check.Node) (value.Value, *fault) {
 	r := n.Resource
 	if r.Decl.Get != nil || r.Token == stackReferenceToken {
 		return s.read(ctx, r)
 	}
 	component := r.Schema != nil && r.Schema.Component
 	request := monitor.RegisterRequest{
-		Type: r.Token, Name: r.LogicalName, Custom: !component, Remote: component, // L3.17
+		Type: r.Token, Name: s.nameOf(r), Custom: !component, Remote: component, // L3.17
 		SourcePosition: s.e.position(r.Decl.Name.Range),
 	}
 	inputs, ranges, failed := s.properties(ctx, r)
@@ -31,8 +31,9 @@ func (s *scope) resource(ctx context.Context, n *check.Node) (value.Value, *faul
 		return value.Null, failed
 	}
 	request.Inputs = inputs
+	request.Dependencies = append(request.Dependencies, s.deps...)
 	request.PropertyDependencies, request.Dependencies = dependencies(inputs, component, request.Dependencies)
-	if f := s.e.urns.claim(s.e.urnOf(request.Parent, r), r.Decl.Name); f != nil {
+	if f := s.e.urns.claim(s.urnOf(request.Parent, r), r.Decl.Name); f != nil {
 		return value.Null, f
 	}
 
@@ -43,7 +44,7 @@ func (s *scope) resource(ctx context.Context, n *check.Node) (value.Value, *faul
 	if err != nil {
 		return value.Null, s.registrationFault(r, err, inputs, ranges)
 	}
-	return s.e.register(r, &resource{
+	return s.e.registered(r, &resource{
 		urn: response.URN, id: response.ID, outputs: response.Outputs, component: component, deps: response.PropertyDependencies,
 		// Without a preview only a resource that was left out of a targeted run has an unknown ID.
 		known:   response.Known || !s.e.info.DryRun && response.ID.IsKnown(),
@@ -51,13 +52,8 @@ func (s *scope) resource(ctx context.Context, n *check.Node) (value.Value, *faul
 	}), nil
 }
 
-// urnOf is the URN that the engine will give a resource.
-func (e *evaluator) urnOf(parent urn.URN, r *check.Resource) urn.URN {
-	return urn.New(e.info.Stack, e.info.Project, parent, r.Token, r.LogicalName)
-}
-
-// register makes a resource readable and answers with the reference to it.
-func (e *evaluator) register(r *check.Resource, of *resource) value.Value {
+// registered makes a resource readable and answers with the reference to it.
+func (e *evaluator) registered(r *check.Resource, of *resource) value.Value {
 	of.id = of.id.WithoutDeps()
 	if of.component {
 		of.id = value.Null

@@ -22,7 +22,7 @@ const defaultWorkers = 64
 // Findings come in the order of the program. An error that the monitor has reported already makes no finding, so that a
 // failed run may have none: Result says how much failed.
 func Run(ctx context.Context, p *check.Program, m monitor.Monitor, o Options) (Result, diag.Diagnostics) {
-	e := &evaluator{program: p, monitor: m, options: o, states: make([]nodeState, len(p.Nodes))}
+	e := &evaluator{program: p, monitor: m, options: o, workers: o.Workers}
 	result := Result{Outputs: value.EmptyMap()}
 	if err := e.start(ctx); err != nil {
 		result.Failed = 1
@@ -33,23 +33,23 @@ func Run(ctx context.Context, p *check.Program, m monitor.Monitor, o Options) (R
 	}
 	result.Stack = e.stack
 
-	workers := o.Workers
-	if workers <= 0 {
-		workers = e.info.Parallel
+	if e.workers <= 0 {
+		e.workers = e.info.Parallel
 	}
-	if workers <= 0 {
-		workers = defaultWorkers
+	if e.workers <= 0 {
+		e.workers = defaultWorkers
 	}
+	e.root = newFrame(p, e.stack)
 	var findings diag.Diagnostics
 	first := e.versionNeeds()
-	schedule(ctx, first, workers, e.run)
+	e.runAll(ctx, e.root, first)
 	if f := e.checkVersion(ctx); f != nil {
 		findings.Add(f.findings...)
 		findings.Add(e.nodeFindings(&result, first)...)
 		result.Failed++
 		result.Skipped += len(p.Nodes) - len(first) + len(p.Outputs)
 	} else {
-		schedule(ctx, p.Nodes, workers, e.run)
+		e.runAll(ctx, e.root, p.Nodes)
 		findings.Add(e.nodeFindings(&result, p.Nodes)...)
 		var outputFindings diag.Diagnostics
 		result.Outputs, outputFindings = e.outputs(ctx, &result)
@@ -59,6 +59,7 @@ func Run(ctx context.Context, p *check.Program, m monitor.Monitor, o Options) (R
 		findings.Add(diag.Diagnostic{Code: diag.OperationFailed, Summary: fmt.Sprintf("cannot record the stack's outputs: %s", err)})
 		result.Failed++
 	}
+	findings.Add(e.notes.found.Sorted()...)
 	return result, findings
 }
 
@@ -95,7 +96,7 @@ func (e *evaluator) start(ctx context.Context) error {
 func (e *evaluator) nodeFindings(result *Result, nodes []*check.Node) diag.Diagnostics {
 	var findings diag.Diagnostics
 	for _, n := range nodes {
-		if f := e.states[n.Index].fault; f != nil {
+		if f := e.root.states[n.Index].fault; f != nil {
 			result.count(f)
 			findings.Add(f.findings...)
 		}
@@ -115,7 +116,7 @@ func (r *Result) count(f *fault) {
 func (e *evaluator) outputs(ctx context.Context, result *Result) (value.Value, diag.Diagnostics) {
 	var findings diag.Diagnostics
 	var entries []value.Entry
-	s := scope{e: e}
+	s := scope{e: e, frame: e.root}
 	for _, o := range e.program.Outputs {
 		v, f := s.eval(ctx, o.Decl.Value)
 		if f != nil {

@@ -15,7 +15,7 @@ func (e *evaluator) checkVersion(ctx context.Context) *fault {
 		return nil
 	}
 	at := e.program.File.RequiredVersion.Range()
-	s := scope{e: e}
+	s := scope{e: e, frame: e.root}
 	v, f := s.eval(ctx, e.program.File.RequiredVersion)
 	if f != nil {
 		return f

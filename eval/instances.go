@@ -1,0 +1,195 @@
+package eval
+
+import (
+	"context"
+	"math"
+	"strconv"
+	"sync"
+
+	"github.com/yamlhost/yamlhost/check"
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/parser/ast"
+	"github.com/yamlhost/yamlhost/schema"
+	"github.com/yamlhost/yamlhost/value"
+	"github.com/yamlhost/yamlhost/value/urn"
+)
+
+// Resources with forEach and if, extensions of yamlhost (decision D6, L10.C3).
+
+// maxInstances bounds what one forEach makes, so that a slip of a number ends in an error.
+const maxInstances = 100_000
+
+// resource makes what a resource of the program stands for: a reference to it, null where its if is false, or with forEach
+// a list or map of these.
+func (s *scope) resource(ctx context.Context, n *check.Node) (value.Value, *fault) {
+	if n.Resource.Decl.ForEach != nil {
+		return s.instances(ctx, n)
+	}
+	return s.instance(ctx, n)
+}
+
+// instance makes one resource, unless its if is false.
+func (s *scope) instance(ctx context.Context, n *check.Node) (value.Value, *fault) {
+	if condition := n.Resource.Decl.If; condition != nil {
+		wanted, f := s.wanted(ctx, condition)
+		if f != nil || !wanted {
+			return value.Null, f
+		}
+	}
+	v, f := s.register(ctx, n)
+	if f != nil && f.later {
+		s.e.notes.add(n.Range, "it is in the hands of a resource whose own instances are not known yet",
+			"`%s` is not shown here", s.nameOf(n.Resource))
+		return value.Unknown(value.KindResource), nil
+	}
+	return v, f
+}
+
+// wanted is the value of an if. It decides what exists, so that it must be known and public.
+func (s *scope) wanted(ctx context.Context, condition ast.Expr) (bool, *fault) {
+	v, f := s.eval(ctx, condition)
+	if f != nil {
+		return false, f
+	}
+	yes, ok := v.AsBool()
+	switch {
+	case !v.IsKnown():
+		return false, blame(diag.NotKnownInTime, condition.Range(), "use values that do not come from resources to be created",
+			"`if` must be known before anything is created")
+	case v.IsSecret():
+		return false, blame(diag.NotAssignable, condition.Range(), "which resources there are is seen by all; use fn::unsecret if that is fine",
+			"`if` must not be secret")
+	case !ok:
+		return false, blame(diag.NotAssignable, condition.Range(), "", "`if` must be a boolean, not %s", kindOf(v))
+	}
+	return yes, nil
+}
+
+// instances makes the instances of a resource with forEach. While the collection is unknown, they are.
+func (s *scope) instances(ctx context.Context, n *check.Node) (value.Value, *fault) {
+	from := n.Resource.Decl.ForEach
+	collection, f := s.eval(ctx, from)
+	switch {
+	case f != nil:
+		return value.Null, f
+	case !collection.IsKnown():
+		s.e.notes.add(n.Range, "its `forEach` is not known before something else is created",
+			"the instances of `%s` are not shown here", s.nameOf(n.Resource))
+		return collection.AsWitness(witness(n.Type)), nil
+	case collection.IsSecret():
+		return value.Null, blame(diag.NotAssignable, from.Range(), "names and number of resources are seen by all; use fn::unsecret if that is fine",
+			"`forEach` must not be secret")
+	}
+	of := *s
+	of.deps = append(s.deps[:len(s.deps):len(s.deps)], collection.Deps()...)
+	one := func(suffix string, key, item value.Value) (value.Value, *fault) {
+		inner := of
+		inner.suffix = suffix
+		inner.each = value.MapOf(value.Entry{Key: "key", Value: key.WithMarksOf(collection)},
+			value.Entry{Key: "value", Value: item.WithMarksOf(collection)})
+		return inner.instance(ctx, n)
+	}
+	if wanted, isBool := collection.AsBool(); isBool {
+		if !wanted {
+			return value.Null.WithMarksOf(collection), nil
+		}
+		return one("", value.Null, collection)
+	}
+	count := 0
+	numbered := false
+	switch number, isNumber := collection.AsNumber(); {
+	case isNumber:
+		if number < 0 || number != math.Trunc(number) || number > maxInstances {
+			return value.Null, blame(diag.NotAssignable, from.Range(), "", "`forEach` makes from 0 to %d instances, not %s", maxInstances,
+				value.FormatNumber(number))
+		}
+		count, numbered = int(number), true
+	case collection.Is(value.KindList), collection.Is(value.KindMap):
+		if count = collection.Len(); count > maxInstances {
+			return value.Null, blame(diag.NotAssignable, from.Range(), "", "`forEach` makes from 0 to %d instances, not %d", maxInstances, count)
+		}
+	default:
+		return value.Null, blame(diag.NotAssignable, from.Range(), "", "`forEach` must be a number, a list, a map or a boolean, not %s",
+			kindOf(collection))
+	}
+	made := make([]value.Value, count)
+	faults := make([]*fault, count)
+	inParallel(count, s.e.workers, func(i int) {
+		key, item := value.Int(i), value.Int(i)
+		suffix := "-" + strconv.Itoa(i)
+		switch {
+		case collection.Is(value.KindMap):
+			name := collection.Keys()[i]
+			key, item, suffix = value.String(name), collection.At(i), "-"+name
+		case !numbered:
+			item = collection.At(i)
+		}
+		made[i], faults[i] = one(suffix, key, item)
+	})
+	var failed *fault
+	for _, f := range faults {
+		failed = failed.and(f)
+	}
+	if failed != nil {
+		return value.Null, failed
+	}
+	if !collection.Is(value.KindMap) {
+		return value.List(made...).WithMarksOf(collection), nil // one that its if left out is null: the others keep their places
+	}
+	entries := make([]value.Entry, 0, count)
+	for i, key := range collection.Keys() {
+		if !made[i].IsNull() {
+			entries = append(entries, value.Entry{Key: key, Value: made[i]})
+		}
+	}
+	return value.MapOf(entries...).WithMarksOf(collection), nil
+}
+
+// inParallel calls fn for 0 to n-1, in order, at most so many at a time, and returns when all calls have.
+func inParallel(n, workers int, fn func(i int)) {
+	if workers = min(workers, n); workers <= 1 {
+		for i := range n {
+			fn(i)
+		}
+		return
+	}
+	var (
+		mu   sync.Mutex // guards next
+		next int
+		wg   sync.WaitGroup
+	)
+	for range workers {
+		wg.Go(func() {
+			for {
+				mu.Lock()
+				i := next
+				next++
+				mu.Unlock()
+				if i >= n {
+					return
+				}
+				fn(i)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// nameOf is the name of a resource as its URN has it: with those of the components around it (L3.52), and the key of the
+// instance.
+func (s *scope) nameOf(r *check.Resource) string { return s.frame.prefix + r.LogicalName + s.suffix }
+
+// urnOf is the URN that the engine will give a resource.
+func (s *scope) urnOf(parent urn.URN, r *check.Resource) urn.URN {
+	return urn.New(s.e.info.Stack, s.e.info.Project, parent, r.Token, s.nameOf(r))
+}
+
+// postponed reports whether an option names a resource of which a preview does not know yet whether, or as how many
+// instances, it will exist.
+func (s *scope) postponed(e ast.Expr, v value.Value) bool {
+	if v.IsKnown() || !s.e.info.DryRun {
+		return false
+	}
+	_, isResource := schema.Required(s.frame.body.TypeOf(e)).(*schema.ResourceType)
+	return isResource
+}
