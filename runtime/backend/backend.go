@@ -24,6 +24,7 @@ type Options struct {
 	// CheckpointInterval is how long a running operation goes on before it may write the state file in between; 0 is the
 	// default of 30 seconds. See Session.
 	CheckpointInterval time.Duration
+	Fault              Fault // for tests; nil otherwise
 }
 
 // Compression is how files of the backend are packed. Readers look at the content, whatever is chosen.
@@ -50,7 +51,12 @@ type Backend struct {
 // Open makes the backend of a file:// URL (F6.1, F6.2). The folder has to exist, unless the URL asks to create it with
 // create_dir=true; nothing is written before a stack is. Other URLs give an *UnsupportedURLError, folders of another
 // layout a *LayoutError.
-func Open(rawURL string, o Options) (*Backend, error) { return open(rawURL, o, realDisk{}) }
+func Open(rawURL string, o Options) (*Backend, error) {
+	if o.Fault != nil {
+		return open(rawURL, o, faultyDisk{realDisk{}, o.Fault})
+	}
+	return open(rawURL, o, realDisk{})
+}
 
 func open(rawURL string, o Options, d disk) (*Backend, error) {
 	path, query, err := folderOf(rawURL, o)

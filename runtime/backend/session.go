@@ -129,12 +129,34 @@ func (s *Session) Base() *state.Snapshot { return s.base }
 // Recovered tells what a crashed run had left; nil if nothing.
 func (s *Session) Recovered() *Recovery { return s.recovered }
 
+// Settle replaces the state that the session began with, durably and before anything is journaled: by what became of the
+// operations that an earlier run left in flight.
+func (s *Session) Settle(_ context.Context, base *state.Snapshot) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed || s.log != nil {
+		return errors.New("the operation is under way; what came before it cannot be settled any more")
+	}
+	if err := s.write(base, journal.Origin{}); err != nil {
+		return err
+	}
+	s.base, s.book, s.checkpoint.Snapshot = base, journal.NewBook(base), base
+	return nil
+}
+
 // Append makes an entry durable and takes it into account. It ignores a cancelled ctx: an entry is a fact. An entry that
 // does not fit the ones before it is refused and not written.
 func (s *Session) Append(_ context.Context, e journal.Entry) error {
-	record, err := journal.Encode(e, s.sealer)
-	if err != nil {
-		return err
+	record, sealing := journal.Encode(e, s.sealer)
+	if sealing != nil {
+		// What a provider has done must not be lost for want of a passphrase: the entry goes in without its secrets.
+		var err error
+		if e, err = withholdSecrets(e); err != nil {
+			return errors.Join(sealing, err)
+		}
+		if record, err = journal.Encode(e, s.sealer); err != nil {
+			return errors.Join(sealing, err)
+		}
 	}
 	wait, err := s.put(e, record)
 	if err != nil {
@@ -144,7 +166,7 @@ func (s *Session) Append(_ context.Context, e journal.Entry) error {
 		return err
 	}
 	s.checkpointIfDue()
-	return nil
+	return sealing
 }
 
 func (s *Session) put(e journal.Entry, record journal.Record) (wait func() error, err error) {
