@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/runtime/journal"
@@ -218,23 +217,6 @@ func (d *Deployment) closeRequests() {
 	d.closed = true
 	d.mu.Unlock()
 	d.requests.Wait()
-}
-
-// warnOfPending tells of operations that an earlier run left open (E6.40).
-func (d *Deployment) warnOfPending() {
-	if d.opts.DryRun || len(d.opts.Base.Pending) == 0 {
-		return
-	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "Attempting to deploy or update resources with %d pending operations from previous deployment.\n",
-		len(d.opts.Base.Pending))
-	for _, op := range d.opts.Base.Pending {
-		fmt.Fprintf(&b, "  * %s, interrupted while %s\n", op.Resource.URN, op.Kind)
-	}
-	b.WriteString("These resources are in an unknown state because the earlier operation was interrupted while it waited for " +
-		"changes to complete. Run `refresh` to find out what there is, and `refresh --clear-pending-creates` to forget " +
-		"creations that did not happen.")
-	d.report.message(Message{Severity: diag.Warning, Text: b.String()})
 }
 
 // deleteRest deletes what the program did not register, and what replacements have left behind (E4.118–E4.125).

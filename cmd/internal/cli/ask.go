@@ -17,21 +17,31 @@ var errDeclined = &exitError{code: codeError, cause: errors.New("declined, nothi
 // confirm asks a yes-or-no question. Only yes means yes.
 func (a *app) confirm(question string) error {
 	fmt.Fprintf(a.streams.Err, "%s (yes/no): ", question)
+	line, _ := a.answer() // no answer is a no
+	switch strings.ToLower(strings.TrimSpace(line)) {
+	case "y", "yes":
+		return nil
+	}
+	return errDeclined
+}
+
+// answer is a line that a person enters; an interrupt is errDeclined.
+func (a *app) answer() (string, error) {
+	type entered struct {
+		line string
+		err  error
+	}
 	// The one who reads cannot be called off: after an interrupt it is left to the end of the process.
-	answer := make(chan string, 1)
+	read := make(chan entered, 1)
 	go func() {
-		line, _ := readLine(a.streams.In) // no answer is a no
-		answer <- line
+		line, err := readLine(a.streams.In)
+		read <- entered{line, err}
 	}()
 	select {
-	case line := <-answer:
-		switch strings.ToLower(strings.TrimSpace(line)) {
-		case "y", "yes":
-			return nil
-		}
-		return errDeclined
+	case e := <-read:
+		return e.line, e.err
 	case <-a.signals.first:
-		return errDeclined
+		return "", errDeclined
 	}
 }
 

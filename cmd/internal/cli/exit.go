@@ -13,6 +13,7 @@ const (
 	codeNoStack   = 6
 	codeChanges   = 7
 	codeCancelled = 8
+	codePending   = 10 // ours: what an earlier run left in flight wants a word
 	codeInternal  = 255
 )
 

@@ -26,6 +26,7 @@ type operationOptions struct {
 	continueOnError bool
 	parallel        int
 	refresh         string
+	settlePending   []string
 	remove          bool // of `destroy`
 	monitorRPC      bool
 
@@ -94,6 +95,10 @@ func continueFlag(a *app, cmd *cobra.Command, o *operationOptions) {
 		"after an error go on with what does not depend on it")
 }
 
+func settleFlag(cmd *cobra.Command, o *operationOptions) {
+	cmd.Flags().StringArrayVar(&o.settlePending, "settle-pending", nil, settleHelp)
+}
+
 func expectFlag(cmd *cobra.Command, o *operationOptions) {
 	cmd.Flags().BoolVar(&o.expectNoChanges, "expect-no-changes", false, "fail with exit code 7 if anything changes")
 }
@@ -125,6 +130,7 @@ func newPreview(a *app, run func(context.Context, *operationOptions) error) *cob
 		RunE: runOperation(o, run),
 	}
 	operationFlags(a, cmd, o)
+	settleFlag(cmd, o)
 	configFlags(cmd, o)
 	refreshFlag(cmd, o)
 	expectFlag(cmd, o)
@@ -140,6 +146,7 @@ func newUp(a *app, run func(context.Context, *operationOptions) error) *cobra.Co
 		RunE: runOperation(o, run),
 	}
 	operationFlags(a, cmd, o)
+	settleFlag(cmd, o)
 	configFlags(cmd, o)
 	refreshFlag(cmd, o)
 	applyFlags(a, cmd, o)
@@ -168,6 +175,7 @@ func newDestroy(a *app, run func(context.Context, *operationOptions) error) *cob
 		RunE: runOperation(o, run),
 	}
 	operationFlags(a, cmd, o)
+	settleFlag(cmd, o)
 	applyFlags(a, cmd, o)
 	refreshFlag(cmd, o)
 	continueFlag(a, cmd, o)
@@ -185,6 +193,7 @@ func newRun(a *app, run func(context.Context, *operationOptions) error) *cobra.C
 		RunE: runOperation(o, run),
 	}
 	operationFlags(a, cmd, o)
+	settleFlag(cmd, o)
 	configFlags(cmd, o)
 	refreshFlag(cmd, o)
 	expectFlag(cmd, o)

@@ -20,6 +20,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/plugin"
 	"github.com/yamlhost/yamlhost/runtime/project"
 	"github.com/yamlhost/yamlhost/runtime/state"
+	"github.com/yamlhost/yamlhost/value/urn"
 )
 
 // pipeline is a stack with everything that an operation on it needs. It is made by prepare, in this order:
@@ -39,7 +40,8 @@ type pipeline struct {
 	providers *providers
 	program   *check.Program // nil for operations that run none
 	stage     *stage
-	document  bool // the plan is all there will be, and with --json makes one document
+	document  bool               // the plan is all there will be, and with --json makes one document
+	answers   map[urn.URN]string // of a person to what became of pending creations: the ID, or nothing
 }
 
 // operation is what to do with a stack.
@@ -77,7 +79,7 @@ var previewOperation = operation{kind: "preview", planning: updateOperation.plan
 
 // prepare does everything that comes before an operation. The caller closes the pipeline, also when there is an error.
 func (a *app) prepare(ctx context.Context, o *operationOptions, op operation, open func(context.Context, *project.Project) (*stack, error)) (*pipeline, error) {
-	p := &pipeline{app: a, options: o, stage: &stage{}, document: o.planOnly || o.previewOnly || op.kind == previewOperation.kind}
+	p := &pipeline{app: a, options: o, stage: &stage{}, answers: map[urn.URN]string{}, document: o.planOnly || o.previewOnly || op.kind == previewOperation.kind}
 	dir := a.world.Dir
 	if o.dir != "" {
 		dir = a.path(o.dir)
@@ -204,7 +206,9 @@ func (p *pipeline) plan(ctx context.Context, op operation) (*engine.Result, erro
 			return nil, p.app.explainSecret(err, p.stack.ref.Stack)
 		}
 		p.warnOfRecovery(loaded.Recovered, false)
-		base = loaded.Snapshot
+		if base, err = p.settle(ctx, loaded.Snapshot, op, true); err != nil {
+			return nil, err
+		}
 	}
 	p.app.signals.announce("")
 	return p.operate(ctx, op, engine.Options{Base: base, DryRun: true})
@@ -218,9 +222,13 @@ func (p *pipeline) apply(ctx context.Context, op operation) (_ *engine.Result, e
 	}
 	defer func() { err = errors.Join(err, session.Close()) }()
 	p.warnOfRecovery(session.Recovered(), true)
+	base, err := p.begin(ctx, session, op)
+	if err != nil {
+		return nil, p.app.explainSecret(err, p.stack.ref.Stack)
+	}
 	p.app.signals.announce("Terminating immediately may lose track of resources that are being created.")
 	started := p.app.now()
-	result, err := p.operate(ctx, op, engine.Options{Base: session.Base(), Journal: session})
+	result, err := p.operate(ctx, op, engine.Options{Base: base, Journal: session})
 	if err != nil {
 		return nil, p.app.explainSecret(err, p.stack.ref.Stack)
 	}
@@ -245,14 +253,10 @@ func (p *pipeline) operate(ctx context.Context, op operation, o engine.Options) 
 	p.stage.enter(shown)
 	defer p.stage.leave()
 
-	o.Project, o.Stack, o.Organization = p.workspace.project.Name.Text, p.stack.ref.Stack, "organization"
-	o.RootDir, o.ProgramDir = p.workspace.project.Dir, p.workspace.program.Dir
-	o.Config, o.ConfigSecretKeys = p.engineConfig()
-	o.Providers, o.Events = p.providers, p.stage.event
-	o.Parallel, o.ContinueOnError = p.options.parallel, p.options.continueOnError
+	p.describe(&o)
+	o.Events = p.stage.event
+	o.ContinueOnError = p.options.continueOnError
 	o.Refresh = p.options.refresh == "true" || p.options.refresh == "" && p.workspace.project.RefreshAlways && op.program
-	o.Terminate = p.app.signals.terminate()
-	o.StackOutputs, o.Open, o.Now = p.stackOutputs, openRemote, p.app.world.Now
 
 	server := &monitorServer{}
 	defer server.close()
@@ -262,6 +266,16 @@ func (p *pipeline) operate(ctx context.Context, op operation, o engine.Options) 
 		err = closing
 	}
 	return result, err
+}
+
+// describe says what to operate on, and what there is to do it with.
+func (p *pipeline) describe(o *engine.Options) {
+	o.Project, o.Stack, o.Organization = p.workspace.project.Name.Text, p.stack.ref.Stack, "organization"
+	o.RootDir, o.ProgramDir = p.workspace.project.Dir, p.workspace.program.Dir
+	o.Config, o.ConfigSecretKeys = p.engineConfig()
+	o.Providers, o.Parallel = p.providers, p.options.parallel
+	o.Terminate = p.app.signals.terminate()
+	o.StackOutputs, o.Open, o.Now = p.stackOutputs, openRemote, p.app.world.Now
 }
 
 // runProgram evaluates the checked program in front of the engine, directly or with --monitor-rpc through a server and a

@@ -75,6 +75,7 @@ func (a *app) openBackendAt(url, workDir string) (*backend.Backend, error) {
 	o := backend.Options{
 		Home: a.world.Home, WorkDir: workDir, Version: "yamlhost/" + a.version(), Now: a.world.Now,
 		RetainCheckpoints: a.diyTrue("RETAIN_CHECKPOINTS"), DisableBackups: a.diyTrue("DISABLE_CHECKPOINT_BACKUPS"),
+		Fault: a.world.Fault,
 	}
 	if a.world.Process != nil {
 		o.Process = a.world.Process()

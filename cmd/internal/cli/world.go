@@ -32,6 +32,8 @@ type World struct {
 	Now     func() time.Time
 	// Signals brings interrupts; nil when there are none. The first is gentle, the second is not (D10).
 	Signals <-chan os.Signal
+	// Fault makes the state's folder fail, for tests; nil otherwise.
+	Fault backend.Fault
 	// Embedded are further providers in this process; they come before the built-in ones.
 	Embedded []EmbeddedProviders
 }
