@@ -16,6 +16,8 @@ type Descriptor struct {
 	Version          string // empty for any
 	DownloadURL      string
 	Parameterization *Parameterization // nil for a plain package
+	// Extension says that the parameters add a package to what the plugin is instead of replacing it (L1.41).
+	Extension bool
 }
 
 // Parameterization makes a package out of a plugin that can be several (E3.8).
@@ -46,6 +48,9 @@ func (d Descriptor) Key() string {
 	key := d.Name + "\x00" + d.Version + "\x00" + d.DownloadURL
 	if p := d.Parameterization; p != nil {
 		key += "\x00" + p.Name + "\x00" + p.Version + "\x00" + string(p.Value)
+	}
+	if d.Extension {
+		key += "\x00extension"
 	}
 	return key
 }

@@ -40,7 +40,12 @@ var mayImport = map[string][]string{
 	"runtime/journal":     {"runtime/state", "value", "value/urn"},
 	"runtime/backend":     {"runtime/journal", "runtime/state", "runtime/secrets", "value/urn"},
 	"runtime/project":     {"runtime/secrets", "value", "diag"},
-	"runtime/engine":      {"runtime/monitor", "runtime/provider", "runtime/state", "runtime/journal", "value", "value/urn", "diag"},
+	// langhost implements providers too: components written in YAML are served as one.
+	"langhost": {
+		"parser", "parser/ast", "check", "eval", "builtins", "schema", "value", "value/urn", "diag",
+		"runtime/monitor", "runtime/monitor/rpc", "runtime/provider", "runtime/plugin", "runtime/project", "value/wire",
+	},
+	"runtime/engine": {"runtime/monitor", "runtime/provider", "runtime/state", "runtime/journal", "value", "value/urn", "diag"},
 }
 
 // wiring are the trees where everything may meet.
@@ -54,8 +59,8 @@ var guests = []struct {
 	{"gopkg.in/yaml.v3", []string{"parser", "runtime/project"}},
 	{"github.com/zclconf/go-cty/", []string{"builtins"}},
 	{"github.com/hashicorp/hcl/", []string{"diag", "parser"}},
-	{"google.golang.org/", []string{"value/wire", "runtime/monitor/rpc", "runtime/plugin"}},
-	{"github.com/pulumi/", []string{"value/wire", "runtime/monitor/rpc", "runtime/plugin"}},
+	{"google.golang.org/", []string{"value/wire", "runtime/monitor/rpc", "runtime/plugin", "langhost"}},
+	{"github.com/pulumi/", []string{"value/wire", "runtime/monitor/rpc", "runtime/plugin", "langhost"}},
 	{"github.com/spf13/", []string{"cmd/"}},
 }
 

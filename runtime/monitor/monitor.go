@@ -44,6 +44,8 @@ type Package struct {
 	Name, Version, DownloadURL string
 	Checksums                  map[string][]byte // platform such as linux-amd64 to SHA-256 of the archive
 	Parameterization           *Parameterization
+	// Extension says that the parameters add a package to what the plugin is instead of replacing it.
+	Extension bool
 }
 
 // Parameterization makes a package out of a plugin that can be several.

@@ -119,7 +119,12 @@ func (c *Client) RegisterPackage(ctx context.Context, p monitor.Package) (string
 	}
 	request := &pulumirpc.RegisterPackageRequest{Name: p.Name, Version: p.Version, DownloadUrl: p.DownloadURL, Checksums: p.Checksums}
 	if parameters := p.Parameterization; parameters != nil {
-		request.Parameterization = &pulumirpc.Parameterization{Name: parameters.Name, Version: parameters.Version, Value: parameters.Value}
+		message := &pulumirpc.Parameterization{Name: parameters.Name, Version: parameters.Version, Value: parameters.Value}
+		if p.Extension {
+			request.Extension = message
+		} else {
+			request.Parameterization = message
+		}
 	}
 	got, err := c.remote.RegisterPackage(ctx, request)
 	if err != nil {

@@ -1,0 +1,130 @@
+package langhost
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/health/grpc_health_v1"
+	"google.golang.org/grpc/status"
+
+	"github.com/yamlhost/yamlhost/diag"
+)
+
+// engine is the service of the engine that started the host. Without one, messages go to a writer.
+type engine struct {
+	conn   *grpc.ClientConn // nil for none
+	client pulumirpc.EngineClient
+	stderr io.Writer
+}
+
+func dialEngine(address string, stderr io.Writer) (*engine, error) {
+	if address == "" {
+		return &engine{stderr: stderr}, nil
+	}
+	conn, err := grpc.NewClient("passthrough:///"+address, dialOptions()...)
+	if err != nil {
+		return nil, fmt.Errorf("connect to the engine at %s: %w", address, err)
+	}
+	return &engine{conn: conn, client: pulumirpc.NewEngineClient(conn), stderr: stderr}, nil
+}
+
+func (e *engine) close() error {
+	if e.conn == nil {
+		return nil
+	}
+	return e.conn.Close()
+}
+
+// report shows findings to the user, in their order, and says whether there was an error among them. Findings that are
+// for editors or of portability are left out.
+func (e *engine) report(ctx context.Context, ds diag.Diagnostics) (failed bool) {
+	for _, d := range ds.Sorted() {
+		if d.Severity > diag.Info {
+			continue
+		}
+		failed = failed || d.Severity == diag.Error
+		e.log(ctx, d.Severity, messageOf(d))
+	}
+	return failed
+}
+
+// log shows a message. One that the engine does not take goes to the writer.
+func (e *engine) log(ctx context.Context, severity diag.Severity, text string) {
+	if e.client != nil {
+		level := pulumirpc.LogSeverity_INFO
+		switch severity {
+		case diag.Error:
+			level = pulumirpc.LogSeverity_ERROR
+		case diag.Warning:
+			level = pulumirpc.LogSeverity_WARNING
+		}
+		// What failed must be told also when the run was cancelled because of it.
+		if _, err := e.client.Log(context.WithoutCancel(ctx), &pulumirpc.LogRequest{Severity: level, Message: text}); err == nil {
+			return
+		}
+	}
+	fmt.Fprintf(e.stderr, "%s: %s\n", severity, text)
+}
+
+// messageOf is a finding as text without colours: place, summary and code, related places, and what to do.
+func messageOf(d diag.Diagnostic) string {
+	var b strings.Builder
+	place := func(r diag.Range) {
+		if !r.IsZero() {
+			at := r.StartPosition()
+			fmt.Fprintf(&b, "%s:%d:%d: ", r.Source.Name(), at.Line, at.Column)
+		}
+	}
+	place(d.Subject)
+	b.WriteString(d.Summary)
+	if d.Code != "" {
+		fmt.Fprintf(&b, " [%s]", d.Code)
+	}
+	for _, r := range d.Related {
+		b.WriteString("\n  ")
+		place(r.Range)
+		b.WriteString(r.Message)
+	}
+	if d.Detail != "" {
+		b.WriteString("\n  " + strings.ReplaceAll(d.Detail, "\n", "\n  "))
+	}
+	return b.String()
+}
+
+// requireVersion asks the engine whether its version is in a range. An engine that does not know the question is taken to
+// be new enough (L3.62).
+func (e *engine) requireVersion(ctx context.Context, wanted string) error {
+	if e.client == nil {
+		return nil
+	}
+	_, err := e.client.RequirePulumiVersion(ctx, &pulumirpc.RequirePulumiVersionRequest{PulumiVersionRange: wanted})
+	if err == nil || status.Code(err) == codes.Unimplemented {
+		return nil
+	}
+	return fmt.Errorf("%s", status.Convert(err).Message())
+}
+
+// watch returns when ctx is done or the engine is gone (F2.11). An engine without a health service is trusted to end us.
+func (e *engine) watch(ctx context.Context) error {
+	if e.conn == nil {
+		<-ctx.Done()
+		return nil
+	}
+	watch, err := grpc_health_v1.NewHealthClient(e.conn).Watch(ctx, &grpc_health_v1.HealthCheckRequest{})
+	for err == nil {
+		_, err = watch.Recv()
+	}
+	switch {
+	case ctx.Err() != nil:
+		return nil
+	case status.Code(err) == codes.Unimplemented:
+		<-ctx.Done()
+		return nil
+	}
+	return fmt.Errorf("the engine is gone: %s", status.Convert(err).Message())
+}

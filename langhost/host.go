@@ -1,0 +1,126 @@
+package langhost
+
+import (
+	"context"
+	"io"
+	"os"
+	"sync"
+
+	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
+	"google.golang.org/protobuf/types/known/emptypb"
+
+	"github.com/yamlhost/yamlhost/schema"
+)
+
+// Options are what a Host is given from outside.
+type Options struct {
+	Version       string // of this program
+	EngineAddress string // host:port of the engine's service; empty when there is none
+	// Schemas fetches the text of a schema where the engine offers no loader of its own; nil for none.
+	Schemas func(ctx context.Context, d schema.Descriptor) ([]byte, error)
+	// Env is the environment, as NAME=value.
+	Env []string
+	// Stderr takes messages where no engine does.
+	Stderr io.Writer
+}
+
+// Host is the language runtime. It is safe for concurrent use.
+type Host struct {
+	pulumirpc.UnimplementedLanguageRuntimeServer
+	pulumirpc.UnimplementedConverterServer
+	options Options
+	engine  *engine
+
+	mu   sync.Mutex // guards runs
+	runs map[*context.CancelFunc]struct{}
+}
+
+var (
+	_ pulumirpc.LanguageRuntimeServer = (*Host)(nil)
+	_ pulumirpc.ConverterServer       = (*Host)(nil)
+)
+
+// New makes a host. The caller closes it.
+func New(o Options) (*Host, error) {
+	if o.Stderr == nil {
+		o.Stderr = io.Discard
+	}
+	e, err := dialEngine(o.EngineAddress, o.Stderr)
+	if err != nil {
+		return nil, err
+	}
+	return &Host{options: o, engine: e, runs: make(map[*context.CancelFunc]struct{})}, nil
+}
+
+// Close ends everything that runs and the connection to the engine.
+func (h *Host) Close() error {
+	h.cancelAll()
+	return h.engine.close()
+}
+
+// begin is a context that Cancel ends; done must be called.
+func (h *Host) begin(ctx context.Context) (_ context.Context, done func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.runs[&cancel] = struct{}{}
+	return ctx, func() {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		delete(h.runs, &cancel)
+		cancel()
+	}
+}
+
+func (h *Host) cancelAll() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for cancel := range h.runs {
+		(*cancel)()
+	}
+}
+
+// Handshake has nothing to agree on (F9.13).
+func (h *Host) Handshake(context.Context, *pulumirpc.LanguageHandshakeRequest) (*pulumirpc.LanguageHandshakeResponse, error) {
+	return &pulumirpc.LanguageHandshakeResponse{}, nil
+}
+
+// GetPluginInfo tells the version.
+func (h *Host) GetPluginInfo(context.Context, *emptypb.Empty) (*pulumirpc.PluginInfo, error) {
+	return &pulumirpc.PluginInfo{Version: h.options.Version}, nil
+}
+
+// About tells which program this is.
+func (h *Host) About(context.Context, *pulumirpc.AboutRequest) (*pulumirpc.AboutResponse, error) {
+	executable, err := os.Executable()
+	if err != nil {
+		executable = "yamlhost" // only shown
+	}
+	return &pulumirpc.AboutResponse{Executable: executable, Version: h.options.Version, Metadata: map[string]string{"host": "yamlhost"}}, nil
+}
+
+// RuntimeOptionsPrompts asks nothing: the runtime has no option that a new project needs.
+func (h *Host) RuntimeOptionsPrompts(context.Context, *pulumirpc.RuntimeOptionsRequest) (*pulumirpc.RuntimeOptionsResponse, error) {
+	return &pulumirpc.RuntimeOptionsResponse{}, nil
+}
+
+// Template has nothing to adapt in a template.
+func (h *Host) Template(context.Context, *pulumirpc.TemplateRequest) (*pulumirpc.TemplateResponse, error) {
+	return &pulumirpc.TemplateResponse{}, nil
+}
+
+// InstallDependencies has nothing to install: the engine gets provider plugins itself.
+func (h *Host) InstallDependencies(*pulumirpc.InstallDependenciesRequest, pulumirpc.LanguageRuntime_InstallDependenciesServer) error {
+	return nil
+}
+
+// Link has nothing to do: package declarations are found where they lie (L1.40).
+func (h *Host) Link(context.Context, *pulumirpc.LinkRequest) (*pulumirpc.LinkResponse, error) {
+	return &pulumirpc.LinkResponse{}, nil
+}
+
+// Cancel ends what runs (F9.12).
+func (h *Host) Cancel(context.Context, *emptypb.Empty) (*emptypb.Empty, error) {
+	h.cancelAll()
+	return &emptypb.Empty{}, nil
+}

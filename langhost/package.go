@@ -1,0 +1,115 @@
+package langhost
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
+)
+
+// packageHead is what a declaration takes from a package's schema.
+type packageHead struct {
+	Name                      string         `json:"name"`
+	Version                   string         `json:"version"`
+	PluginDownloadURL         string         `json:"pluginDownloadURL"`
+	Parameterization          *parameterHead `json:"parameterization"`
+	ExtensionParameterization *parameterHead `json:"extensionParameterization"`
+}
+
+type parameterHead struct {
+	BaseProvider struct {
+		Name              string `json:"name"`
+		Version           string `json:"version"`
+		PluginDownloadURL string `json:"pluginDownloadURL"`
+	} `json:"baseProvider"`
+	Parameter []byte `json:"parameter"`
+}
+
+// GeneratePackage writes the declaration of a package (L1.40): all that a YAML program needs of an SDK.
+func (h *Host) GeneratePackage(_ context.Context, r *pulumirpc.GeneratePackageRequest) (*pulumirpc.GeneratePackageResponse, error) {
+	if len(r.GetExtraFiles()) > 0 {
+		return nil, errors.New("packages for YAML are declarations and cannot carry files of their own")
+	}
+	var head packageHead
+	if err := json.Unmarshal([]byte(r.GetSchema()), &head); err != nil {
+		return nil, fmt.Errorf("read the package's schema: %w", err)
+	}
+	if head.Name == "" {
+		return nil, errors.New("the package's schema gives no name")
+	}
+	name := head.Name
+	if head.Version != "" {
+		name += "-" + head.Version
+	}
+	if err := os.MkdirAll(r.GetDirectory(), 0o755); err != nil {
+		return nil, fmt.Errorf("write the package declaration: %w", err)
+	}
+	path := filepath.Join(r.GetDirectory(), filepath.Base(name)+".yaml")
+	if err := os.WriteFile(path, []byte(head.declaration()), 0o644); err != nil {
+		return nil, fmt.Errorf("write the package declaration: %w", err)
+	}
+	return &pulumirpc.GeneratePackageResponse{}, nil
+}
+
+// declaration is the text of the package's declaration file (F3.18).
+func (p *packageHead) declaration() string {
+	var b strings.Builder
+	b.WriteString("packageDeclarationVersion: 1\n")
+	field := func(indent, key, text string) {
+		if text != "" {
+			b.WriteString(indent + key + ": " + scalarText(text) + "\n")
+		}
+	}
+	kind, parameters := "parameterization", p.Parameterization
+	if p.ExtensionParameterization != nil {
+		kind, parameters = "extension", p.ExtensionParameterization
+	}
+	if parameters == nil {
+		field("", "name", p.Name)
+		field("", "version", p.Version)
+		field("", "downloadUrl", p.PluginDownloadURL)
+		return b.String()
+	}
+	base := parameters.BaseProvider
+	field("", "name", base.Name)
+	field("", "version", base.Version)
+	if url := base.PluginDownloadURL; url != "" {
+		field("", "downloadUrl", url)
+	} else {
+		field("", "downloadUrl", p.PluginDownloadURL)
+	}
+	b.WriteString(kind + ":\n")
+	field("  ", "name", p.Name)
+	field("  ", "version", p.Version)
+	b.WriteString("  value: " + scalarText(base64.StdEncoding.EncodeToString(parameters.Parameter)) + "\n")
+	return b.String()
+}
+
+// Pack copies the declaration that a package consists of, and answers with the copy's path.
+func (h *Host) Pack(_ context.Context, r *pulumirpc.PackRequest) (*pulumirpc.PackResponse, error) {
+	paths, err := filepath.Glob(filepath.Join(r.GetPackageDirectory(), "*.yaml"))
+	if err != nil {
+		return nil, fmt.Errorf("look for the package declaration: %w", err)
+	}
+	if len(paths) != 1 {
+		return nil, fmt.Errorf("a package for YAML is one declaration file, but %s holds %d", r.GetPackageDirectory(), len(paths))
+	}
+	text, err := os.ReadFile(paths[0])
+	if err != nil {
+		return nil, fmt.Errorf("read the package declaration: %w", err)
+	}
+	artifact := filepath.Join(r.GetDestinationDirectory(), filepath.Base(paths[0]))
+	if err := os.MkdirAll(r.GetDestinationDirectory(), 0o755); err != nil {
+		return nil, fmt.Errorf("copy the package declaration: %w", err)
+	}
+	if err := os.WriteFile(artifact, text, 0o644); err != nil {
+		return nil, fmt.Errorf("copy the package declaration: %w", err)
+	}
+	return &pulumirpc.PackResponse{ArtifactPath: artifact}, nil
+}

@@ -1,0 +1,155 @@
+package langhost
+
+import (
+	"context"
+	"strings"
+
+	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
+
+	"github.com/yamlhost/yamlhost/check"
+	"github.com/yamlhost/yamlhost/parser/ast"
+	"github.com/yamlhost/yamlhost/schema"
+)
+
+// GetRequiredPackages lists the packages that a program names (F9.4, L7.30). A program with faults has an empty list, so
+// that configuration can still be set; Run tells what is wrong.
+func (h *Host) GetRequiredPackages(ctx context.Context, r *pulumirpc.GetRequiredPackagesRequest) (*pulumirpc.GetRequiredPackagesResponse, error) {
+	found, err := h.required(ctx, r.GetInfo())
+	if err != nil {
+		return nil, err
+	}
+	response := &pulumirpc.GetRequiredPackagesResponse{}
+	for _, d := range found {
+		dependency := &pulumirpc.PackageDependency{Name: d.Name, Kind: "resource", Version: d.Version, Server: d.DownloadURL}
+		if p := d.Parameterization; p != nil {
+			parameters := &pulumirpc.PackageParameterization{Name: p.Name, Version: p.Version, Value: p.Value}
+			if d.Extension {
+				dependency.Extension = parameters
+			} else {
+				dependency.Parameterization = parameters
+			}
+		}
+		response.Packages = append(response.Packages, dependency)
+	}
+	return response, nil
+}
+
+// GetProgramDependencies lists the same packages by the names that programs use (F9.9).
+func (h *Host) GetProgramDependencies(ctx context.Context, r *pulumirpc.GetProgramDependenciesRequest) (*pulumirpc.GetProgramDependenciesResponse, error) {
+	found, err := h.required(ctx, r.GetInfo())
+	if err != nil {
+		return nil, err
+	}
+	response := &pulumirpc.GetProgramDependenciesResponse{}
+	for _, d := range found {
+		response.Dependencies = append(response.Dependencies, &pulumirpc.DependencyInfo{Name: d.PackageName(), Version: d.PackageVersion()})
+	}
+	return response, nil
+}
+
+// required are the packages that the program names, each once, in order of first use.
+func (h *Host) required(ctx context.Context, info *pulumirpc.ProgramInfo) ([]schema.Descriptor, error) {
+	w, err := h.open(ctx, info, environment{})
+	if err != nil {
+		return nil, err
+	}
+	if w.source == nil {
+		return nil, nil
+	}
+	file, diags := w.parse(nil)
+	if _, failed := failing(diags); failed {
+		return nil, nil
+	}
+	var found []schema.Descriptor
+	for _, use := range usesOf(file) {
+		declared := false
+		for _, d := range w.packages {
+			if d.PackageName() == use.name {
+				declared = true
+				found = append(found, d)
+			}
+		}
+		if !declared {
+			found = append(found, schema.Descriptor{Name: use.name, Version: use.version, DownloadURL: use.url})
+		}
+	}
+	return found, nil
+}
+
+// packageUse is the first mention of a package in a program, with the version and address that its options give.
+type packageUse struct{ name, version, url string }
+
+// usesOf are the packages that resources and function calls name, in programs and in components.
+func usesOf(file *ast.File) []packageUse {
+	var uses []packageUse
+	seen := map[string]bool{"pulumi": true, "": true}
+	own := map[string]bool{}
+	for _, c := range file.Components {
+		if c.Token != nil {
+			own[c.Token.Value] = true
+		} else {
+			own[componentNamespace+c.Name.Value] = true
+		}
+	}
+	add := func(token, version, url string) {
+		if own[token] {
+			return
+		}
+		name, rest, _ := strings.Cut(token, ":")
+		if provider, ok := strings.CutPrefix(rest, "providers:"); ok && name == "pulumi" {
+			name = provider
+		}
+		if !seen[name] {
+			seen[name] = true
+			uses = append(uses, packageUse{name, strings.TrimPrefix(version, "v"), url})
+		}
+	}
+	calls := func(e ast.Expr) {
+		ast.Walk(e, func(e ast.Expr) bool {
+			if call, ok := e.(*ast.Call); ok {
+				if token, version, url := check.ProviderCall(call); token != nil {
+					add(token.Value, version, url)
+				}
+			}
+			return true
+		})
+	}
+	body := func(variables []*ast.Variable, resources []*ast.Resource, outputs []*ast.Output) {
+		for _, r := range resources {
+			if r.Type != nil {
+				add(r.Type.Value, literal(r.Options.Version), literal(r.Options.PluginDownloadURL))
+			}
+			r.Exprs(calls)
+		}
+		for _, v := range variables {
+			calls(v.Value)
+		}
+		for _, o := range outputs {
+			calls(o.Value)
+		}
+	}
+	for _, c := range file.Config {
+		calls(c.Default)
+	}
+	body(file.Variables, file.Resources, file.Outputs)
+	for _, c := range file.Components {
+		for _, in := range c.Inputs {
+			calls(in.Default)
+		}
+		body(c.Variables, c.Resources, c.Outputs)
+	}
+	return uses
+}
+
+// componentNamespace is that of components that a program declares itself (decision D6).
+const componentNamespace = "components:index:"
+
+func literal(o *ast.Option) string {
+	if o == nil {
+		return ""
+	}
+	if s, ok := o.Value.(*ast.String); ok {
+		return s.Value
+	}
+	return ""
+}

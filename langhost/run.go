@@ -1,0 +1,110 @@
+package langhost
+
+import (
+	"context"
+	"path/filepath"
+
+	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
+
+	"github.com/yamlhost/yamlhost/check"
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/eval"
+	"github.com/yamlhost/yamlhost/runtime/monitor"
+	"github.com/yamlhost/yamlhost/runtime/monitor/rpc"
+)
+
+// Run evaluates a program against the monitor of the caller (F9.5):
+//
+//	project, program, packages -> check.Program -> eval -> monitor
+//
+// What is wrong with the program is told to the engine, and the answer says bail; the answer's error is about the world.
+func (h *Host) Run(ctx context.Context, r *pulumirpc.RunRequest) (*pulumirpc.RunResponse, error) {
+	ctx, done := h.begin(ctx)
+	defer done()
+	failed := func(err error) (*pulumirpc.RunResponse, error) {
+		return &pulumirpc.RunResponse{Error: err.Error()}, nil
+	}
+	w, err := h.open(ctx, infoOf(r), environment{
+		stack: r.GetStack(), organization: r.GetOrganization(), project: r.GetProject(), config: r.GetConfig(),
+	})
+	if err != nil {
+		return failed(err)
+	}
+	schemas, closeSchemas, err := h.schemas(r.GetLoaderTarget())
+	if err != nil {
+		return failed(err)
+	}
+	defer closeSchemas()
+	program, diags := w.check(ctx, schemas, configOf(r), r.GetProject())
+	if h.engine.report(ctx, diags) {
+		return &pulumirpc.RunResponse{Bail: true}, nil
+	}
+	m, err := rpc.Dial(r.GetMonitorAddress(), rpc.WithInfo(monitor.Info{
+		Project: r.GetProject(), Stack: r.GetStack(), Organization: r.GetOrganization(), Config: r.GetConfig(),
+		ConfigSecretKeys: r.GetConfigSecretKeys(), DryRun: r.GetDryRun(), Parallel: int(r.GetParallel()),
+	}))
+	if err != nil {
+		return failed(err)
+	}
+	defer func() { _ = m.Close() }()
+	result, diags := eval.Run(ctx, program, m, h.evalOptions(w))
+	if h.engine.report(ctx, diags) || result.Failed > 0 {
+		return &pulumirpc.RunResponse{Bail: true}, nil
+	}
+	return &pulumirpc.RunResponse{}, nil
+}
+
+func (h *Host) evalOptions(w *workspace) eval.Options {
+	return eval.Options{
+		Cwd: w.program.Dir, RootDirectory: w.project.Dir, Getenv: h.lookup, RequireVersion: h.engine.requireVersion,
+		SourcePath: func(name string) string {
+			if filepath.IsAbs(name) {
+				return name
+			}
+			return filepath.Join(w.project.Dir, filepath.FromSlash(name))
+		},
+	}
+}
+
+// infoOf is where the program lies; older engines say it in fields that have been replaced.
+func infoOf(r *pulumirpc.RunRequest) *pulumirpc.ProgramInfo {
+	if info := r.GetInfo(); info.GetRootDirectory() != "" {
+		return info
+	}
+	return &pulumirpc.ProgramInfo{RootDirectory: r.GetPwd(), ProgramDirectory: r.GetPwd(), EntryPoint: ".", Options: r.GetInfo().GetOptions()}
+}
+
+// configOf is the configuration as the checker takes it (L2.D).
+func configOf(r *pulumirpc.RunRequest) map[string]check.ConfigText {
+	texts := make(map[string]check.ConfigText, len(r.GetConfig()))
+	for key, text := range r.GetConfig() {
+		texts[key] = check.ConfigText{Text: text}
+	}
+	for _, key := range r.GetConfigSecretKeys() {
+		text := texts[key]
+		text.Secret = true
+		texts[key] = text
+	}
+	return texts
+}
+
+// lookup is an environment variable, and whether it is set.
+func (h *Host) lookup(name string) (string, bool) {
+	env := h.options.Env
+	for i := len(env) - 1; i >= 0; i-- {
+		if v := env[i]; len(v) > len(name) && v[len(name)] == '=' && v[:len(name)] == name {
+			return v[len(name)+1:], true
+		}
+	}
+	return "", false
+}
+
+// failing is the answer for faults of a text that a call cannot do without.
+func failing(ds diag.Diagnostics) (message string, failed bool) {
+	for _, d := range ds.Sorted() {
+		if d.Severity == diag.Error {
+			return messageOf(d), true
+		}
+	}
+	return "", false
+}

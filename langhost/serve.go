@@ -1,0 +1,60 @@
+package langhost
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net"
+	"sync"
+
+	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/health"
+	"google.golang.org/grpc/health/grpc_health_v1"
+)
+
+// ParseArgs reads the command line that engines start a language host with: flags, then the engine's address (F9.1). The
+// flags that older engines give have no effect.
+func ParseArgs(args []string) (engineAddress string, err error) {
+	flags := flag.NewFlagSet("pulumi-language-yaml", flag.ContinueOnError)
+	flags.SetOutput(io.Discard)
+	for _, name := range []string{"tracing", "root", "compiler"} {
+		flags.String(name, "", "")
+	}
+	if err := flags.Parse(args); err != nil {
+		return "", err
+	}
+	if flags.NArg() > 1 {
+		return "", fmt.Errorf("one address of an engine is expected, not %d arguments", flags.NArg())
+	}
+	return flags.Arg(0), nil
+}
+
+// Serve is the whole life of the host's process: it prints the port to stdout (F2.5) and serves until ctx is done or the
+// engine is gone, which is an error.
+func Serve(ctx context.Context, o Options, stdout io.Writer) error {
+	host, err := New(o)
+	if err != nil {
+		return err
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return errors.Join(fmt.Errorf("serve the language host: %w", err), host.Close())
+	}
+	server := grpc.NewServer(serverOptions()...)
+	pulumirpc.RegisterLanguageRuntimeServer(server, host)
+	pulumirpc.RegisterConverterServer(server, host)
+	grpc_health_v1.RegisterHealthServer(server, health.NewServer())
+	var serving sync.WaitGroup
+	serving.Go(func() { _ = server.Serve(listener) }) // it ends when it is stopped
+	_, err = fmt.Fprintln(stdout, listener.Addr().(*net.TCPAddr).Port)
+	if err == nil {
+		err = host.engine.watch(ctx)
+	}
+	closing := host.Close()
+	server.Stop()
+	serving.Wait()
+	return errors.Join(err, closing)
+}
