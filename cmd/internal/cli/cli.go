@@ -84,13 +84,12 @@ func newRoot(a *app) *cobra.Command {
 		hide(flags, name)
 	}
 	root.SetFlagErrorFunc(flagError)
-	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(
 		newRun(a, a.run), newPreview(a, a.preview), newUp(a, a.up), newRefresh(a, a.refresh), newDestroy(a, a.destroy),
 		newCheck(a, a.check), newGraph(a, a.graph), newFunctions(a, a.functions),
 		newStack(a), newConfig(a),
 		newLogin(a, a.login), newLogout(a, a.logout), newWhoami(a, a.whoami), newCancel(a, a.cancel),
-		newAbout(a, a.about), newVersion(a),
+		newAbout(a, a.about), newVersion(a), newServe(a),
 	)
 	return root
 }

@@ -527,6 +527,9 @@ func writeOutputs(w io.Writer, outputs value.Value, indent string, showSecrets b
 		if err != nil {
 			return err
 		}
+		if strings.ContainsAny(text, "\n\t") {
+			text = strconv.Quote(text) // one line each
+		}
 		fmt.Fprintf(tw, "%s%s\t%s\n", indent, name, text)
 	}
 	return tw.Flush()
