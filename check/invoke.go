@@ -29,6 +29,15 @@ func invokeBody(e *ast.Call) *ast.Map {
 	return m
 }
 
+// ProviderCall is the token of the provider function that a call calls, as written, with the version and address of the
+// package where its options give them as literal texts; nil when it calls none.
+func ProviderCall(e *ast.Call) (token *ast.Literal, version, url string) {
+	if token = invokedToken(e); token != nil {
+		version, url = invokeVersion(e)
+	}
+	return token, version, url
+}
+
 // invokedToken is the token of the provider function that a call calls, as written; nil when it calls none.
 func invokedToken(e *ast.Call) *ast.Literal {
 	if strings.Contains(e.Name.Value, ":") {

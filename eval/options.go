@@ -1,6 +1,8 @@
 package eval
 
 import (
+	"context"
+
 	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/parser/ast"
 	"github.com/yamlhost/yamlhost/value"
@@ -17,6 +19,9 @@ type Options struct {
 	// EngineVersion is the version of the Pulumi engine that pulumi.requiredVersion is compared with (L3.62). Empty
 	// skips the comparison.
 	EngineVersion string
+	// RequireVersion asks the engine whether its version is in a range, where that is the engine's to say; nil to compare
+	// with EngineVersion. An error is the engine's refusal.
+	RequireVersion func(ctx context.Context, wanted string) error
 	// ReadFile reads a file for fn::readFile and its kin; nil to read the file system. The path is as in the program,
 	// made absolute by Cwd.
 	ReadFile func(path string) ([]byte, error)
