@@ -30,6 +30,8 @@ type place struct {
 	// optional says that no member is required, as in the state of a get.
 	optional bool
 	inUnion  bool
+	// meant are members that unknown ones may have been meant to be: that they are missing is said already.
+	meant map[string]bool
 }
 
 func (p *place) inside(member string, key diag.Range) place {
@@ -238,6 +240,9 @@ func (c *checker) fitScalar(e ast.Expr, v any, to schema.Type, at *place) bool {
 		}
 		c.errorf(code, at.at(e), hint, "%s: expected %s, got %s", at, schema.TypeName(to), from)
 		return false
+	case *schema.Object, *schema.Map:
+		c.errorf(diag.NotAssignable, at.at(e), mapHint(to), "%s: expected %s, got %s", at, schema.TypeName(to), from)
+		return false
 	case *schema.Token:
 		return c.fitScalar(e, v, schema.Required(to.Underlying), at)
 	case *schema.Enum:
@@ -311,10 +316,16 @@ func (c *checker) fitEnum(e ast.Expr, v any, to *schema.Enum, at *place) bool {
 			hint = fmt.Sprintf("%s is the name of a value; write the value, `%s`", shown(text), schema.ScalarText(v.Value))
 		}
 	}
+	near := diag.Suggest(text, enumTexts(to))
 	if hint == "" {
-		hint = didYouMean(diag.Suggest(text, enumTexts(to)))
+		hint = didYouMean(near)
 	}
-	c.errorf(diag.NotInEnum, at.at(e), hint, "%s must be one of %s", at, listed(enumTexts(to)))
+	d := diag.Diagnostic{Code: diag.NotInEnum, Subject: at.at(e), Detail: hint,
+		Summary: fmt.Sprintf("%s must be one of %s", at, listed(enumTexts(to)))}
+	if at.use.IsZero() {
+		d.Fixes = rename(e.Range(), text, near)
+	}
+	c.report(d)
 	return false
 }
 
@@ -353,11 +364,40 @@ func (c *checker) fitList(e *ast.List, to schema.Type, at *place) bool {
 		}
 	}
 	code, hint := diag.NotAssignable, ""
+	switch to := to.(type) {
+	case *schema.Object, *schema.Map:
+		hint = mapHint(to)
+	case *schema.Enum:
+		hint = "write one value, without the list"
+	case schema.Primitive:
+		hint = "write one value, without the list"
+		if to == schema.String && len(e.Items) != 1 {
+			hint += "; fn::join makes one text of a list"
+		}
+	}
 	if to == schema.AnyResource || isResource(to) {
-		code, hint = diag.NeedsResource, "name one resource, without a list"
+		code, hint = diag.NeedsResource, "name one resource, without the list"
 	}
 	c.errorf(code, at.at(e), hint, "%s: expected %s, got %s", at, schema.TypeName(to), schema.TypeName(c.infer(e)))
 	return false
+}
+
+// mapHint says what a map looks like, by the first members that it has to have, or may have.
+func mapHint(to schema.Type) string {
+	o, ok := to.(*schema.Object)
+	if !ok {
+		return "write a map, each entry on a line `name: value`"
+	}
+	var names []string
+	for _, p := range o.Properties() {
+		if p.Required {
+			names = append(names, p.Name)
+		}
+	}
+	if len(names) == 0 {
+		names = propertyNames(o)
+	}
+	return "write a map with " + listed(names)
 }
 
 func (c *checker) fitMap(e *ast.Map, to schema.Type, at *place) bool {
@@ -476,15 +516,36 @@ func (c *checker) unknownMember(key ast.Literal, to *schema.Object, at *place) {
 	if noun == "" || at.outer != nil {
 		noun = "member"
 	}
-	detail := didYouMean(diag.Suggest(key.Value, names))
+	near := diag.Suggest(key.Value, names)
+	detail := didYouMean(near)
 	switch {
 	case detail != "":
+	case at.noun == "input" && at.outer == nil && ast.OptionName(key.Value):
+		detail = "`" + key.Value + "` is an option: indent it under `options`, beside `properties`"
+	case at.noun == "input" && at.outer == nil && ast.FieldName(key.Value):
+		detail = "`" + key.Value + "` is a field of the resource: indent it as `properties` is"
 	case len(names) == 0:
 		detail = "it takes none"
 	default:
 		detail = "it has " + listed(names)
 	}
-	c.errorf(diag.UnknownProperty, at.namedAt(key), detail, "%s has no %s `%s`", at.name(), noun, key.Value)
+	at.mean(near...)
+	d := diag.Diagnostic{Code: diag.UnknownProperty, Subject: at.namedAt(key), Detail: detail,
+		Summary: fmt.Sprintf("%s has no %s `%s`", at.name(), noun, key.Value)}
+	if at.use.IsZero() {
+		d.Fixes = rename(key.Range, key.Value, near)
+	}
+	c.report(d)
+}
+
+// mean notes members that are meant by something that has been reported.
+func (p *place) mean(names ...string) {
+	if p.meant == nil && len(names) > 0 {
+		p.meant = make(map[string]bool, len(names))
+	}
+	for _, name := range names {
+		p.meant[name] = true
+	}
 }
 
 func (p *place) namedAt(key ast.Literal) diag.Range {
@@ -503,7 +564,7 @@ func (c *checker) requireMembers(to *schema.Object, at *place, present func(stri
 	ok := true
 	for _, p := range to.Properties() {
 		if !p.Required || p.Const != nil && !at.inUnion || p.Default != nil || len(p.DefaultEnv) > 0 && at.outer == nil ||
-			present(p.Name) {
+			at.meant[p.Name] || present(p.Name) {
 			continue
 		}
 		c.errorf(diag.RequiredMissing, where, "", "%s needs %s (%s)", at.name(), p.Name, schema.TypeName(p.Type))

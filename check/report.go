@@ -54,6 +54,30 @@ func didYouMean(near []string) string {
 	return "did you mean " + orList(near) + "?"
 }
 
+// rename is the fix that writes the only name that is near; none where several are, or where the text at the range is not
+// the name as it stands.
+func rename(at diag.Range, wrong string, near []string) []diag.Fix {
+	if len(near) != 1 || at.Text() != wrong || !plain(near[0]) {
+		return nil
+	}
+	return []diag.Fix{{Label: "Write " + quote(near[0]), Edits: []diag.Edit{{Range: at, Text: near[0]}}}}
+}
+
+// plain reports whether a name can stand in YAML as it is, whatever is around it.
+func plain(name string) bool {
+	for i, r := range name {
+		letter := r == '_' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z'
+		if !letter && (i == 0 || r != '-' && r != ':' && r != '/' && r != '.' && (r < '0' || r > '9')) {
+			return false
+		}
+	}
+	switch strings.ToLower(name) {
+	case "", "true", "false", "null", "yes", "no", "on", "off", "y", "n":
+		return false
+	}
+	return !strings.HasSuffix(name, ":")
+}
+
 // orList is a, b or c, each quoted.
 func orList(names []string) string {
 	quoted := make([]string, len(names))

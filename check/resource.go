@@ -34,6 +34,7 @@ func (c *checker) checkProperties(n *Node, s *schema.Resource) {
 		c.fit(decl.PropertiesExpr, s.Inputs, at)
 		return
 	}
+	at.mean(decl.Misplaced...)
 	present := make(map[string]bool, len(decl.Properties))
 	for i := range decl.Properties {
 		p := &decl.Properties[i]

@@ -4,8 +4,6 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
-
-	"github.com/agext/levenshtein"
 )
 
 // The bounds of Suggest: how far a name may be from what was typed (L5.22) and how many names are worth showing (L1.24).
@@ -15,7 +13,7 @@ const (
 )
 
 // Suggest picks the candidates that name may have been meant to be: those at an edit distance of at most three without
-// regard to case, nearest first and in alphabetical order where equally near, at most five (L1.24). A short name must
+// regard to case, two swapped letters counting once, nearest first and in alphabetical order where equally near, at most five (L1.24). A short name must
 // keep at least half of its letters, so that not every short candidate is near to it. name itself is never suggested,
 // another capitalisation of it is.
 func Suggest(name string, candidates []string) []string {
@@ -23,22 +21,20 @@ func Suggest(name string, candidates []string) []string {
 		name     string
 		distance int
 	}
-	folded := strings.ToLower(name)
-	length := utf8.RuneCountInString(folded)
+	folded := []rune(strings.ToLower(name))
+	length := len(folded)
 	var found []near
 	for _, candidate := range candidates {
 		if candidate == name {
 			continue
 		}
-		other := strings.ToLower(candidate)
-		otherLength := utf8.RuneCountInString(other)
+		otherLength := utf8.RuneCountInString(candidate)
 		most := min(suggestDistance, max(length, otherLength)/2)
 		if abs(length-otherLength) > most {
 			continue
 		}
-		// The library's own bound, MaxCost, answers too small a distance for words that are far apart.
-		if distance := levenshtein.Distance(folded, other, nil); distance <= most {
-			found = append(found, near{candidate, distance})
+		if away := distance(folded, []rune(strings.ToLower(candidate)), most); away <= most {
+			found = append(found, near{candidate, away})
 		}
 	}
 	slices.SortFunc(found, func(a, b near) int {

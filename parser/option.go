@@ -21,10 +21,7 @@ const (
 )
 
 // optionKeys are the names of all options; optionField finds the field and the shape of each.
-var optionKeys = []string{"additionalSecretOutputs", "aliases", "customTimeouts", "deleteBeforeReplace", "dependsOn",
-	"ignoreChanges", "import", "parent", "protect", "provider", "providers", "version", "pluginDownloadURL",
-	"replaceOnChanges", "retainOnDelete", "replaceWith", "deletedWith", "hideDiffs", "replacementTrigger", "envVarMappings",
-	"hooks"}
+var optionKeys = ast.OptionNames()
 
 var timeoutKeys = []string{"create", "update", "delete", "read"}
 
@@ -127,7 +124,7 @@ func (p *parser) shaped(e entry, name string, value ast.Expr, shape optionShape)
 	switch shape {
 	case boolShape:
 		if kind != "a boolean" {
-			detail := ""
+			detail := "write `true` or `false`"
 			if text, ok := value.(*ast.String); ok && (text.Value == "true" || text.Value == "false") {
 				detail = "write `" + text.Value + "` without quotes"
 			}

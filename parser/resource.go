@@ -11,7 +11,7 @@ import (
 
 // The fields of a resource (L3.B). Those that the stock host tolerates without any effect are reserved (L1.23).
 var (
-	resourceKeys = []string{"type", "name", "properties", "options", "get", "defaultProvider", "forEach", "if"}
+	resourceKeys = ast.ResourceFields()
 	reservedKeys = []string{"condition", "metadata"}
 	allFields    = append(resourceKeys[:len(resourceKeys):len(resourceKeys)], reservedKeys...)
 	getKeys      = []string{"id", "state"}
@@ -114,6 +114,7 @@ func (p *parser) resourceFields(r *ast.Resource, n *node) {
 		}
 	}, func(e entry) { unknown = append(unknown, e) })
 	for _, e := range unknown {
+		r.Misplaced = append(r.Misplaced, e.name)
 		p.unknownKey(diag.Error, e, "a resource", resourceKeys, p.levelHint(e, properties))
 	}
 	if !typed {

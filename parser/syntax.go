@@ -69,6 +69,15 @@ func (p *parser) syntax(err error) {
 // accuse reports a suspicion as the cause.
 func (p *parser) accuse(s *suspicion) {
 	at := p.at(s.at, min(s.end, len(p.text)))
+	if (s.kind == suspectInterpolation || s.kind == suspectQuoteTail) && p.outgrown(s.from, s.at) {
+		// What is written as entries of the map around it was meant as such: the end is missing before them.
+		kind := suspectQuoteOpen
+		if s.kind == suspectInterpolation {
+			kind = suspectFlowOpen
+		}
+		s = &suspicion{kind: kind, at: s.from, end: s.from + 1}
+		at = p.at(s.at, s.end)
+	}
 	switch s.kind {
 	case suspectQuoteOpen:
 		p.fail(diag.Syntax, at, "add the missing quote at the end of the text", "the text that begins here is never closed")
@@ -114,6 +123,33 @@ func (p *parser) accuse(s *suspicion) {
 	case suspectKey:
 		p.fail(diag.Syntax, at, "a line in a map is written `key: value`", "`:` is missing behind a key")
 	}
+}
+
+// outgrown reports whether a line between two offsets is indented no deeper than the line of the first, as nothing inside
+// of quotes or brackets may be.
+func (p *parser) outgrown(from, to int) bool {
+	indent := func(i int) int {
+		for n := 0; ; n++ {
+			if i+n >= len(p.text) || p.text[i+n] != ' ' {
+				return n
+			}
+		}
+	}
+	start := from
+	for start > 0 && breakBefore(p.text, start) == 0 {
+		start--
+	}
+	limit := indent(start)
+	for i := from; i < to; i++ {
+		n := breakAt(p.text, i)
+		if n == 0 {
+			continue
+		}
+		if i += n - 1; i+1 <= to && breakAt(p.text, i+1+indent(i+1)) == 0 && indent(i+1) <= limit {
+			return true
+		}
+	}
+	return false
 }
 
 // accuseEscape explains an escape that does not exist. JSON has two that the YAML reader lacks.

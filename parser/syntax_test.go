@@ -21,7 +21,7 @@ func TestSyntax(t *testing.T) {
 		"tab behind spaces":      {"variables:\n  a:\n  \tb: c\n", 3, 3, "\t", "a tab cannot be used for indentation", "spaces"},
 		"quote never closed":     {"variables:\n  a: \"b\n  c: d\n", 2, 6, "\"", "the text that begins here is never closed", "missing quote"},
 		"single quote in text":   {"variables:\n  a: 'it's'\n", 2, 10, "s", "nothing may follow a quoted text", "twice"},
-		"quote closed far below": {"variables:\n  a: \"b\n  c: \"d\"\n", 3, 7, "d", "nothing may follow a quoted text", "line 2"},
+		"quote closed far below": {"variables:\n  a: \"b\n  c: \"d\"\n", 2, 6, "\"", "the text that begins here is never closed", "missing quote"},
 		"text behind quotes":     {"variables:\n  a: \"b\" c\n", 2, 10, "c", "nothing may follow a quoted text", "quote all of it"},
 		"bracket never closed":   {"variables:\n  a: [b, c\n", 2, 6, "[", "`[` is never closed", "`]`"},
 		"brace never closed":     {"variables: {a: {b: c}\n", 1, 12, "{", "`{` is never closed", "`}`"},

@@ -93,6 +93,10 @@ type Resource struct {
 	Get     *Get
 	Options Options
 
+	// Misplaced are keys that are no fields of a resource, which the parser has reported. They may have been meant as
+	// properties.
+	Misplaced []string
+
 	// Extensions of yamlhost (decision D6); nil when absent.
 	ForEach Expr
 	If      Expr

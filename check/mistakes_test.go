@@ -1,0 +1,638 @@
+package check_test
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"sort"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/yamlhost/yamlhost/check"
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/parser"
+	"github.com/yamlhost/yamlhost/parser/ast"
+	"github.com/yamlhost/yamlhost/schema"
+)
+
+// mistake is a correct program with one mistake in it, and what is to be said about it.
+type mistake struct {
+	kind  string
+	text  string
+	codes []diag.Code
+	// places are the ranges that a diagnostic may have, in bytes of text. With wholeLine it is enough to begin on a line
+	// of them: of broken YAML there is no exact place.
+	places    [][2]int
+	wholeLine bool
+	suggests  string // has to occur in what is said
+}
+
+// mistakesPerKind bounds how many mistakes of one kind are made in one program.
+const mistakesPerKind = 2
+
+// TestSeededMistakes breaks the programs of the sample in known ways. The shares are promises: nothing may fall below.
+func TestSeededMistakes(t *testing.T) {
+	t.Parallel()
+	tallies := make(map[string]*tally)
+	total := &tally{}
+	providers := make(map[string]bool)
+	l := sampleLoader()
+	for _, p := range samplePrograms(t) {
+		for _, m := range mistakesIn(t, p, l) {
+			providers[p.provider] = true
+			if tallies[m.kind] == nil {
+				tallies[m.kind] = &tally{}
+			}
+			verdict := judge(t, p, m, l)
+			total.add(verdict)
+			tallies[m.kind].add(verdict)
+			if os.Getenv("YAMLHOST_MISTAKES") != "" && !verdict.perfect() {
+				t.Logf("%s/%s %s: %+v\n%s", p.provider, p.name, m.kind, verdict, told(t, p, m, l))
+			}
+		}
+	}
+	var kinds []string
+	for kind := range tallies {
+		kinds = append(kinds, kind)
+	}
+	sort.Strings(kinds)
+	t.Logf("%-22s %s", "", tallyHeader)
+	for _, kind := range kinds {
+		t.Logf("%-22s %s", kind, tallies[kind])
+	}
+	t.Logf("%-22s %s (%d schemas)", "all", total, len(providers))
+	require.GreaterOrEqual(t, total.cases, 500)
+	require.GreaterOrEqual(t, len(providers), 5)
+	require.GreaterOrEqual(t, total.share(total.found), 99.0, "found")
+	require.GreaterOrEqual(t, total.share(total.exact), 98.0, "with the exact range")
+	require.GreaterOrEqual(t, total.share(total.single), 98.0, "with one diagnostic")
+	require.GreaterOrEqual(t, total.share(total.suggested), 90.0, "with a suggestion")
+}
+
+// verdict is what the checker made of a mistake.
+type verdict struct{ found, exact, single, suggested bool }
+
+func (v verdict) perfect() bool { return v.found && v.exact && v.single && v.suggested }
+
+type tally struct{ cases, found, exact, single, suggested int }
+
+const tallyHeader = "cases   found   exact  single suggested"
+
+func (y *tally) add(v verdict) {
+	one := func(b bool) int {
+		if b {
+			return 1
+		}
+		return 0
+	}
+	y.cases++
+	y.found += one(v.found)
+	y.exact += one(v.exact)
+	y.single += one(v.single)
+	y.suggested += one(v.suggested)
+}
+
+func (y *tally) share(n int) float64 { return 100 * float64(n) / float64(y.cases) }
+
+func (y *tally) String() string {
+	return fmt.Sprintf("%5d %6.1f%% %6.1f%% %6.1f%% %6.1f%%", y.cases, y.share(y.found), y.share(y.exact), y.share(y.single),
+		y.share(y.suggested))
+}
+
+// judge checks a program with a mistake. What the program without it has to say does not count.
+func judge(t *testing.T, p sampleProgram, m mistake, l schema.Loader) verdict {
+	before := make(map[string]int)
+	for _, d := range findings(t, p.text, l) {
+		before[string(d.Code)+d.Summary]++
+	}
+	var v verdict
+	count := 0
+	for _, d := range findings(t, m.text, l) {
+		key := string(d.Code) + d.Summary
+		if before[key] > 0 {
+			before[key]--
+			continue
+		}
+		count++
+		if v.found || !slices.Contains(m.codes, d.Code) {
+			continue
+		}
+		v.found = true
+		v.suggested = strings.Contains(d.Summary+"\n"+d.Detail, m.suggests)
+		for _, place := range m.places {
+			if m.wholeLine {
+				line := func(offset int) int { return strings.Count(m.text[:offset], "\n") }
+				at := line(int(d.Subject.Start))
+				v.exact = v.exact || line(place[0]) <= at && at <= line(place[1])
+			} else if int(d.Subject.Start) == place[0] && int(d.Subject.End) == place[1] {
+				v.exact = true
+			}
+		}
+	}
+	v.single = count == 1
+	return v
+}
+
+// findings are the errors and warnings of a program.
+func findings(t *testing.T, text string, l schema.Loader) diag.Diagnostics {
+	file, found := parser.Parse(diag.NewSource("Main.yaml", []byte(text)), parser.Options{})
+	_, more := check.Check(t.Context(), file, check.Options{Project: "docs", Schemas: l})
+	found.Add(more...)
+	var kept diag.Diagnostics
+	for _, d := range found.Sorted() {
+		if d.Severity <= diag.Warning {
+			kept.Add(d)
+		}
+	}
+	return kept
+}
+
+// told is what is said about a mistake, for whoever wants to make it better.
+func told(t *testing.T, p sampleProgram, m mistake, l schema.Loader) string {
+	var b strings.Builder
+	require.NoError(t, diag.WriteText(&b, findings(t, m.text, l), diag.TextOptions{}))
+	for _, place := range m.places {
+		fmt.Fprintf(&b, "wanted %v at %d-%d %q saying %q\n", m.codes, place[0], place[1], m.text[place[0]:place[1]], m.suggests)
+	}
+	return b.String()
+}
+
+// breaker makes mistakes in one program.
+type breaker struct {
+	text     string
+	program  *check.Program
+	mistakes []mistake
+	counts   map[string]int
+}
+
+func mistakesIn(t *testing.T, p sampleProgram, l schema.Loader) []mistake {
+	file, _ := parser.Parse(diag.NewSource("Main.yaml", []byte(p.text)), parser.Options{})
+	program, _ := check.Check(t.Context(), file, check.Options{Project: "docs", Schemas: l})
+	b := &breaker{text: p.text, program: program, counts: make(map[string]int)}
+	for _, n := range program.Nodes {
+		if n.Kind == check.ResourceNode && n.Resource.Schema != nil {
+			b.breakResource(n)
+		}
+	}
+	for _, n := range program.Nodes {
+		b.breakExprs(n)
+	}
+	b.breakSyntax()
+	return b.mistakes
+}
+
+// add makes a mistake: the text from start to end becomes replacement. places are as in mistake, in the new text.
+func (b *breaker) add(kind string, start, end int, replacement, suggests string, places [][2]int, codes ...diag.Code) {
+	b.put(mistake{kind: kind, text: b.text[:start] + replacement + b.text[end:], codes: codes, places: places, suggests: suggests})
+}
+
+func (b *breaker) put(m mistake) {
+	if b.counts[m.kind]++; b.counts[m.kind] <= mistakesPerKind {
+		b.mistakes = append(b.mistakes, m)
+	}
+}
+
+// replaced is the place of a replacement.
+func replaced(start int, replacement string) [][2]int {
+	return [][2]int{{start, start + len(replacement)}}
+}
+
+// misspell swaps two letters in the middle of a word, or leaves one out.
+func misspell(word string) string {
+	i := len(word) / 2
+	if i == 0 {
+		return word + "x"
+	}
+	if word[i-1] != word[i] {
+		return word[:i-1] + string(word[i]) + string(word[i-1]) + word[i+1:]
+	}
+	return word[:i] + word[i+1:]
+}
+
+// site is a property that a program sets.
+type site struct {
+	key      ast.Literal
+	value    ast.Expr
+	property *schema.Property
+	object   *schema.Object
+	depth    int
+}
+
+func (b *breaker) breakResource(n *check.Node) {
+	r := n.Resource
+	var sites []site
+	for _, p := range r.Decl.Properties {
+		sites = append(sites, sitesIn(p.Name, p.Value, r.Schema.Inputs, 0)...)
+	}
+	for _, s := range sites {
+		b.misspeltProperty(s)
+		b.wrongType(s)
+		b.wrongEnum(s)
+		b.duplicateProperty(s)
+	}
+	for i, s := range sites {
+		if s.depth == 0 {
+			b.missingRequired(n, s, sites[i+1:])
+			b.wrongLevel(n, s)
+		}
+	}
+	b.wrongTokens(n)
+	b.wrongOptions(n)
+	b.cycle(n)
+	b.duplicateResource(n)
+}
+
+// sitesIn are a property and those inside its value.
+func sitesIn(key ast.Literal, v ast.Expr, o *schema.Object, depth int) []site {
+	p := o.Property(key.Value)
+	if p == nil {
+		return nil
+	}
+	found := []site{{key, v, p, o, depth}}
+	var inside func(v ast.Expr, t schema.Type)
+	inside = func(v ast.Expr, t schema.Type) {
+		switch t := schema.Required(t).(type) {
+		case *schema.Object:
+			if m, ok := v.(*ast.Map); ok {
+				for _, entry := range m.Entries {
+					if name, ok := entry.Key.(*ast.String); ok {
+						found = append(found, sitesIn(ast.Literal{Value: name.Value, Range: name.Range()}, entry.Value, t, depth+1)...)
+					}
+				}
+			}
+		case *schema.Array:
+			if list, ok := v.(*ast.List); ok {
+				for _, item := range list.Items {
+					inside(item, t.Item)
+				}
+			}
+		}
+	}
+	inside(v, p.Type)
+	return found
+}
+
+func (b *breaker) misspeltProperty(s site) {
+	wrong := misspell(s.key.Value)
+	if len(s.key.Value) < 4 || s.key.Range.Text() != s.key.Value || s.object.Property(wrong) != nil {
+		return
+	}
+	kind := "misspelt property"
+	if s.depth > 0 {
+		kind = "misspelt member"
+	}
+	start := int(s.key.Range.Start)
+	b.add(kind, start, int(s.key.Range.End), wrong, "`"+s.key.Value+"`", replaced(start, wrong), diag.UnknownProperty)
+}
+
+// wrongType puts a value of another kind in place of a literal.
+func (b *breaker) wrongType(s site) {
+	switch s.value.(type) {
+	case *ast.String, *ast.Number, *ast.Bool, *ast.List, *ast.Map:
+	default:
+		return
+	}
+	var wrong, suggests, kind string
+	switch t := schema.Required(s.property.Type).(type) {
+	case schema.Primitive:
+		switch t {
+		case schema.Integer, schema.Number:
+			kind, wrong, suggests = "text for a number", "many", "`many` is not a number"
+		case schema.Bool:
+			kind, wrong, suggests = "text for a boolean", "maybe", "write true or false"
+		case schema.String:
+			kind, wrong, suggests = "list for a text", "[x, y]", "without the list"
+		}
+	case *schema.Array:
+		kind, wrong, suggests = "text for a list", "some", "write a list"
+	case *schema.Map, *schema.Object:
+		kind, wrong, suggests = "text for a map", "some", "write a map"
+	}
+	at := s.value.Range()
+	if kind == "" {
+		return
+	}
+	b.add(kind, int(at.Start), int(at.End), wrong, suggests, replaced(int(at.Start), wrong), diag.NotAssignable)
+}
+
+func (b *breaker) wrongEnum(s site) {
+	text, ok := s.value.(*ast.String)
+	if !ok || len(text.Value) < 4 || text.Range().Text() != text.Value {
+		return
+	}
+	members := []schema.Type{schema.Required(s.property.Type)}
+	if u, isUnion := members[0].(*schema.Union); isUnion {
+		members = u.Members
+	}
+	wrong := misspell(text.Value)
+	for _, m := range members {
+		if enum, isEnum := schema.Required(m).(*schema.Enum); isEnum && slices.ContainsFunc(enum.Values,
+			func(v schema.EnumValue) bool { return v.Value == text.Value }) {
+			at := text.Range()
+			b.add("wrong enum", int(at.Start), int(at.End), wrong, "`"+text.Value+"`", replaced(int(at.Start), wrong), diag.NotInEnum)
+		}
+	}
+}
+
+// lineStart is the beginning of the line of an offset.
+func (b *breaker) lineStart(offset int) int { return strings.LastIndexByte(b.text[:offset], '\n') + 1 }
+
+// lineEnd is the end of the line of an offset, with its line break.
+func (b *breaker) lineEnd(offset int) int {
+	if i := strings.IndexByte(b.text[offset:], '\n'); i >= 0 {
+		return offset + i + 1
+	}
+	return len(b.text)
+}
+
+// alone reports whether an entry is all there is on its lines.
+func (b *breaker) alone(s site) bool {
+	start, end := int(s.key.Range.Start), int(s.value.Range().End)
+	return strings.TrimSpace(b.text[b.lineStart(start):start]) == "" && strings.TrimSpace(b.text[end:b.lineEnd(end)]) == "" &&
+		b.text[end-1] != '\n'
+}
+
+func (b *breaker) oneLine(s site) bool {
+	return b.alone(s) && !strings.Contains(b.text[s.key.Range.Start:s.value.Range().End], "\n")
+}
+
+func (b *breaker) duplicateProperty(s site) {
+	if !b.oneLine(s) {
+		return
+	}
+	start, end := b.lineStart(int(s.key.Range.Start)), b.lineEnd(int(s.value.Range().End))
+	line := b.text[start:end]
+	if !strings.HasSuffix(line, "\n") {
+		return
+	}
+	second := end + int(s.key.Range.Start) - start
+	b.add("duplicate property", end, end, line, "is declared twice (first at line",
+		[][2]int{{second, second + len(s.key.Range.Text())}}, diag.Duplicate)
+}
+
+func (b *breaker) missingRequired(n *check.Node, s site, _ []site) {
+	p := s.property
+	if !p.Required || p.Const != nil || p.Default != nil || len(p.DefaultEnv) > 0 || !b.alone(s) {
+		return
+	}
+	if _, scalar := s.value.(*ast.String); !scalar {
+		return
+	}
+	start, end := b.lineStart(int(s.key.Range.Start)), b.lineEnd(int(s.value.Range().End))
+	at := shifted(n.Range, start, end-start, 0)
+	b.add("missing required", start, end, "", p.Name, at, diag.RequiredMissing)
+}
+
+// shifted is a range after an edit at an offset that takes out removed bytes and puts in added ones.
+func shifted(r diag.Range, offset, removed, added int) [][2]int {
+	from, to := int(r.Start), int(r.End)
+	if from >= offset {
+		from, to = from-removed+added, to-removed+added
+	}
+	return [][2]int{{from, to}}
+}
+
+// afterType is the offset behind the line of a resource's type, and the indentation there; ok is false where the
+// resource is not written in lines.
+func (b *breaker) afterType(n *check.Node) (offset int, indent string, ok bool) {
+	at := n.Resource.Decl.Type.Range
+	start := b.lineStart(int(at.Start))
+	line := b.text[start:at.Start]
+	indent = line[:len(line)-len(strings.TrimLeft(line, " "))]
+	return b.lineEnd(int(at.End)), indent, strings.TrimSpace(line) == "type:"
+}
+
+// wrongLevel moves a property one level up, to the fields of the resource, and an option down to the properties.
+func (b *breaker) wrongLevel(n *check.Node, s site) {
+	offset, indent, ok := b.afterType(n)
+	if !ok || !b.oneLine(s) || int(s.key.Range.Start) < offset {
+		return
+	}
+	start, end := b.lineStart(int(s.key.Range.Start)), b.lineEnd(int(s.value.Range().End))
+	switch strings.ToLower(s.key.Value) {
+	case "name", "type", "properties", "options", "get", "id", "state", "version", "provider", "parent", "providers", "condition",
+		"metadata", "if", "foreach", "defaultprovider", "aliases", "hooks":
+	default:
+		line := indent + strings.TrimLeft(b.text[start:end], " ")
+		b.put(mistake{kind: "property above", codes: []diag.Code{diag.UnknownKey}, suggests: "under `properties`",
+			places: replaced(offset+len(indent), s.key.Range.Text()), text: b.text[:offset] + line + b.text[offset:start] + b.text[end:]})
+	}
+	if n.Resource.Schema.Inputs.Property("protect") == nil {
+		line := b.text[start:s.key.Range.Start] + "protect: true\n"
+		b.add("option below", start, start, line, "`options`", replaced(int(s.key.Range.Start), "protect"), diag.UnknownProperty)
+	}
+}
+
+func (b *breaker) wrongTokens(n *check.Node) {
+	token := n.Resource.Decl.Type
+	if token.Range.Text() != token.Value {
+		return
+	}
+	i := strings.LastIndexByte(token.Value, ':') + 1
+	wrong := token.Value[:i] + misspell(token.Value[i:])
+	b.add("unknown type", int(token.Range.Start), int(token.Range.End), wrong, "`"+schema.CollapseToken(n.Resource.Token)+"`",
+		replaced(int(token.Range.Start), wrong), diag.TokenNotFound)
+	wrong = strings.ReplaceAll(token.Value, ":", "/")
+	b.add("no type at all", int(token.Range.Start), int(token.Range.End), wrong, "package:module:Type",
+		replaced(int(token.Range.Start), wrong), diag.BadTypeToken)
+}
+
+func (b *breaker) wrongOptions(n *check.Node) {
+	offset, indent, ok := b.afterType(n)
+	if !ok || !n.Resource.Decl.Options.Range.IsZero() {
+		return
+	}
+	option := func(kind, before, wrong, after, suggests string, code diag.Code) {
+		line := indent + "options: {" + before + wrong + after + "}\n"
+		b.add(kind, offset, offset, line, suggests, replaced(offset+len(indent)+len("options: {"+before), wrong), code)
+	}
+	option("misspelt option", "", "protct", ": true", "`protect`", diag.UnknownKey)
+	option("option of wrong kind", "protect: ", "5", "", "write `true` or `false`", diag.WrongKind)
+	option("timeout without unit", "customTimeouts: {create: ", "5 minutes", "}", "such as 40s", diag.Malformed)
+	option("version not a version", "version: ", "latest", "", "looks like 1.2.3", diag.Malformed)
+	if inputs := n.Resource.Schema.Inputs.Properties(); len(inputs) > 0 && len(inputs[0].Name) > 3 {
+		option("misspelt ignoreChanges", "ignoreChanges: [", misspell(inputs[0].Name), "]", "`"+inputs[0].Name+"`", diag.UnknownProperty)
+	}
+	for _, other := range b.program.Nodes {
+		if other != n && other.Kind == check.ResourceNode && len(other.Needs) == 0 {
+			option("name for a resource", "dependsOn: [", other.Name, "]", "`${"+other.Name+"}`", diag.NeedsResource)
+			return
+		}
+	}
+}
+
+// cycle makes a resource depend on one that needs it.
+func (b *breaker) cycle(n *check.Node) {
+	for _, edge := range n.Needs {
+		to := edge.To
+		if to.Kind != check.ResourceNode || to.Resource == nil || !to.Resource.Decl.Options.Range.IsZero() {
+			continue
+		}
+		offset, indent, ok := b.afterType(to)
+		if !ok {
+			continue
+		}
+		before := indent + "options: {dependsOn: ['${"
+		line := before + n.Name + "}']}\n"
+		places := replaced(offset+len(before), n.Name)
+		for _, e := range n.Needs {
+			if e.To == to {
+				places = append(places, shifted(e.Range, offset, 0, len(line))...)
+			}
+		}
+		b.add("cycle", offset, offset, line, " → ", places, diag.Cycle)
+		return
+	}
+}
+
+func (b *breaker) duplicateResource(n *check.Node) {
+	r := n.Resource.Decl
+	start := b.lineStart(int(r.Name.Range.Start))
+	end := b.lineEnd(max(int(r.Range.End)-1, start))
+	if strings.TrimSpace(b.text[start:r.Name.Range.Start]) != "" || !strings.HasSuffix(b.text[:end], "\n") {
+		return
+	}
+	second := end + int(r.Name.Range.Start) - start
+	b.add("duplicate resource", end, end, b.text[start:end], "is declared twice (first at line",
+		[][2]int{{second, second + len(r.Name.Range.Text())}}, diag.Duplicate)
+}
+
+// breakExprs makes mistakes in references and calls.
+func (b *breaker) breakExprs(n *check.Node) {
+	visit := func(e ast.Expr) {
+		ast.Walk(e, func(e ast.Expr) bool {
+			switch e := e.(type) {
+			case *ast.Access:
+				b.breakAccess(e)
+			case *ast.Call:
+				b.breakCall(e)
+			}
+			return true
+		})
+	}
+	switch n.Kind {
+	case check.ResourceNode:
+		n.Resource.Decl.Exprs(visit)
+	case check.VariableNode:
+		visit(n.Variable.Value)
+	}
+}
+
+func (b *breaker) breakAccess(e *ast.Access) {
+	ref := b.program.Ref(e)
+	if ref.Kind != check.RefNode || e.Root.Range.Text() != e.Root.Value {
+		return
+	}
+	start, end := int(e.Root.Range.Start), int(e.Root.Range.End)
+	if wrong := misspell(e.Root.Value); len(e.Root.Value) > 2 {
+		b.add("unknown name", start, end, wrong, "`"+e.Root.Value+"`", replaced(start, wrong), diag.Undeclared)
+	}
+	b.put(mistake{kind: "reference never closed", text: b.text[:e.Range().End-1] + b.text[e.Range().End:], suggests: "`${",
+		codes: []diag.Code{diag.BadInterpolation}, places: [][2]int{{int(e.Range().Start), int(e.Range().End)}}, wholeLine: true})
+	if len(e.Steps) == 0 {
+		return
+	}
+	s := e.Steps[0]
+	if wrong := misspell(s.Name); !s.IsIndex && !s.Quoted && len(s.Name) > 3 && ref.Node.Kind == check.ResourceNode &&
+		ref.Node.Resource.Schema.Outputs.Property(s.Name) != nil && ref.Node.Resource.Schema.Outputs.Property(wrong) == nil {
+		b.add("unknown member", int(s.Range.Start), int(s.Range.End), "."+wrong, "`"+s.Name+"`",
+			replaced(int(s.Range.Start), "."+wrong), diag.NoMember)
+	}
+	if last := e.Steps[len(e.Steps)-1]; schema.Required(b.program.TypeOf(e)) == schema.String {
+		at := int(last.Range.End)
+		b.add("index of a text", at, at, "[0]", "is a string", replaced(at, "[0]"), diag.NotIndexable)
+		b.add("member of a text", at, at, ".name", "is a string", replaced(at, ".name"), diag.NotIndexable)
+	}
+}
+
+func (b *breaker) breakCall(e *ast.Call) {
+	if e.Argument == nil || e.Name.Range.Text() != e.Name.Value {
+		return
+	}
+	start, end := int(e.Name.Range.Start), int(e.Name.Range.End)
+	if wrong := misspell(e.Name.Value); len(e.Name.Value) > 3 && !strings.Contains(e.Name.Value, ":") {
+		b.add("unknown function", start, end, wrong, "`"+e.Name.Value+"`", replaced(start, wrong), diag.UnknownFunction)
+	}
+	call := b.program.Call(e)
+	if call == nil || call.Invoke == nil || call.Invoke.Schema == nil {
+		return
+	}
+	m, _ := e.Argument.(*ast.Map)
+	if m == nil {
+		return
+	}
+	for _, entry := range m.Entries {
+		key, _ := entry.Key.(*ast.String)
+		if key == nil {
+			continue
+		}
+		switch key.Value {
+		case "function":
+			if token, ok := entry.Value.(*ast.String); ok && token.Range().Text() == token.Value {
+				i := strings.LastIndexByte(token.Value, ':') + 1
+				wrong := token.Value[:i] + misspell(token.Value[i:])
+				b.add("unknown invoke", int(token.Range().Start), int(token.Range().End), wrong,
+					"`"+schema.CollapseToken(call.Invoke.Token)+"`", replaced(int(token.Range().Start), wrong), diag.TokenNotFound)
+			}
+		case "arguments":
+			b.breakArguments(entry.Value, call.Invoke.Schema)
+		case "return":
+			if name, ok := entry.Value.(*ast.String); ok && len(name.Value) > 3 && name.Range().Text() == name.Value {
+				wrong := misspell(name.Value)
+				b.add("unknown return", int(name.Range().Start), int(name.Range().End), wrong, "`"+name.Value+"`",
+					replaced(int(name.Range().Start), wrong), diag.NoMember)
+			}
+		}
+	}
+}
+
+func (b *breaker) breakArguments(arguments ast.Expr, f *schema.Function) {
+	m, ok := arguments.(*ast.Map)
+	if !ok {
+		return
+	}
+	for _, entry := range m.Entries {
+		key, _ := entry.Key.(*ast.String)
+		if key == nil || key.Range().Text() != key.Value || f.Inputs.Property(key.Value) == nil {
+			continue
+		}
+		if wrong := misspell(key.Value); len(key.Value) > 3 {
+			b.add("misspelt argument", int(key.Range().Start), int(key.Range().End), wrong, "`"+key.Value+"`",
+				replaced(int(key.Range().Start), wrong), diag.UnknownProperty)
+		}
+		if at := entry.Value.Range(); schema.Required(f.Inputs.Property(key.Value).Type) == schema.String {
+			b.add("wrong argument", int(at.Start), int(at.End), "[x, y]", "without the list", replaced(int(at.Start), "[x, y]"),
+				diag.NotAssignable)
+		}
+	}
+}
+
+// breakSyntax breaks the YAML.
+func (b *breaker) breakSyntax() {
+	offset := 0
+	for _, line := range strings.SplitAfter(b.text, "\n") {
+		start := offset
+		offset += len(line)
+		body := strings.TrimLeft(line, " ")
+		indent := len(line) - len(body)
+		key, value, isEntry := strings.Cut(strings.TrimSuffix(body, "\n"), ": ")
+		plain := !strings.ContainsAny(body, "'\"[]{}|>#&*!") && !strings.HasPrefix(body, "-")
+		syntax := func(kind, text, suggests string) {
+			b.put(mistake{kind: kind, text: b.text[:start] + text + b.text[offset:], codes: []diag.Code{diag.Syntax}, suggests: suggests,
+				places: [][2]int{{start, start + max(len(text)-1, 0)}}, wholeLine: true})
+		}
+		switch {
+		case !plain || indent == 0:
+		case isEntry && value != "" && indent >= 6:
+			syntax("quote never closed", line[:indent]+key+": \""+value+"\n", "quote")
+			syntax("bracket never closed", line[:indent]+key+": ["+value+"\n", "`]`")
+			syntax("tab for spaces", "\t"+line[indent:], "spaces")
+			syntax("colon twice", line[:indent]+key+": "+value+": x\n", "quotes")
+			syntax("bracket too many", line[:indent]+key+": [x]]\n", "remove")
+		case strings.HasSuffix(body, "properties:\n"):
+			syntax("colon missing", line[:len(line)-2]+"\n", "key: value")
+		}
+	}
+}
