@@ -16,11 +16,15 @@ type Error struct {
 	Arg    int // 0-based argument that is to blame; -1 for none
 	Reason string
 	Shown  string
-	Err    error // what is behind it, for errors.Is; may be nil
+	Detail string // says more; it may quote arguments, and the shell removes it like Shown
+	Err    error  // what is behind it, for errors.Is; may be nil
 }
 
 // Error is the reason with the text it is about.
 func (e *Error) Error() string {
+	if e.Detail != "" {
+		return e.Reason + ": " + e.Detail
+	}
 	if e.Shown == "" {
 		return e.Reason
 	}
@@ -169,7 +173,7 @@ func (f *Func) fault(err error, args []value.Value) error {
 	clean.Func = f
 	for _, arg := range args {
 		if arg.ContainsSecret() {
-			clean.Shown = ""
+			clean.Shown, clean.Detail = "", ""
 		}
 	}
 	return &clean

@@ -2,6 +2,7 @@ package builtins
 
 import (
 	"context"
+	"math"
 	"slices"
 	"strings"
 
@@ -21,6 +22,8 @@ var collectionFuncs = []*Func{
 		Shape:   Positional,
 		Result:  itemOfArgument(1, same),
 		Example: `fn::select: [1, [a, b, c]]`,
+		Call:    `select(1, ["a", "b", "c"])`,
+		Gives:   `"b"`,
 		Since:   "0.1.0", Rule: "L6.14", Portable: true,
 		Eval: parts(func(args []value.Value) (value.Value, error) {
 			index, _ := args[0].AsNumber()
@@ -39,7 +42,9 @@ var collectionFuncs = []*Func{
 		Params: []Param{{Name: "value", Type: &schema.Union{Members: []schema.Type{anyList, anyMap, schema.String}},
 			Doc: "a list, a map, or a text, whose characters are counted as readers see them", Marked: true}},
 		Result:  always(schema.Integer),
-		Example: `fn::length: ${zones}`,
+		Example: `fn::length: [a, b, c]`,
+		Call:    `length(["a", "b", "c"])`,
+		Gives:   `3`,
 		Since:   "0.1.0", Rule: "L6.16", Portable: true,
 		Eval: parts(func(args []value.Value) (value.Value, error) {
 			if text, ok := args[0].AsString(); ok {
@@ -53,7 +58,9 @@ var collectionFuncs = []*Func{
 		Summary: "The only item of a list, or null for an empty list.",
 		Params:  []Param{{Name: "items", Type: anyList, Doc: "a list of at most one item", Marked: true}},
 		Result:  itemOfArgument(0, optional),
-		Example: `fn::singleOrNone: ${matches}`,
+		Example: `fn::singleOrNone: [a]`,
+		Call:    `singleOrNone(["a"])`,
+		Gives:   `"a"`,
 		Since:   "0.1.0", Rule: "L6.17", Portable: true,
 		Eval: parts(func(args []value.Value) (value.Value, error) {
 			if n := args[0].Len(); n > 1 {
@@ -73,6 +80,8 @@ var collectionFuncs = []*Func{
 			))
 		}),
 		Example: `fn::entries: {a: 1, b: 2}`,
+		Call:    `entries({a = 1, b = 2})`,
+		Gives:   `[{"key": "a", "value": 1}, {"key": "b", "value": 2}]`,
 		Since:   "0.1.0", Rule: "L10.C6",
 		Eval: parts(func(args []value.Value) (value.Value, error) {
 			items := make([]value.Value, args[0].Len())
@@ -88,6 +97,8 @@ var collectionFuncs = []*Func{
 		Params:  []Param{{Name: "map", Type: anyMap, Doc: "the map", Marked: true}},
 		Result:  always(textList),
 		Example: `fn::keys: {a: 1, b: 2}`,
+		Call:    `keys({a = 1, b = 2})`,
+		Gives:   `["a", "b"]`,
 		Since:   "0.1.0", Rule: "L10.C6",
 		Eval: parts(func(args []value.Value) (value.Value, error) {
 			return textItems(args[0].Keys()), nil
@@ -99,6 +110,8 @@ var collectionFuncs = []*Func{
 		Params:  []Param{{Name: "map", Type: anyMap, Doc: "the map", Marked: true}},
 		Result:  itemOfArgument(0, list),
 		Example: `fn::values: {a: 1, b: 2}`,
+		Call:    `values({a = 1, b = 2})`,
+		Gives:   `[1, 2]`,
 		Since:   "0.1.0", Rule: "L10.C6",
 		Eval: parts(func(args []value.Value) (value.Value, error) {
 			items := make([]value.Value, args[0].Len())
@@ -123,7 +136,9 @@ var collectionFuncs = []*Func{
 			}
 			return union(itemOf(argument(0)(args)), args[2])
 		},
-		Example: `fn::lookup: ["${sizes}", "${pulumi.stack}", small]`,
+		Example: `fn::lookup: [{dev: small, prod: large}, "${pulumi.stack}", medium]`,
+		Call:    `lookup({dev = "small", prod = "large"}, pulumi.stack, "medium")`,
+		Gives:   `"small"`,
 		Since:   "0.1.0", Rule: "L10.C6",
 		Eval: func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
 			if !args[0].IsKnown() || !args[1].IsKnown() {
@@ -159,7 +174,9 @@ var collectionFuncs = []*Func{
 			}
 			return &schema.Map{Item: union(items...)}
 		},
-		Example: `fn::merge: [{team: web}, "${tags}"]`,
+		Example: `fn::merge: [{team: web, tier: low}, {tier: high}]`,
+		Call:    `merge({team = "web", tier = "low"}, {tier = "high"})`,
+		Gives:   `{"team": "web", "tier": "high"}`,
 		Since:   "0.1.0", Rule: "L10.C6",
 		Eval: parts(func(args []value.Value) (value.Value, error) {
 			maps := spread(args)
@@ -193,7 +210,9 @@ var collectionFuncs = []*Func{
 			}
 			return list(union(items...))
 		},
-		Example: `fn::concat: [[a, b], "${more}"]`,
+		Example: `fn::concat: [[a, b], [c]]`,
+		Call:    `concat(["a", "b"], ["c"])`,
+		Gives:   `["a", "b", "c"]`,
 		Since:   "0.1.0", Rule: "L10.C6",
 		Eval: parts(func(args []value.Value) (value.Value, error) {
 			lists := spread(args)
@@ -217,6 +236,8 @@ var collectionFuncs = []*Func{
 		Params:  []Param{{Name: "items", Type: anyList, Doc: "the list", Marked: true}},
 		Result:  always(anyList),
 		Example: `fn::flatten: [[a, [b]], c]`,
+		Call:    `flatten([["a", ["b"]], "c"])`,
+		Gives:   `["a", "b", "c"]`,
 		Since:   "0.1.0", Rule: "L10.C6",
 		Eval: parts(func(args []value.Value) (value.Value, error) {
 			var items []value.Value
@@ -249,22 +270,11 @@ var collectionFuncs = []*Func{
 		Params:  []Param{{Name: "items", Type: anyList, Doc: "the list"}},
 		Result:  argument(0),
 		Example: `fn::distinct: [a, b, a]`,
+		Call:    `distinct(["a", "b", "a"])`,
+		Gives:   `["a", "b"]`,
 		Since:   "0.1.0", Rule: "L10.C6",
 		Eval: func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
-			items, _ := args[0].AsList()
-			kept := make([]value.Value, 0, len(items))
-			seen := make(map[string]bool) // scalars by kind and text, so that long lists stay cheap
-			for _, item := range items {
-				if text, err := value.Text(item); err == nil {
-					if key := item.Kind().String() + str(text); !seen[key] {
-						seen[key] = true
-						kept = append(kept, item)
-					}
-				} else if !slices.ContainsFunc(kept, func(k value.Value) bool { return value.SameContent(k, item) }) {
-					kept = append(kept, item)
-				}
-			}
-			return value.List(kept...), nil
+			return pick(args, func(value.Value, []*set) bool { return true }), nil
 		},
 	},
 	{
@@ -274,6 +284,8 @@ var collectionFuncs = []*Func{
 			Doc: "only texts, which are compared byte by byte, or only numbers"}},
 		Result:  argument(0),
 		Example: `fn::sort: [b, c, a]`,
+		Call:    `sort(["b", "c", "a"])`,
+		Gives:   `["a", "b", "c"]`,
 		Since:   "0.1.0", Rule: "L10.C6",
 		Eval: func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
 			items, _ := args[0].AsList()
@@ -301,19 +313,45 @@ var collectionFuncs = []*Func{
 	},
 	{
 		Name:    "range",
-		Summary: "The whole numbers from 0 up to but not including a limit.",
-		Params:  []Param{{Name: "limit", Type: schema.Integer, Doc: "how many numbers, at most 1000000"}},
-		Result:  always(&schema.Array{Item: schema.Integer}),
+		Summary: "The numbers from 0, or from a start, up to but not including a limit.",
+		Params: []Param{
+			{Name: "start", Type: schema.Number, Doc: "the first number; where it is the only argument, it is the limit, and the first number is 0"},
+			{Name: "limit", Type: schema.Number, Doc: "where to stop", Optional: true},
+			{Name: "step", Type: schema.Number, Doc: "the distance between two numbers; 1, or -1 where the limit is less than the start", Optional: true},
+		},
+		Shape:   Positional,
+		Result:  always(&schema.Array{Item: schema.Number}),
 		Example: `fn::range: 3`,
+		Call:    `range(3)`,
+		Gives:   `[0, 1, 2]`,
 		Since:   "0.1.0", Rule: "L10.C6",
 		Eval: func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
-			n, _ := args[0].AsNumber()
-			if n < 0 || n > 1_000_000 {
-				return value.Null, blame(0, "limit: must be from 0 to 1000000")
+			start, _ := args[0].AsNumber()
+			limit, hasLimit := args[1].AsNumber()
+			step, hasStep := args[2].AsNumber()
+			if !hasLimit {
+				start, limit = 0, start
+				if limit < 0 {
+					return value.Null, blame(0, "start: must not be negative where it is the only argument")
+				}
 			}
-			items := make([]value.Value, int(n))
+			if !hasStep {
+				if step = 1; limit < start {
+					step = -1
+				}
+			}
+			count := math.Ceil((limit - start) / step)
+			switch {
+			case step == 0:
+				return value.Null, blame(2, "step: must not be 0")
+			case math.IsNaN(count) || count > 1_000_000:
+				return value.Null, blame(0, "the result would have more than 1000000 items")
+			case count < 0:
+				return value.Null, blame(2, "step: leads away from the limit")
+			}
+			items := make([]value.Value, int(count))
 			for i := range items {
-				items[i] = value.Int(i)
+				items[i] = value.Number(start + float64(i)*step)
 			}
 			return value.List(items...), nil
 		},
@@ -328,6 +366,8 @@ var collectionFuncs = []*Func{
 		Shape:   Positional,
 		Result:  always(schema.Bool),
 		Example: `fn::contains: [[a, b], a]`,
+		Call:    `contains(["a", "b"], "a")`,
+		Gives:   `true`,
 		Since:   "0.1.0", Rule: "L10.C6",
 		Eval: func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
 			if items, ok := args[0].AsList(); ok {

@@ -2,10 +2,10 @@ package builtins
 
 import (
 	"context"
-	"crypto/sha1" //nolint:gosec // the function is called sha1; it protects nothing
 	"encoding/base64"
-	"encoding/hex"
+	"encoding/csv"
 	"errors"
+	"net/url"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -21,7 +21,9 @@ var encodingFuncs = []*Func{
 		Summary: "A value as JSON text.",
 		Params:  []Param{{Name: "value", Type: schema.Any, Doc: "anything but assets, archives and resources"}},
 		Result:  always(schema.String),
-		Example: `fn::toJSON: {name: "${name}", ports: [80, 443]}`,
+		Example: `fn::toJSON: {name: web, ports: [80, 443]}`,
+		Call:    `toJSON({name = "web", ports = [80, 443]})`,
+		Gives:   `"{\"name\":\"web\",\"ports\":[80,443]}"`,
 		Since:   "0.1.0", Rule: "L6.18", Portable: true,
 		Eval: func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
 			text, err := value.JSON(args[0])
@@ -36,7 +38,9 @@ var encodingFuncs = []*Func{
 		Summary: "The value that a JSON text describes.",
 		Params:  []Param{{Name: "text", Type: schema.String, Doc: "the JSON"}},
 		Result:  always(schema.Any),
-		Example: `fn::fromJSON: ${document}`,
+		Example: `fn::fromJSON: '{"name": "web", "ports": [80, 443]}'`,
+		Call:    `fromJSON("{\"name\": \"web\", \"ports\": [80, 443]}")`,
+		Gives:   `{"name": "web", "ports": [80, 443]}`,
 		Since:   "0.1.0", Rule: "L10.C4",
 		Eval: func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
 			v, err := value.FromJSON(str(args[0]))
@@ -47,11 +51,110 @@ var encodingFuncs = []*Func{
 		},
 	},
 	{
+		Name:    "toYAML",
+		Summary: "A value as YAML text.",
+		Params:  []Param{{Name: "value", Type: schema.Any, Doc: "anything but assets, archives and resources"}},
+		Result:  always(schema.String),
+		Example: `fn::toYAML: {ports: [80, 443], tls: true}`,
+		Call:    `toYAML({ports = [80, 443], tls = true})`,
+		Gives:   `"ports:\n  - 80\n  - 443\ntls: true\n"`,
+		Since:   "0.1.0", Rule: "D6",
+		Eval: func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
+			text, err := yamlText(args[0])
+			if err != nil {
+				return value.Null, blame(0, "%s", err)
+			}
+			return value.String(text), nil
+		},
+	},
+	{
+		Name:    "fromYAML",
+		Summary: "The value that a YAML text describes.",
+		Params:  []Param{{Name: "text", Type: schema.String, Doc: "the YAML, one document; nothing in it is interpolated or called"}},
+		Result:  always(schema.Any),
+		Example: `fn::fromYAML: "ports: [80, 443]\ntls: true\n"`,
+		Call:    `fromYAML("ports: [80, 443]\ntls: true\n")`,
+		Gives:   `{"ports": [80, 443], "tls": true}`,
+		Since:   "0.1.0", Rule: "L10.C4",
+		Eval: func(_ context.Context, env Env, args []value.Value) (value.Value, error) {
+			v, err := env.ParseYAML(str(args[0]))
+			if err != nil {
+				return value.Null, &Error{Arg: 0, Reason: "text: is not YAML", Detail: err.Error()}
+			}
+			return v, nil
+		},
+	},
+	{
+		Name:    "fromCSV",
+		Aliases: []string{"csvDecode"},
+		Summary: "The lines of a CSV text as a list of maps, with the names from its first line.",
+		Params:  []Param{{Name: "text", Type: schema.String, Doc: "the CSV, with commas; the first line names the columns"}},
+		Result:  always(&schema.Array{Item: &schema.Map{Item: schema.String}}),
+		Example: `fn::fromCSV: "name,port\nweb,80\napi,8080\n"`,
+		Call:    `fromCSV("name,port\nweb,80\napi,8080\n")`,
+		Gives:   `[{"name": "web", "port": "80"}, {"name": "api", "port": "8080"}]`,
+		Since:   "0.1.0", Rule: "D6",
+		Eval: func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
+			lines, err := csv.NewReader(strings.NewReader(str(args[0]))).ReadAll()
+			if err != nil {
+				return value.Null, &Error{Arg: 0, Reason: "text: is not CSV", Detail: err.Error()}
+			}
+			if len(lines) == 0 {
+				return value.Null, blame(0, "text: lacks the line with the names of the columns")
+			}
+			names := lines[0]
+			rows := make([]value.Value, len(lines)-1)
+			for i, line := range lines[1:] {
+				entries := make([]value.Entry, len(line))
+				for j, field := range line {
+					entries[j] = value.Entry{Key: names[j], Value: value.String(field)}
+				}
+				rows[i] = value.MapOf(entries...)
+				if rows[i].Len() < len(names) {
+					return value.Null, blame(0, "text: two columns have the same name")
+				}
+			}
+			return value.List(rows...), nil
+		},
+	},
+	{
+		Name:    "urlEncode",
+		Summary: "A text with the characters replaced that have a meaning in the query of an address.",
+		Params:  []Param{{Name: "text", Type: schema.String, Doc: "the text to encode"}},
+		Result:  always(schema.String),
+		Example: `fn::urlEncode: a b&c`,
+		Call:    `urlEncode("a b&c")`,
+		Gives:   `"a+b%26c"`,
+		Since:   "0.1.0", Rule: "D6",
+		Eval: func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
+			return value.String(url.QueryEscape(str(args[0]))), nil
+		},
+	},
+	{
+		Name:    "urlDecode",
+		Summary: "The text behind one that urlEncode made.",
+		Params:  []Param{{Name: "text", Type: schema.String, Doc: "the text to decode"}},
+		Result:  always(schema.String),
+		Example: `fn::urlDecode: a+b%26c`,
+		Call:    `urlDecode("a+b%26c")`,
+		Gives:   `"a b&c"`,
+		Since:   "0.1.0", Rule: "D6",
+		Eval: func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
+			text, err := url.QueryUnescape(str(args[0]))
+			if err != nil || !utf8.ValidString(text) {
+				return value.Null, blameText(0, str(args[0]), "text: is not encoded for an address")
+			}
+			return value.String(text), nil
+		},
+	},
+	{
 		Name:    "toBase64",
 		Summary: "The bytes of a text in Base64, standard alphabet with padding.",
 		Params:  []Param{{Name: "text", Type: schema.String, Doc: "the text to encode"}},
 		Result:  always(schema.String),
 		Example: `fn::toBase64: hello`,
+		Call:    `toBase64("hello")`,
+		Gives:   `"aGVsbG8="`,
 		Since:   "0.1.0", Rule: "L6.20", Portable: true,
 		Eval: func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
 			return value.String(base64.StdEncoding.EncodeToString([]byte(str(args[0])))), nil
@@ -63,6 +166,8 @@ var encodingFuncs = []*Func{
 		Params:  []Param{{Name: "text", Type: schema.String, Doc: "standard alphabet with padding; the decoded bytes must be UTF-8"}},
 		Result:  always(schema.String),
 		Example: `fn::fromBase64: aGVsbG8=`,
+		Call:    `fromBase64("aGVsbG8=")`,
+		Gives:   `"hello"`,
 		Since:   "0.1.0", Rule: "L6.20", Portable: true,
 		Eval: func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
 			decoded, err := base64.StdEncoding.DecodeString(str(args[0]))
@@ -79,23 +184,13 @@ var encodingFuncs = []*Func{
 		},
 	},
 	{
-		Name:    "sha1",
-		Summary: "The SHA-1 digest of a text in lower-case hexadecimal.",
-		Params:  []Param{{Name: "text", Type: schema.String, Doc: "the text to digest"}},
-		Result:  always(schema.String),
-		Example: `fn::sha1: ${document}`,
-		Since:   "0.1.0", Rule: "L6.21", Portable: true,
-		Eval: func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
-			digest := sha1.Sum([]byte(str(args[0]))) //nolint:gosec // see the import
-			return value.String(hex.EncodeToString(digest[:])), nil
-		},
-	},
-	{
 		Name:    "toString",
 		Summary: "A string, number or boolean as text, as it would appear inside a longer text.",
 		Params:  []Param{{Name: "value", Type: schema.Any, Doc: "a string, number, boolean or null"}},
 		Result:  always(schema.String),
-		Example: `fn::toString: ${port}`,
+		Example: `fn::toString: 8080`,
+		Call:    `toString(8080)`,
+		Gives:   `"8080"`,
 		Since:   "0.1.0", Rule: "L10.C7",
 		Eval: func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
 			text, err := value.Text(args[0])
@@ -111,6 +206,8 @@ var encodingFuncs = []*Func{
 		Params:  []Param{{Name: "value", Type: scalar, Doc: "a text such as 8080, -1.5 or 1e6, or a number"}},
 		Result:  always(schema.Number),
 		Example: `fn::toNumber: "8080"`,
+		Call:    `toNumber("8080")`,
+		Gives:   `8080`,
 		Since:   "0.1.0", Rule: "L10.C7",
 		Eval: func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
 			if args[0].Is(value.KindNumber) {
@@ -131,6 +228,8 @@ var encodingFuncs = []*Func{
 		Params:  []Param{{Name: "value", Type: scalar, Doc: "the text true or false, in any case, or a boolean"}},
 		Result:  always(schema.Bool),
 		Example: `fn::toBool: "true"`,
+		Call:    `toBool("true")`,
+		Gives:   `true`,
 		Since:   "0.1.0", Rule: "L10.C7",
 		Eval: func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
 			if args[0].Is(value.KindBool) {

@@ -20,6 +20,8 @@ var fileFuncs = []*Func{
 		Params:  []Param{{Name: "path", Type: schema.String, Doc: "the file, relative to the program directory"}},
 		Result:  always(schema.String),
 		Example: `fn::readFile: ./motd.txt`,
+		Call:    `readFile("./motd.txt")`,
+		Gives:   `"hello\n"`,
 		Since:   "0.1.0", Rule: "L6.22", Portable: true,
 		Eval: func(_ context.Context, env Env, args []value.Value) (value.Value, error) {
 			content, err := read(env, str(args[0]))
@@ -37,7 +39,9 @@ var fileFuncs = []*Func{
 		Summary: "The content of a file in Base64.",
 		Params:  []Param{{Name: "path", Type: schema.String, Doc: "the file, relative to the program directory"}},
 		Result:  always(schema.String),
-		Example: `fn::filebase64: ./logo.png`,
+		Example: `fn::filebase64: ./motd.txt`,
+		Call:    `filebase64("./motd.txt")`,
+		Gives:   `"aGVsbG8K"`,
 		Since:   "0.1.0", Rule: "L6.24", Portable: true,
 		Eval: func(_ context.Context, env Env, args []value.Value) (value.Value, error) {
 			content, err := read(env, str(args[0]))
@@ -52,7 +56,9 @@ var fileFuncs = []*Func{
 		Summary: "The SHA-256 digest of a file's content in Base64.",
 		Params:  []Param{{Name: "path", Type: schema.String, Doc: "the file, relative to the program directory"}},
 		Result:  always(schema.String),
-		Example: `fn::filebase64sha256: ./function.zip`,
+		Example: `fn::filebase64sha256: ./motd.txt`,
+		Call:    `filebase64sha256("./motd.txt")`,
+		Gives:   `"WJG1tSLV3whtD/CxEPvZ0hu0/HFjrzTQgoai6Eb2vgM="`,
 		Since:   "0.1.0", Rule: "L6.24", Portable: true,
 		Eval: func(_ context.Context, env Env, args []value.Value) (value.Value, error) {
 			content, err := read(env, str(args[0]))

@@ -16,8 +16,13 @@ type Func struct {
 	Variadic bool  // the last parameter takes any number of arguments
 	Shape    Shape // how the argument of the fn:: form becomes parameters
 	// Result is the type of the result, given the types of the arguments.
-	Result   func(args []schema.Type) schema.Type
-	Example  string // YAML
+	Result func(args []schema.Type) schema.Type
+	// Example calls the function in YAML, in the fn:: form; Call does the same as an expression, for use inside ${…}. Both
+	// give what Gives says: JSON, with "secret " before it for a secret, or an asset or archive in words. Empty for the one
+	// function that has no such form. A test runs them all.
+	Example  string
+	Call     string
+	Gives    string
 	Since    string // version of yamlhost
 	Rule     string // the rule it follows, such as L6.10
 	Portable bool   // understood by Pulumi YAML too
@@ -63,6 +68,8 @@ type Env interface {
 	ReadFile(path string) ([]byte, error)
 	// StackOutput reads an output of another stack (L6.30); null when the stack has no such output.
 	StackOutput(ctx context.Context, stack, output string) (value.Value, error)
+	// ParseYAML reads a text as data: nothing in it is interpolated or called. The error says where in the text the fault is.
+	ParseYAML(text string) (value.Value, error)
 	// Recoverable reports whether err is a fault that try and can may pass over, and whether it is the failure of
 	// something that the argument needs, which recover may pass over besides (L10.C5). Neither holds for the end of
 	// the whole operation.

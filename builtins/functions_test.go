@@ -34,6 +34,8 @@ func (world) StackOutput(_ context.Context, stack, output string) (value.Value, 
 	return value.Null, nil
 }
 
+func (world) ParseYAML(text string) (value.Value, error) { return value.FromJSON(text) }
+
 var errFailed = errors.New("a resource failed")
 var errOver = errors.New("over")
 
@@ -236,7 +238,10 @@ func TestFaults(t *testing.T) {
 		"L10.C6 lookup":             {"lookup", args{m("a", n(1)), s("b")}, 1, `key: the map has no such key, and there is no default: "b"`},
 		"L10.C6 merge":              {"merge", args{list(m(), s("x"))}, 0, "maps: item 1 must be a map, not a string"},
 		"L10.C6 concat":             {"concat", args{list(), m()}, 1, "lists: must be a list, not a map"},
-		"L10.C6 range":              {"range", args{n(-1)}, 0, "limit: must be from 0 to 1000000"},
+		"L10.C6 range":              {"range", args{n(-1)}, 0, "start: must not be negative where it is the only argument"},
+		"L10.C6 endless range":      {"range", args{n(0), n(5), n(-1)}, 2, "step: leads away from the limit"},
+		"L10.C6 range at a stand":   {"range", args{n(0), n(5), n(0)}, 2, "step: must not be 0"},
+		"L10.C6 range without end":  {"range", args{n(0), n(math.Inf(1))}, 0, "the result would have more than 1000000 items"},
 		"L10.C6 sort":               {"sort", args{list(s("a"), n(1))}, 0, "items: item 1 is a number among others that are not"},
 		"L10.C7 min of nothing":     {"min", args{list()}, -1, "needs at least one number"},
 		"L10.C7 max of texts":       {"max", args{s("1")}, 0, "numbers: must be a number or a list, not a string"},

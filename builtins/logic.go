@@ -21,7 +21,9 @@ var logicFuncs = []*Func{
 		Result: func(args []schema.Type) schema.Type {
 			return union(argument(1)(args), argument(2)(args))
 		},
-		Example: `fn::if: ["${production}", premium, basic]`,
+		Example: `fn::if: [true, premium, basic]`,
+		Call:    `if(true, "premium", "basic")`,
+		Gives:   `"premium"`,
 		Since:   "0.1.0", Rule: "L10.C1",
 		Lazy: func(ctx context.Context, _ Env, args []Thunk) (value.Value, error) {
 			condition, err := args[0](ctx)
@@ -50,7 +52,9 @@ var logicFuncs = []*Func{
 		Variadic: true,
 		Shape:    Positional,
 		Result:   func(args []schema.Type) schema.Type { return union(args...) },
-		Example:  `fn::try: ["${settings.region}", us-west-2]`,
+		Example:  `fn::try: ["${server.address}", none]`,
+		Call:     `try(server.address, "none")`,
+		Gives:    `"10.0.0.7"`,
 		Since:    "0.1.0", Rule: "L10.C5",
 		Lazy: func(ctx context.Context, env Env, args []Thunk) (value.Value, error) {
 			last := error(&Error{Arg: -1, Reason: "needs at least one argument"})
@@ -72,7 +76,9 @@ var logicFuncs = []*Func{
 		Summary: "Whether the argument can be evaluated without an error.",
 		Params:  []Param{{Name: "candidate", Type: schema.Any, Doc: "what to try"}},
 		Result:  always(schema.Bool),
-		Example: `fn::can: ${settings.region}`,
+		Example: `fn::can: {fn::toNumber: ten}`,
+		Call:    `can(toNumber("ten"))`,
+		Gives:   `false`,
 		Since:   "0.1.0", Rule: "L10.C5",
 		Lazy: func(ctx context.Context, env Env, args []Thunk) (value.Value, error) {
 			result, err := args[0](ctx)
@@ -99,7 +105,9 @@ var logicFuncs = []*Func{
 		Result: func(args []schema.Type) schema.Type {
 			return union(args...)
 		},
-		Example: `fn::recover: ["${server.address}", none]`,
+		Example: `fn::recover: [{fn::toNumber: ten}, 0]`,
+		Call:    `recover(toNumber("ten"), 0)`,
+		Gives:   `0`,
 		Since:   "0.1.0", Rule: "L10.C5",
 		Lazy: func(ctx context.Context, env Env, args []Thunk) (value.Value, error) {
 			result, err := args[0](ctx)
@@ -123,7 +131,9 @@ var logicFuncs = []*Func{
 			}
 			return union(args...)
 		},
-		Example: `fn::coalesce: ["${name}", "${pulumi.stack}"]`,
+		Example: `fn::coalesce: [null, "${pulumi.stack}"]`,
+		Call:    `coalesce(null, pulumi.stack)`,
+		Gives:   `"dev"`,
 		Since:   "0.1.0", Rule: "L10.C1",
 		Eval: func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
 			// The nulls that were passed over have decided too: the result carries their marks.

@@ -14,7 +14,9 @@ var secretFuncs = []*Func{
 		Summary: "The argument, marked secret: it is encrypted in state and never shown.",
 		Params:  []Param{{Name: "value", Type: schema.Any, Doc: "anything, a resource too, whose members are secret then", Marked: true}},
 		Result:  argument(0),
-		Example: `fn::secret: ${password}`,
+		Example: `fn::secret: hush`,
+		Call:    `secret("hush")`,
+		Gives:   `secret "hush"`,
 		Since:   "0.1.0", Rule: "L6.25", Portable: true,
 		Eval: func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
 			return args[0].Secret(), nil
@@ -25,7 +27,9 @@ var secretFuncs = []*Func{
 		Summary: "The argument without the mark of a secret, also inside of lists and maps.",
 		Params:  []Param{{Name: "value", Type: schema.Any, Doc: "anything", Marked: true}},
 		Result:  argument(0),
-		Example: `fn::unsecret: ${address}`,
+		Example: `fn::unsecret: {fn::secret: hush}`,
+		Call:    `unsecret(secret("hush"))`,
+		Gives:   `"hush"`,
 		Since:   "0.1.0", Rule: "L6.26", Portable: true,
 		Eval: func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
 			return args[0].DeepPublic(), nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/apparentlymart/go-textseg/v15/textseg"
@@ -23,7 +24,9 @@ var stringFuncs = []*Func{
 		},
 		Shape:   Positional,
 		Result:  always(schema.String),
-		Example: `fn::join: ["-", [eu, west, "${number}"]]`,
+		Example: `fn::join: ["-", [eu, west, 1]]`,
+		Call:    `join("-", ["eu", "west", 1])`,
+		Gives:   `"eu-west-1"`,
 		Since:   "0.1.0", Rule: "L6.10", Portable: true,
 		Eval: func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
 			delimiter, _ := args[0].AsString()
@@ -49,6 +52,8 @@ var stringFuncs = []*Func{
 		Shape:   Positional,
 		Result:  always(textList),
 		Example: `fn::split: [",", "a,b,c"]`,
+		Call:    `split(",", "a,b,c")`,
+		Gives:   `["a", "b", "c"]`,
 		Since:   "0.1.0", Rule: "L6.12", Portable: true,
 		Eval: func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
 			delimiter, text := str(args[0]), str(args[1])
@@ -68,7 +73,9 @@ var stringFuncs = []*Func{
 		},
 		Shape:   Positional,
 		Result:  always(schema.String),
-		Example: `fn::replace: ["${name}", "_", "-"]`,
+		Example: `fn::replace: [web_server_1, _, "-"]`,
+		Call:    `replace("web_server_1", "_", "-")`,
+		Gives:   `"web-server-1"`,
 		Since:   "0.1.0", Rule: "L10.C7",
 		Eval: func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
 			if str(args[1]) == "" {
@@ -79,6 +86,7 @@ var stringFuncs = []*Func{
 	},
 	{
 		Name:    "trim",
+		Aliases: []string{"trimSpace"},
 		Summary: "A text without white space at its ends, or without the characters given.",
 		Params: []Param{
 			{Name: "text", Type: schema.String, Doc: "the text to trim"},
@@ -86,7 +94,9 @@ var stringFuncs = []*Func{
 		},
 		Shape:   Positional,
 		Result:  always(schema.String),
-		Example: `fn::trim: ["${line}"]`,
+		Example: `fn::trim: ["  hello "]`,
+		Call:    `trim("  hello ")`,
+		Gives:   `"hello"`,
 		Since:   "0.1.0", Rule: "L10.C7",
 		Eval: func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
 			if args[1].IsNull() {
@@ -100,7 +110,9 @@ var stringFuncs = []*Func{
 		Summary: "A text in lower case.",
 		Params:  []Param{{Name: "text", Type: schema.String, Doc: "the text to change"}},
 		Result:  always(schema.String),
-		Example: `fn::lower: ${name}`,
+		Example: `fn::lower: Web-1`,
+		Call:    `lower("Web-1")`,
+		Gives:   `"web-1"`,
 		Since:   "0.1.0", Rule: "L10.C7",
 		Eval: func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
 			return value.String(strings.ToLower(str(args[0]))), nil
@@ -111,7 +123,9 @@ var stringFuncs = []*Func{
 		Summary: "A text in upper case.",
 		Params:  []Param{{Name: "text", Type: schema.String, Doc: "the text to change"}},
 		Result:  always(schema.String),
-		Example: `fn::upper: ${name}`,
+		Example: `fn::upper: Web-1`,
+		Call:    `upper("Web-1")`,
+		Gives:   `"WEB-1"`,
 		Since:   "0.1.0", Rule: "L10.C7",
 		Eval: func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
 			return value.String(strings.ToUpper(str(args[0]))), nil
@@ -127,7 +141,9 @@ var stringFuncs = []*Func{
 		},
 		Shape:   Positional,
 		Result:  always(schema.String),
-		Example: `fn::substr: ["${commit}", 0, 7]`,
+		Example: `fn::substr: [e83c5163316f89bf, 0, 7]`,
+		Call:    `substr("e83c5163316f89bf", 0, 7)`,
+		Gives:   `"e83c516"`,
 		Since:   "0.1.0", Rule: "L10.C7",
 		Eval: func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
 			characters := graphemes(str(args[0]))
@@ -158,10 +174,205 @@ var stringFuncs = []*Func{
 		Variadic: true,
 		Shape:    Positional,
 		Result:   always(schema.String),
-		Example:  `fn::format: ["%s-%03d", "${name}", 7]`,
+		Example:  `fn::format: ["%s-%03d", web, 7]`,
+		Call:     `format("%s-%03d", "web", 7)`,
+		Gives:    `"web-007"`,
 		Since:    "0.1.0", Rule: "L10.C7",
 		Eval: func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
 			return format(str(args[0]), args[1:])
+		},
+	},
+	{
+		Name:    "chomp",
+		Summary: "A text without the line ends at its end.",
+		Params: []Param{
+			{Name: "text", Type: schema.String, Doc: "the text to change"},
+		},
+		Result:  always(schema.String),
+		Example: `fn::chomp: "hello\n\n"`,
+		Call:    `chomp("hello\n\n")`,
+		Gives:   `"hello"`,
+		Since:   "0.1.0", Rule: "D6",
+		Eval: func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
+			return value.String(strings.TrimRight(str(args[0]), "\r\n")), nil
+		},
+	},
+	{
+		Name:    "trimPrefix",
+		Summary: "A text without another at its start.",
+		Params: []Param{
+			{Name: "text", Type: schema.String, Doc: "the text to change"},
+			{Name: "prefix", Type: schema.String, Doc: "what to remove where the text starts with it"},
+		},
+		Shape:   Positional,
+		Result:  always(schema.String),
+		Example: `fn::trimPrefix: [v1.2.3, v]`,
+		Call:    `trimPrefix("v1.2.3", "v")`,
+		Gives:   `"1.2.3"`,
+		Since:   "0.1.0", Rule: "D6",
+		Eval: func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
+			return value.String(strings.TrimPrefix(str(args[0]), str(args[1]))), nil
+		},
+	},
+	{
+		Name:    "trimSuffix",
+		Summary: "A text without another at its end.",
+		Params: []Param{
+			{Name: "text", Type: schema.String, Doc: "the text to change"},
+			{Name: "suffix", Type: schema.String, Doc: "what to remove where the text ends with it"},
+		},
+		Shape:   Positional,
+		Result:  always(schema.String),
+		Example: `fn::trimSuffix: [index.html, .html]`,
+		Call:    `trimSuffix("index.html", ".html")`,
+		Gives:   `"index"`,
+		Since:   "0.1.0", Rule: "D6",
+		Eval: func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
+			return value.String(strings.TrimSuffix(str(args[0]), str(args[1]))), nil
+		},
+	},
+	{
+		Name:    "startsWith",
+		Summary: "Whether a text starts with another.",
+		Params: []Param{
+			{Name: "text", Type: schema.String, Doc: "the text to look at"},
+			{Name: "prefix", Type: schema.String, Doc: "what it may start with"},
+		},
+		Shape:   Positional,
+		Result:  always(schema.Bool),
+		Example: `fn::startsWith: [feature/login, feature/]`,
+		Call:    `startsWith("feature/login", "feature/")`,
+		Gives:   `true`,
+		Since:   "0.1.0", Rule: "D6",
+		Eval: func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
+			return value.Bool(strings.HasPrefix(str(args[0]), str(args[1]))), nil
+		},
+	},
+	{
+		Name:    "endsWith",
+		Summary: "Whether a text ends with another.",
+		Params: []Param{
+			{Name: "text", Type: schema.String, Doc: "the text to look at"},
+			{Name: "suffix", Type: schema.String, Doc: "what it may end with"},
+		},
+		Shape:   Positional,
+		Result:  always(schema.Bool),
+		Example: `fn::endsWith: [logo.png, .svg]`,
+		Call:    `endsWith("logo.png", ".svg")`,
+		Gives:   `false`,
+		Since:   "0.1.0", Rule: "D6",
+		Eval: func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
+			return value.Bool(strings.HasSuffix(str(args[0]), str(args[1]))), nil
+		},
+	},
+	{
+		Name:    "indent",
+		Summary: "A text with spaces before every line but the first.",
+		Params: []Param{
+			{Name: "spaces", Type: schema.Integer, Doc: "how many spaces, from 0 to 1000"},
+			{Name: "text", Type: schema.String, Doc: "the text to change"},
+		},
+		Shape:   Positional,
+		Result:  always(schema.String),
+		Example: `fn::indent: [2, "a:\n- b\n- c"]`,
+		Call:    `indent(2, "a:\n- b\n- c")`,
+		Gives:   `"a:\n  - b\n  - c"`,
+		Since:   "0.1.0", Rule: "D6",
+		Eval: func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
+			n := clampInt(args[0])
+			if n < 0 || n > 1000 {
+				return value.Null, blame(0, "spaces: must be from 0 to 1000")
+			}
+			return value.String(strings.ReplaceAll(str(args[1]), "\n", "\n"+strings.Repeat(" ", n))), nil
+		},
+	},
+	{
+		Name:    "title",
+		Summary: "A text with a capital at the start of every word.",
+		Params: []Param{
+			{Name: "text", Type: schema.String, Doc: "the text to change"},
+		},
+		Result:  always(schema.String),
+		Example: `fn::title: hello world`,
+		Call:    `title("hello world")`,
+		Gives:   `"Hello World"`,
+		Since:   "0.1.0", Rule: "D6",
+		Eval: func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
+			inside := false
+			return value.String(strings.Map(func(r rune) rune {
+				start := !inside
+				inside = unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' || r == '\''
+				if start {
+					return unicode.ToTitle(r)
+				}
+				return r
+			}, str(args[0]))), nil
+		},
+	},
+	{
+		Name:    "repeat",
+		Summary: "A text several times in a row.",
+		Params: []Param{
+			{Name: "text", Type: schema.String, Doc: "the text"},
+			{Name: "times", Type: schema.Integer, Doc: "how often"},
+		},
+		Shape:   Positional,
+		Result:  always(schema.String),
+		Example: `fn::repeat: [ab, 3]`,
+		Call:    `repeat("ab", 3)`,
+		Gives:   `"ababab"`,
+		Since:   "0.1.0", Rule: "D6",
+		Eval: func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
+			n := clampInt(args[1])
+			if n < 0 || n*len(str(args[0])) > 1<<24 {
+				return value.Null, blame(1, "times: must not be negative, and the result at most 16 MiB")
+			}
+			return value.String(strings.Repeat(str(args[0]), n)), nil
+		},
+	},
+	{
+		Name:    "formatList",
+		Summary: "A list of texts, each made like fn::format makes one, from the items of lists.",
+		Params: []Param{
+			{Name: "format", Type: schema.String, Doc: "the text with verbs, see fn::format"},
+			{Name: "arguments", Type: &schema.Union{Members: []schema.Type{schema.String, schema.Number, schema.Bool, &schema.Array{Item: scalar}}},
+				Doc: "one for each verb: a list gives every text its own item, anything else is the same for all; the lists have equal lengths"},
+		},
+		Variadic: true,
+		Shape:    Positional,
+		Result:   always(textList),
+		Example:  `fn::formatList: ["%s.%s", [www, api], example.com]`,
+		Call:     `formatList("%s.%s", ["www", "api"], "example.com")`,
+		Gives:    `["www.example.com", "api.example.com"]`,
+		Since:    "0.1.0", Rule: "D6",
+		Eval: func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
+			n := -1
+			for i, arg := range args[1:] {
+				switch {
+				case !arg.Is(value.KindList):
+				case n >= 0 && arg.Len() != n:
+					return value.Null, blame(i+1, "arguments: this list has %d items, an earlier one %d", arg.Len(), n)
+				default:
+					n = arg.Len()
+				}
+			}
+			if n < 0 {
+				n = 1 // without a list there is one text
+			}
+			texts := make([]value.Value, n)
+			row := make([]value.Value, len(args)-1)
+			for i := range texts {
+				for j, arg := range args[1:] {
+					if row[j] = arg; arg.Is(value.KindList) {
+						row[j] = arg.At(i)
+					}
+				}
+				var err error
+				if texts[i], err = format(str(args[0]), row); err != nil {
+					return value.Null, err
+				}
+			}
+			return value.List(texts...), nil
 		},
 	},
 }
@@ -173,6 +384,8 @@ func clampInt(v value.Value) int {
 	f, _ := v.AsNumber()
 	return int(max(-1<<31, min(f, 1<<31-1)))
 }
+
+func joined(texts []string) value.Value { return value.String(strings.Join(texts, "")) }
 
 func textItems(texts []string) value.Value {
 	items := make([]value.Value, len(texts))

@@ -5,13 +5,39 @@ import (
 	"strings"
 )
 
-// themes are the records of each file, in the order in which documentation shows them.
-var themes = [...][]*Func{logicFuncs, stringFuncs, encodingFuncs, collectionFuncs, numberFuncs, secretFuncs, fileFuncs, assetFuncs,
-	resourceFuncs}
+// Theme is a group of functions that documentation shows together.
+type Theme struct {
+	Title string
+	Funcs []*Func // in the order in which documentation shows them
+}
+
+// themes are the records of each file.
+var themes = [...]Theme{
+	{"Choosing and recovering", logicFuncs},
+	{"Texts", stringFuncs},
+	{"Regular expressions", patternFuncs},
+	{"Encodings", encodingFuncs},
+	{"Digests", hashFuncs},
+	{"Lists and maps", collectionFuncs},
+	{"Sequences and sets", sequenceFuncs},
+	{"Numbers", numberFuncs},
+	{"Dates", dateFuncs},
+	{"Networks", networkFuncs},
+	{"Secrets", secretFuncs},
+	{"Files", fileFuncs},
+	{"Assets and archives", assetFuncs},
+	{"Resources, stacks and providers", resourceFuncs},
+}
+
+// Themes is every function by theme. The caller must not modify what it refers to.
+func Themes() []Theme { return slices.Clone(themes[:]) }
 
 // Table is every function, ordered by name. The caller may modify the slice, but not the records.
 func Table() []*Func {
-	all := slices.Concat(themes[:]...)
+	var all []*Func
+	for _, theme := range themes {
+		all = append(all, theme.Funcs...)
+	}
 	slices.SortFunc(all, func(a, b *Func) int { return strings.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name)) })
 	return all
 }
@@ -19,11 +45,9 @@ func Table() []*Func {
 // byName finds functions by name or alias in lower case. It is complete before main starts and never changes.
 var byName = func() map[string]*Func {
 	index := make(map[string]*Func)
-	for _, theme := range themes {
-		for _, f := range theme {
-			for _, name := range append([]string{f.Name}, f.Aliases...) {
-				index[strings.ToLower(name)] = f
-			}
+	for _, f := range Table() {
+		for _, name := range append([]string{f.Name}, f.Aliases...) {
+			index[strings.ToLower(name)] = f
 		}
 	}
 	return index

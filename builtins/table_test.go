@@ -16,13 +16,19 @@ import (
 // TestRecords refuses a record that says less than its readers need: checker, editor, command line, documentation.
 func TestRecords(t *testing.T) {
 	t.Parallel()
-	rule := regexp.MustCompile(`^L\d+\.[A-Z]?\d+$`)
+	rule := regexp.MustCompile(`^(L\d+\.[A-Z]?\d+|D6)$`)
 	for _, f := range builtins.Table() {
 		t.Run(f.Name, func(t *testing.T) {
 			t.Parallel()
 			require.Regexp(t, `^[A-Z].*[^.]\.$`, f.Summary, "a summary is one sentence")
 			require.NotContains(t, strings.TrimSuffix(f.Summary, "."), ". ", "a summary is one sentence")
 			require.Contains(t, f.Example, "fn::"+f.Name+":")
+			if f.Shape == builtins.Fields {
+				require.Empty(t, f.Call, "what takes a map is called in YAML only")
+			} else {
+				require.Contains(t, f.Call, f.Name+"(")
+			}
+			require.NotEmpty(t, f.Gives, "an example says what it gives; a test of the evaluator carries it out")
 			require.Regexp(t, rule, f.Rule)
 			require.NotEmpty(t, f.Since)
 			require.NotNil(t, f.Result)

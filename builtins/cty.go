@@ -1,0 +1,95 @@
+package builtins
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/function"
+
+	"github.com/yamlhost/yamlhost/value"
+)
+
+// throughCty is the body that hands its arguments to a function of cty's library. This file is all that knows cty: only
+// plain values cross, since the shell has dealt with what is unknown, secret or derived.
+//
+// cty rewrites texts to Unicode's composed form. Functions for which the bytes of a text matter, and those that move parts
+// of their arguments about, which may be unknown, therefore have bodies of our own; a test holds them to cty's answers.
+// Arguments that were left out are not passed on.
+func throughCty(f function.Function) evalFunc {
+	return func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
+		crossing := make([]cty.Value, 0, len(args))
+		for i, arg := range args {
+			if arg.IsNull() {
+				continue
+			}
+			v, err := toCty(arg)
+			if err != nil {
+				return value.Null, blame(i, "%s", err)
+			}
+			crossing = append(crossing, v)
+		}
+		result, err := f.Call(crossing)
+		if err != nil {
+			return value.Null, ctyError(err)
+		}
+		return fromCty(result)
+	}
+}
+
+// ctyError keeps what a function of cty says, which may quote its arguments, away from the reason that is always shown.
+func ctyError(err error) error {
+	failure := &Error{Arg: -1, Reason: "cannot be computed"}
+	if at := (function.ArgError{}); errors.As(err, &at) {
+		failure.Arg = at.Index
+	}
+	if broken := (function.PanicError{}); !errors.As(err, &broken) {
+		failure.Detail = err.Error()
+	}
+	return failure
+}
+
+func toCty(v value.Value) (cty.Value, error) {
+	switch v.Kind() {
+	case value.KindNull:
+		return cty.NullVal(cty.DynamicPseudoType), nil
+	case value.KindBool:
+		b, _ := v.AsBool()
+		return cty.BoolVal(b), nil
+	case value.KindNumber:
+		n, _ := v.AsNumber()
+		if math.IsNaN(n) {
+			return cty.NilVal, fmt.Errorf("must be a number, not NaN")
+		}
+		return cty.NumberFloatVal(n), nil
+	case value.KindString:
+		text := cty.StringVal(str(v))
+		if text.AsString() != str(v) {
+			return cty.NilVal, fmt.Errorf("must be a text of valid UTF-8 in Unicode's composed form")
+		}
+		return text, nil
+	}
+	return cty.NilVal, fmt.Errorf("must not be %s", kindPhrase(v.Kind()))
+}
+
+func fromCty(v cty.Value) (value.Value, error) {
+	switch {
+	case !v.IsKnown() || v.IsNull():
+		return value.Null, nil
+	case v.Type() == cty.Bool:
+		return value.Bool(v.True()), nil
+	case v.Type() == cty.String:
+		return value.String(v.AsString()), nil
+	case v.Type() == cty.Number:
+		exact := v.AsBigFloat()
+		n, accuracy := exact.Float64()
+		if exact.IsInt() && accuracy != big.Exact || math.IsInf(n, 0) && !exact.IsInf() {
+			return value.Null, blame(-1, "the result has more digits than a number can hold")
+		}
+		return value.Number(n), nil
+	}
+	return value.Null, fmt.Errorf("the library gave something that is no value here")
+}

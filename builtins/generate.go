@@ -1,0 +1,3 @@
+package builtins
+
+//go:generate go test . -run ^TestPage$ -update

@@ -1,0 +1,144 @@
+package builtins
+
+import (
+	"context"
+	"errors"
+	"regexp"
+	"regexp/syntax"
+	"slices"
+
+	"github.com/yamlhost/yamlhost/schema"
+	"github.com/yamlhost/yamlhost/value"
+)
+
+// patternFuncs look for regular expressions in texts. The syntax is RE2's, so that no pattern takes longer than the text is
+// long. What a match gives is as in cty's library: without groups the text that matched, with groups a list of what they
+// matched, with named groups a map of it.
+var patternFuncs = []*Func{
+	{
+		Name:    "regex",
+		Summary: "What the first match of a regular expression gives; an error when there is no match.",
+		Params: []Param{
+			{Name: "pattern", Type: schema.String, Doc: "the regular expression, in the syntax of RE2"},
+			{Name: "text", Type: schema.String, Doc: "the text to search"},
+		},
+		Shape:   Positional,
+		Result:  always(schema.Any),
+		Example: `fn::regex: ["([a-z]+)-([0-9]+)", web-17]`,
+		Call:    `regex("([a-z]+)-([0-9]+)", "web-17")`,
+		Gives:   `["web", "17"]`,
+		Since:   "0.1.0", Rule: "D6",
+		Eval: func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
+			p, err := compile(args[0])
+			if err != nil {
+				return value.Null, err
+			}
+			found := p.FindStringSubmatchIndex(str(args[1]))
+			if found == nil {
+				return value.Null, blameText(1, str(args[1]), "text: nothing in it matches the pattern; use fn::regexAll where that may be")
+			}
+			return p.match(str(args[1]), found), nil
+		},
+	},
+	{
+		Name:    "regexAll",
+		Summary: "What every match of a regular expression gives, in order; an empty list when there is none.",
+		Params: []Param{
+			{Name: "pattern", Type: schema.String, Doc: "the regular expression, in the syntax of RE2"},
+			{Name: "text", Type: schema.String, Doc: "the text to search"},
+		},
+		Shape:   Positional,
+		Result:  always(anyList),
+		Example: `fn::regexAll: ["(?P<key>[a-z]+)=(?P<value>[0-9]+)", "a=1, b=22"]`,
+		Call:    `regexAll("(?P<key>[a-z]+)=(?P<value>[0-9]+)", "a=1, b=22")`,
+		Gives:   `[{"key": "a", "value": "1"}, {"key": "b", "value": "22"}]`,
+		Since:   "0.1.0", Rule: "D6",
+		Eval: func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
+			p, err := compile(args[0])
+			if err != nil {
+				return value.Null, err
+			}
+			found := p.FindAllStringSubmatchIndex(str(args[1]), -1)
+			items := make([]value.Value, len(found))
+			for i, at := range found {
+				items[i] = p.match(str(args[1]), at)
+			}
+			return value.List(items...), nil
+		},
+	},
+	{
+		Name:    "regexReplace",
+		Summary: "A text with every match of a regular expression replaced.",
+		Params: []Param{
+			{Name: "text", Type: schema.String, Doc: "the text to change"},
+			{Name: "pattern", Type: schema.String, Doc: "the regular expression, in the syntax of RE2"},
+			{Name: "replacement", Type: schema.String, Doc: "what to put in its place; $1 is what the first group matched, $name what a named one did, $$$$ a dollar"},
+		},
+		Shape:   Positional,
+		Result:  always(schema.String),
+		Example: `fn::regexReplace: [Web Server 17, "[^A-Za-z0-9]+", "-"]`,
+		Call:    `regexReplace("Web Server 17", "[^A-Za-z0-9]+", "-")`,
+		Gives:   `"Web-Server-17"`,
+		Since:   "0.1.0", Rule: "D6",
+		Eval: func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
+			p, err := regexp.Compile(str(args[1]))
+			if err != nil {
+				return value.Null, badPattern(1, err)
+			}
+			return value.String(p.ReplaceAllString(str(args[0]), str(args[2]))), nil
+		},
+	},
+}
+
+// pattern is a regular expression whose groups have all names or none.
+type pattern struct {
+	*regexp.Regexp
+	names []string // of the groups; empty texts for groups without
+}
+
+func compile(text value.Value) (*pattern, error) {
+	re, err := regexp.Compile(str(text))
+	if err != nil {
+		return nil, badPattern(0, err)
+	}
+	p := &pattern{re, re.SubexpNames()[1:]}
+	if slices.Contains(p.names, "") && slices.ContainsFunc(p.names, func(name string) bool { return name != "" }) {
+		return nil, blame(0, "pattern: give all of its groups names, or none; a group that only groups is written (?:…)")
+	}
+	return p, nil
+}
+
+// badPattern says what is wrong with a regular expression, without quoting it.
+func badPattern(arg int, err error) error {
+	failure := &Error{Arg: arg, Reason: "pattern: is not a regular expression"}
+	if of := (*syntax.Error)(nil); errors.As(err, &of) {
+		failure.Reason += ", " + of.Code.String()
+		failure.Shown = of.Expr
+	}
+	return failure
+}
+
+// match is what the groups of a match give. A group that took no part in it gives null.
+func (p *pattern) match(text string, at []int) value.Value {
+	group := func(i int) value.Value {
+		if at[2*i] < 0 {
+			return value.Null
+		}
+		return value.String(text[at[2*i]:at[2*i+1]])
+	}
+	switch {
+	case len(p.names) == 0:
+		return group(0)
+	case p.names[0] == "":
+		items := make([]value.Value, len(p.names))
+		for i := range items {
+			items[i] = group(i + 1)
+		}
+		return value.List(items...)
+	}
+	entries := make([]value.Entry, len(p.names))
+	for i, name := range p.names {
+		entries[i] = value.Entry{Key: name, Value: group(i + 1)}
+	}
+	return value.MapOf(entries...)
+}

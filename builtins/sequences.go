@@ -1,0 +1,396 @@
+package builtins
+
+import (
+	"context"
+	"slices"
+
+	"github.com/yamlhost/yamlhost/schema"
+	"github.com/yamlhost/yamlhost/value"
+)
+
+// sequenceFuncs take lists apart, order them anew and put them together. Like those of collectionFuncs, the ones that only
+// move items about keep what is unknown in its place.
+var sequenceFuncs = []*Func{
+	{
+		Name:    "element",
+		Summary: "The item of a list at an index that starts over at the end of the list.",
+		Params: []Param{
+			{Name: "items", Type: anyList, Doc: "the list, not empty", Marked: true},
+			{Name: "index", Type: schema.Integer, Doc: "0-based place; behind the last item comes the first, and -1 is the last one", Marked: true},
+		},
+		Shape:   Positional,
+		Result:  itemOfArgument(0, same),
+		Example: `fn::element: [[a, b, c], 4]`,
+		Call:    `element(["a", "b", "c"], 4)`,
+		Gives:   `"b"`,
+		Since:   "0.1.0", Rule: "D6",
+		Eval: parts(func(args []value.Value) (value.Value, error) {
+			n := args[0].Len()
+			if n == 0 {
+				return value.Null, blame(0, "items: must have an item")
+			}
+			return args[0].At(((clampInt(args[1]) % n) + n) % n), nil
+		}),
+	},
+	{
+		Name:    "slice",
+		Summary: "The items of a list from one index up to but not including another.",
+		Params: []Param{
+			{Name: "items", Type: anyList, Doc: "the list", Marked: true},
+			{Name: "start", Type: schema.Integer, Doc: "0-based place of the first item", Marked: true},
+			{Name: "end", Type: schema.Integer, Doc: "0-based place behind the last item; the end of the list when left out", Optional: true, Marked: true},
+		},
+		Shape:   Positional,
+		Result:  itemOfArgument(0, list),
+		Example: `fn::slice: [[a, b, c, d], 1, 3]`,
+		Call:    `slice(["a", "b", "c", "d"], 1, 3)`,
+		Gives:   `["b", "c"]`,
+		Since:   "0.1.0", Rule: "D6",
+		Eval: parts(func(args []value.Value) (value.Value, error) {
+			items, _ := args[0].AsList()
+			start, end := clampInt(args[1]), len(items)
+			if !args[2].IsNull() {
+				end = clampInt(args[2])
+			}
+			switch {
+			case start < 0 || start > len(items):
+				return value.Null, blame(1, "start: must be from 0 to %d, the length of the list", len(items))
+			case end < start || end > len(items):
+				return value.Null, blame(2, "end: must be from %d, the start, to %d, the length of the list", start, len(items))
+			}
+			return value.List(items[start:end]...), nil
+		}),
+	},
+	{
+		Name:    "chunkList",
+		Summary: "A list cut into lists of some length; the last one may be shorter.",
+		Params: []Param{
+			{Name: "items", Type: anyList, Doc: "the list", Marked: true},
+			{Name: "size", Type: schema.Integer, Doc: "how many items each list has, at least 1", Marked: true},
+		},
+		Shape:   Positional,
+		Result:  itemOfArgument(0, func(t schema.Type) schema.Type { return list(list(t)) }),
+		Example: `fn::chunkList: [[a, b, c], 2]`,
+		Call:    `chunkList(["a", "b", "c"], 2)`,
+		Gives:   `[["a", "b"], ["c"]]`,
+		Since:   "0.1.0", Rule: "D6",
+		Eval: parts(func(args []value.Value) (value.Value, error) {
+			items, _ := args[0].AsList()
+			size := clampInt(args[1])
+			if size < 1 {
+				return value.Null, blame(1, "size: must be at least 1")
+			}
+			var chunks []value.Value
+			for chunk := range slices.Chunk(items, size) {
+				chunks = append(chunks, value.List(chunk...))
+			}
+			return value.List(chunks...), nil
+		}),
+	},
+	{
+		Name:    "reverse",
+		Aliases: []string{"reverseList", "strrev"},
+		Summary: "A list, or the characters of a text, in the opposite order.",
+		Params: []Param{{Name: "value", Type: &schema.Union{Members: []schema.Type{anyList, schema.String}},
+			Doc: "a list, or a text, whose characters are those that readers see", Marked: true}},
+		Result:  argument(0),
+		Example: `fn::reverse: [1, 2, 3]`,
+		Call:    `reverse([1, 2, 3])`,
+		Gives:   `[3, 2, 1]`,
+		Since:   "0.1.0", Rule: "D6",
+		Eval: parts(func(args []value.Value) (value.Value, error) {
+			if text, ok := args[0].AsString(); ok {
+				characters := graphemes(text)
+				slices.Reverse(characters)
+				return joined(characters), nil
+			}
+			items, _ := args[0].AsList()
+			items = slices.Clone(items)
+			slices.Reverse(items)
+			return value.List(items...), nil
+		}),
+	},
+	{
+		Name:     "setProduct",
+		Summary:  "Every way to choose one item from each of some lists.",
+		Params:   []Param{{Name: "lists", Type: anyList, Doc: "the lists; the result has at most 1000000 items", Marked: true}},
+		Variadic: true,
+		Shape:    Positional,
+		Result:   always(&schema.Array{Item: anyList}),
+		Example:  `fn::setProduct: [[dev, prod], [eu, us]]`,
+		Call:     `setProduct(["dev", "prod"], ["eu", "us"])`,
+		Gives:    `[["dev", "eu"], ["dev", "us"], ["prod", "eu"], ["prod", "us"]]`,
+		Since:    "0.1.0", Rule: "D6",
+		Eval: parts(func(args []value.Value) (value.Value, error) {
+			total := 1
+			for _, arg := range args {
+				if total *= arg.Len(); total > 1_000_000 {
+					return value.Null, blame(-1, "the result would have more than 1000000 items")
+				}
+			}
+			choices := []value.Value{value.List()}
+			if len(args) == 0 {
+				choices = nil
+			}
+			for _, arg := range args {
+				items, _ := arg.AsList()
+				longer := make([]value.Value, 0, len(choices)*len(items))
+				for _, choice := range choices {
+					chosen, _ := choice.AsList()
+					for _, item := range items {
+						longer = append(longer, value.List(append(slices.Clip(chosen), item)...))
+					}
+				}
+				choices = longer
+			}
+			return value.List(choices...), nil
+		}),
+	},
+	{
+		Name:    "zipmap",
+		Summary: "A map made from a list of keys and a list of their values.",
+		Params: []Param{
+			{Name: "keys", Type: textList, Doc: "the keys; of equal ones the last counts"},
+			{Name: "values", Type: anyList, Doc: "as many values", Marked: true},
+		},
+		Shape:   Positional,
+		Result:  itemOfArgument(1, func(t schema.Type) schema.Type { return &schema.Map{Item: t} }),
+		Example: `fn::zipmap: [[a, b], [1, 2]]`,
+		Call:    `zipmap(["a", "b"], [1, 2])`,
+		Gives:   `{"a": 1, "b": 2}`,
+		Since:   "0.1.0", Rule: "D6",
+		Eval: parts(func(args []value.Value) (value.Value, error) {
+			keys, _ := args[0].AsList()
+			if args[1].Len() != len(keys) {
+				return value.Null, blame(1, "values: there are %d for %d keys", args[1].Len(), len(keys))
+			}
+			entries := make([]value.Entry, len(keys))
+			for i, key := range keys {
+				entries[i] = value.Entry{Key: str(key), Value: args[1].At(i)}
+			}
+			return value.MapOf(entries...), nil
+		}),
+	},
+	{
+		Name:     "coalesceList",
+		Summary:  "The first list that has items; an empty one when none has.",
+		Params:   []Param{{Name: "lists", Type: &schema.Optional{Elem: anyList}, Doc: "the lists; null counts as empty, and one that is unknown ends the search", Marked: true}},
+		Variadic: true,
+		Shape:    Positional,
+		Result: func(args []schema.Type) schema.Type {
+			items := make([]schema.Type, len(args))
+			for i, arg := range args {
+				items[i] = itemOf(arg)
+			}
+			return list(union(items...))
+		},
+		Example: `fn::coalesceList: [[], [a]]`,
+		Call:    `coalesceList([], ["a"])`,
+		Gives:   `["a"]`,
+		Since:   "0.1.0", Rule: "D6",
+		Eval: func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
+			result := value.List()
+			for _, arg := range args {
+				if !arg.IsKnown() || arg.Len() > 0 {
+					return arg.WithMarksOf(result), nil
+				}
+				result = result.WithMarksOf(arg) // its emptiness has decided too
+			}
+			return result, nil
+		},
+	},
+	{
+		Name:    "compact",
+		Summary: "A list without the items that are null or empty texts.",
+		Params:  []Param{{Name: "items", Type: anyList, Doc: "the list"}},
+		Result:  argument(0),
+		Example: `fn::compact: [a, "", null, b]`,
+		Call:    `compact(["a", "", null, "b"])`,
+		Gives:   `["a", "b"]`,
+		Since:   "0.1.0", Rule: "D6",
+		Eval: func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
+			items, _ := args[0].AsList()
+			return value.List(slices.DeleteFunc(slices.Clone(items), func(v value.Value) bool {
+				return v.IsNull() || v.Is(value.KindString) && str(v) == ""
+			})...), nil
+		},
+	},
+	{
+		Name:    "indexOf",
+		Summary: "The index of the first item of a list that equals a value; -1 when there is none.",
+		Params: []Param{
+			{Name: "items", Type: anyList, Doc: "the list"},
+			{Name: "wanted", Type: schema.Any, Doc: "the value to look for"},
+		},
+		Shape:   Positional,
+		Result:  always(schema.Integer),
+		Example: `fn::indexOf: [[a, b, c], c]`,
+		Call:    `indexOf(["a", "b", "c"], "c")`,
+		Gives:   `2`,
+		Since:   "0.1.0", Rule: "D6",
+		Eval: func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
+			items, _ := args[0].AsList()
+			return value.Int(slices.IndexFunc(items, func(v value.Value) bool { return value.SameContent(v, args[1]) })), nil
+		},
+	},
+	{
+		Name:     "setUnion",
+		Summary:  "The items of some lists, each once, in the order in which they come up.",
+		Params:   []Param{{Name: "lists", Type: anyList, Doc: "the lists"}},
+		Variadic: true,
+		Shape:    Positional,
+		Result:   func(args []schema.Type) schema.Type { return union(args...) },
+		Example:  `fn::setUnion: [[a, b], [b, c]]`,
+		Call:     `setUnion(["a", "b"], ["b", "c"])`,
+		Gives:    `["a", "b", "c"]`,
+		Since:    "0.1.0", Rule: "D6",
+		Eval: func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
+			return pick(args, func(v value.Value, of []*set) bool { return true }), nil
+		},
+	},
+	{
+		Name:     "setIntersection",
+		Summary:  "The items that all of some lists have, each once, in the order of the first list.",
+		Params:   []Param{{Name: "lists", Type: anyList, Doc: "the lists"}},
+		Variadic: true,
+		Shape:    Positional,
+		Result:   argument(0),
+		Example:  `fn::setIntersection: [[a, b, c], [c, b]]`,
+		Call:     `setIntersection(["a", "b", "c"], ["c", "b"])`,
+		Gives:    `["b", "c"]`,
+		Since:    "0.1.0", Rule: "D6",
+		Eval: func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
+			return pick(args, func(v value.Value, of []*set) bool {
+				return !slices.ContainsFunc(of, func(s *set) bool { return !s.has(v) })
+			}), nil
+		},
+	},
+	{
+		Name:    "setSubtract",
+		Summary: "The items of a list that another lacks, each once.",
+		Params: []Param{
+			{Name: "items", Type: anyList, Doc: "the list"},
+			{Name: "without", Type: anyList, Doc: "what to leave out"},
+		},
+		Shape:   Positional,
+		Result:  argument(0),
+		Example: `fn::setSubtract: [[a, b, c], [b]]`,
+		Call:    `setSubtract(["a", "b", "c"], ["b"])`,
+		Gives:   `["a", "c"]`,
+		Since:   "0.1.0", Rule: "D6",
+		Eval: func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
+			return pick(args, func(v value.Value, of []*set) bool { return !of[1].has(v) }), nil
+		},
+	},
+	{
+		Name:    "setSymmetricDifference",
+		Summary: "The items that only one of two lists has, each once.",
+		Params: []Param{
+			{Name: "first", Type: anyList, Doc: "a list"},
+			{Name: "second", Type: anyList, Doc: "another list"},
+		},
+		Shape:   Positional,
+		Result:  func(args []schema.Type) schema.Type { return union(args...) },
+		Example: `fn::setSymmetricDifference: [[a, b], [b, c]]`,
+		Call:    `setSymmetricDifference(["a", "b"], ["b", "c"])`,
+		Gives:   `["a", "c"]`,
+		Since:   "0.1.0", Rule: "D6",
+		Eval: func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
+			return pick(args, func(v value.Value, of []*set) bool { return of[0].has(v) != of[1].has(v) }), nil
+		},
+	},
+	{
+		Name:     "allTrue",
+		Summary:  "Whether all of some booleans are true; true for none.",
+		Params:   []Param{{Name: "conditions", Type: boolOrBools, Doc: "the booleans, or one list of them"}},
+		Variadic: true,
+		Result:   always(schema.Bool),
+		Example:  `fn::allTrue: [true, false]`,
+		Call:     `allTrue(true, false)`,
+		Gives:    `false`,
+		Since:    "0.1.0", Rule: "L10.C1",
+		Eval: every(true),
+	},
+	{
+		Name:     "anyTrue",
+		Summary:  "Whether one of some booleans is true; false for none.",
+		Params:   []Param{{Name: "conditions", Type: boolOrBools, Doc: "the booleans, or one list of them"}},
+		Variadic: true,
+		Result:   always(schema.Bool),
+		Example:  `fn::anyTrue: [true, false]`,
+		Call:     `anyTrue(true, false)`,
+		Gives:    `true`,
+		Since:    "0.1.0", Rule: "L10.C1",
+		Eval: every(false),
+	},
+}
+
+var boolOrBools = &schema.Union{Members: []schema.Type{schema.Bool, &schema.Array{Item: schema.Bool}}}
+
+// every answers usual unless one of the booleans is the opposite.
+func every(usual bool) evalFunc {
+	return func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
+		for i, v := range spread(args) {
+			b, ok := v.AsBool()
+			if !ok {
+				return value.Null, blame(min(i, len(args)-1), "conditions: item %d must be a boolean, not %s", i, kindPhrase(v.Kind()))
+			}
+			if b != usual {
+				return value.Bool(!usual), nil
+			}
+		}
+		return value.Bool(usual), nil
+	}
+}
+
+// set tells plain values apart by their content.
+type set struct {
+	keys map[string]bool // values with a JSON form, by it
+	rest []value.Value   // the others, which are few
+}
+
+// add reports whether v was not in the set yet, and puts it in.
+func (s *set) add(v value.Value) bool {
+	if s.has(v) {
+		return false
+	}
+	if key, err := value.AppendJSON(nil, v); err == nil {
+		if s.keys == nil {
+			s.keys = make(map[string]bool)
+		}
+		s.keys[string(key)] = true
+	} else {
+		s.rest = append(s.rest, v)
+	}
+	return true
+}
+
+func (s *set) has(v value.Value) bool {
+	if key, err := value.AppendJSON(nil, v); err == nil {
+		return s.keys[string(key)]
+	}
+	return slices.ContainsFunc(s.rest, func(r value.Value) bool { return value.SameContent(r, v) })
+}
+
+// pick is the items of the lists, each once, that keep approves of; it is told the sets of all lists.
+func pick(lists []value.Value, keep func(v value.Value, of []*set) bool) value.Value {
+	sets := make([]*set, len(lists))
+	for i, l := range lists {
+		sets[i] = &set{}
+		items, _ := l.AsList()
+		for _, item := range items {
+			sets[i].add(item)
+		}
+	}
+	var kept []value.Value
+	seen := &set{}
+	for _, l := range lists {
+		items, _ := l.AsList()
+		for _, item := range items {
+			if keep(item, sets) && seen.add(item) {
+				kept = append(kept, item)
+			}
+		}
+	}
+	return value.List(kept...)
+}
