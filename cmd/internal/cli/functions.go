@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -43,10 +44,15 @@ func newFunctions(_ *app, run func(context.Context, *functionsOptions) error) *c
 type functionRecord struct {
 	Name       string            `json:"name"`
 	Aliases    []string          `json:"aliases,omitempty"`
+	Theme      string            `json:"theme"`
+	Signature  string            `json:"signature"`
 	Summary    string            `json:"summary"`
 	Parameters []parameterRecord `json:"parameters"`
-	Variadic   bool              `json:"variadic,omitempty"`
-	Example    string            `json:"example,omitempty"`
+	Variadic   bool              `json:"variadic,omitempty"` // the last parameter takes any number of arguments
+	Result     string            `json:"result"`
+	Example    string            `json:"example"`
+	Call       string            `json:"call,omitempty"` // the example as an expression, without ${ and }
+	Gives      string            `json:"gives"`
 	Portable   bool              `json:"portable"`
 	Since      string            `json:"since,omitempty"`
 	Rule       string            `json:"rule,omitempty"`
@@ -61,9 +67,10 @@ type parameterRecord struct {
 	Literal  bool   `json:"literal,omitempty"`
 }
 
-func recordOf(f *builtins.Func) functionRecord {
-	r := functionRecord{Name: "fn::" + f.Name, Summary: f.Summary, Parameters: []parameterRecord{}, Variadic: f.Variadic,
-		Example: f.Example, Portable: f.Portable, Since: f.Since, Rule: f.Rule, Warning: f.Warning}
+func recordOf(theme string, f *builtins.Func) functionRecord {
+	r := functionRecord{Name: "fn::" + f.Name, Theme: theme, Signature: f.Signature(), Summary: f.Summary,
+		Parameters: []parameterRecord{}, Variadic: f.Variadic, Result: schema.TypeName(f.ResultType()),
+		Example: f.Example, Call: f.Call, Gives: f.Gives, Portable: f.Portable, Since: f.Since, Rule: f.Rule, Warning: f.Warning}
 	for _, alias := range f.Aliases {
 		r.Aliases = append(r.Aliases, "fn::"+alias)
 	}
@@ -78,8 +85,10 @@ func (a *app) functions(_ context.Context, o *functionsOptions) error {
 	if o.name == "" {
 		if o.json {
 			records := []functionRecord{}
-			for _, f := range builtins.Table() {
-				records = append(records, recordOf(f))
+			for _, theme := range builtins.Themes() {
+				for _, f := range theme.Funcs {
+					records = append(records, recordOf(theme.Title, f))
+				}
 			}
 			return a.writeJSON(records)
 		}
@@ -98,7 +107,7 @@ func (a *app) functions(_ context.Context, o *functionsOptions) error {
 		return fmt.Errorf("%s", text)
 	}
 	if o.json {
-		return a.writeJSON(recordOf(f))
+		return a.writeJSON(recordOf(themeOf(f), f))
 	}
 	return describeFunction(a.streams.Out, f)
 }
@@ -111,46 +120,63 @@ func functionNames() []string {
 	return names
 }
 
+func themeOf(f *builtins.Func) string {
+	for _, theme := range builtins.Themes() {
+		if slices.Contains(theme.Funcs, f) {
+			return theme.Title
+		}
+	}
+	return ""
+}
+
+// listFunctions lists all functions by theme; a star marks those that Pulumi YAML has too.
 func listFunctions(w io.Writer) error {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	for _, f := range builtins.Table() {
-		fmt.Fprintf(tw, "%s\t%s\n", f.Name, f.Summary)
+	for i, theme := range builtins.Themes() {
+		if i > 0 {
+			fmt.Fprintln(tw)
+		}
+		fmt.Fprintf(tw, "%s\n", theme.Title)
+		for _, f := range theme.Funcs {
+			star := ""
+			if f.Portable {
+				star = "*"
+			}
+			fmt.Fprintf(tw, "  %s%s\t%s\n", f.Name, star, f.Summary)
+		}
 	}
+	fmt.Fprintf(tw, "\n* understood by Pulumi YAML too, as fn::NAME. Show one with: yamlhost functions NAME\n")
 	return tw.Flush()
 }
 
 func describeFunction(w io.Writer, f *builtins.Func) error {
 	var b strings.Builder
-	params := make([]string, len(f.Params))
+	if f.Shape == builtins.Fields {
+		fmt.Fprintf(&b, "fn::%s\n\n%s\n", f.Name, f.Summary)
+	} else {
+		fmt.Fprintf(&b, "%s\n\n%s\n", f.Signature(), f.Summary)
+	}
+	b.WriteString("\nParameters\n")
+	tw := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	for i, p := range f.Params {
-		params[i] = p.Name
-		if p.Optional {
-			params[i] += "?"
-		}
-		if f.Variadic && i == len(f.Params)-1 {
-			params[i] += "..."
-		}
+		fmt.Fprintf(tw, "  %s\t%s\n", f.ParamName(i), p.Doc)
 	}
-	fmt.Fprintf(&b, "%s(%s)\n\n%s\n", f.Name, strings.Join(params, ", "), f.Summary)
-	if len(f.Params) > 0 {
-		b.WriteString("\nParameters\n")
-		tw := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-		for _, p := range f.Params {
-			fmt.Fprintf(tw, "  %s\t%s\t%s\n", p.Name, schema.TypeName(p.Type), p.Doc)
-		}
-		_ = tw.Flush() // a builder does not fail
+	_ = tw.Flush() // a builder does not fail
+	fmt.Fprintf(&b, "\nExample\n  %s\n", strings.ReplaceAll(strings.TrimRight(f.Example, "\n"), "\n", "\n  "))
+	if f.Call != "" {
+		fmt.Fprintf(&b, "  ${%s}\n", f.Call)
 	}
-	if f.Example != "" {
-		fmt.Fprintf(&b, "\nExample\n  %s\n", strings.ReplaceAll(strings.TrimRight(f.Example, "\n"), "\n", "\n  "))
-	}
+	fmt.Fprintf(&b, "gives\n  %s\n", f.Gives)
 	if len(f.Aliases) > 0 {
-		fmt.Fprintf(&b, "\nAlso called %s\n", strings.Join(f.Aliases, ", "))
+		fmt.Fprintf(&b, "\nAlso called %s.\n", strings.Join(f.Aliases, ", "))
 	}
 	if f.Warning != "" {
-		fmt.Fprintf(&b, "\n%s\n", f.Warning)
+		fmt.Fprintf(&b, "\n%s.\n", f.Warning)
 	}
 	if !f.Portable {
 		b.WriteString("\nUnderstood by yamlhost only.\n")
+	} else if f.Call != "" {
+		b.WriteString("\nPulumi YAML understands the form in YAML, not the one inside ${…}.\n")
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
