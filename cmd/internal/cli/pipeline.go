@@ -13,6 +13,7 @@ import (
 	"github.com/yamlhost/yamlhost/cmd/internal/view"
 	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/eval"
+	"github.com/yamlhost/yamlhost/parser"
 	"github.com/yamlhost/yamlhost/runtime/backend"
 	"github.com/yamlhost/yamlhost/runtime/engine"
 	"github.com/yamlhost/yamlhost/runtime/monitor"
@@ -292,7 +293,7 @@ func (p *pipeline) runProgram(server *monitorServer) programFunc {
 		}
 		result, diags := eval.Run(ctx, p.program, m, eval.Options{
 			Cwd: p.workspace.program.Dir, RootDirectory: p.workspace.project.Dir, Workers: p.options.parallel, EngineVersion: pulumiVersion,
-			Getenv: p.app.world.lookup, SourcePath: p.app.path,
+			Getenv: p.app.world.lookup, SourcePath: p.app.path, ParseData: parser.Data,
 		})
 		for _, d := range diags.Sorted() {
 			if d.Severity <= diag.Info {
