@@ -19,7 +19,9 @@ type Options struct {
 	Config map[string]ConfigText
 	// ConfigKnown tells whether Config is that of a stack. Without one, missing values are not reported.
 	ConfigKnown bool
-	ProgramDir  string
+	// Local are packages of components that are used by path (L7.31).
+	Local      []LocalPackage
+	ProgramDir string
 }
 
 // ConfigText is a configuration value as the stack has it (L2.3).
@@ -33,18 +35,26 @@ type ConfigText struct {
 // may be evaluated. Every fault is reported once, and what follows from it is not (D7).
 func Check(ctx context.Context, file *ast.File, opts Options) (*Program, diag.Diagnostics) {
 	c := newChecker(ctx, file, opts)
-	c.declare()
-	c.findDefaultProviders()
-	c.loadPackages()
-	c.link()
-	c.order()
-	c.checkNodes()
-	c.checkOutputs()
+	bodies := append(c.findComponents(), c)
+	for _, body := range bodies {
+		body.declare()
+		body.findDefaultProviders()
+	}
+	c.loadPackages(bodies)
+	for _, body := range bodies {
+		body.link()
+	}
+	for _, body := range c.usersLast(bodies) {
+		body.order()
+		body.checkNodes()
+		body.checkOutputs()
+	}
 	c.reportMissingPackages()
 	return c.program, *c.sink
 }
 
-// checker is one run of Check. It is used by one goroutine.
+// checker is one run of Check over one body: that of the program, or that of a component. What bodies share are pointers
+// and maps. It is used by one goroutine.
 type checker struct {
 	ctx     context.Context
 	opts    Options
@@ -59,7 +69,9 @@ type checker struct {
 	undeclared map[string]*undeclaredName
 	names      []string // what a name may have been meant to be; computed once
 
-	packages     packages
+	component    *Component // whose body this is; nil for the program's own
+	components   *components
+	packages     *packages
 	defaults     map[string]*Node // the default provider of each package
 	cyclic       map[*Node]bool
 	fromResource map[*Node]bool // variables, as far as asked (L8.18)
@@ -92,6 +104,8 @@ func newChecker(ctx context.Context, file *ast.File, opts Options) *checker {
 			calls: make(map[*ast.Call]*Call),
 			types: make(map[ast.Expr]schema.Type, size),
 		},
+		components:   &components{byToken: make(map[string]*Component), namespaces: make(map[string][]*Component)},
+		packages:     &packages{loaded: make(map[string]*loadedPackage)},
 		declared:     make(map[string]*Node, len(file.Config)+len(file.Variables)+len(file.Resources)),
 		byKey:        make(map[string]*Node),
 		undeclared:   make(map[string]*undeclaredName),

@@ -107,6 +107,10 @@ func (c *checker) linkDefaultProviders() {
 			continue
 		}
 		decl := n.Resource.Decl
+		if n.Resource.Component != nil {
+			c.linkComponent(n, before)
+			continue
+		}
 		pkg := packageOf(decl.Type.Value)
 		provider := c.defaults[pkg]
 		if provider == nil || provider == n || before[pkg][n] || decl.Options.Provider != nil ||

@@ -55,11 +55,6 @@ func (c *checker) declare() {
 	for _, decl := range c.file.Outputs {
 		c.program.Outputs = append(c.program.Outputs, &Output{Decl: decl, Type: schema.Invalid})
 	}
-	for _, component := range c.file.Components {
-		c.errorf(diag.UnknownKey, component.Name.Range,
-			"put the component's resources into the program itself, or the component into a plugin of its own",
-			"component `%s`: components inside a program are not supported by this version", component.Name.Value)
-	}
 	for _, hook := range c.file.Hooks {
 		c.errorf(diag.UnknownKey, hook.Name.Range, "", "hook `%s`: hooks are not supported by this version", hook.Name.Value)
 	}
@@ -132,6 +127,10 @@ func (c *checker) resolve(root ast.Literal) Ref {
 	if n := c.byKey[key]; n != nil && strings.Contains(name, ":") {
 		return Ref{Kind: RefNode, Node: n}
 	}
+	if c.component != nil {
+		c.noteUndeclared(root) // only its inputs come from outside
+		return Ref{Kind: RefBad}
+	}
 	_, set := c.opts.Config[key]
 	namespace, _, namespaced := strings.Cut(name, ":")
 	if set || namespaced && !c.opts.ConfigKnown && namespace != c.opts.Project {
@@ -170,6 +169,8 @@ func (c *checker) reportUndeclared() {
 			hint = "it stands for an instance inside of a resource that has `forEach`, in every field but `forEach` itself"
 		case strings.Contains(name, ":"):
 			hint = "the stack has no such configuration key; set it with: yamlhost config set " + name + " VALUE"
+		case c.component != nil:
+			hint = "declare it under inputs, variables or resources of the component"
 		default:
 			hint = "declare it under variables, resources or config"
 		}

@@ -50,11 +50,44 @@ type use struct {
 }
 
 // loadPackages loads every package that the program names, several at a time, and finds the type of every resource.
-func (c *checker) loadPackages() {
-	c.packages.loaded = make(map[string]*loadedPackage)
+func (c *checker) loadPackages(bodies []*checker) {
+	for _, body := range bodies {
+		body.findPackages()
+	}
+	var wait sync.WaitGroup
+	for _, key := range c.packages.order {
+		p := c.packages.loaded[key]
+		if c.opts.Schemas == nil && p.descriptor.Name != pulumiName {
+			continue
+		}
+		wait.Go(func() {
+			if c.opts.Schemas == nil {
+				p.pkg, p.err = schema.Builtin()
+				return
+			}
+			p.pkg, p.err = c.opts.Schemas.Load(c.ctx, p.descriptor)
+		})
+	}
+	wait.Wait()
+	for _, body := range bodies {
+		for _, n := range body.all {
+			if n.Kind == ResourceNode {
+				body.resolveResource(n)
+			}
+		}
+	}
+	for _, key := range c.packages.order {
+		if d := c.packages.loaded[key].descriptor; d.PackageName() != pulumiName { // L7.10
+			c.program.Packages = append(c.program.Packages, d)
+		}
+	}
+}
+
+// findPackages notes the packages that a body names, in the order of its text.
+func (c *checker) findPackages() {
 	var uses []use
 	for _, decl := range c.file.Resources {
-		if decl.Type != nil {
+		if decl.Type != nil && !c.components.serves(decl.Type.Value) {
 			uses = append(uses, resourceUse(decl))
 		}
 	}
@@ -72,31 +105,6 @@ func (c *checker) loadPackages() {
 		}
 		for _, d := range c.descriptors(u) {
 			c.packages.add(d)
-		}
-	}
-	var wait sync.WaitGroup
-	for _, key := range c.packages.order {
-		p := c.packages.loaded[key]
-		if c.opts.Schemas == nil && p.descriptor.Name != pulumiName {
-			continue
-		}
-		wait.Go(func() {
-			if c.opts.Schemas == nil {
-				p.pkg, p.err = schema.Builtin()
-				return
-			}
-			p.pkg, p.err = c.opts.Schemas.Load(c.ctx, p.descriptor)
-		})
-	}
-	wait.Wait()
-	for _, n := range c.all {
-		if n.Kind == ResourceNode {
-			c.resolveResource(n)
-		}
-	}
-	for _, key := range c.packages.order {
-		if d := c.packages.loaded[key].descriptor; d.PackageName() != pulumiName { // L7.10
-			c.program.Packages = append(c.program.Packages, d)
 		}
 	}
 }
@@ -180,6 +188,10 @@ func (c *checker) resolveResource(n *Node) {
 		return
 	}
 	r.Token = token.Value
+	if c.components.serves(token.Value) {
+		c.resolveComponent(n)
+		return
+	}
 	candidates := c.descriptors(resourceUse(r.Decl))
 	var known *loadedPackage
 	for _, d := range candidates {

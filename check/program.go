@@ -17,6 +17,8 @@ type Program struct {
 	// ties in source order (L9.3).
 	Nodes   []*Node
 	Outputs []*Output
+	// Components are the components that the program declares (L3.E), and those of packages that are used by path.
+	Components []*Component
 	// Packages are the packages that the program needs, each once, in order of first use.
 	Packages []schema.Descriptor
 
@@ -74,8 +76,11 @@ type Resource struct {
 	LogicalName string            // last part of the URN
 	Package     schema.Descriptor // with the options version and pluginDownloadURL applied
 	Schema      *schema.Resource  // nil when the type's members are not known
+	Component   *Component        // nil for what a provider provides
 	// DefaultProvider is the program's default provider for the package, when the resource has to use it (L7.45).
 	DefaultProvider *Node
+	// DefaultProviders are, for a Component, those of the packages that it is made of.
+	DefaultProviders []*Node
 }
 
 // Output is one output of the program.

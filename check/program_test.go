@@ -202,7 +202,7 @@ func TestPortability(t *testing.T) { // D6
 func TestNotYet(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"components: {C: {resources: {}}}": "components inside a program are not supported by this version",
+		"hooks: {h: {command: [a]}}": "hooks are not supported by this version",
 	} {
 		_, diags := checkText(t, "Main.yaml", text)
 		var errors []string

@@ -67,7 +67,7 @@ func (s *scope) named(ctx context.Context, v value.Value, name, path string, at 
 		if f != nil {
 			return value.Null, f
 		}
-		return member.WithMarksOf(v), nil
+		return member.WithMarksOf(s.e.withoutItself(v, ref.URN)), nil
 	case value.KindNull:
 		return value.Null, blame(diag.AccessOnNull, at, path+" is not set; make sure that it has a value, or use fn::try",
 			"%s of null", strconv.Quote(name))

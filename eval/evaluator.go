@@ -43,6 +43,8 @@ type frame struct {
 	inputs value.Value // of a component: a map
 	// component tells that the body is that of a component, which function calls have as their parent (L3.54).
 	component bool
+	packaged  bool // of a package
+	members   members
 }
 
 func newFrame(body *check.Program, parent urn.URN) *frame {

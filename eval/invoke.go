@@ -66,11 +66,14 @@ func (s *scope) invoke(ctx context.Context, e *ast.Call, call *check.Invoke) (va
 		return unknown, nil
 	}
 	request := monitor.InvokeRequest{
-		Token: call.Token, Args: args, Provider: provider, DependsOn: sortedURNs(deps),
+		Token: call.Token, Args: args, Provider: provider, DependsOn: s.e.concrete(deps),
 		SourcePosition: s.e.position(e.Name.Range),
 	}
-	if parent != nil {
+	switch {
+	case parent != nil:
 		request.Parent = parent.URN
+	case s.frame.component:
+		request.Parent = s.frame.parent // L3.54
 	}
 	var err error
 	request.Version, request.PluginDownloadURL, request.PackageRef, err = s.e.packageOf(ctx, call.Package)
@@ -129,7 +132,7 @@ func (e *evaluator) awaits(deps []urn.URN) bool {
 	if !e.info.DryRun {
 		return false
 	}
-	for _, u := range deps {
+	for _, u := range e.concrete(deps) {
 		if r := e.resources.get(u); r != nil && !r.component && !r.id.IsKnown() {
 			return true
 		}
@@ -147,6 +150,7 @@ func (e *evaluator) packageOf(ctx context.Context, d schema.Descriptor) (version
 		Parameterization: &monitor.Parameterization{
 			Name: d.Parameterization.Name, Version: d.Parameterization.Version, Value: d.Parameterization.Value,
 		},
+		Extension: d.Extension,
 	})
 	return "", "", ref, err
 }

@@ -37,7 +37,7 @@ func (s *scope) options(ctx context.Context, r *check.Resource, request *monitor
 	request.ReplaceOnChanges = o.texts(from.ReplaceOnChanges)
 	request.HideDiffs = o.texts(from.HideDiffs)
 	request.AdditionalSecretOutputs = o.texts(from.AdditionalSecretOutputs)
-	request.Aliases = o.aliases(from.Aliases)
+	request.Aliases = append(o.aliases(from.Aliases), s.oldName(r)...)
 	request.ImportID = o.text(from.Import)
 	request.DeletedWith = o.urn(from.DeletedWith)
 	request.ReplaceWith = o.urns(from.ReplaceWith)

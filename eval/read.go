@@ -47,7 +47,7 @@ func (s *scope) read(ctx context.Context, r *check.Resource) (value.Value, *faul
 	if failed = failed.and(o.failed); failed != nil {
 		return value.Null, failed
 	}
-	request.Dependencies = sortedURNs(append(append(append(dependsOn, s.deps...), request.ID.AllDeps()...), request.State.AllDeps()...))
+	request.Dependencies = s.e.concrete(append(append(append(dependsOn, s.deps...), request.ID.AllDeps()...), request.State.AllDeps()...))
 	if f := s.e.urns.claim(s.urnOf(request.Parent, r), r.Decl.Name); f != nil {
 		return value.Null, f
 	}
@@ -55,6 +55,7 @@ func (s *scope) read(ctx context.Context, r *check.Resource) (value.Value, *faul
 	if err != nil {
 		return value.Null, s.registrationFault(r, err, value.List(request.ID, request.State), ranges)
 	}
+	s.frame.members.add(response.URN)
 	id := response.ID
 	if id.IsNull() {
 		id = request.ID // the engine's answer may leave it out (E2.46)

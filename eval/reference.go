@@ -24,6 +24,8 @@ type resource struct {
 	outputs   value.Value // a map
 	known     bool        // outputs absent from the map are null, not unknown
 	component bool
+	local     bool                     // a component whose body has been evaluated here
+	members   []urn.URN                // of a local one
 	secrets   []string                 // outputs that are secret even while they are absent (L9.32)
 	deps      map[string][]urn.URN     // what else outputs of a remote component depend on
 	types     func(string) schema.Type // of outputs; nil when not known
@@ -46,6 +48,9 @@ func (r *resource) output(name string) value.Value {
 	}
 	if slices.Contains(r.secrets, name) && (ok || !r.known) {
 		v = v.Secret()
+	}
+	if r.local {
+		return v // with the dependencies that it has
 	}
 	return v.WithMarksOf(r.outputs).DependingOn(r.urn).DependingOn(r.deps[name]...)
 }

@@ -20,19 +20,23 @@ func (s *scope) register(ctx context.Context, n *check.Node) (value.Value, *faul
 	if r.Decl.Get != nil || r.Token == stackReferenceToken {
 		return s.read(ctx, r)
 	}
-	component := r.Schema != nil && r.Schema.Component
+	local := r.Component != nil
+	component := local || r.Schema != nil && r.Schema.Component
 	request := monitor.RegisterRequest{
-		Type: r.Token, Name: s.nameOf(r), Custom: !component, Remote: component, // L3.17
+		Type: r.Token, Name: s.nameOf(r), Custom: !component, Remote: component && !local, // L3.17
 		SourcePosition: s.e.position(r.Decl.Name.Range),
 	}
 	inputs, ranges, failed := s.properties(ctx, r)
 	failed = failed.and(s.options(ctx, r, &request))
+	if local && failed == nil {
+		failed = s.givenProviders(r, &request)
+	}
 	if failed != nil {
 		return value.Null, failed
 	}
 	request.Inputs = inputs
 	request.Dependencies = append(request.Dependencies, s.deps...)
-	request.PropertyDependencies, request.Dependencies = dependencies(inputs, component, request.Dependencies)
+	request.PropertyDependencies, request.Dependencies = s.e.dependencies(inputs, request.Remote, request.Dependencies)
 	if f := s.e.urns.claim(s.urnOf(request.Parent, r), r.Decl.Name); f != nil {
 		return value.Null, f
 	}
@@ -44,6 +48,10 @@ func (s *scope) register(ctx context.Context, n *check.Node) (value.Value, *faul
 	if err != nil {
 		return value.Null, s.registrationFault(r, err, inputs, ranges)
 	}
+	if local {
+		return s.construct(ctx, r, response.URN, inputs)
+	}
+	s.frame.members.add(response.URN)
 	return s.e.registered(r, &resource{
 		urn: response.URN, id: response.ID, outputs: response.Outputs, component: component, deps: response.PropertyDependencies,
 		// Without a preview only a resource that was left out of a targeted run has an unknown ID.
@@ -173,7 +181,7 @@ func (s *scope) originalText(v value.Value, p ast.Property, object *schema.Objec
 
 // dependencies are the URNs behind each top-level property, and all of them together with those of dependsOn (L9.41).
 // References to resources that go to a remote component are no dependencies of it.
-func dependencies(inputs value.Value, remote bool, dependsOn []urn.URN) (map[string][]urn.URN, []urn.URN) {
+func (e *evaluator) dependencies(inputs value.Value, remote bool, dependsOn []urn.URN) (map[string][]urn.URN, []urn.URN) {
 	byProperty := make(map[string][]urn.URN, inputs.Len())
 	all := dependsOn
 	for i, key := range inputs.Keys() {
@@ -181,10 +189,11 @@ func dependencies(inputs value.Value, remote bool, dependsOn []urn.URN) (map[str
 		if remote {
 			deps = depsBesideReferences(inputs.At(i))
 		}
+		deps = e.concrete(deps)
 		byProperty[key] = deps
 		all = append(all, deps...)
 	}
-	return byProperty, sortedURNs(all)
+	return byProperty, e.concrete(all)
 }
 
 func depsBesideReferences(v value.Value) []urn.URN {

@@ -41,9 +41,9 @@ func Run(ctx context.Context, p *check.Program, m monitor.Monitor, o Options) (R
 	}
 	e.root = newFrame(p, e.stack)
 	var findings diag.Diagnostics
-	first := e.versionNeeds()
+	first := versionNeeds(p)
 	e.runAll(ctx, e.root, first)
-	if f := e.checkVersion(ctx); f != nil {
+	if f := e.checkVersion(ctx, e.root); f != nil {
 		findings.Add(f.findings...)
 		findings.Add(e.nodeFindings(&result, first)...)
 		result.Failed++
@@ -164,8 +164,8 @@ func hasNull(m value.Value) bool {
 }
 
 // versionNeeds are the nodes that pulumi.requiredVersion needs, in the order of the program.
-func (e *evaluator) versionNeeds() []*check.Node {
-	if e.program.File == nil || e.program.File.RequiredVersion == nil {
+func versionNeeds(body *check.Program) []*check.Node {
+	if body.File == nil || body.File.RequiredVersion == nil {
 		return nil
 	}
 	needed := make(map[*check.Node]bool)
@@ -179,14 +179,14 @@ func (e *evaluator) versionNeeds() []*check.Node {
 			need(edge.To)
 		}
 	}
-	ast.Walk(e.program.File.RequiredVersion, func(x ast.Expr) bool {
+	ast.Walk(body.File.RequiredVersion, func(x ast.Expr) bool {
 		if access, ok := x.(*ast.Access); ok {
-			need(e.program.Ref(access).Node)
+			need(body.Ref(access).Node)
 		}
 		return true
 	})
 	var nodes []*check.Node
-	for _, n := range e.program.Nodes {
+	for _, n := range body.Nodes {
 		if needed[n] {
 			nodes = append(nodes, n)
 		}

@@ -10,13 +10,13 @@ import (
 )
 
 // checkVersion compares pulumi.requiredVersion with the engine's version (L3.60, L3.61).
-func (e *evaluator) checkVersion(ctx context.Context) *fault {
-	if e.program.File == nil || e.program.File.RequiredVersion == nil {
+func (e *evaluator) checkVersion(ctx context.Context, in *frame) *fault {
+	if in.body.File == nil || in.body.File.RequiredVersion == nil {
 		return nil
 	}
-	at := e.program.File.RequiredVersion.Range()
-	s := scope{e: e, frame: e.root}
-	v, f := s.eval(ctx, e.program.File.RequiredVersion)
+	at := in.body.File.RequiredVersion.Range()
+	s := scope{e: e, frame: in}
+	v, f := s.eval(ctx, in.body.File.RequiredVersion)
 	if f != nil {
 		return f
 	}

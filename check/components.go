@@ -1,0 +1,274 @@
+package check
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/parser/ast"
+	"github.com/yamlhost/yamlhost/schema"
+)
+
+// Components are expanded in process: those that the program declares itself (L10.C15) and those of packages that are
+// used by path (L1.G). Each has a body that is checked once, like a program of its own, and evaluated for each instance.
+
+// Component is a component whose text is at hand.
+type Component struct {
+	Decl  *ast.Component
+	Token string // canonical
+	// Body are the component's inputs, as configuration values, its variables, resources and outputs.
+	Body   *Program
+	Schema *schema.Resource // what those who use the component see
+	// Packaged tells a component of a package from one of the program itself.
+	Packaged bool
+
+	body  *checker
+	needs map[string]bool // packages, once asked for
+}
+
+// LocalPackage is a package of components whose text is at hand (L7.31).
+type LocalPackage struct {
+	Name  string // by which tokens name it
+	Alias string // another such name, as the project declares the package; may be empty
+	File  *ast.File
+}
+
+// inlineNamespace is the package of the components that a program declares itself.
+const inlineNamespace = "components"
+
+// components are those that are at hand, by token and by package.
+type components struct {
+	byToken    map[string]*Component // in all spellings
+	namespaces map[string][]*Component
+}
+
+// serves reports whether a token is for the components that are at hand, and not for a provider.
+func (cs *components) serves(token string) bool {
+	if cs.byToken[token] != nil {
+		return true
+	}
+	pkg, _, _ := strings.Cut(token, ":")
+	_, ours := cs.namespaces[pkg]
+	return ours
+}
+
+// findComponents makes a checker for the body of every component.
+func (c *checker) findComponents() []*checker {
+	var bodies []*checker
+	add := func(decl *ast.Component, source *diag.Source, packaged bool, names ...string) {
+		component := &Component{Decl: decl, Packaged: packaged, Token: names[0] + ":index:" + decl.Name.Value}
+		if decl.Token != nil && !packaged {
+			component.Token = decl.Token.Value
+			if parts := strings.Split(component.Token, ":"); len(parts) == 2 {
+				component.Token = parts[0] + ":index:" + parts[1]
+			}
+		}
+		for _, name := range names {
+			c.components.byToken[name+":index:"+decl.Name.Value] = component
+			c.components.byToken[name+":"+decl.Name.Value] = component
+			c.components.namespaces[name] = append(c.components.namespaces[name], component)
+		}
+		if other := c.components.byToken[component.Token]; other != component && other != nil {
+			c.report(diag.Diagnostic{Code: diag.DeclaredTwice, Subject: decl.Token.Range,
+				Summary: "the component `" + other.Decl.Name.Value + "` has this type already", Detail: "give one of the two another `token`",
+				Related: []diag.Related{{Range: other.Decl.Name.Range, Message: "the other component is here"}}})
+		}
+		c.components.byToken[component.Token] = component
+		c.components.byToken[strings.Replace(component.Token, ":index:", ":", 1)] = component
+		body := c.bodyOf(component, source)
+		component.body, component.Body = body, body.program
+		component.Schema = component.schemaOf()
+		c.program.Components = append(c.program.Components, component)
+		bodies = append(bodies, body)
+	}
+	for _, decl := range c.file.Components {
+		add(decl, c.file.Source, false, inlineNamespace)
+	}
+	for _, pkg := range c.opts.Local {
+		names := []string{pkg.Name}
+		if pkg.Alias != "" && pkg.Alias != pkg.Name {
+			names = append(names, pkg.Alias)
+		}
+		for _, name := range names {
+			if c.components.namespaces[name] == nil {
+				c.components.namespaces[name] = []*Component{}
+			}
+		}
+		for _, decl := range pkg.File.Components {
+			add(decl, pkg.File.Source, true, names...)
+		}
+	}
+	return bodies
+}
+
+// bodyOf makes the checker of a component's body: a scope of its own, in which inputs take the place of configuration.
+func (c *checker) bodyOf(component *Component, source *diag.Source) *checker {
+	decl := component.Decl
+	opts := c.opts
+	opts.Config, opts.ConfigKnown = nil, false
+	b := newChecker(c.ctx, &ast.File{Source: source, RequiredVersion: decl.RequiredVersion, Config: decl.Inputs,
+		Variables: decl.Variables, Resources: decl.Resources, Outputs: decl.Outputs}, opts)
+	b.component, b.components, b.packages, b.sink = component, c.components, c.packages, c.sink
+	b.program.refs, b.program.calls, b.program.types = c.program.refs, c.program.calls, c.program.types
+	b.locals = c.locals
+	return b
+}
+
+// schemaOf is the component as a resource of a provider. What it leaves to the body, such as the types of outputs, is
+// found when it is first asked for: when the body has been checked.
+func (c *Component) schemaOf() *schema.Resource {
+	r := &schema.Resource{Token: c.Token, Component: true, Description: c.Decl.Description.Text()}
+	r.Inputs = schema.NewObject("", true, func() []*schema.Property {
+		list := make([]*schema.Property, 0, len(c.Decl.Inputs))
+		for _, decl := range c.Decl.Inputs {
+			p := &schema.Property{Name: decl.Name.Value, Type: schema.Any,
+				Required: decl.Default == nil && (decl.Optional == nil || !decl.Optional.Value), // L3.51
+				Secret:   decl.Secret != nil && decl.Secret.Value}
+			switch n := c.body.declared[decl.Name.Value]; {
+			case decl.Type != nil:
+				p.Type = configType(decl.Type)
+				if decl.Type.Optional {
+					p.Required = false
+				}
+			case n != nil && n.Config != nil && n.Type != schema.Invalid:
+				p.Type = n.Type
+			}
+			if !p.Required {
+				p.Type = schema.OptionalOf(p.Type)
+			}
+			list = append(list, p)
+		}
+		return list
+	})
+	r.Outputs = schema.NewObject("", true, func() []*schema.Property {
+		list := make([]*schema.Property, 0, len(c.Body.Outputs))
+		for _, o := range c.Body.Outputs {
+			list = append(list, &schema.Property{Name: o.Decl.Name.Value, Type: o.Type, Required: true})
+		}
+		return list
+	})
+	return r
+}
+
+// resolveComponent finds the component that a resource is an instance of.
+func (c *checker) resolveComponent(n *Node) {
+	r, token := n.Resource, n.Resource.Decl.Type
+	component := c.components.byToken[token.Value]
+	if component == nil {
+		namespace, _, _ := strings.Cut(token.Value, ":")
+		var names []string
+		for _, known := range c.components.namespaces[namespace] {
+			names = append(names, schema.CollapseToken(known.Token))
+		}
+		hint := didYouMean(diag.Suggest(token.Value, names))
+		switch {
+		case hint != "":
+		case len(names) == 0:
+			hint = "the package has none"
+		default:
+			hint = "there is " + listed(names)
+		}
+		c.errorf(diag.TokenNotFound, token.Range, hint, "there is no component `%s`", token.Value)
+		return
+	}
+	r.Component, r.Schema, r.Token = component, component.Schema, component.Token
+	n.Type = &schema.ResourceType{Token: r.Token, Component: true, Outputs: func() *schema.Object { return component.Schema.Outputs }}
+	if r.Decl.Get != nil {
+		c.errorf(diag.WrongKind, r.Decl.Name.Range, "declare what the component is made of instead", "a component cannot be read with `get`")
+	}
+}
+
+// packages are the packages of the providers that a component's resources and calls need, those inside of components that
+// it uses included.
+func (c *Component) packages() map[string]bool {
+	if c.needs != nil {
+		return c.needs
+	}
+	c.needs = make(map[string]bool)
+	for _, n := range c.body.all {
+		switch {
+		case n.Kind != ResourceNode || n.Resource.Decl.Type == nil:
+		case n.Resource.Component != nil:
+			for pkg := range n.Resource.Component.packages() {
+				c.needs[pkg] = true
+			}
+		default:
+			c.needs[packageOf(n.Resource.Decl.Type.Value)] = true
+		}
+	}
+	c.body.eachCall(func(call *ast.Call) {
+		if token := invokedToken(call); token != nil {
+			c.needs[packageOf(token.Value)] = true
+		}
+	})
+	return c.needs
+}
+
+// linkComponent gives a component the program's default providers for what it is made of (L7.45).
+func (c *checker) linkComponent(n *Node, before map[string]map[*Node]bool) {
+	needs := n.Resource.Component.packages()
+	for _, provider := range c.all {
+		if provider.Kind != ResourceNode || provider.Resource.Decl.DefaultProvider == nil {
+			continue
+		}
+		pkg := packageOf(provider.Resource.Decl.Type.Text())
+		if c.defaults[pkg] != provider || !needs[pkg] || before[pkg][n] {
+			continue
+		}
+		n.Resource.DefaultProviders = append(n.Resource.DefaultProviders, provider)
+		n.Needs = append(n.Needs, Edge{To: provider, Range: n.Resource.Decl.Type.Range})
+	}
+}
+
+// usersLast orders bodies so that each comes behind the components that it uses, and reports components that contain
+// themselves: they would never end.
+func (c *checker) usersLast(bodies []*checker) []*checker {
+	const (
+		fresh = iota
+		open
+		done
+	)
+	state := make(map[*checker]int, len(bodies))
+	var ordered, path []*checker
+	var via []*Node // the resource that leads from each body in path to the next
+	var visit func(b *checker)
+	visit = func(b *checker) {
+		state[b], path = open, append(path, b)
+		for _, n := range b.all {
+			if n.Kind != ResourceNode || n.Resource.Component == nil {
+				continue
+			}
+			switch to := n.Resource.Component.body; state[to] {
+			case fresh:
+				via = append(via, n)
+				visit(to)
+				via = via[:len(via)-1]
+			case open:
+				at := slices.Index(path, to)
+				c.reportEndless(path[at:], append(slices.Clone(via[at:]), n))
+			}
+		}
+		state[b], path = done, path[:len(path)-1]
+		ordered = append(ordered, b)
+	}
+	for _, b := range bodies {
+		if state[b] == fresh {
+			visit(b)
+		}
+	}
+	return ordered
+}
+
+// reportEndless reports components that contain each other; via are the resources that say so.
+func (c *checker) reportEndless(bodies []*checker, via []*Node) {
+	var names []string
+	var related []diag.Related
+	for i, b := range bodies {
+		name, next := b.component.Decl.Name.Value, bodies[(i+1)%len(bodies)].component.Decl.Name.Value
+		names = append(names, name)
+		related = append(related, diag.Related{Range: via[i].Resource.Decl.Type.Range, Message: name + " contains " + next + " here"})
+	}
+	c.report(diag.Diagnostic{Code: diag.Cycle, Subject: via[len(via)-1].Resource.Decl.Type.Range,
+		Summary: "cycle of components: " + strings.Join(append(names, names[0]), " → "),
+		Detail:  "a component that contains itself would never end; take out one of the resources", Related: related})
+}

@@ -1,0 +1,158 @@
+package eval
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"github.com/yamlhost/yamlhost/check"
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/runtime/monitor"
+	"github.com/yamlhost/yamlhost/value"
+	"github.com/yamlhost/yamlhost/value/urn"
+)
+
+// construct evaluates the body of a component that has been registered, and registers its outputs (L3.E). The outputs
+// carry what their values depend on, not the component as a whole.
+func (s *scope) construct(ctx context.Context, r *check.Resource, u urn.URN, inputs value.Value) (value.Value, *fault) {
+	body := r.Component.Body
+	in := newFrame(body, u)
+	in.prefix, in.inputs, in.component, in.packaged = s.nameOf(r)+"-", inputs, true, r.Component.Packaged
+
+	first := versionNeeds(body)
+	s.e.runAll(ctx, in, first)
+	if f := s.e.checkVersion(ctx, in); f != nil {
+		return value.Null, in.failed(first).and(f)
+	}
+	s.e.runAll(ctx, in, body.Nodes)
+	failed := in.failed(body.Nodes)
+	entries := make([]value.Entry, 0, len(body.Outputs))
+	inner := scope{e: s.e, frame: in}
+	for _, o := range body.Outputs {
+		v, f := inner.eval(ctx, o.Decl.Value)
+		if f != nil && (failed == nil || len(f.findings) > 0) {
+			failed = failed.and(f)
+		}
+		entries = append(entries, value.Entry{Key: o.Decl.Name.Value, Value: v})
+	}
+	members := in.members.all()
+	s.frame.members.add(members...)
+	if failed != nil {
+		return value.Null, failed
+	}
+	outputs := withoutNulls(value.MapOf(entries...))
+	if err := s.e.monitor.RegisterOutputs(ctx, u, outputs); err != nil {
+		if f := silent(err); f != nil {
+			return value.Null, f
+		}
+		return value.Null, blame(diag.OperationFailed, r.Decl.Name.Range, "", "cannot record the outputs of `%s`: %s", r.Decl.Name.Value, err)
+	}
+	return s.e.registered(r, &resource{urn: u, outputs: outputs, component: true, known: true, local: true, members: members}), nil
+}
+
+// failed are the faults of nodes together, in the order of the program; nil when there are none.
+func (f *frame) failed(nodes []*check.Node) *fault {
+	var failed *fault
+	for _, n := range nodes {
+		failed = failed.and(f.states[n.Index].fault)
+	}
+	return failed
+}
+
+// members are the resources that have been registered for a component, at any depth, without components of the program:
+// who depends on the component depends on these.
+type members struct {
+	mu   sync.Mutex // guards urns
+	urns []urn.URN
+}
+
+func (m *members) add(urns ...urn.URN) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.urns = append(m.urns, urns...)
+}
+
+func (m *members) all() []urn.URN {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return sortedURNs(m.urns)
+}
+
+// concrete is urns, sorted, with the members of components of the program in their place: the engine does not wait for
+// what a component is made of.
+func (e *evaluator) concrete(urns []urn.URN) []urn.URN {
+	var all []urn.URN
+	for i, u := range urns {
+		of := e.resources.get(u)
+		if of == nil || !of.local {
+			if all != nil {
+				all = append(all, u)
+			}
+			continue
+		}
+		if all == nil {
+			all = append(make([]urn.URN, 0, len(urns)+len(of.members)), urns[:i]...)
+		}
+		all = append(all, of.members...)
+	}
+	if all == nil {
+		all = slices.Clone(urns)
+	}
+	return sortedURNs(all)
+}
+
+// withoutItself is a reference to a resource without the dependency on a component of the program: what such a component
+// gives has dependencies of its own.
+func (e *evaluator) withoutItself(v value.Value, u urn.URN) value.Value {
+	if of := e.resources.get(u); of == nil || !of.local {
+		return v
+	}
+	others := slices.DeleteFunc(slices.Clone(v.Deps()), func(d urn.URN) bool { return d == u })
+	return v.WithoutDeps().DependingOn(others...)
+}
+
+// givenProviders completes the providers of a component of the program: with that of the option provider, and with the
+// program's default ones (L7.40, L7.45).
+func (s *scope) givenProviders(r *check.Resource, request *monitor.RegisterRequest) *fault {
+	given := func(pkg, ref string) {
+		if request.Providers == nil {
+			request.Providers = make(map[string]string)
+		}
+		if _, set := request.Providers[pkg]; !set {
+			request.Providers[pkg] = ref
+		}
+	}
+	if request.Provider != "" {
+		if ref, err := urn.ParseReference(request.Provider); err == nil {
+			given(ref.URN.Package(), request.Provider)
+		}
+		request.Provider = ""
+	}
+	for _, n := range r.DefaultProviders {
+		ref, f := s.defaultProvider(n)
+		if f != nil {
+			return f
+		}
+		if ref != "" {
+			given(packageOfProvider(n), ref)
+		}
+	}
+	return nil
+}
+
+func packageOfProvider(n *check.Node) string { return urn.PackageOf(n.Resource.Token) }
+
+// oldName is the alias by which a resource in a component of a package is found in states of before the names of
+// components went before those of their resources (L3.53). It is left out where another resource has that name now.
+func (s *scope) oldName(r *check.Resource) []monitor.Alias {
+	if !s.frame.packaged {
+		return nil
+	}
+	old := r.LogicalName + s.suffix
+	for _, n := range s.frame.body.Nodes {
+		if n.Resource != nil && n.Resource != r && s.frame.prefix+n.Resource.LogicalName == old {
+			return nil
+		}
+	}
+	return []monitor.Alias{{URN: urn.New(s.e.info.Stack, s.e.info.Project, s.frame.parent, r.Token, old)}}
+}
