@@ -78,7 +78,7 @@ func BenchmarkOperations(b *testing.B) {
 			for b.Loop() {
 				o := benchOptions(base, c)
 				o.Journal, o.DryRun = nil, true
-				if r, err := Destroy(b.Context(), o); err != nil || r.Failed {
+				if r, err := Destroy(b.Context(), o, nil); err != nil || r.Failed {
 					b.Fatal(err, "failed")
 				}
 			}

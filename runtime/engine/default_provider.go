@@ -211,18 +211,10 @@ func (d *Deployment) knownReference(text string) (string, error) {
 
 // registerDefault registers a default provider like any other resource.
 func (d *Deployment) registerDefault(ctx context.Context, pkg string, p monitor.Package) (string, error) {
-	inputs := map[string]value.Value{}
-	for name, text := range d.configOf(pkg) { // E3.24
-		v := value.String(text)
-		if slices.Contains(d.opts.ConfigSecretKeys, pkg+":"+name) {
-			v = v.Secret()
-		}
-		inputs[name] = v
-	}
 	no := false
 	g, err := newGoal(monitor.RegisterRequest{
 		Type: urn.ProviderType(pkg), Name: defaultName(versionOf(p), p.DownloadURL), Custom: true,
-		Inputs: withPackage(value.Map(inputs), p, nil), Protect: &no}, d.opts.RootDir)
+		Inputs: withPackage(d.defaultConfig(pkg), p, nil), Protect: &no}, d.opts.RootDir)
 	if err != nil {
 		return "", err
 	}
@@ -234,6 +226,19 @@ func (d *Deployment) registerDefault(ctx context.Context, pkg string, p monitor.
 		return "", monitor.ErrReported
 	}
 	return urn.Reference{URN: reg.urn, ID: reg.state.ID}.String(), nil
+}
+
+// defaultConfig is what the stack's configuration says of a package, as its default provider takes it (E3.24).
+func (d *Deployment) defaultConfig(pkg string) value.Value {
+	inputs := map[string]value.Value{}
+	for name, text := range d.configOf(pkg) {
+		v := value.String(text)
+		if slices.Contains(d.opts.ConfigSecretKeys, pkg+":"+name) {
+			v = v.Secret()
+		}
+		inputs[name] = v
+	}
+	return value.Map(inputs)
 }
 
 // defaultName is the name of a default provider (E3.30).

@@ -35,6 +35,8 @@ type Deployment struct {
 	lanes    chan struct{} // one token for each operation under way
 	lineage  lineage
 	endpoint string
+	scope    *scope
+	mode     mode
 
 	// running ends when nothing new may start: the user has interrupted, or something failed (E5.42). calls ends when
 	// provider calls in flight are given up as well (E5.51). They are the operation's own lifetime, which no single
@@ -88,13 +90,28 @@ type registered struct {
 	// complete says that its outputs were registered (E2.59).
 	complete bool
 	read     bool
+	// carried says that no program has registered it so far: it is kept because something that is left alone needs it.
+	carried bool
+	// vanished says that a refresh did not find it: it leaves the state at the end.
+	vanished bool
+	// gone says that the operation has deleted it after all (E7.42).
+	gone bool
 	// unknown says that in a preview there is no knowing what it is like.
 	unknown  bool
 	children []urn.URN
 }
 
+// mode is what the registrations of a program are for.
+type mode uint8
+
+const (
+	updating   mode = iota // to be carried out
+	refreshing             // to be read, with the program's providers (E7.30)
+	destroying             // to be deleted, with the program's providers (E7.41)
+)
+
 // newDeployment prepares an operation. The caller ends it by calling stop and closing the registry.
-func newDeployment(ctx context.Context, o Options, refreshing bool) *Deployment {
+func newDeployment(ctx context.Context, o Options, scope *scope, refreshing bool) *Deployment {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
@@ -120,6 +137,7 @@ func newDeployment(ctx context.Context, o Options, refreshing bool) *Deployment 
 		ledger:   newLedger(o.Journal, len(o.Base.Resources)),
 		lanes:    make(chan struct{}, o.Parallel),
 		endpoint: o.MonitorEndpoint,
+		scope:    scope,
 
 		resources: make(map[urn.URN]*registered, len(o.Base.Resources)),
 		renamed:   map[urn.URN]urn.URN{},

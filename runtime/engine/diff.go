@@ -26,12 +26,16 @@ type verdict struct {
 // surroundings are the facts about the rest of the operation that decide about one resource.
 type surroundings struct {
 	replaced func(urn.URN) bool // whether that resource is replaced in this operation
+	named    bool               // the user asked for a replacement (E4.104)
 }
 
 // forced finds the reasons for a replacement that no provider is asked about, first hit first (E4.38–E4.41).
 func forced(old, goal *state.Resource, s surroundings) (verdict, bool) {
 	if triggered(old.ReplacementTrigger, goal.ReplacementTrigger) {
 		return verdict{change: true, replace: true, reason: "its replacement trigger changed"}, true
+	}
+	if s.named {
+		return verdict{change: true, replace: true, keys: []string{"id"}, reason: "its replacement was asked for", unchecked: true}, true
 	}
 	if old.Taint {
 		return verdict{change: true, replace: true, keys: []string{"id"}, reason: "it is tainted", unchecked: true}, true

@@ -34,7 +34,7 @@ func (d *Deployment) step(s Step, reg *registered) (*state.Resource, error) {
 	if d.isTerminated() { // E5.51
 		return nil, monitor.ErrShutdown
 	}
-	if result != nil {
+	if result != nil && !s.verbatim {
 		d.markSecrets(&s, result)
 	}
 	var failure *provider.Error
@@ -113,6 +113,13 @@ func (d *Deployment) record(s *Step, result *state.Resource, b books, number int
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	if s.over != 0 {
+		for _, old := range d.olds.entries {
+			if old.id == s.over {
+				old.now = nil
+			}
+		}
+	}
 	if s.Old != nil {
 		if old := d.olds.of[s.Old]; old != nil {
 			switch {
@@ -155,6 +162,9 @@ func (d *Deployment) perform(s *Step) (*state.Resource, error) {
 }
 
 func (d *Deployment) performSame(s *Step) (*state.Resource, error) { // E5.20
+	if s.verbatim {
+		return s.New.Clone(), nil
+	}
 	n := s.New.Clone()
 	n.ID, n.Outputs, n.Created, n.Modified = s.Old.ID, s.Old.Outputs, s.Old.Created, s.Old.Modified
 	if n.IsProvider() {
@@ -224,7 +234,7 @@ func (d *Deployment) performUpdate(s *Step) (*state.Resource, error) { // E5.22
 
 func (d *Deployment) performDelete(s *Step) error { // E5.23
 	old := s.Old
-	if old.Protect && s.Op == OpDelete { // E4.76
+	if old.Protect && s.Op == OpDelete && !d.opts.IgnoreProtect { // E4.76
 		return &protectedDeletion{s}
 	}
 	d.mu.Lock()

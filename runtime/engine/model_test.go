@@ -284,7 +284,7 @@ func chain(t *testing.T, seed uint64) {
 		}
 		w.cloud.fails = map[string]failure{}
 		if r.IntN(4) == 0 {
-			operate(false, false, func(o Options) (*Result, error) { return Refresh(t.Context(), o) })
+			operate(false, false, func(o Options) (*Result, error) { return Refresh(t.Context(), o, nil) })
 		}
 		first := operate(false, false, run)
 		require.False(t, first.Failed, strings.Join(events, "\n"))
@@ -294,7 +294,7 @@ func chain(t *testing.T, seed uint64) {
 		second = operate(false, false, run)
 		require.False(t, second.HasChanges(), "the same program again: %v\n%s", second.Changes, strings.Join(events, "\n"))
 	}
-	last := operate(false, false, func(o Options) (*Result, error) { return Destroy(t.Context(), o) })
+	last := operate(false, false, func(o Options) (*Result, error) { return Destroy(t.Context(), o, nil) })
 	require.False(t, last.Failed, strings.Join(events, "\n"))
 	require.Empty(t, last.Snapshot.Resources)
 	require.Empty(t, w.cloud.inventory())

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,12 +18,13 @@ import (
 // Update runs a program and makes the stack what the program asks for; with DryRun it only says what that would take. The
 // program's context ends when nothing more is to be started. An error means that the operation could not be carried out
 // at all, or that its end could not be put together; what goes wrong with resources is reported by events and in Failed.
-func Update(ctx context.Context, o Options, program func(ctx context.Context, m monitor.Monitor) error) (*Result, error) {
+func Update(ctx context.Context, o Options, program Program) (*Result, error) {
 	return operate(ctx, o, false, func(d *Deployment) {
 		d.warnOfPending()
-		if o.Refresh {
-			d.refreshAll()
+		if d.checkTargets(d.scope.replaces) != nil {
+			return
 		}
+		d.refreshBefore()
 		if d.running.Err() == nil {
 			d.runProgram(program)
 		}
@@ -30,25 +32,83 @@ func Update(ctx context.Context, o Options, program func(ctx context.Context, m 
 	})
 }
 
-// Destroy deletes everything in the stack, dependents first (E7.35). Providers are configured as the state says.
-func Destroy(ctx context.Context, o Options) (*Result, error) {
+// Program asks a monitor for what it wants.
+type Program = func(ctx context.Context, m monitor.Monitor) error
+
+// Destroy deletes everything in the stack, dependents first (E7.35). Without a program, providers are configured as the
+// state says; a program is run for its providers and components, and everything else that it registers is left as it is
+// until it is deleted (E7.41).
+func Destroy(ctx context.Context, o Options, program Program) (*Result, error) {
+	if err := refuseDeleteHooks(o.Base); err != nil {
+		return nil, err
+	}
 	return operate(ctx, o, false, func(d *Deployment) {
 		d.warnOfPending()
-		if o.Refresh {
-			d.refreshAll()
+		if !d.requirePresent() {
+			return
+		}
+		d.refreshBefore()
+		if program != nil && d.running.Err() == nil {
+			d.mode = destroying
+			d.runProgram(program)
 		}
 		d.closeRequests()
 		d.deleteRest()
 	})
 }
 
-// Refresh reads every resource and makes the state tell what there is (E7.13–E7.27). Providers are configured as the state
-// says; nothing is created or deleted.
-func Refresh(ctx context.Context, o Options) (*Result, error) {
+// Refresh reads every resource and makes the state tell what there is (E7.13–E7.33). Without a program, providers are
+// configured as the state says; with one, as the program says. Resources are neither created nor deleted.
+func Refresh(ctx context.Context, o Options, program Program) (*Result, error) {
 	return operate(ctx, o, true, func(d *Deployment) {
-		d.refreshAll()
-		d.closeRequests()
+		if !d.requirePresent() {
+			return
+		}
+		if program == nil {
+			d.refreshAll(d.scope.refreshes(d.olds.resources()))
+			d.closeRequests()
+			return
+		}
+		d.mode = refreshing
+		d.runProgram(program)
+		if !d.programHasFailed() {
+			d.refreshRest()
+		}
 	})
+}
+
+// requirePresent refuses an operation on resources that the state does not have (E4.103).
+func (d *Deployment) requirePresent() bool {
+	err := d.scope.requirePresent(d.olds)
+	if err == nil {
+		return true
+	}
+	d.report.message(Message{Severity: diag.Error, Code: diag.OperationFailed, Text: err.Error()})
+	_ = d.bail()
+	return false
+}
+
+// refreshBefore reads what has to be read before anything is decided: everything in scope if that was asked for, else what
+// its provider wants to have read (E7.13, E4.112).
+func (d *Deployment) refreshBefore() {
+	switch {
+	case d.running.Err() != nil:
+	case d.opts.Refresh && d.opts.RunProgram: // when the program registers it (E7.29)
+	case d.opts.Refresh:
+		d.refreshAll(d.scope.refreshes(d.olds.resources()))
+	default:
+		wants := func(r *state.Resource) bool { return r.RefreshBeforeUpdate && !r.Delete }
+		if all := d.olds.resources(); slices.ContainsFunc(all, wants) {
+			chosen := d.scope.refreshes(all)
+			d.refreshAll(func(r *state.Resource) bool { return wants(r) && chosen(r) })
+		}
+	}
+}
+
+func (d *Deployment) programHasFailed() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.programFailed
 }
 
 // operate surrounds the phases of an operation with what all have in common. It returns when everything it started is over.
@@ -62,7 +122,11 @@ func operate(ctx context.Context, o Options, refreshing bool, phases func(*Deplo
 	if err := noDuplicates(o.Base); err != nil {
 		return nil, err
 	}
-	d := newDeployment(ctx, o, refreshing)
+	scope, err := newScope(&o)
+	if err != nil {
+		return nil, err
+	}
+	d := newDeployment(ctx, o, scope, refreshing)
 	defer d.stop()
 	calls, giveUp := context.WithCancel(context.WithoutCancel(ctx))
 	defer giveUp()
@@ -84,6 +148,9 @@ func operate(ctx context.Context, o Options, refreshing bool, phases func(*Deplo
 		d.endpoint = endpoint
 	}
 	if d.running.Err() == nil {
+		d.migrate()
+	}
+	if d.running.Err() == nil {
 		phases(d)
 	}
 	d.closeRequests()
@@ -95,7 +162,6 @@ func operate(ctx context.Context, o Options, refreshing bool, phases func(*Deplo
 
 	result := &Result{Snapshot: d.opts.Base, Changes: d.report.changes, Failed: d.report.hasFailed(),
 		Canceled: ctx.Err() != nil, Terminated: d.isTerminated()}
-	var err error
 	if !o.DryRun {
 		result.Snapshot, err = d.ledger.snapshot(d.opts.Base)
 	}
@@ -229,39 +295,13 @@ func (d *Deployment) deleteRest() {
 	if done || d.running.Err() != nil || (failed || d.report.hasFailed()) && !d.mayDeleteAfterFailure(failed) {
 		return
 	}
-	var condemned []*state.Resource
-	var steps []Step
-	d.mu.Lock()
-	for _, e := range d.olds.entries {
-		if e.now == nil || e.resource.ViewOf != "" {
-			continue
-		}
-		if e.claimed && !e.doomed {
-			continue
-		}
-		condemned = append(condemned, e.resource)
-		about := e.resource
-		if e.now.PendingReplacement && !about.PendingReplacement {
-			// Deleted by a replacement of this operation and not wanted any more (E4.60).
-			steps = append(steps, newStep(OpRemovePendingReplace, about, nil))
-		} else {
-			steps = append(steps, deletion(about, e.doomed))
-		}
-		d.deleting[about.URN] = true
+	if d.checkTargets(d.scope.targets) != nil {
+		return
 	}
-	keep := newNeeded(d.olds.resources())
-	for _, reg := range d.resources {
-		// What was skipped stays as it was, and with it what that needs.
-		if isDone(reg.done) && reg.result != monitor.Succeeded {
-			if reg.old != nil {
-				keep.add(reg.old.resource)
-			}
-			if reg.goal != nil {
-				keep.add(reg.goal.newState(reg.urn, nil))
-			}
-		}
+	condemned, steps, keep := d.condemn()
+	if condemned == nil {
+		return
 	}
-	d.mu.Unlock()
 	for _, layer := range layers(condemned) {
 		slices.Reverse(layer)
 		layer = slices.DeleteFunc(layer, func(i int) bool {
@@ -277,11 +317,101 @@ func (d *Deployment) deleteRest() {
 			d.mu.Lock()
 			keep.add(s.Old)
 			d.mu.Unlock()
-			if !(s.Old.Protect && s.Op == OpDelete) { // E5.45
+			if !(s.Old.Protect && s.Op == OpDelete && !d.opts.IgnoreProtect) { // E5.45
 				d.fail()
 			}
 		})
 	}
+}
+
+// condemn chooses what is deleted at the end of an operation, in the order of the state, and with which steps; and what must
+// stay because something that was skipped needs it. It is nil when the operation must not go on.
+func (d *Deployment) condemn() ([]*state.Resource, []Step, *needed) {
+	condemned, steps := []*state.Resource{}, []Step{}
+	var untouched []*state.Resource
+	d.mu.Lock()
+	all := d.olds.resources()
+	deletes := d.scope.deletes(all)
+	var unnamed []*state.Resource
+	if d.mode == destroying { // what the program registered goes too (E7.42)
+		for _, e := range d.producedEntries() {
+			if !deletes(e.resource) && d.olds.byURN[e.resource.URN] != nil {
+				continue
+			}
+			condemned = append(condemned, e.resource)
+			steps = append(steps, deletion(e.resource, false))
+			d.deleting[e.resource.URN] = true
+		}
+	}
+	for _, e := range d.olds.entries {
+		if e.now == nil || e.resource.ViewOf != "" || e.claimed && !e.doomed {
+			continue
+		}
+		about := e.resource
+		replacedNow := e.claimed && e.doomed
+		if !replacedNow && !deletes(about) && !(e.now.PendingReplacement && !about.PendingReplacement) {
+			if !e.doomed && !about.PendingReplacement {
+				untouched = append(untouched, about)
+			}
+			continue
+		}
+		if !d.scope.targets.empty() && !d.scope.targets.match(about.URN) && !d.scope.targetDependents && !replacedNow && !e.doomed {
+			unnamed = append(unnamed, about)
+		}
+		condemned = append(condemned, about)
+		if e.now.PendingReplacement && !about.PendingReplacement {
+			// Deleted by a replacement of this operation and not wanted any more (E4.60).
+			steps = append(steps, newStep(OpRemovePendingReplace, about, nil))
+		} else {
+			steps = append(steps, deletion(about, e.doomed))
+		}
+		d.deleting[about.URN] = true
+	}
+	keep := newNeeded(all)
+	for _, reg := range d.resources {
+		// What was skipped stays as it was, and with it what that needs.
+		if isDone(reg.done) && reg.result != monitor.Succeeded {
+			if reg.old != nil {
+				keep.add(reg.old.resource)
+			}
+			if reg.goal != nil {
+				keep.add(reg.goal.newState(reg.urn, nil))
+			}
+		}
+	}
+	d.mu.Unlock()
+	for _, r := range untouched { // E4.109, E4.123: it stays where it is
+		step := newStep(OpSame, r, r)
+		d.report.started(step)
+		d.report.finished(step, OpSame, d.opts.DryRun || r.Custom, 0)
+	}
+	for _, r := range unnamed {
+		d.report.message(Message{URN: r.URN, Severity: diag.Error, Code: diag.OperationFailed, Position: r.SourcePosition,
+			Text: fmt.Sprintf("Resource '%s' will be destroyed but was not specified in --target list.\n"+
+				"Either include resource in --target list or pass --target-dependents to proceed.", r.URN)}) // E4.105
+	}
+	if len(unnamed) > 0 && !d.opts.DryRun {
+		_ = d.bail()
+		return nil, nil, nil
+	}
+	return condemned, steps, keep
+}
+
+// producedEntries makes entries of what the operation has put into the state, in the order of that, so that it can be
+// deleted. The caller holds mu.
+func (d *Deployment) producedEntries() []*entry {
+	var produced []*entry
+	for _, reg := range d.resources {
+		if reg.state == nil {
+			continue
+		}
+		reg.gone = true
+		e := &entry{id: reg.id, position: -1, resource: reg.state, now: reg.state, claimed: true, doomed: false}
+		d.olds.of[reg.state] = e
+		produced = append(produced, e)
+	}
+	slices.SortFunc(produced, func(a, b *entry) int { return cmp.Compare(a.id, b.id) })
+	return produced
 }
 
 // mayDeleteAfterFailure decides whether deletions go on although something failed: only if asked to go on, and if the
@@ -302,7 +432,17 @@ func (d *Deployment) finishStack() (before, after *state.Resource) {
 	}
 	reg, outputs, registered := d.stack, d.outputs, d.stackDone
 	failed := d.bailed || d.programFailed
+	gone := reg != nil && reg.gone && d.olds.of[reg.state] != nil && d.olds.of[reg.state].now == nil
 	d.mu.Unlock()
+	if gone { // it was destroyed; people hear of its outputs nevertheless (E2.61)
+		if registered {
+			step := reg.step
+			step.New = reg.state.Clone()
+			step.New.Outputs = knownOutputs(value.EmptyMap(), outputs)
+			d.report.outputs(step)
+		}
+		return before, nil
+	}
 	if reg == nil || reg.state == nil || d.isTerminated() {
 		if e := d.olds.byURN[root]; e != nil && e.now != nil {
 			after = before
@@ -333,7 +473,10 @@ func (d *Deployment) putOutputs(reg *registered, outputs value.Value) error {
 	d.mu.Unlock()
 	now := before.Clone()
 	now.Outputs = outputs
-	if !value.Equal(before.Outputs, outputs) {
+	if !d.opts.DryRun {
+		now.Outputs = knownOutputs(before.Outputs, outputs)
+	}
+	if !value.Equal(before.Outputs, now.Outputs) {
 		if err := d.ledger.commit(d.calls, journal.Entry{Amend: []journal.Amended{{ID: reg.id, Resource: now}}}); err != nil {
 			return err
 		}

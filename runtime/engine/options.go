@@ -28,7 +28,17 @@ type Options struct {
 	DryRun          bool // preview: nothing is changed
 	Parallel        int  // operations at the same time; 0 is 4 times the processors
 	ContinueOnError bool
-	Refresh         bool   // read every resource before the program runs
+	Refresh         bool // read every resource before the program runs
+	RunProgram      bool // with Refresh, read each resource when the program registers it (E7.29)
+
+	// Targets, Replace and Excludes are URNs or globs of URNs (E4.98). With Targets, or with Excludes alone, the operation is
+	// confined; Replace forces replacements and confines nothing (E4.104).
+	Targets, Replace, Excludes []string
+	TargetDependents           bool // what depends on a target is one too
+	ExcludeDependents          bool // what depends on something excluded is excluded too
+	ExcludeProtected           bool // protected resources are excluded (E4.78)
+	IgnoreProtect              bool // protected resources are deleted and replaced like others (E4.77)
+
 	MonitorEndpoint string // host:port at which other processes reach this deployment's monitor; empty for none
 	// Serve gives the deployment to whoever offers its monitor to other processes, before anything runs, and gets back
 	// the endpoint; nil when MonitorEndpoint says it all.

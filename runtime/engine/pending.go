@@ -58,7 +58,7 @@ func Settle(ctx context.Context, o Options, word map[urn.URN]string) (*state.Sna
 		}
 	}
 	o.Journal, o.DryRun = nil, true
-	d := newDeployment(ctx, o, true)
+	d := newDeployment(ctx, o, &scope{}, true)
 	defer d.stop()
 	d.calls = d.running
 	defer d.registry.close()

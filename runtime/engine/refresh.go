@@ -14,15 +14,19 @@ import (
 
 // refreshAll reads every resource of the state and makes the outcome the state that the rest of the operation starts from
 // (E7.13–E7.22). It is written in one entry at the end (E6.17); an interrupt ends the pass early and keeps what was read.
-func (d *Deployment) refreshAll() {
+// Only those that chosen admits are read.
+func (d *Deployment) refreshAll(chosen func(*state.Resource) bool) {
 	entries := d.olds.entries
 	refreshed := d.olds.resources()
-	d.parallel(len(entries), func(i int) {
-		old := entries[i].resource
-		if old.ViewOf != "" {
-			return
+	var read []int
+	for i, r := range refreshed {
+		if r.ViewOf == "" && chosen(r) {
+			read = append(read, i)
 		}
-		refreshed[i] = d.refresh(old)
+	}
+	d.parallel(len(read), func(n int) {
+		i := read[n]
+		refreshed[i], _ = d.refresh(entries[i].resource) // E7.20: what fails was reported and stops nothing here
 	})
 	if d.isTerminated() {
 		return
@@ -41,12 +45,7 @@ func (d *Deployment) refreshAll() {
 		}
 		rest, ids = append(rest, r), append(ids, entries[i].id)
 	}
-	if len(e.Remove)+len(e.Amend) > 0 {
-		if err := d.ledger.commit(d.calls, e); err != nil {
-			d.report.message(Message{Severity: diag.Error, Code: diag.OperationFailed, Text: "could not record the state: " + err.Error()})
-			d.stop()
-		}
-	}
+	d.commitRefreshed(e)
 	d.mu.Lock()
 	d.olds = newOlds(rest, ids)
 	d.mu.Unlock()
@@ -55,9 +54,20 @@ func (d *Deployment) refreshAll() {
 	}
 }
 
+// commitRefreshed records what a refresh has found.
+func (d *Deployment) commitRefreshed(e journal.Entry) {
+	if len(e.Remove)+len(e.Amend) == 0 {
+		return
+	}
+	if err := d.ledger.commit(d.calls, e); err != nil {
+		d.report.message(Message{Severity: diag.Error, Code: diag.OperationFailed, Text: "could not record the state: " + err.Error()})
+		d.stop()
+	}
+}
+
 // refresh reads one resource and reports how it differs from what was known. It answers with the state as it is now, which
 // is old itself when nothing differs or when reading failed, and nil when the resource is gone.
-func (d *Deployment) refresh(old *state.Resource) *state.Resource {
+func (d *Deployment) refresh(old *state.Resource) (*state.Resource, error) {
 	began := d.opts.Now()
 	s := newStep(OpRefresh, old, old)
 	d.report.started(s)
@@ -67,14 +77,14 @@ func (d *Deployment) refresh(old *state.Resource) *state.Resource {
 		if !d.isTerminated() {
 			d.report.stepFailed(s, err, took)
 		}
-		return old
+		return old, err
 	}
 	s.New = now
 	if !d.report.refreshing {
 		result = OpRefresh
 	}
 	d.report.finished(s, result, true, took)
-	return now
+	return now, nil
 }
 
 // readAgain is the work of refresh: the state now, nil when it is gone, and what that means.

@@ -73,9 +73,13 @@ func (d *Deployment) register(ctx context.Context, g *goal) (*registered, error)
 	if err != nil {
 		return nil, err
 	}
+	l := &held{d: d}
+	if reg.carried {
+		defer l.free()
+		return reg, d.adopt(ctx, reg, g, l)
+	}
 	defer close(reg.done)
 	reg.result = monitor.Failed // until it is known to be better
-	l := &held{d: d}
 	if err := l.take(ctx); err != nil {
 		return nil, err
 	}
@@ -135,6 +139,10 @@ func (d *Deployment) claim(g *goal) (*registered, error) {
 	if g.Parent != "" && d.resources[g.Parent] == nil {
 		return fault(diag.OperationFailed, "could not find parent resource %s", g.Parent)
 	}
+	if r := d.resources[u]; r != nil && r.carried {
+		d.mu.Unlock()
+		return r, nil
+	}
 	if d.resources[u] != nil {
 		return fault(diag.DuplicateURN, "Duplicate resource URN '%s'; try giving it a unique name", u)
 	}
@@ -189,6 +197,32 @@ func (d *Deployment) realize(ctx context.Context, reg *registered, l *held) erro
 		d.report.skip(reg.urn)
 		return nil
 	}
+	if d.mode != updating && g.Custom && !urn.IsProviderType(g.Type) {
+		if d.mode == destroying {
+			return d.leaveAlone(ctx, reg, subject, l) // E7.41
+		}
+		return d.readOnly(ctx, reg, subject, l) // E7.30, E7.31
+	}
+	in, err := d.inScope(ctx, subject, l)
+	if err != nil {
+		return err
+	}
+	if d.mode != updating && !d.withoutSkipped(subject.goal) {
+		in = false
+	}
+	if !in {
+		return d.leaveAlone(ctx, reg, subject, l)
+	}
+	if d.mode == updating {
+		if err := d.needsSkipped(subject); err != nil {
+			return err
+		}
+	}
+	if d.opts.Refresh && d.opts.RunProgram && d.mode == updating {
+		if err := d.readFirst(reg, subject); err != nil {
+			return err
+		}
+	}
 	if err := d.connect(subject); err != nil {
 		return d.refused(reg.urn, g.position, "start the provider of", g.Type, err)
 	}
@@ -215,6 +249,22 @@ func (d *Deployment) realize(ctx context.Context, reg *registered, l *held) erro
 	}
 }
 
+// inScope decides whether the operation is about a resource. One that was deleted on behalf of something in scope is.
+func (d *Deployment) inScope(ctx context.Context, s *subject, l *held) (bool, error) {
+	known := []urn.URN{s.reg.urn}
+	if old := s.oldState(); old != nil && old.URN != s.reg.urn {
+		known = append(known, old.URN)
+	}
+	d.mu.Lock()
+	in := d.scope.admits(s.goal, known...)
+	d.mu.Unlock()
+	if in {
+		return true, nil
+	}
+	err := d.awaitCascade(ctx, s, l)
+	return s.deleted != nil, err
+}
+
 // subject is a registration on its way from its goal to its steps.
 type subject struct {
 	reg      *registered
@@ -226,6 +276,8 @@ type subject struct {
 	imported bool
 	deleted  *dependent
 	verdict  verdict
+	// recreated is the entry of a resource that was found to be gone, in whose place it is created anew.
+	recreated *entry
 }
 
 func (d *Deployment) subjectOf(reg *registered) *subject {
@@ -288,7 +340,8 @@ func (d *Deployment) examine(s *subject) error {
 	s.verdict = verdict{}
 	fresh := old == nil || s.deleted != nil || old.External
 	if !fresh {
-		surroundings := surroundings{replaced: d.wasReplaced}
+		surroundings := surroundings{replaced: d.wasReplaced,
+			named: d.scope.replaces.match(s.reg.urn) || d.scope.replaces.match(old.URN)}
 		if !d.opts.DryRun && !s.goal.ReplacementTrigger.IsNull() && s.goal.ReplacementTrigger.ContainsUnknown() {
 			return d.refused(s.reg.urn, s.reg.goal.position, "compare", s.goal.Type,
 				fmt.Errorf("replacement trigger contains unknowns for %s", s.reg.urn))
@@ -467,8 +520,16 @@ func (d *Deployment) decide(s *subject) (chain []Step, again bool, err error) {
 		}
 	}
 	chain = plan(situation)
+	s.takePlace(chain)
 	d.mark(s, chain)
 	return chain, false, nil
+}
+
+// takePlace has a new resource take the place of one that was found to be gone.
+func (s *subject) takePlace(chain []Step) {
+	if s.recreated != nil && len(chain) > 0 && (chain[0].Op == OpCreate || chain[0].Op == OpImport) {
+		chain[0].over = s.recreated.id
+	}
 }
 
 // mark notes what a chain is going to do, so that later decisions take it into account. The caller holds decisions.
@@ -497,7 +558,7 @@ func (d *Deployment) mark(s *subject, chain []Step) {
 // mayReplace refuses replacements that must not be (E4.53, E4.73).
 func (d *Deployment) mayReplace(s *subject) error {
 	old := s.oldState()
-	if old.Protect && s.goal.Protect {
+	if old.Protect && s.goal.Protect && !d.opts.IgnoreProtect {
 		d.report.message(Message{URN: s.reg.urn, Severity: diag.Error, Code: diag.OperationFailed, Position: s.reg.goal.position,
 			Text: fmt.Sprintf("unable to replace resource %q\nas it is protected. To allow it, set the option protect of the "+
 				"resource to false and run again, or use `state unprotect '%s'`", s.reg.urn, s.reg.urn)})
@@ -544,7 +605,7 @@ func (d *Deployment) dependents(s *subject) ([]dependent, error) {
 		e := d.olds.of[r]
 		return e.settled || e.cascade != nil || e.now == nil
 	}
-	found, err := cascade(s.oldState(), rest, settled, d.forcesReplacement)
+	found, err := cascade(s.oldState(), rest, settled, d.opts.IgnoreProtect, d.forcesReplacement)
 	if err == nil {
 		return found, nil
 	}
@@ -672,6 +733,7 @@ func (d *Deployment) importFirst(ctx context.Context, reg *registered, s *subjec
 	goal := s.goal.Clone()
 	goal.ID, goal.Inputs = s.goal.ImportID, value.EmptyMap()
 	chain := plan(situation{old: old, goal: goal, importing: true})
+	s.takePlace(chain)
 	if old != nil {
 		d.decisions.Lock()
 		d.mark(s, chain)

@@ -57,9 +57,10 @@ func (e *protectedError) Error() string {
 }
 
 // cascade finds what has to be deleted before root is, in the order of deletion: dependents first (E4.58–E4.62). rest are the
-// entries behind root, in their order. settled says which of them had a step in this operation and are left out.
+// entries behind root, in their order. settled says which of them had a step in this operation and are left out;
+// unprotected that protection does not count.
 // forces asks whether an unknown value of some of an entry's properties makes it need a replacement, and by which keys.
-func cascade(root *state.Resource, rest []*state.Resource, settled func(*state.Resource) bool,
+func cascade(root *state.Resource, rest []*state.Resource, settled func(*state.Resource) bool, unprotected bool,
 	forces func(r *state.Resource, properties []string) (bool, []string, error)) ([]dependent, error) {
 	going := map[urn.URN]bool{root.URN: true}
 	references := map[string]bool{}
@@ -91,7 +92,7 @@ func cascade(root *state.Resource, rest []*state.Resource, settled func(*state.R
 		default:
 			continue
 		}
-		if r.Protect {
+		if r.Protect && !unprotected {
 			return nil, &protectedError{r.URN, root.URN}
 		}
 		going[r.URN] = true

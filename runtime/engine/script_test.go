@@ -158,9 +158,9 @@ func (w *world) command(t *testing.T, command, input string) string {
 	case "up", "preview":
 		result, err = Update(t.Context(), o, func(ctx context.Context, m monitor.Monitor) error { return runScript(ctx, m, input) })
 	case "refresh":
-		result, err = Refresh(t.Context(), o)
+		result, err = Refresh(t.Context(), o, nil)
 	case "destroy":
-		result, err = Destroy(t.Context(), o)
+		result, err = Destroy(t.Context(), o, nil)
 	default:
 		t.Fatalf("unknown command %q", command)
 	}

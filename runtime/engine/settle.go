@@ -56,6 +56,9 @@ func settle(s *Step, result *state.Resource, b books) journal.Entry {
 	}
 	switch s.Op {
 	case OpCreate, OpImport:
+		if s.over != 0 {
+			e.Remove = []journal.ID{s.over}
+		}
 		add()
 	case OpUpdate, OpSame, OpRead:
 		remove()

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"github.com/yamlhost/yamlhost/runtime/journal"
 	"github.com/yamlhost/yamlhost/runtime/provider"
 	"github.com/yamlhost/yamlhost/runtime/state"
 	"github.com/yamlhost/yamlhost/value/urn"
@@ -41,6 +42,11 @@ type Step struct {
 	Diffs    []string                         // changed keys
 	Detailed map[string]provider.PropertyDiff // by property path; nil when there is none (E4.51)
 	Reason   string                           // why a replacement happens when no property forces it, for people
+
+	// verbatim says of a same that the old state is kept to the letter, providers not even configured (E4.110).
+	verbatim bool
+	// over is the entry of the state in whose place a create puts the resource, of one that is gone; 0 for none.
+	over journal.ID
 }
 
 // Logical reports whether people think of the step as one thing done (E8.1).

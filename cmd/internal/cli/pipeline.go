@@ -66,12 +66,12 @@ var (
 	refreshOperation = operation{kind: "refresh", planning: "Previewing refresh", applying: "Refreshing",
 		question: "Do you want to perform this refresh?\nNo resources will be modified as part of this refresh; just your stack's state will be.",
 		run: func(ctx context.Context, o engine.Options, _ programFunc) (*engine.Result, error) {
-			return engine.Refresh(ctx, o)
+			return engine.Refresh(ctx, o, nil)
 		}}
 	destroyOperation = operation{kind: "destroy", planning: "Previewing destroy", applying: "Destroying",
 		question: "Do you want to perform this destroy?",
 		run: func(ctx context.Context, o engine.Options, _ programFunc) (*engine.Result, error) {
-			return engine.Destroy(ctx, o)
+			return engine.Destroy(ctx, o, nil)
 		}}
 )
 

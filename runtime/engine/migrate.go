@@ -1,0 +1,72 @@
+package engine
+
+import (
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/runtime/journal"
+	"github.com/yamlhost/yamlhost/runtime/state"
+	"github.com/yamlhost/yamlhost/value/urn"
+)
+
+// migrate brings a state of old times up to date before anything else happens (E6.53): resources without a provider get a
+// default one, and providers without outputs get them.
+func (d *Deployment) migrate() {
+	var e journal.Entry
+	made := map[string]*state.Resource{} // by package
+	var front []*state.Resource
+	var frontIDs []journal.ID
+	all, ids := d.olds.resources(), make([]journal.ID, len(d.olds.entries))
+	for i, r := range all {
+		ids[i] = d.olds.entries[i].id
+		now := r
+		switch {
+		case r.IsProvider() && r.Inputs.Len() > 0 && r.Outputs.Len() == 0:
+			now = r.Clone()
+			now.Outputs = withoutInternal(r.Inputs)
+		case r.Custom && !r.IsProvider() && r.Provider == "" && r.ViewOf == "":
+			pkg := r.URN.Package()
+			p := made[pkg]
+			if p == nil {
+				if p = d.presentDefault(pkg); p == nil {
+					p = &state.Resource{URN: urn.New(d.opts.Stack, d.opts.Project, "", urn.ProviderType(pkg), "default"),
+						Type: urn.ProviderType(pkg), Custom: true, ID: d.opts.NewID(), Inputs: d.defaultConfig(pkg), Created: d.now()}
+					p.Outputs, p.Modified = p.Inputs, p.Created
+					id := d.ledger.newID()
+					front, frontIDs = append(front, p), append(frontIDs, id)
+					e.Add = append(e.Add, journal.Amended{ID: id, Resource: p})
+				}
+				made[pkg] = p
+			}
+			now = r.Clone()
+			now.Provider = urn.Reference{URN: p.URN, ID: p.ID}.String()
+		}
+		if now != r {
+			all[i] = now
+			e.Amend = append(e.Amend, journal.Amended{ID: ids[i], Resource: now})
+		}
+	}
+	if len(e.Add)+len(e.Amend) == 0 {
+		return
+	}
+	if err := d.ledger.commit(d.calls, e); err != nil {
+		d.report.message(Message{Severity: diag.Error, Code: diag.OperationFailed, Text: "could not record the state: " + err.Error()})
+		d.stop()
+		return
+	}
+	d.mu.Lock()
+	d.olds = newOlds(append(front, all...), append(frontIDs, ids...))
+	d.mu.Unlock()
+}
+
+// presentDefault is a package's default provider in the state if it stands in front of everything that a migration changes.
+func (d *Deployment) presentDefault(pkg string) *state.Resource {
+	for _, e := range d.olds.entries {
+		r := e.resource
+		if r.Custom && !r.IsProvider() && r.Provider == "" && r.URN.Package() == pkg {
+			return nil
+		}
+		if r.URN == urn.New(d.opts.Stack, d.opts.Project, "", urn.ProviderType(pkg), "default") && !r.Delete {
+			return r
+		}
+	}
+	return nil
+}
