@@ -42,7 +42,7 @@ func (c *checker) inferCall(e *ast.Call) schema.Type {
 		if arg == nil {
 			continue
 		}
-		types[i] = c.infer(arg)
+		c.tolerating(harmless(f, i), func() { types[i] = c.infer(arg) })
 		sound = c.fitArgument(f, arg, i, e) && sound
 	}
 	c.program.calls[e] = &Call{Func: f, Args: args}

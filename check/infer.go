@@ -56,6 +56,10 @@ func (c *checker) inferNew(e ast.Expr) schema.Type {
 		return c.inferBinary(e)
 	case *ast.Conditional:
 		c.operand(e.Condition, schema.Bool, "the condition")
+		c.tolerating(inBranch, func() {
+			c.infer(e.Then)
+			c.infer(e.Else)
+		})
 		return unify([]schema.Type{c.infer(e.Then), c.infer(e.Else)})
 	case *ast.Index:
 		return c.inferIndex(e)
@@ -188,7 +192,8 @@ func (c *checker) inferBinary(e *ast.Binary) schema.Type {
 		c.infer(e.Right)
 		return schema.Bool
 	case "&&", "||":
-		sides(schema.Bool)
+		c.operand(e.Left, schema.Bool, "the left side of "+e.Op)
+		c.tolerating(inBranch, func() { c.operand(e.Right, schema.Bool, "the right side of "+e.Op) })
 		return schema.Bool
 	case "<", "<=", ">", ">=":
 		sides(schema.Number)
@@ -293,11 +298,14 @@ func (c *checker) inferFor(e *ast.For) schema.Type {
 	if e.Condition != nil {
 		c.operand(e.Condition, schema.Bool, "the condition")
 	}
-	value := c.infer(e.Value)
+	var value schema.Type
+	c.tolerating(inBranch, func() { // there may be no item at all
+		value = c.infer(e.Value)
+		c.infer(e.Key)
+	})
 	if e.Key == nil {
 		return &schema.Array{Item: value}
 	}
-	c.infer(e.Key)
 	c.fit(e.Key, schema.String, &place{what: "a key"})
 	if e.Grouped {
 		value = &schema.Array{Item: value}

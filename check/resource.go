@@ -12,10 +12,13 @@ import (
 func (c *checker) checkResource(n *Node) {
 	decl := n.Resource.Decl
 	c.checkInstances(n)
-	for _, p := range decl.Properties {
-		c.infer(p.Value)
+	var harmless []diag.Code
+	if decl.If != nil || decl.ForEach != nil {
+		harmless = inBranch // it may be that there is no instance
 	}
-	c.infer(decl.PropertiesExpr)
+	c.tolerating(harmless, func() {
+		decl.Exprs(func(e ast.Expr) { c.infer(e) })
+	})
 	if decl.Get != nil {
 		c.checkGet(n)
 	} else if s := n.Resource.Schema; s != nil {

@@ -1,0 +1,41 @@
+package check
+
+import (
+	"slices"
+
+	"github.com/yamlhost/yamlhost/builtins"
+	"github.com/yamlhost/yamlhost/diag"
+)
+
+// What may never be evaluated, or may fail without harm, is held to less than the rest of a program.
+
+var (
+	// inBranch are the faults that a condition may keep from happening.
+	inBranch = []diag.Code{diag.IndexOutOfRange}
+	// inTry are the faults that try, can and recover are there for: those of types too (L10.C5).
+	inTry = []diag.Code{diag.IndexOutOfRange, diag.NoMember, diag.NotIndexable, diag.NotAssignable, diag.NotPrintable}
+)
+
+// tolerating runs fn and leaves out errors of some kinds that it reports.
+func (c *checker) tolerating(codes []diag.Code, fn func()) {
+	if len(codes) == 0 {
+		fn()
+		return
+	}
+	for _, d := range c.attempt(fn) {
+		if d.Severity != diag.Error || !slices.Contains(codes, d.Code) {
+			c.report(d)
+		}
+	}
+}
+
+// harmless are the faults that an argument of a function may have without being wrong.
+func harmless(f *builtins.Func, arg int) []diag.Code {
+	switch {
+	case f.Name == "try", f.Name == "can", f.Name == "recover" && arg == 0:
+		return inTry
+	case f.Name == "if" && arg > 0:
+		return inBranch
+	}
+	return nil
+}
