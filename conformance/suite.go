@@ -231,6 +231,7 @@ func (w *worker) test(ctx context.Context, name string) (result, error) {
 			return result{}, err
 		}
 	}
+	w.engine.stderr.reset()
 	limit := testLimit
 	if isLarge(name) {
 		limit = largeLimit
@@ -257,7 +258,7 @@ func (w *worker) test(ctx context.Context, name string) (result, error) {
 		r.Outcome = failed
 		r.Reason = strings.Join(answer.GetMessages(), "\n")
 		if w.options.verbose {
-			r.Reason += "\n" + limited(answer.GetStdout()) + "\n" + limited(answer.GetStderr())
+			r.Reason += "\n" + limited(answer.GetStdout()) + "\n" + limited(answer.GetStderr()) + "\n" + limited(w.engine.said())
 		}
 	}
 	return r, nil
@@ -347,6 +348,12 @@ func (t *tail) Write(b []byte) (int, error) {
 		t.text.Next(extra)
 	}
 	return len(b), nil
+}
+
+func (t *tail) reset() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.text.Reset()
 }
 
 func (t *tail) String() string {

@@ -98,9 +98,10 @@ func fallback(p *Property, getenv func(string) (string, bool)) (value.Value, boo
 	return value.Null, false, nil
 }
 
+// sealed is v as its property has it. What is secret as a whole has no secrets inside: providers expect one layer.
 func sealed(p *Property, v value.Value) value.Value {
 	if p.Secret {
-		return v.Secret()
+		return v.DeepPublic().Secret()
 	}
 	return v
 }
@@ -239,8 +240,8 @@ func (c *converter) convertMap(
 						}
 					}
 				}
-				if p.Secret && !next.IsSecret() && !next.IsNull() {
-					next, changed = next.Secret(), true
+				if p.Secret && !next.IsNull() {
+					next, changed = sealed(p, next), true
 				}
 			}
 			item, changedAny = next, changedAny || changed
