@@ -5,7 +5,7 @@ BIN     := bin/yamlhost
 VERSION ?= 0.1.0
 LDFLAGS := -s -w -X main.version=$(VERSION)
 
-.PHONY: all build run test race fuzz bench plugins plugin-test clean
+.PHONY: all build run test race fuzz bench kill-test plugins plugin-test clean
 
 all: build
 
@@ -38,6 +38,11 @@ fuzz:
 	    echo "$$pkg $$target"; $(GO) test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) $$pkg || exit 1; \
 	  done; \
 	done
+
+# Kills yamlhost and a plugin KILLS times, at named moments and at random ones, and compares state and reality; see docs/state.md.
+KILLS ?= 2000
+kill-test:
+	$(GO) test ./cmd/internal/kill -run TestKill -count 1 -v -timeout 0 -kills $(KILLS)
 
 bench:
 	$(GO) test -run '^$$' -bench . -benchmem ./...

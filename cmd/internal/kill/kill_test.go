@@ -1,0 +1,433 @@
+//go:build linux
+
+package kill
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/yamlhost/yamlhost/bench/drawer"
+	"github.com/yamlhost/yamlhost/runtime/backend"
+	"github.com/yamlhost/yamlhost/runtime/engine"
+	"github.com/yamlhost/yamlhost/runtime/state"
+	"github.com/yamlhost/yamlhost/value/urn"
+)
+
+var (
+	kills   = flag.Int("kills", 40, "how many kills")
+	workers = flag.Int("workers", 2, "how many stacks at the same time")
+	seed    = flag.Uint64("seed", 1, "of the choice of moments")
+)
+
+// outcome is what the test counts.
+type outcome struct {
+	mu         sync.Mutex
+	kills      int
+	runs       int
+	manual     int // steps that a person had to take besides running again
+	lost       int // objects that neither the state nor a pending operation knows of
+	ghosts     int // entries of the state without an object, and without an operation under way that tells why
+	unreadable int // states that could not be read, or were not sound
+	recreated  int // objects made beside others without anybody having been told
+	litter     int // files left over once everything was settled
+	decisions  int // creations that somebody had to give an ID of, or to deny
+	announced  int // creations tried again because the flag said so
+	settled    int // updates and deletions found out about by reading
+	slowest    time.Duration
+	starts     []time.Duration
+	points     map[string]int
+	faults     []string
+}
+
+func (o *outcome) fault(counter *int, format string, args ...any) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	*counter++
+	if len(o.faults) < 20 {
+		o.faults = append(o.faults, fmt.Sprintf(format, args...))
+	}
+}
+
+// TestKill is the promise of decision D9, with real processes.
+func TestKill(t *testing.T) {
+	t.Parallel()
+	o := &outcome{points: map[string]int{}}
+	points := namedMoments(t)
+	require.Greater(t, len(points), 25, "named moments")
+	order := rand.New(rand.NewPCG(*seed, 2))
+	order.Shuffle(len(points), func(i, j int) { points[i], points[j] = points[j], points[i] })
+	var group sync.WaitGroup
+	for w := range *workers {
+		bench := newBench(t, o, *seed*1000+uint64(w))
+		group.Go(func() {
+			for n := w; o.more(); n += *workers {
+				bench.round(points[n%len(points)])
+			}
+		})
+	}
+	group.Wait()
+
+	slices.Sort(o.starts)
+	median := o.starts[len(o.starts)/2]
+	t.Logf("kills %d at %d named moments and at random ones, runs %d", o.kills, len(points), o.runs)
+	t.Logf("manual steps %d, lost objects %d, ghosts %d, unreadable states %d, silent re-creations %d, litter %d",
+		o.manual, o.lost, o.ghosts, o.unreadable, o.recreated, o.litter)
+	t.Logf("creations decided by a word %d, tried again on demand %d; updates and deletions found out by reading %d",
+		o.decisions, o.announced, o.settled)
+	t.Logf("start of the next run: median %v, 99%% %v, slowest %v", median, o.starts[len(o.starts)*99/100], o.starts[len(o.starts)-1])
+	for _, name := range slices.Sorted(maps.Keys(o.points)) {
+		t.Logf("  %5d  %s", o.points[name], name)
+	}
+	require.Empty(t, o.faults)
+}
+
+func (o *outcome) more() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.kills < *kills && len(o.faults) == 0
+}
+
+// namedMoments are the moments that a life of a stack passes: a creation, an update, replacements and a destruction.
+func namedMoments(t *testing.T) []string {
+	b := newBench(t, &outcome{points: map[string]int{}}, 7)
+	seen := filepath.Join(b.dir, "seen")
+	b.environ = append(b.environ, seenKey+"="+seen)
+	for range 6 {
+		b.change()
+		b.write()
+		require.Equal(t, 0, b.run("", 0, "up", "--yes", "--skip-preview").code, b.said)
+	}
+	require.Equal(t, 0, b.run("", 0, "destroy", "--yes", "--skip-preview").code, b.said)
+	text, err := os.ReadFile(seen)
+	require.NoError(t, err)
+	names := strings.Split(strings.TrimSpace(string(text)), "\n")
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// bench is one stack that is mistreated.
+type bench struct {
+	t       *testing.T
+	o       *outcome
+	random  *rand.Rand
+	dir     string
+	drawer  string
+	environ []string
+	self    string
+	items   map[int]item
+	said    string // by the last run
+	took    time.Duration
+	orphans map[string]bool // objects left without a manager because somebody said so
+	serial  int
+}
+
+type item struct{ title, kind string }
+
+func newBench(t *testing.T, o *outcome, seed uint64) *bench {
+	self, err := os.Executable()
+	require.NoError(t, err)
+	b := &bench{t: t, o: o, random: rand.New(rand.NewPCG(seed, 1)), dir: t.TempDir(), self: self, items: map[int]item{}, orphans: map[string]bool{},
+		took: 300 * time.Millisecond}
+	b.drawer = filepath.Join(b.dir, "drawer")
+	home := filepath.Join(b.dir, "home")
+	installed := filepath.Join(home, "plugins", "resource-drawer-v1.0.0")
+	for _, dir := range []string{b.drawer, installed, filepath.Join(b.dir, "state"), filepath.Join(b.dir, "project")} {
+		require.NoError(t, os.MkdirAll(dir, 0o700))
+	}
+	require.NoError(t, os.Symlink(self, filepath.Join(installed, pluginName)))
+	b.environ = []string{"HOME=" + b.dir, "PULUMI_HOME=" + home, "PULUMI_BACKEND_URL=file://" + filepath.Join(b.dir, "state"), "PATH=/none",
+		roleKey + "=host", drawerKey + "=" + b.drawer, delayKey + "=10"}
+	b.write()
+	require.Equal(t, 0, b.run("", 0, "stack", "init", "dev").code, b.said)
+	return b
+}
+
+// change makes another program out of the present one.
+func (b *bench) change() {
+	for range 2 + b.random.IntN(4) {
+		b.serial++
+		i := b.random.IntN(7)
+		it, exists := b.items[i]
+		switch n := b.random.IntN(6); {
+		case !exists:
+			b.items[i] = item{fmt.Sprint("t", b.serial), "k0"}
+		case n == 0:
+			delete(b.items, i)
+		case n <= 2:
+			it.kind = fmt.Sprint("k", b.serial)
+			b.items[i] = it
+		default:
+			it.title = fmt.Sprint("t", b.serial)
+			b.items[i] = it
+		}
+	}
+}
+
+func (b *bench) write() {
+	var y strings.Builder
+	y.WriteString("name: kill\nruntime: yaml\nresources: {}\n")
+	if len(b.items) > 0 {
+		y.Reset()
+		y.WriteString("name: kill\nruntime: yaml\nresources:\n")
+	}
+	for _, i := range slices.Sorted(maps.Keys(b.items)) {
+		it := b.items[i]
+		fmt.Fprintf(&y, "  i%d:\n    type: drawer:index:Item\n    properties:\n      kind: %s\n", i, it.kind)
+		if _, before := b.items[i-1]; before && i%2 == 1 {
+			fmt.Fprintf(&y, "      title: %s-${i%d.tag}\n", it.title, i-1)
+		} else {
+			fmt.Fprintf(&y, "      title: %s\n", it.title)
+		}
+		if i%3 == 0 {
+			y.WriteString("    options: {deleteBeforeReplace: true}\n")
+		}
+	}
+	require.NoError(b.t, os.WriteFile(filepath.Join(b.dir, "project", "Pulumi.yaml"), []byte(y.String()), 0o600))
+}
+
+type ended struct {
+	code   int
+	killed bool
+}
+
+// run runs yamlhost, until it dies at the moment called point, or is killed after a time unless that is 0.
+func (b *bench) run(point string, after time.Duration, args ...string) ended {
+	ready := filepath.Join(b.dir, "ready")
+	_ = os.Remove(ready)
+	began := time.Now()
+	cmd := exec.Command(b.self, append([]string{"-C", filepath.Join(b.dir, "project")}, args...)...)
+	cmd.Env = append(slices.Clone(b.environ), readyKey+"="+ready, beganKey+"="+strconv.FormatInt(began.UnixNano(), 10))
+	if point != "" {
+		cmd.Env = append(cmd.Env, pointKey+"="+point)
+	}
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	require.NoError(b.t, cmd.Start())
+	if after > 0 {
+		timer := time.AfterFunc(after, func() { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) })
+		defer timer.Stop()
+	}
+	_ = cmd.Wait()
+	b.said = out.String()
+	status := cmd.ProcessState.Sys().(syscall.WaitStatus)
+	e := ended{code: cmd.ProcessState.ExitCode(), killed: status.Signaled() && status.Signal() == syscall.SIGKILL}
+	b.o.mu.Lock()
+	defer b.o.mu.Unlock()
+	b.o.runs++
+	if text, err := os.ReadFile(ready); err == nil {
+		if n, err := strconv.ParseInt(string(text), 10, 64); err == nil {
+			b.o.starts = append(b.o.starts, time.Duration(n))
+		}
+	}
+	if !e.killed {
+		b.took = max(100*time.Millisecond, time.Since(began))
+	} else {
+		b.o.kills++
+		name, _, _ := strings.Cut(point, ":")
+		if point == "" {
+			name = "random"
+		}
+		b.o.points[name]++
+	}
+	return e
+}
+
+// round changes the program, kills the run that is to apply it, and runs again until everything is settled.
+func (b *bench) round(moment string) {
+	b.change()
+	b.write()
+	operation := "up"
+	if strings.Contains(moment, "delete") || b.random.IntN(8) == 0 {
+		operation = "destroy"
+	}
+	point, after := fmt.Sprintf("%s:%d", moment, b.random.IntN(3)), time.Duration(0)
+	if b.random.IntN(3) == 0 {
+		point, after = "", time.Duration(b.random.Int64N(int64(b.took)))+time.Millisecond
+	}
+	retry := b.random.IntN(4) == 0
+	for try := 0; ; try++ {
+		flags := []string{operation, "--yes", "--non-interactive", "--parallel", "4"}
+		if b.random.IntN(3) > 0 {
+			flags = append(flags, "--skip-preview")
+		}
+		more, announced := b.verdicts(retry)
+		e := b.run(point, after, append(flags, more...)...)
+		if !b.inspect(moment) {
+			return
+		}
+		switch {
+		case e.killed && try < 8: // now and then the next one is killed as well
+			point, after = "", 0
+			if b.random.IntN(4) == 0 {
+				after = time.Duration(b.random.Int64N(int64(b.took))) + time.Millisecond
+			}
+			continue
+		case e.killed:
+			point, after = "", 0
+			continue
+		case e.code != 0:
+			b.o.fault(&b.o.manual, "after %s: %s ended with %d and said:\n%s", moment, operation, e.code, b.said)
+			return
+		case announced && !strings.Contains(b.said, "will be created again"):
+			b.o.fault(&b.o.recreated, "a creation was tried again without a word:\n%s", b.said)
+		}
+		break
+	}
+	b.final(operation)
+}
+
+func (b *bench) load() (*state.Snapshot, error) {
+	stacks, err := backend.Open("file://"+filepath.Join(b.dir, "state"), backend.Options{})
+	if err != nil {
+		return nil, err
+	}
+	loaded, err := stacks.Load(context.Background(), backend.Ref{Project: "kill", Stack: "dev"}, nil)
+	if err != nil {
+		return nil, err
+	}
+	if r := loaded.Recovered; r != nil && r.Foreign {
+		return nil, errors.New("the journal does not fit the state")
+	}
+	return loaded.Snapshot, loaded.Snapshot.Verify()
+}
+
+// view is what the state says against what there is.
+func (b *bench) view() (s *state.Snapshot, known map[string]bool, objects []drawer.Object, err error) {
+	if s, err = b.load(); err != nil {
+		return nil, nil, nil, err
+	}
+	objects, err = drawer.Objects(b.drawer)
+	known = map[string]bool{}
+	for _, r := range s.Resources {
+		known[r.ID] = true
+	}
+	return s, known, objects, err
+}
+
+// verdicts play the one who looks what became of creations without an ID. Without a flag the program must refuse to go on.
+func (b *bench) verdicts(retry bool) (flags []string, announced bool) {
+	s, known, objects, err := b.view()
+	if err != nil {
+		return nil, false // inspect tells
+	}
+	undecided := engine.Undecided(s)
+	b.o.mu.Lock()
+	for _, op := range s.Pending {
+		if op.Kind == state.Updating || op.Kind == state.Deleting {
+			b.o.settled++
+		}
+	}
+	b.o.mu.Unlock()
+	if len(undecided) == 0 {
+		return nil, false
+	}
+	if b.random.IntN(2) == 0 {
+		before := fmt.Sprint(objects)
+		e := b.run("", 0, "up", "--yes", "--non-interactive", "--skip-preview")
+		now, _ := drawer.Objects(b.drawer)
+		if e.code != 10 || fmt.Sprint(now) != before {
+			b.o.fault(&b.o.recreated, "a run with pending creations ended with %d instead of stopping:\n%s", e.code, b.said)
+		}
+	}
+	for _, op := range undecided {
+		made := ""
+		for _, o := range objects {
+			if o.URN == string(op.Resource.URN) && !known[o.ID] && !b.orphans[o.ID] {
+				made = o.ID
+			}
+		}
+		switch {
+		case !retry:
+			flags = append(flags, "--settle-pending", string(op.Resource.URN)+"="+made)
+		case made != "":
+			b.orphans[made] = true
+		}
+	}
+	b.o.mu.Lock()
+	defer b.o.mu.Unlock()
+	if retry {
+		b.o.announced += len(undecided)
+		return []string{"--settle-pending", "retry"}, true
+	}
+	b.o.decisions += len(undecided)
+	return flags, false
+}
+
+// inspect compares state and reality at any moment.
+func (b *bench) inspect(moment string) bool {
+	s, known, objects, err := b.view()
+	if err != nil {
+		b.o.fault(&b.o.unreadable, "after %s: %v", moment, err)
+		return false
+	}
+	pending := map[state.OperationKind]map[urn.URN]bool{state.Creating: {}, state.Updating: {}, state.Deleting: {}}
+	for _, op := range s.Pending {
+		pending[op.Kind][op.Resource.URN] = true
+	}
+	exists := map[string]bool{}
+	for _, o := range objects {
+		exists[o.ID] = true
+		if !known[o.ID] && !b.orphans[o.ID] && !pending[state.Creating][urn.URN(o.URN)] {
+			b.o.fault(&b.o.lost, "after %s: nobody knows of %s (%s); the run said:\n%s", moment, o.ID, o.URN, b.said)
+			return false
+		}
+	}
+	for _, r := range s.Resources {
+		if r.Custom && !r.IsProvider() && !exists[r.ID] && !r.PendingReplacement && !pending[state.Deleting][r.URN] {
+			b.o.fault(&b.o.ghosts, "after %s: %s (%s) is in the state and does not exist; the run said:\n%s", moment, r.ID, r.URN, b.said)
+			return false
+		}
+	}
+	return true
+}
+
+// final demands that everything is as the program says, and that nothing is left over.
+func (b *bench) final(operation string) {
+	s, known, objects, err := b.view()
+	if err != nil {
+		b.o.fault(&b.o.unreadable, "settled: %v", err)
+		return
+	}
+	count := map[string]int{}
+	for _, o := range objects {
+		if b.orphans[o.ID] {
+			continue
+		}
+		name := urn.URN(o.URN).Name()
+		if count[name]++; count[name] > 1 || !known[o.ID] {
+			b.o.fault(&b.o.recreated, "settled: %s is there besides another, or unknown:\n%s", o.ID, b.said)
+		}
+	}
+	want := len(b.items)
+	if operation == "destroy" {
+		want = 0
+	}
+	if len(count) != want || len(s.Pending) > 0 {
+		b.o.fault(&b.o.manual, "settled: %d objects instead of %d, %d operations pending:\n%s", len(count), want, len(s.Pending), b.said)
+	}
+	_ = filepath.WalkDir(filepath.Join(b.dir, "state"), func(path string, d os.DirEntry, err error) error {
+		name := filepath.ToSlash(path)
+		if err == nil && !d.IsDir() && (strings.Contains(name, "-journal") && !strings.HasSuffix(name, ".torn") || strings.Contains(name, "/locks/")) {
+			b.o.fault(&b.o.litter, "settled: %s is left over", path)
+		}
+		return nil
+	})
+}

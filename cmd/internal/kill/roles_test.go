@@ -1,0 +1,138 @@
+//go:build linux
+
+package kill
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/yamlhost/yamlhost/bench/drawer"
+	"github.com/yamlhost/yamlhost/cmd/internal/cli"
+	"github.com/yamlhost/yamlhost/runtime/plugin"
+)
+
+// The test binary plays all three parts: the tests, yamlhost, and the plugin, which goes by its name.
+const (
+	pluginName = "pulumi-resource-drawer"
+	roleKey    = "KILL_ROLE" // host: be yamlhost
+	pointKey   = "KILL_AT"   // the moment to die at: its name, a colon, and how many of its kind to let pass
+	seenKey    = "KILL_SEEN" // a file that takes the moments passed
+	beganKey   = "KILL_BEGAN"
+	readyKey   = "KILL_READY" // a file that takes the time that it took to begin with the work, in nanoseconds
+	delayKey   = "KILL_DELAY" // the longest time that a change takes, in milliseconds
+	drawerKey  = "DRAWER"     // the plugin's folder
+)
+
+func TestMain(m *testing.M) {
+	switch {
+	case filepath.Base(os.Args[0]) == pluginName:
+		os.Exit(playPlugin())
+	case os.Getenv(roleKey) == "host":
+		os.Exit(playHost())
+	}
+	flag.Parse()
+	os.Exit(m.Run())
+}
+
+// moments counts the named moments of a process and ends it at the one that it is to die at.
+type moments struct {
+	mu    sync.Mutex
+	point string
+	left  int
+	seen  *os.File
+	die   func()
+}
+
+func newMoments(prefix string, die func()) *moments {
+	m := &moments{die: die}
+	if name, n, found := strings.Cut(os.Getenv(pointKey), ":"); found && strings.HasPrefix(name, prefix) {
+		m.point = name
+		m.left, _ = strconv.Atoi(n)
+	}
+	if path := os.Getenv(seenKey); path != "" {
+		m.seen, _ = os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	}
+	return m
+}
+
+func (m *moments) reach(name string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.seen != nil {
+		fmt.Fprintln(m.seen, name)
+	}
+	if name != m.point {
+		return
+	}
+	if m.left--; m.left < 0 {
+		m.die()
+		select {} // until the signal has come
+	}
+}
+
+func playPlugin() int {
+	longest, _ := strconv.Atoi(os.Getenv(delayKey))
+	m := newMoments("plugin ", func() { _ = syscall.Kill(-os.Getppid(), syscall.SIGKILL) })
+	p := &drawer.Provider{Dir: os.Getenv(drawerKey),
+		Delay:   func() time.Duration { return time.Duration(rand.IntN(longest*1000+1)) * time.Microsecond },
+		Reached: func(moment, _ string) { m.reach("plugin " + moment) }}
+	if err := plugin.ServeMain(context.Background(), p, os.Stdout, os.Args[len(os.Args)-1]); err != nil {
+		return 1
+	}
+	return 0
+}
+
+func playHost() int {
+	m := newMoments("host ", func() { _ = syscall.Kill(0, syscall.SIGKILL) })
+	var once sync.Once
+	streams, world := cli.System("test")
+	world.Fault = func(do, path string, done bool) error {
+		kind := fileKind(path)
+		if kind == "journal" || kind == "lock" && do == "remove" {
+			once.Do(reportReady)
+		}
+		when := "before"
+		if done {
+			when = "after"
+		}
+		m.reach("host " + when + " " + do + " " + kind)
+		return nil
+	}
+	return cli.Run(context.Background(), os.Args[1:], streams, world)
+}
+
+func reportReady() {
+	began, _ := strconv.ParseInt(os.Getenv(beganKey), 10, 64)
+	if path := os.Getenv(readyKey); path != "" {
+		_ = os.WriteFile(path, []byte(strconv.FormatInt(time.Now().UnixNano()-began, 10)), 0o600)
+	}
+}
+
+// fileKind is what a file of the backend is for.
+func fileKind(path string) string {
+	switch slash := filepath.ToSlash(path); {
+	case strings.Contains(slash, "-journal"):
+		return "journal"
+	case strings.Contains(slash, "/locks") || strings.Contains(slash, "/lock."):
+		return "lock"
+	case strings.Contains(slash, "/history"):
+		return "history"
+	case strings.Contains(slash, "/backups"):
+		return "backup"
+	case strings.HasSuffix(slash, ".bak") || strings.Contains(slash, ".bak."):
+		return "bak"
+	case strings.Contains(slash, "/stacks"):
+		return "state"
+	}
+	return "folder"
+}
