@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"sort"
 	"strings"
 	"sync"
@@ -29,8 +30,8 @@ var update = flag.Bool("update", false, "rewrite the golden sections of testdata
 // TestScripts runs the scenarios of testdata. A scenario is a txtar archive; each section is a command with its input, and
 // is followed by a section "out" that tells what must happen. Commands:
 //
-//	up, preview    run the program of the section; words behind it are options: continue, refresh
-//	refresh, destroy
+//	up, preview    run the program of the section; words behind it are options, see command
+//	refresh, destroy   with the word program, they run the program of the section; with preview, they only plan
 //	cloud          what happens at the provider: fail|unclear|partial|crash OPERATION NAME [TIMES], heal, lose ID,
 //	               set ID KEY VALUE
 //
@@ -140,14 +141,35 @@ func (w *world) command(t *testing.T, command, input string) string {
 		w.upheaval(t, input)
 		return "cloud: " + strings.Join(w.cloud.inventory(), " ") + "\n"
 	}
-	o, m := w.options(1, words[0] == "preview")
+	dry := words[0] == "preview" || slices.Contains(words, "preview")
+	o, m := w.options(1, dry)
 	o.Events = w.event
+	program := func(ctx context.Context, m monitor.Monitor) error { return runScript(ctx, m, input) }
+	var behind Program // of a refresh or destroy, with the word program
 	for _, word := range words[1:] {
-		switch word {
+		switch key, text, _ := strings.Cut(word, "="); key {
 		case "continue":
 			o.ContinueOnError = true
 		case "refresh":
 			o.Refresh = true
+		case "program":
+			o.RunProgram, behind = true, program
+		case "target":
+			o.Targets = append(o.Targets, long(text))
+		case "dependents":
+			o.TargetDependents, o.ExcludeDependents = true, true
+		case "exclude":
+			o.Excludes = append(o.Excludes, long(text))
+		case "exclude-protected":
+			o.ExcludeProtected = true
+		case "ignore-protect":
+			o.IgnoreProtect = true
+		case "replace":
+			o.Replace = append(o.Replace, long(text))
+		case "config":
+			name, value, _ := strings.Cut(text, ":")
+			o.Config["test:"+name] = value
+		case "preview":
 		default:
 			t.Fatalf("unknown option %q", word)
 		}
@@ -156,21 +178,23 @@ func (w *world) command(t *testing.T, command, input string) string {
 	var err error
 	switch words[0] {
 	case "up", "preview":
-		result, err = Update(t.Context(), o, func(ctx context.Context, m monitor.Monitor) error { return runScript(ctx, m, input) })
+		result, err = Update(t.Context(), o, program)
 	case "refresh":
-		result, err = Refresh(t.Context(), o, nil)
+		result, err = Refresh(t.Context(), o, behind)
 	case "destroy":
-		result, err = Destroy(t.Context(), o, nil)
+		result, err = Destroy(t.Context(), o, behind)
 	default:
 		t.Fatalf("unknown command %q", command)
 	}
-	require.NoError(t, err)
+	if err != nil {
+		return "refused: " + err.Error() + "\n"
+	}
 	require.Zero(t, w.cloud.open, "every provider must be closed")
 	if m != nil {
 		m.requireSound(t, w.state)
 	}
 	w.state = result.Snapshot
-	if words[0] != "preview" {
+	if !dry {
 		w.printState()
 	}
 	return strings.Join(w.lines, "\n") + "\n"
@@ -178,6 +202,9 @@ func (w *world) command(t *testing.T, command, input string) string {
 
 func (w *world) upheaval(t *testing.T, input string) {
 	for _, line := range strings.Split(strings.TrimSpace(input), "\n") {
+		if strings.HasPrefix(line, "#") {
+			continue
+		}
 		f := strings.Fields(line)
 		switch f[0] {
 		case "fail", "unclear", "partial", "crash":
@@ -245,6 +272,14 @@ func (w *world) event(e Event) {
 		}
 		w.printf("= %s %s%s", e.Result, strings.Join(counts, " "), corrupt)
 	}
+}
+
+// long is the reverse of short, for patterns too.
+func long(text string) string {
+	if strings.HasPrefix(text, "*") || strings.HasPrefix(text, "urn:") {
+		return text
+	}
+	return "urn:pulumi:dev::p::" + text
 }
 
 func short(u urn.URN) string { return strings.TrimPrefix(string(u), "urn:pulumi:dev::p::") }
