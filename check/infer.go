@@ -354,6 +354,10 @@ func unify(types []schema.Type) schema.Type {
 			if known = schema.Identical(d, t); known {
 				break
 			}
+			if merged := nonEmpty(d, t); merged != nil {
+				distinct[i], known = merged, true
+				break
+			}
 			if d == schema.Integer && t == schema.Number || d == schema.Number && t == schema.Integer {
 				distinct[i], known = schema.Number, true
 				break
@@ -382,6 +386,20 @@ func unify(types []schema.Type) schema.Type {
 		return schema.OptionalOf(result)
 	}
 	return result
+}
+
+// nonEmpty is the one of two lists of which the other is an empty literal, which goes with every list; nil for others.
+func nonEmpty(a, b schema.Type) schema.Type {
+	x, ok := a.(*schema.Array)
+	y, both := b.(*schema.Array)
+	switch {
+	case !ok || !both:
+	case y.Item == schema.Invalid:
+		return x
+	case x.Item == schema.Invalid:
+		return y
+	}
+	return nil
 }
 
 func typeWithArticle(t schema.Type) string { return withArticle(schema.TypeName(t)) }

@@ -42,6 +42,7 @@ type pipeline struct {
 	program   *check.Program // nil for operations that run none
 	stage     *stage
 	document  bool               // the plan is all there will be, and with --json makes one document
+	advised   bool               // about aliases
 	answers   map[urn.URN]string // of a person to what became of pending creations: the ID, or nothing
 }
 
@@ -246,6 +247,9 @@ func (p *pipeline) apply(ctx context.Context, op operation) (_ *engine.Result, e
 
 // operate runs one of the engine's operations in front of a view.
 func (p *pipeline) operate(ctx context.Context, op operation, o engine.Options) (*engine.Result, error) {
+	if err := p.adviseAliases(o.Base); err != nil {
+		return nil, err
+	}
 	name, final := op.applying, true
 	if o.DryRun {
 		name, final = op.planning, p.document
