@@ -44,6 +44,7 @@ type pipeline struct {
 	document  bool               // the plan is all there will be, and with --json makes one document
 	advised   bool               // about aliases
 	answers   map[urn.URN]string // of a person to what became of pending creations: the ID, or nothing
+	told      bool               // what an earlier run left in flight was told
 }
 
 // operation is what to do with a stack.
@@ -208,7 +209,7 @@ func (p *pipeline) plan(ctx context.Context, op operation) (*engine.Result, erro
 			return nil, p.app.explainSecret(err, p.stack.ref.Stack)
 		}
 		p.warnOfRecovery(loaded.Recovered, false)
-		if base, err = p.settle(ctx, loaded.Snapshot, op, true); err != nil {
+		if base, err = p.settle(ctx, loaded.Snapshot, op); err != nil {
 			return nil, err
 		}
 	}

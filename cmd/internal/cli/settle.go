@@ -50,11 +50,12 @@ func verdictsOf(flags []string, pending []state.Operation) (verdicts, error) {
 // settle brings a state up to date with what became of operations that an earlier run left in flight: it reads what was
 // being updated or deleted, and takes somebody's word for what was being created. Without that it stops, rather than
 // create a second object beside one that nobody knows of.
-func (p *pipeline) settle(ctx context.Context, base *state.Snapshot, op operation, tell bool) (*state.Snapshot, error) {
+func (p *pipeline) settle(ctx context.Context, base *state.Snapshot, op operation) (*state.Snapshot, error) {
 	if len(base.Pending) == 0 || op.kind == refreshOperation.kind { // a refresh reads everything
 		return base, nil
 	}
-	if tell {
+	tell := !p.told
+	if p.told = true; tell {
 		p.tellPending(base.Pending)
 	}
 	undecided := engine.Undecided(base)
@@ -101,7 +102,7 @@ func (p *pipeline) settle(ctx context.Context, base *state.Snapshot, op operatio
 // begin is the state of a session with what an earlier run left in flight settled, in the file too.
 func (p *pipeline) begin(ctx context.Context, session *backend.Session, op operation) (*state.Snapshot, error) {
 	base := session.Base()
-	next, err := p.settle(ctx, base, op, p.options.skipPreview)
+	next, err := p.settle(ctx, base, op)
 	if err != nil || next == base {
 		return base, err
 	}
