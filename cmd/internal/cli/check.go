@@ -14,6 +14,8 @@ type checkOptions struct {
 	format   string
 	portable bool
 	stack    string
+	fix      bool
+	schemas  schemaFlags
 }
 
 func newCheck(_ *app, run func(context.Context, *checkOptions) error) *cobra.Command {
@@ -30,7 +32,9 @@ func newCheck(_ *app, run func(context.Context, *checkOptions) error) *cobra.Com
 			return run(cmd.Context(), o)
 		},
 	}
-	cmd.Flags().StringVar(&o.format, "format", "text", "text, json or github (annotations of a pull request)")
+	cmd.Flags().StringVar(&o.format, "format", "text", "text, json, sarif or github (annotations of a pull request)")
+	cmd.Flags().BoolVar(&o.fix, "fix", false, "apply the fixes that are certain to the files")
+	o.schemas.register(cmd)
 	cmd.Flags().BoolVar(&o.portable, "portable", false, "also report what only yamlhost understands")
 	cmd.Flags().StringVarP(&o.stack, "stack", "s", "", "check with this stack's configuration")
 	return cmd
@@ -46,16 +50,31 @@ func (a *app) check(ctx context.Context, o *checkOptions) error {
 	case "text":
 	case "json":
 		write = func(ds diag.Diagnostics) error { return diag.WriteJSON(a.streams.Out, ds) }
+	case "sarif":
+		write = func(ds diag.Diagnostics) error {
+			return diag.WriteSARIF(a.streams.Out, ds, diag.Tool{Name: "yamlhost", Version: a.world.Version})
+		}
 	case "github":
 		write = func(ds diag.Diagnostics) error { return diag.WriteGitHub(a.streams.Out, ds) }
 	default:
-		return withCode(codeError, "--format takes text, json or github, not %q", o.format)
+		return withCode(codeError, "--format takes text, json, sarif or github, not %q", o.format)
+	}
+	given, err := a.givenSchemas(o.schemas)
+	if err != nil {
+		return err
 	}
 	ctx, done := a.signals.gentle(ctx)
 	defer done()
 	var all diag.Diagnostics
 	for _, target := range o.targets {
-		diags, err := a.checkTarget(ctx, target, o.stack)
+		diags, err := a.checkTarget(ctx, target, o.stack, given)
+		if err == nil && o.fix {
+			var fixed int
+			if fixed, err = a.fixFiles(diags); err == nil && fixed > 0 {
+				fmt.Fprintf(a.streams.Err, "fixed %s\n", count(fixed, "finding"))
+				diags, err = a.checkTarget(ctx, target, o.stack, given)
+			}
+		}
 		if err != nil {
 			return err
 		}
@@ -93,7 +112,7 @@ func (a *app) check(ctx context.Context, o *checkOptions) error {
 	return nil
 }
 
-func (a *app) checkTarget(ctx context.Context, target, stack string) (diag.Diagnostics, error) {
+func (a *app) checkTarget(ctx context.Context, target, stack string, given *givenSchemas) (diag.Diagnostics, error) {
 	ws, err := a.openTarget(target)
 	if err != nil {
 		return nil, err
@@ -108,6 +127,7 @@ func (a *app) checkTarget(ctx context.Context, target, stack string) (diag.Diagn
 	}
 	providers := a.newProviders(ws, nil)
 	defer providers.Close()
+	providers.given = given
 	_, diags := ws.compile(ctx, providers.schemas(), config)
 	return diags, nil
 }

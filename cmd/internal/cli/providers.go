@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/yamlhost/yamlhost/runtime/embedded"
 	"github.com/yamlhost/yamlhost/runtime/plugin"
@@ -24,6 +25,7 @@ type providers struct {
 	host  *plugin.Host
 	rooms []EmbeddedProviders // in this process, in order of preference
 	home  string
+	given *givenSchemas // schemas that the command line names; nil for none
 	trace *os.File // every call to a plugin, with PULUMI_DEBUG_GRPC; nil for none
 }
 
@@ -47,7 +49,7 @@ func (a *app) newProviders(ws *workspace, log func(plugin.Message)) *providers {
 		DisablePreview: a.world.envTrue("PULUMI_DISABLE_PROVIDER_PREVIEW"), PulumiVersion: pulumiVersion, Log: log,
 	}
 	if log != nil {
-		options.Warn = func(text string) { log(plugin.Message{Severity: plugin.Warning, Text: text}) }
+		options.Warn = once(func(text string) { log(plugin.Message{Severity: plugin.Warning, Text: text}) })
 	}
 	for _, p := range ws.project.Plugins {
 		if p.Kind == "providers" {
@@ -72,6 +74,17 @@ func (a *app) newProviders(ws *workspace, log func(plugin.Message)) *providers {
 	return &providers{
 		host: plugin.NewHost(options), home: home, trace: trace,
 		rooms: append(append([]EmbeddedProviders(nil), a.world.Embedded...), builtIn{embedded.NewLoader(inProcess)}),
+	}
+}
+
+// once passes each text on the first time only: a plugin is started several times in one command. It is safe for
+// concurrent use.
+func once(tell func(text string)) func(text string) {
+	var told sync.Map
+	return func(text string) {
+		if _, again := told.LoadOrStore(text, true); !again {
+			tell(text)
+		}
 	}
 }
 
@@ -147,6 +160,9 @@ func (p *providers) Load(ctx context.Context, pkg provider.Package) (provider.Pr
 func (p *providers) schemas() schema.Loader { return schema.NewLoader(p.fetchSchema) }
 
 func (p *providers) fetchSchema(ctx context.Context, d schema.Descriptor) ([]byte, error) {
+	if path := p.given.find(d); path != "" {
+		return readSchemaFile(path)
+	}
 	if room := p.room(d.Name, d.Version, d.DownloadURL, d.Parameterization != nil); room != nil {
 		text, _ := room.Schema(d.Name)
 		return text, nil

@@ -1,0 +1,40 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/google/renameio/v2"
+	"github.com/yamlhost/yamlhost/diag"
+)
+
+// fixFiles applies the fixes of findings to their files and answers how many. A file that has changed since it was read is
+// left alone.
+func (a *app) fixFiles(ds diag.Diagnostics) (int, error) {
+	total := 0
+	done := make(map[*diag.Source]bool)
+	for _, d := range ds {
+		src := d.Subject.Source
+		if src == nil || done[src] || len(d.Fixes) == 0 {
+			continue
+		}
+		done[src] = true
+		text, n := diag.ApplyFixes(src, ds)
+		if n == 0 {
+			continue
+		}
+		path := a.path(src.Name())
+		info, err := os.Stat(path)
+		if err != nil {
+			return total, fmt.Errorf("fix %s: %w", src.Name(), plainError(err))
+		}
+		if now, err := os.ReadFile(path); err != nil || string(now) != string(src.Text()) {
+			return total, fmt.Errorf("fix %s: the file has changed meanwhile", src.Name())
+		}
+		if err := renameio.WriteFile(path, text, info.Mode().Perm()); err != nil {
+			return total, fmt.Errorf("fix %s: %w", src.Name(), plainError(err))
+		}
+		total += n
+	}
+	return total, nil
+}

@@ -1,0 +1,91 @@
+package diag
+
+import (
+	"embed"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+//go:embed explain/*.md
+var explanations embed.FS
+
+// controlCharacters are those that pages show by their numbers.
+var controlCharacters = regexp.MustCompile(`<U\+[0-9A-F]{4}>`)
+
+// Page explains a code: what is wrong, why it matters and what to do, with a wrong and a right example.
+type Page struct {
+	Code  Code
+	Title string
+	// Command is the command line that finds it in the wrong example and not in the right one, such as "check" or
+	// "run"; it is understood to be that of yamlhost, in the directory of the example.
+	Command string
+	Text    string // the whole page, in Markdown
+	Wrong   []Example
+	Right   []Example
+}
+
+// Example is a file of an example.
+type Example struct{ Name, Text string }
+
+// Codes are all codes that have a page, in order.
+func Codes() []Code {
+	entries, _ := explanations.ReadDir("explain") // it is a part of this program
+	codes := make([]Code, 0, len(entries))
+	for _, e := range entries {
+		codes = append(codes, Code(strings.TrimSuffix(e.Name(), ".md")))
+	}
+	slices.Sort(codes)
+	return codes
+}
+
+// Explain is the page of a code; ok is false where there is none.
+//
+// A page is Markdown: a heading with the title, text, the line "Found by `yamlhost COMMAND`.", and under the headings Wrong
+// and Right fenced blocks, whose files are named behind the language: Pulumi.yaml where they are not.
+func Explain(code Code) (page Page, ok bool) {
+	text, err := explanations.ReadFile("explain/" + string(code) + ".md")
+	if err != nil {
+		return Page{}, false
+	}
+	page = Page{Code: code, Text: strings.TrimRight(string(text), "\n") + "\n"}
+	var examples *[]Example
+	var block *strings.Builder
+	name := ""
+	for _, line := range strings.Split(page.Text, "\n") {
+		switch {
+		case block != nil && line == "```":
+			if examples != nil {
+				*examples = append(*examples, Example{name, block.String()})
+			}
+			block = nil
+		case block != nil:
+			block.WriteString(controlCharacters.ReplaceAllStringFunc(line, func(shown string) string {
+				number, _ := strconv.ParseUint(shown[3:7], 16, 16) // the expression allows digits only
+				return string(rune(number))
+			}) + "\n")
+		case strings.HasPrefix(line, "```"):
+			block = &strings.Builder{}
+			if _, name, _ = strings.Cut(line, " "); name == "" {
+				name = "Pulumi.yaml"
+			}
+		case strings.HasPrefix(line, "# "):
+			_, page.Title, _ = strings.Cut(line, ": ")
+		case line == "## Wrong":
+			examples = &page.Wrong
+		case line == "## Right":
+			examples = &page.Right
+		case strings.HasPrefix(line, "Found by `yamlhost "):
+			page.Command = strings.TrimSuffix(strings.TrimPrefix(line, "Found by `yamlhost "), "`.")
+		}
+	}
+	return page, true
+}
+
+// Summary is the page's first paragraph, on one line.
+func (p Page) Summary() string {
+	_, rest, _ := strings.Cut(p.Text, "\n\n")
+	first, _, _ := strings.Cut(rest, "\n\n")
+	return strings.ReplaceAll(first, "\n", " ")
+}
