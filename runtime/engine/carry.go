@@ -149,8 +149,13 @@ func (d *Deployment) carryNeeds(ctx context.Context, old *state.Resource, l *hel
 func carried(e *entry) *registered {
 	r := e.resource
 	return &registered{urn: r.URN, parent: r.Parent, old: e, done: make(chan struct{}), result: monitor.Failed, carried: true,
-		goal: &goal{position: r.SourcePosition, RegisterRequest: monitor.RegisterRequest{Type: r.Type, Name: r.URN.Name(),
-			Parent: r.Parent, Custom: r.Custom, Provider: r.Provider, Inputs: value.EmptyMap()}}}
+		goal: bareGoal(r)}
+}
+
+// bareGoal is as much of a goal as others need to know of a resource that no program has registered.
+func bareGoal(r *state.Resource) *goal {
+	return &goal{position: r.SourcePosition, RegisterRequest: monitor.RegisterRequest{Type: r.Type, Name: r.URN.Name(),
+		Parent: r.Parent, Custom: r.Custom, Provider: r.Provider, Inputs: value.EmptyMap()}}
 }
 
 // adopt answers a registration of a resource that was carried over before. As long as the resource is out of scope, or a

@@ -64,7 +64,7 @@ func (d *Deployment) constructFailed(u urn.URN, g *goal, err error) error {
 	if errors.Is(err, monitor.ErrReported) || errors.Is(err, monitor.ErrShutdown) || d.isTerminated() {
 		return monitor.ErrShutdown
 	}
-	text := fmt.Sprintf("%s resource '%s' has a problem: %s", g.Type, g.Name, err)
+	text := fmt.Sprintf("%s resource '%s' has a problem: %s", g.Type, g.Name, d.crashOnce(err))
 	var failure *provider.Error
 	if errors.As(err, &failure) {
 		for _, p := range failure.Properties {

@@ -67,6 +67,9 @@ type Deployment struct {
 	requests   sync.WaitGroup
 	finished   chan struct{} // closed by SignalAndWaitForShutdown; nil while no program runs
 	terminated bool          // given up at once (E5.51)
+	// importing says that the operation is an import without a program, and importError why it failed.
+	importing   bool
+	importError error
 	// programFailed says that the program ended with an error.
 	programFailed bool
 	deletionsDone bool          // deleteRest has run

@@ -154,6 +154,9 @@ func (d *Deployment) perform(s *Step) (*state.Resource, error) {
 	case OpRead, OpReadReplacement:
 		return d.performRead(s)
 	case OpImport, OpImportReplacement:
+		if s.command != nil {
+			return d.performCommandImport(s)
+		}
 		return d.performImport(s)
 	case OpReplace, OpRemovePendingReplace, OpRefresh:
 		return nil, nil

@@ -61,6 +61,10 @@ func (d *Deployment) Invoke(ctx context.Context, r monitor.InvokeRequest) (monit
 	defer l.free()
 	answer, err := i.configured.Invoke(d.calls, provider.InvokeRequest{Token: r.Token, Args: args, Preview: d.opts.DryRun})
 	if err != nil {
+		var crash *provider.CrashError
+		if errors.As(err, &crash) {
+			return monitor.InvokeResponse{}, fmt.Errorf("call of %s: %s", r.Token, d.report.crashText(crash))
+		}
 		return monitor.InvokeResponse{}, fmt.Errorf("call of %s: %w", r.Token, err)
 	}
 	return monitor.InvokeResponse{Result: answer.Result, Failures: failuresOf(answer.Failures),
@@ -139,7 +143,7 @@ func (d *Deployment) Call(ctx context.Context, r monitor.CallRequest) (monitor.C
 	if err != nil { // E2.58
 		if !errors.Is(err, monitor.ErrShutdown) {
 			d.report.message(Message{Severity: diag.Error, Code: diag.InvokeFailed,
-				Text:     fmt.Sprintf("call to function '%s' failed: %s", r.Token, err),
+				Text:     fmt.Sprintf("call to function '%s' failed: %s", r.Token, d.crashOnce(err)),
 				Position: sourcePosition(d.opts.RootDir, r.SourcePosition)})
 		}
 		return monitor.CallResponse{}, d.bail()

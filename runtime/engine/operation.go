@@ -502,6 +502,8 @@ func (d *Deployment) lastWords(r *Result, refreshing bool) {
 	switch {
 	case r.Terminated:
 		d.report.message(Message{Severity: diag.Error, Text: word + " cancelled"})
+	case r.Failed && d.importing && d.importError != nil && !errors.Is(d.importError, monitor.ErrReported): // E7.57
+		d.report.message(Message{Severity: diag.Error, Text: word + " failed: " + d.importError.Error()})
 	case r.Failed && bailed:
 	case r.Failed:
 		d.report.message(Message{Severity: diag.Error, Text: word + " failed"})

@@ -676,7 +676,7 @@ func (d *Deployment) refused(u urn.URN, position, doing, typ string, err error) 
 	text := err.Error()
 	var crash *provider.CrashError
 	if errors.As(err, &crash) {
-		text = fmt.Sprintf("could not %s %s %q: %s", doing, typ, u.Name(), text)
+		text = fmt.Sprintf("could not %s %s %q: %s", doing, typ, u.Name(), d.report.crashText(crash))
 	}
 	d.report.message(Message{URN: u, Severity: diag.Error, Code: diag.OperationFailed, Text: text, Position: position})
 	return errResourceFailed

@@ -26,6 +26,28 @@ type reporter struct {
 	failed       bool
 	maybeCorrupt bool
 	skipped      []urn.URN
+	crashes      map[crashed]bool // told already
+}
+
+// crashed is the end of one process.
+type crashed struct {
+	plugin string
+	pid    int
+}
+
+// crashText tells in full what became of a plugin, and from then on only that it has (D10).
+func (r *reporter) crashText(e *provider.CrashError) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	about := crashed{e.Plugin, e.PID}
+	if r.crashes[about] {
+		return e.Again()
+	}
+	if r.crashes == nil {
+		r.crashes = map[crashed]bool{}
+	}
+	r.crashes[about] = true
+	return e.Error()
 }
 
 func (r *reporter) emit(e Event) {
@@ -104,7 +126,7 @@ func (r *reporter) stepFailed(s Step, err error, took time.Duration) {
 	text := err.Error()
 	if errors.As(err, &crash) { // the provider did not live to say which resource it was about (D10)
 		status = 2
-		text = fmt.Sprintf("%s of %s %q failed: %s", verbs[s.Op], s.Type, s.URN.Name(), text)
+		text = fmt.Sprintf("%s of %s %q failed: %s", verbs[s.Op], s.Type, s.URN.Name(), r.crashText(crash))
 	}
 	if s.Op == OpCreate || s.Op == OpCreateReplacement {
 		if status == 2 && crash == nil { // E3.50
@@ -180,4 +202,13 @@ func positionOf(resources ...*state.Resource) string {
 		}
 	}
 	return ""
+}
+
+// crashOnce is an error's text, that of a crash in full only once.
+func (d *Deployment) crashOnce(err error) string {
+	var crash *provider.CrashError
+	if errors.As(err, &crash) {
+		return d.report.crashText(crash)
+	}
+	return err.Error()
 }

@@ -31,6 +31,7 @@ var update = flag.Bool("update", false, "rewrite the golden sections of testdata
 // is followed by a section "out" that tells what must happen. Commands:
 //
 //	up, preview    run the program of the section; words behind it are options, see command
+//	import         what is there already; see importsOf
 //	refresh, destroy   with the word program, they run the program of the section; with preview, they only plan
 //	cloud          what happens at the provider: fail|unclear|partial|crash OPERATION NAME [TIMES], heal, lose ID,
 //	               set ID KEY VALUE
@@ -181,6 +182,8 @@ func (w *world) command(t *testing.T, command, input string) string {
 		result, err = Update(t.Context(), o, program)
 	case "refresh":
 		result, err = Refresh(t.Context(), o, behind)
+	case "import":
+		result, err = ImportResources(t.Context(), o, importsOf(t, input))
 	case "destroy":
 		result, err = Destroy(t.Context(), o, behind)
 	default:
@@ -198,6 +201,50 @@ func (w *world) command(t *testing.T, command, input string) string {
 		w.printState()
 	}
 	return strings.Join(w.lines, "\n") + "\n"
+}
+
+// importsOf reads what to import: a line is TYPE NAME ID with options parent=NAME, open, provider=REFERENCE, out:KEY=VALUE
+// and in:KEY=VALUE; the type is Res or comp.
+func importsOf(t *testing.T, input string) []Import {
+	var imports []Import
+	urns := map[string]urn.URN{}
+	for _, line := range strings.Split(strings.TrimSpace(input), "\n") {
+		words := strings.Fields(line)
+		if len(words) == 0 || strings.HasPrefix(line, "#") {
+			continue
+		}
+		i := Import{Type: "test:index:" + words[0], Name: words[1], Protect: true}
+		if words[0] == "comp" {
+			i.Type, i.Component = "my:index:Comp", true
+		} else {
+			i.ID = words[2]
+		}
+		for _, word := range words[2:] {
+			key, text, _ := strings.Cut(word, "=")
+			kind, name, _ := strings.Cut(key, ":")
+			switch {
+			case kind == "open":
+				i.Protect = false
+			case kind == "parent" && urns[text] != "":
+				i.Parent = urns[text]
+			case kind == "parent":
+				i.Parent = urn.URN(long(text))
+			case kind == "provider":
+				i.Provider = long(text)
+			case kind == "in":
+				v := value.String(strings.TrimPrefix(text, "secret!"))
+				if strings.HasPrefix(text, "secret!") {
+					v = v.Secret()
+				}
+				i.Inputs = asMap(i.Inputs).With(name, v)
+			case kind == "out":
+				i.Outputs = asMap(i.Outputs).With(name, value.String(text))
+			}
+		}
+		urns[i.Name] = i.urn(&Options{Project: "p", Stack: "dev"})
+		imports = append(imports, i)
+	}
+	return imports
 }
 
 func (w *world) upheaval(t *testing.T, input string) {
@@ -310,6 +357,8 @@ func (w *world) printState() {
 		flag(r.External, "external")
 		flag(r.Protect, "protect")
 		flag(len(r.InitErrors) > 0, "init-errors")
+		flag(r.Taint, "taint")
+		flag(r.RefreshBeforeUpdate, "refresh-before-update")
 		flag(r.ImportID != "", "import="+r.ImportID)
 		if r.Parent != "" {
 			text += " parent=" + r.Parent.Name()

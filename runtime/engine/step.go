@@ -47,6 +47,8 @@ type Step struct {
 	verbatim bool
 	// over is the entry of the state in whose place a create puts the resource, of one that is gone; 0 for none.
 	over journal.ID
+	// command is what an import without a program is about.
+	command *Import
 }
 
 // Logical reports whether people think of the step as one thing done (E8.1).

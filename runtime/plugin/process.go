@@ -157,7 +157,7 @@ func (p *process) gone() bool {
 
 // crash is the error for a process that has ended; call it once gone.
 func (p *process) crash() *provider.CrashError {
-	return &provider.CrashError{Plugin: p.name, Exit: p.exit, Output: p.output.String()}
+	return &provider.CrashError{Plugin: p.name, Exit: p.exit, Output: p.output.String(), PID: p.command.Process.Pid}
 }
 
 // progress is what terminals show as progress; some plugins' runtimes print it before anything else (F2.5).

@@ -58,6 +58,12 @@ type CrashError struct {
 	Plugin string
 	Exit   string // how the process ended, as the system tells
 	Output string // the last of what it printed
+	PID    int    // of the process, for telling one crash from another; 0 when not known
+}
+
+// Again is what to say of the crash when it was told in full before.
+func (e *CrashError) Again() string {
+	return fmt.Sprintf("plugin %s has stopped, see above", e.Plugin)
 }
 
 // Error names the plugin, how it ended and what it said last.

@@ -1,0 +1,267 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/runtime/monitor"
+	"github.com/yamlhost/yamlhost/runtime/provider"
+	"github.com/yamlhost/yamlhost/runtime/state"
+	"github.com/yamlhost/yamlhost/value"
+	"github.com/yamlhost/yamlhost/value/urn"
+)
+
+// Import names a resource that exists already and is to be managed from now on (E7.46–E7.56).
+type Import struct {
+	Type, Name string
+	ID         string  // as the provider's import takes it; empty for a component
+	Parent     urn.URN // empty for the stack; of the state, or of another import
+	Provider   string  // reference; empty for the package's default provider
+	Package    monitor.Package
+	Component  bool // no provider has a part in it
+	Protect    bool
+	Inputs     value.Value // a map: fills in what the provider does not tell; null for nothing
+	Outputs    value.Value // a map: what the resource is like, which is believed without a look; null to look
+}
+
+// URN is what the resource will be called.
+func (i *Import) urn(o *Options) urn.URN {
+	return urn.New(o.Stack, o.Project, i.parent(o), i.Type, i.Name)
+}
+
+func (i *Import) parent(o *Options) urn.URN {
+	if i.Parent == "" {
+		return urn.RootStack(o.Stack, o.Project)
+	}
+	return i.Parent
+}
+
+// ImportResources takes resources that exist into the state, without a program. What is in the state already stays as it is.
+func ImportResources(ctx context.Context, o Options, imports []Import) (*Result, error) {
+	seen := map[urn.URN]bool{}
+	for _, i := range imports {
+		u := i.urn(&o)
+		if seen[u] {
+			return nil, fmt.Errorf("duplicate import '%s' of type '%s'", i.Name, i.Type) // E7.49
+		}
+		seen[u] = true
+	}
+	return operate(ctx, o, false, func(d *Deployment) {
+		d.importing = true
+		if err := d.importAll(ctx, imports); err != nil && d.importError == nil {
+			d.importError = err
+		}
+		if d.importError != nil {
+			d.report.fail()
+		}
+		d.closeRequests()
+	})
+}
+
+func (d *Deployment) importAll(ctx context.Context, imports []Import) error {
+	if err := d.keepAll(ctx); err != nil {
+		return err
+	}
+	root := urn.RootStack(d.opts.Stack, d.opts.Project)
+	if d.olds.byURN[root] == nil {
+		g, err := newGoal(monitor.RegisterRequest{Type: urn.RootStackType, Name: root.Name()}, d.opts.RootDir)
+		if err != nil {
+			return err
+		}
+		if _, err := d.register(ctx, g); err != nil {
+			return err
+		}
+	}
+	refs, err := d.importProviders(ctx, imports)
+	if err != nil {
+		return err
+	}
+	waiting := map[urn.URN]bool{}
+	for _, i := range imports {
+		waiting[i.urn(&d.opts)] = true
+	}
+	todo := make([]int, len(imports))
+	for n := range todo {
+		todo[n] = n
+	}
+	for len(todo) > 0 {
+		var batch, rest []int
+		for _, n := range todo {
+			if waiting[imports[n].parent(&d.opts)] {
+				rest = append(rest, n)
+			} else {
+				batch = append(batch, n)
+			}
+		}
+		if len(batch) == 0 {
+			return fmt.Errorf("the parents of %d imports go round in a circle", len(rest))
+		}
+		errs := make([]error, len(batch))
+		d.parallel(len(batch), func(k int) { errs[k] = d.importOne(&imports[batch[k]], refs[batch[k]]) })
+		for k, n := range batch {
+			delete(waiting, imports[n].urn(&d.opts))
+			if errs[k] != nil && d.importError == nil {
+				d.importError = errs[k]
+			}
+		}
+		if d.importError != nil || d.running.Err() != nil { // E7.50
+			return nil
+		}
+		todo = rest
+	}
+	return nil
+}
+
+// keepAll carries the whole state over, in its order (E7.46).
+func (d *Deployment) keepAll(context.Context) error {
+	d.mu.Lock()
+	var all []*registered
+	for _, e := range d.olds.entries {
+		if e.resource.Delete {
+			continue
+		}
+		e.claimed, e.settled = true, true
+		reg := carried(e)
+		d.enlist(reg)
+		all = append(all, reg)
+	}
+	d.mu.Unlock()
+	for _, reg := range all {
+		step := newStep(OpSame, reg.old.resource, reg.old.resource)
+		step.verbatim = true
+		kept, err := d.step(step, reg)
+		if err != nil {
+			return err
+		}
+		reg.step, reg.result = step, monitor.Succeeded
+		reg.step.New = kept
+		close(reg.done)
+	}
+	return nil
+}
+
+// importProviders finds the providers of imports, and makes the default ones that are missing (E7.46, E7.47).
+func (d *Deployment) importProviders(ctx context.Context, imports []Import) ([]string, error) {
+	refs := make([]string, len(imports))
+	order := make([]int, len(imports))
+	for n := range order {
+		order[n] = n
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		x, y := &imports[a], &imports[b]
+		return slices.Compare([]string{urn.PackageOf(x.Type), x.Package.Version}, []string{urn.PackageOf(y.Type), y.Package.Version})
+	})
+	for _, n := range order {
+		i := &imports[n]
+		if i.Component {
+			continue
+		}
+		p := i.Package
+		if p.Name == "" {
+			p.Name = urn.PackageOf(i.Type)
+		}
+		ref, err := d.provider(ctx, i.Provider, p, string(i.urn(&d.opts)), "")
+		if err != nil {
+			return nil, err
+		}
+		refs[n] = ref
+	}
+	return refs, nil
+}
+
+// importOne reads one resource into the state (E7.51–E7.56).
+func (d *Deployment) importOne(i *Import, ref string) error {
+	u := i.urn(&d.opts)
+	d.mu.Lock()
+	present := d.resources[u]
+	parent := d.resources[i.parent(&d.opts)]
+	d.mu.Unlock()
+	fault := func(format string, args ...any) error {
+		err := fmt.Errorf(format, args...)
+		d.report.message(Message{URN: u, Severity: diag.Error, Code: diag.OperationFailed, Text: err.Error()})
+		return err
+	}
+	switch {
+	case present != nil && present.state != nil && orElse(present.state.ImportID, present.state.ID) == i.ID:
+		return nil // E7.51
+	case present != nil:
+		return fault("resource '%s' already exists", u)
+	case parent == nil:
+		return fault("unknown parent '%s' for resource '%s'", i.parent(&d.opts), u)
+	}
+	goal := &state.Resource{URN: u, Type: i.Type, Custom: !i.Component, ID: i.ID, ImportID: i.ID, Provider: ref,
+		Parent: i.parent(&d.opts), Protect: i.Protect, Inputs: value.EmptyMap(), Outputs: value.EmptyMap()}
+	reg := &registered{urn: u, parent: goal.Parent, done: make(chan struct{}), goal: bareGoal(goal)}
+	d.mu.Lock()
+	d.enlist(reg)
+	d.mu.Unlock()
+	defer close(reg.done)
+	step := newStep(OpImport, nil, goal)
+	step.command = i
+	if _, err := d.step(step, reg); err != nil {
+		reg.result = monitor.Failed
+		return fmt.Errorf("the import of %s %q failed", i.Type, i.Name)
+	}
+	reg.result = monitor.Succeeded
+	return nil
+}
+
+// performCommandImport is the work of an import that no program has asked for: the provider reads the resource, and what it
+// finds is checked, which changes nothing but may give warnings (E7.52–E7.55).
+func (d *Deployment) performCommandImport(s *Step) (*state.Resource, error) {
+	i := s.command
+	if i.Component || i.Outputs.Is(value.KindMap) {
+		n := s.New.Clone()
+		n.Created, n.Modified = d.now(), d.now()
+		n.ImportID = ""
+		n.Inputs, n.Outputs = asMap(i.Inputs), asMap(i.Outputs)
+		return n, nil
+	}
+	n, err := d.performImport(&Step{Op: s.Op, URN: s.URN, Type: s.Type, New: s.New})
+	if n == nil {
+		return nil, err
+	}
+	n.ImportID = "" // E7.54
+	n.Inputs = supplemented(n.Inputs, i.Inputs)
+	p, broken := d.registry.of(n)
+	if broken != nil {
+		return nil, broken
+	}
+	r, checking := p.Check(d.calls, provider.CheckRequest{Subject: provider.SubjectOf(n.URN), Olds: n.Inputs, News: n.Inputs,
+		RandomSeed: d.opts.Seed(), AllowUnknowns: d.opts.DryRun})
+	if checking != nil {
+		return nil, checking
+	}
+	if len(r.Failures) > 0 { // E7.53
+		d.report.message(Message{URN: n.URN, Severity: diag.Warning, Text: fmt.Sprintf("One or more imported inputs failed to validate. "+
+			"This is almost certainly a bug in the `%s` provider. The import will still proceed, but you will need to edit the "+
+			"generated code after copying it into your program.", n.URN.Package())})
+		for _, f := range r.Failures {
+			text := fmt.Sprintf("%s resource '%s' has a problem: %s", n.Type, n.URN.Name(), f.Reason)
+			if f.Property != "" {
+				text = fmt.Sprintf("%s resource '%s': property %s has a problem: %s", n.Type, n.URN.Name(), f.Property, f.Reason)
+			}
+			d.report.message(Message{URN: n.URN, Severity: diag.Warning, Text: text, Property: f.Property})
+		}
+	}
+	return n, err
+}
+
+// supplemented is what a provider has read, with what it does not tell filled in by more. What is secret in more is secret.
+func supplemented(read, more value.Value) value.Value {
+	if !more.Is(value.KindMap) {
+		return read
+	}
+	for i, key := range more.Keys() {
+		part, ok := read.Lookup(key)
+		switch {
+		case !ok || part.IsNull():
+			read = read.With(key, more.At(i))
+		case more.At(i).IsSecret() && !part.IsSecret():
+			read = read.With(key, part.Secret())
+		}
+	}
+	return read
+}
