@@ -8,6 +8,7 @@ import (
 	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/parser/ast"
 	"github.com/yamlhost/yamlhost/schema"
+	"github.com/yamlhost/yamlhost/value"
 )
 
 // field finds an entry of a map by its key, whatever the capitalisation (L1.20).
@@ -175,7 +176,7 @@ func (c *checker) inferProviderCall(e *ast.Call, in *Invoke, token, returned *as
 	case f.Scalar:
 	default:
 		if returned != nil {
-			return c.member(result, step{name: returned.Value, at: returned.Range, owner: "the result of " + schema.CollapseToken(f.Token)})
+			return c.returned(result, returned, "the result of "+schema.CollapseToken(f.Token))
 		}
 		return result
 	}
@@ -186,6 +187,31 @@ func (c *checker) inferProviderCall(e *ast.Call, in *Invoke, token, returned *as
 		return schema.Invalid
 	}
 	return result
+}
+
+// returned is the type of the part of a result that `return` names: a member, or by a path what lies deeper.
+func (c *checker) returned(result schema.Type, name *ast.Literal, owner string) schema.Type {
+	path := ReturnPath(result, name.Value)
+	for _, s := range path {
+		if result = c.member(result, step{name: s.Key, index: s.Index, isIndex: s.IsIndex, at: name.Range, owner: owner}); result == schema.Invalid {
+			return result
+		}
+		owner += value.Path{s}.String()
+	}
+	return result
+}
+
+// ReturnPath is the way into a result that the text of `return` stands for: one step where the result has a member of
+// that name or the text is no path.
+func ReturnPath(result schema.Type, text string) value.Path {
+	if o, ok := schema.Required(result).(*schema.Object); ok && o.Property(text) != nil {
+		return value.PathOf(text)
+	}
+	path, err := value.ParsePath(text)
+	if err != nil || len(path) == 0 {
+		return value.PathOf(text)
+	}
+	return path
 }
 
 func (c *checker) resolveFunction(in *Invoke, u use) *schema.Function {

@@ -116,6 +116,11 @@ func (o *options) runAll(ctx context.Context, names []string) ([]result, error) 
 	} else {
 		defer os.RemoveAll(scratch)
 	}
+	files, err := serveFixtures(filepath.Join(scratch, "fixtures"))
+	if err != nil {
+		return nil, err
+	}
+	defer files.close()
 	results := make([]result, len(names))
 	queue := make(chan int, len(names))
 	for _, large := range []bool{true, false} { // what takes longest comes first
@@ -130,7 +135,7 @@ func (o *options) runAll(ctx context.Context, names []string) ([]result, error) 
 	fatal := make([]error, o.workers)
 	for n := range o.workers {
 		wait.Go(func() {
-			w := &worker{options: o, dir: filepath.Join(scratch, fmt.Sprint(n))}
+			w := &worker{options: o, env: files.env, dir: filepath.Join(scratch, fmt.Sprint(n))}
 			defer w.stop()
 			for i := range queue {
 				if ctx.Err() != nil {
@@ -156,6 +161,7 @@ func (o *options) runAll(ctx context.Context, names []string) ([]result, error) 
 type worker struct {
 	options *options
 	dir     string
+	env     []string // of the processes, besides our own
 
 	engine, host *process
 	conn         *grpc.ClientConn
@@ -170,10 +176,10 @@ func (w *worker) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if w.engine, err = launch(self, engineArgument); err != nil {
+	if w.engine, err = launch(w.env, self, engineArgument); err != nil {
 		return fmt.Errorf("start the suite's engine: %w", err)
 	}
-	if w.host, err = launch(w.options.host, w.engine.address); err != nil {
+	if w.host, err = launch(w.env, w.options.host, w.engine.address); err != nil {
 		return fmt.Errorf("start the host: %w", err)
 	}
 	hostAddress := "127.0.0.1:" + w.host.address
@@ -282,9 +288,10 @@ type process struct {
 
 // launch starts a program and reads its address. Generated files are taken as the snapshots they are compared with:
 // behaviour is what is measured here.
-func launch(path string, args ...string) (*process, error) {
+func launch(env []string, path string, args ...string) (*process, error) {
 	p := &process{cmd: exec.Command(path, args...), stderr: &tail{}, ended: make(chan struct{})}
 	p.cmd.Env = append(os.Environ(), "PULUMI_ACCEPT=true", "PULUMI_SKIP_UPDATE_CHECK=true", "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION=true")
+	p.cmd.Env = append(p.cmd.Env, env...)
 	p.cmd.Stderr = p.stderr
 	out, err := p.cmd.StdoutPipe()
 	if err != nil {

@@ -204,7 +204,7 @@ type announcement struct {
 func (p *packages) announce(ctx context.Context, m monitor.Monitor, d monitor.Package) (string, error) {
 	key := strings.Join([]string{d.Name, d.Version, d.DownloadURL}, "\x00")
 	if q := d.Parameterization; q != nil {
-		key += fmt.Sprintf("\x00%s\x00%s\x00%s", q.Name, q.Version, q.Value)
+		key += fmt.Sprintf("\x00%s\x00%s\x00%s\x00%t", q.Name, q.Version, q.Value, d.Extension)
 	}
 	p.mu.Lock()
 	a := p.known[key]

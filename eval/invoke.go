@@ -103,12 +103,20 @@ func invokeResult(call *check.Invoke, result value.Value) value.Value {
 	case call.Schema != nil && call.Schema.Scalar && result.Len() == 1 && result.Is(value.KindMap):
 		result = result.Get(result.Keys()[0])
 	case call.Return != "":
-		result = result.Get(call.Return)
+		result, _ = returnPath(call).Get(result) // what is missing is null (L5.33)
 	}
 	if secret {
 		result = result.Secret()
 	}
 	return result
+}
+
+// returnPath is the way to the part of a result that the call asks for.
+func returnPath(call *check.Invoke) value.Path {
+	if call.Schema == nil {
+		return check.ReturnPath(schema.Any, call.Return)
+	}
+	return check.ReturnPath(call.Schema.Result, call.Return)
 }
 
 func resultWitness(call *check.Invoke) value.Kind {

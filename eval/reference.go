@@ -148,6 +148,15 @@ func (e *evaluator) resourceMember(ctx context.Context, ref *value.ResourceRef, 
 		}
 		return ref.ID.DependingOn(ref.URN), nil
 	}
+	of, f := e.lookup(ctx, ref, at)
+	if f != nil {
+		return value.Null, f
+	}
+	return of.output(name), nil
+}
+
+// lookup is a resource of the program, or one that is fetched, once.
+func (e *evaluator) lookup(ctx context.Context, ref *value.ResourceRef, at diag.Range) (*resource, *fault) {
 	l := e.resources.entry(ref.URN)
 	l.once.Do(func() {
 		of, f := e.fetch(ctx, ref, at)
@@ -155,10 +164,7 @@ func (e *evaluator) resourceMember(ctx context.Context, ref *value.ResourceRef, 
 		defer e.resources.mu.Unlock()
 		l.resource, l.fault = of, f
 	})
-	if l.fault != nil {
-		return value.Null, l.fault
-	}
-	return l.resource.output(name), nil
+	return l.resource, l.fault
 }
 
 // fetch asks the engine for a resource that the program did not register itself (E2.65).

@@ -41,6 +41,7 @@ func (s *scope) register(ctx context.Context, n *check.Node) (value.Value, *faul
 		return value.Null, f
 	}
 
+	s.e.hydrate(ctx, inputs, r.Decl.Name.Range)
 	response, err := s.e.monitor.RegisterResource(ctx, request)
 	if err == nil && response.Result != monitor.Succeeded {
 		err = monitor.ErrReported

@@ -37,6 +37,12 @@ func (e *evaluator) checkVersion(ctx context.Context, in *frame) *fault {
 		return blame(diag.VersionTooOld, at, `a range looks like ">=3.100.0 <4.0.0" or "<3.0.0 || >=3.50.0"`,
 			"requiredVersion: %s is not a range of versions", shown)
 	}
+	if ask := e.options.RequireVersion; ask != nil {
+		if err := ask(ctx, text); err != nil {
+			return blame(diag.VersionTooOld, at, "", "%s", redact(err.Error(), v))
+		}
+		return nil
+	}
 	if e.options.EngineVersion == "" {
 		return nil
 	}

@@ -148,7 +148,8 @@ func TestLoopback(t *testing.T) {
 			provider.CallResponse{Result: deps, ReturnDependencies: map[string][]urn.URN{"a": {resource}, "d": {resource}, "du": {resource}}, Failures: failures}, true},
 		{"Construct", provider.ConstructRequest{
 			Deployment: deployment, Type: "t", Name: "n", Parent: resource, Inputs: deps, InputDependencies: byKey, Dependencies: []urn.URN{resource},
-			Providers: map[string]string{"pkg": "r"}, Aliases: []urn.URN{resource}, Protect: ptr(true), RetainOnDelete: ptr(false), DeleteBeforeReplace: ptr(true),
+			Providers: map[string]string{"pkg": "r"}, Aliases: []urn.URN{resource},
+			AliasSpecs: []provider.Alias{{Name: "old", Type: "pkg:index:Old", Stack: "dev", Project: "proj", Parent: resource}, {NoParent: true}}, Protect: ptr(true), RetainOnDelete: ptr(false), DeleteBeforeReplace: ptr(true),
 			AdditionalSecretOutputs: []string{"a"}, IgnoreChanges: []string{"b"}, ReplaceOnChanges: []string{"c"}, DeletedWith: resource,
 			ReplaceWith: []urn.URN{resource}, CreateTimeout: "1m", UpdateTimeout: "2m", DeleteTimeout: "3m", ReplacementTrigger: value.Int(1).Secret()},
 			provider.ConstructResponse{URN: resource, Outputs: deps, StateDependencies: map[string][]urn.URN{"a": {resource}, "d": {resource}, "du": {resource}}}, true},

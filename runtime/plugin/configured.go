@@ -328,6 +328,15 @@ func (c *configured) Construct(ctx context.Context, r provider.ConstructRequest)
 	for _, alias := range r.Aliases {
 		request.Aliases = append(request.Aliases, &pulumirpc.Alias{Alias: &pulumirpc.Alias_Urn{Urn: string(alias)}})
 	}
+	for _, a := range r.AliasSpecs {
+		spec := &pulumirpc.Alias_Spec{Name: a.Name, Type: a.Type, Stack: a.Stack, Project: a.Project}
+		if a.NoParent {
+			spec.Parent = &pulumirpc.Alias_Spec_NoParent{NoParent: true}
+		} else if a.Parent != "" {
+			spec.Parent = &pulumirpc.Alias_Spec_ParentUrn{ParentUrn: string(a.Parent)}
+		}
+		request.Aliases = append(request.Aliases, &pulumirpc.Alias{Alias: &pulumirpc.Alias_Spec_{Spec: spec}})
+	}
 	encoding := c.capabilities.construct()
 	if err := c.encodeAll(part{"inputs", propertiesOrEmpty(r.Inputs), encoding, &request.Inputs}); err != nil {
 		return provider.ConstructResponse{}, err

@@ -384,7 +384,7 @@ func (s *server) Call(ctx context.Context, r *pulumirpc.CallRequest) (*pulumirpc
 	return answer, encodeTo(encoding, got.Result, &answer.Return)
 }
 
-// Construct passes on. Aliases must be URNs: the contract knows no others.
+// Construct passes on.
 func (s *server) Construct(ctx context.Context, r *pulumirpc.ConstructRequest) (*pulumirpc.ConstructResponse, error) {
 	p, err := s.ready()
 	if err != nil {
@@ -412,11 +412,17 @@ func (s *server) Construct(ctx context.Context, r *pulumirpc.ConstructRequest) (
 		DeleteTimeout: r.GetCustomTimeouts().GetDelete(), ReplacementTrigger: trigger,
 	}
 	for _, alias := range r.GetAliases() {
-		u, ok := alias.GetAlias().(*pulumirpc.Alias_Urn)
-		if !ok {
-			return nil, status.Error(codes.InvalidArgument, fmt.Sprintf("an alias of component %s is not a URN", r.GetName()))
+		switch a := alias.GetAlias().(type) {
+		case *pulumirpc.Alias_Urn:
+			request.Aliases = append(request.Aliases, urn.URN(a.Urn))
+		case *pulumirpc.Alias_Spec_:
+			request.AliasSpecs = append(request.AliasSpecs, provider.Alias{
+				Name: a.Spec.GetName(), Type: a.Spec.GetType(), Stack: a.Spec.GetStack(), Project: a.Spec.GetProject(),
+				Parent: urn.URN(a.Spec.GetParentUrn()), NoParent: a.Spec.GetNoParent(),
+			})
+		default:
+			return nil, status.Error(codes.InvalidArgument, fmt.Sprintf("an alias of component %s says nothing", r.GetName()))
 		}
-		request.Aliases = append(request.Aliases, urn.URN(u.Urn))
 	}
 	if len(r.GetInputDependencies()) > 0 {
 		request.InputDependencies = make(map[string][]urn.URN, len(r.GetInputDependencies()))

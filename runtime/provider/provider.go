@@ -284,6 +284,7 @@ type ConstructRequest struct {
 	Dependencies            []urn.URN
 	Providers               map[string]string
 	Aliases                 []urn.URN
+	AliasSpecs              []Alias // aliases that are not given as URNs
 	Protect                 *bool
 	RetainOnDelete          *bool
 	DeleteBeforeReplace     *bool
@@ -296,6 +297,13 @@ type ConstructRequest struct {
 	UpdateTimeout           string
 	DeleteTimeout           string
 	ReplacementTrigger      value.Value
+}
+
+// Alias is a name that a component had, as parts of a URN; what is left empty is as with the component now (E4.13).
+type Alias struct {
+	Name, Type, Stack, Project string
+	Parent                     urn.URN
+	NoParent                   bool
 }
 
 // ConstructResponse is a constructed component.

@@ -1,0 +1,75 @@
+package eval
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/yamlhost/yamlhost/check"
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/parser/ast"
+	"github.com/yamlhost/yamlhost/runtime/monitor"
+	"github.com/yamlhost/yamlhost/schema"
+	"github.com/yamlhost/yamlhost/value"
+	"github.com/yamlhost/yamlhost/value/urn"
+)
+
+// Constructed is an instance of a component.
+type Constructed struct {
+	URN     urn.URN
+	Outputs value.Value // a map; each output carries what it depends on
+}
+
+// Construct makes an instance of a component for another program, which may be in any language (L1.35): it registers the
+// component as request has it, evaluates its body and registers its outputs. The request's inputs are those that the other
+// program gave; its type and kind are the component's business. The options' directories are those of the other program
+// (L3.55).
+func Construct(ctx context.Context, c *check.Component, m monitor.Monitor, request monitor.RegisterRequest, o Options) (Constructed, diag.Diagnostics) {
+	e := &evaluator{program: c.Body, monitor: m, options: o, workers: o.Workers}
+	var err error
+	if e.info, err = m.Info(ctx); err != nil {
+		return Constructed{}, diag.Diagnostics{{Code: diag.OperationFailed, Summary: fmt.Sprintf("cannot ask which deployment this is: %s", err)}}
+	}
+	if e.workers <= 0 {
+		e.workers = e.info.Parallel
+	}
+	if e.workers <= 0 {
+		e.workers = defaultWorkers
+	}
+	e.pulumi = e.pulumiVariable()
+	e.stack = urn.New(e.info.Stack, e.info.Project, "", urn.RootStackType, e.info.Project+"-"+e.info.Stack)
+	e.root = newFrame(c.Body, request.Parent)
+
+	name := ast.Literal{Value: request.Name, Range: c.Decl.Name.Range}
+	r := &check.Resource{Decl: &ast.Resource{Name: name}, Token: c.Token, LogicalName: request.Name, Component: c, Schema: c.Schema}
+	inputs, err := schema.Convert(c.Schema.Inputs, request.Inputs)
+	if err != nil {
+		return Constructed{}, conversionFault(request.Name, err, nil, c.Decl.Name.Range).findings
+	}
+	request.Type, request.Custom, request.Remote, request.Inputs = c.Token, false, false, inputs
+	request.SourcePosition = e.position(c.Decl.Name.Range)
+	s := scope{e: e, frame: e.root}
+	made, f := s.provide(ctx, r, request)
+	findings := e.notes.found.Sorted()
+	if f != nil {
+		if len(f.findings) == 0 {
+			f = blame(diag.OperationFailed, c.Decl.Name.Range, "", "a resource of `%s` could not be made", request.Name)
+		}
+		return Constructed{}, append(f.findings, findings...)
+	}
+	return made, findings
+}
+
+// provide registers a component for another program and evaluates its body.
+func (s *scope) provide(ctx context.Context, r *check.Resource, request monitor.RegisterRequest) (Constructed, *fault) {
+	response, err := s.e.monitor.RegisterResource(ctx, request)
+	if err == nil && response.Result != monitor.Succeeded {
+		err = monitor.ErrReported
+	}
+	if err != nil {
+		return Constructed{}, s.registrationFault(r, err, request.Inputs, nil)
+	}
+	if _, f := s.construct(ctx, r, response.URN, request.Inputs); f != nil {
+		return Constructed{}, f
+	}
+	return Constructed{URN: response.URN, Outputs: s.e.resources.get(response.URN).outputs}, nil
+}

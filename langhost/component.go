@@ -1,0 +1,165 @@
+package langhost
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+
+	"github.com/yamlhost/yamlhost/eval"
+	"github.com/yamlhost/yamlhost/runtime/monitor"
+	"github.com/yamlhost/yamlhost/runtime/monitor/rpc"
+	"github.com/yamlhost/yamlhost/runtime/provider"
+	"github.com/yamlhost/yamlhost/value"
+	"github.com/yamlhost/yamlhost/value/urn"
+)
+
+// componentProvider offers the components of a plugin as a provider: it has a schema and constructs, and manages nothing
+// itself.
+type componentProvider struct {
+	plugin *componentPlugin
+}
+
+var (
+	_ provider.Provider   = componentProvider{}
+	_ provider.Configured = componentProvider{}
+)
+
+// Info tells name and version.
+func (c componentProvider) Info(context.Context) (provider.Info, error) {
+	return provider.Info{Name: c.plugin.name, Version: c.plugin.version}, nil
+}
+
+// Schema describes the components (L1.33).
+func (c componentProvider) Schema(ctx context.Context, _ provider.SchemaRequest) ([]byte, error) {
+	return c.plugin.schemaText(ctx)
+}
+
+// Construct makes an instance of a component against the monitor of the caller.
+func (c componentProvider) Construct(ctx context.Context, r provider.ConstructRequest) (provider.ConstructResponse, error) {
+	p := c.plugin
+	component, err := p.component(ctx, r.Type)
+	if err != nil {
+		return provider.ConstructResponse{}, err
+	}
+	d := r.Deployment
+	m, err := rpc.Dial(d.MonitorEndpoint, rpc.WithInfo(monitor.Info{
+		Project: d.Project, Stack: d.Stack, Organization: d.Organization, Config: d.Config,
+		ConfigSecretKeys: d.ConfigSecretKeys, DryRun: d.DryRun, Parallel: d.Parallel,
+	}))
+	if err != nil {
+		return provider.ConstructResponse{}, err
+	}
+	defer func() { _ = m.Close() }()
+	request := monitor.RegisterRequest{
+		Name: r.Name, Parent: r.Parent, Inputs: dependingOn(r.Inputs, r.InputDependencies),
+		PropertyDependencies: r.InputDependencies, Dependencies: r.Dependencies, Providers: r.Providers,
+		Protect: r.Protect, RetainOnDelete: r.RetainOnDelete, DeleteBeforeReplace: r.DeleteBeforeReplace,
+		IgnoreChanges: r.IgnoreChanges, ReplaceOnChanges: r.ReplaceOnChanges, AdditionalSecretOutputs: r.AdditionalSecretOutputs,
+		DeletedWith: r.DeletedWith, ReplaceWith: r.ReplaceWith, ReplacementTrigger: r.ReplacementTrigger,
+		CustomTimeouts: monitor.Timeouts{Create: r.CreateTimeout, Update: r.UpdateTimeout, Delete: r.DeleteTimeout},
+	}
+	for _, alias := range r.Aliases {
+		request.Aliases = append(request.Aliases, monitor.Alias{URN: alias})
+	}
+	for _, a := range r.AliasSpecs {
+		request.Aliases = append(request.Aliases, monitor.Alias{
+			Name: a.Name, Type: a.Type, Stack: a.Stack, Project: a.Project, Parent: a.Parent, NoParent: a.NoParent,
+		})
+	}
+	made, diags := eval.Construct(ctx, component, m, request, eval.Options{
+		Cwd: p.cwd, RootDirectory: p.cwd, Getenv: p.getenv, RequireVersion: p.requireVersion,
+		SourcePath: func(name string) string { return filepath.Join(p.dir, name) },
+	})
+	if err := errorOf(diags); err != nil {
+		return provider.ConstructResponse{}, err
+	}
+	p.log(diags)
+	response := provider.ConstructResponse{URN: made.URN, Outputs: made.Outputs, StateDependencies: map[string][]urn.URN{}}
+	for i, key := range made.Outputs.Keys() {
+		if deps := made.Outputs.At(i).AllDeps(); len(deps) > 0 {
+			response.StateDependencies[key] = deps
+		}
+	}
+	return response, nil
+}
+
+// dependingOn gives inputs the dependencies that a request tells beside them.
+func dependingOn(inputs value.Value, deps map[string][]urn.URN) value.Value {
+	for key, urns := range deps {
+		if v, found := inputs.Lookup(key); found && len(urns) > 0 {
+			inputs = inputs.With(key, v.DependingOn(urns...))
+		}
+	}
+	return inputs
+}
+
+// CheckConfig accepts: components take no configuration.
+func (c componentProvider) CheckConfig(_ context.Context, r provider.CheckRequest) (provider.CheckResponse, error) {
+	return provider.CheckResponse{Inputs: r.News}, nil
+}
+
+// DiffConfig finds nothing: configuration has no effect.
+func (c componentProvider) DiffConfig(context.Context, provider.DiffRequest) (provider.DiffResponse, error) {
+	return provider.DiffResponse{Changes: provider.DiffNone}, nil
+}
+
+// Configure has nothing to configure.
+func (c componentProvider) Configure(context.Context, provider.ConfigureRequest) (provider.Configured, error) {
+	return c, nil
+}
+
+// Cancel has nothing to cancel: the engine cancels the calls.
+func (c componentProvider) Cancel(context.Context) error { return nil }
+
+// Close has nothing to free.
+func (c componentProvider) Close() error { return nil }
+
+// none is the answer to what a package of components does not have.
+func (c componentProvider) none(what string) error {
+	return &provider.Error{Message: fmt.Sprintf("the package %s has components only, and no %s", c.plugin.name, what), Unimplemented: true}
+}
+
+// Parameterize is refused.
+func (c componentProvider) Parameterize(context.Context, provider.ParameterizeRequest) (provider.ParameterizeResponse, error) {
+	return provider.ParameterizeResponse{}, c.none("parameters")
+}
+
+// Check is refused.
+func (c componentProvider) Check(context.Context, provider.CheckRequest) (provider.CheckResponse, error) {
+	return provider.CheckResponse{}, c.none("resources of its own")
+}
+
+// Diff is refused.
+func (c componentProvider) Diff(context.Context, provider.DiffRequest) (provider.DiffResponse, error) {
+	return provider.DiffResponse{}, c.none("resources of its own")
+}
+
+// Create is refused.
+func (c componentProvider) Create(context.Context, provider.CreateRequest) (provider.CreateResponse, error) {
+	return provider.CreateResponse{}, c.none("resources of its own")
+}
+
+// Read is refused.
+func (c componentProvider) Read(context.Context, provider.ReadRequest) (provider.ReadResponse, error) {
+	return provider.ReadResponse{}, c.none("resources of its own")
+}
+
+// Update is refused.
+func (c componentProvider) Update(context.Context, provider.UpdateRequest) (provider.UpdateResponse, error) {
+	return provider.UpdateResponse{}, c.none("resources of its own")
+}
+
+// Delete is refused.
+func (c componentProvider) Delete(context.Context, provider.DeleteRequest) error {
+	return c.none("resources of its own")
+}
+
+// Invoke is refused.
+func (c componentProvider) Invoke(context.Context, provider.InvokeRequest) (provider.InvokeResponse, error) {
+	return provider.InvokeResponse{}, c.none("functions")
+}
+
+// Call is refused.
+func (c componentProvider) Call(context.Context, provider.CallRequest) (provider.CallResponse, error) {
+	return provider.CallResponse{}, c.none("methods")
+}

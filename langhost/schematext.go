@@ -1,0 +1,119 @@
+package langhost
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/yamlhost/yamlhost/check"
+	"github.com/yamlhost/yamlhost/parser/ast"
+	"github.com/yamlhost/yamlhost/schema"
+)
+
+// The parts of a package schema that components have (F8).
+type (
+	packageText struct {
+		Name        string                   `json:"name"`
+		Version     string                   `json:"version"`
+		Namespace   string                   `json:"namespace,omitempty"`
+		Description string                   `json:"description,omitempty"`
+		Meta        map[string]any           `json:"meta,omitempty"`
+		Resources   map[string]componentText `json:"resources"`
+		Language    map[string]any           `json:"language,omitempty"`
+	}
+	componentText struct {
+		Description     string                    `json:"description,omitempty"`
+		IsComponent     bool                      `json:"isComponent"`
+		InputProperties map[string]map[string]any `json:"inputProperties"`
+		RequiredInputs  []string                  `json:"requiredInputs,omitempty"`
+		Properties      map[string]map[string]any `json:"properties"`
+		Required        []string                  `json:"required,omitempty"`
+	}
+)
+
+// schemaText is the schema of the plugin's package (L1.33). Outputs have the types that the checker finds; where the
+// schemas of what a component is made of are not to be had, any type.
+func (p *componentPlugin) schemaText(ctx context.Context) ([]byte, error) {
+	components, err := p.check(ctx)
+	if err != nil {
+		program, _ := p.checkWith(ctx, nil)
+		components = program.Components
+	}
+	text := packageText{
+		Name: p.name, Version: p.version, Namespace: p.namespace, Description: p.file.Description.Text(),
+		Meta: map[string]any{"supportPack": true}, Resources: map[string]componentText{},
+	}
+	for _, c := range components {
+		text.Resources[c.Token], err = describe(c)
+		if err != nil {
+			return nil, err
+		}
+	}
+	return json.Marshal(text)
+}
+
+func describe(c *check.Component) (componentText, error) {
+	text := componentText{
+		Description: c.Decl.Description.Text(), IsComponent: true,
+		InputProperties: map[string]map[string]any{}, Properties: map[string]map[string]any{},
+	}
+	defaults := map[string]ast.Expr{}
+	for _, in := range c.Decl.Inputs {
+		defaults[in.Name.Value] = in.Default
+	}
+	for _, in := range c.Schema.Inputs.Properties() {
+		property := typeText(schema.Required(in.Type))
+		if in.Secret {
+			property["secret"] = true
+		}
+		switch d := defaults[in.Name].(type) { // L1.33
+		case *ast.String:
+			property["default"] = d.Value
+		case *ast.Number:
+			property["default"] = d.Value
+		case *ast.Bool:
+			property["default"] = d.Value
+		}
+		text.InputProperties[in.Name] = property
+		if in.Required {
+			text.RequiredInputs = append(text.RequiredInputs, in.Name)
+		}
+	}
+	for _, out := range c.Schema.Outputs.Properties() {
+		if out.Name == "urn" || out.Name == "id" {
+			return text, fmt.Errorf("an output of component %s cannot be named %s: every component has one", c.Decl.Name.Value, out.Name)
+		}
+		text.Properties[out.Name] = typeText(out.Type)
+		if _, optional := out.Type.(*schema.Optional); !optional {
+			text.Required = append(text.Required, out.Name)
+		}
+	}
+	return text, nil
+}
+
+// typeText is a type as schemas write it; any type where the package of this schema cannot say it.
+func typeText(t schema.Type) map[string]any {
+	anything := map[string]any{"$ref": "pulumi.json#/Any"}
+	switch t := t.(type) {
+	case schema.Primitive:
+		switch t {
+		case schema.String, schema.Integer, schema.Number:
+			return map[string]any{"type": schema.TypeName(t)}
+		case schema.Bool:
+			return map[string]any{"type": "boolean"}
+		case schema.Asset, schema.Archive:
+			return map[string]any{"$ref": "pulumi.json#/Asset"}
+		}
+	case *schema.Optional:
+		return typeText(t.Elem)
+	case *schema.Enum:
+		return typeText(t.Base)
+	case *schema.Token:
+		return typeText(t.Underlying)
+	case *schema.Array:
+		return map[string]any{"type": "array", "items": typeText(t.Item)}
+	case *schema.Map:
+		return map[string]any{"type": "object", "additionalProperties": typeText(t.Item)}
+	}
+	return anything
+}
