@@ -26,7 +26,7 @@ type providers struct {
 	rooms []EmbeddedProviders // in this process, in order of preference
 	home  string
 	given *givenSchemas // schemas that the command line names; nil for none
-	trace *os.File // every call to a plugin, with PULUMI_DEBUG_GRPC; nil for none
+	trace *os.File      // every call to a plugin, with PULUMI_DEBUG_GRPC; nil for none
 }
 
 var _ provider.Loader = (*providers)(nil)
