@@ -53,6 +53,16 @@ var byName = func() map[string]*Func {
 	return index
 }()
 
+// Spelling is the name or alias of the function that a text is, whatever its capitalisation, in the spelling of the table.
+func (f *Func) Spelling(name string) string {
+	for _, known := range append([]string{f.Name}, f.Aliases...) {
+		if strings.EqualFold(known, name) {
+			return known
+		}
+	}
+	return f.Name
+}
+
 // Lookup finds a function by its name or an alias, without "fn::", whatever the capitalisation (L1.20).
 func Lookup(name string) (*Func, bool) {
 	f, ok := byName[strings.ToLower(name)]

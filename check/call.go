@@ -22,6 +22,9 @@ func (c *checker) inferCall(e *ast.Call) schema.Type {
 			"there is no function fn::%s", e.Name.Value)
 		return schema.Invalid
 	}
+	if name := f.Spelling(e.Name.Value); name != e.Name.Value {
+		c.warnf(diag.Capitalisation, e.Name.Range, "", "write `%s` as `%s`", e.Name.Value, name) // L1.20, L6.24
+	}
 	if f.Warning != "" {
 		c.warnf(diag.Deprecated, e.Name.Range, "", "%s", f.Warning)
 	}

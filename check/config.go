@@ -60,6 +60,7 @@ func (c *checker) checkConfig(n *Node) {
 	case optional:
 		null := value.Null
 		config.Value = &null
+	case declared == nil: // the parser has asked for a type or a default
 	case c.opts.ConfigKnown:
 		kind := ""
 		if secret {

@@ -47,6 +47,8 @@ type use struct {
 	token *ast.Literal
 	// The options version and pluginDownloadURL where they are literal.
 	versionText, urlText string
+	// explicit says that it is a provider or names one, so that the program's default provider is not for it.
+	explicit bool
 }
 
 // loadPackages loads every package that the program names, several at a time, and finds the type of every resource.
@@ -93,7 +95,7 @@ func (c *checker) findPackages() {
 	}
 	c.eachCall(func(call *ast.Call) {
 		if token := invokedToken(call); token != nil {
-			u := use{token: token}
+			u := use{token: token, explicit: hasExplicitProvider(call)}
 			u.versionText, u.urlText = invokeVersion(call)
 			uses = append(uses, u)
 		}
@@ -123,7 +125,8 @@ func (p *packages) add(d schema.Descriptor) *loadedPackage {
 
 func resourceUse(decl *ast.Resource) use {
 	o := &decl.Options
-	return use{token: decl.Type, versionText: optionText(o.Version), urlText: optionText(o.PluginDownloadURL)}
+	return use{token: decl.Type, versionText: optionText(o.Version), urlText: optionText(o.PluginDownloadURL),
+		explicit: o.Provider != nil || strings.HasPrefix(decl.Type.Value, "pulumi:providers:")}
 }
 
 func optionText(o *ast.Option) string {
@@ -149,7 +152,7 @@ func (c *checker) descriptors(u use) []schema.Descriptor {
 	if len(found) == 0 {
 		found = append(found, schema.Descriptor{Name: name})
 	}
-	if provider := c.defaults[name]; provider != nil && u.versionText == "" && u.urlText == "" {
+	if provider := c.defaults[name]; provider != nil && !u.explicit && u.versionText == "" && u.urlText == "" {
 		options := &provider.Resource.Decl.Options // L7.46
 		u.versionText, u.urlText = optionText(options.Version), optionText(options.PluginDownloadURL)
 	}

@@ -53,14 +53,10 @@ func (c *checker) checkGet(n *Node) {
 	for _, p := range get.State {
 		c.infer(p.Value)
 	}
-	switch {
-	case get.ID != nil:
+	if get.ID != nil {
 		c.infer(get.ID)
 		c.fit(get.ID, schema.String, &place{what: "id of get", strict: true})
-	case !get.Range.IsZero():
-		c.errorf(diag.RequiredMissing, get.Range,
-			"the ID says which resource to read; without one there is nothing to find", "get needs an id")
-	}
+	} // the parser has asked for an ID that is missing (L3.34)
 	s := n.Resource.Schema
 	if s == nil {
 		return
