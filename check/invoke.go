@@ -162,7 +162,7 @@ func (c *checker) inferProviderCall(e *ast.Call, in *Invoke, token, returned *as
 		return schema.Invalid
 	}
 	c.program.calls[e] = &Call{Invoke: in}
-	u := use{token: token}
+	u := use{token: token, explicit: hasExplicitProvider(e)}
 	u.versionText, u.urlText = invokeVersion(e)
 	f := c.resolveFunction(in, u)
 	if f == nil {
