@@ -38,19 +38,20 @@ func (a *app) destroy(ctx context.Context, o *operationOptions) error {
 	return a.planAndApply(ctx, o, destroyOperation)
 }
 
-// run checks, plans and applies without asking.
+// run checks, plans and applies without asking. A stack that is missing is created once nothing stands against the run.
 func (a *app) run(ctx context.Context, o *operationOptions) error {
 	ctx, done := a.signals.gentle(ctx)
 	defer done()
-	open := func(ctx context.Context, p *project.Project) (*stack, error) {
-		if o.planOnly {
-			s, _, err := a.openOrImagine(p, o.stack)
-			return s, err
-		}
-		return a.openOrCreate(ctx, p, o.stack)
-	}
-	p, err := a.prepare(ctx, o, updateOperation, open)
+	chosen := false
+	p, err := a.prepare(ctx, o, updateOperation, func(_ context.Context, p *project.Project) (s *stack, err error) {
+		s, chosen, err = a.openOrImagine(p, o.stack)
+		return s, err
+	})
 	defer p.Close()
+	if err != nil && p.wantsConfig && !o.planOnly {
+		// The way out is `config set`, which needs a stack to set it for.
+		return errors.Join(err, a.realize(ctx, p.stack, chosen))
+	}
 	if err != nil {
 		return err
 	}
@@ -58,12 +59,13 @@ func (a *app) run(ctx context.Context, o *operationOptions) error {
 		result, err := p.plan(ctx, updateOperation)
 		return a.verdict(o, "preview", result, err)
 	}
-	if !o.skipPreview {
-		result, err := p.plan(ctx, updateOperation)
-		if err := a.verdict(&operationOptions{}, "preview", result, err); err != nil {
-			return err
-		}
+	if err := p.canSeal(); err != nil {
+		return err
 	}
+	if err := a.realize(ctx, p.stack, chosen); err != nil {
+		return err
+	}
+	// Nobody is asked, so nobody would read a preview: each step is planned right before it is taken.
 	result, err := p.apply(ctx, updateOperation)
 	return a.verdict(o, "update", result, err)
 }
@@ -87,6 +89,11 @@ func (a *app) planAndApply(ctx context.Context, o *operationOptions, op operatio
 	defer p.Close()
 	if err != nil {
 		return err
+	}
+	if !o.previewOnly {
+		if err := p.canSeal(); err != nil {
+			return err
+		}
 	}
 	if !o.skipPreview {
 		result, err := p.plan(ctx, op)

@@ -41,10 +41,12 @@ type pipeline struct {
 	providers *providers
 	program   *check.Program // nil for operations that run none
 	stage     *stage
-	document  bool               // the plan is all there will be, and with --json makes one document
-	advised   bool               // about aliases
-	answers   map[urn.URN]string // of a person to what became of pending creations: the ID, or nothing
-	told      bool               // what an earlier run left in flight was told
+	// wantsConfig says that the run was refused because configuration is missing.
+	wantsConfig bool
+	document    bool               // the plan is all there will be, and with --json makes one document
+	advised     bool               // about aliases
+	answers     map[urn.URN]string // of a person to what became of pending creations: the ID, or nothing
+	told        bool               // what an earlier run left in flight was told
 }
 
 // operation is what to do with a stack.
@@ -177,6 +179,7 @@ func (p *pipeline) check(ctx context.Context) error {
 
 // fail tells what is wrong, with --json as events or in the preview's document as well.
 func (p *pipeline) fail(diags diag.Diagnostics) error {
+	p.wantsConfig = slices.ContainsFunc(diags, func(d diag.Diagnostic) bool { return d.Code == diag.ConfigMissing })
 	if p.options.json {
 		shown := p.show("", p.document, true)
 		for _, d := range diags.Sorted() {
@@ -244,6 +247,28 @@ func (p *pipeline) apply(ctx context.Context, op operation) (_ *engine.Result, e
 		return result, p.app.explainSecret(err, p.stack.ref.Stack)
 	}
 	return result, nil
+}
+
+// canSeal makes sure, before anything is done, that the secrets which the program is known to make can be sealed. A
+// program without any never asks for a passphrase (D3).
+func (p *pipeline) canSeal() error {
+	if p.program == nil {
+		return nil
+	}
+	secret, any := p.program.FirstSecret()
+	if !any {
+		return nil
+	}
+	_, err := p.vault.Encrypt("")
+	if err == nil {
+		return nil
+	}
+	return p.app.report(diag.Diagnostics{{
+		Severity: diag.Error,
+		Summary:  "the stack needs a passphrase, because `" + secret.What + "` is secret",
+		Detail:   p.app.explainSecret(err, p.stack.ref.Stack).Error() + "\nnothing was done",
+		Subject:  secret.Range,
+	}})
 }
 
 // operate runs one of the engine's operations in front of a view.

@@ -187,19 +187,17 @@ func (a *app) openOrImagine(p *project.Project, flag string) (s *stack, chosen b
 	return &stack{project: p, backend: b, ref: ref, missing: !exists}, chosen, err
 }
 
-// openOrCreate is openOrImagine for operations that need the stack: it creates one that is missing, and selects it if no
-// other stack was chosen.
-func (a *app) openOrCreate(ctx context.Context, p *project.Project, flag string) (*stack, error) {
-	s, chosen, err := a.openOrImagine(p, flag)
-	if err != nil || !s.missing {
-		return s, err
+// realize creates a stack that is missing so far, and selects it unless another one was chosen.
+func (a *app) realize(ctx context.Context, s *stack, chosen bool) error {
+	if !s.missing {
+		return nil
 	}
 	if err := a.createStack(ctx, s, nil, !chosen); err != nil {
-		return nil, err
+		return err
 	}
 	s.missing = false
 	fmt.Fprintf(a.streams.Err, "Created stack '%s'\n", s.ref.Stack)
-	return s, nil
+	return nil
 }
 
 // selectStack remembers a stack as the one that commands act on.

@@ -46,7 +46,7 @@ func (r report) note(m *engine.Message) string {
 func (r report) problems(w io.Writer) {
 	for _, errors := range []bool{false, true} {
 		for _, m := range r.board.messages {
-			if m.Severity != diag.Info && isError(m) == errors {
+			if m.Severity != diag.Info && isError(m) == errors && !isVerdict(m) {
 				r.message(w, m)
 			}
 		}
@@ -160,6 +160,18 @@ func (r report) summary(w io.Writer) {
 	if s.MaybeCorrupt {
 		fmt.Fprintln(w, "It is not known what became of a failed operation; `yamlhost refresh` looks and corrects the state.")
 	}
+}
+
+// isVerdict reports whether a message only says what the summary says better (E5.48).
+func isVerdict(m *engine.Message) bool {
+	if m.URN != "" {
+		return false
+	}
+	switch strings.TrimSpace(m.Text) {
+	case "update failed", "preview failed", "update canceled", "preview canceled", "update cancelled", "preview cancelled":
+		return true
+	}
+	return false
 }
 
 func outputsOf(r *state.Resource) value.Value {

@@ -1,0 +1,78 @@
+package check
+
+import (
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/parser/ast"
+)
+
+// Secret is something in a program that is secret whatever its value.
+type Secret struct {
+	What  string // for people, such as password.result
+	Range diag.Range
+}
+
+// FirstSecret is the first thing in source order that the program makes secret: secret configuration, a property that
+// its schema or an option marks, or a call of fn::secret. It is false for a program without, whose providers may still
+// answer with secrets. Whoever is about to run the program can so ask for the means to seal secrets before anything is
+// done.
+func (p *Program) FirstSecret() (Secret, bool) {
+	var first *Secret
+	found := func(what string, at diag.Range) {
+		if first == nil || at.Source == first.Range.Source && at.Start < first.Range.Start {
+			first = &Secret{What: what, Range: at}
+		}
+	}
+	visit := func(e ast.Expr) {
+		ast.Walk(e, func(e ast.Expr) bool {
+			if call, ok := e.(*ast.Call); ok {
+				if c := p.Call(call); c != nil && c.Func != nil && c.Func.Name == "secret" {
+					found("fn::secret", call.Name.Range)
+				}
+			}
+			return true
+		})
+	}
+	for _, n := range p.Nodes {
+		switch n.Kind {
+		case ConfigNode:
+			if n.Config.Value != nil && n.Config.Value.ContainsSecret() {
+				found("config "+n.Name, n.Range)
+			}
+			if d := n.Config.Decl; d != nil {
+				visit(d.Default)
+			}
+		case VariableNode:
+			visit(n.Variable.Value)
+		case ResourceNode:
+			p.secretsOf(n, found)
+			n.Resource.Decl.Exprs(visit)
+		}
+	}
+	for _, o := range p.Outputs {
+		visit(o.Decl.Value)
+	}
+	if first == nil {
+		return Secret{}, false
+	}
+	return *first, true
+}
+
+// secretsOf tells which properties of a resource are secret by its schema or its options.
+func (p *Program) secretsOf(n *Node, found func(what string, at diag.Range)) {
+	decl, s := n.Resource.Decl, n.Resource.Schema
+	if decl.Options.AdditionalSecretOutputs != nil {
+		found(n.Name, decl.Options.AdditionalSecretOutputs.Key.Range)
+	}
+	if s == nil {
+		return
+	}
+	for _, name := range s.SecretOutputs() {
+		found(n.Name+"."+name, n.Range)
+		break
+	}
+	for _, property := range decl.Properties {
+		if input := s.Inputs.Property(property.Name.Value); input != nil && input.Secret {
+			found(n.Name+"."+input.Name, property.Name.Range)
+		}
+	}
+}
