@@ -192,7 +192,8 @@ func (c *checker) unionMember(u *schema.Union, s step) schema.Type {
 }
 
 func (c *checker) noMember(s step, names []string) {
-	detail := didYouMean(c.suggest(s.name, "members of "+s.owner, func() []string { return names }))
+	near := c.suggest(s.name, "members of "+s.owner, func() []string { return names })
+	detail := didYouMean(near)
 	switch {
 	case detail != "":
 	case len(names) == 0:
@@ -200,7 +201,12 @@ func (c *checker) noMember(s step, names []string) {
 	default:
 		detail = "it has " + listed(names)
 	}
-	c.errorf(diag.NoMember, s.at, detail, "%s has no member `%s`", s.owner, s.name)
+	name := s.at
+	if name.Text() == "."+s.name {
+		name.Start++
+	}
+	c.report(diag.Diagnostic{Code: diag.NoMember, Subject: s.at, Detail: detail,
+		Summary: fmt.Sprintf("%s has no member `%s`", s.owner, s.name), Fixes: rename(name, s.name, near)})
 }
 
 func (c *checker) warnDeprecated(message string, at diag.Range, what, name string) {

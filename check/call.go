@@ -18,8 +18,9 @@ func (c *checker) inferCall(e *ast.Call) schema.Type {
 	f, ok := builtins.Lookup(e.Name.Value)
 	if !ok {
 		c.inferInside(e)
-		c.errorf(diag.UnknownFunction, e.Name.Range, didYouMean(c.suggest(e.Name.Value, "functions", functionNames)),
-			"there is no function fn::%s", e.Name.Value)
+		near := c.suggest(e.Name.Value, "functions", functionNames)
+		c.report(diag.Diagnostic{Code: diag.UnknownFunction, Subject: e.Name.Range, Detail: didYouMean(near),
+			Summary: "there is no function fn::" + e.Name.Value, Fixes: rename(e.Name.Range, e.Name.Value, near)})
 		return schema.Invalid
 	}
 	if name := f.Spelling(e.Name.Value); name != e.Name.Value {

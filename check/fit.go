@@ -519,11 +519,11 @@ func (c *checker) unknownMember(key ast.Literal, to *schema.Object, at *place) {
 	near := diag.Suggest(key.Value, names)
 	detail := didYouMean(near)
 	switch {
-	case detail != "":
 	case at.noun == "input" && at.outer == nil && ast.OptionName(key.Value):
-		detail = "`" + key.Value + "` is an option: indent it under `options`, beside `properties`"
+		near, detail = nil, "`"+key.Value+"` is an option: indent it under `options`, beside `properties`"
 	case at.noun == "input" && at.outer == nil && ast.FieldName(key.Value):
-		detail = "`" + key.Value + "` is a field of the resource: indent it as `properties` is"
+		near, detail = nil, "`"+key.Value+"` is a field of the resource: indent it as `properties` is"
+	case detail != "":
 	case len(names) == 0:
 		detail = "it takes none"
 	default:

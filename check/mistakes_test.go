@@ -38,6 +38,7 @@ func TestSeededMistakes(t *testing.T) {
 	tallies := make(map[string]*tally)
 	total := &tally{}
 	providers := make(map[string]bool)
+	fixes, right := 0, 0
 	l := sampleLoader()
 	for _, p := range samplePrograms(t) {
 		for _, m := range mistakesIn(t, p, l) {
@@ -47,6 +48,14 @@ func TestSeededMistakes(t *testing.T) {
 			}
 			verdict := judge(t, p, m, l)
 			total.add(verdict)
+			if fixed, n := fix(t, m.text, l); n > 0 {
+				fixes++
+				if fixed == p.text || fixed == m.corrected() {
+					right++
+				} else if os.Getenv("YAMLHOST_MISTAKES") != "" {
+					t.Logf("%s/%s %s: fixed wrongly\n%s", p.provider, p.name, m.kind, told(t, p, m, l))
+				}
+			}
 			tallies[m.kind].add(verdict)
 			if os.Getenv("YAMLHOST_MISTAKES") != "" && !verdict.perfect() {
 				t.Logf("%s/%s %s: %+v\n%s", p.provider, p.name, m.kind, verdict, told(t, p, m, l))
@@ -69,6 +78,9 @@ func TestSeededMistakes(t *testing.T) {
 	require.GreaterOrEqual(t, total.share(total.exact), 98.0, "with the exact range")
 	require.GreaterOrEqual(t, total.share(total.single), 98.0, "with one diagnostic")
 	require.GreaterOrEqual(t, total.share(total.suggested), 90.0, "with a suggestion")
+	t.Logf("%d fixes, %d of them give the correct program back", fixes, right)
+	require.Greater(t, fixes, 300)
+	require.GreaterOrEqual(t, 100*float64(right)/float64(fixes), 99.0, "a fix is certain")
 }
 
 // verdict is what the checker made of a mistake.
@@ -133,6 +145,25 @@ func judge(t *testing.T, p sampleProgram, m mistake, l schema.Loader) verdict {
 	}
 	v.single = count == 1
 	return v
+}
+
+// corrected is the text with what is suggested in place of the mistake.
+func (m mistake) corrected() string {
+	word, from := strings.Trim(m.suggests, "`"), m.places[0][0]
+	if m.text[from] == '.' {
+		from++
+	}
+	return m.text[:from] + word + m.text[m.places[0][1]:]
+}
+
+// fix applies what is certain.
+func fix(t *testing.T, text string, l schema.Loader) (string, int) {
+	found := findings(t, text, l)
+	if len(found) == 0 || found[0].Subject.Source == nil {
+		return text, 0
+	}
+	fixed, n := diag.ApplyFixes(found[0].Subject.Source, found)
+	return string(fixed), n
 }
 
 // findings are the errors and warnings of a program.

@@ -162,7 +162,8 @@ func (c *checker) reportUndeclared() {
 	}
 	slices.SortFunc(names, func(a, b string) int { return int(c.undeclared[a].first.Start - c.undeclared[b].first.Start) })
 	for _, name := range names {
-		hint := didYouMean(c.suggest(name, "names", c.declaredNames))
+		near := c.suggest(name, "names", c.declaredNames)
+		hint := didYouMean(near)
 		switch {
 		case hint != "":
 		case name == eachName:
@@ -174,8 +175,17 @@ func (c *checker) reportUndeclared() {
 		default:
 			hint = "declare it under variables, resources or config"
 		}
-		c.report(diag.Diagnostic{Code: diag.Undeclared, Subject: c.undeclared[name].first,
-			Summary: "nothing is called " + shown(name), Detail: hint, Related: c.undeclared[name].related})
+		wrong := c.undeclared[name]
+		d := diag.Diagnostic{Code: diag.Undeclared, Subject: wrong.first, Summary: "nothing is called " + shown(name),
+			Detail: hint, Related: wrong.related, Fixes: rename(wrong.first, name, near)}
+		if len(d.Fixes) > 0 { // everywhere or nowhere
+			for _, use := range wrong.related {
+				if use.Range.Text() == name {
+					d.Fixes[0].Edits = append(d.Fixes[0].Edits, diag.Edit{Range: use.Range, Text: near[0]})
+				}
+			}
+		}
+		c.report(d)
 	}
 }
 

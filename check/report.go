@@ -57,7 +57,7 @@ func didYouMean(near []string) string {
 // rename is the fix that writes the only name that is near; none where several are, or where the text at the range is not
 // the name as it stands.
 func rename(at diag.Range, wrong string, near []string) []diag.Fix {
-	if len(near) != 1 || at.Text() != wrong || !plain(near[0]) {
+	if len(near) != 1 || at.Text() != wrong || !plain(near[0]) || !diag.Surely(wrong, near[0]) {
 		return nil
 	}
 	return []diag.Fix{{Label: "Write " + quote(near[0]), Edits: []diag.Edit{{Range: at, Text: near[0]}}}}

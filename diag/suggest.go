@@ -51,4 +51,16 @@ func Suggest(name string, candidates []string) []string {
 	return names
 }
 
+// Surely reports whether a name that is near to what was typed, and the only one, is what was meant: it differs in one
+// place, or in two of a long word.
+func Surely(typed, meant string) bool {
+	a, b := []rune(strings.ToLower(typed)), []rune(strings.ToLower(meant))
+	const long = 8
+	most := 1
+	if max(len(a), len(b)) >= long {
+		most = 2
+	}
+	return distance(a, b, most) <= most
+}
+
 func abs(n int) int { return max(n, -n) }

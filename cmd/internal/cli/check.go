@@ -69,11 +69,7 @@ func (a *app) check(ctx context.Context, o *checkOptions) error {
 	for _, target := range o.targets {
 		diags, err := a.checkTarget(ctx, target, o.stack, given)
 		if err == nil && o.fix {
-			var fixed int
-			if fixed, err = a.fixFiles(diags); err == nil && fixed > 0 {
-				fmt.Fprintf(a.streams.Err, "fixed %s\n", count(fixed, "finding"))
-				diags, err = a.checkTarget(ctx, target, o.stack, given)
-			}
+			diags, err = a.fixTarget(diags, func() (diag.Diagnostics, error) { return a.checkTarget(ctx, target, o.stack, given) })
 		}
 		if err != nil {
 			return err

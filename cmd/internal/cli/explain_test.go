@@ -148,3 +148,15 @@ func TestExplainCommand(t *testing.T) {
 	require.Equal(t, 1, x.run("explain", "Y219x"))
 	require.Contains(t, x.err.String(), "Y219")
 }
+
+func TestCheckFix(t *testing.T) {
+	t.Parallel()
+	x := newTerminal(t, "name: f # kept  \r\nruntime: yaml\nresources:\n  pet:\n    type: random:RandomPte\n    properties: {lenght: 3, prefx: a}\n"+
+		"outputs:\n  a: ${pte.id}-${pte.lenght}\n  b: ${nothing}\n")
+	require.Equal(t, 1, x.run("check", "--fix"))
+	require.Contains(t, x.out.String(), "Pulumi.yaml:9:8: error[Y200]: nothing is called `nothing`")
+	text, err := os.ReadFile(filepath.Join(x.world.Dir, "Pulumi.yaml"))
+	require.NoError(t, err)
+	require.Equal(t, "name: f # kept  \r\nruntime: yaml\nresources:\n  pet:\n    type: random:RandomPet\n    properties: {length: 3, prefix: a}\n"+
+		"outputs:\n  a: ${pet.id}-${pet.length}\n  b: ${nothing}\n", string(text))
+}

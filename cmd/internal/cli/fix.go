@@ -8,6 +8,31 @@ import (
 	"github.com/yamlhost/yamlhost/diag"
 )
 
+// maxFixing bounds how often fixing is tried again: what was fixed may bring to light what it had hidden.
+const maxFixing = 10
+
+// fixTarget applies the fixes of findings, looks again, and answers what is left.
+func (a *app) fixTarget(ds diag.Diagnostics, again func() (diag.Diagnostics, error)) (diag.Diagnostics, error) {
+	total := 0
+	for range maxFixing {
+		fixed, err := a.fixFiles(ds)
+		if err != nil {
+			return nil, err
+		}
+		if fixed == 0 {
+			break
+		}
+		total += fixed
+		if ds, err = again(); err != nil {
+			return nil, err
+		}
+	}
+	if total > 0 {
+		fmt.Fprintf(a.streams.Err, "fixed %s\n", count(total, "finding"))
+	}
+	return ds, nil
+}
+
 // fixFiles applies the fixes of findings to their files and answers how many. A file that has changed since it was read is
 // left alone.
 func (a *app) fixFiles(ds diag.Diagnostics) (int, error) {
