@@ -432,7 +432,7 @@ func (p *pipeline) secretTexts() []string {
 
 // source finds the texts of the workspace by their absolute paths.
 func (p *pipeline) source(path string) *diag.Source {
-	for _, src := range []*diag.Source{p.workspace.source, p.workspace.project.Source, p.settingsSource()} {
+	for _, src := range append([]*diag.Source{p.workspace.source, p.workspace.project.Source, p.settingsSource()}, p.workspace.parts...) {
 		if src != nil && p.app.path(src.Name()) == path {
 			return src
 		}

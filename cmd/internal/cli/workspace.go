@@ -25,7 +25,11 @@ type workspace struct {
 	program  project.Program
 	source   *diag.Source // of the program; nil when there is none
 	packages []schema.Descriptor
-	diags    diag.Diagnostics
+	// components are the packages of components that are used by path, parts the texts that the program is made of
+	// besides source.
+	components []check.LocalPackage
+	parts      []*diag.Source
+	diags      diag.Diagnostics
 }
 
 // openProject finds and reads the project file of a directory.
@@ -68,7 +72,10 @@ func (a *app) openWorkspace(dir string) (*workspace, error) {
 	if ws.source, err = a.readSource(ws, program.Path); err != nil {
 		return nil, err
 	}
-	return ws, a.readPackages(ws)
+	if err := a.readPackages(ws); err != nil {
+		return nil, err
+	}
+	return ws, a.readComponents(ws)
 }
 
 // readSource reads the program, or takes the project file's text when that is the program (L1.7), so that places in both
@@ -117,7 +124,7 @@ func (ws *workspace) compile(ctx context.Context, schemas schema.Loader, config 
 		file = withDeclarations(file, ws.project)
 	}
 	program, checked := check.Check(ctx, file, check.Options{
-		Project: ws.project.Name.Text, Schemas: schemas, Packages: ws.packages,
+		Project: ws.project.Name.Text, Schemas: schemas, Packages: ws.packages, Local: ws.components,
 		Config: texts, ConfigKnown: config != nil, ProgramDir: ws.program.Dir,
 	})
 	return program, onceEach(append(parsed, checked...), ws.diags)

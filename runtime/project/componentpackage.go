@@ -1,0 +1,91 @@
+package project
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/yamlhost/yamlhost/diag"
+)
+
+// ComponentPackageFile is the file that makes a directory a package of components (L1.30).
+const ComponentPackageFile = "PulumiPlugin.yaml"
+
+// LocalDir is the directory that an entry of `packages` names; false for one that is no path (L7.31).
+func (p *Project) LocalDir(pkg Package) (string, bool) {
+	source := filepath.ToSlash(pkg.Source)
+	switch {
+	case filepath.IsAbs(pkg.Source):
+		return filepath.Clean(pkg.Source), true
+	case source == ".", source == "..", strings.HasPrefix(source, "./"), strings.HasPrefix(source, "../"):
+		return filepath.Join(p.Dir, pkg.Source), true
+	}
+	return "", false
+}
+
+// ComponentPackage reads the texts of a package of components that is written in YAML: PulumiPlugin.yaml and then every
+// other *.yaml beside it, in the order of their names (L1.30). found is false for a directory that holds none, or one of
+// another language. name makes a path into what users see.
+func ComponentPackage(dir string, name func(path string) string) (files []*diag.Source, found bool, err error) {
+	main := filepath.Join(dir, ComponentPackageFile)
+	text, err := os.ReadFile(main)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, false, nil
+	}
+	if err != nil {
+		return nil, false, fmt.Errorf("read package: %w", err)
+	}
+	src := diag.NewSource(name(main), StripBOM(text))
+	if language := runtimeOf(src); language != "" && language != "yaml" {
+		return nil, false, nil
+	}
+	files = append(files, src)
+	paths, err := filepath.Glob(filepath.Join(dir, "*.yaml"))
+	if err != nil {
+		return nil, false, fmt.Errorf("read package: %w", err)
+	}
+	slices.Sort(paths)
+	for _, path := range paths {
+		base := filepath.Base(path)
+		if base == ComponentPackageFile || base == "Pulumi.yaml" || strings.HasPrefix(base, "Pulumi.") {
+			continue // a project in the same directory is no part of the package
+		}
+		if text, err = os.ReadFile(path); err != nil {
+			return nil, false, fmt.Errorf("read package: %w", err)
+		}
+		src := diag.NewSource(name(path), StripBOM(text))
+		if _, declaration, _ := ParsePackageFile(src); !declaration {
+			files = append(files, src)
+		}
+	}
+	return files, true, nil
+}
+
+// runtimeOf is the language that a package or project file names; empty when it names none, or cannot be read.
+func runtimeOf(src *diag.Source) string {
+	d := &document{src: src}
+	root := d.parse(src.Text())
+	if root == nil || root.Kind != yaml.MappingNode {
+		return ""
+	}
+	for _, e := range d.entries("the package", root) {
+		if e.key.Text != "runtime" {
+			continue
+		}
+		if isText(e.value) {
+			return e.value.Value
+		}
+		for _, field := range d.entries("runtime", e.value) {
+			if field.key.Text == "name" && isText(field.value) {
+				return field.value.Value
+			}
+		}
+	}
+	return ""
+}
