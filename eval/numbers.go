@@ -1,0 +1,56 @@
+package eval
+
+import (
+	"math"
+	"strconv"
+	"sync"
+
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/value"
+)
+
+// numberNote remembers where a number first went into a text that the stock host would have written otherwise, such as a
+// million as 1e+06 (L5.15): it names resources that people may have already.
+type numberNote struct {
+	mu     sync.Mutex // guards the rest
+	at     diag.Range // of the first in the text, so that the note does not depend on the schedule
+	number float64
+	secret bool
+}
+
+// see looks at a part of a text.
+func (n *numberNote) see(v value.Value, at diag.Range) {
+	number, ok := v.AsNumber()
+	if !ok || value.FormatNumber(number) == stockText(number) {
+		return
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.at.IsZero() || at.Start < n.at.Start {
+		n.at, n.number, n.secret = at, number, v.IsSecret()
+	}
+}
+
+// stockText is a number in a text as the stock host writes it, which is how Go prints numbers in short.
+func stockText(number float64) string { return strconv.FormatFloat(number, 'g', -1, 64) }
+
+// tell adds the note, if there is one.
+func (n *numberNote) tell(to *notes) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.at.IsZero() {
+		return
+	}
+	ours, theirs := value.FormatNumber(n.number), stockText(n.number)
+	if n.secret {
+		ours, theirs = "in digits", "with an exponent"
+	}
+	detail := "a name or ID that was made with it by Pulumi's host differs; this is said once for the whole program"
+	if whole := n.number == math.Trunc(n.number); whole && !n.secret {
+		detail = "write " + theirs + " in the text to keep a name that Pulumi's host has made; this is said once for the whole program"
+	}
+	to.mu.Lock()
+	defer to.mu.Unlock()
+	to.found.Add(diag.Diagnostic{Severity: diag.Info, Code: diag.BadNumber, Subject: n.at, Detail: detail,
+		Summary: "the number is written " + ours + ", Pulumi's own host writes it " + theirs})
+}
