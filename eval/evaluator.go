@@ -32,6 +32,7 @@ type evaluator struct {
 	stacks    stackReferences
 	urns      urnGuard
 	notes     notes
+	numbers   numberNote
 }
 
 // frame is one evaluation of a body: of the program, or of a component for one of its instances.

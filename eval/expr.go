@@ -101,6 +101,7 @@ func (s *scope) template(ctx context.Context, e *ast.Template) (value.Value, *fa
 			failed = failed.and(f)
 			continue
 		}
+		s.e.numbers.see(v, part.Range())
 		text, err := value.Text(v)
 		if err != nil {
 			failed = failed.and(blame(diag.NotPrintable, part.Range(), "", "%s", err))

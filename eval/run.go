@@ -59,6 +59,7 @@ func Run(ctx context.Context, p *check.Program, m monitor.Monitor, o Options) (R
 		findings.Add(diag.Diagnostic{Code: diag.OperationFailed, Summary: fmt.Sprintf("cannot record the stack's outputs: %s", err)})
 		result.Failed++
 	}
+	e.numbers.tell(&e.notes)
 	findings.Add(e.notes.found.Sorted()...)
 	return result, findings
 }
