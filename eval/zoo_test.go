@@ -121,6 +121,8 @@ func (z *zoo) function(g monitor.InvokeRequest) (monitor.InvokeResponse, error) 
 		return monitor.InvokeResponse{Result: entries("result", g.Args.Get("text").Bare())}, nil
 	case "zoo:index:secretFn":
 		return monitor.InvokeResponse{Result: entries("open", value.String("o"), "hidden", value.String("h").Secret())}, nil
+	case "zoo:mod/getThing:getThing":
+		return monitor.InvokeResponse{Result: entries("s", g.Args.Get("id").Bare())}, nil
 	case "zoo:index:fails":
 		why, _ := g.Args.Get("why").AsString()
 		return monitor.InvokeResponse{Failures: []monitor.Failure{{Property: "why", Reason: "refused: " + why}}}, nil
