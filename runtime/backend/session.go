@@ -11,6 +11,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/journal"
 	"github.com/yamlhost/yamlhost/runtime/secrets"
 	"github.com/yamlhost/yamlhost/runtime/state"
+	"github.com/yamlhost/yamlhost/value/urn"
 )
 
 const (
@@ -44,6 +45,7 @@ type Session struct {
 	sealer    secrets.Manager // o.Secrets with a memory of ciphertexts
 	base      *state.Snapshot
 	recovered *Recovery
+	moved     []urn.URN
 
 	mu         sync.Mutex // guards what follows
 	checkpoint state.Checkpoint
@@ -97,14 +99,32 @@ func (s *Session) load() error {
 		return err
 	}
 	base := snapshotOf(c)
-	if !s.o.SkipIntegrity {
-		if err := base.Verify(); err != nil {
-			return err
-		}
-	}
 	s.checkpoint, s.file, s.base, s.book = *c, file, base, journal.NewBook(base)
+	if s.o.SkipIntegrity {
+		return nil
+	}
+	if err := base.Verify(); err != nil {
+		return s.putInOrder(err)
+	}
 	return nil
 }
+
+// putInOrder sorts a state that breaks a rule, if that is all it takes. What is journaled goes by the places of resources
+// in the file, so that the file comes first.
+func (s *Session) putInOrder(fault error) error {
+	sorted, moved, err := s.base.Sorted()
+	if err != nil || sorted.Verify() != nil {
+		return fault
+	}
+	if err := s.write(sorted, journal.Origin{}); err != nil {
+		return err
+	}
+	s.base, s.book, s.checkpoint.Snapshot, s.moved = sorted, journal.NewBook(sorted), sorted, moved
+	return nil
+}
+
+// Moved are the resources that came after what depends on them in the state file, and were moved to the front of it.
+func (s *Session) Moved() []urn.URN { return s.moved }
 
 // opener lets what is read and what is written share a memory of ciphertexts when one manager does both.
 func (s *Session) opener() state.Opener {

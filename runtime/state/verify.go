@@ -26,20 +26,51 @@ func (e *IntegrityError) Error() string {
 // Verify checks what must hold of every snapshot; a fault is an *IntegrityError. Its cost is linear. Pending operations
 // are not looked at, nor does anybody else.
 func (s *Snapshot) Verify() error {
+	var first error
+	s.verify(func(fault *IntegrityError) bool {
+		first = fault
+		return false
+	})
+	return first
+}
+
+// Faults are all the rules that a snapshot breaks, at most one of each resource; none says that it verifies.
+func (s *Snapshot) Faults() []*IntegrityError {
+	var all []*IntegrityError
+	s.verify(func(fault *IntegrityError) bool {
+		all = append(all, fault)
+		return true
+	})
+	return all
+}
+
+// verify tells of each fault, until tell says that it was enough.
+func (s *Snapshot) verify(tell func(*IntegrityError) bool) {
+	told := func(err error) (goOn bool) {
+		fault, _ := err.(*IntegrityError)
+		return fault == nil || tell(fault)
+	}
 	if want := magicOf(s.Manifest.Version); s.Manifest.Magic != want && s.Manifest.Magic+s.Manifest.Version != "" {
-		return &IntegrityError{Rule: "E6.43", Problem: fmt.Sprintf("its manifest names the version %q but its magic is not the one "+
-			"of that version; the file was damaged or edited by hand", s.Manifest.Version)}
+		if !tell(&IntegrityError{Rule: "E6.43", Problem: fmt.Sprintf("its manifest names the version %q but its magic is not the one "+
+			"of that version; the file was damaged or edited by hand", s.Manifest.Version)}) {
+			return
+		}
 	}
 	v := verifier{
 		seen:      make(map[urn.URN]bool, len(s.Resources)),
 		providers: map[string]bool{},
 	}
 	for _, r := range s.Resources {
-		if err := v.resource(s, r); err != nil {
-			return err
+		err := v.resource(s, r)
+		v.seen[r.URN] = v.seen[r.URN] || !r.Delete
+		if r.IsProvider() {
+			v.providers[urn.Reference{URN: r.URN, ID: r.ID}.String()] = true
+		}
+		if !told(err) {
+			return
 		}
 	}
-	return verifySnippets(s.Snippets)
+	told(verifySnippets(s.Snippets))
 }
 
 type verifier struct {
@@ -75,10 +106,6 @@ func (v *verifier) resource(s *Snapshot, r *Resource) error {
 	}
 	if v.seen[r.URN] && !r.Delete {
 		return fault("E6.48", "it is listed twice, and neither entry is left over from a replacement")
-	}
-	v.seen[r.URN] = v.seen[r.URN] || !r.Delete
-	if r.IsProvider() {
-		v.providers[urn.Reference{URN: r.URN, ID: r.ID}.String()] = true
 	}
 	return nil
 }

@@ -224,10 +224,11 @@ func (p *pipeline) plan(ctx context.Context, op operation) (*engine.Result, erro
 func (p *pipeline) apply(ctx context.Context, op operation) (_ *engine.Result, err error) {
 	session, err := p.stack.backend.Begin(ctx, p.stack.ref, backend.BeginOptions{Command: op.kind, Secrets: p.vault, Open: p.vault.opener})
 	if err != nil {
-		return nil, p.app.explainSecret(err, p.stack.ref.Stack)
+		return nil, adviseRepair(p.app.explainSecret(err, p.stack.ref.Stack))
 	}
 	defer func() { err = errors.Join(err, session.Close()) }()
 	p.warnOfRecovery(session.Recovered(), true)
+	p.app.warnOfOrder(session)
 	base, err := p.begin(ctx, session, op)
 	if err != nil {
 		return nil, p.app.explainSecret(err, p.stack.ref.Stack)

@@ -1,0 +1,141 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+	"github.com/yamlhost/yamlhost/runtime/backend"
+	"github.com/yamlhost/yamlhost/runtime/state"
+)
+
+type stateOptions struct {
+	stack string
+	yes   bool
+}
+
+func newStateVerify(a *app, run func(context.Context, *stateOptions) error) *cobra.Command {
+	o := &stateOptions{}
+	cmd := &cobra.Command{
+		Use: "verify", Short: "Check everything that must hold of a state", Args: noArguments,
+		Long: "verify reads a stack's state, with what a cut-off run has journaled, and names each rule that it breaks and each operation\n" +
+			"of which nobody knows how it ended. It changes nothing. The exit code is 1 if a rule is broken.",
+		RunE: func(cmd *cobra.Command, _ []string) error { return run(cmd.Context(), o) },
+	}
+	cmd.Flags().StringVarP(&o.stack, "stack", "s", "", "the stack; by default the selected one")
+	return cmd
+}
+
+func newStateRepair(a *app, run func(context.Context, *stateOptions) error) *cobra.Command {
+	o := &stateOptions{}
+	cmd := &cobra.Command{
+		Use: "repair", Short: "Put right what can be put right in a state that is not sound", Args: noArguments,
+		Long: "repair shows what it would do to a state that breaks rules, asks, and does it: it puts resources in order, drops references\n" +
+			"to what is not there and entries that say the same twice. It never drops the only trace of something that exists; what\n" +
+			"would need that is named instead. The state as it was stays beside the new one, as .bak.",
+		RunE: func(cmd *cobra.Command, _ []string) error { return run(cmd.Context(), o) },
+	}
+	cmd.Flags().StringVarP(&o.stack, "stack", "s", "", "the stack; by default the selected one")
+	cmd.Flags().BoolVarP(&o.yes, "yes", "y", a.world.envTrue("PULUMI_SKIP_CONFIRMATIONS"), "do not ask")
+	return cmd
+}
+
+// stateVerify names the faults of a state.
+func (a *app) stateVerify(ctx context.Context, o *stateOptions) error {
+	s, err := a.currentStack(ctx, o.stack)
+	if err != nil {
+		return err
+	}
+	loaded, err := s.backend.Load(ctx, s.ref, nil)
+	if err != nil {
+		return err
+	}
+	out := a.streams.Out
+	if r := loaded.Recovered; r != nil {
+		switch {
+		case r.Foreign:
+			fmt.Fprintf(out, "a journal of an earlier %s does not fit the state; the next run puts it aside\n", r.Header.Command)
+		default:
+			fmt.Fprintf(out, "an earlier %s was cut off or is under way; %s in its journal\n", r.Header.Command, count(r.Entries, "record"))
+		}
+	}
+	for _, op := range loaded.Snapshot.Pending {
+		fmt.Fprintf(out, "pending: %s %s\n", op.Kind, op.Resource.URN)
+	}
+	faults := loaded.Snapshot.Faults()
+	a.listFaults(faults)
+	if len(faults) > 0 {
+		return withCode(codeError, "the state breaks %s; `yamlhost state repair` shows what can be done", count(len(faults), "rule"))
+	}
+	fmt.Fprintf(out, "The state of %s is sound: %s.\n", s.ref.Stack, count(len(loaded.Snapshot.Resources), "resource"))
+	return nil
+}
+
+func (a *app) listFaults(faults []*state.IntegrityError) {
+	for _, f := range faults {
+		fmt.Fprintf(a.streams.Out, "%s %s: %s\n", f.Rule, nameOf(string(f.URN)), f.Problem)
+	}
+}
+
+func nameOf(urn string) string {
+	if urn == "" {
+		return "the state"
+	}
+	return urn
+}
+
+// stateRepair shows what can be put right, and does it.
+func (a *app) stateRepair(ctx context.Context, o *stateOptions) (err error) {
+	s, err := a.currentStack(ctx, o.stack)
+	if err != nil {
+		return err
+	}
+	session, err := s.backend.Begin(ctx, s.ref, backend.BeginOptions{Command: "repair", SkipIntegrity: true})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, session.Close()) }()
+	next, done, left := session.Base().Repaired()
+	if len(done) == 0 && len(left) == 0 {
+		fmt.Fprintln(a.streams.Out, "The state is sound; there is nothing to repair.")
+		return nil
+	}
+	for _, r := range done {
+		fmt.Fprintf(a.streams.Out, "%s: %s\n", nameOf(string(r.URN)), r.What)
+	}
+	a.listFaults(left)
+	if len(left) > 0 {
+		return withCode(codeError, "%s cannot be put right without losing sight of something that may exist; nothing was changed.\n"+
+			"Decide about each: `yamlhost stack export`, edit, and `yamlhost stack import --force`", count(len(left), "fault"))
+	}
+	if !o.yes {
+		if !a.interactive() {
+			return withCode(codeUsage, "--yes must be passed in to repair a state when running in non-interactive mode; nothing was changed")
+		}
+		if err := a.confirm("Do you want to repair the state in this way?"); err != nil {
+			return err
+		}
+	}
+	if err := session.Commit(ctx, next, nil); err != nil {
+		return err
+	}
+	fmt.Fprintln(a.streams.Err, "The state is sound now. What it was is kept as .bak beside it.")
+	return nil
+}
+
+// adviseRepair adds the way out to the error of a state that is not sound.
+func adviseRepair(err error) error {
+	var unsound *state.IntegrityError
+	if errors.As(err, &unsound) {
+		return fmt.Errorf("%w\n`yamlhost state repair` shows what can be done about it", err)
+	}
+	return err
+}
+
+// warnOfOrder tells that a state was put in order.
+func (a *app) warnOfOrder(session *backend.Session) {
+	for _, u := range session.Moved() {
+		fmt.Fprintf(a.streams.Err, "warning: in the state, %s came after what depends on it; it was moved\n", u)
+	}
+}

@@ -1,0 +1,238 @@
+package state
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/yamlhost/yamlhost/value/urn"
+)
+
+// Repair is one thing that Repaired has put right.
+type Repair struct {
+	URN  urn.URN // empty when it is about the snapshot as a whole
+	What string  // for people, of what was done
+}
+
+// Sorted is the snapshot with its resources in an order in which each follows what it depends on, and those that had to
+// move. Nothing else changes; what is in order already stays where it is. A cycle is an error, and so is nothing else:
+// references to what is not there are ignored.
+func (s *Snapshot) Sorted() (*Snapshot, []urn.URN, error) {
+	o := orderer{byURN: map[urn.URN][]int{}, resources: s.Resources, state: make([]visit, len(s.Resources)), emitted: map[urn.URN]bool{}}
+	for i, r := range s.Resources {
+		o.byURN[r.URN] = append(o.byURN[r.URN], i)
+	}
+	for i := range s.Resources {
+		if err := o.visit(i); err != nil {
+			return nil, nil, err
+		}
+	}
+	next := *s
+	next.Resources = make([]*Resource, len(o.order))
+	for at, i := range o.order {
+		next.Resources[at] = s.Resources[i]
+	}
+	return &next, o.moved, nil
+}
+
+type visit uint8
+
+const (
+	unseen visit = iota
+	entered
+	left
+)
+
+type orderer struct {
+	resources []*Resource
+	byURN     map[urn.URN][]int
+	state     []visit
+	emitted   map[urn.URN]bool
+	path      []int
+	order     []int
+	moved     []urn.URN
+}
+
+func (o *orderer) visit(i int) error {
+	switch o.state[i] {
+	case left:
+		return nil
+	case entered:
+		return o.cycle(i)
+	}
+	o.state[i] = entered
+	o.path = append(o.path, i)
+	r := o.resources[i]
+	if r.Provider != "" && !r.PendingReplacement {
+		if ref, err := urn.ParseReference(r.Provider); err == nil {
+			for _, p := range o.byURN[ref.URN] {
+				if o.resources[p].ID == ref.ID {
+					if err := o.before(p, i); err != nil {
+						return err
+					}
+				}
+			}
+		}
+	}
+	var failed error
+	r.AllDependencies(func(u urn.URN) {
+		if failed != nil || o.emitted[u] || len(o.byURN[u]) == 0 {
+			return
+		}
+		best := o.byURN[u][0]
+		for _, c := range o.byURN[u] { // the one that is to stay, if there is one
+			if !o.resources[c].Delete {
+				best = c
+				break
+			}
+		}
+		failed = o.before(best, i)
+	})
+	if failed != nil {
+		return failed
+	}
+	o.path = o.path[:len(o.path)-1]
+	o.state[i] = left
+	o.order = append(o.order, i)
+	o.emitted[r.URN] = true
+	return nil
+}
+
+// before puts p in front of i.
+func (o *orderer) before(p, i int) error {
+	if o.state[p] == left {
+		return nil
+	}
+	if p > i {
+		o.moved = append(o.moved, o.resources[p].URN)
+	}
+	return o.visit(p)
+}
+
+func (o *orderer) cycle(i int) error {
+	var names []string
+	for _, at := range o.path[slices.Index(o.path, i):] {
+		names = append(names, string(o.resources[at].URN))
+	}
+	return &IntegrityError{Rule: "E6.47", URN: o.resources[i].URN,
+		Problem: "it depends on itself, by way of " + strings.Join(append(names, string(o.resources[i].URN)), " -> ")}
+}
+
+// Repaired puts right what can be put right without losing sight of anything that exists (E6.50): the order, references
+// to what is not in the state, a provider's ID, the same entry listed twice, a wrong magic. left is what still breaks a
+// rule and wants a decision.
+func (s *Snapshot) Repaired() (next *Snapshot, done []Repair, left []*IntegrityError) {
+	n := *s
+	next = &n
+	if want := magicOf(n.Manifest.Version); n.Manifest.Magic != want && n.Manifest.Magic+n.Manifest.Version != "" {
+		n.Manifest.Magic = want
+		done = append(done, Repair{What: "the manifest's magic is made that of its version"})
+	}
+	var more []Repair
+	n.Resources, more = withoutTwins(n.Resources)
+	done = append(done, more...)
+	present := map[urn.URN]bool{}
+	providers := map[urn.URN][]string{}
+	for _, r := range n.Resources {
+		present[r.URN] = true
+		if r.IsProvider() {
+			providers[r.URN] = append(providers[r.URN], r.ID)
+		}
+	}
+	for i, r := range n.Resources {
+		mended, what := mend(r, present, providers)
+		n.Resources[i] = mended
+		for _, text := range what {
+			done = append(done, Repair{r.URN, text})
+		}
+	}
+	sorted, moved, err := n.Sorted()
+	if err == nil {
+		next = sorted
+		for _, u := range moved {
+			done = append(done, Repair{u, "moved in front of what depends on it"})
+		}
+	}
+	return next, done, next.Faults()
+}
+
+// withoutTwins drops entries that say of the same object what an earlier one says.
+func withoutTwins(resources []*Resource) (kept []*Resource, done []Repair) {
+	type object struct {
+		urn            urn.URN
+		id             string
+		delete, custom bool
+	}
+	seen := map[object]bool{}
+	for _, r := range resources {
+		o := object{r.URN, r.ID, r.Delete, r.Custom}
+		if seen[o] && r.URN != "" {
+			done = append(done, Repair{r.URN, fmt.Sprintf("the second entry with the same ID %q is dropped", r.ID)})
+			continue
+		}
+		seen[o] = true
+		kept = append(kept, r)
+	}
+	return kept, done
+}
+
+// mend is r with what is wrong with it alone put right.
+func mend(r *Resource, present map[urn.URN]bool, providers map[urn.URN][]string) (*Resource, []string) {
+	var what []string
+	n := r.Clone()
+	gone := func(u urn.URN) bool { return !present[u] }
+	if n.URN != "" && n.Type == "" {
+		n.Type = n.URN.Type()
+		what = append(what, fmt.Sprintf("its type is %q, as its URN says", n.Type))
+	}
+	if !n.Custom && n.ID != "" {
+		if n.Provider != "" { // forgetting the ID would lose an object
+			n.Custom = true
+			what = append(what, "it is no component: it has a provider and an ID")
+		} else {
+			what = append(what, fmt.Sprintf("the ID %q is dropped, as it is a component", n.ID))
+			n.ID = ""
+		}
+	}
+	if ref, err := urn.ParseReference(n.Provider); err == nil && n.Provider != "" {
+		if ids := providers[ref.URN]; len(ids) == 1 && ids[0] != ref.ID {
+			n.Provider = urn.Reference{URN: ref.URN, ID: ids[0]}.String()
+			what = append(what, fmt.Sprintf("its provider is the one with the ID %q", ids[0]))
+		}
+	}
+	for _, f := range []struct {
+		field *urn.URN
+		name  string
+	}{{&n.Parent, "parent"}, {&n.DeletedWith, "deletedWith"}} {
+		if *f.field != "" && gone(*f.field) {
+			what = append(what, fmt.Sprintf("%s %s is not in the state and is dropped", f.name, *f.field))
+			*f.field = ""
+		}
+	}
+	prune := func(list []urn.URN, name string) []urn.URN {
+		if !slices.ContainsFunc(list, gone) {
+			return list
+		}
+		for _, u := range list {
+			if gone(u) {
+				what = append(what, fmt.Sprintf("%s %s is not in the state and is dropped", name, u))
+			}
+		}
+		return slices.DeleteFunc(slices.Clone(list), gone)
+	}
+	n.Dependencies = prune(n.Dependencies, "dependency")
+	n.ReplaceWith = prune(n.ReplaceWith, "replaceWith")
+	n.PropertyDependencies = maps.Clone(n.PropertyDependencies)
+	for _, key := range slices.Sorted(maps.Keys(n.PropertyDependencies)) {
+		was := n.PropertyDependencies[key]
+		kept := prune(was, fmt.Sprintf("the dependency of property %q", key))
+		if n.PropertyDependencies[key] = kept; len(kept) == 0 && len(was) > 0 {
+			delete(n.PropertyDependencies, key)
+		}
+	}
+	if len(what) == 0 {
+		return r, nil
+	}
+	return n, what
+}
