@@ -83,6 +83,32 @@ func section(a *txtar.Archive, name string) string {
 
 func runArchive(t *testing.T, a *txtar.Archive) []txtar.File {
 	t.Helper()
+	z, o, config := setting(a)
+	program, findings := load(t, section(a, "Main.yaml"), config)
+	var got []txtar.File
+	add := func(name, text string) {
+		if text != "" {
+			got = append(got, txtar.File{Name: "out/" + name, Data: []byte(text)})
+		}
+	}
+	for _, d := range findings {
+		if d.Severity == diag.Error {
+			t.Fatalf("the program does not check:\n%s", describe(findings))
+		}
+	}
+	result, findings := eval.Run(context.Background(), program, z.recorder, o)
+	add("requests", z.recorder.String())
+	add("outputs", outputsText(result.Outputs))
+	add("diagnostics", describe(findings))
+	if result.Failed+result.Skipped > 0 {
+		add("counts", fmt.Sprintf("%d failed, %d skipped\n", result.Failed, result.Skipped))
+	}
+	require.True(t, value.Equal(result.Outputs, z.recorder.Outputs(result.Stack)), "the outputs are registered, also after failures")
+	return got
+}
+
+// setting is what the comment of an archive and its file config ask for.
+func setting(a *txtar.Archive) (*zoo, eval.Options, map[string]check.ConfigText) {
 	z, o := newZoo(false), options()
 	for _, line := range strings.Split(string(a.Comment), "\n") {
 		label, rest, _ := strings.Cut(strings.TrimSpace(line), ": ")
@@ -109,27 +135,7 @@ func runArchive(t *testing.T, a *txtar.Archive) []txtar.File {
 			config[key] = check.ConfigText{Text: v, Secret: secret}
 		}
 	}
-	program, findings := load(t, section(a, "Main.yaml"), config)
-	var got []txtar.File
-	add := func(name, text string) {
-		if text != "" {
-			got = append(got, txtar.File{Name: "out/" + name, Data: []byte(text)})
-		}
-	}
-	for _, d := range findings {
-		if d.Severity == diag.Error {
-			t.Fatalf("the program does not check:\n%s", describe(findings))
-		}
-	}
-	result, findings := eval.Run(context.Background(), program, z.recorder, o)
-	add("requests", z.recorder.String())
-	add("outputs", outputsText(result.Outputs))
-	add("diagnostics", describe(findings))
-	if result.Failed+result.Skipped > 0 {
-		add("counts", fmt.Sprintf("%d failed, %d skipped\n", result.Failed, result.Skipped))
-	}
-	require.True(t, value.Equal(result.Outputs, z.recorder.Outputs(result.Stack)), "the outputs are registered, also after failures")
-	return got
+	return z, o, config
 }
 
 // outputsText shows what is secret too, with the dependencies of each output.

@@ -1,0 +1,124 @@
+package eval_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/txtar"
+	"github.com/stretchr/testify/require"
+
+	"github.com/yamlhost/yamlhost/check"
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/eval"
+	"github.com/yamlhost/yamlhost/parser"
+	"github.com/yamlhost/yamlhost/parser/ast"
+	"github.com/yamlhost/yamlhost/value"
+)
+
+// TestRules puts the programs of testdata/rules/*.txtar, of which each is about the rules that its comment names, through
+// all passes, with a golden section for each: tree, findings, graph, requests, outputs and what running had to say. The
+// comments and the file config are as for TestCorpus. What has an error is not run.
+func TestRules(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("testdata/rules/*.txtar")
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	for _, path := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(path), ".txtar"), func(t *testing.T) {
+			t.Parallel()
+			archive, err := txtar.ParseFile(path)
+			require.NoError(t, err)
+			require.Regexp(t, `\bL\d+\.`, string(archive.Comment), "the comment names the rules")
+			given := archive.Files
+			for i, f := range archive.Files {
+				if strings.HasPrefix(f.Name, "out/") {
+					given = archive.Files[:i:i]
+					break
+				}
+			}
+			got := passes(t, &txtar.Archive{Comment: archive.Comment, Files: given})
+			if *update {
+				archive.Files = append(given, got...)
+				require.NoError(t, os.WriteFile(path, txtar.Format(archive), 0o644))
+				return
+			}
+			want := &txtar.Archive{Files: archive.Files[len(given):]}
+			require.Equal(t, string(txtar.Format(want)), string(txtar.Format(&txtar.Archive{Files: got})), "run with -update to accept")
+		})
+	}
+}
+
+// passes is what every pass gives; empty sections are left out.
+func passes(t *testing.T, a *txtar.Archive) []txtar.File {
+	t.Helper()
+	var got []txtar.File
+	add := func(name, text string) {
+		if text != "" {
+			got = append(got, txtar.File{Name: "out/" + name, Data: []byte(text)})
+		}
+	}
+	z, o, config := setting(a)
+	file, findings := parser.Parse(diag.NewSource(a.Files[0].Name, a.Files[0].Data), parser.Options{Declared: declared(config)})
+	var tree bytes.Buffer
+	require.NoError(t, ast.Dump(&tree, file))
+	add("tree", tree.String())
+	program, more := check.Check(context.Background(), file, check.Options{
+		Project: "proj", Schemas: zooLoader(t), Config: config, ConfigKnown: true,
+	})
+	findings = append(findings, more...)
+	add("check", describe(findings.Sorted()))
+	if findings.HasErrors() {
+		return got
+	}
+	add("graph", graphText(program))
+	result, found := eval.Run(context.Background(), program, z.recorder, o)
+	add("requests", strings.TrimPrefix(z.recorder.String(), "register pulumi:pulumi:Stack \"proj-dev\" at 1:1\n  kind: component\n\n"))
+	add("outputs", outputsText(result.Outputs))
+	add("run", describe(found))
+	if result.Failed+result.Skipped > 0 {
+		add("counts", fmt.Sprintf("%d failed, %d skipped\n", result.Failed, result.Skipped))
+	}
+	require.True(t, value.Equal(result.Outputs, z.recorder.Outputs(result.Stack)), "the outputs are registered, also after failures")
+	return got
+}
+
+// declared are the names that the stack's configuration adds to those of the program.
+func declared(config map[string]check.ConfigText) []string {
+	var names []string
+	for key := range config {
+		names = append(names, key)
+		if name, own := strings.CutPrefix(key, "proj:"); own {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// graphText is the order of evaluation, with what each node needs.
+func graphText(p *check.Program) string {
+	var b strings.Builder
+	kinds := [...]string{check.ConfigNode: "config", check.VariableNode: "variable", check.ResourceNode: "resource"}
+	needs := func(edges []check.Edge) {
+		for i, e := range edges {
+			if i == 0 {
+				b.WriteString(" <-")
+			}
+			b.WriteString(" " + e.To.Name)
+		}
+		b.WriteByte('\n')
+	}
+	for _, n := range p.Nodes {
+		fmt.Fprintf(&b, "%s %s", kinds[n.Kind], n.Name)
+		needs(n.Needs)
+	}
+	for _, o := range p.Outputs {
+		fmt.Fprintf(&b, "output %s", o.Decl.Name.Value)
+		needs(o.Needs)
+	}
+	return b.String()
+}
