@@ -181,7 +181,7 @@ func (c *checker) reportUndeclared() {
 		if len(d.Fixes) > 0 { // everywhere or nowhere
 			for _, use := range wrong.related {
 				if use.Range.Text() == name {
-					d.Fixes[0].Edits = append(d.Fixes[0].Edits, diag.Edit{Range: use.Range, Text: near[0]})
+					d.Fixes[0].Edits = append(d.Fixes[0].Edits, diag.Edit{Range: use.Range, Text: d.Fixes[0].Edits[0].Text})
 				}
 			}
 		}

@@ -337,22 +337,51 @@ func (c *checker) knownPackages() []string {
 }
 
 func (c *checker) tokenNotFound(token *ast.Literal, pkg *schema.Package, what string) {
-	near := c.suggest(token.Value, what+" of "+pkg.Name, func() []string {
+	key := suggestKey{token.Value, what + " of " + pkg.Name}
+	near, asked := c.suggestMemo[key]
+	if !asked {
 		tokens := pkg.ResourceTokens()
 		if what == "function" {
 			tokens = pkg.FunctionTokens()
 		}
-		collapsed := make([]string, len(tokens))
-		for i, t := range tokens {
-			collapsed[i] = schema.CollapseToken(t)
-		}
-		return collapsed
-	})
+		near = nearTokens(token.Value, tokens)
+		c.suggestMemo[key] = near
+	}
 	hint := didYouMean(near)
 	if hint == "" {
 		hint = "list what there is with: yamlhost schema " + pkg.Name
 	}
-	c.errorf(diag.TokenNotFound, token.Range, hint, "package %s has no %s %s", pkg.Name, what, token.Value)
+	c.report(diag.Diagnostic{Code: diag.TokenNotFound, Subject: token.Range, Detail: hint,
+		Summary: fmt.Sprintf("package %s has no %s %s", pkg.Name, what, token.Value), Fixes: rename(token.Range, token.Value, near)})
+}
+
+// nearTokens are tokens that a written one may have been meant to be (L7.6), in their shortest form: those that look alike
+// in the short or the long form, else those of other modules that have its name.
+func nearTokens(written string, tokens []string) []string {
+	candidates := make([]string, 0, 2*len(tokens))
+	for _, t := range tokens {
+		collapsed := schema.CollapseToken(t)
+		candidates = append(candidates, collapsed)
+		if collapsed != t {
+			candidates = append(candidates, t)
+		}
+	}
+	near := diag.Suggest(written, candidates)
+	if len(near) == 0 {
+		name := strings.ToLower(written[strings.LastIndexByte(written, ':')+1:])
+		for _, t := range tokens {
+			if other := strings.ToLower(t[strings.LastIndexByte(t, ':')+1:]); other == name && len(near) < 5 {
+				near = append(near, t)
+			}
+		}
+	}
+	var short []string
+	for _, t := range near {
+		if t = schema.CollapseToken(t); !slices.Contains(short, t) {
+			short = append(short, t)
+		}
+	}
+	return short
 }
 
 // eachCall calls fn for every call of the program in the order of the declarations.

@@ -54,13 +54,22 @@ func didYouMean(near []string) string {
 	return "did you mean " + orList(near) + "?"
 }
 
-// rename is the fix that writes the only name that is near; none where several are, or where the text at the range is not
-// the name as it stands.
+// rename is the fix that writes the one near name that is surely meant; none where several may be, or where the text at
+// the range is not the name as it stands.
 func rename(at diag.Range, wrong string, near []string) []diag.Fix {
-	if len(near) != 1 || at.Text() != wrong || !plain(near[0]) || !diag.Surely(wrong, near[0]) {
+	meant := ""
+	for _, name := range near {
+		if diag.Surely(wrong, name) {
+			if meant != "" {
+				return nil
+			}
+			meant = name
+		}
+	}
+	if meant == "" || at.Text() != wrong || !plain(meant) {
 		return nil
 	}
-	return []diag.Fix{{Label: "Write " + quote(near[0]), Edits: []diag.Edit{{Range: at, Text: near[0]}}}}
+	return []diag.Fix{{Label: "Write " + quote(meant), Edits: []diag.Edit{{Range: at, Text: meant}}}}
 }
 
 // plain reports whether a name can stand in YAML as it is, whatever is around it.

@@ -51,8 +51,8 @@ func Suggest(name string, candidates []string) []string {
 	return names
 }
 
-// Surely reports whether a name that is near to what was typed, and the only one, is what was meant: it differs in one
-// place, or in two of a long word.
+// Surely reports whether a name is what was meant by what was typed, when no other name is such: it differs in one place,
+// or in two of a long word.
 func Surely(typed, meant string) bool {
 	a, b := []rune(strings.ToLower(typed)), []rune(strings.ToLower(meant))
 	const long = 8
