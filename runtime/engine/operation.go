@@ -24,7 +24,7 @@ func Update(ctx context.Context, o Options, program Program) (*Result, error) {
 		if d.checkTargets(d.scope.replaces) != nil {
 			return
 		}
-		d.refreshBefore()
+		d.refreshBefore(d.opts.RunProgram)
 		if d.running.Err() == nil {
 			d.runProgram(program)
 		}
@@ -47,7 +47,7 @@ func Destroy(ctx context.Context, o Options, program Program) (*Result, error) {
 		if !d.requirePresent() {
 			return
 		}
-		d.refreshBefore()
+		d.refreshBefore(false)
 		if program != nil && d.running.Err() == nil {
 			d.mode = destroying
 			d.runProgram(program)
@@ -89,11 +89,11 @@ func (d *Deployment) requirePresent() bool {
 }
 
 // refreshBefore reads what has to be read before anything is decided: everything in scope if that was asked for, else what
-// its provider wants to have read (E7.13, E4.112).
-func (d *Deployment) refreshBefore() {
+// its provider wants to have read (E7.13, E4.112). later says that everything is read when the program registers it (E7.29).
+func (d *Deployment) refreshBefore(later bool) {
 	switch {
 	case d.running.Err() != nil:
-	case d.opts.Refresh && d.opts.RunProgram: // when the program registers it (E7.29)
+	case d.opts.Refresh && later:
 	case d.opts.Refresh:
 		d.refreshAll(d.scope.refreshes(d.olds.resources()))
 	default:

@@ -30,12 +30,16 @@ func (a *app) up(ctx context.Context, o *operationOptions) error {
 
 // refresh reads every resource into the state.
 func (a *app) refresh(ctx context.Context, o *operationOptions) error {
-	return a.planAndApply(ctx, o, refreshOperation)
+	op := refreshOperation
+	op.program = o.scope.runProgram
+	return a.planAndApply(ctx, o, op)
 }
 
 // destroy deletes everything.
 func (a *app) destroy(ctx context.Context, o *operationOptions) error {
-	return a.planAndApply(ctx, o, destroyOperation)
+	op := destroyOperation
+	op.program = o.scope.runProgram
+	return a.planAndApply(ctx, o, op)
 }
 
 // run checks, plans and applies without asking. A stack that is missing is created once nothing stands against the run.

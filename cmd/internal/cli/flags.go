@@ -45,10 +45,7 @@ func flagsFromEnvironment(flags *pflag.FlagSet, w *World) error {
 
 // notYet are flags of the Pulumi CLI that this program does not have, with what to do instead where there is something.
 var notYet = map[string]string{
-	"target": "", "target-dependents": "", "target-replace": "", "replace": "", "exclude": "", "exclude-dependents": "",
-	"exclude-protected": "", "plan": "", "save-plan": "", "import-file": "", "policy-pack": "", "policy-pack-config": "",
-	"attach-debugger": "", "run-program": "", "ignore-protect": "", "clear-pending-creates": "", "import-pending-creates": "",
-	"skip-pending-creates": "", "event-log": "use --json for the same events on standard output", "output": "use --json",
+	"plan": "", "save-plan": "", "import-file": "", "policy-pack": "", "policy-pack-config": "", "attach-debugger": "", "event-log": "use --json for the same events on standard output", "output": "use --json",
 	"remote-config": "", "copy-config-from": "", "tag": "", "open": "", "client": "", "override-env": "",
 }
 

@@ -27,6 +27,7 @@ type operationOptions struct {
 	parallel        int
 	refresh         string
 	settlePending   []string
+	scope           scopeOptions
 	remove          bool // of `destroy`
 	monitorRPC      bool
 
@@ -118,6 +119,9 @@ func runOperation(o *operationOptions, run func(context.Context, *operationOptio
 		if o.parallel < 0 {
 			return withCode(codeError, "--parallel takes a number from 1, not %d", o.parallel)
 		}
+		if err := o.scope.check(); err != nil {
+			return err
+		}
 		return run(cmd.Context(), o)
 	}
 }
@@ -135,6 +139,10 @@ func newPreview(a *app, run func(context.Context, *operationOptions) error) *cob
 	refreshFlag(cmd, o)
 	expectFlag(cmd, o)
 	continueFlag(a, cmd, o)
+	scopeFlags(cmd, o)
+	replaceFlags(cmd, o)
+	protectFlag(cmd, o)
+	programFlag(a, cmd, o, "with --refresh: read resources when the program registers them")
 	return cmd
 }
 
@@ -152,6 +160,10 @@ func newUp(a *app, run func(context.Context, *operationOptions) error) *cobra.Co
 	applyFlags(a, cmd, o)
 	expectFlag(cmd, o)
 	continueFlag(a, cmd, o)
+	scopeFlags(cmd, o)
+	replaceFlags(cmd, o)
+	protectFlag(cmd, o)
+	programFlag(a, cmd, o, "with --refresh: read resources when the program registers them")
 	return cmd
 }
 
@@ -165,6 +177,9 @@ func newRefresh(a *app, run func(context.Context, *operationOptions) error) *cob
 	applyFlags(a, cmd, o)
 	expectFlag(cmd, o)
 	cmd.Flags().BoolVar(&o.previewOnly, "preview-only", false, "only show what would be noted")
+	scopeFlags(cmd, o)
+	pendingFlags(cmd, o)
+	programFlag(a, cmd, o, "run the program for the configuration of its providers")
 	return cmd
 }
 
@@ -181,6 +196,10 @@ func newDestroy(a *app, run func(context.Context, *operationOptions) error) *cob
 	continueFlag(a, cmd, o)
 	cmd.Flags().BoolVar(&o.previewOnly, "preview-only", false, "only show what would be deleted")
 	cmd.Flags().BoolVar(&o.remove, "remove", false, "remove the stack when nothing is left in it")
+	scopeFlags(cmd, o)
+	protectFlag(cmd, o)
+	programFlag(a, cmd, o, "run the program for its providers")
+	cmd.Flags().BoolVar(&o.scope.excludeProtected, "exclude-protected", false, "leave protected resources and what they need alone")
 	return cmd
 }
 

@@ -69,15 +69,23 @@ var (
 		}}
 	refreshOperation = operation{kind: "refresh", planning: "Previewing refresh", applying: "Refreshing",
 		question: "Do you want to perform this refresh?\nNo resources will be modified as part of this refresh; just your stack's state will be.",
-		run: func(ctx context.Context, o engine.Options, _ programFunc) (*engine.Result, error) {
-			return engine.Refresh(ctx, o, nil)
+		run: func(ctx context.Context, o engine.Options, program programFunc) (*engine.Result, error) {
+			return engine.Refresh(ctx, o, onlyIf(o.RunProgram, program))
 		}}
 	destroyOperation = operation{kind: "destroy", planning: "Previewing destroy", applying: "Destroying",
 		question: "Do you want to perform this destroy?",
-		run: func(ctx context.Context, o engine.Options, _ programFunc) (*engine.Result, error) {
-			return engine.Destroy(ctx, o, nil)
+		run: func(ctx context.Context, o engine.Options, program programFunc) (*engine.Result, error) {
+			return engine.Destroy(ctx, o, onlyIf(o.RunProgram, program))
 		}}
 )
+
+// onlyIf is a program, or none.
+func onlyIf(wanted bool, program programFunc) programFunc {
+	if !wanted {
+		return nil
+	}
+	return program
+}
 
 // previewOperation is an update that is never applied.
 var previewOperation = operation{kind: "preview", planning: updateOperation.planning, program: true, run: updateOperation.run}
@@ -288,6 +296,7 @@ func (p *pipeline) operate(ctx context.Context, op operation, o engine.Options) 
 	p.describe(&o)
 	o.Events = p.stage.event
 	o.ContinueOnError = p.options.continueOnError
+	p.options.scope.apply(&o)
 	o.Refresh = p.options.refresh == "true" || p.options.refresh == "" && p.workspace.project.RefreshAlways && op.program
 
 	server := &monitorServer{}

@@ -51,8 +51,11 @@ func verdictsOf(flags []string, pending []state.Operation) (verdicts, error) {
 // being updated or deleted, and takes somebody's word for what was being created. Without that it stops, rather than
 // create a second object beside one that nobody knows of.
 func (p *pipeline) settle(ctx context.Context, base *state.Snapshot, op operation) (*state.Snapshot, error) {
-	if len(base.Pending) == 0 || op.kind == refreshOperation.kind { // a refresh reads everything
+	switch {
+	case len(base.Pending) == 0:
 		return base, nil
+	case op.kind == refreshOperation.kind: // which reads everything
+		return p.settleRefresh(ctx, base)
 	}
 	tell := !p.told
 	if p.told = true; tell {

@@ -1,0 +1,140 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/yamlhost/yamlhost/runtime/engine"
+	"github.com/yamlhost/yamlhost/runtime/state"
+	"github.com/yamlhost/yamlhost/value/urn"
+)
+
+// scopeOptions are the flags that confine an operation, and those that set rules of it aside.
+type scopeOptions struct {
+	targets, replace, targetReplace, excludes []string
+	targetDependents, excludeDependents       bool
+	excludeProtected, ignoreProtect           bool
+	runProgram                                bool
+
+	clearPendingCreates, skipPendingCreates bool
+	importPendingCreates                    []string
+}
+
+// scopeFlags adds the flags of Pulumi's that say what an operation is about.
+func scopeFlags(cmd *cobra.Command, o *operationOptions) {
+	f := cmd.Flags()
+	f.StringArrayVarP(&o.scope.targets, "target", "t", nil, "operate on this URN only; * stands for anything without a colon, ** for anything; may come several times")
+	f.BoolVar(&o.scope.targetDependents, "target-dependents", false, "operate on what depends on targets too")
+	f.StringArrayVar(&o.scope.excludes, "exclude", nil, "leave this URN alone; globs as with --target; may come several times")
+	f.BoolVar(&o.scope.excludeDependents, "exclude-dependents", false, "leave what depends on excluded resources alone too")
+}
+
+// replaceFlags adds the flags that force replacements.
+func replaceFlags(cmd *cobra.Command, o *operationOptions) {
+	f := cmd.Flags()
+	f.StringArrayVar(&o.scope.replace, "replace", nil, "replace this URN; globs as with --target; may come several times")
+	f.StringArrayVar(&o.scope.targetReplace, "target-replace", nil, "as --target and --replace together")
+}
+
+func protectFlag(cmd *cobra.Command, o *operationOptions) {
+	cmd.Flags().BoolVar(&o.scope.ignoreProtect, "ignore-protect", false, "delete and replace protected resources like others")
+}
+
+// programFlag adds --run-program, of operations that can do without the program.
+func programFlag(a *app, cmd *cobra.Command, o *operationOptions, help string) {
+	cmd.Flags().BoolVar(&o.scope.runProgram, "run-program", a.world.envTrue("PULUMI_RUN_PROGRAM"), help)
+}
+
+func pendingFlags(cmd *cobra.Command, o *operationOptions) {
+	f := cmd.Flags()
+	f.BoolVar(&o.scope.clearPendingCreates, "clear-pending-creates", false, "forget creations that an earlier run left open")
+	f.BoolVar(&o.scope.skipPendingCreates, "skip-pending-creates", false, "keep them without asking")
+	f.StringSliceVar(&o.scope.importPendingCreates, "import-pending-creates", nil, "take what they made into the state: URN,ID,URN,ID,…")
+}
+
+// check refuses flags that do not go together.
+func (s *scopeOptions) check() error {
+	switch {
+	case s.clearPendingCreates && s.skipPendingCreates:
+		return withCode(codeError, "--clear-pending-creates and --skip-pending-creates exclude each other")
+	case len(s.importPendingCreates)%2 != 0:
+		return withCode(codeError, "--import-pending-creates takes pairs of a URN and an ID")
+	case s.targetDependents && len(s.targets)+len(s.targetReplace) == 0:
+		return withCode(codeError, "--target-dependents says something of targets, and there is none: use --target")
+	case s.excludeDependents && len(s.excludes) == 0 && !s.excludeProtected:
+		return withCode(codeError, "--exclude-dependents says something of excluded resources, and there is none: use --exclude")
+	}
+	return nil
+}
+
+// apply confines an engine's operation.
+func (s *scopeOptions) apply(o *engine.Options) {
+	o.Targets = slices.Concat(s.targets, s.targetReplace)
+	o.Replace = slices.Concat(s.replace, s.targetReplace)
+	o.Excludes = s.excludes
+	o.TargetDependents, o.ExcludeDependents = s.targetDependents, s.excludeDependents
+	o.ExcludeProtected, o.IgnoreProtect, o.RunProgram = s.excludeProtected, s.ignoreProtect, s.runProgram
+}
+
+// settleRefresh takes somebody's word for creations that an earlier run left open, before a refresh: those that happened are
+// read under the ID that is given and taken into the state, others are forgotten or stay open (E6.42).
+func (p *pipeline) settleRefresh(ctx context.Context, base *state.Snapshot) (*state.Snapshot, error) {
+	s := &p.options.scope
+	named := map[urn.URN]string{}
+	for i := 0; i+1 < len(s.importPendingCreates); i += 2 {
+		named[urn.URN(s.importPendingCreates[i])] = s.importPendingCreates[i+1]
+	}
+	word := map[urn.URN]string{}
+	var decided, open []state.Operation
+	for _, op := range base.Pending {
+		u := op.Resource.URN
+		id, said := named[u]
+		answer, answered := p.answers[u]
+		switch {
+		case op.Kind != state.Creating:
+			continue // a refresh reads what was being changed
+		case said:
+			word[u] = id
+		case s.clearPendingCreates:
+			word[u] = ""
+		case answered:
+			word[u] = answer
+		case !s.skipPendingCreates && p.app.interactive() && !p.document:
+			var err error
+			if word[u], err = p.askPending(u); err != nil {
+				return nil, err
+			}
+			p.answers[u] = word[u]
+		default:
+			open = append(open, op)
+			continue
+		}
+		delete(named, u)
+		decided = append(decided, op)
+	}
+	for u := range named {
+		return nil, withCode(codeError, "--import-pending-creates: there is no interrupted creation of '%s'", u)
+	}
+	if len(open) > 0 && !s.skipPendingCreates {
+		fmt.Fprintf(p.app.streams.Err, "warning: what became of %s is not known; use --import-pending-creates for those that happened, "+
+			"--clear-pending-creates to forget them\n", count(len(open), "interrupted creation"))
+	}
+	if len(decided) == 0 {
+		return base, nil
+	}
+	asked := *base
+	asked.Pending = decided
+	o := engine.Options{Base: &asked}
+	p.describe(&o)
+	next, settled, err := engine.Settle(ctx, o, word)
+	if err != nil {
+		return nil, err
+	}
+	p.tellSettled(settled, verdicts{of: word})
+	after := *next
+	after.Pending = open
+	return &after, nil
+}
