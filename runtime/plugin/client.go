@@ -193,11 +193,12 @@ func (c *client) Cancel(ctx context.Context) error {
 	return nil
 }
 
-// Close cancels and ends the plugin (E3.54); an attached one is only let go of.
+// Close cancels and ends the plugin (E3.54). An attached one is only let go of: it is not ours, others use it after us,
+// and a provider that has been told to cancel takes no more work.
 func (c *client) Close() error {
 	c.closing.Do(func() {
 		c.host.forget(c)
-		if c.process == nil || !c.process.gone() {
+		if c.process != nil && !c.process.gone() {
 			ctx, cancel := context.WithTimeout(context.Background(), c.host.options.EndLimit)
 			_ = c.Cancel(ctx)
 			cancel()

@@ -56,7 +56,7 @@ func (a *app) newProviders(ws *workspace, log func(plugin.Message)) *providers {
 			options.Overrides = append(options.Overrides, plugin.Override{Name: p.Name, Version: p.Version, Path: p.Path})
 		}
 	}
-	inProcess := embedded.Options{Dir: ws.program.Dir, Environ: a.world.Env, Windows: runtime.GOOS == "windows", Now: a.world.Now}
+	inProcess := embedded.Options{Dir: ws.program.Dir, Environ: a.world.Env, Windows: runtime.GOOS == "windows", Now: a.world.Now, Random: a.world.Random}
 	if log != nil {
 		inProcess.Log = func(line embedded.LogLine) {
 			log(plugin.Message{URN: line.URN, Severity: plugin.Info, Text: line.Text})

@@ -30,6 +30,8 @@ type World struct {
 	Home    string                 // the user's home directory
 	Process func() backend.Process // who takes locks
 	Now     func() time.Time
+	// Random is where built-in providers get their randomness; nil for the system's. It is read concurrently.
+	Random io.Reader
 	// Signals brings interrupts; nil when there are none. The first is gentle, the second is not (D10).
 	Signals <-chan os.Signal
 	// Fault makes the state's folder fail, for tests; nil otherwise.
