@@ -41,4 +41,6 @@ type Result struct {
 	// Failed and Skipped count configuration values, variables, resources and outputs: those that failed, and those
 	// that were left out because of that.
 	Failed, Skipped int
+	// SkippedResources are the names of the resources among what was left out, in the order of evaluation.
+	SkippedResources []string
 }

@@ -98,7 +98,11 @@ func (e *evaluator) nodeFindings(result *Result, nodes []*check.Node) diag.Diagn
 	var findings diag.Diagnostics
 	for _, n := range nodes {
 		if f := e.root.states[n.Index].fault; f != nil {
+			skipped := result.Skipped
 			result.count(f)
+			if n.Kind == check.ResourceNode && result.Skipped > skipped {
+				result.SkippedResources = append(result.SkippedResources, n.Name)
+			}
 			findings.Add(f.findings...)
 		}
 	}

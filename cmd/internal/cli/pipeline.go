@@ -340,6 +340,7 @@ func (p *pipeline) runProgram(server *monitorServer) programFunc {
 				p.stage.event(p.messageOf(d))
 			}
 		}
+		p.stage.skip(p.stack.ref.Stack, p.workspace.project.Name.Text, result.SkippedResources)
 		if result.Failed > 0 || diags.HasErrors() {
 			return monitor.ErrReported
 		}
@@ -460,8 +461,18 @@ func (p *pipeline) settingsSource() *diag.Source {
 // stage is where events meet the view of the operation under way: those of the engine, of the program and of plugins,
 // one at a time. Outside of an operation events are dropped.
 type stage struct {
-	mu    sync.Mutex
-	shown *shownView
+	mu      sync.Mutex
+	shown   *shownView
+	skipped []urn.URN // what the program left out because of what failed before, for the summary (A1)
+}
+
+// skip notes resources by their names that the program did not even register.
+func (s *stage) skip(stack, project string, names []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, name := range names {
+		s.skipped = append(s.skipped, urn.New(stack, project, "", "", name))
+	}
 }
 
 func (s *stage) enter(v *shownView) {
@@ -477,6 +488,10 @@ func (s *stage) event(e engine.Event) {
 	defer s.mu.Unlock()
 	if s.shown == nil {
 		return
+	}
+	if summary, ok := e.(*engine.Summary); ok {
+		summary.Skipped = append(summary.Skipped, s.skipped...)
+		s.skipped = nil
 	}
 	s.shown.event(e)
 	if _, over := e.(*engine.Finished); over {

@@ -54,10 +54,11 @@ func (b *board) event(e engine.Event) *row {
 			return nil
 		}
 		r := b.row(e.Step)
+		r.running = max(0, r.running-1)
 		if e.Outputs {
+			// For a component, registering its outputs is the end.
 			return r
 		}
-		r.running = max(0, r.running-1)
 		r.planning = e.Planning
 		r.take(e.Step, e.Op)
 		r.took += e.Duration
