@@ -174,6 +174,8 @@ func (d *simDisk) SyncDir(path string) error {
 	return nil
 }
 
+func (d *simDisk) Guard(string) (release func()) { return func() {} }
+
 type simHandle struct {
 	d *simDisk
 	f *simFile

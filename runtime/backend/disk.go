@@ -22,6 +22,8 @@ type disk interface {
 	Rename(from, to string) error
 	Remove(path string) error
 	SyncDir(path string) error
+	// Guard keeps other processes from being between Guard and release with the same folder, as far as the system can.
+	Guard(folder string) (release func())
 }
 
 type realDisk struct{}

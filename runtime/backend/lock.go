@@ -38,6 +38,10 @@ func (b *Backend) lock(r Ref) (*heldLock, error) {
 	if err := b.prepare(); err != nil {
 		return nil, err
 	}
+	if err := mkdirAll(b.disk, b.lockFolder(r)); err != nil {
+		return nil, &FileError{Doing: "lock the stack in", Path: b.lockFolder(r), Err: err}
+	}
+	defer b.disk.Guard(b.lockFolder(r))()
 	if err := b.others(r, ""); err != nil {
 		return nil, err
 	}
@@ -49,12 +53,8 @@ func (b *Backend) lock(r Ref) (*heldLock, error) {
 	}
 	own := newUUID() + ".json"
 	path := filepath.Join(b.lockFolder(r), own)
-	err = mkdirAll(b.disk, b.lockFolder(r))
-	if err == nil {
-		// Any file in the folder is a lock to others, so that the temporary one must not be there.
-		err = writeThrough(b.disk, temporary(b.path("lock")), path, text, true)
-	}
-	if err != nil {
+	// Any file in the folder is a lock to others, so that the temporary one must not be there.
+	if err := writeThrough(b.disk, temporary(b.path("lock")), path, text, true); err != nil {
 		return nil, &FileError{Doing: "lock the stack with", Path: path, Err: err}
 	}
 	held := &heldLock{b, path}

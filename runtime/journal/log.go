@@ -182,6 +182,13 @@ func (l *Log) write(data []byte) error {
 	return nil
 }
 
+// Err is why the log cannot be written any more; nil while it can. What was acknowledged before is in it all the same.
+func (l *Log) Err() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.failed
+}
+
 // Size is the journal's length in bytes, with what is about to be written.
 func (l *Log) Size() int64 {
 	l.mu.Lock()

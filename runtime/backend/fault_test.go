@@ -1,0 +1,149 @@
+package backend
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/yamlhost/yamlhost/runtime/journal"
+	"github.com/yamlhost/yamlhost/runtime/state"
+	"github.com/yamlhost/yamlhost/value/urn"
+)
+
+// failing is a disk whose calls fail as told by their number.
+func failing(t *testing.T, d *simDisk, fails func(call int64, done bool) bool) *Backend {
+	t.Helper()
+	var calls atomic.Int64
+	b, err := open("file:///state", testOptions(1), faultyDisk{d, func(_, _ string, done bool) error {
+		n := calls.Load()
+		if !done {
+			n = calls.Add(1)
+		}
+		if fails(n, done) {
+			return syscall.ENOSPC
+		}
+		return nil
+	}})
+	require.NoError(t, err)
+	return b
+}
+
+// try works and goes on after every fault, as the engine does not: what was acknowledged counts, whatever failed before.
+func try(b *Backend) (acknowledged []urn.URN, rescued *state.Snapshot) {
+	s, err := b.Begin(context.Background(), testRef, b64Options)
+	if err != nil {
+		return nil, nil
+	}
+	for i := range 5 {
+		step := int64(i + 1)
+		if s.Append(context.Background(), journal.Entry{Step: step, Begin: &state.Operation{Resource: resource(i), Kind: state.Creating}}) != nil {
+			break
+		}
+		if s.Append(context.Background(), journal.Entry{Step: step, Add: []journal.Amended{{ID: journal.ID(i + 1), Resource: resource(i)}}}) != nil {
+			break
+		}
+		acknowledged = append(acknowledged, resource(i).URN)
+	}
+	if err := s.Commit(context.Background(), nil, &Record{Kind: "update", Result: "succeeded"}); err != nil {
+		if text, _, err := s.Rescue(nil); err == nil {
+			rescued, _ = state.DecodeExport(text, openB64)
+		}
+	}
+	return acknowledged, rescued
+}
+
+// Whichever call of the disk fails, before it does anything or although it did it: what was acknowledged is there.
+func TestEveryCallFailing(t *testing.T) {
+	t.Parallel()
+	total := 0
+	for call := int64(1); ; call++ {
+		for _, after := range []bool{false, true} {
+			at := fmt.Sprintf("call %d, after it was done: %v", call, after)
+			d := prepared(t)
+			hit := false
+			acknowledged, rescued := try(failing(t, d, func(n int64, done bool) bool {
+				hit = hit || n == call && done == after
+				return n == call && done == after
+			}))
+			checkAfterCrash(t, d.after(false), acknowledged, at)
+			if rescued != nil {
+				checkSnapshot(t, rescued, acknowledged, at)
+			}
+			if !hit && !after {
+				require.Greater(t, total, 50)
+				return
+			}
+			total++
+		}
+	}
+}
+
+// Every N-th call fails, for every N: what was acknowledged is there. That a journal stays that the state has outgrown may
+// be, when neither could it take note of the state nor be removed; it is put aside by the next run.
+func TestEveryNthCallFailing(t *testing.T) {
+	t.Parallel()
+	for n := int64(1); n < 60; n++ {
+		d := prepared(t)
+		acknowledged, _ := try(failing(t, d, func(call int64, done bool) bool { return !done && call%n == 0 }))
+		at := fmt.Sprintf("every %d. call", n)
+		for _, power := range []bool{false, true} {
+			b, err := open("file:///state", testOptions(2), d.after(power))
+			require.NoError(t, err, at)
+			s, err := b.Begin(t.Context(), testRef, b64Options)
+			require.NoError(t, err, at)
+			checkSnapshot(t, s.Base(), acknowledged, at)
+			require.NoError(t, s.Close(), at)
+		}
+	}
+}
+
+func prepared(t *testing.T) *simDisk {
+	t.Helper()
+	d := newSimDisk()
+	b, err := open("file:///state", testOptions(1), d)
+	require.NoError(t, err)
+	require.NoError(t, b.Create(t.Context(), testRef, &state.SecretsProvider{Type: "b64"}))
+	return d
+}
+
+// Two runs at the same moment: exactly one gets the stack, and the other is told who has it.
+func TestRaces(t *testing.T) {
+	t.Parallel()
+	const races = 1000
+	url := "file://" + t.TempDir()
+	b, err := Open(url, testOptions(1))
+	require.NoError(t, err)
+	require.NoError(t, b.Create(t.Context(), testRef, nil))
+	for i := range races {
+		var group sync.WaitGroup
+		start := make(chan struct{})
+		winners, losers := make(chan *Session, 2), make(chan error, 2)
+		for range 2 {
+			o := testOptions(1)
+			o.Process.Alive = func(int, string) bool { return true }
+			racer, err := Open(url, o)
+			require.NoError(t, err)
+			group.Go(func() {
+				<-start
+				s, err := racer.Begin(context.Background(), testRef, BeginOptions{Command: "update", NoSync: true})
+				if err != nil {
+					losers <- err
+					return
+				}
+				winners <- s
+			})
+		}
+		close(start)
+		group.Wait()
+		require.Len(t, winners, 1, "race %d", i)
+		var locked *LockedError
+		require.True(t, errors.As(<-losers, &locked))
+		require.NoError(t, (<-winners).Close())
+	}
+}

@@ -1,0 +1,31 @@
+package backend
+
+import (
+	"github.com/yamlhost/yamlhost/runtime/state"
+)
+
+// Rescue is a state that could not be written, as stack import takes it, with secrets sealed. complete says that the
+// journal has everything as well, so that the next run needs no help.
+func (s *Session) Rescue(final *state.Snapshot) (text []byte, complete bool, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if final == nil {
+		if final, err = s.book.Snapshot(); err != nil {
+			return nil, false, err
+		}
+	}
+	kept := *final
+	kept.Manifest = s.b.manifest()
+	if s.sealer != nil && s.sealer.Type() != "" {
+		kept.SecretsProvider = &state.SecretsProvider{Type: s.sealer.Type(), State: s.sealer.State()}
+	}
+	var sealer state.Sealer
+	if s.sealer != nil {
+		sealer = s.sealer
+	}
+	text, err = state.EncodeExport(&kept, state.Sealed(sealer))
+	return text, s.intact(), err
+}
+
+// intact reports whether everything that was journaled can still be read back.
+func (s *Session) intact() bool { return s.log != nil && s.log.Err() == nil }
