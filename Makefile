@@ -5,7 +5,7 @@ BIN     := bin/yamlhost
 VERSION ?= 0.1.0
 LDFLAGS := -s -w -X main.version=$(VERSION)
 
-.PHONY: all build run test race fuzz bench kill-test plugins plugin-test clean
+.PHONY: all build run run-destroy test race fuzz bench figures kill-test plugin-test clean
 
 all: build
 
@@ -43,6 +43,14 @@ fuzz:
 KILLS ?= 2000
 kill-test:
 	$(GO) test ./cmd/internal/kill -run TestKill -count 1 -v -timeout 0 -kills $(KILLS)
+
+# Whole lives of stacks over real plugin processes, built from a module of their own: the first time it downloads much.
+plugin-test:
+	cd testplugins && $(GO) test -timeout 30m ./...
+
+# Whole processes on generated programs, with a provider in process and as a plugin.
+figures:
+	$(GO) run ./bench/figures
 
 bench:
 	$(GO) test -run '^$$' -bench . -benchmem ./...

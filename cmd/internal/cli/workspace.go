@@ -202,7 +202,7 @@ func onceEach(first, second diag.Diagnostics) diag.Diagnostics {
 		for _, d := range ds {
 			if d.Severity == diag.Error && !d.Subject.IsZero() {
 				places[start(d)] = true
-				broken[d.Subject.Source] = broken[d.Subject.Source] || d.Code == diag.Syntax
+				broken[d.Subject.Source] = broken[d.Subject.Source] || d.Code == diag.Syntax || d.Code == diag.RunawayInput
 			}
 		}
 		return places, broken
