@@ -14,23 +14,39 @@ type Options struct {
 	Declared []string
 	// Plugin says that the text belongs to a component plugin, which has components but no program (L1.31).
 	Plugin bool
+	// Include finds the texts that the section include names by a pattern such as parts/*.yaml, in order (L10.C11). An
+	// error says why it cannot. Parse calls it from one goroutine; without it the section is refused.
+	Include func(pattern string) ([]*diag.Source, error)
 }
 
 // maxFindings bounds the errors, and the warnings, about one text; nobody reads as many.
 const maxFindings = 1000
 
 // Parse reads a program. The tree is never nil; what could not be read is left out of it or is an ast.Bad, and the
-// diagnostics say why. Parse does no input or output, and is safe for concurrent use.
+// diagnostics say why. Parse does no input or output but through the options, and is safe for concurrent use.
 func Parse(src *diag.Source, options Options) (*ast.File, diag.Diagnostics) {
 	p := &parser{src: src, text: src.Text(), options: options}
-	file := &ast.File{Source: src}
+	main := p.open(false)
+	if main == nil {
+		return &ast.File{Source: src}, p.diags
+	}
+	if main.include != nil {
+		return main.withIncluded()
+	}
+	main.read(nil)
+	return main.file, p.diags
+}
+
+// open finds the sections of the text; nil where it cannot be read at all, which has been reported.
+func (p *parser) open(part bool) *outline {
 	if !p.screen() {
-		return file, p.diags
+		return nil
 	}
-	if root := p.load(); root != nil {
-		p.program(file, root)
+	root := p.load()
+	if root == nil {
+		return nil
 	}
-	return file, p.diags
+	return p.outline(root, part)
 }
 
 // parser is the state of reading one text.

@@ -1,6 +1,9 @@
 package parser
 
 import (
+	"maps"
+	"slices"
+
 	"gopkg.in/yaml.v3"
 
 	"github.com/yamlhost/yamlhost/diag"
@@ -20,10 +23,20 @@ type body struct {
 	config, configuration, variables, resources, outputs *entry
 }
 
-// program reads the root of the text.
-func (p *parser) program(file *ast.File, root *node) {
+// outline is a text of which the sections are known and not read yet: how expressions are to be read depends on the names
+// that all texts of a program declare.
+type outline struct {
+	p    *parser
+	file *ast.File
+	body
+	components, pulumi, hooks, include *entry
+}
+
+// outline finds the sections of the text. part says that another text includes it.
+func (p *parser) outline(root *node, part bool) *outline {
+	file := &ast.File{Source: p.src}
 	var b body
-	var components, pulumi, hooks *entry
+	var components, pulumi, hooks, include *entry
 	p.fields(root, sectionKeys, func(name string, e entry) {
 		switch name {
 		case "name":
@@ -57,27 +70,41 @@ func (p *parser) program(file *ast.File, root *node) {
 			p.extension(e.at, "a section of hooks")
 			hooks = &e
 		case "include":
-			p.fail(diag.UnknownKey, e.at, "put everything into one file, or a part of it into a component",
-				"`include` is not supported by this version")
+			p.extension(e.at, "the section `include`")
+			include = &e
+		}
+		if part && slices.Contains(mainOnly, name) {
+			p.warn(diag.Ignored, e.at, "remove it, or move it to the file that includes this one", "`%s` has no effect in an included file", name)
+			file.Name, file.Description, file.Version, pulumi = nil, nil, nil, nil
 		}
 	}, func(e entry) { p.unknownSection(e) })
 	if p.options.Plugin {
-		for _, e := range []*entry{b.config, b.configuration, b.variables, b.resources, b.outputs} {
+		for _, e := range []*entry{b.config, b.configuration, b.variables, b.resources, b.outputs, include} {
 			if e != nil {
 				p.fail(diag.UnknownKey, e.at, "move it into a component", "a component plugin has no `%s` of its own", e.name)
 			}
 		}
-		b = body{}
+		b, include = body{}, nil
 	}
+	return &outline{p: p, file: file, body: b, components: components, pulumi: pulumi, hooks: hooks, include: include}
+}
+
+// mainOnly are the sections that only the main text of a program may have an effect with.
+var mainOnly = []string{"name", "description", "version", "namespace", "pulumi"}
+
+// read reads the sections; others are the names that other texts of the program declare.
+func (o *outline) read(others map[string]bool) {
+	p, file, b := o.p, o.file, o.body
 	p.scope(b, func() {
-		file.RequiredVersion = p.pulumiBlock(pulumi)
+		maps.Copy(p.names, others)
+		file.RequiredVersion = p.pulumiBlock(o.pulumi)
 		file.Config = append(p.configSection(b.config, nil), p.configSection(b.configuration, b.config)...)
 		file.Variables = p.variableSection(b.variables)
 		file.Resources = p.resourceSection(b.resources)
 		file.Outputs = p.outputSection(b.outputs)
-		file.Hooks = p.hookSection(hooks)
+		file.Hooks = p.hookSection(o.hooks)
 	})
-	file.Components = p.componentSection(components)
+	file.Components = p.componentSection(o.components)
 }
 
 func (p *parser) unknownSection(e entry) {
@@ -110,13 +137,18 @@ func (p *parser) scope(b body, fn func()) {
 	for _, name := range p.options.Declared {
 		p.names[name] = true
 	}
+	p.gatherBody(b)
+	fn()
+	p.names = outer
+}
+
+// gatherBody notes the names that a body declares.
+func (p *parser) gatherBody(b body) {
 	for _, section := range []*entry{b.config, b.configuration, b.variables, b.resources} {
 		if section != nil {
 			p.gatherNames(p.deref(section.value), 0)
 		}
 	}
-	fn()
-	p.names = outer
 }
 
 // gatherNames notes the keys of a section as declared. It reports nothing; reading the section will.

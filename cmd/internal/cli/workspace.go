@@ -29,6 +29,7 @@ type workspace struct {
 	// besides source.
 	components []check.LocalPackage
 	parts      []*diag.Source
+	find       func(pattern string) ([]*diag.Source, error) // of the section include
 	diags      diag.Diagnostics
 }
 
@@ -72,6 +73,7 @@ func (a *app) openWorkspace(dir string) (*workspace, error) {
 	if ws.source, err = a.readSource(ws, program.Path); err != nil {
 		return nil, err
 	}
+	ws.find = project.Includer(program.Dir, a.short)
 	if err := a.readPackages(ws); err != nil {
 		return nil, err
 	}
@@ -119,7 +121,7 @@ func (ws *workspace) compile(ctx context.Context, schemas schema.Loader, config 
 		return nil, ws.diags
 	}
 	texts, names := checkConfig(ws.project, config)
-	file, parsed := parser.Parse(ws.source, parser.Options{Declared: names})
+	file, parsed := parser.Parse(ws.source, parser.Options{Declared: names, Include: ws.include})
 	if ws.source != ws.project.Source {
 		file = withDeclarations(file, ws.project)
 	}
@@ -169,9 +171,20 @@ func declaredType(t *project.Type, at diag.Range) *ast.ConfigType {
 	return list
 }
 
+// include finds what the program includes.
+func (ws *workspace) include(pattern string) ([]*diag.Source, error) {
+	found, err := ws.find(pattern)
+	for _, src := range found {
+		if !slices.Contains(ws.parts, src) {
+			ws.parts = append(ws.parts, src)
+		}
+	}
+	return found, err
+}
+
 // parse is the first step of compile alone.
 func (ws *workspace) parse() (*ast.File, diag.Diagnostics) {
-	file, diags := parser.Parse(ws.source, parser.Options{})
+	file, diags := parser.Parse(ws.source, parser.Options{Include: ws.include})
 	return file, onceEach(diags, ws.diags)
 }
 
@@ -254,6 +267,7 @@ func (a *app) openTarget(target string) (*workspace, error) {
 			return ws, err
 		}
 		ws.program = project.Program{Dir: filepath.Dir(path), Path: path}
+		ws.find = project.Includer(ws.program.Dir, a.short)
 		ws.source, err = a.readSource(ws, path)
 		return ws, err
 	}
@@ -271,7 +285,7 @@ func (a *app) looseProgram(path string) (*workspace, error) {
 	name := strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
 	ws := &workspace{
 		project: &project.Project{Source: src, Path: path, Dir: dir, Name: project.Literal{Text: name}},
-		program: project.Program{Dir: dir, Path: path}, source: src,
+		program: project.Program{Dir: dir, Path: path}, source: src, find: project.Includer(dir, a.short),
 	}
 	return ws, a.readPackages(ws)
 }

@@ -1,0 +1,163 @@
+package parser
+
+import (
+	"path"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/parser/ast"
+)
+
+// A program of several texts: the section include, an extension of yamlhost (L10.C11).
+
+// maxIncluded bounds how many texts a program includes.
+const maxIncluded = 1000
+
+// withIncluded reads a program with the texts that it includes, and those that they include. All declare names for all.
+func (o *outline) withIncluded() (*ast.File, diag.Diagnostics) {
+	texts := []*outline{o}
+	unread := []*parser{} // of which nothing but diagnostics is known
+	seen := map[string]bool{o.p.src.Name(): true}
+	for i := 0; i < len(texts); i++ {
+		from := texts[i]
+		for _, pattern := range from.patterns() {
+			for _, src := range from.find(pattern) {
+				if seen[src.Name()] {
+					continue
+				}
+				if seen[src.Name()] = true; len(texts) > maxIncluded {
+					from.p.fail(diag.RunawayInput, pattern.Range, "", "a program has at most %d files", maxIncluded)
+					break
+				}
+				p := &parser{src: src, text: src.Text(), options: o.p.options}
+				if part := p.open(true); part != nil {
+					texts = append(texts, part)
+				} else {
+					unread = append(unread, p)
+				}
+			}
+		}
+	}
+	names := make(map[string]bool)
+	for _, t := range texts {
+		t.p.names = names
+		t.p.gatherBody(t.body)
+		t.p.names = nil
+	}
+	whole := o.file
+	taken := make(map[string]diag.Range)
+	for _, t := range texts {
+		t.read(names)
+		if t != o {
+			for _, c := range t.file.Config {
+				if strings.Contains(c.Name.Value, ":") {
+					t.p.fail(diag.UnknownKey, c.Name.Range, "declare it in the file that includes this one",
+						"an included file cannot have configuration of another namespace")
+				}
+			}
+			whole.Config = append(whole.Config, t.file.Config...)
+			whole.Variables = append(whole.Variables, t.file.Variables...)
+			whole.Resources = append(whole.Resources, t.file.Resources...)
+			whole.Outputs = append(whole.Outputs, t.file.Outputs...)
+			whole.Components = append(whole.Components, t.file.Components...)
+			whole.Hooks = append(whole.Hooks, t.file.Hooks...)
+		}
+		t.once(taken)
+	}
+	var diags diag.Diagnostics
+	for _, t := range texts {
+		diags.Add(t.p.diags...)
+	}
+	for _, p := range unread {
+		diags.Add(p.diags...)
+	}
+	return whole, diags
+}
+
+// patterns are the texts of the section include.
+func (o *outline) patterns() []ast.Literal {
+	var patterns []ast.Literal
+	if o.include == nil {
+		return nil
+	}
+	one := func(n *node, at diag.Range) {
+		switch {
+		case empty(n):
+		case !isText(n):
+			o.p.wrongKind(n, at, "`include`", "the name of a file", "")
+		case strings.Contains(n.Value, "${"):
+			o.p.fail(diag.NotLiteral, at, "write the name of a file", "`include` must be literal")
+		default:
+			patterns = append(patterns, ast.Literal{Value: n.Value, Range: at})
+		}
+	}
+	o.p.with(o.include.value, o.include.via, func(n *node, at diag.Range) {
+		switch n.Kind {
+		case yaml.SequenceNode:
+			for _, item := range n.Content {
+				o.p.with(item, nil, one)
+			}
+		case yaml.MappingNode:
+			o.p.wrongKind(n, at, "`include`", "a list of files", "write `[network.yaml, \"parts/*.yaml\"]`")
+		default:
+			one(n, at)
+		}
+	})
+	return patterns
+}
+
+// find asks for the texts behind a pattern.
+func (o *outline) find(pattern ast.Literal) []*diag.Source {
+	clean := path.Clean(strings.ReplaceAll(pattern.Value, "\\", "/"))
+	switch {
+	case o.p.options.Include == nil:
+		o.p.fail(diag.UnknownKey, o.include.at, "", "files cannot be included here")
+		return nil
+	case path.IsAbs(clean), clean == "..", strings.HasPrefix(clean, "../"), strings.Contains(pattern.Value, ":"):
+		o.p.fail(diag.NoProgram, pattern.Range, "name files in the program's folder", "`%s` is outside of the program", shorten(pattern.Value))
+		return nil
+	}
+	found, err := o.p.options.Include(pattern.Value)
+	switch {
+	case err != nil:
+		o.p.fail(diag.NoProgram, pattern.Range, "", "`%s` cannot be included: %s", shorten(pattern.Value), err)
+	case len(found) == 0:
+		o.p.fail(diag.NoProgram, pattern.Range, "names are relative to the program's folder", "there is no file `%s` to include", shorten(pattern.Value))
+	}
+	return found
+}
+
+// once reports what another text has declared before. Within one text that has been done.
+func (o *outline) once(taken map[string]diag.Range) {
+	check := func(kind string, name ast.Literal) {
+		first, again := taken[kind+" "+name.Value]
+		switch {
+		case !again:
+			taken[kind+" "+name.Value] = name.Range
+		case first.Source != name.Range.Source:
+			d := o.p.fail(diag.Duplicate, name.Range, "rename one of the two", "the %s `%s` is declared in %s already", kind,
+				shorten(name.Value), first.Source.Name())
+			d.Related = []diag.Related{{Range: first, Message: "declared here first"}}
+		}
+	}
+	for _, c := range o.file.Config {
+		check("configuration value", c.Name)
+	}
+	for _, v := range o.file.Variables {
+		check("variable", v.Name)
+	}
+	for _, r := range o.file.Resources {
+		check("resource", r.Name)
+	}
+	for _, out := range o.file.Outputs {
+		check("output", out.Name)
+	}
+	for _, c := range o.file.Components {
+		check("component", c.Name)
+	}
+	for _, h := range o.file.Hooks {
+		check("hook", h.Name)
+	}
+}
