@@ -107,7 +107,9 @@ func (p *textPrinter) diagnostic(d Diagnostic) {
 	for _, r := range related {
 		p.gutter = max(p.gutter, gutterDigits(r.Range))
 	}
-	p.excerpt(d.Subject, color, '^')
+	if !d.Confidential {
+		p.excerpt(d.Subject, color, '^')
+	}
 	for _, r := range related {
 		p.margin("-->")
 		place := placeOf(r.Range)

@@ -42,7 +42,7 @@ func Merge(p *Project, s *Settings, stack string, open Opener) (map[Key]Text, di
 			diags.Add(wrongType(decl, e, stack, data[decl.Key], where))
 		}
 		if decl.Own && decl.Type != nil && decl.Secret && !e.IsSecret() {
-			diags.Add(diag.Diagnostic{Code: diag.ConfigConversion, Subject: where,
+			diags.Add(diag.Diagnostic{Code: diag.ConfigConversion, Subject: where, Confidential: true,
 				Summary: fmt.Sprintf("config %s: the value in stack %s is not encrypted, but the key is secret", decl.Key, stack),
 				Detail:  fmt.Sprintf("set it anew: yamlhost config set --secret %s", decl.Key.Name)})
 		}
@@ -74,10 +74,10 @@ func wrongType(decl *Declaration, e *Entry, stack string, v any, where diag.Rang
 	if text, ok := v.(string); ok {
 		found = fmt.Sprintf("%q", shorten(text))
 	}
-	if e.IsSecret() {
+	if e.IsSecret() || decl.Secret {
 		found = "[secret]"
 	}
-	finding := diag.Diagnostic{Code: diag.ConfigConversion, Subject: where,
+	finding := diag.Diagnostic{Code: diag.ConfigConversion, Subject: where, Confidential: decl.Secret,
 		Summary: fmt.Sprintf("config %s in stack %s: %s is not of type %s", decl.Key, stack, found, decl.Type),
 		Related: []diag.Related{{Range: decl.Place, Message: "declared here"}}}
 	if decl.Type.Name == "array" {
