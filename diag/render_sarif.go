@@ -106,7 +106,7 @@ func WriteSARIF(w io.Writer, ds Diagnostics, tool Tool) error {
 			result.RuleIndex = &index
 		}
 		if !d.Subject.IsZero() {
-			result.Locations = []sarifLocation{{Physical: physical(d.Subject, true)}}
+			result.Locations = []sarifLocation{{Physical: physical(d.Subject, !d.Confidential)}}
 		}
 		for i, r := range d.Related {
 			if !r.Range.IsZero() {

@@ -163,6 +163,7 @@ func (p *Project) checkDeclaration(d *document, place string, decl *Declaration,
 		if decl.Secret && decl.Own {
 			d.add(diag.ConfigDefault, data.Range, fmt.Sprintf("default of %s is not encrypted, but the key is secret", decl.Key.Name),
 				fmt.Sprintf("remove the default and set the value per stack: yamlhost config set --secret %s", decl.Key.Name))
+			d.diags[len(d.diags)-1].Confidential = true
 		}
 	}
 }
