@@ -3,6 +3,7 @@ package cli
 import (
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"syscall"
 	"time"
 
@@ -10,8 +11,16 @@ import (
 	"golang.org/x/term"
 )
 
-// System is the real world: the process's streams, environment, directories and signals.
+// garbagePercent lets the heap grow to four times what is in use before it is swept. A command is over in seconds: a
+// third of its time on big programs went into sweeping memory that it would have given back at once.
+const garbagePercent = 300
+
+// System is the real world: the process's streams, environment, directories and signals. It also makes the process one
+// that spends memory to save time, unless the user has decided otherwise with GOGC.
 func System(version string) (Streams, World) {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(garbagePercent)
+	}
 	isTerminal := func(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
 	s := Streams{
 		In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
