@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
+
+	"github.com/yamlhost/yamlhost/langhost/pcl"
 )
 
 // packageHead is what a declaration takes from a package's schema.
@@ -29,6 +31,7 @@ type parameterHead struct {
 		PluginDownloadURL string `json:"pluginDownloadURL"`
 	} `json:"baseProvider"`
 	Parameter []byte `json:"parameter"`
+	encoded   string // the parameter in base64, where that is what is given
 }
 
 // GeneratePackage writes the declaration of a package (L1.40): all that a YAML program needs of an SDK.
@@ -63,7 +66,7 @@ func (p *packageHead) declaration() string {
 	b.WriteString("packageDeclarationVersion: 1\n")
 	field := func(indent, key, text string) {
 		if text != "" {
-			b.WriteString(indent + key + ": " + scalarText(text) + "\n")
+			b.WriteString(indent + key + ": " + pcl.Scalar(text) + "\n")
 		}
 	}
 	kind, parameters := "parameterization", p.Parameterization
@@ -87,7 +90,11 @@ func (p *packageHead) declaration() string {
 	b.WriteString(kind + ":\n")
 	field("  ", "name", p.Name)
 	field("  ", "version", p.Version)
-	b.WriteString("  value: " + scalarText(base64.StdEncoding.EncodeToString(parameters.Parameter)) + "\n")
+	value := parameters.encoded
+	if value == "" {
+		value = base64.StdEncoding.EncodeToString(parameters.Parameter)
+	}
+	b.WriteString("  value: " + pcl.Scalar(value) + "\n")
 	return b.String()
 }
 

@@ -42,9 +42,11 @@ var mayImport = map[string][]string{
 	"runtime/project":     {"runtime/secrets", "value", "diag"},
 	// langhost implements providers too: components written in YAML are served as one.
 	"langhost": {
+		"langhost/pcl",
 		"parser", "parser/ast", "check", "eval", "builtins", "schema", "value", "value/urn", "diag",
 		"runtime/monitor", "runtime/monitor/rpc", "runtime/provider", "runtime/plugin", "runtime/project", "value/wire",
 	},
+	"langhost/pcl": {"parser", "parser/ast", "builtins", "schema", "diag"},
 	"runtime/engine": {"runtime/monitor", "runtime/provider", "runtime/state", "runtime/journal", "value", "value/urn", "diag"},
 }
 
@@ -58,7 +60,8 @@ var guests = []struct {
 }{
 	{"gopkg.in/yaml.v3", []string{"parser", "runtime/project"}},
 	{"github.com/zclconf/go-cty/", []string{"builtins"}},
-	{"github.com/hashicorp/hcl/", []string{"diag", "parser"}},
+	// PCL, which langhost/pcl translates, is written in HCL's syntax.
+	{"github.com/hashicorp/hcl/", []string{"diag", "parser", "langhost/pcl"}},
 	{"google.golang.org/", []string{"value/wire", "runtime/monitor/rpc", "runtime/plugin", "langhost"}},
 	{"github.com/pulumi/", []string{"value/wire", "runtime/monitor/rpc", "runtime/plugin", "langhost"}},
 	{"github.com/spf13/", []string{"cmd/"}},

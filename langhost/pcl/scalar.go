@@ -1,4 +1,4 @@
-package langhost
+package pcl
 
 import (
 	"fmt"
@@ -19,9 +19,9 @@ var reserved = map[string]bool{
 
 var numberLike = regexp.MustCompile(`^[.]?[0-9]`)
 
-// scalarText is a text as a YAML scalar that reads back as exactly that text: plain where that is safe, else in single
+// Scalar is a text as a YAML scalar that reads back as exactly that text: plain where that is safe, else in single
 // quotes, else in double quotes.
-func scalarText(text string) string {
+func Scalar(text string) string {
 	switch {
 	case text == "":
 		return `""`

@@ -1,0 +1,124 @@
+package layout
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// rulesFile lists every rule of the language with how it is covered: by a "program" of a corpus, by a Go "test", or by
+// "none" with the reason.
+const rulesFile = "rules.txt"
+
+var (
+	citation = regexp.MustCompile(`\bL\d+\.[A-Z]?\d+(?:[–-]L\d+\.[A-Z]?\d+)?`)
+	ruleLine = regexp.MustCompile(`^(L\d+\.[A-Z]?\d+) (?:(program)|(test)|none: (.+))$`)
+	ruleName = regexp.MustCompile(`^(L\d+\.[A-Z]?)(\d+)$`)
+)
+
+// TestEveryRuleHasACase holds rules.txt against the corpora and tests: what it says is there must be cited there.
+func TestEveryRuleHasACase(t *testing.T) {
+	text, err := os.ReadFile(rulesFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	programs, tests := citations(t)
+	seen := make(map[string]bool)
+	counts := make(map[string]int)
+	var open []string
+	for i, line := range strings.Split(strings.TrimSpace(string(text)), "\n") {
+		if strings.HasPrefix(line, "#") {
+			continue
+		}
+		m := ruleLine.FindStringSubmatch(line)
+		if m == nil {
+			t.Errorf("%s:%d: %q is not a rule with program, test or none: and a reason", rulesFile, i+1, line)
+			continue
+		}
+		rule := m[1]
+		if seen[rule] {
+			t.Errorf("%s:%d: %s is listed twice", rulesFile, i+1, rule)
+		}
+		seen[rule] = true
+		switch {
+		case m[2] != "":
+			counts["program"]++
+			if !programs[rule] {
+				t.Errorf("%s has no program: write one that names it in its comment (eval/testdata/rules is the place)", rule)
+			}
+		case m[3] != "":
+			counts["test"]++
+			if !tests[rule] {
+				t.Errorf("%s has no test that names it", rule)
+			}
+		default:
+			counts["none"]++
+			open = append(open, rule+": "+m[4])
+		}
+	}
+	for rule := range programs {
+		if !seen[rule] && !strings.HasPrefix(rule, "L8.") && !strings.HasPrefix(rule, "L10.") {
+			t.Errorf("a program names %s, which %s does not list", rule, rulesFile)
+		}
+	}
+	t.Logf("%d rules: %d with programs, %d with tests, %d with neither", len(seen), counts["program"], counts["test"], counts["none"])
+	for _, line := range open {
+		t.Log(line)
+	}
+}
+
+// citations are the rules that programs of corpora, and Go tests, name. A range such as L3.50–L3.57 names all in it.
+func citations(t *testing.T) (programs, tests map[string]bool) {
+	t.Helper()
+	programs, tests = make(map[string]bool), make(map[string]bool)
+	err := filepath.WalkDir("../..", func(path string, d os.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name := d.Name()
+		if d.IsDir() && path != "../.." && (strings.HasPrefix(name, ".") || name == "bench" || name == "bin") {
+			return filepath.SkipDir
+		}
+		into := programs
+		switch {
+		case strings.HasSuffix(name, "_test.go"):
+			into = tests
+		case !strings.HasSuffix(name, ".txtar") && !(strings.HasSuffix(name, ".yaml") && strings.Contains(filepath.ToSlash(path), "/testdata/faults/")):
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		for _, found := range citation.FindAllString(string(text), -1) {
+			for _, rule := range expand(found) {
+				into[rule] = true
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return programs, tests
+}
+
+func expand(found string) []string {
+	first, last, isRange := strings.Cut(strings.ReplaceAll(found, "–", "-"), "-")
+	a, b := ruleName.FindStringSubmatch(first), ruleName.FindStringSubmatch(last)
+	if !isRange || a == nil || b == nil || a[1] != b[1] {
+		return slices.DeleteFunc([]string{first, last}, func(s string) bool { return s == "" })
+	}
+	from, _ := strconv.Atoi(a[2])
+	to, _ := strconv.Atoi(b[2])
+	var rules []string
+	for n := from; n <= to; n++ {
+		rules = append(rules, fmt.Sprint(a[1], n))
+	}
+	return rules
+}

@@ -1,0 +1,237 @@
+package langhost
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
+	"github.com/pulumi/pulumi/sdk/v3/proto/go/codegen"
+
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/langhost/pcl"
+	"github.com/yamlhost/yamlhost/runtime/project"
+	"github.com/yamlhost/yamlhost/schema"
+)
+
+// programFile is the name of a generated program's file.
+const programFile = "Main.yaml"
+
+// GenerateProgram translates a program from PCL (F9.11).
+func (h *Host) GenerateProgram(ctx context.Context, r *pulumirpc.GenerateProgramRequest) (*pulumirpc.GenerateProgramResponse, error) {
+	sources := pcl.Sources{}
+	for name, text := range r.GetSource() {
+		sources[name] = []byte(text)
+	}
+	program, diags, err := h.generate(ctx, sources, r.GetLoaderTarget(), pcl.Options{})
+	if err != nil {
+		return nil, err
+	}
+	response := &pulumirpc.GenerateProgramResponse{Diagnostics: codegenDiagnostics(diags)}
+	if !diags.HasErrors() {
+		response.Source = map[string][]byte{programFile: []byte(program.Text)}
+	}
+	return response, nil
+}
+
+// GenerateProject translates a program from PCL and writes a project around it (F9.11): the project file, the program where
+// the project has it, and the declarations of the packages that it uses. Nothing is written when there is an error.
+func (h *Host) GenerateProject(ctx context.Context, r *pulumirpc.GenerateProjectRequest) (*pulumirpc.GenerateProjectResponse, error) {
+	fields := map[string]json.RawMessage{}
+	if err := json.Unmarshal([]byte(r.GetProject()), &fields); err != nil {
+		return nil, fmt.Errorf("read the project: %w", err)
+	}
+	var main string
+	if raw, found := fields["main"]; found {
+		if err := json.Unmarshal(raw, &main); err != nil {
+			return nil, fmt.Errorf("read the project's field main: %w", err)
+		}
+	}
+	if !filepath.IsLocal(filepath.Join(".", main)) {
+		return nil, fmt.Errorf("the project's field main is %s, which lies outside of it", main)
+	}
+	sources, err := readSources(r.GetSourceDirectory())
+	if err != nil {
+		return nil, err
+	}
+	local, err := localPackages(r.GetLocalDependencies())
+	if err != nil {
+		return nil, err
+	}
+	program, diags, err := h.generate(ctx, sources, r.GetLoaderTarget(), pcl.Options{
+		Packages: local.byName,
+		Component: func(folder string) (pcl.Sources, error) {
+			return readSources(filepath.Join(r.GetSourceDirectory(), filepath.FromSlash(folder)))
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	response := &pulumirpc.GenerateProjectResponse{Diagnostics: codegenDiagnostics(diags)}
+	if diags.HasErrors() {
+		return response, nil
+	}
+	text, err := projectText(fields)
+	if err != nil {
+		return nil, err
+	}
+	dir := filepath.Join(r.GetTargetDirectory(), main)
+	files := map[string][]byte{
+		filepath.Join(r.GetTargetDirectory(), "Pulumi.yaml"): []byte(text),
+		filepath.Join(dir, programFile):                      []byte(program.Text),
+	}
+	for _, name := range program.Packages {
+		if path := local.paths[name]; path != "" {
+			text, err := os.ReadFile(path)
+			if err != nil {
+				return nil, fmt.Errorf("read a package declaration: %w", err)
+			}
+			files[filepath.Join(dir, "sdks", filepath.Base(path))] = text
+		}
+	}
+	for _, d := range program.Declared {
+		head := headOf(d)
+		if local.paths[head.Name] == "" {
+			files[filepath.Join(dir, "sdks", filepath.Base(head.Name)+".yaml")] = []byte(head.declaration())
+		}
+	}
+	for _, path := range slices.Sorted(maps.Keys(files)) {
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return nil, fmt.Errorf("write the project: %w", err)
+		}
+		if err := os.WriteFile(path, files[path], 0o644); err != nil {
+			return nil, fmt.Errorf("write the project: %w", err)
+		}
+	}
+	return response, nil
+}
+
+// generate translates with the schemas of the engine, or without where there are none.
+func (h *Host) generate(ctx context.Context, sources pcl.Sources, loader string, o pcl.Options) (pcl.Program, diag.Diagnostics, error) {
+	if loader != "" || h.options.Schemas != nil {
+		schemas, closeSchemas, err := h.schemas(loader)
+		if err != nil {
+			return pcl.Program{}, nil, err
+		}
+		defer closeSchemas()
+		o.Schemas = schemas
+	}
+	program, diags := pcl.Generate(ctx, sources, o)
+	return program, diags, nil
+}
+
+// readSources reads the files of a folder in PCL.
+func readSources(dir string) (pcl.Sources, error) {
+	paths, err := filepath.Glob(filepath.Join(dir, "*.pp"))
+	if err != nil {
+		return nil, fmt.Errorf("look for programs in PCL: %w", err)
+	}
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		return nil, fmt.Errorf("there is no folder %s", filepath.Base(dir))
+	}
+	sources := pcl.Sources{}
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return nil, fmt.Errorf("read a program in PCL: %w", err)
+		}
+		sources[filepath.Base(path)] = text
+	}
+	return sources, nil
+}
+
+// declaredPackages are the packages that a request has declarations of.
+type declaredPackages struct {
+	byName map[string]schema.Descriptor
+	paths  map[string]string // of the declarations
+}
+
+// localPackages reads the declarations that Pack has made, by package; others are not for us.
+func localPackages(dependencies map[string]string) (declaredPackages, error) {
+	found := declaredPackages{map[string]schema.Descriptor{}, map[string]string{}}
+	for name, path := range dependencies {
+		info, err := os.Stat(path)
+		if err != nil {
+			return found, fmt.Errorf("read the declaration of package %s: %w", name, err)
+		}
+		if info.IsDir() {
+			inside, err := filepath.Glob(filepath.Join(path, "*.yaml"))
+			if err != nil || len(inside) != 1 {
+				return found, fmt.Errorf("the package %s is one declaration file, but %s holds %d", name, path, len(inside))
+			}
+			path = inside[0]
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return found, fmt.Errorf("read the declaration of package %s: %w", name, err)
+		}
+		file, declares, diags := project.ParsePackageFile(diag.NewSource(filepath.Base(path), text))
+		if message, failed := failing(diags); failed {
+			return found, errors.New(message)
+		}
+		if declares {
+			found.byName[name] = descriptors([]project.PackageFile{file})[0]
+			found.paths[name] = path
+		}
+	}
+	return found, nil
+}
+
+func headOf(d pcl.Declaration) *packageHead {
+	head := &packageHead{Name: d.Name, Version: d.Version, PluginDownloadURL: d.DownloadURL}
+	if p := d.Parameter; p != nil {
+		head.Parameterization = &parameterHead{encoded: p.Value}
+		head.Parameterization.BaseProvider.Name, head.Parameterization.BaseProvider.Version = d.Name, d.Version
+		head.Name, head.Version = p.Name, p.Version
+	}
+	return head
+}
+
+// projectText is a project as a YAML file: the fields as they are, but with our runtime.
+func projectText(fields map[string]json.RawMessage) (string, error) {
+	fields["runtime"] = json.RawMessage(`"yaml"`)
+	var b strings.Builder
+	first := []string{"name", "runtime", "description", "main"}
+	names := slices.DeleteFunc(slices.Sorted(maps.Keys(fields)), func(name string) bool { return slices.Contains(first, name) })
+	for _, name := range append(first, names...) {
+		raw, found := fields[name]
+		if !found {
+			continue
+		}
+		text := string(raw) // JSON is YAML
+		var plain string
+		if json.Unmarshal(raw, &plain) == nil {
+			text = pcl.Scalar(plain)
+		}
+		b.WriteString(name + ": " + text + "\n")
+	}
+	return b.String(), nil
+}
+
+// codegenDiagnostics are findings as engines take them.
+func codegenDiagnostics(ds diag.Diagnostics) []*codegen.Diagnostic {
+	var all []*codegen.Diagnostic
+	for _, d := range ds.Sorted() {
+		severity := codegen.DiagnosticSeverity_DIAG_WARNING
+		if d.Severity == diag.Error {
+			severity = codegen.DiagnosticSeverity_DIAG_ERROR
+		}
+		out := &codegen.Diagnostic{Severity: severity, Summary: d.Summary, Detail: d.Detail}
+		if r := d.Subject; !r.IsZero() {
+			start, end := r.StartPosition(), r.EndPosition()
+			out.Subject = &codegen.Range{
+				Filename: r.Source.Name(),
+				Start:    &codegen.Pos{Line: int64(start.Line), Column: int64(start.Column), Byte: int64(r.Start)},
+				End:      &codegen.Pos{Line: int64(end.Line), Column: int64(end.Column), Byte: int64(r.End)},
+			}
+		}
+		all = append(all, out)
+	}
+	return all
+}

@@ -1,0 +1,415 @@
+package pcl
+
+import (
+	"path"
+	"strings"
+	"unicode"
+
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+
+	"github.com/yamlhost/yamlhost/schema"
+)
+
+// translator writes the blocks of one module.
+type translator struct {
+	*module
+	to *sections
+	// inputs tells that configuration values are those of a component.
+	component bool
+}
+
+const (
+	sectionsOfProgram   = false
+	sectionsOfComponent = true
+)
+
+// translate writes every block of a module.
+func (m *module) translate(component bool) *sections {
+	t := &translator{module: m, to: newSections(), component: component}
+	for _, body := range m.bodies {
+		for _, b := range body.Blocks {
+			if b.Type == "hook" && len(b.Labels) == 2 {
+				m.hooks[b.Labels[1]] = true
+			}
+		}
+	}
+	for _, body := range m.bodies {
+		for _, i := range items(body) {
+			if i.attribute != nil {
+				t.to.variables.add(i.attribute.Name, m.value(i.attribute.Expr), m.comments(i.at)...)
+				continue
+			}
+			t.block(i.block)
+		}
+	}
+	return t.to
+}
+
+func (t *translator) block(b *hclsyntax.Block) {
+	at := b.DefRange()
+	labels := func(least, most int) bool {
+		if n := len(b.Labels); n < least || n > most {
+			t.fail(at, "", "a block `%s` with %d labels is not understood", b.Type, n)
+			return false
+		}
+		return true
+	}
+	switch b.Type {
+	case "config":
+		if labels(1, 2) {
+			t.config(b)
+		}
+	case "resource":
+		if labels(2, 2) {
+			t.to.resources.add(b.Labels[0], t.resource(b), t.comments(at)...)
+		}
+	case "read":
+		if labels(2, 2) {
+			t.to.resources.add(b.Labels[0], t.read(b), t.comments(at)...)
+		}
+	case "component":
+		if labels(1, 2) {
+			t.to.resources.add(b.Labels[0], t.componentUse(b), t.comments(at)...)
+		}
+	case "output":
+		if labels(1, 2) {
+			t.output(b)
+		}
+	case "hook":
+		if labels(2, 2) {
+			t.hook(b)
+		}
+	case "pulumi":
+		t.attributes(b.Body, nil, func(a *hclsyntax.Attribute) {
+			if a.Name != "requiredVersionRange" {
+				t.fail(a.NameRange, "", "the setting `%s` is not understood", a.Name)
+				return
+			}
+			t.to.pulumi.add("requiredVersion", t.value(a.Expr))
+		})
+	case "package":
+		t.packageBlock(b)
+	default:
+		t.fail(at, "", "a block `%s` is not understood", b.Type)
+	}
+}
+
+// config declares a configuration value, or an input of a component.
+func (t *translator) config(b *hclsyntax.Block) {
+	out := &mapping{}
+	typed := false
+	if len(b.Labels) > 1 {
+		if name := configType(b.Labels[1]); name != "" {
+			out.entries = append(out.entries, entry{key: "type", value: scalar(Scalar(name))})
+			typed = true
+		} else {
+			t.fail(b.LabelRanges[1], "", "the type %s of a configuration value is not understood", b.Labels[1])
+		}
+	}
+	var rest mapping
+	t.attributes(b.Body, nil, func(a *hclsyntax.Attribute) {
+		switch a.Name {
+		case "__logicalName":
+			rest.add("name", t.value(a.Expr))
+		case "default", "secret", "description":
+			rest.add(a.Name, t.value(a.Expr))
+		case "nullable":
+			rest.add("optional", t.value(a.Expr))
+		default:
+			t.fail(a.NameRange, "", "the setting `%s` of a configuration value is not understood", a.Name)
+		}
+	})
+	if !typed && len(b.Labels) == 1 {
+		out.add("type", scalar("any"))
+	}
+	out.entries = append(out.entries, rest.entries...)
+	t.to.config.add(b.Labels[0], out, t.comments(b.DefRange())...)
+}
+
+// configType is a type as programs in YAML spell it (L2.20); empty for one that is not understood.
+func configType(text string) string {
+	text = strings.ReplaceAll(text, " ", "")
+	switch text {
+	case "string", "number", "any":
+		return text
+	case "int":
+		return "integer"
+	case "bool":
+		return "boolean"
+	}
+	for _, generic := range []struct{ pcl, yaml string }{{"list", "list"}, {"map", "map"}, {"set", "list"}} {
+		if inner, ok := argument(text, generic.pcl); ok {
+			if inner = configType(inner); inner == "" {
+				return ""
+			}
+			return generic.yaml + "<" + inner + ">"
+		}
+	}
+	if inner, ok := argument(text, "optional"); ok {
+		if inner = configType(inner); inner != "" {
+			return inner + "?"
+		}
+	}
+	if _, ok := argument(text, "object"); ok {
+		return "object"
+	}
+	return ""
+}
+
+func argument(text, name string) (string, bool) {
+	inner, ok := strings.CutPrefix(text, name+"(")
+	if !ok {
+		return "", false
+	}
+	return strings.CutSuffix(inner, ")")
+}
+
+// used remembers the package of a token and is the token as programs in YAML write it.
+func (t *translator) used(token string) string {
+	name, rest, _ := strings.Cut(token, ":")
+	if provider, ok := strings.CutPrefix(rest, "providers:"); ok && name == "pulumi" {
+		name = provider
+	}
+	if name != "pulumi" {
+		t.packages[name] = true
+	}
+	return schema.CollapseToken(token)
+}
+
+func (t *translator) resource(b *hclsyntax.Block) node {
+	out, properties, options := &mapping{}, &mapping{}, &mapping{}
+	out.add("type", scalar(Scalar(t.used(b.Labels[1]))))
+	t.attributes(b.Body, map[string]func(*hclsyntax.Block){"options": func(o *hclsyntax.Block) { t.writeOptions(o, out, options) }},
+		func(a *hclsyntax.Attribute) {
+			if a.Name == "__logicalName" {
+				out.add("name", t.value(a.Expr))
+				return
+			}
+			properties.add(a.Name, t.value(a.Expr), t.comments(a.NameRange)...)
+		})
+	if len(properties.entries) > 0 {
+		out.add("properties", properties)
+	}
+	if len(options.entries) > 0 {
+		out.add("options", options)
+	}
+	return out
+}
+
+// read is a resource that exists already (L3.C).
+func (t *translator) read(b *hclsyntax.Block) node {
+	out, get, state, options := &mapping{}, &mapping{}, &mapping{}, &mapping{}
+	out.add("type", scalar(Scalar(t.used(b.Labels[1]))))
+	t.attributes(b.Body, map[string]func(*hclsyntax.Block){"options": func(o *hclsyntax.Block) { t.writeOptions(o, out, options) }},
+		func(a *hclsyntax.Attribute) {
+			switch a.Name {
+			case "__logicalName":
+				out.add("name", t.value(a.Expr))
+			case "id":
+				get.add("id", t.value(a.Expr))
+			default:
+				state.add(a.Name, t.value(a.Expr))
+			}
+		})
+	if len(state.entries) > 0 {
+		get.add("state", state)
+	}
+	out.add("get", get)
+	if len(options.entries) > 0 {
+		out.add("options", options)
+	}
+	return out
+}
+
+func (t *translator) output(b *hclsyntax.Block) {
+	name, comment := b.Labels[0], t.comments(b.DefRange())
+	var value node
+	t.attributes(b.Body, nil, func(a *hclsyntax.Attribute) {
+		switch a.Name {
+		case "value":
+			value = t.value(a.Expr)
+		case "__logicalName":
+			if text, ok := literalText(a.Expr); ok {
+				name = text
+			} else {
+				t.fail(a.Expr.Range(), "", "the name of an output must be a literal text")
+			}
+		case "description":
+			if text, ok := literalText(a.Expr); ok {
+				comment = append(comment, strings.Split(text, "\n")...) // YAML has no place for it but this
+			}
+		default:
+			t.fail(a.NameRange, "", "the setting `%s` of an output is not understood", a.Name)
+		}
+	})
+	if value == nil {
+		t.fail(b.DefRange(), "", "the output `%s` has no value", name)
+		return
+	}
+	t.to.outputs.add(name, value, comment...)
+}
+
+// componentUse is an instance of a local component; its text becomes a component of the program (decision D6).
+func (t *translator) componentUse(b *hclsyntax.Block) node {
+	out, properties, options := &mapping{}, &mapping{}, &mapping{}
+	token := ""
+	var inputs []string
+	t.attributes(b.Body, map[string]func(*hclsyntax.Block){"options": func(o *hclsyntax.Block) { t.writeOptions(o, out, options) }},
+		func(a *hclsyntax.Attribute) {
+			if a.Name == "token" && len(b.Labels) == 1 {
+				if text, ok := literalText(a.Expr); ok {
+					token = text
+				} else {
+					t.fail(a.Expr.Range(), "", "the token of a component must be a literal text")
+				}
+				return
+			}
+			inputs = append(inputs, a.Name)
+			properties.add(a.Name, t.value(a.Expr))
+		})
+	switch {
+	case len(b.Labels) == 2:
+		token = t.componentOf(b)
+	case token == "":
+		t.fail(b.DefRange(), "", "the component `%s` has neither a folder nor a token", b.Labels[0])
+	default:
+		t.emptyComponent(b.Labels[0], token, inputs)
+	}
+	out.entries = append([]entry{{key: "type", value: scalar(Scalar(schema.CollapseToken(token)))}}, out.entries...)
+	if len(properties.entries) > 0 {
+		out.add("properties", properties)
+	}
+	if len(options.entries) > 0 {
+		out.add("options", options)
+	}
+	return out
+}
+
+// emptyComponent declares a component that consists of nothing.
+func (t *translator) emptyComponent(name, token string, inputs []string) {
+	if t.tokens["="+token] != "" {
+		return
+	}
+	t.tokens["="+token] = token
+	declared := &mapping{}
+	for _, in := range inputs {
+		declared.add(in, &mapping{[]entry{{key: "type", value: scalar("any")}}})
+	}
+	out := &mapping{}
+	out.add("token", scalar(Scalar(token)))
+	out.add("inputs", declared)
+	t.components.add(t.componentName(name), out)
+}
+
+// componentName is a name for a component that no other has.
+func (t *translator) componentName(base string) string {
+	name := pascal(base)
+	for taken := true; taken; {
+		taken = false
+		for _, other := range t.names {
+			if other == name {
+				name, taken = name+"X", true
+			}
+		}
+	}
+	t.names = append(t.names, name)
+	return name
+}
+
+// componentOf is the token of the component in a folder, which is translated at its first use.
+func (t *translator) componentOf(b *hclsyntax.Block) string {
+	folder := path.Join(t.folder, b.Labels[1])
+	if token, known := t.tokens[folder]; known {
+		if token == "" {
+			t.fail(b.LabelRanges[1], "", "the component in %s contains itself", folder)
+		}
+		return token
+	}
+	t.tokens[folder] = ""
+	if t.generator.options.Component == nil {
+		t.fail(b.LabelRanges[1], "", "the component in %s cannot be read here", folder)
+		return ""
+	}
+	sources, err := t.generator.options.Component(folder)
+	if err != nil {
+		t.fail(b.LabelRanges[1], err.Error(), "the component in %s cannot be read", folder)
+		return ""
+	}
+	body := t.generator.module(folder, sources).translate(sectionsOfComponent)
+	name := t.componentName(path.Base(folder))
+	token := "components:index:" + name
+	t.tokens[folder] = token
+	out := &mapping{}
+	for _, section := range []struct {
+		key string
+		m   *mapping
+	}{{"pulumi", body.pulumi}, {"inputs", body.config}, {"variables", body.variables}, {"resources", body.resources}, {"outputs", body.outputs}} {
+		if len(section.m.entries) > 0 {
+			out.add(section.key, section.m)
+		}
+	}
+	if len(body.hooks.entries) > 0 {
+		t.fail(b.DefRange(), "", "hooks inside of a component are not understood")
+	}
+	t.components.add(name, out)
+	return token
+}
+
+// pascal is a name as types have it: fooBar and foo-bar are FooBar.
+func pascal(name string) string {
+	var b strings.Builder
+	upper := true
+	for _, r := range name {
+		switch {
+		case !unicode.IsLetter(r) && !unicode.IsDigit(r):
+			upper = true
+		case upper:
+			b.WriteRune(unicode.ToUpper(r))
+			upper = false
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+func (t *translator) hook(b *hclsyntax.Block) {
+	out := &mapping{}
+	if b.Labels[0] != "resource" && b.Labels[0] != "error" {
+		t.fail(b.LabelRanges[0], "", "hooks of the kind %s are not understood", b.Labels[0])
+	}
+	t.attributes(b.Body, nil, func(a *hclsyntax.Attribute) {
+		switch a.Name {
+		case "command", "onDryRun", "ignoreErrors":
+			out.add(a.Name, t.value(a.Expr))
+		default:
+			t.fail(a.NameRange, "", "the setting `%s` of a hook is not understood", a.Name)
+		}
+	})
+	t.to.hooks.add(b.Labels[1], out, t.comments(b.DefRange())...)
+}
+
+func (t *translator) packageBlock(b *hclsyntax.Block) {
+	var d Declaration
+	fields := map[string]*string{
+		"baseProviderName": &d.Name, "baseProviderVersion": &d.Version, "baseProviderDownloadUrl": &d.DownloadURL,
+	}
+	if len(b.Labels) > 0 {
+		d.Name = b.Labels[0]
+	}
+	take := func(fields map[string]*string) func(*hclsyntax.Attribute) {
+		return func(a *hclsyntax.Attribute) {
+			text, ok := literalText(a.Expr)
+			if to := fields[a.Name]; to != nil && ok {
+				*to = text
+				return
+			}
+			t.fail(a.NameRange, "", "the setting `%s` of a package is not understood", a.Name)
+		}
+	}
+	t.attributes(b.Body, map[string]func(*hclsyntax.Block){"parameterization": func(p *hclsyntax.Block) {
+		d.Parameter = &Parameter{}
+		t.attributes(p.Body, nil, take(map[string]*string{"name": &d.Parameter.Name, "version": &d.Parameter.Version, "value": &d.Parameter.Value}))
+	}}, take(fields))
+	t.declared = append(t.declared, d)
+}

@@ -1,0 +1,97 @@
+package pcl
+
+import "strings"
+
+// A YAML document is written from a small tree. Scalars are texts that are ready for the file.
+type (
+	node interface{ isNode() }
+
+	scalar string
+
+	mapping struct{ entries []entry }
+
+	sequence struct{ items []node }
+
+	entry struct {
+		comment []string // lines above, without marks
+		key     string   // ready for the file
+		value   node
+	}
+)
+
+func (scalar) isNode()    {}
+func (*mapping) isNode()  {}
+func (*sequence) isNode() {}
+
+func (m *mapping) add(key string, value node, comment ...string) {
+	m.entries = append(m.entries, entry{comment, Scalar(key), value})
+}
+
+// write writes a node behind what is on the line already: a key with its colon, or the dash of an item.
+func write(b *strings.Builder, n node, indent int) {
+	margin := strings.Repeat(" ", indent)
+	switch n := n.(type) {
+	case scalar:
+		b.WriteByte(' ')
+		b.WriteString(strings.ReplaceAll(string(n), "\n", "\n"+margin))
+		b.WriteByte('\n')
+	case *mapping:
+		if len(n.entries) == 0 {
+			b.WriteString(" {}\n")
+			return
+		}
+		b.WriteByte('\n')
+		writeEntries(b, n, indent)
+	case *sequence:
+		if len(n.items) == 0 {
+			b.WriteString(" []\n")
+			return
+		}
+		b.WriteByte('\n')
+		writeItems(b, n, indent)
+	}
+}
+
+func writeEntries(b *strings.Builder, m *mapping, indent int) {
+	margin := strings.Repeat(" ", indent)
+	for i, e := range m.entries {
+		for _, line := range e.comment {
+			b.WriteString(strings.TrimRight(margin+"# "+line, " ") + "\n")
+		}
+		b.WriteString(margin)
+		writeEntry(b, m.entries[i], indent)
+	}
+}
+
+func writeEntry(b *strings.Builder, e entry, indent int) {
+	const longest = 120 // beyond 128 characters YAML wants the other form of keys; 1024 are allowed
+	if len(e.key) > longest {
+		b.WriteString("? " + e.key + "\n" + strings.Repeat(" ", indent) + ":")
+	} else {
+		b.WriteString(e.key + ":")
+	}
+	write(b, e.value, indent+2)
+}
+
+func writeItems(b *strings.Builder, s *sequence, indent int) {
+	margin := strings.Repeat(" ", indent)
+	for _, item := range s.items {
+		b.WriteString(margin + "-")
+		switch item := item.(type) {
+		case *mapping:
+			if len(item.entries) > 0 { // the first entry stands behind the dash
+				b.WriteByte(' ')
+				writeEntry(b, item.entries[0], indent+2)
+				writeEntries(b, &mapping{item.entries[1:]}, indent+2)
+				continue
+			}
+		case *sequence:
+			if len(item.items) > 0 {
+				b.WriteByte('\n')
+				writeItems(b, item, indent+2)
+				continue
+			}
+		}
+		write(b, item, indent+2)
+	}
+}

@@ -1,0 +1,189 @@
+package pcl
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/schema"
+)
+
+// Sources are the texts of a module by file name.
+type Sources map[string][]byte
+
+// Options are what Generate needs to know besides the text.
+type Options struct {
+	// Schemas finds packages; nil for none. Only calls with positional arguments need it.
+	Schemas schema.Loader
+	// Packages are the declared packages, by the name that tokens have.
+	Packages map[string]schema.Descriptor
+	// Component reads the module of a local component; folder is relative to the program's, with slashes. Nil for none.
+	Component func(folder string) (Sources, error)
+}
+
+// Program is a program in YAML.
+type Program struct {
+	Text string
+	// Packages are the packages that it uses, sorted.
+	Packages []string
+	// Declared are the packages that the text itself says how to get.
+	Declared []Declaration
+}
+
+// Declaration is a block `package`.
+type Declaration struct {
+	Name, Version, DownloadURL string
+	Parameter                  *Parameter // nil for a plain package
+}
+
+// Parameter makes a package out of a plugin; Value is base64.
+type Parameter struct{ Name, Version, Value string }
+
+// Generate translates a program. Its text is worth nothing when there is an error among the findings.
+func Generate(ctx context.Context, sources Sources, o Options) (Program, diag.Diagnostics) {
+	g := &generator{ctx: ctx, options: o, packages: map[string]bool{}, components: &mapping{}, tokens: map[string]string{}}
+	top := &mapping{}
+	m := g.module("", sources)
+	body := m.translate(sectionsOfProgram)
+	for _, section := range []struct {
+		key string
+		m   *mapping
+	}{
+		{"pulumi", body.pulumi}, {"configuration", body.config}, {"hooks", body.hooks}, {"components", g.components},
+		{"variables", body.variables}, {"resources", body.resources}, {"outputs", body.outputs},
+	} {
+		if len(section.m.entries) > 0 {
+			top.add(section.key, section.m)
+		}
+	}
+	p := Program{Packages: slices.Sorted(maps.Keys(g.packages)), Declared: g.declared, Text: "{}\n"}
+	if len(top.entries) > 0 {
+		var b strings.Builder
+		writeEntries(&b, top, 0)
+		p.Text = b.String()
+	}
+	return p, g.diags
+}
+
+// generator is one run of Generate.
+type generator struct {
+	ctx      context.Context
+	options  Options
+	diags    diag.Diagnostics
+	packages map[string]bool
+	declared []Declaration
+
+	components *mapping          // in the order in which they are complete
+	tokens     map[string]string // of components, by folder
+	names      []string          // of components
+}
+
+// module is the text of a program or of a component: all files of one folder.
+type module struct {
+	*generator
+	folder  string
+	sources map[string]*diag.Source
+	bodies  []*hclsyntax.Body
+	hooks   map[string]bool
+}
+
+// sections are the parts of a program or component.
+type sections struct{ pulumi, config, hooks, variables, resources, outputs *mapping }
+
+func newSections() *sections {
+	return &sections{&mapping{}, &mapping{}, &mapping{}, &mapping{}, &mapping{}, &mapping{}}
+}
+
+// module parses the files of a folder.
+func (g *generator) module(folder string, sources Sources) *module {
+	m := &module{generator: g, folder: folder, sources: map[string]*diag.Source{}, hooks: map[string]bool{}}
+	for _, name := range slices.Sorted(maps.Keys(sources)) {
+		m.sources[name] = diag.NewSource(path.Join(folder, name), sources[name])
+		file, diags := hclsyntax.ParseConfig(sources[name], name, hcl.InitialPos)
+		for _, d := range diags {
+			at := diag.Range{}
+			if d.Subject != nil {
+				at = m.place(*d.Subject)
+			}
+			m.diags.Add(diag.Diagnostic{Code: diag.Syntax, Subject: at, Summary: d.Summary, Detail: d.Detail})
+		}
+		if body, ok := file.Body.(*hclsyntax.Body); ok && !diags.HasErrors() {
+			m.bodies = append(m.bodies, body)
+		}
+	}
+	return m
+}
+
+func (m *module) place(r hcl.Range) diag.Range {
+	source := m.sources[r.Filename]
+	if source == nil {
+		return diag.Range{}
+	}
+	return diag.NewRange(source, r.Start.Byte, r.End.Byte)
+}
+
+func (m *module) fail(at hcl.Range, detail, format string, args ...any) {
+	m.diags.Add(diag.Diagnostic{Code: diag.Syntax, Subject: m.place(at), Summary: fmt.Sprintf(format, args...), Detail: detail})
+}
+
+// item is a block or an attribute of a body.
+type item struct {
+	block     *hclsyntax.Block
+	attribute *hclsyntax.Attribute
+	at        hcl.Range
+}
+
+// items are the blocks and attributes of a body in the order of the text.
+func items(body *hclsyntax.Body) []item {
+	var all []item
+	for _, b := range body.Blocks {
+		all = append(all, item{block: b, at: b.DefRange()})
+	}
+	for _, a := range body.Attributes {
+		all = append(all, item{attribute: a, at: a.NameRange})
+	}
+	slices.SortFunc(all, func(a, b item) int { return a.at.Start.Byte - b.at.Start.Byte })
+	return all
+}
+
+// attributes are the attributes of a body that has no blocks, save those of the kinds given, which are called back.
+func (m *module) attributes(body *hclsyntax.Body, blocks map[string]func(*hclsyntax.Block), attribute func(*hclsyntax.Attribute)) {
+	for _, i := range items(body) {
+		switch {
+		case i.attribute != nil:
+			attribute(i.attribute)
+		case blocks[i.block.Type] != nil:
+			blocks[i.block.Type](i.block)
+		default:
+			m.fail(i.at, "", "a block `%s` is not understood here", i.block.Type)
+		}
+	}
+}
+
+// comments are the lines of comment right above a place, and what stands behind nothing else on them.
+func (m *module) comments(at hcl.Range) []string {
+	source := m.sources[at.Filename]
+	if source == nil {
+		return nil
+	}
+	var lines []string
+	for number := at.Start.Line - 1; number > 0; number-- {
+		line := strings.TrimSpace(string(source.Line(number)))
+		text, found := strings.CutPrefix(line, "#")
+		if !found {
+			if text, found = strings.CutPrefix(line, "//"); !found {
+				break
+			}
+		}
+		lines = append(lines, strings.TrimSpace(text))
+	}
+	slices.Reverse(lines)
+	return lines
+}

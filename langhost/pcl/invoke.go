@@ -1,0 +1,136 @@
+package pcl
+
+import (
+	"strings"
+
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+
+	"github.com/yamlhost/yamlhost/schema"
+)
+
+// invocation is a call of a provider function.
+type invocation struct {
+	token     string
+	arguments []argumentOf // by name
+	object    hclsyntax.Expression
+	options   *hclsyntax.ObjectConsExpr
+}
+
+type argumentOf struct {
+	name  string
+	value hclsyntax.Expression
+}
+
+// invoke writes a call of a provider function (L6.C); path is what it takes of the result.
+func (m *module) invoke(e *hclsyntax.FunctionCallExpr, path string) node {
+	call, ok := m.invocation(e)
+	if !ok {
+		return scalar("null")
+	}
+	body := &mapping{}
+	body.add("function", scalar(Scalar(call.token)))
+	switch {
+	case call.object != nil:
+		if object, ok := call.object.(*hclsyntax.ObjectConsExpr); !ok || len(object.Items) > 0 {
+			body.add("arguments", m.value(call.object))
+		}
+	case len(call.arguments) > 0:
+		arguments := &mapping{}
+		for _, a := range call.arguments {
+			arguments.add(a.name, m.value(a.value))
+		}
+		body.add("arguments", arguments)
+	}
+	if call.options != nil {
+		options := &mapping{}
+		for _, item := range call.options.Items {
+			if name, ok := m.invokeOption(item); ok {
+				options.add(name, m.value(item.ValueExpr))
+			}
+		}
+		body.add("options", options)
+	}
+	if path != "" {
+		body.add("return", scalar(Scalar(strings.TrimPrefix(path, "."))))
+	}
+	return &mapping{[]entry{{key: "fn::invoke", value: body}}}
+}
+
+var invokeOptions = map[string]string{
+	"provider": "provider", "parent": "parent", "version": "version", "dependsOn": "dependsOn",
+	"pluginDownloadUrl": "pluginDownloadURL", "pluginDownloadURL": "pluginDownloadURL",
+}
+
+func (m *module) invokeOption(item hclsyntax.ObjectConsItem) (string, bool) {
+	key, _ := literalKey(item.KeyExpr)
+	name := invokeOptions[key]
+	if name == "" {
+		m.fail(item.KeyExpr.Range(), "", "the option `%s` of a function call is not understood", key)
+	}
+	return name, name != ""
+}
+
+// invocation reads invoke(token, {arguments}, {options}), or with positional arguments (conformance l2-invoke-multi-argument).
+func (m *module) invocation(e *hclsyntax.FunctionCallExpr) (call invocation, ok bool) {
+	if len(e.Args) == 0 {
+		m.fail(e.Range(), "", "invoke needs the token of a function")
+		return call, false
+	}
+	written, literal := literalText(e.Args[0])
+	if !literal {
+		m.fail(e.Args[0].Range(), "", "the token of a function must be a literal text")
+		return call, false
+	}
+	call.token = (&translator{module: m}).used(written)
+	rest := e.Args[1:]
+	positions := m.positional(written)
+	if len(positions) > 0 {
+		for i, argument := range rest {
+			if options, isObject := argument.(*hclsyntax.ObjectConsExpr); isObject && i == len(rest)-1 && i > 0 {
+				call.options = options
+				break
+			}
+			if i >= len(positions) {
+				m.fail(argument.Range(), "", "%s takes %d arguments", written, len(positions))
+				return call, false
+			}
+			call.arguments = append(call.arguments, argumentOf{positions[i], argument})
+		}
+		return call, true
+	}
+	if len(rest) > 2 {
+		m.fail(rest[2].Range(), "", "%s takes a map of arguments and a map of options", written)
+		return call, false
+	}
+	if len(rest) > 0 {
+		call.object = rest[0]
+	}
+	if len(rest) > 1 {
+		if call.options, ok = rest[1].(*hclsyntax.ObjectConsExpr); !ok {
+			m.fail(rest[1].Range(), "", "the options of a function call must be a map that is written out")
+			return call, false
+		}
+	}
+	return call, true
+}
+
+// positional are the names of a function's arguments where its schema says that they come by position.
+func (m *module) positional(token string) []string {
+	if m.generator.options.Schemas == nil {
+		return nil
+	}
+	name, _, _ := strings.Cut(token, ":")
+	d, declared := m.generator.options.Packages[name]
+	if !declared {
+		d = schema.Descriptor{Name: name}
+	}
+	pkg, err := m.generator.options.Schemas.Load(m.ctx, d)
+	if err != nil {
+		return nil // whoever runs the program will be told
+	}
+	f, err := pkg.ResolveFunction(token)
+	if err != nil {
+		return nil
+	}
+	return f.MultiArg
+}

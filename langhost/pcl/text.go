@@ -1,0 +1,216 @@
+package pcl
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+)
+
+var operators = map[*hclsyntax.Operation]string{
+	hclsyntax.OpLogicalOr: "||", hclsyntax.OpLogicalAnd: "&&", hclsyntax.OpEqual: "==", hclsyntax.OpNotEqual: "!=",
+	hclsyntax.OpGreaterThan: ">", hclsyntax.OpGreaterThanOrEqual: ">=", hclsyntax.OpLessThan: "<", hclsyntax.OpLessThanOrEqual: "<=",
+	hclsyntax.OpAdd: "+", hclsyntax.OpSubtract: "-", hclsyntax.OpMultiply: "*", hclsyntax.OpDivide: "/", hclsyntax.OpModulo: "%",
+}
+
+// text is an expression as it stands in `${…}`: HCL on one line, with the names that YAML has for what PCL calls
+// otherwise.
+func (m *module) text(e hclsyntax.Expression) string {
+	switch e := e.(type) {
+	case *hclsyntax.LiteralValueExpr:
+		if text, ok := literalText(e); ok {
+			return hclText(text)
+		}
+		return m.literal(e)
+	case *hclsyntax.TemplateExpr:
+		var b strings.Builder
+		for _, p := range m.template(e) {
+			if p.expression {
+				b.WriteString("${" + p.text + "}")
+			} else {
+				quoted := hclText(p.text)
+				b.WriteString(quoted[1 : len(quoted)-1])
+			}
+		}
+		return `"` + b.String() + `"`
+	case *hclsyntax.TemplateWrapExpr:
+		return m.operand(e.Wrapped)
+	case *hclsyntax.ParenthesesExpr:
+		return "(" + m.text(e.Expression) + ")"
+	case *hclsyntax.ScopeTraversalExpr:
+		return m.access(e)
+	case *hclsyntax.RelativeTraversalExpr:
+		return m.operand(e.Source) + steps(e.Traversal)
+	case *hclsyntax.IndexExpr:
+		return m.operand(e.Collection) + "[" + m.text(e.Key) + "]"
+	case *hclsyntax.SplatExpr:
+		return m.operand(e.Source) + "[*]" + m.text(e.Each)
+	case *hclsyntax.AnonSymbolExpr:
+		return ""
+	case *hclsyntax.FunctionCallExpr:
+		return m.callText(e)
+	case *hclsyntax.ConditionalExpr:
+		return m.operand(e.Condition) + " ? " + m.operand(e.TrueResult) + " : " + m.operand(e.FalseResult)
+	case *hclsyntax.BinaryOpExpr:
+		return m.operandOf(e.LHS) + " " + operators[e.Op] + " " + m.operandOf(e.RHS)
+	case *hclsyntax.UnaryOpExpr:
+		if e.Op == hclsyntax.OpNegate {
+			return "-" + m.operand(e.Val)
+		}
+		return "!" + m.operand(e.Val)
+	case *hclsyntax.TupleConsExpr:
+		items := make([]string, len(e.Exprs))
+		for i, item := range e.Exprs {
+			items[i] = m.text(item)
+		}
+		return "[" + strings.Join(items, ", ") + "]"
+	case *hclsyntax.ObjectConsExpr:
+		items := make([]string, len(e.Items))
+		for i, item := range e.Items {
+			key, ok := literalKey(item.KeyExpr)
+			if ok {
+				key = hclText(key)
+			} else {
+				key = "(" + m.text(item.KeyExpr.(*hclsyntax.ObjectConsKeyExpr).Wrapped) + ")"
+			}
+			items[i] = key + " = " + m.text(item.ValueExpr)
+		}
+		return "{" + strings.Join(items, ", ") + "}"
+	case *hclsyntax.ForExpr:
+		return m.forText(e)
+	}
+	m.fail(e.Range(), "", "this expression is not understood")
+	return "null"
+}
+
+// operand is an expression that stands beside an operator: what has operators itself is in parentheses, so that nothing
+// rests on their order. Signs and chains of accesses bind tightly anyway.
+func (m *module) operand(e hclsyntax.Expression) string {
+	switch e.(type) {
+	case *hclsyntax.BinaryOpExpr, *hclsyntax.ConditionalExpr:
+		return "(" + m.text(e) + ")"
+	}
+	return m.text(e)
+}
+
+func (m *module) operandOf(e hclsyntax.Expression) string { return m.operand(e) }
+
+// access is a name with steps; in a range its key and value have names of their own.
+func (m *module) access(e *hclsyntax.ScopeTraversalExpr) string {
+	root := e.Traversal.RootName()
+	if root == "range" && len(e.Traversal) > 1 {
+		root = "each"
+	}
+	return root + steps(e.Traversal[1:])
+}
+
+func steps(t hcl.Traversal) string { return pathText(t) }
+
+func (m *module) forText(e *hclsyntax.ForExpr) string {
+	var b strings.Builder
+	open, end := "[", "]"
+	if e.KeyExpr != nil {
+		open, end = "{", "}"
+	}
+	b.WriteString(open + "for ")
+	if e.KeyVar != "" {
+		b.WriteString(e.KeyVar + ", ")
+	}
+	fmt.Fprintf(&b, "%s in %s : ", e.ValVar, m.operand(e.CollExpr))
+	if e.KeyExpr != nil {
+		b.WriteString(m.operand(e.KeyExpr) + " => ")
+	}
+	b.WriteString(m.operand(e.ValExpr))
+	if e.Group {
+		b.WriteString("...")
+	}
+	if e.CondExpr != nil {
+		b.WriteString(" if " + m.operand(e.CondExpr))
+	}
+	return b.String() + end
+}
+
+// callText is a function call in an expression.
+func (m *module) callText(e *hclsyntax.FunctionCallExpr) string {
+	if member := pulumiCalls[e.Name]; member != "" && len(e.Args) == 0 {
+		return member
+	}
+	switch {
+	case e.Name == "invoke":
+		return m.invokeText(e)
+	case e.Name == "getOutput" && len(e.Args) == 2:
+		return m.operand(e.Args[0]) + ".outputs[" + m.text(e.Args[1]) + "]"
+	case e.Name == "__convert" && len(e.Args) == 1: // values are converted when the program runs (L8.40)
+		return m.text(e.Args[0])
+	case !known(e.Name):
+		m.fail(e.NameRange, "", "there is no function `%s` in YAML", e.Name)
+	}
+	args := make([]string, len(e.Args))
+	for i, a := range e.Args {
+		args[i] = m.text(a)
+	}
+	list := strings.Join(args, ", ")
+	if e.ExpandFinal {
+		list += "..."
+	}
+	return e.Name + "(" + list + ")"
+}
+
+// invokeText is a call of a provider function in an expression.
+func (m *module) invokeText(e *hclsyntax.FunctionCallExpr) string {
+	call, ok := m.invocation(e)
+	if !ok {
+		return "null"
+	}
+	args := []string{hclText(call.token)}
+	switch {
+	case call.object != nil:
+		args = append(args, m.text(call.object))
+	case len(call.arguments) > 0 || call.options != nil:
+		items := make([]string, len(call.arguments))
+		for i, a := range call.arguments {
+			items[i] = hclText(a.name) + " = " + m.text(a.value)
+		}
+		args = append(args, "{"+strings.Join(items, ", ")+"}")
+	}
+	if call.options != nil {
+		var items []string
+		for _, item := range call.options.Items {
+			if name, ok := m.invokeOption(item); ok {
+				items = append(items, name+" = "+m.text(item.ValueExpr))
+			}
+		}
+		args = append(args, "null", "{"+strings.Join(items, ", ")+"}")
+	}
+	return "invoke(" + strings.Join(args, ", ") + ")"
+}
+
+// hclText is a text as HCL quotes it.
+func hclText(text string) string {
+	var b strings.Builder
+	b.WriteByte('"')
+	runes := []rune(text)
+	for i, r := range runes {
+		switch {
+		case r == '"' || r == '\\':
+			b.WriteByte('\\')
+			b.WriteRune(r)
+		case r == '\n':
+			b.WriteString(`\n`)
+		case r == '\r':
+			b.WriteString(`\r`)
+		case r == '\t':
+			b.WriteString(`\t`)
+		case (r == '$' || r == '%') && i+1 < len(runes) && runes[i+1] == '{':
+			b.WriteRune(r)
+			b.WriteRune(r)
+		case r < ' ' || r == 0x7f:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	b.WriteByte('"')
+	return b.String()
+}

@@ -1,0 +1,240 @@
+package pcl
+
+import (
+	"math/big"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+
+	"github.com/yamlhost/yamlhost/builtins"
+)
+
+// value writes an expression as YAML: literals, lists and maps as such, functions with their portable name as `fn::…`, and
+// all else as an expression in `${…}`.
+func (m *module) value(e hclsyntax.Expression) node {
+	switch e := e.(type) {
+	case *hclsyntax.LiteralValueExpr:
+		return scalar(m.literal(e))
+	case *hclsyntax.TemplateExpr:
+		return scalar(templateScalar(m.template(e)))
+	case *hclsyntax.TemplateWrapExpr:
+		return m.value(e.Wrapped)
+	case *hclsyntax.ParenthesesExpr:
+		return m.value(e.Expression)
+	case *hclsyntax.TupleConsExpr:
+		list := &sequence{}
+		for _, item := range e.Exprs {
+			list.items = append(list.items, m.value(item))
+		}
+		return list
+	case *hclsyntax.ObjectConsExpr:
+		if object := m.object(e); object != nil {
+			return object
+		}
+	case *hclsyntax.UnaryOpExpr:
+		if number, ok := e.Val.(*hclsyntax.LiteralValueExpr); ok && e.Op == hclsyntax.OpNegate {
+			return scalar("-" + m.literal(number))
+		}
+	case *hclsyntax.FunctionCallExpr:
+		if call := m.call(e); call != nil {
+			return call
+		}
+	case *hclsyntax.RelativeTraversalExpr:
+		if call, ok := e.Source.(*hclsyntax.FunctionCallExpr); ok && call.Name == "invoke" {
+			return m.invoke(call, pathText(e.Traversal))
+		}
+	}
+	return scalar(Scalar("${" + m.text(e) + "}"))
+}
+
+// object writes a map whose keys are literal; nil for another, or one that would be read as a function call.
+func (m *module) object(e *hclsyntax.ObjectConsExpr) node {
+	out := &mapping{}
+	for _, item := range e.Items {
+		key, ok := literalKey(item.KeyExpr)
+		if !ok || strings.HasPrefix(strings.ToLower(key), "fn::") {
+			return nil
+		}
+		out.entries = append(out.entries, entry{key: Scalar(escape(key, false)), value: m.value(item.ValueExpr)})
+	}
+	return out
+}
+
+// literal is a literal that is no text.
+func (m *module) literal(e *hclsyntax.LiteralValueExpr) string {
+	switch v := e.Val; {
+	case v.IsNull():
+		return "null"
+	case v.Type().FriendlyName() == "bool":
+		if v.True() {
+			return "true"
+		}
+		return "false"
+	case v.Type().FriendlyName() == "number":
+		return numberText(v.AsBigFloat())
+	case v.Type().FriendlyName() == "string":
+		return Scalar(escape(v.AsString(), false))
+	}
+	m.fail(e.SrcRange, "", "this literal is not understood")
+	return "null"
+}
+
+// numberText is a number as YAML, JSON and HCL all read it back: digits for whole ones, else the shortest text of the
+// double.
+func numberText(f *big.Float) string {
+	if f.IsInt() {
+		if text := f.Text('f', 0); len(text) <= 17 {
+			return text
+		}
+	}
+	d, _ := f.Float64()
+	return big.NewFloat(d).Text('g', -1)
+}
+
+// part is a piece of a template: a literal text, or an expression in HCL.
+type part struct {
+	text       string
+	expression bool
+}
+
+func (m *module) template(e *hclsyntax.TemplateExpr) []part {
+	var parts []part
+	for _, p := range e.Parts {
+		if text, ok := literalText(p); ok {
+			if n := len(parts); n > 0 && !parts[n-1].expression {
+				parts[n-1].text += text
+				continue
+			}
+			parts = append(parts, part{text: text})
+			continue
+		}
+		switch p.(type) {
+		case *hclsyntax.ConditionalExpr, *hclsyntax.TemplateJoinExpr:
+			if p.Range().SliceBytes(m.sourceText(p)) != nil && strings.HasPrefix(string(p.Range().SliceBytes(m.sourceText(p))), "%{") {
+				m.fail(p.Range(), "write a conditional or a for expression in ${…}", "template directives are not understood")
+			}
+		}
+		parts = append(parts, part{m.text(p), true})
+	}
+	return parts
+}
+
+func (m *module) sourceText(e hclsyntax.Expression) []byte {
+	if source := m.sources[e.Range().Filename]; source != nil {
+		return source.Text()
+	}
+	return nil
+}
+
+// templateScalar is a template as a scalar.
+func templateScalar(parts []part) string {
+	var b strings.Builder
+	for i, p := range parts {
+		if p.expression {
+			b.WriteString("${" + p.text + "}")
+			continue
+		}
+		b.WriteString(escape(p.text, i+1 < len(parts)))
+	}
+	return Scalar(b.String())
+}
+
+// escape is a text as it stands in a scalar of a program (L5.8). before says that an interpolation follows.
+func escape(text string, before bool) string {
+	if !strings.Contains(text, "$") {
+		return text
+	}
+	var b strings.Builder
+	for i := 0; i < len(text); i++ {
+		b.WriteByte(text[i])
+		last := i+1 == len(text)
+		if text[i] == '$' && (last && before || !last && (text[i+1] == '{' || text[i+1] == '$')) {
+			b.WriteByte('$')
+		}
+	}
+	return b.String()
+}
+
+// literalText is the value of a text without interpolation.
+func literalText(e hclsyntax.Expression) (string, bool) {
+	switch e := e.(type) {
+	case *hclsyntax.LiteralValueExpr:
+		if !e.Val.IsNull() && e.Val.Type().FriendlyName() == "string" {
+			return e.Val.AsString(), true
+		}
+	case *hclsyntax.TemplateExpr:
+		var b strings.Builder
+		for _, p := range e.Parts {
+			text, ok := literalText(p)
+			if !ok {
+				return "", false
+			}
+			b.WriteString(text)
+		}
+		return b.String(), true
+	}
+	return "", false
+}
+
+// literalKey is the key of an object that is written out.
+func literalKey(e hclsyntax.Expression) (string, bool) {
+	key, ok := e.(*hclsyntax.ObjectConsKeyExpr)
+	if !ok {
+		return literalText(e)
+	}
+	if !key.ForceNonLiteral {
+		if t, ok := key.Wrapped.(*hclsyntax.ScopeTraversalExpr); ok && len(t.Traversal) == 1 {
+			return t.Traversal.RootName(), true
+		}
+	}
+	if l, ok := key.Wrapped.(*hclsyntax.LiteralValueExpr); ok && !l.Val.IsNull() && l.Val.Type().FriendlyName() == "number" {
+		return numberText(l.Val.AsBigFloat()), true
+	}
+	return literalText(key.Wrapped)
+}
+
+// pulumiCalls are functions that are members of a variable in YAML.
+var pulumiCalls = map[string]string{
+	"stack": "pulumi.stack", "project": "pulumi.project", "organization": "pulumi.organization",
+	"rootDirectory": "pulumi.rootDirectory", "cwd": "pulumi.cwd",
+}
+
+// portable are the functions that every host has under the same name, with the number of arguments that their one argument
+// in YAML holds.
+var portable = map[string]int{
+	"join": 2, "split": 2, "toJSON": 1, "toBase64": 1, "fromBase64": 1, "readFile": 1, "filebase64": 1, "filebase64sha256": 1,
+	"sha1": 1, "length": 1, "singleOrNone": 1, "secret": 1, "unsecret": 1, "pulumiResourceName": 1, "pulumiResourceType": 1,
+	"fileAsset": 1, "fileArchive": 1, "stringAsset": 1, "remoteAsset": 1, "remoteArchive": 1, "assetArchive": 1,
+}
+
+// call writes a function call as a map; nil for one that has to be an expression.
+func (m *module) call(e *hclsyntax.FunctionCallExpr) node {
+	if e.ExpandFinal {
+		return nil
+	}
+	function := func(name string, argument node) node {
+		return &mapping{[]entry{{key: "fn::" + name, value: argument}}}
+	}
+	switch n := portable[e.Name]; {
+	case e.Name == "invoke":
+		return m.invoke(e, "")
+	case e.Name == "element" && len(e.Args) == 2:
+		return function("select", &sequence{[]node{m.value(e.Args[1]), m.value(e.Args[0])}})
+	case n != len(e.Args) || n == 0:
+		return nil
+	case n == 1:
+		return function(e.Name, m.value(e.Args[0]))
+	default:
+		list := &sequence{}
+		for _, argument := range e.Args {
+			list.items = append(list.items, m.value(argument))
+		}
+		return function(e.Name, list)
+	}
+}
+
+// known reports whether programs in YAML can call a function.
+func known(name string) bool {
+	_, found := builtins.Lookup(name)
+	return found
+}
