@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/txtar"
@@ -17,6 +18,7 @@ import (
 	"github.com/yamlhost/yamlhost/eval"
 	"github.com/yamlhost/yamlhost/parser"
 	"github.com/yamlhost/yamlhost/parser/ast"
+	"github.com/yamlhost/yamlhost/runtime/monitor"
 	"github.com/yamlhost/yamlhost/value"
 )
 
@@ -99,7 +101,7 @@ func declared(config map[string]check.ConfigText) []string {
 	return names
 }
 
-// graphText is the order of evaluation, with what each node needs.
+// graphText is the order of evaluation, with what each node needs, and the packages.
 func graphText(p *check.Program) string {
 	var b strings.Builder
 	kinds := [...]string{check.ConfigNode: "config", check.VariableNode: "variable", check.ResourceNode: "resource"}
@@ -120,5 +122,28 @@ func graphText(p *check.Program) string {
 		fmt.Fprintf(&b, "output %s", o.Decl.Name.Value)
 		needs(o.Needs)
 	}
+	for _, d := range p.Packages {
+		fmt.Fprintf(&b, "package %s\n", strings.TrimSpace(d.Name+" "+d.Version))
+	}
 	return b.String()
+}
+
+// TestCallsRunTogether has two calls of functions that wait for each other (L6.47).
+func TestCallsRunTogether(t *testing.T) {
+	t.Parallel()
+	program, findings := load(t, "variables:\n  a: {fn::zoo:echo: {value: a}}\n  b: {fn::zoo:echo: {value: b}}\n", nil)
+	require.False(t, findings.HasErrors())
+	z := newZoo(false)
+	var both sync.WaitGroup
+	both.Add(2)
+	answer := z.recorder.Function
+	z.recorder.Function = func(g monitor.InvokeRequest) (monitor.InvokeResponse, error) {
+		both.Done()
+		both.Wait() // for ever, if calls came one after another
+		return answer(g)
+	}
+	o := options()
+	o.Workers = 2
+	result, _ := eval.Run(context.Background(), program, z.recorder, o)
+	require.Zero(t, result.Failed)
 }
