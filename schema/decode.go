@@ -426,7 +426,7 @@ func (p *Package) bindRef(ref, underlying string) (Type, error) {
 		case "resources":
 			return p.resourceType(token), nil
 		case "types":
-			if _, known := p.types.raw[token]; known {
+			if p.types.has(token) {
 				return p.namedType(token)
 			}
 			return opaque(token, underlying), nil
@@ -474,8 +474,8 @@ func unescape(fragment string) string {
 // resourceType is a reference to a resource of this package. A dangling one is known by its name only.
 func (p *Package) resourceType(token string) *ResourceType {
 	t := &ResourceType{Token: token}
-	switch raw, known := p.resources.raw[token]; {
-	case known:
+	switch raw, known, err := p.resources.get(token); {
+	case known && err == nil:
 		// The definition's own fault is reported to whoever asks for the resource.
 		_ = decodeFields(raw, readers{"isComponent": boolInto(&t.Component)})
 		t.Outputs = func() *Object {
@@ -504,9 +504,9 @@ func (p *Package) namedType(token string) (Type, error) {
 		return entry.t, entry.err
 	}
 	var entry typeEntry
-	raw, ok := p.types.raw[token]
-	if !ok {
-		entry.err = fmt.Errorf("%s: %w", token, ErrNoSuchToken)
+	raw, err := definition(p.types, token)
+	if err != nil {
+		entry.err = err
 	} else if entry.t, entry.err = p.decodeNamedType(token, raw); entry.err != nil {
 		entry.err = fmt.Errorf("type %s: %w", token, entry.err)
 	}

@@ -65,11 +65,23 @@ type Loader interface {
 // ErrNotFound when no provider has the package; it is called once for each descriptor, at the same time for different
 // ones, and its failures are remembered, save those of a cancelled context. The built-in package pulumi is not fetched.
 func NewLoader(fetch func(ctx context.Context, d Descriptor) ([]byte, error)) Loader {
-	return &loader{fetch: fetch, entries: make(map[string]*loaderEntry)}
+	return NewPackageLoader(func(ctx context.Context, d Descriptor) (*Package, error) {
+		data, err := fetch(ctx, d)
+		if err != nil {
+			return nil, err
+		}
+		return Parse(data)
+	})
+}
+
+// NewPackageLoader is NewLoader for whoever opens packages in another way than from a text in memory, such as OpenFile. The
+// loader fills in the version of packages that have none.
+func NewPackageLoader(open func(ctx context.Context, d Descriptor) (*Package, error)) Loader {
+	return &loader{open: open, entries: make(map[string]*loaderEntry)}
 }
 
 type loader struct {
-	fetch   func(ctx context.Context, d Descriptor) ([]byte, error)
+	open    func(ctx context.Context, d Descriptor) (*Package, error)
 	mu      sync.Mutex // guards entries
 	entries map[string]*loaderEntry
 }
@@ -109,11 +121,7 @@ func (l *loader) load(ctx context.Context, d Descriptor) (*Package, error) {
 	if d.PackageName() == builtinName {
 		return Builtin()
 	}
-	data, err := l.fetch(ctx, d)
-	if err != nil {
-		return nil, fmt.Errorf("load package %s: %w", d.PackageName(), err)
-	}
-	pkg, err := Parse(data)
+	pkg, err := l.open(ctx, d)
 	if err != nil {
 		return nil, fmt.Errorf("load package %s: %w", d.PackageName(), err)
 	}

@@ -19,9 +19,9 @@ type Package struct {
 
 	moduleFormat *regexp.Regexp // nil for the default, the whole of the middle part
 
-	types     members
-	resources members
-	functions members
+	types     section
+	resources section
+	functions section
 	provider  []byte
 	config    []byte
 
@@ -48,37 +48,52 @@ type (
 	}
 )
 
-// members are the definitions of one section, by token, as text.
-type members struct {
-	raw    map[string][]byte
-	tokens []string // in schema order
-
-	once     sync.Once
-	folded   map[string]string // token in lower case to token
-	byModule map[string]string // package:module:name in lower case to token (step 5 of L7.1)
-}
-
 // ErrNoSuchToken says that a package has no resource or function of a name.
 var ErrNoSuchToken = errors.New("no such token")
 
 // Parse reads a schema (F8.1). It looks at each byte once and decodes nothing but names; definitions are decoded when
 // they are asked for. The Package keeps data, which the caller must not modify afterwards.
 func Parse(data []byte) (*Package, error) {
-	p := &Package{
-		typeMemo: make(map[string]typeEntry),
-		resMemo:  make(map[string]resourceEntry),
-		funcMemo: make(map[string]functionEntry),
-	}
-	if err := eachMember(data, p.readSection); err != nil {
+	types, resources, functions := &textSection{}, &textSection{}, &textSection{}
+	p := newPackage(types, resources, functions)
+	err := eachMember(data, func(key string, raw []byte) error {
+		var err error
+		switch key {
+		case "types":
+			err = types.read(raw)
+		case "resources":
+			err = resources.read(raw)
+		case "functions":
+			err = functions.read(raw)
+		default:
+			return p.readHead(key, raw)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", key, err)
+		}
+		return nil
+	})
+	if err != nil {
 		return nil, fmt.Errorf("read package schema: %w", err)
 	}
 	if p.Name == "" {
 		return nil, errors.New("read package schema: it has no name")
 	}
+	resources.format, functions.format = p.moduleFormat, p.moduleFormat
 	return p, nil
 }
 
-func (p *Package) readSection(key string, raw []byte) error {
+func newPackage(types, resources, functions section) *Package {
+	return &Package{
+		types: types, resources: resources, functions: functions,
+		typeMemo: make(map[string]typeEntry),
+		resMemo:  make(map[string]resourceEntry),
+		funcMemo: make(map[string]functionEntry),
+	}
+}
+
+// readHead reads a member of the schema that is not one of the sections.
+func (p *Package) readHead(key string, raw []byte) error {
 	var err error
 	switch key {
 	case "name":
@@ -97,20 +112,11 @@ func (p *Package) readSection(key string, raw []byte) error {
 				return nil
 			}
 			format, err := stringOf(raw)
-			if err != nil || format == "" || format == "(.*)" {
+			if err != nil {
 				return err
 			}
-			if p.moduleFormat, err = regexp.Compile(format); err != nil {
-				return errors.New("the module format is not a regular expression")
-			}
-			return nil
+			return p.setModuleFormat(format)
 		})
-	case "types":
-		err = p.types.index(raw)
-	case "resources":
-		err = p.resources.index(raw)
-	case "functions":
-		err = p.functions.index(raw)
 	case "provider":
 		err = rawInto(&p.provider)(raw)
 	case "config":
@@ -122,15 +128,14 @@ func (p *Package) readSection(key string, raw []byte) error {
 	return nil
 }
 
-func (m *members) index(raw []byte) error {
-	m.raw = make(map[string][]byte)
-	return eachMember(raw, func(token string, raw []byte) error {
-		if _, twice := m.raw[token]; !twice {
-			m.tokens = append(m.tokens, token)
-		}
-		m.raw[token] = raw
+func (p *Package) setModuleFormat(format string) (err error) {
+	if format == "" || format == "(.*)" {
 		return nil
-	})
+	}
+	if p.moduleFormat, err = regexp.Compile(format); err != nil {
+		return errors.New("the module format is not a regular expression")
+	}
+	return nil
 }
 
 // Owns reports whether tokens that start with name may belong to the package.
@@ -147,13 +152,13 @@ func (p *Package) Owns(name string) bool {
 }
 
 // ResourceTokens are the canonical tokens of all resources in schema order, which the caller must not modify.
-func (p *Package) ResourceTokens() []string { return p.resources.tokens }
+func (p *Package) ResourceTokens() []string { return p.resources.list() }
 
 // FunctionTokens are the canonical tokens of all functions in schema order, which the caller must not modify.
-func (p *Package) FunctionTokens() []string { return p.functions.tokens }
+func (p *Package) FunctionTokens() []string { return p.functions.list() }
 
 // TypeTokens are the tokens of all object types and enums in schema order, which the caller must not modify.
-func (p *Package) TypeTokens() []string { return p.types.tokens }
+func (p *Package) TypeTokens() []string { return p.types.list() }
 
 // ResolveResource finds a resource by the token that a program wrote (L7.1, F8.4); pulumi:providers:<package> is the
 // provider. The error wraps ErrNoSuchToken when there is none, and says what is wrong with the definition when it is
@@ -165,9 +170,9 @@ func (p *Package) ResolveResource(written string) (*Resource, error) {
 		}
 		return p.Provider()
 	}
-	token, ok := p.resources.resolve(written, p.moduleFormat)
+	token, ok := resolve(p.resources, written)
 	if name, short := strings.CutPrefix(written, builtinName+":"); !ok && short && p.Name == builtinName {
-		token, ok = p.resources.resolve(builtinName+":"+builtinName+":"+name, nil) // L7.12
+		token, ok = resolve(p.resources, builtinName+":"+builtinName+":"+name) // L7.12
 	}
 	if !ok {
 		return nil, fmt.Errorf("%s: %w", written, ErrNoSuchToken)
@@ -177,7 +182,7 @@ func (p *Package) ResolveResource(written string) (*Resource, error) {
 
 // ResolveFunction finds a function by the token that a program wrote, as ResolveResource does.
 func (p *Package) ResolveFunction(written string) (*Function, error) {
-	token, ok := p.functions.resolve(written, p.moduleFormat)
+	token, ok := resolve(p.functions, written)
 	if !ok {
 		return nil, fmt.Errorf("%s: %w", written, ErrNoSuchToken)
 	}
@@ -186,93 +191,40 @@ func (p *Package) ResolveFunction(written string) (*Function, error) {
 
 const providerPrefix = "pulumi:providers:"
 
-// resolve is L7.1: the first of its steps that hits.
-func (m *members) resolve(written string, moduleFormat *regexp.Regexp) (string, bool) {
-	if _, ok := m.raw[written]; ok {
-		return written, true
-	}
-	parts := strings.Split(written, ":")
-	if len(parts) < 2 || len(parts) > 3 {
-		return "", false
-	}
-	m.fold(moduleFormat)
-	lower := strings.ToLower(written)
-	if token, ok := m.folded[lower]; ok {
-		return token, true
-	}
-	pkg, module, name := parts[0], "index", parts[len(parts)-1]
-	if len(parts) == 3 {
-		module = parts[1]
-	} else if token := pkg + ":index:" + name; m.raw[token] != nil {
-		return token, true
-	} else if token, ok := m.folded[strings.ToLower(token)]; ok {
-		return token, true
-	}
-	name = strings.ToLower(name)
-	pkg, module = strings.ToLower(pkg), strings.ToLower(module)
-	if token, ok := m.folded[pkg+":"+module+"/"+name+":"+name]; ok {
-		return token, true
-	}
-	token, ok := m.byModule[pkg+":"+module+":"+name]
-	return token, ok
-}
-
-func (m *members) fold(moduleFormat *regexp.Regexp) {
-	m.once.Do(func() {
-		m.folded = make(map[string]string, len(m.tokens))
-		if moduleFormat != nil {
-			m.byModule = make(map[string]string, len(m.tokens))
-		}
-		for _, token := range m.tokens {
-			lower := strings.ToLower(token)
-			if _, ok := m.folded[lower]; !ok {
-				m.folded[lower] = token
-			}
-			if moduleFormat == nil {
-				continue
-			}
-			parts := strings.SplitN(token, ":", 3)
-			if len(parts) != 3 {
-				continue
-			}
-			module := parts[1]
-			if match := moduleFormat.FindStringSubmatch(module); len(match) >= 2 {
-				module = match[1]
-			}
-			if module == "" {
-				module = "index"
-			}
-			key := strings.ToLower(parts[0] + ":" + module + ":" + parts[2])
-			if _, ok := m.byModule[key]; !ok {
-				m.byModule[key] = token
-			}
-		}
-	})
-}
-
 // ResourceByAlias is the canonical token of the resource type that had the given token before it was renamed (L7.4).
 // The first call looks at every resource of the package.
 func (p *Package) ResourceByAlias(old string) (token string, ok bool) {
 	p.aliasOnce.Do(func() {
-		p.aliases = make(map[string]string)
-		for _, token := range p.resources.tokens {
-			// A definition that is malformed has no aliases here; whoever asks for it gets the error.
-			_ = eachMember(p.resources.raw[token], func(key string, raw []byte) error {
-				if key != "aliases" {
-					return nil
-				}
-				names, err := aliasesOf(raw)
-				for _, name := range names {
-					if _, taken := p.aliases[name]; !taken {
-						p.aliases[name] = token
-					}
-				}
-				return err
-			})
+		if p.aliases == nil { // an index brings them
+			p.aliases = aliasesIn(p.resources)
 		}
 	})
 	token, ok = p.aliases[old]
 	return token, ok
+}
+
+func aliasesIn(resources section) map[string]string {
+	aliases := make(map[string]string)
+	for _, token := range resources.list() {
+		definition, _, err := resources.get(token)
+		if err != nil {
+			continue
+		}
+		// A definition that is malformed has no aliases here; whoever asks for it gets the error.
+		_ = eachMember(definition, func(key string, raw []byte) error {
+			if key != "aliases" {
+				return nil
+			}
+			names, err := aliasesOf(raw)
+			for _, name := range names {
+				if _, taken := aliases[name]; !taken {
+					aliases[name] = token
+				}
+			}
+			return err
+		})
+	}
+	return aliases
 }
 
 // Resource is the resource of a canonical token.
@@ -281,14 +233,25 @@ func (p *Package) Resource(token string) (*Resource, error) {
 	defer p.mu.Unlock()
 	entry, ok := p.resMemo[token]
 	if !ok {
-		if raw, found := p.resources.raw[token]; found {
+		var raw []byte
+		if raw, entry.err = definition(p.resources, token); entry.err == nil {
 			entry.r, entry.err = p.decodeResource(token, raw)
-		} else {
-			entry.err = fmt.Errorf("%s: %w", token, ErrNoSuchToken)
 		}
 		p.resMemo[token] = entry
 	}
 	return entry.r, entry.err
+}
+
+// definition is a definition's text, or an error that says why there is none.
+func definition(s section, token string) ([]byte, error) {
+	raw, known, err := s.get(token)
+	if err == nil && !known {
+		err = ErrNoSuchToken
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", token, err)
+	}
+	return raw, nil
 }
 
 // Function is the function of a canonical token.
@@ -297,10 +260,9 @@ func (p *Package) Function(token string) (*Function, error) {
 	defer p.mu.Unlock()
 	entry, ok := p.funcMemo[token]
 	if !ok {
-		if raw, found := p.functions.raw[token]; found {
+		var raw []byte
+		if raw, entry.err = definition(p.functions, token); entry.err == nil {
 			entry.f, entry.err = p.decodeFunction(token, raw)
-		} else {
-			entry.err = fmt.Errorf("%s: %w", token, ErrNoSuchToken)
 		}
 		p.funcMemo[token] = entry
 	}
@@ -345,19 +307,21 @@ func (p *Package) Verify() error {
 			faults = append(faults, err)
 		}
 	}
-	for _, token := range p.types.tokens {
+	for _, token := range p.types.list() {
 		_, err := p.Type(token)
 		note(err)
+		raw, err := definition(p.types, token)
+		note(err)
 		p.mu.Lock()
-		_, err = p.propertiesOf(token, p.types.raw[token])
+		_, err = p.propertiesOf(token, raw)
 		p.mu.Unlock()
 		note(err)
 	}
-	for _, token := range p.resources.tokens {
+	for _, token := range p.resources.list() {
 		_, err := p.Resource(token)
 		note(err)
 	}
-	for _, token := range p.functions.tokens {
+	for _, token := range p.functions.list() {
 		_, err := p.Function(token)
 		note(err)
 	}

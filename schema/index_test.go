@@ -1,0 +1,246 @@
+package schema_test
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/yamlhost/yamlhost/schema"
+)
+
+// sameAnswers demands of two packages that they know the same and say the same about it.
+func sameAnswers(t *testing.T, want, got *schema.Package) {
+	t.Helper()
+	require.Equal(t, want.Name, got.Name)
+	require.Equal(t, want.Version, got.Version)
+	require.Equal(t, want.Description, got.Description)
+	require.Equal(t, want.AllowedPackageNames, got.AllowedPackageNames)
+	require.Equal(t, want.ResourceTokens(), got.ResourceTokens())
+	require.Equal(t, want.FunctionTokens(), got.FunctionTokens())
+	require.Equal(t, want.TypeTokens(), got.TypeTokens())
+	for _, token := range want.ResourceTokens() {
+		for _, written := range []string{token, schema.CollapseToken(token), strings.ToLower(token), token + "x"} {
+			a, errA := want.ResolveResource(written)
+			b, errB := got.ResolveResource(written)
+			require.Equal(t, errA == nil, errB == nil, written)
+			if errA != nil {
+				require.ErrorIs(t, errB, schema.ErrNoSuchToken)
+				continue
+			}
+			require.Equal(t, a.Token, b.Token, written)
+			require.Equal(t, a.Aliases, b.Aliases)
+			require.True(t, schema.Identical(a.Inputs, b.Inputs), written)
+			require.True(t, schema.Identical(a.Outputs, b.Outputs), written)
+			for _, alias := range a.Aliases {
+				x, okX := want.ResourceByAlias(alias)
+				y, okY := got.ResourceByAlias(alias)
+				require.Equal(t, okX, okY)
+				require.Equal(t, x, y)
+			}
+		}
+	}
+	for _, token := range want.FunctionTokens() {
+		a, errA := want.ResolveFunction(schema.CollapseToken(token))
+		b, errB := got.ResolveFunction(schema.CollapseToken(token))
+		require.Equal(t, errA, errB)
+		require.True(t, schema.Identical(a.Inputs, b.Inputs), token)
+	}
+	a, errA := want.Provider()
+	b, errB := got.Provider()
+	require.Equal(t, errA, errB)
+	require.True(t, schema.Identical(a.Inputs, b.Inputs))
+}
+
+func TestIndexSaysWhatTheTextSays(t *testing.T) { // L7.1, L7.23
+	t.Parallel()
+	files, err := filepath.Glob("../check/testdata/corpus/*.json")
+	require.NoError(t, err)
+	own, err := filepath.Glob("testdata/*.json")
+	require.NoError(t, err)
+	for _, path := range append(files, own...) {
+		t.Run(filepath.Base(path), func(t *testing.T) {
+			t.Parallel()
+			data, err := os.ReadFile(path)
+			require.NoError(t, err)
+			want, err := schema.Parse(data)
+			require.NoError(t, err)
+			index, err := schema.BuildIndex(want, data, "stamp")
+			require.NoError(t, err)
+			got, err := schema.OpenIndexed(index, bytes.NewReader(data), int64(len(data)), "stamp")
+			require.NoError(t, err)
+			sameAnswers(t, want, got)
+		})
+	}
+}
+
+func TestIndexOfAnotherText(t *testing.T) {
+	t.Parallel()
+	data, err := os.ReadFile("testdata/zoo.json")
+	require.NoError(t, err)
+	pkg, err := schema.Parse(data)
+	require.NoError(t, err)
+	_, err = schema.BuildIndex(pkg, bytes.Clone(data), "")
+	require.Error(t, err)
+	index, err := schema.BuildIndex(pkg, data, "one")
+	require.NoError(t, err)
+	text := bytes.NewReader(data)
+	for name, open := range map[string]func() error{
+		"another stamp": func() error { _, err := schema.OpenIndexed(index, text, int64(len(data)), "two"); return err },
+		"another size":  func() error { _, err := schema.OpenIndexed(index, text, int64(len(data))-1, "one"); return err },
+		"no index":      func() error { _, err := schema.OpenIndexed(nil, text, int64(len(data)), "one"); return err },
+	} {
+		require.ErrorIs(t, open(), schema.ErrDamaged, name)
+	}
+	for at := range index { // every byte counts
+		broken := bytes.Clone(index)
+		broken[at] ^= 0x40
+		_, err := schema.OpenIndexed(broken, text, int64(len(data)), "one")
+		require.ErrorIs(t, err, schema.ErrDamaged, "byte %d", at)
+		_, err = schema.OpenIndexed(index[:at], text, int64(len(data)), "one")
+		require.ErrorIs(t, err, schema.ErrDamaged, "cut at %d", at)
+	}
+	// A definition that has changed under the index is told so, never taken for what it was.
+	changed := bytes.Clone(data)
+	at := bytes.Index(changed, []byte(`"zoo:index:Echo"`)) + len(`"zoo:index:Echo": {`) + 3
+	changed[at] ^= 1
+	opened, err := schema.OpenIndexed(index, bytes.NewReader(changed), int64(len(data)), "one")
+	require.NoError(t, err)
+	_, err = opened.ResolveResource("zoo:Echo")
+	require.ErrorIs(t, err, schema.ErrDamaged)
+	opened, err = schema.OpenIndexed(index, bytes.NewReader(data[:len(data)/4]), int64(len(data)), "one")
+	require.NoError(t, err)
+	failed := 0
+	for _, token := range opened.ResourceTokens() {
+		if _, err := opened.Resource(token); err != nil {
+			require.ErrorIs(t, err, schema.ErrDamaged)
+			failed++
+		}
+	}
+	require.Positive(t, failed)
+}
+
+// Eight users open, spoil and replace one cache at the same time: an answer is right or an error, and the last is right.
+func TestIndexFileIsShared(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path, indexPath := filepath.Join(dir, "zoo.json"), filepath.Join(dir, "sub", "zoo.index")
+	data, err := os.ReadFile("testdata/zoo.json")
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(path, data, 0o644))
+	want, err := schema.Parse(data)
+	require.NoError(t, err)
+	var wait sync.WaitGroup
+	for user := range 8 {
+		wait.Go(func() {
+			for round := range 40 {
+				switch {
+				case user == 0 && round%4 == 1:
+					_ = os.Truncate(indexPath, int64(round*10))
+				case user == 1 && round%4 == 2:
+					_ = os.WriteFile(indexPath, []byte("yamlhost schema index 1\nnonsense"), 0o644)
+				case user == 2 && round%5 == 3:
+					_ = os.Remove(indexPath)
+				}
+				got, err := schema.OpenFile(path, indexPath)
+				if err != nil {
+					t.Errorf("open: %v", err)
+					return
+				}
+				a, _ := want.ResolveResource("zoo:Typed")
+				b, err := got.ResolveResource("zoo:Typed")
+				if err != nil || !schema.Identical(a.Inputs, b.Inputs) {
+					t.Errorf("wrong answer: %v", err)
+					return
+				}
+			}
+		})
+	}
+	wait.Wait()
+	got, err := schema.OpenFile(path, indexPath)
+	require.NoError(t, err)
+	sameAnswers(t, want, got)
+	left, err := filepath.Glob(filepath.Join(dir, "sub", ".index-*"))
+	require.NoError(t, err)
+	require.Empty(t, left)
+
+	// A schema that is replaced by another is read anew.
+	other, err := os.ReadFile("testdata/random.json")
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(path, other, 0o644))
+	got, err = schema.OpenFile(path, indexPath)
+	require.NoError(t, err)
+	require.Equal(t, "random", got.Name)
+	require.NoError(t, os.WriteFile(path, other[:len(other)/2], 0o644))
+	_, err = schema.OpenFile(path, indexPath)
+	require.Error(t, err)
+	require.False(t, errors.Is(err, os.ErrNotExist))
+}
+
+func TestIndexOfRealSchemas(t *testing.T) {
+	for _, path := range realSchemas(t) {
+		t.Run(strings.TrimSuffix(filepath.Base(path), ".json.gz"), func(t *testing.T) {
+			plain, indexPath := filepath.Join(t.TempDir(), "schema.json"), filepath.Join(t.TempDir(), "index")
+			data := unzip(t, path)
+			require.NoError(t, os.WriteFile(plain, data, 0o644))
+			size := len(data)
+			start := time.Now()
+			want, err := schema.Parse(data)
+			scan := time.Since(start)
+			require.NoError(t, err)
+			start = time.Now()
+			_, err = schema.OpenFile(plain, indexPath)
+			require.NoError(t, err)
+			cold := time.Since(start)
+			runtime.GC()
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			start = time.Now()
+			got, err := schema.OpenFile(plain, indexPath)
+			require.NoError(t, err)
+			for _, token := range got.ResourceTokens()[:min(5, len(got.ResourceTokens()))] {
+				_, err := got.ResolveResource(token)
+				require.NoError(t, err)
+			}
+			warm := time.Since(start)
+			runtime.ReadMemStats(&after)
+			info, err := os.Stat(indexPath)
+			require.NoError(t, err)
+			t.Logf("%d MiB: scan %v, cold %v, warm with five resources %v and %d KiB; index of %d KiB", size>>20, scan, cold, warm,
+				(after.TotalAlloc-before.TotalAlloc)>>10, info.Size()>>10)
+			if size < 8<<20 {
+				sameAnswers(t, want, got)
+			}
+		})
+	}
+}
+
+func FuzzIndex(f *testing.F) {
+	data, err := os.ReadFile("testdata/zoo.json")
+	require.NoError(f, err)
+	pkg, err := schema.Parse(data)
+	require.NoError(f, err)
+	index, err := schema.BuildIndex(pkg, data, "s")
+	require.NoError(f, err)
+	f.Add(index)
+	f.Fuzz(func(t *testing.T, index []byte) {
+		p, err := schema.OpenIndexed(schema.Resealed(index), bytes.NewReader(data), int64(len(data)), "s")
+		if err != nil {
+			require.ErrorIs(t, err, schema.ErrDamaged)
+			return
+		}
+		for _, token := range append(p.ResourceTokens(), p.FunctionTokens()...) {
+			_, _ = p.ResolveResource(token)
+			_, _ = p.ResolveFunction(strings.ToUpper(token))
+		}
+		_, _ = p.ResourceByAlias("zoo:old/thing:Thing")
+		_ = p.Verify()
+	})
+}
