@@ -54,7 +54,8 @@ func newStack(a *app) *cobra.Command {
 	cmd.Flags().BoolVar(&o.showName, "show-name", false, "show the name and nothing else")
 	cmd.Flags().BoolVar(&o.showSecrets, "show-secrets", false, "show secret outputs in plain text")
 	cmd.AddCommand(newStackInit(a, o), newStackSelect(a, o), newStackList(a, o), newStackOutput(a, o), newStackExport(a, o),
-		newStackImport(a, o), newStackRemove(a, o), newStackHistory(a, o), newStackUnselect(a, o))
+		newStackImport(a, o), newStackRemove(a, o), newStackHistory(a, o), newStackUnselect(a, o),
+		newStackRename(a, o), newStackTag(a, o), newStackGraph(a, o), newChangeSecretsProvider(a, o))
 	return cmd
 }
 

@@ -1,0 +1,101 @@
+package backend
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/yamlhost/yamlhost/runtime/state"
+)
+
+// Rename gives a stack another name (F6.14): its URNs, history and tags follow. The state file of the old name stays as
+// .bak. Secrets stay sealed as they are. A stack of the new name gives an *ExistsError.
+func (b *Backend) Rename(ctx context.Context, from, to Ref) (err error) {
+	if err := to.check(); err != nil {
+		return err
+	}
+	if exists, err := b.Exists(to); err != nil || exists {
+		return errors.Join(err, existing(exists, to))
+	}
+	s, err := b.Begin(ctx, from, BeginOptions{Command: "stack rename", SkipIntegrity: true})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	held, err := b.lock(to)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, held.release()) }()
+	c := s.checkpoint
+	next := s.base.OfStack(to.Project, to.Stack)
+	c.Stack, c.Snapshot = to.QualifiedName(), next
+	text, err := state.EncodeCheckpoint(&c, nil)
+	if err != nil {
+		return err
+	}
+	if _, err := b.writeState(to, text); err != nil {
+		return err
+	}
+	if tags, err := b.Tags(from); err == nil && len(tags) > 0 {
+		if err := b.SetTags(to, tags); err != nil {
+			return err
+		}
+	}
+	for _, path := range b.within("history", from) {
+		name := filepath.Base(path)
+		at := strings.LastIndex(name, "-")
+		if at < 0 {
+			continue
+		}
+		data, err := b.disk.ReadFile(path)
+		if err == nil {
+			err = writeDurably(b.disk, b.path("history", to.Project, to.Stack, to.Stack+name[at:]), data)
+		}
+		if err == nil {
+			err = removeDurably(b.disk, path)
+		}
+		if err != nil {
+			return &FileError{Doing: "move the history", Path: path, Err: err}
+		}
+	}
+	for _, x := range extensions {
+		path := b.stackPath(from, x)
+		if err := b.keepAsBackup(path); err != nil {
+			return err
+		}
+		if err := removeDurably(b.disk, path); err != nil {
+			return &FileError{Doing: "remove", Path: path, Err: err}
+		}
+	}
+	return b.SetTags(from, nil)
+}
+
+func existing(exists bool, r Ref) error {
+	if exists {
+		return &ExistsError{r}
+	}
+	return nil
+}
+
+// Edit changes a stack's state by hand, under its lock and without a record in the history. edit gets the state and gives
+// the next one; the same one changes nothing.
+func (b *Backend) Edit(ctx context.Context, r Ref, o BeginOptions, edit func(*state.Snapshot) (*state.Snapshot, error)) (err error) {
+	s, err := b.Begin(ctx, r, o)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	next, err := edit(s.Base())
+	if err != nil || next == s.Base() {
+		return err
+	}
+	if !o.SkipIntegrity {
+		if err := next.Verify(); err != nil {
+			return fmt.Errorf("the state would not be sound after that: %w", err)
+		}
+	}
+	return s.Commit(ctx, next, nil)
+}

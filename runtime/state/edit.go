@@ -1,0 +1,196 @@
+package state
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/yamlhost/yamlhost/value/urn"
+)
+
+// Edits by hand: each function makes a new snapshot and modifies none.
+
+// MissingError says that a snapshot has no resource of that name.
+type MissingError struct{ URN urn.URN }
+
+func (e *MissingError) Error() string {
+	return fmt.Sprintf("no such resource %q exists in the state", e.URN)
+}
+
+// InUseError says that a resource cannot be taken out of the state because others need it.
+type InUseError struct {
+	URN urn.URN
+	By  []urn.URN
+}
+
+func (e *InUseError) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "the resource %s cannot be taken out of the state, because others depend on it:", e.URN)
+	for _, u := range e.By {
+		b.WriteString("\n  * " + string(u))
+	}
+	return b.String()
+}
+
+// ProtectedError says that a resource is protected.
+type ProtectedError struct{ URN urn.URN }
+
+func (e *ProtectedError) Error() string { return fmt.Sprintf("the resource %s is protected", e.URN) }
+
+// RemoveOptions say what may be taken out of a state.
+type RemoveOptions struct {
+	Force      bool // protected resources too, and entries left to delete of the same name
+	Dependents bool // what depends on it too
+}
+
+// Without takes resources out of the state; what they are in the world stays as it is. A *MissingError, *InUseError or
+// *ProtectedError refuses that.
+func (s *Snapshot) Without(urns []urn.URN, o RemoveOptions) (*Snapshot, []urn.URN, error) {
+	named := map[urn.URN]bool{}
+	for _, u := range urns {
+		entries := 0
+		for _, r := range s.Resources {
+			if r.URN == u {
+				entries++
+			}
+		}
+		switch {
+		case entries == 0:
+			return nil, nil, &MissingError{u}
+		case entries > 1 && !o.Force:
+			return nil, nil, fmt.Errorf("the state has %d entries named %s, of which some are left to delete; force takes all of them out", entries, u)
+		}
+		named[u] = true
+	}
+	users := map[urn.URN][]urn.URN{}
+	var removed []urn.URN
+	next := *s
+	next.Resources = nil
+	for _, r := range s.Resources {
+		gone := named[r.URN]
+		if !gone {
+			var needs urn.URN
+			r.AllDependencies(func(u urn.URN) {
+				if named[u] {
+					needs = u
+				}
+			})
+			if needs != "" && o.Dependents {
+				named[r.URN], gone = true, true
+			} else if needs != "" {
+				users[needs] = append(users[needs], r.URN)
+			}
+		}
+		switch {
+		case !gone:
+			next.Resources = append(next.Resources, r)
+		case r.Protect && !o.Force:
+			return nil, nil, &ProtectedError{r.URN}
+		default:
+			removed = append(removed, r.URN)
+		}
+	}
+	for _, u := range urns {
+		if by := users[u]; len(by) > 0 {
+			return nil, nil, &InUseError{u, by}
+		}
+	}
+	return &next, removed, nil
+}
+
+// WithEach changes each resource of a name, or every one when urns is nil, in copies that change is given. Entries left to
+// delete are not touched.
+func (s *Snapshot) WithEach(urns []urn.URN, change func(*Resource)) (*Snapshot, error) {
+	left := map[urn.URN]bool{}
+	for _, u := range urns {
+		left[u] = true
+	}
+	next := *s
+	next.Resources = slices.Clone(s.Resources)
+	for i, r := range s.Resources {
+		if r.Delete || urns != nil && !slices.Contains(urns, r.URN) {
+			continue
+		}
+		delete(left, r.URN)
+		c := r.Clone()
+		change(c)
+		next.Resources[i] = c
+	}
+	for _, u := range urns {
+		if left[u] {
+			return nil, &MissingError{u}
+		}
+	}
+	return &next, nil
+}
+
+// Renamed gives a resource another name; everything that names it follows.
+func (s *Snapshot) Renamed(u urn.URN, name string) (*Snapshot, error) {
+	found := false
+	now := renamedURN(u, name)
+	for _, r := range s.Resources {
+		found = found || r.URN == u
+		if r.URN == now {
+			return nil, fmt.Errorf("the state has a resource named %s already", now)
+		}
+	}
+	if !found {
+		return nil, &MissingError{u}
+	}
+	return s.rewritten(renames{u: now}), nil
+}
+
+func renamedURN(u urn.URN, name string) urn.URN {
+	return urn.URN(strings.TrimSuffix(string(u), u.Name()) + name)
+}
+
+// OfStack is the snapshot as that of a stack of another name: every URN says so (F6.14).
+func (s *Snapshot) OfStack(project, stack string) *Snapshot {
+	m := renames{}
+	add := func(u urn.URN) {
+		if u != "" {
+			m[u] = movedURN(u, project, stack)
+		}
+	}
+	for _, r := range s.Resources {
+		add(r.URN)
+		add(r.ViewOf)
+		r.AllDependencies(add)
+	}
+	for _, op := range s.Pending {
+		add(op.Resource.URN)
+		op.Resource.AllDependencies(add)
+	}
+	return s.rewritten(m)
+}
+
+// movedURN is a URN in another stack; the root stack's name follows.
+func movedURN(u urn.URN, project, stack string) urn.URN {
+	if u.QualifiedType() == urn.RootStackType {
+		return urn.RootStack(stack, project)
+	}
+	return urn.URN("urn:pulumi:" + stack + "::" + project + "::" + u.QualifiedType() + "::" + u.Name())
+}
+
+// rewritten is s with URNs replaced wherever they stand.
+func (s *Snapshot) rewritten(m renames) *Snapshot {
+	next := *s
+	next.Resources = make([]*Resource, len(s.Resources))
+	for i, r := range s.Resources {
+		next.Resources[i] = m.everywhere(r)
+	}
+	next.Pending = slices.Clone(s.Pending)
+	for i := range next.Pending {
+		next.Pending[i].Resource = m.everywhere(next.Pending[i].Resource)
+	}
+	return &next
+}
+
+// everywhere is resource for one that was not matched in an operation.
+func (m renames) everywhere(r *Resource) *Resource {
+	bare := r.Clone()
+	bare.Aliases = nil
+	next := m.resource(bare)
+	next.Aliases = m.list(r.Aliases)
+	return next
+}

@@ -1,0 +1,168 @@
+package state
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/yamlhost/yamlhost/value"
+	"github.com/yamlhost/yamlhost/value/urn"
+)
+
+const (
+	stackURN    urn.URN = "urn:pulumi:dev::p::pulumi:pulumi:Stack::p-dev"
+	providerDef urn.URN = "urn:pulumi:dev::p::pulumi:providers:t::default"
+)
+
+func named(name string) urn.URN { return urn.URN("urn:pulumi:dev::p::t:i:R::" + name) }
+
+// household is a stack with a provider, a, b that depends on a by its property x, and c below a.
+func household(edits ...func(map[string]*Resource)) *Snapshot {
+	ref := urn.Reference{URN: providerDef, ID: "id"}.String()
+	make := func(u urn.URN, parent urn.URN) *Resource {
+		return &Resource{URN: u, Type: u.Type(), Custom: true, ID: "i", Parent: parent, Provider: ref, Inputs: value.EmptyMap(), Outputs: value.EmptyMap()}
+	}
+	byName := map[string]*Resource{
+		"stack":    {URN: stackURN, Type: urn.RootStackType},
+		"provider": {URN: providerDef, Type: providerDef.Type(), Custom: true, ID: "id"},
+		"a":        make(named("a"), stackURN),
+		"b":        make(named("b"), stackURN),
+		"c":        make("urn:pulumi:dev::p::t:i:R$t:i:R::c", named("a")),
+	}
+	byName["b"].Dependencies = []urn.URN{named("a")}
+	byName["b"].PropertyDependencies = map[string][]urn.URN{"x": {named("a")}}
+	for _, edit := range edits {
+		edit(byName)
+	}
+	s := &Snapshot{}
+	for _, name := range []string{"stack", "provider", "a", "b", "c"} {
+		s.Resources = append(s.Resources, byName[name])
+	}
+	return s
+}
+
+func names(s *Snapshot) []string {
+	var list []string
+	for _, r := range s.Resources {
+		list = append(list, r.URN.Name())
+	}
+	return list
+}
+
+func TestWithoutRefusesWhatOthersNeed(t *testing.T) {
+	s := household()
+	_, _, err := s.Without([]urn.URN{named("a")}, RemoveOptions{})
+	var used *InUseError
+	require.ErrorAs(t, err, &used)
+	require.Len(t, used.By, 2, "a dependent and a child")
+
+	next, removed, err := s.Without([]urn.URN{named("a")}, RemoveOptions{Dependents: true})
+	require.NoError(t, err)
+	require.Len(t, removed, 3)
+	require.Equal(t, []string{"p-dev", "default"}, names(next))
+	require.Len(t, s.Resources, 5, "the snapshot itself is not modified")
+
+	_, _, err = s.Without([]urn.URN{providerDef}, RemoveOptions{})
+	require.ErrorAs(t, err, &used, "a provider is needed by what it manages")
+
+	_, _, err = s.Without([]urn.URN{named("none")}, RemoveOptions{})
+	var missing *MissingError
+	require.ErrorAs(t, err, &missing)
+}
+
+func TestWithoutHonoursProtection(t *testing.T) {
+	s := household(func(m map[string]*Resource) { m["b"].Protect = true })
+	_, _, err := s.Without([]urn.URN{named("b")}, RemoveOptions{})
+	var protected *ProtectedError
+	require.ErrorAs(t, err, &protected)
+	next, _, err := s.Without([]urn.URN{named("b")}, RemoveOptions{Force: true})
+	require.NoError(t, err)
+	require.Equal(t, []string{"p-dev", "default", "a", "c"}, names(next))
+}
+
+func TestWithoutTellsTwinsApart(t *testing.T) {
+	s := household()
+	s.Resources = append(s.Resources, &Resource{URN: named("b"), Type: "t:i:R", Custom: true, ID: "old", Delete: true})
+	_, _, err := s.Without([]urn.URN{named("b")}, RemoveOptions{})
+	require.ErrorContains(t, err, "2 entries")
+	next, _, err := s.Without([]urn.URN{named("b")}, RemoveOptions{Force: true})
+	require.NoError(t, err)
+	require.Equal(t, []string{"p-dev", "default", "a", "c"}, names(next))
+}
+
+func TestRenamedIsFollowed(t *testing.T) {
+	next, err := household().Renamed(named("a"), "alpha::x")
+	require.NoError(t, err)
+	require.NoError(t, next.Verify())
+	require.Equal(t, named("alpha::x"), next.Resources[2].URN)
+	require.Equal(t, []urn.URN{named("alpha::x")}, next.Resources[3].Dependencies)
+	require.Equal(t, map[string][]urn.URN{"x": {named("alpha::x")}}, next.Resources[3].PropertyDependencies)
+	require.Equal(t, named("alpha::x"), next.Resources[4].Parent)
+	_, err = household().Renamed(named("a"), "b")
+	require.ErrorContains(t, err, "already")
+
+	// A provider's name is in the references to it.
+	next, err = household().Renamed(providerDef, "mine")
+	require.NoError(t, err)
+	require.NoError(t, next.Verify())
+	require.Equal(t, "urn:pulumi:dev::p::pulumi:providers:t::mine::id", next.Resources[2].Provider)
+}
+
+// F6.14: another name of the stack is in every URN, and in the name of the root stack.
+func TestOfStackRenamesEverything(t *testing.T) {
+	s := household()
+	s.Pending = []Operation{{Resource: s.Resources[2], Kind: Creating}}
+	next := s.OfStack("q", "prod")
+	require.NoError(t, next.Verify())
+	for _, r := range next.Resources {
+		require.Equal(t, "prod", r.URN.Stack())
+		require.Equal(t, "q", r.URN.Project())
+	}
+	require.Equal(t, "q-prod", next.Resources[0].URN.Name())
+	require.Equal(t, "prod", next.Pending[0].Resource.URN.Stack())
+	require.Equal(t, "dev", s.Resources[0].URN.Stack())
+}
+
+func TestWithEachLeavesWhatIsToBeDeleted(t *testing.T) {
+	s := household()
+	s.Resources = append(s.Resources, &Resource{URN: named("b"), Type: "t:i:R", Custom: true, ID: "old", Delete: true})
+	next, err := s.WithEach(nil, func(r *Resource) { r.Taint = true })
+	require.NoError(t, err)
+	for i, r := range next.Resources {
+		require.Equal(t, i < 5, r.Taint)
+	}
+	_, err = s.WithEach([]urn.URN{named("none")}, func(*Resource) {})
+	require.Error(t, err)
+}
+
+func TestMoveTakesChildrenAndProviders(t *testing.T) {
+	source, target := household(), &Snapshot{}
+	m, err := Move{URNs: []urn.URN{named("a")}, Project: "p", Stack: "other"}.Apply(source, target)
+	require.NoError(t, err)
+	require.Equal(t, []string{"p-dev", "default", "b"}, names(m.Source))
+	require.Equal(t, []string{"p-other", "default", "a", "c"}, names(m.Target))
+	require.Empty(t, m.Source.Resources[2].Dependencies)
+	require.NotEmpty(t, m.Broken)
+	require.Equal(t, urn.URN("urn:pulumi:other::p::t:i:R::a"), m.Target.Resources[3].Parent)
+
+	// The same provider is there already: it is not copied twice.
+	again, err := Move{URNs: []urn.URN{named("b")}, Project: "p", Stack: "other"}.Apply(m.Source, m.Target)
+	require.NoError(t, err)
+	require.Equal(t, []string{"p-other", "default", "a", "c", "b"}, names(again.Target))
+
+	_, err = Move{URNs: []urn.URN{stackURN}, Project: "p", Stack: "other"}.Apply(source, target)
+	require.Error(t, err)
+	_, err = Move{URNs: []urn.URN{named("a")}, Project: "p", Stack: "other"}.Apply(source, m.Target)
+	require.ErrorContains(t, err, "already")
+}
+
+func TestMoveOfAChildWithAndWithoutItsParents(t *testing.T) {
+	child := urn.URN("urn:pulumi:dev::p::t:i:R$t:i:R::c")
+	m, err := Move{URNs: []urn.URN{child}, Project: "p", Stack: "other"}.Apply(household(), &Snapshot{})
+	require.NoError(t, err)
+	require.Equal(t, []string{"p-other", "default", "c"}, names(m.Target))
+	require.Equal(t, urn.URN("urn:pulumi:other::p::t:i:R::c"), m.Target.Resources[2].URN, "without its parent it belongs to the stack")
+	m, err = Move{URNs: []urn.URN{child}, IncludeParents: true, Project: "p", Stack: "other"}.Apply(household(), &Snapshot{})
+	require.NoError(t, err)
+	require.Equal(t, []string{"p-other", "default", "a", "c"}, names(m.Target))
+}

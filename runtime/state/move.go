@@ -1,0 +1,191 @@
+package state
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/yamlhost/yamlhost/value"
+	"github.com/yamlhost/yamlhost/value/urn"
+)
+
+// Move says what to move from one stack to another.
+type Move struct {
+	URNs           []urn.URN // along with their children
+	IncludeParents bool      // and their parents, which otherwise stay
+	Project, Stack string    // where to
+}
+
+// Moved is what came of a move: both snapshots, and references that had to be given up because their ends are in different
+// stacks now, for people.
+type Moved struct {
+	Source, Target *Snapshot
+	Resources      []urn.URN // as they were called
+	Broken         []string
+}
+
+// Apply moves resources. Their providers are copied, what they depend on and is not moved is not named any more, and what
+// has no parent in its new stack belongs to the stack itself. Names that are taken over there, and root stacks, are errors.
+func (m Move) Apply(source, target *Snapshot) (*Moved, error) {
+	moving, err := m.chosen(source)
+	if err != nil {
+		return nil, err
+	}
+	root := urn.RootStack(m.Stack, m.Project)
+	out := &Moved{}
+	there := map[urn.URN]bool{}
+	for _, r := range target.Resources {
+		there[r.URN] = true
+	}
+	next, left := *target, *source
+	next.Resources, left.Resources = slices.Clone(target.Resources), nil
+	if !there[root] {
+		next.Resources = append([]*Resource{{URN: root, Type: urn.RootStackType, Inputs: value.EmptyMap(), Outputs: value.EmptyMap()}}, next.Resources...)
+	}
+	providers := m.providers(source, moving)
+	for _, r := range source.Resources {
+		ref := urn.Reference{URN: r.URN, ID: r.ID}.String()
+		if r.IsProvider() && providers[ref] && !moving[r.URN] {
+			if err := m.copyProvider(r, &next, there); err != nil {
+				return nil, err
+			}
+		}
+		if !moving[r.URN] {
+			left.Resources = append(left.Resources, m.cut(r, func(u urn.URN) bool { return moving[u] }, out))
+			continue
+		}
+		out.Resources = append(out.Resources, r.URN)
+		kept := m.cut(r, func(u urn.URN) bool { return !moving[u] }, out)
+		now := renamesTo(kept, m.Project, m.Stack).everywhere(kept)
+		if kept.Parent == "" || kept.Parent == urn.RootStack(r.URN.Stack(), r.URN.Project()) {
+			if !r.IsProvider() || r.Parent != "" {
+				now.Parent = root
+			}
+			now.URN = urn.New(m.Stack, m.Project, now.Parent, r.Type, r.URN.Name())
+		}
+		if there[now.URN] {
+			return nil, fmt.Errorf("the stack %s has a resource named %s already", m.Stack, now.URN)
+		}
+		there[now.URN] = true
+		next.Resources = append(next.Resources, now)
+	}
+	out.Source, out.Target = &left, &next
+	if err := left.Verify(); err != nil {
+		return nil, err
+	}
+	return out, next.Verify()
+}
+
+// chosen are the resources to move: those named, their children and, if asked for, their parents.
+func (m Move) chosen(s *Snapshot) (map[urn.URN]bool, error) {
+	moving := map[urn.URN]bool{}
+	parents := map[urn.URN]urn.URN{}
+	for _, r := range s.Resources {
+		parents[r.URN] = r.Parent
+		if r.Delete && slices.Contains(m.URNs, r.URN) {
+			return nil, fmt.Errorf("%s has an entry that is left to delete; run `up` first", r.URN)
+		}
+	}
+	for _, u := range m.URNs {
+		if _, ok := parents[u]; !ok {
+			return nil, &MissingError{u}
+		}
+		if u.QualifiedType() == urn.RootStackType {
+			return nil, fmt.Errorf("the stack itself cannot be moved")
+		}
+		moving[u] = true
+		for p := parents[u]; m.IncludeParents && p != "" && p.QualifiedType() != urn.RootStackType; p = parents[p] {
+			moving[p] = true
+		}
+	}
+	below := map[urn.URN]bool{}
+	for _, r := range s.Resources { // parents come first
+		if below[r.Parent] || slices.Contains(m.URNs, r.URN) {
+			below[r.URN], moving[r.URN] = true, true
+		}
+	}
+	return moving, nil
+}
+
+// providers are the references to providers that moved resources have.
+func (m Move) providers(s *Snapshot, moving map[urn.URN]bool) map[string]bool {
+	refs := map[string]bool{}
+	for _, r := range s.Resources {
+		if moving[r.URN] && r.Provider != "" {
+			refs[r.Provider] = true
+		}
+	}
+	return refs
+}
+
+// copyProvider puts a provider into the target, where one of that name must be the same.
+func (m Move) copyProvider(p *Resource, target *Snapshot, there map[urn.URN]bool) error {
+	now := renamesTo(p, m.Project, m.Stack).everywhere(p)
+	if p.Parent != "" {
+		now.Parent = urn.RootStack(m.Stack, m.Project)
+		now.URN = urn.New(m.Stack, m.Project, now.Parent, p.Type, p.URN.Name())
+	}
+	now.Dependencies, now.PropertyDependencies, now.DeletedWith, now.ReplaceWith = nil, nil, "", nil
+	for _, r := range target.Resources {
+		if r.URN != now.URN || r.Delete {
+			continue
+		}
+		if r.ID == now.ID {
+			return nil
+		}
+		return fmt.Errorf("the stack %s has another provider named %s; rename one of them first", m.Stack, now.URN.Name())
+	}
+	there[now.URN] = true
+	target.Resources = append(target.Resources, now)
+	return nil
+}
+
+// cut is r without references to what is on the other side. Its parent and provider stay: they are seen to.
+func (m Move) cut(r *Resource, far func(urn.URN) bool, out *Moved) *Resource {
+	c := r.Clone()
+	drop := func(u urn.URN) bool {
+		if u == "" || !far(u) || urn.IsProviderType(u.Type()) && r.Provider != "" && u == providerURN(r) {
+			return false
+		}
+		if text := fmt.Sprintf("%s does not depend on %s any more", r.URN, u); !slices.Contains(out.Broken, text) {
+			out.Broken = append(out.Broken, text)
+		}
+		return true
+	}
+	c.Dependencies = slices.DeleteFunc(slices.Clone(c.Dependencies), drop)
+	c.ReplaceWith = slices.DeleteFunc(slices.Clone(c.ReplaceWith), drop)
+	if c.PropertyDependencies != nil {
+		c.PropertyDependencies = make(map[string][]urn.URN, len(r.PropertyDependencies))
+		for key, urns := range r.PropertyDependencies {
+			c.PropertyDependencies[key] = slices.DeleteFunc(slices.Clone(urns), drop)
+		}
+	}
+	if drop(c.DeletedWith) {
+		c.DeletedWith = ""
+	}
+	if c.Parent != "" && c.Parent.QualifiedType() != urn.RootStackType && far(c.Parent) {
+		c.Parent = urn.RootStack(r.URN.Stack(), r.URN.Project())
+	}
+	return c
+}
+
+func providerURN(r *Resource) urn.URN {
+	ref, err := urn.ParseReference(r.Provider)
+	if err != nil {
+		return ""
+	}
+	return ref.URN
+}
+
+// renamesTo maps all URNs that a resource names to another stack.
+func renamesTo(r *Resource, project, stack string) renames {
+	m := renames{}
+	add := func(u urn.URN) {
+		if u != "" {
+			m[u] = movedURN(u, project, stack)
+		}
+	}
+	add(r.URN)
+	add(r.ViewOf)
+	r.AllDependencies(add)
+	return m
+}
