@@ -12,7 +12,7 @@ import (
 	"github.com/yamlhost/yamlhost/value"
 )
 
-// fileFuncs read files of the program.
+// fileFuncs read files of the program, and the environment that it runs in.
 var fileFuncs = []*Func{
 	{
 		Name:    "readFile",
@@ -67,6 +67,37 @@ var fileFuncs = []*Func{
 			}
 			digest := sha256.Sum256(content)
 			return value.String(base64.StdEncoding.EncodeToString(digest[:])), nil
+		},
+	},
+	{
+		Name:    "env",
+		Summary: "The text of an environment variable, which the program must be allowed to read.",
+		Params: []Param{
+			{Name: "name", Type: schema.String, Doc: "the variable; listed under pulumi.allowEnv, or under pulumi.publicEnv where it is no secret"},
+			{Name: "default", Type: schema.Any, Doc: "the result where there is no such variable", Optional: true},
+		},
+		Shape: Positional,
+		Result: func(args []schema.Type) schema.Type {
+			if len(args) < 2 {
+				return schema.String
+			}
+			return union(schema.String, argument(1)(args))
+		},
+		Example: `fn::env: [REGION, us]`,
+		Call:    `env("REGION", "us")`,
+		Gives:   `secret "eu"`,
+		Since:   "0.2.0", Rule: "L10.C9",
+		Eval: func(_ context.Context, env Env, args []value.Value) (value.Value, error) {
+			v, found, err := env.Env(str(args[0]))
+			switch {
+			case err != nil:
+				return value.Null, blame(0, "%s", err)
+			case found:
+				return v, nil
+			case args[1].IsNull():
+				return value.Null, blame(0, "there is no environment variable %s, and no default", str(args[0]))
+			}
+			return args[1], nil
 		},
 	},
 }

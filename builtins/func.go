@@ -33,7 +33,7 @@ type Func struct {
 	Eval func(ctx context.Context, env Env, args []value.Value) (value.Value, error)
 	// Lazy takes the place of Eval for functions that choose which arguments to evaluate.
 	//
-	// A function with neither, of which there is one (invoke), is carried out by the evaluator itself.
+	// A function with neither, of which there are two (invoke and call), is carried out by the evaluator itself.
 	Lazy func(ctx context.Context, env Env, args []Thunk) (value.Value, error)
 }
 
@@ -68,6 +68,9 @@ type Env interface {
 	ReadFile(path string) ([]byte, error)
 	// StackOutput reads an output of another stack (L6.30); null when the stack has no such output.
 	StackOutput(ctx context.Context, stack, output string) (value.Value, error)
+	// Env looks up an environment variable, secret unless the program says that it is public (L10.C9). An error says that
+	// the program may not read it.
+	Env(name string) (v value.Value, found bool, err error)
 	// ParseYAML reads a text as data: nothing in it is interpolated or called. The error says where in the text the fault is.
 	ParseYAML(text string) (value.Value, error)
 	// Recoverable reports whether err is a fault that try and can may pass over, and whether it is the failure of

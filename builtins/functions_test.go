@@ -34,6 +34,13 @@ func (world) StackOutput(_ context.Context, stack, output string) (value.Value, 
 	return value.Null, nil
 }
 
+func (world) Env(name string) (value.Value, bool, error) {
+	if name == "FORBIDDEN" {
+		return value.Null, false, errors.New("the program may not read FORBIDDEN")
+	}
+	return value.String("/home/me").Secret(), name == "HOME", nil
+}
+
 func (world) ParseYAML(text string) (value.Value, error) { return value.FromJSON(text) }
 
 var errFailed = errors.New("a resource failed")

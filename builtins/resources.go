@@ -64,6 +64,21 @@ var resourceFuncs = []*Func{
 		Gives:   `"img-base"`,
 		Since:   "0.1.0", Rule: "L6.40", Portable: true,
 	},
+	{
+		Name:    "call",
+		Summary: "The result of a method of a resource.",
+		Params: []Param{
+			{Name: "resource", Type: schema.AnyResource, Doc: "the resource, as in ${server}"},
+			{Name: "method", Type: schema.String, Doc: "the method's name", Literal: true},
+			{Name: "arguments", Type: anyMap, Doc: "the method's arguments by name", Optional: true},
+			{Name: "return", Type: schema.String, Doc: "the name of the one output that is wanted", Optional: true, Literal: true},
+		},
+		Shape:   Fields,
+		Result:  always(schema.Any),
+		Example: `fn::call: {resource: '${server}', method: ping, arguments: {count: 3}, return: answer}`,
+		Gives:   `"3 pings to web"`,
+		Since:   "0.2.0", Rule: "L10.C8",
+	},
 }
 
 func ofResource(part func(*value.ResourceRef) string) evalFunc {

@@ -24,7 +24,7 @@ var themes = [...]Theme{
 	{"Dates", dateFuncs},
 	{"Networks", networkFuncs},
 	{"Secrets", secretFuncs},
-	{"Files", fileFuncs},
+	{"Files and environment", fileFuncs},
 	{"Assets and archives", assetFuncs},
 	{"Resources, stacks and providers", resourceFuncs},
 }

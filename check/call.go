@@ -35,6 +35,9 @@ func (c *checker) inferCall(e *ast.Call) schema.Type {
 	if f.Name == invokeName {
 		return c.inferInvoke(e)
 	}
+	if f.Name == callName {
+		return c.inferMethod(e, f)
+	}
 	args, ok := c.bind(e, f)
 	if !ok {
 		c.inferInside(e)

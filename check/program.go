@@ -111,6 +111,7 @@ type Ref struct {
 type Call struct {
 	Func   *builtins.Func // nil for a provider function
 	Invoke *Invoke        // of a provider function
+	Method *Method        // of a method of a resource
 	Args   []ast.Expr     // by parameter of Func; nil where an optional one is left out
 }
 
@@ -125,6 +126,18 @@ type Invoke struct {
 	Provider        ast.Expr
 	DependsOn       ast.Expr
 	DefaultProvider *Node // the program's default provider for the package, when the call has to use it
+}
+
+// Method is a checked call of a resource's method (L10.C8).
+type Method struct {
+	Name      string
+	Token     string // empty when the type of the resource is not known before it is there
+	Package   schema.Descriptor
+	Schema    *schema.Function // nil when not known
+	Inputs    *schema.Object   // without the resource itself
+	Resource  ast.Expr
+	Arguments ast.Expr // nil for none
+	Return    string   // empty for the whole result
 }
 
 // Ref is what the root of an access stands for.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/yamlhost/yamlhost/builtins"
 	"github.com/yamlhost/yamlhost/diag"
@@ -21,6 +22,8 @@ func (s *scope) call(ctx context.Context, e *ast.Call) (value.Value, *fault) {
 		return value.Null, poison // it has been reported
 	case c.Invoke != nil:
 		return s.invoke(ctx, e, c.Invoke)
+	case c.Method != nil:
+		return s.method(ctx, e, c.Method)
 	}
 	args := c.Args
 	thunks := make([]builtins.Thunk, 0, len(args))
@@ -116,6 +119,28 @@ func (env environment) ReadFile(path string) ([]byte, error) {
 		return env.e.options.ReadFile(path)
 	}
 	return os.ReadFile(path)
+}
+
+// Env looks up an environment variable that the program may read (L10.C9).
+func (env environment) Env(name string) (value.Value, bool, error) {
+	listed := func(names []ast.Literal) bool {
+		return slices.ContainsFunc(names, func(l ast.Literal) bool { return l.Value == name })
+	}
+	file := env.e.program.File
+	public := listed(file.PublicEnv)
+	if !env.e.options.AllowEnv && !public && !listed(file.AllowEnv) {
+		return value.Null, false, fmt.Errorf("the program may not read the environment variable %s; "+
+			"list it, as in `pulumi: {allowEnv: [%s]}`, or run with --allow-env", name, name)
+	}
+	if env.e.options.Getenv == nil {
+		return value.Null, false, nil
+	}
+	text, found := env.e.options.Getenv(name)
+	v := value.String(text)
+	if !public {
+		v = v.Secret()
+	}
+	return v, found, nil
 }
 
 // ParseYAML reads a text as data (L10.C4).

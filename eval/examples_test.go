@@ -48,6 +48,12 @@ func docsMonitor() *monitor.Recorder {
 		family, _ := g.Args.Get("family").AsString()
 		return monitor.InvokeResponse{Result: entries("id", value.String("img-"+family))}, nil
 	}
+	r.Method = func(g monitor.CallRequest) (monitor.CallResponse, error) {
+		self, _ := g.Args.Get("__self__").AsResource()
+		count, _ := value.Text(g.Args.Get("count"))
+		text, _ := count.AsString()
+		return monitor.CallResponse{Result: entries("answer", value.String(text+" pings to "+self.URN.Name()))}, nil
+	}
 	return r
 }
 
@@ -70,6 +76,7 @@ func runDocs(t *testing.T, text string) (eval.Result, diag.Diagnostics) {
 	}
 	result, more := eval.Run(context.Background(), program, docsMonitor(), eval.Options{
 		Cwd: "/work/prog", RootDirectory: "/work", Workers: 1, ReadFile: options().ReadFile, ParseData: parser.Data,
+		AllowEnv: true, Getenv: func(name string) (string, bool) { return "eu", name == "REGION" },
 	})
 	return result, append(findings, more...)
 }

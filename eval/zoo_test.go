@@ -35,7 +35,7 @@ func newZoo(preview bool) *zoo {
 	z := &zoo{}
 	z.recorder = &monitor.Recorder{
 		Deployment: monitor.Info{Project: "proj", Stack: "dev", Organization: "org", DryRun: preview},
-		Register:   z.register, Read: z.read, Function: z.function,
+		Register:   z.register, Read: z.read, Function: z.function, Method: z.method,
 	}
 	return z
 }
@@ -132,6 +132,27 @@ func (z *zoo) function(g monitor.InvokeRequest) (monitor.InvokeResponse, error) 
 			"state", entries("computed", value.String("c-"+urn.URN(text).Name())))}, nil
 	}
 	return monitor.InvokeResponse{}, errors.New("no such function")
+}
+
+func (z *zoo) method(g monitor.CallRequest) (monitor.CallResponse, error) {
+	self, _ := g.Args.Get("__self__").AsResource()
+	switch g.Token {
+	case "zoo:index:Pen/open":
+		if z.recorder.Deployment.DryRun {
+			return monitor.CallResponse{Result: value.EmptyMap()}, nil
+		}
+		return monitor.CallResponse{Result: entries("wide", value.Bool(true))}, nil
+	case "zoo:index:Pen/measure":
+		unit, _ := g.Args.Get("unit").AsString()
+		if unit == "inch" {
+			return monitor.CallResponse{Failures: []monitor.Failure{{Property: "unit", Reason: "not here: " + unit}}}, nil
+		}
+		return monitor.CallResponse{
+			Result:             entries("text", value.String(unit+" of "+self.URN.Name()), "size", value.Int(3)),
+			ReturnDependencies: map[string][]urn.URN{"size": {urn.New("dev", "proj", "", "zoo:index:Echo", "measured")}},
+		}, nil
+	}
+	return monitor.CallResponse{}, errors.New("no such method " + g.Token)
 }
 
 var errNoPackage = fmt.Errorf("%w", schema.ErrNotFound)

@@ -146,6 +146,35 @@ func (p *parser) plainText(e entry, what string) *ast.Literal {
 	return literal
 }
 
+// literals reads a field that holds a list of texts as they stand, or a single one; want says what each of them is.
+func (p *parser) literals(e entry, what, want string) []ast.Literal {
+	var list []ast.Literal
+	one := func(n *node, at diag.Range) {
+		switch {
+		case empty(n):
+		case !isText(n):
+			p.wrongKind(n, at, what, want, "")
+		case strings.Contains(n.Value, "${"):
+			p.fail(diag.NotLiteral, at, "write "+want, "%s must be literal", what)
+		default:
+			list = append(list, ast.Literal{Value: n.Value, Range: at})
+		}
+	}
+	p.with(e.value, e.via, func(n *node, at diag.Range) {
+		switch n.Kind {
+		case yaml.SequenceNode:
+			for _, item := range n.Content {
+				p.with(item, nil, one)
+			}
+		case yaml.MappingNode:
+			p.wrongKind(n, at, what, "a list", "write `[one, two]`")
+		default:
+			one(n, at)
+		}
+	})
+	return list
+}
+
 // literalBool reads a field that must be true or false as it stands.
 func (p *parser) literalBool(e entry, what string) *ast.BoolLiteral {
 	var literal *ast.BoolLiteral

@@ -4,8 +4,6 @@ import (
 	"path"
 	"strings"
 
-	"gopkg.in/yaml.v3"
-
 	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
@@ -78,34 +76,10 @@ func (o *outline) withIncluded() (*ast.File, diag.Diagnostics) {
 
 // patterns are the texts of the section include.
 func (o *outline) patterns() []ast.Literal {
-	var patterns []ast.Literal
 	if o.include == nil {
 		return nil
 	}
-	one := func(n *node, at diag.Range) {
-		switch {
-		case empty(n):
-		case !isText(n):
-			o.p.wrongKind(n, at, "`include`", "the name of a file", "")
-		case strings.Contains(n.Value, "${"):
-			o.p.fail(diag.NotLiteral, at, "write the name of a file", "`include` must be literal")
-		default:
-			patterns = append(patterns, ast.Literal{Value: n.Value, Range: at})
-		}
-	}
-	o.p.with(o.include.value, o.include.via, func(n *node, at diag.Range) {
-		switch n.Kind {
-		case yaml.SequenceNode:
-			for _, item := range n.Content {
-				o.p.with(item, nil, one)
-			}
-		case yaml.MappingNode:
-			o.p.wrongKind(n, at, "`include`", "a list of files", "write `[network.yaml, \"parts/*.yaml\"]`")
-		default:
-			one(n, at)
-		}
-	})
-	return patterns
+	return o.p.literals(*o.include, "`include`", "the name of a file")
 }
 
 // find asks for the texts behind a pattern.

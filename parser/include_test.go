@@ -58,7 +58,7 @@ func TestInclude(t *testing.T) {
 		},
 		"a map": {
 			files:  map[string]string{"Main.yaml": "include: {a: b}"},
-			faults: []string{"Main.yaml: `include` must be a list of files, found a map"},
+			faults: []string{"Main.yaml: `include` must be a list, found a map"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -97,7 +97,7 @@ func (o *outline) read(others map[string]bool) {
 	p, file, b := o.p, o.file, o.body
 	p.scope(b, func() {
 		maps.Copy(p.names, others)
-		file.RequiredVersion = p.pulumiBlock(o.pulumi)
+		file.RequiredVersion = p.pulumiBlock(o.pulumi, file)
 		file.Config = append(p.configSection(b.config, nil), p.configSection(b.configuration, b.config)...)
 		file.Variables = p.variableSection(b.variables)
 		file.Resources = p.resourceSection(b.resources)
@@ -175,14 +175,28 @@ func (p *parser) gatherNames(section *node, depth int) {
 	}
 }
 
-// pulumiBlock reads the section pulumi (L3.G) and answers the required version.
-func (p *parser) pulumiBlock(e *entry) (required ast.Expr) {
+// pulumiBlock reads the section pulumi (L3.G) and answers the required version. What else it says goes into file; a
+// component, for which that is nil, has nothing else to say.
+func (p *parser) pulumiBlock(e *entry, file *ast.File) (required ast.Expr) {
 	if e == nil {
 		return nil
 	}
 	keys := []string{"requiredVersion"}
+	if file != nil {
+		keys = append(keys, "allowEnv", "publicEnv")
+	}
 	p.section(*e, "`pulumi`", func(n *node, _ diag.Range) {
-		p.fields(n, keys, func(_ string, e entry) {
+		p.fields(n, keys, func(name string, e entry) {
+			switch name {
+			case "allowEnv":
+				p.extension(e.at, "the field `allowEnv`")
+				file.AllowEnv = p.literals(e, "`allowEnv`", "the name of an environment variable")
+				return
+			case "publicEnv":
+				p.extension(e.at, "the field `publicEnv`")
+				file.PublicEnv = p.literals(e, "`publicEnv`", "the name of an environment variable")
+				return
+			}
 			required = p.present(p.expression(e))
 			switch required.(type) {
 			case *ast.Number, *ast.Bool, *ast.List, *ast.Map:
@@ -260,7 +274,7 @@ func (p *parser) componentSection(section *entry) (components []*ast.Component) 
 				}
 			}, func(e entry) { p.unknownKey(diag.Error, e, "a component", componentKeys, "") })
 			p.scope(b, func() {
-				component.RequiredVersion = p.pulumiBlock(pulumi)
+				component.RequiredVersion = p.pulumiBlock(pulumi, nil)
 				component.Inputs = p.configSection(b.config, nil)
 				component.Variables = p.variableSection(b.variables)
 				component.Resources = p.resourceSection(b.resources)

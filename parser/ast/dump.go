@@ -18,6 +18,12 @@ func Dump(w io.Writer, f *File) error {
 	d.literal("version", f.Version)
 	d.literal("namespace", f.Namespace)
 	d.expr("requiredVersion", f.RequiredVersion)
+	for _, name := range f.AllowEnv {
+		d.literal("allowEnv", &name)
+	}
+	for _, name := range f.PublicEnv {
+		d.literal("publicEnv", &name)
+	}
 	d.body(f.Config, "config", f.Variables, f.Resources, f.Outputs)
 	for _, c := range f.Components {
 		d.line(c.Range, "component %s", quoted(c.Name))

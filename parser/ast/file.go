@@ -15,6 +15,10 @@ type File struct {
 
 	RequiredVersion Expr // pulumi.requiredVersion (L3.60); nil when absent
 
+	// AllowEnv and PublicEnv are the environment variables that the program may read, and those of them that are no
+	// secrets (L10.C9); an extension of yamlhost.
+	AllowEnv, PublicEnv []Literal
+
 	Config     []*Config
 	Variables  []*Variable
 	Resources  []*Resource

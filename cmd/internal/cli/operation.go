@@ -30,6 +30,7 @@ type operationOptions struct {
 	scope           scopeOptions
 	remove          bool // of `destroy`
 	monitorRPC      bool
+	allowEnv        bool
 
 	json             bool
 	diff             bool
@@ -79,6 +80,7 @@ func parallelDefault(a *app) int {
 func configFlags(cmd *cobra.Command, o *operationOptions) {
 	cmd.Flags().StringArrayVarP(&o.config, "config", "c", nil, "set configuration first, as key=value; may come several times")
 	cmd.Flags().BoolVar(&o.configPath, "config-path", false, "the keys of --config are paths into values")
+	cmd.Flags().BoolVar(&o.allowEnv, "allow-env", false, "let the program read every environment variable, not only those that it lists")
 }
 
 func refreshFlag(cmd *cobra.Command, o *operationOptions) {

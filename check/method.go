@@ -1,0 +1,143 @@
+package check
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/yamlhost/yamlhost/builtins"
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/parser/ast"
+	"github.com/yamlhost/yamlhost/schema"
+)
+
+// Methods of resources, called with fn::call (L10.C8).
+
+const (
+	callName = "call"
+	selfName = "__self__" // the argument that is the resource itself
+)
+
+// inferMethod resolves the call of a method, checks its arguments and finds the type of its result.
+func (c *checker) inferMethod(e *ast.Call, f *builtins.Func) schema.Type {
+	args, ok := c.bind(e, f)
+	if !ok {
+		c.inferInside(e)
+		return schema.Invalid
+	}
+	for len(args) < len(f.Params) {
+		args = append(args, nil)
+	}
+	sound := true
+	for i, arg := range args {
+		if arg != nil {
+			c.infer(arg)
+			sound = c.fitArgument(f, arg, i, e) && sound
+		}
+	}
+	if !sound {
+		return schema.Invalid
+	}
+	m := &Method{Resource: args[0], Arguments: args[2]}
+	method := args[1].(*ast.String)
+	m.Name = method.Value
+	if _, null := m.Arguments.(*ast.Null); null {
+		m.Arguments = nil
+	}
+	var returned *ast.Literal
+	if s, ok := args[3].(*ast.String); ok {
+		returned, m.Return = &ast.Literal{Value: s.Value, Range: s.Range()}, s.Value
+	}
+	t, known := schema.Required(c.infer(m.Resource)).(*schema.ResourceType)
+	if !known {
+		c.program.calls[e] = &Call{Func: f, Method: m}
+		return schema.Any
+	}
+	p, r := c.resourceOfType(t.Token)
+	if r == nil {
+		if c.components.byToken[t.Token] != nil {
+			c.errorf(diag.TokenNotFound, method.Range(), "read its outputs", "the component %s has no methods", schema.CollapseToken(t.Token))
+			return schema.Invalid
+		}
+		m.Token = t.Token + "/" + m.Name
+		c.program.calls[e] = &Call{Func: f, Method: m}
+		return schema.Any
+	}
+	function, err := p.pkg.Method(r, m.Name)
+	switch {
+	case errors.Is(err, schema.ErrNoSuchToken):
+		names := make([]string, 0, len(r.Methods))
+		for name := range r.Methods {
+			names = append(names, name)
+		}
+		slices.Sort(names)
+		hint := didYouMean(diag.Suggest(m.Name, names))
+		switch {
+		case hint != "":
+		case len(names) == 0:
+			hint = "it has none at all"
+		default:
+			hint = "it has " + listed(names)
+		}
+		c.errorf(diag.NoMember, method.Range(), hint, "%s has no method `%s`", schema.CollapseToken(r.Token), m.Name)
+		return schema.Invalid
+	case err != nil:
+		c.errorf(diag.PackageMissing, method.Range(), "the package's schema is faulty", "%s cannot be called: %s", m.Name, err)
+		return schema.Invalid
+	}
+	m.Token, m.Package, m.Schema = function.Token, p.descriptor, function
+	m.Inputs = withoutSelf(function.Inputs)
+	c.program.calls[e] = &Call{Func: f, Method: m}
+	if function.Deprecation != "" {
+		c.warnf(diag.Deprecated, method.Range(), function.Deprecation, "%s is deprecated", m.Name)
+	}
+	at := &place{owner: schema.CollapseToken(r.Token) + "." + m.Name, noun: "argument", key: method.Range()}
+	if m.Arguments == nil {
+		c.requireMembers(m.Inputs, at, func(string) bool { return false }, method.Range())
+	} else {
+		if _, literal := m.Arguments.(*ast.Map); !literal {
+			at.what = "arguments of " + at.owner
+		}
+		c.fit(m.Arguments, m.Inputs, at)
+	}
+	result := function.Result
+	switch {
+	case result == nil:
+		result = schema.Null
+	case returned == nil:
+	case function.Scalar:
+		c.errorf(diag.NoMember, returned.Range, "leave `return` out: the result is the value itself",
+			"the result of %s has no outputs by name", at.owner)
+		return schema.Invalid
+	default:
+		return c.member(result, step{name: returned.Value, at: returned.Range, owner: "the result of " + at.owner})
+	}
+	return result
+}
+
+// resourceOfType finds a resource's schema by its canonical token among the packages that the program uses; nil when its
+// package is not at hand.
+func (c *checker) resourceOfType(token string) (*loadedPackage, *schema.Resource) {
+	for _, key := range c.packages.order {
+		p := c.packages.loaded[key]
+		if p.pkg == nil || p.descriptor.PackageName() != packageOf(token) {
+			continue
+		}
+		if found := p.resource(token); found.r != nil {
+			return p, found.r
+		}
+	}
+	return nil, nil
+}
+
+// withoutSelf are the inputs of a method that a call names.
+func withoutSelf(inputs *schema.Object) *schema.Object {
+	return schema.NewObject("", true, func() []*schema.Property {
+		var named []*schema.Property
+		for _, p := range inputs.Properties() {
+			if p.Name != selfName {
+				named = append(named, p)
+			}
+		}
+		return named
+	})
+}
