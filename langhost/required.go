@@ -85,11 +85,11 @@ func usesOf(file *ast.File) []packageUse {
 	seen := map[string]bool{"pulumi": true, "": true}
 	own := map[string]bool{}
 	for _, c := range file.Components {
+		token := componentNamespace + c.Name.Value
 		if c.Token != nil {
-			own[c.Token.Value] = true
-		} else {
-			own[componentNamespace+c.Name.Value] = true
+			token = c.Token.Value
 		}
+		own[token], own[schema.CollapseToken(token)] = true, true
 	}
 	add := func(token, version, url string) {
 		if own[token] {
