@@ -60,10 +60,17 @@ func docsMonitor() *monitor.Recorder {
 // runDocs checks a program as documentation shows them, and runs it.
 func runDocs(t *testing.T, text string) (eval.Result, diag.Diagnostics) {
 	t.Helper()
-	file, findings := parse(text)
+	return runDocsWith(t, text, nil, nil)
+}
+
+// runDocsWith is runDocs with the stack's configuration and the texts that a program may include.
+func runDocsWith(t *testing.T, text string, config map[string]check.ConfigText,
+	include func(string) ([]*diag.Source, error)) (eval.Result, diag.Diagnostics) {
+	t.Helper()
+	file, findings := parser.Parse(diag.NewSource("Main.yaml", []byte(text)), parser.Options{Include: include})
 	bytes, err := os.ReadFile(docsSchema)
 	require.NoError(t, err)
-	program, more := check.Check(context.Background(), file, check.Options{Project: "docs", ConfigKnown: true,
+	program, more := check.Check(context.Background(), file, check.Options{Project: "docs", Config: config, ConfigKnown: true,
 		Schemas: schema.NewLoader(func(_ context.Context, d schema.Descriptor) ([]byte, error) {
 			if d.PackageName() != "docs" {
 				return nil, errNoPackage
@@ -111,7 +118,7 @@ func promised(v value.Value) string {
 		return "unknown"
 	}
 	if v.IsSecret() {
-		return "secret " + promised(v.Public())
+		return "secret " + promised(v.Bare())
 	}
 	if items, ok := v.AsList(); ok {
 		texts := make([]string, len(items))
