@@ -19,7 +19,9 @@ func OpenFile(path, indexPath string) (*Package, error) {
 	stamp := strconv.FormatInt(info.ModTime().UnixNano(), 36)
 	if indexPath != "" {
 		if index, err := os.ReadFile(indexPath); err == nil {
-			if p, err := OpenIndexed(index, fileText(path), info.Size(), stamp); err == nil {
+			// Where a definition has changed though the file looks the same, the next to open it makes the index anew.
+			forget := func() { _ = os.Remove(indexPath) }
+			if p, err := openIndexed(index, fileText(path), info.Size(), stamp, forget); err == nil {
 				return p, nil
 			}
 		}

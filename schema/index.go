@@ -172,6 +172,11 @@ func appendTable(body []byte, records []record) (indexTable, []byte) {
 // it is asked for. text must be safe for concurrent use. The error wraps ErrDamaged when the index is not whole, or is not
 // that of a text with this stamp and size; a definition that has changed since is told so when it is asked for.
 func OpenIndexed(index []byte, text io.ReaderAt, size int64, stamp string) (*Package, error) {
+	return openIndexed(index, text, size, stamp, func() {})
+}
+
+// openIndexed is OpenIndexed that calls damaged when a definition turns out to have changed.
+func openIndexed(index []byte, text io.ReaderAt, size int64, stamp string, damaged func()) (*Package, error) {
 	end := len(index) - 4
 	start := len(indexMagic) + 4
 	if end < start || !bytes.HasPrefix(index, []byte(indexMagic)) ||
@@ -199,10 +204,10 @@ func OpenIndexed(index []byte, text io.ReaderAt, size int64, stamp string) (*Pac
 		}
 		opened[i] = t
 	}
-	resources := &indexedSection{table: opened[resourceTable], modules: opened[resourceModuleTable], text: text, size: size}
+	resources := &indexedSection{table: opened[resourceTable], modules: opened[resourceModuleTable], text: text, size: size, damaged: damaged}
 	p := newPackage(
-		&indexedSection{table: opened[typeTable], modules: &table{}, text: text, size: size}, resources,
-		&indexedSection{table: opened[functionTable], modules: opened[functionModuleTable], text: text, size: size})
+		&indexedSection{table: opened[typeTable], modules: &table{}, text: text, size: size, damaged: damaged}, resources,
+		&indexedSection{table: opened[functionTable], modules: opened[functionModuleTable], text: text, size: size, damaged: damaged})
 	p.Name, p.Version, p.Description, p.DownloadURL = head.Name, head.Version, head.Description, head.DownloadURL
 	p.AllowedPackageNames, p.provider, p.config = head.Allowed, head.Provider, head.Config
 	if err := p.setModuleFormat(head.ModuleFormat); err != nil {
@@ -262,6 +267,7 @@ type indexedSection struct {
 	modules *table
 	text    io.ReaderAt
 	size    int64
+	damaged func()
 
 	once   sync.Once
 	tokens []string
@@ -293,16 +299,19 @@ func (s *indexedSection) get(token string) ([]byte, bool, error) {
 		return nil, false, nil
 	}
 	if r.offset > uint64(s.size) || uint64(r.length) > uint64(s.size)-r.offset {
+		s.damaged()
 		return nil, true, ErrDamaged
 	}
 	raw := make([]byte, r.length)
 	if n, err := s.text.ReadAt(raw, int64(r.offset)); n < len(raw) {
 		if errors.Is(err, io.EOF) {
+			s.damaged()
 			err = ErrDamaged
 		}
 		return nil, true, err
 	}
 	if crc32.Checksum(raw, checksums) != r.sum {
+		s.damaged()
 		return nil, true, ErrDamaged
 	}
 	return raw, true, nil

@@ -171,6 +171,23 @@ func TestIndexFileIsShared(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, left)
 
+	// A byte that changes while size and time stay is told, and the index made anew for whoever comes next.
+	info, err := os.Stat(path)
+	require.NoError(t, err)
+	changed := bytes.Clone(data)
+	changed[bytes.Index(changed, []byte(`"zoo:index:Echo"`))+len(`"zoo:index:Echo": {`)+3] = 'X'
+	require.NoError(t, os.WriteFile(path, changed, 0o644))
+	require.NoError(t, os.Chtimes(path, info.ModTime(), info.ModTime()))
+	got, err = schema.OpenFile(path, indexPath)
+	require.NoError(t, err)
+	_, err = got.ResolveResource("zoo:Echo")
+	require.ErrorIs(t, err, schema.ErrDamaged)
+	require.NoFileExists(t, indexPath)
+	got, err = schema.OpenFile(path, indexPath)
+	require.NoError(t, err)
+	_, err = got.ResolveResource("zoo:Echo")
+	require.NotErrorIs(t, err, schema.ErrDamaged)
+
 	// A schema that is replaced by another is read anew.
 	other, err := os.ReadFile("testdata/random.json")
 	require.NoError(t, err)

@@ -157,15 +157,17 @@ func (p *providers) Load(ctx context.Context, pkg provider.Package) (provider.Pr
 }
 
 // schemas is a loader of the schemas that go with these providers.
-func (p *providers) schemas() schema.Loader { return schema.NewLoader(p.fetchSchema) }
+func (p *providers) schemas() schema.Loader { return schema.NewPackageLoader(p.openSchema) }
 
-func (p *providers) fetchSchema(ctx context.Context, d schema.Descriptor) ([]byte, error) {
+// openSchema finds the schema of a package: the one that the command line names, the one that is built in, or that of the
+// plugin, which is asked only when the cache does not have it, or not sound.
+func (p *providers) openSchema(ctx context.Context, d schema.Descriptor) (*schema.Package, error) {
 	if path := p.given.find(d); path != "" {
-		return readSchemaFile(path)
+		return openSchemaFile(p.home, path)
 	}
 	if room := p.room(d.Name, d.Version, d.DownloadURL, d.Parameterization != nil); room != nil {
 		text, _ := room.Schema(d.Name)
-		return text, nil
+		return schema.Parse(text)
 	}
 	at, err := p.host.Find(d.Name, d.Version)
 	var missing *provider.MissingError
@@ -176,17 +178,46 @@ func (p *providers) fetchSchema(ctx context.Context, d schema.Descriptor) ([]byt
 		return nil, err
 	}
 	cache := schemaCache(p.home, d, at)
-	if text, err := os.ReadFile(cache); cache != "" && err == nil && len(text) > 0 {
-		return text, nil
+	if cache != "" {
+		if pkg, err := openSchemaFile(p.home, cache); err == nil && pkg.Owns(d.PackageName()) {
+			return pkg, nil
+		}
 	}
 	text, err := p.askSchema(ctx, d)
 	if err != nil {
 		return nil, err
 	}
-	if cache != "" {
-		keepSchema(cache, text)
+	pkg, err := schema.Parse(text)
+	if err == nil && cache != "" && keepSchema(cache, text) {
+		if kept, err := openSchemaFile(p.home, cache); err == nil { // which makes the index
+			return kept, nil
+		}
 	}
-	return text, nil
+	return pkg, err
+}
+
+// fetchSchema is the text of what openSchema finds, for whoever needs it whole.
+func (p *providers) fetchSchema(ctx context.Context, d schema.Descriptor) ([]byte, error) {
+	if path := p.given.find(d); path != "" {
+		return readSchemaFile(path)
+	}
+	if room := p.room(d.Name, d.Version, d.DownloadURL, d.Parameterization != nil); room != nil {
+		text, _ := room.Schema(d.Name)
+		return text, nil
+	}
+	if _, err := p.openSchema(ctx, d); err != nil { // which fills the cache with what is sound
+		return nil, err
+	}
+	at, err := p.host.Find(d.Name, d.Version)
+	if err != nil {
+		return nil, err
+	}
+	if cache := schemaCache(p.home, d, at); cache != "" {
+		if text, err := os.ReadFile(cache); err == nil {
+			return text, nil
+		}
+	}
+	return p.askSchema(ctx, d)
 }
 
 // notFoundError is a missing plugin in the words of package schema.

@@ -48,13 +48,9 @@ func (a *app) givenSchemas(f schemaFlags) (*givenSchemas, error) {
 	g := &givenSchemas{files: make(map[string]string), dirs: make(map[string][]givenSchema)}
 	for _, name := range f.files {
 		path := a.path(name)
-		text, err := readSchemaFile(path)
+		pkg, err := openSchemaFile(a.pulumiHome(), path)
 		if err != nil {
 			return nil, fmt.Errorf("--schema %s: %w", name, plainError(err))
-		}
-		pkg, err := schema.Parse(text)
-		if err != nil {
-			return nil, fmt.Errorf("--schema %s: %w", name, err)
 		}
 		g.files[pkg.Name] = path
 	}

@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 
 	"github.com/google/renameio/v2"
 	"github.com/yamlhost/yamlhost/runtime/plugin"
@@ -37,9 +39,59 @@ func shortDigest(data []byte) string {
 	return hex.EncodeToString(sum[:])[:12]
 }
 
-// keepSchema writes a schema to the cache. A cache that cannot be written costs time and nothing else.
-func keepSchema(path string, text []byte) {
-	if os.MkdirAll(filepath.Dir(path), 0o755) == nil {
-		_ = renameio.WriteFile(path, text, 0o644)
+// keepSchema writes a schema to the cache and answers whether it could. A cache that cannot be written costs time and
+// nothing else.
+func keepSchema(path string, text []byte) bool {
+	return os.MkdirAll(filepath.Dir(path), 0o755) == nil && renameio.WriteFile(path, text, 0o644) == nil
+}
+
+// openSchemaFile opens a schema, gzipped or not, by its index, which is kept in the home folder; where there is none, or it
+// cannot be written, the schema is read as a whole.
+func openSchemaFile(home, path string) (*schema.Package, error) {
+	if home == "" {
+		text, err := readSchemaFile(path)
+		if err != nil {
+			return nil, err
+		}
+		return schema.Parse(text)
 	}
+	if strings.HasSuffix(path, ".gz") {
+		unpacked, err := unpackSchema(home, path)
+		if err != nil {
+			return nil, err
+		}
+		if unpacked == "" {
+			return openSchemaFile("", path)
+		}
+		path = unpacked
+	}
+	return schema.OpenFile(path, filepath.Join(home, "yamlhost", "schemas", shortDigest([]byte(path))+".index"))
+}
+
+// unpackSchema unpacks a gzipped schema into the home folder, once for each state of the file, and answers where; nowhere
+// when the folder cannot be written.
+func unpackSchema(home, path string) (string, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return "", err
+	}
+	of := filepath.Join(home, "yamlhost", "schemas", shortDigest([]byte(path)))
+	state := strconv.FormatInt(info.Size(), 36) + "-" + strconv.FormatInt(info.ModTime().UnixNano(), 36)
+	unpacked := of + "-" + state + ".json"
+	if _, err := os.Stat(unpacked); err == nil {
+		return unpacked, nil
+	}
+	text, err := readSchemaFile(path)
+	if err != nil {
+		return "", err
+	}
+	if earlier, err := filepath.Glob(of + "-*.json"); err == nil {
+		for _, name := range earlier {
+			_ = os.Remove(name)
+		}
+	}
+	if !keepSchema(unpacked, text) {
+		return "", nil
+	}
+	return unpacked, nil
 }
