@@ -43,6 +43,9 @@ func (c *checker) inferCall(e *ast.Call) schema.Type {
 		c.inferInside(e)
 		return schema.Invalid
 	}
+	if e.Failure != nil {
+		c.locals[e.Failure] = schema.String
+	}
 	types := make([]schema.Type, len(args))
 	sound := true
 	for i, arg := range args {

@@ -136,16 +136,24 @@ func configType(t *ast.ConfigType) schema.Type {
 		return schema.Bool
 	case "object":
 		if t.Item != nil {
-			return &schema.Map{Item: configType(t.Item)}
+			return &schema.Map{Item: itemType(t.Item)}
 		}
 		return &schema.Map{Item: schema.Any}
 	case "list":
 		if t.Item == nil {
 			return &schema.Array{Item: schema.Any}
 		}
-		return &schema.Array{Item: configType(t.Item)}
+		return &schema.Array{Item: itemType(t.Item)}
 	}
 	return schema.Any
+}
+
+// itemType is the type of the items of a configuration value, which may be null where it is written with a "?".
+func itemType(t *ast.ConfigType) schema.Type {
+	if t.Optional {
+		return schema.OptionalOf(configType(t))
+	}
+	return configType(t)
 }
 
 // widened is the type that a default stands for when the stack may give another value of its kind.

@@ -29,10 +29,15 @@ func (c *checker) tolerating(codes []diag.Code, fn func()) {
 	}
 }
 
+// MayFail reports whether an argument of a function may fail without harm.
+func MayFail(f *builtins.Func, arg int) bool {
+	return f.Name == "try" || f.Name == "can" || f.Name == "recover" && arg == 0
+}
+
 // harmless are the faults that an argument of a function may have without being wrong.
 func harmless(f *builtins.Func, arg int) []diag.Code {
 	switch {
-	case f.Name == "try", f.Name == "can", f.Name == "recover" && arg == 0:
+	case MayFail(f, arg):
 		return inTry
 	case f.Name == "if" && arg > 0:
 		return inBranch

@@ -60,6 +60,12 @@ func (s *scope) access(ctx context.Context, a *ast.Access) (value.Value, *fault)
 func (s *scope) named(ctx context.Context, v value.Value, name, path string, at diag.Range) (value.Value, *fault) {
 	switch v.Kind() {
 	case value.KindMap:
+		if s.strict && !v.Has(name) {
+			if v.IsSecret() {
+				name = value.SecretText
+			}
+			return value.Null, blame(diag.NoMember, at, "", "%s has no member %s", path, strconv.Quote(name))
+		}
 		return v.Get(name), nil // a missing key is null (L5.33)
 	case value.KindResource:
 		ref, _ := v.AsResource()

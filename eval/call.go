@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/yamlhost/yamlhost/builtins"
+	"github.com/yamlhost/yamlhost/check"
 	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/parser/ast"
 	"github.com/yamlhost/yamlhost/value"
@@ -27,8 +28,11 @@ func (s *scope) call(ctx context.Context, e *ast.Call) (value.Value, *fault) {
 	}
 	args := c.Args
 	thunks := make([]builtins.Thunk, 0, len(args))
-	for _, arg := range args {
-		thunks = append(thunks, s.thunk(arg))
+	for i, arg := range args {
+		thunks = append(thunks, s.tried(c.Func, i).thunk(arg))
+	}
+	if e.Failure != nil && len(thunks) == 2 {
+		s.tellFailure(e.Failure, args[1], thunks)
 	}
 	if e.Expanded && len(args) > 0 {
 		last := args[len(args)-1]
@@ -52,6 +56,31 @@ func (s *scope) call(ctx context.Context, e *ast.Call) (value.Value, *fault) {
 		return value.Null, s.callFault(e, c.Func, args, err)
 	}
 	return v, nil
+}
+
+// tried is the scope of an argument: that of one which may fail is strict.
+func (s *scope) tried(f *builtins.Func, arg int) *scope {
+	if f.Lazy == nil || !check.MayFail(f, arg) {
+		return s
+	}
+	inner := *s
+	inner.strict = true
+	return &inner
+}
+
+// tellFailure gives the second argument of recover the name by which it speaks of what is wrong with the first.
+func (s *scope) tellFailure(name *ast.Local, fallback ast.Expr, thunks []builtins.Thunk) {
+	first, why := thunks[0], ""
+	thunks[0] = func(ctx context.Context) (value.Value, error) {
+		v, err := first(ctx)
+		if err != nil {
+			why = err.Error()
+		}
+		return v, err
+	}
+	thunks[1] = func(ctx context.Context) (value.Value, error) {
+		return s.with(name, value.String(why)).thunk(fallback)(ctx)
+	}
 }
 
 func (s *scope) thunk(e ast.Expr) builtins.Thunk {

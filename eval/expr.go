@@ -15,6 +15,9 @@ type scope struct {
 	e      *evaluator
 	frame  *frame
 	locals *binding
+	// strict makes a key that a map does not have a fault instead of null: inside of try, can and recover, which are there
+	// to tell (L10.C5).
+	strict bool
 
 	// Of an instance of a resource with forEach: what `each` stands for, and what its name ends with.
 	each   value.Value

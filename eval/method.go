@@ -58,7 +58,7 @@ func (s *scope) method(ctx context.Context, e *ast.Call, call *check.Method) (va
 	if request.Token == "" {
 		request.Token = ref.URN.Type() + "/" + call.Name
 	}
-	entries := []value.Entry{{Key: "__self__", Value: value.Resource(ref)}}
+	entries := []value.Entry{{Key: "__self__", Value: value.Resource(receiver(ref))}}
 	for i, key := range args.Keys() {
 		arg := args.At(i).WithMarksOf(args)
 		request.ArgDependencies[key] = s.e.concrete(depsBesideReferences(arg))
@@ -86,6 +86,20 @@ func (s *scope) method(ctx context.Context, e *ast.Call, call *check.Method) (va
 		return value.Null, f
 	}
 	return value.Null, blame(diag.InvokeFailed, e.Name.Range, "", "%s: %s", request.Token, redact(err.Error(), args))
+}
+
+// receiver is the resource whose method is called. A provider has to be named by an ID even while it has none: the engine
+// finds the provider that answers by it.
+func receiver(ref *value.ResourceRef) *value.ResourceRef {
+	if !urn.IsProviderType(ref.URN.Type()) {
+		return ref
+	}
+	if id, ok := ref.ID.AsString(); ok && id != "" {
+		return ref
+	}
+	named := *ref
+	named.ID = value.String(unknownID)
+	return &named
 }
 
 // methodResult is the part of an answer that the call asks for. What a preview's answer lacks is unknown.

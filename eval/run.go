@@ -133,7 +133,7 @@ func (e *evaluator) outputs(ctx context.Context, result *Result) (value.Value, d
 			continue // L3.42
 		}
 		if v.ContainsSecret() {
-			v = v.Secret() // an output is secret as a whole (L3.40)
+			v = v.DeepPublic().Secret() // an output is secret as a whole (L3.40)
 		}
 		entries = append(entries, value.Entry{Key: o.Decl.Name.Value, Value: v})
 	}

@@ -265,7 +265,13 @@ func (o *operators) lower(e hclsyntax.Expression) ast.Expr {
 		name := strings.TrimPrefix(e.Name, callPrefix)
 		at := o.at(e.NameRange)
 		at.Start = max(at.Start, at.End-int32(len(name)))
-		return &ast.Call{Place: place, Name: ast.Literal{Value: name, Range: at}, Args: o.lowerAll(e.Args), Expanded: e.ExpandFinal}
+		call := &ast.Call{Place: place, Name: ast.Literal{Value: name, Range: at}, Expanded: e.ExpandFinal}
+		if name == "recover" && len(e.Args) == 2 {
+			call.Args, call.Failure = o.recovering(e.Args)
+		} else {
+			call.Args = o.lowerAll(e.Args)
+		}
+		return call
 	case *hclsyntax.ConditionalExpr:
 		return &ast.Conditional{Place: place, Condition: o.lower(e.Condition), Then: o.lower(e.TrueResult), Else: o.lower(e.FalseResult)}
 	case *hclsyntax.IndexExpr:
@@ -299,6 +305,18 @@ func (o *operators) lower(e hclsyntax.Expression) ast.Expr {
 		return o.binary(e, place)
 	}
 	return o.bad(e.Range(), "", "the expression in `${…}` is malformed")
+}
+
+// recovering lowers the arguments of recover: inside of the second one the name error stands for what is wrong with the
+// first.
+func (o *operators) recovering(args []hclsyntax.Expression) ([]ast.Expr, *ast.Local) {
+	failure := &ast.Local{Name: "error", Range: o.at(args[1].Range())}
+	first := o.lower(args[0])
+	outer := o.locals
+	o.locals = append(o.locals[:len(o.locals):len(o.locals)], failure)
+	second := o.lower(args[1])
+	o.locals = outer
+	return []ast.Expr{first, second}, failure
 }
 
 // The operators by the table entry that stands for them in an HCL tree.

@@ -25,7 +25,7 @@ func Scalar(text string) string {
 	switch {
 	case text == "":
 		return `""`
-	case plainScalar.MatchString(text) && !reserved[strings.ToLower(text)] && !numberLike.MatchString(text) && !strings.HasPrefix(text, "${") || interpolationOnly.MatchString(text):
+	case plainScalar.MatchString(strings.ReplaceAll(text, ":", "/")) && !strings.Contains(text, ": ") && !strings.HasSuffix(text, ":") && !reserved[strings.ToLower(text)] && !numberLike.MatchString(text) && !strings.HasPrefix(text, "${") || interpolationOnly.MatchString(text):
 		return text
 	case singleLine(text):
 		return "'" + strings.ReplaceAll(text, "'", "''") + "'"

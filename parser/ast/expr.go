@@ -76,6 +76,7 @@ type (
 		Argument Expr    // the one argument of the fn:: form, any shape; nil for the expression form
 		Args     []Expr  // the arguments of the expression form
 		Expanded bool    // the last of Args was written with "..." and stands for many
+		Failure  *Local  // the name error, bound inside of the second of Args of recover; nil for other calls
 	}
 
 	// Unary is an operator with one operand: "-" or "!".
