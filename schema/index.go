@@ -104,23 +104,30 @@ func BuildIndex(p *Package, data []byte, stamp string) ([]byte, error) {
 		all[aliasTable] = append(all[aliasTable], record{text: alias, offset: uint64(places[token])})
 	}
 	sortRecords(all[aliasTable])
-	var body []byte
-	for i := range all {
-		head.Tables[i], body = appendTable(body, all[i])
+	size := 0
+	for i, records := range all {
+		head.Tables[i] = indexTable{Records: size, Count: len(records), Texts: size + len(records)*recordSize}
+		for _, r := range records {
+			head.Tables[i].TextSize += len(r.text)
+		}
+		size = head.Tables[i].Texts + head.Tables[i].TextSize
 	}
 	headText, err := json.Marshal(head)
 	if err != nil {
 		return nil, fmt.Errorf("index package schema: %w", err)
 	}
-	index := make([]byte, 0, len(indexMagic)+8+len(headText)+len(body))
+	index := make([]byte, 0, len(indexMagic)+8+len(headText)+size)
 	index = append(index, indexMagic...)
 	index = binary.LittleEndian.AppendUint32(index, uint32(len(headText)))
-	index = append(append(index, headText...), body...)
+	index = append(index, headText...)
+	for _, records := range all {
+		index = appendTable(index, records)
+	}
 	return binary.LittleEndian.AppendUint32(index, crc32.Checksum(index, checksums)), nil
 }
 
 func recordsOf(s section, data []byte) ([]record, error) {
-	var records []record
+	records := make([]record, 0, len(s.list()))
 	for i, token := range s.list() {
 		raw, _, err := s.get(token)
 		if err != nil {
@@ -149,23 +156,21 @@ func sortRecords(records []record) {
 	})
 }
 
-func appendTable(body []byte, records []record) (indexTable, []byte) {
-	t := indexTable{Records: len(body), Count: len(records)}
+func appendTable(index []byte, records []record) []byte {
 	offset := 0
 	for _, r := range records {
-		body = binary.LittleEndian.AppendUint32(body, uint32(offset))
-		body = binary.LittleEndian.AppendUint32(body, uint32(len(r.text)))
-		body = binary.LittleEndian.AppendUint64(body, r.offset)
-		body = binary.LittleEndian.AppendUint32(body, r.length)
-		body = binary.LittleEndian.AppendUint32(body, r.sum)
-		body = binary.LittleEndian.AppendUint32(body, r.order)
+		index = binary.LittleEndian.AppendUint32(index, uint32(offset))
+		index = binary.LittleEndian.AppendUint32(index, uint32(len(r.text)))
+		index = binary.LittleEndian.AppendUint64(index, r.offset)
+		index = binary.LittleEndian.AppendUint32(index, r.length)
+		index = binary.LittleEndian.AppendUint32(index, r.sum)
+		index = binary.LittleEndian.AppendUint32(index, r.order)
 		offset += len(r.text)
 	}
-	t.Texts, t.TextSize = len(body), offset
 	for _, r := range records {
-		body = append(body, r.text...)
+		index = append(index, r.text...)
 	}
-	return t, body
+	return index
 }
 
 // OpenIndexed makes a Package of an index and of the text that it is about, of which only what is asked for is read, when
