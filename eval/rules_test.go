@@ -22,7 +22,8 @@ import (
 	"github.com/yamlhost/yamlhost/value"
 )
 
-// TestRules puts the programs of testdata/rules/*.txtar, of which each is about the rules that its comment names, through
+// TestRules puts the programs of testdata/rules, of which each is about the rules that its comment names, and those of
+// testdata/gaps, of which each is about a fault or a lack of the stock host (L10.A) and named after its number, through
 // all passes, with a golden section for each: tree, findings, graph, requests, outputs and what running had to say. The
 // comments and the file config are as for TestCorpus. What has an error is not run.
 func TestRules(t *testing.T) {
@@ -30,6 +31,10 @@ func TestRules(t *testing.T) {
 	files, err := filepath.Glob("testdata/rules/*.txtar")
 	require.NoError(t, err)
 	require.NotEmpty(t, files)
+	gaps, err := filepath.Glob("testdata/gaps/*.txtar")
+	require.NoError(t, err)
+	require.NotEmpty(t, gaps)
+	files = append(files, gaps...)
 	for _, path := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(path), ".txtar"), func(t *testing.T) {
 			t.Parallel()
@@ -65,7 +70,7 @@ func passes(t *testing.T, a *txtar.Archive) []txtar.File {
 		}
 	}
 	z, o, config := setting(a)
-	file, findings := parser.Parse(diag.NewSource(a.Files[0].Name, a.Files[0].Data), parser.Options{Declared: declared(config)})
+	file, findings := parser.Parse(diag.NewSource(a.Files[0].Name, a.Files[0].Data), parser.Options{Declared: declared(config), Include: including(a)})
 	var tree bytes.Buffer
 	require.NoError(t, ast.Dump(&tree, file))
 	add("tree", tree.String())
@@ -87,6 +92,21 @@ func passes(t *testing.T, a *txtar.Archive) []txtar.File {
 	}
 	require.True(t, value.Equal(result.Outputs, z.recorder.Outputs(result.Stack)), "the outputs are registered, also after failures")
 	return got
+}
+
+// including finds the files of an archive that its program includes.
+func including(a *txtar.Archive) func(pattern string) ([]*diag.Source, error) {
+	return func(pattern string) ([]*diag.Source, error) {
+		var found []*diag.Source
+		for _, f := range a.Files {
+			if ok, err := filepath.Match(pattern, f.Name); err != nil {
+				return nil, err
+			} else if ok {
+				found = append(found, diag.NewSource(f.Name, f.Data))
+			}
+		}
+		return found, nil
+	}
 }
 
 // declared are the names that the stack's configuration adds to those of the program.
