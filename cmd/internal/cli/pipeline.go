@@ -55,7 +55,8 @@ type operation struct {
 	planning string // what a preview says it does
 	applying string // what it says when it acts
 	question string
-	program  bool // it runs the program
+	program  bool            // it runs the program
+	entered  func(*pipeline) // told of the pipeline before the operation runs; may be nil
 	run      func(ctx context.Context, o engine.Options, program programFunc) (*engine.Result, error)
 }
 
@@ -111,6 +112,9 @@ func (a *app) prepare(ctx context.Context, o *operationOptions, op operation, op
 		return p, err
 	}
 	p.providers = a.newProviders(p.workspace, p.stage.pluginMessage)
+	if op.entered != nil {
+		op.entered(p)
+	}
 	if op.program {
 		return p, p.check(ctx)
 	}

@@ -1,0 +1,357 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/yamlhost/yamlhost/runtime/engine"
+	"github.com/yamlhost/yamlhost/runtime/monitor"
+	"github.com/yamlhost/yamlhost/runtime/state"
+	"github.com/yamlhost/yamlhost/schema"
+	"github.com/yamlhost/yamlhost/value"
+	"github.com/yamlhost/yamlhost/value/urn"
+)
+
+// importOptions are what `import` takes besides what all operations take.
+type importOptions struct {
+	operationOptions
+	file, parent, provider, out, from string
+	properties                        []string
+	protect, generate                 bool
+	args                              []string
+}
+
+func newImport(a *app, run func(context.Context, *importOptions) error) *cobra.Command {
+	o := &importOptions{}
+	cmd := &cobra.Command{
+		Use: "import [TYPE NAME ID]", Short: "Take resources that exist already into the stack", Args: cobra.MaximumNArgs(3),
+		Long: "import reads resources that exist already, takes them into the state, and writes YAML to paste into the program, after\n" +
+			"which there is nothing to do. Resources come from the command line, or several of them from a file:\n\n" +
+			"    {\"nameTable\": {\"box\": \"urn:…\"}, \"resources\": [{\"type\": \"…\", \"name\": \"…\", \"id\": \"…\", \"parent\": \"box\"}]}",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.args = args
+			return runOperation(&o.operationOptions, func(ctx context.Context, _ *operationOptions) error {
+				o.dir = ""
+				return run(ctx, o)
+			})(cmd, nil)
+		},
+	}
+	operationFlags(a, cmd, &o.operationOptions)
+	applyFlags(a, cmd, &o.operationOptions)
+	settleFlag(cmd, &o.operationOptions)
+	f := cmd.Flags()
+	f.BoolVar(&o.previewOnly, "preview-only", false, "only show what would be imported")
+	f.StringVar(&o.file, "file", "", "read what to import from this JSON file")
+	f.StringVar(&o.parent, "parent", "", "the parent, as name=URN")
+	f.StringVar(&o.provider, "provider", "", "the provider, as name=URN")
+	f.StringSliceVar(&o.properties, "properties", nil, "the properties that the written YAML has; by default all")
+	f.BoolVar(&o.protect, "protect", true, "protect what is imported from being deleted")
+	f.BoolVar(&o.generate, "generate-code", true, "write YAML for what was imported")
+	f.StringVarP(&o.out, "out", "o", "", "write the YAML to this file instead of standard output")
+	f.StringVar(&o.from, "from", "", "not supported: convert from another tool")
+	hide(f, "from")
+	return cmd
+}
+
+// importFile is the document of `import --file` (F7.13).
+type importFile struct {
+	NameTable map[string]urn.URN `json:"nameTable"`
+	Resources []importEntry      `json:"resources"`
+}
+
+type importEntry struct {
+	Type              string          `json:"type"`
+	Name              string          `json:"name"`
+	ID                string          `json:"id"`
+	Parent            string          `json:"parent"`
+	Provider          string          `json:"provider"`
+	Version           string          `json:"version"`
+	PluginDownloadURL string          `json:"pluginDownloadUrl"`
+	Properties        []string        `json:"properties"`
+	Component         bool            `json:"component"`
+	Remote            bool            `json:"remote"`
+	Inputs            json.RawMessage `json:"inputs"`
+	Outputs           json.RawMessage `json:"outputs"`
+	LogicalName       string          `json:"logicalName"`
+	Parameterization  json.RawMessage `json:"parameterization"`
+	Extension         json.RawMessage `json:"extension"`
+}
+
+// plannedImport is an entry with everything found out that can be found out before the state is read.
+type plannedImport struct {
+	entry    importEntry
+	token    string
+	parent   urn.URN // empty for the stack
+	provider urn.URN // empty for the default
+	urn      urn.URN
+	inputs   value.Value
+	outputs  value.Value
+}
+
+// importResources is `import`.
+func (a *app) importResources(ctx context.Context, o *importOptions) error {
+	if o.from != "" {
+		return withCode(codeError, "--from is a flag of the Pulumi CLI that yamlhost does not have: write a file for --file instead")
+	}
+	table, entries, err := a.importEntries(o)
+	if err != nil {
+		return err
+	}
+	imported := &importing{options: o, table: table, entries: entries}
+	op := operation{kind: "resource-import", planning: "Previewing import", applying: "Importing", question: "Do you want to perform this import?",
+		run: imported.run}
+	if err := a.planAndApply(ctx, &o.operationOptions, imported.in(op)); err != nil {
+		return err
+	}
+	if o.previewOnly || !o.generate {
+		return nil
+	}
+	return a.writeImported(o, imported)
+}
+
+// importEntries reads what to import, from the command line or from a file.
+func (a *app) importEntries(o *importOptions) (map[string]urn.URN, []importEntry, error) {
+	if o.file == "" {
+		if len(o.args) < 2 {
+			return nil, nil, withCode(codeError, "import takes a type, a name and an ID, or --file")
+		}
+		e := importEntry{Type: o.args[0], Name: o.args[1], Properties: o.properties}
+		if len(o.args) == 3 {
+			e.ID = o.args[2]
+		} else {
+			return nil, nil, withCode(codeError, "missing ID: import TYPE NAME ID")
+		}
+		table := map[string]urn.URN{}
+		for _, flag := range []struct {
+			name, text string
+			to         *string
+		}{{"parent", o.parent, &e.Parent}, {"provider", o.provider, &e.Provider}} {
+			if flag.text == "" {
+				continue
+			}
+			name, text, found := strings.Cut(flag.text, "=")
+			u, err := urn.Parse(text)
+			if !found || name == "" || err != nil {
+				return nil, nil, withCode(codeError, "--%s takes name=URN, not %q", flag.name, flag.text)
+			}
+			table[name], *flag.to = u, name
+		}
+		return table, []importEntry{e}, nil
+	}
+	if len(o.args) > 0 || o.parent != "" || o.provider != "" || len(o.properties) > 0 {
+		return nil, nil, withCode(codeError, "--file says it all: leave out what else is on the command line")
+	}
+	text, err := os.ReadFile(a.path(o.file))
+	if err != nil {
+		return nil, nil, fmt.Errorf("read what to import: %w", err)
+	}
+	var f importFile
+	if err := json.Unmarshal(text, &f); err != nil {
+		return nil, nil, fmt.Errorf("%s is no import file: %w", o.file, jsonFault(err))
+	}
+	if len(f.Resources) == 0 {
+		return nil, nil, fmt.Errorf("%s names no resources", o.file)
+	}
+	return f.NameTable, f.Resources, nil
+}
+
+// jsonFault is a fault of JSON without words of Go's.
+func jsonFault(err error) error {
+	var wrong *json.UnmarshalTypeError
+	var syntax *json.SyntaxError
+	switch {
+	case errors.As(err, &wrong):
+		return fmt.Errorf("%s cannot be a %s", wrong.Field, wrong.Value)
+	case errors.As(err, &syntax):
+		return fmt.Errorf("its JSON is faulty at byte %d", syntax.Offset)
+	}
+	return err
+}
+
+// importing is an import under way.
+type importing struct {
+	options *importOptions
+	table   map[string]urn.URN
+	entries []importEntry
+
+	pipeline *pipeline
+	planned  []plannedImport
+	result   *state.Snapshot // what came of it
+}
+
+// in makes the operation find the pipeline that it runs in.
+func (i *importing) in(op operation) operation {
+	op.entered = func(p *pipeline) { i.pipeline = p }
+	return op
+}
+
+// run carries the import out, or plans it.
+func (i *importing) run(ctx context.Context, o engine.Options, _ programFunc) (*engine.Result, error) {
+	if i.planned == nil {
+		if err := i.plan(ctx, o.Project, o.Stack); err != nil {
+			return nil, err
+		}
+	}
+	imports := make([]engine.Import, len(i.planned))
+	for n, p := range i.planned {
+		provider, err := referenceOf(o.Base, p.provider)
+		if err != nil {
+			return nil, err
+		}
+		imports[n] = engine.Import{Type: p.token, Name: p.entry.Name, ID: p.entry.ID, Parent: p.parent, Provider: provider,
+			Package:   monitor.Package{Version: p.entry.Version, DownloadURL: p.entry.PluginDownloadURL},
+			Component: p.entry.Component, Protect: i.options.protect, Inputs: p.inputs, Outputs: p.outputs}
+	}
+	result, err := engine.ImportResources(ctx, o, imports)
+	if result != nil && !o.DryRun {
+		i.result = result.Snapshot
+	}
+	return result, err
+}
+
+// referenceOf is the reference to a provider of the state; empty for none.
+func referenceOf(s *state.Snapshot, u urn.URN) (string, error) {
+	if u == "" {
+		return "", nil
+	}
+	if s != nil {
+		for _, r := range s.Resources {
+			if r.URN == u && !r.Delete {
+				return urn.Reference{URN: r.URN, ID: r.ID}.String(), nil
+			}
+		}
+	}
+	return "", fmt.Errorf("the state has no provider %s", u)
+}
+
+// plan resolves types and names.
+func (i *importing) plan(ctx context.Context, project, stack string) error {
+	schemas := i.pipeline.providers.schemas()
+	byName := map[string]int{}
+	planned := make([]plannedImport, len(i.entries))
+	for n, e := range i.entries {
+		switch {
+		case e.Type == "" || e.Name == "":
+			return fmt.Errorf("resource %d of the import has no type or no name", n+1)
+		case e.ID == "" && !e.Component:
+			return fmt.Errorf("%s %q has no ID to import it by", e.Type, e.Name)
+		case e.Remote || len(e.Parameterization) > 0 || len(e.Extension) > 0:
+			return fmt.Errorf("%s %q: remote components and parameterized packages cannot be imported yet", e.Type, e.Name)
+		}
+		if e.LogicalName == "" {
+			e.LogicalName = e.Name
+		}
+		planned[n] = plannedImport{entry: e, token: e.Type}
+		if e.LogicalName != e.Name { // name is what others of the file call it
+			planned[n].entry.Name = e.LogicalName
+		}
+		byName[e.Name] = n
+		var err error
+		if planned[n].inputs, err = plainJSON(e.Inputs); err != nil {
+			return fmt.Errorf("%s %q: inputs: %w", e.Type, e.Name, err)
+		}
+		if planned[n].outputs, err = plainJSON(e.Outputs); err != nil {
+			return fmt.Errorf("%s %q: outputs: %w", e.Type, e.Name, err)
+		}
+		if !e.Component {
+			if planned[n].token, err = canonicalType(ctx, schemas, e); err != nil {
+				return err
+			}
+		}
+	}
+	var place func(n, depth int) error
+	place = func(n, depth int) error {
+		p := &planned[n]
+		if p.urn != "" {
+			return nil
+		}
+		if depth > len(planned) {
+			return fmt.Errorf("%s %q is its own ancestor", p.entry.Type, p.entry.Name)
+		}
+		for _, ref := range []struct {
+			name string
+			to   *urn.URN
+		}{{p.entry.Parent, &p.parent}, {p.entry.Provider, &p.provider}} {
+			if ref.name == "" {
+				continue
+			}
+			if u, ok := i.table[ref.name]; ok {
+				*ref.to = u
+				continue
+			}
+			other, ok := byName[ref.name]
+			if !ok {
+				return fmt.Errorf("%s %q names %q, which is neither in nameTable nor among the resources", p.entry.Type, p.entry.Name, ref.name)
+			}
+			if err := place(other, depth+1); err != nil {
+				return err
+			}
+			*ref.to = planned[other].urn
+		}
+		parent := p.parent
+		if parent == "" {
+			parent = urn.RootStack(stack, project)
+		}
+		p.urn = urn.New(stack, project, parent, p.token, p.entry.Name)
+		return nil
+	}
+	for n := range planned {
+		if err := place(n, 0); err != nil {
+			return err
+		}
+	}
+	i.planned = planned
+	return nil
+}
+
+func plainJSON(raw json.RawMessage) (value.Value, error) {
+	if len(raw) == 0 {
+		return value.Null, nil
+	}
+	v, err := value.FromJSON(string(raw))
+	if err == nil && !v.Is(value.KindMap) {
+		err = errors.New("it must be an object")
+	}
+	return v, err
+}
+
+// canonicalType is a type's token as states have it. Providers whose schema is not at hand get what was written.
+func canonicalType(ctx context.Context, schemas schema.Loader, e importEntry) (string, error) {
+	pkg, err := schemas.Load(ctx, schema.Descriptor{Name: urn.PackageOf(e.Type), Version: e.Version, DownloadURL: e.PluginDownloadURL})
+	if err != nil {
+		if strings.Count(e.Type, ":") == 2 {
+			return e.Type, nil // the engine says what is wrong with the provider
+		}
+		return "", fmt.Errorf("the type %s is not known: %w", e.Type, err)
+	}
+	r, err := pkg.ResolveResource(e.Type)
+	if err != nil {
+		return "", fmt.Errorf("package %s has no type %s", pkg.Name, e.Type)
+	}
+	return r.Token, nil
+}
+
+// writeImported writes YAML for what was imported.
+func (a *app) writeImported(o *importOptions, i *importing) error {
+	text := i.program()
+	if o.out != "" {
+		if err := os.WriteFile(a.path(o.out), []byte(text), 0o644); err != nil {
+			return fmt.Errorf("write the program: %w", err)
+		}
+		fmt.Fprintf(a.streams.Err, "The YAML to paste into the program is in %s\n", o.out)
+		return nil
+	}
+	if o.json {
+		return nil // nothing but JSON goes to standard output (E8.26)
+	}
+	fmt.Fprintln(a.streams.Err, "Please copy the following YAML into your program. Not doing so will cause the resources to be deleted by the next update,\n"+
+		"or that to fail where they are protected.")
+	_, err := fmt.Fprint(a.streams.Out, "\n"+text)
+	return err
+}

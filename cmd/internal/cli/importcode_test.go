@@ -1,0 +1,87 @@
+package cli
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/parser"
+	"github.com/yamlhost/yamlhost/runtime/state"
+	"github.com/yamlhost/yamlhost/value"
+	"github.com/yamlhost/yamlhost/value/urn"
+)
+
+// What is written is YAML that the parser reads without a word, and says what the state says.
+func TestImportedProgram(t *testing.T) {
+	t.Parallel()
+	list := func(items ...value.Value) value.Value { return value.List(items...) }
+	object := func(pairs ...any) value.Value {
+		m := map[string]value.Value{}
+		for n := 0; n < len(pairs); n += 2 {
+			m[pairs[n].(string)] = pairs[n+1].(value.Value)
+		}
+		return value.Map(m)
+	}
+	text := value.String
+	u := urn.URN("urn:pulumi:dev::p::t:i:R::web server")
+	inputs := object(
+		"__defaults", list(),
+		"plain", text("abc"), "number", value.Number(1.5), "yes", text("yes"), "digits", text("0123"), "empty", text(""),
+		"multi", text("two\nlines"), "dollar", text("a ${b} c"), "colon", text("a: b"), "hash", text("a #b"), "bool", value.Bool(true),
+		"secret", text("hush").Secret(), "none", value.Null,
+		"list", list(text("a"), list(text("b"), list()), object("k", text("v"), "l", list(text("x")), "m", object("n", text("o")))),
+		"map", object("a.b", text("c"), "empty", object(), "secret", text("x").Secret()),
+		"deep", list(object("s", object("x", text("y")).Secret()), text("z").Secret()),
+	)
+	i := &importing{
+		table:   map[string]urn.URN{"box": "urn:pulumi:dev::p::t:i:Box::box"},
+		planned: []plannedImport{{entry: importEntry{Type: "t:i:R", Name: "web server", Version: "1.2.3"}, urn: u, parent: "urn:pulumi:dev::p::t:i:Box::box"}},
+		result:  &state.Snapshot{Resources: []*state.Resource{{URN: u, Type: "t:i:R", Inputs: inputs, Protect: true}}},
+	}
+	got := i.program()
+	require.Equal(t, `resources:
+  web-server:
+    type: t:i:R
+    name: "web server"
+    properties:
+      bool: true
+      colon: "a: b"
+      deep:
+        - s:
+            fn::secret:
+              x: "y"
+        - fn::secret: z
+      digits: "0123"
+      dollar: "a $${b} c"
+      empty: ""
+      hash: "a #b"
+      list:
+        - a
+        -
+          - b
+          - []
+        - k: v
+          l:
+            - x
+          m:
+            "n": o
+      map:
+        a.b: c
+        empty: {}
+        secret:
+          fn::secret: x
+      multi: "two\nlines"
+      number: 1.5
+      plain: abc
+      secret:
+        fn::secret: hush
+      "yes": "yes"
+    options:
+      parent: ${box}
+      protect: true
+      version: "1.2.3"
+`, got)
+	_, diags := parser.Parse(diag.NewSource("Pulumi.yaml", []byte("name: p\nruntime: yaml\n"+got)), parser.Options{})
+	require.Empty(t, diags)
+}
