@@ -1,9 +1,11 @@
 package cli
 
 import (
+	"compress/gzip"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"io"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -81,7 +83,12 @@ func unpackSchema(home, path string) (string, error) {
 	if _, err := os.Stat(unpacked); err == nil {
 		return unpacked, nil
 	}
-	text, err := readSchemaFile(path)
+	packed, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer packed.Close()
+	z, err := gzip.NewReader(packed)
 	if err != nil {
 		return "", err
 	}
@@ -90,7 +97,18 @@ func unpackSchema(home, path string) (string, error) {
 			_ = os.Remove(name)
 		}
 	}
-	if !keepSchema(unpacked, text) {
+	if os.MkdirAll(filepath.Dir(unpacked), 0o755) != nil {
+		return "", nil
+	}
+	target, err := renameio.NewPendingFile(unpacked, renameio.WithPermissions(0o644))
+	if err != nil {
+		return "", nil
+	}
+	defer target.Cleanup() // without effect once it has its name
+	if _, err := io.Copy(target, z); err != nil {
+		return "", err
+	}
+	if target.CloseAtomicallyReplace() != nil {
 		return "", nil
 	}
 	return unpacked, nil
