@@ -14,7 +14,7 @@ import (
 )
 
 // L3.53: what a component of a package is made of goes by its old name too, unless another resource has that name now.
-// L1.36: components of the package use each other by the package's name.
+// L1.36, G41: components of the package use each other by the package's name.
 func TestPackagedComponents(t *testing.T) {
 	t.Parallel()
 	pkg, diags := parser.ParsePackage([]*diag.Source{diag.NewSource("PulumiPlugin.yaml", []byte(`

@@ -68,7 +68,7 @@ func TestResolveResource(t *testing.T) { // L7.1, L7.2, F8.4
 	}
 }
 
-func TestModuleFormat(t *testing.T) { // L7.5
+func TestModuleFormat(t *testing.T) { // L7.5, G36
 	t.Parallel()
 	pkg, err := schema.Parse([]byte(`{"name": "odd", "meta": {"moduleFormat": "(.*)(?:_[^_]*)"}, "resources": {
 		"odd:mod_Res:Res": {}, "odd:index_Root:Root": {}, "odd:plain:Other": {}}}`))
