@@ -36,6 +36,12 @@ var binaries = sync.OnceValues(func() (string, error) {
 	if err := build("..", "conformance", "./conformance"); err != nil {
 		return "", err
 	}
+	if err := build("../..", "pulumi-language-yaml", "./cmd/pulumi-language-yaml"); err != nil {
+		return "", err
+	}
+	if err := build("..", "pulumi", "github.com/pulumi/pulumi/pkg/v3/cmd/pulumi"); err != nil {
+		return "", err
+	}
 	names, err := exec.Command(filepath.Join(dir, "conformance"), "list").Output()
 	if err != nil {
 		return "", err
@@ -79,10 +85,12 @@ func newSandbox(t *testing.T) *sandbox {
 	}
 	return &sandbox{t: t, dir: project, bin: bin, env: []string{
 		"HOME=" + home,
+		"PULUMI_HOME=" + filepath.Join(home, ".pulumi"),
 		"PATH=" + bin + ":/usr/bin:/bin",
 		"PULUMI_BACKEND_URL=file://" + backend,
 		"PULUMI_CONFIG_PASSPHRASE=life",
 		"NO_COLOR=1",
+		"PULUMI_SKIP_UPDATE_CHECK=1",
 	}}
 }
 
@@ -96,7 +104,19 @@ func (s *sandbox) write(name, text string) {
 // run runs yamlhost and wants the exit code; it answers with what came on standard output and on standard error.
 func (s *sandbox) run(code int, args ...string) (stdout, stderr string) {
 	s.t.Helper()
-	cmd := exec.Command(filepath.Join(s.bin, "yamlhost"), args...)
+	return s.program(code, "yamlhost", args...)
+}
+
+// pulumi runs the Pulumi CLI and wants success.
+func (s *sandbox) pulumi(args ...string) (stdout string) {
+	s.t.Helper()
+	stdout, _ = s.program(0, "pulumi", append(args, "--non-interactive")...)
+	return stdout
+}
+
+func (s *sandbox) program(code int, name string, args ...string) (stdout, stderr string) {
+	s.t.Helper()
+	cmd := exec.Command(filepath.Join(s.bin, name), args...)
 	cmd.Dir, cmd.Env = s.dir, s.env
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
@@ -104,7 +124,7 @@ func (s *sandbox) run(code int, args ...string) (stdout, stderr string) {
 	if cmd.ProcessState == nil {
 		require.NoError(s.t, err)
 	}
-	require.Equal(s.t, code, cmd.ProcessState.ExitCode(), "yamlhost %s\n%s\n%s", strings.Join(args, " "), out.String(), errs.String())
+	require.Equal(s.t, code, cmd.ProcessState.ExitCode(), "%s %s\n%s\n%s", name, strings.Join(args, " "), out.String(), errs.String())
 	return out.String(), errs.String()
 }
 
