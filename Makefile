@@ -55,5 +55,27 @@ figures:
 bench:
 	$(GO) test -run '^$$' -bench . -benchmem ./...
 
+# The language host under Pulumi's language conformance suite (docs/conformance.md). YAMLHOST_CONFORMANCE may name a folder
+# with ready-made programs, which measure the host without our generator.
+HOST  := bin/pulumi-language-yaml
+SUITE := bin/conformance -host $(HOST)
+
+.PHONY: conformance conformance-accept bin/conformance-built
+conformance: bin/conformance-built
+	$(SUITE) -providers conformance/providers -table docs/conformance.md -passing conformance/passing.txt $(CONFORMANCE_FLAGS)
+	@if [ -n "$$YAMLHOST_CONFORMANCE" ]; then \
+	  $(SUITE) -providers conformance/providers -programs "$$YAMLHOST_CONFORMANCE/projects" \
+	    -table docs/conformance.md -passing conformance/passing-ready-made.txt $(CONFORMANCE_FLAGS); \
+	else \
+	  echo "SKIPPED: the run with ready-made programs; set YAMLHOST_CONFORMANCE to the folder that holds projects/"; \
+	fi
+
+conformance-accept:
+	$(MAKE) conformance CONFORMANCE_FLAGS=-accept
+
+bin/conformance-built:
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(HOST) ./cmd/pulumi-language-yaml
+	cd conformance && $(GO) build -o ../bin/conformance .
+
 clean:
 	rm -rf bin .try
