@@ -28,6 +28,7 @@ func (s *scope) call(ctx context.Context, e *ast.Call) (value.Value, *fault) {
 	}
 	args := c.Args
 	thunks := make([]builtins.Thunk, 0, len(args))
+	expanded := value.Null
 	for i, arg := range args {
 		thunks = append(thunks, s.tried(c.Func, i).thunk(arg))
 	}
@@ -45,6 +46,7 @@ func (s *scope) call(ctx context.Context, e *ast.Call) (value.Value, *fault) {
 		case !items.Is(value.KindList):
 			return value.Null, blame(diag.BadArguments, last.Range(), "", "... needs a list, not %s", kindOf(items))
 		}
+		expanded = items
 		thunks = thunks[:len(thunks)-1]
 		for i := range items.Len() {
 			item, _ := items.Index(i)
@@ -55,7 +57,7 @@ func (s *scope) call(ctx context.Context, e *ast.Call) (value.Value, *fault) {
 	if err != nil {
 		return value.Null, s.callFault(e, c.Func, args, err)
 	}
-	return v, nil
+	return v.WithMarksOf(expanded), nil // how many arguments there were may be a secret too
 }
 
 // tried is the scope of an argument: that of one which may fail is strict.

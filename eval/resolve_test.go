@@ -1,0 +1,182 @@
+package eval_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/eval"
+	"github.com/yamlhost/yamlhost/runtime/monitor"
+	"github.com/yamlhost/yamlhost/value"
+	"github.com/yamlhost/yamlhost/value/urn"
+)
+
+// leaves are what random expressions are made of: resources by name, with the value that each turns out to have.
+var leaves = []struct{ name, text string }{
+	{"n0", "3"}, {"n1", "-2"}, {"s0", "abc"}, {"s1", "x"}, {"b0", "true"}, {"b1", "false"},
+	{"l0", "[1, 2, 3]"}, {"l1", "[]"}, {"m0", "{k: 1, j: 2}"}, {"m1", "{}"},
+}
+
+// expressions draws random expressions of a kind: n, s, b, l (of numbers) or m (of numbers).
+type expressions struct {
+	t      *rapid.T
+	hidden bool // some leaves come as secrets
+}
+
+func (g expressions) of(kind byte, depth int) string {
+	leaf := func() string {
+		i := rapid.IntRange(0, 1).Draw(g.t, "leaf")
+		if g.hidden && rapid.IntRange(0, 3).Draw(g.t, "hidden") == 0 {
+			return fmt.Sprintf("h%c%d", kind, i)
+		}
+		return fmt.Sprintf("%c%d.value", kind, i)
+	}
+	if depth == 0 {
+		return leaf()
+	}
+	at := func(kind byte) string { return g.of(kind, depth-1) }
+	// That something failed is no secret, even where what it failed with is one.
+	public := func(kind byte) string { return expressions{g.t, false}.of(kind, depth-1) }
+	forms := map[byte][]func() string{
+		'n': {
+			func() string { return "(" + at('n') + " + " + at('n') + ")" },
+			func() string { return "(" + at('n') + " * " + at('n') + ")" },
+			func() string { return "-" + at('n') },
+			func() string { return "length(" + at('l') + ")" },
+			func() string { return "max(1, " + at('l') + "...)" },
+			func() string { return "lookup(" + at('m') + ", \"k\", " + at('n') + ")" },
+			func() string { return "try(" + public('l') + "[2], " + at('n') + ")" },
+			func() string { return "coalesce(" + at('m') + ".j, " + at('n') + ")" },
+		},
+		's': {
+			func() string { return `"${` + at('n') + "}-${" + at('s') + `}"` },
+			func() string { return "upper(" + at('s') + ")" },
+			func() string { return `join(",", [` + at('s') + ", " + at('s') + "])" },
+			func() string { return "toJSON([" + at('n') + ", " + at('m') + "])" },
+		},
+		'b': {
+			func() string { return "(" + at('n') + " < " + at('n') + ")" },
+			func() string { return "(" + at('s') + " == " + at('s') + ")" },
+			func() string { return "(" + at('l') + " != " + at('l') + ")" },
+			func() string { return "!" + at('b') },
+			func() string { return "(" + at('b') + " && " + at('b') + ")" },
+			func() string { return "(" + at('b') + " || " + at('b') + ")" },
+			func() string { return "can(" + public('l') + "[2])" },
+			func() string { return "contains(" + at('l') + ", " + at('n') + ")" },
+		},
+		'l': {
+			func() string { return "[" + at('n') + ", " + at('n') + "]" },
+			func() string { return "concat(" + at('l') + ", " + at('l') + ")" },
+			func() string { return "[for x in " + at('l') + " : x + " + at('n') + "]" },
+			func() string { return "[for x in " + at('l') + " : x if " + at('b') + "]" },
+			func() string { return "values(" + at('m') + ")" },
+			func() string { return "([{v = " + at('n') + "}, {v = " + at('n') + "}][*].v)" },
+		},
+		'm': {
+			func() string { return "{k = " + at('n') + ", z = " + at('n') + "}" },
+			func() string { return "merge(" + at('m') + ", " + at('m') + ")" },
+			func() string { return "{for k, v in " + at('m') + " : upper(k) => v + " + at('n') + "}" },
+			func() string { return "{(" + at('s') + ") = " + at('n') + "}" },
+		},
+	}
+	all := append(forms[kind], leaf, func() string { return "(" + at('b') + " ? " + at(kind) + " : " + at(kind) + ")" },
+		func() string { return "if(" + at('b') + ", " + at(kind) + ", " + at(kind) + ")" })
+	return all[rapid.IntRange(0, len(all)-1).Draw(g.t, "form")]()
+}
+
+// TestUnknownsResolve evaluates random expressions with everything known, and with each of their leaves unknown. What is
+// known then must be what it turns out to be; what is unknown must say that it waits for the leaf; and
+// nothing fails that does not fail in the end (L5.36, L6.5, L9.16, L10.C1, L10.C5).
+func TestUnknownsResolve(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(rt *rapid.T) {
+		g := expressions{t: rt, hidden: true}
+		var b strings.Builder
+		b.WriteString("variables:\n")
+		for _, leaf := range leaves {
+			fmt.Fprintf(&b, "  h%s: {fn::secret: \"${%s.value}\"}\n", leaf.name, leaf.name)
+		}
+		b.WriteString("  result: ")
+		kind := "nsblm"[rapid.IntRange(0, 4).Draw(rt, "kind")]
+		fmt.Fprintf(&b, "'${[%s, 1]}'\n", g.of(kind, rapid.IntRange(1, 4).Draw(rt, "depth")))
+		b.WriteString("resources:\n  probe: {type: zoo:Echo, properties: {value: \"${result}\"}}\n")
+		for _, leaf := range leaves {
+			fmt.Fprintf(&b, "  %s: {type: zoo:Echo, properties: {value: %s}}\n", leaf.name, leaf.text)
+		}
+		text := b.String()
+		program, findings := load(t, text, nil)
+		if findings.HasErrors() {
+			rt.Skip() // such as two literal types that do not go together
+		}
+		run := func(unknown string) (value.Value, diag.Diagnostics) {
+			r := &monitor.Recorder{Deployment: monitor.Info{Project: "proj", Stack: "dev", DryRun: true}}
+			r.Register = func(m monitor.RegisterRequest) (monitor.RegisterResponse, error) {
+				response := monitor.RegisterResponse{Outputs: m.Inputs, ID: value.String(m.Name), Known: true}
+				if m.Name == unknown {
+					response.Outputs, response.Known = value.EmptyMap(), false
+				}
+				return response, nil
+			}
+			_, findings := eval.Run(context.Background(), program, r, options())
+			probe, _ := r.Registered("probe")
+			return probe.Inputs.Get("value"), findings
+		}
+		whole, findings := run("")
+		if len(findings) > 0 {
+			rt.Skip() // an index that does not exist, a key that is none
+		}
+		for _, leaf := range leaves {
+			part, findings := run(leaf.name)
+			if len(findings) > 0 {
+				rt.Fatalf("with %s unknown it fails:\n%s\n%s", leaf.name, text, describe(findings))
+			}
+			if fault := comesTrue(part, whole, leaf.name, waits(part, leaf.name) || waits(whole, leaf.name)); fault != "" {
+				rt.Fatalf("with %s unknown: %s\n%s\n%v, and in the end %v", leaf.name, fault, text, part.Bare(), whole.Bare())
+			}
+		}
+	})
+}
+
+// comesTrue says what is wrong with a value that was computed without knowing a leaf; empty when nothing is. waiting tells
+// that it has to do with the leaf at all.
+func comesTrue(part, whole value.Value, leaf string, waiting bool) string {
+	if !part.IsKnown() {
+		if waits(part, leaf) {
+			return ""
+		}
+		return "what is unknown does not depend on it"
+	}
+	if part.Kind() != whole.Kind() {
+		return fmt.Sprintf("a %s becomes a %s", part.Kind(), whole.Kind())
+	}
+	// What is unknown may turn out to be secret, and to depend on more, and so what functions make of it as a whole.
+	if !waiting && !slices.Equal(part.Deps(), whole.Deps()) {
+		return fmt.Sprintf("depends on %v, and in the end on %v", part.Deps(), whole.Deps())
+	}
+	switch part.Kind() {
+	case value.KindList, value.KindMap:
+		if part.Len() != whole.Len() || !slices.Equal(part.Keys(), whole.Keys()) {
+			return fmt.Sprintf("has %d parts, and in the end %d", part.Len(), whole.Len())
+		}
+		for i := range part.Len() {
+			if fault := comesTrue(part.At(i), whole.At(i), leaf, waiting); fault != "" {
+				return fault
+			}
+		}
+	default:
+		if !value.SameContent(part, whole) {
+			return "it is another value in the end"
+		}
+	}
+	return ""
+}
+
+// waits reports whether something in a value depends on a resource.
+func waits(v value.Value, name string) bool {
+	return slices.ContainsFunc(v.AllDeps(), func(u urn.URN) bool { return u.Name() == name })
+}
