@@ -32,6 +32,9 @@ func (s *scope) call(ctx context.Context, e *ast.Call) (value.Value, *fault) {
 	for i, arg := range args {
 		thunks = append(thunks, s.tried(c.Func, i).thunk(arg))
 	}
+	if s.e.options.RestrictPaths {
+		s.confined(c.Func, args, thunks)
+	}
 	if e.Failure != nil && len(thunks) == 2 {
 		s.tellFailure(e.Failure, args[1], thunks)
 	}

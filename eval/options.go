@@ -29,6 +29,8 @@ type Options struct {
 	ParseData func(src *diag.Source) (ast.Expr, diag.Diagnostics)
 	// Getenv looks up the environment variables that schemas name for defaults (L3.15); nil for none.
 	Getenv func(name string) (string, bool)
+	// RestrictPaths keeps functions that name files to those of the project (L6.23).
+	RestrictPaths bool
 	// AllowEnv lets fn::env read every environment variable, not only those that the program lists (L10.C9).
 	AllowEnv bool
 	// SourcePath makes the absolute path of a source's name, for source positions (D11); nil to join it to Cwd.

@@ -31,6 +31,7 @@ type operationOptions struct {
 	remove          bool // of `destroy`
 	monitorRPC      bool
 	allowEnv        bool
+	restrictPaths   bool
 
 	json             bool
 	diff             bool
@@ -80,6 +81,7 @@ func parallelDefault(a *app) int {
 func configFlags(cmd *cobra.Command, o *operationOptions) {
 	cmd.Flags().StringArrayVarP(&o.config, "config", "c", nil, "set configuration first, as key=value; may come several times")
 	cmd.Flags().BoolVar(&o.configPath, "config-path", false, "the keys of --config are paths into values")
+	cmd.Flags().BoolVar(&o.restrictPaths, "restrict-paths", false, "let the program read files of the project only, and absolute paths that it writes out")
 	cmd.Flags().BoolVar(&o.allowEnv, "allow-env", false, "let the program read every environment variable, not only those that it lists")
 }
 

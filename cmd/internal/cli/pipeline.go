@@ -337,7 +337,7 @@ func (p *pipeline) runProgram(server *monitorServer) programFunc {
 		}
 		result, diags := eval.Run(ctx, p.program, m, eval.Options{
 			Cwd: p.workspace.program.Dir, RootDirectory: p.workspace.project.Dir, Workers: p.options.parallel, EngineVersion: pulumiVersion,
-			Getenv: p.app.world.lookup, AllowEnv: p.options.allowEnv, SourcePath: p.app.path, ParseData: parser.Data,
+			Getenv: p.app.world.lookup, AllowEnv: p.options.allowEnv, RestrictPaths: p.options.restrictPaths, SourcePath: p.app.path, ParseData: parser.Data,
 		})
 		for _, d := range diags.Sorted() {
 			if d.Severity <= diag.Info {
