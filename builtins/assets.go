@@ -24,7 +24,7 @@ var assetFuncs = []*Func{
 	{
 		Name:    "fileAsset",
 		Summary: "An asset with the content of a file.",
-		Params:  []Param{{Name: "path", Type: schema.String, Doc: "the file, relative to the program directory"}},
+		Params:  []Param{{Name: "path", Type: schema.String, Path: true, Doc: "the file, relative to the program directory"}},
 		Result:  always(schema.Asset),
 		Example: `fn::fileAsset: ./index.html`,
 		Call:    `fileAsset("./index.html")`,
@@ -35,7 +35,7 @@ var assetFuncs = []*Func{
 	{
 		Name:    "remoteAsset",
 		Summary: "An asset with the content behind an address.",
-		Params:  []Param{{Name: "uri", Type: schema.String, Doc: "an address that starts with http://, https:// or file://"}},
+		Params:  []Param{{Name: "uri", Type: schema.String, Path: true, Doc: "an address that starts with http://, https:// or file://"}},
 		Result:  always(schema.Asset),
 		Example: `fn::remoteAsset: https://example.com/index.html`,
 		Call:    `remoteAsset("https://example.com/index.html")`,
@@ -46,7 +46,7 @@ var assetFuncs = []*Func{
 	{
 		Name:    "fileArchive",
 		Summary: "An archive of a directory, or from a .tar, .tgz, .tar.gz, .zip or .jar file.",
-		Params:  []Param{{Name: "path", Type: schema.String, Doc: "the directory or file, relative to the program directory"}},
+		Params:  []Param{{Name: "path", Type: schema.String, Path: true, Doc: "the directory or file, relative to the program directory"}},
 		Result:  always(schema.Archive),
 		Example: `fn::fileArchive: ./site`,
 		Call:    `fileArchive("./site")`,
@@ -57,7 +57,7 @@ var assetFuncs = []*Func{
 	{
 		Name:    "remoteArchive",
 		Summary: "An archive from the file behind an address.",
-		Params:  []Param{{Name: "uri", Type: schema.String, Doc: "an address that starts with http://, https:// or file://"}},
+		Params:  []Param{{Name: "uri", Type: schema.String, Path: true, Doc: "an address that starts with http://, https:// or file://"}},
 		Result:  always(schema.Archive),
 		Example: `fn::remoteArchive: https://example.com/site.zip`,
 		Call:    `remoteArchive("https://example.com/site.zip")`,

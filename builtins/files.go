@@ -17,7 +17,7 @@ var fileFuncs = []*Func{
 	{
 		Name:    "readFile",
 		Summary: "The content of a file, which must be UTF-8 text.",
-		Params:  []Param{{Name: "path", Type: schema.String, Doc: "the file, relative to the program directory"}},
+		Params:  []Param{{Name: "path", Type: schema.String, Path: true, Doc: "the file, relative to the program directory"}},
 		Result:  always(schema.String),
 		Example: `fn::readFile: ./motd.txt`,
 		Call:    `readFile("./motd.txt")`,
@@ -37,7 +37,7 @@ var fileFuncs = []*Func{
 	{
 		Name:    "filebase64",
 		Summary: "The content of a file in Base64.",
-		Params:  []Param{{Name: "path", Type: schema.String, Doc: "the file, relative to the program directory"}},
+		Params:  []Param{{Name: "path", Type: schema.String, Path: true, Doc: "the file, relative to the program directory"}},
 		Result:  always(schema.String),
 		Example: `fn::filebase64: ./motd.txt`,
 		Call:    `filebase64("./motd.txt")`,
@@ -54,7 +54,7 @@ var fileFuncs = []*Func{
 	{
 		Name:    "filebase64sha256",
 		Summary: "The SHA-256 digest of a file's content in Base64.",
-		Params:  []Param{{Name: "path", Type: schema.String, Doc: "the file, relative to the program directory"}},
+		Params:  []Param{{Name: "path", Type: schema.String, Path: true, Doc: "the file, relative to the program directory"}},
 		Result:  always(schema.String),
 		Example: `fn::filebase64sha256: ./motd.txt`,
 		Call:    `filebase64sha256("./motd.txt")`,
