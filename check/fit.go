@@ -351,7 +351,7 @@ func (c *checker) fitList(e *ast.List, to schema.Type, at *place) bool {
 		ok := true
 		for i, item := range e.Items {
 			inner := at.item(i)
-			ok = c.fit(item, to.Item, &inner) && ok
+			ok = c.fit(item, to.Item, &inner) && (!to.Plain || c.inTime(item, &inner)) && ok
 		}
 		return ok
 	case *schema.Token:
@@ -412,7 +412,7 @@ func (c *checker) fitMap(e *ast.Map, to schema.Type, at *place) bool {
 				inner.member = key.Value
 			}
 			inner.nullable = true // left out (L3.13)
-			ok = c.fit(entry.Value, to.Item, &inner) && ok
+			ok = c.fit(entry.Value, to.Item, &inner) && (!to.Plain || c.inTime(entry.Value, &inner)) && ok
 		}
 		return ok
 	case *schema.Token:
@@ -482,12 +482,17 @@ func (c *checker) fitMember(key ast.Literal, v ast.Expr, to *schema.Object, at *
 	if p.Const != nil && !c.fitConst(v, p, &inner) {
 		return false
 	}
-	if p.Plain && !at.optional && c.comesFromResource(v) {
-		c.errorf(diag.NotKnownInTime, inner.at(v), "use configuration, variables or constants here",
-			"%s must be known before anything is created", &inner)
-		return false
+	return !p.Plain || at.optional || c.inTime(v, &inner)
+}
+
+// inTime checks a plain place (L8.18).
+func (c *checker) inTime(v ast.Expr, at *place) bool {
+	if at.optional || !c.comesFromResource(v) {
+		return true
 	}
-	return true
+	c.errorf(diag.NotKnownInTime, at.at(v), "use configuration, variables or constants here",
+		"%s must be known before anything is created", at)
+	return false
 }
 
 // fitConst compares a literal with the constant that the schema wants (L3.14, L8.17).
@@ -563,7 +568,7 @@ func (c *checker) requireMembers(to *schema.Object, at *place, present func(stri
 	}
 	ok := true
 	for _, p := range to.Properties() {
-		if !p.Required || p.Const != nil && !at.inUnion || p.Default != nil || len(p.DefaultEnv) > 0 && at.outer == nil ||
+		if !p.Required || p.Const != nil && !at.inUnion || p.Default != nil ||
 			at.meant[p.Name] || present(p.Name) {
 			continue
 		}

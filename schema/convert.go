@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -36,8 +37,8 @@ func Convert(t Type, v value.Value) (value.Value, error) {
 }
 
 // Complete makes of what a program gives for the inputs o what a provider expects: it converts as Convert does, adds
-// constants (L3.14), fills in what is left out and has a default, of the schema or of an environment variable (L3.15),
-// and marks secret what the schema marks so (L3.16). getenv looks up environment variables; nil stands for an empty
+// constants (L3.14), fills in what is left out and has a default, of the schema or of an environment variable (L3.15), at
+// any depth of what is given, and marks secret what the schema marks so (L3.16). getenv looks up environment variables; nil stands for an empty
 // environment. Of an unknown map every input is unknown (L3.12). The error is a *ConvertError.
 func Complete(o *Object, inputs value.Value, getenv func(name string) (string, bool)) (value.Value, error) {
 	if !inputs.IsKnown() {
@@ -50,22 +51,10 @@ func Complete(o *Object, inputs value.Value, getenv func(name string) (string, b
 	if inputs.IsNull() {
 		inputs = value.EmptyMap().WithMarksOf(inputs)
 	}
-	c := converter{complete: true}
+	c := converter{complete: true, getenv: getenv}
 	inputs, _, err := c.convert(o, inputs, nil)
 	if err != nil {
 		return value.Null, err
-	}
-	for _, p := range o.Properties() {
-		if old, ok := inputs.Lookup(p.Name); ok && !old.IsNull() {
-			continue
-		}
-		filled, ok, err := fallback(p, getenv)
-		if err != nil {
-			return value.Null, err
-		}
-		if ok {
-			inputs = inputs.With(p.Name, sealed(p, filled))
-		}
 	}
 	return inputs, nil
 }
@@ -89,7 +78,7 @@ func fallback(p *Property, getenv func(string) (string, bool)) (value.Value, boo
 		v, err := Convert(p.Type, value.String(text))
 		if err != nil {
 			return value.Null, false, &ConvertError{
-				Path:   value.PathOf(p.Name),
+				Path:   value.PathOf(p.Name), // of the member; whoever knows where the object is puts that before it
 				Reason: fmt.Sprintf("the environment variable %s is %s", name, strings.TrimPrefix(err.Error(), "this is ")),
 			}
 		}
@@ -120,7 +109,8 @@ func ScalarValue(v any) value.Value {
 }
 
 type converter struct {
-	complete bool // add constants and secrecy inside objects too
+	complete bool // add constants, defaults and secrecy
+	getenv   func(string) (string, bool)
 }
 
 // convert answers whether it changed anything, so that values stay shared where it did not.
@@ -249,17 +239,48 @@ func (c *converter) convertMap(
 		entries[i] = value.Entry{Key: key, Value: item}
 	}
 	if c.complete && o != nil {
-		for _, p := range o.Properties() {
-			if p.Const != nil && p.Required && !v.Has(p.Name) {
-				entries = append(entries, value.Entry{Key: p.Name, Value: sealed(p, ScalarValue(p.Const))})
-				changedAny = true
-			}
+		var err error
+		var filled bool
+		if entries, filled, err = c.fill(o, v, entries, at); err != nil {
+			return v, false, err
 		}
+		changedAny = changedAny || filled
 	}
 	if !changedAny {
 		return v, false, nil
 	}
 	return value.MapOf(entries...).WithMarksOf(v), true, nil
+}
+
+// fill adds members of an object that are left out, or null, and have a constant or a default. Constants of members that
+// may be left out are added at the top only: deeper down they tell which of several kinds an object is.
+func (c *converter) fill(o *Object, v value.Value, entries []value.Entry, at value.Path) ([]value.Entry, bool, error) {
+	filledAny := false
+	for _, p := range o.Properties() {
+		old, given := v.Lookup(p.Name)
+		if given && !old.IsNull() || p.Const != nil && !p.Required && len(at) > 0 {
+			continue
+		}
+		filled, ok, err := fallback(p, c.getenv)
+		if err != nil {
+			var inside *ConvertError
+			if errors.As(err, &inside) && len(at) > 0 {
+				return nil, false, &ConvertError{Path: at.Then(inside.Path[0]), Reason: inside.Reason}
+			}
+			return nil, false, err
+		}
+		if !ok {
+			continue
+		}
+		filledAny = true
+		entry := value.Entry{Key: p.Name, Value: sealed(p, filled)}
+		if given {
+			entries[slices.IndexFunc(entries, func(e value.Entry) bool { return e.Key == p.Name })] = entry
+		} else {
+			entries = append(entries, entry)
+		}
+	}
+	return entries, filledAny, nil
 }
 
 // convertUnion converts only when no member takes the value as it is (L8.40).
@@ -431,7 +452,7 @@ func fitsObject(o *Object, v value.Value) bool {
 		}
 	}
 	for _, p := range o.Properties() {
-		if p.Required && p.Const == nil && !v.Has(p.Name) {
+		if p.Required && p.Const == nil && p.Default == nil && !v.Has(p.Name) {
 			return false
 		}
 	}

@@ -326,6 +326,18 @@ func (p *Package) decodeType(raw []byte, depth int) (Type, error) {
 	return p.bindType(spec, depth)
 }
 
+func (p *Package) decodeItem(raw []byte, depth int) (t Type, plain bool, err error) {
+	if depth > maxTypeDepth {
+		return nil, false, errors.New("types are nested too deeply")
+	}
+	spec, err := readTypeSpec(raw)
+	if err != nil {
+		return nil, false, err
+	}
+	t, err = p.bindType(spec, depth)
+	return t, spec.plain, err
+}
+
 func (p *Package) bindType(spec typeSpec, depth int) (Type, error) {
 	switch {
 	case spec.ref != "":
@@ -340,20 +352,20 @@ func (p *Package) bindType(spec typeSpec, depth int) (Type, error) {
 		if spec.items == nil {
 			return nil, errors.New("an array needs items")
 		}
-		item, err := p.decodeType(spec.items, depth+1)
+		item, plain, err := p.decodeItem(spec.items, depth+1)
 		if err != nil {
 			return nil, err
 		}
-		return &Array{Item: item}, nil
+		return &Array{Item: item, Plain: plain}, nil
 	case "object":
 		if spec.additional == nil {
 			return &Map{Item: String}, nil
 		}
-		item, err := p.decodeType(spec.additional, depth+1)
+		item, plain, err := p.decodeItem(spec.additional, depth+1)
 		if err != nil {
 			return nil, err
 		}
-		return &Map{Item: item}, nil
+		return &Map{Item: item, Plain: plain}, nil
 	case "":
 		return nil, errors.New("there is neither a type nor a reference to one")
 	}

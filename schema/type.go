@@ -26,11 +26,17 @@ const (
 )
 
 type (
-	// Array is a list of items of one type.
-	Array struct{ Item Type }
+	// Array is a list of items of one type. With Plain no item may be unknown, even where the list may be (F8.5).
+	Array struct {
+		Item  Type
+		Plain bool
+	}
 
-	// Map is a map from strings to values of one type.
-	Map struct{ Item Type }
+	// Map is a map from strings to values of one type. Plain is as in Array.
+	Map struct {
+		Item  Type
+		Plain bool
+	}
 
 	// Object is a set of named members. Token is empty for a literal's or a function's own type.
 	Object struct {
