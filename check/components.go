@@ -111,6 +111,7 @@ func (c *checker) bodyOf(component *Component, source *diag.Source) *checker {
 	b.component, b.components, b.packages, b.sink = component, c.components, c.packages, c.sink
 	b.program.refs, b.program.calls, b.program.types = c.program.refs, c.program.calls, c.program.types
 	b.locals = c.locals
+	b.program.component = true
 	return b
 }
 

@@ -25,6 +25,8 @@ type Program struct {
 	refs  map[*ast.Access]Ref
 	calls map[*ast.Call]*Call
 	types map[ast.Expr]schema.Type
+
+	component bool // it is the body of a component
 }
 
 // NodeKind tells what a node declares.

@@ -1,6 +1,8 @@
 package check
 
 import (
+	"slices"
+
 	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
@@ -25,13 +27,46 @@ func (p *Program) FirstSecret() (Secret, bool) {
 	visit := func(e ast.Expr) {
 		ast.Walk(e, func(e ast.Expr) bool {
 			if call, ok := e.(*ast.Call); ok {
-				if c := p.Call(call); c != nil && c.Func != nil && c.Func.Name == "secret" {
-					found("fn::secret", call.Name.Range)
+				if c := p.Call(call); c != nil && c.Func != nil && (c.Func.Name == "secret" || c.Func.Name == "env" && !p.publicEnv(c)) {
+					found("fn::"+c.Func.Name, call.Name.Range)
 				}
 			}
 			return true
 		})
 	}
+	seen := make(map[*Program]bool)
+	p.eachBody(seen, func(body *Program) { body.secrets(found, visit) })
+	if first == nil {
+		return Secret{}, false
+	}
+	return *first, true
+}
+
+// eachBody calls fn for the program, and for each component that it uses, once.
+func (p *Program) eachBody(seen map[*Program]bool, fn func(body *Program)) {
+	if seen[p] {
+		return
+	}
+	seen[p] = true
+	fn(p)
+	for _, n := range p.Nodes {
+		if n.Resource != nil && n.Resource.Component != nil {
+			n.Resource.Component.Body.eachBody(seen, fn)
+		}
+	}
+}
+
+// publicEnv reports whether a call reads an environment variable that is no secret (L10.C9).
+func (p *Program) publicEnv(c *Call) bool {
+	if len(c.Args) == 0 || p.File == nil {
+		return false
+	}
+	name, ok := c.Args[0].(*ast.String)
+	return ok && slices.ContainsFunc(p.File.PublicEnv, func(l ast.Literal) bool { return l.Value == name.Value })
+}
+
+// secrets tells what is secret in one body.
+func (p *Program) secrets(found func(what string, at diag.Range), visit func(ast.Expr)) {
 	for _, n := range p.Nodes {
 		switch n.Kind {
 		case ConfigNode:
@@ -40,6 +75,9 @@ func (p *Program) FirstSecret() (Secret, bool) {
 			}
 			if d := n.Config.Decl; d != nil {
 				visit(d.Default)
+				if p.component && d.Secret != nil && d.Secret.Value {
+					found("input "+n.Name, n.Range)
+				}
 			}
 		case VariableNode:
 			visit(n.Variable.Value)
@@ -51,10 +89,6 @@ func (p *Program) FirstSecret() (Secret, bool) {
 	for _, o := range p.Outputs {
 		visit(o.Decl.Value)
 	}
-	if first == nil {
-		return Secret{}, false
-	}
-	return *first, true
 }
 
 // secretsOf tells which properties of a resource are secret by its schema or its options.
