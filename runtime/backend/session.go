@@ -54,6 +54,7 @@ type Session struct {
 	log        *journal.Log // nil before the first entry
 	written    time.Time    // when the state file was written last
 	closed     bool
+	wrote      bool // the state file, at the end
 }
 
 var _ journal.Journal = (*Session)(nil)
@@ -141,6 +142,13 @@ func (s *Session) opener() state.Opener {
 		}
 		return m, nil
 	}
+}
+
+// Written reports whether Commit or Close has written the state, whatever else went wrong.
+func (s *Session) Written() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.wrote
 }
 
 // Base is the state at the beginning. The caller must not modify it.
@@ -323,6 +331,7 @@ func (s *Session) finish(final *state.Snapshot) (unsound, err error) {
 	if err := s.write(&marked, journal.Origin{}); err != nil {
 		return unsound, err
 	}
+	s.wrote = true
 	return unsound, s.dropLog()
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/runtime/journal"
@@ -203,11 +204,13 @@ func noDuplicates(base *state.Snapshot) error {
 // E5.51).
 func (d *Deployment) watch(ctx context.Context, giveUp context.CancelFunc) {
 	interrupted := ctx.Done()
+	var asking sync.WaitGroup
+	defer asking.Wait()
 	for {
 		select {
 		case <-interrupted:
 			interrupted = nil
-			d.registry.cancel(d.calls)
+			asking.Go(func() { d.registry.cancel(d.calls) }) // a frozen provider must not keep the second from being heard
 		case <-d.opts.Terminate:
 			d.ledger.close()
 			d.mu.Lock()

@@ -256,7 +256,7 @@ func (p *pipeline) apply(ctx context.Context, op operation) (_ *engine.Result, e
 		final = nil // what is journaled counts, operations under way included
 	}
 	record := p.record(op, result, started)
-	if err := session.Commit(context.WithoutCancel(ctx), final, record); err != nil {
+	if err := p.commit(ctx, session, final, record); err != nil {
 		return result, p.app.explainSecret(err, p.stack.ref.Stack)
 	}
 	return result, nil
@@ -299,6 +299,9 @@ func (p *pipeline) operate(ctx context.Context, op operation, o engine.Options) 
 
 	p.describe(&o)
 	o.Events = p.stage.event
+	dog := newWatchdog(p.app.world.Patience, p.stage.event)
+	o.Providers = watchedLoader{o.Providers, dog}
+	defer dog.watch()()
 	o.ContinueOnError = p.options.continueOnError
 	p.options.scope.apply(&o)
 	o.Refresh = p.options.refresh == "true" || p.options.refresh == "" && p.workspace.project.RefreshAlways && op.program

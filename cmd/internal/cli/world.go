@@ -34,6 +34,8 @@ type World struct {
 	Random io.Reader
 	// Signals brings interrupts; nil when there are none. The first is gentle, the second is not (D10).
 	Signals <-chan os.Signal
+	// Patience is how long a provider may take to answer before people are told what is being waited for; 0 for a minute.
+	Patience time.Duration
 	// Fault makes the state's folder fail, for tests; nil otherwise.
 	Fault backend.Fault
 	// Embedded are further providers in this process; they come before the built-in ones.

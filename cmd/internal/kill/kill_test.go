@@ -136,6 +136,7 @@ type bench struct {
 	took    time.Duration
 	orphans map[string]bool // objects left without a manager because somebody said so
 	serial  int
+	meddle  func(pid int) // with a run that has just started; nil for nothing
 }
 
 type item struct{ title, kind string }
@@ -221,6 +222,11 @@ func (b *bench) run(point string, after time.Duration, args ...string) ended {
 	cmd.Stdout, cmd.Stderr = &out, &out
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	require.NoError(b.t, cmd.Start())
+	if b.meddle != nil {
+		b.meddle(cmd.Process.Pid)
+	}
+	const patience = time.Minute
+	defer time.AfterFunc(patience, func() { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGQUIT) }).Stop() // it hangs: tell where
 	if after > 0 {
 		timer := time.AfterFunc(after, func() { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) })
 		defer timer.Stop()

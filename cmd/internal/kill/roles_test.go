@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -31,6 +32,8 @@ const (
 	readyKey   = "KILL_READY" // a file that takes the time that it took to begin with the work, in nanoseconds
 	delayKey   = "KILL_DELAY" // the longest time that a change takes, in milliseconds
 	drawerKey  = "DRAWER"     // the plugin's folder
+	doKey      = "KILL_DO"    // what happens at the moment: kill all (the default), crash the plugin, freeze it
+	failKey    = "KILL_FAIL"  // changes of files that fail, as "write state"; several with commas
 )
 
 func TestMain(m *testing.M) {
@@ -82,7 +85,17 @@ func (m *moments) reach(name string) {
 
 func playPlugin() int {
 	longest, _ := strconv.Atoi(os.Getenv(delayKey))
-	m := newMoments("plugin ", func() { _ = syscall.Kill(-os.Getppid(), syscall.SIGKILL) })
+	m := newMoments("plugin ", func() {
+		switch os.Getenv(doKey) {
+		case "crash":
+			fmt.Fprintln(os.Stderr, "the drawer is on fire")
+			os.Exit(3)
+		case "freeze":
+			_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)
+		default:
+			_ = syscall.Kill(-os.Getppid(), syscall.SIGKILL)
+		}
+	})
 	p := &drawer.Provider{Dir: os.Getenv(drawerKey),
 		Delay:   func() time.Duration { return time.Duration(rand.IntN(longest*1000+1)) * time.Microsecond },
 		Reached: func(moment, _ string) { m.reach("plugin " + moment) }}
@@ -96,8 +109,13 @@ func playHost() int {
 	m := newMoments("host ", func() { _ = syscall.Kill(0, syscall.SIGKILL) })
 	var once sync.Once
 	streams, world := cli.System("test")
+	world.Patience = 200 * time.Millisecond
+	fails := strings.Split(os.Getenv(failKey), ",")
 	world.Fault = func(do, path string, done bool) error {
 		kind := fileKind(path)
+		if !done && slices.Contains(fails, do+" "+kind) {
+			return syscall.ENOSPC
+		}
 		if kind == "journal" || kind == "lock" && do == "remove" {
 			once.Do(reportReady)
 		}

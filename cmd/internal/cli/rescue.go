@@ -1,0 +1,56 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/yamlhost/yamlhost/runtime/backend"
+	"github.com/yamlhost/yamlhost/runtime/state"
+)
+
+// commit ends a session. A state that cannot be written goes into a rescue file, wherever there is room for one.
+func (p *pipeline) commit(ctx context.Context, session *backend.Session, final *state.Snapshot, record *backend.Record) error {
+	err := session.Commit(context.WithoutCancel(ctx), final, record)
+	var file *backend.FileError
+	if !errors.As(err, &file) || session.Written() {
+		return err
+	}
+	text, complete, failed := session.Rescue(final)
+	if failed != nil {
+		return errors.Join(err, fmt.Errorf("make a rescue file of the state: %w", failed))
+	}
+	name := fmt.Sprintf("%s.%s.rescue-%d.json", p.workspace.project.Name.Text, p.stack.ref.Stack, p.app.now().Unix())
+	for _, dir := range []string{p.workspace.project.Dir, p.app.world.Dir, p.app.world.Home, os.TempDir()} {
+		path := filepath.Join(dir, name)
+		if dir == "" || writeRescue(path, text) != nil {
+			continue
+		}
+		out := p.app.streams.Err
+		fmt.Fprintf(out, "The state could not be written. It is kept, secrets sealed, in the rescue file\n  %s\n", path)
+		if complete {
+			fmt.Fprintf(out, "Nothing is lost: the journal holds it too. Put right what is wrong with the folder, and run the next command as usual.\n")
+		} else {
+			fmt.Fprintf(out, "Put right what is wrong with the folder, and bring it back before anything else: yamlhost stack import --file %s\n", path)
+		}
+		return err
+	}
+	return errors.Join(err, errors.New("a rescue file could not be written either"))
+}
+
+func writeRescue(path string, text []byte) error {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text)
+	if err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		_ = os.Remove(path) // half a rescue is none
+	}
+	return err
+}

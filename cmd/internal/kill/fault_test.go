@@ -1,0 +1,196 @@
+//go:build linux
+
+package kill
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/yamlhost/yamlhost/bench/drawer"
+	"github.com/yamlhost/yamlhost/runtime/engine"
+)
+
+// newFault is a bench with a program of four items, two of which depend on others, and nothing created yet.
+func newFault(t *testing.T, environ ...string) *bench {
+	b := newBench(t, &outcome{points: map[string]int{}}, 1)
+	b.environ = append(b.environ, environ...)
+	for i := range 4 {
+		b.items[i] = item{"t", "k"}
+	}
+	b.write()
+	return b
+}
+
+// signalWhen sends signals to a run once the drawer's log has something, a moment apart.
+func (b *bench) signalWhen(signals ...syscall.Signal) {
+	b.meddle = func(pid int) {
+		go func() {
+			for range 500 {
+				if _, err := os.Stat(filepath.Join(b.drawer, "log")); err == nil {
+					break
+				}
+				time.Sleep(10 * time.Millisecond)
+			}
+			for _, s := range signals {
+				_ = syscall.Kill(pid, s)
+				time.Sleep(100 * time.Millisecond)
+			}
+		}()
+	}
+}
+
+// nothingLeft demands that no process of a bench lives on, no lock, no journal.
+func (b *bench) nothingLeft(t *testing.T) {
+	t.Helper()
+	b.final("up")
+	for _, f := range b.o.faults {
+		require.NotContains(t, f, "left over")
+	}
+	require.Empty(t, b.children(), "processes of the plugin")
+}
+
+// children are the processes that have the bench's drawer in their environment.
+func (b *bench) children() (pids []string) {
+	paths, _ := filepath.Glob("/proc/[0-9]*/environ")
+	for _, path := range paths {
+		if text, err := os.ReadFile(path); err == nil && strings.Contains(string(text), drawerKey+"="+b.drawer) {
+			pids = append(pids, filepath.Base(filepath.Dir(path)))
+		}
+	}
+	return pids
+}
+
+// E5.50: one interrupt lets what is in flight end, and starts nothing new; E5.51: two give up, and say what is open.
+func TestInterrupts(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		signals []syscall.Signal
+		code    int
+	}{
+		"SIGINT once": {[]syscall.Signal{syscall.SIGINT}, 1}, "SIGTERM once": {[]syscall.Signal{syscall.SIGTERM}, 1},
+		"SIGINT twice": {[]syscall.Signal{syscall.SIGINT, syscall.SIGINT}, 8},
+		"both":         {[]syscall.Signal{syscall.SIGINT, syscall.SIGTERM}, 8},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newFault(t, delayKey+"=1500")
+			b.signalWhen(c.signals...)
+			e := b.run("", 0, "up", "--yes", "--skip-preview", "--parallel", "2")
+			require.Equal(t, c.code, e.code, b.said)
+			b.meddle = nil
+			require.True(t, b.inspect(name), b.o.faults)
+			s, _, objects, err := b.view()
+			require.NoError(t, err)
+			require.Less(t, len(objects), 4, "nothing new was started")
+			if c.code == 1 {
+				require.Empty(t, s.Pending)
+			}
+			require.Empty(t, b.children())
+			flags, _ := b.verdicts(false)
+			require.Equal(t, 0, b.run("", 0, append([]string{"up", "--yes", "--skip-preview"}, flags...)...).code, b.said)
+			b.nothingLeft(t)
+			require.Empty(t, b.o.faults)
+		})
+	}
+}
+
+// A plugin that crashes in the middle of any change costs one clear error, and nothing is lost or made twice (D10).
+func TestPluginCrash(t *testing.T) {
+	t.Parallel()
+	for _, moment := range []string{"plugin create begun", "plugin create done", "plugin update begun", "plugin update done",
+		"plugin delete begun", "plugin delete done"} {
+		t.Run(moment, func(t *testing.T) {
+			t.Parallel()
+			b := newFault(t, doKey+"=crash")
+			if !strings.Contains(moment, "create") {
+				require.Equal(t, 0, b.run("", 0, "up", "--yes", "--skip-preview").code, b.said)
+				b.items = map[int]item{0: {"other", "k"}, 1: {"t", "k"}, 2: {"t", "k"}}
+				b.write()
+			}
+			require.Equal(t, 1, b.run(moment+":0", 0, "up", "--yes", "--skip-preview").code, b.said)
+			require.Contains(t, b.said, "drawer")
+			require.Contains(t, b.said, "the drawer is on fire")
+			require.True(t, b.inspect(moment), b.o.faults)
+			flags, _ := b.verdicts(false)
+			require.Equal(t, 0, b.run("", 0, append([]string{"up", "--yes", "--skip-preview"}, flags...)...).code, b.said)
+			b.nothingLeft(t)
+			require.Empty(t, b.o.faults)
+		})
+	}
+}
+
+// A plugin that freezes is named by the watchdog, and two interrupts end it.
+func TestPluginFreeze(t *testing.T) {
+	t.Parallel()
+	b := newFault(t, doKey+"=freeze")
+	b.meddle = func(pid int) {
+		time.AfterFunc(2*time.Second, func() { _ = syscall.Kill(pid, syscall.SIGINT) })
+		time.AfterFunc(2500*time.Millisecond, func() { _ = syscall.Kill(pid, syscall.SIGINT) })
+	}
+	began := time.Now()
+	require.Equal(t, 8, b.run("plugin create done:0", 0, "up", "--yes", "--skip-preview").code, b.said)
+	require.Less(t, time.Since(began), 20*time.Second)
+	require.Contains(t, b.said, "still waiting for the provider drawer to create the resource")
+	b.meddle = nil
+	s, _, objects, err := b.view()
+	require.NoError(t, err)
+	require.NotEmpty(t, objects)
+	require.NotEmpty(t, engine.Undecided(s))
+	require.Empty(t, b.children())
+	require.True(t, b.inspect("freeze"), b.o.faults)
+}
+
+// When the state cannot be written, a rescue file has it, and the journal keeps it for the next run.
+func TestRescue(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		fail     string
+		code     int
+		complete bool
+		objects  int
+	}{
+		"the state cannot be written": {"write state", 1, true, 4},
+		"the state cannot be renamed": {"rename state", 1, true, 4},
+		"the folder cannot be synced": {"syncdir state", 1, false, 0},
+		"nothing can be journaled":    {"write journal,sync journal", 1, false, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newFault(t)
+			b.environ = append(b.environ, failKey+"="+c.fail)
+			require.Equal(t, c.code, b.run("", 0, "up", "--yes", "--skip-preview").code, b.said)
+			rescued, err := filepath.Glob(filepath.Join(b.dir, "project", "*.rescue-*.json"))
+			require.NoError(t, err)
+			if c.objects > 0 {
+				require.Len(t, rescued, 1, b.said)
+				require.Contains(t, b.said, rescued[0])
+				require.Equal(t, c.complete, strings.Contains(b.said, "Nothing is lost"))
+			}
+			objects, err := drawer.Objects(b.drawer)
+			require.NoError(t, err)
+			require.Len(t, objects, c.objects)
+			require.True(t, b.inspect(name), b.o.faults)
+			b.environ = b.environ[:len(b.environ)-1]
+			require.Equal(t, 0, b.run("", 0, "up", "--yes", "--skip-preview").code, b.said)
+			b.nothingLeft(t)
+			require.Empty(t, b.o.faults)
+		})
+	}
+}
+
+// A folder that nobody may write to is an error before anything is done.
+func TestReadOnlyFolder(t *testing.T) {
+	t.Parallel()
+	b := newFault(t, failKey+"=create lock,mkdir lock,create journal,create state")
+	require.Equal(t, 1, b.run("", 0, "up", "--yes", "--skip-preview").code, b.said)
+	objects, err := drawer.Objects(b.drawer)
+	require.NoError(t, err)
+	require.Empty(t, objects)
+	require.Contains(t, b.said, "lock the stack")
+}
