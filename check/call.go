@@ -54,6 +54,9 @@ func (c *checker) inferCall(e *ast.Call) schema.Type {
 		}
 		c.tolerating(harmless(f, i), func() { types[i] = c.infer(arg) })
 		sound = c.fitArgument(f, arg, i, e) && sound
+		if i < len(f.Params) && f.Params[i].Path && f.Params[i].Name == "path" {
+			c.checkPath(f, arg)
+		}
 	}
 	c.program.calls[e] = &Call{Func: f, Args: args}
 	if !sound {

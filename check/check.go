@@ -2,6 +2,7 @@ package check
 
 import (
 	"context"
+	"io/fs"
 
 	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/parser/ast"
@@ -22,6 +23,8 @@ type Options struct {
 	// Local are packages of components that are used by path (L7.31).
 	Local      []LocalPackage
 	ProgramDir string
+	// Stat looks for files that programs name; nil when there is no file system at hand.
+	Stat func(path string) (fs.FileInfo, error)
 }
 
 // ConfigText is a configuration value as the stack has it (L2.3).

@@ -127,7 +127,7 @@ func (ws *workspace) compile(ctx context.Context, schemas schema.Loader, config 
 	}
 	program, checked := check.Check(ctx, file, check.Options{
 		Project: ws.project.Name.Text, Schemas: schemas, Packages: ws.packages, Local: ws.components,
-		Config: texts, ConfigKnown: config != nil, ProgramDir: ws.program.Dir,
+		Config: texts, ConfigKnown: config != nil, ProgramDir: ws.program.Dir, Stat: os.Stat,
 	})
 	return program, onceEach(append(parsed, checked...), ws.diags)
 }

@@ -1,0 +1,51 @@
+package check
+
+import (
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"strings"
+
+	"github.com/yamlhost/yamlhost/builtins"
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/parser/ast"
+)
+
+// checkPath looks whether the file of a literal path exists (L6.50). It may still come to be before it is needed, so that
+// this is a warning.
+func (c *checker) checkPath(f *builtins.Func, arg ast.Expr) {
+	text, ok := c.constant(arg).(*ast.String)
+	if !ok || c.opts.Stat == nil || text.Value == "" {
+		return
+	}
+	path := filepath.FromSlash(text.Value)
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(c.opts.ProgramDir, path)
+	}
+	info, err := c.opts.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		c.warnf(diag.FileAccess, arg.Range(), "paths are relative to the directory of the program", "the file %s does not exist",
+			shown(text.Value))
+	case err != nil:
+	case f.Name == "fileArchive" && !info.IsDir() && !isArchive(path): // L6.52
+		c.warnf(diag.FileAccess, arg.Range(), "an archive is a directory, or a .tar, .tgz, .tar.gz, .zip or .jar file",
+			"%s is not an archive", shown(text.Value))
+	case f.Name != "fileArchive" && info.IsDir():
+		hint := ""
+		if f.Name == "fileAsset" {
+			hint = "use fn::fileArchive for a directory"
+		}
+		c.warnf(diag.FileAccess, arg.Range(), hint, "%s is a directory", shown(text.Value))
+	}
+}
+
+func isArchive(path string) bool {
+	name := strings.ToLower(path)
+	for _, suffix := range []string{".tar", ".tgz", ".tar.gz", ".zip", ".jar"} {
+		if strings.HasSuffix(name, suffix) {
+			return true
+		}
+	}
+	return false
+}
