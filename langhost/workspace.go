@@ -141,7 +141,9 @@ func (w *workspace) parse(names []string) (*ast.File, diag.Diagnostics) {
 			names = append(names, d.Key.Name)
 		}
 	}
-	file, diags := parser.Parse(w.source, parser.Options{Declared: names})
+	file, diags := parser.Parse(w.source, parser.Options{
+		Declared: names, Include: project.Includer(w.program.Dir, shownPath(w.project.Dir)),
+	})
 	if w.source == w.project.Source {
 		return file, diags
 	}
