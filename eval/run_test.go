@@ -246,7 +246,9 @@ func BenchmarkRun(b *testing.B) {
 func FuzzRun(f *testing.F) {
 	files, err := filepath.Glob("testdata/*.txtar")
 	require.NoError(f, err)
-	for _, path := range files {
+	more, err := filepath.Glob("testdata/*/*.txtar")
+	require.NoError(f, err)
+	for _, path := range append(files, more...) {
 		text, err := os.ReadFile(path)
 		require.NoError(f, err)
 		_, program, _ := strings.Cut(string(text), "-- Main.yaml --\n")
