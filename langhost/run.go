@@ -48,7 +48,7 @@ func (h *Host) Run(ctx context.Context, r *pulumirpc.RunRequest) (*pulumirpc.Run
 	}
 	defer func() { _ = m.Close() }()
 	result, diags := eval.Run(ctx, program, m, h.evalOptions(w))
-	if h.engine.report(ctx, diags) || result.Failed > 0 {
+	if h.engine.report(ctx, diags) || result.Failed > 0 || result.Skipped > 0 || ctx.Err() != nil {
 		return &pulumirpc.RunResponse{Bail: true}, nil
 	}
 	return &pulumirpc.RunResponse{}, nil

@@ -16,7 +16,7 @@ func (m *module) value(e hclsyntax.Expression) node {
 	case *hclsyntax.LiteralValueExpr:
 		return scalar(m.literal(e))
 	case *hclsyntax.TemplateExpr:
-		return scalar(templateScalar(m.template(e)))
+		return scalar(Scalar(templateText(m.template(e))))
 	case *hclsyntax.TemplateWrapExpr:
 		return m.value(e.Wrapped)
 	case *hclsyntax.ParenthesesExpr:
@@ -51,13 +51,30 @@ func (m *module) value(e hclsyntax.Expression) node {
 func (m *module) object(e *hclsyntax.ObjectConsExpr) node {
 	out := &mapping{}
 	for _, item := range e.Items {
-		key, ok := literalKey(item.KeyExpr)
+		key, ok := m.keyText(item.KeyExpr)
 		if !ok || strings.HasPrefix(strings.ToLower(key), "fn::") {
 			return nil
 		}
-		out.entries = append(out.entries, entry{key: Scalar(escape(key, false)), value: m.value(item.ValueExpr)})
+		out.entries = append(out.entries, entry{key: Scalar(key), value: m.value(item.ValueExpr)})
 	}
 	return out
+}
+
+// keyText is the key of an object as programs in YAML write it, escaped and interpolated; false for one that is computed
+// otherwise.
+func (m *module) keyText(e hclsyntax.Expression) (string, bool) {
+	if key, ok := literalKey(e); ok {
+		return escape(key, false), true
+	}
+	if key, ok := e.(*hclsyntax.ObjectConsKeyExpr); ok {
+		switch wrapped := key.Wrapped.(type) {
+		case *hclsyntax.TemplateWrapExpr:
+			return "${" + m.text(wrapped.Wrapped) + "}", true
+		case *hclsyntax.TemplateExpr:
+			return templateText(m.template(wrapped)), true
+		}
+	}
+	return "", false
 }
 
 // literal is a literal that is no text.
@@ -126,8 +143,8 @@ func (m *module) sourceText(e hclsyntax.Expression) []byte {
 	return nil
 }
 
-// templateScalar is a template as a scalar.
-func templateScalar(parts []part) string {
+// templateText is a template as programs in YAML write it.
+func templateText(parts []part) string {
 	var b strings.Builder
 	for i, p := range parts {
 		if p.expression {
@@ -136,7 +153,7 @@ func templateScalar(parts []part) string {
 		}
 		b.WriteString(escape(p.text, i+1 < len(parts)))
 	}
-	return Scalar(b.String())
+	return b.String()
 }
 
 // escape is a text as it stands in a scalar of a program (L5.8). before says that an interpolation follows.

@@ -1,0 +1,107 @@
+package pcl_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/txtar"
+	"github.com/stretchr/testify/require"
+	"gopkg.in/yaml.v3"
+
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/langhost/pcl"
+	"github.com/yamlhost/yamlhost/parser"
+)
+
+var update = flag.Bool("update", false, "rewrite the expectations in testdata")
+
+// TestCorpus translates the programs of testdata/*.txtar: files below in/ are PCL, with folders for local components;
+// out/Main.yaml is the program in YAML, out/faults what is wrong with it. What comes out is read without errors by the
+// parser of programs.
+func TestCorpus(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("testdata/*.txtar")
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
+			t.Parallel()
+			archive, err := txtar.ParseFile(file)
+			require.NoError(t, err)
+			folders := map[string]pcl.Sources{}
+			var kept []txtar.File
+			want := map[string]string{}
+			for _, f := range archive.Files {
+				name, in := strings.CutPrefix(f.Name, "in/")
+				if !in {
+					want[f.Name] = string(f.Data)
+					continue
+				}
+				kept = append(kept, f)
+				folder := strings.TrimSuffix(path.Dir(name), ".")
+				if folders[folder] == nil {
+					folders[folder] = pcl.Sources{}
+				}
+				folders[folder][path.Base(name)] = f.Data
+			}
+			program, diags := pcl.Generate(t.Context(), folders[""], pcl.Options{Component: func(folder string) (pcl.Sources, error) {
+				if sources := folders[folder]; sources != nil {
+					return sources, nil
+				}
+				return nil, fmt.Errorf("there is no folder %s", folder)
+			}})
+			got := map[string]string{}
+			if diags.HasErrors() {
+				var b strings.Builder
+				require.NoError(t, diag.WriteText(&b, diags, diag.TextOptions{}))
+				got["out/faults"] = b.String()
+			} else {
+				got["out/Main.yaml"] = program.Text
+				got["out/packages"] = strings.Join(program.Packages, "\n") + "\n"
+				_, found := parser.Parse(diag.NewSource("Main.yaml", []byte(program.Text)), parser.Options{})
+				for _, d := range found {
+					require.NotEqual(t, diag.Error, d.Severity, "%s\n%s", d.Summary, program.Text)
+				}
+			}
+			if *update {
+				for _, name := range []string{"out/Main.yaml", "out/packages", "out/faults"} {
+					if text, ok := got[name]; ok {
+						kept = append(kept, txtar.File{Name: name, Data: []byte(text)})
+					}
+				}
+				archive.Files = kept
+				require.NoError(t, os.WriteFile(file, txtar.Format(archive), 0o644))
+				return
+			}
+			require.Equal(t, want, got, "run with -update to accept")
+		})
+	}
+}
+
+// FuzzScalar holds a scalar to what it promises: as a key and as a value it reads back as the same text.
+func FuzzScalar(f *testing.F) {
+	for _, text := range []string{
+		"", "plain", "two words", "a: b", "a:b", "a #b", "#a", "- a", "-", "yes", "NULL", "~", "1.5", "0x1f", "1_000", "2001-01-01", "${a.b}",
+		"${a ? b : c}", "it's", `"quoted"`, "line\nbreak", " lead", "trail ", "tab\t", "\u0085", "\ufeff", "😃⁉️", "a,b", "[x]", "{x}", "&a", "*a", "!t",
+		"%d", "@x", "`x`", "? x", "=", "<<", "null:", "::", "\x00\x1b", "${VERSION}", "x:", ".5", "+1", "1e3", "|", ">",
+	} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		if strings.ToValidUTF8(text, "") != text {
+			t.Skip("YAML holds Unicode")
+		}
+		document := pcl.Scalar(text) + ": " + pcl.Scalar(text) + "\n"
+		if len(text) > 100 {
+			document = "? " + pcl.Scalar(text) + "\n: " + pcl.Scalar(text) + "\n"
+		}
+		var got map[string]any
+		require.NoError(t, yaml.Unmarshal([]byte(document), &got), document)
+		require.Equal(t, map[string]any{text: text}, got, document)
+	})
+}
