@@ -36,6 +36,7 @@ type Deployment struct {
 	lineage  lineage
 	endpoint string
 	scope    *scope
+	planner  *planner
 	mode     mode
 
 	// running ends when nothing new may start: the user has interrupted, or something failed (E5.42). calls ends when
@@ -141,6 +142,7 @@ func newDeployment(ctx context.Context, o Options, scope *scope, refreshing bool
 		lanes:    make(chan struct{}, o.Parallel),
 		endpoint: o.MonitorEndpoint,
 		scope:    scope,
+		planner:  newPlanner(&o),
 
 		resources: make(map[urn.URN]*registered, len(o.Base.Resources)),
 		renamed:   map[urn.URN]urn.URN{},

@@ -30,6 +30,7 @@ func Update(ctx context.Context, o Options, program Program) (*Result, error) {
 			d.runProgram(program)
 		}
 		d.deleteRest()
+		d.checkLeftovers()
 	})
 }
 
@@ -161,7 +162,7 @@ func operate(ctx context.Context, o Options, refreshing bool, phases func(*Deplo
 	close(d.over)
 	<-watched
 
-	result := &Result{Snapshot: d.opts.Base, Changes: d.report.changes, Failed: d.report.hasFailed(),
+	result := &Result{Snapshot: d.opts.Base, Plan: d.planner.record, Changes: d.report.changes, Failed: d.report.hasFailed(),
 		Canceled: ctx.Err() != nil, Terminated: d.isTerminated()}
 	if !o.DryRun {
 		result.Snapshot, err = d.ledger.snapshot(d.opts.Base)
@@ -303,6 +304,10 @@ func (d *Deployment) deleteRest() {
 	}
 	condemned, steps, keep := d.condemn()
 	if condemned == nil {
+		return
+	}
+	if s, err := d.planner.deletions(steps); err != nil {
+		_ = d.violatesPlan(s.URN, positionOf(s.Old), err)
 		return
 	}
 	for _, layer := range layers(condemned) {

@@ -39,7 +39,8 @@ type Options struct {
 	ExcludeProtected           bool // protected resources are excluded (E4.78)
 	IgnoreProtect              bool // protected resources are deleted and replaced like others (E4.77)
 
-	MonitorEndpoint string // host:port at which other processes reach this deployment's monitor; empty for none
+	Plan            *UpdatePlan // binds an update, and the preview of one, to what was planned; nil for no plan
+	MonitorEndpoint string      // host:port at which other processes reach this deployment's monitor; empty for none
 	// Serve gives the deployment to whoever offers its monitor to other processes, before anything runs, and gets back
 	// the endpoint; nil when MonitorEndpoint says it all.
 	Serve func(*Deployment) (endpoint string, err error)
@@ -63,6 +64,7 @@ type Options struct {
 // Result is how an operation ended.
 type Result struct {
 	Snapshot *state.Snapshot // after the operation; Base for a preview
+	Plan     *UpdatePlan     // of the preview of an update; nil otherwise
 	Changes  map[Op]int      // counted steps (E8.2–E8.7)
 	Failed   bool            // something was reported as an error
 	Canceled bool            // it was interrupted, once or twice

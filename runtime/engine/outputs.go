@@ -31,7 +31,19 @@ func (d *Deployment) RegisterOutputs(ctx context.Context, u urn.URN, outputs val
 	if isStack {
 		d.outputs, d.stackDone = outputs, true
 	}
+	before := value.EmptyMap()
+	if reg.old != nil {
+		before = asMap(reg.old.resource.Outputs)
+	}
 	d.mu.Unlock()
+	if !skipped {
+		if err := d.planner.outputs(u, before, outputs); err != nil {
+			d.mu.Lock()
+			d.stackDone = d.stackDone && !isStack
+			d.mu.Unlock()
+			return d.violatesPlan(u, reg.goal.position, err)
+		}
+	}
 	if isStack || skipped {
 		return nil
 	}

@@ -281,7 +281,10 @@ type subject struct {
 }
 
 func (d *Deployment) subjectOf(reg *registered) *subject {
-	s := &subject{reg: reg, wanted: reg.goal.Inputs, old: reg.old, seed: d.opts.Seed()}
+	s := &subject{reg: reg, wanted: reg.goal.Inputs, old: reg.old, seed: d.planner.seed(reg.urn)}
+	if s.seed == nil {
+		s.seed = d.opts.Seed()
+	}
 	s.goal = reg.goal.newState(reg.urn, s.oldState())
 	return s
 }
@@ -521,6 +524,9 @@ func (d *Deployment) decide(s *subject) (chain []Step, again bool, err error) {
 	}
 	chain = plan(situation)
 	s.takePlace(chain)
+	if err := d.planner.decided(s, chain); err != nil {
+		return nil, false, d.violatesPlan(s.reg.urn, s.reg.goal.position, err)
+	}
 	d.mark(s, chain)
 	return chain, false, nil
 }
@@ -734,6 +740,9 @@ func (d *Deployment) importFirst(ctx context.Context, reg *registered, s *subjec
 	goal.ID, goal.Inputs = s.goal.ImportID, value.EmptyMap()
 	chain := plan(situation{old: old, goal: goal, importing: true})
 	s.takePlace(chain)
+	if err := d.planner.imports(chain); err != nil {
+		return d.violatesPlan(reg.urn, reg.goal.position, err)
+	}
 	if old != nil {
 		d.decisions.Lock()
 		d.mark(s, chain)

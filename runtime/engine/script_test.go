@@ -68,6 +68,7 @@ func TestScripts(t *testing.T) {
 type world struct {
 	cloud *cloud
 	state *state.Snapshot
+	plan  *UpdatePlan // of the last preview with the word plan
 	now   time.Time
 	ids   int
 	lines []string
@@ -171,6 +172,12 @@ func (w *world) command(t *testing.T, command, input string) string {
 			name, value, _ := strings.Cut(text, ":")
 			o.Config["test:"+name] = value
 		case "preview":
+		case "plan":
+			if !dry {
+				o.Plan = w.plan
+			}
+		case "bound":
+			o.Plan = w.plan
 		default:
 			t.Fatalf("unknown option %q", word)
 		}
@@ -197,6 +204,9 @@ func (w *world) command(t *testing.T, command, input string) string {
 		m.requireSound(t, w.state)
 	}
 	w.state = result.Snapshot
+	if dry && slices.Contains(words, "plan") {
+		w.plan = result.Plan
+	}
 	if !dry {
 		w.printState()
 	}

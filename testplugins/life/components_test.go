@@ -46,7 +46,7 @@ outputs:
 outputs:
   deps: ${component1.propertyDeps}
 `,
-		types:   []string{"component-property-deps:index:Component", "component-property-deps:index:Custom", "component-property-deps:index:Custom"},
+		types: []string{"component-property-deps:index:Component", "component-property-deps:index:Custom", "component-property-deps:index:Custom"},
 		outputs: map[string]any{"deps": map[string]any{"resource": []any{custom + "1"}, "resourceList": []any{custom + "1", custom + "2"},
 			"resourceMap": []any{custom + "1", custom + "2"}}},
 	},

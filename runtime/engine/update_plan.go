@@ -1,0 +1,411 @@
+package engine
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"sort"
+	"strings"
+	"sync"
+
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/runtime/monitor"
+	"github.com/yamlhost/yamlhost/runtime/state"
+	"github.com/yamlhost/yamlhost/value"
+	"github.com/yamlhost/yamlhost/value/urn"
+)
+
+// UpdatePlan is what a preview found an update to take. An update that is given one does that or less, or refuses (7.7).
+type UpdatePlan struct {
+	Resources map[urn.URN]*ResourcePlan
+}
+
+// ResourcePlan is what is planned for one resource.
+type ResourcePlan struct {
+	Goal    *PlannedGoal // nil for one that is only deleted
+	Steps   []Op
+	Outputs value.Value // as the preview knew them; they bind nobody
+	Seed    []byte      // of its automatic names (E7.66)
+}
+
+// PlannedGoal is what the program asked for, the inputs as a difference from what they were (E7.64).
+type PlannedGoal struct {
+	Type, Name              string
+	Custom                  bool
+	Inputs, Outputs         PlanDiff
+	Parent                  urn.URN
+	Protect                 bool
+	Dependencies            []urn.URN
+	Provider                string
+	PropertyDependencies    map[string][]urn.URN
+	DeleteBeforeReplace     *bool
+	IgnoreChanges           []string
+	AdditionalSecretOutputs []string
+	Aliases                 []urn.URN
+	ImportID                string
+	CustomTimeouts          state.Timeouts
+}
+
+// PlanDiff is a difference by top-level property.
+type PlanDiff struct {
+	Adds, Updates map[string]value.Value
+	Deletes       []string
+}
+
+// planDiff compares maps by their properties.
+func planDiff(before, after value.Value) PlanDiff {
+	var d PlanDiff
+	set := func(m *map[string]value.Value, key string, v value.Value) {
+		if *m == nil {
+			*m = map[string]value.Value{}
+		}
+		(*m)[key] = v
+	}
+	for i, key := range after.Keys() {
+		was, ok := before.Lookup(key)
+		switch now := after.At(i); {
+		case !ok:
+			set(&d.Adds, key, now)
+		case !value.SameContent(was, now):
+			set(&d.Updates, key, now)
+		}
+	}
+	for _, key := range before.Keys() {
+		if !after.Has(key) {
+			d.Deletes = append(d.Deletes, key)
+		}
+	}
+	return d
+}
+
+// planner writes a plan down during a preview, and holds an update to one. It is safe for concurrent use.
+type planner struct {
+	mu     sync.Mutex
+	record *UpdatePlan // nil when none is wanted
+	bound  *UpdatePlan // nil when nothing binds
+	left   map[urn.URN][]Op
+}
+
+func newPlanner(o *Options) *planner {
+	p := &planner{bound: o.Plan}
+	if o.DryRun {
+		p.record = &UpdatePlan{Resources: map[urn.URN]*ResourcePlan{}}
+	}
+	if o.Plan != nil {
+		p.left = make(map[urn.URN][]Op, len(o.Plan.Resources))
+		for u, r := range o.Plan.Resources {
+			p.left[u] = r.Steps
+		}
+	}
+	return p
+}
+
+// seed is the one that was planned for a resource, or nil.
+func (p *planner) seed(u urn.URN) []byte {
+	if p.bound == nil || p.bound.Resources[u] == nil {
+		return nil
+	}
+	return p.bound.Resources[u].Seed
+}
+
+// of is the record of a resource. The caller holds mu.
+func (p *planner) of(u urn.URN) *ResourcePlan {
+	r := p.record.Resources[u]
+	if r == nil {
+		r = &ResourcePlan{}
+		p.record.Resources[u] = r
+	}
+	return r
+}
+
+// decided takes note of a registration's goal and steps, or checks them. An error says how they violate the plan.
+func (p *planner) decided(s *subject, chain []Step) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	before := value.EmptyMap()
+	if old := s.oldState(); old != nil && s.deleted == nil {
+		before = old.Inputs
+	}
+	if p.record != nil {
+		g := s.goal
+		p.of(g.URN).Seed = s.seed
+		p.of(g.URN).Goal = &PlannedGoal{Type: g.Type, Name: g.URN.Name(), Custom: g.Custom, Inputs: planDiff(before, g.Inputs), Parent: g.Parent,
+			Protect: g.Protect, Dependencies: g.Dependencies, Provider: g.Provider, PropertyDependencies: g.PropertyDependencies,
+			DeleteBeforeReplace: s.reg.goal.DeleteBeforeReplace, IgnoreChanges: g.IgnoreChanges,
+			AdditionalSecretOutputs: g.AdditionalSecretOutputs, Aliases: aliasURNs(s.reg.goal), ImportID: g.ImportID, CustomTimeouts: g.CustomTimeouts}
+	}
+	if p.bound != nil {
+		if err := p.goal(s, before); err != nil {
+			return err
+		}
+	}
+	return p.steps(chain)
+}
+
+// aliasURNs are the aliases that a goal gives in full.
+func aliasURNs(g *goal) []urn.URN {
+	var urns []urn.URN
+	for _, a := range g.Aliases {
+		if a.URN != "" {
+			urns = append(urns, a.URN)
+		}
+	}
+	return urns
+}
+
+// steps takes note of steps, or takes them off the plan (E7.67). The caller holds mu.
+func (p *planner) steps(chain []Step) error {
+	for i := range chain {
+		s := &chain[i]
+		if p.record != nil {
+			r := p.of(s.URN)
+			r.Steps = append(r.Steps, s.Op)
+		}
+		if p.bound == nil {
+			continue
+		}
+		left := p.left[s.URN]
+		planned := p.bound.Resources[s.URN]
+		switch {
+		case planned == nil && s.Op == OpSame:
+		case planned == nil:
+			return fmt.Errorf("%s is not allowed by the plan: no steps were expected for this resource", s.Op)
+		case len(left) == 0:
+			return fmt.Errorf("%s is not allowed by the plan: no more steps were expected for this resource", s.Op)
+		case !allows(left[0], s.Op):
+			return fmt.Errorf("%s is not allowed by the plan: this resource is constrained to %s", s.Op, left[0])
+		default:
+			p.left[s.URN] = left[1:]
+			if s.Op == OpSame || s.Op == OpUpdate { // less than a replacement was needed: none of its steps is missing
+				p.left[s.URN] = nil
+			}
+		}
+	}
+	return nil
+}
+
+// allows is the table of E7.67.
+func allows(planned, actual Op) bool {
+	switch planned {
+	case actual:
+		return true
+	case OpCreate, OpUpdate:
+		return actual == OpSame
+	case OpReplace, OpCreateReplacement, OpDeleteReplaced:
+		return actual == OpUpdate || actual == OpSame
+	}
+	return false
+}
+
+// imports takes note of the steps of an import that comes before everything else, or takes them off the plan.
+func (p *planner) imports(chain []Step) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.steps(chain)
+}
+
+// outputs takes note of outputs that were registered, or compares them with those that were planned (E7.74).
+func (p *planner) outputs(u urn.URN, before, outputs value.Value) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.record != nil {
+		if r := p.record.Resources[u]; r != nil && r.Goal != nil {
+			r.Goal.Outputs = planDiff(before, outputs)
+		}
+	}
+	if p.bound == nil || p.bound.Resources[u] == nil || p.bound.Resources[u].Goal == nil {
+		return nil
+	}
+	if problems := violations(p.bound.Resources[u].Goal.Outputs, before, outputs); len(problems) > 0 {
+		return fmt.Errorf("resource violates plan: %s", strings.Join(problems, ", "))
+	}
+	return nil
+}
+
+// deletions takes note of deletions at the end of an operation, or takes them off the plan.
+func (p *planner) deletions(steps []Step) (*Step, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for i := range steps {
+		if err := p.steps(steps[i : i+1]); err != nil {
+			return &steps[i], err
+		}
+	}
+	return nil, nil
+}
+
+// goal compares a goal with the planned one (E7.69–E7.71). The caller holds mu.
+func (p *planner) goal(s *subject, before value.Value) error {
+	g := s.goal
+	planned := p.bound.Resources[g.URN]
+	if planned == nil { // E7.73: it has to stay as it is, which its step says
+		return nil
+	}
+	want := planned.Goal
+	if want == nil { // E7.72
+		return fmt.Errorf("resource unexpectedly not deleted")
+	}
+	violated := func(what string, planned, actual any) error {
+		return fmt.Errorf("resource %s violates plan: %s changed: %v -> %v", g.URN, what, planned, actual)
+	}
+	switch {
+	case want.Custom != g.Custom:
+		return violated("custom", want.Custom, g.Custom)
+	case !sameProvider(want.Provider, g.Provider):
+		return violated("provider", want.Provider, g.Provider)
+	case want.Parent != g.Parent:
+		return violated("parent", want.Parent, g.Parent)
+	case want.Protect != g.Protect:
+		return violated("protect", want.Protect, g.Protect)
+	case !sameChoice(want.DeleteBeforeReplace, s.reg.goal.DeleteBeforeReplace):
+		return violated("deleteBeforeReplace", choice(want.DeleteBeforeReplace), choice(s.reg.goal.DeleteBeforeReplace))
+	case want.ImportID != g.ImportID:
+		return violated("importID", want.ImportID, g.ImportID)
+	case want.CustomTimeouts != g.CustomTimeouts:
+		return violated("custom timeouts", want.CustomTimeouts, g.CustomTimeouts)
+	case !sameSet(want.IgnoreChanges, g.IgnoreChanges):
+		return violated("ignoreChanges", want.IgnoreChanges, g.IgnoreChanges)
+	case !sameSet(want.AdditionalSecretOutputs, g.AdditionalSecretOutputs):
+		return violated("additionalSecretOutputs", want.AdditionalSecretOutputs, g.AdditionalSecretOutputs)
+	case !sameURNs(want.Dependencies, g.Dependencies):
+		return violated("dependencies", want.Dependencies, g.Dependencies)
+	case !sameURNs(want.Aliases, aliasURNs(s.reg.goal)):
+		return violated("aliases", want.Aliases, aliasURNs(s.reg.goal))
+	}
+	if problems := violations(want.Inputs, before, g.Inputs); len(problems) > 0 {
+		return fmt.Errorf("resource %s violates plan: properties changed: %s", g.URN, strings.Join(problems, ", "))
+	}
+	for key, deps := range want.PropertyDependencies {
+		if now, ok := g.PropertyDependencies[key]; ok && !sameURNs(deps, now) {
+			return violated("dependencies of "+key, deps, now)
+		}
+	}
+	return nil
+}
+
+// violations compares a difference with the one that was planned, both ways (E7.70, E7.71).
+func violations(planned PlanDiff, before, after value.Value) []string {
+	var list []string
+	actual := planDiff(before, after)
+	say := func(plannedOp, actualOp, key string, want, got value.Value) {
+		list = append(list, fmt.Sprintf("%s%s%s[{%s}!={%s}]", plannedOp, actualOp, key, printed(want), printed(got)))
+	}
+	accepts := func(want, got value.Value) bool { return want.ContainsUnknown() || value.SameContent(want, got) }
+	plannedOf := func(key string) (string, value.Value) {
+		if v, ok := planned.Adds[key]; ok {
+			return "+", v
+		}
+		if v, ok := planned.Updates[key]; ok {
+			return "~", v
+		}
+		if slices.Contains(planned.Deletes, key) {
+			return "-", value.Null
+		}
+		was, _ := before.Lookup(key)
+		return "=", was
+	}
+	actualOf := func(key string) (string, value.Value, bool) {
+		now, present := after.Lookup(key)
+		if _, ok := actual.Adds[key]; ok {
+			return "+", now, present
+		}
+		if _, ok := actual.Updates[key]; ok {
+			return "~", now, present
+		}
+		if slices.Contains(actual.Deletes, key) {
+			return "-", now, present
+		}
+		return "=", now, present
+	}
+	keys := map[string]bool{}
+	for _, m := range []map[string]value.Value{planned.Adds, planned.Updates, actual.Adds, actual.Updates} {
+		for key := range m {
+			keys[key] = true
+		}
+	}
+	for _, key := range slices.Concat(planned.Deletes, actual.Deletes) {
+		keys[key] = true
+	}
+	for key := range keys {
+		wantOp, want := plannedOf(key)
+		gotOp, got, present := actualOf(key)
+		fine := false
+		switch wantOp {
+		case "+":
+			fine = want.ContainsUnknown() || present && accepts(want, got)
+		case "~":
+			fine = want.ContainsUnknown() || present && gotOp != "+" && accepts(want, got)
+		case "-":
+			fine = !present
+		}
+		if !fine {
+			say(wantOp, gotOp, key, want, got)
+		}
+	}
+	sort.Strings(list)
+	return list
+}
+
+// sameProvider compares references; the ID of one that a preview only planned to create is not known to the plan.
+func sameProvider(planned, actual string) bool {
+	if planned == actual {
+		return true
+	}
+	want, err := urn.ParseReference(planned)
+	if err != nil {
+		return false
+	}
+	got, err := urn.ParseReference(actual)
+	return err == nil && want.URN == got.URN && want.ID == UnknownID
+}
+
+func sameChoice(a, b *bool) bool { return choice(a) == choice(b) }
+
+func choice(b *bool) string {
+	if b == nil {
+		return "unset"
+	}
+	return fmt.Sprint(*b)
+}
+
+func sameSet(a, b []string) bool {
+	x, y := slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b))
+	return slices.Equal(slices.Compact(x), slices.Compact(y))
+}
+
+// leftovers are planned steps that never came, by resource (E7.75). One that the state did not have need not be deleted.
+func (p *planner) leftovers(known func(urn.URN) bool) []urn.URN {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var missing []urn.URN
+	for _, u := range slices.Sorted(maps.Keys(p.left)) {
+		left := p.left[u]
+		if len(left) == 0 || len(left) == 1 && left[0] == OpDelete && !known(u) {
+			continue
+		}
+		missing = append(missing, u)
+	}
+	return missing
+}
+
+// violatesPlan reports a violation, which ends the operation (E7.76).
+func (d *Deployment) violatesPlan(u urn.URN, position string, err error) error {
+	d.report.message(Message{URN: u, Severity: diag.Error, Code: diag.OperationFailed, Text: err.Error(), Position: position})
+	d.stop()
+	return monitor.ErrReported
+}
+
+// checkLeftovers reports what was planned and did not come, after an update that went well otherwise (E7.75).
+func (d *Deployment) checkLeftovers() {
+	if d.opts.Plan == nil || d.report.hasFailed() || d.running.Err() != nil {
+		return
+	}
+	known := map[urn.URN]bool{}
+	for _, r := range d.opts.Base.Resources {
+		known[r.URN] = true
+	}
+	for _, u := range d.planner.leftovers(func(u urn.URN) bool { return known[u] }) {
+		d.report.message(Message{URN: u, Severity: diag.Error, Code: diag.OperationFailed,
+			Text: fmt.Sprintf("expected resource operations for %s but none were seen", u)})
+	}
+}
