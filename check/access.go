@@ -35,6 +35,9 @@ func (c *checker) inferAccess(e *ast.Access) schema.Type {
 		if fault := c.outOfRange(e, ref); fault {
 			return schema.Invalid
 		}
+		if ref.Kind == RefNode {
+			c.looksLikeOutput(e, ref.Node)
+		}
 	}
 	owner := e.Root.Value
 	for i := range e.Steps {
@@ -106,7 +109,7 @@ func (c *checker) member(t schema.Type, s step) schema.Type {
 		if s.isIndex {
 			return t.Item
 		}
-		c.errorf(diag.NotIndexable, s.at, "write an index, as in `${"+s.owner+"[0]}`",
+		c.errorf(diag.NotIndexable, s.at, "write an index, as in `${"+s.owner+"[0]."+s.name+"}`, or `${"+s.owner+"[*]."+s.name+"}` for all",
 			"%s is a list, which has no member `%s`", s.owner, s.name)
 		return schema.Invalid
 	case *schema.Map:

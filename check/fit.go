@@ -189,6 +189,9 @@ func isResource(t schema.Type) bool { _, ok := t.(*schema.ResourceType); return 
 
 // resourceWanted says how to name a resource where something of it was given (L4.4).
 func (c *checker) resourceWanted(e ast.Expr) string {
+	if hint := c.eachHint(e); hint != "" {
+		return hint
+	}
 	if a, ok := e.(*ast.Access); ok {
 		ref := c.program.refs[a]
 		if ref.Kind == RefNode && len(a.Steps) > 0 && isResource(ref.Node.Type) {

@@ -259,6 +259,10 @@ func (c *checker) inferSplat(e *ast.Splat) schema.Type {
 		if c.program.Instances(e.Source) {
 			item = t.Item
 		}
+	case *schema.Object:
+		if c.program.Instances(e.Source) {
+			item = memberUnion(t)
+		}
 	case schema.Primitive:
 		if open(t) || t == schema.Null {
 			item = schema.Any

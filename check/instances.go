@@ -1,6 +1,8 @@
 package check
 
 import (
+	"fmt"
+
 	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/parser/ast"
 	"github.com/yamlhost/yamlhost/schema"
@@ -118,7 +120,19 @@ func (c *checker) instancesType(n *Node) schema.Type {
 		return t
 	}
 	switch collection := schema.Required(c.infer(decl.ForEach)).(type) {
-	case *schema.Map, *schema.Object:
+	case *schema.Object:
+		if !collection.Closed || len(collection.Properties()) > maxNamedInstances {
+			return &schema.Map{Item: t}
+		}
+		if decl.If != nil {
+			t = schema.OptionalOf(t)
+		}
+		named := make([]*schema.Property, 0, len(collection.Properties()))
+		for _, p := range collection.Properties() {
+			named = append(named, &schema.Property{Name: p.Name, Type: t, Required: decl.If == nil})
+		}
+		return schema.ObjectOf(named...)
+	case *schema.Map:
 		return &schema.Map{Item: t}
 	case *schema.Array:
 		if decl.If != nil {
@@ -139,12 +153,66 @@ func (c *checker) instancesType(n *Node) schema.Type {
 	return schema.Any
 }
 
+// maxNamedInstances bounds how many instances are known by their names where the keys are written out.
+const maxNamedInstances = 1000
+
+// looksLikeOutput warns of an access to an instance whose key is the name of an output: `${many.id}` is hardly ever meant
+// to be the instance with the key `id`.
+func (c *checker) looksLikeOutput(e *ast.Access, n *Node) {
+	m, ok := n.Type.(*schema.Map)
+	if !ok || n.Resource == nil || n.Resource.Decl.ForEach == nil || e.Steps[0].IsIndex || e.Steps[0].Quoted {
+		return
+	}
+	t, ok := schema.Required(m.Item).(*schema.ResourceType)
+	if !ok {
+		return
+	}
+	name := e.Steps[0].Name
+	known := name == "id" || name == "urn"
+	if !known && t.Outputs != nil {
+		known = t.Outputs().Property(name) != nil
+	}
+	if known {
+		c.warnf(diag.NotIndexable, e.Steps[0].Range, fmt.Sprintf("write `${%s[\"key\"].%s}` for one, `${%s[*].%s}` for all, or `[\"%s\"]` for that instance",
+			n.Name, name, n.Name, name, name), "`%s` has `forEach`: this is its instance with the key `%s`", n.Name, name)
+	}
+}
+
+// eachHint says how to name one instance; empty for what has no forEach.
+func (c *checker) eachHint(e ast.Expr) string {
+	access, ok := e.(*ast.Access)
+	if !ok || len(access.Steps) > 0 {
+		return ""
+	}
+	n := c.program.refs[access].Node
+	if n == nil || n.Resource == nil || n.Resource.Decl.ForEach == nil {
+		return ""
+	}
+	return "`" + n.Name + "` has `forEach`: name one of its instances, as in `${" + n.Name + c.firstKey(n) + "}`"
+}
+
+// firstKey is how one of the instances is named.
+func (c *checker) firstKey(n *Node) string {
+	switch t := n.Type.(type) {
+	case *schema.Map:
+		return "[\"key\"]"
+	case *schema.Object:
+		if len(t.Properties()) > 0 {
+			return fmt.Sprintf("[%q]", t.Properties()[0].Name)
+		}
+	}
+	return "[0]"
+}
+
 // Instances reports whether an expression stands for the instances of a resource with forEach over a map, by their keys:
 // `[*]` on it goes over them.
 func (p *Program) Instances(e ast.Expr) bool {
-	if m, ok := schema.Required(p.TypeOf(e)).(*schema.Map); ok {
-		_, ok := schema.Required(m.Item).(*schema.ResourceType)
+	switch t := schema.Required(p.TypeOf(e)).(type) {
+	case *schema.Map:
+		_, ok := schema.Required(t.Item).(*schema.ResourceType)
 		return ok
+	case *schema.ResourceType:
+		return false
 	}
 	access, ok := e.(*ast.Access)
 	if !ok || len(access.Steps) > 0 {

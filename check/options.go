@@ -118,6 +118,8 @@ func resourcesLike(t schema.Type) schema.Type {
 		return schema.OptionalOf(&schema.Array{Item: resourcesLike(t.Item)})
 	case *schema.Map:
 		return schema.OptionalOf(&schema.Map{Item: resourcesLike(t.Item)})
+	case *schema.Object:
+		return schema.OptionalOf(&schema.Map{Item: resourcesLike(memberUnion(t))})
 	}
 	return schema.OptionalOf(schema.AnyResource)
 }
