@@ -5,7 +5,6 @@ import (
 
 	"github.com/yamlhost/yamlhost/check"
 	"github.com/yamlhost/yamlhost/diag"
-	"github.com/yamlhost/yamlhost/parser/ast"
 	"github.com/yamlhost/yamlhost/runtime/state"
 	"github.com/yamlhost/yamlhost/schema"
 	"github.com/yamlhost/yamlhost/value/urn"
@@ -44,7 +43,7 @@ func (p *pipeline) adviseAliases(base *state.Snapshot) error {
 // makesMany reports whether the instances have names of their own: those of a boolean do not.
 func makesMany(n *check.Node) bool {
 	switch schema.Required(n.Type).(type) {
-	case *schema.Array, *schema.Map:
+	case *schema.Array, *schema.Map, *schema.Object:
 		return true
 	}
 	return false
@@ -53,12 +52,13 @@ func makesMany(n *check.Node) bool {
 // aliasFor is the option that keeps a resource as one of the instances.
 func aliasFor(n *check.Node, u urn.URN) string {
 	key := "0"
-	if _, byName := schema.Required(n.Type).(*schema.Map); byName {
+	switch t := schema.Required(n.Type).(type) {
+	case *schema.Map:
 		key = `"KEY"`
-		if m, ok := n.Resource.Decl.ForEach.(*ast.Map); ok && len(m.Entries) > 0 {
-			if first, ok := m.Entries[0].Key.(*ast.String); ok {
-				key = fmt.Sprintf("%q", first.Value)
-			}
+	case *schema.Object:
+		key = `"KEY"`
+		if members := t.Properties(); len(members) > 0 {
+			key = fmt.Sprintf("%q", members[0].Name)
 		}
 	}
 	return fmt.Sprintf(`aliases: '${each.key == %s ? ["%s"] : []}'`, key, u)
