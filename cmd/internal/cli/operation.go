@@ -28,6 +28,7 @@ type operationOptions struct {
 	refresh         string
 	settlePending   []string
 	scope           scopeOptions
+	savePlan, plan  string
 	remove          bool // of `destroy`
 	monitorRPC      bool
 	allowEnv        bool
@@ -147,6 +148,7 @@ func newPreview(a *app, run func(context.Context, *operationOptions) error) *cob
 	replaceFlags(cmd, o)
 	protectFlag(cmd, o)
 	programFlag(a, cmd, o, "with --refresh: read resources when the program registers them")
+	savePlanFlag(cmd, o)
 	return cmd
 }
 
@@ -168,6 +170,7 @@ func newUp(a *app, run func(context.Context, *operationOptions) error) *cobra.Co
 	replaceFlags(cmd, o)
 	protectFlag(cmd, o)
 	programFlag(a, cmd, o, "with --refresh: read resources when the program registers them")
+	planFlag(cmd, o)
 	return cmd
 }
 

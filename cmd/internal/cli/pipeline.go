@@ -41,6 +41,7 @@ type pipeline struct {
 	providers *providers
 	program   *check.Program // nil for operations that run none
 	stage     *stage
+	planFile  *planFile // of --plan; nil without
 	// wantsConfig says that the run was refused because configuration is missing.
 	wantsConfig bool
 	document    bool               // the plan is all there will be, and with --json makes one document
@@ -172,6 +173,14 @@ func (p *pipeline) configure() error {
 		return p.app.explainSecret(err, name)
 	}
 	p.config = config
+	if p.options.plan != "" && p.planFile == nil { // the plan's configuration counts, not the present one
+		if err := p.plannedConfig(); err != nil {
+			return err
+		}
+		if p.config, found, err = project.Merge(p.workspace.project, p.settings, name, p.vault); err != nil {
+			return p.app.explainSecret(err, name)
+		}
+	}
 	p.workspace.diags.Add(append(diags, found...)...)
 	return nil
 }
@@ -304,12 +313,22 @@ func (p *pipeline) operate(ctx context.Context, op operation, o engine.Options) 
 	defer dog.watch()()
 	o.ContinueOnError = p.options.continueOnError
 	p.options.scope.apply(&o)
+	if p.planFile != nil {
+		plan, err := p.planFile.decoded(p.vault)
+		if err != nil {
+			return nil, p.app.explainSecret(err, p.stack.ref.Stack)
+		}
+		o.Plan = plan
+	}
 	o.Refresh = p.options.refresh == "true" || p.options.refresh == "" && p.workspace.project.RefreshAlways && op.program
 
 	server := &monitorServer{}
 	defer server.close()
 	o.Serve = server.serve(ctx)
 	result, err := op.run(ctx, o, p.runProgram(server))
+	if err == nil && p.options.savePlan != "" && o.DryRun && !result.Failed && !result.Canceled {
+		err = p.savePlan(result.Plan)
+	}
 	if closing := shown.close(); err == nil {
 		err = closing
 	}
