@@ -309,7 +309,7 @@ func (p *pipeline) operate(ctx context.Context, op operation, o engine.Options) 
 	p.describe(&o)
 	o.Events = p.stage.event
 	dog := newWatchdog(p.app.world.Patience, p.stage.event)
-	o.Providers = watchedLoader{o.Providers, dog}
+	o.Providers = attendedLoader{o.Providers, dog, p.stage.secrets()}
 	defer dog.watch()()
 	o.ContinueOnError = p.options.continueOnError
 	p.options.scope.apply(&o)
@@ -436,7 +436,7 @@ func (p *pipeline) show(name string, document, final bool) *shownView {
 		out = a.streams.Err
 	}
 	options := view.Options{
-		Out: out, Err: a.streams.Err, Interactive: a.streams.ErrTerminal && !a.global.nonInteractive && a.world.env("TERM") != "dumb",
+		Out: out, Err: p.discreetErr(), Interactive: a.streams.ErrTerminal && !a.global.nonInteractive && a.world.env("TERM") != "dumb",
 		Color: a.color(a.streams.ErrTerminal), Width: columns, Height: lines, JSON: o.json,
 		ShowSames: o.showSames, ShowSecrets: o.showSecrets, ShowReads: o.showReads, Diff: o.diff,
 		SuppressOutputs: o.suppressOutputs, SuppressProgress: o.suppressProgress, Operation: name, Source: p.source,
@@ -490,6 +490,18 @@ type stage struct {
 	mu      sync.Mutex
 	shown   *shownView
 	skipped []urn.URN // what the program left out because of what failed before, for the summary (A1)
+
+	discreet *discretion // of everything that is said
+}
+
+// secrets are what is known to be secret, for all operations of a command.
+func (s *stage) secrets() *discretion {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.discreet == nil {
+		s.discreet = newDiscretion(nil)
+	}
+	return s.discreet
 }
 
 // skip notes resources by their names that the program did not even register.
@@ -510,6 +522,7 @@ func (s *stage) enter(v *shownView) {
 func (s *stage) leave() { s.enter(nil) }
 
 func (s *stage) event(e engine.Event) {
+	e = s.secrets().event(e)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.shown == nil {

@@ -1,0 +1,149 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/yamlhost/yamlhost/bench/drawer"
+	"github.com/yamlhost/yamlhost/runtime/provider"
+	"github.com/yamlhost/yamlhost/value"
+)
+
+// gossip is a drawer that says everything it hears: in errors, in the reasons of partial failures, in findings about
+// inputs; and that makes secrets of its own.
+type gossip struct{ *drawer.Provider }
+
+func (g gossip) Configure(context.Context, provider.ConfigureRequest) (provider.Configured, error) {
+	return g, nil
+}
+
+func titleOf(v value.Value) string {
+	title, _ := v.Lookup("title")
+	text, _ := title.AsString()
+	return text
+}
+
+func (g gossip) Create(ctx context.Context, r provider.CreateRequest) (provider.CreateResponse, error) {
+	if strings.HasSuffix(r.Name, "-create") && !r.Preview {
+		return provider.CreateResponse{}, &provider.Error{Message: fmt.Sprintf("cannot create %q, that is %s", titleOf(r.Inputs), titleOf(r.Inputs))}
+	}
+	out, err := g.Provider.Create(ctx, r)
+	out.Outputs = out.Outputs.With("tag", value.String("canary-output-"+r.Name).Secret())
+	if strings.HasSuffix(r.Name, "-partial") && !r.Preview {
+		return out, &provider.Error{Outcome: provider.Partial, ID: out.ID, Outputs: out.Outputs,
+			Reasons: []string{"half of " + titleOf(r.Inputs) + " and canary-output-" + r.Name}}
+	}
+	return out, err
+}
+
+func (g gossip) Update(ctx context.Context, r provider.UpdateRequest) (provider.UpdateResponse, error) {
+	out, err := g.Provider.Update(ctx, r)
+	if !r.Preview {
+		err = fmt.Errorf("was %s, is to be %s", titleOf(r.OldInputs), titleOf(r.News))
+	}
+	return out, err
+}
+
+func (g gossip) Check(ctx context.Context, r provider.CheckRequest) (provider.CheckResponse, error) {
+	if strings.HasSuffix(r.Name, "-check") {
+		return provider.CheckResponse{Inputs: r.News, Failures: []provider.Failure{{Property: "title", Reason: "nobody is called " + titleOf(r.News)}}}, nil
+	}
+	return g.Provider.Check(ctx, r)
+}
+
+type gossips struct{ drawers }
+
+func (g gossips) Load(ctx context.Context, p provider.Package) (provider.Provider, error) {
+	if p.Name != "drawer" {
+		return nil, &provider.MissingError{Package: p.Name}
+	}
+	return gossip{g.Provider}, nil
+}
+
+// A secret is in plain text nowhere: on no output, in no file of the backend at any moment, in no temporary file.
+func TestCanaries(t *testing.T) {
+	t.Parallel()
+	const program = `name: can
+config:
+  word: {type: string}
+resources:
+  first: {type: drawer:Item, properties: {title: "of ${word}", kind: k}}
+  second: {type: drawer:Item, properties: {title: {fn::secret: canary-program}, kind: "${first.tag}"}}
+%s
+outputs:
+  plain: ${first.revision}
+  hidden: ${first.title}
+  more: {list: ["${second.tag}"]}
+`
+	x := newTerminal(t, fmt.Sprintf(program, ""))
+	root := filepath.Join(x.world.Dir, "..")
+	objects := t.TempDir() // what the provider keeps is its own affair
+	x.world.Embedded = []EmbeddedProviders{gossips{drawers{&drawer.Provider{Dir: objects}}}}
+	x.world.Env = append(x.world.Env, "PULUMI_CONFIG_PASSPHRASE=canary-passphrase", "TMPDIR="+filepath.Join(root, "home"))
+	seen := map[string]int{}
+	look := func(where, text string) {
+		seen[strings.SplitN(where, " ", 2)[0]]++
+		if at := strings.Index(text, "canary-"); at >= 0 {
+			t.Errorf("%s: …%s…", where, text[max(0, at-80):min(len(text), at+60)])
+		}
+	}
+	x.world.Fault = func(do, path string, done bool) error {
+		if done && (do == "write" || do == "rename") {
+			if text, err := os.ReadFile(path); err == nil {
+				look(filepath.Ext(path)+" while "+do, string(text))
+			}
+		}
+		return nil
+	}
+	run := func(code int, args ...string) {
+		t.Helper()
+		require.Equal(t, code, x.run(args...), "%v: %s", args, x.err.String())
+		look("out of "+strings.Join(args, " "), x.out.String())
+		look("err of "+strings.Join(args, " "), x.err.String())
+	}
+	run(0, "stack", "init", "dev")
+	run(0, "config", "set", "--secret", "word", "canary-config")
+	for _, extra := range []string{"", "  x-create: {type: drawer:Item, properties: {title: {fn::secret: \"canary-\\\"quoted\\\"\\nlines\"}, kind: k}}",
+		"  x-partial: {type: drawer:Item, properties: {title: \"${word}\", kind: k}}",
+		"  x-check: {type: drawer:Item, properties: {title: \"${word}\", kind: k}}"} {
+		text := strings.ReplaceAll(fmt.Sprintf(program, extra), "outputs:", "outputs:")
+		require.NoError(t, os.WriteFile(filepath.Join(x.world.Dir, "Pulumi.yaml"), []byte(text), 0o600))
+		code := 0
+		if extra != "" {
+			code = 1
+		}
+		preview := 0
+		if strings.Contains(extra, "check") {
+			preview = 1
+		}
+		run(preview, "preview", "--diff")
+		run(preview, "preview", "--json")
+		run(code, "up", "--yes", "--diff")
+		run(code, "up", "--yes", "--json", "--skip-preview")
+	}
+	require.NoError(t, os.WriteFile(filepath.Join(x.world.Dir, "Pulumi.yaml"), []byte(strings.Replace(fmt.Sprintf(program, ""), "canary-program", "canary-other", 1)), 0o600))
+	run(1, "up", "--yes", "--diff")
+	run(1, "up", "--yes", "--json", "--skip-preview")
+	run(0, "refresh", "--yes", "--diff")
+	for _, args := range [][]string{{"stack"}, {"stack", "output"}, {"stack", "output", "--json"}, {"stack", "export"}, {"stack", "history"},
+		{"stack", "history", "--json"}, {"config"}, {"config", "--json"}, {"state", "verify"}, {"graph"}, {"destroy", "--yes", "--json"}} {
+		run(0, args...)
+	}
+	require.NoError(t, filepath.WalkDir(root, func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() || filepath.Base(path) == "Pulumi.yaml" {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		look("file "+path, string(text))
+		return err
+	}))
+	for _, kind := range []string{"out", "err", "file", ".yamlhost-journal", ".json"} {
+		require.Greater(t, seen[kind], 3, "places of the kind %s were looked at: %v", kind, seen)
+	}
+}
