@@ -2,6 +2,7 @@ package eval_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -11,6 +12,7 @@ import (
 	"github.com/yamlhost/yamlhost/eval"
 	"github.com/yamlhost/yamlhost/parser"
 	"github.com/yamlhost/yamlhost/runtime/monitor"
+	"github.com/yamlhost/yamlhost/value/urn"
 )
 
 // L3.53: what a component of a package is made of goes by its old name too, unless another resource has that name now.
@@ -67,4 +69,53 @@ outputs: {out: "${far.out}"}
 		"far-inner-bee":   {"urn:pulumi:dev::proj::parts:index:Outer$parts:index:Pair$zoo:index:Echo::bee"},
 		"far-inner-one-a": {"urn:pulumi:dev::proj::parts:index:Outer$parts:index:Pair$zoo:index:Echo::one-a"},
 	}, aliases)
+}
+
+// L9.11: instances and components that are made at the same time give what they give one after the other.
+func TestInstancesInParallel(t *testing.T) {
+	t.Parallel()
+	program, diags := load(t, `
+components:
+  Pair:
+    inputs: {first: {type: string}}
+    variables: {asked: {fn::invoke: {function: "zoo:echo", arguments: {value: "${first}"}, return: result}}}
+    resources:
+      a: {type: "zoo:Echo", forEach: 5, properties: {value: "${first}", other: "${each.key}"}}
+      b: {type: "zoo:Echo", properties: {value: "${a[*].computed}", other: "${asked}"}}
+    outputs: {out: "${b.computed}", all: "${a[*].other}"}
+  Outer:
+    inputs: {many: {type: integer}}
+    resources: {inner: {type: "components:Pair", forEach: "${many}", properties: {first: "x-${each.value}"}}}
+    outputs: {outs: "${inner[*].out}", all: "${inner[*].all}"}
+resources:
+  outer: {type: "components:Outer", forEach: [3, 4], properties: {many: "${each.value}"}}
+  last: {type: "zoo:Echo", properties: {value: "${outer[*].outs}"}, options: {dependsOn: ["${outer}"]}}
+outputs: {all: "${outer[*].all}", outs: "${outer[*].outs}", last: "${last.id}"}
+`, nil)
+	require.False(t, diags.HasErrors(), diags)
+	var first string
+	var count int
+	for _, workers := range []int{1, 2, 16} {
+		z, o := newZoo(false), options()
+		o.Workers = workers
+		result, diags := eval.Run(context.Background(), program, z.recorder, o)
+		require.Empty(t, diags)
+		got := outputsText(result.Outputs)
+		last, _ := z.recorder.Registered("last")
+		got += strings.Join(names(last.Dependencies), " ")
+		if workers == 1 {
+			first, count = got, len(z.recorder.Requests())
+		}
+		require.Equal(t, first, got)
+		require.Len(t, z.recorder.Requests(), count)
+	}
+	require.Contains(t, first, "outer-1-inner-3-a-4")
+}
+
+func names(urns []urn.URN) []string {
+	var all []string
+	for _, u := range urns {
+		all = append(all, u.Name())
+	}
+	return all
 }
