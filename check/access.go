@@ -109,7 +109,11 @@ func (c *checker) member(t schema.Type, s step) schema.Type {
 		if s.isIndex {
 			return t.Item
 		}
-		c.errorf(diag.NotIndexable, s.at, "write an index, as in `${"+s.owner+"[0]."+s.name+"}`, or `${"+s.owner+"[*]."+s.name+"}` for all",
+		hint := "write an index, as in `${" + s.owner + "[0]}`"
+		if _, resources := schema.Required(t.Item).(*schema.ResourceType); resources {
+			hint = "write `${" + s.owner + "[0]." + s.name + "}` for one, or `${" + s.owner + "[*]." + s.name + "}` for all"
+		}
+		c.errorf(diag.NotIndexable, s.at, hint,
 			"%s is a list, which has no member `%s`", s.owner, s.name)
 		return schema.Invalid
 	case *schema.Map:

@@ -67,6 +67,21 @@ func ComponentPackage(dir string, name func(path string) string) (files []*diag.
 	return files, true, nil
 }
 
+// PackagesOf are the packages that a package of components uses itself, by what its main file says under `packages`. Paths
+// are relative to its directory dir.
+func PackagesOf(src *diag.Source, dir string) (packages []Package, local func(Package) (string, bool)) {
+	p := &Project{Dir: dir, Source: src}
+	d := &document{src: src}
+	if root := d.parse(src.Text()); root != nil && root.Kind == yaml.MappingNode {
+		for _, e := range d.entries("the package", root) {
+			if e.key.Text == "packages" {
+				p.readPackages(d, e.value)
+			}
+		}
+	}
+	return p.Packages, p.LocalDir
+}
+
 // runtimeOf is the language that a package or project file names; empty when it names none, or cannot be read.
 func runtimeOf(src *diag.Source) string {
 	d := &document{src: src}
