@@ -129,7 +129,20 @@ var logicFuncs = []*Func{
 			if len(args) == 1 {
 				return optional(itemOf(args[0]))
 			}
-			return union(args...)
+			var found []schema.Type
+			for _, arg := range args {
+				t, nullable := withoutNull(arg)
+				if t != nil {
+					found = append(found, t)
+				}
+				if !nullable {
+					return union(found...) // nothing behind it is asked
+				}
+			}
+			if len(found) == 0 {
+				return schema.Null
+			}
+			return optional(union(found...))
 		},
 		Example: `fn::coalesce: [null, "${pulumi.stack}"]`,
 		Call:    `coalesce(null, pulumi.stack)`,
@@ -147,6 +160,38 @@ var logicFuncs = []*Func{
 			return result, nil
 		},
 	},
+}
+
+// withoutNull is a type but for null, nil when nothing is left, and whether a value of the type may be null.
+func withoutNull(t schema.Type) (rest schema.Type, nullable bool) {
+	switch t := t.(type) {
+	case nil:
+		return schema.Any, true
+	case schema.Primitive:
+		switch t {
+		case schema.Null:
+			return nil, true
+		case schema.Any, schema.Invalid:
+			return t, true
+		}
+	case *schema.Optional:
+		rest, _ = withoutNull(t.Elem)
+		return rest, true
+	case *schema.Union:
+		var members []schema.Type
+		for _, member := range t.Members {
+			m, null := withoutNull(member)
+			if m != nil {
+				members = append(members, m)
+			}
+			nullable = nullable || null
+		}
+		if !nullable {
+			return t, false
+		}
+		return union(members...), true
+	}
+	return t, false
 }
 
 // union is a type for a value that has one of several types.
