@@ -1,6 +1,7 @@
 package builtins
 
 import (
+	"fmt"
 	"regexp"
 	"strings"
 
@@ -91,7 +92,7 @@ func blockable(text string) bool {
 		return false
 	}
 	for _, r := range text {
-		if r != '\n' && (r < ' ' || r > '~' && r < 0xa1 || r == 0x2028 || r == 0x2029 || r == 0xfeff || r >= 0xfffe) {
+		if r != '\n' && !printable(r) {
 			return false
 		}
 	}
@@ -110,7 +111,20 @@ func yamlScalar(v value.Value) (string, error) {
 		return text, nil
 	}
 	text, err := value.AppendJSON(nil, v)
-	return unescapeHTML.Replace(string(text)), err
+	var b strings.Builder
+	for _, r := range unescapeHTML.Replace(string(text)) {
+		if printable(r) {
+			b.WriteRune(r)
+		} else {
+			fmt.Fprintf(&b, "\\u%04x", r) // JSON may hold what YAML may not
+		}
+	}
+	return b.String(), err
+}
+
+// printable reports whether a character may stand in YAML as it is, and no reader takes it for a line end or loses it.
+func printable(r rune) bool {
+	return r >= ' ' && r < 0x7f || r >= 0xa0 && r != 0x2028 && r != 0x2029 && r != 0xfeff && r != 0xfffe && r != 0xffff
 }
 
 // unescapeHTML takes back the escapes that are needed only where JSON stands in a web page. A backslash is skipped together
