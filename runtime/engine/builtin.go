@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/runtime/provider"
 	"github.com/yamlhost/yamlhost/value"
 	"github.com/yamlhost/yamlhost/value/urn"
@@ -68,11 +69,13 @@ func unknownToken(token string) error {
 }
 
 // Check accepts a stack reference with a name and a stash with an input.
-func (builtinResources) Check(_ context.Context, r provider.CheckRequest) (provider.CheckResponse, error) {
+func (b builtinResources) Check(_ context.Context, r provider.CheckRequest) (provider.CheckResponse, error) {
 	member := ""
 	switch r.Type {
 	case stackReferenceType:
 		member = "name"
+		b.d.report.message(Message{URN: r.URN, Severity: diag.Warning, Text: "to register a resource of the type " + stackReferenceType +
+			" is deprecated; read it instead, as `get` does"}) // E2.64
 	case stashType:
 		member = "input"
 	default:
@@ -190,6 +193,15 @@ func (b builtinResources) Invoke(ctx context.Context, r provider.InvokeRequest) 
 	case "pulumi:pulumi:readStackOutputs":
 		outputs, err := b.stackReference(ctx, r.Args)
 		return provider.InvokeResponse{Result: outputs}, err
+	case "pulumi:pulumi:readStackResourceOutputs":
+		named, _ := r.Args.Lookup("stackName")
+		name, ok := named.AsString()
+		if !ok || b.d.opts.StackResources == nil {
+			return provider.InvokeResponse{}, errors.New("the resources of other stacks cannot be read without the name of a stack, or not here")
+		}
+		resources, err := b.d.opts.StackResources(ctx, name)
+		return provider.InvokeResponse{Result: value.MapOf(value.Entry{Key: "name", Value: named},
+			value.Entry{Key: "outputs", Value: asMap(resources)})}, err
 	}
 	return provider.InvokeResponse{}, unknownToken(r.Token)
 }

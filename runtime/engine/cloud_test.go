@@ -8,8 +8,10 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/yamlhost/yamlhost/runtime/monitor"
 	"github.com/yamlhost/yamlhost/runtime/provider"
 	"github.com/yamlhost/yamlhost/value"
+	"github.com/yamlhost/yamlhost/value/urn"
 )
 
 // cloud is a provider for tests, with everything that it manages. It implements provider.Loader; each load is a process of
@@ -23,7 +25,8 @@ type cloud struct {
 	counter map[string]int         // of names
 	fails   map[string]failure     // by "<operation> <name>"
 	log     func(format string, args ...any)
-	open    int // loaded providers that were not closed
+	open    int             // loaded providers that were not closed
+	monitor monitor.Monitor // at which components register what they are made of
 }
 
 type failure struct {
@@ -82,8 +85,12 @@ type process struct {
 func (p *process) Info(context.Context) (provider.Info, error) {
 	return provider.Info{Name: p.name, Version: p.version}, nil
 }
-func (p *process) Parameterize(context.Context, provider.ParameterizeRequest) (provider.ParameterizeResponse, error) {
-	return provider.ParameterizeResponse{}, errors.New("not here")
+func (p *process) Parameterize(_ context.Context, r provider.ParameterizeRequest) (provider.ParameterizeResponse, error) {
+	p.cloud.log("Parameterize %s %s %s %q", p.name, r.Name, r.Version, r.Value)
+	if string(r.Value) == "wrong" {
+		return provider.ParameterizeResponse{Name: "another"}, nil
+	}
+	return provider.ParameterizeResponse{Name: r.Name, Version: r.Version}, nil
 }
 func (p *process) Schema(context.Context, provider.SchemaRequest) ([]byte, error) {
 	return nil, errors.New("not here")
@@ -98,6 +105,11 @@ func (p *process) DiffConfig(_ context.Context, r provider.DiffRequest) (provide
 }
 func (p *process) Configure(_ context.Context, r provider.ConfigureRequest) (provider.Configured, error) {
 	p.cloud.log("Configure %s %s", r.Name, r.Inputs)
+	p.cloud.mu.Lock()
+	defer p.cloud.mu.Unlock()
+	if f, ok := p.cloud.trip("configure", r.Name); ok {
+		return nil, f.err("", value.Null)
+	}
 	return p, nil
 }
 func (p *process) Cancel(context.Context) error { return nil }
@@ -148,6 +160,11 @@ func (p *process) Check(_ context.Context, r provider.CheckRequest) (provider.Ch
 
 func (p *process) Diff(_ context.Context, r provider.DiffRequest) (provider.DiffResponse, error) {
 	p.cloud.log("Diff %s %s olds=%s news=%s", r.Name, r.ID, r.OldInputs, r.News)
+	p.cloud.mu.Lock()
+	defer p.cloud.mu.Unlock()
+	if f, ok := p.cloud.trip("diff", r.Name); ok {
+		return provider.DiffResponse{}, f.err("", value.Null)
+	}
 	return diffOf(r), nil
 }
 
@@ -170,7 +187,7 @@ func (p *process) Create(_ context.Context, r provider.CreateRequest) (provider.
 	if failing {
 		return provider.CreateResponse{}, f.err(id, outputs)
 	}
-	return provider.CreateResponse{ID: id, Outputs: outputs}, nil
+	return provider.CreateResponse{ID: id, Outputs: outputs, RefreshBeforeUpdate: outputs.Has("rbu")}, nil
 }
 
 func (p *process) Update(_ context.Context, r provider.UpdateRequest) (provider.UpdateResponse, error) {
@@ -196,7 +213,7 @@ func (p *process) Update(_ context.Context, r provider.UpdateRequest) (provider.
 	if failing {
 		return provider.UpdateResponse{}, f.err(r.ID, outputs)
 	}
-	return provider.UpdateResponse{Outputs: outputs}, nil
+	return provider.UpdateResponse{Outputs: outputs, RefreshBeforeUpdate: outputs.Has("rbu")}, nil
 }
 
 func (p *process) Delete(_ context.Context, r provider.DeleteRequest) error {
@@ -237,18 +254,54 @@ func (p *process) Read(_ context.Context, r provider.ReadRequest) (provider.Read
 	if !ok {
 		return provider.ReadResponse{}, nil
 	}
-	return provider.ReadResponse{ID: r.ID, Inputs: object.Without("out"), Outputs: object}, nil
+	return provider.ReadResponse{ID: r.ID, Inputs: object.Without("out"), Outputs: object, RefreshBeforeUpdate: object.Has("rbu")}, nil
 }
 
 func (p *process) Invoke(_ context.Context, r provider.InvokeRequest) (provider.InvokeResponse, error) {
 	p.cloud.log("Invoke %s %s%s", r.Token, r.Args, previewed(r.Preview))
+	p.cloud.mu.Lock()
+	defer p.cloud.mu.Unlock()
+	if f, ok := p.cloud.trip("invoke", r.Token); ok {
+		return provider.InvokeResponse{}, f.err("", value.Null)
+	}
 	return provider.InvokeResponse{Result: r.Args}, nil
 }
-func (p *process) Call(context.Context, provider.CallRequest) (provider.CallResponse, error) {
-	return provider.CallResponse{}, errors.New("there are no methods")
+func (p *process) Call(_ context.Context, r provider.CallRequest) (provider.CallResponse, error) {
+	p.cloud.log("Call %s %s deps=%v at %s", r.Token, r.Args.Without("__self__"), r.ArgDependencies["x"], r.Deployment.MonitorEndpoint)
+	p.cloud.mu.Lock()
+	defer p.cloud.mu.Unlock()
+	if f, ok := p.cloud.trip("call", r.Token); ok {
+		return provider.CallResponse{}, f.err("", value.Null)
+	}
+	return provider.CallResponse{Result: r.Args.Without("__self__")}, nil
 }
-func (p *process) Construct(context.Context, provider.ConstructRequest) (provider.ConstructResponse, error) {
-	return provider.ConstructResponse{}, errors.New("there are no components")
+
+// Construct makes a component and a resource below it.
+func (p *process) Construct(ctx context.Context, r provider.ConstructRequest) (provider.ConstructResponse, error) {
+	p.cloud.log("Construct %s %s inputs=%s deps=%v at %s", r.Type, r.Name, r.Inputs, r.InputDependencies["v"], r.Deployment.MonitorEndpoint)
+	p.cloud.mu.Lock()
+	f, failing := p.cloud.trip("construct", r.Name)
+	p.cloud.mu.Unlock()
+	if failing {
+		return provider.ConstructResponse{}, f.err("", value.Null)
+	}
+	m := p.cloud.monitor
+	self, err := m.RegisterResource(ctx, monitor.RegisterRequest{Type: r.Type, Name: r.Name, Parent: r.Parent, Protect: r.Protect})
+	if err != nil {
+		return provider.ConstructResponse{}, err
+	}
+	v, _ := r.Inputs.Lookup("v")
+	child, err := m.RegisterResource(ctx, monitor.RegisterRequest{Type: "test:index:Res", Name: r.Name + "-child", Parent: self.URN, Custom: true,
+		Inputs: value.MapOf(value.Entry{Key: "v", Value: v}), PropertyDependencies: map[string][]urn.URN{"v": r.InputDependencies["v"]},
+		Dependencies: r.InputDependencies["v"]})
+	if err != nil {
+		return provider.ConstructResponse{}, err
+	}
+	outputs := value.MapOf(value.Entry{Key: "child", Value: child.ID})
+	if err := m.RegisterOutputs(ctx, self.URN, outputs); err != nil {
+		return provider.ConstructResponse{}, err
+	}
+	return provider.ConstructResponse{URN: self.URN, Outputs: outputs, StateDependencies: map[string][]urn.URN{"child": {child.URN}}}, nil
 }
 
 func previewed(preview bool) string {

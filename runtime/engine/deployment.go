@@ -304,6 +304,9 @@ func (d *Deployment) RegisterPackage(_ context.Context, p monitor.Package) (stri
 	if p.Name == "" {
 		return "", fmt.Errorf("a package without a name cannot be registered")
 	}
+	if p.Extension {
+		return "", fmt.Errorf("extensions of packages are not supported yet: %s cannot be extended", p.Name)
+	}
 	key := fmt.Sprintf("%q %q %q %v", p.Name, p.Version, p.DownloadURL, p.Checksums)
 	if z := p.Parameterization; z != nil {
 		key += fmt.Sprintf(" %q %q %x", z.Name, z.Version, z.Value)

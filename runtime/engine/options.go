@@ -51,6 +51,9 @@ type Options struct {
 
 	// StackOutputs reads another stack's outputs by its name, for stack references; nil when that is not possible.
 	StackOutputs func(ctx context.Context, name string) (value.Value, error)
+	// StackResources reads another stack's resources by its name: a map of URNs to maps with type and outputs; nil when that
+	// is not possible.
+	StackResources func(ctx context.Context, name string) (value.Value, error)
 	// Open reads the content behind an asset's or archive's URI; nil when remote content is not possible.
 	Open func(ctx context.Context, uri string) (io.ReadCloser, error)
 	// Seed gives 32 random bytes for a resource's automatic names; nil for the system's randomness.

@@ -128,6 +128,10 @@ func (w *world) options(parallel int, dryRun bool) (Options, *memory) {
 		StackOutputs: func(_ context.Context, name string) (value.Value, error) {
 			return value.MapOf(value.Entry{Key: "of", Value: value.String(name)}, value.Entry{Key: "key", Value: value.String("k").Secret()}), nil
 		}}
+	o.StackResources = func(_ context.Context, name string) (value.Value, error) {
+		return value.MapOf(value.Entry{Key: "urn:pulumi:other::p::t:i:R::r", Value: value.MapOf(
+			value.Entry{Key: "type", Value: value.String("t:i:R")}, value.Entry{Key: "outputs", Value: value.EmptyMap()})}), nil
+	}
 	if dryRun {
 		return o, nil
 	}
@@ -146,6 +150,10 @@ func (w *world) command(t *testing.T, command, input string) string {
 	dry := words[0] == "preview" || slices.Contains(words, "preview")
 	o, m := w.options(1, dry)
 	o.Events = w.event
+	o.Serve = func(d *Deployment) (string, error) {
+		w.cloud.monitor = d
+		return "127.0.0.1:1", nil
+	}
 	program := func(ctx context.Context, m monitor.Monitor) error { return runScript(ctx, m, input) }
 	var behind Program // of a refresh or destroy, with the word program
 	for _, word := range words[1:] {
@@ -171,6 +179,10 @@ func (w *world) command(t *testing.T, command, input string) string {
 		case "config":
 			name, value, _ := strings.Cut(text, ":")
 			o.Config["test:"+name] = value
+		case "deny":
+			o.Config[denySetting] = fmt.Sprintf("[%q]", text)
+		case "unreachable":
+			o.Serve = nil
 		case "preview":
 		case "plan":
 			if !dry {
@@ -278,10 +290,39 @@ func (w *world) upheaval(t *testing.T, input string) {
 			w.cloud.objects[f[1]] = w.cloud.objects[f[1]].With(f[2], value.String(f[3]))
 		case "have":
 			w.cloud.objects[f[1]] = value.MapOf(value.Entry{Key: f[2], Value: value.String(f[3])})
+		case "taint", "legacy", "pending", "hook":
+			w.meddle(f)
 		default:
 			t.Fatalf("unknown upheaval %q", line)
 		}
 	}
+}
+
+// meddle changes the state behind the engine's back: taint NAME, legacy (a state from before providers were in it), pending
+// NAME (a creation whose end is not known), hook NAME.
+func (w *world) meddle(f []string) {
+	next := *w.state
+	next.Resources = nil
+	for _, r := range w.state.Resources {
+		c := r.Clone()
+		named := len(f) > 1 && r.URN.Name() == f[1]
+		switch {
+		case f[0] == "taint" && named:
+			c.Taint = true
+		case f[0] == "hook" && named:
+			c.ResourceHooks = map[string][]string{"BeforeDelete": {"h"}}
+		case f[0] == "legacy" && r.IsProvider():
+			continue
+		case f[0] == "legacy":
+			c.Provider = ""
+		case f[0] == "pending" && named:
+			c.ID, c.Outputs = "", value.EmptyMap()
+			next.Pending = append(next.Pending, state.Operation{Resource: c, Kind: state.Creating})
+			continue
+		}
+		next.Resources = append(next.Resources, c)
+	}
+	w.state = &next
 }
 
 // event writes down what people hear of; default providers are left out, as they are for people.
@@ -485,6 +526,13 @@ func statement(ctx context.Context, m monitor.Monitor, stack urn.URN, names map[
 			r.ReplacementTrigger = value.String(text)
 		case "@version":
 			r.Version = text
+		case "@hook":
+			r.Hooks = map[string][]string{"BeforeCreate": {text}}
+		case "@package":
+			r.PackageRef = names[text].id.String()
+			if ref, ok := names[text].id.AsString(); ok {
+				r.PackageRef = ref
+			}
 		case "@timeout":
 			r.CustomTimeouts = monitor.Timeouts{Create: text, Update: text, Delete: text}
 		default:
@@ -492,7 +540,9 @@ func statement(ctx context.Context, m monitor.Monitor, stack urn.URN, names map[
 			if inner, ok := strings.CutPrefix(text, "${"); ok {
 				of, property, _ := strings.Cut(strings.TrimSuffix(inner, "}"), ".")
 				k := names[of]
-				if property == "id" {
+				if property == "urn" {
+					v = value.String(string(k.urn))
+				} else if property == "id" {
 					v = k.id
 				} else if out, ok := k.outputs.Lookup(property); ok {
 					v = out
@@ -503,6 +553,9 @@ func statement(ctx context.Context, m monitor.Monitor, stack urn.URN, names map[
 				}
 				r.Dependencies = append(r.Dependencies, k.urn)
 				r.PropertyDependencies[key] = []urn.URN{k.urn}
+			}
+			if file, ok := strings.CutPrefix(text, "asset:"); ok {
+				v = value.NewAsset(&value.Asset{Text: file})
 			}
 			if strings.HasPrefix(text, "secret:") {
 				v = v.Secret()
@@ -529,6 +582,27 @@ func statement(ctx context.Context, m monitor.Monitor, stack urn.URN, names map[
 		r.Type, r.Custom = stashType, true
 	case "comp":
 		r.Type = "my:index:Comp"
+	case "remote":
+		r.Type, r.Remote = "test:index:Comp", true
+	case "made": // of a parameterized package
+		r.Type, r.Custom = "made:index:Res", true
+	case "package":
+		parameters, _ := inputs["value"].AsString()
+		ref, err := m.RegisterPackage(ctx, monitor.Package{Name: "test", Version: "1.0.0",
+			Parameterization: &monitor.Parameterization{Name: "made", Version: "2.0.0", Value: []byte(parameters)}})
+		names[name] = known{id: value.String(ref)}
+		return 0, err
+	case "reference":
+		r.Type, r.Custom = stackReferenceType, true
+	case "builtin":
+		answer, err := m.Invoke(ctx, monitor.InvokeRequest{Token: "pulumi:pulumi:" + name, Args: r.Inputs})
+		names[name] = known{"", value.Null, answer.Result, !answer.Unknown}
+		return 0, err
+	case "call":
+		args := r.Inputs.With("__self__", value.Resource(&value.ResourceRef{URN: names[name].urn, ID: names[name].id}))
+		answer, err := m.Call(ctx, monitor.CallRequest{Token: "test:index:Res/method", Args: args, Provider: r.Provider})
+		names["result"] = known{"", value.Null, answer.Result, true}
+		return 0, err
 	case "ref", "get":
 		typ, id := "test:index:Res", inputs["id"]
 		state := r.Inputs.Without("id")

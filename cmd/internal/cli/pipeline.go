@@ -342,6 +342,7 @@ func (p *pipeline) describe(o *engine.Options) {
 	o.Config, o.ConfigSecretKeys = p.engineConfig()
 	o.Providers, o.Parallel = p.providers, p.options.parallel
 	o.Terminate = p.app.signals.terminate()
+	o.StackResources = p.stackResources
 	o.StackOutputs, o.Open, o.Now = p.stackOutputs, openRemote, p.app.world.Now
 }
 

@@ -53,3 +53,23 @@ func (p *pipeline) stackOutputs(ctx context.Context, name string) (value.Value, 
 	}
 	return stackOutputs(loaded.Snapshot), nil
 }
+
+// stackResources reads the resources of another stack in the same backend (E2.65).
+func (p *pipeline) stackResources(ctx context.Context, name string) (value.Value, error) {
+	ref, err := backend.ParseRef(name, p.workspace.project.Name.Text)
+	if err != nil {
+		return value.Null, err
+	}
+	other := &vault{options: p.vault.options, current: p.vault.manager()}
+	loaded, err := p.stack.backend.Load(ctx, ref, other.opener)
+	if err != nil {
+		return value.Null, p.app.explainSecret(err, ref.Stack)
+	}
+	resources := map[string]value.Value{}
+	for _, r := range loaded.Snapshot.Resources {
+		if !r.Delete {
+			resources[string(r.URN)] = value.MapOf(value.Entry{Key: "type", Value: value.String(r.Type)}, value.Entry{Key: "outputs", Value: r.Outputs})
+		}
+	}
+	return value.Map(resources), nil
+}
