@@ -37,6 +37,7 @@ func (s *scope) access(ctx context.Context, a *ast.Access) (value.Value, *fault)
 			"`%s` does not exist, its `%s` is false", a.Root.Value, field)
 	}
 	path := a.Root.Value
+	s.used.add(v)
 	for _, step := range a.Steps {
 		if !v.IsKnown() {
 			return v.AsWitness(value.KindAny), nil // L5.36
@@ -52,6 +53,7 @@ func (s *scope) access(ctx context.Context, a *ast.Access) (value.Value, *fault)
 		if f != nil {
 			return value.Null, f
 		}
+		s.used.add(v)
 	}
 	return v, nil
 }

@@ -29,8 +29,21 @@ func (s *scope) call(ctx context.Context, e *ast.Call) (value.Value, *fault) {
 	args := c.Args
 	thunks := make([]builtins.Thunk, 0, len(args))
 	expanded := value.Null
+	var failed []value.Value // what candidates used that failed: that they did may tell of a secret, or of a resource
 	for i, arg := range args {
-		thunks = append(thunks, s.tried(c.Func, i).thunk(arg))
+		inner := s.tried(c.Func, i)
+		thunk := inner.thunk(arg)
+		if inner != s {
+			candidate := thunk
+			thunk = func(ctx context.Context) (value.Value, error) {
+				v, err := candidate(ctx)
+				if err != nil {
+					failed = append(failed, inner.used.values...)
+				}
+				return v, err
+			}
+		}
+		thunks = append(thunks, thunk)
 	}
 	if s.e.options.RestrictPaths {
 		s.confined(c.Func, args, thunks)
@@ -60,7 +73,7 @@ func (s *scope) call(ctx context.Context, e *ast.Call) (value.Value, *fault) {
 	if err != nil {
 		return value.Null, s.callFault(e, c.Func, args, err)
 	}
-	return v.WithMarksOf(expanded), nil // how many arguments there were may be a secret too
+	return v.WithMarksOf(expanded).WithMarksOf(failed...), nil // how many arguments there were may be a secret too
 }
 
 // tried is the scope of an argument: that of one which may fail is strict.
@@ -70,7 +83,23 @@ func (s *scope) tried(f *builtins.Func, arg int) *scope {
 	}
 	inner := *s
 	inner.strict = true
+	inner.used = &used{outer: s.used}
 	return &inner
+}
+
+// used are values that an expression which may fail has used, as far as they have marks.
+type used struct {
+	values []value.Value
+	outer  *used // of the expression around it
+}
+
+func (u *used) add(v value.Value) {
+	if u == nil || !v.IsSecret() && len(v.Deps()) == 0 {
+		return
+	}
+	for ; u != nil; u = u.outer {
+		u.values = append(u.values, v)
+	}
 }
 
 // tellFailure gives the second argument of recover the name by which it speaks of what is wrong with the first.

@@ -18,6 +18,7 @@ type scope struct {
 	// strict makes a key that a map does not have a fault instead of null: inside of try, can and recover, which are there
 	// to tell (L10.C5).
 	strict bool
+	used   *used // what such a place has used; nil outside of one
 
 	// Of an instance of a resource with forEach: what `each` stands for, and what its name ends with.
 	each   value.Value
@@ -77,6 +78,7 @@ func (s *scope) eval(ctx context.Context, e ast.Expr) (value.Value, *fault) {
 	case *ast.LocalRef:
 		for b := s.locals; b != nil; b = b.outer {
 			if b.local == e.Local {
+				s.used.add(b.value)
 				return b.value, nil
 			}
 		}
