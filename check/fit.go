@@ -3,6 +3,7 @@ package check
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -572,7 +573,7 @@ func (c *checker) requireMembers(to *schema.Object, at *place, present func(stri
 	ok := true
 	for _, p := range to.Properties() {
 		if !p.Required || p.Const != nil && !at.inUnion || p.Default != nil ||
-			at.meant[p.Name] || present(p.Name) {
+			at.meant[p.Name] || slices.Contains(c.file.Lost, p.Name) || present(p.Name) {
 			continue
 		}
 		c.errorf(diag.RequiredMissing, where, "", "%s needs %s (%s)", at.name(), p.Name, schema.TypeName(p.Type))

@@ -94,6 +94,8 @@ func (c *checker) inferShortInvoke(e *ast.Call) schema.Type {
 	switch arg := e.Argument.(type) {
 	case nil, *ast.Null:
 		c.infer(e.Argument)
+	case *ast.Bad:
+		return c.infer(e.Argument)
 	case *ast.Map:
 		in.Arguments = arg
 	default:
@@ -131,7 +133,7 @@ func (c *checker) inferInvoke(e *ast.Call) schema.Type {
 		returned = &ast.Literal{Value: s.Value, Range: s.Range()}
 		in.Return = s.Value
 		c.infer(selector)
-	case *ast.Null:
+	case *ast.Null, *ast.Bad:
 		c.infer(selector)
 	default:
 		c.infer(selector)
@@ -146,6 +148,9 @@ func (c *checker) inferInvoke(e *ast.Call) schema.Type {
 	c.infer(function)
 	if token == nil {
 		c.infer(arguments)
+		if _, reported := function.(*ast.Bad); reported {
+			return schema.Invalid
+		}
 		c.errorf(diag.NotLiteral, function.Range(), "write the function's token, such as aws:index:getRegion",
 			"function must be a literal text")
 		return schema.Invalid

@@ -52,6 +52,9 @@ func (p *parser) readAt(n *node, at diag.Range, live bool) ast.Expr {
 	case yaml.MappingNode:
 		return p.mapOrCall(n, at, live)
 	}
+	if p.repairs != nil && p.mended(at) {
+		return bad(at)
+	}
 	if expr := p.scalarLiteral(n, place); expr != nil {
 		return expr
 	}

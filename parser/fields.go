@@ -104,6 +104,9 @@ func (p *parser) section(e entry, what string, fn func(n *node, at diag.Range)) 
 }
 
 func (p *parser) wrongKind(n *node, at diag.Range, what, kind, detail string) {
+	if p.mended(at) {
+		return
+	}
 	p.fail(diag.WrongKind, at, detail, "%s must be %s, found %s", what, kind, kindName(n))
 }
 
@@ -111,7 +114,7 @@ func (p *parser) wrongKind(n *node, at diag.Range, what, kind, detail string) {
 func (p *parser) literalText(e entry, what string) *ast.Literal {
 	var literal *ast.Literal
 	p.with(e.value, e.via, func(n *node, at diag.Range) {
-		if empty(n) {
+		if empty(n) || p.mended(at) {
 			return
 		}
 		if !isText(n) {
@@ -180,6 +183,7 @@ func (p *parser) literalBool(e entry, what string) *ast.BoolLiteral {
 	var literal *ast.BoolLiteral
 	p.with(e.value, e.via, func(n *node, at diag.Range) {
 		switch {
+		case p.mended(at):
 		case n.Kind == yaml.ScalarNode && n.ShortTag() == boolTag:
 			literal = &ast.BoolLiteral{Value: isTrue(n.Value), Range: at}
 		case empty(n):

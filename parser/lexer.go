@@ -73,10 +73,40 @@ func lex(text []byte) *lexed {
 	l.lineStart = l.i
 	for l.tooDeep < 0 && l.next() {
 	}
+	if len(l.flow) > 0 && l.tooDeep < 0 && outgrown(text, l.flow[0], len(text)) {
+		l.suspect(suspectFlowOpen, l.flow[0], l.flow[0]+1, 0) // rather than what is open inside of it
+	}
 	for i := len(l.flow) - 1; i >= 0 && l.tooDeep < 0; i-- {
 		l.suspect(suspectFlowOpen, l.flow[i], l.flow[i]+1, 0)
 	}
 	return &l.lexed
+}
+
+// outgrown reports whether a line between two offsets is indented no deeper than the line of the first, as nothing inside
+// of quotes or brackets may be.
+func outgrown(text []byte, from, to int) bool {
+	indent := func(i int) int {
+		for n := 0; ; n++ {
+			if i+n >= len(text) || text[i+n] != ' ' {
+				return n
+			}
+		}
+	}
+	start := from
+	for start > 0 && breakBefore(text, start) == 0 {
+		start--
+	}
+	limit := indent(start)
+	for i := from; i < to; i++ {
+		n := breakAt(text, i)
+		if n == 0 {
+			continue
+		}
+		if i += n - 1; i+1 <= to && breakAt(text, i+1+indent(i+1)) == 0 && indent(i+1) <= limit {
+			return true
+		}
+	}
+	return false
 }
 
 func (l *lexer) suspect(kind suspect, at, end, from int) {
@@ -336,6 +366,9 @@ func (l *lexer) quoted(column int) {
 }
 
 func (l *lexer) afterQuote(column, start int, lines bool) {
+	if lines && outgrown(l.text, start, l.i) {
+		l.suspect(suspectQuoteOpen, start, start+1, 0)
+	}
 	i := l.i
 	for i < len(l.text) && blank(l.text[i]) {
 		i++

@@ -109,6 +109,12 @@ func (p *parser) entries(n *node) []entry {
 			p.fail(diag.KeyNotString, at, "write a text as the key", "mapping keys must be strings, found %s", kindName(key))
 			continue
 		}
+		if p.repairs != nil {
+			if name, whole, mended := p.mendedKey(at); mended {
+				renamed := *key
+				renamed.Value, key, at = name, &renamed, whole
+			}
+		}
 		switch key.ShortTag() {
 		case intTag, floatTag, boolTag, nullTag:
 			p.warn(diag.KeyNotString, at, "Pulumi's own YAML host rejects such keys; quote it to make it a text",

@@ -46,7 +46,11 @@ func (p *parser) open(part bool) *outline {
 	if root == nil {
 		return nil
 	}
-	return p.outline(root, part)
+	o := p.outline(root, part)
+	if o != nil {
+		o.file.Lost = p.lost
+	}
+	return o
 }
 
 // parser is the state of reading one text.
@@ -58,6 +62,8 @@ type parser struct {
 	found   [diag.Warning + 1]int // errors and warnings so far
 
 	lexed        *lexed
+	repairs      []repair // of broken YAML
+	lost         []string // keys of lines that were taken out
 	yamlRoot     *node
 	blockIndents map[*node]int // from locate: of the collections around literal and folded texts
 

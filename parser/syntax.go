@@ -69,7 +69,7 @@ func (p *parser) syntax(err error) {
 // accuse reports a suspicion as the cause.
 func (p *parser) accuse(s *suspicion) {
 	at := p.at(s.at, min(s.end, len(p.text)))
-	if (s.kind == suspectInterpolation || s.kind == suspectQuoteTail) && p.outgrown(s.from, s.at) {
+	if (s.kind == suspectInterpolation || s.kind == suspectQuoteTail) && outgrown(p.text, s.from, s.at) {
 		// What is written as entries of the map around it was meant as such: the end is missing before them.
 		kind := suspectQuoteOpen
 		if s.kind == suspectInterpolation {
@@ -125,33 +125,6 @@ func (p *parser) accuse(s *suspicion) {
 	}
 }
 
-// outgrown reports whether a line between two offsets is indented no deeper than the line of the first, as nothing inside
-// of quotes or brackets may be.
-func (p *parser) outgrown(from, to int) bool {
-	indent := func(i int) int {
-		for n := 0; ; n++ {
-			if i+n >= len(p.text) || p.text[i+n] != ' ' {
-				return n
-			}
-		}
-	}
-	start := from
-	for start > 0 && breakBefore(p.text, start) == 0 {
-		start--
-	}
-	limit := indent(start)
-	for i := from; i < to; i++ {
-		n := breakAt(p.text, i)
-		if n == 0 {
-			continue
-		}
-		if i += n - 1; i+1 <= to && breakAt(p.text, i+1+indent(i+1)) == 0 && indent(i+1) <= limit {
-			return true
-		}
-	}
-	return false
-}
-
 // accuseEscape explains an escape that does not exist. JSON has two that the YAML reader lacks.
 func (p *parser) accuseEscape(s *suspicion) {
 	_, size := utf8.DecodeRune(p.text[s.at+1:])
@@ -176,6 +149,10 @@ func (p *parser) accuseColon(s *suspicion, at diag.Range) {
 	for line > 0 && breakBefore(p.text, line) == 0 {
 		line--
 	}
+	if start, end, ok := p.wordAbove(line); ok {
+		p.fail(diag.Syntax, p.at(start, end), "a line in a map is written `key: value`", "`:` is missing behind a key")
+		return
+	}
 	before := p.text[line:s.at]
 	if dollar := bytes.LastIndex(before, []byte("${")); dollar >= 0 && !bytes.Contains(before[dollar:], []byte("}")) {
 		end := s.at
@@ -187,6 +164,28 @@ func (p *parser) accuseColon(s *suspicion, at diag.Range) {
 	}
 	p.fail(diag.Syntax, at, "put a text that holds `: ` in quotes; a map begins on the next line, indented",
 		"a second `: ` in one entry")
+}
+
+// wordAbove is the line above the one that begins at an offset, if it is one word that is indented less: a key whose colon
+// is missing, which makes one text of the two lines.
+func (p *parser) wordAbove(line int) (start, end int, ok bool) {
+	end = line - breakBefore(p.text, line)
+	start = end
+	for start > 0 && breakBefore(p.text, start) == 0 {
+		start--
+	}
+	indent := 0
+	for line+indent < len(p.text) && p.text[line+indent] == ' ' {
+		indent++
+	}
+	above := start
+	for start < end && p.text[start] == ' ' {
+		start++
+	}
+	for end > start && blank(p.text[end-1]) {
+		end--
+	}
+	return start, end, end > start && start-above < indent && isWord(p.text[start:end]) && p.text[end-1] != ':'
 }
 
 // lineAt is the stretch of a line, as the YAML reader counts them, without its indentation.

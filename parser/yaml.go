@@ -13,11 +13,16 @@ type node = yaml.Node
 
 // load reads the YAML tree. It answers nil, and has reported why, when there is none; the root is a map.
 func (p *parser) load() *node {
-	text := p.text[textStart(p.text):]
 	var document node
-	if err := unmarshal(text, &document); err != nil {
-		p.syntax(err)
+	read := func() error {
+		document = node{}
+		return unmarshal(p.text[textStart(p.text):], &document)
+	}
+	if err := read(); err != nil && p.reread(err, read) != nil {
 		return nil
+	}
+	if len(p.repairs) > 0 && (len(document.Content) == 0 || p.deref(document.Content[0]).Kind != yaml.MappingNode) {
+		return nil // what is left is no program, and need not be one
 	}
 	if document.Kind == 0 || len(document.Content) == 0 || empty(document.Content[0]) {
 		p.warn(diag.NoProgram, p.at(0, 0), "a program has sections such as `resources` and `outputs`; `{}` is the shortest one",

@@ -6,6 +6,10 @@ import "github.com/yamlhost/yamlhost/diag"
 type File struct {
 	Source *diag.Source // the main text
 
+	// Lost are the keys of lines that had to be left out to read a text that is not sound YAML, which the parser has
+	// reported. What misses them is no further fault.
+	Lost []string
+
 	Name        *Literal // program name, when the text gives one
 	Description *Literal
 
