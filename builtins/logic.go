@@ -121,6 +121,20 @@ var logicFuncs = []*Func{
 		},
 	},
 	{
+		Name:    "notImplemented",
+		Summary: "An error that says what is still to be written.",
+		Params:  []Param{{Name: "message", Type: schema.String, Doc: "what to say"}},
+		Result:  always(schema.Any),
+		Example: `fn::try: [{fn::notImplemented: the price}, later]`,
+		Call:    `try(notImplemented("the price"), "later")`,
+		Gives:   `"later"`,
+		Since:   "0.1.0", Rule: "L10.C5",
+		Eval: func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
+			message, _ := args[0].AsString()
+			return value.Null, &Error{Arg: -1, Reason: "not implemented: " + message}
+		},
+	},
+	{
 		Name:     "coalesce",
 		Summary:  "The first argument that is not null; null when all are.",
 		Params:   []Param{{Name: "values", Type: schema.Any, Doc: "the values, or one list of them; one that is unknown ends the search", Marked: true}},

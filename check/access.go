@@ -28,6 +28,8 @@ func (c *checker) inferAccess(e *ast.Access) schema.Type {
 		t = ref.Node.Type
 	case RefEach:
 		t = c.eachType(ref.Node)
+	case RefArgs:
+		t = schema.Any
 	default:
 		return schema.Invalid
 	}

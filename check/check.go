@@ -79,6 +79,7 @@ type checker struct {
 	cyclic       map[*Node]bool
 	fromResource map[*Node]bool // variables, as far as asked (L8.18)
 	each         *Node          // the resource with forEach that is being linked
+	inHook       bool           // the command of a hook is being linked
 	eachTaken    bool           // it has been reported that the program has another use for the name
 	locals       map[*ast.Local]schema.Type
 	suggestMemo  map[suggestKey][]string
@@ -143,6 +144,7 @@ func (c *checker) checkNodes() {
 }
 
 func (c *checker) checkOutputs() {
+	c.checkHooks()
 	for _, o := range c.program.Outputs {
 		o.Type = c.infer(o.Decl.Value)
 	}

@@ -40,6 +40,9 @@ func (c *checker) resolveIn(n *Node, root ast.Literal) Ref {
 	if root.Value == eachName && n != nil && n == c.each {
 		return Ref{Kind: RefEach, Node: n}
 	}
+	if c.inHook && root.Value == argsName {
+		return Ref{Kind: RefArgs}
+	}
 	return c.resolve(root)
 }
 

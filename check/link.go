@@ -9,6 +9,7 @@ import (
 
 // link resolves every name and finds what each node needs (L9.1). Expressions of every kind and place count.
 func (c *checker) link() {
+	c.linkHooks()
 	for i := 0; i < len(c.all); i++ { // resolving adds undeclared configuration behind the declared nodes
 		n := c.all[i]
 		switch n.Kind {
@@ -20,6 +21,7 @@ func (c *checker) link() {
 			c.linkExpr(n, &n.Needs, n.Variable.Value)
 		case ResourceNode:
 			c.linkResource(n)
+			c.linkHooksOf(n)
 		}
 	}
 	for _, o := range c.program.Outputs {

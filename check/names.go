@@ -55,9 +55,6 @@ func (c *checker) declare() {
 	for _, decl := range c.file.Outputs {
 		c.program.Outputs = append(c.program.Outputs, &Output{Decl: decl, Type: schema.Invalid})
 	}
-	for _, hook := range c.file.Hooks {
-		c.errorf(diag.UnknownKey, hook.Name.Range, "", "hook `%s`: hooks are not supported by this version", hook.Name.Value)
-	}
 	c.warnShadowed()
 }
 

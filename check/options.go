@@ -52,7 +52,7 @@ func (c *checker) checkOptions(n *Node) {
 		c.fitOption(name, e, &schema.Map{Item: schema.String})
 	})
 	if o.Hooks != nil {
-		c.errorf(diag.UnknownKey, o.Hooks.Key.Range, "", "option hooks is not supported by this version")
+		c.checkHookOption(o)
 	}
 	if t := o.CustomTimeouts; t != nil {
 		for _, option := range []*ast.Option{t.Create, t.Update, t.Delete, t.Read} {

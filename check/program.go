@@ -19,6 +19,7 @@ type Program struct {
 	Outputs []*Output
 	// Components are the components that the program declares (L3.E), and those of packages that are used by path.
 	Components []*Component
+	Hooks      []*Hook
 	// Packages are the packages that the program needs, each once, in order of first use.
 	Packages []schema.Descriptor
 
@@ -100,6 +101,7 @@ const (
 	RefNode   RefKind = iota // a configuration value, variable or resource
 	RefPulumi                // the built-in variable pulumi (L3.F)
 	RefEach                  // the instance of a resource with forEach that is being made; Node is the resource
+	RefArgs                  // what the engine says about an operation, in the command of a hook
 	RefBad                   // nothing; it has been reported
 )
 

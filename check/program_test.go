@@ -199,23 +199,6 @@ func TestPortability(t *testing.T) { // D6
 	}
 }
 
-func TestNotYet(t *testing.T) {
-	t.Parallel()
-	for text, want := range map[string]string{
-		"hooks: {h: {command: [a]}}": "hooks are not supported by this version",
-	} {
-		_, diags := checkText(t, "Main.yaml", text)
-		var errors []string
-		for _, d := range diags {
-			if d.Severity == diag.Error {
-				errors = append(errors, d.Summary)
-			}
-		}
-		require.Len(t, errors, 1, text)
-		require.Contains(t, errors[0], want)
-	}
-}
-
 // TestEveryKindHasAType keeps the checker complete when the tree grows.
 func TestEveryKindHasAType(t *testing.T) {
 	t.Parallel()

@@ -25,6 +25,8 @@ func (s *scope) access(ctx context.Context, a *ast.Access) (value.Value, *fault)
 		}
 	case ref.Kind == check.RefEach:
 		v = s.each
+	case ref.Kind == check.RefArgs:
+		v = s.args
 	default:
 		return value.Null, poison // it has been reported
 	}

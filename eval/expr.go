@@ -23,7 +23,8 @@ type scope struct {
 	// Of an instance of a resource with forEach: what `each` stands for, and what its name ends with.
 	each   value.Value
 	suffix string
-	deps   []urn.URN // of the collection
+	args   value.Value // in the command of a hook: what the engine says
+	deps   []urn.URN   // of the collection
 }
 
 // binding is one local name; a chain of them, innermost first.

@@ -222,7 +222,7 @@ func (o *optionReader) hooks(option *ast.Option) map[string][]string {
 	}
 	hooks := make(map[string][]string, v.Len())
 	for i, key := range v.Keys() {
-		names := v.At(i)
+		key, names := momentName(key), v.At(i)
 		if s, ok := names.AsString(); ok {
 			hooks[key] = []string{s}
 			continue

@@ -22,6 +22,8 @@ type Options struct {
 	// RequireVersion asks the engine whether its version is in a range, where that is the engine's to say; nil to compare
 	// with EngineVersion. An error is the engine's refusal.
 	RequireVersion func(ctx context.Context, wanted string) error
+	// Command runs a command of a hook (L10.C14) in a folder; nil when commands cannot be run.
+	Command func(ctx context.Context, dir string, words []string) error
 	// ReadFile reads a file for fn::readFile and its kin; nil to read the file system. The path is as in the program,
 	// made absolute by Cwd.
 	ReadFile func(path string) ([]byte, error)

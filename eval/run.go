@@ -43,7 +43,11 @@ func Run(ctx context.Context, p *check.Program, m monitor.Monitor, o Options) (R
 	var findings diag.Diagnostics
 	first := versionNeeds(p)
 	e.runAll(ctx, e.root, first)
-	if f := e.checkVersion(ctx, e.root); f != nil {
+	f := e.checkVersion(ctx, e.root)
+	if f == nil {
+		f = e.registerHooks(ctx)
+	}
+	if f != nil {
 		findings.Add(f.findings...)
 		findings.Add(e.nodeFindings(&result, first)...)
 		result.Failed++
@@ -58,6 +62,13 @@ func Run(ctx context.Context, p *check.Program, m monitor.Monitor, o Options) (R
 	if err := m.RegisterOutputs(ctx, e.stack, result.Outputs); err != nil && silent(err) == nil {
 		findings.Add(diag.Diagnostic{Code: diag.OperationFailed, Summary: fmt.Sprintf("cannot record the stack's outputs: %s", err)})
 		result.Failed++
+	}
+	if len(p.Hooks) > 0 && f == nil {
+		// Hooks run until the engine is done (E2.68).
+		if err := m.SignalAndWaitForShutdown(ctx); err != nil && silent(err) == nil {
+			findings.Add(diag.Diagnostic{Code: diag.OperationFailed, Summary: fmt.Sprintf("cannot wait for the engine: %s", err)})
+			result.Failed++
+		}
 	}
 	e.numbers.tell(&e.notes)
 	findings.Add(e.notes.found.Sorted()...)

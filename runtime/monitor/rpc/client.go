@@ -23,8 +23,9 @@ var _ monitor.Monitor = (*Client)(nil)
 
 // Client is a monitor whose engine is in another process. It is safe for concurrent use.
 type Client struct {
-	conn   *grpc.ClientConn
-	remote pulumirpc.ResourceMonitorClient
+	conn      *grpc.ClientConn
+	callbacks callbacks // for the program's hooks
+	remote    pulumirpc.ResourceMonitorClient
 
 	mu   sync.Mutex // guards what follows; held while asking, so that it is asked once
 	met  bool
@@ -52,7 +53,10 @@ func Dial(address string, options ...Option) (*Client, error) {
 }
 
 // Close ends the connection; calls in flight fail.
-func (c *Client) Close() error { return c.conn.Close() }
+func (c *Client) Close() error {
+	c.callbacks.stop()
+	return c.conn.Close()
+}
 
 // meet asks the engine, once, which deployment this is and whether it is of our kind.
 func (c *Client) meet(ctx context.Context) (info monitor.Info, ours bool, err error) {

@@ -172,7 +172,7 @@ func TestRequestsSurvive(t *testing.T) {
 			Token: "pkg:index:R/m", Args: everything(), ArgDependencies: map[string][]urn.URN{"a": {u1}}, Provider: "p", PackageRef: "ref",
 			Version: "1", PluginDownloadURL: "u", PluginChecksums: map[string][]byte{"a": {1}}, SourcePosition: &monitor.Position{Path: "/p", Line: 1}}},
 		{name: "RegisterPackage", full: true, request: monitor.Package{Name: "n", Version: "1", DownloadURL: "u",
-			Checksums: map[string][]byte{"a": {1}}, Parameterization: &monitor.Parameterization{Name: "m", Version: "2", Value: []byte{0, 255}}}},
+			Checksums: map[string][]byte{"a": {1}}, Parameterization: &monitor.Parameterization{Name: "m", Version: "2", Value: []byte{0, 255}}, Extension: true}},
 		{name: "RegisterOutputs", request: map[urn.URN]value.Value{u3: everything()}},
 		{name: "SignalAndWaitForShutdown", request: "shutdown"},
 	} {
@@ -437,10 +437,6 @@ func TestOtherPrograms(t *testing.T) { // what callers get that are not ours
 				return err
 			},
 			"exists": func() error { _, err := client.ExistsResource(ctx, &pulumirpc.ExistsResourceRequest{}); return err },
-			"extensions": func() error {
-				_, err := client.RegisterPackage(ctx, &pulumirpc.RegisterPackageRequest{Extension: &pulumirpc.Parameterization{}})
-				return err
-			},
 		}
 		for word, call := range calls {
 			err := call()

@@ -161,9 +161,6 @@ func (s *server) SupportsFeature(ctx context.Context, r *pulumirpc.SupportsFeatu
 
 // RegisterPackage announces a package (E2.67).
 func (s *server) RegisterPackage(ctx context.Context, r *pulumirpc.RegisterPackageRequest) (*pulumirpc.RegisterPackageResponse, error) {
-	if r.GetExtension() != nil {
-		return nil, unsupported("extensions of packages")
-	}
 	if r.GetName() == "" {
 		return nil, status.Error(codes.InvalidArgument, "a package needs a name")
 	}
@@ -171,6 +168,15 @@ func (s *server) RegisterPackage(ctx context.Context, r *pulumirpc.RegisterPacka
 	if parameters := r.GetParameterization(); parameters != nil {
 		p.Parameterization = &monitor.Parameterization{
 			Name: parameters.GetName(), Version: parameters.GetVersion(), Value: parameters.GetValue(),
+		}
+	}
+	if extension := r.GetExtension(); extension != nil {
+		if p.Parameterization != nil {
+			return nil, status.Error(codes.InvalidArgument, "a package has parameters or an extension, not both")
+		}
+		p.Extension = true
+		p.Parameterization = &monitor.Parameterization{
+			Name: extension.GetName(), Version: extension.GetVersion(), Value: extension.GetValue(),
 		}
 	}
 	ref, err := s.monitor.RegisterPackage(ctx, p)

@@ -1,0 +1,155 @@
+package check
+
+import (
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/parser/ast"
+	"github.com/yamlhost/yamlhost/schema"
+)
+
+// Hooks are commands that run beside operations on resources (L10.C14).
+
+// Hook is a checked hook.
+type Hook struct {
+	Decl *ast.Hook
+	// OnError tells that resources name it for their errors: it is asked whether to try again.
+	OnError bool
+	// Needs are what its command speaks of. Who names the hook needs them too.
+	Needs []Edge
+
+	other diag.Range // where it is named for something else than an error
+}
+
+// argsName is what the command of a hook calls that which the engine says about the operation.
+const argsName = "args"
+
+const onError = "onError"
+
+var hookMoments = []string{"afterCreate", "afterDelete", "afterUpdate", "beforeCreate", "beforeDelete", "beforeUpdate", onError}
+
+// linkHooks finds what the commands of hooks speak of.
+func (c *checker) linkHooks() {
+	for _, decl := range c.file.Hooks {
+		h := &Hook{Decl: decl}
+		c.inHook = true
+		c.linkExpr(nil, &h.Needs, decl.Command)
+		c.inHook = false
+		c.program.Hooks = append(c.program.Hooks, h)
+	}
+}
+
+// hook is a hook by name; nil when there is none.
+func (c *checker) hook(name string) *Hook {
+	for _, h := range c.program.Hooks {
+		if h.Decl.Name.Value == name {
+			return h
+		}
+	}
+	return nil
+}
+
+// eachHook calls fn for every hook that a resource names, with the moment that it names it for.
+func eachHook(o *ast.Options, fn func(moment, name *ast.String)) {
+	if o.Hooks == nil {
+		return
+	}
+	m, ok := o.Hooks.Value.(*ast.Map)
+	if !ok {
+		return
+	}
+	for _, entry := range m.Entries {
+		moment, ok := entry.Key.(*ast.String)
+		if !ok {
+			continue
+		}
+		items := []ast.Expr{entry.Value}
+		if list, ok := entry.Value.(*ast.List); ok {
+			items = list.Items
+		}
+		for _, item := range items {
+			if name, ok := item.(*ast.String); ok {
+				fn(moment, name)
+			}
+		}
+	}
+}
+
+// linkHooksOf makes a resource need what its hooks need.
+func (c *checker) linkHooksOf(n *Node) {
+	eachHook(&n.Resource.Decl.Options, func(_, name *ast.String) {
+		if h := c.hook(name.Value); h != nil {
+			for _, edge := range h.Needs {
+				n.Needs = append(n.Needs, Edge{To: edge.To, Range: name.Range()})
+			}
+		}
+	})
+}
+
+// checkHooks finds the types of commands.
+func (c *checker) checkHooks() {
+	for _, h := range c.program.Hooks {
+		if h.Decl.Command != nil {
+			c.infer(h.Decl.Command)
+			c.fit(h.Decl.Command, &schema.Array{Item: schema.String}, &place{what: "the command of hook " + h.Decl.Name.Value})
+		}
+	}
+}
+
+// checkHookOption checks that an option names moments and hooks that there are.
+func (c *checker) checkHookOption(o *ast.Options) {
+	c.infer(o.Hooks.Value)
+	if c.component != nil {
+		c.errorf(diag.UnknownKey, o.Hooks.Key.Range, "name the hook on the resources of the program itself",
+			"a resource inside of a component cannot have hooks in this version")
+		return
+	}
+	const shape = `hooks is a map from moments to names, such as {beforeCreate: [check]}`
+	m, ok := o.Hooks.Value.(*ast.Map)
+	if !ok {
+		c.errorf(diag.WrongKind, o.Hooks.Value.Range(), shape, "the option hooks must be a map that is written out")
+		return
+	}
+	for _, entry := range m.Entries {
+		if list, isList := entry.Value.(*ast.List); isList {
+			for _, item := range list.Items {
+				if _, isText := item.(*ast.String); !isText {
+					c.errorf(diag.NotLiteral, item.Range(), shape, "a hook is named by a literal text")
+				}
+			}
+		} else if _, isText := entry.Value.(*ast.String); !isText {
+			c.errorf(diag.NotLiteral, entry.Value.Range(), shape, "a hook is named by a literal text")
+		}
+		if moment, isText := entry.Key.(*ast.String); !isText || !isMoment(moment.Value) {
+			c.errorf(diag.UnknownKey, entry.Key.Range(), "the moments are "+listed(hookMoments), "there are no hooks for this moment")
+		}
+	}
+	eachHook(o, func(moment, name *ast.String) {
+		h := c.hook(name.Value)
+		if h == nil {
+			var names []string
+			for _, known := range c.program.Hooks {
+				names = append(names, known.Decl.Name.Value)
+			}
+			c.errorf(diag.Undeclared, name.Range(), didYouMean(diag.Suggest(name.Value, names)), "there is no hook `%s`", name.Value)
+			return
+		}
+		switch {
+		case moment.Value != onError:
+			h.other = name.Range()
+		default:
+			h.OnError = true
+		}
+		if h.OnError && !h.other.IsZero() {
+			c.errorf(diag.WrongKind, name.Range(), "declare two hooks with the same command",
+				"the hook `%s` cannot be for errors and for other moments too", name.Value)
+		}
+	})
+}
+
+func isMoment(name string) bool {
+	for _, m := range hookMoments {
+		if m == name {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,75 @@
+package eval
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/yamlhost/yamlhost/check"
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/runtime/monitor"
+	"github.com/yamlhost/yamlhost/value"
+)
+
+// registerHooks announces the hooks of the program (L10.C14), before anything names them.
+func (e *evaluator) registerHooks(ctx context.Context) *fault {
+	var failed *fault
+	for _, h := range e.program.Hooks {
+		at := h.Decl.Name.Range
+		registrar, ok := e.monitor.(monitor.HookRegistrar)
+		if !ok || e.options.Command == nil {
+			return blame(diag.OperationFailed, at, "", "this engine cannot run hooks, such as `%s`", h.Decl.Name.Value)
+		}
+		err := registrar.RegisterHook(ctx, monitor.Hook{
+			Name: h.Decl.Name.Value, OnError: h.OnError,
+			OnDryRun:     h.Decl.OnDryRun != nil && h.Decl.OnDryRun.Value,
+			IgnoreErrors: h.Decl.IgnoreErrors != nil && h.Decl.IgnoreErrors.Value,
+			Run:          func(ctx context.Context, args value.Value) (bool, error) { return e.runHook(ctx, h, args) },
+		})
+		if err == nil {
+			continue
+		}
+		if f := silent(err); f != nil {
+			return f
+		}
+		failed = failed.and(blame(diag.OperationFailed, at, "", "cannot register the hook `%s`: %s", h.Decl.Name.Value, err))
+	}
+	return failed
+}
+
+// runHook evaluates the command of a hook, now that the engine has said what it is about, and runs it in the program's
+// folder. Of an error hook, a command that succeeds asks for another try.
+func (e *evaluator) runHook(ctx context.Context, h *check.Hook, args value.Value) (retry bool, err error) {
+	s := scope{e: e, frame: e.root, args: args}
+	v, f := s.eval(ctx, h.Decl.Command)
+	if f != nil {
+		return false, f
+	}
+	items, ok := v.AsList()
+	if !ok || len(items) == 0 {
+		return false, errors.New("its command is empty or not known")
+	}
+	words := make([]string, len(items))
+	for i, item := range items {
+		text, err := value.Text(item)
+		if err != nil {
+			return false, fmt.Errorf("word %d of its command: %w", i+1, err)
+		}
+		if words[i], ok = text.AsString(); !ok {
+			return false, fmt.Errorf("word %d of its command is not known", i+1)
+		}
+	}
+	if err := e.options.Command(ctx, e.options.Cwd, words); err != nil {
+		return false, errors.New(redact(err.Error(), v))
+	}
+	return h.OnError, nil
+}
+
+// momentName is a moment as monitors name it: BeforeCreate for beforeCreate.
+func momentName(moment string) string {
+	if moment == "" {
+		return ""
+	}
+	return strings.ToUpper(moment[:1]) + moment[1:]
+}

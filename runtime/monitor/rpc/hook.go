@@ -1,0 +1,172 @@
+package rpc
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"strconv"
+	"sync"
+
+	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/structpb"
+
+	"github.com/yamlhost/yamlhost/runtime/monitor"
+	"github.com/yamlhost/yamlhost/value"
+	"github.com/yamlhost/yamlhost/value/wire"
+)
+
+var _ monitor.HookRegistrar = (*Client)(nil)
+
+// callbacks is where the engine calls the program back for its hooks. It is safe for concurrent use.
+type callbacks struct {
+	pulumirpc.UnimplementedCallbacksServer
+
+	mu      sync.Mutex // guards the rest
+	server  *grpc.Server
+	serving sync.WaitGroup
+	address string
+	hooks   map[string]monitor.Hook // by token
+}
+
+// add makes a hook callable, and starts the server for the first one.
+func (c *callbacks) add(h monitor.Hook) (*pulumirpc.Callback, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.server == nil {
+		listener, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			return nil, fmt.Errorf("serve hooks: %w", err)
+		}
+		c.server, c.address, c.hooks = grpc.NewServer(serverOptions()...), listener.Addr().String(), map[string]monitor.Hook{}
+		pulumirpc.RegisterCallbacksServer(c.server, c)
+		c.serving.Go(func() { _ = c.server.Serve(listener) }) // it ends when it is stopped
+	}
+	token := strconv.Itoa(len(c.hooks))
+	c.hooks[token] = h
+	return &pulumirpc.Callback{Target: c.address, Token: token}, nil
+}
+
+func (c *callbacks) stop() {
+	c.mu.Lock()
+	server := c.server
+	c.mu.Unlock()
+	if server != nil {
+		server.Stop()
+		c.serving.Wait()
+	}
+}
+
+// RegisterHook announces a hook and serves it until the client is closed.
+func (c *Client) RegisterHook(ctx context.Context, h monitor.Hook) error {
+	ctx, _, _, err := c.call(ctx)
+	if err != nil {
+		return err
+	}
+	callback, err := c.callbacks.add(h)
+	if err != nil {
+		return err
+	}
+	if h.OnError {
+		_, err = c.remote.RegisterErrorHook(ctx, &pulumirpc.RegisterErrorHookRequest{Name: h.Name, Callback: callback})
+	} else {
+		_, err = c.remote.RegisterResourceHook(ctx, &pulumirpc.RegisterResourceHookRequest{
+			Name: h.Name, Callback: callback, OnDryRun: h.OnDryRun, IgnoreErrors: h.IgnoreErrors,
+		})
+	}
+	if status.Code(err) == codes.Unimplemented {
+		return fmt.Errorf("this engine is too old to run the hook %s", h.Name)
+	}
+	return errorOf(ctx, err)
+}
+
+// Invoke runs a hook. A fault of the hook is part of the answer, never one of the connection.
+func (c *callbacks) Invoke(ctx context.Context, r *pulumirpc.CallbackInvokeRequest) (*pulumirpc.CallbackInvokeResponse, error) {
+	c.mu.Lock()
+	h, found := c.hooks[r.GetToken()]
+	c.mu.Unlock()
+	if !found {
+		return nil, status.Error(codes.NotFound, "there is no such hook")
+	}
+	answer, err := answerHook(ctx, h, r.GetRequest())
+	if err != nil {
+		return nil, status.Error(codes.InvalidArgument, err.Error())
+	}
+	bytes, err := proto.Marshal(answer)
+	if err != nil {
+		return nil, status.Error(codes.Internal, err.Error())
+	}
+	return &pulumirpc.CallbackInvokeResponse{Response: bytes}, nil
+}
+
+func answerHook(ctx context.Context, h monitor.Hook, request []byte) (proto.Message, error) {
+	if h.OnError {
+		r := &pulumirpc.ErrorHookRequest{}
+		if err := proto.Unmarshal(request, r); err != nil {
+			return nil, err
+		}
+		errors := make([]value.Value, len(r.GetErrors()))
+		for i, text := range r.GetErrors() {
+			errors[i] = value.String(text)
+		}
+		args, err := hookArgs(r, map[string]*structpb.Struct{"newInputs": r.GetNewInputs(), "oldInputs": r.GetOldInputs(), "oldOutputs": r.GetOldOutputs()})
+		if err != nil {
+			return nil, err
+		}
+		args = args.With("failedOperation", value.String(r.GetFailedOperation())).With("errors", value.List(errors...))
+		retry, failure := runHook(ctx, h, args)
+		return &pulumirpc.ErrorHookResponse{Retry: retry, Error: failure}, nil
+	}
+	r := &pulumirpc.ResourceHookRequest{}
+	if err := proto.Unmarshal(request, r); err != nil {
+		return nil, err
+	}
+	args, err := hookArgs(r, map[string]*structpb.Struct{
+		"newInputs": r.GetNewInputs(), "oldInputs": r.GetOldInputs(), "newOutputs": r.GetNewOutputs(), "oldOutputs": r.GetOldOutputs(),
+	})
+	if err != nil {
+		return nil, err
+	}
+	_, failure := runHook(ctx, h, args)
+	return &pulumirpc.ResourceHookResponse{Error: failure}, nil
+}
+
+// hookArgs is what the engine says about an operation.
+func hookArgs(r interface {
+	GetUrn() string
+	GetId() string
+	GetName() string
+	GetType() string
+}, properties map[string]*structpb.Struct) (value.Value, error) {
+	args := map[string]value.Value{
+		"urn": value.String(r.GetUrn()), "id": value.String(r.GetId()), "name": value.String(r.GetName()), "type": value.String(r.GetType()),
+	}
+	for name, s := range properties {
+		if s == nil {
+			continue // this operation has none
+		}
+		v, err := wire.KeepAll().Decode(s)
+		if err != nil {
+			return value.Null, fmt.Errorf("%s cannot be read: %w", name, err)
+		}
+		args[name] = v
+	}
+	return value.Map(args), nil
+}
+
+// runHook runs a hook. Whatever happens in it becomes a text that names it.
+func runHook(ctx context.Context, h monitor.Hook, args value.Value) (retry bool, failure string) {
+	defer func() {
+		if fault := recover(); fault != nil {
+			retry, failure = false, fmt.Sprintf("hook %s: %v", h.Name, fault)
+		}
+	}()
+	retry, err := h.Run(ctx, args)
+	if err != nil {
+		return false, fmt.Sprintf("hook %s: %s", h.Name, err)
+	}
+	return retry, ""
+}
