@@ -52,15 +52,19 @@ func firstLine(path string) string {
 
 // startOf is when a process was started, in ticks since the machine was; empty where the system does not tell.
 func startOf(pid int) string {
-	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
-	if err != nil {
-		return ""
-	}
-	_, after, _ := strings.Cut(string(text[strings.LastIndexByte(string(text), ')')+1:]), " ")
-	if fields := strings.Fields(after); len(fields) > 19 {
+	if fields := statOf(pid); len(fields) > 19 {
 		return fields[19] // the 22nd of all, the third comes first here
 	}
 	return ""
+}
+
+// statOf is what Linux tells of a process from its state on, the third field; nil where the system does not tell.
+func statOf(pid int) []string {
+	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	if err != nil {
+		return nil
+	}
+	return strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:])) // names may have spaces
 }
 
 func alive(pid int, started string) bool {
@@ -77,6 +81,9 @@ func alive(pid int, started string) bool {
 	}
 	if err := p.Signal(syscall.Signal(0)); errors.Is(err, os.ErrProcessDone) || errors.Is(err, syscall.ESRCH) {
 		return false
+	}
+	if fields := statOf(pid); len(fields) > 0 && (fields[0] == "Z" || fields[0] == "X") {
+		return false // dead, and not buried: in containers often nobody does that
 	}
 	now := startOf(pid)
 	return started == "" || now == "" || started == now
