@@ -48,6 +48,7 @@ type pipeline struct {
 	advised     bool               // about aliases
 	answers     map[urn.URN]string // of a person to what became of pending creations: the ID, or nothing
 	told        bool               // what an earlier run left in flight was told
+	noted       map[string]bool    // what evaluating the program had to say so far; a plan and what follows it say the same
 }
 
 // operation is what to do with a stack.
@@ -363,9 +364,16 @@ func (p *pipeline) runProgram(server *monitorServer) programFunc {
 			Getenv: p.app.world.lookup, AllowEnv: p.options.allowEnv, RestrictPaths: p.options.restrictPaths, SourcePath: p.app.path, ParseData: parser.Data,
 		})
 		for _, d := range diags.Sorted() {
+			if d.Severity == diag.Info && p.noted[d.Summary] {
+				continue // the plan has said it
+			}
 			if d.Severity <= diag.Info {
 				p.stage.event(p.messageOf(d))
 			}
+			if p.noted == nil {
+				p.noted = make(map[string]bool)
+			}
+			p.noted[d.Summary] = true
 		}
 		p.stage.skip(p.stack.ref.Stack, p.workspace.project.Name.Text, result.SkippedResources)
 		if result.Failed > 0 || diags.HasErrors() {

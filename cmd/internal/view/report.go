@@ -33,11 +33,13 @@ func (r report) notes(w io.Writer) {
 	}
 }
 
-// note is a passing message: whose it is, and the text as it stands.
+// note is a passing message: whose it is, or what place in the program it is about, and the text as it stands.
 func (r report) note(m *engine.Message) string {
 	who := ""
 	if m.URN != "" {
 		who = m.URN.Name() + ": "
+	} else if place, found := strings.CutPrefix(m.Position, "project:///"); found {
+		who = strings.NewReplacer("#", ":", ",", ":").Replace(place) + ": "
 	}
 	return "     " + r.p.paint(dim, who+strings.ReplaceAll(r.mask.text(strings.TrimRight(m.Text, "\n")), "\n", "\n       "))
 }
