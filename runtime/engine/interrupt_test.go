@@ -143,3 +143,44 @@ func TestSignalAndWaitForShutdown(t *testing.T) {
 	require.False(t, result.Failed)
 	require.Len(t, result.Snapshot.Resources, 1)
 }
+
+// E7.22, E9.59: an interrupted refresh keeps what was read, in the state's order, and leaves the rest as it was.
+func TestInterruptedRefreshKeepsWhatWasRead(t *testing.T) {
+	w := newWorld()
+	o, _ := w.options(1, false)
+	result, err := Update(t.Context(), o, func(ctx context.Context, m monitor.Monitor) error {
+		return runScript(ctx, m, "res a v=1\nres b v=1\nres c v=1")
+	})
+	require.NoError(t, err)
+	w.state = result.Snapshot
+	for _, id := range []string{"a-1", "b-1", "c-1"} {
+		w.cloud.objects[id] = w.cloud.objects[id].With("v", value.String("drifted"))
+	}
+	o, m := w.options(1, false)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	ending := ""
+	o.Events = func(e Event) {
+		switch e := e.(type) {
+		case *StepFinished:
+			if e.Step.URN.Name() == "b" {
+				cancel()
+			}
+		case *Summary:
+			ending = e.Result
+		}
+	}
+	result, err = Refresh(ctx, o, nil)
+	require.NoError(t, err)
+	require.True(t, result.Canceled)
+	require.Equal(t, "failed", ending) // E8.10: canceled is for those who give up
+	require.Zero(t, w.cloud.open)
+	var found []string
+	for _, r := range result.Snapshot.Resources {
+		if v, ok := r.Inputs.Lookup("v"); ok {
+			found = append(found, r.URN.Name()+" "+printed(v))
+		}
+	}
+	require.Equal(t, []string{"a drifted", "b drifted", "c 1"}, found)
+	m.requireSound(t, w.state)
+}
