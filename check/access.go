@@ -104,6 +104,9 @@ func (c *checker) member(t schema.Type, s step) schema.Type {
 	case *schema.Optional:
 		return c.member(t.Elem, s)
 	case *schema.Token:
+		if found := c.known(t); found != schema.Type(t) {
+			return c.member(found, s)
+		}
 		return c.member(t.Underlying, s)
 	case *schema.Enum:
 		return c.member(t.Base, s)
@@ -128,6 +131,9 @@ func (c *checker) member(t schema.Type, s step) schema.Type {
 	case *schema.Object:
 		return c.objectMember(t, s)
 	case *schema.ResourceType:
+		if found, ok := c.known(t).(*schema.ResourceType); ok {
+			t = found
+		}
 		return c.resourceMember(t, s)
 	case *schema.Union:
 		return c.unionMember(t, s)

@@ -40,6 +40,7 @@ type pair struct{ to, from *schema.Object }
 // assigner answers questions of assignability.
 type assigner struct {
 	strict bool // without conversions between text, numbers and booleans
+	known  func(schema.Type) schema.Type
 	asking map[pair]bool
 }
 
@@ -58,7 +59,7 @@ func (a *assigner) assign(to, from schema.Type) *mismatch {
 		}
 		return wanted(to, from)
 	}
-	to, from = schema.Required(to), schema.Required(from)
+	to, from = a.known(schema.Required(to)), a.known(schema.Required(from))
 	if to == from {
 		return nil
 	}

@@ -130,7 +130,7 @@ func (c *checker) fit(e ast.Expr, to schema.Type, at *place) bool {
 		}
 		return c.fit(literal, to, &inner)
 	}
-	target := schema.Required(to)
+	target := c.known(schema.Required(to))
 	if target == schema.Any || target == schema.Invalid || target == schema.JSON {
 		return true
 	}
@@ -158,7 +158,7 @@ func (c *checker) fit(e ast.Expr, to schema.Type, at *place) bool {
 	if at.nullable && from == schema.Null {
 		return true
 	}
-	a := assigner{strict: at.strict}
+	a := assigner{strict: at.strict, known: c.known}
 	if m := a.assign(to, from); m != nil {
 		c.reportMismatch(e, m, to, from, at)
 		return false

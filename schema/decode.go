@@ -445,16 +445,23 @@ func (p *Package) bindRef(ref, underlying string) (Type, error) {
 		}
 		return nil, fmt.Errorf("%q refers to neither a type nor a resource", ref)
 	}
+	other := foreignPackage(path)
 	switch section {
 	case "provider":
-		name, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
-		return &ResourceType{Token: providerPrefix + name}, nil
+		return &ResourceType{Token: providerPrefix + other.Name, Package: other}, nil
 	case "resources":
-		return &ResourceType{Token: token}, nil
+		return &ResourceType{Token: token, Package: other}, nil
 	case "types":
-		return opaque(token, underlying), nil
+		return &Token{Token: token, Underlying: primitiveNamed(underlying), Package: other}, nil
 	}
 	return nil, fmt.Errorf("%q refers to neither a type nor a resource", ref)
+}
+
+// foreignPackage is the package that the path of a reference names: /name/v1.2.3/schema.json.
+func foreignPackage(path string) Descriptor {
+	name, rest, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
+	version, _, _ := strings.Cut(rest, "/")
+	return Descriptor{Name: name, Version: strings.TrimPrefix(version, "v")}
 }
 
 func opaque(token, underlying string) Type {

@@ -67,12 +67,14 @@ type (
 		Token     string
 		Component bool
 		Outputs   func() *Object // what its members are, besides urn and id; may be nil when not known
+		Package   Descriptor     // where it is defined, when that is another package; else zero
 	}
 
 	// Token is a type of which only the name is known; values of Underlying are accepted.
 	Token struct {
 		Token      string
 		Underlying Type
+		Package    Descriptor // where it is defined, when that is another package; else zero
 	}
 )
 
