@@ -364,7 +364,8 @@ func (p *pipeline) runProgram(server *monitorServer) programFunc {
 			Getenv: p.app.world.lookup, AllowEnv: p.options.allowEnv, RestrictPaths: p.options.restrictPaths, SourcePath: p.app.path, ParseData: parser.Data,
 		})
 		for _, d := range diags.Sorted() {
-			if d.Severity == diag.Info && p.noted[d.Summary] {
+			note := strconv.Itoa(d.Subject.Start) + " " + d.Summary
+			if d.Severity == diag.Info && p.noted[note] {
 				continue // the plan has said it
 			}
 			if d.Severity <= diag.Info {
@@ -373,7 +374,7 @@ func (p *pipeline) runProgram(server *monitorServer) programFunc {
 			if p.noted == nil {
 				p.noted = make(map[string]bool)
 			}
-			p.noted[d.Summary] = true
+			p.noted[note] = true
 		}
 		p.stage.skip(p.stack.ref.Stack, p.workspace.project.Name.Text, result.SkippedResources)
 		if result.Failed > 0 || diags.HasErrors() {
