@@ -364,7 +364,7 @@ func (p *pipeline) runProgram(server *monitorServer) programFunc {
 			Getenv: p.app.world.lookup, AllowEnv: p.options.allowEnv, RestrictPaths: p.options.restrictPaths, SourcePath: p.app.path, ParseData: parser.Data,
 		})
 		for _, d := range diags.Sorted() {
-			note := strconv.Itoa(d.Subject.Start) + " " + d.Summary
+			note := strconv.Itoa(int(d.Subject.Start)) + " " + d.Summary
 			if d.Severity == diag.Info && p.noted[note] {
 				continue // the plan has said it
 			}
