@@ -15,6 +15,7 @@
 //	locate.go     where each node begins and ends
 //	mapping.go    keys, aliases, merge keys                           fields.go  maps whose keys the language defines
 //	program.go, config.go, resource.go, option.go                     one for each section
+//	include.go    a program in several texts                          package.go a package of components in several texts
 //	expression.go a node as an expression                             scalar.go  from a scalar's text back to its source
 //	interpolation.go, access.go                                       Pulumi's grammar inside a scalar
 //	operators.go                                                      HCL's grammar, lowered into ast
