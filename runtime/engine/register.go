@@ -153,10 +153,10 @@ func (d *Deployment) claim(g *goal) (*registered, error) {
 	reg := &registered{urn: u, goal: g, parent: g.Parent, done: make(chan struct{})}
 	for _, candidate := range d.lineage.candidates(u, g.Parent, g.Aliases) {
 		old := d.olds.byURN[candidate]
-		if old == nil || old.now == nil {
+		if old == nil {
 			continue
 		}
-		if candidate != u {
+		if candidate != u { // E4.15, also when the one who was first is done already
 			if other, taken := d.renamed[candidate]; taken {
 				return fault(diag.DuplicateURN, "Duplicate resource alias '%s' applied to resource with URN '%s' "+
 					"conflicting with resource with URN '%s'; remove the alias from one of them", candidate, u, other)
@@ -165,6 +165,11 @@ func (d *Deployment) claim(g *goal) (*registered, error) {
 				return fault(diag.DuplicateURN, "Duplicate resource alias '%s' applied to resource with URN '%s': "+
 					"that resource is registered as well; remove the alias or rename one of them", candidate, u)
 			}
+		}
+		if old.now == nil {
+			continue
+		}
+		if candidate != u {
 			d.renamed[candidate] = u
 		}
 		old.claimed = true
