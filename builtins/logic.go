@@ -131,7 +131,7 @@ var logicFuncs = []*Func{
 		Since:   "0.1.0", Rule: "L10.C5",
 		Eval: func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
 			message, _ := args[0].AsString()
-			return value.Null, &Error{Arg: -1, Reason: "not implemented: " + message}
+			return value.Null, &Error{Arg: -1, Reason: "not implemented", Detail: message} // hidden when it is secret
 		},
 	},
 	{
