@@ -52,6 +52,11 @@ plugin-test:
 figures:
 	$(GO) run ./bench/figures
 
+# Holds checker and schema index against real schemas: SCHEMAS is a directory of <package>-<version>.json.gz.
+SCHEMAS ?= $(YAMLHOST_SCHEMAS)
+schemas:
+	YAMLHOST_SCHEMAS=$(abspath $(SCHEMAS)) $(GO) test -count=1 -v -run 'Documentation|SeededMistakes|Sample|RealSchemas' ./check ./schema
+
 bench:
 	$(GO) test -run '^$$' -bench . -benchmem ./...
 

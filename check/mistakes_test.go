@@ -35,11 +35,25 @@ const mistakesPerKind = 2
 // TestSeededMistakes breaks the programs of the sample in known ways. The shares are promises: nothing may fall below.
 func TestSeededMistakes(t *testing.T) {
 	t.Parallel()
+	seedMistakes(t, sampleLoader())
+}
+
+// TestSeededMistakesInRealSchemas does the same with whole schemas, where more names are near to each other.
+func TestSeededMistakesInRealSchemas(t *testing.T) {
+	dir := os.Getenv("YAMLHOST_SCHEMAS")
+	if dir == "" {
+		t.Skip("set YAMLHOST_SCHEMAS to a directory of gzipped package schemas to run this test")
+	}
+	s, err := openShelf(dir)
+	require.NoError(t, err)
+	seedMistakes(t, s.loader(""))
+}
+
+func seedMistakes(t *testing.T, l schema.Loader) {
 	tallies := make(map[string]*tally)
 	total := &tally{}
 	providers := make(map[string]bool)
 	fixes, right := 0, 0
-	l := sampleLoader()
 	for _, p := range samplePrograms(t) {
 		for _, m := range mistakesIn(t, p, l) {
 			providers[p.provider] = true
