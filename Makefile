@@ -52,6 +52,7 @@ plugin-test:
 figures:
 	$(GO) run ./bench/figures
 
+.PHONY: schemas
 # Holds checker and schema index against real schemas: SCHEMAS is a directory of <package>-<version>.json.gz.
 SCHEMAS ?= $(YAMLHOST_SCHEMAS)
 schemas:
