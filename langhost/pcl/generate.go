@@ -24,6 +24,8 @@ type Options struct {
 	Schemas schema.Loader
 	// Packages are the declared packages, by the name that tokens have.
 	Packages map[string]schema.Descriptor
+	// Used are the packages whose declarations Convert writes down; nil for all.
+	Used map[string]bool
 	// Component reads the module of a local component; folder is relative to the program's, with slashes. Nil for none.
 	Component func(folder string) (Sources, error)
 }

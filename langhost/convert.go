@@ -1,0 +1,89 @@
+package langhost
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+
+	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
+
+	"github.com/yamlhost/yamlhost/langhost/pcl"
+	"github.com/yamlhost/yamlhost/schema"
+)
+
+// ConvertProgram translates a project back to PCL (F9.14): the project file, and the program beside it where the project
+// has it.
+func (h *Host) ConvertProgram(ctx context.Context, r *pulumirpc.ConvertProgramRequest) (*pulumirpc.ConvertProgramResponse, error) {
+	w, err := h.open(ctx, &pulumirpc.ProgramInfo{RootDirectory: r.GetSourceDirectory()}, environment{})
+	if err != nil {
+		return nil, err
+	}
+	if w.source == nil {
+		return &pulumirpc.ConvertProgramResponse{Diagnostics: codegenDiagnostics(w.diags)}, nil
+	}
+	file, parsed := w.parse(nil)
+	diags := slices.Concat(w.diags, parsed)
+	if diags.HasErrors() {
+		return &pulumirpc.ConvertProgramResponse{Diagnostics: codegenDiagnostics(diags)}, nil
+	}
+	options := pcl.Options{Packages: map[string]schema.Descriptor{}, Used: map[string]bool{}}
+	for _, use := range usesOf(file) {
+		options.Used[use.name] = true
+	}
+	for _, d := range w.packages {
+		options.Packages[d.PackageName()] = d
+	}
+	if r.GetLoaderTarget() != "" || h.options.Schemas != nil {
+		schemas, closeSchemas, err := h.schemas(r.GetLoaderTarget())
+		if err != nil {
+			return nil, err
+		}
+		defer closeSchemas()
+		options.Schemas = schemas
+	}
+	module, found := pcl.Convert(ctx, file, options)
+	diags.Add(found...)
+	response := &pulumirpc.ConvertProgramResponse{Diagnostics: codegenDiagnostics(diags)}
+	if diags.HasErrors() {
+		return response, nil
+	}
+	main := ""
+	if w.project.Main != nil {
+		main = w.project.Main.Text
+		if filepath.Ext(main) != "" {
+			main = filepath.Dir(main)
+		}
+	}
+	if !filepath.IsLocal(filepath.Join(".", main)) {
+		return nil, fmt.Errorf("the project's field main is %s, which lies outside of it", main)
+	}
+	files := map[string]string{"Pulumi.yaml": "name: " + pcl.Scalar(w.project.Name.Text) + "\nruntime: pcl\n"}
+	if main != "" {
+		files["Pulumi.yaml"] += "main: " + pcl.Scalar(main) + "\n"
+	}
+	if w.project.Description != "" {
+		files["Pulumi.yaml"] += "description: " + pcl.Scalar(w.project.Description) + "\n"
+	}
+	for name, text := range module.Files {
+		files[filepath.Join(main, filepath.FromSlash(name))] = text
+	}
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		path := filepath.Join(r.GetTargetDirectory(), name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return nil, fmt.Errorf("write the program: %w", err)
+		}
+		if err := os.WriteFile(path, []byte(files[name]), 0o644); err != nil {
+			return nil, fmt.Errorf("write the program: %w", err)
+		}
+	}
+	return response, nil
+}
+
+// ConvertState has nothing to convert: a YAML program has no state of its own.
+func (h *Host) ConvertState(context.Context, *pulumirpc.ConvertStateRequest) (*pulumirpc.ConvertStateResponse, error) {
+	return nil, errors.New("there is no state to convert: the state of a YAML program is Pulumi's already")
+}

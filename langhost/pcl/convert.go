@@ -1,0 +1,395 @@
+package pcl
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/parser/ast"
+)
+
+// Module is a program in PCL: files by path, with slashes. Components are in folders of their own.
+type Module struct {
+	Files map[string]string
+}
+
+// Convert translates a program back to PCL, from where Pulumi's tools go on to any language. What PCL cannot say is an
+// error.
+func Convert(ctx context.Context, file *ast.File, o Options) (Module, diag.Diagnostics) {
+	c := &converter{ctx: ctx, options: o, own: map[string]*ast.Component{}, hooks: map[string]string{}}
+	for _, component := range file.Components {
+		token := "components:index:" + component.Name.Value
+		if component.Token != nil {
+			token = component.Token.Value
+		}
+		for _, spelling := range []string{token, strings.Replace(token, ":index:", ":", 1)} {
+			c.own[spelling] = component
+		}
+	}
+	m := Module{Files: map[string]string{}}
+	p := &printer{converter: c}
+	p.packages(o)
+	if file.RequiredVersion != nil {
+		p.open("pulumi")
+		p.attribute("requiredVersionRange", p.expr(file.RequiredVersion))
+		p.close()
+	}
+	for _, r := range file.Resources {
+		c.hookKinds(&r.Options)
+	}
+	p.config(file.Config)
+	for _, h := range file.Hooks {
+		p.hook(h)
+	}
+	p.body(file.Variables, file.Resources, file.Outputs, "./")
+	m.Files["main.pp"] = p.out.String()
+	for _, component := range file.Components {
+		if isEmpty(component) {
+			continue
+		}
+		p := &printer{converter: c}
+		if component.RequiredVersion != nil {
+			c.fail(component.RequiredVersion.Range(), "a component in PCL cannot require a version")
+		}
+		p.config(component.Inputs)
+		p.body(component.Variables, component.Resources, component.Outputs, "../")
+		m.Files[component.Name.Value+"/main.pp"] = p.out.String()
+		if component.Token != nil && component.Token.Value != "components:index:"+component.Name.Value {
+			c.fail(component.Token.Range, "a component in PCL has the type components:index:%s", component.Name.Value)
+		}
+	}
+	return m, c.diags
+}
+
+// isEmpty reports whether a component consists of nothing, as those that PCL writes with a token.
+func isEmpty(c *ast.Component) bool {
+	return c.Token != nil && len(c.Resources) == 0 && len(c.Variables) == 0 && len(c.Outputs) == 0
+}
+
+// converter is one run of Convert.
+type converter struct {
+	ctx     context.Context
+	options Options
+	diags   diag.Diagnostics
+	own     map[string]*ast.Component // by token
+	hooks   map[string]string         // kinds by name
+}
+
+func (c *converter) fail(at diag.Range, format string, args ...any) {
+	c.diags.Add(diag.Diagnostic{Code: diag.Syntax, Subject: at, Summary: fmt.Sprintf(format, args...)})
+}
+
+// hookKinds notes which hooks are for errors.
+func (c *converter) hookKinds(o *ast.Options) {
+	if o.Hooks == nil {
+		return
+	}
+	moments, _ := o.Hooks.Value.(*ast.Map)
+	if moments == nil {
+		return
+	}
+	for _, e := range moments.Entries {
+		moment, _ := e.Key.(*ast.String)
+		items := []ast.Expr{e.Value}
+		if list, ok := e.Value.(*ast.List); ok {
+			items = list.Items
+		}
+		for _, item := range items {
+			if name, ok := item.(*ast.String); ok && moment != nil && moment.Value == "onError" {
+				c.hooks[name.Value] = "error"
+			}
+		}
+	}
+}
+
+// printer writes one file.
+type printer struct {
+	*converter
+	out    strings.Builder
+	indent int
+}
+
+func (p *printer) line(text string) {
+	p.out.WriteString(strings.Repeat("  ", p.indent) + text + "\n")
+}
+
+func (p *printer) open(head string) {
+	if p.indent == 0 && p.out.Len() > 0 {
+		p.out.WriteByte('\n')
+	}
+	p.line(head + " {")
+	p.indent++
+}
+
+func (p *printer) close() {
+	p.indent--
+	p.line("}")
+}
+
+func (p *printer) attribute(name, text string) { p.line(name + " = " + text) }
+
+// name is a name that PCL can use as it is.
+func (p *printer) name(n ast.Literal, what string) string {
+	if !hclsyntax.ValidIdentifier(n.Value) {
+		p.fail(n.Range, "%s cannot be the name of a %s in PCL", n.Value, what)
+	}
+	return n.Value
+}
+
+func (p *printer) packages(o Options) {
+	for _, name := range slices.Sorted(maps.Keys(o.Packages)) {
+		d := o.Packages[name]
+		q := d.Parameterization
+		if q == nil || o.Used != nil && !o.Used[q.Name] {
+			continue
+		}
+		p.open("package " + hclText(q.Name))
+		p.attribute("baseProviderName", hclText(d.Name))
+		p.attribute("baseProviderVersion", hclText(d.Version))
+		if d.DownloadURL != "" {
+			p.attribute("baseProviderDownloadUrl", hclText(d.DownloadURL))
+		}
+		p.open("parameterization")
+		p.attribute("name", hclText(q.Name))
+		p.attribute("version", hclText(q.Version))
+		p.attribute("value", hclText(base64Text(q.Value)))
+		p.close()
+		p.close()
+	}
+}
+
+func (p *printer) config(declarations []*ast.Config) {
+	for _, c := range declarations {
+		head := "config " + hclText(p.name(c.Name, "configuration value"))
+		if c.Type != nil {
+			if text := typeOf(c.Type); text != "" {
+				head += " " + hclText(text)
+			}
+		}
+		p.open(head)
+		if c.Key != nil {
+			p.attribute("__logicalName", hclText(c.Key.Value))
+		}
+		switch {
+		case c.Default != nil:
+			p.attribute("default", p.expr(c.Default))
+		case c.Optional != nil && c.Optional.Value:
+			p.attribute("default", "null")
+		}
+		if c.Secret != nil && c.Secret.Value {
+			p.attribute("secret", "true")
+		}
+		p.close()
+	}
+}
+
+// typeOf is a type as PCL spells it; empty for any.
+func typeOf(t *ast.ConfigType) string {
+	text := ""
+	switch t.Name {
+	case "integer":
+		text = "int"
+	case "boolean":
+		text = "bool"
+	case "list", "object":
+		name := map[string]string{"list": "list", "object": "map"}[t.Name]
+		item := "any"
+		if t.Item != nil {
+			if item = typeOf(t.Item); item == "" {
+				item = "any"
+			}
+		}
+		text = name + "(" + item + ")"
+	case "any":
+		return ""
+	default:
+		text = t.Name
+	}
+	if t.Optional {
+		return "optional(" + text + ")"
+	}
+	return text
+}
+
+func (p *printer) hook(h *ast.Hook) {
+	kind := p.hooks[h.Name.Value]
+	if kind == "" {
+		kind = "resource"
+	}
+	p.open("hook " + kind + " " + hclText(p.name(h.Name, "hook")))
+	if h.Command != nil {
+		p.attribute("command", p.expr(h.Command))
+	}
+	for _, flag := range []struct {
+		name string
+		set  *ast.BoolLiteral
+	}{{"onDryRun", h.OnDryRun}, {"ignoreErrors", h.IgnoreErrors}} {
+		if flag.set != nil {
+			p.attribute(flag.name, fmt.Sprint(flag.set.Value))
+		}
+	}
+	p.close()
+}
+
+// body writes variables, resources and outputs; up leads from this file's folder to those of components.
+func (p *printer) body(variables []*ast.Variable, resources []*ast.Resource, outputs []*ast.Output, up string) {
+	for _, v := range variables {
+		if p.out.Len() > 0 {
+			p.out.WriteByte('\n')
+		}
+		p.attribute(p.name(v.Name, "variable"), p.expr(v.Value))
+	}
+	for _, r := range resources {
+		p.resource(r, up)
+	}
+	for _, o := range outputs {
+		p.open("output " + hclText(o.Name.Value))
+		p.attribute("value", p.expr(o.Value))
+		p.close()
+	}
+}
+
+func (p *printer) resource(r *ast.Resource, up string) {
+	if r.Type == nil {
+		p.fail(r.Range, "the resource has no type")
+		return
+	}
+	name := hclText(p.name(r.Name, "resource"))
+	component := p.own[r.Type.Value]
+	token := ""
+	switch {
+	case component != nil && isEmpty(component):
+		p.open("component " + name)
+		token = component.Token.Value
+	case component != nil:
+		p.open("component " + name + " " + hclText(up+component.Name.Value))
+	case r.Get != nil:
+		p.open("read " + name + " " + hclText(r.Type.Value))
+	default:
+		p.open("resource " + name + " " + hclText(r.Type.Value))
+	}
+	if token != "" {
+		p.attribute("token", hclText(token))
+	}
+	if r.LogicalName != nil {
+		p.attribute("__logicalName", hclText(r.LogicalName.Value))
+	}
+	if r.DefaultProvider != nil && r.DefaultProvider.Value {
+		p.fail(r.DefaultProvider.Range, "PCL has no default providers")
+	}
+	if r.PropertiesExpr != nil {
+		p.fail(r.PropertiesExpr.Range(), "the properties of a resource must be written out in PCL")
+	}
+	properties := r.Properties
+	if r.Get != nil {
+		if r.Get.ID != nil {
+			p.attribute("id", p.expr(r.Get.ID))
+		}
+		properties = r.Get.State
+	}
+	for _, property := range properties {
+		p.attribute(p.name(property.Name, "property"), p.expr(property.Value))
+	}
+	p.resourceOptions(r)
+	p.close()
+}
+
+func (p *printer) resourceOptions(r *ast.Resource) {
+	o := &r.Options
+	var lines []func()
+	add := func(name, text string) { lines = append(lines, func() { p.attribute(name, text) }) }
+	switch {
+	case r.ForEach != nil && r.If != nil:
+		p.fail(r.If.Range(), "a resource in PCL has a range or a condition, not both")
+	case r.ForEach != nil:
+		add("range", p.expr(r.ForEach))
+	case r.If != nil:
+		add("range", p.expr(r.If))
+	}
+	if t := o.CustomTimeouts; t != nil {
+		var items []string
+		for _, part := range []struct {
+			name   string
+			option *ast.Option
+		}{{"create", t.Create}, {"update", t.Update}, {"delete", t.Delete}, {"read", t.Read}} {
+			if part.option != nil {
+				items = append(items, part.name+" = "+p.expr(part.option.Value))
+			}
+		}
+		add("customTimeouts", "{ "+strings.Join(items, ", ")+" }")
+	}
+	o.Each(func(option *ast.Option) {
+		switch name := option.Key.Value; {
+		case o.CustomTimeouts != nil && (option == o.CustomTimeouts.Create || option == o.CustomTimeouts.Update ||
+			option == o.CustomTimeouts.Delete || option == o.CustomTimeouts.Read):
+		case option == o.Hooks:
+			add("hooks", p.hookUses(option))
+		case pathOptions[name]:
+			add(name, p.pathList(option))
+		default:
+			add(name, p.expr(option.Value))
+		}
+	})
+	if len(lines) == 0 {
+		return
+	}
+	p.open("options")
+	for _, line := range lines {
+		line()
+	}
+	p.close()
+}
+
+// pathList is a list of property paths, which PCL writes like accesses.
+func (p *printer) pathList(o *ast.Option) string {
+	list, ok := o.Value.(*ast.List)
+	if !ok {
+		p.fail(o.Value.Range(), "the option %s must be a list that is written out in PCL", o.Key.Value)
+		return "[]"
+	}
+	var items []string
+	for _, item := range list.Items {
+		s, ok := item.(*ast.String)
+		if !ok {
+			p.fail(item.Range(), "the option %s must be a list of literal texts in PCL", o.Key.Value)
+			continue
+		}
+		text := s.Value
+		if _, diags := hclsyntax.ParseTraversalAbs([]byte(text), "", hclStart); diags.HasErrors() {
+			text = hclText(text)
+		}
+		items = append(items, text)
+	}
+	return "[" + strings.Join(items, ", ") + "]"
+}
+
+// hookUses is which hooks run when; hooks are named without quotes.
+func (p *printer) hookUses(o *ast.Option) string {
+	m, ok := o.Value.(*ast.Map)
+	if !ok {
+		p.fail(o.Value.Range(), "the option hooks must be a map that is written out")
+		return "{}"
+	}
+	var moments []string
+	for _, e := range m.Entries {
+		items := []ast.Expr{e.Value}
+		if list, ok := e.Value.(*ast.List); ok {
+			items = list.Items
+		}
+		var names []string
+		for _, item := range items {
+			if name, ok := item.(*ast.String); ok {
+				names = append(names, name.Value)
+			}
+		}
+		if key, ok := e.Key.(*ast.String); ok {
+			moments = append(moments, key.Value+" = ["+strings.Join(names, ", ")+"]")
+		}
+	}
+	return "{ " + strings.Join(moments, ", ") + " }"
+}

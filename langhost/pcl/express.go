@@ -1,0 +1,294 @@
+package pcl
+
+import (
+	"encoding/base64"
+	"math/big"
+	"strconv"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+
+	"github.com/yamlhost/yamlhost/parser/ast"
+)
+
+var hclStart = hcl.InitialPos
+
+func base64Text(b []byte) string { return base64.StdEncoding.EncodeToString(b) }
+
+// expr is an expression of a program in PCL.
+func (p *printer) expr(e ast.Expr) string {
+	switch e := e.(type) {
+	case nil, *ast.Null:
+		return "null"
+	case *ast.Bool:
+		return strconv.FormatBool(e.Value)
+	case *ast.Number:
+		return numberText(big.NewFloat(e.Value))
+	case *ast.String:
+		return hclText(e.Value)
+	case *ast.Template:
+		var b strings.Builder
+		for _, part := range e.Parts {
+			if s, ok := part.(*ast.String); ok {
+				quoted := hclText(s.Value)
+				text := quoted[1 : len(quoted)-1]
+				if strings.HasSuffix(text, "$") { // an interpolation follows
+					text += "$"
+				}
+				b.WriteString(text)
+			} else {
+				b.WriteString("${" + p.expr(part) + "}")
+			}
+		}
+		return `"` + strings.ReplaceAll(b.String(), "$$$${", "$${\"$\"}${") + `"`
+	case *ast.Access:
+		return p.access(e)
+	case *ast.LocalRef:
+		if e.Local.Name == "*" {
+			return ""
+		}
+		return e.Local.Name
+	case *ast.List:
+		items := make([]string, len(e.Items))
+		for i, item := range e.Items {
+			items[i] = p.expr(item)
+		}
+		return "[" + strings.Join(items, ", ") + "]"
+	case *ast.Map:
+		items := make([]string, len(e.Entries))
+		for i, entry := range e.Entries {
+			key := ""
+			if s, ok := entry.Key.(*ast.String); ok {
+				key = hclText(s.Value)
+			} else {
+				key = "(" + p.expr(entry.Key) + ")"
+			}
+			items[i] = key + " = " + p.expr(entry.Value)
+		}
+		return "{" + strings.Join(items, ", ") + "}"
+	case *ast.Call:
+		return p.callOf(e)
+	case *ast.Unary:
+		return e.Op + p.tight(e.Operand)
+	case *ast.Binary:
+		return p.tight(e.Left) + " " + e.Op + " " + p.tight(e.Right)
+	case *ast.Conditional:
+		return p.tight(e.Condition) + " ? " + p.tight(e.Then) + " : " + p.tight(e.Else)
+	case *ast.Index:
+		return p.tight(e.Collection) + "[" + p.expr(e.Key) + "]"
+	case *ast.Member:
+		return p.tight(e.Object) + member(e.Name.Value)
+	case *ast.Splat:
+		return p.tight(e.Source) + "[*]" + p.expr(e.Each)
+	case *ast.For:
+		return p.loop(e)
+	}
+	p.fail(e.Range(), "this cannot be said in PCL")
+	return "null"
+}
+
+// tight is an expression beside an operator.
+func (p *printer) tight(e ast.Expr) string {
+	switch e.(type) {
+	case *ast.Binary, *ast.Conditional, *ast.Unary:
+		return "(" + p.expr(e) + ")"
+	}
+	return p.expr(e)
+}
+
+func member(name string) string {
+	if hclsyntax.ValidIdentifier(name) {
+		return "." + name
+	}
+	return "[" + hclText(name) + "]"
+}
+
+func (p *printer) access(e *ast.Access) string {
+	root := e.Root.Value
+	steps := e.Steps
+	switch {
+	case root == "pulumi" && len(steps) == 1 && pulumiCalls[steps[0].Name] != "":
+		return steps[0].Name + "()"
+	case root == "pulumi":
+		p.fail(e.Range(), "only a member of pulumi can be said in PCL")
+	case root == "each":
+		root = "range"
+	case !hclsyntax.ValidIdentifier(root):
+		p.fail(e.Root.Range, "%s cannot be a name in PCL", root)
+	}
+	var b strings.Builder
+	b.WriteString(root)
+	for _, s := range steps {
+		switch {
+		case s.IsIndex:
+			b.WriteString("[" + strconv.Itoa(s.Index) + "]")
+		case s.Quoted:
+			b.WriteString("[" + hclText(s.Name) + "]")
+		default:
+			b.WriteString(member(s.Name))
+		}
+	}
+	return b.String()
+}
+
+func (p *printer) loop(e *ast.For) string {
+	var b strings.Builder
+	open, end := "[", "]"
+	if e.Key != nil {
+		open, end = "{", "}"
+	}
+	b.WriteString(open + "for ")
+	if e.KeyName != nil {
+		b.WriteString(e.KeyName.Name + ", ")
+	}
+	b.WriteString(e.ValueName.Name + " in " + p.tight(e.Collection) + " : ")
+	if e.Key != nil {
+		b.WriteString(p.tight(e.Key) + " => ")
+	}
+	b.WriteString(p.tight(e.Value))
+	if e.Grouped {
+		b.WriteString("...")
+	}
+	if e.Condition != nil {
+		b.WriteString(" if " + p.tight(e.Condition))
+	}
+	return b.String() + end
+}
+
+// callOf is a function call.
+func (p *printer) callOf(e *ast.Call) string {
+	name := e.Name.Value
+	if strings.Contains(name, ":") {
+		return p.invokeOf(name, e.Argument, nil, nil)
+	}
+	field := func(m *ast.Map, name string) ast.Expr {
+		for _, entry := range m.Entries {
+			if key, ok := entry.Key.(*ast.String); ok && key.Value == name {
+				return entry.Value
+			}
+		}
+		return nil
+	}
+	body, _ := e.Argument.(*ast.Map)
+	args := e.Args
+	switch strings.ToLower(name) {
+	case "invoke":
+		if body != nil {
+			return p.invokeOf(literalOf(field(body, "function")), field(body, "arguments"), field(body, "return"), field(body, "options"))
+		}
+		for len(args) < 4 {
+			args = append(args, nil)
+		}
+		return p.invokeOf(literalOf(args[0]), args[1], args[2], args[3])
+	case "call":
+		if body != nil {
+			args = []ast.Expr{field(body, "resource"), field(body, "method"), field(body, "arguments"), field(body, "return")}
+		}
+		return p.methodOf(e, args)
+	case "select":
+		if list, ok := e.Argument.(*ast.List); ok && len(list.Items) == 2 {
+			return "element(" + p.expr(list.Items[1]) + ", " + p.expr(list.Items[0]) + ")"
+		}
+	}
+	if e.Argument != nil {
+		args = []ast.Expr{e.Argument}
+		if list, ok := e.Argument.(*ast.List); ok && (portable[name] > 1 || portable[name] == 0) {
+			args = list.Items
+		}
+	}
+	texts := make([]string, len(args))
+	for i, a := range args {
+		texts[i] = p.expr(a)
+	}
+	list := strings.Join(texts, ", ")
+	if e.Expanded {
+		list += "..."
+	}
+	return name + "(" + list + ")"
+}
+
+func literalOf(e ast.Expr) string {
+	if s, ok := e.(*ast.String); ok {
+		return s.Value
+	}
+	return ""
+}
+
+// methodOf is the call of a method of a resource.
+func (p *printer) methodOf(e *ast.Call, args []ast.Expr) string {
+	for len(args) < 4 {
+		args = append(args, nil)
+	}
+	if args[0] == nil || literalOf(args[1]) == "" {
+		p.fail(e.Range(), "a call needs a resource and the name of a method")
+		return "null"
+	}
+	arguments := "{}"
+	if args[2] != nil {
+		arguments = p.expr(args[2])
+	}
+	text := "call(" + p.expr(args[0]) + ", " + hclText(literalOf(args[1])) + ", " + arguments + ")"
+	if out := literalOf(args[3]); out != "" {
+		text += member(out)
+	}
+	return text
+}
+
+// invokeOf is the call of a provider's function.
+func (p *printer) invokeOf(token string, arguments, out, options ast.Expr) string {
+	texts := []string{hclText(token)}
+	positions := p.positional(token)
+	switch m, isMap := arguments.(*ast.Map); {
+	case len(positions) > 0 && (arguments == nil || isMap):
+		given := map[string]ast.Expr{}
+		last := -1
+		if isMap {
+			for _, entry := range m.Entries {
+				given[literalOf(entry.Key)] = entry.Value
+			}
+		}
+		for i, name := range positions {
+			if given[name] != nil {
+				last = i
+			}
+		}
+		for _, name := range positions[:last+1] {
+			texts = append(texts, p.expr(given[name]))
+		}
+	case arguments != nil:
+		texts = append(texts, p.expr(arguments))
+	default:
+		texts = append(texts, "{}")
+	}
+	if _, null := options.(*ast.Null); options != nil && !null {
+		m, ok := options.(*ast.Map)
+		if !ok {
+			p.fail(options.Range(), "the options of a function call must be written out in PCL")
+		} else {
+			items := make([]string, 0, len(m.Entries))
+			for _, entry := range m.Entries {
+				name := literalOf(entry.Key)
+				if name == "pluginDownloadURL" {
+					name = "pluginDownloadUrl"
+				}
+				items = append(items, name+" = "+p.expr(entry.Value))
+			}
+			texts = append(texts, "{"+strings.Join(items, ", ")+"}")
+		}
+	}
+	text := "invoke(" + strings.Join(texts, ", ") + ")"
+	if path := literalOf(out); path != "" {
+		if _, diags := hclsyntax.ParseTraversalAbs([]byte(path), "", hclStart); diags.HasErrors() {
+			return text + "[" + hclText(path) + "]"
+		}
+		text += "." + path
+	}
+	return text
+}
+
+// positional are the names of a function's arguments where its schema says that they come by position.
+func (p *printer) positional(token string) []string {
+	m := module{generator: &generator{ctx: p.ctx, options: p.options}}
+	return m.positional(token)
+}
