@@ -1,0 +1,259 @@
+package plugin
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/Masterminds/semver/v3"
+)
+
+// DefaultServer is where plugins come from when nobody says (F2.32).
+const DefaultServer = "https://get.pulumi.com/releases/plugins"
+
+// Installation says which resource plugin to install, where from and where to.
+type Installation struct {
+	Home          string // the plugin goes into <home>/plugins
+	Name, Version string // the version without a v
+	// File is an archive, an executable or a folder on this machine; if it is empty, the archive is downloaded from
+	// Server, a URL in which ${NAME}, ${VERSION}, ${OS} and ${ARCH} stand for what they say (F2.32).
+	File   string
+	Server string
+	// Checksum is the SHA-256 that the archive must have, as hexadecimal digits; empty when it is not known.
+	Checksum  string
+	Reinstall bool // also if it is there already
+	Client    *http.Client
+	Pause     time.Duration // before the second attempt of a download, doubled for each further one; 0 for 80 ms (F2.33)
+}
+
+// InstallResult is what became of an Installation.
+type InstallResult struct {
+	Dir      string
+	Checksum string // of the archive, SHA-256 in hexadecimal; empty for a folder, and when it was there already
+	Already  bool   // it was there
+}
+
+// Platform is this machine's name in the names of archives and in lists of checksums: <os>-<arch> (F2.31).
+func Platform() string { return runtime.GOOS + "-" + runtime.GOARCH }
+
+// ChecksumError says that an archive is not the one that was asked for.
+type ChecksumError struct{ Want, Got, From string }
+
+func (e *ChecksumError) Error() string {
+	return fmt.Sprintf("the archive from %s has the SHA-256 %s, and %s was expected: it was damaged, or replaced by another one; nothing was installed",
+		e.From, e.Got, e.Want)
+}
+
+// Install installs a resource plugin: into a folder of its own, which does not count as installed before it is complete
+// (F2.28). A download that breaks off is taken up again where it ended, up to five times.
+func Install(ctx context.Context, i Installation) (InstallResult, error) {
+	i.Version = strings.TrimPrefix(i.Version, "v")
+	if _, err := semver.NewVersion(i.Version); err != nil {
+		return InstallResult{}, fmt.Errorf("%q is no version of a plugin", i.Version)
+	}
+	label := "resource-" + i.Name + "-v" + i.Version
+	if !pluginDirectory.MatchString(label) || strings.ContainsAny(label, `/\`) {
+		return InstallResult{}, fmt.Errorf("%q is no name of a plugin", i.Name)
+	}
+	folder := filepath.Join(i.Home, "plugins")
+	dir := filepath.Join(folder, label)
+	if info, err := os.Stat(dir); err == nil && info.IsDir() && !partial(folder, label) && !i.Reinstall {
+		return InstallResult{Dir: dir, Already: true}, nil
+	}
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return InstallResult{}, fmt.Errorf("make the plugin folder: %w", err)
+	}
+	if info, err := os.Stat(i.File); i.File != "" && err == nil && info.IsDir() {
+		return InstallResult{Dir: dir}, unpackInto(dir, func() error { return copyFolder(dir, i.File, i.Name) })
+	}
+	archive, sum, err := i.fetch(ctx, folder, label)
+	if err != nil {
+		return InstallResult{}, err
+	}
+	if i.File == "" {
+		defer func() { _ = os.Remove(archive) }()
+	}
+	if i.Checksum != "" && !strings.EqualFold(i.Checksum, sum) {
+		return InstallResult{}, &ChecksumError{strings.ToLower(i.Checksum), sum, i.from()}
+	}
+	return InstallResult{Dir: dir, Checksum: sum}, unpackInto(dir, func() error { return unpack(dir, archive, i.Name) })
+}
+
+func (i *Installation) from() string {
+	if i.File != "" {
+		return i.File
+	}
+	return i.url()
+}
+
+// url is where the archive is. The asset's name always comes last (F2.32).
+func (i *Installation) url() string {
+	server := i.Server
+	if server == "" {
+		server = DefaultServer
+	}
+	values := map[string]string{"NAME": i.Name, "VERSION": i.Version, "OS": runtime.GOOS, "ARCH": runtime.GOARCH}
+	for name, text := range values {
+		server = strings.ReplaceAll(server, "${"+name+"}", text)
+		server = strings.ReplaceAll(server, "$%7B"+name+"%7D", text)
+	}
+	return strings.TrimSuffix(server, "/") + fmt.Sprintf("/pulumi-resource-%s-v%s-%s.tar.gz", i.Name, i.Version, Platform())
+}
+
+// fetch gives the path of the archive and its SHA-256.
+func (i *Installation) fetch(ctx context.Context, folder, label string) (path, sum string, err error) {
+	path = i.File
+	if path == "" {
+		if path, err = i.download(ctx, folder, label); err != nil {
+			return "", "", err
+		}
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return "", "", fmt.Errorf("open the archive: %w", err)
+	}
+	defer f.Close()
+	digest := sha256.New()
+	if _, err := io.Copy(digest, f); err != nil {
+		return "", "", fmt.Errorf("read the archive %s: %w", path, err)
+	}
+	return path, hex.EncodeToString(digest.Sum(nil)), nil
+}
+
+// finalError is an answer that asking again does not change.
+type finalError struct{ text string }
+
+func (e *finalError) Error() string { return e.text }
+
+// download takes up to five attempts (F2.33), each of which goes on where the last one ended.
+func (i *Installation) download(ctx context.Context, folder, label string) (string, error) {
+	f, err := os.CreateTemp(folder, label+".tmp*") // no version of any plugin: F2.27
+	if err != nil {
+		return "", fmt.Errorf("make a file for the download: %w", err)
+	}
+	pause := i.Pause
+	if pause == 0 {
+		pause = 80 * time.Millisecond
+	}
+	var tag string // of what is in f
+	for attempt := 1; ; attempt++ {
+		err = i.attempt(ctx, f, &tag)
+		var final *finalError
+		if err == nil || errors.As(err, &final) || attempt == 5 || ctx.Err() != nil {
+			break
+		}
+		select {
+		case <-time.After(pause << (attempt - 1)):
+		case <-ctx.Done():
+		}
+	}
+	if closing := f.Close(); err == nil {
+		err = closing
+	}
+	if err != nil {
+		_ = os.Remove(f.Name())
+		return "", fmt.Errorf("download plugin %s %s from %s: %w", i.Name, i.Version, i.url(), err)
+	}
+	return f.Name(), nil
+}
+
+func (i *Installation) attempt(ctx context.Context, f *os.File, tag *string) error {
+	have, err := f.Seek(0, io.SeekEnd)
+	if err != nil {
+		return err
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, i.url(), nil)
+	if err != nil {
+		return &finalError{"the URL is malformed"}
+	}
+	if have > 0 && *tag != "" {
+		request.Header.Set("Range", "bytes="+strconv.FormatInt(have, 10)+"-")
+		request.Header.Set("If-Range", *tag)
+	}
+	client := i.Client
+	if client == nil {
+		client = http.DefaultClient
+	}
+	response, err := client.Do(request)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	switch response.StatusCode {
+	case http.StatusPartialContent:
+	case http.StatusOK: // all of it, from its beginning
+		if err := f.Truncate(0); err != nil {
+			return err
+		}
+		if _, err := f.Seek(0, io.SeekStart); err != nil {
+			return err
+		}
+	case http.StatusForbidden, http.StatusNotFound, http.StatusUnauthorized, http.StatusGone:
+		return &finalError{"the server answered " + response.Status}
+	default:
+		return errors.New("the server answered " + response.Status)
+	}
+	*tag = response.Header.Get("ETag")
+	if *tag == "" {
+		*tag = response.Header.Get("Last-Modified")
+	}
+	got, err := io.Copy(f, response.Body)
+	if err == nil && response.ContentLength >= 0 && got != response.ContentLength {
+		err = fmt.Errorf("%d bytes came instead of %d", got, response.ContentLength)
+	}
+	return err
+}
+
+// unpackInto fills a plugin's folder. While it is at it, and when it fails, the plugin does not exist (F2.28).
+func unpackInto(dir string, fill func() error) error {
+	mark := dir + ".partial"
+	if err := os.WriteFile(mark, nil, 0o600); err != nil {
+		return fmt.Errorf("begin the installation: %w", err)
+	}
+	err := os.RemoveAll(dir)
+	if err == nil {
+		err = os.Mkdir(dir, 0o700)
+	}
+	if err == nil {
+		err = fill()
+	}
+	if err != nil {
+		if cleaning := os.RemoveAll(dir); cleaning == nil {
+			_ = os.Remove(mark)
+		}
+		return err
+	}
+	if err := os.Remove(mark); err != nil {
+		return fmt.Errorf("finish the installation: %w", err)
+	}
+	return nil
+}
+
+// Remove uninstalls a plugin.
+func Remove(p InstalledPlugin) error {
+	mark := p.Path + ".partial"
+	if err := os.WriteFile(mark, nil, 0o600); err != nil {
+		return fmt.Errorf("remove plugin %s %s: %w", p.Name, p.Version, err)
+	}
+	err := os.RemoveAll(p.Path)
+	for _, side := range []string{".lastused", ".lock", ".partial"} {
+		if removed := os.Remove(p.Path + side); err == nil && removed != nil && !errors.Is(removed, fs.ErrNotExist) {
+			err = removed
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("remove plugin %s %s: %w", p.Name, p.Version, err)
+	}
+	return nil
+}

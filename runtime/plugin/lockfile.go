@@ -1,0 +1,99 @@
+package plugin
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// LockName is the name of the lock file, beside the project file.
+const LockName = "yamlhost.lock.json"
+
+// LockFile says which plugins a project uses, exactly: for each its version, where it comes from, and the SHA-256 of its
+// archive for each platform that somebody has installed it on (F2.34).
+type LockFile struct {
+	Version int            `json:"version"`
+	Plugins []LockedPlugin `json:"plugins"`
+}
+
+// LockedPlugin is one plugin of a lock file.
+type LockedPlugin struct {
+	Name      string            `json:"name"`
+	Version   string            `json:"version"`
+	Server    string            `json:"server,omitempty"`
+	Checksums map[string]string `json:"checksums"` // by platform, as hexadecimal digits
+}
+
+// ReadLockFile reads the lock file of a folder; it is nil when there is none.
+func ReadLockFile(dir string) (*LockFile, error) {
+	path := filepath.Join(dir, LockName)
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	} else if err != nil {
+		return nil, fmt.Errorf("read the lock file: %w", err)
+	}
+	var l LockFile
+	if err := json.Unmarshal(text, &l); err != nil {
+		return nil, fmt.Errorf("the lock file %s is malformed; remove it to make a new one: %w", path, err)
+	}
+	if l.Version != 1 {
+		return nil, fmt.Errorf("the lock file %s is of version %d, and this program knows version 1", path, l.Version)
+	}
+	return &l, nil
+}
+
+// Find is the entry of a plugin, the first one if no version is given. It is nil when there is none.
+func (l *LockFile) Find(name, version string) *LockedPlugin {
+	if l == nil {
+		return nil
+	}
+	for i := range l.Plugins {
+		if p := &l.Plugins[i]; p.Name == name && (version == "" || sameVersion(p.Version, version)) {
+			return p
+		}
+	}
+	return nil
+}
+
+// Add notes a checksum for this machine's platform. A plugin has one entry for each version.
+func (l *LockFile) Add(name, version, server, checksum string) {
+	l.Version = 1
+	p := l.Find(name, version)
+	if p == nil {
+		l.Plugins = append(l.Plugins, LockedPlugin{Name: name, Version: version, Server: server, Checksums: map[string]string{}})
+		p = &l.Plugins[len(l.Plugins)-1]
+	}
+	if p.Checksums == nil {
+		p.Checksums = map[string]string{}
+	}
+	p.Checksums[Platform()] = checksum
+	slices.SortFunc(l.Plugins, func(a, b LockedPlugin) int {
+		if c := strings.Compare(a.Name, b.Name); c != 0 {
+			return c
+		}
+		return strings.Compare(a.Version, b.Version)
+	})
+}
+
+// Write puts the lock file into a folder, whole or not at all.
+func (l *LockFile) Write(dir string) error {
+	text, err := json.MarshalIndent(l, "", "  ")
+	if err != nil {
+		return err
+	}
+	path := filepath.Join(dir, LockName)
+	tmp := path + ".tmp"
+	if err := os.WriteFile(tmp, append(text, '\n'), 0o644); err != nil {
+		return fmt.Errorf("write the lock file: %w", err)
+	}
+	if err := os.Rename(tmp, path); err != nil {
+		return fmt.Errorf("write the lock file: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,167 @@
+package plugin
+
+import (
+	"archive/tar"
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+)
+
+// The limits of an archive keep one that lies about itself from filling the disk.
+const (
+	largestPlugin = 8 << 30 // bytes, unpacked
+	mostMembers   = 200_000
+)
+
+// unpack fills a plugin's folder from an archive (F2.31) or from a bare executable.
+func unpack(dir, archive, name string) error {
+	f, err := os.Open(archive)
+	if err != nil {
+		return fmt.Errorf("open the archive: %w", err)
+	}
+	defer f.Close()
+	in := bufio.NewReader(f)
+	head, _ := in.Peek(2)
+	if !bytes.Equal(head, []byte{0x1f, 0x8b}) {
+		if err := writeMember(filepath.Join(dir, executableName(name)), in, 0o700); err != nil {
+			return err
+		}
+		return fits(dir, name)
+	}
+	plain, err := gzip.NewReader(in)
+	if err != nil {
+		return fmt.Errorf("the archive is damaged: %w", err)
+	}
+	members, left := tar.NewReader(plain), int64(largestPlugin)
+	for n := 0; ; n++ {
+		h, err := members.Next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return fmt.Errorf("the archive is damaged: %w", err)
+		}
+		if left -= h.Size; n >= mostMembers || left < 0 {
+			return errors.New("the archive is larger than any plugin; it was not unpacked")
+		}
+		if err := takeMember(dir, h, members); err != nil {
+			return err
+		}
+	}
+	if _, err := io.Copy(io.Discard, plain); err != nil { // the checksum of what was compressed
+		return fmt.Errorf("the archive is damaged: %w", err)
+	}
+	return fits(dir, name)
+}
+
+// takeMember writes one member of an archive. Nothing leaves the plugin's folder.
+func takeMember(dir string, h *tar.Header, content io.Reader) error {
+	local := filepath.FromSlash(strings.TrimSuffix(h.Name, "/"))
+	if h.Typeflag == tar.TypeXGlobalHeader || local == "." {
+		return nil
+	}
+	if !filepath.IsLocal(local) || strings.ContainsAny(h.Name, "\\\x00") {
+		return fmt.Errorf("the archive has the member %q, which would be outside of the plugin's folder; nothing was installed", h.Name)
+	}
+	path := filepath.Join(dir, local)
+	switch h.Typeflag {
+	case tar.TypeDir:
+		return os.MkdirAll(path, 0o700)
+	case tar.TypeReg:
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			return err
+		}
+		return writeMember(path, content, 0o600|fs.FileMode(h.Mode)&0o111)
+	}
+	return fmt.Errorf("the archive has the member %q, which is a link or a device and no file; nothing was installed", h.Name)
+}
+
+func writeMember(path string, content io.Reader, mode fs.FileMode) error {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, mode)
+	if err != nil {
+		return fmt.Errorf("unpack the plugin: %w", err)
+	}
+	_, err = io.Copy(f, content)
+	if closing := f.Close(); err == nil {
+		err = closing
+	}
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		return fmt.Errorf("the archive is damaged: %w", err)
+	}
+	if err != nil {
+		return fmt.Errorf("unpack the plugin: %w", err)
+	}
+	return nil
+}
+
+// copyFolder fills a plugin's folder from another one.
+func copyFolder(dir, from, name string) error {
+	if err := os.CopyFS(dir, os.DirFS(from)); err != nil {
+		return fmt.Errorf("copy the plugin: %w", err)
+	}
+	return fits(dir, name)
+}
+
+func executableName(name string) string {
+	if runtime.GOOS == "windows" {
+		return "pulumi-resource-" + name + ".exe"
+	}
+	return "pulumi-resource-" + name
+}
+
+// fits makes sure that what was unpacked is that plugin, for this machine.
+func fits(dir, name string) error {
+	executable := "pulumi-resource-" + name
+	path, ok := executableIn(dir, executable)
+	if !ok {
+		if _, err := os.Stat(filepath.Join(dir, "PulumiPlugin.yaml")); err == nil {
+			return nil // a program in source form
+		}
+		return fmt.Errorf("the archive holds no executable %s at its top; is it the plugin %s?", executable, name)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	head := make([]byte, 512)
+	n, _ := io.ReadFull(f, head)
+	if made := platformOf(head[:n]); made != "" && made != Platform() {
+		return fmt.Errorf("the plugin %s is made for %s, and this machine is %s; nothing was installed", name, made, Platform())
+	}
+	return nil
+}
+
+// platformOf is the platform of an executable, as far as its first bytes tell; empty when they do not.
+func platformOf(head []byte) string {
+	little := binary.LittleEndian
+	switch {
+	case len(head) >= 20 && string(head[:4]) == "\x7fELF":
+		return named("linux", map[uint16]string{62: "amd64", 183: "arm64", 3: "386", 40: "arm"}[little.Uint16(head[18:])])
+	case len(head) >= 8 && little.Uint32(head) == 0xfeedfacf:
+		return named("darwin", map[uint32]string{0x01000007: "amd64", 0x0100000c: "arm64"}[little.Uint32(head[4:])])
+	case len(head) >= 64 && string(head[:2]) == "MZ":
+		at := int(little.Uint32(head[60:]))
+		if at < 0 || at+6 > len(head) {
+			return ""
+		}
+		return named("windows", map[uint16]string{0x8664: "amd64", 0xaa64: "arm64"}[little.Uint16(head[at+4:])])
+	}
+	return ""
+}
+
+func named(system, arch string) string {
+	if arch == "" {
+		arch = "another processor"
+	}
+	return system + "-" + arch
+}
