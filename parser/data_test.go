@@ -40,3 +40,17 @@ func TestData(t *testing.T) {
 		require.True(t, diags.HasErrors(), name)
 	}
 }
+
+// FuzzData looks for texts that make the reader panic, or point outside of the text.
+func FuzzData(f *testing.F) {
+	for _, text := range []string{"", "a: [1, *x]", "&a [*a]", "{a: {b: !!binary x}}", "- |\n  x\n- >-\n  y\n", "<<: {a: 1}", "a\n---\nb", "\xff", "? [a]\n: b"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		expr, diags := parser.Data(diag.NewSource("text", []byte(text)))
+		require.NotNil(t, expr)
+		for _, d := range diags {
+			require.LessOrEqual(t, int(d.Subject.End), len(text))
+		}
+	})
+}
