@@ -83,6 +83,8 @@ func (c *checker) inferInside(e *ast.Call) {
 	}
 }
 
+func isFunction(name string) bool { _, ok := builtins.Lookup(name); return ok }
+
 func functionNames() []string {
 	var names []string
 	for _, f := range builtins.Table() {

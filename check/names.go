@@ -167,6 +167,8 @@ func (c *checker) reportUndeclared() {
 			hint = "it stands for an instance inside of a resource that has `forEach`, in every field but `forEach` itself"
 		case strings.Contains(name, ":"):
 			hint = "the stack has no such configuration key; set it with: yamlhost config set " + name + " VALUE"
+		case isFunction(name):
+			hint = "a function of that name is called: write `" + name + "(…)`, or declare the name"
 		case c.component != nil:
 			hint = "declare it under inputs, variables or resources of the component"
 		default:
