@@ -144,6 +144,9 @@ func (c *checker) resolve(root ast.Literal) Ref {
 }
 
 func (c *checker) noteUndeclared(root ast.Literal) {
+	if slices.Contains(c.file.Lost, root.Value) {
+		return
+	}
 	if known := c.undeclared[root.Value]; known != nil {
 		known.related = append(known.related, diag.Related{Range: root.Range, Message: "it is used here too"})
 		return
