@@ -313,6 +313,7 @@ func (c *checker) reportMissingPackages() {
 			d.Detail = fmt.Sprintf("install it with: yamlhost plugin install resource %s", name)
 			if near := diag.Suggest(name, c.knownPackages()); len(near) > 0 {
 				d.Detail = didYouMean(near)
+				d.Fixes = renamePackage(p.uses, name, near)
 			}
 		} else if p.err != nil {
 			d.Summary = "the schema of package " + name + " cannot be read"
@@ -333,7 +334,27 @@ func (c *checker) knownPackages() []string {
 			names = append(names, p.descriptor.PackageName())
 		}
 	}
+	if c.opts.PackageNames != nil {
+		names = append(names, c.opts.PackageNames()...)
+	}
 	return names
+}
+
+// renamePackage is the fix of a package's name at the beginning of each token that has it.
+func renamePackage(uses []diag.Range, name string, near []string) []diag.Fix {
+	var all diag.Fix
+	for _, at := range uses {
+		if !strings.HasPrefix(at.Text(), name+":") {
+			return nil
+		}
+		at.End = at.Start + int32(len(name))
+		fixes := rename(at, name, near)
+		if fixes == nil {
+			return nil
+		}
+		all.Label, all.Edits = fixes[0].Label, append(all.Edits, fixes[0].Edits...)
+	}
+	return []diag.Fix{all}
 }
 
 func (c *checker) tokenNotFound(token *ast.Literal, pkg *schema.Package, what string) {

@@ -124,7 +124,7 @@ func (a *app) checkTarget(ctx context.Context, target, stack string, given *give
 	providers := a.newProviders(ws, nil)
 	defer providers.Close()
 	providers.given = given
-	_, diags := ws.compile(ctx, providers.schemas(), config)
+	_, diags := ws.compile(ctx, providers, config)
 	return diags, nil
 }
 

@@ -49,7 +49,7 @@ func (a *app) graph(ctx context.Context, o *graphOptions) error {
 	}
 	providers := a.newProviders(ws, nil)
 	defer providers.Close()
-	program, diags := ws.compile(ctx, providers.schemas(), nil)
+	program, diags := ws.compile(ctx, providers, nil)
 	if err := a.report(diags); err != nil {
 		return err
 	}

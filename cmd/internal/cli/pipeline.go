@@ -188,7 +188,7 @@ func (p *pipeline) configure() error {
 
 // check compiles the program, tells everything that is wrong and goes on only when nothing is.
 func (p *pipeline) check(ctx context.Context) error {
-	program, diags := p.workspace.compile(ctx, p.providers.schemas(), p.config)
+	program, diags := p.workspace.compile(ctx, p.providers, p.config)
 	if err := ctx.Err(); err != nil {
 		return withCode(codeCancelled, "interrupted")
 	}

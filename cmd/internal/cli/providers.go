@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -158,6 +159,18 @@ func (p *providers) Load(ctx context.Context, pkg provider.Package) (provider.Pr
 
 // schemas is a loader of the schemas that go with these providers.
 func (p *providers) schemas() schema.Loader { return schema.NewPackageLoader(p.openSchema) }
+
+// names are the packages that are at hand.
+func (p *providers) names() []string {
+	names := append(p.given.names(), embedded.Names()...)
+	if p.home != "" {
+		for _, installed := range plugin.Installed(p.home) {
+			names = append(names, installed.Name)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
 
 // openSchema finds the schema of a package: the one that the command line names, the one that is built in, or that of the
 // plugin, which is asked only when the cache does not have it, or not sound.

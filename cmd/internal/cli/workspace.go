@@ -116,7 +116,7 @@ func (a *app) readPackages(ws *workspace) error {
 
 // compile is the way from text to a checked program. config is nil when no stack is at hand. All findings, those of the
 // workspace too, come back together, each place once.
-func (ws *workspace) compile(ctx context.Context, schemas schema.Loader, config map[project.Key]project.Text) (*check.Program, diag.Diagnostics) {
+func (ws *workspace) compile(ctx context.Context, providers *providers, config map[project.Key]project.Text) (*check.Program, diag.Diagnostics) {
 	if ws.source == nil {
 		return nil, ws.diags
 	}
@@ -126,7 +126,7 @@ func (ws *workspace) compile(ctx context.Context, schemas schema.Loader, config 
 		file = withDeclarations(file, ws.project)
 	}
 	program, checked := check.Check(ctx, file, check.Options{
-		Project: ws.project.Name.Text, Schemas: schemas, Packages: ws.packages, Local: ws.components,
+		Project: ws.project.Name.Text, Schemas: providers.schemas(), PackageNames: providers.names, Packages: ws.packages, Local: ws.components,
 		Config: texts, ConfigKnown: config != nil, ProgramDir: ws.program.Dir, Stat: os.Stat,
 	})
 	return program, onceEach(append(parsed, checked...), ws.diags)
