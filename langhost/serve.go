@@ -32,6 +32,21 @@ func ParseArgs(args []string) (engineAddress string, err error) {
 	return flags.Arg(0), nil
 }
 
+// Command is the whole of a command that an engine starts: it reads the command line, serves until ctx is done or the engine
+// is gone, and answers the exit code. What goes wrong is told to o.Stderr.
+func Command(ctx context.Context, name string, args []string, o Options, stdout io.Writer) (code int) {
+	address, err := ParseArgs(args)
+	if err == nil {
+		o.EngineAddress = address
+		err = Serve(ctx, o, stdout)
+	}
+	if err != nil {
+		fmt.Fprintf(o.Stderr, "%s: %s\n", name, err)
+		return 1
+	}
+	return 0
+}
+
 // Serve is the whole life of the host's process: it prints the port to stdout (F2.5) and serves until ctx is done or the
 // engine is gone, which is an error.
 func Serve(ctx context.Context, o Options, stdout io.Writer) error {

@@ -3,7 +3,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"os/signal"
 	"syscall"
@@ -16,13 +15,8 @@ var version = "0.1.0"
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
-	defer stop()
-	address, err := langhost.ParseArgs(os.Args[1:])
-	if err == nil {
-		err = langhost.Serve(ctx, langhost.Options{Version: version, EngineAddress: address, Env: os.Environ(), Stderr: os.Stderr}, os.Stdout)
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "pulumi-language-yaml:", err)
-		os.Exit(1)
-	}
+	o := langhost.Options{Version: version, Env: os.Environ(), Stderr: os.Stderr}
+	code := langhost.Command(ctx, "pulumi-language-yaml", os.Args[1:], o, os.Stdout)
+	stop()
+	os.Exit(code)
 }

@@ -301,15 +301,19 @@ func (p *printer) resource(r *ast.Resource, up string) {
 
 func (p *printer) resourceOptions(r *ast.Resource) {
 	o := &r.Options
-	var lines []func()
-	add := func(name, text string) { lines = append(lines, func() { p.attribute(name, text) }) }
+	type line struct {
+		at         int32 // in the text, whose order is kept
+		name, text string
+	}
+	var lines []line
+	add := func(at int32, name, text string) { lines = append(lines, line{at, name, text}) }
 	switch {
 	case r.ForEach != nil && r.If != nil:
 		p.fail(r.If.Range(), "a resource in PCL has a range or a condition, not both")
 	case r.ForEach != nil:
-		add("range", p.expr(r.ForEach))
+		add(-1, "range", p.expr(r.ForEach))
 	case r.If != nil:
-		add("range", p.expr(r.If))
+		add(-1, "range", p.expr(r.If))
 	}
 	if t := o.CustomTimeouts; t != nil {
 		var items []string
@@ -321,26 +325,27 @@ func (p *printer) resourceOptions(r *ast.Resource) {
 				items = append(items, part.name+" = "+p.expr(part.option.Value))
 			}
 		}
-		add("customTimeouts", "{ "+strings.Join(items, ", ")+" }")
+		add(t.Key.Range.Start, "customTimeouts", "{ "+strings.Join(items, ", ")+" }")
 	}
 	o.Each(func(option *ast.Option) {
 		switch name := option.Key.Value; {
 		case o.CustomTimeouts != nil && (option == o.CustomTimeouts.Create || option == o.CustomTimeouts.Update ||
 			option == o.CustomTimeouts.Delete || option == o.CustomTimeouts.Read):
 		case option == o.Hooks:
-			add("hooks", p.hookUses(option))
+			add(option.Key.Range.Start, "hooks", p.hookUses(option))
 		case pathOptions[name]:
-			add(name, p.pathList(option))
+			add(option.Key.Range.Start, name, p.pathList(option))
 		default:
-			add(name, p.expr(option.Value))
+			add(option.Key.Range.Start, name, p.expr(option.Value))
 		}
 	})
 	if len(lines) == 0 {
 		return
 	}
+	slices.SortStableFunc(lines, func(a, b line) int { return int(a.at - b.at) })
 	p.open("options")
-	for _, line := range lines {
-		line()
+	for _, l := range lines {
+		p.attribute(l.name, l.text)
 	}
 	p.close()
 }

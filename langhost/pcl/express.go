@@ -59,10 +59,13 @@ func (p *printer) expr(e ast.Expr) string {
 		items := make([]string, len(e.Entries))
 		for i, entry := range e.Entries {
 			key := ""
-			if s, ok := entry.Key.(*ast.String); ok {
-				key = hclText(s.Value)
-			} else {
-				key = "(" + p.expr(entry.Key) + ")"
+			switch k := entry.Key.(type) {
+			case *ast.String:
+				key = hclText(k.Value)
+			case *ast.Template:
+				key = p.expr(k)
+			default:
+				key = `"${` + p.expr(k) + `}"`
 			}
 			items[i] = key + " = " + p.expr(entry.Value)
 		}
@@ -76,11 +79,11 @@ func (p *printer) expr(e ast.Expr) string {
 	case *ast.Conditional:
 		return p.tight(e.Condition) + " ? " + p.tight(e.Then) + " : " + p.tight(e.Else)
 	case *ast.Index:
-		return p.tight(e.Collection) + "[" + p.expr(e.Key) + "]"
+		return p.source(e.Collection) + "[" + p.expr(e.Key) + "]"
 	case *ast.Member:
-		return p.tight(e.Object) + member(e.Name.Value)
+		return p.source(e.Object) + member(e.Name.Value)
 	case *ast.Splat:
-		return p.tight(e.Source) + "[*]" + p.expr(e.Each)
+		return p.source(e.Source) + "[*]" + p.expr(e.Each)
 	case *ast.For:
 		return p.loop(e)
 	}
@@ -91,10 +94,18 @@ func (p *printer) expr(e ast.Expr) string {
 // tight is an expression beside an operator.
 func (p *printer) tight(e ast.Expr) string {
 	switch e.(type) {
-	case *ast.Binary, *ast.Conditional, *ast.Unary:
+	case *ast.Binary, *ast.Conditional:
 		return "(" + p.expr(e) + ")"
 	}
 	return p.expr(e)
+}
+
+// source is an expression that is stepped into.
+func (p *printer) source(e ast.Expr) string {
+	if _, signed := e.(*ast.Unary); signed {
+		return "(" + p.expr(e) + ")"
+	}
+	return p.tight(e)
 }
 
 func member(name string) string {

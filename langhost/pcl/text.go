@@ -41,11 +41,11 @@ func (m *module) text(e hclsyntax.Expression) string {
 	case *hclsyntax.ScopeTraversalExpr:
 		return m.access(e)
 	case *hclsyntax.RelativeTraversalExpr:
-		return m.operand(e.Source) + steps(e.Traversal)
+		return m.source(e.Source) + steps(e.Traversal)
 	case *hclsyntax.IndexExpr:
-		return m.operand(e.Collection) + "[" + m.text(e.Key) + "]"
+		return m.source(e.Collection) + "[" + m.text(e.Key) + "]"
 	case *hclsyntax.SplatExpr:
-		return m.operand(e.Source) + "[*]" + m.text(e.Each)
+		return m.source(e.Source) + "[*]" + m.text(e.Each)
 	case *hclsyntax.AnonSymbolExpr:
 		return ""
 	case *hclsyntax.FunctionCallExpr:
@@ -53,7 +53,7 @@ func (m *module) text(e hclsyntax.Expression) string {
 	case *hclsyntax.ConditionalExpr:
 		return m.operand(e.Condition) + " ? " + m.operand(e.TrueResult) + " : " + m.operand(e.FalseResult)
 	case *hclsyntax.BinaryOpExpr:
-		return m.operandOf(e.LHS) + " " + operators[e.Op] + " " + m.operandOf(e.RHS)
+		return m.operand(e.LHS) + " " + operators[e.Op] + " " + m.operand(e.RHS)
 	case *hclsyntax.UnaryOpExpr:
 		if e.Op == hclsyntax.OpNegate {
 			return "-" + m.operand(e.Val)
@@ -72,7 +72,7 @@ func (m *module) text(e hclsyntax.Expression) string {
 			if ok {
 				key = hclText(key)
 			} else {
-				key = "(" + m.text(item.KeyExpr.(*hclsyntax.ObjectConsKeyExpr).Wrapped) + ")"
+				key = m.computedKey(item.KeyExpr)
 			}
 			items[i] = key + " = " + m.text(item.ValueExpr)
 		}
@@ -82,6 +82,17 @@ func (m *module) text(e hclsyntax.Expression) string {
 	}
 	m.fail(e.Range(), "", "this expression is not understood")
 	return "null"
+}
+
+// computedKey is the key of an object that is an expression.
+func (m *module) computedKey(e hclsyntax.Expression) string {
+	if key, ok := e.(*hclsyntax.ObjectConsKeyExpr); ok {
+		e = key.Wrapped
+	}
+	if _, ok := e.(*hclsyntax.ParenthesesExpr); ok {
+		return m.text(e)
+	}
+	return "(" + m.text(e) + ")"
 }
 
 // operand is an expression that stands beside an operator: what has operators itself is in parentheses, so that nothing
@@ -94,7 +105,13 @@ func (m *module) operand(e hclsyntax.Expression) string {
 	return m.text(e)
 }
 
-func (m *module) operandOf(e hclsyntax.Expression) string { return m.operand(e) }
+// source is an expression that is stepped into.
+func (m *module) source(e hclsyntax.Expression) string {
+	if _, signed := e.(*hclsyntax.UnaryOpExpr); signed {
+		return "(" + m.text(e) + ")"
+	}
+	return m.operand(e)
+}
 
 // access is a name with steps; in a range its key and value have names of their own.
 func (m *module) access(e *hclsyntax.ScopeTraversalExpr) string {

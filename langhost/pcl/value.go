@@ -68,6 +68,8 @@ func (m *module) keyText(e hclsyntax.Expression) (string, bool) {
 	}
 	if key, ok := e.(*hclsyntax.ObjectConsKeyExpr); ok {
 		switch wrapped := key.Wrapped.(type) {
+		case *hclsyntax.ParenthesesExpr:
+			return "${" + m.text(wrapped.Expression) + "}", true
 		case *hclsyntax.TemplateWrapExpr:
 			return "${" + m.text(wrapped.Wrapped) + "}", true
 		case *hclsyntax.TemplateExpr:

@@ -1,0 +1,22 @@
+// Command pulumi-converter-yaml is the converter that the Pulumi CLI starts to translate YAML programs.
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/yamlhost/yamlhost/langhost"
+)
+
+// version is set by the linker.
+var version = "0.1.0"
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	o := langhost.Options{Version: version, Env: os.Environ(), Stderr: os.Stderr}
+	code := langhost.Command(ctx, "pulumi-converter-yaml", os.Args[1:], o, os.Stdout)
+	stop()
+	os.Exit(code)
+}
