@@ -21,7 +21,13 @@ func (s *scope) access(ctx context.Context, a *ast.Access) (value.Value, *fault)
 	case ref.Kind == check.RefNode && ref.Node != nil:
 		var f *fault
 		if v, f = s.frame.node(ref.Node); f != nil {
-			return value.Null, f
+			there := false
+			if len(a.Steps) > 0 {
+				v, there = s.frame.beside(ref.Node, stepKey(a.Steps[0]))
+			}
+			if !there {
+				return value.Null, f
+			}
 		}
 	case ref.Kind == check.RefEach:
 		v = s.each
@@ -42,6 +48,7 @@ func (s *scope) access(ctx context.Context, a *ast.Access) (value.Value, *fault)
 	s.used.add(v)
 	for _, step := range a.Steps {
 		if !v.IsKnown() {
+			s.used.doubt(v)
 			return v.AsWitness(value.KindAny), nil // L5.36
 		}
 		var f *fault
@@ -58,6 +65,13 @@ func (s *scope) access(ctx context.Context, a *ast.Access) (value.Value, *fault)
 		s.used.add(v)
 	}
 	return v, nil
+}
+
+func stepKey(step ast.Step) string {
+	if step.IsIndex {
+		return strconv.Itoa(step.Index)
+	}
+	return step.Name
 }
 
 // named is the member of a known value (L5.E, L5.30), with the marks of the value. path names the value in messages.
@@ -116,10 +130,16 @@ func (s *scope) item(v value.Value, index float64, path string, at diag.Range) (
 func (s *scope) index(ctx context.Context, e *ast.Index) (value.Value, *fault) {
 	collection, f := s.eval(ctx, e.Collection)
 	key, g := s.eval(ctx, e.Key)
+	if f != nil && g == nil {
+		if instances, there := s.besideKey(e.Collection, key); there {
+			collection, f = instances, nil
+		}
+	}
 	if f = f.and(g); f != nil {
 		return value.Null, f
 	}
 	if !collection.IsKnown() || !key.IsKnown() {
+		s.used.doubt(collection, key)
 		return value.Unknown(value.KindAny).WithMarksOf(collection, key), nil
 	}
 	path := e.Collection.Range().Text()
@@ -150,6 +170,7 @@ func (s *scope) member(ctx context.Context, e *ast.Member) (value.Value, *fault)
 	case f != nil:
 		return value.Null, f
 	case !object.IsKnown():
+		s.used.doubt(object)
 		return object.AsWitness(value.KindAny), nil
 	}
 	return s.named(ctx, object, e.Name.Value, e.Object.Range().Text(), e.Name.Range)

@@ -37,8 +37,11 @@ func (s *scope) call(ctx context.Context, e *ast.Call) (value.Value, *fault) {
 			candidate := thunk
 			thunk = func(ctx context.Context) (value.Value, error) {
 				v, err := candidate(ctx)
-				if err != nil {
+				switch {
+				case err != nil:
 					failed = append(failed, inner.used.values...)
+				case len(inner.used.doubts) > 0 && v.IsKnown():
+					v = value.UnknownFrom(value.KindAny, append(inner.used.doubts, v)...) // it may still fail: the search ends here
 				}
 				return v, err
 			}
@@ -73,6 +76,7 @@ func (s *scope) call(ctx context.Context, e *ast.Call) (value.Value, *fault) {
 	if err != nil {
 		return value.Null, s.callFault(e, c.Func, args, err)
 	}
+	s.used.doubt(v)
 	return v.WithMarksOf(expanded).WithMarksOf(failed...), nil // how many arguments there were may be a secret too
 }
 
@@ -90,7 +94,19 @@ func (s *scope) tried(f *builtins.Func, arg int) *scope {
 // used are values that an expression which may fail has used, as far as they have marks.
 type used struct {
 	values []value.Value
-	outer  *used // of the expression around it
+	doubts []value.Value // unknown ones of which something was made, which may fail once they are known
+	outer  *used         // of the expression around it
+}
+
+// doubt notes that something is made of values, which may fail once those of them that are unknown are known.
+func (u *used) doubt(values ...value.Value) {
+	for ; u != nil; u = u.outer {
+		for _, v := range values {
+			if !v.IsKnown() {
+				u.doubts = append(u.doubts, v)
+			}
+		}
+	}
 }
 
 func (u *used) add(v value.Value) {

@@ -24,6 +24,8 @@ type fault struct {
 	findings diag.Diagnostics
 	reported bool // it arose here, although there is nothing to show any more
 	later    bool // a preview cannot tell yet; there is nothing else wrong
+	// instances are, of a resource with forEach, the keys of those that failed: the others are there.
+	instances map[string]bool
 }
 
 // Error joins the summaries. It is for places that want an error; users see the findings.

@@ -127,14 +127,20 @@ func (s *scope) instances(ctx context.Context, n *check.Node) (value.Value, *fau
 		made[i], faults[i] = one(suffix, key, item)
 	})
 	var failed *fault
-	for _, f := range faults {
-		failed = failed.and(f)
+	broken := make(map[string]bool)
+	for i, f := range faults {
+		if failed = failed.and(f); f != nil {
+			broken[instanceKey(collection, i)] = true
+		}
 	}
 	if failed != nil {
-		return value.Null, failed
+		whole := *failed
+		whole.instances = broken
+		failed = &whole
 	}
 	if !collection.Is(value.KindMap) {
-		return value.List(made...).WithMarksOf(collection), nil // one that its if left out is null: the others keep their places
+		// One that its if left out is null: the others keep their places.
+		return value.List(made...).WithMarksOf(collection), failed
 	}
 	entries := make([]value.Entry, 0, count)
 	for i, key := range collection.Keys() {
@@ -142,7 +148,44 @@ func (s *scope) instances(ctx context.Context, n *check.Node) (value.Value, *fau
 			entries = append(entries, value.Entry{Key: key, Value: made[i]})
 		}
 	}
-	return value.MapOf(entries...).WithMarksOf(collection), nil
+	return value.MapOf(entries...).WithMarksOf(collection), failed
+}
+
+func instanceKey(collection value.Value, i int) string {
+	if collection.Is(value.KindMap) {
+		return collection.Keys()[i]
+	}
+	return strconv.Itoa(i)
+}
+
+// beside is the value of a resource with forEach of which the instance with a key is there although others failed: who
+// needs that one goes on.
+func (f *frame) beside(n *check.Node, key string) (value.Value, bool) {
+	if n == nil {
+		return value.Null, false
+	}
+	state := &f.states[n.Index]
+	if state.fault == nil || state.fault.instances == nil || state.fault.instances[key] {
+		return value.Null, false
+	}
+	return state.value, true
+}
+
+// besideKey is beside for collection[key], where collection has failed.
+func (s *scope) besideKey(collection ast.Expr, key value.Value) (value.Value, bool) {
+	access, ok := collection.(*ast.Access)
+	if !ok || len(access.Steps) > 0 {
+		return value.Null, false
+	}
+	ref := s.e.program.Ref(access)
+	text, isText := key.AsString()
+	if number, isNumber := key.AsNumber(); isNumber {
+		text, isText = value.FormatNumber(number), true
+	}
+	if !isText || ref.Kind != check.RefNode {
+		return value.Null, false
+	}
+	return s.frame.beside(ref.Node, text)
 }
 
 // inParallel calls fn for 0 to n-1, in order, at most so many at a time, and returns when all calls have.

@@ -14,6 +14,7 @@ func (s *scope) unary(ctx context.Context, e *ast.Unary) (value.Value, *fault) {
 	if f != nil {
 		return value.Null, f
 	}
+	s.used.doubt(v)
 	switch e.Op {
 	case "-":
 		if !v.IsKnown() {
@@ -60,6 +61,7 @@ func (s *scope) binary(ctx context.Context, e *ast.Binary) (value.Value, *fault)
 	if e.Op == "==" || e.Op == "!=" {
 		return equality(left, right, e.Op == "=="), nil
 	}
+	s.used.doubt(left, right)
 	if !left.IsKnown() || !right.IsKnown() {
 		kind := value.KindNumber
 		if e.Op[0] == '<' || e.Op[0] == '>' {
@@ -132,6 +134,7 @@ func (s *scope) logic(ctx context.Context, e *ast.Binary) (value.Value, *fault) 
 	if f != nil {
 		return value.Null, f
 	}
+	s.used.doubt(left)
 	if !left.IsKnown() {
 		return left.AsWitness(value.KindBool), nil
 	}
@@ -158,6 +161,7 @@ func (s *scope) conditional(ctx context.Context, e *ast.Conditional) (value.Valu
 	if f != nil {
 		return value.Null, f
 	}
+	s.used.doubt(condition)
 	if !condition.IsKnown() {
 		return condition.AsWitness(value.KindAny), nil
 	}
