@@ -25,8 +25,9 @@ type cloud struct {
 	counter map[string]int         // of names
 	fails   map[string]failure     // by "<operation> <name>"
 	log     func(format string, args ...any)
-	open    int             // loaded providers that were not closed
-	monitor monitor.Monitor // at which components register what they are made of
+	open    int                            // loaded providers that were not closed
+	checked func(name string, seed []byte) // told of each check; may be nil
+	monitor monitor.Monitor                // at which components register what they are made of
 }
 
 type failure struct {
@@ -151,6 +152,9 @@ func (p *process) Check(_ context.Context, r provider.CheckRequest) (provider.Ch
 	defer p.cloud.mu.Unlock()
 	if f, ok := p.cloud.trip("check", r.Name); ok {
 		return provider.CheckResponse{}, f.err("", value.Null)
+	}
+	if p.cloud.checked != nil {
+		p.cloud.checked(r.Name, r.RandomSeed)
 	}
 	if r.News.Has("bad") {
 		return provider.CheckResponse{Failures: []provider.Failure{{Property: "bad", Reason: "it is bad"}}}, nil

@@ -180,7 +180,8 @@ func (d *Deployment) performSame(s *Step) (*state.Resource, error) { // E5.20
 
 func (d *Deployment) performCreate(s *Step) (*state.Resource, error) { // E5.21
 	n := s.New.Clone()
-	n.Created, n.Modified = d.now(), d.now()
+	n.Created = d.now()
+	n.Modified = n.Created
 	n.InitErrors, n.RefreshBeforeUpdate = nil, false
 	if !n.Custom {
 		return n, nil
@@ -300,7 +301,8 @@ func (d *Deployment) performRead(s *Step) (*state.Resource, error) { // E5.24
 
 func (d *Deployment) performImport(s *Step) (*state.Resource, error) { // E4.86–E4.91
 	n := s.New.Clone()
-	n.Created, n.Modified = d.now(), d.now()
+	n.Created = d.now()
+	n.Modified = n.Created
 	p, err := d.registry.of(n)
 	if err != nil {
 		return nil, err

@@ -214,7 +214,8 @@ func (d *Deployment) performCommandImport(s *Step) (*state.Resource, error) {
 	i := s.command
 	if i.Component || i.Outputs.Is(value.KindMap) {
 		n := s.New.Clone()
-		n.Created, n.Modified = d.now(), d.now()
+		n.Created = d.now()
+		n.Modified = n.Created
 		n.ImportID = ""
 		n.Inputs, n.Outputs = asMap(i.Inputs), asMap(i.Outputs)
 		return n, nil

@@ -495,7 +495,9 @@ func statement(ctx context.Context, m monitor.Monitor, stack urn.URN, names map[
 		key, text, _ := strings.Cut(word, "=")
 		switch key {
 		case "@parent":
-			r.Parent = names[text].urn
+			if r.Parent = names[text].urn; r.Parent == "" {
+				r.Parent = urn.URN(long(text))
+			}
 		case "@deps":
 			r.Dependencies = append(r.Dependencies, list(text)...)
 		case "@protect":
