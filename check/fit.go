@@ -650,6 +650,9 @@ func (c *checker) fitDiscriminated(e *ast.Map, u *schema.Union, at *place) (deci
 	if len(tags) == 0 {
 		return false, false
 	}
+	if slices.Contains(c.file.Lost, u.Discriminator) {
+		return true, true
+	}
 	for _, member := range u.Members {
 		if o, isObject := schema.Required(member).(*schema.Object); !isObject || o.Property(u.Discriminator) == nil ||
 			!o.Property(u.Discriminator).Required {

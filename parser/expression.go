@@ -52,7 +52,7 @@ func (p *parser) readAt(n *node, at diag.Range, live bool) ast.Expr {
 	case yaml.MappingNode:
 		return p.mapOrCall(n, at, live)
 	}
-	if p.repairs != nil && p.mended(at) {
+	if p.repairs != nil && (p.mended(at) || empty(n) && p.lostBehind(at)) {
 		return bad(at)
 	}
 	if expr := p.scalarLiteral(n, place); expr != nil {

@@ -24,6 +24,7 @@ const (
 	suspectEscape                       // an escape that does not exist
 	suspectHeader                       // text behind "|" or ">"
 	suspectKey                          // a line that is neither a key nor a list item
+	suspectQuoteFar                     // a quoted text that swallows lines that are indented no deeper
 )
 
 // suspicion is a likely fault: its place, and for some another place that belongs to it.
@@ -367,7 +368,7 @@ func (l *lexer) quoted(column int) {
 
 func (l *lexer) afterQuote(column, start int, lines bool) {
 	if lines && outgrown(l.text, start, l.i) {
-		l.suspect(suspectQuoteOpen, start, start+1, 0)
+		l.suspect(suspectQuoteFar, start, start+1, 0)
 	}
 	i := l.i
 	for i < len(l.text) && blank(l.text[i]) {

@@ -148,6 +148,13 @@ func (p *parser) mended(at diag.Range) bool {
 	})
 }
 
+// lostBehind reports whether the line behind an empty value was taken out, which was perhaps the value.
+func (p *parser) lostBehind(at diag.Range) bool {
+	return slices.ContainsFunc(p.repairs, func(r repair) bool {
+		return r.blanked && int(at.Start) <= r.start && len(bytes.TrimSpace(p.text[at.Start:r.start])) == 0
+	})
+}
+
 // mendedKey is the key at an offset that a colon was given to.
 func (p *parser) mendedKey(at diag.Range) (name string, whole diag.Range, ok bool) {
 	for _, r := range p.repairs {

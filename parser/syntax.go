@@ -48,6 +48,10 @@ func (p *parser) syntax(err error) {
 		line, _ = strconv.Atoi(m[1])
 		message = m[2]
 	}
+	if s := p.lexed.first(suspectQuoteFar); s != nil && p.src.Position(s.at).Line <= line {
+		p.accuse(s)
+		return
+	}
 	for _, group := range syntaxCauses {
 		if !strings.Contains(message, group.message) {
 			continue
@@ -79,7 +83,7 @@ func (p *parser) accuse(s *suspicion) {
 		at = p.at(s.at, s.end)
 	}
 	switch s.kind {
-	case suspectQuoteOpen:
+	case suspectQuoteOpen, suspectQuoteFar:
 		p.fail(diag.Syntax, at, "add the missing quote at the end of the text", "the text that begins here is never closed")
 	case suspectQuoteTail:
 		from := p.src.Position(s.from)
