@@ -115,7 +115,9 @@ func WriteSARIF(w io.Writer, ds Diagnostics, tool Tool) error {
 			}
 		}
 		for _, fix := range d.Fixes {
-			result.Fixes = append(result.Fixes, sarifFixOf(fix))
+			if change := sarifFixOf(fix); len(change.Changes) > 0 { // the format allows none that is empty
+				result.Fixes = append(result.Fixes, change)
+			}
 		}
 		run.Results = append(run.Results, result)
 	}
@@ -164,7 +166,7 @@ func artifactURI(name string) string {
 	path := filepath.ToSlash(name)
 	if !strings.HasPrefix(path, "/") {
 		if len(path) > 1 && path[1] == ':' { // a drive of Windows
-			return (&url.URL{Scheme: "file", Path: "/" + path}).String()
+			return (&url.URL{Scheme: "file", Path: "/" + strings.ReplaceAll(path, `\`, "/")}).String()
 		}
 		return (&url.URL{Path: strings.TrimPrefix(path, "./")}).EscapedPath()
 	}
