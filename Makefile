@@ -69,6 +69,7 @@ SUITE := bin/conformance -host $(HOST)
 .PHONY: conformance conformance-accept bin/conformance-built
 conformance: bin/conformance-built
 	$(SUITE) -providers conformance/providers -table docs/conformance.md -passing conformance/passing.txt $(CONFORMANCE_FLAGS)
+	$(SUITE) -providers conformance/providers -round-trip -table docs/conformance.md -passing conformance/passing-round-trip.txt $(CONFORMANCE_FLAGS)
 	@if [ -n "$$YAMLHOST_CONFORMANCE" ]; then \
 	  $(SUITE) -providers conformance/providers -programs "$$YAMLHOST_CONFORMANCE/projects" \
 	    -table docs/conformance.md -passing conformance/passing-ready-made.txt $(CONFORMANCE_FLAGS); \

@@ -23,7 +23,7 @@ import (
 )
 
 const (
-	messageLimit = 400 << 20 // bytes; one answer has 200 MB
+	messageLimit = 1 << 30 // bytes; one answer has 200 MB, with the round trip twice that
 	testLimit    = 60 * time.Second
 	largeLimit   = 240 * time.Second
 	startLimit   = 60 * time.Second
