@@ -19,6 +19,7 @@ var schemaFiles embed.FS
 var catalog = map[string]*entry{
 	"command": newEntry("command", commandKinds),
 	"random":  newEntry("random", randomKinds),
+	"std":     newEntry("std", stdKinds),
 }
 
 // entry is one embedded provider.
