@@ -2,6 +2,7 @@ package check
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/yamlhost/yamlhost/builtins"
@@ -138,6 +139,7 @@ func (c *checker) bindFields(e *ast.Call, f *builtins.Func, m *ast.Map) ([]ast.E
 		names[i] = p.Name
 	}
 	ok := true
+	var meant []string // by names that there are not
 	for _, entry := range m.Entries {
 		key, literal := entry.Key.(*ast.String)
 		if !literal {
@@ -156,14 +158,18 @@ func (c *checker) bindFields(e *ast.Call, f *builtins.Func, m *ast.Map) ([]ast.E
 		}
 		if !found {
 			ok = false
-			c.errorf(diag.UnknownKey, key.Range(), didYouMean(diag.Suggest(key.Value, names)), "fn::%s takes no `%s`",
-				f.Name, key.Value)
+			near := diag.Suggest(key.Value, names)
+			meant = append(meant, near...)
+			c.report(diag.Diagnostic{Code: diag.UnknownKey, Subject: key.Range(), Detail: didYouMean(near),
+				Summary: fmt.Sprintf("fn::%s takes no `%s`", f.Name, key.Value), Fixes: rename(key.Range(), key.Value, near)})
 		}
 	}
 	for i := range f.Params {
 		if args[i] == nil && !f.Params[i].Optional {
 			ok = false
-			c.errorf(diag.BadArguments, e.Name.Range, f.Params[i].Doc, "fn::%s needs %s", f.Name, names[i])
+			if !slices.Contains(meant, names[i]) && !slices.Contains(c.file.Lost, names[i]) { // else that is said
+				c.errorf(diag.BadArguments, e.Name.Range, f.Params[i].Doc, "fn::%s needs %s", f.Name, names[i])
+			}
 		}
 	}
 	return args, ok

@@ -624,6 +624,10 @@ func (b *breaker) breakCall(e *ast.Call) {
 		if key == nil {
 			continue
 		}
+		if wrong := misspell(key.Value); len(key.Value) > 5 && key.Range().Text() == key.Value {
+			b.add("misspelt part of a call", int(key.Range().Start), int(key.Range().End), wrong, "`"+key.Value+"`",
+				replaced(int(key.Range().Start), wrong), diag.UnknownKey)
+		}
 		switch key.Value {
 		case "function":
 			if token, ok := entry.Value.(*ast.String); ok && token.Range().Text() == token.Value {
