@@ -306,16 +306,17 @@ func (d *Deployment) deleteRest() {
 	if condemned == nil {
 		return
 	}
+	current := d.current(condemned)
 	if s, err := d.planner.deletions(steps); err != nil {
 		_ = d.violatesPlan(s.URN, positionOf(s.Old), err)
 		return
 	}
-	for _, layer := range layers(condemned) {
+	for _, layer := range layers(current) {
 		slices.Reverse(layer)
 		layer = slices.DeleteFunc(layer, func(i int) bool {
 			d.mu.Lock()
 			defer d.mu.Unlock()
-			return keep.kept[condemned[i].URN]
+			return keep.kept[current[i].URN]
 		})
 		d.parallel(len(layer), func(n int) {
 			s := steps[layer[n]]
@@ -323,7 +324,7 @@ func (d *Deployment) deleteRest() {
 				return
 			}
 			d.mu.Lock()
-			keep.add(s.Old)
+			keep.add(current[layer[n]])
 			d.mu.Unlock()
 			if !(s.Old.Protect && s.Op == OpDelete && !d.opts.IgnoreProtect) { // E5.45
 				d.fail()
@@ -339,12 +340,32 @@ func (d *Deployment) condemn() ([]*state.Resource, []Step, *needed) {
 	var untouched []*state.Resource
 	d.mu.Lock()
 	all := d.olds.resources()
+	var produced []*entry
+	if d.mode == destroying { // what the program registered goes too (E7.42)
+		produced = d.producedEntries()
+		left := all
+		all = nil
+		for _, e := range produced {
+			all = append(all, e.resource)
+		}
+		for i, e := range d.olds.entries {
+			if e.now != nil {
+				all = append(all, left[i])
+			}
+		}
+	}
+	d.mu.Unlock()
+	all = d.current(all)
+	d.mu.Lock()
 	deletes := d.scope.deletes(all)
 	var unnamed []*state.Resource
-	if d.mode == destroying { // what the program registered goes too (E7.42)
-		for _, e := range d.producedEntries() {
-			if !deletes(e.resource) && d.olds.byURN[e.resource.URN] != nil {
+	if d.mode == destroying {
+		for _, e := range produced {
+			if !deletes(e.resource) {
 				continue
+			}
+			if !d.scope.targets.empty() && !d.scope.targets.match(e.resource.URN) && !d.scope.targetDependents {
+				unnamed = append(unnamed, e.resource)
 			}
 			condemned = append(condemned, e.resource)
 			steps = append(steps, deletion(e.resource, false))
@@ -403,6 +424,58 @@ func (d *Deployment) condemn() ([]*state.Resource, []Step, *needed) {
 		return nil, nil, nil
 	}
 	return condemned, steps, keep
+}
+
+// current are resources with every name as it is now: what was found through an alias has another, also where others still
+// name it as it was. A resource for which nothing changes comes back as the same pointer.
+func (d *Deployment) current(resources []*state.Resource) []*state.Resource {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if len(d.renamed) == 0 {
+		return resources
+	}
+	named := func(u urn.URN) urn.URN {
+		if now, ok := d.renamed[u]; ok {
+			return now
+		}
+		return u
+	}
+	list := func(urns []urn.URN) []urn.URN {
+		next := make([]urn.URN, len(urns))
+		for i, u := range urns {
+			next[i] = named(u)
+		}
+		return next
+	}
+	next := make([]*state.Resource, len(resources))
+	before := d.oldNames()
+	for i, r := range resources {
+		if next[i] = r; !dependsOnAny(r, before) && named(r.URN) == r.URN {
+			continue
+		}
+		c := r.Clone()
+		c.URN, c.Parent, c.DeletedWith = named(r.URN), named(r.Parent), named(r.DeletedWith)
+		c.Dependencies, c.ReplaceWith = list(r.Dependencies), list(r.ReplaceWith)
+		c.PropertyDependencies = make(map[string][]urn.URN, len(r.PropertyDependencies))
+		for key, urns := range r.PropertyDependencies {
+			c.PropertyDependencies[key] = list(urns)
+		}
+		if ref, err := urn.ParseReference(r.Provider); err == nil {
+			ref.URN = named(ref.URN)
+			c.Provider = ref.String()
+		}
+		next[i] = c
+	}
+	return next
+}
+
+// oldNames are the names that are not valid any more. The caller holds mu.
+func (d *Deployment) oldNames() map[urn.URN]bool {
+	names := make(map[urn.URN]bool, len(d.renamed))
+	for u := range d.renamed {
+		names[u] = true
+	}
+	return names
 }
 
 // producedEntries makes entries of what the operation has put into the state, in the order of that, so that it can be
