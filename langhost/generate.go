@@ -201,7 +201,7 @@ func projectText(fields map[string]json.RawMessage) (string, error) {
 	names := slices.DeleteFunc(slices.Sorted(maps.Keys(fields)), func(name string) bool { return slices.Contains(first, name) })
 	for _, name := range append(first, names...) {
 		raw, found := fields[name]
-		if !found {
+		if !found || string(raw) == "null" {
 			continue
 		}
 		text := string(raw) // JSON is YAML
@@ -218,6 +218,9 @@ func projectText(fields map[string]json.RawMessage) (string, error) {
 func codegenDiagnostics(ds diag.Diagnostics) []*codegen.Diagnostic {
 	var all []*codegen.Diagnostic
 	for _, d := range ds.Sorted() {
+		if d.Severity > diag.Info {
+			continue // for editors and for those who ask about portability
+		}
 		severity := codegen.DiagnosticSeverity_DIAG_WARNING
 		if d.Severity == diag.Error {
 			severity = codegen.DiagnosticSeverity_DIAG_ERROR

@@ -334,7 +334,7 @@ func TestGenerateProject(t *testing.T) {
 	declaration := filepath.Join(writeFiles(t, map[string]string{"pkg-1.2.3.yaml": "packageDeclarationVersion: 1\nname: pkg\nversion: 1.2.3\n"}), "pkg-1.2.3.yaml")
 	target := t.TempDir()
 	got, err := host.GenerateProject(t.Context(), &pulumirpc.GenerateProjectRequest{
-		SourceDirectory: source, TargetDirectory: target, Project: `{"name": "p", "main": "sub", "description": "a: b", "runtime": "go"}`,
+		SourceDirectory: source, TargetDirectory: target, Project: `{"name": "p", "main": "sub", "description": "a: b", "runtime": "go", "AdditionalKeys": null}`,
 		LoaderTarget: e.address, LocalDependencies: map[string]string{"pkg": declaration},
 	})
 	require.NoError(t, err)
