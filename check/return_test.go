@@ -1,0 +1,28 @@
+package check_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/yamlhost/yamlhost/check"
+	"github.com/yamlhost/yamlhost/schema"
+	"github.com/yamlhost/yamlhost/value"
+)
+
+// L6.40 and beyond: return names a member, also one whose name looks like a path, or leads deeper.
+func TestReturnPath(t *testing.T) {
+	t.Parallel()
+	result := schema.ObjectOf(&schema.Property{Name: "a.b", Type: schema.String}, &schema.Property{Name: "list", Type: schema.Any})
+	index := value.PathStep{Index: 0, IsIndex: true}
+	for text, want := range map[string]value.Path{
+		"list":          value.PathOf("list"),
+		"a.b":           value.PathOf("a.b"),
+		"list[0].x":     {value.KeyStep("list"), index, value.KeyStep("x")},
+		`list["a.b"].c`: value.PathOf("list", "a.b", "c"),
+		"list[":         value.PathOf("list["),
+	} {
+		require.Equal(t, want, check.ReturnPath(result, text), text)
+	}
+	require.Equal(t, value.PathOf("x", "y"), check.ReturnPath(schema.Any, "x.y"))
+}
