@@ -2,8 +2,6 @@ package cli
 
 import (
 	"context"
-	"os/signal"
-	"syscall"
 
 	"github.com/spf13/cobra"
 	"github.com/yamlhost/yamlhost/langhost"
@@ -35,15 +33,13 @@ func newServeLanguage(run func(ctx context.Context, args []string) error) *cobra
 
 // serveLanguage serves until it is interrupted or its engine is gone.
 func (a *app) serveLanguage(ctx context.Context, args []string) error {
-	address, err := langhost.ParseArgs(args)
-	if err != nil {
-		return withCode(codeUsage, "%w", err)
+	ctx, done := a.signals.gentle(ctx)
+	defer done()
+	options := langhost.Options{Version: a.version(), Schemas: a.ownSchemas, Env: a.world.Env, Stderr: a.streams.Err}
+	if langhost.Command(ctx, "yamlhost serve language", args, options, a.streams.Out) != 0 {
+		return errReported
 	}
-	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
-	defer stop()
-	return langhost.Serve(ctx, langhost.Options{
-		Version: a.version(), EngineAddress: address, Schemas: a.ownSchemas, Env: a.world.Env, Stderr: a.streams.Err,
-	}, a.streams.Out)
+	return nil
 }
 
 // ownSchemas fetches a schema from the embedded and installed providers, for engines that offer no loader.
