@@ -2,10 +2,7 @@ package langhost
 
 import (
 	"context"
-	"fmt"
-	"os/exec"
 	"path/filepath"
-	"strings"
 
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
 
@@ -59,7 +56,7 @@ func (h *Host) Run(ctx context.Context, r *pulumirpc.RunRequest) (*pulumirpc.Run
 
 func (h *Host) evalOptions(w *workspace) eval.Options {
 	return eval.Options{
-		Command: h.command,
+		Command: eval.RunCommand(h.options.Env, nil),
 		Cwd:     w.program.Dir, RootDirectory: w.project.Dir, Getenv: h.lookup, RequireVersion: h.engine.requireVersion,
 		SourcePath: func(name string) string {
 			if filepath.IsAbs(name) {
@@ -68,19 +65,6 @@ func (h *Host) evalOptions(w *workspace) eval.Options {
 			return filepath.Join(w.project.Dir, filepath.FromSlash(name))
 		},
 	}
-}
-
-// command runs the command of a hook. What it writes is told when it fails.
-func (h *Host) command(ctx context.Context, dir string, words []string) error {
-	cmd := exec.CommandContext(ctx, words[0], words[1:]...)
-	cmd.Dir, cmd.Env = dir, h.options.Env
-	output, err := cmd.CombinedOutput()
-	if said := strings.TrimSpace(string(output)); err != nil && said != "" {
-		return fmt.Errorf("%s: %w\n%s", words[0], err, said)
-	} else if err != nil {
-		return fmt.Errorf("%s: %w", words[0], err)
-	}
-	return nil
 }
 
 // infoOf is where the program lies; older engines say it in fields that have been replaced.

@@ -54,8 +54,9 @@ type Deployment struct {
 	olds       *olds
 	resources  map[urn.URN]*registered
 	renamed    map[urn.URN]urn.URN // URNs claimed through an alias, to the URN that claimed them
-	replaced   map[urn.URN]bool    // what was replaced in this operation
-	deleting   map[urn.URN]bool    // what is deleted in this operation (E4.80)
+	hooks      map[string]monitor.Hook
+	replaced   map[urn.URN]bool // what was replaced in this operation
+	deleting   map[urn.URN]bool // what is deleted in this operation (E4.80)
 	defaults   map[string]*defaultProvider
 	packages   map[string]monitor.Package
 	refs       map[string]string // package key to reference
@@ -287,11 +288,11 @@ func (d *Deployment) Info(context.Context) (monitor.Info, error) {
 	}, nil
 }
 
-// features are the names that SupportsFeature affirms (E2.4), as far as this engine goes: hooks and transforms are not
-// among them yet.
+// features are the names that SupportsFeature affirms (E2.4), as far as this engine goes: transforms are not among them
+// yet.
 var features = map[string]bool{
 	"secrets": true, "resourceReferences": true, "outputValues": true, "aliasSpecs": true, "replacementTrigger": true,
-	"deletedWith": true, "replaceWith": true, "parameterization": true,
+	"deletedWith": true, "replaceWith": true, "parameterization": true, "resourceHooks": true, "errorHooks": true,
 }
 
 // SupportsFeature answers for the names of E2.4.

@@ -30,7 +30,7 @@ func (d *Deployment) step(s Step, reg *registered) (*state.Resource, error) {
 			return nil, d.journalFailed(&s, err)
 		}
 	}
-	result, err := d.perform(&s)
+	result, err := d.performHooked(&s)
 	if d.isTerminated() { // E5.51
 		return nil, monitor.ErrShutdown
 	}
@@ -62,6 +62,9 @@ func (d *Deployment) step(s Step, reg *registered) (*state.Resource, error) {
 		about = s.Old
 	}
 	d.report.finished(shown, s.Op, d.opts.DryRun || about.Custom || s.Op == OpDelete, took)
+	if about.Custom || s.New == nil {
+		d.afterHooks(&s, result)
+	}
 	return result, nil
 }
 

@@ -32,9 +32,6 @@ func newGoal(r monitor.RegisterRequest, rootDir string) (*goal, error) {
 	if len(r.EnvVarMappings) > 0 && !urn.IsProviderType(r.Type) {
 		return nil, fmt.Errorf("environment variables can be mapped for a provider only, which %s is not", r.Type) // E2.12
 	}
-	if len(r.Hooks) > 0 {
-		return nil, fmt.Errorf("resource hooks are not supported by this engine: %s %q names some; remove its option hooks", r.Type, r.Name)
-	}
 	for _, u := range slices.Concat([]urn.URN{r.Parent, r.DeletedWith}, r.Dependencies, r.ReplaceWith) {
 		if u != "" && !u.Valid() {
 			return nil, fmt.Errorf("%q is not a URN", u)
@@ -205,7 +202,8 @@ func (g *goal) newState(u urn.URN, old *state.Resource) *state.Resource {
 	return s
 }
 
-// refuseDeleteHooks refuses to destroy resources that want hooks to run when they are deleted (E2.80).
+// refuseDeleteHooks refuses to destroy, without the program that has them, resources that want hooks to run when they are
+// deleted (E2.80).
 func refuseDeleteHooks(base *state.Snapshot) error {
 	if base == nil {
 		return nil
@@ -213,8 +211,8 @@ func refuseDeleteHooks(base *state.Snapshot) error {
 	for _, r := range base.Resources {
 		for _, kind := range []string{"BeforeDelete", "AfterDelete"} {
 			if len(r.ResourceHooks[kind]) > 0 {
-				return fmt.Errorf("resource %s has hooks that run when it is deleted, and this engine cannot run hooks: "+
-					"remove the hooks with the Pulumi CLI first, or take the resource out of the state with `state delete`", r.URN)
+				return fmt.Errorf("resource %s has hooks that run when it is deleted, and the program has them: "+
+					"you must run with the --run-program flag to use delete hooks during destroy", r.URN)
 			}
 		}
 	}

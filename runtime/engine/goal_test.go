@@ -24,7 +24,6 @@ func TestGoalsAreRefused(t *testing.T) {
 		"E2.12 environment":    {monitor.RegisterRequest{Type: "a:b:C", Name: "n", Custom: true, EnvVarMappings: map[string]string{"A": "B"}}, "which a:b:C is not"},
 		"E2.16 dependency":     {monitor.RegisterRequest{Type: "a:b:C", Name: "n", Dependencies: []urn.URN{"nonsense"}}, "is not a URN"},
 		"E2.23 timeout":        {monitor.RegisterRequest{Type: "a:b:C", Name: "n", CustomTimeouts: monitor.Timeouts{Delete: "soon"}}, "is not a duration"},
-		"E2.75 hooks":          {monitor.RegisterRequest{Type: "a:b:C", Name: "n", Hooks: map[string][]string{"OnError": {"h"}}}, "hooks are not supported"},
 		"E1.5 a resource name": {monitor.RegisterRequest{Type: "a:b:C"}, "has no name"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -41,8 +41,10 @@ type Program = func(ctx context.Context, m monitor.Monitor) error
 // state says; a program is run for its providers and components, and everything else that it registers is left as it is
 // until it is deleted (E7.41).
 func Destroy(ctx context.Context, o Options, program Program) (*Result, error) {
-	if err := refuseDeleteHooks(o.Base); err != nil {
-		return nil, err
+	if program == nil {
+		if err := refuseDeleteHooks(o.Base); err != nil {
+			return nil, err
+		}
 	}
 	return operate(ctx, o, false, func(d *Deployment) {
 		d.warnOfPending()

@@ -53,5 +53,8 @@ func (d *Deployment) RegisterOutputs(ctx context.Context, u urn.URN, outputs val
 	if err := d.putOutputs(reg, outputs); err != nil {
 		return d.journalFailed(&reg.step, err)
 	}
+	if reg.state != nil && !reg.state.Custom { // E2.63
+		d.afterHooks(&reg.step, reg.state)
+	}
 	return nil
 }

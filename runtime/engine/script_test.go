@@ -154,7 +154,9 @@ func (w *world) command(t *testing.T, command, input string) string {
 		w.cloud.monitor = d
 		return "127.0.0.1:1", nil
 	}
-	program := func(ctx context.Context, m monitor.Monitor) error { return runScript(ctx, m, input) }
+	program := func(ctx context.Context, m monitor.Monitor) error {
+		return runScript(context.WithValue(ctx, logKey{}, w.printf), m, input)
+	}
 	var behind Program // of a refresh or destroy, with the word program
 	for _, word := range words[1:] {
 		switch key, text, _ := strings.Cut(word, "="); key {
@@ -281,7 +283,11 @@ func (w *world) upheaval(t *testing.T, input string) {
 			if kind == "fail" {
 				kind = "plain"
 			}
-			w.cloud.fails[f[1]+" "+f[2]] = failure{kind: kind, message: "trouble with " + f[2]}
+			times := 0
+			if len(f) > 3 {
+				times = len(f[3]) // twice is written ||
+			}
+			w.cloud.fails[f[1]+" "+f[2]] = failure{kind: kind, message: "trouble with " + f[2], times: times}
 		case "heal":
 			w.cloud.fails = map[string]failure{}
 		case "lose":
@@ -466,6 +472,35 @@ func runScript(ctx context.Context, m monitor.Monitor, program string) error {
 	return nil
 }
 
+// logKey is where a program's context has what writes into the script.
+type logKey struct{}
+
+// scriptHook is a hook that writes down what it is told.
+func scriptHook(ctx context.Context, name string, words []string) monitor.Hook {
+	h := monitor.Hook{Name: name}
+	failure := ""
+	for _, word := range words {
+		switch key, text, _ := strings.Cut(word, "="); key {
+		case "dry":
+			h.OnDryRun = true
+		case "ignore":
+			h.IgnoreErrors = true
+		case "error":
+			h.OnError = true
+		case "fail":
+			failure = text
+		}
+	}
+	h.Run = func(_ context.Context, args value.Value) (bool, error) {
+		ctx.Value(logKey{}).(func(string, ...any))("hook %s %v", name, args.Without("urn").Without("type"))
+		if failure != "" {
+			return false, errors.New(failure)
+		}
+		return h.OnError, nil
+	}
+	return h
+}
+
 // statement runs one line of a program:
 //
 //	res NAME …        a resource, of type test:index:Res
@@ -473,6 +508,7 @@ func runScript(ctx context.Context, m monitor.Monitor, program string) error {
 //	comp NAME         a component          get NAME id=ID        a read
 //	invoke NAME …     a function call      outputs NAME|stack …  registration of outputs
 //	error TEXT        the program fails
+//	hook NAME …       a hook, with any of dry (in previews too), ignore, error (an error hook), fail=TEXT
 //
 // Values are texts, ${name.property} refers to another resource, secret: marks a secret.
 func statement(ctx context.Context, m monitor.Monitor, stack urn.URN, names map[string]known, line string, n int) (monitor.Result, error) {
@@ -481,6 +517,9 @@ func statement(ctx context.Context, m monitor.Monitor, stack urn.URN, names map[
 		return 0, errors.New(strings.Join(words[1:], " "))
 	}
 	kind, name := words[0], words[1]
+	if kind == "hook" {
+		return 0, m.(monitor.HookRegistrar).RegisterHook(ctx, scriptHook(ctx, name, words[2:]))
+	}
 	r := monitor.RegisterRequest{Name: name, Parent: stack, PropertyDependencies: map[string][]urn.URN{},
 		SourcePosition: &monitor.Position{Path: "/work/Pulumi.yaml", Line: n, Column: 1}}
 	inputs := map[string]value.Value{}
@@ -529,7 +568,12 @@ func statement(ctx context.Context, m monitor.Monitor, stack urn.URN, names map[
 		case "@version":
 			r.Version = text
 		case "@hook":
-			r.Hooks = map[string][]string{"BeforeCreate": {text}}
+			// @hook=BeforeCreate:one,two
+			moment, bound, _ := strings.Cut(text, ":")
+			if r.Hooks == nil {
+				r.Hooks = map[string][]string{}
+			}
+			r.Hooks[moment] = strings.Split(bound, ",")
 		case "@package":
 			r.PackageRef = names[text].id.String()
 			if ref, ok := names[text].id.AsString(); ok {

@@ -362,6 +362,7 @@ func (p *pipeline) runProgram(server *monitorServer) programFunc {
 		result, diags := eval.Run(ctx, p.program, m, eval.Options{
 			Cwd: p.workspace.program.Dir, RootDirectory: p.workspace.project.Dir, Workers: p.options.parallel, EngineVersion: pulumiVersion,
 			Getenv: p.app.world.lookup, AllowEnv: p.options.allowEnv, RestrictPaths: p.options.restrictPaths, SourcePath: p.app.path, ParseData: parser.Data,
+			Command: eval.RunCommand(p.app.world.Env, p.hookSays),
 		})
 		for _, d := range diags.Sorted() {
 			note := strconv.Itoa(int(d.Subject.Start)) + " " + d.Summary
@@ -382,6 +383,11 @@ func (p *pipeline) runProgram(server *monitorServer) programFunc {
 		}
 		return nil
 	}
+}
+
+// hookSays shows a line that the command of a hook has written.
+func (p *pipeline) hookSays(line string) {
+	p.stage.event(&engine.Message{Severity: diag.Info, Text: line})
 }
 
 // monitorServer offers the engine to other processes: to components, and with --monitor-rpc to the program.

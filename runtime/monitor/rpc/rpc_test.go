@@ -432,7 +432,7 @@ func TestOtherPrograms(t *testing.T) { // what callers get that are not ours
 				_, err := client.RegisterResourceHook(ctx, &pulumirpc.RegisterResourceHookRequest{})
 				return err
 			},
-			"error hooks": func() error {
+			"hooks that": func() error {
 				_, err := client.RegisterErrorHook(ctx, &pulumirpc.RegisterErrorHookRequest{})
 				return err
 			},

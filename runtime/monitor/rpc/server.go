@@ -481,13 +481,3 @@ func (s *server) RegisterStackTransform(context.Context, *pulumirpc.Callback) (*
 func (s *server) RegisterStackInvokeTransform(context.Context, *pulumirpc.Callback) (*emptypb.Empty, error) {
 	return nil, unsupported("transforms of function calls")
 }
-
-// RegisterResourceHook is not supported.
-func (s *server) RegisterResourceHook(context.Context, *pulumirpc.RegisterResourceHookRequest) (*emptypb.Empty, error) {
-	return nil, unsupported("resource hooks that call back into the program")
-}
-
-// RegisterErrorHook is not supported.
-func (s *server) RegisterErrorHook(context.Context, *pulumirpc.RegisterErrorHookRequest) (*emptypb.Empty, error) {
-	return nil, unsupported("error hooks that call back into the program")
-}

@@ -1,0 +1,130 @@
+package rpc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
+	"google.golang.org/grpc"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/emptypb"
+	"google.golang.org/protobuf/types/known/structpb"
+
+	"github.com/yamlhost/yamlhost/runtime/monitor"
+	"github.com/yamlhost/yamlhost/value"
+	"github.com/yamlhost/yamlhost/value/wire"
+)
+
+// RegisterResourceHook announces a hook that a program in another process has: when the engine runs it, the program is
+// called back (E2.75).
+func (s *server) RegisterResourceHook(ctx context.Context, r *pulumirpc.RegisterResourceHookRequest) (*emptypb.Empty, error) {
+	return s.registerHook(ctx, monitor.Hook{
+		Name: r.GetName(), OnDryRun: r.GetOnDryRun(), IgnoreErrors: r.GetIgnoreErrors(),
+		Run: func(ctx context.Context, args value.Value) (bool, error) {
+			request := &pulumirpc.ResourceHookRequest{
+				Urn: text(args, "urn"), Id: text(args, "id"), Name: text(args, "name"), Type: text(args, "type"),
+			}
+			for name, field := range map[string]**structpb.Struct{"newInputs": &request.NewInputs, "oldInputs": &request.OldInputs,
+				"newOutputs": &request.NewOutputs, "oldOutputs": &request.OldOutputs} {
+				if err := properties(args, name, field); err != nil {
+					return false, err
+				}
+			}
+			response := &pulumirpc.ResourceHookResponse{}
+			if err := callProgram(ctx, r.GetCallback(), request, response); err != nil {
+				return false, err
+			}
+			return false, faultOf(response.GetError())
+		},
+	})
+}
+
+// RegisterErrorHook announces an error hook that a program in another process has (E5.46).
+func (s *server) RegisterErrorHook(ctx context.Context, r *pulumirpc.RegisterErrorHookRequest) (*emptypb.Empty, error) {
+	return s.registerHook(ctx, monitor.Hook{
+		Name: r.GetName(), OnError: true,
+		Run: func(ctx context.Context, args value.Value) (bool, error) {
+			request := &pulumirpc.ErrorHookRequest{
+				Urn: text(args, "urn"), Id: text(args, "id"), Name: text(args, "name"), Type: text(args, "type"),
+				FailedOperation: text(args, "failedOperation"),
+			}
+			told, _ := args.Lookup("errors")
+			items, _ := told.AsList()
+			for _, item := range items {
+				line, _ := item.AsString()
+				request.Errors = append(request.Errors, line)
+			}
+			for name, field := range map[string]**structpb.Struct{"newInputs": &request.NewInputs, "oldInputs": &request.OldInputs,
+				"oldOutputs": &request.OldOutputs} {
+				if err := properties(args, name, field); err != nil {
+					return false, err
+				}
+			}
+			response := &pulumirpc.ErrorHookResponse{}
+			if err := callProgram(ctx, r.GetCallback(), request, response); err != nil {
+				return false, err
+			}
+			return response.GetRetry(), faultOf(response.GetError())
+		},
+	})
+}
+
+func (s *server) registerHook(ctx context.Context, h monitor.Hook) (*emptypb.Empty, error) {
+	registrar, ok := s.monitor.(monitor.HookRegistrar)
+	if !ok {
+		return nil, unsupported("hooks that call back into the program")
+	}
+	if err := registrar.RegisterHook(ctx, h); err != nil {
+		return nil, statusOf(err)
+	}
+	return &emptypb.Empty{}, nil
+}
+
+func text(args value.Value, name string) string {
+	v, _ := args.Lookup(name)
+	s, _ := v.AsString()
+	return s
+}
+
+// properties encodes one of the maps among a hook's arguments; one that the operation does not have stays out.
+func properties(args value.Value, name string, into **structpb.Struct) error {
+	v, found := args.Lookup(name)
+	if !found {
+		return nil
+	}
+	encoded, err := wire.Options{KeepUnknowns: true, KeepSecrets: true, KeepResources: true}.Encode(v)
+	if err != nil {
+		return fmt.Errorf("%s of the hook: %w", name, err)
+	}
+	*into = encoded
+	return nil
+}
+
+func faultOf(text string) error {
+	if text == "" {
+		return nil
+	}
+	return errors.New(text)
+}
+
+// callProgram calls a program back. Hooks are rare, so each call has a connection of its own and leaves nothing behind.
+func callProgram(ctx context.Context, c *pulumirpc.Callback, request, response proto.Message) error {
+	conn, err := grpc.NewClient("passthrough:///"+c.GetTarget(), dialOptions()...)
+	if err != nil {
+		return fmt.Errorf("call the program back: %w", err)
+	}
+	defer conn.Close()
+	bytes, err := proto.Marshal(request)
+	if err != nil {
+		return fmt.Errorf("call the program back: %w", err)
+	}
+	answer, err := pulumirpc.NewCallbacksClient(conn).Invoke(ctx, &pulumirpc.CallbackInvokeRequest{Token: c.GetToken(), Request: bytes})
+	if err != nil {
+		return fmt.Errorf("call the program back: %w", err)
+	}
+	if err := proto.Unmarshal(answer.GetResponse(), response); err != nil {
+		return fmt.Errorf("read the program's answer: %w", err)
+	}
+	return nil
+}
