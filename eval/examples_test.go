@@ -82,7 +82,7 @@ func runDocsWith(t *testing.T, text string, config map[string]check.ConfigText,
 		return eval.Result{}, findings
 	}
 	result, more := eval.Run(context.Background(), program, docsMonitor(), eval.Options{
-		Cwd: "/work/prog", RootDirectory: "/work", Workers: 1, ReadFile: options().ReadFile, ParseData: parser.Data,
+		Cwd: "/srv/prog", RootDirectory: "/srv", Workers: 1, ReadFile: options().ReadFile, ParseData: parser.Data,
 		AllowEnv: true, Getenv: func(name string) (string, bool) { return "eu", name == "REGION" },
 	})
 	return result, append(findings, more...)

@@ -151,7 +151,7 @@ func TestPositions(t *testing.T) {
 	z := newZoo(false)
 	_, _ = eval.Run(context.Background(), program, z.recorder, options())
 	a, _ := z.recorder.Registered("a")
-	require.Equal(t, &monitor.Position{Path: "/work/prog/Main.yaml", Line: 2, Column: 3}, a.SourcePosition)
+	require.Equal(t, &monitor.Position{Path: "/srv/prog/Main.yaml", Line: 2, Column: 3}, a.SourcePosition)
 
 	o := options()
 	o.SourcePath = func(name string) string { return "/elsewhere/" + name }

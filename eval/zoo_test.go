@@ -186,9 +186,9 @@ func zooLoader(tb testing.TB) schema.Loader {
 // options are those of all tests: one worker, so that the order is that of the program.
 func options() eval.Options {
 	return eval.Options{
-		Cwd: "/work/prog", RootDirectory: "/work", Workers: 1, EngineVersion: "3.260.0",
+		Cwd: "/srv/prog", RootDirectory: "/srv", Workers: 1, EngineVersion: "3.260.0",
 		ReadFile: func(path string) ([]byte, error) {
-			if path == "/work/prog/motd.txt" {
+			if path == "/srv/prog/motd.txt" {
 				return []byte("hello\n"), nil
 			}
 			return nil, &os.PathError{Op: "open", Path: path, Err: os.ErrNotExist}

@@ -27,11 +27,11 @@ func TestGoalsAreRefused(t *testing.T) {
 		"E1.5 a resource name": {monitor.RegisterRequest{Type: "a:b:C"}, "has no name"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := newGoal(c.request, "/work")
+			_, err := newGoal(c.request, "/srv")
 			require.ErrorContains(t, err, c.says)
 		})
 	}
-	_, err := newGoal(monitor.RegisterRequest{Type: "C", Name: "n"}, "/work")
+	_, err := newGoal(monitor.RegisterRequest{Type: "C", Name: "n"}, "/srv")
 	require.NoError(t, err, "E2.11: a component may have any type")
 }
 

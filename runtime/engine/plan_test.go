@@ -234,9 +234,9 @@ func TestPackageOfProviderInputs(t *testing.T) {
 
 func TestSourcePosition(t *testing.T) { // E2.82
 	at := func(path string) string {
-		return sourcePosition("/work/app", &monitor.Position{Path: path, Line: 3, Column: 5})
+		return sourcePosition("/srv/app", &monitor.Position{Path: path, Line: 3, Column: 5})
 	}
-	require.Equal(t, "project:///sub/Pulumi.yaml#3,5", at("/work/app/sub/Pulumi.yaml"))
-	require.Equal(t, "project:///../x.yaml#3,5", at("/work/x.yaml"))
+	require.Equal(t, "project:///sub/Pulumi.yaml#3,5", at("/srv/app/sub/Pulumi.yaml"))
+	require.Equal(t, "project:///../x.yaml#3,5", at("/srv/x.yaml"))
 	require.Empty(t, at("relative.yaml"))
 }

@@ -110,7 +110,7 @@ func (m *memory) requireSound(t require.TestingT, base *state.Snapshot) {
 }
 
 func (w *world) options(parallel int, dryRun bool) (Options, *memory) {
-	o := Options{Project: "p", Stack: "dev", Organization: "organization", RootDir: "/work", ProgramDir: "/work",
+	o := Options{Project: "p", Stack: "dev", Organization: "organization", RootDir: "/srv", ProgramDir: "/srv",
 		Config: map[string]string{"test:region": "here"}, Base: w.state, Providers: w.cloud, DryRun: dryRun, Parallel: parallel,
 		Seed: func() []byte { return make([]byte, 32) },
 		Now: func() time.Time {
@@ -521,7 +521,7 @@ func statement(ctx context.Context, m monitor.Monitor, stack urn.URN, names map[
 		return 0, m.(monitor.HookRegistrar).RegisterHook(ctx, scriptHook(ctx, name, words[2:]))
 	}
 	r := monitor.RegisterRequest{Name: name, Parent: stack, PropertyDependencies: map[string][]urn.URN{},
-		SourcePosition: &monitor.Position{Path: "/work/Pulumi.yaml", Line: n, Column: 1}}
+		SourcePosition: &monitor.Position{Path: "/srv/Pulumi.yaml", Line: n, Column: 1}}
 	inputs := map[string]value.Value{}
 	list := func(text string) (urns []urn.URN) {
 		for _, part := range strings.Split(text, ",") {

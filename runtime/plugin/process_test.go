@@ -65,7 +65,7 @@ func create(ctx context.Context, c provider.Configured, do string) (provider.Cre
 
 func TestStart(t *testing.T) { // F2.5, F2.7, D10
 	t.Parallel()
-	short := func(o *plugin.Options) { o.StartLimit, o.EndLimit = 300*time.Millisecond, 100*time.Millisecond }
+	short := func(o *plugin.Options) { o.StartLimit, o.EndLimit = 4*time.Second, 100*time.Millisecond }
 	for _, c := range []struct {
 		mode   string
 		change func(*plugin.Options)
@@ -79,9 +79,9 @@ func TestStart(t *testing.T) { // F2.5, F2.7, D10
 		{mode: "exit", crash: true, fails: "plugin misfit stopped unexpectedly (exit status 7); its last output:\n    cannot find my configuration"},
 		{mode: "quiet exit", crash: true, fails: "plugin misfit stopped unexpectedly (exit status 0)"},
 		{mode: "exit after port", crash: true, fails: "plugin misfit stopped unexpectedly (exit status 4)"},
-		{mode: "silent", change: short, fails: "plugin misfit did not print its port within 300ms"},
+		{mode: "silent", change: short, fails: "plugin misfit did not print its port within 4s"},
 		{mode: "closed", fails: "plugin misfit closed its output without printing its port"},
-		{mode: "deaf", change: short, fails: "plugin misfit did not answer within 300ms after its start"},
+		{mode: "deaf", change: short, fails: "plugin misfit did not answer within 4s after its start"},
 	} {
 		t.Run(c.mode, func(t *testing.T) {
 			t.Parallel()

@@ -46,9 +46,9 @@ func TestComponentPackage(t *testing.T) {
 // L7.31: what is a path, and what a name.
 func TestLocalDir(t *testing.T) {
 	t.Parallel()
-	p := &project.Project{Dir: filepath.FromSlash("/work/app")}
+	p := &project.Project{Dir: filepath.FromSlash("/srv/app")}
 	for source, want := range map[string]string{
-		"./parts": "/work/app/parts", "../parts": "/work/parts", ".": "/work/app", "/abs/parts": "/abs/parts",
+		"./parts": "/srv/app/parts", "../parts": "/srv/parts", ".": "/srv/app", "/abs/parts": "/abs/parts",
 		"parts": "", "github.com/a/b": "", ".hidden": "",
 	} {
 		dir, local := p.LocalDir(project.Package{Source: source})
