@@ -12,7 +12,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/google/renameio/v2"
+	"github.com/google/renameio/v2/maybe"
 	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/value"
 	"gopkg.in/yaml.v3"
@@ -397,7 +397,11 @@ func (s *Settings) Save() error {
 	if err := os.MkdirAll(filepath.Dir(s.Path), 0o755); err != nil {
 		return fmt.Errorf("write stack settings: %w", err)
 	}
-	if err := renameio.WriteFile(s.Path, text, 0o644, renameio.WithExistingPermissions()); err != nil {
+	mode := os.FileMode(0o644) // F3.7, unless the user has decided otherwise
+	if info, err := os.Stat(s.Path); err == nil {
+		mode = info.Mode().Perm()
+	}
+	if err := maybe.WriteFile(s.Path, text, mode); err != nil {
 		return fmt.Errorf("write stack settings %s: %w", s.Path, err)
 	}
 	s.Exists = true

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/google/renameio/v2"
+	"github.com/google/renameio/v2/maybe"
 	"github.com/yamlhost/yamlhost/diag"
 )
 
@@ -56,7 +56,7 @@ func (a *app) fixFiles(ds diag.Diagnostics) (int, error) {
 		if now, err := os.ReadFile(path); err != nil || string(now) != string(src.Text()) {
 			return total, fmt.Errorf("fix %s: the file has changed meanwhile", src.Name())
 		}
-		if err := renameio.WriteFile(path, text, info.Mode().Perm()); err != nil {
+		if err := maybe.WriteFile(path, text, info.Mode().Perm()); err != nil {
 			return total, fmt.Errorf("fix %s: %w", src.Name(), plainError(err))
 		}
 		total += n
