@@ -56,7 +56,7 @@ func changeLines(s *engine.Step, p palette, m mask, o Options) []string {
 	}
 	if !o.Diff && len(lines) > changeLimit {
 		rest := len(lines) - changeLimit
-		lines = append(lines[:changeLimit], p.paint(dim, fmt.Sprintf("… and %s more; --diff shows all", plural(rest, "change"))))
+		lines = append(lines[:changeLimit], p.paint(dim, fmt.Sprintf("… and %s more; --diff shows all", Count(rest, "change"))))
 	}
 	return lines
 }

@@ -150,10 +150,10 @@ func (v *live) tree(final bool) []string {
 		lines = append(lines, v.line(r, nameWidth))
 	}
 	if left > 0 {
-		lines = append(lines, v.p.paint(dim, fmt.Sprintf("     … and %s more", plural(left, "resource"))))
+		lines = append(lines, v.p.paint(dim, fmt.Sprintf("     … and %s more", Count(left, "resource"))))
 	}
 	if same > 0 {
-		lines = append(lines, v.p.paint(dim, fmt.Sprintf("     %s unchanged", plural(same, "resource"))))
+		lines = append(lines, v.p.paint(dim, fmt.Sprintf("     %s unchanged", Count(same, "resource"))))
 	}
 	return lines
 }
@@ -205,7 +205,7 @@ func (v *live) line(r *row, nameWidth int) string {
 		}
 	}
 	name := strings.Repeat("  ", r.depth) + r.urn.Name()
-	typ := shortType(r.urn.Type())
+	typ := ShortType(r.urn.Type())
 	if r.isStack() {
 		typ = "stack"
 	}

@@ -64,7 +64,7 @@ func (v *plain) line(r *row, failed bool) {
 	case r.planning:
 		word = style.planned
 	}
-	text := fmt.Sprintf("  %s %s %s", v.p.paint(color, pad(style.sign, 2)), pad(r.urn.Name(), 24), v.p.paint(dim, pad(shortType(r.urn.Type()), 28)))
+	text := fmt.Sprintf("  %s %s %s", v.p.paint(color, pad(style.sign, 2)), pad(r.urn.Name(), 24), v.p.paint(dim, pad(ShortType(r.urn.Type()), 28)))
 	text += " " + v.p.paint(color, word)
 	if t := seconds(r.took); t != "" && !r.planning {
 		text += v.p.paint(dim, " ("+t+")")

@@ -63,7 +63,7 @@ func (r report) problems(w io.Writer) {
 		if len(names) > most {
 			text += ", …"
 		}
-		fmt.Fprintf(w, "%s skipped because of earlier errors: %s\n\n", plural(len(names), "resource"), text)
+		fmt.Fprintf(w, "%s skipped because of earlier errors: %s\n\n", Count(len(names), "resource"), text)
 	}
 }
 
@@ -76,7 +76,7 @@ func (r report) changes(w io.Writer) {
 		}
 		style := opStyles[s.Op]
 		fmt.Fprintf(w, "%s %s %s\n", r.p.paint(style.color, pad(style.sign, 2)), r.p.paint(bold, s.URN.Name()),
-			r.p.paint(dim, shortType(s.Type)))
+			r.p.paint(dim, ShortType(s.Type)))
 		for _, line := range lines {
 			fmt.Fprintf(w, "     %s\n", line)
 		}

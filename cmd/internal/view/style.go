@@ -75,16 +75,16 @@ func seconds(d time.Duration) string {
 	}
 }
 
-// plural is a count with its noun.
-func plural(n int, noun string) string {
+// Count is a count with its noun.
+func Count(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
 	}
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// shortType is a type token without what repeats itself: random:index/randomPet:RandomPet is random:RandomPet.
-func shortType(token string) string {
+// ShortType is a type token without what repeats itself: random:index/randomPet:RandomPet is random:RandomPet.
+func ShortType(token string) string {
 	parts := strings.Split(token, ":")
 	if len(parts) != 3 {
 		return token
