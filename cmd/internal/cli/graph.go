@@ -14,8 +14,9 @@ import (
 )
 
 type graphOptions struct {
-	target string
-	format string
+	target  string
+	format  string
+	schemas schemaFlags
 }
 
 func newGraph(_ *app, run func(context.Context, *graphOptions) error) *cobra.Command {
@@ -31,15 +32,20 @@ func newGraph(_ *app, run func(context.Context, *graphOptions) error) *cobra.Com
 			return run(cmd.Context(), o)
 		},
 	}
-	cmd.Flags().StringVar(&o.format, "format", "dot", "dot, mermaid or json")
+	cmd.Flags().StringVar(&o.format, "format", "dot", "dot, mermaid, json, or svg: a picture, with components as groups around what they are made of")
+	o.schemas.register(cmd)
 	return cmd
 }
 
 // graph writes a program's dependency graph.
 func (a *app) graph(ctx context.Context, o *graphOptions) error {
-	write, known := map[string]func(io.Writer, []vertex) error{"dot": writeDOT, "mermaid": writeMermaid, "json": writeGraphJSON}[o.format]
+	listed := func(write func(io.Writer, []vertex) error) func(io.Writer, *check.Program) error {
+		return func(w io.Writer, p *check.Program) error { return write(w, vertices(p)) }
+	}
+	write, known := map[string]func(io.Writer, *check.Program) error{"dot": listed(writeDOT), "mermaid": listed(writeMermaid),
+		"json": listed(writeGraphJSON), "svg": writeSVG}[o.format]
 	if !known {
-		return withCode(codeError, "--format takes dot, mermaid or json, not %q", o.format)
+		return withCode(codeError, "--format takes dot, mermaid, json or svg, not %q", o.format)
 	}
 	ctx, done := a.signals.gentle(ctx)
 	defer done()
@@ -47,13 +53,18 @@ func (a *app) graph(ctx context.Context, o *graphOptions) error {
 	if err != nil {
 		return err
 	}
+	given, err := a.givenSchemas(o.schemas)
+	if err != nil {
+		return err
+	}
 	providers := a.newProviders(ws, nil)
 	defer providers.Close()
+	providers.given = given
 	program, diags := ws.compile(ctx, providers, nil)
 	if err := a.report(diags); err != nil {
 		return err
 	}
-	return write(a.streams.Out, vertices(program))
+	return write(a.streams.Out, program)
 }
 
 // vertex is one thing in the graph.

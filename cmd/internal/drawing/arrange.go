@@ -1,0 +1,356 @@
+package drawing
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// Sizes, in pixels.
+const (
+	nameSize, detailSize, labelSize = 13.0, 11.0, 10.5
+
+	nameLetters, detailLetters, labelLetters = 30, 36, 30
+
+	boxHeight, flatHeight = 42.0, 30.0 // with a second line, and without
+	boxPadding            = 14.0
+	boxGap                = 16.0 // between boxes of a column
+	lineGap               = 9.0  // between a line and what is above or below it
+	slant                 = 10.0 // width of the slanted sides of some boxes
+	columnGap             = 56.0 // at least, between columns
+	groupPadding          = 18.0
+	groupHead             = 24.0 // height of a group's label
+	blockGap              = 34.0 // between parts that have nothing to do with each other
+	margin                = 28.0
+)
+
+// item is a node or a group in a picture: a rectangle. Its place is relative to the inside of its group until place makes
+// it absolute.
+type item struct {
+	index      int // order of the picture, nodes first
+	node       *Node
+	group      *Group
+	inside     *level // of a group
+	parent     *item
+	depth      int
+	x, y, w, h float64
+
+	part  int // which connected part of its level it is in
+	layer int
+	next  []*link // arrows away from it, with cycles opened
+	prev  []*link
+}
+
+// link is an arrow between two items of one level.
+type link struct {
+	from, to *item
+	labels   []string
+	tips     []string
+	reversed bool // it closes a cycle and is laid out the other way round
+	number   int
+
+	chain    []*vertex // what it passes, from left to right
+	curve    []point   // start, then three points for each cubic curve
+	stops    []int     // where in the curve each column of the chain but the last is left behind
+	label    string
+	labelAt  point // left end of its base line
+	labelled bool
+}
+
+// left and right are the ends of the link as it is laid out.
+func (l *link) left() *item {
+	if l.reversed {
+		return l.to
+	}
+	return l.from
+}
+
+func (l *link) right() *item {
+	if l.reversed {
+		return l.from
+	}
+	return l.to
+}
+
+type point struct{ x, y float64 }
+
+// level is the inside of a group, or of the whole picture.
+type level struct {
+	items []*item
+	links []*link
+	w, h  float64
+}
+
+// scene is a picture that has been laid out.
+type scene struct {
+	root  *level
+	items []*item
+	links []*link
+	w, h  float64
+}
+
+// layOut finds a place for everything in a picture.
+func layOut(p *Picture) *scene {
+	s := &scene{root: &level{}}
+	byID := make(map[string]*item, len(p.Nodes)+len(p.Groups))
+	add := func(id string, it *item) {
+		if _, twice := byID[id]; twice {
+			return
+		}
+		it.index = len(s.items)
+		byID[id] = it
+		s.items = append(s.items, it)
+	}
+	for i := range p.Nodes {
+		add(p.Nodes[i].ID, &item{node: &p.Nodes[i]})
+	}
+	for i := range p.Groups {
+		add(p.Groups[i].ID, &item{group: &p.Groups[i], inside: &level{}})
+	}
+	s.nest(byID)
+	s.connect(p.Edges, byID)
+	s.root.arrange()
+	head := headHeight(p)
+	s.root.place(margin, margin+head)
+	for _, l := range s.links {
+		l.round()
+	}
+	s.w = max(s.root.w, headWidth(p), legendWidth(p)) + 2*margin
+	s.h = s.root.h + head + legendHeight(p) + 2*margin
+	return s
+}
+
+// nest puts every item in the level it belongs to. Groups that are inside of themselves are taken out.
+func (s *scene) nest(byID map[string]*item) {
+	for _, it := range s.items {
+		id := ""
+		if it.node != nil {
+			id = it.node.Group
+		} else {
+			id = it.group.Parent
+		}
+		if parent := byID[id]; parent != nil && parent.group != nil {
+			inItself := false
+			for up := parent; up != nil && !inItself; up = up.parent {
+				inItself = up == it
+			}
+			if !inItself {
+				it.parent = parent
+			}
+		}
+	}
+	for _, it := range s.items {
+		home := s.root
+		if it.parent != nil {
+			home = it.parent.inside
+		}
+		home.items = append(home.items, it)
+		for up := it.parent; up != nil; up = up.parent {
+			it.depth++
+		}
+	}
+}
+
+// connect makes links of edges: between the items of one level that hold their ends.
+func (s *scene) connect(edges []Edge, byID map[string]*item) {
+	type ends struct{ from, to *item }
+	seen := make(map[ends]*link, len(edges))
+	for i := range edges {
+		e := &edges[i]
+		from, to := byID[e.From], byID[e.To]
+		if from == nil || to == nil {
+			continue
+		}
+		itself := from == to
+		for from.depth > to.depth {
+			from = from.parent
+		}
+		for to.depth > from.depth {
+			to = to.parent
+		}
+		if from == to && !itself {
+			continue
+		}
+		for from.parent != to.parent {
+			from, to = from.parent, to.parent
+		}
+		l := seen[ends{from, to}]
+		if l == nil {
+			l = &link{from: from, to: to, number: len(s.links)}
+			seen[ends{from, to}] = l
+			s.links = append(s.links, l)
+			home := s.root
+			if from.parent != nil {
+				home = from.parent.inside
+			}
+			home.links = append(home.links, l)
+		}
+		if e.Label != "" && !slices.Contains(l.labels, e.Label) {
+			l.labels = append(l.labels, e.Label)
+		}
+		if tip := cmp.Or(e.Tip, e.Label); tip != "" && !slices.Contains(l.tips, tip) {
+			l.tips = append(l.tips, tip)
+		}
+	}
+}
+
+// arrange lays out a level and everything inside its items.
+func (lv *level) arrange() {
+	for _, it := range lv.items {
+		it.size()
+	}
+	lv.openCycles()
+	var blocks []*block
+	var alone []*item
+	for _, b := range lv.parts() {
+		if len(b.items) == 1 {
+			alone = append(alone, b.items[0])
+			continue
+		}
+		b.layered(len(lv.links))
+		blocks = append(blocks, b)
+	}
+	// What is biggest comes first; what stands alone comes last, in its own order.
+	slices.SortStableFunc(blocks, func(a, b *block) int { return cmp.Compare(b.w*b.h, a.w*a.h) })
+	if len(alone) > 0 {
+		b := &block{items: alone}
+		b.grid()
+		blocks = append(blocks, b)
+	}
+	lv.pack(blocks)
+}
+
+// size gives an item its width and height.
+func (it *item) size() {
+	if it.group != nil {
+		it.inside.arrange()
+		it.w = max(it.inside.w, textWidth(shorten(it.group.Label, nameLetters+detailLetters), nameSize)) + 2*groupPadding
+		it.h = max(it.inside.h, 10) + groupHead + 2*groupPadding - 6
+		return
+	}
+	it.h = flatHeight
+	it.w = textWidth(shorten(it.node.Name, nameLetters), nameSize) * 1.05
+	if it.node.Detail != "" {
+		it.h = boxHeight
+		it.w = max(it.w, textWidth(shorten(it.node.Detail, detailLetters), detailSize))
+	}
+	it.w = max(it.w+2*boxPadding, 64)
+	if it.node.Kind == Function || it.node.Kind == Output {
+		it.w += 12 // their slanted sides
+	}
+	it.w = math.Ceil(it.w)
+}
+
+// block is a connected part of a level.
+type block struct {
+	items []*item
+	links []*link
+	w, h  float64
+	lines [][]*vertex // of a layered block: its columns
+}
+
+// parts are the connected parts of a level, in the order of their first items.
+func (lv *level) parts() []*block {
+	root := make(map[*item]*item, len(lv.items))
+	find := func(it *item) *item {
+		top := it
+		for root[top] != nil {
+			top = root[top]
+		}
+		for it != top {
+			it, root[it] = root[it], top
+		}
+		return top
+	}
+	for _, l := range lv.links {
+		a, b := find(l.from), find(l.to)
+		if a.index < b.index {
+			root[b] = a
+		} else if a != b {
+			root[a] = b
+		}
+	}
+	var list []*block
+	of := map[*item]*block{}
+	for _, it := range lv.items {
+		top := find(it)
+		if of[top] == nil {
+			of[top] = &block{}
+			list = append(list, of[top])
+		}
+		of[top].items = append(of[top].items, it)
+	}
+	for _, l := range lv.links {
+		b := of[find(l.from)]
+		b.links = append(b.links, l)
+	}
+	return list
+}
+
+// grid puts items in rows, in the cells of a table.
+func (b *block) grid() {
+	area := 0.0
+	for _, it := range b.items {
+		area += (it.w + boxGap) * (it.h + boxGap)
+	}
+	wide := max(math.Sqrt(area)*1.5, 300)
+	x, y, row := 0.0, 0.0, 0.0
+	for _, it := range b.items {
+		if x > 0 && x+it.w > wide {
+			x, y, row = 0, y+row+boxGap, 0
+		}
+		it.x, it.y = x, y
+		x += it.w + boxGap
+		row = max(row, it.h)
+		b.w, b.h = max(b.w, it.x+it.w), y+row
+	}
+}
+
+// pack puts blocks on shelves.
+func (lv *level) pack(blocks []*block) {
+	area, widest := 0.0, 0.0
+	for _, b := range blocks {
+		area += (b.w + blockGap) * (b.h + blockGap)
+		widest = max(widest, b.w)
+	}
+	wide := max(widest, math.Sqrt(area)*1.4)
+	x, y, row := 0.0, 0.0, 0.0
+	for _, b := range blocks {
+		if x > 0 && x+b.w > wide {
+			x, y, row = 0, y+row+blockGap, 0
+		}
+		for _, it := range b.items {
+			it.x += x
+			it.y += y
+		}
+		for _, l := range b.links {
+			l.shift(x, y)
+		}
+		lv.w, lv.h = max(lv.w, x+b.w), max(lv.h, y+b.h)
+		x += b.w + blockGap
+		row = max(row, b.h)
+	}
+}
+
+// place makes the places of everything in a level absolute.
+func (lv *level) place(x, y float64) {
+	for _, it := range lv.items {
+		it.x += x
+		it.y += y
+		if it.inside != nil {
+			it.inside.place(it.x+groupPadding, it.y+groupHead+groupPadding-6)
+		}
+	}
+	for _, l := range lv.links {
+		l.shift(x, y)
+	}
+}
+
+func (l *link) shift(x, y float64) {
+	for i := range l.curve {
+		l.curve[i].x += x
+		l.curve[i].y += y
+	}
+	l.labelAt.x += x
+	l.labelAt.y += y
+}

@@ -1,0 +1,294 @@
+package drawing
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// scribble is a random picture: of all kinds of boxes, nested groups, and arrows that need not be without cycles.
+func scribble(seed uint64, nodes, groups, edges int, cyclic bool) *Picture {
+	random := rand.New(rand.NewPCG(seed, 7))
+	p := &Picture{Title: "a <picture> & more", Subtitle: "drawn at random"}
+	groupOf := func(limit int) string {
+		if limit == 0 || random.IntN(3) > 0 {
+			return ""
+		}
+		return fmt.Sprintf("g%d", random.IntN(limit))
+	}
+	var ids []string
+	for i := range groups {
+		id := fmt.Sprintf("g%d", i)
+		ids = append(ids, id)
+		p.Groups = append(p.Groups, Group{ID: id, Label: "group " + id, Parent: groupOf(i)})
+	}
+	for i := range nodes {
+		n := Node{ID: fmt.Sprintf("n%d", i), Kind: Kind(i % int(kinds)), Name: strings.Repeat("name", 1+random.IntN(12)), Group: groupOf(groups)}
+		if random.IntN(3) > 0 {
+			n.Detail = "some:module:" + strings.Repeat("Type", random.IntN(9))
+		}
+		ids = append(ids, n.ID)
+		p.Nodes = append(p.Nodes, n)
+	}
+	for range edges {
+		from, to := random.IntN(len(ids)), random.IntN(len(ids))
+		if !cyclic && from > to {
+			from, to = to, from
+		}
+		if !cyclic && from == to {
+			continue
+		}
+		p.Edges = append(p.Edges, Edge{From: ids[from], To: ids[to], Label: fmt.Sprintf("%s.member%d", ids[from], random.IntN(3))})
+	}
+	return p
+}
+
+func chain(n int) *Picture {
+	p := &Picture{}
+	for i := range n {
+		p.Nodes = append(p.Nodes, Node{ID: fmt.Sprint(i), Name: fmt.Sprint("node", i)})
+		if i > 0 {
+			p.Edges = append(p.Edges, Edge{From: fmt.Sprint(i - 1), To: fmt.Sprint(i)}, Edge{From: "0", To: fmt.Sprint(i)})
+		}
+	}
+	return p
+}
+
+func pictures() map[string]*Picture {
+	list := map[string]*Picture{
+		"nothing":            {},
+		"one box":            {Nodes: []Node{{ID: "a", Name: "a"}}},
+		"an empty group":     {Groups: []Group{{ID: "g", Label: "g"}}},
+		"a box and itself":   {Nodes: []Node{{ID: "a", Name: "a"}}, Edges: []Edge{{From: "a", To: "a"}}},
+		"two in a circle":    {Nodes: []Node{{ID: "a"}, {ID: "b"}}, Edges: []Edge{{From: "a", To: "b"}, {From: "b", To: "a"}}},
+		"groups in a ring":   {Groups: []Group{{ID: "g", Parent: "h"}, {ID: "h", Parent: "g"}}, Nodes: []Node{{ID: "a", Group: "g"}}},
+		"a group's inside":   {Groups: []Group{{ID: "g"}}, Nodes: []Node{{ID: "a", Group: "g"}}, Edges: []Edge{{From: "g", To: "a"}}},
+		"an unknown end":     {Nodes: []Node{{ID: "a"}}, Edges: []Edge{{From: "a", To: "x"}}},
+		"an ID twice":        {Nodes: []Node{{ID: "a"}, {ID: "a"}, {ID: "b", Group: "a"}}, Edges: []Edge{{From: "a", To: "b"}}},
+		"many that are free": scribble(1, 200, 0, 0, false),
+		"a chain":            chain(60),
+		"more than lines":    chain(400),
+	}
+	for seed := range uint64(12) {
+		list[fmt.Sprintf("random %d", seed)] = scribble(seed, 10+int(seed)*9, int(seed), 10+int(seed)*15, seed%2 == 1)
+	}
+	return list
+}
+
+func (it *item) rect() rect { return rect{it.x, it.y, it.w, it.h} }
+
+func (r rect) within(o rect) bool {
+	const e = 0.001
+	return r.x >= o.x-e && r.y >= o.y-e && r.x+r.w <= o.x+o.w+e && r.y+r.h <= o.y+o.h+e
+}
+
+func TestBoxesKeepApart(t *testing.T) {
+	for name, p := range pictures() {
+		t.Run(name, func(t *testing.T) {
+			s := layOut(p)
+			canvas := rect{0, 0, s.w, s.h}
+			for i, a := range s.items {
+				require.True(t, a.rect().within(canvas), "%v in %v", a.rect(), canvas)
+				if a.parent != nil {
+					require.True(t, a.rect().within(a.parent.rect()), "a member is inside of its group")
+				}
+				for _, b := range s.items[:i] {
+					if a.parent == b.parent {
+						require.False(t, a.rect().overlaps(b.rect()), "%v and %v", a.rect(), b.rect())
+					}
+				}
+			}
+		})
+	}
+}
+
+func TestLinksEndAtBoxes(t *testing.T) {
+	for name, p := range pictures() {
+		t.Run(name, func(t *testing.T) {
+			s := layOut(p)
+			for _, l := range s.links {
+				first, last := l.curve[0], l.curve[len(l.curve)-1]
+				require.True(t, onSide(first, l.from), "%v begins at %v", first, l.from.rect())
+				require.True(t, onSide(last, l.to), "%v ends at %v", last, l.to.rect())
+				for _, dot := range l.dots() {
+					require.True(t, dot.x >= 0 && dot.y >= 0 && dot.x <= s.w && dot.y <= s.h)
+				}
+			}
+		})
+	}
+}
+
+func onSide(p point, it *item) bool {
+	left, right := it.x+it.inset(p.y), it.x+it.w
+	return p.y >= it.y && p.y <= it.y+it.h && (math.Abs(p.x-left) < 0.01 || math.Abs(p.x-right) < 0.01)
+}
+
+// Lines run between the boxes of their level, through none.
+func TestLinksPassBoxes(t *testing.T) {
+	for name, p := range pictures() {
+		if name == "more than lines" {
+			continue // there are more places to pass than are led around boxes
+		}
+		t.Run(name, func(t *testing.T) {
+			s := layOut(p)
+			for _, l := range s.links {
+				for _, it := range s.items {
+					if it.parent != l.from.parent || it == l.from || it == l.to {
+						continue
+					}
+					r := it.rect()
+					require.False(t, slices.ContainsFunc(l.dots(), rect{r.x + 1, r.y + 1, r.w - 2, r.h - 2}.holds))
+				}
+			}
+		})
+	}
+}
+
+func TestLabelsHaveRoom(t *testing.T) {
+	labels := 0
+	for name, p := range pictures() {
+		t.Run(name, func(t *testing.T) {
+			s := layOut(p)
+			var taken []rect
+			for _, l := range s.links {
+				if !l.labelled {
+					continue
+				}
+				labels++
+				w := textWidth(l.label, labelSize)
+				r := rect{l.labelAt.x, l.labelAt.y - labelSize + 1, w, labelSize}
+				require.True(t, r.within(rect{0, 0, s.w, s.h}))
+				for _, other := range taken {
+					require.False(t, r.overlaps(other))
+				}
+				for _, it := range s.items {
+					require.True(t, it.group != nil || !r.overlaps(it.rect()), "a label lies on no box")
+				}
+				taken = append(taken, r)
+			}
+		})
+	}
+	require.Positive(t, labels)
+}
+
+func TestArrowsLeadRight(t *testing.T) {
+	for seed := range uint64(8) {
+		s := layOut(scribble(seed, 60, 0, 120, false))
+		for _, l := range s.links {
+			require.LessOrEqual(t, l.from.x+l.from.w, l.to.x, "without cycles every arrow leads to the right")
+		}
+	}
+}
+
+func TestUntangle(t *testing.T) {
+	// Two arrows that cross as the boxes are listed.
+	p := &Picture{Nodes: []Node{{ID: "a"}, {ID: "b"}, {ID: "c"}, {ID: "d"}}}
+	p.Edges = []Edge{{From: "a", To: "d"}, {From: "b", To: "c"}, {From: "a", To: "c"}}
+	s := layOut(p)
+	y := func(i int) float64 { return s.items[i].y }
+	require.Equal(t, y(0) < y(1), y(3) < y(2), "d is beside a and c is beside b")
+}
+
+func TestWrite(t *testing.T) {
+	for name, p := range pictures() {
+		t.Run(name, func(t *testing.T) {
+			var first, second bytes.Buffer
+			require.NoError(t, Write(&first, p))
+			require.NoError(t, Write(&second, p))
+			require.Equal(t, first.String(), second.String(), "the same picture is the same text")
+			wellFormed(t, &first)
+		})
+	}
+}
+
+func wellFormed(t *testing.T, r io.Reader) (texts []string) {
+	t.Helper()
+	d := xml.NewDecoder(r)
+	for {
+		token, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			return texts
+		}
+		require.NoError(t, err)
+		if text, ok := token.(xml.CharData); ok {
+			texts = append(texts, string(text))
+		}
+		if e, ok := token.(xml.StartElement); ok {
+			for _, a := range e.Attr {
+				require.NotContains(t, a.Value, "NaN")
+				require.NotContains(t, a.Value, "Inf")
+			}
+		}
+	}
+}
+
+func TestTextIsEscaped(t *testing.T) {
+	hostile := "</text><script>alert(1)</script>&amp;\"'\x00\x1b\xff]]>"
+	p := &Picture{Title: hostile, Subtitle: hostile, Groups: []Group{{ID: hostile, Label: hostile, Tip: hostile}},
+		Nodes: []Node{{ID: "a", Name: hostile, Detail: hostile, Tip: hostile, Group: hostile}, {ID: "b", Name: "日本語 – ü", Group: hostile}},
+		Edges: []Edge{{From: "a", To: "b", Label: hostile}}}
+	var b bytes.Buffer
+	require.NoError(t, Write(&b, p))
+	require.NotContains(t, b.String(), "<script>")
+	require.NotContains(t, b.String(), "\x1b")
+	require.Contains(t, wellFormed(t, &b), "日本語 – ü")
+}
+
+func TestEdgesNameTheirReasons(t *testing.T) {
+	p := &Picture{Nodes: []Node{{ID: "a", Name: "a"}, {ID: "b", Name: "b"}},
+		Edges: []Edge{{From: "a", To: "b", Label: "a.id", Tip: "b uses a.id"}, {From: "a", To: "b", Label: "a.name"}}}
+	var b bytes.Buffer
+	require.NoError(t, Write(&b, p))
+	require.Contains(t, b.String(), "<title>b uses a.id\na.name</title>")
+	require.Contains(t, b.String(), ">a.id …</text>")
+	require.Equal(t, 1, strings.Count(b.String(), `class="edge`), "one arrow for both")
+}
+
+func TestDark(t *testing.T) {
+	var b bytes.Buffer
+	require.NoError(t, Write(&b, &Picture{}))
+	require.Contains(t, b.String(), "@media (prefers-color-scheme:dark)")
+	for _, c := range palette() {
+		require.Equal(t, 2, strings.Count(b.String(), "--"+c.name+":#"), "%s has a light and a dark shade", c.name)
+		require.Contains(t, b.String(), "var(--"+c.name+")", "%s is used", c.name)
+	}
+}
+
+// Cost does not run away: a picture ten times as big takes far less than a hundred times as long.
+func TestCost(t *testing.T) {
+	took := func(n int) time.Duration {
+		p := scribble(3, n, n/50, n*3, false)
+		best := time.Hour
+		for range 2 {
+			start := time.Now()
+			require.NoError(t, Write(io.Discard, p))
+			best = min(best, time.Since(start))
+		}
+		return best
+	}
+	small, big := took(500), took(5000)
+	require.Less(t, big, 60*small, "%s for 500 boxes, %s for 5,000", small, big)
+}
+
+func BenchmarkWrite(b *testing.B) {
+	for _, n := range []int{50, 500, 5000, 10000} {
+		p := scribble(3, n, n/50, n*3, false)
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			for range b.N {
+				if err := Write(io.Discard, p); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,217 @@
+package drawing
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// manyLinks is how many arrows a level may have for labels to be tried.
+const manyLinks = 60
+
+// route gives everything in a layered block its place, and every link its curve: through the gaps between columns it bends,
+// in a column it is straight.
+func (b *block) route(linksOfLevel int) {
+	top := math.Inf(1)
+	for _, line := range b.lines {
+		for _, v := range line {
+			top = min(top, v.y-v.h/2)
+		}
+	}
+	for _, line := range b.lines {
+		for _, v := range line {
+			v.y -= top
+			b.h = max(b.h, v.y+v.h/2)
+		}
+	}
+	wantLabels := linksOfLevel <= manyLinks
+	wide, gap := make([]float64, len(b.lines)), make([]float64, len(b.lines)) // gap is before a column
+	for i, line := range b.lines {
+		gap[i] = columnGap
+		crossing := 0
+		for _, v := range line {
+			crossing += len(v.prev)
+			if v.item == nil {
+				continue
+			}
+			wide[i] = max(wide[i], v.item.w)
+			for _, l := range v.item.prev {
+				l.label = labelOf(l)
+				if wantLabels && l.label != "" {
+					gap[i] = max(gap[i], textWidth(l.label, labelSize)+40)
+				}
+			}
+		}
+		gap[i] = max(gap[i], columnGap+min(float64(crossing), 80))
+	}
+	start := make([]float64, len(b.lines))
+	x := 0.0
+	for i, line := range b.lines {
+		if i > 0 {
+			x += gap[i]
+		}
+		start[i] = x
+		x += wide[i]
+		for _, v := range line {
+			if v.item != nil {
+				v.item.x = start[i] + math.Round((wide[i]-v.item.w)/2)
+				v.item.y = v.y - v.h/2
+			}
+		}
+	}
+	b.w = x
+	ports := b.ports()
+	for _, l := range b.links {
+		if l.from == l.to {
+			continue
+		}
+		left, right := l.left(), l.right()
+		curve := []point{{left.x + left.w, left.y + left.h/2}}
+		to := func(x, y float64) {
+			last := curve[len(curve)-1]
+			if last.x != x || last.y != y {
+				half := (last.x + x) / 2
+				curve = append(curve, point{half, last.y}, point{half, y}, point{x, y})
+			}
+		}
+		edge := func(column int) float64 { return start[column] + wide[column] }
+		if len(l.chain) > 0 {
+			to(edge(left.layer), curve[0].y)
+			l.stops = append(l.stops, len(curve)-1)
+			for i, v := range l.chain[1 : len(l.chain)-1] {
+				to(start[left.layer+1+i], v.y)
+				to(edge(left.layer+1+i), v.y)
+				l.stops = append(l.stops, len(curve)-1)
+			}
+			to(start[right.layer], ports[l])
+		}
+		to(right.x+right.inset(ports[l]), ports[l])
+		if l.reversed {
+			slices.Reverse(curve)
+		}
+		l.curve = curve
+	}
+	if wantLabels {
+		b.labels()
+	}
+}
+
+// ports are the heights at which links reach the boxes on their right: spread over the side, in the order in which they
+// come.
+func (b *block) ports() map[*link]float64 {
+	ports := make(map[*link]float64, len(b.links))
+	before := func(l *link) float64 {
+		if len(l.chain) < 2 {
+			return l.left().y + l.left().h/2
+		}
+		return l.chain[len(l.chain)-2].y
+	}
+	for _, it := range b.items {
+		list := slices.Clone(it.prev)
+		slices.SortStableFunc(list, func(a, c *link) int { return cmp.Compare(before(a), before(c)) })
+		step := 0.0
+		if len(list) > 1 {
+			step = min(9, (it.h-12)/float64(len(list)-1))
+		}
+		for i, l := range list {
+			ports[l] = it.y + it.h/2 + (float64(i)-float64(len(list)-1)/2)*step
+		}
+	}
+	return ports
+}
+
+// inset is how far the outline of a box lies inside of its left side at a height.
+func (it *item) inset(y float64) float64 {
+	if it.node == nil {
+		return 0
+	}
+	half := it.h / 2
+	off := min(math.Abs(y-it.y-half), half)
+	switch it.node.Kind {
+	case Variable:
+		return half - math.Sqrt(half*half-off*off)
+	case Function:
+		return slant * off / half
+	}
+	return 0
+}
+
+// round bends an arrow from a box to itself beside the box.
+func (l *link) round() {
+	if l.from != l.to {
+		return
+	}
+	x, y := l.from.x+l.from.w, l.from.y+l.from.h/2
+	l.curve = []point{{x, y - 6}, {x + 18, y - 14}, {x + 18, y + 14}, {x, y + 6}}
+}
+
+func labelOf(l *link) string {
+	if len(l.labels) == 0 {
+		return ""
+	}
+	label := shorten(l.labels[0], labelLetters)
+	if len(l.labels) > 1 {
+		label += " …"
+	}
+	return label
+}
+
+type rect struct{ x, y, w, h float64 }
+
+func (r rect) holds(p point) bool { return p.x > r.x && p.x < r.x+r.w && p.y > r.y && p.y < r.y+r.h }
+
+func (r rect) overlaps(o rect) bool {
+	return r.x < o.x+o.w && o.x < r.x+r.w && r.y < o.y+o.h && o.y < r.y+r.h
+}
+
+// labels puts labels beside the ends of links, or where those start, where nothing else is in the way.
+func (b *block) labels() {
+	var taken []rect
+	var dots []point
+	for _, it := range b.items {
+		taken = append(taken, rect{it.x, it.y, it.w, it.h})
+	}
+	for _, l := range b.links {
+		dots = append(dots, l.dots()...)
+	}
+	for _, l := range b.links {
+		if l.label == "" || len(l.curve) == 0 {
+			continue
+		}
+		w := textWidth(l.label, labelSize)
+		first, last := l.curve[0], l.curve[len(l.curve)-1]
+		if l.reversed {
+			first, last = last, first
+		}
+		for _, at := range []point{ // left ends of base lines
+			{last.x - w - 14, last.y - 5}, {last.x - w - 14, last.y + 12},
+			{first.x + 6, first.y - 5}, {first.x + 6, first.y + 12},
+		} {
+			r := rect{at.x - 2, at.y - labelSize, w + 2, labelSize + 3}
+			if at.y-labelSize < 0 || at.y+3 > b.h || slices.ContainsFunc(taken, r.overlaps) || slices.ContainsFunc(dots, r.holds) {
+				continue
+			}
+			l.labelAt, l.labelled = at, true
+			taken = append(taken, r)
+			break
+		}
+	}
+}
+
+// dots are points on a link, close enough to each other for none to jump over a label.
+func (l *link) dots() []point {
+	var list []point
+	for i := 0; i+3 < len(l.curve); i += 3 {
+		p, q, r, s := l.curve[i], l.curve[i+1], l.curve[i+2], l.curve[i+3]
+		n := min(200, int((math.Abs(s.x-p.x)+math.Abs(s.y-p.y))/5)+2)
+		for k := range n + 1 {
+			t := float64(k) / float64(n)
+			u := 1 - t
+			list = append(list, point{
+				u*u*u*p.x + 3*u*u*t*q.x + 3*u*t*t*r.x + t*t*t*s.x,
+				u*u*u*p.y + 3*u*u*t*q.y + 3*u*t*t*r.y + t*t*t*s.y,
+			})
+		}
+	}
+	return list
+}

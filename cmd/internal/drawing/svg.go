@@ -1,0 +1,318 @@
+package drawing
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Write writes a picture as a document of its own. Its colours follow what the viewer prefers, light or dark; viewers that
+// know no variables draw it light.
+func Write(w io.Writer, p *Picture) error {
+	s := layOut(p)
+	x := &writer{}
+	x.printf(`<svg xmlns="http://www.w3.org/2000/svg" width="%s" height="%s" viewBox="0 0 %[1]s %[2]s" role="img">`+"\n", num(s.w), num(s.h))
+	x.title(p.Title)
+	x.styles()
+	x.printf(`<rect class="paper" width="%s" height="%s"/>`+"\n", num(s.w), num(s.h))
+	x.head(p)
+	// Frames lie behind what is in them, lines on the frames, and boxes on the lines.
+	frames := slices.DeleteFunc(slices.Clone(s.items), func(it *item) bool { return it.group == nil })
+	slices.SortStableFunc(frames, func(a, b *item) int { return a.depth - b.depth })
+	for _, it := range frames {
+		x.frame(it)
+	}
+	x.links(s.links)
+	for _, it := range s.items {
+		if it.node != nil {
+			x.box(it)
+		}
+	}
+	for _, l := range s.links {
+		if l.labelled {
+			x.printf(`<text class="label" x="%s" y="%s">%s</text>`+"\n", num(l.labelAt.x), num(l.labelAt.y), escape(l.label))
+		}
+	}
+	x.legend(p, s)
+	x.printf("</svg>\n")
+	_, err := io.WriteString(w, x.b.String())
+	return err
+}
+
+type writer struct{ b strings.Builder }
+
+func (x *writer) printf(format string, args ...any) { fmt.Fprintf(&x.b, format, args...) }
+
+func (x *writer) title(text string) {
+	if text != "" {
+		x.printf("<title>%s</title>", escape(text))
+	}
+}
+
+// num is a number with at most one decimal place.
+func num(f float64) string {
+	return strconv.FormatFloat(math.Round(f*10)/10+0, 'f', -1, 64)
+}
+
+// escape is a text as XML, without what XML cannot hold.
+func escape(s string) string {
+	var b strings.Builder
+	for _, r := range s {
+		switch {
+		case r == '&':
+			b.WriteString("&amp;")
+		case r == '<':
+			b.WriteString("&lt;")
+		case r == '>':
+			b.WriteString("&gt;")
+		case r == '"':
+			b.WriteString("&quot;")
+		case r == '\n' || r == '\t':
+			b.WriteRune(r)
+		case r < 0x20 || r == 0xFFFE || r == 0xFFFF:
+			b.WriteRune('\uFFFD')
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// hues are how many colours lines have; that of a line is the one of the box it leaves, in turns.
+const hues = 6
+
+type shade struct{ name, light, dark string }
+
+// palette are the colours.
+func palette() []shade {
+	return []shade{
+		{"paper", "#ffffff", "#14171c"}, {"ink", "#1c2430", "#e8ecf2"}, {"faint", "#5d6878", "#9aa6b6"},
+		{"frame", "#f5f7fa", "#1a1f27"}, {"frame-line", "#b9c2cf", "#465160"},
+		{"resource", "#e3eeff", "#1d3557"}, {"resource-line", "#3b76c9", "#6ea8fe"},
+		{"component", "#ece6ff", "#35295c"}, {"component-line", "#7a56c8", "#b197fc"},
+		{"variable", "#e4f6ea", "#173d2a"}, {"variable-line", "#2f9457", "#63d391"},
+		{"config", "#fff4d6", "#453714"}, {"config-line", "#b98a12", "#f0c75e"},
+		{"function", "#ffe8dc", "#4b2a1b"}, {"function-line", "#c9622a", "#ff9d6b"},
+		{"output", "#fde4ef", "#4a1f33"}, {"output-line", "#c23f7b", "#f783ac"},
+		{"hue0", "#6b7c93", "#8fa1b8"}, {"hue1", "#4b86c6", "#74abeb"}, {"hue2", "#4f9d6f", "#6cc292"},
+		{"hue3", "#b07d2b", "#d6a653"}, {"hue4", "#9a68b8", "#c193de"}, {"hue5", "#c0646f", "#e58e98"},
+		{"hot", "#e8330c", "#ff7a4d"},
+	}
+}
+
+// styles writes the style sheet and the heads of arrows.
+func (x *writer) styles() {
+	var light, dark strings.Builder
+	plain := map[string]string{}
+	for _, c := range palette() {
+		fmt.Fprintf(&light, "--%s:%s;", c.name, c.light)
+		fmt.Fprintf(&dark, "--%s:%s;", c.name, c.dark)
+		plain[c.name] = c.light
+	}
+	// Viewers that know no variables leave out the second of each pair.
+	paint := func(property, name string) string {
+		return property + ":" + plain[name] + ";" + property + ":var(--" + name + ");"
+	}
+	x.printf("<style>\nsvg{%scolor-scheme:light dark}\n@media (prefers-color-scheme:dark){svg{%s}}\n", light.String(), dark.String())
+	x.printf("text{font-family:system-ui,\"Segoe UI\",Roboto,\"Helvetica Neue\",Arial,sans-serif;%s}\n", paint("fill", "ink"))
+	x.printf(".paper{%s}\n.head{font-size:17px;font-weight:600}\n", paint("fill", "paper"))
+	x.printf(".name{font-size:%spx;font-weight:600;text-anchor:middle}\n.detail{font-size:%spx;text-anchor:middle;%s}\n", num(nameSize), num(detailSize), paint("fill", "faint"))
+	x.printf(".small{font-size:12px;%s}\n", paint("fill", "faint"))
+	x.printf(".label{font-size:%spx;%s}\n", num(labelSize), paint("fill", "faint"))
+	x.printf(".group rect{%s%sstroke-width:1.2;stroke-dasharray:5 3}\n.group text{font-size:%spx;font-weight:600}\n",
+		paint("fill", "frame"), paint("stroke", "frame-line"), num(nameSize))
+	x.printf(".node path,.node rect{stroke-width:1.4}\n")
+	for _, name := range kindNames {
+		x.printf(".%s path,.%[1]s rect{%s%s}\n", name, paint("fill", name), paint("stroke", name+"-line"))
+	}
+	x.printf(".edge path{fill:none;stroke-width:1.3}\n")
+	for i := range hues {
+		hue := "hue" + strconv.Itoa(i)
+		x.printf(".%s path{%s}\n.tip%d{%s}\n", hue, paint("stroke", hue), i, paint("fill", hue))
+	}
+	x.printf(".many{opacity:.4}\n.many:hover{opacity:1}\n")
+	x.printf(".edge .near{stroke:transparent;stroke-width:9}\n")
+	x.printf(".edge:hover path{%sstroke-width:2.4}\n.edge:hover .near{stroke:transparent;stroke-width:9}\n</style>\n<defs>\n", paint("stroke", "hot"))
+	for i := range hues {
+		x.printf(`<marker id="arrow%d" viewBox="0 0 10 10" refX="9.5" refY="5" markerWidth="8" markerHeight="8" markerUnits="userSpaceOnUse" orient="auto">`+
+			`<path class="tip%[1]d" d="M0 1L10 5L0 9z"/></marker>`+"\n", i)
+	}
+	x.printf("</defs>\n")
+}
+
+func headHeight(p *Picture) float64 {
+	switch {
+	case p.Title == "" && p.Subtitle == "":
+		return 0
+	case p.Subtitle == "":
+		return 34
+	}
+	return 52
+}
+
+func headWidth(p *Picture) float64 {
+	return max(textWidth(p.Title, 17)*1.05, textWidth(p.Subtitle, 12))
+}
+
+func (x *writer) head(p *Picture) {
+	y := margin + 12.0
+	if p.Title != "" {
+		x.printf(`<text class="head" x="%s" y="%s">%s</text>`+"\n", num(margin), num(y), escape(p.Title))
+		y += 20
+	}
+	if p.Subtitle != "" {
+		x.printf(`<text class="small" x="%s" y="%s">%s</text>`+"\n", num(margin), num(y), escape(p.Subtitle))
+	}
+}
+
+func (x *writer) frame(it *item) {
+	x.printf(`<g class="group">`)
+	x.title(it.group.Tip)
+	x.printf(`<rect x="%s" y="%s" width="%s" height="%s" rx="12"/>`, num(it.x), num(it.y), num(it.w), num(it.h))
+	x.printf(`<text x="%s" y="%s">%s</text></g>`+"\n", num(it.x+groupPadding), num(it.y+groupHead-3),
+		escape(shorten(it.group.Label, nameLetters+detailLetters)))
+}
+
+func (x *writer) box(it *item) {
+	n := it.node
+	x.printf(`<g class="node %s">`, kindNames[n.Kind])
+	x.title(n.Tip)
+	x.shape(n.Kind, rect{it.x, it.y, it.w, it.h})
+	middle, base := num(it.x+it.w/2), it.y+it.h/2+4.5
+	if n.Detail != "" {
+		base = it.y + 18
+		x.printf(`<text class="detail" x="%s" y="%s">%s</text>`, middle, num(it.y+33), escape(shorten(n.Detail, detailLetters)))
+	}
+	x.printf(`<text class="name" x="%s" y="%s">%s</text></g>`+"\n", middle, num(base), escape(shorten(n.Name, nameLetters)))
+}
+
+// shape draws the outline of a kind of box: all of them touch the middles of all four sides, where arrows end.
+func (x *writer) shape(kind Kind, r rect) {
+	box := func(r rect, radius float64) {
+		x.printf(`<rect x="%s" y="%s" width="%s" height="%s" rx="%s"/>`, num(r.x), num(r.y), num(r.w), num(r.h), num(radius))
+	}
+	left, top, right, bottom, middle := num(r.x), num(r.y), num(r.x+r.w), num(r.y+r.h), num(r.y+r.h/2)
+	switch kind {
+	case Component: // two frames
+		box(r, 8)
+		box(rect{r.x + 3, r.y + 3, r.w - 6, r.h - 6}, 6)
+	case Variable: // a pill
+		box(r, r.h/2)
+	case Config: // a note with a corner folded in
+		fold := 9.0
+		x.printf(`<path d="M%s %sH%sL%s %sV%sH%sz"/>`, left, top, num(r.x+r.w-fold), right, num(r.y+fold), bottom, left)
+	case Function: // six corners
+		x.printf(`<path d="M%s %sL%s %sH%sL%s %sL%s %sH%sz"/>`, left, middle, num(r.x+slant), top, num(r.x+r.w-slant), right,
+			middle, num(r.x+r.w-slant), bottom, num(r.x+slant))
+	case Output: // a sign that points on
+		x.printf(`<path d="M%s %sH%sL%s %sL%s %sH%sz"/>`, left, top, num(r.x+r.w-slant), right, middle, num(r.x+r.w-slant),
+			bottom, left)
+	default:
+		box(r, 7)
+	}
+}
+
+const (
+	// crowded is from how many arrows on those that leave one of a few boxes for very many others are faint. Where many run
+	// together they still show.
+	crowded = 150
+	many    = 24
+	// huge is from how many arrows on each stretch that several share is written once only.
+	huge = 1500
+)
+
+// links draws all arrows.
+func (x *writer) links(list []*link) {
+	drawn := map[*item]int{} // how many stops of the line that leaves an item have been drawn
+	for _, l := range list {
+		if len(l.curve) == 0 {
+			continue
+		}
+		curve := l.curve
+		if len(list) >= huge && !l.reversed && len(l.stops) > 0 {
+			known := min(drawn[l.from], len(l.stops)-1)
+			curve = curve[l.stops[known]:]
+			if known == 0 {
+				curve = l.curve
+			}
+			drawn[l.from] = max(drawn[l.from], len(l.stops)-1)
+		}
+		hue, faint := l.from.index%hues, ""
+		if len(list) >= crowded && len(l.from.next) >= many {
+			faint = " many"
+		}
+		x.printf(`<g class="edge hue%d%s">`, hue, faint)
+		x.title(strings.Join(l.tips, "\n"))
+		d := pathOf(curve)
+		if len(list) < crowded { // a wider line to rest the pointer on
+			x.printf(`<path class="near" d="%s"/>`, d)
+		}
+		x.printf(`<path d="%s" marker-end="url(#arrow%d)"/></g>`+"\n", d, hue)
+	}
+}
+
+// pathOf is a curve as the data of a path.
+func pathOf(curve []point) string {
+	var d strings.Builder
+	at := curve[0]
+	fmt.Fprintf(&d, "M%s %s", num(at.x), num(at.y))
+	for i := 1; i+2 < len(curve); i += 3 {
+		to := curve[i+2]
+		if at.y == to.y && curve[i].y == to.y {
+			fmt.Fprintf(&d, "H%s", num(to.x))
+		} else {
+			fmt.Fprintf(&d, "C%s %s %s %s %s %s", num(curve[i].x), num(curve[i].y), num(curve[i+1].x), num(curve[i+1].y), num(to.x), num(to.y))
+		}
+		at = to
+	}
+	return d.String()
+}
+
+// used are the kinds that a picture has boxes of.
+func used(p *Picture) []Kind {
+	var has [kinds]bool
+	for i := range p.Nodes {
+		has[p.Nodes[i].Kind] = true
+	}
+	var list []Kind
+	for kind := range kinds {
+		if has[kind] {
+			list = append(list, kind)
+		}
+	}
+	return list
+}
+
+const legendArrow = "arrows lead from what is needed to what needs it"
+
+func legendHeight(p *Picture) float64 {
+	if len(p.Nodes) == 0 {
+		return 0
+	}
+	return 44
+}
+
+func legendWidth(p *Picture) float64 {
+	w := textWidth(legendArrow, 12)
+	for _, kind := range used(p) {
+		w += 26 + 6 + textWidth(kindNames[kind], 12) + 18
+	}
+	return w
+}
+
+func (x *writer) legend(p *Picture, s *scene) {
+	if len(p.Nodes) == 0 {
+		return
+	}
+	at, y := margin, s.h-margin-16
+	for _, kind := range used(p) {
+		x.printf(`<g class="node %s">`, kindNames[kind])
+		x.shape(kind, rect{at, y, 26, 16})
+		x.printf(`<text class="small" x="%s" y="%s">%s</text></g>`+"\n", num(at+32), num(y+12), kindNames[kind])
+		at += 26 + 6 + textWidth(kindNames[kind], 12) + 18
+	}
+	x.printf(`<text class="small" x="%s" y="%s">%s</text>`+"\n", num(at), num(y+12), legendArrow)
+}
