@@ -93,7 +93,8 @@ func (s *sketch) body(p *check.Program, group, prefix string, open []*check.Comp
 		box := drawing.Node{ID: fmt.Sprintf("%so%d", prefix, i), Kind: drawing.Output, Name: out.Decl.Name.Value, Group: group,
 			Tip: "output " + out.Decl.Name.Value + place(out.Decl.Name.Range)}
 		s.picture.Nodes = append(s.picture.Nodes, box)
-		s.edges(&needer{id: box.ID, prefix: prefix, group: group, name: box.Name, needs: out.Needs, of: id, exprs: []ast.Expr{out.Decl.Value}})
+		s.edges(&needer{id: box.ID, prefix: prefix, group: group, name: "output " + box.Name,
+			needs: out.Needs, of: id, exprs: []ast.Expr{out.Decl.Value}})
 	}
 }
 

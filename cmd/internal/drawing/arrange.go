@@ -306,7 +306,8 @@ func (b *block) grid() {
 	}
 }
 
-// pack puts blocks on shelves.
+// pack puts blocks on shelves. Beside the block that a shelf begins with, others stand on top of each other as long as they
+// are no higher together.
 func (lv *level) pack(blocks []*block) {
 	area, widest := 0.0, 0.0
 	for _, b := range blocks {
@@ -314,11 +315,23 @@ func (lv *level) pack(blocks []*block) {
 		widest = max(widest, b.w)
 	}
 	wide := max(widest, math.Sqrt(area)*1.4)
-	x, y, row := 0.0, 0.0, 0.0
-	for _, b := range blocks {
-		if x > 0 && x+b.w > wide {
-			x, y, row = 0, y+row+blockGap, 0
+	var shelf, stack rect // the stack is the last on the shelf
+	for i, b := range blocks {
+		switch {
+		case i > 0 && stack.x > 0 && stack.y+stack.h+blockGap+b.h <= shelf.y+shelf.h && stack.x+b.w <= wide:
+			stack.h += blockGap + b.h
+			stack.w = max(stack.w, b.w)
+		case i > 0 && stack.x+stack.w+blockGap+b.w <= wide:
+			stack = rect{stack.x + stack.w + blockGap, shelf.y, b.w, b.h}
+			shelf.h = max(shelf.h, b.h)
+		default:
+			if i > 0 {
+				shelf.y += shelf.h + blockGap
+			}
+			shelf.h = b.h
+			stack = rect{0, shelf.y, b.w, b.h}
 		}
+		x, y := stack.x, stack.y+stack.h-b.h
 		for _, it := range b.items {
 			it.x += x
 			it.y += y
@@ -327,8 +340,6 @@ func (lv *level) pack(blocks []*block) {
 			l.shift(x, y)
 		}
 		lv.w, lv.h = max(lv.w, x+b.w), max(lv.h, y+b.h)
-		x += b.w + blockGap
-		row = max(row, b.h)
 	}
 }
 

@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -264,20 +263,35 @@ func TestDark(t *testing.T) {
 	}
 }
 
-// Cost does not run away: a picture ten times as big takes far less than a hundred times as long.
-func TestCost(t *testing.T) {
-	took := func(n int) time.Duration {
-		p := scribble(3, n, n/50, n*3, false)
-		best := time.Hour
-		for range 2 {
-			start := time.Now()
-			require.NoError(t, Write(io.Discard, p))
-			best = min(best, time.Since(start))
+// Cost does not run away: places where lines pass columns are bounded, and so is the work of sweeping over them.
+func TestCostIsBounded(t *testing.T) {
+	p := chain(3000) // would have four and a half million such places
+	s := layOut(p)
+	passed, length := map[*vertex]bool{}, 0
+	for _, l := range s.links {
+		for _, v := range l.chain {
+			passed[v] = true
 		}
-		return best
+		length += max(len(l.chain)-2, 0)
 	}
-	small, big := took(500), took(5000)
-	require.Less(t, big, 60*small, "%s for 500 boxes, %s for 5,000", small, big)
+	b := &block{items: s.items, links: s.links}
+	require.LessOrEqual(t, len(passed), b.maxPassing()+len(s.items))
+	require.LessOrEqual(t, length, b.maxLength())
+	for _, line := range [][]*vertex{make([]*vertex, 50_000), make([]*vertex, 500_000)} {
+		for i := range line {
+			line[i] = &vertex{}
+		}
+		b := &block{lines: [][]*vertex{line}}
+		require.LessOrEqual(t, b.sweeps()*len(line), max(200_000, 2*len(line)))
+	}
+
+	// A hub that each of very many needs: what they share of its line is written once, so that the text stays in proportion.
+	size := func(n int) int {
+		var b bytes.Buffer
+		require.NoError(t, Write(&b, chain(n)))
+		return b.Len()
+	}
+	require.Less(t, size(4000), 5*size(1000))
 }
 
 func BenchmarkWrite(b *testing.B) {

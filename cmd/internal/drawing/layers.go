@@ -143,9 +143,11 @@ func (b *block) assign() int {
 	return count
 }
 
-// maxPassing bounds how many places where lines pass columns a block may have. Lines beyond are drawn straight, behind
-// the boxes.
+// maxPassing bounds how many places where lines pass columns a block may have, and maxLength how many columns its links may
+// pass in all. Links beyond are drawn straight, behind the boxes.
 func (b *block) maxPassing() int { return max(20_000, 4*(len(b.items)+len(b.links))) }
+
+func (b *block) maxLength() int { return max(50_000, 30*len(b.links)) }
 
 // chains fills the columns: with the items, and with the places where lines pass. The arrows of one item share them.
 func (b *block) chains() {
@@ -159,15 +161,16 @@ func (b *block) chains() {
 		a.next = append(a.next, c)
 		c.prev = append(c.prev, a)
 	}
-	left := b.maxPassing()
+	left, length := b.maxPassing(), b.maxLength()
 	for _, it := range b.items {
 		var chain []*vertex
 		for _, l := range it.next {
-			length := l.right().layer - it.layer - 1
-			if length > len(chain)+left {
+			columns := l.right().layer - it.layer - 1
+			if columns > len(chain)+left || columns > length {
 				continue
 			}
-			for len(chain) < length {
+			length -= columns
+			for len(chain) < columns {
 				v := &vertex{}
 				column := it.layer + 1 + len(chain)
 				b.lines[column] = append(b.lines[column], v)
@@ -179,7 +182,7 @@ func (b *block) chains() {
 				chain = append(chain, v)
 				left--
 			}
-			l.chain = append([]*vertex{of[it]}, chain[:length]...)
+			l.chain = append([]*vertex{of[it]}, chain[:columns]...)
 			join(l.chain[len(l.chain)-1], of[l.right()])
 			l.chain = append(l.chain, of[l.right()])
 		}

@@ -133,7 +133,7 @@ func (x *writer) styles() {
 		hue := "hue" + strconv.Itoa(i)
 		x.printf(".%s path{%s}\n.tip%d{%s}\n", hue, paint("stroke", hue), i, paint("fill", hue))
 	}
-	x.printf(".many{opacity:.4}\n.many:hover{opacity:1}\n")
+	x.printf(".many{opacity:.5}\n.many:hover{opacity:1}\n")
 	x.printf(".edge .near{stroke:transparent;stroke-width:9}\n")
 	x.printf(".edge:hover path{%sstroke-width:2.4}\n.edge:hover .near{stroke:transparent;stroke-width:9}\n</style>\n<defs>\n", paint("stroke", "hot"))
 	for i := range hues {
@@ -221,7 +221,7 @@ const (
 	crowded = 150
 	many    = 24
 	// huge is from how many arrows on each stretch that several share is written once only.
-	huge = 1500
+	huge = 3000
 )
 
 // links draws all arrows.
