@@ -1,6 +1,10 @@
 //go:build tools
 
-// Package testplugins holds programs for tests. This file keeps the Pulumi CLI, which the tests build, in go.mod.
+// Package testplugins holds programs for tests. This file keeps in go.mod what the tests build: the Pulumi CLI, and
+// Pulumi's own language host for YAML, to which ours is compared.
 package testplugins
 
-import _ "github.com/pulumi/pulumi/pkg/v3/cmd/pulumi"
+import (
+	_ "github.com/pulumi/pulumi-yaml/cmd/pulumi-language-yaml"
+	_ "github.com/pulumi/pulumi/pkg/v3/cmd/pulumi"
+)

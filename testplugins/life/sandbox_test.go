@@ -13,7 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// binaries are built once for all tests: yamlhost and the plugins, each conformance provider under its own name.
+// binaries are built once for all tests: yamlhost and the plugins, each conformance provider under its own name, and in
+// stock/ the Pulumi CLI's own language host.
 var binaries = sync.OnceValues(func() (string, error) {
 	dir, err := os.MkdirTemp("", "yamlhost-life-")
 	if err != nil {
@@ -37,6 +38,9 @@ var binaries = sync.OnceValues(func() (string, error) {
 		return "", err
 	}
 	if err := build("../..", "pulumi-language-yaml", "./cmd/pulumi-language-yaml"); err != nil {
+		return "", err
+	}
+	if err := build("..", "stock/pulumi-language-yaml", "github.com/pulumi/pulumi-yaml/cmd/pulumi-language-yaml"); err != nil {
 		return "", err
 	}
 	if err := build("..", "pulumi", "github.com/pulumi/pulumi/pkg/v3/cmd/pulumi"); err != nil {
