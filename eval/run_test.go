@@ -272,8 +272,13 @@ func FuzzRun(f *testing.F) {
 		result, findings := eval.Run(context.Background(), program, z.recorder, o)
 		require.True(t, value.Equal(result.Outputs, z.recorder.Outputs(result.Stack)))
 		for _, d := range findings {
-			require.NotContains(t, d.Summary, "nil")
-			require.NotContains(t, d.Summary, "%!")
+			// Findings quote names of the program, which may hold anything.
+			if !strings.Contains(text, "nil") {
+				require.NotContains(t, d.Summary, "nil")
+			}
+			if !strings.Contains(text, "%!") {
+				require.NotContains(t, d.Summary, "%!")
+			}
 			require.NotEmpty(t, d.Code)
 		}
 	})
