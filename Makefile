@@ -5,7 +5,7 @@ BIN     := bin/yamlhost
 VERSION ?= 0.1.0
 LDFLAGS := -s -w -X main.version=$(VERSION)
 
-.PHONY: all build run run-destroy test race fuzz bench figures kill-test plugin-test clean
+.PHONY: all build run run-destroy test race fuzz bench figures compare-hosts kill-test plugin-test clean
 
 all: build
 
@@ -47,6 +47,10 @@ kill-test:
 # Whole lives of stacks over real plugin processes, built from a module of their own: the first time it downloads much.
 plugin-test:
 	cd testplugins && $(GO) test -timeout 30m ./...
+
+# Our language host beside the stock one under the Pulumi CLI, call by call. Differences that no reason is given for fail.
+compare-hosts:
+	cd testplugins && YAMLHOST_COMPARE_HOSTS=1 $(GO) test -timeout 60m ./life -run TestBothHosts -v
 
 # Whole processes on generated programs, with a provider in process and as a plugin.
 figures:

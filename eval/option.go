@@ -130,7 +130,7 @@ func (o *optionReader) known(option *ast.Option) value.Value {
 	case f != nil:
 		o.blame(f)
 		return value.Null
-	case v.ContainsUnknown():
+	case unknownBesidesIDs(v):
 		o.blame(blame(diag.NotKnownInTime, option.Value.Range(), "use values that do not come from resources to be created",
 			"%s must be known before anything is created", option.Key.Value))
 		return value.Null
@@ -140,6 +140,17 @@ func (o *optionReader) known(option *ast.Option) value.Value {
 		return value.Null
 	}
 	return v
+}
+
+// unknownBesidesIDs reports whether anything inside v is unknown but the IDs of resources to be created: of those, options
+// want the URN, which is known (L4.10).
+func unknownBesidesIDs(v value.Value) bool {
+	return v.Transform(func(x value.Value) value.Value {
+		if x.Is(value.KindResource) {
+			return value.Null
+		}
+		return x
+	}).ContainsUnknown()
 }
 
 // wrong reports an option of the wrong kind.
