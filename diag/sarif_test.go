@@ -46,7 +46,9 @@ func TestSARIF(t *testing.T) {
 				}
 				RelatedLocations []struct{ Message struct{ Text string } }
 				Fixes            []struct {
-					ArtifactChanges []struct{ Replacements []struct{ InsertedContent struct{ Text string } } }
+					ArtifactChanges []struct {
+						Replacements []struct{ InsertedContent struct{ Text string } }
+					}
 				}
 			}
 		}

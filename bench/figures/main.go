@@ -86,8 +86,8 @@ func run(sizesText, modesText string) error {
 func build(dir string) ([]mode, error) {
 	plugins := filepath.Join(dir, "plugins")
 	for out, pkg := range map[string]string{
-		filepath.Join(dir, "yamlhost"):                  "./cmd/yamlhost",
-		filepath.Join(dir, "yamlhost-noop"):             "./cmd/yamlhost-noop",
+		filepath.Join(dir, "yamlhost"):                 "./cmd/yamlhost",
+		filepath.Join(dir, "yamlhost-noop"):            "./cmd/yamlhost-noop",
 		filepath.Join(plugins, "pulumi-resource-noop"): "./bench/pulumi-resource-noop",
 	} {
 		cmd := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", out, pkg)

@@ -11,4 +11,6 @@ import (
 func bytesWritten(int) int64 { return 0 }
 
 // usage is the CPU time of a process; its memory is known on Linux only.
-func usage(s *os.ProcessState) (cpu time.Duration, peak int64) { return s.UserTime() + s.SystemTime(), 0 }
+func usage(s *os.ProcessState) (cpu time.Duration, peak int64) {
+	return s.UserTime() + s.SystemTime(), 0
+}

@@ -46,7 +46,7 @@ var mayImport = map[string][]string{
 		"parser", "parser/ast", "check", "eval", "builtins", "schema", "value", "value/urn", "diag",
 		"runtime/monitor", "runtime/monitor/rpc", "runtime/provider", "runtime/plugin", "runtime/project", "value/wire",
 	},
-	"langhost/pcl": {"parser", "parser/ast", "builtins", "schema", "diag"},
+	"langhost/pcl":   {"parser", "parser/ast", "builtins", "schema", "diag"},
 	"runtime/engine": {"runtime/monitor", "runtime/provider", "runtime/state", "runtime/journal", "value", "value/urn", "diag"},
 }
 
