@@ -316,6 +316,7 @@ func TestRecovery(t *testing.T) {
 		s, err := b.Begin(t.Context(), testRef, BeginOptions{})
 		require.NoError(t, err)
 		require.True(t, s.Recovered().Foreign)
+		require.False(t, s.Recovered().Known, "a creation was under way")
 		require.Len(t, s.Recovered().Claimed, 1)
 		require.FileExists(t, s.Recovered().Aside[0])
 		require.Len(t, s.Base().Resources, 5)

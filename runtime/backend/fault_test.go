@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -85,7 +86,8 @@ func TestEveryCallFailing(t *testing.T) {
 }
 
 // Every N-th call fails, for every N: what was acknowledged is there. That a journal stays that the state has outgrown may
-// be, when neither could it take note of the state nor be removed; it is put aside by the next run.
+// be, when neither could it take note of the state nor be removed; the next run puts it aside, and accuses nobody of having
+// written the state meanwhile.
 func TestEveryNthCallFailing(t *testing.T) {
 	t.Parallel()
 	for n := int64(1); n < 60; n++ {
@@ -98,8 +100,63 @@ func TestEveryNthCallFailing(t *testing.T) {
 			s, err := b.Begin(t.Context(), testRef, b64Options)
 			require.NoError(t, err, at)
 			checkSnapshot(t, s.Base(), acknowledged, at)
+			if r := s.Recovered(); r != nil {
+				require.False(t, r.Foreign, "%s: a journal is taken for one that does not fit", at)
+			}
 			require.NoError(t, s.Close(), at)
 		}
+	}
+}
+
+// A journal that fails in the middle and cannot even be removed at the end is told from one of another state: nobody is
+// accused of having written the state meanwhile.
+func TestJournalLeftBehind(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		fails   func(do, path string) bool // once something is journaled
+		foreign bool                       // nothing proves that the state came after the journal
+	}{
+		"the file fails": {func(do, path string) bool {
+			return strings.HasSuffix(path, "-journal") && do == "remove"
+		}, false},
+		"no journal can be written any more": {func(do, path string) bool { return strings.Contains(path, "-journal") }, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := prepared(t)
+			var failing atomic.Bool
+			first := ""
+			b, err := open("file:///state", testOptions(1), faultyDisk{d, func(do, path string, done bool) error {
+				if first == "" && do == "create" && strings.Contains(path, "-journal") {
+					first = path // the file that later has the journal's name; its handle keeps this one
+				}
+				if failing.Load() && !done && (path == first || c.fails(do, path)) {
+					return syscall.EIO
+				}
+				return nil
+			}})
+			require.NoError(t, err)
+			s, err := b.Begin(t.Context(), testRef, b64Options)
+			require.NoError(t, err)
+			require.NoError(t, s.Append(t.Context(), journal.Entry{Step: 1, Begin: &state.Operation{Resource: resource(0), Kind: state.Creating}}))
+			require.NoError(t, s.Append(t.Context(), journal.Entry{Step: 1, Add: []journal.Amended{{ID: 1, Resource: resource(0)}}}))
+			failing.Store(true)
+			require.ErrorIs(t, s.Commit(t.Context(), nil, nil), syscall.EIO)
+			require.True(t, s.Written())
+
+			b, err = open("file:///state", testOptions(2), d.after(false))
+			require.NoError(t, err)
+			s, err = b.Begin(t.Context(), testRef, b64Options)
+			require.NoError(t, err)
+			checkSnapshot(t, s.Base(), []urn.URN{resource(0).URN}, name)
+			if r := s.Recovered(); c.foreign {
+				require.True(t, r.Foreign)
+				require.True(t, r.Known, "all of it is in the state")
+			} else {
+				require.Nil(t, r)
+			}
+			require.NoError(t, s.Close())
+		})
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/yamlhost/yamlhost/runtime/journal"
 	"github.com/yamlhost/yamlhost/runtime/state"
+	"github.com/yamlhost/yamlhost/value/urn"
 )
 
 // Recovery tells what the journal of an earlier run held, one that was cut off or, when read without the lock, one that is
@@ -18,6 +19,9 @@ type Recovery struct {
 	// Foreign says that somebody else has written the state file since: the journal does not fit it, nothing was applied,
 	// and nothing was thrown away.
 	Foreign bool
+	// Known says of a foreign journal that nothing it tells of is missing from the state file: whatever it says was made is
+	// there, and nothing was under way. Then there is nothing to warn of.
+	Known   bool
 	Claimed []state.Operation // of a foreign journal: what it says was begun
 	Aside   []string          // files that Begin has put aside: a foreign journal, a torn tail
 
@@ -52,6 +56,7 @@ func (b *Backend) settle(r Ref, file stored, data []byte) (*Recovery, error) {
 				out.Claimed = append(out.Claimed, *e.Begin)
 			}
 		}
+		out.Known = knows(c.Snapshot, contents.Entries)
 		return out, nil
 	case err != nil:
 		return nil, &CorruptError{b.journalPath(r), err}
@@ -66,6 +71,65 @@ func (b *Backend) settle(r Ref, file stored, data []byte) (*Recovery, error) {
 		out.snapshot.SecretsProvider = contents.Secrets
 	}
 	return out, nil
+}
+
+// knows reports whether a state has everything that entries say was made and is still there, and nothing of what they say
+// was begun is open. It needs no base: what an entry adds it describes in full.
+func knows(s *state.Snapshot, entries []journal.Entry) bool {
+	made, open := map[journal.ID]*state.Resource{}, map[int64]bool{}
+	for _, e := range entries {
+		if e.Begin != nil {
+			open[e.Step] = true
+			continue
+		}
+		delete(open, e.Step)
+		for _, id := range e.Remove {
+			delete(made, id)
+		}
+		for _, a := range e.Amend {
+			made[a.ID] = a.Resource
+		}
+		for _, a := range e.Add {
+			made[a.ID] = a.Resource
+		}
+	}
+	if len(open) > 0 {
+		return false
+	}
+	type object struct {
+		urn urn.URN
+		id  string
+	}
+	there := map[object]bool{}
+	if s != nil {
+		for _, r := range s.Resources {
+			there[object{r.URN, r.ID}] = true
+		}
+	}
+	for _, r := range made {
+		if !there[object{r.URN, r.ID}] {
+			return false
+		}
+	}
+	return true
+}
+
+// coverJournal puts, in place of a journal, its sound part with a note that a state file with this identity, which is about
+// to be written, holds everything in it.
+func (b *Backend) coverJournal(r Ref, by journal.Identity) error {
+	data, err := b.journalOf(r)
+	if err != nil || data == nil {
+		return err
+	}
+	contents, err := journal.Read(data, nil)
+	if err != nil {
+		return err
+	}
+	covered, err := contents.AppendCovered(data, by)
+	if err != nil {
+		return err
+	}
+	return writeDurably(b.disk, b.journalPath(r), covered)
 }
 
 // recover makes what settle has found durable, so that the journal can go. The caller holds the lock.

@@ -283,9 +283,13 @@ func (s *Session) write(snapshot *state.Snapshot, origin journal.Origin) error {
 		return err
 	}
 	if s.log != nil {
-		// At the end the state file matters more than a journal that cannot be written any more.
-		if err := s.log.Covered(p.identity, origin); err != nil && !s.closed {
-			return err
+		if err := s.log.Covered(p.identity, origin); err != nil {
+			if !s.closed {
+				return err
+			}
+			// At the end the state file matters more than a journal that cannot be written any more. Another file in its place
+			// can say what it could not; without that, should it stay, it would look like one that does not fit.
+			_ = s.b.coverJournal(s.ref, p.identity)
 		}
 	}
 	if err := s.b.putState(s.ref, p); err != nil {
@@ -341,7 +345,12 @@ func (s *Session) dropLog() error {
 		return nil
 	}
 	path := s.b.journalPath(s.ref)
-	if err := errors.Join(s.log.Close(), removeDurably(s.b.disk, path)); err != nil {
+	closing := s.log.Close()
+	err := removeDurably(s.b.disk, path)
+	if err != nil { // a disk that failed once is asked again: what stays behind is in the way of nobody, but puzzles people
+		err = removeDurably(s.b.disk, path)
+	}
+	if err = errors.Join(closing, err); err != nil {
 		return &FileError{Doing: "remove the journal", Path: path, Err: err}
 	}
 	return nil

@@ -577,6 +577,8 @@ func (p *pipeline) warnOfRecovery(r *backend.Recovery, settled bool) {
 	}
 	out := p.app.streams.Err
 	switch {
+	case r.Known:
+		fmt.Fprintf(out, "A journal of an earlier %s was left behind; all that it tells of is in the state.\n", r.Header.Command)
 	case r.Foreign:
 		fmt.Fprintf(out, "warning: a journal of an earlier %s does not fit the state, which was written by someone else since; it was not applied\n", r.Header.Command)
 	case settled && r.Entries > 0:

@@ -54,6 +54,8 @@ func (a *app) stateVerify(ctx context.Context, o *stateOptions) error {
 	out := a.streams.Out
 	if r := loaded.Recovered; r != nil {
 		switch {
+		case r.Known:
+			fmt.Fprintf(out, "a journal of an earlier %s was left behind; all that it tells of is in the state\n", r.Header.Command)
 		case r.Foreign:
 			fmt.Fprintf(out, "a journal of an earlier %s does not fit the state; the next run puts it aside\n", r.Header.Command)
 		default:
