@@ -147,7 +147,7 @@ func diffOf(r provider.DiffRequest) provider.DiffResponse {
 }
 
 func (p *process) Check(_ context.Context, r provider.CheckRequest) (provider.CheckResponse, error) {
-	p.cloud.log("Check %s olds=%s news=%s", r.Name, r.Olds, r.News)
+	p.cloud.log("Check %s olds=%s news=%s%s", r.Name, r.Olds, r.News, p.naming(r.Autonaming))
 	p.cloud.mu.Lock()
 	defer p.cloud.mu.Unlock()
 	if f, ok := p.cloud.trip("check", r.Name); ok {
@@ -159,7 +159,15 @@ func (p *process) Check(_ context.Context, r provider.CheckRequest) (provider.Ch
 	if r.News.Has("bad") {
 		return provider.CheckResponse{Failures: []provider.Failure{{Property: "bad", Reason: "it is bad"}}}, nil
 	}
-	return provider.CheckResponse{Inputs: r.News}, nil
+	return provider.CheckResponse{Inputs: r.News, AutonamingIgnored: r.Autonaming != nil && p.name == "other"}, nil
+}
+
+// naming is what a check is told of a name, for goldens; the package other cannot be told.
+func (p *process) naming(a *provider.Autonaming) string {
+	if a == nil || p.name == "other" {
+		return ""
+	}
+	return fmt.Sprintf(" %s %q", a.Mode, a.Name)
 }
 
 func (p *process) Diff(_ context.Context, r provider.DiffRequest) (provider.DiffResponse, error) {

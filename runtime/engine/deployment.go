@@ -37,6 +37,7 @@ type Deployment struct {
 	endpoint string
 	scope    *scope
 	planner  *planner
+	naming   *naming
 	mode     mode
 
 	// running ends when nothing new may start: the user has interrupted, or something failed (E5.42). calls ends when

@@ -130,7 +130,12 @@ func operate(ctx context.Context, o Options, refreshing bool, phases func(*Deplo
 	if err != nil {
 		return nil, err
 	}
+	naming, err := newNaming(&o)
+	if err != nil {
+		return nil, err
+	}
 	d := newDeployment(ctx, o, scope, refreshing)
+	d.naming = naming
 	defer d.stop()
 	calls, giveUp := context.WithCancel(context.WithoutCancel(ctx))
 	defer giveUp()

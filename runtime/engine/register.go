@@ -401,10 +401,15 @@ func (d *Deployment) check(s *subject, anew, second bool) error {
 	if s.provider == nil { // E4.23
 		return nil
 	}
-	r, err := s.provider.Check(d.calls, provider.CheckRequest{
-		Subject: provider.SubjectOf(s.reg.urn), Olds: olds, News: news, RandomSeed: s.seed, AllowUnknowns: d.opts.DryRun})
+	name, _ := d.naming.of(s.goal, s.seed)
+	r, err := s.provider.Check(d.calls, provider.CheckRequest{Subject: provider.SubjectOf(s.reg.urn), Olds: olds, News: news,
+		RandomSeed: s.seed, AllowUnknowns: d.opts.DryRun, Autonaming: name})
 	if err != nil {
 		return d.refused(s.reg.urn, s.reg.goal.position, "check", s.goal.Type, err)
+	}
+	if r.AutonamingIgnored && name.Insist && !second {
+		d.report.message(Message{URN: s.reg.urn, Severity: diag.Warning, Position: s.reg.goal.position, Text: fmt.Sprintf(
+			"%s has a name of its own in %s, but its provider cannot be told names; a newer version of it may", s.reg.urn, namingSetting)})
 	}
 	if len(r.Failures) > 0 {
 		d.checkFailures(s, news, r.Failures)
@@ -518,7 +523,7 @@ func (d *Deployment) decide(s *subject) (chain []Step, again bool, err error) {
 		if wanted := s.reg.goal.DeleteBeforeReplace; wanted != nil {
 			situation.before = *wanted
 		}
-		if old.PendingReplacement {
+		if _, fixed := d.naming.of(s.goal, s.seed); old.PendingReplacement || fixed { // E4.127
 			situation.before = true
 		}
 		if situation.before {

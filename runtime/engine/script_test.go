@@ -181,6 +181,8 @@ func (w *world) command(t *testing.T, command, input string) string {
 		case "config":
 			name, value, _ := strings.Cut(text, ":")
 			o.Config["test:"+name] = value
+		case "naming":
+			o.Config[namingSetting] = text
 		case "deny":
 			o.Config[denySetting] = fmt.Sprintf("[%q]", text)
 		case "unreachable":

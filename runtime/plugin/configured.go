@@ -72,6 +72,7 @@ func (c *configured) Check(ctx context.Context, r provider.CheckRequest) (provid
 	}
 	return provider.CheckResponse{
 		Inputs: c.annotated(r.News, propertiesOrEmpty(inputs)), Failures: failuresOf(got.GetFailures()),
+		AutonamingIgnored: r.Autonaming != nil && !c.capabilities.autonaming,
 	}, nil
 }
 

@@ -90,12 +90,16 @@ type CheckRequest struct {
 type Autonaming struct {
 	Mode string // propose, enforce or disable
 	Name string
+	// Insist says that the user should hear of it when the provider takes no such proposals.
+	Insist bool
 }
 
 // CheckResponse holds the inputs to use, or what is wrong with those given.
 type CheckResponse struct {
 	Inputs   value.Value
 	Failures []Failure
+	// AutonamingIgnored says that the provider could not be told what the request has as Autonaming.
+	AutonamingIgnored bool
 }
 
 // Failure is one thing wrong with an input; Property is empty when it is about all.

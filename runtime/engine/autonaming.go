@@ -1,0 +1,254 @@
+package engine
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/runtime/provider"
+	"github.com/yamlhost/yamlhost/runtime/state"
+	"github.com/yamlhost/yamlhost/value/urn"
+)
+
+// namingSetting is the configuration that says how resources are named which the program does not name (E4.126).
+const namingSetting = "pulumi:autonaming"
+
+// naming is how resources are to be named, by type. The most specific scheme counts: that of the type, else that of the
+// package, else the one for all.
+type naming struct {
+	all      *namingScheme
+	packages map[string]*namingScheme
+	types    map[string]*namingScheme
+}
+
+// namingScheme makes names. The zero scheme leaves naming to the provider, which is what providers do anyway.
+type namingScheme struct {
+	mode    string // propose, enforce or disable; empty to say nothing
+	pattern string // with ${name} and what is random in it still to be filled in
+	insist  bool   // a provider that cannot be told is worth a warning
+}
+
+// random finds the parts of a pattern that are drawn by lot.
+var random = regexp.MustCompile(`\$\{(hex|alphanum|string|num)\((\d{1,3})\)\}|\$\{uuid\}`)
+
+// newNaming reads the setting. Without one it is nil, which names nothing.
+func newNaming(o *Options) (*naming, error) {
+	text := o.Config[namingSetting]
+	if text == "" {
+		return nil, nil
+	}
+	if slices.Contains(o.ConfigSecretKeys, namingSetting) {
+		return nil, fmt.Errorf("%s cannot be secret: it ends up in the names of resources", namingSetting)
+	}
+	n := &naming{packages: map[string]*namingScheme{}, types: map[string]*namingScheme{}}
+	root, err := namingSection(namingSetting, []byte(text), "providers")
+	if err != nil {
+		return nil, err
+	}
+	if n.all, err = root.scheme(o); err != nil {
+		return nil, err
+	}
+	for pkg, body := range root.below {
+		at := namingSetting + ".providers." + pkg
+		section, err := namingSection(at, body, "resources")
+		if err != nil {
+			return nil, err
+		}
+		scheme, err := section.scheme(o)
+		if err != nil {
+			return nil, err
+		}
+		if scheme != nil {
+			n.packages[pkg] = scheme
+		}
+		for typ, body := range section.below {
+			at := at + ".resources." + typ
+			section, err := namingSection(at, body, "")
+			if err != nil {
+				return nil, err
+			}
+			if n.types[typ], err = section.scheme(o); err != nil {
+				return nil, err
+			}
+			if n.types[typ] == nil {
+				return nil, fmt.Errorf("%s says nothing: give it a mode or a pattern", at)
+			}
+		}
+	}
+	return n, nil
+}
+
+// namingText is a section of the setting as it is written.
+type namingText struct {
+	at            string
+	mode, pattern *string
+	enforce       *bool
+	below         map[string]json.RawMessage
+}
+
+// namingSection reads a section. below is the key of the sections in it, if it can have any.
+func namingSection(at string, text []byte, below string) (*namingText, error) {
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(text, &fields); err != nil {
+		return nil, fmt.Errorf("%s must be an object with a mode, or with a pattern", at)
+	}
+	s := &namingText{at: at}
+	known := []string{"mode", "pattern", "enforce"}
+	if below != "" {
+		known = append(known, below)
+	}
+	for key, raw := range fields {
+		into, what := any(nil), "a text"
+		switch {
+		case key == "mode":
+			into = &s.mode
+		case key == "pattern":
+			into = &s.pattern
+		case key == "enforce":
+			into, what = &s.enforce, "true or false"
+		case key == below:
+			into, what = &s.below, "an object"
+		default:
+			fault := fmt.Sprintf("%s has no key %q", at, key)
+			if near := diag.Suggest(key, known); len(near) > 0 {
+				fault += fmt.Sprintf("; did you mean %q?", near[0])
+			}
+			return nil, errors.New(fault)
+		}
+		if err := json.Unmarshal(raw, into); err != nil {
+			return nil, fmt.Errorf("%s.%s must be %s", at, key, what)
+		}
+	}
+	return s, nil
+}
+
+// scheme is what a section says; nil when it says nothing.
+func (s *namingText) scheme(o *Options) (*namingScheme, error) {
+	switch {
+	case s.mode != nil && (s.pattern != nil || s.enforce != nil):
+		return nil, fmt.Errorf("%s has a mode, and a pattern or enforce as well: a mode says it all", s.at)
+	case s.enforce != nil && s.pattern == nil:
+		return nil, fmt.Errorf("%s has enforce, but no pattern that could be enforced", s.at)
+	case s.pattern != nil:
+		pattern, err := resolvePattern(*s.pattern, o)
+		if err != nil {
+			return nil, fmt.Errorf("%s.pattern: %w", s.at, err)
+		}
+		if s.enforce != nil && *s.enforce {
+			return &namingScheme{mode: "enforce", pattern: pattern, insist: true}, nil
+		}
+		return &namingScheme{mode: "propose", pattern: pattern}, nil
+	case s.mode == nil:
+		return nil, nil
+	}
+	switch *s.mode {
+	case "default":
+		return &namingScheme{}, nil
+	case "verbatim":
+		return &namingScheme{mode: "enforce", pattern: "${name}"}, nil
+	case "disabled":
+		return &namingScheme{mode: "disable"}, nil
+	}
+	return nil, fmt.Errorf("%s.mode is default, verbatim or disabled, not %q", s.at, *s.mode)
+}
+
+// resolvePattern fills in what is the same for all resources of the stack, and refuses what nobody would fill in later.
+func resolvePattern(pattern string, o *Options) (string, error) {
+	var fault error
+	resolved := expression.ReplaceAllStringFunc(pattern, func(found string) string {
+		word := found[2 : len(found)-1]
+		key, isConfig := strings.CutPrefix(word, "config.")
+		switch {
+		case word == "organization":
+			return o.Organization
+		case word == "project":
+			return o.Project
+		case word == "stack":
+			return o.Stack
+		case isConfig:
+			if !strings.Contains(key, ":") {
+				key = o.Project + ":" + key
+			}
+			text, ok := o.Config[key]
+			if !ok && fault == nil {
+				fault = fmt.Errorf("there is no configuration %s; set it with `config set %s`", key, key)
+			}
+			if slices.Contains(o.ConfigSecretKeys, key) && fault == nil {
+				fault = fmt.Errorf("the configuration %s is secret, and names are not", key)
+			}
+			return text
+		case word == "name", random.MatchString(found) && random.FindString(found) == found:
+		case fault == nil:
+			fault = fmt.Errorf("%s means nothing here; there are ${name}, ${organization}, ${project}, ${stack}, ${config.KEY}, ${hex(N)}, "+
+				"${alphanum(N)}, ${string(N)}, ${num(N)} and ${uuid}", found)
+		}
+		return found
+	})
+	return resolved, fault
+}
+
+// expression finds everything in a pattern that wants to be filled in.
+var expression = regexp.MustCompile(`\$\{[^}]*\}`)
+
+// of is what a resource's provider is to be told about its name; nil for nothing. fixed says that the name is the same each
+// time, so that a replacement has to delete first (E4.127). Providers have no names of their own.
+func (n *naming) of(r *state.Resource, seed []byte) (told *provider.Autonaming, fixed bool) {
+	if n == nil || !r.Custom || r.IsProvider() {
+		return nil, false
+	}
+	scheme, specific := n.types[r.Type], true
+	if scheme == nil {
+		scheme = n.packages[urn.PackageOf(r.Type)]
+	}
+	if scheme == nil {
+		scheme, specific = n.all, false
+	}
+	if scheme == nil || scheme.mode == "" {
+		return nil, false
+	}
+	return &provider.Autonaming{Mode: scheme.mode, Name: scheme.name(r.URN.Name(), seed), Insist: specific || scheme.insist},
+		!random.MatchString(scheme.pattern)
+}
+
+// name makes a name of the pattern. The same seed makes the same one.
+func (s *namingScheme) name(resource string, seed []byte) string {
+	lot := rand.New(rand.NewChaCha8(sha256.Sum256(seed)))
+	draw := func(n int, letters string) string {
+		b := make([]byte, n)
+		for i := range b {
+			b[i] = letters[lot.IntN(len(letters))]
+		}
+		return string(b)
+	}
+	const hexDigits, digits, lower = "0123456789abcdef", "0123456789", "abcdefghijklmnopqrstuvwxyz"
+	name := random.ReplaceAllStringFunc(s.pattern, func(found string) string {
+		parts := random.FindStringSubmatch(found)
+		n, _ := strconv.Atoi(parts[2]) // digits, as the expression has it
+		switch parts[1] {
+		case "hex":
+			return draw(n, hexDigits)
+		case "alphanum":
+			return draw(n, lower+digits)
+		case "string":
+			return draw(n, lower)
+		case "num":
+			return draw(n, digits)
+		}
+		var id [16]byte
+		for i := range id {
+			id[i] = byte(lot.UintN(256))
+		}
+		id[6], id[8] = id[6]&0x0f|0x40, id[8]&0x3f|0x80
+		text := hex.EncodeToString(id[:])
+		return strings.Join([]string{text[:8], text[8:12], text[12:16], text[16:20], text[20:]}, "-")
+	})
+	return strings.ReplaceAll(name, "${name}", resource)
+}
