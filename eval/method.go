@@ -62,10 +62,10 @@ func (s *scope) method(ctx context.Context, e *ast.Call, call *check.Method) (va
 	for i, key := range args.Keys() {
 		arg := args.At(i).WithMarksOf(args)
 		request.ArgDependencies[key] = s.e.concrete(depsBesideReferences(arg))
-		// A reference is no dependency of a method, as it is none of a component that a provider constructs.
+		// A resource is no dependency of a method that is given it, as it is none of a component that a provider constructs.
 		entries = append(entries, value.Entry{Key: key, Value: arg.Transform(func(v value.Value) value.Value {
 			if v.Is(value.KindResource) {
-				return v.WithoutDeps()
+				return v.WithoutDeps().DependingOn(depsBesideReferences(v)...)
 			}
 			return v
 		})})

@@ -50,6 +50,7 @@ func (s *scope) options(ctx context.Context, r *check.Resource, request *monitor
 		v, f := s.eval(ctx, from.ReplacementTrigger.Value)
 		o.blame(f)
 		request.ReplacementTrigger = v
+		request.Dependencies = append(request.Dependencies, v.AllDeps()...)
 	}
 	if r.Schema != nil {
 		request.AdditionalSecretOutputs = union(request.AdditionalSecretOutputs, r.Schema.SecretOutputs())

@@ -180,8 +180,9 @@ func (s *scope) originalText(v value.Value, p ast.Property, object *schema.Objec
 	return value.String(*node.Config.Text).WithMarksOf(v)
 }
 
-// dependencies are the URNs behind each top-level property, and all of them together with those of dependsOn (L9.41).
-// References to resources that go to a remote component are no dependencies of it.
+// dependencies are the URNs behind each top-level property, and all of them together with those of dependsOn and of the
+// replacement trigger (L9.41). Resources whose references go to a remote component are no dependencies of it; where a
+// reference came from is one.
 func (e *evaluator) dependencies(inputs value.Value, remote bool, dependsOn []urn.URN) (map[string][]urn.URN, []urn.URN) {
 	byProperty := make(map[string][]urn.URN, inputs.Len())
 	all := dependsOn
@@ -197,11 +198,15 @@ func (e *evaluator) dependencies(inputs value.Value, remote bool, dependsOn []ur
 	return byProperty, e.concrete(all)
 }
 
+// depsBesideReferences are the URNs that a value came from, without the resources that it refers to itself.
 func depsBesideReferences(v value.Value) []urn.URN {
 	var deps []urn.URN
 	v.Any(func(x value.Value) bool {
-		if x.Kind() != value.KindResource {
-			deps = append(deps, x.Deps()...)
+		ref, isReference := x.AsResource()
+		for _, u := range x.Deps() {
+			if !isReference || u != ref.URN {
+				deps = append(deps, u)
+			}
 		}
 		return false
 	})
