@@ -56,6 +56,7 @@ type Deployment struct {
 	resources  map[urn.URN]*registered
 	renamed    map[urn.URN]urn.URN // URNs claimed through an alias, to the URN that claimed them
 	hooks      map[string]monitor.Hook
+	transforms transforms
 	replaced   map[urn.URN]bool // what was replaced in this operation
 	deleting   map[urn.URN]bool // what is deleted in this operation (E4.80)
 	defaults   map[string]*defaultProvider
@@ -105,6 +106,8 @@ type registered struct {
 	// unknown says that in a preview there is no knowing what it is like.
 	unknown  bool
 	children []urn.URN
+	// transforms are its own, which apply to what is registered below it too.
+	transforms []monitor.Transform
 }
 
 // mode is what the registrations of a program are for.
@@ -289,11 +292,11 @@ func (d *Deployment) Info(context.Context) (monitor.Info, error) {
 	}, nil
 }
 
-// features are the names that SupportsFeature affirms (E2.4), as far as this engine goes: transforms are not among them
-// yet.
+// features are the names that SupportsFeature affirms (E2.4).
 var features = map[string]bool{
 	"secrets": true, "resourceReferences": true, "outputValues": true, "aliasSpecs": true, "replacementTrigger": true,
 	"deletedWith": true, "replaceWith": true, "parameterization": true, "resourceHooks": true, "errorHooks": true,
+	"transforms": true, "invokeTransforms": true,
 }
 
 // SupportsFeature answers for the names of E2.4.

@@ -18,6 +18,8 @@ type goal struct {
 	monitor.RegisterRequest
 	timeouts state.Timeouts
 	position string // project:///…
+	// transforms are its own, which apply to everything below it too.
+	transforms []monitor.Transform
 }
 
 // newGoal reads a request (E2.9–E2.25). It looks at nothing but the request itself.
@@ -131,7 +133,7 @@ func sourcePosition(rootDir string, p *monitor.Position) string {
 	return text
 }
 
-// inherit fills in what the goal leaves to its parent (E2.26–E2.29, E2.17, E2.19). parent is nil without one.
+// inherit fills in what the goal leaves to its parent (E2.26–E2.29, E2.17). parent is nil without one.
 func (g *goal) inherit(parent *goal) {
 	local := !g.Custom && !g.Remote
 	isProvider := urn.IsProviderType(g.Type)
@@ -156,6 +158,10 @@ func (g *goal) inherit(parent *goal) {
 			g.Provider = parent.Providers[pkg]
 		}
 	}
+}
+
+// inheritProviders completes the providers of a component below another one (E2.19).
+func (g *goal) inheritProviders(parent *goal) {
 	if !g.Custom && parent != nil && !parent.Custom {
 		merged := make(map[string]string, len(g.Providers)+len(parent.Providers))
 		for name, ref := range parent.Providers {

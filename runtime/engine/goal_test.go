@@ -59,6 +59,7 @@ func TestInheritanceOfOptions(t *testing.T) {
 	child := func(r monitor.RegisterRequest, parent *goal) *goal {
 		g := &goal{RegisterRequest: r}
 		g.inherit(parent)
+		g.inheritProviders(parent)
 		return g
 	}
 	g := child(monitor.RegisterRequest{Type: "t:i:R", Custom: true}, parent)

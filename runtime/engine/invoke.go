@@ -19,26 +19,25 @@ func (d *Deployment) Invoke(ctx context.Context, r monitor.InvokeRequest) (monit
 	}
 	defer d.leave()
 	pkg := urn.PackageOf(r.Token)
+	if p := d.goalOf(r.Parent); r.Provider == "" && p != nil {
+		if !p.Custom {
+			r.Provider = p.Providers[pkg]
+		}
+		if r.Provider == "" && providerPackage(p.Provider) == pkg {
+			r.Provider = p.Provider
+		}
+	}
+	r, err := d.transformedInvoke(ctx, r)
+	if err != nil {
+		return monitor.InvokeResponse{}, err
+	}
 	request, err := d.packageRequest(pkg, r.PackageRef, monitor.Package{
 		Version: r.Version, DownloadURL: r.PluginDownloadURL, Checksums: r.PluginChecksums})
 	if err != nil {
 		return monitor.InvokeResponse{}, err
 	}
-	named := r.Provider
-	if named == "" && r.Parent != "" {
-		d.mu.Lock()
-		if p := d.resources[r.Parent]; p != nil && p.goal != nil {
-			if !p.goal.Custom {
-				named = p.goal.Providers[pkg]
-			}
-			if named == "" && providerPackage(p.goal.Provider) == pkg {
-				named = p.goal.Provider
-			}
-		}
-		d.mu.Unlock()
-	}
 	position := sourcePosition(d.opts.RootDir, r.SourcePosition)
-	ref, err := d.provider(ctx, named, request, "Invoke", position)
+	ref, err := d.provider(ctx, r.Provider, request, "Invoke", position)
 	if err != nil {
 		return monitor.InvokeResponse{}, err
 	}

@@ -21,15 +21,25 @@ func (d *Deployment) RegisterResource(ctx context.Context, r monitor.RegisterReq
 		return monitor.RegisterResponse{}, err
 	}
 	defer d.leave()
+	own, all := d.transformsOf(&r)
 	g, err := newGoal(r, d.opts.RootDir)
 	if err != nil {
 		return monitor.RegisterResponse{}, err
 	}
-	if err := d.resolve(ctx, g); err != nil {
-		return monitor.RegisterResponse{}, err
-	}
+	parent := d.goalOf(g.Parent)
+	g.inherit(parent)
 	if g.Inputs, err = d.withHashes(ctx, g.Inputs); err != nil {
 		return monitor.RegisterResponse{}, fmt.Errorf("%s %q: %w", g.Type, g.Name, err)
+	}
+	if len(all) > 0 {
+		if g, err = d.transformed(ctx, g, all); err != nil {
+			return monitor.RegisterResponse{}, err
+		}
+	}
+	g.transforms = own
+	g.inheritProviders(parent)
+	if err := d.resolve(ctx, g); err != nil {
+		return monitor.RegisterResponse{}, err
 	}
 	if g.Remote {
 		return d.construct(ctx, g)
@@ -41,15 +51,18 @@ func (d *Deployment) RegisterResource(ctx context.Context, r monitor.RegisterReq
 	return d.response(reg), nil
 }
 
-// resolve completes a goal with what its parent and its provider give it (E2.10, E2.17–E2.22).
-func (d *Deployment) resolve(ctx context.Context, g *goal) error {
+// goalOf is the goal of a resource of this operation, nil if there is none.
+func (d *Deployment) goalOf(u urn.URN) *goal {
 	d.mu.Lock()
-	var parent *goal
-	if p := d.resources[g.Parent]; p != nil {
-		parent = p.goal
+	defer d.mu.Unlock()
+	if reg := d.resources[u]; reg != nil {
+		return reg.goal
 	}
-	d.mu.Unlock()
-	g.inherit(parent)
+	return nil
+}
+
+// resolve completes a goal with its provider, which is registered if it is a default one that is missing (E2.20, E2.22).
+func (d *Deployment) resolve(ctx context.Context, g *goal) error {
 	if !g.Custom && !g.Remote {
 		return nil
 	}
@@ -150,7 +163,7 @@ func (d *Deployment) claim(g *goal) (*registered, error) {
 		return fault(diag.DuplicateURN, "Duplicate resource alias '%s' applied to resource with URN '%s': "+
 			"a resource with that name is registered as well; give one of them another name or remove the alias", u, by)
 	}
-	reg := &registered{urn: u, goal: g, parent: g.Parent, done: make(chan struct{})}
+	reg := &registered{urn: u, goal: g, parent: g.Parent, transforms: g.transforms, done: make(chan struct{})}
 	for _, candidate := range d.lineage.candidates(u, g.Parent, g.Aliases) {
 		old := d.olds.byURN[candidate]
 		if old == nil {

@@ -445,6 +445,8 @@ type known struct {
 	id      value.Value
 	outputs value.Value
 	known   bool
+
+	transform monitor.Transform // of a transform
 }
 
 func (k known) reference() string {
@@ -511,6 +513,7 @@ func scriptHook(ctx context.Context, name string, words []string) monitor.Hook {
 //	invoke NAME …     a function call      outputs NAME|stack …  registration of outputs
 //	error TEXT        the program fails
 //	hook NAME …       a hook, with any of dry (in previews too), ignore, error (an error hook), fail=TEXT
+//	transform stack|invoke|NAME …  a transform; see scriptTransform. A resource has those of its own with @transforms=NAME,NAME
 //
 // Values are texts, ${name.property} refers to another resource, secret: marks a secret.
 func statement(ctx context.Context, m monitor.Monitor, stack urn.URN, names map[string]known, line string, n int) (monitor.Result, error) {
@@ -521,6 +524,9 @@ func statement(ctx context.Context, m monitor.Monitor, stack urn.URN, names map[
 	kind, name := words[0], words[1]
 	if kind == "hook" {
 		return 0, m.(monitor.HookRegistrar).RegisterHook(ctx, scriptHook(ctx, name, words[2:]))
+	}
+	if kind == "transform" {
+		return 0, registerScriptTransform(ctx, m, names, name, words[2:])
 	}
 	r := monitor.RegisterRequest{Name: name, Parent: stack, PropertyDependencies: map[string][]urn.URN{},
 		SourcePosition: &monitor.Position{Path: "/srv/Pulumi.yaml", Line: n, Column: 1}}
@@ -576,6 +582,10 @@ func statement(ctx context.Context, m monitor.Monitor, stack urn.URN, names map[
 				r.Hooks = map[string][]string{}
 			}
 			r.Hooks[moment] = strings.Split(bound, ",")
+		case "@transforms":
+			for _, part := range strings.Split(text, ",") {
+				r.Transforms = append(r.Transforms, names[part].transform)
+			}
 		case "@package":
 			r.PackageRef = names[text].id.String()
 			if ref, ok := names[text].id.AsString(); ok {
@@ -644,12 +654,12 @@ func statement(ctx context.Context, m monitor.Monitor, stack urn.URN, names map[
 		r.Type, r.Custom = stackReferenceType, true
 	case "builtin":
 		answer, err := m.Invoke(ctx, monitor.InvokeRequest{Token: "pulumi:pulumi:" + name, Args: r.Inputs})
-		names[name] = known{"", value.Null, answer.Result, !answer.Unknown}
+		names[name] = known{outputs: answer.Result, known: !answer.Unknown}
 		return 0, err
 	case "call":
 		args := r.Inputs.With("__self__", value.Resource(&value.ResourceRef{URN: names[name].urn, ID: names[name].id}))
 		answer, err := m.Call(ctx, monitor.CallRequest{Token: "test:index:Res/method", Args: args, Provider: r.Provider})
-		names["result"] = known{"", value.Null, answer.Result, true}
+		names["result"] = known{outputs: answer.Result, known: true}
 		return 0, err
 	case "ref", "get":
 		typ, id := "test:index:Res", inputs["id"]
@@ -659,11 +669,11 @@ func statement(ctx context.Context, m monitor.Monitor, stack urn.URN, names map[
 		}
 		answer, err := m.ReadResource(ctx, monitor.ReadRequest{Type: typ, Name: name, Parent: stack, ID: id, State: state,
 			Dependencies: r.Dependencies, Provider: r.Provider})
-		names[name] = known{answer.URN, answer.ID, answer.Outputs, answer.Known}
+		names[name] = known{urn: answer.URN, id: answer.ID, outputs: answer.Outputs, known: answer.Known}
 		return 0, err
 	case "invoke":
 		answer, err := m.Invoke(ctx, monitor.InvokeRequest{Token: "test:index:" + name, Args: r.Inputs, DependsOn: r.Dependencies})
-		names[name] = known{"", value.Null, answer.Result, !answer.Unknown}
+		names[name] = known{outputs: answer.Result, known: !answer.Unknown}
 		return 0, err
 	case "outputs":
 		u := stack
@@ -675,6 +685,6 @@ func statement(ctx context.Context, m monitor.Monitor, stack urn.URN, names map[
 		return 0, fmt.Errorf("unknown statement %q", line)
 	}
 	answer, err := m.RegisterResource(ctx, r)
-	names[name] = known{answer.URN, answer.ID, answer.Outputs, answer.Known}
+	names[name] = known{urn: answer.URN, id: answer.ID, outputs: answer.Outputs, known: answer.Known}
 	return answer.Result, err
 }

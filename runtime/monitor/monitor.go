@@ -106,6 +106,8 @@ type RegisterRequest struct {
 	ReplacementTrigger      value.Value // null when absent
 	EnvVarMappings          map[string]string
 	Hooks                   map[string][]string // hook type to hook names
+	// Transforms apply to this resource and to everything below it; see TransformRegistrar.
+	Transforms []Transform
 
 	SourcePosition *Position
 }

@@ -24,7 +24,7 @@ var _ monitor.Monitor = (*Client)(nil)
 // Client is a monitor whose engine is in another process. It is safe for concurrent use.
 type Client struct {
 	conn      *grpc.ClientConn
-	callbacks callbacks // for the program's hooks
+	callbacks callbacks // for the program's hooks and transforms
 	remote    pulumirpc.ResourceMonitorClient
 
 	mu   sync.Mutex // guards what follows; held while asking, so that it is asked once
@@ -170,6 +170,9 @@ func (c *Client) RegisterResource(ctx context.Context, r monitor.RegisterRequest
 		if request.ReplacementTrigger, err = encoding.EncodeValue(r.ReplacementTrigger); err != nil {
 			return monitor.RegisterResponse{}, fmt.Errorf("send the replacement trigger of %s: %w", r.Name, err)
 		}
+	}
+	if request.Transforms, err = c.callbacks.offer(r.Transforms); err != nil {
+		return monitor.RegisterResponse{}, err
 	}
 	var trailer metadata.MD
 	got, err := c.remote.RegisterResource(ctx, request, grpc.Trailer(&trailer))

@@ -21,7 +21,7 @@ import (
 
 var _ monitor.HookRegistrar = (*Client)(nil)
 
-// callbacks is where the engine calls the program back for its hooks. It is safe for concurrent use.
+// callbacks is where the engine calls the program back for its hooks and transforms. It is safe for concurrent use.
 type callbacks struct {
 	pulumirpc.UnimplementedCallbacksServer
 
@@ -29,25 +29,28 @@ type callbacks struct {
 	server  *grpc.Server
 	serving sync.WaitGroup
 	address string
-	hooks   map[string]monitor.Hook // by token
+	answers map[string]answerer // by token
 }
 
-// add makes a hook callable, and starts the server for the first one.
-func (c *callbacks) add(h monitor.Hook) (*pulumirpc.Callback, error) {
+// answerer answers a request that is a message of its own kind. An error means that there is no answer.
+type answerer func(ctx context.Context, request []byte) (proto.Message, error)
+
+// add makes something callable, and starts the server for the first one.
+func (c *callbacks) add(a answerer) (*pulumirpc.Callback, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.server == nil {
 		listener, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
-			return nil, fmt.Errorf("serve hooks: %w", err)
+			return nil, fmt.Errorf("serve callbacks: %w", err)
 		}
-		c.server, c.address, c.hooks = grpc.NewServer(serverOptions()...), listener.Addr().String(), map[string]monitor.Hook{}
+		c.server, c.address, c.answers = grpc.NewServer(serverOptions()...), listener.Addr().String(), map[string]answerer{}
 		pulumirpc.RegisterCallbacksServer(c.server, c)
 		c.serving.Go(func() { _ = c.server.Serve(listener) }) // it ends when it is stopped
 	}
-	token := strconv.Itoa(len(c.hooks))
-	c.hooks[token] = h
-	return &pulumirpc.Callback{Target: c.address, Token: token}, nil
+	token := strconv.Itoa(len(c.answers))
+	c.answers[token] = a
+	return &pulumirpc.Callback{Target: c.address, Token: token, AcceptsByteString: true}, nil
 }
 
 func (c *callbacks) stop() {
@@ -66,7 +69,7 @@ func (c *Client) RegisterHook(ctx context.Context, h monitor.Hook) error {
 	if err != nil {
 		return err
 	}
-	callback, err := c.callbacks.add(h)
+	callback, err := c.callbacks.add(func(ctx context.Context, request []byte) (proto.Message, error) { return answerHook(ctx, h, request) })
 	if err != nil {
 		return err
 	}
@@ -83,19 +86,19 @@ func (c *Client) RegisterHook(ctx context.Context, h monitor.Hook) error {
 	return errorOf(ctx, err)
 }
 
-// Invoke runs a hook. A fault of the hook is part of the answer, never one of the connection.
+// Invoke answers the engine. A fault of a hook is part of its answer, never one of the connection.
 func (c *callbacks) Invoke(ctx context.Context, r *pulumirpc.CallbackInvokeRequest) (*pulumirpc.CallbackInvokeResponse, error) {
 	c.mu.Lock()
-	h, found := c.hooks[r.GetToken()]
+	answer, found := c.answers[r.GetToken()]
 	c.mu.Unlock()
 	if !found {
-		return nil, status.Error(codes.NotFound, "there is no such hook")
+		return nil, status.Error(codes.NotFound, "there is nothing to be called by that token")
 	}
-	answer, err := answerHook(ctx, h, r.GetRequest())
+	message, err := answer(ctx, r.GetRequest())
 	if err != nil {
 		return nil, status.Error(codes.InvalidArgument, err.Error())
 	}
-	bytes, err := proto.Marshal(answer)
+	bytes, err := proto.Marshal(message)
 	if err != nil {
 		return nil, status.Error(codes.Internal, err.Error())
 	}

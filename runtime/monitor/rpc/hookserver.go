@@ -6,8 +6,6 @@ import (
 	"fmt"
 
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
-	"google.golang.org/grpc"
-	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/emptypb"
 	"google.golang.org/protobuf/types/known/structpb"
 
@@ -32,7 +30,7 @@ func (s *server) RegisterResourceHook(ctx context.Context, r *pulumirpc.Register
 				}
 			}
 			response := &pulumirpc.ResourceHookResponse{}
-			if err := callProgram(ctx, r.GetCallback(), request, response); err != nil {
+			if err := s.programs.call(ctx, r.GetCallback(), request, response); err != nil {
 				return false, err
 			}
 			return false, faultOf(response.GetError())
@@ -62,7 +60,7 @@ func (s *server) RegisterErrorHook(ctx context.Context, r *pulumirpc.RegisterErr
 				}
 			}
 			response := &pulumirpc.ErrorHookResponse{}
-			if err := callProgram(ctx, r.GetCallback(), request, response); err != nil {
+			if err := s.programs.call(ctx, r.GetCallback(), request, response); err != nil {
 				return false, err
 			}
 			return response.GetRetry(), faultOf(response.GetError())
@@ -106,25 +104,4 @@ func faultOf(text string) error {
 		return nil
 	}
 	return errors.New(text)
-}
-
-// callProgram calls a program back. Hooks are rare, so each call has a connection of its own and leaves nothing behind.
-func callProgram(ctx context.Context, c *pulumirpc.Callback, request, response proto.Message) error {
-	conn, err := grpc.NewClient("passthrough:///"+c.GetTarget(), dialOptions()...)
-	if err != nil {
-		return fmt.Errorf("call the program back: %w", err)
-	}
-	defer conn.Close()
-	bytes, err := proto.Marshal(request)
-	if err != nil {
-		return fmt.Errorf("call the program back: %w", err)
-	}
-	answer, err := pulumirpc.NewCallbacksClient(conn).Invoke(ctx, &pulumirpc.CallbackInvokeRequest{Token: c.GetToken(), Request: bytes})
-	if err != nil {
-		return fmt.Errorf("call the program back: %w", err)
-	}
-	if err := proto.Unmarshal(answer.GetResponse(), response); err != nil {
-		return fmt.Errorf("read the program's answer: %w", err)
-	}
-	return nil
 }

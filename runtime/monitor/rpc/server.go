@@ -28,7 +28,8 @@ func Serve(ctx context.Context, m monitor.Monitor) (address string, stop func(),
 		return "", nil, fmt.Errorf("serve the resource monitor: %w", err)
 	}
 	server := grpc.NewServer(serverOptions()...)
-	pulumirpc.RegisterResourceMonitorServer(server, NewServer(m))
+	monitor := newServer(m)
+	pulumirpc.RegisterResourceMonitorServer(server, monitor)
 	var serving sync.WaitGroup
 	serving.Go(func() { _ = server.Serve(listener) })
 	unwatch := context.AfterFunc(ctx, server.Stop)
@@ -36,15 +37,19 @@ func Serve(ctx context.Context, m monitor.Monitor) (address string, stop func(),
 		unwatch()
 		server.Stop()
 		serving.Wait()
+		monitor.programs.close()
 	}, nil
 }
 
 // NewServer offers a monitor to programs in other processes. It is safe for concurrent use, as the monitor must be.
-func NewServer(m monitor.Monitor) pulumirpc.ResourceMonitorServer { return &server{monitor: m} }
+func NewServer(m monitor.Monitor) pulumirpc.ResourceMonitorServer { return newServer(m) }
+
+func newServer(m monitor.Monitor) *server { return &server{monitor: m} }
 
 type server struct {
 	pulumirpc.UnimplementedResourceMonitorServer
-	monitor monitor.Monitor
+	monitor  monitor.Monitor
+	programs programs // that have hooks and transforms
 }
 
 // answer is how a caller wants values: as it said in its request, or exactly if it is ours (E2.36).
@@ -124,7 +129,7 @@ func (s *server) GetDeploymentInfo(ctx context.Context, _ *emptypb.Empty) (*pulu
 		ConfigSecretKeys: info.ConfigSecretKeys, DryRun: info.DryRun, Parallel: int32(info.Parallel),
 	}
 	for _, f := range features() {
-		supported, err := s.supports(ctx, f.name, exact)
+		supported, err := s.monitor.SupportsFeature(ctx, f.name)
 		if err != nil {
 			return nil, statusOf(err)
 		}
@@ -139,20 +144,9 @@ func (s *server) GetDeploymentInfo(ctx context.Context, _ *emptypb.Empty) (*pulu
 	return got, nil
 }
 
-func (s *server) supports(ctx context.Context, name string, exact bool) (bool, error) {
-	if !exact {
-		for _, f := range features() {
-			if f.name == name && f.callback {
-				return false, nil
-			}
-		}
-	}
-	return s.monitor.SupportsFeature(ctx, name)
-}
-
 // SupportsFeature answers for the names of E2.4.
 func (s *server) SupportsFeature(ctx context.Context, r *pulumirpc.SupportsFeatureRequest) (*pulumirpc.SupportsFeatureResponse, error) {
-	supported, err := s.supports(ctx, r.GetId(), isExact(ctx))
+	supported, err := s.monitor.SupportsFeature(ctx, r.GetId())
 	if err != nil {
 		return nil, statusOf(err)
 	}
@@ -196,11 +190,8 @@ func fromOldNode(ctx context.Context, r *pulumirpc.RegisterResourceRequest) bool
 // registration reads a request (E2.9–E2.16).
 func registration(ctx context.Context, r *pulumirpc.RegisterResourceRequest) (monitor.RegisterRequest, error) {
 	var none monitor.RegisterRequest
-	switch {
-	case len(r.GetTransforms()) > 0:
-		return none, unsupported("transforms")
-	case len(r.GetStateMigrations()) > 0:
-		return none, unsupported("state migrations")
+	if len(r.GetStateMigrations()) > 0 { // E2.5
+		return none, status.Error(codes.FailedPrecondition, "yamlhost does not support state migrations: leave the option out")
 	}
 	if err := checkURNs("parent", r.GetParent()); err != nil {
 		return none, err
@@ -264,6 +255,9 @@ func orNone[V any](m map[string]V) map[string]V {
 func (s *server) RegisterResource(ctx context.Context, r *pulumirpc.RegisterResourceRequest) (*pulumirpc.RegisterResourceResponse, error) {
 	request, err := registration(ctx, r)
 	if err != nil {
+		return nil, err
+	}
+	if request.Transforms, err = s.transformsOf(r.GetTransforms()); err != nil {
 		return nil, err
 	}
 	got, err := s.monitor.RegisterResource(ctx, request)
@@ -470,14 +464,4 @@ func unsupported(what string) error {
 // ExistsResource is not supported.
 func (s *server) ExistsResource(context.Context, *pulumirpc.ExistsResourceRequest) (*pulumirpc.ExistsResourceResponse, error) {
 	return nil, unsupported("asking whether a resource exists")
-}
-
-// RegisterStackTransform is not supported: nothing calls back into programs.
-func (s *server) RegisterStackTransform(context.Context, *pulumirpc.Callback) (*emptypb.Empty, error) {
-	return nil, unsupported("transforms")
-}
-
-// RegisterStackInvokeTransform is not supported.
-func (s *server) RegisterStackInvokeTransform(context.Context, *pulumirpc.Callback) (*emptypb.Empty, error) {
-	return nil, unsupported("transforms of function calls")
 }

@@ -202,28 +202,26 @@ func failureMessages(fs []monitor.Failure) []*pulumirpc.CheckFailure {
 	return list
 }
 
-// features are the names that SupportsFeature knows, with their numbers (E2.4, E2.5). Those that need calls which the
-// server does not have are marked and never offered to programs of others.
+// features are the names that SupportsFeature knows, with their numbers (E2.4, E2.5).
 func features() []feature {
 	return []feature{
-		{"secrets", pulumirpc.ResourceMonitorFeature_RESOURCE_MONITOR_FEATURE_SECRETS, false},
-		{"resourceReferences", pulumirpc.ResourceMonitorFeature_RESOURCE_MONITOR_FEATURE_RESOURCE_REFERENCES, false},
-		{"outputValues", pulumirpc.ResourceMonitorFeature_RESOURCE_MONITOR_FEATURE_OUTPUT_VALUES, false},
-		{"aliasSpecs", pulumirpc.ResourceMonitorFeature_RESOURCE_MONITOR_FEATURE_ALIAS_SPECS, false},
-		{"replacementTrigger", pulumirpc.ResourceMonitorFeature_RESOURCE_MONITOR_FEATURE_REPLACEMENT_TRIGGER, false},
-		{"deletedWith", pulumirpc.ResourceMonitorFeature_RESOURCE_MONITOR_FEATURE_DELETED_WITH, false},
-		{"replaceWith", pulumirpc.ResourceMonitorFeature_RESOURCE_MONITOR_FEATURE_REPLACE_WITH, false},
-		{"transforms", pulumirpc.ResourceMonitorFeature_RESOURCE_MONITOR_FEATURE_TRANSFORMS, true},
-		{"invokeTransforms", pulumirpc.ResourceMonitorFeature_RESOURCE_MONITOR_FEATURE_INVOKE_TRANSFORMS, true},
-		{"parameterization", pulumirpc.ResourceMonitorFeature_RESOURCE_MONITOR_FEATURE_PARAMETERIZATION, false},
-		{"resourceHooks", pulumirpc.ResourceMonitorFeature_RESOURCE_MONITOR_FEATURE_RESOURCE_HOOKS, true},
-		{"errorHooks", pulumirpc.ResourceMonitorFeature_RESOURCE_MONITOR_FEATURE_ERROR_HOOKS, true},
-		{"sendsOptionsToHooks", pulumirpc.ResourceMonitorFeature_RESOURCE_MONITOR_FEATURE_SENDS_OPTIONS_TO_HOOKS, true},
+		{"secrets", pulumirpc.ResourceMonitorFeature_RESOURCE_MONITOR_FEATURE_SECRETS},
+		{"resourceReferences", pulumirpc.ResourceMonitorFeature_RESOURCE_MONITOR_FEATURE_RESOURCE_REFERENCES},
+		{"outputValues", pulumirpc.ResourceMonitorFeature_RESOURCE_MONITOR_FEATURE_OUTPUT_VALUES},
+		{"aliasSpecs", pulumirpc.ResourceMonitorFeature_RESOURCE_MONITOR_FEATURE_ALIAS_SPECS},
+		{"replacementTrigger", pulumirpc.ResourceMonitorFeature_RESOURCE_MONITOR_FEATURE_REPLACEMENT_TRIGGER},
+		{"deletedWith", pulumirpc.ResourceMonitorFeature_RESOURCE_MONITOR_FEATURE_DELETED_WITH},
+		{"replaceWith", pulumirpc.ResourceMonitorFeature_RESOURCE_MONITOR_FEATURE_REPLACE_WITH},
+		{"transforms", pulumirpc.ResourceMonitorFeature_RESOURCE_MONITOR_FEATURE_TRANSFORMS},
+		{"invokeTransforms", pulumirpc.ResourceMonitorFeature_RESOURCE_MONITOR_FEATURE_INVOKE_TRANSFORMS},
+		{"parameterization", pulumirpc.ResourceMonitorFeature_RESOURCE_MONITOR_FEATURE_PARAMETERIZATION},
+		{"resourceHooks", pulumirpc.ResourceMonitorFeature_RESOURCE_MONITOR_FEATURE_RESOURCE_HOOKS},
+		{"errorHooks", pulumirpc.ResourceMonitorFeature_RESOURCE_MONITOR_FEATURE_ERROR_HOOKS},
+		{"sendsOptionsToHooks", pulumirpc.ResourceMonitorFeature_RESOURCE_MONITOR_FEATURE_SENDS_OPTIONS_TO_HOOKS},
 	}
 }
 
 type feature struct {
-	name     string
-	number   pulumirpc.ResourceMonitorFeature
-	callback bool // it needs calls back into the program, which the server does not make
+	name   string
+	number pulumirpc.ResourceMonitorFeature
 }

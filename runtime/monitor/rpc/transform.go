@@ -1,0 +1,276 @@
+package rpc
+
+import (
+	"context"
+	"fmt"
+
+	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/emptypb"
+
+	"github.com/yamlhost/yamlhost/runtime/monitor"
+	"github.com/yamlhost/yamlhost/value"
+	"github.com/yamlhost/yamlhost/value/urn"
+	"github.com/yamlhost/yamlhost/value/wire"
+)
+
+// RegisterStackTransform takes on a transform of a program in another process (E2.69).
+func (s *server) RegisterStackTransform(ctx context.Context, c *pulumirpc.Callback) (*emptypb.Empty, error) {
+	registrar, err := s.transformRegistrar()
+	if err != nil {
+		return nil, err
+	}
+	if err := registrar.RegisterStackTransform(ctx, s.transform(c)); err != nil {
+		return nil, statusOf(err)
+	}
+	return &emptypb.Empty{}, nil
+}
+
+// RegisterStackInvokeTransform takes on a transform of function calls.
+func (s *server) RegisterStackInvokeTransform(ctx context.Context, c *pulumirpc.Callback) (*emptypb.Empty, error) {
+	registrar, err := s.transformRegistrar()
+	if err != nil {
+		return nil, err
+	}
+	if err := registrar.RegisterStackInvokeTransform(ctx, s.invokeTransform(c)); err != nil {
+		return nil, statusOf(err)
+	}
+	return &emptypb.Empty{}, nil
+}
+
+func (s *server) transformRegistrar() (monitor.TransformRegistrar, error) {
+	registrar, ok := s.monitor.(monitor.TransformRegistrar)
+	if !ok {
+		return nil, unsupported("transforms")
+	}
+	return registrar, nil
+}
+
+// transformsOf are the transforms of one registration.
+func (s *server) transformsOf(callbacks []*pulumirpc.Callback) ([]monitor.Transform, error) {
+	if len(callbacks) == 0 {
+		return nil, nil
+	}
+	if _, err := s.transformRegistrar(); err != nil {
+		return nil, err
+	}
+	list := make([]monitor.Transform, len(callbacks))
+	for i, c := range callbacks {
+		list[i] = s.transform(c)
+	}
+	return list, nil
+}
+
+// transform is a transform that asks the program (E2.70).
+func (s *server) transform(c *pulumirpc.Callback) monitor.Transform {
+	return func(ctx context.Context, r monitor.RegisterRequest) (monitor.RegisterRequest, error) {
+		request, err := transformRequest(r, c.GetAcceptsByteString())
+		if err != nil {
+			return r, err
+		}
+		answer := &pulumirpc.TransformResponse{}
+		if err := s.programs.call(ctx, c, request, answer); err != nil {
+			return r, err
+		}
+		return withTransformResponse(r, answer)
+	}
+}
+
+// invokeTransform is a transform of function calls that asks the program.
+func (s *server) invokeTransform(c *pulumirpc.Callback) monitor.InvokeTransform {
+	return func(ctx context.Context, r monitor.InvokeRequest) (monitor.InvokeRequest, error) {
+		args, err := encode(transformEncoding(c.GetAcceptsByteString()), r.Args)
+		if err != nil {
+			return r, err
+		}
+		request := &pulumirpc.TransformInvokeRequest{Token: r.Token, Args: args, Options: &pulumirpc.TransformInvokeOptions{
+			Provider: r.Provider, Version: r.Version, PluginDownloadUrl: r.PluginDownloadURL, PluginChecksums: r.PluginChecksums}}
+		answer := &pulumirpc.TransformInvokeResponse{}
+		if err := s.programs.call(ctx, c, request, answer); err != nil {
+			return r, err
+		}
+		return withTransformInvokeResponse(r, answer)
+	}
+}
+
+// transformEncoding keeps everything that inputs can have; strings of bytes only for those who know them.
+func transformEncoding(byteStrings bool) wire.Options {
+	o := wire.KeepAll()
+	o.KeepWitnesses, o.KeepByteStrings = false, byteStrings
+	return o
+}
+
+// transformRequest is what a program is told of a registration.
+func transformRequest(r monitor.RegisterRequest, byteStrings bool) (*pulumirpc.TransformRequest, error) {
+	encoding := transformEncoding(byteStrings)
+	properties, err := encode(encoding, r.Inputs)
+	if err != nil {
+		return nil, err
+	}
+	options := &pulumirpc.TransformResourceOptions{
+		DependsOn: texts(r.Dependencies), Protect: r.Protect, IgnoreChanges: r.IgnoreChanges, ReplaceOnChanges: r.ReplaceOnChanges,
+		Version: r.Version, Aliases: aliasMessages(r.Aliases), Provider: r.Provider, PluginDownloadUrl: r.PluginDownloadURL,
+		RetainOnDelete: r.RetainOnDelete, DeletedWith: string(r.DeletedWith), DeleteBeforeReplace: r.DeleteBeforeReplace,
+		AdditionalSecretOutputs: r.AdditionalSecretOutputs, Providers: r.Providers, PluginChecksums: r.PluginChecksums,
+		Hooks: hooksMessage(r.Hooks), Import: r.ImportID, HideDiff: r.HideDiffs, ReplaceWith: texts(r.ReplaceWith),
+	}
+	if r.CustomTimeouts != (monitor.Timeouts{}) {
+		options.CustomTimeouts = &pulumirpc.RegisterResourceRequest_CustomTimeouts{Create: r.CustomTimeouts.Create,
+			Update: r.CustomTimeouts.Update, Delete: r.CustomTimeouts.Delete, Read: r.CustomTimeouts.Read}
+	}
+	if !r.ReplacementTrigger.IsNull() {
+		if options.ReplacementTrigger, err = encoding.EncodeValue(r.ReplacementTrigger); err != nil {
+			return nil, err
+		}
+	}
+	return &pulumirpc.TransformRequest{Type: r.Type, Name: r.Name, Custom: r.Custom, Parent: string(r.Parent), Properties: properties,
+		Options: options}, nil
+}
+
+// withTransformRequest is the reverse of transformRequest.
+func withTransformRequest(q *pulumirpc.TransformRequest) (monitor.RegisterRequest, error) {
+	r := monitor.RegisterRequest{Type: q.GetType(), Name: q.GetName(), Custom: q.GetCustom(), Parent: urn.URN(q.GetParent())}
+	return withTransformResponse(r, &pulumirpc.TransformResponse{Properties: q.GetProperties(), Options: q.GetOptions()})
+}
+
+// withTransformResponse is a registration as the program has changed it: properties or options that are not there stay as
+// they were, and those that are there count as a whole.
+func withTransformResponse(r monitor.RegisterRequest, answer *pulumirpc.TransformResponse) (monitor.RegisterRequest, error) {
+	var err error
+	if answer.GetProperties() != nil {
+		if r.Inputs, err = known("properties of a transform", answer.GetProperties()); err != nil {
+			return r, err
+		}
+	}
+	o := answer.GetOptions()
+	if o == nil {
+		return r, nil
+	}
+	for _, list := range []struct {
+		what string
+		urns []string
+	}{{"dependency", o.GetDependsOn()}, {"deletedWith", []string{o.GetDeletedWith()}}, {"replaceWith", o.GetReplaceWith()}} {
+		if err := checkURNs(list.what, list.urns...); err != nil {
+			return r, err
+		}
+	}
+	if r.ReplacementTrigger, err = wire.KeepAll().DecodeValue(o.GetReplacementTrigger()); err != nil {
+		return r, fmt.Errorf("replacement trigger: %w", err)
+	}
+	t := o.GetCustomTimeouts()
+	r.Dependencies, r.Protect, r.IgnoreChanges, r.ReplaceOnChanges = urns(o.GetDependsOn()), o.Protect, o.GetIgnoreChanges(), o.GetReplaceOnChanges()
+	r.Version, r.Aliases, r.Provider = o.GetVersion(), aliasesOf(nil, o.GetAliases(), false), o.GetProvider()
+	r.CustomTimeouts = monitor.Timeouts{Create: t.GetCreate(), Update: t.GetUpdate(), Delete: t.GetDelete(), Read: t.GetRead()}
+	r.PluginDownloadURL, r.RetainOnDelete, r.DeletedWith = o.GetPluginDownloadUrl(), o.RetainOnDelete, urn.URN(o.GetDeletedWith())
+	r.DeleteBeforeReplace, r.AdditionalSecretOutputs = o.DeleteBeforeReplace, o.GetAdditionalSecretOutputs()
+	r.Providers, r.PluginChecksums, r.Hooks = orNone(o.GetProviders()), orNone(o.GetPluginChecksums()), hooksOf(o.GetHooks())
+	r.ImportID, r.HideDiffs, r.ReplaceWith = o.GetImport(), o.GetHideDiff(), urns(o.GetReplaceWith())
+	return r, nil
+}
+
+// withTransformInvokeResponse is a call as the program has changed it.
+func withTransformInvokeResponse(r monitor.InvokeRequest, answer *pulumirpc.TransformInvokeResponse) (monitor.InvokeRequest, error) {
+	var err error
+	if answer.GetArgs() != nil {
+		if r.Args, err = known("arguments of a transform", answer.GetArgs()); err != nil {
+			return r, err
+		}
+	}
+	if o := answer.GetOptions(); o != nil {
+		r.Provider, r.Version = o.GetProvider(), o.GetVersion()
+		r.PluginDownloadURL, r.PluginChecksums = o.GetPluginDownloadUrl(), orNone(o.GetPluginChecksums())
+	}
+	return r, nil
+}
+
+var _ monitor.TransformRegistrar = (*Client)(nil)
+
+// RegisterStackTransform announces a transform and serves it until the client is closed.
+func (c *Client) RegisterStackTransform(ctx context.Context, t monitor.Transform) error {
+	return c.announce(ctx, answerTransform(t), func(ctx context.Context, callback *pulumirpc.Callback) error {
+		_, err := c.remote.RegisterStackTransform(ctx, callback)
+		return err
+	})
+}
+
+// RegisterStackInvokeTransform announces a transform of calls and serves it until the client is closed.
+func (c *Client) RegisterStackInvokeTransform(ctx context.Context, t monitor.InvokeTransform) error {
+	return c.announce(ctx, answerInvokeTransform(t), func(ctx context.Context, callback *pulumirpc.Callback) error {
+		_, err := c.remote.RegisterStackInvokeTransform(ctx, callback)
+		return err
+	})
+}
+
+func (c *Client) announce(ctx context.Context, a answerer, register func(context.Context, *pulumirpc.Callback) error) error {
+	ctx, _, _, err := c.call(ctx)
+	if err != nil {
+		return err
+	}
+	callback, err := c.callbacks.add(a)
+	if err != nil {
+		return err
+	}
+	if err = register(ctx, callback); status.Code(err) == codes.Unimplemented {
+		return fmt.Errorf("this engine is too old for transforms")
+	}
+	return errorOf(ctx, err)
+}
+
+// offer makes the transforms of a registration callable.
+func (c *callbacks) offer(transforms []monitor.Transform) ([]*pulumirpc.Callback, error) {
+	var list []*pulumirpc.Callback
+	for _, t := range transforms {
+		callback, err := c.add(answerTransform(t))
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, callback)
+	}
+	return list, nil
+}
+
+func answerTransform(t monitor.Transform) answerer {
+	return func(ctx context.Context, request []byte) (proto.Message, error) {
+		q := &pulumirpc.TransformRequest{}
+		if err := proto.Unmarshal(request, q); err != nil {
+			return nil, err
+		}
+		r, err := withTransformRequest(q)
+		if err != nil {
+			return nil, err
+		}
+		if r, err = t(ctx, r); err != nil {
+			return nil, err
+		}
+		changed, err := transformRequest(r, true)
+		if err != nil {
+			return nil, err
+		}
+		return &pulumirpc.TransformResponse{Properties: changed.GetProperties(), Options: changed.GetOptions()}, nil
+	}
+}
+
+func answerInvokeTransform(t monitor.InvokeTransform) answerer {
+	return func(ctx context.Context, request []byte) (proto.Message, error) {
+		q := &pulumirpc.TransformInvokeRequest{}
+		if err := proto.Unmarshal(request, q); err != nil {
+			return nil, err
+		}
+		r, err := withTransformInvokeResponse(monitor.InvokeRequest{Token: q.GetToken(), Args: value.EmptyMap()},
+			&pulumirpc.TransformInvokeResponse{Args: q.GetArgs(), Options: q.GetOptions()})
+		if err != nil {
+			return nil, err
+		}
+		if r, err = t(ctx, r); err != nil {
+			return nil, err
+		}
+		args, err := encode(transformEncoding(true), r.Args)
+		if err != nil {
+			return nil, err
+		}
+		return &pulumirpc.TransformInvokeResponse{Args: args, Options: &pulumirpc.TransformInvokeOptions{
+			Provider: r.Provider, Version: r.Version, PluginDownloadUrl: r.PluginDownloadURL, PluginChecksums: r.PluginChecksums}}, nil
+	}
+}
