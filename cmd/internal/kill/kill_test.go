@@ -137,6 +137,7 @@ type bench struct {
 	orphans map[string]bool // objects left without a manager because somebody said so
 	serial  int
 	meddle  func(pid int) // with a run that has just started; nil for nothing
+	within  []string      // a command that starts yamlhost in turn; empty for none
 }
 
 type item struct{ title, kind string }
@@ -206,6 +207,7 @@ func (b *bench) write() {
 type ended struct {
 	code   int
 	killed bool
+	dumped bool // its memory, into a file
 }
 
 // run runs yamlhost, until it dies at the moment called point, or is killed after a time unless that is 0.
@@ -213,7 +215,9 @@ func (b *bench) run(point string, after time.Duration, args ...string) ended {
 	ready := filepath.Join(b.dir, "ready")
 	_ = os.Remove(ready)
 	began := time.Now()
-	cmd := exec.Command(b.self, append([]string{"-C", filepath.Join(b.dir, "project")}, args...)...)
+	words := slices.Concat(b.within, []string{b.self, "-C", filepath.Join(b.dir, "project")}, args)
+	cmd := exec.Command(words[0], words[1:]...)
+	cmd.Dir = b.dir // for what a crash might leave behind
 	cmd.Env = append(slices.Clone(b.environ), readyKey+"="+ready, beganKey+"="+strconv.FormatInt(began.UnixNano(), 10))
 	if point != "" {
 		cmd.Env = append(cmd.Env, pointKey+"="+point)
@@ -234,7 +238,7 @@ func (b *bench) run(point string, after time.Duration, args ...string) ended {
 	_ = cmd.Wait()
 	b.said = out.String()
 	status := cmd.ProcessState.Sys().(syscall.WaitStatus)
-	e := ended{code: cmd.ProcessState.ExitCode(), killed: status.Signaled() && status.Signal() == syscall.SIGKILL}
+	e := ended{code: cmd.ProcessState.ExitCode(), killed: status.Signaled() && status.Signal() == syscall.SIGKILL, dumped: status.CoreDump()}
 	b.o.mu.Lock()
 	defer b.o.mu.Unlock()
 	b.o.runs++

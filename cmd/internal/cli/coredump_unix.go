@@ -1,0 +1,15 @@
+//go:build unix
+
+package cli
+
+import "syscall"
+
+// limitCoreDumps sets the soft limit of core dumps to nothing. What we start may raise it again.
+func limitCoreDumps() {
+	var limit syscall.Rlimit
+	if syscall.Getrlimit(syscall.RLIMIT_CORE, &limit) != nil {
+		return
+	}
+	limit.Cur = 0
+	_ = syscall.Setrlimit(syscall.RLIMIT_CORE, &limit) // lowering a limit of one's own is always allowed
+}
