@@ -2,46 +2,83 @@ package schema
 
 import (
 	"fmt"
+	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
+	"time"
 )
 
 // OpenFile opens the schema of a file by its index, which it keeps in the file at indexPath and makes anew when it is
-// missing, damaged or that of another text. Any number of processes may do so at the same time. An index that cannot be
-// written costs time and nothing else; an empty indexPath is for none at all. The error says what is wrong with the
-// schema, or that it cannot be read.
+// missing, damaged or that of another text. Of the schema it never holds more than one definition. Any number of processes
+// may do so at the same time. An index that cannot be written costs time and nothing else; an empty indexPath is for none at
+// all. The error says what is wrong with the schema, or that it cannot be read.
 func OpenFile(path, indexPath string) (*Package, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, fmt.Errorf("read package schema: %w", err)
+	if p, err := OpenKept(path, indexPath); err == nil {
+		return p, nil
 	}
-	stamp := strconv.FormatInt(info.ModTime().UnixNano(), 36)
+	index, info, err := indexFile(path)
+	if err != nil {
+		return nil, err
+	}
+	p, err := openIndexed(index, fileText(path), info.Size(), stampOf(info), forget(indexPath))
+	if err != nil {
+		return nil, fmt.Errorf("read package schema: %w", err) // somebody writes to the file
+	}
 	if indexPath != "" {
-		if index, err := os.ReadFile(indexPath); err == nil {
-			// Where a definition has changed though the file looks the same, the next to open it makes the index anew.
-			forget := func() { _ = os.Remove(indexPath) }
-			if p, err := openIndexed(index, fileText(path), info.Size(), stamp, forget); err == nil {
-				return p, nil
-			}
-		}
-	}
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return nil, fmt.Errorf("read package schema: %w", err)
-	}
-	p, err := Parse(data)
-	if err != nil || indexPath == "" || int64(len(data)) != info.Size() {
-		return p, err
-	}
-	if index, err := BuildIndex(p, data, stamp); err == nil {
 		_ = replaceFile(indexPath, index)
 	}
 	return p, nil
 }
 
+// OpenKept is OpenFile for a file that is not to be trusted without the index that was made of it. The error wraps
+// ErrDamaged where the index is not whole, or is that of another text.
+func OpenKept(path, indexPath string) (*Package, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, fmt.Errorf("read package schema: %w", err)
+	}
+	index, err := os.ReadFile(indexPath)
+	if err != nil {
+		return nil, fmt.Errorf("read index of package schema: %w", err)
+	}
+	return openIndexed(index, fileText(path), info.Size(), stampOf(info), forget(indexPath))
+}
+
+// forget removes an index where a definition has changed though the file looks the same, so that the next to open the file
+// makes it anew.
+func forget(indexPath string) func() {
+	return func() {
+		if indexPath != "" {
+			_ = os.Remove(indexPath)
+		}
+	}
+}
+
+// indexFile makes the index of a file.
+func indexFile(path string) ([]byte, fs.FileInfo, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, nil, fmt.Errorf("read package schema: %w", err)
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return nil, nil, fmt.Errorf("read package schema: %w", err)
+	}
+	index, err := BuildIndex(file, stampOf(info))
+	return index, info, err
+}
+
+// stampOf tells a state of a file from others of the same size.
+func stampOf(info fs.FileInfo) string { return strconv.FormatInt(info.ModTime().UnixNano(), 36) }
+
 // fileText reads parts of the file of a path. It holds no file open, so that others may replace it.
 type fileText string
+
+var _ io.ReaderAt = fileText("")
 
 // ReadAt opens the file for each reading.
 func (f fileText) ReadAt(into []byte, offset int64) (int, error) {
@@ -53,17 +90,27 @@ func (f fileText) ReadAt(into []byte, offset int64) (int, error) {
 	return file.ReadAt(into, offset)
 }
 
+// unfinished is what the names of files that are being written start with.
+const unfinished = ".index-"
+
 // replaceFile writes a file that others read either as it was or as it is now. It need not outlive a crash of the machine:
 // its checksum tells.
 func replaceFile(path string, text []byte) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+	dir := filepath.Dir(path)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
-	file, err := os.CreateTemp(filepath.Dir(path), ".index-*")
+	file, err := os.CreateTemp(dir, unfinished+"*")
 	if err != nil {
 		return err
 	}
+	if info, err := file.Stat(); err == nil {
+		RemoveLeftovers(dir, info.ModTime())
+	}
 	_, err = file.Write(text)
+	if err == nil {
+		err = file.Chmod(0o644) // as a schema has it: there is nothing secret in it
+	}
 	if closing := file.Close(); err == nil {
 		err = closing
 	}
@@ -74,4 +121,22 @@ func replaceFile(path string, text []byte) error {
 		_ = os.Remove(file.Name())
 	}
 	return err
+}
+
+// RemoveLeftovers removes files from a directory of schemas whose writers were killed: those that start with a dot, as
+// unfinished ones do, and were last written an hour before now, the time of the file system. A slow writer that loses its
+// file to this has written to a cache in vain, and nothing else.
+func RemoveLeftovers(dir string, now time.Time) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return
+	}
+	for _, entry := range entries {
+		if !strings.HasPrefix(entry.Name(), ".") || !entry.Type().IsRegular() {
+			continue
+		}
+		if info, err := entry.Info(); err == nil && now.Sub(info.ModTime()) > time.Hour {
+			_ = os.Remove(filepath.Join(dir, entry.Name()))
+		}
+	}
 }

@@ -5,16 +5,14 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"hash/crc32"
 	"io"
-	"slices"
 	"strings"
 	"sync"
 )
 
 // An index says where in a schema's text each definition stands, so that a program pays for the definitions it names and
-// not for the size of the schema. It is made by one pass over the text and kept in a file beside it (file.go).
+// not for the size of the schema. It is made by one pass over the text (indexer.go) and kept in a file beside it (file.go).
 //
 //	magic, length of the head, head in JSON, records and texts of each table, checksum of all this
 //
@@ -26,7 +24,7 @@ import (
 var ErrDamaged = errors.New("the schema's file has changed or is damaged")
 
 const (
-	indexMagic = "yamlhost schema index 1\n"
+	indexMagic = "yamlhost schema index 2\n"
 	recordSize = 4 + 4 + 8 + 4 + 4 + 4
 )
 
@@ -35,13 +33,13 @@ type (
 		Stamp        string // of the text, as the file has it
 		Size         int64  // of the text
 		Name         string
-		Version      string          `json:",omitempty"`
-		Description  string          `json:",omitempty"`
-		DownloadURL  string          `json:",omitempty"`
-		Allowed      []string        `json:",omitempty"`
-		ModuleFormat string          `json:",omitempty"`
-		Provider     json.RawMessage `json:",omitempty"`
-		Config       json.RawMessage `json:",omitempty"`
+		Version      string   `json:",omitempty"`
+		Description  string   `json:",omitempty"`
+		DownloadURL  string   `json:",omitempty"`
+		Allowed      []string `json:",omitempty"`
+		ModuleFormat string   `json:",omitempty"`
+		Provider     []byte   `json:",omitempty"` // its text, which is not decoded here either
+		Config       []byte   `json:",omitempty"` // the same
 		Tables       [tables]indexTable
 	}
 	// indexTable is the place of a table in the bytes behind the head.
@@ -69,92 +67,6 @@ type record struct {
 }
 
 var checksums = crc32.MakeTable(crc32.Castagnoli)
-
-// BuildIndex makes the index of a schema that Parse has read from data. stamp tells this text from others of its file.
-func BuildIndex(p *Package, data []byte, stamp string) ([]byte, error) {
-	head := indexHead{Stamp: stamp, Size: int64(len(data)), Name: p.Name, Version: p.Version, Description: p.Description,
-		DownloadURL: p.DownloadURL, Allowed: p.AllowedPackageNames, Provider: p.provider, Config: p.config}
-	if p.moduleFormat != nil {
-		head.ModuleFormat = p.moduleFormat.String()
-	}
-	var all [tables][]record
-	for i, s := range []section{p.types, p.resources, p.functions} {
-		records, err := recordsOf(s, data)
-		if err != nil {
-			return nil, err
-		}
-		sortRecords(records) // before others point at them
-		all[i] = records
-	}
-	if p.moduleFormat != nil {
-		for table, section := range map[int]int{resourceModuleTable: resourceTable, functionModuleTable: functionTable} {
-			for i, r := range all[section] {
-				if key, ok := moduleKey(r.text, p.moduleFormat); ok {
-					all[table] = append(all[table], record{text: key, offset: uint64(i), order: r.order})
-				}
-			}
-			sortRecords(all[table])
-		}
-	}
-	places := make(map[string]int, len(all[resourceTable]))
-	for i, r := range all[resourceTable] {
-		places[r.text] = i
-	}
-	for alias, token := range aliasesIn(p.resources) {
-		all[aliasTable] = append(all[aliasTable], record{text: alias, offset: uint64(places[token])})
-	}
-	sortRecords(all[aliasTable])
-	size := 0
-	for i, records := range all {
-		head.Tables[i] = indexTable{Records: size, Count: len(records), Texts: size + len(records)*recordSize}
-		for _, r := range records {
-			head.Tables[i].TextSize += len(r.text)
-		}
-		size = head.Tables[i].Texts + head.Tables[i].TextSize
-	}
-	headText, err := json.Marshal(head)
-	if err != nil {
-		return nil, fmt.Errorf("index package schema: %w", err)
-	}
-	index := make([]byte, 0, len(indexMagic)+8+len(headText)+size)
-	index = append(index, indexMagic...)
-	index = binary.LittleEndian.AppendUint32(index, uint32(len(headText)))
-	index = append(index, headText...)
-	for _, records := range all {
-		index = appendTable(index, records)
-	}
-	return binary.LittleEndian.AppendUint32(index, crc32.Checksum(index, checksums)), nil
-}
-
-func recordsOf(s section, data []byte) ([]record, error) {
-	records := make([]record, 0, len(s.list()))
-	for i, token := range s.list() {
-		raw, _, err := s.get(token)
-		if err != nil {
-			return nil, err
-		}
-		// The definitions are slices of data that reach to its end: where one begins is what it lacks of the capacity.
-		at := cap(data) - cap(raw)
-		if at < 0 || at > len(data)-len(raw) || len(raw) == 0 || &data[at] != &raw[0] {
-			return nil, errors.New("index package schema: the package was read from another text")
-		}
-		records = append(records, record{token, uint64(at), uint32(len(raw)), crc32.Checksum(raw, checksums), uint32(i)})
-	}
-	return records, nil
-}
-
-func sortRecords(records []record) {
-	keys := make(map[string]string, len(records))
-	for _, r := range records {
-		keys[r.text] = strings.ToLower(r.text)
-	}
-	slices.SortFunc(records, func(a, b record) int {
-		if c := strings.Compare(keys[a.text], keys[b.text]); c != 0 {
-			return c
-		}
-		return int(a.order) - int(b.order)
-	})
-}
 
 func appendTable(index []byte, records []record) []byte {
 	offset := 0
@@ -209,21 +121,23 @@ func openIndexed(index []byte, text io.ReaderAt, size int64, stamp string, damag
 		}
 		opened[i] = t
 	}
-	resources := &indexedSection{table: opened[resourceTable], modules: opened[resourceModuleTable], text: text, size: size, damaged: damaged}
-	p := newPackage(
-		&indexedSection{table: opened[typeTable], modules: &table{}, text: text, size: size, damaged: damaged}, resources,
-		&indexedSection{table: opened[functionTable], modules: opened[functionModuleTable], text: text, size: size, damaged: damaged})
+	p := newPackage(nil, nil, nil)
+	section := func(of, modules *table) *indexedSection {
+		return &indexedSection{table: of, modules: modules, text: text, size: size, damaged: func() { p.damaged.Store(true); damaged() }}
+	}
+	resources := section(opened[resourceTable], opened[resourceModuleTable])
+	p.types, p.resources, p.functions = section(opened[typeTable], &table{}), resources, section(opened[functionTable], opened[functionModuleTable])
 	p.Name, p.Version, p.Description, p.DownloadURL = head.Name, head.Version, head.Description, head.DownloadURL
 	p.AllowedPackageNames, p.provider, p.config = head.Allowed, head.Provider, head.Config
 	if err := p.setModuleFormat(head.ModuleFormat); err != nil {
 		return nil, ErrDamaged
 	}
-	p.aliases = make(map[string]string, opened[aliasTable].count)
-	for i := range opened[aliasTable].count {
-		r := opened[aliasTable].at(i)
-		if r.offset < uint64(resources.table.count) {
-			p.aliases[r.text] = resources.table.at(int(r.offset)).text
+	aliases := opened[aliasTable]
+	p.alias = func(old string) (string, bool) {
+		if r, found := aliases.exact(old); found && r.offset < uint64(resources.table.count) {
+			return resources.table.at(int(r.offset)).text, true
 		}
+		return "", false
 	}
 	return p, nil
 }
@@ -266,6 +180,20 @@ func (t *table) find(lower string) (int, bool) {
 	return low, low < t.count && strings.ToLower(t.at(low).text) == lower
 }
 
+// exact is the record of a text, and whether there is one.
+func (t *table) exact(text string) (record, bool) {
+	lower := strings.ToLower(text)
+	i, found := t.find(lower)
+	for ; found && i < t.count; i++ {
+		r := t.at(i)
+		if r.text == text {
+			return r, true
+		}
+		found = strings.ToLower(r.text) == lower
+	}
+	return record{}, false
+}
+
 // indexedSection is a section by its index.
 type indexedSection struct {
 	table   *table
@@ -280,26 +208,13 @@ type indexedSection struct {
 
 var _ section = (*indexedSection)(nil)
 
-func (s *indexedSection) exact(token string) (record, bool) {
-	lower := strings.ToLower(token)
-	i, found := s.table.find(lower)
-	for ; found && i < s.table.count; i++ {
-		r := s.table.at(i)
-		if r.text == token {
-			return r, true
-		}
-		found = strings.ToLower(r.text) == lower
-	}
-	return record{}, false
-}
-
 func (s *indexedSection) has(token string) bool {
-	_, found := s.exact(token)
+	_, found := s.table.exact(token)
 	return found
 }
 
 func (s *indexedSection) get(token string) ([]byte, bool, error) {
-	r, found := s.exact(token)
+	r, found := s.table.exact(token)
 	if !found {
 		return nil, false, nil
 	}
@@ -309,8 +224,8 @@ func (s *indexedSection) get(token string) ([]byte, bool, error) {
 	}
 	raw := make([]byte, r.length)
 	if n, err := s.text.ReadAt(raw, int64(r.offset)); n < len(raw) {
+		s.damaged()
 		if errors.Is(err, io.EOF) {
-			s.damaged()
 			err = ErrDamaged
 		}
 		return nil, true, err

@@ -1,11 +1,13 @@
 package schema
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"regexp"
 	"strings"
 	"sync"
+	"sync/atomic"
 )
 
 // Package is the schema of one package. It is safe for concurrent use. Only what is asked for is decoded, once.
@@ -25,12 +27,14 @@ type Package struct {
 	provider  []byte
 	config    []byte
 
-	mu        sync.Mutex // guards the maps below
-	typeMemo  map[string]typeEntry
-	resMemo   map[string]resourceEntry
-	funcMemo  map[string]functionEntry
-	aliasOnce sync.Once
-	aliases   map[string]string // old token to resource token
+	mu       sync.Mutex // guards the maps below
+	typeMemo map[string]typeEntry
+	resMemo  map[string]resourceEntry
+	funcMemo map[string]functionEntry
+
+	damaged atomic.Bool // Damaged
+
+	alias func(old string) (token string, ok bool) // ResourceByAlias
 }
 
 type (
@@ -80,6 +84,11 @@ func Parse(data []byte) (*Package, error) {
 		return nil, errors.New("read package schema: it has no name")
 	}
 	resources.format, functions.format = p.moduleFormat, p.moduleFormat
+	aliases := sync.OnceValue(func() map[string]string { return aliasesIn(resources) })
+	p.alias = func(old string) (string, bool) {
+		token, ok := aliases()[old]
+		return token, ok
+	}
 	return p, nil
 }
 
@@ -151,6 +160,10 @@ func (p *Package) Owns(name string) bool {
 	return false
 }
 
+// Damaged reports whether a definition could not be read, or is no longer what it was when the index was made. Opened anew,
+// the package is sound, or says what is wrong.
+func (p *Package) Damaged() bool { return p.damaged.Load() }
+
 // ResourceTokens are the canonical tokens of all resources in schema order, which the caller must not modify.
 func (p *Package) ResourceTokens() []string { return p.resources.list() }
 
@@ -192,17 +205,10 @@ func (p *Package) ResolveFunction(written string) (*Function, error) {
 const providerPrefix = "pulumi:providers:"
 
 // ResourceByAlias is the canonical token of the resource type that had the given token before it was renamed (L7.4).
-// The first call looks at every resource of the package.
-func (p *Package) ResourceByAlias(old string) (token string, ok bool) {
-	p.aliasOnce.Do(func() {
-		if p.aliases == nil { // an index brings them
-			p.aliases = aliasesIn(p.resources)
-		}
-	})
-	token, ok = p.aliases[old]
-	return token, ok
-}
+// Without an index, the first call looks at every resource of the package.
+func (p *Package) ResourceByAlias(old string) (token string, ok bool) { return p.alias(old) }
 
+// aliasesIn are the old tokens of the resources of a section, each with the token of today; the first to claim one has it.
 func aliasesIn(resources section) map[string]string {
 	aliases := make(map[string]string)
 	for _, token := range resources.list() {
@@ -210,21 +216,28 @@ func aliasesIn(resources section) map[string]string {
 		if err != nil {
 			continue
 		}
-		// A definition that is malformed has no aliases here; whoever asks for it gets the error.
-		_ = eachMember(definition, func(key string, raw []byte) error {
-			if key != "aliases" {
-				return nil
+		for _, name := range aliasNames(definition) {
+			if _, taken := aliases[name]; !taken {
+				aliases[name] = token
 			}
-			names, err := aliasesOf(raw)
-			for _, name := range names {
-				if _, taken := aliases[name]; !taken {
-					aliases[name] = token
-				}
-			}
-			return err
-		})
+		}
 	}
 	return aliases
+}
+
+// aliasNames are the old tokens of a resource. A definition that is malformed has none from there on; whoever asks for it
+// gets the error.
+func aliasNames(definition []byte) (names []string) {
+	if !bytes.Contains(definition, []byte(`"aliases"`)) {
+		return nil
+	}
+	_ = eachMember(definition, func(key string, raw []byte) (err error) {
+		if key == "aliases" {
+			names, err = aliasesOf(raw)
+		}
+		return err
+	})
+	return names
 }
 
 // Resource is the resource of a canonical token.

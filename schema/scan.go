@@ -30,72 +30,78 @@ func skipSpace(text []byte, i int) int {
 	return i
 }
 
-// stringEnd is the offset behind the string that starts, with its quote, at i.
-func stringEnd(text []byte, i int) (int, error) {
-	for i++; ; i++ {
-		n := bytes.IndexByte(text[i:], '"')
-		if n < 0 {
-			return 0, errTruncated
-		}
-		i += n
-		backslashes := 0
-		for text[i-1-backslashes] == '\\' {
-			backslashes++
-		}
-		if backslashes%2 == 0 {
-			return i + 1, nil
-		}
-	}
-}
-
 // structural tells the bytes at which skipping a container has to stop.
 var structural = [256]bool{'"': true, '{': true, '}': true, '[': true, ']': true}
+
+// passage is how far a value has been passed over, so that it can be gone on with when more of the text is at hand.
+type passage struct {
+	at     int // offset from the start of the value
+	depth  int // of lists and objects
+	quoted bool
+}
+
+// advance goes on over text, which starts with the value and was shorter when it was last called, and reports whether the
+// value ends in it: at p.at. Numbers and words end at what follows them, or where the text does.
+func (p *passage) advance(text []byte) bool {
+	if len(text) == 0 {
+		return false
+	}
+	if c := text[0]; c != '"' && c != '{' && c != '[' {
+		for p.at < len(text) && text[p.at] != ',' && text[p.at] != '}' && text[p.at] != ']' && text[p.at] > ' ' {
+			p.at++
+		}
+		return p.at < len(text)
+	}
+	for p.at < len(text) {
+		if p.quoted {
+			n := bytes.IndexByte(text[p.at:], '"')
+			if n < 0 {
+				p.at = len(text)
+				return false
+			}
+			p.at += n + 1
+			backslashes := 0
+			for text[p.at-2-backslashes] == '\\' {
+				backslashes++
+			}
+			p.quoted = backslashes%2 == 1
+		} else {
+			c := text[p.at]
+			p.at++
+			if !structural[c] {
+				continue
+			}
+			switch c {
+			case '"':
+				p.quoted = true
+				continue
+			case '{', '[':
+				p.depth++
+				continue
+			default:
+				p.depth--
+			}
+		}
+		if p.depth == 0 && !p.quoted {
+			return true
+		}
+	}
+	return false
+}
 
 // valueEnd is the offset behind the value that starts at i.
 func valueEnd(text []byte, i int) (int, error) {
 	if i >= len(text) {
 		return 0, errTruncated
 	}
-	switch text[i] {
-	case '"':
-		return stringEnd(text, i)
-	case '{', '[':
-	default:
-		start := i
-		for i < len(text) && text[i] != ',' && text[i] != '}' && text[i] != ']' && text[i] > ' ' {
-			i++
-		}
-		if i == start {
-			return 0, fmt.Errorf("a value is missing at byte %d", start)
-		}
-		return i, nil
+	var p passage
+	switch ended := p.advance(text[i:]); {
+	case p.at == 0:
+		return 0, fmt.Errorf("a value is missing at byte %d", i)
+	case !ended && (p.depth > 0 || p.quoted || text[i] == '"'):
+		return 0, errTruncated
 	}
-	depth := 0
-	for i < len(text) {
-		c := text[i]
-		if !structural[c] {
-			i++
-			continue
-		}
-		switch c {
-		case '"':
-			end, err := stringEnd(text, i)
-			if err != nil {
-				return 0, err
-			}
-			i = end
-			continue
-		case '{', '[':
-			depth++
-		default:
-			depth--
-		}
-		i++
-		if depth == 0 {
-			return i, nil
-		}
-	}
-	return 0, errTruncated
+	return i + p.at, nil
 }
 
 // eachMember calls fn for every member of an object in the order of the text. raw may have white space around it; null
@@ -119,7 +125,7 @@ func eachMember(raw []byte, fn func(key string, value []byte) error) error {
 		if raw[i] != '"' {
 			return fmt.Errorf("expected the name of a member at byte %d", i)
 		}
-		end, err := stringEnd(raw, i)
+		end, err := valueEnd(raw, i)
 		if err != nil {
 			return err
 		}

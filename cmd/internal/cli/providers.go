@@ -158,7 +158,31 @@ func (p *providers) Load(ctx context.Context, pkg provider.Package) (provider.Pr
 }
 
 // schemas is a loader of the schemas that go with these providers.
-func (p *providers) schemas() schema.Loader { return schema.NewPackageLoader(p.openSchema) }
+func (p *providers) schemas() schema.Loader {
+	loader, _ := p.watchedSchemas()
+	return loader
+}
+
+// watchedSchemas are schemas, and whether any of those that were opened has turned out to be damaged, such as by somebody
+// who writes to its file: opened anew, it is sound or says what is wrong.
+func (p *providers) watchedSchemas() (loader schema.Loader, damaged func() bool) {
+	var mu sync.Mutex
+	var opened []*schema.Package // guarded by mu
+	loader = schema.NewPackageLoader(func(ctx context.Context, d schema.Descriptor) (*schema.Package, error) {
+		pkg, err := p.openSchema(ctx, d)
+		if err == nil {
+			mu.Lock()
+			defer mu.Unlock()
+			opened = append(opened, pkg)
+		}
+		return pkg, err
+	})
+	return loader, func() bool {
+		mu.Lock()
+		defer mu.Unlock()
+		return slices.ContainsFunc(opened, (*schema.Package).Damaged)
+	}
+}
 
 // names are the packages that are at hand.
 func (p *providers) names() []string {
@@ -192,7 +216,7 @@ func (p *providers) openSchema(ctx context.Context, d schema.Descriptor) (*schem
 	}
 	cache := schemaCache(p.home, d, at)
 	if cache != "" {
-		if pkg, err := openSchemaFile(p.home, cache); err == nil && pkg.Owns(d.PackageName()) {
+		if pkg, err := openCachedSchema(p.home, cache); err == nil && pkg.Owns(d.PackageName()) {
 			return pkg, nil
 		}
 	}

@@ -5,11 +5,13 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/google/renameio/v2"
 	"github.com/yamlhost/yamlhost/runtime/plugin"
@@ -44,7 +46,13 @@ func shortDigest(data []byte) string {
 // keepSchema writes a schema to the cache and answers whether it could. A cache that cannot be written costs time and
 // nothing else.
 func keepSchema(path string, text []byte) bool {
-	return os.MkdirAll(filepath.Dir(path), 0o755) == nil && renameio.WriteFile(path, text, 0o644) == nil
+	if os.MkdirAll(filepath.Dir(path), 0o755) != nil || renameio.WriteFile(path, text, 0o644) != nil {
+		return false
+	}
+	if info, err := os.Stat(path); err == nil {
+		schema.RemoveLeftovers(filepath.Dir(path), info.ModTime())
+	}
+	return true
 }
 
 // openSchemaFile opens a schema, gzipped or not, by its index, which is kept in the home folder; where there is none, or it
@@ -57,59 +65,84 @@ func openSchemaFile(home, path string) (*schema.Package, error) {
 		}
 		return schema.Parse(text)
 	}
-	if strings.HasSuffix(path, ".gz") {
-		unpacked, err := unpackSchema(home, path)
-		if err != nil {
-			return nil, err
-		}
-		if unpacked == "" {
-			return openSchemaFile("", path)
-		}
-		path = unpacked
+	of := beside(home, path)
+	if !strings.HasSuffix(path, ".gz") {
+		return schema.OpenFile(path, of+".index")
 	}
-	return schema.OpenFile(path, filepath.Join(home, "yamlhost", "schemas", shortDigest([]byte(path))+".index"))
-}
-
-// unpackSchema unpacks a gzipped schema into the home folder, once for each state of the file, and answers where; nowhere
-// when the folder cannot be written.
-func unpackSchema(home, path string) (string, error) {
 	info, err := os.Stat(path)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	of := filepath.Join(home, "yamlhost", "schemas", shortDigest([]byte(path)))
 	state := strconv.FormatInt(info.Size(), 36) + "-" + strconv.FormatInt(info.ModTime().UnixNano(), 36)
 	unpacked := of + "-" + state + ".json"
-	if _, err := os.Stat(unpacked); err == nil {
-		return unpacked, nil
+	if pkg, err := schema.OpenKept(unpacked, of+".index"); err == nil {
+		return pkg, nil
 	}
+	earlier, _ := filepath.Glob(of + "-*.json") // the pattern is sound
+	kept, err := unpackSchema(path, unpacked, info.ModTime())
+	if err != nil {
+		return nil, err
+	}
+	if !kept {
+		return openSchemaFile("", path)
+	}
+	for _, name := range earlier {
+		if name != unpacked {
+			_ = os.Remove(name)
+		}
+	}
+	pkg, err := schema.OpenFile(unpacked, of+".index")
+	if err != nil { // the source knows better
+		return openSchemaFile("", path)
+	}
+	return pkg, nil
+}
+
+// openCachedSchema opens a plugin's schema that keepSchema has kept. One that is no longer what its index says is not trusted;
+// where there is no index, because its writer was killed or another program has kept it, it is taken for what it is.
+func openCachedSchema(home, path string) (*schema.Package, error) {
+	index := beside(home, path) + ".index"
+	pkg, err := schema.OpenKept(path, index)
+	if errors.Is(err, os.ErrNotExist) {
+		return schema.OpenFile(path, index)
+	}
+	return pkg, err
+}
+
+// beside is what the names of the files start with that are kept about the schema of a file.
+func beside(home, path string) string {
+	return filepath.Join(home, "yamlhost", "schemas", shortDigest([]byte(path)))
+}
+
+// unpackSchema unpacks a gzipped schema into the home folder, in the place of what may be there, and answers whether it
+// could be kept. The time of what it unpacks is that of its source, so that an index stands for all who do it at once.
+func unpackSchema(path, unpacked string, modified time.Time) (kept bool, err error) {
 	packed, err := os.Open(path)
 	if err != nil {
-		return "", err
+		return false, err
 	}
 	defer packed.Close()
 	z, err := gzip.NewReader(packed)
 	if err != nil {
-		return "", err
-	}
-	if earlier, err := filepath.Glob(of + "-*.json"); err == nil {
-		for _, name := range earlier {
-			_ = os.Remove(name)
-		}
+		return false, err
 	}
 	if os.MkdirAll(filepath.Dir(unpacked), 0o755) != nil {
-		return "", nil
+		return false, nil
 	}
 	target, err := renameio.NewPendingFile(unpacked, renameio.WithPermissions(0o644))
 	if err != nil {
-		return "", nil
+		return false, nil
 	}
 	defer target.Cleanup() // without effect once it has its name
+	if info, err := target.Stat(); err == nil {
+		schema.RemoveLeftovers(filepath.Dir(unpacked), info.ModTime())
+	}
 	if _, err := io.Copy(target, z); err != nil {
-		return "", err
+		var full *os.PathError
+		if errors.As(err, &full) && full.Op == "write" {
+			return false, nil
+		}
+		return false, err
 	}
-	if target.CloseAtomicallyReplace() != nil {
-		return "", nil
-	}
-	return unpacked, nil
+	return os.Chtimes(target.Name(), modified, modified) == nil && target.CloseAtomicallyReplace() == nil, nil
 }

@@ -114,6 +114,9 @@ func (a *app) readPackages(ws *workspace) error {
 	return nil
 }
 
+// openings bounds how often a program is checked while somebody writes to the schemas that it needs.
+const openings = 3
+
 // compile is the way from text to a checked program. config is nil when no stack is at hand. All findings, those of the
 // workspace too, come back together, each place once.
 func (ws *workspace) compile(ctx context.Context, providers *providers, config map[project.Key]project.Text) (*check.Program, diag.Diagnostics) {
@@ -125,10 +128,18 @@ func (ws *workspace) compile(ctx context.Context, providers *providers, config m
 	if ws.source != ws.project.Source {
 		file = withDeclarations(file, ws.project)
 	}
-	program, checked := check.Check(ctx, file, check.Options{
-		Project: ws.project.Name.Text, Schemas: providers.schemas(), PackageNames: providers.names, Packages: ws.packages, Local: ws.components,
-		Config: texts, ConfigKnown: config != nil, ProgramDir: ws.program.Dir, Stat: os.Stat,
-	})
+	var program *check.Program
+	var checked diag.Diagnostics
+	for range openings {
+		schemas, damaged := providers.watchedSchemas()
+		program, checked = check.Check(ctx, file, check.Options{
+			Project: ws.project.Name.Text, Schemas: schemas, PackageNames: providers.names, Packages: ws.packages, Local: ws.components,
+			Config: texts, ConfigKnown: config != nil, ProgramDir: ws.program.Dir, Stat: os.Stat,
+		})
+		if !damaged() {
+			break
+		}
+	}
 	return program, onceEach(append(parsed, checked...), ws.diags)
 }
 

@@ -1,0 +1,177 @@
+package schema
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"math"
+	"slices"
+	"strings"
+)
+
+// BuildIndex makes the index of a schema in one pass over its text, of which it holds one definition at a time. stamp tells
+// this text from others of its file. The error says what is wrong with the schema, as that of Parse does, or that it cannot be
+// read.
+func BuildIndex(text io.Reader, stamp string) ([]byte, error) {
+	b := &indexer{p: newPackage(nil, nil, nil), text: newStream(text)}
+	if err := b.read(); err != nil {
+		return nil, fmt.Errorf("read package schema: %w", err)
+	}
+	index, err := b.index(stamp)
+	if err != nil {
+		return nil, fmt.Errorf("index package schema: %w", err)
+	}
+	return index, nil
+}
+
+// indexer collects what an index says while the text of a schema passes by.
+type indexer struct {
+	p        *Package // its head only
+	text     *stream
+	sections [3]definitions // by table
+}
+
+// definitions are those of a section in schema order.
+type definitions struct {
+	records []record
+	aliases [][]string // of resources, by record
+}
+
+func (b *indexer) read() error {
+	err := b.text.members(func(key string) error {
+		table, isSection := map[string]int{"types": typeTable, "resources": resourceTable, "functions": functionTable}[key]
+		if !isSection {
+			raw, _, err := b.text.value()
+			if err != nil {
+				return err
+			}
+			return b.p.readHead(key, bytes.Clone(raw))
+		}
+		if err := b.readSection(table); err != nil {
+			return fmt.Errorf("%s: %w", key, err)
+		}
+		return nil
+	})
+	if err == nil {
+		err = b.text.nothingMore()
+	}
+	if err == nil && b.p.Name == "" {
+		err = errors.New("it has no name")
+	}
+	return err
+}
+
+// readSection reads a section. As in a text that is read as a whole, the last of equal sections and of equal tokens counts.
+func (b *indexer) readSection(table int) error {
+	var d definitions
+	places := make(map[string]int)
+	err := b.text.members(func(token string) error {
+		raw, offset, err := b.text.value()
+		if err != nil {
+			return err
+		}
+		if len(raw) > math.MaxInt32 {
+			return fmt.Errorf("%s: its definition is too long", token)
+		}
+		place, twice := places[token]
+		if !twice {
+			place = len(d.records)
+			places[token] = place
+			d.records = append(d.records, record{text: token, order: uint32(place)})
+			d.aliases = append(d.aliases, nil)
+		}
+		r := &d.records[place]
+		r.offset, r.length, r.sum = uint64(offset), uint32(len(raw)), crc32.Checksum(raw, checksums)
+		if table == resourceTable {
+			d.aliases[place] = aliasNames(raw)
+		}
+		return nil
+	})
+	b.sections[table] = d
+	return err
+}
+
+// index writes down what has been read.
+func (b *indexer) index(stamp string) ([]byte, error) {
+	p := b.p
+	head := indexHead{Stamp: stamp, Size: b.text.offset(), Name: p.Name, Version: p.Version, Description: p.Description,
+		DownloadURL: p.DownloadURL, Allowed: p.AllowedPackageNames, Provider: p.provider, Config: p.config}
+	if p.moduleFormat != nil {
+		head.ModuleFormat = p.moduleFormat.String()
+	}
+	var all [tables][]record
+	for i, section := range b.sections {
+		all[i] = sorted(section.records) // before others point at them
+	}
+	if p.moduleFormat != nil {
+		for table, section := range map[int]int{resourceModuleTable: resourceTable, functionModuleTable: functionTable} {
+			for i, r := range all[section] {
+				if key, ok := moduleKey(r.text, p.moduleFormat); ok {
+					all[table] = append(all[table], record{text: key, offset: uint64(i), order: r.order})
+				}
+			}
+			all[table] = sorted(all[table])
+		}
+	}
+	all[aliasTable] = b.aliases(all[resourceTable])
+	size := 0
+	for i, records := range all {
+		head.Tables[i] = indexTable{Records: size, Count: len(records), Texts: size + len(records)*recordSize}
+		for _, r := range records {
+			head.Tables[i].TextSize += len(r.text)
+		}
+		size = head.Tables[i].Texts + head.Tables[i].TextSize
+	}
+	headText, err := json.Marshal(head)
+	if err != nil {
+		return nil, err
+	}
+	index := make([]byte, 0, len(indexMagic)+8+len(headText)+size)
+	index = append(index, indexMagic...)
+	index = binary.LittleEndian.AppendUint32(index, uint32(len(headText)))
+	index = append(index, headText...)
+	for _, records := range all {
+		index = appendTable(index, records)
+	}
+	return binary.LittleEndian.AppendUint32(index, crc32.Checksum(index, checksums)), nil
+}
+
+// aliases are the records of old tokens, which point at those of resources; the first in schema order to claim one has it.
+func (b *indexer) aliases(resources []record) []record {
+	places := make([]int, len(resources))
+	for i, r := range resources {
+		places[r.order] = i
+	}
+	var records []record
+	for order, names := range b.sections[resourceTable].aliases {
+		for _, name := range names {
+			records = append(records, record{text: name, offset: uint64(places[order]), order: uint32(order)})
+		}
+	}
+	return slices.CompactFunc(sorted(records), func(a, b record) bool { return a.text == b.text })
+}
+
+// sorted are records in the order of a table.
+func sorted(records []record) []record {
+	type keyed struct {
+		lower string
+		record
+	}
+	list := make([]keyed, len(records))
+	for i, r := range records {
+		list[i] = keyed{strings.ToLower(r.text), r}
+	}
+	slices.SortFunc(list, func(a, b keyed) int {
+		return cmp.Or(strings.Compare(a.lower, b.lower), cmp.Compare(a.order, b.order))
+	})
+	result := make([]record, len(records))
+	for i, k := range list {
+		result[i] = k.record
+	}
+	return result
+}

@@ -1,0 +1,198 @@
+package schema_test
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/yamlhost/yamlhost/schema"
+)
+
+// bothWays reads a text as a whole and as it passes by, and demands that both take it, or neither.
+func bothWays(t *testing.T, text []byte) (whole, indexed *schema.Package) {
+	t.Helper()
+	whole, errWhole := schema.Parse(text)
+	index, errIndex := schema.BuildIndex(bytes.NewReader(text), "s")
+	require.Equal(t, errWhole == nil, errIndex == nil, "%s: %v, %v", text, errWhole, errIndex)
+	if errWhole != nil {
+		return nil, nil
+	}
+	indexed, err := schema.OpenIndexed(index, bytes.NewReader(text), int64(len(text)), "s")
+	require.NoError(t, err)
+	return whole, indexed
+}
+
+// What passes by is held to the same grammar as what is in memory, wherever it is cut (F8.1).
+func TestIndexerTakesWhatParseTakes(t *testing.T) {
+	t.Parallel()
+	zoo, err := os.ReadFile("testdata/zoo.json")
+	require.NoError(t, err)
+	for end := range zoo {
+		whole, _ := schema.Parse(zoo[:end])
+		_, err := schema.BuildIndex(bytes.NewReader(zoo[:end]), "s")
+		require.Equal(t, whole == nil, err != nil, "cut at %d", end)
+	}
+	for name, text := range map[string]string{
+		"empty":               ``,
+		"white space":         " \n",
+		"a word":              `null`,
+		"a list":              `[]`,
+		"no name":             `{}`,
+		"white space around":  " {\"name\" : \"n\"\t,\"types\"\n:\r{ } } \n",
+		"text behind":         `{"name": "n"} x`,
+		"no comma":            `{"name": "n" "types": {}}`,
+		"a comma too many":    `{"name": "n",}`,
+		"no colon":            `{"name" "n"}`,
+		"no value":            `{"name": }`,
+		"no value in section": `{"name": "n", "types": {"n:index:T": }}`,
+		"section of no kind":  `{"name": "n", "types": 1}`,
+		"section null":        `{"name": "n", "types": null}`,
+		"section nul":         `{"name": "n", "types": nul}`,
+		"name is a number":    `{"name": 5}`,
+		"escapes":             `{"name": "n\"\\", "types": {"n\\:\":{": {"type": "string\\"}}}`,
+		"number at the end":   `{"name": "n", "x": 1}`,
+		"word at the end":     `{"name": "n", "x": true`,
+		"bad module format":   `{"name": "n", "meta": {"moduleFormat": "("}}`,
+		"provider of no kind": `{"name": "n", "provider": [}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if whole, indexed := bothWays(t, []byte(text)); whole != nil {
+				require.Equal(t, whole.Name, indexed.Name)
+				require.Equal(t, whole.TypeTokens(), indexed.TypeTokens())
+			}
+		})
+	}
+}
+
+// Of what is there twice the last counts; of resources that claim the same old name, the first (L7.4).
+func TestIndexerOfRepetitions(t *testing.T) {
+	t.Parallel()
+	whole, indexed := bothWays(t, []byte(`{"name": "n",
+	  "functions": {"n:index:gone": {}},
+	  "functions": {"n:index:f": {"description": "first"}, "n:index:F": {}, "n:index:f": {"description": "last"}},
+	  "resources": {
+	    "n:index:A": {"aliases": [{"type": "n:index:Lost"}]},
+	    "n:index:B": {"aliases": [{"type": "n:index:Old"}, "n:index:OLD"]},
+	    "n:index:A": {"aliases": [{"type": "n:index:Older"}]},
+	    "n:index:C": {"aliases": [{"type": "n:index:Old"}]}}}`))
+	for name, pkg := range map[string]*schema.Package{"whole": whole, "indexed": indexed} {
+		require.Equal(t, []string{"n:index:f", "n:index:F"}, pkg.FunctionTokens(), name)
+		f, err := pkg.Function("n:index:f")
+		require.NoError(t, err, name)
+		require.Equal(t, "last", f.Description, name)
+		for old, want := range map[string]string{"n:index:Old": "n:index:B", "n:index:OLD": "n:index:B", "n:index:Older": "n:index:A", "n:index:Lost": ""} {
+			token, _ := pkg.ResourceByAlias(old)
+			require.Equal(t, want, token, "%s: %s", name, old)
+		}
+	}
+}
+
+// A definition may be longer than what is read at once.
+func TestIndexerOfLongDefinitions(t *testing.T) {
+	t.Parallel()
+	text := []byte(fmt.Sprintf(`{"name": "n", "resources": {"n:index:A": {"description": "%s"}, "n:index:B": {"description": "short"}}}`,
+		strings.Repeat(`\\\"{`, 300_000)))
+	_, indexed := bothWays(t, text)
+	a, err := indexed.Resource("n:index:A")
+	require.NoError(t, err)
+	require.Len(t, a.Description, 900_000)
+	b, err := indexed.Resource("n:index:B")
+	require.NoError(t, err)
+	require.Equal(t, "short", b.Description)
+}
+
+func TestIndexerOfTextThatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{``, `{`, `{"name"`, `{"name": "n", "types": {"a": {`, `{"name": "n"}`, `{"name": "n", "x": 1`} {
+		_, err := schema.BuildIndex(iotest.DataErrReader(&failing{strings.NewReader(text)}), "s")
+		require.ErrorIs(t, err, iotest.ErrTimeout, text)
+	}
+}
+
+// failing fails where the text ends.
+type failing struct{ text *strings.Reader }
+
+func (f *failing) Read(into []byte) (int, error) {
+	if f.text.Len() == 0 {
+		return 0, iotest.ErrTimeout
+	}
+	return f.text.Read(into)
+}
+
+// What killed writers leave goes with the next index that is written; what others are writing now stays.
+func TestLeftoversGo(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path, indexPath := filepath.Join(dir, "zoo.json"), filepath.Join(dir, "sub", "zoo.index")
+	data, err := os.ReadFile("testdata/zoo.json")
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(path, data, 0o644))
+	require.NoError(t, os.Mkdir(filepath.Dir(indexPath), 0o755))
+	long := time.Now().Add(-2 * time.Hour)
+	for name, old := range map[string]bool{".index-1": true, ".zoo.json123": true, ".index-2": false, "other.index": true} {
+		file := filepath.Join(dir, "sub", name)
+		require.NoError(t, os.WriteFile(file, []byte("x"), 0o644))
+		if old {
+			require.NoError(t, os.Chtimes(file, long, long))
+		}
+	}
+	_, err = schema.OpenFile(path, indexPath)
+	require.NoError(t, err)
+	entries, err := os.ReadDir(filepath.Dir(indexPath))
+	require.NoError(t, err)
+	var names []string
+	for _, entry := range entries {
+		names = append(names, entry.Name())
+	}
+	require.Equal(t, []string{".index-2", "other.index", "zoo.index"}, names)
+}
+
+// A package that was damaged while it was open says so, and is sound when it is opened anew.
+func TestDamagedPackageSaysSo(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path, indexPath := filepath.Join(dir, "zoo.json"), filepath.Join(dir, "zoo.index")
+	data, err := os.ReadFile("testdata/zoo.json")
+	require.NoError(t, err)
+	for name, spoil := range map[string]func() error{
+		"cut":     func() error { return os.Truncate(path, 100) },
+		"removed": func() error { return os.Remove(path) },
+	} {
+		require.NoError(t, os.WriteFile(path, data, 0o644))
+		pkg, err := schema.OpenFile(path, indexPath)
+		require.NoError(t, err, name)
+		_, err = pkg.Resource("zoo:index:Echo")
+		require.NoError(t, err, name)
+		require.False(t, pkg.Damaged(), name)
+		require.NoError(t, spoil())
+		_, err = pkg.ResolveResource("zoo:Typed")
+		require.Error(t, err, name)
+		require.True(t, pkg.Damaged(), name)
+		require.NoError(t, os.WriteFile(path, data, 0o644))
+		pkg, err = schema.OpenFile(path, indexPath)
+		require.NoError(t, err, name)
+		_, err = pkg.ResolveResource("zoo:Typed")
+		require.NoError(t, err, name)
+	}
+}
+
+func FuzzIndexer(f *testing.F) {
+	zoo, err := os.ReadFile("testdata/zoo.json")
+	require.NoError(f, err)
+	f.Add(zoo)
+	f.Add([]byte(`{"name": "n\"\\", "types": {"n\\:\":{": {"type": "string\\"}}, "resources": null, "x": 1.5e3}`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		if whole, indexed := bothWays(t, text); whole != nil {
+			require.Equal(t, whole.ResourceTokens(), indexed.ResourceTokens())
+			require.Equal(t, whole.FunctionTokens(), indexed.FunctionTokens())
+		}
+	})
+}

@@ -1,0 +1,151 @@
+package schema
+
+import (
+	"errors"
+	"fmt"
+	"io"
+)
+
+// stream reads a JSON text as it passes by and holds one value of it at a time, so that the text may be much larger than the
+// memory. It has the grammar of eachMember.
+type stream struct {
+	from io.Reader
+	held []byte // read, from the value at hand on
+	pos  int    // in held, of what comes next
+	at   int64  // of held in the text
+	end  error  // of from; io.EOF at the end of the text
+}
+
+// window is how much of the text is read at once; values that are longer make it longer.
+const window = 256 << 10
+
+func newStream(from io.Reader) *stream { return &stream{from: from, held: make([]byte, 0, window)} }
+
+// more reads on and reports whether there was more. What is before pos is dropped: slices of held are no longer valid.
+func (s *stream) more() bool {
+	if s.end != nil {
+		return false
+	}
+	kept := copy(s.held, s.held[s.pos:])
+	s.at, s.pos, s.held = s.at+int64(s.pos), 0, s.held[:kept]
+	if kept == cap(s.held) {
+		s.held = append(make([]byte, 0, 2*kept), s.held...)
+	}
+	for s.end == nil && len(s.held) == kept {
+		var n int
+		n, s.end = s.from.Read(s.held[kept:cap(s.held)])
+		s.held = s.held[:kept+n]
+	}
+	return len(s.held) > kept
+}
+
+// next is the byte at which the next thing starts; ok is false at the end.
+func (s *stream) next() (c byte, ok bool) {
+	for {
+		if s.pos = skipSpace(s.held, s.pos); s.pos < len(s.held) {
+			return s.held[s.pos], true
+		}
+		if !s.more() {
+			return 0, false
+		}
+	}
+}
+
+// offset is where in the text the next thing starts.
+func (s *stream) offset() int64 { return s.at + int64(s.pos) }
+
+// truncated is why the text ends here.
+func (s *stream) truncated() error {
+	if s.end != nil && !errors.Is(s.end, io.EOF) {
+		return s.end
+	}
+	return errTruncated
+}
+
+// value passes over the next value, which stays valid until the stream is asked again.
+func (s *stream) value() (raw []byte, offset int64, err error) {
+	if _, ok := s.next(); !ok {
+		return nil, 0, s.truncated()
+	}
+	var p passage
+	for !p.advance(s.held[s.pos:]) {
+		if !s.more() {
+			if p.depth > 0 || p.quoted || p.at == 0 || s.held[s.pos] == '"' || !errors.Is(s.end, io.EOF) {
+				return nil, 0, s.truncated()
+			}
+			break
+		}
+	}
+	if p.at == 0 {
+		return nil, 0, fmt.Errorf("a value is missing at byte %d", s.offset())
+	}
+	raw, offset = s.held[s.pos:s.pos+p.at], s.offset()
+	s.pos += p.at
+	return raw, offset, nil
+}
+
+// members calls fn for each member of the object that comes next; fn passes over the member's value. null counts as an
+// empty object.
+func (s *stream) members(fn func(key string) error) error {
+	switch c, ok := s.next(); {
+	case ok && c == 'n':
+		if raw, _, err := s.value(); err != nil || !isNull(raw) {
+			return errors.Join(err, errors.New("expected an object"))
+		}
+		return nil
+	case !ok && !errors.Is(s.end, io.EOF):
+		return s.end
+	case !ok || c != '{':
+		return errors.New("expected an object")
+	}
+	s.pos++
+	if c, ok := s.next(); ok && c == '}' {
+		s.pos++
+		return nil
+	}
+	for {
+		if c, ok := s.next(); !ok {
+			return s.truncated()
+		} else if c != '"' {
+			return fmt.Errorf("expected the name of a member at byte %d", s.offset())
+		}
+		raw, _, err := s.value()
+		if err != nil {
+			return err
+		}
+		key, err := stringOf(raw)
+		if err != nil {
+			return err
+		}
+		if c, ok := s.next(); !ok {
+			return s.truncated()
+		} else if c != ':' {
+			return fmt.Errorf("expected a colon behind the name %q", key)
+		}
+		s.pos++
+		if err := fn(key); err != nil {
+			return err
+		}
+		c, ok := s.next()
+		s.pos++
+		switch {
+		case !ok:
+			return s.truncated()
+		case c == '}':
+			return nil
+		case c != ',':
+			return fmt.Errorf("expected a comma behind the member %q", key)
+		}
+	}
+}
+
+// nothingMore demands that the text ends here.
+func (s *stream) nothingMore() error {
+	if _, ok := s.next(); ok {
+		return fmt.Errorf("there is text behind the end, at byte %d", s.offset())
+	}
+	if !errors.Is(s.end, io.EOF) {
+		return s.end
+	}
+	return nil
+}
