@@ -24,7 +24,12 @@ type Options struct {
 	// CheckpointInterval is how long a running operation goes on before it may write the state file in between; 0 is the
 	// default of 30 seconds. See Session.
 	CheckpointInterval time.Duration
-	Fault              Fault // for tests; nil otherwise
+	// OpenObjects opens the store of a URL that is none of a folder; nil when there are none. Its errors reach the user.
+	OpenObjects func(rawURL string) (Objects, error)
+	// Lease is how long a lock in a store holds without being renewed; 0 is the default of 20 seconds.
+	Lease time.Duration
+	Note  func(text string) // told what is being waited for; may be nil
+	Fault Fault             // for tests; nil otherwise
 }
 
 // Compression is how files of the backend are packed. Readers look at the content, whatever is chosen.
@@ -45,17 +50,38 @@ type Backend struct {
 	o    Options
 	disk disk
 
+	objects *objectDisk // the disk, if it is a store
+	probed  probed
+
 	leastJournal int64 // see Session
 }
 
-// Open makes the backend of a file:// URL (F6.1, F6.2). The folder has to exist, unless the URL asks to create it with
-// create_dir=true; nothing is written before a stack is. Other URLs give an *UnsupportedURLError, folders of another
-// layout a *LayoutError.
+// Open makes the backend of a URL: file:// (F6.1, F6.2), or what Options.OpenObjects knows. A folder has to exist, unless the
+// URL asks to create it with create_dir=true; nothing is written before a stack is. Other URLs give an
+// *UnsupportedURLError, folders of another layout a *LayoutError.
 func Open(rawURL string, o Options) (*Backend, error) {
+	if !strings.HasPrefix(rawURL, "file://") && o.OpenObjects != nil {
+		objects, err := o.OpenObjects(rawURL)
+		if err != nil {
+			return nil, err
+		}
+		return openObjects(rawURL, o, objects)
+	}
 	if o.Fault != nil {
 		return open(rawURL, o, faultyDisk{realDisk{}, o.Fault})
 	}
 	return open(rawURL, o, realDisk{})
+}
+
+func openObjects(rawURL string, o Options, objects Objects) (*Backend, error) {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	name, _, _ := strings.Cut(rawURL, "?") // the rest may hold what is nobody's business
+	d := newObjectDisk(objects, name, o.Fault)
+	b := &Backend{url: rawURL, root: ".pulumi", o: o, disk: d, objects: d, leastJournal: defaultLeastJournal}
+	_, err := b.layout()
+	return b, err
 }
 
 func open(rawURL string, o Options, d disk) (*Backend, error) {
@@ -81,13 +107,13 @@ func open(rawURL string, o Options, d disk) (*Backend, error) {
 // URL is the backend's URL as it was given; workspaces know it under that name (F6.15).
 func (b *Backend) URL() string { return b.url }
 
-// Folder is the .pulumi folder.
+// Folder is the .pulumi folder, or what comes before the keys of objects in a store.
 func (b *Backend) Folder() string { return b.root }
 
 func folderOf(rawURL string, o Options) (path string, query url.Values, err error) {
 	rest, ok := strings.CutPrefix(rawURL, "file://")
 	if !ok {
-		return "", nil, &UnsupportedURLError{rawURL}
+		return "", nil, &UnsupportedURLError{URL: rawURL}
 	}
 	text, queryText, _ := strings.Cut(rest, "?")
 	if query, err = url.ParseQuery(queryText); err != nil {

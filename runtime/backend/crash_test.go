@@ -263,13 +263,14 @@ func work(b *Backend, acknowledged *[]urn.URN) error {
 	if err != nil {
 		return err
 	}
+	last := journal.ID(len(s.Base().Resources))
 	for i := range 5 {
 		r := resource(i)
 		step := int64(i + 1)
 		if err := s.Append(context.Background(), journal.Entry{Step: step, Begin: &state.Operation{Resource: resource(i), Kind: state.Creating}}); err != nil {
 			return err
 		}
-		if err := s.Append(context.Background(), journal.Entry{Step: step, Add: []journal.Amended{{ID: journal.ID(i + 1), Resource: r}}}); err != nil {
+		if err := s.Append(context.Background(), journal.Entry{Step: step, Add: []journal.Amended{{ID: last + journal.ID(i+1), Resource: r}}}); err != nil {
 			return err
 		}
 		*acknowledged = append(*acknowledged, r.URN)

@@ -9,11 +9,17 @@ import (
 )
 
 // UnsupportedURLError says that this build has no backend for a URL.
-type UnsupportedURLError struct{ URL string }
+type UnsupportedURLError struct {
+	URL string
+	Way string // what to do instead; empty for the usual advice
+}
 
 func (e *UnsupportedURLError) Error() string {
-	return fmt.Sprintf("the backend %q is not supported by this build; it can keep state in a folder: file://~ or file:///path",
-		e.URL)
+	way := "it can keep state in a folder: file://~ or file:///path"
+	if e.Way != "" {
+		way = e.Way
+	}
+	return fmt.Sprintf("the backend %q is not supported by this build; %s", e.URL, way)
 }
 
 // NotFoundError says that there is no such stack.
@@ -75,6 +81,8 @@ type Lock struct {
 	User      string
 	Host      string
 	Timestamp time.Time
+	// Until is when the lock runs out unless it is renewed; zero when it does not.
+	Until time.Time
 }
 
 func (e *LockedError) Error() string {
@@ -83,6 +91,9 @@ func (e *LockedError) Error() string {
 		"lock with 'cancel'.", len(e.Locks))
 	for _, l := range e.Locks {
 		fmt.Fprintf(&b, "\n  %s: created by %s@%s (pid %d) at %s", l.Path, l.User, l.Host, l.PID, l.Timestamp.Format(time.RFC3339))
+		if !l.Until.IsZero() {
+			fmt.Fprintf(&b, "; renewed as long as that process runs, else it runs out at %s", l.Until.Format(time.RFC3339))
+		}
 	}
 	return b.String()
 }

@@ -25,16 +25,33 @@ type lockProcess struct {
 	Machine string `json:"machine,omitempty"`
 	Boot    string `json:"boot,omitempty"`
 	Started string `json:"started,omitempty"`
+	Lease   int64  `json:"lease,omitempty"` // the generation of the lease that goes with it, in a store
 }
 
 type heldLock struct {
 	b    *Backend
 	path string
+
+	// In a store: the lease behind the lock, the chain of this run, and the chains that others have left.
+	lease *lease
+	chain *chain
+	left  []*links
+}
+
+// guard makes sure that the lock is still held.
+func (l *heldLock) guard() error {
+	if l.chain == nil {
+		return nil
+	}
+	return l.explain(l.chain.guard())
 }
 
 // lock takes the stack's lock by the protocol of F6.9: look, write, look again. A lock that yamlhost left behind on this
 // machine in a process that is gone is taken over (D9); anyone else's gives a *LockedError.
 func (b *Backend) lock(r Ref) (*heldLock, error) {
+	if b.objects != nil {
+		return b.lockObjects(r)
+	}
 	if err := b.prepare(); err != nil {
 		return nil, err
 	}
@@ -47,7 +64,7 @@ func (b *Backend) lock(r Ref) (*heldLock, error) {
 	}
 	p := b.o.Process
 	text, err := json.Marshal(lockFile{PID: p.PID, Username: p.User, Hostname: p.Host, Timestamp: b.o.Now().UTC(),
-		Yamlhost: &lockProcess{p.Machine, p.Boot, p.Started}})
+		Yamlhost: &lockProcess{Machine: p.Machine, Boot: p.Boot, Started: p.Started}})
 	if err != nil {
 		return nil, fmt.Errorf("lock the stack: %w", err)
 	}
@@ -57,7 +74,7 @@ func (b *Backend) lock(r Ref) (*heldLock, error) {
 	if err := writeThrough(b.disk, temporary(b.path("lock")), path, text, true); err != nil {
 		return nil, &FileError{Doing: "lock the stack with", Path: path, Err: err}
 	}
-	held := &heldLock{b, path}
+	held := &heldLock{b: b, path: path}
 	if err := b.others(r, own); err != nil {
 		return nil, errors.Join(err, held.release())
 	}
@@ -65,6 +82,9 @@ func (b *Backend) lock(r Ref) (*heldLock, error) {
 }
 
 func (l *heldLock) release() error {
+	if l.lease != nil {
+		return l.releaseObjects()
+	}
 	if err := removeDurably(l.b.disk, l.path); err != nil {
 		return &FileError{Doing: "remove the lock", Path: l.path, Err: err}
 	}
@@ -91,6 +111,19 @@ func (b *Backend) others(r Ref, own string) error {
 }
 
 func (b *Backend) locks(r Ref, own string) (live []Lock, stale []string, err error) {
+	found, files, err := b.lockFiles(r, own)
+	for i, l := range found {
+		if b.stale(files[i]) {
+			stale = append(stale, l.Path)
+			continue
+		}
+		live = append(live, l)
+	}
+	return live, stale, err
+}
+
+// lockFiles are the lock files but own, and what is in them.
+func (b *Backend) lockFiles(r Ref, own string) (found []Lock, files []lockFile, err error) {
 	names, err := b.list("locks", organization, r.Project, r.Stack)
 	if err != nil {
 		return nil, nil, err
@@ -108,13 +141,10 @@ func (b *Backend) locks(r Ref, own string) (live []Lock, stale []string, err err
 		}
 		var l lockFile
 		_ = json.Unmarshal(text, &l) // a lock that cannot be read is a lock
-		if b.stale(l) {
-			stale = append(stale, path)
-			continue
-		}
-		live = append(live, Lock{path, l.PID, l.Username, l.Hostname, l.Timestamp})
+		found = append(found, Lock{Path: path, PID: l.PID, User: l.Username, Host: l.Hostname, Timestamp: l.Timestamp})
+		files = append(files, l)
 	}
-	return live, stale, nil
+	return found, files, nil
 }
 
 // stale reports whether a lock is one of ours, of this machine, whose process is gone.
@@ -149,6 +179,9 @@ func (b *Backend) Cancel(r Ref) ([]Lock, error) {
 		if err := removeDurably(b.disk, path); err != nil {
 			return nil, &FileError{Doing: "remove the lock", Path: path, Err: err}
 		}
+	}
+	if b.objects != nil {
+		return locks, b.freeLease(r)
 	}
 	return locks, nil
 }

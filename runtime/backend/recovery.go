@@ -178,22 +178,18 @@ func (r *Recovery) unlessEmpty() *Recovery {
 	return r
 }
 
+// recovered is the snapshot that a journal made; nil if the state file is what counts.
+func (r *Recovery) recovered() *state.Snapshot {
+	if r == nil {
+		return nil
+	}
+	return r.snapshot
+}
+
 // bring writes a recovered snapshot as the state file. A crash in between is no harm: the journal says first that the file
 // to come holds everything.
 func (b *Backend) bring(r Ref, file stored, found *Recovery, data []byte) (stored, error) {
-	c, err := file.decode(nil)
-	if err != nil {
-		return file, err
-	}
-	s := *found.snapshot
-	s.Manifest = b.manifest()
-	next := *c
-	next.Stack, next.Snapshot = r.QualifiedName(), &s
-	text, err := state.EncodeCheckpoint(&next, nil)
-	if err != nil {
-		return file, err
-	}
-	p, err := b.pack(text)
+	p, err := b.packRecovered(r, file, found.snapshot)
 	if err != nil {
 		return file, err
 	}
@@ -204,8 +200,25 @@ func (b *Backend) bring(r Ref, file stored, found *Recovery, data []byte) (store
 	if err := writeDurably(b.disk, b.journalPath(r), covered); err != nil {
 		return file, &FileError{Doing: "write the journal", Path: b.journalPath(r), Err: err}
 	}
-	if err := b.putState(r, p); err != nil {
-		return file, err
+	return b.putState(r, p, file)
+}
+
+// packRecovered makes a state file of a recovered snapshot, or of the one that is there if that is nil, as of now.
+func (b *Backend) packRecovered(r Ref, file stored, snapshot *state.Snapshot) (packed, error) {
+	c, err := file.decode(nil)
+	if err != nil {
+		return packed{}, err
 	}
-	return stored{b.stackPath(r, b.o.Compression), p.data, p.identity}, nil
+	if snapshot == nil {
+		snapshot = snapshotOf(c)
+	}
+	s := *snapshot
+	s.Manifest = b.manifest()
+	next := *c
+	next.Stack, next.Snapshot = r.QualifiedName(), &s
+	text, err := state.EncodeCheckpoint(&next, nil)
+	if err != nil {
+		return packed{}, err
+	}
+	return b.pack(text, file)
 }

@@ -36,7 +36,7 @@ func (b *Backend) Rename(ctx context.Context, from, to Ref) (err error) {
 	if err != nil {
 		return err
 	}
-	if _, err := b.writeState(to, text); err != nil {
+	if _, err := b.writeState(held, to, text, stored{}); err != nil {
 		return err
 	}
 	if tags, err := b.Tags(from); err == nil && len(tags) > 0 {
@@ -60,6 +60,9 @@ func (b *Backend) Rename(ctx context.Context, from, to Ref) (err error) {
 		if err != nil {
 			return &FileError{Doing: "move the history", Path: path, Err: err}
 		}
+	}
+	if err := s.held.guard(); err != nil {
+		return err
 	}
 	for _, x := range extensions {
 		path := b.stackPath(from, x)

@@ -92,7 +92,12 @@ func (s *Session) load() error {
 		return err
 	}
 	s.b.sweep(s.ref)
-	if s.recovered, file, err = s.b.recover(s.ref, file); err != nil {
+	if s.b.objects != nil {
+		s.recovered, file, err = s.b.recoverObjects(s.held, s.ref, file)
+	} else {
+		s.recovered, file, err = s.b.recover(s.ref, file)
+	}
+	if err != nil {
 		return err
 	}
 	c, err := file.decode(s.opener())
@@ -191,7 +196,7 @@ func (s *Session) Append(_ context.Context, e journal.Entry) error {
 		return err
 	}
 	if err := wait(); err != nil {
-		return err
+		return s.held.explain(err)
 	}
 	s.checkpointIfDue()
 	return sealing
@@ -216,6 +221,9 @@ func (s *Session) put(e journal.Entry, record journal.Record) (wait func() error
 
 // newLog begins the journal file, in place of one that is there. It is called with the lock held.
 func (s *Session) newLog(origin *journal.Origin) (*journal.Log, error) {
+	if s.held.chain != nil {
+		return s.newChainLog(origin)
+	}
 	path := s.b.journalPath(s.ref)
 	failed := func(err error) error { return &FileError{Doing: "begin the journal", Path: path, Err: err} }
 	tmp := temporary(path)
@@ -223,10 +231,7 @@ func (s *Session) newLog(origin *journal.Origin) (*journal.Log, error) {
 	if err != nil {
 		return nil, failed(err)
 	}
-	log, err := journal.Create(f, journal.Header{
-		Stack: s.ref.QualifiedName(), Base: s.file.identity, Secrets: s.base.SecretsProvider, Origin: origin,
-		PID: s.b.o.Process.PID, Host: s.b.o.Process.Host, Started: s.b.o.Now().UTC(), Command: s.o.Command,
-	}, journal.LogOptions{Secrets: s.sealer, NoSync: s.o.NoSync})
+	log, err := journal.Create(f, s.header(origin), journal.LogOptions{Secrets: s.sealer, NoSync: s.o.NoSync})
 	if err == nil {
 		err = s.b.disk.Rename(tmp, path)
 	}
@@ -235,6 +240,26 @@ func (s *Session) newLog(origin *journal.Origin) (*journal.Log, error) {
 	}
 	if err != nil {
 		return nil, failed(errors.Join(err, f.Close()))
+	}
+	return log, nil
+}
+
+func (s *Session) header(origin *journal.Origin) journal.Header {
+	return journal.Header{
+		Stack: s.ref.QualifiedName(), Base: s.file.identity, Secrets: s.base.SecretsProvider, Origin: origin,
+		PID: s.b.o.Process.PID, Host: s.b.o.Process.Host, Started: s.b.o.Now().UTC(), Command: s.o.Command,
+	}
+}
+
+// newChainLog begins the journal anew in the chain. What is in the chain so far is in the state file, and goes.
+func (s *Session) newChainLog(origin *journal.Origin) (*journal.Log, error) {
+	first := s.held.chain.begin()
+	log, err := journal.Create(s.held.chain, s.header(origin), journal.LogOptions{Secrets: s.sealer})
+	if err != nil {
+		return nil, s.held.explain(err)
+	}
+	if err := s.held.chain.drop(first); err != nil {
+		return nil, s.held.explain(err)
 	}
 	return log, nil
 }
@@ -278,24 +303,29 @@ func (s *Session) write(snapshot *state.Snapshot, origin journal.Origin) error {
 	if err != nil {
 		return err
 	}
-	p, err := s.b.pack(text)
+	p, err := s.b.pack(text, s.file)
 	if err != nil {
 		return err
 	}
-	if s.log != nil {
+	if s.log == nil {
+		if err := s.held.guard(); err != nil {
+			return err
+		}
+	} else {
 		if err := s.log.Covered(p.identity, origin); err != nil {
-			if !s.closed {
-				return err
+			if !s.closed || s.held.chain != nil { // in a store it is the journal that says whether the lock is still held
+				return s.held.explain(err)
 			}
 			// At the end the state file matters more than a journal that cannot be written any more. Another file in its place
 			// can say what it could not; without that, should it stay, it would look like one that does not fit.
 			_ = s.b.coverJournal(s.ref, p.identity)
 		}
 	}
-	if err := s.b.putState(s.ref, p); err != nil {
-		return err
+	file, err := s.b.putState(s.ref, p, s.file)
+	if err != nil {
+		return s.held.foreign(err)
 	}
-	s.file = stored{s.b.stackPath(s.ref, s.b.o.Compression), p.data, p.identity}
+	s.file = file
 	return nil
 }
 
@@ -343,6 +373,9 @@ func (s *Session) finish(final *state.Snapshot) (unsound, err error) {
 func (s *Session) dropLog() error {
 	if s.log == nil {
 		return nil
+	}
+	if s.held.chain != nil {
+		return s.held.explain(errors.Join(s.log.Close(), s.held.chain.dropAll()))
 	}
 	path := s.b.journalPath(s.ref)
 	closing := s.log.Close()

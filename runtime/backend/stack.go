@@ -79,6 +79,7 @@ type stored struct {
 	path     string
 	raw      []byte // packed
 	identity journal.Identity
+	version  string // of the object, in a store
 }
 
 func (b *Backend) stackPath(r Ref, c Compression) string {
@@ -107,11 +108,24 @@ func (b *Backend) current(r Ref) (stored, error) {
 	if path == "" {
 		return stored{}, &NotFoundError{r}
 	}
-	raw, err := b.disk.ReadFile(path)
+	return b.readState(path)
+}
+
+func (b *Backend) readState(path string) (stored, error) {
+	s := stored{path: path}
+	var err error
+	if b.objects != nil {
+		var o Object
+		o, err = b.objects.get(keyOf(path))
+		s.raw, s.version = o.Data, o.Version
+	} else {
+		s.raw, err = b.disk.ReadFile(path)
+	}
 	if err != nil {
 		return stored{}, &FileError{Doing: "read the state", Path: path, Err: err}
 	}
-	return stored{path, raw, journal.IdentityOf(raw)}, nil
+	s.identity = journal.IdentityOf(s.raw)
+	return s, nil
 }
 
 // decode reads a state file's content.
@@ -218,7 +232,8 @@ func (b *Backend) Create(ctx context.Context, r Ref, secrets *state.SecretsProvi
 	if err != nil {
 		return err
 	}
-	if _, err := b.writeState(r, stub); err != nil {
+	file, err := b.writeState(held, r, stub, stored{})
+	if err != nil {
 		return err
 	}
 	text, err := state.EncodeCheckpoint(&state.Checkpoint{Stack: r.QualifiedName(), Snapshot: &state.Snapshot{
@@ -227,7 +242,7 @@ func (b *Backend) Create(ctx context.Context, r Ref, secrets *state.SecretsProvi
 	if err != nil {
 		return err
 	}
-	_, err = b.writeState(r, text)
+	_, err = b.writeState(held, r, text, file)
 	return err
 }
 
@@ -275,12 +290,15 @@ func (b *Backend) Remove(ctx context.Context, r Ref, o RemoveOptions) (err error
 	if o.Backups {
 		paths = append(paths, b.within("backups", r)...)
 	}
+	if err := held.guard(); err != nil {
+		return err
+	}
 	for _, path := range paths {
 		if err := removeDurably(b.disk, path); err != nil {
 			return &FileError{Doing: "remove", Path: path, Err: err}
 		}
 	}
-	return nil
+	return b.settleAll(held)
 }
 
 // within are the files in a stack's folder in history or backups.
@@ -316,31 +334,85 @@ type packed struct {
 	identity journal.Identity
 }
 
-func (b *Backend) pack(text []byte) (packed, error) {
-	data, err := b.o.Compression.pack(text)
+// pack makes a state file that takes the place of another one, which may be none.
+func (b *Backend) pack(text []byte, over stored) (packed, error) {
+	data, err := b.packing(over).pack(text)
 	if err != nil {
 		return packed{}, err
 	}
 	return packed{data, journal.IdentityOf(data)}, nil
 }
 
-// writeState replaces the state file durably (F6.10). The caller holds the lock.
-func (b *Backend) writeState(r Ref, text []byte) (packed, error) {
-	p, err := b.pack(text)
-	if err != nil {
-		return packed{}, err
+// packing is how a state file will be packed that takes the place of another one. In a store it keeps its name, and so its
+// packing: that it is still what it was is all that keeps a run out which has lost the lock.
+func (b *Backend) packing(over stored) Compression {
+	if b.objects != nil && over.path != "" {
+		for _, c := range extensions {
+			if strings.HasSuffix(over.path, ".json"+string(c)) {
+				return c
+			}
+		}
 	}
-	return p, b.putState(r, p)
+	return b.o.Compression
 }
 
-func (b *Backend) putState(r Ref, p packed) error {
-	path := b.stackPath(r, b.o.Compression)
+// writeState replaces the state file durably (F6.10). The caller holds the lock.
+func (b *Backend) writeState(held *heldLock, r Ref, text []byte, over stored) (stored, error) {
+	p, err := b.pack(text, over)
+	if err != nil {
+		return stored{}, err
+	}
+	if err := held.guard(); err != nil {
+		return stored{}, err
+	}
+	return b.putState(r, p, over)
+}
+
+// putState replaces the state file over. In a store the caller has made sure that it holds the lock since it read that.
+func (b *Backend) putState(r Ref, p packed, over stored) (stored, error) {
+	next := stored{path: b.stackPath(r, b.packing(over)), raw: p.data, identity: p.identity}
+	var err error
+	if b.objects != nil {
+		next.version, err = b.replaceObject(next, over)
+	} else {
+		err = b.replaceFile(r, next)
+	}
+	if err == nil && b.o.RetainCheckpoints {
+		kept := fmt.Sprintf("%s.%d", next.path, b.o.Now().UnixNano())
+		if err := writeWhole(b.disk, kept, p.data, false); err != nil {
+			return stored{}, &FileError{Doing: "keep a copy of the state as", Path: kept, Err: err}
+		}
+	}
+	return next, err
+}
+
+// replaceObject writes a state object if it is still what was read. The previous content becomes the backup afterwards: of
+// a run that is too late, nothing is written.
+func (b *Backend) replaceObject(next, over stored) (version string, err error) {
+	condition := Condition{Version: over.version}
+	if over.path == "" {
+		condition = Condition{Absent: true}
+	}
+	version, err = b.objects.put(keyOf(next.path), next.raw, condition)
+	if err != nil {
+		return "", &FileError{Doing: "write the state", Path: next.path, Err: err}
+	}
+	if over.path != "" {
+		if err := writeWhole(b.disk, next.path+".bak", over.raw, false); err != nil {
+			return "", &FileError{Doing: "keep the previous state as", Path: next.path + ".bak", Err: err}
+		}
+	}
+	return version, nil
+}
+
+func (b *Backend) replaceFile(r Ref, next stored) error {
+	path := next.path
 	for _, c := range extensions {
 		if err := b.keepAsBackup(b.stackPath(r, c)); err != nil {
 			return err
 		}
 	}
-	if err := writeDurably(b.disk, path, p.data); err != nil {
+	if err := writeDurably(b.disk, path, next.raw); err != nil {
 		return &FileError{Doing: "write the state", Path: path, Err: err}
 	}
 	for _, c := range extensions {
@@ -350,17 +422,14 @@ func (b *Backend) putState(r Ref, p packed) error {
 			}
 		}
 	}
-	if b.o.RetainCheckpoints {
-		kept := fmt.Sprintf("%s.%d", path, b.o.Now().UnixNano())
-		if err := writeWhole(b.disk, kept, p.data, false); err != nil {
-			return &FileError{Doing: "keep a copy of the state as", Path: kept, Err: err}
-		}
-	}
 	return nil
 }
 
 // sweep removes what crashed writers left half written beside the state file. The caller holds the lock.
 func (b *Backend) sweep(r Ref) {
+	if b.objects != nil {
+		return // nothing is ever half written there
+	}
 	names, _ := b.list("stacks", r.Project)
 	for _, name := range names {
 		if strings.HasPrefix(name, r.Stack+".") && strings.Contains(name, temporarySuffix) {
@@ -390,6 +459,9 @@ func (b *Backend) journalPath(r Ref) string {
 func (b *Backend) journalOf(r Ref) ([]byte, error) {
 	if err := r.check(); err != nil {
 		return nil, err
+	}
+	if b.objects != nil {
+		return b.journalInChains(r)
 	}
 	path := b.journalPath(r)
 	data, err := b.disk.ReadFile(path)

@@ -20,6 +20,11 @@ const (
 	maxRecord = 1 << 30
 )
 
+// Begins reports whether data is the beginning of a journal, and not a later piece of one.
+func Begins(data []byte) bool {
+	return len(data) >= len(signature) && string(data[:len(signature)-1]) == signature[:len(signature)-1]
+}
+
 type kind byte
 
 const (
@@ -63,6 +68,8 @@ type entryRecord struct {
 	Amend        []amendedRecord `json:"amend,omitempty"`
 	Add          []amendedRecord `json:"add,omitempty"`
 	ClearPending bool            `json:"clearPending,omitempty"`
+
+	Extensions map[string]json.RawMessage `json:"extensions,omitempty"`
 }
 
 type amendedRecord struct {
@@ -106,7 +113,7 @@ func nextRecord(data []byte) (k kind, payload, rest []byte, ok bool) {
 
 // encodeEntry is the payload of an entry, its secrets sealed by m.
 func encodeEntry(e Entry, m state.Sealer) ([]byte, error) {
-	r := entryRecord{Step: e.Step, Remove: e.Remove, ClearPending: e.ClearPending}
+	r := entryRecord{Step: e.Step, Remove: e.Remove, ClearPending: e.ClearPending, Extensions: e.Extensions}
 	var err error
 	if e.Begin != nil {
 		if e.Begin.Resource == nil {
@@ -122,7 +129,7 @@ func encodeEntry(e Entry, m state.Sealer) ([]byte, error) {
 	if r.Add, err = encodeAmended(e.Add, m); err != nil {
 		return nil, err
 	}
-	return r.append(nil), nil
+	return r.append(nil)
 }
 
 func encodeAmended(list []Amended, m state.Sealer) ([]amendedRecord, error) {
@@ -141,7 +148,7 @@ func encodeAmended(list []Amended, m state.Sealer) ([]amendedRecord, error) {
 }
 
 // append is the record's JSON. It is written by hand because the resources in it are JSON already and can be large.
-func (r *entryRecord) append(dst []byte) []byte {
+func (r *entryRecord) append(dst []byte) ([]byte, error) {
 	dst = fmt.Appendf(dst, `{"step":%d`, r.Step)
 	if r.Begin != nil {
 		dst = append(append(dst, `,"begin":`...), r.Begin...)
@@ -161,7 +168,14 @@ func (r *entryRecord) append(dst []byte) []byte {
 	if r.ClearPending {
 		dst = append(dst, `,"clearPending":true`...)
 	}
-	return append(dst, '}')
+	if len(r.Extensions) > 0 {
+		text, err := json.Marshal(r.Extensions)
+		if err != nil {
+			return nil, err
+		}
+		dst = append(append(dst, `,"extensions":`...), text...)
+	}
+	return append(dst, '}'), nil
 }
 
 func appendAmended(dst []byte, name string, list []amendedRecord) []byte {
@@ -185,7 +199,7 @@ func decodeEntry(payload []byte, m state.Sealer) (Entry, error) {
 	if err := json.Unmarshal(payload, &r); err != nil {
 		return Entry{}, err
 	}
-	e := Entry{Step: r.Step, Remove: r.Remove, ClearPending: r.ClearPending}
+	e := Entry{Step: r.Step, Remove: r.Remove, ClearPending: r.ClearPending, Extensions: r.Extensions}
 	var err error
 	if r.Begin != nil {
 		op, err := state.DecodeOperation(r.Begin, m)

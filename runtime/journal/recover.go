@@ -143,12 +143,18 @@ func (c *Contents) Book(base *state.Snapshot, at Identity) (book *Book, done boo
 	return book, false, nil
 }
 
-// AppendCovered is the sound part of a journal file's data with a note behind it that a state file with this identity
-// holds everything in it.
-func (c *Contents) AppendCovered(data []byte, by Identity) ([]byte, error) {
+// CoveredPiece is a piece of a journal that says that a state file with this identity holds everything before it.
+func CoveredPiece(by Identity) ([]byte, error) {
 	text, err := json.Marshal(cover{Identity: by})
 	if err != nil {
 		return nil, fmt.Errorf("journal a checkpoint: %w", err)
 	}
-	return appendRecord(append([]byte(nil), data[:c.Whole]...), kindCheckpoint, text), nil
+	return appendRecord(nil, kindCheckpoint, text), nil
+}
+
+// AppendCovered is the sound part of a journal file's data with a note behind it that a state file with this identity
+// holds everything in it.
+func (c *Contents) AppendCovered(data []byte, by Identity) ([]byte, error) {
+	piece, err := CoveredPiece(by)
+	return append(append([]byte(nil), data[:c.Whole]...), piece...), err
 }

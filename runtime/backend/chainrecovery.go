@@ -1,0 +1,110 @@
+package backend
+
+import (
+	"errors"
+	"fmt"
+	"path"
+
+	"github.com/yamlhost/yamlhost/runtime/journal"
+)
+
+// journalInChains is what there is of a journal in a store: at most one chain holds something that is not in the state yet,
+// the newest that is not settled.
+func (b *Backend) journalInChains(r Ref) ([]byte, error) {
+	folders, err := b.chains(r)
+	if err != nil {
+		return nil, err
+	}
+	for i := len(folders) - 1; i >= 0; i-- {
+		l, err := b.readChain(folders[i])
+		if err != nil {
+			return nil, err
+		}
+		if l.settled() {
+			continue
+		}
+		if data, _ := l.journal(); data != nil {
+			return data, nil
+		}
+	}
+	return nil, nil
+}
+
+// recoverObjects brings the state up to what the chains say that other runs have left, which the lock has fenced off. The
+// state is written anew even if they say nothing: one of them may have passed its last guard and be about to replace the
+// state that it knows, which must therefore not be there any more.
+func (b *Backend) recoverObjects(h *heldLock, r Ref, file stored) (*Recovery, stored, error) {
+	if len(h.left) == 0 {
+		return nil, file, nil
+	}
+	for {
+		out, next, err := b.recoverOnto(h, r, file)
+		if errors.Is(err, ErrChanged) { // that was it
+			if err := h.lease.renew(); err != nil {
+				return nil, file, h.explain(err)
+			}
+			if file, err = b.current(r); err != nil {
+				return nil, file, err
+			}
+			continue
+		}
+		if err != nil {
+			return nil, file, err
+		}
+		return out.unlessEmpty(), next, b.settleAll(h)
+	}
+}
+
+func (b *Backend) recoverOnto(h *heldLock, r Ref, file stored) (out *Recovery, _ stored, err error) {
+	var unsettled []*links // that hold a journal which a state to come has to be known to
+	for _, l := range h.left {
+		data, _ := l.journal()
+		found, err := b.settle(r, file, data)
+		switch {
+		case err != nil:
+			return nil, file, err
+		case found == nil:
+			continue
+		case found.Foreign:
+			aside := path.Join(b.workFolder(r), fmt.Sprintf("%d.foreign", b.o.Now().UnixNano()))
+			if _, err := b.objects.put(aside, data, Condition{}); err != nil {
+				return nil, file, &FileError{Doing: "set the journal aside in", Path: aside, Err: err}
+			}
+			found.Aside = append(found.Aside, aside)
+		case out == nil || out.snapshot == nil:
+			unsettled = append(unsettled, l)
+		}
+		if out == nil || found.snapshot != nil {
+			out = found
+		}
+	}
+	p, err := b.packRecovered(r, file, out.recovered())
+	if err != nil {
+		return nil, file, err
+	}
+	piece, err := journal.CoveredPiece(p.identity)
+	if err != nil {
+		return nil, file, err
+	}
+	for _, l := range unsettled {
+		if err := b.appendTo(h, l, piece); err != nil {
+			return nil, file, h.explain(err)
+		}
+	}
+	if err := h.guard(); err != nil {
+		return nil, file, err
+	}
+	next, err := b.putState(r, p, file)
+	return out, next, err
+}
+
+// settleAll notes of what others have left that it is settled.
+func (b *Backend) settleAll(h *heldLock) error {
+	for _, l := range h.left {
+		if err := b.settleChain(h, l); err != nil {
+			return h.explain(err)
+		}
+	}
+	h.left = nil
+	return nil
+}

@@ -1,0 +1,318 @@
+package backend
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"sync"
+	"time"
+)
+
+// defaultLease is how long a lease holds after it was taken or renewed. It is renewed four times as often.
+const defaultLease = 20 * time.Second
+
+// LeaseLostError says that a run no longer holds the lease on its stack: it was stopped, or cut off from the store, for so
+// long that another one took over, or somebody cancelled it. Nothing that it wrote afterwards has gone into the state.
+type LeaseLostError struct {
+	Ref Ref
+	By  string // who holds it now, as user@host; empty if nobody
+	Why string // empty, or what happened
+}
+
+func (e *LeaseLostError) Error() string {
+	text := fmt.Sprintf("the lease on the stack %q was lost", e.Ref.Stack)
+	if e.Why != "" {
+		text += " (" + e.Why + ")"
+	}
+	if e.By != "" {
+		text += "; " + e.By + " holds it now"
+	}
+	return text + ". Nothing more was written. What was under way is a pending operation, which the run that follows settles."
+}
+
+// leaseFile is the lease object of a stack. It is only ever written under the condition that it is still what was read, and
+// never removed, so that generations never come twice.
+type leaseFile struct {
+	Generation   int64        `json:"generation"` // one more with every holder
+	Beat         int64        `json:"beat"`       // one more with every renewal
+	Milliseconds int64        `json:"milliseconds,omitempty"`
+	Holder       *leaseHolder `json:"holder,omitempty"` // nil when it is free
+	Mark         string       `json:"mark"`             // tells this content from any other, also of another generation 1
+}
+
+type leaseHolder struct {
+	PID      int         `json:"pid"`
+	Username string      `json:"username"`
+	Hostname string      `json:"hostname"`
+	Since    time.Time   `json:"since"`
+	Process  lockProcess `json:"process"`
+	Lock     string      `json:"lock"` // the name of its lock file, which the stock host looks for
+}
+
+// lease is a lease that this process has taken. Another process may take over once it has not been renewed for its length,
+// judged by the clock of the store; the holder itself judges by its own clocks, and earlier.
+type lease struct {
+	d      *objectDisk
+	ref    Ref
+	key    string
+	lock   string // key of the lock file
+	length time.Duration
+	clock  func() time.Time
+
+	stop chan struct{}
+	done chan struct{} // nil until it is kept
+
+	mu      sync.Mutex // guards what follows, and makes renewals come one at a time
+	file    leaseFile
+	version string
+	renewed time.Time // when the last renewal was sent
+	lost    error
+}
+
+// workFolder is where the lease and the journal of a stack are. The stock host never looks there.
+func (b *Backend) workFolder(r Ref) string {
+	return path.Join(keyOf(b.root), "yamlhost", r.Project, r.Stack)
+}
+
+func (b *Backend) leaseKey(r Ref) string { return path.Join(b.workFolder(r), "lease.json") }
+
+func (b *Backend) leaseLength() time.Duration {
+	if b.o.Lease > 0 {
+		return b.o.Lease
+	}
+	return defaultLease
+}
+
+// readLease is the lease object; a generation of 0 means that there is none.
+func (b *Backend) readLease(r Ref) (file leaseFile, o Object, err error) {
+	key := b.leaseKey(r)
+	o, err = b.objects.get(key)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return leaseFile{}, Object{}, nil
+	case err != nil:
+		return leaseFile{}, Object{}, &FileError{Doing: "read the lease", Path: key, Err: err}
+	}
+	if err := json.Unmarshal(o.Data, &file); err != nil || file.Generation <= 0 {
+		return leaseFile{}, Object{}, &CorruptError{key, errors.New("it is no lease; cancel replaces it")}
+	}
+	return file, o, nil
+}
+
+// takeLease takes the lease if it is free, if its holder was a process of this machine that is gone, or if it was not
+// renewed in time; else it gives a *LockedError. A holder that is overdue is waited for. Of two that come at the same
+// moment exactly one gets it.
+func (b *Backend) takeLease(r Ref, lockName string) (*lease, error) {
+	for {
+		file, o, err := b.readLease(r)
+		if err != nil {
+			return nil, err
+		}
+		if file.Holder != nil && !b.stale(file.Holder.lockFile()) {
+			wait, err := b.leaseRest(r, file, o)
+			if err != nil {
+				return nil, err
+			}
+			if wait > 0 {
+				if b.o.Note != nil {
+					b.o.Note(fmt.Sprintf("waiting for the lease of %s@%s, which seems to be gone, to run out (%s)", file.Holder.Username, file.Holder.Hostname, wait.Round(time.Second)))
+				}
+				time.Sleep(wait)
+				continue
+			}
+		}
+		p := b.o.Process
+		l := &lease{d: b.objects, ref: r, key: b.leaseKey(r), lock: path.Join(keyOf(b.lockFolder(r)), lockName), length: b.leaseLength(), clock: b.o.Now,
+			stop: make(chan struct{})}
+		l.file = leaseFile{Generation: file.Generation + 1, Milliseconds: l.length.Milliseconds(), Mark: newUUID(), Holder: &leaseHolder{
+			PID: p.PID, Username: p.User, Hostname: p.Host, Since: b.o.Now().UTC(), Process: lockProcess{Machine: p.Machine, Boot: p.Boot, Started: p.Started}, Lock: lockName}}
+		condition := Condition{Version: o.Version}
+		if file.Generation == 0 {
+			condition = Condition{Absent: true}
+		}
+		err = l.put(condition)
+		if errors.Is(err, ErrChanged) {
+			continue // somebody was quicker; look who
+		}
+		if err != nil {
+			return nil, &FileError{Doing: "take the lease", Path: l.key, Err: err}
+		}
+		return l, nil
+	}
+}
+
+func (h *leaseHolder) lockFile() lockFile {
+	return lockFile{PID: h.PID, Username: h.Username, Hostname: h.Hostname, Timestamp: h.Since, Yamlhost: &h.Process}
+}
+
+// leaseRest is how long to wait until a lease has run out, by the store's clock. If its holder renews it as it should, the
+// error is a *LockedError.
+func (b *Backend) leaseRest(r Ref, file leaseFile, o Object) (time.Duration, error) {
+	now, err := b.objects.now(b.workFolder(r))
+	if err != nil {
+		return 0, &FileError{Doing: "ask for the time of the store in", Path: b.workFolder(r), Err: err}
+	}
+	// Stores tell times in whole seconds, rounded down: one second may be missing.
+	length := time.Duration(file.Milliseconds) * time.Millisecond
+	age := now.Sub(o.Modified)
+	if age <= length/2 {
+		h := file.Holder
+		return 0, &LockedError{r, []Lock{{Path: b.leaseKey(r), PID: h.PID, User: h.Username, Host: h.Hostname, Timestamp: h.Since, Until: o.Modified.Add(length)}}}
+	}
+	return max(0, length+time.Second-age), nil
+}
+
+// put writes the lease object as l.file says.
+func (l *lease) put(c Condition) error {
+	sent := l.clock()
+	text, err := json.Marshal(l.file)
+	if err != nil {
+		return err
+	}
+	version, err := l.d.put(l.key, text, c)
+	if err == nil {
+		l.version, l.renewed = version, sent
+	}
+	return err
+}
+
+// renew writes the next beat. It fails with a *LeaseLostError if somebody else has written the lease, which is for good;
+// another error means that the store could not be reached.
+func (l *lease) renew() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.renewLocked()
+}
+
+func (l *lease) renewLocked() error {
+	if l.lost != nil {
+		return l.lost
+	}
+	l.file.Beat++
+	err := l.put(Condition{Version: l.version})
+	if errors.Is(err, ErrChanged) {
+		lost := &LeaseLostError{Ref: l.ref}
+		if o, err := l.d.get(l.key); err == nil {
+			var now leaseFile
+			if json.Unmarshal(o.Data, &now) == nil && now.Holder != nil {
+				lost.By = now.Holder.Username + "@" + now.Holder.Hostname
+			}
+		}
+		l.lost = lost
+		return lost
+	}
+	if err != nil {
+		return err
+	}
+	if _, err = l.d.get(l.lock); errors.Is(err, fs.ErrNotExist) { // the stock host removes it when it is told to cancel
+		err = l.give()
+		l.lost = errors.Join(&LeaseLostError{Ref: l.ref, Why: "its lock was removed by cancel"}, err)
+		return l.lost
+	}
+	return err
+}
+
+// give makes the lease free. The caller holds the lock.
+func (l *lease) give() error {
+	l.file.Holder, l.file.Milliseconds, l.file.Mark = nil, 0, newUUID()
+	err := l.put(Condition{Version: l.version})
+	if err != nil && !errors.Is(err, ErrChanged) {
+		return &FileError{Doing: "give the lease back", Path: l.key, Err: err}
+	}
+	return nil
+}
+
+// check makes sure that the lease is held: by the clock if it was renewed lately, else by renewing it. It is called after
+// what was written under the lease, and before that is called done.
+func (l *lease) check() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.lost != nil {
+		return l.lost
+	}
+	now := l.clock()
+	// Neither clock alone will do: one stops while a machine is asleep, the other may be set.
+	elapsed, byWall := now.Sub(l.renewed), now.Round(0).Sub(l.renewed.Round(0))
+	if limit := l.length / 2; elapsed >= 0 && elapsed < limit && byWall >= 0 && byWall < limit {
+		return nil
+	}
+	return l.renewLocked()
+}
+
+// keep begins to renew the lease, until halt. A store that cannot be reached is tried again: as long as nobody takes over,
+// the lease is held.
+func (l *lease) keep() {
+	l.done = make(chan struct{})
+	go l.renewals()
+}
+
+func (l *lease) renewals() {
+	defer close(l.done)
+	beat := time.NewTicker(l.length / 4)
+	defer beat.Stop()
+	for {
+		select {
+		case <-l.stop:
+			return
+		case <-beat.C:
+			var lost *LeaseLostError
+			if err := l.renew(); errors.As(err, &lost) {
+				return // whoever writes next is told
+			}
+		}
+	}
+}
+
+// halt ends the renewals.
+func (l *lease) halt() {
+	if l.done != nil {
+		close(l.stop)
+		<-l.done
+	}
+}
+
+// release gives the lease back after halt, unless it was lost.
+func (l *lease) release() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.lost != nil {
+		return nil // told where it mattered
+	}
+	err := l.give()
+	l.lost = errors.New("the lease was given back")
+	return err
+}
+
+// freeLease takes the lease from whoever holds it; the holder finds out with its next beat.
+func (b *Backend) freeLease(r Ref) error {
+	for {
+		file, o, err := b.readLease(r)
+		var corrupt *CorruptError
+		if err != nil && !errors.As(err, &corrupt) {
+			return err
+		}
+		if err == nil && file.Holder == nil {
+			return nil
+		}
+		if err != nil { // replaced whatever it is
+			if o, err = b.objects.get(b.leaseKey(r)); err != nil {
+				return &FileError{Doing: "read the lease", Path: b.leaseKey(r), Err: err}
+			}
+			file.Generation = b.o.Now().Unix() // beyond any that was counted
+		}
+		text, err := json.Marshal(leaseFile{Generation: file.Generation + 1, Mark: newUUID()})
+		if err != nil {
+			return err
+		}
+		_, err = b.objects.put(b.leaseKey(r), text, Condition{Version: o.Version})
+		if errors.Is(err, ErrChanged) {
+			continue
+		}
+		if err != nil {
+			return &FileError{Doing: "free the lease", Path: b.leaseKey(r), Err: err}
+		}
+		return nil
+	}
+}

@@ -1,0 +1,209 @@
+package backend
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/yamlhost/yamlhost/runtime/journal"
+)
+
+const (
+	// storePatience is how long a store may be out of reach before a request is given up: a server that is restarted comes
+	// back in that time.
+	storePatience = 30 * time.Second
+	// storeAnswer is how long one request may take.
+	storeAnswer = 60 * time.Second
+)
+
+// objectDisk is a disk over a store of objects. Folders do not exist there, and what is written is durable once it is
+// written; a file that is created is kept in memory until it gets its final name.
+type objectDisk struct {
+	objects  Objects
+	name     string // of the store, for people
+	fault    Fault
+	patience time.Duration
+
+	mu     sync.Mutex // guards what follows
+	staged map[string]*bytes.Buffer
+}
+
+func newObjectDisk(objects Objects, name string, fault Fault) *objectDisk {
+	return &objectDisk{objects: objects, name: name, fault: fault, patience: storePatience, staged: map[string]*bytes.Buffer{}}
+}
+
+// try repeats a request while the store cannot be reached. ErrChanged, fs.ErrNotExist and ErrRefused are answers.
+func (d *objectDisk) try(act func(ctx context.Context) error) error {
+	var waited time.Duration
+	for pause := 50 * time.Millisecond; ; pause = min(2*pause, 2*time.Second) {
+		ctx, cancel := context.WithTimeout(context.Background(), storeAnswer) // outlives what was cancelled: a fact is a fact
+		err := act(ctx)
+		cancel()
+		switch {
+		case err == nil || errors.Is(err, ErrChanged) || errors.Is(err, fs.ErrNotExist):
+			return err
+		case waited >= d.patience || errors.Is(err, ErrRefused) || errors.As(err, new(*faultError)):
+			return fmt.Errorf("%s: %w", d.name, err)
+		}
+		time.Sleep(pause)
+		waited += pause
+	}
+}
+
+// faultError is a fault that a test has asked for.
+type faultError struct{ error }
+
+func (d *objectDisk) around(do, key string, act func() error) error {
+	if d.fault == nil {
+		return act()
+	}
+	if err := d.fault(do, key, false); err != nil {
+		return &faultError{err}
+	}
+	if err := act(); err != nil {
+		return err
+	}
+	if err := d.fault(do, key, true); err != nil {
+		return &faultError{err}
+	}
+	return nil
+}
+
+func (d *objectDisk) get(key string) (o Object, err error) {
+	err = d.try(func(ctx context.Context) error {
+		o, err = d.objects.Get(ctx, key)
+		return err
+	})
+	return o, err
+}
+
+func (d *objectDisk) list(prefix string) (found []Listed, err error) {
+	err = d.try(func(ctx context.Context) error {
+		found, err = d.objects.List(ctx, prefix)
+		return err
+	})
+	return found, err
+}
+
+// put writes an object under a condition. A reply that was lost is no harm: if what is there is what was to be written,
+// it was written. Content that is written under a condition must therefore be nobody else's.
+func (d *objectDisk) put(key string, data []byte, c Condition) (version string, err error) {
+	err = d.around("put", key, func() error {
+		return d.try(func(ctx context.Context) error {
+			if version, err = d.objects.Put(ctx, key, data, c); !errors.Is(err, ErrChanged) {
+				return err
+			}
+			now, failed := d.objects.Get(ctx, key)
+			switch {
+			case errors.Is(failed, fs.ErrNotExist):
+				return ErrChanged
+			case failed != nil:
+				return failed
+			case bytes.Equal(now.Data, data):
+				version = now.Version
+				return nil
+			}
+			return ErrChanged
+		})
+	})
+	return version, err
+}
+
+func (d *objectDisk) delete(key string) error {
+	return d.around("delete", key, func() error {
+		return d.try(func(ctx context.Context) error { return d.objects.Delete(ctx, key) })
+	})
+}
+
+// now is the time by the store's clock, which is the one that its objects' times are by. scratch is a folder to try it in.
+func (d *objectDisk) now(scratch string) (time.Time, error) {
+	key := scratch + "/clock-" + newUUID()
+	if _, err := d.put(key, []byte(key), Condition{Absent: true}); err != nil {
+		return time.Time{}, err
+	}
+	o, err := d.get(key)
+	return o.Modified, errors.Join(err, d.delete(key))
+}
+
+func keyOf(path string) string { return filepath.ToSlash(path) }
+
+func (d *objectDisk) ReadFile(path string) ([]byte, error) {
+	o, err := d.get(keyOf(path))
+	return o.Data, err
+}
+
+func (d *objectDisk) ReadDir(path string) ([]string, error) {
+	prefix := keyOf(path) + "/"
+	found, err := d.list(prefix)
+	if err != nil {
+		return nil, err
+	}
+	names := make([]string, len(found))
+	for i, f := range found {
+		names[i] = strings.TrimPrefix(f.Key, prefix)
+	}
+	return names, nil
+}
+
+func (d *objectDisk) ModTime(path string) (time.Time, error) {
+	key := keyOf(path)
+	found, err := d.list(key)
+	if err != nil {
+		return time.Time{}, err
+	}
+	for _, f := range found {
+		if f.Key == key {
+			return f.Modified, nil
+		}
+	}
+	return time.Time{}, fs.ErrNotExist
+}
+
+func (d *objectDisk) Mkdir(string) error   { return nil }
+func (d *objectDisk) SyncDir(string) error { return nil }
+
+// Guard does nothing: what only one may do is done under a condition.
+func (d *objectDisk) Guard(string) (release func()) { return func() {} }
+
+func (d *objectDisk) Create(path string) (journal.File, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	f := &stagedFile{}
+	d.staged[keyOf(path)] = &f.Buffer
+	return f, nil
+}
+
+// stagedFile is content that has no key yet.
+type stagedFile struct{ bytes.Buffer }
+
+func (*stagedFile) Sync() error  { return nil }
+func (*stagedFile) Close() error { return nil }
+
+func (d *objectDisk) Rename(from, to string) error {
+	d.mu.Lock()
+	data := d.staged[keyOf(from)]
+	delete(d.staged, keyOf(from))
+	d.mu.Unlock()
+	if data == nil {
+		return fs.ErrNotExist
+	}
+	_, err := d.put(keyOf(to), data.Bytes(), Condition{})
+	return err
+}
+
+func (d *objectDisk) Remove(path string) error {
+	d.mu.Lock()
+	_, staged := d.staged[keyOf(path)]
+	delete(d.staged, keyOf(path))
+	d.mu.Unlock()
+	if staged {
+		return nil
+	}
+	return d.delete(keyOf(path))
+}

@@ -1,0 +1,159 @@
+package backend
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path"
+	"sync"
+)
+
+// lockObjects takes a stack's lock in a store. The lease decides between runs of yamlhost; the lock file of F6.9 keeps the
+// stock host out, which knows nothing of leases, and is honoured when it is the stock host's. The order matters:
+//
+//	lock files of others -> lease -> own lock file -> lock files of others -> own chain -> renewal -> fences
+//
+// The renewal proves that the lease was still held when the chain had begun, so that whoever takes over later finds it.
+func (b *Backend) lockObjects(r Ref) (_ *heldLock, err error) {
+	if err := b.prepare(); err != nil {
+		return nil, err
+	}
+	name := newUUID() + ".json"
+	if _, err := b.otherLocks(r, name); err != nil {
+		return nil, err
+	}
+	l, err := b.takeLease(r, name)
+	if err != nil {
+		return nil, err
+	}
+	h := &heldLock{b: b, path: l.lock, lease: l, chain: &chain{lease: l, folder: b.chainFolder(r, l.file.Generation)}}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, h.release())
+		}
+	}()
+	p := b.o.Process
+	text, err := json.Marshal(lockFile{PID: p.PID, Username: p.User, Hostname: p.Host, Timestamp: b.o.Now().UTC(),
+		Yamlhost: &lockProcess{p.Machine, p.Boot, p.Started, l.file.Generation}})
+	if err != nil {
+		return nil, err
+	}
+	if _, err := b.objects.put(h.path, text, Condition{Absent: true}); err != nil {
+		return nil, &FileError{Doing: "lock the stack with", Path: h.path, Err: err}
+	}
+	left, err := b.otherLocks(r, name)
+	if err != nil {
+		return nil, err
+	}
+	for _, key := range left { // of runs that the lease was taken over from
+		if err := b.objects.delete(key); err != nil {
+			return nil, &FileError{Doing: "remove the lock of a run that is gone,", Path: key, Err: err}
+		}
+	}
+	if err := h.chain.mark(markClaim); err != nil {
+		return nil, h.explain(err)
+	}
+	if err := b.probe(h); err != nil {
+		return nil, err
+	}
+	if err := l.renew(); err != nil {
+		return nil, h.explain(err)
+	}
+	l.keep()
+	return h, b.fence(h, r)
+}
+
+// otherLocks finds lock files but own. Those of the stock host give a *LockedError; those of ours are returned: the lease
+// says what they are worth.
+func (b *Backend) otherLocks(r Ref, own string) (ours []string, err error) {
+	folder := keyOf(b.lockFolder(r))
+	locks, files, err := b.lockFiles(r, own)
+	if err != nil {
+		return nil, err
+	}
+	var others []Lock
+	for i, l := range locks {
+		if files[i].Yamlhost != nil && files[i].Yamlhost.Lease > 0 {
+			ours = append(ours, path.Join(folder, path.Base(keyOf(l.Path))))
+			continue
+		}
+		others = append(others, l)
+	}
+	if len(others) > 0 {
+		return nil, &LockedError{r, others}
+	}
+	return ours, nil
+}
+
+// probed remembers that a store has been found to keep its word.
+type probed struct {
+	mu   sync.Mutex
+	done bool
+}
+
+// probe makes sure that the store honours conditions: nothing else keeps two runs apart. Stores exist that ignore them.
+func (b *Backend) probe(h *heldLock) error {
+	b.probed.mu.Lock()
+	defer b.probed.mu.Unlock()
+	if b.probed.done {
+		return nil
+	}
+	taken := linkKey(h.chain.folder, 0)
+	for _, c := range []Condition{{Absent: true}, {Version: "0"}} {
+		_, err := b.objects.put(taken, []byte(markClaim+newUUID()), c)
+		switch {
+		case errors.Is(err, ErrChanged):
+		case err == nil:
+			return &UnfitStoreError{b.url}
+		default:
+			return &FileError{Doing: "try the conditions of", Path: taken, Err: err}
+		}
+	}
+	b.probed.done = true
+	return nil
+}
+
+// UnfitStoreError says that a store writes objects although the condition for it does not hold.
+type UnfitStoreError struct{ URL string }
+
+func (e *UnfitStoreError) Error() string {
+	return fmt.Sprintf("the store %s ignores the conditions that objects are written under (If-None-Match and If-Match), so that two "+
+		"runs at once could not be kept apart. Keep state in a store that honours them, or in a folder. Nothing was done.", e.URL)
+}
+
+// explain makes a fault of the chain one that names what was being done.
+func (h *heldLock) explain(err error) error {
+	var lost *LeaseLostError
+	switch {
+	case err == nil || errors.As(err, new(*FileError)) || h.chain == nil:
+		return err
+	case errors.As(err, &lost):
+		return lost
+	}
+	return &FileError{Doing: "write the journal", Path: h.chain.folder, Err: err}
+}
+
+// foreign explains why the state in a store is not what was read although the lock was held: because it no longer is, or
+// because the stock host has written it after the lock was cancelled.
+func (h *heldLock) foreign(err error) error {
+	if h.lease == nil || !errors.Is(err, ErrChanged) {
+		return err
+	}
+	if lost := h.lease.renew(); lost != nil {
+		return h.explain(lost)
+	}
+	return err
+}
+
+// releaseObjects gives everything back, the lease last: whoever has it may rely on the rest being gone.
+func (h *heldLock) releaseObjects() error {
+	h.lease.halt()
+	err := h.explain(h.chain.leave())
+	if errors.As(err, new(*LeaseLostError)) {
+		err = nil // told where it mattered
+	}
+	if failed := h.b.objects.delete(h.path); failed != nil {
+		err = errors.Join(err, &FileError{Doing: "remove the lock", Path: h.path, Err: failed})
+	}
+	return errors.Join(err, h.lease.release())
+}

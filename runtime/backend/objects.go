@@ -1,0 +1,47 @@
+package backend
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// Objects is a store of objects, a bucket say, that a backend can live in instead of a folder. Keys are paths with slashes.
+// Implementations are safe for concurrent use, and what they promise holds across processes and machines: a Put is whole or
+// not at all, its condition is checked in the same instant, and a Get or List that begins after a Put has returned sees it.
+type Objects interface {
+	// Get reads an object. Without one the error is fs.ErrNotExist.
+	Get(ctx context.Context, key string) (Object, error)
+	// List names what begins with prefix, in order: objects, and once each what is common up to a further slash.
+	List(ctx context.Context, prefix string) ([]Listed, error)
+	// Put writes an object if the condition holds, and returns the version that it made; else the error is ErrChanged.
+	Put(ctx context.Context, key string, data []byte, c Condition) (version string, err error)
+	// Delete removes an object. That there is none is no error.
+	Delete(ctx context.Context, key string) error
+}
+
+// Object is what is under a key.
+type Object struct {
+	Data     []byte
+	Version  string    // tells this content from what was there before and will be later; for Condition
+	Modified time.Time // by the clock of the store
+}
+
+// Listed is an object, or what several have in common, in a list.
+type Listed struct {
+	Key      string // ends in a slash if it is what several have in common
+	Modified time.Time
+}
+
+// Condition says when a Put may happen. The zero value is always.
+type Condition struct {
+	Absent  bool   // there is no object yet
+	Version string // the object is still of this version
+}
+
+// ErrChanged says that the condition of a Put did not hold: somebody else has written the object.
+var ErrChanged = errors.New("somebody else has written the object meanwhile")
+
+// ErrRefused says that a store has understood a request and will not do it, now or later: for want of permission, say, or
+// because there is no such bucket. Errors of Objects that are none of this package's are taken for passing.
+var ErrRefused = errors.New("the store refuses")

@@ -1,0 +1,465 @@
+package backend
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/yamlhost/yamlhost/runtime/journal"
+	"github.com/yamlhost/yamlhost/runtime/state"
+	"github.com/yamlhost/yamlhost/value/urn"
+)
+
+// openMemory opens a backend over a store as a process of its own. Other processes are taken for dead.
+func openMemory(t *testing.T, m *memory, pid int, change ...func(*Options)) *Backend {
+	t.Helper()
+	o := testOptions(pid)
+	still := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+	o.Now = func() time.Time { return still } // the worst clock that a paused process can have
+	o.OpenObjects = func(string) (Objects, error) { return m, nil }
+	for _, c := range change {
+		c(&o)
+	}
+	b, err := Open("mem://bucket/?secret=1", o)
+	require.NoError(t, err)
+	b.objects.patience = 0
+	return b
+}
+
+func TestObjectsLayout(t *testing.T) { // F6.3, F6.4, F6.9
+	t.Parallel()
+	m := newMemory()
+	b := openMemory(t, m, 1)
+	require.Equal(t, "mem://bucket/?secret=1", b.URL())
+	require.NoError(t, b.Create(t.Context(), testRef, &state.SecretsProvider{Type: "b64"}))
+	require.Equal(t, []string{".pulumi/meta.yaml", ".pulumi/stacks/p/dev.json", ".pulumi/stacks/p/dev.json.bak", ".pulumi/yamlhost/p/dev/lease.json"}, m.keys())
+	s, err := b.Begin(t.Context(), testRef, b64Options)
+	require.NoError(t, err)
+	var locks, links int
+	for _, key := range m.keys() {
+		switch {
+		case strings.HasPrefix(key, ".pulumi/locks/organization/p/dev/") && strings.HasSuffix(key, ".json"):
+			locks++
+		case strings.HasPrefix(key, ".pulumi/yamlhost/p/dev/journal/000000000002/"):
+			links++
+		}
+	}
+	require.Equal(t, 1, locks)
+	require.Equal(t, 1, links)
+	require.NoError(t, s.Close())
+	var acknowledged []urn.URN
+	require.NoError(t, work(b, &acknowledged))
+	require.NoError(t, b.SetTags(testRef, map[string]string{"a": "b"}))
+	for _, key := range m.keys() {
+		require.NotContains(t, key, "/journal/")
+		require.NotContains(t, key, "/locks/")
+	}
+	records, err := b.History(t.Context(), testRef, 0)
+	require.NoError(t, err)
+	require.Len(t, records, 1)
+	refs, err := b.Stacks(t.Context(), "")
+	require.NoError(t, err)
+	require.Equal(t, []Ref{testRef}, refs)
+	require.NoError(t, b.Rename(t.Context(), testRef, Ref{"p", "other"}))
+	require.NoError(t, b.Remove(t.Context(), Ref{"p", "other"}, RemoveOptions{Force: true, Backups: true}))
+	refs, err = b.Stacks(t.Context(), "p")
+	require.NoError(t, err)
+	require.Empty(t, refs)
+}
+
+// cutOff makes the store fail for good after n changes: before the next is made, or after.
+func (m *memory) cutOff(n int, after bool) (changes *int) {
+	changes = new(int)
+	var mu sync.Mutex
+	stop := fmt.Errorf("%w: %w", ErrRefused, errCrashed)
+	m.before = func(do, _ string) error {
+		mu.Lock()
+		defer mu.Unlock()
+		if n >= 0 && *changes > n {
+			return stop
+		}
+		if do == "put" || do == "delete" {
+			if *changes++; n >= 0 && *changes > n && !after {
+				return stop
+			}
+		}
+		return nil
+	}
+	m.after = func(do, _ string) error {
+		mu.Lock()
+		defer mu.Unlock()
+		if n >= 0 && *changes > n && (do == "put" || do == "delete") {
+			return stop
+		}
+		return nil
+	}
+	return changes
+}
+
+func (m *memory) copy() *memory {
+	next := newMemory()
+	next.versions = m.versions
+	for key, o := range m.objects {
+		next.objects[key] = o
+	}
+	return next
+}
+
+func TestObjectsCrashAtEveryChange(t *testing.T) { // D9: the machine is lost, and another goes on
+	t.Parallel()
+	for _, leastJournal := range []int64{defaultLeastJournal, 1} {
+		minutes := func(o *Options) { o.Now = testOptions(1).Now }
+		prepare := func() (*memory, *Backend) {
+			m := newMemory()
+			b := openMemory(t, m, 1, minutes)
+			b.leastJournal = leastJournal
+			require.NoError(t, b.Create(t.Context(), testRef, &state.SecretsProvider{Type: "b64"}))
+			return m, b
+		}
+		m, b := prepare()
+		changes := m.cutOff(-1, false)
+		var all []urn.URN
+		require.NoError(t, work(b, &all))
+		total := *changes
+		require.Greater(t, total, 20)
+		for cut := range total {
+			for _, after := range []bool{false, true} {
+				at := fmt.Sprintf("cut at %d of %d, after=%v, journal from %d", cut, total, after, leastJournal)
+				m, b := prepare()
+				m.cutOff(cut, after)
+				var acknowledged []urn.URN
+				if err := work(b, &acknowledged); err != nil {
+					require.ErrorIs(t, err, errCrashed, at)
+				}
+				checkObjectsAfterCrash(t, m.copy(), acknowledged, at)
+			}
+		}
+	}
+}
+
+func checkObjectsAfterCrash(t *testing.T, m *memory, acknowledged []urn.URN, at string) {
+	t.Helper()
+	b := openMemory(t, m, 2)
+	loaded, err := b.Load(t.Context(), testRef, openB64)
+	require.NoError(t, err, at)
+	checkSnapshot(t, loaded.Snapshot, acknowledged, at)
+	for cut := 0; ; cut += 2 {
+		again := m.copy()
+		again.cutOff(cut, cut%4 == 0)
+		s, err := openMemory(t, again, 2).Begin(t.Context(), testRef, b64Options)
+		again = again.copy()
+		if err == nil {
+			checkSnapshot(t, s.Base(), acknowledged, at)
+			break
+		}
+		require.ErrorIs(t, err, errCrashed, at)
+		at := fmt.Sprintf("%s; the next at %d", at, cut)
+		s, err = openMemory(t, again, 3).Begin(t.Context(), testRef, b64Options)
+		require.NoError(t, err, at)
+		checkSnapshot(t, s.Base(), acknowledged, at)
+		if s.Recovered() != nil {
+			require.False(t, s.Recovered().Foreign, at)
+		}
+		require.NoError(t, s.Close(), at)
+		settled, err := openMemory(t, again, 4).Begin(t.Context(), testRef, b64Options)
+		require.NoError(t, err, at)
+		require.Nil(t, settled.Recovered(), at)
+		checkSnapshot(t, settled.Base(), acknowledged, at)
+		require.NoError(t, settled.Close(), at)
+	}
+}
+
+// other is a run that creates one resource, and ends.
+func other(b *Backend, name int) error {
+	s, err := b.Begin(context.Background(), testRef, b64Options)
+	if err != nil {
+		return err
+	}
+	id := journal.ID(len(s.Base().Resources) + 1)
+	if err := s.Append(context.Background(), journal.Entry{Add: []journal.Amended{{ID: id, Resource: resource(name)}}}); err != nil {
+		return err
+	}
+	return s.Commit(context.Background(), nil, nil)
+}
+
+// A run is paused before or after each of its requests, another one takes over and ends, and the first one goes on with
+// clocks that have stood still: nothing that it writes counts, and it is told.
+func TestObjectsPausedRunCannotWrite(t *testing.T) { // D9
+	t.Parallel()
+	overtaken := 0
+	defer func() { require.Greater(t, overtaken, 100) }()
+	for _, leastJournal := range []int64{defaultLeastJournal, 1} {
+		for _, when := range []string{"before", "after"} {
+			for request := 0; ; request++ {
+				at := fmt.Sprintf("paused %s request %d, journal from %d", when, request, leastJournal)
+				m := newMemory()
+				a := openMemory(t, m, 1)
+				a.leastJournal = leastJournal
+				a.o.CheckpointInterval = time.Nanosecond
+				require.NoError(t, a.Create(t.Context(), testRef, &state.SecretsProvider{Type: "b64"}))
+				paused, resume := make(chan struct{}), make(chan struct{})
+				var mu sync.Mutex
+				count := 0
+				hold := func(string, string) error {
+					mu.Lock()
+					count++
+					mine := count == request+1
+					mu.Unlock()
+					if mine {
+						close(paused)
+						<-resume
+					}
+					return nil
+				}
+				if m.before = hold; when == "after" {
+					m.before, m.after = nil, hold
+				}
+				var acknowledged []urn.URN
+				done := make(chan error, 1)
+				go func() { done <- work(a, &acknowledged) }()
+				select {
+				case <-paused:
+				case err := <-done:
+					require.NoError(t, err)
+					require.Greater(t, request, 40)
+					goto next
+				}
+				{
+					sofar := len(acknowledged)
+					var lease leaseFile
+					require.NoError(t, json.Unmarshal(m.objects[".pulumi/yamlhost/p/dev/lease.json"].Data, &lease), at)
+					held := lease.Holder != nil && lease.Holder.PID == 1
+					b := openMemory(t, m, 2)
+					require.NoError(t, other(b, 7), at)
+					before, err := b.Load(t.Context(), testRef, openB64)
+					require.NoError(t, err, at)
+					text := m.objects[".pulumi/stacks/p/dev.json"]
+					close(resume)
+					err = <-done
+					after, failed := b.Load(t.Context(), testRef, openB64)
+					require.NoError(t, failed, at)
+					if held {
+						require.Equal(t, urns(before.Snapshot), urns(after.Snapshot), at)
+						if len(acknowledged) > sofar { // of what went in before the other came
+							require.Subset(t, urns(before.Snapshot), acknowledged, at)
+						}
+						require.Equal(t, text.Version, m.objects[".pulumi/stacks/p/dev.json"].Version, at)
+						if err == nil { // it had only to clear up
+							require.Len(t, acknowledged, 5, at)
+						} else {
+							require.ErrorAs(t, err, new(*LeaseLostError), at)
+						}
+						overtaken++
+					} else {
+						require.NoError(t, err, at)
+					}
+					// Whoever comes next finds everything that either was told is done.
+					s, failed := openMemory(t, m, 3).Begin(t.Context(), testRef, b64Options)
+					require.NoError(t, failed, at)
+					require.NoError(t, s.Base().Verify(), at)
+					for _, u := range append(acknowledged, resource(7).URN) {
+						require.Contains(t, urns(s.Base()), u, at)
+					}
+					require.NoError(t, s.Close(), at)
+				}
+			}
+		next:
+		}
+	}
+}
+
+func urns(s *state.Snapshot) (all []urn.URN) {
+	for _, r := range s.Resources {
+		all = append(all, r.URN)
+	}
+	return all
+}
+
+func TestObjectsLocks(t *testing.T) { // F6.9
+	t.Parallel()
+	m := newMemory()
+	start := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+	var mu sync.Mutex
+	clock := start
+	m.now = func() time.Time { mu.Lock(); defer mu.Unlock(); return clock }
+	pass := func(d time.Duration) { mu.Lock(); defer mu.Unlock(); clock = clock.Add(d) }
+	elsewhere := func(o *Options) { o.Process.Machine, o.Process.Host = "another", "far" }
+	a, b := openMemory(t, m, 1), openMemory(t, m, 2, elsewhere)
+	require.NoError(t, a.Create(t.Context(), testRef, &state.SecretsProvider{Type: "b64"}))
+
+	s, err := a.Begin(t.Context(), testRef, b64Options)
+	require.NoError(t, err)
+	var locked *LockedError
+	_, err = b.Begin(t.Context(), testRef, b64Options)
+	require.ErrorAs(t, err, &locked)
+	require.Equal(t, start.Add(20*time.Second), locked.Locks[0].Until)
+	require.Contains(t, err.Error(), "u@h (pid 1)")
+	require.Contains(t, err.Error(), "runs out at")
+	found, err := b.Locks(testRef)
+	require.NoError(t, err)
+	require.Len(t, found, 1)
+
+	pass(21 * time.Second) // nothing was heard of it
+	taken, err := b.Begin(t.Context(), testRef, b64Options)
+	require.NoError(t, err)
+	err = s.Append(t.Context(), journal.Entry{Add: []journal.Amended{{ID: 1, Resource: resource(1)}}})
+	var lost *LeaseLostError
+	require.ErrorAs(t, err, &lost)
+	require.Contains(t, err.Error(), "u@far holds it now")
+	require.ErrorAs(t, s.Commit(t.Context(), nil, nil), &lost)
+	found, err = a.Locks(testRef)
+	require.NoError(t, err)
+	require.Len(t, found, 1, "the lock of the one who lost is gone, that of the other is not")
+
+	// cancel takes it from whoever has it.
+	removed, err := a.Cancel(testRef)
+	require.NoError(t, err)
+	require.Len(t, removed, 1)
+	require.ErrorAs(t, taken.held.lease.renew(), &lost, "the next beat tells")
+	require.ErrorAs(t, taken.Append(t.Context(), journal.Entry{Add: []journal.Amended{{ID: 1, Resource: resource(1)}}}), &lost)
+	require.ErrorAs(t, taken.Commit(t.Context(), nil, nil), &lost)
+	require.NoError(t, other(a, 1))
+
+	// A lock of the stock host knows nothing of leases, and is honoured.
+	_, err = m.Put(t.Context(), ".pulumi/locks/organization/p/dev/stock.json", []byte(`{"pid":5,"username":"x","hostname":"y","timestamp":"2026-11-20T12:00:00Z"}`), Condition{})
+	require.NoError(t, err)
+	_, err = a.Begin(t.Context(), testRef, b64Options)
+	require.ErrorAs(t, err, &locked)
+	require.Contains(t, err.Error(), "x@y (pid 5)")
+	_, err = b.Cancel(testRef)
+	require.NoError(t, err)
+	require.NoError(t, other(b, 2))
+
+	// pulumi cancel removes lock files only: the run finds out with its next beat.
+	s, err = a.Begin(t.Context(), testRef, b64Options)
+	require.NoError(t, err)
+	for _, key := range m.keys() {
+		if strings.Contains(key, "/locks/") {
+			require.NoError(t, m.Delete(t.Context(), key))
+		}
+	}
+	require.ErrorAs(t, s.held.lease.renew(), &lost)
+	require.Contains(t, s.Append(t.Context(), journal.Entry{Add: []journal.Amended{{ID: 9, Resource: resource(9)}}}).Error(), "removed by cancel")
+	_ = s.Close()
+}
+
+// A lock file of the stock host that comes while the lease is taken wins, and everything is given back.
+func TestObjectsStockHostComesBetween(t *testing.T) { // F6.9
+	t.Parallel()
+	m := newMemory()
+	a := openMemory(t, m, 1)
+	require.NoError(t, a.Create(t.Context(), testRef, nil))
+	m.after = func(do, key string) error {
+		if do == "put" && strings.HasSuffix(key, "lease.json") {
+			m.mu.Lock()
+			m.objects[".pulumi/locks/organization/p/dev/stock.json"] = Object{Data: []byte(`{"pid":5}`), Version: "x"}
+			m.mu.Unlock()
+		}
+		return nil
+	}
+	_, err := a.Begin(t.Context(), testRef, b64Options)
+	require.ErrorAs(t, err, new(*LockedError))
+	m.after = nil
+	require.NoError(t, m.Delete(t.Context(), ".pulumi/locks/organization/p/dev/stock.json"))
+	for _, key := range m.keys() {
+		require.NotContains(t, key, "/locks/")
+	}
+	require.NoError(t, other(a, 1))
+}
+
+// A store that ignores conditions cannot keep two runs apart, and is refused before anything is done.
+func TestObjectsCarelessStore(t *testing.T) {
+	t.Parallel()
+	m := newMemory()
+	m.careless = true
+	err := openMemory(t, m, 1).Create(t.Context(), testRef, nil)
+	require.ErrorAs(t, err, new(*UnfitStoreError))
+	require.Contains(t, err.Error(), "mem://bucket")
+	_, err = m.Get(t.Context(), ".pulumi/stacks/p/dev.json")
+	require.ErrorIs(t, err, fs.ErrNotExist)
+}
+
+// Of two that begin at the same moment exactly one may.
+func TestObjectsRaces(t *testing.T) {
+	t.Parallel()
+	const races = 200
+	m := newMemory()
+	elsewhere := func(o *Options) { o.Process.Machine = "another" }
+	a, b := openMemory(t, m, 1), openMemory(t, m, 2, elsewhere)
+	require.NoError(t, a.Create(t.Context(), testRef, nil))
+	for range races {
+		var won [2]*Session
+		var faults [2]error
+		var group sync.WaitGroup
+		for i, b := range []*Backend{a, b} {
+			group.Go(func() { won[i], faults[i] = b.Begin(context.Background(), testRef, b64Options) })
+		}
+		group.Wait()
+		winner := 0
+		if won[0] == nil {
+			winner = 1
+		}
+		require.NotNil(t, won[winner], faults)
+		require.ErrorAs(t, faults[1-winner], new(*LockedError))
+		require.NoError(t, won[winner].Close())
+	}
+}
+
+// A reply that was lost is no harm, and neither is a store that is away for a moment.
+func TestObjectsLostReplies(t *testing.T) {
+	t.Parallel()
+	m := newMemory()
+	a := openMemory(t, m, 1)
+	a.objects.patience = time.Second
+	var mu sync.Mutex
+	n := 0
+	m.after = func(do, _ string) error {
+		mu.Lock()
+		defer mu.Unlock()
+		if n++; do == "put" && n%3 == 0 {
+			return errors.New("the line is dead")
+		}
+		return nil
+	}
+	require.NoError(t, a.Create(t.Context(), testRef, &state.SecretsProvider{Type: "b64"}))
+	require.NoError(t, other(a, 1))
+	loaded, err := a.Load(t.Context(), testRef, openB64)
+	require.NoError(t, err)
+	require.Len(t, loaded.Snapshot.Resources, 1)
+	require.Nil(t, loaded.Recovered)
+}
+
+// Somebody who pays no heed to locks has written the state meanwhile: it stays, and the run says so.
+func TestObjectsForeignWrite(t *testing.T) {
+	t.Parallel()
+	m := newMemory()
+	a := openMemory(t, m, 1)
+	require.NoError(t, a.Create(t.Context(), testRef, &state.SecretsProvider{Type: "b64"}))
+	s, err := a.Begin(t.Context(), testRef, b64Options)
+	require.NoError(t, err)
+	require.NoError(t, s.Append(t.Context(), journal.Entry{Add: []journal.Amended{{ID: 1, Resource: resource(1)}}}))
+	file := m.objects[".pulumi/stacks/p/dev.json"]
+	_, err = m.Put(t.Context(), ".pulumi/stacks/p/dev.json", append(file.Data, '\n'), Condition{})
+	require.NoError(t, err)
+	err = s.Commit(t.Context(), nil, nil)
+	var fault *FileError
+	require.ErrorAs(t, err, &fault)
+	require.ErrorIs(t, err, ErrChanged)
+	s, err = a.Begin(t.Context(), testRef, b64Options)
+	require.NoError(t, err)
+	require.True(t, s.Recovered().Foreign)
+	require.Len(t, s.Recovered().Aside, 1)
+	require.NoError(t, s.Close())
+	s, err = a.Begin(t.Context(), testRef, b64Options)
+	require.NoError(t, err)
+	require.Nil(t, s.Recovered())
+	require.NoError(t, s.Close())
+}
