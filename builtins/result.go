@@ -65,41 +65,11 @@ func optional(t schema.Type) schema.Type {
 
 func list(t schema.Type) schema.Type { return &schema.Array{Item: t} }
 
-// witness is the kind of value that a type promises.
-func witness(t schema.Type) value.Kind {
-	switch t := t.(type) {
-	case schema.Primitive:
-		switch t {
-		case schema.Bool:
-			return value.KindBool
-		case schema.Integer, schema.Number:
-			return value.KindNumber
-		case schema.String:
-			return value.KindString
-		case schema.Asset:
-			return value.KindAsset
-		case schema.Archive:
-			return value.KindArchive
-		case schema.AnyResource:
-			return value.KindResource
-		}
-	case *schema.Array:
-		return value.KindList
-	case *schema.Map, *schema.Object:
-		return value.KindMap
-	case *schema.Enum:
-		return witness(t.Base)
-	case *schema.Token:
-		return witness(t.Underlying)
-	}
-	return value.KindAny
-}
-
 // witness is the kind of the function's result as far as it does not depend on the arguments.
 func (f *Func) witness(args int) value.Kind {
 	types := make([]schema.Type, args)
 	for i := range types {
 		types[i] = schema.Any
 	}
-	return witness(f.Result(types))
+	return schema.Witness(f.Result(types))
 }

@@ -75,7 +75,7 @@ func (s *scope) instances(ctx context.Context, n *check.Node) (value.Value, *fau
 	case !collection.IsKnown():
 		s.e.notes.add(n.Range, "its `forEach` is not known before something else is created",
 			"the instances of `%s` are not shown here", s.nameOf(n.Resource))
-		return collection.AsWitness(witness(n.Type)), nil
+		return collection.AsWitness(schema.Witness(n.Type)), nil
 	case collection.IsSecret():
 		return value.Null, blame(diag.NotAssignable, from.Range(), "names and number of resources are seen by all; use fn::unsecret if that is fine",
 			"`forEach` must not be secret")

@@ -124,11 +124,11 @@ func resultWitness(call *check.Invoke) value.Kind {
 	case call.Schema == nil:
 		return value.KindAny
 	case call.Return == "":
-		return witness(call.Schema.Result)
+		return schema.Witness(call.Schema.Result)
 	}
 	if o, ok := call.Schema.Result.(*schema.Object); ok {
 		if p := o.Property(call.Return); p != nil {
-			return witness(p.Type)
+			return schema.Witness(p.Type)
 		}
 	}
 	return value.KindAny

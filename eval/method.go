@@ -122,7 +122,7 @@ func (s *scope) methodResult(call *check.Method, response monitor.CallResponse) 
 	if object, ok := call.Schema.Result.(*schema.Object); ok && s.e.info.DryRun {
 		for _, p := range object.Properties() {
 			if _, answered := result.Lookup(p.Name); !answered {
-				result = result.With(p.Name, value.Unknown(witness(p.Type)))
+				result = result.With(p.Name, value.Unknown(schema.Witness(p.Type)))
 			}
 		}
 	}
@@ -130,7 +130,7 @@ func (s *scope) methodResult(call *check.Method, response monitor.CallResponse) 
 	case call.Schema.Scalar && result.Len() == 1:
 		return result.Get(result.Keys()[0])
 	case call.Schema.Scalar && result.Len() == 0 && s.e.info.DryRun:
-		return value.Unknown(witness(call.Schema.Result))
+		return value.Unknown(schema.Witness(call.Schema.Result))
 	case call.Return != "":
 		return result.Get(call.Return)
 	}

@@ -42,7 +42,7 @@ func (r *resource) output(name string) value.Value {
 	if !ok && !r.known {
 		kind := value.KindAny
 		if r.types != nil {
-			kind = witness(r.types(name))
+			kind = schema.Witness(r.types(name))
 		}
 		v = value.Unknown(kind)
 	}
@@ -53,36 +53,6 @@ func (r *resource) output(name string) value.Value {
 		return v // with the dependencies that it has
 	}
 	return v.WithMarksOf(r.outputs).DependingOn(r.urn).DependingOn(r.deps[name]...)
-}
-
-// witness is the kind of value that a type promises.
-func witness(t schema.Type) value.Kind {
-	switch t := t.(type) {
-	case schema.Primitive:
-		switch t {
-		case schema.Bool:
-			return value.KindBool
-		case schema.Integer, schema.Number:
-			return value.KindNumber
-		case schema.String:
-			return value.KindString
-		case schema.Asset:
-			return value.KindAsset
-		case schema.Archive:
-			return value.KindArchive
-		}
-	case *schema.Optional:
-		return witness(t.Elem)
-	case *schema.Enum:
-		return witness(t.Base)
-	case *schema.Token:
-		return witness(t.Underlying)
-	case *schema.Array:
-		return value.KindList
-	case *schema.Map, *schema.Object:
-		return value.KindMap
-	}
-	return value.KindAny
 }
 
 // registry holds the resources that the program may read, by URN.

@@ -1,0 +1,36 @@
+package schema
+
+import "github.com/yamlhost/yamlhost/value"
+
+// Witness is the kind of value that a type promises, for values that are not known yet: KindAny where it promises none.
+// What may be absent promises what it is when it is there.
+func Witness(t Type) value.Kind {
+	switch t := t.(type) {
+	case Primitive:
+		switch t {
+		case Bool:
+			return value.KindBool
+		case Integer, Number:
+			return value.KindNumber
+		case String:
+			return value.KindString
+		case Asset:
+			return value.KindAsset
+		case Archive:
+			return value.KindArchive
+		case AnyResource:
+			return value.KindResource
+		}
+	case *Optional:
+		return Witness(t.Elem)
+	case *Enum:
+		return Witness(t.Base)
+	case *Token:
+		return Witness(t.Underlying)
+	case *Array:
+		return value.KindList
+	case *Map, *Object:
+		return value.KindMap
+	}
+	return value.KindAny
+}

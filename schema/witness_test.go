@@ -1,0 +1,32 @@
+package schema_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/yamlhost/yamlhost/schema"
+	"github.com/yamlhost/yamlhost/value"
+)
+
+// L9.14: what is not known yet has a kind already, as far as its type has one.
+func TestWitness(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		of   schema.Type
+		want value.Kind
+	}{
+		"text":              {schema.String, value.KindString},
+		"integer":           {schema.Integer, value.KindNumber},
+		"optional":          {&schema.Optional{Elem: schema.Bool}, value.KindBool},
+		"optional anything": {&schema.Optional{Elem: schema.Any}, value.KindAny},
+		"enum":              {&schema.Enum{Base: schema.Number}, value.KindNumber},
+		"list":              {&schema.Array{Item: schema.String}, value.KindList},
+		"object":            {&schema.Object{}, value.KindMap},
+		"resource":          {schema.AnyResource, value.KindResource},
+		"union":             {&schema.Union{Members: []schema.Type{schema.String, schema.Bool}}, value.KindAny},
+		"nothing":           {nil, value.KindAny},
+	} {
+		require.Equal(t, c.want, schema.Witness(c.of), name)
+	}
+}
