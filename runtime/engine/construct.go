@@ -29,6 +29,9 @@ func (d *Deployment) construct(ctx context.Context, g *goal) (monitor.RegisterRe
 		}
 		return monitor.RegisterResponse{URN: reg.urn, Outputs: value.EmptyMap(), Result: reg.result}, nil
 	}
+	if err := d.registry.extend(i, d.onlyExtension(g.PackageRef), u); err != nil {
+		return monitor.RegisterResponse{}, d.constructFailed(u, g, err)
+	}
 	if d.endpoint == "" {
 		return monitor.RegisterResponse{}, d.constructFailed(u, g, errors.New("components of a provider cannot be built here: "+
 			"this operation cannot be reached by the provider's process"))

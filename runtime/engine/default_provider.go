@@ -40,6 +40,9 @@ func (d *Deployment) packageRequest(pkg, ref string, inline monitor.Package) (mo
 	if !ok {
 		return p, fmt.Errorf("unknown provider package '%s'", ref)
 	}
+	if p.Extension { // its plugin is the one that it extends
+		p.Parameterization, p.Extension = nil, false
+	}
 	return p, nil
 }
 

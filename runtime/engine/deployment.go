@@ -309,10 +309,13 @@ func (d *Deployment) RegisterPackage(_ context.Context, p monitor.Package) (stri
 	if p.Name == "" {
 		return "", fmt.Errorf("a package without a name cannot be registered")
 	}
-	if p.Extension {
-		return "", fmt.Errorf("extensions of packages are not supported yet: %s cannot be extended", p.Name)
-	}
 	key := fmt.Sprintf("%q %q %q %v", p.Name, p.Version, p.DownloadURL, p.Checksums)
+	if p.Extension && p.Parameterization == nil {
+		return "", fmt.Errorf("the extension of %s says nothing of what it is", p.Name)
+	}
+	if p.Extension {
+		key = "extension " + key
+	}
 	if z := p.Parameterization; z != nil {
 		key += fmt.Sprintf(" %q %q %x", z.Name, z.Version, z.Value)
 	}
@@ -322,6 +325,9 @@ func (d *Deployment) RegisterPackage(_ context.Context, p monitor.Package) (stri
 		return ref, nil
 	}
 	ref := newUUID()
+	if p.Extension {
+		ref = extensionRef(p.Parameterization)
+	}
 	d.refs[key], d.packages[ref] = ref, p
 	return ref, nil
 }

@@ -20,6 +20,13 @@ type goal struct {
 	position string // project:///…
 	// transforms are its own, which apply to everything below it too.
 	transforms []monitor.Transform
+	// base is the package of the plugin when the resource's own package is an extension of it (E3.57).
+	base string
+}
+
+// serves reports whether providers of a package can be those of the goal's resource.
+func (g *goal) serves(pkg string) bool {
+	return pkg != "" && (pkg == urn.PackageOf(g.Type) || pkg == g.base)
 }
 
 // newGoal reads a request (E2.9–E2.25). It looks at nothing but the request itself.
@@ -137,7 +144,6 @@ func sourcePosition(rootDir string, p *monitor.Position) string {
 func (g *goal) inherit(parent *goal) {
 	local := !g.Custom && !g.Remote
 	isProvider := urn.IsProviderType(g.Type)
-	pkg := urn.PackageOf(g.Type)
 	if parent != nil {
 		if g.DeletedWith == "" {
 			g.DeletedWith = parent.DeletedWith
@@ -148,14 +154,15 @@ func (g *goal) inherit(parent *goal) {
 		if g.RetainOnDelete == nil {
 			g.RetainOnDelete = parent.RetainOnDelete
 		}
-		if g.Provider == "" && parent.Provider != "" && !isProvider && (local || providerPackage(parent.Provider) == pkg) {
+		if g.Provider == "" && parent.Provider != "" && !isProvider && (local || g.serves(providerPackage(parent.Provider))) {
 			g.Provider = parent.Provider
 		}
 	}
 	if !local && !isProvider && g.Provider == "" {
-		g.Provider = g.Providers[pkg]
+		pkg := urn.PackageOf(g.Type)
+		g.Provider = orElse(g.Providers[pkg], g.Providers[g.base])
 		if g.Provider == "" && parent != nil && !parent.Custom {
-			g.Provider = parent.Providers[pkg]
+			g.Provider = orElse(parent.Providers[pkg], parent.Providers[g.base])
 		}
 	}
 }
@@ -197,6 +204,9 @@ func (g *goal) newState(u urn.URN, old *state.Resource) *state.Resource {
 	}
 	if g.Custom && !urn.IsProviderType(g.Type) {
 		s.Provider = g.Provider
+		if g.base != "" {
+			s.ExtensionRef = g.PackageRef
+		}
 	}
 	if old != nil {
 		s.Created, s.Modified, s.RefreshBeforeUpdate = old.Created, old.Modified, old.RefreshBeforeUpdate

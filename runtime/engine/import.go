@@ -24,6 +24,8 @@ type Import struct {
 	Protect    bool
 	Inputs     value.Value // a map: fills in what the provider does not tell; null for nothing
 	Outputs    value.Value // a map: what the resource is like, which is believed without a look; null to look
+
+	extension string // the reference of the extension that it is of, once that is known
 }
 
 // URN is what the resource will be called.
@@ -162,9 +164,21 @@ func (d *Deployment) importProviders(ctx context.Context, imports []Import) ([]s
 		if p.Name == "" {
 			p.Name = urn.PackageOf(i.Type)
 		}
-		ref, err := d.provider(ctx, i.Provider, p, string(i.urn(&d.opts)), "")
+		plugin := p
+		if p.Extension {
+			plugin.Parameterization, plugin.Extension = nil, false
+		}
+		ref, err := d.provider(ctx, i.Provider, plugin, string(i.urn(&d.opts)), "")
 		if err != nil {
 			return nil, err
+		}
+		if i.Package.Extension {
+			if i.Package.Parameterization == nil {
+				return nil, fmt.Errorf("the extension of %s says nothing of what it is", p.Name)
+			}
+			if i.extension, err = d.RegisterPackage(ctx, p); err != nil {
+				return nil, err
+			}
 		}
 		refs[n] = ref
 	}
@@ -192,7 +206,7 @@ func (d *Deployment) importOne(i *Import, ref string) error {
 		return fault("unknown parent '%s' for resource '%s'", i.parent(&d.opts), u)
 	}
 	goal := &state.Resource{URN: u, Type: i.Type, Custom: !i.Component, ID: i.ID, ImportID: i.ID, Provider: ref,
-		Parent: i.parent(&d.opts), Protect: i.Protect, Inputs: value.EmptyMap(), Outputs: value.EmptyMap()}
+		Parent: i.parent(&d.opts), Protect: i.Protect, ExtensionRef: i.extension, Inputs: value.EmptyMap(), Outputs: value.EmptyMap()}
 	reg := &registered{urn: u, parent: goal.Parent, done: make(chan struct{}), goal: bareGoal(goal)}
 	d.mu.Lock()
 	d.enlist(reg)

@@ -45,6 +45,9 @@ func (d *Deployment) Invoke(ctx context.Context, r monitor.InvokeRequest) (monit
 	if err != nil {
 		return monitor.InvokeResponse{}, err
 	}
+	if err := d.registry.extend(i, d.onlyExtension(r.PackageRef), urn.URN(r.Token)); err != nil {
+		return monitor.InvokeResponse{}, err
+	}
 	ready, err := d.allExist(ctx, r.DependsOn)
 	if err != nil {
 		return monitor.InvokeResponse{}, err
@@ -131,6 +134,9 @@ func (d *Deployment) Call(ctx context.Context, r monitor.CallRequest) (monitor.C
 	}
 	i, err := d.registry.get(ref)
 	if err != nil {
+		return monitor.CallResponse{}, err
+	}
+	if err := d.registry.extend(i, d.onlyExtension(r.PackageRef), urn.URN(r.Token)); err != nil {
 		return monitor.CallResponse{}, err
 	}
 	deps := make(map[string][]urn.URN, r.Args.Len())

@@ -43,7 +43,7 @@ func (d *Deployment) ReadResource(ctx context.Context, r monitor.ReadRequest) (m
 	goal := &state.Resource{
 		URN: u, Type: r.Type, Custom: true, External: true, ID: id, Inputs: inputs, Outputs: value.EmptyMap(), Parent: r.Parent,
 		Provider: ref, Dependencies: distinct(r.Dependencies), AdditionalSecretOutputs: r.AdditionalSecretOutputs,
-		SourcePosition: position,
+		SourcePosition: position, ExtensionRef: d.onlyExtension(r.PackageRef),
 	}
 	reg, err := d.claimRead(goal)
 	if err != nil {

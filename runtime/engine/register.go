@@ -26,6 +26,7 @@ func (d *Deployment) RegisterResource(ctx context.Context, r monitor.RegisterReq
 	if err != nil {
 		return monitor.RegisterResponse{}, err
 	}
+	g.base, _ = d.extends(r.PackageRef)
 	parent := d.goalOf(g.Parent)
 	g.inherit(parent)
 	if g.Inputs, err = d.withHashes(ctx, g.Inputs); err != nil {

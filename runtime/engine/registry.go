@@ -36,6 +36,8 @@ type instance struct {
 	configured provider.Configured
 	// unconfigured says that its configuration is not known in this preview (E3.15).
 	unconfigured bool
+	// extensions are those that it knows, by reference; the registry's mutex guards them.
+	extensions map[string]*extension
 }
 
 type candidate struct {
@@ -57,6 +59,9 @@ func (r *registry) of(s *state.Resource) (provider.Configured, error) {
 	}
 	i, err := r.get(s.Provider)
 	if err != nil {
+		return nil, err
+	}
+	if err := r.extend(i, s.ExtensionRef, s.URN); err != nil {
 		return nil, err
 	}
 	return i.configured, nil

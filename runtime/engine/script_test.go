@@ -251,6 +251,10 @@ func importsOf(t *testing.T, input string) []Import {
 			switch {
 			case kind == "open":
 				i.Protect = false
+			case kind == "extension":
+				i.Package = monitor.Package{Name: "test", Extension: true,
+					Parameterization: &monitor.Parameterization{Name: "extra", Version: "2.0.0", Value: []byte(text)}}
+				i.Type = "extra:index:Res"
 			case kind == "parent" && urns[text] != "":
 				i.Parent = urns[text]
 			case kind == "parent":
@@ -417,6 +421,7 @@ func (w *world) printState() {
 		flag(r.Protect, "protect")
 		flag(len(r.InitErrors) > 0, "init-errors")
 		flag(r.Taint, "taint")
+		flag(r.ExtensionRef != "", "extension="+r.ExtensionRef[:min(6, len(r.ExtensionRef))])
 		flag(r.RefreshBeforeUpdate, "refresh-before-update")
 		flag(r.ImportID != "", "import="+r.ImportID)
 		if r.Parent != "" {
@@ -432,6 +437,9 @@ func (w *world) printState() {
 			}
 		}
 		w.printf("%s", text)
+	}
+	if len(w.state.Extensions) > 0 {
+		w.printf("  extensions: %s", w.state.Extensions)
 	}
 	for _, op := range w.state.Pending {
 		w.printf("  pending: %s %s", op.Kind, short(op.Resource.URN))
@@ -650,6 +658,16 @@ func statement(ctx context.Context, m monitor.Monitor, stack urn.URN, names map[
 			Parameterization: &monitor.Parameterization{Name: "made", Version: "2.0.0", Value: []byte(parameters)}})
 		names[name] = known{id: value.String(ref)}
 		return 0, err
+	case "extra": // of an extension of the package test
+		r.Type, r.Custom = "extra:index:Res", true
+	case "extraremote":
+		r.Type, r.Remote = "extra:index:Comp", true
+	case "extension":
+		text, _ := inputs["value"].AsString()
+		ref, err := m.RegisterPackage(ctx, monitor.Package{Name: "test", Extension: true,
+			Parameterization: &monitor.Parameterization{Name: "extra", Version: "2.0.0", Value: []byte(text)}})
+		names[name] = known{id: value.String(ref)}
+		return 0, err
 	case "reference":
 		r.Type, r.Custom = stackReferenceType, true
 	case "builtin":
@@ -672,7 +690,8 @@ func statement(ctx context.Context, m monitor.Monitor, stack urn.URN, names map[
 		names[name] = known{urn: answer.URN, id: answer.ID, outputs: answer.Outputs, known: answer.Known}
 		return 0, err
 	case "invoke":
-		answer, err := m.Invoke(ctx, monitor.InvokeRequest{Token: "test:index:" + name, Args: r.Inputs, DependsOn: r.Dependencies})
+		answer, err := m.Invoke(ctx, monitor.InvokeRequest{Token: "test:index:" + name, Args: r.Inputs, DependsOn: r.Dependencies,
+			PackageRef: r.PackageRef})
 		names[name] = known{outputs: answer.Result, known: !answer.Unknown}
 		return 0, err
 	case "outputs":

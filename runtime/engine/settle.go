@@ -88,7 +88,7 @@ func materiallySame(a, b *state.Resource) bool {
 	return a.URN == b.URN && a.Type == b.Type && a.Custom == b.Custom && a.CustomTimeouts == b.CustomTimeouts &&
 		a.RetainOnDelete == b.RetainOnDelete && a.Provider == b.Provider && a.Parent == b.Parent &&
 		a.DeletedWith == b.DeletedWith && slices.Equal(a.ReplaceWith, b.ReplaceWith) && a.Protect == b.Protect &&
-		a.ID == b.ID && sameURNs(a.Dependencies, b.Dependencies) &&
+		a.ID == b.ID && a.ExtensionRef == b.ExtensionRef && sameURNs(a.Dependencies, b.Dependencies) &&
 		maps.EqualFunc(a.PropertyDependencies, b.PropertyDependencies, sameURNs) &&
 		maps.EqualFunc(a.ResourceHooks, b.ResourceHooks, func(x, y []string) bool { return slices.Equal(x, y) }) &&
 		value.Equal(a.Inputs, b.Inputs) && value.Equal(a.Outputs, b.Outputs) &&

@@ -89,6 +89,7 @@ func (d *Deployment) transformed(ctx context.Context, g *goal, all []monitor.Tra
 	if err != nil {
 		return nil, fmt.Errorf("after its transforms, %w", err)
 	}
+	changed.base = g.base
 	changed.Inputs, err = d.withHashes(ctx, changed.Inputs)
 	return changed, err
 }

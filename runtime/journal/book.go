@@ -1,8 +1,10 @@
 package journal
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
@@ -18,6 +20,8 @@ type Book struct {
 	live    map[int64]*state.Operation
 	begun   []int64 // steps in the order of their beginning, ended ones included
 	carried []state.Operation
+	// extensions are those that entries have brought.
+	extensions map[string]json.RawMessage
 }
 
 type place struct {
@@ -79,6 +83,12 @@ func (b *Book) Apply(e Entry) error {
 	}
 	if e.ClearPending {
 		b.carried = nil
+	}
+	for ref, blob := range e.Extensions {
+		if b.extensions == nil {
+			b.extensions = map[string]json.RawMessage{}
+		}
+		b.extensions[ref] = blob
 	}
 	return nil
 }
@@ -152,7 +162,40 @@ func (b *Book) assemble() (*state.Snapshot, Origin) {
 		}
 	}
 	next.Pending = append(next.Pending, b.carried...)
+	next.Extensions = b.knownExtensions(&next)
 	return &next, origin
+}
+
+// knownExtensions are the extensions that a snapshot's resources name. What cannot be read stays as it is.
+func (b *Book) knownExtensions(s *state.Snapshot) json.RawMessage {
+	if len(b.extensions) == 0 && len(s.Extensions) == 0 {
+		return nil
+	}
+	known := map[string]json.RawMessage{}
+	if len(s.Extensions) > 0 && json.Unmarshal(s.Extensions, &known) != nil {
+		return s.Extensions
+	}
+	maps.Copy(known, b.extensions)
+	named := map[string]json.RawMessage{}
+	note := func(r *state.Resource) {
+		if blob, ok := known[r.ExtensionRef]; ok {
+			named[r.ExtensionRef] = blob
+		}
+	}
+	for _, r := range s.Resources {
+		note(r)
+	}
+	for _, op := range s.Pending {
+		note(op.Resource)
+	}
+	if len(named) == 0 {
+		return nil
+	}
+	text, err := json.Marshal(named)
+	if err != nil {
+		return s.Extensions
+	}
+	return text
 }
 
 // Origin says how a snapshot that was taken in the middle of an operation continues the operation's numbering, so that

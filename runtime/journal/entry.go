@@ -2,6 +2,7 @@ package journal
 
 import (
 	"context"
+	"encoding/json"
 
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
@@ -21,6 +22,8 @@ type Entry struct {
 	Remove []ID      // entries that are no more
 	Amend  []Amended // entries that take on another content at their place
 	Add    []Amended // new entries, behind all that were added before and before all that is left of the base (E6.30)
+	// Extensions are blobs, by reference, that resources of this and of later entries name (F5.7).
+	Extensions map[string]json.RawMessage
 	// ClearPending drops the base's pending operations (E6.42).
 	ClearPending bool
 }
