@@ -1,62 +1,50 @@
 package check
 
-// Graph is what needs what, for people and tools to look at.
-type Graph struct {
-	Nodes []GraphNode `json:"nodes"` // in the order of evaluation, outputs last
-	Edges []GraphEdge `json:"edges"` // by From, then in source order; each pair of nodes once
+import "github.com/yamlhost/yamlhost/diag"
+
+// Vertex is a configuration value, a variable, a resource or an output in the graph of what needs what, for people and
+// tools to look at. As JSON it is a contract: `yamlhost graph --format json` prints it.
+type Vertex struct {
+	Name  string   `json:"name"`
+	Kind  string   `json:"kind"`           // config, variable, resource or output
+	Type  string   `json:"type,omitempty"` // a resource's token
+	File  string   `json:"file,omitempty"`
+	Line  int      `json:"line,omitempty"` // 1-based
+	Needs []string `json:"needs"`          // IDs in source order, each once; never nil
+	ID    string   `json:"id"`             // unique: the kind and the name
 }
 
-// GraphNode is a configuration value, a variable, a resource or an output.
-type GraphNode struct {
-	ID   string `json:"id"`   // unique: the kind and the name
-	Kind string `json:"kind"` // config, variable, resource or output
-	Name string `json:"name"`
-	Type string `json:"type,omitempty"` // a resource's token
-	File string `json:"file,omitempty"`
-	Line int    `json:"line,omitempty"` // 1-based
-}
+var vertexKinds = [...]string{ConfigNode: "config", VariableNode: "variable", ResourceNode: "resource"}
 
-// GraphEdge says that From needs To, and where the text says so first.
-type GraphEdge struct {
-	From string `json:"from"`
-	To   string `json:"to"`
-	Line int    `json:"line,omitempty"` // 1-based
-}
+func (n *Node) vertexID() string { return vertexKinds[n.Kind] + ":" + n.Name }
 
-var graphKinds = [...]string{ConfigNode: "config", VariableNode: "variable", ResourceNode: "resource"}
-
-func (n *Node) graphID() string { return graphKinds[n.Kind] + ":" + n.Name }
-
-// Graph lists the program's nodes and edges.
-func (p *Program) Graph() Graph {
-	var g Graph
-	edges := func(from string, needs []Edge) {
+// Graph lists the program's nodes in the order of evaluation, then its outputs.
+func (p *Program) Graph() []Vertex {
+	list := make([]Vertex, 0, len(p.Nodes)+len(p.Outputs))
+	add := func(v Vertex, at diag.Range, needs []Edge) {
+		if !at.IsZero() {
+			v.File, v.Line = at.Source.Name(), at.StartPosition().Line
+		}
+		v.Needs = make([]string, 0, len(needs))
 		seen := make(map[*Node]bool, len(needs))
 		for _, edge := range needs {
 			if !seen[edge.To] {
 				seen[edge.To] = true
-				g.Edges = append(g.Edges, GraphEdge{From: from, To: edge.To.graphID(), Line: edge.Range.StartPosition().Line})
+				v.Needs = append(v.Needs, edge.To.vertexID())
 			}
 		}
+		list = append(list, v)
 	}
 	for _, n := range p.Nodes {
-		node := GraphNode{ID: n.graphID(), Kind: graphKinds[n.Kind], Name: n.Name, Line: n.Range.StartPosition().Line}
-		if n.Range.Source != nil {
-			node.File = n.Range.Source.Name()
-		}
+		v := Vertex{Name: n.Name, Kind: vertexKinds[n.Kind], ID: n.vertexID()}
 		if n.Resource != nil {
-			node.Type = n.Resource.Token
+			v.Type = n.Resource.Token
 		}
-		g.Nodes = append(g.Nodes, node)
-		edges(node.ID, n.Needs)
+		add(v, n.Range, n.Needs)
 	}
 	for _, o := range p.Outputs {
-		node := GraphNode{ID: "output:" + o.Decl.Name.Value, Kind: "output", Name: o.Decl.Name.Value}
-		if at := o.Decl.Name.Range; at.Source != nil {
-			node.File, node.Line = at.Source.Name(), at.StartPosition().Line
-		}
-		g.Nodes = append(g.Nodes, node)
-		edges(node.ID, o.Needs)
+		name := o.Decl.Name
+		add(Vertex{Name: name.Value, Kind: "output", ID: "output:" + name.Value}, name.Range, o.Needs)
 	}
-	return g
+	return list
 }

@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/yamlhost/yamlhost/check"
-	"github.com/yamlhost/yamlhost/diag"
 )
 
 type graphOptions struct {
@@ -39,8 +38,8 @@ func newGraph(_ *app, run func(context.Context, *graphOptions) error) *cobra.Com
 
 // graph writes a program's dependency graph.
 func (a *app) graph(ctx context.Context, o *graphOptions) error {
-	listed := func(write func(io.Writer, []vertex) error) func(io.Writer, *check.Program) error {
-		return func(w io.Writer, p *check.Program) error { return write(w, vertices(p)) }
+	listed := func(write func(io.Writer, []check.Vertex) error) func(io.Writer, *check.Program) error {
+		return func(w io.Writer, p *check.Program) error { return write(w, p.Graph()) }
 	}
 	write, known := map[string]func(io.Writer, *check.Program) error{"dot": listed(writeDOT), "mermaid": listed(writeMermaid),
 		"json": listed(writeGraphJSON), "svg": writeSVG}[o.format]
@@ -67,65 +66,14 @@ func (a *app) graph(ctx context.Context, o *graphOptions) error {
 	return write(a.streams.Out, program)
 }
 
-// vertex is one thing in the graph.
-type vertex struct {
-	Name  string   `json:"name"`
-	Kind  string   `json:"kind"` // config, variable, resource or output
-	Type  string   `json:"type,omitempty"`
-	File  string   `json:"file,omitempty"`
-	Line  int      `json:"line,omitempty"`
-	Needs []string `json:"needs"` // IDs
-	ID    string   `json:"id"`    // kind and name
-}
-
-// vertices are a program's nodes and outputs in the order of evaluation.
-func vertices(p *check.Program) []vertex {
-	kinds := [...]string{check.ConfigNode: "config", check.VariableNode: "variable", check.ResourceNode: "resource"}
-	id := func(n *check.Node) string { return kinds[n.Kind] + ":" + n.Name }
-	needs := func(edges []check.Edge) []string {
-		list, seen := []string{}, map[*check.Node]bool{}
-		for _, e := range edges {
-			if !seen[e.To] {
-				seen[e.To] = true
-				list = append(list, id(e.To))
-			}
-		}
-		return list
-	}
-	at := func(r diag.Range) (string, int) {
-		if r.IsZero() {
-			return "", 0
-		}
-		return r.Source.Name(), r.StartPosition().Line
-	}
-	var list []vertex
-	for _, n := range p.Nodes {
-		v := vertex{Name: n.Name, Kind: kinds[n.Kind], ID: id(n), Needs: needs(n.Needs)}
-		v.File, v.Line = at(n.Range)
-		if n.Resource != nil {
-			v.Type = n.Resource.Token
-		}
-		list = append(list, v)
-	}
-	for _, out := range p.Outputs {
-		v := vertex{Name: out.Decl.Name.Value, Kind: "output", ID: "output:" + out.Decl.Name.Value, Needs: needs(out.Needs)}
-		v.File, v.Line = at(out.Decl.Name.Range)
-		list = append(list, v)
-	}
-	return list
-}
-
-func writeGraphJSON(w io.Writer, list []vertex) error {
-	if list == nil {
-		list = []vertex{}
-	}
+func writeGraphJSON(w io.Writer, list []check.Vertex) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
 	return enc.Encode(map[string]any{"nodes": list})
 }
 
-func writeDOT(w io.Writer, list []vertex) error {
+func writeDOT(w io.Writer, list []check.Vertex) error {
 	shapes := map[string]string{"config": "note", "variable": "ellipse", "resource": "box", "output": "cds"}
 	var b strings.Builder
 	b.WriteString("digraph {\n  rankdir=LR\n")
@@ -147,7 +95,7 @@ func writeDOT(w io.Writer, list []vertex) error {
 }
 
 // writeMermaid writes arrows from what is needed to what needs it, as things come to be.
-func writeMermaid(w io.Writer, list []vertex) error {
+func writeMermaid(w io.Writer, list []check.Vertex) error {
 	brackets := map[string][2]string{"config": {"[/", "/]"}, "variable": {"(", ")"}, "resource": {"[", "]"}, "output": {"([", "])"}}
 	number := make(map[string]int, len(list))
 	var b strings.Builder
