@@ -8,12 +8,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What SARIF 2.1.0 demands of the members that are written here.
-func TestSARIF(t *testing.T) {
-	t.Parallel()
+// sarifSamples are findings with and without everything that they may have.
+func sarifSamples() Diagnostics {
 	src := NewSource("./a dir/Pulumi.yaml", []byte("a: é\nb: x\n"))
 	here := NewRange(src, 3, 5)
-	findings := Diagnostics{
+	return Diagnostics{
 		{Code: UnknownProperty, Summary: "one", Detail: "do this", Subject: here,
 			Related: []Related{{Range: NewRange(src, 6, 7), Message: "there"}, {Message: "nowhere"}},
 			Fixes:   []Fix{{Label: "Write x", Edits: []Edit{{here, "x"}, {NewRange(src, 6, 7), "y"}}}, {Label: "nothing"}}},
@@ -21,6 +20,12 @@ func TestSARIF(t *testing.T) {
 		{Code: YamlhostOnly, Severity: Portability, Summary: "three", Subject: NewRange(NewSource("/p/Main.yaml", []byte("x")), 0, 1)},
 		{Summary: "no code and no place"},
 	}
+}
+
+// What SARIF 2.1.0 demands of the members that are written here.
+func TestSARIF(t *testing.T) {
+	t.Parallel()
+	findings := sarifSamples()
 	var b bytes.Buffer
 	require.NoError(t, WriteSARIF(&b, findings, Tool{Name: "yamlhost", Version: "1.2.3"}))
 	var log struct {

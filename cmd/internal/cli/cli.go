@@ -166,6 +166,9 @@ func (a *app) report(ds diag.Diagnostics) error {
 	for _, d := range ds {
 		if d.Severity <= diag.Info {
 			shown.Add(d)
+			if a.world.Found != nil {
+				a.world.Found(d)
+			}
 		}
 	}
 	if len(shown) > 0 {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"encoding/json"
 	"go/ast"
 	"go/parser"
@@ -15,6 +16,34 @@ import (
 	"github.com/stretchr/testify/require"
 	"github.com/yamlhost/yamlhost/diag"
 )
+
+// forms are what is kept of each code: of a finding as people, programs and code hosts read it, and of what is behind it.
+var forms = []string{"text", "json", "sarif", "explain"}
+
+// Every code that is declared has a golden in every form, and no golden is of a code that is gone.
+func TestEveryCodeHasGoldens(t *testing.T) {
+	t.Parallel()
+	paths, err := filepath.Glob("testdata/explain/*.txtar")
+	require.NoError(t, err)
+	kept := make(map[diag.Code][]string)
+	for _, path := range paths {
+		archive, err := txtar.ParseFile(path)
+		require.NoError(t, err)
+		code := diag.Code(strings.TrimSuffix(filepath.Base(path), ".txtar"))
+		for _, file := range archive.Files {
+			require.NotEmpty(t, file.Data, "%s: %s", code, file.Name)
+			if file.Name != "explain" {
+				require.Contains(t, string(file.Data), string(code))
+			}
+			kept[code] = append(kept[code], file.Name)
+		}
+	}
+	want := make(map[diag.Code][]string)
+	for _, code := range declaredCodes(t) {
+		want[code] = forms
+	}
+	require.Equal(t, want, kept)
+}
 
 // declaredCodes are the codes of package diag, as its text has them.
 func declaredCodes(t *testing.T) []diag.Code {
@@ -47,7 +76,7 @@ func TestEveryCodeIsExplained(t *testing.T) {
 var examplesNeed = map[diag.Code]string{diag.BadDiscriminator: "../../../check/testdata/corpus/azure-native.json"}
 
 // TestExplanations runs what the pages of yamlhost explain show: the wrong example has the finding and no other, the right
-// one has none. What is said about the wrong one is kept in testdata/explain, as text, as JSON and as SARIF.
+// one has none. What is said about the wrong one is kept in testdata/explain in all forms.
 // YAMLHOST_UPDATE rewrites it.
 func TestExplanations(t *testing.T) {
 	t.Parallel()
@@ -83,6 +112,7 @@ func TestExplanations(t *testing.T) {
 				require.Empty(t, x.err.String())
 				golden.Files = append(golden.Files, txtar.File{Name: format, Data: []byte(x.out.String())})
 			}
+			golden.Files = append(golden.Files, explained(t, code))
 			var found struct{ Diagnostics []diag.Record }
 			require.NoError(t, json.Unmarshal(golden.Files[1].Data, &found))
 			require.Len(t, found.Diagnostics, 1)
@@ -101,6 +131,12 @@ func explainRun(t *testing.T, page diag.Page) {
 
 	x = newTerminal(t, "")
 	writeExample(t, x, page.Wrong)
+	var found diag.Diagnostics
+	x.world.Found = func(d diag.Diagnostic) {
+		if d.Code != "" && d.Severity == diag.Error { // not that the operation failed, nor what check has warned of before
+			found.Add(d)
+		}
+	}
 	require.Equal(t, 1, x.run("run", "--stack", "wrong", "--color", "never"))
 	text := x.err.String()
 	begin := strings.Index(text, "error["+string(page.Code)+"]")
@@ -108,8 +144,27 @@ func explainRun(t *testing.T, page diag.Page) {
 	require.Equal(t, 1, strings.Count(text, "error["), text)
 	begin = strings.LastIndexByte(text[:begin], '\n') + 1
 	shown, _, _ := strings.Cut(text[begin:], "\n\n")
-	golden := txtar.Archive{Files: []txtar.File{{Name: "text", Data: []byte(shown + "\n")}}}
+	require.Len(t, found, 1)
+	require.Equal(t, page.Code, found[0].Code)
+	var asJSON, asSARIF bytes.Buffer
+	require.NoError(t, diag.WriteJSON(&asJSON, found))
+	require.NoError(t, diag.WriteSARIF(&asSARIF, found, diag.Tool{Name: "yamlhost", Version: x.world.Version}))
+	// Of the example's folder only its name within is the same each time.
+	plain := func(text []byte) []byte {
+		dir := filepath.ToSlash(x.world.Dir) + "/"
+		return bytes.ReplaceAll(bytes.ReplaceAll(text, []byte("file://"+dir), nil), []byte(dir), nil)
+	}
+	golden := txtar.Archive{Files: []txtar.File{{Name: "text", Data: []byte(shown + "\n")},
+		{Name: "json", Data: plain(asJSON.Bytes())}, {Name: "sarif", Data: plain(asSARIF.Bytes())}, explained(t, page.Code)}}
 	compareGolden(t, "testdata/explain/"+string(page.Code)+".txtar", txtar.Format(&golden))
+}
+
+// explained is what yamlhost explain prints about a code.
+func explained(t *testing.T, code diag.Code) txtar.File {
+	t.Helper()
+	x := newTerminal(t, "")
+	require.Equal(t, 0, x.run("explain", string(code)))
+	return txtar.File{Name: "explain", Data: x.out.Bytes()}
 }
 
 func writeExample(t *testing.T, x *terminal, files []diag.Example) {

@@ -5,6 +5,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/runtime/backend"
 	"github.com/yamlhost/yamlhost/runtime/provider"
 )
@@ -38,6 +39,8 @@ type World struct {
 	Patience time.Duration
 	// Fault makes the state's folder fail, for tests; nil otherwise.
 	Fault backend.Fault
+	// Found is told every finding that is shown as text, for tests; nil otherwise. It is called by one at a time.
+	Found func(diag.Diagnostic)
 	// Embedded are further providers in this process; they come before the built-in ones.
 	Embedded []EmbeddedProviders
 }

@@ -28,6 +28,9 @@ func (r report) message(w io.Writer, m *engine.Message) {
 		Detail:   r.mask.text(detail),
 		Subject:  r.place(m.Position),
 	}
+	if r.o.Found != nil {
+		r.o.Found(d)
+	}
 	// Writing to a terminal that is gone is nothing that could be told to anybody.
 	_ = diag.WriteText(w, diag.Diagnostics{d}, diag.TextOptions{Color: r.o.Color, Width: r.o.Width, Hints: messageLines})
 	io.WriteString(w, "\n")

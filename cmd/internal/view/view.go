@@ -36,6 +36,8 @@ type Options struct {
 
 	// Source finds a text by its path, to show the place of a message; nil to show the place without its text.
 	Source func(path string) *diag.Source
+	// Found is told every finding that is shown; nil for nobody. It is called by one at a time.
+	Found func(diag.Diagnostic)
 }
 
 // View shows one operation. Event and Close are called by one goroutine at a time.
