@@ -2,6 +2,7 @@ package embedded
 
 import (
 	"context"
+	"slices"
 
 	"github.com/yamlhost/yamlhost/runtime/provider"
 	"github.com/yamlhost/yamlhost/schema"
@@ -21,7 +22,7 @@ func (c configured) Diff(_ context.Context, r provider.DiffRequest) (provider.Di
 		was, _ := before.Lookup(name)
 		becomes, _ := after.Lookup(name)
 		changes := value.Changes(was, becomes)
-		if len(changes) == 0 {
+		if len(changes) == 0 || becomes.IsNull() && slices.Contains(k.computed, name) {
 			continue
 		}
 		response.Changes = provider.DiffSome
@@ -40,6 +41,14 @@ func (c configured) Diff(_ context.Context, r provider.DiffRequest) (provider.Di
 				diff.Kind = diff.Kind.AsReplace()
 			}
 			response.Detailed[append(value.PathOf(name), change.Path...).String()] = diff
+		}
+	}
+	if k.stale != nil {
+		if name := k.stale(after, mapOrEmpty(withoutDeps(r.OldOutputs))); name != "" {
+			response.Changes = provider.DiffSome
+			response.Diffs = appendNew(response.Diffs, name)
+			response.Replaces = appendNew(response.Replaces, name)
+			response.Detailed[name] = provider.PropertyDiff{Kind: provider.DiffUpdate.AsReplace()}
 		}
 	}
 	return response, nil

@@ -102,6 +102,15 @@ var leastInputs = map[string]value.Value{
 	"random:index/randomUuid4:RandomUuid4":       obj(),
 	"random:index/randomUuid7:RandomUuid7":       obj(),
 	"command:local:Command":                      obj("create", "echo hi"),
+	"tls:index/privateKey:PrivateKey":            obj("algorithm", "ED25519"),
+	"tls:index/certRequest:CertRequest":          obj("privateKeyPem", someKey.private),
+	"tls:index/selfSignedCert:SelfSignedCert":    obj("privateKeyPem", someKey.private, "validityPeriodHours", 1, "allowedUses", []string{}),
+	"tls:index/locallySignedCert:LocallySignedCert": obj("caPrivateKeyPem", someKey.private, "caCertPem", someKey.certificate,
+		"certRequestPem", someKey.request, "validityPeriodHours", 1, "allowedUses", []string{}),
+	"time:index/static:Static":     obj(),
+	"time:index/offset:Offset":     obj("offsetDays", 7),
+	"time:index/rotating:Rotating": obj("rotationDays", 30),
+	"time:index/sleep:Sleep":       obj("createDuration", "1ms"),
 }
 
 // Everything in a schema is either done or refused by name, and what is done has the outputs that the schema promises,

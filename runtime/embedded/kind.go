@@ -13,6 +13,8 @@ type kinds struct {
 	functions map[string]function
 	// refused are tokens of the schema that are not done here, with what to do instead.
 	refused map[string]string
+	// configure is all of this under a provider's inputs; nil when a package has no settings.
+	configure func(inputs value.Value) (kinds, error)
 }
 
 // kind is what is special about one resource type. What is left out has a plain meaning: inputs become outputs, every
@@ -23,12 +25,22 @@ type kind struct {
 	settle func(inputs value.Value) value.Value
 	// check finds faults beyond those that the schema shows. Inputs are converted, and may be unknown in part.
 	check func(inputs value.Value) []provider.Failure
+	// computed are inputs that the kind fills in itself when they are left out: that one is not given is no change then,
+	// and an update keeps what there was.
+	computed []string
 	// byOutputs compares new inputs with old outputs, as bridged packages do, instead of with old inputs.
 	byOutputs bool
 	// replaces decides whether a change of one property means a replacement; nil asks the schema (replaceOnChanges).
 	replaces func(property string, before, after value.Value) bool
 	// pending are the outputs that a create or an update will only know afterwards. before is null on create.
 	pending func(inputs, before value.Value) []string
+	// foreseeable says that update does nothing but compute, so that a preview can tell what will come of it.
+	foreseeable bool
+	// stale names the output that asks for a replacement by itself, such as a time that is over; "" for none. inputs are
+	// the new ones, with defaults.
+	stale func(inputs, outputs value.Value) string
+	// read is what is found when a resource is looked at that has these outputs; false when it is no more.
+	read func(outputs value.Value) (value.Value, bool)
 	// create makes the resource; outputs need not repeat inputs or defaults. Inputs have defaults, and are known.
 	create func(ctx context.Context, s provider.Subject, inputs value.Value) (id string, outputs value.Value, err error)
 	// update changes it: what it returns is added to the outputs. before are the old outputs.

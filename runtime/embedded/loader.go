@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"io"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/yamlhost/yamlhost/runtime/provider"
@@ -32,6 +33,16 @@ type LogLine struct {
 	URN    urn.URN // of the resource; empty for a function call
 	Stderr bool
 	Text   string // without its line break; very long lines come in pieces
+}
+
+// environment is a variable of what commands inherit; empty when it is not there.
+func (o Options) environment(name string) string {
+	for i := len(o.Environ) - 1; i >= 0; i-- { // the last one counts, as for commands
+		if text, found := strings.CutPrefix(o.Environ[i], name+"="); found {
+			return text
+		}
+	}
+	return ""
 }
 
 func (o Options) withDefaults() Options {

@@ -10,8 +10,10 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// The schemas are those of the public packages, minified, with the version that they follow filled in (F8.18).
+// The schemas are those of the public packages, minified, with the version that they follow filled in (F8.18), as
+// cmd/internal/packschema makes them. That of time has our own words and its source beside it.
 //
+//go:generate go run ../../cmd/internal/packschema -o schemas/time.json.gz schemas/time.json
 //go:embed schemas/*.json.gz
 var schemaFiles embed.FS
 
@@ -20,6 +22,8 @@ var catalog = map[string]*entry{
 	"command": newEntry("command", commandKinds),
 	"random":  newEntry("random", randomKinds),
 	"std":     newEntry("std", stdKinds),
+	"time":    newEntry("time", timeKinds),
+	"tls":     newEntry("tls", tlsKinds),
 }
 
 // entry is one embedded provider.

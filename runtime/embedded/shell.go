@@ -3,6 +3,7 @@ package embedded
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/yamlhost/yamlhost/runtime/provider"
@@ -41,7 +42,7 @@ func (s *shell) Schema(_ context.Context, r provider.SchemaRequest) ([]byte, err
 	return s.text, nil
 }
 
-// CheckConfig takes every configuration as it is: the embedded packages have no settings.
+// CheckConfig takes every configuration as it is; Configure finds what is wrong with settings.
 func (s *shell) CheckConfig(_ context.Context, r provider.CheckRequest) (provider.CheckResponse, error) {
 	return provider.CheckResponse{Inputs: mapOrEmpty(r.News)}, nil
 }
@@ -56,8 +57,17 @@ func (s *shell) DiffConfig(_ context.Context, r provider.DiffRequest) (provider.
 	return response, nil
 }
 
-func (s *shell) Configure(context.Context, provider.ConfigureRequest) (provider.Configured, error) {
-	return configured{s}, nil
+func (s *shell) Configure(_ context.Context, r provider.ConfigureRequest) (provider.Configured, error) {
+	if s.kinds.configure == nil {
+		return configured{s}, nil
+	}
+	kinds, err := s.kinds.configure(mapOrEmpty(r.Inputs))
+	if err != nil {
+		return nil, err
+	}
+	set := *s
+	set.kinds = kinds
+	return configured{&set}, nil
 }
 
 // Cancel ends commands in flight; calls that come later fail at once.
@@ -194,10 +204,12 @@ func (c configured) Update(ctx context.Context, r provider.UpdateRequest) (provi
 	inputs := k.complete(r.News)
 	outputs := mapOrEmpty(withoutDeps(r.OldOutputs)).Without(rawStateNote)
 	for _, property := range def.Inputs.Properties() {
-		outputs = outputs.Without(property.Name)
+		if !slices.Contains(k.computed, property.Name) {
+			outputs = outputs.Without(property.Name)
+		}
 	}
 	outputs = overlay(outputs, inputs)
-	if r.Preview {
+	if r.Preview && (!k.foreseeable || inputs.ContainsUnknown()) {
 		return provider.UpdateResponse{Outputs: markPending(outputs, def, k.pendingOutputs(def, inputs, r.OldOutputs))}, nil
 	}
 	if inputs.ContainsUnknown() {
@@ -229,8 +241,8 @@ func (c configured) Delete(ctx context.Context, r provider.DeleteRequest) error 
 	return k.delete(ctx, r.Subject, r.Outputs)
 }
 
-// Read of a resource that is known answers what is known: nothing outside of the state could have changed it. Without
-// any state it is an import.
+// Read of a resource that is known answers what is known: nothing outside of the state could have changed it, save for
+// the time. Without any state it is an import.
 func (c configured) Read(_ context.Context, r provider.ReadRequest) (provider.ReadResponse, error) {
 	k, def, err := c.lookup(r.Type)
 	if err != nil {
@@ -241,7 +253,14 @@ func (c configured) Read(_ context.Context, r provider.ReadRequest) (provider.Re
 		if inputs.IsNull() {
 			inputs = inputsOf(r.Outputs, def)
 		}
-		return provider.ReadResponse{ID: r.ID, Inputs: inputs, Outputs: withoutDeps(r.Outputs)}, nil
+		outputs := withoutDeps(r.Outputs)
+		if k.read != nil {
+			var exists bool
+			if outputs, exists = k.read(outputs); !exists {
+				return provider.ReadResponse{}, nil
+			}
+		}
+		return provider.ReadResponse{ID: r.ID, Inputs: inputs, Outputs: outputs}, nil
 	}
 	if k.adopt == nil {
 		return provider.ReadResponse{}, &provider.Error{Message: fmt.Sprintf("%s cannot be imported: %s", r.Type, k.cannotAdopt)}
@@ -254,7 +273,14 @@ func (c configured) Read(_ context.Context, r provider.ReadRequest) (provider.Re
 	if k.idOutput {
 		outputs = outputs.With("id", value.String(id))
 	}
-	return provider.ReadResponse{ID: id, Inputs: inputsOf(outputs, def), Outputs: outputs}, nil
+	inputs := inputsOf(outputs, def)
+	for _, name := range k.computed {
+		// What the kind fills in itself is left out, where inputs are complete without it.
+		if fewer := inputs.Without(name); k.check == nil || len(k.check(fewer)) == 0 {
+			inputs = fewer
+		}
+	}
+	return provider.ReadResponse{ID: id, Inputs: inputs, Outputs: outputs}, nil
 }
 
 // Invoke calls a function. With an argument that is not known yet, the result is not known either.

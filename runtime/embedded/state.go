@@ -33,10 +33,15 @@ func (k kind) pendingOutputs(def *schema.Resource, inputs, before value.Value) [
 	if k.pending != nil {
 		return k.pending(inputs, before)
 	}
-	if !before.IsNull() {
+	if !before.IsNull() && !k.foreseeable {
 		return nil
 	}
 	var names []string
+	for _, name := range k.computed {
+		if !inputs.Has(name) {
+			names = append(names, name)
+		}
+	}
 	for _, output := range def.Outputs.Properties() {
 		if def.Inputs.Property(output.Name) == nil {
 			names = append(names, output.Name)

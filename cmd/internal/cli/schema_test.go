@@ -42,15 +42,15 @@ func TestSchemaFiles(t *testing.T) {
 	t.Parallel()
 	corpus, err := filepath.Abs("../../../check/testdata/corpus")
 	require.NoError(t, err)
-	program := "name: f\nruntime: yaml\nresources:\n  key: {type: tls:PrivateKey, properties: {algorithm: RSA}}\n"
+	program := "name: f\nruntime: yaml\nresources:\n  net: {type: docker:Network}\n"
 	for name, args := range map[string][]string{
-		"a directory": {"--schema-dir", corpus}, "a file": {"--schema", filepath.Join(corpus, "tls.json")},
+		"a directory": {"--schema-dir", corpus}, "a file": {"--schema", filepath.Join(corpus, "docker.json")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			x := newTerminal(t, program)
 			require.Equal(t, 1, x.run("check"))
-			require.Contains(t, x.out.String(), "error[Y204]: no provider for package tls")
+			require.Contains(t, x.out.String(), "error[Y204]: no provider for package docker")
 			require.Equal(t, 0, x.run(append([]string{"check"}, args...)...), x.out.String()+x.err.String())
 		})
 	}
@@ -59,7 +59,7 @@ func TestSchemaFiles(t *testing.T) {
 		x := newTerminal(t, program)
 		require.Equal(t, 1, x.run("check", "--schema", "missing.json"))
 		require.Contains(t, x.err.String(), "--schema missing.json: no such file or directory")
-		require.NoError(t, os.WriteFile(filepath.Join(x.world.Dir, "broken.json"), []byte(`{"name": "tls", "resources": {`), 0o644))
+		require.NoError(t, os.WriteFile(filepath.Join(x.world.Dir, "broken.json"), []byte(`{"name": "docker", "resources": {`), 0o644))
 		require.Equal(t, 1, x.run("check", "--schema", "broken.json"))
 		require.Contains(t, x.err.String(), "--schema broken.json: read package schema: resources: the text ends too early")
 	})
@@ -69,7 +69,7 @@ func TestSchemaFiles(t *testing.T) {
 func TestExamplesOfSchemas(t *testing.T) {
 	t.Parallel()
 	texts := map[string][]byte{}
-	for _, name := range []string{"random", "command"} {
+	for _, name := range embedded.Names() {
 		text, ok := embedded.Schema(name)
 		require.True(t, ok)
 		texts[name] = text

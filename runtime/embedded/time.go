@@ -1,0 +1,169 @@
+package embedded
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/yamlhost/yamlhost/runtime/provider"
+	"github.com/yamlhost/yamlhost/value"
+)
+
+// calendar is the package time: moments that are kept in state. Each resource has the moment that it is based on as ID.
+type calendar struct{ Options }
+
+// timeKinds is the package time.
+func timeKinds(o Options) kinds {
+	c := calendar{o}
+	return kinds{resources: map[string]kind{
+		"time:index/static:Static": {
+			byOutputs: true, idOutput: true, replaces: unlessNoTriggers, computed: []string{"rfc3339"},
+			check: checkMoments("rfc3339"), create: c.static, adopt: adoptStatic,
+		},
+		"time:index/offset:Offset":     c.offsetKind(),
+		"time:index/rotating:Rotating": c.rotatingKind(),
+		"time:index/sleep:Sleep":       c.sleepKind(),
+	}}
+}
+
+// unlessNoTriggers is every change but that between no triggers and an empty map of them.
+func unlessNoTriggers(property string, before, after value.Value) bool {
+	return property != "triggers" || !before.IsKnown() || !after.IsKnown() || before.Len()+after.Len() > 0
+}
+
+// checkMoments wants texts, where they are given and known, to be moments.
+func checkMoments(properties ...string) func(value.Value) []provider.Failure {
+	return func(inputs value.Value) []provider.Failure {
+		var failures []provider.Failure
+		for _, property := range properties {
+			v, _ := inputs.Lookup(property)
+			if text, ok := v.AsString(); ok {
+				if _, err := parseMoment(text); err != nil {
+					failures = append(failures, provider.Failure{Property: property, Reason: property + ": " + err.Error()})
+				}
+			}
+		}
+		return failures
+	}
+}
+
+func parseMoment(text string) (time.Time, error) {
+	t, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return t, fmt.Errorf("%q is no moment such as 2006-01-02T15:04:05Z", text)
+	}
+	return t, nil
+}
+
+// base is the moment that an input gives, or else now.
+func (c calendar) base(inputs value.Value, property string) (time.Time, error) {
+	if text := lookupString(inputs, property); text != "" {
+		return parseMoment(text)
+	}
+	return c.Now().UTC().Truncate(time.Second), nil
+}
+
+// parts are a moment and its parts, in the moment's own time zone. Months and days count from 1.
+func parts(t time.Time) value.Value {
+	return value.MapOf(
+		value.Entry{Key: "year", Value: value.Int(t.Year())}, value.Entry{Key: "month", Value: value.Int(int(t.Month()))},
+		value.Entry{Key: "day", Value: value.Int(t.Day())}, value.Entry{Key: "hour", Value: value.Int(t.Hour())},
+		value.Entry{Key: "minute", Value: value.Int(t.Minute())}, value.Entry{Key: "second", Value: value.Int(t.Second())},
+		value.Entry{Key: "unix", Value: value.Int(int(t.Unix()))},
+	)
+}
+
+func rfc3339(t time.Time) value.Value { return value.String(t.Format(time.RFC3339)) }
+
+// static is a moment that stays.
+func (c calendar) static(_ context.Context, _ provider.Subject, inputs value.Value) (string, value.Value, error) {
+	t, err := c.base(inputs, "rfc3339")
+	if err != nil {
+		return "", value.Null, failed(err)
+	}
+	return t.Format(time.RFC3339), parts(t).With("rfc3339", rfc3339(t)), nil
+}
+
+func adoptStatic(id string) (string, value.Value, error) {
+	t, err := parseMoment(id)
+	if err != nil {
+		return "", value.Null, fmt.Errorf("the ID must be the moment: %w", err)
+	}
+	return id, parts(t).With("rfc3339", rfc3339(t)), nil
+}
+
+// span is one of the inputs that say how far another moment lies from a base.
+type span struct {
+	property string
+	add      func(base time.Time, n int) time.Time
+}
+
+func days(years, months, days int) func(time.Time, int) time.Time {
+	return func(t time.Time, n int) time.Time { return t.AddDate(n*years, n*months, n*days) }
+}
+
+func clock(d time.Duration) func(time.Time, int) time.Time {
+	return func(t time.Time, n int) time.Time { return t.Add(time.Duration(n) * d) }
+}
+
+// mostSpans bounds what a span counts, so that no sum of them leaves the years that have four digits by much, and none
+// overflows.
+const mostSpans = math.MaxInt64 / int64(time.Hour)
+
+// apply adds a span to a base. Of several spans that are given, only the last of the list counts: that is how the public
+// package has it (TestOneSpanCounts). It reports whether there is one that is not 0.
+func apply(spans []span, inputs value.Value, base time.Time) (t time.Time, found bool) {
+	t = base
+	for _, s := range spans {
+		if n := wholeOf(inputs, s.property); n != 0 {
+			t, found = s.add(base, n), true
+		}
+	}
+	return t, found
+}
+
+// checkSpans wants one of the spans, or of other properties that do without, and each from least on.
+func checkSpans(spans []span, least float64, others ...string) func(value.Value) []provider.Failure {
+	return func(inputs value.Value) []provider.Failure {
+		var failures []provider.Failure
+		given := false
+		names := make([]string, 0, len(spans)+len(others))
+		for _, s := range spans {
+			names = append(names, s.property)
+			failures = append(failures, checkWhole(inputs, s.property, least, float64(mostSpans))...)
+		}
+		names = append(names, others...)
+		for _, name := range names {
+			given = given || inputs.Has(name)
+		}
+		if !given {
+			failures = append(failures, provider.Failure{Reason: "one of these must be given: " + strings.Join(names, ", ")})
+		}
+		return failures
+	}
+}
+
+// adoptSpans reads the spans of an ID for an import; they are empty where there is none.
+func adoptSpans(properties, texts []string) (value.Value, error) {
+	inputs := value.EmptyMap()
+	for i, property := range properties {
+		if texts[i] == "" {
+			continue
+		}
+		n, err := strconv.ParseInt(texts[i], 10, 32)
+		if err != nil {
+			return value.Null, fmt.Errorf("%s must be a whole number, not %q", property, texts[i])
+		}
+		if n != 0 { // 0 says no more than nothing does
+			inputs = inputs.With(property, value.Int(int(n)))
+		}
+	}
+	if inputs.Len() == 0 {
+		return value.Null, errors.New("the ID must give one of " + strings.Join(properties, ", "))
+	}
+	return inputs, nil
+}

@@ -1,0 +1,97 @@
+package embedded
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/yamlhost/yamlhost/runtime/provider"
+	"github.com/yamlhost/yamlhost/value"
+)
+
+// rotatingKind is a moment that is replaced by a new one once another moment, a span after it, is over. That is found out
+// when a run plans, for nothing runs in between.
+func (c calendar) rotatingKind() kind {
+	moments, counts := checkMoments("rfc3339", "rotationRfc3339"), checkSpans(rotationSpans(), 1, "rotationRfc3339")
+	over := func(outputs value.Value) bool {
+		end, err := parseMoment(lookupString(outputs, "rotationRfc3339"))
+		return err == nil && c.Now().After(end)
+	}
+	return kind{
+		byOutputs: true, idOutput: true, computed: []string{"rfc3339", "rotationRfc3339"}, foreseeable: true,
+		check: func(inputs value.Value) []provider.Failure { return append(moments(inputs), counts(inputs)...) },
+		replaces: func(property string, before, after value.Value) bool {
+			return property == "rfc3339" || property == "triggers" && unlessNoTriggers(property, before, after)
+		},
+		create: func(_ context.Context, _ provider.Subject, inputs value.Value) (string, value.Value, error) {
+			base, err := c.base(inputs, "rfc3339")
+			if err != nil {
+				return "", value.Null, failed(err)
+			}
+			outputs, err := rotatingOutputs(inputs, base)
+			return base.Format(time.RFC3339), outputs, err
+		},
+		update: func(_ context.Context, _ provider.Subject, inputs, before value.Value) (value.Value, error) {
+			base, err := parseMoment(lookupString(before, "rfc3339"))
+			if err != nil {
+				return value.Null, failed(err)
+			}
+			return rotatingOutputs(inputs, base)
+		},
+		stale: func(_, outputs value.Value) string {
+			if over(outputs) {
+				return "rotationRfc3339"
+			}
+			return ""
+		},
+		// As with the public package, one whose time is over is not there any more.
+		read:  func(outputs value.Value) (value.Value, bool) { return outputs, !over(outputs) },
+		adopt: adoptRotating,
+	}
+}
+
+// rotationSpans are in the order in which a later one counts instead of an earlier one; rotationRfc3339 counts before
+// years and after all others.
+func rotationSpans() []span {
+	return []span{
+		{"rotationDays", days(0, 0, 1)}, {"rotationHours", clock(time.Hour)}, {"rotationMinutes", clock(time.Minute)},
+		{"rotationMonths", days(0, 1, 0)}, {"rotationYears", days(1, 0, 0)},
+	}
+}
+
+// rotatingOutputs has the parts of the moment of the rotation, not of the base.
+func rotatingOutputs(inputs value.Value, base time.Time) (value.Value, error) {
+	end, _ := apply(rotationSpans(), inputs, base)
+	if text := lookupString(inputs, "rotationRfc3339"); text != "" && wholeOf(inputs, "rotationYears") == 0 {
+		var err error
+		if end, err = parseMoment(text); err != nil {
+			return value.Null, failed(err)
+		}
+	}
+	return parts(end).With("rfc3339", rfc3339(base)).With("rotationRfc3339", rfc3339(end)), nil
+}
+
+// adoptRotating takes the base and either five spans, from years to minutes, or the moment of the rotation.
+func adoptRotating(id string) (string, value.Value, error) {
+	fields := strings.Split(id, ",")
+	if len(fields) != 2 && len(fields) != 6 {
+		return "", value.Null, errors.New("the ID must be {base},{years},{months},{days},{hours},{minutes}, where all but one of the numbers may be empty, or {base},{rotation}")
+	}
+	base, err := parseMoment(fields[0])
+	if err != nil {
+		return "", value.Null, err
+	}
+	var inputs value.Value
+	if len(fields) == 2 {
+		if _, err := parseMoment(fields[1]); err != nil {
+			return "", value.Null, err
+		}
+		inputs = value.MapOf(value.Entry{Key: "rotationRfc3339", Value: value.String(fields[1])})
+	} else if inputs, err = adoptSpans(
+		[]string{"rotationYears", "rotationMonths", "rotationDays", "rotationHours", "rotationMinutes"}, fields[1:]); err != nil {
+		return "", value.Null, err
+	}
+	outputs, err := rotatingOutputs(inputs, base)
+	return fields[0], overlay(inputs, outputs), err
+}

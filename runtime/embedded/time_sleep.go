@@ -1,0 +1,99 @@
+package embedded
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/yamlhost/yamlhost/runtime/provider"
+	"github.com/yamlhost/yamlhost/value"
+)
+
+// sleepKind lets time pass before what depends on it is created, and after that is deleted. Changes of the durations take
+// effect the next time; only new triggers let it sleep again. Who cancels need not wait.
+func (c calendar) sleepKind() kind {
+	return kind{
+		byOutputs: true, idOutput: true, check: checkDurations,
+		replaces: func(property string, before, after value.Value) bool {
+			return property == "triggers" && unlessNoTriggers(property, before, after)
+		},
+		create: func(ctx context.Context, _ provider.Subject, inputs value.Value) (string, value.Value, error) {
+			if err := c.sleep(ctx, lookupString(inputs, "createDuration")); err != nil {
+				return "", value.Null, err
+			}
+			return c.Now().UTC().Format(time.RFC3339), value.EmptyMap(), nil
+		},
+		delete: func(ctx context.Context, _ provider.Subject, outputs value.Value) error {
+			return c.sleep(ctx, lookupString(outputs, "destroyDuration"))
+		},
+		adopt: c.adoptSleep,
+	}
+}
+
+// durationForm is a number with one unit; Go's own form, which has more of both, is too wide.
+var durationForm = regexp.MustCompile(`^[0-9]+(\.[0-9]+)?(ms|s|m|h)$`)
+
+func parseDuration(text string) (time.Duration, error) {
+	d, err := time.ParseDuration(text)
+	if err != nil || !durationForm.MatchString(text) {
+		return 0, fmt.Errorf("%q is no duration: write a number and ms, s, m or h, such as 30s", text)
+	}
+	return d, nil
+}
+
+func checkDurations(inputs value.Value) []provider.Failure {
+	var failures []provider.Failure
+	for _, property := range [...]string{"createDuration", "destroyDuration"} {
+		v, _ := inputs.Lookup(property)
+		if text, ok := v.AsString(); ok {
+			if _, err := parseDuration(text); err != nil {
+				failures = append(failures, provider.Failure{Property: property, Reason: property + ": " + err.Error()})
+			}
+		}
+	}
+	if !inputs.Has("createDuration") && !inputs.Has("destroyDuration") {
+		failures = append(failures, provider.Failure{Reason: "one of createDuration and destroyDuration must be given"})
+	}
+	return failures
+}
+
+// sleep returns when a duration is over, or with an error when it is cancelled; nothing has happened then.
+func (c calendar) sleep(ctx context.Context, text string) error {
+	if text == "" {
+		return nil
+	}
+	d, err := parseDuration(text)
+	if err != nil {
+		return failed(err)
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return failed(fmt.Errorf("the wait of %s was cut short: %w", text, context.Cause(ctx)))
+	}
+}
+
+// adoptSleep takes the two durations, one of which may be empty.
+func (c calendar) adoptSleep(id string) (string, value.Value, error) {
+	create, destroy, two := strings.Cut(id, ",")
+	if !two || create == "" && destroy == "" {
+		return "", value.Null, errors.New("the ID must be {createDuration},{destroyDuration}, where one may be empty")
+	}
+	outputs := value.EmptyMap()
+	for property, text := range map[string]string{"createDuration": create, "destroyDuration": destroy} {
+		if text == "" {
+			continue
+		}
+		if _, err := parseDuration(text); err != nil {
+			return "", value.Null, err
+		}
+		outputs = outputs.With(property, value.String(text))
+	}
+	return c.Now().UTC().Format(time.RFC3339), outputs, nil
+}

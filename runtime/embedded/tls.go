@@ -1,0 +1,165 @@
+package embedded
+
+import (
+	"context"
+	"encoding/pem"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/yamlhost/yamlhost/runtime/provider"
+	"github.com/yamlhost/yamlhost/value"
+)
+
+// tlsSchemaNote is what the public package notes in state beside private keys; see schemaNote.
+const tlsSchemaNote = `{"schema_version":"1"}`
+
+// certificates is the package tls: keys, requests and certificates, made here and kept in state. None of them exists
+// outside of the state, so that there is nothing to delete and nothing to import.
+type certificates struct {
+	generator
+	proxy proxySettings
+}
+
+const onlyInState = "it exists in no other place than a stack's state"
+
+// tlsKinds is the package tls.
+func tlsKinds(o Options) kinds {
+	k := certificates{generator: generator{o}}.kinds()
+	k.configure = func(inputs value.Value) (kinds, error) {
+		proxy, err := proxyFrom(inputs)
+		if err != nil {
+			return kinds{}, err
+		}
+		return certificates{generator: generator{o}, proxy: proxy}.kinds(), nil
+	}
+	return k
+}
+
+func (c certificates) kinds() kinds {
+	signed := kind{
+		byOutputs: true, idOutput: true, cannotAdopt: onlyInState,
+		replaces: func(property string, before, after value.Value) bool {
+			return property != "earlyRenewalHours" && replacesPEM(property, before, after)
+		},
+		stale: c.renewable, read: c.readCertificate,
+	}
+	selfSigned, locallySigned := signed, signed
+	selfSigned.check, selfSigned.settle, selfSigned.create = checkSelfSigned, withSelfSignedDefaults, c.selfSigned
+	locallySigned.check, locallySigned.settle, locallySigned.create = checkCertificate, withCertificateDefaults, c.locallySigned
+	return kinds{
+		resources: map[string]kind{
+			"tls:index/privateKey:PrivateKey": {
+				byOutputs: true, replaces: always, check: checkPrivateKey, create: c.privateKey, idOutput: true,
+				settle: withKeyDefaults, cannotAdopt: onlyInState,
+			},
+			"tls:index/certRequest:CertRequest": {
+				byOutputs: true, replaces: replacesPEM, check: checkNames, create: c.request, idOutput: true,
+				settle: withPlainSubject, cannotAdopt: onlyInState,
+			},
+			"tls:index/selfSignedCert:SelfSignedCert":       selfSigned,
+			"tls:index/locallySignedCert:LocallySignedCert": locallySigned,
+		},
+		functions: map[string]function{
+			"tls:index/getPublicKey:getPublicKey":     getPublicKey,
+			"tls:index/getCertificate:getCertificate": c.getCertificate,
+		},
+		refused: map[string]string{
+			"pulumi:providers:tls/terraformConfig": "it describes a Terraform provider, which this is not; install the plugin for it",
+		},
+	}
+}
+
+// replacesPEM is every change, save that of a key which an old release of the public package noted as a digest.
+func replacesPEM(property string, before, _ value.Value) bool {
+	if text, ok := before.AsString(); ok && strings.HasSuffix(property, "Pem") {
+		return strings.Contains(text, "-----BEGIN ")
+	}
+	return true
+}
+
+// withPlainSubject takes empty members out of a subject: they name nothing.
+func withPlainSubject(inputs value.Value) value.Value {
+	subject, ok := inputs.Lookup("subject")
+	if !ok || !subject.Is(value.KindMap) || !subject.IsKnown() {
+		return inputs
+	}
+	plain := subject
+	for _, key := range subject.Keys() {
+		if v, _ := subject.Lookup(key); v.IsNull() || v.IsKnown() && isZero(v) {
+			plain = plain.Without(key)
+		}
+	}
+	return inputs.With("subject", plain)
+}
+
+// checkWhole wants a number, where it is given and known, within bounds.
+func checkWhole(inputs value.Value, property string, least, most float64) []provider.Failure {
+	v, _ := inputs.Lookup(property)
+	f, ok := v.AsNumber()
+	if !ok || f >= least && f <= most {
+		return nil
+	}
+	return []provider.Failure{{Property: property, Reason: fmt.Sprintf(
+		"%s must be from %s to %s", property, value.FormatNumber(least), value.FormatNumber(most))}}
+}
+
+// checkOneOf wants a text, where it is given and known, to be one of a list.
+func checkOneOf(inputs value.Value, property string, allowed []string) []provider.Failure {
+	v, _ := inputs.Lookup(property)
+	s, ok := v.AsString()
+	if !ok || slices.Contains(allowed, s) {
+		return nil
+	}
+	return []provider.Failure{{Property: property, Reason: fmt.Sprintf("%s must be one of %s, not %q", property, strings.Join(allowed, ", "), s)}}
+}
+
+// textsAt are the texts of a list that are known, and where they are.
+func textsAt(inputs value.Value, property string, visit func(place, text string)) {
+	list, _ := inputs.Lookup(property)
+	items, _ := list.AsList()
+	for i, item := range items {
+		if s, ok := item.AsString(); ok {
+			visit(fmt.Sprintf("%s[%d]", property, i), s)
+		}
+	}
+}
+
+// wholeOf is a number that a check has found to be whole and small.
+func wholeOf(inputs value.Value, property string) int {
+	v, _ := inputs.Lookup(property)
+	f, _ := v.AsNumber()
+	return int(math.Trunc(f))
+}
+
+func boolOf(inputs value.Value, property string) bool {
+	b, _ := lookupBool(inputs, property)
+	return b
+}
+
+func encodePEM(blockType string, der []byte) string {
+	return string(pem.EncodeToMemory(&pem.Block{Type: blockType, Bytes: der}))
+}
+
+// decodePEM is the content of the first block of a text, which must be of that type.
+func decodePEM(text, blockType, what string) ([]byte, error) {
+	block, _ := pem.Decode([]byte(text))
+	if block == nil {
+		return nil, fmt.Errorf("%s is not in the PEM format", what)
+	}
+	if block.Type != blockType {
+		return nil, fmt.Errorf("%s must begin with -----BEGIN %s-----, not with -----BEGIN %s-----", what, blockType, block.Type)
+	}
+	return block.Bytes, nil
+}
+
+// failed is an error of the package that leaves nothing behind.
+func failed(err error) error { return &provider.Error{Message: err.Error(), Cause: err} }
+
+// warn tells a line about a resource, where somebody listens.
+func (c certificates) warn(_ context.Context, s provider.Subject, text string) {
+	if c.Log != nil {
+		c.Log(LogLine{URN: s.URN, Stderr: true, Text: text})
+	}
+}

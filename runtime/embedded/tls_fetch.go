@@ -1,0 +1,203 @@
+package embedded
+
+import (
+	"context"
+	"crypto/sha1"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"time"
+
+	"golang.org/x/net/http/httpproxy"
+
+	"github.com/yamlhost/yamlhost/value"
+)
+
+// fetchTime is how long a server may take to show its certificates.
+const fetchTime = 30 * time.Second
+
+// getCertificate describes the certificate of a text, or the chain that a server shows, its root first. The network is
+// touched for a URL only.
+func (c certificates) getCertificate(ctx context.Context, args value.Value) (value.Value, error) {
+	chain, err := c.certificatesOf(ctx, args)
+	if err != nil {
+		return value.Null, failed(fmt.Errorf("tls:index:getCertificate: %w", err))
+	}
+	outputs := args
+	digest := sha1.New()
+	list := make([]value.Value, 0, len(chain))
+	for _, certificate := range chain {
+		digest.Write(certificate.Raw)
+		list = append(list, describeCertificate(certificate))
+	}
+	return outputs.With("certificates", value.List(list...)).With("id", value.String(hex.EncodeToString(digest.Sum(nil)))), nil
+}
+
+func (c certificates) certificatesOf(ctx context.Context, args value.Value) ([]*x509.Certificate, error) {
+	content, hasContent := args.Lookup("content")
+	address, hasURL := args.Lookup("url")
+	switch {
+	case hasContent == hasURL:
+		return nil, errors.New("give either content or url")
+	case hasContent && args.Has("verifyChain"):
+		return nil, errors.New("verifyChain is for a url: a content is not verified")
+	case hasContent:
+		// Of several certificates only the first is described, as by the public package.
+		text, _ := content.AsString()
+		certificate, err := parseCertificate(text, "content")
+		return []*x509.Certificate{certificate}, err
+	}
+	text, _ := address.AsString()
+	verify := true
+	if v, given := lookupBool(args, "verifyChain"); given {
+		verify = v
+	}
+	chain, err := c.fetch(ctx, text, verify)
+	chain = slices.Clone(chain)
+	slices.Reverse(chain)
+	return chain, err
+}
+
+func describeCertificate(certificate *x509.Certificate) value.Value {
+	sum := sha1.Sum(certificate.Raw)
+	path := -1
+	if certificate.IsCA {
+		path = certificate.MaxPathLen
+	}
+	return value.MapOf(
+		value.Entry{Key: "certPem", Value: value.String(encodePEM(blockCertificate, certificate.Raw))},
+		value.Entry{Key: "isCa", Value: value.Bool(certificate.IsCA)},
+		value.Entry{Key: "issuer", Value: value.String(certificate.Issuer.String())},
+		value.Entry{Key: "maxPathLength", Value: value.Int(path)},
+		value.Entry{Key: "notAfter", Value: value.String(certificate.NotAfter.Format(time.RFC3339))},
+		value.Entry{Key: "notBefore", Value: value.String(certificate.NotBefore.Format(time.RFC3339))},
+		value.Entry{Key: "publicKeyAlgorithm", Value: value.String(certificate.PublicKeyAlgorithm.String())},
+		value.Entry{Key: "serialNumber", Value: value.String(certificate.SerialNumber.String())},
+		value.Entry{Key: "sha1Fingerprint", Value: value.String(hex.EncodeToString(sum[:]))},
+		value.Entry{Key: "signatureAlgorithm", Value: value.String(certificate.SignatureAlgorithm.String())},
+		value.Entry{Key: "subject", Value: value.String(certificate.Subject.String())},
+		value.Entry{Key: "version", Value: value.Int(certificate.Version)},
+	)
+}
+
+// fetch connects to a server and takes the certificates that it shows, its own first.
+func (c certificates) fetch(ctx context.Context, address string, verify bool) ([]*x509.Certificate, error) {
+	target, err := url.Parse(address)
+	if err != nil || target.Hostname() == "" || target.Scheme != "https" && target.Scheme != "tls" {
+		return nil, fmt.Errorf("url must be such as https://example.com or tls://example.com:5671, not %q", address)
+	}
+	port := target.Port()
+	switch {
+	case port == "" && target.Scheme == "tls":
+		return nil, fmt.Errorf("url needs a port, such as tls://%s:443", target.Hostname())
+	case port == "":
+		port = "443"
+	}
+	ctx, cancel := context.WithTimeout(ctx, fetchTime)
+	defer cancel()
+	settings := &tls.Config{InsecureSkipVerify: !verify, Time: c.Now}
+	if target.Scheme == "https" && c.proxy.set {
+		return c.fetchThroughProxy(ctx, target, settings)
+	}
+	conn, err := (&tls.Dialer{Config: settings}).DialContext(ctx, "tcp", net.JoinHostPort(target.Hostname(), port))
+	if err != nil {
+		return nil, fmt.Errorf("connect to %s: %w", target.Host, err)
+	}
+	defer conn.Close()
+	return conn.(*tls.Conn).ConnectionState().PeerCertificates, nil
+}
+
+// fetchThroughProxy asks for the page's head, and for the page where a server does not give heads alone.
+func (c certificates) fetchThroughProxy(ctx context.Context, target *url.URL, settings *tls.Config) ([]*x509.Certificate, error) {
+	transport := &http.Transport{TLSClientConfig: settings, DisableKeepAlives: true, Proxy: c.proxy.choose(c.Options)}
+	defer transport.CloseIdleConnections()
+	client := &http.Client{Transport: transport}
+	var last error
+	for _, method := range [...]string{http.MethodHead, http.MethodGet} {
+		request, err := http.NewRequestWithContext(ctx, method, target.String(), http.NoBody)
+		if err != nil {
+			return nil, err
+		}
+		response, err := client.Do(request)
+		if err != nil {
+			last = withoutURL(err)
+			continue
+		}
+		response.Body.Close()
+		if response.TLS != nil && len(response.TLS.PeerCertificates) > 0 {
+			return response.TLS.PeerCertificates, nil
+		}
+		last = errors.New("the answer came without certificates")
+	}
+	return nil, fmt.Errorf("connect to %s through the proxy: %w", target.Host, last)
+}
+
+// withoutURL takes the address out of an error: that of a proxy holds its password.
+func withoutURL(err error) error {
+	var located *url.Error
+	if errors.As(err, &located) {
+		return located.Err
+	}
+	return err
+}
+
+// proxySettings are the provider's setting proxy.
+type proxySettings struct {
+	set bool
+	url *url.URL // nil to take it from the environment
+}
+
+// proxyFrom reads the provider's inputs. A setting with members may come as the text of their JSON.
+func proxyFrom(inputs value.Value) (proxySettings, error) {
+	given, _ := inputs.Lookup("proxy")
+	if text, ok := given.AsString(); ok && text != "" {
+		parsed, err := value.FromJSON(text)
+		if err != nil {
+			return proxySettings{}, failed(errors.New("the setting tls:proxy must be a map"))
+		}
+		given = parsed
+	}
+	if !given.Is(value.KindMap) || given.Len() == 0 {
+		return proxySettings{}, nil
+	}
+	address, user, password := lookupString(given, "url"), lookupString(given, "username"), lookupString(given, "password")
+	if address == "" {
+		if knownFalse(given, "fromEnv") && given.Has("fromEnv") {
+			return proxySettings{}, nil
+		}
+		return proxySettings{set: true}, nil
+	}
+	parsed, err := url.Parse(address)
+	if err != nil || parsed.Host == "" || !slices.Contains([]string{"http", "https", "socks5"}, parsed.Scheme) {
+		return proxySettings{}, failed(errors.New("the setting tls:proxy needs a url that begins with http://, https:// or socks5://"))
+	}
+	if user != "" {
+		parsed.User = url.UserPassword(user, password)
+	}
+	return proxySettings{set: true, url: parsed}, nil
+}
+
+// choose picks the proxy of a request; without one of its own, the environment does, by the variables that curl knows.
+func (p proxySettings) choose(o Options) func(*http.Request) (*url.URL, error) {
+	if p.url != nil {
+		return http.ProxyURL(p.url)
+	}
+	get := func(names ...string) string {
+		for _, name := range names {
+			if v := o.environment(name); v != "" {
+				return v
+			}
+		}
+		return ""
+	}
+	choose := (&httpproxy.Config{
+		HTTPProxy: get("HTTP_PROXY", "http_proxy"), HTTPSProxy: get("HTTPS_PROXY", "https_proxy"), NoProxy: get("NO_PROXY", "no_proxy"),
+	}).ProxyFunc()
+	return func(r *http.Request) (*url.URL, error) { return choose(r.URL) }
+}

@@ -1,0 +1,126 @@
+package embedded
+
+import (
+	"context"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/asn1"
+	"fmt"
+	"net"
+	"net/url"
+
+	"github.com/yamlhost/yamlhost/runtime/provider"
+	"github.com/yamlhost/yamlhost/value"
+)
+
+// alternatives are the names that a certificate is for beside its subject.
+type alternatives struct {
+	dnsNames []string
+	ips      []net.IP
+	uris     []*url.URL
+}
+
+// checkNames finds addresses and URIs that are none.
+func checkNames(inputs value.Value) []provider.Failure {
+	var failures []provider.Failure
+	textsAt(inputs, "ipAddresses", func(place, text string) {
+		if net.ParseIP(text) == nil {
+			failures = append(failures, provider.Failure{Property: place, Reason: fmt.Sprintf("%q is no IP address", text)})
+		}
+	})
+	textsAt(inputs, "uris", func(place, text string) {
+		if _, err := url.Parse(text); err != nil {
+			failures = append(failures, provider.Failure{Property: place, Reason: fmt.Sprintf("%q is no URI", text)})
+		}
+	})
+	return failures
+}
+
+// alternativesOf reads names that checkNames has found to be right.
+func alternativesOf(inputs value.Value) (names alternatives) {
+	textsAt(inputs, "dnsNames", func(_, text string) { names.dnsNames = append(names.dnsNames, text) })
+	textsAt(inputs, "ipAddresses", func(_, text string) {
+		if ip := net.ParseIP(text); ip != nil {
+			names.ips = append(names.ips, ip)
+		}
+	})
+	textsAt(inputs, "uris", func(_, text string) {
+		if uri, err := url.Parse(text); err == nil {
+			names.uris = append(names.uris, uri)
+		}
+	})
+	return names
+}
+
+// emailAddress is the attribute of a subject that PKCS #9 adds to those of X.520.
+var emailAddress = asn1.ObjectIdentifier{1, 2, 840, 113549, 1, 9, 1}
+
+// subjectOf is the distinguished name that inputs describe, and whether it says anything.
+func subjectOf(inputs value.Value) (name pkix.Name, something bool) {
+	subject, _ := inputs.Lookup("subject")
+	one := func(property string) []string {
+		text := lookupString(subject, property)
+		if text == "" {
+			return nil
+		}
+		something = true
+		return []string{text}
+	}
+	single := func(property string) string {
+		if list := one(property); list != nil {
+			return list[0]
+		}
+		return ""
+	}
+	name = pkix.Name{
+		CommonName: single("commonName"), SerialNumber: single("serialNumber"), Organization: one("organization"),
+		OrganizationalUnit: one("organizationalUnit"), Locality: one("locality"), Province: one("province"),
+		Country: one("country"), PostalCode: one("postalCode"),
+	}
+	textsAt(subject, "streetAddresses", func(_, text string) {
+		name.StreetAddress = append(name.StreetAddress, text)
+		something = true
+	})
+	if email := single("emailAddress"); email != "" {
+		name.ExtraNames = []pkix.AttributeTypeAndValue{{
+			Type: emailAddress, Value: asn1.RawValue{Tag: asn1.TagIA5String, Bytes: []byte(email)},
+		}}
+	}
+	return name, something
+}
+
+// request makes a certificate request.
+func (c certificates) request(_ context.Context, _ provider.Subject, inputs value.Value) (string, value.Value, error) {
+	key, algorithm, err := parseKey(lookupString(inputs, "privateKeyPem"), "privateKeyPem")
+	if err != nil {
+		return "", value.Null, failed(err)
+	}
+	subject, _ := subjectOf(inputs)
+	names := alternativesOf(inputs)
+	der, err := x509.CreateCertificateRequest(c.Random, &x509.CertificateRequest{
+		Subject: subject, DNSNames: names.dnsNames, IPAddresses: names.ips, URIs: names.uris,
+	}, key)
+	if err != nil {
+		return "", value.Null, failed(fmt.Errorf("make the certificate request: %w", err))
+	}
+	return checksumID(der), value.MapOf(
+		value.Entry{Key: "certRequestPem", Value: value.String(encodePEM(blockRequest, der))},
+		value.Entry{Key: "keyAlgorithm", Value: value.String(algorithm)},
+	), nil
+}
+
+// parseRequest reads a certificate request and makes sure that whoever made it had the key.
+func parseRequest(text, what string) (*x509.CertificateRequest, error) {
+	der, err := decodePEM(text, blockRequest, what)
+	if err != nil {
+		return nil, err
+	}
+	request, err := x509.ParseCertificateRequest(der)
+	if err != nil {
+		return nil, fmt.Errorf("%s is no certificate request: %w", what, err)
+	}
+	if err := request.CheckSignature(); err != nil {
+		return nil, fmt.Errorf("%s is not signed with the key that it is for: %w", what, err)
+	}
+	return request, nil
+}
