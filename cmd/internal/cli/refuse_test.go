@@ -1,0 +1,166 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"sort"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/txtar"
+	"github.com/stretchr/testify/require"
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/runtime/provider"
+)
+
+// shelved has the schemas of a folder, and providers that nothing may be asked of.
+type shelved struct {
+	dir    string
+	loaded *atomic.Int32
+}
+
+func (s shelved) Schema(name string) ([]byte, bool) {
+	text, err := os.ReadFile(filepath.Join(s.dir, name+".json"))
+	return text, err == nil
+}
+
+func (s shelved) Load(context.Context, provider.Package) (provider.Provider, error) {
+	s.loaded.Add(1)
+	return nil, errors.New("nothing may be asked of a provider")
+}
+
+// TestRunRefusesWhatCheckRefuses holds run against check: on the wrong examples of all codes, on the programs with announced
+// faults, and on programs of the documentation of public providers with a name misspelt. Where check reports an error, run
+// reports it at the same place, asks nothing of a provider and leaves no resource in the state.
+func TestRunRefusesWhatCheckRefuses(t *testing.T) {
+	t.Parallel()
+	t.Run("codes", func(t *testing.T) {
+		t.Parallel()
+		refused := 0
+		for _, code := range diag.Codes() {
+			if page, _ := diag.Explain(code); page.Command == "check" && refuses(t, string(code), page.Wrong, "../../../check/testdata/corpus") {
+				refused++
+			}
+		}
+		require.Greater(t, refused, 30)
+	})
+	t.Run("faults", func(t *testing.T) {
+		t.Parallel()
+		paths, err := filepath.Glob("../../../check/testdata/faults/*.yaml")
+		require.NoError(t, err)
+		for _, path := range paths {
+			text, err := os.ReadFile(path)
+			require.NoError(t, err)
+			require.True(t, refuses(t, filepath.Base(path), program(string(text)), "../../../check/testdata"), path)
+		}
+	})
+	t.Run("misspelt", func(t *testing.T) {
+		t.Parallel()
+		paths, err := filepath.Glob("../../../check/testdata/corpus/*.txtar")
+		require.NoError(t, err)
+		seeded, refused := 0, 0
+		for _, path := range paths {
+			archive, err := txtar.ParseFile(path)
+			require.NoError(t, err)
+			for _, file := range archive.Files[:min(6, len(archive.Files))] {
+				for _, text := range misspelt(string(file.Data), 3) {
+					seeded++
+					if refuses(t, filepath.Base(path)+"/"+file.Name, program(text), "../../../check/testdata/corpus") {
+						refused++
+					}
+				}
+			}
+		}
+		t.Logf("%d of %d programs with a misspelt name are refused", refused, seeded)
+		require.Greater(t, refused, 90)
+	})
+}
+
+func program(text string) []diag.Example {
+	if !strings.Contains("\n"+text, "\nname:") {
+		text += "\nname: p\n"
+	}
+	if !strings.Contains("\n"+text, "\nruntime:") {
+		text += "\nruntime: yaml\n"
+	}
+	return []diag.Example{{Name: "Pulumi.yaml", Text: text}}
+}
+
+var aKey = regexp.MustCompile(`(?m)^( {2,}(?:- )?)([a-zA-Z]{4,}):`)
+
+// misspelt are programs with one key each that has a letter too many, spread over the text.
+func misspelt(text string, most int) []string {
+	keys := aKey.FindAllStringSubmatchIndex(text, -1)
+	var texts []string
+	for i := range min(most, len(keys)) {
+		at := keys[i*len(keys)/most%len(keys)][5] - 1
+		texts = append(texts, text[:at]+"q"+text[at:])
+	}
+	return texts
+}
+
+// refuses runs check and run on a program and answers whether check finds an error; then run must be of the same mind.
+func refuses(t *testing.T, name string, files []diag.Example, schemas string) bool {
+	t.Helper()
+	room := shelved{schemas, &atomic.Int32{}}
+	x := newTerminal(t, "")
+	x.world.Embedded = []EmbeddedProviders{room}
+	writeExample(t, x, files)
+	exit := x.run("check", "--format", "json")
+	var found struct{ Diagnostics []diag.Record }
+	require.NoError(t, json.Unmarshal(x.out.Bytes(), &found), "%s: %s", name, x.err.String())
+	var refused []string
+	for _, d := range found.Diagnostics {
+		if d.Severity == "error" {
+			head := d.Summary
+			if d.Place != nil {
+				head = fmt.Sprintf("%s:%d:%d: %s", d.Place.File, d.Place.Start.Line, d.Place.Start.Column, d.Summary)
+			}
+			refused = append(refused, head)
+		}
+	}
+	require.Equal(t, len(refused) > 0, exit == 1, name)
+	if exit != 1 {
+		return false
+	}
+
+	var said []string
+	x.world.Found = func(d diag.Diagnostic) {
+		if d.Severity == diag.Error {
+			head := d.Summary
+			if !d.Subject.IsZero() {
+				at := d.Subject.StartPosition()
+				head = fmt.Sprintf("%s:%d:%d: %s", d.Subject.Source.Name(), at.Line, at.Column, d.Summary)
+			}
+			said = append(said, head)
+		}
+	}
+	require.Equal(t, 1, x.run("run", "--stack", "dev"), name)
+	sort.Strings(refused)
+	sort.Strings(said)
+	require.Subset(t, said, refused, "%s\n%s", name, x.err.String()) // run knows what the stack lacks, too
+	require.Zero(t, room.loaded.Load(), name)
+	state := filepath.Join(x.world.Dir, "..", "state", ".pulumi", "stacks")
+	require.NoError(t, filepath.WalkDir(filepath.Dir(filepath.Dir(state)), func(path string, e fs.DirEntry, err error) error {
+		if err == nil && !e.IsDir() && strings.HasSuffix(path, "dev.json") {
+			var file struct {
+				Checkpoint struct {
+					Latest struct{ Resources []json.RawMessage }
+				}
+			}
+			text, err := os.ReadFile(path)
+			require.NoError(t, err)
+			require.NoError(t, json.Unmarshal(text, &file))
+			require.Empty(t, file.Checkpoint.Latest.Resources, name)
+		}
+		return err
+	}))
+	return true
+}
