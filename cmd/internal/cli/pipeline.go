@@ -452,12 +452,11 @@ func (p *pipeline) show(name string, document, final bool) *shownView {
 		out = a.streams.Err
 	}
 	options := view.Options{
-		Found: a.world.Found,
 		Out: out, Err: p.discreetErr(), Interactive: a.streams.ErrTerminal && !a.global.nonInteractive && a.world.env("TERM") != "dumb",
 		Color: a.color(a.streams.ErrTerminal), Width: columns, Height: lines, JSON: o.json,
 		ShowSames: o.showSames, ShowSecrets: o.showSecrets, ShowReads: o.showReads, Diff: o.diff,
 		SuppressOutputs: o.suppressOutputs, SuppressProgress: o.suppressProgress, Operation: name, Source: p.source,
-		Secrets: p.secretTexts(),
+		Secrets: p.secretTexts(), Found: a.world.Found,
 	}
 	if p.workspace != nil {
 		options.Root = p.workspace.project.Dir
