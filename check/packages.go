@@ -311,6 +311,12 @@ func (c *checker) reportMissingPackages() {
 		}
 		if errors.Is(p.err, schema.ErrNotFound) {
 			d.Detail = fmt.Sprintf("install it with: yamlhost plugin install resource %s", name)
+			if advised, ok := errors.AsType[interface {
+				error
+				Advice() string
+			}](p.err); ok && advised.Advice() != "" {
+				d.Detail = advised.Advice()
+			}
 			if near := diag.Suggest(name, c.knownPackages()); len(near) > 0 {
 				d.Detail = didYouMean(near)
 				d.Fixes = renamePackage(p.uses, name, near)

@@ -68,11 +68,23 @@ func Install(ctx context.Context, i Installation) (InstallResult, error) {
 	}
 	folder := filepath.Join(i.Home, "plugins")
 	dir := filepath.Join(folder, label)
-	if info, err := os.Stat(dir); err == nil && info.IsDir() && !partial(folder, label) && !i.Reinstall {
+	there := func() bool {
+		info, err := os.Stat(dir)
+		return err == nil && info.IsDir() && !partial(folder, label) && !i.Reinstall
+	}
+	if there() {
 		return InstallResult{Dir: dir, Already: true}, nil
 	}
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return InstallResult{}, fmt.Errorf("make the plugin folder: %w", err)
+	}
+	release, err := alone(ctx, dir)
+	if err != nil {
+		return InstallResult{}, fmt.Errorf("wait for another installation of plugin %s: %w", i.Name, err)
+	}
+	defer release()
+	if there() { // somebody else has installed it meanwhile
+		return InstallResult{Dir: dir, Already: true}, nil
 	}
 	if info, err := os.Stat(i.File); i.File != "" && err == nil && info.IsDir() {
 		return InstallResult{Dir: dir}, unpackInto(dir, func() error { return copyFolder(dir, i.File, i.Name) })
@@ -187,7 +199,7 @@ func (i *Installation) attempt(ctx context.Context, f *os.File, tag *string) err
 	}
 	response, err := client.Do(request)
 	if err != nil {
-		return err
+		return plainly(err)
 	}
 	defer response.Body.Close()
 	switch response.StatusCode {

@@ -11,7 +11,9 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -144,6 +146,7 @@ func TestInstall(t *testing.T) { // F2.28, F2.31–F2.34
 			i := Installation{Home: home, Name: "toy", Version: "v1.2.3", Server: server.URL + "/at/${NAME}", Checksum: c.checksum, Pause: time.Microsecond}
 			result, err := Install(t.Context(), i)
 			left, _ := filepath.Glob(filepath.Join(home, "plugins", "*"))
+			left = slices.DeleteFunc(left, func(path string) bool { return strings.HasSuffix(path, ".lock") }) // it stays, empty (F2.28)
 			require.GreaterOrEqual(t, calls.Load(), c.calls)
 			if c.wrong != "" {
 				require.ErrorContains(t, err, c.wrong)
@@ -211,4 +214,63 @@ func TestLockFile(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(dir, LockName), []byte(`{"version":9}`), 0o600))
 	_, err = ReadLockFile(dir)
 	require.ErrorContains(t, err, "version 9")
+}
+
+// Of installations at the same moment one does the work, and the others find it done (F2.28).
+func TestInstallAtOnce(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("there is nothing to keep them apart there")
+	}
+	var calls atomic.Int64
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		calls.Add(1)
+		_, _ = w.Write(archiveOf(t, script))
+	}))
+	t.Cleanup(server.Close)
+	home := t.TempDir()
+	var group sync.WaitGroup
+	for range 8 {
+		group.Go(func() {
+			_, err := Install(t.Context(), Installation{Home: home, Name: "toy", Version: "1.2.3", Server: server.URL})
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	group.Wait()
+	require.EqualValues(t, 1, calls.Load())
+	require.Len(t, Installed(home), 1)
+}
+
+// F2.32, F2.35: where plugins come from, as the URL says that a package names.
+func TestSources(t *testing.T) {
+	t.Parallel()
+	const release = "https://github.com/%/releases/download/v${VERSION}"
+	for name, c := range map[string]struct{ from, overrides, want, wrong string }{
+		"by default":                {want: strings.Replace(release, "%", "pulumi/pulumi-toy", 1) + " " + DefaultServer},
+		"a template":                {from: "https://h/${NAME}", want: "https://h/${NAME}"},
+		"an owner":                  {from: "github://api.github.com/o", want: strings.Replace(release, "%", "o/pulumi-toy", 1)},
+		"an owner and a repository": {from: "github://api.github.com/o/r", want: strings.Replace(release, "%", "o/r", 1)},
+		"another GitHub":            {from: "github://ghe.test/o", wrong: "from github://api.github.com/OWNER"},
+		"another scheme":            {from: "s3://bucket", wrong: "begins with http:// or https:// or github://"},
+		"overridden":                {overrides: "x=y,^github://(?P<host>[^/]+)/=http://m/${host}/${NAME}", want: "http://m/api.github.com/${NAME}"},
+		"overridden, does not fit":  {from: "http://h", overrides: "^github=http://m", want: "http://h"},
+		"malformed override":        {overrides: "(", wrong: "not of the form"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			sources, err := Sources("toy", c.from, c.overrides)
+			if c.wrong != "" {
+				require.ErrorContains(t, err, c.wrong)
+				return
+			}
+			require.NoError(t, err)
+			var got []string
+			for _, s := range sources {
+				got = append(got, s.Server)
+			}
+			require.Equal(t, c.want, strings.Join(got, " "))
+		})
+	}
 }

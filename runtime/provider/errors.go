@@ -79,13 +79,18 @@ func (e *CrashError) Error() string {
 type MissingError struct {
 	Package, Version string
 	Looked           []string // where it was looked for
+	Advice           string   // what to do about it; empty when nobody has said
 }
 
-// Error says what is missing and where it was looked for.
+// Error says what is missing, where it was looked for, and what to do about it.
 func (e *MissingError) Error() string {
 	name := e.Package
 	if e.Version != "" {
 		name += " " + e.Version
 	}
-	return fmt.Sprintf("no provider plugin for package %s: looked for pulumi-resource-%s in %s", name, e.Package, strings.Join(e.Looked, ", "))
+	text := fmt.Sprintf("no provider plugin for package %s: looked for pulumi-resource-%s in %s", name, e.Package, strings.Join(e.Looked, ", "))
+	if e.Advice != "" {
+		text += "\n" + e.Advice
+	}
+	return text
 }

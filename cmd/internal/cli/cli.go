@@ -26,6 +26,7 @@ type globalOptions struct {
 	cwd            string
 	color          string
 	nonInteractive bool
+	offline        bool
 	verbose        int
 }
 
@@ -77,6 +78,7 @@ func newRoot(a *app) *cobra.Command {
 	flags.StringVarP(&a.global.cwd, "cwd", "C", "", "run as if started in this directory")
 	flags.StringVar(&a.global.color, "color", "auto", "colour the output: always, never, raw or auto")
 	flags.BoolVar(&a.global.nonInteractive, "non-interactive", false, "never ask, as without a terminal")
+	flags.BoolVar(&a.global.offline, "offline", false, "download no plugin")
 	flags.IntVarP(&a.global.verbose, "verbose", "v", 0, "show more detail")
 	hide(flags, "verbose")
 	for _, name := range []string{"logtostderr", "logflow", "emoji", "disable-integrity-checking"} {

@@ -3,7 +3,9 @@ package cli
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -42,8 +44,16 @@ func newTerminal(t *testing.T, program string, answers ...string) *terminal {
 		}}
 	x.world = World{Version: "0.1.0", Dir: filepath.Join(dir, "project"), Home: filepath.Join(dir, "home"),
 		Env:     []string{"PULUMI_BACKEND_URL=file://" + filepath.ToSlash(filepath.Join(dir, "state")), "NO_COLOR=1", "TERM=dumb"},
-		Process: func() backend.Process { return backend.Process{PID: 7, User: "u", Host: "h"} }}
+		Process: func() backend.Process { return backend.Process{PID: 7, User: "u", Host: "h"} },
+		HTTP:    &http.Client{Transport: noNetwork{}}}
 	return x
+}
+
+// noNetwork is what tests have of the world.
+type noNetwork struct{}
+
+func (noNetwork) RoundTrip(*http.Request) (*http.Response, error) {
+	return nil, errors.New("there is no network")
 }
 
 func (x *terminal) run(args ...string) int {

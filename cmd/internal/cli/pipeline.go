@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -114,6 +115,7 @@ func (a *app) prepare(ctx context.Context, o *operationOptions, op operation, op
 		return p, err
 	}
 	p.providers = a.newProviders(p.workspace, p.stage.pluginMessage)
+	p.providers.acquireWith(a, lockDir(p.workspace), func(text string) { p.stage.tell(a.streams.Err, text) })
 	if op.entered != nil {
 		op.entered(p)
 	}
@@ -552,6 +554,18 @@ func (s *stage) event(e engine.Event) {
 	if _, over := e.(*engine.Finished); over {
 		s.shown = nil
 	}
+}
+
+// tell shows a line as a message of the operation under way; between operations, on out.
+func (s *stage) tell(out io.Writer, text string) {
+	s.mu.Lock()
+	waiting := s.shown == nil
+	s.mu.Unlock()
+	if waiting {
+		fmt.Fprintln(out, text)
+		return
+	}
+	s.event(&engine.Message{Severity: diag.Info, Text: text})
 }
 
 // pluginMessage shows what a plugin says.

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/url"
 	"path/filepath"
 	"strings"
 	"text/tabwriter"
@@ -158,13 +157,14 @@ func (a *app) pluginInstall(ctx context.Context, o *pluginOptions) error {
 
 // installLocked installs a plugin that has to be the one of the lock file, if that has it.
 func (a *app) installLocked(ctx context.Context, o *pluginOptions, name, version string, lock *plugin.LockFile, dir string) error {
-	i := plugin.Installation{Home: a.pulumiHome(), Name: name, Version: version, Server: o.server, Checksum: o.checksum, Reinstall: o.reinstall}
+	i := plugin.Installation{Home: a.pulumiHome(), Name: name, Version: version, Server: o.server, Checksum: o.checksum,
+		Reinstall: o.reinstall, Client: a.world.HTTP}
 	if o.file != "" {
 		i.File = a.path(o.file)
 	}
 	if i.Server != "" {
-		if u, err := url.Parse(i.Server); err != nil || u.Scheme != "http" && u.Scheme != "https" {
-			return withCode(codeUsage, "--server takes a URL that begins with http:// or https://, not %q", i.Server)
+		if _, err := plugin.Sources(name, i.Server, ""); err != nil {
+			return withCode(codeUsage, "--server: %w", err)
 		}
 	}
 	if locked := lock.Find(name, version); locked != nil {
@@ -177,10 +177,17 @@ func (a *app) installLocked(ctx context.Context, o *pluginOptions, name, version
 			}
 			i.Checksum = want
 		}
-	} else if i.File == "" && i.Server == "" && a.world.envTrue("PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION") {
-		return errors.New("downloads are forbidden by PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION; use --file")
+	} else if by := a.downloadsForbidden(); i.File == "" && i.Server == "" && by != "" {
+		return fmt.Errorf("downloads are forbidden by %s; use --file", by)
 	}
-	result, err := plugin.Install(ctx, i)
+	server := i.Server
+	result, err := plugin.InstallResult{}, error(nil)
+	if i.File != "" {
+		server = ""
+		result, err = plugin.Install(ctx, i)
+	} else {
+		result, err = a.installFrom(ctx, &i, server, nil)
+	}
 	if err != nil {
 		return err
 	}
@@ -191,10 +198,6 @@ func (a *app) installLocked(ctx context.Context, o *pluginOptions, name, version
 	fmt.Fprintf(a.streams.Err, "installed %s %s in %s\n", name, version, a.short(result.Dir))
 	if lock == nil || result.Checksum == "" {
 		return nil
-	}
-	server := i.Server
-	if o.file != "" {
-		server = ""
 	}
 	lock.Add(name, version, server, result.Checksum)
 	return lock.Write(dir)

@@ -28,6 +28,8 @@ type providers struct {
 	home  string
 	given *givenSchemas // schemas that the command line names; nil for none
 	trace *os.File      // every call to a plugin, with PULUMI_DEBUG_GRPC; nil for none
+
+	acquisition *acquisition // of missing plugins; nil when nothing is downloaded
 }
 
 var _ provider.Loader = (*providers)(nil)
@@ -153,6 +155,10 @@ func (p *providers) Load(ctx context.Context, pkg provider.Package) (provider.Pr
 		if version, found := embedded.Version(pkg.Name); found {
 			missing.Looked = append(missing.Looked, "the built-in providers (which have "+pkg.Name+" "+version+")")
 		}
+		if err := p.acquire(ctx, pkg, missing); err != nil {
+			return nil, err
+		}
+		return p.host.Load(ctx, pkg)
 	}
 	return loaded, err
 }
@@ -209,7 +215,13 @@ func (p *providers) openSchema(ctx context.Context, d schema.Descriptor) (*schem
 	at, err := p.host.Find(d.Name, d.Version)
 	var missing *provider.MissingError
 	if errors.As(err, &missing) {
-		return nil, notFoundError{missing}
+		err = p.acquire(ctx, provider.Package{Name: d.Name, Version: d.Version, DownloadURL: d.DownloadURL}, missing)
+		if errors.As(err, &missing) {
+			return nil, notFoundError{missing}
+		}
+		if err == nil {
+			at, err = p.host.Find(d.Name, d.Version)
+		}
 	}
 	if err != nil {
 		return nil, err
@@ -259,6 +271,9 @@ func (p *providers) fetchSchema(ctx context.Context, d schema.Descriptor) ([]byt
 
 // notFoundError is a missing plugin in the words of package schema.
 type notFoundError struct{ *provider.MissingError }
+
+// Advice is what to do about it, for the checker.
+func (e notFoundError) Advice() string { return e.MissingError.Advice }
 
 func (e notFoundError) Unwrap() []error { return []error{schema.ErrNotFound, e.MissingError} }
 

@@ -11,6 +11,7 @@ import (
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
+		"pulumi-resource-drawer": playDrawer,
 		"yamlhost": func() {
 			streams, world := System("0.1.0-test")
 			os.Exit(Run(context.Background(), os.Args[1:], streams, world))
@@ -37,6 +38,7 @@ func TestScripts(t *testing.T) {
 			e.Setenv("PULUMI_HOME", filepath.Join(home, ".pulumi"))
 			e.Setenv("PULUMI_BACKEND_URL", "file://"+filepath.ToSlash(backend))
 			e.Setenv("PULUMI_IGNORE_AMBIENT_PLUGINS", "true")
+			e.Setenv("PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION", "true") // tests know no network
 			return nil
 		},
 	})

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"io"
+	"net/http"
 	"os"
 	"time"
 
@@ -35,6 +36,8 @@ type World struct {
 	Random io.Reader
 	// Signals brings interrupts; nil when there are none. The first is gentle, the second is not (D10).
 	Signals <-chan os.Signal
+	// HTTP downloads plugins; nil for the usual client.
+	HTTP *http.Client
 	// Patience is how long a provider may take to answer before people are told what is being waited for; 0 for a minute.
 	Patience time.Duration
 	// Fault makes the state's folder fail, for tests; nil otherwise.

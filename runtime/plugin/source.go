@@ -1,0 +1,125 @@
+package plugin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"path"
+	"regexp"
+	"strings"
+
+	"github.com/Masterminds/semver/v3"
+)
+
+// Source is a place that plugins can be downloaded from.
+type Source struct {
+	// Server is a URL as Installation takes it.
+	Server string
+	// latest is a page that redirects to that of the newest version; empty where there is none.
+	latest string
+}
+
+// releases is where a repository on GitHub keeps what it has released.
+func releases(owner, repository string) Source {
+	page := "https://github.com/" + owner + "/" + repository + "/releases"
+	return Source{Server: page + "/download/v${VERSION}", latest: page + "/latest"}
+}
+
+// Sources are the places to download a plugin from, best first, as its pluginDownloadURL says, which may be empty (F2.32).
+// overrides is the text of PULUMI_PLUGIN_DOWNLOAD_URL_OVERRIDES (F2.35).
+func Sources(name, from, overrides string) ([]Source, error) {
+	canonical := from
+	if from == "" {
+		canonical = "github://api.github.com/pulumi/pulumi-" + name
+	}
+	other, err := override(canonical, overrides)
+	if err != nil {
+		return nil, err
+	}
+	if other != "" {
+		from = other
+	}
+	if from == "" {
+		return []Source{releases("pulumi", "pulumi-"+name), {Server: DefaultServer}}, nil
+	}
+	u, err := url.Parse(strings.NewReplacer("${", "$%7B", "}", "%7D").Replace(from))
+	if err != nil {
+		return nil, fmt.Errorf("%q is no URL to download a plugin from", from)
+	}
+	switch u.Scheme {
+	case "http", "https":
+		return []Source{{Server: from}}, nil
+	case "github":
+		owner, repository, _ := strings.Cut(strings.Trim(u.Path, "/"), "/")
+		if u.Host != "api.github.com" || owner == "" || strings.Contains(repository, "/") {
+			return nil, fmt.Errorf("plugins are downloaded from github://api.github.com/OWNER[/REPOSITORY], not from %s", from)
+		}
+		if repository == "" {
+			repository = "pulumi-" + name
+		}
+		return []Source{releases(owner, repository)}, nil
+	}
+	return nil, fmt.Errorf("plugins can be downloaded from a URL that begins with http:// or https:// or github://, not from %q", from)
+}
+
+// override is what the first of regex=URL,… that matches makes of a source; empty when none does.
+func override(canonical, overrides string) (string, error) {
+	for _, rule := range strings.Split(overrides, ",") {
+		if rule == "" {
+			continue
+		}
+		pattern, to, found := strings.Cut(rule, "=")
+		expression, err := regexp.Compile(pattern)
+		if !found || err != nil {
+			return "", fmt.Errorf("PULUMI_PLUGIN_DOWNLOAD_URL_OVERRIDES: %q is not of the form regular-expression=URL", rule)
+		}
+		at := expression.FindStringSubmatchIndex(canonical)
+		if at == nil {
+			continue
+		}
+		// What stands for the plugin and not for a part of the match stays as it is.
+		keep := strings.NewReplacer("${NAME}", "$${NAME}", "${VERSION}", "$${VERSION}", "${OS}", "$${OS}", "${ARCH}", "$${ARCH}")
+		return string(expression.ExpandString(nil, keep.Replace(to), canonical, at)), nil
+	}
+	return "", nil
+}
+
+// ErrNoLatest says that a source cannot tell which version is the newest.
+var ErrNoLatest = errors.New("the newest version is not known there")
+
+// Latest asks a source for its newest version, without a v. client may be nil.
+func (s Source) Latest(ctx context.Context, client *http.Client) (string, error) {
+	if s.latest == "" {
+		return "", ErrNoLatest
+	}
+	asking := http.Client{}
+	if client != nil {
+		asking = *client
+	}
+	asking.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	request, err := http.NewRequestWithContext(ctx, http.MethodHead, s.latest, nil)
+	if err != nil {
+		return "", err
+	}
+	response, err := asking.Do(request)
+	if err != nil {
+		return "", fmt.Errorf("ask %s for the newest version: %w", s.latest, plainly(err))
+	}
+	_ = response.Body.Close() // there is none
+	version := strings.TrimPrefix(path.Base(response.Header.Get("Location")), "v")
+	if _, err := semver.NewVersion(version); err != nil || response.StatusCode/100 != 3 {
+		return "", fmt.Errorf("ask %s for the newest version: %w (the server answered %s)", s.latest, ErrNoLatest, response.Status)
+	}
+	return version, nil
+}
+
+// plainly is an error of a request without the request, which is named already.
+func plainly(err error) error {
+	var u *url.Error
+	if errors.As(err, &u) {
+		return u.Err
+	}
+	return err
+}
