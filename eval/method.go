@@ -45,7 +45,7 @@ func (s *scope) method(ctx context.Context, e *ast.Call, call *check.Method) (va
 		return value.Null, f
 	}
 	if call.Inputs != nil {
-		converted, err := schema.Convert(call.Inputs, args)
+		converted, err := s.e.converter(ctx).Convert(call.Inputs, args)
 		if err != nil {
 			return value.Null, conversionFault(call.Name, err, argumentRanges(call.Arguments), e.Name.Range)
 		}
@@ -62,13 +62,7 @@ func (s *scope) method(ctx context.Context, e *ast.Call, call *check.Method) (va
 	for i, key := range args.Keys() {
 		arg := args.At(i).WithMarksOf(args)
 		request.ArgDependencies[key] = s.e.concrete(depsBesideReferences(arg))
-		// A resource is no dependency of a method that is given it, as it is none of a component that a provider constructs.
-		entries = append(entries, value.Entry{Key: key, Value: arg.Transform(func(v value.Value) value.Value {
-			if v.Is(value.KindResource) {
-				return v.WithoutDeps().DependingOn(depsBesideReferences(v)...)
-			}
-			return v
-		})})
+		entries = append(entries, value.Entry{Key: key, Value: besideReferences(arg)})
 	}
 	request.Args = value.MapOf(entries...)
 	var err error

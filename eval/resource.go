@@ -37,6 +37,9 @@ func (s *scope) register(ctx context.Context, n *check.Node) (value.Value, *faul
 	request.Inputs = inputs
 	request.Dependencies = append(request.Dependencies, s.deps...)
 	request.PropertyDependencies, request.Dependencies = s.e.dependencies(inputs, request.Remote, request.Dependencies)
+	if request.Remote {
+		request.Inputs = besideReferences(inputs)
+	}
 	if f := s.e.urns.claim(s.urnOf(request.Parent, r), r.Decl.Name); f != nil {
 		return value.Null, f
 	}
@@ -121,7 +124,7 @@ func (s *scope) properties(ctx context.Context, r *check.Resource) (value.Value,
 		}
 	}
 	if object != nil {
-		completed, err := schema.Complete(object, inputs, s.e.options.Getenv)
+		completed, err := s.e.converter(ctx).Complete(object, inputs)
 		if err != nil {
 			return value.Null, nil, conversionFault(r.Decl.Name.Value, err, ranges, r.Decl.Name.Range)
 		}
@@ -211,6 +214,17 @@ func depsBesideReferences(v value.Value) []urn.URN {
 		return false
 	})
 	return sortedURNs(deps)
+}
+
+// besideReferences is a value whose references depend on where they came from, and not on the resources they refer to. A
+// resource is no dependency of a method that is given it, nor of a component that a provider constructs (L9.41).
+func besideReferences(v value.Value) value.Value {
+	return v.Transform(func(x value.Value) value.Value {
+		if x.Is(value.KindResource) {
+			return x.WithoutDeps().DependingOn(depsBesideReferences(x)...)
+		}
+		return x
+	})
 }
 
 // sortedURNs is urns ascending, each once.

@@ -6,15 +6,19 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 
 	"github.com/pulumi/pulumi/pkg/v3/resource/plugin"
 	"github.com/pulumi/pulumi/pkg/v3/testing/pulumi-test-language/providers"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/util/rpcutil/rpcerror"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi/provider"
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
+	"google.golang.org/grpc/codes"
 )
 
 // all are the suite's providers in their default form.
@@ -75,8 +79,17 @@ var all = []plugin.Provider{
 	&providers.SimpleInvokeWithScalarReturnProvider{},
 	&providers.SimpleProvider{},
 	&providers.SnakeNamesProvider{},
-	&providers.SyncProvider{},
+	&providers.SyncProvider{CreateLimit: together(atOnce)},
 	&providers.UnionProvider{},
+}
+
+// atOnce is how many resources the provider sync has to be asked for at the same time before it answers.
+const atOnce = 3
+
+func together(n int) *sync.WaitGroup {
+	var group sync.WaitGroup
+	group.Add(n)
+	return &group
 }
 
 // name asks a provider's schema for the package it serves; empty for one that has none by itself.
@@ -90,6 +103,46 @@ func name(p plugin.Provider) string {
 		return ""
 	}
 	return schema.Name
+}
+
+// serve is a provider as its plugin: some bring a server of their own. The ready-made server loses what a create that
+// failed half-way says beside its error; plugins made with Pulumi's libraries do not.
+func serve(p plugin.Provider) pulumirpc.ResourceProviderServer {
+	if custom, ok := p.(providers.ProviderWithCustomServer); ok {
+		return custom.NewProviderServer()
+	}
+	watched := &halfWay{Provider: p}
+	return &halfWayServer{plugin.NewProviderServer(watched), watched}
+}
+
+// halfWay keeps what creates answered beside an error that is no failure altogether.
+type halfWay struct {
+	plugin.Provider
+	answers sync.Map // by URN
+}
+
+func (w *halfWay) Create(ctx context.Context, r plugin.CreateRequest) (plugin.CreateResponse, error) {
+	answer, err := w.Provider.Create(ctx, r)
+	var half *plugin.InitError
+	if errors.As(err, &half) {
+		w.answers.Store(string(r.URN), &pulumirpc.ErrorResourceInitFailed{Id: string(answer.ID), Reasons: half.Reasons})
+	}
+	return answer, err
+}
+
+type halfWayServer struct {
+	pulumirpc.ResourceProviderServer
+	watched *halfWay
+}
+
+func (s *halfWayServer) Create(ctx context.Context, r *pulumirpc.CreateRequest) (*pulumirpc.CreateResponse, error) {
+	answer, err := s.ResourceProviderServer.Create(ctx, r)
+	if err != nil {
+		if detail, ok := s.watched.answers.LoadAndDelete(r.GetUrn()); ok {
+			return nil, rpcerror.WithDetails(rpcerror.New(codes.Unknown, err.Error()), detail.(*pulumirpc.ErrorResourceInitFailed))
+		}
+	}
+	return answer, err
 }
 
 func main() {
@@ -107,7 +160,7 @@ func main() {
 			continue
 		}
 		err := provider.Main(wanted, func(*provider.HostClient) (pulumirpc.ResourceProviderServer, error) {
-			return plugin.NewProviderServer(p), nil
+			return serve(p), nil
 		})
 		if err != nil {
 			fmt.Fprintln(os.Stderr, err)

@@ -8,8 +8,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-const custom = "urn:pulumi:dev::suite::component-property-deps:index:Custom::custom"
-
 // components are programs whose components are built by provider processes, which register what they make with our
 // monitor (E2.38–E2.44), and what each of them leaves in the state besides the stack and providers.
 var components = map[string]struct {
@@ -47,8 +45,7 @@ outputs:
   deps: ${component1.propertyDeps}
 `,
 		types: []string{"component-property-deps:index:Component", "component-property-deps:index:Custom", "component-property-deps:index:Custom"},
-		outputs: map[string]any{"deps": map[string]any{"resource": []any{custom + "1"}, "resourceList": []any{custom + "1", custom + "2"},
-			"resourceMap": []any{custom + "1", custom + "2"}}},
+		outputs: map[string]any{"deps": map[string]any{"resource": []any{}, "resourceList": []any{}, "resourceMap": []any{}}}, // L9.41
 	},
 	"methods": {
 		resources: `

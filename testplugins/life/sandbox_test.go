@@ -13,10 +13,18 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// kept is a folder in which binaries stay, so that the next run links only what changed; none by default.
+var kept = os.Getenv("YAMLHOST_LIFE_BINARIES")
+
 // binaries are built once for all tests: yamlhost and the plugins, each conformance provider under its own name, and in
 // stock/ the Pulumi CLI's own language host.
 var binaries = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "yamlhost-life-")
+	dir, err := kept, error(nil)
+	if kept != "" {
+		err = os.MkdirAll(dir, 0o755)
+	} else {
+		dir, err = os.MkdirTemp("", "yamlhost-life-")
+	}
 	if err != nil {
 		return "", err
 	}
@@ -51,7 +59,11 @@ var binaries = sync.OnceValues(func() (string, error) {
 		return "", err
 	}
 	for _, name := range strings.Fields(string(names)) {
-		if err := os.Symlink(filepath.Join(dir, "conformance"), filepath.Join(dir, "pulumi-resource-"+name)); err != nil {
+		link := filepath.Join(dir, "pulumi-resource-"+name)
+		if err := os.Remove(link); err != nil && !os.IsNotExist(err) {
+			return "", err
+		}
+		if err := os.Symlink(filepath.Join(dir, "conformance"), link); err != nil {
 			return "", err
 		}
 	}
@@ -64,7 +76,7 @@ func (e *buildError) Error() string { return "build " + e.pkg + ": " + e.text }
 
 func TestMain(m *testing.M) {
 	code := m.Run()
-	if dir, err := binaries(); err == nil {
+	if dir, err := binaries(); err == nil && kept == "" {
 		os.RemoveAll(dir)
 	}
 	os.Exit(code)
@@ -87,7 +99,12 @@ func newSandbox(t *testing.T) *sandbox {
 	for _, d := range []string{project, home, backend} {
 		require.NoError(t, os.Mkdir(d, 0o755))
 	}
-	return &sandbox{t: t, dir: project, bin: bin, env: []string{
+	return &sandbox{t: t, dir: project, bin: bin, env: environment(bin, home, backend)}
+}
+
+// environment is that of a user with nothing but a home and a backend.
+func environment(bin, home, backend string) []string {
+	return []string{
 		"HOME=" + home,
 		"PULUMI_HOME=" + filepath.Join(home, ".pulumi"),
 		"PATH=" + bin + ":/usr/bin:/bin",
@@ -95,7 +112,7 @@ func newSandbox(t *testing.T) *sandbox {
 		"PULUMI_CONFIG_PASSPHRASE=life",
 		"NO_COLOR=1",
 		"PULUMI_SKIP_UPDATE_CHECK=1",
-	}}
+	}
 }
 
 func (s *sandbox) write(name, text string) {
@@ -144,17 +161,8 @@ func (s *sandbox) try(args ...string) (output string, ok bool) {
 func (s *sandbox) changes(args ...string) map[string]int {
 	s.t.Helper()
 	out, _ := s.run(0, append(args, "--json")...)
-	var counts map[string]int
-	for _, line := range strings.Split(strings.TrimSpace(out), "\n") {
-		var event struct {
-			SummaryEvent *struct{ ResourceChanges map[string]int }
-		}
-		require.NoError(s.t, json.Unmarshal([]byte(line), &event), line)
-		if event.SummaryEvent != nil {
-			counts = event.SummaryEvent.ResourceChanges
-		}
-	}
-	require.NotNil(s.t, counts, out)
+	counts, err := summary(out)
+	require.NoError(s.t, err)
 	return counts
 }
 

@@ -102,11 +102,11 @@ func (a *app) readPackages(ws *workspace) error {
 	ws.diags.Add(diags...)
 	for _, f := range files {
 		d := schema.Descriptor{Name: f.Name, Version: f.Version, DownloadURL: f.DownloadURL}
+		p := f.Parameterization
 		if f.Extension != nil {
-			ws.diags.Add(diag.Diagnostic{Severity: diag.Warning, Code: diag.Ignored,
-				Summary: fmt.Sprintf("%s: extensions of packages are not supported yet; %s is used as it is", a.short(f.Path), f.Name)})
+			p, d.Extension = f.Extension, true
 		}
-		if p := f.Parameterization; p != nil {
+		if p != nil {
 			d.Parameterization = &schema.Parameterization{Name: p.Name, Version: p.Version, Value: p.Value}
 		}
 		ws.packages = append(ws.packages, d)
