@@ -1,13 +1,18 @@
 package check
 
-import "github.com/yamlhost/yamlhost/schema"
+import (
+	"context"
 
-// known is a type with its definition where it is of another package than the one that refers to it (F8.7), and that package
-// is at hand; else it stays as it is, known by its name only.
-func (c *checker) known(t schema.Type) schema.Type {
+	"github.com/yamlhost/yamlhost/schema"
+)
+
+// known is Program.Known for the body that is being checked.
+func (c *checker) known(t schema.Type) schema.Type { return known(c.ctx, c.opts.Schemas, t) }
+
+func known(ctx context.Context, schemas schema.Loader, t schema.Type) schema.Type {
 	switch t := t.(type) {
 	case *schema.Token:
-		if pkg := c.foreign(t.Package); pkg != nil {
+		if pkg := foreign(ctx, schemas, t.Package); pkg != nil {
 			if found, err := pkg.Type(t.Token); err == nil {
 				return found
 			}
@@ -16,7 +21,7 @@ func (c *checker) known(t schema.Type) schema.Type {
 		if t.Outputs != nil {
 			return t
 		}
-		if pkg := c.foreign(t.Package); pkg != nil {
+		if pkg := foreign(ctx, schemas, t.Package); pkg != nil {
 			if r, err := pkg.ResolveResource(t.Token); err == nil && r.Token == t.Token {
 				return &schema.ResourceType{Token: r.Token, Component: r.Component, Outputs: func() *schema.Object { return r.Outputs }}
 			}
@@ -27,11 +32,11 @@ func (c *checker) known(t schema.Type) schema.Type {
 
 // foreign is the package that a schema refers to; nil when there is none, or it is not at hand, which is no fault of the
 // program.
-func (c *checker) foreign(d schema.Descriptor) *schema.Package {
-	if d.Name == "" || c.opts.Schemas == nil {
+func foreign(ctx context.Context, schemas schema.Loader, d schema.Descriptor) *schema.Package {
+	if d.Name == "" || schemas == nil {
 		return nil
 	}
-	pkg, err := c.opts.Schemas.Load(c.ctx, d)
+	pkg, err := schemas.Load(ctx, d)
 	if err != nil {
 		return nil
 	}

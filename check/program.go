@@ -1,6 +1,8 @@
 package check
 
 import (
+	"context"
+
 	"github.com/yamlhost/yamlhost/builtins"
 	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/parser/ast"
@@ -28,6 +30,7 @@ type Program struct {
 	types map[ast.Expr]schema.Type
 
 	component bool // it is the body of a component
+	schemas   schema.Loader
 }
 
 // NodeKind tells what a node declares.
@@ -149,6 +152,12 @@ func (p *Program) Ref(a *ast.Access) Ref { return p.refs[a] }
 
 // Call is what a call means; nil for one that has been reported as wrong.
 func (p *Program) Call(c *ast.Call) *Call { return p.calls[c] }
+
+// Known is a type with its definition where it is of another package than the one that refers to it (F8.7), and that package
+// is at hand; else it stays as it is, known by its name only.
+func (p *Program) Known(ctx context.Context, t schema.Type) schema.Type {
+	return known(ctx, p.schemas, t)
+}
 
 // TypeOf is the type of an expression; Invalid for one that is not part of the program or has been reported as wrong.
 func (p *Program) TypeOf(e ast.Expr) schema.Type {

@@ -42,7 +42,7 @@ func (s *scope) invoke(ctx context.Context, e *ast.Call, call *check.Invoke) (va
 		return value.Null, failed
 	}
 	if call.Schema != nil && call.Schema.Inputs != nil && args.Is(value.KindMap) {
-		converted, err := schema.Convert(call.Schema.Inputs, args)
+		converted, err := s.e.converter(ctx).Convert(call.Schema.Inputs, args)
 		if err != nil {
 			return value.Null, conversionFault(e.Name.Value, err, argumentRanges(call.Arguments), e.Name.Range)
 		}

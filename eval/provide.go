@@ -8,7 +8,6 @@ import (
 	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/parser/ast"
 	"github.com/yamlhost/yamlhost/runtime/monitor"
-	"github.com/yamlhost/yamlhost/schema"
 	"github.com/yamlhost/yamlhost/value"
 	"github.com/yamlhost/yamlhost/value/urn"
 )
@@ -41,7 +40,7 @@ func Construct(ctx context.Context, c *check.Component, m monitor.Monitor, reque
 
 	name := ast.Literal{Value: request.Name, Range: c.Decl.Name.Range}
 	r := &check.Resource{Decl: &ast.Resource{Name: name}, Token: c.Token, LogicalName: request.Name, Component: c, Schema: c.Schema}
-	inputs, err := schema.Convert(c.Schema.Inputs, request.Inputs)
+	inputs, err := e.converter(ctx).Convert(c.Schema.Inputs, request.Inputs)
 	if err != nil {
 		return Constructed{}, conversionFault(request.Name, err, nil, c.Decl.Name.Range).findings
 	}

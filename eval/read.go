@@ -103,7 +103,7 @@ func (s *scope) readState(ctx context.Context, r *check.Resource) (value.Value, 
 		return value.Null, nil, f
 	}
 	if object != nil {
-		converted, err := schema.Convert(object, state)
+		converted, err := s.e.converter(ctx).Convert(object, state)
 		if err != nil {
 			return value.Null, nil, conversionFault(r.Decl.Name.Value, err, ranges, r.Decl.Name.Range)
 		}

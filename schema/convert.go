@@ -30,9 +30,21 @@ func (e *ConvertError) Error() string {
 // becomes its ID, or a component its URN (L8.11). Unknown values, secrecy and dependencies stay where they are. What
 // needs no conversion is left as it is, whether it fits the type or not: judging is the provider's. The error is a
 // *ConvertError.
-func Convert(t Type, v value.Value) (value.Value, error) {
-	c := converter{}
-	v, _, err := c.convert(t, v, nil)
+func Convert(t Type, v value.Value) (value.Value, error) { return Converter{}.Convert(t, v) }
+
+// Converter is Convert and Complete for whoever knows more than one package, and an environment. It is safe for concurrent
+// use if its functions are.
+type Converter struct {
+	// Known is a type with its definition where it is of another package than the one that refers to it (F8.7), and the type
+	// itself where that is not at hand. Nil for one package alone.
+	Known func(Type) Type
+	// Getenv looks up environment variables; nil stands for an empty environment.
+	Getenv func(name string) (string, bool)
+}
+
+// Convert is the function Convert.
+func (c Converter) Convert(t Type, v value.Value) (value.Value, error) {
+	v, _, err := (&converter{Converter: c}).convert(t, v, nil)
 	return v, err
 }
 
@@ -41,6 +53,11 @@ func Convert(t Type, v value.Value) (value.Value, error) {
 // any depth of what is given, and marks secret what the schema marks so (L3.16). getenv looks up environment variables; nil stands for an empty
 // environment. Of an unknown map every input is unknown (L3.12). The error is a *ConvertError.
 func Complete(o *Object, inputs value.Value, getenv func(name string) (string, bool)) (value.Value, error) {
+	return Converter{Getenv: getenv}.Complete(o, inputs)
+}
+
+// Complete is the function Complete.
+func (c Converter) Complete(o *Object, inputs value.Value) (value.Value, error) {
 	if !inputs.IsKnown() {
 		entries := make([]value.Entry, 0, len(o.Properties()))
 		for _, p := range o.Properties() {
@@ -51,8 +68,7 @@ func Complete(o *Object, inputs value.Value, getenv func(name string) (string, b
 	if inputs.IsNull() {
 		inputs = value.EmptyMap().WithMarksOf(inputs)
 	}
-	c := converter{complete: true, getenv: getenv}
-	inputs, _, err := c.convert(o, inputs, nil)
+	inputs, _, err := (&converter{Converter: c, complete: true}).convert(o, inputs, nil)
 	if err != nil {
 		return value.Null, err
 	}
@@ -109,8 +125,22 @@ func ScalarValue(v any) value.Value {
 }
 
 type converter struct {
+	Converter
 	complete bool // add constants, defaults and secrecy
-	getenv   func(string) (string, bool)
+}
+
+// known is a type with its definition, of whatever package it is.
+func (c *converter) known(t Type) Type {
+	if optional, ok := t.(*Optional); ok {
+		if elem := c.known(optional.Elem); elem != optional.Elem {
+			return &Optional{Elem: elem}
+		}
+		return t
+	}
+	if _, foreign := t.(*Token); foreign && c.Known != nil {
+		return c.Known(t)
+	}
+	return t
 }
 
 // convert answers whether it changed anything, so that values stay shared where it did not.
@@ -129,6 +159,9 @@ func (c *converter) convert(t Type, v value.Value, at value.Path) (value.Value, 
 	case *Enum:
 		return convertPrimitive(t.Base, v, at)
 	case *Token:
+		if known := c.known(t); known != Type(t) {
+			return c.convert(known, v, at)
+		}
 		return c.convert(t.Underlying, v, at)
 	case *Array:
 		return c.convertList(t, v, at)
@@ -261,7 +294,7 @@ func (c *converter) fill(o *Object, v value.Value, entries []value.Entry, at val
 		if given && !old.IsNull() || p.Const != nil && !p.Required && len(at) > 0 {
 			continue
 		}
-		filled, ok, err := fallback(p, c.getenv)
+		filled, ok, err := fallback(p, c.Getenv)
 		if err != nil {
 			var inside *ConvertError
 			if errors.As(err, &inside) && len(at) > 0 {
@@ -288,6 +321,7 @@ func (c *converter) convertUnion(u *Union, v value.Value, at value.Path) (value.
 	if v.IsNull() {
 		return v, false, nil
 	}
+	u = c.knownMembers(u)
 	if member := u.selected(v); member != nil {
 		return c.convert(member, v, at)
 	}
@@ -303,6 +337,24 @@ func (c *converter) convertUnion(u *Union, v value.Value, at value.Path) (value.
 		}
 	}
 	return v, false, nil
+}
+
+// knownMembers is a union whose members have their definitions.
+func (c *converter) knownMembers(u *Union) *Union {
+	if c.Known == nil {
+		return u
+	}
+	for i, m := range u.Members {
+		if known := c.known(m); known != m {
+			whole := *u
+			whole.Members = slices.Clone(u.Members[:i])
+			for _, m := range u.Members[i:] {
+				whole.Members = append(whole.Members, c.known(m))
+			}
+			return &whole
+		}
+	}
+	return u
 }
 
 // selected is the member that the discriminator's value names; nil when that is open.
