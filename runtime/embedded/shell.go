@@ -127,17 +127,20 @@ func (c configured) Check(_ context.Context, r provider.CheckRequest) (provider.
 	return provider.CheckResponse{Inputs: inputs, Failures: failures}, nil
 }
 
-// checkObject converts inputs and finds what is missing, unknown to the schema or of another type. Nulls are left out.
+// checkObject converts inputs and finds what is missing, unknown to the schema or of another type. Nulls are left out,
+// save where one is needed and may be anything.
 func checkObject(o *schema.Object, news value.Value, token string) (value.Value, []provider.Failure) {
 	inputs := mapOrEmpty(news)
 	var failures []provider.Failure
 	for _, key := range inputs.Keys() {
 		given, _ := inputs.Lookup(key)
+		property := o.Property(key)
 		if given.IsNull() {
-			inputs = inputs.Without(key)
+			if property == nil || !property.Required || schema.Required(property.Type) != schema.Any {
+				inputs = inputs.Without(key)
+			}
 			continue
 		}
-		property := o.Property(key)
 		if property == nil {
 			if !strings.HasPrefix(key, "__") {
 				failures = append(failures, provider.Failure{Property: key, Reason: fmt.Sprintf("%s has no property %q", token, key)})

@@ -58,6 +58,22 @@ func TestStd(t *testing.T) {
 		{"merge", `{"input":[{"a":1},{"a":2,"b":3}]}`, `{"a":2,"b":3}`}, {"zipmap", `{"keys":["a"],"values":[1]}`, `{"a":1}`}, {"transpose", `{"input":{"a":["x","y"],"b":["x"]}}`, `{"x":["a","b"],"y":["a"]}`},
 		{"length", `{"input":"hällo"}`, `5`}, {"length", `{"input":[1]}`, `1`}, {"jsonencode", `{"input":{"a":[1,null]}}`, `"{\"a\":[1,null]}"`}, {"jsondecode", `{"input":"[1]"}`, `[1]`},
 		{"tobool", `{"input":"true"}`, `true`}, {"tonumber", `{"input":"1.5"}`, `1.5`},
+		{"format", `{"input":"%s-%03d %5.1f%% %v %q %t","args":["a",7,99.44,1.5,"x",true]}`, `"a-007  99.4% 1.5 \"x\" true"`},
+		{"format", `{"input":"%x %X %x %o %b %c %e","args":[255,255,"hi",8,5,65,1500]}`, `"ff FF 6869 10 101 A 1.500000e+03"`},
+		{"format", `{"input":"%[2]s %[1]s %s","args":["a","b"]}`, `"b a b"`}, {"format", `{"input":"%s %v","args":[[1,"a"],null]}`, `"[1,\"a\"] null"`},
+		{"format", `{"input":"%-4s|%+d|% d","args":["a",1,2]}`, `"a   |+1| 2"`}, {"format", `{"input":"100%% of %d","args":["12"]}`, `"100% of 12"`},
+		{"formatlist", `{"input":"%s=%d","args":[["a","b"],1]}`, `["a=1","b=1"]`}, {"formatlist", `{"input":"x","args":[]}`, `["x"]`}, {"formatlist", `{"input":"%s","args":[[]]}`, `[]`},
+		{"regex", `{"pattern":"b+","string":"abbb"}`, `"bbb"`}, {"regex", `{"pattern":"(a)(x)?","string":"ab"}`, `["a",""]`}, {"regex", `{"pattern":"(?P<n>[0-9]+)","string":"a12"}`, `{"n":"12"}`},
+		{"regexall", `{"pattern":"[a-z]","string":"a1b"}`, `["a","b"]`}, {"regexall", `{"pattern":"x","string":"a"}`, `[]`},
+		{"replace", `{"text":"a.b.c","search":".","replace":"-"}`, `"a-b-c"`}, {"replace", `{"text":"a1b2","search":"/([a-z])([0-9])/","replace":"$2$1"}`, `"1a2b"`}, {"replace", `{"text":"a/b","search":"/","replace":":"}`, `"a:b"`},
+		{"index", `{"input":["a",1],"element":1}`, `1`}, {"coalesce", `{"input":[null,"","b"]}`, `"b"`}, {"coalesce", `{"input":[null,0,1]}`, `0`}, {"coalesce", `{"input":["",7]}`, `"7"`},
+		{"map", `{"args":["a",1,"b",[2]]}`, `{"a":1,"b":[2]}`}, {"parseint", `{"input":"-42"}`, `-42`}, {"parseint", `{"input":"ff","base":16}`, `255`}, {"parseint", `{"input":"Z","base":62}`, `61`},
+		{"title", `{"input":"hello wörld, it_is 3d über-äll"}`, `"Hello Wörld, It_is 3d Über-Äll"`}, {"tostring", `{"input":1.5}`, `"1.5"`}, {"tostring", `{"input":true}`, `"true"`}, {"tostring", `{"input":null}`, `null`},
+		{"cidrhost", `{"input":"10.0.0.0/8","host":2}`, `"10.0.0.2"`}, {"cidrhost", `{"input":"10.0.0.0/8","host":-2}`, `"10.255.255.254"`}, {"cidrhost", `{"input":"fd00:fd12:3456:7890::/72","host":34}`, `"fd00:fd12:3456:7890::22"`},
+		{"cidrnetmask", `{"input":"172.16.0.0/12"}`, `"255.240.0.0"`}, {"cidrnetmask", `{"input":"0.0.0.0/0"}`, `"0.0.0.0"`},
+		{"cidrsubnet", `{"input":"10.0.0.0/8","newbits":8,"netnum":2}`, `"10.2.0.0/16"`}, {"cidrsubnet", `{"input":"2607:f298:6051:516c::/64","newbits":8,"netnum":2}`, `"2607:f298:6051:516c:200::/72"`},
+		{"cidrsubnets", `{"input":"10.1.0.0/16","newbits":[4,4,8,4]}`, `["10.1.0.0/20","10.1.16.0/20","10.1.32.0/24","10.1.48.0/20"]`}, {"cidrsubnets", `{"input":"fd00:fd12:3456:7890::/56","newbits":[16,16,16,32]}`,
+			`["fd00:fd12:3456:7800::/72","fd00:fd12:3456:7800:100::/72","fd00:fd12:3456:7800:200::/72","fd00:fd12:3456:7800:300::/88"]`},
 		{"timestamp", `{}`, `"2026-01-02T03:04:05Z"`}, {"timeadd", `{"timestamp":"2026-01-01T00:00:00Z","duration":"90m"}`, `"2026-01-01T01:30:00Z"`},
 		{"timecmp", `{"timestampa":"2026-01-01T00:00:00Z","timestampb":"2026-01-01T01:00:00+01:00"}`, `0`},
 	} {
@@ -77,7 +93,25 @@ func TestStdRefuses(t *testing.T) {
 		{"element", `{"input":[],"index":0}`, "no such element"}, {"slice", `{"list":[1],"from":2}`, "none from 2"}, {"lookup", `{"map":{},"key":"a"}`, `no key "a"`},
 		{"zipmap", `{"keys":["a"],"values":[]}`, "1 keys and 0 values"}, {"jsondecode", `{"input":"{"}`, "is not JSON"}, {"tonumber", `{"input":"0x1"}`, "is no number"},
 		{"tobool", `{"input":"yes"}`, "are booleans"}, {"timeadd", `{"timestamp":"x","duration":"1h"}`, "no timestamp"}, {"file", `{"input":"/no/such"}`, "cannot be read"},
-		{"format", `{"input":"%s","args":[]}`, "not built in"},
+		{"matchkeys", `{"values":[],"searchList":[]}`, "not built in"},
+		{"format", `{"input":"%s","args":[]}`, `no argument 1 for "%s"`}, {"format", `{"input":"a","args":[1]}`, "no place for argument 1"},
+		{"format", `{"input":"%d","args":[1.5]}`, `argument 1 for "%d" is no whole number`}, {"format", `{"input":"%f","args":["x"]}`, "is no number"},
+		{"format", `{"input":"%t","args":["x"]}`, "is no boolean"}, {"format", `{"input":"%z","args":["x"]}`, "no such verb"},
+		{"format", `{"input":"%","args":["x"]}`, "no such verb"}, {"format", `{"input":"%999999999d","args":[1]}`, "wider than"},
+		{"format", `{"input":"%.99999s","args":[1]}`, "wider than"}, {"format", `{"input":"%[0]s","args":["x"]}`, "no argument 0"},
+		{"formatlist", `{"input":"%s","args":[["a"],["b","c"]]}`, "equally long"}, {"regex", `{"pattern":"(","string":""}`, "no regular expression"},
+		{"regex", `{"pattern":"b","string":"a"}`, "matches nowhere"}, {"regexall", `{"pattern":"(?P<a>x)(y)","string":""}`, "with names and groups without"},
+		{"replace", `{"text":"a","search":"/(/","replace":""}`, "no regular expression"}, {"index", `{"input":["a"],"element":"b"}`, "no such element"},
+		{"coalesce", `{"input":[null,""]}`, "all values are empty"}, {"coalesce", `{"input":[1,[2]]}`, "of one kind, not a number and a list"},
+		{"coalesce", `{"input":[[1],"a"]}`, "beside a text"}, {"map", `{"args":["a"]}`, "by turns"}, {"map", `{"args":[1,2]}`, "must be texts"},
+		{"parseint", `{"input":"12x"}`, "no whole number in base 10"}, {"parseint", `{"input":"1","base":63}`, "from 2 to 62"},
+		{"parseint", `{"input":"zzzzzzzzzzzzzzzz","base":36}`, "too large"}, {"tostring", `{"input":[]}`, "can become a text"},
+		{"cidrhost", `{"input":"10.0.0.0","host":1}`, "must be a network"}, {"cidrhost", `{"input":"10.0.0.0/30","host":4}`, "has 4 addresses"},
+		{"cidrhost", `{"input":"10.0.0.0/30","host":-5}`, "none with the number -5"}, {"cidrnetmask", `{"input":"fd00::/8"}`, "only networks of IPv4"},
+		{"cidrsubnet", `{"input":"10.0.0.0/8","newbits":25,"netnum":0}`, "cannot be longer by 25"}, {"cidrsubnet", `{"input":"10.0.0.0/8","newbits":1,"netnum":2}`, "1 bits are not enough"},
+		{"cidrsubnet", `{"input":"10.0.0.0/8","newbits":1,"netnum":-1}`, "not enough"}, {"cidrsubnets", `{"input":"10.0.0.0/30","newbits":[1,1,1]}`, "newbits[2]: what is left"},
+		{"cidrsubnets", `{"input":"10.0.0.0/30","newbits":[3]}`, "by 1 to 2 bits"}, {"cidrsubnets", `{"input":"10.0.0.0/30","newbits":[0]}`, "not by 0"},
+		{"rsadecrypt", `{"cipherText":"%","key":""}`, "not base64"}, {"rsadecrypt", `{"cipherText":"","key":"x"}`, "no private key"},
 	} {
 		_, err := stdCall(t, Options{}, c.name, c.args)
 		require.ErrorContains(t, err, c.why, "%s %s", c.name, c.args)
@@ -130,4 +164,41 @@ func TestStdFilesAndSecrets(t *testing.T) {
 	r, err := c.Invoke(t.Context(), provider.InvokeRequest{Token: "std:index:upper", Args: value.MapOf(value.Entry{Key: "input", Value: value.String("x").Secret()})})
 	require.NoError(t, err)
 	require.True(t, r.Result.Get("result").IsSecret())
+}
+
+// TestStdDecrypts has what openssl encrypted.
+func TestStdDecrypts(t *testing.T) {
+	t.Parallel()
+	args := value.MapOf(value.Entry{Key: "cipherText", Value: value.String(sample("rsa.sealed"))}, value.Entry{Key: "key", Value: value.String(sample("rsa.pem"))})
+	text, err := value.AppendJSON(nil, args)
+	require.NoError(t, err)
+	got, err := stdCall(t, Options{}, "rsadecrypt", string(text))
+	require.NoError(t, err)
+	require.True(t, value.Equal(value.String("geheim"), got))
+	for key, why := range map[string]string{"p256.pem": "no RSA key", "locked.pem": "encrypted"} {
+		text, err := value.AppendJSON(nil, args.With("key", value.String(sample(key))))
+		require.NoError(t, err)
+		_, err = stdCall(t, Options{}, "rsadecrypt", string(text))
+		require.ErrorContains(t, err, why)
+	}
+}
+
+func FuzzStdTexts(f *testing.F) {
+	for _, text := range []string{"%s-%03d", "%[2]s %-4v%%", "10.0.0.0/8", "fd00::/8", "/(a)/", "zz", "a,b\n1,2"} {
+		f.Add(text, "a", 7.5)
+	}
+	k := stdKinds(Options{}.withDefaults())
+	f.Fuzz(func(t *testing.T, text, other string, number float64) {
+		v := func(pairs ...any) value.Value { return obj(pairs...) }
+		list := value.List(value.String(other), value.Number(number), value.Null)
+		for name, args := range map[string]value.Value{
+			"format": v("input", text, "args", list), "formatlist": v("input", text, "args", value.List(list, list)),
+			"replace": v("text", other, "search", text, "replace", other), "regexall": v("pattern", text, "string", other),
+			"cidrhost": v("input", text, "host", value.Number(number)), "cidrsubnets": v("input", text, "newbits", value.List(value.Number(number))),
+			"cidrsubnet": v("input", text, "newbits", value.Number(number), "netnum", 1), "parseint": v("input", text, "base", value.Number(number)),
+			"csvdecode": v("input", text), "jsondecode": v("input", text), "timeadd": v("timestamp", text, "duration", other), "title": v("input", text),
+		} {
+			_, _ = k.functions["std:index:"+name](t.Context(), args)
+		}
+	})
 }

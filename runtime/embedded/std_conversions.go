@@ -1,0 +1,112 @@
+package embedded
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/base64"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/yamlhost/yamlhost/value"
+)
+
+func stdConversions() map[string]formula {
+	return map[string]formula{
+		"base64encode": always1(func(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) }),
+		"base64decode": fromText(func(s string) (string, error) {
+			data, err := base64.StdEncoding.DecodeString(s)
+			if err != nil {
+				return "", errors.New("the input is not base64")
+			}
+			return string(data), nil
+		}),
+		"base64gzip": fromText(func(s string) (string, error) {
+			var b bytes.Buffer
+			w := gzip.NewWriter(&b)
+			_, err := w.Write([]byte(s))
+			return base64.StdEncoding.EncodeToString(b.Bytes()), errors.Join(err, w.Close())
+		}),
+		"csvdecode": csvDecode,
+		"tostring":  toText,
+		"jsonencode": func(args value.Value) (value.Value, error) {
+			text, err := value.JSON(args.Get("input"))
+			return text, err
+		},
+		"jsondecode": func(args value.Value) (value.Value, error) {
+			v, err := value.FromJSON(textArg(args, "input"))
+			if err != nil {
+				return value.Null, fmt.Errorf("the input is not JSON: %w", err)
+			}
+			return v, nil
+		},
+		"tobool": func(args value.Value) (value.Value, error) {
+			v := args.Get("input")
+			s, _ := v.AsString()
+			switch {
+			case v.Is(value.KindBool) || v.IsNull():
+				return v, nil
+			case s == "true" || s == "false":
+				return value.Bool(s == "true"), nil
+			}
+			return value.Null, errors.New("only true, false and the texts of these are booleans")
+		},
+		"tonumber": func(args value.Value) (value.Value, error) {
+			v := args.Get("input")
+			if v.Is(value.KindNumber) || v.IsNull() {
+				return v, nil
+			}
+			s, text := v.AsString()
+			f, err := strconv.ParseFloat(s, 64)
+			if !text || err != nil || strings.ContainsFunc(s, func(r rune) bool { return unicode.IsLetter(r) && r != 'e' && r != 'E' || r == '_' }) {
+				return value.Null, errors.New("the input is no number")
+			}
+			return finite(f)
+		},
+	}
+}
+
+func csvDecode(args value.Value) (value.Value, error) {
+	rows, err := csv.NewReader(strings.NewReader(textArg(args, "input"))).ReadAll()
+	if err != nil {
+		return value.Null, fmt.Errorf("the input is not CSV: %w", err)
+	}
+	if len(rows) == 0 {
+		return value.Null, errors.New("the input has no header line")
+	}
+	var list []value.Value
+	for _, row := range rows[1:] {
+		entry := value.EmptyMap()
+		for i, name := range rows[0] {
+			entry = entry.With(name, value.String(row[i]))
+		}
+		list = append(list, entry)
+	}
+	return value.List(list...), nil
+}
+
+// toText is a scalar as a text; null stays what it is.
+func toText(args value.Value) (value.Value, error) {
+	v := args.Get("input")
+	if v.IsNull() {
+		return value.Null, nil
+	}
+	text, err := scalarText(v)
+	return value.String(text), err
+}
+
+func scalarText(v value.Value) (string, error) {
+	if s, ok := v.AsString(); ok {
+		return s, nil
+	}
+	if f, ok := v.AsNumber(); ok {
+		return value.FormatNumber(f), nil
+	}
+	if b, ok := v.AsBool(); ok {
+		return strconv.FormatBool(b), nil
+	}
+	return "", errors.New("only a text, a number and a boolean can become a text")
+}

@@ -1,0 +1,150 @@
+package embedded
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/yamlhost/yamlhost/value"
+)
+
+// stdFormats are functions that put values into texts with holes, as sprintf does.
+func stdFormats() map[string]formula {
+	return map[string]formula{
+		"format": func(args value.Value) (value.Value, error) {
+			text, err := format(textArg(args, "input"), listArg(args, "args"))
+			return value.String(text), err
+		},
+		"formatlist": formatList,
+	}
+}
+
+// formatList formats once for each member of the lists among its arguments, which must be equally long; what is no list
+// is the same each time. Without lists it formats once.
+func formatList(args value.Value) (value.Value, error) {
+	given := listArg(args, "args")
+	count := -1
+	for _, arg := range given {
+		items, ok := arg.AsList()
+		switch {
+		case ok && count >= 0 && len(items) != count:
+			return value.Null, fmt.Errorf("the lists must be equally long, but one has %d members and another %d", count, len(items))
+		case ok:
+			count = len(items)
+		}
+	}
+	rounds := count
+	if count < 0 {
+		rounds = 1
+	}
+	texts := make([]string, rounds)
+	for i := range texts {
+		round := make([]value.Value, len(given))
+		for j, arg := range given {
+			round[j] = arg
+			if items, ok := arg.AsList(); ok {
+				round[j] = items[i]
+			}
+		}
+		var err error
+		if texts[i], err = format(textArg(args, "input"), round); err != nil {
+			return value.Null, err
+		}
+	}
+	return textList(texts), nil
+}
+
+// hole is %, flags, a width, a precision, the number of an argument and a verb.
+var hole = regexp.MustCompile(`%([-+# 0]*)([0-9]*)((?:\.[0-9]*)?)(?:\[([0-9]+)\])?(.?)`)
+
+// widestHole bounds widths and precisions, so that a slip of the finger cannot take all memory.
+const widestHole = 1024
+
+// format fills the holes of a text with arguments, one after the other or by their numbers from 1.
+func format(text string, args []value.Value) (string, error) {
+	var failure error
+	next, most := 0, 0
+	filled := hole.ReplaceAllStringFunc(text, func(found string) string {
+		parts := hole.FindStringSubmatch(found)
+		flags, width, precision, number, verb := parts[1], parts[2], parts[3], parts[4], parts[5]
+		if found == "%%" || failure != nil {
+			return "%"
+		}
+		for _, size := range [...]string{width, strings.TrimPrefix(precision, ".")} {
+			if n, err := strconv.Atoi(size); size != "" && (err != nil || n > widestHole) {
+				failure = fmt.Errorf("%q is wider than %d", found, widestHole)
+				return ""
+			}
+		}
+		if number != "" {
+			n, err := strconv.Atoi(number)
+			if err != nil {
+				n = math.MaxInt32
+			}
+			next = n - 1
+		}
+		if next < 0 || next >= len(args) {
+			failure = fmt.Errorf("there is no argument %d for %q", next+1, found)
+			return ""
+		}
+		arg, err := verbArgument(verb, args[next])
+		if err != nil {
+			failure = fmt.Errorf("argument %d for %q %w", next+1, found, err)
+			return ""
+		}
+		if verb == "v" { // by now a text, which sprintf would write in Go with some flags
+			verb = "s"
+		}
+		next++
+		most = max(most, next)
+		return fmt.Sprintf("%"+flags+width+precision+verb, arg)
+	})
+	if failure == nil && most < len(args) {
+		failure = fmt.Errorf("there are %d arguments, but no place for argument %d", len(args), most+1)
+	}
+	return filled, failure
+}
+
+// verbArgument is a value in the form that a verb wants.
+func verbArgument(verb string, v value.Value) (any, error) {
+	number, isNumber := v.AsNumber()
+	if s, ok := v.AsString(); ok && !isNumber && strings.Contains("bcdoxXUeEfFgG", verb) && verb != "x" && verb != "X" {
+		if f, err := strconv.ParseFloat(s, 64); err == nil {
+			number, isNumber = f, true
+		}
+	}
+	switch verb {
+	case "b", "c", "d", "o", "x", "X", "U":
+		if s, ok := v.AsString(); ok && (verb == "x" || verb == "X") {
+			return s, nil
+		}
+		if !isNumber || number != math.Trunc(number) || math.Abs(number) > 1<<53 {
+			return nil, errors.New("is no whole number")
+		}
+		return int64(number), nil
+	case "e", "E", "f", "F", "g", "G":
+		if !isNumber {
+			return nil, errors.New("is no number")
+		}
+		return number, nil
+	case "t":
+		b, ok := v.AsBool()
+		if !ok {
+			return nil, errors.New("is no boolean")
+		}
+		return b, nil
+	case "s", "q", "v":
+		if text, err := scalarText(v); err == nil {
+			return text, nil
+		}
+		text, err := value.AppendJSON(nil, v)
+		if err != nil {
+			return nil, errors.New("has no form as a text")
+		}
+		return string(text), nil
+	}
+	return nil, errors.New("cannot be written: there is no such verb; use %s, %d or %f")
+}

@@ -1,0 +1,171 @@
+package embedded
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/yamlhost/yamlhost/value"
+)
+
+func stdLists() map[string]formula {
+	of := func(fn func([]value.Value) (value.Value, error)) formula {
+		return func(args value.Value) (value.Value, error) { return fn(listArg(args, "input")) }
+	}
+	truth := func(v value.Value) bool {
+		b, _ := v.AsBool()
+		s, _ := v.AsString()
+		return b || s == "true"
+	}
+	return map[string]formula{
+		"alltrue": of(func(l []value.Value) (value.Value, error) {
+			return value.Bool(!slices.ContainsFunc(l, func(v value.Value) bool { return !truth(v) })), nil
+		}),
+		"anytrue":  of(func(l []value.Value) (value.Value, error) { return value.Bool(slices.ContainsFunc(l, truth)), nil }),
+		"distinct": of(func(l []value.Value) (value.Value, error) { return value.List(distinct(l)...), nil }),
+		"toset":    of(func(l []value.Value) (value.Value, error) { return value.List(distinct(l)...), nil }),
+		"tolist":   of(func(l []value.Value) (value.Value, error) { return value.List(l...), nil }),
+		"flatten":  of(func(l []value.Value) (value.Value, error) { return value.List(flat(nil, l)...), nil }),
+		"reverse": of(func(l []value.Value) (value.Value, error) {
+			l = slices.Clone(l)
+			slices.Reverse(l)
+			return value.List(l...), nil
+		}),
+		"sort": of(func(l []value.Value) (value.Value, error) {
+			list, err := textsOf(l)
+			slices.Sort(list)
+			return textList(list), err
+		}),
+		"compact": of(func(l []value.Value) (value.Value, error) {
+			return value.List(slices.DeleteFunc(slices.Clone(l), func(v value.Value) bool {
+				s, text := v.AsString()
+				return v.IsNull() || text && s == ""
+			})...), nil
+		}),
+		"concat": of(func(l []value.Value) (value.Value, error) {
+			var all []value.Value
+			for _, part := range l {
+				items, _ := part.AsList()
+				all = append(all, items...)
+			}
+			return value.List(all...), nil
+		}),
+		"coalescelist": of(func(l []value.Value) (value.Value, error) {
+			for _, part := range l {
+				if part.Len() > 0 {
+					return part, nil
+				}
+			}
+			return value.Null, errors.New("all lists are empty")
+		}),
+		"setintersection": of(func(l []value.Value) (value.Value, error) {
+			var common []value.Value
+			for i, part := range l {
+				items, _ := part.AsList()
+				if i == 0 {
+					common = distinct(items)
+				}
+				common = slices.DeleteFunc(common, func(v value.Value) bool { return !memberOf(items, v) })
+			}
+			return value.List(common...), nil
+		}),
+		"contains": func(args value.Value) (value.Value, error) {
+			return value.Bool(memberOf(listArg(args, "input"), args.Get("element"))), nil
+		},
+		"element": func(args value.Value) (value.Value, error) {
+			l := listArg(args, "input")
+			i, err := whole(args, "index")
+			if err == nil && (len(l) == 0 || i < 0) {
+				err = errors.New("there is no such element")
+			}
+			if err != nil {
+				return value.Null, err
+			}
+			return l[i%len(l)], nil
+		},
+		"index": func(args value.Value) (value.Value, error) {
+			i := slices.IndexFunc(listArg(args, "input"), func(v value.Value) bool { return value.SameContent(v, args.Get("element")) })
+			if i < 0 {
+				return value.Null, errors.New("the list has no such element")
+			}
+			return value.Int(i), nil
+		},
+		"coalesce": of(firstOf),
+		"chunklist": func(args value.Value) (value.Value, error) {
+			size, err := whole(args, "size")
+			if err != nil || size < 1 {
+				return value.Null, errors.New("size must be a whole number from 1")
+			}
+			var chunks []value.Value
+			for chunk := range slices.Chunk(listArg(args, "input"), size) {
+				chunks = append(chunks, value.List(chunk...))
+			}
+			return value.List(chunks...), nil
+		},
+		"slice": func(args value.Value) (value.Value, error) {
+			l := listArg(args, "list")
+			from, err := whole(args, "from")
+			to := len(l)
+			if args.Has("to") && err == nil {
+				to, err = whole(args, "to")
+			}
+			if err == nil && (from < 0 || to < from || to > len(l)) {
+				err = fmt.Errorf("the list has %d members, and none from %d to %d", len(l), from, to)
+			}
+			if err != nil {
+				return value.Null, err
+			}
+			return value.List(l[from:to]...), nil
+		},
+	}
+}
+
+func memberOf(list []value.Value, v value.Value) bool {
+	return slices.ContainsFunc(list, func(x value.Value) bool { return value.SameContent(x, v) })
+}
+
+func distinct(list []value.Value) []value.Value {
+	var kept []value.Value
+	for _, v := range list {
+		if !memberOf(kept, v) {
+			kept = append(kept, v)
+		}
+	}
+	return kept
+}
+
+func flat(dst, l []value.Value) []value.Value {
+	for _, v := range l {
+		if items, ok := v.AsList(); ok {
+			dst = flat(dst, items)
+			continue
+		}
+		dst = append(dst, v)
+	}
+	return dst
+}
+
+// firstOf is the first value that is neither null nor an empty text. With a text among them all count as texts; otherwise
+// they must be of one kind.
+func firstOf(list []value.Value) (value.Value, error) {
+	list = slices.DeleteFunc(slices.Clone(list), value.Value.IsNull)
+	texts := slices.ContainsFunc(list, func(v value.Value) bool { return v.Is(value.KindString) })
+	for _, v := range list {
+		if !texts && v.Kind() != list[0].Kind() {
+			return value.Null, fmt.Errorf("the values must be of one kind, not a %s and a %s", list[0].Kind(), v.Kind())
+		}
+	}
+	for _, v := range list {
+		if !texts {
+			return v, nil
+		}
+		text, err := scalarText(v)
+		if err != nil {
+			return value.Null, errors.New("beside a text, the values must be texts, numbers and booleans")
+		}
+		if text != "" {
+			return value.String(text), nil
+		}
+	}
+	return value.Null, errors.New("all values are empty")
+}

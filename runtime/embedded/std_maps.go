@@ -1,0 +1,103 @@
+package embedded
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/yamlhost/yamlhost/value"
+)
+
+func stdMaps() map[string]formula {
+	sorted := func(m value.Value) []string {
+		keys := slices.Clone(m.Keys())
+		slices.Sort(keys)
+		return keys
+	}
+	return map[string]formula{
+		"keys": func(args value.Value) (value.Value, error) { return textList(sorted(args.Get("input"))), nil },
+		"values": func(args value.Value) (value.Value, error) {
+			m := args.Get("input")
+			var list []value.Value
+			for _, k := range sorted(m) {
+				list = append(list, m.Get(k))
+			}
+			return value.List(list...), nil
+		},
+		"lookup": func(args value.Value) (value.Value, error) {
+			if v, found := args.Get("map").Lookup(textArg(args, "key")); found {
+				return v, nil
+			}
+			if v, given := args.Lookup("default"); given {
+				return v, nil
+			}
+			return value.Null, fmt.Errorf("the map has no key %q, and there is no default", textArg(args, "key"))
+		},
+		"merge": func(args value.Value) (value.Value, error) {
+			all := value.EmptyMap()
+			for _, m := range listArg(args, "input") {
+				all = overlay(all, m)
+			}
+			return all, nil
+		},
+		"zipmap": func(args value.Value) (value.Value, error) {
+			keys, err := textsOf(listArg(args, "keys"))
+			values := listArg(args, "values")
+			if err == nil && len(keys) != len(values) {
+				err = fmt.Errorf("there are %d keys and %d values", len(keys), len(values))
+			}
+			if err != nil {
+				return value.Null, err
+			}
+			m := value.EmptyMap()
+			for i, k := range keys {
+				m = m.With(k, values[i])
+			}
+			return m, nil
+		},
+		"map": func(args value.Value) (value.Value, error) {
+			pairs := listArg(args, "args")
+			if len(pairs)%2 != 0 {
+				return value.Null, errors.New("args must be keys and values by turns")
+			}
+			m := value.EmptyMap()
+			for pair := range slices.Chunk(pairs, 2) {
+				key, ok := pair[0].AsString()
+				if !ok {
+					return value.Null, errors.New("the keys of a map must be texts")
+				}
+				m = m.With(key, pair[1])
+			}
+			return m, nil
+		},
+		"transpose": func(args value.Value) (value.Value, error) {
+			m, turned := args.Get("input"), map[string][]value.Value{}
+			for _, k := range sorted(m) {
+				items, _ := m.Get(k).AsList()
+				members, err := textsOf(items)
+				if err != nil {
+					return value.Null, err
+				}
+				for _, s := range members {
+					turned[s] = append(turned[s], value.String(k))
+				}
+			}
+			out := value.EmptyMap()
+			for k, l := range turned {
+				out = out.With(k, value.List(l...))
+			}
+			return out, nil
+		},
+		"length": func(args value.Value) (value.Value, error) {
+			v := args.Get("input")
+			if s, ok := v.AsString(); ok {
+				return value.Int(utf8.RuneCountInString(s)), nil
+			}
+			if !v.Is(value.KindList) && !v.Is(value.KindMap) {
+				return value.Null, errors.New("only a list, a map or a text has a length")
+			}
+			return value.Int(v.Len()), nil
+		},
+	}
+}

@@ -1,0 +1,100 @@
+package embedded
+
+import (
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/yamlhost/yamlhost/value"
+)
+
+// world are functions that look at the machine: its clock, its files, its chance.
+func (s standard) world() map[string]formula {
+	now := func() time.Time { return s.o.Now().UTC() }
+	stamp := func(args value.Value, name string) (time.Time, error) {
+		t, err := time.Parse(time.RFC3339, textArg(args, name))
+		if err != nil {
+			return t, fmt.Errorf("%s %q is no timestamp such as 2006-01-02T15:04:05Z", name, textArg(args, name))
+		}
+		return t, nil
+	}
+	table := map[string]formula{
+		"timestamp": func(value.Value) (value.Value, error) { return value.String(now().Format(time.RFC3339)), nil },
+		"timeadd": func(args value.Value) (value.Value, error) {
+			t, err := stamp(args, "timestamp")
+			if err != nil {
+				return value.Null, err
+			}
+			d, err := time.ParseDuration(textArg(args, "duration"))
+			if err != nil {
+				return value.Null, fmt.Errorf("duration %q is no duration such as 1h30m", textArg(args, "duration"))
+			}
+			return value.String(t.Add(d).Format(time.RFC3339)), nil
+		},
+		"timecmp": func(args value.Value) (value.Value, error) {
+			a, err := stamp(args, "timestampa")
+			if err != nil {
+				return value.Null, err
+			}
+			b, err := stamp(args, "timestampb")
+			return value.Int(a.Compare(b)), err
+		},
+		"uuid": func(value.Value) (value.Value, error) {
+			data, err := generator{s.o}.fill(16)
+			if err != nil {
+				return value.Null, err
+			}
+			uuid4(data, now())
+			h := hex.EncodeToString(data)
+			return value.String(strings.Join([]string{h[:8], h[8:12], h[12:16], h[16:20], h[20:]}, "-")), nil
+		},
+		"abspath":    always1(s.path),
+		"pathexpand": fromText(s.expand),
+		"fileexists": func(args value.Value) (value.Value, error) {
+			info, err := os.Stat(s.path(textArg(args, "input")))
+			return value.Bool(err == nil && !info.IsDir()), nil
+		},
+	}
+	for name, form := range map[string]func([]byte) string{
+		"file":             func(b []byte) string { return string(b) },
+		"filebase64":       base64.StdEncoding.EncodeToString,
+		"filebase64sha256": func(b []byte) string { return base64.StdEncoding.EncodeToString(sha256Of(b)) },
+		"filebase64sha512": func(b []byte) string { return base64.StdEncoding.EncodeToString(sha512Of(b)) },
+		"filemd5":          func(b []byte) string { return hex.EncodeToString(md5Of(b)) },
+		"filesha1":         func(b []byte) string { return hex.EncodeToString(sha1Of(b)) },
+		"filesha256":       func(b []byte) string { return hex.EncodeToString(sha256Of(b)) },
+		"filesha512":       func(b []byte) string { return hex.EncodeToString(sha512Of(b)) },
+	} {
+		table[name] = fromText(func(path string) (string, error) {
+			data, err := os.ReadFile(s.path(path))
+			if err != nil {
+				return "", fmt.Errorf("the file cannot be read: %w", err)
+			}
+			return form(data), nil
+		})
+	}
+	return table
+}
+
+// path is a path as the program means it: relative ones begin in its directory.
+func (s standard) path(p string) string {
+	if filepath.IsAbs(p) {
+		return filepath.Clean(p)
+	}
+	return filepath.Join(s.o.Dir, p)
+}
+
+func (s standard) expand(p string) (string, error) {
+	if p != "~" && !strings.HasPrefix(p, "~/") {
+		return p, nil
+	}
+	if home := s.o.environment("HOME"); home != "" {
+		return filepath.Join(home, p[1:]), nil
+	}
+	return "", errors.New("it is not known where the home folder is")
+}
