@@ -44,7 +44,7 @@ outputs:
 outputs:
   deps: ${component1.propertyDeps}
 `,
-		types: []string{"component-property-deps:index:Component", "component-property-deps:index:Custom", "component-property-deps:index:Custom"},
+		types:   []string{"component-property-deps:index:Component", "component-property-deps:index:Custom", "component-property-deps:index:Custom"},
 		outputs: map[string]any{"deps": map[string]any{"resource": []any{}, "resourceList": []any{}, "resourceMap": []any{}}}, // L9.41
 	},
 	"methods": {
