@@ -39,15 +39,18 @@ var mayImport = map[string][]string{
 	"runtime/state":       {"runtime/secrets", "value", "value/urn"},
 	"runtime/journal":     {"runtime/state", "value", "value/urn"},
 	"runtime/backend":     {"runtime/journal", "runtime/state", "runtime/secrets", "value/urn"},
-	"runtime/project":     {"runtime/secrets", "value", "diag"},
+	// Stores of objects implement a contract of backend, which knows none of them.
+	"runtime/backend/bucket": {"runtime/backend"},
+	"runtime/project":        {"runtime/secrets", "value", "diag"},
 	// langhost implements providers too: components written in YAML are served as one.
 	"langhost": {
-		"langhost/pcl",
+		"langhost/pcl", "langhost/reading",
 		"parser", "parser/ast", "check", "eval", "builtins", "schema", "value", "value/urn", "diag",
 		"runtime/monitor", "runtime/monitor/rpc", "runtime/provider", "runtime/plugin", "runtime/project", "value/wire",
 	},
-	"langhost/pcl":   {"parser", "parser/ast", "builtins", "schema", "diag"},
-	"runtime/engine": {"runtime/monitor", "runtime/provider", "runtime/state", "runtime/journal", "value", "value/urn", "diag"},
+	"langhost/reading": {"parser", "parser/ast", "schema", "runtime/project", "diag"},
+	"langhost/pcl":     {"parser", "parser/ast", "builtins", "schema", "diag"},
+	"runtime/engine":   {"runtime/monitor", "runtime/provider", "runtime/state", "runtime/journal", "value", "value/urn", "diag"},
 }
 
 // wiring are the trees where everything may meet.
@@ -62,7 +65,15 @@ var guests = []struct {
 	{"github.com/zclconf/go-cty/", []string{"builtins"}},
 	// PCL, which langhost/pcl translates, is written in HCL's syntax.
 	{"github.com/hashicorp/hcl/", []string{"diag", "parser", "langhost/pcl"}},
-	{"google.golang.org/", []string{"value/wire", "runtime/monitor/rpc", "runtime/plugin", "langhost"}},
+	{"google.golang.org/grpc", []string{"value/wire", "runtime/monitor/rpc", "runtime/plugin", "langhost"}},
+	{"google.golang.org/grpc/", []string{"value/wire", "runtime/monitor/rpc", "runtime/plugin", "langhost"}},
+	{"google.golang.org/protobuf/", []string{"value/wire", "runtime/monitor/rpc", "runtime/plugin", "langhost"}},
+	{"google.golang.org/genproto/", []string{"value/wire", "runtime/monitor/rpc", "runtime/plugin", "langhost"}},
+	{"google.golang.org/api/", []string{"runtime/backend/bucket"}},
+	{"cloud.google.com/", []string{"runtime/backend/bucket"}},
+	{"github.com/aws/", []string{"runtime/backend/bucket"}},
+	{"github.com/Azure/", []string{"runtime/backend/bucket"}},
+	{"gocloud.dev/", []string{"runtime/backend/bucket", "runtime/secrets/keyservice"}},
 	{"github.com/pulumi/", []string{"value/wire", "runtime/monitor/rpc", "runtime/plugin", "langhost"}},
 	{"github.com/spf13/", []string{"cmd/"}},
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/yamlhost/yamlhost/runtime/backend"
+	"github.com/yamlhost/yamlhost/runtime/backend/bucket"
 )
 
 type accountOptions struct {
@@ -20,7 +21,7 @@ func newLogin(_ *app, run func(context.Context, *accountOptions) error) *cobra.C
 	o := &accountOptions{}
 	cmd := &cobra.Command{
 		Use: "login [URL]", Short: "Choose where state is kept", Args: atMostOne("the URL of a backend"),
-		Long: "login makes a backend the current one. This build keeps state in folders: file://~ or file:///some/path.",
+		Long: "login makes a backend the current one: a folder, as file://~ or file:///some/path, or a store of objects. " + storesOfThisBuild(),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				o.url = args[0]
@@ -31,6 +32,15 @@ func newLogin(_ *app, run func(context.Context, *accountOptions) error) *cobra.C
 	cmd.Flags().BoolVarP(&o.local, "local", "l", false, "the same as file://~")
 	cmd.Flags().StringVarP(&o.url, "cloud-url", "c", "", "the URL of the backend")
 	return cmd
+}
+
+// storesOfThisBuild says which stores there are.
+func storesOfThisBuild() string {
+	known := bucket.Known()
+	if len(known) == 0 {
+		return "This build has no stores; docs/state.md says how to get one that has."
+	}
+	return "This build knows " + strings.Join(known, "://, ") + "://."
 }
 
 func newLogout(_ *app, run func(context.Context, *accountOptions) error) *cobra.Command {
@@ -66,7 +76,7 @@ func (a *app) login(_ context.Context, o *accountOptions) error {
 	case o.local:
 		o.url = defaultBackend
 	case o.url == "":
-		return errors.New("say where state is to be kept: yamlhost login file://~ or yamlhost login file:///some/path")
+		return errors.New("say where state is to be kept: yamlhost login file://~, yamlhost login file:///some/path or yamlhost login s3://bucket")
 	}
 	if !strings.Contains(o.url, "://") {
 		o.url = "file://" + o.url

@@ -30,9 +30,13 @@ func (p *pipeline) commit(ctx context.Context, session *backend.Session, final *
 		}
 		out := p.app.streams.Err
 		fmt.Fprintf(out, "The state could not be written. It is kept, secrets sealed, in the rescue file\n  %s\n", path)
-		if complete {
+		switch {
+		case errors.Is(err, backend.ErrChanged):
+			fmt.Fprintf(out, "Somebody who pays no heed to locks has written the state meanwhile. Compare both before you decide which one counts; "+
+				"this one comes back with: yamlhost stack import --file %s\n", path)
+		case complete:
 			fmt.Fprintf(out, "Nothing is lost: the journal holds it too. Put right what is wrong with the folder, and run the next command as usual.\n")
-		} else {
+		default:
 			fmt.Fprintf(out, "Put right what is wrong with the folder, and bring it back before anything else: yamlhost stack import --file %s\n", path)
 		}
 		return err

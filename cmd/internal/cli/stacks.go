@@ -8,6 +8,7 @@ import (
 
 	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/runtime/backend"
+	"github.com/yamlhost/yamlhost/runtime/backend/bucket"
 	"github.com/yamlhost/yamlhost/runtime/project"
 )
 
@@ -75,7 +76,8 @@ func (a *app) openBackendAt(url, workDir string) (*backend.Backend, error) {
 	o := backend.Options{
 		Home: a.world.Home, WorkDir: workDir, Version: "yamlhost/" + a.version(), Now: a.world.Now,
 		RetainCheckpoints: a.diyTrue("RETAIN_CHECKPOINTS"), DisableBackups: a.diyTrue("DISABLE_CHECKPOINT_BACKUPS"),
-		Fault: a.world.Fault,
+		Fault: a.world.Fault, OpenObjects: openObjects, Lease: a.world.Lease,
+		Note: func(text string) { fmt.Fprintln(a.streams.Err, text) },
 	}
 	if a.world.Process != nil {
 		o.Process = a.world.Process()
@@ -89,6 +91,11 @@ func (a *app) openBackendAt(url, workDir string) (*backend.Backend, error) {
 		o.Compression = backend.Zstd
 	}
 	return backend.Open(url, o)
+}
+
+// openObjects opens a store of objects. What is behind it outlives the command that asked: it renews credentials, say.
+func openObjects(rawURL string) (backend.Objects, error) {
+	return bucket.Open(context.Background(), rawURL)
 }
 
 // diyTrue is a boolean setting of the backend, under its name of today or the old one (F7.18).

@@ -40,6 +40,8 @@ type World struct {
 	HTTP *http.Client
 	// Patience is how long a provider may take to answer before people are told what is being waited for; 0 for a minute.
 	Patience time.Duration
+	// Lease is how long a lock in a store of objects holds without being renewed; 0 for the usual time.
+	Lease time.Duration
 	// Fault makes the state's folder fail, for tests; nil otherwise.
 	Fault backend.Fault
 	// Found is told every finding that is shown as text, for tests; nil otherwise. It is called by one at a time.

@@ -50,6 +50,8 @@ type outcome struct {
 	decisions  int // creations that somebody had to give an ID of, or to deny
 	announced  int // creations tried again because the flag said so
 	settled    int // updates and deletions found out about by reading
+	machines   int // that were lost
+	waits      int // runs that came before the lease of a lost machine had run out
 	slowest    time.Duration
 	starts     []time.Duration
 	points     map[string]int
@@ -98,15 +100,21 @@ func TestKill(t *testing.T) {
 	require.Empty(t, o.faults)
 }
 
-func (o *outcome) more() bool {
+func (o *outcome) more() bool { return o.fewer(*kills) }
+
+// fewer reports whether there were fewer kills than that, and no fault yet.
+func (o *outcome) fewer(than int) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return o.kills < *kills && len(o.faults) == 0
+	return o.kills < than && len(o.faults) == 0
 }
 
 // namedMoments are the moments that a life of a stack passes: a creation, an update, replacements and a destruction.
 func namedMoments(t *testing.T) []string {
-	b := newBench(t, &outcome{points: map[string]int{}}, 7)
+	return newBench(t, &outcome{points: map[string]int{}}, 7).moments(t)
+}
+
+func (b *bench) moments(t *testing.T) []string {
 	seen := filepath.Join(b.dir, "seen")
 	b.environ = append(b.environ, seenKey+"="+seen)
 	for range 6 {
@@ -137,12 +145,29 @@ type bench struct {
 	orphans map[string]bool // objects left without a manager because somebody said so
 	serial  int
 	meddle  func(pid int) // with a run that has just started; nil for nothing
+	place   string        // of the project, if it is not where it was
+	store   *pail         // of objects, that the state is in; nil when it is in a folder
 	within  []string      // a command that starts yamlhost in turn; empty for none
 }
 
 type item struct{ title, kind string }
 
+// pail is a place in a store of objects.
+type pail struct {
+	url  string
+	open func(rawURL string) (backend.Objects, error)
+	left func() []string // what is left over there that should not be
+	lose func() bool     // now and then loses the machine between two runs, and says so
+}
+
 func newBench(t *testing.T, o *outcome, seed uint64) *bench {
+	b := newBenchAt(t, o, seed, "")
+	b.begin()
+	return b
+}
+
+// newBenchAt is a bench with the state at a URL; without one, in a folder of its own. Nothing is done yet.
+func newBenchAt(t *testing.T, o *outcome, seed uint64, url string) *bench {
 	self, err := os.Executable()
 	require.NoError(t, err)
 	b := &bench{t: t, o: o, random: rand.New(rand.NewPCG(seed, 1)), dir: t.TempDir(), self: self, items: map[int]item{}, orphans: map[string]bool{},
@@ -154,11 +179,25 @@ func newBench(t *testing.T, o *outcome, seed uint64) *bench {
 		require.NoError(t, os.MkdirAll(dir, 0o700))
 	}
 	require.NoError(t, os.Symlink(self, filepath.Join(installed, pluginName)))
-	b.environ = []string{"HOME=" + b.dir, "PULUMI_HOME=" + home, "PULUMI_BACKEND_URL=file://" + filepath.Join(b.dir, "state"), "PATH=/none",
+	if url == "" {
+		url = "file://" + filepath.Join(b.dir, "state")
+	}
+	b.environ = []string{"HOME=" + b.dir, "PULUMI_HOME=" + home, "PULUMI_BACKEND_URL=" + url, "PATH=/none",
 		roleKey + "=host", drawerKey + "=" + b.drawer, delayKey + "=10"}
-	b.write()
-	require.Equal(t, 0, b.run("", 0, "stack", "init", "dev").code, b.said)
 	return b
+}
+
+func (b *bench) begin() {
+	b.write()
+	require.Equal(b.t, 0, b.run("", 0, "stack", "init", "dev").code, b.said)
+}
+
+// project is the folder of the program.
+func (b *bench) project() string {
+	if b.place != "" {
+		return b.place
+	}
+	return filepath.Join(b.dir, "project")
 }
 
 // change makes another program out of the present one.
@@ -201,7 +240,7 @@ func (b *bench) write() {
 			y.WriteString("    options: {deleteBeforeReplace: true}\n")
 		}
 	}
-	require.NoError(b.t, os.WriteFile(filepath.Join(b.dir, "project", "Pulumi.yaml"), []byte(y.String()), 0o600))
+	require.NoError(b.t, os.WriteFile(filepath.Join(b.project(), "Pulumi.yaml"), []byte(y.String()), 0o600))
 }
 
 type ended struct {
@@ -215,7 +254,7 @@ func (b *bench) run(point string, after time.Duration, args ...string) ended {
 	ready := filepath.Join(b.dir, "ready")
 	_ = os.Remove(ready)
 	began := time.Now()
-	words := slices.Concat(b.within, []string{b.self, "-C", filepath.Join(b.dir, "project")}, args)
+	words := slices.Concat(b.within, []string{b.self, "-C", b.project()}, args)
 	cmd := exec.Command(words[0], words[1:]...)
 	cmd.Dir = b.dir // for what a crash might leave behind
 	cmd.Env = append(slices.Clone(b.environ), readyKey+"="+ready, beganKey+"="+strconv.FormatInt(began.UnixNano(), 10))
@@ -283,7 +322,19 @@ func (b *bench) round(moment string) {
 		if !b.inspect(moment) {
 			return
 		}
+		if e.killed && b.store != nil && b.store.lose() {
+			b.o.mu.Lock()
+			b.o.machines++
+			b.o.mu.Unlock()
+		}
 		switch {
+		case e.code != 0 && b.store != nil && strings.Contains(b.said, "currently locked") && strings.Contains(b.said, "runs out at"):
+			b.o.mu.Lock()
+			b.o.waits++
+			b.o.mu.Unlock()
+			time.Sleep(200 * time.Millisecond)
+			try--
+			continue
 		case e.killed && try < 8: // now and then the next one is killed as well
 			point, after = "", 0
 			if b.random.IntN(4) == 0 {
@@ -305,7 +356,11 @@ func (b *bench) round(moment string) {
 }
 
 func (b *bench) load() (*state.Snapshot, error) {
-	stacks, err := backend.Open("file://"+filepath.Join(b.dir, "state"), backend.Options{})
+	url, o := "file://"+filepath.Join(b.dir, "state"), backend.Options{}
+	if b.store != nil {
+		url, o.OpenObjects = b.store.url, b.store.open
+	}
+	stacks, err := backend.Open(url, o)
 	if err != nil {
 		return nil, err
 	}
@@ -432,6 +487,12 @@ func (b *bench) final(operation string) {
 	}
 	if len(count) != want || len(s.Pending) > 0 {
 		b.o.fault(&b.o.manual, "settled: %d objects instead of %d, %d operations pending:\n%s", len(count), want, len(s.Pending), b.said)
+	}
+	if b.store != nil {
+		for _, key := range b.store.left() {
+			b.o.fault(&b.o.litter, "settled: %s is left over", key)
+		}
+		return
 	}
 	_ = filepath.WalkDir(filepath.Join(b.dir, "state"), func(path string, d os.DirEntry, err error) error {
 		name := filepath.ToSlash(path)

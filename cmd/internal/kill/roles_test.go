@@ -19,6 +19,7 @@ import (
 
 	"github.com/yamlhost/yamlhost/bench/drawer"
 	"github.com/yamlhost/yamlhost/cmd/internal/cli"
+	"github.com/yamlhost/yamlhost/runtime/backend"
 	"github.com/yamlhost/yamlhost/runtime/plugin"
 )
 
@@ -29,11 +30,13 @@ const (
 	pointKey   = "KILL_AT"   // the moment to die at: its name, a colon, and how many of its kind to let pass
 	seenKey    = "KILL_SEEN" // a file that takes the moments passed
 	beganKey   = "KILL_BEGAN"
-	readyKey   = "KILL_READY" // a file that takes the time that it took to begin with the work, in nanoseconds
-	delayKey   = "KILL_DELAY" // the longest time that a change takes, in milliseconds
-	drawerKey  = "DRAWER"     // the plugin's folder
-	doKey      = "KILL_DO"    // what happens at the moment: kill all (the default), crash the plugin, freeze it
-	failKey    = "KILL_FAIL"  // changes of files that fail, as "write state"; several with commas
+	readyKey   = "KILL_READY"   // a file that takes the time that it took to begin with the work, in nanoseconds
+	delayKey   = "KILL_DELAY"   // the longest time that a change takes, in milliseconds
+	drawerKey  = "DRAWER"       // the plugin's folder
+	doKey      = "KILL_DO"      // what happens at the moment: kill all (the default), crash the plugin, freeze it
+	machineKey = "KILL_MACHINE" // the name of the machine to be
+	leaseKey   = "KILL_LEASE"   // how long a lease holds
+	failKey    = "KILL_FAIL"    // changes of files that fail, as "write state"; several with commas
 )
 
 func TestMain(m *testing.M) {
@@ -110,6 +113,14 @@ func playHost() int {
 	var once sync.Once
 	streams, world := cli.System("test")
 	world.Patience = 200 * time.Millisecond
+	if name := os.Getenv(machineKey); name != "" {
+		world.Process = func() backend.Process {
+			p := backend.ThisProcess()
+			p.Machine, p.Host = name, name
+			return p
+		}
+	}
+	world.Lease, _ = time.ParseDuration(os.Getenv(leaseKey))
 	fails := strings.Split(os.Getenv(failKey), ",")
 	world.Fault = func(do, path string, done bool) error {
 		kind := fileKind(path)
@@ -139,6 +150,12 @@ func reportReady() {
 // fileKind is what a file of the backend is for.
 func fileKind(path string) string {
 	switch slash := filepath.ToSlash(path); {
+	case strings.HasSuffix(slash, "/lease.json"):
+		return "lease"
+	case strings.Contains(slash, "/clock-"):
+		return "clock"
+	case strings.Contains(slash, "/yamlhost/"):
+		return "journal"
 	case strings.Contains(slash, "-journal"):
 		return "journal"
 	case strings.Contains(slash, "/locks") || strings.Contains(slash, "/lock."):

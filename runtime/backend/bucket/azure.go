@@ -1,0 +1,90 @@
+//go:build azblob
+
+package bucket
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/streaming"
+	azureblob "github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/blob"
+	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/blockblob"
+	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
+	"gocloud.dev/blob"
+	_ "gocloud.dev/blob/azureblob" // knows azblob://
+
+	"github.com/yamlhost/yamlhost/runtime/backend"
+)
+
+type azureStore struct{ container *container.Client }
+
+func azureOpener() opener { return openAzure }
+
+// openAzure opens a container of Azure Blob Storage. Versions are ETags.
+func openAzure(ctx context.Context, u *url.URL) (backend.Objects, error) {
+	next := *u
+	next.Path = ""
+	b, err := blob.DefaultURLMux().OpenBucketURL(ctx, &next)
+	if err != nil {
+		return nil, err
+	}
+	s := &azureStore{}
+	if !b.As(&s.container) {
+		return nil, errors.New("the library for Azure Blob Storage has changed")
+	}
+	return newStore(u, b, s), nil
+}
+
+func (s *azureStore) put(ctx context.Context, key string, data []byte, c backend.Condition) (string, error) {
+	conditions := &azureblob.ModifiedAccessConditions{}
+	switch {
+	case c.Absent:
+		any := azcore.ETagAny
+		conditions.IfNoneMatch = &any
+	case c.Version != "":
+		tag := azcore.ETag(c.Version)
+		if !strings.HasPrefix(c.Version, `"`) {
+			tag = azcore.ETag(`"` + c.Version + `"`)
+		}
+		conditions.IfMatch = &tag
+	}
+	kind := contentType(key)
+	out, err := s.container.NewBlockBlobClient(key).Upload(ctx, streaming.NopCloser(bytes.NewReader(data)), &blockblob.UploadOptions{
+		HTTPHeaders:      &azureblob.HTTPHeaders{BlobContentType: &kind},
+		AccessConditions: &azureblob.AccessConditions{ModifiedAccessConditions: conditions},
+	})
+	var reply *azcore.ResponseError
+	if errors.As(err, &reply) && (reply.StatusCode == http.StatusPreconditionFailed || reply.StatusCode == http.StatusConflict ||
+		reply.StatusCode == http.StatusNotFound && c.Version != "" && reply.ErrorCode != "ContainerNotFound") {
+		return "", backend.ErrChanged
+	}
+	if err != nil {
+		return "", err
+	}
+	if out.ETag == nil {
+		return "", errors.New("the store did not say which version it made")
+	}
+	return string(*out.ETag), nil
+}
+
+func (s *azureStore) version(r *blob.Reader) (string, error) {
+	var raw azureblob.DownloadStreamResponse
+	if !r.As(&raw) || raw.ETag == nil {
+		return "", errors.New("the store did not say of which version the object is")
+	}
+	return string(*raw.ETag), nil
+}
+
+// explain is the first line of what the service says; the rest is the request and its answer.
+func (s *azureStore) explain(err error) string {
+	var reply *azcore.ResponseError
+	if errors.As(err, &reply) && reply.ErrorCode != "" {
+		return reply.ErrorCode
+	}
+	return plainCause(err)
+}

@@ -1,0 +1,81 @@
+//go:build gs
+
+package bucket
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"strconv"
+
+	"cloud.google.com/go/storage"
+	"gocloud.dev/blob"
+	_ "gocloud.dev/blob/gcsblob" // knows gs://
+	"google.golang.org/api/googleapi"
+
+	"github.com/yamlhost/yamlhost/runtime/backend"
+)
+
+type gsStore struct{ bucket *storage.BucketHandle }
+
+func gsOpener() opener { return openGS }
+
+// openGS opens a bucket of Google Cloud Storage. Versions are generations.
+func openGS(ctx context.Context, u *url.URL) (backend.Objects, error) {
+	next := *u
+	next.Path = ""
+	b, err := blob.DefaultURLMux().OpenBucketURL(ctx, &next)
+	if err != nil {
+		return nil, err
+	}
+	var client *storage.Client
+	if !b.As(&client) {
+		return nil, errors.New("the library for Google Cloud Storage has changed")
+	}
+	return newStore(u, b, &gsStore{client.Bucket(u.Host)}), nil
+}
+
+func (s *gsStore) put(ctx context.Context, key string, data []byte, c backend.Condition) (string, error) {
+	o := s.bucket.Object(key)
+	switch {
+	case c.Absent:
+		o = o.If(storage.Conditions{DoesNotExist: true})
+	case c.Version != "":
+		generation, err := strconv.ParseInt(c.Version, 10, 64)
+		if err != nil || generation <= 0 {
+			generation = 1 // that of no object
+		}
+		o = o.If(storage.Conditions{GenerationMatch: generation})
+	}
+	w := o.Retryer(storage.WithPolicy(storage.RetryIdempotent)).NewWriter(ctx)
+	w.ContentType, w.ChunkSize = contentType(key), 0 // in one request
+	_, err := w.Write(data)
+	if closing := w.Close(); err == nil {
+		err = closing
+	}
+	var api *googleapi.Error
+	if errors.As(err, &api) && (api.Code == http.StatusPreconditionFailed || api.Code == http.StatusConflict || api.Code == http.StatusNotFound && c.Version != "") {
+		return "", backend.ErrChanged
+	}
+	if err != nil {
+		return "", err
+	}
+	return strconv.FormatInt(w.Attrs().Generation, 10), nil
+}
+
+func (s *gsStore) version(r *blob.Reader) (string, error) {
+	var raw *storage.Reader
+	if !r.As(&raw) || raw.Attrs.Generation == 0 {
+		return "", errors.New("the store did not say of which version the object is")
+	}
+	return strconv.FormatInt(raw.Attrs.Generation, 10), nil
+}
+
+func (s *gsStore) explain(err error) string {
+	var api *googleapi.Error
+	if errors.As(err, &api) && api.Message != "" {
+		return api.Message
+	}
+	return plainCause(err)
+}

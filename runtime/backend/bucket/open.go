@@ -1,0 +1,68 @@
+package bucket
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"slices"
+
+	"github.com/yamlhost/yamlhost/runtime/backend"
+)
+
+// kind is a kind of store.
+type kind struct {
+	scheme string
+	name   string // of the service
+	tag    string // of the build
+	open   opener
+}
+
+// opener opens the store of a URL.
+type opener func(ctx context.Context, u *url.URL) (backend.Objects, error)
+
+// kinds are all that there are; those that this build leaves out cannot be opened.
+func kinds() []kind {
+	return []kind{
+		{"s3", "Amazon S3 and what speaks its language", "s3", s3Opener()},
+		{"gs", "Google Cloud Storage", "gs", gsOpener()},
+		{"azblob", "Azure Blob Storage", "azblob", azureOpener()},
+	}
+}
+
+// Known are the schemes that this build can open.
+func Known() (schemes []string) {
+	for _, k := range kinds() {
+		if k.open != nil {
+			schemes = append(schemes, k.scheme)
+		}
+	}
+	return schemes
+}
+
+// Open opens the store of a URL: the bucket is its host, what comes after it a prefix of all keys (F6.1). Nothing is asked of
+// the store yet. A URL that this build cannot open gives a *backend.UnsupportedURLError.
+func Open(ctx context.Context, rawURL string) (backend.Objects, error) {
+	u, err := url.Parse(rawURL)
+	if err != nil {
+		return nil, fmt.Errorf("the backend %q is malformed: it is no URL", rawURL)
+	}
+	all := kinds()
+	i := slices.IndexFunc(all, func(k kind) bool { return k.scheme == u.Scheme })
+	if i < 0 {
+		return nil, &backend.UnsupportedURLError{URL: rawURL, Way: "state can be kept in file://~, file:///some/folder, " +
+			"s3://bucket, gs://bucket or azblob://container"}
+	}
+	k := all[i]
+	if k.open == nil {
+		return nil, &backend.UnsupportedURLError{URL: rawURL, Way: fmt.Sprintf("stores of %s are left out of it to keep it small. Build one that "+
+			"has them: go build -tags %s ./cmd/yamlhost, or make build TAGS=%s", k.name, k.tag, k.tag)}
+	}
+	if u.Host == "" {
+		return nil, fmt.Errorf("the backend %q names no bucket; it should look like %s://bucket", rawURL, k.scheme)
+	}
+	objects, err := k.open(ctx, u)
+	if err != nil {
+		return nil, fmt.Errorf("open the backend %s://%s: %w", k.scheme, u.Host, err)
+	}
+	return objects, nil
+}

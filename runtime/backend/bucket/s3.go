@@ -1,0 +1,114 @@
+//go:build s3
+
+package bucket
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/s3/types"
+	"github.com/aws/smithy-go"
+	"gocloud.dev/blob"
+	"gocloud.dev/blob/s3blob"
+
+	"github.com/yamlhost/yamlhost/runtime/backend"
+)
+
+type s3Store struct {
+	client *s3.Client
+	bucket string
+	sse    types.ServerSideEncryption
+	kmsKey string
+}
+
+func s3Opener() opener { return openS3 }
+
+// openS3 opens a bucket of S3. Parameters of old are translated as the stock host does (F6.1).
+func openS3(ctx context.Context, u *url.URL) (backend.Objects, error) {
+	q := u.Query()
+	if q.Has("disableSSL") {
+		q.Set("disable_https", q.Get("disableSSL"))
+		q.Del("disableSSL")
+	}
+	if endpoint := q.Get("endpoint"); endpoint != "" {
+		if !strings.Contains(endpoint, "://") {
+			scheme := "https://"
+			if q.Get("disable_https") == "true" {
+				scheme = "http://"
+			}
+			q.Set("endpoint", scheme+endpoint)
+		}
+		if !q.Has("request_checksum_calculation") {
+			q.Set("request_checksum_calculation", "when_required")
+		}
+	}
+	s := &s3Store{bucket: u.Host, sse: types.ServerSideEncryption(q.Get("ssetype")), kmsKey: q.Get("kmskeyid")}
+	next := *u
+	next.Path, next.RawQuery = "", q.Encode()
+	b, err := new(s3blob.URLOpener).OpenBucketURL(ctx, &next)
+	if err != nil {
+		return nil, err
+	}
+	if !b.As(&s.client) {
+		return nil, errors.New("the library for S3 has changed")
+	}
+	return newStore(u, b, s), nil
+}
+
+func (s *s3Store) put(ctx context.Context, key string, data []byte, c backend.Condition) (string, error) {
+	in := &s3.PutObjectInput{Bucket: &s.bucket, Key: &key, Body: bytes.NewReader(data), ContentLength: aws.Int64(int64(len(data))),
+		ContentType: aws.String(contentType(key)), ServerSideEncryption: s.sse}
+	if s.kmsKey != "" {
+		in.SSEKMSKeyId = &s.kmsKey
+	}
+	switch {
+	case c.Absent:
+		in.IfNoneMatch = aws.String("*")
+	case c.Version != "":
+		in.IfMatch = &c.Version
+	}
+	out, err := s.client.PutObject(ctx, in)
+	if err == nil {
+		return aws.ToString(out.ETag), nil
+	}
+	var reply *awshttp.ResponseError
+	if errors.As(err, &reply) {
+		switch status := reply.HTTPStatusCode(); {
+		case status == http.StatusPreconditionFailed, status == http.StatusConflict,
+			status == http.StatusNotFound && c.Version != "" && !strings.Contains(s.explain(err), "NoSuchBucket"):
+			return "", backend.ErrChanged
+		case status >= 400 && status < 500 && status != http.StatusRequestTimeout && status != http.StatusTooManyRequests:
+			return "", fmt.Errorf("%w: %s", backend.ErrRefused, s.explain(err))
+		}
+	}
+	return "", err
+}
+
+func (s *s3Store) version(r *blob.Reader) (string, error) {
+	var out s3.GetObjectOutput
+	if !r.As(&out) || out.ETag == nil {
+		return "", errors.New("the store did not say of which version the object is")
+	}
+	return *out.ETag, nil
+}
+
+// explain leaves out what only helps programmers: which request it was, and by what number.
+func (s *s3Store) explain(err error) string {
+	var api smithy.APIError
+	if errors.As(err, &api) {
+		return api.ErrorCode() + ": " + api.ErrorMessage()
+	}
+	var op *smithy.OperationError
+	if errors.As(err, &op) {
+		err = op.Err
+	}
+	return plainCause(err)
+}

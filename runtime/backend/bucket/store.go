@@ -1,0 +1,129 @@
+//go:build s3 || gs || azblob
+
+package bucket
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/url"
+	"slices"
+	"strings"
+
+	"gocloud.dev/blob"
+	"gocloud.dev/gcerrors"
+
+	"github.com/yamlhost/yamlhost/runtime/backend"
+)
+
+// Store is a bucket, or what is in it under a prefix. It is safe for concurrent use.
+type Store struct {
+	bucket *blob.Bucket
+	native native
+	prefix string // empty, or ends in a slash
+}
+
+var _ backend.Objects = (*Store)(nil)
+
+// native is what only the client of a certain store can do.
+type native interface {
+	// put writes an object. When the condition does not hold the error is backend.ErrChanged.
+	put(ctx context.Context, key string, data []byte, c backend.Condition) (version string, err error)
+	// version is that of an object that is being read.
+	version(r *blob.Reader) (string, error)
+	// explain is an error of the client as a person can read it.
+	explain(err error) string
+}
+
+// newStore makes the store of an open bucket, whose path is a prefix of all keys.
+func newStore(u *url.URL, bucket *blob.Bucket, n native) *Store {
+	s := &Store{bucket: bucket, native: n, prefix: strings.Trim(u.Path, "/")}
+	if s.prefix != "" {
+		s.prefix += "/"
+	}
+	return s
+}
+
+// Close gives up the connection.
+func (s *Store) Close() error { return s.bucket.Close() }
+
+// Get reads an object.
+func (s *Store) Get(ctx context.Context, key string) (o backend.Object, err error) {
+	r, err := s.bucket.NewReader(ctx, s.prefix+key, nil)
+	if err != nil {
+		return o, s.explain(err)
+	}
+	defer func() { _ = r.Close() }() // everything was read, or there is another error
+	if o.Data, err = io.ReadAll(r); err != nil {
+		return backend.Object{}, s.explain(err)
+	}
+	o.Modified = r.ModTime()
+	o.Version, err = s.native.version(r)
+	return o, err
+}
+
+// List names what begins with prefix.
+func (s *Store) List(ctx context.Context, prefix string) (found []backend.Listed, err error) {
+	all := s.bucket.List(&blob.ListOptions{Prefix: s.prefix + prefix, Delimiter: "/"})
+	for {
+		o, err := all.Next(ctx)
+		if errors.Is(err, io.EOF) {
+			slices.SortFunc(found, func(a, b backend.Listed) int { return strings.Compare(a.Key, b.Key) })
+			return found, nil
+		}
+		if err != nil {
+			return nil, s.explain(err)
+		}
+		found = append(found, backend.Listed{Key: strings.TrimPrefix(o.Key, s.prefix), Modified: o.ModTime})
+	}
+}
+
+// Put writes an object if the condition holds.
+func (s *Store) Put(ctx context.Context, key string, data []byte, c backend.Condition) (version string, err error) {
+	version, err = s.native.put(ctx, s.prefix+key, data, c)
+	if err != nil && !errors.Is(err, backend.ErrChanged) {
+		err = s.explain(err)
+	}
+	return version, err
+}
+
+// Delete removes an object, if there is one.
+func (s *Store) Delete(ctx context.Context, key string) error {
+	err := s.bucket.Delete(ctx, s.prefix+key)
+	if err == nil || gcerrors.Code(err) == gcerrors.NotFound {
+		return nil
+	}
+	return s.explain(err)
+}
+
+// explain sorts errors: those that may pass, those that will not, and that there is no such object.
+func (s *Store) explain(err error) error {
+	text := s.native.explain(err)
+	switch gcerrors.Code(err) {
+	case gcerrors.NotFound:
+		if !s.missing(text) {
+			return fs.ErrNotExist
+		}
+		return fmt.Errorf("%w: there is no such bucket", backend.ErrRefused)
+	case gcerrors.PermissionDenied, gcerrors.InvalidArgument, gcerrors.Unimplemented:
+		return fmt.Errorf("%w: %s", backend.ErrRefused, text)
+	}
+	return &passing{text, err}
+}
+
+// missing reports whether an error says that not the object is missing but the bucket.
+func (s *Store) missing(text string) bool {
+	return strings.Contains(text, "NoSuchBucket") || strings.Contains(text, "ContainerNotFound") || strings.Contains(text, "bucket doesn't exist")
+}
+
+// passing is a fault that may pass.
+type passing struct {
+	text string
+	err  error
+}
+
+func (e *passing) Error() string { return e.text }
+
+func (e *passing) Unwrap() error { return e.err }
