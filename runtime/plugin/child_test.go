@@ -57,6 +57,8 @@ func child(mode string) int {
 	case "exit":
 		fmt.Fprintln(os.Stderr, "cannot find my configuration")
 		return 7
+	case "language":
+		return languageHost(ctx)
 	case "quiet exit":
 	case "silent":
 		fmt.Fprintln(os.Stderr, "thinking")

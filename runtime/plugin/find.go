@@ -16,8 +16,9 @@ import (
 
 // found is a plugin's executable.
 type found struct {
-	path string
-	dir  string // the plugin's own directory
+	path   string // empty for a script
+	dir    string // the plugin's own directory
+	script bool   // it is in source form
 }
 
 // find looks for the executable of a resource plugin in the order of F2.25. It returns *provider.MissingError when there
@@ -79,10 +80,8 @@ func inDirectory(dir, executable string) (found, error) {
 	if path, ok := executableIn(dir, executable); ok {
 		return found{path: path, dir: dir}, nil
 	}
-	if _, err := os.Stat(filepath.Join(dir, "PulumiPlugin.yaml")); err == nil {
-		return found{}, fmt.Errorf("plugin %s is a program in source form (it has a PulumiPlugin.yaml and no executable %s), "+
-			"which needs a language host to run; install a compiled version of it, or start it yourself and set PULUMI_DEBUG_PROVIDERS",
-			dir, executable)
+	if _, err := os.Stat(filepath.Join(dir, scriptFile)); err == nil {
+		return found{dir: dir, script: true}, nil // F2.30
 	}
 	return found{}, fmt.Errorf("plugin directory %s holds no executable %s; remove the directory and install the plugin again", dir, executable)
 }

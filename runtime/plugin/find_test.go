@@ -71,11 +71,6 @@ func TestFind(t *testing.T) { // F2.25–F2.30
 		{name: "override that is not there", change: func(_ *testing.T, o *plugin.Options) {
 			o.Overrides = []plugin.Override{{Name: "misfit", Path: "nowhere"}}
 		}, fails: "the project names nowhere for plugin misfit, where there is nothing"},
-		{name: "F2.30 program in source form", change: func(t *testing.T, o *plugin.Options) {
-			dir := filepath.Join(o.Home, "plugins", "resource-misfit-v1.0.0")
-			require.NoError(t, os.MkdirAll(dir, 0o755))
-			require.NoError(t, os.WriteFile(filepath.Join(dir, "PulumiPlugin.yaml"), []byte("runtime: nodejs\n"), 0o600))
-		}, fails: "is a program in source form (it has a PulumiPlugin.yaml and no executable pulumi-resource-misfit)"},
 		{name: "no executable", change: func(t *testing.T, o *plugin.Options) {
 			require.NoError(t, os.MkdirAll(filepath.Join(o.Home, "plugins", "resource-misfit-v1.0.0"), 0o755))
 		}, fails: "holds no executable pulumi-resource-misfit; remove the directory and install the plugin again"},

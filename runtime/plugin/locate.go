@@ -4,7 +4,7 @@ import "github.com/Masterminds/semver/v3"
 
 // Location is where a plugin would be taken from.
 type Location struct {
-	Path     string // of the executable; empty for a running provider to attach to
+	Path     string // of the executable, or of the folder of a script; empty for a running provider to attach to
 	Attached bool
 	// Version is that of a plugin in the plugin folder, whose content never changes; empty for all others.
 	Version string
@@ -23,6 +23,9 @@ func (h *Host) Find(name, version string) (Location, error) {
 		return Location{}, err
 	}
 	at := Location{Path: f.path}
+	if f.script {
+		at.Path = f.dir
+	}
 	for _, p := range Installed(quiet.Home) {
 		if _, err := semver.NewVersion(p.Version); err == nil && p.Path == f.dir {
 			at.Version = p.Version

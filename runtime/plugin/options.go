@@ -51,6 +51,11 @@ type Options struct {
 	RuntimeOptions map[string]string
 	// Overrides come before everything else but attached providers.
 	Overrides []Override
+	// ReadScript reads the PulumiPlugin.yaml of a plugin that is a program in source form; nil when none can be run.
+	ReadScript func(path string) (Script, error)
+	// Languages are commands that start language hosts, by the name of the language. Others are looked for on Path and
+	// among the installed plugins.
+	Languages map[string][]string
 	// DebugProviders are running providers to attach to, by name, with their ports (PULUMI_DEBUG_PROVIDERS, E3.7).
 	DebugProviders map[string]int
 	// LegacySearch takes the highest version at or above the one asked for (PULUMI_ENABLE_LEGACY_PLUGIN_SEARCH, F2.29).

@@ -40,6 +40,7 @@ type process struct {
 	readers sync.WaitGroup
 	ended   chan struct{} // closed once the process is gone and its last words are in
 	exit    string        // set before ended is closed
+	script  *scriptRun    // of a plugin that this process, the host of its language, runs; nil for a plugin itself
 	stop    sync.Once
 	limit   time.Duration // to start, for messages
 	grace   time.Duration // to end by itself
@@ -157,7 +158,11 @@ func (p *process) gone() bool {
 
 // crash is the error for a process that has ended; call it once gone.
 func (p *process) crash() *provider.CrashError {
-	return &provider.CrashError{Plugin: p.name, Exit: p.exit, Output: p.output.String(), PID: p.command.Process.Pid}
+	exit := p.exit
+	if p.script != nil && p.script.ended() != "" {
+		exit = p.script.ended()
+	}
+	return &provider.CrashError{Plugin: p.name, Exit: exit, Output: p.output.String(), PID: p.command.Process.Pid}
 }
 
 // progress is what terminals show as progress; some plugins' runtimes print it before anything else (F2.5).
@@ -224,6 +229,9 @@ func (p *process) kill() { p.end(0) }
 
 func (p *process) end(grace time.Duration) {
 	p.stop.Do(func() {
+		if p.script != nil {
+			p.script.close()
+		}
 		if grace > 0 {
 			interruptGroup(p.command.Process)
 			_ = p.stdin.Close()

@@ -13,6 +13,7 @@ import (
 
 	"github.com/yamlhost/yamlhost/runtime/embedded"
 	"github.com/yamlhost/yamlhost/runtime/plugin"
+	"github.com/yamlhost/yamlhost/runtime/project"
 	"github.com/yamlhost/yamlhost/runtime/provider"
 	"github.com/yamlhost/yamlhost/schema"
 )
@@ -50,6 +51,13 @@ func (a *app) newProviders(ws *workspace, log func(plugin.Message)) *providers {
 		Home: home, ProgramDir: ws.program.Dir, RootDir: ws.project.Dir, Project: ws.project.Name.Text,
 		DebugProviders: debugProviders(a.world.env("PULUMI_DEBUG_PROVIDERS")), LegacySearch: a.world.env("PULUMI_ENABLE_LEGACY_PLUGIN_SEARCH") != "",
 		DisablePreview: a.world.envTrue("PULUMI_DISABLE_PROVIDER_PREVIEW"), PulumiVersion: pulumiVersion, Log: log,
+		ReadScript: func(path string) (plugin.Script, error) {
+			p, err := project.ReadPluginProgram(path)
+			return plugin.Script(p), err
+		},
+	}
+	if a.world.Self != "" { // plugins written in YAML are ours to run, whatever else is on the path
+		options.Languages = map[string][]string{"yaml": {a.world.Self, "serve", "language"}}
 	}
 	if log != nil {
 		options.Warn = once(func(text string) { log(plugin.Message{Severity: plugin.Warning, Text: text}) })

@@ -2,7 +2,9 @@ package cli
 
 import (
 	"os"
+	"os/exec"
 	"os/signal"
+	"path/filepath"
 	"runtime/debug"
 	"syscall"
 	"time"
@@ -39,10 +41,24 @@ func System(version string) (Streams, World) {
 		},
 	}
 	w := World{Version: version, Env: os.Environ(), Process: backend.ThisProcess, Now: time.Now}
+	w.Self = self()
 	w.Dir, _ = os.Getwd()
 	w.Home, _ = os.UserHomeDir()
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	w.Signals = signals
 	return s, w
+}
+
+// self is the file that this process was started from, by the name that it was started under: what a program does may
+// depend on that.
+func self() string {
+	path, err := exec.LookPath(os.Args[0])
+	if err == nil {
+		path, err = filepath.Abs(path)
+	}
+	if err != nil {
+		path, _ = os.Executable() // without it, others have to start us
+	}
+	return path
 }

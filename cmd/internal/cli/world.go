@@ -28,6 +28,7 @@ type Streams struct {
 type World struct {
 	Version string // of this program
 	Env     []string
+	Self    string                 // the executable of this program; empty when it is not known
 	Dir     string                 // working directory, absolute
 	Home    string                 // the user's home directory
 	Process func() backend.Process // who takes locks

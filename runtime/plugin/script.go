@@ -1,0 +1,206 @@
+package plugin
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+
+	"github.com/Masterminds/semver/v3"
+	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/types/known/structpb"
+)
+
+// scriptFile marks a folder as a plugin in source form.
+const scriptFile = "PulumiPlugin.yaml"
+
+// scriptPatience is how many times longer than others a plugin in source form may take to print its port.
+const scriptPatience = 6
+
+// Script is what a plugin in source form says of itself.
+type Script struct {
+	Language string         // that it is written in, such as nodejs
+	Options  map[string]any // for the language host; as JSON has values
+	Requires string         // the versions of Pulumi that it runs under, as a range; empty for all
+}
+
+// languageHost finds what starts the host of a language: the command that Options name, an executable on the path, or an
+// installed plugin, in this order (F2.25, F2.30).
+func (o *Options) languageHost(language string) (command []string, ok bool) {
+	if command := o.Languages[language]; len(command) > 0 {
+		return command, true
+	}
+	executable := "pulumi-language-" + language
+	for _, dir := range o.Path {
+		if path, found := executableIn(dir, executable); found && dir != "" {
+			return []string{path}, true
+		}
+	}
+	if o.Home == "" {
+		return nil, false
+	}
+	folder := filepath.Join(o.Home, "plugins")
+	entries, _ := os.ReadDir(folder) // one that cannot be read has nothing
+	var best *semver.Version
+	for _, entry := range entries {
+		match := pluginDirectory.FindStringSubmatch(entry.Name())
+		if match == nil || match[1] != "language" || match[2] != language || temporaryName.MatchString(entry.Name()) || partial(folder, entry.Name()) {
+			continue
+		}
+		have, err := semver.NewVersion(match[3])
+		path, found := executableIn(filepath.Join(folder, entry.Name()), executable)
+		if err == nil && found && (best == nil || better(have, best)) {
+			best, command = have, []string{path}
+		}
+	}
+	return command, best != nil
+}
+
+// startScript runs a plugin in source form through the host of its language (F2.30, F9.10). The process that comes back is
+// that of the language host; it is over when the plugin is, and ending it ends the plugin.
+func (o *Options) startScript(ctx context.Context, name, dir, engine string, env []string, programDir string) (_ *process, port int, err error) {
+	if o.ReadScript == nil {
+		return nil, 0, fmt.Errorf("plugin %s is a program in source form (%s), which cannot be run here", name, filepath.Join(dir, scriptFile))
+	}
+	script, err := o.ReadScript(filepath.Join(dir, scriptFile))
+	if err != nil {
+		return nil, 0, fmt.Errorf("start plugin %s: %w", name, err)
+	}
+	if script.Language == "" {
+		return nil, 0, fmt.Errorf("start plugin %s: %s does not say which language it is written in; it needs `runtime: …`", name, filepath.Join(dir, scriptFile))
+	}
+	if err := o.admits(name, script.Requires); err != nil {
+		return nil, 0, err
+	}
+	options, err := structpb.NewStruct(script.Options)
+	if err != nil {
+		return nil, 0, fmt.Errorf("start plugin %s: the options of its runtime: %w", name, err)
+	}
+	command, ok := o.languageHost(script.Language)
+	if !ok {
+		return nil, 0, fmt.Errorf("plugin %s is written in %s, and no pulumi-language-%s that could run it is on $PATH; it comes with the Pulumi CLI. "+
+			"Or install a compiled version of the plugin, or start it yourself and set PULUMI_DEBUG_PROVIDERS", name, script.Language, script.Language)
+	}
+	p, err := o.start(name, command[0], append(command[1:len(command):len(command)], engine), env, programDir)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer func() {
+		if err != nil {
+			p.kill()
+		}
+	}()
+	p.limit *= scriptPatience
+	host, err := p.port(ctx)
+	if err != nil {
+		return nil, 0, err
+	}
+	conn, err := dial("127.0.0.1:"+strconv.Itoa(host), nil)
+	if err != nil {
+		return nil, 0, fmt.Errorf("start plugin %s: connect to the host of its language: %w", name, err)
+	}
+	running, stop := context.WithCancel(context.Background())
+	lines := make(chan firstLine, 1)
+	p.script = &scriptRun{stop: stop, conn: conn}
+	p.first = lines
+	request := &pulumirpc.RunPluginRequest{
+		Pwd: programDir, Args: []string{engine}, Env: env, Kind: "resource", Name: name, LoaderTarget: o.LoaderTarget,
+		Info: &pulumirpc.ProgramInfo{RootDirectory: dir, ProgramDirectory: dir, EntryPoint: ".", Options: options},
+	}
+	p.script.reading.Go(func() { p.follow(running, pulumirpc.NewLanguageRuntimeClient(conn), request, lines) })
+	port, err = p.port(ctx)
+	return p, port, err
+}
+
+// admits makes sure that a plugin runs under the version of Pulumi that we are told to be (F2.30).
+func (o *Options) admits(name, wanted string) error {
+	if wanted == "" || o.PulumiVersion == "" {
+		return nil
+	}
+	admitted, err := semver.NewConstraint(wanted)
+	if err != nil {
+		return fmt.Errorf("plugin %s requires the version %q of Pulumi, which is no range of versions", name, wanted)
+	}
+	if have, err := semver.NewVersion(o.PulumiVersion); err == nil && !admitted.Check(have) {
+		return fmt.Errorf("plugin %s requires the version %s of Pulumi, and this program is compatible with %s", name, wanted, o.PulumiVersion)
+	}
+	return nil
+}
+
+// scriptRun is a plugin that runs inside of, or under, the host of its language.
+type scriptRun struct {
+	stop    context.CancelFunc // ends the plugin
+	conn    *grpc.ClientConn
+	reading sync.WaitGroup // follow
+
+	mu   sync.Mutex
+	exit string // how the plugin ended, as its host tells; empty while it has not
+}
+
+// close ends the plugin and waits until nothing of it is followed any more.
+func (r *scriptRun) close() {
+	r.stop()
+	r.reading.Wait()
+	_ = r.conn.Close()
+}
+
+// ended is how the plugin ended; empty when its host has not told.
+func (r *scriptRun) ended() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.exit
+}
+
+// follow starts a plugin by its language host and takes what it prints: the first line of output for the port, the rest
+// for its last words. Once the plugin has ended its host has no more to do, and is ended too.
+func (p *process) follow(ctx context.Context, host pulumirpc.LanguageRuntimeClient, request *pulumirpc.RunPluginRequest, first chan<- firstLine) {
+	var head []byte
+	told := false
+	tell := func(line firstLine) {
+		if !told {
+			told = true
+			first <- line
+		}
+	}
+	exit := "its language host lost it"
+	stream, err := host.RunPlugin(ctx, request, grpc.WaitForReady(true))
+	for err == nil {
+		var r *pulumirpc.RunPluginResponse
+		if r, err = stream.Recv(); err != nil {
+			break
+		}
+		switch out := r.GetOutput().(type) {
+		case *pulumirpc.RunPluginResponse_Stdout:
+			if told {
+				_, _ = p.output.Write(out.Stdout)
+				break
+			}
+			head = append(head, out.Stdout...)
+			if line, rest, found := bytes.Cut(head, []byte("\n")); found || len(head) > lineLimit {
+				tell(firstLine{text: string(line)})
+				_, _ = p.output.Write(rest)
+			}
+		case *pulumirpc.RunPluginResponse_Stderr:
+			_, _ = p.output.Write(out.Stderr)
+		case *pulumirpc.RunPluginResponse_Exitcode:
+			exit = "exit status " + strconv.Itoa(int(out.Exitcode))
+		}
+	}
+	if err != io.EOF && ctx.Err() == nil {
+		_, _ = fmt.Fprintln(p.output, status.Convert(err).Message())
+	}
+	p.script.mu.Lock()
+	p.script.exit = exit
+	p.script.mu.Unlock()
+	if ctx.Err() == nil && !p.gone() {
+		_ = p.command.Process.Kill()
+		<-p.ended
+	}
+	tell(firstLine{text: string(head), err: io.ErrUnexpectedEOF})
+}

@@ -1,0 +1,44 @@
+package project
+
+import (
+	"fmt"
+	"os"
+
+	"gopkg.in/yaml.v3"
+)
+
+// PluginProgram is what a PulumiPlugin.yaml says of the program that it stands for (F3.17).
+type PluginProgram struct {
+	Language string         // of the program; empty when it does not say
+	Options  map[string]any // for the host of the language, as JSON has values
+	Requires string         // the versions of Pulumi that it runs under, as a range; empty for all
+}
+
+// ReadPluginProgram reads a PulumiPlugin.yaml.
+func ReadPluginProgram(path string) (PluginProgram, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return PluginProgram{}, fmt.Errorf("read plugin: %w", err)
+	}
+	var file struct {
+		Runtime               yaml.Node `yaml:"runtime"`
+		RequiredPulumiVersion string    `yaml:"requiredPulumiVersion"`
+	}
+	if err := yaml.Unmarshal(StripBOM(text), &file); err != nil {
+		return PluginProgram{}, fmt.Errorf("%s cannot be read: %w", path, err)
+	}
+	p := PluginProgram{Requires: file.RequiredPulumiVersion}
+	if file.Runtime.Kind == yaml.ScalarNode {
+		p.Language = file.Runtime.Value
+		return p, nil
+	}
+	var runtime struct {
+		Name    string         `yaml:"name"`
+		Options map[string]any `yaml:"options"`
+	}
+	if err := file.Runtime.Decode(&runtime); err != nil {
+		return PluginProgram{}, fmt.Errorf("%s: runtime is a name, or has `name` and `options`: %w", path, err)
+	}
+	p.Language, p.Options = runtime.Name, runtime.Options
+	return p, nil
+}

@@ -1,0 +1,39 @@
+package project
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestReadPluginProgram(t *testing.T) { // F3.17
+	t.Parallel()
+	for name, c := range map[string]struct {
+		text, wrong string
+		want        PluginProgram
+	}{
+		"a name": {text: "runtime: nodejs\n", want: PluginProgram{Language: "nodejs"}},
+		"with options": {text: "runtime:\n  name: python\n  options: {virtualenv: venv, typed: true}\nrequiredPulumiVersion: '>=3.1.0'\nname: x\n",
+			want: PluginProgram{Language: "python", Options: map[string]any{"virtualenv": "venv", "typed": true}, Requires: ">=3.1.0"}},
+		"no language": {text: "name: x\n"},
+		"a list":      {text: "runtime: [a]\n", wrong: "runtime is a name, or has `name` and `options`"},
+		"no YAML":     {text: "runtime: {\n", wrong: "cannot be read"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			path := filepath.Join(t.TempDir(), "PulumiPlugin.yaml")
+			require.NoError(t, os.WriteFile(path, []byte(c.text), 0o600))
+			got, err := ReadPluginProgram(path)
+			if c.wrong != "" {
+				require.ErrorContains(t, err, c.wrong)
+				return
+			}
+			require.NoError(t, err)
+			require.Equal(t, c.want, got)
+		})
+	}
+	_, err := ReadPluginProgram(filepath.Join(t.TempDir(), "none"))
+	require.ErrorContains(t, err, "read plugin")
+}
