@@ -183,6 +183,7 @@ func (p *process) Diff(_ context.Context, r provider.DiffRequest) (provider.Diff
 func (p *process) Create(_ context.Context, r provider.CreateRequest) (provider.CreateResponse, error) {
 	c := p.cloud
 	c.log("Create %s %s%s%s", r.Name, r.Inputs, previewed(r.Preview), timed(r.Timeout))
+	p.tellViews(r.Views, r.Inputs)
 	if r.Preview {
 		return provider.CreateResponse{Outputs: r.Inputs}, nil
 	}
@@ -205,6 +206,7 @@ func (p *process) Create(_ context.Context, r provider.CreateRequest) (provider.
 func (p *process) Update(_ context.Context, r provider.UpdateRequest) (provider.UpdateResponse, error) {
 	c := p.cloud
 	c.log("Update %s %s olds=%s news=%s%s", r.Name, r.ID, r.OldOutputs, r.News, previewed(r.Preview))
+	p.tellViews(r.Views, r.News)
 	outputs := r.News
 	if out, ok := r.OldOutputs.Lookup("out"); ok {
 		outputs = outputs.With("out", out)
@@ -231,6 +233,7 @@ func (p *process) Update(_ context.Context, r provider.UpdateRequest) (provider.
 func (p *process) Delete(_ context.Context, r provider.DeleteRequest) error {
 	c := p.cloud
 	c.log("Delete %s %s%s", r.Name, r.ID, timed(r.Timeout))
+	p.tellViews(r.Views, value.EmptyMap())
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if f, ok := c.trip("delete", r.Name); ok {
@@ -260,6 +263,9 @@ func (p *process) Read(_ context.Context, r provider.ReadRequest) (provider.Read
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	object, ok := c.objects[r.ID]
+	if ok {
+		p.tellViews(r.Views, object)
+	}
 	if f, failing := c.trip("read", r.Name); failing {
 		return provider.ReadResponse{}, f.err(r.ID, object)
 	}

@@ -30,6 +30,7 @@ func (d *Deployment) step(s Step, reg *registered) (*state.Resource, error) {
 			return nil, d.journalFailed(&s, err)
 		}
 	}
+	d.watchViews(&s)
 	result, err := d.performHooked(&s)
 	if d.isTerminated() { // E5.51
 		return nil, monitor.ErrShutdown
@@ -39,6 +40,11 @@ func (d *Deployment) step(s Step, reg *registered) (*state.Resource, error) {
 	}
 	var failure *provider.Error
 	partial := errors.As(err, &failure) && failure.Outcome == provider.Partial && result != nil
+	if s.New == nil { // E4.115: views leave the state before their owner
+		if err := d.settleViews(s.views, true, err == nil); err != nil {
+			return nil, d.journalFailed(&s, err)
+		}
+	}
 	if err == nil || partial {
 		if err := d.record(&s, result, books, number, reg); err != nil {
 			return nil, d.journalFailed(&s, err)
@@ -55,6 +61,9 @@ func (d *Deployment) step(s Step, reg *registered) (*state.Resource, error) {
 	}
 	if err != nil {
 		d.report.stepFailed(shown, err, took)
+		if err := d.settleViews(s.views, partial || s.Op == OpUpdate || s.Op == OpRead && s.Old != nil, false); err != nil {
+			return nil, d.journalFailed(&s, err)
+		}
 		return nil, errResourceFailed
 	}
 	about := s.New
@@ -64,6 +73,14 @@ func (d *Deployment) step(s Step, reg *registered) (*state.Resource, error) {
 	d.report.finished(shown, s.Op, d.opts.DryRun || about.Custom || s.Op == OpDelete, took)
 	if about.Custom || s.New == nil {
 		d.afterHooks(&s, result)
+	}
+	if err := d.settleViews(s.views, true, false); err != nil {
+		return nil, d.journalFailed(&s, err)
+	}
+	if s.Op == OpSame {
+		if err := d.sameViews(&s); err != nil {
+			return nil, d.journalFailed(&s, err)
+		}
 	}
 	return result, nil
 }
@@ -194,7 +211,8 @@ func (d *Deployment) performCreate(s *Step) (*state.Resource, error) { // E5.21
 		return nil, err
 	}
 	r, err := p.Create(d.calls, provider.CreateRequest{
-		Subject: provider.SubjectOf(n.URN), Inputs: n.Inputs, Timeout: n.CustomTimeouts.Create, Preview: d.opts.DryRun})
+		Subject: provider.SubjectOf(n.URN), Inputs: n.Inputs, Timeout: n.CustomTimeouts.Create, Preview: d.opts.DryRun,
+		Views: s.views.request()})
 	if err != nil {
 		var failure *provider.Error
 		if errors.As(err, &failure) && failure.Outcome == provider.Partial && failure.ID != "" { // E5.36
@@ -225,7 +243,8 @@ func (d *Deployment) performUpdate(s *Step) (*state.Resource, error) { // E5.22
 	}
 	r, err := p.Update(d.calls, provider.UpdateRequest{
 		Subject: provider.SubjectOf(n.URN), ID: s.Old.ID, OldInputs: s.Old.Inputs, OldOutputs: s.Old.Outputs, News: n.Inputs,
-		Timeout: n.CustomTimeouts.Update, IgnoreChanges: n.IgnoreChanges, Preview: d.opts.DryRun})
+		Timeout: n.CustomTimeouts.Update, IgnoreChanges: n.IgnoreChanges, Preview: d.opts.DryRun,
+		Views: s.views.request()})
 	if err != nil {
 		var failure *provider.Error
 		if errors.As(err, &failure) && failure.Outcome == provider.Partial { // E5.37
@@ -255,7 +274,8 @@ func (d *Deployment) performDelete(s *Step) error { // E5.23
 		return err
 	}
 	return p.Delete(d.calls, provider.DeleteRequest{
-		Subject: provider.SubjectOf(old.URN), ID: old.ID, Inputs: old.Inputs, Outputs: old.Outputs, Timeout: old.CustomTimeouts.Delete})
+		Subject: provider.SubjectOf(old.URN), ID: old.ID, Inputs: old.Inputs, Outputs: old.Outputs, Timeout: old.CustomTimeouts.Delete,
+		Views: s.views.request()})
 }
 
 // protectedDeletion refuses to delete a protected resource (E4.76). Other deletions go on.
@@ -277,7 +297,8 @@ func (d *Deployment) performRead(s *Step) (*state.Resource, error) { // E5.24
 		return nil, err
 	}
 	r, err := p.Read(d.calls, provider.ReadRequest{
-		Subject: provider.SubjectOf(n.URN), ID: n.ID, Inputs: n.Inputs, Outputs: n.Inputs, Timeout: n.CustomTimeouts.Read}) // E2.48
+		Subject: provider.SubjectOf(n.URN), ID: n.ID, Inputs: n.Inputs, Outputs: n.Inputs, Timeout: n.CustomTimeouts.Read,
+		Views: s.views.request()}) // E2.48
 	var failure *provider.Error
 	if errors.As(err, &failure) && failure.Outcome == provider.Partial { // E5.38
 		r = provider.ReadResponse{ID: failure.ID, Inputs: failure.Inputs, Outputs: asMap(failure.Outputs)}
@@ -311,7 +332,8 @@ func (d *Deployment) performImport(s *Step) (*state.Resource, error) { // E4.86â
 		return nil, err
 	}
 	r, err := p.Read(d.calls, provider.ReadRequest{
-		Subject: provider.SubjectOf(n.URN), ID: n.ImportID, Outputs: value.EmptyMap(), Timeout: n.CustomTimeouts.Read})
+		Subject: provider.SubjectOf(n.URN), ID: n.ImportID, Outputs: value.EmptyMap(), Timeout: n.CustomTimeouts.Read,
+		Views: s.views.request()})
 	var failure *provider.Error
 	if errors.As(err, &failure) && failure.Outcome == provider.Partial { // E5.39
 		r = provider.ReadResponse{ID: failure.ID, Inputs: failure.Inputs, Outputs: asMap(failure.Outputs)}

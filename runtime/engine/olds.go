@@ -34,6 +34,7 @@ type olds struct {
 	byURN     map[urn.URN]*entry // those that are not left to delete (E4.95)
 	of        map[*state.Resource]*entry
 	providers map[string]*state.Resource // by reference, those left to delete too
+	views     map[urn.URN][]*entry       // by their owner, those that the operation makes too; the deployment's mutex guards it
 }
 
 // newOlds indexes a state. deleted gives the IDs of entries that are no more.
@@ -51,6 +52,12 @@ func newOlds(resources []*state.Resource, ids []journal.ID) *olds {
 		o.entries[i], o.of[r] = e, e
 		if !r.Delete {
 			o.byURN[r.URN] = e
+		}
+		if r.ViewOf != "" {
+			if o.views == nil {
+				o.views = map[urn.URN][]*entry{}
+			}
+			o.views[r.ViewOf] = append(o.views[r.ViewOf], e)
 		}
 		if r.IsProvider() {
 			o.providers[urn.Reference{URN: r.URN, ID: r.ID}.String()] = r

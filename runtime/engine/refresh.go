@@ -24,12 +24,20 @@ func (d *Deployment) refreshAll(chosen func(*state.Resource) bool) {
 			read = append(read, i)
 		}
 	}
+	told := make([]*viewing, len(read))
 	d.parallel(len(read), func(n int) {
 		i := read[n]
-		refreshed[i], _ = d.refresh(entries[i].resource) // E7.20: what fails was reported and stops nothing here
+		refreshed[i], told[n], _ = d.refreshTold(entries[i].resource) // E7.20: what fails was reported and stops nothing here
 	})
 	if d.isTerminated() {
 		return
+	}
+	created := map[int][]*state.Resource{} // views, by the place of their owner
+	for n, v := range told {
+		views := d.refreshedViews(v, func(e *entry) **state.Resource { return &refreshed[e.position] })
+		if len(views) > 0 && refreshed[read[n]] != nil {
+			created[read[n]] = views
+		}
 	}
 	rebuilt := rebuild(d.olds.resources(), refreshed)
 	var e journal.Entry
@@ -45,6 +53,9 @@ func (d *Deployment) refreshAll(chosen func(*state.Resource) bool) {
 		}
 		rest, ids = append(rest, r), append(ids, entries[i].id)
 	}
+	if len(created) > 0 {
+		e, rest, ids = d.insertViews(rebuilt, created)
+	}
 	d.commitRefreshed(e)
 	d.mu.Lock()
 	d.olds = newOlds(rest, ids)
@@ -54,9 +65,26 @@ func (d *Deployment) refreshAll(chosen func(*state.Resource) bool) {
 	}
 }
 
+// insertViews puts views that a refresh has found behind their owners, which takes writing everything anew, in its order.
+func (d *Deployment) insertViews(rebuilt []*state.Resource, created map[int][]*state.Resource) (e journal.Entry, rest []*state.Resource, ids []journal.ID) {
+	for i, r := range rebuilt {
+		e.Remove = append(e.Remove, d.olds.entries[i].id)
+		if r != nil {
+			rest = append(rest, r)
+		}
+		rest = append(rest, created[i]...)
+	}
+	for _, r := range rest {
+		id := d.ledger.newID()
+		ids = append(ids, id)
+		e.Add = append(e.Add, journal.Amended{ID: id, Resource: r})
+	}
+	return e, rest, ids
+}
+
 // commitRefreshed records what a refresh has found.
 func (d *Deployment) commitRefreshed(e journal.Entry) {
-	if len(e.Remove)+len(e.Amend) == 0 {
+	if len(e.Remove)+len(e.Amend)+len(e.Add) == 0 {
 		return
 	}
 	if err := d.ledger.commit(d.calls, e); err != nil {
@@ -68,8 +96,18 @@ func (d *Deployment) commitRefreshed(e journal.Entry) {
 // refresh reads one resource and reports how it differs from what was known. It answers with the state as it is now, which
 // is old itself when nothing differs or when reading failed, and nil when the resource is gone.
 func (d *Deployment) refresh(old *state.Resource) (*state.Resource, error) {
+	now, v, err := d.refreshTold(old)
+	if failed := d.keepRefreshed(v, now == nil); failed != nil && err == nil {
+		err = failed
+	}
+	return now, err
+}
+
+// refreshTold is refresh with what the provider has told of views, which is the caller's to settle.
+func (d *Deployment) refreshTold(old *state.Resource) (*state.Resource, *viewing, error) {
 	began := d.opts.Now()
 	s := newStep(OpRefresh, old, old)
+	d.watchViews(&s)
 	d.report.started(s)
 	now, result, err := d.readAgain(&s)
 	took := d.opts.Now().Sub(began)
@@ -77,14 +115,15 @@ func (d *Deployment) refresh(old *state.Resource) (*state.Resource, error) {
 		if !d.isTerminated() {
 			d.report.stepFailed(s, err, took)
 		}
-		return old, err
+		return old, s.views, err
 	}
-	s.New = now
+	shown := s
+	shown.New = now
 	if !d.report.refreshing {
 		result = OpRefresh
 	}
-	d.report.finished(s, result, true, took)
-	return now, nil
+	d.report.finished(shown, result, true, took)
+	return now, s.views, nil
 }
 
 // readAgain is the work of refresh: the state now, nil when it is gone, and what that means.
@@ -98,7 +137,8 @@ func (d *Deployment) readAgain(s *Step) (*state.Resource, Op, error) {
 		return old, OpSame, err
 	}
 	r, err := p.Read(d.calls, provider.ReadRequest{ // E7.16
-		Subject: provider.SubjectOf(old.URN), ID: old.ID, Inputs: old.Inputs, Outputs: old.Outputs, Timeout: old.CustomTimeouts.Read})
+		Subject: provider.SubjectOf(old.URN), ID: old.ID, Inputs: old.Inputs, Outputs: old.Outputs, Timeout: old.CustomTimeouts.Read,
+		Views: s.views.request()})
 	var unhealthy []string
 	var failure *provider.Error
 	if errors.As(err, &failure) && failure.Outcome == provider.Partial { // E5.39
@@ -178,7 +218,7 @@ func rebuild(olds, refreshed []*state.Resource) []*state.Resource {
 	present := make(map[urn.URN]bool, len(olds))
 	gone := func(u urn.URN) bool { return !present[u] }
 	for i, r := range refreshed {
-		if r == nil {
+		if r == nil || r.ViewOf != "" && gone(r.ViewOf) {
 			continue
 		}
 		rebuilt[i] = pruned(r, gone)

@@ -417,6 +417,7 @@ func (w *world) printState() {
 		}
 		flag(r.Delete, "DELETE")
 		flag(r.PendingReplacement, "PENDING-REPLACEMENT")
+		flag(r.ViewOf != "", "view-of="+r.ViewOf.Name())
 		flag(r.External, "external")
 		flag(r.Protect, "protect")
 		flag(len(r.InitErrors) > 0, "init-errors")

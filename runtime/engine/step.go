@@ -47,6 +47,8 @@ type Step struct {
 	verbatim bool
 	// over is the entry of the state in whose place a create puts the resource, of one that is gone; 0 for none.
 	over journal.ID
+	// views is what the provider tells of views while the step is taken; nil when it has nothing to tell.
+	views *viewing
 	// command is what an import without a program is about.
 	command *Import
 }

@@ -76,6 +76,9 @@ func requireFull(t *testing.T, request any) {
 	t.Helper()
 	v := reflect.ValueOf(request)
 	for i := range v.NumField() {
+		if v.Type().Field(i).Name == "Views" {
+			continue // they hold a function; see TestViews
+		}
 		require.False(t, v.Field(i).IsZero(), "field %s of %T is not populated: does it survive?", v.Type().Field(i).Name, request)
 	}
 }

@@ -138,6 +138,12 @@ func (c *configured) Create(ctx context.Context, r provider.CreateRequest) (prov
 	if err := c.encodeAll(part{"inputs", r.Inputs, c.request(keptWhen(r.Preview)), &request.Properties}); err != nil {
 		return provider.CreateResponse{}, err
 	}
+	told, err := c.follow(r.Views)
+	if err != nil {
+		return provider.CreateResponse{}, err
+	}
+	defer told.end()
+	request.ResourceStatusAddress, request.ResourceStatusToken = told.address, told.token
 	got, err := c.remote.Create(ctx, request)
 	if err != nil {
 		return provider.CreateResponse{}, c.partial(c.fail(ctx, "create", err), r.Inputs, r.Inputs)
@@ -179,6 +185,12 @@ func (c *configured) Read(ctx context.Context, r provider.ReadRequest) (provider
 		return provider.ReadResponse{}, err
 	}
 	known := contentsOf(r.Inputs, r.Outputs)
+	told, err := c.follow(r.Views)
+	if err != nil {
+		return provider.ReadResponse{}, err
+	}
+	defer told.end()
+	request.ResourceStatusAddress, request.ResourceStatusToken, request.OldViews = told.address, told.token, told.old
 	got, err := c.remote.Read(ctx, request)
 	if err != nil {
 		err = c.partial(c.fail(ctx, "read", err), r.Inputs, r.Outputs)
@@ -222,6 +234,12 @@ func (c *configured) Update(ctx context.Context, r provider.UpdateRequest) (prov
 	); err != nil {
 		return provider.UpdateResponse{}, err
 	}
+	told, err := c.follow(r.Views)
+	if err != nil {
+		return provider.UpdateResponse{}, err
+	}
+	defer told.end()
+	request.ResourceStatusAddress, request.ResourceStatusToken, request.OldViews = told.address, told.token, told.old
 	got, err := c.remote.Update(ctx, request)
 	if err != nil {
 		return provider.UpdateResponse{}, c.partial(c.fail(ctx, "update", err), r.News, r.News)
@@ -245,6 +263,12 @@ func (c *configured) Delete(ctx context.Context, r provider.DeleteRequest) error
 	); err != nil {
 		return err
 	}
+	told, err := c.follow(r.Views)
+	if err != nil {
+		return err
+	}
+	defer told.end()
+	request.ResourceStatusAddress, request.ResourceStatusToken, request.OldViews = told.address, told.token, told.old
 	if _, err := c.remote.Delete(ctx, request); err != nil {
 		return c.partial(c.fail(ctx, "delete", err), r.Inputs, r.Outputs)
 	}

@@ -28,15 +28,16 @@ type engineService struct {
 	root string
 }
 
-// serveEngine starts the service, with the health service that plugins watch to end when we do. stop waits until no
+// serveEngine starts the service, with the one for views and the health service that plugins watch to end when we do. stop waits until no
 // goroutine of it is left.
-func serveEngine(o *Options) (address string, stop func(), err error) {
+func serveEngine(o *Options, v *views) (address string, stop func(), err error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return "", nil, fmt.Errorf("start the engine's service for plugins: %w", err)
 	}
 	server := grpc.NewServer(serverOptions()...)
 	pulumirpc.RegisterEngineServer(server, &engineService{options: o})
+	pulumirpc.RegisterResourceStatusServer(server, v)
 	grpc_health_v1.RegisterHealthServer(server, health.NewServer())
 	var serving sync.WaitGroup
 	serving.Go(func() { _ = server.Serve(listener) })

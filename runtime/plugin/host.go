@@ -26,6 +26,8 @@ type Host struct {
 	options Options
 	trace   *tracer
 
+	views views // what plugins tell of views of resources
+
 	mu      sync.Mutex // guards what follows
 	closed  bool
 	engine  string // address of the engine's service, empty until first needed
@@ -61,7 +63,7 @@ func (h *Host) engineAddress() (string, error) {
 		return "", errors.New("plugins can no longer be started: the host is closed")
 	}
 	if h.engine == "" {
-		address, stop, err := serveEngine(&h.options)
+		address, stop, err := serveEngine(&h.options, &h.views)
 		if err != nil {
 			return "", err
 		}
@@ -141,6 +143,7 @@ func (h *Host) connect(ctx context.Context, p provider.Package, engine string) (
 	request := &pulumirpc.ProviderHandshakeRequest{
 		EngineAddress:               engine,
 		ConfigureWithUrn:            true,
+		SupportsViews:               true,
 		SupportsRefreshBeforeUpdate: true,
 		InvokeWithPreview:           true,
 		AcceptsByteString:           true,
@@ -162,19 +165,10 @@ func (h *Host) connect(ctx context.Context, p provider.Package, engine string) (
 		if err != nil {
 			return nil, fmt.Errorf("start plugin %s: %w", p.Name, err)
 		}
-		if where.script {
-			// Two processes have to start, and what runs the second may have to compile it first.
-			patient, giveUp := context.WithTimeout(ctx, scriptPatience*h.options.StartLimit)
-			c.process, port, err = h.options.startScript(patient, p.Name, where.dir, engine, env, dir)
-			giveUp()
-			if err != nil {
-				return nil, err
-			}
-			starting, cancel = context.WithTimeout(ctx, h.options.StartLimit)
-			defer cancel()
-		} else if c.process, err = h.options.start(p.Name, where.path, []string{engine}, env, dir); err != nil {
+		if c.process, err = h.options.start(p.Name, where.path, []string{engine}, env, dir); err != nil {
 			return nil, err
-		} else if port, err = c.process.port(starting); err != nil {
+		}
+		if port, err = c.process.port(starting); err != nil {
 			return nil, err
 		}
 	}

@@ -258,9 +258,13 @@ func (s *server) Create(ctx context.Context, r *pulumirpc.CreateRequest) (*pulum
 	if err != nil {
 		return nil, err
 	}
-	got, err := p.Create(ctx, provider.CreateRequest{
-		Subject: subject(r.GetUrn(), r.GetName(), r.GetType()), Inputs: propertiesOrEmpty(v[0]), Timeout: r.GetTimeout(), Preview: r.GetPreview(),
-	})
+	views, release, err := publisher(r.GetResourceStatusAddress(), r.GetResourceStatusToken(), nil)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	got, err := p.Create(ctx, provider.CreateRequest{Subject: subject(r.GetUrn(), r.GetName(), r.GetType()), Inputs: propertiesOrEmpty(v[0]),
+		Timeout: r.GetTimeout(), Preview: r.GetPreview(), Views: views})
 	if err != nil {
 		return nil, s.fail(err)
 	}
@@ -278,8 +282,14 @@ func (s *server) Read(ctx context.Context, r *pulumirpc.ReadRequest) (*pulumirpc
 	if err != nil {
 		return nil, err
 	}
+	views, release, err := publisher(r.GetResourceStatusAddress(), r.GetResourceStatusToken(), r.GetOldViews())
+	if err != nil {
+		return nil, err
+	}
+	defer release()
 	got, err := p.Read(ctx, provider.ReadRequest{
 		Subject: subject(r.GetUrn(), r.GetName(), r.GetType()), ID: r.GetId(), Inputs: v[0], Outputs: v[1], Timeout: r.GetTimeout(),
+		Views: views,
 	})
 	if err != nil {
 		return nil, s.fail(err)
@@ -301,9 +311,15 @@ func (s *server) Update(ctx context.Context, r *pulumirpc.UpdateRequest) (*pulum
 	if err != nil {
 		return nil, err
 	}
+	views, release, err := publisher(r.GetResourceStatusAddress(), r.GetResourceStatusToken(), r.GetOldViews())
+	if err != nil {
+		return nil, err
+	}
+	defer release()
 	got, err := p.Update(ctx, provider.UpdateRequest{
 		Subject: subject(r.GetUrn(), r.GetName(), r.GetType()), ID: r.GetId(), OldInputs: v[0], OldOutputs: v[1],
 		News: propertiesOrEmpty(v[2]), Timeout: r.GetTimeout(), IgnoreChanges: r.GetIgnoreChanges(), Preview: r.GetPreview(),
+		Views: views,
 	})
 	if err != nil {
 		return nil, s.fail(err)
@@ -322,8 +338,14 @@ func (s *server) Delete(ctx context.Context, r *pulumirpc.DeleteRequest) (*empty
 	if err != nil {
 		return nil, err
 	}
+	views, release, err := publisher(r.GetResourceStatusAddress(), r.GetResourceStatusToken(), r.GetOldViews())
+	if err != nil {
+		return nil, err
+	}
+	defer release()
 	if err := p.Delete(ctx, provider.DeleteRequest{
 		Subject: subject(r.GetUrn(), r.GetName(), r.GetType()), ID: r.GetId(), Inputs: v[0], Outputs: v[1], Timeout: r.GetTimeout(),
+		Views: views,
 	}); err != nil {
 		return nil, s.fail(err)
 	}

@@ -187,6 +187,7 @@ type CreateRequest struct {
 	Inputs  value.Value
 	Timeout float64 // seconds; 0 is the provider's own choice
 	Preview bool
+	Views   *Views // nil when nobody wants to know of views
 }
 
 // CreateResponse is a new resource. ID is empty only in a preview.
@@ -203,6 +204,7 @@ type ReadRequest struct {
 	Inputs  value.Value
 	Outputs value.Value
 	Timeout float64
+	Views   *Views
 }
 
 // ReadResponse is a resource as it is. An empty ID says that there is none. Inputs is null when the provider gave none.
@@ -223,6 +225,7 @@ type UpdateRequest struct {
 	Timeout       float64
 	IgnoreChanges []string
 	Preview       bool
+	Views         *Views
 }
 
 // UpdateResponse is the changed resource.
@@ -238,6 +241,7 @@ type DeleteRequest struct {
 	Inputs  value.Value
 	Outputs value.Value
 	Timeout float64
+	Views   *Views
 }
 
 // InvokeRequest calls a function.

@@ -1,0 +1,247 @@
+package plugin
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"strings"
+	"sync"
+
+	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/types/known/structpb"
+
+	"github.com/yamlhost/yamlhost/runtime/provider"
+	"github.com/yamlhost/yamlhost/value/wire"
+)
+
+// views is where plugins tell what they do to views of resources (E4.114): each call that may lead to that has a token, which
+// is good as long as the call lasts. It is safe for concurrent use.
+type views struct {
+	pulumirpc.UnimplementedResourceStatusServer
+
+	mu      sync.Mutex // guards byToken
+	byToken map[string]*provider.Views
+}
+
+// PublishViewSteps passes on what a plugin tells.
+func (v *views) PublishViewSteps(ctx context.Context, r *pulumirpc.PublishViewStepsRequest) (*pulumirpc.PublishViewStepsResponse, error) {
+	v.mu.Lock()
+	of := v.byToken[r.GetToken()]
+	v.mu.Unlock()
+	if of == nil {
+		return nil, status.Error(codes.NotFound, "the token is not that of a call under way")
+	}
+	steps := make([]provider.ViewStep, len(r.GetSteps()))
+	for i, s := range r.GetSteps() {
+		var err error
+		if steps[i], err = viewStepOf(s); err != nil {
+			return nil, status.Errorf(codes.InvalidArgument, "step %d: %s", i+1, err)
+		}
+	}
+	if len(steps) == 0 {
+		return &pulumirpc.PublishViewStepsResponse{}, nil
+	}
+	if err := of.Publish(ctx, steps); err != nil {
+		return nil, status.Error(codes.InvalidArgument, err.Error())
+	}
+	return &pulumirpc.PublishViewStepsResponse{}, nil
+}
+
+// following is a call whose plugin may tell of views. The zero following is one that may not.
+type following struct {
+	views          *views
+	address, token string
+	old            []*pulumirpc.View
+}
+
+// follow prepares a call. The caller ends what it gets when the call is over.
+func (c *configured) follow(v *provider.Views) (*following, error) {
+	if v == nil || c.host == nil {
+		return &following{}, nil
+	}
+	address, err := c.host.EngineAddress()
+	if err != nil {
+		return nil, err
+	}
+	f := &following{views: &c.host.views, address: address, token: rand.Text()}
+	for _, old := range v.Old {
+		view := &pulumirpc.View{Type: old.Type, Name: old.Name, ParentType: old.ParentType, ParentName: old.ParentName}
+		for _, p := range []part{{"inputs of a view", propertiesOrEmpty(old.Inputs), c.elided(omitUnknowns), &view.Inputs},
+			{"outputs of a view", propertiesOrEmpty(old.Outputs), c.elided(omitUnknowns), &view.Outputs}} {
+			if err := c.encodeAll(p); err != nil {
+				return nil, err
+			}
+		}
+		f.old = append(f.old, view)
+	}
+	f.views.mu.Lock()
+	defer f.views.mu.Unlock()
+	if f.views.byToken == nil {
+		f.views.byToken = map[string]*provider.Views{}
+	}
+	f.views.byToken[f.token] = v
+	return f, nil
+}
+
+func (f *following) end() {
+	if f.views == nil {
+		return
+	}
+	f.views.mu.Lock()
+	defer f.views.mu.Unlock()
+	delete(f.views.byToken, f.token)
+}
+
+// viewOp is an operation's name here and in messages, where it is written otherwise.
+func viewOp(op pulumirpc.ViewStep_Op) string {
+	switch op {
+	case pulumirpc.ViewStep_READ_DISCARD:
+		return "discard"
+	case pulumirpc.ViewStep_UNSPECIFIED:
+		return ""
+	}
+	return strings.ReplaceAll(strings.ToLower(op.String()), "_", "-")
+}
+
+func viewOpMessage(op string) pulumirpc.ViewStep_Op {
+	for number := range pulumirpc.ViewStep_Op_name {
+		if viewOp(pulumirpc.ViewStep_Op(number)) == op {
+			return pulumirpc.ViewStep_Op(number)
+		}
+	}
+	return pulumirpc.ViewStep_UNSPECIFIED
+}
+
+func viewStepOf(s *pulumirpc.ViewStep) (provider.ViewStep, error) {
+	step := provider.ViewStep{Op: viewOp(s.GetOp()), Error: s.GetError(), Keys: s.GetKeys(), Diffs: s.GetDiffs()}
+	if step.Op == "" {
+		return step, fmt.Errorf("it does not say what it does")
+	}
+	switch s.GetStatus() {
+	case pulumirpc.ViewStep_PARTIAL_FAILURE:
+		step.Outcome = provider.Partial
+	case pulumirpc.ViewStep_UNKNOWN:
+		step.Outcome = provider.Unclear
+	}
+	step.Detailed = diffOf(&pulumirpc.DiffResponse{HasDetailedDiff: s.GetHasDetailedDiff(), DetailedDiff: s.GetDetailedDiff()}).Detailed
+	var err error
+	if step.Old, err = viewOf(s.GetOld()); err != nil {
+		return step, err
+	}
+	if step.New, err = viewOf(s.GetNew()); err != nil {
+		return step, err
+	}
+	if step.Old == nil && step.New == nil {
+		return step, fmt.Errorf("it does not say of what")
+	}
+	return step, nil
+}
+
+func viewStepMessage(s provider.ViewStep) (*pulumirpc.ViewStep, error) {
+	m := &pulumirpc.ViewStep{Op: viewOpMessage(s.Op), Error: s.Error, Keys: s.Keys, Diffs: s.Diffs, HasDetailedDiff: s.Detailed != nil}
+	switch s.Outcome {
+	case provider.Partial:
+		m.Status = pulumirpc.ViewStep_PARTIAL_FAILURE
+	case provider.Unclear:
+		m.Status = pulumirpc.ViewStep_UNKNOWN
+	case provider.NothingHappened:
+	}
+	for path, p := range s.Detailed {
+		if m.DetailedDiff == nil {
+			m.DetailedDiff = map[string]*pulumirpc.PropertyDiff{}
+		}
+		m.DetailedDiff[path] = &pulumirpc.PropertyDiff{Kind: pulumirpc.PropertyDiff_Kind(p.Kind), InputDiff: p.InputDiff}
+	}
+	for _, side := range []struct {
+		from *provider.View
+		to   **pulumirpc.ViewStepState
+	}{{s.Old, &m.Old}, {s.New, &m.New}} {
+		v := side.from
+		if v == nil {
+			continue
+		}
+		state := &pulumirpc.ViewStepState{Type: v.Type, Name: v.Name, ParentType: v.ParentType, ParentName: v.ParentName}
+		encoding := wire.Options{KeepUnknowns: true, KeepSecrets: true, KeepResources: true}
+		if err := encodeTo(encoding, propertiesOrEmpty(v.Inputs), &state.Inputs); err != nil {
+			return nil, err
+		}
+		if err := encodeTo(encoding, propertiesOrEmpty(v.Outputs), &state.Outputs); err != nil {
+			return nil, err
+		}
+		*side.to = state
+	}
+	return m, nil
+}
+
+// viewMessage is what a view has in every kind of message.
+type viewMessage interface {
+	GetType() string
+	GetName() string
+	GetParentType() string
+	GetParentName() string
+	GetInputs() *structpb.Struct
+	GetOutputs() *structpb.Struct
+}
+
+func readView(m viewMessage) (provider.View, error) {
+	v := provider.View{Type: m.GetType(), Name: m.GetName(), ParentType: m.GetParentType(), ParentName: m.GetParentName()}
+	if v.Type == "" || v.Name == "" {
+		return v, fmt.Errorf("a view needs a type and a name")
+	}
+	decoding := response(keepUnknowns)
+	inputs, err := decoding.Decode(m.GetInputs())
+	if err != nil {
+		return v, fmt.Errorf("inputs of %s: %w", v.Name, err)
+	}
+	outputs, err := decoding.Decode(m.GetOutputs())
+	if err != nil {
+		return v, fmt.Errorf("outputs of %s: %w", v.Name, err)
+	}
+	v.Inputs, v.Outputs = propertiesOrEmpty(inputs), propertiesOrEmpty(outputs)
+	return v, nil
+}
+
+func viewOf(m *pulumirpc.ViewStepState) (*provider.View, error) {
+	if m == nil {
+		return nil, nil
+	}
+	v, err := readView(m)
+	return &v, err
+}
+
+// publisher is what a provider that we serve tells of its views with. The caller calls release when the call is over.
+func publisher(address, token string, old []*pulumirpc.View) (_ *provider.Views, release func(), err error) {
+	if address == "" || token == "" {
+		return nil, func() {}, nil
+	}
+	conn, err := dial(address, nil)
+	if err != nil {
+		return nil, nil, status.Error(codes.InvalidArgument, err.Error())
+	}
+	v := &provider.Views{Publish: func(ctx context.Context, steps []provider.ViewStep) error {
+		request := &pulumirpc.PublishViewStepsRequest{Token: token}
+		for _, s := range steps {
+			m, err := viewStepMessage(s)
+			if err != nil {
+				return err
+			}
+			request.Steps = append(request.Steps, m)
+		}
+		_, err := pulumirpc.NewResourceStatusClient(conn).PublishViewSteps(ctx, request)
+		if err != nil {
+			return errorOf(err)
+		}
+		return nil
+	}}
+	for _, m := range old {
+		view, err := readView(m)
+		if err != nil {
+			_ = conn.Close() // nothing was sent
+			return nil, nil, status.Error(codes.InvalidArgument, err.Error())
+		}
+		v.Old = append(v.Old, view)
+	}
+	return v, func() { _ = conn.Close() }, nil
+}
