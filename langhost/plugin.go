@@ -15,6 +15,7 @@ import (
 
 	"github.com/yamlhost/yamlhost/check"
 	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/langhost/reading"
 	"github.com/yamlhost/yamlhost/parser"
 	"github.com/yamlhost/yamlhost/parser/ast"
 	"github.com/yamlhost/yamlhost/runtime/plugin"
@@ -93,7 +94,7 @@ func openPlugin(dir string) (*componentPlugin, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &componentPlugin{dir: dir, packages: descriptors(files), file: &ast.File{}}
+	p := &componentPlugin{dir: dir, packages: reading.Packages(files), file: &ast.File{}}
 	declared := map[string]bool{}
 	for _, f := range files {
 		declared[f.Path] = true

@@ -3,8 +3,6 @@ package langhost
 import (
 	"context"
 	"errors"
-	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 
@@ -12,6 +10,7 @@ import (
 
 	"github.com/yamlhost/yamlhost/check"
 	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/langhost/reading"
 	"github.com/yamlhost/yamlhost/parser"
 	"github.com/yamlhost/yamlhost/parser/ast"
 	"github.com/yamlhost/yamlhost/runtime/project"
@@ -76,7 +75,7 @@ func (h *Host) open(ctx context.Context, info *pulumirpc.ProgramInfo, env enviro
 		}
 	}
 	w.diags.Add(found...)
-	w.packages = descriptors(files)
+	w.packages = reading.Packages(files)
 	return w, nil
 }
 
@@ -85,16 +84,11 @@ func (w *workspace) readProgram() error {
 	var found diag.Diagnostics
 	w.program, found = w.project.FindProgram()
 	w.diags.Add(found...)
-	switch w.program.Path {
-	case "":
-	case w.project.Path:
-		w.source = w.project.Source
-	default:
-		text, err := os.ReadFile(w.program.Path)
-		if err != nil {
-			return fmt.Errorf("read program: %w", err)
+	if w.program.Path != "" {
+		var err error
+		if w.source, err = reading.Source(w.project, w.program.Path, shownPath(w.project.Dir)); err != nil {
+			return err
 		}
-		w.source = diag.NewSource(shownPath(w.project.Dir)(w.program.Path), project.StripBOM(text))
 	}
 	if w.program.Dir == "" {
 		w.program.Dir = w.project.Dir
@@ -113,27 +107,6 @@ func shownPath(dir string) func(string) string {
 	}
 }
 
-// descriptors are the packages that declarations stand for, each once.
-func descriptors(files []project.PackageFile) []schema.Descriptor {
-	var found []schema.Descriptor
-	seen := map[string]bool{}
-	for _, f := range files {
-		d := schema.Descriptor{Name: f.Name, Version: f.Version, DownloadURL: f.DownloadURL}
-		p := f.Parameterization
-		if f.Extension != nil {
-			p, d.Extension = f.Extension, true
-		}
-		if p != nil {
-			d.Parameterization = &schema.Parameterization{Name: p.Name, Version: p.Version, Value: p.Value}
-		}
-		if key := d.Key(); !seen[key] {
-			seen[key] = true
-			found = append(found, d)
-		}
-	}
-	return found
-}
-
 // parse reads the program's text. names are those of configuration that the text does not declare.
 func (w *workspace) parse(names []string) (*ast.File, diag.Diagnostics) {
 	for _, d := range w.project.Config {
@@ -141,13 +114,9 @@ func (w *workspace) parse(names []string) (*ast.File, diag.Diagnostics) {
 			names = append(names, d.Key.Name)
 		}
 	}
-	file, diags := parser.Parse(w.source, parser.Options{
+	return reading.Parse(w.source, w.project, parser.Options{
 		Declared: names, Include: project.Includer(w.program.Dir, shownPath(w.project.Dir)),
 	})
-	if w.source == w.project.Source {
-		return file, diags
-	}
-	return withDeclarations(file, w.project), diags
 }
 
 // check is the way from text to a checked program, with everything there is to say about it.
@@ -175,43 +144,4 @@ func cutNamespace(key, name string) (string, bool) {
 		return key[len(name)+1:], true
 	}
 	return "", false
-}
-
-// withDeclarations is a program with the configuration that its project file declares beside it (L1.7), so that values of
-// the stack have their declared types in the program too (L2.33).
-func withDeclarations(file *ast.File, p *project.Project) *ast.File {
-	declared := map[string]bool{}
-	for _, c := range file.Config {
-		declared[c.Name.Value] = true
-		if c.Key != nil {
-			declared[c.Key.Value] = true
-		}
-	}
-	whole := *file
-	whole.Config = slices.Clone(file.Config)
-	for _, d := range p.Config {
-		if !d.Own || declared[d.Key.Name] {
-			continue
-		}
-		c := &ast.Config{Name: ast.Literal{Value: d.Key.Name, Range: d.Place}, Range: d.Place, Secret: &ast.BoolLiteral{Value: d.Secret, Range: d.Place}}
-		if t := d.ValueType(); t != nil {
-			c.Type = declaredType(t, d.Place)
-		}
-		if d.Optional {
-			c.Optional = &ast.BoolLiteral{Value: true, Range: d.Place}
-		}
-		whole.Config = append(whole.Config, c)
-	}
-	return &whole
-}
-
-func declaredType(t *project.Type, at diag.Range) *ast.ConfigType {
-	if t.Name != "array" {
-		return &ast.ConfigType{Name: t.Name, Range: at}
-	}
-	list := &ast.ConfigType{Name: "list", Range: at}
-	if t.Item != nil {
-		list.Item = declaredType(t.Item, at)
-	}
-	return list
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/yamlhost/yamlhost/check"
 	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/langhost/reading"
 	"github.com/yamlhost/yamlhost/parser"
 	"github.com/yamlhost/yamlhost/parser/ast"
 	"github.com/yamlhost/yamlhost/runtime/project"
@@ -70,7 +71,7 @@ func (a *app) openWorkspace(dir string) (*workspace, error) {
 	if program.Path == "" {
 		return ws, nil
 	}
-	if ws.source, err = a.readSource(ws, program.Path); err != nil {
+	if ws.source, err = reading.Source(ws.project, program.Path, a.short); err != nil {
 		return nil, err
 	}
 	ws.find = project.Includer(program.Dir, a.short)
@@ -80,19 +81,6 @@ func (a *app) openWorkspace(dir string) (*workspace, error) {
 	return ws, a.readComponents(ws)
 }
 
-// readSource reads the program, or takes the project file's text when that is the program (L1.7), so that places in both
-// are the same places.
-func (a *app) readSource(ws *workspace, path string) (*diag.Source, error) {
-	if path == ws.project.Path {
-		return ws.project.Source, nil
-	}
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return nil, fmt.Errorf("read program: %w", err)
-	}
-	return diag.NewSource(a.short(path), project.StripBOM(text)), nil
-}
-
 // readPackages finds the packages that are declared beside the program (L1.H).
 func (a *app) readPackages(ws *workspace) error {
 	files, diags, err := project.PackageFiles(ws.program.Dir, a.short)
@@ -100,17 +88,7 @@ func (a *app) readPackages(ws *workspace) error {
 		return err
 	}
 	ws.diags.Add(diags...)
-	for _, f := range files {
-		d := schema.Descriptor{Name: f.Name, Version: f.Version, DownloadURL: f.DownloadURL}
-		p := f.Parameterization
-		if f.Extension != nil {
-			p, d.Extension = f.Extension, true
-		}
-		if p != nil {
-			d.Parameterization = &schema.Parameterization{Name: p.Name, Version: p.Version, Value: p.Value}
-		}
-		ws.packages = append(ws.packages, d)
-	}
+	ws.packages = append(ws.packages, reading.Packages(files)...)
 	return nil
 }
 
@@ -124,10 +102,7 @@ func (ws *workspace) compile(ctx context.Context, providers *providers, config m
 		return nil, ws.diags
 	}
 	texts, names := checkConfig(ws.project, config)
-	file, parsed := parser.Parse(ws.source, parser.Options{Declared: names, Include: ws.include})
-	if ws.source != ws.project.Source {
-		file = withDeclarations(file, ws.project)
-	}
+	file, parsed := reading.Parse(ws.source, ws.project, parser.Options{Declared: names, Include: ws.include})
 	var program *check.Program
 	var checked diag.Diagnostics
 	for range openings {
@@ -141,45 +116,6 @@ func (ws *workspace) compile(ctx context.Context, providers *providers, config m
 		}
 	}
 	return program, onceEach(append(parsed, checked...), ws.diags)
-}
-
-// withDeclarations is a program with the configuration that its project file declares beside it (L1.7), so that values of
-// the stack have their declared types in the program too (L2.33).
-func withDeclarations(file *ast.File, p *project.Project) *ast.File {
-	declared := map[string]bool{}
-	for _, c := range file.Config {
-		declared[c.Name.Value] = true
-		if c.Key != nil {
-			declared[c.Key.Value] = true
-		}
-	}
-	whole := *file
-	whole.Config = slices.Clone(file.Config)
-	for _, d := range p.Config {
-		if !d.Own || declared[d.Key.Name] {
-			continue
-		}
-		c := &ast.Config{Name: ast.Literal{Value: d.Key.Name, Range: d.Place}, Range: d.Place, Secret: &ast.BoolLiteral{Value: d.Secret, Range: d.Place}}
-		if t := d.ValueType(); t != nil {
-			c.Type = declaredType(t, d.Place)
-		}
-		if d.Optional {
-			c.Optional = &ast.BoolLiteral{Value: true, Range: d.Place}
-		}
-		whole.Config = append(whole.Config, c)
-	}
-	return &whole
-}
-
-func declaredType(t *project.Type, at diag.Range) *ast.ConfigType {
-	if t.Name != "array" {
-		return &ast.ConfigType{Name: t.Name, Range: at}
-	}
-	list := &ast.ConfigType{Name: "list", Range: at}
-	if t.Item != nil {
-		list.Item = declaredType(t.Item, at)
-	}
-	return list
 }
 
 // include finds what the program includes.
@@ -279,7 +215,7 @@ func (a *app) openTarget(target string) (*workspace, error) {
 		}
 		ws.program = project.Program{Dir: filepath.Dir(path), Path: path}
 		ws.find = project.Includer(ws.program.Dir, a.short)
-		ws.source, err = a.readSource(ws, path)
+		ws.source, err = reading.Source(ws.project, path, a.short)
 		return ws, err
 	}
 	return a.looseProgram(path)
