@@ -4,6 +4,7 @@
 //
 //	go run ./bench/figures                     everything, as `make figures` does
 //	go run ./bench/figures -sizes 1,1000       other sizes
+//	go run ./bench/figures -schemas dir        checks against real schemas, cold and warm, instead
 package main
 
 import (
@@ -47,8 +48,19 @@ type mode struct {
 func main() {
 	sizesText := flag.String("sizes", "1,10,100,1000,10000", "numbers of resources, with commas")
 	modesText := flag.String("modes", "in process,plugin", "ways of running the provider, with commas")
+	schemas := flag.String("schemas", "", "measure checks against the gzipped schemas of this folder instead")
+	scanned := flag.String("scan", "", "only look at this JSON text; for -schemas")
 	flag.Parse()
-	if err := run(*sizesText, *modesText); err != nil {
+	var err error
+	switch {
+	case *scanned != "":
+		err = scan(*scanned)
+	case *schemas != "":
+		err = inFolder(func(dir string) error { return measureSchemas(dir, *schemas) })
+	default:
+		err = run(*sizesText, *modesText)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "figures:", err)
 		os.Exit(1)
 	}
@@ -63,24 +75,31 @@ func run(sizesText, modesText string) error {
 		}
 		sizes = append(sizes, n)
 	}
+	return inFolder(func(dir string) error {
+		modes, err := build(dir)
+		if err != nil {
+			return err
+		}
+		for _, m := range modes {
+			if !strings.Contains(","+modesText+",", ","+m.name+",") {
+				continue
+			}
+			if err := measureMode(dir, m, sizes); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// inFolder does something in a folder that goes away.
+func inFolder(do func(dir string) error) error {
 	dir, err := os.MkdirTemp("", "yamlhost-figures-")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	modes, err := build(dir)
-	if err != nil {
-		return err
-	}
-	for _, m := range modes {
-		if !strings.Contains(","+modesText+",", ","+m.name+",") {
-			continue
-		}
-		if err := measureMode(dir, m, sizes); err != nil {
-			return err
-		}
-	}
-	return nil
+	return do(dir)
 }
 
 func build(dir string) ([]mode, error) {
@@ -90,16 +109,23 @@ func build(dir string) ([]mode, error) {
 		filepath.Join(dir, "yamlhost-noop"):            "./cmd/yamlhost-noop",
 		filepath.Join(plugins, "pulumi-resource-noop"): "./bench/pulumi-resource-noop",
 	} {
-		cmd := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", out, pkg)
-		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-		if text, err := cmd.CombinedOutput(); err != nil {
-			return nil, fmt.Errorf("build %s: %w\n%s", pkg, err, text)
+		if err := goBuild(out, pkg); err != nil {
+			return nil, err
 		}
 	}
 	return []mode{
 		{"in process", filepath.Join(dir, "yamlhost-noop"), filepath.Join(dir, "no-plugins")},
 		{"plugin", filepath.Join(dir, "yamlhost"), plugins},
 	}, nil
+}
+
+func goBuild(out, pkg string) error {
+	cmd := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", out, pkg)
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if text, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("build %s: %w\n%s", pkg, err, text)
+	}
+	return nil
 }
 
 // figure is what one command cost. CPU, memory and bytes are those of the process and of what it started.
