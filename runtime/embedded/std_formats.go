@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/yamlhost/yamlhost/value"
 )
@@ -58,7 +59,9 @@ func formatList(args value.Value) (value.Value, error) {
 }
 
 // hole is %, flags, a width, a precision, the number of an argument and a verb.
-var hole = regexp.MustCompile(`%([-+# 0]*)([0-9]*)((?:\.[0-9]*)?)(?:\[([0-9]+)\])?(.?)`)
+var hole = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`%([-+# 0]*)([0-9]*)((?:\.[0-9]*)?)(?:\[([0-9]+)\])?(.?)`)
+})
 
 // widestHole bounds widths and precisions, so that a slip of the finger cannot take all memory.
 const widestHole = 1024
@@ -67,8 +70,8 @@ const widestHole = 1024
 func format(text string, args []value.Value) (string, error) {
 	var failure error
 	next, most := 0, 0
-	filled := hole.ReplaceAllStringFunc(text, func(found string) string {
-		parts := hole.FindStringSubmatch(found)
+	filled := hole().ReplaceAllStringFunc(text, func(found string) string {
+		parts := hole().FindStringSubmatch(found)
 		flags, width, precision, number, verb := parts[1], parts[2], parts[3], parts[4], parts[5]
 		if found == "%%" || failure != nil {
 			return "%"

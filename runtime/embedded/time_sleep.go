@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/yamlhost/yamlhost/runtime/provider"
@@ -34,11 +35,11 @@ func (c calendar) sleepKind() kind {
 }
 
 // durationForm is a number with one unit; Go's own form, which has more of both, is too wide.
-var durationForm = regexp.MustCompile(`^[0-9]+(\.[0-9]+)?(ms|s|m|h)$`)
+var durationForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9]+(\.[0-9]+)?(ms|s|m|h)$`) })
 
 func parseDuration(text string) (time.Duration, error) {
 	d, err := time.ParseDuration(text)
-	if err != nil || !durationForm.MatchString(text) {
+	if err != nil || !durationForm().MatchString(text) {
 		return 0, fmt.Errorf("%q is no duration: write a number and ms, s, m or h, such as 30s", text)
 	}
 	return d, nil
@@ -75,7 +76,10 @@ func (c calendar) sleep(ctx context.Context, text string) error {
 	case <-timer.C:
 		return nil
 	case <-ctx.Done():
-		return failed(fmt.Errorf("the wait of %s was cut short: %w", text, context.Cause(ctx)))
+		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			return failed(fmt.Errorf("the wait of %s was cut short: the resource's time limit is over", text))
+		}
+		return failed(fmt.Errorf("the wait of %s was cut short", text))
 	}
 }
 
