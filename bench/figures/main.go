@@ -50,11 +50,14 @@ func main() {
 	modesText := flag.String("modes", "in process,plugin", "ways of running the provider, with commas")
 	schemas := flag.String("schemas", "", "measure checks against the gzipped schemas of this folder instead")
 	scanned := flag.String("scan", "", "only look at this JSON text; for -schemas")
+	listed := flag.String("five", "", "only list five resources of this schema; for -schemas")
 	flag.Parse()
 	var err error
 	switch {
 	case *scanned != "":
 		err = scan(*scanned)
+	case *listed != "":
+		err = five(*listed)
 	case *schemas != "":
 		err = inFolder(func(dir string) error { return measureSchemas(dir, *schemas) })
 	default:
