@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/runtime/journal"
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 	"github.com/yamlhost/yamlhost/runtime/state"
 	"github.com/yamlhost/yamlhost/value"
@@ -24,21 +25,43 @@ func (d *Deployment) leaveAlone(ctx context.Context, reg *registered, s *subject
 	if err := d.carryNeeds(ctx, old, l); err != nil {
 		return err
 	}
-	step := newStep(OpSame, old, verbatim(old, reg))
+	kept, renamed := d.verbatim(old, reg)
+	step := newStep(OpSame, old, kept)
 	step.verbatim = true
 	d.decisions.Lock()
 	d.mark(s, []Step{step})
 	d.decisions.Unlock()
-	return d.carryOut(ctx, reg, s, []Step{step})
+	if err := d.carryOut(ctx, reg, s, []Step{step}); err != nil || renamed {
+		return err
+	}
+	d.keepName(reg)
+	return nil
 }
 
-// verbatim is an old state under the name that its registration gives it.
-func verbatim(old *state.Resource, reg *registered) *state.Resource {
-	kept := old.Clone()
-	if old.URN != reg.urn {
-		kept.URN, kept.Type, kept.Parent, kept.Aliases = reg.urn, reg.goal.Type, reg.goal.Parent, []urn.URN{old.URN}
+// verbatim is an old state under the name that its registration gives it; renamed is false when that has to wait, because
+// the registration puts the resource below a parent that is not created.
+func (d *Deployment) verbatim(old *state.Resource, reg *registered) (kept *state.Resource, renamed bool) {
+	kept = old.Clone()
+	if old.URN == reg.urn {
+		return kept, true
 	}
-	return kept
+	d.mu.Lock()
+	orphaned := d.scope.skipped[reg.goal.Parent]
+	d.mu.Unlock()
+	if orphaned {
+		return kept, false
+	}
+	kept.URN, kept.Type, kept.Parent, kept.Aliases = reg.urn, reg.goal.Type, reg.goal.Parent, []urn.URN{old.URN}
+	return kept, true
+}
+
+// keepName takes note that a registered resource goes on under the name that it had: nothing in scope can depend on it under
+// its new one (E4.102).
+func (d *Deployment) keepName(reg *registered) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	delete(d.renamed, reg.old.resource.URN)
+	d.scope.skipped[reg.urn] = true
 }
 
 // skipCreate reports a resource that is not created: it counts as unchanged, is not recorded, and the program learns
@@ -87,6 +110,7 @@ func (d *Deployment) carryNeeds(ctx context.Context, old *state.Resource, l *hel
 	d.mu.Lock()
 	var mine []*registered
 	var others []*registered
+	var doomed []*entry
 	seen := map[*entry]bool{}
 	work := []*state.Resource{old}
 	for len(work) > 0 {
@@ -103,12 +127,16 @@ func (d *Deployment) carryNeeds(ctx context.Context, old *state.Resource, l *hel
 				if now, ok := d.renamed[u]; ok {
 					holder = d.resources[now]
 				}
-				if holder != nil && holder.old == e && !isDone(holder.done) {
+				if holder != nil && holder.old == e {
 					others = append(others, holder)
 				}
 				return
 			}
 			work = append(work, e.resource)
+			if e.cascade != nil { // something in scope is replaced, and this goes with it
+				doomed = append(doomed, e)
+				return
+			}
 			e.claimed, e.settled = true, true
 			mine = append(mine, carried(e))
 		})
@@ -126,11 +154,35 @@ func (d *Deployment) carryNeeds(ctx context.Context, old *state.Resource, l *hel
 		}
 	}()
 	for _, reg := range others {
-		if err := l.waitFor(ctx, reg.done); err != nil {
+		if !isDone(reg.done) {
+			if err := l.waitFor(ctx, reg.done); err != nil {
+				return err
+			}
+		}
+		d.mu.Lock()
+		failed := reg.result != monitor.Succeeded && reg.state == nil
+		d.mu.Unlock()
+		if failed { // it stays as it was
+			if err := d.bring(ctx, reg.old, l); err != nil {
+				return err
+			}
+		}
+	}
+	for _, e := range doomed {
+		if err := l.waitFor(ctx, e.cascade.done); err != nil {
+			return err
+		}
+		if err := d.bring(ctx, e, l); err != nil {
 			return err
 		}
 	}
+	if err := d.bringProvider(ctx, old, l); err != nil {
+		return err
+	}
 	for _, reg := range mine {
+		if err := d.bringProvider(ctx, reg.old.resource, l); err != nil {
+			return err
+		}
 		step := newStep(OpSame, reg.old.resource, reg.old.resource)
 		step.verbatim = true
 		kept, err := d.step(step, reg)
@@ -141,6 +193,57 @@ func (d *Deployment) carryNeeds(ctx context.Context, old *state.Resource, l *hel
 		reg.step.New = kept
 		close(reg.done)
 	}
+	return nil
+}
+
+// bringProvider puts the provider of a resource that is carried over before it in the state, if a replacement has left that
+// provider behind: the resource goes on naming it, and it is kept until nothing does (E4.111 differs).
+func (d *Deployment) bringProvider(ctx context.Context, r *state.Resource, l *held) error {
+	p := d.olds.providers[r.Provider]
+	if p == nil {
+		return nil
+	}
+	d.mu.Lock()
+	e := d.olds.of[p]
+	left := e != nil && e.doomed
+	d.mu.Unlock()
+	if !left {
+		return nil
+	}
+	return d.bring(ctx, e, l)
+}
+
+// bring gives an entry that no step has touched, or none that worked, another place in the state: before what is carried
+// over and goes on naming it. What it needs is carried over too.
+func (d *Deployment) bring(ctx context.Context, e *entry, l *held) error {
+	d.mu.Lock()
+	if e.now == nil || e.brought != nil && isDone(e.brought) {
+		d.mu.Unlock()
+		return nil
+	}
+	first := e.brought == nil
+	if first {
+		e.brought = make(chan struct{})
+	}
+	d.mu.Unlock()
+	if !first {
+		return l.waitFor(ctx, e.brought)
+	}
+	defer close(e.brought)
+	if err := d.carryNeeds(ctx, e.resource, l); err != nil {
+		return err
+	}
+	id := d.ledger.newID()
+	d.mu.Lock()
+	entry := journal.Entry{Remove: []journal.ID{e.id}, Add: []journal.Amended{{ID: id, Resource: e.now}}}
+	d.mu.Unlock()
+	if err := d.ledger.commit(d.calls, entry); err != nil {
+		step := newStep(OpSame, e.resource, e.resource)
+		return d.journalFailed(&step, err)
+	}
+	d.mu.Lock()
+	e.id = id
+	d.mu.Unlock()
 	return nil
 }
 

@@ -58,7 +58,9 @@ type Deployment struct {
 	hooks      map[string]monitor.Hook
 	transforms transforms
 	replaced   map[urn.URN]bool // what was replaced in this operation
-	deleting   map[urn.URN]bool // what is deleted in this operation (E4.80)
+	// deleting are the URNs whose present resource is deleted in this operation; what only an earlier replacement has left
+	// behind is not meant, for nobody can tell what else goes with it (E4.80).
+	deleting   map[urn.URN]bool
 	defaults   map[string]*defaultProvider
 	packages   map[string]monitor.Package
 	refs       map[string]string // package key to reference
@@ -85,7 +87,8 @@ type Deployment struct {
 // after it is closed, or under the deployment's mutex.
 type registered struct {
 	urn    urn.URN
-	goal   *goal // nil for a read
+	was    urn.URN // its former name, when it has another and what it was is gone
+	goal   *goal   // nil for a read
 	old    *entry
 	parent urn.URN
 
@@ -186,6 +189,8 @@ func newUUID() string {
 func (d *Deployment) renamedFrom(u urn.URN) urn.URN {
 	if r := d.resources[u]; r != nil && r.old != nil && r.old.resource.URN != u {
 		return r.old.resource.URN
+	} else if r != nil {
+		return r.was
 	}
 	return ""
 }

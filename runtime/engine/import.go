@@ -117,7 +117,7 @@ func (d *Deployment) importAll(ctx context.Context, imports []Import) error {
 }
 
 // keepAll carries the whole state over, in its order (E7.46).
-func (d *Deployment) keepAll(context.Context) error {
+func (d *Deployment) keepAll(ctx context.Context) error {
 	d.mu.Lock()
 	var all []*registered
 	for _, e := range d.olds.entries {
@@ -130,7 +130,12 @@ func (d *Deployment) keepAll(context.Context) error {
 		all = append(all, reg)
 	}
 	d.mu.Unlock()
+	l := &held{d: d}
+	defer l.free()
 	for _, reg := range all {
+		if err := d.bringProvider(ctx, reg.old.resource, l); err != nil {
+			return err
+		}
 		step := newStep(OpSame, reg.old.resource, reg.old.resource)
 		step.verbatim = true
 		kept, err := d.step(step, reg)

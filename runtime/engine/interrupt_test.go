@@ -102,7 +102,7 @@ func TestFirstInterruptFinishesWhatIsInFlight(t *testing.T) {
 	require.True(t, result.Canceled)
 	require.False(t, result.Terminated)
 	require.Equal(t, []string{"update canceled", "failed"}, last)
-	require.Equal(t, []string{"a-1"}, inventoryOf(result.Snapshot))
+	require.Equal(t, map[string]bool{"a-1": true}, managedBy(result.Snapshot))
 	require.Empty(t, result.Snapshot.Pending)
 	m.requireSound(t, nil)
 }
@@ -116,7 +116,7 @@ func TestSecondInterruptGivesUp(t *testing.T) {
 	result, err := interrupted(t, o, w, func(*slow) { close(terminate) })
 	require.NoError(t, err)
 	require.True(t, result.Terminated)
-	require.Empty(t, inventoryOf(result.Snapshot))
+	require.Empty(t, managedBy(result.Snapshot))
 	require.Len(t, result.Snapshot.Pending, 1)
 	require.Equal(t, state.Creating, result.Snapshot.Pending[0].Kind)
 	m.requireSound(t, nil)

@@ -201,7 +201,7 @@ func (l *ledger) close() {
 func (l *ledger) snapshot(base *state.Snapshot) (*state.Snapshot, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if len(l.entries) == 0 {
+	if len(l.entries) == 0 && (base == nil || len(base.Pending) == 0) {
 		return base, nil
 	}
 	return journal.Replay(base, l.entries)

@@ -3,84 +3,130 @@ package engine
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math/rand/v2"
-	"os"
+	"slices"
 	"strconv"
-	"strings"
 	"sync"
-	"testing"
-
-	"github.com/stretchr/testify/require"
 
 	"github.com/yamlhost/yamlhost/runtime/monitor"
-	"github.com/yamlhost/yamlhost/runtime/state"
 	"github.com/yamlhost/yamlhost/value"
 	"github.com/yamlhost/yamlhost/value/urn"
 )
 
 // model is a random program: declarations of which each may use earlier ones.
 type model struct {
-	names []string
-	decls map[string]decl
+	names  []string
+	decls  map[string]decl
+	region string // in the configuration of the default provider
+	zone   string // the same, where a change replaces the provider
 }
 
-// decl is one resource of a model.
+// form is what kind of thing a declaration is.
+type form string
+
+const (
+	plain     form = "resource"
+	component form = "component"
+	provides  form = "provider" // an explicit one
+	read      form = "read"     // of an object that is managed elsewhere
+)
+
+// decl is one resource of a model. Names are those of earlier declarations.
 type decl struct {
-	component   bool
-	alias       string
-	parent      string
-	uses        map[string]string // input to the resource whose out it takes
-	texts       map[string]string
-	deletedWith string
-	before      *bool
+	form     form
+	parent   string
+	provider string
+	uses     map[string]string // input to the resource whose out it takes
+	texts    map[string]string
+	secret   string // the input that is a secret
+
+	depends, replaceWith []string
+	deletedWith          string
+	before               *bool // deleteBeforeReplace
+	protect, retain      bool
+	ignore, replaceOn    []string
+	trigger              string
+	importID             string // set in one version of the program and gone from the next
+	outputs              bool   // a component that registers outputs
+
+	alias *alias // how it was declared in the version of the program before, if differently
 }
+
+// alias is what a declaration was: its name, and below which parent it was.
+type alias struct{ name, parent string }
 
 var inputNames = []string{"v", "w", "repl", "dbr", "auto"}
 
-// edit makes the next version of a program: some resources go, some change, some come, some get another name.
+// references are all places of a declaration that name another one.
+func (d *decl) references(fn func(name string) (now string, ok bool)) {
+	one := func(name string) string { now, _ := fn(name); return now }
+	many := func(names []string) (kept []string) {
+		for _, name := range names {
+			if now, ok := fn(name); ok {
+				kept = append(kept, now)
+			}
+		}
+		return kept
+	}
+	d.parent, d.provider, d.deletedWith = one(d.parent), one(d.provider), one(d.deletedWith)
+	d.depends, d.replaceWith = many(d.depends), many(d.replaceWith)
+	uses := map[string]string{}
+	for key, of := range d.uses {
+		if now, ok := fn(of); ok {
+			uses[key] = now
+		}
+	}
+	d.uses = uses
+}
+
+// edit makes the next version of a program: some resources go, some change, some come, some get another name or parent.
 func (m model) edit(r *rand.Rand, next func() string) model {
-	edited := model{decls: map[string]decl{}}
-	renamed := map[string]string{}
+	edited := model{decls: map[string]decl{}, region: m.region, zone: m.zone}
+	if r.IntN(4) == 0 {
+		edited.region = strconv.Itoa(r.IntN(5))
+	}
+	if r.IntN(12) == 0 {
+		edited.zone = strconv.Itoa(r.IntN(5))
+	}
+	names := map[string]string{}
 	for _, name := range m.names {
-		d := m.decls[name]
 		if r.IntN(6) == 0 {
 			continue
 		}
-		d.alias = ""
-		if r.IntN(8) == 0 {
-			d.alias = name
-			renamed[name] = next()
-			name = renamed[name]
+		d := m.decls[name]
+		was := alias{name, names[d.parent]}
+		d.alias, d.importID = nil, ""
+		d.references(func(of string) (string, bool) { now, ok := names[of]; return now, ok })
+		now := name
+		if d.form != read && r.IntN(8) == 0 {
+			now = next()
 		}
-		if now, ok := renamed[d.parent]; ok {
-			d.parent = now
+		if d.form == plain && r.IntN(12) == 0 && (m.decls[name].parent == "" || was.parent != "") {
+			d.parent = edited.pick(r, plain, component)
 		}
-		if _, ok := edited.decls[d.parent]; !ok {
-			d.parent = ""
+		if now != name || d.parent != was.parent {
+			d.alias = &was
 		}
-		if now, ok := renamed[d.deletedWith]; ok {
-			d.deletedWith = now
-		}
-		if _, ok := edited.decls[d.deletedWith]; !ok {
-			d.deletedWith = ""
-		}
-		uses, texts := map[string]string{}, map[string]string{}
-		for key, of := range d.uses {
-			if now, ok := renamed[of]; ok {
-				of = now
-			}
-			if _, ok := edited.decls[of]; ok {
-				uses[key] = of
-			}
-		}
+		texts := map[string]string{}
 		for key, text := range d.texts {
 			if r.IntN(5) == 0 {
 				text = strconv.Itoa(r.IntN(5))
 			}
 			texts[key] = text
 		}
-		d.uses, d.texts = uses, texts
-		edited.add(name, d)
+		d.texts = texts
+		if r.IntN(8) == 0 {
+			d.protect = !d.protect
+		}
+		if r.IntN(8) == 0 {
+			d.retain = !d.retain
+		}
+		if d.form == plain && r.IntN(8) == 0 {
+			d.trigger = strconv.Itoa(r.IntN(3))
+		}
+		names[name] = now
+		edited.add(now, d)
 	}
 	for range r.IntN(5) {
 		edited.add(next(), edited.random(r))
@@ -90,35 +136,88 @@ func (m model) edit(r *rand.Rand, next func() string) model {
 
 func (m *model) add(name string, d decl) { m.names, m.decls[name] = append(m.names, name), d }
 
+// pick is a declaration of one of some forms, or none.
+func (m *model) pick(r *rand.Rand, forms ...form) string {
+	if len(m.names) == 0 || r.IntN(2) == 0 {
+		return ""
+	}
+	if name := m.names[r.IntN(len(m.names))]; slices.Contains(forms, m.decls[name].form) {
+		return name
+	}
+	return ""
+}
+
 // random is a new declaration that may use what the program has.
-func (m model) random(r *rand.Rand) decl {
-	d := decl{uses: map[string]string{}, texts: map[string]string{}, component: r.IntN(6) == 0}
-	pick := func() string {
-		if len(m.names) == 0 || r.IntN(2) == 0 {
-			return ""
-		}
-		return m.names[r.IntN(len(m.names))]
-	}
-	if parent := pick(); parent != "" && r.IntN(2) == 0 {
-		d.parent = parent
-	}
-	if with := pick(); with != "" && r.IntN(5) == 0 && !m.decls[with].component {
-		d.deletedWith = with
-	}
-	if r.IntN(5) == 0 {
-		before := r.IntN(2) == 0
-		d.before = &before
+func (m *model) random(r *rand.Rand) decl {
+	d := decl{form: plain, uses: map[string]string{}, texts: map[string]string{}}
+	one := func(n int) bool { return r.IntN(n) == 0 }
+	switch r.IntN(14) {
+	case 0, 1:
+		d.form, d.outputs = component, one(2)
+	case 2:
+		d.form = provides
+	case 3:
+		d.form = read
+		return d
 	}
 	for _, key := range inputNames {
-		switch of := pick(); {
+		switch of := m.pick(r, plain, read); {
 		case r.IntN(3) > 0:
-		case of != "" && !m.decls[of].component:
+		case of != "":
 			d.uses[key] = of
 		default:
 			d.texts[key] = strconv.Itoa(r.IntN(5))
 		}
 	}
+	if one(10) {
+		d.secret = inputNames[r.IntN(len(inputNames))]
+	}
+	d.protect = one(10)
+	if d.form == provides {
+		return d
+	}
+	if one(2) {
+		d.parent = m.pick(r, plain, component)
+	}
+	if d.form == component {
+		return d
+	}
+	if one(3) {
+		d.provider = m.pick(r, provides)
+	}
+	if one(5) {
+		d.deletedWith = m.pick(r, plain)
+	}
+	if with := m.pick(r, plain); with != "" && one(5) {
+		d.replaceWith = []string{with}
+	}
+	if on := m.pick(r, plain, component, read, provides); on != "" && one(3) {
+		d.depends = []string{on}
+	}
+	if one(5) {
+		before := one(2)
+		d.before = &before
+	}
+	if one(6) {
+		d.ignore = []string{inputNames[r.IntN(len(inputNames))]}
+	}
+	if one(8) {
+		d.replaceOn = []string{[]string{"v", "w", "*"}[r.IntN(3)]}
+	}
+	d.retain = one(10)
 	return d
+}
+
+// importable are the names of resources that can be imported: whatever would replace them in the same operation is refused
+// by the engine (E4.53), so they depend on nothing.
+func (m *model) importable() (names []string) {
+	for _, name := range m.names {
+		d := m.decls[name]
+		if d.form == plain && d.parent == "" && d.provider == "" && d.deletedWith == "" && len(d.uses)+len(d.replaceWith)+len(d.depends)+len(d.replaceOn) == 0 {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // run registers the program, each resource as soon as what it uses is there, concurrently if asked.
@@ -127,236 +226,170 @@ func (m model) run(ctx context.Context, mon monitor.Monitor, concurrent bool) er
 	if err != nil {
 		return err
 	}
-	type slot struct {
-		done     chan struct{}
-		response monitor.RegisterResponse
-		err      error
-	}
-	slots := map[string]*slot{}
+	p := &running{model: m, monitor: mon, stack: stack.URN, slots: map[string]*slot{}}
 	for _, name := range m.names {
-		slots[name] = &slot{done: make(chan struct{})}
-	}
-	register := func(name string) {
-		d, s := m.decls[name], slots[name]
-		defer close(s.done)
-		r := monitor.RegisterRequest{Type: "test:index:Res", Custom: true, Name: name, Parent: stack.URN, DeleteBeforeReplace: d.before,
-			PropertyDependencies: map[string][]urn.URN{}}
-		if d.component {
-			r.Type, r.Custom = "my:index:Comp", false
-		}
-		if d.alias != "" {
-			r.Aliases = []monitor.Alias{{Name: d.alias}}
-		}
-		inputs := map[string]value.Value{}
-		for key, text := range d.texts {
-			inputs[key] = value.String(text)
-			r.PropertyDependencies[key] = nil
-		}
-		need := func(of string) (monitor.RegisterResponse, bool) {
-			<-slots[of].done
-			if s.err = slots[of].err; s.err != nil {
-				return monitor.RegisterResponse{}, false
-			}
-			return slots[of].response, true
-		}
-		if d.parent != "" {
-			p, ok := need(d.parent)
-			if !ok {
-				return
-			}
-			r.Parent = p.URN
-		}
-		if d.deletedWith != "" {
-			p, ok := need(d.deletedWith)
-			if !ok {
-				return
-			}
-			r.DeletedWith = p.URN
-		}
-		for _, key := range inputNames {
-			of, ok := d.uses[key]
-			if !ok {
-				continue
-			}
-			p, ok := need(of)
-			if !ok {
-				return
-			}
-			out, ok := p.Outputs.Lookup("out")
-			if !ok {
-				out = value.Unknown(value.KindString)
-			}
-			inputs[key] = out
-			r.Dependencies = append(r.Dependencies, p.URN)
-			r.PropertyDependencies[key] = []urn.URN{p.URN}
-		}
-		r.Inputs = value.Map(inputs)
-		s.response, s.err = mon.RegisterResource(ctx, r)
+		p.slots[name] = &slot{done: make(chan struct{})}
 	}
 	var group sync.WaitGroup
 	for _, name := range m.names {
 		if concurrent {
-			group.Go(func() { register(name) })
+			group.Go(func() { p.register(ctx, name) })
 			continue
 		}
-		register(name)
+		p.register(ctx, name)
 	}
 	group.Wait()
 	for _, name := range m.names {
-		if slots[name].err != nil {
-			return slots[name].err
+		if p.slots[name].err != nil {
+			return p.slots[name].err
 		}
 	}
 	return mon.RegisterOutputs(ctx, stack.URN, value.MapOf(value.Entry{Key: "n", Value: value.Int(len(m.names))}))
 }
 
-// TestModel runs chains of random programs with failing providers. After each operation the state verifies, and so does
-// every prefix of its journal; once the providers are well, a second run of a program changes nothing and its preview
-// agrees; at the end a destroy leaves nothing at the provider. YAMLHOST_MODEL_RUNS asks for more chains.
-func TestModel(t *testing.T) {
-	runs := 150
-	if n, err := strconv.Atoi(os.Getenv("YAMLHOST_MODEL_RUNS")); err == nil {
-		runs = n
-	}
-	for seed := range runs {
-		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) { chain(t, uint64(seed)) })
-	}
+// running is a program under way.
+type running struct {
+	model
+	monitor monitor.Monitor
+	stack   urn.URN
+	slots   map[string]*slot
 }
 
-func chain(t *testing.T, seed uint64) {
-	r := rand.New(rand.NewPCG(seed, 2))
-	w := newWorld()
-	w.cloud.log = func(string, ...any) {}
-	var events []string
-	var guard sync.Mutex
-	ids := map[urn.URN]string{} // of the present object of each resource
-	operate := func(preview, keepGoing bool, do func(Options) (*Result, error)) *Result {
-		o, m := w.options([]int{1, 4}[seed%2], preview)
-		o.ContinueOnError = keepGoing
-		events = nil
-		o.Events = func(e Event) {
-			guard.Lock()
-			defer guard.Unlock()
-			switch e := e.(type) {
-			case *StepFailed:
-				if !o.DryRun && e.Status == 1 {
-					w.link(ids, e.Step.New)
-				}
-			case *StepFinished:
-				if !o.DryRun && e.Step.Op != OpRefresh { // which changes nothing at the provider
-					w.link(ids, e.Step.New)
-				}
-				events = append(events, fmt.Sprint(e.Op, " ", short(e.Step.URN)))
-			case *Message:
-				events = append(events, e.Text)
-			}
-		}
-		result, err := do(o)
-		require.NoError(t, err)
-		if m != nil {
-			m.requireSound(t, w.state)
-		}
-		require.NoError(t, result.Snapshot.Verify())
-		require.Zero(t, w.cloud.open)
-		w.state = result.Snapshot
-		return result
-	}
-	number := 0
-	next := func() string { number++; return fmt.Sprintf("n%d", number) }
-	program := model{decls: map[string]decl{}}
-	for range 5 {
-		program = program.edit(r, next)
-		run := func(o Options) (*Result, error) {
-			return Update(t.Context(), o, func(ctx context.Context, m monitor.Monitor) error { return program.run(ctx, m, seed%2 == 1) })
-		}
-		for range r.IntN(3) {
-			op := []string{"create", "update", "delete"}[r.IntN(3)]
-			kind := []string{"plain", "unclear", "partial"}[r.IntN(3)]
-			if op == "delete" && kind == "partial" {
-				kind = "plain"
-			}
-			if len(program.names) > 0 {
-				w.cloud.fails[op+" "+program.names[r.IntN(len(program.names))]] = failure{kind: kind, message: "trouble"}
-			}
-		}
-		if r.IntN(2) == 0 {
-			operate(false, r.IntN(2) == 0, run)
-		}
-		w.cloud.fails = map[string]failure{}
-		if r.IntN(4) == 0 {
-			operate(false, false, func(o Options) (*Result, error) { return Refresh(t.Context(), o, nil) })
-		}
-		for range r.IntN(3) { // something less than everything; whatever it does, the state stays sound
-			confined := func(o *Options) {
-				var some []string
-				for range 1 + r.IntN(2) {
-					some = append(some, fmt.Sprintf("**::n%d", 1+r.IntN(number+1)))
-				}
-				switch r.IntN(4) {
-				case 0, 1:
-					o.Targets = some
-				case 2:
-					o.Excludes = some
-				case 3:
-					o.Replace = some
-				}
-				o.TargetDependents, o.ExcludeDependents = r.IntN(2) == 0, r.IntN(2) == 0
-				o.Refresh, o.RunProgram = r.IntN(4) == 0, r.IntN(2) == 0
-			}
-			behind := func(ctx context.Context, m monitor.Monitor) error { return program.run(ctx, m, seed%2 == 1) }
-			if r.IntN(2) == 0 {
-				behind = nil
-			}
-			operation, keepGoing, preview := r.IntN(4), r.IntN(2) == 0, r.IntN(4) == 0
-			operate(preview, keepGoing, func(o Options) (*Result, error) {
-				confined(&o)
-				switch operation {
-				case 0:
-					return Refresh(t.Context(), o, behind)
-				case 1:
-					return Destroy(t.Context(), o, behind)
-				}
-				return run(o)
-			})
-		}
-		first := operate(false, false, run)
-		require.False(t, first.Failed, strings.Join(events, "\n"))
-		require.ElementsMatch(t, inventoryOf(first.Snapshot), w.cloud.inventory(), "the state knows what there is")
-		second := operate(true, false, run)
-		require.False(t, second.HasChanges(), "a preview of the same program again: %v\n%s", second.Changes, strings.Join(events, "\n"))
-		second = operate(false, false, run)
-		require.False(t, second.HasChanges(), "the same program again: %v\n%s", second.Changes, strings.Join(events, "\n"))
-	}
-	var behind Program
-	if r.IntN(2) == 0 {
-		behind = func(ctx context.Context, m monitor.Monitor) error { return program.run(ctx, m, seed%2 == 1) }
-	}
-	last := operate(false, false, func(o Options) (*Result, error) { return Destroy(t.Context(), o, behind) })
-	require.False(t, last.Failed, strings.Join(events, "\n"))
-	require.Empty(t, last.Snapshot.Resources)
-	require.Empty(t, w.cloud.inventory())
+// slot is what came of one declaration; done is closed when it is there.
+type slot struct {
+	done     chan struct{}
+	response monitor.RegisterResponse
+	err      error
 }
 
-// inventoryOf are the IDs of what a state manages.
-func inventoryOf(s *state.Snapshot) []string {
-	ids := []string{}
-	for _, r := range s.Resources {
-		if r.Custom && !r.IsProvider() {
-			ids = append(ids, r.ID)
+func (p *running) register(ctx context.Context, name string) {
+	d, s := p.decls[name], p.slots[name]
+	defer close(s.done)
+	answers := map[string]monitor.RegisterResponse{}
+	d.references(func(of string) (string, bool) {
+		if of != "" && s.err == nil {
+			<-p.slots[of].done
+			answers[of], s.err = p.slots[of].response, p.slots[of].err
 		}
-	}
-	return ids
-}
-
-// link tells the cloud with which object a resource's object goes.
-func (w *world) link(ids map[urn.URN]string, r *state.Resource) {
-	if r == nil || !r.Custom || r.ID == "" {
+		return of, of != ""
+	})
+	if s.err != nil {
 		return
 	}
-	ids[r.URN] = r.ID
-	w.cloud.mu.Lock()
-	defer w.cloud.mu.Unlock()
-	if delete(w.cloud.owner, r.ID); r.DeletedWith != "" {
-		w.cloud.owner[r.ID] = ids[r.DeletedWith]
+	if d.form == read {
+		var answer monitor.ReadResponse
+		answer, s.err = p.monitor.ReadResource(ctx, monitor.ReadRequest{Type: "test:index:Res", Name: name, Parent: p.stack,
+			ID: value.String(othersObject), State: value.EmptyMap()})
+		s.response = monitor.RegisterResponse{URN: answer.URN, ID: answer.ID, Outputs: answer.Outputs, Known: answer.Known}
+		return
 	}
+	r := p.request(name, d, answers)
+	if s.response, s.err = p.monitor.RegisterResource(ctx, r); s.err == nil && d.outputs && s.response.Result == monitor.Succeeded {
+		s.err = p.monitor.RegisterOutputs(ctx, s.response.URN, r.Inputs)
+	}
+}
+
+// request is the registration of a declaration, given the answers for what it uses.
+func (p *running) request(name string, d decl, answers map[string]monitor.RegisterResponse) monitor.RegisterRequest {
+	r := monitor.RegisterRequest{Type: "test:index:Res", Custom: true, Name: name, Parent: p.stack, DeleteBeforeReplace: d.before,
+		IgnoreChanges: d.ignore, ReplaceOnChanges: d.replaceOn, ImportID: d.importID, PropertyDependencies: map[string][]urn.URN{}}
+	switch d.form {
+	case component:
+		r.Type, r.Custom = "my:index:Comp", false
+	case provides:
+		r.Type = "pulumi:providers:test"
+	}
+	if d.protect {
+		r.Protect = &d.protect
+	}
+	if d.retain {
+		r.RetainOnDelete = &d.retain
+	}
+	if d.trigger != "" {
+		r.ReplacementTrigger = value.String(d.trigger)
+	}
+	if d.parent != "" {
+		r.Parent = answers[d.parent].URN
+	}
+	if a := d.alias; a != nil {
+		was := monitor.Alias{Name: a.name, NoParent: a.parent == ""}
+		if a.parent != "" {
+			was.Parent = p.slots[a.parent].response.URN
+			if a.parent != d.parent {
+				<-p.slots[a.parent].done // it is declared earlier, as it was
+				was.Parent = p.slots[a.parent].response.URN
+			}
+		}
+		r.Aliases = []monitor.Alias{was}
+	}
+	if d.provider != "" {
+		id, ok := answers[d.provider].ID.AsString()
+		if !ok {
+			id = UnknownID
+		}
+		r.Provider = urn.Reference{URN: answers[d.provider].URN, ID: id}.String()
+	}
+	r.DeletedWith = answers[d.deletedWith].URN
+	for _, of := range d.replaceWith {
+		r.ReplaceWith = append(r.ReplaceWith, answers[of].URN)
+	}
+	for _, of := range d.depends {
+		r.Dependencies = append(r.Dependencies, answers[of].URN)
+	}
+	inputs := map[string]value.Value{}
+	for key, text := range d.texts {
+		inputs[key] = value.String(text)
+		r.PropertyDependencies[key] = nil
+	}
+	for _, key := range slices.Sorted(maps.Keys(d.uses)) {
+		of := answers[d.uses[key]]
+		out, ok := of.Outputs.Lookup("out")
+		if !ok && !of.Known {
+			out = value.Unknown(value.KindString)
+		}
+		inputs[key] = out
+		r.Dependencies = append(r.Dependencies, of.URN)
+		r.PropertyDependencies[key] = []urn.URN{of.URN}
+	}
+	if v, ok := inputs[d.secret]; ok {
+		inputs[d.secret] = v.Secret()
+	}
+	r.Inputs = value.Map(inputs)
+	return r
+}
+
+// String is the program for people who look at a failure.
+func (m model) String() string {
+	text := fmt.Sprintf("region %q, zone %q\n", m.region, m.zone)
+	for _, name := range m.names {
+		d := m.decls[name]
+		text += fmt.Sprintf("%s %s:", d.form, name)
+		note := func(what string, is any) {
+			if s := fmt.Sprint(is); s != "" && s != "[]" && s != "map[]" && s != "false" {
+				text += " " + what + "=" + s
+			}
+		}
+		note("parent", d.parent)
+		note("provider", d.provider)
+		note("uses", d.uses)
+		note("texts", d.texts)
+		note("secret", d.secret)
+		note("depends", d.depends)
+		note("replaceWith", d.replaceWith)
+		note("deletedWith", d.deletedWith)
+		if d.before != nil {
+			text += fmt.Sprintf(" before=%t", *d.before)
+		}
+		note("protect", d.protect)
+		note("retain", d.retain)
+		note("ignore", d.ignore)
+		note("replaceOn", d.replaceOn)
+		note("trigger", d.trigger)
+		note("import", d.importID)
+		if d.alias != nil {
+			text += fmt.Sprintf(" was=%+v", *d.alias)
+		}
+		text += "\n"
+	}
+	return text
 }

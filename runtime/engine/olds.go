@@ -7,7 +7,7 @@ import (
 )
 
 // entry is one resource of the state as the operation found it, or as it imported it, and what has become of it. The
-// deployment's mutex guards all but id and resource.
+// deployment's mutex guards all but resource.
 type entry struct {
 	id       journal.ID
 	position int             // in the state, from 0; -1 for one that was imported in this operation
@@ -17,6 +17,9 @@ type entry struct {
 	claimed bool // a registration has taken it as its old state
 	settled bool // that registration has decided what becomes of it
 	doomed  bool // a replacement has left it behind, to be deleted
+	// brought is set for an entry that has another place in the state, before what is carried over and names it, and closed
+	// when it is there.
+	brought chan struct{}
 	// cascade is set while and after it is deleted because something that it depends on is replaced.
 	cascade *cascaded
 }

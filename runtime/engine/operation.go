@@ -366,9 +366,22 @@ func (d *Deployment) condemn() ([]*state.Resource, []Step, *needed) {
 	d.mu.Lock()
 	deletes := d.scope.deletes(all)
 	var unnamed []*state.Resource
+	needed := map[string]bool{}  // provider references of what stays
+	wanted := map[urn.URN]bool{} // what depends on it stays, although it was deleted because something in scope was replaced
+	if d.mode != destroying {
+		for _, reg := range d.resources {
+			if reg.state != nil {
+				needed[reg.state.Provider] = true
+				if d.scope.restricts() {
+					reg.state.AllDependencies(func(u urn.URN) { wanted[u] = true })
+				}
+			}
+		}
+	}
 	if d.mode == destroying {
 		for _, e := range produced {
 			if !deletes(e.resource) {
+				needed[e.resource.Provider] = true
 				continue
 			}
 			if !d.scope.targets.empty() && !d.scope.targets.match(e.resource.URN) && !d.scope.targetDependents {
@@ -384,11 +397,15 @@ func (d *Deployment) condemn() ([]*state.Resource, []Step, *needed) {
 			continue
 		}
 		about := e.resource
+		if e.brought != nil && !e.doomed && wanted[about.URN] {
+			continue
+		}
 		replacedNow := e.claimed && e.doomed
 		if !replacedNow && !deletes(about) && !(e.now.PendingReplacement && !about.PendingReplacement) {
 			if !e.doomed && !about.PendingReplacement {
 				untouched = append(untouched, about)
 			}
+			needed[about.Provider] = true
 			continue
 		}
 		if !d.scope.targets.empty() && !d.scope.targets.match(about.URN) && !d.scope.targetDependents && !replacedNow && !e.doomed {
@@ -401,7 +418,9 @@ func (d *Deployment) condemn() ([]*state.Resource, []Step, *needed) {
 		} else {
 			steps = append(steps, deletion(about, e.doomed))
 		}
-		d.deleting[about.URN] = true
+		if !about.Delete || d.olds.byURN[about.URN] == nil {
+			d.deleting[about.URN] = true
+		}
 	}
 	keep := newNeeded(all)
 	for _, reg := range d.resources {
@@ -416,6 +435,12 @@ func (d *Deployment) condemn() ([]*state.Resource, []Step, *needed) {
 		}
 	}
 	d.mu.Unlock()
+	d.inStateOrder(condemned, steps)
+	for i := len(condemned) - 1; i >= 0; i-- { // a replaced provider waits for what still needs it
+		if r := condemned[i]; r.IsProvider() && needed[urn.Reference{URN: r.URN, ID: r.ID}.String()] {
+			condemned, steps = slices.Delete(condemned, i, i+1), slices.Delete(steps, i, i+1)
+		}
+	}
 	for _, r := range untouched { // E4.109, E4.123: it stays where it is
 		step := newStep(OpSame, r, r)
 		d.report.started(step)
@@ -431,6 +456,38 @@ func (d *Deployment) condemn() ([]*state.Resource, []Step, *needed) {
 		return nil, nil, nil
 	}
 	return condemned, steps, keep
+}
+
+// inStateOrder sorts what is condemned, and its steps, so that providers which found a new place in the state stand there.
+func (d *Deployment) inStateOrder(condemned []*state.Resource, steps []Step) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	type place struct {
+		at       journal.ID // in what this operation put into the state, 0 in what it found there
+		resource *state.Resource
+		step     Step
+	}
+	var moved bool
+	places := make([]place, len(condemned))
+	for i, r := range condemned {
+		places[i] = place{resource: r, step: steps[i]}
+		if e := d.olds.of[r]; e != nil && (e.position < 0 || e.brought != nil) {
+			places[i].at = e.id
+			moved = moved || e.brought != nil
+		}
+	}
+	if !moved {
+		return
+	}
+	slices.SortStableFunc(places, func(a, b place) int {
+		if (a.at == 0) != (b.at == 0) {
+			return cmp.Compare(b.at, a.at) // what is new is first
+		}
+		return cmp.Compare(a.at, b.at)
+	})
+	for i, p := range places {
+		condemned[i], steps[i] = p.resource, p.step
+	}
 }
 
 // current are resources with every name as it is now: what was found through an alias has another, also where others still

@@ -31,7 +31,7 @@ func (d *Deployment) readOnly(ctx context.Context, reg *registered, s *subject, 
 	if err := d.carryNeeds(ctx, old, l); err != nil {
 		return err
 	}
-	before := verbatim(old, reg)
+	before, renamed := d.verbatim(old, reg)
 	before.Provider = s.goal.Provider
 	now, err := d.refresh(before)
 	if err != nil { // E7.20: reported, and nothing is stopped by it
@@ -54,6 +54,9 @@ func (d *Deployment) readOnly(ctx context.Context, reg *registered, s *subject, 
 		d.scope.skipped[reg.urn] = true
 	}
 	d.mu.Unlock()
+	if !renamed {
+		d.keepName(reg)
+	}
 	return nil
 }
 
@@ -117,6 +120,10 @@ func (d *Deployment) readFirst(reg *registered, s *subject) error {
 	if gone {
 		s.recreated, s.old, reg.old = s.old, nil, nil
 		s.goal = reg.goal.newState(reg.urn, nil)
+		if now.URN != reg.urn {
+			reg.was = now.URN
+			s.goal.Aliases = []urn.URN{now.URN} // what names it does so by its old name
+		}
 	} else {
 		s.goal = reg.goal.newState(reg.urn, now)
 	}
@@ -160,6 +167,7 @@ func (d *Deployment) refreshRest() {
 		all, ids = append(all, e.now), append(ids, e.id)
 	}
 	d.mu.Unlock()
+	all = d.current(all) // what was renamed is not gone
 	chosen := d.scope.refreshes(all)
 	now := slices.Clone(all)
 	d.parallel(len(all), func(i int) {

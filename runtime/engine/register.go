@@ -540,6 +540,9 @@ func (d *Deployment) decide(s *subject) (chain []Step, again bool, err error) {
 		if _, fixed := d.naming.of(s.goal, s.seed); old.PendingReplacement || fixed { // E4.127
 			situation.before = true
 		}
+		if d.mode != updating { // a program is run for its providers and components, and nothing is to go on behalf of those
+			situation.before = false
+		}
 		if situation.before {
 			if situation.dependents, err = d.dependents(s); err != nil {
 				return nil, false, err
@@ -576,7 +579,9 @@ func (d *Deployment) mark(s *subject, chain []Step) {
 			d.replaced[step.Old.URN] = true
 			d.deleting[step.Old.URN] = true
 		case OpDelete, OpDeleteReplaced:
-			d.deleting[step.URN] = true
+			if !step.Old.Delete {
+				d.deleting[step.URN] = true
+			}
 			if e := d.olds.of[step.Old]; e != nil && e != s.old {
 				e.cascade = &cascaded{dependent: dependent{step.Old, step.Keys, step.Reason}, done: make(chan struct{})}
 				d.replaced[step.URN] = true

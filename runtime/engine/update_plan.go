@@ -176,12 +176,27 @@ func (p *planner) steps(chain []Step) error {
 			return fmt.Errorf("%s is not allowed by the plan: this resource is constrained to %s", s.Op, left[0])
 		default:
 			p.left[s.URN] = left[1:]
-			if s.Op == OpSame || s.Op == OpUpdate { // less than a replacement was needed: none of its steps is missing
-				p.left[s.URN] = nil
+			if s.Op != left[0] && (s.Op == OpSame || s.Op == OpUpdate) {
+				p.left[s.URN] = withoutReplacement(left)
 			}
 		}
 	}
 	return nil
+}
+
+// withoutReplacement are planned steps without those of one replacement, of which less turned out to be needed. What an
+// earlier operation left behind is deleted as planned.
+func withoutReplacement(planned []Op) []Op {
+	left := slices.Clone(planned)
+	for _, op := range []Op{OpReplace, OpCreateReplacement, OpDeleteReplaced} {
+		if i := slices.Index(left, op); i >= 0 {
+			left = slices.Delete(left, i, i+1)
+		}
+	}
+	if len(left) == len(planned) { // what was planned was no replacement
+		left = left[1:]
+	}
+	return left
 }
 
 // allows is the table of E7.67.
