@@ -4,8 +4,6 @@ import (
 	"context"
 	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -15,6 +13,7 @@ import (
 	"github.com/yamlhost/yamlhost/check"
 	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/eval"
+	"github.com/yamlhost/yamlhost/internal/corpus"
 	"github.com/yamlhost/yamlhost/value"
 )
 
@@ -25,51 +24,7 @@ var update = flag.Bool("update", false, "rewrite the expectations in testdata")
 // out/outputs and out/diagnostics are what has to come out.
 func TestCorpus(t *testing.T) {
 	t.Parallel()
-	files, err := filepath.Glob("testdata/*.txtar")
-	require.NoError(t, err)
-	require.NotEmpty(t, files)
-	for _, path := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(path), ".txtar"), func(t *testing.T) {
-			t.Parallel()
-			archive, err := txtar.ParseFile(path)
-			require.NoError(t, err)
-			got := runArchive(t, archive)
-			if *update {
-				kept := archive.Files[:0]
-				for _, f := range archive.Files {
-					if !strings.HasPrefix(f.Name, "out/") {
-						kept = append(kept, f)
-					}
-				}
-				archive.Files = append(kept, got...)
-				require.NoError(t, os.WriteFile(path, txtar.Format(archive), 0o644))
-				return
-			}
-			for _, want := range archive.Files {
-				if !strings.HasPrefix(want.Name, "out/") {
-					continue
-				}
-				found := false
-				for _, f := range got {
-					if f.Name == want.Name {
-						found = true
-						require.Equal(t, string(want.Data), string(f.Data), "%s (run with -update to accept)", f.Name)
-					}
-				}
-				require.True(t, found, "%s is not there any more (run with -update to accept)", want.Name)
-			}
-			require.Equal(t, len(got), countOut(archive), "something new came out (run with -update to accept)")
-		})
-	}
-}
-
-func countOut(a *txtar.Archive) (n int) {
-	for _, f := range a.Files {
-		if strings.HasPrefix(f.Name, "out/") {
-			n++
-		}
-	}
-	return n
+	corpus.Run(t, *update, runArchive, "testdata/*.txtar")
 }
 
 func section(a *txtar.Archive, name string) string {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -16,6 +15,7 @@ import (
 	"github.com/yamlhost/yamlhost/check"
 	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/eval"
+	"github.com/yamlhost/yamlhost/internal/corpus"
 	"github.com/yamlhost/yamlhost/parser"
 	"github.com/yamlhost/yamlhost/parser/ast"
 	"github.com/yamlhost/yamlhost/runtime/monitor"
@@ -28,36 +28,10 @@ import (
 // comments and the file config are as for TestCorpus. What has an error is not run.
 func TestRules(t *testing.T) {
 	t.Parallel()
-	files, err := filepath.Glob("testdata/rules/*.txtar")
-	require.NoError(t, err)
-	require.NotEmpty(t, files)
-	gaps, err := filepath.Glob("testdata/gaps/*.txtar")
-	require.NoError(t, err)
-	require.NotEmpty(t, gaps)
-	files = append(files, gaps...)
-	for _, path := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(path), ".txtar"), func(t *testing.T) {
-			t.Parallel()
-			archive, err := txtar.ParseFile(path)
-			require.NoError(t, err)
-			require.Regexp(t, `\bL\d+\.`, string(archive.Comment), "the comment names the rules")
-			given := archive.Files
-			for i, f := range archive.Files {
-				if strings.HasPrefix(f.Name, "out/") {
-					given = archive.Files[:i:i]
-					break
-				}
-			}
-			got := passes(t, &txtar.Archive{Comment: archive.Comment, Files: given})
-			if *update {
-				archive.Files = append(given, got...)
-				require.NoError(t, os.WriteFile(path, txtar.Format(archive), 0o644))
-				return
-			}
-			want := &txtar.Archive{Files: archive.Files[len(given):]}
-			require.Equal(t, string(txtar.Format(want)), string(txtar.Format(&txtar.Archive{Files: got})), "run with -update to accept")
-		})
-	}
+	corpus.Run(t, *update, func(t *testing.T, a *txtar.Archive) []txtar.File {
+		require.Regexp(t, `\bL\d+\.`, string(a.Comment), "the comment names the rules")
+		return passes(t, a)
+	}, "testdata/rules/*.txtar", "testdata/gaps/*.txtar")
 }
 
 // passes is what every pass gives; empty sections are left out.

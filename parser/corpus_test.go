@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -13,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/corpus"
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
@@ -21,36 +20,18 @@ var update = flag.Bool("update", false, "write the golden sections of testdata/*
 // TestCorpus reads the program of each archive and compares the tree and the findings with its golden sections.
 func TestCorpus(t *testing.T) {
 	t.Parallel()
-	archives, err := filepath.Glob("testdata/*.txtar")
-	require.NoError(t, err)
-	require.NotEmpty(t, archives)
-	for _, path := range archives {
-		t.Run(strings.TrimSuffix(filepath.Base(path), ".txtar"), func(t *testing.T) {
-			t.Parallel()
-			archive, err := txtar.ParseFile(path)
-			require.NoError(t, err)
-			require.NotEmpty(t, archive.Files)
-			program := archive.Files[0]
-			src := diag.NewSource(program.Name, program.Data)
-			file, diags := Parse(src, Options{Plugin: program.Name == "PulumiPlugin.yaml"})
-			var tree bytes.Buffer
-			require.NoError(t, ast.Dump(&tree, file))
-			golden := []txtar.File{
-				{Name: "out/ast", Data: tree.Bytes()},
-				{Name: "out/diagnostics", Data: []byte(listed(diags))},
-			}
-			if *update {
-				archive.Files = append(archive.Files[:1], golden...)
-				require.NoError(t, os.WriteFile(path, txtar.Format(archive), 0o644))
-				return
-			}
-			require.Len(t, archive.Files, 3)
-			for i, want := range archive.Files[1:] {
-				require.Equal(t, want.Name, golden[i].Name)
-				require.Equal(t, string(want.Data), string(golden[i].Data))
-			}
-		})
-	}
+	corpus.Run(t, *update, func(t *testing.T, a *txtar.Archive) []txtar.File {
+		require.Len(t, a.Files, 1)
+		program := a.Files[0]
+		src := diag.NewSource(program.Name, program.Data)
+		file, diags := Parse(src, Options{Plugin: program.Name == "PulumiPlugin.yaml"})
+		var tree bytes.Buffer
+		require.NoError(t, ast.Dump(&tree, file))
+		return []txtar.File{
+			{Name: "out/ast", Data: tree.Bytes()},
+			{Name: "out/diagnostics", Data: []byte(listed(diags))},
+		}
+	}, "testdata/*.txtar")
 }
 
 // listed is each finding on a line of its own, with the text that it points at.

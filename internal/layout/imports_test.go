@@ -48,6 +48,8 @@ var mayImport = map[string][]string{
 		"parser", "parser/ast", "check", "eval", "builtins", "schema", "value", "value/urn", "diag",
 		"runtime/monitor", "runtime/monitor/rpc", "runtime/provider", "runtime/plugin", "runtime/project", "value/wire",
 	},
+	// Golden files, for tests of all packages.
+	"internal/corpus":  {},
 	"langhost/reading": {"parser", "parser/ast", "schema", "runtime/project", "diag"},
 	"langhost/pcl":     {"parser", "parser/ast", "builtins", "schema", "diag"},
 	"runtime/engine":   {"runtime/monitor", "runtime/provider", "runtime/state", "runtime/journal", "value", "value/urn", "diag"},

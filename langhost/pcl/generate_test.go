@@ -1,11 +1,10 @@
 package pcl_test
 
 import (
+	"bytes"
 	"flag"
 	"fmt"
-	"os"
 	"path"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -14,6 +13,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/corpus"
 	"github.com/yamlhost/yamlhost/langhost/pcl"
 	"github.com/yamlhost/yamlhost/parser"
 )
@@ -25,62 +25,37 @@ var update = flag.Bool("update", false, "rewrite the expectations in testdata")
 // parser of programs.
 func TestCorpus(t *testing.T) {
 	t.Parallel()
-	files, err := filepath.Glob("testdata/*.txtar")
-	require.NoError(t, err)
-	require.NotEmpty(t, files)
-	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
-			t.Parallel()
-			archive, err := txtar.ParseFile(file)
-			require.NoError(t, err)
-			folders := map[string]pcl.Sources{}
-			var kept []txtar.File
-			want := map[string]string{}
-			for _, f := range archive.Files {
-				name, in := strings.CutPrefix(f.Name, "in/")
-				if !in {
-					want[f.Name] = string(f.Data)
-					continue
-				}
-				kept = append(kept, f)
-				folder := strings.TrimSuffix(path.Dir(name), ".")
-				if folders[folder] == nil {
-					folders[folder] = pcl.Sources{}
-				}
-				folders[folder][path.Base(name)] = f.Data
+	corpus.Run(t, *update, func(t *testing.T, a *txtar.Archive) []txtar.File {
+		folders := map[string]pcl.Sources{}
+		for _, f := range a.Files {
+			name, in := strings.CutPrefix(f.Name, "in/")
+			require.True(t, in, f.Name)
+			folder := strings.TrimSuffix(path.Dir(name), ".")
+			if folders[folder] == nil {
+				folders[folder] = pcl.Sources{}
 			}
-			program, diags := pcl.Generate(t.Context(), folders[""], pcl.Options{Component: func(folder string) (pcl.Sources, error) {
-				if sources := folders[folder]; sources != nil {
-					return sources, nil
-				}
-				return nil, fmt.Errorf("there is no folder %s", folder)
-			}})
-			got := map[string]string{}
-			if diags.HasErrors() {
-				var b strings.Builder
-				require.NoError(t, diag.WriteText(&b, diags, diag.TextOptions{}))
-				got["out/faults"] = b.String()
-			} else {
-				got["out/Main.yaml"] = program.Text
-				got["out/packages"] = strings.Join(program.Packages, "\n") + "\n"
-				_, found := parser.Parse(diag.NewSource("Main.yaml", []byte(program.Text)), parser.Options{})
-				for _, d := range found {
-					require.NotEqual(t, diag.Error, d.Severity, "%s\n%s", d.Summary, program.Text)
-				}
+			folders[folder][path.Base(name)] = f.Data
+		}
+		program, diags := pcl.Generate(t.Context(), folders[""], pcl.Options{Component: func(folder string) (pcl.Sources, error) {
+			if sources := folders[folder]; sources != nil {
+				return sources, nil
 			}
-			if *update {
-				for _, name := range []string{"out/Main.yaml", "out/packages", "out/faults"} {
-					if text, ok := got[name]; ok {
-						kept = append(kept, txtar.File{Name: name, Data: []byte(text)})
-					}
-				}
-				archive.Files = kept
-				require.NoError(t, os.WriteFile(file, txtar.Format(archive), 0o644))
-				return
-			}
-			require.Equal(t, want, got, "run with -update to accept")
-		})
-	}
+			return nil, fmt.Errorf("there is no folder %s", folder)
+		}})
+		if diags.HasErrors() {
+			var b bytes.Buffer
+			require.NoError(t, diag.WriteText(&b, diags, diag.TextOptions{}))
+			return []txtar.File{{Name: "out/faults", Data: b.Bytes()}}
+		}
+		_, found := parser.Parse(diag.NewSource("Main.yaml", []byte(program.Text)), parser.Options{})
+		for _, d := range found {
+			require.NotEqual(t, diag.Error, d.Severity, "%s\n%s", d.Summary, program.Text)
+		}
+		return []txtar.File{
+			{Name: "out/Main.yaml", Data: []byte(program.Text)},
+			{Name: "out/packages", Data: []byte(strings.Join(program.Packages, "\n") + "\n")},
+		}
+	}, "testdata/*.txtar")
 }
 
 // FuzzScalar holds a scalar to what it promises: as a key and as a value it reads back as the same text.
