@@ -5,7 +5,7 @@ BIN     := bin/yamlhost
 VERSION ?= 0.1.0
 LDFLAGS := -s -w -X main.version=$(VERSION)
 
-.PHONY: all build run run-destroy test race fuzz bench figures compare-hosts kill-test plugin-test clean
+.PHONY: all build run run-destroy test race fuzz bench figures compare-hosts kill-test model plugin-test clean
 
 all: build
 
@@ -44,11 +44,19 @@ KILLS ?= 2000
 kill-test:
 	$(GO) test ./cmd/internal/kill -run TestKill -count 1 -v -timeout 0 -kills $(KILLS)
 
+# CHAINS lives of random stacks in the engine: programs, edits, operations, failures and interrupts; see runtime/engine/chain_test.go.
+CHAINS ?= 10000
+SEED   ?= 0
+model:
+	@mkdir -p bin; $(GO) test ./runtime/engine -run TestModel -count 1 -v -timeout 0 -chains $(CHAINS) -seed $(SEED) > bin/model.log; \
+	  result=$$?; grep -v '^ *--- PASS\|^=== ' bin/model.log; exit $$result
+
 # Whole lives of stacks over real plugin processes, built from a module of their own: the first time it downloads much.
 plugin-test:
 	cd testplugins && $(GO) test -timeout 30m ./...
 
-# Our language host beside the stock one under the Pulumi CLI, call by call. Differences that no reason is given for fail.
+# Our language host beside the stock one under the Pulumi CLI, call by call: a part of plugin-test, here with every difference
+# and its reason, and with the ready-made programs of YAMLHOST_CONFORMANCE. Differences without a reason fail.
 compare-hosts:
 	cd testplugins && YAMLHOST_COMPARE_HOSTS=1 $(GO) test -timeout 60m ./life -run TestBothHosts -v
 
