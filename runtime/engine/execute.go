@@ -310,10 +310,7 @@ func (d *Deployment) performRead(s *Step) (*state.Resource, error) { // E5.24
 		return nil, fmt.Errorf("resource '%s' does not exist", n.ID)
 	}
 	n.ID = orElse(r.ID, n.ID)
-	n.Outputs, n.RefreshBeforeUpdate = r.Outputs, r.RefreshBeforeUpdate
-	if r.Inputs.Is(value.KindMap) {
-		n.Inputs = r.Inputs
-	}
+	n.Outputs, n.RefreshBeforeUpdate = r.Outputs, r.RefreshBeforeUpdate // the inputs stay those of the program
 	if old := s.Old; old != nil && s.Op == OpRead { // E6.27
 		n.Created, n.Modified = old.Created, old.Modified
 		if !value.Equal(old.Inputs, n.Inputs) || !value.Equal(old.Outputs, n.Outputs) {
@@ -332,7 +329,7 @@ func (d *Deployment) performImport(s *Step) (*state.Resource, error) { // E4.86â
 		return nil, err
 	}
 	r, err := p.Read(d.calls, provider.ReadRequest{
-		Subject: provider.SubjectOf(n.URN), ID: n.ImportID, Outputs: value.EmptyMap(), Timeout: n.CustomTimeouts.Read,
+		Subject: provider.SubjectOf(n.URN), ID: n.ImportID, Timeout: n.CustomTimeouts.Read,
 		Views: s.views.request()})
 	var failure *provider.Error
 	if errors.As(err, &failure) && failure.Outcome == provider.Partial { // E5.39

@@ -76,7 +76,7 @@ func (c *client) Schema(ctx context.Context, r provider.SchemaRequest) ([]byte, 
 	return []byte(text), nil
 }
 
-// CheckConfig validates configuration. A plugin that does not know the call takes the configuration as it is (E3.19).
+// CheckConfig validates configuration; it is not sent a seed for names (E3.18). A plugin that does not know the call takes the configuration as it is (E3.19).
 func (c *client) CheckConfig(ctx context.Context, r provider.CheckRequest) (provider.CheckResponse, error) {
 	encoding := c.checkConfig(keptWhen(r.AllowUnknowns))
 	olds, err := c.encode(encoding, "olds", withoutInternal(propertiesOrEmpty(r.Olds)))
@@ -88,7 +88,7 @@ func (c *client) CheckConfig(ctx context.Context, r provider.CheckRequest) (prov
 		return provider.CheckResponse{}, err
 	}
 	got, err := c.remote.CheckConfig(ctx, &pulumirpc.CheckRequest{
-		Urn: string(r.URN), Name: r.Name, Type: r.Type, Olds: olds, News: news, RandomSeed: r.RandomSeed,
+		Urn: string(r.URN), Name: r.Name, Type: r.Type, Olds: olds, News: news,
 	})
 	if c.unknownCall(err) {
 		return provider.CheckResponse{Inputs: r.News}, nil
@@ -106,9 +106,9 @@ func (c *client) CheckConfig(ctx context.Context, r provider.CheckRequest) (prov
 	}, nil
 }
 
-// DiffConfig compares configurations. A plugin that does not know the call gives an unknown diff (E3.19).
+// DiffConfig compares configurations; it is not sent the ID (E3.20). A plugin that does not know the call gives an unknown diff (E3.19).
 func (c *client) DiffConfig(ctx context.Context, r provider.DiffRequest) (provider.DiffResponse, error) {
-	request := &pulumirpc.DiffRequest{Id: r.ID, Urn: string(r.URN), Name: r.Name, Type: r.Type, IgnoreChanges: r.IgnoreChanges}
+	request := &pulumirpc.DiffRequest{Urn: string(r.URN), Name: r.Name, Type: r.Type, IgnoreChanges: r.IgnoreChanges}
 	var err error
 	encoding := c.checkConfig(keepUnknowns)
 	for _, part := range []struct {

@@ -109,7 +109,7 @@ func TestProviderConfiguration(t *testing.T) { // E3.18, E3.20, E3.21
 
 	r := &recorder{answer: provider.CheckResponse{Inputs: sent.With("region", value.String("eu"))}}
 	p := loopback(t, r)
-	checked, err := p.CheckConfig(t.Context(), provider.CheckRequest{Subject: subject, News: inputs, AllowUnknowns: true})
+	checked, err := p.CheckConfig(t.Context(), provider.CheckRequest{Subject: subject, News: inputs, AllowUnknowns: true, RandomSeed: []byte("seed")})
 	require.NoError(t, err)
 	require.Equal(t, provider.CheckRequest{Subject: subject, Olds: value.EmptyMap(), News: sent, AllowUnknowns: true}, r.got)
 	require.Equal(t, sent.With("token", value.String("t").Secret()).With("region", value.String("eu")), checked.Inputs)
@@ -119,7 +119,7 @@ func TestProviderConfiguration(t *testing.T) { // E3.18, E3.20, E3.21
 		Subject: subject, ID: "i", OldInputs: inputs.Without("u"), OldOutputs: inputs.Without("u"), News: inputs, IgnoreChanges: []string{"x"}})
 	require.NoError(t, err)
 	require.Equal(t, r.answer, diff)
-	require.Equal(t, provider.DiffRequest{Subject: subject, ID: "i", OldInputs: sent.Without("u"), OldOutputs: sent.Without("u"), News: sent,
+	require.Equal(t, provider.DiffRequest{Subject: subject, OldInputs: sent.Without("u"), OldOutputs: sent.Without("u"), News: sent,
 		IgnoreChanges: []string{"x"}, AllowUnknowns: true}, r.got)
 }
 
