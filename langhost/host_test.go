@@ -424,11 +424,12 @@ func TestFaultyPlugins(t *testing.T) {
 		files map[string]string
 		want  string
 	}{
-		"no name":       {map[string]string{"PulumiPlugin.yaml": "runtime: yaml\n"}, "has no name"},
-		"two of a name": {map[string]string{"PulumiPlugin.yaml": "name: p\ncomponents: {A: {}}\n", "b.yaml": "components: {A: {}}\n"}, "there is a component `A` already"},
-		"a program":     {map[string]string{"PulumiPlugin.yaml": "name: p\nresources: {}\n"}, "has no `resources` of its own"},
-		"no plugin":     {map[string]string{"Pulumi.yaml": project}, "has no PulumiPlugin.yaml"},
-		"a policy pack": {map[string]string{"PulumiPolicy.yaml": "runtime: yaml\n"}, "policy packs cannot be written in YAML"},
+		"no name":         {map[string]string{"PulumiPlugin.yaml": "runtime: yaml\n"}, "has no name"},
+		"two of a name":   {map[string]string{"PulumiPlugin.yaml": "name: p\ncomponents: {A: {}}\n", "b.yaml": "components: {A: {}}\n"}, "there is a component `A` already"},
+		"a program":       {map[string]string{"PulumiPlugin.yaml": "name: p\nresources: {}\n"}, "has no `resources` of its own"},
+		"described twice": {map[string]string{"PulumiPlugin.yaml": "name: p\ndescription: one\n", "b.yaml": "description: two\n"}, "gives its description already"},
+		"no plugin":       {map[string]string{"Pulumi.yaml": project}, "has no PulumiPlugin.yaml"},
+		"a policy pack":   {map[string]string{"PulumiPolicy.yaml": "runtime: yaml\n"}, "policy packs cannot be written in YAML"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

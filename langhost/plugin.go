@@ -69,6 +69,7 @@ type componentPlugin struct {
 	dir, cwd      string
 	name, version string
 	namespace     string
+	description   string
 	file          *ast.File
 	packages      []schema.Descriptor
 
@@ -137,6 +138,7 @@ func (p *componentPlugin) merge(file *ast.File) diag.Diagnostics {
 	take(&p.name, file.Name, "name")
 	take(&p.version, file.Version, "version")
 	take(&p.namespace, file.Namespace, "namespace")
+	take(&p.description, file.Description, "description")
 	if p.file.Source == nil || file.Source.Name() == pluginFile {
 		p.file.Source = file.Source
 	}

@@ -40,7 +40,7 @@ func (p *componentPlugin) schemaText(ctx context.Context) ([]byte, error) {
 		components = program.Components
 	}
 	text := packageText{
-		Name: p.name, Version: p.version, Namespace: p.namespace, Description: p.file.Description.Text(),
+		Name: p.name, Version: p.version, Namespace: p.namespace, Description: p.description,
 		Meta: map[string]any{"supportPack": true}, Resources: map[string]componentText{},
 	}
 	for _, c := range components {

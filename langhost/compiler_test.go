@@ -1,0 +1,126 @@
+package langhost_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/types/known/structpb"
+
+	"github.com/yamlhost/yamlhost/value"
+)
+
+// compiled is a project whose program is what a script prints.
+func compiled(t *testing.T, files map[string]string, script string) *pulumirpc.ProgramInfo {
+	t.Helper()
+	files["compile"] = script
+	if files["Pulumi.yaml"] == "" {
+		files["Pulumi.yaml"] = project
+	}
+	of := info(writeFiles(t, files))
+	options, err := structpb.NewStruct(map[string]any{"compiler": "sh compile"})
+	require.NoError(t, err)
+	of.Options = options
+	return of
+}
+
+const stackURN = "urn:pulumi:dev::proj::pulumi:pulumi:Stack::proj-dev"
+
+// L1.F1: the compiler runs in the program's folder, and what it prints may be JSON.
+func TestCompilerRunsInTheProgramsFolder(t *testing.T) {
+	t.Parallel()
+	e := startEngine(t)
+	host, _ := serveHost(t, e, "PATH="+os.Getenv("PATH"))
+	of := compiled(t, map[string]string{"sub/place": "here", "sub/compile": `printf '{"outputs": {"place": "%s"}}' "$(cat place)"`}, "exit 1")
+	of.ProgramDirectory = filepath.Join(of.RootDirectory, "sub")
+	r := newRecorder()
+	request := runRequest(e, serveMonitor(t, r), of.RootDirectory)
+	request.Info = of
+	got, err := host.Run(t.Context(), request)
+	require.NoError(t, err)
+	require.Empty(t, got.GetError())
+	require.False(t, got.GetBail(), e.said())
+	require.True(t, value.SameContent(value.String("here"), r.Outputs(stackURN).Get("place")))
+}
+
+// L1.F2: the compiler is told of the run, with all configuration as texts; what the process sets already wins, with a
+// warning that names it.
+func TestCompilerEnvironment(t *testing.T) {
+	t.Parallel()
+	e := startEngine(t)
+	host, _ := serveHost(t, e, "PATH="+os.Getenv("PATH"), "PULUMI_STACK=mine", "OTHER=kept")
+	of := compiled(t, map[string]string{}, `cat <<END
+outputs:
+  stack: '$PULUMI_STACK'
+  project: '$PULUMI_PROJECT'
+  organization: '$PULUMI_ORGANIZATION'
+  config: '$PULUMI_CONFIG'
+  root: '$PULUMI_ROOT_DIRECTORY'
+  other: '$OTHER'
+END
+`)
+	r := newRecorder()
+	request := runRequest(e, serveMonitor(t, r), of.RootDirectory)
+	request.Info = of
+	got, err := host.Run(t.Context(), request)
+	require.NoError(t, err)
+	require.False(t, got.GetBail(), e.said())
+	outputs := r.Outputs(stackURN)
+	for name, want := range map[string]string{
+		"stack": "mine", "project": "proj", "organization": "org", "config": `{"proj:size":"4","proj:token":"s3cr3t"}`,
+		"root": of.RootDirectory, "other": "kept",
+	} {
+		require.True(t, value.SameContent(value.String(want), outputs.Get(name)), "%s is %s", name, outputs.Get(name))
+	}
+	require.Contains(t, e.said(), "WARNING the environment sets PULUMI_STACK")
+}
+
+// L1.F3, L1.F2: packages are those of what the compiler prints without a stack: its variables are empty then, and the
+// configuration is an empty object.
+func TestCompilerTellsPackages(t *testing.T) {
+	t.Parallel()
+	e := startEngine(t)
+	host, _ := serveHost(t, e, "PATH="+os.Getenv("PATH"))
+	of := compiled(t, map[string]string{"Main.yaml": "resources: {r: {type: 'unused:Thing'}}\n"},
+		"echo \"resources: {r: {type: 'stack-${PULUMI_STACK:-none}:Thing'}}\"\n[ \"$PULUMI_CONFIG\" = '{}' ] && [ -z \"$PULUMI_PROJECT$PULUMI_ORGANIZATION\" ]\n")
+	got, err := host.GetRequiredPackages(t.Context(), &pulumirpc.GetRequiredPackagesRequest{Info: of})
+	require.NoError(t, err)
+	require.Len(t, got.GetPackages(), 1)
+	require.Equal(t, "stack-none", got.GetPackages()[0].GetName())
+}
+
+// L1.F5: a compiled program without a name is one of the project, also beside a program file that has none.
+func TestCompiledProgramHasTheProjectsName(t *testing.T) {
+	t.Parallel()
+	e := startEngine(t)
+	host, _ := serveHost(t, e, "PATH="+os.Getenv("PATH"))
+	of := compiled(t, map[string]string{"Main.yaml": "outputs: {from: the file}\n"}, "echo 'outputs: {name: \"${pulumi.project}\", from: the compiler, size: \"${proj:size}\"}'\n")
+	r := newRecorder()
+	request := runRequest(e, serveMonitor(t, r), of.RootDirectory)
+	request.Info = of
+	got, err := host.Run(t.Context(), request)
+	require.NoError(t, err)
+	require.False(t, got.GetBail(), e.said())
+	outputs := r.Outputs(stackURN)
+	require.True(t, value.SameContent(value.String("proj"), outputs.Get("name")))
+	require.True(t, value.SameContent(value.String("the compiler"), outputs.Get("from")))
+	require.True(t, value.SameContent(value.Int(4), outputs.Get("size")), "%s", outputs.Get("size"))
+}
+
+// L1.F4: what is wrong with a compiled program is told with the compiler in the place of a file; L1.F6: what a compiler that
+// succeeds writes to standard error is passed on, and is no fault.
+func TestCompilerMessages(t *testing.T) {
+	t.Parallel()
+	e := startEngine(t)
+	host, _ := serveHost(t, e, "PATH="+os.Getenv("PATH"))
+	of := compiled(t, map[string]string{}, "echo 'one thing is deprecated' >&2\necho 'outputs: {o: \"${nothing}\"}'\n")
+	request := runRequest(e, serveMonitor(t, newRecorder()), of.RootDirectory)
+	request.Info = of
+	got, err := host.Run(t.Context(), request)
+	require.NoError(t, err)
+	require.True(t, got.GetBail())
+	require.Contains(t, e.said(), "INFO one thing is deprecated")
+	require.Contains(t, e.said(), "ERROR <sh compile>:1:17: nothing is called `nothing`")
+}
