@@ -33,6 +33,13 @@ type Options struct {
 	// Created is called with the salt of a new passphrase before anything sealed with it is handed out, so that the salt
 	// can be kept first (F4.14). It may be nil.
 	Created func(salt string) error
+
+	// OpenKey opens the key of a key service by its URL; nil when there are none (F4.11). Nothing is asked of it yet.
+	OpenKey func(url string) (Key, error)
+	// CreatedKey is called with a new data key, wrapped, before anything sealed with it is handed out. It may be nil.
+	CreatedKey func(url, encryptedKey string) error
+	// OverrideURL replaces the URL of a key in this run, if it is not empty (F4.11).
+	OverrideURL string
 }
 
 // Open makes the manager that a state file names (F5.5). It asks for nothing yet: a passphrase is asked for when the first
@@ -55,18 +62,25 @@ func Open(typ string, state json.RawMessage, o Options) (Manager, error) {
 		return NewLazy(kept.Salt, o), nil
 	case TypeB64:
 		return B64{}, nil
+	case TypeCloud:
+		if o.OpenKey == nil {
+			return nil, &UnsupportedError{Type: typ}
+		}
+		var kept cloudState
+		if err := json.Unmarshal(state, &kept); err != nil || kept.URL == "" || kept.EncryptedKey == "" {
+			return nil, fmt.Errorf("the state's settings of its key service hold no URL or no key")
+		}
+		return NewCloud(kept.URL, kept.EncryptedKey, o)
 	default:
 		return nil, &UnsupportedError{Type: typ}
 	}
 }
 
-// ForStack makes the manager that a stack's settings file asks for: provider and salt are its secretsprovider and
-// encryptionsalt, each empty when absent (F4.14).
-func ForStack(provider, salt string, o Options) (Manager, error) {
-	switch provider {
-	case "", "default", TypePassphrase:
-	default:
-		return nil, &UnsupportedError{Type: TypeCloud, URL: provider}
+// ForStack makes the manager that a stack's settings file asks for: provider, salt and encryptedKey are its secretsprovider,
+// encryptionsalt and encryptedkey, each empty when absent (F4.14).
+func ForStack(provider, salt, encryptedKey string, o Options) (Manager, error) {
+	if IsKeyURL(provider) {
+		return NewCloud(provider, encryptedKey, o)
 	}
 	if salt != "" {
 		if _, err := parseSalt(salt); err != nil {

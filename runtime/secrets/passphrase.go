@@ -1,7 +1,6 @@
 package secrets
 
 import (
-	"crypto/aes"
 	"crypto/cipher"
 	"crypto/pbkdf2"
 	"crypto/rand"
@@ -65,18 +64,18 @@ func deriveKey(salt []byte, passphrase string) (cipher.AEAD, error) {
 	if err != nil {
 		return nil, fmt.Errorf("derive a key from the passphrase: %w", err)
 	}
-	block, err := aes.NewCipher(key)
+	s, err := newSeal(key)
 	if err != nil {
 		return nil, fmt.Errorf("derive a key from the passphrase: %w", err)
 	}
-	return cipher.NewGCM(block)
+	return s.aead, nil
 }
 
 // Passphrase is a manager whose key comes from a passphrase and a salt (F4.1–F4.6).
 type Passphrase struct {
 	salt  string // F4.4
 	state json.RawMessage
-	aead  cipher.AEAD
+	seal
 }
 
 var _ Manager = (*Passphrase)(nil)
@@ -92,7 +91,7 @@ func OpenPassphrase(keys *Keyring, salt, passphrase string) (*Passphrase, error)
 	if err != nil {
 		return nil, err
 	}
-	p := &Passphrase{salt: salt, state: saltState(salt), aead: aead}
+	p := &Passphrase{salt: salt, state: saltState(salt), seal: seal{aead}}
 	if plain, err := p.Decrypt(parsed.verifier); err != nil || plain != verifier {
 		return nil, ErrIncorrectPassphrase
 	}
@@ -107,7 +106,7 @@ func NewPassphrase(keys *Keyring, passphrase string) (*Passphrase, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Passphrase{aead: aead}
+	p := &Passphrase{seal: seal{aead}}
 	sealed, err := p.Encrypt(verifier)
 	if err != nil {
 		return nil, err
@@ -125,43 +124,6 @@ func (p *Passphrase) Type() string { return TypePassphrase }
 
 // State holds the salt (F4.6).
 func (p *Passphrase) State() json.RawMessage { return p.state }
-
-// Encrypt seals text under a new random nonce (F4.2, F4.3).
-func (p *Passphrase) Encrypt(plaintext string) (string, error) {
-	var nonce [nonceSize]byte
-	rand.Read(nonce[:])
-	sealed := p.aead.Seal(nil, nonce[:], []byte(plaintext), nil)
-	enc := base64.StdEncoding
-	out := make([]byte, 0, len(tag)+2+enc.EncodedLen(nonceSize)+enc.EncodedLen(len(sealed)))
-	out = append(append(out, tag...), ':')
-	out = append(enc.AppendEncode(out, nonce[:]), ':')
-	return string(enc.AppendEncode(out, sealed)), nil
-}
-
-// Decrypt opens a value text. Text of another form, another key's text and damaged text are errors.
-func (p *Passphrase) Decrypt(ciphertext string) (string, error) {
-	version, rest, _ := strings.Cut(ciphertext, ":")
-	nonceText, sealedText, ok := strings.Cut(rest, ":")
-	if !ok || strings.Contains(sealedText, ":") {
-		return "", errors.New("the ciphertext is damaged: it should have three parts separated by colons")
-	}
-	if version != tag {
-		return "", fmt.Errorf("the ciphertext is of the form %q, which is not supported by this build", version)
-	}
-	nonce, err := base64.StdEncoding.DecodeString(nonceText)
-	if err != nil || len(nonce) != nonceSize {
-		return "", errors.New("the ciphertext is damaged: its second part is no nonce")
-	}
-	sealed, err := base64.StdEncoding.DecodeString(sealedText)
-	if err != nil {
-		return "", errors.New("the ciphertext is damaged: its third part is not base64")
-	}
-	plain, err := p.aead.Open(sealed[:0], nonce, sealed, nil)
-	if err != nil {
-		return "", errors.New("the ciphertext cannot be opened: it is damaged or was sealed with another key")
-	}
-	return string(plain), nil
-}
 
 type saltText struct {
 	salt     []byte

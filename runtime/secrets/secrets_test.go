@@ -127,7 +127,7 @@ func TestLazyAsksOnlyWhenNeeded(t *testing.T) { // D3
 	t.Parallel()
 	c := readVectors(t).Cases[0]
 	var asked atomic.Int32
-	m, err := ForStack("", c.EncryptionSalt, Options{Keys: &Keyring{}, Passphrase: func(p Purpose) (string, error) {
+	m, err := ForStack("", c.EncryptionSalt, "", Options{Keys: &Keyring{}, Passphrase: func(p Purpose) (string, error) {
 		asked.Add(1)
 		require.Equal(t, Purpose{}, p)
 		return c.Passphrase, nil
@@ -258,7 +258,7 @@ func TestOpen(t *testing.T) {
 		require.ErrorAs(t, err, &unsupported)
 		require.ErrorContains(t, err, "not supported by this build")
 	}
-	_, err = ForStack("awskms://alias/key", "", Options{}) // F4.11
+	_, err = ForStack("awskms://alias/key", "", "", Options{}) // F4.11
 	require.ErrorAs(t, err, &unsupported)
 	require.ErrorContains(t, err, "awskms://alias/key")
 	_, err = Open("passphrase", json.RawMessage(`{}`), Options{})

@@ -2,8 +2,12 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -23,6 +27,8 @@ func TestMain(m *testing.M) {
 // -update, files compared by cmp are rewritten.
 func TestScripts(t *testing.T) {
 	t.Parallel()
+	vault := httptest.NewServer(http.HandlerFunc(fakeVault))
+	t.Cleanup(vault.Close)
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		UpdateScripts:       os.Getenv("YAMLHOST_UPDATE") != "",
@@ -35,6 +41,8 @@ func TestScripts(t *testing.T) {
 				}
 			}
 			e.Setenv("HOME", home)
+			e.Setenv("VAULT_ADDR", vault.URL)
+			e.Setenv("VAULT_TOKEN", "token")
 			e.Setenv("PULUMI_HOME", filepath.Join(home, ".pulumi"))
 			e.Setenv("PULUMI_BACKEND_URL", "file://"+filepath.ToSlash(backend))
 			e.Setenv("PULUMI_IGNORE_AMBIENT_PLUGINS", "true")
@@ -42,4 +50,21 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 	})
+}
+
+// fakeVault is a Vault with the key app, which wraps by calling what it is given wrapped.
+func fakeVault(w http.ResponseWriter, r *http.Request) {
+	var q, data map[string]string
+	_ = json.NewDecoder(r.Body).Decode(&q)
+	switch {
+	case r.Header.Get("X-Vault-Token") != "token":
+		w.WriteHeader(http.StatusForbidden)
+		_ = json.NewEncoder(w).Encode(map[string]any{"errors": []string{"permission denied"}})
+		return
+	case r.URL.Path == "/v1/transit/encrypt/app":
+		data = map[string]string{"ciphertext": "vault:v1:" + q["plaintext"]}
+	case r.URL.Path == "/v1/transit/decrypt/app":
+		data = map[string]string{"plaintext": strings.TrimPrefix(q["ciphertext"], "vault:v1:")}
+	}
+	_ = json.NewEncoder(w).Encode(map[string]any{"data": data})
 }

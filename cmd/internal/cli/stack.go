@@ -17,6 +17,7 @@ import (
 	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/runtime/backend"
 	"github.com/yamlhost/yamlhost/runtime/project"
+	"github.com/yamlhost/yamlhost/runtime/secrets"
 	"github.com/yamlhost/yamlhost/runtime/state"
 	"github.com/yamlhost/yamlhost/value"
 	"github.com/yamlhost/yamlhost/value/urn"
@@ -67,7 +68,7 @@ func newStackInit(a *app, o *stackOptions) *cobra.Command {
 			return a.stackInit(cmd.Context(), o)
 		},
 	}
-	cmd.Flags().StringVar(&o.secretsProvider, "secrets-provider", "default", "how secrets are kept: default or passphrase")
+	cmd.Flags().StringVar(&o.secretsProvider, "secrets-provider", "default", secretsProviderHelp())
 	cmd.Flags().BoolVar(&o.noSelect, "no-select", false, "do not select the new stack")
 	return cmd
 }
@@ -81,7 +82,7 @@ func newStackSelect(a *app, o *stackOptions) *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVarP(&o.create, "create", "c", false, "create the stack if it does not exist")
-	cmd.Flags().StringVar(&o.secretsProvider, "secrets-provider", "default", "with --create: how secrets are kept")
+	cmd.Flags().StringVar(&o.secretsProvider, "secrets-provider", "default", "with --create: "+secretsProviderHelp())
 	return cmd
 }
 
@@ -193,8 +194,8 @@ func (a *app) currentStack(ctx context.Context, flag string) (*stack, error) {
 	return a.openStack(ctx, p, flag)
 }
 
-// createStack makes a stack in its backend. When provider asks for a passphrase, that is asked for now, and its salt goes
-// into the stack's file and state; otherwise that waits for the first secret (D3, F4.15).
+// createStack makes a stack in its backend. When provider asks for a passphrase or for a key, that is asked for now, and what comes
+// of it goes into the stack's file and state; otherwise that waits for the first secret (D3, F4.15).
 func (a *app) createStack(ctx context.Context, s *stack, provider *string, selected bool) error {
 	var kept *state.SecretsProvider
 	if provider != nil {
@@ -205,9 +206,14 @@ func (a *app) createStack(ctx context.Context, s *stack, provider *string, selec
 		if err := a.report(diags); err != nil {
 			return err
 		}
-		switch *provider {
-		case "default", "":
-		case "passphrase":
+		switch keyed := secrets.IsKeyURL(*provider); {
+		case keyed || *provider == secrets.TypePassphrase:
+			if exists, err := s.backend.Exists(s.ref); err != nil || exists { // before its settings are touched
+				return errors.Join(err, existsError(exists, s.ref))
+			}
+			if keyed && settings.SecretsProvider != *provider {
+				settings.SecretsProvider, settings.EncryptedKey, settings.EncryptionSalt = *provider, "", ""
+			}
 			manager, err := a.manager(settings, s.ref.Stack)
 			if err != nil {
 				return err
@@ -216,9 +222,6 @@ func (a *app) createStack(ctx context.Context, s *stack, provider *string, selec
 				return a.explainSecret(err, s.ref.Stack)
 			}
 			kept = &state.SecretsProvider{Type: manager.Type(), State: manager.State()}
-		default:
-			return fmt.Errorf("the secrets provider %q is not supported by this build; it can keep secrets with a passphrase: "+
-				"--secrets-provider passphrase", *provider)
 		}
 	}
 	if err := s.backend.Create(ctx, s.ref, kept); err != nil {
@@ -228,6 +231,13 @@ func (a *app) createStack(ctx context.Context, s *stack, provider *string, selec
 		return nil
 	}
 	return a.selectStack(s)
+}
+
+func existsError(exists bool, ref backend.Ref) error {
+	if exists {
+		return &backend.ExistsError{Ref: ref}
+	}
+	return nil
 }
 
 func (a *app) stackInit(ctx context.Context, o *stackOptions) error {

@@ -245,8 +245,9 @@ func newChangeSecretsProvider(a *app, o *stackOptions) *cobra.Command {
 	return &cobra.Command{
 		Use: "change-secrets-provider PROVIDER", Short: "Seal the stack's secrets anew", Args: cobra.ExactArgs(1),
 		Long: "change-secrets-provider opens all secrets of the stack's configuration and state and seals them anew, with a new\n" +
-			"passphrase: PROVIDER is passphrase or default. The new passphrase is asked for on a terminal and else read from the first\n" +
-			"line of standard input; the old one comes from PULUMI_CONFIG_PASSPHRASE or PULUMI_CONFIG_PASSPHRASE_FILE.",
+			"passphrase or with a key that a key service keeps: PROVIDER is passphrase, default, or the URL of a key. A new passphrase is\n" +
+			"asked for on a terminal and else read from the first line of standard input; the old one comes from\n" +
+			"PULUMI_CONFIG_PASSPHRASE or PULUMI_CONFIG_PASSPHRASE_FILE.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.changeSecretsProvider(cmd.Context(), o, args[0])
 		},
@@ -254,12 +255,6 @@ func newChangeSecretsProvider(a *app, o *stackOptions) *cobra.Command {
 }
 
 func (a *app) changeSecretsProvider(ctx context.Context, o *stackOptions, provider string) error {
-	switch provider {
-	case "passphrase", "default":
-	default:
-		return fmt.Errorf("the secrets provider %q is not supported by this build; it can keep secrets with a passphrase: "+
-			"yamlhost stack change-secrets-provider passphrase", provider)
-	}
 	s, err := a.currentStack(ctx, o.stack)
 	if err != nil {
 		return err
@@ -275,11 +270,7 @@ func (a *app) changeSecretsProvider(ctx context.Context, o *stackOptions, provid
 	if err != nil {
 		return err
 	}
-	passphrase, err := a.newPassphrase(s.ref.Stack)
-	if err != nil {
-		return err
-	}
-	next, err := secrets.NewPassphrase(&a.keys, passphrase)
+	next, adopt, err := a.newManager(provider, s.ref.Stack)
 	if err != nil {
 		return err
 	}
@@ -295,12 +286,40 @@ func (a *app) changeSecretsProvider(ctx context.Context, o *stackOptions, provid
 	if err != nil {
 		return a.explainSecret(err, s.ref.Stack)
 	}
-	settings.EncryptionSalt, settings.SecretsProvider, settings.EncryptedKey = next.Salt(), "", ""
+	with := adopt(settings)
 	if err := settings.Save(); err != nil {
 		return err
 	}
-	fmt.Fprintln(a.streams.Err, "The secrets of the stack are sealed with the new passphrase.")
+	fmt.Fprintf(a.streams.Err, "The secrets of the stack are sealed with %s.\n", with)
 	return nil
+}
+
+// newManager makes the manager that a stack is to change to. adopt puts it into the stack's settings, and says what it is.
+func (a *app) newManager(provider, stack string) (next secrets.Manager, adopt func(*project.Settings) string, err error) {
+	if !secrets.IsKeyURL(provider) {
+		passphrase, err := a.newPassphrase(stack)
+		if err != nil {
+			return nil, nil, err
+		}
+		m, err := secrets.NewPassphrase(&a.keys, passphrase)
+		return m, func(s *project.Settings) string {
+			s.EncryptionSalt, s.SecretsProvider, s.EncryptedKey = m.Salt(), "", ""
+			return "the new passphrase"
+		}, err
+	}
+	var o secrets.Options
+	a.withKeys(&o)
+	m, err := secrets.NewCloud(provider, "", o)
+	if err != nil {
+		return nil, nil, err
+	}
+	if _, err := m.Encrypt("pulumi"); err != nil { // makes the data key, or proves that the service will not
+		return nil, nil, err
+	}
+	return m, func(s *project.Settings) string {
+		s.EncryptionSalt, s.SecretsProvider, s.EncryptedKey = "", m.URL(), m.EncryptedKey()
+		return "the key " + m.URL()
+	}, nil
 }
 
 // newPassphrase comes from a person or from the first line of standard input.

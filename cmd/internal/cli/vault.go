@@ -4,10 +4,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 
 	"github.com/yamlhost/yamlhost/runtime/project"
 	"github.com/yamlhost/yamlhost/runtime/secrets"
+	"github.com/yamlhost/yamlhost/runtime/secrets/keyservice"
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
@@ -30,11 +32,29 @@ func (a *app) manager(settings *project.Settings, stack string) (*vault, error) 
 		settings.EncryptionSalt, settings.SecretsProvider, settings.EncryptedKey = salt, "", ""
 		return settings.Save()
 	}}
-	m, err := secrets.ForStack(settings.SecretsProvider, settings.EncryptionSalt, options)
+	a.withKeys(&options)
+	options.CreatedKey = func(url, encryptedKey string) error {
+		settings.EncryptionSalt, settings.SecretsProvider, settings.EncryptedKey = "", url, encryptedKey
+		return settings.Save()
+	}
+	m, err := secrets.ForStack(settings.SecretsProvider, settings.EncryptionSalt, settings.EncryptedKey, options)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", a.short(settings.Path), err)
 	}
 	return &vault{options: options, current: m, adopts: settings.EncryptionSalt == "" && settings.SecretsProvider == ""}, nil
+}
+
+// withKeys adds the key services (F4.11).
+func (a *app) withKeys(o *secrets.Options) {
+	o.OverrideURL = a.world.env("PULUMI_CLOUD_SECRET_OVERRIDE")
+	o.OpenKey = func(url string) (secrets.Key, error) {
+		return keyservice.Open(url, keyservice.Options{Lookup: a.world.lookup})
+	}
+}
+
+// secretsProviderHelp tells the providers of this build.
+func secretsProviderHelp() string {
+	return "how secrets are kept: default, passphrase, or the URL of a key (" + strings.Join(keyservice.Known(), "://, ") + "://)"
 }
 
 func (v *vault) manager() secrets.Manager {

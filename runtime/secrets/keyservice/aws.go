@@ -1,0 +1,7 @@
+//go:build awskms
+
+package keyservice
+
+import _ "gocloud.dev/secrets/awskms" // knows awskms://
+
+func awsOpener() opener { return openKeeper }

@@ -1,0 +1,57 @@
+//go:build awskms || azurekeyvault || gcpkms
+
+package keyservice
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	cloud "gocloud.dev/secrets"
+
+	"github.com/yamlhost/yamlhost/runtime/secrets"
+)
+
+// keeper is a key behind gocloud.dev.
+type keeper struct {
+	keeper *cloud.Keeper
+	where  string // the URL without its parameters
+}
+
+func openKeeper(url string, _ Options) (secrets.Key, error) {
+	where, _, _ := strings.Cut(url, "?")
+	k, err := cloud.OpenKeeper(context.Background(), url) // what is behind it outlives the opening
+	if err != nil {
+		return nil, fmt.Errorf("open the key %s: %w", where, err)
+	}
+	return &keeper{k, where}, nil
+}
+
+func (k *keeper) Encrypt(plain []byte) ([]byte, error) {
+	ctx, cancel := withPatience()
+	defer cancel()
+	wrapped, err := k.keeper.Encrypt(ctx, plain)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %s", k.where, k.explain(err))
+	}
+	return wrapped, nil
+}
+
+func (k *keeper) Decrypt(wrapped []byte) ([]byte, error) {
+	ctx, cancel := withPatience()
+	defer cancel()
+	plain, err := k.keeper.Decrypt(ctx, wrapped)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %s", k.where, k.explain(err))
+	}
+	return plain, nil
+}
+
+// explain leaves out the first part of an error of the library, which says in which of its functions it arose.
+func (k *keeper) explain(err error) string {
+	text := err.Error()
+	if _, rest, found := strings.Cut(text, "): "); found && strings.HasPrefix(text, "secrets (") {
+		return rest
+	}
+	return text
+}

@@ -1,0 +1,70 @@
+package keyservice
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/yamlhost/yamlhost/runtime/secrets"
+)
+
+// Options are what opening a key may need.
+type Options struct {
+	Lookup func(name string) (string, bool) // environment variables; nil for none
+	Client *http.Client                     // for services that speak plain HTTP; nil for the usual one
+}
+
+// patience is how long a service may take to answer.
+const patience = 30 * time.Second
+
+// opener opens the key of a URL.
+type opener func(url string, o Options) (secrets.Key, error)
+
+type kind struct {
+	scheme string
+	name   string // of the service
+	open   opener // nil when the build leaves it out
+}
+
+func kinds() []kind {
+	return []kind{
+		{"awskms", "the key service of AWS", awsOpener()},
+		{"azurekeyvault", "Azure Key Vault", azureOpener()},
+		{"gcpkms", "the key service of Google Cloud", googleOpener()},
+		{"hashivault", "HashiCorp Vault", openVault},
+	}
+}
+
+// Known are the schemes that this build can open.
+func Known() (schemes []string) {
+	for _, k := range kinds() {
+		if k.open != nil {
+			schemes = append(schemes, k.scheme)
+		}
+	}
+	return schemes
+}
+
+// Open opens a key by its URL. Nothing is asked of the service yet.
+func Open(url string, o Options) (secrets.Key, error) {
+	scheme, _, found := strings.Cut(url, "://")
+	all := kinds()
+	i := slices.IndexFunc(all, func(k kind) bool { return k.scheme == scheme })
+	switch {
+	case !found || i < 0:
+		return nil, fmt.Errorf("the secrets provider %q is none that there is: expected passphrase, or the URL of a key as in awskms://, "+
+			"azurekeyvault://, gcpkms:// or hashivault://", url)
+	case all[i].open == nil:
+		return nil, fmt.Errorf("the secrets provider %q is not supported by this build: %s is left out of it to keep it small. "+
+			"Build one that has it: go build -tags %s ./cmd/yamlhost, or make build TAGS=%s", url, all[i].name, scheme, scheme)
+	}
+	return all[i].open(url, o)
+}
+
+// withPatience is a context for one question.
+func withPatience() (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.Background(), patience) // sealing and opening take no context: they are not cancelled
+}
