@@ -85,11 +85,12 @@ func (d *Deployment) step(s Step, reg *registered) (*state.Resource, error) {
 	return result, nil
 }
 
-// lostSight reports whether nobody can tell what a failed call did, because the plugin died in the middle. The operation
-// then stays pending, for the user to settle (D10).
+// lostSight reports whether nobody can tell what a failed call did, because the plugin died in the middle or its answer
+// could not be understood. The operation then stays pending, for the next run to settle (D10).
 func lostSight(err error) bool {
 	var crash *provider.CrashError
-	return errors.As(err, &crash)
+	var failure *provider.Error
+	return errors.As(err, &crash) || errors.As(err, &failure) && failure.Lost
 }
 
 // journalFailed stops everything: without a journal nothing may be done.
@@ -223,7 +224,8 @@ func (d *Deployment) performCreate(s *Step) (*state.Resource, error) { // E5.21
 		return nil, err
 	}
 	if r.ID == "" && !d.opts.DryRun {
-		return nil, fmt.Errorf("plugin returned empty resource.ID from create '%s'", n.URN) // E3.51
+		return nil, &provider.Error{Outcome: provider.Unclear, Lost: true,
+			Message: fmt.Sprintf("plugin returned empty resource.ID from create '%s'", n.URN)} // E3.51
 	}
 	n.ID, n.Outputs, n.RefreshBeforeUpdate = r.ID, asMap(r.Outputs), r.RefreshBeforeUpdate
 	return n, nil

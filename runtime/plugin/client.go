@@ -239,7 +239,7 @@ func (c *client) encode(o wire.Options, field string, v value.Value) (*structpb.
 func (c *client) decode(o wire.Options, field string, s *structpb.Struct) (value.Value, error) {
 	v, err := o.Decode(s)
 	if err != nil {
-		return value.Null, &provider.Error{Outcome: provider.Unclear,
+		return value.Null, &provider.Error{Outcome: provider.Unclear, Lost: true,
 			Message: fmt.Sprintf("plugin %s answered %s that cannot be read: %s", c.name, field, err), Cause: err}
 	}
 	return v, nil
@@ -253,7 +253,7 @@ func (c *client) fail(ctx context.Context, what string, err error) error {
 			crash := c.process.crash()
 			return &provider.Error{Outcome: provider.Unclear, Message: what + ": " + crash.Error(), Cause: crash}
 		}
-		return &provider.Error{Outcome: provider.Unclear, Cause: err,
+		return &provider.Error{Outcome: provider.Unclear, Lost: true, Cause: err,
 			Message: fmt.Sprintf("%s: lost the connection to plugin %s: %s", what, c.name, status.Convert(err).Message())}
 	}
 	if cause := gaveUp(ctx, status.Code(err)); cause != nil {
@@ -261,10 +261,20 @@ func (c *client) fail(ctx context.Context, what string, err error) error {
 			Message: fmt.Sprintf("%s: gave up waiting for plugin %s: %s", what, c.name, cause)}
 	}
 	e := errorOf(err)
+	if garbled(err) {
+		e.Outcome, e.Lost, e.Unimplemented = provider.Unclear, true, false
+		e.Message = fmt.Sprintf("%s: the answer of plugin %s cannot be understood: %s", what, c.name, e.Message)
+	}
 	if e.Unimplemented {
 		e.Message = fmt.Sprintf("plugin %s cannot %s: %s", c.name, what, e.Message)
 	}
 	return e
+}
+
+// garbled reports whether an answer came that our side could not read, as the library for calls tells: it speaks of itself.
+func garbled(err error) bool {
+	s := status.Convert(err)
+	return (s.Code() == codes.Internal || s.Code() == codes.ResourceExhausted) && strings.HasPrefix(s.Message(), "grpc: ")
 }
 
 // gaveUp is why our side stopped waiting for a call, or nil if it did not. A deadline travels with the call, and the other

@@ -148,16 +148,21 @@ func (c *configured) Create(ctx context.Context, r provider.CreateRequest) (prov
 	if err != nil {
 		return provider.CreateResponse{}, c.partial(c.fail(ctx, "create", err), r.Inputs, r.Inputs)
 	}
-	outputs, err := c.decode(response(allowedWhen(r.Preview)), "outputs", got.GetProperties())
-	if err != nil {
-		return provider.CreateResponse{}, err
-	}
 	id := got.GetId()
 	if id == wire.UnknownString {
 		id = ""
 	}
+	outputs, err := c.decode(response(allowedWhen(r.Preview)), "outputs", got.GetProperties())
+	if err != nil && id != "" && !r.Preview {
+		// It exists, under an ID that we know: what else there is to know of it will be read.
+		return provider.CreateResponse{}, &provider.Error{Outcome: provider.Partial, ID: id, Inputs: r.Inputs, Outputs: value.EmptyMap(),
+			Reasons: []string{err.Error()}, RefreshBeforeUpdate: true, Cause: err}
+	}
+	if err != nil {
+		return provider.CreateResponse{}, err
+	}
 	if id == "" && !r.Preview { // E3.51
-		return provider.CreateResponse{}, &provider.Error{Outcome: provider.Unclear,
+		return provider.CreateResponse{}, &provider.Error{Outcome: provider.Unclear, Lost: true,
 			Message: fmt.Sprintf("plugin %s returned no ID for what it created as %s", c.name, r.URN)}
 	}
 	return provider.CreateResponse{

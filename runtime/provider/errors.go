@@ -31,7 +31,10 @@ type Error struct {
 	Properties          []Failure
 	RefreshBeforeUpdate bool
 	Unimplemented       bool // the provider does not know the call
-	Cause               error
+	// Lost says of an Unclear failure that no answer came, or none that could be understood: the provider may well have done
+	// what it was asked, and nobody can tell.
+	Lost  bool
+	Cause error
 }
 
 // Error is the provider's text; of a partial failure the list of reasons as E3.50 has it.

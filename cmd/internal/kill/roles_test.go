@@ -36,6 +36,7 @@ const (
 	doKey      = "KILL_DO"      // what happens at the moment: kill all (the default), crash the plugin, freeze it
 	machineKey = "KILL_MACHINE" // the name of the machine to be
 	leaseKey   = "KILL_LEASE"   // how long a lease holds
+	garbageKey = "KILL_GARBAGE" // what the plugin answers, as "Create bytes": a call and a kind of nonsense
 	failKey    = "KILL_FAIL"    // changes of files that fail, as "write state"; several with commas
 )
 
@@ -102,6 +103,9 @@ func playPlugin() int {
 	p := &drawer.Provider{Dir: os.Getenv(drawerKey),
 		Delay:   func() time.Duration { return time.Duration(rand.IntN(longest*1000+1)) * time.Microsecond },
 		Reached: func(moment, _ string) { m.reach("plugin " + moment) }}
+	if garbage := os.Getenv(garbageKey); garbage != "" {
+		return playGarbage(p, garbage)
+	}
 	if err := plugin.ServeMain(context.Background(), p, os.Stdout, os.Args[len(os.Args)-1]); err != nil {
 		return 1
 	}
