@@ -109,16 +109,15 @@ func (c *chain) dropAll() error {
 	return c.drop(before)
 }
 
-// leave is called at the end. A journal stays, and what belongs to a chain that others have closed.
+// leave is called at the end. A journal stays; without one, what this run has written is of no use to anybody. A fence that
+// others have put behind it stays in any case.
 func (c *chain) leave() error {
 	c.mu.Lock()
-	stays := c.holds || c.lost != nil
-	before := c.next
-	c.mu.Unlock()
-	if stays {
+	defer c.mu.Unlock()
+	if c.holds {
 		return nil
 	}
-	return c.drop(before)
+	return c.removeLocked(c.next)
 }
 
 // drop removes the links before a number. From the first on: what is left of a journal without its beginning is nothing.
@@ -128,6 +127,10 @@ func (c *chain) drop(before int) error {
 	if c.lost != nil {
 		return c.lost
 	}
+	return c.removeLocked(before)
+}
+
+func (c *chain) removeLocked(before int) error {
 	for ; c.first < before; c.first++ {
 		if err := c.lease.d.delete(linkKey(c.folder, c.first)); err != nil {
 			return err

@@ -149,9 +149,6 @@ func (h *heldLock) foreign(err error) error {
 func (h *heldLock) releaseObjects() error {
 	h.lease.halt()
 	err := h.explain(h.chain.leave())
-	if errors.As(err, new(*LeaseLostError)) {
-		err = nil // told where it mattered
-	}
 	if failed := h.b.objects.delete(h.path); failed != nil {
 		err = errors.Join(err, &FileError{Doing: "remove the lock", Path: h.path, Err: failed})
 	}
