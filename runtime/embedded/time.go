@@ -110,21 +110,8 @@ func clock(d time.Duration) func(time.Time, int) time.Time {
 	return func(t time.Time, n int) time.Time { return t.Add(time.Duration(n) * d) }
 }
 
-// mostSpans bounds what a span counts, so that no sum of them leaves the years that have four digits by much, and none
-// overflows.
+// mostSpans bounds what a span counts, so that none overflows.
 const mostSpans = math.MaxInt64 / int64(time.Hour)
-
-// apply adds a span to a base. Of several spans that are given, only the last of the list counts: that is how the public
-// package has it (TestOneSpanCounts). It reports whether there is one that is not 0.
-func apply(spans []span, inputs value.Value, base time.Time) (t time.Time, found bool) {
-	t = base
-	for _, s := range spans {
-		if n := wholeOf(inputs, s.property); n != 0 {
-			t, found = s.add(base, n), true
-		}
-	}
-	return t, found
-}
 
 // checkSpans wants one of the spans, or of other properties that do without, and each from least on.
 func checkSpans(spans []span, least float64, others ...string) func(value.Value) []provider.Failure {

@@ -11,7 +11,8 @@ import (
 	"github.com/yamlhost/yamlhost/value"
 )
 
-// offsetSpans are in the order in which a later one counts instead of an earlier one.
+// offsetSpans are in the order in which they are added. It matters at the ends of months: a day and a month after 31 January
+// is 1 March, and a month and a day is 4 March.
 func offsetSpans() []span {
 	return []span{
 		{"offsetDays", days(0, 0, 1)}, {"offsetHours", clock(time.Hour)}, {"offsetMinutes", clock(time.Minute)},
@@ -19,7 +20,7 @@ func offsetSpans() []span {
 	}
 }
 
-// offsetKind is a moment that lies a span after a base, or before it. A change of the span moves it; the base stays.
+// offsetKind is a moment that lies some spans after a base, or before it. A change of them, or of the base, moves it.
 func (c calendar) offsetKind() kind {
 	spans := offsetSpans()
 	moments, counts := checkMoments("baseRfc3339"), checkSpans(spans, -math.MaxInt32)
@@ -27,7 +28,7 @@ func (c calendar) offsetKind() kind {
 		byOutputs: true, idOutput: true, computed: []string{"baseRfc3339"}, foreseeable: true,
 		check: func(inputs value.Value) []provider.Failure { return append(moments(inputs), counts(inputs)...) },
 		replaces: func(property string, before, after value.Value) bool {
-			return property == "baseRfc3339" || property == "triggers" && unlessNoTriggers(property, before, after)
+			return property == "triggers" && unlessNoTriggers(property, before, after)
 		},
 		create: func(_ context.Context, _ provider.Subject, inputs value.Value) (string, value.Value, error) {
 			base, err := c.base(inputs, "baseRfc3339")
@@ -37,7 +38,7 @@ func (c calendar) offsetKind() kind {
 			return base.Format(time.RFC3339), offsetOutputs(spans, inputs, base), nil
 		},
 		update: func(_ context.Context, _ provider.Subject, inputs, before value.Value) (value.Value, error) {
-			base, err := parseMoment(lookupString(before, "baseRfc3339"))
+			base, err := parseMoment(lookupString(overlay(mapOrEmpty(before), inputs), "baseRfc3339"))
 			if err != nil {
 				return value.Null, failed(err)
 			}
@@ -48,7 +49,10 @@ func (c calendar) offsetKind() kind {
 }
 
 func offsetOutputs(spans []span, inputs value.Value, base time.Time) value.Value {
-	t, _ := apply(spans, inputs, base)
+	t := base
+	for _, s := range spans {
+		t = s.add(t, wholeOf(inputs, s.property))
+	}
 	return parts(t).With("rfc3339", rfc3339(t)).With("baseRfc3339", rfc3339(base))
 }
 

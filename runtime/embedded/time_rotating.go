@@ -51,8 +51,8 @@ func (c calendar) rotatingKind() kind {
 	}
 }
 
-// rotationSpans are in the order in which a later one counts instead of an earlier one; rotationRfc3339 counts before
-// years and after all others.
+// rotationSpans are in the order in which a later one counts instead of an earlier one, other than with offsets: that is
+// how the public package has it (TestOneRotationCounts). rotationRfc3339 counts before all but years.
 func rotationSpans() []span {
 	return []span{
 		{"rotationDays", days(0, 0, 1)}, {"rotationHours", clock(time.Hour)}, {"rotationMinutes", clock(time.Minute)},
@@ -62,7 +62,12 @@ func rotationSpans() []span {
 
 // rotatingOutputs has the parts of the moment of the rotation, not of the base.
 func rotatingOutputs(inputs value.Value, base time.Time) (value.Value, error) {
-	end, _ := apply(rotationSpans(), inputs, base)
+	end := base
+	for _, s := range rotationSpans() {
+		if n := wholeOf(inputs, s.property); n != 0 {
+			end = s.add(base, n)
+		}
+	}
 	if text := lookupString(inputs, "rotationRfc3339"); text != "" && wholeOf(inputs, "rotationYears") == 0 {
 		var err error
 		if end, err = parseMoment(text); err != nil {

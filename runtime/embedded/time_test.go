@@ -70,6 +70,8 @@ func TestOffset(t *testing.T) {
 		{obj("offsetDays", -31), "2025-12-31T12:30:15Z"}, {obj("offsetHours", 12), "2026-02-01T00:30:15Z"},
 		{obj("offsetMinutes", 30), "2026-01-31T13:00:15Z"}, {obj("offsetSeconds", -15), "2026-01-31T12:30:00Z"},
 		{obj("offsetDays", 0), "2026-01-31T12:30:15Z"},
+		{obj("offsetDays", 1, "offsetHours", 1, "offsetMinutes", 1), "2026-02-01T13:31:15Z"},
+		{obj("offsetMonths", 1, "offsetSeconds", 1), "2026-03-03T12:30:16Z"}, {obj("offsetDays", 1, "offsetMonths", 1), "2026-03-01T12:30:15Z"},
 		{obj("offsetDays", 1, "baseRfc3339", "2020-02-28T00:00:00+01:00"), "2020-02-29T00:00:00+01:00"},
 	} {
 		_, outputs := r.create(offsetType, c.inputs)
@@ -91,19 +93,27 @@ func TestOffset(t *testing.T) {
 		Subject: subject(offsetType), ID: "x", OldOutputs: outputs, News: obj("offsetDays", value.Unknown(value.KindNumber)), Preview: true})
 	require.NoError(t, err)
 	require.False(t, at(unknown.Outputs, "rfc3339").IsKnown())
-	require.True(t, later.diff(offsetType, obj(), outputs, obj("offsetDays", 1, "baseRfc3339", "2020-02-28T00:00:00Z")).Replace())
+	// Another base moves it in place too, as with the public package.
+	moved := obj("offsetDays", 1, "baseRfc3339", "2020-02-28T00:00:00Z")
+	diff := later.diff(offsetType, obj("offsetDays", 1), outputs, moved)
+	require.Equal(t, []string{"baseRfc3339"}, diff.Diffs)
+	require.False(t, diff.Replace())
+	updated, err := later.Update(t.Context(), provider.UpdateRequest{Subject: subject(offsetType), ID: "x", OldOutputs: outputs, News: moved})
+	require.NoError(t, err)
+	require.Equal(t, "2020-02-29T00:00:00Z", text(updated.Outputs, "rfc3339"))
+	require.Equal(t, "2020-02-28T00:00:00Z", text(updated.Outputs, "baseRfc3339"))
 }
 
-// TestOneSpanCounts has the order in which the public package lets one of several spans count: state moves between both.
-func TestOneSpanCounts(t *testing.T) {
+// TestOneRotationCounts has the order in which the public package lets one of several counts: state moves between both.
+func TestOneRotationCounts(t *testing.T) {
 	t.Parallel()
 	r := configure(t, "time", atNoon())
-	inputs := obj("offsetDays", 1)
-	for _, next := range []string{"offsetHours", "offsetMinutes", "offsetMonths", "offsetSeconds", "offsetYears"} {
-		_, alone := r.create(offsetType, obj(next, 1))
+	inputs := obj("rotationDays", 1)
+	for _, next := range []string{"rotationHours", "rotationMinutes", "rotationMonths", "rotationYears"} {
+		_, alone := r.create(rotatingType, obj(next, 1))
 		inputs = inputs.With(next, value.Int(1))
-		_, together := r.create(offsetType, inputs)
-		require.Equal(t, text(alone, "rfc3339"), text(together, "rfc3339"), next)
+		_, together := r.create(rotatingType, inputs)
+		require.Equal(t, text(alone, "rotationRfc3339"), text(together, "rotationRfc3339"), next)
 	}
 	_, outputs := r.create(rotatingType, obj("rotationMonths", 1, "rotationRfc3339", "2030-01-01T00:00:00Z"))
 	require.Equal(t, "2030-01-01T00:00:00Z", text(outputs, "rotationRfc3339"))
