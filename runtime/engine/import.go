@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -19,11 +20,14 @@ type Import struct {
 	ID         string  // as the provider's import takes it; empty for a component
 	Parent     urn.URN // empty for the stack; of the state, or of another import
 	Provider   string  // reference; empty for the package's default provider
-	Package    monitor.Package
-	Component  bool // no provider has a part in it
-	Protect    bool
-	Inputs     value.Value // a map: fills in what the provider does not tell; null for nothing
-	Outputs    value.Value // a map: what the resource is like, which is believed without a look; null to look
+	// ProviderURN is the provider instead, when it is among the imports. A provider has no ID; it is made of its inputs.
+	ProviderURN urn.URN
+	Package     monitor.Package
+	Component   bool // no provider has a part in it,
+	Remote      bool // unless it is one that its provider constructs
+	Protect     bool
+	Inputs      value.Value // a map: fills in what the provider does not tell; null for nothing
+	Outputs     value.Value // a map: what the resource is like, which is believed without a look; null to look
 
 	extension string // the reference of the extension that it is of, once that is known
 }
@@ -76,6 +80,9 @@ func (d *Deployment) importAll(ctx context.Context, imports []Import) error {
 			return err
 		}
 	}
+	if err := d.makeProviders(ctx, imports); err != nil {
+		return err
+	}
 	refs, err := d.importProviders(ctx, imports)
 	if err != nil {
 		return err
@@ -84,9 +91,13 @@ func (d *Deployment) importAll(ctx context.Context, imports []Import) error {
 	for _, i := range imports {
 		waiting[i.urn(&d.opts)] = true
 	}
-	todo := make([]int, len(imports))
-	for n := range todo {
-		todo[n] = n
+	var todo []int
+	for n := range imports {
+		if urn.IsProviderType(imports[n].Type) {
+			delete(waiting, imports[n].urn(&d.opts)) // they are there
+			continue
+		}
+		todo = append(todo, n)
 	}
 	for len(todo) > 0 {
 		var batch, rest []int
@@ -149,6 +160,33 @@ func (d *Deployment) keepAll(ctx context.Context) error {
 	return nil
 }
 
+// makeProviders makes the explicit providers among imports; those that the state has stay as they are (E7.46).
+func (d *Deployment) makeProviders(ctx context.Context, imports []Import) error {
+	var order []*Import
+	for n := range imports {
+		if urn.IsProviderType(imports[n].Type) {
+			order = append(order, &imports[n])
+		}
+	}
+	slices.SortFunc(order, func(a, b *Import) int { return cmp.Compare(a.urn(&d.opts), b.urn(&d.opts)) })
+	for _, i := range order {
+		if d.goalOf(i.urn(&d.opts)) != nil {
+			continue
+		}
+		g, err := newGoal(monitor.RegisterRequest{Type: i.Type, Name: i.Name, Custom: true, Parent: i.parent(&d.opts), Protect: &i.Protect,
+			Inputs: withPackage(asMap(i.Inputs), i.Package, nil)}, d.opts.RootDir)
+		if err != nil {
+			return err
+		}
+		if reg, err := d.register(ctx, g); err != nil {
+			return err
+		} else if reg.result != monitor.Succeeded {
+			return monitor.ErrReported
+		}
+	}
+	return nil
+}
+
 // importProviders finds the providers of imports, and makes the default ones that are missing (E7.46, E7.47).
 func (d *Deployment) importProviders(ctx context.Context, imports []Import) ([]string, error) {
 	refs := make([]string, len(imports))
@@ -162,7 +200,7 @@ func (d *Deployment) importProviders(ctx context.Context, imports []Import) ([]s
 	})
 	for _, n := range order {
 		i := &imports[n]
-		if i.Component {
+		if i.Component && !i.Remote || urn.IsProviderType(i.Type) {
 			continue
 		}
 		p := i.Package
@@ -173,7 +211,18 @@ func (d *Deployment) importProviders(ctx context.Context, imports []Import) ([]s
 		if p.Extension {
 			plugin.Parameterization, plugin.Extension = nil, false
 		}
-		ref, err := d.provider(ctx, i.Provider, plugin, string(i.urn(&d.opts)), "")
+		named := i.Provider
+		if i.ProviderURN != "" {
+			d.mu.Lock()
+			if reg := d.resources[i.ProviderURN]; reg != nil && reg.state != nil {
+				named = urn.Reference{URN: i.ProviderURN, ID: reg.state.ID}.String()
+			}
+			d.mu.Unlock()
+			if named == "" {
+				return nil, fmt.Errorf("the provider %s of %s is not there", i.ProviderURN, i.urn(&d.opts))
+			}
+		}
+		ref, err := d.provider(ctx, named, plugin, string(i.urn(&d.opts)), "")
 		if err != nil {
 			return nil, err
 		}

@@ -46,6 +46,13 @@ func (a *app) destroy(ctx context.Context, o *operationOptions) error {
 func (a *app) run(ctx context.Context, o *operationOptions) error {
 	ctx, done := a.signals.gentle(ctx)
 	defer done()
+	switch {
+	case o.planOnly:
+	case o.savePlan != "":
+		return withCode(codeError, "--save-plan writes a plan, and without --plan-only run makes none")
+	case o.importFile != "":
+		return withCode(codeError, "--import-file writes what a plan would create, and without --plan-only run makes none")
+	}
 	chosen := false
 	p, err := a.prepare(ctx, o, updateOperation, func(_ context.Context, p *project.Project) (s *stack, err error) {
 		s, chosen, err = a.openOrImagine(p, o.stack)

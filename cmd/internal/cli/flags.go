@@ -45,7 +45,7 @@ func flagsFromEnvironment(flags *pflag.FlagSet, w *World) error {
 
 // notYet are flags of the Pulumi CLI that this program does not have, with what to do instead where there is something.
 var notYet = map[string]string{
-	"import-file": "", "policy-pack": "", "policy-pack-config": "", "attach-debugger": "", "event-log": "use --json for the same events on standard output", "output": "use --json",
+	"policy-pack": "", "policy-pack-config": "", "attach-debugger": "", "event-log": "use --json for the same events on standard output", "output": "use --json",
 	"remote-config": "", "copy-config-from": "", "tag": "", "open": "", "client": "", "override-env": "",
 }
 

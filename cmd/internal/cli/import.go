@@ -66,21 +66,35 @@ type importFile struct {
 }
 
 type importEntry struct {
-	Type              string          `json:"type"`
-	Name              string          `json:"name"`
-	ID                string          `json:"id"`
-	Parent            string          `json:"parent"`
-	Provider          string          `json:"provider"`
-	Version           string          `json:"version"`
-	PluginDownloadURL string          `json:"pluginDownloadUrl"`
-	Properties        []string        `json:"properties"`
-	Component         bool            `json:"component"`
-	Remote            bool            `json:"remote"`
-	Inputs            json.RawMessage `json:"inputs"`
-	Outputs           json.RawMessage `json:"outputs"`
-	LogicalName       string          `json:"logicalName"`
-	Parameterization  json.RawMessage `json:"parameterization"`
-	Extension         json.RawMessage `json:"extension"`
+	Type              string            `json:"type"`
+	Name              string            `json:"name"`
+	ID                string            `json:"id"`
+	Parent            string            `json:"parent"`
+	Provider          string            `json:"provider"`
+	Version           string            `json:"version"`
+	PluginDownloadURL string            `json:"pluginDownloadUrl"`
+	Properties        []string          `json:"properties"`
+	Component         bool              `json:"component"`
+	Remote            bool              `json:"remote"`
+	Inputs            json.RawMessage   `json:"inputs"`
+	Outputs           json.RawMessage   `json:"outputs"`
+	LogicalName       string            `json:"logicalName"`
+	Parameterization  *importParameters `json:"parameterization"`
+	Extension         *importExtension  `json:"extension"`
+}
+
+// importParameters are what makes a resource's package of a plugin.
+type importParameters struct {
+	PluginName    string `json:"pluginName"`
+	PluginVersion string `json:"pluginVersion"`
+	Value         []byte `json:"value"`
+}
+
+// importExtension is what adds a resource's package to a plugin.
+type importExtension struct {
+	Name    string `json:"name"`
+	Version string `json:"version"`
+	Value   []byte `json:"value"`
 }
 
 // plannedImport is an entry with everything found out that can be found out before the state is read.
@@ -92,6 +106,23 @@ type plannedImport struct {
 	urn      urn.URN
 	inputs   value.Value
 	outputs  value.Value
+	made     bool // the provider is among the entries
+}
+
+// descriptor is the package that an entry's type is of.
+func (p *plannedImport) descriptor() schema.Descriptor {
+	d := schema.Descriptor{Name: urn.PackageOf(p.entry.Type), Version: p.entry.Version, DownloadURL: p.entry.PluginDownloadURL}
+	switch q, x := p.entry.Parameterization, p.entry.Extension; {
+	case q != nil:
+		d.Parameterization = &schema.Parameterization{Name: d.Name, Version: d.Version, Value: q.Value}
+		d.Name, d.Version = q.PluginName, q.PluginVersion
+	case x != nil:
+		d.Parameterization, d.Extension = &schema.Parameterization{Name: x.Name, Version: x.Version, Value: x.Value}, true
+		if p.provider != "" {
+			d.Name = urn.PackageOf(p.provider.Type())
+		}
+	}
+	return d
 }
 
 // importResources is `import`.
@@ -200,13 +231,21 @@ func (i *importing) run(ctx context.Context, o engine.Options, _ programFunc) (*
 	}
 	imports := make([]engine.Import, len(i.planned))
 	for n, p := range i.planned {
-		provider, err := referenceOf(o.Base, p.provider)
-		if err != nil {
+		d := p.descriptor()
+		imports[n] = engine.Import{Type: p.token, Name: p.entry.Name, ID: p.entry.ID, Parent: p.parent,
+			Package:   monitor.Package{Name: d.Name, Version: d.Version, DownloadURL: d.DownloadURL, Extension: d.Extension},
+			Component: p.entry.Component, Remote: p.entry.Remote, Protect: i.options.protect, Inputs: p.inputs, Outputs: p.outputs}
+		if q := d.Parameterization; q != nil {
+			imports[n].Package.Parameterization = &monitor.Parameterization{Name: q.Name, Version: q.Version, Value: q.Value}
+		}
+		if p.made {
+			imports[n].ProviderURN = p.provider
+			continue
+		}
+		var err error
+		if imports[n].Provider, err = referenceOf(o.Base, p.provider); err != nil {
 			return nil, err
 		}
-		imports[n] = engine.Import{Type: p.token, Name: p.entry.Name, ID: p.entry.ID, Parent: p.parent, Provider: provider,
-			Package:   monitor.Package{Version: p.entry.Version, DownloadURL: p.entry.PluginDownloadURL},
-			Component: p.entry.Component, Protect: i.options.protect, Inputs: p.inputs, Outputs: p.outputs}
 	}
 	result, err := engine.ImportResources(ctx, o, imports)
 	if result != nil && !o.DryRun {
@@ -239,10 +278,20 @@ func (i *importing) plan(ctx context.Context, project, stack string) error {
 		switch {
 		case e.Type == "" || e.Name == "":
 			return fmt.Errorf("resource %d of the import has no type or no name", n+1)
-		case e.ID == "" && !e.Component:
+		case e.ID == "" && !e.Component && !urn.IsProviderType(e.Type) && len(e.Outputs) == 0:
 			return fmt.Errorf("%s %q has no ID to import it by", e.Type, e.Name)
-		case e.Remote || len(e.Parameterization) > 0 || len(e.Extension) > 0:
-			return fmt.Errorf("%s %q: remote components and parameterized packages cannot be imported yet", e.Type, e.Name)
+		case e.ID == importPlaceholder:
+			return fmt.Errorf("%s %q still has %s in the place of its ID: fill that in first", e.Type, e.Name, importPlaceholder)
+		case e.ID != "" && urn.IsProviderType(e.Type):
+			return fmt.Errorf("%s %q has an ID, but a provider is made of its inputs", e.Type, e.Name)
+		case e.Remote && !e.Component:
+			return fmt.Errorf("%s %q is remote, which only components are", e.Type, e.Name)
+		case e.Parameterization != nil && e.Extension != nil:
+			return fmt.Errorf("%s %q has a parameterization and an extension: it is of one package", e.Type, e.Name)
+		case e.Parameterization != nil && e.Parameterization.PluginName == "":
+			return fmt.Errorf("%s %q: its parameterization has no pluginName", e.Type, e.Name)
+		case e.Extension != nil && (e.Extension.Name == "" || e.Provider == "" && e.Extension.Name == urn.PackageOf(e.Type)):
+			return fmt.Errorf("%s %q: an extension has a name, and the resource a provider of the package that is extended", e.Type, e.Name)
 		}
 		if e.LogicalName == "" {
 			e.LogicalName = e.Name
@@ -253,14 +302,17 @@ func (i *importing) plan(ctx context.Context, project, stack string) error {
 		}
 		byName[e.Name] = n
 		var err error
-		if planned[n].inputs, err = plainJSON(e.Inputs); err != nil {
+		if planned[n].inputs, err = i.values(e.Inputs); err != nil {
 			return fmt.Errorf("%s %q: inputs: %w", e.Type, e.Name, err)
 		}
-		if planned[n].outputs, err = plainJSON(e.Outputs); err != nil {
+		if planned[n].outputs, err = i.values(e.Outputs); err != nil {
 			return fmt.Errorf("%s %q: outputs: %w", e.Type, e.Name, err)
 		}
-		if !e.Component {
-			if planned[n].token, err = canonicalType(ctx, schemas, e); err != nil {
+		if u, ok := i.table[e.Provider]; ok {
+			planned[n].provider = u
+		}
+		if !e.Component && !urn.IsProviderType(e.Type) {
+			if planned[n].token, err = canonicalType(ctx, schemas, &planned[n]); err != nil {
 				return err
 			}
 		}
@@ -277,7 +329,8 @@ func (i *importing) plan(ctx context.Context, project, stack string) error {
 		for _, ref := range []struct {
 			name string
 			to   *urn.URN
-		}{{p.entry.Parent, &p.parent}, {p.entry.Provider, &p.provider}} {
+			made *bool
+		}{{p.entry.Parent, &p.parent, new(bool)}, {p.entry.Provider, &p.provider, &p.made}} {
 			if ref.name == "" {
 				continue
 			}
@@ -292,7 +345,7 @@ func (i *importing) plan(ctx context.Context, project, stack string) error {
 			if err := place(other, depth+1); err != nil {
 				return err
 			}
-			*ref.to = planned[other].urn
+			*ref.to, *ref.made = planned[other].urn, true
 		}
 		parent := p.parent
 		if parent == "" {
@@ -310,11 +363,12 @@ func (i *importing) plan(ctx context.Context, project, stack string) error {
 	return nil
 }
 
-func plainJSON(raw json.RawMessage) (value.Value, error) {
+// values are properties of an import file, in which secrets are sealed as in the state.
+func (i *importing) values(raw json.RawMessage) (value.Value, error) {
 	if len(raw) == 0 {
 		return value.Null, nil
 	}
-	v, err := value.FromJSON(string(raw))
+	v, err := state.DecodeValue(raw, i.pipeline.vault)
 	if err == nil && !v.Is(value.KindMap) {
 		err = errors.New("it must be an object")
 	}
@@ -322,8 +376,9 @@ func plainJSON(raw json.RawMessage) (value.Value, error) {
 }
 
 // canonicalType is a type's token as states have it. Providers whose schema is not at hand get what was written.
-func canonicalType(ctx context.Context, schemas schema.Loader, e importEntry) (string, error) {
-	pkg, err := schemas.Load(ctx, schema.Descriptor{Name: urn.PackageOf(e.Type), Version: e.Version, DownloadURL: e.PluginDownloadURL})
+func canonicalType(ctx context.Context, schemas schema.Loader, p *plannedImport) (string, error) {
+	e := p.entry
+	pkg, err := schemas.Load(ctx, p.descriptor())
 	if err != nil {
 		if strings.Count(e.Type, ":") == 2 {
 			return e.Type, nil // the engine says what is wrong with the provider

@@ -50,7 +50,11 @@ func (i *importing) program() string {
 		if names[p.urn] != p.entry.Name {
 			y.line(2, "name: "+yamlScalar(p.entry.Name))
 		}
-		y.properties(r.Inputs, p.entry.Properties)
+		inputs := r.Inputs
+		if r.IsProvider() {
+			inputs = inputs.Without("version") // an option says it
+		}
+		y.properties(inputs, p.entry.Properties)
 		y.options(p, r, names)
 	}
 	return y.String()

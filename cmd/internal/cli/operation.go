@@ -29,6 +29,7 @@ type operationOptions struct {
 	settlePending   []string
 	scope           scopeOptions
 	savePlan, plan  string
+	importFile      string
 	remove          bool // of `destroy`
 	monitorRPC      bool
 	allowEnv        bool
@@ -149,6 +150,7 @@ func newPreview(a *app, run func(context.Context, *operationOptions) error) *cob
 	protectFlag(cmd, o)
 	programFlag(a, cmd, o, "with --refresh: read resources when the program registers them")
 	savePlanFlag(cmd, o)
+	importFileFlag(cmd, o)
 	return cmd
 }
 
@@ -224,6 +226,13 @@ func newRun(a *app, run func(context.Context, *operationOptions) error) *cobra.C
 	refreshFlag(cmd, o)
 	expectFlag(cmd, o)
 	continueFlag(a, cmd, o)
+	scopeFlags(cmd, o)
+	replaceFlags(cmd, o)
+	protectFlag(cmd, o)
+	programFlag(a, cmd, o, "with --refresh: read resources when the program registers them")
+	planFlag(cmd, o)
+	savePlanFlag(cmd, o)
+	importFileFlag(cmd, o)
 	cmd.Flags().BoolVar(&o.planOnly, "plan-only", false, "stop after the plan")
 	cmd.Flags().BoolVarP(&o.skipPreview, "skip-preview", "f", false, "apply without planning first")
 	cmd.Flags().BoolP("yes", "y", true, "accepted for compatibility: run never asks")

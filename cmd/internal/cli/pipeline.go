@@ -325,12 +325,16 @@ func (p *pipeline) operate(ctx context.Context, op operation, o engine.Options) 
 	}
 	o.Refresh = p.options.refresh == "true" || p.options.refresh == "" && p.workspace.project.RefreshAlways && op.program
 
+	wanted := p.watchCreates(&o)
 	server := &monitorServer{}
 	defer server.close()
 	o.Serve = server.serve(ctx)
 	result, err := op.run(ctx, o, p.runProgram(server))
 	if err == nil && p.options.savePlan != "" && o.DryRun && !result.Failed && !result.Canceled {
 		err = p.savePlan(result.Plan)
+	}
+	if err == nil && wanted != nil && !result.Canceled {
+		err = p.saveImportFile(wanted)
 	}
 	if closing := shown.close(); err == nil {
 		err = closing

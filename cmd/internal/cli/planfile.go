@@ -17,11 +17,11 @@ import (
 )
 
 func savePlanFlag(cmd *cobra.Command, o *operationOptions) {
-	cmd.Flags().StringVar(&o.savePlan, "save-plan", "", "write the plan to this file, for `up --plan`")
+	cmd.Flags().StringVar(&o.savePlan, "save-plan", "", "write the plan to this file, for --plan of up and run")
 }
 
 func planFlag(cmd *cobra.Command, o *operationOptions) {
-	cmd.Flags().StringVar(&o.plan, "plan", "", "do what this file of `preview --save-plan` says, or nothing")
+	cmd.Flags().StringVar(&o.plan, "plan", "", "do what this file says, which preview has written with --save-plan, or nothing")
 }
 
 // planFile is a plan as `preview --save-plan` writes it (F7.11). Secrets are sealed as in the state.
