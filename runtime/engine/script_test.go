@@ -240,9 +240,18 @@ func importsOf(t *testing.T, input string) []Import {
 			continue
 		}
 		i := Import{Type: "test:index:" + words[0], Name: words[1], Protect: true}
-		if words[0] == "comp" {
+		switch words[0] {
+		case "comp":
 			i.Type, i.Component = "my:index:Comp", true
-		} else {
+		case "remote":
+			i.Type, i.Component, i.Remote = "test:index:Comp", true, true
+		case "provider":
+			i.Type = "pulumi:providers:test"
+		case "made":
+			i.Type, i.ID = "made:index:Res", words[2]
+			i.Package = monitor.Package{Name: "test", Version: "1.0.0",
+				Parameterization: &monitor.Parameterization{Name: "made", Version: "2.0.0", Value: []byte("parameters")}}
+		default:
 			i.ID = words[2]
 		}
 		for _, word := range words[2:] {
@@ -259,6 +268,8 @@ func importsOf(t *testing.T, input string) []Import {
 				i.Parent = urns[text]
 			case kind == "parent":
 				i.Parent = urn.URN(long(text))
+			case kind == "provider" && urns[text] != "":
+				i.ProviderURN = urns[text]
 			case kind == "provider":
 				i.Provider = long(text)
 			case kind == "in":
