@@ -313,7 +313,7 @@ func (d *Deployment) performRead(s *Step) (*state.Resource, error) { // E5.24
 	}
 	n.ID = orElse(r.ID, n.ID)
 	n.Outputs, n.RefreshBeforeUpdate = r.Outputs, r.RefreshBeforeUpdate // the inputs stay those of the program
-	if old := s.Old; old != nil && s.Op == OpRead { // E6.27
+	if old := s.Old; old != nil && s.Op == OpRead {                     // E6.27
 		n.Created, n.Modified = old.Created, old.Modified
 		if !value.Equal(old.Inputs, n.Inputs) || !value.Equal(old.Outputs, n.Outputs) {
 			n.Modified = d.now()

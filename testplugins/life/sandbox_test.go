@@ -42,6 +42,9 @@ var binaries = sync.OnceValues(func() (string, error) {
 	if err := build("..", "pulumi-resource-shelf", "./shelf"); err != nil {
 		return "", err
 	}
+	if err := build("..", "wiretap", "./wiretap"); err != nil {
+		return "", err
+	}
 	if err := build("..", "conformance", "./conformance"); err != nil {
 		return "", err
 	}
