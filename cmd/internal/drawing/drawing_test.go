@@ -153,6 +153,31 @@ func TestLinksPassBoxes(t *testing.T) {
 	}
 }
 
+// Boxes that need two others each, as in programs: every arrow says by what it is there.
+func TestArrowsSayWhatCausedThem(t *testing.T) {
+	t.Parallel()
+	for _, n := range []int{5, 50, 500} {
+		p := &Picture{}
+		for i := range n {
+			name := fmt.Sprintf("resource%d", i)
+			p.Nodes = append(p.Nodes, Node{ID: name, Kind: Resource, Name: name, Detail: "random:RandomPassword"})
+			for _, near := range []int{1 + i*7%11, 2 + i*5%17} {
+				if from := i - near; from >= 0 {
+					p.Edges = append(p.Edges, Edge{From: p.Nodes[from].ID, To: name, Label: p.Nodes[from].ID + ".id"})
+				}
+			}
+		}
+		s := layOut(p)
+		labelled := 0
+		for _, l := range s.links {
+			if l.labelled {
+				labelled++
+			}
+		}
+		require.GreaterOrEqual(t, labelled*100, len(s.links)*98, "%d of %d arrows of %d boxes", labelled, len(s.links), n)
+	}
+}
+
 func TestLabelsHaveRoom(t *testing.T) {
 	labels := 0
 	for name, p := range pictures() {

@@ -7,7 +7,7 @@ import (
 )
 
 // manyLinks is how many arrows a level may have for labels to be tried.
-const manyLinks = 60
+const manyLinks = 1500
 
 // route gives everything in a layered block its place, and every link its curve: through the gaps between columns it bends,
 // in a column it is straight.
@@ -25,9 +25,9 @@ func (b *block) route(linksOfLevel int) {
 		}
 	}
 	wantLabels := linksOfLevel <= manyLinks
-	wide, gap := make([]float64, len(b.lines)), make([]float64, len(b.lines)) // gap is before a column
+	// Links bend in the gap before a column, then run straight, for their labels.
+	wide, gap, run := make([]float64, len(b.lines)), make([]float64, len(b.lines)), make([]float64, len(b.lines))
 	for i, line := range b.lines {
-		gap[i] = columnGap
 		crossing := 0
 		for _, v := range line {
 			crossing += len(v.prev)
@@ -38,11 +38,11 @@ func (b *block) route(linksOfLevel int) {
 			for _, l := range v.item.prev {
 				l.label = labelOf(l)
 				if wantLabels && l.label != "" {
-					gap[i] = max(gap[i], textWidth(l.label, labelSize)+40)
+					run[i] = max(run[i], textWidth(l.label, labelSize)+18)
 				}
 			}
 		}
-		gap[i] = max(gap[i], columnGap+min(float64(crossing), 80))
+		gap[i] = columnGap + min(float64(crossing), 80) + run[i]
 	}
 	start := make([]float64, len(b.lines))
 	x := 0.0
@@ -79,11 +79,11 @@ func (b *block) route(linksOfLevel int) {
 			to(edge(left.layer), curve[0].y)
 			l.stops = append(l.stops, len(curve)-1)
 			for i, v := range l.chain[1 : len(l.chain)-1] {
-				to(start[left.layer+1+i], v.y)
+				to(start[left.layer+1+i]-run[left.layer+1+i], v.y)
 				to(edge(left.layer+1+i), v.y)
 				l.stops = append(l.stops, len(curve)-1)
 			}
-			to(start[right.layer], ports[l])
+			to(start[right.layer]-run[right.layer], ports[l])
 		}
 		to(right.x+right.inset(ports[l]), ports[l])
 		if l.reversed {
@@ -111,7 +111,7 @@ func (b *block) ports() map[*link]float64 {
 		slices.SortStableFunc(list, func(a, c *link) int { return cmp.Compare(before(a), before(c)) })
 		step := 0.0
 		if len(list) > 1 {
-			step = min(9, (it.h-12)/float64(len(list)-1))
+			step = min(labelSize+4.5, (it.h-12)/float64(len(list)-1))
 		}
 		for i, l := range list {
 			ports[l] = it.y + it.h/2 + (float64(i)-float64(len(list)-1)/2)*step
@@ -164,38 +164,83 @@ func (r rect) overlaps(o rect) bool {
 	return r.x < o.x+o.w && o.x < r.x+r.w && r.y < o.y+o.h && o.y < r.y+r.h
 }
 
-// labels puts labels beside the ends of links, or where those start, where nothing else is in the way.
+// labels puts labels beside the ends of links, or where those start, or along them, where nothing else is in the way.
 func (b *block) labels() {
-	var taken []rect
-	var dots []point
+	taken, dots := make(crowd[rect]), make(crowd[point])
 	for _, it := range b.items {
-		taken = append(taken, rect{it.x, it.y, it.w, it.h})
+		r := rect{it.x, it.y, it.w, it.h}
+		taken.add(r, r)
 	}
 	for _, l := range b.links {
-		dots = append(dots, l.dots()...)
+		for _, p := range l.dots() {
+			dots.add(rect{p.x, p.y, 0, 0}, p)
+		}
 	}
 	for _, l := range b.links {
 		if l.label == "" || len(l.curve) == 0 {
 			continue
 		}
 		w := textWidth(l.label, labelSize)
-		first, last := l.curve[0], l.curve[len(l.curve)-1]
-		if l.reversed {
-			first, last = last, first
-		}
-		for _, at := range []point{ // left ends of base lines
-			{last.x - w - 14, last.y - 5}, {last.x - w - 14, last.y + 12},
-			{first.x + 6, first.y - 5}, {first.x + 6, first.y + 12},
-		} {
-			r := rect{at.x - 2, at.y - labelSize, w + 2, labelSize + 3}
-			if at.y-labelSize < 0 || at.y+3 > b.h || slices.ContainsFunc(taken, r.overlaps) || slices.ContainsFunc(dots, r.holds) {
+		for _, at := range l.labelPlaces(w) {
+			r := rect{at.x - 2, at.y - labelSize, w + 2, labelSize + 2}
+			if at.y-labelSize < 0 || at.y+3 > b.h || taken.any(r, r.overlaps) || dots.any(r, r.holds) {
 				continue
 			}
 			l.labelAt, l.labelled = at, true
-			taken = append(taken, r)
+			taken.add(r, r)
 			break
 		}
 	}
+}
+
+// labelPlaces are where a label of a width may stand, the best first: left ends of base lines.
+func (l *link) labelPlaces(w float64) []point {
+	first, last := l.curve[0], l.curve[len(l.curve)-1]
+	if l.reversed {
+		first, last = last, first
+	}
+	places := []point{
+		{last.x - w - 14, last.y - 4}, {last.x - w - 14, last.y + 12},
+		{first.x + 6, first.y - 4}, {first.x + 6, first.y + 12},
+	}
+	for i := 0; i+3 < len(l.curve); i += 3 {
+		p, q := l.curve[i], l.curve[i+3]
+		if left, room := min(p.x, q.x), math.Abs(q.x-p.x)-w; p.y == q.y && room > 12 {
+			for _, x := range []float64{left + room/2, left + room/4, left + room*3/4} {
+				places = append(places, point{x, p.y - 4}, point{x, p.y + 12})
+			}
+		}
+	}
+	return places
+}
+
+// crowd finds what is near to a place.
+type crowd[T any] map[[2]int][]T
+
+const crowdCell = 64.0
+
+// cells calls fn for each cell that a rectangle touches until it answers true, and answers that.
+func (c crowd[T]) cells(r rect, fn func(cell [2]int) bool) bool {
+	for x := math.Floor(r.x / crowdCell); x <= (r.x+r.w)/crowdCell; x++ {
+		for y := math.Floor(r.y / crowdCell); y <= (r.y+r.h)/crowdCell; y++ {
+			if fn([2]int{int(x), int(y)}) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (c crowd[T]) add(r rect, thing T) {
+	c.cells(r, func(cell [2]int) bool {
+		c[cell] = append(c[cell], thing)
+		return false
+	})
+}
+
+// any reports whether something near to r is in the way.
+func (c crowd[T]) any(r rect, inTheWay func(T) bool) bool {
+	return c.cells(r, func(cell [2]int) bool { return slices.ContainsFunc(c[cell], inTheWay) })
 }
 
 // dots are points on a link, close enough to each other for none to jump over a label.
