@@ -82,13 +82,13 @@ components:
 	provider = servePlugin(t, startEngine(t), map[string]string{"PulumiPlugin.yaml": `name: parts
 components:
   Part:
-    resources: {one: {type: 'gone:Thing'}}
-    outputs: {size: "${one.size}"}
+    resources: {one: {type: 'gone:Thing'}, two: {type: 'pkg:Thing'}}
+    outputs: {size: "${one.size}", other: "${two.size}"}
 `})
 	got, err = provider.GetSchema(t.Context(), &pulumirpc.GetSchemaRequest{})
 	require.NoError(t, err)
 	require.JSONEq(t, `{"name": "parts", "version": "0.0.0", "meta": {"supportPack": true}, "resources": {"parts:index:Part": {"isComponent": true,
-		"inputProperties": {}, "properties": {"size": {"$ref": "pulumi.json#/Any"}}, "required": ["size"]}}}`, got.GetSchema())
+		"inputProperties": {}, "properties": {"size": {"$ref": "pulumi.json#/Any"}, "other": {"type": "integer"}}, "required": ["size"]}}}`, got.GetSchema())
 }
 
 // L1.35: Configure takes what engines offer, and Construct takes secrets and outputs with their dependencies.

@@ -31,12 +31,12 @@ type (
 	}
 )
 
-// schemaText is the schema of the plugin's package (L1.33). Outputs have the types that the checker finds; where the
-// schemas of what a component is made of are not to be had, any type.
+// schemaText is the schema of the plugin's package (L1.33). Outputs have the types that the checker finds; one that comes
+// from something whose own schema is not to be had has any type.
 func (p *componentPlugin) schemaText(ctx context.Context) ([]byte, error) {
 	components, err := p.check(ctx)
 	if err != nil {
-		program, _ := p.checkWith(ctx, nil)
+		program, _ := p.checkWith(ctx, p.schemas)
 		components = program.Components
 	}
 	text := packageText{
