@@ -42,9 +42,15 @@ func (s *shell) Schema(_ context.Context, r provider.SchemaRequest) ([]byte, err
 	return s.text, nil
 }
 
-// CheckConfig takes every configuration as it is; Configure finds what is wrong with settings.
+// CheckConfig takes every configuration as it is, save for settings that a package cannot read.
 func (s *shell) CheckConfig(_ context.Context, r provider.CheckRequest) (provider.CheckResponse, error) {
-	return provider.CheckResponse{Inputs: mapOrEmpty(r.News)}, nil
+	response := provider.CheckResponse{Inputs: mapOrEmpty(r.News)}
+	if s.kinds.configure != nil && !response.Inputs.ContainsUnknown() {
+		if _, err := s.kinds.configure(response.Inputs); err != nil {
+			response.Failures = []provider.Failure{{Reason: err.Error()}}
+		}
+	}
+	return response, nil
 }
 
 // DiffConfig never asks for a replacement. Keys that begin with two underscores are a plugin's own notes.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/yamlhost/yamlhost/runtime/provider"
 	"github.com/yamlhost/yamlhost/value"
 )
 
@@ -25,7 +24,7 @@ func stdKinds(o Options) kinds {
 			k.functions["std:index:"+name] = func(_ context.Context, args value.Value) (value.Value, error) {
 				result, err := f(args)
 				if err != nil {
-					return value.Null, &provider.Error{Message: "std:index:" + name + ": " + err.Error()}
+					return value.Null, failed(err)
 				}
 				if args.ContainsSecret() {
 					result = result.Secret()
@@ -35,7 +34,7 @@ func stdKinds(o Options) kinds {
 		}
 	}
 	for name, instead := range stdElsewhere {
-		k.refused["std:index:"+name] = "it is not built in: " + instead
+		k.refused["std:index:"+name] = instead
 	}
 	return k
 }

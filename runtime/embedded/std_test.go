@@ -93,7 +93,7 @@ func TestStdRefuses(t *testing.T) {
 		{"element", `{"input":[],"index":0}`, "no such element"}, {"slice", `{"list":[1],"from":2}`, "none from 2"}, {"lookup", `{"map":{},"key":"a"}`, `no key "a"`},
 		{"zipmap", `{"keys":["a"],"values":[]}`, "1 keys and 0 values"}, {"jsondecode", `{"input":"{"}`, "is not JSON"}, {"tonumber", `{"input":"0x1"}`, "is no number"},
 		{"tobool", `{"input":"yes"}`, "are booleans"}, {"timeadd", `{"timestamp":"x","duration":"1h"}`, "no timestamp"}, {"file", `{"input":"/no/such"}`, "cannot be read"},
-		{"matchkeys", `{"values":[],"searchList":[]}`, "not built in"},
+		{"matchkeys", `{"values":[],"searchList":[]}`, "no place for the keys"},
 		{"format", `{"input":"%s","args":[]}`, `no argument 1 for "%s"`}, {"format", `{"input":"a","args":[1]}`, "no place for argument 1"},
 		{"format", `{"input":"%d","args":[1.5]}`, `argument 1 for "%d" is no whole number`}, {"format", `{"input":"%f","args":["x"]}`, "is no number"},
 		{"format", `{"input":"%t","args":["x"]}`, "is no boolean"}, {"format", `{"input":"%z","args":["x"]}`, "no such verb"},

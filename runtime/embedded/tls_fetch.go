@@ -27,7 +27,7 @@ const fetchTime = 30 * time.Second
 func (c certificates) getCertificate(ctx context.Context, args value.Value) (value.Value, error) {
 	chain, err := c.certificatesOf(ctx, args)
 	if err != nil {
-		return value.Null, failed(fmt.Errorf("tls:index:getCertificate: %w", err))
+		return value.Null, failed(err)
 	}
 	outputs := args
 	digest := sha1.New()

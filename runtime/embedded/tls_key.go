@@ -204,7 +204,7 @@ func getPublicKey(_ context.Context, args value.Value) (value.Value, error) {
 	traditional, hasPEM := args.Lookup("privateKeyPem")
 	openSSH, hasOpenSSH := args.Lookup("privateKeyOpenssh")
 	if hasPEM == hasOpenSSH {
-		return value.Null, failed(errors.New("tls:index:getPublicKey: give either privateKeyPem or privateKeyOpenssh"))
+		return value.Null, failed(errors.New("give either privateKeyPem or privateKeyOpenssh"))
 	}
 	var key crypto.Signer
 	var algorithm string
@@ -217,11 +217,11 @@ func getPublicKey(_ context.Context, args value.Value) (value.Value, error) {
 		key, algorithm, err = parseOpenSSHKey(text, "privateKeyOpenssh")
 	}
 	if err != nil {
-		return value.Null, failed(fmt.Errorf("tls:index:getPublicKey: %w", err))
+		return value.Null, failed(err)
 	}
 	id, outputs, err := publicKeyOutputs(key.Public())
 	if err != nil {
-		return value.Null, failed(fmt.Errorf("tls:index:getPublicKey: %w", err))
+		return value.Null, failed(err)
 	}
 	outputs = outputs.With("algorithm", value.String(algorithm)).With("id", value.String(id))
 	for _, name := range [...]string{"privateKeyPem", "privateKeyOpenssh"} {

@@ -391,7 +391,10 @@ func TestGetCertificateThroughProxy(t *testing.T) {
 		p, err := NewLoader(Options{Environ: environ}).Load(t.Context(), provider.Package{Name: "tls"})
 		require.NoError(t, err)
 		t.Cleanup(func() { _ = p.Close() })
+		checked, err := p.CheckConfig(t.Context(), provider.CheckRequest{News: settings})
+		require.NoError(t, err)
 		c, err := p.Configure(t.Context(), provider.ConfigureRequest{Inputs: settings})
+		require.Equal(t, err == nil, len(checked.Failures) == 0, "what cannot be configured is found by the check")
 		if err != nil {
 			return err
 		}
