@@ -81,7 +81,20 @@ func (e *evaluator) run(ctx context.Context, in *frame, n *check.Node) {
 
 // runAll evaluates nodes of a frame, each behind what it needs.
 func (e *evaluator) runAll(ctx context.Context, in *frame, nodes []*check.Node) {
-	schedule(ctx, nodes, e.workers, func(ctx context.Context, n *check.Node) { e.run(ctx, in, n) })
+	schedule(ctx, nodes, e.workers, func(ctx context.Context, n *check.Node) {
+		defer e.guard()
+		e.run(ctx, in, n)
+	})
+}
+
+// guard is deferred where a goroutine begins, so that a fault of ours ends in a report.
+func (e *evaluator) guard() {
+	if e.options.Crash == nil {
+		return
+	}
+	if fault := recover(); fault != nil {
+		e.options.Crash(fault)
+	}
 }
 
 // node is the value of a node that has been evaluated.

@@ -115,6 +115,7 @@ func (s *scope) instances(ctx context.Context, n *check.Node) (value.Value, *fau
 	made := make([]value.Value, count)
 	faults := make([]*fault, count)
 	inParallel(count, s.e.workers, func(i int) {
+		defer s.e.guard()
 		key, item := value.Int(i), value.Int(i)
 		suffix := "-" + strconv.Itoa(i)
 		switch {

@@ -35,6 +35,9 @@ type Options struct {
 	RestrictPaths bool
 	// AllowEnv lets fn::env read every environment variable, not only those that the program lists (L10.C9).
 	AllowEnv bool
+	// Crash is told of a panic in the goroutine that had it, and does not return; nil to let it end the process as Go does.
+	// Others may hold locks for ever then, so that there is nothing to clean up.
+	Crash func(fault any)
 	// SourcePath makes the absolute path of a source's name, for source positions (D11); nil to join it to Cwd.
 	SourcePath func(name string) string
 }

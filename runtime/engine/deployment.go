@@ -206,7 +206,24 @@ func (d *Deployment) enter() error {
 	return nil
 }
 
-func (d *Deployment) leave() { d.requests.Done() }
+func (d *Deployment) leave() {
+	if d.opts.Crash != nil { // a request may come in a goroutine of whoever offers the monitor
+		if fault := recover(); fault != nil {
+			d.opts.Crash(fault)
+		}
+	}
+	d.requests.Done()
+}
+
+// guard is deferred last where a goroutine begins, so that a panic is told before anything waits for a lock that it holds.
+func (d *Deployment) guard() {
+	if d.opts.Crash == nil {
+		return
+	}
+	if fault := recover(); fault != nil {
+		d.opts.Crash(fault)
+	}
+}
 
 // lane waits for leave to do something. The caller calls the function it gets when that is done.
 func (d *Deployment) lane(ctx context.Context) (free func(), err error) {
@@ -267,6 +284,7 @@ func (d *Deployment) parallel(n int, fn func(i int)) {
 		go func() {
 			defer group.Done()
 			defer free()
+			defer d.guard()
 			fn(i)
 		}()
 	}

@@ -140,11 +140,13 @@ func operate(ctx context.Context, o Options, refreshing bool, phases func(*Deplo
 	calls, giveUp := context.WithCancel(context.WithoutCancel(ctx))
 	defer giveUp()
 	d.calls = calls
+	defer d.guard()
 
 	began := d.opts.Now()
 	watched := make(chan struct{})
 	go func() {
 		defer close(watched)
+		defer d.guard()
 		d.watch(ctx, giveUp)
 	}()
 	d.report.emit(&Prelude{Config: d.preludeConfig()})
@@ -218,7 +220,7 @@ func (d *Deployment) watch(ctx context.Context, giveUp context.CancelFunc) {
 		select {
 		case <-interrupted:
 			interrupted = nil
-			asking.Go(func() { d.registry.cancel(d.calls) }) // a frozen provider must not keep the second from being heard
+			asking.Go(func() { defer d.guard(); d.registry.cancel(d.calls) }) // a frozen provider must not keep the second from being heard
 		case <-d.opts.Terminate:
 			d.ledger.close()
 			d.mu.Lock()
@@ -246,7 +248,10 @@ func (d *Deployment) runProgram(program func(ctx context.Context, m monitor.Moni
 	d.finished = signal
 	d.mu.Unlock()
 	ended := make(chan error, 1)
-	go func() { ended <- program(d.running, d) }()
+	go func() {
+		defer d.guard()
+		ended <- program(d.running, d)
+	}()
 	select {
 	case err := <-ended:
 		d.programEnded(err)

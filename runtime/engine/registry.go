@@ -252,7 +252,7 @@ func (r *registry) cancel(ctx context.Context) {
 	r.mu.Unlock()
 	var group sync.WaitGroup
 	for _, p := range loaded {
-		group.Go(func() { _ = p.Cancel(ctx) }) // providers need not know how
+		group.Go(func() { defer r.d.guard(); _ = p.Cancel(ctx) }) // providers need not know how
 	}
 	group.Wait()
 }
@@ -265,7 +265,7 @@ func (r *registry) close() {
 	r.mu.Unlock()
 	var group sync.WaitGroup
 	for _, p := range loaded {
-		group.Go(func() { _ = r.closeOne(p) })
+		group.Go(func() { defer r.d.guard(); _ = r.closeOne(p) })
 	}
 	group.Wait()
 }

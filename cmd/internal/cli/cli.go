@@ -18,6 +18,7 @@ type app struct {
 	world   World
 	global  globalOptions
 	signals *interrupts
+	crashes *crashes
 	keys    secrets.Keyring // derived once in a process
 }
 
@@ -33,9 +34,10 @@ type globalOptions struct {
 // Run carries out a command line and returns its exit code (F7.14). args come without the program's name.
 func Run(ctx context.Context, args []string, s Streams, w World) (code int) {
 	a := &app{streams: s, world: w}
+	a.crashes = &crashes{app: a}
 	defer func() {
 		if fault := recover(); fault != nil {
-			fmt.Fprintf(s.Err, "internal error: %v\nThis is a fault of yamlhost, not of your program. State and journal are as after the last finished step.\n", fault)
+			a.crashes.report(fault)
 			code = codeInternal
 			if w.envTrue("PULUMI_DEBUG_COMMANDS") {
 				panic(fault)

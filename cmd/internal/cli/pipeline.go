@@ -114,7 +114,7 @@ func (a *app) prepare(ctx context.Context, o *operationOptions, op operation, op
 	if err := p.configure(); err != nil {
 		return p, err
 	}
-	p.providers = a.newProviders(p.workspace, p.stage.pluginMessage)
+	p.providers = a.newProviders(p.workspace, p.pluginMessage)
 	p.providers.acquireWith(a, lockDir(p.workspace), func(text string) { p.stage.tell(a.streams.Err, text) })
 	if op.entered != nil {
 		op.entered(p)
@@ -311,7 +311,10 @@ func (p *pipeline) operate(ctx context.Context, op operation, o engine.Options) 
 
 	p.describe(&o)
 	o.Events = p.stage.event
-	dog := newWatchdog(p.app.world.Patience, p.stage.event)
+	dog := newWatchdog(p.app.world.Patience, func(e engine.Event) {
+		defer p.app.crashes.guard()
+		p.stage.event(e)
+	})
 	o.Providers = attendedLoader{o.Providers, dog, p.stage.secrets()}
 	defer dog.watch()()
 	o.ContinueOnError = p.options.continueOnError
@@ -351,6 +354,12 @@ func (p *pipeline) describe(o *engine.Options) {
 	o.Terminate = p.app.signals.terminate()
 	o.StackResources = p.stackResources
 	o.StackOutputs, o.Open, o.Now = p.stackOutputs, openRemote, p.app.world.Now
+	o.Crash = p.app.crashes.crash
+	known := p.stage.secrets()
+	for _, text := range p.secretTexts() {
+		known.add(text)
+	}
+	p.app.crashes.hideWith(known.hide)
 }
 
 // runProgram evaluates the checked program in front of the engine, directly or with --monitor-rpc through a server and a
@@ -368,7 +377,7 @@ func (p *pipeline) runProgram(server *monitorServer) programFunc {
 		result, diags := eval.Run(ctx, p.program, m, eval.Options{
 			Cwd: p.workspace.program.Dir, RootDirectory: p.workspace.project.Dir, Workers: p.options.parallel, EngineVersion: pulumiVersion,
 			Getenv: p.app.world.lookup, AllowEnv: p.options.allowEnv, RestrictPaths: p.options.restrictPaths, SourcePath: p.app.path, ParseData: parser.Data,
-			Command: eval.RunCommand(p.app.world.Env, p.hookSays),
+			Command: eval.RunCommand(p.app.world.Env, p.hookSays), Crash: p.app.crashes.crash,
 		})
 		for _, d := range diags.Sorted() {
 			note := strconv.Itoa(int(d.Subject.Start)) + " " + d.Summary
@@ -462,7 +471,7 @@ func (p *pipeline) show(name string, document, final bool) *shownView {
 		Color: a.color(a.streams.ErrTerminal), Width: columns, Height: lines, JSON: o.json,
 		ShowSames: o.showSames, ShowSecrets: o.showSecrets, ShowReads: o.showReads, Diff: o.diff,
 		SuppressOutputs: o.suppressOutputs, SuppressProgress: o.suppressProgress, Operation: name, Source: p.source,
-		Secrets: p.secretTexts(), Found: a.world.Found,
+		Secrets: p.secretTexts(), Crash: a.crashes.crash, Found: a.world.Found,
 	}
 	if p.workspace != nil {
 		options.Root = p.workspace.project.Dir
@@ -570,6 +579,12 @@ func (s *stage) tell(out io.Writer, text string) {
 		return
 	}
 	s.event(&engine.Message{Severity: diag.Info, Text: text})
+}
+
+// pluginMessage shows what a plugin says, in whichever goroutine that comes.
+func (p *pipeline) pluginMessage(m plugin.Message) {
+	defer p.app.crashes.guard()
+	p.stage.pluginMessage(m)
 }
 
 // pluginMessage shows what a plugin says.

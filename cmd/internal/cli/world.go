@@ -35,6 +35,8 @@ type World struct {
 	Now     func() time.Time
 	// Random is where built-in providers get their randomness; nil for the system's. It is read concurrently.
 	Random io.Reader
+	// Exit ends the process at once; nil for os.Exit.
+	Exit func(code int)
 	// Signals brings interrupts; nil when there are none. The first is gentle, the second is not (D10).
 	Signals <-chan os.Signal
 	// HTTP downloads plugins; nil for the usual client.
@@ -56,6 +58,14 @@ type EmbeddedProviders interface {
 	provider.Loader
 	// Schema is the schema of a package as JSON text, and whether there is such a package.
 	Schema(name string) ([]byte, bool)
+}
+
+func (w *World) exit(code int) {
+	if w.Exit != nil {
+		w.Exit(code)
+		return
+	}
+	os.Exit(code)
 }
 
 // lookup is an environment variable, and whether it is set.

@@ -36,6 +36,7 @@ const (
 	doKey      = "KILL_DO"      // what happens at the moment: kill all (the default), crash the plugin, freeze it
 	machineKey = "KILL_MACHINE" // the name of the machine to be
 	leaseKey   = "KILL_LEASE"   // how long a lease holds
+	panicKey   = "KILL_PANIC"   // the call at which the provider, in process, panics
 	garbageKey = "KILL_GARBAGE" // what the plugin answers, as "Create bytes": a call and a kind of nonsense
 	failKey    = "KILL_FAIL"    // changes of files that fail, as "write state"; several with commas
 )
@@ -140,6 +141,9 @@ func playHost() int {
 		}
 		m.reach("host " + when + " " + do + " " + kind)
 		return nil
+	}
+	if at := os.Getenv(panicKey); at != "" {
+		world.Embedded = []cli.EmbeddedProviders{panickingRoom{panicking{&drawer.Provider{Dir: os.Getenv(drawerKey)}, at}}}
 	}
 	return cli.Run(context.Background(), os.Args[1:], streams, world)
 }

@@ -41,6 +41,7 @@ func newLive(o Options, m mask) *live {
 
 func (v *live) run() {
 	defer close(v.stopped)
+	defer v.guard()
 	ticker := time.NewTicker(frame)
 	defer ticker.Stop()
 	for {
@@ -55,6 +56,16 @@ func (v *live) run() {
 			}
 			v.mu.Unlock()
 		}
+	}
+}
+
+// guard tells of a fault of ours in the goroutine that draws.
+func (v *live) guard() {
+	if v.o.Crash == nil {
+		return
+	}
+	if fault := recover(); fault != nil {
+		v.o.Crash(fault)
 	}
 }
 

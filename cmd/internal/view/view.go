@@ -29,10 +29,12 @@ type Options struct {
 	// SuppressProgress leaves out everything before the summary that is no diagnostic.
 	SuppressProgress bool
 
-	Root      string   // the project's folder, to which source positions are relative
-	Operation string   // what is going on, such as Previewing or Updating
-	Stack     string   // name
-	Secrets   []string // texts to mask wherever they appear (L9.34); those under 4 bytes are left alone
+	Root      string // the project's folder, to which source positions are relative
+	Operation string // what is going on, such as Previewing or Updating
+	Stack     string // name
+	// Crash is told of a panic in a goroutine of the view, and does not return; nil to let it end the process as Go does.
+	Crash   func(fault any)
+	Secrets []string // texts to mask wherever they appear (L9.34); those under 4 bytes are left alone
 
 	// Source finds a text by its path, to show the place of a message; nil to show the place without its text.
 	Source func(path string) *diag.Source
