@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -31,6 +32,15 @@ func (b *Backend) chainsFolder(r Ref) string { return path.Join(b.workFolder(r),
 
 func (b *Backend) chainFolder(r Ref, generation int64) string {
 	return path.Join(b.chainsFolder(r), fmt.Sprintf("%012d", generation))
+}
+
+// generationOf is the generation of a chain's folder; 0 if it is none.
+func generationOf(folder string) int64 {
+	n, err := strconv.ParseInt(path.Base(folder), 10, 64)
+	if err != nil {
+		return 0
+	}
+	return n
 }
 
 func linkKey(folder string, n int) string { return fmt.Sprintf("%s/%08d", folder, n) }
@@ -286,8 +296,10 @@ func (b *Backend) fence(h *heldLock, r Ref) error {
 	if err != nil {
 		return err
 	}
-	for _, folder := range folders {
-		if folder == h.chain.folder {
+	settled := h.lease.settledTo()
+	for i, folder := range folders {
+		// Of those that are settled only the oldest is looked at, to see whether it is old enough to go.
+		if folder == h.chain.folder || i > 0 && generationOf(folder) <= settled {
 			continue
 		}
 		l, err := b.readChain(folder)
@@ -297,7 +309,7 @@ func (b *Backend) fence(h *heldLock, r Ref) error {
 		if len(l.numbers) == 0 {
 			continue
 		}
-		if l.settled() {
+		if generationOf(folder) <= settled || l.settled() {
 			if b.o.Now().Sub(l.modified) > fenceAge {
 				b.dropLinks(l, l.next())
 			}

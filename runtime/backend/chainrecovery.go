@@ -12,10 +12,14 @@ import (
 // the newest that is not settled.
 func (b *Backend) journalInChains(r Ref) ([]byte, error) {
 	folders, err := b.chains(r)
-	if err != nil {
+	if err != nil || len(folders) == 0 {
 		return nil, err
 	}
-	for i := len(folders) - 1; i >= 0; i-- {
+	lease, _, err := b.readLease(r)
+	if err != nil && !errors.As(err, new(*CorruptError)) {
+		return nil, err
+	}
+	for i := len(folders) - 1; i >= 0 && generationOf(folders[i]) > lease.Settled; i-- {
 		l, err := b.readChain(folders[i])
 		if err != nil {
 			return nil, err
@@ -105,6 +109,9 @@ func (b *Backend) settleAll(h *heldLock) error {
 			return h.explain(err)
 		}
 	}
+	if len(h.left) == 0 {
+		return nil
+	}
 	h.left = nil
-	return nil
+	return h.explain(h.lease.settle())
 }

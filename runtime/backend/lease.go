@@ -39,7 +39,9 @@ type leaseFile struct {
 	Beat         int64        `json:"beat"`       // one more with every renewal
 	Milliseconds int64        `json:"milliseconds,omitempty"`
 	Holder       *leaseHolder `json:"holder,omitempty"` // nil when it is free
-	Mark         string       `json:"mark"`             // tells this content from any other, also of another generation 1
+	// Settled is up to which generation there is nothing left to do: what stays of their chains are fences.
+	Settled int64  `json:"settled,omitempty"`
+	Mark    string `json:"mark"` // tells this content from any other, also of another generation 1
 }
 
 type leaseHolder struct {
@@ -126,7 +128,7 @@ func (b *Backend) takeLease(r Ref, lockName string) (*lease, error) {
 		p := b.o.Process
 		l := &lease{d: b.objects, ref: r, key: b.leaseKey(r), lock: path.Join(keyOf(b.lockFolder(r)), lockName), length: b.leaseLength(), clock: b.o.Now,
 			stop: make(chan struct{})}
-		l.file = leaseFile{Generation: file.Generation + 1, Milliseconds: l.length.Milliseconds(), Mark: newUUID(), Holder: &leaseHolder{
+		l.file = leaseFile{Generation: file.Generation + 1, Settled: file.Settled, Milliseconds: l.length.Milliseconds(), Mark: newUUID(), Holder: &leaseHolder{
 			PID: p.PID, Username: p.User, Hostname: p.Host, Since: b.o.Now().UTC(), Process: lockProcess{Machine: p.Machine, Boot: p.Boot, Started: p.Started}, Lock: lockName}}
 		condition := Condition{Version: o.Version}
 		if file.Generation == 0 {
@@ -224,6 +226,21 @@ func (l *lease) give() error {
 	return nil
 }
 
+// settle notes, durably, that nothing is left to do of the generations before this one.
+func (l *lease) settle() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.file.Settled = l.file.Generation - 1
+	return l.renewLocked()
+}
+
+// settledTo is up to which generation nothing is left to do.
+func (l *lease) settledTo() int64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.file.Settled
+}
+
 // check makes sure that the lease is held: by the clock if it was renewed lately, else by renewing it. It is called after
 // what was written under the lease, and before that is called done.
 func (l *lease) check() error {
@@ -302,7 +319,7 @@ func (b *Backend) freeLease(r Ref) error {
 			}
 			file.Generation = b.o.Now().Unix() // beyond any that was counted
 		}
-		text, err := json.Marshal(leaseFile{Generation: file.Generation + 1, Mark: newUUID()})
+		text, err := json.Marshal(leaseFile{Generation: file.Generation + 1, Settled: file.Settled, Mark: newUUID()})
 		if err != nil {
 			return err
 		}

@@ -463,3 +463,44 @@ func TestObjectsForeignWrite(t *testing.T) {
 	require.Nil(t, s.Recovered())
 	require.NoError(t, s.Close())
 }
+
+// However many runs have crashed before, to begin costs the same; and fences do not stay for ever.
+func TestObjectsManyCrashes(t *testing.T) {
+	t.Parallel()
+	m := newMemory()
+	start := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+	m.now = func() time.Time { return start }
+	require.NoError(t, openMemory(t, m, 1).Create(t.Context(), testRef, &state.SecretsProvider{Type: "b64"}))
+	requests := 0
+	m.before = func(string, string) error { requests++; return nil }
+	costs := map[int]int{}
+	for crash := 1; crash <= 30; crash++ {
+		requests = 0
+		s, err := openMemory(t, m, crash+1).Begin(t.Context(), testRef, b64Options)
+		require.NoError(t, err)
+		costs[crash] = requests
+		require.Len(t, s.Base().Resources, crash-1)
+		require.NoError(t, s.Append(t.Context(), journal.Entry{Add: []journal.Amended{{ID: 100, Resource: resource(crash)}}}))
+		s.held.lease.halt() // and nothing more was heard of it
+	}
+	require.Less(t, costs[30], costs[5]+10, costs)
+	loaded, err := openMemory(t, m, 99).Load(t.Context(), testRef, openB64)
+	require.NoError(t, err)
+	require.Len(t, loaded.Snapshot.Resources, 30)
+	fences := func() (n int) {
+		for _, key := range m.keys() {
+			if strings.Contains(key, "/journal/") {
+				n++
+			}
+		}
+		return n
+	}
+	before := fences()
+	later := func(o *Options) { o.Now = func() time.Time { return start.Add(31 * 24 * time.Hour) } }
+	for range 40 {
+		s, err := openMemory(t, m, 50, later).Begin(t.Context(), testRef, b64Options)
+		require.NoError(t, err)
+		require.NoError(t, s.Close())
+	}
+	require.Less(t, fences(), before/2)
+}
