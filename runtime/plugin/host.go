@@ -165,10 +165,19 @@ func (h *Host) connect(ctx context.Context, p provider.Package, engine string) (
 		if err != nil {
 			return nil, fmt.Errorf("start plugin %s: %w", p.Name, err)
 		}
-		if c.process, err = h.options.start(p.Name, where.path, []string{engine}, env, dir); err != nil {
+		if where.script {
+			// Two processes have to start, and what runs the second may have to compile it first.
+			patient, giveUp := context.WithTimeout(ctx, scriptPatience*h.options.StartLimit)
+			c.process, port, err = h.options.startScript(patient, p.Name, where.dir, engine, env, dir)
+			giveUp()
+			if err != nil {
+				return nil, err
+			}
+			starting, cancel = context.WithTimeout(ctx, h.options.StartLimit)
+			defer cancel()
+		} else if c.process, err = h.options.start(p.Name, where.path, []string{engine}, env, dir); err != nil {
 			return nil, err
-		}
-		if port, err = c.process.port(starting); err != nil {
+		} else if port, err = c.process.port(starting); err != nil {
 			return nil, err
 		}
 	}
