@@ -41,14 +41,26 @@ func newCloud() *cloud {
 		log: func(string, ...any) {}}
 }
 
-func (c *cloud) Load(_ context.Context, p provider.Package) (provider.Provider, error) {
+func (c *cloud) Load(ctx context.Context, p provider.Package) (provider.Provider, error) {
 	if p.Name == "missing" {
 		return nil, &provider.MissingError{Package: p.Name, Looked: []string{"the plugin directory"}}
 	}
 	c.mu.Lock()
-	defer c.mu.Unlock()
 	c.open++
-	return &process{cloud: c, name: p.Name, version: p.Version}, nil
+	c.mu.Unlock()
+	made := &process{cloud: c, name: p.Name, version: p.Version}
+	z := p.Parameterization
+	if z == nil {
+		return made, nil
+	}
+	answer, err := made.Parameterize(ctx, provider.ParameterizeRequest{Name: z.Name, Version: z.Version, Value: z.Value})
+	if err == nil && answer.Name != z.Name { // E3.8
+		err = fmt.Errorf("parameterize response name %q does not match expected package %q", answer.Name, z.Name)
+	}
+	if err != nil {
+		return nil, errors.Join(err, made.Close())
+	}
+	return made, nil
 }
 
 // trip says how an operation is to fail, if it is.

@@ -133,15 +133,6 @@ func (r *registry) load(pkg string, inputs value.Value) (provider.Provider, erro
 			"resource plugin %s is expected to have version >=%s, but has %s; the wrong version may be installed",
 			request.Name, request.Version, orElse(info.Version, "none"))})
 	}
-	if z := request.Parameterization; z != nil { // E3.8
-		answer, err := p.Parameterize(r.d.calls, provider.ParameterizeRequest{Name: z.Name, Version: z.Version, Value: z.Value})
-		if err != nil {
-			return nil, err
-		}
-		if answer.Name != pkg {
-			return nil, fmt.Errorf("parameterize response name %q does not match expected package %q", answer.Name, pkg)
-		}
-	}
 	return p, nil
 }
 

@@ -22,6 +22,8 @@ type Parameterization struct {
 
 // Loader starts providers. Each call gives a provider of its own, which the caller closes.
 type Loader interface {
-	// Load returns *MissingError when there is no such provider.
+	// Load starts a provider and, if p has a parameterization, makes it that package, once: a provider may refuse a second
+	// time. An answer for another package than the one wanted is an error (E3.8). Load returns *MissingError when there is
+	// no such provider.
 	Load(ctx context.Context, p Package) (Provider, error)
 }

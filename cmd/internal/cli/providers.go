@@ -31,6 +31,8 @@ type providers struct {
 	trace *os.File      // every call to a plugin, with PULUMI_DEBUG_GRPC; nil for none
 
 	acquisition *acquisition // of missing plugins; nil when nothing is downloaded
+
+	parameterized parameterized
 }
 
 var _ provider.Loader = (*providers)(nil)
@@ -216,6 +218,9 @@ func (p *providers) openSchema(ctx context.Context, d schema.Descriptor) (*schem
 	if path := p.given.find(d); path != "" {
 		return openSchemaFile(p.home, path)
 	}
+	if text := p.parameterizedText(d); text != nil {
+		return schema.Parse(text)
+	}
 	if room := p.room(d.Name, d.Version, d.DownloadURL, d.Parameterization != nil); room != nil {
 		text, _ := room.Schema(d.Name)
 		return schema.Parse(text)
@@ -257,6 +262,9 @@ func (p *providers) openSchema(ctx context.Context, d schema.Descriptor) (*schem
 func (p *providers) fetchSchema(ctx context.Context, d schema.Descriptor) ([]byte, error) {
 	if path := p.given.find(d); path != "" {
 		return readSchemaFile(path)
+	}
+	if text := p.parameterizedText(d); text != nil {
+		return text, nil
 	}
 	if room := p.room(d.Name, d.Version, d.DownloadURL, d.Parameterization != nil); room != nil {
 		text, _ := room.Schema(d.Name)

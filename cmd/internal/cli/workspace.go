@@ -103,19 +103,21 @@ func (ws *workspace) compile(ctx context.Context, providers *providers, config m
 	}
 	texts, names := checkConfig(ws.project, config)
 	file, parsed := reading.Parse(ws.source, ws.project, parser.Options{Declared: names, Include: ws.include})
+	made, unmade := ws.parameterizedPackages(ctx, providers)
+	packages := append(slices.Clip(ws.packages), made...)
 	var program *check.Program
 	var checked diag.Diagnostics
 	for range openings {
 		schemas, damaged := providers.watchedSchemas()
 		program, checked = check.Check(ctx, file, check.Options{
-			Project: ws.project.Name.Text, Schemas: schemas, PackageNames: providers.names, Packages: ws.packages, Local: ws.components,
+			Project: ws.project.Name.Text, Schemas: schemas, PackageNames: providers.names, Packages: packages, Local: ws.components,
 			Config: texts, ConfigKnown: config != nil, ProgramDir: ws.program.Dir, Stat: os.Stat,
 		})
 		if !damaged() {
 			break
 		}
 	}
-	return program, onceEach(append(parsed, checked...), ws.diags)
+	return program, onceEach(append(append(parsed, unmade...), checked...), ws.diags)
 }
 
 // include finds what the program includes.
