@@ -98,7 +98,11 @@ func (p *parser) section(e entry, what string, fn func(n *node, at diag.Range)) 
 		case n.Kind == yaml.MappingNode:
 			fn(n, at)
 		case !empty(n):
-			p.wrongKind(n, at, what, "a map", "")
+			detail := ""
+			if n.Kind == yaml.SequenceNode {
+				detail = "write each as `name: …`, without a dash"
+			}
+			p.wrongKind(n, at, what, "a map", detail)
 		}
 	})
 }

@@ -106,7 +106,11 @@ func (p *parser) entries(n *node) []entry {
 			continue
 		}
 		if key.Kind != yaml.ScalarNode {
-			p.fail(diag.KeyNotString, at, "write a text as the key", "mapping keys must be strings, found %s", kindName(key))
+			detail := "write a text as the key"
+			if key.Kind == yaml.MappingNode && key.Style&yaml.FlowStyle != 0 { // {{name}}, as other tools have it
+				detail = "a reference is written `${name.property}`; put a text that begins with `{` in quotes"
+			}
+			p.fail(diag.KeyNotString, at, detail, "mapping keys must be strings, found %s", kindName(key))
 			continue
 		}
 		if p.repairs != nil {

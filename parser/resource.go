@@ -18,28 +18,47 @@ var (
 )
 
 func (p *parser) resourceSection(section *entry) (resources []*ast.Resource) {
+	var bare *ast.Resource // the one before, when there is nothing in it
+	strays := false        // the entry before was a stray field
 	p.named(section, func(e entry, name ast.Literal) {
-		if r := p.resource(e, name); r != nil {
-			resources = append(resources, r)
+		parent, stray := p.misplaced(e)
+		if stray {
+			if bare != nil { // whose fields begin here
+				parent = "`" + shorten(bare.Name.Value) + "`, with what belongs to it"
+			}
+			if !strays {
+				p.fail(diag.WrongKind, e.at, "indent this under "+parent, "`%s` is not a resource here", e.name)
+			}
+			bare, strays = nil, true
+			return
 		}
+		if bare != nil {
+			p.needsToken(bare)
+		}
+		bare, strays = nil, false
+		r := p.resource(e, name, &bare)
+		resources = append(resources, r)
 	})
+	if bare != nil {
+		p.needsToken(bare)
+	}
 	return resources
 }
 
-// resource reads one resource. It answers nil for an entry that belongs somewhere else, which it has reported.
-func (p *parser) resource(e entry, name ast.Literal) *ast.Resource {
-	if p.misplaced(e) {
-		return nil
-	}
+// resource reads one resource, and makes bare that resource when there is nothing in it, which is left to the caller to
+// report.
+func (p *parser) resource(e entry, name ast.Literal, bare **ast.Resource) *ast.Resource {
 	r := &ast.Resource{Name: name, Range: p.whole(e)}
 	p.with(e.value, e.via, func(n *node, at diag.Range) {
 		switch {
 		case n.Kind == yaml.MappingNode:
 			p.resourceFields(r, n)
 		case empty(n):
-			p.needsToken(r)
+			if p.repairs == nil || !p.lostBehind(at) {
+				*bare = r
+			}
 		default:
-			p.wrongKind(n, at, "the resource `"+shorten(name.Value)+"`", "a map", "it has at least a `type`")
+			p.wrongKind(n, at, "the resource `"+shorten(name.Value)+"`", "a map", bodyHint(n))
 		}
 	})
 	return r
@@ -49,24 +68,42 @@ func (p *parser) needsToken(r *ast.Resource) {
 	p.fail(diag.BadTypeToken, r.Name.Range, "add `type: package:module:Type`", "the resource `%s` needs a type", shorten(r.Name.Value))
 }
 
-// misplaced reports a resource that is none: a field of the resource above that has been indented one level too little
-// (L4.7).
-func (p *parser) misplaced(e entry) bool {
+// bodyHint is how to write what stands in the place of a resource's fields.
+func bodyHint(n *node) string {
+	if n.Kind == yaml.ScalarNode {
+		for _, field := range resourceKeys {
+			rest, ok := strings.CutPrefix(n.Value, field)
+			switch value := strings.TrimSpace(rest); {
+			case !ok || value == "":
+			case strings.HasPrefix(rest, ":"):
+				return "a space is missing behind the colon: write `" + field + ": " + shorten(value[1:]) + "`"
+			case rest[0] == ' ':
+				return "a colon is missing: write `" + field + ": " + shorten(value) + "`"
+			}
+		}
+		if strings.Contains(n.Value, ":") && !strings.ContainsAny(n.Value, " \t\n") {
+			return "write it as the type: `{type: " + shorten(n.Value) + "}`"
+		}
+	}
+	return "it has at least a `type`"
+}
+
+// misplaced reports whether an entry is a field of the resource above that has been indented one level too little (L4.7),
+// and what it has to be under.
+func (p *parser) misplaced(e entry) (parent string, stray bool) {
 	body := p.deref(e.value)
-	parent := ""
 	switch {
 	case e.name == "type" && isText(body):
 		parent = "a resource's name"
 	case body.Kind != yaml.MappingNode || hasKey(body, "type"):
-		return false
+		return "", false
 	case e.name == "options" && allKeys(body, optionKeys), e.name == "get" && allKeys(body, getKeys),
 		e.name == "properties" && len(body.Content) > 0 && !hasKey(body, resourceKeys...):
 		parent = "the resource that it belongs to"
 	default:
-		return false
+		return "", false
 	}
-	p.fail(diag.WrongKind, e.at, "indent this under "+parent, "`%s` is not a resource here", e.name)
-	return true
+	return parent, true
 }
 
 // allKeys reports whether a map has entries and all its keys are known.
