@@ -557,7 +557,7 @@ func (c *chain) check(o *Options, m *memory, before map[string]value.Value, resu
 		return
 	}
 	m.requireSound(t, c.state)
-	require.NoError(t, result.Snapshot.Verify())
+	require.NoError(t, result.Snapshot.Verify()) // E1.50: in an order in which each follows what it depends on
 	c.state = result.Snapshot
 	for _, op := range c.state.Pending { // a plugin died in the middle, and nobody can tell
 		require.True(t, c.crashes && op.Kind == state.Creating || result.Failed, "%s of %s is still under way", op.Kind, op.Resource.URN)

@@ -1,0 +1,156 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/yamlhost/yamlhost/runtime/monitor"
+	"github.com/yamlhost/yamlhost/runtime/provider"
+	"github.com/yamlhost/yamlhost/value"
+	"github.com/yamlhost/yamlhost/value/urn"
+)
+
+// meeting is a loader whose providers end a create or a delete only when as many are in flight as are expected, and take
+// some time for each.
+type meeting struct {
+	*cloud
+	size int
+	time time.Duration
+
+	mu      sync.Mutex
+	here    int
+	most    int
+	waiting chan struct{} // closed when all are here
+}
+
+type participant struct {
+	provider.Provider
+	provider.Configured
+	meeting *meeting
+}
+
+func (m *meeting) Load(ctx context.Context, p provider.Package) (provider.Provider, error) {
+	inner, err := m.cloud.Load(ctx, p)
+	return &participant{Provider: inner, meeting: m}, err
+}
+
+func (p *participant) Configure(ctx context.Context, r provider.ConfigureRequest) (provider.Configured, error) {
+	var err error
+	p.Configured, err = p.Provider.Configure(ctx, r)
+	return p, err
+}
+
+// meet returns when size calls have come since it last did.
+func (m *meeting) meet(ctx context.Context) error {
+	m.mu.Lock()
+	if m.waiting == nil {
+		m.waiting = make(chan struct{})
+	}
+	waiting := m.waiting
+	m.here++
+	m.most = max(m.most, m.here)
+	if m.here == m.size {
+		close(waiting)
+		m.here, m.waiting = 0, nil
+	}
+	m.mu.Unlock()
+	select {
+	case <-waiting:
+		if m.time > 0 {
+			time.Sleep(m.time)
+		}
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (p *participant) Create(ctx context.Context, r provider.CreateRequest) (provider.CreateResponse, error) {
+	if err := p.meeting.meet(ctx); err != nil {
+		return provider.CreateResponse{}, err
+	}
+	return p.Configured.Create(ctx, r)
+}
+
+func (p *participant) Delete(ctx context.Context, r provider.DeleteRequest) error {
+	if err := p.meeting.meet(ctx); err != nil {
+		return err
+	}
+	return p.Configured.Delete(ctx, r)
+}
+
+// independent registers n resources at once that have nothing to do with each other.
+func independent(n int) Program {
+	return func(ctx context.Context, m monitor.Monitor) error {
+		stack, err := m.RegisterResource(ctx, monitor.RegisterRequest{Type: urn.RootStackType, Name: "p-dev"})
+		if err != nil {
+			return err
+		}
+		errs := make([]error, n)
+		var group sync.WaitGroup
+		for i := range n {
+			group.Go(func() {
+				_, errs[i] = m.RegisterResource(ctx, monitor.RegisterRequest{Type: "test:index:Res", Custom: true, Name: fmt.Sprintf("r%d", i),
+					Parent: stack.URN, Inputs: value.EmptyMap()})
+			})
+		}
+		group.Wait()
+		for _, err := range errs {
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+// E5.2, E5.3, E5.4: as many calls are in flight as are allowed, all the time, and never more. Were there ever fewer while
+// there is work, those in flight would wait for ever.
+func TestAsManyAtOnceAsAllowed(t *testing.T) {
+	for _, parallel := range []int{1, 8, 50} {
+		t.Run(fmt.Sprint(parallel), func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			w := newWorld()
+			w.cloud.log = func(string, ...any) {}
+			o, _ := w.options(parallel, false)
+			m := &meeting{cloud: w.cloud, size: parallel}
+			o.Providers = m
+			result, err := Update(ctx, o, independent(200))
+			require.NoError(t, err)
+			require.False(t, result.Failed)
+			require.Len(t, w.cloud.inventory(), 200)
+			w.state = result.Snapshot
+			o, _ = w.options(parallel, false)
+			o.Providers = m
+			result, err = Destroy(ctx, o, nil)
+			require.NoError(t, err)
+			require.False(t, result.Failed)
+			require.Empty(t, w.cloud.inventory(), "deletions too")
+			require.Equal(t, parallel, m.most)
+		})
+	}
+}
+
+// BenchmarkSlowProvider creates 200 independent resources of 200 ms each. The ideal is 200 × 0.2 s / parallel.
+func BenchmarkSlowProvider(b *testing.B) {
+	for _, parallel := range []int{10, 50} {
+		b.Run(fmt.Sprintf("parallel %d", parallel), func(b *testing.B) {
+			for b.Loop() {
+				c := newCloud()
+				o := benchOptions(nil, c)
+				o.Parallel, o.Providers = parallel, &meeting{cloud: c, size: 1, time: 200 * time.Millisecond}
+				if result, err := Update(b.Context(), o, independent(200)); err != nil || result.Failed {
+					b.Fatal(err, "failed")
+				}
+			}
+			ideal := 200 * 0.2 / float64(parallel)
+			b.ReportMetric(b.Elapsed().Seconds()/float64(b.N)/ideal, "×ideal")
+		})
+	}
+}

@@ -1,0 +1,373 @@
+package engine
+
+import (
+	"context"
+	"regexp"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/yamlhost/yamlhost/runtime/monitor"
+	"github.com/yamlhost/yamlhost/runtime/provider"
+	"github.com/yamlhost/yamlhost/runtime/state"
+	"github.com/yamlhost/yamlhost/value"
+	"github.com/yamlhost/yamlhost/value/urn"
+)
+
+// listener is a loader whose providers keep what they are asked, and answer like the cloud unless told otherwise.
+type listener struct {
+	*cloud
+	mu      sync.Mutex
+	asked   []any
+	diff    func(provider.DiffRequest) provider.DiffResponse
+	failing []provider.Failure // of invokes
+}
+
+type listening struct {
+	provider.Provider
+	provider.Configured
+	listener *listener
+}
+
+func (l *listener) Load(ctx context.Context, p provider.Package) (provider.Provider, error) {
+	inner, err := l.cloud.Load(ctx, p)
+	return &listening{Provider: inner, listener: l}, err
+}
+
+func (l *listener) note(request any) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.asked = append(l.asked, request)
+}
+
+func (p *listening) Configure(ctx context.Context, r provider.ConfigureRequest) (provider.Configured, error) {
+	p.listener.note(r)
+	var err error
+	p.Configured, err = p.Provider.Configure(ctx, r)
+	return p, err
+}
+
+func (p *listening) Check(ctx context.Context, r provider.CheckRequest) (provider.CheckResponse, error) {
+	p.listener.note(r)
+	return p.Configured.Check(ctx, r)
+}
+
+func (p *listening) Diff(ctx context.Context, r provider.DiffRequest) (provider.DiffResponse, error) {
+	p.listener.note(r)
+	if p.listener.diff != nil {
+		return p.listener.diff(r), nil
+	}
+	return p.Configured.Diff(ctx, r)
+}
+
+func (p *listening) Update(ctx context.Context, r provider.UpdateRequest) (provider.UpdateResponse, error) {
+	p.listener.note(r)
+	return p.Configured.Update(ctx, r)
+}
+
+func (p *listening) Read(ctx context.Context, r provider.ReadRequest) (provider.ReadResponse, error) {
+	p.listener.note(r)
+	return p.Configured.Read(ctx, r)
+}
+
+func (p *listening) Invoke(ctx context.Context, r provider.InvokeRequest) (provider.InvokeResponse, error) {
+	p.listener.note(r)
+	if f := p.listener.failing; f != nil {
+		return provider.InvokeResponse{Failures: f}, nil
+	}
+	return p.Configured.Invoke(ctx, r)
+}
+
+// questions are the requests of one kind, in order.
+func questions[T any](l *listener) (all []T) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, r := range l.asked {
+		if q, ok := r.(T); ok {
+			all = append(all, q)
+		}
+	}
+	return all
+}
+
+// heard runs a program, in the notation of scripts, over the world, and answers with what its providers were asked.
+func (w *world) heard(t *testing.T, dryRun bool, program func(context.Context, monitor.Monitor, urn.URN) error, dress ...func(*Options, *listener)) (*listener, *Result) {
+	t.Helper()
+	l := &listener{cloud: w.cloud}
+	o, m := w.options(1, dryRun)
+	o.Providers = l
+	for _, f := range dress {
+		f(&o, l)
+	}
+	result, err := Update(t.Context(), o, func(ctx context.Context, m monitor.Monitor) error {
+		stack, err := m.RegisterResource(ctx, monitor.RegisterRequest{Type: urn.RootStackType, Name: "p-dev"})
+		if err != nil {
+			return err
+		}
+		return program(ctx, m, stack.URN)
+	})
+	require.NoError(t, err)
+	if m != nil {
+		m.requireSound(t, w.state)
+		w.state = result.Snapshot
+	}
+	return l, result
+}
+
+// registering is a program of one resource, unless type and name say otherwise.
+func registering(requests ...monitor.RegisterRequest) func(context.Context, monitor.Monitor, urn.URN) error {
+	return func(ctx context.Context, m monitor.Monitor, stack urn.URN) error {
+		for _, r := range requests {
+			if r.Type == "" {
+				r.Type, r.Custom = "test:index:Res", true
+			}
+			if r.Name == "" {
+				r.Name = "a"
+			}
+			if r.Parent == "" {
+				r.Parent = stack
+			}
+			if !r.Inputs.Is(value.KindMap) {
+				r.Inputs = value.EmptyMap()
+			}
+			if _, err := m.RegisterResource(ctx, r); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+func inputs(key, text string) value.Value {
+	return value.MapOf(value.Entry{Key: key, Value: value.String(text)})
+}
+
+func (w *world) of(t *testing.T, name string) *state.Resource {
+	t.Helper()
+	for _, r := range w.state.Resources {
+		if r.URN.Name() == name && !r.Delete {
+			return r
+		}
+	}
+	t.Fatalf("the state has no %s", name)
+	return nil
+}
+
+func TestReadGivesItsPropertiesTwice(t *testing.T) { // E2.48
+	l, _ := newWorld().heard(t, false, func(ctx context.Context, m monitor.Monitor, stack urn.URN) error {
+		_, err := m.ReadResource(ctx, monitor.ReadRequest{Type: "test:index:Res", Name: "a", Parent: stack, ID: value.String("x"), State: inputs("v", "1")})
+		return err
+	})
+	reads := questions[provider.ReadRequest](l)
+	require.Len(t, reads, 1)
+	require.Equal(t, `{"v": "1"}`, reads[0].Inputs.String())
+	require.Equal(t, `{"v": "1"}`, reads[0].Outputs.String())
+}
+
+func TestInvoke(t *testing.T) { // E2.52
+	for _, preview := range []bool{true, false} {
+		var answer monitor.InvokeResponse
+		l, result := newWorld().heard(t, preview, func(ctx context.Context, m monitor.Monitor, _ urn.URN) (err error) {
+			answer, err = m.Invoke(ctx, monitor.InvokeRequest{Token: "test:index:find", Args: inputs("v", "1")})
+			return err
+		}, func(_ *Options, l *listener) { l.failing = []provider.Failure{{Property: "v", Reason: "not that"}} })
+		require.Equal(t, []monitor.Failure{{Property: "v", Reason: "not that"}}, answer.Failures, "failures are no error")
+		require.False(t, result.Failed)
+		calls := questions[provider.InvokeRequest](l)
+		require.Len(t, calls, 1)
+		require.Equal(t, "test:index:find", calls[0].Token)
+		require.Equal(t, `{"v": "1"}`, calls[0].Args.String())
+		require.Equal(t, preview, calls[0].Preview)
+	}
+}
+
+func TestIgnoreChangesIsToldToTheProvider(t *testing.T) { // E4.67
+	w := newWorld()
+	w.heard(t, false, registering(monitor.RegisterRequest{Inputs: inputs("v", "1")}))
+	l, _ := w.heard(t, false, registering(monitor.RegisterRequest{Inputs: inputs("w", "2"), IgnoreChanges: []string{"v", "x.y"}}))
+	require.Equal(t, []string{"v", "x.y"}, questions[provider.DiffRequest](l)[0].IgnoreChanges)
+	require.Equal(t, []string{"v", "x.y"}, questions[provider.UpdateRequest](l)[0].IgnoreChanges)
+}
+
+func TestImportReadsWithoutInputs(t *testing.T) { // E4.68, E7.59
+	w := newWorld()
+	w.cloud.objects["x"] = inputs("v", "as it was").With("out", value.String("o"))
+	l, _ := w.heard(t, false, registering(monitor.RegisterRequest{Inputs: inputs("v", "1"), ImportID: "x", CustomTimeouts: monitor.Timeouts{Read: "90s"}}))
+	read := questions[provider.ReadRequest](l)[0]
+	require.True(t, read.Inputs.IsNull() && read.Outputs.IsNull(), "nothing is known of it")
+	require.Equal(t, 90.0, read.Timeout)
+	require.Equal(t, `{"v": "as it was"}`, questions[provider.CheckRequest](l)[0].Olds.String(), "E4.68: what was imported is what was")
+	require.Equal(t, `{"v": "as it was"}`, questions[provider.DiffRequest](l)[0].OldInputs.String())
+	require.Equal(t, `{"v": "as it was"}`, questions[provider.UpdateRequest](l)[0].OldInputs.String())
+}
+
+func TestUnknownsAreForPreviews(t *testing.T) { // E4.24, E7.5
+	w := newWorld()
+	unknown := value.MapOf(value.Entry{Key: "v", Value: value.Unknown(value.KindString)})
+	l, result := w.heard(t, true, registering(monitor.RegisterRequest{Inputs: unknown}))
+	require.False(t, result.Failed)
+	require.True(t, questions[provider.CheckRequest](l)[0].AllowUnknowns)
+
+	l, result = w.heard(t, false, registering(monitor.RegisterRequest{Inputs: inputs("v", "1")}))
+	require.False(t, result.Failed)
+	require.False(t, questions[provider.CheckRequest](l)[0].AllowUnknowns)
+
+	l, _ = w.heard(t, true, registering(monitor.RegisterRequest{Inputs: unknown}))
+	require.True(t, questions[provider.DiffRequest](l)[0].AllowUnknowns)
+	require.True(t, questions[provider.UpdateRequest](l)[0].News.ContainsUnknown())
+}
+
+func TestAnUpdateWithoutKeys(t *testing.T) { // E4.48: the provider says that something changed, not what
+	w := newWorld()
+	w.heard(t, false, registering(monitor.RegisterRequest{Inputs: inputs("v", "1")}))
+	l, result := w.heard(t, false, registering(monitor.RegisterRequest{Inputs: inputs("v", "1")}), func(_ *Options, l *listener) {
+		l.diff = func(provider.DiffRequest) provider.DiffResponse {
+			return provider.DiffResponse{Changes: provider.DiffSome}
+		}
+	})
+	require.Equal(t, 1, result.Changes[OpUpdate])
+	require.Len(t, questions[provider.UpdateRequest](l), 1)
+}
+
+func TestDetailsAbsentAndEmpty(t *testing.T) { // E4.51
+	for name, details := range map[string]map[string]provider.PropertyDiff{"absent": nil, "empty": {}} {
+		t.Run(name, func(t *testing.T) {
+			v := providerVerdict(provider.DiffResponse{Changes: provider.DiffSome, Diffs: []string{"v"}, Detailed: details}, value.EmptyMap(), value.EmptyMap(), nil)
+			require.Equal(t, details == nil, v.detailed == nil)
+			steps := plan(situation{old: resource("a"), goal: resource("a"), verdict: v})
+			require.Equal(t, details == nil, steps[0].Detailed == nil)
+		})
+	}
+}
+
+// E2.22, E3.27: what a provider resource is given beside its inputs is in its state, and is no output.
+func TestStateOfProviders(t *testing.T) {
+	w := newWorld()
+	w.heard(t, false, registering(monitor.RegisterRequest{Type: "pulumi:providers:test", Custom: true, Name: "x", Inputs: inputs("region", "here"),
+		Version: "1.2.3", PluginDownloadURL: "https://plugins.test/", PluginChecksums: map[string][]byte{"linux-amd64": {0xab, 0xcd}},
+		EnvVarMappings: map[string]string{"NEW": "OLD"}}))
+	x := w.of(t, "x")
+	require.Equal(t, `{"__internal": {"envVarMappings": {"NEW": "OLD"}, "pluginChecksums": {"linux-amd64": "abcd"}, `+
+		`"pluginDownloadURL": "https://plugins.test/"}, "region": "here", "version": "1.2.3"}`, x.Inputs.String())
+	require.Equal(t, `{"region": "here", "version": "1.2.3"}`, x.Outputs.String())
+}
+
+// E1.17: IDs of providers are random UUIDs, kept by updates and changed by replacements.
+func TestIDsOfProviders(t *testing.T) {
+	w := newWorld()
+	id := func(key, text string) string {
+		w.heard(t, false, registering(monitor.RegisterRequest{Type: "pulumi:providers:test", Custom: true, Name: "x", Inputs: inputs(key, text)}),
+			func(o *Options, _ *listener) { o.NewID = nil })
+		return w.of(t, "x").ID
+	}
+	first := id("v", "1")
+	require.Regexp(t, regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`), first)
+	require.Equal(t, first, id("v", "2"), "updated in place")
+	replaced := id("repl", "1")
+	require.NotEqual(t, first, replaced, "replaced")
+	require.Equal(t, replaced, id("repl", "1"), "unchanged")
+}
+
+// E4.85: whatever writes a new state writes the trigger.
+func TestTriggerIsStored(t *testing.T) {
+	w := newWorld()
+	for _, c := range []struct {
+		what, trigger, v string
+		op               Op
+	}{
+		{"create", "1", "1", OpCreate}, {"same", "1", "1", OpSame}, {"update", "1", "2", OpUpdate}, {"replace", "2", "2", OpReplace},
+	} {
+		_, result := w.heard(t, false, registering(monitor.RegisterRequest{Inputs: inputs("v", c.v), ReplacementTrigger: value.String(c.trigger)}))
+		require.NotZero(t, result.Changes[c.op], c.what)
+		require.Equal(t, value.String(c.trigger).String(), w.of(t, "a").ReplacementTrigger.String(), c.what)
+	}
+	w.heard(t, false, registering())
+	w.cloud.objects["x"] = inputs("v", "1")
+	w.heard(t, false, registering(monitor.RegisterRequest{Inputs: inputs("v", "1"), ImportID: "x", ReplacementTrigger: value.String("3")}))
+	require.Equal(t, value.String("3").String(), w.of(t, "a").ReplacementTrigger.String(), "import")
+}
+
+// E4.18: an alias to another type keeps the resource, also of another kind.
+func TestAliasOfAnotherType(t *testing.T) {
+	w := newWorld()
+	w.heard(t, false, registering(monitor.RegisterRequest{Type: "test:index:Old", Custom: true, Name: "a", Inputs: inputs("v", "1")},
+		monitor.RegisterRequest{Type: "my:index:Comp", Name: "c"}))
+	_, result := w.heard(t, false, registering(
+		monitor.RegisterRequest{Inputs: inputs("v", "1"), Aliases: []monitor.Alias{{Type: "test:index:Old"}}},
+		monitor.RegisterRequest{Name: "c", Aliases: []monitor.Alias{{Type: "my:index:Comp"}}}))
+	require.False(t, result.Failed)
+	require.Equal(t, "a-1", w.of(t, "a").ID, "it is the same object under another type")
+	require.Equal(t, "test:index:Res", w.of(t, "a").Type)
+	require.Equal(t, 1, result.Changes[OpReplace], "E3.35: a component that becomes a resource is replaced: %v", result.Changes)
+	require.Zero(t, result.Changes[OpDelete])
+}
+
+// E4.20: one alias is used; what another one names is left over.
+func TestOtherAliasesAreLeftOver(t *testing.T) {
+	w := newWorld()
+	w.heard(t, false, registering(monitor.RegisterRequest{Name: "one"}, monitor.RegisterRequest{Name: "two"}))
+	_, result := w.heard(t, false, registering(monitor.RegisterRequest{Name: "new", Aliases: []monitor.Alias{{Name: "one"}, {Name: "two"}}}))
+	require.Equal(t, 1, result.Changes[OpDelete])
+	require.Equal(t, []string{"one-1"}, w.cloud.inventory())
+	require.Equal(t, "one-1", w.of(t, "new").ID)
+}
+
+// E4.62: of the dependents that a replacement takes along, what is left to delete already is deleted as such, and what was
+// deleted by an earlier operation is not deleted again.
+func TestDependentsThatAreOnTheirWay(t *testing.T) {
+	root := resource("root")
+	left := resource("left", on("root"), func(r *state.Resource) { r.Delete, r.DeletedWith = true, u("root") })
+	gone := resource("gone", on("root"), func(r *state.Resource) { r.PendingReplacement, r.DeletedWith = true, u("root") })
+	found, err := cascade(root, []*state.Resource{left, gone}, func(*state.Resource) bool { return false }, false, nil)
+	require.NoError(t, err)
+	chain := replacement(situation{old: root, goal: root, before: true, dependents: found})
+	require.Equal(t, []Op{OpDelete, OpDeleteReplaced, OpReplace, OpCreateReplacement}, opsOf(chain))
+	require.Equal(t, u("left"), chain[0].URN)
+}
+
+func TestEveryDependencyCounts(t *testing.T) { // E1.47
+	r := &state.Resource{URN: u("a"), Parent: u("parent"), Dependencies: []urn.URN{u("dependency")}, DeletedWith: u("with"), ReplaceWith: []urn.URN{u("replace")},
+		PropertyDependencies: map[string][]urn.URN{"v": {u("property")}}, Provider: urn.Reference{URN: urn.New("dev", "p", "", "pulumi:providers:test", "provider"), ID: "1"}.String()}
+	var names []string
+	r.AllDependencies(func(u urn.URN) { names = append(names, u.Name()) })
+	require.ElementsMatch(t, []string{"parent", "dependency", "with", "replace", "property", "provider"}, names)
+}
+
+// E6.57: an output that becomes a secret is written, and is no change of the resource.
+func TestSecrecyOfOutputs(t *testing.T) {
+	w := newWorld()
+	w.heard(t, false, registering(monitor.RegisterRequest{Inputs: inputs("v", "1")}))
+	o, m := w.options(1, false)
+	result, err := Update(t.Context(), o, func(ctx context.Context, m monitor.Monitor) error {
+		stack, err := m.RegisterResource(ctx, monitor.RegisterRequest{Type: urn.RootStackType, Name: "p-dev"})
+		if err != nil {
+			return err
+		}
+		return registering(monitor.RegisterRequest{Inputs: inputs("v", "1"), AdditionalSecretOutputs: []string{"out"}})(ctx, m, stack.URN)
+	})
+	require.NoError(t, err)
+	require.False(t, result.HasChanges(), "E6.57: %v", result.Changes)
+	require.NotEmpty(t, m.entries, "it is written before the operation ends")
+	w.state = result.Snapshot
+	out, _ := w.of(t, "a").Outputs.Lookup("out")
+	require.True(t, out.IsSecret())
+}
+
+// E7.7: a preview has no state to write, and keeps none.
+func TestPreviewsWriteNothing(t *testing.T) {
+	w := newWorld()
+	w.heard(t, false, registering(monitor.RegisterRequest{Inputs: inputs("v", "1")}))
+	_, result := w.heard(t, true, registering(monitor.RegisterRequest{Inputs: inputs("v", "2")}))
+	require.Equal(t, w.state, result.Snapshot)
+	o, _ := w.options(1, true)
+	o.Journal = &memory{}
+	_, err := Update(t.Context(), o, registeringNothing)
+	require.ErrorContains(t, err, "a preview must have none")
+	o, _ = w.options(1, false)
+	o.Journal = nil
+	_, err = Update(t.Context(), o, registeringNothing)
+	require.ErrorContains(t, err, "an operation needs a journal")
+}
+
+func registeringNothing(context.Context, monitor.Monitor) error { return nil }
