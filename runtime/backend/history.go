@@ -112,7 +112,7 @@ func (b *Backend) History(ctx context.Context, r Ref, limit int) ([]Record, erro
 			err = json.Unmarshal(text, &record)
 		}
 		if err != nil {
-			return nil, &CorruptError{path, err}
+			return nil, &CorruptError{Path: path, Err: err}
 		}
 		records = append(records, record)
 	}
@@ -140,10 +140,10 @@ func (b *Backend) Tags(r Ref) (map[string]string, error) {
 	}
 	var f tagsFile
 	if err := json.Unmarshal(text, &f); err != nil {
-		return nil, &CorruptError{path, err}
+		return nil, &CorruptError{Path: path, Err: err}
 	}
 	if f.Version != 1 {
-		return nil, &CorruptError{path, fmt.Errorf("it is of version %d, and this build knows version 1", f.Version)}
+		return nil, &CorruptError{Path: path, Err: fmt.Errorf("it is of version %d, and this build knows version 1", f.Version)}
 	}
 	if f.Tags == nil {
 		f.Tags = map[string]string{}

@@ -149,7 +149,7 @@ func readObject(path string) (*objectFile, error) {
 		return nil, &FileError{Doing: "read", Path: path, Err: err}
 	}
 	if err := json.Unmarshal(text, &f.members); err != nil || f.members == nil {
-		return nil, &CorruptError{path, errors.New("it should be a JSON object; remove the file to begin anew")}
+		return nil, &CorruptError{Path: path, Err: errors.New("it should be a JSON object; remove the file to begin anew")}
 	}
 	return f, nil
 }
@@ -160,7 +160,7 @@ func (f *objectFile) get(key string, into any) error {
 		return nil
 	}
 	if err := json.Unmarshal(raw, into); err != nil {
-		return &CorruptError{f.path, errors.New("its member " + key + " is not of the shape that it should have")}
+		return &CorruptError{Path: f.path, Err: errors.New("its member " + key + " is not of the shape that it should have")}
 	}
 	return nil
 }

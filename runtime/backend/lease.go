@@ -98,7 +98,7 @@ func (b *Backend) readLease(r Ref) (file leaseFile, o Object, err error) {
 		return leaseFile{}, Object{}, &FileError{Doing: "read the lease", Path: key, Err: err}
 	}
 	if err := json.Unmarshal(o.Data, &file); err != nil || file.Generation <= 0 {
-		return leaseFile{}, Object{}, &CorruptError{key, errors.New("it is no lease; cancel replaces it")}
+		return leaseFile{}, Object{}, &CorruptError{Path: key, Err: errors.New("it is no lease; cancel replaces it")}
 	}
 	return file, o, nil
 }

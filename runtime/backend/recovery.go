@@ -36,7 +36,7 @@ func (b *Backend) settle(r Ref, file stored, data []byte) (*Recovery, error) {
 	}
 	contents, err := journal.Read(data, nil)
 	if err != nil {
-		return nil, &CorruptError{b.journalPath(r), err}
+		return nil, &CorruptError{Path: b.journalPath(r), Err: err}
 	}
 	out := &Recovery{Header: contents.Header, Torn: contents.Torn, contents: contents}
 	if len(contents.Entries) == 0 {
@@ -59,13 +59,13 @@ func (b *Backend) settle(r Ref, file stored, data []byte) (*Recovery, error) {
 		out.Known = knows(c.Snapshot, contents.Entries)
 		return out, nil
 	case err != nil:
-		return nil, &CorruptError{b.journalPath(r), err}
+		return nil, &CorruptError{Path: b.journalPath(r), Err: err}
 	case done:
 		return out, nil
 	}
 	out.Entries, out.InFlight = len(contents.Entries), book.InFlight()
 	if out.snapshot, err = book.Snapshot(); err != nil {
-		return nil, &CorruptError{b.journalPath(r), err}
+		return nil, &CorruptError{Path: b.journalPath(r), Err: err}
 	}
 	if contents.Secrets != nil {
 		out.snapshot.SecretsProvider = contents.Secrets

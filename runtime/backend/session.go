@@ -81,7 +81,7 @@ func (b *Backend) Begin(ctx context.Context, r Ref, o BeginOptions) (_ *Session,
 		s.sealer = state.Remembering(o.Secrets)
 	}
 	if err := s.load(); err != nil {
-		return nil, errors.Join(err, held.release())
+		return nil, errors.Join(b.withPrevious(r, err), held.release())
 	}
 	return s, nil
 }

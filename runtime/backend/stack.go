@@ -132,7 +132,7 @@ func (b *Backend) readState(path string) (stored, error) {
 func (s stored) decode(open state.Opener) (*state.Checkpoint, error) {
 	plain, err := unpack(s.raw)
 	if err != nil {
-		return nil, &CorruptError{s.path, err}
+		return nil, &CorruptError{Path: s.path, Err: err}
 	}
 	c, err := state.DecodeCheckpoint(plain, open)
 	if err == nil {
@@ -140,7 +140,7 @@ func (s stored) decode(open state.Opener) (*state.Checkpoint, error) {
 	}
 	var syntax *state.SyntaxError
 	if errors.As(err, &syntax) {
-		return nil, &CorruptError{s.path, err}
+		return nil, &CorruptError{Path: s.path, Err: err}
 	}
 	return nil, fmt.Errorf("read the state %s: %w", s.path, err)
 }
@@ -170,7 +170,7 @@ func (b *Backend) Load(ctx context.Context, r Ref, open state.Opener) (*Loaded, 
 		}
 		recovered, err := b.settle(r, file, left)
 		if err != nil {
-			return nil, err
+			return nil, b.withPrevious(r, err)
 		}
 		if recovered != nil && recovered.Foreign && i < attempts {
 			continue
@@ -178,7 +178,7 @@ func (b *Backend) Load(ctx context.Context, r Ref, open state.Opener) (*Loaded, 
 		if recovered == nil || recovered.snapshot == nil {
 			c, err := file.decode(open)
 			if err != nil {
-				return nil, err
+				return nil, b.withPrevious(r, err)
 			}
 			return &Loaded{snapshotOf(c), recovered.unlessEmpty()}, nil
 		}

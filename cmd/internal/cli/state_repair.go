@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/yamlhost/yamlhost/runtime/backend"
@@ -94,6 +95,10 @@ func (a *app) stateRepair(ctx context.Context, o *stateOptions) (err error) {
 		return err
 	}
 	session, err := s.backend.Begin(ctx, s.ref, backend.BeginOptions{Command: "repair", SkipIntegrity: true})
+	var damaged *backend.CorruptError
+	if errors.As(err, &damaged) && damaged.Previous != nil {
+		return a.restorePrevious(ctx, s, o, damaged)
+	}
 	if err != nil {
 		return err
 	}
@@ -123,6 +128,27 @@ func (a *app) stateRepair(ctx context.Context, o *stateOptions) (err error) {
 		return err
 	}
 	fmt.Fprintln(a.streams.Err, "The state is sound now. What it was is kept as .bak beside it.")
+	return nil
+}
+
+// restorePrevious offers the state from before for one that cannot be read at all.
+func (a *app) restorePrevious(ctx context.Context, s *stack, o *stateOptions, damaged *backend.CorruptError) error {
+	p := damaged.Previous
+	fmt.Fprintf(a.streams.Out, "%s cannot be read: %v\nThe state from before it was written last can: %s, of %s, with %s.\n",
+		a.short(damaged.Path), damaged.Err, a.short(p.Path), p.Written.Format(time.RFC3339), count(p.Resources, "resource"))
+	if !o.yes {
+		if !a.interactive() {
+			return withCode(codeUsage, "--yes must be passed in to put it back when running in non-interactive mode; nothing was changed")
+		}
+		if err := a.confirm("Do you want to put it back?"); err != nil {
+			return err
+		}
+	}
+	aside, err := s.backend.Restore(ctx, s.ref)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(a.streams.Err, "It is the state now; the damaged one is kept as %s.\nWhat was changed since is not in it: look with `yamlhost refresh`.\n", a.short(aside))
 	return nil
 }
 
