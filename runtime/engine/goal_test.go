@@ -108,11 +108,11 @@ func TestTimes(t *testing.T) {
 		return times
 	}
 	w.cloud.objects["x"] = value.MapOf(value.Entry{Key: "v", Value: value.String("1")})
-	first := run(false, "res a v=1\ncomp c x=1\nget g id=x\nres b v=1")
+	first := run(false, "res a v=1\ncomp c x=1\nget g id=x v=1\nres b v=1")
 	require.Equal(t, first["a"][0], first["a"][1], "E6.24")
 	require.False(t, first["a"][0].IsZero(), "E6.24")
 	require.True(t, first["g"][0].IsZero(), "E6.27: a read does not make anything")
-	second := run(false, "res a v=2\ncomp c x=2\nget g id=x\nres b v=1")
+	second := run(false, "res a v=2\ncomp c x=2\nget g id=x v=1\nres b v=1")
 	require.Equal(t, first["a"][0], second["a"][0], "E6.25")
 	require.True(t, second["a"][1].After(first["a"][1]), "E6.25")
 	require.Equal(t, first["c"], second["c"], "E6.26: an updated component")
