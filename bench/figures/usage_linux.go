@@ -43,3 +43,41 @@ func usage(s *os.ProcessState) (cpu time.Duration, peak int64) {
 	}
 	return time.Duration(r.Utime.Nano() + r.Stime.Nano()), r.Maxrss * 1024
 }
+
+// adoptOrphans makes this process the parent of what measured processes leave behind, so that its CPU is known too.
+func adoptOrphans() {
+	const setChildSubreaper = 36 // PR_SET_CHILD_SUBREAPER
+	_, _, _ = syscall.RawSyscall(syscall.SYS_PRCTL, setChildSubreaper, 1, 0)
+}
+
+// reapOrphans waits for what a measured process has left behind, for ten seconds at most.
+func reapOrphans() {
+	for range 1000 {
+		pid, err := syscall.Wait4(-1, nil, syscall.WNOHANG, nil)
+		switch {
+		case err == syscall.EINTR || pid > 0:
+		case err != nil: // there is none left
+			return
+		default:
+			time.Sleep(10 * time.Millisecond)
+		}
+	}
+}
+
+// cpuOfChildren is the CPU time of all children that ended so far, with theirs.
+func cpuOfChildren() time.Duration {
+	var r syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_CHILDREN, &r); err != nil {
+		return 0
+	}
+	return time.Duration(r.Utime.Nano() + r.Stime.Nano())
+}
+
+// load is what else the machine is busy with.
+func load() string {
+	text, err := os.ReadFile("/proc/loadavg")
+	if err != nil {
+		return "unknown"
+	}
+	return strings.TrimSpace(string(text))
+}

@@ -47,3 +47,27 @@ func YAML(n, edit int) []byte {
 
 // parent keeps the graph about as deep as a tree: something of the first half of what came before.
 func parent(i int, random *rand.Rand) int { return random.IntN(i/2 + 1) }
+
+// Terraform is a program of the same size for terraform, with its built-in resource and values of the same shape.
+func Terraform(n, edit int) []byte {
+	random := rand.New(rand.NewPCG(1, uint64(n)))
+	var b bytes.Buffer
+	b.WriteString("locals {\n  region = \"north\"\n  zones  = [\"a\", \"b\", \"c\"]\n}\n")
+	for i := range n {
+		title := fmt.Sprintf("thing number %d", i)
+		if edit > 0 && i%edit == 0 {
+			title += ", edited"
+		}
+		fmt.Fprintf(&b, "resource \"terraform_data\" \"thing%d\" {\n  input = {\n", i)
+		fmt.Fprintf(&b, "    title = %q\n    size = %d\n    enabled = %t\n", title, random.IntN(1000), i%2 == 0)
+		fmt.Fprintf(&b, "    tags = { environment = \"production\", owner = \"team-%d\", region = local.region }\n", random.IntN(20))
+		fmt.Fprintf(&b, "    ports = [%d, %d, %d]\n", random.IntN(65536), random.IntN(65536), random.IntN(65536))
+		fmt.Fprintf(&b, "    settings = { mode = \"mode-%d\", retries = %d, zone = local.zones[%d] }\n", random.IntN(8), random.IntN(10), random.IntN(3))
+		if i > 0 {
+			fmt.Fprintf(&b, "    upstream = terraform_data.thing%d.id\n    peer = \"to-${terraform_data.thing%d.id}\"\n",
+				parent(i, random), random.IntN(i))
+		}
+		fmt.Fprintf(&b, "    digest = \"sha-%016x\"\n  }\n}\n", random.Uint64())
+	}
+	return b.Bytes()
+}
