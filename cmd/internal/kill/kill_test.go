@@ -154,10 +154,11 @@ type item struct{ title, kind string }
 
 // pail is a place in a store of objects.
 type pail struct {
-	url  string
-	open func(rawURL string) (backend.Objects, error)
-	left func() []string // what is left over there that should not be
-	lose func() bool     // now and then loses the machine between two runs, and says so
+	url    string
+	prefix string // of its keys
+	open   func(rawURL string) (backend.Objects, error)
+	left   func() []string // what is left over there that should not be
+	lose   func() bool     // now and then loses the machine between two runs, and says so
 }
 
 func newBench(t *testing.T, o *outcome, seed uint64) *bench {
@@ -328,11 +329,7 @@ func (b *bench) round(moment string) {
 			b.o.mu.Unlock()
 		}
 		switch {
-		case e.code != 0 && b.store != nil && strings.Contains(b.said, "currently locked") && strings.Contains(b.said, "runs out at"):
-			b.o.mu.Lock()
-			b.o.waits++
-			b.o.mu.Unlock()
-			time.Sleep(200 * time.Millisecond)
+		case b.tooEarly(e):
 			try--
 			continue
 		case e.killed && try < 8: // now and then the next one is killed as well
@@ -374,6 +371,18 @@ func (b *bench) load() (*state.Snapshot, error) {
 	return loaded.Snapshot, loaded.Snapshot.Verify()
 }
 
+// tooEarly reports whether a run ended because the lease of a lost machine had not run out, and waits a moment.
+func (b *bench) tooEarly(e ended) bool {
+	if e.code == 0 || b.store == nil || !strings.Contains(b.said, "currently locked") || !strings.Contains(b.said, "runs out at") {
+		return false
+	}
+	b.o.mu.Lock()
+	b.o.waits++
+	b.o.mu.Unlock()
+	time.Sleep(200 * time.Millisecond)
+	return true
+}
+
 // view is what the state says against what there is.
 func (b *bench) view() (s *state.Snapshot, known map[string]bool, objects []drawer.Object, err error) {
 	if s, err = b.load(); err != nil {
@@ -407,6 +416,9 @@ func (b *bench) verdicts(retry bool) (flags []string, announced bool) {
 	if b.random.IntN(2) == 0 {
 		before := fmt.Sprint(objects)
 		e := b.run("", 0, "up", "--yes", "--non-interactive", "--skip-preview")
+		for b.tooEarly(e) {
+			e = b.run("", 0, "up", "--yes", "--non-interactive", "--skip-preview")
+		}
 		now, _ := drawer.Objects(b.drawer)
 		if e.code != 10 || fmt.Sprint(now) != before {
 			b.o.fault(&b.o.recreated, "a run with pending creations ended with %d instead of stopping:\n%s", e.code, b.said)

@@ -160,7 +160,7 @@ func fileKind(path string) string {
 	switch slash := filepath.ToSlash(path); {
 	case strings.HasSuffix(slash, "/lease.json"):
 		return "lease"
-	case strings.Contains(slash, "/clock-"):
+	case strings.Contains(slash, "/clock"):
 		return "clock"
 	case strings.Contains(slash, "/yamlhost/"):
 		return "journal"

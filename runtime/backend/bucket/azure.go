@@ -58,9 +58,9 @@ func (s *azureStore) put(ctx context.Context, key string, data []byte, c backend
 		HTTPHeaders:      &azureblob.HTTPHeaders{BlobContentType: &kind},
 		AccessConditions: &azureblob.AccessConditions{ModifiedAccessConditions: conditions},
 	})
-	var reply *azcore.ResponseError
-	if errors.As(err, &reply) && (reply.StatusCode == http.StatusPreconditionFailed || reply.StatusCode == http.StatusConflict ||
-		reply.StatusCode == http.StatusNotFound && c.Version != "" && reply.ErrorCode != "ContainerNotFound") {
+	switch status := s.status(err); {
+	case status == http.StatusPreconditionFailed, status == http.StatusConflict,
+		status == http.StatusNotFound && c.Version != "" && s.explain(err) != "ContainerNotFound":
 		return "", backend.ErrChanged
 	}
 	if err != nil {
@@ -78,6 +78,14 @@ func (s *azureStore) version(r *blob.Reader) (string, error) {
 		return "", errors.New("the store did not say of which version the object is")
 	}
 	return string(*raw.ETag), nil
+}
+
+func (s *azureStore) status(err error) int {
+	var reply *azcore.ResponseError
+	if errors.As(err, &reply) {
+		return reply.StatusCode
+	}
+	return 0
 }
 
 // explain is the first line of what the service says; the rest is the request and its answer.

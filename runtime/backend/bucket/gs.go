@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 
 	"cloud.google.com/go/storage"
 	"gocloud.dev/blob"
@@ -54,8 +55,9 @@ func (s *gsStore) put(ctx context.Context, key string, data []byte, c backend.Co
 	if closing := w.Close(); err == nil {
 		err = closing
 	}
-	var api *googleapi.Error
-	if errors.As(err, &api) && (api.Code == http.StatusPreconditionFailed || api.Code == http.StatusConflict || api.Code == http.StatusNotFound && c.Version != "") {
+	switch status := s.status(err); {
+	case status == http.StatusPreconditionFailed, status == http.StatusConflict,
+		status == http.StatusNotFound && c.Version != "" && !errors.Is(err, storage.ErrBucketNotExist) && !strings.Contains(s.explain(err), "bucket"):
 		return "", backend.ErrChanged
 	}
 	if err != nil {
@@ -70,6 +72,14 @@ func (s *gsStore) version(r *blob.Reader) (string, error) {
 		return "", errors.New("the store did not say of which version the object is")
 	}
 	return strconv.FormatInt(raw.Attrs.Generation, 10), nil
+}
+
+func (s *gsStore) status(err error) int {
+	var api *googleapi.Error
+	if errors.As(err, &api) {
+		return api.Code
+	}
+	return 0
 }
 
 func (s *gsStore) explain(err error) string {

@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
@@ -79,17 +78,20 @@ func (s *s3Store) put(ctx context.Context, key string, data []byte, c backend.Co
 	if err == nil {
 		return aws.ToString(out.ETag), nil
 	}
-	var reply *awshttp.ResponseError
-	if errors.As(err, &reply) {
-		switch status := reply.HTTPStatusCode(); {
-		case status == http.StatusPreconditionFailed, status == http.StatusConflict,
-			status == http.StatusNotFound && c.Version != "" && !strings.Contains(s.explain(err), "NoSuchBucket"):
-			return "", backend.ErrChanged
-		case status >= 400 && status < 500 && status != http.StatusRequestTimeout && status != http.StatusTooManyRequests:
-			return "", fmt.Errorf("%w: %s", backend.ErrRefused, s.explain(err))
-		}
+	switch status := s.status(err); {
+	case status == http.StatusPreconditionFailed, status == http.StatusConflict,
+		status == http.StatusNotFound && c.Version != "" && !strings.Contains(s.explain(err), "NoSuchBucket"):
+		return "", backend.ErrChanged
 	}
 	return "", err
+}
+
+func (s *s3Store) status(err error) int {
+	var reply *awshttp.ResponseError
+	if errors.As(err, &reply) {
+		return reply.HTTPStatusCode()
+	}
+	return 0
 }
 
 func (s *s3Store) version(r *blob.Reader) (string, error) {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -33,6 +34,8 @@ type native interface {
 	put(ctx context.Context, key string, data []byte, c backend.Condition) (version string, err error)
 	// version is that of an object that is being read.
 	version(r *blob.Reader) (string, error)
+	// status is what the service answered, as HTTP has it; 0 if it did not.
+	status(err error) int
 	// explain is an error of the client as a person can read it.
 	explain(err error) string
 }
@@ -110,12 +113,15 @@ func (s *Store) explain(err error) error {
 	case gcerrors.PermissionDenied, gcerrors.InvalidArgument, gcerrors.Unimplemented:
 		return fmt.Errorf("%w: %s", backend.ErrRefused, text)
 	}
+	if status := s.native.status(err); status >= 400 && status < 500 && status != http.StatusRequestTimeout && status != http.StatusTooManyRequests {
+		return fmt.Errorf("%w: %s", backend.ErrRefused, text)
+	}
 	return &passing{text, err}
 }
 
 // missing reports whether an error says that not the object is missing but the bucket.
 func (s *Store) missing(text string) bool {
-	return strings.Contains(text, "NoSuchBucket") || strings.Contains(text, "ContainerNotFound") || strings.Contains(text, "bucket doesn't exist")
+	return strings.Contains(text, "NoSuchBucket") || strings.Contains(text, "ContainerNotFound") || strings.Contains(text, "bucket does")
 }
 
 // passing is a fault that may pass.

@@ -1,0 +1,149 @@
+//go:build azblob
+
+package bucket
+
+import (
+	"encoding/base64"
+	"encoding/xml"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// fakeAzure speaks what the client of Azure Blob Storage asks: uploads with conditions on ETags, reads, lists, deletes.
+type fakeAzure struct {
+	mu      sync.Mutex
+	version int
+	blobs   map[string]azureBlob
+}
+
+type azureBlob struct {
+	data    []byte
+	tag     string
+	updated time.Time
+}
+
+func (f *fakeAzure) refuse(w http.ResponseWriter, code int, text string) {
+	w.Header().Set("x-ms-error-code", text)
+	w.Header().Set("Content-Type", "application/xml")
+	w.WriteHeader(code)
+	_, _ = fmt.Fprintf(w, "<?xml version=\"1.0\"?><Error><Code>%s</Code><Message>%s</Message></Error>", text, text)
+}
+
+type azureList struct {
+	XMLName xml.Name `xml:"EnumerationResults"`
+	Blobs   struct {
+		Blob []struct {
+			Name       string
+			Properties struct {
+				LastModified  string `xml:"Last-Modified"`
+				Etag          string
+				ContentLength int `xml:"Content-Length"`
+				BlobType      string
+			}
+		}
+		BlobPrefix []struct{ Name string }
+	}
+	NextMarker string
+}
+
+func (f *fakeAzure) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	path := strings.TrimPrefix(r.URL.Path, "/account") // where an emulator has the account
+	name, inPail := strings.CutPrefix(path, "/pail/")
+	old, exists := f.blobs[name]
+	w.Header().Set("x-ms-version", "2025-01-05")
+	switch q := r.URL.Query(); {
+	case strings.HasPrefix(path, "/bowl"):
+		f.refuse(w, http.StatusNotFound, "ContainerNotFound")
+	case q.Get("comp") == "list":
+		var list azureList
+		var names, prefixes []string
+		for name := range f.blobs {
+			names = append(names, name)
+		}
+		slices.Sort(names)
+		for _, name := range names {
+			rest, ok := strings.CutPrefix(name, q.Get("prefix"))
+			if !ok {
+				continue
+			}
+			if folder, _, deeper := strings.Cut(rest, "/"); deeper {
+				prefixes = append(prefixes, q.Get("prefix")+folder+"/")
+				continue
+			}
+			b := f.blobs[name]
+			list.Blobs.Blob = append(list.Blobs.Blob, struct {
+				Name       string
+				Properties struct {
+					LastModified  string `xml:"Last-Modified"`
+					Etag          string
+					ContentLength int `xml:"Content-Length"`
+					BlobType      string
+				}
+			}{Name: name})
+			p := &list.Blobs.Blob[len(list.Blobs.Blob)-1].Properties
+			p.LastModified, p.Etag, p.ContentLength, p.BlobType = b.updated.UTC().Format(http.TimeFormat), b.tag, len(b.data), "BlockBlob"
+		}
+		for _, p := range slices.Compact(prefixes) {
+			list.Blobs.BlobPrefix = append(list.Blobs.BlobPrefix, struct{ Name string }{p})
+		}
+		w.Header().Set("Content-Type", "application/xml")
+		_ = xml.NewEncoder(w).Encode(list)
+	case !inPail:
+		f.refuse(w, http.StatusBadRequest, "InvalidUri")
+	case r.Method == http.MethodPut:
+		data, _ := io.ReadAll(r.Body)
+		match, none := r.Header.Get("If-Match"), r.Header.Get("If-None-Match")
+		switch {
+		case none == "*" && exists:
+			f.refuse(w, http.StatusConflict, "BlobAlreadyExists")
+			return
+		case match != "" && (!exists || match != old.tag):
+			f.refuse(w, http.StatusPreconditionFailed, "ConditionNotMet")
+			return
+		}
+		f.version++
+		b := azureBlob{data, fmt.Sprintf("\"0x%08X\"", f.version), time.Now()}
+		f.blobs[name] = b
+		w.Header().Set("ETag", b.tag)
+		w.Header().Set("Last-Modified", b.updated.UTC().Format(http.TimeFormat))
+		w.WriteHeader(http.StatusCreated)
+	case !exists:
+		f.refuse(w, http.StatusNotFound, "BlobNotFound")
+	case r.Method == http.MethodDelete:
+		delete(f.blobs, name)
+		w.WriteHeader(http.StatusAccepted)
+	default:
+		w.Header().Set("ETag", old.tag)
+		w.Header().Set("Last-Modified", old.updated.UTC().Format(http.TimeFormat))
+		w.Header().Set("x-ms-blob-type", "BlockBlob")
+		w.Header().Set("Content-Length", fmt.Sprint(len(old.data)))
+		_, _ = w.Write(old.data)
+	}
+}
+
+// TestAzure holds the way through the client against a server that speaks as Azure's does; a real one was not at hand.
+func TestAzure(t *testing.T) { // F6.1
+	server := httptest.NewServer(&fakeAzure{blobs: map[string]azureBlob{}})
+	t.Cleanup(server.Close)
+	t.Setenv("AZURE_STORAGE_ACCOUNT", "account")
+	t.Setenv("AZURE_STORAGE_KEY", base64.StdEncoding.EncodeToString([]byte("key")))
+	parameters := "?protocol=http&localemu=true&domain=" + server.Listener.Addr().String()
+	o, err := Open(t.Context(), "azblob://pail/some/prefix"+parameters)
+	require.NoError(t, err)
+	contract(t, o)
+	whole(t, "azblob://pail/other"+parameters)
+	o, err = Open(t.Context(), "azblob://bowl"+parameters)
+	require.NoError(t, err)
+	missingBucket(t, o)
+}
