@@ -7,7 +7,7 @@ LDFLAGS := -s -w -X main.version=$(VERSION)
 # Stores and key services to build in: any of s3 gs azblob awskms azurekeyvault gcpkms. What each weighs: docs/state.md.
 TAGS    ?=
 
-.PHONY: all build run run-destroy test race fuzz bench figures compare-hosts kill-test model plugin-test clean
+.PHONY: all build run run-destroy test race fuzz bench figures compare-hosts kill-test model plugin-test bridge-test clean
 
 all: build
 
@@ -72,7 +72,11 @@ $(GATEWAY): stores/go.mod stores/go.sum
 
 # Whole lives of stacks over real plugin processes, built from a module of their own: the first time it downloads much.
 plugin-test:
-	cd testplugins && $(GO) test -timeout 30m ./...
+	cd testplugins && YAMLHOST_LIFE_BINARIES=$(CURDIR)/bin/life $(GO) test -timeout 30m ./...
+
+# Terraform providers over Pulumi's bridge, which is a module of its own: minutes to build the first time.
+bridge-test:
+	cd testplugins && YAMLHOST_LIFE_BINARIES=$(CURDIR)/bin/life YAMLHOST_BRIDGE=1 $(GO) test -timeout 30m ./life -run TestBridge -v
 
 # Our language host beside the stock one under the Pulumi CLI, call by call: a part of plugin-test, here with every difference
 # and its reason, and with the ready-made programs of YAMLHOST_CONFORMANCE. Differences without a reason fail.

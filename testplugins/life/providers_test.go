@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -31,8 +32,14 @@ func TestProviders(t *testing.T) {
 	t.Parallel()
 	bin, err := binaries()
 	require.NoError(t, err)
+	runScripts(t, "testdata/providers", bin)
+}
+
+// runScripts runs the scripts of a folder with more folders of plugins, which scripts know as $PLUGINS, the last of them.
+func runScripts(t *testing.T, dir, bin string, plugins ...string) {
+	t.Helper()
 	testscript.Run(t, testscript.Params{
-		Dir:                 "testdata/providers",
+		Dir:                 dir,
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Setup: func(e *testscript.Env) error {
@@ -43,7 +50,13 @@ func TestProviders(t *testing.T) {
 			}
 			for _, v := range environment(bin, filepath.Join(e.WorkDir, "home"), filepath.Join(e.WorkDir, "backend")) {
 				name, value, _ := strings.Cut(v, "=")
+				if name == "PATH" {
+					value = strings.Join(append(slices.Clone(plugins), value), ":")
+				}
 				e.Setenv(name, value)
+			}
+			if len(plugins) > 0 {
+				e.Setenv("PLUGINS", plugins[len(plugins)-1])
 			}
 			return nil
 		},
