@@ -97,6 +97,7 @@ func (d *Deployment) requirePresent() bool {
 func (d *Deployment) refreshBefore(later bool) {
 	switch {
 	case d.running.Err() != nil:
+	case !d.opts.Refresh && d.opts.SkipRefreshBefore:
 	case d.opts.Refresh && later:
 	case d.opts.Refresh:
 		d.refreshAll(d.scope.refreshes(d.olds.resources()))

@@ -29,7 +29,9 @@ type Options struct {
 	Parallel        int  // operations at the same time; 0 is 4 times the processors
 	ContinueOnError bool
 	Refresh         bool // read every resource before the program runs
-	RunProgram      bool // with Refresh, read each resource when the program registers it (E7.29)
+	// SkipRefreshBefore leaves out what providers want to have read before each operation (E4.112).
+	SkipRefreshBefore bool
+	RunProgram        bool // with Refresh, read each resource when the program registers it (E7.29)
 
 	// Targets, Replace and Excludes are URNs or globs of URNs (E4.98). With Targets, or with Excludes alone, the operation is
 	// confined; Replace forces replacements and confines nothing (E4.104).

@@ -164,6 +164,8 @@ func (w *world) command(t *testing.T, command, input string) string {
 			o.ContinueOnError = true
 		case "refresh":
 			o.Refresh = true
+		case "norbu":
+			o.SkipRefreshBefore = true
 		case "program":
 			o.RunProgram, behind = true, program
 		case "target":

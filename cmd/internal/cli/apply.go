@@ -91,6 +91,9 @@ func (a *app) planAndApply(ctx context.Context, o *operationOptions, op operatio
 	if o.skipPreview && o.previewOnly {
 		return withCode(codeError, "--skip-preview and --preview-only exclude each other")
 	}
+	if o.strict && (o.skipPreview || o.plan != "") {
+		return withCode(codeError, "--strict binds to the preview: leave out --skip-preview and --plan")
+	}
 	if !o.yes && !o.skipPreview && !o.previewOnly && !a.interactive() {
 		return withCode(codeUsage, "--yes or --skip-preview or --preview-only must be passed in to proceed when running in non-interactive mode")
 	}
@@ -113,6 +116,9 @@ func (a *app) planAndApply(ctx context.Context, o *operationOptions, op operatio
 		}
 		if err := a.verdict(&operationOptions{}, "preview", result, err); err != nil {
 			return err
+		}
+		if o.strict { // E7.63
+			p.bound = result.Plan
 		}
 		if !o.yes {
 			if err := a.confirm(op.question); err != nil {

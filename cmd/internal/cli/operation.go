@@ -30,6 +30,7 @@ type operationOptions struct {
 	scope           scopeOptions
 	savePlan, plan  string
 	importFile      string
+	strict          bool
 	remove          bool // of `destroy`
 	monitorRPC      bool
 	allowEnv        bool
@@ -61,7 +62,7 @@ func operationFlags(a *app, cmd *cobra.Command, o *operationOptions) {
 	f.BoolVar(&o.monitorRPC, "monitor-rpc", false, "run the program in front of a gRPC connection to the engine")
 	hide(f, "monitor-rpc")
 	for _, name := range []string{"show-replacement-steps", "show-config", "skip-plugin-pre-install", "debug", "copilot", "neo",
-		"show-full-output", "urns", "skip-config-validation"} {
+		"show-full-output", "urns", "skip-config-validation", "show-policy-remediations", "neo-task-on-failure"} {
 		f.Bool(name, false, "accepted for compatibility, without effect")
 		hide(f, name)
 	}
@@ -173,6 +174,7 @@ func newUp(a *app, run func(context.Context, *operationOptions) error) *cobra.Co
 	protectFlag(cmd, o)
 	programFlag(a, cmd, o, "with --refresh: read resources when the program registers them")
 	planFlag(cmd, o)
+	cmd.Flags().BoolVar(&o.strict, "strict", false, "do what the preview has shown, or nothing")
 	return cmd
 }
 
@@ -184,6 +186,7 @@ func newRefresh(a *app, run func(context.Context, *operationOptions) error) *cob
 	}
 	operationFlags(a, cmd, o)
 	applyFlags(a, cmd, o)
+	configFlags(cmd, o)
 	expectFlag(cmd, o)
 	cmd.Flags().BoolVar(&o.previewOnly, "preview-only", false, "only show what would be noted")
 	scopeFlags(cmd, o)
@@ -201,6 +204,7 @@ func newDestroy(a *app, run func(context.Context, *operationOptions) error) *cob
 	operationFlags(a, cmd, o)
 	settleFlag(cmd, o)
 	applyFlags(a, cmd, o)
+	configFlags(cmd, o)
 	refreshFlag(cmd, o)
 	continueFlag(a, cmd, o)
 	cmd.Flags().BoolVar(&o.previewOnly, "preview-only", false, "only show what would be deleted")

@@ -42,7 +42,8 @@ type pipeline struct {
 	providers *providers
 	program   *check.Program // nil for operations that run none
 	stage     *stage
-	planFile  *planFile // of --plan; nil without
+	planFile  *planFile          // of --plan; nil without
+	bound     *engine.UpdatePlan // of --strict, once it was made; nil without
 	// wantsConfig says that the run was refused because configuration is missing.
 	wantsConfig bool
 	document    bool               // the plan is all there will be, and with --json makes one document
@@ -326,6 +327,9 @@ func (p *pipeline) operate(ctx context.Context, op operation, o engine.Options) 
 		}
 		o.Plan = plan
 	}
+	if p.bound != nil {
+		o.Plan = p.bound
+	}
 	o.Refresh = p.options.refresh == "true" || p.options.refresh == "" && p.workspace.project.RefreshAlways && op.program
 
 	wanted := p.watchCreates(&o)
@@ -353,6 +357,7 @@ func (p *pipeline) describe(o *engine.Options) {
 	o.Providers, o.Parallel = p.providers, p.options.parallel
 	o.Terminate = p.app.signals.terminate()
 	o.StackResources = p.stackResources
+	o.SkipRefreshBefore = p.app.world.envTrue("PULUMI_DISABLE_REFRESH_BEFORE_UPDATE")
 	o.StackOutputs, o.Open, o.Now = p.stackOutputs, openRemote, p.app.world.Now
 	o.Crash = p.app.crashes.crash
 	known := p.stage.secrets()

@@ -1,0 +1,84 @@
+package life
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+const galleryProgram = `name: gal
+runtime: yaml
+config:
+  colour: {type: string, default: white}
+  pictures: {type: string, default: '["sunrise", "storm"]'}
+resources:
+  keeper:
+    type: pulumi:providers:gallery
+    options:
+      envVarMappings: {HOME_OF_ANN: GALLERY_KEEPER}
+  hall:
+    type: gallery:Room
+    properties: {pictures: {fn::fromJSON: "${pictures}"}}
+    options: {provider: "${keeper}"}
+  west:
+    type: gallery:Wing
+    properties: {colour: "${colour}"}
+outputs:
+  keeper: ${hall.keeper}
+  hall: ${hall.name}
+  west: ${west.room}
+`
+
+const gallerySettings = `config:
+  pulumi:autonaming:
+    pattern: ${project}-${name}-${hex(3)}
+    providers:
+      gallery:
+        resources:
+          gallery:index:Room: {pattern: "${name}.${stack}", enforce: true}
+`
+
+// TestGallery is a plugin that takes proposed names (E4.126), reads a mapped variable (E3.2, L4.29), tells of views
+// (E4.114–E4.117) and has a component, made with Pulumi's own SDK, whose transforms change what is below it (E2.69–E2.73).
+func TestGallery(t *testing.T) {
+	t.Parallel()
+	s := newSandbox(t)
+	plugin := filepath.Join(filepath.Dir(s.dir), "home", "plugins", "resource-gallery-v1.0.0")
+	require.NoError(t, os.MkdirAll(plugin, 0o755))
+	build := exec.Command("go", "build", "-o", filepath.Join(plugin, "pulumi-resource-gallery"), "./gallery")
+	build.Dir = ".."
+	text, err := build.CombinedOutput()
+	require.NoError(t, err, string(text))
+	s.env = append(s.env, "PULUMI_HOME="+filepath.Join(filepath.Dir(s.dir), "home"), "HOME_OF_ANN=Ann")
+	s.write("Pulumi.yaml", galleryProgram)
+	s.write("Pulumi.dev.yaml", gallerySettings)
+	s.run(0, "stack", "init", "dev")
+
+	_, planned := s.run(0, "preview")
+	require.Contains(t, planned, "7 to create", "the stack, a provider, two rooms, a wing and two pictures")
+	require.Equal(t, map[string]int{"create": 7}, s.changes("up", "--yes", "--skip-preview"))
+	require.Equal(t, map[string]any{"keeper": "Ann", "hall": "hall.dev", "west": "west-room.dev"}, s.outputs())
+	hall := "urn:pulumi:dev::gal::gallery:index:Room::hall"
+	states := s.resources()
+	storm := states["storm"]
+	require.Equal(t, hall, storm["viewOf"])
+	require.Equal(t, hall, storm["parent"])
+	require.Equal(t, map[string]any{"place": 2.0}, storm["inputs"])
+	room := states["west-room"]
+	require.Equal(t, "white", room["inputs"].(map[string]any)["colour"], "painted by the component")
+	require.Equal(t, true, room["protect"], "and protected")
+	require.Equal(t, map[string]int{"same": 7}, s.changes("up", "--yes", "--skip-preview"))
+
+	require.Equal(t, map[string]int{"update": 2, "create": 1, "delete": 1, "same": 4},
+		s.changes("up", "--yes", "--skip-preview", "-c", `pictures=["storm", "dog"]`))
+	require.NotContains(t, s.resources(), "sunrise")
+	require.Equal(t, map[string]int{"update": 1, "same": 6}, s.changes("up", "--yes", "--skip-preview", "-c", "colour=red"))
+	require.Equal(t, map[string]int{"same": 5}, s.changes("refresh", "--yes", "--skip-preview"), "this plugin has nothing to say of views that it reads")
+
+	s.run(1, "destroy", "--yes", "--skip-preview")
+	require.Equal(t, map[string]int{"delete": 3}, s.changes("destroy", "--yes", "--skip-preview", "--ignore-protect"), "the room and what it needs")
+	require.Empty(t, s.resources())
+}
