@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -56,7 +57,7 @@ func (b *Backend) addHistory(r Ref, record *Record, checkpoint []byte) error {
 	if err != nil {
 		return err
 	}
-	stamp, extension := b.o.Now().UnixNano(), ".json"+string(b.o.Compression)
+	stamp, extension := b.nextStamp(r), ".json"+string(b.o.Compression)
 	name := b.path("history", r.Project, r.Stack, fmt.Sprintf("%s-%d", r.Stack, stamp))
 	files := []struct {
 		path string
@@ -75,6 +76,21 @@ func (b *Backend) addHistory(r Ref, record *Record, checkpoint []byte) error {
 		}
 	}
 	return nil
+}
+
+// nextStamp is the moment by which the next record is named: now, but always after the records that there are, whatever
+// the clock has done since. Their order is that of their names.
+func (b *Backend) nextStamp(r Ref) int64 {
+	stamp := b.o.Now().UnixNano()
+	names, _ := b.list("history", r.Project, r.Stack) // a folder that cannot be listed cannot be written to either
+	for _, name := range names {
+		text, found := strings.CutPrefix(name, r.Stack+"-")
+		digits, _, _ := strings.Cut(text, ".")
+		if n, err := strconv.ParseInt(digits, 10, 64); found && err == nil && n >= stamp {
+			stamp = n + 1
+		}
+	}
+	return stamp
 }
 
 // History are the records of a stack's operations, newest first. At most limit are read; 0 means all.

@@ -277,6 +277,9 @@ func (s *Session) checkpointIfDue() {
 		return
 	}
 	now := s.b.o.Now()
+	if now.Before(s.written) { // somebody has set the clock back
+		s.written = now
+	}
 	if now.Sub(s.written) < interval {
 		return
 	}
