@@ -27,14 +27,19 @@ func (a *app) confirm(question string) error {
 
 // answer is a line that a person enters; an interrupt is errDeclined.
 func (a *app) answer() (string, error) {
+	return a.awaitInput(func() (string, error) { return readLine(a.streams.In) })
+}
+
+// awaitInput is what a person enters; an interrupt is errDeclined. The one who reads cannot be called off: after an
+// interrupt it is left to the end of the process.
+func (a *app) awaitInput(input func() (string, error)) (string, error) {
 	type entered struct {
 		line string
 		err  error
 	}
-	// The one who reads cannot be called off: after an interrupt it is left to the end of the process.
 	read := make(chan entered, 1)
 	go func() {
-		line, err := readLine(a.streams.In)
+		line, err := input()
 		read <- entered{line, err}
 	}()
 	select {
@@ -76,7 +81,10 @@ func (a *app) passphrases(stack string) secrets.PassphraseSource {
 func (a *app) askPassphrase(stack string, p secrets.Purpose) (string, error) {
 	ask := func(text string) (string, error) {
 		fmt.Fprint(a.streams.Err, text)
-		answer, err := a.streams.ReadPassword()
+		answer, err := a.awaitInput(a.streams.ReadPassword)
+		if errors.Is(err, errDeclined) && a.streams.Restore != nil {
+			a.streams.Restore() // or nobody would see what is typed from now on
+		}
 		fmt.Fprintln(a.streams.Err)
 		return answer, err
 	}

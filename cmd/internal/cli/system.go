@@ -40,6 +40,9 @@ func System(version string) (Streams, World) {
 			return string(text), err
 		},
 	}
+	if before, err := term.GetState(int(os.Stdin.Fd())); err == nil {
+		s.Restore = func() { _ = term.Restore(int(os.Stdin.Fd()), before) }
+	}
 	w := World{Version: version, Env: os.Environ(), Process: backend.ThisProcess, Now: time.Now}
 	w.Self = self()
 	w.Dir, _ = os.Getwd()

@@ -22,6 +22,8 @@ type Streams struct {
 	Size func() (columns, lines int)
 	// ReadPassword reads a line without showing it; nil where nobody can be asked.
 	ReadPassword func() (string, error)
+	// Restore makes the terminal what it was at the start, for when ReadPassword is given up; nil where there is nothing to do.
+	Restore func()
 }
 
 // World is what a command may know of the machine.
