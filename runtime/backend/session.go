@@ -191,6 +191,12 @@ func (s *Session) Append(_ context.Context, e journal.Entry) error {
 			return errors.Join(sealing, err)
 		}
 	}
+	if e.Begin != nil && s.held.lease != nil {
+		// Once the lease is lost the end of a step is still worth a try, for whoever comes next. A beginning is not.
+		if err := s.held.lease.check(); err != nil {
+			return s.held.explain(err)
+		}
+	}
 	wait, err := s.put(e, record)
 	if err != nil {
 		return err
