@@ -79,7 +79,7 @@ func TestInheritanceOfOptions(t *testing.T) {
 	require.Empty(t, child(monitor.RegisterRequest{Type: "o:i:R", Custom: true}, custom).Provider, "E2.32: not through a custom resource")
 }
 
-// E6.24–E6.28: when resources were made and changed, as the state keeps it.
+// E6.24–E6.28, E9.98: when resources were made and changed, as the state keeps it.
 func TestTimes(t *testing.T) {
 	w := newWorld()
 	run := func(refresh bool, program string) map[string][2]time.Time {

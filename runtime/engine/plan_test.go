@@ -109,7 +109,7 @@ func TestAliasCandidates(t *testing.T) {
 	}, l.candidates(own, parent, []monitor.Alias{{Name: "other"}, {NoParent: true}}))
 }
 
-func TestTrigger(t *testing.T) { // E4.84
+func TestTrigger(t *testing.T) { // E4.84, E9.91
 	one, two := value.String("1"), value.String("2")
 	require.False(t, triggered(value.Null, one), "adding never replaces")
 	require.False(t, triggered(one, value.Null), "removing never replaces")

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"regexp"
+	"strings"
 	"sync"
 	"testing"
 
@@ -22,6 +23,7 @@ type listener struct {
 	asked   []any
 	diff    func(provider.DiffRequest) provider.DiffResponse
 	failing []provider.Failure // of invokes
+	checked value.Value        // what CheckConfig makes of every configuration; null for what it is given
 }
 
 type listening struct {
@@ -46,6 +48,20 @@ func (p *listening) Configure(ctx context.Context, r provider.ConfigureRequest) 
 	var err error
 	p.Configured, err = p.Provider.Configure(ctx, r)
 	return p, err
+}
+
+func (p *listening) CheckConfig(ctx context.Context, r provider.CheckRequest) (provider.CheckResponse, error) {
+	if !p.listener.checked.IsNull() {
+		return provider.CheckResponse{Inputs: p.listener.checked}, nil
+	}
+	return p.Provider.CheckConfig(ctx, r)
+}
+
+func (p *listening) DiffConfig(ctx context.Context, r provider.DiffRequest) (provider.DiffResponse, error) {
+	if !p.listener.checked.IsNull() {
+		return provider.DiffResponse{Changes: provider.DiffNone}, nil
+	}
+	return p.Provider.DiffConfig(ctx, r)
 }
 
 func (p *listening) Check(ctx context.Context, r provider.CheckRequest) (provider.CheckResponse, error) {
@@ -244,13 +260,35 @@ func TestDetailsAbsentAndEmpty(t *testing.T) { // E4.51
 // E2.22, E3.27: what a provider resource is given beside its inputs is in its state, and is no output.
 func TestStateOfProviders(t *testing.T) {
 	w := newWorld()
-	w.heard(t, false, registering(monitor.RegisterRequest{Type: "pulumi:providers:test", Custom: true, Name: "x", Inputs: inputs("region", "here"),
+	l, _ := w.heard(t, false, registering(monitor.RegisterRequest{Type: "pulumi:providers:test", Custom: true, Name: "x", Inputs: inputs("region", "here"),
 		Version: "1.2.3", PluginDownloadURL: "https://plugins.test/", PluginChecksums: map[string][]byte{"linux-amd64": {0xab, 0xcd}},
 		EnvVarMappings: map[string]string{"NEW": "OLD"}}))
 	x := w.of(t, "x")
 	require.Equal(t, `{"__internal": {"envVarMappings": {"NEW": "OLD"}, "pluginChecksums": {"linux-amd64": "abcd"}, `+
 		`"pluginDownloadURL": "https://plugins.test/"}, "region": "here", "version": "1.2.3"}`, x.Inputs.String())
 	require.Equal(t, `{"region": "here", "version": "1.2.3"}`, x.Outputs.String())
+	require.Equal(t, `{"region": "here", "version": "1.2.3"}`, questions[provider.ConfigureRequest](l)[0].Inputs.String(), "E9.27")
+}
+
+// E3.18, E9.28: a provider that drops its version gets it back; one that changes it is refused.
+func TestVersionsOfProvidersAreKept(t *testing.T) {
+	x := monitor.RegisterRequest{Type: "pulumi:providers:test", Custom: true, Name: "x", Inputs: inputs("region", "here"), Version: "1.2.3"}
+	w := newWorld()
+	w.heard(t, false, registering(x), func(_ *Options, l *listener) { l.checked = inputs("region", "here") })
+	version, _ := w.of(t, "x").Inputs.Lookup("version")
+	require.Equal(t, `"1.2.3"`, version.String())
+
+	var said []string
+	_, result := newWorld().heard(t, false, registering(x), func(o *Options, l *listener) {
+		l.checked = inputs("version", "9.9.9")
+		o.Events = func(e Event) {
+			if m, ok := e.(*Message); ok {
+				said = append(said, m.Text)
+			}
+		}
+	})
+	require.True(t, result.Failed)
+	require.Contains(t, strings.Join(said, "\n"), `attempted to change version from "1.2.3" to "9.9.9"`)
 }
 
 // E1.17: IDs of providers are random UUIDs, kept by updates and changed by replacements.
@@ -267,6 +305,17 @@ func TestIDsOfProviders(t *testing.T) {
 	replaced := id("repl", "1")
 	require.NotEqual(t, first, replaced, "replaced")
 	require.Equal(t, replaced, id("repl", "1"), "unchanged")
+}
+
+// E3.11, E9.1: an unchanged provider is configured as it was, not as it was just checked.
+func TestUnchangedProviderIsConfiguredAsItWas(t *testing.T) {
+	w := newWorld()
+	x := monitor.RegisterRequest{Type: "pulumi:providers:test", Custom: true, Name: "x", Inputs: inputs("region", "here")}
+	w.heard(t, false, registering(x))
+	l, result := w.heard(t, false, registering(x), func(_ *Options, l *listener) { l.checked = inputs("region", "there") })
+	require.False(t, result.HasChanges())
+	require.Equal(t, `{"region": "here"}`, questions[provider.ConfigureRequest](l)[0].Inputs.String())
+	require.Equal(t, `{"region": "here"}`, w.of(t, "x").Inputs.String())
 }
 
 // E4.85: whatever writes a new state writes the trigger.
@@ -354,7 +403,7 @@ func TestSecrecyOfOutputs(t *testing.T) {
 	require.True(t, out.IsSecret())
 }
 
-// E7.7: a preview has no state to write, and keeps none.
+// E6.23, E7.7: a preview has no state to write, and keeps none.
 func TestPreviewsWriteNothing(t *testing.T) {
 	w := newWorld()
 	w.heard(t, false, registering(monitor.RegisterRequest{Inputs: inputs("v", "1")}))
@@ -371,3 +420,144 @@ func TestPreviewsWriteNothing(t *testing.T) {
 }
 
 func registeringNothing(context.Context, monitor.Monitor) error { return nil }
+
+// E9.49: when the update that follows an import fails, what was imported stays.
+func TestImportIsKeptWhenItsUpdateFails(t *testing.T) {
+	w := newWorld()
+	w.cloud.objects["x"] = inputs("v", "as it was")
+	w.cloud.fails["update a"] = failure{kind: "plain", message: "no"}
+	_, result := w.heard(t, false, registering(monitor.RegisterRequest{Inputs: inputs("v", "1"), ImportID: "x"}))
+	require.True(t, result.Failed)
+	require.Equal(t, "x", w.of(t, "a").ID)
+	require.Equal(t, `{"v": "as it was"}`, w.of(t, "a").Inputs.String())
+}
+
+// otherwise is a loader whose providers find resources under another ID and do not tell their inputs.
+type otherwise struct{ *cloud }
+
+type movedAway struct {
+	provider.Provider
+	provider.Configured
+}
+
+func (o otherwise) Load(ctx context.Context, p provider.Package) (provider.Provider, error) {
+	inner, err := o.cloud.Load(ctx, p)
+	return &movedAway{Provider: inner}, err
+}
+
+func (p *movedAway) Configure(ctx context.Context, r provider.ConfigureRequest) (_ provider.Configured, err error) {
+	p.Configured, err = p.Provider.Configure(ctx, r)
+	return p, err
+}
+
+func (p *movedAway) Read(_ context.Context, r provider.ReadRequest) (provider.ReadResponse, error) {
+	return provider.ReadResponse{ID: r.ID + "-moved", Outputs: inputs("v", "other")}, nil
+}
+
+func TestRefreshTakesWhatItIsTold(t *testing.T) {
+	w := newWorld()
+	w.heard(t, false, registering(monitor.RegisterRequest{Inputs: inputs("v", "1")}))
+	o, m := w.options(1, false)
+	o.Providers = otherwise{w.cloud}
+	result, err := Refresh(t.Context(), o, nil)
+	require.NoError(t, err)
+	require.False(t, result.Failed)
+	m.requireSound(t, w.state)
+	w.state = result.Snapshot
+	require.Equal(t, "a-1-moved", w.of(t, "a").ID, "E9.55: the ID that was found is kept")
+	require.Equal(t, `{"v": "1"}`, w.of(t, "a").Inputs.String(), "E9.56: inputs that were not told stay")
+	require.Equal(t, `{"v": "other"}`, w.of(t, "a").Outputs.String())
+}
+
+// E9.10: the program is answered when the journal has the result, and not before.
+func TestTheProgramIsAnsweredLast(t *testing.T) {
+	w := newWorld()
+	o, m := w.options(1, false)
+	has := func(name string) bool {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		for _, e := range m.entries {
+			for _, a := range e.Add {
+				if a.Resource.URN.Name() == name && a.Resource.ID != "" {
+					return true
+				}
+			}
+		}
+		return false
+	}
+	_, err := Update(t.Context(), o, func(ctx context.Context, m monitor.Monitor) error {
+		stack, err := m.RegisterResource(ctx, monitor.RegisterRequest{Type: urn.RootStackType, Name: "p-dev"})
+		if err != nil {
+			return err
+		}
+		for _, name := range []string{"a", "b"} {
+			require.False(t, has(name))
+			if err := registering(monitor.RegisterRequest{Name: name})(ctx, m, stack.URN); err != nil {
+				return err
+			}
+			require.True(t, has(name))
+		}
+		return nil
+	})
+	require.NoError(t, err)
+}
+
+// E6.15, E9.17: which differences of what is the same are written at once.
+func TestWhatIsWrittenOfASame(t *testing.T) {
+	yes := true
+	plain := monitor.RegisterRequest{Inputs: inputs("v", "1")}
+	for name, c := range map[string]struct {
+		edit    func(*monitor.RegisterRequest)
+		written bool
+	}{
+		"nothing":         {func(*monitor.RegisterRequest) {}, false},
+		"source position": {func(r *monitor.RegisterRequest) { r.SourcePosition = &monitor.Position{Path: "/srv/a.yaml", Line: 9} }, false},
+		"ignoreChanges":   {func(r *monitor.RegisterRequest) { r.IgnoreChanges = []string{"w"} }, false},
+		"protect":         {func(r *monitor.RegisterRequest) { r.Protect = &yes }, true},
+		"retainOnDelete":  {func(r *monitor.RegisterRequest) { r.RetainOnDelete = &yes }, true},
+		"timeouts":        {func(r *monitor.RegisterRequest) { r.CustomTimeouts.Create = "9s" }, true},
+		"dependencies": {func(r *monitor.RegisterRequest) {
+			r.Dependencies, r.PropertyDependencies = []urn.URN{urn.RootStack("dev", "p")}, map[string][]urn.URN{"v": {}}
+		}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld()
+			w.heard(t, false, registering(plain))
+			o, m := w.options(1, false)
+			r := plain
+			c.edit(&r)
+			result, err := Update(t.Context(), o, func(ctx context.Context, m monitor.Monitor) error {
+				stack, err := m.RegisterResource(ctx, monitor.RegisterRequest{Type: urn.RootStackType, Name: "p-dev"})
+				if err != nil {
+					return err
+				}
+				return registering(r)(ctx, m, stack.URN)
+			})
+			require.NoError(t, err)
+			require.False(t, result.HasChanges())
+			require.Equal(t, c.written, len(m.entries) > 0, "%+v", m.entries)
+		})
+	}
+}
+
+// E8.8, E9.82: secrets are hidden in the configuration that is told first, and in what is said of inputs.
+func TestSecretsAreNotTold(t *testing.T) {
+	const secret = "hunter2"
+	var told []string
+	w := newWorld()
+	bad := value.MapOf(value.Entry{Key: "bad", Value: value.String(secret).Secret()})
+	_, result := w.heard(t, false, registering(monitor.RegisterRequest{Inputs: bad}), func(o *Options, _ *listener) {
+		o.Config, o.ConfigSecretKeys = map[string]string{"p:key": secret, "p:open": "1"}, []string{"p:key"}
+		o.Events = func(e Event) {
+			switch e := e.(type) {
+			case *Prelude:
+				require.Equal(t, map[string]string{"p:key": "[secret]", "p:open": "1"}, e.Config)
+			case *Message:
+				told = append(told, e.Text)
+			}
+		}
+	})
+	require.True(t, result.Failed)
+	require.Contains(t, strings.Join(told, "\n"), "property bad value {[secret]} has a problem")
+	require.NotContains(t, strings.Join(told, "\n"), secret)
+}
