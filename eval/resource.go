@@ -3,6 +3,7 @@ package eval
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 
 	"github.com/yamlhost/yamlhost/check"
@@ -33,6 +34,9 @@ func (s *scope) register(ctx context.Context, n *check.Node) (value.Value, *faul
 	}
 	if failed != nil {
 		return value.Null, failed
+	}
+	if request.Remote {
+		request.Providers = withProvider(request.Providers, request.Provider)
 	}
 	request.Inputs = inputs
 	request.Dependencies = append(request.Dependencies, s.deps...)
@@ -214,6 +218,22 @@ func depsBesideReferences(v value.Value) []urn.URN {
 		return false
 	})
 	return sortedURNs(deps)
+}
+
+// withProvider is the providers of a component that a provider constructs: the one that is its own is what its children of
+// that package have, too (L4.20).
+func withProvider(providers map[string]string, own string) map[string]string {
+	ref, err := urn.ParseReference(own)
+	if err != nil { // none is given
+		return providers
+	}
+	pkg := ref.URN.Package()
+	if _, given := providers[pkg]; given {
+		return providers
+	}
+	more := map[string]string{pkg: own}
+	maps.Copy(more, providers)
+	return more
 }
 
 // besideReferences is a value whose references depend on where they came from, and not on the resources they refer to. A

@@ -27,12 +27,21 @@ import (
 //	settled             neither a preview nor an update finds anything to do
 //	output NAME JSON    the stack's output has this value
 //	state NAME PATH JSON  what the state says of a resource: a secret is {"secret": value}, what is missing is absent
+//	count DIR N         a folder has as many files
 //	forget              empties the state, where a provider cannot delete
 func TestProviders(t *testing.T) {
 	t.Parallel()
 	bin, err := binaries()
 	require.NoError(t, err)
 	runScripts(t, "testdata/providers", bin)
+}
+
+// TestComponents runs testdata/components: components of the provider shelf.
+func TestComponents(t *testing.T) {
+	t.Parallel()
+	bin, err := binaries()
+	require.NoError(t, err)
+	runScripts(t, "testdata/components", bin)
 }
 
 // runScripts runs the scripts of a folder with more folders of plugins, which scripts know as $PLUGINS, the last of them.
@@ -83,6 +92,13 @@ func runScripts(t *testing.T, dir, bin string, plugins ...string) {
 					ts.Fatalf("the state has no %s", args[0])
 				}
 				same(ts, resource, strings.Split(args[1], "."), args[2])
+			},
+			"count": func(ts *testscript.TestScript, _ bool, args []string) {
+				found, err := filepath.Glob(ts.MkAbs(filepath.Join(args[0], "*")))
+				ts.Check(err)
+				if strconv.Itoa(len(found)) != args[1] {
+					ts.Fatalf("%s has %d files", args[0], len(found))
+				}
 			},
 			"forget": func(ts *testscript.TestScript, _ bool, _ []string) {
 				ts.Check(ts.Exec("yamlhost", "state", "delete", "--all", "--yes"))

@@ -155,6 +155,7 @@ func main() {
 		WithConfig(infer.Config(Config{})).
 		WithResources(infer.Resource(Item{})).
 		WithFunctions(infer.Function(Count{})).
+		WithComponents(infer.ComponentF(NewTrilogy)).
 		Build()
 	if err == nil {
 		err = provider.RunProvider(context.Background(), "shelf", version, p)
