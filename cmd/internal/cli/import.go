@@ -278,7 +278,7 @@ func (i *importing) plan(ctx context.Context, project, stack string) error {
 		switch {
 		case e.Type == "" || e.Name == "":
 			return fmt.Errorf("resource %d of the import has no type or no name", n+1)
-		case e.ID == "" && !e.Component && !urn.IsProviderType(e.Type) && len(e.Outputs) == 0:
+		case e.ID == "" && !e.Component && !urn.IsProviderType(e.Type):
 			return fmt.Errorf("%s %q has no ID to import it by", e.Type, e.Name)
 		case e.ID == importPlaceholder:
 			return fmt.Errorf("%s %q still has %s in the place of its ID: fill that in first", e.Type, e.Name, importPlaceholder)
