@@ -10,6 +10,7 @@ import (
 	"net"
 	"os"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 	"unicode/utf8"
@@ -76,6 +77,9 @@ func garbled(kind string, reply proto.Message) (any, error) {
 		return reply
 	}
 	switch kind {
+	case "freeze":
+		_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)
+		select {} // the signal takes a moment, and the answer must not
 	case "bytes":
 		return []byte("\xff\xff\xff\xff this is no message"), nil
 	case "empty":
@@ -205,4 +209,44 @@ func TestDuplicateIDs(t *testing.T) {
 	}
 	require.Equal(t, len(b.items), same)
 	require.Equal(t, 0, b.run("", 0, "up", "--yes", "--skip-preview", "--expect-no-changes").code, b.said)
+}
+
+// A plugin that freezes, in whichever call, is named by the watchdog with what it was asked; two interrupts end the run, and
+// leave no process behind and nothing unknown (D10, E5.51).
+func TestFreezeInEachCall(t *testing.T) {
+	t.Parallel()
+	for call, c := range map[string]struct {
+		again bool
+		says  string
+	}{
+		"CheckConfig": {false, "check its configuration"}, "Configure": {false, "take its configuration"}, "Check": {false, "check inputs"},
+		"Create": {false, "create the resource"}, "Diff": {true, "compare inputs"}, "Update": {true, "update the resource"},
+		"Delete": {true, "delete the resource"}, "Read": {true, "read the resource"},
+	} {
+		t.Run(call, func(t *testing.T) {
+			t.Parallel()
+			b := newFault(t)
+			require.Equal(t, 0, b.run("", 0, "preview").code, b.said) // so that the schema is known
+			if c.again {
+				require.Equal(t, 0, b.run("", 0, "up", "--yes", "--skip-preview").code, b.said)
+				b.items = map[int]item{0: {"other", "k"}, 1: {"t", "k"}, 2: {"t", "k"}}
+				b.write()
+			}
+			environ := b.environ
+			b.environ = append(b.environ[:len(b.environ):len(b.environ)], garbageKey+"="+call+" freeze")
+			b.meddle = func(pid int) {
+				time.AfterFunc(4*time.Second, func() { _ = syscall.Kill(pid, syscall.SIGINT) })
+				time.AfterFunc(4500*time.Millisecond, func() { _ = syscall.Kill(pid, syscall.SIGINT) })
+			}
+			require.Equal(t, 8, b.run("", 0, "up", "--yes", "--skip-preview", "--refresh="+fmt.Sprint(call == "Read")).code, b.said)
+			require.Contains(t, b.said, "still waiting for the provider drawer to "+c.says)
+			require.Empty(t, b.children(), "processes of the plugin")
+			require.True(t, b.inspect(call), b.o.faults)
+			b.meddle, b.environ = nil, environ
+			flags, _ := b.verdicts(false)
+			require.Equal(t, 0, b.run("", 0, append([]string{"up", "--yes", "--skip-preview", "--refresh"}, flags...)...).code, b.said)
+			b.nothingLeft(t)
+			require.Empty(t, b.o.faults)
+		})
+	}
 }
