@@ -6,6 +6,9 @@
 // file at its end. The package also knows the small files in the home folder that say which stack and which backend are
 // selected. It never looks at the environment: everything comes in through Options.
 //
+// Instead of in a folder, files can live in a store of Objects. Then a lease decides who may write, the journal is a chain of
+// objects that only one can write, and whoever takes over fences off the one before: lease.go, chain.go, objectlock.go.
+//
 // The .attrs files that the stock host keeps beside each object are not written: nobody needs them (F6.2), and a stale
 // one is harmless.
 package backend

@@ -1,6 +1,7 @@
 package backend
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -105,8 +106,8 @@ func (b *Backend) readLease(r Ref) (file leaseFile, o Object, err error) {
 
 // takeLease takes the lease if it is free, if its holder was a process of this machine that is gone, or if it was not
 // renewed in time; else it gives a *LockedError. A holder that is overdue is waited for. Of two that come at the same
-// moment exactly one gets it.
-func (b *Backend) takeLease(r Ref, lockName string) (*lease, error) {
+// moment exactly one gets it. A cancelled ctx ends the waiting.
+func (b *Backend) takeLease(ctx context.Context, r Ref, lockName string) (*lease, error) {
 	for {
 		file, o, err := b.readLease(r)
 		if err != nil {
@@ -121,7 +122,11 @@ func (b *Backend) takeLease(r Ref, lockName string) (*lease, error) {
 				if b.o.Note != nil {
 					b.o.Note(fmt.Sprintf("waiting for the lease of %s@%s, which seems to be gone, to run out (%s)", file.Holder.Username, file.Holder.Hostname, wait.Round(time.Second)))
 				}
-				time.Sleep(wait)
+				select {
+				case <-ctx.Done():
+					return nil, ctx.Err()
+				case <-time.After(wait):
+				}
 				continue
 			}
 		}

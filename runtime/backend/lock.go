@@ -1,6 +1,7 @@
 package backend
 
 import (
+	"context"
 	"crypto/rand"
 	"encoding/json"
 	"errors"
@@ -48,9 +49,9 @@ func (l *heldLock) guard() error {
 
 // lock takes the stack's lock by the protocol of F6.9: look, write, look again. A lock that yamlhost left behind on this
 // machine in a process that is gone is taken over (D9); anyone else's gives a *LockedError.
-func (b *Backend) lock(r Ref) (*heldLock, error) {
+func (b *Backend) lock(ctx context.Context, r Ref) (*heldLock, error) {
 	if b.objects != nil {
-		return b.lockObjects(r)
+		return b.lockObjects(ctx, r)
 	}
 	if err := b.prepare(); err != nil {
 		return nil, err

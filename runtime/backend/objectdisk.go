@@ -121,14 +121,15 @@ func (d *objectDisk) delete(key string) error {
 	})
 }
 
-// now is the time by the store's clock, which is the one that its objects' times are by. scratch is a folder to try it in.
-func (d *objectDisk) now(scratch string) (time.Time, error) {
-	key := scratch + "/clock-" + newUUID()
-	if _, err := d.put(key, []byte(key), Condition{Absent: true}); err != nil {
+// now is the time by the store's clock, which is the one that its objects' times are by: that of an object written now. It
+// stays in the folder, for the next time.
+func (d *objectDisk) now(folder string) (time.Time, error) {
+	key := folder + "/clock"
+	if _, err := d.put(key, []byte(newUUID()), Condition{}); err != nil {
 		return time.Time{}, err
 	}
 	o, err := d.get(key)
-	return o.Modified, errors.Join(err, d.delete(key))
+	return o.Modified, err
 }
 
 func keyOf(path string) string { return filepath.ToSlash(path) }

@@ -1,6 +1,7 @@
 package backend
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,7 +15,7 @@ import (
 //	lock files of others -> lease -> own lock file -> lock files of others -> own chain -> renewal -> fences
 //
 // The renewal proves that the lease was still held when the chain had begun, so that whoever takes over later finds it.
-func (b *Backend) lockObjects(r Ref) (_ *heldLock, err error) {
+func (b *Backend) lockObjects(ctx context.Context, r Ref) (_ *heldLock, err error) {
 	if err := b.prepare(); err != nil {
 		return nil, err
 	}
@@ -22,7 +23,7 @@ func (b *Backend) lockObjects(r Ref) (_ *heldLock, err error) {
 	if _, err := b.otherLocks(r, name); err != nil {
 		return nil, err
 	}
-	l, err := b.takeLease(r, name)
+	l, err := b.takeLease(ctx, r, name)
 	if err != nil {
 		return nil, err
 	}

@@ -504,3 +504,26 @@ func TestObjectsManyCrashes(t *testing.T) {
 	}
 	require.Less(t, fences(), before/2)
 }
+
+// A holder that is overdue is waited for, for as long as one wants to.
+func TestObjectsWaiting(t *testing.T) {
+	t.Parallel()
+	m := newMemory()
+	start := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+	m.now = func() time.Time { return start }
+	a := openMemory(t, m, 1)
+	require.NoError(t, a.Create(t.Context(), testRef, nil))
+	s, err := a.Begin(t.Context(), testRef, b64Options)
+	require.NoError(t, err)
+	m.now = func() time.Time { return start.Add(15 * time.Second) }
+	ctx, stop := context.WithCancel(t.Context())
+	var notes []string
+	b := openMemory(t, m, 2, func(o *Options) {
+		o.Process.Machine = "another"
+		o.Note = func(text string) { notes = append(notes, text); stop() }
+	})
+	_, err = b.Begin(ctx, testRef, b64Options)
+	require.ErrorIs(t, err, context.Canceled)
+	require.Equal(t, []string{"waiting for the lease of u@h, which seems to be gone, to run out (6s)"}, notes)
+	require.NoError(t, s.Close())
+}

@@ -65,7 +65,7 @@ func (b *Backend) Restore(ctx context.Context, r Ref) (aside string, err error) 
 	if err := ctx.Err(); err != nil {
 		return "", err
 	}
-	held, err := b.lock(r)
+	held, err := b.lock(ctx, r)
 	if err != nil {
 		return "", err
 	}

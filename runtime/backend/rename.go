@@ -24,7 +24,7 @@ func (b *Backend) Rename(ctx context.Context, from, to Ref) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	held, err := b.lock(to)
+	held, err := b.lock(ctx, to)
 	if err != nil {
 		return err
 	}

@@ -72,7 +72,7 @@ func (b *Backend) Begin(ctx context.Context, r Ref, o BeginOptions) (_ *Session,
 	if _, err := b.current(r); err != nil { // before the lock, which would write
 		return nil, err
 	}
-	held, err := b.lock(r)
+	held, err := b.lock(ctx, r)
 	if err != nil {
 		return nil, err
 	}

@@ -218,7 +218,7 @@ func (b *Backend) Create(ctx context.Context, r Ref, secrets *state.SecretsProvi
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	held, err := b.lock(r)
+	held, err := b.lock(ctx, r)
 	if err != nil {
 		return err
 	}
@@ -259,7 +259,7 @@ func (b *Backend) Remove(ctx context.Context, r Ref, o RemoveOptions) (err error
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	held, err := b.lock(r)
+	held, err := b.lock(ctx, r)
 	if err != nil {
 		return err
 	}
