@@ -105,7 +105,7 @@ func (d *Deployment) needsSkipped(s *subject) error {
 }
 
 // carryNeeds carries over everything that an old state needs and that had no step yet, in the order of the state, so that
-// it stands before what needs it; and it waits for what is under way (E4.108).
+// it stands before what needs it; and it waits for what is under way (E4.108), unless l is nil.
 func (d *Deployment) carryNeeds(ctx context.Context, old *state.Resource, l *held) error {
 	d.mu.Lock()
 	var mine []*registered
@@ -155,6 +155,9 @@ func (d *Deployment) carryNeeds(ctx context.Context, old *state.Resource, l *hel
 	}()
 	for _, reg := range others {
 		if !isDone(reg.done) {
+			if l == nil {
+				continue
+			}
 			if err := l.waitFor(ctx, reg.done); err != nil {
 				return err
 			}
@@ -169,8 +172,13 @@ func (d *Deployment) carryNeeds(ctx context.Context, old *state.Resource, l *hel
 		}
 	}
 	for _, e := range doomed {
-		if err := l.waitFor(ctx, e.cascade.done); err != nil {
-			return err
+		if !isDone(e.cascade.done) {
+			if l == nil {
+				continue
+			}
+			if err := l.waitFor(ctx, e.cascade.done); err != nil {
+				return err
+			}
 		}
 		if err := d.bring(ctx, e, l); err != nil {
 			return err
@@ -230,7 +238,9 @@ func (d *Deployment) bring(ctx context.Context, e *entry, l *held) error {
 		return l.waitFor(ctx, e.brought)
 	}
 	defer close(e.brought)
-	if err := d.carryNeeds(ctx, e.resource, l); err != nil {
+	// Nobody is waited for any more: under a name there may have been several generations, and who waits here may be whom
+	// an older one needs.
+	if err := d.carryNeeds(ctx, e.resource, nil); err != nil {
 		return err
 	}
 	id := d.ledger.newID()
