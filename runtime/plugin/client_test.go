@@ -414,7 +414,7 @@ func TestOldPlugin(t *testing.T) {
 		p := attach(t, serveOld(t, o), nil)
 		return p, configure(t, p)
 	}
-	t.Run("E3.47 secrets come back by key", func(t *testing.T) {
+	t.Run("E3.47, E9.81 secrets come back by key", func(t *testing.T) {
 		t.Parallel()
 		_, c := load(t, &oldPlugin{answer: plain})
 		checked, err := c.Check(t.Context(), provider.CheckRequest{News: secretIn})
