@@ -62,13 +62,16 @@ func (p *providers) acquire(ctx context.Context, pkg provider.Package, missing *
 			command += fmt.Sprintf(" --server '%s'", pkg.DownloadURL)
 		}
 		advised.Advice = "install it with: " + command
+		if p.acquisition == nil { // who only looks at a program needs no more than a schema
+			advised.Advice += "\nor give its schema with --schema FILE or --schema-dir DIR"
+		}
 		if why != "" {
 			advised.Advice = why + "\n" + advised.Advice
 		}
 		return &advised
 	}
 	q := p.acquisition
-	if q == nil || p.home == "" {
+	if q == nil || p.home == "" { // who only looks at a program asks no network
 		return fail("")
 	}
 	lock, err := plugin.ReadLockFile(q.dir)
@@ -144,7 +147,7 @@ func (a *app) installFrom(ctx context.Context, i *plugin.Installation, from stri
 	for _, source := range sources {
 		if i.Version == "" {
 			if i.Version, err = source.Latest(ctx, i.Client); err != nil {
-				return plugin.InstallResult{}, fmt.Errorf("no version was asked for, and %w", err)
+				return plugin.InstallResult{}, fmt.Errorf("no version is named, and the newest is not known: %w", err)
 			}
 		}
 		if tell != nil {

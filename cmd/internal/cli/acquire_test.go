@@ -95,7 +95,7 @@ func TestAcquisition(t *testing.T) {
 			wrong: true, want: []string{"has the SHA-256 " + sum + ", and 0000", "nothing was installed", command}},
 		"nowhere": {options: version, wrong: true, want: []string{"error[Y204]: no provider for package drawer 1.0.0",
 			"it could not be downloaded", "404 Not Found", command}},
-		"nowhere, not even a version": {wrong: true, want: []string{"no version was asked for", "yamlhost plugin install resource drawer VERSION"}},
+		"nowhere, not even a version": {wrong: true, want: []string{"no version is named", "yamlhost plugin install resource drawer VERSION"}},
 		"offline": {options: version, flags: []string{"--offline"}, serves: []string{"/releases/plugins" + asset}, wrong: true,
 			want: []string{"it was not downloaded, because --offline forbids that", command}},
 		"forbidden": {options: version, env: []string{"PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION=1"}, serves: []string{"/releases/plugins" + asset},
@@ -153,6 +153,28 @@ func TestAcquisition(t *testing.T) {
 				require.NoError(t, err)
 				require.Equal(t, sum, text.Find("drawer", "1.0.0").Checksums[plugin.Platform()])
 			}
+		})
+	}
+}
+
+// Who only looks at a program asks no network; people read what is missing, and both ways to get it.
+func TestLookingAsksNoNetwork(t *testing.T) {
+	t.Parallel()
+	for _, command := range []string{"check", "graph"} {
+		t.Run(command, func(t *testing.T) {
+			t.Parallel()
+			var asked atomic.Int64
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				asked.Add(1)
+				http.NotFound(w, r)
+			}))
+			t.Cleanup(server.Close)
+			x := newTerminal(t, "name: acq\nresources:\n  a:\n    type: drawer:Item\n    options: {version: 1.0.0}\n")
+			x.world.HTTP = &http.Client{Transport: redirected{server}}
+			require.Equal(t, 1, x.run(command))
+			require.Contains(t, x.err.String()+x.out.String(), "install it with: yamlhost plugin install resource drawer 1.0.0")
+			require.Contains(t, x.err.String()+x.out.String(), "or give its schema with --schema FILE or --schema-dir DIR")
+			require.Zero(t, asked.Load(), "somebody was asked")
 		})
 	}
 }

@@ -124,7 +124,6 @@ func (a *app) checkTarget(ctx context.Context, target, stack string, given *give
 	providers := a.newProviders(ws, nil)
 	defer providers.Close()
 	providers.given = given
-	providers.acquireWith(a, lockDir(ws), func(text string) { fmt.Fprintln(a.streams.Err, text) })
 	_, diags := ws.compile(ctx, providers, config)
 	return diags, nil
 }
