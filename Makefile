@@ -13,7 +13,14 @@ all: build
 
 build: $(BIN)
 
-$(BIN): $(shell find . -name '*.go' -not -path './testplugins/*' -not -path './stores/*') go.mod go.sum $(shell find runtime/embedded -name '*.gz' 2>/dev/null)
+# The program is built anew when its tags change.
+bin/tags: always
+	@mkdir -p bin; echo '$(TAGS)' | cmp -s - $@ || echo '$(TAGS)' > $@
+
+.PHONY: always
+always:
+
+$(BIN): bin/tags $(shell find . -name '*.go' -not -path './testplugins/*' -not -path './stores/*') go.mod go.sum $(shell find runtime/embedded -name '*.gz' 2>/dev/null)
 	CGO_ENABLED=0 $(GO) build -trimpath -tags '$(TAGS)' -ldflags '$(LDFLAGS)' -o $@ ./cmd/yamlhost
 
 # Builds yamlhost and runs the first example, with a backend of its own in .try so that nothing else is touched.
