@@ -139,8 +139,10 @@ func (c *chain) one(in int) bool { return c.r.IntN(in) == 0 }
 // run lives the life.
 func (c *chain) run() {
 	for range 1 + c.r.IntN(8) {
-		c.program = c.program.edit(c.r, c.next)
-		c.wish()
+		before := c.program.zone
+		if c.program = c.program.edit(c.r, c.next); c.program.zone == before { // else imports would be replaced, which is refused
+			c.wish()
+		}
 		c.trail = append(c.trail, "--- a new version")
 		for range c.r.IntN(4) {
 			c.disturb()

@@ -412,6 +412,7 @@ func (d *Deployment) condemn() ([]*state.Resource, []Step, *needed) {
 				untouched = append(untouched, about)
 			}
 			needed[about.Provider] = true
+			about.AllDependencies(func(u urn.URN) { wanted[u] = true })
 			continue
 		}
 		if !d.scope.targets.empty() && !d.scope.targets.match(about.URN) && !d.scope.targetDependents && !replacedNow && !e.doomed {
@@ -443,7 +444,9 @@ func (d *Deployment) condemn() ([]*state.Resource, []Step, *needed) {
 	d.mu.Unlock()
 	d.inStateOrder(condemned, steps)
 	for i := len(condemned) - 1; i >= 0; i-- { // a replaced provider waits for what still needs it
-		if r := condemned[i]; r.IsProvider() && needed[urn.Reference{URN: r.URN, ID: r.ID}.String()] {
+		r := condemned[i]
+		unmade := steps[i].Op == OpRemovePendingReplace && !r.PendingReplacement && wanted[r.URN]
+		if unmade || r.IsProvider() && needed[urn.Reference{URN: r.URN, ID: r.ID}.String()] {
 			condemned, steps = slices.Delete(condemned, i, i+1), slices.Delete(steps, i, i+1)
 		}
 	}
