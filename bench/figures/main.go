@@ -164,7 +164,10 @@ var released = []string{"-trimpath", "-ldflags", "-s -w"}
 func build(module string, packages map[string]string, flags ...string) error {
 	for out, pkg := range packages {
 		cmd := exec.Command("go", slices.Concat([]string{"build"}, flags, []string{"-o", out, pkg})...)
-		cmd.Dir, cmd.Env = module, append(os.Environ(), "CGO_ENABLED=0")
+		cmd.Dir = module
+		if len(flags) > 0 { // as it is released; others as they are built elsewhere, which they may have been already
+			cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+		}
 		if text, err := cmd.CombinedOutput(); err != nil {
 			return fmt.Errorf("build %s: %w\n%s", pkg, err, text)
 		}
