@@ -28,7 +28,7 @@ func OpenFile(path, indexPath string) (*Package, error) {
 		return nil, fmt.Errorf("read package schema: %w", err) // somebody writes to the file
 	}
 	if indexPath != "" {
-		_ = replaceFile(indexPath, index)
+		_ = Keep(indexPath, index)
 	}
 	return p, nil
 }
@@ -93,9 +93,56 @@ func (f fileText) ReadAt(into []byte, offset int64) (int, error) {
 // unfinished is what the names of files that are being written start with.
 const unfinished = ".index-"
 
-// replaceFile writes a file that others read either as it was or as it is now. It need not outlive a crash of the machine:
-// its checksum tells.
-func replaceFile(path string, text []byte) error {
+// Keep writes a file of a cache, a schema or an index, that others read either as it was or as it is now. It need not
+// outlive a crash of the machine: an index has a checksum.
+func Keep(path string, text []byte) error {
+	return replaceFile(path, func(file *os.File) error {
+		_, err := file.Write(text)
+		return err
+	})
+}
+
+// KeepIndexed writes the text of a schema to a file for OpenKept, with the index of what it has read: never one of the file,
+// which others may have written to since. modified is the time that the file gets. It answers whether both are kept, and
+// whether the text is a schema that can be read.
+func KeepIndexed(text io.Reader, path, indexPath string, modified time.Time) (kept bool, err error) {
+	var index []byte
+	var unsound error
+	err = replaceFile(path, func(file *os.File) error {
+		if err := os.Chtimes(file.Name(), modified, modified); err != nil {
+			return err
+		}
+		info, err := file.Stat() // a file system may keep less of a time than it is given
+		if err != nil {
+			return err
+		}
+		sink := &sink{to: file}
+		if index, unsound = BuildIndex(io.TeeReader(text, sink), stampOf(info)); unsound != nil {
+			if sink.err != nil {
+				unsound = nil
+				return sink.err
+			}
+			return unsound
+		}
+		return os.Chtimes(file.Name(), modified, modified)
+	})
+	return err == nil && Keep(indexPath, index) == nil, unsound
+}
+
+// sink remembers why it could not write.
+type sink struct {
+	to  io.Writer
+	err error
+}
+
+func (s *sink) Write(text []byte) (int, error) {
+	n, err := s.to.Write(text)
+	s.err = err
+	return n, err
+}
+
+// replaceFile gives the file of a path another content at once.
+func replaceFile(path string, write func(*os.File) error) error {
 	dir := filepath.Dir(path)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
@@ -107,7 +154,7 @@ func replaceFile(path string, text []byte) error {
 	if info, err := file.Stat(); err == nil {
 		RemoveLeftovers(dir, info.ModTime())
 	}
-	_, err = file.Write(text)
+	err = write(file)
 	if err == nil {
 		err = file.Chmod(0o644) // as a schema has it: there is nothing secret in it
 	}

@@ -196,3 +196,40 @@ func FuzzIndexer(f *testing.F) {
 		}
 	})
 }
+
+// The index that is kept is that of the text that was read, whoever writes to the file of it; what cannot be kept is no fault
+// of the schema, and what is no schema is not kept.
+func TestKeepIndexed(t *testing.T) {
+	t.Parallel()
+	const text = `{"name": "p", "resources": {"p:index:A": {"inputProperties": {"first": {"type": "string"}}}}}`
+	at := time.Date(2024, 5, 6, 7, 8, 9, 123456789, time.UTC)
+	dir := t.TempDir()
+	path, index := filepath.Join(dir, "p.json"), filepath.Join(dir, "p.index")
+
+	kept, err := schema.KeepIndexed(strings.NewReader(text), path, index, at)
+	require.NoError(t, err)
+	require.True(t, kept)
+	_, err = schema.OpenKept(path, index)
+	require.NoError(t, err)
+	other := strings.Replace(text, "first", "worst", 1)
+	require.NoError(t, os.WriteFile(path, []byte(other), 0o644))
+	require.NoError(t, os.Chtimes(path, at, at))
+	p, err := schema.OpenKept(path, index)
+	require.NoError(t, err)
+	_, _ = p.Resource("p:index:A")
+	require.True(t, p.Damaged(), "what was written over is not taken for the schema")
+
+	kept, err = schema.KeepIndexed(strings.NewReader(text[:40]), path, index, at)
+	require.Error(t, err)
+	require.False(t, kept)
+	left, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, other, string(left))
+
+	kept, err = schema.KeepIndexed(strings.NewReader(text), filepath.Join(path, "below a file"), index, at)
+	require.NoError(t, err)
+	require.False(t, kept)
+	names, err := filepath.Glob(filepath.Join(dir, ".*"))
+	require.NoError(t, err)
+	require.Empty(t, names)
+}

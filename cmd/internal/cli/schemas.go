@@ -6,14 +6,12 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"io"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/google/renameio/v2"
 	"github.com/yamlhost/yamlhost/runtime/plugin"
 	"github.com/yamlhost/yamlhost/schema"
 )
@@ -46,13 +44,7 @@ func shortDigest(data []byte) string {
 // keepSchema writes a schema to the cache and answers whether it could. A cache that cannot be written costs time and
 // nothing else.
 func keepSchema(path string, text []byte) bool {
-	if os.MkdirAll(filepath.Dir(path), 0o755) != nil || renameio.WriteFile(path, text, 0o644) != nil {
-		return false
-	}
-	if info, err := os.Stat(path); err == nil {
-		schema.RemoveLeftovers(filepath.Dir(path), info.ModTime())
-	}
-	return true
+	return schema.Keep(path, text) == nil
 }
 
 // openSchemaFile opens a schema, gzipped or not, by its index, which is kept in the home folder; where there is none, or it
@@ -79,7 +71,7 @@ func openSchemaFile(home, path string) (*schema.Package, error) {
 		return pkg, nil
 	}
 	earlier, _ := filepath.Glob(of + "-*.json") // the pattern is sound
-	kept, err := unpackSchema(path, unpacked, info.ModTime())
+	kept, err := unpackSchema(path, unpacked, of+".index", info.ModTime())
 	if err != nil {
 		return nil, err
 	}
@@ -91,8 +83,8 @@ func openSchemaFile(home, path string) (*schema.Package, error) {
 			_ = os.Remove(name)
 		}
 	}
-	pkg, err := schema.OpenFile(unpacked, of+".index")
-	if err != nil { // the source knows better
+	pkg, err := schema.OpenKept(unpacked, of+".index")
+	if err != nil { // somebody has been at them: the source knows better
 		return openSchemaFile("", path)
 	}
 	return pkg, nil
@@ -114,9 +106,9 @@ func beside(home, path string) string {
 	return filepath.Join(home, "yamlhost", "schemas", shortDigest([]byte(path)))
 }
 
-// unpackSchema unpacks a gzipped schema into the home folder, in the place of what may be there, and answers whether it
-// could be kept. The time of what it unpacks is that of its source, so that an index stands for all who do it at once.
-func unpackSchema(path, unpacked string, modified time.Time) (kept bool, err error) {
+// unpackSchema unpacks a gzipped schema into the home folder, with its index, and answers whether both could be kept. The
+// time of what it unpacks is that of its source, so that an index stands for all who do it at once.
+func unpackSchema(path, unpacked, indexPath string, modified time.Time) (kept bool, err error) {
 	packed, err := os.Open(path)
 	if err != nil {
 		return false, err
@@ -126,23 +118,5 @@ func unpackSchema(path, unpacked string, modified time.Time) (kept bool, err err
 	if err != nil {
 		return false, err
 	}
-	if os.MkdirAll(filepath.Dir(unpacked), 0o755) != nil {
-		return false, nil
-	}
-	target, err := renameio.NewPendingFile(unpacked, renameio.WithPermissions(0o644))
-	if err != nil {
-		return false, nil
-	}
-	defer target.Cleanup() // without effect once it has its name
-	if info, err := target.Stat(); err == nil {
-		schema.RemoveLeftovers(filepath.Dir(unpacked), info.ModTime())
-	}
-	if _, err := io.Copy(target, z); err != nil {
-		var full *os.PathError
-		if errors.As(err, &full) && full.Op == "write" {
-			return false, nil
-		}
-		return false, err
-	}
-	return os.Chtimes(target.Name(), modified, modified) == nil && target.CloseAtomicallyReplace() == nil, nil
+	return schema.KeepIndexed(z, unpacked, indexPath, modified)
 }
