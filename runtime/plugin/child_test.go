@@ -126,7 +126,9 @@ func (m *misfit) Create(ctx context.Context, r provider.CreateRequest) (provider
 		fmt.Fprintln(os.Stderr, "panic: out of cheese")
 		os.Exit(3)
 	case "kill":
-		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+		if self, err := os.FindProcess(os.Getpid()); err == nil {
+			_ = self.Kill()
+		}
 		<-ctx.Done()
 	case "hang":
 		<-ctx.Done()
