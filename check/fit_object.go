@@ -1,0 +1,189 @@
+package check
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/parser/ast"
+	"github.com/yamlhost/yamlhost/schema"
+)
+
+// mapHint says what a map looks like, by the first members that it has to have, or may have.
+func mapHint(to schema.Type) string {
+	o, ok := to.(*schema.Object)
+	if !ok {
+		return "write a map, each entry on a line `name: value`"
+	}
+	var names []string
+	for _, p := range o.Properties() {
+		if p.Required {
+			names = append(names, p.Name)
+		}
+	}
+	if len(names) == 0 {
+		names = propertyNames(o)
+	}
+	return "write a map with " + listed(names)
+}
+
+func (c *checker) fitMap(e *ast.Map, to schema.Type, at *place) bool {
+	switch to := to.(type) {
+	case *schema.Object:
+		return c.fitObject(e, to, at)
+	case *schema.Map:
+		ok := true
+		for _, entry := range e.Entries {
+			inner := at.inside("(computed)", entry.Key.Range())
+			if key, literal := entry.Key.(*ast.String); literal {
+				inner.member = key.Value
+			}
+			inner.nullable = true // left out (L3.13)
+			ok = c.fit(entry.Value, to.Item, &inner) && (!to.Plain || c.inTime(entry.Value, &inner)) && ok
+		}
+		return ok
+	case *schema.Token:
+		return c.fitMap(e, schema.Required(to.Underlying), at)
+	case *schema.Union:
+		return c.fitUnion(e, to, at)
+	case schema.Primitive:
+		if open(to) {
+			return true
+		}
+		hint := ""
+		if to == schema.String {
+			hint = "use fn::toJSON to make a text of it"
+		}
+		if to == schema.Asset || to == schema.Archive {
+			hint = assetHint(to)
+		}
+		c.errorf(diag.NotAssignable, at.at(e), hint, "%s: expected %s, got object", at, schema.TypeName(to))
+		return false
+	}
+	code := diag.NotAssignable
+	if isResource(to) {
+		code = diag.NeedsResource
+	}
+	c.errorf(code, at.at(e), "", "%s: expected %s, got object", at, schema.TypeName(to))
+	return false
+}
+
+// fitObject checks the entries of a map literal against an object's members.
+func (c *checker) fitObject(e *ast.Map, to *schema.Object, at *place) bool {
+	ok, computed := true, false
+	present := make(map[string]bool, len(e.Entries))
+	for _, entry := range e.Entries {
+		key, literal := entry.Key.(*ast.String)
+		if !literal {
+			computed = true
+			continue
+		}
+		present[key.Value] = true
+		ok = c.fitMember(ast.Literal{Value: key.Value, Range: key.Range()}, entry.Value, to, at) && ok
+	}
+	if !computed {
+		ok = c.requireMembers(to, at, func(name string) bool { return present[name] }, at.keyAt(e.Range())) && ok
+	}
+	return ok
+}
+
+// fitMember checks one named member: that there is such a one, its value, its constant, and whether it is in time.
+func (c *checker) fitMember(key ast.Literal, v ast.Expr, to *schema.Object, at *place) bool {
+	p := to.Property(key.Value)
+	if p == nil {
+		if to.Closed {
+			c.unknownMember(key, to, at)
+			return false
+		}
+		return true
+	}
+	inner := at.inside(p.Name, key.Range)
+	c.warnDeprecated(p.Deprecation, inner.keyAt(key.Range), "property", p.Name)
+	want := p.Type
+	if at.optional {
+		want = schema.OptionalOf(want)
+	}
+	if !c.fit(v, want, &inner) {
+		return false
+	}
+	if p.Const != nil && !c.fitConst(v, p, &inner) {
+		return false
+	}
+	return !p.Plain || at.optional || c.inTime(v, &inner)
+}
+
+// inTime checks a plain place (L8.18).
+func (c *checker) inTime(v ast.Expr, at *place) bool {
+	if at.optional || !c.comesFromResource(v) {
+		return true
+	}
+	c.errorf(diag.NotKnownInTime, at.at(v), "use configuration, variables or constants here",
+		"%s must be known before anything is created", at)
+	return false
+}
+
+// fitConst compares a literal with the constant that the schema wants (L3.14, L8.17).
+func (c *checker) fitConst(v ast.Expr, p *schema.Property, at *place) bool {
+	var text string
+	switch literal := c.constant(v).(type) {
+	case *ast.String:
+		text = literal.Value
+	case *ast.Number:
+		text = scalarText(literal.Value)
+	case *ast.Bool:
+		text = scalarText(literal.Value)
+	default:
+		return true
+	}
+	if want := scalarText(p.Const); text != want {
+		c.errorf(diag.NotInEnum, at.at(v), "leave it out: it is filled in", "%s must be %s", at, shown(want))
+		return false
+	}
+	return true
+}
+
+func (c *checker) unknownMember(key ast.Literal, to *schema.Object, at *place) {
+	names := propertyNames(to)
+	noun := at.noun
+	if noun == "" || at.outer != nil {
+		noun = "member"
+	}
+	near := diag.Suggest(key.Value, names)
+	detail := didYouMean(near)
+	switch {
+	case at.noun == "input" && at.outer == nil && ast.OptionName(key.Value):
+		near, detail = nil, "`"+key.Value+"` is an option: indent it under `options`, beside `properties`"
+	case at.noun == "input" && at.outer == nil && ast.FieldName(key.Value):
+		near, detail = nil, "`"+key.Value+"` is a field of the resource: indent it as `properties` is"
+	case detail != "":
+	case len(names) == 0:
+		detail = "it takes none"
+	default:
+		detail = "it has " + listed(names)
+	}
+	at.mean(near...)
+	d := diag.Diagnostic{Code: diag.UnknownProperty, Subject: at.namedAt(key), Detail: detail,
+		Summary: fmt.Sprintf("%s has no %s `%s`", at.name(), noun, key.Value)}
+	if at.use.IsZero() {
+		d.Fixes = rename(key.Range, key.Value, near)
+	}
+	c.report(d)
+}
+
+// requireMembers reports each required member that is missing (L8.12). Constants are filled in, but for those that tell
+// the members of a union apart.
+func (c *checker) requireMembers(to *schema.Object, at *place, present func(string) bool, where diag.Range) bool {
+	if at.optional {
+		return true
+	}
+	ok := true
+	for _, p := range to.Properties() {
+		if !p.Required || p.Const != nil && !at.inUnion || p.Default != nil ||
+			at.meant[p.Name] || slices.Contains(c.file.Lost, p.Name) || present(p.Name) {
+			continue
+		}
+		c.errorf(diag.RequiredMissing, where, "", "%s needs %s (%s)", at.name(), p.Name, schema.TypeName(p.Type))
+		ok = false
+	}
+	return ok
+}

@@ -1,0 +1,170 @@
+package check
+
+import (
+	"slices"
+
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/parser/ast"
+	"github.com/yamlhost/yamlhost/schema"
+)
+
+// fitUnion checks a literal against alternatives: the one that the discriminator selects (L8.16), else any that takes it.
+func (c *checker) fitUnion(e ast.Expr, u *schema.Union, at *place) bool {
+	inner := *at
+	inner.inUnion = true
+	if m, isMap := e.(*ast.Map); isMap && u.Discriminator != "" {
+		if decided, ok := c.fitDiscriminated(m, u, &inner); decided {
+			return ok
+		}
+	}
+	var nearest schema.Type
+	candidates := 0
+	for _, member := range u.Members {
+		fits := false
+		faults := c.attempt(func() { fits = c.fit(e, member, &inner) })
+		if fits {
+			c.sink.Add(faults...)
+			c.warnNearMiss(e, u, at)
+			return true
+		}
+		if sameShape(e, member) {
+			nearest = member
+			candidates++
+		}
+	}
+	if candidates == 1 {
+		return c.fit(e, nearest, &inner)
+	}
+	var reasons []string
+	for _, member := range u.Members {
+		if !sameShape(e, member) {
+			continue
+		}
+		if faults := c.attempt(func() { c.fit(e, member, &inner) }); len(faults) > 0 && len(reasons) < 3 {
+			reasons = append(reasons, "as "+schema.TypeName(member)+": "+faults[0].Summary)
+		}
+	}
+	c.errorf(diag.NotAssignable, at.at(e), sentences(reasons...), "%s: expected %s, got %s", at, schema.TypeName(u),
+		schema.TypeName(c.infer(e)))
+	return false
+}
+
+// fitDiscriminated answers decided when the discriminator's value is written out.
+func (c *checker) fitDiscriminated(e *ast.Map, u *schema.Union, at *place) (decided, ok bool) {
+	for _, entry := range e.Entries {
+		key, literal := entry.Key.(*ast.String)
+		if !literal || key.Value != u.Discriminator {
+			continue
+		}
+		tag, literal := c.constant(entry.Value).(*ast.String)
+		if !literal {
+			return false, false
+		}
+		member, tags := u.Select(tag.Value)
+		if member != nil {
+			return true, c.fit(e, member, at)
+		}
+		if len(tags) == 0 {
+			return false, false
+		}
+		inner := at.inside(key.Value, key.Range())
+		c.errorf(diag.BadDiscriminator, inner.at(entry.Value), didYouMean(diag.Suggest(tag.Value, tags)),
+			"%s must be one of %s", &inner, listed(tags))
+		return true, false
+	}
+	_, tags := u.Select("")
+	if len(tags) == 0 {
+		return false, false
+	}
+	if slices.Contains(c.file.Lost, u.Discriminator) {
+		return true, true
+	}
+	for _, member := range u.Members {
+		if o, isObject := schema.Required(member).(*schema.Object); !isObject || o.Property(u.Discriminator) == nil ||
+			!o.Property(u.Discriminator).Required {
+			return false, false
+		}
+	}
+	c.errorf(diag.BadDiscriminator, at.keyAt(e.Range()), "it says which kind of object this is", "%s needs %s, one of %s", at,
+		u.Discriminator, listed(tags))
+	return true, false
+}
+
+// sameShape reports whether a literal and a type are both lists or both maps.
+func sameShape(e ast.Expr, t schema.Type) bool {
+	switch schema.Required(t).(type) {
+	case *schema.Array:
+		_, ok := e.(*ast.List)
+		return ok
+	case *schema.Map, *schema.Object:
+		_, ok := e.(*ast.Map)
+		return ok
+	case *schema.Enum:
+		switch e.(type) {
+		case *ast.String, *ast.Number, *ast.Bool:
+			return true
+		}
+	}
+	return false
+}
+
+// warnNearMiss finds a text that goes through as a text where it looks like a misspelt value of an enum (L8.15).
+func (c *checker) warnNearMiss(e ast.Expr, u *schema.Union, at *place) {
+	text, ok := e.(*ast.String)
+	if !ok {
+		return
+	}
+	var values []string
+	for _, member := range u.Members {
+		if enum, isEnum := schema.Required(member).(*schema.Enum); isEnum {
+			values = append(values, enumTexts(enum)...)
+		}
+	}
+	for _, v := range values {
+		if v == text.Value {
+			return
+		}
+	}
+	if near := diag.Suggest(text.Value, values); len(near) > 0 {
+		c.warnf(diag.NotInEnum, at.at(e), didYouMean(near), "%s: %s is none of the known values", at, shown(text.Value))
+	}
+}
+
+// comesFromResource reports whether an expression needs what a resource only has once it exists (L8.18). Reading stacks
+// and existing resources needs no creation.
+func (c *checker) comesFromResource(e ast.Expr) bool {
+	found := false
+	ast.Walk(e, func(e ast.Expr) bool {
+		if access, ok := e.(*ast.Access); ok && !found {
+			switch ref := c.program.refs[access]; ref.Kind {
+			case RefNode:
+				found = c.nodeComesFromResource(ref.Node, len(access.Steps) > 0)
+			case RefEach:
+				found = c.comesFromResource(ref.Node.Resource.Decl.ForEach)
+			}
+		}
+		return !found
+	})
+	return found
+}
+
+func (c *checker) nodeComesFromResource(n *Node, member bool) bool {
+	switch n.Kind {
+	case ResourceNode:
+		return member && n.Resource.Token != schema.StackReferenceToken && n.Resource.Decl.Get == nil
+	case VariableNode:
+		if known, asked := c.fromResource[n]; asked {
+			return known
+		}
+		c.fromResource[n] = false // a cycle is reported elsewhere
+		found := c.comesFromResource(n.Variable.Value)
+		if access, ok := n.Variable.Value.(*ast.Access); ok && len(access.Steps) == 0 && member {
+			if ref := c.program.refs[access]; ref.Kind == RefNode {
+				return c.nodeComesFromResource(ref.Node, true)
+			}
+		}
+		c.fromResource[n] = found
+		return found
+	}
+	return false
+}

@@ -1,0 +1,110 @@
+package check
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/parser/ast"
+)
+
+// place is where a value is wanted. Places inside others are linked, so that a path is only written when a message
+// needs it.
+type place struct {
+	what   string // how messages name the place, such as property "size"; empty for one inside outer
+	owner  string // what the members belong to, such as zoo:Typed, for messages on names
+	noun   string // what a member of it is called: input, argument, member
+	outer  *place
+	member string // in outer
+	index  int    // in outer, when member is empty
+	key    diag.Range
+	// strict refuses conversions between text, numbers and booleans: what does not go to a provider is not converted.
+	strict   bool
+	nullable bool // null is the same as leaving it out
+	// use is where a constant is used that was followed to its declaration; zero while the text at hand is the place.
+	use diag.Range
+	// optional says that no member is required, as in the state of a get.
+	optional bool
+	inUnion  bool
+	// meant are members that unknown ones may have been meant to be: that they are missing is said already.
+	meant map[string]bool
+}
+
+func (p *place) inside(member string, key diag.Range) place {
+	return place{outer: p, member: member, key: key, strict: p.strict, use: p.use, noun: p.noun, optional: p.optional}
+}
+
+func (p *place) item(i int) place {
+	return place{outer: p, index: i, key: p.key, strict: p.strict, use: p.use, noun: p.noun, optional: p.optional}
+}
+
+// path is how a member is written in a message: property "a.b[0]".
+func (p *place) String() string {
+	suffix := ""
+	for ; p.outer != nil; p = p.outer {
+		switch {
+		case p.member == "":
+			suffix = fmt.Sprintf("[%d]%s", p.index, suffix)
+		case p.outer.outer == nil && p.outer.what == "":
+			suffix = p.member + suffix
+		default:
+			suffix = "." + p.member + suffix
+		}
+	}
+	noun := p.noun
+	switch {
+	case p.what != "" && suffix == "":
+		return p.what
+	case p.what != "":
+		return p.what + ", " + quote(strings.TrimPrefix(suffix, "."))
+	case noun == "input":
+		noun = "property"
+	case noun == "":
+		noun = "member"
+	}
+	return noun + " " + quote(suffix)
+}
+
+// name is the owner that messages on unknown names speak of.
+func (p *place) name() string {
+	if p.owner != "" {
+		return p.owner
+	}
+	return p.String()
+}
+
+// at is what a message on the value points at.
+func (p *place) at(e ast.Expr) diag.Range {
+	if !p.use.IsZero() {
+		return p.use
+	}
+	return e.Range()
+}
+
+// keyAt is what a message on the place itself points at.
+func (p *place) keyAt(fallback diag.Range) diag.Range {
+	switch {
+	case !p.use.IsZero():
+		return p.use
+	case !p.key.IsZero():
+		return p.key
+	}
+	return fallback
+}
+
+// mean notes members that are meant by something that has been reported.
+func (p *place) mean(names ...string) {
+	if p.meant == nil && len(names) > 0 {
+		p.meant = make(map[string]bool, len(names))
+	}
+	for _, name := range names {
+		p.meant[name] = true
+	}
+}
+
+func (p *place) namedAt(key ast.Literal) diag.Range {
+	if !p.use.IsZero() {
+		return p.use
+	}
+	return key.Range
+}

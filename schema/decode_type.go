@@ -1,0 +1,318 @@
+package schema
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+)
+
+// typeSpec is a type as the schema words it (F8.5).
+type typeSpec struct {
+	kind          string
+	ref           string
+	items         []byte
+	additional    []byte
+	oneOf         []byte
+	discriminator []byte
+	plain         bool
+}
+
+func (s *typeSpec) readers() readers {
+	return readers{
+		"type":                 stringInto(&s.kind),
+		"$ref":                 stringInto(&s.ref),
+		"items":                rawInto(&s.items),
+		"additionalProperties": rawInto(&s.additional),
+		"oneOf":                rawInto(&s.oneOf),
+		"discriminator":        rawInto(&s.discriminator),
+		"plain":                boolInto(&s.plain),
+	}
+}
+
+func readTypeSpec(raw []byte) (typeSpec, error) {
+	var s typeSpec
+	err := decodeFields(raw, s.readers())
+	return s, err
+}
+
+func (p *Package) decodeType(raw []byte, depth int) (Type, error) {
+	if depth > maxTypeDepth {
+		return nil, errors.New("types are nested too deeply")
+	}
+	spec, err := readTypeSpec(raw)
+	if err != nil {
+		return nil, err
+	}
+	return p.bindType(spec, depth)
+}
+
+func (p *Package) decodeItem(raw []byte, depth int) (t Type, plain bool, err error) {
+	if depth > maxTypeDepth {
+		return nil, false, errors.New("types are nested too deeply")
+	}
+	spec, err := readTypeSpec(raw)
+	if err != nil {
+		return nil, false, err
+	}
+	t, err = p.bindType(spec, depth)
+	return t, spec.plain, err
+}
+
+func (p *Package) bindType(spec typeSpec, depth int) (Type, error) {
+	switch {
+	case spec.ref != "":
+		return p.bindRef(spec.ref, spec.kind)
+	case spec.oneOf != nil:
+		return p.bindUnion(spec, depth)
+	}
+	switch spec.kind {
+	case "boolean", "integer", "number", "string":
+		return primitiveNamed(spec.kind), nil
+	case "array":
+		if spec.items == nil {
+			return nil, errors.New("an array needs items")
+		}
+		item, plain, err := p.decodeItem(spec.items, depth+1)
+		if err != nil {
+			return nil, err
+		}
+		return &Array{Item: item, Plain: plain}, nil
+	case "object":
+		if spec.additional == nil {
+			return &Map{Item: String}, nil
+		}
+		item, plain, err := p.decodeItem(spec.additional, depth+1)
+		if err != nil {
+			return nil, err
+		}
+		return &Map{Item: item, Plain: plain}, nil
+	case "":
+		return nil, errors.New("there is neither a type nor a reference to one")
+	}
+	return nil, fmt.Errorf("there is no type %q", spec.kind)
+}
+
+func (p *Package) bindUnion(spec typeSpec, depth int) (Type, error) {
+	union := &Union{}
+	err := eachItem(spec.oneOf, func(item []byte) error {
+		member, err := p.decodeType(item, depth+1)
+		union.Members = append(union.Members, member)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("oneOf: %w", err)
+	}
+	if len(union.Members) == 0 {
+		return nil, errors.New("oneOf has no members")
+	}
+	if spec.discriminator != nil {
+		err := decodeFields(spec.discriminator, readers{
+			"propertyName": stringInto(&union.Discriminator),
+			"mapping": func(raw []byte) error {
+				union.Mapping = make(map[string]string)
+				return eachMember(raw, func(value string, raw []byte) error {
+					ref, err := stringOf(raw)
+					if _, fragment, ok := strings.Cut(ref, "#/types/"); ok {
+						ref = unescape(fragment)
+					}
+					union.Mapping[value] = ref
+					return err
+				})
+			},
+		})
+		if err != nil {
+			return nil, fmt.Errorf("discriminator: %w", err)
+		}
+	}
+	if len(union.Members) == 1 {
+		return union.Members[0], nil
+	}
+	return union, nil
+}
+
+// bindRef finds what a reference points at (F8.6). What is not of this package is known by its name only (F8.7).
+func (p *Package) bindRef(ref, underlying string) (Type, error) {
+	path, fragment, ok := strings.Cut(ref, "#/")
+	if !ok {
+		return nil, fmt.Errorf("%q is not a reference", ref)
+	}
+	if strings.TrimPrefix(path, "/") == "pulumi.json" {
+		switch fragment {
+		case "Any":
+			return Any, nil
+		case "Archive":
+			return Archive, nil
+		case "Asset":
+			return Asset, nil
+		case "Json":
+			return JSON, nil
+		}
+		return nil, fmt.Errorf("there is no built-in type %q", fragment)
+	}
+	section, rest, _ := strings.Cut(fragment, "/")
+	token := unescape(rest)
+	if path == "" {
+		switch section {
+		case "provider":
+			return p.resourceType(providerPrefix + p.Name), nil
+		case "resources":
+			return p.resourceType(token), nil
+		case "types":
+			if p.types.has(token) {
+				return p.namedType(token)
+			}
+			return opaque(token, underlying), nil
+		}
+		return nil, fmt.Errorf("%q refers to neither a type nor a resource", ref)
+	}
+	other := foreignPackage(path)
+	switch section {
+	case "provider":
+		return &ResourceType{Token: providerPrefix + other.Name, Package: other}, nil
+	case "resources":
+		return &ResourceType{Token: token, Package: other}, nil
+	case "types":
+		return &Token{Token: token, Underlying: primitiveNamed(underlying), Package: other}, nil
+	}
+	return nil, fmt.Errorf("%q refers to neither a type nor a resource", ref)
+}
+
+// foreignPackage is the package that the path of a reference names: /name/v1.2.3/schema.json.
+func foreignPackage(path string) Descriptor {
+	name, rest, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
+	version, _, _ := strings.Cut(rest, "/")
+	return Descriptor{Name: name, Version: strings.TrimPrefix(version, "v")}
+}
+
+func opaque(token, underlying string) Type {
+	return &Token{Token: token, Underlying: primitiveNamed(underlying)}
+}
+
+// primitiveNamed is the primitive that a schema calls so; Any for every other name.
+func primitiveNamed(name string) Primitive {
+	switch name {
+	case "boolean":
+		return Bool
+	case "integer":
+		return Integer
+	case "number":
+		return Number
+	case "string":
+		return String
+	}
+	return Any
+}
+
+func unescape(fragment string) string {
+	if s, err := url.PathUnescape(fragment); err == nil {
+		return s
+	}
+	return fragment
+}
+
+// resourceType is a reference to a resource of this package. A dangling one is known by its name only.
+func (p *Package) resourceType(token string) *ResourceType {
+	t := &ResourceType{Token: token}
+	switch raw, known, err := p.resources.get(token); {
+	case known && err == nil:
+		// The definition's own fault is reported to whoever asks for the resource.
+		_ = decodeFields(raw, readers{"isComponent": boolInto(&t.Component)})
+		t.Outputs = func() *Object {
+			r, err := p.Resource(token)
+			if err != nil {
+				return nil
+			}
+			return r.Outputs
+		}
+	case token == providerPrefix+p.Name:
+		t.Outputs = func() *Object {
+			r, err := p.Provider()
+			if err != nil {
+				return nil
+			}
+			return r.Outputs
+		}
+	}
+	return t
+}
+
+// namedType is a type of this package by its token. Members of objects are decoded when they are first asked for; one
+// that is malformed is of type any there, so that one bad member does not cost the rest; Verify finds it.
+func (p *Package) namedType(token string) (Type, error) {
+	if entry, ok := p.typeMemo[token]; ok {
+		return entry.t, entry.err
+	}
+	var entry typeEntry
+	raw, err := definition(p.types, token)
+	if err != nil {
+		entry.err = err
+	} else if entry.t, entry.err = p.decodeNamedType(token, raw); entry.err != nil {
+		entry.err = fmt.Errorf("type %s: %w", token, entry.err)
+	}
+	p.typeMemo[token] = entry
+	return entry.t, entry.err
+}
+
+func (p *Package) decodeNamedType(token string, raw []byte) (Type, error) {
+	var kind string
+	var values []byte
+	if err := decodeFields(raw, readers{"type": stringInto(&kind), "enum": rawInto(&values)}); err != nil {
+		return nil, err
+	}
+	if values != nil {
+		return decodeEnum(token, kind, values)
+	}
+	if kind != "object" && kind != "" {
+		return primitiveNamed(kind), nil
+	}
+	return NewObject(token, true, func() []*Property {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		list, err := p.propertiesOf(token, raw)
+		if err != nil {
+			return p.propertiesAsFarAsReadable(raw)
+		}
+		return list
+	}), nil
+}
+
+func (p *Package) propertiesAsFarAsReadable(raw []byte) []*Property {
+	var properties []byte
+	_ = decodeFields(raw, readers{"properties": rawInto(&properties)})
+	var list []*Property
+	_ = eachMember(properties, func(name string, raw []byte) error {
+		property, err := p.decodeProperty(name, raw, false)
+		if err != nil {
+			property = &Property{Name: name, Type: OptionalOf(Any)}
+		}
+		list = append(list, property)
+		return nil
+	})
+	return list
+}
+
+func decodeEnum(token, kind string, raw []byte) (Type, error) {
+	enum := &Enum{Token: token, Base: primitiveNamed(kind)}
+	if enum.Base == Any {
+		return nil, fmt.Errorf("an enum cannot be of type %q", kind)
+	}
+	err := eachItem(raw, func(item []byte) error {
+		var v EnumValue
+		err := decodeFields(item, readers{
+			"value":              scalarInto(&v.Value),
+			"name":               stringInto(&v.Name),
+			"description":        stringInto(&v.Description),
+			"deprecationMessage": stringInto(&v.Deprecation),
+		})
+		if v.Value == nil {
+			v.Value = v.Name
+		}
+		enum.Values = append(enum.Values, v)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("enum: %w", err)
+	}
+	return enum, nil
+}
