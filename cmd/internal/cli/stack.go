@@ -2,25 +2,17 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"slices"
-	"strconv"
-	"strings"
 	"text/tabwriter"
-	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/runtime/backend"
 	"github.com/yamlhost/yamlhost/runtime/project"
 	"github.com/yamlhost/yamlhost/runtime/secrets"
 	"github.com/yamlhost/yamlhost/runtime/state"
-	"github.com/yamlhost/yamlhost/value"
-	"github.com/yamlhost/yamlhost/value/urn"
 )
 
 // stackOptions are the flags of `stack` and what is below it.
@@ -99,52 +91,6 @@ func newStackUnselect(a *app, o *stackOptions) *cobra.Command {
 	}
 }
 
-func newStackList(a *app, o *stackOptions) *cobra.Command {
-	cmd := &cobra.Command{
-		Use: "ls", Aliases: []string{"list"}, Short: "List the project's stacks", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.stackList(cmd.Context(), o) },
-	}
-	cmd.Flags().BoolVarP(&o.all, "all", "a", false, "list the stacks of all projects")
-	cmd.Flags().BoolVarP(&o.json, "json", "j", false, "write JSON")
-	return cmd
-}
-
-func newStackOutput(a *app, o *stackOptions) *cobra.Command {
-	cmd := &cobra.Command{
-		Use: "output [NAME]", Short: "Show the stack's outputs", Args: cobra.MaximumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				o.property = args[0]
-			}
-			return a.stackOutput(cmd.Context(), o)
-		},
-	}
-	cmd.Flags().BoolVarP(&o.json, "json", "j", false, "write JSON")
-	cmd.Flags().BoolVar(&o.shell, "shell", false, "write lines that a shell can read")
-	cmd.Flags().BoolVar(&o.showSecrets, "show-secrets", false, "show secrets in plain text")
-	return cmd
-}
-
-func newStackExport(a *app, o *stackOptions) *cobra.Command {
-	cmd := &cobra.Command{
-		Use: "export", Short: "Write the stack's state as JSON", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.stackExport(cmd.Context(), o) },
-	}
-	cmd.Flags().StringVar(&o.file, "file", "", "write to this file instead of standard output")
-	cmd.Flags().BoolVar(&o.showSecrets, "show-secrets", false, "write secrets in plain text")
-	return cmd
-}
-
-func newStackImport(a *app, o *stackOptions) *cobra.Command {
-	cmd := &cobra.Command{
-		Use: "import", Short: "Replace the stack's state by an exported one", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.stackImport(cmd.Context(), o) },
-	}
-	cmd.Flags().StringVar(&o.file, "file", "", "read from this file instead of standard input")
-	cmd.Flags().BoolVarP(&o.force, "force", "f", false, "import even a state that is not sound")
-	return cmd
-}
-
 func newStackRemove(a *app, o *stackOptions) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "rm [NAME]", Aliases: []string{"remove"}, Short: "Remove a stack and its configuration", Args: cobra.MaximumNArgs(1),
@@ -157,15 +103,6 @@ func newStackRemove(a *app, o *stackOptions) *cobra.Command {
 	cmd.Flags().BoolVarP(&o.yes, "yes", "y", false, "do not ask")
 	cmd.Flags().BoolVar(&o.preserveConfig, "preserve-config", false, "keep the stack's configuration file")
 	cmd.Flags().BoolVar(&o.removeBackups, "remove-backups", false, "remove backups as well")
-	return cmd
-}
-
-func newStackHistory(a *app, o *stackOptions) *cobra.Command {
-	cmd := &cobra.Command{
-		Use: "history", Short: "Show what was done to the stack, newest first", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.stackHistory(cmd.Context(), o) },
-	}
-	cmd.Flags().BoolVarP(&o.json, "json", "j", false, "write JSON")
 	return cmd
 }
 
@@ -293,92 +230,6 @@ func (a *app) stackSelect(ctx context.Context, o *stackOptions) error {
 	return a.noSuchStack(ctx, b, ref)
 }
 
-// stackRecord is a stack in the JSON of `stack ls` (F7.12).
-type stackRecord struct {
-	Name             string  `json:"name"`
-	Current          bool    `json:"current"`
-	LastUpdate       string  `json:"lastUpdate,omitempty"`
-	UpdateInProgress bool    `json:"updateInProgress"`
-	ResourceCount    *int    `json:"resourceCount,omitempty"`
-	URL              *string `json:"url,omitempty"`
-}
-
-func (a *app) stackList(ctx context.Context, o *stackOptions) error {
-	var p *project.Project
-	found, diags, err := a.openProject(a.world.Dir)
-	switch {
-	case err == nil && !diags.HasErrors():
-		p = found
-	case !o.all && err != nil:
-		return err
-	case !o.all:
-		return a.report(diags)
-	}
-	b, err := a.openBackend(p)
-	if err != nil {
-		return err
-	}
-	name, current := "", backend.Ref{}
-	if p != nil {
-		if current, _, err = a.chosenStack(b, p, o.stack); err != nil {
-			current = backend.Ref{}
-		}
-		if !o.all {
-			name = p.Name.Text
-		}
-	}
-	refs, err := b.Stacks(ctx, name)
-	if err != nil {
-		return err
-	}
-	records := make([]stackRecord, 0, len(refs))
-	for _, ref := range refs {
-		records = append(records, a.describeStack(ctx, b, ref, ref == current, o.all))
-	}
-	if o.json {
-		return a.writeJSON(records)
-	}
-	tw := tabwriter.NewWriter(a.streams.Out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(tw, "NAME\tLAST UPDATE\tRESOURCE COUNT")
-	for _, r := range records {
-		mark, last, resources := "", "n/a", "n/a"
-		if r.Current {
-			mark = "*"
-		}
-		if at, err := time.Parse(timeFormat, r.LastUpdate); err == nil {
-			last = at.Format("2006-01-02 15:04:05 MST")
-		}
-		if r.ResourceCount != nil {
-			resources = strconv.Itoa(*r.ResourceCount)
-		}
-		fmt.Fprintf(tw, "%s%s\t%s\t%s\n", r.Name, mark, last, resources)
-	}
-	return tw.Flush()
-}
-
-// timeFormat is RFC 3339 with milliseconds, in UTC (F7.12).
-const timeFormat = "2006-01-02T15:04:05.000Z"
-
-// describeStack reads what is known of a stack without its secrets; what cannot be read is left out.
-func (a *app) describeStack(ctx context.Context, b *backend.Backend, ref backend.Ref, current, qualified bool) stackRecord {
-	r := stackRecord{Name: ref.Stack, Current: current}
-	if qualified {
-		r.Name = ref.QualifiedName()
-	}
-	if loaded, err := b.Load(ctx, ref, nil); err == nil {
-		n := len(loaded.Snapshot.Resources)
-		if at := loaded.Snapshot.Manifest.Time; n > 0 || len(loaded.Snapshot.Pending) > 0 {
-			r.LastUpdate, r.ResourceCount = at.UTC().Format(timeFormat), &n
-		} else if history, err := b.History(ctx, ref, 1); err == nil && len(history) > 0 {
-			r.LastUpdate, r.ResourceCount = time.Unix(history[0].EndTime, 0).UTC().Format(timeFormat), &n
-		}
-	}
-	if locks, err := b.Locks(ref); err == nil {
-		r.UpdateInProgress = len(locks) > 0
-	}
-	return r
-}
-
 // stackShow is bare `stack`: an overview of the chosen one.
 func (a *app) stackShow(ctx context.Context, o *stackOptions) error {
 	s, err := a.currentStack(ctx, o.stack)
@@ -458,216 +309,6 @@ func (a *app) openerOf(s *stack) (state.Opener, error) {
 	return vault.opener, nil
 }
 
-// stackOutputs are a stack's outputs, a map.
-func stackOutputs(s *state.Snapshot) value.Value {
-	for _, r := range s.Resources {
-		if r.Type == urn.RootStackType && !r.Delete {
-			if r.Outputs.Is(value.KindMap) {
-				return r.Outputs
-			}
-		}
-	}
-	return value.EmptyMap()
-}
-
-// plainOf is a value as plain data for JSON; secrets are hidden unless they are to be shown.
-func plainOf(v value.Value, showSecrets bool) any {
-	if v.IsSecret() && !showSecrets {
-		return hiddenSecret
-	}
-	if !v.IsKnown() {
-		return nil
-	}
-	if items, ok := v.AsList(); ok {
-		list := make([]any, len(items))
-		for i, item := range items {
-			list[i] = plainOf(item, showSecrets)
-		}
-		return list
-	}
-	if v.Kind() == value.KindMap {
-		m := map[string]any{}
-		for i, k := range v.Keys() {
-			m[k] = plainOf(v.At(i), showSecrets)
-		}
-		return m
-	}
-	if b, ok := v.AsBool(); ok {
-		return b
-	}
-	if n, ok := v.AsNumber(); ok {
-		return n
-	}
-	if s, ok := v.AsString(); ok {
-		return s
-	}
-	if r, ok := v.AsResource(); ok {
-		return string(r.URN)
-	}
-	if asset, ok := v.AsAsset(); ok {
-		return map[string]any{"asset": asset.Text + asset.Path + asset.URI, "hash": asset.Hash}
-	}
-	if archive, ok := v.AsArchive(); ok {
-		return map[string]any{"archive": archive.Path + archive.URI, "hash": archive.Hash}
-	}
-	return nil
-}
-
-// outputText is an output as people see it: text raw, everything else as JSON (F7.12).
-func outputText(v value.Value, showSecrets bool) (string, error) {
-	plain := plainOf(v, showSecrets)
-	if text, ok := plain.(string); ok {
-		return text, nil
-	}
-	var b strings.Builder
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	err := enc.Encode(plain)
-	return strings.TrimSuffix(b.String(), "\n"), err
-}
-
-func writeOutputs(w io.Writer, outputs value.Value, indent string, showSecrets bool) error {
-	if outputs.Len() == 0 {
-		_, err := fmt.Fprintln(w, indent+"No output values currently in this stack")
-		return err
-	}
-	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(tw, "%sOUTPUT\tVALUE\n", indent)
-	for i, name := range outputs.Keys() {
-		text, err := outputText(outputs.At(i), showSecrets)
-		if err != nil {
-			return err
-		}
-		if strings.ContainsAny(text, "\n\t") {
-			text = strconv.Quote(text) // one line each
-		}
-		fmt.Fprintf(tw, "%s%s\t%s\n", indent, name, text)
-	}
-	return tw.Flush()
-}
-
-func (a *app) stackOutput(ctx context.Context, o *stackOptions) error {
-	s, err := a.currentStack(ctx, o.stack)
-	if err != nil {
-		return err
-	}
-	if o.json && o.shell {
-		return errors.New("--json and --shell exclude each other")
-	}
-	loaded, err := a.loadState(ctx, s, o.showSecrets)
-	if err != nil {
-		return err
-	}
-	outputs := stackOutputs(loaded.Snapshot)
-	if o.property != "" {
-		return a.oneOutput(s, outputs, o)
-	}
-	switch {
-	case o.json:
-		return a.writeJSON(plainOf(outputs.Public(), o.showSecrets))
-	case o.shell:
-		for i, name := range outputs.Keys() {
-			text, err := outputText(outputs.At(i), o.showSecrets)
-			if err != nil {
-				return err
-			}
-			fmt.Fprintf(a.streams.Out, "%s='%s'\n", name, strings.ReplaceAll(text, "'", `'\''`))
-		}
-		return nil
-	}
-	fmt.Fprintf(a.streams.Out, "Current stack outputs (%d):\n", outputs.Len())
-	return writeOutputs(a.streams.Out, outputs, "    ", o.showSecrets)
-}
-
-func (a *app) oneOutput(s *stack, outputs value.Value, o *stackOptions) error {
-	v, found := outputs.Lookup(o.property)
-	if !found {
-		text := fmt.Sprintf("stack %s has no output %q", s.ref.Stack, o.property)
-		if near := diag.Suggest(o.property, outputs.Keys()); len(near) > 0 {
-			text += fmt.Sprintf("; did you mean %s?", near[0])
-		}
-		return errors.New(text)
-	}
-	if o.json {
-		return a.writeJSON(plainOf(v, o.showSecrets))
-	}
-	text, err := outputText(v, o.showSecrets)
-	if err != nil {
-		return err
-	}
-	if o.shell {
-		text = fmt.Sprintf("%s='%s'", o.property, strings.ReplaceAll(text, "'", `'\''`))
-	}
-	_, err = fmt.Fprintln(a.streams.Out, text)
-	return err
-}
-
-func (a *app) stackExport(ctx context.Context, o *stackOptions) error {
-	s, err := a.currentStack(ctx, o.stack)
-	if err != nil {
-		return err
-	}
-	var opener state.Opener
-	if o.showSecrets {
-		if opener, err = a.openerOf(s); err != nil {
-			return err
-		}
-	}
-	text, err := s.backend.Export(ctx, s.ref, opener)
-	if err != nil {
-		return a.explainSecret(err, s.ref.Stack)
-	}
-	if o.file != "" {
-		if err := os.WriteFile(a.path(o.file), text, 0o600); err != nil {
-			return fmt.Errorf("write the exported state: %w", err)
-		}
-		return nil
-	}
-	_, err = a.streams.Out.Write(text)
-	return err
-}
-
-func (a *app) stackImport(ctx context.Context, o *stackOptions) error {
-	s, err := a.currentStack(ctx, o.stack)
-	if err != nil {
-		return err
-	}
-	var text []byte
-	if o.file != "" {
-		text, err = os.ReadFile(a.path(o.file))
-	} else {
-		text, err = io.ReadAll(a.streams.In)
-	}
-	if err != nil {
-		return fmt.Errorf("read the state to import: %w", err)
-	}
-	settings, diags, err := a.loadSettings(s.project, s.ref.Stack, "")
-	if err != nil {
-		return err
-	}
-	if err := a.report(diags); err != nil {
-		return err
-	}
-	vault, err := a.manager(settings, s.ref.Stack)
-	if err != nil {
-		return err
-	}
-	done, err := s.backend.Import(ctx, s.ref, text, backend.ImportOptions{
-		Force: o.force, Begin: backend.BeginOptions{Command: "import", Secrets: vault, Open: vault.opener},
-	})
-	if err != nil {
-		return a.explainSecret(err, s.ref.Stack)
-	}
-	for _, warning := range done.Warnings {
-		fmt.Fprintf(a.streams.Err, "warning: %s\n", warning)
-	}
-	for _, op := range done.Dropped {
-		fmt.Fprintf(a.streams.Err, "warning: removing pending operation '%s' on '%s' from snapshot\n", op.Kind, op.Resource.URN)
-	}
-	fmt.Fprintln(a.streams.Err, "Import complete.")
-	return nil
-}
-
 func (a *app) stackRemove(ctx context.Context, o *stackOptions) error {
 	s, err := a.currentStack(ctx, o.name)
 	if err != nil {
@@ -695,66 +336,4 @@ func (a *app) stackRemove(ctx context.Context, o *stackOptions) error {
 	}
 	fmt.Fprintf(a.streams.Err, "Stack '%s' has been removed!\n", s.ref.Stack)
 	return err
-}
-
-// historyRecord is an operation in the JSON of `stack history` (F7.12).
-type historyRecord struct {
-	Kind            string                  `json:"kind"`
-	StartTime       string                  `json:"startTime"`
-	Message         string                  `json:"message"`
-	Environment     map[string]string       `json:"environment"`
-	Config          map[string]configRecord `json:"config"`
-	Result          string                  `json:"result"`
-	EndTime         string                  `json:"endTime"`
-	ResourceChanges map[string]int          `json:"resourceChanges,omitempty"`
-}
-
-func (a *app) stackHistory(ctx context.Context, o *stackOptions) error {
-	s, err := a.currentStack(ctx, o.stack)
-	if err != nil {
-		return err
-	}
-	records, err := s.backend.History(ctx, s.ref, 0)
-	if err != nil {
-		return err
-	}
-	if o.json {
-		list := make([]historyRecord, len(records))
-		for i, r := range records {
-			list[i] = historyRecord{Kind: r.Kind, Message: r.Message, Environment: r.Environment, Result: r.Result, ResourceChanges: r.ResourceChanges,
-				StartTime: time.Unix(r.StartTime, 0).UTC().Format(timeFormat), EndTime: time.Unix(r.EndTime, 0).UTC().Format(timeFormat),
-				Config: configOfHistory(r.Config)}
-		}
-		return a.writeJSON(list)
-	}
-	for _, r := range records {
-		var changes []string
-		for op, n := range r.ResourceChanges {
-			changes = append(changes, fmt.Sprintf("%s %d", op, n))
-		}
-		slices.Sort(changes)
-		fmt.Fprintf(a.streams.Out, "%s  %s %s  %s  %s\n", time.Unix(r.StartTime, 0).UTC().Format("2006-01-02 15:04:05"), r.Kind, r.Result,
-			strings.Join(changes, ", "), r.Message)
-	}
-	return nil
-}
-
-// configOfHistory is the configuration of a record in the form of `config --json`, secrets hidden.
-func configOfHistory(config map[string]json.RawMessage) map[string]configRecord {
-	records := make(map[string]configRecord, len(config))
-	for key, raw := range config {
-		var text string
-		if json.Unmarshal(raw, &text) == nil {
-			records[key] = configRecord{Value: &text}
-			continue
-		}
-		secret := strings.Contains(string(raw), `"secure":`)
-		record := configRecord{Secret: secret}
-		if !secret {
-			whole := string(raw)
-			record.Value, record.ObjectValue = &whole, json.RawMessage(raw)
-		}
-		records[key] = record
-	}
-	return records
 }

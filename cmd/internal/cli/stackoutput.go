@@ -1,0 +1,178 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/runtime/state"
+	"github.com/yamlhost/yamlhost/value"
+	"github.com/yamlhost/yamlhost/value/urn"
+)
+
+func newStackOutput(a *app, o *stackOptions) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "output [NAME]", Short: "Show the stack's outputs", Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				o.property = args[0]
+			}
+			return a.stackOutput(cmd.Context(), o)
+		},
+	}
+	cmd.Flags().BoolVarP(&o.json, "json", "j", false, "write JSON")
+	cmd.Flags().BoolVar(&o.shell, "shell", false, "write lines that a shell can read")
+	cmd.Flags().BoolVar(&o.showSecrets, "show-secrets", false, "show secrets in plain text")
+	return cmd
+}
+
+// stackOutputs are a stack's outputs, a map.
+func stackOutputs(s *state.Snapshot) value.Value {
+	for _, r := range s.Resources {
+		if r.Type == urn.RootStackType && !r.Delete {
+			if r.Outputs.Is(value.KindMap) {
+				return r.Outputs
+			}
+		}
+	}
+	return value.EmptyMap()
+}
+
+// plainOf is a value as plain data for JSON; secrets are hidden unless they are to be shown.
+func plainOf(v value.Value, showSecrets bool) any {
+	if v.IsSecret() && !showSecrets {
+		return hiddenSecret
+	}
+	if !v.IsKnown() {
+		return nil
+	}
+	if items, ok := v.AsList(); ok {
+		list := make([]any, len(items))
+		for i, item := range items {
+			list[i] = plainOf(item, showSecrets)
+		}
+		return list
+	}
+	if v.Kind() == value.KindMap {
+		m := map[string]any{}
+		for i, k := range v.Keys() {
+			m[k] = plainOf(v.At(i), showSecrets)
+		}
+		return m
+	}
+	if b, ok := v.AsBool(); ok {
+		return b
+	}
+	if n, ok := v.AsNumber(); ok {
+		return n
+	}
+	if s, ok := v.AsString(); ok {
+		return s
+	}
+	if r, ok := v.AsResource(); ok {
+		return string(r.URN)
+	}
+	if asset, ok := v.AsAsset(); ok {
+		return map[string]any{"asset": asset.Text + asset.Path + asset.URI, "hash": asset.Hash}
+	}
+	if archive, ok := v.AsArchive(); ok {
+		return map[string]any{"archive": archive.Path + archive.URI, "hash": archive.Hash}
+	}
+	return nil
+}
+
+// outputText is an output as people see it: text raw, everything else as JSON (F7.12).
+func outputText(v value.Value, showSecrets bool) (string, error) {
+	plain := plainOf(v, showSecrets)
+	if text, ok := plain.(string); ok {
+		return text, nil
+	}
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(plain)
+	return strings.TrimSuffix(b.String(), "\n"), err
+}
+
+func writeOutputs(w io.Writer, outputs value.Value, indent string, showSecrets bool) error {
+	if outputs.Len() == 0 {
+		_, err := fmt.Fprintln(w, indent+"No output values currently in this stack")
+		return err
+	}
+	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(tw, "%sOUTPUT\tVALUE\n", indent)
+	for i, name := range outputs.Keys() {
+		text, err := outputText(outputs.At(i), showSecrets)
+		if err != nil {
+			return err
+		}
+		if strings.ContainsAny(text, "\n\t") {
+			text = strconv.Quote(text) // one line each
+		}
+		fmt.Fprintf(tw, "%s%s\t%s\n", indent, name, text)
+	}
+	return tw.Flush()
+}
+
+func (a *app) stackOutput(ctx context.Context, o *stackOptions) error {
+	s, err := a.currentStack(ctx, o.stack)
+	if err != nil {
+		return err
+	}
+	if o.json && o.shell {
+		return errors.New("--json and --shell exclude each other")
+	}
+	loaded, err := a.loadState(ctx, s, o.showSecrets)
+	if err != nil {
+		return err
+	}
+	outputs := stackOutputs(loaded.Snapshot)
+	if o.property != "" {
+		return a.oneOutput(s, outputs, o)
+	}
+	switch {
+	case o.json:
+		return a.writeJSON(plainOf(outputs.Public(), o.showSecrets))
+	case o.shell:
+		for i, name := range outputs.Keys() {
+			text, err := outputText(outputs.At(i), o.showSecrets)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(a.streams.Out, "%s='%s'\n", name, strings.ReplaceAll(text, "'", `'\''`))
+		}
+		return nil
+	}
+	fmt.Fprintf(a.streams.Out, "Current stack outputs (%d):\n", outputs.Len())
+	return writeOutputs(a.streams.Out, outputs, "    ", o.showSecrets)
+}
+
+func (a *app) oneOutput(s *stack, outputs value.Value, o *stackOptions) error {
+	v, found := outputs.Lookup(o.property)
+	if !found {
+		text := fmt.Sprintf("stack %s has no output %q", s.ref.Stack, o.property)
+		if near := diag.Suggest(o.property, outputs.Keys()); len(near) > 0 {
+			text += fmt.Sprintf("; did you mean %s?", near[0])
+		}
+		return errors.New(text)
+	}
+	if o.json {
+		return a.writeJSON(plainOf(v, o.showSecrets))
+	}
+	text, err := outputText(v, o.showSecrets)
+	if err != nil {
+		return err
+	}
+	if o.shell {
+		text = fmt.Sprintf("%s='%s'", o.property, strings.ReplaceAll(text, "'", `'\''`))
+	}
+	_, err = fmt.Fprintln(a.streams.Out, text)
+	return err
+}
