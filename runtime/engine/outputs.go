@@ -4,7 +4,10 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/runtime/journal"
 	"github.com/yamlhost/yamlhost/runtime/monitor"
+	"github.com/yamlhost/yamlhost/runtime/state"
 	"github.com/yamlhost/yamlhost/value"
 	"github.com/yamlhost/yamlhost/value/urn"
 )
@@ -56,5 +59,73 @@ func (d *Deployment) RegisterOutputs(ctx context.Context, u urn.URN, outputs val
 	if reg.state != nil && !reg.state.Custom { // E2.63
 		d.afterHooks(&reg.step, reg.state)
 	}
+	return nil
+}
+
+// finishStack puts the stack's outputs in place (E2.61, E6.55) and answers with the stack's resource before and after the
+// operation, nil where there is none.
+func (d *Deployment) finishStack() (before, after *state.Resource) {
+	d.mu.Lock()
+	root := urn.RootStack(d.opts.Stack, d.opts.Project)
+	if e := d.olds.byURN[root]; e != nil {
+		before = e.resource
+	}
+	reg, outputs, registered := d.stack, d.outputs, d.stackDone
+	failed := d.bailed || d.programFailed
+	gone := reg != nil && reg.gone && d.olds.of[reg.state] != nil && d.olds.of[reg.state].now == nil
+	d.mu.Unlock()
+	if gone { // it was destroyed; people hear of its outputs nevertheless (E2.61)
+		if registered {
+			step := reg.step
+			step.New = reg.state.Clone()
+			step.New.Outputs = knownOutputs(value.EmptyMap(), outputs)
+			d.report.outputs(step)
+		}
+		return before, nil
+	}
+	if reg == nil || reg.state == nil || d.isTerminated() {
+		if e := d.olds.byURN[root]; e != nil && e.now != nil {
+			after = before
+		}
+		return before, after
+	}
+	if !registered {
+		return before, reg.state
+	}
+	if (failed || d.report.hasFailed() || d.running.Err() != nil) && before != nil {
+		merged := before.Outputs
+		for i, key := range outputs.Keys() {
+			merged = asMap(merged).With(key, outputs.At(i))
+		}
+		outputs = merged
+	}
+	if err := d.putOutputs(reg, outputs); err != nil {
+		d.report.message(Message{URN: reg.urn, Severity: diag.Error, Code: diag.OperationFailed,
+			Text: "could not record the stack's outputs: " + err.Error()})
+	}
+	return before, reg.state
+}
+
+// putOutputs replaces the outputs of a component or of the stack and reports it (E2.60, E6.20).
+func (d *Deployment) putOutputs(reg *registered, outputs value.Value) error {
+	d.mu.Lock()
+	before := reg.state
+	d.mu.Unlock()
+	now := before.Clone()
+	now.Outputs = outputs
+	if !d.opts.DryRun {
+		now.Outputs = knownOutputs(before.Outputs, outputs)
+	}
+	if !value.Equal(before.Outputs, now.Outputs) {
+		if err := d.ledger.commit(d.calls, journal.Entry{Amend: []journal.Amended{{ID: reg.id, Resource: now}}}); err != nil {
+			return err
+		}
+	}
+	d.mu.Lock()
+	reg.state = now
+	step := reg.step
+	d.mu.Unlock()
+	step.New = now
+	d.report.outputs(step)
 	return nil
 }
