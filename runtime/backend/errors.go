@@ -59,15 +59,15 @@ func (e *LayoutError) Error() string { return fmt.Sprintf("%s: %s", e.Path, e.Pr
 type CorruptError struct {
 	Path string
 	Err  error // often a *state.SyntaxError, which knows the place
-	// Previous is the state of the stack before, when that is sound; nil otherwise, and for files that are no state.
+	// Previous is a sound copy of the state; nil when there is none, and for files that are no state.
 	Previous *Previous
 }
 
 func (e *CorruptError) Error() string {
 	text := fmt.Sprintf("the file %s is damaged: %v", e.Path, e.Err)
 	if p := e.Previous; p != nil {
-		text += fmt.Sprintf("\nThe state from before it was written last is sound: %s, of %s, with %d resources.\n"+
-			"`yamlhost state repair` shows that and puts it back; then `yamlhost refresh`, because what changed since is not in it.",
+		text += fmt.Sprintf("\nThere is a sound copy of the state: %s, of %s (resources: %d).\n"+
+			"`yamlhost state repair` shows that and puts it back; then `yamlhost refresh`, because what may have changed since is not in it.",
 			p.Path, p.Written.Format(time.RFC3339), p.Resources)
 	}
 	return text

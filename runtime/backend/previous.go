@@ -4,49 +4,83 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/yamlhost/yamlhost/runtime/journal"
 )
 
-// Previous is the state that a stack had before it was written last, which stays as .bak (F6.10).
+// Previous is a sound copy of a stack's state for when the state itself cannot be read: what it was before it was written
+// last, which stays as .bak (F6.10), or what the history or the backups have kept of it (F6.11), whichever is newest.
 type Previous struct {
 	Path      string
 	Written   time.Time
 	Resources int
 
-	state string // the file that it is the previous content of
-	data  []byte
+	packing Compression
+	data    []byte
 }
 
-// Previous finds the previous state of a stack; nil when there is none that is sound. The newest counts.
+// Previous finds the newest copy of a stack's state that is sound; nil when there is none. A copy in the history is what the
+// state was at the end of an operation, and so mostly all of it; .bak is that without the last time it was written.
 func (b *Backend) Previous(r Ref) *Previous {
-	if r.check() != nil || b.objects != nil { // stores of objects keep versions of their own
+	if r.check() != nil {
 		return nil
 	}
 	var best *Previous
-	for _, c := range extensions {
-		p := &Previous{state: b.stackPath(r, c)}
-		p.Path = p.state + ".bak"
+	consider := func(path string, c Compression) {
+		p := &Previous{Path: path, packing: c}
 		var err error
-		if p.Written, err = b.disk.ModTime(p.Path); err != nil || best != nil && !p.Written.After(best.Written) {
-			continue
+		if p.Written, err = b.disk.ModTime(path); err != nil || best != nil && p.Written.Before(best.Written) {
+			return
 		}
-		if p.data, err = b.disk.ReadFile(p.Path); err != nil {
-			continue
+		if p.data, err = b.disk.ReadFile(path); err != nil {
+			return
 		}
-		c, err := (stored{path: p.Path, raw: p.data, identity: journal.IdentityOf(p.data)}).decode(nil)
-		if err != nil || snapshotOf(c).Verify() != nil {
-			continue
+		found, err := (stored{path: path, raw: p.data, identity: journal.IdentityOf(p.data)}).decode(nil)
+		if err != nil || snapshotOf(found).Verify() != nil {
+			return
 		}
-		p.Resources = len(snapshotOf(c).Resources)
+		p.Resources = len(snapshotOf(found).Resources)
 		best = p
+	}
+	for _, c := range extensions {
+		consider(b.stackPath(r, c)+".bak", c)
+	}
+	// Of two of the same moment the later one counts: an operation makes them in this order.
+	for _, kept := range []struct{ folder, before, after string }{
+		{"history", r.Stack + "-", ".checkpoint.json"},
+		{"backups", r.Stack + ".", ".json"},
+	} {
+		if path, c, found := b.newestCopy(r, kept.folder, kept.before, kept.after); found {
+			consider(path, c)
+		}
 	}
 	return best
 }
 
-// withPrevious adds to the error of a damaged state file that there is a sound one before it.
+// newestCopy is the copy in a stack's folder whose name has the latest moment between before and after.
+func (b *Backend) newestCopy(r Ref, folder, before, after string) (path string, packing Compression, found bool) {
+	names, _ := b.list(folder, r.Project, r.Stack) // what cannot be listed cannot be read either
+	var newest int64
+	for _, name := range names {
+		rest, ok := strings.CutPrefix(name, before)
+		if !ok {
+			continue
+		}
+		for _, c := range extensions {
+			digits, ok := strings.CutSuffix(rest, after+string(c))
+			if at, err := strconv.ParseInt(digits, 10, 64); ok && err == nil && at >= newest {
+				newest, packing, found = at, c, true
+				path = b.path(folder, r.Project, r.Stack, name)
+			}
+		}
+	}
+	return path, packing, found
+}
+
+// withPrevious adds to the error of a damaged state file that there is a sound copy.
 func (b *Backend) withPrevious(r Ref, err error) error {
 	var damaged *CorruptError
 	if !errors.As(err, &damaged) || damaged.Previous != nil {
@@ -59,8 +93,8 @@ func (b *Backend) withPrevious(r Ref, err error) error {
 	return &advised
 }
 
-// Restore puts the previous state of a stack in the place of one that is damaged, which it keeps aside. A state that can be
-// read is refused.
+// Restore puts the newest sound copy of a stack's state in the place of one that is damaged, which it keeps aside. A state
+// that can be read is refused. A journal that was left behind and begins with that copy fits again.
 func (b *Backend) Restore(ctx context.Context, r Ref) (aside string, err error) {
 	if err := ctx.Err(); err != nil {
 		return "", err
@@ -75,24 +109,50 @@ func (b *Backend) Restore(ctx context.Context, r Ref) (aside string, err error) 
 		return "", err
 	}
 	if _, err := file.decode(nil); err == nil {
-		return "", fmt.Errorf("the state %s can be read; it is not replaced by the one before it", file.path)
+		return "", fmt.Errorf("the state %s can be read; it is not replaced by an older one", file.path)
 	}
 	previous := b.Previous(r)
 	if previous == nil {
-		return "", &CorruptError{Path: file.path, Err: errors.New("and there is no sound state from before it")}
+		return "", &CorruptError{Path: file.path, Err: errors.New("and there is no sound copy of it")}
 	}
 	aside = fmt.Sprintf("%s.%d.damaged", file.path, b.o.Now().UnixNano())
 	if err := writeDurably(b.disk, aside, file.raw); err != nil {
 		return "", &FileError{Doing: "set the damaged state aside in", Path: aside, Err: err}
 	}
-	// Not as other states are written: what is there must not become the .bak.
-	if err := writeDurably(b.disk, previous.state, previous.data); err != nil {
-		return "", &FileError{Doing: "write the state", Path: previous.state, Err: err}
-	}
-	if file.path != previous.state {
-		if err := removeDurably(b.disk, file.path); err != nil {
-			return "", &FileError{Doing: "remove the damaged state", Path: filepath.Base(file.path), Err: err}
+	return aside, b.putBack(held, r, previous, file)
+}
+
+// putBack writes a copy as the state. Not as other states are written: what is there must not become the .bak.
+func (b *Backend) putBack(held *heldLock, r Ref, previous *Previous, over stored) error {
+	data, packing := previous.data, previous.packing
+	if b.objects != nil && packing != b.packing(over) { // in a store the state keeps its key
+		plain, err := unpack(data)
+		if err != nil {
+			return err
+		}
+		packing = b.packing(over)
+		if data, err = packing.pack(plain); err != nil {
+			return err
 		}
 	}
-	return aside, nil
+	path := b.stackPath(r, packing)
+	if err := held.guard(); err != nil {
+		return err
+	}
+	var err error
+	if b.objects != nil {
+		_, err = b.objects.put(keyOf(path), data, Condition{Version: over.version})
+	} else {
+		err = writeDurably(b.disk, path, data)
+	}
+	if err != nil {
+		return held.foreign(&FileError{Doing: "write the state", Path: path, Err: err})
+	}
+	if over.path == path {
+		return nil
+	}
+	if err := removeDurably(b.disk, over.path); err != nil {
+		return &FileError{Doing: "remove the damaged state", Path: over.path, Err: err}
+	}
+	return nil
 }

@@ -131,10 +131,10 @@ func (a *app) stateRepair(ctx context.Context, o *stateOptions) (err error) {
 	return nil
 }
 
-// restorePrevious offers the state from before for one that cannot be read at all.
+// restorePrevious offers a copy of the state for one that cannot be read at all.
 func (a *app) restorePrevious(ctx context.Context, s *stack, o *stateOptions, damaged *backend.CorruptError) error {
 	p := damaged.Previous
-	fmt.Fprintf(a.streams.Out, "%s cannot be read: %v\nThe state from before it was written last can: %s, of %s, with %s.\n",
+	fmt.Fprintf(a.streams.Out, "%s cannot be read: %v\nThere is a sound copy of the state: %s, of %s, with %s.\n",
 		a.short(damaged.Path), damaged.Err, a.short(p.Path), p.Written.Format(time.RFC3339), count(p.Resources, "resource"))
 	if !o.yes {
 		if !a.interactive() {
@@ -148,7 +148,7 @@ func (a *app) restorePrevious(ctx context.Context, s *stack, o *stateOptions, da
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(a.streams.Err, "It is the state now; the damaged one is kept as %s.\nWhat was changed since is not in it: look with `yamlhost refresh`.\n", a.short(aside))
+	fmt.Fprintf(a.streams.Err, "It is the state now; the damaged one is kept as %s.\nWhat may have changed since is not in it: look with `yamlhost refresh`.\n", a.short(aside))
 	return nil
 }
 
