@@ -12,21 +12,31 @@ import (
 
 	"cloud.google.com/go/storage"
 	"gocloud.dev/blob"
-	_ "gocloud.dev/blob/gcsblob" // knows gs://
+	"gocloud.dev/blob/gcsblob" // knows gs://
+	"gocloud.dev/gcp"
 	"google.golang.org/api/googleapi"
 
 	"github.com/yamlhost/yamlhost/runtime/backend"
 )
 
-type gsStore struct{ bucket *storage.BucketHandle }
+type gsStore struct {
+	bucket    *storage.BucketHandle
+	anonymous bool // no credentials were found
+}
 
 func gsOpener() opener { return openGS }
 
-// openGS opens a bucket of Google Cloud Storage. Versions are generations.
+// openGS opens a bucket of Google Cloud Storage. Versions are generations. Without credentials it is opened for anonymous
+// requests: emulators want no others, and the library would print a warning where results are printed.
 func openGS(ctx context.Context, u *url.URL) (backend.Objects, error) {
 	next := *u
 	next.Path = ""
-	b, err := blob.DefaultURLMux().OpenBucketURL(ctx, &next)
+	var opener blob.BucketURLOpener = blob.DefaultURLMux()
+	_, missing := gcp.DefaultCredentials(ctx)
+	if missing != nil {
+		opener = &gcsblob.URLOpener{Client: gcp.NewAnonymousHTTPClient(gcp.DefaultTransport())}
+	}
+	b, err := opener.OpenBucketURL(ctx, &next)
 	if err != nil {
 		return nil, err
 	}
@@ -34,7 +44,7 @@ func openGS(ctx context.Context, u *url.URL) (backend.Objects, error) {
 	if !b.As(&client) {
 		return nil, errors.New("the library for Google Cloud Storage has changed")
 	}
-	return newStore(u, b, &gsStore{client.Bucket(u.Host)}), nil
+	return newStore(u, b, &gsStore{client.Bucket(u.Host), missing != nil}), nil
 }
 
 func (s *gsStore) put(ctx context.Context, key string, data []byte, c backend.Condition) (string, error) {
@@ -84,8 +94,13 @@ func (s *gsStore) status(err error) int {
 
 func (s *gsStore) explain(err error) string {
 	var api *googleapi.Error
+	text := plainCause(err)
 	if errors.As(err, &api) && api.Message != "" {
-		return api.Message
+		text = api.Message
 	}
-	return plainCause(err)
+	if status := s.status(err); s.anonymous && (status == http.StatusUnauthorized || status == http.StatusForbidden) {
+		text += "; no credentials for Google Cloud were found: name a file with them in GOOGLE_APPLICATION_CREDENTIALS, " +
+			"or run gcloud auth application-default login"
+	}
+	return text
 }

@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"google.golang.org/api/googleapi"
 )
 
 // fakeGS speaks what the client of Google Cloud Storage asks: uploads with conditions on generations, reads, lists, deletes.
@@ -140,4 +141,14 @@ func TestGS(t *testing.T) { // F6.1
 	o, err = Open(t.Context(), "gs://bowl")
 	require.NoError(t, err)
 	missingBucket(t, o)
+}
+
+// TestGSWithoutCredentials: what the service refuses to anybody says what is missing; to somebody, only what it said.
+func TestGSWithoutCredentials(t *testing.T) {
+	t.Parallel()
+	refusal := &googleapi.Error{Code: http.StatusUnauthorized, Message: "Anonymous caller does not have access"}
+	require.Contains(t, (&gsStore{anonymous: true}).explain(refusal), "does not have access; no credentials for Google Cloud were found: name")
+	require.Equal(t, refusal.Message, (&gsStore{}).explain(refusal))
+	refusal.Code = http.StatusNotFound
+	require.Equal(t, refusal.Message, (&gsStore{anonymous: true}).explain(refusal))
 }
