@@ -1,13 +1,11 @@
 package engine
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
 
 	"github.com/yamlhost/yamlhost/diag"
-	"github.com/yamlhost/yamlhost/runtime/journal"
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 	"github.com/yamlhost/yamlhost/runtime/state"
 	"github.com/yamlhost/yamlhost/value"
@@ -102,159 +100,6 @@ func (d *Deployment) needsSkipped(s *subject) error {
 		return nil
 	}
 	return d.bail()
-}
-
-// carryNeeds carries over everything that an old state needs and that had no step yet, in the order of the state, so that
-// it stands before what needs it; and it waits for what is under way (E4.108), unless l is nil.
-func (d *Deployment) carryNeeds(ctx context.Context, old *state.Resource, l *held) error {
-	d.mu.Lock()
-	var mine []*registered
-	var others []*registered
-	var doomed []*entry
-	seen := map[*entry]bool{}
-	work := []*state.Resource{old}
-	for len(work) > 0 {
-		r := work[len(work)-1]
-		work = work[:len(work)-1]
-		r.AllDependencies(func(u urn.URN) {
-			e := d.olds.byURN[u]
-			if e == nil || e.resource == old || seen[e] {
-				return
-			}
-			seen[e] = true
-			if e.claimed {
-				holder := d.resources[u]
-				if now, ok := d.renamed[u]; ok {
-					holder = d.resources[now]
-				}
-				if holder != nil && holder.old == e {
-					others = append(others, holder)
-				}
-				return
-			}
-			work = append(work, e.resource)
-			if e.cascade != nil { // something in scope is replaced, and this goes with it
-				doomed = append(doomed, e)
-				return
-			}
-			e.claimed, e.settled = true, true
-			mine = append(mine, carried(e))
-		})
-	}
-	slices.SortFunc(mine, func(a, b *registered) int { return cmp.Compare(a.old.position, b.old.position) })
-	for _, reg := range mine {
-		d.enlist(reg)
-	}
-	d.mu.Unlock()
-	defer func() {
-		for _, reg := range mine {
-			if !isDone(reg.done) {
-				close(reg.done)
-			}
-		}
-	}()
-	for _, reg := range others {
-		if !isDone(reg.done) {
-			if l == nil {
-				continue
-			}
-			if err := l.waitFor(ctx, reg.done); err != nil {
-				return err
-			}
-		}
-		d.mu.Lock()
-		failed := reg.result != monitor.Succeeded && reg.state == nil
-		d.mu.Unlock()
-		if failed { // it stays as it was
-			if err := d.bring(ctx, reg.old, l); err != nil {
-				return err
-			}
-		}
-	}
-	for _, e := range doomed {
-		if !isDone(e.cascade.done) {
-			if l == nil {
-				continue
-			}
-			if err := l.waitFor(ctx, e.cascade.done); err != nil {
-				return err
-			}
-		}
-		if err := d.bring(ctx, e, l); err != nil {
-			return err
-		}
-	}
-	if err := d.bringProvider(ctx, old, l); err != nil {
-		return err
-	}
-	for _, reg := range mine {
-		if err := d.bringProvider(ctx, reg.old.resource, l); err != nil {
-			return err
-		}
-		step := newStep(OpSame, reg.old.resource, reg.old.resource)
-		step.verbatim = true
-		kept, err := d.step(step, reg)
-		if err != nil {
-			return err
-		}
-		reg.step, reg.result = step, monitor.Succeeded
-		reg.step.New = kept
-		close(reg.done)
-	}
-	return nil
-}
-
-// bringProvider puts the provider of a resource that is carried over before it in the state, if a replacement has left that
-// provider behind: the resource goes on naming it, and it is kept until nothing does (E4.111 differs).
-func (d *Deployment) bringProvider(ctx context.Context, r *state.Resource, l *held) error {
-	p := d.olds.providers[r.Provider]
-	if p == nil {
-		return nil
-	}
-	d.mu.Lock()
-	e := d.olds.of[p]
-	left := e != nil && e.doomed
-	d.mu.Unlock()
-	if !left {
-		return nil
-	}
-	return d.bring(ctx, e, l)
-}
-
-// bring gives an entry that no step has touched, or none that worked, another place in the state: before what is carried
-// over and goes on naming it. What it needs is carried over too.
-func (d *Deployment) bring(ctx context.Context, e *entry, l *held) error {
-	d.mu.Lock()
-	if e.now == nil || e.brought != nil && isDone(e.brought) {
-		d.mu.Unlock()
-		return nil
-	}
-	first := e.brought == nil
-	if first {
-		e.brought = make(chan struct{})
-	}
-	d.mu.Unlock()
-	if !first {
-		return l.waitFor(ctx, e.brought)
-	}
-	defer close(e.brought)
-	// Nobody is waited for any more: under a name there may have been several generations, and who waits here may be whom
-	// an older one needs.
-	if err := d.carryNeeds(ctx, e.resource, nil); err != nil {
-		return err
-	}
-	id := d.ledger.newID()
-	d.mu.Lock()
-	entry := journal.Entry{Remove: []journal.ID{e.id}, Add: []journal.Amended{{ID: id, Resource: e.now}}}
-	d.mu.Unlock()
-	if err := d.ledger.commit(d.calls, entry); err != nil {
-		step := newStep(OpSame, e.resource, e.resource)
-		return d.journalFailed(&step, err)
-	}
-	d.mu.Lock()
-	e.id = id
-	d.mu.Unlock()
-	return nil
 }
 
 // carried is a resource that no program has registered and that is kept because something else needs it. Children may name

@@ -107,14 +107,21 @@ func (d *Deployment) journalFailed(s *Step, err error) error {
 // books finds the places in the state that a step is about.
 func (d *Deployment) books(s *Step) books {
 	var b books
+	var moving chan struct{}
 	d.mu.Lock()
 	if s.Old != nil {
 		if e := d.olds.of[s.Old]; e != nil {
-			b.old, b.oldNow, b.doomed = e.id, e.now, e.doomed
+			b.old, b.oldNow, b.doomed, moving = e.id, e.now, e.doomed, e.brought
 		}
 	}
 	d.mu.Unlock()
-	if s.New != nil && s.Op != OpReplace {
+	if moving != nil { // it is recorded first that it has another place
+		<-moving
+	}
+	switch {
+	case s.place != 0:
+		b.new = s.place
+	case s.New != nil && s.Op != OpReplace:
 		b.new = d.ledger.newID()
 	}
 	return b
@@ -144,7 +151,7 @@ func (d *Deployment) record(s *Step, result *state.Resource, b books, number int
 	if s.Old != nil {
 		if old := d.olds.of[s.Old]; old != nil {
 			switch {
-			case len(e.Remove) > 0:
+			case len(e.Remove) > 0, s.place != 0:
 				old.now = nil
 			case len(e.Amend) > 0:
 				old.now = e.Amend[0].Resource
@@ -152,7 +159,7 @@ func (d *Deployment) record(s *Step, result *state.Resource, b books, number int
 			}
 		}
 	}
-	if reg != nil && len(e.Add) > 0 {
+	if reg != nil && (len(e.Add) > 0 || s.place != 0) {
 		reg.state, reg.id = result, b.new
 		reg.unknown = d.opts.DryRun && s.Op != OpSame && s.Op != OpRead && s.Op != OpReadReplacement && s.Op != OpImport &&
 			s.Op != OpImportReplacement

@@ -151,6 +151,11 @@ func (d *Deployment) condemn() ([]*state.Resource, []Step, *needed) {
 			}
 		}
 	}
+	for _, e := range d.olds.entries { // so does what is to be created anew, because it is gone, and could not be
+		if e.claimed && !e.doomed && e.now != nil {
+			keep.add(e.resource)
+		}
+	}
 	d.mu.Unlock()
 	d.inStateOrder(condemned, steps)
 	for i := len(condemned) - 1; i >= 0; i-- { // a replaced provider waits for what still needs it

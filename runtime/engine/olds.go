@@ -69,6 +69,19 @@ func newOlds(resources []*state.Resource, ids []journal.ID) *olds {
 	return o
 }
 
+// before is the entry with a URN that something at a position needs: the last one in front of it.
+func (o *olds) before(u urn.URN, position int) *entry {
+	if e := o.byURN[u]; e != nil && e.position < position {
+		return e
+	}
+	for i := position - 1; i >= 0; i-- { // an older generation, which only others that are left behind need
+		if o.entries[i].resource.URN == u {
+			return o.entries[i]
+		}
+	}
+	return nil
+}
+
 // resources are all of them, in order.
 func (o *olds) resources() []*state.Resource {
 	list := make([]*state.Resource, len(o.entries))

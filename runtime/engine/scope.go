@@ -108,22 +108,32 @@ func (s *scope) deletes(resources []*state.Resource) func(*state.Resource) bool 
 	case !s.restricts():
 		return func(*state.Resource) bool { return true }
 	case !s.targets.empty():
-		condemned := map[urn.URN]bool{}
-		for _, r := range resources {
-			if s.targets.match(r.URN) || dependsOnAny(r, condemned) {
-				condemned[r.URN] = true
-			}
-		}
+		condemned := closure(resources, s.targets.match, true)
 		return func(r *state.Resource) bool { return condemned[r.URN] }
 	}
-	excluded, keep := map[urn.URN]bool{}, newNeeded(resources)
+	excluded, keep := closure(resources, s.excludes.match, s.excludeDependents), newNeeded(resources)
 	for _, r := range resources {
-		if s.excludes.match(r.URN) || s.excludeDependents && dependsOnAny(r, excluded) {
-			excluded[r.URN] = true
+		if excluded[r.URN] {
 			keep.add(r)
 		}
 	}
 	return func(r *state.Resource) bool { return !excluded[r.URN] && !keep.kept[r.URN] }
+}
+
+// closure are the URNs that match and, if asked for, those of everything that depends on them. Where a replacement has left
+// something to be deleted, there are several resources of one URN: what one of them is, all are, so that what stands in
+// between is looked at again.
+func closure(resources []*state.Resource, match func(urn.URN) bool, dependents bool) map[urn.URN]bool {
+	in := map[urn.URN]bool{}
+	for more := true; more; {
+		more = false
+		for _, r := range resources {
+			if !in[r.URN] && (match(r.URN) || dependents && dependsOnAny(r, in)) {
+				in[r.URN], more = true, dependents
+			}
+		}
+	}
+	return in
 }
 
 func dependsOnAny(r *state.Resource, set map[urn.URN]bool) bool {

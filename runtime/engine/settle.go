@@ -43,9 +43,15 @@ type books struct {
 // settle is what the success of a step means for the state: the entry without its number (E6.9–E6.19).
 func settle(s *Step, result *state.Resource, b books) journal.Entry {
 	var e journal.Entry
-	add := func() { e.Add = []journal.Amended{{ID: b.new, Resource: result}} }
+	add := func() {
+		if at := []journal.Amended{{ID: b.new, Resource: result}}; s.place != 0 {
+			e.Amend = at
+		} else {
+			e.Add = at
+		}
+	}
 	remove := func() {
-		if b.old != 0 {
+		if b.old != 0 && b.old != s.place {
 			e.Remove = []journal.ID{b.old}
 		}
 	}
@@ -56,7 +62,7 @@ func settle(s *Step, result *state.Resource, b books) journal.Entry {
 	}
 	switch s.Op {
 	case OpCreate, OpImport:
-		if s.over != 0 {
+		if s.over != 0 && s.over != s.place {
 			e.Remove = []journal.ID{s.over}
 		}
 		add()

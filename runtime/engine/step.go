@@ -47,6 +47,9 @@ type Step struct {
 	verbatim bool
 	// over is the entry of the state in whose place a create puts the resource, of one that is gone; 0 for none.
 	over journal.ID
+	// place is the entry at whose place the new state is to be written, because something that names it stands behind that;
+	// 0 when it comes behind all that was written before.
+	place journal.ID
 	// views is what the provider tells of views while the step is taken; nil when it has nothing to tell.
 	views *viewing
 	// command is what an import without a program is about.
