@@ -3,6 +3,7 @@ package plugin
 import (
 	"context"
 	"fmt"
+	"io"
 	"strings"
 	"sync"
 	"time"
@@ -61,19 +62,42 @@ func (c *client) Parameterize(ctx context.Context, r provider.ParameterizeReques
 	return provider.ParameterizeResponse{Name: got.GetName(), Version: got.GetVersion()}, nil
 }
 
+var _ provider.SchemaReader = (*client)(nil)
+
 // Schema asks for the package's schema. A plugin without one gives an error that says so.
 func (c *client) Schema(ctx context.Context, r provider.SchemaRequest) ([]byte, error) {
-	got, err := c.remote.GetSchema(ctx, &pulumirpc.GetSchemaRequest{
+	got, err := c.schema(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	defer got.release()
+	return got.bytes(), nil
+}
+
+// ReadSchema is Schema for one that need not be in memory once more.
+func (c *client) ReadSchema(ctx context.Context, r provider.SchemaRequest, read func(open func() io.Reader) error) error {
+	got, err := c.schema(ctx, r)
+	if err != nil {
+		return err
+	}
+	defer got.release()
+	return read(got.open)
+}
+
+func (c *client) schema(ctx context.Context, r provider.SchemaRequest) (*schemaText, error) {
+	got := &schemaText{}
+	err := c.conn.Invoke(ctx, pulumirpc.ResourceProvider_GetSchema_FullMethodName, &pulumirpc.GetSchemaRequest{
 		SubpackageName: r.SubpackageName, SubpackageVersion: r.SubpackageVersion,
-	})
+	}, got, grpc.ForceCodecV2(newSchemaCodec()))
 	if err != nil {
 		return nil, c.fail(ctx, "get the schema", err)
 	}
-	text := got.GetSchema()
-	if strings.Trim(text, "{} \t\r\n") == "" { // F2.16
+	const short = 64                                                               // room for an object without members, and space
+	if got.size <= short && strings.Trim(string(got.bytes()), "{} \t\r\n") == "" { // F2.16
+		got.release()
 		return nil, &provider.Error{Unimplemented: true, Message: fmt.Sprintf("plugin %s has no schema", c.name)}
 	}
-	return []byte(text), nil
+	return got, nil
 }
 
 // CheckConfig validates configuration; it is not sent a seed for names (E3.18). A plugin that does not know the call takes the configuration as it is (E3.19).

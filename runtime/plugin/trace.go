@@ -94,6 +94,9 @@ func (t *tracer) write(line traceLine) {
 
 // blanked is a message as JSON without secrets; nil for one that cannot be shown.
 func (t *tracer) blanked(message any) any {
+	if text, ok := message.(*schemaText); ok {
+		message = text.message()
+	}
 	m, ok := message.(proto.Message)
 	if !ok {
 		return nil

@@ -2,6 +2,7 @@ package provider
 
 import (
 	"context"
+	"io"
 
 	"github.com/yamlhost/yamlhost/value"
 	"github.com/yamlhost/yamlhost/value/urn"
@@ -25,6 +26,13 @@ type Provider interface {
 	Cancel(ctx context.Context) error
 	// Close cancels and frees everything that the provider holds, a process too. It is safe to call twice.
 	Close() error
+}
+
+// SchemaReader is a Provider whose schema, which may have 150 MB, can be read without a text of it in memory.
+type SchemaReader interface {
+	// ReadSchema gives read what Schema returns: open starts at the beginning of the text each time, and is of use until read
+	// returns. Its error is that of asking, or of read.
+	ReadSchema(ctx context.Context, r SchemaRequest, read func(open func() io.Reader) error) error
 }
 
 // Configured is a provider that manages resources. All methods are safe for concurrent use. Errors are *Error where

@@ -1,8 +1,10 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -240,21 +242,22 @@ func (p *providers) openSchema(ctx context.Context, d schema.Descriptor) (*schem
 		return nil, err
 	}
 	cache := schemaCache(p.home, d, at)
-	if cache != "" {
-		if pkg, err := openCachedSchema(p.home, cache); err == nil && pkg.Owns(d.PackageName()) {
-			return pkg, nil
+	if cache == "" {
+		text, err := p.askSchema(ctx, d)
+		if err != nil {
+			return nil, err
 		}
+		return schema.Parse(text)
 	}
-	text, err := p.askSchema(ctx, d)
-	if err != nil {
-		return nil, err
+	installed := installedAt(at)
+	if pkg, err := openCachedSchema(p.home, cache, installed); err == nil && pkg.Owns(d.PackageName()) {
+		return pkg, nil
 	}
-	pkg, err := schema.Parse(text)
-	if err == nil && cache != "" && keepSchema(cache, text) {
-		if kept, err := openSchemaFile(p.home, cache); err == nil { // which makes the index
-			return kept, nil
-		}
-	}
+	var pkg *schema.Package
+	err = p.readSchema(ctx, d, func(open func() io.Reader) (err error) {
+		pkg, err = cacheSchema(p.home, cache, installed, open)
+		return err
+	})
 	return pkg, err
 }
 
@@ -293,7 +296,32 @@ func (e notFoundError) Advice() string { return e.MissingError.Advice }
 
 func (e notFoundError) Unwrap() []error { return []error{schema.ErrNotFound, e.MissingError} }
 
+// askSchema asks a plugin for its schema.
 func (p *providers) askSchema(ctx context.Context, d schema.Descriptor) ([]byte, error) {
+	var text []byte
+	err := p.askPlugin(ctx, d, func(loaded provider.Provider, r provider.SchemaRequest) (err error) {
+		text, err = loaded.Schema(ctx, r)
+		return err
+	})
+	return text, err
+}
+
+// readSchema is askSchema for whoever needs no text of it in memory.
+func (p *providers) readSchema(ctx context.Context, d schema.Descriptor, read func(open func() io.Reader) error) error {
+	return p.askPlugin(ctx, d, func(loaded provider.Provider, r provider.SchemaRequest) error {
+		if reader, ok := loaded.(provider.SchemaReader); ok {
+			return reader.ReadSchema(ctx, r, read)
+		}
+		text, err := loaded.Schema(ctx, r)
+		if err != nil {
+			return err
+		}
+		return read(func() io.Reader { return bytes.NewReader(text) })
+	})
+}
+
+// askPlugin starts the plugin of a package for one question about its schema.
+func (p *providers) askPlugin(ctx context.Context, d schema.Descriptor, ask func(provider.Provider, provider.SchemaRequest) error) error {
 	pkg := provider.Package{Name: d.Name, Version: d.Version, DownloadURL: d.DownloadURL}
 	request := provider.SchemaRequest{}
 	if q := d.Parameterization; q != nil {
@@ -302,11 +330,11 @@ func (p *providers) askSchema(ctx context.Context, d schema.Descriptor) ([]byte,
 	}
 	loaded, err := p.host.Load(ctx, pkg)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	text, err := loaded.Schema(ctx, request)
+	err = ask(loaded, request)
 	if closing := loaded.Close(); err == nil {
 		err = closing
 	}
-	return text, err
+	return err
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -39,12 +40,6 @@ func schemaCache(home string, d schema.Descriptor, at plugin.Location) string {
 func shortDigest(data []byte) string {
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:])[:12]
-}
-
-// keepSchema writes a schema to the cache and answers whether it could. A cache that cannot be written costs time and
-// nothing else.
-func keepSchema(path string, text []byte) bool {
-	return schema.Keep(path, text) == nil
 }
 
 // openSchemaFile opens a schema, gzipped or not, by its index, which is kept in the home folder; where there is none, or it
@@ -90,15 +85,55 @@ func openSchemaFile(home, path string) (*schema.Package, error) {
 	return pkg, nil
 }
 
-// openCachedSchema opens a plugin's schema that keepSchema has kept. One that is no longer what its index says is not trusted;
-// where there is no index, because its writer was killed or another program has kept it, it is taken for what it is.
-func openCachedSchema(home, path string) (*schema.Package, error) {
-	index := beside(home, path) + ".index"
+// openCachedSchema opens a plugin's schema that cacheSchema has kept. One that is no longer what its index says is not trusted;
+// where there is no index, because its writer was killed or another program has kept it, it is taken for what it is. What was
+// kept before the plugin was installed is that of another one, which had the same version.
+func openCachedSchema(home, path string, installed time.Time) (*schema.Package, error) {
+	const grain = 2 * time.Second // a file system may keep times no finer
+	if info, err := os.Stat(path); err == nil && info.ModTime().Before(installed.Add(-grain)) {
+		return nil, errors.New("the schema is older than the plugin")
+	}
+	index := cachedIndex(home, path)
 	pkg, err := schema.OpenKept(path, index)
 	if errors.Is(err, os.ErrNotExist) {
 		return schema.OpenFile(path, index)
 	}
 	return pkg, err
+}
+
+// cacheSchema keeps a plugin's schema, with its index, and opens it. A cache that cannot be written costs time and nothing
+// else. The time of what it keeps is that of the plugin, so that an index stands for all who do it at once.
+func cacheSchema(home, path string, installed time.Time, text func() io.Reader) (*schema.Package, error) {
+	kept, err := schema.KeepIndexed(text(), path, cachedIndex(home, path), installed)
+	if err != nil {
+		return nil, err
+	}
+	if kept {
+		if pkg, err := schema.OpenKept(path, cachedIndex(home, path)); err == nil {
+			return pkg, nil
+		}
+	}
+	whole, err := io.ReadAll(text())
+	if err != nil {
+		return nil, err
+	}
+	return schema.Parse(whole)
+}
+
+func cachedIndex(home, path string) string { return beside(home, path) + ".index" }
+
+// installedAt is when a plugin of the plugin folder was put there; zero when that cannot be told.
+func installedAt(at plugin.Location) time.Time {
+	info, err := os.Stat(at.Path)
+	if err != nil {
+		return time.Time{}
+	}
+	if !info.IsDir() { // a package may give its file any time, but not the folder that it was unpacked into
+		if dir, err := os.Stat(filepath.Dir(at.Path)); err == nil && dir.ModTime().After(info.ModTime()) {
+			info = dir
+		}
+	}
+	return info.ModTime()
 }
 
 // beside is what the names of the files start with that are kept about the schema of a file.

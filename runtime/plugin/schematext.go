@@ -1,0 +1,106 @@
+package plugin
+
+import (
+	"encoding/binary"
+	"errors"
+	"io"
+	"slices"
+
+	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
+	"google.golang.org/grpc/encoding"
+	"google.golang.org/grpc/encoding/proto"
+	"google.golang.org/grpc/mem"
+	"google.golang.org/protobuf/encoding/protowire"
+)
+
+// schemaText is the answer to GetSchema in the buffers that it came in: the largest schemas have 150 MB, which a message
+// would hold three times while it is decoded. Whoever receives one releases it.
+type schemaText struct {
+	buffers mem.BufferSlice
+	at      int // of the text in buffers
+	size    int // of the text, in bytes
+}
+
+// schemaField is the number of the only field that the answer has (F2.16).
+const schemaField = 1
+
+var errSchemaMessage = errors.New("the message with the schema is damaged")
+
+// receive takes the buffers of a message, which are shared with gRPC, and finds the text: as everywhere in protobuf, the last
+// of equal fields counts, and unknown ones do not matter.
+func (s *schemaText) receive(buffers mem.BufferSlice) error {
+	r := buffers.Reader()
+	defer r.Close()
+	total := r.Remaining()
+	at, size := 0, 0
+	for r.Remaining() > 0 {
+		tag, err := binary.ReadUvarint(r)
+		if err != nil {
+			return errSchemaMessage
+		}
+		number, kind := protowire.DecodeTag(tag)
+		skip := uint64(0)
+		switch kind {
+		case protowire.VarintType:
+			_, err = binary.ReadUvarint(r)
+		case protowire.Fixed32Type:
+			skip = 4
+		case protowire.Fixed64Type:
+			skip = 8
+		case protowire.BytesType:
+			skip, err = binary.ReadUvarint(r)
+		default:
+			err = errSchemaMessage
+		}
+		if err != nil || skip > uint64(r.Remaining()) {
+			return errSchemaMessage
+		}
+		if number == schemaField && kind == protowire.BytesType {
+			at, size = total-r.Remaining(), int(skip)
+		}
+		if _, err := r.Discard(int(skip)); err != nil {
+			return errSchemaMessage
+		}
+	}
+	buffers.Ref()
+	s.buffers, s.at, s.size = slices.Clone(buffers), at, size
+	return nil
+}
+
+// release lets go of the buffers. It is safe to call twice.
+func (s *schemaText) release() {
+	s.buffers.Free()
+	*s = schemaText{}
+}
+
+// open reads the text from its start, until it is released.
+func (s *schemaText) open() io.Reader {
+	r := s.buffers.Reader()
+	_, _ = r.Discard(s.at) // it is there
+	return io.LimitReader(r, int64(s.size))
+}
+
+// bytes is a copy of the text.
+func (s *schemaText) bytes() []byte {
+	text := make([]byte, s.size)
+	_, _ = io.ReadFull(s.open(), text) // all of it is there
+	return text
+}
+
+// message is what was received, as protobuf has it.
+func (s *schemaText) message() *pulumirpc.GetSchemaResponse {
+	return &pulumirpc.GetSchemaResponse{Schema: string(s.bytes())}
+}
+
+// schemaCodec is the usual one, which decodes into a schemaText.
+type schemaCodec struct{ encoding.CodecV2 }
+
+func newSchemaCodec() schemaCodec { return schemaCodec{encoding.GetCodecV2(proto.Name)} }
+
+// Unmarshal decodes an answer.
+func (c schemaCodec) Unmarshal(data mem.BufferSlice, into any) error {
+	if text, ok := into.(*schemaText); ok {
+		return text.receive(data)
+	}
+	return c.CodecV2.Unmarshal(data, into)
+}
