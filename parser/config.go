@@ -79,7 +79,7 @@ func (p *parser) configFields(c *ast.Config, n *node) {
 		case "name":
 			c.Key = p.literalText(e, "`name`")
 		case "description":
-			p.plainText(e, "`description`")
+			c.Description = p.plainText(e, "`description`")
 		}
 	}, func(e entry) {
 		broken = true

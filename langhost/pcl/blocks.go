@@ -206,9 +206,9 @@ func (t *translator) read(b *hclsyntax.Block) node {
 			case "__logicalName":
 				out.add("name", t.value(a.Expr))
 			case "id":
-				get.add("id", t.value(a.Expr))
+				get.add("id", t.value(a.Expr), t.comments(a.NameRange)...)
 			default:
-				state.add(a.Name, t.value(a.Expr))
+				state.add(a.Name, t.value(a.Expr), t.comments(a.NameRange)...)
 			}
 		})
 	if len(state.entries) > 0 {
@@ -335,7 +335,8 @@ func (t *translator) componentOf(b *hclsyntax.Block) string {
 		t.fail(b.LabelRanges[1], err.Error(), "the component in %s cannot be read", folder)
 		return ""
 	}
-	body := t.generator.module(folder, sources).translate(sectionsOfComponent)
+	m := t.generator.module(folder, sources)
+	body := m.translate(sectionsOfComponent)
 	name := t.componentName(path.Base(folder))
 	token := "components:index:" + name
 	t.tokens[folder] = token
@@ -351,7 +352,7 @@ func (t *translator) componentOf(b *hclsyntax.Block) string {
 	if len(body.hooks.entries) > 0 {
 		t.fail(b.DefRange(), "", "hooks inside of a component are not understood")
 	}
-	t.components.add(name, out)
+	t.components.add(name, out, m.header()...)
 	return token
 }
 

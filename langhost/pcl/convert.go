@@ -21,7 +21,10 @@ type Module struct {
 // Convert translates a program back to PCL, from where Pulumi's tools go on to any language. What PCL cannot say is an
 // error.
 func Convert(ctx context.Context, file *ast.File, o Options) (Module, diag.Diagnostics) {
-	c := &converter{ctx: ctx, options: o, own: map[string]*ast.Component{}, hooks: map[string]string{}}
+	c := &converter{
+		ctx: ctx, options: o, own: map[string]*ast.Component{}, hooks: map[string]string{},
+		commented: map[textLine]bool{}, trailed: map[textLine]bool{},
+	}
 	for _, component := range file.Components {
 		token := "components:index:" + component.Name.Value
 		if component.Token != nil {
@@ -33,9 +36,10 @@ func Convert(ctx context.Context, file *ast.File, o Options) (Module, diag.Diagn
 	}
 	m := Module{Files: map[string]string{}}
 	p := &printer{converter: c}
+	p.comment(c.header(file.Source))
 	p.packages(o)
 	if file.RequiredVersion != nil {
-		p.open("pulumi")
+		p.open("pulumi", c.notes(diag.Range{}, file.RequiredVersion)...)
 		p.attribute("requiredVersionRange", p.expr(file.RequiredVersion))
 		p.close()
 	}
@@ -53,6 +57,7 @@ func Convert(ctx context.Context, file *ast.File, o Options) (Module, diag.Diagn
 			continue
 		}
 		p := &printer{converter: c}
+		p.comment(c.componentNotes(component))
 		if component.RequiredVersion != nil {
 			c.fail(component.RequiredVersion.Range(), "a component in PCL cannot require a version")
 		}
@@ -78,6 +83,8 @@ type converter struct {
 	diags   diag.Diagnostics
 	own     map[string]*ast.Component // by token
 	hooks   map[string]string         // kinds by name
+
+	commented, trailed map[textLine]bool // lines whose comments above or behind have been written
 }
 
 func (c *converter) fail(at diag.Range, format string, args ...any) {
@@ -118,10 +125,11 @@ func (p *printer) line(text string) {
 	p.out.WriteString(strings.Repeat("  ", p.indent) + text + "\n")
 }
 
-func (p *printer) open(head string) {
+func (p *printer) open(head string, comment ...string) {
 	if p.indent == 0 && p.out.Len() > 0 {
 		p.out.WriteByte('\n')
 	}
+	p.comment(comment)
 	p.line(head + " {")
 	p.indent++
 }
@@ -131,7 +139,16 @@ func (p *printer) close() {
 	p.line("}")
 }
 
-func (p *printer) attribute(name, text string) { p.line(name + " = " + text) }
+func (p *printer) attribute(name, text string, comment ...string) {
+	p.comment(comment)
+	p.line(name + " = " + text)
+}
+
+func (p *printer) comment(lines []string) {
+	for _, text := range lines {
+		p.line(strings.TrimRight("# "+text, " "))
+	}
+}
 
 // name is a name that PCL can use as it is.
 func (p *printer) name(n ast.Literal, what string) string {
@@ -171,7 +188,14 @@ func (p *printer) config(declarations []*ast.Config) {
 				head += " " + hclText(text)
 			}
 		}
-		p.open(head)
+		comment := p.notes(c.Name.Range)
+		if c.Type != nil {
+			comment = append(comment, p.literalNotes(c.Type.Range)...)
+		}
+		p.open(head, append(comment, p.notes(diag.Range{}, c.Default)...)...)
+		if c.Description != nil {
+			p.attribute("description", hclText(c.Description.Value))
+		}
 		if c.Key != nil {
 			p.attribute("__logicalName", hclText(c.Key.Value))
 		}
@@ -221,7 +245,7 @@ func (p *printer) hook(h *ast.Hook) {
 	if kind == "" {
 		kind = "resource"
 	}
-	p.open("hook " + kind + " " + hclText(p.name(h.Name, "hook")))
+	p.open("hook "+kind+" "+hclText(p.name(h.Name, "hook")), p.notes(h.Name.Range, h.Command)...)
 	if h.Command != nil {
 		p.attribute("command", p.expr(h.Command))
 	}
@@ -242,13 +266,13 @@ func (p *printer) body(variables []*ast.Variable, resources []*ast.Resource, out
 		if p.out.Len() > 0 {
 			p.out.WriteByte('\n')
 		}
-		p.attribute(p.name(v.Name, "variable"), p.expr(v.Value))
+		p.attribute(p.name(v.Name, "variable"), p.expr(v.Value), p.notes(v.Name.Range, v.Value)...)
 	}
 	for _, r := range resources {
 		p.resource(r, up)
 	}
 	for _, o := range outputs {
-		p.open("output " + hclText(o.Name.Value))
+		p.open("output "+hclText(o.Name.Value), p.notes(o.Name.Range, o.Value)...)
 		p.attribute("value", p.expr(o.Value))
 		p.close()
 	}
@@ -262,16 +286,17 @@ func (p *printer) resource(r *ast.Resource, up string) {
 	name := hclText(p.name(r.Name, "resource"))
 	component := p.own[r.Type.Value]
 	token := ""
+	comment := p.resourceNotes(r)
 	switch {
 	case component != nil && isEmpty(component):
-		p.open("component " + name)
+		p.open("component "+name, comment...)
 		token = component.Token.Value
 	case component != nil:
-		p.open("component " + name + " " + hclText(up+component.Name.Value))
+		p.open("component "+name+" "+hclText(up+component.Name.Value), comment...)
 	case r.Get != nil:
-		p.open("read " + name + " " + hclText(r.Type.Value))
+		p.open("read "+name+" "+hclText(r.Type.Value), comment...)
 	default:
-		p.open("resource " + name + " " + hclText(r.Type.Value))
+		p.open("resource "+name+" "+hclText(r.Type.Value), comment...)
 	}
 	if token != "" {
 		p.attribute("token", hclText(token))
@@ -288,12 +313,12 @@ func (p *printer) resource(r *ast.Resource, up string) {
 	properties := r.Properties
 	if r.Get != nil {
 		if r.Get.ID != nil {
-			p.attribute("id", p.expr(r.Get.ID))
+			p.attribute("id", p.expr(r.Get.ID), p.notes(diag.Range{}, r.Get.ID)...)
 		}
 		properties = r.Get.State
 	}
 	for _, property := range properties {
-		p.attribute(p.name(property.Name, "property"), p.expr(property.Value))
+		p.attribute(p.name(property.Name, "property"), p.expr(property.Value), p.notes(property.Name.Range, property.Value)...)
 	}
 	p.resourceOptions(r)
 	p.close()
@@ -304,9 +329,12 @@ func (p *printer) resourceOptions(r *ast.Resource) {
 	type line struct {
 		at         int32 // in the text, whose order is kept
 		name, text string
+		comment    []string
 	}
 	var lines []line
-	add := func(at int32, name, text string) { lines = append(lines, line{at, name, text}) }
+	add := func(at int32, name, text string, comment ...string) {
+		lines = append(lines, line{at, name, text, comment})
+	}
 	switch {
 	case r.ForEach != nil && r.If != nil:
 		p.fail(r.If.Range(), "a resource in PCL has a range or a condition, not both")
@@ -325,18 +353,19 @@ func (p *printer) resourceOptions(r *ast.Resource) {
 				items = append(items, part.name+" = "+p.expr(part.option.Value))
 			}
 		}
-		add(t.Key.Range.Start, "customTimeouts", "{ "+strings.Join(items, ", ")+" }")
+		add(t.Key.Range.Start, "customTimeouts", "{ "+strings.Join(items, ", ")+" }", p.notes(t.Key.Range)...)
 	}
 	o.Each(func(option *ast.Option) {
+		comment := p.notes(option.Key.Range, option.Value)
 		switch name := option.Key.Value; {
 		case o.CustomTimeouts != nil && (option == o.CustomTimeouts.Create || option == o.CustomTimeouts.Update ||
 			option == o.CustomTimeouts.Delete || option == o.CustomTimeouts.Read):
 		case option == o.Hooks:
-			add(option.Key.Range.Start, "hooks", p.hookUses(option))
+			add(option.Key.Range.Start, "hooks", p.hookUses(option), comment...)
 		case pathOptions[name]:
-			add(option.Key.Range.Start, name, p.pathList(option))
+			add(option.Key.Range.Start, name, p.pathList(option), comment...)
 		default:
-			add(option.Key.Range.Start, name, p.expr(option.Value))
+			add(option.Key.Range.Start, name, p.expr(option.Value), comment...)
 		}
 	})
 	if len(lines) == 0 {
@@ -345,7 +374,7 @@ func (p *printer) resourceOptions(r *ast.Resource) {
 	slices.SortStableFunc(lines, func(a, b line) int { return int(a.at - b.at) })
 	p.open("options")
 	for _, l := range lines {
-		p.attribute(l.name, l.text)
+		p.attribute(l.name, l.text, l.comment...)
 	}
 	p.close()
 }

@@ -68,6 +68,13 @@ func Generate(ctx context.Context, sources Sources, o Options) (Program, diag.Di
 	p := Program{Packages: slices.Sorted(maps.Keys(g.packages)), Declared: g.declared, Text: "{}\n"}
 	if len(top.entries) > 0 {
 		var b strings.Builder
+		header := m.header()
+		for _, line := range header {
+			b.WriteString(strings.TrimRight("# "+line, " ") + "\n")
+		}
+		if len(header) > 0 {
+			b.WriteByte('\n')
+		}
 		writeEntries(&b, top, 0)
 		p.Text = b.String()
 	}
@@ -188,4 +195,29 @@ func (m *module) comments(at hcl.Range) []string {
 	}
 	slices.Reverse(lines)
 	return lines
+}
+
+// header are the comments that files begin with, when a blank line follows: those are on a file as a whole.
+func (m *module) header() []string {
+	var all []string
+	for _, name := range slices.Sorted(maps.Keys(m.sources)) {
+		var lines []string
+		source := m.sources[name]
+		for number := 1; number <= source.Lines(); number++ {
+			line := strings.TrimSpace(string(source.Line(number)))
+			text, found := strings.CutPrefix(line, "#")
+			if !found {
+				text, found = strings.CutPrefix(line, "//")
+			}
+			if !found {
+				if line != "" {
+					lines = nil
+				}
+				break
+			}
+			lines = append(lines, strings.TrimSpace(text))
+		}
+		all = append(all, lines...)
+	}
+	return all
 }

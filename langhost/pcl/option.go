@@ -22,15 +22,16 @@ var valueOptions = map[string]string{
 // writeOptions writes a block of options; the range of a resource stands beside its options.
 func (t *translator) writeOptions(b *hclsyntax.Block, resource, out *mapping) {
 	t.attributes(b.Body, nil, func(a *hclsyntax.Attribute) {
+		comment := t.comments(a.NameRange)
 		switch {
 		case a.Name == "range":
-			resource.add("forEach", t.value(a.Expr))
+			resource.add("forEach", t.value(a.Expr), comment...)
 		case pathOptions[a.Name]:
-			out.add(a.Name, t.paths(a.Expr))
+			out.add(a.Name, t.paths(a.Expr), comment...)
 		case a.Name == "hooks":
-			out.add("hooks", t.hookNames(a.Expr))
+			out.add("hooks", t.hookNames(a.Expr), comment...)
 		case valueOptions[a.Name] != "":
-			out.add(valueOptions[a.Name], t.value(a.Expr))
+			out.add(valueOptions[a.Name], t.value(a.Expr), comment...)
 		default:
 			t.fail(a.NameRange, "", "the option `%s` is not understood", a.Name)
 		}

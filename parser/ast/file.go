@@ -56,6 +56,8 @@ type Config struct {
 	Optional *BoolLiteral // extension of yamlhost: null when the value is missing
 	Secret   *BoolLiteral
 	Key      *Literal // the field `name`: the key looked up in the stack's configuration
+
+	Description *Literal
 }
 
 // ConfigType is a declared type of a configuration value (L2.20, L2.11).

@@ -1,0 +1,155 @@
+package pcl
+
+import (
+	"bytes"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/parser/ast"
+)
+
+// Comments of a program in YAML are found in its text, for the tree has none. PCL has them above blocks and attributes,
+// from where Pulumi's tools take them on: what stands above, behind or inside of an entry comes to stand above it.
+
+// textLine is a line of a text, from 1.
+type textLine struct {
+	source *diag.Source
+	line   int
+}
+
+var (
+	// sectionLine is a key with nothing on its line but a comment, which is then one on the first of the entries below.
+	sectionLine = regexp.MustCompile(
+		`^\s*(?:config|configuration|components|hooks|inputs|variables|resources|outputs|properties|get|state|options)\s*:\s*(?:#.*)?$`)
+	behindKey   = regexp.MustCompile(`^["']?\s*:\s+#(.*)$`)
+	behindValue = regexp.MustCompile(`^["']?[\]},\s]*\s#(.*)$`)
+)
+
+// notes are the comments on an entry: on its key, and on what is inside of the values. Each is answered once.
+func (c *converter) notes(key diag.Range, values ...ast.Expr) []string {
+	lines := append(c.above(key), c.behind(key, behindKey)...)
+	for _, v := range values {
+		ast.Walk(v, func(e ast.Expr) bool {
+			lines = append(append(lines, c.above(e.Range())...), c.behind(e.Range(), behindValue)...)
+			_, isText := e.(*ast.Template) // where `#` is text
+			return !isText
+		})
+	}
+	return lines
+}
+
+// literalNotes are the comments on a field with a literal; place is that of its value.
+func (c *converter) literalNotes(place diag.Range) []string {
+	return append(c.above(place), c.behind(place, behindValue)...)
+}
+
+// resourceNotes are the comments on a resource and on those of its fields that PCL has in the head of a block or none at all.
+func (c *converter) resourceNotes(r *ast.Resource) []string {
+	lines := append(c.notes(r.Name.Range), c.literalNotes(r.Type.Range)...)
+	if r.LogicalName != nil {
+		lines = append(lines, c.literalNotes(r.LogicalName.Range)...)
+	}
+	return append(lines, c.notes(diag.Range{}, r.ForEach, r.If)...)
+}
+
+// componentNotes are the comments on a component, and its description, for which PCL has no other place.
+func (c *converter) componentNotes(component *ast.Component) []string {
+	lines := c.notes(component.Name.Range)
+	if d := component.Description; d != nil {
+		lines = append(append(lines, c.literalNotes(d.Range)...), strings.Split(strings.TrimSpace(d.Value), "\n")...)
+	}
+	return lines
+}
+
+// above are the comments above the line of a place. They are indented as that line is: deeper ones may be text.
+func (c *converter) above(place diag.Range) []string {
+	if place.IsZero() {
+		return nil
+	}
+	at := textLine{place.Source, place.StartPosition().Line}
+	if c.commented[at] {
+		return nil
+	}
+	c.commented[at] = true
+	var lines []string // from below
+	indent := indentOf(at.text())
+upwards:
+	for at.line--; at.line > 0; at.line-- {
+		text := at.text()
+		comment, isComment := commentOf(text)
+		switch {
+		case isComment && c.commented[at]:
+			break upwards
+		case strings.TrimSpace(text) == "" || strings.HasPrefix(text, "---"):
+		case isComment && indentOf(text) == indent:
+			lines = append(lines, comment)
+		case !isComment && sectionLine.MatchString(text) && indentOf(text) < indent && !c.commented[at]:
+			c.commented[at] = true
+			if _, comment, found := strings.Cut(text, "#"); found {
+				lines = append(lines, strings.TrimSpace(comment))
+			}
+			indent = indentOf(text)
+		default:
+			break upwards
+		}
+	}
+	slices.Reverse(lines)
+	return lines
+}
+
+// behind is the comment behind a place, when nothing but the ends of collections comes between.
+func (c *converter) behind(place diag.Range, pattern *regexp.Regexp) []string {
+	start, end := place.StartPosition(), place.EndPosition()
+	at := textLine{place.Source, end.Line}
+	if place.IsZero() || start.Line != end.Line || c.trailed[at] {
+		return nil
+	}
+	line, _, _ := bytes.Cut(place.Source.Text()[place.End:], []byte("\n"))
+	found := pattern.FindStringSubmatch(strings.TrimRight(string(line), "\r"))
+	if found == nil {
+		return nil
+	}
+	c.trailed[at] = true
+	return []string{strings.TrimSpace(found[1])}
+}
+
+// header are the comments that a text begins with, but for what stands right above its first section: that belongs to the
+// first entry.
+func (c *converter) header(source *diag.Source) []string {
+	if source == nil {
+		return nil
+	}
+	var whole, block []string
+	number := 1
+	for ; number <= source.Lines(); number++ {
+		text := string(source.Line(number))
+		if comment, found := commentOf(text); found {
+			block = append(block, comment)
+			continue
+		}
+		if strings.TrimSpace(text) != "" && !strings.HasPrefix(text, "---") {
+			if !sectionLine.MatchString(text) {
+				whole = append(whole, block...)
+				block = nil
+			}
+			break
+		}
+		whole, block = append(whole, block...), nil
+	}
+	for line := 1; line < number-len(block); line++ {
+		c.commented[textLine{source, line}] = true
+	}
+	return whole
+}
+
+func (l textLine) text() string { return string(l.source.Line(l.line)) }
+
+func indentOf(text string) int { return len(text) - len(strings.TrimLeft(text, " ")) }
+
+// commentOf is the text of a line that is nothing but a comment.
+func commentOf(line string) (string, bool) {
+	comment, found := strings.CutPrefix(strings.TrimLeft(line, " \t"), "#")
+	return strings.TrimSpace(comment), found
+}
