@@ -133,8 +133,13 @@ func (d *Deployment) adopt(ctx context.Context, reg *registered, g *goal, l *hel
 	if !in {
 		return nil
 	}
-	d.report.message(Message{URN: reg.urn, Severity: diag.Error, Code: diag.OperationFailed, Position: g.position,
-		Text: fmt.Sprintf("Resource '%s' cannot be operated on: something outside of the operation's scope depends on it in the state, and is "+
-			"registered before it now. Include that in the operation too, or run it without --target and --exclude.", reg.urn)})
+	d.needed(reg.urn, g.position)
 	return d.bail()
+}
+
+// needed reports that a resource cannot change any more, because it was carried over before.
+func (d *Deployment) needed(u urn.URN, position string) {
+	d.report.message(Message{URN: u, Severity: diag.Error, Code: diag.OperationFailed, Position: position,
+		Text: fmt.Sprintf("Resource '%s' cannot be operated on: something outside of the operation's scope depends on it in the state, and is "+
+			"registered before it now. Include that in the operation too, or run it without --target and --exclude.", u)})
 }

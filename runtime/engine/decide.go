@@ -111,8 +111,11 @@ func (d *Deployment) mayReplace(s *subject) error {
 func describeKeys(s *subject) string {
 	text := ""
 	for _, key := range s.verdict.keys {
-		before, _ := s.oldState().Inputs.Lookup(key)
-		after, _ := s.goal.Inputs.Lookup(key)
+		before, had := s.oldState().Inputs.Lookup(key)
+		after, has := s.goal.Inputs.Lookup(key)
+		if !had && !has { // as of one that is tainted
+			continue
+		}
 		text += fmt.Sprintf("\n  %s: %s => %s", key, before, after)
 	}
 	return text

@@ -49,6 +49,9 @@ func (d *Deployment) ReadResource(ctx context.Context, r monitor.ReadRequest) (m
 	if err != nil {
 		return monitor.ReadResponse{}, err
 	}
+	if reg.carried {
+		return d.adoptRead(ctx, reg, goal)
+	}
 	defer close(reg.done)
 	reg.result = monitor.Failed
 	if d.poisoned(goal) {
@@ -85,6 +88,25 @@ func (d *Deployment) providerUnknown(ref string) bool {
 	return err == nil && i.unconfigured
 }
 
+// adoptRead answers a read of what was carried over before, with what it was when it was read the last time.
+func (d *Deployment) adoptRead(ctx context.Context, reg *registered, goal *state.Resource) (monitor.ReadResponse, error) {
+	if err := d.wait(ctx, reg.done); err != nil {
+		return monitor.ReadResponse{}, err
+	}
+	if reg.result != monitor.Succeeded {
+		return monitor.ReadResponse{}, monitor.ErrReported
+	}
+	d.mu.Lock()
+	reg.carried, reg.read = false, true
+	now := reg.state
+	d.mu.Unlock()
+	if !now.External || now.ID != goal.ID {
+		d.needed(reg.urn, goal.SourcePosition)
+		return monitor.ReadResponse{}, d.bail()
+	}
+	return monitor.ReadResponse{URN: reg.urn, ID: d.idOf(now), Outputs: now.Outputs, Known: true}, nil
+}
+
 // claimRead names a resource that is read; its old state is found under its own URN only (E4.94).
 func (d *Deployment) claimRead(goal *state.Resource) (*registered, error) {
 	d.mu.Lock()
@@ -96,6 +118,10 @@ func (d *Deployment) claimRead(goal *state.Resource) (*registered, error) {
 	}
 	if goal.Parent != "" && d.resources[goal.Parent] == nil {
 		return fault(diag.OperationFailed, "could not find parent resource %s", goal.Parent)
+	}
+	if r := d.resources[u]; r != nil && r.carried {
+		d.mu.Unlock()
+		return r, nil
 	}
 	if d.resources[u] != nil {
 		return fault(diag.DuplicateURN, "Duplicate resource URN '%s'; try giving it a unique name", u)
