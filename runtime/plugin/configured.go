@@ -311,12 +311,9 @@ func (c *configured) Call(ctx context.Context, r provider.CallRequest) (provider
 	if err := c.encodeAll(part{"arguments", propertiesOrEmpty(r.Args), c.capabilities.call(), &request.Args}); err != nil {
 		return provider.CallResponse{}, err
 	}
-	if len(r.ArgDependencies) > 0 {
-		request.ArgDependencies = make(map[string]*pulumirpc.CallRequest_ArgumentDependencies, len(r.ArgDependencies))
-		for key, urns := range r.ArgDependencies {
-			request.ArgDependencies[key] = &pulumirpc.CallRequest_ArgumentDependencies{Urns: texts(urns)}
-		}
-	}
+	request.ArgDependencies = wire.DependencyMessages(r.ArgDependencies, func(us []string) *pulumirpc.CallRequest_ArgumentDependencies {
+		return &pulumirpc.CallRequest_ArgumentDependencies{Urns: us}
+	})
 	got, err := c.remote.Call(ctx, request)
 	if err != nil {
 		return provider.CallResponse{}, c.fail(ctx, "call "+r.Token, err)
@@ -327,10 +324,7 @@ func (c *configured) Call(ctx context.Context, r provider.CallRequest) (provider
 	if err != nil {
 		return provider.CallResponse{}, err
 	}
-	dependencies := make(map[string][]urn.URN, len(got.GetReturnDependencies()))
-	for key, d := range got.GetReturnDependencies() {
-		dependencies[key] = urns(d.GetUrns())
-	}
+	dependencies := wire.Dependencies(got.GetReturnDependencies())
 	result = propertiesOrEmpty(result)
 	return provider.CallResponse{Result: result, ReturnDependencies: extended(dependencies, result), Failures: failuresOf(got.GetFailures())}, nil
 }
@@ -345,10 +339,10 @@ func (c *configured) Construct(ctx context.Context, r provider.ConstructRequest)
 		Project: r.Deployment.Project, Stack: r.Deployment.Stack, Organization: r.Deployment.Organization,
 		Config: r.Deployment.Config, ConfigSecretKeys: r.Deployment.ConfigSecretKeys, DryRun: r.Deployment.DryRun,
 		Parallel: int32(r.Deployment.Parallel), MonitorEndpoint: r.Deployment.MonitorEndpoint,
-		Type: r.Type, Name: r.Name, Parent: string(r.Parent), Dependencies: texts(r.Dependencies), Providers: r.Providers,
+		Type: r.Type, Name: r.Name, Parent: string(r.Parent), Dependencies: wire.Texts(r.Dependencies), Providers: r.Providers,
 		Protect: r.Protect, RetainOnDelete: r.RetainOnDelete, DeleteBeforeReplace: r.DeleteBeforeReplace,
 		AdditionalSecretOutputs: r.AdditionalSecretOutputs, IgnoreChanges: r.IgnoreChanges, ReplaceOnChanges: r.ReplaceOnChanges,
-		DeletedWith: string(r.DeletedWith), ReplaceWith: texts(r.ReplaceWith), AcceptsOutputValues: true,
+		DeletedWith: string(r.DeletedWith), ReplaceWith: wire.Texts(r.ReplaceWith), AcceptsOutputValues: true,
 	}
 	if r.CreateTimeout != "" || r.UpdateTimeout != "" || r.DeleteTimeout != "" {
 		request.CustomTimeouts = &pulumirpc.ConstructRequest_CustomTimeouts{
@@ -377,12 +371,9 @@ func (c *configured) Construct(ctx context.Context, r provider.ConstructRequest)
 			return provider.ConstructResponse{}, fmt.Errorf("send the replacement trigger to plugin %s: %w", c.name, err)
 		}
 	}
-	if len(r.InputDependencies) > 0 {
-		request.InputDependencies = make(map[string]*pulumirpc.ConstructRequest_PropertyDependencies, len(r.InputDependencies))
-		for key, urns := range r.InputDependencies {
-			request.InputDependencies[key] = &pulumirpc.ConstructRequest_PropertyDependencies{Urns: texts(urns)}
-		}
-	}
+	request.InputDependencies = wire.DependencyMessages(r.InputDependencies, func(us []string) *pulumirpc.ConstructRequest_PropertyDependencies {
+		return &pulumirpc.ConstructRequest_PropertyDependencies{Urns: us}
+	})
 	got, err := c.remote.Construct(ctx, request)
 	if err != nil {
 		return provider.ConstructResponse{}, c.fail(ctx, "construct", err)
@@ -393,16 +384,16 @@ func (c *configured) Construct(ctx context.Context, r provider.ConstructRequest)
 	if err != nil {
 		return provider.ConstructResponse{}, err
 	}
-	dependencies := make(map[string][]urn.URN, len(got.GetStateDependencies()))
-	for key, d := range got.GetStateDependencies() {
-		dependencies[key] = urns(d.GetUrns())
-	}
+	dependencies := wire.Dependencies(got.GetStateDependencies())
 	outputs = propertiesOrEmpty(outputs)
 	return provider.ConstructResponse{URN: urn.URN(got.GetUrn()), Outputs: outputs, StateDependencies: extended(dependencies, outputs)}, nil
 }
 
 // extended adds the dependencies found inside values to those told by key (E2.44).
 func extended(byKey map[string][]urn.URN, properties value.Value) map[string][]urn.URN {
+	if byKey == nil {
+		byKey = map[string][]urn.URN{}
+	}
 	for i, key := range properties.Keys() {
 		if deps := properties.At(i).AllDeps(); len(deps) > 0 {
 			all := append(slices.Clone(byKey[key]), deps...)
@@ -411,26 +402,4 @@ func extended(byKey map[string][]urn.URN, properties value.Value) map[string][]u
 		}
 	}
 	return byKey
-}
-
-func texts(us []urn.URN) []string {
-	if len(us) == 0 {
-		return nil
-	}
-	list := make([]string, len(us))
-	for i, u := range us {
-		list[i] = string(u)
-	}
-	return list
-}
-
-func urns(list []string) []urn.URN {
-	if len(list) == 0 {
-		return nil
-	}
-	us := make([]urn.URN, len(list))
-	for i, text := range list {
-		us[i] = urn.URN(text)
-	}
-	return us
 }

@@ -380,30 +380,36 @@ func (s *server) Call(ctx context.Context, r *pulumirpc.CallRequest) (*pulumirpc
 	if err != nil {
 		return nil, err
 	}
-	request := provider.CallRequest{Token: r.GetTok(), Args: propertiesOrEmpty(v[0]), Deployment: provider.DeploymentInfo{
-		Project: r.GetProject(), Stack: r.GetStack(), Organization: r.GetOrganization(), Config: r.GetConfig(),
-		ConfigSecretKeys: r.GetConfigSecretKeys(), DryRun: r.GetDryRun(), Parallel: int(r.GetParallel()), MonitorEndpoint: r.GetMonitorEndpoint(),
-	}}
-	if len(r.GetArgDependencies()) > 0 {
-		request.ArgDependencies = make(map[string][]urn.URN, len(r.GetArgDependencies()))
-		for key, d := range r.GetArgDependencies() {
-			request.ArgDependencies[key] = urns(d.GetUrns())
-		}
-	}
+	request := provider.CallRequest{Token: r.GetTok(), Args: propertiesOrEmpty(v[0]), Deployment: deploymentOf(r),
+		ArgDependencies: wire.Dependencies(r.GetArgDependencies())}
 	got, err := p.Call(ctx, request)
 	if err != nil {
 		return nil, s.fail(err)
 	}
 	answer := &pulumirpc.CallResponse{Failures: checkFailures(got.Failures)}
-	if len(got.ReturnDependencies) > 0 {
-		answer.ReturnDependencies = make(map[string]*pulumirpc.CallResponse_ReturnDependencies, len(got.ReturnDependencies))
-		for key, deps := range got.ReturnDependencies {
-			answer.ReturnDependencies[key] = &pulumirpc.CallResponse_ReturnDependencies{Urns: texts(deps)}
-		}
-	}
+	answer.ReturnDependencies = wire.DependencyMessages(got.ReturnDependencies, func(us []string) *pulumirpc.CallResponse_ReturnDependencies {
+		return &pulumirpc.CallResponse_ReturnDependencies{Urns: us}
+	})
 	encoding := s.encoding()
 	encoding.KeepOutputs = r.GetAcceptsOutputValues()
 	return answer, encodeTo(encoding, got.Result, &answer.Return)
+}
+
+// deploymentOf is what calls into a running program tell of it.
+func deploymentOf(r interface {
+	GetProject() string
+	GetStack() string
+	GetOrganization() string
+	GetConfig() map[string]string
+	GetConfigSecretKeys() []string
+	GetDryRun() bool
+	GetParallel() int32
+	GetMonitorEndpoint() string
+}) provider.DeploymentInfo {
+	return provider.DeploymentInfo{
+		Project: r.GetProject(), Stack: r.GetStack(), Organization: r.GetOrganization(), Config: r.GetConfig(),
+		ConfigSecretKeys: r.GetConfigSecretKeys(), DryRun: r.GetDryRun(), Parallel: int(r.GetParallel()), MonitorEndpoint: r.GetMonitorEndpoint(),
+	}
 }
 
 // Construct passes on.
@@ -421,15 +427,12 @@ func (s *server) Construct(ctx context.Context, r *pulumirpc.ConstructRequest) (
 		return nil, status.Error(codes.InvalidArgument, err.Error())
 	}
 	request := provider.ConstructRequest{
-		Deployment: provider.DeploymentInfo{
-			Project: r.GetProject(), Stack: r.GetStack(), Organization: r.GetOrganization(), Config: r.GetConfig(),
-			ConfigSecretKeys: r.GetConfigSecretKeys(), DryRun: r.GetDryRun(), Parallel: int(r.GetParallel()), MonitorEndpoint: r.GetMonitorEndpoint(),
-		},
+		Deployment: deploymentOf(r), InputDependencies: wire.Dependencies(r.GetInputDependencies()),
 		Type: r.GetType(), Name: r.GetName(), Parent: urn.URN(r.GetParent()), Inputs: propertiesOrEmpty(v[0]),
-		Dependencies: urns(r.GetDependencies()), Providers: r.GetProviders(),
+		Dependencies: wire.URNs(r.GetDependencies()), Providers: r.GetProviders(),
 		Protect: r.Protect, RetainOnDelete: r.RetainOnDelete, DeleteBeforeReplace: r.DeleteBeforeReplace,
 		AdditionalSecretOutputs: r.GetAdditionalSecretOutputs(), IgnoreChanges: r.GetIgnoreChanges(), ReplaceOnChanges: r.GetReplaceOnChanges(),
-		DeletedWith: urn.URN(r.GetDeletedWith()), ReplaceWith: urns(r.GetReplaceWith()),
+		DeletedWith: urn.URN(r.GetDeletedWith()), ReplaceWith: wire.URNs(r.GetReplaceWith()),
 		CreateTimeout: r.GetCustomTimeouts().GetCreate(), UpdateTimeout: r.GetCustomTimeouts().GetUpdate(),
 		DeleteTimeout: r.GetCustomTimeouts().GetDelete(), ReplacementTrigger: trigger,
 	}
@@ -446,23 +449,14 @@ func (s *server) Construct(ctx context.Context, r *pulumirpc.ConstructRequest) (
 			return nil, status.Error(codes.InvalidArgument, fmt.Sprintf("an alias of component %s says nothing", r.GetName()))
 		}
 	}
-	if len(r.GetInputDependencies()) > 0 {
-		request.InputDependencies = make(map[string][]urn.URN, len(r.GetInputDependencies()))
-		for key, d := range r.GetInputDependencies() {
-			request.InputDependencies[key] = urns(d.GetUrns())
-		}
-	}
 	got, err := p.Construct(ctx, request)
 	if err != nil {
 		return nil, s.fail(err)
 	}
 	answer := &pulumirpc.ConstructResponse{Urn: string(got.URN)}
-	if len(got.StateDependencies) > 0 {
-		answer.StateDependencies = make(map[string]*pulumirpc.ConstructResponse_PropertyDependencies, len(got.StateDependencies))
-		for key, deps := range got.StateDependencies {
-			answer.StateDependencies[key] = &pulumirpc.ConstructResponse_PropertyDependencies{Urns: texts(deps)}
-		}
-	}
+	answer.StateDependencies = wire.DependencyMessages(got.StateDependencies, func(us []string) *pulumirpc.ConstructResponse_PropertyDependencies {
+		return &pulumirpc.ConstructResponse_PropertyDependencies{Urns: us}
+	})
 	encoding := s.encoding()
 	encoding.KeepOutputs = r.GetAcceptsOutputValues()
 	return answer, encodeTo(encoding, got.Outputs, &answer.State)

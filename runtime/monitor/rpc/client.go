@@ -149,17 +149,17 @@ func (c *Client) RegisterResource(ctx context.Context, r monitor.RegisterRequest
 	}
 	request := &pulumirpc.RegisterResourceRequest{
 		Type: r.Type, Name: r.Name, Parent: string(r.Parent), Custom: r.Custom, Remote: r.Remote, Object: inputs,
-		PropertyDependencies: toMessages(r.PropertyDependencies, func(us []string) *pulumirpc.RegisterResourceRequest_PropertyDependencies {
+		PropertyDependencies: wire.DependencyMessages(r.PropertyDependencies, func(us []string) *pulumirpc.RegisterResourceRequest_PropertyDependencies {
 			return &pulumirpc.RegisterResourceRequest_PropertyDependencies{Urns: us}
 		}),
-		Dependencies: texts(r.Dependencies), Provider: r.Provider, Providers: r.Providers, PackageRef: r.PackageRef, Version: r.Version,
+		Dependencies: wire.Texts(r.Dependencies), Provider: r.Provider, Providers: r.Providers, PackageRef: r.PackageRef, Version: r.Version,
 		PluginDownloadURL: r.PluginDownloadURL, PluginChecksums: r.PluginChecksums, Protect: r.Protect, RetainOnDelete: r.RetainOnDelete,
 		IgnoreChanges: r.IgnoreChanges, ReplaceOnChanges: r.ReplaceOnChanges, HideDiffs: r.HideDiffs,
 		AdditionalSecretOutputs: r.AdditionalSecretOutputs, Aliases: aliasMessages(r.Aliases), AliasSpecs: true, ImportId: r.ImportID,
 		CustomTimeouts: &pulumirpc.RegisterResourceRequest_CustomTimeouts{
 			Create: r.CustomTimeouts.Create, Update: r.CustomTimeouts.Update, Delete: r.CustomTimeouts.Delete, Read: r.CustomTimeouts.Read,
 		},
-		DeletedWith: string(r.DeletedWith), ReplaceWith: texts(r.ReplaceWith), EnvVarMappings: r.EnvVarMappings, Hooks: hooksMessage(r.Hooks),
+		DeletedWith: string(r.DeletedWith), ReplaceWith: wire.Texts(r.ReplaceWith), EnvVarMappings: r.EnvVarMappings, Hooks: hooksMessage(r.Hooks),
 		SourcePosition: positionMessage(r.SourcePosition),
 		AcceptSecrets:  true, AcceptResources: true, AcceptsByteString: true, SupportsPartialValues: true, SupportsResultReporting: true,
 	}
@@ -184,7 +184,7 @@ func (c *Client) RegisterResource(ctx context.Context, r monitor.RegisterRequest
 		return monitor.RegisterResponse{}, err
 	}
 	response := monitor.RegisterResponse{
-		URN: urn.URN(got.GetUrn()), Outputs: outputs, Result: resultOf(got.GetResult()), PropertyDependencies: byKey(got.GetPropertyDependencies()),
+		URN: urn.URN(got.GetUrn()), Outputs: outputs, Result: resultOf(got.GetResult()), PropertyDependencies: wire.Dependencies(got.GetPropertyDependencies()),
 	}
 	response.Known, response.ID, err = told(trailer, got.GetId(), r.Custom, info.DryRun, got.GetUnknown())
 	return response, err
@@ -247,7 +247,7 @@ func (c *Client) ReadResource(ctx context.Context, r monitor.ReadRequest) (monit
 	}
 	var trailer metadata.MD
 	got, err := c.remote.ReadResource(ctx, &pulumirpc.ReadResourceRequest{
-		Type: r.Type, Name: r.Name, Parent: string(r.Parent), Id: id, Properties: state, Dependencies: texts(r.Dependencies),
+		Type: r.Type, Name: r.Name, Parent: string(r.Parent), Id: id, Properties: state, Dependencies: wire.Texts(r.Dependencies),
 		Provider: r.Provider, PackageRef: r.PackageRef, Version: r.Version, PluginDownloadURL: r.PluginDownloadURL,
 		PluginChecksums: r.PluginChecksums, AdditionalSecretOutputs: r.AdditionalSecretOutputs,
 		SourcePosition: positionMessage(r.SourcePosition), AcceptSecrets: true, AcceptResources: true, AcceptsByteString: true,
@@ -278,7 +278,7 @@ func (c *Client) Invoke(ctx context.Context, r monitor.InvokeRequest) (monitor.I
 		return monitor.InvokeResponse{}, err
 	}
 	got, err := c.remote.Invoke(ctx, &pulumirpc.ResourceInvokeRequest{
-		Tok: r.Token, Args: args, Provider: r.Provider, Parent: string(r.Parent), DependsOn: texts(r.DependsOn), PackageRef: r.PackageRef,
+		Tok: r.Token, Args: args, Provider: r.Provider, Parent: string(r.Parent), DependsOn: wire.Texts(r.DependsOn), PackageRef: r.PackageRef,
 		Version: r.Version, PluginDownloadURL: r.PluginDownloadURL, PluginChecksums: r.PluginChecksums,
 		SourcePosition: positionMessage(r.SourcePosition), AcceptResources: true, AcceptsByteString: true,
 	})
@@ -304,7 +304,7 @@ func (c *Client) Call(ctx context.Context, r monitor.CallRequest) (monitor.CallR
 	}
 	got, err := c.remote.Call(ctx, &pulumirpc.ResourceCallRequest{
 		Tok: r.Token, Args: args, Provider: r.Provider, PackageRef: r.PackageRef, Version: r.Version,
-		ArgDependencies: toMessages(r.ArgDependencies, func(us []string) *pulumirpc.ResourceCallRequest_ArgumentDependencies {
+		ArgDependencies: wire.DependencyMessages(r.ArgDependencies, func(us []string) *pulumirpc.ResourceCallRequest_ArgumentDependencies {
 			return &pulumirpc.ResourceCallRequest_ArgumentDependencies{Urns: us}
 		}),
 		PluginDownloadURL: r.PluginDownloadURL, PluginChecksums: r.PluginChecksums,
@@ -317,7 +317,7 @@ func (c *Client) Call(ctx context.Context, r monitor.CallRequest) (monitor.CallR
 	if err != nil {
 		return monitor.CallResponse{}, err
 	}
-	return monitor.CallResponse{Result: result, ReturnDependencies: byKey(got.GetReturnDependencies()), Failures: failuresOf(got.GetFailures())}, nil
+	return monitor.CallResponse{Result: result, ReturnDependencies: wire.Dependencies(got.GetReturnDependencies()), Failures: failuresOf(got.GetFailures())}, nil
 }
 
 // SignalAndWaitForShutdown says that the program asks for nothing more and waits. An engine without the call does not

@@ -223,7 +223,7 @@ func registration(ctx context.Context, r *pulumirpc.RegisterResourceRequest) (mo
 	}
 	request := monitor.RegisterRequest{
 		Type: r.GetType(), Name: r.GetName(), Parent: urn.URN(r.GetParent()), Custom: r.GetCustom(), Remote: r.GetRemote(),
-		Inputs: inputs, PropertyDependencies: byKey(r.GetPropertyDependencies()), Dependencies: urns(r.GetDependencies()),
+		Inputs: inputs, PropertyDependencies: wire.Dependencies(r.GetPropertyDependencies()), Dependencies: wire.URNs(r.GetDependencies()),
 		Provider: r.GetProvider(), Providers: orNone(r.GetProviders()), PackageRef: r.GetPackageRef(), Version: r.GetVersion(),
 		PluginDownloadURL: r.GetPluginDownloadURL(), PluginChecksums: orNone(r.GetPluginChecksums()),
 		Protect: r.Protect, RetainOnDelete: r.RetainOnDelete,
@@ -234,7 +234,7 @@ func registration(ctx context.Context, r *pulumirpc.RegisterResourceRequest) (mo
 			Create: r.GetCustomTimeouts().GetCreate(), Update: r.GetCustomTimeouts().GetUpdate(),
 			Delete: r.GetCustomTimeouts().GetDelete(), Read: r.GetCustomTimeouts().GetRead(),
 		},
-		DeletedWith: urn.URN(r.GetDeletedWith()), ReplaceWith: urns(r.GetReplaceWith()), ReplacementTrigger: trigger,
+		DeletedWith: urn.URN(r.GetDeletedWith()), ReplaceWith: wire.URNs(r.GetReplaceWith()), ReplacementTrigger: trigger,
 		EnvVarMappings: orNone(r.GetEnvVarMappings()), Hooks: hooksOf(r.GetHooks()), SourcePosition: positionOf(r.GetSourcePosition()),
 	}
 	if r.GetDeleteBeforeReplaceDefined() || r.GetDeleteBeforeReplace() { // E2.14
@@ -286,7 +286,7 @@ func (s *server) RegisterResource(ctx context.Context, r *pulumirpc.RegisterReso
 		Urn: string(got.URN), Id: id, Object: object, Result: resultMessage(got.Result, exact),
 		// A create that was left out has neither ID nor outputs, in an update too (E2.37).
 		Unknown: got.Result == monitor.Succeeded && r.GetCustom() && !got.Known && id == "" && got.Outputs.Len() == 0,
-		PropertyDependencies: toMessages(got.PropertyDependencies, func(us []string) *pulumirpc.RegisterResourceResponse_PropertyDependencies {
+		PropertyDependencies: wire.DependencyMessages(got.PropertyDependencies, func(us []string) *pulumirpc.RegisterResourceResponse_PropertyDependencies {
 			return &pulumirpc.RegisterResourceResponse_PropertyDependencies{Urns: us}
 		}),
 	}, nil
@@ -372,7 +372,7 @@ func (s *server) ReadResource(ctx context.Context, r *pulumirpc.ReadResourceRequ
 	}
 	got, err := s.monitor.ReadResource(ctx, monitor.ReadRequest{
 		Type: r.GetType(), Name: r.GetName(), Parent: urn.URN(r.GetParent()), ID: id, State: state,
-		Dependencies: urns(r.GetDependencies()), Provider: r.GetProvider(), PackageRef: r.GetPackageRef(), Version: r.GetVersion(),
+		Dependencies: wire.URNs(r.GetDependencies()), Provider: r.GetProvider(), PackageRef: r.GetPackageRef(), Version: r.GetVersion(),
 		PluginDownloadURL: r.GetPluginDownloadURL(), PluginChecksums: orNone(r.GetPluginChecksums()),
 		AdditionalSecretOutputs: r.GetAdditionalSecretOutputs(), SourcePosition: positionOf(r.GetSourcePosition()),
 	})
@@ -406,7 +406,7 @@ func (s *server) Invoke(ctx context.Context, r *pulumirpc.ResourceInvokeRequest)
 		return nil, err
 	}
 	got, err := s.monitor.Invoke(ctx, monitor.InvokeRequest{
-		Token: r.GetTok(), Args: args, Provider: r.GetProvider(), Parent: urn.URN(r.GetParent()), DependsOn: urns(r.GetDependsOn()),
+		Token: r.GetTok(), Args: args, Provider: r.GetProvider(), Parent: urn.URN(r.GetParent()), DependsOn: wire.URNs(r.GetDependsOn()),
 		PackageRef: r.GetPackageRef(), Version: r.GetVersion(), PluginDownloadURL: r.GetPluginDownloadURL(),
 		PluginChecksums: orNone(r.GetPluginChecksums()), SourcePosition: positionOf(r.GetSourcePosition()),
 	})
@@ -428,7 +428,7 @@ func (s *server) Call(ctx context.Context, r *pulumirpc.ResourceCallRequest) (*p
 		return nil, err
 	}
 	got, err := s.monitor.Call(ctx, monitor.CallRequest{
-		Token: r.GetTok(), Args: args, ArgDependencies: byKey(r.GetArgDependencies()), Provider: r.GetProvider(),
+		Token: r.GetTok(), Args: args, ArgDependencies: wire.Dependencies(r.GetArgDependencies()), Provider: r.GetProvider(),
 		PackageRef: r.GetPackageRef(), Version: r.GetVersion(), PluginDownloadURL: r.GetPluginDownloadURL(),
 		PluginChecksums: orNone(r.GetPluginChecksums()), SourcePosition: positionOf(r.GetSourcePosition()),
 	})
@@ -443,7 +443,7 @@ func (s *server) Call(ctx context.Context, r *pulumirpc.ResourceCallRequest) (*p
 	}
 	return &pulumirpc.CallResponse{
 		Return: result, Failures: failureMessages(got.Failures),
-		ReturnDependencies: toMessages(got.ReturnDependencies, func(us []string) *pulumirpc.CallResponse_ReturnDependencies {
+		ReturnDependencies: wire.DependencyMessages(got.ReturnDependencies, func(us []string) *pulumirpc.CallResponse_ReturnDependencies {
 			return &pulumirpc.CallResponse_ReturnDependencies{Urns: us}
 		}),
 	}, nil

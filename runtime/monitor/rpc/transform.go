@@ -110,11 +110,11 @@ func transformRequest(r monitor.RegisterRequest, byteStrings bool) (*pulumirpc.T
 		return nil, err
 	}
 	options := &pulumirpc.TransformResourceOptions{
-		DependsOn: texts(r.Dependencies), Protect: r.Protect, IgnoreChanges: r.IgnoreChanges, ReplaceOnChanges: r.ReplaceOnChanges,
+		DependsOn: wire.Texts(r.Dependencies), Protect: r.Protect, IgnoreChanges: r.IgnoreChanges, ReplaceOnChanges: r.ReplaceOnChanges,
 		Version: r.Version, Aliases: aliasMessages(r.Aliases), Provider: r.Provider, PluginDownloadUrl: r.PluginDownloadURL,
 		RetainOnDelete: r.RetainOnDelete, DeletedWith: string(r.DeletedWith), DeleteBeforeReplace: r.DeleteBeforeReplace,
 		AdditionalSecretOutputs: r.AdditionalSecretOutputs, Providers: r.Providers, PluginChecksums: r.PluginChecksums,
-		Hooks: hooksMessage(r.Hooks), Import: r.ImportID, HideDiff: r.HideDiffs, ReplaceWith: texts(r.ReplaceWith),
+		Hooks: hooksMessage(r.Hooks), Import: r.ImportID, HideDiff: r.HideDiffs, ReplaceWith: wire.Texts(r.ReplaceWith),
 	}
 	if r.CustomTimeouts != (monitor.Timeouts{}) {
 		options.CustomTimeouts = &pulumirpc.RegisterResourceRequest_CustomTimeouts{Create: r.CustomTimeouts.Create,
@@ -160,13 +160,13 @@ func withTransformResponse(r monitor.RegisterRequest, answer *pulumirpc.Transfor
 		return r, fmt.Errorf("replacement trigger: %w", err)
 	}
 	t := o.GetCustomTimeouts()
-	r.Dependencies, r.Protect, r.IgnoreChanges, r.ReplaceOnChanges = urns(o.GetDependsOn()), o.Protect, o.GetIgnoreChanges(), o.GetReplaceOnChanges()
+	r.Dependencies, r.Protect, r.IgnoreChanges, r.ReplaceOnChanges = wire.URNs(o.GetDependsOn()), o.Protect, o.GetIgnoreChanges(), o.GetReplaceOnChanges()
 	r.Version, r.Aliases, r.Provider = o.GetVersion(), aliasesOf(nil, o.GetAliases(), false), o.GetProvider()
 	r.CustomTimeouts = monitor.Timeouts{Create: t.GetCreate(), Update: t.GetUpdate(), Delete: t.GetDelete(), Read: t.GetRead()}
 	r.PluginDownloadURL, r.RetainOnDelete, r.DeletedWith = o.GetPluginDownloadUrl(), o.RetainOnDelete, urn.URN(o.GetDeletedWith())
 	r.DeleteBeforeReplace, r.AdditionalSecretOutputs = o.DeleteBeforeReplace, o.GetAdditionalSecretOutputs()
 	r.Providers, r.PluginChecksums, r.Hooks = orNone(o.GetProviders()), orNone(o.GetPluginChecksums()), hooksOf(o.GetHooks())
-	r.ImportID, r.HideDiffs, r.ReplaceWith = o.GetImport(), o.GetHideDiff(), urns(o.GetReplaceWith())
+	r.ImportID, r.HideDiffs, r.ReplaceWith = o.GetImport(), o.GetHideDiff(), wire.URNs(o.GetReplaceWith())
 	return r, nil
 }
 

@@ -12,52 +12,6 @@ import (
 	"github.com/yamlhost/yamlhost/value/urn"
 )
 
-func texts(us []urn.URN) []string {
-	if len(us) == 0 {
-		return nil
-	}
-	list := make([]string, len(us))
-	for i, u := range us {
-		list[i] = string(u)
-	}
-	return list
-}
-
-func urns(list []string) []urn.URN {
-	if len(list) == 0 {
-		return nil
-	}
-	us := make([]urn.URN, len(list))
-	for i, text := range list {
-		us[i] = urn.URN(text)
-	}
-	return us
-}
-
-// byKey turns a map of messages that hold URNs into one of URNs; an empty map is none at all.
-func byKey[M interface{ GetUrns() []string }](m map[string]M) map[string][]urn.URN {
-	if len(m) == 0 {
-		return nil
-	}
-	deps := make(map[string][]urn.URN, len(m))
-	for key, d := range m {
-		deps[key] = urns(d.GetUrns())
-	}
-	return deps
-}
-
-// toMessages is the reverse of byKey.
-func toMessages[M any](deps map[string][]urn.URN, message func([]string) M) map[string]M {
-	if len(deps) == 0 {
-		return nil
-	}
-	m := make(map[string]M, len(deps))
-	for key, us := range deps {
-		m[key] = message(texts(us))
-	}
-	return m
-}
-
 // positionOf reads file:///path with line and column, also where they are in the fragment #line,column. Whatever is no
 // absolute file is no position (E2.82).
 func positionOf(p *pulumirpc.SourcePosition) *monitor.Position {
