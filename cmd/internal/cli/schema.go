@@ -29,7 +29,8 @@ func newSchema(_ *app, run func(context.Context, *schemaOptions) error) *cobra.C
 		Use:   "schema TOKEN or PACKAGE",
 		Short: "Show what a resource or function of a provider takes and gives",
 		Long: "schema shows the inputs and outputs of a resource type or function such as random:RandomPet, with an example, or\n" +
-			"the members of an object type. With the name of a package it lists the resources and functions of it.",
+			"the members of an object type. With the name of a package it lists the resources and functions of it. The packages that\n" +
+			"the project uses by path or makes of parameters are known, and its own components, as components:Name.",
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.token = args[0]
@@ -103,7 +104,21 @@ func (a *app) schema(ctx context.Context, o *schemaOptions) error {
 	if rest, ok := strings.CutPrefix(o.token, "pulumi:providers:"); ok {
 		name = rest
 	}
-	pkg, err := providers.schemas().Load(ctx, ws.descriptor(name, o.version))
+	if own := ws.ownPackage(ctx, providers, name); own != nil {
+		if !isToken {
+			return a.writePackage(packageRecord{Name: own.name, Resources: collapsed(own.tokens()), Functions: []string{}}, o.json)
+		}
+		record, err := own.describe(o.token)
+		if err != nil {
+			return err
+		}
+		return a.showMember(record, o.json)
+	}
+	wanted, err := ws.described(ctx, providers, name, o.version)
+	if err != nil {
+		return err
+	}
+	pkg, err := providers.schemas().Load(ctx, wanted)
 	if errors.Is(err, schema.ErrNotFound) {
 		return fmt.Errorf("no provider for package %s is built in or installed; install it with `yamlhost plugin install resource %s`, "+
 			"or name its schema with --schema FILE", name, name)
@@ -118,7 +133,11 @@ func (a *app) schema(ctx context.Context, o *schemaOptions) error {
 	if err != nil {
 		return err
 	}
-	if o.json {
+	return a.showMember(record, o.json)
+}
+
+func (a *app) showMember(record *memberRecord, asJSON bool) error {
+	if asJSON {
 		return a.writeJSON(record)
 	}
 	return writeMember(a.streams.Out, record)
@@ -133,24 +152,17 @@ func (a *app) surroundings() (*workspace, error) {
 	return ws, err
 }
 
-// descriptor is the package of a name, as the project declares it.
-func (ws *workspace) descriptor(name, version string) schema.Descriptor {
-	for _, d := range ws.packages {
-		if d.PackageName() == name && (version == "" || version == d.PackageVersion()) {
-			return d
-		}
-	}
-	return schema.Descriptor{Name: name, Version: strings.TrimPrefix(version, "v")}
+func (a *app) listPackage(pkg *schema.Package, asJSON bool) error {
+	return a.writePackage(packageRecord{Name: pkg.Name, Version: pkg.Version, Resources: collapsed(pkg.ResourceTokens()),
+		Functions: collapsed(pkg.FunctionTokens())}, asJSON)
 }
 
-func (a *app) listPackage(pkg *schema.Package, asJSON bool) error {
-	record := packageRecord{Name: pkg.Name, Version: pkg.Version, Resources: collapsed(pkg.ResourceTokens()),
-		Functions: collapsed(pkg.FunctionTokens())}
+func (a *app) writePackage(record packageRecord, asJSON bool) error {
 	if asJSON {
 		return a.writeJSON(record)
 	}
 	var b strings.Builder
-	b.WriteString(strings.TrimSpace(pkg.Name + " " + pkg.Version))
+	b.WriteString(strings.TrimSpace(record.Name + " " + record.Version))
 	for _, section := range []struct {
 		title  string
 		tokens []string
@@ -176,10 +188,7 @@ func collapsed(tokens []string) []string {
 func describe(pkg *schema.Package, token string) (*memberRecord, error) {
 	r, err := pkg.ResolveResource(token)
 	if err == nil {
-		record := &memberRecord{Kind: "resource", Token: r.Token, Component: r.Component, Description: r.Description,
-			Deprecation: r.Deprecation, Inputs: propertyRecords(r.Inputs), Outputs: propertyRecords(r.Outputs)}
-		record.Example = resourceExample(r)
-		return record, nil
+		return resourceRecord(r), nil
 	}
 	if !errors.Is(err, schema.ErrNoSuchToken) {
 		return nil, err
@@ -209,6 +218,11 @@ func describe(pkg *schema.Package, token string) (*memberRecord, error) {
 		text += "; near are " + strings.Join(near, ", ")
 	}
 	return nil, errors.New(text)
+}
+
+func resourceRecord(r *schema.Resource) *memberRecord {
+	return &memberRecord{Kind: "resource", Token: r.Token, Component: r.Component, Description: r.Description, Deprecation: r.Deprecation,
+		Inputs: propertyRecords(r.Inputs), Outputs: propertyRecords(r.Outputs), Example: resourceExample(r)}
 }
 
 func describeType(pkg *schema.Package, token string) (*memberRecord, error) {
