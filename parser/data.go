@@ -15,14 +15,13 @@ func Data(src *diag.Source) (ast.Expr, diag.Diagnostics) {
 		return nothing, p.diags
 	}
 	var document node
-	if err := unmarshal(p.text[textStart(p.text):], &document); err != nil {
+	if err := p.unmarshal(&document); err != nil {
 		p.syntax(err)
 		return nothing, p.diags
 	}
 	if document.Kind == 0 || len(document.Content) == 0 {
 		return nothing, p.diags
 	}
-	p.locate(document.Content[0])
 	if second := p.lexed.secondDocument; second >= 0 {
 		p.fail(diag.WrongKind, p.at(second, second+3), "", "a second document begins here")
 		return nothing, p.diags

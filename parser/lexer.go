@@ -39,6 +39,7 @@ type lexed struct {
 	tooDeep        int // where the text nests too deep; -1 where it does not
 	secondDocument int // where a further document begins; -1 without one
 	suspicions     []suspicion
+	refused        []refused // escapes that the YAML reader refuses, in the order of the text
 }
 
 // first is the first suspicion of one of the kinds, in the order of the text; nil without one.
@@ -346,6 +347,9 @@ func (l *lexer) quoted(column int) {
 		case c == '\\' && quote == '"' && l.i+1 < len(l.text) && breakAt(l.text, l.i+1) == 0:
 			if _, width := escape(l.text[l.i:]); width == 0 {
 				l.suspect(suspectEscape, l.i, l.i+2, start)
+			} else if isRefused(l.text[l.i:], width) {
+				l.refused = append(l.refused, refused{l.i, width})
+				l.i += width - 2
 			}
 			l.i += 2
 		case c == '\'' && quote == '\'' && l.i+1 < len(l.text) && l.text[l.i+1] == '\'':

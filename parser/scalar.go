@@ -302,7 +302,7 @@ func escape(source []byte) (string, int) {
 		return "\r", 2
 	case 'e':
 		return "\x1b", 2
-	case ' ', '"', '\'', '\\':
+	case ' ', '"', '\'', '\\', '/':
 		return string(source[1:2]), 2
 	case 'N':
 		return "\u0085", 2
@@ -325,11 +325,28 @@ func escape(source []byte) (string, int) {
 		return "", 0
 	}
 	r, err := strconv.ParseUint(string(source[2:2+digits]), 16, 32)
-	if err != nil || r > utf8.MaxRune || utf16.IsSurrogate(rune(r)) {
+	if err != nil || r > utf8.MaxRune {
 		return "", 0
 	}
-	return string(rune(r)), 2 + digits
+	if !utf16.IsSurrogate(rune(r)) {
+		return string(rune(r)), 2 + digits
+	}
+	if digits != 4 || len(source) < pairWidth || string(source[6:8]) != `\u` {
+		return "", 0
+	}
+	low, err := strconv.ParseUint(string(source[8:pairWidth]), 16, 32)
+	if err != nil {
+		return "", 0
+	}
+	whole := utf16.DecodeRune(rune(r), rune(low))
+	if whole == utf8.RuneError {
+		return "", 0
+	}
+	return string(whole), pairWidth
 }
+
+// pairWidth is the length of the escapes of a character in two halves, as JSON has them.
+const pairWidth = len(`\ud83d\ude00`)
 
 // header is the first line of a literal or folded scalar.
 type header struct {

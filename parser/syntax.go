@@ -129,7 +129,7 @@ func (p *parser) accuse(s *suspicion) {
 	}
 }
 
-// accuseEscape explains an escape that does not exist. JSON has two that the YAML reader lacks.
+// accuseEscape explains an escape that does not exist.
 func (p *parser) accuseEscape(s *suspicion) {
 	_, size := utf8.DecodeRune(p.text[s.at+1:])
 	end := s.at + 1 + size
@@ -140,8 +140,6 @@ func (p *parser) accuseEscape(s *suspicion) {
 	}
 	at := p.at(s.at, end)
 	switch text := strings.ToLower(at.Text()); {
-	case text == `\/`:
-		detail = "write `/` as it is"
 	case strings.HasPrefix(text, `\ud`):
 		detail = "write the character itself, or use `\\U` with its eight digits"
 	}

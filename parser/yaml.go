@@ -14,10 +14,7 @@ type node = yaml.Node
 // load reads the YAML tree. It answers nil, and has reported why, when there is none; the root is a map.
 func (p *parser) load() *node {
 	var document node
-	read := func() error {
-		document = node{}
-		return unmarshal(p.text[textStart(p.text):], &document)
-	}
+	read := func() error { return p.unmarshal(&document) }
 	if err := read(); err != nil && p.reread(err, read) != nil {
 		return nil
 	}
@@ -29,7 +26,7 @@ func (p *parser) load() *node {
 			"the file is empty")
 		return nil
 	}
-	p.locate(document.Content[0])
+	p.noteEscapes()
 	if second := p.lexed.secondDocument; second >= 0 {
 		p.warn(diag.Ignored, p.at(second, second+3), "a program is one document; remove what follows or move it to a file of its own",
 			"only the first document of the file is read")
