@@ -24,6 +24,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/yamlhost/yamlhost/bench/noop"
 	"github.com/yamlhost/yamlhost/bench/program"
 )
 
@@ -51,7 +52,8 @@ var operations = []operation{
 // tool is something that is measured.
 type tool struct {
 	name       string
-	path       string   // PATH, in which the plugin is found; folders of this run are first
+	path       string   // folders of PATH before the system's own
+	plugin     string   // the plugin to install in the home folder of each stack, as people have theirs; empty for none
 	setup      []string // arguments of what makes a stack, not measured
 	binary     string
 	operations []operation
@@ -175,11 +177,21 @@ func build(module string, packages map[string]string, flags ...string) error {
 	return nil
 }
 
+func noopPlugin(dir string) string { return filepath.Join(dir, "plugins", "pulumi-resource-noop") }
+
+// install puts a plugin where both tools look for those that they have downloaded.
+func install(plugin, home string) error {
+	folder := filepath.Join(home, "plugins", "resource-noop-v"+noop.Version)
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return err
+	}
+	return os.Link(plugin, filepath.Join(folder, filepath.Base(plugin)))
+}
+
 const initFlags = "stack init dev"
 
 func ours(dir string) ([]*tool, error) {
-	plugins := filepath.Join(dir, "plugins")
-	plugin := filepath.Join(plugins, "pulumi-resource-noop")
+	plugin := noopPlugin(dir)
 	if err := build(".", map[string]string{
 		filepath.Join(dir, "yamlhost"):      "./cmd/yamlhost",
 		filepath.Join(dir, "yamlhost-noop"): "./cmd/yamlhost-noop",
@@ -191,7 +203,8 @@ func ours(dir string) ([]*tool, error) {
 	base := tool{setup: strings.Fields(initFlags), operations: operations, file: "Pulumi.yaml", write: program.YAML}
 	process, remote := base, base
 	process.name, process.binary, process.path = "yamlhost, provider in process", filepath.Join(dir, "yamlhost-noop"), filepath.Join(dir, "no-plugins")
-	remote.name, remote.binary, remote.path = "yamlhost, provider plugin", filepath.Join(dir, "yamlhost"), plugins
+	remote.name, remote.binary, remote.path = "yamlhost, provider plugin", filepath.Join(dir, "yamlhost"), filepath.Join(dir, "no-plugins")
+	remote.plugin = plugin
 	process.floor = []string{filepath.Join(dir, "floor"), plugin}
 	remote.floor = process.floor
 	return []*tool{&process, &remote}, nil
@@ -206,7 +219,7 @@ func pulumi(dir string) (*tool, error) {
 	}); err != nil {
 		return nil, err
 	}
-	return &tool{name: "Pulumi CLI, provider plugin", binary: filepath.Join(bin, "pulumi"), path: bin + ":" + filepath.Join(dir, "plugins"),
+	return &tool{name: "Pulumi CLI, provider plugin", binary: filepath.Join(bin, "pulumi"), path: bin, plugin: noopPlugin(dir),
 		setup: strings.Fields(initFlags), file: "Pulumi.yaml", write: program.YAML,
 		operations: slices.DeleteFunc(slices.Clone(operations), func(o operation) bool { return o.name == "check" })}, nil
 }
@@ -253,6 +266,11 @@ func (t *tool) measure(dir string, sizes []int) error {
 		}
 		if err := os.Mkdir(filepath.Join(stack, "backend"), 0o755); err != nil {
 			return err
+		}
+		if t.plugin != "" {
+			if err := install(t.plugin, filepath.Join(stack, ".pulumi")); err != nil {
+				return err
+			}
 		}
 		env := []string{"HOME=" + stack, "PATH=" + t.path + ":/usr/bin:/bin", "PULUMI_BACKEND_URL=file://" + stack + "/backend", "NO_COLOR=1",
 			"PULUMI_CONFIG_PASSPHRASE=figures", "PULUMI_SKIP_UPDATE_CHECK=true", "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION=true"}

@@ -8,6 +8,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -111,7 +112,20 @@ func run(plugin, program, state string) error {
 	if text, err = json.MarshalIndent(checkpoint, "", "    "); err != nil {
 		return err
 	}
-	return os.WriteFile(state+".floor", text, 0o600)
+	return write(state+".floor", text)
+}
+
+// write returns when the disk has it, which is what makes a state worth writing.
+func write(path string, text []byte) (err error) {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	if _, err := f.Write(text); err != nil {
+		return err
+	}
+	return f.Sync()
 }
 
 // call checks and creates one resource.
