@@ -1,0 +1,170 @@
+package layout
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+const root = "../.."
+
+var (
+	pageLink    = regexp.MustCompile(`\]\(([^)\s]+)\)`)
+	pageHeading = regexp.MustCompile(`(?m)^#+ (.+)$`)
+	madeTarget  = regexp.MustCompile("(?m)(?:`|^    )make ([a-z][a-z0-9-]*)")
+	namedPath   = regexp.MustCompile("`((?:[a-z0-9_-]+/)+[A-Za-z0-9_.-]+|[a-z_]+_test\\.go)`")
+	makeRule    = regexp.MustCompile(`(?m)^([a-z][a-z0-9-]*):`)
+)
+
+// pages are the texts that people read, by path.
+func pages(t *testing.T) map[string]string {
+	t.Helper()
+	found := map[string]string{}
+	for _, pattern := range []string{"*.md", "docs/*.md", "examples/*.md"} {
+		names, err := filepath.Glob(filepath.Join(root, pattern))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range names {
+			text, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			found[name] = string(text)
+		}
+	}
+	if len(found) < 10 {
+		t.Fatalf("only %d pages found", len(found))
+	}
+	return found
+}
+
+// anchor is the name of a heading in links to it.
+func anchor(heading string) string {
+	var b strings.Builder
+	for _, r := range strings.ToLower(heading) {
+		switch {
+		case r == ' ':
+			b.WriteByte('-')
+		case r == '-' || r == '_' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r > 127:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+func TestLinksOfPagesLeadSomewhere(t *testing.T) {
+	all := pages(t)
+	for name, text := range all {
+		for _, m := range pageLink.FindAllStringSubmatch(text, -1) {
+			if strings.Contains(m[1], "://") {
+				continue
+			}
+			file, fragment, _ := strings.Cut(m[1], "#")
+			target := name
+			if file != "" {
+				target = filepath.Join(filepath.Dir(name), filepath.FromSlash(file))
+			}
+			if _, err := os.Stat(target); err != nil {
+				t.Errorf("%s links to %s, which does not exist", name, m[1])
+				continue
+			}
+			if fragment == "" {
+				continue
+			}
+			there := false
+			for _, h := range pageHeading.FindAllStringSubmatch(all[target], -1) {
+				there = there || anchor(h[1]) == fragment
+			}
+			if !there {
+				t.Errorf("%s links to %s, which has no such heading", name, m[1])
+			}
+		}
+	}
+}
+
+// TestMakeTargets holds the pages and the Makefile to each other: a target that is named exists, and CONTRIBUTING.md or the
+// README names each.
+func TestMakeTargets(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(root, "Makefile"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	targets := map[string]bool{} // whether a newcomer is told of it
+	for _, m := range makeRule.FindAllStringSubmatch(string(text), -1) {
+		targets[m[1]] = false
+	}
+	for name, text := range pages(t) {
+		for _, m := range madeTarget.FindAllStringSubmatch(text, -1) {
+			if _, exists := targets[m[1]]; !exists {
+				t.Errorf("%s names make %s, which the Makefile does not have", name, m[1])
+			}
+			targets[m[1]] = targets[m[1]] || filepath.Dir(name) == root
+		}
+	}
+	for target, told := range targets {
+		switch target {
+		case "all", "always", "run-destroy", "clean", "conformance-accept": // said where they belong, or plain
+		default:
+			if !told {
+				t.Errorf("neither README.md nor CONTRIBUTING.md says what make %s is for", target)
+			}
+		}
+	}
+}
+
+// TestPathsOfPagesExist looks for every folder and file of ours that a page names.
+func TestPathsOfPagesExist(t *testing.T) {
+	top := map[string]bool{}
+	entries, err := os.ReadDir(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		top[e.Name()] = e.IsDir()
+	}
+	tests := map[string]bool{}
+	for _, f := range sources(t) {
+		tests[filepath.Base(f.path)] = true
+	}
+	for name, text := range pages(t) {
+		for _, m := range namedPath.FindAllStringSubmatch(text, -1) {
+			first, _, deep := strings.Cut(m[1], "/")
+			switch {
+			case !deep && !tests[m[1]]:
+				t.Errorf("%s names %s, which does not exist", name, m[1])
+			case deep && top[first] && first != "bin":
+				if matches, err := filepath.Glob(filepath.Join(root, m[1])); err != nil || len(matches) == 0 {
+					t.Errorf("%s names %s, which does not exist", name, m[1])
+				}
+			}
+		}
+	}
+}
+
+// TestMapNamesEveryRoom holds docs/architecture.md to the table of imports, and to the folders around it.
+func TestMapNamesEveryRoom(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(root, "docs", "architecture.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := string(text)
+	for pkg := range mayImport {
+		if !strings.Contains(page, "`"+pkg+"`") {
+			t.Errorf("docs/architecture.md says nothing of %s", pkg)
+		}
+	}
+	entries, err := os.ReadDir(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if name := e.Name(); e.IsDir() && !strings.HasPrefix(name, ".") && name != "bin" && name != "docs" {
+			if !strings.Contains(page, "`"+name) {
+				t.Errorf("docs/architecture.md says nothing of the folder %s", name)
+			}
+		}
+	}
+}
