@@ -83,8 +83,8 @@ func newRoot(a *app) *cobra.Command {
 	flags.BoolVar(&a.global.offline, "offline", false, "download no plugin")
 	flags.IntVarP(&a.global.verbose, "verbose", "v", 0, "show more detail")
 	hide(flags, "verbose")
-	for _, name := range []string{"logtostderr", "logflow", "emoji", "disable-integrity-checking"} {
-		flags.Bool(name, false, "accepted for compatibility, without effect")
+	for _, name := range []string{"logtostderr", "logflow", "emoji", "disable-integrity-checking", "fully-qualify-stack-names"} {
+		flags.BoolP(name, map[string]string{"emoji": "e", "fully-qualify-stack-names": "Q"}[name], false, "accepted for compatibility, without effect")
 		hide(flags, name)
 	}
 	root.SetFlagErrorFunc(flagError)
@@ -199,7 +199,11 @@ func unknownCommand(cmd *cobra.Command, args []string) error {
 			names = append(append(names, c.Name()), c.Aliases...)
 		}
 	}
-	text := fmt.Sprintf("there is no command %q", strings.TrimSpace(strings.TrimPrefix(cmd.CommandPath(), "yamlhost")+" "+args[0]))
+	asked := strings.TrimSpace(strings.TrimPrefix(cmd.CommandPath(), "yamlhost") + " " + args[0])
+	if instead, known := notYetCommands[asked]; known {
+		return errors.New(notHere(asked, "command", instead))
+	}
+	text := fmt.Sprintf("there is no command %q", asked)
 	if near := diag.Suggest(args[0], names); len(near) > 0 {
 		text += fmt.Sprintf("; did you mean %s?", near[0])
 	}

@@ -45,8 +45,32 @@ func flagsFromEnvironment(flags *pflag.FlagSet, w *World) error {
 
 // notYet are flags of the Pulumi CLI that this program does not have, with what to do instead where there is something.
 var notYet = map[string]string{
-	"policy-pack": "", "policy-pack-config": "", "attach-debugger": "", "event-log": "use --json for the same events on standard output", "output": "use --json",
+	"policy-pack": "", "policy-pack-config": "", "attach-debugger": "to debug a provider, set PULUMI_DEBUG_PROVIDERS=name:port",
+	"secrets-provider":   "give it to `stack init` or `stack change-secrets-provider`",
+	"generate-resources": "`preview --import-file` writes such a file", "from": "write a file for `import --file` instead",
+	"tracing": "PULUMI_DEBUG_GRPC=file writes every call to a provider", "otel-traces": "PULUMI_DEBUG_GRPC=file writes every call to a provider",
+	"profiling": "", "memprofilerate": "", "teams": "", "organization": "", "project": "", "oidc-token": "", "dest": "copy the stack's file instead",
+	"version":   "every state before is in the backend's .pulumi/history",
+	"event-log": "use --json for the same events on standard output", "output": "use --json",
 	"remote-config": "", "copy-config-from": "", "tag": "", "open": "", "client": "", "override-env": "",
+}
+
+// notYetCommands are commands of the Pulumi CLI that this program does not have, with what to do instead.
+var notYetCommands = map[string]string{
+	"new": "write a Pulumi.yaml and run `yamlhost stack init`", "convert": "programs stay as they are", "install": "plugins are installed when they are first needed, or with `yamlhost plugin install`",
+	"package": "`yamlhost schema` shows what a provider has", "policy": "", "env": "", "watch": "", "logs": "", "console": "", "org": "", "deployment": "", "project": "",
+	"template": "", "neo": "", "api": "", "do": "", "gen-completion": "`yamlhost completion` does it", "stack webhook": "", "stack schedule": "",
+	"config env": "", "config cp": "copy the stack's file instead", "config set-all": "`yamlhost config set` sets one at a time",
+	"config rm-all": "`yamlhost config rm` takes several keys", "config refresh": "the last configuration is in `yamlhost stack history --json`",
+}
+
+// notHere says that something of the Pulumi CLI is missing, and what to do instead where there is something.
+func notHere(name, what, instead string) string {
+	text := fmt.Sprintf("%s is a %s of the Pulumi CLI that yamlhost does not have", name, what)
+	if instead != "" {
+		text += "; " + instead
+	}
+	return text
 }
 
 // flagError says what is wrong with a flag in the words of people.
@@ -57,11 +81,7 @@ func flagError(cmd *cobra.Command, err error) error {
 	}
 	name := unknown.GetSpecifiedName()
 	if instead, known := notYet[name]; known {
-		text := fmt.Sprintf("--%s is a flag of the Pulumi CLI that yamlhost does not have", name)
-		if instead != "" {
-			text += "; " + instead
-		}
-		return errors.New(text)
+		return errors.New(notHere("--"+name, "flag", instead))
 	}
 	if unknown.GetSpecifiedShortnames() != "" {
 		return fmt.Errorf("%s has no flag -%s\nSee %s --help.", cmd.CommandPath(), name, cmd.CommandPath())

@@ -26,6 +26,8 @@ type stackOptions struct {
 	json            bool
 	showSecrets     bool
 	showURNs        bool
+	showIDs         bool
+	page, pageSize  int // of `stack history`
 	showName        bool
 	property        string
 	shell           bool
@@ -43,7 +45,8 @@ func newStack(a *app) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.stackShow(cmd.Context(), o) },
 	}
 	cmd.PersistentFlags().StringVarP(&o.stack, "stack", "s", "", "the stack; by default the selected one")
-	cmd.Flags().BoolVar(&o.showURNs, "show-urns", false, "show URNs")
+	cmd.Flags().BoolVarP(&o.showIDs, "show-ids", "i", false, "show the ids that providers have given")
+	cmd.Flags().BoolVarP(&o.showURNs, "show-urns", "u", false, "show URNs")
 	cmd.Flags().BoolVar(&o.showName, "show-name", false, "show the name and nothing else")
 	cmd.Flags().BoolVar(&o.showSecrets, "show-secrets", false, "show secret outputs in plain text")
 	cmd.AddCommand(newStackInit(a, o), newStackSelect(a, o), newStackList(a, o), newStackOutput(a, o), newStackExport(a, o),
@@ -250,7 +253,7 @@ func (a *app) stackShow(ctx context.Context, o *stackOptions) error {
 		fmt.Fprintf(out, "    Last updated: %s\n", at.Format("2006-01-02 15:04:05 MST"))
 	}
 	fmt.Fprintf(out, "Current stack resources (%d):\n", len(loaded.Snapshot.Resources))
-	if err := writeResources(out, loaded.Snapshot, o.showURNs); err != nil {
+	if err := writeResources(out, loaded.Snapshot, o.showURNs, o.showIDs); err != nil {
 		return err
 	}
 	for _, op := range loaded.Snapshot.Pending {
@@ -261,7 +264,7 @@ func (a *app) stackShow(ctx context.Context, o *stackOptions) error {
 	return writeOutputs(out, outputs, "    ", o.showSecrets)
 }
 
-func writeResources(w io.Writer, s *state.Snapshot, urns bool) error {
+func writeResources(w io.Writer, s *state.Snapshot, urns, ids bool) error {
 	if len(s.Resources) == 0 {
 		_, err := fmt.Fprintln(w, "    No resources currently in this stack")
 		return err
@@ -269,11 +272,14 @@ func writeResources(w io.Writer, s *state.Snapshot, urns bool) error {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(tw, "    TYPE\tNAME")
 	for _, r := range s.Resources {
+		fmt.Fprintf(tw, "    %s\t%s", r.Type, r.URN.Name())
 		if urns {
-			fmt.Fprintf(tw, "    %s\t%s\t%s\n", r.Type, r.URN.Name(), r.URN)
-		} else {
-			fmt.Fprintf(tw, "    %s\t%s\n", r.Type, r.URN.Name())
+			fmt.Fprintf(tw, "\t%s", r.URN)
 		}
+		if ids && r.ID != "" {
+			fmt.Fprintf(tw, "\t%s", r.ID)
+		}
+		fmt.Fprintln(tw)
 	}
 	return tw.Flush()
 }

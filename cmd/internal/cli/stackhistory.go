@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/yamlhost/yamlhost/runtime/project"
 )
 
 func newStackHistory(a *app, o *stackOptions) *cobra.Command {
@@ -17,6 +18,11 @@ func newStackHistory(a *app, o *stackOptions) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.stackHistory(cmd.Context(), o) },
 	}
 	cmd.Flags().BoolVarP(&o.json, "json", "j", false, "write JSON")
+	cmd.Flags().IntVar(&o.page, "page", 1, "which page to show; with --page-size")
+	cmd.Flags().IntVar(&o.pageSize, "page-size", 0, "how many operations a page has; by default everything is one page")
+	cmd.Flags().BoolVar(&o.showSecrets, "show-secrets", false, "with --json: show secret configuration in plain text")
+	cmd.Flags().Bool("full-dates", true, "dates are always shown in full")
+	hide(cmd.Flags(), "full-dates")
 	return cmd
 }
 
@@ -33,6 +39,9 @@ type historyRecord struct {
 }
 
 func (a *app) stackHistory(ctx context.Context, o *stackOptions) error {
+	if o.page < 1 || o.pageSize < 0 {
+		return withCode(codeError, "--page and --page-size take a number from 1")
+	}
 	s, err := a.currentStack(ctx, o.stack)
 	if err != nil {
 		return err
@@ -41,12 +50,36 @@ func (a *app) stackHistory(ctx context.Context, o *stackOptions) error {
 	if err != nil {
 		return err
 	}
+	if size := o.pageSize; size > 0 {
+		from := len(records)
+		if o.page-1 <= from/size { // else the product could be larger than a number can be
+			from = min((o.page-1)*size, from)
+		}
+		records = records[from : from+min(size, len(records)-from)]
+	}
 	if o.json {
+		var open project.Opener
+		if o.showSecrets {
+			settings, diags, err := a.loadSettings(s.project, s.ref.Stack, "")
+			if err != nil {
+				return err
+			}
+			if err := a.report(diags); err != nil {
+				return err
+			}
+			if open, err = a.manager(settings, s.ref.Stack); err != nil {
+				return err
+			}
+		}
 		list := make([]historyRecord, len(records))
 		for i, r := range records {
+			config, err := configOfHistory(r.Config, open)
+			if err != nil {
+				return a.explainSecret(err, s.ref.Stack)
+			}
 			list[i] = historyRecord{Kind: r.Kind, Message: r.Message, Environment: r.Environment, Result: r.Result, ResourceChanges: r.ResourceChanges,
 				StartTime: time.Unix(r.StartTime, 0).UTC().Format(timeFormat), EndTime: time.Unix(r.EndTime, 0).UTC().Format(timeFormat),
-				Config: configOfHistory(r.Config)}
+				Config: config}
 		}
 		return a.writeJSON(list)
 	}
@@ -62,22 +95,53 @@ func (a *app) stackHistory(ctx context.Context, o *stackOptions) error {
 	return nil
 }
 
-// configOfHistory is the configuration of a record in the form of `config --json`, secrets hidden.
-func configOfHistory(config map[string]json.RawMessage) map[string]configRecord {
+// configOfHistory is the configuration of a record in the form of `config --json`, secrets hidden unless open is given.
+func configOfHistory(config map[string]json.RawMessage, open project.Opener) (map[string]configRecord, error) {
 	records := make(map[string]configRecord, len(config))
 	for key, raw := range config {
-		var text string
-		if json.Unmarshal(raw, &text) == nil {
-			records[key] = configRecord{Value: &text}
-			continue
+		var form any
+		if err := json.Unmarshal(raw, &form); err != nil {
+			return nil, fmt.Errorf("the history's configuration %s: %w", key, err)
 		}
-		secret := strings.Contains(string(raw), `"secure":`)
-		record := configRecord{Secret: secret}
-		if !secret {
-			whole := string(raw)
-			record.Value, record.ObjectValue = &whole, json.RawMessage(raw)
+		var record configRecord
+		opened, err := openSecrets(form, func(sealed string) (string, error) {
+			record.Secret = true
+			return openerOrMask(open).Decrypt(sealed)
+		})
+		if err != nil {
+			return nil, fmt.Errorf("decrypt config %s of the history: %w", key, err)
+		}
+		if !record.Secret || open != nil {
+			text := project.TextOf(opened)
+			record.Value = &text
+			switch opened.(type) {
+			case map[string]any, []any:
+				record.ObjectValue = opened
+			}
 		}
 		records[key] = record
 	}
-	return records
+	return records, nil
+}
+
+// openSecrets is a value of a record with what stands in place of each secret in it (F3.6).
+func openSecrets(form any, open func(sealed string) (string, error)) (_ any, err error) {
+	switch form := form.(type) {
+	case map[string]any:
+		if sealed, ok := form["secure"].(string); ok && len(form) == 1 {
+			return open(sealed)
+		}
+		for key, member := range form {
+			if form[key], err = openSecrets(member, open); err != nil {
+				return nil, err
+			}
+		}
+	case []any:
+		for i, member := range form {
+			if form[i], err = openSecrets(member, open); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return form, nil
 }
