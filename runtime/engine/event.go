@@ -46,8 +46,9 @@ type (
 		Severity  diag.Severity
 		Debug     bool // below Info
 		Text      string
-		Position  string // the resource's source position, project:///…
-		Property  string // input property it is about, as a property path; empty when there is none
+		Position  string        // the source position of the resource or of the fault, project:///…
+		End       diag.Position // just behind what Position is about, in the same file; zero where only its start is known
+		Property  string        // input property it is about, as a property path; empty when there is none
 		Code      diag.Code
 		Ephemeral bool
 	}

@@ -452,6 +452,7 @@ func (p *pipeline) messageOf(d diag.Diagnostic) *engine.Message {
 		if rel, err := filepath.Rel(p.workspace.project.Dir, p.app.path(d.Subject.Source.Name())); err == nil {
 			at := d.Subject.StartPosition()
 			m.Position = "project:///" + filepath.ToSlash(rel) + "#" + strconv.Itoa(at.Line) + "," + strconv.Itoa(at.Column)
+			m.End = d.Subject.EndPosition()
 		}
 	}
 	return m

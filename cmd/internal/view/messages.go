@@ -26,7 +26,7 @@ func (r report) message(w io.Writer, m *engine.Message) {
 		Code:     m.Code,
 		Summary:  r.mask.text(summary),
 		Detail:   r.mask.text(detail),
-		Subject:  r.place(m.Position),
+		Subject:  r.place(m.Position, m.End),
 	}
 	if r.o.Found != nil {
 		r.o.Found(d)
@@ -36,9 +36,9 @@ func (r report) message(w io.Writer, m *engine.Message) {
 	io.WriteString(w, "\n")
 }
 
-// place finds a source position, project:///<path>#<line>,<column>, in the user's text. It covers the word that stands
-// there: the resource's name.
-func (r report) place(position string) diag.Range {
+// place finds a source position, project:///<path>#<line>,<column>, in the user's text. Without an end it covers the word
+// that stands there: the resource's name.
+func (r report) place(position string, until diag.Position) diag.Range {
 	rest, ok := strings.CutPrefix(position, "project:///")
 	if !ok || r.o.Source == nil {
 		return diag.Range{}
@@ -58,6 +58,9 @@ func (r report) place(position string) diag.Range {
 		return diag.Range{}
 	}
 	start := source.Offset(diag.Position{Line: line, Column: column})
+	if until != (diag.Position{}) {
+		return diag.NewRange(source, start, source.Offset(until))
+	}
 	end := start
 	for text := source.Text(); end < len(text) && text[end] != ':' && text[end] != '\n' && text[end] != '\r'; {
 		end++
