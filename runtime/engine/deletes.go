@@ -26,8 +26,44 @@ func deletion(old *state.Resource, doomed bool) Step {
 
 // layers splits condemned resources, given in the order of the state, into groups to be deleted one after the other, the
 // members of each all at once (E4.120). A group holds what depends on nothing that is left but on members of later
-// groups; everything sits as near to the end as that allows (E4.121). The cost is linear in resources and dependencies.
+// groups; everything sits as near to the end as that allows (E4.121). What goes with another resource goes before all of
+// that one's generations, also before one that a replacement has left behind it: its object is perhaps that one's. The cost
+// is linear in resources and dependencies.
 func layers(condemned []*state.Resource) [][]int {
+	left := map[urn.URN][]int{} // what replacements have left behind
+	for i, r := range condemned {
+		if r.Delete {
+			left[r.URN] = append(left[r.URN], i)
+		}
+	}
+	floor := map[int]int{}
+	groups := layersFrom(condemned, floor)
+	for range left { // as often as that can help; resources that go with each other in a circle go at once
+		at := make([]int, len(condemned))
+		for l, group := range groups {
+			for _, i := range group {
+				at[i] = l
+			}
+		}
+		again := false
+		for i, r := range condemned {
+			for _, owner := range left[r.DeletedWith] {
+				if i < owner && at[i] <= at[owner] {
+					floor[i], again = max(floor[i], at[owner]+1), true
+				}
+			}
+		}
+		if !again {
+			break
+		}
+		groups = layersFrom(condemned, floor)
+	}
+	slices.Reverse(groups)
+	return groups
+}
+
+// layersFrom are the groups, what is deleted last in front. No resource is in a group before its floor.
+func layersFrom(condemned []*state.Resource, floor map[int]int) [][]int {
 	level := make(map[urn.URN]int, len(condemned)) // of a URN's entries so far, the greatest; from 1
 	// below is the greatest level among the descendants of a component that came so far: whoever depends on the component
 	// depends on them too.
@@ -36,7 +72,7 @@ func layers(condemned []*state.Resource) [][]int {
 	components := map[urn.URN]bool{}
 	var groups [][]int
 	for i, r := range condemned {
-		at := 0
+		at := floor[i]
 		need := func(l int) { at = max(at, l) }
 		r.AllDependencies(func(u urn.URN) { need(level[u]) })
 		for _, u := range dependenciesButParent(r) {
@@ -44,7 +80,7 @@ func layers(condemned []*state.Resource) [][]int {
 				need(below[u])
 			}
 		}
-		if at == len(groups) {
+		for at >= len(groups) {
 			groups = append(groups, nil)
 		}
 		groups[at] = append(groups[at], i)
@@ -58,7 +94,6 @@ func layers(condemned []*state.Resource) [][]int {
 			below[u] = at
 		}
 	}
-	slices.Reverse(groups)
 	return groups
 }
 

@@ -90,6 +90,23 @@ func TestLayers(t *testing.T) {
 	require.Equal(t, [][]string{{"after"}, {"inside", "sibling", "uses-old"}, {"root", "alone", "c", "old"}}, got)
 }
 
+// E4.80, E4.120: what goes with another resource is deleted before anything of that one's, whatever depends on it before that;
+// those that go with each other's leftovers go at all.
+func TestLayersOfWhatGoesWithLeftovers(t *testing.T) {
+	doomed := func(r *state.Resource) { r.Delete = true }
+	with := func(of string) func(*state.Resource) { return func(r *state.Resource) { r.DeletedWith = u(of) } }
+	resources := []*state.Resource{resource("goes", with("owner")), resource("user", on("goes")), resource("base"),
+		resource("owner", doomed, on("base"))}
+	require.Equal(t, [][]int{{1}, {0}, {3}, {2}}, layers(resources))
+
+	circle := []*state.Resource{resource("one", with("two")), resource("two", with("one")), resource("two", doomed), resource("one", doomed, on("two"))}
+	n := 0
+	for _, layer := range layers(circle) {
+		n += len(layer)
+	}
+	require.Equal(t, 4, n)
+}
+
 // E4.13, E4.14: own name, declared aliases, then what a renamed parent hands down.
 func TestAliasCandidates(t *testing.T) {
 	parent := urn.New("dev", "p", "", "my:index:App", "newapp")

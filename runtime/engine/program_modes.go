@@ -89,6 +89,14 @@ func (d *Deployment) readFirst(reg *registered, s *subject) error {
 	if old == nil || !old.Custom || old.IsProvider() || old.PendingReplacement || !s.goal.Custom {
 		return nil
 	}
+	taken := func() bool { // it is deleted on behalf of another, or was, and what is read of it says nothing
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		return s.old.cascade != nil
+	}
+	if taken() {
+		return nil
+	}
 	probe := old.Clone()
 	probe.Provider = s.goal.Provider
 	now, err := d.refresh(probe)
@@ -106,12 +114,15 @@ func (d *Deployment) readFirst(reg *registered, s *subject) error {
 		now = now.Clone()
 		now.Provider = old.Provider
 	}
+	d.decisions.Lock()
+	defer d.decisions.Unlock()
+	if taken() {
+		return nil
+	}
 	if err := d.ledger.commit(d.calls, journal.Entry{Amend: []journal.Amended{{ID: s.old.id, Resource: now}}}); err != nil {
 		step := newStep(OpRefresh, old, old)
 		return d.journalFailed(&step, err)
 	}
-	d.decisions.Lock()
-	defer d.decisions.Unlock()
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	delete(d.olds.of, s.old.resource)

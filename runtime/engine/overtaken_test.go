@@ -1,0 +1,99 @@
+package engine
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/yamlhost/yamlhost/runtime/monitor"
+	"github.com/yamlhost/yamlhost/runtime/provider"
+	"github.com/yamlhost/yamlhost/value"
+	"github.com/yamlhost/yamlhost/value/urn"
+)
+
+// overtaking is a loader whose providers answer a read of b only when b is deleted, with what it was; and one of a only when
+// b is being read.
+type overtaking struct {
+	*cloud
+	reading, deleted chan struct{}
+}
+
+type overtaker struct {
+	provider.Provider
+	provider.Configured
+	of *overtaking
+}
+
+func (o *overtaking) Load(ctx context.Context, p provider.Package) (provider.Provider, error) {
+	inner, err := o.cloud.Load(ctx, p)
+	return &overtaker{Provider: inner, of: o}, err
+}
+
+func (o *overtaker) Configure(ctx context.Context, r provider.ConfigureRequest) (provider.Configured, error) {
+	var err error
+	o.Configured, err = o.Provider.Configure(ctx, r)
+	return o, err
+}
+
+func (o *overtaker) Read(ctx context.Context, r provider.ReadRequest) (provider.ReadResponse, error) {
+	wait := o.of.reading
+	if r.URN.Name() == "b" {
+		wait = o.of.deleted
+		close(o.of.reading)
+	}
+	answer, err := o.Configured.Read(ctx, r)
+	select {
+	case <-wait:
+		return answer, err
+	case <-ctx.Done():
+		return answer, ctx.Err()
+	}
+}
+
+func (o *overtaker) Delete(ctx context.Context, r provider.DeleteRequest) error {
+	err := o.Configured.Delete(ctx, r)
+	if r.URN.Name() == "b" {
+		close(o.of.deleted)
+	}
+	return err
+}
+
+// E4.30, E7.29: b is deleted on behalf of a while it is read. What was read of it counts for nothing: it is made again, and
+// nothing is left of what it was.
+func TestReadingIsOvertakenByReplacement(t *testing.T) {
+	w := newWorld()
+	w.command(t, "up", "res a v=1\nres b dbr=${a.out}")
+	w.cloud.objects["b-1"] = w.cloud.objects["b-1"].With("v", value.String("drifted"))
+	w.cloud.log = func(string, ...any) {}
+	o, m := w.options(4, false)
+	o.Refresh, o.RunProgram = true, true
+	o.Providers = &overtaking{w.cloud, make(chan struct{}), make(chan struct{})}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	result, err := Update(ctx, o, func(ctx context.Context, m monitor.Monitor) error {
+		stack, err := m.RegisterResource(ctx, monitor.RegisterRequest{Type: urn.RootStackType, Name: "p-dev"})
+		if err != nil {
+			return err
+		}
+		inputs := map[string]string{"a": "dbr", "b": "v"}
+		var group sync.WaitGroup
+		for name, key := range inputs {
+			group.Go(func() {
+				_, _ = m.RegisterResource(ctx, monitor.RegisterRequest{Type: "test:index:Res", Custom: true, Name: name, Parent: stack.URN,
+					Inputs: value.EmptyMap().With(key, value.String("2"))})
+			})
+		}
+		group.Wait()
+		return nil
+	})
+	require.NoError(t, err)
+	require.False(t, result.Failed)
+	m.requireSound(t, w.state)
+	require.Equal(t, []string{"a-2", "b-2"}, w.cloud.inventory())
+	w.state = result.Snapshot
+	require.Equal(t, map[string]bool{"a-2": true, "b-2": true}, managedBy(w.state))
+	require.Len(t, w.state.Resources, 4, "the stack, its provider, a and b")
+}
