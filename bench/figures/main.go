@@ -272,8 +272,9 @@ func (t *tool) measure(dir string, sizes []int) error {
 				return err
 			}
 		}
-		env := []string{"HOME=" + stack, "PATH=" + t.path + ":/usr/bin:/bin", "PULUMI_BACKEND_URL=file://" + stack + "/backend", "NO_COLOR=1",
-			"PULUMI_CONFIG_PASSPHRASE=figures", "PULUMI_SKIP_UPDATE_CHECK=true", "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION=true"}
+		env := []string{"HOME=" + stack, "PULUMI_HOME=" + filepath.Join(stack, ".pulumi"), "PATH=" + t.path + ":/usr/bin:/bin",
+			"PULUMI_BACKEND_URL=file://" + stack + "/backend", "PULUMI_CONFIG_PASSPHRASE=figures", "NO_COLOR=1",
+			"PULUMI_SKIP_UPDATE_CHECK=true", "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION=true"}
 		if _, err := measure(exec.Command(t.binary, t.setup...), stack, env); err != nil {
 			return err
 		}
