@@ -170,6 +170,8 @@ func (c *checker) reportUndeclared() {
 			hint = "it stands for an instance inside of a resource that has `forEach`, in every field but `forEach` itself"
 		case strings.Contains(name, ":"):
 			hint = "the stack has no such configuration key; set it with: yamlhost config set " + name + " VALUE"
+		case operatorHint(name) != "":
+			hint = operatorHint(name)
 		case isFunction(name):
 			hint = "a function of that name is called: write `" + name + "(…)`, or declare the name"
 		case c.component != nil:
@@ -189,6 +191,22 @@ func (c *checker) reportUndeclared() {
 		}
 		c.report(d)
 	}
+}
+
+// operatorHint is how something is written that other languages write as this name; empty where the name looks like none.
+func operatorHint(name string) string {
+	words := strings.Fields(name)
+	switch {
+	case len(name) >= 2 && name[0] == '\'' && name[len(name)-1] == '\'':
+		return "inside of `${…}`, a text stands in double quotes"
+	case len(words) == 2 && words[0] == "not":
+		return "`not` is written `!`: `!" + words[1] + "`"
+	case len(words) == 3 && words[1] == "and":
+		return "`and` is written `&&`"
+	case len(words) == 3 && words[1] == "or":
+		return "`or` is written `||`"
+	}
+	return ""
 }
 
 func (c *checker) declaredNames() []string {

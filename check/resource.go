@@ -110,6 +110,9 @@ func (c *checker) checkURN(n *Node) {
 		c.resourceKeys[key] = n
 		return
 	}
+	if first.Name == n.Name {
+		return // a name that is declared twice, which the parser reports
+	}
 	if first.Range.Start > n.Range.Start {
 		first, n = n, first
 	}
