@@ -19,6 +19,7 @@ import (
 type overtaking struct {
 	*cloud
 	reading, deleted chan struct{}
+	once             sync.Once // of deletion
 }
 
 type overtaker struct {
@@ -56,7 +57,7 @@ func (o *overtaker) Read(ctx context.Context, r provider.ReadRequest) (provider.
 func (o *overtaker) Delete(ctx context.Context, r provider.DeleteRequest) error {
 	err := o.Configured.Delete(ctx, r)
 	if r.URN.Name() == "b" {
-		close(o.of.deleted)
+		o.of.once.Do(func() { close(o.of.deleted) })
 	}
 	return err
 }
@@ -70,7 +71,7 @@ func TestReadingIsOvertakenByReplacement(t *testing.T) {
 	w.cloud.log = func(string, ...any) {}
 	o, m := w.options(4, false)
 	o.Refresh, o.RunProgram = true, true
-	o.Providers = &overtaking{w.cloud, make(chan struct{}), make(chan struct{})}
+	o.Providers = &overtaking{cloud: w.cloud, reading: make(chan struct{}), deleted: make(chan struct{})}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	result, err := Update(ctx, o, func(ctx context.Context, m monitor.Monitor) error {
