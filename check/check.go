@@ -72,7 +72,6 @@ type checker struct {
 	all      []*Node          // in source order: configuration, resources, variables; then undeclared configuration
 
 	undeclared map[string]*undeclaredName
-	names      []string // what a name may have been meant to be; computed once
 
 	component    *Component // whose body this is; nil for the program's own
 	components   *components

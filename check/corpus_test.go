@@ -32,7 +32,7 @@ func errorsOf(tb testing.TB, name, text string, l schema.Loader) diag.Diagnostic
 
 var (
 	undeclaredWords = regexp.MustCompile("^nothing is called `([^`…]+)")
-	packageWords    = regexp.MustCompile("^no provider for package (\\S+)")
+	packageWords    = regexp.MustCompile(`^no provider for package (\S+)`)
 	requiredWords   = regexp.MustCompile(`^(\S+) needs (\S+) \(`)
 	unknownWords    = regexp.MustCompile("^(\\S+) has no (?:input|argument) `(.+)`$")
 )

@@ -13,7 +13,7 @@ import (
 
 // access is the value of a property access: a root name and steps into it (L5.D, L5.E).
 func (s *scope) access(ctx context.Context, a *ast.Access) (value.Value, *fault) {
-	v := value.Null
+	var v value.Value
 	ref := s.e.program.Ref(a)
 	switch {
 	case ref.Kind == check.RefPulumi:

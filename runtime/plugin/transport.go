@@ -23,7 +23,6 @@ func dial(address string, trace *tracer) (*grpc.ClientConn, error) {
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(messageLimit), grpc.MaxCallSendMsgSize(messageLimit)),
 		grpc.WithInitialWindowSize(windowSize),
 		grpc.WithInitialConnWindowSize(windowSize),
-		grpc.WithSharedWriteBuffer(true),
 		grpc.WithDisableServiceConfig(),
 		grpc.WithDisableRetry(),
 		grpc.WithNoProxy(),
@@ -46,6 +45,5 @@ func serverOptions() []grpc.ServerOption {
 		grpc.MaxSendMsgSize(messageLimit),
 		grpc.InitialWindowSize(windowSize),
 		grpc.InitialConnWindowSize(windowSize),
-		grpc.SharedWriteBuffer(true),
 	}
 }

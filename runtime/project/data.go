@@ -210,9 +210,3 @@ func MapSecure(v any, fn func(Secure) (any, error)) (any, error) {
 	}
 	return v, nil
 }
-
-// parseInt reads decimal digits with an optional sign.
-func parseInt(text string) (int, bool) {
-	n, err := strconv.Atoi(text)
-	return n, err == nil
-}

@@ -102,7 +102,6 @@ func AppendResource(dst []byte, r *Resource, f Form) ([]byte, error) {
 type deployment struct {
 	json     []byte
 	features []string // sorted
-	stub     bool
 }
 
 func encodeDeployment(s *Snapshot, f Form) (deployment, error) {

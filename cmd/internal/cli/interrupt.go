@@ -77,13 +77,3 @@ func (i *interrupts) gentle(ctx context.Context) (_ context.Context, done func()
 
 // terminate is closed by the second signal.
 func (i *interrupts) terminate() <-chan struct{} { return i.second }
-
-// interrupted reports whether a signal has come.
-func (i *interrupts) interrupted() bool {
-	select {
-	case <-i.first:
-		return true
-	default:
-		return false
-	}
-}

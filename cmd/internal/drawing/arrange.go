@@ -35,7 +35,6 @@ type item struct {
 	depth      int
 	x, y, w, h float64
 
-	part  int // which connected part of its level it is in
 	layer int
 	next  []*link // arrows away from it, with cycles opened
 	prev  []*link
