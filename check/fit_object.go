@@ -24,6 +24,9 @@ func mapHint(to schema.Type) string {
 	if len(names) == 0 {
 		names = propertyNames(o)
 	}
+	if len(names) == 0 {
+		return "write `{}`: there is nothing to say in it"
+	}
 	return "write a map with " + listed(names)
 }
 

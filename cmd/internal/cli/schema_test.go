@@ -61,7 +61,7 @@ func TestSchemaFiles(t *testing.T) {
 		require.Contains(t, x.err.String(), "--schema missing.json: no such file or directory")
 		require.NoError(t, os.WriteFile(filepath.Join(x.world.Dir, "broken.json"), []byte(`{"name": "docker", "resources": {`), 0o644))
 		require.Equal(t, 1, x.run("check", "--schema", "broken.json"))
-		require.Contains(t, x.err.String(), "--schema broken.json: read package schema: resources: the text ends too early")
+		require.Contains(t, x.err.String(), "--schema broken.json: read package schema: resources: the text ends too early; a schema is what `pulumi package get-schema` writes")
 	})
 }
 

@@ -50,7 +50,11 @@ func (a *app) givenSchemas(f schemaFlags) (*givenSchemas, error) {
 		path := a.path(name)
 		pkg, err := openSchemaFile(a.pulumiHome(), path)
 		if err != nil {
-			return nil, fmt.Errorf("--schema %s: %w", name, plainError(err))
+			advice := ""
+			if _, missing := os.Stat(path); missing == nil {
+				advice = "; a schema is what `pulumi package get-schema` writes"
+			}
+			return nil, fmt.Errorf("--schema %s: %w%s", name, plainError(err), advice)
 		}
 		g.files[pkg.Name] = path
 	}

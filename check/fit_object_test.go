@@ -1,0 +1,25 @@
+package check
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"github.com/yamlhost/yamlhost/schema"
+)
+
+func TestMapHint(t *testing.T) {
+	t.Parallel()
+	object := func(properties ...*schema.Property) *schema.Object {
+		return schema.NewObject("", true, func() []*schema.Property { return properties })
+	}
+	optional := &schema.Property{Name: "may", Type: schema.String}
+	required := &schema.Property{Name: "must", Type: schema.String, Required: true}
+	for want, to := range map[string]schema.Type{
+		"write a map, each entry on a line `name: value`": &schema.Map{Item: schema.String},
+		"write a map with must":                           object(optional, required),
+		"write a map with may":                            object(optional),
+		"write `{}`: there is nothing to say in it":       object(),
+	} {
+		require.Equal(t, want, mapHint(to))
+	}
+}
