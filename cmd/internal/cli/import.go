@@ -43,11 +43,12 @@ func newImport(a *app, run func(context.Context, *importOptions) error) *cobra.C
 		},
 	}
 	operationFlags(a, cmd, &o.operationOptions)
-	applyFlags(a, cmd, &o.operationOptions)
+	yesFlag(a, cmd, &o.operationOptions)
 	settleFlag(cmd, &o.operationOptions)
 	f := cmd.Flags()
+	f.BoolVar(&o.skipPreview, "skip-preview", false, "do not preview first") // -f is --file here, as with the Pulumi CLI
 	f.BoolVar(&o.previewOnly, "preview-only", false, "only show what would be imported")
-	f.StringVar(&o.file, "file", "", "read what to import from this JSON file")
+	f.StringVarP(&o.file, "file", "f", "", "read what to import from this JSON file")
 	f.StringVar(&o.parent, "parent", "", "the parent, as name=URN")
 	f.StringVar(&o.provider, "provider", "", "the provider, as name=URN")
 	f.StringSliceVar(&o.properties, "properties", nil, "the properties that the written YAML has; by default all")

@@ -63,7 +63,7 @@ func operationFlags(a *app, cmd *cobra.Command, o *operationOptions) {
 	hide(f, "monitor-rpc")
 	for _, name := range []string{"show-replacement-steps", "show-config", "skip-plugin-pre-install", "debug", "copilot", "neo",
 		"show-full-output", "urns", "skip-config-validation", "show-policy-remediations", "neo-task-on-failure"} {
-		f.Bool(name, false, "accepted for compatibility, without effect")
+		f.BoolP(name, map[string]string{"debug": "d"}[name], false, "accepted for compatibility, without effect")
 		hide(f, name)
 	}
 	for _, name := range []string{"exec-kind", "exec-agent", "suppress-permalink"} {
@@ -93,8 +93,12 @@ func refreshFlag(cmd *cobra.Command, o *operationOptions) {
 	cmd.Flags().Lookup("refresh").NoOptDefVal = "true"
 }
 
-func applyFlags(a *app, cmd *cobra.Command, o *operationOptions) {
+func yesFlag(a *app, cmd *cobra.Command, o *operationOptions) {
 	cmd.Flags().BoolVarP(&o.yes, "yes", "y", a.world.envTrue("PULUMI_SKIP_CONFIRMATIONS"), "go on without asking")
+}
+
+func applyFlags(a *app, cmd *cobra.Command, o *operationOptions) {
+	yesFlag(a, cmd, o)
 	cmd.Flags().BoolVarP(&o.skipPreview, "skip-preview", "f", false, "do not preview first")
 }
 

@@ -28,7 +28,7 @@ func scopeFlags(cmd *cobra.Command, o *operationOptions) {
 	f := cmd.Flags()
 	f.StringArrayVarP(&o.scope.targets, "target", "t", nil, "operate on this URN only; * stands for anything without a colon, ** for anything; may come several times")
 	f.BoolVar(&o.scope.targetDependents, "target-dependents", false, "operate on what depends on targets too")
-	f.StringArrayVar(&o.scope.excludes, "exclude", nil, "leave this URN alone; globs as with --target; may come several times")
+	f.StringArrayVarP(&o.scope.excludes, "exclude", "x", nil, "leave this URN alone; globs as with --target; may come several times")
 	f.BoolVar(&o.scope.excludeDependents, "exclude-dependents", false, "leave what depends on excluded resources alone too")
 }
 
