@@ -36,6 +36,20 @@ func (d *Deployment) leaveAlone(ctx context.Context, reg *registered, s *subject
 	return nil
 }
 
+// stay puts the old state of a registration into the new state to the letter; whoever waits for the resource goes on.
+func (d *Deployment) stay(reg *registered) error {
+	step := newStep(OpSame, reg.old.resource, reg.old.resource)
+	step.verbatim = true
+	kept, err := d.step(step, reg)
+	if err != nil {
+		return err
+	}
+	reg.step, reg.result = step, monitor.Succeeded
+	reg.step.New = kept
+	close(reg.done)
+	return nil
+}
+
 // verbatim is an old state under the name that its registration gives it; renamed is false when that has to wait, because
 // the registration puts the resource below a parent that is not created.
 func (d *Deployment) verbatim(old *state.Resource, reg *registered) (kept *state.Resource, renamed bool) {

@@ -207,16 +207,6 @@ func (c *chain) offer() {
 	}
 }
 
-// imports says whether the program imports something.
-func (c *chain) imports() bool {
-	for _, d := range c.program.decls {
-		if d.importID != "" {
-			return true
-		}
-	}
-	return false
-}
-
 // disturb changes something at the provider, or in the state, behind the engine's back.
 func (c *chain) disturb() {
 	if c.state == nil || !c.one(4) {
@@ -394,6 +384,9 @@ func (c *chain) settle() {
 		bound = planned.Plan
 	}
 	guessed := slices.ContainsFunc(c.warned, func(text string) bool { return strings.Contains(text, "not known during preview") })
+	for _, d := range c.program.decls { // a provider whose configuration is not known is not asked what its change means
+		guessed = guessed || d.form == provides && len(d.uses) > 0
+	}
 	first := c.operate("update", func(o *Options) { o.IgnoreProtect, o.Plan = true, bound }, update)
 	// The preview could not know; or what two registrations do to each other went by which of them came first.
 	if first.Failed && bound != nil && (guessed || c.workers > 1) {

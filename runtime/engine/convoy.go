@@ -110,17 +110,8 @@ func (c *convoy) add(e *entry) {
 // place puts a member in place. All that it needs is.
 func (c *convoy) place(ctx context.Context, m *member, l *held) error {
 	d, e := c.d, m.entry
-	if reg := m.own; reg != nil {
-		step := newStep(OpSame, e.resource, e.resource)
-		step.verbatim = true
-		kept, err := d.step(step, reg)
-		if err != nil {
-			return err
-		}
-		reg.step, reg.result = step, monitor.Succeeded
-		reg.step.New = kept
-		close(reg.done)
-		return nil
+	if m.own != nil {
+		return d.stay(m.own)
 	}
 	d.mu.Lock()
 	holder, cascade := d.holderOf(e), e.cascade

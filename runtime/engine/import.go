@@ -147,15 +147,9 @@ func (d *Deployment) keepAll(ctx context.Context) error {
 		if err := d.bringProvider(ctx, reg.old.resource, l); err != nil {
 			return err
 		}
-		step := newStep(OpSame, reg.old.resource, reg.old.resource)
-		step.verbatim = true
-		kept, err := d.step(step, reg)
-		if err != nil {
+		if err := d.stay(reg); err != nil {
 			return err
 		}
-		reg.step, reg.result = step, monitor.Succeeded
-		reg.step.New = kept
-		close(reg.done)
 	}
 	return nil
 }

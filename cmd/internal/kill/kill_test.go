@@ -52,7 +52,6 @@ type outcome struct {
 	settled    int // updates and deletions found out about by reading
 	machines   int // that were lost
 	waits      int // runs that came before the lease of a lost machine had run out
-	slowest    time.Duration
 	starts     []time.Duration
 	points     map[string]int
 	faults     []string
@@ -154,11 +153,10 @@ type item struct{ title, kind string }
 
 // pail is a place in a store of objects.
 type pail struct {
-	url    string
-	prefix string // of its keys
-	open   func(rawURL string) (backend.Objects, error)
-	left   func() []string // what is left over there that should not be
-	lose   func() bool     // now and then loses the machine between two runs, and says so
+	url  string
+	open func(rawURL string) (backend.Objects, error)
+	left func() []string // what is left over there that should not be
+	lose func() bool     // now and then loses the machine between two runs, and says so
 }
 
 func newBench(t *testing.T, o *outcome, seed uint64) *bench {
