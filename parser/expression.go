@@ -71,6 +71,18 @@ func isCall(key string) bool {
 	return len(key) >= len(callPrefix) && strings.EqualFold(key[:len(callPrefix)], callPrefix)
 }
 
+// warnOneColon warns of `fn:join`, which is data, where hardly anything but a call can be meant.
+func (p *parser) warnOneColon(e entry) {
+	name, ok := strings.CutPrefix(e.name, "fn:")
+	if !ok || name == "" {
+		return
+	}
+	d := p.warn(diag.UnknownFunction, e.at, "a call is written with two colons: `"+callPrefix+shorten(name)+"`", "`%s` is no call, but data", shorten(e.name))
+	if e.at.Text() == e.name {
+		d.Fixes = []diag.Fix{{Label: "Write `" + callPrefix + shorten(name) + "`", Edits: []diag.Edit{{Range: e.at, Text: callPrefix + name}}}}
+	}
+}
+
 func (p *parser) mapOrCall(n *node, at diag.Range, live bool) ast.Expr {
 	entries := p.entries(n)
 	place := ast.Place{At: at}
@@ -85,6 +97,9 @@ func (p *parser) mapOrCall(n *node, at diag.Range, live bool) ast.Expr {
 			p.fail(diag.CallHasSiblings, e.at, "a call is a map with this one key; give the other entries a map of their own",
 				"`%s` must be the only key of its map", shorten(e.name))
 			return bad(at)
+		}
+		if len(entries) == 1 {
+			p.warnOneColon(entries[0])
 		}
 	}
 	m := &ast.Map{Place: place, Entries: make([]ast.MapEntry, 0, len(entries))}

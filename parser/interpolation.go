@@ -50,6 +50,7 @@ func (p *parser) interpolated(n *node, at diag.Range) ast.Expr {
 			parts = append(parts, expr)
 			i, from = end, end
 		default:
+			p.warnParentheses(s, i)
 			literal.WriteByte('$')
 			i++
 		}
@@ -59,6 +60,25 @@ func (p *parser) interpolated(n *node, at diag.Range) ast.Expr {
 	}
 	flush(len(text))
 	return &ast.Template{Place: ast.Place{At: at}, Parts: parts}
+}
+
+// warnParentheses warns of `$(name)` where the program has that name. With any other name it is the shell's business.
+func (p *parser) warnParentheses(s *scalar, i int) {
+	inside, ok := strings.CutPrefix(s.text[i:], "$(")
+	if !ok {
+		return
+	}
+	inside, _, ok = strings.Cut(inside, ")")
+	root := inside
+	if end := strings.IndexAny(root, ".["); end > 0 {
+		root = root[:end]
+	}
+	if !ok || !p.names[root] {
+		return
+	}
+	at := s.at(i, i+len("$()")+len(inside))
+	right := "${" + inside + "}"
+	p.warn(diag.BadInterpolation, at, "write `"+right+"` for the value; `$$(` is the text in any case", "`$(%s)` is text", inside)
 }
 
 // interpolation reads the `${…}` that begins at offset i of a scalar's text, and answers with what it means and where it

@@ -6,6 +6,21 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// Texts that only look like slips: commands of the shell, and keys with a namespace.
+func TestNoSlips(t *testing.T) {
+	t.Parallel()
+	for name, text := range map[string]string{
+		"a command of the shell": "variables: {x: 1}\noutputs:\n  y: echo $(date) $(x y) $$(x) $(\n",
+		"a namespace":            "outputs:\n  y: {'fn:a': 1, b: 2}\n  z: {'other:a': 1}\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, diags := parse(text)
+			require.Empty(t, diags)
+		})
+	}
+}
+
 // What those who are new to YAML get wrong: one finding each, and its detail says how to write it.
 func TestSlipsOfBeginners(t *testing.T) {
 	t.Parallel()
@@ -24,6 +39,8 @@ func TestSlipsOfBeginners(t *testing.T) {
 		"braces of other tools": {"outputs:\n  x: {{pet.id}}\n", "{pet.id}",
 			"a reference is written `${name.property}`; put a text that begins with `{` in quotes"},
 		"a list of resources": {"resources:\n  - type: a:b\n", "- type: a:b", "write each as `name: …`, without a dash"},
+		"parentheses":         {"variables: {x: 1}\noutputs:\n  y: a $(x) b\n", "$(x)", "write `${x}` for the value; `$$(` is the text in any case"},
+		"one colon":           {"outputs:\n  y: {\"fn:join\": [\",\", [a]]}\n", "fn:join", "a call is written with two colons: `fn::join`"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
