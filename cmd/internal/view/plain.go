@@ -14,6 +14,7 @@ type plain struct {
 	p      palette
 	mask   mask
 	board  *board
+	begun  bool // there is a line already
 	closed bool
 }
 
@@ -23,7 +24,7 @@ func newPlain(o Options, m mask) *plain {
 
 func (v *plain) Event(e engine.Event) {
 	if _, ok := e.(*engine.Prelude); ok && !v.o.SuppressProgress {
-		fmt.Fprintf(v.o.Err, "%s %s\n\n", v.p.paint(bold, v.o.Operation), v.p.paint(dim, "stack "+v.o.Stack))
+		fmt.Fprintf(v.o.Err, "%s %s\n", v.p.paint(bold, v.o.Operation), v.p.paint(dim, "stack "+v.o.Stack))
 	}
 	r := v.board.event(e)
 	switch e := e.(type) {
@@ -37,7 +38,7 @@ func (v *plain) Event(e engine.Event) {
 		}
 	case *engine.Message:
 		if e.Severity == diag.Info && !e.Debug && !e.Ephemeral && !v.o.SuppressProgress {
-			fmt.Fprintln(v.o.Err, report{v.o, v.p, v.mask, v.board}.note(e))
+			v.write(report{v.o, v.p, v.mask, v.board}.note(e))
 		}
 	case *engine.Finished:
 		v.Close()
@@ -69,7 +70,16 @@ func (v *plain) line(r *row, failed bool) {
 	if t := seconds(r.took); t != "" && !r.planning {
 		text += v.p.paint(dim, " ("+t+")")
 	}
-	fmt.Fprintln(v.o.Err, strings.TrimRight(v.mask.text(text), " "))
+	v.write(strings.TrimRight(v.mask.text(text), " "))
+}
+
+// write adds a line; an empty one keeps the first from the title.
+func (v *plain) write(line string) {
+	if !v.begun {
+		fmt.Fprintln(v.o.Err)
+		v.begun = true
+	}
+	fmt.Fprintln(v.o.Err, line)
 }
 
 func (v *plain) Close() {
