@@ -285,7 +285,10 @@ func (p *Project) readPackages(d *document, n *yaml.Node) {
 			continue
 		}
 		pkg.Parameters = d.texts(place+".parameters", fields["parameters"].value)
-		d.texts(place+".extensions", fields["extensions"].value)
+		if extensions := d.texts(place+".extensions", fields["extensions"].value); len(extensions) > 0 {
+			d.diags.Add(diag.Diagnostic{Severity: diag.Warning, Code: diag.Ignored, Subject: fields["extensions"].key.Range,
+				Summary: place + ".extensions has no effect", Detail: "declare an extension in a file in sdks/, under `extension`"})
+		}
 		for _, sum := range d.entries(place+".checksums", fields["checksums"].value) {
 			if l := d.text(place+".checksums."+sum.key.Text, sum.value); l != nil {
 				if pkg.Checksums == nil {
