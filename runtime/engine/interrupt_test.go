@@ -84,7 +84,7 @@ func interrupted(t *testing.T, o Options, w *world, interrupt func(s *slow)) (*R
 	return result, err
 }
 
-// E5.50, E9.97: what is in flight is finished and kept; nothing else starts.
+// E5.50, E5.53, E9.97: what is in flight is finished and kept; nothing else starts.
 func TestFirstInterruptFinishesWhatIsInFlight(t *testing.T) {
 	w := newWorld()
 	o, m := w.options(4, false)
@@ -107,7 +107,7 @@ func TestFirstInterruptFinishesWhatIsInFlight(t *testing.T) {
 	m.requireSound(t, nil)
 }
 
-// E5.51: calls are given up, and what was in flight is left as a pending operation.
+// E5.16, E5.51: calls are given up, and what was in flight is left as a pending operation.
 func TestSecondInterruptGivesUp(t *testing.T) {
 	w := newWorld()
 	o, m := w.options(4, false)
@@ -122,7 +122,7 @@ func TestSecondInterruptGivesUp(t *testing.T) {
 	m.requireSound(t, nil)
 }
 
-// E2.68: a program may wait for the end of all steps; requests after that are refused.
+// E2.6, E2.68: a program may wait for the end of all steps; requests after that are refused.
 func TestSignalAndWaitForShutdown(t *testing.T) {
 	w := newWorld()
 	o, _ := w.options(1, false)
