@@ -293,6 +293,25 @@ variables:
 	require.Empty(t, got.GetPackages())
 }
 
+// F9.4: a package of components is asked about as programs are. It needs not itself, nor what a project further up names.
+func TestRequiredPackagesOfPlugin(t *testing.T) {
+	t.Parallel()
+	host, _ := serveHost(t, startEngine(t))
+	dir := writeFiles(t, map[string]string{
+		"Pulumi.yaml":             "name: user\nruntime: yaml\nresources: {p: {type: 'parts:Pair'}}\n",
+		"parts/PulumiPlugin.yaml": "name: parts\nruntime: yaml\n",
+		"parts/pair.yaml":         "components: {Pair: {resources: {a: {type: 'pkg:Thing', options: {version: 1.2.0}}, b: {type: 'parts:index:One'}}}, One: {}}\n",
+	})
+	for name, parts := range map[string]*pulumirpc.ProgramInfo{
+		"all": info(filepath.Join(dir, "parts")), "only the root": {RootDirectory: filepath.Join(dir, "parts")},
+	} {
+		got, err := host.GetRequiredPackages(t.Context(), &pulumirpc.GetRequiredPackagesRequest{Info: parts})
+		require.NoError(t, err, name)
+		require.Len(t, got.GetPackages(), 1, name)
+		require.Equal(t, "pkg 1.2.0", got.GetPackages()[0].GetName()+" "+got.GetPackages()[0].GetVersion())
+	}
+}
+
 // L1.40, L1.41: a package is one declaration file, which Pack passes on.
 func TestPackages(t *testing.T) {
 	t.Parallel()

@@ -2,6 +2,8 @@ package langhost
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 	"strings"
 
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
@@ -49,6 +51,13 @@ func (h *Host) GetProgramDependencies(ctx context.Context, r *pulumirpc.GetProgr
 
 // required are the packages that the program names, each once, in order of first use.
 func (h *Host) required(ctx context.Context, info *pulumirpc.ProgramInfo) ([]schema.Descriptor, error) {
+	if dir := pluginFolder(info); dir != "" {
+		p, err := openPlugin(dir)
+		if err != nil {
+			return nil, nil // RunPlugin tells what is wrong
+		}
+		return descriptorsOf(usesOf(p.file), p.packages, p.name), nil
+	}
 	w, err := h.open(ctx, info, environment{})
 	if err != nil {
 		return nil, err
@@ -60,10 +69,34 @@ func (h *Host) required(ctx context.Context, info *pulumirpc.ProgramInfo) ([]sch
 	if _, failed := failing(diags); failed {
 		return nil, nil
 	}
+	return descriptorsOf(usesOf(file), w.packages, ""), nil
+}
+
+// pluginFolder is the folder of a package of components, which engines ask about before they run it; empty for a program.
+// A project further up is that of somebody who uses the package.
+func pluginFolder(info *pulumirpc.ProgramInfo) string {
+	dir := info.GetProgramDirectory()
+	if dir == "" {
+		dir = info.GetRootDirectory()
+	}
+	if dir == "" {
+		return ""
+	}
+	if _, err := os.Stat(filepath.Join(dir, pluginFile)); err != nil {
+		return ""
+	}
+	return dir
+}
+
+// descriptorsOf are packages that are used, with what declarations say of them. The package own needs none.
+func descriptorsOf(uses []packageUse, packages []schema.Descriptor, own string) []schema.Descriptor {
 	var found []schema.Descriptor
-	for _, use := range usesOf(file) {
+	for _, use := range uses {
+		if use.name == own {
+			continue
+		}
 		declared := false
-		for _, d := range w.packages {
+		for _, d := range packages {
 			if d.PackageName() == use.name {
 				declared = true
 				found = append(found, d)
@@ -73,7 +106,7 @@ func (h *Host) required(ctx context.Context, info *pulumirpc.ProgramInfo) ([]sch
 			found = append(found, schema.Descriptor{Name: use.name, Version: use.version, DownloadURL: use.url})
 		}
 	}
-	return found, nil
+	return found
 }
 
 // packageUse is the first mention of a package in a program, with the version and address that its options give.
