@@ -69,6 +69,7 @@ store-test: $(GATEWAY)
 	$(GO) vet -tags '$(STORES) azurekeyvault gcpkms' ./runtime/backend/bucket ./runtime/secrets/keyservice
 	$(GO) test -tags '$(STORES)' ./runtime/backend/bucket ./runtime/secrets/keyservice
 	$(GO) test -tags s3 ./cmd/internal/kill -run TestStore -count 1 -v -timeout 30m -gateway $(CURDIR)/$(GATEWAY)
+	cd testplugins && YAMLHOST_LIFE_BINARIES=$(CURDIR)/bin/life YAMLHOST_GATEWAY=$(CURDIR)/$(GATEWAY) $(GO) test -timeout 30m ./life -run TestMovingOnABucket
 
 kill-test-s3: KILLS = 200
 kill-test-s3: $(GATEWAY)

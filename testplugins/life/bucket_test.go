@@ -1,0 +1,150 @@
+package life
+
+import (
+	"encoding/json"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// gateway is versitygw, a server of S3 over a folder; without it there is no test on a bucket.
+var gateway = os.Getenv("YAMLHOST_GATEWAY")
+
+// newBucketSandbox is a sandbox whose state is in a bucket, and the folder that the bucket is in.
+func newBucketSandbox(t *testing.T) (s *sandbox, folder string) {
+	t.Helper()
+	if gateway == "" {
+		t.Skip("needs a server of S3: set YAMLHOST_GATEWAY to the program versitygw, or run make store-test")
+	}
+	s = newSandbox(t)
+	s.bin = t.TempDir()
+	cmd := exec.Command("go", "build", "-tags", "s3", "-o", filepath.Join(s.bin, "yamlhost"), "./cmd/yamlhost")
+	cmd.Dir = "../.."
+	text, err := cmd.CombinedOutput()
+	require.NoError(t, err, string(text))
+	built, err := binaries()
+	require.NoError(t, err)
+	require.NoError(t, os.Symlink(filepath.Join(built, "pulumi"), filepath.Join(s.bin, "pulumi")))
+
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	address := l.Addr().String()
+	require.NoError(t, l.Close())
+	root := t.TempDir()
+	folder = filepath.Join(root, "pail")
+	require.NoError(t, os.Mkdir(folder, 0o700))
+	server := exec.Command(gateway, "--port", address, "posix", root)
+	server.Env = append(os.Environ(), "ROOT_ACCESS_KEY=key", "ROOT_SECRET_KEY=secretsecret")
+	require.NoError(t, server.Start())
+	t.Cleanup(func() {
+		_ = server.Process.Kill()
+		_ = server.Wait()
+	})
+	require.Eventually(t, func() bool {
+		c, err := net.Dial("tcp", address)
+		if err == nil {
+			_ = c.Close()
+		}
+		return err == nil
+	}, time.Minute, 10*time.Millisecond, "the server does not answer")
+
+	s.env = slices.DeleteFunc(s.env, func(e string) bool { return strings.HasPrefix(e, "PULUMI_BACKEND_URL=") })
+	s.env = append(s.env, "AWS_ACCESS_KEY_ID=key", "AWS_SECRET_ACCESS_KEY=secretsecret", "AWS_EC2_METADATA_DISABLED=true",
+		"AWS_CONFIG_FILE=/dev/null", "AWS_SHARED_CREDENTIALS_FILE=/dev/null",
+		"PULUMI_BACKEND_URL=s3://pail/some/prefix?region=us-east-1&use_path_style=true&disable_https=true&endpoint=http://"+address)
+	return s, folder
+}
+
+// TestMovingOnABucket has the Pulumi CLI and yamlhost take turns at one stack whose state is in a bucket (F6.1): neither sees
+// a change after the other, each is kept out by the other's lock, and nothing of either stays behind.
+func TestMovingOnABucket(t *testing.T) {
+	t.Parallel()
+	s, folder := newBucketSandbox(t)
+	dir := t.TempDir()
+	s.write("Pulumi.yaml", strings.ReplaceAll(shelfProgram, "DIR", dir))
+	s.run(0, "stack", "init", "dev")
+	neither := func(after string) {
+		t.Helper()
+		t.Log(after)
+		s.pulumi("preview", "--expect-no-changes")
+		s.run(0, "preview", "--expect-no-changes")
+	}
+
+	s.run(0, "up", "--yes", "--skip-preview")
+	neither("created by yamlhost")
+	s.pulumi("config", "set", "title", "Walden Two")
+	s.pulumi("up", "--yes", "--skip-preview")
+	neither("updated by Pulumi")
+	s.run(0, "config", "set", "kind", "film")
+	s.run(0, "up", "--yes", "--skip-preview")
+	neither("replaced by yamlhost")
+	s.pulumi("refresh", "--yes", "--skip-preview")
+	neither("refreshed by Pulumi")
+	for _, show := range []string{first(s.run(0, "stack", "output", "--json", "--show-secrets")), s.pulumi("stack", "output", "--json", "--show-secrets")} {
+		var outputs map[string]any
+		require.NoError(t, json.Unmarshal([]byte(show), &outputs))
+		require.Equal(t, "borrowed from Ann", outputs["note"])
+	}
+	s.write("exported.json", s.pulumi("stack", "export"))
+	s.run(0, "stack", "import", "--file", "exported.json")
+	neither("imported by yamlhost")
+	require.Contains(t, s.pulumi("stack", "ls"), "dev")
+
+	// killed begins an update and kills the program as soon as it has a lock.
+	killed := func(name, title string) {
+		t.Helper()
+		s.run(0, "config", "set", "title", title)
+		cmd := exec.Command(filepath.Join(s.bin, name), "up", "--yes", "--skip-preview")
+		cmd.Dir, cmd.Env = s.dir, s.env
+		require.NoError(t, cmd.Start())
+		require.Eventually(t, func() bool {
+			locks, err := filepath.Glob(filepath.Join(folder, "some/prefix/.pulumi/locks/organization/library/dev/*.json"))
+			return err == nil && len(locks) > 0
+		}, 2*time.Minute, time.Millisecond)
+		require.NoError(t, cmd.Process.Kill())
+		_ = cmd.Wait()
+	}
+	killed("pulumi", "Walden Three")
+	_, said := s.run(1, "up", "--yes", "--skip-preview")
+	require.Contains(t, said, "locked by 1 lock")
+	s.run(0, "cancel", "--yes")
+	s.run(0, "up", "--yes", "--skip-preview")
+	neither("killed under Pulumi, cancelled and finished by yamlhost")
+	killed("yamlhost", "Walden Four")
+	_, said = s.program(1, "pulumi", "up", "--yes", "--skip-preview", "--non-interactive")
+	require.Contains(t, said, "locked by 1 lock")
+	s.run(0, "up", "--yes", "--skip-preview")
+	neither("killed under yamlhost and finished by it, without a word of anybody")
+
+	s.pulumi("destroy", "--yes", "--skip-preview")
+	require.Empty(t, items(t, dir))
+	require.Empty(t, s.resources())
+	s.pulumi("up", "--yes", "--skip-preview")
+	neither("created by Pulumi")
+	s.run(0, "destroy", "--yes", "--skip-preview")
+	require.Empty(t, items(t, dir))
+
+	var plain, left []string
+	require.NoError(t, filepath.WalkDir(folder, func(path string, e os.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		if strings.Contains(string(text), "borrowed from Ann") {
+			plain = append(plain, path)
+		}
+		if strings.Contains(path, "/locks/") || strings.Contains(path, "/journal/") {
+			left = append(left, path)
+		}
+		return err
+	}))
+	require.Empty(t, plain, "secrets are sealed wherever they are")
+	require.Empty(t, left, "no lock and no journal is left")
+}
