@@ -477,10 +477,9 @@ func (c *chain) operate(what string, dress func(*Options), do func(context.Conte
 
 // interruptAfter cancels an operation at its n-th call of a provider.
 func (c *chain) interruptAfter(n int, cancel func()) {
-	var mu sync.Mutex
 	c.cloud.log = func(string, ...any) {
-		mu.Lock()
-		defer mu.Unlock()
+		c.guard.Lock()
+		defer c.guard.Unlock()
 		if n--; n == 0 {
 			c.trail = append(c.trail, "interrupted")
 			cancel()

@@ -314,11 +314,8 @@ func (p *running) request(name string, d decl, answers map[string]monitor.Regist
 	if a := d.alias; a != nil {
 		was := monitor.Alias{Name: a.name, NoParent: a.parent == ""}
 		if a.parent != "" {
+			<-p.slots[a.parent].done // it is declared earlier, as it was
 			was.Parent = p.slots[a.parent].response.URN
-			if a.parent != d.parent {
-				<-p.slots[a.parent].done // it is declared earlier, as it was
-				was.Parent = p.slots[a.parent].response.URN
-			}
 		}
 		r.Aliases = []monitor.Alias{was}
 	}
