@@ -476,7 +476,7 @@ func (p *pipeline) show(name string, document, final bool) *shownView {
 		Out: out, Err: p.discreetErr(), Interactive: a.streams.ErrTerminal && !a.global.nonInteractive && a.world.env("TERM") != "dumb",
 		Color: a.color(a.streams.ErrTerminal), Width: columns, Height: lines, JSON: o.json,
 		ShowSames: o.showSames, ShowSecrets: o.showSecrets, ShowReads: o.showReads, Diff: o.diff,
-		SuppressOutputs: o.suppressOutputs, SuppressProgress: o.suppressProgress, Operation: name, Source: p.source,
+		SuppressOutputs: o.suppressOutputs, SuppressProgress: o.suppressProgress, Operation: name, Source: p.source, Property: p.property,
 		Secrets: p.secretTexts(), Crash: a.crashes.crash, Found: a.world.Found,
 	}
 	if p.workspace != nil {

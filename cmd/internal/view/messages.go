@@ -21,12 +21,18 @@ func (r report) message(w io.Writer, m *engine.Message) {
 	if m.URN != "" && !strings.Contains(summary, m.URN.Name()) {
 		summary = m.URN.Name() + ": " + summary
 	}
+	subject := r.place(m.Position, m.End)
+	if m.Property != "" && !subject.IsZero() && r.o.Property != nil {
+		if at, found := r.o.Property(subject, m.Property); found {
+			subject = at
+		}
+	}
 	d := diag.Diagnostic{
 		Severity: m.Severity,
 		Code:     m.Code,
 		Summary:  r.mask.text(summary),
 		Detail:   r.mask.text(detail),
-		Subject:  r.place(m.Position, m.End),
+		Subject:  subject,
 	}
 	if r.o.Found != nil {
 		r.o.Found(d)
