@@ -149,8 +149,8 @@ func ruleOf(code Code) sarifRule {
 
 func physical(r Range, snippet bool) sarifPhysical {
 	region := regionOf(r)
-	if text := r.Text(); snippet && text != "" {
-		region.Snippet = &sarifText{Text: text}
+	if snippet && r.Text() != "" {
+		region.Snippet = &sarifText{Text: string(r.Source.shown(int(r.Start), int(r.End)))}
 	}
 	return sarifPhysical{Artifact: sarifArtifact{artifactURI(r.Source.Name())}, Region: &region}
 }

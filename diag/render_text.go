@@ -173,7 +173,8 @@ func (p *textPrinter) excerpt(r Range, color string, underline byte) {
 		}
 		p.line(number, "")
 		p.paint(color, " > ")
-		text := layout(r.Source.Line(number))
+		lineStart, lineEnd := r.Source.lineBounds(number)
+		text := layout(r.Source.shown(lineStart, lineEnd))
 		shown, _, _ := text.window(0, 0, p.width-p.gutter-5)
 		p.out.WriteString(strings.TrimRight(shown, " ") + "\n")
 	}
@@ -182,7 +183,7 @@ func (p *textPrinter) excerpt(r Range, color string, underline byte) {
 // underlined writes one line and marks the bytes from start to end below it.
 func (p *textPrinter) underlined(s *Source, number, start, end int, color string, underline byte) {
 	lineStart, lineEnd := s.lineBounds(number)
-	text := layout(s.text[lineStart:lineEnd])
+	text := layout(s.shown(lineStart, lineEnd))
 	from, to := text.column(min(start, lineEnd)-lineStart), text.column(min(end, lineEnd)-lineStart)
 	shown, from, to := text.window(from, max(to, from+1), p.width-p.gutter-3)
 	p.line(number, "")

@@ -1,15 +1,54 @@
 package diag
 
 import (
+	"bytes"
+	"slices"
 	"sort"
+	"sync"
 	"unicode/utf8"
 )
 
-// Source is one text with a name. It is immutable and safe for concurrent use.
+// Source is one text with a name. But for what is hidden it is immutable, and it is safe for concurrent use.
 type Source struct {
 	name  string
 	text  []byte
 	lines []int // byte offset of the first byte of each line
+
+	mu     sync.Mutex // guards what follows
+	hidden []Range    // in no order
+}
+
+// Hide keeps a range out of everything that is rendered: a secret that stands in a program.
+func (s *Source) Hide(r Range) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !slices.Contains(s.hidden, r) { // a text may be read twice
+		s.hidden = append(s.hidden, r)
+	}
+}
+
+// shown is the text from start to end as people may see it: a star stands for every byte that is hidden, so that places
+// stay what they are.
+func (s *Source) shown(start, end int) []byte {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	text := s.text[start:end]
+	copied := false
+	for _, r := range s.hidden {
+		from, to := max(int(r.Start), start), min(int(r.End), end)
+		if from >= to {
+			continue
+		}
+		if !copied {
+			text, copied = bytes.Clone(text), true
+		}
+		for i := from - start; i < to-start; i++ {
+			if c := text[i]; c != ' ' && c != '\n' && c != '\r' && c != '\t' {
+				text[i] = '*'
+			}
+		}
+	}
+	return text
 }
 
 // NewSource makes a Source. name is the path as the user should see it. It takes ownership of text.

@@ -100,6 +100,9 @@ func (p *parser) configFields(c *ast.Config, n *node) {
 	case typeEntry == nil && c.Optional == nil && !broken:
 		p.needsType(c)
 	}
+	if c.Secret != nil && c.Secret.Value && c.Default != nil {
+		hideTexts(c.Default)
+	}
 }
 
 var configTypes = map[string]string{

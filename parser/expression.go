@@ -130,7 +130,9 @@ func (p *parser) call(e entry, place ast.Place) ast.Expr {
 			}
 		}
 	}
-	return &ast.Call{Place: place, Name: name, Argument: p.expression(e)}
+	call := &ast.Call{Place: place, Name: name, Argument: p.expression(e)}
+	hideSecrets(call)
+	return call
 }
 
 // scalarLiteral reads a scalar that is no text (L1.25); it answers nil for one that is.

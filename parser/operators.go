@@ -271,6 +271,7 @@ func (o *operators) lower(e hclsyntax.Expression) ast.Expr {
 		} else {
 			call.Args = o.lowerAll(e.Args)
 		}
+		hideSecrets(call)
 		return call
 	case *hclsyntax.ConditionalExpr:
 		return &ast.Conditional{Place: place, Condition: o.lower(e.Condition), Then: o.lower(e.TrueResult), Else: o.lower(e.FalseResult)}

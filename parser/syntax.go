@@ -43,6 +43,7 @@ var syntaxCauses = []syntaxCause{
 
 // syntax reports what the YAML reader stumbled over.
 func (p *parser) syntax(err error) {
+	p.hideBroken()
 	line, message := 0, err.Error()
 	if m := yamlError.FindStringSubmatch(message); m != nil {
 		line, _ = strconv.Atoi(m[1])

@@ -1,0 +1,57 @@
+package parser
+
+import (
+	"bytes"
+	"strings"
+
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/parser/ast"
+)
+
+// Programs hold secrets as they are, `fn::secret: hunter2`, and findings show lines of programs, in logs too. What is written
+// of a secret is hidden from them; what it is made of by name, `${password}`, is not.
+
+// hideSecrets hides what a call that makes a secret is given.
+func hideSecrets(call *ast.Call) {
+	if !strings.EqualFold(call.Name.Value, "secret") {
+		return
+	}
+	hideTexts(call.Argument)
+	for _, argument := range call.Args {
+		hideTexts(argument)
+	}
+}
+
+// hideTexts hides the literals of an expression.
+func hideTexts(e ast.Expr) {
+	ast.Walk(e, func(e ast.Expr) bool {
+		switch e := e.(type) {
+		case *ast.String, *ast.Number:
+			if at := e.Range(); at.Source != nil {
+				at.Source.Hide(at)
+			}
+		case *ast.Map:
+			for _, entry := range e.Entries {
+				hideTexts(entry.Value) // and not the keys
+			}
+			return false
+		}
+		return true
+	})
+}
+
+// hideBroken hides what follows `fn::secret` in each line of a text that cannot be read as a whole, to the end of the line.
+func (p *parser) hideBroken() {
+	const call = "fn::secret"
+	start := 0
+	for line := range bytes.Lines(p.src.Text()) {
+		if at := bytes.Index(bytes.ToLower(line), []byte(call)); at >= 0 {
+			from := start + at + len(call)
+			if from < start+len(line) && line[at+len(call)] == ':' {
+				from++
+			}
+			p.src.Hide(diag.NewRange(p.src, from, start+len(line)))
+		}
+		start += len(line)
+	}
+}

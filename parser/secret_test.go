@@ -1,0 +1,52 @@
+package parser_test
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/parser"
+)
+
+// What is written of a secret is in no excerpt of its program, however its line is cut, escaped or broken; what stands beside
+// it is.
+func TestSecretsAreHidden(t *testing.T) { // L6.F
+	t.Parallel()
+	long := strings.Repeat("x", 300)
+	for name, c := range map[string]struct{ text, hidden, shown string }{
+		"a call":             {"variables:\n  a: {fn::secret: hunter2}\n", "hunter2", "fn::secret"},
+		"of another case":    {"variables:\n  a: {Fn::Secret: hunter2}\n", "hunter2", "Fn::Secret"},
+		"a line that is cut": {"variables:\n  a: {fn::secret: hunter2" + long + "}\n", "hunter2", "fn::secret"},
+		"escapes":            {"variables:\n  a: {fn::secret: \"hunter\\u0032\"}\n", "hunter", "fn::secret"},
+		"a number":           {"variables:\n  a: {fn::secret: 31337}\n", "31337", "fn::secret"},
+		"a map":              {"variables:\n  a: {fn::secret: {user: [hunter2]}}\n", "hunter2", "user"},
+		"what has a name":    {"variables:\n  a: {fn::secret: 'pre-hunter2-${password}'}\n", "hunter2", "${password}"},
+		"an expression":      {"variables:\n  a: ${secret('hunter2')}\n  b: ${secret(\"hunter2\")}\n", "\"hunter2\"", "secret("},
+		"lines":              {"variables:\n  a:\n    fn::secret: |\n      hunter2\n      hunter3\n", "hunter", "fn::secret"},
+		"a default":          {"configuration:\n  a: {type: string, secret: true, default: hunter2}\n", "hunter2", "default"},
+		"a broken line":      {"variables:\n  a: {fn::secret: hunter2: ]\n  b: 1\n", "hunter2", "fn::secret"},
+		"no secret":          {"variables:\n  a: {fn::toJSON: hunter2}\n", "nothing is hidden", "hunter2"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			src := diag.NewSource("x", []byte(c.text))
+			parser.Parse(src, parser.Options{})
+			var all diag.Diagnostics
+			for start, text := 0, []byte(c.text); len(text) > 0; {
+				line, rest, _ := bytes.Cut(text, []byte("\n"))
+				all.Add(diag.Diagnostic{Code: diag.Syntax, Summary: "s", Subject: diag.NewRange(src, start, start+len(line))})
+				start, text = start+len(line)+1, rest
+			}
+			var text, sarif bytes.Buffer
+			require.NoError(t, diag.WriteText(&text, all, diag.TextOptions{}))
+			require.NoError(t, diag.WriteSARIF(&sarif, all, diag.Tool{}))
+			for _, out := range []string{text.String(), sarif.String()} {
+				require.NotContains(t, out, c.hidden)
+				require.Contains(t, out, c.shown)
+			}
+		})
+	}
+}
