@@ -80,7 +80,7 @@ $(GATEWAY): stores/go.mod stores/go.sum
 
 # Whole lives of stacks over real plugin processes, built from a module of their own: the first time it downloads much.
 plugin-test:
-	cd testplugins && YAMLHOST_LIFE_BINARIES=$(CURDIR)/bin/life $(GO) test -timeout 30m ./...
+	cd testplugins && YAMLHOST_LIFE_BINARIES=$(CURDIR)/bin/life $(GO) test -timeout 45m ./...
 
 # Terraform providers over Pulumi's bridge, which is a module of its own: minutes to build the first time.
 bridge-test:
