@@ -96,10 +96,12 @@ func (p *parser) mapOrCall(n *node, at diag.Range, live bool) ast.Expr {
 			}
 			p.fail(diag.CallHasSiblings, e.at, "a call is a map with this one key; give the other entries a map of their own",
 				"`%s` must be the only key of its map", shorten(e.name))
+			p.hideMeant(entries)
 			return bad(at)
 		}
 		if len(entries) == 1 {
 			p.warnOneColon(entries[0])
+			p.hideMeant(entries)
 		}
 	}
 	m := &ast.Map{Place: place, Entries: make([]ast.MapEntry, 0, len(entries))}

@@ -40,6 +40,15 @@ func hideTexts(e ast.Expr) {
 	})
 }
 
+// hideMeant hides what stands in a map as the argument of `fn::secret` without being a call.
+func (p *parser) hideMeant(entries []entry) {
+	for _, e := range entries {
+		if name, ok := strings.CutPrefix(strings.ToLower(e.name), "fn:"); ok && strings.TrimPrefix(name, ":") == "secret" {
+			p.src.Hide(p.span(e.value))
+		}
+	}
+}
+
 // hideBroken hides what follows `fn::secret` in each line of a text that cannot be read as a whole, to the end of the line.
 func (p *parser) hideBroken() {
 	const call = "fn::secret"

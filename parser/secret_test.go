@@ -28,6 +28,8 @@ func TestSecretsAreHidden(t *testing.T) { // L6.F
 		"lines":              {"variables:\n  a:\n    fn::secret: |\n      hunter2\n      hunter3\n", "hunter", "fn::secret"},
 		"a default":          {"configuration:\n  a: {type: string, secret: true, default: hunter2}\n", "hunter2", "default"},
 		"a broken line":      {"variables:\n  a: {fn::secret: hunter2: ]\n  b: 1\n", "hunter2", "fn::secret"},
+		"beside others":      {"variables:\n  a: {fn::secret: hunter2, other: 1}\n", "hunter2", "other: 1"},
+		"with one colon":     {"variables:\n  a: {fn:secret: hunter2}\n", "hunter2", "fn:secret"},
 		"no secret":          {"variables:\n  a: {fn::toJSON: hunter2}\n", "nothing is hidden", "hunter2"},
 	} {
 		t.Run(name, func(t *testing.T) {
