@@ -34,6 +34,9 @@ type ConfigText struct {
 	Text    string // scalars as they are, lists and maps as JSON
 	Secret  bool
 	Project bool // given by the project file, not by the stack
+
+	// Structured tells that the value is a list or a map, which a text may look like (L2.34).
+	Structured bool
 }
 
 // Check finds out what a program means. The Program is usable whatever the diagnostics say, but only one without errors

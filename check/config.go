@@ -89,6 +89,9 @@ func (c *checker) guessConfig(n *Node, text ConfigText, set bool) {
 func (c *checker) convertConfig(n *Node, text ConfigText, secret bool) {
 	want := schema.Required(n.Type)
 	v, err := textTo(want, text.Text)
+	if want == schema.String && text.Structured {
+		err = errConversion
+	}
 	if decl := n.Config.Decl; err != nil && text.Project && decl.Default != nil {
 		return // the same text, which reading the program has judged
 	}

@@ -87,7 +87,8 @@ func setting(a *txtar.Archive) (*zoo, eval.Options, map[string]check.ConfigText)
 	for _, line := range strings.Split(strings.TrimSpace(section(a, "config")), "\n") {
 		text, secret := strings.CutPrefix(line, "secret ")
 		if key, v, ok := strings.Cut(text, "="); ok {
-			config[key] = check.ConfigText{Text: v, Secret: secret}
+			key, structured := strings.CutPrefix(key, "structured ")
+			config[key] = check.ConfigText{Text: v, Secret: secret, Structured: structured}
 		}
 	}
 	return z, o, config

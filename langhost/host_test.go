@@ -23,6 +23,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 	"github.com/yamlhost/yamlhost/runtime/monitor/rpc"
 	"github.com/yamlhost/yamlhost/value"
+	"github.com/yamlhost/yamlhost/value/wire"
 )
 
 // fakeEngine is the engine's own service and its schema loader.
@@ -183,6 +184,27 @@ outputs:
 	after, err := os.Getwd()
 	require.NoError(t, err)
 	require.Equal(t, before, after)
+}
+
+// L2.34: a list is no text, though the engine sends it as one; a text that looks like a list is.
+func TestRunKnowsStructuredConfig(t *testing.T) {
+	t.Parallel()
+	e := startEngine(t)
+	host, _ := serveHost(t, e)
+	dir := writeFiles(t, map[string]string{"Pulumi.yaml": project + "config:\n  list: {type: string}\n  text: {type: string}\n  word: {type: string}\n"})
+	request := runRequest(e, serveMonitor(t, newRecorder()), dir)
+	request.Config = map[string]string{"proj:list": `["a"]`, "proj:text": `["a"]`, "proj:word": "w"}
+	request.ConfigSecretKeys = []string{"proj:word"}
+	kept, err := structpb.NewStruct(map[string]any{"proj:list": []any{"a"}, "proj:text": `["a"]`,
+		"proj:word": map[string]any{wire.SignatureKey: "1b47061264138c4ac30d75fd1eb44270", "value": "w"}})
+	require.NoError(t, err)
+	request.ConfigPropertyMap = kept
+	got, err := host.Run(t.Context(), request)
+	require.NoError(t, err)
+	require.True(t, got.GetBail())
+	require.Contains(t, e.said(), "config proj:list: `[\"a\"]` is not a string")
+	require.NotContains(t, e.said(), "proj:text")
+	require.NotContains(t, e.said(), "proj:word")
 }
 
 // L1.I: what is wrong is told to the engine, with its place, and the answer says bail.

@@ -5,12 +5,14 @@ import (
 	"path/filepath"
 
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
+	"google.golang.org/protobuf/types/known/structpb"
 
 	"github.com/yamlhost/yamlhost/check"
 	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/eval"
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 	"github.com/yamlhost/yamlhost/runtime/monitor/rpc"
+	"github.com/yamlhost/yamlhost/value/wire"
 )
 
 // Run evaluates a program against the monitor of the caller (F9.5):
@@ -78,8 +80,9 @@ func infoOf(r *pulumirpc.RunRequest) *pulumirpc.ProgramInfo {
 // configOf is the configuration as the checker takes it (L2.D).
 func configOf(r *pulumirpc.RunRequest) map[string]check.ConfigText {
 	texts := make(map[string]check.ConfigText, len(r.GetConfig()))
+	structured := r.GetConfigPropertyMap().GetFields()
 	for key, text := range r.GetConfig() {
-		texts[key] = check.ConfigText{Text: text}
+		texts[key] = check.ConfigText{Text: text, Structured: isStructured(structured[key])}
 	}
 	for _, key := range r.GetConfigSecretKeys() {
 		text := texts[key]
@@ -87,6 +90,14 @@ func configOf(r *pulumirpc.RunRequest) map[string]check.ConfigText {
 		texts[key] = text
 	}
 	return texts
+}
+
+func isStructured(v *structpb.Value) bool {
+	if v.GetListValue() != nil {
+		return true
+	}
+	_, marked := v.GetStructValue().GetFields()[wire.SignatureKey] // a secret, whose own kind is not told
+	return v.GetStructValue() != nil && !marked
 }
 
 // lookup is an environment variable, and whether it is set.

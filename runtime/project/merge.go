@@ -12,6 +12,7 @@ type Text struct {
 	Text        string
 	Secret      bool
 	FromProject bool // from the project file, not from the stack
+	Structured  bool // a list or a map, as JSON
 }
 
 // Merge makes the configuration of a stack: its own values, and those of the project file for keys that it lacks (L2.2,
@@ -25,7 +26,7 @@ func Merge(p *Project, s *Settings, stack string, open Opener) (map[Key]Text, di
 		if err != nil {
 			return nil, nil, err
 		}
-		config[e.Key], data[e.Key] = Text{Text: text, Secret: e.IsSecret()}, v
+		config[e.Key], data[e.Key] = Text{Text: text, Secret: e.IsSecret(), Structured: isStructured(v)}, v
 	}
 	var diags diag.Diagnostics
 	for _, decl := range p.Config {
@@ -48,6 +49,14 @@ func Merge(p *Project, s *Settings, stack string, open Opener) (map[Key]Text, di
 		}
 	}
 	return config, diags, nil
+}
+
+func isStructured(data any) bool {
+	switch data.(type) {
+	case map[string]any, []any:
+		return true
+	}
+	return false
 }
 
 // fromProject takes a key's value from the project file.

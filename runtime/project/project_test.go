@@ -191,7 +191,7 @@ config:
 		require.Empty(t, diags)
 		require.Equal(t, map[Key]Text{
 			{"p", "need"}: {Text: "x"}, {"p", "need2"}: {Text: "y"}, {"p", "size"}: {Text: "4"}, {"p", "flag"}: {Text: "true"},
-			{"p", "ports"}: {Text: `[1,"2"]`}, {"p", "key"}: {Text: "k", Secret: true}, {"aws", "region"}: {Text: "us"},
+			{"p", "ports"}: {Text: `[1,"2"]`, Structured: true}, {"p", "key"}: {Text: "k", Secret: true}, {"aws", "region"}: {Text: "us"},
 		}, config)
 	})
 	t.Run("wrong types", func(t *testing.T) {

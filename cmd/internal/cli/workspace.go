@@ -146,7 +146,7 @@ func checkConfig(p *project.Project, config map[project.Key]project.Text) (map[s
 	texts := make(map[string]check.ConfigText, len(config))
 	var names []string
 	for key, text := range config {
-		texts[key.String()] = check.ConfigText{Text: text.Text, Secret: text.Secret, Project: text.FromProject}
+		texts[key.String()] = check.ConfigText{Text: text.Text, Secret: text.Secret, Project: text.FromProject, Structured: text.Structured}
 		names = append(names, key.String())
 		if key.Namespace == p.Name.Text {
 			names = append(names, key.Name)
