@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
@@ -48,6 +49,9 @@ func openS3(ctx context.Context, u *url.URL) (backend.Objects, error) {
 		if !q.Has("request_checksum_calculation") {
 			q.Set("request_checksum_calculation", "when_required")
 		}
+	}
+	if !q.Has("response_checksum_validation") { // or the library speaks of every object that another program has written without one
+		q.Set("response_checksum_validation", "when_required")
 	}
 	s := &s3Store{bucket: u.Host, sse: types.ServerSideEncryption(q.Get("ssetype")), kmsKey: q.Get("kmskeyid")}
 	next := *u
@@ -97,7 +101,7 @@ func (s *s3Store) status(err error) int {
 func (s *s3Store) version(r *blob.Reader) (string, error) {
 	var out s3.GetObjectOutput
 	if !r.As(&out) || out.ETag == nil {
-		return "", errors.New("the store did not say of which version the object is")
+		return "", fmt.Errorf("%w: it does not say of which version the object is", backend.ErrRefused)
 	}
 	return *out.ETag, nil
 }
