@@ -66,7 +66,7 @@ GATEWAY := bin/versitygw
 STORES  := s3 gs azblob awskms
 .PHONY: store-test kill-test-s3
 store-test: $(GATEWAY)
-	$(GO) vet -tags '$(STORES) azurekeyvault gcpkms' ./runtime/backend/bucket ./runtime/secrets/keyservice
+	$(GO) vet -tags '$(STORES) azurekeyvault gcpkms' ./...
 	$(GO) test -tags '$(STORES)' ./runtime/backend/bucket ./runtime/secrets/keyservice
 	$(GO) test -tags s3 ./cmd/internal/kill -run TestStore -count 1 -v -timeout 30m -gateway $(CURDIR)/$(GATEWAY)
 	cd testplugins && YAMLHOST_LIFE_BINARIES=$(CURDIR)/bin/life YAMLHOST_GATEWAY=$(CURDIR)/$(GATEWAY) $(GO) test -timeout 30m ./life -run TestMovingOnABucket

@@ -153,10 +153,11 @@ type item struct{ title, kind string }
 
 // pail is a place in a store of objects.
 type pail struct {
-	url  string
-	open func(rawURL string) (backend.Objects, error)
-	left func() []string // what is left over there that should not be
-	lose func() bool     // now and then loses the machine between two runs, and says so
+	url    string
+	prefix string // of its keys; the runs on S3 read it
+	open   func(rawURL string) (backend.Objects, error)
+	left   func() []string // what is left over there that should not be
+	lose   func() bool     // now and then loses the machine between two runs, and says so
 }
 
 func newBench(t *testing.T, o *outcome, seed uint64) *bench {
