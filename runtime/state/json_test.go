@@ -38,7 +38,9 @@ const everything = `{"version":4,"features":["byteString","extensionParameteriza
 	`"pending_operations":[{"resource":{"urn":"urn:pulumi:dev::p::t:m:R::n","custom":false,"type":"t:m:R"},"type":"creating","future":0}],` +
 	`"metadata":{"x":"y"},"snippets":[{"uuid":"u"}],"extensions":{"e":{"name":"n"}},"future":"kept"},"future":[{}]},"future":null}`
 
-func TestEveryMemberSurvives(t *testing.T) { // F5.8, F0.3
+// F5.8, F0.3. The names and forms of members are those of E1.20–E1.41, E1.44, E1.45 and E6.6: lists that are empty where they
+// matter, seconds as numbers, times to the nanosecond.
+func TestEveryMemberSurvives(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{"as written": everything, "indented": indent(t, everything)} {
 		for how, open := range map[string]Opener{"sealed": nil, "opened": b64} {
@@ -71,7 +73,7 @@ func TestOlderVersions(t *testing.T) { // F5.2
 		"version 0, bare":           `{"stack":"dev","latest":` + latest + `}`,
 		"version 1":                 `{"version":1,"checkpoint":{"stack":"dev","latest":` + latest + `}}`,
 		"version 2":                 `{"version":2,"checkpoint":{"stack":"dev","latest":` + latest + `}}`,
-		"features on a version 3":   `{"version":3,"features":["who knows"],"checkpoint":{"stack":"dev","latest":` + latest + `}}`,
+		"E6.8 features on a version 3":   `{"version":3,"features":["who knows"],"checkpoint":{"stack":"dev","latest":` + latest + `}}`,
 		"version last":              `{"checkpoint":{"stack":"dev","latest":` + latest + `},"version":3}`,
 		"byte order mark":           "\ufeff" + `{"version":3,"checkpoint":{"stack":"dev","latest":` + latest + `}}`,
 		"an empty list, a null one": `{"version":3,"checkpoint":{"stack":"dev","latest":` + strings.Replace(latest, `"metadata"`, `"pending_operations":null,"metadata"`, 1) + `}}`,
@@ -346,4 +348,43 @@ func FuzzDecodeCheckpoint(f *testing.F) {
 		require.NoError(t, err)
 		require.Equal(t, string(text), string(twice))
 	})
+}
+
+func TestWhatIsEmptyIsLeftOut(t *testing.T) { // E1.20, E1.22, E1.23, E1.31, E1.35, E1.40
+	t.Parallel()
+	r := &Resource{URN: uA, Type: "t", Inputs: value.EmptyMap(), Outputs: value.EmptyMap(), PropertyDependencies: map[string][]urn.URN{},
+		Dependencies: []urn.URN{}, ReplacementTrigger: value.Null}
+	got, err := EncodeResource(r, nil)
+	require.NoError(t, err)
+	require.Equal(t, `{"urn":"`+string(uA)+`","custom":false,"type":"t"}`, string(got))
+}
+
+func TestWholeDeployment(t *testing.T) { // E6.1, E6.6: what is empty is left out, but for the metadata
+	t.Parallel()
+	got, err := EncodeCheckpoint(&Checkpoint{Stack: "organization/p/dev", Snapshot: &Snapshot{}}, nil)
+	require.NoError(t, err)
+	require.Equal(t, `{"version":3,"checkpoint":{"stack":"organization/p/dev","latest":{`+
+		`"manifest":{"time":"0001-01-01T00:00:00Z","magic":"","version":""},"metadata":{}}}}`, string(got))
+}
+
+func TestVersionFollowsFeatures(t *testing.T) { // E6.8
+	t.Parallel()
+	for feature, change := range map[string]func(*Snapshot){
+		"":                    func(*Snapshot) {},
+		"taint":               func(s *Snapshot) { s.Resources[2].Taint = true },
+		"replaceWith":         func(s *Snapshot) { s.Resources[3].ReplaceWith = []urn.URN{uA} }, // E4.82
+		"refreshBeforeUpdate": func(s *Snapshot) { s.Resources[2].RefreshBeforeUpdate = true },
+		"views":               func(s *Snapshot) { s.Resources[3].ViewOf = uA },
+		"byteString":          func(s *Snapshot) { s.Resources[2].Inputs = value.EmptyMap().With("a", value.String("\xff")) },
+	} {
+		s := sound()
+		change(s)
+		got, err := EncodeCheckpoint(&Checkpoint{Snapshot: s}, nil)
+		require.NoError(t, err)
+		want := `{"version":3,"checkpoint":`
+		if feature != "" {
+			want = `{"version":4,"features":["` + feature + `"],"checkpoint":`
+		}
+		require.True(t, strings.HasPrefix(string(got), want), "%s: %.80s", feature, got)
+	}
 }

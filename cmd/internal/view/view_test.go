@@ -111,7 +111,8 @@ func golden(t *testing.T, name, got string) {
 func TestPlain(t *testing.T) {
 	out, errs := show(t, Options{})
 	golden(t, "plain.txt", errs+"--- stdout\n"+out)
-	require.Equal(t, 1, strings.Count(errs, "exit status 3"), "one fault, one diagnostic")
+	require.Equal(t, 1, strings.Count(errs, "exit status 3"), "E8.32: one fault, one diagnostic")
+	require.NotContains(t, errs, "on the way", "E8.33: what passes is not kept")
 }
 
 func TestPlainDiff(t *testing.T) {
@@ -156,7 +157,7 @@ func must(b []byte, err error) []byte {
 	return b
 }
 
-func TestDigest(t *testing.T) {
+func TestDigest(t *testing.T) { // E8.22, E8.23, E8.24: every member, in order
 	d := NewDigest(Options{Secrets: []string{"hunter2"}})
 	for _, e := range events() {
 		d.Event(e)
