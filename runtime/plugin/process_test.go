@@ -160,7 +160,7 @@ func TestPartialFailure(t *testing.T) { // E3.50
 	require.EqualError(t, err, "2 error(s) occurred:\n    * not ready\n    * not healthy")
 }
 
-func TestLog(t *testing.T) { // F2.11
+func TestLog(t *testing.T) { // F2.11, E8.33
 	t.Parallel()
 	var mu sync.Mutex
 	var got []plugin.Message
