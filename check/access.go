@@ -226,7 +226,7 @@ func (c *checker) noMember(s step, names []string) {
 
 func (c *checker) warnDeprecated(message string, at diag.Range, what, name string) {
 	if message != "" {
-		c.warnf(diag.Deprecated, at, message, "%s `%s` is deprecated", what, name)
+		c.warnf(diag.Deprecated, at, schema.Plain(message), "%s `%s` is deprecated", what, name)
 	}
 }
 
@@ -237,6 +237,9 @@ func propertyNames(o *schema.Object) []string {
 	}
 	return names
 }
+
+// unnamed is what messages call an expression that has no name.
+const unnamed = "this"
 
 // describeExpr names an expression in a message.
 func describeExpr(e ast.Expr) string {
@@ -252,11 +255,18 @@ func describeExpr(e ast.Expr) string {
 		}
 		return name
 	case *ast.LocalRef:
-		return e.Local.Name
+		if e.Local.Of == nil {
+			return e.Local.Name
+		}
+		if source := describeExpr(e.Local.Of); source != unnamed {
+			return source + "[*]"
+		}
 	case *ast.Member:
-		return describeExpr(e.Object) + "." + e.Name.Value
+		if object := describeExpr(e.Object); object != unnamed {
+			return object + "." + e.Name.Value
+		}
 	case *ast.Call:
 		return e.Name.Value + "(…)"
 	}
-	return "this"
+	return unnamed
 }

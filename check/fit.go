@@ -224,7 +224,7 @@ func (c *checker) fitEnum(e ast.Expr, v any, to *schema.Enum, at *place) bool {
 	for i := range to.Values {
 		if allowed := &to.Values[i]; schema.ScalarText(allowed.Value) == text {
 			if allowed.Deprecation != "" {
-				c.warnf(diag.Deprecated, at.at(e), allowed.Deprecation, "the value %s is deprecated", shown(text))
+				c.warnf(diag.Deprecated, at.at(e), schema.Plain(allowed.Deprecation), "the value %s is deprecated", shown(text))
 			}
 			return true
 		}

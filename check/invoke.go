@@ -251,7 +251,7 @@ func (c *checker) resolveFunction(in *Invoke, u use) *schema.Function {
 			return nil
 		}
 		if f.Deprecation != "" {
-			c.warnf(diag.Deprecated, u.token.Range, f.Deprecation, "%s is deprecated", schema.CollapseToken(f.Token))
+			c.warnf(diag.Deprecated, u.token.Range, schema.Plain(f.Deprecation), "%s is deprecated", schema.CollapseToken(f.Token))
 		}
 		return f
 	}

@@ -88,7 +88,7 @@ func (c *checker) inferMethod(e *ast.Call, f *builtins.Func) schema.Type {
 	m.Inputs = withoutSelf(function.Inputs)
 	c.program.calls[e] = &Call{Func: f, Method: m}
 	if function.Deprecation != "" {
-		c.warnf(diag.Deprecated, method.Range(), function.Deprecation, "%s is deprecated", m.Name)
+		c.warnf(diag.Deprecated, method.Range(), schema.Plain(function.Deprecation), "%s is deprecated", m.Name)
 	}
 	at := &place{owner: schema.CollapseToken(r.Token) + "." + m.Name, noun: "argument", key: method.Range()}
 	if m.Arguments == nil {

@@ -244,7 +244,7 @@ func (c *checker) useResource(n *Node, found resolvedResource) {
 		return
 	}
 	if m := found.r.Deprecation; m != "" {
-		c.warnf(diag.Deprecated, token.Range, m, "%s is deprecated", schema.CollapseToken(r.Token))
+		c.warnf(diag.Deprecated, token.Range, schema.Plain(m), "%s is deprecated", schema.CollapseToken(r.Token))
 	}
 }
 

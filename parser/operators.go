@@ -294,6 +294,7 @@ func (o *operators) lower(e hclsyntax.Expression) ast.Expr {
 			o.items = map[*hclsyntax.AnonSymbolExpr]*ast.Local{}
 		}
 		source := o.lower(e.Source)
+		item.Of = source
 		o.items[e.Item] = item
 		return &ast.Splat{Place: place, Source: source, Item: item, Each: o.lower(e.Each)}
 	case *hclsyntax.AnonSymbolExpr:

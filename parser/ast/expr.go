@@ -137,6 +137,7 @@ type (
 	Local struct {
 		Name  string
 		Range diag.Range
+		Of    Expr // what a splat goes over, for messages; nil for the names of a loop
 	}
 
 	// LocalRef is a use of a local name.

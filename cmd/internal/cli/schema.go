@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -488,12 +487,9 @@ func writeProperties(b *strings.Builder, title string, properties []propertyReco
 	}
 }
 
-// htmlTags are what descriptions have for the documentation's own pages.
-var htmlTags = regexp.MustCompile(`</?[a-zA-Z][^<>]*>`)
-
 // oneParagraph is the first paragraph of a description, in Markdown, on one line.
 func oneParagraph(text string) string {
-	text = htmlTags.ReplaceAllString(strings.ReplaceAll(text, "\r", ""), "")
+	text = schema.Plain(text)
 	first, _, _ := strings.Cut(strings.TrimSpace(text), "\n\n")
 	return strings.Join(strings.Fields(first), " ")
 }
