@@ -39,10 +39,10 @@ func addStateEdits(a *app, group *cobra.Command) {
 	move.Flags().BoolVar(&o.includeParent, "include-parents", false, "move their parents too")
 	commands := []*cobra.Command{remove, move,
 		a.stateCommand(o, "rename URN NAME", "Give a resource another name", a.stateRename),
-		all(a.stateCommand(o, "protect [URN]...", "Protect resources from being deleted", a.stateMark("protected", func(r *state.Resource) { r.Protect = true }))),
-		all(a.stateCommand(o, "unprotect [URN]...", "Allow resources to be deleted", a.stateMark("no longer protected", func(r *state.Resource) { r.Protect = false }))),
-		all(a.stateCommand(o, "taint [URN]...", "Have resources replaced by the next update", a.stateMark("tainted", func(r *state.Resource) { r.Taint = true }))),
-		all(a.stateCommand(o, "untaint [URN]...", "Take that back", a.stateMark("no longer tainted", func(r *state.Resource) { r.Taint = false }))),
+		all(a.stateCommand(o, "protect [URN]...", "Protect resources from being deleted", a.stateMark("protected", protection, true))),
+		all(a.stateCommand(o, "unprotect [URN]...", "Allow resources to be deleted", a.stateMark("no longer protected", protection, false))),
+		all(a.stateCommand(o, "taint [URN]...", "Have resources replaced by the next update", a.stateMark("tainted", taint, true))),
+		all(a.stateCommand(o, "untaint [URN]...", "Take that back", a.stateMark("no longer tainted", taint, false))),
 	}
 	for _, cmd := range commands {
 		cmd.Flags().StringVarP(&o.stack, "stack", "s", "", "the stack; by default the selected one")
@@ -175,8 +175,12 @@ func (a *app) stateRename(ctx context.Context, o *stateEditOptions, args []strin
 	return err
 }
 
-// stateMark sets or clears a mark on resources.
-func (a *app) stateMark(what string, mark func(*state.Resource)) func(context.Context, *stateEditOptions, []string) error {
+func protection(r *state.Resource) *bool { return &r.Protect }
+
+func taint(r *state.Resource) *bool { return &r.Taint }
+
+// stateMark sets or clears a mark on resources, and counts those that were otherwise before.
+func (a *app) stateMark(what string, mark func(*state.Resource) *bool, set bool) func(context.Context, *stateEditOptions, []string) error {
 	return func(ctx context.Context, o *stateEditOptions, args []string) error {
 		urns, err := o.named(args)
 		if err != nil {
@@ -188,8 +192,10 @@ func (a *app) stateMark(what string, mark func(*state.Resource)) func(context.Co
 		n := 0
 		err = a.editState(ctx, o, "state edit", "", func(s *state.Snapshot) (*state.Snapshot, error) {
 			return s.WithEach(urns, func(r *state.Resource) {
-				n++
-				mark(r)
+				if m := mark(r); *m != set {
+					*m = set
+					n++
+				}
 			})
 		})
 		if err == nil {
