@@ -131,16 +131,17 @@ func (a *app) planAndApply(ctx context.Context, o *operationOptions, op operatio
 		return err
 	}
 	if op.kind == "destroy" {
-		return a.afterDestroy(ctx, o, p)
+		return a.afterDestroy(ctx, o, p, len(result.Snapshot.Resources))
 	}
 	return nil
 }
 
-// afterDestroy removes the empty stack if it should, and says how to if not (E7.39).
-func (a *app) afterDestroy(ctx context.Context, o *operationOptions, p *pipeline) error {
+// afterDestroy removes the empty stack if it should, and says how to if not (E7.39). left is the number of resources that
+// the destruction of a part has left in the stack.
+func (a *app) afterDestroy(ctx context.Context, o *operationOptions, p *pipeline, left int) error {
 	s := p.stack
 	if !o.remove {
-		if !o.json {
+		if !o.json && left == 0 {
 			fmt.Fprintf(a.streams.Err, "The resources in the stack have been deleted, but the history and configuration associated with the stack are still "+
 				"maintained.\nTo remove the stack completely, run `yamlhost stack rm %s`.\n", s.ref.Stack)
 		}
