@@ -119,6 +119,9 @@ type printer struct {
 	*converter
 	out    strings.Builder
 	indent int
+
+	numbers  map[string]bool // configuration values and variables that are numbers
+	counting bool            // inside a resource whose forEach is a number: PCL has no range.key there, it is range.value
 }
 
 func (p *printer) line(text string) {
@@ -182,6 +185,11 @@ func (p *printer) packages(o Options) {
 
 func (p *printer) config(declarations []*ast.Config) {
 	for _, c := range declarations {
+		_, number := c.Default.(*ast.Number)
+		if c.Type != nil {
+			number = c.Type.Name == "number" || c.Type.Name == "integer"
+		}
+		p.note(c.Name.Value, number)
 		head := "config " + hclText(p.name(c.Name, "configuration value"))
 		if c.Type != nil {
 			if text := typeOf(c.Type); text != "" {
@@ -266,6 +274,7 @@ func (p *printer) body(variables []*ast.Variable, resources []*ast.Resource, out
 		if p.out.Len() > 0 {
 			p.out.WriteByte('\n')
 		}
+		p.note(v.Name.Value, p.number(v.Value))
 		p.attribute(p.name(v.Name, "variable"), p.expr(v.Value), p.notes(v.Name.Range, v.Value)...)
 	}
 	for _, r := range resources {
@@ -278,7 +287,30 @@ func (p *printer) body(variables []*ast.Variable, resources []*ast.Resource, out
 	}
 }
 
+// note remembers what is a number.
+func (p *printer) note(name string, number bool) {
+	if number {
+		if p.numbers == nil {
+			p.numbers = map[string]bool{}
+		}
+		p.numbers[name] = true
+	}
+}
+
+// number reports whether an expression is one for certain.
+func (p *printer) number(e ast.Expr) bool {
+	switch e := e.(type) {
+	case *ast.Number:
+		return true
+	case *ast.Access:
+		return len(e.Steps) == 0 && p.numbers[e.Root.Value]
+	}
+	return false
+}
+
 func (p *printer) resource(r *ast.Resource, up string) {
+	p.counting = p.number(r.ForEach)
+	defer func() { p.counting = false }()
 	if r.Type == nil {
 		p.fail(r.Range, "the resource has no type")
 		return

@@ -104,3 +104,25 @@ resource "r" "sub:A" {
 }
 `, module.Files["main.pp"])
 }
+
+// Of a range over a number PCL knows the value only, which is the key.
+func TestKeyOfNumbers(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ declared, forEach, want string }{
+		"a number":                  {"", "3", "${range.value} ${range.value}"},
+		"a setting, typed":          {"config: {n: {type: integer}}\n", "'${n}'", "${range.value} ${range.value}"},
+		"a setting by its default":  {"config: {n: {default: 2}}\n", "'${n}'", "${range.value} ${range.value}"},
+		"a variable":                {"config: {n: {type: number}}\nvariables: {v: '${n}'}\n", "'${v}'", "${range.value} ${range.value}"},
+		"a list":                    {"", "[a]", "${range.key} ${range.value}"},
+		"a setting that is a list":  {"config: {n: {type: list<integer>}}\n", "'${n}'", "${range.key} ${range.value}"},
+		"a variable that is a list": {"variables: {v: [1, 2]}\n", "'${v}'", "${range.key} ${range.value}"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			module, diags := convert(t, c.declared+"resources: {r: {type: 'a:B', forEach: "+c.forEach+
+				", properties: {p: '${each.key} ${each.value}'}}}\n", pcl.Options{})
+			require.False(t, diags.HasErrors(), diags)
+			require.Contains(t, module.Files["main.pp"], `p = "`+c.want+`"`)
+		})
+	}
+}

@@ -123,6 +123,8 @@ func (p *printer) access(e *ast.Access) string {
 		return steps[0].Name + "()"
 	case root == "pulumi":
 		p.fail(e.Range(), "only a member of pulumi can be said in PCL")
+	case root == "each" && p.counting && len(steps) == 1 && steps[0].Name == "key":
+		return "range.value"
 	case root == "each":
 		root = "range"
 	case !hclsyntax.ValidIdentifier(root):
