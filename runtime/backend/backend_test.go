@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -135,7 +136,7 @@ func TestParseRef(t *testing.T) { // F6.14
 	require.ErrorContains(t, err, "cannot be the name of a project")
 }
 
-func TestCreateListRemove(t *testing.T) { // F6.4, F6.6, F6.14
+func TestCreateListRemove(t *testing.T) { // F6.4, F6.6, F6.14, E6.1
 	t.Parallel()
 	b, dir := newBackend(t)
 	provider := &state.SecretsProvider{Type: "passphrase", State: json.RawMessage(`{"salt":"v1:a:v1:b:c"}`)}
@@ -195,7 +196,7 @@ func keysOf(v any) any {
 	return out
 }
 
-func TestSession(t *testing.T) { // F6.10, F6.11, D9
+func TestSession(t *testing.T) { // F6.10, F6.11, D9, E6.2, E6.3
 	t.Parallel()
 	for _, c := range []Compression{Plain, Gzip, Zstd} {
 		t.Run("compression"+string(c), func(t *testing.T) {
@@ -232,9 +233,10 @@ func TestSession(t *testing.T) { // F6.10, F6.11, D9
 			require.NotContains(t, names, "locks/")
 			require.NotContains(t, names, temporarySuffix)
 			require.Contains(t, names, "stacks/p/dev.json"+string(c)+" ")
-			require.Contains(t, names, ".history.json"+string(c))
-			require.Contains(t, names, ".checkpoint.json"+string(c))
-			require.Contains(t, names, "backups/p/dev/dev.")
+			require.Regexp(t, `history/p/dev/dev-[0-9]{10,}\.history\.json`+regexp.QuoteMeta(string(c)), names)
+			require.Regexp(t, `history/p/dev/dev-[0-9]{10,}\.checkpoint\.json`+regexp.QuoteMeta(string(c)), names)
+			require.Regexp(t, `backups/p/dev/dev\.[0-9]{10,}\.json`+regexp.QuoteMeta(string(c)), names)
+			require.Contains(t, names, "stacks/p/dev.json"+string(c)+".bak")
 			for _, name := range files(t, dir) {
 				require.NotContains(t, read(t, filepath.Join(dir, name)), "hidden", name)
 			}
@@ -265,6 +267,16 @@ func TestChangedCompression(t *testing.T) { // F6.8
 	require.FileExists(t, filepath.Join(dir, "stacks/p/dev.json.zst"))
 	_, err = b.Load(t.Context(), testRef, nil)
 	require.NoError(t, err)
+}
+
+func TestEveryStateIsRetained(t *testing.T) { // E6.3
+	t.Parallel()
+	b, dir := newBackend(t, func(o *Options) { o.RetainCheckpoints = true })
+	require.NoError(t, b.Create(t.Context(), testRef, nil))
+	s, err := b.Begin(t.Context(), testRef, b64Options)
+	require.NoError(t, err)
+	require.NoError(t, s.Commit(t.Context(), nil, nil))
+	require.Regexp(t, `dev\.json\.[0-9]{10,}`, strings.Join(files(t, filepath.Join(dir, "stacks/p")), " "))
 }
 
 func TestRecovery(t *testing.T) {
@@ -339,7 +351,7 @@ func TestRecovery(t *testing.T) {
 	})
 }
 
-func TestLocks(t *testing.T) { // F6.9
+func TestLocks(t *testing.T) { // F6.9, E6.4
 	t.Parallel()
 	b, dir := newBackend(t)
 	require.NoError(t, b.Create(t.Context(), testRef, nil))
@@ -358,6 +370,9 @@ func TestLocks(t *testing.T) { // F6.9
 
 	s, err := b.Begin(t.Context(), testRef, b64Options)
 	require.NoError(t, err)
+	held := files(t, filepath.Join(dir, "locks"))
+	require.Len(t, held, 1)
+	require.Regexp(t, `^organization/p/dev/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\.json$`, held[0])
 	_, err = b.Begin(t.Context(), testRef, b64Options)
 	require.ErrorAs(t, err, &locked, "also within one process")
 	for name, c := range map[string]struct {

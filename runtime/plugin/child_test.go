@@ -12,7 +12,9 @@ import (
 
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/status"
 
 	"github.com/yamlhost/yamlhost/runtime/plugin"
 	"github.com/yamlhost/yamlhost/runtime/provider"
@@ -80,6 +82,16 @@ func child(mode string) int {
 	case "exit after port":
 		fmt.Println(1) // nobody listens there
 		return 4
+	case "shaken": // refuses the handshake, and says what was in it
+		listener, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			return 1
+		}
+		server := grpc.NewServer()
+		pulumirpc.RegisterResourceProviderServer(server, shaken{})
+		go func() { _ = server.Serve(listener) }()
+		fmt.Println(listener.Addr().(*net.TCPAddr).Port)
+		block()
 	case "stubborn":
 		signal.Ignore(os.Interrupt)
 		ctx = context.Background()
@@ -108,6 +120,14 @@ func child(mode string) int {
 	return 0
 }
 
+type shaken struct {
+	pulumirpc.UnimplementedResourceProviderServer
+}
+
+func (shaken) Handshake(_ context.Context, r *pulumirpc.ProviderHandshakeRequest) (*pulumirpc.ProviderHandshakeResponse, error) {
+	return nil, status.Errorf(codes.InvalidArgument, "root %s program %s", r.GetRootDirectory(), r.GetProgramDirectory())
+}
+
 // misfit is a provider that does what its inputs say.
 type misfit struct {
 	recorder
@@ -116,6 +136,14 @@ type misfit struct {
 
 func (m *misfit) Configure(context.Context, provider.ConfigureRequest) (provider.Configured, error) {
 	return m, nil
+}
+
+// Cancel leaves a note where it is told to.
+func (m *misfit) Cancel(context.Context) error {
+	if note := os.Getenv("CANCELLED"); note != "" {
+		return os.WriteFile(note, nil, 0o600)
+	}
+	return nil
 }
 
 func (m *misfit) Create(ctx context.Context, r provider.CreateRequest) (provider.CreateResponse, error) {

@@ -113,6 +113,7 @@ func exchange(ctx context.Context, p provider.Provider, c provider.Configured, r
 	return nil, fmt.Errorf("no call for %T", request)
 }
 
+// E3.45, E3.46: every member of every request arrives.
 func TestLoopback(t *testing.T) {
 	t.Parallel()
 	subject := provider.Subject{URN: resource, Name: "another", Type: "pkg:index:Other"}
@@ -290,7 +291,7 @@ func serveOld(t testing.TB, o *oldPlugin) string {
 	return listener.Addr().String()
 }
 
-func TestEncodingTable(t *testing.T) { // F1.13
+func TestEncodingTable(t *testing.T) { // F1.13, E3.45
 	t.Parallel()
 	asset := value.NewAsset(&value.Asset{HasText: true, Text: "t", Hash: "abc"})
 	properties := value.Map(map[string]value.Value{
@@ -460,7 +461,7 @@ func TestOldPlugin(t *testing.T) {
 		require.NoError(t, err)
 		require.Nil(t, diff.Detailed)
 	})
-	t.Run("E3.51 no ID", func(t *testing.T) {
+	t.Run("E1.10 E3.51 no ID", func(t *testing.T) {
 		t.Parallel()
 		_, c := load(t, &oldPlugin{noAnswer: true})
 		_, err := c.Create(t.Context(), provider.CreateRequest{Subject: provider.SubjectOf(resource), Inputs: secretIn})
@@ -482,7 +483,7 @@ func TestOldPlugin(t *testing.T) {
 		_, err := c.Construct(t.Context(), provider.ConstructRequest{})
 		require.ErrorContains(t, err, "plugins that can construct components must support secrets")
 	})
-	t.Run("F1.14 unknown where none is allowed", func(t *testing.T) {
+	t.Run("E3.48 F1.14 unknown where none is allowed", func(t *testing.T) {
 		t.Parallel()
 		_, c := load(t, &oldPlugin{answer: &structpb.Struct{Fields: map[string]*structpb.Value{"a": structpb.NewStringValue(wire.UnknownString)}}})
 		_, err := c.Create(t.Context(), provider.CreateRequest{Inputs: value.EmptyMap()})
@@ -497,7 +498,7 @@ func TestOldPlugin(t *testing.T) {
 		_, err := c.Create(t.Context(), provider.CreateRequest{Inputs: value.EmptyMap().With("b", value.String("\xff"))})
 		require.ErrorContains(t, err, `send inputs to plugin pkg: the value of property "b" is a string that contains non-UTF8 bytes`)
 	})
-	t.Run("F1.17 contents come back by hash", func(t *testing.T) {
+	t.Run("E3.49 F1.17 contents come back by hash", func(t *testing.T) {
 		t.Parallel()
 		full := value.MapOf(
 			value.Entry{Key: "a", Value: value.NewAsset(&value.Asset{HasText: true, Text: "t", Hash: "abc"})},

@@ -207,9 +207,13 @@ func TestEnvironment(t *testing.T) { // E3.1, E3.2, F2.1–F2.3
 	require.False(t, got.Result.Has("OTHER"))
 }
 
-func TestCloseEndsStubborn(t *testing.T) { // F2.13
+func TestCloseEndsStubborn(t *testing.T) { // F2.13, E3.54: it is told to cancel, and killed
 	t.Parallel()
-	host := childHost(t, "stubborn", func(o *plugin.Options) { o.EndLimit = 50 * time.Millisecond })
+	note := filepath.Join(t.TempDir(), "cancelled")
+	host := childHost(t, "stubborn", func(o *plugin.Options) {
+		o.EndLimit = time.Second
+		o.Env = append(o.Env, "CANCELLED="+note)
+	})
 	p, err := host.Load(t.Context(), provider.Package{Name: "misfit"})
 	require.NoError(t, err)
 	configured, err := p.Configure(t.Context(), provider.ConfigureRequest{Inputs: value.EmptyMap()})
@@ -221,6 +225,7 @@ func TestCloseEndsStubborn(t *testing.T) { // F2.13
 	require.NoError(t, p.Close())
 	require.NoError(t, p.Close())
 	require.False(t, running(pid), "the process is gone once Close returns")
+	require.FileExists(t, note)
 	require.NoError(t, host.Close())
 	_, err = host.Load(t.Context(), provider.Package{Name: "misfit"})
 	require.ErrorContains(t, err, "the host is closed")

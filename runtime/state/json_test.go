@@ -73,7 +73,7 @@ func TestOlderVersions(t *testing.T) { // F5.2
 		"version 0, bare":           `{"stack":"dev","latest":` + latest + `}`,
 		"version 1":                 `{"version":1,"checkpoint":{"stack":"dev","latest":` + latest + `}}`,
 		"version 2":                 `{"version":2,"checkpoint":{"stack":"dev","latest":` + latest + `}}`,
-		"E6.8 features on a version 3":   `{"version":3,"features":["who knows"],"checkpoint":{"stack":"dev","latest":` + latest + `}}`,
+		"features on a version 3":   `{"version":3,"features":["who knows"],"checkpoint":{"stack":"dev","latest":` + latest + `}}`,
 		"version last":              `{"checkpoint":{"stack":"dev","latest":` + latest + `},"version":3}`,
 		"byte order mark":           "\ufeff" + `{"version":3,"checkpoint":{"stack":"dev","latest":` + latest + `}}`,
 		"an empty list, a null one": `{"version":3,"checkpoint":{"stack":"dev","latest":` + strings.Replace(latest, `"metadata"`, `"pending_operations":null,"metadata"`, 1) + `}}`,

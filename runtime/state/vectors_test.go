@@ -98,7 +98,7 @@ func TestExportShowSecrets(t *testing.T) { // F5.17, F4.8
 	require.Equal(t, string(want), string(got))
 }
 
-func TestPropertyValues(t *testing.T) { // F1.19
+func TestPropertyValues(t *testing.T) { // F1.19, E6.34
 	t.Parallel()
 	var file struct {
 		Cases []struct {

@@ -57,7 +57,7 @@ func secretOf(v string) string {
 	return `{"4dabf18193072939515e22adb298388d":"1b47061264138c4ac30d75fd1eb44270","value":` + v + `}`
 }
 
-func TestVectors(t *testing.T) { // F1.1–F1.18
+func TestVectors(t *testing.T) { // F1.1–F1.18, E1.11
 	t.Parallel()
 	text, err := os.ReadFile("testdata/property-values.json")
 	require.NoError(t, err)

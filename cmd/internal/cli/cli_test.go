@@ -121,7 +121,7 @@ func TestPassphraseIsAsked(t *testing.T) {
 	})
 }
 
-// D10, E5.50, E5.51: the first signal ends gently with 1, the second at once with 8.
+// D10, E5.50, E5.51, E8.27: the first signal ends gently with 1, the second at once with 8.
 func TestInterrupts(t *testing.T) {
 	t.Parallel()
 	const program = "name: one\nresources:\n  cmd:\n    type: command:local:Command\n    properties: {create: 'touch begun; sleep %s; touch done'}\n"

@@ -219,7 +219,7 @@ func exchange(ctx context.Context, m monitor.Monitor, request any) (response any
 	return nil, m.SignalAndWaitForShutdown(ctx)
 }
 
-func TestResponsesSurvive(t *testing.T) { // direct wiring and loopback are the same to a program
+func TestResponsesSurvive(t *testing.T) { // E2.34: direct wiring and loopback are the same to a program
 	t.Parallel()
 	component := monitor.RegisterRequest{Inputs: value.EmptyMap()}
 	custom := monitor.RegisterRequest{Custom: true, Inputs: value.EmptyMap()}
@@ -328,11 +328,12 @@ func TestErrorsSurvive(t *testing.T) {
 	}
 }
 
-func TestEngineGoneIsShutdown(t *testing.T) { // E2.8
+func TestEngineGoneIsShutdown(t *testing.T) { // E2.1, E2.8
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	address, stop, err := rpc.Serve(ctx, &recorder{})
 	require.NoError(t, err)
+	require.Regexp(t, `^127\.0\.0\.1:[0-9]+$`, address)
 	client, err := rpc.Dial(address)
 	require.NoError(t, err)
 	defer func() { require.NoError(t, client.Close()) }()
@@ -368,6 +369,26 @@ func TestOtherPrograms(t *testing.T) { // what callers get that are not ours
 		require.NoError(t, err)
 		require.Equal(t, outputs.With("deps", value.Int(2)), back)
 		require.Empty(t, got.GetId())
+		require.True(t, !got.GetStable() && len(got.GetStables()) == 0, "E2.34")
+	})
+	t.Run("E2.55 references in results", func(t *testing.T) {
+		t.Parallel()
+		client := raw(t, &recorder{answer: monitor.InvokeResponse{Result: value.EmptyMap().With("r", outputs.Get("ref"))}})
+		for name, c := range map[string]struct {
+			request *pulumirpc.ResourceInvokeRequest
+			kept    bool
+		}{
+			"not accepted":      {&pulumirpc.ResourceInvokeRequest{Tok: "pkg:index:f"}, false},
+			"accepted":          {&pulumirpc.ResourceInvokeRequest{Tok: "pkg:index:f", AcceptResources: true}, true},
+			"of what finds one": {&pulumirpc.ResourceInvokeRequest{Tok: "pulumi:pulumi:getResource"}, true},
+		} {
+			got, err := client.Invoke(t.Context(), c.request)
+			require.NoError(t, err, name)
+			back, err := wire.KeepAll().Decode(got.GetReturn())
+			require.NoError(t, err, name)
+			_, kept := back.Get("r").AsResource()
+			require.Equal(t, c.kept, kept, name)
+		}
 	})
 	t.Run("E2.37 failure reported", func(t *testing.T) {
 		t.Parallel()

@@ -1,0 +1,168 @@
+package plugin_test
+
+import (
+	"context"
+	"net"
+	"strconv"
+	"sync"
+	"testing"
+
+	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/types/known/emptypb"
+	"google.golang.org/protobuf/types/known/structpb"
+
+	"github.com/yamlhost/yamlhost/runtime/plugin"
+	"github.com/yamlhost/yamlhost/runtime/provider"
+	"github.com/yamlhost/yamlhost/value"
+	"github.com/yamlhost/yamlhost/value/wire"
+)
+
+// shaker is a plugin that knows the handshake, and refuses it as often as it is told to.
+type shaker struct {
+	pulumirpc.UnimplementedResourceProviderServer
+	answer  *pulumirpc.ProviderHandshakeResponse
+	refuses []codes.Code
+
+	mu       sync.Mutex
+	calls    []string
+	shaken   *pulumirpc.ProviderHandshakeRequest
+	attached string
+	created  *structpb.Struct
+}
+
+func (s *shaker) note(call string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.calls = append(s.calls, call)
+}
+
+func (s *shaker) Handshake(_ context.Context, r *pulumirpc.ProviderHandshakeRequest) (*pulumirpc.ProviderHandshakeResponse, error) {
+	s.note("Handshake")
+	s.shaken = r
+	if len(s.refuses) > 0 {
+		code := s.refuses[0]
+		s.refuses = s.refuses[1:]
+		return nil, status.Error(code, "not now")
+	}
+	return s.answer, nil
+}
+
+func (s *shaker) Attach(_ context.Context, r *pulumirpc.PluginAttach) (*emptypb.Empty, error) {
+	s.note("Attach")
+	s.attached = r.GetAddress()
+	return &emptypb.Empty{}, nil
+}
+
+func (s *shaker) GetPluginInfo(context.Context, *emptypb.Empty) (*pulumirpc.PluginInfo, error) {
+	s.note("GetPluginInfo")
+	return &pulumirpc.PluginInfo{}, nil
+}
+
+func (s *shaker) Configure(context.Context, *pulumirpc.ConfigureRequest) (*pulumirpc.ConfigureResponse, error) {
+	return &pulumirpc.ConfigureResponse{AcceptResources: true}, nil
+}
+
+func (s *shaker) Create(_ context.Context, r *pulumirpc.CreateRequest) (*pulumirpc.CreateResponse, error) {
+	s.created = r.GetProperties()
+	return &pulumirpc.CreateResponse{Id: "i", Properties: r.GetProperties()}, nil
+}
+
+func (s *shaker) Cancel(context.Context, *emptypb.Empty) (*emptypb.Empty, error) {
+	s.note("Cancel")
+	return &emptypb.Empty{}, nil
+}
+
+// load loads a plugin that runs already.
+func (s *shaker) load(t *testing.T, host *plugin.Host) (provider.Provider, error) {
+	t.Helper()
+	return host.Load(t.Context(), provider.Package{Name: "pkg"})
+}
+
+func (s *shaker) host(t *testing.T) *plugin.Host {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	server := grpc.NewServer()
+	pulumirpc.RegisterResourceProviderServer(server, s)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = server.Serve(listener)
+	}()
+	t.Cleanup(func() {
+		server.Stop()
+		<-done
+	})
+	_, text, err := net.SplitHostPort(listener.Addr().String())
+	require.NoError(t, err)
+	port, err := strconv.Atoi(text)
+	require.NoError(t, err)
+	host := plugin.NewHost(plugin.Options{DebugProviders: map[string]int{"pkg": port}, LoaderTarget: "l", MapperTarget: "m", ResolverTarget: "r"})
+	t.Cleanup(func() { require.NoError(t, host.Close()) })
+	return host
+}
+
+// E3.3, E3.4, E3.6, E3.7: a plugin that is attached is greeted, without directories, and never ended.
+func TestAttached(t *testing.T) {
+	t.Parallel()
+	s := &shaker{answer: &pulumirpc.ProviderHandshakeResponse{}, refuses: []codes.Code{codes.Unavailable, codes.Unavailable}}
+	host := s.host(t)
+	p, err := s.load(t, host)
+	require.NoError(t, err)
+	require.NoError(t, p.Close())
+	address, err := host.EngineAddress()
+	require.NoError(t, err)
+	require.Equal(t, address, s.attached)
+	require.Equal(t, []string{"Handshake", "Handshake", "Handshake", "Attach", "GetPluginInfo"}, s.calls)
+	r := s.shaken
+	require.Equal(t, []any{address, true, true, true, true, true, "l", "m", "r"}, []any{r.GetEngineAddress(), r.GetConfigureWithUrn(), r.GetSupportsViews(),
+		r.GetSupportsRefreshBeforeUpdate(), r.GetInvokeWithPreview(), r.GetAcceptsByteString(), r.GetLoaderTarget(), r.GetMapperTarget(), r.GetResolverTarget()})
+	require.True(t, r.RootDirectory == nil && r.ProgramDirectory == nil)
+}
+
+func TestRefusedHandshake(t *testing.T) { // E3.3
+	t.Parallel()
+	s := &shaker{refuses: []codes.Code{codes.PermissionDenied}}
+	_, err := s.load(t, s.host(t))
+	require.ErrorContains(t, err, "not now")
+	require.Equal(t, []string{"Handshake"}, s.calls)
+}
+
+// E3.5: what the handshake says counts, and not what Configure says; and there are previews.
+func TestHandshakeTellsWhatIsAccepted(t *testing.T) {
+	t.Parallel()
+	inputs := value.Map(map[string]value.Value{
+		"s": value.String("x").Secret(), "b": value.String("\xff"), "r": value.Resource(&value.ResourceRef{URN: resource, ID: value.String("i")})})
+	s := &shaker{answer: &pulumirpc.ProviderHandshakeResponse{AcceptSecrets: true, AcceptsByteString: true}}
+	p, err := s.load(t, s.host(t))
+	require.NoError(t, err)
+	_, err = configure(t, p).Create(t.Context(), provider.CreateRequest{Inputs: inputs, Preview: true})
+	require.NoError(t, err)
+	got, err := wire.KeepAll().Decode(s.created)
+	require.NoError(t, err)
+	require.Equal(t, inputs.With("r", value.String("i")), got)
+}
+
+// E3.55: calls are cancelled on demand; a plugin that does not know how is none the worse.
+func TestCancel(t *testing.T) {
+	t.Parallel()
+	s := &shaker{answer: &pulumirpc.ProviderHandshakeResponse{}}
+	p, err := s.load(t, s.host(t))
+	require.NoError(t, err)
+	require.NoError(t, p.Cancel(t.Context()))
+	require.Contains(t, s.calls, "Cancel")
+	require.NoError(t, attach(t, serveOld(t, &oldPlugin{}), nil).Cancel(t.Context()))
+}
+
+// E3.4: a plugin that is started learns where it is.
+func TestHandshakeOfAProcess(t *testing.T) {
+	t.Parallel()
+	dir := pluginDir(t, "misfit")
+	host := childHost(t, "shaken", func(o *plugin.Options) { o.Path = []string{dir} })
+	_, err := host.Load(t.Context(), provider.Package{Name: "misfit"})
+	require.ErrorContains(t, err, "root "+dir+" program "+dir)
+}
