@@ -63,10 +63,10 @@ model:
 # Stores: what they promise, in process, and runs that are killed, raced and paused on a real server of S3, which is built from a
 # module of its own: the first time it downloads much. See docs/state.md.
 GATEWAY := bin/versitygw
-STORES  := s3 gs azblob awskms
+STORES  := s3 gs azblob awskms azurekeyvault gcpkms
 .PHONY: store-test kill-test-s3
 store-test: $(GATEWAY)
-	$(GO) vet -tags '$(STORES) azurekeyvault gcpkms' ./...
+	$(GO) vet -tags '$(STORES)' ./...
 	$(GO) test -tags '$(STORES)' ./runtime/backend/bucket ./runtime/secrets/keyservice
 	$(GO) test -tags s3 ./cmd/internal/kill -run TestStore -count 1 -v -timeout 30m -gateway $(CURDIR)/$(GATEWAY)
 	cd testplugins && YAMLHOST_LIFE_BINARIES=$(CURDIR)/bin/life YAMLHOST_GATEWAY=$(CURDIR)/$(GATEWAY) $(GO) test -timeout 30m ./life -run TestMovingOnABucket

@@ -77,7 +77,7 @@ var guests = []struct {
 	{"google.golang.org/api/", []string{"runtime/backend/bucket"}},
 	{"cloud.google.com/", []string{"runtime/backend/bucket"}},
 	{"github.com/aws/", []string{"runtime/backend/bucket"}},
-	{"github.com/Azure/", []string{"runtime/backend/bucket"}},
+	{"github.com/Azure/", []string{"runtime/backend/bucket", "runtime/secrets/keyservice"}},
 	{"gocloud.dev/", []string{"runtime/backend/bucket", "runtime/secrets/keyservice"}},
 	{"github.com/pulumi/", []string{"value/wire", "runtime/monitor/rpc", "runtime/plugin", "langhost", "bench/floor"}},
 	{"github.com/spf13/", []string{"cmd/"}},

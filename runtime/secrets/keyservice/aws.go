@@ -4,4 +4,4 @@ package keyservice
 
 import _ "gocloud.dev/secrets/awskms" // knows awskms://
 
-func awsOpener() opener { return openKeeper }
+func awsOpener() opener { return openKeeper(nil) }

@@ -16,15 +16,20 @@ import (
 type keeper struct {
 	keeper *cloud.Keeper
 	where  string // the URL without its parameters
+	plain  func(error) string
 }
 
-func openKeeper(url string, _ Options) (secrets.Key, error) {
-	where, _, _ := strings.Cut(url, "?")
-	k, err := cloud.OpenKeeper(context.Background(), url) // what is behind it outlives the opening
-	if err != nil {
-		return nil, fmt.Errorf("open the key %s: %w", where, err)
+// openKeeper opens keys behind gocloud.dev. What a service has answered is put plainly by a function of the service's own,
+// which gives nothing for errors of other kinds; it may be nil.
+func openKeeper(plain func(error) string) opener {
+	return func(url string, _ Options) (secrets.Key, error) {
+		where, _, _ := strings.Cut(url, "?")
+		k, err := cloud.OpenKeeper(context.Background(), url) // what is behind it outlives the opening
+		if err != nil {
+			return nil, fmt.Errorf("open the key %s: %w", where, err)
+		}
+		return &keeper{k, where, plain}, nil
 	}
-	return &keeper{k, where}, nil
 }
 
 func (k *keeper) Encrypt(plain []byte) ([]byte, error) {
@@ -49,6 +54,11 @@ func (k *keeper) Decrypt(wrapped []byte) ([]byte, error) {
 
 // explain leaves out the first part of an error of the library, which says in which of its functions it arose.
 func (k *keeper) explain(err error) string {
+	if k.plain != nil {
+		if text := k.plain(err); text != "" {
+			return text
+		}
+	}
 	text := err.Error()
 	if _, rest, found := strings.Cut(text, "): "); found && strings.HasPrefix(text, "secrets (") {
 		return rest

@@ -92,32 +92,35 @@ func TestVault(t *testing.T) { // F4.11
 	require.ErrorContains(t, err, "encryption key not found")
 }
 
+// kept is what the stack of roundTrip keeps secret.
+const kept = "what the stack keeps to itself"
+
 // roundTrip makes a data key, seals with it, and opens with what the state would keep.
 func roundTrip(t *testing.T, url string, env Options) {
 	t.Helper()
-	var kept string
+	var wrapped string
 	o := secrets.Options{OpenKey: func(url string) (secrets.Key, error) { return Open(url, env) },
 		CreatedKey: func(at, key string) error {
 			require.Equal(t, url, at)
-			kept = key
+			wrapped = key
 			return nil
 		}}
 	m, err := secrets.ForStack(url, "", "", o)
 	require.NoError(t, err)
 	require.Empty(t, m.Type(), "not decided before the first secret")
-	sealed, err := m.Encrypt("word")
+	sealed, err := m.Encrypt(kept)
 	require.NoError(t, err)
-	require.NotContains(t, sealed, "word")
+	require.NotContains(t, sealed, kept)
 	require.Equal(t, secrets.TypeCloud, m.Type())
 	var state map[string]string
 	require.NoError(t, json.Unmarshal(m.State(), &state))
-	require.Equal(t, map[string]string{"url": url, "encryptedkey": kept}, state)
+	require.Equal(t, map[string]string{"url": url, "encryptedkey": wrapped}, state)
 	again, err := secrets.Open(m.Type(), m.State(), o)
 	require.NoError(t, err)
 	for range 2 {
 		plain, err := again.Decrypt(sealed)
 		require.NoError(t, err)
-		require.Equal(t, "word", plain)
+		require.Equal(t, kept, plain)
 	}
 }
 
