@@ -93,4 +93,7 @@ func TestAzure(t *testing.T) {
 	mu.Lock()
 	defer mu.Unlock()
 	n.requireKept(t, dataKey, password, login+"/"+tenant+"/oauth2/v2.0/token")
+
+	_, err := Open(at+"/keys/stack?size=1", Options{})
+	require.EqualError(t, err, "open the key "+at+`/keys/stack: invalid query parameter "size"`)
 }

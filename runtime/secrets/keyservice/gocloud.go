@@ -26,7 +26,11 @@ func openKeeper(plain func(error) string) opener {
 		where, _, _ := strings.Cut(url, "?")
 		k, err := cloud.OpenKeeper(context.Background(), url) // what is behind it outlives the opening
 		if err != nil {
-			return nil, fmt.Errorf("open the key %s: %w", where, err)
+			_, text, said := strings.Cut(err.Error(), "open keeper "+url+": ") // it would be said twice
+			if !said {
+				text = err.Error()
+			}
+			return nil, fmt.Errorf("open the key %s: %s", where, text)
 		}
 		return &keeper{k, where, plain}, nil
 	}
