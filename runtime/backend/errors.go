@@ -36,6 +36,19 @@ func (e *ExistsError) Error() string {
 	return fmt.Sprintf("the stack %q of project %q exists already", e.Ref.Stack, e.Ref.Project)
 }
 
+// LostError says that a stack has no state, although what is left of it shows that it has resources. Nothing is written when
+// it is returned: a new stack of that name would create all of them again.
+type LostError struct {
+	Ref      Ref
+	History  string // the folder that says so
+	Previous *Previous
+}
+
+func (e *LostError) Error() string {
+	return fmt.Sprintf("the state of the stack %q is gone, but not its history\n%s\nTo begin anew instead, remove %s.",
+		e.Ref.Stack, e.Previous.advice(), e.History)
+}
+
 // NotEmptyError says that a stack still has resources and was not removed.
 type NotEmptyError struct {
 	Ref       Ref
@@ -66,11 +79,15 @@ type CorruptError struct {
 func (e *CorruptError) Error() string {
 	text := fmt.Sprintf("the file %s is damaged: %v", e.Path, e.Err)
 	if p := e.Previous; p != nil {
-		text += fmt.Sprintf("\nThere is a sound copy of the state: %s, of %s (resources: %d).\n"+
-			"`yamlhost state repair` shows that and puts it back; then `yamlhost refresh`, because what may have changed since is not in it.",
-			p.Path, p.Written.Format(time.RFC3339), p.Resources)
+		text += "\n" + p.advice()
 	}
 	return text
+}
+
+func (p *Previous) advice() string {
+	return fmt.Sprintf("There is a sound copy of the state: %s, of %s (resources: %d).\n"+
+		"`yamlhost state repair` shows that and puts it back; then `yamlhost refresh`, because what may have changed since is not in it.",
+		p.Path, p.Written.Format(time.RFC3339), p.Resources)
 }
 
 // Unwrap gives the cause.

@@ -93,7 +93,20 @@ func (b *Backend) withPrevious(r Ref, err error) error {
 	return &advised
 }
 
-// Restore puts the newest sound copy of a stack's state in the place of one that is damaged, which it keeps aside. A state
+// Lost is what is wrong with a stack whose state has disappeared; nil for one that is there, never was, or was removed. Removing
+// a stack removes its history first, so that a history without a state is no stack that was removed.
+func (b *Backend) Lost(r Ref) *LostError {
+	if exists, err := b.Exists(r); err != nil || exists || len(b.within("history", r)) == 0 {
+		return nil
+	}
+	p := b.Previous(r)
+	if p == nil || p.Resources == 0 {
+		return nil
+	}
+	return &LostError{Ref: r, History: b.path("history", r.Project, r.Stack), Previous: p}
+}
+
+// Restore puts the newest sound copy of a stack's state in the place of one that is lost or damaged, which it keeps aside. A state
 // that can be read is refused. A journal that was left behind and begins with that copy fits again.
 func (b *Backend) Restore(ctx context.Context, r Ref) (aside string, err error) {
 	if err := ctx.Err(); err != nil {
@@ -106,6 +119,9 @@ func (b *Backend) Restore(ctx context.Context, r Ref) (aside string, err error) 
 	defer func() { err = errors.Join(err, held.release()) }()
 	file, err := b.current(r)
 	if err != nil {
+		if lost := b.Lost(r); lost != nil {
+			return "", b.putBack(held, r, lost.Previous, stored{})
+		}
 		return "", err
 	}
 	if _, err := file.decode(nil); err == nil {
@@ -141,14 +157,14 @@ func (b *Backend) putBack(held *heldLock, r Ref, previous *Previous, over stored
 	}
 	var err error
 	if b.objects != nil {
-		_, err = b.objects.put(keyOf(path), data, Condition{Version: over.version})
+		_, err = b.objects.put(keyOf(path), data, Condition{Absent: over.path == "", Version: over.version})
 	} else {
 		err = writeDurably(b.disk, path, data)
 	}
 	if err != nil {
 		return held.foreign(&FileError{Doing: "write the state", Path: path, Err: err})
 	}
-	if over.path == path {
+	if over.path == path || over.path == "" {
 		return nil
 	}
 	if err := removeDurably(b.disk, over.path); err != nil {

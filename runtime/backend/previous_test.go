@@ -131,6 +131,25 @@ func TestPrevious(t *testing.T) {
 				s, err := b.Begin(t.Context(), testRef, b64Options)
 				require.NoError(t, err, "the stack goes on")
 				require.NoError(t, s.Close())
+
+				// A state that has disappeared: no stack of its name begins anew, and it is put back in the same way.
+				if len(c.gone) == 0 {
+					was = p.read(file)
+					p.remove("dev.json")
+					err = b.Create(t.Context(), testRef, nil)
+					var lost *LostError
+					require.ErrorAs(t, err, &lost)
+					require.Len(t, before.Snapshot.Resources, lost.Previous.Resources)
+					_, err = b.Restore(t.Context(), testRef)
+					require.NoError(t, err)
+					require.Equal(t, was, p.read(file))
+					require.Nil(t, b.Lost(testRef))
+				}
+
+				// One that was removed is not lost.
+				require.NoError(t, b.Remove(t.Context(), testRef, RemoveOptions{Force: true}))
+				require.Nil(t, b.Lost(testRef))
+				require.NoError(t, b.Create(t.Context(), testRef, nil))
 			})
 		}
 	}

@@ -210,7 +210,7 @@ func reopen(s *state.Snapshot, open state.Opener) (*state.Snapshot, error) {
 }
 
 // Create makes a stack without resources (F6.6). secrets may be nil: then the stack has no way to keep secrets yet. A stack
-// of that name gives an *ExistsError.
+// of that name gives an *ExistsError, one that has lost its state a *LostError.
 func (b *Backend) Create(ctx context.Context, r Ref, secrets *state.SecretsProvider) (err error) {
 	if err := r.check(); err != nil {
 		return err
@@ -227,6 +227,9 @@ func (b *Backend) Create(ctx context.Context, r Ref, secrets *state.SecretsProvi
 		return err
 	} else if exists {
 		return &ExistsError{r}
+	}
+	if lost := b.Lost(r); lost != nil {
+		return lost
 	}
 	stub, err := state.EncodeCheckpoint(&state.Checkpoint{Stack: r.QualifiedName()}, nil)
 	if err != nil {
@@ -275,7 +278,7 @@ func (b *Backend) Remove(ctx context.Context, r Ref, o RemoveOptions) (err error
 	} else if _, err := b.current(r); err != nil {
 		return err
 	}
-	var paths []string
+	paths := b.within("history", r) // before the state: a history without one is a stack that has lost it
 	for _, c := range extensions {
 		path := b.stackPath(r, c)
 		if err := b.keepAsBackup(path); err != nil { // the last content stays as .bak
@@ -286,7 +289,6 @@ func (b *Backend) Remove(ctx context.Context, r Ref, o RemoveOptions) (err error
 		}
 	}
 	paths = append(paths, b.tagsPath(r), b.journalPath(r))
-	paths = append(paths, b.within("history", r)...)
 	if o.Backups {
 		paths = append(paths, b.within("backups", r)...)
 	}

@@ -107,9 +107,13 @@ func (a *app) diyTrue(name string) bool {
 type missingStackError struct {
 	ref  backend.Ref
 	near []string
+	lost *backend.LostError // nil unless it has lost its state
 }
 
 func (e *missingStackError) Error() string {
+	if e.lost != nil {
+		return e.lost.Error()
+	}
 	text := fmt.Sprintf("no stack named '%s' found in project %s", e.ref.Stack, e.ref.Project)
 	if len(e.near) > 0 {
 		text += fmt.Sprintf("; did you mean %s?", e.near[0])
@@ -166,7 +170,7 @@ func (a *app) openStack(ctx context.Context, p *project.Project, flag string) (*
 }
 
 func (a *app) noSuchStack(ctx context.Context, b *backend.Backend, ref backend.Ref) error {
-	missing := &missingStackError{ref: ref}
+	missing := &missingStackError{ref: ref, lost: b.Lost(ref)}
 	if refs, err := b.Stacks(ctx, ref.Project); err == nil {
 		var names []string
 		for _, r := range refs {

@@ -91,6 +91,10 @@ func nameOf(urn string) string {
 // stateRepair shows what can be put right, and does it.
 func (a *app) stateRepair(ctx context.Context, o *stateOptions) (err error) {
 	s, err := a.currentStack(ctx, o.stack)
+	var missing *missingStackError
+	if errors.As(err, &missing) && missing.lost != nil {
+		return a.restoreLost(ctx, missing.lost, o)
+	}
 	if err != nil {
 		return err
 	}
@@ -133,23 +137,42 @@ func (a *app) stateRepair(ctx context.Context, o *stateOptions) (err error) {
 
 // restorePrevious offers a copy of the state for one that cannot be read at all.
 func (a *app) restorePrevious(ctx context.Context, s *stack, o *stateOptions, damaged *backend.CorruptError) error {
-	p := damaged.Previous
-	fmt.Fprintf(a.streams.Out, "%s cannot be read: %v\nThere is a sound copy of the state: %s, of %s, with %s.\n",
-		a.short(damaged.Path), damaged.Err, a.short(p.Path), p.Written.Format(time.RFC3339), count(p.Resources, "resource"))
-	if !o.yes {
-		if !a.interactive() {
-			return withCode(codeUsage, "--yes must be passed in to put it back when running in non-interactive mode; nothing was changed")
-		}
-		if err := a.confirm("Do you want to put it back?"); err != nil {
-			return err
-		}
-	}
-	aside, err := s.backend.Restore(ctx, s.ref)
+	fmt.Fprintf(a.streams.Out, "%s cannot be read: %v\n", a.short(damaged.Path), damaged.Err)
+	aside, err := a.putBack(ctx, s, o, damaged.Previous)
 	if err != nil {
 		return err
 	}
 	fmt.Fprintf(a.streams.Err, "It is the state now; the damaged one is kept as %s.\nWhat may have changed since is not in it: look with `yamlhost refresh`.\n", a.short(aside))
 	return nil
+}
+
+// restoreLost offers a copy of the state for one that is not there any more.
+func (a *app) restoreLost(ctx context.Context, lost *backend.LostError, o *stateOptions) error {
+	p, b, err := a.projectAndBackend()
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(a.streams.Out, "The state of %s is gone.\n", lost.Ref.Stack)
+	if _, err := a.putBack(ctx, &stack{project: p, backend: b, ref: lost.Ref}, o, lost.Previous); err != nil {
+		return err
+	}
+	fmt.Fprintln(a.streams.Err, "It is the state now.\nWhat may have changed since is not in it: look with `yamlhost refresh`.")
+	return nil
+}
+
+// putBack makes a copy the state, when that is wanted.
+func (a *app) putBack(ctx context.Context, s *stack, o *stateOptions, p *backend.Previous) (aside string, err error) {
+	fmt.Fprintf(a.streams.Out, "There is a sound copy of the state: %s, of %s, with %s.\n",
+		a.short(p.Path), p.Written.Format(time.RFC3339), count(p.Resources, "resource"))
+	if !o.yes {
+		if !a.interactive() {
+			return "", withCode(codeUsage, "--yes must be passed in to put it back when running in non-interactive mode; nothing was changed")
+		}
+		if err := a.confirm("Do you want to put it back?"); err != nil {
+			return "", err
+		}
+	}
+	return s.backend.Restore(ctx, s.ref)
 }
 
 // adviseRepair adds the way out to the error of a state that is not sound.
