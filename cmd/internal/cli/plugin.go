@@ -196,6 +196,9 @@ func (a *app) installLocked(ctx context.Context, o *pluginOptions, name, version
 		return nil
 	}
 	fmt.Fprintf(a.streams.Err, "installed %s %s in %s\n", name, version, a.short(result.Dir))
+	if result.Checksum == "" && o.lock {
+		fmt.Fprintf(a.streams.Err, "warning: %s does not list it: a folder has no checksum; archives have one\n", plugin.LockName)
+	}
 	if lock == nil || result.Checksum == "" {
 		return nil
 	}
