@@ -105,6 +105,8 @@ func (p *process) Parameterize(_ context.Context, r provider.ParameterizeRequest
 	}
 	return provider.ParameterizeResponse{Name: r.Name, Version: r.Version}, nil
 }
+
+// Schema fails: the engine needs none, in whatever scenario (E3.17).
 func (p *process) Schema(context.Context, provider.SchemaRequest) ([]byte, error) {
 	return nil, errors.New("not here")
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -19,6 +20,7 @@ type slow struct {
 	*cloud
 	creating chan string
 	proceed  chan struct{}
+	cancels  chan struct{} // one for each provider that was told to cancel
 }
 
 type slowProcess struct {
@@ -38,6 +40,11 @@ func (p *slowProcess) Configure(ctx context.Context, r provider.ConfigureRequest
 	return p, err
 }
 
+func (p *slowProcess) Cancel(context.Context) error {
+	p.slow.cancels <- struct{}{}
+	return nil
+}
+
 func (p *slowProcess) Create(ctx context.Context, r provider.CreateRequest) (provider.CreateResponse, error) {
 	p.slow.creating <- r.Name
 	select {
@@ -50,7 +57,7 @@ func (p *slowProcess) Create(ctx context.Context, r provider.CreateRequest) (pro
 
 // interrupted runs a program of two resources and calls interrupt while the first one is being created.
 func interrupted(t *testing.T, o Options, w *world, interrupt func(s *slow)) (*Result, error) {
-	s := &slow{cloud: w.cloud, creating: make(chan string, 2), proceed: make(chan struct{})}
+	s := &slow{cloud: w.cloud, creating: make(chan string, 2), proceed: make(chan struct{}), cancels: make(chan struct{}, 9)}
 	o.Providers = s
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -84,11 +91,12 @@ func interrupted(t *testing.T, o Options, w *world, interrupt func(s *slow)) (*R
 	return result, err
 }
 
-// E5.50, E5.53, E9.97: what is in flight is finished and kept; nothing else starts.
+// E3.55, E5.50, E5.53, E9.97: providers are told to cancel; what is in flight is finished and kept; nothing else starts.
 func TestFirstInterruptFinishesWhatIsInFlight(t *testing.T) {
 	w := newWorld()
 	o, m := w.options(4, false)
 	var last []string
+	told := false
 	o.Events = func(e Event) {
 		switch e := e.(type) {
 		case *Message:
@@ -97,8 +105,16 @@ func TestFirstInterruptFinishesWhatIsInFlight(t *testing.T) {
 			last = append(last, e.Result)
 		}
 	}
-	result, err := interrupted(t, o, w, func(s *slow) { close(s.proceed) })
+	result, err := interrupted(t, o, w, func(s *slow) {
+		select {
+		case <-s.cancels:
+			told = true
+		case <-time.After(10 * time.Second):
+		}
+		close(s.proceed)
+	})
 	require.NoError(t, err)
+	require.True(t, told, "while the call goes on")
 	require.True(t, result.Canceled)
 	require.False(t, result.Terminated)
 	require.Equal(t, []string{"update canceled", "failed"}, last)

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"regexp"
 	"strings"
 	"sync"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/yamlhost/yamlhost/runtime/journal"
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 	"github.com/yamlhost/yamlhost/runtime/provider"
 	"github.com/yamlhost/yamlhost/runtime/state"
@@ -24,6 +26,7 @@ type listener struct {
 	diff    func(provider.DiffRequest) provider.DiffResponse
 	failing []provider.Failure // of invokes
 	checked value.Value        // what CheckConfig makes of every configuration; null for what it is given
+	adding  string             // an input that Check adds, with the value "added"; empty for none
 }
 
 type listening struct {
@@ -33,6 +36,7 @@ type listening struct {
 }
 
 func (l *listener) Load(ctx context.Context, p provider.Package) (provider.Provider, error) {
+	l.note(p)
 	inner, err := l.cloud.Load(ctx, p)
 	return &listening{Provider: inner, listener: l}, err
 }
@@ -66,7 +70,11 @@ func (p *listening) DiffConfig(ctx context.Context, r provider.DiffRequest) (pro
 
 func (p *listening) Check(ctx context.Context, r provider.CheckRequest) (provider.CheckResponse, error) {
 	p.listener.note(r)
-	return p.Configured.Check(ctx, r)
+	got, err := p.Configured.Check(ctx, r)
+	if p.listener.adding != "" {
+		got.Inputs = got.Inputs.With(p.listener.adding, value.String("added"))
+	}
+	return got, err
 }
 
 func (p *listening) Diff(ctx context.Context, r provider.DiffRequest) (provider.DiffResponse, error) {
@@ -195,6 +203,85 @@ func TestInvoke(t *testing.T) { // E2.52
 		require.Equal(t, "test:index:find", calls[0].Token)
 		require.Equal(t, `{"v": "1"}`, calls[0].Args.String())
 		require.Equal(t, preview, calls[0].Preview)
+	}
+}
+
+func TestInvokeOfUnknownConfiguration(t *testing.T) { // E1.11, E2.54
+	var answer monitor.InvokeResponse
+	l, result := newWorld().heard(t, true, func(ctx context.Context, m monitor.Monitor, _ urn.URN) error {
+		p, err := m.RegisterResource(ctx, monitor.RegisterRequest{Type: "pulumi:providers:test", Name: "p", Custom: true,
+			Inputs: value.EmptyMap().With("region", value.Unknown(value.KindString))})
+		if err != nil {
+			return err
+		}
+		answer, err = m.Invoke(ctx, monitor.InvokeRequest{Token: "test:index:find", Args: inputs("v", "1"),
+			Provider: urn.Reference{URN: p.URN, ID: UnknownID}.String()})
+		return err
+	})
+	require.False(t, result.Failed)
+	require.Equal(t, monitor.InvokeResponse{Unknown: true}, answer)
+	require.Empty(t, questions[provider.InvokeRequest](l))
+}
+
+func TestPackageThatWasNotRegistered(t *testing.T) { // E2.20
+	var refused error
+	newWorld().heard(t, false, func(ctx context.Context, m monitor.Monitor, _ urn.URN) error {
+		_, refused = m.Invoke(ctx, monitor.InvokeRequest{Token: "test:index:find", Args: value.EmptyMap(), PackageRef: "none"})
+		return nil
+	})
+	require.ErrorContains(t, refused, "unknown provider package 'none'")
+}
+
+func TestProvidersHaveProcessesOfTheirOwn(t *testing.T) { // E3.9
+	l, _ := newWorld().heard(t, false, registering(
+		monitor.RegisterRequest{Type: "pulumi:providers:test", Name: "p", Custom: true, Inputs: value.EmptyMap()},
+		monitor.RegisterRequest{Type: "pulumi:providers:test", Name: "q", Custom: true, Inputs: value.EmptyMap()}))
+	require.Len(t, questions[provider.Package](l), 2)
+}
+
+func TestReferenceToADeniedProvider(t *testing.T) { // E1.15
+	l, result := newWorld().heard(t, false, func(ctx context.Context, m monitor.Monitor, stack urn.URN) error {
+		_, err := m.RegisterResource(ctx, monitor.RegisterRequest{Type: "test:index:Res", Custom: true, Name: "a", Inputs: value.EmptyMap(),
+			Provider: "urn:pulumi:denied::denied::denied$pulumi:providers:denied::test::denydefaultprovider"})
+		return err
+	})
+	require.True(t, result.Failed)
+	require.Empty(t, questions[provider.CheckRequest](l))
+}
+
+// forgetful is a journal that cannot be written.
+type forgetful struct{}
+
+func (forgetful) Append(_ context.Context, e journal.Entry) error {
+	if e.Begin != nil {
+		return errors.New("the disk is full")
+	}
+	return nil
+}
+
+// E5.11: a step whose beginning is not written does not begin.
+func TestNothingIsDoneThatIsNotWritten(t *testing.T) {
+	w := newWorld()
+	o, _ := w.options(1, false)
+	o.Journal = forgetful{}
+	result, err := Update(t.Context(), o, func(ctx context.Context, m monitor.Monitor) error {
+		return registering(monitor.RegisterRequest{Inputs: inputs("v", "1")})(ctx, m, "")
+	})
+	require.True(t, err != nil || result.Failed)
+	require.Empty(t, w.cloud.inventory())
+}
+
+// E1.19, E1.22, E4.25: the state has the inputs as they were checked, and not what only the request is about.
+func TestStateHasCheckedInputs(t *testing.T) {
+	w := newWorld()
+	yes := true
+	w.heard(t, false, registering(monitor.RegisterRequest{Inputs: inputs("v", "1"), DeleteBeforeReplace: &yes, Version: "7.7.7",
+		Aliases: []monitor.Alias{{Name: "earlier"}}}), func(_ *Options, l *listener) { l.adding = "w" })
+	require.Equal(t, `{"v": "1", "w": "added"}`, w.of(t, "a").Inputs.String())
+	text, err := state.EncodeResource(w.of(t, "a"), nil)
+	require.NoError(t, err)
+	for _, word := range []string{"deleteBeforeReplace", `"7.7.7"`, "earlier"} {
+		require.NotContains(t, string(text), word)
 	}
 }
 
@@ -432,7 +519,7 @@ func TestImportIsKeptWhenItsUpdateFails(t *testing.T) {
 	require.Equal(t, `{"v": "as it was"}`, w.of(t, "a").Inputs.String())
 }
 
-// otherwise is a loader whose providers find resources under another ID and do not tell their inputs.
+// otherwise is a loader whose providers find resources under another ID and do not tell their inputs, but for imports.
 type otherwise struct{ *cloud }
 
 type movedAway struct {
@@ -451,7 +538,19 @@ func (p *movedAway) Configure(ctx context.Context, r provider.ConfigureRequest) 
 }
 
 func (p *movedAway) Read(_ context.Context, r provider.ReadRequest) (provider.ReadResponse, error) {
+	if r.Inputs.IsNull() { // an import
+		return provider.ReadResponse{ID: r.ID + "-moved", Inputs: inputs("v", "1"), Outputs: inputs("v", "1")}, nil
+	}
 	return provider.ReadResponse{ID: r.ID + "-moved", Outputs: inputs("v", "other")}, nil
+}
+
+// E1.16, E1.36: what is imported by one name may have another, and the state keeps both.
+func TestImportUnderAnotherID(t *testing.T) {
+	w := newWorld()
+	w.heard(t, false, registering(monitor.RegisterRequest{Inputs: inputs("v", "1"), ImportID: "x"}),
+		func(o *Options, l *listener) { o.Providers = otherwise{w.cloud} })
+	require.Equal(t, "x-moved", w.of(t, "a").ID)
+	require.Equal(t, "x", w.of(t, "a").ImportID)
 }
 
 func TestRefreshTakesWhatItIsTold(t *testing.T) {

@@ -38,7 +38,7 @@ const everything = `{"version":4,"features":["byteString","extensionParameteriza
 	`"pending_operations":[{"resource":{"urn":"urn:pulumi:dev::p::t:m:R::n","custom":false,"type":"t:m:R"},"type":"creating","future":0}],` +
 	`"metadata":{"x":"y"},"snippets":[{"uuid":"u"}],"extensions":{"e":{"name":"n"}},"future":"kept"},"future":[{}]},"future":null}`
 
-// F5.8, F0.3. The names and forms of members are those of E1.20–E1.41, E1.44, E1.45 and E6.6: lists that are empty where they
+// F5.8, F0.3. The names and forms of members are those of E1.20–E1.41, E1.44–E1.46 and E6.6: lists that are empty where they
 // matter, seconds as numbers, times to the nanosecond.
 func TestEveryMemberSurvives(t *testing.T) {
 	t.Parallel()
