@@ -31,7 +31,11 @@ var examplePlugins = sync.OnceValues(func() (string, error) {
 		return "", &buildError{"pulumi-resource-embedded", string(text)}
 	}
 	for _, name := range []string{"command", "random"} {
-		if err := os.Symlink("embedded", filepath.Join(dir, "pulumi-resource-"+name)); err != nil {
+		link := filepath.Join(dir, "pulumi-resource-"+name)
+		if err := os.Remove(link); err != nil && !os.IsNotExist(err) { // of an earlier run
+			return "", err
+		}
+		if err := os.Symlink("embedded", link); err != nil {
 			return "", err
 		}
 	}
