@@ -2,7 +2,6 @@ package diag
 
 import (
 	"bytes"
-	"slices"
 	"sort"
 	"sync"
 	"unicode/utf8"
@@ -15,16 +14,17 @@ type Source struct {
 	lines []int // byte offset of the first byte of each line
 
 	mu     sync.Mutex // guards what follows
-	hidden []Range    // in no order
+	hidden map[Range]struct{}
 }
 
 // Hide keeps a range out of everything that is rendered: a secret that stands in a program.
 func (s *Source) Hide(r Range) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !slices.Contains(s.hidden, r) { // a text may be read twice
-		s.hidden = append(s.hidden, r)
+	if s.hidden == nil {
+		s.hidden = map[Range]struct{}{}
 	}
+	s.hidden[r] = struct{}{} // a text may be read twice
 }
 
 // shown is the text from start to end as people may see it: a star stands for every byte that is hidden, so that places
@@ -34,7 +34,7 @@ func (s *Source) shown(start, end int) []byte {
 	defer s.mu.Unlock()
 	text := s.text[start:end]
 	copied := false
-	for _, r := range s.hidden {
+	for r := range s.hidden {
 		from, to := max(int(r.Start), start), min(int(r.End), end)
 		if from >= to {
 			continue
