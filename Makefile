@@ -20,7 +20,7 @@ bin/tags: always
 .PHONY: always
 always:
 
-$(BIN): bin/tags $(shell find . -name '*.go' -not -path './testplugins/*' -not -path './stores/*') go.mod go.sum $(shell find runtime/embedded -name '*.gz' 2>/dev/null)
+$(BIN): bin/tags $(shell find . -name '*.go' -not -path './test/*') go.mod go.sum $(shell find runtime/embedded -name '*.gz' 2>/dev/null)
 	CGO_ENABLED=0 $(GO) build -trimpath -tags '$(TAGS)' -ldflags '$(LDFLAGS)' -o $@ ./cmd/yamlhost
 
 # Builds yamlhost and runs the first example, with a backend of its own in .try so that nothing else is touched.
@@ -69,27 +69,27 @@ store-test: $(GATEWAY)
 	$(GO) vet -tags '$(STORES)' ./...
 	$(GO) test -tags '$(STORES)' ./runtime/backend/bucket ./runtime/secrets/keyservice
 	$(GO) test -tags s3 ./cmd/internal/kill -run TestStore -count 1 -v -timeout 30m -gateway $(CURDIR)/$(GATEWAY)
-	cd testplugins && YAMLHOST_LIFE_BINARIES=$(CURDIR)/bin/life YAMLHOST_GATEWAY=$(CURDIR)/$(GATEWAY) $(GO) test -timeout 30m ./life -run TestMovingOnABucket
+	cd test/plugins && YAMLHOST_LIFE_BINARIES=$(CURDIR)/bin/life YAMLHOST_GATEWAY=$(CURDIR)/$(GATEWAY) $(GO) test -timeout 30m ./life -run TestMovingOnABucket
 
 kill-test-s3: KILLS = 200
 kill-test-s3: $(GATEWAY)
 	$(GO) test -tags s3 ./cmd/internal/kill -run TestStoreKill -count 1 -v -timeout 0 -gateway $(CURDIR)/$(GATEWAY) -store-kills $(KILLS)
 
-$(GATEWAY): stores/go.mod stores/go.sum
-	cd stores && $(GO) build -o ../$@ github.com/versity/versitygw/cmd/versitygw
+$(GATEWAY): test/stores/go.mod test/stores/go.sum
+	cd test/stores && $(GO) build -o ../../$@ github.com/versity/versitygw/cmd/versitygw
 
 # Whole lives of stacks over real plugin processes, built from a module of their own: the first time it downloads much.
 plugin-test:
-	cd testplugins && YAMLHOST_LIFE_BINARIES=$(CURDIR)/bin/life $(GO) test -timeout 45m ./...
+	cd test/plugins && YAMLHOST_LIFE_BINARIES=$(CURDIR)/bin/life $(GO) test -timeout 45m ./...
 
 # Terraform providers over Pulumi's bridge, which is a module of its own: minutes to build the first time.
 bridge-test:
-	cd testplugins && YAMLHOST_LIFE_BINARIES=$(CURDIR)/bin/life YAMLHOST_BRIDGE=1 $(GO) test -timeout 30m ./life -run TestBridge -v
+	cd test/plugins && YAMLHOST_LIFE_BINARIES=$(CURDIR)/bin/life YAMLHOST_BRIDGE=1 $(GO) test -timeout 30m ./life -run TestBridge -v
 
 # Our language host beside the stock one under the Pulumi CLI, call by call: a part of plugin-test, here with every difference
 # and its reason, and with the ready-made programs of YAMLHOST_CONFORMANCE. Differences without a reason fail.
 compare-hosts:
-	cd testplugins && YAMLHOST_COMPARE_HOSTS=1 $(GO) test -timeout 60m ./life -run TestBothHosts -v
+	cd test/plugins && YAMLHOST_COMPARE_HOSTS=1 $(GO) test -timeout 60m ./life -run TestBothHosts -v
 
 # Whole processes on generated programs, with a provider in process and as a plugin.
 figures:
@@ -111,11 +111,11 @@ SUITE := bin/conformance -host $(HOST)
 
 .PHONY: conformance conformance-accept bin/conformance-built
 conformance: bin/conformance-built
-	$(SUITE) -providers conformance/providers -table docs/conformance.md -passing conformance/passing.txt $(CONFORMANCE_FLAGS)
-	$(SUITE) -providers conformance/providers -round-trip -table docs/conformance.md -passing conformance/passing-round-trip.txt $(CONFORMANCE_FLAGS)
+	$(SUITE) -providers test/conformance/providers -table docs/conformance.md -passing test/conformance/passing.txt $(CONFORMANCE_FLAGS)
+	$(SUITE) -providers test/conformance/providers -round-trip -table docs/conformance.md -passing test/conformance/passing-round-trip.txt $(CONFORMANCE_FLAGS)
 	@if [ -n "$$YAMLHOST_CONFORMANCE" ]; then \
-	  $(SUITE) -providers conformance/providers -programs "$$YAMLHOST_CONFORMANCE/projects" \
-	    -table docs/conformance.md -passing conformance/passing-ready-made.txt $(CONFORMANCE_FLAGS); \
+	  $(SUITE) -providers test/conformance/providers -programs "$$YAMLHOST_CONFORMANCE/projects" \
+	    -table docs/conformance.md -passing test/conformance/passing-ready-made.txt $(CONFORMANCE_FLAGS); \
 	else \
 	  echo "SKIPPED: the run with ready-made programs; set YAMLHOST_CONFORMANCE to the folder that holds projects/"; \
 	fi
@@ -125,7 +125,7 @@ conformance-accept:
 
 bin/conformance-built:
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(HOST) ./cmd/pulumi-language-yaml
-	cd conformance && $(GO) build -o ../bin/conformance .
+	cd test/conformance && $(GO) build -o ../../bin/conformance .
 
 clean:
 	rm -rf bin .try

@@ -194,7 +194,7 @@ func ours(dir string) ([]*tool, error) {
 	plugin := noopPlugin(dir)
 	if err := build(".", map[string]string{
 		filepath.Join(dir, "yamlhost"):      "./cmd/yamlhost",
-		filepath.Join(dir, "yamlhost-noop"): "./cmd/yamlhost-noop",
+		filepath.Join(dir, "yamlhost-noop"): "./bench/yamlhost-noop",
 		filepath.Join(dir, "floor"):         "./bench/floor",
 		plugin:                              "./bench/pulumi-resource-noop",
 	}, released...); err != nil {
@@ -210,10 +210,10 @@ func ours(dir string) ([]*tool, error) {
 	return []*tool{&process, &remote}, nil
 }
 
-// pulumi is the Pulumi CLI with its own language host for YAML, built from the modules that testplugins names.
+// pulumi is the Pulumi CLI with its own language host for YAML, built from the modules that test/plugins names.
 func pulumi(dir string) (*tool, error) {
 	bin := filepath.Join(dir, "beside")
-	if err := build("testplugins", map[string]string{
+	if err := build(filepath.Join("test", "plugins"), map[string]string{
 		filepath.Join(bin, "pulumi"):               "github.com/pulumi/pulumi/pkg/v3/cmd/pulumi",
 		filepath.Join(bin, "pulumi-language-yaml"): "github.com/pulumi/pulumi-yaml/cmd/pulumi-language-yaml",
 	}); err != nil {

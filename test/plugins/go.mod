@@ -1,4 +1,4 @@
-module github.com/yamlhost/yamlhost/testplugins
+module github.com/yamlhost/yamlhost/test/plugins
 
 go 1.26
 

@@ -1,8 +1,8 @@
 //go:build tools
 
-// Package testplugins holds programs for tests. This file keeps in go.mod what the tests build: the Pulumi CLI, and
+// Package plugins holds programs for tests. This file keeps in go.mod what the tests build: the Pulumi CLI, and
 // Pulumi's own language host for YAML, to which ours is compared.
-package testplugins
+package plugins
 
 import (
 	_ "github.com/pulumi/pulumi-yaml/cmd/pulumi-language-yaml"

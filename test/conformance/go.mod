@@ -1,4 +1,4 @@
-module github.com/yamlhost/yamlhost/conformance
+module github.com/yamlhost/yamlhost/test/conformance
 
 go 1.26.6
 

@@ -26,7 +26,7 @@ func newBucketSandbox(t *testing.T) (s *sandbox, folder string) {
 	s = newSandbox(t)
 	s.bin = t.TempDir()
 	cmd := exec.Command("go", "build", "-tags", "s3", "-o", filepath.Join(s.bin, "yamlhost"), "./cmd/yamlhost")
-	cmd.Dir = "../.."
+	cmd.Dir = "../../.."
 	text, err := cmd.CombinedOutput()
 	require.NoError(t, err, string(text))
 	built, err := binaries()

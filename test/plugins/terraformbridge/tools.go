@@ -1,8 +1,8 @@
 //go:build tools
 
-// Package bridge keeps what the tests of bridged providers build: Pulumi's bridge to Terraform providers, and two such
+// Package terraformbridge keeps what the tests of bridged providers build: Pulumi's bridge to Terraform providers, and two such
 // providers. It is a module of its own because the bridge needs a library replaced.
-package bridge
+package terraformbridge
 
 import (
 	_ "github.com/hashicorp/terraform-provider-time"

@@ -36,7 +36,7 @@ var binaries = sync.OnceValues(func() (string, error) {
 		}
 		return nil
 	}
-	if err := build("../..", "yamlhost", "./cmd/yamlhost"); err != nil {
+	if err := build("../../..", "yamlhost", "./cmd/yamlhost"); err != nil {
 		return "", err
 	}
 	if err := build("..", "pulumi-resource-shelf", "./shelf"); err != nil {
@@ -48,7 +48,7 @@ var binaries = sync.OnceValues(func() (string, error) {
 	if err := build("..", "conformance", "./conformance"); err != nil {
 		return "", err
 	}
-	if err := build("../..", "pulumi-language-yaml", "./cmd/pulumi-language-yaml"); err != nil {
+	if err := build("../../..", "pulumi-language-yaml", "./cmd/pulumi-language-yaml"); err != nil {
 		return "", err
 	}
 	if err := build("..", "stock/pulumi-language-yaml", "github.com/pulumi/pulumi-yaml/cmd/pulumi-language-yaml"); err != nil {

@@ -1,4 +1,4 @@
-module github.com/yamlhost/yamlhost/stores
+module github.com/yamlhost/yamlhost/test/stores
 
 go 1.26.0
 

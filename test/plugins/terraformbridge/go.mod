@@ -1,4 +1,4 @@
-module github.com/yamlhost/yamlhost/testplugins/bridge
+module github.com/yamlhost/yamlhost/test/plugins/terraformbridge
 
 go 1.26
 

@@ -24,7 +24,7 @@ func TestBridge(t *testing.T) {
 		"terraform-provider-time":            "github.com/hashicorp/terraform-provider-time",
 	} {
 		cmd := exec.Command("go", "build", "-o", filepath.Join(plugins, out), pkg)
-		cmd.Dir = "../bridge"
+		cmd.Dir = "../terraformbridge"
 		text, err := cmd.CombinedOutput()
 		require.NoError(t, err, string(text))
 	}

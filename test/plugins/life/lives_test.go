@@ -26,7 +26,7 @@ var examplePlugins = sync.OnceValues(func() (string, error) {
 	}
 	dir := filepath.Join(bin, "examples")
 	cmd := exec.Command("go", "build", "-o", filepath.Join(dir, "embedded"), "./bench/pulumi-resource-embedded")
-	cmd.Dir = "../.."
+	cmd.Dir = "../../.."
 	if text, err := cmd.CombinedOutput(); err != nil {
 		return "", &buildError{"pulumi-resource-embedded", string(text)}
 	}
@@ -50,19 +50,19 @@ var lives = []struct {
 	stays   bool              // its providers cannot delete what they made
 	differs []knownDifference // between the hosts
 }{
-	{path: "../../examples/commands"},
-	{path: "../../examples/component-package", differs: []knownDifference{
+	{path: "../../../examples/commands"},
+	{path: "../../../examples/component-package", differs: []knownDifference{
 		// Defaults of the schema are sent, to components too.
 		{rule: "L3.15", stock: `("inputs": \{\n +)("words": "good morning")`, ours: "${1}\"length\": 2,\n      ${2}"},
 		{rule: "L3.15", stock: `("propertyDependencies": \{\n +)("words": \[\]\n +\}[^{}]*"urn": "[^"]*::morning")`, ours: "${1}\"length\": [],\n      ${2}"},
 	}},
-	{path: "../../examples/configuration", change: []string{"replicas", "3"}, differs: []knownDifference{
+	{path: "../../../examples/configuration", change: []string{"replicas", "3"}, differs: []knownDifference{
 		{rule: "L2.33", stock: `"v1\.1"`, ours: `"v1.10"`}, // a text stays a text
 	}},
-	{path: "../../examples/hello", change: []string{"words", "3"}},
-	{path: "../../examples/json-program"},
-	{path: "../../examples/replacement", change: []string{"generation", "2"}},
-	{path: "../../examples/secrets", differs: []knownDifference{
+	{path: "../../../examples/hello", change: []string{"words", "3"}},
+	{path: "../../../examples/json-program"},
+	{path: "../../../examples/replacement", change: []string{"generation", "2"}},
+	{path: "../../../examples/secrets", differs: []knownDifference{
 		// What stands beside a secret in a variable is none.
 		{rule: "L9.31", stock: `"user": \{\s*"4dabf18193072939515e22adb298388d": "\w+",\s*"plaintext": "\\"admin\\""\s*\}`, ours: `"user": "admin"`},
 	}},
