@@ -23,8 +23,6 @@ type Options struct {
 	// Local are packages of components that are used by path (L7.31).
 	Local      []LocalPackage
 	ProgramDir string
-	// PackageNames are names of packages that are at hand, for those that are misspelt; it is called only when there is one.
-	PackageNames func() []string
 	// Stat looks for files that programs name; nil when there is no file system at hand.
 	Stat func(path string) (fs.FileInfo, error)
 }

@@ -223,7 +223,7 @@ func (c *checker) resolveFunction(in *Invoke, u use) *schema.Function {
 	var known *loadedPackage
 	for _, d := range c.descriptors(u) {
 		p := c.packages.add(d)
-		if known == nil {
+		if known == nil || known.pkg != nil && p.pkg == nil { // one that is missing may have it
 			known, in.Package = p, d
 		}
 		if p.pkg == nil {
@@ -231,9 +231,6 @@ func (c *checker) resolveFunction(in *Invoke, u use) *schema.Function {
 		}
 		found := p.function(u.token.Value)
 		if errors.Is(found.err, schema.ErrNoSuchToken) {
-			if known.pkg == nil {
-				known, in.Package = p, d
-			}
 			continue
 		}
 		in.Package = d

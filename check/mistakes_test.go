@@ -167,11 +167,7 @@ func (m mistake) corrected() string {
 	if m.text[from] == '.' {
 		from++
 	}
-	end := m.places[0][1]
-	if m.kind == "unknown package" {
-		end = from + strings.IndexByte(m.text[from:], ':')
-	}
-	return m.text[:from] + word + m.text[end:]
+	return m.text[:from] + word + m.text[m.places[0][1]:]
 }
 
 // fix applies what is certain.
@@ -187,10 +183,7 @@ func fix(t *testing.T, text string, l schema.Loader) (string, int) {
 // findings are the errors and warnings of a program.
 func findings(t *testing.T, text string, l schema.Loader) diag.Diagnostics {
 	file, found := parser.Parse(diag.NewSource("Main.yaml", []byte(text)), parser.Options{})
-	_, more := check.Check(t.Context(), file, check.Options{Project: "docs", Schemas: l, PackageNames: func() []string {
-		return []string{"awsx", "azure-native", "azuread", "cloudflare", "command", "digitalocean", "docker", "eks", "kubernetes",
-			"random", "std", "tls", "vault"}
-	}})
+	_, more := check.Check(t.Context(), file, check.Options{Project: "docs", Schemas: l})
 	found.Add(more...)
 	var kept diag.Diagnostics
 	for _, d := range found.Sorted() {
@@ -488,8 +481,8 @@ func (b *breaker) wrongTokens(n *check.Node) {
 		replaced(int(token.Range.Start), wrong), diag.TokenNotFound)
 	pkg, rest, _ := strings.Cut(token.Value, ":")
 	wrong = misspell(pkg) + ":" + rest
-	b.add("unknown package", int(token.Range.Start), int(token.Range.End), wrong, "`"+pkg+"`", replaced(int(token.Range.Start), wrong),
-		diag.PackageMissing)
+	b.add("unknown package", int(token.Range.Start), int(token.Range.End), wrong, "plugin install resource "+misspell(pkg)+" VERSION",
+		replaced(int(token.Range.Start), wrong), diag.PackageMissing)
 	wrong = strings.ReplaceAll(token.Value, ":", "/")
 	b.add("no type at all", int(token.Range.Start), int(token.Range.End), wrong, "package:module:Type",
 		replaced(int(token.Range.Start), wrong), diag.BadTypeToken)

@@ -199,7 +199,7 @@ func (c *checker) resolveResource(n *Node) {
 	var known *loadedPackage
 	for _, d := range candidates {
 		p := c.packages.add(d)
-		if known == nil {
+		if known == nil || known.pkg != nil && p.pkg == nil { // one that is missing may have it
 			known, r.Package = p, d
 		}
 		if p.pkg == nil {
@@ -207,9 +207,6 @@ func (c *checker) resolveResource(n *Node) {
 		}
 		found := p.resource(token.Value)
 		if errors.Is(found.err, schema.ErrNoSuchToken) {
-			if known.pkg == nil {
-				known, r.Package = p, d
-			}
 			continue
 		}
 		r.Package = d
@@ -290,7 +287,14 @@ func (p *loadedPackage) function(written string) resolvedFunction {
 	return found
 }
 
-// missingPackage reports a package that no provider has, once, with all of its uses (L7.22).
+// installLine is the command that installs the plugin of a package. A package that is not there is never taken for a
+// misspelt one: aws is not awsx, whatever is installed.
+func installLine(d schema.Descriptor) string {
+	version := firstOf(d.Version, "VERSION")
+	return fmt.Sprintf("install it with: yamlhost plugin install resource %s %s", d.Name, version)
+}
+
+// missingPackage notes the use of a package that no provider has; it is reported once, with all of its uses (L7.22).
 func (c *checker) missingPackage(p *loadedPackage, at diag.Range) {
 	if c.opts.Schemas != nil {
 		p.uses = append(p.uses, at)
@@ -310,16 +314,12 @@ func (c *checker) reportMissingPackages() {
 			d.Summary += " " + v
 		}
 		if errors.Is(p.err, schema.ErrNotFound) {
-			d.Detail = fmt.Sprintf("install it with: yamlhost plugin install resource %s", name)
+			d.Detail = installLine(p.descriptor)
 			if advised, ok := errors.AsType[interface {
 				error
 				Advice() string
 			}](p.err); ok && advised.Advice() != "" {
 				d.Detail = advised.Advice()
-			}
-			if near := diag.Suggest(name, c.knownPackages()); len(near) > 0 {
-				d.Detail = didYouMean(near)
-				d.Fixes = renamePackage(p.uses, name, near)
 			}
 		} else if p.err != nil {
 			d.Summary = "the schema of package " + name + " cannot be read"
@@ -330,37 +330,6 @@ func (c *checker) reportMissingPackages() {
 		}
 		c.report(d)
 	}
-}
-
-// knownPackages are the names of packages that were found.
-func (c *checker) knownPackages() []string {
-	var names []string
-	for _, p := range c.packages.loaded {
-		if p.pkg != nil {
-			names = append(names, p.descriptor.PackageName())
-		}
-	}
-	if c.opts.PackageNames != nil {
-		names = append(names, c.opts.PackageNames()...)
-	}
-	return names
-}
-
-// renamePackage is the fix of a package's name at the beginning of each token that has it.
-func renamePackage(uses []diag.Range, name string, near []string) []diag.Fix {
-	var all diag.Fix
-	for _, at := range uses {
-		if !strings.HasPrefix(at.Text(), name+":") {
-			return nil
-		}
-		at.End = at.Start + int32(len(name))
-		fixes := rename(at, name, near)
-		if fixes == nil {
-			return nil
-		}
-		all.Label, all.Edits = fixes[0].Label, append(all.Edits, fixes[0].Edits...)
-	}
-	return []diag.Fix{all}
 }
 
 func (c *checker) tokenNotFound(token *ast.Literal, pkg *schema.Package, what string) {

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/runtime/plugin"
 	"github.com/yamlhost/yamlhost/runtime/provider"
 )
@@ -83,9 +82,6 @@ func (p *providers) acquire(ctx context.Context, pkg provider.Package, missing *
 	}
 	if by := q.app.downloadsForbidden(); by != "" {
 		return fail("it was not downloaded, because " + by + " forbids that")
-	}
-	if near := diag.Suggest(pkg.Name, p.names()); version == "" && pkg.DownloadURL == "" && len(near) > 0 && pkg.Parameterization == nil {
-		return fail("") // a slip of the pen is no reason to ask the network
 	}
 	q.mu.Lock()
 	key := pkg.Name + " " + version + " " + pkg.DownloadURL

@@ -202,18 +202,6 @@ func (p *providers) watchedSchemas() (loader schema.Loader, damaged func() bool)
 	}
 }
 
-// names are the packages that are at hand.
-func (p *providers) names() []string {
-	names := append(p.given.names(), embedded.Names()...)
-	if p.home != "" {
-		for _, installed := range plugin.Installed(p.home) {
-			names = append(names, installed.Name)
-		}
-	}
-	slices.Sort(names)
-	return slices.Compact(names)
-}
-
 // openSchema finds the schema of a package: the one that the command line names, the one that is built in, or that of the
 // plugin, which is asked only when the cache does not have it, or not sound.
 func (p *providers) openSchema(ctx context.Context, d schema.Descriptor) (*schema.Package, error) {

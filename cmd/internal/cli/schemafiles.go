@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -90,22 +89,6 @@ func (g *givenSchemas) find(d schema.Descriptor) string {
 		}
 	}
 	return path
-}
-
-// names are the packages whose schemas are given.
-func (g *givenSchemas) names() []string {
-	if g == nil {
-		return nil
-	}
-	var names []string
-	for name := range g.files {
-		names = append(names, name)
-	}
-	for name := range g.dirs {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return slices.Compact(names)
 }
 
 // readSchemaFile reads a schema, which may be gzipped.

@@ -110,7 +110,7 @@ func (ws *workspace) compile(ctx context.Context, providers *providers, config m
 	for range openings {
 		schemas, damaged := providers.watchedSchemas()
 		program, checked = check.Check(ctx, file, check.Options{
-			Project: ws.project.Name.Text, Schemas: schemas, PackageNames: providers.names, Packages: packages, Local: ws.components,
+			Project: ws.project.Name.Text, Schemas: schemas, Packages: packages, Local: ws.components,
 			Config: texts, ConfigKnown: config != nil, ProgramDir: ws.program.Dir, Stat: os.Stat,
 		})
 		if !damaged() {
