@@ -368,7 +368,7 @@ func (c *checker) checkDefaultProviderVersion(n *Node) {
 	mine, theirs := &n.Resource.Decl.Options, &provider.Resource.Decl.Options
 	for _, both := range [][2]*ast.Option{{mine.Version, theirs.Version}, {mine.PluginDownloadURL, theirs.PluginDownloadURL}} {
 		own, given := optionText(both[0]), optionText(both[1])
-		if own != "" && strings.TrimPrefix(own, "v") != strings.TrimPrefix(given, "v") {
+		if own != "" && schema.PlainVersion(own) != schema.PlainVersion(given) {
 			c.report(diag.Diagnostic{Code: diag.WrongProvider, Subject: both[0].Value.Range(),
 				Summary: "option " + both[0].Key.Value + " differs from that of the default provider " + provider.Name,
 				Detail:  "leave it out, or name another provider in the option provider",

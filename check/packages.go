@@ -158,7 +158,7 @@ func (c *checker) descriptors(u use) []schema.Descriptor {
 	}
 	for i := range found {
 		if u.versionText != "" && found[i].Parameterization == nil {
-			found[i].Version = strings.TrimPrefix(u.versionText, "v")
+			found[i].Version = schema.PlainVersion(u.versionText)
 		}
 		if u.urlText != "" {
 			found[i].DownloadURL = u.urlText

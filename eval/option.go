@@ -8,6 +8,7 @@ import (
 	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/parser/ast"
 	"github.com/yamlhost/yamlhost/runtime/monitor"
+	"github.com/yamlhost/yamlhost/schema"
 	"github.com/yamlhost/yamlhost/value"
 	"github.com/yamlhost/yamlhost/value/urn"
 )
@@ -68,7 +69,7 @@ func (s *scope) options(ctx context.Context, r *check.Resource, request *monitor
 func (o *optionReader) pack(r *check.Resource, from *ast.Options, version, url, ref *string) {
 	d := r.Package
 	if v := o.text(from.Version); v != "" {
-		d.Version = v
+		d.Version = schema.PlainVersion(v)
 	}
 	if u := o.text(from.PluginDownloadURL); u != "" {
 		d.DownloadURL = u

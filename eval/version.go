@@ -38,7 +38,7 @@ func (e *evaluator) checkVersion(ctx context.Context, in *frame) *fault {
 			"requiredVersion: %s is not a range of versions", shown)
 	}
 	if ask := e.options.RequireVersion; ask != nil {
-		if err := ask(ctx, text); err != nil {
+		if err := ask(ctx, plainRange(text)); err != nil {
 			return blame(diag.VersionTooOld, at, "", "%s", redact(err.Error(), v))
 		}
 		return nil
@@ -54,6 +54,12 @@ func (e *evaluator) checkVersion(ctx context.Context, in *frame) *fault {
 }
 
 var soleExclamation = regexp.MustCompile(`!([^=]|$)`)
+
+// versionPrefix is a leading v of a version in a range.
+var versionPrefix = regexp.MustCompile(`(^|[^0-9A-Za-z.+-])v([0-9])`)
+
+// plainRange is a range without the leading v of its versions, which the Pulumi CLI does not read.
+func plainRange(text string) string { return versionPrefix.ReplaceAllString(text, "$1$2") }
 
 // parseRange reads a range in which a space means and, and "!" alone means "!=".
 func parseRange(text string) (*semver.Constraints, error) {

@@ -211,10 +211,11 @@ func TestRunKnowsStructuredConfig(t *testing.T) {
 func TestRunTellsFaults(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct{ program, want string }{
-		"check":   {"outputs:\n  o: ${nothing}\n", "ERROR Main.yaml:2:8: nothing is called `nothing`"},
-		"syntax":  {"outputs: [\n", "ERROR Main.yaml:"},
-		"version": {"pulumi: {requiredVersion: '>=9.0.0'}\n", "ERROR Main.yaml:1:27: 3.200.0 is not in >=9.0.0"},
-		"schema":  {"resources: {r: {type: 'other:Thing'}}\n", "there is no plugin other"},
+		"check":                    {"outputs:\n  o: ${nothing}\n", "ERROR Main.yaml:2:8: nothing is called `nothing`"},
+		"syntax":                   {"outputs: [\n", "ERROR Main.yaml:"},
+		"version with a leading v": {"pulumi: {requiredVersion: '>=v9.0.0 || v9.1.0'}\n", "3.200.0 is not in >=9.0.0 || 9.1.0"},
+		"version":                  {"pulumi: {requiredVersion: '>=9.0.0'}\n", "ERROR Main.yaml:1:27: 3.200.0 is not in >=9.0.0"},
+		"schema":                   {"resources: {r: {type: 'other:Thing'}}\n", "there is no plugin other"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

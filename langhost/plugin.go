@@ -116,6 +116,7 @@ func openPlugin(dir string) (*componentPlugin, error) {
 	if p.name == "" {
 		found.Add(diag.Diagnostic{Code: diag.WrongKind, Summary: "the plugin has no name", Detail: "write `name: …` into " + pluginFile})
 	}
+	p.version = schema.PlainVersion(p.version)
 	if p.version == "" {
 		p.version = "0.0.0" // L1.32
 	}

@@ -134,7 +134,7 @@ func usesOf(file *ast.File) []packageUse {
 		}
 		if !seen[name] {
 			seen[name] = true
-			uses = append(uses, packageUse{name, strings.TrimPrefix(version, "v"), url})
+			uses = append(uses, packageUse{name, schema.PlainVersion(version), url})
 		}
 	}
 	calls := func(e ast.Expr) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 )
 
@@ -18,6 +19,21 @@ type Descriptor struct {
 	Parameterization *Parameterization // nil for a plain package
 	// Extension says that the parameters add a package to what the plugin is instead of replacing it (L1.41).
 	Extension bool
+}
+
+// PlainVersion is a version as the Pulumi CLI reads it: without a leading v and with all of its three numbers, whatever of
+// that a program has written (L4.22). A text that is no version stays as it is.
+func PlainVersion(text string) string {
+	plain := strings.TrimPrefix(text, "v")
+	end := strings.IndexAny(plain, "-+")
+	if end < 0 {
+		end = len(plain)
+	}
+	numbers, rest := plain[:end], plain[end:]
+	if strings.Trim(numbers, "0123456789.") != "" || numbers == "" {
+		return text
+	}
+	return numbers + strings.Repeat(".0", max(0, 2-strings.Count(numbers, "."))) + rest
 }
 
 // Parameterization makes a package out of a plugin that can be several (E3.8).

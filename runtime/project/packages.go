@@ -108,7 +108,7 @@ func ParsePackageFile(src *diag.Source) (file PackageFile, found bool, diags dia
 		}
 		return ""
 	}
-	file.Name, file.Version, file.DownloadURL = text("name"), text("version"), text("downloadUrl")
+	file.Name, file.Version, file.DownloadURL = text("name"), plainVersion(text("version")), text("downloadUrl")
 	if file.Name == "" {
 		d.add(diag.WrongKind, mark.key.Range, "the package declaration has no name", "say which plugin provides the package: `name: …`")
 	}
@@ -130,6 +130,9 @@ func (d *document) version(field string, n *yaml.Node, text string) {
 	}
 }
 
+// plainVersion is a version without the leading v that it may be written with (L4.22).
+func plainVersion(text string) string { return strings.TrimPrefix(text, "v") }
+
 func (d *document) packageParameter(field string, n *yaml.Node) *PackageParameter {
 	if isNull(n) {
 		return nil
@@ -150,5 +153,5 @@ func (d *document) packageParameter(field string, n *yaml.Node) *PackageParamete
 	if err != nil {
 		d.add(diag.WrongKind, d.at(fields["value"].value), field+".value must be base64", "")
 	}
-	return &PackageParameter{Name: texts["name"], Version: texts["version"], Value: bytes}
+	return &PackageParameter{Name: texts["name"], Version: plainVersion(texts["version"]), Value: bytes}
 }

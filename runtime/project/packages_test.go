@@ -28,6 +28,27 @@ func TestPackageFiles(t *testing.T) {
 	}, files)
 }
 
+// L4.22: a version may be written with a leading v, wherever there is one.
+func TestVersionsWithALeadingV(t *testing.T) {
+	t.Parallel()
+	p, diags := Parse(diag.NewSource("Pulumi.yaml", []byte("name: p\npackages:\n  a: one@v1.2.3\n  b: {source: two, version: v2.0.0}\n"+
+		"plugins: {providers: [{name: c, path: ./c, version: v3.1.0}]}\n")))
+	require.Empty(t, diags)
+	require.Equal(t, []string{"1.2.3", "2.0.0", "3.1.0"}, []string{p.Packages[0].Version, p.Packages[1].Version, p.Plugins[0].Version})
+	for _, kind := range []string{"parameterization", "extension"} {
+		file, found, diags := ParsePackageFile(diag.NewSource("a.yaml",
+			[]byte("packageDeclarationVersion: 1\nname: tf\nversion: v0.6.0\n"+kind+": {name: x, version: v1.0.0}\n")))
+		require.True(t, found)
+		require.Empty(t, diags)
+		require.Equal(t, "0.6.0", file.Version)
+		of := file.Parameterization
+		if kind == "extension" {
+			of = file.Extension
+		}
+		require.Equal(t, "1.0.0", of.Version, kind)
+	}
+}
+
 func TestPackageFileFaults(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ text, summary string }{

@@ -265,6 +265,7 @@ func (p *Project) readPackages(d *document, n *yaml.Node) {
 		pkg := Package{Name: e.key}
 		if isText(e.value) {
 			pkg.Source, pkg.Version = splitVersion(e.value.Value)
+			pkg.Version = plainVersion(pkg.Version)
 			p.Packages = append(p.Packages, pkg)
 			continue
 		}
@@ -279,7 +280,7 @@ func (p *Project) readPackages(d *document, n *yaml.Node) {
 			}
 			return ""
 		}
-		pkg.Source, pkg.Version, pkg.PluginDownloadURL = text("source"), text("version"), text("pluginDownloadURL")
+		pkg.Source, pkg.Version, pkg.PluginDownloadURL = text("source"), plainVersion(text("version")), text("pluginDownloadURL")
 		if isNull(fields["source"].value) {
 			d.add(diag.WrongKind, e.key.Range, place+" has no source", "say where the package comes from: `source: …`")
 			continue
@@ -350,6 +351,7 @@ func (p *Project) readPlugins(d *document, n *yaml.Node) {
 					*into = l.Text
 				}
 			}
+			plugin.Version = plainVersion(plugin.Version)
 			for _, name := range []string{"name", "path"} {
 				if item.Kind == yaml.MappingNode && isNull(values[name].value) {
 					d.add(diag.WrongKind, d.at(item), fmt.Sprintf("%s has no %s", place, name), "")

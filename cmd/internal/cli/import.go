@@ -112,13 +112,13 @@ type plannedImport struct {
 
 // descriptor is the package that an entry's type is of.
 func (p *plannedImport) descriptor() schema.Descriptor {
-	d := schema.Descriptor{Name: urn.PackageOf(p.entry.Type), Version: p.entry.Version, DownloadURL: p.entry.PluginDownloadURL}
+	d := schema.Descriptor{Name: urn.PackageOf(p.entry.Type), Version: schema.PlainVersion(p.entry.Version), DownloadURL: p.entry.PluginDownloadURL}
 	switch q, x := p.entry.Parameterization, p.entry.Extension; {
 	case q != nil:
 		d.Parameterization = &schema.Parameterization{Name: d.Name, Version: d.Version, Value: q.Value}
-		d.Name, d.Version = q.PluginName, q.PluginVersion
+		d.Name, d.Version = q.PluginName, schema.PlainVersion(q.PluginVersion)
 	case x != nil:
-		d.Parameterization, d.Extension = &schema.Parameterization{Name: x.Name, Version: x.Version, Value: x.Value}, true
+		d.Parameterization, d.Extension = &schema.Parameterization{Name: x.Name, Version: schema.PlainVersion(x.Version), Value: x.Value}, true
 		if p.provider != "" {
 			d.Name = urn.PackageOf(p.provider.Type())
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/parser"
 	"github.com/yamlhost/yamlhost/runtime/state"
+	"github.com/yamlhost/yamlhost/schema"
 	"github.com/yamlhost/yamlhost/value"
 	"github.com/yamlhost/yamlhost/value/urn"
 )
@@ -84,4 +85,24 @@ func TestImportedProgram(t *testing.T) {
 `, got)
 	_, diags := parser.Parse(diag.NewSource("Pulumi.yaml", []byte("name: p\nruntime: yaml\n"+got)), parser.Options{})
 	require.Empty(t, diags)
+}
+
+// L4.22: the versions of an import file may have a leading v.
+func TestVersionsOfImportFiles(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		entry importEntry
+		want  schema.Descriptor
+	}{
+		"plain": {importEntry{Type: "a:b:C", Version: "v1.2.3"}, schema.Descriptor{Name: "a", Version: "1.2.3"}},
+		"parameters": {importEntry{Type: "a:b:C", Version: "v1.2.3", Parameterization: &importParameters{PluginName: "tf", PluginVersion: "v0.6.0"}},
+			schema.Descriptor{Name: "tf", Version: "0.6.0", Parameterization: &schema.Parameterization{Name: "a", Version: "1.2.3"}}},
+		"extension": {importEntry{Type: "a:b:C", Extension: &importExtension{Name: "x", Version: "v2.0.0"}},
+			schema.Descriptor{Name: "a", Extension: true, Parameterization: &schema.Parameterization{Name: "x", Version: "2.0.0"}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			require.Equal(t, c.want, (&plannedImport{entry: c.entry}).descriptor())
+		})
+	}
 }

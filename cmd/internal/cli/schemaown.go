@@ -74,6 +74,7 @@ func (own *ownPackage) tokens() []string {
 // described are the packages that a name may stand for in the project, in order: what is declared beside the program, what a
 // plugin makes of parameters (L7.32), and a plugin of that name. A plugin is asked what it makes only if the project calls it so.
 func (ws *workspace) described(ctx context.Context, p *providers, name, version string) (schema.Descriptor, error) {
+	version = schema.PlainVersion(version)
 	for _, d := range ws.packages {
 		if d.PackageName() == name && (version == "" || version == d.PackageVersion()) {
 			return d, nil
@@ -91,5 +92,5 @@ func (ws *workspace) described(ctx context.Context, p *providers, name, version 
 			return d, nil
 		}
 	}
-	return schema.Descriptor{Name: name, Version: strings.TrimPrefix(version, "v")}, nil
+	return schema.Descriptor{Name: name, Version: version}, nil
 }

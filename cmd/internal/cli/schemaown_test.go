@@ -87,6 +87,8 @@ func TestSchemaOfParameterizedPackage(t *testing.T) {
 	require.Equal(t, 0, x.run("schema", "random"), x.err.String())
 	require.Contains(t, x.out.String(), "random 2.0.0\n\nResources\n  random:Password\n")
 
+	require.Equal(t, 0, x.run("schema", "random:Password", "--version", "v2.0.0"), x.err.String())
+
 	x = newTerminal(t, "name: made\npackages:\n  made: {source: nowhere, version: 1.2.3, parameters: [random]}\n")
 	require.Equal(t, 0, x.run("schema", "random:RandomPet"), "a plugin that is not asked for need not be there")
 	require.Equal(t, 1, x.run("schema", "made:Thing"))
