@@ -30,6 +30,29 @@ func (m model) all() (secret, unknown bool, deps []string) {
 	return secret, unknown, deps
 }
 
+// public is m without secrets.
+func (m model) public() model {
+	m.secret, m.items = false, slices.Clone(m.items)
+	for i, item := range m.items {
+		m.items[i] = item.public()
+	}
+	return m
+}
+
+// covered is m as a value has it: a secret covers all of its parts, which have no marks of their own then.
+func (m model) covered() model {
+	if m.secret {
+		m = m.public()
+		m.secret = true
+		return m
+	}
+	m.items = slices.Clone(m.items)
+	for i, item := range m.items {
+		m.items[i] = item.covered()
+	}
+	return m
+}
+
 // flat is a scalar made of everything in m.
 func (m model) flat() model {
 	secret, unknown, deps := m.all()
@@ -86,7 +109,7 @@ func TestMarksAreThoseOfTheLeaves(t *testing.T) {
 		define := func(text string, m model) {
 			name := fmt.Sprintf("v%d", len(names))
 			fmt.Fprintf(&b, "  %s: %s\n", name, text)
-			names, models = append(names, name), append(models, m)
+			names, models = append(names, name), append(models, m.covered())
 		}
 		define(`plain`, model{})
 		define(`{fn::secret: hush}`, model{secret: true})

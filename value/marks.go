@@ -25,11 +25,13 @@ func (v Value) Deps() []urn.URN {
 	return v.marks.deps
 }
 
-// Secret is v marked secret.
+// Secret returns v marked secret. The mark covers everything inside, so the parts lose marks of their own: a secret inside
+// a secret would be written into a state file as a plain text below the key of a ciphertext (F4.7).
 func (v Value) Secret() Value {
 	if v.IsSecret() {
 		return v
 	}
+	v = v.DeepPublic()
 	return v.withMarks(marks{unknown: !v.IsKnown(), secret: true, deps: v.Deps()})
 }
 

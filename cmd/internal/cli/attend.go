@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/yamlhost/yamlhost/runtime/provider"
-	"github.com/yamlhost/yamlhost/value"
 )
 
 // attendedLoader gives out providers whose calls a watchdog knows of, and who keep secrets to themselves.
@@ -112,7 +111,7 @@ func (p attendedCalls) Read(ctx context.Context, r provider.ReadRequest) (provid
 	defer p.dog.begin(p.name, "read the resource", r.URN)()
 	out, err := p.Configured.Read(ctx, r)
 	// What was secret before it was read is so afterwards, whatever the provider knows of that.
-	out.Inputs, out.Outputs = stillSecret(out.Inputs, r.Inputs), stillSecret(out.Outputs, r.Outputs)
+	out.Inputs, out.Outputs = out.Inputs.SecretLike(r.Inputs), out.Outputs.SecretLike(r.Outputs)
 	p.discreet.learn(out.Inputs, out.Outputs)
 	return out, p.discreet.error(err)
 }
@@ -155,23 +154,4 @@ func (p attendedCalls) Delete(ctx context.Context, r provider.DeleteRequest) err
 	p.discreet.learn(r.Inputs, r.Outputs)
 	defer p.dog.begin(p.name, "delete the resource", r.URN)()
 	return p.discreet.error(p.Configured.Delete(ctx, r))
-}
-
-// stillSecret is now with everything marked secret that was so at the same place.
-func stillSecret(now, was value.Value) value.Value {
-	switch {
-	case was.IsSecret():
-		return now.Secret()
-	case !was.ContainsSecret():
-		return now
-	case now.Is(value.KindMap) && was.Is(value.KindMap):
-		for i, key := range was.Keys() {
-			if part, found := now.Lookup(key); found && was.At(i).ContainsSecret() {
-				now = now.With(key, stillSecret(part, was.At(i)))
-			}
-		}
-	case now.Is(value.KindList) && was.Is(value.KindList):
-		now = now.Secret() // its members may have changed places
-	}
-	return now
 }
