@@ -22,7 +22,7 @@ var (
 func pages(t *testing.T) map[string]string {
 	t.Helper()
 	found := map[string]string{}
-	for _, pattern := range []string{"*.md", "docs/*.md", "examples/*.md"} {
+	for _, pattern := range []string{"*.md", "docs/*.md", "docs/*/*.md", "examples/*.md"} {
 		names, err := filepath.Glob(filepath.Join(root, pattern))
 		if err != nil {
 			t.Fatal(err)
@@ -74,7 +74,7 @@ func TestLinksOfPagesLeadSomewhere(t *testing.T) {
 			if fragment == "" {
 				continue
 			}
-			there := false
+			there := strings.Contains(all[target], `<a id="`+fragment+`"></a>`)
 			for _, h := range pageHeading.FindAllStringSubmatch(all[target], -1) {
 				there = there || anchor(h[1]) == fragment
 			}

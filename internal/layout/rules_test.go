@@ -18,7 +18,7 @@ const rulesFile = "rules.txt"
 var (
 	citation = regexp.MustCompile(`\bL\d+\.[A-Z]?\d+(?:[–-]L\d+\.[A-Z]?\d+)?`)
 	ruleLine = regexp.MustCompile(`^(L\d+\.[A-Z]?\d+) (?:(program)|(test)|none: (.+))$`)
-	ruleName = regexp.MustCompile(`^(L\d+\.[A-Z]?)(\d+)$`)
+	ruleName = regexp.MustCompile(`^([LEF]\d+\.[A-Z]?)(\d+)$`)
 )
 
 // TestEveryRuleHasACase holds rules.txt against the corpora and tests: what it says is there must be cited there.
