@@ -17,7 +17,7 @@ import (
 // cloud is a provider for tests, with everything that it manages. It implements provider.Loader; each load is a process of
 // its own. What it does is told by names of properties: a change of one that begins with "repl" forces a replacement, of
 // one that begins with "dbr" a replacement that deletes first, every other is made in place. A property "bad" is refused
-// by Check. Outputs are the inputs and "out", which only a real create knows.
+// by Check, and with "named" Check makes up a name. Outputs are the inputs and "out", which only a real create knows.
 type cloud struct {
 	mu      sync.Mutex
 	objects map[string]value.Value // by ID
@@ -172,6 +172,10 @@ func (p *process) Check(_ context.Context, r provider.CheckRequest) (provider.Ch
 	}
 	if r.News.Has("bad") {
 		return provider.CheckResponse{Failures: []provider.Failure{{Property: "bad", Reason: "it is bad"}}}, nil
+	}
+	if r.News.Has("named") { // it makes up a name, another one each time
+		p.cloud.counter["names"]++
+		r.News = r.News.With("name", value.String(fmt.Sprintf("%s-%d", r.Name, p.cloud.counter["names"])))
 	}
 	return provider.CheckResponse{Inputs: r.News, AutonamingIgnored: r.Autonaming != nil && p.name == "other"}, nil
 }

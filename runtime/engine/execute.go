@@ -131,6 +131,11 @@ func (d *Deployment) books(s *Step) books {
 func (d *Deployment) record(s *Step, result *state.Resource, b books, number int64, reg *registered) error {
 	e := settle(s, result, b)
 	e.Step = number
+	if s.Op == OpCreate || s.Op == OpCreateReplacement {
+		if d.recorded(s.URN) != nil {
+			e.Retried = s.URN
+		}
+	}
 	switch {
 	case s.Op == OpSame && materiallySame(b.oldNow, result):
 		d.ledger.commitLate(e)

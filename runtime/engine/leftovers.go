@@ -140,6 +140,15 @@ func (d *Deployment) condemn() ([]*state.Resource, []Step, *needed) {
 		}
 	}
 	keep := newNeeded(all)
+	for _, op := range d.opts.Base.Pending { // without its provider nobody could find out about it
+		if op.Kind != state.Creating || d.retries(op) {
+			continue
+		}
+		needed[op.Resource.Provider] = true
+		if p := d.olds.providers[op.Resource.Provider]; p != nil {
+			keep.add(p)
+		}
+	}
 	for _, reg := range d.resources {
 		// What was skipped stays as it was, and with it what that needs.
 		if isDone(reg.done) && reg.result != monitor.Succeeded {

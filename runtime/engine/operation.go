@@ -174,6 +174,9 @@ func operate(ctx context.Context, o Options, refreshing bool, phases func(*Deplo
 	if !o.DryRun {
 		result.Snapshot, err = d.ledger.snapshot(d.opts.Base)
 	}
+	if !o.DryRun && !result.Failed && !result.Canceled && !result.Terminated {
+		result.Snapshot = d.withoutRetried(result.Snapshot)
+	}
 	d.lastWords(result, refreshing)
 	ending := "succeeded"
 	switch {

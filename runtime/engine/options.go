@@ -9,6 +9,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/provider"
 	"github.com/yamlhost/yamlhost/runtime/state"
 	"github.com/yamlhost/yamlhost/value"
+	"github.com/yamlhost/yamlhost/value/urn"
 )
 
 // Options say what to operate on and how. Base and everything it holds are not modified.
@@ -40,6 +41,9 @@ type Options struct {
 	ExcludeDependents          bool // what depends on something excluded is excluded too
 	ExcludeProtected           bool // protected resources are excluded (E4.78)
 	IgnoreProtect              bool // protected resources are deleted and replaced like others (E4.77)
+
+	// Retry names creations pending in Base that are made again, with the inputs that are recorded of them.
+	Retry []urn.URN
 
 	Plan            *UpdatePlan // binds an update, and the preview of one, to what was planned; nil for no plan
 	MonitorEndpoint string      // host:port at which other processes reach this deployment's monitor; empty for none

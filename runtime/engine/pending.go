@@ -24,36 +24,63 @@ const (
 	EndedAdopted Ending = "adopted" // the creation had happened: what it made is in the state now
 	EndedNothing Ending = "nothing" // there is nothing outside of the state that it could have changed
 	EndedForgot  Ending = "forgot"  // the creation is taken as not having happened
+	EndedAgain   Ending = "again"   // it stays pending until the operation has created the resource again
+	EndedOpen    Ending = "open"    // it stays pending
 )
 
 // Settled is an operation in flight and its ending.
 type Settled struct {
 	state.Operation
 	Ending Ending
+	ID     string // of what EndedAdopted has taken into the state
 }
 
-// Undecided are the pending operations that nothing but a person's word can settle: creations of which no ID is known, so
-// that there is nothing to read. To try them again unasked could make a second object beside the first.
-func Undecided(s *state.Snapshot) []state.Operation {
+// Word is what a person says of a creation in flight. The zero word says that it did not happen.
+type Word struct {
+	ID    string // of the object that the creation made; empty when it made none
+	Retry bool   // create again with the recorded inputs; nobody knows whether it happened
+	Keep  bool   // leave it pending
+}
+
+// Unfinished returns the creations of which no ID is known, each resource once: those of which a word can be taken.
+func Unfinished(s *state.Snapshot) []state.Operation {
 	var list []state.Operation
+	seen := map[urn.URN]bool{}
 	for _, op := range s.Pending {
-		if op.Kind == state.Creating && elsewhere(op.Resource) && op.Resource.ID == "" {
+		if u := op.Resource.URN; op.Kind == state.Creating && elsewhere(op.Resource) && op.Resource.ID == "" && !seen[u] {
+			seen[u] = true // the latest attempt comes first
 			list = append(list, op)
 		}
 	}
 	return list
 }
 
+// Undecided returns the pending operations that only a person can settle: the Unfinished ones that may have made something
+// outside of the state. To try them again unasked could make a second object beside the first.
+func Undecided(s *state.Snapshot) []state.Operation {
+	return slices.DeleteFunc(Unfinished(s), func(op state.Operation) bool { return livesInState(op.Resource) })
+}
+
 // elsewhere reports whether a resource is something outside of the state.
 func elsewhere(r *state.Resource) bool { return r.Custom && !r.IsProvider() }
 
+// livesInState reports whether the objects of a resource's provider exist in the state only, so that a creation which
+// nobody acknowledged has left nothing behind, whether the provider is embedded or a plugin.
+func livesInState(r *state.Resource) bool {
+	switch r.URN.Package() {
+	case "random", "tls", "time":
+		return true
+	}
+	return false
+}
+
 // Settle finds out how the base's pending operations ended, and gives the state that follows: what was being updated or
-// deleted is read, and is as it was found; a creation in which word gives an ID is read under that ID and adopted, one for
-// which word has an empty ID is forgotten, and all others of Undecided are an error. Nothing is changed but the state, and
-// a failure leaves everything pending. Of the options, Journal is not used.
-func Settle(ctx context.Context, o Options, word map[urn.URN]string) (*state.Snapshot, []Settled, error) {
+// deleted is read, and is as it was found; of the Unfinished creations, words say what became of each, and one of Undecided
+// without a word is an error. What is to be retried or kept stays pending in the state. Nothing is changed but the state,
+// and a failure leaves everything pending. Of the options, Journal is not used.
+func Settle(ctx context.Context, o Options, words map[urn.URN]Word) (*state.Snapshot, []Settled, error) {
 	for _, op := range Undecided(o.Base) {
-		if _, said := word[op.Resource.URN]; !said {
+		if _, said := words[op.Resource.URN]; !said {
 			return nil, nil, fmt.Errorf("nobody has said what became of the creation of %s", op.Resource.URN)
 		}
 	}
@@ -64,20 +91,27 @@ func Settle(ctx context.Context, o Options, word map[urn.URN]string) (*state.Sna
 	defer d.registry.close()
 
 	s := settling{d: d, resources: slices.Clone(o.Base.Resources)}
+	next := *o.Base
+	next.Pending = nil
 	var settled []Settled
+	seen := map[urn.URN]bool{}
 	for _, op := range o.Base.Pending {
-		id := op.Resource.ID
-		if id == "" {
-			id = word[op.Resource.URN]
+		if op.Kind == state.Creating { // a creation that was retried, and cut off again, is there twice
+			if seen[op.Resource.URN] {
+				continue
+			}
+			seen[op.Resource.URN] = true
 		}
-		ending, err := s.settle(op, id)
+		end, err := s.settle(op, words)
 		if err != nil {
 			return nil, nil, fmt.Errorf("find out how far the %s of %s came: %w", nouns[op.Kind], op.Resource.URN, err)
 		}
-		settled = append(settled, Settled{op, ending})
+		if end.Ending == EndedAgain || end.Ending == EndedOpen {
+			next.Pending = append(next.Pending, op)
+		}
+		settled = append(settled, end)
 	}
-	next := *o.Base
-	next.Resources, next.Pending = s.resources, nil
+	next.Resources = s.resources
 	return &next, settled, next.Verify()
 }
 
@@ -92,16 +126,29 @@ type settling struct {
 	resources []*state.Resource
 }
 
-func (s *settling) settle(op state.Operation, id string) (Ending, error) {
+func (s *settling) settle(op state.Operation, words map[urn.URN]Word) (end Settled, err error) {
+	end = Settled{Operation: op, ID: op.Resource.ID}
+	word, said := words[op.Resource.URN]
 	switch {
 	case op.Kind == state.Reading || op.Kind == state.Importing || !elsewhere(op.Resource):
-		return EndedNothing, nil
+		end.Ending = EndedNothing
 	case op.Kind != state.Creating:
-		return s.readAgain(op.Resource)
-	case id == "":
-		return EndedForgot, nil
+		end.Ending, err = s.readAgain(op.Resource)
+	case end.ID == "" && !said: // it lives in the state
+		end.Ending = EndedNothing
+	case end.ID == "" && word.Keep:
+		end.Ending = EndedOpen
+	case end.ID == "" && word.Retry:
+		end.Ending = EndedAgain
+	case end.ID == "" && word.ID == "":
+		end.Ending = EndedForgot
+	default:
+		if end.ID == "" {
+			end.ID = word.ID
+		}
+		end.Ending, err = EndedAdopted, s.adopt(op.Resource, end.ID)
 	}
-	return EndedAdopted, s.adopt(op.Resource, id)
+	return end, err
 }
 
 // readAgain brings what the state says of a resource up to date.
@@ -149,7 +196,11 @@ func (s *settling) adopt(r *state.Resource, id string) error {
 	n.ID, n.Outputs, n.RefreshBeforeUpdate = answer.ID, asMap(answer.Outputs), answer.RefreshBeforeUpdate
 	n.Outputs = secretOutputs(n.Outputs, n.Inputs, n.AdditionalSecretOutputs)
 	n.Created, n.Modified = s.d.now(), s.d.now()
-	s.insert(n)
+	present := make(map[urn.URN]bool, len(s.resources))
+	for _, r := range s.resources {
+		present[r.URN] = true
+	}
+	s.insert(pruned(n, func(u urn.URN) bool { return !present[u] })) // what it needed may have been destroyed since
 	return nil
 }
 
@@ -182,19 +233,78 @@ func (s *settling) insert(n *state.Resource) {
 	s.resources = slices.Insert(s.resources, at, n)
 }
 
-// warnOfPending tells of operations that an earlier run left open (E6.40).
+// warnOfPending tells of operations that an earlier run left open (E6.40), but for those that are about to be retried.
 func (d *Deployment) warnOfPending() {
-	if d.opts.DryRun || len(d.opts.Base.Pending) == 0 {
+	open := slices.DeleteFunc(slices.Clone(d.opts.Base.Pending), d.retries)
+	if d.opts.DryRun || len(open) == 0 {
 		return
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "Attempting to deploy or update resources with %d pending operations from previous deployment.\n",
-		len(d.opts.Base.Pending))
-	for _, op := range d.opts.Base.Pending {
+	fmt.Fprintf(&b, "Attempting to deploy or update resources with %d pending operations from previous deployment.\n", len(open))
+	for _, op := range open {
 		fmt.Fprintf(&b, "  * %s, interrupted while %s\n", op.Resource.URN, op.Kind)
 	}
 	b.WriteString("These resources are in an unknown state because the earlier operation was interrupted while it waited for " +
 		"changes to complete. Run `refresh` to find out what there is, and `refresh --clear-pending-creates` to forget " +
 		"creations that did not happen.")
 	d.report.message(Message{Severity: diag.Warning, Text: b.String()})
+}
+
+// retries reports whether an operation is a creation that is to be made again.
+func (d *Deployment) retries(op state.Operation) bool {
+	return op.Kind == state.Creating && slices.Contains(d.opts.Retry, op.Resource.URN)
+}
+
+// recorded returns what an earlier creation of a resource was begun with, when that creation is to be made again; else nil.
+func (d *Deployment) recorded(u urn.URN) *state.Resource {
+	if !slices.Contains(d.opts.Retry, u) {
+		return nil
+	}
+	for _, op := range d.opts.Base.Pending {
+		if op.Kind == state.Creating && op.Resource.URN == u {
+			return op.Resource
+		}
+	}
+	return nil
+}
+
+// againWith returns the inputs for a second attempt at a creation: those of the first where the program wants the same as
+// then, so that an automatic name is the same and a second object collides with the first. Otherwise checked, what the
+// provider makes of wanted now, with what the provider has filled in at the first attempt.
+func againWith(recorded, wanted, checked value.Value) value.Value {
+	same := true
+	for i, key := range wanted.Keys() {
+		was, found := recorded.Lookup(key)
+		same = same && found && value.SameContent(was, wanted.At(i))
+	}
+	for _, key := range checked.Keys() {
+		if wanted.Has(key) {
+			continue
+		}
+		was, found := recorded.Lookup(key)
+		switch {
+		case !found:
+			same = false
+		case !strings.HasPrefix(key, "__"): // those are the provider's notes about all of its inputs
+			checked = checked.With(key, was)
+		}
+	}
+	for _, key := range recorded.Keys() { // the program wanted more then
+		same = same && checked.Has(key)
+	}
+	if same {
+		return recorded.SecretLike(checked)
+	}
+	return checked
+}
+
+// withoutRetried drops the creations that were to be made again from what an operation has left pending, once it has done
+// all that the program wants: what it did not create again is not wanted any more.
+func (d *Deployment) withoutRetried(s *state.Snapshot) *state.Snapshot {
+	if s == nil || d.scope.restricts() || !slices.ContainsFunc(s.Pending, d.retries) {
+		return s
+	}
+	next := *s
+	next.Pending = slices.DeleteFunc(slices.Clone(s.Pending), d.retries)
+	return &next
 }

@@ -185,6 +185,8 @@ func (w *world) command(t *testing.T, command, input string) string {
 			o.Config["test:"+name] = value
 		case "naming":
 			o.Config[namingSetting] = text
+		case "retry":
+			o.Retry = append(o.Retry, urn.URN(long(text)))
 		case "deny":
 			o.Config[denySetting] = fmt.Sprintf("[%q]", text)
 		case "unreachable":

@@ -147,6 +147,10 @@ func (d *Deployment) check(s *subject, anew, second bool) error {
 	if old := s.oldState(); old != nil && !anew {
 		olds = old.Inputs
 	}
+	recorded := d.recorded(s.reg.urn)
+	if anew && recorded != nil {
+		olds = recorded.Inputs
+	}
 	if old := s.oldState(); old != nil && !second && s.deleted == nil && !old.External && len(s.goal.IgnoreChanges) > 0 {
 		var failed []string
 		news, failed = ignoring(s.goal.IgnoreChanges, old.Inputs, news)
@@ -175,6 +179,9 @@ func (d *Deployment) check(s *subject, anew, second bool) error {
 	}
 	if r.Inputs.Is(value.KindMap) {
 		s.goal.Inputs = withoutDeps(r.Inputs)
+	}
+	if anew && recorded != nil {
+		s.goal.Inputs = againWith(recorded.Inputs, news, s.goal.Inputs)
 	}
 	return nil
 }

@@ -81,8 +81,14 @@ func (b *Book) Apply(e Entry) error {
 		b.slots[a.ID] = &place{a.Resource}
 		b.added = append(b.added, a.ID)
 	}
-	if e.ClearPending {
-		b.carried = nil
+	if e.Retried != "" {
+		left := make([]state.Operation, 0, len(b.carried)) // the base shares the old one
+		for _, op := range b.carried {
+			if op.Resource.URN != e.Retried {
+				left = append(left, op)
+			}
+		}
+		b.carried = left
 	}
 	for ref, blob := range e.Extensions {
 		if b.extensions == nil {

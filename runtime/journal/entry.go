@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 
 	"github.com/yamlhost/yamlhost/runtime/state"
+	"github.com/yamlhost/yamlhost/value/urn"
 )
 
 // ID names an entry of the snapshot during one operation: 1 to n are the n resources of the base, in its order; resources
@@ -24,8 +25,8 @@ type Entry struct {
 	Add    []Amended // new entries, behind all that were added before and before all that is left of the base (E6.30)
 	// Extensions are blobs, by reference, that resources of this and of later entries name (F5.7).
 	Extensions map[string]json.RawMessage
-	// ClearPending drops the base's pending operations (E6.42).
-	ClearPending bool
+	// Retried drops the base's pending creation of this resource: it was made again, and that has succeeded.
+	Retried urn.URN
 }
 
 // Amended is an entry with the content it takes on.

@@ -61,7 +61,7 @@ func someEntries() []Entry {
 		{Step: 1, Add: []Amended{{1, secret}}},
 		{Step: 2, Begin: &state.Operation{Resource: res(2, 1), Kind: state.Creating}},
 		{Amend: []Amended{{1, secret}}},
-		{Step: 2, Add: []Amended{{2, res(2, 1)}}, ClearPending: true},
+		{Step: 2, Add: []Amended{{2, res(2, 1)}}, Retried: `urn:pulumi:s::p::t:m:R::"name"`},
 		{Step: 3, Begin: &state.Operation{Resource: secret, Kind: state.Deleting}},
 		{Remove: []ID{2}},
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/yamlhost/yamlhost/runtime/state"
+	"github.com/yamlhost/yamlhost/value/urn"
 )
 
 const (
@@ -62,12 +63,12 @@ type Header struct {
 }
 
 type entryRecord struct {
-	Step         int64           `json:"step,omitempty"`
-	Begin        json.RawMessage `json:"begin,omitempty"`
-	Remove       []ID            `json:"remove,omitempty"`
-	Amend        []amendedRecord `json:"amend,omitempty"`
-	Add          []amendedRecord `json:"add,omitempty"`
-	ClearPending bool            `json:"clearPending,omitempty"`
+	Step    int64           `json:"step,omitempty"`
+	Begin   json.RawMessage `json:"begin,omitempty"`
+	Remove  []ID            `json:"remove,omitempty"`
+	Amend   []amendedRecord `json:"amend,omitempty"`
+	Add     []amendedRecord `json:"add,omitempty"`
+	Retried urn.URN         `json:"retried,omitempty"`
 
 	Extensions map[string]json.RawMessage `json:"extensions,omitempty"`
 }
@@ -113,7 +114,7 @@ func nextRecord(data []byte) (k kind, payload, rest []byte, ok bool) {
 
 // encodeEntry is the payload of an entry, its secrets sealed by m.
 func encodeEntry(e Entry, m state.Sealer) ([]byte, error) {
-	r := entryRecord{Step: e.Step, Remove: e.Remove, ClearPending: e.ClearPending, Extensions: e.Extensions}
+	r := entryRecord{Step: e.Step, Remove: e.Remove, Retried: e.Retried, Extensions: e.Extensions}
 	var err error
 	if e.Begin != nil {
 		if e.Begin.Resource == nil {
@@ -165,8 +166,12 @@ func (r *entryRecord) append(dst []byte) ([]byte, error) {
 	}
 	dst = appendAmended(dst, "amend", r.Amend)
 	dst = appendAmended(dst, "add", r.Add)
-	if r.ClearPending {
-		dst = append(dst, `,"clearPending":true`...)
+	if r.Retried != "" {
+		text, err := json.Marshal(r.Retried)
+		if err != nil {
+			return nil, err
+		}
+		dst = append(append(dst, `,"retried":`...), text...)
 	}
 	if len(r.Extensions) > 0 {
 		text, err := json.Marshal(r.Extensions)
@@ -199,7 +204,7 @@ func decodeEntry(payload []byte, m state.Sealer) (Entry, error) {
 	if err := json.Unmarshal(payload, &r); err != nil {
 		return Entry{}, err
 	}
-	e := Entry{Step: r.Step, Remove: r.Remove, ClearPending: r.ClearPending, Extensions: r.Extensions}
+	e := Entry{Step: r.Step, Remove: r.Remove, Retried: r.Retried, Extensions: r.Extensions}
 	var err error
 	if r.Begin != nil {
 		op, err := state.DecodeOperation(r.Begin, m)

@@ -61,7 +61,10 @@ func TestReplay(t *testing.T) {
 			[]urn.URN{name(1), name(2)}, []state.OperationKind{state.Creating}},
 		{"failed", []Entry{begin(1, state.Deleting, 3), {Step: 1}},
 			[]urn.URN{name(1), name(2), name(3)}, []state.OperationKind{state.Creating}},
-		{"cleared, E6.42", []Entry{{ClearPending: true}}, []urn.URN{name(1), name(2), name(3)}, nil},
+		{"retried", []Entry{begin(1, state.Creating, 8), {Step: 1, Add: []Amended{{8, res(8)}}, Retried: name(8)}},
+			[]urn.URN{name(8), name(1), name(2), name(3)}, nil},
+		{"retried in vain", []Entry{begin(1, state.Creating, 8), {Step: 1}},
+			[]urn.URN{name(1), name(2), name(3)}, []state.OperationKind{state.Creating}},
 		{"added and removed", []Entry{{Add: []Amended{{4, res(4)}}}, {Remove: []ID{4}}},
 			[]urn.URN{name(1), name(2), name(3)}, []state.OperationKind{state.Creating}},
 	} {

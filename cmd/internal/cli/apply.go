@@ -53,6 +53,7 @@ func (a *app) run(ctx context.Context, o *operationOptions) error {
 	case o.importFile != "":
 		return withCode(codeError, "--import-file writes what a plan would create, and without --plan-only run makes none")
 	}
+	o.unasked = true
 	chosen := false
 	p, err := a.prepare(ctx, o, updateOperation, func(_ context.Context, p *project.Project) (s *stack, err error) {
 		s, chosen, err = a.openOrImagine(p, o.stack)
@@ -129,6 +130,9 @@ func (a *app) planAndApply(ctx context.Context, o *operationOptions, op operatio
 	result, err := p.apply(ctx, op)
 	if err := a.verdict(o, op.kind, result, err); err != nil {
 		return err
+	}
+	if len(p.kept) > 0 {
+		return p.unsettledAfter(p.kept)
 	}
 	if op.kind == "destroy" {
 		return a.afterDestroy(ctx, o, p, len(result.Snapshot.Resources))

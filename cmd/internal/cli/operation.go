@@ -27,6 +27,7 @@ type operationOptions struct {
 	parallel        int
 	refresh         string
 	settlePending   []string
+	unasked         bool // `run` never asks
 	scope           scopeOptions
 	savePlan, plan  string
 	importFile      string
@@ -131,6 +132,9 @@ func runOperation(o *operationOptions, run func(context.Context, *operationOptio
 			return withCode(codeError, "--parallel takes a number from 1, not %d", o.parallel)
 		}
 		if err := o.scope.check(); err != nil {
+			return err
+		}
+		if err := checkSettleFlags(o.settlePending); err != nil {
 			return err
 		}
 		return run(cmd.Context(), o)

@@ -46,11 +46,13 @@ type pipeline struct {
 	bound     *engine.UpdatePlan // of --strict, once it was made; nil without
 	// wantsConfig says that the run was refused because configuration is missing.
 	wantsConfig bool
-	document    bool               // the plan is all there will be, and with --json makes one document
-	advised     bool               // about aliases
-	answers     map[urn.URN]string // of a person to what became of pending creations: the ID, or nothing
-	told        bool               // what an earlier run left in flight was told
-	noted       map[string]bool    // what evaluating the program had to say so far; a plan and what follows it say the same
+	document    bool                    // the plan is all there will be, and with --json makes one document
+	advised     bool                    // about aliases
+	answers     map[urn.URN]engine.Word // of a person to what became of pending creations
+	retry       []urn.URN               // pending creations that are to be made again
+	kept        []state.Operation       // pending creations that a destruction has to leave pending
+	told        bool                    // what an earlier run left in flight was told
+	noted       map[string]bool         // what evaluating the program had to say so far; a plan and what follows it say the same
 }
 
 // operation is what to do with a stack.
@@ -97,7 +99,7 @@ var previewOperation = operation{kind: "preview", planning: updateOperation.plan
 
 // prepare does everything that comes before an operation. The caller closes the pipeline, also when there is an error.
 func (a *app) prepare(ctx context.Context, o *operationOptions, op operation, open func(context.Context, *project.Project) (*stack, error)) (*pipeline, error) {
-	p := &pipeline{app: a, options: o, stage: &stage{}, answers: map[urn.URN]string{}, document: o.planOnly || o.previewOnly || op.kind == previewOperation.kind}
+	p := &pipeline{app: a, options: o, stage: &stage{}, answers: map[urn.URN]engine.Word{}, document: o.planOnly || o.previewOnly || op.kind == previewOperation.kind}
 	dir := a.world.Dir
 	if o.dir != "" {
 		dir = a.path(o.dir)
@@ -231,7 +233,11 @@ func (p *pipeline) Close() {
 // plan runs an operation without acting.
 func (p *pipeline) plan(ctx context.Context, op operation) (*engine.Result, error) {
 	var base *state.Snapshot
-	if !p.stack.missing {
+	if p.stack.missing {
+		if _, err := settleWordsOf(p.options.settlePending, nil); err != nil {
+			return nil, err
+		}
+	} else {
 		loaded, err := p.stack.backend.Load(ctx, p.stack.ref, p.vault.opener)
 		if err != nil {
 			return nil, p.app.explainSecret(err, p.stack.ref.Stack)
@@ -318,7 +324,7 @@ func (p *pipeline) operate(ctx context.Context, op operation, o engine.Options) 
 	})
 	o.Providers = attendedLoader{o.Providers, dog, p.stage.secrets()}
 	defer dog.watch()()
-	o.ContinueOnError = p.options.continueOnError
+	o.ContinueOnError, o.Retry = p.options.continueOnError, p.retry
 	p.options.scope.apply(&o)
 	if p.planFile != nil {
 		plan, err := p.planFile.decoded(p.vault)

@@ -87,8 +87,23 @@ func (p *pipeline) settleRefresh(ctx context.Context, base *state.Snapshot) (*st
 	for i := 0; i+1 < len(s.importPendingCreates); i += 2 {
 		named[urn.URN(s.importPendingCreates[i])] = s.importPendingCreates[i+1]
 	}
-	word := map[urn.URN]string{}
+	words := map[urn.URN]engine.Word{}
 	var decided, open []state.Operation
+	var ask []state.Operation
+	undecided := map[urn.URN]bool{}
+	for _, op := range engine.Undecided(base) {
+		u := op.Resource.URN
+		undecided[u] = true
+		_, said := named[u]
+		if _, answered := p.answers[u]; !said && !answered && !s.clearPendingCreates && !s.skipPendingCreates {
+			ask = append(ask, op)
+		}
+	}
+	if len(ask) > 0 && p.app.interactive() && !p.document {
+		if err := p.askAllPending(ask, refreshOperation); err != nil {
+			return nil, err
+		}
+	}
 	for _, op := range base.Pending {
 		u := op.Resource.URN
 		id, said := named[u]
@@ -97,23 +112,20 @@ func (p *pipeline) settleRefresh(ctx context.Context, base *state.Snapshot) (*st
 		case op.Kind != state.Creating:
 			continue // a refresh reads what was being changed
 		case said:
-			word[u] = id
+			words[u] = engine.Word{ID: id}
 		case s.clearPendingCreates:
-			word[u] = ""
+			words[u] = engine.Word{}
 		case answered:
-			word[u] = answer
-		case !s.skipPendingCreates && p.app.interactive() && !p.document:
-			var err error
-			if word[u], err = p.askPending(u); err != nil {
-				return nil, err
-			}
-			p.answers[u] = word[u]
+			words[u] = answer
+		case !s.skipPendingCreates && !undecided[u]: // it lives in the state: there is nothing to ask
 		default:
 			open = append(open, op)
 			continue
 		}
-		delete(named, u)
 		decided = append(decided, op)
+	}
+	for _, op := range decided {
+		delete(named, op.Resource.URN)
 	}
 	for u := range named {
 		return nil, withCode(codeError, "--import-pending-creates: there is no interrupted creation of '%s'", u)
@@ -129,11 +141,11 @@ func (p *pipeline) settleRefresh(ctx context.Context, base *state.Snapshot) (*st
 	asked.Pending = decided
 	o := engine.Options{Base: &asked}
 	p.describe(&o)
-	next, settled, err := engine.Settle(ctx, o, word)
+	next, settled, err := engine.Settle(ctx, o, words)
 	if err != nil {
 		return nil, err
 	}
-	p.tellSettled(settled, verdicts{of: word})
+	p.tellSettled(settled)
 	after := *next
 	after.Pending = open
 	return &after, nil

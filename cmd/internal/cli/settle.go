@@ -1,57 +1,100 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/yamlhost/yamlhost/runtime/backend"
 	"github.com/yamlhost/yamlhost/runtime/engine"
 	"github.com/yamlhost/yamlhost/runtime/state"
+	"github.com/yamlhost/yamlhost/value"
 	"github.com/yamlhost/yamlhost/value/urn"
 )
 
 // settleHelp is the help of --settle-pending.
-const settleHelp = "what became of creations whose run was cut off: forget (they did not happen), retry (create again, whatever happened), " +
-	"or <urn>=<id> (it made the object with this ID); may come several times"
+const settleHelp = "what became of creations whose run was cut off: forget (they did not happen), retry (create again with the same inputs, " +
+	"whatever happened), or <urn>=<id> (it made the object with this ID); may come several times"
 
-// verdicts say what became of pending creations, by URN: the ID to adopt, or nothing to forget. With an empty URN, one
-// says it of all others. They come from --settle-pending and from answers.
-type verdicts struct {
-	of    map[urn.URN]string
-	rest  bool // all others are forgotten
-	retry bool // and what is created again may be there twice
+// settleWords are what --settle-pending says of pending creations: of some by URN, and of all others if others is set.
+type settleWords struct {
+	by     map[urn.URN]engine.Word
+	others *engine.Word
 }
 
-// verdictsOf reads --settle-pending. Pending tells where a URN ends: names may have equals signs in them.
-func verdictsOf(flags []string, pending []state.Operation) (verdicts, error) {
-	v := verdicts{of: map[urn.URN]string{}}
+// checkSettleFlags refuses values of --settle-pending that mean nothing, whatever is pending.
+func checkSettleFlags(flags []string) error {
+	general := ""
 	for _, text := range flags {
-		switch text {
-		case "forget":
-			v.rest = true
-			continue
-		case "retry":
-			v.rest, v.retry = true, true
-			continue
-		}
-		if !strings.HasPrefix(text, "urn:") || !strings.Contains(text, "=") {
-			return v, withCode(codeUsage, "--settle-pending takes forget, retry or <urn>=<id>, not %q", text)
-		}
-		for _, op := range pending {
-			if id, found := strings.CutPrefix(text, string(op.Resource.URN)+"="); found {
-				v.of[op.Resource.URN] = id
+		switch {
+		case text == "forget" || text == "retry":
+			if general != "" && general != text {
+				return withCode(codeUsage, "--settle-pending takes either forget or retry for everything that has no word of its own, not both")
 			}
+			general = text
+		case !strings.HasPrefix(text, "urn:") || !strings.Contains(text, "="):
+			return withCode(codeUsage, "--settle-pending takes forget, retry or <urn>=<id>, not %q", text)
 		}
 	}
-	return v, nil
+	return nil
+}
+
+// settleWordsOf reads --settle-pending. unfinished tells where a URN ends, for names may have equals signs in them; what
+// names none of them is an error, for else a misspelt URN would have its object created a second time.
+func settleWordsOf(flags []string, unfinished []state.Operation) (settleWords, error) {
+	w := settleWords{by: map[urn.URN]engine.Word{}}
+	if err := checkSettleFlags(flags); err != nil {
+		return w, err
+	}
+	for _, text := range flags {
+		switch text {
+		case "forget", "retry":
+			w.others = &engine.Word{Retry: text == "retry"}
+			continue
+		}
+		u, id := urn.URN(""), ""
+		for _, op := range unfinished {
+			if rest, found := strings.CutPrefix(text, string(op.Resource.URN)+"="); found && len(op.Resource.URN) > len(u) {
+				u, id = op.Resource.URN, rest
+			}
+		}
+		if u == "" {
+			return w, unknownPending(text, unfinished)
+		}
+		if earlier, twice := w.by[u]; twice && earlier.ID != id {
+			return w, withCode(codeUsage, "--settle-pending gives %s two IDs, %q and %q", u, earlier.ID, id)
+		}
+		w.by[u] = engine.Word{ID: id}
+	}
+	return w, nil
+}
+
+// unknownPending refuses a word about something that is not pending.
+func unknownPending(text string, unfinished []state.Operation) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "--settle-pending %q names no creation that an earlier run has left open", text)
+	if len(unfinished) == 0 {
+		b.WriteString("; there is none")
+	} else {
+		b.WriteString("; these are open:")
+		for _, op := range unfinished {
+			fmt.Fprintf(&b, "\n  * %s", op.Resource.URN)
+		}
+	}
+	b.WriteString("\nNothing was changed.")
+	return withCode(codeUsage, "%s", b.String())
 }
 
 // settle brings a state up to date with what became of operations that an earlier run left in flight: it reads what was
-// being updated or deleted, and takes somebody's word for what was being created. Without that it stops, rather than
-// create a second object beside one that nobody knows of.
+// being updated or deleted, and takes a person's word for what was being created. Without that it stops, rather than create
+// a second object beside one that nobody knows of; a destruction goes on and leaves it pending.
 func (p *pipeline) settle(ctx context.Context, base *state.Snapshot, op operation) (*state.Snapshot, error) {
+	words, err := settleWordsOf(p.options.settlePending, engine.Unfinished(base))
 	switch {
+	case err != nil:
+		return nil, err
 	case len(base.Pending) == 0:
 		return base, nil
 	case op.kind == refreshOperation.kind: // which reads everything
@@ -61,43 +104,56 @@ func (p *pipeline) settle(ctx context.Context, base *state.Snapshot, op operatio
 	if p.told = true; tell {
 		p.tellPending(base.Pending)
 	}
-	undecided := engine.Undecided(base)
-	v, err := verdictsOf(p.options.settlePending, undecided)
-	if err != nil {
-		return nil, err
-	}
-	for _, o := range undecided {
+	var open []state.Operation
+	for _, o := range engine.Undecided(base) {
 		u := o.Resource.URN
-		if _, said := v.of[u]; said {
+		if _, said := words.by[u]; said {
 			continue
 		}
-		if id, said := p.answers[u]; said {
-			v.of[u] = id
-			continue
+		if word, answered := p.answers[u]; answered {
+			words.by[u] = word
+		} else if words.others != nil {
+			words.by[u] = *words.others
+		} else {
+			open = append(open, o)
 		}
-		switch {
-		case v.rest:
-			v.of[u] = ""
-		case p.document:
-			fmt.Fprintln(p.app.streams.Err, "warning: what became of these creations is not known; `up` will want to know it (see --settle-pending)")
-			return base, nil
-		case !p.app.interactive():
-			return nil, p.unsettled(undecided)
-		default:
-			if v.of[u], err = p.askPending(u); err != nil {
-				return nil, err
-			}
-			p.answers[u] = v.of[u]
+	}
+	switch {
+	case len(open) == 0:
+	case p.document:
+		fmt.Fprintln(p.app.streams.Err, "warning: what became of these creations is not known; `up` will want to know it (see --settle-pending)")
+		return base, nil
+	case !p.options.unasked && p.app.interactive():
+		if err := p.askAllPending(open, op); err != nil {
+			return nil, err
 		}
+		for _, o := range open {
+			words.by[o.Resource.URN] = p.answers[o.Resource.URN]
+		}
+	case op.kind == destroyOperation.kind:
+		for _, o := range open {
+			words.by[o.Resource.URN] = engine.Word{Keep: true}
+		}
+	default:
+		return nil, p.unsettled(open)
 	}
 	o := engine.Options{Base: base}
 	p.describe(&o)
-	next, settled, err := engine.Settle(ctx, o, v.of)
+	next, settled, err := engine.Settle(ctx, o, words.by)
 	if err != nil {
 		return nil, err
 	}
+	p.retry, p.kept = nil, nil
+	for _, s := range settled {
+		switch s.Ending {
+		case engine.EndedAgain:
+			p.retry = append(p.retry, s.Resource.URN)
+		case engine.EndedOpen:
+			p.kept = append(p.kept, s.Operation)
+		}
+	}
 	if tell {
-		p.tellSettled(settled, v)
+		p.tellSettled(settled)
 	}
 	return next, nil
 }
@@ -120,7 +176,7 @@ func (p *pipeline) tellPending(ops []state.Operation) {
 	}
 }
 
-func (p *pipeline) tellSettled(settled []engine.Settled, v verdicts) {
+func (p *pipeline) tellSettled(settled []engine.Settled) {
 	out := p.app.streams.Err
 	for _, s := range settled {
 		text := ""
@@ -130,48 +186,135 @@ func (p *pipeline) tellSettled(settled []engine.Settled, v verdicts) {
 		case engine.EndedGone:
 			text = "was read, and is gone"
 		case engine.EndedAdopted:
-			text = fmt.Sprintf("was read, and is taken into the state under the ID %q", orID(s.Resource.ID, v.of[s.Resource.URN]))
+			text = fmt.Sprintf("was read, and is taken into the state under the ID %q", s.ID)
 		case engine.EndedNothing:
 			text = "has left nothing behind"
 		case engine.EndedForgot:
 			text = "is taken as not created"
-			if v.retry {
-				text = "will be created again; if the first creation succeeded after all, what it made is left without a manager"
-			}
+		case engine.EndedAgain:
+			text = "will be created again with the recorded inputs; if the first creation succeeded after all, what it made is left without a manager"
+		case engine.EndedOpen:
+			text = "is left as it is: nobody knows whether it exists"
 		}
 		fmt.Fprintf(out, "  %s %s\n", s.Resource.URN, text)
 	}
 }
 
-func orID(id, other string) string {
-	if id != "" {
-		return id
-	}
-	return other
-}
-
 // unsettled ends a command that nobody has told what became of creations.
 func (p *pipeline) unsettled(ops []state.Operation) error {
+	return withCode(codePending, "%s\nNothing was changed.", p.pendingAdvice(ops))
+}
+
+// unsettledAfter ends a destruction that had to leave creations pending of which nobody knows whether they happened.
+func (p *pipeline) unsettledAfter(ops []state.Operation) error {
+	return withCode(codePending, "%s\nEverything else was destroyed.", p.pendingAdvice(ops))
+}
+
+func (p *pipeline) pendingAdvice(ops []state.Operation) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "it is not known what became of %s: the run was cut off before the provider answered", count(len(ops), "creation"))
 	for _, op := range ops {
-		fmt.Fprintf(&b, "\n  * %s", op.Resource.URN)
+		fmt.Fprintf(&b, "\n  * %s%s", op.Resource.URN, p.recordedAs(op.Resource))
 	}
 	b.WriteString("\nLook whether they exist, and run again with --settle-pending '<urn>=<id>' for each that does and --settle-pending forget for the rest;\n" +
-		"or with --settle-pending retry to create them again without looking. Nothing was changed.")
-	return withCode(codePending, "%s", b.String())
+		"or with --settle-pending retry to create them again without looking.")
+	return b.String()
 }
 
-// askPending asks a person for the ID of what a creation has made.
-func (p *pipeline) askPending(u urn.URN) (id string, err error) {
+// askAllPending asks a person what became of creations: of several, first whether none of them happened.
+func (p *pipeline) askAllPending(ops []state.Operation, op operation) error {
 	out := p.app.streams.Err
-	fmt.Fprintf(out, "Was %s created? Enter its ID to take it into the state, `no` if it does not exist, or nothing to stop: ", u)
+	if len(ops) > 1 {
+		fmt.Fprintf(out, "It is not known what became of %s:\n", count(len(ops), "creation"))
+		for _, op := range ops {
+			fmt.Fprintf(out, "  * %s%s\n", op.Resource.URN, p.recordedAs(op.Resource))
+		}
+		fmt.Fprint(out, "Enter `none` if none of them happened, `each` to be asked about each, or nothing to stop: ")
+		line, err := p.app.answer()
+		switch line = strings.TrimSpace(line); {
+		case err == nil && line == "none":
+			for _, op := range ops {
+				p.answers[op.Resource.URN] = engine.Word{}
+			}
+			return nil
+		case err == nil && line == "each":
+		default:
+			return errDeclined
+		}
+	}
+	for _, o := range ops {
+		word, err := p.askPending(o.Resource, op.kind == destroyOperation.kind)
+		if err != nil {
+			return err
+		}
+		p.answers[o.Resource.URN] = word
+	}
+	return nil
+}
+
+// askPending asks a person for the ID of what a creation has made. With keep, it may stay pending.
+func (p *pipeline) askPending(r *state.Resource, keep bool) (engine.Word, error) {
+	out := p.app.streams.Err
+	ways := "`no` if it does not exist"
+	if keep {
+		ways += ", `later` to destroy everything else"
+	}
+	fmt.Fprintf(out, "Was %s%s created? Enter its ID to take it into the state, %s, or nothing to stop: ", r.URN, p.recordedAs(r), ways)
 	line, err := p.app.answer()
 	switch line = strings.TrimSpace(line); {
 	case err != nil || line == "":
-		return "", errDeclined
+		return engine.Word{}, errDeclined
 	case line == "no":
-		return "", nil
+		return engine.Word{}, nil
+	case keep && line == "later":
+		return engine.Word{Keep: true}, nil
 	}
-	return line, nil
+	return engine.Word{ID: line}, nil
+}
+
+// recordedAs tells by which recorded inputs one can find what a creation may have made; empty when there are none.
+func (p *pipeline) recordedAs(r *state.Resource) string {
+	inputs := namingInputs(r)
+	if len(inputs) == 0 {
+		return ""
+	}
+	return p.stage.secrets().hide(" (" + strings.Join(inputs, ", ") + ")")
+}
+
+// namingInputs are the inputs of a resource that are most likely to name the object: first those whose text has the
+// resource's own name in it, as automatic names have, then those whose key says that it is a name or a place. Without any
+// of these it is the first plain texts. Secrets are left out.
+func namingInputs(r *state.Resource) []string {
+	type candidate struct {
+		text string
+		rank int
+	}
+	const at = 3 // from here on nothing says that it is a name
+	var found []candidate
+	for i, key := range r.Inputs.Keys() {
+		v := r.Inputs.At(i)
+		text, isText := v.AsString()
+		if !isText || text == "" || v.IsSecret() || strings.HasPrefix(key, "__") || len(text) > 80 {
+			continue
+		}
+		lower, rank := strings.ToLower(key), at
+		switch {
+		case strings.Contains(text, r.URN.Name()):
+			rank = 0
+		case strings.HasSuffix(lower, "name"), lower == "bucket", lower == "title", lower == "path", lower == "key":
+			rank = 1
+		case strings.HasSuffix(lower, "id"), lower == "region", lower == "location", lower == "zone", lower == "project":
+			rank = 2
+		}
+		found = append(found, candidate{key + ": " + value.String(text).String(), rank})
+	}
+	slices.SortStableFunc(found, func(a, b candidate) int { return cmp.Compare(a.rank, b.rank) })
+	var list []string
+	for _, c := range found {
+		if c.rank == at && len(list) > 0 && found[0].rank < at || len(list) == 4 {
+			break
+		}
+		list = append(list, c.text)
+	}
+	return list
 }

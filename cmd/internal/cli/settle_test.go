@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -38,7 +39,10 @@ resources:
   second: {type: drawer:Item, properties: {title: "after ${first.tag}", kind: k}}
 `
 
-const secondURN = "urn:pulumi:dev::two::drawer:index:Item::second"
+const (
+	firstURN  = "urn:pulumi:dev::two::drawer:index:Item::first"
+	secondURN = "urn:pulumi:dev::two::drawer:index:Item::second"
+)
 
 // cutOff is a stack whose run was cut off in the middle of the operation kind on the second item.
 func cutOff(t *testing.T, kind string, answers ...string) (x *terminal, dir string) {
@@ -48,9 +52,32 @@ func cutOff(t *testing.T, kind string, answers ...string) (x *terminal, dir stri
 	x.world.Embedded = []EmbeddedProviders{drawers{&drawer.Provider{Dir: dir}}}
 	require.Equal(t, 0, x.run("stack", "init", "dev"), x.err.String())
 	require.Equal(t, 0, x.run("up", "--yes"), x.err.String())
-	path := filepath.Join(x.world.Dir, "..", "state", ".pulumi", "stacks", "two", "dev.json")
-	text, err := os.ReadFile(path)
+	cut(t, x, kind, secondURN)
+	return x, dir
+}
+
+// bothCutOff is a stack whose run was cut off in the middle of creating both items.
+func bothCutOff(t *testing.T) (x *terminal, dir string) {
+	t.Helper()
+	x, dir = cutOff(t, "creating")
+	cut(t, x, "creating", firstURN)
+	return x, dir
+}
+
+func checkpointPath(x *terminal) string {
+	return filepath.Join(x.world.Dir, "..", "state", ".pulumi", "stacks", "two", "dev.json")
+}
+
+func checkpointOf(t *testing.T, x *terminal) []byte {
+	t.Helper()
+	text, err := os.ReadFile(checkpointPath(x))
 	require.NoError(t, err)
+	return text
+}
+
+// cut makes an operation on a resource of the state pending.
+func cut(t *testing.T, x *terminal, kind, urn string) {
+	t.Helper()
 	var file struct {
 		Version    int `json:"version"`
 		Checkpoint struct {
@@ -58,21 +85,22 @@ func cutOff(t *testing.T, kind string, answers ...string) (x *terminal, dir stri
 			Latest map[string]any `json:"latest"`
 		} `json:"checkpoint"`
 	}
-	require.NoError(t, json.Unmarshal(text, &file))
+	require.NoError(t, json.Unmarshal(checkpointOf(t, x), &file))
 	latest := file.Checkpoint.Latest
 	resources := latest["resources"].([]any)
-	last := resources[len(resources)-1].(map[string]any)
-	require.Equal(t, secondURN, last["urn"])
+	at := slices.IndexFunc(resources, func(r any) bool { return r.(map[string]any)["urn"] == urn })
+	require.GreaterOrEqual(t, at, 0)
+	resource := resources[at].(map[string]any)
 	if kind == "creating" {
-		latest["resources"] = resources[:len(resources)-1]
-		delete(last, "id")
-		delete(last, "outputs")
+		latest["resources"] = slices.Delete(resources, at, at+1)
+		delete(resource, "id")
+		delete(resource, "outputs")
 	}
-	latest["pending_operations"] = []any{map[string]any{"resource": last, "type": kind}}
-	text, err = json.Marshal(file)
+	pending, _ := latest["pending_operations"].([]any)
+	latest["pending_operations"] = append(pending, map[string]any{"resource": resource, "type": kind})
+	text, err := json.Marshal(file)
 	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(path, text, 0o600))
-	return x, dir
+	require.NoError(t, os.WriteFile(checkpointPath(x), text, 0o600))
 }
 
 func ids(t *testing.T, dir, name string) (list []string) {
@@ -93,12 +121,16 @@ func TestPendingCreation(t *testing.T) {
 	t.Run("stops where nobody can be asked", func(t *testing.T) {
 		t.Parallel()
 		x, dir := cutOff(t, "creating")
-		for _, command := range [][]string{{"up", "--yes", "--skip-preview"}, {"up", "--yes"}, {"destroy", "--yes"}, {"run"}} {
+		for _, command := range [][]string{{"up", "--yes", "--skip-preview"}, {"up", "--yes"}, {"run"}} {
 			require.Equal(t, codePending, x.run(append(command, "--non-interactive")...), x.err.String())
 			require.Contains(t, x.err.String(), secondURN)
 			require.Contains(t, x.err.String(), "--settle-pending")
 		}
+		require.Contains(t, x.err.String(), `(title: "after tag-a")`, "what names the object")
 		require.Len(t, ids(t, dir, "second"), 1)
+		x.streams.In = strings.NewReader("no\n")
+		require.Equal(t, codePending, x.run("run"), "run never asks")
+		require.Contains(t, x.err.String(), "--settle-pending")
 	})
 	t.Run("preview tells and goes on", func(t *testing.T) {
 		t.Parallel()
@@ -153,11 +185,123 @@ func TestPendingCreation(t *testing.T) {
 		require.Contains(t, x.err.String(), "will be created again")
 		require.Len(t, ids(t, dir, "second"), 2)
 	})
-	t.Run("nonsense", func(t *testing.T) {
+	t.Run("nonsense is refused, whatever is pending", func(t *testing.T) {
 		t.Parallel()
-		x, _ := cutOff(t, "creating")
-		require.Equal(t, codeUsage, x.run("up", "--yes", "--settle-pending", "perhaps"), x.err.String())
+		x, dir := cutOff(t, "creating")
+		for _, words := range [][]string{{"perhaps"}, {"urn:no-id"}, {"forget", "retry"}, {secondURN + "=a", secondURN + "=b"}} {
+			args := []string{"up", "--yes"}
+			for _, word := range words {
+				args = append(args, "--settle-pending", word)
+			}
+			require.Equal(t, codeUsage, x.run(args...), x.err.String())
+		}
+		require.Equal(t, 0, x.run("up", "--yes", "--settle-pending", secondURN+"="+ids(t, dir, "second")[0]), x.err.String())
+		require.Equal(t, codeUsage, x.run("up", "--yes", "--settle-pending", "perhaps"), "nothing is pending any more")
 	})
+	t.Run("a URN that is not pending", func(t *testing.T) {
+		t.Parallel()
+		x, dir := cutOff(t, "creating")
+		made := ids(t, dir, "second")[0]
+		before := checkpointOf(t, x)
+		for _, word := range []string{secondURN + "s=" + made, strings.Replace(secondURN, "second", "first", 1) + "=" + made} {
+			for _, command := range [][]string{{"up", "--yes"}, {"up", "--yes", "--skip-preview"}, {"preview"}, {"destroy", "--yes"}, {"run"}} {
+				require.Equal(t, codeUsage, x.run(append(command, "--settle-pending", word)...), x.err.String())
+				require.Contains(t, x.err.String(), "  * "+secondURN+"\n")
+			}
+		}
+		require.Equal(t, []string{made}, ids(t, dir, "second"))
+		require.Equal(t, before, checkpointOf(t, x), "nothing was changed")
+		require.Equal(t, 0, x.run("up", "--yes", "--settle-pending", secondURN+"="+made), x.err.String())
+		require.Equal(t, codeUsage, x.run("up", "--yes", "--settle-pending", secondURN+"="+made), "it is settled")
+		require.Contains(t, x.err.String(), "there is none")
+	})
+	t.Run("a partial answer lists what is still open", func(t *testing.T) {
+		t.Parallel()
+		x, dir := bothCutOff(t)
+		require.Equal(t, codePending, x.run("up", "--yes", "--non-interactive", "--settle-pending", firstURN+"="+ids(t, dir, "first")[0]))
+		require.Contains(t, x.err.String(), "became of 1 creation:")
+		require.Contains(t, x.err.String(), "\n  * "+secondURN+" (title")
+		require.NotContains(t, x.err.String(), "\n  * "+firstURN+" (title")
+	})
+	t.Run("the recorded inputs are sent again", func(t *testing.T) {
+		t.Parallel()
+		x, dir := cutOff(t, "creating")
+		require.NoError(t, os.Remove(filepath.Join(dir, ids(t, dir, "second")[0]+".json")))
+		require.Equal(t, 0, x.run("up", "--yes", "--settle-pending", "retry"), x.err.String())
+		require.Contains(t, x.err.String(), "with the recorded inputs")
+		require.NotContains(t, x.err.String(), "Attempting to deploy")
+		require.Len(t, ids(t, dir, "second"), 1)
+		require.NotContains(t, string(checkpointOf(t, x)), "pending_operations")
+	})
+}
+
+// A destruction deletes what is known, and leaves pending what nobody knows.
+func TestDestroyWithPendingCreation(t *testing.T) {
+	t.Parallel()
+	x, dir := cutOff(t, "creating")
+	made := ids(t, dir, "second")[0]
+	require.Equal(t, codePending, x.run("destroy", "--yes", "--non-interactive", "--remove"), x.err.String())
+	require.Contains(t, x.err.String(), "Everything else was destroyed.")
+	require.Contains(t, x.err.String(), secondURN)
+	require.Empty(t, ids(t, dir, "first"))
+	require.Equal(t, []string{made}, ids(t, dir, "second"))
+	require.Contains(t, string(checkpointOf(t, x)), "pending_operations", "the stack stays")
+	require.Equal(t, codePending, x.run("destroy", "--yes", "--non-interactive"), "there is nothing more to destroy")
+	x.streams.In = strings.NewReader("later\n")
+	require.Equal(t, codePending, x.run("destroy", "--yes"), x.err.String())
+	require.Equal(t, 0, x.run("destroy", "--yes", "--settle-pending", secondURN+"="+made), x.err.String())
+	require.Empty(t, ids(t, dir, "second"))
+	require.NotContains(t, string(checkpointOf(t, x)), secondURN)
+}
+
+// A refresh tells of creations that nobody knows of, and forgets them on demand (E6.42).
+func TestRefreshWithPendingCreation(t *testing.T) {
+	t.Parallel()
+	x, dir := bothCutOff(t)
+	require.Equal(t, 0, x.run("refresh", "--yes", "--non-interactive"), x.err.String())
+	require.Contains(t, x.err.String(), "warning: what became of 2 interrupted creations is not known")
+	require.Contains(t, string(checkpointOf(t, x)), "pending_operations")
+	x.streams.In = strings.NewReader("each\n" + ids(t, dir, "second")[0] + "\nno\n")
+	require.Equal(t, 0, x.run("refresh", "--yes"), x.err.String())
+	require.Contains(t, x.err.String(), "is taken into the state")
+	require.NotContains(t, string(checkpointOf(t, x)), "pending_operations")
+	cut(t, x, "creating", secondURN)
+	require.Equal(t, 0, x.run("refresh", "--yes", "--clear-pending-creates"), x.err.String())
+	require.NotContains(t, string(checkpointOf(t, x)), "pending_operations")
+}
+
+// Of several creations one is asked first whether none of them happened.
+func TestPendingCreationsTogether(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		answers string
+		first   int // objects afterwards
+		code    int
+	}{
+		"none of them": {"none\n", 2, 0}, "each": {"each\nno\nno\n", 2, 0}, "stop": {"\n", 1, 1}, "stop later": {"each\nno\n\n", 1, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			x, dir := bothCutOff(t)
+			x.streams.In = strings.NewReader(c.answers)
+			require.Equal(t, c.code, x.run("up", "--yes"), x.err.String())
+			require.Len(t, ids(t, dir, "first"), c.first)
+		})
+	}
+}
+
+// Objects of some providers are in the state only: nobody is asked about them.
+func TestPendingCreationInTheState(t *testing.T) {
+	t.Parallel()
+	for _, command := range [][]string{{"up", "--yes", "--non-interactive"}, {"run"}, {"refresh", "--yes", "--non-interactive"}} {
+		x := newTerminal(t, "name: two\nresources:\n  pet: {type: random:RandomPet}\n")
+		require.Equal(t, 0, x.run("stack", "init", "dev"), x.err.String())
+		require.Equal(t, 0, x.run("up", "--yes"), x.err.String())
+		cut(t, x, "creating", "urn:pulumi:dev::two::random:index/randomPet:RandomPet::pet")
+		require.Equal(t, 0, x.run(command...), x.err.String())
+		require.Contains(t, x.err.String(), "has left nothing behind")
+		require.NotContains(t, string(checkpointOf(t, x)), "pending_operations")
+	}
 }
 
 // Updates and deletions in flight are settled by reading.
