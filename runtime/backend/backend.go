@@ -51,7 +51,7 @@ type Backend struct {
 	disk disk
 
 	objects *objectDisk // the disk, if it is a store
-	probed  probed
+	probed  *probed
 
 	leastJournal int64 // see Session
 }
@@ -79,7 +79,7 @@ func openObjects(rawURL string, o Options, objects Objects) (*Backend, error) {
 	}
 	name, _, _ := strings.Cut(rawURL, "?") // the rest may hold what is nobody's business
 	d := newObjectDisk(objects, name, o.Fault)
-	b := &Backend{url: rawURL, root: ".pulumi", o: o, disk: d, objects: d, leastJournal: defaultLeastJournal}
+	b := &Backend{url: rawURL, root: ".pulumi", o: o, disk: d, objects: d, probed: &probed{}, leastJournal: defaultLeastJournal}
 	_, err := b.layout()
 	return b, err
 }
@@ -92,7 +92,7 @@ func open(rawURL string, o Options, d disk) (*Backend, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	b := &Backend{url: rawURL, root: filepath.Join(path, ".pulumi"), o: o, disk: d, leastJournal: defaultLeastJournal}
+	b := &Backend{url: rawURL, root: filepath.Join(path, ".pulumi"), o: o, disk: d, probed: &probed{}, leastJournal: defaultLeastJournal}
 	if _, err := d.ModTime(path); err != nil {
 		if !errors.Is(err, fs.ErrNotExist) || query.Get("create_dir") != "true" {
 			return nil, &FileError{Doing: "open the backend in the folder", Path: path, Err: err}
@@ -102,6 +102,13 @@ func open(rawURL string, o Options, d disk) (*Backend, error) {
 		return nil, err
 	}
 	return b, nil
+}
+
+// on is the same backend over another view of its disk.
+func (b *Backend) on(d disk) *Backend {
+	other := *b
+	other.disk = d
+	return &other
 }
 
 // URL is the backend's URL as it was given; workspaces know it under that name (F6.15).

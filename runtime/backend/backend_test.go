@@ -372,7 +372,7 @@ func TestLocks(t *testing.T) { // F6.9, E6.4
 	require.Len(t, files(t, filepath.Dir(foreign)), 1, "its own lock is gone")
 	removed, err := b.Cancel(testRef)
 	require.NoError(t, err)
-	require.Len(t, removed, 1)
+	require.Len(t, removed.Locks, 1)
 
 	s, err := b.Begin(t.Context(), testRef, b64Options)
 	require.NoError(t, err)

@@ -69,14 +69,14 @@ func (c *chain) put(data []byte) error {
 	_, err := c.lease.d.put(linkKey(c.folder, c.next), data, Condition{Absent: true})
 	if errors.Is(err, ErrChanged) {
 		if err = c.lease.renew(); err == nil {
-			err = &LeaseLostError{Ref: c.lease.ref, Why: "its journal was closed by another run"}
+			err = &LockLostError{Ref: c.lease.ref, Lease: true, Why: "its journal was closed by another run"}
 		}
 	}
 	if err == nil {
 		c.next++
 		err = c.lease.check()
 	}
-	var lost *LeaseLostError
+	var lost *LockLostError
 	if errors.As(err, &lost) {
 		c.lost = err
 	}

@@ -32,6 +32,7 @@ type simDisk struct {
 	budget  int // changes until everything stops; negative for never
 	changes int
 	clock   int64
+	guarded map[string]bool // folders that somebody guards
 }
 
 type simFile struct {
@@ -174,7 +175,24 @@ func (d *simDisk) SyncDir(path string) error {
 	return nil
 }
 
-func (d *simDisk) Guard(string) (release func()) { return func() {} }
+func (d *simDisk) Guard(folder string) (release func(), free bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.guarded[folder] {
+		return func() {}, false
+	}
+	if d.guarded == nil {
+		d.guarded = map[string]bool{}
+	}
+	d.guarded[folder] = true
+	return func() {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		delete(d.guarded, folder)
+	}, true
+}
+
+func (d *simDisk) Guarding(string) int { return 0 }
 
 type simHandle struct {
 	d *simDisk

@@ -22,8 +22,11 @@ type disk interface {
 	Rename(from, to string) error
 	Remove(path string) error
 	SyncDir(path string) error
-	// Guard keeps other processes from being between Guard and release with the same folder, as far as the system can.
-	Guard(folder string) (release func())
+	// Guard keeps other processes from being between Guard and release with the same folder, as far as the system can. It
+	// waits for them, but not for ever: free says that there was none any more. release must be called in any case.
+	Guard(folder string) (release func(), free bool)
+	// Guarding is the process that is between Guard and release with a folder; 0 if nobody is, or nobody can tell.
+	Guarding(folder string) (pid int)
 }
 
 type realDisk struct{}

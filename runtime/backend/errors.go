@@ -106,6 +106,8 @@ type Lock struct {
 	User      string
 	Host      string
 	Timestamp time.Time
+	Owner     Owner // what became of the process that took it
+	Foreign   bool  // not taken by yamlhost, but by the Pulumi CLI or another tool
 	// Until is when the lock runs out unless it is renewed; zero when it does not.
 	Until time.Time
 }
@@ -116,11 +118,36 @@ func (e *LockedError) Error() string {
 		"lock with 'cancel'.", len(e.Locks))
 	for _, l := range e.Locks {
 		fmt.Fprintf(&b, "\n  %s: created by %s@%s (pid %d) at %s", l.Path, l.User, l.Host, l.PID, l.Timestamp.Format(time.RFC3339))
+		switch l.Owner {
+		case OwnerGone:
+			b.WriteString("; that process has ended")
+		case OwnerStopped:
+			fmt.Fprintf(&b, "; that process is stopped: let it go on with 'kill -CONT %d', or end it with 'kill -9 %d'", l.PID, l.PID)
+		case OwnerRunning:
+			b.WriteString("; that process still runs")
+		}
 		if !l.Until.IsZero() {
 			fmt.Fprintf(&b, "; renewed as long as that process runs, else it runs out at %s", l.Until.Format(time.RFC3339))
 		}
 	}
 	return b.String()
+}
+
+// HeldUpError says that somebody is in the middle of taking a stack's lock, or of removing a file of the stack, and does not
+// go on: the process is stopped, or its disk hangs. Nothing was done.
+type HeldUpError struct {
+	Ref    Ref
+	Folder string // of the locks
+	PID    int    // of the process; 0 if it is not known
+}
+
+func (e *HeldUpError) Error() string {
+	if e.PID == 0 {
+		return fmt.Sprintf("another process is in the middle of a change to the stack %q and does not go on; it holds the folder %s. "+
+			"Let it go on, or end it, and run this command again. Nothing was done.", e.Ref.Stack, e.Folder)
+	}
+	return fmt.Sprintf("the process %d is in the middle of a change to the stack %q and does not go on. Let it go on with "+
+		"'kill -CONT %d', or end it with 'kill -9 %d', and run this command again. Nothing was done.", e.PID, e.Ref.Stack, e.PID, e.PID)
 }
 
 // FileError says that a file or folder of the backend cannot be read or written.

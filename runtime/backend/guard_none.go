@@ -3,4 +3,7 @@
 package backend
 
 // Guard has nothing to go by on this system. Of two that take a lock at the same moment, both may find it taken.
-func (realDisk) Guard(string) (release func()) { return func() {} }
+func (realDisk) Guard(string) (release func(), free bool) { return func() {}, true }
+
+// Guarding is never known on this system.
+func (realDisk) Guarding(string) int { return 0 }

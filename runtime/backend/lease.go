@@ -8,30 +8,12 @@ import (
 	"io/fs"
 	"path"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
 // defaultLease is how long a lease holds after it was taken or renewed. It is renewed four times as often.
 const defaultLease = 20 * time.Second
-
-// LeaseLostError says that a run no longer holds the lease on its stack: it was stopped, or cut off from the store, for so
-// long that another one took over, or somebody cancelled it. Nothing that it wrote afterwards has gone into the state.
-type LeaseLostError struct {
-	Ref Ref
-	By  string // who holds it now, as user@host; empty if nobody
-	Why string // empty, or what happened
-}
-
-func (e *LeaseLostError) Error() string {
-	text := fmt.Sprintf("the lease on the stack %q was lost", e.Ref.Stack)
-	if e.Why != "" {
-		text += " (" + e.Why + ")"
-	}
-	if e.By != "" {
-		text += "; " + e.By + " holds it now"
-	}
-	return text + ". Nothing more was written. What was under way is a pending operation, which the run that follows settles."
-}
 
 // leaseFile is the lease object of a stack. It is only ever written under the condition that it is still what was read, and
 // never removed, so that generations never come twice.
@@ -64,14 +46,19 @@ type lease struct {
 	length time.Duration
 	clock  func() time.Time
 
+	fault Fault // for tests; nil otherwise
+
 	stop chan struct{}
 	done chan struct{} // nil until it is kept
 
-	mu      sync.Mutex // guards what follows, and makes renewals come one at a time
-	file    leaseFile
-	version string
-	renewed time.Time // when the last renewal was sent
-	lost    error
+	asked atomic.Int64 // how many looks were asked for
+
+	mu       sync.Mutex // guards what follows, and makes requests come one at a time
+	answered int64      // how many of them are answered
+	file     leaseFile
+	version  string
+	renewed  time.Time // when the last renewal was sent
+	lost     error
 }
 
 // workFolder is where the lease and the journal of a stack are. The stock host never looks there.
@@ -131,7 +118,7 @@ func (b *Backend) takeLease(ctx context.Context, r Ref, lockName string) (*lease
 			}
 		}
 		p := b.o.Process
-		l := &lease{d: b.objects, ref: r, key: b.leaseKey(r), lock: path.Join(keyOf(b.lockFolder(r)), lockName), length: b.leaseLength(), clock: b.o.Now,
+		l := &lease{d: b.objects, ref: r, key: b.leaseKey(r), lock: path.Join(keyOf(b.lockFolder(r)), lockName), length: b.leaseLength(), clock: b.o.Now, fault: b.o.Fault,
 			stop: make(chan struct{})}
 		l.file = leaseFile{Generation: file.Generation + 1, Settled: file.Settled, Milliseconds: l.length.Milliseconds(), Mark: newUUID(), Holder: &leaseHolder{
 			PID: p.PID, Username: p.User, Hostname: p.Host, Since: b.o.Now().UTC(), Process: lockProcess{Machine: p.Machine, Boot: p.Boot, Started: p.Started}, Lock: lockName}}
@@ -165,8 +152,9 @@ func (b *Backend) leaseRest(r Ref, file leaseFile, o Object) (time.Duration, err
 	length := time.Duration(file.Milliseconds) * time.Millisecond
 	age := now.Sub(o.Modified)
 	if age <= length/2 {
-		h := file.Holder
-		return 0, &LockedError{r, []Lock{{Path: b.leaseKey(r), PID: h.PID, User: h.Username, Host: h.Hostname, Timestamp: h.Since, Until: o.Modified.Add(length)}}}
+		held := file.Holder.lockFile().lock(b.leaseKey(r), b.o.Process)
+		held.Until = o.Modified.Add(length)
+		return 0, &LockedError{r, []Lock{held}}
 	}
 	return max(0, length+time.Second-age), nil
 }
@@ -185,7 +173,7 @@ func (l *lease) put(c Condition) error {
 	return err
 }
 
-// renew writes the next beat. It fails with a *LeaseLostError if somebody else has written the lease, which is for good;
+// renew writes the next beat. It fails with a *LockLostError if somebody else has written the lease, which is for good;
 // another error means that the store could not be reached.
 func (l *lease) renew() error {
 	l.mu.Lock()
@@ -200,25 +188,66 @@ func (l *lease) renewLocked() error {
 	l.file.Beat++
 	err := l.put(Condition{Version: l.version})
 	if errors.Is(err, ErrChanged) {
-		lost := &LeaseLostError{Ref: l.ref}
-		if o, err := l.d.get(l.key); err == nil {
-			var now leaseFile
-			if json.Unmarshal(o.Data, &now) == nil && now.Holder != nil {
-				lost.By = now.Holder.Username + "@" + now.Holder.Hostname
-			}
-		}
-		l.lost = lost
-		return lost
+		o, _ := l.d.get(l.key) // without it nobody can tell who holds the lease now
+		l.lost = l.lostTo(o)
+		return l.lost
 	}
 	if err != nil {
 		return err
 	}
 	if _, err = l.d.get(l.lock); errors.Is(err, fs.ErrNotExist) { // the stock host removes it when it is told to cancel
 		err = l.give()
-		l.lost = errors.Join(&LeaseLostError{Ref: l.ref, Why: "its lock was removed by cancel"}, err)
+		l.lost = errors.Join(&LockLostError{Ref: l.ref, Lease: true, Why: "its lock was removed by cancel"}, err)
 		return l.lost
 	}
 	return err
+}
+
+// lostTo is the error of a lease whose object is another one now.
+func (l *lease) lostTo(o Object) error {
+	lost := &LockLostError{Ref: l.ref, Lease: true}
+	var now leaseFile
+	switch err := json.Unmarshal(o.Data, &now); {
+	case err != nil: // what it says does not matter: it is not ours
+	case now.Holder == nil:
+		lost.Why = "it was cancelled"
+	default:
+		lost.By = now.Holder.Username + "@" + now.Holder.Hostname
+	}
+	return lost
+}
+
+// look makes sure that the lease is held at this moment, by reading it. Calls that wait for one another share an answer:
+// it counts for everybody who asked before the request was sent.
+func (l *lease) look() error {
+	mine := l.asked.Add(1)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.lost != nil || l.answered >= mine {
+		return l.lost
+	}
+	sent := l.asked.Load()
+	if l.fault != nil {
+		if err := l.fault("look", l.key, false); err != nil {
+			return err
+		}
+	}
+	o, err := l.d.get(l.key)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		l.lost = &LockLostError{Ref: l.ref, Lease: true, Why: "it was removed"}
+	case err != nil:
+		return err
+	case o.Version != l.version:
+		l.lost = l.lostTo(o)
+	}
+	if l.fault != nil && l.lost == nil {
+		if err := l.fault("look", l.key, true); err != nil {
+			return err
+		}
+	}
+	l.answered = sent
+	return l.lost
 }
 
 // give makes the lease free. The caller holds the lock.
@@ -279,7 +308,7 @@ func (l *lease) renewals() {
 		case <-l.stop:
 			return
 		case <-beat.C:
-			var lost *LeaseLostError
+			var lost *LockLostError
 			if err := l.renew(); errors.As(err, &lost) {
 				return // whoever writes next is told
 			}
@@ -307,34 +336,40 @@ func (l *lease) release() error {
 	return err
 }
 
-// freeLease takes the lease from whoever holds it; the holder finds out with its next beat.
-func (b *Backend) freeLease(r Ref) error {
+// freeLease takes the lease from whoever holds it, and returns who that was; nil if nobody. The holder finds out with its next
+// look.
+func (b *Backend) freeLease(r Ref) (*Lock, error) {
 	for {
 		file, o, err := b.readLease(r)
 		var corrupt *CorruptError
 		if err != nil && !errors.As(err, &corrupt) {
-			return err
+			return nil, err
 		}
 		if err == nil && file.Holder == nil {
-			return nil
+			return nil, nil
+		}
+		var holder *Lock
+		if file.Holder != nil {
+			l := file.Holder.lockFile().lock(b.leaseKey(r), b.o.Process)
+			holder = &l
 		}
 		if err != nil { // replaced whatever it is
 			if o, err = b.objects.get(b.leaseKey(r)); err != nil {
-				return &FileError{Doing: "read the lease", Path: b.leaseKey(r), Err: err}
+				return nil, &FileError{Doing: "read the lease", Path: b.leaseKey(r), Err: err}
 			}
 			file.Generation = b.o.Now().Unix() // beyond any that was counted
 		}
 		text, err := json.Marshal(leaseFile{Generation: file.Generation + 1, Settled: file.Settled, Mark: newUUID()})
 		if err != nil {
-			return err
+			return nil, err
 		}
 		_, err = b.objects.put(b.leaseKey(r), text, Condition{Version: o.Version})
 		if errors.Is(err, ErrChanged) {
 			continue
 		}
 		if err != nil {
-			return &FileError{Doing: "free the lease", Path: b.leaseKey(r), Err: err}
+			return nil, &FileError{Doing: "free the lease", Path: b.leaseKey(r), Err: err}
 		}
-		return nil
+		return holder, nil
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
-	"slices"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -30,21 +30,20 @@ type lockProcess struct {
 }
 
 type heldLock struct {
-	b    *Backend
-	path string
+	b      *Backend
+	fenced *Backend // the same, which changes nothing once the lock is lost
+	ref    Ref
+	folder string // of the lock
+	path   string
+	text   []byte // what is in the lock file, in a folder
+
+	mu   sync.Mutex // guards what follows
+	lost error      // final; only in a folder
 
 	// In a store: the lease behind the lock, the chain of this run, and the chains that others have left.
 	lease *lease
 	chain *chain
 	left  []*links
-}
-
-// guard makes sure that the lock is still held.
-func (l *heldLock) guard() error {
-	if l.chain == nil {
-		return nil
-	}
-	return l.explain(l.chain.guard())
 }
 
 // lock takes the stack's lock by the protocol of F6.9: look, write, look again. A lock that yamlhost left behind on this
@@ -59,9 +58,13 @@ func (b *Backend) lock(ctx context.Context, r Ref) (*heldLock, error) {
 	if err := mkdirAll(b.disk, b.lockFolder(r)); err != nil {
 		return nil, &FileError{Doing: "lock the stack in", Path: b.lockFolder(r), Err: err}
 	}
-	defer b.disk.Guard(b.lockFolder(r))()
+	release, free := b.disk.Guard(b.lockFolder(r))
+	defer release()
 	if err := b.others(r, ""); err != nil {
 		return nil, err
+	}
+	if !free {
+		return nil, &HeldUpError{Ref: r, Folder: b.lockFolder(r), PID: b.disk.Guarding(b.lockFolder(r))}
 	}
 	p := b.o.Process
 	text, err := json.Marshal(lockFile{PID: p.PID, Username: p.User, Hostname: p.Host, Timestamp: b.o.Now().UTC(),
@@ -75,7 +78,8 @@ func (b *Backend) lock(ctx context.Context, r Ref) (*heldLock, error) {
 	if err := writeThrough(b.disk, temporary(b.path("lock")), path, text, true); err != nil {
 		return nil, &FileError{Doing: "lock the stack with", Path: path, Err: err}
 	}
-	held := &heldLock{b: b, path: path}
+	held := &heldLock{b: b, ref: r, folder: b.lockFolder(r), path: path, text: text}
+	held.fenced = b.on(fencedDisk{b.disk, held})
 	if err := b.others(r, own); err != nil {
 		return nil, errors.Join(err, held.release())
 	}
@@ -123,6 +127,11 @@ func (b *Backend) locks(r Ref, own string) (live []Lock, stale []string, err err
 	return live, stale, err
 }
 
+// lock is what a lock file tells.
+func (l lockFile) lock(path string, p Process) Lock {
+	return Lock{Path: path, PID: l.PID, User: l.Username, Host: l.Hostname, Timestamp: l.Timestamp, Owner: p.owner(l), Foreign: l.Yamlhost == nil}
+}
+
 // lockFiles are the lock files but own, and what is in them.
 func (b *Backend) lockFiles(r Ref, own string) (found []Lock, files []lockFile, err error) {
 	names, err := b.list("locks", organization, r.Project, r.Stack)
@@ -142,22 +151,16 @@ func (b *Backend) lockFiles(r Ref, own string) (found []Lock, files []lockFile, 
 		}
 		var l lockFile
 		_ = json.Unmarshal(text, &l) // a lock that cannot be read is a lock
-		found = append(found, Lock{Path: path, PID: l.PID, User: l.Username, Host: l.Hostname, Timestamp: l.Timestamp})
+		found = append(found, l.lock(path, b.o.Process))
 		files = append(files, l)
 	}
 	return found, files, nil
 }
 
-// stale reports whether a lock is one of ours, of this machine, whose process is gone.
+// stale reports whether a lock is of a process of this machine that is gone. In a store, what the Pulumi CLI left is never
+// stale: machines that share a store may share the name of a host, and its locks tell no more than that.
 func (b *Backend) stale(l lockFile) bool {
-	p := b.o.Process
-	if l.Yamlhost == nil || l.Hostname != p.Host || l.Yamlhost.Machine != p.Machine || p.Alive == nil || l.PID <= 0 {
-		return false
-	}
-	if l.Yamlhost.Boot != "" && p.Boot != "" && l.Yamlhost.Boot != p.Boot {
-		return p.Machine != "" // the machine was restarted since
-	}
-	return !p.Alive(l.PID, l.Yamlhost.Started)
+	return b.o.Process.owner(l) == OwnerGone && (l.Yamlhost != nil || b.objects == nil)
 }
 
 // Locks are the locks that keep a stack from being changed now.
@@ -166,25 +169,42 @@ func (b *Backend) Locks(r Ref) ([]Lock, error) {
 	return locks, err
 }
 
-// Cancel removes all locks of a stack, whoever holds them, and returns those that it removed (F6.9).
-func (b *Backend) Cancel(r Ref) ([]Lock, error) {
-	locks, stale, err := b.locks(r, "")
+// Cancelled tells what Cancel has done.
+type Cancelled struct {
+	Locks  []Lock // removed, those of processes that are gone included
+	HeldUp int    // the process that is stopped in the middle of removing a file; 0 if there is none
+}
+
+// Cancel removes all locks of a stack, whoever holds them, and takes the lease away in a store (F6.9, D14). A run of yamlhost
+// that held one begins nothing and writes nothing from then on, also one that is stopped now and wakes up later.
+func (b *Backend) Cancel(r Ref) (*Cancelled, error) {
+	if err := r.check(); err != nil {
+		return nil, err
+	}
+	release, free := b.disk.Guard(b.lockFolder(r))
+	defer release()
+	out := &Cancelled{}
+	if !free {
+		out.HeldUp = b.disk.Guarding(b.lockFolder(r))
+	}
+	found, _, err := b.lockFiles(r, "")
 	if err != nil {
 		return nil, err
 	}
-	paths := slices.Clone(stale)
-	for _, l := range locks {
-		paths = append(paths, l.Path)
-	}
-	for _, path := range paths {
-		if err := removeDurably(b.disk, path); err != nil {
-			return nil, &FileError{Doing: "remove the lock", Path: path, Err: err}
+	out.Locks = found
+	for _, l := range found {
+		if err := removeDurably(b.disk, l.Path); err != nil {
+			return nil, &FileError{Doing: "remove the lock", Path: l.Path, Err: err}
 		}
 	}
 	if b.objects != nil {
-		return locks, b.freeLease(r)
+		holder, err := b.freeLease(r)
+		if holder != nil && len(found) == 0 {
+			out.Locks = append(out.Locks, *holder)
+		}
+		return out, err
 	}
-	return locks, nil
+	return out, b.sweep(r)
 }
 
 // newUUID is a random UUID, version 4.

@@ -170,7 +170,10 @@ func (d *objectDisk) Mkdir(string) error   { return nil }
 func (d *objectDisk) SyncDir(string) error { return nil }
 
 // Guard does nothing: what only one may do is done under a condition.
-func (d *objectDisk) Guard(string) (release func()) { return func() {} }
+func (d *objectDisk) Guard(string) (release func(), free bool) { return func() {}, true }
+
+// Guarding is nobody.
+func (d *objectDisk) Guarding(string) int { return 0 }
 
 func (d *objectDisk) Create(path string) (journal.File, error) {
 	d.mu.Lock()

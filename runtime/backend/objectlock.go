@@ -27,7 +27,8 @@ func (b *Backend) lockObjects(ctx context.Context, r Ref) (_ *heldLock, err erro
 	if err != nil {
 		return nil, err
 	}
-	h := &heldLock{b: b, path: l.lock, lease: l, chain: &chain{lease: l, folder: b.chainFolder(r, l.file.Generation)}}
+	h := &heldLock{b: b, ref: r, folder: b.lockFolder(r), path: l.lock, lease: l, chain: &chain{lease: l, folder: b.chainFolder(r, l.file.Generation)}}
+	h.fenced = b.on(fencedDisk{b.disk, h})
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, h.release())
@@ -105,6 +106,10 @@ func (b *Backend) probe(h *heldLock) error {
 		switch {
 		case errors.Is(err, ErrChanged):
 		case err == nil:
+			// Whoever took over meanwhile has removed what this run had written.
+			if err := h.lease.look(); err != nil {
+				return h.explain(err)
+			}
 			return &UnfitStoreError{b.url}
 		default:
 			return &FileError{Doing: "try the conditions of", Path: taken, Err: err}
@@ -122,14 +127,14 @@ func (e *UnfitStoreError) Error() string {
 		"runs at once could not be kept apart. Keep state in a store that honours them, or in a folder. Nothing was done.", e.URL)
 }
 
-// explain makes a fault of the chain one that names what was being done.
+// explain makes a fault of the chain one that names what was being done. A lost lock explains everything that came of it.
 func (h *heldLock) explain(err error) error {
-	var lost *LeaseLostError
+	var lost *LockLostError
 	switch {
-	case err == nil || errors.As(err, new(*FileError)) || h.chain == nil:
-		return err
 	case errors.As(err, &lost):
 		return lost
+	case err == nil || errors.As(err, new(*FileError)) || h.chain == nil:
+		return err
 	}
 	return &FileError{Doing: "write the journal", Path: h.chain.folder, Err: err}
 }

@@ -255,7 +255,7 @@ func TestObjectsPausedRunCannotWrite(t *testing.T) { // D9
 						if err == nil { // it had only to clear up
 							require.Len(t, acknowledged, 5, at)
 						} else {
-							require.ErrorAs(t, err, new(*LeaseLostError), at)
+							require.ErrorAs(t, err, new(*LockLostError), at)
 						}
 						overtaken++
 					} else {
@@ -311,7 +311,7 @@ func TestObjectsLocks(t *testing.T) { // F6.9
 	taken, err := b.Begin(t.Context(), testRef, b64Options)
 	require.NoError(t, err)
 	err = s.Append(t.Context(), journal.Entry{Add: []journal.Amended{{ID: 1, Resource: resource(1)}}})
-	var lost *LeaseLostError
+	var lost *LockLostError
 	require.ErrorAs(t, err, &lost)
 	require.Contains(t, err.Error(), "u@far holds it now")
 	require.ErrorAs(t, s.Commit(t.Context(), nil, nil), &lost)
@@ -322,7 +322,7 @@ func TestObjectsLocks(t *testing.T) { // F6.9
 	// cancel takes it from whoever has it.
 	removed, err := a.Cancel(testRef)
 	require.NoError(t, err)
-	require.Len(t, removed, 1)
+	require.Len(t, removed.Locks, 1)
 	require.ErrorAs(t, taken.held.lease.renew(), &lost, "the next beat tells")
 	require.ErrorAs(t, taken.Append(t.Context(), journal.Entry{Add: []journal.Amended{{ID: 1, Resource: resource(1)}}}), &lost)
 	require.ErrorAs(t, taken.Commit(t.Context(), nil, nil), &lost)

@@ -116,7 +116,8 @@ func (b *Backend) Restore(ctx context.Context, r Ref) (aside string, err error) 
 	if err != nil {
 		return "", err
 	}
-	defer func() { err = errors.Join(err, held.release()) }()
+	defer func() { err = errors.Join(held.explain(err), held.release()) }()
+	b = held.fenced
 	file, err := b.current(r)
 	if err != nil {
 		if lost := b.Lost(r); lost != nil {

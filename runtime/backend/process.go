@@ -4,10 +4,13 @@ import (
 	"errors"
 	"os"
 	"os/user"
+	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 )
 
 // Process says who takes locks. ThisProcess is the real one.
@@ -21,11 +24,64 @@ type Process struct {
 	// Alive reports whether a process of this machine still runs; started is what its lock says of it. nil counts every
 	// process as running, so that no lock is ever taken over.
 	Alive func(pid int, started string) bool
+	// AliveAt reports whether a process of this machine still runs that had this number at a moment, also in a container;
+	// of locks that say no more than that. nil counts every process as running.
+	AliveAt func(pid int, at time.Time) bool
+	// Stopped reports whether a process of this machine is stopped, by SIGSTOP or from a terminal. nil counts none as stopped.
+	Stopped func(pid int) bool
+}
+
+// Owner says what became of the process that took a lock.
+type Owner string
+
+// The answers. An owner is unknown if it is on another machine, or if the system does not tell.
+const (
+	OwnerUnknown Owner = ""
+	OwnerRunning Owner = "running"
+	OwnerStopped Owner = "stopped"
+	OwnerGone    Owner = "gone"
+)
+
+// owner says what became of the process that took a lock. The locks of the Pulumi CLI name nothing but the host and the
+// number of the process.
+func (p Process) owner(l lockFile) Owner {
+	if l.Hostname != p.Host || l.PID <= 0 {
+		return OwnerUnknown
+	}
+	if l.Yamlhost == nil {
+		if p.AliveAt == nil || l.Timestamp.IsZero() {
+			return OwnerUnknown
+		}
+		if !p.AliveAt(l.PID, l.Timestamp) {
+			return OwnerGone
+		}
+		return p.moving(l.PID)
+	}
+	if l.Yamlhost.Machine != p.Machine || p.Alive == nil {
+		return OwnerUnknown
+	}
+	if l.Yamlhost.Boot != "" && p.Boot != "" && l.Yamlhost.Boot != p.Boot {
+		if p.Machine != "" { // the machine was restarted since
+			return OwnerGone
+		}
+		return OwnerUnknown
+	}
+	if !p.Alive(l.PID, l.Yamlhost.Started) {
+		return OwnerGone
+	}
+	return p.moving(l.PID)
+}
+
+func (p Process) moving(pid int) Owner {
+	if p.Stopped != nil && p.Stopped(pid) {
+		return OwnerStopped
+	}
+	return OwnerRunning
 }
 
 // ThisProcess is the running process.
 func ThisProcess() Process {
-	p := Process{PID: os.Getpid(), Alive: alive}
+	p := Process{PID: os.Getpid(), Alive: alive, AliveAt: aliveAt, Stopped: stopped}
 	if p.Host, _ = os.Hostname(); p.Host == "" {
 		p.Host = "unknown"
 	}
@@ -65,6 +121,57 @@ func statOf(pid int) []string {
 		return nil
 	}
 	return strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:])) // names may have spaces
+}
+
+func stopped(pid int) bool {
+	fields := statOf(pid)
+	return len(fields) > 0 && (fields[0] == "T" || fields[0] == "t")
+}
+
+// clockSlack is by how much the clock of a lock and the one that tells when a process was started may differ.
+const clockSlack = time.Minute
+
+// aliveAt looks at the process of that number, and at those that have it in a container of this machine.
+func aliveAt(pid int, at time.Time) bool {
+	if alive(pid, "") && !startedAfter(pid, at.Add(clockSlack)) {
+		return true
+	}
+	statuses, _ := filepath.Glob("/proc/[0-9]*/status")
+	for _, path := range statuses {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			continue
+		}
+		_, numbers, _ := strings.Cut(string(text), "\nNSpid:")
+		numbers, _, _ = strings.Cut(numbers, "\n")
+		if words := strings.Fields(numbers); len(words) < 2 || !slices.Contains(words[1:], strconv.Itoa(pid)) {
+			continue
+		}
+		outside, err := strconv.Atoi(filepath.Base(filepath.Dir(path)))
+		if err == nil && alive(outside, "") && !startedAfter(outside, at.Add(clockSlack)) {
+			return true
+		}
+	}
+	return false
+}
+
+// ticksPerSecond is the unit in which Linux tells programs when processes were started, on all its machines.
+const ticksPerSecond = 100
+
+// startedAfter reports whether a process was started after a moment; false where the system does not tell.
+func startedAfter(pid int, at time.Time) bool {
+	ticks, err := strconv.ParseInt(startOf(pid), 10, 64)
+	if err != nil {
+		return false
+	}
+	text, err := os.ReadFile("/proc/stat")
+	if err != nil {
+		return false
+	}
+	_, rest, _ := strings.Cut(string(text), "\nbtime ")
+	line, _, _ := strings.Cut(rest, "\n")
+	boot, err := strconv.ParseInt(strings.TrimSpace(line), 10, 64)
+	return err == nil && time.Unix(boot+ticks/ticksPerSecond, 0).After(at)
 }
 
 func alive(pid int, started string) bool {

@@ -28,7 +28,7 @@ func (b *Backend) Rename(ctx context.Context, from, to Ref) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, held.release()) }()
+	defer func() { err = errors.Join(held.explain(s.held.explain(err)), held.release()) }()
 	c := s.checkpoint
 	next := s.base.OfStack(to.Project, to.Stack)
 	c.Stack, c.Snapshot = to.QualifiedName(), next
@@ -36,14 +36,15 @@ func (b *Backend) Rename(ctx context.Context, from, to Ref) (err error) {
 	if err != nil {
 		return err
 	}
-	if _, err := b.writeState(held, to, text, stored{}); err != nil {
+	if _, err := held.fenced.writeState(held, to, text, stored{}); err != nil {
 		return err
 	}
 	if tags, err := b.Tags(from); err == nil && len(tags) > 0 {
-		if err := b.SetTags(to, tags); err != nil {
+		if err := held.fenced.SetTags(to, tags); err != nil {
 			return err
 		}
 	}
+	b = s.held.fenced // what follows changes the old name
 	for _, path := range b.within("history", from) {
 		name := filepath.Base(path)
 		at := strings.LastIndex(name, "-")

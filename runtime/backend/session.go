@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -53,6 +54,7 @@ type Session struct {
 	book       *journal.Book
 	log        *journal.Log // nil before the first entry
 	written    time.Time    // when the state file was written last
+	unrecorded []Unrecorded // of steps that ended after the lock was lost
 	closed     bool
 	wrote      bool // the state file, at the end
 }
@@ -76,22 +78,24 @@ func (b *Backend) Begin(ctx context.Context, r Ref, o BeginOptions) (_ *Session,
 	if err != nil {
 		return nil, err
 	}
-	s := &Session{b: b, ref: r, held: held, o: o, sealer: o.Secrets, written: b.o.Now()}
+	s := &Session{b: held.fenced, ref: r, held: held, o: o, sealer: o.Secrets, written: b.o.Now()}
 	if o.Secrets != nil {
 		s.sealer = state.Remembering(o.Secrets)
 	}
 	if err := s.load(); err != nil {
-		return nil, errors.Join(b.withPrevious(r, err), held.release())
+		return nil, errors.Join(held.explain(b.withPrevious(r, err)), held.release())
 	}
 	return s, nil
 }
 
 func (s *Session) load() error {
+	if err := s.b.sweep(s.ref); err != nil { // before the state is read: see fencedDisk
+		return err
+	}
 	file, err := s.b.current(s.ref)
 	if err != nil {
 		return err
 	}
-	s.b.sweep(s.ref)
 	if s.b.objects != nil {
 		s.recovered, file, err = s.b.recoverObjects(s.held, s.ref, file)
 	} else {
@@ -171,7 +175,7 @@ func (s *Session) Settle(_ context.Context, base *state.Snapshot) error {
 		return errors.New("the operation is under way; what came before it cannot be settled any more")
 	}
 	if err := s.write(base, journal.Origin{}); err != nil {
-		return err
+		return s.held.explain(err)
 	}
 	s.base, s.book, s.checkpoint.Snapshot = base, journal.NewBook(base), base
 	return nil
@@ -191,21 +195,46 @@ func (s *Session) Append(_ context.Context, e journal.Entry) error {
 			return errors.Join(sealing, err)
 		}
 	}
-	if e.Begin != nil && s.held.lease != nil {
-		// Once the lease is lost the end of a step is still worth a try, for whoever comes next. A beginning is not.
-		if err := s.held.lease.check(); err != nil {
+	if e.Begin != nil {
+		// Once the lock is lost the end of a step is still worth a try, for whoever comes next. A beginning is not.
+		if err := s.held.look(); err != nil {
 			return s.held.explain(err)
 		}
 	}
 	wait, err := s.put(e, record)
+	if err == nil {
+		err = wait()
+	}
+	if err == nil {
+		s.checkpointIfDue()
+	}
+	if err == nil && (e.Begin != nil || s.held.lease == nil) {
+		// Whoever comes next reads the journal after the lock was lost. So if the lock is still there, they will find this
+		// entry. Links in a store need no such look unless something begins now: a fence keeps them out.
+		err = s.held.look()
+	}
 	if err != nil {
+		return s.missed(e, s.held.explain(err))
+	}
+	return sealing
+}
+
+// missed notes, if the lock was lost, what an entry tells that the next run may not learn.
+func (s *Session) missed(e journal.Entry, err error) error {
+	var lost *LockLostError
+	if !errors.As(err, &lost) || e.Begin != nil {
 		return err
 	}
-	if err := wait(); err != nil {
-		return s.held.explain(err)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, a := range e.Add {
+		if a.Resource.Custom && a.Resource.ID != "" && !a.Resource.IsProvider() {
+			s.unrecorded = append(s.unrecorded, Unrecorded{a.Resource.URN, a.Resource.ID})
+		}
 	}
-	s.checkpointIfDue()
-	return sealing
+	told := *lost
+	told.Unrecorded = slices.Clone(s.unrecorded)
+	return &told
 }
 
 func (s *Session) put(e journal.Entry, record journal.Record) (wait func() error, err error) {
@@ -245,7 +274,9 @@ func (s *Session) newLog(origin *journal.Origin) (*journal.Log, error) {
 		err = s.b.disk.SyncDir(filepath.Dir(path))
 	}
 	if err != nil {
-		return nil, failed(errors.Join(err, f.Close()))
+		err = errors.Join(err, f.Close())
+		_ = s.b.disk.Remove(tmp) // best effort: the fault that matters is err
+		return nil, failed(err)
 	}
 	return log, nil
 }
@@ -321,6 +352,9 @@ func (s *Session) write(snapshot *state.Snapshot, origin journal.Origin) error {
 			return err
 		}
 	} else {
+		if err := s.held.look(); err != nil {
+			return s.held.explain(err)
+		}
 		if err := s.log.Covered(p.identity, origin); err != nil {
 			if !s.closed || s.held.chain != nil { // in a store it is the journal that says whether the lock is still held
 				return s.held.explain(err)
@@ -328,6 +362,11 @@ func (s *Session) write(snapshot *state.Snapshot, origin journal.Origin) error {
 			// At the end the state file matters more than a journal that cannot be written any more. Another file in its place
 			// can say what it could not; without that, should it stay, it would look like one that does not fit.
 			_ = s.b.coverJournal(s.ref, p.identity)
+		}
+	}
+	if s.held.lease != nil && s.log != nil { // for a folder, fencedDisk looks
+		if err := s.held.look(); err != nil {
+			return s.held.explain(err)
 		}
 	}
 	file, err := s.b.putState(s.ref, p, s.file)
@@ -351,9 +390,24 @@ func (s *Session) Commit(_ context.Context, final *state.Snapshot, record *Recor
 	s.closed = true
 	unsound, err := s.finish(final)
 	if err == nil && record != nil {
+		err = s.held.look()
+	}
+	if err == nil && record != nil {
 		err = s.b.addHistory(s.ref, record, s.file.raw)
 	}
-	return errors.Join(unsound, err, s.held.release())
+	return errors.Join(unsound, s.ended(err), s.held.release())
+}
+
+// ended adds to a lost lock what the next run may not learn. The caller holds the session's mutex.
+func (s *Session) ended(err error) error {
+	err = s.held.explain(err)
+	var lost *LockLostError
+	if !errors.As(err, &lost) || len(s.unrecorded) == 0 {
+		return err
+	}
+	told := *lost
+	told.Unrecorded = slices.Clone(s.unrecorded)
+	return &told
 }
 
 func (s *Session) finish(final *state.Snapshot) (unsound, err error) {
@@ -389,7 +443,7 @@ func (s *Session) dropLog() error {
 	path := s.b.journalPath(s.ref)
 	closing := s.log.Close()
 	err := removeDurably(s.b.disk, path)
-	if err != nil { // a disk that failed once is asked again: what stays behind is in the way of nobody, but puzzles people
+	if err != nil && !errors.As(err, new(*LockLostError)) { // a disk that failed once is asked again: what stays behind is in the way of nobody, but puzzles people
 		err = removeDurably(s.b.disk, path)
 	}
 	if err = errors.Join(closing, err); err != nil {
@@ -437,5 +491,5 @@ func (s *Session) Close() error {
 	if s.log != nil {
 		unsound, err = s.finish(nil)
 	}
-	return errors.Join(unsound, err, s.held.release())
+	return errors.Join(unsound, s.ended(err), s.held.release())
 }

@@ -222,7 +222,8 @@ func (b *Backend) Create(ctx context.Context, r Ref, secrets *state.SecretsProvi
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, held.release()) }()
+	defer func() { err = errors.Join(held.explain(err), held.release()) }()
+	b = held.fenced
 	if exists, err := b.Exists(r); err != nil {
 		return err
 	} else if exists {
@@ -266,7 +267,8 @@ func (b *Backend) Remove(ctx context.Context, r Ref, o RemoveOptions) (err error
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, held.release()) }()
+	defer func() { err = errors.Join(held.explain(err), held.release()) }()
+	b = held.fenced
 	if !o.Force {
 		loaded, err := b.Load(ctx, r, nil)
 		if err != nil {
@@ -425,19 +427,6 @@ func (b *Backend) replaceFile(r Ref, next stored) error {
 		}
 	}
 	return nil
-}
-
-// sweep removes what crashed writers left half written beside the state file. The caller holds the lock.
-func (b *Backend) sweep(r Ref) {
-	if b.objects != nil {
-		return // nothing is ever half written there
-	}
-	names, _ := b.list("stacks", r.Project)
-	for _, name := range names {
-		if strings.HasPrefix(name, r.Stack+".") && strings.Contains(name, temporarySuffix) {
-			_ = b.disk.Remove(b.path("stacks", r.Project, name)) // it is only litter
-		}
-	}
 }
 
 // Export is what stack export prints (F5.17). With a nil open, secrets stay sealed as they are; else they are shown.

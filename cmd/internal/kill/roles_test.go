@@ -33,7 +33,7 @@ const (
 	readyKey   = "KILL_READY"   // a file that takes the time that it took to begin with the work, in nanoseconds
 	delayKey   = "KILL_DELAY"   // the longest time that a change takes, in milliseconds
 	drawerKey  = "DRAWER"       // the plugin's folder
-	doKey      = "KILL_DO"      // what happens at the moment: kill all (the default), crash the plugin, freeze it
+	doKey      = "KILL_DO"      // what happens at the moment: kill all (the default), crash the plugin, freeze it, stop yamlhost
 	machineKey = "KILL_MACHINE" // the name of the machine to be
 	leaseKey   = "KILL_LEASE"   // how long a lease holds
 	panicKey   = "KILL_PANIC"   // the call at which the provider, in process, panics
@@ -84,6 +84,10 @@ func (m *moments) reach(name string) {
 	}
 	if m.left--; m.left < 0 {
 		m.die()
+		if os.Getenv(doKey) == "stop" { // it goes on when it is woken up
+			m.point = ""
+			return
+		}
 		select {} // until the signal has come
 	}
 }
@@ -95,6 +99,8 @@ func playPlugin() int {
 		case "crash":
 			fmt.Fprintln(os.Stderr, "the drawer is on fire")
 			os.Exit(3)
+		case "stop":
+			_ = syscall.Kill(os.Getppid(), syscall.SIGSTOP)
 		case "freeze":
 			_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)
 		default:
@@ -114,7 +120,13 @@ func playPlugin() int {
 }
 
 func playHost() int {
-	m := newMoments("host ", func() { _ = syscall.Kill(0, syscall.SIGKILL) })
+	m := newMoments("host ", func() {
+		if os.Getenv(doKey) == "stop" {
+			_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)
+			return
+		}
+		_ = syscall.Kill(0, syscall.SIGKILL)
+	})
 	var once sync.Once
 	streams, world := cli.System("test")
 	world.Patience = 200 * time.Millisecond

@@ -1,0 +1,88 @@
+//go:build linux
+
+package kill
+
+import (
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+var stops = flag.Int("stops", 10, "how many runs to stop, cancel and wake up")
+
+// TestStopped stops a run at a moment that has a name: before and after a look at the lock, a write, a call of a provider.
+// It cancels the run, lets another one come, and wakes the first one up, which must not lose, repeat or overwrite anything (D14).
+func TestStopped(t *testing.T) {
+	t.Parallel()
+	o := &outcome{points: map[string]int{}}
+	points := slices.DeleteFunc(namedMoments(t), func(name string) bool { return strings.Contains(name, " delete ") })
+	order := rand.New(rand.NewPCG(*seed, 5))
+	order.Shuffle(len(points), func(i, j int) { points[i], points[j] = points[j], points[i] })
+	told, held, heldUp := 0, 0, 0
+	for n := range *stops {
+		moment := points[n%len(points)]
+		b := newBench(t, o, *seed*1000+uint64(900+n))
+		for i := range 4 {
+			b.items[i] = item{"t", "k"}
+		}
+		b.write()
+		a := exec.Command(b.self, "-C", b.project(), "up", "--yes", "--skip-preview", "--parallel", "2")
+		a.Env = append(slices.Clone(b.environ), doKey+"=stop", fmt.Sprintf("%s=%s:%d", pointKey, moment, order.IntN(3)))
+		output, err := os.Create(filepath.Join(b.dir, "said"))
+		require.NoError(t, err)
+		said := func() string {
+			text, err := os.ReadFile(output.Name())
+			require.NoError(t, err)
+			return string(text)
+		}
+		a.Stdout, a.Stderr = output, output
+		a.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+		require.NoError(t, a.Start())
+		// Waiting for a process says when it is stopped, and leaves it to be waited for once more.
+		var status syscall.WaitStatus
+		_, err = syscall.Wait4(a.Process.Pid, &status, syscall.WUNTRACED, nil)
+		require.NoError(t, err)
+		if !status.Stopped() {
+			require.Equal(t, 0, status.ExitStatus(), "%s: %s", moment, said())
+			continue // it has no such moment
+		}
+		require.Equal(t, 0, b.run("", 0, "cancel", "--yes").code, b.said)
+		had := !strings.Contains(b.said, "Nothing was canceled") && !strings.Contains(b.said, "(0 locks removed)")
+		if had {
+			held++
+			require.Contains(t, b.said, "is stopped. If it wakes up, it begins nothing and writes nothing more.", moment)
+		}
+		e := b.run("", 0, "up", "--yes", "--skip-preview", "--non-interactive")
+		switch {
+		case e.code == 1 && strings.Contains(b.said, "and does not go on"):
+			heldUp++
+		default:
+			require.Contains(t, []int{0, 10}, e.code, "%s: %s", moment, b.said)
+		}
+		require.True(t, b.inspect(moment), o.faults)
+		require.NoError(t, syscall.Kill(a.Process.Pid, syscall.SIGCONT))
+		_, err = syscall.Wait4(a.Process.Pid, &status, 0, nil)
+		require.NoError(t, err)
+		if had && status.ExitStatus() != 0 {
+			require.Contains(t, said(), `the lock on the stack "dev" was lost`, moment)
+			told++
+		}
+		b.said = said()
+		require.True(t, b.inspect(moment), o.faults)
+		flags, _ := b.verdicts(false)
+		require.Equal(t, 0, b.run("", 0, append([]string{"up", "--yes", "--skip-preview", "--non-interactive"}, flags...)...).code, b.said)
+		b.final("up")
+		require.Empty(t, o.faults)
+	}
+	t.Logf("runs stopped %d: %d held the lock, %d of them said that they had lost it, %d kept the next run waiting until they were woken up", *stops, held, told, heldUp)
+	require.NotZero(t, told)
+}

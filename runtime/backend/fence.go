@@ -1,0 +1,207 @@
+package backend
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/yamlhost/yamlhost/runtime/journal"
+	"github.com/yamlhost/yamlhost/value/urn"
+)
+
+// LockLostError says that a run no longer holds the lock on its stack: somebody cancelled it, or it was stopped, or cut off
+// from the store, for so long that another run took over. The run begins nothing more, and nothing that it writes
+// afterwards goes into the state.
+type LockLostError struct {
+	Ref   Ref
+	Lease bool   // what was lost is the lease in a store, and not the lock file in a folder
+	By    string // who holds it now, as user@host; empty if nobody
+	Why   string // empty, or what happened
+	// Unrecorded are the results that providers reported after the lock was lost. The next run may not know of them.
+	Unrecorded []Unrecorded
+}
+
+// Unrecorded is an object that a provider made, and that the state may know only as a pending operation.
+type Unrecorded struct {
+	URN urn.URN
+	ID  string
+}
+
+func (e *LockLostError) Error() string {
+	what := "lock"
+	if e.Lease {
+		what = "lease"
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "the %s on the stack %q was lost", what, e.Ref.Stack)
+	if e.Why != "" {
+		fmt.Fprintf(&b, " (%s)", e.Why)
+	}
+	if e.By != "" {
+		fmt.Fprintf(&b, "; %s holds it now", e.By)
+	}
+	b.WriteString(". Nothing more was written. What was under way is a pending operation, which the run that follows settles.")
+	for _, u := range e.Unrecorded {
+		fmt.Fprintf(&b, "\n  The provider has made %s with the ID %q. If the next run asks about it, answer with: --settle-pending '%s=%s'",
+			u.URN, u.ID, u.URN, u.ID)
+	}
+	return b.String()
+}
+
+// look makes sure that this run still holds its lock, by reading the lock file in a folder and the lease in a store (D14).
+// A *LockLostError is final: each later look gives it again. Another error means that it could not be told.
+func (l *heldLock) look() error {
+	if l.lease != nil {
+		return l.lease.look()
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.lost != nil {
+		return l.lost
+	}
+	if err := l.fault(false); err != nil {
+		return err
+	}
+	text, err := l.b.disk.ReadFile(l.path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		l.lost = &LockLostError{Ref: l.ref, Why: "its lock was removed, by cancel or by hand", By: l.successor()}
+		return l.lost
+	case err != nil:
+		return &FileError{Doing: "look at the lock", Path: l.path, Err: err}
+	case string(text) != string(l.text):
+		l.lost = &LockLostError{Ref: l.ref, Why: "its lock was overwritten", By: l.successor()}
+		return l.lost
+	}
+	return l.fault(true)
+}
+
+func (l *heldLock) fault(done bool) error {
+	if l.b.o.Fault == nil {
+		return nil
+	}
+	return l.b.o.Fault("look", l.path, done)
+}
+
+// successor is who holds the stack's lock now, as user@host; empty if nobody.
+func (l *heldLock) successor() string {
+	found, _, err := l.b.lockFiles(l.ref, "")
+	if err != nil || len(found) == 0 {
+		return ""
+	}
+	return found[0].User + "@" + found[0].Host
+}
+
+// guard makes sure that the lock is still held before something is written. In a store it also leaves a mark, so that
+// whoever takes over later knows that a write may be under way.
+func (l *heldLock) guard() error {
+	if err := l.look(); err != nil {
+		return l.explain(err)
+	}
+	if l.chain == nil {
+		return nil
+	}
+	return l.explain(l.chain.guard())
+}
+
+// fencedDisk is a folder as a run sees it that holds a stack's lock. It looks at the lock before each change of a name, so
+// that a run which has lost the lock changes nothing.
+//
+// A run may be stopped between the look and the change, and go on much later. Two rules cover that:
+//
+//   - A file gets its name by renaming a temporary file. Whoever cancels a run, or comes after it, removes the temporary
+//     files of the stack after the lock (see sweep). The temporary file is made before the look. So if the look still finds
+//     the lock, the sweep comes later and removes the temporary file, unless the rename comes before the sweep.
+//   - A file is removed under the folder's guard. Nobody takes the lock while somebody holds the guard.
+type fencedDisk struct {
+	disk
+	held *heldLock
+}
+
+// Mkdir makes a folder unless the lock is lost.
+func (d fencedDisk) Mkdir(path string) error {
+	if d.held.lease != nil {
+		return nil // a store has no folders
+	}
+	if err := d.held.look(); err != nil {
+		return err
+	}
+	return d.disk.Mkdir(path)
+}
+
+// Create makes a file unless the lock is lost.
+func (d fencedDisk) Create(path string) (journal.File, error) {
+	if d.held.lease == nil { // in a store it is kept in memory until it gets its name
+		if err := d.held.look(); err != nil {
+			return nil, err
+		}
+	}
+	return d.disk.Create(path)
+}
+
+// Rename gives a temporary file its name unless the lock is lost. A temporary file that is gone means that somebody has
+// cancelled the run or come after it.
+func (d fencedDisk) Rename(from, to string) error {
+	if err := d.held.look(); err != nil {
+		return err
+	}
+	err := d.disk.Rename(from, to)
+	if errors.Is(err, fs.ErrNotExist) {
+		if lost := d.held.look(); lost != nil {
+			return lost
+		}
+	}
+	return err
+}
+
+// Remove removes a file unless the lock is lost. A temporary file has a name that nobody else uses.
+func (d fencedDisk) Remove(path string) error {
+	if strings.Contains(filepath.Base(path), temporarySuffix) {
+		return d.disk.Remove(path)
+	}
+	release, _ := d.disk.Guard(d.held.folder)
+	defer release()
+	if err := d.held.look(); err != nil {
+		return err
+	}
+	return d.disk.Remove(path)
+}
+
+// sweep removes what others have left half written of a stack: runs that were killed, and runs that were cancelled and may
+// wake up in the middle of a write. It comes before the state is read. The caller holds the lock, or has just removed
+// those of others.
+func (b *Backend) sweep(r Ref) error {
+	if b.objects != nil {
+		return nil // nothing is ever half written there
+	}
+	for _, folder := range [][]string{{"stacks", r.Project}, {"history", r.Project, r.Stack}, {"backups", r.Project, r.Stack}} {
+		names, err := b.list(folder...)
+		if err != nil {
+			return err
+		}
+		for _, name := range names {
+			target, _, half := strings.Cut(name, temporarySuffix)
+			if !half || folder[0] == "stacks" && !besideState(target, r.Stack) {
+				continue
+			}
+			path := b.path(append(folder, name)...)
+			if err := b.disk.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return &FileError{Doing: "remove what was left half written in", Path: path, Err: err}
+			}
+		}
+	}
+	return nil
+}
+
+// besideState reports whether a file in the folder of a project's states belongs to a stack, and not to another one whose
+// name only begins alike: the stacks dev and dev.eu may exist side by side.
+func besideState(name, stack string) bool {
+	kind, found := strings.CutPrefix(name, stack)
+	return found && stateKinds.MatchString(kind)
+}
+
+// stateKinds are the ends of the names of all files beside a state that are written under the stack's lock.
+var stateKinds = regexp.MustCompile(`^\.(json(\.gz|\.zst)?(\.bak|\.\d+(\.damaged)?)?|pulumi-tags|yamlhost-journal(\.\d+\.(torn|foreign))?)$`)

@@ -1,0 +1,432 @@
+package backend
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/yamlhost/yamlhost/runtime/journal"
+	"github.com/yamlhost/yamlhost/runtime/state"
+	"github.com/yamlhost/yamlhost/value/urn"
+)
+
+// sky is what providers have really made.
+type sky struct{ objects []object }
+
+type object struct {
+	urn urn.URN
+	id  string
+}
+
+func (s *sky) create(r *state.Resource) {
+	r.ID = fmt.Sprintf("object-%d", len(s.objects))
+	s.objects = append(s.objects, object{r.URN, r.ID})
+}
+
+// pause counts the moments at which a process may be stopped, and does something at one of them, as if the process were
+// stopped there meanwhile.
+type pause struct {
+	at, count int
+	name      string // of the moment at which it was stopped
+	meanwhile func()
+}
+
+func (p *pause) reach(name string) {
+	if p.count++; p.count == p.at && p.meanwhile != nil {
+		p.name = name
+		p.meanwhile()
+	}
+}
+
+func (p *pause) fault(do, path string, done bool) error {
+	when := "before"
+	if done {
+		when = "after"
+	}
+	p.reach(fmt.Sprintf("%s %s %s", when, do, filepath.Base(path)))
+	return nil
+}
+
+const wanted = 4
+
+// converge makes the resources that are missing, as the engine does: an entry, the call of the provider, an entry. Creations
+// of which nobody knows what became stop it, unless settle says so.
+func converge(b *Backend, s *sky, p *pause, settle bool) (err error) {
+	ctx := context.Background()
+	session, err := b.Begin(ctx, testRef, b64Options)
+	if err != nil {
+		return err
+	}
+	base := session.Base()
+	if len(base.Pending) > 0 {
+		if !settle {
+			return fmt.Errorf("%d creations to settle: %w", len(base.Pending), session.Close())
+		}
+		base = settled(base, s)
+		if err := session.Settle(ctx, base); err != nil {
+			return err
+		}
+	}
+	known := map[urn.URN]bool{}
+	for _, r := range base.Resources {
+		known[r.URN] = true
+	}
+	last := journal.ID(len(base.Resources))
+	for i := range wanted {
+		r := resource(i)
+		if r.ID = ""; known[r.URN] {
+			continue
+		}
+		begin := *r
+		if err = session.Append(ctx, journal.Entry{Step: int64(i + 1), Begin: &state.Operation{Resource: &begin, Kind: state.Creating}}); err != nil {
+			break
+		}
+		p.reach("before the provider is called")
+		s.create(r)
+		p.reach("after the provider was called")
+		last++
+		if err = session.Append(ctx, journal.Entry{Step: int64(i + 1), Add: []journal.Amended{{ID: last, Resource: r}}}); err != nil {
+			break
+		}
+	}
+	if failed := session.Commit(ctx, nil, &Record{Kind: "update", Result: "succeeded"}); failed != nil {
+		return failed
+	}
+	return err
+}
+
+// settled is a state after somebody has looked what became of the creations that are pending.
+func settled(base *state.Snapshot, s *sky) *state.Snapshot {
+	next := *base
+	next.Pending, next.Resources = nil, slices.Clone(base.Resources)
+	for _, op := range base.Pending {
+		for _, o := range s.objects {
+			if o.urn == op.Resource.URN && !slices.ContainsFunc(base.Resources, func(r *state.Resource) bool { return r.ID == o.id }) {
+				made := *op.Resource
+				made.ID = o.id
+				next.Resources = append(next.Resources, &made)
+			}
+		}
+	}
+	return &next
+}
+
+// audit demands that each object is in the state or pending there.
+func (s *sky) audit(t *testing.T, known *state.Snapshot, at string) {
+	t.Helper()
+	for _, o := range s.objects {
+		found := slices.ContainsFunc(known.Resources, func(r *state.Resource) bool { return r.ID == o.id }) ||
+			slices.ContainsFunc(known.Pending, func(op state.Operation) bool { return op.Resource.URN == o.urn })
+		require.True(t, found, "%s: nobody knows of %s (%s)", at, o.id, o.urn)
+	}
+}
+
+// fenceWorld is a place where state is kept, for one round of the tests below.
+type fenceWorld struct {
+	open   func(pid int, p *pause) *Backend // a process; p may be nil
+	frozen func() map[string]string         // everything that is written, but journals
+	store  bool
+}
+
+func simWorld(t *testing.T) fenceWorld {
+	d := newSimDisk()
+	return fenceWorld{
+		open: func(pid int, p *pause) *Backend {
+			o := testOptions(pid)
+			o.Process.Alive = func(int, string) bool { return true } // a stopped process is alive
+			o.Compression = Plain
+			var on disk = d
+			if p != nil {
+				o.Fault = p.fault
+				on = faultyDisk{d, p.fault}
+			}
+			b, err := open("file:///state", o, on)
+			require.NoError(t, err)
+			return b
+		},
+		frozen: func() map[string]string {
+			d.mu.Lock()
+			defer d.mu.Unlock()
+			all := map[string]string{}
+			for name, f := range d.names {
+				if !f.folder && !strings.HasSuffix(name, "-journal") {
+					all[name] = string(f.data)
+				}
+			}
+			return all
+		},
+	}
+}
+
+func memoryWorld(t *testing.T) fenceWorld {
+	m := newMemory()
+	return fenceWorld{
+		store: true,
+		open: func(pid int, p *pause) *Backend {
+			return openMemory(t, m, pid, func(o *Options) {
+				o.Version = fmt.Sprint("test-", pid) // nobody writes what somebody else has written
+				o.Process.Alive = func(int, string) bool { return true }
+				if p != nil {
+					o.Fault = p.fault
+				}
+			})
+		},
+		frozen: func() map[string]string {
+			m.mu.Lock()
+			defer m.mu.Unlock()
+			all := map[string]string{}
+			for key, o := range m.objects {
+				if !strings.Contains(key, "/journal/") {
+					all[key] = string(o.Data)
+				}
+			}
+			return all
+		},
+	}
+}
+
+// A run is stopped before and after each look at its lock, each write and each call of a provider. Meanwhile it is cancelled,
+// and in some rounds another run comes and ends. Then it goes on: it writes nothing into the state, says that it lost its
+// lock, and nothing is lost, made twice or forgotten.
+func TestFence(t *testing.T) { // D14
+	t.Parallel()
+	for name, world := range map[string]func(*testing.T) fenceWorld{"folder": simWorld, "store": memoryWorld} {
+		for _, between := range []int64{defaultLeastJournal, 1} {
+			for _, next := range []bool{false, true} {
+				t.Run(fmt.Sprintf("%s/journal from %d/another run %v", name, between, next), func(t *testing.T) {
+					t.Parallel()
+					lost := map[string]int{}
+					moments := 0
+					for at := 1; ; at++ {
+						if !fenceAt(t, world(t), at, between, next, lost) {
+							break
+						}
+						moments++
+					}
+					require.Greater(t, moments, 40)
+					for _, kind := range []string{"look", map[bool]string{true: "put", false: "write"}[name == "store"], "provider"} {
+						require.NotZero(t, lost[kind], "runs that lost their lock at a %s", kind)
+					}
+				})
+			}
+		}
+	}
+}
+
+// fenceAt stops a run at one moment. It reports false if the run has fewer moments.
+func fenceAt(t *testing.T, w fenceWorld, at int, between int64, next bool, lost map[string]int) bool {
+	require.NoError(t, w.open(9, nil).Create(t.Context(), testRef, &state.SecretsProvider{Type: "b64"}))
+	s := &sky{}
+	p := &pause{at: at}
+	var frozen map[string]string
+	calls, held := 0, false
+	a := w.open(1, p)
+	a.leastJournal, a.o.CheckpointInterval = between, time.Nanosecond
+	p.meanwhile = func() {
+		b := w.open(2, nil)
+		cancelled, err := b.Cancel(testRef)
+		require.NoError(t, err, p.name)
+		if held = len(cancelled.Locks) > 0; next {
+			// Creations that are pending stop it: somebody has to look, which they do below when the first run has ended.
+			if err := converge(b, s, &pause{}, false); err != nil && !strings.Contains(err.Error(), "to settle") {
+				require.ErrorAs(t, err, new(*HeldUpError), p.name)
+			}
+		}
+		frozen, calls = w.frozen(), len(s.objects)
+	}
+	err := converge(a, s, p, false)
+	if p.name == "" {
+		require.NoError(t, err)
+		return false
+	}
+	if held {
+		if err != nil {
+			require.ErrorAs(t, err, new(*LockLostError), p.name)
+			for _, kind := range []string{"look", "write", "put", "provider"} {
+				if strings.Contains(p.name, kind) {
+					lost[kind]++
+				}
+			}
+		}
+		if next || err != nil { // else it was about to give the lock back
+			written := differences(frozen, w.frozen())
+			if w.store && len(written) == 1 && (strings.HasPrefix(p.name, "after look ") || strings.HasPrefix(p.name, "before ")) {
+				// That request was as good as sent. When another run had come, the state was kept out of it.
+				require.False(t, next && strings.HasSuffix(written[0], "/dev.json"), p.name)
+				written = nil
+			}
+			require.Empty(t, written, "%s: written after it was cancelled; it said: %v", p.name, err)
+		}
+		made := 0
+		if p.name == "before the provider is called" || strings.HasPrefix(p.name, "after look ") {
+			made = 1 // the call was as good as made: nothing comes between the last look and that
+		}
+		require.LessOrEqual(t, len(s.objects)-calls, made, "%s: begun after it was cancelled", p.name)
+	}
+	loaded, err := w.open(3, nil).Load(t.Context(), testRef, openB64)
+	require.NoError(t, err, p.name)
+	require.NoError(t, loaded.Snapshot.Verify(), p.name)
+	s.audit(t, loaded.Snapshot, p.name)
+
+	third := w.open(3, nil)
+	require.NoError(t, converge(third, s, &pause{}, true), p.name)
+	loaded, err = third.Load(t.Context(), testRef, openB64)
+	require.NoError(t, err, p.name)
+	require.Nil(t, loaded.Recovered, p.name)
+	require.Empty(t, loaded.Snapshot.Pending, p.name)
+	s.audit(t, loaded.Snapshot, p.name)
+	require.Len(t, loaded.Snapshot.Resources, wanted, p.name)
+	require.Len(t, s.objects, wanted, "%s: made twice", p.name)
+	for name := range w.frozen() {
+		require.NotContains(t, name, temporarySuffix, p.name)
+		require.NotContains(t, name, "/locks/", p.name)
+	}
+	return true
+}
+
+// differences are the names of what differs.
+func differences(before, after map[string]string) []string {
+	var names []string
+	for name := range maps.Keys(before) {
+		if now, there := after[name]; !there || now != before[name] {
+			names = append(names, name)
+		}
+	}
+	for name := range maps.Keys(after) {
+		if _, there := before[name]; !there {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// What a provider reports after the lock was lost is said, because the next run may not learn of it.
+func TestLostLockTellsResults(t *testing.T) { // D14
+	t.Parallel()
+	w := simWorld(t)
+	b := w.open(1, nil)
+	require.NoError(t, b.Create(t.Context(), testRef, &state.SecretsProvider{Type: "b64"}))
+	s, err := b.Begin(t.Context(), testRef, b64Options)
+	require.NoError(t, err)
+	require.NoError(t, s.Append(t.Context(), journal.Entry{Step: 1, Begin: &state.Operation{Resource: resource(1), Kind: state.Creating}}))
+	cancelled, err := w.open(2, nil).Cancel(testRef)
+	require.NoError(t, err)
+	require.Len(t, cancelled.Locks, 1)
+	require.Equal(t, OwnerRunning, cancelled.Locks[0].Owner)
+	err = s.Append(t.Context(), journal.Entry{Step: 1, Add: []journal.Amended{{ID: 1, Resource: resource(1)}}})
+	require.ErrorContains(t, err, "--settle-pending '"+string(resource(1).URN)+"=id1'")
+	require.ErrorContains(t, s.Commit(t.Context(), nil, nil), "=id1'")
+	loaded, err := b.Load(t.Context(), testRef, openB64)
+	require.NoError(t, err)
+	require.Equal(t, []urn.URN{resource(1).URN}, urns(loaded.Snapshot), "nobody came, so that its journal still counts")
+}
+
+// Nobody takes the lock while a stopped process is in the middle of removing a file, and whoever tries is told how to go on.
+func TestHeldUp(t *testing.T) { // D14
+	t.Parallel()
+	w := simWorld(t)
+	b := w.open(1, nil)
+	require.NoError(t, b.Create(t.Context(), testRef, &state.SecretsProvider{Type: "b64"}))
+	release, free := b.disk.Guard(b.lockFolder(testRef))
+	require.True(t, free)
+	_, err := w.open(2, nil).Begin(t.Context(), testRef, b64Options)
+	require.ErrorAs(t, err, new(*HeldUpError))
+	require.ErrorContains(t, err, "Let it go on, or end it")
+	release()
+	require.NoError(t, other(w.open(2, nil), 1))
+	require.Contains(t, (&HeldUpError{Ref: testRef, PID: 7}).Error(), "kill -CONT 7")
+}
+
+// The end of a half written file of one stack is not the business of another one whose name begins alike.
+func TestSweepLeavesOtherStacks(t *testing.T) {
+	t.Parallel()
+	for name, mine := range map[string]bool{
+		"dev.json": true, "dev.json.gz": true, "dev.json.bak": true, "dev.json.zst.bak": true, "dev.json.1700000000": true,
+		"dev.json.1700000000.damaged": true, "dev.pulumi-tags": true, "dev.yamlhost-journal": true, "dev.yamlhost-journal.17.torn": true,
+		"dev.eu.json": false, "dev.json.json": false, "dev-eu.json": false, "dev.json.gz.json": false, "prod.json": false, "dev.eu.yamlhost-journal": false,
+	} {
+		require.Equal(t, mine, besideState(name, "dev"), name)
+	}
+	d := newSimDisk()
+	b, err := open("file:///state", testOptions(1), d)
+	require.NoError(t, err)
+	require.NoError(t, b.Create(t.Context(), testRef, nil))
+	half := "/state/.pulumi/stacks/p/dev.eu.json" + temporarySuffix + "X"
+	d.names[half] = &simFile{}
+	require.NoError(t, other(b, 1))
+	require.Contains(t, d.names, half)
+}
+
+// A lock that the Pulumi CLI left behind in a folder is taken over when its process is gone from this machine, also if the
+// number was used again, and is told of otherwise.
+func TestStaleForeignLock(t *testing.T) { // D9
+	t.Parallel()
+	at := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+	for name, c := range map[string]struct {
+		change func(*Process)
+		text   string
+		taken  bool
+		says   string
+	}{
+		"gone":    {change: func(*Process) {}, taken: true},
+		"running": {change: func(p *Process) { p.AliveAt = func(int, time.Time) bool { return true } }, says: "still runs"},
+		"stopped": {change: func(p *Process) {
+			p.AliveAt = func(int, time.Time) bool { return true }
+			p.Stopped = func(int) bool { return true }
+		}, says: "kill -CONT 4711"},
+		"another host": {change: func(p *Process) { p.Host = "elsewhere" }, says: "u@h (pid 4711)"},
+		"nobody knows": {change: func(p *Process) { p.AliveAt = nil }, says: "u@h (pid 4711)"},
+		"no lock":      {change: func(*Process) {}, text: "{", says: "locked by 1 lock"},
+		"no process":   {change: func(*Process) {}, text: `{"pid":0,"hostname":"h","timestamp":"2026-11-20T12:00:00Z"}`, says: "locked by 1 lock"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o := testOptions(2)
+			o.Process.AliveAt = func(pid int, when time.Time) bool { return pid != 4711 || !when.Equal(at) }
+			c.change(&o.Process)
+			b, dir := newBackend(t)
+			require.NoError(t, b.Create(t.Context(), testRef, nil))
+			text := orText(c.text, `{"pid":4711,"username":"u","hostname":"h","timestamp":"2026-11-20T12:00:00Z"}`)
+			put(t, filepath.Join(dir, "locks/organization/p/dev/x.json"), text)
+			mine, err := Open(b.URL(), o)
+			require.NoError(t, err)
+			s, err := mine.Begin(t.Context(), testRef, b64Options)
+			if c.taken {
+				require.NoError(t, err)
+				require.NoError(t, s.Close())
+				require.Empty(t, files(t, filepath.Join(dir, "locks")))
+				return
+			}
+			require.ErrorAs(t, err, new(*LockedError))
+			require.ErrorContains(t, err, c.says)
+		})
+	}
+}
+
+func orText(text, fallback string) string {
+	if text != "" {
+		return text
+	}
+	return fallback
+}
+
+// The real process tells of itself that it runs, and ran since it was started, and of numbers that nobody has that nobody runs.
+func TestAliveAt(t *testing.T) {
+	t.Parallel()
+	require.True(t, aliveAt(os.Getpid(), time.Now()))
+	require.False(t, stopped(os.Getpid()))
+	if startOf(os.Getpid()) != "" {
+		require.False(t, aliveAt(os.Getpid(), time.Now().Add(-1000*time.Hour)), "the number was used again since")
+	}
+	const nobody = 1 << 30
+	require.False(t, aliveAt(nobody, time.Now()))
+}
