@@ -2,6 +2,7 @@ package check
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/parser/ast"
@@ -15,6 +16,14 @@ type step struct {
 	isIndex bool
 	at      diag.Range
 	owner   string // what is stepped into, as a message names it
+}
+
+// wanted is what a message calls that which the step leads to.
+func (s step) wanted() string {
+	if s.isIndex {
+		return "elements"
+	}
+	return "member " + quote(s.name)
 }
 
 // inferAccess follows an access from its root (L8.B, L5.E).
@@ -33,48 +42,106 @@ func (c *checker) inferAccess(e *ast.Access) schema.Type {
 	default:
 		return schema.Invalid
 	}
-	if len(e.Steps) > 0 {
-		if fault := c.outOfRange(e, ref); fault {
-			return schema.Invalid
-		}
-		if ref.Kind == RefNode {
-			c.looksLikeOutput(e, ref.Node)
+	owner, steps := e.Root.Value, e.Steps
+	if len(e.Steps) > 0 && ref.Kind == RefNode {
+		c.looksLikeOutput(e, ref.Node)
+		if part, rest := c.intoLiteral(e, ref); part != nil {
+			owner = describeSteps(owner, steps[:len(steps)-len(rest)])
+			t, steps = c.infer(part), rest
+			if c.outOfRange(part, rest) {
+				return schema.Invalid
+			}
+			if c.mayHave(part, rest) {
+				return schema.Any
+			}
 		}
 	}
-	owner := e.Root.Value
-	for i := range e.Steps {
-		s := &e.Steps[i]
+	for i := range steps {
+		s := &steps[i]
 		t = c.member(t, step{name: s.Name, index: s.Index, isIndex: s.IsIndex, at: s.Range, owner: owner})
 		if t == schema.Invalid {
 			return t
 		}
-		if i == len(e.Steps)-1 {
+		if i == len(steps)-1 {
 			break
 		}
+		owner = describeSteps(owner, steps[i:i+1])
+	}
+	return t
+}
+
+// describeSteps is what a message calls the part of something that some steps lead to.
+func describeSteps(owner string, steps []ast.Step) string {
+	for _, s := range steps {
 		if s.IsIndex {
 			owner = fmt.Sprintf("%s[%d]", owner, s.Index)
 		} else {
 			owner += "." + s.Name
 		}
 	}
-	return t
+	return owner
 }
 
-// outOfRange finds an index that a literal list of a variable does not have (L8.D).
-func (c *checker) outOfRange(e *ast.Access, ref Ref) bool {
-	if ref.Kind != RefNode || ref.Node.Kind != VariableNode || !e.Steps[0].IsIndex {
+// intoLiteral follows an access into lists and maps that a variable writes out, as far as they go: the items of such a
+// list have types of their own. It answers with the expression that is reached and the steps that are left; nil for an
+// access to anything else.
+func (c *checker) intoLiteral(e *ast.Access, ref Ref) (part ast.Expr, rest []ast.Step) {
+	if ref.Kind != RefNode || ref.Node.Kind != VariableNode || c.cyclic[ref.Node] {
+		return nil, nil
+	}
+	part, rest = c.constant(ref.Node.Variable.Value), e.Steps
+	for len(rest) > 0 {
+		next := literalStep(part, &rest[0])
+		if next == nil {
+			break
+		}
+		part, rest = c.constant(next), rest[1:]
+	}
+	return part, rest
+}
+
+// literalStep is the item or member of a list or map that is written out; nil where there is none.
+func literalStep(e ast.Expr, s *ast.Step) ast.Expr {
+	switch e := e.(type) {
+	case *ast.List:
+		if s.IsIndex && s.Index >= 0 && s.Index < len(e.Items) {
+			return e.Items[s.Index]
+		}
+	case *ast.Map:
+		for _, entry := range e.Entries {
+			if key, literal := entry.Key.(*ast.String); literal && !s.IsIndex && key.Value == s.Name {
+				return entry.Value
+			}
+		}
+	}
+	return nil
+}
+
+// outOfRange reports a step to an item that a list that is written out does not have (L8.D).
+func (c *checker) outOfRange(part ast.Expr, rest []ast.Step) bool {
+	list, ok := part.(*ast.List)
+	if !ok || len(rest) == 0 || !rest[0].IsIndex {
 		return false
 	}
-	list, ok := ref.Node.Variable.Value.(*ast.List)
-	if !ok {
+	return c.checkIndex(list, rest[0].Index, rest[0].Range)
+}
+
+// checkIndex reports an index that a list does not have, and answers whether it did.
+func (c *checker) checkIndex(list *ast.List, i int, at diag.Range) bool {
+	if i >= 0 && i < len(list.Items) {
 		return false
 	}
-	if i := e.Steps[0].Index; i < 0 || i >= len(list.Items) {
-		c.errorf(diag.IndexOutOfRange, e.Steps[0].Range, "items are counted from 0", "index %d, list has %s", i,
-			counted(len(list.Items), "element"))
-		return true
-	}
-	return false
+	c.errorf(diag.IndexOutOfRange, at, "items are counted from 0", "index %d, list has %s", i, counted(len(list.Items), "element"))
+	return true
+}
+
+// mayHave reports whether a map that is written out may have a member by a key that is computed.
+func (c *checker) mayHave(part ast.Expr, rest []ast.Step) bool {
+	m, ok := part.(*ast.Map)
+	return ok && len(rest) > 0 && !rest[0].IsIndex && slices.ContainsFunc(m.Entries, func(e ast.MapEntry) bool {
+		_, literal := e.Key.(*ast.String)
+		return !literal
+	})
 }
 
 func counted(n int, noun string) string {
@@ -197,7 +264,10 @@ func (c *checker) unionMember(u *schema.Union, s step) schema.Type {
 		faults := c.attempt(func() { t = c.member(m, s) })
 		if faults.HasErrors() {
 			first := faults[0]
-			first.Detail = sentences(first.Detail, fmt.Sprintf("%s may be %s", s.owner, typeWithArticle(m)))
+			if others := slices.DeleteFunc(slices.Clone(u.Members), func(o schema.Type) bool { return o == m }); len(others) > 0 {
+				first.Summary = fmt.Sprintf("%s may be %s, which has no %s", s.owner, typeWithArticle(m), s.wanted())
+				first.Detail = "it may also be " + typeWithArticle(others[0])
+			}
 			c.report(first)
 			return schema.Invalid
 		}
@@ -245,15 +315,7 @@ const unnamed = "this"
 func describeExpr(e ast.Expr) string {
 	switch e := e.(type) {
 	case *ast.Access:
-		name := e.Root.Value
-		for _, s := range e.Steps {
-			if s.IsIndex {
-				name = fmt.Sprintf("%s[%d]", name, s.Index)
-			} else {
-				name += "." + s.Name
-			}
-		}
-		return name
+		return describeSteps(e.Root.Value, e.Steps)
 	case *ast.LocalRef:
 		if e.Local.Of == nil {
 			return e.Local.Name

@@ -99,6 +99,9 @@ func (c *checker) bind(e *ast.Call, f *builtins.Func) ([]ast.Expr, bool) {
 	if e.Argument == nil {
 		return c.count(e, f, e.Args, e.Name.Range)
 	}
+	if _, reported := e.Argument.(*ast.Bad); reported {
+		return nil, false
+	}
 	switch f.Shape {
 	case builtins.Positional:
 		list, ok := e.Argument.(*ast.List)

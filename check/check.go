@@ -20,6 +20,8 @@ type Options struct {
 	Config map[string]ConfigText
 	// ConfigKnown tells whether Config is that of a stack. Without one, missing values are not reported.
 	ConfigKnown bool
+	// StackKeys are the full keys that some stack of the project sets. They matter when there is no stack.
+	StackKeys []string
 	// Local are packages of components that are used by path (L7.31).
 	Local      []LocalPackage
 	ProgramDir string
@@ -80,12 +82,14 @@ type checker struct {
 	defaults     map[string]*Node // the default provider of each package
 	cyclic       map[*Node]bool
 	fromResource map[*Node]bool // variables, as far as asked (L8.18)
-	each         *Node          // the resource with forEach that is being linked
-	inHook       bool           // the command of a hook is being linked
-	eachTaken    bool           // it has been reported that the program has another use for the name
-	locals       map[*ast.Local]schema.Type
-	suggestMemo  map[suggestKey][]string
-	resourceKeys map[urnKey]*Node
+	// partFromResource are parts of variables, as far as asked.
+	partFromResource map[ast.Expr]bool
+	each             *Node // the resource with forEach that is being linked
+	inHook           bool  // the command of a hook is being linked
+	eachTaken        bool  // it has been reported that the program has another use for the name
+	locals           map[*ast.Local]schema.Type
+	suggestMemo      map[suggestKey][]string
+	resourceKeys     map[urnKey]*Node
 }
 
 func newChecker(ctx context.Context, file *ast.File, opts Options) *checker {
@@ -119,9 +123,11 @@ func newChecker(ctx context.Context, file *ast.File, opts Options) *checker {
 		defaults:     make(map[string]*Node),
 		cyclic:       make(map[*Node]bool),
 		fromResource: make(map[*Node]bool),
-		locals:       make(map[*ast.Local]schema.Type),
-		suggestMemo:  make(map[suggestKey][]string),
-		resourceKeys: make(map[urnKey]*Node, len(file.Resources)),
+
+		partFromResource: make(map[ast.Expr]bool),
+		locals:           make(map[*ast.Local]schema.Type),
+		suggestMemo:      make(map[suggestKey][]string),
+		resourceKeys:     make(map[urnKey]*Node, len(file.Resources)),
 	}
 }
 

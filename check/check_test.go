@@ -19,12 +19,17 @@ import (
 // loader has the packages of testdata.
 func loader() schema.Loader {
 	return schema.NewLoader(func(_ context.Context, d schema.Descriptor) ([]byte, error) {
-		data, err := os.ReadFile(filepath.Join("testdata", d.PackageName()+".json"))
-		if os.IsNotExist(err) {
-			return nil, fmt.Errorf("package %s: %w", d.PackageName(), schema.ErrNotFound)
-		}
-		return data, err
+		return readTestdata(d.PackageName())
 	})
+}
+
+// readTestdata is the schema of a package of testdata.
+func readTestdata(pkg string) ([]byte, error) {
+	data, err := os.ReadFile(filepath.Join("testdata", pkg+".json"))
+	if os.IsNotExist(err) {
+		return nil, fmt.Errorf("package %s: %w", pkg, schema.ErrNotFound)
+	}
+	return data, err
 }
 
 // checkText checks a program of project p, without a stack unless options say otherwise. What reading the text finds comes
@@ -35,7 +40,11 @@ func checkText(tb testing.TB, name, text string, options ...func(*check.Options)
 	for _, set := range options {
 		set(&opts)
 	}
-	file, diags := parser.Parse(diag.NewSource(name, []byte(text)), parser.Options{})
+	var declared []string
+	for key := range opts.Config {
+		declared = append(declared, key, strings.TrimPrefix(key, opts.Project+":"))
+	}
+	file, diags := parser.Parse(diag.NewSource(name, []byte(text)), parser.Options{Declared: declared})
 	program, more := check.Check(tb.Context(), file, opts)
 	diags.Add(more...)
 	return program, diags

@@ -270,7 +270,7 @@ func (c *checker) fitList(e *ast.List, to schema.Type, at *place) bool {
 		ok := true
 		for i, item := range e.Items {
 			inner := at.item(i)
-			ok = c.fit(item, to.Item, &inner) && (!to.Plain || c.inTime(item, &inner)) && ok
+			ok = c.fit(item, to.Item, &inner) && (!to.Plain || c.inTime(item, to.Item, &inner)) && ok
 		}
 		return ok
 	case *schema.Token:

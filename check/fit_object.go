@@ -42,7 +42,7 @@ func (c *checker) fitMap(e *ast.Map, to schema.Type, at *place) bool {
 				inner.member = key.Value
 			}
 			inner.nullable = true // left out (L3.13)
-			ok = c.fit(entry.Value, to.Item, &inner) && (!to.Plain || c.inTime(entry.Value, &inner)) && ok
+			ok = c.fit(entry.Value, to.Item, &inner) && (!to.Plain || c.inTime(entry.Value, to.Item, &inner)) && ok
 		}
 		return ok
 	case *schema.Token:
@@ -112,16 +112,47 @@ func (c *checker) fitMember(key ast.Literal, v ast.Expr, to *schema.Object, at *
 	if p.Const != nil && !c.fitConst(v, p, &inner) {
 		return false
 	}
-	return !p.Plain || at.optional || c.inTime(v, &inner)
+	return !p.Plain || at.optional || c.inTime(v, p.Type, &inner)
 }
 
-// inTime checks a plain place (L8.18).
-func (c *checker) inTime(v ast.Expr, at *place) bool {
-	if at.optional || !c.comesFromResource(v) {
+// inTime checks a plain place (L8.18). Of a list or map that is written out, only itself has to be known: what stands in
+// it is checked by what the schema says of its members.
+func (c *checker) inTime(v ast.Expr, t schema.Type, at *place) bool {
+	late := v
+	switch literal := c.constant(v).(type) {
+	case *ast.List:
+		if composite(t) {
+			return true
+		}
+	case *ast.Map:
+		if !composite(t) {
+			break
+		}
+		late = nil
+		for _, entry := range literal.Entries {
+			if c.comesFromResource(entry.Key) {
+				late = entry.Key
+			}
+		}
+	}
+	if at.optional || late == nil || !c.comesFromResource(late) {
 		return true
 	}
 	c.errorf(diag.NotKnownInTime, at.at(v), "use configuration, variables or constants here",
 		"%s must be known before anything is created", at)
+	return false
+}
+
+// composite reports whether the schema says what is in a list or map of a type, so that it is checked member by member.
+func composite(t schema.Type) bool {
+	switch t := schema.Required(t).(type) {
+	case *schema.Array, *schema.Map, *schema.Object:
+		return true
+	case *schema.Token:
+		return composite(t.Underlying)
+	case *schema.Union:
+		return slices.ContainsFunc(t.Members, composite)
+	}
 	return false
 }
 

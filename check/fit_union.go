@@ -138,7 +138,11 @@ func (c *checker) comesFromResource(e ast.Expr) bool {
 		if access, ok := e.(*ast.Access); ok && !found {
 			switch ref := c.program.refs[access]; ref.Kind {
 			case RefNode:
-				found = c.nodeComesFromResource(ref.Node, len(access.Steps) > 0)
+				if part, rest := c.intoLiteral(access, ref); part != nil && len(rest) < len(access.Steps) {
+					found = c.partComesFromResource(part) || len(rest) > 0 && c.namesResource(part)
+				} else {
+					found = c.nodeComesFromResource(ref.Node, len(access.Steps) > 0)
+				}
 			case RefEach:
 				found = c.comesFromResource(ref.Node.Resource.Decl.ForEach)
 			}
@@ -146,6 +150,27 @@ func (c *checker) comesFromResource(e ast.Expr) bool {
 		return !found
 	})
 	return found
+}
+
+// partComesFromResource is comesFromResource for a part of a variable, which is asked once.
+func (c *checker) partComesFromResource(part ast.Expr) bool {
+	known, asked := c.partFromResource[part]
+	if !asked {
+		c.partFromResource[part] = false // a cycle is reported elsewhere
+		known = c.comesFromResource(part)
+		c.partFromResource[part] = known
+	}
+	return known
+}
+
+// namesResource reports whether an expression is a resource, of which a member is known only once it exists.
+func (c *checker) namesResource(e ast.Expr) bool {
+	access, ok := e.(*ast.Access)
+	if !ok || len(access.Steps) > 0 {
+		return false
+	}
+	ref := c.program.refs[access]
+	return ref.Kind == RefNode && c.nodeComesFromResource(ref.Node, true)
 }
 
 func (c *checker) nodeComesFromResource(n *Node, member bool) bool {
@@ -158,10 +183,8 @@ func (c *checker) nodeComesFromResource(n *Node, member bool) bool {
 		}
 		c.fromResource[n] = false // a cycle is reported elsewhere
 		found := c.comesFromResource(n.Variable.Value)
-		if access, ok := n.Variable.Value.(*ast.Access); ok && len(access.Steps) == 0 && member {
-			if ref := c.program.refs[access]; ref.Kind == RefNode {
-				return c.nodeComesFromResource(ref.Node, true)
-			}
+		if member {
+			found = found || c.namesResource(n.Variable.Value)
 		}
 		c.fromResource[n] = found
 		return found

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -129,6 +130,7 @@ func (c *checker) resolve(root ast.Literal) Ref {
 		return Ref{Kind: RefBad}
 	}
 	_, set := c.opts.Config[key]
+	set = set || !c.opts.ConfigKnown && slices.Contains(c.opts.StackKeys, key)
 	namespace, _, namespaced := strings.Cut(name, ":")
 	if set || namespaced && !c.opts.ConfigKnown && namespace != c.opts.Project {
 		n := c.byKey[key]
@@ -164,6 +166,7 @@ func (c *checker) reportUndeclared() {
 	for _, name := range names {
 		near := c.suggest(name, "names", c.declaredNames)
 		hint := didYouMean(near)
+		severity := diag.Error
 		switch {
 		case hint != "":
 		case name == eachName:
@@ -176,11 +179,17 @@ func (c *checker) reportUndeclared() {
 			hint = "a function of that name is called: write `" + name + "(…)`, or declare the name"
 		case c.component != nil:
 			hint = "declare it under inputs, variables or resources of the component"
+		case c.opts.ConfigKnown && configName.MatchString(name):
+			hint = "declare it under variables, resources or config, or set it for the stack: yamlhost config set " + name + " VALUE"
 		default:
 			hint = "declare it under variables, resources or config"
 		}
+		if c.mayBeConfiguration(name, near) {
+			severity = diag.Warning
+			hint = sentences(hint, "or, if it is configuration that a stack sets, check with that stack: yamlhost check --stack NAME")
+		}
 		wrong := c.undeclared[name]
-		d := diag.Diagnostic{Code: diag.Undeclared, Subject: wrong.first, Summary: "nothing is called " + shown(name),
+		d := diag.Diagnostic{Severity: severity, Code: diag.Undeclared, Subject: wrong.first, Summary: "nothing is called " + shown(name),
 			Detail: hint, Related: wrong.related, Fixes: rename(wrong.first, name, near)}
 		if len(d.Fixes) > 0 { // everywhere or nowhere
 			for _, use := range wrong.related {
@@ -192,6 +201,15 @@ func (c *checker) reportUndeclared() {
 		c.report(d)
 	}
 }
+
+// mayBeConfiguration reports whether a name that the program does not declare may be a key of a stack's configuration,
+// which nobody has to declare (L2.35): there is no stack, and the name is not surely another one misspelt.
+func (c *checker) mayBeConfiguration(name string, near []string) bool {
+	return !c.opts.ConfigKnown && c.component == nil && name != eachName && configName.MatchString(name) && !isFunction(name) &&
+		!slices.ContainsFunc(near, func(other string) bool { return diag.Surely(name, other) })
+}
+
+var configName = regexp.MustCompile(`^[A-Za-z_][\w-]*(:[A-Za-z_][\w-]*)?$`)
 
 // operatorHint is how something is written that other languages write as this name; empty where the name looks like none.
 func operatorHint(name string) string {

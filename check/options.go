@@ -3,7 +3,6 @@ package check
 import (
 	"regexp"
 	"strings"
-	"time"
 
 	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/parser/ast"
@@ -23,7 +22,7 @@ func (c *checker) checkOptions(n *Node) {
 	with(o.ReplaceWith, c.fitResources)
 	with(o.Provider, func(name string, e ast.Expr) {
 		pkg := ""
-		if n.Resource.Schema == nil || !n.Resource.Schema.Component {
+		if s := n.Resource.Schema; s != nil && !s.Component { // components take those of other packages
 			pkg = packageOf(n.Resource.Token)
 		}
 		c.fitProvider(name, e, pkg)
@@ -190,7 +189,7 @@ func (c *checker) checkVersion(name string, e ast.Expr) {
 
 // fitTimeout wants a duration such as 5m or 1h30m (L4.13).
 func (c *checker) fitTimeout(name string, e ast.Expr) {
-	const hint = "write a number with a unit, such as 40s, 5m or 1h30m"
+	const hint = "write a number with a unit, such as 40s, 5m, 1h30m or 1d"
 	if _, isNumber := c.constant(e).(*ast.Number); isNumber {
 		c.errorf(diag.Malformed, e.Range(), hint, "customTimeouts.%s: a number has no unit", name)
 		return
@@ -199,7 +198,7 @@ func (c *checker) fitTimeout(name string, e ast.Expr) {
 		return
 	}
 	if s, ok := c.constant(e).(*ast.String); ok {
-		if d, err := time.ParseDuration(s.Value); err != nil || d < 0 {
+		if d, err := value.ParseDuration(s.Value); err != nil || d < 0 {
 			c.errorf(diag.Malformed, e.Range(), hint, "customTimeouts.%s: %s is not a duration", name, shown(s.Value))
 		}
 	}

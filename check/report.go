@@ -57,15 +57,7 @@ func didYouMean(near []string) string {
 // rename is the fix that writes the one near name that is surely meant; none where several may be, or where the text at
 // the range is not the name as it stands.
 func rename(at diag.Range, wrong string, near []string) []diag.Fix {
-	meant := ""
-	for _, name := range near {
-		if diag.Surely(wrong, name) {
-			if meant != "" {
-				return nil
-			}
-			meant = name
-		}
-	}
+	meant := diag.Meant(wrong, near)
 	if meant == "" || at.Text() != wrong || !plain(meant) {
 		return nil
 	}

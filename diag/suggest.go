@@ -63,4 +63,19 @@ func Surely(typed, meant string) bool {
 	return distance(a, b, most) <= most
 }
 
+// Meant is the one of some near names that was surely meant by what was typed; empty where none was, or several may have
+// been.
+func Meant(typed string, near []string) string {
+	meant := ""
+	for _, name := range near {
+		if Surely(typed, name) {
+			if meant != "" {
+				return ""
+			}
+			meant = name
+		}
+	}
+	return meant
+}
+
 func abs(n int) int { return max(n, -n) }

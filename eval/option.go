@@ -3,6 +3,7 @@ package eval
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"github.com/yamlhost/yamlhost/check"
 	"github.com/yamlhost/yamlhost/diag"
@@ -45,7 +46,8 @@ func (s *scope) options(ctx context.Context, r *check.Resource, request *monitor
 	request.EnvVarMappings = o.textMap(from.EnvVarMappings)
 	request.Hooks = o.hooks(from.Hooks)
 	if t := from.CustomTimeouts; t != nil {
-		request.CustomTimeouts = monitor.Timeouts{Create: o.text(t.Create), Update: o.text(t.Update), Delete: o.text(t.Delete), Read: o.text(t.Read)}
+		request.CustomTimeouts = monitor.Timeouts{Create: o.duration(t.Create), Update: o.duration(t.Update),
+			Delete: o.duration(t.Delete), Read: o.duration(t.Read)}
 	}
 	if from.ReplacementTrigger != nil {
 		v, f := s.eval(ctx, from.ReplacementTrigger.Value)
@@ -179,6 +181,15 @@ func (o *optionReader) text(option *ast.Option) string {
 		o.wrong(option, "a string", v)
 	}
 	return s
+}
+
+// duration is a text that other engines can read too: they have no days (L4.13).
+func (o *optionReader) duration(option *ast.Option) string {
+	text := o.text(option)
+	if d, err := value.ParseDuration(text); err == nil && strings.Contains(text, "d") {
+		return d.String()
+	}
+	return text
 }
 
 // texts is a list of strings; a single one counts as a list (L4.2).

@@ -2,6 +2,7 @@ package parser
 
 import (
 	"math"
+	"slices"
 	"strings"
 
 	"gopkg.in/yaml.v3"
@@ -53,9 +54,21 @@ func (p *parser) configEntry(e entry, name ast.Literal) *ast.Config {
 	return c
 }
 
+// needsType reports a declaration that tells no type, unless the stack has a value that tells it.
 func (p *parser) needsType(c *ast.Config) {
+	if !p.component && slices.Contains(p.options.Declared, keyOf(c)) {
+		return
+	}
 	p.fail(diag.ConfigDefault, c.Name.Range, "add `type: string`, or a `default` that tells the type",
 		"the configuration value `%s` needs a type or a default", shorten(c.Name.Value))
+}
+
+// keyOf is the name by which the stack's configuration has a value.
+func keyOf(c *ast.Config) string {
+	if c.Key != nil {
+		return c.Key.Value
+	}
+	return c.Name.Value
 }
 
 func (p *parser) configFields(c *ast.Config, n *node) {

@@ -71,6 +71,8 @@ type parser struct {
 	oddKeys map[string]bool // keys of the text that hold white space; nil until asked for
 	depth   int             // of the expression that is being read
 
+	component bool // the declarations are those of a component
+
 	aliases    []*node // anchored nodes whose aliases are being expanded
 	expanding  map[*node]bool
 	expanded   int  // nodes read through aliases

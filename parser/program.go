@@ -275,7 +275,9 @@ func (p *parser) componentSection(section *entry) (components []*ast.Component) 
 			}, func(e entry) { p.unknownKey(diag.Error, e, "a component", componentKeys, "") })
 			p.scope(b, func() {
 				component.RequiredVersion = p.pulumiBlock(pulumi, nil)
+				p.component = true
 				component.Inputs = p.configSection(b.config, nil)
+				p.component = false
 				component.Variables = p.variableSection(b.variables)
 				component.Resources = p.resourceSection(b.resources)
 				component.Outputs = p.outputSection(b.outputs)

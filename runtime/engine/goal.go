@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 	"github.com/yamlhost/yamlhost/runtime/state"
@@ -115,7 +114,7 @@ func parseTimeouts(t monitor.Timeouts) (state.Timeouts, error) {
 		if field.text == "" {
 			continue
 		}
-		duration, err := time.ParseDuration(field.text)
+		duration, err := value.ParseDuration(field.text)
 		if err != nil {
 			return out, fmt.Errorf("the %s timeout %q is not a duration such as 5m or 1h30m", field.name, field.text)
 		}

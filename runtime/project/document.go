@@ -218,25 +218,47 @@ func (d *document) entries(field string, n *yaml.Node) []entry {
 
 // fields are the entries of a mapping of which all keys are known; others are reported.
 func (d *document) fields(field string, n *yaml.Node, known ...string) map[string]entry {
+	return d.fieldsOf(field, n, diag.Error, known)
+}
+
+// openFields is fields for a map that may have other keys too, which mean nothing here: only what is surely misspelt is
+// told, as a warning.
+func (d *document) openFields(field string, n *yaml.Node, known ...string) map[string]entry {
+	return d.fieldsOf(field, n, diag.Warning, known)
+}
+
+func (d *document) fieldsOf(field string, n *yaml.Node, severity diag.Severity, known []string) map[string]entry {
 	byName := map[string]entry{}
+	var unknown []Literal
 	for _, e := range d.entries(field, n) {
 		if slices.Contains(known, e.key.Text) {
 			byName[e.key.Text] = e
-			continue
+		} else {
+			unknown = append(unknown, e.key)
 		}
-		d.unknownKey(field, e.key, known)
+	}
+	for _, key := range unknown {
+		d.unknownKey(field, key, severity, known, func(name string) bool { _, given := byName[name]; return given })
 	}
 	return byName
 }
 
-func (d *document) unknownKey(field string, key Literal, known []string) {
-	finding := diag.Diagnostic{Code: diag.UnknownKey, Subject: key.Range,
+// unknownKey reports a key that means nothing. The fix is for what is surely meant and is not there yet.
+func (d *document) unknownKey(field string, key Literal, severity diag.Severity, known []string, given func(name string) bool) {
+	finding := diag.Diagnostic{Severity: severity, Code: diag.UnknownKey, Subject: key.Range,
 		Summary: fmt.Sprintf("unknown key %s in %s", key.Text, field)}
-	if near := nearest(key.Text, known); near != "" {
-		finding.Summary += fmt.Sprintf("; did you mean %s?", near)
-		finding.Fixes = []diag.Fix{{Label: "Change to " + near, Edits: []diag.Edit{{Range: key.Range, Text: near}}}}
-	} else {
+	near := diag.Suggest(key.Text, known)
+	sure := diag.Meant(key.Text, near)
+	switch {
+	case severity == diag.Warning && sure == "":
+		return
+	case len(near) > 0:
+		finding.Summary += fmt.Sprintf("; did you mean %s?", near[0])
+	default:
 		finding.Detail = "it may have: " + strings.Join(known, ", ")
+	}
+	if sure != "" && !given(sure) {
+		finding.Fixes = []diag.Fix{{Label: "Change to " + sure, Edits: []diag.Edit{{Range: key.Range, Text: sure}}}}
 	}
 	d.diags.Add(finding)
 }

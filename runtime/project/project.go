@@ -246,7 +246,7 @@ func (p *Project) readOptions(d *document, n *yaml.Node) {
 }
 
 func readTemplate(d *document, n *yaml.Node) {
-	fields := d.fields("template", n, "displayName", "description", "quickstart", "important", "metadata", "config")
+	fields := d.openFields("template", n, "displayName", "description", "quickstart", "important", "metadata", "config")
 	for _, name := range []string{"displayName", "description", "quickstart"} {
 		d.text("template."+name, fields[name].value)
 	}
@@ -255,7 +255,7 @@ func readTemplate(d *document, n *yaml.Node) {
 		d.text("template.metadata."+e.key.Text, e.value)
 	}
 	for _, e := range d.entries("template.config", fields["config"].value) {
-		d.fields("template.config."+e.key.Text, e.value, "description", "default", "secret")
+		d.openFields("template.config."+e.key.Text, e.value, "description", "default", "secret")
 	}
 }
 

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
+	"slices"
 
 	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/value"
@@ -59,6 +61,29 @@ func LoadSettings(path, name, project string) (*Settings, diag.Diagnostics, erro
 	s, diags := ParseSettings(diag.NewSource(name, StripBOM(text)), project)
 	s.Path, s.Exists = path, true
 	return s, diags, nil
+}
+
+// StackKeys are the keys that any stack of a project sets, each once, as far as the settings files can be read.
+func StackKeys(p *Project) []Key {
+	dir, pattern := filepath.Split(p.StackFile("*"))
+	files, _ := os.ReadDir(dir)
+	var keys []Key
+	for _, file := range files {
+		if ok, _ := filepath.Match(pattern, file.Name()); !ok {
+			continue
+		}
+		path := filepath.Join(dir, file.Name())
+		settings, _, err := LoadSettings(path, path, p.Name.Text)
+		if err != nil {
+			continue // whoever uses that stack is told
+		}
+		for _, e := range settings.Entries() {
+			if !slices.Contains(keys, e.Key) {
+				keys = append(keys, e.Key)
+			}
+		}
+	}
+	return keys
 }
 
 // ParseSettings reads the text of a stack's settings file. It always returns settings with what could be read.

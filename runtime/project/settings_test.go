@@ -312,3 +312,38 @@ func FuzzSettings(f *testing.F) {
 		}
 	})
 }
+
+// L2.35: without a stack, what any stack of the project sets may be configuration.
+func TestStackKeys(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"Pulumi.dev.yaml": "config: {p:a: 1, b: 2}\n", "Pulumi.prod.yaml": "config: {p:b: 3, aws:region: x}\n",
+		"Pulumi.broken.yaml": "config: [\n", "Pulumi.yaml": "name: p\nconfig: {p:no: 1}\n", "other.yaml": "config: {p:no: 1}\n",
+	} {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
+	}
+	p := &Project{Name: Literal{Text: "p"}, Dir: dir, Path: filepath.Join(dir, "Pulumi.yaml")}
+	var keys []string
+	for _, key := range StackKeys(p) {
+		keys = append(keys, key.String())
+	}
+	require.ElementsMatch(t, []string{"p:a", "p:b", "aws:region"}, keys)
+}
+
+// What the schema of the project file does not forbid is no error; a slip there is a warning.
+func TestTemplateFields(t *testing.T) {
+	t.Parallel()
+	for text, summaries := range map[string][]string{
+		"name: p\ntemplate: {config: {a: {value: x, anything: y}}, other: z}\n": nil,
+		"name: p\ntemplate: {config: {a: {descripton: x}}}\n":                   {"unknown key descripton in template.config.a; did you mean description?"},
+	} {
+		_, diags := Parse(diag.NewSource("Pulumi.yaml", []byte(text)))
+		var found []string
+		for _, d := range diags {
+			require.Equal(t, diag.Warning, d.Severity)
+			found = append(found, d.Summary)
+		}
+		require.Equal(t, summaries, found)
+	}
+}

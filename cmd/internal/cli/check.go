@@ -114,7 +114,7 @@ func (a *app) checkTarget(ctx context.Context, target, stack string, given *give
 		return nil, err
 	}
 	var config map[project.Key]project.Text
-	if stack != "" {
+	if stack != "" && ws.project.Name.Text != "" { // a project whose file is broken has no stacks; that is told
 		var diags diag.Diagnostics
 		if config, diags, err = a.stackConfig(ws.project, stack); err != nil {
 			return nil, err

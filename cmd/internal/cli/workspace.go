@@ -102,6 +102,12 @@ func (ws *workspace) compile(ctx context.Context, providers *providers, config m
 		return nil, ws.diags
 	}
 	texts, names := checkConfig(ws.project, config)
+	var stackKeys []string
+	if config == nil {
+		for _, key := range project.StackKeys(ws.project) {
+			stackKeys, names = append(stackKeys, key.String()), append(names, programNames(ws.project, key)...)
+		}
+	}
 	file, parsed := reading.Parse(ws.source, ws.project, parser.Options{Declared: names, Include: ws.include})
 	made, unmade := ws.parameterizedPackages(ctx, providers)
 	packages := append(slices.Clip(ws.packages), made...)
@@ -111,7 +117,7 @@ func (ws *workspace) compile(ctx context.Context, providers *providers, config m
 		schemas, damaged := providers.watchedSchemas()
 		program, checked = check.Check(ctx, file, check.Options{
 			Project: ws.project.Name.Text, Schemas: schemas, Packages: packages, Local: ws.components,
-			Config: texts, ConfigKnown: config != nil, ProgramDir: ws.program.Dir, Stat: os.Stat,
+			Config: texts, ConfigKnown: config != nil, StackKeys: stackKeys, ProgramDir: ws.program.Dir, Stat: os.Stat,
 		})
 		if !damaged() {
 			break
@@ -147,12 +153,17 @@ func checkConfig(p *project.Project, config map[project.Key]project.Text) (map[s
 	var names []string
 	for key, text := range config {
 		texts[key.String()] = check.ConfigText{Text: text.Text, Secret: text.Secret, Project: text.FromProject, Structured: text.Structured}
-		names = append(names, key.String())
-		if key.Namespace == p.Name.Text {
-			names = append(names, key.Name)
-		}
+		names = append(names, programNames(p, key)...)
 	}
 	return texts, names
+}
+
+// programNames are the names by which a program can call a value of the configuration.
+func programNames(p *project.Project, key project.Key) []string {
+	if key.Namespace == p.Name.Text {
+		return []string{key.String(), key.Name}
+	}
+	return []string{key.String()}
 }
 
 // onceEach is first and second together, where at one place an error of first comes before one of second, and an error

@@ -1,0 +1,152 @@
+package check_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/yamlhost/yamlhost/check"
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/schema"
+)
+
+// plainSchema has a component with inputs that are plain at several depths.
+const plainSchema = `{"name": "plain", "version": "1.0.0", "types": {
+"plain:index:Container": {"type": "object", "properties": {
+  "image": {"type": "string"}, "name": {"type": "string", "plain": true}}, "required": ["image"]},
+"plain:index:Task": {"type": "object", "properties": {
+  "container": {"$ref": "#/types/plain:index:Container", "plain": true},
+  "sidecars": {"type": "array", "plain": true, "items": {"$ref": "#/types/plain:index:Container", "plain": true}}}}},
+"resources": {"plain:index:Service": {"isComponent": true, "inputProperties": {
+  "task": {"$ref": "#/types/plain:index:Task", "plain": true},
+  "tags": {"type": "object", "plain": true, "additionalProperties": {"type": "string"}},
+  "names": {"type": "array", "plain": true, "items": {"type": "string", "plain": true}},
+  "count": {"type": "integer", "plain": true}}}}}`
+
+func plainLoader() schema.Loader {
+	return schema.NewLoader(func(_ context.Context, d schema.Descriptor) ([]byte, error) {
+		if d.Name == "plain" {
+			return []byte(plainSchema), nil
+		}
+		return readTestdata(d.PackageName())
+	})
+}
+
+// Programs that are right, and that look wrong to a checker that does not look closely.
+func TestRightPrograms(t *testing.T) {
+	t.Parallel()
+	const pet = "resources:\n  pet: {type: 'random:RandomPet'}\n"
+	for name, c := range map[string]struct {
+		text    string
+		options func(*check.Options)
+	}{
+		// L8.18
+		"inputs inside of plain objects": {text: pet + `  s:
+    type: plain:Service
+    properties:
+      task: {container: {image: "${pet.id}", name: x}, sidecars: [{image: "${pet.id}"}]}
+      tags: {owner: "${pet.id}"}
+`},
+		"plain objects by way of variables": {text: `variables:
+  task: {container: {image: "${pet.id}"}}
+  sizes: {known: 3, late: "${pet.length}"}
+` + pet + `  s: {type: 'plain:Service', properties: {task: "${task}", count: "${sizes.known}"}}
+`},
+		// L2.35: there is no stack, so nobody knows what it sets.
+		"configuration of some stack": {text: "outputs:\n  a: ${region}\n  b: ${p:region}\n",
+			options: func(o *check.Options) { o.StackKeys = []string{"p:region"} }},
+		// L4.20
+		"a provider for a package without a schema": {text: `resources:
+  prov: {type: 'pulumi:providers:zoo'}
+  a: {type: 'nosuch:Thing', options: {provider: "${prov}"}} #! Y204
+`},
+		// L8.D
+		"items of several types": {text: `variables:
+  arr: [[x, {foo: y}], z]
+  v: {a: [x], n: null, "k-${pulumi.stack}": y}
+  w: {"${pulumi.stack}": {deep: 1}}
+outputs:
+  a: ${arr[0][1].foo}
+  b: ${v.a[0]}
+  c: ${w.dev.deep}
+  d: ${arr[1]}
+`},
+		"days": {text: "resources:\n  pet: {type: 'random:RandomPet', options: {customTimeouts: {create: 1d, delete: 1d12h}}}\n"},
+		"a declaration without a type": {text: "config:\n  inputs: {}\n  other:\noutputs:\n  a: ${inputs}\n  b: ${other}\n",
+			options: func(o *check.Options) {
+				o.ConfigKnown = true
+				o.Config = map[string]check.ConfigText{"p:inputs": {Text: `{"a":1}`, Structured: true}, "p:other": {Text: "x"}}
+			}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, diags := checkText(t, "Main.yaml", c.text, func(o *check.Options) {
+				o.Schemas = plainLoader()
+				if c.options != nil {
+					c.options(o)
+				}
+			})
+			expectFaults(t, c.text, diags)
+		})
+	}
+}
+
+// What these programs get wrong is said, and only that.
+func TestWrongBesideRight(t *testing.T) {
+	t.Parallel()
+	const pet = "resources:\n  pet: {type: 'random:RandomPet'}\n"
+	for name, text := range map[string]string{
+		"plain members": pet + `  s:
+    type: plain:Service
+    properties:
+      task: {container: {image: x, name: "${pet.id}"}} #! Y221 task.container.name
+      names: ["${pet.id}"] #! Y221 names[0]
+      tags: {"${pet.id}": x} #! Y221 tags
+      count: ${sizes.late} #! Y221 count
+variables:
+  sizes: {known: 3, late: "${pet.length}"}
+`,
+		"items of several types": `variables:
+  arr: [[x, {foo: y}], z]
+outputs:
+  a: ${arr[1].foo} #! Y216 arr[1] is a string
+  b: ${arr[0][2]} #! Y300 index 2, list has 2 elements
+  c: ${arr[0][1].bar} #! Y215 arr[0][1] has no member "bar"
+`,
+		"an escape in a list of arguments": `outputs:
+  a:
+    fn::regexReplace: ["\d+", "a1", "x"] #! Y101 there is no escape
+  b: 5
+`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, diags := checkText(t, "Main.yaml", text, func(o *check.Options) { o.Schemas = plainLoader() })
+			expectFaults(t, text, diags)
+		})
+	}
+}
+
+// A name that nothing declares may be configuration of a stack as long as there is none: a warning says how to find out.
+// With a stack, or where another name is surely meant, it is an error.
+func TestUndeclaredWithoutStack(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name     string
+		stack    bool
+		severity diag.Severity
+		detail   string
+	}{
+		{"region", false, diag.Warning, "check with that stack: yamlhost check --stack NAME"},
+		{"region", true, diag.Error, "set it for the stack: yamlhost config set region VALUE"},
+		{"zonee", false, diag.Error, "did you mean `zone`?"},
+	} {
+		_, diags := checkText(t, "Main.yaml", "variables: {zone: 1}\noutputs: {a: '${"+c.name+"}'}\n",
+			func(o *check.Options) { o.ConfigKnown = c.stack })
+		require.Len(t, diags, 1)
+		require.Equal(t, diag.Undeclared, diags[0].Code)
+		require.Equal(t, c.severity, diags[0].Severity)
+		require.Contains(t, diags[0].Detail, c.detail)
+	}
+}
