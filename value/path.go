@@ -311,30 +311,35 @@ func (v Value) stepsMatching(step PathStep) []PathStep {
 	return steps
 }
 
-// Reset is a copy of news in which the places that the path matches are as they are in olds, and whether that was
-// possible everywhere (E4.65). A last key that only one side has is added or removed again; a last index, or a
-// container, that only one side has cannot be reset. What could not be reset stays as in news.
-func (p Path) Reset(olds, news Value) (Value, bool) {
+// Reset returns a copy of news in which the places that the path matches are as they are in olds, and reports whether
+// that was possible everywhere (E4.65). A key that olds lacks is removed, whether or not olds has the container around it;
+// a key that only news lacks is added again. Two things cannot be reset and stay as in news: a list item that only one
+// side has, and a place in a container that news lacks. What was inside a secret comes back as a secret.
+func (p Path) Reset(olds, news Value) (Value, bool) { return p.reset(olds, news, false) }
+
+// reset does the work of Reset; exposed says that a container around olds is secret and none around news is.
+func (p Path) reset(olds, news Value, exposed bool) (Value, bool) {
+	exposed = (exposed || olds.IsSecret()) && !news.IsSecret()
 	if len(p) == 0 {
-		return olds, true
+		return concealed(olds, exposed), true
 	}
 	if p[0].IsWildcard() {
-		return p.resetAll(olds, news)
+		return p.resetAll(olds, news, exposed)
 	}
 	oldPart, inOld := olds.child(p[0])
 	newPart, inNew := news.child(p[0])
+	last, isKey := len(p) == 1, !p[0].IsIndex
 	switch {
 	case !inOld && !inNew:
 		return news, true
-	case len(p) == 1 && !p[0].IsIndex && olds.Is(KindMap) && news.Is(KindMap):
-		if !inOld {
-			return news.Without(p[0].Key), true
-		}
-		return news.With(p[0].Key, oldPart), true
-	case !inOld || !inNew:
+	case last && isKey && inOld && news.Is(KindMap):
+		return news.With(p[0].Key, concealed(oldPart, exposed)), true
+	case last && isKey && !inOld:
+		return news.Without(p[0].Key), true
+	case !inNew, !inOld && !isKey:
 		return news, false
 	}
-	part, ok := p[1:].Reset(oldPart, newPart)
+	part, ok := p[1:].reset(oldPart, newPart, exposed) // a container that olds lacks is as good as an empty one
 	if !ok {
 		return news, false
 	}
@@ -342,10 +347,18 @@ func (p Path) Reset(olds, news Value) (Value, bool) {
 	return news, err == nil
 }
 
-// resetAll resets every part of two containers of the same kind.
-func (p Path) resetAll(olds, news Value) (Value, bool) {
+// concealed returns v, as a secret if asked.
+func concealed(v Value, secret bool) Value {
+	if secret && !v.IsSecret() {
+		return v.Secret()
+	}
+	return v
+}
+
+// resetAll resets every part of two containers of the same kind, or of a map that olds lacks.
+func (p Path) resetAll(olds, news Value, exposed bool) (Value, bool) {
 	if len(p) == 1 && olds.kind == news.kind && (olds.Is(KindMap) || olds.Is(KindList)) {
-		return olds, true
+		return concealed(olds, exposed), true
 	}
 	steps := news.stepsMatching(p[0])
 	if olds.Is(KindMap) && news.Is(KindMap) {
@@ -357,7 +370,7 @@ func (p Path) resetAll(olds, news Value) (Value, bool) {
 	}
 	all := true
 	for _, step := range steps {
-		next, ok := append(Path{step}, p[1:]...).Reset(olds, news)
+		next, ok := append(Path{step}, p[1:]...).reset(olds, news, exposed)
 		if ok {
 			news = next
 		}
