@@ -587,12 +587,11 @@ func (c *chain) check(o *Options, m *memory, before map[string]value.Value, resu
 		}
 	}
 	if o.Targets != nil || o.Excludes != nil || o.ExcludeProtected || result.Failed || result.Canceled {
-		// What goes with a resource that was replaced had to be replaced too, and the operation did not come to that.
+		// What goes with a resource that was replaced has to be replaced too; where the operation did not come to that, the
+		// old resource stays.
 		for _, r := range c.state.Resources {
-			if _, there := c.cloud.objects[r.ID]; managed[r.ID] && !there && r.DeletedWith != "" && !c.lost[r.ID] {
-				c.seen.note("gone behind the back")
-				c.lost[r.ID] = true
-			}
+			_, there := c.cloud.objects[r.ID]
+			require.False(t, managed[r.ID] && !there && r.DeletedWith != "" && !c.lost[r.ID], "%s is gone behind the back of the state", r.ID)
 		}
 	}
 	for id := range managed {
@@ -629,7 +628,8 @@ func managedBy(s *state.Snapshot) map[string]bool {
 	return ids
 }
 
-// link tells the cloud with which object a resource's object goes.
+// link tells the cloud with which object a resource's object goes: the one that its owner had when the program first said
+// that it goes with that.
 func (w *world) link(ids map[urn.URN]string, r *state.Resource) {
 	if r == nil || !r.Custom || r.ID == "" {
 		return
@@ -637,7 +637,12 @@ func (w *world) link(ids map[urn.URN]string, r *state.Resource) {
 	ids[r.URN] = r.ID
 	w.cloud.mu.Lock()
 	defer w.cloud.mu.Unlock()
+	_, owned := w.cloud.objects[w.cloud.owner[r.ID]]
+	if said := w.cloud.with[r.ID]; said == r.DeletedWith && said != "" && owned {
+		return
+	}
 	if delete(w.cloud.owner, r.ID); r.DeletedWith != "" {
 		w.cloud.owner[r.ID] = ids[r.DeletedWith]
 	}
+	w.cloud.with[r.ID] = r.DeletedWith
 }

@@ -22,6 +22,7 @@ type cloud struct {
 	mu      sync.Mutex
 	objects map[string]value.Value // by ID
 	owner   map[string]string      // ID to that of the object with which it goes (deletedWith)
+	with    map[string]urn.URN     // and to what the program says it goes with
 	counter map[string]int         // of names
 	fails   map[string]failure     // by "<operation> <name>"
 	log     func(format string, args ...any)
@@ -37,7 +38,7 @@ type failure struct {
 }
 
 func newCloud() *cloud {
-	return &cloud{objects: map[string]value.Value{}, counter: map[string]int{}, owner: map[string]string{}, fails: map[string]failure{},
+	return &cloud{objects: map[string]value.Value{}, counter: map[string]int{}, owner: map[string]string{}, with: map[string]urn.URN{}, fails: map[string]failure{},
 		log: func(string, ...any) {}}
 }
 

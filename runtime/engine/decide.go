@@ -8,6 +8,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/provider"
 	"github.com/yamlhost/yamlhost/runtime/state"
 	"github.com/yamlhost/yamlhost/value"
+	"github.com/yamlhost/yamlhost/value/urn"
 )
 
 // decide chooses the steps of an examined subject and marks what they do to others. again says that meanwhile its old
@@ -71,7 +72,9 @@ func (d *Deployment) mark(s *subject, chain []Step) {
 		case OpReplace:
 			d.replaced[step.URN] = true
 			d.replaced[step.Old.URN] = true
-			d.deleting[step.Old.URN] = true
+			if i == 0 || chain[i-1].New == nil { // what is created first stays until the end
+				d.deleting[step.Old.URN] = true
+			}
 		case OpDelete, OpDeleteReplaced:
 			if !step.Old.Delete {
 				d.deleting[step.URN] = true
@@ -137,7 +140,7 @@ func (d *Deployment) dependents(s *subject) ([]dependent, error) {
 		e := d.olds.of[r]
 		return e.settled || e.cascade != nil || e.now == nil
 	}
-	found, err := cascade(s.oldState(), rest, settled, d.opts.IgnoreProtect, d.forcesReplacement)
+	found, err := cascade(s.oldState(), rest, settled, d.opts.IgnoreProtect, d.fated, d.forcesReplacement)
 	if err == nil {
 		return found, nil
 	}
@@ -148,6 +151,18 @@ func (d *Deployment) dependents(s *subject) ([]dependent, error) {
 		return nil, d.bail()
 	}
 	return nil, d.refused(s.reg.urn, s.reg.goal.position, "compare what depends on", s.goal.Type, err)
+}
+
+// fated finds what makes an old resource be replaced in this operation whatever its provider says, as far as the state
+// tells (E4.38–E4.42).
+func (d *Deployment) fated(r *state.Resource) (verdict, bool) {
+	if v, ok := forced(r, r, d.surroundings(r.URN, r, r)); ok {
+		return v, true
+	}
+	if ref, err := urn.ParseReference(r.Provider); err == nil && d.wasReplaced(ref.URN) {
+		return providerReplaced(), true
+	}
+	return verdict{}, false
 }
 
 // forcesReplacement asks a resource's provider whether it would have to be replaced if some of its inputs changed, to what

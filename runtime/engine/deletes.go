@@ -106,17 +106,24 @@ func dependenciesButParent(r *state.Resource) []urn.URN {
 	return urns
 }
 
-// needed tells what must stay because something that failed depends on it, in any way and over any number of steps
-// (E4.122). The cost over all calls of add is linear.
+// needed tells what must stay because something that stays depends on it, in any way and over any number of steps; what
+// depends on a component depends on all that the component is made of (E4.106, E4.122). The cost over all calls of add is
+// linear.
 type needed struct {
-	byURN map[urn.URN][]*state.Resource
-	kept  map[urn.URN]bool
+	byURN    map[urn.URN][]*state.Resource
+	children map[urn.URN][]*state.Resource
+	kept     map[urn.URN]bool
+	whole    map[urn.URN]bool // components of which all descendants are kept
 }
 
 func newNeeded(resources []*state.Resource) *needed {
-	n := &needed{byURN: make(map[urn.URN][]*state.Resource, len(resources)), kept: map[urn.URN]bool{}}
+	n := &needed{byURN: make(map[urn.URN][]*state.Resource, len(resources)), children: map[urn.URN][]*state.Resource{},
+		kept: map[urn.URN]bool{}, whole: map[urn.URN]bool{}}
 	for _, r := range resources {
 		n.byURN[r.URN] = append(n.byURN[r.URN], r)
+		if r.Parent != "" {
+			n.children[r.Parent] = append(n.children[r.Parent], r)
+		}
 	}
 	return n
 }
@@ -124,13 +131,37 @@ func newNeeded(resources []*state.Resource) *needed {
 // add keeps everything that r depends on.
 func (n *needed) add(r *state.Resource) {
 	work := []*state.Resource{r}
+	keep := func(u urn.URN) {
+		if !n.kept[u] {
+			n.kept[u] = true
+			work = append(work, n.byURN[u]...)
+		}
+	}
 	for len(work) > 0 {
 		r, work = work[len(work)-1], work[:len(work)-1]
-		r.AllDependencies(func(u urn.URN) {
-			if !n.kept[u] {
-				n.kept[u] = true
-				work = append(work, n.byURN[u]...)
+		r.AllDependencies(keep)
+		for _, u := range dependenciesButParent(r) {
+			if n.isComponent(u) {
+				n.keepDescendants(u, keep)
 			}
-		})
+		}
+	}
+}
+
+func (n *needed) isComponent(u urn.URN) bool {
+	return slices.ContainsFunc(n.byURN[u], func(r *state.Resource) bool {
+		return !r.Custom && r.ViewOf == "" && r.Type != urn.RootStackType
+	})
+}
+
+// keepDescendants keeps everything below a resource.
+func (n *needed) keepDescendants(u urn.URN, keep func(urn.URN)) {
+	if n.whole[u] {
+		return
+	}
+	n.whole[u] = true
+	for _, child := range n.children[u] {
+		keep(child.URN)
+		n.keepDescendants(child.URN, keep)
 	}
 }

@@ -27,6 +27,8 @@ type verdict struct {
 type surroundings struct {
 	replaced func(urn.URN) bool // whether that resource is replaced in this operation
 	named    bool               // the user asked for a replacement (E4.104)
+	// ownerLeft says that the resource goes with what an earlier operation has replaced and not deleted yet.
+	ownerLeft bool
 }
 
 // forced finds the reasons for a replacement that no provider is asked about, first hit first (E4.38–E4.41).
@@ -46,7 +48,7 @@ func forced(old, goal *state.Resource, s surroundings) (verdict, bool) {
 				reason: "it is replaced along with " + u.Name()}, true
 		}
 	}
-	if goal.DeletedWith != "" && s.replaced(goal.DeletedWith) {
+	if goal.DeletedWith != "" && (s.replaced(goal.DeletedWith) || s.ownerLeft) {
 		return verdict{change: true, replace: true, keys: []string{"deletedWith"},
 			reason: "it is deleted along with " + goal.DeletedWith.Name()}, true
 	}

@@ -84,6 +84,7 @@ func (d *Deployment) condemn() ([]*state.Resource, []Step, *needed) {
 	var unnamed []*state.Resource
 	needed := map[string]bool{}  // provider references of what stays
 	wanted := map[urn.URN]bool{} // what depends on it stays, although it was deleted because something in scope was replaced
+	ending := map[urn.URN]bool{} // what is deleted, unless it has to stay after all
 	if d.mode != destroying {
 		for _, reg := range d.resources {
 			if reg.state != nil {
@@ -105,7 +106,17 @@ func (d *Deployment) condemn() ([]*state.Resource, []Step, *needed) {
 			}
 			condemned = append(condemned, e.resource)
 			steps = append(steps, deletion(e.resource, false))
-			d.deleting[e.resource.URN] = true
+			ending[e.resource.URN] = true
+		}
+	}
+	stays := func(e *entry) bool { // whether the operation leaves alone what it has not taken
+		return !(e.claimed && e.doomed) && !deletes(e.resource) && !(e.now.PendingReplacement && !e.resource.PendingReplacement)
+	}
+	with := newNeeded(all) // what stays along with owners that have to stay
+	if d.mode != destroying {
+		for _, e := range d.ownersToKeep(stays) {
+			with.kept[e.resource.URN] = true
+			with.add(e.resource)
 		}
 	}
 	for _, e := range d.olds.entries {
@@ -117,7 +128,12 @@ func (d *Deployment) condemn() ([]*state.Resource, []Step, *needed) {
 			continue
 		}
 		replacedNow := e.claimed && e.doomed
-		if !replacedNow && !deletes(about) && !(e.now.PendingReplacement && !about.PendingReplacement) {
+		if with.kept[about.URN] {
+			needed[about.Provider] = true
+			about.AllDependencies(func(u urn.URN) { wanted[u] = true })
+			continue
+		}
+		if stays(e) {
 			if !e.doomed && !about.PendingReplacement {
 				untouched = append(untouched, about)
 			}
@@ -136,7 +152,7 @@ func (d *Deployment) condemn() ([]*state.Resource, []Step, *needed) {
 			steps = append(steps, deletion(about, e.doomed))
 		}
 		if !about.Delete || d.olds.byURN[about.URN] == nil {
-			d.deleting[about.URN] = true
+			ending[about.URN] = true
 		}
 	}
 	keep := newNeeded(all)
@@ -163,6 +179,11 @@ func (d *Deployment) condemn() ([]*state.Resource, []Step, *needed) {
 	for _, e := range d.olds.entries { // so does what is to be created anew, because it is gone, and could not be
 		if e.claimed && !e.doomed && e.now != nil {
 			keep.add(e.resource)
+		}
+	}
+	for u := range ending {
+		if !keep.kept[d.nameOf(u)] {
+			d.deleting[u] = true
 		}
 	}
 	d.mu.Unlock()

@@ -37,6 +37,7 @@ type olds struct {
 	byURN     map[urn.URN]*entry // those that are not left to delete (E4.95)
 	of        map[*state.Resource]*entry
 	providers map[string]*state.Resource // by reference, those left to delete too
+	left      map[urn.URN][]*entry       // what earlier operations have replaced and left to delete
 	views     map[urn.URN][]*entry       // by their owner, those that the operation makes too; the deployment's mutex guards it
 }
 
@@ -55,6 +56,11 @@ func newOlds(resources []*state.Resource, ids []journal.ID) *olds {
 		o.entries[i], o.of[r] = e, e
 		if !r.Delete {
 			o.byURN[r.URN] = e
+		} else {
+			if o.left == nil {
+				o.left = map[urn.URN][]*entry{}
+			}
+			o.left[r.URN] = append(o.left[r.URN], e)
 		}
 		if r.ViewOf != "" {
 			if o.views == nil {

@@ -188,6 +188,7 @@ func TestCascadeHonoursProtection(t *testing.T) {
 		r.PropertyDependencies = map[string][]urn.URN{"x": {u("a")}}
 	})
 	_, err := cascade(resource("a"), []*state.Resource{dependent}, func(*state.Resource) bool { return false }, false,
+		func(*state.Resource) (verdict, bool) { return verdict{}, false },
 		func(*state.Resource, []string) (bool, []string, error) { return true, []string{"x"}, nil })
 	require.ErrorContains(t, err, "protected")
 }

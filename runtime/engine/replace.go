@@ -59,8 +59,10 @@ func (e *protectedError) Error() string {
 // cascade finds what has to be deleted before root is, in the order of deletion: dependents first (E4.58–E4.62). rest are the
 // entries behind root, in their order. settled says which of them had a step in this operation and are left out;
 // unprotected that protection does not count.
+// fated finds what makes an entry be replaced in this operation anyway: it goes first if it uses something that goes.
 // forces asks whether an unknown value of some of an entry's properties makes it need a replacement, and by which keys.
 func cascade(root *state.Resource, rest []*state.Resource, settled func(*state.Resource) bool, unprotected bool,
+	fated func(*state.Resource) (verdict, bool),
 	forces func(r *state.Resource, properties []string) (bool, []string, error)) ([]dependent, error) {
 	going := map[urn.URN]bool{root.URN: true}
 	references := map[string]bool{}
@@ -81,6 +83,10 @@ func cascade(root *state.Resource, rest []*state.Resource, settled func(*state.R
 		case slices.Contains(r.ReplaceWith, root.URN): // E4.59
 			d.keys, d.reason = []string{"replaceWith"}, "it is replaced along with "+root.URN.Name()
 		case len(properties) > 0:
+			if v, ok := fated(r); ok {
+				d.keys, d.reason = v.keys, v.reason
+				break
+			}
 			replaces, keys, err := forces(r, properties)
 			if err != nil {
 				return nil, err

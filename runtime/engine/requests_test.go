@@ -455,7 +455,7 @@ func TestDependentsThatAreOnTheirWay(t *testing.T) {
 	root := resource("root")
 	left := resource("left", on("root"), func(r *state.Resource) { r.Delete, r.DeletedWith = true, u("root") })
 	gone := resource("gone", on("root"), func(r *state.Resource) { r.PendingReplacement, r.DeletedWith = true, u("root") })
-	found, err := cascade(root, []*state.Resource{left, gone}, func(*state.Resource) bool { return false }, false, nil)
+	found, err := cascade(root, []*state.Resource{left, gone}, func(*state.Resource) bool { return false }, false, nil, nil)
 	require.NoError(t, err)
 	chain := replacement(situation{old: root, goal: root, before: true, dependents: found})
 	require.Equal(t, []Op{OpDelete, OpDeleteReplaced, OpReplace, OpCreateReplacement}, opsOf(chain))

@@ -106,13 +106,11 @@ func (d *Deployment) examine(s *subject) error {
 	s.verdict = verdict{}
 	fresh := old == nil || s.deleted != nil || old.External
 	if !fresh {
-		surroundings := surroundings{replaced: d.wasReplaced,
-			named: d.scope.replaces.match(s.reg.urn) || d.scope.replaces.match(old.URN)}
 		if !d.opts.DryRun && !s.goal.ReplacementTrigger.IsNull() && s.goal.ReplacementTrigger.ContainsUnknown() {
 			return d.refused(s.reg.urn, s.reg.goal.position, "compare", s.goal.Type,
 				fmt.Errorf("replacement trigger contains unknowns for %s", s.reg.urn))
 		}
-		if v, ok := forced(old, s.goal, surroundings); ok {
+		if v, ok := forced(old, s.goal, d.surroundings(s.reg.urn, old, s.goal)); ok {
 			s.verdict = v
 		}
 	}
@@ -132,6 +130,12 @@ func (d *Deployment) examine(s *subject) error {
 		return d.check(s, true, true) // E4.21, third row
 	}
 	return nil
+}
+
+// surroundings are the facts about the operation that may force the replacement of a resource.
+func (d *Deployment) surroundings(u urn.URN, old, goal *state.Resource) surroundings {
+	return surroundings{replaced: d.wasReplaced, named: d.scope.replaces.match(u) || d.scope.replaces.match(old.URN),
+		ownerLeft: d.goesWithLeftover(old, goal)}
 }
 
 func (d *Deployment) wasReplaced(u urn.URN) bool {
