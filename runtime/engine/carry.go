@@ -13,8 +13,9 @@ import (
 )
 
 // leaveAlone is what happens to a registered resource that is out of scope: a new one is not created, and an old one is
-// carried over as it was, without a question to its provider (E4.29, E4.32, E4.101).
-func (d *Deployment) leaveAlone(ctx context.Context, reg *registered, s *subject, l *held) error {
+// carried over as it was, without a question to its provider (E4.29, E4.32, E4.101). in says that the resource is in scope,
+// and left alone because of what the operation is: then it goes by its new name.
+func (d *Deployment) leaveAlone(ctx context.Context, reg *registered, s *subject, in bool, l *held) error {
 	old := s.oldState()
 	if old == nil {
 		d.skipCreate(reg, s.goal)
@@ -23,7 +24,7 @@ func (d *Deployment) leaveAlone(ctx context.Context, reg *registered, s *subject
 	if err := d.carryNeeds(ctx, old, l); err != nil {
 		return err
 	}
-	kept, renamed := d.verbatim(old, reg)
+	kept, renamed := d.verbatim(old, reg, in)
 	step := newStep(OpSame, old, kept)
 	step.verbatim = true
 	d.decisions.Lock()
@@ -50,9 +51,9 @@ func (d *Deployment) stay(reg *registered) error {
 	return nil
 }
 
-// verbatim is an old state under the name that its registration gives it; renamed is false when that has to wait, because
-// the registration puts the resource below a parent that is not created.
-func (d *Deployment) verbatim(old *state.Resource, reg *registered) (kept *state.Resource, renamed bool) {
+// verbatim is an old state under the name that its registration gives it; renamed is false when it keeps the one that it
+// had, because it is out of scope, or because the registration puts it below a parent that is not created.
+func (d *Deployment) verbatim(old *state.Resource, reg *registered, in bool) (kept *state.Resource, renamed bool) {
 	kept = old.Clone()
 	if old.URN == reg.urn {
 		return kept, true
@@ -60,7 +61,7 @@ func (d *Deployment) verbatim(old *state.Resource, reg *registered) (kept *state
 	d.mu.Lock()
 	orphaned := d.scope.skipped[reg.goal.Parent]
 	d.mu.Unlock()
-	if orphaned {
+	if orphaned || !in {
 		return kept, false
 	}
 	kept.URN, kept.Type, kept.Parent, kept.Aliases = reg.urn, reg.goal.Type, reg.goal.Parent, []urn.URN{old.URN}
@@ -73,6 +74,7 @@ func (d *Deployment) keepName(reg *registered) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	delete(d.renamed, reg.old.resource.URN)
+	d.keptNames[reg.old.resource.URN] = reg.urn
 	d.scope.skipped[reg.urn] = true
 }
 
@@ -141,14 +143,36 @@ func (d *Deployment) adopt(ctx context.Context, reg *registered, g *goal, l *hel
 	}
 	d.mu.Lock()
 	reg.carried = false
-	step := reg.step
-	in := !step.New.IsProvider() && d.scope.admits(g.newState(reg.urn, reg.old.resource), reg.urn)
+	now := reg.state
+	in := !now.IsProvider() && d.scope.admits(g.newState(reg.urn, reg.old.resource), reg.urn)
 	d.mu.Unlock()
 	if !in {
 		return nil
 	}
+	if same, err := d.staysSame(reg, g, now); same || err != nil {
+		return err
+	}
 	d.needed(reg.urn, g.position)
 	return d.bail()
+}
+
+// staysSame reports whether a resource that was carried over is what the program wants already.
+func (d *Deployment) staysSame(reg *registered, g *goal, now *state.Resource) (bool, error) {
+	wanted := &registered{urn: reg.urn, goal: g, old: &entry{resource: now, now: now}}
+	s := d.subjectOf(wanted)
+	if s.wantsImport() {
+		return false, nil
+	}
+	if err := d.connect(s); err != nil {
+		return false, d.refused(reg.urn, g.position, "start the provider of", g.Type, err)
+	}
+	if err := d.examine(s); err != nil {
+		return false, err
+	}
+	goal := s.goal
+	goal.ID, goal.Outputs = now.ID, now.Outputs
+	changes := s.verdict.change || s.verdict.replace || now.PendingReplacement || now.External || len(now.InitErrors) > 0
+	return !changes && materiallySame(now, goal), nil
 }
 
 // needed reports that a resource cannot change any more, because it was carried over before.

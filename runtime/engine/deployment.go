@@ -55,6 +55,7 @@ type Deployment struct {
 	olds       *olds
 	resources  map[urn.URN]*registered
 	renamed    map[urn.URN]urn.URN // URNs claimed through an alias, to the URN that claimed them
+	keptNames  map[urn.URN]urn.URN // the same where the resource keeps its name in this operation
 	hooks      map[string]monitor.Hook
 	transforms transforms
 	replaced   map[urn.URN]bool // what was replaced in this operation
@@ -154,6 +155,7 @@ func newDeployment(ctx context.Context, o Options, scope *scope, refreshing bool
 
 		resources: make(map[urn.URN]*registered, len(o.Base.Resources)),
 		renamed:   map[urn.URN]urn.URN{},
+		keptNames: map[urn.URN]urn.URN{},
 		replaced:  map[urn.URN]bool{},
 		deleting:  map[urn.URN]bool{},
 		defaults:  map[string]*defaultProvider{},

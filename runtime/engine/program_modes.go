@@ -26,12 +26,12 @@ func (d *Deployment) readOnly(ctx context.Context, reg *registered, s *subject, 
 		return err
 	}
 	if !in {
-		return d.leaveAlone(ctx, reg, s, l)
+		return d.leaveAlone(ctx, reg, s, false, l)
 	}
 	if err := d.carryNeeds(ctx, old, l); err != nil {
 		return err
 	}
-	before, renamed := d.verbatim(old, reg)
+	before, renamed := d.verbatim(old, reg, true)
 	before.Provider = s.goal.Provider
 	now, err := d.refresh(before)
 	if err != nil { // E7.20: reported, and nothing is stopped by it

@@ -164,6 +164,10 @@ func (d *Deployment) claim(g *goal) (*registered, error) {
 		return fault(diag.DuplicateURN, "Duplicate resource alias '%s' applied to resource with URN '%s': "+
 			"a resource with that name is registered as well; give one of them another name or remove the alias", u, by)
 	}
+	if by, taken := d.keptNames[u]; taken {
+		return fault(diag.DuplicateURN, "Duplicate resource URN '%s': the resource of that name becomes '%s', which the operation "+
+			"leaves out; include that too", u, by)
+	}
 	reg := &registered{urn: u, goal: g, parent: g.Parent, transforms: g.transforms, done: make(chan struct{})}
 	for _, candidate := range d.lineage.candidates(u, g.Parent, g.Aliases) {
 		old := d.olds.byURN[candidate]
@@ -218,7 +222,7 @@ func (d *Deployment) realize(ctx context.Context, reg *registered, l *held) erro
 	}
 	if d.mode != updating && g.Custom && !urn.IsProviderType(g.Type) {
 		if d.mode == destroying {
-			return d.leaveAlone(ctx, reg, subject, l) // E7.41
+			return d.leaveAlone(ctx, reg, subject, true, l) // E7.41
 		}
 		return d.readOnly(ctx, reg, subject, l) // E7.30, E7.31
 	}
@@ -226,11 +230,8 @@ func (d *Deployment) realize(ctx context.Context, reg *registered, l *held) erro
 	if err != nil {
 		return err
 	}
-	if d.mode != updating && !d.withoutSkipped(subject.goal) {
-		in = false
-	}
-	if !in {
-		return d.leaveAlone(ctx, reg, subject, l)
+	if reachable := d.mode == updating || d.withoutSkipped(subject.goal); !in || !reachable {
+		return d.leaveAlone(ctx, reg, subject, in, l)
 	}
 	if d.mode == updating {
 		if err := d.needsSkipped(subject); err != nil {

@@ -22,6 +22,8 @@ type scope struct {
 	left   map[urn.URN]bool // out of scope, because excluded or because they depend on something that is (E4.106)
 	// skipped are resources that would have been created, were they not out of scope (E4.29).
 	skipped map[urn.URN]bool
+	// dependents are the targets, and what the state says to depend on them, where those are in scope too.
+	dependents map[urn.URN]bool
 }
 
 // newScope reads the options. Protected resources of the base are excluded where that is asked for (E4.78).
@@ -45,6 +47,9 @@ func newScope(o *Options) (*scope, error) {
 		if *list.to, err = newPatterns(list.texts); err != nil {
 			return nil, err
 		}
+	}
+	if s.targetDependents && o.Base != nil {
+		s.dependents = closure(o.Base.Resources, s.targets.match, true)
 	}
 	return s, nil
 }
@@ -70,7 +75,7 @@ func (s *scope) admits(r *state.Resource, known ...urn.URN) bool {
 	in := s.names(known...)
 	switch {
 	case !s.targets.empty() && !in && s.targetDependents:
-		in = dependsOnAny(r, s.actual)
+		in = dependsOnAny(r, s.actual) || slices.ContainsFunc(known, func(u urn.URN) bool { return s.dependents[u] })
 	case s.targets.empty() && in && s.excludeDependents:
 		in = !dependsOnAny(r, s.left)
 	}
