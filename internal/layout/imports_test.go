@@ -36,9 +36,12 @@ var mayImport = map[string][]string{
 	"runtime/provider":    {"value", "value/urn"},
 	"runtime/plugin":      {"runtime/provider", "value/wire", "schema", "value", "value/urn"},
 	"runtime/embedded":    {"runtime/provider", "schema", "value", "value/urn"},
-	"runtime/state":       {"runtime/secrets", "value", "value/urn"},
-	"runtime/journal":     {"runtime/state", "value", "value/urn"},
-	"runtime/backend":     {"runtime/journal", "runtime/state", "runtime/secrets", "value/urn"},
+	"runtime/dynamic":     {"runtime/dynamic/bundle", "runtime/provider", "value/wire", "value", "value/urn"},
+	// Bundles of source files, which knows neither providers nor programs.
+	"runtime/dynamic/bundle": {},
+	"runtime/state":          {"runtime/secrets", "value", "value/urn"},
+	"runtime/journal":        {"runtime/state", "value", "value/urn"},
+	"runtime/backend":        {"runtime/journal", "runtime/state", "runtime/secrets", "value/urn"},
 	// Stores of objects implement a contract of backend, which knows none of them.
 	"runtime/backend/bucket": {"runtime/backend"},
 	// Key services implement a contract of secrets, which knows none of them.
@@ -81,6 +84,8 @@ var guests = []struct {
 	{"gocloud.dev/", []string{"runtime/backend/bucket", "runtime/secrets/keyservice"}},
 	{"github.com/pulumi/", []string{"value/wire", "runtime/monitor/rpc", "runtime/plugin", "langhost", "bench/floor"}},
 	{"github.com/spf13/", []string{"cmd/"}},
+	{"github.com/evanw/esbuild/", []string{"runtime/dynamic/bundle"}},
+	{"github.com/go-sourcemap/", []string{"runtime/dynamic/bundle"}},
 }
 
 type file struct {

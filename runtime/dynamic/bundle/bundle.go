@@ -1,0 +1,129 @@
+package bundle
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"path/filepath"
+	"strings"
+)
+
+// Language is what a source file is written in.
+type Language string
+
+// The languages, by the interpreter that runs them.
+const (
+	Node   Language = "node"
+	Python Language = "python"
+)
+
+// LanguageOf tells the language of a source file by its name, and whether it is one that can be bundled.
+func LanguageOf(path string) (Language, bool) {
+	switch strings.ToLower(filepath.Ext(path)) {
+	case ".ts", ".mts", ".cts", ".js", ".mjs", ".cjs":
+		return Node, true
+	case ".py":
+		return Python, true
+	}
+	return "", false
+}
+
+// Options say what to bundle.
+type Options struct {
+	// Dir is the folder that Source is relative to, and that imports must stay below unless node_modules has them.
+	// It must be absolute.
+	Dir string
+	// Source is the entry, relative to Dir, with slashes.
+	Source string
+	// Stubs are modules that get a text of ours where the project has not installed them, by name.
+	Stubs map[string]string
+	// External are packages that stay imports; "@aws-sdk/*" is a pattern.
+	External []string
+	// Minify shortens names and drops white space.
+	Minify bool
+	// ESM keeps the module a module of ECMAScript; otherwise the text is a CommonJS module.
+	ESM bool
+}
+
+// Bundle is an entry with all that it imports. It is immutable.
+type Bundle struct {
+	Language Language
+	Code     string   // of Python, a JSON object that maps paths to texts
+	Digest   string   // "sha256:" and the hash of language and code
+	Files    []string // what went in, relative to Dir with slashes, in alphabetical order
+	Map      *Map     // from Code to sources; nil for Python, where lines are those of the files
+}
+
+// Fault is one reason why there is no bundle.
+type Fault struct {
+	File    string // relative to Dir, with slashes; empty when no file is to blame
+	Line    int    // 1-based; 0 for the whole file
+	Column  int    // 0-based, in bytes
+	Length  int    // in bytes
+	Message string
+}
+
+// Error lists all faults of a source. It has at least one.
+type Error struct{ Faults []Fault }
+
+// Error is the first fault with its place, and the number of others.
+func (e *Error) Error() string {
+	text := e.Faults[0].String()
+	if more := len(e.Faults) - 1; more > 0 {
+		text += fmt.Sprintf(" (and %d more)", more)
+	}
+	return text
+}
+
+// String is the fault as file:line:column: message; the column is 1-based there.
+func (f Fault) String() string {
+	switch {
+	case f.File == "":
+		return f.Message
+	case f.Line == 0:
+		return f.File + ": " + f.Message
+	}
+	return fmt.Sprintf("%s:%d:%d: %s", f.File, f.Line, f.Column+1, f.Message)
+}
+
+// Make bundles a source. Its error is an *Error.
+func Make(o Options) (*Bundle, error) {
+	language, known := LanguageOf(o.Source)
+	if !known {
+		return nil, fault(o.Source, "a source file ends in .ts, .mts, .cts, .js, .mjs, .cjs or .py")
+	}
+	if !filepath.IsLocal(filepath.FromSlash(o.Source)) {
+		return nil, fault(o.Source, "the file is outside of the project")
+	}
+	var b *Bundle
+	var err error
+	if language == Python {
+		b, err = makePython(o)
+	} else {
+		b, err = makeNode(o)
+	}
+	if err != nil {
+		return nil, err
+	}
+	b.Language = language
+	hash := sha256.Sum256([]byte(string(language) + "\x00" + b.Code))
+	b.Digest = "sha256:" + hex.EncodeToString(hash[:])
+	return b, nil
+}
+
+func fault(file, message string) *Error {
+	return &Error{Faults: []Fault{{File: filepath.ToSlash(file), Message: message}}}
+}
+
+// inside reports whether a path, after its links are followed, is below dir.
+func inside(dir, path string) bool {
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return true // reading it gives the better error
+	}
+	if realDir, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = realDir
+	}
+	rel, err := filepath.Rel(dir, real)
+	return err == nil && filepath.IsLocal(rel)
+}

@@ -1,0 +1,504 @@
+package dynamic
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/yamlhost/yamlhost/runtime/provider"
+	"github.com/yamlhost/yamlhost/value"
+	"github.com/yamlhost/yamlhost/value/wire"
+)
+
+// codeInput is the input of every resource that says which code made it, so that a change of the code shows as a diff.
+const codeInput = "__provider"
+
+// configured serves the types of a definition. It is safe for concurrent use.
+type configured struct {
+	name    string
+	def     Definition
+	timeout time.Duration
+	hosts   map[*Source]*host // complete from the start
+}
+
+var _ provider.Configured = (*configured)(nil)
+
+func newConfigured(l *loaded, d Definition) *configured {
+	c := &configured{name: l.name, def: d, timeout: l.options.Timeout, hosts: map[*Source]*host{}}
+	if c.timeout == 0 {
+		c.timeout = 10 * time.Minute
+	}
+	for _, t := range d {
+		if c.hosts[t.Source] == nil {
+			c.hosts[t.Source] = newHost(t.Source, l.options)
+		}
+	}
+	return c
+}
+
+func (c *configured) close() {
+	for _, h := range c.hosts {
+		h.close()
+	}
+}
+
+// lookup finds the type of a token and the process that serves it.
+func (c *configured) lookup(token string) (Type, *host, error) {
+	t, found := c.def[typeName(token)]
+	if !found {
+		return Type{}, nil, &provider.Error{Message: fmt.Sprintf("the dynamic provider has no type %s", token)}
+	}
+	return t, c.hosts[t.Source], nil
+}
+
+// call asks the author's code. seconds is the caller's timeout, 0 for ours.
+func (c *configured) call(ctx context.Context, h *host, t Type, s provider.Subject, method string, seconds float64, args map[string]any) (reply, error) {
+	limit := c.timeout
+	if seconds > 0 {
+		limit = time.Duration(seconds * float64(time.Second))
+	}
+	args["export"] = t.Export
+	return h.call(ctx, request{Method: method, Args: args, subject: s, limit: limit})
+}
+
+// Check runs the author's check, where there is one, and notes the code.
+func (c *configured) Check(ctx context.Context, r provider.CheckRequest) (provider.CheckResponse, error) {
+	t, h, err := c.lookup(r.Type)
+	if err != nil {
+		return provider.CheckResponse{}, err
+	}
+	inputs := mapOrEmpty(r.News).Without(codeInput)
+	if has, err := c.has(ctx, h, t, "check"); err != nil {
+		return provider.CheckResponse{}, err
+	} else if has {
+		olds, err := encode(mapOrEmpty(r.Olds).Without(codeInput))
+		if err != nil {
+			return provider.CheckResponse{}, err
+		}
+		news, err := encode(inputs)
+		if err != nil {
+			return provider.CheckResponse{}, err
+		}
+		answer, err := c.call(ctx, h, t, r.Subject, "check", 0, map[string]any{"olds": olds, "news": news})
+		if err != nil {
+			return provider.CheckResponse{}, err
+		}
+		var result struct {
+			Inputs   json.RawMessage
+			Failures []provider.Failure
+		}
+		if err := answer.into(&result); err != nil {
+			return provider.CheckResponse{}, h.nonsense("check", err)
+		}
+		if len(result.Failures) > 0 {
+			return provider.CheckResponse{Inputs: r.News, Failures: result.Failures}, nil
+		}
+		if present(result.Inputs) {
+			checked, err := decode(result.Inputs, r.AllowUnknowns)
+			if err != nil {
+				return provider.CheckResponse{}, h.nonsense("check", err)
+			}
+			inputs = checked.SecretLike(inputs)
+		}
+	}
+	digest := value.String(t.Source.Digest)
+	if old := r.Olds.Get(codeInput); t.OnCodeChange == Ignore && old.Is(value.KindString) {
+		digest = old
+	}
+	return provider.CheckResponse{Inputs: inputs.With(codeInput, digest)}, nil
+}
+
+// has reports whether the author's provider has a method. Code that does not even contain the word is not started for the
+// answer: so a preview of unknown inputs starts no process where there is nothing to run.
+func (c *configured) has(ctx context.Context, h *host, t Type, method string) (bool, error) {
+	if !strings.Contains(t.Source.Code, method) {
+		return false, nil
+	}
+	return h.has(ctx, t.Export, method)
+}
+
+// Diff runs the author's diff, or compares inputs.
+func (c *configured) Diff(ctx context.Context, r provider.DiffRequest) (provider.DiffResponse, error) {
+	t, h, err := c.lookup(r.Type)
+	if err != nil {
+		return provider.DiffResponse{}, err
+	}
+	before, after := r.OldInputs.Get(codeInput), r.News.Get(codeInput)
+	codeChanged := t.OnCodeChange != Ignore && !value.Equal(before, after)
+	has, err := c.has(ctx, h, t, "diff")
+	if err != nil {
+		return provider.DiffResponse{}, err
+	}
+	var response provider.DiffResponse
+	if has {
+		response, err = c.authorsDiff(ctx, h, t, r, codeChanged)
+		if err != nil {
+			return response, err
+		}
+		if codeChanged && t.OnCodeChange == ByDiff {
+			return response, nil // the author's word counts
+		}
+	} else {
+		response = compare(t, r.OldInputs.Without(codeInput), r.News.Without(codeInput))
+	}
+	if codeChanged {
+		response.Changes = provider.DiffSome
+		response.Diffs = append(response.Diffs, codeInput)
+		if response.Detailed == nil {
+			response.Detailed = map[string]provider.PropertyDiff{}
+		}
+		response.Detailed[codeInput] = provider.PropertyDiff{Kind: provider.DiffUpdate, InputDiff: true}
+		if t.OnCodeChange == Replace {
+			response.Replaces = append(response.Replaces, codeInput)
+		}
+	}
+	response.Stables = append(response.Stables, t.Stable...)
+	return response, nil
+}
+
+// compare is the diff of code without one: changed inputs are an update, unless a declaration says that they replace.
+func compare(t Type, olds, news value.Value) provider.DiffResponse {
+	response := provider.DiffResponse{Changes: provider.DiffNone, Detailed: map[string]provider.PropertyDiff{}}
+	for _, change := range value.Changes(olds.DeepPublic(), news.DeepPublic()) {
+		response.Changes = provider.DiffSome
+		key := change.Path[0].Key
+		kind := provider.DiffUpdate
+		switch {
+		case change.Old.IsNull():
+			kind = provider.DiffAdd
+		case change.New.IsNull():
+			kind = provider.DiffDelete
+		}
+		if slices.Contains(t.Replace, key) {
+			kind = kind.AsReplace()
+			response.Replaces = appendNew(response.Replaces, key)
+		}
+		response.Diffs = appendNew(response.Diffs, key)
+		response.Detailed[change.Path.String()] = provider.PropertyDiff{Kind: kind, InputDiff: true}
+	}
+	return response
+}
+
+func (c *configured) authorsDiff(ctx context.Context, h *host, t Type, r provider.DiffRequest, codeChanged bool) (provider.DiffResponse, error) {
+	olds, err := encode(mapOrEmpty(r.OldOutputs).Without(codeInput))
+	if err != nil {
+		return provider.DiffResponse{}, err
+	}
+	news, err := encode(r.News.Without(codeInput))
+	if err != nil {
+		return provider.DiffResponse{}, err
+	}
+	answer, err := c.call(ctx, h, t, r.Subject, "diff", 0, map[string]any{"id": r.ID, "olds": olds, "news": news, "codeChanged": codeChanged})
+	if err != nil {
+		return provider.DiffResponse{}, err
+	}
+	var result struct {
+		Changes             *bool
+		Replaces, Stables   []string
+		DeleteBeforeReplace bool
+	}
+	if err := answer.into(&result); err != nil {
+		return provider.DiffResponse{}, h.nonsense("diff", err)
+	}
+	response := provider.DiffResponse{Changes: provider.DiffNone, Replaces: result.Replaces, Stables: result.Stables,
+		DeleteBeforeReplace: result.DeleteBeforeReplace}
+	switch {
+	case len(result.Replaces) > 0 || result.Changes != nil && *result.Changes:
+		response.Changes = provider.DiffSome
+		response.Diffs = slices.Clone(result.Replaces)
+	case result.Changes == nil:
+		response = compare(t, r.OldInputs.Without(codeInput), r.News.Without(codeInput))
+		response.Stables, response.DeleteBeforeReplace = result.Stables, result.DeleteBeforeReplace
+	}
+	return response, nil
+}
+
+// Create makes an object. A preview runs nothing of the author's, unless the author's object can be previewed.
+func (c *configured) Create(ctx context.Context, r provider.CreateRequest) (provider.CreateResponse, error) {
+	t, h, err := c.lookup(r.Type)
+	if err != nil {
+		return provider.CreateResponse{}, err
+	}
+	args := map[string]any{}
+	if r.Preview {
+		if can, err := c.previews(ctx, h, t); err != nil || !can {
+			return provider.CreateResponse{Outputs: value.EmptyMap()}, err
+		}
+		args["preview"] = true
+	}
+	inputs := mapOrEmpty(r.Inputs).Without(codeInput)
+	if args["inputs"], err = encode(inputs); err != nil {
+		return provider.CreateResponse{}, err
+	}
+	answer, err := c.call(ctx, h, t, r.Subject, "create", r.Timeout, args)
+	if err != nil {
+		return provider.CreateResponse{}, withOutputs(err, t, inputs)
+	}
+	var result struct {
+		ID   any `json:"id"`
+		Outs json.RawMessage
+	}
+	if err := answer.into(&result); err != nil {
+		return provider.CreateResponse{}, h.nonsense("create", err)
+	}
+	id := idText(result.ID)
+	if id == "" && !r.Preview {
+		return provider.CreateResponse{}, h.nonsense("create", fmt.Errorf("it gave no id"))
+	}
+	outputs, err := outputsOf(result.Outs, r.Preview)
+	if err != nil {
+		return provider.CreateResponse{}, h.nonsense("create", err)
+	}
+	return provider.CreateResponse{ID: id, Outputs: seal(outputs, t, inputs)}, nil
+}
+
+// previews reports whether the author's object takes previews of create and update.
+func (c *configured) previews(ctx context.Context, h *host, t Type) (bool, error) {
+	if !strings.Contains(t.Source.Code, "preview") {
+		return false, nil
+	}
+	return h.previews(ctx, t.Export)
+}
+
+// Update changes an object. Code without update changes nothing and takes the new inputs as outputs of the same names.
+func (c *configured) Update(ctx context.Context, r provider.UpdateRequest) (provider.UpdateResponse, error) {
+	t, h, err := c.lookup(r.Type)
+	if err != nil {
+		return provider.UpdateResponse{}, err
+	}
+	args := map[string]any{"id": r.ID}
+	if r.Preview {
+		can, err := c.previews(ctx, h, t)
+		if err != nil {
+			return provider.UpdateResponse{}, err
+		}
+		if !can {
+			kept := value.EmptyMap()
+			for _, name := range t.Stable {
+				if old, ok := r.OldOutputs.Lookup(name); ok {
+					kept = kept.With(name, old)
+				}
+			}
+			return provider.UpdateResponse{Outputs: kept}, nil
+		}
+		args["preview"] = true
+	}
+	inputs, olds := mapOrEmpty(r.News).Without(codeInput), mapOrEmpty(r.OldOutputs).Without(codeInput)
+	has, err := c.has(ctx, h, t, "update")
+	if err != nil {
+		return provider.UpdateResponse{}, err
+	}
+	if !has {
+		outputs := olds
+		for _, key := range inputs.Keys() {
+			if outputs.Has(key) {
+				outputs = outputs.With(key, inputs.Get(key))
+			}
+		}
+		return provider.UpdateResponse{Outputs: outputs}, nil
+	}
+	if args["olds"], err = encode(olds); err != nil {
+		return provider.UpdateResponse{}, err
+	}
+	if args["news"], err = encode(inputs); err != nil {
+		return provider.UpdateResponse{}, err
+	}
+	answer, err := c.call(ctx, h, t, r.Subject, "update", r.Timeout, args)
+	if err != nil {
+		return provider.UpdateResponse{}, withOutputs(err, t, inputs)
+	}
+	var result struct{ Outs json.RawMessage }
+	if err := answer.into(&result); err != nil {
+		return provider.UpdateResponse{}, h.nonsense("update", err)
+	}
+	outputs, err := outputsOf(result.Outs, r.Preview)
+	if err != nil {
+		return provider.UpdateResponse{}, h.nonsense("update", err)
+	}
+	return provider.UpdateResponse{Outputs: seal(outputs, t, inputs)}, nil
+}
+
+// Delete ends an object; code without delete leaves nothing to end.
+func (c *configured) Delete(ctx context.Context, r provider.DeleteRequest) error {
+	t, h, err := c.lookup(r.Type)
+	if err != nil {
+		return err
+	}
+	if has, err := c.has(ctx, h, t, "delete"); err != nil || !has {
+		return err
+	}
+	props, err := encode(mapOrEmpty(r.Outputs).Without(codeInput))
+	if err != nil {
+		return err
+	}
+	_, err = c.call(ctx, h, t, r.Subject, "delete", r.Timeout, map[string]any{"id": r.ID, "props": props})
+	return err
+}
+
+// Read looks at an object. Without a method read a known one is as the state says, and others cannot be found.
+func (c *configured) Read(ctx context.Context, r provider.ReadRequest) (provider.ReadResponse, error) {
+	t, h, err := c.lookup(r.Type)
+	if err != nil {
+		return provider.ReadResponse{}, err
+	}
+	has, err := c.has(ctx, h, t, "read")
+	if err != nil {
+		return provider.ReadResponse{}, err
+	}
+	if !has {
+		if r.Inputs.IsNull() {
+			return provider.ReadResponse{}, &provider.Error{Message: fmt.Sprintf(
+				"%s has no method read, so %s %s cannot be imported or read", t.Source.File, typeName(r.Type), r.ID)}
+		}
+		return provider.ReadResponse{ID: r.ID, Inputs: r.Inputs, Outputs: r.Outputs}, nil
+	}
+	olds := mapOrEmpty(r.Outputs).Without(codeInput)
+	props, err := encode(olds)
+	if err != nil {
+		return provider.ReadResponse{}, err
+	}
+	answer, err := c.call(ctx, h, t, r.Subject, "read", r.Timeout, map[string]any{"id": r.ID, "props": props})
+	if err != nil {
+		return provider.ReadResponse{}, withOutputs(err, t, olds)
+	}
+	var result struct {
+		ID     any `json:"id"`
+		Props  json.RawMessage
+		Outs   json.RawMessage // the name in Python
+		Inputs json.RawMessage
+	}
+	if err := answer.into(&result); err != nil {
+		return provider.ReadResponse{}, h.nonsense("read", err)
+	}
+	id := idText(result.ID)
+	if id == "" && !present(result.Props) && !present(result.Outs) {
+		return provider.ReadResponse{}, nil // it is gone
+	}
+	if id == "" {
+		id = r.ID
+	}
+	if !present(result.Props) {
+		result.Props = result.Outs
+	}
+	outputs, err := outputsOf(result.Props, false)
+	if err != nil {
+		return provider.ReadResponse{}, h.nonsense("read", err)
+	}
+	outputs = seal(outputs, t, olds)
+	inputs := r.Inputs
+	switch {
+	case present(result.Inputs):
+		if inputs, err = decode(result.Inputs, false); err != nil {
+			return provider.ReadResponse{}, h.nonsense("read", err)
+		}
+		inputs = inputs.SecretLike(mapOrEmpty(r.Inputs))
+	case inputs.IsNull():
+		inputs = t.inputsIn(outputs)
+	}
+	digest := r.Inputs.Get(codeInput)
+	if digest.IsNull() {
+		digest = value.String(t.Source.Digest)
+	}
+	return provider.ReadResponse{ID: id, Inputs: inputs.With(codeInput, digest), Outputs: outputs}, nil
+}
+
+// inputsIn are the outputs that are named as inputs, which stand for the inputs of an object that is imported.
+func (t Type) inputsIn(outputs value.Value) value.Value {
+	if t.Inputs == nil {
+		return outputs
+	}
+	inputs := value.EmptyMap()
+	for _, name := range t.Inputs {
+		if v, ok := outputs.Lookup(name); ok && !v.IsNull() {
+			inputs = inputs.With(name, v)
+		}
+	}
+	return inputs
+}
+
+// Invoke has nothing to call.
+func (c *configured) Invoke(_ context.Context, r provider.InvokeRequest) (provider.InvokeResponse, error) {
+	return provider.InvokeResponse{}, unimplemented("a dynamic provider has no function " + r.Token)
+}
+
+// Call has nothing to call.
+func (c *configured) Call(_ context.Context, r provider.CallRequest) (provider.CallResponse, error) {
+	return provider.CallResponse{}, unimplemented("a dynamic provider has no method " + r.Token)
+}
+
+// Construct has no components.
+func (c *configured) Construct(_ context.Context, r provider.ConstructRequest) (provider.ConstructResponse, error) {
+	return provider.ConstructResponse{}, unimplemented("a dynamic provider has no component " + r.Type)
+}
+
+// encode writes properties for the author's code: secrets in plain text, unknowns as sentinels.
+func encode(v value.Value) (json.RawMessage, error) {
+	text, err := wire.Options{KeepUnknowns: true, KeepResources: true}.EncodeJSON(v)
+	if err != nil {
+		return nil, &provider.Error{Message: "the inputs cannot be sent: " + err.Error()}
+	}
+	return text, nil
+}
+
+// decode reads properties that the author's code gave.
+func decode(text json.RawMessage, unknowns bool) (value.Value, error) {
+	o := wire.Options{KeepUnknowns: unknowns, RejectUnknowns: !unknowns, KeepSecrets: true, KeepResources: true}
+	return o.DecodeJSON(text)
+}
+
+func outputsOf(text json.RawMessage, preview bool) (value.Value, error) {
+	if !present(text) {
+		return value.EmptyMap(), nil
+	}
+	v, err := decode(text, preview)
+	return v.Without(codeInput), err
+}
+
+func present(text json.RawMessage) bool { return len(text) > 0 && string(text) != "null" }
+
+// seal marks outputs secret that are declared so, or whose input was.
+func seal(outputs value.Value, t Type, inputs value.Value) value.Value {
+	outputs = outputs.SecretLike(inputs)
+	for _, name := range t.Secret {
+		if v, ok := outputs.Lookup(name); ok {
+			outputs = outputs.With(name, v.Secret())
+		}
+	}
+	return outputs
+}
+
+// withOutputs marks the outputs of a partial failure.
+func withOutputs(err error, t Type, inputs value.Value) error {
+	if failed, ok := err.(*provider.Error); ok && failed.Outcome == provider.Partial {
+		failed.Outputs = seal(mapOrEmpty(failed.Outputs), t, inputs)
+	}
+	return err
+}
+
+// idText is an ID as text: authors return numbers too.
+func idText(id any) string {
+	switch id := id.(type) {
+	case string:
+		return id
+	case json.Number:
+		return id.String()
+	}
+	return ""
+}
+
+func mapOrEmpty(v value.Value) value.Value {
+	if v.IsNull() {
+		return value.EmptyMap()
+	}
+	return v
+}
+
+func appendNew(list []string, s string) []string {
+	if slices.Contains(list, s) {
+		return list
+	}
+	return append(list, s)
+}

@@ -1,0 +1,47 @@
+package dynamic
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+)
+
+// needed are the variables that every process gets: what an interpreter needs to run, to find its certificates and to get
+// out through a proxy.
+var needed = []string{"PATH", "HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "TEMP", "TMP",
+	"SYSTEMROOT", "SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS", "REQUESTS_CA_BUNDLE",
+	"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy", "VIRTUAL_ENV", "PYTHONPATH"}
+
+// withheld are the variables that open the secrets of a stack or its backend; "all" does not give them.
+var withheld = []string{"PULUMI_CONFIG_PASSPHRASE", "PULUMI_CONFIG_PASSPHRASE_FILE", "PULUMI_ACCESS_TOKEN", "PGPASSWORD",
+	"PULUMI_BACKEND_URL"}
+
+// environment is the part of ours that a process gets: what every one needs, and what the program lists by name.
+func environment(ours, listed []string) []string {
+	all := slices.Contains(listed, "all")
+	var env []string
+	for _, entry := range ours {
+		name, _, _ := strings.Cut(entry, "=")
+		if slices.Contains(needed, name) || slices.Contains(listed, name) || all && !slices.Contains(withheld, name) {
+			env = append(env, entry)
+		}
+	}
+	return env
+}
+
+// findProgram looks for an executable in a list of folders; "" when there is none.
+func findProgram(name string, path []string) string {
+	if runtime.GOOS == "windows" {
+		name += ".exe"
+	}
+	for _, dir := range path {
+		full := filepath.Join(dir, name)
+		info, err := os.Stat(full)
+		if err == nil && info.Mode().IsRegular() && (runtime.GOOS == "windows" || info.Mode().Perm()&0o111 != 0) {
+			return full
+		}
+	}
+	return ""
+}

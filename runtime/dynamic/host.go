@@ -1,0 +1,262 @@
+package dynamic
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/yamlhost/yamlhost/runtime/provider"
+	"github.com/yamlhost/yamlhost/value"
+)
+
+// request is one call of the author's code.
+type request struct {
+	Method  string
+	Args    map[string]any
+	subject provider.Subject
+	limit   time.Duration
+}
+
+// mutates reports whether the call may change the world, so that its outcome matters when no answer comes.
+func (r request) mutates() bool {
+	switch r.Method {
+	case "create", "update", "delete":
+		return r.Args["preview"] != true
+	}
+	return false
+}
+
+// reply is the answer to a request.
+type reply struct {
+	N          int             `json:"n"`
+	OK         json.RawMessage `json:"ok"`
+	Error      *string         `json:"error"`
+	Stack      string          `json:"stack"`
+	Bad        bool            `json:"bad"` // there is a result that cannot be sent
+	ID         string          `json:"id"`
+	Properties json.RawMessage `json:"properties"`
+	Reasons    []string        `json:"reasons"`
+
+	Begun    bool    `json:"begun"` // no answer yet: the call has begun
+	Log      *string `json:"log"`   // no answer: a line that the code printed
+	Severity string  `json:"severity"`
+}
+
+// into reads the result; numbers stay as they were written.
+func (r reply) into(result any) error {
+	if !present(r.OK) {
+		return nil
+	}
+	d := json.NewDecoder(bytes.NewReader(r.OK))
+	d.UseNumber()
+	if err := d.Decode(result); err != nil {
+		var wrong *json.UnmarshalTypeError
+		if errors.As(err, &wrong) {
+			return fmt.Errorf("%s cannot be a %s", wrong.Field, wrong.Value)
+		}
+		return err
+	}
+	return nil
+}
+
+// host owns the process of one source. A process that ends takes only the calls with it that had begun: others are made
+// again in a new one.
+type host struct {
+	source  *Source
+	options Options
+
+	mu      sync.Mutex
+	process *process // guarded by mu; nil before the first call, and after one has ended
+	closed  bool     // guarded by mu
+	exports map[string]*export
+}
+
+// export is one provider that the source exports, once its process has configured it.
+type export struct {
+	once    sync.Once
+	err     error
+	methods []string
+	preview bool
+}
+
+// retries is how many processes one call may outlive before it is given up.
+const retries = 3
+
+func newHost(s *Source, o Options) *host { return &host{source: s, options: o} }
+
+// close ends the process and refuses new calls.
+func (h *host) close() {
+	h.mu.Lock()
+	p := h.process
+	h.closed, h.process = true, nil
+	h.mu.Unlock()
+	if p != nil {
+		p.end()
+	}
+}
+
+// current is the process, and what it has configured, started if there is none.
+func (h *host) current(ctx context.Context) (*process, map[string]*export, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.closed {
+		return nil, nil, &provider.Error{Message: "the operation was cancelled"}
+	}
+	if h.process != nil && !h.process.ended() {
+		return h.process, h.exports, nil
+	}
+	p, err := startProcess(h.source, h.options)
+	if err != nil {
+		return nil, nil, err
+	}
+	answer, err := p.do(ctx, request{Method: "load", Args: map[string]any{"code": h.source.Code, "file": h.source.File}, limit: time.Minute})
+	if err == nil {
+		err = h.failure(answer, request{Method: "load"})
+	}
+	if err != nil {
+		p.end()
+		return nil, nil, h.ended(err, request{Method: "load"})
+	}
+	h.process, h.exports = p, map[string]*export{}
+	return p, h.exports, nil
+}
+
+// ready is the process with an export configured: the configuration is there before anything else is asked.
+func (h *host) ready(ctx context.Context, name string) (*process, *export, error) {
+	p, exports, err := h.current(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	h.mu.Lock()
+	e := exports[name]
+	if e == nil {
+		e = &export{}
+		exports[name] = e
+	}
+	h.mu.Unlock()
+	e.once.Do(func() {
+		config := h.options.Config
+		if config == nil {
+			config = map[string]string{}
+		}
+		r := request{Method: "configure", limit: time.Minute, Args: map[string]any{"export": name, "project": h.options.Project,
+			"stack": h.options.Stack, "config": config}}
+		answer, err := p.do(context.WithoutCancel(ctx), r)
+		if err == nil {
+			err = h.failure(answer, r)
+		} else {
+			err = h.ended(err, r)
+		}
+		if err != nil {
+			e.err = err
+			return
+		}
+		var result struct {
+			Methods []string
+			Preview bool
+		}
+		if err := answer.into(&result); err != nil {
+			e.err = h.nonsense("configure", err)
+		}
+		e.methods, e.preview = result.Methods, result.Preview
+	})
+	return p, e, e.err
+}
+
+func (h *host) has(ctx context.Context, name, method string) (bool, error) {
+	_, e, err := h.ready(ctx, name)
+	if err != nil {
+		return false, err
+	}
+	return slices.Contains(e.methods, method), nil
+}
+
+func (h *host) previews(ctx context.Context, name string) (bool, error) {
+	_, e, err := h.ready(ctx, name)
+	if err != nil {
+		return false, err
+	}
+	return e.preview, nil
+}
+
+// call makes a request, again in a new process when its own ended before the call had begun there.
+func (h *host) call(ctx context.Context, r request) (reply, error) {
+	for try := 1; ; try++ {
+		name, _ := r.Args["export"].(string)
+		p, _, err := h.ready(ctx, name)
+		if err != nil {
+			return reply{}, err
+		}
+		answer, err := p.do(ctx, r)
+		var gone *goneError
+		if errors.As(err, &gone) && !gone.begun && try < retries && ctx.Err() == nil {
+			continue
+		}
+		if err != nil {
+			return reply{}, h.ended(err, r)
+		}
+		return answer, h.failure(answer, r)
+	}
+}
+
+// failure is the error that an answer tells of, at the line of the author's code that threw it.
+func (h *host) failure(answer reply, r request) error {
+	if answer.Error == nil {
+		return nil
+	}
+	message := *answer.Error
+	if answer.Bad {
+		return h.nonsense(r.Method, errors.New(message))
+	}
+	if at := h.source.place(answer.Stack); at != "" {
+		message = at + ": " + message
+	} else {
+		message = h.source.File + ": " + message
+	}
+	failed := &provider.Error{Message: message}
+	if answer.ID != "" || len(answer.Reasons) > 0 {
+		failed.Outcome, failed.ID = provider.Partial, answer.ID
+		if failed.Reasons = answer.Reasons; len(failed.Reasons) == 0 {
+			failed.Reasons = []string{message}
+			failed.Message = ""
+		}
+		if present(answer.Properties) {
+			outputs, err := decode(answer.Properties, false)
+			if err != nil {
+				return h.nonsense(r.Method, err)
+			}
+			failed.Outputs = outputs
+		} else {
+			failed.Outputs = value.EmptyMap()
+		}
+	}
+	return failed
+}
+
+// ended is the error of a call that got no answer.
+func (h *host) ended(err error, r request) error {
+	var failed *provider.Error
+	if errors.As(err, &failed) {
+		return failed
+	}
+	failed = &provider.Error{Message: h.source.File + ": " + err.Error(), Cause: err}
+	var gone *goneError
+	if r.mutates() && (!errors.As(err, &gone) || gone.begun) {
+		failed.Outcome, failed.Lost = provider.Unclear, true
+	}
+	return failed
+}
+
+// nonsense is the error of an answer that cannot be used. After a create or an update the object may be there.
+func (h *host) nonsense(method string, err error) error {
+	failed := &provider.Error{Message: fmt.Sprintf("%s: the answer of %s cannot be used: %v", h.source.File, method, err)}
+	if method == "create" || method == "update" || method == "delete" {
+		failed.Outcome, failed.Lost = provider.Unclear, true
+	}
+	return failed
+}

@@ -1,0 +1,50 @@
+package dynamic
+
+import (
+	"fmt"
+	"path"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/yamlhost/yamlhost/runtime/dynamic/bundle"
+)
+
+var (
+	// nodeFrame is a line of a stack in JavaScript: "at create (/p/label.ts:12:5)" or "at /p/label.ts:12:5".
+	nodeFrame = regexp.MustCompile(`(?m)^\s+at .*?\(?([^\s()]+):(\d+):(\d+)\)?$`)
+	// pythonFrame is a line of a traceback: File "label.py", line 12.
+	pythonFrame = regexp.MustCompile(`File "([^"]+)", line (\d+)`)
+)
+
+// place is the line of the author's code that a stack begins at, as file:line; "" when there is none.
+func (s *Source) place(stack string) string {
+	if s.Language == bundle.Python {
+		at := ""
+		for _, m := range pythonFrame.FindAllStringSubmatch(stack, -1) { // the innermost frame is the last
+			if m[1] == s.File || strings.Contains(s.Code, `"`+m[1]+`":`) {
+				at = m[1] + ":" + m[2]
+			}
+		}
+		return at
+	}
+	entry := filepath.ToSlash(s.File)
+	for _, m := range nodeFrame.FindAllStringSubmatch(stack, -1) {
+		if !strings.HasSuffix(filepath.ToSlash(m[1]), path.Clean(entry)) {
+			continue
+		}
+		line, _ := strconv.Atoi(m[2])
+		column, _ := strconv.Atoi(m[3])
+		if s.Map == nil {
+			return entry // lines of the bundle would mislead
+		}
+		if file, at, ok := s.Map.Source(line, max(column-1, 0)); ok {
+			if strings.Contains(file, "node_modules/") {
+				continue
+			}
+			return fmt.Sprintf("%s:%d", file, at)
+		}
+	}
+	return ""
+}

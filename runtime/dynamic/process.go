@@ -1,0 +1,369 @@
+package dynamic
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/yamlhost/yamlhost/runtime/dynamic/bundle"
+	"github.com/yamlhost/yamlhost/runtime/provider"
+)
+
+//go:embed host/host.cjs
+var nodeHost string
+
+//go:embed host/host.py
+var pythonHost string
+
+// maxAnswer is the most bytes of one answer; the hosts refuse larger ones, and so does the reader.
+const maxAnswer = 64 << 20
+
+// grace is how long a process may take to end when its input has.
+const grace = 2 * time.Second
+
+// process runs the code of one source. Calls overlap. It is safe for concurrent use.
+type process struct {
+	source *Source
+	log    func(LogLine)
+	cmd    *exec.Cmd
+	in     *os.File
+
+	write sync.Mutex // guards in, one line at a time
+
+	mu      sync.Mutex
+	last    int           // guarded by mu
+	calls   map[int]*call // guarded by mu; those without an answer
+	why     error         // guarded by mu; why it was ended by us
+	tail    tail          // the last of what it wrote to standard error
+	done    chan struct{} // closed when the process and its readers have ended
+	waiting sync.WaitGroup
+}
+
+// call is a request that waits for its answer.
+type call struct {
+	subject provider.Subject
+	method  string
+	begun   bool       // guarded by process.mu
+	answer  chan reply // of one answer
+}
+
+// goneError says that the process ended before it answered.
+type goneError struct {
+	begun bool // the call had begun, so nobody knows its outcome
+	why   string
+}
+
+func (e *goneError) Error() string { return e.why }
+
+// startProcess starts the interpreter. Its error says that nothing was done.
+func startProcess(s *Source, o Options) (*process, error) {
+	name, script := "node", nodeHost
+	if s.Language == bundle.Python {
+		name, script = "python3", pythonHost
+	}
+	program := findProgram(name, o.Path)
+	if program == "" {
+		version := map[string]string{"node": "Node.js 18 or newer", "python3": "Python 3.9 or newer"}[name]
+		return nil, &provider.Error{Message: fmt.Sprintf("%s needs %s, and there is no %s on PATH: install it; nothing was done", s.File, version, name)}
+	}
+	flag := map[string]string{"node": "-e", "python3": "-c"}[name]
+	cmd := exec.Command(program, flag, script)
+	cmd.Dir, cmd.Env = o.Dir, environment(o.Environ, s.Env)
+	ownGroup(cmd)
+
+	fail := func(err error) (*process, error) {
+		return nil, &provider.Error{Message: fmt.Sprintf("%s: %s cannot be started: %v; nothing was done", s.File, program, err)}
+	}
+	childIn, in, err := os.Pipe()
+	if err != nil {
+		return fail(err)
+	}
+	defer childIn.Close()
+	out, childOut, err := os.Pipe()
+	if err != nil {
+		in.Close()
+		return fail(err)
+	}
+	defer childOut.Close()
+	cmd.ExtraFiles = []*os.File{childIn, childOut} // descriptors 3 and 4
+	p := &process{source: s, log: o.Log, cmd: cmd, in: in, calls: map[int]*call{}, done: make(chan struct{})}
+	stdout, err := cmd.StdoutPipe()
+	if err == nil {
+		var stderr io.ReadCloser
+		if stderr, err = cmd.StderrPipe(); err == nil {
+			if err = cmd.Start(); err == nil {
+				p.waiting.Go(func() { p.readText(stdout, "info") })
+				p.waiting.Go(func() { p.readText(stderr, "warning") })
+			}
+		}
+	}
+	if err != nil {
+		in.Close()
+		out.Close()
+		return fail(err)
+	}
+	p.waiting.Go(func() { p.readAnswers(out) })
+	go p.wait(out)
+	return p, nil
+}
+
+// wait owns the end of the process: it answers every call that is left.
+func (p *process) wait(out *os.File) {
+	p.waiting.Wait()
+	err := p.cmd.Wait()
+	out.Close()
+	p.in.Close()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.why == nil {
+		p.why = errors.New(exitText(err, p.tail.String()))
+	}
+	close(p.done)
+	for n, c := range p.calls {
+		delete(p.calls, n)
+		close(c.answer)
+	}
+}
+
+func exitText(err error, tail string) string {
+	text := "its process ended"
+	if err != nil {
+		text += " (" + err.Error() + ")"
+	}
+	if tail != "" {
+		text += ": " + tail
+	}
+	return text
+}
+
+func (p *process) ended() bool {
+	select {
+	case <-p.done:
+		return true
+	default:
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		return p.why != nil
+	}
+}
+
+// end closes the input, which is the order to end, and kills the group when that does not help.
+func (p *process) end() { p.kill(errors.New("its process was ended"), grace) }
+
+// kill ends the process for a reason and waits for its end.
+func (p *process) kill(why error, patience time.Duration) {
+	p.mu.Lock()
+	if p.why == nil {
+		p.why = why
+	}
+	p.mu.Unlock()
+	p.write.Lock()
+	p.in.Close()
+	p.write.Unlock()
+	timer := time.NewTimer(patience)
+	defer timer.Stop()
+	select {
+	case <-p.done:
+	case <-timer.C:
+		killGroup(p.cmd.Process)
+		<-p.done
+	}
+}
+
+// do sends a request and waits for its answer. A call that takes too long ends the process: code that loops cannot be
+// stopped otherwise. The error is a *goneError, or that of ctx.
+func (p *process) do(ctx context.Context, r request) (reply, error) {
+	c := &call{subject: r.subject, method: r.Method, answer: make(chan reply, 1)}
+	p.mu.Lock()
+	if p.why != nil {
+		defer p.mu.Unlock()
+		return reply{}, &goneError{why: p.why.Error()}
+	}
+	p.last++
+	n := p.last
+	p.calls[n] = c
+	p.mu.Unlock()
+
+	line, err := json.Marshal(struct {
+		N int            `json:"n"`
+		M string         `json:"m"`
+		A map[string]any `json:"a"`
+	}{n, r.Method, r.Args})
+	if err == nil {
+		p.write.Lock()
+		_, err = p.in.Write(append(line, '\n'))
+		p.write.Unlock()
+	}
+	if err != nil && !errors.Is(err, os.ErrClosed) && p.waitEnd() == nil {
+		p.forget(n)
+		return reply{}, &goneError{why: "the request cannot be sent: " + err.Error()}
+	}
+	timer := time.NewTimer(r.limit)
+	defer timer.Stop()
+	select {
+	case answer, ok := <-c.answer:
+		if ok {
+			return answer, nil
+		}
+		return reply{}, p.gone(c)
+	case <-timer.C:
+		p.kill(fmt.Errorf("%s took longer than %s, so its process was ended", what(c), r.limit), 0)
+	case <-ctx.Done():
+		p.kill(fmt.Errorf("%s was cancelled, so its process was ended", what(c)), 0)
+	}
+	if answer, ok := <-c.answer; ok {
+		return answer, nil
+	}
+	return reply{}, p.gone(c)
+}
+
+// waitEnd waits a moment for a process that no longer reads, and returns why it ended; nil while it goes on.
+func (p *process) waitEnd() error {
+	timer := time.NewTimer(grace)
+	defer timer.Stop()
+	select {
+	case <-p.done:
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		return p.why
+	case <-timer.C:
+		return nil
+	}
+}
+
+func what(c *call) string {
+	if c.subject.Name == "" {
+		return c.method
+	}
+	return c.method + " of " + c.subject.Name
+}
+
+func (p *process) gone(c *call) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return &goneError{begun: c.begun, why: p.why.Error()}
+}
+
+func (p *process) forget(n int) {
+	p.mu.Lock()
+	delete(p.calls, n)
+	p.mu.Unlock()
+}
+
+// readAnswers takes what the host script says. Anything else on its descriptor ends the process.
+func (p *process) readAnswers(out io.Reader) {
+	lines := bufio.NewReaderSize(out, 64<<10)
+	for {
+		line, err := readLine(lines)
+		if err != nil {
+			if !errors.Is(err, io.EOF) && !errors.Is(err, os.ErrClosed) {
+				go p.kill(err, 0)
+			}
+			return
+		}
+		var r reply
+		if err := json.Unmarshal(line, &r); err != nil {
+			go p.kill(errors.New("its process wrote something that is no answer to descriptor 4"), 0)
+			return
+		}
+		p.take(r)
+	}
+}
+
+func readLine(r *bufio.Reader) ([]byte, error) {
+	var line []byte
+	for {
+		part, err := r.ReadSlice('\n')
+		line = append(line, part...)
+		switch {
+		case err == nil:
+			return line, nil
+		case !errors.Is(err, bufio.ErrBufferFull):
+			return nil, err
+		case len(line) > maxAnswer+1<<10:
+			return nil, errors.New("its process gave an answer of more than 64 MiB")
+		}
+	}
+}
+
+func (p *process) take(r reply) {
+	p.mu.Lock()
+	c := p.calls[r.N]
+	switch {
+	case r.Log != nil:
+		p.mu.Unlock()
+		p.tell(c, r.Severity, *r.Log)
+		return
+	case c == nil: // an answer that nobody waits for
+	case r.Begun:
+		c.begun = true
+	default:
+		delete(p.calls, r.N)
+		c.answer <- r
+	}
+	p.mu.Unlock()
+}
+
+func (p *process) tell(c *call, severity, text string) {
+	if p.log == nil {
+		return
+	}
+	line := LogLine{Severity: severity, Text: text}
+	if c != nil {
+		line.URN = c.subject.URN
+	}
+	p.log(line)
+}
+
+// readText takes what the code writes past the console of its language.
+func (p *process) readText(from io.Reader, severity string) {
+	lines := bufio.NewReader(from)
+	for {
+		line, err := lines.ReadString('\n')
+		if text := strings.TrimRight(line, "\r\n"); text != "" {
+			if severity == "warning" {
+				p.tail.add(text)
+			}
+			p.tell(nil, severity, text)
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// tail keeps the last lines of a text. It is safe for concurrent use.
+type tail struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+const tailSize = 2 << 10
+
+func (t *tail) add(line string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.text.Len() > 0 {
+		t.text.WriteByte('\n')
+	}
+	t.text.WriteString(line)
+	if over := t.text.Len() - tailSize; over > 0 {
+		t.text.Next(over)
+	}
+}
+
+func (t *tail) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.text.String()
+}

@@ -1,0 +1,153 @@
+package dynamic
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/yamlhost/yamlhost/runtime/dynamic/bundle"
+	"github.com/yamlhost/yamlhost/runtime/provider"
+	"github.com/yamlhost/yamlhost/value"
+	"github.com/yamlhost/yamlhost/value/urn"
+)
+
+// Options are the facts about the world that dynamic providers need.
+type Options struct {
+	Dir            string   // where processes run; absolute
+	Environ        []string // of ours, as "name=value"; processes get a part of it
+	Path           []string // where node and python3 are looked for
+	Project, Stack string
+	Config         map[string]string // the whole configuration, by full key, secrets in plain text
+	// Log gets each line that the author's code prints; nil drops them. It is called concurrently.
+	Log func(LogLine)
+	// Maps finds the source map of a digest, for errors; nil when there are none.
+	Maps func(digest string) *bundle.Map
+	// Timeout ends calls without one of their own; 0 for ten minutes.
+	Timeout time.Duration
+}
+
+// LogLine is one line that the author's code printed.
+type LogLine struct {
+	URN      urn.URN // empty when no call printed it
+	Severity string  // debug, info, warning or error
+	Text     string
+}
+
+// NewLoader makes a loader of providers whose code is in their inputs. It is safe for concurrent use and returns a
+// *provider.MissingError for packages of other names.
+func NewLoader(o Options) provider.Loader { return loader{o} }
+
+type loader struct{ options Options }
+
+func (l loader) Load(_ context.Context, p provider.Package) (provider.Provider, error) {
+	if p.Name != Package || p.Parameterization != nil {
+		return nil, &provider.MissingError{Package: p.Name, Version: p.Version}
+	}
+	return &loaded{name: Package, options: l.options}, nil
+}
+
+// New makes the provider of a package whose code is in d.
+func New(name, version string, schema []byte, d Definition, o Options) provider.Provider {
+	return &loaded{name: name, version: version, schema: schema, fixed: d, options: o}
+}
+
+// loaded is a provider without configuration.
+type loaded struct {
+	name, version string
+	schema        []byte     // nil where the program declares the types
+	fixed         Definition // nil where the inputs have it
+	options       Options
+
+	mu         sync.Mutex
+	configured *configured // guarded by mu
+	closed     bool        // guarded by mu
+}
+
+var _ provider.Provider = (*loaded)(nil)
+
+func (l *loaded) Info(context.Context) (provider.Info, error) {
+	return provider.Info{Name: l.name, Version: l.version}, nil
+}
+
+func (l *loaded) Parameterize(context.Context, provider.ParameterizeRequest) (provider.ParameterizeResponse, error) {
+	return provider.ParameterizeResponse{}, unimplemented("a dynamic provider takes no parameters")
+}
+
+func (l *loaded) Schema(context.Context, provider.SchemaRequest) ([]byte, error) {
+	if l.schema == nil {
+		return nil, unimplemented("the program declares the types of its dynamic providers")
+	}
+	return l.schema, nil
+}
+
+// CheckConfig takes the inputs as they are.
+func (l *loaded) CheckConfig(_ context.Context, r provider.CheckRequest) (provider.CheckResponse, error) {
+	if r.News.IsNull() {
+		return provider.CheckResponse{Inputs: value.EmptyMap()}, nil
+	}
+	return provider.CheckResponse{Inputs: r.News}, nil
+}
+
+// DiffConfig replaces the provider where a type asks for new objects when its code changes: they are then deleted by the
+// code that made them, which the old provider keeps.
+func (l *loaded) DiffConfig(_ context.Context, r provider.DiffRequest) (provider.DiffResponse, error) {
+	response := provider.DiffResponse{Changes: provider.DiffNone, Detailed: map[string]provider.PropertyDiff{}}
+	for _, key := range []string{inputSource, inputLanguage, inputDigest, inputEnv, inputTypes} {
+		if value.Equal(r.OldInputs.Get(key).DeepPublic(), r.News.Get(key).DeepPublic()) {
+			continue
+		}
+		response.Changes = provider.DiffSome
+		response.Diffs = append(response.Diffs, key)
+		response.Detailed[key] = provider.PropertyDiff{Kind: provider.DiffUpdate, InputDiff: true}
+		if key != inputDigest {
+			continue
+		}
+		if d, err := definitionOf(r.News.DeepPublic(), nil); err == nil && d.replaces() {
+			response.Replaces = []string{key}
+			response.Detailed[key] = provider.PropertyDiff{Kind: provider.DiffUpdateReplace, InputDiff: true}
+		}
+	}
+	return response, nil
+}
+
+// Configure makes the provider ready. It starts no process.
+func (l *loaded) Configure(_ context.Context, r provider.ConfigureRequest) (provider.Configured, error) {
+	d := l.fixed
+	if d == nil {
+		var err error
+		if d, err = definitionOf(r.Inputs.DeepPublic(), l.options.Maps); err != nil {
+			return nil, &provider.Error{Message: err.Error()}
+		}
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	c := newConfigured(l, d)
+	if l.closed {
+		c.close()
+	}
+	l.configured = c
+	return c, nil
+}
+
+// Cancel ends the calls in flight.
+func (l *loaded) Cancel(context.Context) error { return l.Close() }
+
+// Close ends all processes.
+func (l *loaded) Close() error {
+	l.mu.Lock()
+	c := l.configured
+	l.closed = true
+	l.mu.Unlock()
+	if c != nil {
+		c.close()
+	}
+	return nil
+}
+
+func unimplemented(message string) error {
+	return &provider.Error{Message: message, Unimplemented: true}
+}
+
+// typeName is the last part of a type token.
+func typeName(token string) string { return token[strings.LastIndexByte(token, ':')+1:] }

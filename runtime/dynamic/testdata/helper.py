@@ -1,0 +1,2 @@
+def size(inputs):
+    return inputs.get("size", 16)
