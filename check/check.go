@@ -157,4 +157,5 @@ func (c *checker) checkOutputs() {
 	for _, o := range c.program.Outputs {
 		o.Type = c.infer(o.Decl.Value)
 	}
+	c.reportReservedKeys()
 }

@@ -41,6 +41,7 @@ const (
 	Deprecated       Code = "Y220" // deprecated member (L8.21)
 	NotKnownInTime   Code = "Y221" // outputs in plain place (L4.3, L8.18)
 	Malformed        Code = "Y222" // alias URN, timeout, property path malformed (L4.10, L4.13, L4.16)
+	ReservedKey      Code = "Y223" // a map with the key that is kept for special values, or a value that no state can keep (F1.10)
 	IndexOutOfRange  Code = "Y300" // index out of range (L5.34)
 	AccessOnNull     Code = "Y301" // access on null (L5.33)
 	FunctionFailed   Code = "Y302" // built-in failed (L6)

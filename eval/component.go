@@ -30,6 +30,9 @@ func (s *scope) construct(ctx context.Context, r *check.Resource, u urn.URN, inp
 	inner := scope{e: s.e, frame: in}
 	for _, o := range body.Outputs {
 		v, f := inner.eval(ctx, o.Decl.Value)
+		if f == nil {
+			f = storable("the output `"+o.Decl.Name.Value+"`", v, nil, o.Decl.Value.Range())
+		}
 		if f != nil && (failed == nil || len(f.findings) > 0) {
 			failed = failed.and(f)
 		}

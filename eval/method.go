@@ -52,6 +52,9 @@ func (s *scope) method(ctx context.Context, e *ast.Call, call *check.Method) (va
 		args = converted
 	}
 	args = withoutNulls(args)
+	if f := storable(e.Name.Value, args, argumentRanges(call.Arguments), e.Name.Range); f != nil {
+		return value.Null, f
+	}
 	request := monitor.CallRequest{
 		Token: call.Token, ArgDependencies: make(map[string][]urn.URN, args.Len()), SourcePosition: s.e.position(e.Name.Range),
 	}

@@ -52,6 +52,7 @@ func (s *scope) options(ctx context.Context, r *check.Resource, request *monitor
 	if from.ReplacementTrigger != nil {
 		v, f := s.eval(ctx, from.ReplacementTrigger.Value)
 		o.blame(f)
+		o.blame(storable("replacementTrigger", v, nil, from.ReplacementTrigger.Value.Range()))
 		request.ReplacementTrigger = v
 		request.Dependencies = append(request.Dependencies, v.AllDeps()...)
 	}

@@ -109,7 +109,11 @@ func (s *scope) readState(ctx context.Context, r *check.Resource) (value.Value, 
 		}
 		state = converted
 	}
-	return withoutNulls(state), ranges, nil
+	state = withoutNulls(state)
+	if f := storable(r.Decl.Name.Value, state, ranges, r.Decl.Name.Range); f != nil {
+		return value.Null, nil, f
+	}
+	return state, ranges, nil
 }
 
 // stackName is the stack that a StackReference reads (L7.11).

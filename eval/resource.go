@@ -147,7 +147,11 @@ func (s *scope) properties(ctx context.Context, r *check.Resource) (value.Value,
 		}
 		inputs = value.MapOf(entries...)
 	}
-	return withoutNulls(inputs), ranges, nil // L3.13
+	inputs = withoutNulls(inputs) // L3.13
+	if f := storable(r.Decl.Name.Value, inputs, ranges, r.Decl.Name.Range); f != nil {
+		return value.Null, nil, f
+	}
+	return inputs, ranges, nil
 }
 
 // block evaluates properties that are written out.

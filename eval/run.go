@@ -143,6 +143,11 @@ func (e *evaluator) outputs(ctx context.Context, result *Result) (value.Value, d
 		if v = withoutNulls(v); v.IsNull() {
 			continue // L3.42
 		}
+		if f := storable("the output `"+o.Decl.Name.Value+"`", v, nil, o.Decl.Value.Range()); f != nil {
+			result.count(f)
+			findings.Add(f.findings...)
+			continue
+		}
 		if v.ContainsSecret() {
 			v = v.DeepPublic().Secret() // an output is secret as a whole (L3.40)
 		}

@@ -93,6 +93,20 @@ func (p *Previous) advice() string {
 // Unwrap gives the cause.
 func (e *CorruptError) Unwrap() error { return e.Err }
 
+// UnreadableError says that a state was not written because what was about to be written could not have been read again. The
+// state is what it was, and the journal stays.
+type UnreadableError struct {
+	Path string
+	Err  error
+}
+
+func (e *UnreadableError) Error() string {
+	return fmt.Sprintf("the state %s was not replaced: what was about to be written could not have been read again: %v", e.Path, e.Err)
+}
+
+// Unwrap gives the cause.
+func (e *UnreadableError) Unwrap() error { return e.Err }
+
 // LockedError says that others hold the stack's lock (F6.9).
 type LockedError struct {
 	Ref   Ref

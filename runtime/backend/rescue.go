@@ -1,6 +1,8 @@
 package backend
 
 import (
+	"errors"
+
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
@@ -14,6 +16,21 @@ func (s *Session) Rescue(final *state.Snapshot) (text []byte, complete bool, err
 			return nil, false, err
 		}
 	}
+	text, err = s.rescue(final)
+	if err != nil { // what cannot be written as a state cannot be rescued as one: the journal knows almost as much
+		known, failed := s.book.Snapshot()
+		if failed != nil {
+			return nil, false, errors.Join(err, failed)
+		}
+		if text, failed = s.rescue(known); failed != nil {
+			return nil, false, errors.Join(err, failed)
+		}
+		err = nil
+	}
+	return text, s.intact(), err
+}
+
+func (s *Session) rescue(final *state.Snapshot) ([]byte, error) {
 	kept := *final
 	kept.Manifest = s.b.manifest()
 	if s.sealer != nil && s.sealer.Type() != "" {
@@ -23,8 +40,7 @@ func (s *Session) Rescue(final *state.Snapshot) (text []byte, complete bool, err
 	if s.sealer != nil {
 		sealer = s.sealer
 	}
-	text, err = state.EncodeExport(&kept, state.Sealed(sealer))
-	return text, s.intact(), err
+	return state.EncodeExport(&kept, state.Sealed(sealer))
 }
 
 // intact reports whether everything that was journaled can still be read back.

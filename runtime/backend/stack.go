@@ -338,13 +338,34 @@ type packed struct {
 	identity journal.Identity
 }
 
-// pack makes a state file that takes the place of another one, which may be none.
+// pack makes a state file that takes the place of another one, which may be none. It is read back first: bytes that nobody
+// can read never become the state. Such bytes give an *UnreadableError.
 func (b *Backend) pack(text []byte, over stored) (packed, error) {
 	data, err := b.packing(over).pack(text)
 	if err != nil {
 		return packed{}, err
 	}
+	if err := readBack(data); err != nil {
+		return packed{}, &UnreadableError{Path: b.pathOver(over), Err: err}
+	}
 	return packed{data, journal.IdentityOf(data)}, nil
+}
+
+// pathOver is the path of what pack is about to replace, for errors.
+func (b *Backend) pathOver(over stored) string {
+	if over.path == "" {
+		return "of a new stack"
+	}
+	return over.path
+}
+
+// readBack reads a state file as the next run will, but for opening its secrets.
+func readBack(data []byte) error {
+	plain, err := unpack(data)
+	if err != nil {
+		return err
+	}
+	return state.Readable(plain)
 }
 
 // packing is how a state file will be packed that takes the place of another one. In a store it keeps its name, and so its

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 	"github.com/yamlhost/yamlhost/runtime/state"
@@ -44,6 +45,17 @@ func newGoal(r monitor.RegisterRequest, rootDir string) (*goal, error) {
 		if u != "" && !u.Valid() {
 			return nil, fmt.Errorf("%q is not a URN", u)
 		}
+	}
+	for _, text := range []string{r.Name, r.Type, r.ImportID} {
+		if !utf8.ValidString(text) {
+			return nil, fmt.Errorf("a resource of type %q has the name or ID %q, which is not UTF-8: a state has no way to keep it", r.Type, text)
+		}
+	}
+	if err := value.Storable(r.Inputs); err != nil { // F1.10
+		return nil, fmt.Errorf("%s %q: %w", r.Type, r.Name, err)
+	}
+	if err := value.Storable(r.ReplacementTrigger); err != nil {
+		return nil, fmt.Errorf("%s %q: the replacement trigger: %w", r.Type, r.Name, err)
 	}
 	var err error
 	if g.timeouts, err = parseTimeouts(r.CustomTimeouts); err != nil {

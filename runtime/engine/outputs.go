@@ -19,6 +19,9 @@ func (d *Deployment) RegisterOutputs(ctx context.Context, u urn.URN, outputs val
 		return err
 	}
 	defer d.leave()
+	if err := value.Storable(outputs); err != nil { // F1.10
+		return fmt.Errorf("the outputs of %s: %w", u, err)
+	}
 	outputs, err := d.withHashes(ctx, withoutDeps(asMap(outputs)))
 	if err != nil {
 		return err

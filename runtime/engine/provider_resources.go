@@ -40,6 +40,9 @@ func (p providerResources) Check(ctx context.Context, q provider.CheckRequest) (
 	if !answer.Inputs.Is(value.KindMap) {
 		answer.Inputs = ask.News
 	}
+	if err := unstorable("check the configuration", "inputs", answer.Inputs); err != nil {
+		return provider.CheckResponse{}, err
+	}
 	if answer.Inputs, err = withReserved(q.URN, answer.Inputs, q.News); err != nil {
 		return answer, err
 	}

@@ -18,6 +18,9 @@ func (d *Deployment) ReadResource(ctx context.Context, r monitor.ReadRequest) (m
 		return monitor.ReadResponse{}, err
 	}
 	defer d.leave()
+	if err := value.Storable(r.State); err != nil { // F1.10
+		return monitor.ReadResponse{}, fmt.Errorf("%s %q: %w", r.Type, r.Name, err)
+	}
 	position := sourcePosition(d.opts.RootDir, r.SourcePosition)
 	id, known := r.ID.AsString()
 	u := urn.New(d.opts.Stack, d.opts.Project, r.Parent, r.Type, r.Name)

@@ -147,6 +147,8 @@ func (r *registry) configure(i *instance, p provider.Provider) {
 		Subject: provider.SubjectOf(i.ref.URN), ID: i.ref.ID, Inputs: withoutInternal(i.inputs)})
 	if err != nil {
 		configured = broken{err}
+	} else {
+		configured = guarded{configured}
 	}
 	i.configured = configured
 }

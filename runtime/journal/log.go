@@ -80,6 +80,9 @@ type Record []byte
 // Encode makes an entry ready to be put, with its secrets sealed by m; it is most of the work.
 func Encode(e Entry, m state.Sealer) (Record, error) {
 	text, err := encodeEntry(e, m)
+	if err == nil {
+		_, err = decodeEntry(text, nil) // a record that nobody can read would be in the way of all that follow
+	}
 	if err != nil {
 		return nil, fmt.Errorf("journal a step: %w", err)
 	}

@@ -96,3 +96,22 @@ func BenchmarkVerify(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkReadable is what it costs to read back what was just encoded, before it becomes the state.
+func BenchmarkReadable(b *testing.B) {
+	for _, n := range []int{10, 1000, 10000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			data, err := EncodeCheckpoint(&Checkpoint{Stack: "organization/p/dev", Snapshot: sample(n)}, nil)
+			if err != nil {
+				b.Fatal(err)
+			}
+			b.SetBytes(int64(len(data)))
+			b.ReportAllocs()
+			for b.Loop() {
+				if err := Readable(data); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

@@ -19,6 +19,7 @@ type decoder struct {
 	blind   bool            // leaves secrets sealed (F4.16)
 	inner   bool            // inside of a secret's plain text (F4.7)
 	bytes   bool            // a string that is not UTF-8 was read
+	skim    bool            // reads everything by the same rules and keeps nothing, see Readable
 
 	scope   urn.URN
 	path    []string
@@ -51,6 +52,10 @@ func (d *decoder) value() value.Value {
 func (d *decoder) list() value.Value {
 	base := len(d.values)
 	d.scanner.list(func() { d.values = append(d.values, d.value()) })
+	if d.skim {
+		d.values = d.values[:base]
+		return value.List()
+	}
 	items := append(make([]value.Value, 0, len(d.values)-base), d.values[base:]...)
 	d.values = d.values[:base]
 	return value.List(items...)
@@ -66,7 +71,10 @@ func (d *decoder) object() value.Value {
 			sign = len(d.keys) - keyBase
 		}
 		d.path = append(d.path, key)
+		skim := d.skim
+		d.skim = skim && sign < 0 // what a special value is depends on what is in it
 		v := d.member(key, sign)
+		d.skim = skim
 		d.path = d.path[:len(d.path)-1]
 		d.keys = append(d.keys, key)
 		d.values = append(d.values, v)
@@ -78,6 +86,9 @@ func (d *decoder) object() value.Value {
 	}
 	if sign >= 0 {
 		return d.special(start, keys, values)
+	}
+	if d.skim {
+		return value.EmptyMap()
 	}
 	own := append(make([]value.Value, 0, len(values)), values...)
 	if v, ok := value.OrderedMap(d.sharedKeys(keys), own); ok {
@@ -167,7 +178,7 @@ func (d *decoder) special(start int, keys []string, values []value.Value) value.
 		}
 		return value.Number(math.Float64frombits(bits))
 	}
-	d.failAt(start, "a special value has the unknown signature %q", signature) // F1.10
+	d.failAt(start, "a special value has the unrecognized signature %q", signature) // F1.10
 	return value.Null
 }
 

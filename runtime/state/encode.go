@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"time"
+	"unicode/utf8"
 
 	"github.com/yamlhost/yamlhost/runtime/secrets"
 	"github.com/yamlhost/yamlhost/value"
@@ -333,6 +334,9 @@ func (e *encoder) operation(op Operation) {
 // resource writes the members in the order of F5.8.
 func (e *encoder) resource(r *Resource) {
 	e.scope = r.URN
+	if !utf8.ValidString(string(r.URN)) || !utf8.ValidString(r.ID) {
+		e.fail(fmt.Errorf("the URN %q or the ID %q is not UTF-8 and cannot be written", r.URN, r.ID))
+	}
 	clear(e.repeats)
 	e.open()
 	e.key("urn")

@@ -23,6 +23,7 @@ type encoder struct {
 	scope   urn.URN        // whose secrets are being sealed, see Remembering
 	repeats map[string]int // how often a plain text was sealed within the scope
 	path    []string       // to the value being written, for errors
+	depth   int            // of lists, maps and archives around it
 }
 
 // AppendValue appends v's state JSON (F1.19) to dst. Unknowns become the string sentinel; dependencies are not kept.
@@ -105,8 +106,22 @@ func (e *encoder) string(s string) {
 	e.buf = append(e.buf, `"}`...)
 }
 
+// enter steps into a list, a map or an archive, and refuses what a decoder would refuse.
+func (e *encoder) enter() bool {
+	if e.depth++; e.depth > value.MaxDepth+1 {
+		e.fail(fmt.Errorf("%s is nested more than %d deep", e.where(), value.MaxDepth))
+	}
+	return e.err == nil
+}
+
+func (e *encoder) leave() { e.depth-- }
+
 func (e *encoder) list(v value.Value) {
 	items, _ := v.AsList()
+	defer e.leave()
+	if !e.enter() {
+		return
+	}
 	e.buf = append(e.buf, '[')
 	for i, item := range items {
 		if i > 0 {
@@ -125,7 +140,15 @@ func (e *encoder) object(v value.Value) {
 
 // entries writes a map's entries; all of them as secrets if secret is set.
 func (e *encoder) entries(v value.Value, secret bool) {
+	defer e.leave()
+	if !e.enter() {
+		return
+	}
 	for i, key := range v.Keys() {
+		if key == signatureKey { // it would be read as something else, or not at all (F1.10)
+			e.fail(fmt.Errorf("%s has an unrecognized signature: the key %q is reserved", e.where(), key))
+			return
+		}
 		if i > 0 {
 			e.buf = append(e.buf, ',')
 		}
@@ -176,6 +199,10 @@ func (e *encoder) archive(a *value.Archive) {
 		hash = emptyArchiveHash
 	}
 	e.signature(archiveSignature)
+	defer e.leave()
+	if !e.enter() {
+		return
+	}
 	if a.Assets.Len() > 0 {
 		e.buf = append(e.buf, `,"assets":`...)
 		e.public(a.Assets)
@@ -250,7 +277,7 @@ func (e *encoder) secret(v value.Value) {
 // plaintext is the JSON text that is sealed: escaped for HTML as the stock host has it, secrets inside with their plain
 // text as "ciphertext" (F4.7). Keeping to its text lets an unchanged secret keep its ciphertext.
 func (e *encoder) plaintext(v value.Value) string {
-	inner := encoder{form: Form{secrets: innerSecrets, html: true}, path: e.path}
+	inner := encoder{form: Form{secrets: innerSecrets, html: true}, path: e.path, scope: e.scope, depth: e.depth}
 	inner.public(v)
 	e.bytes = e.bytes || inner.bytes
 	if inner.err != nil {
@@ -273,6 +300,18 @@ func (e *encoder) seal(plaintext string) (string, error) {
 	default:
 		return m.Encrypt(plaintext)
 	}
+}
+
+// where names the value that is being written.
+func (e *encoder) where() string {
+	text := "the value"
+	if len(e.path) > 0 {
+		text += fmt.Sprintf(" %q", strings.Join(e.path[:min(len(e.path), 8)], "."))
+	}
+	if e.scope != "" {
+		text += " of " + string(e.scope)
+	}
+	return text
 }
 
 // place names what is being written without showing it.

@@ -1,6 +1,9 @@
 package state
 
-import "github.com/yamlhost/yamlhost/runtime/secrets"
+import (
+	"github.com/yamlhost/yamlhost/runtime/secrets"
+	"github.com/yamlhost/yamlhost/value"
+)
 
 // Form says how secrets appear in JSON. The zero Form refuses secrets that are not sealed already.
 type Form struct {
@@ -33,7 +36,7 @@ func Masked() Form { return Form{secrets: maskSecrets} }
 
 // Signatures of special values in state (F1.3, F1.19).
 const (
-	signatureKey         = "4dabf18193072939515e22adb298388d"
+	signatureKey         = value.SignatureKey
 	secretSignature      = "1b47061264138c4ac30d75fd1eb44270"
 	assetSignature       = "c44067f5952c0a294b673a41bacd8c17"
 	archiveSignature     = "0def7320c3a5731c473e5ecbe6d01bc7"

@@ -108,7 +108,7 @@ func TestDecodeFaults(t *testing.T) {
 		{"wrong shape", `{"version":3,"checkpoint":{"latest":{"resources":{}}}}`, "where a list should come"},
 		{"resource is null", `{"version":3,"checkpoint":{"latest":{"resources":[null]}}}`, "where a resource should come"},
 		{"inputs", `{"version":3,"checkpoint":{"latest":{"resources":[{"inputs":[]}]}}}`, "where an object should come"},
-		{"signature", `{"version":3,"checkpoint":{"latest":{"resources":[{"inputs":{"a":{"4dabf18193072939515e22adb298388d":"?"}}}]}}}`, "unknown signature"},
+		{"signature", `{"version":3,"checkpoint":{"latest":{"resources":[{"inputs":{"a":{"4dabf18193072939515e22adb298388d":"?"}}}]}}}`, "unrecognized signature"},
 		{"number", `{"version":1e999}`, "too large"},
 		{"leading zero", `{"version":01}`, `found '1'`},
 		{"time", `{"version":3,"checkpoint":{"latest":{"manifest":{"time":"noon"}}}}`, `"noon" is no time`},
@@ -120,6 +120,7 @@ func TestDecodeFaults(t *testing.T) {
 			t.Parallel()
 			_, err := DecodeCheckpoint([]byte(c.text), nil)
 			require.ErrorContains(t, err, c.want)
+			require.Equal(t, err, Readable([]byte(c.text)), "what is read back before it is written follows the same rules")
 		})
 	}
 	_, err := DecodeExport([]byte(`{"version":3}`), nil)

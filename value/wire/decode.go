@@ -2,6 +2,7 @@ package wire
 
 import (
 	"encoding/base64"
+	"fmt"
 	"slices"
 
 	"google.golang.org/protobuf/types/known/structpb"
@@ -127,7 +128,7 @@ func (o Options) decodeSpecial(signature *structpb.Value, fields map[string]*str
 	case ResourceSignature:
 		return o.decodeResource(fields)
 	}
-	return value.Null, false, newFault("has a signature that is not known here") // F1.10
+	return value.Null, false, newFault(fmt.Sprintf("has the unrecognized signature %.64q", signature.GetStringValue())) // F1.10
 }
 
 func (o Options) decodeOutput(fields map[string]*structpb.Value) (v value.Value, dropped bool, f *fault) {

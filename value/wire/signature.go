@@ -3,7 +3,7 @@ package wire
 import "github.com/yamlhost/yamlhost/value"
 
 // SignatureKey is the map key that marks a map as something special (F1.3).
-const SignatureKey = "4dabf18193072939515e22adb298388d"
+const SignatureKey = value.SignatureKey
 
 // The signatures: what kind of special thing a map is (F1.3).
 const (

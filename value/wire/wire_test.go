@@ -176,7 +176,7 @@ func TestDecode(t *testing.T) {
 		{name: "F1.9 odd bytes", options: wire.KeepAll(), wire: sig(wire.BytesSignature, `,"value":"*"`),
 			fails: `the value of property "p" is a malformed byte string: it has no base64 text`},
 		{name: "F1.10 unknown signature", options: wire.KeepAll(), wire: sig("x", ""),
-			fails: `the value of property "p" has a signature that is not known here`},
+			fails: `the value of property "p" has the unrecognized signature "x"`},
 		{name: "F1.12 nulls", options: wire.Options{SkipNulls: true}, wire: `{"a":null,"b":[null]}`,
 			want: value.EmptyMap().With("b", value.List(value.Null))},
 	} {

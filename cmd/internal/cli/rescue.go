@@ -15,7 +15,8 @@ import (
 func (p *pipeline) commit(ctx context.Context, session *backend.Session, final *state.Snapshot, record *backend.Record) error {
 	err := session.Commit(context.WithoutCancel(ctx), final, record)
 	var file *backend.FileError
-	if !errors.As(err, &file) || session.Written() {
+	var unreadable *backend.UnreadableError
+	if !errors.As(err, &file) && !errors.As(err, &unreadable) || session.Written() {
 		return err
 	}
 	text, complete, failed := session.Rescue(final)
@@ -34,6 +35,9 @@ func (p *pipeline) commit(ctx context.Context, session *backend.Session, final *
 		case errors.Is(err, backend.ErrChanged):
 			fmt.Fprintf(out, "Somebody who pays no heed to locks has written the state meanwhile. Compare both before you decide which one counts; "+
 				"this one comes back with: yamlhost stack import --file %s\n", path)
+		case unreadable != nil:
+			fmt.Fprintf(out, "The state file is what it was before this run, and the journal stays. This is a fault of yamlhost: keep both files and "+
+				"report it. The next run tries again; until it succeeds, the rescue file tells what there is.\n")
 		case complete:
 			fmt.Fprintf(out, "Nothing is lost: the journal holds it too. Put right what is wrong with the folder, and run the next command as usual.\n")
 		default:

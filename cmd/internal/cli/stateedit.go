@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -163,6 +164,9 @@ func (a *app) stateRename(ctx context.Context, o *stateEditOptions, args []strin
 	}
 	if args[1] == "" {
 		return withCode(codeError, "the new name is empty")
+	}
+	if !utf8.ValidString(args[1]) {
+		return withCode(codeError, "the new name %q is not UTF-8; a state has no way to keep it", args[1])
 	}
 	if urns[0].QualifiedType() == urn.RootStackType {
 		return withCode(codeError, "the stack is renamed with `yamlhost stack rename`")

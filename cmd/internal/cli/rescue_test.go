@@ -1,0 +1,39 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/yamlhost/yamlhost/runtime/backend"
+	"github.com/yamlhost/yamlhost/runtime/project"
+	"github.com/yamlhost/yamlhost/runtime/state"
+)
+
+// A state that could not be read back is not written: a rescue file is named, and the journal that stays is mentioned.
+func TestUnreadableStateIsRescued(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	b, err := backend.Open("file://"+filepath.ToSlash(dir), backend.Options{Version: "test"})
+	require.NoError(t, err)
+	ref := backend.Ref{Project: "p", Stack: "dev"}
+	require.NoError(t, b.Create(t.Context(), ref, nil))
+	session, err := b.Begin(t.Context(), ref, backend.BeginOptions{Command: "update"})
+	require.NoError(t, err)
+	var said bytes.Buffer
+	own := &project.Project{Dir: dir}
+	own.Name.Text = "p"
+	a := &app{streams: Streams{Err: &said}, world: World{Now: func() time.Time { return time.Unix(7, 0) }}}
+	p := &pipeline{app: a, workspace: &workspace{project: own}, stack: &stack{project: own, backend: b, ref: ref}}
+	err = p.commit(t.Context(), session, &state.Snapshot{Unknown: map[string]json.RawMessage{"other": json.RawMessage("{")}}, nil)
+	require.ErrorContains(t, err, "could not have been read again")
+	require.FileExists(t, filepath.Join(dir, "p.dev.rescue-7.json"))
+	require.Contains(t, said.String(), filepath.Join(dir, "p.dev.rescue-7.json"))
+	require.Contains(t, said.String(), "the journal stays")
+	_, err = b.Load(t.Context(), ref, nil)
+	require.NoError(t, err)
+}

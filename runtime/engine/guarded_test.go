@@ -1,0 +1,170 @@
+package engine
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/yamlhost/yamlhost/runtime/monitor"
+	"github.com/yamlhost/yamlhost/runtime/provider"
+	"github.com/yamlhost/yamlhost/runtime/state"
+	"github.com/yamlhost/yamlhost/value"
+	"github.com/yamlhost/yamlhost/value/urn"
+)
+
+var reservedMap = value.MapOf(value.Entry{Key: value.SignatureKey, Value: value.String("nonsense")})
+
+// babbler is a loader whose providers do what they are asked and answer with a reserved key.
+type babbler struct {
+	*cloud
+	where string // the call whose answer has it
+}
+
+type babbling struct {
+	provider.Provider
+	provider.Configured
+	where string
+}
+
+func (b *babbler) Load(ctx context.Context, p provider.Package) (provider.Provider, error) {
+	inner, err := b.cloud.Load(ctx, p)
+	return &babbling{Provider: inner, where: b.where}, err
+}
+
+func (b *babbling) Configure(ctx context.Context, r provider.ConfigureRequest) (_ provider.Configured, err error) {
+	b.Configured, err = b.Provider.Configure(ctx, r)
+	return b, err
+}
+
+func (b *babbling) Check(ctx context.Context, r provider.CheckRequest) (provider.CheckResponse, error) {
+	got, err := b.Configured.Check(ctx, r)
+	if b.where == "check" && r.Name == "a" {
+		got.Inputs = got.Inputs.With("more", reservedMap)
+	}
+	return got, err
+}
+
+func (b *babbling) Create(ctx context.Context, r provider.CreateRequest) (provider.CreateResponse, error) {
+	got, err := b.Configured.Create(ctx, r)
+	if r.Name == "a" {
+		switch b.where {
+		case "create":
+			got.Outputs = got.Outputs.With("more", value.List(reservedMap).Secret())
+		case "partial create":
+			err = &provider.Error{Outcome: provider.Partial, ID: got.ID, Outputs: reservedMap, Reasons: []string{"not healthy"}}
+		}
+	}
+	return got, err
+}
+
+func (b *babbling) Update(ctx context.Context, r provider.UpdateRequest) (provider.UpdateResponse, error) {
+	got, err := b.Configured.Update(ctx, r)
+	if b.where == "update" && r.Name == "a" {
+		got.Outputs = got.Outputs.With("more", reservedMap)
+	}
+	return got, err
+}
+
+func (b *babbling) Read(ctx context.Context, r provider.ReadRequest) (provider.ReadResponse, error) {
+	got, err := b.Configured.Read(ctx, r)
+	if b.where == "read" && r.Name == "a" {
+		got.Outputs = got.Outputs.With("more", reservedMap)
+	}
+	return got, err
+}
+
+func (b *babbling) Invoke(ctx context.Context, r provider.InvokeRequest) (provider.InvokeResponse, error) {
+	return provider.InvokeResponse{Result: reservedMap}, nil
+}
+
+// F1.10: a provider that answers with a reserved key fails the one resource that it answers about. What it made stays known
+// by its ID, nothing that cannot be read is recorded, and the next run goes on.
+func TestReservedKeysInAnswers(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		where   string
+		before  bool // the resource is there already, and is changed
+		pending state.OperationKind
+		objects int // in the cloud and in the state alike
+	}{
+		{where: "check", objects: 1},
+		{where: "create", objects: 2},
+		{where: "partial create", objects: 2},
+		{where: "update", before: true, pending: state.Updating, objects: 2},
+		{where: "read", before: true, objects: 2},
+	} {
+		w := newWorld()
+		program := func(size int) func(context.Context, monitor.Monitor, urn.URN) error {
+			return func(ctx context.Context, m monitor.Monitor, stack urn.URN) error {
+				var first error
+				for _, name := range []string{"a", "b"} {
+					_, err := m.RegisterResource(ctx, monitor.RegisterRequest{Type: "pkg:m:R", Name: name, Custom: true, Parent: stack,
+						Inputs: value.MapOf(value.Entry{Key: "size", Value: value.Int(size)})})
+					if first == nil {
+						first = err
+					}
+				}
+				return first
+			}
+		}
+		if c.before {
+			w.heard(t, false, program(1))
+		}
+		_, result := w.heard(t, false, program(2), func(o *Options, l *listener) {
+			o.Providers = &babbler{cloud: w.cloud, where: c.where}
+			o.ContinueOnError = true
+			o.Refresh = c.where == "read"
+		})
+		require.True(t, result.Failed, c.where)
+		ids := map[string]bool{}
+		for _, r := range result.Snapshot.Resources {
+			require.NoError(t, value.Storable(r.Outputs), c.where)
+			if r.Custom && !r.IsProvider() {
+				ids[r.ID] = true
+			}
+		}
+		require.Len(t, ids, c.objects, c.where)
+		require.Len(t, w.cloud.objects, c.objects, c.where)
+		for id := range w.cloud.objects {
+			require.True(t, ids[id], c.where)
+		}
+		if c.pending != "" {
+			require.Len(t, result.Snapshot.Pending, 1, c.where)
+			require.Equal(t, c.pending, result.Snapshot.Pending[0].Kind, c.where)
+		}
+		text, err := state.Encode(result.Snapshot, nil)
+		require.NoError(t, err, c.where)
+		_, err = state.Decode(text, nil)
+		require.NoError(t, err, c.where)
+		_, result = w.heard(t, false, program(2))
+		require.False(t, result.Failed, c.where)
+		require.Len(t, w.cloud.objects, 2, c.where)
+	}
+}
+
+// F1.10: what enters through the monitor, whoever speaks to it, is refused by the request that brings it.
+func TestReservedKeysInRequests(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	bad := value.MapOf(value.Entry{Key: "x", Value: reservedMap})
+	w.heard(t, false, func(ctx context.Context, m monitor.Monitor, stack urn.URN) error {
+		_, err := m.RegisterResource(ctx, monitor.RegisterRequest{Type: "pkg:m:R", Name: "a", Custom: true, Parent: stack, Inputs: bad})
+		require.ErrorContains(t, err, `pkg:m:R "a": the value of x has the unrecognized signature "nonsense"`)
+		_, err = m.RegisterResource(ctx, monitor.RegisterRequest{Type: "pkg:m:R", Name: "a", Custom: true, Parent: stack, ReplacementTrigger: reservedMap})
+		require.ErrorContains(t, err, "the replacement trigger")
+		_, err = m.ReadResource(ctx, monitor.ReadRequest{Type: "pkg:m:R", Name: "r", ID: value.String("x"), Parent: stack, State: bad})
+		require.ErrorContains(t, err, "unrecognized signature")
+		_, err = m.RegisterResource(ctx, monitor.RegisterRequest{Type: "pkg:m:R", Name: "\xff", Custom: true, Parent: stack})
+		require.ErrorContains(t, err, "not UTF-8")
+		require.ErrorContains(t, m.RegisterOutputs(ctx, stack, bad), "unrecognized signature")
+		return nil
+	})
+	require.Empty(t, w.cloud.objects)
+	_, result := w.heard(t, false, func(ctx context.Context, m monitor.Monitor, _ urn.URN) error {
+		_, err := m.Invoke(ctx, monitor.InvokeRequest{Token: "pkg:m:f", Args: value.EmptyMap()})
+		require.ErrorContains(t, err, "unrecognized signature")
+		return nil
+	}, func(o *Options, l *listener) { o.Providers = &babbler{cloud: w.cloud} })
+	require.False(t, result.Failed)
+}

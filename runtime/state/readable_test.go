@@ -1,0 +1,59 @@
+package state
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/yamlhost/yamlhost/runtime/secrets"
+	"github.com/yamlhost/yamlhost/value"
+)
+
+// F1.10: nothing is encoded that could not be decoded, not within secrets either, which nobody can look into afterwards.
+func TestWhatIsEncodedCanBeDecoded(t *testing.T) {
+	t.Parallel()
+	nested := func(n int) value.Value {
+		v := value.Int(1)
+		for i := range n {
+			if v = value.List(v); i%2 == 0 {
+				v = value.MapOf(value.Entry{Key: "k", Value: v.Public()})
+			}
+		}
+		return v
+	}
+	reserved := value.MapOf(value.Entry{Key: value.SignatureKey, Value: value.String("nonsense")})
+	open := func(SecretsProvider) (secrets.Manager, error) { return secrets.B64{}, nil }
+	_, err := EncodeResource(&Resource{URN: "urn:pulumi:dev::p::t:m:R::n", ID: "\xff"}, nil)
+	require.ErrorContains(t, err, "not UTF-8", "an ID that is changed on its way is another object's")
+	for name, c := range map[string]struct {
+		v    value.Value
+		says string
+	}{
+		"reserved":                 {reserved, "unrecognized signature"},
+		"reserved within a secret": {value.List(reserved).Secret(), "unrecognized signature"},
+		"a secret within a secret": {value.List(reserved.Secret()).Secret(), "unrecognized signature"},
+		"deep":                     {nested(value.MaxDepth * 2 / 3), ""},
+		"deep within a secret":     {value.List(nested(value.MaxDepth*2/3 - 1).Secret()), ""},
+		"too deep":                 {nested(value.MaxDepth), "nested more than"},
+		"too deep within a secret": {nested(value.MaxDepth).Secret(), "nested more than"},
+		"an archive with an asset": {value.NewArchive(&value.Archive{Assets: value.MapOf(value.Entry{Key: "a",
+			Value: value.NewAsset(&value.Asset{Text: "x", HasText: true})})}), ""},
+	} {
+		s := &Snapshot{SecretsProvider: &SecretsProvider{Type: "b64"}, Resources: []*Resource{{URN: "urn:pulumi:dev::p::t:m:R::n", Type: "t:m:R",
+			Inputs: value.EmptyMap(), Outputs: value.MapOf(value.Entry{Key: "x", Value: c.v})}}}
+		text, err := EncodeCheckpoint(&Checkpoint{Snapshot: s}, secrets.B64{})
+		if c.says != "" {
+			require.ErrorContains(t, err, c.says, name)
+			require.ErrorContains(t, err, "urn:pulumi:dev::p::t:m:R::n", name)
+			require.NotContains(t, err.Error(), "nonsense", name)
+			require.Error(t, value.Storable(c.v), name)
+			continue
+		}
+		require.NoError(t, err, name)
+		require.NoError(t, value.Storable(c.v), name)
+		require.NoError(t, Readable(text), name)
+		got, err := DecodeCheckpoint(text, open)
+		require.NoError(t, err, name)
+		require.True(t, value.Equal(s.Resources[0].Outputs, got.Snapshot.Resources[0].Outputs), name)
+	}
+}

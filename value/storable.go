@@ -1,0 +1,103 @@
+package value
+
+import (
+	"fmt"
+	"slices"
+	"unicode/utf8"
+)
+
+// SignatureKey is the map key that marks a map as something special in messages and in states (F1.3). It is reserved: a map
+// of a program or of a provider's answer must not have it.
+const SignatureKey = "4dabf18193072939515e22adb298388d"
+
+// MaxDepth is how deep lists, maps and archives of a value may nest to be kept in a state, with room for what is around it.
+const MaxDepth = 900
+
+// StorableError says why a value cannot be kept in a state: what was written would not be read back as the same value.
+type StorableError struct {
+	Path   Path // to the part at fault
+	Reason string
+}
+
+// Error names the place and the reason, and never shows a value.
+func (e *StorableError) Error() string {
+	if len(e.Path) == 0 {
+		return "the value " + e.Reason
+	}
+	return fmt.Sprintf("the value of %s %s", e.Path, e.Reason)
+}
+
+// Storable checks that a state can keep v and give it back; a fault is a *StorableError (F1.10).
+func Storable(v Value) error {
+	if f := storable(v, 0, false); f != nil {
+		slices.Reverse(f.Path)
+		f.Path = f.Path[:min(len(f.Path), 8)] // whoever nests a thousand deep finds the place by its beginning
+		return f
+	}
+	return nil
+}
+
+// storable gives the path innermost step first, so that a sound value costs nothing for it.
+func storable(v Value, depth int, secret bool) *StorableError {
+	secret = secret || v.IsSecret()
+	if depth > MaxDepth {
+		return &StorableError{Reason: fmt.Sprintf("is nested more than %d deep", MaxDepth)}
+	}
+	within := func(step PathStep, part Value, depth int) *StorableError {
+		f := storable(part, depth, secret)
+		if f != nil {
+			f.Path = append(f.Path, step)
+		}
+		return f
+	}
+	switch p := v.payload.(type) {
+	case []Value:
+		for i, item := range p {
+			if f := within(IndexStep(i), item, depth+1); f != nil {
+				return f
+			}
+		}
+	case *fields:
+		for i, key := range p.keys {
+			switch {
+			case key == SignatureKey:
+				return &StorableError{Reason: unrecognized(p.values[i], secret)}
+			case !utf8.ValidString(key):
+				return &StorableError{Reason: "has a key that is not UTF-8"}
+			}
+			if f := within(KeyStep(key), p.values[i], depth+1); f != nil {
+				return f
+			}
+		}
+	case *Asset:
+		return storableTexts(p.Text, p.Path, p.URI, p.Hash)
+	case *Archive:
+		if f := storableTexts(p.Path, p.URI, p.Hash); f != nil {
+			return f
+		}
+		return storable(p.Assets, depth+1, secret)
+	case *ResourceRef:
+		id, _ := p.ID.AsString()
+		return storableTexts(string(p.URN), id, p.PackageVersion)
+	}
+	return nil
+}
+
+// unrecognized describes a map with the reserved key. The signature is shown only where it is no secret and of a signature's
+// length at most.
+func unrecognized(signature Value, secret bool) string {
+	text, ok := signature.AsString()
+	if !ok || secret || signature.IsSecret() || len(text) > 64 {
+		return fmt.Sprintf("has an unrecognized signature under the reserved key %q", SignatureKey)
+	}
+	return fmt.Sprintf("has the unrecognized signature %q under the reserved key %q", text, SignatureKey)
+}
+
+func storableTexts(texts ...string) *StorableError {
+	for _, t := range texts {
+		if !utf8.ValidString(t) {
+			return &StorableError{Reason: "has a text that is not UTF-8 where a state has no way to keep it"}
+		}
+	}
+	return nil
+}
