@@ -2,7 +2,6 @@ package eval
 
 import (
 	"context"
-	"strings"
 
 	"github.com/yamlhost/yamlhost/check"
 	"github.com/yamlhost/yamlhost/diag"
@@ -10,6 +9,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 	"github.com/yamlhost/yamlhost/schema"
 	"github.com/yamlhost/yamlhost/value"
+	"github.com/yamlhost/yamlhost/value/mask"
 	"github.com/yamlhost/yamlhost/value/urn"
 )
 
@@ -211,21 +211,5 @@ func conversionFault(what string, err error, ranges map[string]diag.Range, other
 	return blame(diag.NotAssignable, at, "", "%s: %s", what, text)
 }
 
-// redact replaces every secret text of inputs in a message that came from outside (L9.34). Texts of fewer than four
-// characters are too common for that.
-func redact(message string, inputs value.Value) string {
-	hide := func(v value.Value) {
-		if text, err := value.Text(v); err == nil {
-			if s, ok := text.AsString(); ok && len(s) >= 4 {
-				message = strings.ReplaceAll(message, s, value.SecretText)
-			}
-		}
-	}
-	inputs.Any(func(v value.Value) bool {
-		if v.IsSecret() {
-			v.Any(func(inner value.Value) bool { hide(inner); return false })
-		}
-		return false
-	})
-	return message
-}
+// redact hides every secret of inputs in a message that came from outside (L9.34).
+func redact(message string, inputs value.Value) string { return mask.New(inputs).Hide(message) }

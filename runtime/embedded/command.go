@@ -9,6 +9,7 @@ import (
 
 	"github.com/yamlhost/yamlhost/runtime/provider"
 	"github.com/yamlhost/yamlhost/value"
+	"github.com/yamlhost/yamlhost/value/mask"
 )
 
 // The variables that hand a command's output to the next one.
@@ -121,17 +122,17 @@ type job struct {
 
 // execute runs a job and gives its outputs. They are secret if any input is, for a command may print what it is told.
 func (c commander) execute(ctx context.Context, j job) (value.Value, error) {
-	mask := newMask(j.inputs, j.before)
+	secrets := mask.New(j.inputs, j.before)
 	p := process{
 		args: append(c.interpreter(j.inputs), j.command),
 		dir:  c.dir(j.inputs),
 		env:  c.environ(j),
 		in:   lookupString(j.inputs, "stdin"),
-		log:  c.logger(j, mask), grace: c.Grace,
+		log:  c.logger(j, secrets), grace: c.Grace,
 	}
 	result, err := p.run(ctx)
 	if err != nil {
-		return value.Null, commandError(j, result, mask, err)
+		return value.Null, commandError(j, result, secrets, err)
 	}
 	outputs := value.MapOf(
 		value.Entry{Key: "stdout", Value: value.String(strings.TrimSuffix(result.stdout, "\n"))},
@@ -191,7 +192,7 @@ func (c commander) environ(j job) []string {
 }
 
 // logger passes on the lines that the resource wants logged; all of them unless it says otherwise.
-func (c commander) logger(j job, mask *strings.Replacer) func(line string, stderr bool) {
+func (c commander) logger(j job, secrets *mask.Masker) func(line string, stderr bool) {
 	if c.Log == nil {
 		return nil
 	}
@@ -201,7 +202,7 @@ func (c commander) logger(j job, mask *strings.Replacer) func(line string, stder
 		case wanted == "none", wanted == "stdout" && stderr, wanted == "stderr" && !stderr:
 			return
 		}
-		c.Log(LogLine{URN: j.subject.URN, Stderr: stderr, Text: mask.Replace(line)})
+		c.Log(LogLine{URN: j.subject.URN, Stderr: stderr, Text: secrets.Hide(line)})
 	}
 }
 
@@ -244,33 +245,4 @@ func texts(list value.Value) []string {
 		out[i], _ = item.AsString()
 	}
 	return out
-}
-
-// newMask hides the texts of secret inputs wherever a command repeats them.
-func newMask(from ...value.Value) *strings.Replacer {
-	var pairs []string
-	var collect func(v value.Value, secret bool)
-	collect = func(v value.Value, secret bool) {
-		secret = secret || v.IsSecret()
-		if text, ok := v.AsString(); ok && secret {
-			for _, line := range append(strings.Split(text, "\n"), text) {
-				if strings.TrimSpace(line) != "" {
-					pairs = append(pairs, line, "[secret]")
-				}
-			}
-		}
-		if items, ok := v.AsList(); ok {
-			for _, item := range items {
-				collect(item, secret)
-			}
-		}
-		for _, key := range v.Keys() {
-			item, _ := v.Lookup(key)
-			collect(item, secret)
-		}
-	}
-	for _, v := range from {
-		collect(v, false)
-	}
-	return strings.NewReplacer(pairs...)
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/yamlhost/yamlhost/runtime/provider"
+	"github.com/yamlhost/yamlhost/value/mask"
 )
 
 // What an error shows of a failed command.
@@ -18,8 +19,8 @@ const (
 
 // commandError tells how a command failed: its exit status and the last of what it printed, with secrets masked. A
 // command that did not start changed nothing; one that did may have done anything.
-func commandError(j job, result processResult, mask *strings.Replacer, err error) error {
-	command, _, more := strings.Cut(strings.TrimSpace(mask.Replace(j.command)), "\n")
+func commandError(j job, result processResult, secrets *mask.Masker, err error) error {
+	command, _, more := strings.Cut(strings.TrimSpace(secrets.Hide(j.command)), "\n")
 	if runes := []rune(command); len(runes) > errorCommandLength {
 		command, more = string(runes[:errorCommandLength]), true
 	}
@@ -43,7 +44,7 @@ func commandError(j job, result processResult, mask *strings.Replacer, err error
 	default:
 		failed.Message = fmt.Sprintf("the command failed: %s: %s", err, command)
 	}
-	if output := lastLines(mask.Replace(result.both), errorOutputLines); output != "" {
+	if output := lastLines(secrets.Hide(result.both), errorOutputLines); output != "" {
 		failed.Message += "\n" + output
 	}
 	return failed

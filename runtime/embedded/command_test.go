@@ -159,6 +159,10 @@ func TestCommandFailures(t *testing.T) {
 	err = fail(obj("create", `echo "pass $P"; exit 1`, "environment", obj("P", value.String("hunter2").Secret())))
 	require.NotContains(t, err.Message, "hunter2")
 	require.Contains(t, err.Message, "pass [secret]")
+	err = fail(obj("create", `echo "got $LONG and $SHORT"; exit 1`, "environment",
+		obj("SHORT", value.String("hunter").Secret(), "LONG", value.String("hunter2secret").Secret())))
+	require.Contains(t, err.Message, "got [secret] and [secret]", "a secret that contains another one leaves no rest")
+	require.NotContains(t, err.Message, "2secret")
 	err = fail(obj("create", value.String("echo hunter2; exit 1").Secret()))
 	require.NotContains(t, err.Message, "exit 1;")
 	require.NotContains(t, err.Error(), "echo hunter2")

@@ -250,7 +250,7 @@ func (c *client) abandon() {
 // encode translates a field of a request; its errors name the plugin, the field and the property.
 func (c *client) encode(o wire.Options, field string, v value.Value) (*structpb.Struct, error) {
 	if c.host.trace != nil {
-		c.host.trace.learn(v)
+		c.host.trace.secrets.Learn(v)
 	}
 	s, err := o.Encode(v)
 	if err != nil {

@@ -592,16 +592,17 @@ func TestLostConnection(t *testing.T) { // attached: there is no process to blam
 func TestTrace(t *testing.T) { // F2.39, and no secret in it
 	t.Parallel()
 	var trace bytes.Buffer
-	answers, err := structpb.NewStruct(map[string]any{"echo": "before hunter2 after", "pin": "42"})
+	answers, err := structpb.NewStruct(map[string]any{"echo": "before hunter2secret after hunter", "pin": "42"})
 	require.NoError(t, err)
 	p := attach(t, serveOld(t, &oldPlugin{answer: answers}), func(o *plugin.Options) { o.Trace = &trace })
-	inputs := value.Map(map[string]value.Value{"password": value.String("hunter2").Secret(), "pin": value.String("42").Secret(), "name": value.String("n")})
+	inputs := value.Map(map[string]value.Value{"password": value.String("hunter").Secret(), "longer": value.String("hunter2secret").Secret(), "pin": value.String("42").Secret(), "name": value.String("n")})
 	c, err := p.Configure(t.Context(), provider.ConfigureRequest{Inputs: inputs})
 	require.NoError(t, err)
 	_, err = c.Create(t.Context(), provider.CreateRequest{Inputs: inputs})
 	require.NoError(t, err)
 	require.NoError(t, p.Close())
-	require.NotContains(t, trace.String(), "hunter2")
+	require.NotContains(t, trace.String(), "hunter")
+	require.NotContains(t, trace.String(), "2secret", "a secret that contains another one leaves no rest")
 	require.NotContains(t, trace.String(), `"42"`)
 	var line struct {
 		Method   string
@@ -615,8 +616,8 @@ func TestTrace(t *testing.T) { // F2.39, and no secret in it
 		require.NoError(t, json.Unmarshal([]byte(text), &line))
 		if line.Method == "/pulumirpc.ResourceProvider/Create" && line.Progress == "response_completed" {
 			found = true
-			require.Equal(t, map[string]any{"properties": map[string]any{"password": "[secret]", "pin": "[secret]", "name": "n"}}, line.Request)
-			require.Equal(t, map[string]any{"id": "i", "properties": map[string]any{"echo": "before [secret] after", "pin": "[secret]"}}, line.Response)
+			require.Equal(t, map[string]any{"properties": map[string]any{"password": "[secret]", "longer": "[secret]", "pin": "[secret]", "name": "n"}}, line.Request)
+			require.Equal(t, map[string]any{"id": "i", "properties": map[string]any{"echo": "before [secret] after [secret]", "pin": "[secret]"}}, line.Response)
 		}
 	}
 	require.True(t, found)

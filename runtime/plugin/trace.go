@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"io"
-	"strings"
 	"sync"
 	"time"
 
@@ -14,41 +13,17 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/yamlhost/yamlhost/value"
+	"github.com/yamlhost/yamlhost/value/mask"
 	"github.com/yamlhost/yamlhost/value/wire"
 )
 
-// tracer writes a JSON line when a call starts and one when it ends (F2.39). Secrets are blanked out: those marked in a
-// message, and every text that was ever sent as part of a secret, since many plugins get them in the plain. It is safe
-// for concurrent use.
+// tracer writes a JSON line when a call starts and one when it ends (F2.39). Secrets are hidden: those marked in a message,
+// and everything that was ever sent as part of a secret, since many plugins get them in the plain. It is safe for concurrent
+// use.
 type tracer struct {
-	mu      sync.Mutex // guards what follows, and whole lines
+	mu      sync.Mutex // guards out, and keeps lines whole
 	out     io.Writer
-	secrets map[string]struct{}
-}
-
-const blank = "[secret]"
-
-// learn remembers the texts inside secrets.
-func (t *tracer) learn(v value.Value) {
-	if !v.ContainsSecret() {
-		return
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.secrets == nil {
-		t.secrets = map[string]struct{}{}
-	}
-	v.Any(func(x value.Value) bool {
-		if x.IsSecret() {
-			x.Any(func(leaf value.Value) bool {
-				if text, ok := leaf.AsString(); ok && text != "" {
-					t.secrets[text] = struct{}{}
-				}
-				return false
-			})
-		}
-		return false
-	})
+	secrets mask.Masker
 }
 
 type traceLine struct {
@@ -68,15 +43,15 @@ func (t *tracer) intercept(
 ) error {
 	begin := time.Now()
 	line := traceLine{Method: method, Metadata: map[string]string{"mode": "client"}, Timestamp: begin.Format(time.RFC3339Nano)}
-	line.Request, line.Progress = t.blanked(request), "request_started"
+	line.Request, line.Progress = t.hidden(request), "request_started"
 	t.write(line)
 	err := invoke(ctx, method, request, response, conn, options...)
 	line.Progress, line.Duration = "response_completed", time.Since(begin).String()
 	line.Timestamp = time.Now().Format(time.RFC3339Nano)
 	if err != nil {
-		line.Errors = []string{t.blankText(status.Convert(err).Message())}
+		line.Errors = []string{t.secrets.Hide(status.Convert(err).Message())}
 	} else {
-		line.Response = t.blanked(response)
+		line.Response = t.hidden(response)
 	}
 	t.write(line)
 	return err
@@ -92,8 +67,8 @@ func (t *tracer) write(line traceLine) {
 	_, _ = t.out.Write(append(text, '\n'))
 }
 
-// blanked is a message as JSON without secrets; nil for one that cannot be shown.
-func (t *tracer) blanked(message any) any {
+// hidden is a message as JSON without secrets; nil for one that cannot be shown.
+func (t *tracer) hidden(message any) any {
 	if text, ok := message.(*schemaText); ok {
 		message = text.message()
 	}
@@ -109,16 +84,16 @@ func (t *tracer) blanked(message any) any {
 	if json.Unmarshal(text, &tree) != nil {
 		return nil
 	}
-	return t.blankTree(tree)
+	return t.hideTree(tree)
 }
 
-func (t *tracer) blankTree(tree any) any {
+func (t *tracer) hideTree(tree any) any {
 	switch x := tree.(type) {
 	case string:
-		return t.blankText(x)
+		return t.secrets.Hide(x)
 	case []any:
 		for i, item := range x {
-			x[i] = t.blankTree(item)
+			x[i] = t.hideTree(item)
 		}
 	case map[string]any:
 		secret := x["secret"] == true
@@ -131,24 +106,11 @@ func (t *tracer) blankTree(tree any) any {
 		}
 		for key, item := range x {
 			if secret && key == "value" {
-				x[key] = blank
+				x[key] = value.SecretText
 				continue
 			}
-			x[key] = t.blankTree(item)
+			x[key] = t.hideTree(item)
 		}
 	}
 	return tree
-}
-
-func (t *tracer) blankText(text string) string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for secret := range t.secrets {
-		if len(secret) > 3 {
-			text = strings.ReplaceAll(text, secret, blank)
-		} else if text == secret {
-			return blank
-		}
-	}
-	return text
 }

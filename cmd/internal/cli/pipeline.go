@@ -368,7 +368,7 @@ func (p *pipeline) describe(o *engine.Options) {
 	o.Crash = p.app.crashes.crash
 	known := p.stage.secrets()
 	for _, text := range p.secretTexts() {
-		known.add(text)
+		known.secrets.LearnText(text)
 	}
 	p.app.crashes.hideWith(known.hide)
 }
@@ -478,8 +478,9 @@ func (p *pipeline) show(name string, document, final bool) *shownView {
 	if !final && !o.json {
 		out = a.streams.Err
 	}
+	progress, flush := p.discreetErr()
 	options := view.Options{
-		Out: out, Err: p.discreetErr(), Interactive: a.streams.ErrTerminal && !a.global.nonInteractive && a.world.env("TERM") != "dumb",
+		Out: out, Err: progress, Interactive: a.streams.ErrTerminal && !a.global.nonInteractive && a.world.env("TERM") != "dumb",
 		Color: a.color(a.streams.ErrTerminal), Width: columns, Height: lines, JSON: o.json,
 		ShowSames: o.showSames, ShowSecrets: o.showSecrets, ShowReads: o.showReads, Diff: o.diff,
 		SuppressOutputs: o.suppressOutputs, SuppressProgress: o.suppressProgress, Operation: name, Source: p.source, Property: p.property,
@@ -496,7 +497,7 @@ func (p *pipeline) show(name string, document, final bool) *shownView {
 		return &shownView{digest.Event, func() error { return digest.Write(a.streams.Out) }}
 	}
 	v := view.New(options)
-	return &shownView{v.Event, func() error { v.Close(); return nil }}
+	return &shownView{v.Event, func() error { v.Close(); return flush() }}
 }
 
 // secretTexts are the plain texts of secret configuration, to be masked wherever they appear (L9.34).
@@ -542,7 +543,7 @@ func (s *stage) secrets() *discretion {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.discreet == nil {
-		s.discreet = newDiscretion(nil)
+		s.discreet = newDiscretion()
 	}
 	return s.discreet
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/engine"
 	"github.com/yamlhost/yamlhost/runtime/provider"
 	"github.com/yamlhost/yamlhost/value"
+	"github.com/yamlhost/yamlhost/value/mask"
 )
 
 // changeLimit bounds how many property changes of one resource are shown without --diff.
@@ -16,7 +17,7 @@ const changeLimit = 12
 
 // changeLines tells which properties a step changes, one line each, at leaves; nil when there is nothing to tell. Values
 // of secrets are masked on both sides, and properties of hideDiffs are named without values (L4.27).
-func changeLines(s *engine.Step, p palette, m mask, o Options) []string {
+func changeLines(s *engine.Step, p palette, m *mask.Masker, o Options) []string {
 	var old, new value.Value
 	if s.Old != nil {
 		old = s.Old.Inputs
@@ -61,12 +62,12 @@ func changeLines(s *engine.Step, p palette, m mask, o Options) []string {
 	return lines
 }
 
-func changeLine(path string, before, after *value.Value, hide bool, p palette, m mask, o Options) string {
+func changeLine(path string, before, after *value.Value, hide bool, p palette, m *mask.Masker, o Options) string {
 	show := func(v *value.Value) string {
 		if hide {
 			return "(hidden)"
 		}
-		return m.text(showValue(*v, o.ShowSecrets))
+		return m.Hide(showValue(*v, o.ShowSecrets))
 	}
 	switch {
 	case before == nil:

@@ -10,13 +10,14 @@ import (
 	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/runtime/engine"
 	"github.com/yamlhost/yamlhost/runtime/state"
+	"github.com/yamlhost/yamlhost/value/mask"
 	"github.com/yamlhost/yamlhost/value/urn"
 )
 
 // Digest gathers a preview's events into the one document of `preview --json` (E8.22–E8.24, F7.9).
 type Digest struct {
 	o        Options
-	mask     mask
+	mask     *mask.Masker
 	document digestJSON
 	err      error
 }
@@ -54,7 +55,7 @@ type (
 )
 
 // NewDigest makes an empty digest; of the options only ShowSames, ShowSecrets and Secrets count.
-func NewDigest(o Options) *Digest { return &Digest{o: o, mask: newMask(o.Secrets)} }
+func NewDigest(o Options) *Digest { return &Digest{o: o, mask: masker(o.Secrets)} }
 
 // Event takes an event in. It is called by one goroutine at a time.
 func (d *Digest) Event(e engine.Event) {
@@ -62,7 +63,7 @@ func (d *Digest) Event(e engine.Event) {
 	case *engine.Prelude:
 		d.document.Config = map[string]string{}
 		for k, text := range e.Config {
-			d.document.Config[k] = d.mask.text(text)
+			d.document.Config[k] = d.mask.Hide(text)
 		}
 	case *engine.StepFinished:
 		if !e.Internal && !e.Outputs && e.Step.Logical() && d.tells(e.Step) {
@@ -77,7 +78,7 @@ func (d *Digest) Event(e engine.Event) {
 			prefix = e.Severity.String() + ": "
 		}
 		d.document.Diagnostics = append(d.document.Diagnostics, digestDiagnosticJSON{
-			URN: string(e.URN), Prefix: prefix, Message: prefix + d.mask.text(e.Text) + "\n", Severity: e.Severity.String(),
+			URN: string(e.URN), Prefix: prefix, Message: prefix + d.mask.Hide(e.Text) + "\n", Severity: e.Severity.String(),
 		})
 	case *engine.Summary:
 		d.document.Duration, d.document.ChangeSummary, d.document.MaybeCorrupt = e.Duration, e.Changes, e.MaybeCorrupt
@@ -115,7 +116,7 @@ func (d *Digest) state(r *state.Resource) json.RawMessage {
 		form = state.Shown()
 	} else {
 		r = r.Clone()
-		r.Inputs, r.Outputs = d.mask.value(r.Inputs), d.mask.value(r.Outputs)
+		r.Inputs, r.Outputs = d.mask.HideValue(r.Inputs), d.mask.HideValue(r.Outputs)
 	}
 	text, err := state.AppendResource(nil, r, form)
 	if err != nil && d.err == nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/engine"
 	"github.com/yamlhost/yamlhost/runtime/state"
 	"github.com/yamlhost/yamlhost/value"
+	"github.com/yamlhost/yamlhost/value/mask"
 )
 
 // jsonLines writes each event as one line of JSON on standard output (E8.8, F7.1–F7.8). Internal events are left out but
@@ -17,13 +18,13 @@ import (
 type jsonLines struct {
 	out      io.Writer
 	o        Options
-	mask     mask
+	mask     *mask.Masker
 	now      func() time.Time
 	sequence int
 	steps    int
 }
 
-func newJSONLines(o Options, m mask) *jsonLines {
+func newJSONLines(o Options, m *mask.Masker) *jsonLines {
 	return &jsonLines{out: o.Out, o: o, mask: m, now: time.Now}
 }
 
@@ -161,7 +162,7 @@ func writeJSON(w io.Writer, v any) {
 func (v *jsonLines) config(config map[string]string) map[string]string {
 	masked := make(map[string]string, len(config))
 	for k, text := range config {
-		masked[k] = v.mask.text(text)
+		masked[k] = v.mask.Hide(text)
 	}
 	return masked
 }
@@ -199,7 +200,7 @@ func (v *jsonLines) properties(properties value.Value) json.RawMessage {
 	if v.o.ShowSecrets {
 		form = state.Shown()
 	} else {
-		shown = v.mask.value(shown)
+		shown = v.mask.HideValue(shown)
 	}
 	text, err := state.AppendValue(nil, shown, form)
 	if err != nil {
@@ -228,7 +229,7 @@ func elideAssets(v value.Value) value.Value {
 
 func (v *jsonLines) diagnostic(m *engine.Message) *diagnosticJSON {
 	d := &diagnosticJSON{
-		URN: string(m.URN), Message: v.mask.text(m.Text) + "\n", Color: "never", Severity: severityName(m), Ephemeral: m.Ephemeral,
+		URN: string(m.URN), Message: v.mask.Hide(m.Text) + "\n", Color: "never", Severity: severityName(m), Ephemeral: m.Ephemeral,
 	}
 	if isError(m) || m.Severity == diag.Warning {
 		d.Prefix = m.Severity.String() + ": "

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/yamlhost/yamlhost/runtime/engine"
+	"github.com/yamlhost/yamlhost/value/mask"
 )
 
 // frame is how often a live view is drawn anew while something is under way.
@@ -17,7 +18,7 @@ const frame = 100 * time.Millisecond
 type live struct {
 	o    Options
 	p    palette
-	mask mask
+	mask *mask.Masker
 
 	mu     sync.Mutex // guards what follows
 	board  *board
@@ -29,7 +30,7 @@ type live struct {
 	stop, stopped chan struct{}
 }
 
-func newLive(o Options, m mask) *live {
+func newLive(o Options, m *mask.Masker) *live {
 	if o.Height <= 0 {
 		o.Height = 24
 	}
@@ -230,7 +231,7 @@ func (v *live) line(r *row, nameWidth int) string {
 		note = ""
 	}
 	return "  " + v.p.paint(color, pad(sign, 3)) + pad(clip(name, nameWidth), nameWidth) + "  " +
-		v.p.paint(dim, pad(typ, 28)) + " " + v.p.paint(color, word) + v.p.paint(dim, v.mask.text(note))
+		v.p.paint(dim, pad(typ, 28)) + " " + v.p.paint(color, word) + v.p.paint(dim, v.mask.Hide(note))
 }
 
 func firstLine(s string) string {

@@ -30,8 +30,8 @@ func (r report) message(w io.Writer, m *engine.Message) {
 	d := diag.Diagnostic{
 		Severity: m.Severity,
 		Code:     m.Code,
-		Summary:  r.mask.text(summary),
-		Detail:   r.mask.text(detail),
+		Summary:  r.mask.Hide(summary),
+		Detail:   r.mask.Hide(detail),
 		Subject:  subject,
 	}
 	if r.o.Found != nil {

@@ -6,19 +6,20 @@ import (
 
 	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/runtime/engine"
+	"github.com/yamlhost/yamlhost/value/mask"
 )
 
 // plain writes lines that read well in a log: one for each change when it is done, then a report.
 type plain struct {
 	o      Options
 	p      palette
-	mask   mask
+	mask   *mask.Masker
 	board  *board
 	begun  bool // there is a line already
 	closed bool
 }
 
-func newPlain(o Options, m mask) *plain {
+func newPlain(o Options, m *mask.Masker) *plain {
 	return &plain{o: o, p: palette{o.Color}, mask: m, board: newBoard()}
 }
 
@@ -70,7 +71,7 @@ func (v *plain) line(r *row, failed bool) {
 	if t := seconds(r.took); t != "" && !r.planning {
 		text += v.p.paint(dim, " ("+t+")")
 	}
-	v.write(strings.TrimRight(v.mask.text(text), " "))
+	v.write(strings.TrimRight(v.mask.Hide(text), " "))
 }
 
 // write adds a line; an empty one keeps the first from the title.

@@ -9,13 +9,14 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/engine"
 	"github.com/yamlhost/yamlhost/runtime/state"
 	"github.com/yamlhost/yamlhost/value"
+	"github.com/yamlhost/yamlhost/value/mask"
 )
 
 // report is the end of what people are shown, the same for terminals and logs: problems, changes, outputs, summary.
 type report struct {
 	o     Options
 	p     palette
-	mask  mask
+	mask  *mask.Masker
 	board *board
 }
 
@@ -41,7 +42,7 @@ func (r report) note(m *engine.Message) string {
 	} else if place, found := strings.CutPrefix(m.Position, "project:///"); found {
 		who = strings.NewReplacer("#", ":", ",", ":").Replace(place) + ": "
 	}
-	return "     " + r.p.paint(dim, who+strings.ReplaceAll(r.mask.text(strings.TrimRight(m.Text, "\n")), "\n", "\n       "))
+	return "     " + r.p.paint(dim, who+strings.ReplaceAll(r.mask.Hide(strings.TrimRight(m.Text, "\n")), "\n", "\n       "))
 }
 
 // problems shows every warning and error, errors last, where a reader of a log looks first.
@@ -101,7 +102,7 @@ func (r report) outputs(w io.Writer) {
 	show := func(sign string, color paint, key, text string) {
 		fmt.Fprintf(w, "  %s %s %s\n", r.p.paint(color, sign), r.p.paint(color, pad(key+":", width+1)), text)
 	}
-	text := func(v value.Value) string { return r.mask.text(outputText(v, r.o.ShowSecrets)) }
+	text := func(v value.Value) string { return r.mask.Hide(outputText(v, r.o.ShowSecrets)) }
 	seen := map[string]bool{}
 	for _, k := range new.Keys() {
 		seen[k] = true

@@ -2,12 +2,10 @@ package view
 
 import (
 	"io"
-	"sort"
-	"strings"
 
 	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/runtime/engine"
-	"github.com/yamlhost/yamlhost/value"
+	"github.com/yamlhost/yamlhost/value/mask"
 )
 
 // Options say where and how to show an operation.
@@ -34,7 +32,7 @@ type Options struct {
 	Stack     string // name
 	// Crash is told of a panic in a goroutine of the view, and does not return; nil to let it end the process as Go does.
 	Crash   func(fault any)
-	Secrets []string // texts to mask wherever they appear (L9.34); those under 4 bytes are left alone
+	Secrets []string // texts to hide wherever they appear (L9.34), by the rules of package mask
 
 	// Source finds a text by its path, to show the place of a message; nil to show the place without its text.
 	Source func(path string) *diag.Source
@@ -59,61 +57,24 @@ type listener interface {
 
 // New makes the view that fits the options.
 func New(o Options) *View {
-	mask := newMask(o.Secrets)
+	m := masker(o.Secrets)
 	switch {
 	case o.JSON:
-		return &View{newJSONLines(o, mask)}
+		return &View{newJSONLines(o, m)}
 	case o.Interactive:
-		return &View{newLive(o, mask)}
+		return &View{newLive(o, m)}
 	default:
-		return &View{newPlain(o, mask)}
+		return &View{newPlain(o, m)}
 	}
 }
 
-// mask hides known secret texts wherever they appear.
-type mask struct{ replacer *strings.Replacer }
-
-func newMask(secrets []string) mask {
-	var longest []string
+// masker hides secret texts wherever they appear.
+func masker(secrets []string) *mask.Masker {
+	m := mask.New()
 	for _, s := range secrets {
-		if len(s) >= 4 {
-			longest = append(longest, s)
-		}
+		m.LearnText(s)
 	}
-	if len(longest) == 0 {
-		return mask{}
-	}
-	// A secret that holds another one has to go first, or its rest would stay visible.
-	sort.Slice(longest, func(i, j int) bool { return len(longest[i]) > len(longest[j]) })
-	pairs := make([]string, 0, 2*len(longest))
-	for _, s := range longest {
-		pairs = append(pairs, s, hiddenSecret)
-	}
-	return mask{strings.NewReplacer(pairs...)}
-}
-
-func (m mask) text(s string) string {
-	if m.replacer == nil {
-		return s
-	}
-	return m.replacer.Replace(s)
-}
-
-// value hides known secret texts in every text inside v.
-func (m mask) value(v value.Value) value.Value {
-	if m.replacer == nil {
-		return v
-	}
-	return v.Transform(func(x value.Value) value.Value {
-		text, ok := x.AsString()
-		if !ok {
-			return x
-		}
-		if masked := m.replacer.Replace(text); masked != text {
-			return value.String(masked).WithMarksOf(x)
-		}
-		return x
-	})
+	return m
 }
 
 // hiddenSecret is what stands for a secret on every output (F4.16).

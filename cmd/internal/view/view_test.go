@@ -16,6 +16,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/provider"
 	"github.com/yamlhost/yamlhost/runtime/state"
 	"github.com/yamlhost/yamlhost/value"
+	"github.com/yamlhost/yamlhost/value/mask"
 	"github.com/yamlhost/yamlhost/value/urn"
 )
 
@@ -187,7 +188,7 @@ func TestLeafChanges(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var got []string
 			leafChanges("", c.old, c.new, func(path string, before, after *value.Value) {
-				got = append(got, changeLine(path, before, after, false, palette{}, mask{}, Options{}))
+				got = append(got, changeLine(path, before, after, false, palette{}, mask.New(), Options{}))
 			})
 			require.Equal(t, c.want, got)
 		})

@@ -1,0 +1,130 @@
+package mask
+
+import (
+	"slices"
+	"sort"
+)
+
+// automaton finds every occurrence of many patterns in one pass over a text (Aho and Corasick, 1975). It is immutable. Its
+// nodes are numbered breadth first, so that the children of a node are neighbours: a node costs 13 bytes.
+type automaton struct {
+	patterns []string // sorted, without repetition
+	size     int      // bytes of all patterns
+
+	first   []int32 // children of node n are first[n] up to first[n+1]
+	label   []byte  // the byte that leads to a node
+	fail    []int32 // the node of the longest proper suffix that begins a pattern too
+	longest []int32 // the length of the longest pattern that ends at a node; 0 for none
+	levels  []int32 // the first node of each depth
+	root    [256]int32
+}
+
+// newAutomaton takes ownership of patterns, none of which is empty.
+func newAutomaton(patterns []string) *automaton {
+	sort.Strings(patterns)
+	patterns = slices.Compact(patterns)
+	a := &automaton{patterns: patterns}
+	for _, p := range patterns {
+		a.size += len(p)
+	}
+	a.grow()
+	a.link()
+	return a
+}
+
+// grow makes the nodes: each stands for the patterns between two indices, which share its path from the root.
+func (a *automaton) grow() {
+	type group struct{ from, to int32 }
+	groups := []group{{0, int32(len(a.patterns))}}
+	a.label, a.longest, a.levels = []byte{0}, []int32{0}, []int32{0}
+	for n, depth := 0, 0; n < len(groups); n++ {
+		if depth+1 < len(a.levels) && int32(n) == a.levels[depth+1] {
+			depth++
+		}
+		g := groups[n]
+		a.first = append(a.first, int32(len(groups)))
+		if g.from < g.to && len(a.patterns[g.from]) == depth {
+			a.longest[n] = int32(depth)
+			g.from++ // sorted, so that the shortest comes first
+		}
+		for g.from < g.to {
+			b, end := a.patterns[g.from][depth], g.from+1
+			for end < g.to && a.patterns[end][depth] == b {
+				end++
+			}
+			if depth+1 == len(a.levels) {
+				a.levels = append(a.levels, int32(len(groups)))
+			}
+			groups = append(groups, group{g.from, end})
+			a.label, a.longest = append(a.label, b), append(a.longest, 0)
+			g.from = end
+		}
+	}
+	a.first = append(a.first, int32(len(groups)))
+	for c := a.first[0]; c < a.first[1]; c++ {
+		a.root[a.label[c]] = c
+	}
+}
+
+// link sets where to go on when no child fits.
+func (a *automaton) link() {
+	a.fail = make([]int32, len(a.label))
+	for n := range a.label {
+		for c := a.first[n]; c < a.first[n+1]; c++ {
+			if n != 0 {
+				a.fail[c] = a.step(a.fail[n], a.label[c])
+			}
+			if a.longest[c] == 0 {
+				a.longest[c] = a.longest[a.fail[c]]
+			}
+		}
+	}
+}
+
+// step goes from a state on with the next byte.
+func (a *automaton) step(state int32, b byte) int32 {
+	for state != 0 {
+		from, to := a.first[state], a.first[state+1]
+		for to-from > 8 { // halve, then look at each
+			if middle := (from + to) / 2; a.label[middle] <= b {
+				from = middle
+			} else {
+				to = middle
+			}
+		}
+		for c := from; c < to; c++ {
+			if a.label[c] == b {
+				return c
+			}
+		}
+		state = a.fail[state]
+	}
+	return a.root[b]
+}
+
+// depth is how many bytes at the end of what was read may begin a pattern that is not complete.
+func (a *automaton) depth(state int32) int {
+	for state != 0 && a.first[state] == a.first[state+1] { // a pattern ends here, and none goes on
+		state = a.fail[state]
+	}
+	return sort.Search(len(a.levels), func(i int) bool { return a.levels[i] > state }) - 1
+}
+
+// grown is automata over all patterns, the largest first. Automata that are not much larger than what is new are built
+// again together with it, so that every pattern takes part in as many builds as the logarithm of the total size.
+func grown(automata []*automaton, patterns []string) []*automaton {
+	size := 0
+	for _, p := range patterns {
+		size += len(p)
+	}
+	automata = slices.Clone(automata)
+	for len(automata) > 0 {
+		last := automata[len(automata)-1]
+		if last.size > 2*size {
+			break
+		}
+		patterns, size = append(patterns, last.patterns...), size+last.size
+		automata = automata[:len(automata)-1]
+	}
+	return append(automata, newAutomaton(patterns))
+}
