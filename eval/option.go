@@ -102,11 +102,27 @@ func (o *optionReader) provider(r *check.Resource, from *ast.Options, provider *
 	if from.Providers != nil {
 		*providers = o.providers(from.Providers)
 	}
+	remote := r.Component == nil && r.Schema != nil && r.Schema.Component
+	if remote {
+		*providers = withProvider(*providers, *provider)
+		if ref, err := urn.ParseReference(*provider); err == nil && !serves(r, ref.URN.Package()) {
+			*provider = "" // it is for the children only: a component is built by a provider of its own package (L4.20)
+		}
+	}
 	if _, given := (*providers)[urn.PackageOf(r.Token)]; *provider == "" && !given && r.DefaultProvider != nil {
 		ref, f := o.defaultProvider(r.DefaultProvider)
 		o.blame(f)
 		*provider = ref
+		if remote {
+			*providers = withProvider(*providers, ref)
+		}
 	}
+}
+
+// serves reports whether providers of a package can be those of a resource: it is the resource's own, or that of the plugin
+// which the resource's package is made of.
+func serves(r *check.Resource, pkg string) bool {
+	return pkg == urn.PackageOf(r.Token) || pkg == r.Package.Name
 }
 
 // defaultProvider is the reference of a provider that the program declares as the default of its package (L7.45).

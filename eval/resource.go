@@ -35,9 +35,6 @@ func (s *scope) register(ctx context.Context, n *check.Node) (value.Value, *faul
 	if failed != nil {
 		return value.Null, failed
 	}
-	if request.Remote {
-		request.Providers = withProvider(request.Providers, request.Provider)
-	}
 	request.Inputs = inputs
 	request.Dependencies = append(request.Dependencies, s.deps...)
 	request.PropertyDependencies, request.Dependencies = s.e.dependencies(inputs, request.Remote, request.Dependencies)

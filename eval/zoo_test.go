@@ -176,6 +176,9 @@ func zooLoader(tb testing.TB) schema.Loader {
 	text, err := os.ReadFile("testdata/zoo.json")
 	require.NoError(tb, err)
 	return schema.NewLoader(func(_ context.Context, d schema.Descriptor) ([]byte, error) {
+		if d.Name == "field" {
+			return []byte(`{"name": "field", "version": "1.0.0", "provider": {}, "resources": {}}`), nil
+		}
 		if d.Name != "zoo" && d.PackageName() != "zoo" {
 			return nil, errNoPackage
 		}

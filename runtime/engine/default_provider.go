@@ -137,8 +137,12 @@ func packageOf(pkg string, inputs value.Value) provider.Package {
 	return p
 }
 
-// configOf is the stack's configuration of a package, without the namespace (E3.2).
+// configOf is the stack's configuration of a package, without the namespace (E3.2). The providers that run code of a
+// program, Pulumi's for Node.js and Python, get all of it, with namespaces: the code reads what it likes.
 func (d *Deployment) configOf(pkg string) map[string]string {
+	if runsPrograms(pkg) {
+		return maps.Clone(d.opts.Config)
+	}
 	config := map[string]string{}
 	for key, text := range d.opts.Config {
 		if name, ok := strings.CutPrefix(key, pkg+":"); ok {
@@ -147,6 +151,9 @@ func (d *Deployment) configOf(pkg string) map[string]string {
 	}
 	return config
 }
+
+// runsPrograms reports whether a package's resources are implemented by code beside a program in another language.
+func runsPrograms(pkg string) bool { return pkg == "pulumi-nodejs" || pkg == "pulumi-python" }
 
 // defaultProvider is a default provider of this operation, or one on its way (E3.28).
 type defaultProvider struct {
@@ -235,8 +242,11 @@ func (d *Deployment) registerDefault(ctx context.Context, pkg string, p monitor.
 func (d *Deployment) defaultConfig(pkg string) value.Value {
 	inputs := map[string]value.Value{}
 	for name, text := range d.configOf(pkg) {
-		v := value.String(text)
-		if slices.Contains(d.opts.ConfigSecretKeys, pkg+":"+name) {
+		v, key := value.String(text), pkg+":"+name
+		if runsPrograms(pkg) {
+			key = name
+		}
+		if slices.Contains(d.opts.ConfigSecretKeys, key) {
 			v = v.Secret()
 		}
 		inputs[name] = v

@@ -65,7 +65,9 @@ func newGoal(r monitor.RegisterRequest, rootDir string) (*goal, error) {
 		g.Inputs = value.EmptyMap()
 	}
 	g.PropertyDependencies = propertyDependencies(g.Inputs, r)
-	g.Inputs = withoutDeps(g.Inputs)
+	if !r.Remote { // who builds a component gets them where they are, as far as it takes them (E2.39)
+		g.Inputs = withoutDeps(g.Inputs)
+	}
 	g.ReplacementTrigger = withoutDeps(r.ReplacementTrigger)
 	g.Dependencies = distinct(r.Dependencies)
 	g.position = sourcePosition(rootDir, r.SourcePosition)

@@ -103,6 +103,11 @@ func (p *listening) Invoke(ctx context.Context, r provider.InvokeRequest) (provi
 	return p.Configured.Invoke(ctx, r)
 }
 
+func (p *listening) Construct(ctx context.Context, r provider.ConstructRequest) (provider.ConstructResponse, error) {
+	p.listener.note(r)
+	return p.Configured.Construct(ctx, r)
+}
+
 // questions are the requests of one kind, in order.
 func questions[T any](l *listener) (all []T) {
 	l.mu.Lock()
@@ -659,4 +664,54 @@ func TestSecretsAreNotTold(t *testing.T) {
 	require.True(t, result.Failed)
 	require.Contains(t, strings.Join(told, "\n"), "property bad value {[secret]} has a problem")
 	require.NotContains(t, strings.Join(told, "\n"), secret)
+}
+
+// E2.39: who builds a component gets inputs as values that know what they depend on; children get them without.
+func TestConstructGetsOutputValues(t *testing.T) {
+	w := newWorld()
+	l, result := w.heard(t, false, func(ctx context.Context, m monitor.Monitor, stack urn.URN) error {
+		a, err := m.RegisterResource(ctx, monitor.RegisterRequest{Type: "test:index:Res", Custom: true, Name: "a", Parent: stack, Inputs: inputs("v", "1")})
+		if err != nil {
+			return err
+		}
+		v := value.String("s").Secret().DependingOn(a.URN)
+		_, err = m.RegisterResource(ctx, monitor.RegisterRequest{Type: "test:index:Comp", Remote: true, Name: "c", Parent: stack,
+			Inputs: value.MapOf(value.Entry{Key: "v", Value: value.List(v)})})
+		return err
+	}, func(o *Options, l *listener) {
+		o.Serve = func(d *Deployment) (string, error) {
+			l.cloud.monitor = d
+			return "127.0.0.1:1", nil
+		}
+	})
+	require.False(t, result.Failed)
+	asked := questions[provider.ConstructRequest](l)
+	require.Len(t, asked, 1)
+	item := asked[0].Inputs.Get("v").At(0)
+	require.True(t, item.IsSecret())
+	a := w.of(t, "a").URN
+	require.Equal(t, []urn.URN{a}, item.Deps())
+	require.Equal(t, []urn.URN{a}, asked[0].InputDependencies["v"])
+	child := w.of(t, "c-child")
+	require.Equal(t, []urn.URN{a}, child.PropertyDependencies["v"])
+	require.Empty(t, child.Inputs.AllDeps())
+}
+
+// The providers that run code of a program get the whole configuration, with namespaces; others get that of their package.
+func TestConfigurationOfDynamicProviders(t *testing.T) {
+	for pkg, want := range map[string]string{
+		"pulumi-nodejs": `{"p:region": "here", "p:token": [secret], "test:size": "3"}`,
+		"pulumi-python": `{"p:region": "here", "p:token": [secret], "test:size": "3"}`,
+		"test":          `{"size": "3"}`,
+	} {
+		w := newWorld()
+		l, result := w.heard(t, false, registering(monitor.RegisterRequest{Type: pkg + ":dynamic:Resource", Custom: true}), func(o *Options, _ *listener) {
+			o.Config = map[string]string{"p:region": "here", "p:token": "t", "test:size": "3"}
+			o.ConfigSecretKeys = []string{"p:token"}
+		})
+		require.False(t, result.Failed)
+		asked := questions[provider.ConfigureRequest](l)
+		require.Len(t, asked, 1)
+		require.Equal(t, want, asked[0].Inputs.String(), pkg)
+	}
 }

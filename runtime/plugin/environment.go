@@ -15,6 +15,9 @@ func (o *Options) environment(p provider.Package) ([]string, error) {
 	set := func(name, text string) { env = append(env, name+"="+text) } // of two the later counts
 	if o.Project != "" {
 		set("PULUMI_PROJECT", o.Project)
+		if p.Name == "pulumi-nodejs" { // by which it finds keys without a namespace
+			set("PULUMI_NODEJS_PROJECT", o.Project)
+		}
 	}
 	config := p.Config
 	if config == nil {

@@ -205,6 +205,15 @@ func TestEnvironment(t *testing.T) { // E3.1, E3.2, F2.1–F2.3
 		require.Equal(t, value.String(want), got.Result.Get(name), name)
 	}
 	require.False(t, got.Result.Has("OTHER"))
+	require.False(t, got.Result.Has("PULUMI_NODEJS_PROJECT"))
+	host = childHost(t, "serve", func(o *plugin.Options) { o.Project, o.Path = "proj", []string{pluginDir(t, "pulumi-nodejs")} })
+	p, err = host.Load(t.Context(), provider.Package{Name: "pulumi-nodejs"})
+	require.NoError(t, err)
+	configured, err = p.Configure(t.Context(), provider.ConfigureRequest{Inputs: value.EmptyMap()})
+	require.NoError(t, err)
+	got, err = configured.Invoke(t.Context(), provider.InvokeRequest{Token: "env", Args: value.EmptyMap()})
+	require.NoError(t, err)
+	require.Equal(t, value.String("proj"), got.Result.Get("PULUMI_NODEJS_PROJECT"), "keys without a namespace are the project's")
 }
 
 func TestCloseEndsStubborn(t *testing.T) { // F2.13, E3.54: it is told to cancel, and killed

@@ -304,6 +304,32 @@ func TestPendingCreationInTheState(t *testing.T) {
 	}
 }
 
+// A refresh says once, and in one word, that something is gone.
+func TestRefreshTellsWhatIsGone(t *testing.T) {
+	t.Parallel()
+	x, dir := cutOff(t, "reading")
+	require.Equal(t, 0, x.run("refresh", "--yes"), x.err.String())
+	require.NoError(t, os.Remove(filepath.Join(dir, ids(t, dir, "second")[0]+".json")))
+	for name, c := range map[string]struct {
+		args  []string
+		tells string
+	}{
+		"refresh":                  {[]string{"refresh", "--preview-only"}, "Resources: 1 gone, 2 unchanged"},
+		"refresh with the program": {[]string{"refresh", "--preview-only", "--run-program"}, "Resources: 1 gone, 2 unchanged"},
+		"preview":                  {[]string{"preview", "--refresh"}, "Resources: 1 gone, 1 to create, 2 unchanged"},
+		"preview with the program": {[]string{"preview", "--refresh", "--run-program"}, "Resources: 1 gone, 1 to create, 2 unchanged"},
+	} {
+		require.Equal(t, 0, x.run(c.args...), name)
+		require.Contains(t, x.err.String(), c.tells, name)
+		require.Regexp(t, `-  second +drawer:Item +is gone\n`, x.err.String(), name)
+		require.NotContains(t, x.err.String(), "delete", name)
+		require.NotContains(t, x.err.String(), "- title", name)
+		require.NotContains(t, x.err.String(), "first", "%s: nothing happened to it", name)
+	}
+	require.Equal(t, 0, x.run("refresh", "--yes", "--skip-preview"), x.err.String())
+	require.Contains(t, x.err.String(), "Resources: 1 gone, 2 unchanged")
+}
+
 // Updates and deletions in flight are settled by reading.
 func TestPendingChange(t *testing.T) {
 	t.Parallel()

@@ -25,7 +25,10 @@ func changeLines(s *engine.Step, p palette, m *mask.Masker, o Options) []string 
 	if s.New != nil {
 		new = s.New.Inputs
 	}
-	if s.Op == engine.OpRefresh && s.Old != nil && s.New != nil {
+	if s.Op == engine.OpRefresh {
+		if s.Old == nil || s.New == nil { // that it is gone says it all
+			return nil
+		}
 		old, new = s.Old.Outputs, s.New.Outputs
 	}
 	switch s.Op {

@@ -216,6 +216,9 @@ func (v *live) line(r *row, nameWidth int) string {
 			word += " in " + t
 		}
 	}
+	if r.gone && r.op != opGone {
+		word += ", as it was gone"
+	}
 	name := strings.Repeat("  ", r.depth) + r.urn.Name()
 	typ := ShortType(r.urn.Type())
 	if r.isStack() {

@@ -133,8 +133,14 @@ func (r report) summary(w io.Writer) {
 		return
 	}
 	var parts []string
+	if n := r.board.gone; n > 0 {
+		parts = append(parts, r.p.paint(red, fmt.Sprintf("%d gone", n)))
+	}
 	for _, op := range summaryOrder {
 		n := s.Changes[op]
+		if op == engine.OpDelete {
+			n -= r.board.deleted
+		}
 		if n == 0 {
 			continue
 		}

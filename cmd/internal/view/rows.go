@@ -5,6 +5,7 @@ import (
 
 	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/runtime/engine"
+	"github.com/yamlhost/yamlhost/value"
 	"github.com/yamlhost/yamlhost/value/urn"
 )
 
@@ -18,6 +19,7 @@ type row struct {
 	started  time.Time
 	took     time.Duration
 	failed   bool
+	gone     bool   // a refresh did not find it
 	note     string // the latest passing message
 	depth    int    // below the stack
 }
@@ -30,6 +32,8 @@ type board struct {
 	messages []*engine.Message
 	summary  *engine.Summary
 	steps    []*engine.Step // finished logical steps, for diffs
+	gone     int            // resources that a refresh did not find
+	deleted  int            // those of them that the summary counts as deletions
 }
 
 func newBoard() *board { return &board{now: time.Now, rows: map[urn.URN]*row{}} }
@@ -60,7 +64,7 @@ func (b *board) event(e engine.Event) *row {
 			return r
 		}
 		r.planning = e.Planning
-		r.take(e.Step, e.Op)
+		r.take(e.Step, b.found(r, e))
 		r.took += e.Duration
 		if e.Step.Logical() || e.Step.Op == engine.OpRefresh {
 			b.steps = append(b.steps, e.Step)
@@ -96,6 +100,25 @@ func (b *board) event(e engine.Event) *row {
 	case *engine.Prelude, *engine.Finished:
 	}
 	return nil
+}
+
+// found is what a finished step shows as: of a refresh, what it has found.
+func (b *board) found(r *row, e *engine.StepFinished) engine.Op {
+	s := e.Step
+	switch {
+	case s.Op != engine.OpRefresh:
+		return e.Op
+	case s.New == nil:
+		r.gone = true
+		b.gone++
+		if e.Op == engine.OpDelete {
+			b.deleted++
+		}
+		return opGone
+	case s.Old != nil && value.SameContent(s.Old.Inputs, s.New.Inputs) && value.SameContent(s.Old.Outputs, s.New.Outputs):
+		return engine.OpSame
+	}
+	return e.Op
 }
 
 func (b *board) row(s *engine.Step) *row {

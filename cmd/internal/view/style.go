@@ -39,6 +39,9 @@ type opStyle struct {
 	running, done, planned string
 }
 
+// opGone is what a refresh shows of a resource that does not exist any more.
+const opGone engine.Op = "gone"
+
 var opStyles = map[engine.Op]opStyle{
 	engine.OpSame:                 {" ", dim, "checking", "unchanged", "unchanged"},
 	engine.OpCreate:               {"+", green, "creating", "created", "create"},
@@ -50,6 +53,7 @@ var opStyles = map[engine.Op]opStyle{
 	engine.OpRead:                 {">", cyan, "reading", "read", "read"},
 	engine.OpReadReplacement:      {">>", cyan, "reading replacement", "read replacement", "read replacement"},
 	engine.OpRefresh:              {"~", yellow, "refreshing", "refreshed", "refresh"},
+	opGone:                        {"-", red, "refreshing", "is gone", "is gone"},
 	engine.OpDiscard:              {"<", dim, "discarding", "discarded", "discard"},
 	engine.OpDiscardReplaced:      {"<<", dim, "discarding original", "discarded original", "discard original"},
 	engine.OpRemovePendingReplace: {" ", dim, "completing replacement", "completed replacement", "complete replacement"},
