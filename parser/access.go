@@ -232,23 +232,10 @@ func (p *parser) lastStep(a *accessText) int {
 
 // hasOddKey reports whether an odd member of the access is a key that the text itself writes.
 func (p *parser) hasOddKey(a *accessText) bool {
-	if p.oddKeys == nil {
-		p.oddKeys = map[string]bool{}
-		p.gatherOddKeys(p.yamlRoot)
-	}
 	for _, step := range a.steps {
-		if !step.quoted && p.oddKeys[step.name] {
+		if !step.quoted && p.scope.odd(step.name) {
 			return true
 		}
 	}
 	return false
-}
-
-func (p *parser) gatherOddKeys(n *node) {
-	for i, child := range n.Content {
-		if i%2 == 0 && len(n.Content) > 1 && oddKey(child.Value) {
-			p.oddKeys[child.Value] = true
-		}
-		p.gatherOddKeys(child)
-	}
 }

@@ -19,15 +19,24 @@ func (p *parser) configSection(section, hiding *entry) (declarations []*ast.Conf
 	if section != nil && section.name == "config" && isText(p.deref(section.value)) {
 		return nil // in old projects, the directory of the stacks' configuration (L1.B)
 	}
-	p.named(section, func(e entry, name ast.Literal) {
-		if hiding != nil {
-			if other := p.deref(hiding.value); other.Kind == yaml.MappingNode && hasExactKey(other, e.name) {
-				return
-			}
+	for _, it := range p.items(section, func(p *parser, e entry, name ast.Literal) item {
+		return item{config: p.configEntry(e, name)}
+	}) {
+		if hiding == nil || !hiding.declares(it.name.Value) {
+			p.diags.Add(it.diags...)
+			declarations = append(declarations, it.config)
 		}
-		declarations = append(declarations, p.configEntry(e, name))
-	})
+	}
 	return declarations
+}
+
+// declares reports whether a section has an entry of a name.
+func (e *entry) declares(name string) bool {
+	has := func(part entry) bool {
+		body := part.p.deref(part.value)
+		return body.Kind == yaml.MappingNode && hasExactKey(body, name)
+	}
+	return has(*e) || slices.ContainsFunc(e.parts, has)
 }
 
 func hasExactKey(n *node, key string) bool {
@@ -56,7 +65,7 @@ func (p *parser) configEntry(e entry, name ast.Literal) *ast.Config {
 
 // needsType reports a declaration that tells no type, unless the stack has a value that tells it.
 func (p *parser) needsType(c *ast.Config) {
-	if !p.component && slices.Contains(p.options.Declared, keyOf(c)) {
+	if !p.component && p.stackHas(keyOf(c)) {
 		return
 	}
 	p.fail(diag.ConfigDefault, c.Name.Range, "add `type: string`, or a `default` that tells the type",

@@ -12,7 +12,9 @@
 //
 //	screen.go     is it text at all, and of a reasonable depth        lexer.go   a tolerant look at YAML tokens
 //	yaml.go       the YAML tree                                       syntax.go  what is wrong when there is none
+//	blocks.go     stretches of a text that are read one by one        document.go a text that is being edited
 //	locate.go     where each node begins and ends
+//	scope.go      the names in scope, the entries of sections
 //	mapping.go    keys, aliases, merge keys                           fields.go  maps whose keys the language defines
 //	program.go, config.go, resource.go, option.go                     one for each section
 //	include.go    a program in several texts                          package.go a package of components in several texts

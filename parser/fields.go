@@ -30,20 +30,25 @@ func canonical(key string, known []string) (string, bool) {
 // canonical name, and unknown for the others. It reports odd capitalisation and keys that come twice in two spellings
 // (L1.22).
 func (p *parser) fields(n *node, keys []string, known func(name string, e entry), unknown func(e entry)) {
-	seen := make(map[string]diag.Range, len(n.Content)/2)
-	for _, e := range p.entries(n) {
+	p.fieldsOf(p.entries(n), keys, known, unknown)
+}
+
+// fieldsOf reads the entries of a map whose keys the language defines, each with the parser that it has.
+func (p *parser) fieldsOf(entries []entry, keys []string, known func(name string, e entry), unknown func(e entry)) {
+	seen := make(map[string]diag.Range, len(entries))
+	for _, e := range entries {
 		name, ok := canonical(e.name, keys)
 		if !ok {
 			unknown(e)
 			continue
 		}
 		if first, again := seen[name]; again {
-			p.duplicate(name, e.at, first)
+			e.p.duplicate(name, e.at, first)
 			continue
 		}
 		seen[name] = e.at
 		if name != e.name {
-			p.capitalisation(e, name)
+			e.p.capitalisation(e, name)
 		}
 		known(name, e)
 	}

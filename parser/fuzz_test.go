@@ -216,7 +216,8 @@ func FuzzExpression(f *testing.F) {
 		n := &node{Kind: yaml.ScalarNode, Value: "${" + text + "}", Style: yaml.DoubleQuotedStyle}
 		source := []byte("\"" + n.Value + "\"")
 		n.Column = len(source)
-		p := &parser{src: diag.NewSource("Main.yaml", source), text: source, names: map[string]bool{"a": true}, yamlRoot: n}
+		p := &parser{src: diag.NewSource("Main.yaml", source), text: source,
+			scope: &scope{declared: map[string]bool{"a": true}, keys: &oddKeys{roots: []*node{n}}}}
 		expr := p.interpolated(n, p.span(n))
 		ast.Walk(expr, func(e ast.Expr) bool {
 			require.NotNil(t, e)

@@ -1,6 +1,7 @@
 package parser
 
 import (
+	"maps"
 	"path"
 	"strings"
 
@@ -40,9 +41,7 @@ func (o *outline) withIncluded() (*ast.File, diag.Diagnostics) {
 	}
 	names := make(map[string]bool)
 	for _, t := range texts {
-		t.p.names = names
-		t.p.gatherBody(t.body)
-		t.p.names = nil
+		maps.Copy(names, t.p.names(t.body))
 	}
 	whole := o.file
 	taken := make(map[string]diag.Range)
@@ -79,7 +78,7 @@ func (o *outline) patterns() []ast.Literal {
 	if o.include == nil {
 		return nil
 	}
-	return o.p.literals(*o.include, "`include`", "the name of a file")
+	return o.include.p.literals(*o.include, "`include`", "the name of a file")
 }
 
 // find asks for the texts behind a pattern.
@@ -110,7 +109,7 @@ func (o *outline) once(taken map[string]diag.Range) {
 		switch {
 		case !again:
 			taken[kind+" "+name.Value] = name.Range
-		case first.Source != name.Range.Source:
+		case first.Source.Name() != name.Range.Source.Name():
 			d := o.p.fail(diag.Duplicate, name.Range, "rename one of the two", "the %s `%s` is declared in %s already", kind,
 				shorten(name.Value), first.Source.Name())
 			d.Related = []diag.Related{{Range: first, Message: "declared here first"}}

@@ -73,7 +73,7 @@ func (p *parser) warnParentheses(s *scalar, i int) {
 	if end := strings.IndexAny(root, ".["); end > 0 {
 		root = root[:end]
 	}
-	if !ok || !p.names[root] {
+	if !ok || !p.declares(root) {
 		return
 	}
 	at := s.at(i, i+len("$()")+len(inside))
@@ -92,7 +92,7 @@ func (p *parser) warnParentheses(s *scalar, i int) {
 //   - anything else is a name that nobody declared, for the checker to report.
 func (p *parser) interpolation(s *scalar, i int) (ast.Expr, int) {
 	access, f := scanAccess(s.text, i+2)
-	declared := f == nil && p.names[access.root.name]
+	declared := f == nil && p.declares(access.root.name)
 	if f == nil && (declared && !access.odd() || !declared && access.plain()) {
 		return p.access(s, i, access), access.end + 1
 	}

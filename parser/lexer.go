@@ -40,6 +40,9 @@ type lexed struct {
 	secondDocument int // where a further document begins; -1 without one
 	suspicions     []suspicion
 	refused        []refused // escapes that the YAML reader refuses, in the order of the text
+	anchors        map[string]bool
+	unanchored     []string // names of aliases without an anchor above them
+	open           bool     // the text ends inside of quotes or brackets
 }
 
 // first is the first suspicion of one of the kinds, in the order of the text; nil without one.
@@ -63,9 +66,8 @@ type lexer struct {
 	indents   []int
 	flow      []int // offsets of open brackets
 	keyLine   int   // lineStart of the line that has a key; -1 where another may follow
-	anchors   map[string]bool
-	began     bool // the first document has begun
-	ended     bool // the first document has ended by "..."
+	began     bool  // the first document has begun
+	ended     bool  // the first document has ended by "..."
 }
 
 func lex(text []byte) *lexed {
@@ -75,6 +77,7 @@ func lex(text []byte) *lexed {
 	l.lineStart = l.i
 	for l.tooDeep < 0 && l.next() {
 	}
+	l.open = l.open || len(l.flow) > 0
 	if len(l.flow) > 0 && l.tooDeep < 0 && outgrown(text, l.flow[0], len(text)) {
 		l.suspect(suspectFlowOpen, l.flow[0], l.flow[0]+1, 0) // rather than what is open inside of it
 	}
@@ -367,6 +370,7 @@ func (l *lexer) quoted(column int) {
 			}
 		}
 	}
+	l.open = true
 	l.suspect(suspectQuoteOpen, start, min(start+1, len(l.text)), 0)
 }
 
@@ -434,6 +438,7 @@ func (l *lexer) word(column int) {
 	case '*':
 		if !l.anchors[name] {
 			l.suspect(suspectAlias, start, l.i, 0)
+			l.unanchored = append(l.unanchored, name)
 		}
 		l.afterKey(column, start)
 	}

@@ -16,15 +16,18 @@ type entry struct {
 	value *node
 	at    diag.Range // of the key
 	via   *node      // the map that a merge key brought the entry from; nil for an entry that is written here
+	p     *parser    // that reads the entry
+	parts []entry    // what else belongs to a section that is read by blocks
+	block *block     // of a part
 }
 
 // whole is the place of an entry with its key; of the key alone where both do not stand together.
 func (p *parser) whole(e entry) diag.Range {
-	start, end := int(e.at.Start), e.value.Column
-	if end < start {
+	end := p.outside(e.value.Column)
+	if end < int(e.at.Start) {
 		return e.at
 	}
-	return p.at(start, end)
+	return diag.NewRange(p.src, int(e.at.Start), end)
 }
 
 // deref follows an alias.
@@ -102,7 +105,7 @@ func (p *parser) entries(n *node) []entry {
 		}
 		if key.Tag == mergeTag && key.Kind == yaml.ScalarNode {
 			merges = true
-			list = append(list, entry{key: key, value: value, at: at, name: key.Value})
+			list = append(list, entry{key: key, value: value, at: at, name: key.Value, p: p})
 			continue
 		}
 		if key.Kind != yaml.ScalarNode {
@@ -128,7 +131,7 @@ func (p *parser) entries(n *node) []entry {
 			p.duplicate(key.Value, at, list[before].at)
 			continue
 		}
-		list = append(list, entry{key: key, value: value, at: at, name: key.Value})
+		list = append(list, entry{key: key, value: value, at: at, name: key.Value, p: p})
 	}
 	if !merges {
 		return list
@@ -138,7 +141,7 @@ func (p *parser) entries(n *node) []entry {
 
 func (p *parser) duplicate(name string, at, first diag.Range) {
 	d := p.fail(diag.Duplicate, at, "remove one of the two", "`%s` is declared twice (first at line %d)", shorten(name),
-		first.StartPosition().Line)
+		p.shownLine(first))
 	d.Related = []diag.Related{{Range: first, Message: "declared here first"}}
 }
 

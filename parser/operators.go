@@ -198,7 +198,7 @@ func (o *operators) traversal() bool {
 // allDeclared reports whether every name that the expression uses is declared.
 func (o *operators) allDeclared() bool {
 	for _, traversal := range o.root.Variables() {
-		if !o.p.names[traversal.RootName()] {
+		if !o.p.declares(traversal.RootName()) {
 			return false
 		}
 	}

@@ -33,7 +33,7 @@ func ParsePackage(files []*diag.Source) (*ast.File, diag.Diagnostics) {
 		once(&whole.Namespace, file.Namespace, "namespace")
 		for _, c := range file.Components {
 			first, taken := components[c.Name.Value]
-			if taken && first.Source != c.Name.Range.Source { // twice in one file has been reported
+			if taken && first.Source.Name() != c.Name.Range.Source.Name() { // twice in one file has been reported
 				diags.Add(diag.Diagnostic{Code: diag.Duplicate, Subject: c.Name.Range,
 					Summary: "the package has a component `" + shorten(c.Name.Value) + "` already", Detail: "rename one of the two",
 					Related: []diag.Related{{Range: first, Message: "the other one is here"}}})

@@ -26,14 +26,18 @@ const maxFindings = 1000
 // diagnostics say why. Parse does no input or output but through the options, and is safe for concurrent use.
 func Parse(src *diag.Source, options Options) (*ast.File, diag.Diagnostics) {
 	p := &parser{src: src, text: src.Text(), options: options}
-	main := p.open(false)
+	return p.finish(p.open(false))
+}
+
+// finish reads the sections of an outline, and the texts that it includes; nil is a text that cannot be read.
+func (p *parser) finish(main *outline) (*ast.File, diag.Diagnostics) {
 	if main == nil {
-		return &ast.File{Source: src}, p.diags
+		return &ast.File{Source: p.src, Lost: p.lost}, p.diags
 	}
 	if main.include != nil {
 		return main.withIncluded()
 	}
-	main.read(nil)
+	main.read(p.names(main.body))
 	return main.file, p.diags
 }
 
@@ -42,14 +46,16 @@ func (p *parser) open(part bool) *outline {
 	if !p.screen() {
 		return nil
 	}
-	root := p.load()
+	root, blocks := p.load()
+	if blocks != nil {
+		return blocks.outline(p, part)
+	}
 	if root == nil {
 		return nil
 	}
-	o := p.outline(root, part)
-	if o != nil {
-		o.file.Lost = p.lost
-	}
+	o := p.outline(p.entries(root), part)
+	o.roots = []*node{root}
+	o.file.Lost = p.lost
 	return o
 }
 
@@ -63,13 +69,19 @@ type parser struct {
 
 	lexed        *lexed
 	repairs      []repair // of broken YAML
+	sure         bool     // the last syntax error has its cause in the line that it names
 	lost         []string // keys of lines that were taken out
 	yamlRoot     *node
 	blockIndents map[*node]int // from locate: of the collections around literal and folded texts
 
-	names   map[string]bool // declared in the scope that is being read: roots of accesses
-	oddKeys map[string]bool // keys of the text that hold white space; nil until asked for
-	depth   int             // of the expression that is being read
+	scope *scope // of what is being read
+	depth int    // of the expression that is being read
+
+	// Of a block, which is read with the line of its section's key in front: the length of that line, where the block begins
+	// in src, and how many lines stand above src in the text that the user sees.
+	lead, origin, linesAbove int
+	namesLines               bool         // a message names a line
+	origins                  *ast.Origins // of the blocks, for what looks at several
 
 	component bool // the declarations are those of a component
 
@@ -79,10 +91,16 @@ type parser struct {
 	overflowed bool // the expansion limit has been reported
 }
 
-// at makes a range from byte offsets; what lies behind the end of the text is cut off.
+// at makes a range from byte offsets; what lies outside of the text is cut off.
 func (p *parser) at(start, end int) diag.Range {
-	return diag.NewRange(p.src, min(start, len(p.text)), min(end, len(p.text)))
+	return diag.NewRange(p.src, p.outside(start), p.outside(end))
 }
+
+// outside is the offset in src of an offset in the text that is read.
+func (p *parser) outside(offset int) int { return p.origin + max(min(offset, len(p.text))-p.lead, 0) }
+
+// offset is the reverse of outside.
+func (p *parser) offset(at int32) int { return int(at) - p.origin + p.lead }
 
 // report adds a diagnostic and gives it back for more to be filled in; the pointer is good until the next one.
 func (p *parser) report(severity diag.Severity, code diag.Code, at diag.Range, detail, format string,

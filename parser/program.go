@@ -1,7 +1,6 @@
 package parser
 
 import (
-	"maps"
 	"slices"
 
 	"gopkg.in/yaml.v3"
@@ -26,18 +25,22 @@ type body struct {
 // outline is a text of which the sections are known and not read yet: how expressions are to be read depends on the names
 // that all texts of a program declare.
 type outline struct {
-	p    *parser
+	p    *parser // of the text as a whole; it gets all findings in the end
 	file *ast.File
 	body
 	components, pulumi, hooks, include *entry
+
+	roots []*node   // of the YAML trees of the text
+	heads []*parser // that read the keys at the top by blocks; none where p does
 }
 
-// outline finds the sections of the text. part says that another text includes it.
-func (p *parser) outline(root *node, part bool) *outline {
+// outline finds the sections of the text among the keys at its top. part says that another text includes it.
+func (p *parser) outline(top []entry, part bool) *outline {
 	file := &ast.File{Source: p.src}
 	var b body
 	var components, pulumi, hooks, include *entry
-	p.fields(root, sectionKeys, func(name string, e entry) {
+	p.fieldsOf(top, sectionKeys, func(name string, e entry) {
+		p := e.p
 		switch name {
 		case "name":
 			file.Name = p.plainText(e, "`name`")
@@ -77,7 +80,7 @@ func (p *parser) outline(root *node, part bool) *outline {
 			p.warn(diag.Ignored, e.at, "remove it, or move it to the file that includes this one", "`%s` has no effect in an included file", name)
 			file.Name, file.Description, file.Version, pulumi = nil, nil, nil, nil
 		}
-	}, func(e entry) { p.unknownSection(e) })
+	}, func(e entry) { e.p.unknownSection(e) })
 	if p.options.Plugin {
 		for _, e := range []*entry{b.config, b.configuration, b.variables, b.resources, b.outputs, include} {
 			if e != nil {
@@ -92,19 +95,52 @@ func (p *parser) outline(root *node, part bool) *outline {
 // mainOnly are the sections that only the main text of a program may have an effect with.
 var mainOnly = []string{"name", "description", "version", "namespace", "pulumi"}
 
-// read reads the sections; others are the names that other texts of the program declare.
-func (o *outline) read(others map[string]bool) {
+// read reads the sections; names are those that the texts of the program declare.
+func (o *outline) read(names map[string]bool) {
 	p, file, b := o.p, o.file, o.body
-	p.scope(b, func() {
-		maps.Copy(p.names, others)
-		file.RequiredVersion = p.pulumiBlock(o.pulumi, file)
-		file.Config = append(p.configSection(b.config, nil), p.configSection(b.configuration, b.config)...)
-		file.Variables = p.variableSection(b.variables)
-		file.Resources = p.resourceSection(b.resources)
-		file.Outputs = p.outputSection(b.outputs)
-		file.Hooks = p.hookSection(o.hooks)
-	})
+	p.scope = &scope{declared: names, keys: &oddKeys{roots: o.roots}, stack: make(map[string]bool, len(p.options.Declared))}
+	for _, name := range p.options.Declared {
+		p.scope.stack[name] = true
+	}
+	for _, head := range o.heads {
+		head.scope = p.scope
+	}
+	if o.pulumi != nil {
+		file.RequiredVersion = o.pulumi.p.pulumiBlock(o.pulumi, file)
+	}
+	file.Config = append(p.configSection(b.config, nil), p.configSection(b.configuration, b.config)...)
+	file.Variables = p.variableSection(b.variables)
+	file.Resources = p.resourceSection(b.resources)
+	file.Outputs = p.outputSection(b.outputs)
+	file.Hooks = p.hookSection(o.hooks)
 	file.Components = p.componentSection(o.components)
+	o.gatherDiags()
+}
+
+// gatherDiags moves the findings of the keys at the top to the rest.
+func (o *outline) gatherDiags() {
+	for _, head := range o.heads {
+		o.p.diags.Add(head.diags...)
+		head.diags = nil
+	}
+	if len(o.heads) > 0 {
+		o.p.diags = limited(o.p.diags)
+	}
+}
+
+// limited is findings up to the bound on how many there may be.
+func limited(diags diag.Diagnostics) diag.Diagnostics {
+	var found [diag.Warning + 1]int
+	kept := diags[:0:0]
+	for _, d := range diags {
+		if d.Severity <= diag.Warning {
+			if found[d.Severity]++; found[d.Severity] > maxFindings {
+				continue
+			}
+		}
+		kept = append(kept, d)
+	}
+	return kept
 }
 
 func (p *parser) unknownSection(e entry) {
@@ -128,51 +164,6 @@ func hasKey(n *node, keys ...string) bool {
 		}
 	}
 	return false
-}
-
-// scope reads a body with the names that it declares in scope.
-func (p *parser) scope(b body, fn func()) {
-	outer := p.names
-	p.names = map[string]bool{"pulumi": true}
-	for _, name := range p.options.Declared {
-		p.names[name] = true
-	}
-	p.gatherBody(b)
-	fn()
-	p.names = outer
-}
-
-// gatherBody notes the names that a body declares.
-func (p *parser) gatherBody(b body) {
-	for _, section := range []*entry{b.config, b.configuration, b.variables, b.resources} {
-		if section != nil {
-			p.gatherNames(p.deref(section.value), 0)
-		}
-	}
-}
-
-// gatherNames notes the keys of a section as declared. It reports nothing; reading the section will.
-func (p *parser) gatherNames(section *node, depth int) {
-	if section.Kind != yaml.MappingNode || depth > 10 {
-		return
-	}
-	for i := 0; i+1 < len(section.Content); i += 2 {
-		key := p.deref(section.Content[i])
-		if key.Kind != yaml.ScalarNode {
-			continue
-		}
-		if key.Tag != mergeTag {
-			p.names[key.Value] = true
-			continue
-		}
-		merged := p.deref(section.Content[i+1])
-		p.gatherNames(merged, depth+1)
-		for _, item := range merged.Content {
-			if merged.Kind == yaml.SequenceNode {
-				p.gatherNames(p.deref(item), depth+1)
-			}
-		}
-	}
 }
 
 // pulumiBlock reads the section pulumi (L3.G) and answers the required version. What else it says goes into file; a
@@ -216,29 +207,23 @@ func (p *parser) present(e ast.Expr) ast.Expr {
 	return e
 }
 
-// named calls fn for each entry of a section whose keys are names that the user chooses.
-func (p *parser) named(section *entry, fn func(e entry, name ast.Literal)) {
-	if section == nil {
-		return
-	}
-	p.section(*section, "`"+section.name+"`", func(n *node, _ diag.Range) {
-		for _, e := range p.entries(n) {
-			fn(e, ast.Literal{Value: e.name, Range: e.at})
-		}
-	})
-}
-
 func (p *parser) variableSection(section *entry) (variables []*ast.Variable) {
-	p.named(section, func(e entry, name ast.Literal) {
-		variables = append(variables, &ast.Variable{Name: name, Range: p.whole(e), Value: p.expression(e)})
-	})
+	for _, it := range p.items(section, func(p *parser, e entry, name ast.Literal) item {
+		return item{variable: &ast.Variable{Name: name, Range: p.whole(e), Value: p.expression(e)}}
+	}) {
+		p.diags.Add(it.diags...)
+		variables = append(variables, it.variable)
+	}
 	return variables
 }
 
 func (p *parser) outputSection(section *entry) (outputs []*ast.Output) {
-	p.named(section, func(e entry, name ast.Literal) {
-		outputs = append(outputs, &ast.Output{Name: name, Range: p.whole(e), Value: p.expression(e)})
-	})
+	for _, it := range p.items(section, func(p *parser, e entry, name ast.Literal) item {
+		return item{output: &ast.Output{Name: name, Range: p.whole(e), Value: p.expression(e)}}
+	}) {
+		p.diags.Add(it.diags...)
+		outputs = append(outputs, it.output)
+	}
 	return outputs
 }
 
@@ -246,45 +231,50 @@ var componentKeys = []string{"name", "description", "token", "pulumi", "inputs",
 
 // componentSection reads components (L3.E).
 func (p *parser) componentSection(section *entry) (components []*ast.Component) {
-	p.named(section, func(e entry, name ast.Literal) {
-		component := &ast.Component{Name: name, Range: p.whole(e)}
-		components = append(components, component)
-		var b body
-		var pulumi *entry
-		p.section(e, "the component `"+shorten(e.name)+"`", func(n *node, _ diag.Range) {
-			p.fields(n, componentKeys, func(key string, e entry) {
-				switch key {
-				case "name":
-					p.plainText(e, "`name`")
-				case "description":
-					component.Description = p.plainText(e, "`description`")
-				case "token":
-					p.extension(e.at, "the field `token` of a component")
-					component.Token = p.typeToken(e, "`token`")
-				case "pulumi":
-					pulumi = &e
-				case "inputs":
-					b.config = &e
-				case "variables":
-					b.variables = &e
-				case "resources":
-					b.resources = &e
-				case "outputs":
-					b.outputs = &e
-				}
-			}, func(e entry) { p.unknownKey(diag.Error, e, "a component", componentKeys, "") })
-			p.scope(b, func() {
-				component.RequiredVersion = p.pulumiBlock(pulumi, nil)
-				p.component = true
-				component.Inputs = p.configSection(b.config, nil)
-				p.component = false
-				component.Variables = p.variableSection(b.variables)
-				component.Resources = p.resourceSection(b.resources)
-				component.Outputs = p.outputSection(b.outputs)
-			})
+	for _, it := range p.items(section, (*parser).component) {
+		p.diags.Add(it.diags...)
+		components = append(components, it.component)
+	}
+	return components
+}
+
+func (p *parser) component(e entry, name ast.Literal) item {
+	component := &ast.Component{Name: name, Range: p.whole(e)}
+	var b body
+	var pulumi *entry
+	p.section(e, "the component `"+shorten(e.name)+"`", func(n *node, _ diag.Range) {
+		p.fields(n, componentKeys, func(key string, e entry) {
+			switch key {
+			case "name":
+				p.plainText(e, "`name`")
+			case "description":
+				component.Description = p.plainText(e, "`description`")
+			case "token":
+				p.extension(e.at, "the field `token` of a component")
+				component.Token = p.typeToken(e, "`token`")
+			case "pulumi":
+				pulumi = &e
+			case "inputs":
+				b.config = &e
+			case "variables":
+				b.variables = &e
+			case "resources":
+				b.resources = &e
+			case "outputs":
+				b.outputs = &e
+			}
+		}, func(e entry) { p.unknownKey(diag.Error, e, "a component", componentKeys, "") })
+		p.inside(b, func() {
+			component.RequiredVersion = p.pulumiBlock(pulumi, nil)
+			p.component = true
+			component.Inputs = p.configSection(b.config, nil)
+			p.component = false
+			component.Variables = p.variableSection(b.variables)
+			component.Resources = p.resourceSection(b.resources)
+			component.Outputs = p.outputSection(b.outputs)
 		})
 	})
-	return components
+	return item{component: component}
 }
 
 var hookKeys = []string{"command", "onDryRun", "ignoreErrors"}
@@ -292,34 +282,29 @@ var hookKeys = []string{"command", "onDryRun", "ignoreErrors"}
 // hookSection reads hooks, an extension of yamlhost. In a command, `args` stands for what the engine says about the
 // operation.
 func (p *parser) hookSection(section *entry) (hooks []*ast.Hook) {
-	p.named(section, func(e entry, name ast.Literal) {
-		hook := &ast.Hook{Name: name, Range: p.whole(e)}
-		hooks = append(hooks, hook)
-		p.section(e, "the hook `"+shorten(e.name)+"`", func(n *node, _ diag.Range) {
-			p.fields(n, hookKeys, func(key string, e entry) {
-				switch key {
-				case "command":
-					p.alsoDeclared("args", func() { hook.Command = p.present(p.expression(e)) })
-				case "onDryRun":
-					hook.OnDryRun = p.literalBool(e, "`onDryRun`")
-				case "ignoreErrors":
-					hook.IgnoreErrors = p.literalBool(e, "`ignoreErrors`")
-				}
-			}, func(e entry) { p.unknownKey(diag.Error, e, "a hook", hookKeys, "") })
-		})
-		if hook.Command == nil {
-			p.fail(diag.RequiredMissing, name.Range, "add `command: [program, argument]`", "the hook `%s` needs a command", shorten(e.name))
-		}
-	})
+	for _, it := range p.items(section, (*parser).hook) {
+		p.diags.Add(it.diags...)
+		hooks = append(hooks, it.hook)
+	}
 	return hooks
 }
 
-// alsoDeclared reads something in which one more name is declared.
-func (p *parser) alsoDeclared(name string, fn func()) {
-	already := p.names[name]
-	p.names[name] = true
-	fn()
-	if !already {
-		delete(p.names, name)
+func (p *parser) hook(e entry, name ast.Literal) item {
+	hook := &ast.Hook{Name: name, Range: p.whole(e)}
+	p.section(e, "the hook `"+shorten(e.name)+"`", func(n *node, _ diag.Range) {
+		p.fields(n, hookKeys, func(key string, e entry) {
+			switch key {
+			case "command":
+				p.alsoDeclared("args", func() { hook.Command = p.present(p.expression(e)) })
+			case "onDryRun":
+				hook.OnDryRun = p.literalBool(e, "`onDryRun`")
+			case "ignoreErrors":
+				hook.IgnoreErrors = p.literalBool(e, "`ignoreErrors`")
+			}
+		}, func(e entry) { p.unknownKey(diag.Error, e, "a hook", hookKeys, "") })
+	})
+	if hook.Command == nil {
+		p.fail(diag.RequiredMissing, name.Range, "add `command: [program, argument]`", "the hook `%s` needs a command", shorten(e.name))
 	}
+	return item{hook: hook}
 }

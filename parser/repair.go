@@ -30,7 +30,7 @@ func (p *parser) reread(err error, read func() error) error {
 	original, lexed, first := p.text, p.lexed, len(p.diags)
 	p.syntax(err)
 	findings, found := len(p.diags), p.found
-	line := p.diags[first].Subject.StartPosition().Line
+	line := p.lineOf(p.offset(p.diags[first].Subject.Start))
 	p.text = bytes.Clone(p.text)
 	for range maxRepairs {
 		if !p.mend(line) {
@@ -45,8 +45,8 @@ func (p *parser) reread(err error, read func() error) error {
 		}
 		count, counted := len(p.diags), p.found
 		p.syntax(err)
-		line = p.diags[count].Subject.StartPosition().Line
-		near := func(r repair) bool { return line-1 <= r.line && r.line <= line+1 }
+		line = p.lineOf(p.offset(p.diags[count].Subject.Start))
+		near := func(r repair) bool { return r.line == line || !p.sure && line-1 <= r.line && r.line <= line+1 }
 		if slices.ContainsFunc(p.repairs, near) { // the same fault shows again
 			p.diags, p.found = p.diags[:count], counted
 		}
@@ -144,21 +144,22 @@ func keyByte(c byte) bool {
 // mended reports whether the value at an offset was written over.
 func (p *parser) mended(at diag.Range) bool {
 	return slices.ContainsFunc(p.repairs, func(r repair) bool {
-		return r.key == "" && r.start <= int(at.Start) && int(at.Start) < r.end
+		return r.key == "" && r.start <= p.offset(at.Start) && p.offset(at.Start) < r.end
 	})
 }
 
 // lostBehind reports whether the line behind an empty value was taken out, which was perhaps the value.
 func (p *parser) lostBehind(at diag.Range) bool {
 	return slices.ContainsFunc(p.repairs, func(r repair) bool {
-		return r.blanked && int(at.Start) <= r.start && len(bytes.TrimSpace(p.text[at.Start:r.start])) == 0
+		start := p.offset(at.Start)
+		return r.blanked && start <= r.start && len(bytes.TrimSpace(p.text[start:r.start])) == 0
 	})
 }
 
 // mendedKey is the key at an offset that a colon was given to.
 func (p *parser) mendedKey(at diag.Range) (name string, whole diag.Range, ok bool) {
 	for _, r := range p.repairs {
-		if r.key != "" && r.start == int(at.Start) {
+		if r.key != "" && r.start == p.offset(at.Start) {
 			return r.key, p.at(r.start, r.end), true
 		}
 	}

@@ -28,7 +28,7 @@ func TestRepairs(t *testing.T) {
 		"list item":        {"variables:\n  a:\n    - 'b\n    - ${d\n", []string{"3:7 Y101", "4:7 Y108"}},
 		"boolean":          {"resources:\n  r:\n    type: a:B\n    options:\n      protect: @\n      protct: true\n", []string{"5:16 Y101", "6:7 Y105"}},
 		"JSON in one line": {`{"variables": {"a": "b}}`, []string{"1:21 Y101"}},
-		"beyond repair":    {strings.Repeat("a: @b\n#\n#\n", 30), []string{"1:4 Y101"}},
+		"beyond repair":    {"variables:\n  v:\n" + strings.Repeat("    - @b\n#\n#\n", 30), []string{"3:7 Y101"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

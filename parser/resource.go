@@ -20,48 +20,53 @@ var (
 func (p *parser) resourceSection(section *entry) (resources []*ast.Resource) {
 	var bare *ast.Resource // the one before, when there is nothing in it
 	strays := false        // the entry before was a stray field
-	p.named(section, func(e entry, name ast.Literal) {
-		parent, stray := p.misplaced(e)
-		if stray {
+	for _, it := range p.items(section, (*parser).resourceItem) {
+		if parent := it.stray; parent != "" {
 			if bare != nil { // whose fields begin here
 				parent = "`" + shorten(bare.Name.Value) + "`, with what belongs to it"
 			}
 			if !strays {
-				p.fail(diag.WrongKind, e.at, "indent this under "+parent, "`%s` is not a resource here", e.name)
+				p.fail(diag.WrongKind, it.name.Range, "indent this under "+parent, "`%s` is not a resource here", it.name.Value)
 			}
 			bare, strays = nil, true
-			return
+			continue
 		}
 		if bare != nil {
 			p.needsToken(bare)
 		}
 		bare, strays = nil, false
-		r := p.resource(e, name, &bare)
-		resources = append(resources, r)
-	})
+		if it.bare {
+			bare = it.resource
+		}
+		p.diags.Add(it.diags...)
+		resources = append(resources, it.resource)
+	}
 	if bare != nil {
 		p.needsToken(bare)
 	}
 	return resources
 }
 
-// resource reads one resource, and makes bare that resource when there is nothing in it, which is left to the caller to
-// report.
-func (p *parser) resource(e entry, name ast.Literal, bare **ast.Resource) *ast.Resource {
+// resourceItem reads one resource. That there is nothing in it is left to the caller to report.
+func (p *parser) resourceItem(e entry, name ast.Literal) item {
+	if parent, stray := p.misplaced(e); stray {
+		return item{stray: parent}
+	}
 	r := &ast.Resource{Name: name, Range: p.whole(e)}
+	bare := false
 	p.with(e.value, e.via, func(n *node, at diag.Range) {
 		switch {
 		case n.Kind == yaml.MappingNode:
 			p.resourceFields(r, n)
 		case empty(n):
 			if p.repairs == nil || !p.lostBehind(at) {
-				*bare = r
+				bare = true
 			}
 		default:
 			p.wrongKind(n, at, "the resource `"+shorten(name.Value)+"`", "a map", bodyHint(n))
 		}
 	})
-	return r
+	return item{resource: r, bare: bare}
 }
 
 func (p *parser) needsToken(r *ast.Resource) {

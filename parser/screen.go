@@ -77,3 +77,9 @@ func (p *parser) screenCharacters() bool {
 func printable(r rune) bool {
 	return r == 0x85 || r >= 0xA0 && r <= 0xD7FF || r >= 0xE000 && r <= 0xFFFD || r >= 0x10000
 }
+
+// printableText reports whether a text holds nothing that screenCharacters refuses.
+func printableText(text []byte) bool {
+	p := &parser{src: diag.NewSource("", nil), text: text}
+	return p.screenCharacters()
+}

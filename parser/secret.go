@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"strings"
 
-	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
@@ -53,13 +52,13 @@ func (p *parser) hideMeant(entries []entry) {
 func (p *parser) hideBroken() {
 	const call = "fn::secret"
 	start := 0
-	for line := range bytes.Lines(p.src.Text()) {
+	for line := range bytes.Lines(p.text) {
 		if at := bytes.Index(bytes.ToLower(line), []byte(call)); at >= 0 {
 			from := start + at + len(call)
 			if from < start+len(line) && line[at+len(call)] == ':' {
 				from++
 			}
-			p.src.Hide(diag.NewRange(p.src, from, start+len(line)))
+			p.src.Hide(p.at(from, start+len(line)))
 		}
 		start += len(line)
 	}

@@ -43,13 +43,14 @@ var syntaxCauses = []syntaxCause{
 
 // syntax reports what the YAML reader stumbled over.
 func (p *parser) syntax(err error) {
+	p.sure = false
 	p.hideBroken()
 	line, message := 0, err.Error()
 	if m := yamlError.FindStringSubmatch(message); m != nil {
 		line, _ = strconv.Atoi(m[1])
 		message = m[2]
 	}
-	if s := p.lexed.first(suspectQuoteFar); s != nil && p.src.Position(s.at).Line <= line {
+	if s := p.lexed.first(suspectQuoteFar); s != nil && p.lineOf(s.at) <= line {
 		p.accuse(s)
 		return
 	}
@@ -73,6 +74,10 @@ func (p *parser) syntax(err error) {
 
 // accuse reports a suspicion as the cause.
 func (p *parser) accuse(s *suspicion) {
+	switch s.kind {
+	case suspectInterpolation, suspectColon, suspectReserved, suspectDash, suspectHeader, suspectEscape:
+		p.sure = true
+	}
 	at := p.at(s.at, min(s.end, len(p.text)))
 	if (s.kind == suspectInterpolation || s.kind == suspectQuoteTail) && outgrown(p.text, s.from, s.at) {
 		// What is written as entries of the map around it was meant as such: the end is missing before them.
@@ -87,10 +92,10 @@ func (p *parser) accuse(s *suspicion) {
 	case suspectQuoteOpen, suspectQuoteFar:
 		p.fail(diag.Syntax, at, "add the missing quote at the end of the text", "the text that begins here is never closed")
 	case suspectQuoteTail:
-		from := p.src.Position(s.from)
+		from, end := p.shownLine(p.at(s.from, s.from)), p.shownLine(at)
 		detail := "a quoted text is a whole value: quote all of it, and write a quote inside of it twice ('') or escaped (\\\")"
-		if end := p.src.Position(s.at); end.Line != from.Line {
-			detail = "the quote on line " + strconv.Itoa(from.Line) + " seems to have no end; the next quote has closed it"
+		if end != from {
+			detail = "the quote on line " + strconv.Itoa(from) + " seems to have no end; the next quote has closed it"
 		}
 		d := p.fail(diag.Syntax, at, detail, "nothing may follow a quoted text")
 		d.Related = []diag.Related{{Range: p.at(s.from, s.from+1), Message: "the quoted text begins here"}}
@@ -204,6 +209,28 @@ func (p *parser) lineAt(line int) (start, end int) {
 		end++
 	}
 	return start, end
+}
+
+// lineOf is the line, as the YAML reader counts them, of an offset.
+func (p *parser) lineOf(offset int) int {
+	line := 1
+	for i := textStart(p.text); i < min(offset, len(p.text)); {
+		n := breakAt(p.text, i)
+		if n > 0 && i+n <= offset {
+			line++
+		}
+		i += max(n, 1)
+	}
+	return line
+}
+
+// shownLine is the line of a place as the user sees it.
+func (p *parser) shownLine(at diag.Range) int {
+	if p.origins != nil {
+		return p.origins.Place(at).StartPosition().Line
+	}
+	p.namesLines = true
+	return p.linesAbove + at.StartPosition().Line
 }
 
 // ownWords puts a message of the YAML reader that has no group of its own into words for users.

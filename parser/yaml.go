@@ -11,20 +11,26 @@ import (
 // node is a YAML node. Once locate has run, Line and Column hold the byte offsets at which the node begins and ends.
 type node = yaml.Node
 
-// load reads the YAML tree. It answers nil, and has reported why, when there is none; the root is a map.
-func (p *parser) load() *node {
+// load reads the YAML tree, whose root is a map. A text with a syntax error is read by blocks where it can be. Both answers
+// are nil when there is nothing to read, and the parser has reported why.
+func (p *parser) load() (*node, *blockSet) {
 	var document node
 	read := func() error { return p.unmarshal(&document) }
-	if err := read(); err != nil && p.reread(err, read) != nil {
-		return nil
+	if err := read(); err != nil {
+		if blocks := p.byBlocks(); blocks != nil {
+			return nil, blocks
+		}
+		if p.reread(err, read) != nil {
+			return nil, nil
+		}
 	}
 	if len(p.repairs) > 0 && (len(document.Content) == 0 || p.deref(document.Content[0]).Kind != yaml.MappingNode) {
-		return nil // what is left is no program, and need not be one
+		return nil, nil // what is left is no program, and need not be one
 	}
 	if document.Kind == 0 || len(document.Content) == 0 || empty(document.Content[0]) {
 		p.warn(diag.NoProgram, p.at(0, 0), "a program has sections such as `resources` and `outputs`; `{}` is the shortest one",
 			"the file is empty")
-		return nil
+		return nil, nil
 	}
 	p.noteEscapes()
 	if second := p.lexed.secondDocument; second >= 0 {
@@ -35,10 +41,10 @@ func (p *parser) load() *node {
 	if root.Kind != yaml.MappingNode {
 		p.fail(diag.WrongKind, p.span(root), "a program is a map with sections such as `resources` and `outputs`",
 			"a program must be a map, found %s", kindName(root))
-		return nil
+		return nil, nil
 	}
 	p.yamlRoot = root
-	return root
+	return root, nil
 }
 
 func empty(n *node) bool { return n.Kind == yaml.ScalarNode && n.ShortTag() == nullTag }
@@ -52,6 +58,8 @@ func unmarshal(text []byte, into *node) (err error) {
 	}()
 	return yaml.Unmarshal(text, into)
 }
+
+const mappingNode = yaml.MappingNode
 
 // The tags of YAML that this package tells apart.
 const (

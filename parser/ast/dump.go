@@ -12,7 +12,7 @@ import (
 // Dump writes the tree of a file for people and for tests: a node a line, children indented by two spaces, each with its
 // place as line:column-line:column. What is absent is left out.
 func Dump(w io.Writer, f *File) error {
-	d := &dumper{}
+	d := &dumper{origins: f.Origins}
 	d.literal("name", f.Name)
 	d.literal("description", f.Description)
 	d.literal("version", f.Version)
@@ -26,7 +26,7 @@ func Dump(w io.Writer, f *File) error {
 	}
 	d.body(f.Config, "config", f.Variables, f.Resources, f.Outputs)
 	for _, c := range f.Components {
-		d.line(c.Range, "component %s", quoted(c.Name))
+		d.line(c.Range, "component %s", d.quoted(c.Name))
 		d.nested(func() {
 			d.literal("description", c.Description)
 			d.literal("token", c.Token)
@@ -35,7 +35,7 @@ func Dump(w io.Writer, f *File) error {
 		})
 	}
 	for _, h := range f.Hooks {
-		d.line(h.Range, "hook %s", quoted(h.Name))
+		d.line(h.Range, "hook %s", d.quoted(h.Name))
 		d.nested(func() {
 			d.expr("command", h.Command)
 			d.bool("onDryRun", h.OnDryRun)
@@ -47,18 +47,24 @@ func Dump(w io.Writer, f *File) error {
 }
 
 type dumper struct {
-	text  strings.Builder
-	depth int
+	origins *Origins
+	text    strings.Builder
+	depth   int
 }
 
 func (d *dumper) line(at diag.Range, format string, args ...any) {
 	d.text.WriteString(strings.Repeat("  ", d.depth))
 	fmt.Fprintf(&d.text, format, args...)
 	if !at.IsZero() {
-		start, end := at.StartPosition(), at.EndPosition()
+		start, end := d.position(at)
 		fmt.Fprintf(&d.text, " @%d:%d-%d:%d", start.Line, start.Column, end.Line, end.Column)
 	}
 	d.text.WriteByte('\n')
+}
+
+func (d *dumper) position(at diag.Range) (start, end diag.Position) {
+	at = d.origins.Place(at)
+	return at.StartPosition(), at.EndPosition()
 }
 
 func (d *dumper) nested(fn func()) {
@@ -67,8 +73,8 @@ func (d *dumper) nested(fn func()) {
 	d.depth--
 }
 
-func quoted(l Literal) string {
-	start, end := l.Range.StartPosition(), l.Range.EndPosition()
+func (d *dumper) quoted(l Literal) string {
+	start, end := d.position(l.Range)
 	return fmt.Sprintf("%q(%d:%d-%d:%d)", l.Value, start.Line, start.Column, end.Line, end.Column)
 }
 
@@ -86,7 +92,7 @@ func (d *dumper) bool(field string, l *BoolLiteral) {
 
 func (d *dumper) body(config []*Config, word string, variables []*Variable, resources []*Resource, outputs []*Output) {
 	for _, c := range config {
-		d.line(c.Range, "%s %s", word, quoted(c.Name))
+		d.line(c.Range, "%s %s", word, d.quoted(c.Name))
 		d.nested(func() {
 			if c.Type != nil {
 				d.line(c.Type.Range, "type: %s", c.Type)
@@ -98,20 +104,20 @@ func (d *dumper) body(config []*Config, word string, variables []*Variable, reso
 		})
 	}
 	for _, v := range variables {
-		d.line(v.Range, "variable %s", quoted(v.Name))
+		d.line(v.Range, "variable %s", d.quoted(v.Name))
 		d.nested(func() { d.expr("", v.Value) })
 	}
 	for _, r := range resources {
 		d.resource(r)
 	}
 	for _, o := range outputs {
-		d.line(o.Range, "output %s", quoted(o.Name))
+		d.line(o.Range, "output %s", d.quoted(o.Name))
 		d.nested(func() { d.expr("", o.Value) })
 	}
 }
 
 func (d *dumper) resource(r *Resource) {
-	d.line(r.Range, "resource %s", quoted(r.Name))
+	d.line(r.Range, "resource %s", d.quoted(r.Name))
 	d.nested(func() {
 		d.literal("type", r.Type)
 		d.literal("name", r.LogicalName)
@@ -134,7 +140,7 @@ func (d *dumper) resource(r *Resource) {
 		if !r.Options.Range.IsZero() {
 			d.line(r.Options.Range, "options")
 			d.nested(func() {
-				r.Options.Each(func(o *Option) { d.expr(quoted(o.Key), o.Value) })
+				r.Options.Each(func(o *Option) { d.expr(d.quoted(o.Key), o.Value) })
 			})
 		}
 	})
@@ -143,7 +149,7 @@ func (d *dumper) resource(r *Resource) {
 func (d *dumper) properties(properties []Property) {
 	d.nested(func() {
 		for _, p := range properties {
-			d.expr(quoted(p.Name), p.Value)
+			d.expr(d.quoted(p.Name), p.Value)
 		}
 	})
 }
@@ -192,7 +198,7 @@ func (d *dumper) expr(field string, e Expr) {
 		node("template")
 		children(e.Parts...)
 	case *Access:
-		node("access %s", accessText(e))
+		node("access %s", d.accessText(e))
 	case *List:
 		node("list")
 		children(e.Items...)
@@ -209,7 +215,7 @@ func (d *dumper) expr(field string, e Expr) {
 		if e.Expanded {
 			dots = " ..."
 		}
-		node("call %s%s", quoted(e.Name), dots)
+		node("call %s%s", d.quoted(e.Name), dots)
 		d.nested(func() { d.expr("argument", e.Argument) })
 		children(e.Args...)
 	case *Unary:
@@ -225,7 +231,7 @@ func (d *dumper) expr(field string, e Expr) {
 		node("index")
 		children(e.Collection, e.Key)
 	case *Member:
-		node("member %s", quoted(e.Name))
+		node("member %s", d.quoted(e.Name))
 		children(e.Object)
 	case *Splat:
 		node("splat")
@@ -258,10 +264,10 @@ func (d *dumper) expr(field string, e Expr) {
 }
 
 // accessText is an access in one spelling, with the place of each part.
-func accessText(a *Access) string {
-	text := quoted(a.Root)
+func (d *dumper) accessText(a *Access) string {
+	text := d.quoted(a.Root)
 	for _, step := range a.Steps {
-		start, end := step.Range.StartPosition(), step.Range.EndPosition()
+		start, end := d.position(step.Range)
 		place := fmt.Sprintf("(%d:%d-%d:%d)", start.Line, start.Column, end.Line, end.Column)
 		switch {
 		case step.IsIndex:

@@ -6,6 +6,9 @@ import "github.com/yamlhost/yamlhost/diag"
 type File struct {
 	Source *diag.Source // the main text
 
+	// Origins says where the blocks of the main text stand in it, for a text that was read by blocks of their own.
+	Origins *Origins
+
 	// Lost are the keys of lines that had to be left out to read a text that is not sound YAML, which the parser has
 	// reported. What misses them is no further fault.
 	Lost []string

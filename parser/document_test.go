@@ -1,0 +1,140 @@
+package parser
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/txtar"
+	"github.com/stretchr/testify/require"
+
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/parser/ast"
+)
+
+// programs are the texts of every program in the archives and examples of the repository, by a name for each.
+func programs(t testing.TB) map[string][]byte {
+	t.Helper()
+	texts := map[string][]byte{}
+	for _, pattern := range []string{"testdata/*.txtar", "../check/testdata/*.txtar", "../eval/testdata/*/*.txtar", "../eval/testdata/*.txtar",
+		"../cmd/internal/cli/testdata/*/*.txtar", "../cmd/internal/cli/testdata/*/*/*.txtar"} {
+		paths, err := filepath.Glob(pattern)
+		require.NoError(t, err)
+		for _, path := range paths {
+			archive, err := txtar.ParseFile(path)
+			require.NoError(t, err)
+			for _, f := range archive.Files {
+				if ext := filepath.Ext(f.Name); ext == ".yaml" || ext == ".json" || ext == ".yml" {
+					texts[path+"/"+f.Name] = f.Data
+				}
+			}
+		}
+	}
+	paths, err := filepath.Glob("../examples/*/*.yaml")
+	require.NoError(t, err)
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
+		require.NoError(t, err)
+		texts[path] = text
+	}
+	require.Greater(t, len(texts), 100)
+	return texts
+}
+
+func pluginText(name string) bool { return strings.HasSuffix(name, "PulumiPlugin.yaml") }
+
+// told is a tree and its findings as text, with every place in the whole text.
+func told(t testing.TB, file *ast.File, diags diag.Diagnostics) string {
+	t.Helper()
+	var b bytes.Buffer
+	require.NoError(t, ast.Dump(&b, file))
+	return b.String() + strings.Join(file.Lost, ",") + "\n" + listed(file.Origins.Findings(diags))
+}
+
+// TestDocumentEqualsParse reads every program by blocks and as a whole: tree, places and findings are the same.
+func TestDocumentEqualsParse(t *testing.T) {
+	t.Parallel()
+	byBlocks := 0
+	for name, text := range programs(t) {
+		options := Options{Plugin: pluginText(name)}
+		src := diag.NewSource("x", text)
+		whole, found := Parse(src, options)
+		document := NewDocument(diag.NewSource("x", text))
+		if document.set != nil {
+			byBlocks++
+		}
+		file, diags := document.File(options)
+		require.Equal(t, told(t, whole, found), told(t, file, diags), name)
+	}
+	require.Greater(t, byBlocks, 100)
+}
+
+var (
+	edits = flag.Int("edits", 8, "how many random edits to make of each program")
+	seed  = flag.Uint64("seed", 1, "what the random edits begin with")
+)
+
+// edit is a random change of a text, of the kinds that people make.
+func edit(random *rand.Rand, text []byte) Edit {
+	at := random.IntN(len(text) + 1)
+	switch random.IntN(8) {
+	case 0:
+		return Edit{Start: at, End: at, Text: string(" :-#'\"{}[]$&*|>\n\tab"[random.IntN(19)])}
+	case 1:
+		return Edit{Start: at, End: at + 1}
+	case 2:
+		return Edit{Start: at, End: at + random.IntN(40)}
+	case 3: // a line twice, or not at all
+		start := bytes.LastIndexByte(text[:at], '\n') + 1
+		end := start + bytes.IndexByte(text[start:], '\n') + 1
+		if random.IntN(2) == 0 {
+			return Edit{Start: start, End: end}
+		}
+		return Edit{Start: start, End: start, Text: string(text[start:max(end, start)])}
+	case 4: // a line shifted
+		start := bytes.LastIndexByte(text[:at], '\n') + 1
+		if start < len(text) && text[start] == ' ' && random.IntN(2) == 0 {
+			return Edit{Start: start, End: start + 1}
+		}
+		return Edit{Start: start, End: start, Text: " "}
+	case 5: // a stretch from elsewhere
+		from := random.IntN(len(text) + 1)
+		return Edit{Start: at, End: at, Text: string(text[from:min(from+random.IntN(80), len(text))])}
+	case 6:
+		return Edit{Start: at, End: at, Text: "${"}
+	default:
+		return Edit{Start: at, End: at, Text: fmt.Sprintf("  n%d: \n", random.IntN(10))}
+	}
+}
+
+// TestEditEqualsFresh makes random edits: what is read afterwards is what a fresh reading of the same text gives.
+func TestEditEqualsFresh(t *testing.T) {
+	t.Parallel()
+	t.Logf("-edits %d -seed %d", *edits, *seed)
+	for name, text := range programs(t) {
+		if len(text) > 20_000 {
+			continue
+		}
+		random := rand.New(rand.NewPCG(uint64(len(text)), *seed))
+		options := Options{Plugin: pluginText(name)}
+		document := NewDocument(diag.NewSource("x", text))
+		for n := range *edits {
+			if n%5 == 0 {
+				document = NewDocument(diag.NewSource("x", text))
+			}
+			e := edit(random, document.Source().Text())
+			document = document.Edit(e)
+			edited := document.Source().Text()
+			file, diags := document.File(options)
+			fresh, found := NewDocument(diag.NewSource("x", edited)).File(options)
+			require.Equal(t, told(t, fresh, found), told(t, file, diags), "%s, edit %d: %+v of\n%s", name, n, e, edited)
+			whole, all := Parse(diag.NewSource("x", edited), options)
+			require.Equal(t, told(t, whole, all), told(t, file, diags), "%s, edit %d: %+v of\n%s", name, n, e, edited)
+		}
+	}
+}
