@@ -55,7 +55,7 @@ func (cs *components) serves(token string) bool {
 // findComponents makes a checker for the body of every component.
 func (c *checker) findComponents() []*checker {
 	var bodies []*checker
-	add := func(decl *ast.Component, source *diag.Source, packaged bool, names ...string) {
+	add := func(decl *ast.Component, file *ast.File, packaged bool, names ...string) {
 		component := &Component{Decl: decl, Packaged: packaged, Token: names[0] + ":index:" + decl.Name.Value}
 		if decl.Token != nil && !packaged {
 			component.Token = decl.Token.Value
@@ -75,14 +75,14 @@ func (c *checker) findComponents() []*checker {
 		}
 		c.components.byToken[component.Token] = component
 		c.components.byToken[strings.Replace(component.Token, ":index:", ":", 1)] = component
-		body := c.bodyOf(component, source)
+		body := c.bodyOf(component, file)
 		component.body, component.Body = body, body.program
 		component.Schema = component.schemaOf()
 		c.program.Components = append(c.program.Components, component)
 		bodies = append(bodies, body)
 	}
 	for _, decl := range c.file.Components {
-		add(decl, c.file.Source, false, inlineNamespace)
+		add(decl, c.file, false, inlineNamespace)
 	}
 	for _, pkg := range c.opts.Local {
 		names := []string{pkg.Name}
@@ -95,18 +95,18 @@ func (c *checker) findComponents() []*checker {
 			}
 		}
 		for _, decl := range pkg.File.Components {
-			add(decl, pkg.File.Source, true, names...)
+			add(decl, pkg.File, true, names...)
 		}
 	}
 	return bodies
 }
 
 // bodyOf makes the checker of a component's body: a scope of its own, in which inputs take the place of configuration.
-func (c *checker) bodyOf(component *Component, source *diag.Source) *checker {
+func (c *checker) bodyOf(component *Component, file *ast.File) *checker {
 	decl := component.Decl
 	opts := c.opts
 	opts.Config, opts.ConfigKnown = nil, false
-	b := newChecker(c.ctx, &ast.File{Source: source, RequiredVersion: decl.RequiredVersion, Config: decl.Inputs,
+	b := newChecker(c.ctx, &ast.File{Source: file.Source, Origins: file.Origins, Lost: file.Lost, RequiredVersion: decl.RequiredVersion, Config: decl.Inputs,
 		Variables: decl.Variables, Resources: decl.Resources, Outputs: decl.Outputs}, opts)
 	b.component, b.components, b.packages, b.sink = component, c.components, c.packages, c.sink
 	b.program.refs, b.program.calls, b.program.types = c.program.refs, c.program.calls, c.program.types

@@ -23,6 +23,7 @@ func (p *Program) Graph() []Vertex {
 	list := make([]Vertex, 0, len(p.Nodes)+len(p.Outputs))
 	add := func(v Vertex, at diag.Range, needs []Edge) {
 		if !at.IsZero() {
+			at = p.File.Origins.Place(at)
 			v.File, v.Line = at.Source.Name(), at.StartPosition().Line
 		}
 		v.Needs = make([]string, 0, len(needs))

@@ -162,7 +162,7 @@ func (c *checker) reportUndeclared() {
 	for name := range c.undeclared {
 		names = append(names, name)
 	}
-	slices.SortFunc(names, func(a, b string) int { return int(c.undeclared[a].first.Start - c.undeclared[b].first.Start) })
+	slices.SortFunc(names, func(a, b string) int { return c.startOf(c.undeclared[a].first) - c.startOf(c.undeclared[b].first) })
 	for _, name := range names {
 		near := c.suggest(name, "names", c.declaredNames)
 		hint := didYouMean(near)

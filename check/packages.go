@@ -100,7 +100,7 @@ func (c *checker) findPackages() {
 			uses = append(uses, u)
 		}
 	})
-	slices.SortStableFunc(uses, func(a, b use) int { return int(a.token.Range.Start - b.token.Range.Start) })
+	slices.SortStableFunc(uses, func(a, b use) int { return c.startOf(a.token.Range) - c.startOf(b.token.Range) })
 	for _, u := range uses {
 		if !validToken(u.token.Value) {
 			continue
@@ -307,7 +307,7 @@ func (c *checker) reportMissingPackages() {
 		if len(p.uses) == 0 {
 			continue
 		}
-		slices.SortFunc(p.uses, func(a, b diag.Range) int { return int(a.Start - b.Start) })
+		slices.SortFunc(p.uses, func(a, b diag.Range) int { return c.startOf(a) - c.startOf(b) })
 		name := p.descriptor.PackageName()
 		d := diag.Diagnostic{Code: diag.PackageMissing, Subject: p.uses[0], Summary: "no provider for package " + name}
 		if v := p.descriptor.PackageVersion(); v != "" {

@@ -122,3 +122,6 @@ func shown(text string) string {
 
 // quote marks what stands in a program as such.
 func quote(text string) string { return "`" + text + "`" }
+
+// startOf is where a place begins in the whole text, for one in a block of it too.
+func (c *checker) startOf(at diag.Range) int { return int(c.file.Origins.Place(at).Start) }

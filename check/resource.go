@@ -113,7 +113,7 @@ func (c *checker) checkURN(n *Node) {
 	if first.Name == n.Name {
 		return // a name that is declared twice, which the parser reports
 	}
-	if first.Range.Start > n.Range.Start {
+	if c.startOf(first.Range) > c.startOf(n.Range) {
 		first, n = n, first
 	}
 	c.report(diag.Diagnostic{Code: diag.DuplicateURN, Subject: n.Range,

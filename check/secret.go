@@ -20,6 +20,7 @@ type Secret struct {
 func (p *Program) FirstSecret() (Secret, bool) {
 	var first *Secret
 	found := func(what string, at diag.Range) {
+		at = p.File.Origins.Place(at)
 		if first == nil || at.Source == first.Range.Source && at.Start < first.Range.Start {
 			first = &Secret{What: what, Range: at}
 		}
