@@ -61,7 +61,7 @@ func TestDocumentEqualsParse(t *testing.T) {
 	t.Parallel()
 	byBlocks := 0
 	for name, text := range programs(t) {
-		options := Options{Plugin: pluginText(name)}
+		options := Options{Plugin: pluginText(name), Declared: []string{"p:size", "size"}}
 		src := diag.NewSource("x", text)
 		whole, found := Parse(src, options)
 		document := NewDocument(diag.NewSource("x", text))
@@ -121,7 +121,7 @@ func TestEditEqualsFresh(t *testing.T) {
 			continue
 		}
 		random := rand.New(rand.NewPCG(uint64(len(text)), *seed))
-		options := Options{Plugin: pluginText(name)}
+		options := Options{Plugin: pluginText(name), Declared: []string{"p:size", "size"}}
 		document := NewDocument(diag.NewSource("x", text))
 		for n := range *edits {
 			if n%5 == 0 {

@@ -231,14 +231,14 @@ var componentKeys = []string{"name", "description", "token", "pulumi", "inputs",
 
 // componentSection reads components (L3.E).
 func (p *parser) componentSection(section *entry) (components []*ast.Component) {
-	for _, it := range p.items(section, (*parser).component) {
+	for _, it := range p.items(section, (*parser).componentItem) {
 		p.diags.Add(it.diags...)
 		components = append(components, it.component)
 	}
 	return components
 }
 
-func (p *parser) component(e entry, name ast.Literal) item {
+func (p *parser) componentItem(e entry, name ast.Literal) item {
 	component := &ast.Component{Name: name, Range: p.whole(e)}
 	var b body
 	var pulumi *entry
