@@ -35,14 +35,14 @@ var mayImport = map[string][]string{
 	"runtime/monitor/rpc": {"runtime/monitor", "value/wire", "value", "value/urn"},
 	"eval":                {"check", "parser/ast", "builtins", "schema", "runtime/monitor", "value", "value/mask", "diag", "value/urn"},
 	"runtime/provider":    {"value", "value/urn"},
-	"runtime/plugin":      {"runtime/provider", "value/wire", "value/mask", "schema", "value", "value/urn"},
+	"runtime/plugin":      {"internal/filelock", "runtime/provider", "value/wire", "value/mask", "schema", "value", "value/urn"},
 	"runtime/embedded":    {"runtime/provider", "schema", "value", "value/mask", "value/urn"},
 	"runtime/dynamic":     {"runtime/dynamic/bundle", "runtime/provider", "value/wire", "value", "value/urn"},
 	// Bundles of source files, which knows neither providers nor programs.
 	"runtime/dynamic/bundle": {},
 	"runtime/state":          {"runtime/secrets", "value", "value/urn"},
 	"runtime/journal":        {"runtime/state", "value", "value/urn"},
-	"runtime/backend":        {"runtime/journal", "runtime/state", "runtime/secrets", "value/urn"},
+	"runtime/backend":        {"internal/filelock", "runtime/journal", "runtime/state", "runtime/secrets", "value/urn"},
 	// Stores of objects implement a contract of backend, which knows none of them.
 	"runtime/backend/bucket": {"runtime/backend"},
 	// Key services implement a contract of secrets, which knows none of them.
@@ -55,10 +55,12 @@ var mayImport = map[string][]string{
 		"runtime/monitor", "runtime/monitor/rpc", "runtime/provider", "runtime/plugin", "runtime/project", "value/wire",
 	},
 	// Golden files, for tests of all packages.
-	"internal/corpus":  {},
-	"langhost/reading": {"parser", "parser/ast", "schema", "runtime/project", "diag"},
-	"langhost/pcl":     {"parser", "parser/ast", "builtins", "schema", "diag"},
-	"runtime/engine":   {"runtime/monitor", "runtime/provider", "runtime/state", "runtime/journal", "value", "value/urn", "diag"},
+	"internal/corpus": {},
+	// A lock between processes that edit one file.
+	"internal/filelock": {},
+	"langhost/reading":  {"parser", "parser/ast", "schema", "runtime/project", "diag"},
+	"langhost/pcl":      {"parser", "parser/ast", "builtins", "schema", "diag"},
+	"runtime/engine":    {"runtime/monitor", "runtime/provider", "runtime/state", "runtime/journal", "value", "value/urn", "diag"},
 }
 
 // wiring are the trees where everything may meet.

@@ -154,6 +154,14 @@ func (b *Backend) Tags(r Ref) (map[string]string, error) {
 	} else if err != nil {
 		return nil, &FileError{Doing: "read the tags", Path: path, Err: err}
 	}
+	return readTags(path, text)
+}
+
+// readTags are the tags in a file with that content, which may be empty.
+func readTags(path string, text []byte) (map[string]string, error) {
+	if len(text) == 0 {
+		return map[string]string{}, nil
+	}
 	var f tagsFile
 	if err := json.Unmarshal(text, &f); err != nil {
 		return nil, &CorruptError{Path: path, Err: err}
@@ -165,6 +173,64 @@ func (b *Backend) Tags(r Ref) (map[string]string, error) {
 		f.Tags = map[string]string{}
 	}
 	return f.Tags, nil
+}
+
+// EditTags changes a stack's tags (F6.13). edit gets them, and may modify them; its error ends the edit. Of several that edit
+// at the same moment none loses what another one has set.
+func (b *Backend) EditTags(r Ref, edit func(tags map[string]string) error) error {
+	if err := r.check(); err != nil {
+		return err
+	}
+	if b.objects != nil {
+		return b.editTagsObject(r, edit)
+	}
+	release, err := editing(b.tagsPath(r))
+	if err != nil {
+		return err
+	}
+	defer release()
+	tags, err := b.Tags(r)
+	if err == nil {
+		err = edit(tags)
+	}
+	if err != nil {
+		return err
+	}
+	return b.SetTags(r, tags)
+}
+
+// editTagsObject replaces the tags in a store if they are still what was read, and begins anew if they are not.
+func (b *Backend) editTagsObject(r Ref, edit func(tags map[string]string) error) error {
+	key := keyOf(b.tagsPath(r))
+	for {
+		condition := Condition{Absent: true}
+		o, err := b.objects.get(key)
+		switch {
+		case err == nil:
+			condition = Condition{Version: o.Version}
+		case !errors.Is(err, fs.ErrNotExist):
+			return &FileError{Doing: "read the tags", Path: key, Err: err}
+		}
+		tags, err := readTags(key, o.Data)
+		if err == nil {
+			err = edit(tags)
+		}
+		if err != nil {
+			return err
+		}
+		text, err := compactJSON(tagsFile{1, tags})
+		if err != nil {
+			return err
+		}
+		_, err = b.objects.put(key, text, condition)
+		switch {
+		case errors.Is(err, ErrChanged):
+			continue
+		case err != nil:
+			return &FileError{Doing: "write the tags", Path: key, Err: err}
+		}
+		return nil
+	}
 }
 
 // SetTags replaces a stack's tags; without any, their file is removed (F6.13).

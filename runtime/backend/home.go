@@ -1,6 +1,7 @@
 package backend
 
 import (
+	"context"
 	"crypto/sha1"
 	"encoding/hex"
 	"encoding/json"
@@ -10,6 +11,9 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
+
+	"github.com/yamlhost/yamlhost/internal/filelock"
 )
 
 // workspacePath is the file in the home folder that remembers the stacks selected for a project file (F6.15).
@@ -17,6 +21,24 @@ func workspacePath(home, project, projectFile string) string {
 	sum := sha1.Sum([]byte(projectFile))
 	return filepath.Join(home, "workspaces", project+"-"+hex.EncodeToString(sum[:])+"-workspace.json")
 }
+
+// editing makes sure that no other process edits a file meanwhile, which is read, changed and written as a whole. The caller
+// must release it.
+func editing(path string) (release func(), err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), editLimit)
+	defer cancel()
+	release, err = filelock.Folder(ctx, filepath.Dir(path), nil)
+	if errors.Is(err, context.DeadlineExceeded) {
+		return nil, &FileError{Doing: "edit", Path: path, Err: errors.New("another process edits the files in that folder and does not " +
+			"come to an end; let it go on, or end it")}
+	} else if err != nil {
+		return nil, &FileError{Doing: "edit", Path: path, Err: err}
+	}
+	return release, nil
+}
+
+// editLimit is how long to wait for others that edit the same file, which takes them a few milliseconds.
+const editLimit = 30 * time.Second
 
 // SelectedStack is the full name of the stack selected for a project and a backend, empty if none is (F6.15). home is the
 // tool's home folder, projectFile the absolute path of the project file, url the backend's URL as configured.
@@ -38,7 +60,13 @@ func SelectedStack(home, project, projectFile, url string) (string, error) {
 // SelectStack remembers the stack selected for a project and a backend; an empty name forgets it. The file is removed when
 // nothing is left in it (F6.15).
 func SelectStack(home, project, projectFile, url, qualifiedName string) error {
-	w, err := readObject(workspacePath(home, project, projectFile))
+	path := workspacePath(home, project, projectFile)
+	release, err := editing(path)
+	if err != nil {
+		return err
+	}
+	defer release()
+	w, err := readObject(path)
 	if err != nil {
 		return err
 	}
@@ -75,7 +103,13 @@ func CurrentLogin(home string) (string, error) {
 
 // Login makes url the current backend, and leaves everything else in the file as it is (F6.16).
 func Login(home, url string) error {
-	c, err := readObject(filepath.Join(home, "credentials.json"))
+	path := filepath.Join(home, "credentials.json")
+	release, err := editing(path)
+	if err != nil {
+		return err
+	}
+	defer release()
+	c, err := readObject(path)
 	if err != nil {
 		return err
 	}
@@ -98,7 +132,13 @@ func Login(home, url string) error {
 
 // Logout forgets a backend; the current one if url is empty. It reports whether there was anything to forget.
 func Logout(home, url string) (bool, error) {
-	c, err := readObject(filepath.Join(home, "credentials.json"))
+	path := filepath.Join(home, "credentials.json")
+	release, err := editing(path)
+	if err != nil {
+		return false, err
+	}
+	defer release()
+	c, err := readObject(path)
 	if err != nil {
 		return false, err
 	}

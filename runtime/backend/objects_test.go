@@ -527,3 +527,36 @@ func TestObjectsWaiting(t *testing.T) {
 	require.Equal(t, []string{"waiting for the lease of u@h, which seems to be gone, to run out (6s)"}, notes)
 	require.NoError(t, s.Close())
 }
+
+// Tags that are set at the same moment are all there afterwards, in a folder and in a store.
+func TestEditTagsTogether(t *testing.T) { // F6.13
+	t.Parallel()
+	m := newMemory()
+	folder, _ := newBackend(t)
+	for name, b := range map[string]*Backend{"store": openMemory(t, m, 1), "folder": folder} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			require.NoError(t, b.Create(t.Context(), testRef, nil))
+			var group sync.WaitGroup
+			faults := make([]error, 20)
+			for i := range faults {
+				group.Go(func() {
+					faults[i] = b.EditTags(testRef, func(tags map[string]string) error { tags[fmt.Sprint("t", i)] = "v"; return nil })
+				})
+			}
+			group.Wait()
+			for _, err := range faults {
+				require.NoError(t, err)
+			}
+			tags, err := b.Tags(testRef)
+			require.NoError(t, err)
+			require.Len(t, tags, 20)
+			require.NoError(t, b.EditTags(testRef, func(tags map[string]string) error { clear(tags); return nil }))
+			tags, err = b.Tags(testRef)
+			require.NoError(t, err)
+			require.Empty(t, tags)
+			wrong := errors.New("wrong")
+			require.ErrorIs(t, b.EditTags(testRef, func(map[string]string) error { return wrong }), wrong)
+		})
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"compress/gzip"
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -273,4 +274,30 @@ func TestSources(t *testing.T) {
 			require.Equal(t, c.want, strings.Join(got, " "))
 		})
 	}
+}
+
+// What several processes add to a lock file at the same moment is all there afterwards.
+func TestEditLockFileTogether(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	var group sync.WaitGroup
+	faults := make([]error, 20)
+	for i := range faults {
+		group.Go(func() {
+			faults[i] = EditLockFile(t.Context(), dir, func(l *LockFile) (*LockFile, error) {
+				if l == nil {
+					l = &LockFile{}
+				}
+				l.Add(fmt.Sprint("p", i), "1.0.0", "", "aa")
+				return l, nil
+			})
+		})
+	}
+	group.Wait()
+	for _, err := range faults {
+		require.NoError(t, err)
+	}
+	l, err := ReadLockFile(dir)
+	require.NoError(t, err)
+	require.Len(t, l.Plugins, 20)
 }

@@ -1,6 +1,7 @@
 package plugin
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,6 +10,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/google/renameio/v2/maybe"
+
+	"github.com/yamlhost/yamlhost/internal/filelock"
 )
 
 // LockName is the name of the lock file, beside the project file.
@@ -81,6 +86,24 @@ func (l *LockFile) Add(name, version, server, checksum string) {
 	})
 }
 
+// EditLockFile changes the lock file of a folder. edit gets what is there now, nil when there is none, and gives what is to be
+// there; nil changes nothing. Of several processes that edit at the same moment none loses what another one has added.
+func EditLockFile(ctx context.Context, dir string, edit func(*LockFile) (*LockFile, error)) error {
+	release, err := filelock.Folder(ctx, dir, nil)
+	if err != nil {
+		return fmt.Errorf("write the lock file: %w", err)
+	}
+	defer release()
+	l, err := ReadLockFile(dir)
+	if err != nil {
+		return err
+	}
+	if l, err = edit(l); err != nil || l == nil {
+		return err
+	}
+	return l.Write(dir)
+}
+
 // Write puts the lock file into a folder, whole or not at all.
 func (l *LockFile) Write(dir string) error {
 	text, err := json.MarshalIndent(l, "", "  ")
@@ -88,11 +111,7 @@ func (l *LockFile) Write(dir string) error {
 		return err
 	}
 	path := filepath.Join(dir, LockName)
-	tmp := path + ".tmp"
-	if err := os.WriteFile(tmp, append(text, '\n'), 0o644); err != nil {
-		return fmt.Errorf("write the lock file: %w", err)
-	}
-	if err := os.Rename(tmp, path); err != nil {
+	if err := maybe.WriteFile(path, append(text, '\n'), 0o644); err != nil {
 		return fmt.Errorf("write the lock file: %w", err)
 	}
 	return nil

@@ -86,6 +86,11 @@ func StackKeys(p *Project) []Key {
 	return keys
 }
 
+// Reload reads the file again, and leaves s as it is.
+func (s *Settings) Reload() (*Settings, diag.Diagnostics, error) {
+	return LoadSettings(s.Path, s.Source.Name(), s.project)
+}
+
 // ParseSettings reads the text of a stack's settings file. It always returns settings with what could be read.
 func ParseSettings(src *diag.Source, project string) (*Settings, diag.Diagnostics) {
 	s := &Settings{Source: src, project: project, Exists: true}

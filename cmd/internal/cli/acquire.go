@@ -125,11 +125,12 @@ func (q *acquisition) download(ctx context.Context, pkg provider.Package, versio
 	}
 	q.lock.Lock()
 	defer q.lock.Unlock()
-	if lock, err = plugin.ReadLockFile(q.dir); err == nil && lock != nil { // others may have added to it
-		lock.Add(i.Name, i.Version, from, result.Checksum)
-		err = lock.Write(q.dir)
-	}
-	return i.Version, err
+	return i.Version, plugin.EditLockFile(ctx, q.dir, func(lock *plugin.LockFile) (*plugin.LockFile, error) {
+		if lock != nil { // what others have added meanwhile stays
+			lock.Add(i.Name, i.Version, from, result.Checksum)
+		}
+		return lock, nil
+	})
 }
 
 // installFrom installs a plugin from the first of its sources that has it; without a version, the newest. It fills in what

@@ -94,6 +94,27 @@ type configured struct {
 	settings *project.Settings
 }
 
+// editConfig opens the settings of a stack, lets edit change them, and saves them. Nobody else edits them meanwhile.
+func (a *app) editConfig(ctx context.Context, o *configOptions, edit func(*configured) error) error {
+	p, err := a.soundProject(a.world.Dir)
+	if err != nil {
+		return err
+	}
+	release, err := a.hold(a.settingsPath(p, "any", o.file)) // the files of all stacks are in one folder
+	if err != nil {
+		return err
+	}
+	defer release()
+	c, err := a.openConfig(ctx, o)
+	if err != nil {
+		return err
+	}
+	if err := edit(c); err != nil {
+		return err
+	}
+	return c.settings.Save()
+}
+
 // openConfig opens the settings of a stack. The stack may be yet to come if it is named and has a file.
 func (a *app) openConfig(ctx context.Context, o *configOptions) (*configured, error) {
 	p, err := a.soundProject(a.world.Dir)
@@ -277,20 +298,25 @@ func (a *app) configSet(ctx context.Context, o *configOptions) error {
 	if err != nil {
 		return err
 	}
-	text, err := a.valueToSet(o)
+	text, err := a.valueToSet(o) // before the file is held: people may take their time
 	if err != nil {
 		return err
 	}
 	if o.secret && o.plaintext {
 		return errors.New("--secret and --plaintext exclude each other")
 	}
+	return a.editConfig(ctx, o, func(c *configured) error { return a.setValue(c, o, path, text) })
+}
+
+// setValue sets one value in settings that are held.
+func (a *app) setValue(c *configured, o *configOptions, path project.KeyPath, text string) (err error) {
 	if !o.secret && !o.plaintext && looksSecret(path.Key.Name, text) {
 		return fmt.Errorf("config value for %s looks like a secret; use --secret to encrypt it, or --plaintext to store it as it is", path.Key)
 	}
 	var v any = text
 	switch {
 	case o.secret:
-		manager, err := a.manager(c.settings, c.stack)
+		manager, err := a.heldManager(c.settings, c.stack)
 		if err != nil {
 			return err
 		}
@@ -306,10 +332,7 @@ func (a *app) configSet(ctx context.Context, o *configOptions) error {
 	case len(path.Steps) > 0:
 		v = project.Coerce(text)
 	}
-	if err := c.settings.SetPath(path, v); err != nil {
-		return err
-	}
-	return c.settings.Save()
+	return c.settings.SetPath(path, v)
 }
 
 // valueToSet is the value of the command line, or what standard input says (F3.15).
@@ -377,24 +400,22 @@ func looksSecret(name, text string) bool {
 
 // configRemove removes values.
 func (a *app) configRemove(ctx context.Context, o *configOptions) error {
-	c, err := a.openConfig(ctx, o)
-	if err != nil {
-		return err
-	}
-	for _, text := range o.keys {
-		path, err := parseKey(o, c.project.Name.Text, text)
-		if err != nil {
-			return err
+	return a.editConfig(ctx, o, func(c *configured) error {
+		for _, text := range o.keys {
+			path, err := parseKey(o, c.project.Name.Text, text)
+			if err != nil {
+				return err
+			}
+			found, err := c.settings.RemovePath(path)
+			if err != nil {
+				return err
+			}
+			if !found {
+				return a.noSuchKey(c, text, path.Key)
+			}
 		}
-		found, err := c.settings.RemovePath(path)
-		if err != nil {
-			return err
-		}
-		if !found {
-			return a.noSuchKey(c, text, path.Key)
-		}
-	}
-	return c.settings.Save()
+		return nil
+	})
 }
 
 // setFromFlags carries out -c key=value of an operation, which is kept in the stack's file as Pulumi keeps it.

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"os"
 
@@ -48,18 +49,28 @@ func (a *app) fixFiles(ds diag.Diagnostics) (int, error) {
 		if n == 0 {
 			continue
 		}
-		path := a.path(src.Name())
-		info, err := os.Stat(path)
-		if err != nil {
-			return total, fmt.Errorf("fix %s: %w", src.Name(), plainError(err))
-		}
-		if now, err := os.ReadFile(path); err != nil || string(now) != string(src.Text()) {
-			return total, fmt.Errorf("fix %s: the file has changed meanwhile", src.Name())
-		}
-		if err := maybe.WriteFile(path, text, info.Mode().Perm()); err != nil {
+		if err := a.replaceFile(src, text); err != nil {
 			return total, fmt.Errorf("fix %s: %w", src.Name(), plainError(err))
 		}
 		total += n
 	}
 	return total, nil
+}
+
+// replaceFile gives a file that was read another text, unless it has changed since.
+func (a *app) replaceFile(src *diag.Source, text []byte) error {
+	path := a.path(src.Name())
+	release, err := a.hold(path)
+	if err != nil {
+		return err
+	}
+	defer release()
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	if now, err := os.ReadFile(path); err != nil || string(now) != string(src.Text()) {
+		return errors.New("the file has changed meanwhile")
+	}
+	return maybe.WriteFile(path, text, info.Mode().Perm())
 }

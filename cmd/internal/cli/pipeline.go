@@ -162,6 +162,13 @@ func (p *pipeline) configure() error {
 	name := p.stack.ref.Stack
 	var diags diag.Diagnostics
 	var err error
+	release := func() {}
+	if len(p.options.config) > 0 {
+		if release, err = p.app.hold(p.app.settingsPath(p.workspace.project, name, p.options.configFile)); err != nil {
+			return err
+		}
+	}
+	defer func() { release() }()
 	if p.settings, diags, err = p.app.loadSettings(p.workspace.project, name, p.options.configFile); err != nil {
 		return err
 	}
@@ -171,6 +178,8 @@ func (p *pipeline) configure() error {
 	if err := setFromFlags(p.settings, p.workspace.project.Name.Text, p.options.config, p.options.configPath); err != nil {
 		return err
 	}
+	release()
+	release = func() {} // what follows may hold the file itself
 	if p.vault, err = p.app.manager(p.settings, name); err != nil {
 		return err
 	}

@@ -202,8 +202,13 @@ func (a *app) installLocked(ctx context.Context, o *pluginOptions, name, version
 	if lock == nil || result.Checksum == "" {
 		return nil
 	}
-	lock.Add(name, version, server, result.Checksum)
-	return lock.Write(dir)
+	return plugin.EditLockFile(ctx, dir, func(now *plugin.LockFile) (*plugin.LockFile, error) {
+		if now == nil {
+			now = &plugin.LockFile{}
+		}
+		now.Add(name, version, server, result.Checksum)
+		return now, nil
+	})
 }
 
 // pluginRemove removes the plugins that the arguments name.

@@ -137,32 +137,9 @@ func (a *app) currentStack(ctx context.Context, flag string) (*stack, error) {
 // createStack makes a stack in its backend. When provider asks for a passphrase or for a key, that is asked for now, and what comes
 // of it goes into the stack's file and state; otherwise that waits for the first secret (D3, F4.15).
 func (a *app) createStack(ctx context.Context, s *stack, provider *string, selected bool) error {
-	var kept *state.SecretsProvider
-	if provider != nil {
-		settings, diags, err := a.loadSettings(s.project, s.ref.Stack, "")
-		if err != nil {
-			return err
-		}
-		if err := a.report(diags); err != nil {
-			return err
-		}
-		switch keyed := secrets.IsKeyURL(*provider); {
-		case keyed || *provider == secrets.TypePassphrase:
-			if exists, err := s.backend.Exists(s.ref); err != nil || exists { // before its settings are touched
-				return errors.Join(err, existsError(exists, s.ref))
-			}
-			if keyed && settings.SecretsProvider != *provider {
-				settings.SecretsProvider, settings.EncryptedKey, settings.EncryptionSalt = *provider, "", ""
-			}
-			manager, err := a.manager(settings, s.ref.Stack)
-			if err != nil {
-				return err
-			}
-			if _, err := manager.Encrypt("pulumi"); err != nil { // makes the salt, or proves the passphrase
-				return a.explainSecret(err, s.ref.Stack)
-			}
-			kept = &state.SecretsProvider{Type: manager.Type(), State: manager.State()}
-		}
+	kept, err := a.providerToCreate(s, provider)
+	if err != nil {
+		return err
 	}
 	if err := s.backend.Create(ctx, s.ref, kept); err != nil {
 		return err
@@ -171,6 +148,43 @@ func (a *app) createStack(ctx context.Context, s *stack, provider *string, selec
 		return nil
 	}
 	return a.selectStack(s)
+}
+
+// providerToCreate decides how the secrets of a new stack are sealed, and puts that into its settings file. nil leaves it open.
+func (a *app) providerToCreate(s *stack, provider *string) (*state.SecretsProvider, error) {
+	if provider == nil {
+		return nil, nil
+	}
+	release, err := a.hold(a.settingsPath(s.project, s.ref.Stack, ""))
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	settings, diags, err := a.loadSettings(s.project, s.ref.Stack, "")
+	if err != nil {
+		return nil, err
+	}
+	if err := a.report(diags); err != nil {
+		return nil, err
+	}
+	keyed := secrets.IsKeyURL(*provider)
+	if !keyed && *provider != secrets.TypePassphrase {
+		return nil, nil
+	}
+	if exists, err := s.backend.Exists(s.ref); err != nil || exists { // before its settings are touched
+		return nil, errors.Join(err, existsError(exists, s.ref))
+	}
+	if keyed && settings.SecretsProvider != *provider {
+		settings.SecretsProvider, settings.EncryptedKey, settings.EncryptionSalt = *provider, "", ""
+	}
+	manager, err := a.heldManager(settings, s.ref.Stack)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := manager.Encrypt("pulumi"); err != nil { // makes the salt, or proves the passphrase
+		return nil, a.explainSecret(err, s.ref.Stack)
+	}
+	return &state.SecretsProvider{Type: manager.Type(), State: manager.State()}, nil
 }
 
 func existsError(exists bool, ref backend.Ref) error {
@@ -332,7 +346,14 @@ func (a *app) stackRemove(ctx context.Context, o *stackOptions) error {
 		return err
 	}
 	if !o.preserveConfig {
-		if err := os.Remove(s.project.StackFile(s.ref.Stack)); err != nil && !errors.Is(err, os.ErrNotExist) {
+		path := s.project.StackFile(s.ref.Stack)
+		release, err := a.hold(path)
+		if err != nil {
+			return err
+		}
+		err = os.Remove(path)
+		release()
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
 			return fmt.Errorf("remove the stack's configuration: %w", err)
 		}
 	}

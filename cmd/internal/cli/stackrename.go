@@ -32,6 +32,11 @@ func (a *app) stackRename(ctx context.Context, o *stackOptions, name string) err
 		return fmt.Errorf("the stack %s would be of another project than this one, which is %s", name, s.ref.Project)
 	}
 	old, next := s.project.StackFile(s.ref.Stack), s.project.StackFile(to.Stack)
+	release, err := a.hold(next)
+	if err != nil {
+		return err
+	}
+	defer func() { release() }()
 	if _, err := os.Stat(next); err == nil {
 		return fmt.Errorf("there is a settings file %s already; move it away first", a.short(next))
 	}
@@ -45,6 +50,8 @@ func (a *app) stackRename(ctx context.Context, o *stackOptions, name string) err
 	if err := os.Rename(old, next); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("rename the settings file: %w", err)
 	}
+	release()
+	release = func() {} // what is selected may be kept in the same folder
 	if selected == s.ref.QualifiedName() {
 		if err := backend.SelectStack(a.pulumiHome(), s.project.Name.Text, s.project.Path, s.backend.URL(), to.QualifiedName()); err != nil {
 			return err

@@ -218,10 +218,7 @@ func (a *app) selectStack(s *stack) error {
 
 // loadSettings reads a stack's settings file, or the one that --config-file names.
 func (a *app) loadSettings(p *project.Project, stack, file string) (*project.Settings, diag.Diagnostics, error) {
-	path := p.StackFile(stack)
-	if file != "" {
-		path = a.path(file)
-	}
+	path := a.settingsPath(p, stack, file)
 	settings, diags, err := project.LoadSettings(path, a.short(path), p.Name.Text)
 	if err != nil {
 		return nil, nil, err

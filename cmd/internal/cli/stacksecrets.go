@@ -32,6 +32,11 @@ func (a *app) changeSecretsProvider(ctx context.Context, o *stackOptions, provid
 	if err != nil {
 		return err
 	}
+	release, err := a.hold(a.settingsPath(s.project, s.ref.Stack, ""))
+	if err != nil {
+		return err
+	}
+	defer release()
 	settings, diags, err := a.loadSettings(s.project, s.ref.Stack, "")
 	if err != nil {
 		return err
@@ -39,7 +44,7 @@ func (a *app) changeSecretsProvider(ctx context.Context, o *stackOptions, provid
 	if err := a.report(diags); err != nil {
 		return err
 	}
-	old, err := a.manager(settings, s.ref.Stack)
+	old, err := a.heldManager(settings, s.ref.Stack)
 	if err != nil {
 		return err
 	}

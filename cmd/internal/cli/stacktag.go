@@ -80,12 +80,5 @@ func (a *app) tagChange(ctx context.Context, o *stackOptions, change func(map[st
 	if err != nil {
 		return err
 	}
-	tags, err := s.backend.Tags(s.ref)
-	if err != nil {
-		return err
-	}
-	if err := change(tags); err != nil {
-		return err
-	}
-	return s.backend.SetTags(s.ref, tags)
+	return s.backend.EditTags(s.ref, change)
 }

@@ -21,27 +21,46 @@ type vault struct {
 	mu      sync.Mutex // guards what follows
 	current secrets.Manager
 	adopts  bool // the settings say nothing: the state's manager may take over
+
+	again func() (secrets.Manager, error) // the manager anew, once the settings say something else; nil if they cannot
 }
 
 var _ secrets.Manager = (*vault)(nil)
 
 // manager makes the secrets manager of a stack. A salt that is made for a new passphrase is written to the settings file
-// before anything is sealed with it (F4.14).
+// before anything is sealed with it (F4.14). The caller does not hold that file.
 func (a *app) manager(settings *project.Settings, stack string) (*vault, error) {
-	options := secrets.Options{Keys: &a.keys, Passphrase: a.passphrases(stack), Created: func(salt string) error {
-		settings.EncryptionSalt, settings.SecretsProvider, settings.EncryptedKey = salt, "", ""
+	return a.managerBy(settings, stack, func(apply func(*project.Settings)) error { return a.writeProvider(settings, apply) })
+}
+
+// heldManager is manager for a caller that holds the settings file.
+func (a *app) heldManager(settings *project.Settings, stack string) (*vault, error) {
+	return a.managerBy(settings, stack, func(apply func(*project.Settings)) error {
+		apply(settings)
 		return settings.Save()
+	})
+}
+
+func (a *app) managerBy(settings *project.Settings, stack string, write func(apply func(*project.Settings)) error) (*vault, error) {
+	options := secrets.Options{Keys: &a.keys, Passphrase: a.passphrases(stack), Created: func(salt string) error {
+		return write(func(s *project.Settings) { s.EncryptionSalt, s.SecretsProvider, s.EncryptedKey = salt, "", "" })
 	}}
 	a.withKeys(&options)
 	options.CreatedKey = func(url, encryptedKey string) error {
-		settings.EncryptionSalt, settings.SecretsProvider, settings.EncryptedKey = "", url, encryptedKey
-		return settings.Save()
+		return write(func(s *project.Settings) { s.EncryptionSalt, s.SecretsProvider, s.EncryptedKey = "", url, encryptedKey })
 	}
-	m, err := secrets.ForStack(settings.SecretsProvider, settings.EncryptionSalt, settings.EncryptedKey, options)
+	again := func() (secrets.Manager, error) {
+		m, err := secrets.ForStack(settings.SecretsProvider, settings.EncryptionSalt, settings.EncryptedKey, options)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", a.short(settings.Path), err)
+		}
+		return m, nil
+	}
+	m, err := again()
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", a.short(settings.Path), err)
+		return nil, err
 	}
-	return &vault{options: options, current: m, adopts: settings.EncryptionSalt == "" && settings.SecretsProvider == ""}, nil
+	return &vault{options: options, current: m, adopts: settings.EncryptionSalt == "" && settings.SecretsProvider == "", again: again}, nil
 }
 
 // withKeys adds the key services (F4.11).
@@ -69,8 +88,26 @@ func (v *vault) Type() string { return v.manager().Type() }
 // State is the manager's.
 func (v *vault) State() json.RawMessage { return v.manager().State() }
 
-// Encrypt seals text.
-func (v *vault) Encrypt(plaintext string) (string, error) { return v.manager().Encrypt(plaintext) }
+// Encrypt seals text. If another process has decided meanwhile how that is done for this stack, it is done so.
+func (v *vault) Encrypt(plaintext string) (string, error) {
+	m := v.manager()
+	text, err := m.Encrypt(plaintext)
+	if !errors.Is(err, errOvertaken) {
+		return text, err
+	}
+	v.mu.Lock()
+	if v.current == m {
+		next, err := v.again()
+		if err != nil {
+			v.mu.Unlock()
+			return "", err
+		}
+		v.current, v.adopts = next, false
+	}
+	m = v.current
+	v.mu.Unlock()
+	return m.Encrypt(plaintext)
+}
 
 // Decrypt opens text.
 func (v *vault) Decrypt(ciphertext string) (string, error) { return v.manager().Decrypt(ciphertext) }

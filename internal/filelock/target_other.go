@@ -1,0 +1,21 @@
+//go:build !unix
+
+package filelock
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// targetOf is what is locked for a folder, and how it is opened. Folders cannot be locked on this system, so a file among the
+// user's temporary files stands for it, which stays.
+func targetOf(dir string) (target string, flag int, err error) {
+	if dir, err = existing(dir); err != nil {
+		return "", 0, err
+	}
+	sum := sha256.Sum256([]byte(strings.ToLower(dir)))
+	return filepath.Join(os.TempDir(), "yamlhost-"+hex.EncodeToString(sum[:16])+".lock"), os.O_CREATE | os.O_RDWR, nil
+}
