@@ -13,20 +13,20 @@ import (
 
 	"github.com/yamlhost/yamlhost/langhost/pcl"
 	"github.com/yamlhost/yamlhost/schema"
+	"github.com/yamlhost/yamlhost/workspace"
 )
 
 // ConvertProgram translates a project back to PCL (F9.14): the project file, and the program beside it where the project
 // has it.
 func (h *Host) ConvertProgram(ctx context.Context, r *pulumirpc.ConvertProgramRequest) (*pulumirpc.ConvertProgramResponse, error) {
-	w, err := h.open(ctx, &pulumirpc.ProgramInfo{RootDirectory: r.GetSourceDirectory()}, environment{})
+	w, unread, err := h.open(ctx, &pulumirpc.ProgramInfo{RootDirectory: r.GetSourceDirectory()}, workspace.Run{})
 	if err != nil {
 		return nil, err
 	}
-	if w.source == nil {
-		return &pulumirpc.ConvertProgramResponse{Diagnostics: codegenDiagnostics(w.diags)}, nil
+	if w.Source == nil {
+		return &pulumirpc.ConvertProgramResponse{Diagnostics: codegenDiagnostics(slices.Concat(w.Diags, unread))}, nil
 	}
-	file, parsed := w.parse(nil)
-	diags := slices.Concat(w.diags, parsed)
+	file, diags := w.Parse(nil)
 	if diags.HasErrors() {
 		return &pulumirpc.ConvertProgramResponse{Diagnostics: codegenDiagnostics(diags)}, nil
 	}
@@ -34,7 +34,7 @@ func (h *Host) ConvertProgram(ctx context.Context, r *pulumirpc.ConvertProgramRe
 	for _, use := range usesOf(file) {
 		options.Used[use.name] = true
 	}
-	for _, d := range w.packages {
+	for _, d := range w.Packages {
 		options.Packages[d.PackageName()] = d
 	}
 	if r.GetLoaderTarget() != "" || h.options.Schemas != nil {
@@ -52,8 +52,8 @@ func (h *Host) ConvertProgram(ctx context.Context, r *pulumirpc.ConvertProgramRe
 		return response, nil
 	}
 	main := ""
-	if w.project.Main != nil {
-		main = w.project.Main.Text
+	if w.Project.Main != nil {
+		main = w.Project.Main.Text
 		if filepath.Ext(main) != "" {
 			main = filepath.Dir(main)
 		}
@@ -61,12 +61,12 @@ func (h *Host) ConvertProgram(ctx context.Context, r *pulumirpc.ConvertProgramRe
 	if !filepath.IsLocal(filepath.Join(".", main)) {
 		return nil, fmt.Errorf("the project's field main is %s, which lies outside of it", main)
 	}
-	files := map[string]string{"Pulumi.yaml": "name: " + pcl.Scalar(w.project.Name.Text) + "\nruntime: pcl\n"}
+	files := map[string]string{"Pulumi.yaml": "name: " + pcl.Scalar(w.Project.Name.Text) + "\nruntime: pcl\n"}
 	if main != "" {
 		files["Pulumi.yaml"] += "main: " + pcl.Scalar(main) + "\n"
 	}
-	if w.project.Description != "" {
-		files["Pulumi.yaml"] += "description: " + pcl.Scalar(w.project.Description) + "\n"
+	if w.Project.Description != "" {
+		files["Pulumi.yaml"] += "description: " + pcl.Scalar(w.Project.Description) + "\n"
 	}
 	for name, text := range module.Files {
 		files[filepath.Join(main, filepath.FromSlash(name))] = text

@@ -16,9 +16,9 @@ import (
 
 	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/langhost/pcl"
-	"github.com/yamlhost/yamlhost/langhost/reading"
 	"github.com/yamlhost/yamlhost/runtime/project"
 	"github.com/yamlhost/yamlhost/schema"
+	"github.com/yamlhost/yamlhost/workspace"
 )
 
 // programFile is the name of a generated program's file.
@@ -177,7 +177,7 @@ func localPackages(dependencies map[string]string) (declaredPackages, error) {
 			return found, errors.New(message)
 		}
 		if declares {
-			found.byName[name] = reading.Packages([]project.PackageFile{file})[0]
+			found.byName[name] = workspace.Descriptors([]project.PackageFile{file})[0]
 			found.paths[name] = path
 		}
 	}

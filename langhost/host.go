@@ -9,6 +9,7 @@ import (
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
 	"google.golang.org/protobuf/types/known/emptypb"
 
+	"github.com/yamlhost/yamlhost/internal/environ"
 	"github.com/yamlhost/yamlhost/schema"
 )
 
@@ -19,7 +20,7 @@ type Options struct {
 	// Schemas fetches the text of a schema where the engine offers no loader of its own; nil for none.
 	Schemas func(ctx context.Context, d schema.Descriptor) ([]byte, error)
 	// Env is the environment, as NAME=value.
-	Env []string
+	Env environ.List
 	// Stderr takes messages where no engine does.
 	Stderr io.Writer
 }

@@ -260,7 +260,7 @@ func TestCompiler(t *testing.T) {
 		compiler any
 		want     string
 	}{
-		"it fails":     {"sh -c 'echo oops >&2; exit 3'", "exit status 3\noops"},
+		"it fails":     {"sh -c 'echo oops >&2; exit 3'", "exit status 3 [Y100]\n  oops"},
 		"no text":      {true, "must be a string"},
 		"open quote":   {"sh 'x", "is not closed"},
 		"no such file": {"does-not-exist-anywhere", "does-not-exist-anywhere"},

@@ -15,12 +15,12 @@ import (
 
 	"github.com/yamlhost/yamlhost/check"
 	"github.com/yamlhost/yamlhost/diag"
-	"github.com/yamlhost/yamlhost/langhost/reading"
 	"github.com/yamlhost/yamlhost/parser"
 	"github.com/yamlhost/yamlhost/parser/ast"
 	"github.com/yamlhost/yamlhost/runtime/plugin"
 	"github.com/yamlhost/yamlhost/runtime/project"
 	"github.com/yamlhost/yamlhost/schema"
+	"github.com/yamlhost/yamlhost/workspace"
 )
 
 // pluginFile marks a folder as a plugin.
@@ -44,7 +44,7 @@ func (h *Host) RunPlugin(r *pulumirpc.RunPluginRequest, stream pulumirpc.Languag
 		return err
 	}
 	defer closeSchemas()
-	p.cwd, p.schemas, p.getenv = r.GetPwd(), schemas, h.lookup
+	p.cwd, p.schemas, p.getenv = r.GetPwd(), schemas, h.options.Env.Lookup
 	p.log = func(ds diag.Diagnostics) { h.engine.report(ctx, ds) }
 	p.requireVersion = h.engine.requireVersion
 	address, stop, err := plugin.Serve(componentProvider{plugin: p})
@@ -91,11 +91,11 @@ func openPlugin(dir string) (*componentPlugin, error) {
 	if !slices.Contains(paths, filepath.Join(dir, pluginFile)) {
 		return nil, fmt.Errorf("%s has no %s", dir, pluginFile)
 	}
-	files, found, err := project.PackageFiles(dir, shownPath(dir))
+	files, found, err := project.PackageFiles(dir, workspace.Relative(dir))
 	if err != nil {
 		return nil, err
 	}
-	p := &componentPlugin{dir: dir, packages: reading.Packages(files), file: &ast.File{}}
+	p := &componentPlugin{dir: dir, packages: workspace.Descriptors(files), file: &ast.File{}}
 	declared := map[string]bool{}
 	for _, f := range files {
 		declared[f.Path] = true

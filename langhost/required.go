@@ -11,6 +11,7 @@ import (
 	"github.com/yamlhost/yamlhost/check"
 	"github.com/yamlhost/yamlhost/parser/ast"
 	"github.com/yamlhost/yamlhost/schema"
+	"github.com/yamlhost/yamlhost/workspace"
 )
 
 // GetRequiredPackages lists the packages that a program names (F9.4, L7.30). A program with faults has an empty list, so
@@ -58,18 +59,18 @@ func (h *Host) required(ctx context.Context, info *pulumirpc.ProgramInfo) ([]sch
 		}
 		return descriptorsOf(usesOf(p.file), p.packages, p.name), nil
 	}
-	w, err := h.open(ctx, info, environment{})
-	if err != nil {
+	w, failed, err := h.open(ctx, info, workspace.Run{})
+	if err == nil {
+		err = errorOf(failed)
+	}
+	if err != nil || w.Source == nil {
 		return nil, err
 	}
-	if w.source == nil {
-		return nil, nil
-	}
-	file, diags := w.parse(nil)
+	file, diags := w.Parse(nil)
 	if _, failed := failing(diags); failed {
 		return nil, nil
 	}
-	return descriptorsOf(usesOf(file), w.packages, ""), nil
+	return descriptorsOf(usesOf(file), w.Packages, ""), nil
 }
 
 // pluginFolder is the folder of a package of components, which engines ask about before they run it; empty for a program.

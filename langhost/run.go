@@ -13,6 +13,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 	"github.com/yamlhost/yamlhost/runtime/monitor/rpc"
 	"github.com/yamlhost/yamlhost/value/wire"
+	"github.com/yamlhost/yamlhost/workspace"
 )
 
 // Run evaluates a program against the monitor of the caller (F9.5):
@@ -26,9 +27,12 @@ func (h *Host) Run(ctx context.Context, r *pulumirpc.RunRequest) (*pulumirpc.Run
 	failed := func(err error) (*pulumirpc.RunResponse, error) {
 		return &pulumirpc.RunResponse{Error: err.Error()}, nil
 	}
-	w, err := h.open(ctx, infoOf(r), environment{
-		stack: r.GetStack(), organization: r.GetOrganization(), project: r.GetProject(), config: r.GetConfig(),
+	w, uncompiled, err := h.open(ctx, infoOf(r), workspace.Run{
+		Stack: r.GetStack(), Organization: r.GetOrganization(), Project: r.GetProject(), Config: r.GetConfig(),
 	})
+	if err == nil {
+		err = errorOf(uncompiled)
+	}
 	if err != nil {
 		return failed(err)
 	}
@@ -37,7 +41,9 @@ func (h *Host) Run(ctx context.Context, r *pulumirpc.RunRequest) (*pulumirpc.Run
 		return failed(err)
 	}
 	defer closeSchemas()
-	program, diags := w.check(ctx, schemas, configOf(r), r.GetProject())
+	program, diags := w.Check(ctx, workspace.CheckOptions{
+		Schemas: loading(schemas), Config: configOf(r), ConfigKnown: true, Project: r.GetProject(),
+	})
 	if h.engine.report(ctx, diags) {
 		return &pulumirpc.RunResponse{Bail: true}, nil
 	}
@@ -56,15 +62,15 @@ func (h *Host) Run(ctx context.Context, r *pulumirpc.RunRequest) (*pulumirpc.Run
 	return &pulumirpc.RunResponse{}, nil
 }
 
-func (h *Host) evalOptions(w *workspace) eval.Options {
+func (h *Host) evalOptions(w *workspace.Workspace) eval.Options {
 	return eval.Options{
 		Command: eval.RunCommand(h.options.Env, nil),
-		Cwd:     w.program.Dir, RootDirectory: w.project.Dir, Getenv: h.lookup, RequireVersion: h.engine.requireVersion,
+		Cwd:     w.Dir(), RootDirectory: w.Project.Dir, Getenv: h.options.Env.Lookup, RequireVersion: h.engine.requireVersion,
 		SourcePath: func(name string) string {
 			if filepath.IsAbs(name) {
 				return name
 			}
-			return filepath.Join(w.project.Dir, filepath.FromSlash(name))
+			return filepath.Join(w.Project.Dir, filepath.FromSlash(name))
 		},
 	}
 }
@@ -98,17 +104,6 @@ func isStructured(v *structpb.Value) bool {
 	}
 	_, marked := v.GetStructValue().GetFields()[wire.SignatureKey] // a secret, whose own kind is not told
 	return v.GetStructValue() != nil && !marked
-}
-
-// lookup is an environment variable, and whether it is set.
-func (h *Host) lookup(name string) (string, bool) {
-	env := h.options.Env
-	for i := len(env) - 1; i >= 0; i-- {
-		if v := env[i]; len(v) > len(name) && v[len(name)] == '=' && v[:len(name)] == name {
-			return v[len(name)+1:], true
-		}
-	}
-	return "", false
 }
 
 // failing is the answer for faults of a text that a call cannot do without.

@@ -35,7 +35,7 @@ var mayImport = map[string][]string{
 	"runtime/monitor/rpc": {"runtime/monitor", "value/wire", "value", "value/urn"},
 	"eval":                {"check", "parser/ast", "builtins", "schema", "runtime/monitor", "value", "value/mask", "diag", "value/urn"},
 	"runtime/provider":    {"value", "value/urn"},
-	"runtime/plugin":      {"internal/filelock", "runtime/provider", "value/wire", "value/mask", "schema", "value", "value/urn"},
+	"runtime/plugin":      {"internal/environ", "internal/filelock", "runtime/provider", "value/wire", "value/mask", "schema", "value", "value/urn"},
 	"runtime/embedded":    {"runtime/provider", "schema", "value", "value/mask", "value/urn"},
 	"runtime/dynamic":     {"runtime/dynamic/bundle", "runtime/provider", "value/wire", "value", "value/urn"},
 	// Bundles of source files, which knows neither providers nor programs.
@@ -50,15 +50,18 @@ var mayImport = map[string][]string{
 	"runtime/project":            {"runtime/secrets", "value", "diag"},
 	// langhost implements providers too: components written in YAML are served as one.
 	"langhost": {
-		"langhost/pcl", "langhost/reading",
+		"langhost/pcl", "workspace", "workspace/compiler", "internal/environ",
 		"parser", "parser/ast", "check", "eval", "builtins", "schema", "value", "value/urn", "diag",
 		"runtime/monitor", "runtime/monitor/rpc", "runtime/provider", "runtime/plugin", "runtime/project", "value/wire",
 	},
 	// Golden files, for tests of all packages.
-	"internal/corpus": {},
+	"internal/corpus":  {},
+	"internal/environ": {},
+	// From a folder to a checked program: all of the language side but the evaluator, and nothing of the engine side.
+	"workspace":          {"parser", "parser/ast", "check", "schema", "runtime/project", "diag"},
+	"workspace/compiler": {"workspace", "internal/environ", "diag"},
 	// A lock between processes that edit one file.
 	"internal/filelock": {},
-	"langhost/reading":  {"parser", "parser/ast", "schema", "runtime/project", "diag"},
 	"langhost/pcl":      {"parser", "parser/ast", "builtins", "schema", "diag"},
 	"runtime/engine":    {"runtime/monitor", "runtime/provider", "runtime/state", "runtime/journal", "value", "value/urn", "diag"},
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/yamlhost/yamlhost/internal/environ"
 	"github.com/yamlhost/yamlhost/runtime/provider"
 )
 
@@ -32,20 +33,11 @@ func (o *Options) environment(p provider.Package) ([]string, error) {
 		set("PULUMI_RUNTIME_"+strings.ToUpper(name), o.RuntimeOptions[name])
 	}
 	for _, from := range sortedKeys(p.EnvVarMappings) {
-		if text, ok := lookup(o.Env, from); ok {
+		if text, ok := environ.List(o.Env).Lookup(from); ok {
 			set(p.EnvVarMappings[from], text)
 		}
 	}
 	return env, nil
-}
-
-func lookup(env []string, name string) (string, bool) {
-	for i := len(env) - 1; i >= 0; i-- {
-		if text, ok := strings.CutPrefix(env[i], name+"="); ok {
-			return text, true
-		}
-	}
-	return "", false
 }
 
 func sortedKeys(m map[string]string) []string {

@@ -54,6 +54,24 @@ func (p *Project) FindProgram() (Program, diag.Diagnostics) {
 	return p.programIn(dir)
 }
 
+// ProgramDir is the folder that the field main names, or that of the project file (L1.2). It need not hold a program.
+func (p *Project) ProgramDir() string {
+	if p.Main == nil || p.Main.Text == "" {
+		return p.Dir
+	}
+	target := p.Main.Text
+	if !filepath.IsAbs(target) {
+		target = filepath.Join(p.Dir, target)
+	}
+	switch info, err := os.Stat(target); {
+	case err != nil:
+		return p.Dir
+	case info.IsDir():
+		return target
+	}
+	return filepath.Dir(target)
+}
+
 func (p *Project) programIn(dir string) (Program, diag.Diagnostics) {
 	program := Program{Dir: dir}
 	for _, name := range programNames {

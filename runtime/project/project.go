@@ -20,9 +20,11 @@ type Project struct {
 	Path   string // absolute path of the file
 	Dir    string // absolute path of its directory, the root directory
 
-	Name           Literal
-	Description    string
-	Runtime        string // empty when the file does not say
+	Name        Literal
+	Description string
+	Runtime     string // empty when the file does not say
+	// Compiler is the runtime option of that name: a command that prints the program (L1.F); nil without one.
+	Compiler       *Literal
 	Main           *Literal
 	StackConfigDir string // as written; empty for the root directory
 	BackendURL     string
@@ -226,7 +228,11 @@ func (p *Project) readRuntime(d *document, n *yaml.Node) {
 	if l := d.text("runtime.name", fields["name"].value); l != nil {
 		p.Runtime = l.Text
 	}
-	d.entries("runtime.options", fields["options"].value)
+	if p.Runtime != "" && p.Runtime != "yaml" {
+		d.entries("runtime.options", fields["options"].value) // which is for others to read
+		return
+	}
+	p.Compiler = d.text("runtime.options.compiler", d.fields("runtime.options", fields["options"].value, "compiler")["compiler"].value)
 }
 
 func (p *Project) readBackend(d *document, n *yaml.Node) {

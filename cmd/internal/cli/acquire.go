@@ -11,6 +11,7 @@ import (
 
 	"github.com/yamlhost/yamlhost/runtime/plugin"
 	"github.com/yamlhost/yamlhost/runtime/provider"
+	"github.com/yamlhost/yamlhost/workspace"
 )
 
 // acquisition downloads plugins that are missing, each once in a command. It is safe for concurrent use.
@@ -163,9 +164,9 @@ func (a *app) installFrom(ctx context.Context, i *plugin.Installation, from stri
 }
 
 // lockDir is the folder of a project's lock file.
-func lockDir(ws *workspace) string {
-	if ws.project.Path != "" {
-		return filepath.Dir(ws.project.Path)
+func lockDir(ws *workspace.Workspace) string {
+	if ws.Project.Path != "" {
+		return filepath.Dir(ws.Project.Path)
 	}
-	return ws.project.Dir
+	return ws.Project.Dir
 }

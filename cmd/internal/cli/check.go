@@ -109,22 +109,22 @@ func (a *app) check(ctx context.Context, o *checkOptions) error {
 }
 
 func (a *app) checkTarget(ctx context.Context, target, stack string, given *givenSchemas) (diag.Diagnostics, error) {
-	ws, err := a.openTarget(target)
+	ws, err := a.openTarget(target, a.looking())
 	if err != nil {
 		return nil, err
 	}
 	var config map[project.Key]project.Text
-	if stack != "" && ws.project.Name.Text != "" { // a project whose file is broken has no stacks; that is told
+	if stack != "" && ws.Project.Name.Text != "" { // a project whose file is broken has no stacks; that is told
 		var diags diag.Diagnostics
-		if config, diags, err = a.stackConfig(ws.project, stack); err != nil {
+		if config, diags, err = a.stackConfig(ws.Project, stack); err != nil {
 			return nil, err
 		}
-		ws.diags.Add(diags...)
+		ws.Diags.Add(diags...)
 	}
 	providers := a.newProviders(ws, nil)
 	defer providers.Close()
 	providers.given = given
-	_, diags := ws.compile(ctx, providers, config)
+	_, diags := checkWorkspace(ctx, ws, providers, config)
 	return diags, nil
 }
 

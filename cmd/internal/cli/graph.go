@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/yamlhost/yamlhost/check"
+	"github.com/yamlhost/yamlhost/workspace"
 )
 
 type graphOptions struct {
@@ -48,7 +49,7 @@ func (a *app) graph(ctx context.Context, o *graphOptions) error {
 	}
 	ctx, done := a.signals.gentle(ctx)
 	defer done()
-	ws, err := a.openTarget(o.target)
+	ws, err := a.openTarget(o.target, a.trusting(a.compilerSays(a.streams.Err)))
 	if err != nil {
 		return err
 	}
@@ -59,7 +60,9 @@ func (a *app) graph(ctx context.Context, o *graphOptions) error {
 	providers := a.newProviders(ws, nil)
 	defer providers.Close()
 	providers.given = given
-	program, diags := ws.compile(ctx, providers, nil)
+	uncompiled := ws.Compile(ctx, workspace.Run{})
+	program, diags := checkWorkspace(ctx, ws, providers, nil)
+	diags.Add(uncompiled...)
 	if err := a.report(diags); err != nil {
 		return err
 	}

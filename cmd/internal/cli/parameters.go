@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/runtime/project"
 	"github.com/yamlhost/yamlhost/runtime/provider"
 	"github.com/yamlhost/yamlhost/schema"
@@ -27,39 +26,6 @@ type madePackage struct {
 	err        error
 }
 
-// parameterizedPackages are the packages that the project's `packages` make of plugins and arguments (L7.32). One that is
-// declared beside the program is not asked for: the declaration has all that is needed.
-func (ws *workspace) parameterizedPackages(ctx context.Context, p *providers) ([]schema.Descriptor, diag.Diagnostics) {
-	var found []schema.Descriptor
-	var diags diag.Diagnostics
-	declared := map[string]bool{}
-	for _, d := range ws.packages {
-		declared[d.PackageName()] = true
-	}
-	for _, pkg := range ws.project.Packages {
-		if len(pkg.Parameters) == 0 || declared[pkg.Name.Text] {
-			continue
-		}
-		if _, local := ws.project.LocalDir(pkg); local {
-			continue
-		}
-		d, err := p.parameterize(ctx, pkg)
-		if err != nil {
-			finding := diag.Diagnostic{Code: diag.PackageMissing, Subject: pkg.Name.Range,
-				Summary: fmt.Sprintf("package `%s`: %v", pkg.Name.Text, err),
-				Detail:  "the plugin " + pkg.Source + " makes it of its parameters"}
-			var missing *provider.MissingError
-			if errors.As(err, &missing) && missing.Advice != "" {
-				finding.Detail = missing.Advice
-			}
-			diags.Add(finding)
-			continue
-		}
-		found = append(found, d)
-	}
-	return found, diags
-}
-
 // parameterize asks a plugin what package it becomes with arguments; its schema says how to ask for that again.
 func (p *providers) parameterize(ctx context.Context, pkg project.Package) (schema.Descriptor, error) {
 	key, err := json.Marshal([]any{pkg.Source, pkg.Version, pkg.PluginDownloadURL, pkg.Parameters})
@@ -76,7 +42,12 @@ func (p *providers) parameterize(ctx context.Context, pkg project.Package) (sche
 		p.parameterized.made[string(key)] = made
 	}
 	p.parameterized.mu.Unlock()
-	made.once.Do(func() { made.descriptor, made.err = p.askParameterized(ctx, pkg) })
+	made.once.Do(func() {
+		made.descriptor, made.err = p.askParameterized(ctx, pkg)
+		if missing, ok := errors.AsType[*provider.MissingError](made.err); ok {
+			made.err = notFoundError{missing}
+		}
+	})
 	return made.descriptor, made.err
 }
 

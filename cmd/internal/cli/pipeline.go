@@ -23,6 +23,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/project"
 	"github.com/yamlhost/yamlhost/runtime/state"
 	"github.com/yamlhost/yamlhost/value/urn"
+	"github.com/yamlhost/yamlhost/workspace"
 )
 
 // pipeline is a stack with everything that an operation on it needs. It is made by prepare, in this order:
@@ -34,7 +35,7 @@ import (
 type pipeline struct {
 	app       *app
 	options   *operationOptions
-	workspace *workspace
+	workspace *workspace.Workspace
 	stack     *stack
 	settings  *project.Settings
 	vault     *vault
@@ -111,7 +112,7 @@ func (a *app) prepare(ctx context.Context, o *operationOptions, op operation, op
 		return p, err
 	}
 	var err error
-	if p.stack, err = open(ctx, p.workspace.project); err != nil {
+	if p.stack, err = open(ctx, p.workspace.Project); err != nil {
 		return p, err
 	}
 	if err := p.configure(); err != nil {
@@ -132,29 +133,30 @@ func (a *app) prepare(ctx context.Context, o *operationOptions, op operation, op
 func (p *pipeline) openWorkspace(dir string, op operation) error {
 	var err error
 	if !op.program {
-		var diags diag.Diagnostics
-		found, diags, err := p.app.openProject(dir)
-		if err != nil {
-			return err
+		if p.workspace, err = workspace.OpenWithoutProgram(dir, p.app.looking()); err != nil {
+			return adviseProject(err)
 		}
-		p.workspace = &workspace{project: found, program: project.Program{Dir: found.Dir}}
-		if program, _ := found.FindProgram(); program.Dir != "" {
-			p.workspace.program = program
-		}
-		return p.app.report(diags)
+		return p.app.report(p.workspace.Diags)
 	}
-	if p.workspace, err = p.app.openWorkspace(dir); err != nil {
-		return err
+	if p.workspace, err = workspace.Open(dir, p.app.trusting(p.compilerSays)); err != nil {
+		return adviseProject(err)
 	}
-	if !p.workspace.diags.HasErrors() {
+	if !p.workspace.Diags.HasErrors() {
 		return nil
 	}
 	// The program may be faulty too: everything is told in one pass.
-	found := p.workspace.diags
-	if p.workspace.source != nil {
-		_, found = p.workspace.parse()
+	found := p.workspace.Diags
+	if p.workspace.Source != nil {
+		_, found = p.workspace.Parse(nil)
 	}
 	return p.fail(found)
+}
+
+// compilerSays shows what the compiler of the program has to say, without the secrets of the configuration that it was given.
+func (p *pipeline) compilerSays(s diag.Severity, text string) {
+	out, flush := p.discreetErr()
+	p.app.compilerSays(out)(s, text)
+	_ = flush() // standard error has nobody to tell it to
 }
 
 // configure reads the stack's settings and opens its configuration.
@@ -164,18 +166,18 @@ func (p *pipeline) configure() error {
 	var err error
 	release := func() {}
 	if len(p.options.config) > 0 {
-		if release, err = p.app.hold(p.app.settingsPath(p.workspace.project, name, p.options.configFile)); err != nil {
+		if release, err = p.app.hold(p.app.settingsPath(p.workspace.Project, name, p.options.configFile)); err != nil {
 			return err
 		}
 	}
 	defer func() { release() }()
-	if p.settings, diags, err = p.app.loadSettings(p.workspace.project, name, p.options.configFile); err != nil {
+	if p.settings, diags, err = p.app.loadSettings(p.workspace.Project, name, p.options.configFile); err != nil {
 		return err
 	}
 	if diags.HasErrors() {
 		return p.fail(diags)
 	}
-	if err := setFromFlags(p.settings, p.workspace.project.Name.Text, p.options.config, p.options.configPath); err != nil {
+	if err := setFromFlags(p.settings, p.workspace.Project.Name.Text, p.options.config, p.options.configPath); err != nil {
 		return err
 	}
 	release()
@@ -183,7 +185,7 @@ func (p *pipeline) configure() error {
 	if p.vault, err = p.app.manager(p.settings, name); err != nil {
 		return err
 	}
-	config, found, err := project.Merge(p.workspace.project, p.settings, name, p.vault)
+	config, found, err := project.Merge(p.workspace.Project, p.settings, name, p.vault)
 	if err != nil {
 		return p.app.explainSecret(err, name)
 	}
@@ -192,17 +194,22 @@ func (p *pipeline) configure() error {
 		if err := p.plannedConfig(); err != nil {
 			return err
 		}
-		if p.config, found, err = project.Merge(p.workspace.project, p.settings, name, p.vault); err != nil {
+		if p.config, found, err = project.Merge(p.workspace.Project, p.settings, name, p.vault); err != nil {
 			return p.app.explainSecret(err, name)
 		}
 	}
-	p.workspace.diags.Add(append(diags, found...)...)
+	p.workspace.Diags.Add(append(diags, found...)...)
 	return nil
 }
 
 // check compiles the program, tells everything that is wrong and goes on only when nothing is.
 func (p *pipeline) check(ctx context.Context) error {
-	program, diags := p.workspace.compile(ctx, p.providers, p.config)
+	texts, _ := p.engineConfig()
+	uncompiled := p.workspace.Compile(ctx, workspace.Run{
+		Stack: p.stack.ref.Stack, Organization: "organization", Project: p.workspace.Project.Name.Text, Config: texts,
+	})
+	program, diags := checkWorkspace(ctx, p.workspace, p.providers, p.config)
+	diags.Add(uncompiled...)
 	if err := ctx.Err(); err != nil {
 		return withCode(codeCancelled, "interrupted")
 	}
@@ -345,7 +352,7 @@ func (p *pipeline) operate(ctx context.Context, op operation, o engine.Options) 
 	if p.bound != nil {
 		o.Plan = p.bound
 	}
-	o.Refresh = p.options.refresh == "true" || p.options.refresh == "" && p.workspace.project.RefreshAlways && op.program
+	o.Refresh = p.options.refresh == "true" || p.options.refresh == "" && p.workspace.Project.RefreshAlways && op.program
 
 	wanted := p.watchCreates(&o)
 	server := &monitorServer{}
@@ -366,8 +373,8 @@ func (p *pipeline) operate(ctx context.Context, op operation, o engine.Options) 
 
 // describe says what to operate on, and what there is to do it with.
 func (p *pipeline) describe(o *engine.Options) {
-	o.Project, o.Stack, o.Organization = p.workspace.project.Name.Text, p.stack.ref.Stack, "organization"
-	o.RootDir, o.ProgramDir = p.workspace.project.Dir, p.workspace.program.Dir
+	o.Project, o.Stack, o.Organization = p.workspace.Project.Name.Text, p.stack.ref.Stack, "organization"
+	o.RootDir, o.ProgramDir = p.workspace.Project.Dir, p.workspace.Dir()
 	o.Config, o.ConfigSecretKeys = p.engineConfig()
 	o.Providers, o.Parallel = p.providers, p.options.parallel
 	o.Terminate = p.app.signals.terminate()
@@ -395,7 +402,7 @@ func (p *pipeline) runProgram(server *monitorServer) programFunc {
 			m = client
 		}
 		result, diags := eval.Run(ctx, p.program, m, eval.Options{
-			Cwd: p.workspace.program.Dir, RootDirectory: p.workspace.project.Dir, Workers: p.options.parallel, EngineVersion: pulumiVersion,
+			Cwd: p.workspace.Dir(), RootDirectory: p.workspace.Project.Dir, Workers: p.options.parallel, EngineVersion: pulumiVersion,
 			Getenv: p.app.world.lookup, AllowEnv: p.options.allowEnv, RestrictPaths: p.options.restrictPaths, SourcePath: p.app.path, ParseData: parser.Data,
 			Command: eval.RunCommand(p.app.world.Env, p.hookSays), Crash: p.app.crashes.crash,
 		})
@@ -412,7 +419,7 @@ func (p *pipeline) runProgram(server *monitorServer) programFunc {
 			}
 			p.noted[note] = true
 		}
-		p.stage.skip(p.stack.ref.Stack, p.workspace.project.Name.Text, result.SkippedResources)
+		p.stage.skip(p.stack.ref.Stack, p.workspace.Project.Name.Text, result.SkippedResources)
 		if result.Failed > 0 || diags.HasErrors() {
 			return monitor.ErrReported
 		}
@@ -463,8 +470,8 @@ func (p *pipeline) messageOf(d diag.Diagnostic) *engine.Message {
 	if d.Detail != "" {
 		m.Text += "\n" + d.Detail
 	}
-	if !d.Subject.IsZero() {
-		if rel, err := filepath.Rel(p.workspace.project.Dir, p.app.path(d.Subject.Source.Name())); err == nil {
+	if !d.Subject.IsZero() && (p.workspace.Source != d.Subject.Source || !p.workspace.Compiled()) {
+		if rel, err := filepath.Rel(p.workspace.Project.Dir, p.app.path(d.Subject.Source.Name())); err == nil {
 			at := d.Subject.StartPosition()
 			m.Position = "project:///" + filepath.ToSlash(rel) + "#" + strconv.Itoa(at.Line) + "," + strconv.Itoa(at.Column)
 			m.End = d.Subject.EndPosition()
@@ -496,7 +503,7 @@ func (p *pipeline) show(name string, document, final bool) *shownView {
 		Secrets: p.secretTexts(), Crash: a.crashes.crash, Found: a.world.Found,
 	}
 	if p.workspace != nil {
-		options.Root = p.workspace.project.Dir
+		options.Root = p.workspace.Project.Dir
 	}
 	if p.stack != nil {
 		options.Stack = p.stack.ref.Stack
@@ -522,7 +529,7 @@ func (p *pipeline) secretTexts() []string {
 
 // source finds the texts of the workspace by their absolute paths.
 func (p *pipeline) source(path string) *diag.Source {
-	for _, src := range append([]*diag.Source{p.workspace.source, p.workspace.project.Source, p.settingsSource()}, p.workspace.parts...) {
+	for _, src := range append([]*diag.Source{p.workspace.Source, p.workspace.Project.Source, p.settingsSource()}, p.workspace.Parts...) {
 		if src != nil && p.app.path(src.Name()) == path {
 			return src
 		}

@@ -206,7 +206,7 @@ func (p *pipeline) plannedConfig() error {
 	}
 	p.planFile = f
 	for text, raw := range f.Config {
-		key, err := project.ParseKey(text, p.workspace.project.Name.Text)
+		key, err := project.ParseKey(text, p.workspace.Project.Name.Text)
 		if err != nil {
 			return fmt.Errorf("%s: %w", p.options.plan, err)
 		}

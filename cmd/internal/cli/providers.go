@@ -18,6 +18,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/project"
 	"github.com/yamlhost/yamlhost/runtime/provider"
 	"github.com/yamlhost/yamlhost/schema"
+	"github.com/yamlhost/yamlhost/workspace"
 )
 
 // pulumiVersion is the version of the Pulumi engine that this program declares to be compatible with (L3.62).
@@ -48,11 +49,11 @@ func (builtIn) Version(name string) (string, bool) { return embedded.Version(nam
 
 // newProviders makes the providers of a project. log takes what plugins and commands say; it may be nil and is called
 // concurrently. Close ends all plugins.
-func (a *app) newProviders(ws *workspace, log func(plugin.Message)) *providers {
+func (a *app) newProviders(ws *workspace.Workspace, log func(plugin.Message)) *providers {
 	home := a.pulumiHome()
 	options := plugin.Options{
 		Env: a.world.Env, Path: filepath.SplitList(a.world.env("PATH")), IgnoreAmbient: a.world.envTrue("PULUMI_IGNORE_AMBIENT_PLUGINS"),
-		Home: home, ProgramDir: ws.program.Dir, RootDir: ws.project.Dir, Project: ws.project.Name.Text,
+		Home: home, ProgramDir: ws.Dir(), RootDir: ws.Project.Dir, Project: ws.Project.Name.Text,
 		DebugProviders: debugProviders(a.world.env("PULUMI_DEBUG_PROVIDERS")), LegacySearch: a.world.env("PULUMI_ENABLE_LEGACY_PLUGIN_SEARCH") != "",
 		DisablePreview: a.world.envTrue("PULUMI_DISABLE_PROVIDER_PREVIEW"), PulumiVersion: pulumiVersion, Log: log,
 		ReadScript: func(path string) (plugin.Script, error) {
@@ -66,12 +67,12 @@ func (a *app) newProviders(ws *workspace, log func(plugin.Message)) *providers {
 	if log != nil {
 		options.Warn = once(func(text string) { log(plugin.Message{Severity: plugin.Warning, Text: text}) })
 	}
-	for _, p := range ws.project.Plugins {
+	for _, p := range ws.Project.Plugins {
 		if p.Kind == "providers" {
 			options.Overrides = append(options.Overrides, plugin.Override{Name: p.Name, Version: p.Version, Path: p.Path})
 		}
 	}
-	inProcess := embedded.Options{Dir: ws.program.Dir, Environ: a.world.Env, Windows: runtime.GOOS == "windows", Now: a.world.Now, Random: a.world.Random}
+	inProcess := embedded.Options{Dir: ws.Dir(), Environ: a.world.Env, Windows: runtime.GOOS == "windows", Now: a.world.Now, Random: a.world.Random}
 	if log != nil {
 		inProcess.Log = func(line embedded.LogLine) {
 			log(plugin.Message{URN: line.URN, Severity: plugin.Info, Text: line.Text})

@@ -9,9 +9,9 @@ import (
 	"github.com/stretchr/testify/require"
 	"github.com/yamlhost/yamlhost/runtime/embedded"
 	"github.com/yamlhost/yamlhost/runtime/plugin"
-	"github.com/yamlhost/yamlhost/runtime/project"
 	"github.com/yamlhost/yamlhost/runtime/provider"
 	"github.com/yamlhost/yamlhost/schema"
+	"github.com/yamlhost/yamlhost/workspace"
 )
 
 // D8: an installed plugin, or an explicit version or download URL, wins over what is built in.
@@ -56,7 +56,7 @@ func TestWhoServesAPackage(t *testing.T) {
 			if c.ignoreAmbient {
 				a.world.Env = append(a.world.Env, "PULUMI_IGNORE_AMBIENT_PLUGINS=true")
 			}
-			p := a.newProviders(&workspace{project: &project.Project{Dir: home}, program: project.Program{Dir: home}}, nil)
+			p := a.newProviders(workspace.Empty(home), nil)
 			defer p.Close()
 			require.Equal(t, c.builtIn, p.room("random", c.version, c.url, c.parameterized) != nil)
 		})
@@ -67,7 +67,7 @@ func TestWhoServesAPackage(t *testing.T) {
 func TestMissingPackage(t *testing.T) {
 	t.Parallel()
 	a := &app{world: World{Dir: t.TempDir(), Home: t.TempDir()}}
-	p := a.newProviders(&workspace{project: &project.Project{}}, nil)
+	p := a.newProviders(workspace.Empty(""), nil)
 	defer p.Close()
 	_, err := p.schemas().Load(context.Background(), schema.Descriptor{Name: "nosuch"})
 	require.ErrorIs(t, err, schema.ErrNotFound)

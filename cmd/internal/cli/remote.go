@@ -42,7 +42,7 @@ func openRemote(ctx context.Context, uri string) (io.ReadCloser, error) {
 
 // stackOutputs reads the outputs of another stack in the same backend, for stack references.
 func (p *pipeline) stackOutputs(ctx context.Context, name string) (value.Value, error) {
-	ref, err := backend.ParseRef(name, p.workspace.project.Name.Text)
+	ref, err := backend.ParseRef(name, p.workspace.Project.Name.Text)
 	if err != nil {
 		return value.Null, err
 	}
@@ -56,7 +56,7 @@ func (p *pipeline) stackOutputs(ctx context.Context, name string) (value.Value, 
 
 // stackResources reads the resources of another stack in the same backend (E2.65).
 func (p *pipeline) stackResources(ctx context.Context, name string) (value.Value, error) {
-	ref, err := backend.ParseRef(name, p.workspace.project.Name.Text)
+	ref, err := backend.ParseRef(name, p.workspace.Project.Name.Text)
 	if err != nil {
 		return value.Null, err
 	}

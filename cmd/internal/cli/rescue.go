@@ -23,8 +23,8 @@ func (p *pipeline) commit(ctx context.Context, session *backend.Session, final *
 	if failed != nil {
 		return errors.Join(err, fmt.Errorf("make a rescue file of the state: %w", failed))
 	}
-	name := fmt.Sprintf("%s.%s.rescue-%d.json", p.workspace.project.Name.Text, p.stack.ref.Stack, p.app.now().Unix())
-	for _, dir := range []string{p.workspace.project.Dir, p.app.world.Dir, p.app.world.Home, os.TempDir()} {
+	name := fmt.Sprintf("%s.%s.rescue-%d.json", p.workspace.Project.Name.Text, p.stack.ref.Stack, p.app.now().Unix())
+	for _, dir := range []string{p.workspace.Project.Dir, p.app.world.Dir, p.app.world.Home, os.TempDir()} {
 		path := filepath.Join(dir, name)
 		if dir == "" || writeRescue(path, text) != nil {
 			continue

@@ -12,6 +12,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/backend"
 	"github.com/yamlhost/yamlhost/runtime/project"
 	"github.com/yamlhost/yamlhost/runtime/state"
+	"github.com/yamlhost/yamlhost/workspace"
 )
 
 // A state that could not be read back is not written: a rescue file is named, and the journal that stays is mentioned.
@@ -28,7 +29,7 @@ func TestUnreadableStateIsRescued(t *testing.T) {
 	own := &project.Project{Dir: dir}
 	own.Name.Text = "p"
 	a := &app{streams: Streams{Err: &said}, world: World{Now: func() time.Time { return time.Unix(7, 0) }}}
-	p := &pipeline{app: a, workspace: &workspace{project: own}, stack: &stack{project: own, backend: b, ref: ref}}
+	p := &pipeline{app: a, workspace: &workspace.Workspace{Project: own}, stack: &stack{project: own, backend: b, ref: ref}}
 	err = p.commit(t.Context(), session, &state.Snapshot{Unknown: map[string]json.RawMessage{"other": json.RawMessage("{")}}, nil)
 	require.ErrorContains(t, err, "could not have been read again")
 	require.FileExists(t, filepath.Join(dir, "p.dev.rescue-7.json"))

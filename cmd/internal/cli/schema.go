@@ -13,6 +13,7 @@ import (
 	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/runtime/project"
 	"github.com/yamlhost/yamlhost/schema"
+	"github.com/yamlhost/yamlhost/workspace"
 )
 
 type schemaOptions struct {
@@ -103,7 +104,7 @@ func (a *app) schema(ctx context.Context, o *schemaOptions) error {
 	if rest, ok := strings.CutPrefix(o.token, "pulumi:providers:"); ok {
 		name = rest
 	}
-	if own := ws.ownPackage(ctx, providers, name); own != nil {
+	if own := ownPackageOf(ctx, ws, providers, name); own != nil {
 		if !isToken {
 			return a.writePackage(packageRecord{Name: own.name, Resources: collapsed(own.tokens()), Functions: []string{}}, o.json)
 		}
@@ -113,7 +114,7 @@ func (a *app) schema(ctx context.Context, o *schemaOptions) error {
 		}
 		return a.showMember(record, o.json)
 	}
-	wanted, err := ws.described(ctx, providers, name, o.version)
+	wanted, err := described(ctx, ws, providers, name, o.version)
 	if err != nil {
 		return err
 	}
@@ -143,10 +144,10 @@ func (a *app) showMember(record *memberRecord, asJSON bool) error {
 }
 
 // surroundings is the workspace of the working directory, or an empty one outside of any project.
-func (a *app) surroundings() (*workspace, error) {
-	ws, err := a.openWorkspace(a.world.Dir)
+func (a *app) surroundings() (*workspace.Workspace, error) {
+	ws, err := workspace.Open(a.world.Dir, a.trusting(func(diag.Severity, string) {}))
 	if errors.Is(err, project.ErrNotFound) {
-		return &workspace{project: &project.Project{Dir: a.world.Dir}, program: project.Program{Dir: a.world.Dir}}, nil
+		return workspace.Empty(a.world.Dir), nil
 	}
 	return ws, err
 }

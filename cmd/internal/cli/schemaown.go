@@ -9,6 +9,7 @@ import (
 	"github.com/yamlhost/yamlhost/check"
 	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/schema"
+	"github.com/yamlhost/yamlhost/workspace"
 )
 
 // ownPackage are the components of a package that has no provider: of one that the project uses by its path (L7.31), or those
@@ -18,13 +19,13 @@ type ownPackage struct {
 	components []*check.Component
 }
 
-// ownPackage finds the package of a name; nil for one of a provider, also where a component of the program has a token in it.
+// ownPackageOf finds the package of a name; nil for one of a provider, also where a component of the program has a token in it.
 // The program is checked for it, since the types of outputs are those of the body.
-func (ws *workspace) ownPackage(ctx context.Context, p *providers, name string) *ownPackage {
+func ownPackageOf(ctx context.Context, ws *workspace.Workspace, p *providers, name string) *ownPackage {
 	const inline = "components"
 	own := &ownPackage{name: name}
 	byPath := false
-	for _, local := range ws.components {
+	for _, local := range ws.Components {
 		if name == local.Alias || name == local.Name {
 			own.name, byPath = local.Name, true
 		}
@@ -32,7 +33,8 @@ func (ws *workspace) ownPackage(ctx context.Context, p *providers, name string) 
 	if !byPath && name != inline {
 		return nil
 	}
-	program, _ := ws.compile(ctx, p, nil) // what is wrong with it is for check to say
+	ws.Compile(ctx, workspace.Run{})
+	program, _ := checkWorkspace(ctx, ws, p, nil) // what is wrong with it is for check to say
 	if program == nil {
 		return nil
 	}
@@ -73,14 +75,14 @@ func (own *ownPackage) tokens() []string {
 
 // described are the packages that a name may stand for in the project, in order: what is declared beside the program, what a
 // plugin makes of parameters (L7.32), and a plugin of that name. A plugin is asked what it makes only if the project calls it so.
-func (ws *workspace) described(ctx context.Context, p *providers, name, version string) (schema.Descriptor, error) {
+func described(ctx context.Context, ws *workspace.Workspace, p *providers, name, version string) (schema.Descriptor, error) {
 	version = schema.PlainVersion(version)
-	for _, d := range ws.packages {
+	for _, d := range ws.Packages {
 		if d.PackageName() == name && (version == "" || version == d.PackageVersion()) {
 			return d, nil
 		}
 	}
-	for _, pkg := range ws.project.Packages {
+	for _, pkg := range ws.Project.Packages {
 		if len(pkg.Parameters) == 0 || pkg.Name.Text != name {
 			continue
 		}

@@ -5,8 +5,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/yamlhost/yamlhost/langhost"
-	"github.com/yamlhost/yamlhost/runtime/project"
 	"github.com/yamlhost/yamlhost/schema"
+	"github.com/yamlhost/yamlhost/workspace"
 )
 
 // newServe makes the commands that offer what we are to other programs.
@@ -44,7 +44,7 @@ func (a *app) serveLanguage(ctx context.Context, args []string) error {
 
 // ownSchemas fetches a schema from the embedded and installed providers, for engines that offer no loader.
 func (a *app) ownSchemas(ctx context.Context, d schema.Descriptor) ([]byte, error) {
-	p := a.newProviders(&workspace{project: &project.Project{Dir: a.world.Dir}, program: project.Program{Dir: a.world.Dir}}, nil)
+	p := a.newProviders(workspace.Empty(a.world.Dir), nil)
 	defer func() { _ = p.Close() }() // a plugin that does not end is killed; there is nothing to tell
 	return p.fetchSchema(ctx, d)
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/environ"
 	"github.com/yamlhost/yamlhost/runtime/backend"
 	"github.com/yamlhost/yamlhost/runtime/provider"
 )
@@ -72,22 +73,15 @@ func (w *World) exit(code int) {
 
 // lookup is an environment variable, and whether it is set.
 func (w *World) lookup(name string) (string, bool) {
-	for i := len(w.Env) - 1; i >= 0; i-- {
-		if v := w.Env[i]; len(v) > len(name) && v[len(name)] == '=' && v[:len(name)] == name {
-			return v[len(name)+1:], true
-		}
-	}
-	return "", false
+	return environ.List(w.Env).Lookup(name)
 }
 
 // env is an environment variable; empty when it is not set.
 func (w *World) env(name string) string {
-	v, _ := w.lookup(name)
-	return v
+	return environ.List(w.Env).Get(name)
 }
 
 // envTrue reports whether a boolean PULUMI_* variable is on (F7.15).
 func (w *World) envTrue(name string) bool {
-	v := w.env(name)
-	return v == "1" || v == "true"
+	return environ.List(w.Env).True(name)
 }

@@ -1,0 +1,30 @@
+// Package environ looks up variables in an environment that somebody has handed over: below cmd nothing reads that of the
+// process.
+package environ
+
+import "strings"
+
+// List is an environment as os.Environ has it: NAME=text. Of two entries for one name the later counts.
+type List []string
+
+// Lookup returns a variable's text, and whether the variable is set.
+func (l List) Lookup(name string) (string, bool) {
+	for i := len(l) - 1; i >= 0; i-- {
+		if text, found := strings.CutPrefix(l[i], name); found && strings.HasPrefix(text, "=") {
+			return text[1:], true
+		}
+	}
+	return "", false
+}
+
+// Get returns a variable's text; empty when the variable is not set.
+func (l List) Get(name string) string {
+	text, _ := l.Lookup(name)
+	return text
+}
+
+// True reports whether a boolean variable is on (F7.15).
+func (l List) True(name string) bool {
+	text := l.Get(name)
+	return text == "1" || text == "true"
+}

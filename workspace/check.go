@@ -1,0 +1,159 @@
+package workspace
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/yamlhost/yamlhost/check"
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/parser"
+	"github.com/yamlhost/yamlhost/parser/ast"
+	"github.com/yamlhost/yamlhost/runtime/project"
+	"github.com/yamlhost/yamlhost/schema"
+)
+
+// CheckOptions are what is known of a run besides the text.
+type CheckOptions struct {
+	// Schemas loads the schemas of packages. damaged reports whether one of those that were loaded since has turned out to be
+	// damaged, for example by somebody who writes to its file: loaded anew, it is sound or says what is wrong.
+	Schemas func() (loader schema.Loader, damaged func() bool)
+	// Parameterize asks a plugin what package it becomes with the parameters of an entry of `packages` (L7.32). Its error may
+	// have a method Advice() string that tells the way out. It is nil where only declarations beside the program count.
+	Parameterize func(ctx context.Context, pkg project.Package) (schema.Descriptor, error)
+	// Config is the configuration of a stack by full key, and that of the project file. ConfigKnown says that there is a
+	// stack; without one, missing values are not reported.
+	Config      map[string]check.ConfigText
+	ConfigKnown bool
+	// Project is the project's name where somebody else knows it better; empty for that of the project file.
+	Project string
+	// Stat looks for files that programs name; nil when there is no file system.
+	Stat func(path string) (fs.FileInfo, error)
+}
+
+// attempts bounds how often a program is checked while somebody writes to the schemas that it needs.
+const attempts = 3
+
+// Check parses and checks the program. All findings, those of the workspace too, come back together, each position once. The
+// program is nil when there is no text.
+func (w *Workspace) Check(ctx context.Context, o CheckOptions) (*check.Program, diag.Diagnostics) {
+	if w.Source == nil {
+		if w.compiler != nil && w.options.Compile == nil {
+			return nil, onceEach(diag.Diagnostics{w.notCompiled()}, w.Diags)
+		}
+		return nil, w.Diags
+	}
+	name := o.Project
+	if name == "" {
+		name = w.Project.Name.Text
+	}
+	declared := names(o.Config, name)
+	var stackKeys []string
+	if !o.ConfigKnown {
+		for _, key := range project.StackKeys(w.Project) {
+			stackKeys = append(stackKeys, key.String())
+		}
+		declared = append(declared, programNames(stackKeys, name)...)
+	}
+	file, parsed := w.parse(declared)
+	made, failed := w.parameterized(ctx, o.Parameterize)
+	packages := append(slices.Clip(w.Packages), made...)
+	var program *check.Program
+	var checked diag.Diagnostics
+	for range attempts {
+		schemas, damaged := o.Schemas()
+		program, checked = check.Check(ctx, file, check.Options{
+			Project: name, Schemas: schemas, Packages: packages, Local: w.Components,
+			Config: o.Config, ConfigKnown: o.ConfigKnown, StackKeys: stackKeys, ProgramDir: w.Program.Dir, Stat: o.Stat,
+		})
+		if !damaged() {
+			break
+		}
+	}
+	return program, onceEach(slices.Concat(parsed, failed, checked), w.Diags)
+}
+
+// Parse reads the program's text without checking it. Configuration that the text uses need not be declared in it when config
+// has its key. The program's text must be known (Source).
+func (w *Workspace) Parse(config map[string]check.ConfigText) (*ast.File, diag.Diagnostics) {
+	file, diags := w.parse(names(config, w.Project.Name.Text))
+	return file, onceEach(diags, w.Diags)
+}
+
+func (w *Workspace) parse(declared []string) (*ast.File, diag.Diagnostics) {
+	for _, d := range w.Project.Config {
+		if d.Own {
+			declared = append(declared, d.Key.Name)
+		}
+	}
+	file, diags := parser.Parse(w.Source, parser.Options{Declared: declared, Include: w.include})
+	if w.Source != w.Project.Source {
+		file = withDeclarations(file, w.Project)
+	}
+	return file, diags
+}
+
+// names are what programs call the values of a configuration.
+func names(config map[string]check.ConfigText, name string) []string {
+	return programNames(slices.Collect(maps.Keys(config)), name)
+}
+
+// programNames are what programs call values by their full keys, and by short ones where they are those of the project.
+func programNames(keys []string, name string) []string {
+	var all []string
+	for _, key := range keys {
+		all = append(all, key)
+		if short, own := strings.CutPrefix(key, name+":"); own && short != "" {
+			all = append(all, short)
+		}
+	}
+	return all
+}
+
+// ConfigTexts is a stack's configuration as Check takes it. Without a stack (nil) the values of the project file are all there
+// is.
+func (w *Workspace) ConfigTexts(config map[project.Key]project.Text) map[string]check.ConfigText {
+	if config == nil {
+		config, _, _ = project.Merge(w.Project, project.NewSettings("", w.Project.Name.Text), "", nil)
+	}
+	texts := make(map[string]check.ConfigText, len(config))
+	for key, text := range config {
+		texts[key.String()] = check.ConfigText{Text: text.Text, Secret: text.Secret, Project: text.FromProject, Structured: text.Structured}
+	}
+	return texts
+}
+
+// parameterized are the packages that the project's `packages` make of plugins and parameters (L7.32). One that is declared
+// beside the program is not asked for: the declaration has all that is needed.
+func (w *Workspace) parameterized(ctx context.Context, ask func(context.Context, project.Package) (schema.Descriptor, error)) ([]schema.Descriptor, diag.Diagnostics) {
+	var found []schema.Descriptor
+	var diags diag.Diagnostics
+	declared := map[string]bool{}
+	for _, d := range w.Packages {
+		declared[d.PackageName()] = true
+	}
+	for _, pkg := range w.Project.Packages {
+		if ask == nil || len(pkg.Parameters) == 0 || declared[pkg.Name.Text] {
+			continue
+		}
+		if _, local := w.Project.LocalDir(pkg); local {
+			continue
+		}
+		d, err := ask(ctx, pkg)
+		if err != nil {
+			finding := diag.Diagnostic{Code: diag.PackageMissing, Subject: pkg.Name.Range,
+				Summary: fmt.Sprintf("package `%s`: %v", pkg.Name.Text, err),
+				Detail:  "the plugin " + pkg.Source + " makes it of its parameters"}
+			if advised, ok := err.(interface{ Advice() string }); ok && advised.Advice() != "" {
+				finding.Detail = advised.Advice()
+			}
+			diags.Add(finding)
+			continue
+		}
+		found = append(found, d)
+	}
+	return found, diags
+}

@@ -1,0 +1,69 @@
+// Package compiler starts the command of a project's runtime option `compiler`, which prints the program (L1.F). Only those who
+// may start what a project brings hand it to a workspace (D13).
+package compiler
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os/exec"
+	"strings"
+
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/environ"
+	"github.com/yamlhost/yamlhost/workspace"
+)
+
+// New returns what runs compilers with an environment. say is told what a user should know: what the compiler writes to
+// standard error, and variables that are set already. It may be nil.
+func New(env environ.List, say func(ctx context.Context, s diag.Severity, text string)) workspace.Compiler {
+	if say == nil {
+		say = func(context.Context, diag.Severity, string) {}
+	}
+	return func(ctx context.Context, c workspace.Compilation) ([]byte, error) {
+		words, err := splitWords(c.Command)
+		if err != nil {
+			return nil, fmt.Errorf("the runtime's option compiler: %w", err)
+		}
+		if len(words) == 0 {
+			return nil, errors.New("the runtime's option compiler is empty")
+		}
+		config := c.Run.Config
+		if config == nil {
+			config = map[string]string{}
+		}
+		configText, err := json.Marshal(config)
+		if err != nil {
+			return nil, fmt.Errorf("pass the configuration to the compiler: %w", err)
+		}
+		cmd := exec.CommandContext(ctx, words[0], words[1:]...)
+		cmd.Dir = c.Dir
+		for _, variable := range [...]struct{ name, text string }{
+			{"PULUMI_STACK", c.Run.Stack}, {"PULUMI_ORGANIZATION", c.Run.Organization}, {"PULUMI_PROJECT", c.Run.Project},
+			{"PULUMI_CONFIG", string(configText)}, {"PULUMI_ROOT_DIRECTORY", c.Root},
+		} {
+			if _, set := env.Lookup(variable.name); set { // L1.F2
+				say(ctx, diag.Warning, "the environment sets "+variable.name+", which the compiler gets instead of the value of this run")
+				continue
+			}
+			cmd.Env = append(cmd.Env, variable.name+"="+variable.text)
+		}
+		cmd.Env = append(cmd.Env, env...)
+		var stdout, stderr bytes.Buffer
+		cmd.Stdout, cmd.Stderr = &stdout, &stderr
+		err = cmd.Run()
+		said := strings.TrimSpace(stderr.String())
+		if err != nil {
+			if said != "" {
+				said = "\n" + said
+			}
+			return nil, fmt.Errorf("the compiler %s failed: %w%s", words[0], err, said)
+		}
+		if said != "" {
+			say(ctx, diag.Info, said) // L1.F6
+		}
+		return stdout.Bytes(), nil
+	}
+}

@@ -1,0 +1,48 @@
+package workspace
+
+import (
+	"slices"
+
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/parser/ast"
+	"github.com/yamlhost/yamlhost/runtime/project"
+)
+
+// withDeclarations adds the configuration that the project file declares to a program that lies in another file (L1.7): values
+// of the stack have their declared types in the program too (L2.33).
+func withDeclarations(file *ast.File, p *project.Project) *ast.File {
+	declared := map[string]bool{}
+	for _, c := range file.Config {
+		declared[c.Name.Value] = true
+		if c.Key != nil {
+			declared[c.Key.Value] = true
+		}
+	}
+	whole := *file
+	whole.Config = slices.Clone(file.Config)
+	for _, d := range p.Config {
+		if !d.Own || declared[d.Key.Name] {
+			continue
+		}
+		c := &ast.Config{Name: ast.Literal{Value: d.Key.Name, Range: d.Place}, Range: d.Place, Secret: &ast.BoolLiteral{Value: d.Secret, Range: d.Place}}
+		if t := d.ValueType(); t != nil {
+			c.Type = declaredType(t, d.Place)
+		}
+		if d.Optional {
+			c.Optional = &ast.BoolLiteral{Value: true, Range: d.Place}
+		}
+		whole.Config = append(whole.Config, c)
+	}
+	return &whole
+}
+
+func declaredType(t *project.Type, at diag.Range) *ast.ConfigType {
+	if t.Name != "array" {
+		return &ast.ConfigType{Name: t.Name, Range: at}
+	}
+	list := &ast.ConfigType{Name: "list", Range: at}
+	if t.Item != nil {
+		list.Item = declaredType(t.Item, at)
+	}
+	return list
+}

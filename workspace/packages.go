@@ -1,0 +1,97 @@
+package workspace
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/yamlhost/yamlhost/check"
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/parser"
+	"github.com/yamlhost/yamlhost/runtime/project"
+	"github.com/yamlhost/yamlhost/schema"
+)
+
+// readPackages reads the packages that are declared beside the program, and those that are used by path.
+func (w *Workspace) readPackages() error {
+	if err := w.readDeclared(); err != nil || !w.options.LocalPackages {
+		return err
+	}
+	return w.readLocal(w.Project.Packages, w.Project.LocalDir, make(map[string]bool))
+}
+
+// readDeclared finds the packages that are declared in the program directory (L1.H). Those of a program in a folder of its own
+// may lie beside the project file too, where `pulumi package add` puts them.
+func (w *Workspace) readDeclared() error {
+	files, found, err := project.PackageFiles(w.Dir(), w.options.shown)
+	if err != nil {
+		return err
+	}
+	if w.Project.Dir != w.Dir() {
+		if beside, more, err := project.PackageFiles(filepath.Join(w.Project.Dir, "sdks"), w.options.shown); err == nil {
+			files, found = append(files, beside...), append(found, more...)
+		} // no such folder, no packages
+	}
+	w.Diags.Add(found...)
+	w.Packages = Descriptors(files)
+	return nil
+}
+
+// Descriptors are the packages that declarations stand for (L1.H), each once.
+func Descriptors(files []project.PackageFile) []schema.Descriptor {
+	var found []schema.Descriptor
+	seen := map[string]bool{}
+	for _, f := range files {
+		d := schema.Descriptor{Name: f.Name, Version: f.Version, DownloadURL: f.DownloadURL}
+		p := f.Parameterization
+		if f.Extension != nil {
+			p, d.Extension = f.Extension, true // L1.41
+		}
+		if p != nil {
+			d.Parameterization = &schema.Parameterization{Name: p.Name, Version: p.Version, Value: p.Value}
+		}
+		if key := d.Key(); !seen[key] {
+			seen[key] = true
+			found = append(found, d)
+		}
+	}
+	return found
+}
+
+// readLocal reads the packages of components that are used by path (L7.31, L7.32), and those that they use themselves: they
+// need no installation and are evaluated in process. localDir tells the folder of a package; read are those that are known.
+func (w *Workspace) readLocal(packages []project.Package, localDir func(project.Package) (string, bool), read map[string]bool) error {
+	for _, pkg := range packages {
+		dir, local := localDir(pkg)
+		if !local || read[dir] {
+			continue
+		}
+		read[dir] = true
+		if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+			w.Diags.Add(diag.Diagnostic{Code: diag.PackageMissing, Subject: pkg.Name.Range,
+				Summary: "package `" + pkg.Name.Text + "`: " + w.options.shown(dir) + " does not exist",
+				Detail:  "its source is a path, relative to the file that names it"})
+			continue
+		}
+		files, found, err := project.ComponentPackage(dir, w.options.shown)
+		if err != nil {
+			return err
+		}
+		if !found {
+			continue
+		}
+		file, diags := parser.ParsePackage(files)
+		w.Diags.Add(diags...)
+		if file.Name == nil {
+			continue
+		}
+		w.Components = append(w.Components, check.LocalPackage{Name: file.Name.Value, Alias: pkg.Name.Text, File: file})
+		w.Parts = append(w.Parts, files...)
+		theirs, localDir := project.PackagesOf(files[0], dir)
+		if err := w.readLocal(theirs, localDir, read); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,265 @@
+package workspace
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/yamlhost/yamlhost/check"
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/runtime/project"
+	"github.com/yamlhost/yamlhost/schema"
+)
+
+// Workspace is a project with the text of its program. One with faults can still be checked as far as it goes. It is not safe
+// for concurrent use.
+type Workspace struct {
+	Project *project.Project
+	Program project.Program
+	Source  *diag.Source // of the program; nil when there is none, or when a compiler has yet to print it
+	// Packages are declared beside the program (L1.H).
+	Packages []schema.Descriptor
+	// Components are the packages of components that are used by path (L7.31).
+	Components []check.LocalPackage
+	// Parts are the texts that the program is made of besides Source, as far as they have been read.
+	Parts []*diag.Source
+	// Diags are what is wrong with the project file and its surroundings. Check returns them too.
+	Diags diag.Diagnostics
+
+	options  Options
+	compiler *compilerOption // nil for a program that lies in a file
+	find     func(pattern string) ([]*diag.Source, error)
+}
+
+// Options are what a workspace is opened with.
+type Options struct {
+	// Shown is how a path is called in messages; nil for the path itself.
+	Shown func(path string) string
+	// Compile runs the compiler of a project that has one (L1.F). It is nil where nothing may be started that a project
+	// brings, as in `check` (D13): then Check says that it has not seen the program.
+	Compile Compiler
+	// CompilerOption is the runtime option compiler where somebody else has read the project file; nil to take that of the
+	// project file. An empty text is none.
+	CompilerOption *string
+	// ProgramDir is where a compiler runs; empty for the folder that the project file says.
+	ProgramDir string
+	// LocalPackages reads the packages of components that the project uses by path.
+	LocalPackages bool
+}
+
+// FindProject finds and reads the project file of a folder or one above it (L1.1). The error wraps project.ErrNotFound when
+// there is none.
+func FindProject(dir string, o Options) (*project.Project, diag.Diagnostics, error) {
+	path, err := project.Find(dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	return project.Load(path, o.shown(path))
+}
+
+// Open reads the project of a folder and the text of its program. A program that a compiler prints is read by Compile.
+func Open(dir string, o Options) (*Workspace, error) {
+	p, diags, err := FindProject(dir, o)
+	if err != nil {
+		return nil, err
+	}
+	w := &Workspace{Project: p, Diags: diags, options: o}
+	if w.compiler = o.compilerOf(p); w.compiler != nil {
+		w.Program.Dir = o.ProgramDir
+		if w.Program.Dir == "" {
+			w.Program.Dir = p.ProgramDir()
+		}
+	} else if err := w.readProgram(); err != nil {
+		return nil, err
+	}
+	w.find = project.Includer(w.Dir(), o.shown)
+	if w.Program.Path == "" && w.compiler == nil {
+		return w, nil
+	}
+	return w, w.readPackages()
+}
+
+// OpenWithoutProgram reads the project of a folder alone, for operations that run no program.
+func OpenWithoutProgram(dir string, o Options) (*Workspace, error) {
+	p, diags, err := FindProject(dir, o)
+	if err != nil {
+		return nil, err
+	}
+	return &Workspace{Project: p, Program: project.Program{Dir: p.ProgramDir()}, Diags: diags, options: o}, nil
+}
+
+// Empty is the workspace of a folder outside of any project.
+func Empty(dir string) *Workspace {
+	return &Workspace{Project: &project.Project{Dir: dir}, Program: project.Program{Dir: dir}}
+}
+
+// OpenFile reads a program by the path of its text. It belongs to the project of its folder, if there is one.
+func OpenFile(path string, o Options) (*Workspace, error) {
+	dir := filepath.Dir(path)
+	found, err := project.Find(dir)
+	if err != nil {
+		return openLoose(path, o)
+	}
+	w, err := Open(dir, o)
+	if err != nil || w.compiler == nil && w.Program.Path == path || found == path {
+		return w, err
+	}
+	w.compiler = nil
+	w.Program = project.Program{Dir: dir, Path: path}
+	w.find = project.Includer(dir, o.shown)
+	w.Source, err = source(w.Project, path, o.shown)
+	return w, err
+}
+
+// openLoose reads a program without a project.
+func openLoose(path string, o Options) (*Workspace, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("read program: %w", err)
+	}
+	dir := filepath.Dir(path)
+	src := diag.NewSource(o.shown(path), project.StripBOM(text))
+	name := strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
+	w := &Workspace{
+		Project: &project.Project{Source: src, Path: path, Dir: dir, Name: project.Literal{Text: name}},
+		Program: project.Program{Dir: dir, Path: path}, Source: src, find: project.Includer(dir, o.shown), options: o,
+	}
+	return w, w.readDeclared()
+}
+
+// readProgram reads the program's text, which may be that of the project file (L1.7).
+func (w *Workspace) readProgram() error {
+	var found diag.Diagnostics
+	w.Program, found = w.Project.FindProgram()
+	w.Diags.Add(found...)
+	if w.Program.Path == "" {
+		return nil
+	}
+	var err error
+	w.Source, err = source(w.Project, w.Program.Path, w.options.shown)
+	return err
+}
+
+// Dir is the program directory; for a project without a program, the folder of the project file.
+func (w *Workspace) Dir() string {
+	if w.Program.Dir != "" {
+		return w.Program.Dir
+	}
+	return w.Project.Dir
+}
+
+// source is the text of a program file. When that is the project file, it is the project's own text (L1.7), so that positions
+// in both are the same.
+func source(p *project.Project, path string, shown func(string) string) (*diag.Source, error) {
+	if path == p.Path {
+		return p.Source, nil
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("read program: %w", err)
+	}
+	return diag.NewSource(shown(path), project.StripBOM(text)), nil
+}
+
+// include finds the texts that a pattern of the section include names.
+func (w *Workspace) include(pattern string) ([]*diag.Source, error) {
+	found, err := w.find(pattern)
+	for _, src := range found {
+		if !slices.Contains(w.Parts, src) {
+			w.Parts = append(w.Parts, src)
+		}
+	}
+	return found, err
+}
+
+func (o Options) shown(path string) string {
+	if o.Shown == nil {
+		return path
+	}
+	return o.Shown(path)
+}
+
+// Relative returns a function that shows paths relative to a folder, with slashes, when they lie in it.
+func Relative(dir string) func(path string) string {
+	return func(path string) string {
+		rel, err := filepath.Rel(dir, path)
+		if err != nil || !filepath.IsLocal(rel) {
+			return path
+		}
+		return filepath.ToSlash(rel)
+	}
+}
+
+// compilerOption is the runtime option compiler.
+type compilerOption struct {
+	command string
+	at      diag.Range // in the project file; zero when that does not have it
+}
+
+func (o Options) compilerOf(p *project.Project) *compilerOption {
+	var c compilerOption
+	if p.Compiler != nil {
+		c = compilerOption{command: p.Compiler.Text, at: p.Compiler.Range}
+	}
+	if o.CompilerOption != nil {
+		c.command = *o.CompilerOption
+	}
+	if c.command == "" {
+		return nil
+	}
+	return &c
+}
+
+// Compiler runs the command of a project's runtime option compiler and returns what it prints to standard output, which is
+// the program (L1.F).
+type Compiler func(ctx context.Context, c Compilation) ([]byte, error)
+
+// Compilation is one run of a compiler.
+type Compilation struct {
+	Command string // as the project file has it
+	Dir     string // absolute path of the folder to run it in
+	Root    string // absolute path of the folder of the project file
+	Run     Run
+}
+
+// Run is what a compiler may know of the run that its program is for (L1.F2). The zero value is that of a run without a
+// stack.
+type Run struct {
+	Stack, Organization, Project string
+	Config                       map[string]string // by full key, in plain text
+}
+
+// Compile makes the text of a program that a compiler prints. It does nothing for other programs, and for one that is
+// compiled already. A compiler that fails is a finding at the place that names it.
+func (w *Workspace) Compile(ctx context.Context, run Run) diag.Diagnostics {
+	if w.compiler == nil || w.Source != nil {
+		return nil
+	}
+	if w.options.Compile == nil {
+		return diag.Diagnostics{w.notCompiled()}
+	}
+	text, err := w.options.Compile(ctx, Compilation{Command: w.compiler.command, Dir: w.Program.Dir, Root: w.Project.Dir, Run: run})
+	if err != nil {
+		summary, said, _ := strings.Cut(err.Error(), "\n")
+		if said != "" {
+			said += "\n"
+		}
+		return diag.Diagnostics{{Code: diag.NoProgram, Subject: w.compiler.at, Summary: summary,
+			Detail: said + "the program is what this command prints"}}
+	}
+	w.Source = diag.NewSource("<"+w.compiler.command+">", project.StripBOM(text))
+	return nil
+}
+
+// notCompiled says that a program was not looked at.
+func (w *Workspace) notCompiled() diag.Diagnostic {
+	return diag.Diagnostic{Severity: diag.Warning, Code: diag.NoProgram, Subject: w.compiler.at,
+		Summary: fmt.Sprintf("the program was not checked: it is what the compiler `%s` prints, which is not started here", w.compiler.command),
+		Detail:  "`yamlhost preview` starts the compiler and reports everything that is wrong with the program"}
+}
+
+// Compiled reports whether the program is what a compiler prints.
+func (w *Workspace) Compiled() bool { return w.compiler != nil }

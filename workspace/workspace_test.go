@@ -1,0 +1,176 @@
+package workspace_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/runtime/project"
+	"github.com/yamlhost/yamlhost/schema"
+	"github.com/yamlhost/yamlhost/workspace"
+)
+
+// folder writes files into a new folder.
+func folder(t *testing.T, files map[string]string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range files {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
+	}
+	return dir
+}
+
+func open(t *testing.T, files map[string]string, o workspace.Options) *workspace.Workspace {
+	t.Helper()
+	dir := folder(t, files)
+	o.Shown = workspace.Relative(dir)
+	w, err := workspace.Open(dir, o)
+	require.NoError(t, err)
+	return w
+}
+
+// noSchemas knows no package.
+func noSchemas() (schema.Loader, func() bool) {
+	return schema.NewLoader(func(context.Context, schema.Descriptor) ([]byte, error) { return nil, schema.ErrNotFound }), func() bool { return false }
+}
+
+// L1.7, L2.33: a program beside its project file has that file's declarations, but for those that it makes itself.
+func TestParseWithDeclarations(t *testing.T) {
+	t.Parallel()
+	w := open(t, map[string]string{
+		"Pulumi.yaml": "name: p\nruntime: yaml\nconfig:\n  size: {type: integer, secret: true}\n  names: {type: array, items: {type: array, items: {type: boolean}}}\n  own: {type: string}\n  aws:region: {value: x}\n",
+		"Main.yaml":   "\uFEFFconfig:\n  own: {type: integer}\n",
+	}, workspace.Options{})
+	require.Empty(t, w.Diags)
+	require.Equal(t, "Main.yaml", w.Source.Name())
+	file, diags := w.Parse(nil)
+	require.Empty(t, diags)
+	require.Len(t, file.Config, 3)
+	require.Equal(t, "own", file.Config[0].Name.Value)
+	require.Equal(t, "integer", file.Config[0].Type.Name, "the program's own declaration goes first")
+	require.Equal(t, "size", file.Config[1].Name.Value)
+	require.True(t, file.Config[1].Secret.Value)
+	require.Equal(t, "Pulumi.yaml", file.Config[1].Range.Source.Name())
+	require.Equal(t, "list", file.Config[2].Type.Item.Name)
+	require.Equal(t, "boolean", file.Config[2].Type.Item.Item.Name)
+}
+
+// L1.7: a project file that is the program too is one text, read once.
+func TestSourceOfTheProject(t *testing.T) {
+	t.Parallel()
+	w := open(t, map[string]string{"Pulumi.yaml": "name: p\nruntime: yaml\nconfig:\n  size: {type: integer}\n"}, workspace.Options{})
+	require.Same(t, w.Project.Source, w.Source)
+	file, _ := w.Parse(nil)
+	require.Len(t, file.Config, 1)
+}
+
+// A file by itself is a program of the project around it, or of none.
+func TestOpenFile(t *testing.T) {
+	t.Parallel()
+	dir := folder(t, map[string]string{"Pulumi.yaml": "name: p\nruntime: {name: yaml, options: {compiler: unused}}\n", "other.yaml": "outputs: {a: 1}\n"})
+	w, err := workspace.OpenFile(filepath.Join(dir, "other.yaml"), workspace.Options{Shown: workspace.Relative(dir)})
+	require.NoError(t, err)
+	require.Equal(t, []string{"p", "other.yaml"}, []string{w.Project.Name.Text, w.Source.Name()})
+	program, diags := w.Check(t.Context(), workspace.CheckOptions{Schemas: noSchemas})
+	require.Empty(t, diags)
+	require.Len(t, program.Outputs, 1)
+
+	_, err = workspace.OpenFile(filepath.Join(t.TempDir(), "gone.yaml"), workspace.Options{})
+	require.ErrorContains(t, err, "read program")
+}
+
+// L1.40, L1.41: plain, parameterized and extension packages; a declaration that is there twice counts once. Those of a program
+// in a folder of its own may lie beside the project file.
+func TestDeclaredPackages(t *testing.T) {
+	t.Parallel()
+	parameters := &project.PackageParameter{Name: "sub", Version: "0.1.0", Value: []byte("x")}
+	got := workspace.Descriptors([]project.PackageFile{
+		{Name: "a", Version: "1.0.0", DownloadURL: "https://x.test"},
+		{Name: "a", Version: "1.0.0", DownloadURL: "https://x.test"},
+		{Name: "b", Parameterization: parameters},
+		{Name: "b", Extension: parameters},
+	})
+	want := &schema.Parameterization{Name: "sub", Version: "0.1.0", Value: []byte("x")}
+	require.Equal(t, []schema.Descriptor{
+		{Name: "a", Version: "1.0.0", DownloadURL: "https://x.test"},
+		{Name: "b", Parameterization: want},
+		{Name: "b", Parameterization: want, Extension: true},
+	}, got)
+
+	w := open(t, map[string]string{
+		"Pulumi.yaml": "name: p\nruntime: yaml\nmain: prog\n", "prog/Main.yaml": "{}", "prog/here.yaml": "packageDeclarationVersion: 1\nname: here\n",
+		"sdks/there.yaml": "packageDeclarationVersion: 1\nname: there\n", "elsewhere.yaml": "packageDeclarationVersion: 1\nname: elsewhere\n",
+	}, workspace.Options{})
+	require.Equal(t, []schema.Descriptor{{Name: "here"}, {Name: "there"}}, w.Packages)
+}
+
+const compiledProject = "name: p\nruntime: {name: yaml, options: {compiler: make program}}\nresources: {old: {type: 'a:b:C'}}\n"
+
+// L1.F, D13: a program that a compiler prints is never taken from a file, and the compiler is started by those only who
+// may; the others are told.
+func TestCompiledProgram(t *testing.T) {
+	t.Parallel()
+	files := map[string]string{"Pulumi.yaml": compiledProject, "Main.yaml": "outputs: {from: a file}\n"}
+	w := open(t, files, workspace.Options{})
+	require.Nil(t, w.Source)
+	program, diags := w.Check(t.Context(), workspace.CheckOptions{Schemas: noSchemas})
+	require.Nil(t, program)
+	require.Len(t, diags, 1)
+	require.Equal(t, diag.Warning, diags[0].Severity)
+	require.Equal(t, diag.NoProgram, diags[0].Code)
+	require.Equal(t, "make program", diags[0].Subject.Text())
+	require.True(t, w.Compile(t.Context(), workspace.Run{})[0].Subject == diags[0].Subject)
+
+	var got workspace.Compilation
+	runs := 0
+	w = open(t, files, workspace.Options{Compile: func(_ context.Context, c workspace.Compilation) ([]byte, error) {
+		got = c
+		runs++
+		return []byte("outputs: {from: the compiler, stack: '${pulumi.stack}'}\n"), nil
+	}})
+	run := workspace.Run{Stack: "dev", Project: "p", Config: map[string]string{"p:a": "1"}}
+	require.Empty(t, w.Compile(t.Context(), run))
+	require.Empty(t, w.Compile(t.Context(), run))
+	require.Equal(t, 1, runs, "it is started once")
+	require.Equal(t, workspace.Compilation{Command: "make program", Dir: w.Project.Dir, Root: w.Project.Dir, Run: run}, got)
+	require.Equal(t, "<make program>", w.Source.Name())
+	program, diags = w.Check(t.Context(), workspace.CheckOptions{Schemas: noSchemas})
+	require.Empty(t, diags)
+	require.Len(t, program.Outputs, 2)
+	require.Empty(t, program.Packages, "the project file is no program here")
+
+	w = open(t, files, workspace.Options{Compile: func(context.Context, workspace.Compilation) ([]byte, error) { return nil, errors.New("it broke") }})
+	diags = w.Compile(t.Context(), run)
+	require.True(t, diags.HasErrors())
+	require.Equal(t, "it broke", diags[0].Summary)
+	require.Equal(t, "make program", diags[0].Subject.Text())
+}
+
+// The runtime has one option; others are errors, but those of other runtimes are not ours to judge.
+func TestRuntimeOptions(t *testing.T) {
+	t.Parallel()
+	for options, want := range map[string]string{
+		"{name: yaml, options: {compilr: x}}":          "unknown key compilr in runtime.options; did you mean compiler?",
+		"{name: yaml, options: {binary: x}}":           "unknown key binary in runtime.options",
+		"{name: yaml, options: {compiler: true}}":      "runtime.options.compiler must be a string, found a boolean",
+		"{name: nodejs, options: {typescript: false}}": "",
+		"{name: yaml, options: {compiler: ''}}":        "",
+		"{name: yaml}":                                 "",
+	} {
+		w := open(t, map[string]string{"Pulumi.yaml": "name: p\nruntime: " + options + "\noutputs: {a: 1}\n"}, workspace.Options{})
+		if want == "" {
+			require.Empty(t, w.Diags, options)
+			require.NotNil(t, w.Source, options)
+			continue
+		}
+		require.Len(t, w.Diags, 1, options)
+		require.Equal(t, want, w.Diags[0].Summary, options)
+	}
+}
