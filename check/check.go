@@ -27,6 +27,8 @@ type Options struct {
 	ProgramDir string
 	// Stat looks for files that programs name; nil when there is no file system at hand.
 	Stat func(path string) (fs.FileInfo, error)
+	// Bundle makes the code of dynamic types; nil where nobody does, which leaves their sources unread.
+	Bundle Bundler
 }
 
 // ConfigText is a configuration value as the stack has it (L2.3).
@@ -43,6 +45,7 @@ type ConfigText struct {
 // may be evaluated. Every fault is reported once, and what follows from it is not (D7).
 func Check(ctx context.Context, file *ast.File, opts Options) (*Program, diag.Diagnostics) {
 	c := newChecker(ctx, file, opts)
+	c.findDynamic()
 	bodies := append(c.findComponents(), c)
 	for _, body := range bodies {
 		body.declare()
@@ -78,6 +81,7 @@ type checker struct {
 
 	component    *Component // whose body this is; nil for the program's own
 	components   *components
+	dynamic      map[string]*Dynamic // in all spellings of the token
 	packages     *packages
 	defaults     map[string]*Node // the default provider of each package
 	cyclic       map[*Node]bool
@@ -116,6 +120,7 @@ func newChecker(ctx context.Context, file *ast.File, opts Options) *checker {
 			schemas: opts.Schemas,
 		},
 		components:   &components{byToken: make(map[string]*Component), namespaces: make(map[string][]*Component)},
+		dynamic:      make(map[string]*Dynamic),
 		packages:     &packages{loaded: make(map[string]*loadedPackage)},
 		declared:     make(map[string]*Node, len(file.Config)+len(file.Variables)+len(file.Resources)),
 		byKey:        make(map[string]*Node),

@@ -108,7 +108,7 @@ func (c *checker) bodyOf(component *Component, file *ast.File) *checker {
 	opts.Config, opts.ConfigKnown = nil, false
 	b := newChecker(c.ctx, &ast.File{Source: file.Source, Origins: file.Origins, Lost: file.Lost, RequiredVersion: decl.RequiredVersion, Config: decl.Inputs,
 		Variables: decl.Variables, Resources: decl.Resources, Outputs: decl.Outputs}, opts)
-	b.component, b.components, b.packages, b.sink = component, c.components, c.packages, c.sink
+	b.component, b.components, b.packages, b.sink, b.dynamic = component, c.components, c.packages, c.sink, c.dynamic
 	b.program.refs, b.program.calls, b.program.types = c.program.refs, c.program.calls, c.program.types
 	b.locals = c.locals
 	b.program.component = true

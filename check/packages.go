@@ -89,7 +89,7 @@ func (c *checker) loadPackages(bodies []*checker) {
 func (c *checker) findPackages() {
 	var uses []use
 	for _, decl := range c.file.Resources {
-		if decl.Type != nil && !c.components.serves(decl.Type.Value) {
+		if decl.Type != nil && !c.components.serves(decl.Type.Value) && !c.servesDynamic(decl.Type.Value) {
 			uses = append(uses, resourceUse(decl))
 		}
 	}
@@ -193,6 +193,10 @@ func (c *checker) resolveResource(n *Node) {
 	r.Token = token.Value
 	if c.components.serves(token.Value) {
 		c.resolveComponent(n)
+		return
+	}
+	if c.servesDynamic(token.Value) {
+		c.resolveDynamic(n)
 		return
 	}
 	candidates := c.descriptors(resourceUse(r.Decl))

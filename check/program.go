@@ -22,6 +22,7 @@ type Program struct {
 	// Components are the components that the program declares (L3.E), and those of packages that are used by path.
 	Components []*Component
 	Hooks      []*Hook
+	Dynamic    []*Dynamic // types whose provider is a source file beside the program
 	// Packages are the packages that the program needs, each once, in order of first use.
 	Packages []schema.Descriptor
 
@@ -83,6 +84,7 @@ type Resource struct {
 	Package     schema.Descriptor // with the options version and pluginDownloadURL applied
 	Schema      *schema.Resource  // nil when the type's members are not known
 	Component   *Component        // nil for what a provider provides
+	Dynamic     *Dynamic          // nil for what another provider provides
 	// DefaultProvider is the program's default provider for the package, when the resource has to use it (L7.45).
 	DefaultProvider *Node
 	// DefaultProviders are, for a Component, those of the packages that it is made of.

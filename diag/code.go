@@ -40,6 +40,7 @@ const (
 	WrongProvider    Code = "Y219" // wrong package's provider (L4.20)
 	Deprecated       Code = "Y220" // deprecated member (L8.21)
 	NotKnownInTime   Code = "Y221" // outputs in plain place (L4.3, L8.18)
+	BadSource        Code = "Y224" // a source file beside the program cannot be used (D15)
 	Malformed        Code = "Y222" // alias URN, timeout, property path malformed (L4.10, L4.13, L4.16)
 	ReservedKey      Code = "Y223" // a map with the key that is kept for special values, or a value that no state can keep (F1.10)
 	IndexOutOfRange  Code = "Y300" // index out of range (L5.34)

@@ -29,6 +29,7 @@ type evaluator struct {
 	root      *frame // of the program itself
 	resources registry
 	packages  packages
+	dynamic   dynamicProviders
 	stacks    stackReferences
 	urns      urnGuard
 	notes     notes

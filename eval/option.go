@@ -94,6 +94,12 @@ func (o *optionReader) pack(r *check.Resource, from *ast.Options, version, url, 
 // provider chooses the provider: the option, else a fitting one of providers, which the engine does, else the program's
 // default provider for the package (L7.40).
 func (o *optionReader) provider(r *check.Resource, from *ast.Options, provider *string, providers *map[string]string) {
+	if r.Dynamic != nil {
+		ref, f := o.e.dynamicProvider(o.ctx, r.Dynamic)
+		o.blame(f)
+		*provider = ref
+		return
+	}
 	if from.Provider != nil {
 		ref, f := o.providerIn(o.ctx, from.Provider.Key.Value, from.Provider.Value)
 		o.blame(f)

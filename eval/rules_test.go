@@ -49,7 +49,7 @@ func passes(t *testing.T, a *txtar.Archive) []txtar.File {
 	require.NoError(t, ast.Dump(&tree, file))
 	add("tree", tree.String())
 	program, more := check.Check(context.Background(), file, check.Options{
-		Project: "proj", Schemas: zooLoader(t), Config: config, ConfigKnown: true,
+		Project: "proj", Schemas: zooLoader(t), Config: config, ConfigKnown: true, Bundle: bundling(a),
 	})
 	findings = append(findings, more...)
 	add("check", describe(findings.Sorted()))
@@ -66,6 +66,22 @@ func passes(t *testing.T, a *txtar.Archive) []txtar.File {
 	}
 	require.True(t, value.Equal(result.Outputs, z.recorder.Outputs(result.Stack)), "the outputs are registered, also after failures")
 	return got
+}
+
+// bundling takes files of an archive as they are; a text with the word SYNTAX is faulty.
+func bundling(a *txtar.Archive) check.Bundler {
+	return func(_ context.Context, _, source string) (*check.Bundle, []check.BundleFault, error) {
+		for _, f := range a.Files {
+			if f.Name != source {
+				continue
+			}
+			if at := bytes.Index(f.Data, []byte("SYNTAX")); at >= 0 {
+				return nil, []check.BundleFault{{Place: fmt.Sprintf("%s:1:%d", source, at+1), Message: "it is faulty"}}, nil
+			}
+			return &check.Bundle{Language: "node", Code: string(f.Data), Digest: "sha256:of-" + source}, nil, nil
+		}
+		return nil, []check.BundleFault{{Place: source, Message: "there is no such file"}}, nil
+	}
 }
 
 // including finds the files of an archive that its program includes.

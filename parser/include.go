@@ -60,6 +60,7 @@ func (o *outline) withIncluded() (*ast.File, diag.Diagnostics) {
 			whole.Outputs = append(whole.Outputs, t.file.Outputs...)
 			whole.Components = append(whole.Components, t.file.Components...)
 			whole.Hooks = append(whole.Hooks, t.file.Hooks...)
+			whole.Dynamic = append(whole.Dynamic, t.file.Dynamic...)
 		}
 		t.once(taken)
 	}
@@ -132,5 +133,8 @@ func (o *outline) once(taken map[string]diag.Range) {
 	}
 	for _, h := range o.file.Hooks {
 		check("hook", h.Name)
+	}
+	for _, d := range o.file.Dynamic {
+		check("dynamic type", d.Name)
 	}
 }

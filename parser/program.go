@@ -12,7 +12,7 @@ import (
 // The sections of a program (L1.C), and the fields that only the project's reader looks at (L1.B).
 var (
 	sectionKeys = []string{"name", "description", "version", "namespace", "pulumi", "config", "configuration", "variables",
-		"resources", "outputs", "components", "hooks", "include"}
+		"resources", "outputs", "components", "hooks", "dynamic", "include"}
 	projectKeys = []string{"runtime", "main", "author", "website", "license", "template", "backend", "options", "packages",
 		"plugins", "stackConfigDir", "requiredPulumiVersion"}
 )
@@ -28,7 +28,7 @@ type outline struct {
 	p    *parser // of the text as a whole; it gets all findings in the end
 	file *ast.File
 	body
-	components, pulumi, hooks, include *entry
+	components, pulumi, hooks, dynamic, include *entry
 
 	roots []*node   // of the YAML trees of the text
 	heads []*parser // that read the keys at the top by blocks; none where p does
@@ -38,7 +38,7 @@ type outline struct {
 func (p *parser) outline(top []entry, part bool) *outline {
 	file := &ast.File{Source: p.src}
 	var b body
-	var components, pulumi, hooks, include *entry
+	var components, pulumi, hooks, dynamic, include *entry
 	p.fieldsOf(top, sectionKeys, func(name string, e entry) {
 		p := e.p
 		switch name {
@@ -72,6 +72,9 @@ func (p *parser) outline(top []entry, part bool) *outline {
 		case "hooks":
 			p.extension(e.at, "a section of hooks")
 			hooks = &e
+		case "dynamic":
+			p.extension(e.at, "a section of dynamic types")
+			dynamic = &e
 		case "include":
 			p.extension(e.at, "the section `include`")
 			include = &e
@@ -89,7 +92,7 @@ func (p *parser) outline(top []entry, part bool) *outline {
 		}
 		b, include = body{}, nil
 	}
-	return &outline{p: p, file: file, body: b, components: components, pulumi: pulumi, hooks: hooks, include: include}
+	return &outline{p: p, file: file, body: b, components: components, pulumi: pulumi, hooks: hooks, dynamic: dynamic, include: include}
 }
 
 // mainOnly are the sections that only the main text of a program may have an effect with.
@@ -113,6 +116,7 @@ func (o *outline) read(names map[string]bool) {
 	file.Resources = p.resourceSection(b.resources)
 	file.Outputs = p.outputSection(b.outputs)
 	file.Hooks = p.hookSection(o.hooks)
+	file.Dynamic = p.dynamicSection(o.dynamic)
 	file.Components = p.componentSection(o.components)
 	o.gatherDiags()
 }

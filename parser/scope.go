@@ -188,6 +188,7 @@ type item struct {
 	output    *ast.Output
 	component *ast.Component
 	hook      *ast.Hook
+	dynamic   *ast.Dynamic
 
 	bare  bool   // a resource with nothing in it
 	stray string // what a field that stands among the resources has to be under; empty for a resource

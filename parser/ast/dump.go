@@ -42,8 +42,45 @@ func Dump(w io.Writer, f *File) error {
 			d.bool("ignoreErrors", h.IgnoreErrors)
 		})
 	}
+	for _, t := range f.Dynamic {
+		d.dynamic(t)
+	}
 	_, err := io.WriteString(w, d.text.String())
 	return err
+}
+
+func (d *dumper) dynamic(t *Dynamic) {
+	d.line(t.Range, "dynamic %s", d.quoted(t.Name))
+	d.nested(func() {
+		d.literal("description", t.Description)
+		d.literal("provider", t.Provider)
+		d.literal("onCodeChange", t.OnCodeChange)
+		for _, name := range t.Env {
+			d.literal("env", &name)
+		}
+		for _, side := range []struct {
+			name string
+			of   *DynamicProperties
+		}{{"input", t.Inputs}, {"output", t.Outputs}} {
+			if side.of == nil {
+				continue
+			}
+			for _, p := range side.of.List {
+				kind := "any"
+				if p.Type != nil {
+					kind = p.Type.String()
+				}
+				d.line(p.Name.Range, "%s %s %s", side.name, d.quoted(p.Name), kind)
+				d.nested(func() {
+					d.expr("default", p.Default)
+					d.bool("secret", p.Secret)
+					d.bool("optional", p.Optional)
+					d.bool("replace", p.Replace)
+					d.bool("stable", p.Stable)
+				})
+			}
+		}
+	})
 }
 
 type dumper struct {

@@ -1,6 +1,11 @@
 package ast
 
-import "github.com/yamlhost/yamlhost/diag"
+import (
+	"path"
+	"strings"
+
+	"github.com/yamlhost/yamlhost/diag"
+)
 
 // File is a program: one text, or several that were merged.
 type File struct {
@@ -31,7 +36,8 @@ type File struct {
 	Resources  []*Resource
 	Outputs    []*Output
 	Components []*Component
-	Hooks      []*Hook // extension of yamlhost
+	Hooks      []*Hook    // extension of yamlhost
+	Dynamic    []*Dynamic // extension of yamlhost
 }
 
 // Literal is a text that stands as it is, never interpolated, with its place.
@@ -205,4 +211,54 @@ type Hook struct {
 	Command      Expr // a list of texts; may use `args`
 	OnDryRun     *BoolLiteral
 	IgnoreErrors *BoolLiteral
+}
+
+// Dynamic declares a resource type whose provider is a source file beside the program; an extension of yamlhost.
+type Dynamic struct {
+	Name         Literal
+	Range        diag.Range
+	Description  *Literal
+	Provider     *Literal           // a path relative to the text's folder, and behind a colon what the file exports
+	Inputs       *DynamicProperties // nil when any input is allowed
+	Outputs      *DynamicProperties // nil when outputs are not declared
+	OnCodeChange *Literal           // ignore, update or replace
+	Env          []Literal          // environment variables that the code may read
+}
+
+// DynamicProperties are declared inputs or outputs of a dynamic type.
+type DynamicProperties struct {
+	Range diag.Range // of the key
+	List  []*DynamicProperty
+}
+
+// DynamicProperty declares an input or an output of a dynamic type.
+type DynamicProperty struct {
+	Name        Literal
+	Type        *ConfigType // nil for any
+	Default     Expr        // of an input; a literal, nil when absent
+	Secret      *BoolLiteral
+	Optional    *BoolLiteral // of an input
+	Replace     *BoolLiteral // of an input: its change replaces where the code has no diff
+	Stable      *BoolLiteral // of an output: updates leave it as it is
+	Description *Literal
+}
+
+// Path is the source file that the type's provider is in, with slashes and relative to the text's folder.
+func (d *Dynamic) Path() string {
+	file, _ := d.split()
+	return file
+}
+
+// Export is the name of what the source file exports; empty for its only provider.
+func (d *Dynamic) Export() string {
+	_, export := d.split()
+	return export
+}
+
+func (d *Dynamic) split() (file, export string) {
+	file = strings.ReplaceAll(d.Provider.Text(), "\\", "/")
+	if at := strings.LastIndexByte(file, ':'); at > 1 { // C:\ is no file with an export
+		file, export = file[:at], file[at+1:]
+	}
+	return path.Clean(file), export
 }

@@ -1,0 +1,168 @@
+package check
+
+import (
+	"context"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/parser/ast"
+	"github.com/yamlhost/yamlhost/schema"
+)
+
+// Dynamic types have a provider that is a source file beside the program (D15).
+
+// DynamicNamespace is the package of the dynamic types that a program declares.
+const DynamicNamespace = "dynamic"
+
+// Bundler makes one text of a source file and what it imports. source is relative to dir, with slashes. faults say what is
+// wrong with the source; err says that it could not be looked at.
+type Bundler func(ctx context.Context, dir, source string) (b *Bundle, faults []BundleFault, err error)
+
+// Bundle is the code of a source file. It is immutable.
+type Bundle struct {
+	Language string // node or python
+	Code     string
+	Digest   string
+}
+
+// BundleFault is one thing wrong with a source file.
+type BundleFault struct {
+	Place   string // file:line:column, or less of it; never empty
+	Message string
+}
+
+// Dynamic is a checked dynamic type.
+type Dynamic struct {
+	Decl   *ast.Dynamic
+	Token  string // canonical
+	Schema *schema.Resource
+	// Code is nil where nobody bundles, and where the source is at fault, which has been reported.
+	Code *Bundle
+	Path string // of the source, relative to the program's folder, with slashes
+}
+
+// Replaces reports whether a change of the code replaces what it made.
+func (d *Dynamic) Replaces() bool { return d.Decl.OnCodeChange.Text() == "replace" }
+
+// findDynamic makes types of the declarations of the program, and bundles each source once.
+func (c *checker) findDynamic() {
+	bundles := map[string]*Bundle{}
+	for _, decl := range c.file.Dynamic {
+		d := &Dynamic{Decl: decl, Token: DynamicNamespace + ":index:" + decl.Name.Value}
+		d.Schema = c.dynamicSchema(d)
+		c.program.Dynamic = append(c.program.Dynamic, d)
+		c.dynamic[d.Token], c.dynamic[DynamicNamespace+":"+decl.Name.Value] = d, d
+		if decl.Provider == nil {
+			continue
+		}
+		d.Path = decl.Path()
+		if at := decl.Provider.Range; path.IsAbs(d.Path) || d.Path == ".." || strings.HasPrefix(d.Path, "../") {
+			c.errorf(diag.FileAccess, at, "move the file into the project", "`%s` is outside of the project", shown(d.Path))
+			continue
+		}
+		if c.opts.Bundle == nil {
+			continue
+		}
+		known, done := bundles[d.Path]
+		if !done {
+			known = c.bundle(decl, d.Path)
+			bundles[d.Path] = known
+		}
+		d.Code = known
+	}
+}
+
+// bundle asks for the code of a source, and reports what is wrong with it at the declaration that names it first.
+func (c *checker) bundle(decl *ast.Dynamic, source string) *Bundle {
+	at := decl.Provider.Range
+	b, faults, err := c.opts.Bundle(c.ctx, c.opts.ProgramDir, source)
+	for _, f := range faults {
+		c.errorf(diag.BadSource, at, f.Place, "%s cannot be used: %s", source, f.Message)
+	}
+	if err != nil {
+		c.errorf(diag.FileAccess, at, "", "cannot read `%s`: %s", source, err)
+	}
+	if len(faults) > 0 || err != nil {
+		return nil
+	}
+	return b
+}
+
+// dynamicSchema is the type as a resource of a provider. What is not declared is any.
+func (c *checker) dynamicSchema(d *Dynamic) *schema.Resource {
+	r := &schema.Resource{Token: d.Token, Description: d.Decl.Description.Text()}
+	inputs := c.dynamicProperties(d.Decl.Inputs, true)
+	outputs := c.dynamicProperties(d.Decl.Outputs, false)
+	r.Inputs = schema.NewObject("", d.Decl.Inputs != nil, func() []*schema.Property { return inputs })
+	r.Outputs = schema.NewObject("", false, func() []*schema.Property { return outputs })
+	return r
+}
+
+func (c *checker) dynamicProperties(from *ast.DynamicProperties, input bool) []*schema.Property {
+	if from == nil {
+		return nil
+	}
+	list := make([]*schema.Property, 0, len(from.List))
+	for _, decl := range from.List {
+		p := &schema.Property{Name: decl.Name.Value, Type: schema.Any, Secret: decl.Secret != nil && decl.Secret.Value,
+			Description: decl.Description.Text()}
+		if decl.Type != nil {
+			p.Type = configType(decl.Type)
+		}
+		p.Required = input && decl.Default == nil && (decl.Optional == nil || !decl.Optional.Value) && (decl.Type == nil || !decl.Type.Optional)
+		switch literal := decl.Default.(type) {
+		case nil:
+		case *ast.String:
+			p.Default = literal.Value
+		case *ast.Number:
+			p.Default = literal.Value
+		case *ast.Bool:
+			p.Default = literal.Value
+		default:
+			c.errorf(diag.ConfigDefault, literal.Range(), "let the code fill in others in its method check",
+				"the default of `%s` must be a text, a number or a boolean", shown(decl.Name.Value))
+		}
+		if !p.Required {
+			p.Type = schema.OptionalOf(p.Type)
+		}
+		list = append(list, p)
+	}
+	return list
+}
+
+// servesDynamic reports whether a token is for a type that the program declares itself.
+func (c *checker) servesDynamic(token string) bool {
+	namespace, _, _ := strings.Cut(token, ":")
+	return namespace == DynamicNamespace && len(c.dynamic) > 0
+}
+
+// resolveDynamic finds the dynamic type of a resource.
+func (c *checker) resolveDynamic(n *Node) {
+	r, token := n.Resource, n.Resource.Decl.Type
+	d := c.dynamic[token.Value]
+	if d == nil {
+		var names []string
+		for spelling := range c.dynamic {
+			if strings.Count(spelling, ":") == 1 {
+				names = append(names, spelling)
+			}
+		}
+		slices.Sort(names)
+		hint := didYouMean(diag.Suggest(token.Value, names))
+		if hint == "" {
+			hint = "there is " + listed(names)
+		}
+		c.errorf(diag.TokenNotFound, token.Range, hint, "there is no dynamic type `%s`", token.Value)
+		return
+	}
+	r.Dynamic, r.Schema, r.Token = d, d.Schema, d.Token
+	n.Type = &schema.ResourceType{Token: r.Token, Outputs: func() *schema.Object { return d.Schema.Outputs }}
+	for _, option := range []*ast.Option{r.Decl.Options.Provider, r.Decl.Options.Version, r.Decl.Options.PluginDownloadURL} {
+		if option != nil {
+			c.errorf(diag.WrongProvider, option.Key.Range, "leave the option out",
+				"`%s` is served by %s and takes no `%s`", shown(token.Value), d.Path, option.Key.Value)
+		}
+	}
+}
