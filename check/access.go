@@ -248,6 +248,9 @@ func (c *checker) resourceMember(t *schema.ResourceType, s step) schema.Type {
 		c.warnDeprecated(p.Deprecation, s.at, "output", s.name)
 		return p.Type
 	}
+	if !outputs.Closed {
+		return schema.Any
+	}
 	names := append(propertyNames(outputs), "urn")
 	if !t.Component {
 		names = append(names, "id")

@@ -59,7 +59,7 @@ func (c *checker) findDynamic() {
 		}
 		d.Path = decl.Path()
 		if at := decl.Provider.Range; path.IsAbs(d.Path) || d.Path == ".." || strings.HasPrefix(d.Path, "../") {
-			c.errorf(diag.FileAccess, at, "move the file into the project", "`%s` is outside of the project", shown(d.Path))
+			c.errorf(diag.FileAccess, at, "move the file into the project", "%s is outside of the project", shown(d.Path))
 			continue
 		}
 		if c.opts.Bundle == nil {
@@ -113,7 +113,7 @@ func (c *checker) dynamicProperties(from *ast.DynamicProperties, input bool) []*
 		}
 		p.Required = input && decl.Default == nil && (decl.Optional == nil || !decl.Optional.Value) && (decl.Type == nil || !decl.Type.Optional)
 		switch literal := decl.Default.(type) {
-		case nil:
+		case nil, *ast.Bad:
 		case *ast.String:
 			p.Default = literal.Value
 		case *ast.Number:
@@ -122,7 +122,7 @@ func (c *checker) dynamicProperties(from *ast.DynamicProperties, input bool) []*
 			p.Default = literal.Value
 		default:
 			c.errorf(diag.ConfigDefault, literal.Range(), "let the code fill in others in its method check",
-				"the default of `%s` must be a text, a number or a boolean", shown(decl.Name.Value))
+				"the default of %s must be a text, a number or a boolean", shown(decl.Name.Value))
 		}
 		if !p.Required {
 			p.Type = schema.OptionalOf(p.Type)
@@ -162,7 +162,7 @@ func (c *checker) resolveDynamic(n *Node) {
 	for _, option := range []*ast.Option{r.Decl.Options.Provider, r.Decl.Options.Version, r.Decl.Options.PluginDownloadURL} {
 		if option != nil {
 			c.errorf(diag.WrongProvider, option.Key.Range, "leave the option out",
-				"`%s` is served by %s and takes no `%s`", shown(token.Value), d.Path, option.Key.Value)
+				"%s is served by %s and takes no `%s`", shown(token.Value), d.Path, option.Key.Value)
 		}
 	}
 }

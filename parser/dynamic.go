@@ -118,7 +118,7 @@ func (p *parser) dynamicProperty(e entry, what string, keys []string) *ast.Dynam
 	if d.Type != nil && d.Default != nil {
 		if wrong, found := mismatch(d.Type, d.Default); found {
 			p.fail(diag.ConfigDefault, wrong.Range(), "", "the default of `%s` is %s, its type is %s", shorten(name.Value), exprKind(wrong), d.Type)
-			d.Default = nil
+			d.Default = bad(wrong.Range())
 		}
 	}
 	return d
