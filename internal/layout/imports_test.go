@@ -63,7 +63,12 @@ var mayImport = map[string][]string{
 	// A lock between processes that edit one file.
 	"internal/filelock": {},
 	"langhost/pcl":      {"parser", "parser/ast", "builtins", "schema", "diag"},
-	"runtime/engine":    {"runtime/monitor", "runtime/provider", "runtime/state", "runtime/journal", "value", "value/urn", "diag"},
+	"runtime/engine": {
+		"runtime/engine/internal/plan",
+		"runtime/monitor", "runtime/provider", "runtime/state", "runtime/journal", "value", "value/urn", "diag",
+	},
+	// Deciding is apart from doing: see TestPlanningIsPure.
+	"runtime/engine/internal/plan": {"runtime/monitor", "runtime/provider", "runtime/state", "runtime/journal", "value", "value/urn", "diag"},
 }
 
 // wiring are the trees where everything may meet.
@@ -171,6 +176,26 @@ func TestPackagesImportOnlyWhatTheMapAllows(t *testing.T) {
 				t.Errorf("%s imports %s, but %s may import only: %s", f.path, ours, f.pkg, strings.Join(allowed, ", "))
 			}
 		}
+	}
+}
+
+// TestPlanningIsPure fails when what decides steps could wait, lock, or touch the world.
+func TestPlanningIsPure(t *testing.T) {
+	impure := []string{"context", "sync", "sync/atomic", "os", "io", "io/fs", "net", "net/http", "os/exec", "time"}
+	found := false
+	for _, f := range sources(t) {
+		if f.test || f.pkg != "runtime/engine/internal/plan" {
+			continue
+		}
+		found = true
+		for _, i := range f.imports {
+			if slices.Contains(impure, i) && !(i == "time" && path.Base(f.path) == "goal.go") { // which parses durations
+				t.Errorf("%s imports %s: deciding neither waits nor locks nor touches the world", f.path, i)
+			}
+		}
+	}
+	if !found {
+		t.Error("there is no planner")
 	}
 }
 

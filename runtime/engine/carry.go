@@ -3,9 +3,9 @@ package engine
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/runtime/engine/internal/plan"
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 	"github.com/yamlhost/yamlhost/runtime/state"
 	"github.com/yamlhost/yamlhost/value"
@@ -25,8 +25,7 @@ func (d *Deployment) leaveAlone(ctx context.Context, reg *registered, s *subject
 		return err
 	}
 	kept, renamed := d.verbatim(old, reg, in)
-	step := newStep(OpSame, old, kept)
-	step.verbatim = true
+	step := plan.Unchanged(old, kept)
 	d.decisions.Lock()
 	d.mark(s, []Step{step})
 	d.decisions.Unlock()
@@ -39,8 +38,7 @@ func (d *Deployment) leaveAlone(ctx context.Context, reg *registered, s *subject
 
 // stay puts the old state of a registration into the new state to the letter; whoever waits for the resource goes on.
 func (d *Deployment) stay(reg *registered) error {
-	step := newStep(OpSame, reg.old.resource, reg.old.resource)
-	step.verbatim = true
+	step := plan.Unchanged(reg.old.resource, reg.old.resource)
 	kept, err := d.step(step, reg)
 	if err != nil {
 		return err
@@ -59,7 +57,7 @@ func (d *Deployment) verbatim(old *state.Resource, reg *registered, in bool) (ke
 		return kept, true
 	}
 	d.mu.Lock()
-	orphaned := d.scope.skipped[reg.goal.Parent]
+	orphaned := d.scope.Skipped(reg.goal.Parent)
 	d.mu.Unlock()
 	if orphaned || !in {
 		return kept, false
@@ -75,15 +73,15 @@ func (d *Deployment) keepName(reg *registered) {
 	defer d.mu.Unlock()
 	delete(d.renamed, reg.old.resource.URN)
 	d.keptNames[reg.old.resource.URN] = reg.urn
-	d.scope.skipped[reg.urn] = true
+	d.scope.Skip(reg.urn)
 }
 
 // skipCreate reports a resource that is not created: it counts as unchanged, is not recorded, and the program learns
 // nothing of it but its name (E2.37, E4.29, E8.3).
 func (d *Deployment) skipCreate(reg *registered, goal *state.Resource) {
-	step := newStep(OpSame, nil, goal)
+	step := plan.NewStep(OpSame, nil, goal)
 	d.mu.Lock()
-	d.scope.skipped[reg.urn] = true
+	d.scope.Skip(reg.urn)
 	reg.step, reg.result, reg.unknown = step, monitor.Succeeded, true
 	d.mu.Unlock()
 	d.report.started(step)
@@ -94,23 +92,17 @@ func (d *Deployment) skipCreate(reg *registered, goal *state.Resource) {
 // nothing is known then (E4.102).
 func (d *Deployment) needsSkipped(s *subject) error {
 	d.mu.Lock()
-	var missing []urn.URN
-	s.goal.AllDependencies(func(u urn.URN) {
-		if d.scope.skipped[u] && !slices.Contains(missing, u) {
-			missing = append(missing, u)
-		}
-	})
+	missing := d.scope.Missing(s.goal)
 	d.mu.Unlock()
 	if len(missing) == 0 {
 		return nil
 	}
-	slices.Sort(missing)
 	for _, u := range missing {
 		text := fmt.Sprintf("Resource '%s' depends on '%s' which was was not specified in --target list.", s.reg.urn, u)
-		if d.scope.targets.empty() {
+		if d.scope.Targets.Empty() {
 			text = fmt.Sprintf("Resource '%s' depends on '%s' which is excluded and does not exist yet.", s.reg.urn, u)
 		}
-		d.report.message(Message{URN: s.reg.urn, Severity: diag.Error, Code: diag.OperationFailed, Text: text, Position: s.reg.goal.position})
+		d.report.message(Message{URN: s.reg.urn, Severity: diag.Error, Code: diag.OperationFailed, Text: text, Position: s.reg.goal.Position})
 	}
 	if d.opts.DryRun {
 		return nil
@@ -127,14 +119,14 @@ func carried(e *entry) *registered {
 }
 
 // bareGoal is as much of a goal as others need to know of a resource that no program has registered.
-func bareGoal(r *state.Resource) *goal {
-	return &goal{position: r.SourcePosition, RegisterRequest: monitor.RegisterRequest{Type: r.Type, Name: r.URN.Name(),
+func bareGoal(r *state.Resource) *plan.Goal {
+	return &plan.Goal{Position: r.SourcePosition, RegisterRequest: monitor.RegisterRequest{Type: r.Type, Name: r.URN.Name(),
 		Parent: r.Parent, Custom: r.Custom, Provider: r.Provider, Inputs: value.EmptyMap()}}
 }
 
 // adopt answers a registration of a resource that was carried over before. As long as the resource is out of scope, or a
 // provider, that is what it is; one in scope would have to change behind the back of what needs it.
-func (d *Deployment) adopt(ctx context.Context, reg *registered, g *goal, l *held) error {
+func (d *Deployment) adopt(ctx context.Context, reg *registered, g *plan.Goal, l *held) error {
 	if err := l.waitFor(ctx, reg.done); err != nil {
 		return err
 	}
@@ -144,7 +136,7 @@ func (d *Deployment) adopt(ctx context.Context, reg *registered, g *goal, l *hel
 	d.mu.Lock()
 	reg.carried = false
 	now := reg.state
-	in := !now.IsProvider() && d.scope.admits(g.newState(reg.urn, reg.old.resource), reg.urn)
+	in := !now.IsProvider() && d.scope.Admits(g.NewState(reg.urn, reg.old.resource), reg.urn)
 	d.mu.Unlock()
 	if !in {
 		return nil
@@ -152,26 +144,26 @@ func (d *Deployment) adopt(ctx context.Context, reg *registered, g *goal, l *hel
 	if same, err := d.staysSame(reg, g, now); same || err != nil {
 		return err
 	}
-	d.needed(reg.urn, g.position)
+	d.needed(reg.urn, g.Position)
 	return d.bail()
 }
 
 // staysSame reports whether a resource that was carried over is what the program wants already.
-func (d *Deployment) staysSame(reg *registered, g *goal, now *state.Resource) (bool, error) {
+func (d *Deployment) staysSame(reg *registered, g *plan.Goal, now *state.Resource) (bool, error) {
 	wanted := &registered{urn: reg.urn, goal: g, old: &entry{resource: now, now: now}}
 	s := d.subjectOf(wanted)
-	if s.wantsImport() {
+	if plan.WantsImport(s.oldState(), s.goal) {
 		return false, nil
 	}
 	if err := d.connect(s); err != nil {
-		return false, d.refused(reg.urn, g.position, "start the provider of", g.Type, err)
+		return false, d.refused(reg.urn, g.Position, "start the provider of", g.Type, err)
 	}
 	if err := d.examine(s); err != nil {
 		return false, err
 	}
 	goal := s.goal
 	goal.ID, goal.Outputs = now.ID, now.Outputs
-	changes := s.verdict.change || s.verdict.replace || now.PendingReplacement || now.External || len(now.InitErrors) > 0
+	changes := s.diff.Change || s.diff.Replace || now.PendingReplacement || now.External || len(now.InitErrors) > 0
 	return !changes && materiallySame(now, goal), nil
 }
 

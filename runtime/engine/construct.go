@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/runtime/engine/internal/plan"
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 	"github.com/yamlhost/yamlhost/runtime/provider"
 	"github.com/yamlhost/yamlhost/value"
@@ -14,7 +15,7 @@ import (
 
 // construct has a component's provider build it (E2.38–E2.44). The component and its children arrive as registrations of
 // their own, from the provider's process, so that no lane is held.
-func (d *Deployment) construct(ctx context.Context, g *goal) (monitor.RegisterResponse, error) {
+func (d *Deployment) construct(ctx context.Context, g *plan.Goal) (monitor.RegisterResponse, error) {
 	u := urn.New(d.opts.Stack, d.opts.Project, g.Parent, g.Type, g.Name)
 	i, err := d.registry.get(g.Provider)
 	if err != nil {
@@ -37,7 +38,7 @@ func (d *Deployment) construct(ctx context.Context, g *goal) (monitor.RegisterRe
 			"this operation cannot be reached by the provider's process"))
 	}
 	d.mu.Lock()
-	aliases := d.lineage.candidates(u, g.Parent, g.Aliases)[1:]
+	aliases := d.lineage.Candidates(u, g.Parent, g.Aliases)[1:]
 	d.mu.Unlock()
 	answer, err := i.configured.Construct(d.calls, provider.ConstructRequest{
 		Deployment: d.info(), Type: g.Type, Name: g.Name, Parent: g.Parent, Inputs: g.Inputs,
@@ -56,14 +57,14 @@ func (d *Deployment) construct(ctx context.Context, g *goal) (monitor.RegisterRe
 	}
 	for i, key := range outputs.Keys() { // E2.44
 		if more := outputs.At(i).AllDeps(); len(more) > 0 {
-			deps[key] = distinct(append(append([]urn.URN{}, deps[key]...), more...))
+			deps[key] = plan.Distinct(append(append([]urn.URN{}, deps[key]...), more...))
 		}
 	}
-	return monitor.RegisterResponse{URN: answer.URN, Outputs: withoutDeps(outputs), Known: !d.opts.DryRun, PropertyDependencies: deps}, nil
+	return monitor.RegisterResponse{URN: answer.URN, Outputs: plan.WithoutDeps(outputs), Known: !d.opts.DryRun, PropertyDependencies: deps}, nil
 }
 
 // constructFailed reports a component that could not be built (E2.43).
-func (d *Deployment) constructFailed(u urn.URN, g *goal, err error) error {
+func (d *Deployment) constructFailed(u urn.URN, g *plan.Goal, err error) error {
 	if errors.Is(err, monitor.ErrReported) || errors.Is(err, monitor.ErrShutdown) || d.isTerminated() {
 		return monitor.ErrShutdown
 	}
@@ -74,6 +75,6 @@ func (d *Deployment) constructFailed(u urn.URN, g *goal, err error) error {
 			text += fmt.Sprintf("\n  %s: %s", p.Property, p.Reason)
 		}
 	}
-	d.report.message(Message{URN: u, Severity: diag.Error, Code: diag.OperationFailed, Text: text, Position: g.position})
+	d.report.message(Message{URN: u, Severity: diag.Error, Code: diag.OperationFailed, Text: text, Position: g.Position})
 	return d.bail()
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/runtime/engine/internal/plan"
 	"github.com/yamlhost/yamlhost/runtime/journal"
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 	"github.com/yamlhost/yamlhost/runtime/state"
@@ -155,7 +156,7 @@ func (c *convoy) place(ctx context.Context, m *member, l *held) error {
 	entry := journal.Entry{Remove: []journal.ID{was}, Add: []journal.Amended{{ID: e.id, Resource: e.now}}}
 	d.mu.Unlock()
 	if err := d.ledger.commit(d.calls, entry); err != nil {
-		step := newStep(OpSame, e.resource, e.resource)
+		step := plan.NewStep(OpSame, e.resource, e.resource)
 		return d.journalFailed(&step, err)
 	}
 	return nil
@@ -185,7 +186,7 @@ func (d *Deployment) keepPlace(s *subject, chain []Step) error {
 		return nil
 	}
 	if late != "" {
-		d.report.message(Message{URN: s.reg.urn, Severity: diag.Error, Code: diag.OperationFailed, Position: s.reg.goal.position,
+		d.report.message(Message{URN: s.reg.urn, Severity: diag.Error, Code: diag.OperationFailed, Position: s.reg.goal.Position,
 			Text: fmt.Sprintf("Resource '%s' cannot be created again: something outside of the operation's scope depends on it in the state, "+
 				"and '%s', on which it depends now, came after that. Include them in the operation too, or run it without --target and "+
 				"--exclude.", s.reg.urn, late)})
@@ -194,7 +195,7 @@ func (d *Deployment) keepPlace(s *subject, chain []Step) error {
 	for i := range chain {
 		switch chain[i].Op {
 		case OpCreate, OpImport, OpCreateReplacement, OpImportReplacement:
-			chain[i].place = place
+			chain[i].Position = place
 		}
 	}
 	return nil

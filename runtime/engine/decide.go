@@ -1,13 +1,10 @@
 package engine
 
 import (
-	"errors"
-	"fmt"
-
 	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/runtime/engine/internal/plan"
 	"github.com/yamlhost/yamlhost/runtime/provider"
 	"github.com/yamlhost/yamlhost/runtime/state"
-	"github.com/yamlhost/yamlhost/value"
 	"github.com/yamlhost/yamlhost/value/urn"
 )
 
@@ -16,48 +13,36 @@ import (
 func (d *Deployment) decide(s *subject) (chain []Step, again bool, err error) {
 	d.decisions.Lock()
 	defer d.decisions.Unlock()
-	old := s.oldState()
 	d.mu.Lock()
 	interrupted := s.old != nil && s.old.cascade != nil && s.deleted == nil
 	d.mu.Unlock()
 	if interrupted {
 		return nil, true, nil
 	}
-	situation := situation{old: old, goal: s.goal, deleted: s.deleted, imported: s.imported, verdict: s.verdict}
-	if old != nil && s.deleted == nil && !old.External && (s.verdict.replace || old.PendingReplacement) {
-		if err := d.mayReplace(s); err != nil {
+	situation := s.situation()
+	if situation.Replaces() {
+		if err := d.mayReplace(s, &situation); err != nil {
 			return nil, false, err
 		}
-		situation.before = s.verdict.deleteBeforeReplace
-		if wanted := s.reg.goal.DeleteBeforeReplace; wanted != nil {
-			situation.before = *wanted
-		}
-		if _, fixed := d.naming.of(s.goal, s.seed); old.PendingReplacement || fixed { // E4.127
-			situation.before = true
-		}
-		if d.mode != updating { // a program is run for its providers and components, and nothing is to go on behalf of those
-			situation.before = false
-		}
-		if situation.before {
-			if situation.dependents, err = d.dependents(s); err != nil {
+		// A program that is run for its providers and components deletes nothing on behalf of those.
+		if situation.DeleteFirst = d.mode == updating && d.deletesFirst(s); situation.DeleteFirst {
+			if situation.Dependents, err = d.dependents(s); err != nil {
 				return nil, false, err
 			}
 		}
 	}
-	chain = plan(situation)
-	s.takePlace(chain)
+	chain = plan.Steps(situation)
 	if err := d.planner.decided(s, chain); err != nil {
-		return nil, false, d.violatesPlan(s.reg.urn, s.reg.goal.position, err)
+		return nil, false, d.violatesPlan(s.reg.urn, s.reg.goal.Position, err)
 	}
 	d.mark(s, chain)
 	return chain, false, nil
 }
 
-// takePlace has a new resource take the place of one that was found to be gone.
-func (s *subject) takePlace(chain []Step) {
-	if s.recreated != nil && len(chain) > 0 && (chain[0].Op == OpCreate || chain[0].Op == OpImport) {
-		chain[0].over = s.recreated.id
-	}
+// deletesFirst decides whether a replacement of the subject deletes first (E4.52).
+func (d *Deployment) deletesFirst(s *subject) bool {
+	_, fixed := d.naming.Of(s.goal, s.seed) // E4.127
+	return s.oldState().PendingReplacement || fixed || plan.DeletesFirst(s.diff, s.reg.goal.DeleteBeforeReplace)
 }
 
 // mark notes what a chain is going to do, so that later decisions take it into account. The caller holds decisions.
@@ -80,7 +65,7 @@ func (d *Deployment) mark(s *subject, chain []Step) {
 				d.deleting[step.URN] = true
 			}
 			if e := d.olds.of[step.Old]; e != nil && e != s.old {
-				e.cascade = &cascaded{dependent: dependent{step.Old, step.Keys, step.Reason}, done: make(chan struct{})}
+				e.cascade = &cascaded{Dependent: plan.Dependent{Resource: step.Old, Keys: step.Keys, Reason: step.Reason}, done: make(chan struct{})}
 				d.replaced[step.URN] = true
 			}
 		}
@@ -88,101 +73,80 @@ func (d *Deployment) mark(s *subject, chain []Step) {
 }
 
 // mayReplace refuses replacements that must not be (E4.53, E4.73).
-func (d *Deployment) mayReplace(s *subject) error {
-	old := s.oldState()
-	if old.Protect && s.goal.Protect && !d.opts.IgnoreProtect {
-		d.report.message(Message{URN: s.reg.urn, Severity: diag.Error, Code: diag.OperationFailed, Position: s.reg.goal.position,
-			Text: fmt.Sprintf("unable to replace resource %q\nas it is protected. To allow it, set the option protect of the "+
-				"resource to false and run again, or use `state unprotect '%s'`", s.reg.urn, s.reg.urn)})
+func (d *Deployment) mayReplace(s *subject, situation *plan.Situation) error {
+	for _, o := range situation.Obstacles(d.opts.DryRun, d.opts.IgnoreProtect) {
+		m := Message{URN: s.reg.urn, Severity: diag.Warning, Position: s.reg.goal.Position, Text: o.Text}
+		if !o.Warning {
+			m.Severity, m.Code = diag.Error, diag.OperationFailed
+		}
+		d.report.message(m)
 		if !d.opts.DryRun {
 			return d.bail()
 		}
-	}
-	if s.goal.ImportID != "" {
-		text := fmt.Sprintf("previously-imported resources that still specify an ID may not be replaced; "+
-			"please remove the `import` declaration from your program%s", describeKeys(s))
-		if !d.opts.DryRun {
-			d.report.message(Message{URN: s.reg.urn, Severity: diag.Error, Code: diag.OperationFailed, Position: s.reg.goal.position, Text: text})
-			return d.bail()
-		}
-		d.report.message(Message{URN: s.reg.urn, Severity: diag.Warning, Position: s.reg.goal.position, Text: text})
 	}
 	return nil
 }
 
-// describeKeys lists what forces a replacement with old and new values, secrets hidden.
-func describeKeys(s *subject) string {
-	text := ""
-	for _, key := range s.verdict.keys {
-		before, had := s.oldState().Inputs.Lookup(key)
-		after, has := s.goal.Inputs.Lookup(key)
-		if !had && !has { // as of one that is tainted
-			continue
-		}
-		text += fmt.Sprintf("\n  %s: %s => %s", key, before, after)
-	}
-	return text
-}
-
 // dependents finds what has to be deleted before the subject is (E4.58). The caller holds decisions.
-func (d *Deployment) dependents(s *subject) ([]dependent, error) {
+func (d *Deployment) dependents(s *subject) ([]plan.Dependent, error) {
 	if s.old.position < 0 {
 		return nil, nil
 	}
-	entries := d.olds.entries[s.old.position+1:]
-	rest := make([]*state.Resource, len(entries))
-	for i, e := range entries {
-		rest[i] = e.resource
+	var candidates []plan.Candidate
+	for _, e := range d.olds.entries[s.old.position+1:] {
+		if r := e.resource; !d.settled(r) {
+			candidates = append(candidates, plan.Candidate{Resource: r, Forced: d.fated(r)})
+		}
 	}
-	settled := func(r *state.Resource) bool {
-		d.mu.Lock()
-		defer d.mu.Unlock()
-		e := d.olds.of[r]
-		return e.settled || e.cascade != nil || e.now == nil
+	c := plan.NewCascade(s.oldState(), candidates, d.opts.IgnoreProtect)
+	for q := c.Next(); q != nil; q = c.Next() {
+		if d.settled(q.Resource) {
+			c.Skip()
+			continue
+		}
+		answer, err := d.compareUnknown(q)
+		if err != nil {
+			return nil, d.refused(s.reg.urn, s.reg.goal.Position, "compare what depends on", s.goal.Type, err)
+		}
+		c.Answer(q, answer)
 	}
-	found, err := cascade(s.oldState(), rest, settled, d.opts.IgnoreProtect, d.fated, d.forcesReplacement)
-	if err == nil {
-		return found, nil
-	}
-	var protected *protectedError
-	if errors.As(err, &protected) {
+	found, err := c.Dependents()
+	if err != nil {
 		d.report.message(Message{URN: s.reg.urn, Severity: diag.Error, Code: diag.OperationFailed, Text: err.Error(),
-			Position: s.reg.goal.position})
+			Position: s.reg.goal.Position})
 		return nil, d.bail()
 	}
-	return nil, d.refused(s.reg.urn, s.reg.goal.position, "compare what depends on", s.goal.Type, err)
+	return found, nil
+}
+
+// settled reports whether a resource of the state had a step in this operation.
+func (d *Deployment) settled(r *state.Resource) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	e := d.olds.of[r]
+	return e.settled || e.cascade != nil || e.now == nil
 }
 
 // fated finds what makes an old resource be replaced in this operation whatever its provider says, as far as the state
 // tells (E4.38–E4.42).
-func (d *Deployment) fated(r *state.Resource) (verdict, bool) {
-	if v, ok := forced(r, r, d.surroundings(r.URN, r, r)); ok {
-		return v, true
+func (d *Deployment) fated(r *state.Resource) plan.Diff {
+	if v, ok := plan.Forced(r, r, d.surroundings(r.URN, r, r)); ok {
+		return v
 	}
 	if ref, err := urn.ParseReference(r.Provider); err == nil && d.wasReplaced(ref.URN) {
-		return providerReplaced(), true
+		return plan.ProviderReplaced()
 	}
-	return verdict{}, false
+	return plan.Diff{}
 }
 
-// forcesReplacement asks a resource's provider whether it would have to be replaced if some of its inputs changed, to what
-// is not known (E4.58c).
-func (d *Deployment) forcesReplacement(r *state.Resource, properties []string) (bool, []string, error) {
+// compareUnknown asks a resource's provider what some unknown inputs would mean.
+func (d *Deployment) compareUnknown(q *plan.Question) (provider.DiffResponse, error) {
+	r := q.Resource
 	p, err := d.registry.of(r)
 	if err != nil {
-		return false, nil, err
+		return provider.DiffResponse{}, err
 	}
-	inputs := r.Inputs
-	for _, key := range properties {
-		inputs = inputs.With(key, value.Unknown(value.KindAny))
-	}
-	inputs, _ = ignoring(r.IgnoreChanges, r.Inputs, inputs)
-	answer, err := p.Diff(d.calls, provider.DiffRequest{
-		Subject: provider.SubjectOf(r.URN), ID: r.ID, OldInputs: r.Inputs, OldOutputs: r.Outputs, News: inputs,
+	return p.Diff(d.calls, provider.DiffRequest{
+		Subject: provider.SubjectOf(r.URN), ID: r.ID, OldInputs: r.Inputs, OldOutputs: r.Outputs, News: q.Inputs,
 		IgnoreChanges: r.IgnoreChanges, AllowUnknowns: true})
-	if err != nil {
-		return false, nil, err
-	}
-	v := replacingOn(providerVerdict(answer, r.Inputs, inputs, r.IgnoreChanges), r.ReplaceOnChanges, false)
-	return v.replace, v.keys, nil
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/runtime/engine/internal/plan"
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 	"github.com/yamlhost/yamlhost/runtime/provider"
 	"github.com/yamlhost/yamlhost/value"
@@ -128,7 +129,7 @@ func packageOf(pkg string, inputs value.Value) provider.Package {
 	if blob, ok := internal.Lookup("parameterization"); ok && blob.Is(value.KindString) {
 		data, _ := base64.StdEncoding.DecodeString(text(internal, "parameterization"))
 		p.Parameterization = &provider.Parameterization{Name: pkg, Version: p.Version, Value: data}
-		p.Name = orElse(text(internal, "name"), pkg)
+		p.Name = plan.OrElse(text(internal, "name"), pkg)
 		p.Version = ""
 		if ok && internal.Has(versionKey) {
 			p.Version = text(internal, versionKey)
@@ -222,7 +223,7 @@ func (d *Deployment) knownReference(text string) (string, error) {
 // registerDefault registers a default provider like any other resource.
 func (d *Deployment) registerDefault(ctx context.Context, pkg string, p monitor.Package) (string, error) {
 	no := false
-	g, err := newGoal(monitor.RegisterRequest{
+	g, err := plan.NewGoal(monitor.RegisterRequest{
 		Type: urn.ProviderType(pkg), Name: defaultName(versionOf(p), p.DownloadURL), Custom: true,
 		Inputs: withPackage(d.defaultConfig(pkg), p, nil), Protect: &no}, d.opts.RootDir)
 	if err != nil {

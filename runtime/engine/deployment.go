@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/yamlhost/yamlhost/runtime/engine/internal/plan"
 	"github.com/yamlhost/yamlhost/runtime/journal"
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 	"github.com/yamlhost/yamlhost/runtime/provider"
@@ -33,11 +34,11 @@ type Deployment struct {
 	ledger   *ledger
 	registry *registry
 	lanes    chan struct{} // one token for each operation under way
-	lineage  lineage
+	lineage  plan.Lineage
 	endpoint string
-	scope    *scope
+	scope    *plan.Scope
 	planner  *planner
-	naming   *naming
+	naming   *plan.Naming
 	mode     mode
 
 	// running ends when nothing new may start: the user has interrupted, or something failed (E5.42). calls ends when
@@ -88,8 +89,8 @@ type Deployment struct {
 // after it is closed, or under the deployment's mutex.
 type registered struct {
 	urn    urn.URN
-	was    urn.URN // its former name, when it has another and what it was is gone
-	goal   *goal   // nil for a read
+	was    urn.URN    // its former name, when it has another and what it was is gone
+	goal   *plan.Goal // nil for a read
 	old    *entry
 	parent urn.URN
 
@@ -124,7 +125,7 @@ const (
 )
 
 // newDeployment prepares an operation. The caller ends it by calling stop and closing the registry.
-func newDeployment(ctx context.Context, o Options, scope *scope, refreshing bool) *Deployment {
+func newDeployment(ctx context.Context, o Options, scope *plan.Scope, refreshing bool) *Deployment {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
@@ -167,7 +168,7 @@ func newDeployment(ctx context.Context, o Options, scope *scope, refreshing bool
 	if o.DryRun {
 		d.ledger.journal = nil
 	}
-	d.lineage = lineage{o.Stack, o.Project, d.renamedFrom}
+	d.lineage = plan.Lineage{Stack: o.Stack, Project: o.Project, Former: d.renamedFrom}
 	ids := make([]journal.ID, len(o.Base.Resources))
 	for i := range ids {
 		ids[i] = journal.ID(i + 1)

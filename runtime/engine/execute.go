@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/runtime/engine/internal/plan"
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 	"github.com/yamlhost/yamlhost/runtime/provider"
 	"github.com/yamlhost/yamlhost/runtime/state"
@@ -16,70 +17,81 @@ import (
 // UnknownID stands for the ID of a provider that a preview only pretends to create (E1.11).
 const UnknownID = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
 
-// step takes one step: it announces, records, acts, records again and reports (5.2). reg is the registration that the step
-// belongs to, nil for a deletion. The result is the new state, nil where there is none. A failure was reported and comes
-// back as errResourceFailed.
+// execution is a step that is being taken.
+type execution struct {
+	Step
+	// views is what the provider tells of views in the meantime; nil when it has nothing to tell.
+	views *viewing
+	// command is what an import without a program is about.
+	command *Import
+}
+
+// step takes one step; see execute.
 func (d *Deployment) step(s Step, reg *registered) (*state.Resource, error) {
+	return d.execute(&execution{Step: s}, reg)
+}
+
+// execute takes one step: it announces, records, acts, records again and reports (5.2). reg is the registration that the
+// step belongs to, nil for a deletion. The result is the new state, nil where there is none. A failure was reported and
+// comes back as errResourceFailed.
+func (d *Deployment) execute(s *execution, reg *registered) (*state.Resource, error) {
 	began := d.opts.Now()
-	d.report.started(s)
-	books := d.books(&s)
+	d.report.started(s.Step)
+	books := d.books(&s.Step)
 	var number int64
-	if op, ok := operationOf(&s); ok {
+	if op, ok := operationOf(&s.Step); ok {
 		var err error
 		if number, err = d.ledger.begin(d.calls, op); err != nil { // E5.11
-			return nil, d.journalFailed(&s, err)
+			return nil, d.journalFailed(&s.Step, err)
 		}
 	}
-	d.watchViews(&s)
-	result, err := d.performHooked(&s)
+	d.watchViews(s)
+	result, err := d.performHooked(s)
 	if d.isTerminated() { // E5.51
 		return nil, monitor.ErrShutdown
 	}
-	if result != nil && !s.verbatim {
-		d.markSecrets(&s, result)
+	if result != nil && !s.Verbatim {
+		d.markSecrets(&s.Step, result)
 	}
 	var failure *provider.Error
 	partial := errors.As(err, &failure) && failure.Outcome == provider.Partial && result != nil
 	if s.New == nil { // E4.115: views leave the state before their owner
 		if err := d.settleViews(s.views, true, err == nil); err != nil {
-			return nil, d.journalFailed(&s, err)
+			return nil, d.journalFailed(&s.Step, err)
 		}
 	}
 	if err == nil || partial {
-		if err := d.record(&s, result, books, number, reg); err != nil {
-			return nil, d.journalFailed(&s, err)
+		if err := d.record(&s.Step, result, books, number, reg); err != nil {
+			return nil, d.journalFailed(&s.Step, err)
 		}
 	} else if number != 0 && !lostSight(err) {
 		if err := d.ledger.commit(d.calls, emptyEnd(number)); err != nil {
-			return nil, d.journalFailed(&s, err)
+			return nil, d.journalFailed(&s.Step, err)
 		}
 	}
 	took := d.opts.Now().Sub(began)
-	shown := s
+	shown := s.Step
 	if result != nil {
 		shown.New = result
 	}
 	if err != nil {
 		d.report.stepFailed(shown, err, took)
 		if err := d.settleViews(s.views, partial || s.Op == OpUpdate || s.Op == OpRead && s.Old != nil, false); err != nil {
-			return nil, d.journalFailed(&s, err)
+			return nil, d.journalFailed(&s.Step, err)
 		}
 		return nil, errResourceFailed
 	}
-	about := s.New
-	if about == nil {
-		about = s.Old
-	}
+	about := s.About()
 	d.report.finished(shown, s.Op, d.opts.DryRun || about.Custom || s.Op == OpDelete, took)
 	if about.Custom || s.New == nil {
-		d.afterHooks(&s, result)
+		d.afterHooks(&s.Step, result)
 	}
 	if err := d.settleViews(s.views, true, false); err != nil {
-		return nil, d.journalFailed(&s, err)
+		return nil, d.journalFailed(&s.Step, err)
 	}
 	if s.Op == OpSame {
-		if err := d.sameViews(&s); err != nil {
-			return nil, d.journalFailed(&s, err)
+		if err := d.sameViews(s); err != nil {
+			return nil, d.journalFailed(&s.Step, err)
 		}
 	}
 	return result, nil
@@ -119,8 +131,8 @@ func (d *Deployment) books(s *Step) books {
 		<-moving
 	}
 	switch {
-	case s.place != 0:
-		b.new = s.place
+	case s.Position != 0:
+		b.new = s.Position
 	case s.New != nil && s.Op != OpReplace:
 		b.new = d.ledger.newID()
 	}
@@ -146,9 +158,9 @@ func (d *Deployment) record(s *Step, result *state.Resource, b books, number int
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if s.over != 0 {
+	if s.Over != 0 {
 		for _, old := range d.olds.entries {
-			if old.id == s.over {
+			if old.id == s.Over {
 				old.now = nil
 			}
 		}
@@ -156,7 +168,7 @@ func (d *Deployment) record(s *Step, result *state.Resource, b books, number int
 	if s.Old != nil {
 		if old := d.olds.of[s.Old]; old != nil {
 			switch {
-			case len(e.Remove) > 0, s.place != 0:
+			case len(e.Remove) > 0, s.Position != 0:
 				old.now = nil
 			case len(e.Amend) > 0:
 				old.now = e.Amend[0].Resource
@@ -164,7 +176,7 @@ func (d *Deployment) record(s *Step, result *state.Resource, b books, number int
 			}
 		}
 	}
-	if reg != nil && (len(e.Add) > 0 || s.place != 0) {
+	if reg != nil && (len(e.Add) > 0 || s.Position != 0) {
 		reg.state, reg.id = result, b.new
 		reg.unknown = d.opts.DryRun && s.Op != OpSame && s.Op != OpRead && s.Op != OpReadReplacement && s.Op != OpImport &&
 			s.Op != OpImportReplacement
@@ -174,7 +186,7 @@ func (d *Deployment) record(s *Step, result *state.Resource, b books, number int
 
 // perform does what a step is about and answers with the new state, nil where there is none. After a partial failure both a
 // state and an error come back.
-func (d *Deployment) perform(s *Step) (*state.Resource, error) {
+func (d *Deployment) perform(s *execution) (*state.Resource, error) {
 	switch s.Op {
 	case OpSame:
 		return d.performSame(s)
@@ -197,8 +209,8 @@ func (d *Deployment) perform(s *Step) (*state.Resource, error) {
 	return nil, fmt.Errorf("no way is known to carry out the operation %q", s.Op)
 }
 
-func (d *Deployment) performSame(s *Step) (*state.Resource, error) { // E5.20
-	if s.verbatim {
+func (d *Deployment) performSame(s *execution) (*state.Resource, error) { // E5.20
+	if s.Verbatim {
 		return s.New.Clone(), nil
 	}
 	n := s.New.Clone()
@@ -211,7 +223,7 @@ func (d *Deployment) performSame(s *Step) (*state.Resource, error) { // E5.20
 	return n, nil
 }
 
-func (d *Deployment) performCreate(s *Step) (*state.Resource, error) { // E5.21
+func (d *Deployment) performCreate(s *execution) (*state.Resource, error) { // E5.21
 	n := s.New.Clone()
 	n.Created = d.now()
 	n.Modified = n.Created
@@ -243,7 +255,7 @@ func (d *Deployment) performCreate(s *Step) (*state.Resource, error) { // E5.21
 	return n, nil
 }
 
-func (d *Deployment) performUpdate(s *Step) (*state.Resource, error) { // E5.22
+func (d *Deployment) performUpdate(s *execution) (*state.Resource, error) { // E5.22
 	n := s.New.Clone()
 	n.ID, n.Created, n.Modified = s.Old.ID, s.Old.Created, d.now()
 	n.InitErrors = nil
@@ -272,10 +284,10 @@ func (d *Deployment) performUpdate(s *Step) (*state.Resource, error) { // E5.22
 	return n, nil
 }
 
-func (d *Deployment) performDelete(s *Step) error { // E5.23
+func (d *Deployment) performDelete(s *execution) error { // E5.23
 	old := s.Old
 	if old.Protect && s.Op == OpDelete && !d.opts.IgnoreProtect { // E4.76
-		return &protectedDeletion{s}
+		return &protectedDeletion{&s.Step}
 	}
 	d.mu.Lock()
 	covered := old.DeletedWith != "" && d.deleting[old.DeletedWith] // E4.80
@@ -301,7 +313,7 @@ func (e *protectedDeletion) Error() string {
 		"to false and run `up`, or use `state unprotect '%s'`", e.step.URN, e.step.URN)
 }
 
-func (d *Deployment) performRead(s *Step) (*state.Resource, error) { // E5.24
+func (d *Deployment) performRead(s *execution) (*state.Resource, error) { // E5.24
 	n := s.New.Clone()
 	if n.ID == "" { // E2.47: not known yet
 		return n, nil
@@ -323,7 +335,7 @@ func (d *Deployment) performRead(s *Step) (*state.Resource, error) { // E5.24
 	if !r.Outputs.Is(value.KindMap) || r.ID == "" && r.Outputs.Len() == 0 { // E2.49
 		return nil, fmt.Errorf("resource '%s' does not exist", n.ID)
 	}
-	n.ID = orElse(r.ID, n.ID)
+	n.ID = plan.OrElse(r.ID, n.ID)
 	n.Outputs, n.RefreshBeforeUpdate = r.Outputs, r.RefreshBeforeUpdate // the inputs stay those of the program
 	if old := s.Old; old != nil && s.Op == OpRead {                     // E6.27
 		n.Created, n.Modified = old.Created, old.Modified
@@ -334,7 +346,7 @@ func (d *Deployment) performRead(s *Step) (*state.Resource, error) { // E5.24
 	return n, err
 }
 
-func (d *Deployment) performImport(s *Step) (*state.Resource, error) { // E4.86–E4.91
+func (d *Deployment) performImport(s *execution) (*state.Resource, error) { // E4.86–E4.91
 	n := s.New.Clone()
 	n.Created = d.now()
 	n.Modified = n.Created
@@ -358,7 +370,7 @@ func (d *Deployment) performImport(s *Step) (*state.Resource, error) { // E4.86�
 	if !r.Inputs.Is(value.KindMap) {
 		return nil, fmt.Errorf("provider does not support importing resources; please try updating the '%s' plugin", n.URN.Package())
 	}
-	n.ID, n.Inputs, n.Outputs, n.RefreshBeforeUpdate = orElse(r.ID, n.ImportID), r.Inputs, r.Outputs, r.RefreshBeforeUpdate
+	n.ID, n.Inputs, n.Outputs, n.RefreshBeforeUpdate = plan.OrElse(r.ID, n.ImportID), r.Inputs, r.Outputs, r.RefreshBeforeUpdate
 	return n, nil
 }
 

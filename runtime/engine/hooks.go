@@ -110,19 +110,19 @@ func hookArgs(s *Step, binds, result *state.Resource) value.Value {
 
 // performHooked performs a step between its hooks: when one before it fails, nothing is asked of the provider (E2.78), and
 // when the operation fails, error hooks may have it tried again (E5.46).
-func (d *Deployment) performHooked(s *Step) (*state.Resource, error) {
-	moment, binds := hookMoment(s)
+func (d *Deployment) performHooked(s *execution) (*state.Resource, error) {
+	moment, binds := hookMoment(&s.Step)
 	if moment == "" || len(binds.ResourceHooks) == 0 {
 		return d.perform(s)
 	}
-	if err := d.runHooks(s, "Before"+moment, binds, nil); err != nil {
+	if err := d.runHooks(&s.Step, "Before"+moment, binds, nil); err != nil {
 		return nil, err
 	}
 	result, err := d.perform(s)
 	var told []value.Value // texts of what went wrong, newest first
 	for try := 1; err != nil && len(binds.ResourceHooks["OnError"]) > 0 && !d.isTerminated(); try++ {
 		told = slices.Insert(told, 0, value.String(err.Error()))
-		again, hookErr := d.askErrorHooks(s, binds, moment, told)
+		again, hookErr := d.askErrorHooks(&s.Step, binds, moment, told)
 		if hookErr != nil {
 			return result, fmt.Errorf("error hooks execution failed: %w", hookErr)
 		}

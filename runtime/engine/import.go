@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/runtime/engine/internal/plan"
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 	"github.com/yamlhost/yamlhost/runtime/provider"
 	"github.com/yamlhost/yamlhost/runtime/state"
@@ -72,7 +73,7 @@ func (d *Deployment) importAll(ctx context.Context, imports []Import) error {
 	}
 	root := urn.RootStack(d.opts.Stack, d.opts.Project)
 	if d.olds.byURN[root] == nil {
-		g, err := newGoal(monitor.RegisterRequest{Type: urn.RootStackType, Name: root.Name()}, d.opts.RootDir)
+		g, err := plan.NewGoal(monitor.RegisterRequest{Type: urn.RootStackType, Name: root.Name()}, d.opts.RootDir)
 		if err != nil {
 			return err
 		}
@@ -167,7 +168,7 @@ func (d *Deployment) makeProviders(ctx context.Context, imports []Import) error 
 		if d.goalOf(i.urn(&d.opts)) != nil {
 			continue
 		}
-		g, err := newGoal(monitor.RegisterRequest{Type: i.Type, Name: i.Name, Custom: true, Parent: i.parent(&d.opts), Protect: &i.Protect,
+		g, err := plan.NewGoal(monitor.RegisterRequest{Type: i.Type, Name: i.Name, Custom: true, Parent: i.parent(&d.opts), Protect: &i.Protect,
 			Inputs: withPackage(asMap(i.Inputs), i.Package, nil)}, d.opts.RootDir)
 		if err != nil {
 			return err
@@ -246,7 +247,7 @@ func (d *Deployment) importOne(i *Import, ref string) error {
 		return err
 	}
 	switch {
-	case present != nil && present.state != nil && orElse(present.state.ImportID, present.state.ID) == i.ID:
+	case present != nil && present.state != nil && plan.OrElse(present.state.ImportID, present.state.ID) == i.ID:
 		return nil // E7.51
 	case present != nil:
 		return fault("resource '%s' already exists", u)
@@ -260,9 +261,7 @@ func (d *Deployment) importOne(i *Import, ref string) error {
 	d.enlist(reg)
 	d.mu.Unlock()
 	defer close(reg.done)
-	step := newStep(OpImport, nil, goal)
-	step.command = i
-	if _, err := d.step(step, reg); err != nil {
+	if _, err := d.execute(&execution{Step: plan.NewStep(OpImport, nil, goal), command: i}, reg); err != nil {
 		reg.result = monitor.Failed
 		return fmt.Errorf("the import of %s %q failed", i.Type, i.Name)
 	}
@@ -272,7 +271,7 @@ func (d *Deployment) importOne(i *Import, ref string) error {
 
 // performCommandImport is the work of an import that no program has asked for: the provider reads the resource, and what it
 // finds is checked, which changes nothing but may give warnings (E7.52–E7.55).
-func (d *Deployment) performCommandImport(s *Step) (*state.Resource, error) {
+func (d *Deployment) performCommandImport(s *execution) (*state.Resource, error) {
 	i := s.command
 	if i.Component || i.Outputs.Is(value.KindMap) {
 		n := s.New.Clone()
@@ -282,7 +281,7 @@ func (d *Deployment) performCommandImport(s *Step) (*state.Resource, error) {
 		n.Inputs, n.Outputs = asMap(i.Inputs), asMap(i.Outputs)
 		return n, nil
 	}
-	n, err := d.performImport(&Step{Op: s.Op, URN: s.URN, Type: s.Type, New: s.New})
+	n, err := d.performImport(&execution{Step: Step{Op: s.Op, URN: s.URN, Type: s.Type, New: s.New}})
 	if n == nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/runtime/engine/internal/plan"
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 	"github.com/yamlhost/yamlhost/runtime/provider"
 	"github.com/yamlhost/yamlhost/value/urn"
@@ -23,7 +24,7 @@ func (d *Deployment) Invoke(ctx context.Context, r monitor.InvokeRequest) (monit
 		if !p.Custom {
 			r.Provider = p.Providers[pkg]
 		}
-		if r.Provider == "" && providerPackage(p.Provider) == pkg {
+		if r.Provider == "" && plan.ProviderPackage(p.Provider) == pkg {
 			r.Provider = p.Provider
 		}
 	}
@@ -36,7 +37,7 @@ func (d *Deployment) Invoke(ctx context.Context, r monitor.InvokeRequest) (monit
 	if err != nil {
 		return monitor.InvokeResponse{}, err
 	}
-	position := sourcePosition(d.opts.RootDir, r.SourcePosition)
+	position := plan.SourcePosition(d.opts.RootDir, r.SourcePosition)
 	ref, err := d.provider(ctx, r.Provider, request, "Invoke", position)
 	if err != nil {
 		return monitor.InvokeResponse{}, err
@@ -52,7 +53,7 @@ func (d *Deployment) Invoke(ctx context.Context, r monitor.InvokeRequest) (monit
 	if err != nil {
 		return monitor.InvokeResponse{}, err
 	}
-	args := withoutDeps(asMap(r.Args))
+	args := plan.WithoutDeps(asMap(r.Args))
 	if !ready || i.unconfigured || args.ContainsUnknown() { // E2.51, E2.54
 		return monitor.InvokeResponse{Unknown: true}, nil
 	}
@@ -128,7 +129,7 @@ func (d *Deployment) Call(ctx context.Context, r monitor.CallRequest) (monitor.C
 	if err != nil {
 		return monitor.CallResponse{}, err
 	}
-	ref, err := d.provider(ctx, d.callProvider(r), request, r.Token, sourcePosition(d.opts.RootDir, r.SourcePosition))
+	ref, err := d.provider(ctx, d.callProvider(r), request, r.Token, plan.SourcePosition(d.opts.RootDir, r.SourcePosition))
 	if err != nil {
 		return monitor.CallResponse{}, err
 	}
@@ -142,14 +143,14 @@ func (d *Deployment) Call(ctx context.Context, r monitor.CallRequest) (monitor.C
 	deps := make(map[string][]urn.URN, r.Args.Len())
 	for _, key := range r.Args.Keys() { // E2.57
 		part, _ := r.Args.Lookup(key)
-		deps[key] = distinct(slices.Concat(r.ArgDependencies[key], part.AllDeps()))
+		deps[key] = plan.Distinct(slices.Concat(r.ArgDependencies[key], part.AllDeps()))
 	}
 	answer, err := i.configured.Call(d.calls, provider.CallRequest{Token: r.Token, Args: asMap(r.Args), ArgDependencies: deps, Deployment: d.info()})
 	if err != nil { // E2.58
 		if !errors.Is(err, monitor.ErrShutdown) {
 			d.report.message(Message{Severity: diag.Error, Code: diag.InvokeFailed,
 				Text:     fmt.Sprintf("call to function '%s' failed: %s", r.Token, d.crashOnce(err)),
-				Position: sourcePosition(d.opts.RootDir, r.SourcePosition)})
+				Position: plan.SourcePosition(d.opts.RootDir, r.SourcePosition)})
 		}
 		return monitor.CallResponse{}, d.bail()
 	}
@@ -172,7 +173,7 @@ func (d *Deployment) callProvider(r monitor.CallRequest) string {
 	}
 	if urn.IsProviderType(ref.URN.Type()) {
 		id, _ := ref.ID.AsString()
-		return urn.Reference{URN: ref.URN, ID: orElse(id, UnknownID)}.String()
+		return urn.Reference{URN: ref.URN, ID: plan.OrElse(id, UnknownID)}.String()
 	}
 	if r.Provider != "" {
 		return r.Provider

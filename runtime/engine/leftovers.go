@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/runtime/engine/internal/plan"
 	"github.com/yamlhost/yamlhost/runtime/journal"
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 	"github.com/yamlhost/yamlhost/runtime/state"
@@ -22,7 +23,7 @@ func (d *Deployment) deleteRest() {
 	if done || d.running.Err() != nil || (failed || d.report.hasFailed()) && !d.mayDeleteAfterFailure(failed) {
 		return
 	}
-	if d.checkTargets(d.scope.targets) != nil {
+	if d.checkTargets(d.scope.Targets) != nil {
 		return
 	}
 	condemned, steps, keep := d.condemn()
@@ -34,12 +35,12 @@ func (d *Deployment) deleteRest() {
 		_ = d.violatesPlan(s.URN, positionOf(s.Old), err)
 		return
 	}
-	for _, layer := range layers(current) {
+	for _, layer := range plan.Layers(current) {
 		slices.Reverse(layer)
 		layer = slices.DeleteFunc(layer, func(i int) bool {
 			d.mu.Lock()
 			defer d.mu.Unlock()
-			return keep.kept[current[i].URN]
+			return keep.Kept[current[i].URN]
 		})
 		d.parallel(len(layer), func(n int) {
 			s := steps[layer[n]]
@@ -47,7 +48,7 @@ func (d *Deployment) deleteRest() {
 				return
 			}
 			d.mu.Lock()
-			keep.add(current[layer[n]])
+			keep.Add(current[layer[n]])
 			d.mu.Unlock()
 			if !(s.Old.Protect && s.Op == OpDelete && !d.opts.IgnoreProtect) { // E5.45
 				d.fail()
@@ -58,7 +59,7 @@ func (d *Deployment) deleteRest() {
 
 // condemn chooses what is deleted at the end of an operation, in the order of the state, and with which steps; and what must
 // stay because something that was skipped needs it. It is nil when the operation must not go on.
-func (d *Deployment) condemn() ([]*state.Resource, []Step, *needed) {
+func (d *Deployment) condemn() ([]*state.Resource, []Step, *plan.Needed) {
 	condemned, steps := []*state.Resource{}, []Step{}
 	var untouched []*state.Resource
 	d.mu.Lock()
@@ -80,7 +81,7 @@ func (d *Deployment) condemn() ([]*state.Resource, []Step, *needed) {
 	d.mu.Unlock()
 	all = d.current(all)
 	d.mu.Lock()
-	deletes := d.scope.deletes(all)
+	deletes := d.scope.Deletes(all)
 	var unnamed []*state.Resource
 	needed := map[string]bool{}  // provider references of what stays
 	wanted := map[urn.URN]bool{} // what depends on it stays, although it was deleted because something in scope was replaced
@@ -89,7 +90,7 @@ func (d *Deployment) condemn() ([]*state.Resource, []Step, *needed) {
 		for _, reg := range d.resources {
 			if reg.state != nil {
 				needed[reg.state.Provider] = true
-				if d.scope.restricts() {
+				if d.scope.Restricts() {
 					reg.state.AllDependencies(func(u urn.URN) { wanted[u] = true })
 				}
 			}
@@ -101,22 +102,22 @@ func (d *Deployment) condemn() ([]*state.Resource, []Step, *needed) {
 				needed[e.resource.Provider] = true
 				continue
 			}
-			if !d.scope.targets.empty() && !d.scope.targets.match(e.resource.URN) && !d.scope.targetDependents {
+			if !d.scope.Targets.Empty() && !d.scope.Targets.Match(e.resource.URN) && !d.scope.TargetDependents {
 				unnamed = append(unnamed, e.resource)
 			}
 			condemned = append(condemned, e.resource)
-			steps = append(steps, deletion(e.resource, false))
+			steps = append(steps, plan.Deletion(e.resource, false))
 			ending[e.resource.URN] = true
 		}
 	}
 	stays := func(e *entry) bool { // whether the operation leaves alone what it has not taken
 		return !(e.claimed && e.doomed) && !deletes(e.resource) && !(e.now.PendingReplacement && !e.resource.PendingReplacement)
 	}
-	with := newNeeded(all) // what stays along with owners that have to stay
+	with := plan.NewNeeded(all) // what stays along with owners that have to stay
 	if d.mode != destroying {
 		for _, e := range d.ownersToKeep(stays) {
-			with.kept[e.resource.URN] = true
-			with.add(e.resource)
+			with.Kept[e.resource.URN] = true
+			with.Add(e.resource)
 		}
 	}
 	for _, e := range d.olds.entries {
@@ -128,7 +129,7 @@ func (d *Deployment) condemn() ([]*state.Resource, []Step, *needed) {
 			continue
 		}
 		replacedNow := e.claimed && e.doomed
-		if with.kept[about.URN] {
+		if with.Kept[about.URN] {
 			needed[about.Provider] = true
 			about.AllDependencies(func(u urn.URN) { wanted[u] = true })
 			continue
@@ -141,48 +142,48 @@ func (d *Deployment) condemn() ([]*state.Resource, []Step, *needed) {
 			about.AllDependencies(func(u urn.URN) { wanted[u] = true })
 			continue
 		}
-		if !d.scope.targets.empty() && !d.scope.targets.match(about.URN) && !d.scope.targetDependents && !replacedNow && !e.doomed {
+		if !d.scope.Targets.Empty() && !d.scope.Targets.Match(about.URN) && !d.scope.TargetDependents && !replacedNow && !e.doomed {
 			unnamed = append(unnamed, about)
 		}
 		condemned = append(condemned, about)
 		if e.now.PendingReplacement && !about.PendingReplacement {
 			// Deleted by a replacement of this operation and not wanted any more (E4.60).
-			steps = append(steps, newStep(OpRemovePendingReplace, about, nil))
+			steps = append(steps, plan.NewStep(OpRemovePendingReplace, about, nil))
 		} else {
-			steps = append(steps, deletion(about, e.doomed))
+			steps = append(steps, plan.Deletion(about, e.doomed))
 		}
 		if !about.Delete || d.olds.byURN[about.URN] == nil {
 			ending[about.URN] = true
 		}
 	}
-	keep := newNeeded(all)
+	keep := plan.NewNeeded(all)
 	for _, op := range d.opts.Base.Pending { // without its provider nobody could find out about it
 		if op.Kind != state.Creating || d.retries(op) {
 			continue
 		}
 		needed[op.Resource.Provider] = true
 		if p := d.olds.providers[op.Resource.Provider]; p != nil {
-			keep.add(p)
+			keep.Add(p)
 		}
 	}
 	for _, reg := range d.resources {
 		// What was skipped stays as it was, and with it what that needs.
 		if isDone(reg.done) && reg.result != monitor.Succeeded {
 			if reg.old != nil {
-				keep.add(reg.old.resource)
+				keep.Add(reg.old.resource)
 			}
 			if reg.goal != nil {
-				keep.add(reg.goal.newState(reg.urn, nil))
+				keep.Add(reg.goal.NewState(reg.urn, nil))
 			}
 		}
 	}
 	for _, e := range d.olds.entries { // so does what is to be created anew, because it is gone, and could not be
 		if e.claimed && !e.doomed && e.now != nil {
-			keep.add(e.resource)
+			keep.Add(e.resource)
 		}
 	}
 	for u := range ending {
-		if !keep.kept[d.nameOf(u)] {
+		if !keep.Kept[d.nameOf(u)] {
 			d.deleting[u] = true
 		}
 	}
@@ -196,7 +197,7 @@ func (d *Deployment) condemn() ([]*state.Resource, []Step, *needed) {
 		}
 	}
 	for _, r := range untouched { // E4.109, E4.123: it stays where it is
-		step := newStep(OpSame, r, r)
+		step := plan.NewStep(OpSame, r, r)
 		d.report.started(step)
 		d.report.finished(step, OpSame, d.opts.DryRun || r.Custom, 0)
 	}
@@ -268,7 +269,7 @@ func (d *Deployment) current(resources []*state.Resource) []*state.Resource {
 	next := make([]*state.Resource, len(resources))
 	before := d.oldNames()
 	for i, r := range resources {
-		if next[i] = r; !dependsOnAny(r, before) && named(r.URN) == r.URN {
+		if next[i] = r; !plan.DependsOnAny(r, before) && named(r.URN) == r.URN {
 			continue
 		}
 		c := r.Clone()

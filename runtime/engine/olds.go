@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"github.com/yamlhost/yamlhost/runtime/engine/internal/plan"
 	"github.com/yamlhost/yamlhost/runtime/journal"
 	"github.com/yamlhost/yamlhost/runtime/state"
 	"github.com/yamlhost/yamlhost/value/urn"
@@ -26,7 +27,7 @@ type entry struct {
 
 // cascaded is the deletion of an entry as a part of another resource's replacement.
 type cascaded struct {
-	dependent
+	plan.Dependent
 	done    chan struct{} // closed when it was tried
 	deleted bool          // it worked; to be read after done is closed
 }

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/runtime/engine/internal/plan"
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 	"github.com/yamlhost/yamlhost/runtime/state"
 	"github.com/yamlhost/yamlhost/value/urn"
@@ -19,7 +20,7 @@ import (
 func Update(ctx context.Context, o Options, program Program) (*Result, error) {
 	return operate(ctx, o, false, func(d *Deployment) {
 		d.warnOfPending()
-		if d.checkTargets(d.scope.replaces) != nil {
+		if d.checkTargets(d.scope.Replaces) != nil {
 			return
 		}
 		d.refreshBefore(d.opts.RunProgram)
@@ -66,7 +67,7 @@ func Refresh(ctx context.Context, o Options, program Program) (*Result, error) {
 			return
 		}
 		if program == nil {
-			d.refreshAll(d.scope.refreshes(d.olds.resources()))
+			d.refreshAll(d.scope.Refreshes(d.olds.resources()))
 			d.closeRequests()
 			return
 		}
@@ -78,9 +79,19 @@ func Refresh(ctx context.Context, o Options, program Program) (*Result, error) {
 	})
 }
 
+// scopeOptions are what the options confine an operation to.
+func scopeOptions(o *Options) plan.ScopeOptions {
+	s := plan.ScopeOptions{Targets: o.Targets, Excludes: o.Excludes, Replace: o.Replace, TargetDependents: o.TargetDependents,
+		ExcludeDependents: o.ExcludeDependents, ExcludeProtected: o.ExcludeProtected}
+	if o.Base != nil {
+		s.Base = o.Base.Resources
+	}
+	return s
+}
+
 // requirePresent refuses an operation on resources that the state does not have (E4.103).
 func (d *Deployment) requirePresent() bool {
-	err := d.scope.requirePresent(d.olds)
+	err := requirePresent(d.scope, d.olds)
 	if err == nil {
 		return true
 	}
@@ -97,11 +108,11 @@ func (d *Deployment) refreshBefore(later bool) {
 	case !d.opts.Refresh && d.opts.SkipRefreshBefore:
 	case d.opts.Refresh && later:
 	case d.opts.Refresh:
-		d.refreshAll(d.scope.refreshes(d.olds.resources()))
+		d.refreshAll(d.scope.Refreshes(d.olds.resources()))
 	default:
 		wants := func(r *state.Resource) bool { return r.RefreshBeforeUpdate && !r.Delete }
 		if all := d.olds.resources(); slices.ContainsFunc(all, wants) {
-			chosen := d.scope.refreshes(all)
+			chosen := d.scope.Refreshes(all)
 			d.refreshAll(func(r *state.Resource) bool { return wants(r) && chosen(r) })
 		}
 	}
@@ -124,11 +135,12 @@ func operate(ctx context.Context, o Options, refreshing bool, phases func(*Deplo
 	if err := noDuplicates(o.Base); err != nil {
 		return nil, err
 	}
-	scope, err := newScope(&o)
+	scope, err := plan.NewScope(scopeOptions(&o))
 	if err != nil {
 		return nil, err
 	}
-	naming, err := newNaming(&o)
+	naming, err := plan.NewNaming(plan.NamingOptions{Project: o.Project, Stack: o.Stack, Organization: o.Organization, Config: o.Config,
+		ConfigSecretKeys: o.ConfigSecretKeys})
 	if err != nil {
 		return nil, err
 	}
@@ -322,4 +334,21 @@ func (d *Deployment) lastWords(r *Result, refreshing bool) {
 	case r.Canceled:
 		d.report.message(Message{Severity: diag.Error, Text: word + " canceled"})
 	}
+}
+
+// refuseDeleteHooks refuses to destroy, without the program that has them, resources that want hooks to run when they are
+// deleted (E2.80).
+func refuseDeleteHooks(base *state.Snapshot) error {
+	if base == nil {
+		return nil
+	}
+	for _, r := range base.Resources {
+		for _, kind := range []string{"BeforeDelete", "AfterDelete"} {
+			if len(r.ResourceHooks[kind]) > 0 {
+				return fmt.Errorf("resource %s has hooks that run when it is deleted, and the program has them: "+
+					"you must run with the --run-program flag to use delete hooks during destroy", r.URN)
+			}
+		}
+	}
+	return nil
 }

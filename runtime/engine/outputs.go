@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/runtime/engine/internal/plan"
 	"github.com/yamlhost/yamlhost/runtime/journal"
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 	"github.com/yamlhost/yamlhost/runtime/state"
@@ -22,7 +23,7 @@ func (d *Deployment) RegisterOutputs(ctx context.Context, u urn.URN, outputs val
 	if err := value.Storable(outputs); err != nil { // F1.10
 		return fmt.Errorf("the outputs of %s: %w", u, err)
 	}
-	outputs, err := d.withHashes(ctx, withoutDeps(asMap(outputs)))
+	outputs, err := d.withHashes(ctx, plan.WithoutDeps(asMap(outputs)))
 	if err != nil {
 		return err
 	}
@@ -47,7 +48,7 @@ func (d *Deployment) RegisterOutputs(ctx context.Context, u urn.URN, outputs val
 			d.mu.Lock()
 			d.stackDone = d.stackDone && !isStack
 			d.mu.Unlock()
-			return d.violatesPlan(u, reg.goal.position, err)
+			return d.violatesPlan(u, reg.goal.Position, err)
 		}
 	}
 	if isStack || skipped {

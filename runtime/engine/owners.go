@@ -3,23 +3,10 @@ package engine
 import (
 	"slices"
 
+	"github.com/yamlhost/yamlhost/runtime/engine/internal/plan"
 	"github.com/yamlhost/yamlhost/runtime/state"
 	"github.com/yamlhost/yamlhost/value/urn"
 )
-
-// goesWithEarlier reports whether a resource that is deletedWith an owner was there before the owner's present object was
-// made: then it goes with an earlier one. owner is the owner as it is now, nil when it is gone.
-func goesWithEarlier(r, owner *state.Resource) bool {
-	switch {
-	case !r.Custom || r.External || r.IsProvider() || r.PendingReplacement: // it has no object that could go
-		return false
-	case owner == nil:
-		return true
-	case owner.Created == nil:
-		return false
-	}
-	return r.Created == nil || r.Created.Before(*owner.Created)
-}
 
 // goesWithLeftover reports whether a resource goes with an owner that an earlier operation has replaced and not deleted
 // yet. Then it has to be replaced before the old owner can be deleted, as the operation that replaced the owner would have
@@ -38,7 +25,7 @@ func (d *Deployment) goesWithLeftover(old, goal *state.Resource) bool {
 	if e := d.olds.byURN[old.DeletedWith]; e != nil {
 		owner = e.resource
 	}
-	return goesWithEarlier(old, owner)
+	return plan.GoesWithEarlier(old, owner)
 }
 
 // nameOf is what a resource of the state is called now. The caller holds mu.
@@ -56,7 +43,7 @@ func (d *Deployment) ownersToKeep(stays func(*entry) bool) []*entry {
 	earlier := map[urn.URN]bool{} // owners of which an earlier object has to stay
 	note := func(r *state.Resource) {
 		owner := d.nameOf(r.DeletedWith)
-		if !earlier[owner] && goesWithEarlier(r, d.present(owner)) {
+		if !earlier[owner] && plan.GoesWithEarlier(r, d.present(owner)) {
 			earlier[owner] = true
 		}
 	}

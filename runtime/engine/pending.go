@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/runtime/engine/internal/plan"
 	"github.com/yamlhost/yamlhost/runtime/provider"
 	"github.com/yamlhost/yamlhost/runtime/state"
 	"github.com/yamlhost/yamlhost/value"
@@ -85,7 +86,7 @@ func Settle(ctx context.Context, o Options, words map[urn.URN]Word) (*state.Snap
 		}
 	}
 	o.Journal, o.DryRun = nil, true
-	d := newDeployment(ctx, o, &scope{}, true)
+	d := newDeployment(ctx, o, &plan.Scope{}, true)
 	defer d.stop()
 	d.calls = d.running
 	defer d.registry.close()
@@ -159,7 +160,7 @@ func (s *settling) readAgain(r *state.Resource) (Ending, error) {
 	if at < 0 { // it was recorded as deleted by other means since
 		return EndedGone, nil
 	}
-	step := newStep(OpRefresh, s.resources[at], s.resources[at])
+	step := execution{Step: plan.NewStep(OpRefresh, s.resources[at], s.resources[at])}
 	now, _, err := s.d.readAgain(&step)
 	if err != nil {
 		return "", err
@@ -268,40 +269,10 @@ func (d *Deployment) recorded(u urn.URN) *state.Resource {
 	return nil
 }
 
-// againWith returns the inputs for a second attempt at a creation: those of the first where the program wants the same as
-// then, so that an automatic name is the same and a second object collides with the first. Otherwise checked, what the
-// provider makes of wanted now, with what the provider has filled in at the first attempt.
-func againWith(recorded, wanted, checked value.Value) value.Value {
-	same := true
-	for i, key := range wanted.Keys() {
-		was, found := recorded.Lookup(key)
-		same = same && found && value.SameContent(was, wanted.At(i))
-	}
-	for _, key := range checked.Keys() {
-		if wanted.Has(key) {
-			continue
-		}
-		was, found := recorded.Lookup(key)
-		switch {
-		case !found:
-			same = false
-		case !strings.HasPrefix(key, "__"): // those are the provider's notes about all of its inputs
-			checked = checked.With(key, was)
-		}
-	}
-	for _, key := range recorded.Keys() { // the program wanted more then
-		same = same && checked.Has(key)
-	}
-	if same {
-		return recorded.SecretLike(checked)
-	}
-	return checked
-}
-
 // withoutRetried drops the creations that were to be made again from what an operation has left pending, once it has done
 // all that the program wants: what it did not create again is not wanted any more.
 func (d *Deployment) withoutRetried(s *state.Snapshot) *state.Snapshot {
-	if s == nil || d.scope.restricts() || !slices.ContainsFunc(s.Pending, d.retries) {
+	if s == nil || d.scope.Restricts() || !slices.ContainsFunc(s.Pending, d.retries) {
 		return s
 	}
 	next := *s

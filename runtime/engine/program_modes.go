@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/yamlhost/yamlhost/runtime/engine/internal/plan"
 	"github.com/yamlhost/yamlhost/runtime/journal"
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 	"github.com/yamlhost/yamlhost/runtime/state"
@@ -44,14 +45,14 @@ func (d *Deployment) readOnly(ctx context.Context, reg *registered, s *subject, 
 	if now == nil {
 		now = before
 	}
-	step := newStep(OpSame, old, now)
+	step := plan.NewStep(OpSame, old, now)
 	if err := d.record(&step, now, d.books(&step), 0, reg); err != nil {
 		return d.journalFailed(&step, err)
 	}
 	d.mu.Lock()
 	reg.step, reg.result, reg.unknown = step, monitor.Succeeded, reg.vanished
 	if reg.vanished {
-		d.scope.skipped[reg.urn] = true
+		d.scope.Skip(reg.urn)
 	}
 	d.mu.Unlock()
 	if !renamed {
@@ -60,26 +61,11 @@ func (d *Deployment) readOnly(ctx context.Context, reg *registered, s *subject, 
 	return nil
 }
 
-// withoutSkipped takes out of a goal what the program of a refresh or a destroy has not made. known says that nothing that
-// it needs is missing, so that the goal can be reached.
+// withoutSkipped takes out of a goal what the program of a refresh or a destroy has not made; see plan.Scope.
 func (d *Deployment) withoutSkipped(g *state.Resource) (known bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	skipped := func(u urn.URN) bool { return d.scope.skipped[u] }
-	known = !skipped(g.Parent) && !g.Inputs.ContainsUnknown()
-	g.Dependencies = slices.DeleteFunc(slices.Clone(g.Dependencies), skipped)
-	g.ReplaceWith = slices.DeleteFunc(slices.Clone(g.ReplaceWith), skipped)
-	if skipped(g.DeletedWith) {
-		g.DeletedWith = ""
-	}
-	deps := make(map[string][]urn.URN, len(g.PropertyDependencies))
-	for key, urns := range g.PropertyDependencies {
-		deps[key] = slices.DeleteFunc(slices.Clone(urns), skipped)
-	}
-	if g.PropertyDependencies != nil {
-		g.PropertyDependencies = deps
-	}
-	return known || d.opts.DryRun && !skipped(g.Parent)
+	return d.scope.WithoutSkipped(g, d.opts.DryRun)
 }
 
 // readFirst reads a resource when the program registers it, before anything is decided about it (E4.6, E7.29). What it
@@ -120,7 +106,7 @@ func (d *Deployment) readFirst(reg *registered, s *subject) error {
 		return nil
 	}
 	if err := d.ledger.commit(d.calls, journal.Entry{Amend: []journal.Amended{{ID: s.old.id, Resource: now}}}); err != nil {
-		step := newStep(OpRefresh, old, old)
+		step := plan.NewStep(OpRefresh, old, old)
 		return d.journalFailed(&step, err)
 	}
 	d.mu.Lock()
@@ -130,13 +116,13 @@ func (d *Deployment) readFirst(reg *registered, s *subject) error {
 	d.olds.of[now] = s.old
 	if gone {
 		s.recreated, s.old, reg.old = s.old, nil, nil
-		s.goal = reg.goal.newState(reg.urn, nil)
+		s.goal = reg.goal.NewState(reg.urn, nil)
 		if now.URN != reg.urn {
 			reg.was = now.URN
 			s.goal.Aliases = []urn.URN{now.URN} // what names it does so by its old name
 		}
 	} else {
-		s.goal = reg.goal.newState(reg.urn, now)
+		s.goal = reg.goal.NewState(reg.urn, now)
 	}
 	return nil
 }
@@ -179,7 +165,7 @@ func (d *Deployment) refreshRest() {
 	}
 	d.mu.Unlock()
 	all = d.current(all) // what was renamed is not gone
-	chosen := d.scope.refreshes(all)
+	chosen := d.scope.Refreshes(all)
 	now := slices.Clone(all)
 	d.parallel(len(all), func(i int) {
 		switch {

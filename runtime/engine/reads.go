@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/runtime/engine/internal/plan"
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 	"github.com/yamlhost/yamlhost/runtime/state"
 	"github.com/yamlhost/yamlhost/value"
@@ -21,7 +22,7 @@ func (d *Deployment) ReadResource(ctx context.Context, r monitor.ReadRequest) (m
 	if err := value.Storable(r.State); err != nil { // F1.10
 		return monitor.ReadResponse{}, fmt.Errorf("%s %q: %w", r.Type, r.Name, err)
 	}
-	position := sourcePosition(d.opts.RootDir, r.SourcePosition)
+	position := plan.SourcePosition(d.opts.RootDir, r.SourcePosition)
 	id, known := r.ID.AsString()
 	u := urn.New(d.opts.Stack, d.opts.Project, r.Parent, r.Type, r.Name)
 	if known && id == "" || !known && r.ID.IsKnown() {
@@ -39,13 +40,13 @@ func (d *Deployment) ReadResource(ctx context.Context, r monitor.ReadRequest) (m
 	if err != nil {
 		return monitor.ReadResponse{}, err
 	}
-	inputs, err := d.withHashes(ctx, withoutDeps(asMap(r.State)))
+	inputs, err := d.withHashes(ctx, plan.WithoutDeps(asMap(r.State)))
 	if err != nil {
 		return monitor.ReadResponse{}, err
 	}
 	goal := &state.Resource{
 		URN: u, Type: r.Type, Custom: true, External: true, ID: id, Inputs: inputs, Outputs: value.EmptyMap(), Parent: r.Parent,
-		Provider: ref, Dependencies: distinct(r.Dependencies), AdditionalSecretOutputs: r.AdditionalSecretOutputs,
+		Provider: ref, Dependencies: plan.Distinct(r.Dependencies), AdditionalSecretOutputs: r.AdditionalSecretOutputs,
 		SourcePosition: position, ExtensionRef: d.onlyExtension(r.PackageRef),
 	}
 	reg, err := d.claimRead(goal)
@@ -71,7 +72,7 @@ func (d *Deployment) ReadResource(ctx context.Context, r monitor.ReadRequest) (m
 	if err := d.awaitCascade(ctx, s, l); err != nil {
 		return monitor.ReadResponse{}, err
 	}
-	chain := planRead(s.oldState(), goal)
+	chain := plan.ReadSteps(s.oldState(), goal)
 	d.decisions.Lock()
 	d.mark(s, chain)
 	d.decisions.Unlock()

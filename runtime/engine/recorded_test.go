@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/yamlhost/yamlhost/runtime/engine/internal/plan"
 	"github.com/yamlhost/yamlhost/runtime/journal"
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 	"github.com/yamlhost/yamlhost/runtime/state"
@@ -52,7 +53,7 @@ func TestWhatIsRecordedOfAStep(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			goal := resource("a")
-			step := newStep(c.op, c.old, goal)
+			step := plan.NewStep(c.op, c.old, goal)
 			begun, ok := operationOf(&step)
 			require.Equal(t, c.begin != none, ok)
 			require.Equal(t, c.begin, begun.Kind)

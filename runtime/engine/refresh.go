@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/runtime/engine/internal/plan"
 	"github.com/yamlhost/yamlhost/runtime/journal"
 	"github.com/yamlhost/yamlhost/runtime/provider"
 	"github.com/yamlhost/yamlhost/runtime/state"
@@ -106,18 +107,18 @@ func (d *Deployment) refresh(old *state.Resource) (*state.Resource, error) {
 // refreshTold is refresh with what the provider has told of views, which is the caller's to settle.
 func (d *Deployment) refreshTold(old *state.Resource) (*state.Resource, *viewing, error) {
 	began := d.opts.Now()
-	s := newStep(OpRefresh, old, old)
-	d.watchViews(&s)
-	d.report.started(s)
-	now, result, err := d.readAgain(&s)
+	s := &execution{Step: plan.NewStep(OpRefresh, old, old)}
+	d.watchViews(s)
+	d.report.started(s.Step)
+	now, result, err := d.readAgain(s)
 	took := d.opts.Now().Sub(began)
 	if err != nil {
 		if !d.isTerminated() {
-			d.report.stepFailed(s, err, took)
+			d.report.stepFailed(s.Step, err, took)
 		}
 		return old, s.views, err
 	}
-	shown := s
+	shown := s.Step
 	shown.New = now
 	if !d.report.refreshing {
 		result = OpRefresh
@@ -127,7 +128,7 @@ func (d *Deployment) refreshTold(old *state.Resource) (*state.Resource, *viewing
 }
 
 // readAgain is the work of refresh: the state now, nil when it is gone, and what that means.
-func (d *Deployment) readAgain(s *Step) (*state.Resource, Op, error) {
+func (d *Deployment) readAgain(s *execution) (*state.Resource, Op, error) {
 	old := s.Old
 	if !old.Custom || old.IsProvider() || old.PendingReplacement { // E7.15
 		return old, OpSame, nil
@@ -181,11 +182,11 @@ func (d *Deployment) readAgain(s *Step) (*state.Resource, Op, error) {
 	if err != nil {
 		return old, OpSame, err
 	}
-	v := providerVerdict(answer, now.Inputs, old.Inputs, old.IgnoreChanges)
-	if !v.change {
+	v := plan.ProviderDiff(answer, now.Inputs, old.Inputs, old.IgnoreChanges)
+	if !v.Change {
 		return now, OpSame, nil
 	}
-	s.Diffs, s.Detailed = v.diffs, inverted(v.detailed)
+	s.Diffs, s.Detailed = v.Diffs, inverted(v.Detailed)
 	return now, OpUpdate, nil
 }
 

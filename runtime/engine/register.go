@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/runtime/engine/internal/plan"
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 	"github.com/yamlhost/yamlhost/runtime/provider"
 	"github.com/yamlhost/yamlhost/runtime/state"
@@ -22,13 +23,13 @@ func (d *Deployment) RegisterResource(ctx context.Context, r monitor.RegisterReq
 	}
 	defer d.leave()
 	own, all := d.transformsOf(&r)
-	g, err := newGoal(r, d.opts.RootDir)
+	g, err := plan.NewGoal(r, d.opts.RootDir)
 	if err != nil {
 		return monitor.RegisterResponse{}, err
 	}
-	g.base, _ = d.extends(r.PackageRef)
+	g.Base, _ = d.extends(r.PackageRef)
 	parent := d.goalOf(g.Parent)
-	g.inherit(parent)
+	g.Inherit(parent)
 	if g.Inputs, err = d.withHashes(ctx, g.Inputs); err != nil {
 		return monitor.RegisterResponse{}, fmt.Errorf("%s %q: %w", g.Type, g.Name, err)
 	}
@@ -37,8 +38,8 @@ func (d *Deployment) RegisterResource(ctx context.Context, r monitor.RegisterReq
 			return monitor.RegisterResponse{}, err
 		}
 	}
-	g.transforms = own
-	g.inheritProviders(parent)
+	g.Own = own
+	g.InheritProviders(parent)
 	if err := d.resolve(ctx, g); err != nil {
 		return monitor.RegisterResponse{}, err
 	}
@@ -53,7 +54,7 @@ func (d *Deployment) RegisterResource(ctx context.Context, r monitor.RegisterReq
 }
 
 // goalOf is the goal of a resource of this operation, nil if there is none.
-func (d *Deployment) goalOf(u urn.URN) *goal {
+func (d *Deployment) goalOf(u urn.URN) *plan.Goal {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if reg := d.resources[u]; reg != nil {
@@ -63,7 +64,7 @@ func (d *Deployment) goalOf(u urn.URN) *goal {
 }
 
 // resolve completes a goal with its provider, which is registered if it is a default one that is missing (E2.20, E2.22).
-func (d *Deployment) resolve(ctx context.Context, g *goal) error {
+func (d *Deployment) resolve(ctx context.Context, g *plan.Goal) error {
 	if !g.Custom && !g.Remote {
 		return nil
 	}
@@ -77,12 +78,12 @@ func (d *Deployment) resolve(ctx context.Context, g *goal) error {
 		g.Inputs = withPackage(g.Inputs, request, g.EnvVarMappings)
 		return nil
 	}
-	g.Provider, err = d.provider(ctx, g.Provider, request, string(about()), g.position)
+	g.Provider, err = d.provider(ctx, g.Provider, request, string(about()), g.Position)
 	return err
 }
 
 // register takes a goal through all stages. The registered resource is done when it returns without an error.
-func (d *Deployment) register(ctx context.Context, g *goal) (*registered, error) {
+func (d *Deployment) register(ctx context.Context, g *plan.Goal) (*registered, error) {
 	reg, err := d.claim(g)
 	if err != nil {
 		return nil, err
@@ -142,12 +143,12 @@ func (l *held) waitFor(ctx context.Context, done <-chan struct{}) error {
 }
 
 // claim names a resource and finds what it was before (E4.1–E4.4, E4.13–E4.20).
-func (d *Deployment) claim(g *goal) (*registered, error) {
+func (d *Deployment) claim(g *plan.Goal) (*registered, error) {
 	d.mu.Lock()
 	u := urn.New(d.opts.Stack, d.opts.Project, g.Parent, g.Type, g.Name)
 	fault := func(code diag.Code, format string, args ...any) (*registered, error) {
 		d.mu.Unlock()
-		d.report.message(Message{URN: u, Severity: diag.Error, Code: code, Text: fmt.Sprintf(format, args...), Position: g.position})
+		d.report.message(Message{URN: u, Severity: diag.Error, Code: code, Text: fmt.Sprintf(format, args...), Position: g.Position})
 		return nil, d.bail()
 	}
 	if g.Parent != "" && d.resources[g.Parent] == nil {
@@ -168,8 +169,8 @@ func (d *Deployment) claim(g *goal) (*registered, error) {
 		return fault(diag.DuplicateURN, "Duplicate resource URN '%s': the resource of that name becomes '%s', which the operation "+
 			"leaves out; include that too", u, by)
 	}
-	reg := &registered{urn: u, goal: g, parent: g.Parent, transforms: g.transforms, done: make(chan struct{})}
-	for _, candidate := range d.lineage.candidates(u, g.Parent, g.Aliases) {
+	reg := &registered{urn: u, goal: g, parent: g.Parent, transforms: g.Own, done: make(chan struct{})}
+	for _, candidate := range d.lineage.Candidates(u, g.Parent, g.Aliases) {
 		old := d.olds.byURN[candidate]
 		if old == nil {
 			continue
@@ -244,9 +245,9 @@ func (d *Deployment) realize(ctx context.Context, reg *registered, l *held) erro
 		}
 	}
 	if err := d.connect(subject); err != nil {
-		return d.refused(reg.urn, g.position, "start the provider of", g.Type, err)
+		return d.refused(reg.urn, g.Position, "start the provider of", g.Type, err)
 	}
-	if subject.wantsImport() {
+	if plan.WantsImport(subject.oldState(), subject.goal) {
 		if err := d.importFirst(ctx, reg, subject); err != nil {
 			return err
 		}
@@ -327,7 +328,7 @@ func (d *Deployment) endCascades(chain []Step) {
 		if chain[i].Old == nil || chain[i].New != nil {
 			continue
 		}
-		if e := d.olds.of[chain[i].Old]; e != nil && e.cascade != nil && e.cascade.resource == chain[i].Old {
+		if e := d.olds.of[chain[i].Old]; e != nil && e.cascade != nil && e.cascade.Resource == chain[i].Old {
 			e.cascade.deleted = e.now == nil || e.now.PendingReplacement
 			close(e.cascade.done)
 		}
@@ -339,10 +340,11 @@ func (d *Deployment) importFirst(ctx context.Context, reg *registered, s *subjec
 	old := s.oldState()
 	goal := s.goal.Clone()
 	goal.ID, goal.Inputs = s.goal.ImportID, value.EmptyMap()
-	chain := plan(situation{old: old, goal: goal, importing: true})
-	s.takePlace(chain)
+	situation := s.situation()
+	situation.Goal, situation.Importing = goal, true
+	chain := plan.Steps(situation)
 	if err := d.planner.imports(chain); err != nil {
-		return d.violatesPlan(reg.urn, reg.goal.position, err)
+		return d.violatesPlan(reg.urn, reg.goal.Position, err)
 	}
 	if err := d.keepPlace(s, chain); err != nil {
 		return err
@@ -361,7 +363,7 @@ func (d *Deployment) importFirst(ctx context.Context, reg *registered, s *subjec
 	d.olds.of[reg.state] = imported
 	d.mu.Unlock()
 	s.old, s.imported = imported, true
-	s.goal = reg.goal.newState(reg.urn, reg.state)
+	s.goal = reg.goal.NewState(reg.urn, reg.state)
 	s.goal.Aliases = slices.Clone(goal.Aliases)
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/runtime/engine/internal/plan"
 	"github.com/yamlhost/yamlhost/runtime/provider"
 	"github.com/yamlhost/yamlhost/runtime/state"
 	"github.com/yamlhost/yamlhost/value"
@@ -131,7 +132,7 @@ func (r *registry) load(pkg string, inputs value.Value) (provider.Provider, erro
 	if info, err := p.Info(r.d.calls); err == nil && request.Version != "" && info.Version != request.Version && olderVersion(info.Version, request.Version) {
 		r.d.report.message(Message{Severity: diag.Warning, Text: fmt.Sprintf( // E3.6
 			"resource plugin %s is expected to have version >=%s, but has %s; the wrong version may be installed",
-			request.Name, request.Version, orElse(info.Version, "none"))})
+			request.Name, request.Version, plan.OrElse(info.Version, "none"))})
 	}
 	return p, nil
 }

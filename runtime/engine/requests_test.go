@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/yamlhost/yamlhost/runtime/engine/internal/plan"
 	"github.com/yamlhost/yamlhost/runtime/journal"
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 	"github.com/yamlhost/yamlhost/runtime/provider"
@@ -341,9 +342,9 @@ func TestAnUpdateWithoutKeys(t *testing.T) { // E4.48: the provider says that so
 func TestDetailsAbsentAndEmpty(t *testing.T) { // E4.51
 	for name, details := range map[string]map[string]provider.PropertyDiff{"absent": nil, "empty": {}} {
 		t.Run(name, func(t *testing.T) {
-			v := providerVerdict(provider.DiffResponse{Changes: provider.DiffSome, Diffs: []string{"v"}, Detailed: details}, value.EmptyMap(), value.EmptyMap(), nil)
-			require.Equal(t, details == nil, v.detailed == nil)
-			steps := plan(situation{old: resource("a"), goal: resource("a"), verdict: v})
+			v := plan.ProviderDiff(provider.DiffResponse{Changes: provider.DiffSome, Diffs: []string{"v"}, Detailed: details}, value.EmptyMap(), value.EmptyMap(), nil)
+			require.Equal(t, details == nil, v.Detailed == nil)
+			steps := plan.Steps(plan.Situation{Old: resource("a"), Goal: resource("a"), Diff: v})
 			require.Equal(t, details == nil, steps[0].Detailed == nil)
 		})
 	}
@@ -452,19 +453,6 @@ func TestOtherAliasesAreLeftOver(t *testing.T) {
 	require.Equal(t, 1, result.Changes[OpDelete])
 	require.Equal(t, []string{"one-1"}, w.cloud.inventory())
 	require.Equal(t, "one-1", w.of(t, "new").ID)
-}
-
-// E4.62: of the dependents that a replacement takes along, what is left to delete already is deleted as such, and what was
-// deleted by an earlier operation is not deleted again.
-func TestDependentsThatAreOnTheirWay(t *testing.T) {
-	root := resource("root")
-	left := resource("left", on("root"), func(r *state.Resource) { r.Delete, r.DeletedWith = true, u("root") })
-	gone := resource("gone", on("root"), func(r *state.Resource) { r.PendingReplacement, r.DeletedWith = true, u("root") })
-	found, err := cascade(root, []*state.Resource{left, gone}, func(*state.Resource) bool { return false }, false, nil, nil)
-	require.NoError(t, err)
-	chain := replacement(situation{old: root, goal: root, before: true, dependents: found})
-	require.Equal(t, []Op{OpDelete, OpDeleteReplaced, OpReplace, OpCreateReplacement}, opsOf(chain))
-	require.Equal(t, u("left"), chain[0].URN)
 }
 
 func TestEveryDependencyCounts(t *testing.T) { // E1.47

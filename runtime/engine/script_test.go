@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/runtime/engine/internal/plan"
 	"github.com/yamlhost/yamlhost/runtime/journal"
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 	"github.com/yamlhost/yamlhost/runtime/state"
@@ -184,7 +185,7 @@ func (w *world) command(t *testing.T, command, input string) string {
 			name, value, _ := strings.Cut(text, ":")
 			o.Config["test:"+name] = value
 		case "naming":
-			o.Config[namingSetting] = text
+			o.Config[plan.NamingSetting] = text
 		case "retry":
 			o.Retry = append(o.Retry, urn.URN(long(text)))
 		case "deny":

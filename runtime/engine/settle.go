@@ -44,14 +44,14 @@ type books struct {
 func settle(s *Step, result *state.Resource, b books) journal.Entry {
 	var e journal.Entry
 	add := func() {
-		if at := []journal.Amended{{ID: b.new, Resource: result}}; s.place != 0 {
+		if at := []journal.Amended{{ID: b.new, Resource: result}}; s.Position != 0 {
 			e.Amend = at
 		} else {
 			e.Add = at
 		}
 	}
 	remove := func() {
-		if b.old != 0 && b.old != s.place {
+		if b.old != 0 && b.old != s.Position {
 			e.Remove = []journal.ID{b.old}
 		}
 	}
@@ -62,8 +62,8 @@ func settle(s *Step, result *state.Resource, b books) journal.Entry {
 	}
 	switch s.Op {
 	case OpCreate, OpImport:
-		if s.over != 0 && s.over != s.place {
-			e.Remove = []journal.ID{s.over}
+		if s.Over != 0 && s.Over != s.Position {
+			e.Remove = []journal.ID{s.Over}
 		}
 		add()
 	case OpUpdate, OpSame, OpRead:

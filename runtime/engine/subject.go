@@ -3,8 +3,10 @@ package engine
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/runtime/engine/internal/plan"
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 	"github.com/yamlhost/yamlhost/runtime/provider"
 	"github.com/yamlhost/yamlhost/runtime/state"
@@ -19,7 +21,7 @@ func (d *Deployment) inScope(ctx context.Context, s *subject, l *held) (bool, er
 		known = append(known, old.URN)
 	}
 	d.mu.Lock()
-	in := d.scope.admits(s.goal, known...)
+	in := d.scope.Admits(s.goal, known...)
 	d.mu.Unlock()
 	if in {
 		return true, nil
@@ -37,8 +39,8 @@ type subject struct {
 	provider provider.Configured
 	seed     []byte
 	imported bool
-	deleted  *dependent
-	verdict  verdict
+	deleted  *plan.Dependent
+	diff     plan.Diff
 	// recreated is the entry of a resource that was found to be gone, in whose place it is created anew.
 	recreated *entry
 }
@@ -48,7 +50,7 @@ func (d *Deployment) subjectOf(reg *registered) *subject {
 	if s.seed == nil {
 		s.seed = d.opts.Seed()
 	}
-	s.goal = reg.goal.newState(reg.urn, s.oldState())
+	s.goal = reg.goal.NewState(reg.urn, s.oldState())
 	return s
 }
 
@@ -59,11 +61,13 @@ func (s *subject) oldState() *state.Resource {
 	return s.old.resource
 }
 
-// wantsImport decides whether the resource is to be imported (E4.86).
-func (s *subject) wantsImport() bool {
-	old := s.oldState()
-	return s.goal.Custom && s.goal.ImportID != "" &&
-		(old == nil || old.External || orElse(old.ImportID, old.ID) != s.goal.ImportID)
+// situation is what its steps are decided by.
+func (s *subject) situation() plan.Situation {
+	situation := plan.Situation{Old: s.oldState(), Goal: s.goal, Deleted: s.deleted, Imported: s.imported, Diff: s.diff}
+	if s.recreated != nil {
+		situation.Recreated = s.recreated.id
+	}
+	return situation
 }
 
 // connect finds the provider of a resource; a component has none (E4.8).
@@ -90,7 +94,7 @@ func (d *Deployment) awaitCascade(ctx context.Context, s *subject, l *held) erro
 		return err
 	}
 	if c.deleted {
-		s.deleted = &c.dependent
+		s.deleted = &c.Dependent
 	} else {
 		d.mu.Lock()
 		s.old.cascade = nil
@@ -99,43 +103,66 @@ func (d *Deployment) awaitCascade(ctx context.Context, s *subject, l *held) erro
 	return nil
 }
 
-// examine has the provider check the inputs and compare them with what was: it fills in the goal's inputs and the verdict
+// examine has the provider check the inputs and compare them with what was: it fills in the goal's inputs and the diff
 // (E4.21–E4.51).
 func (d *Deployment) examine(s *subject) error {
-	old := s.oldState()
-	s.verdict = verdict{}
-	fresh := old == nil || s.deleted != nil || old.External
-	if !fresh {
-		if !d.opts.DryRun && !s.goal.ReplacementTrigger.IsNull() && s.goal.ReplacementTrigger.ContainsUnknown() {
-			return d.refused(s.reg.urn, s.reg.goal.position, "compare", s.goal.Type,
-				fmt.Errorf("replacement trigger contains unknowns for %s", s.reg.urn))
+	x, err := plan.Examine(d.facts(s))
+	if err != nil {
+		return d.refused(s.reg.urn, s.reg.goal.Position, "compare", s.goal.Type, err)
+	}
+	for q := x.Next(); q != nil; q = x.Next() {
+		switch q := q.(type) {
+		case *plan.Check:
+			err = d.check(s, x, q)
+		case *plan.Compare:
+			err = d.compare(s, x, q)
+		case *plan.CompareProvider:
+			var replaced bool
+			if replaced, err = d.registry.configReplaces(q.Was, q.Now); err != nil {
+				err = d.refused(s.reg.urn, s.reg.goal.Position, "compare the provider of", s.goal.Type, err)
+			}
+			x.ProviderCompared(replaced)
 		}
-		if v, ok := forced(old, s.goal, d.surroundings(s.reg.urn, old, s.goal)); ok {
-			s.verdict = v
-		}
-	}
-	if err := d.check(s, fresh || s.verdict.unchecked, false); err != nil {
-		return err
-	}
-	if fresh {
-		return nil
-	}
-	if !s.verdict.replace {
-		if err := d.compare(s); err != nil {
+		if err != nil {
 			return err
 		}
 	}
-	s.verdict = replacingOn(s.verdict, s.goal.ReplaceOnChanges, len(old.InitErrors) > 0)
-	if (s.verdict.replace || old.PendingReplacement) && !s.verdict.unchecked {
-		return d.check(s, true, true) // E4.21, third row
+	if x.Err != nil {
+		return d.refused(s.reg.urn, s.reg.goal.Position, "compare the provider of", s.goal.Type, x.Err)
 	}
+	if s.provider == nil {
+		d.cannotIgnore(s, x)
+	}
+	s.diff = x.Diff
 	return nil
 }
 
+// facts are what an examination of the subject starts from.
+func (d *Deployment) facts(s *subject) plan.Facts {
+	f := plan.Facts{Old: s.oldState(), Goal: s.goal, Wanted: s.wanted, Deleted: s.deleted != nil, Provided: s.provider != nil,
+		DryRun: d.opts.DryRun, Recorded: d.recorded(s.reg.urn)}
+	if f.Old == nil {
+		return f
+	}
+	f.Around = d.surroundings(s.reg.urn, f.Old, s.goal)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	f.OldProvider = d.olds.providers[f.Old.Provider]
+	if now, err := urn.ParseReference(s.goal.Provider); err == nil {
+		f.FormerProvider = d.renamedFrom(now.URN)
+	}
+	return f
+}
+
 // surroundings are the facts about the operation that may force the replacement of a resource.
-func (d *Deployment) surroundings(u urn.URN, old, goal *state.Resource) surroundings {
-	return surroundings{replaced: d.wasReplaced, named: d.scope.replaces.match(u) || d.scope.replaces.match(old.URN),
-		ownerLeft: d.goesWithLeftover(old, goal)}
+func (d *Deployment) surroundings(u urn.URN, old, goal *state.Resource) plan.Surroundings {
+	around := plan.Surroundings{Named: d.scope.Replaces.Match(u) || d.scope.Replaces.Match(old.URN), OwnerLeft: d.goesWithLeftover(old, goal)}
+	for _, other := range append(slices.Clip(goal.ReplaceWith), goal.DeletedWith) {
+		if d.wasReplaced(other) {
+			around.Replaced = append(around.Replaced, other)
+		}
+	}
+	return around
 }
 
 func (d *Deployment) wasReplaced(u urn.URN) bool {
@@ -144,50 +171,35 @@ func (d *Deployment) wasReplaced(u urn.URN) bool {
 	return d.replaced[u]
 }
 
-// check has the provider check the wanted inputs, with the old ones unless the resource is to be made anew. A second
-// check sees what the program wants without ignoreChanges (E9.4).
-func (d *Deployment) check(s *subject, anew, second bool) error {
-	olds, news := value.EmptyMap(), s.wanted
-	if old := s.oldState(); old != nil && !anew {
-		olds = old.Inputs
+// check has the provider check inputs (E4.21–E4.27).
+func (d *Deployment) check(s *subject, x *plan.Examination, q *plan.Check) error {
+	if !q.Second {
+		d.cannotIgnore(s, x)
 	}
-	recorded := d.recorded(s.reg.urn)
-	if anew && recorded != nil {
-		olds = recorded.Inputs
-	}
-	if old := s.oldState(); old != nil && !second && s.deleted == nil && !old.External && len(s.goal.IgnoreChanges) > 0 {
-		var failed []string
-		news, failed = ignoring(s.goal.IgnoreChanges, old.Inputs, news)
-		for _, path := range failed {
-			d.report.message(Message{URN: s.reg.urn, Severity: diag.Info, Position: s.reg.goal.position,
-				Text: fmt.Sprintf("cannot ignore changes in added or removed elements of the path: %q", path)})
-		}
-	}
-	s.goal.Inputs = news
-	if s.provider == nil { // E4.23
-		return nil
-	}
-	name, _ := d.naming.of(s.goal, s.seed)
-	r, err := s.provider.Check(d.calls, provider.CheckRequest{Subject: provider.SubjectOf(s.reg.urn), Olds: olds, News: news,
+	name, _ := d.naming.Of(s.goal, s.seed)
+	r, err := s.provider.Check(d.calls, provider.CheckRequest{Subject: provider.SubjectOf(s.reg.urn), Olds: q.Olds, News: q.News,
 		RandomSeed: s.seed, AllowUnknowns: d.opts.DryRun, Autonaming: name})
 	if err != nil {
-		return d.refused(s.reg.urn, s.reg.goal.position, "check", s.goal.Type, err)
+		return d.refused(s.reg.urn, s.reg.goal.Position, "check", s.goal.Type, err)
 	}
-	if r.AutonamingIgnored && name.Insist && !second {
-		d.report.message(Message{URN: s.reg.urn, Severity: diag.Warning, Position: s.reg.goal.position, Text: fmt.Sprintf(
-			"%s has a name of its own in %s, but its provider cannot be told names; a newer version of it may", s.reg.urn, namingSetting)})
+	if r.AutonamingIgnored && name.Insist && !q.Second {
+		d.report.message(Message{URN: s.reg.urn, Severity: diag.Warning, Position: s.reg.goal.Position, Text: fmt.Sprintf(
+			"%s has a name of its own in %s, but its provider cannot be told names; a newer version of it may", s.reg.urn, plan.NamingSetting)})
 	}
 	if len(r.Failures) > 0 {
-		d.checkFailures(s, news, r.Failures)
+		d.checkFailures(s, q.News, r.Failures)
 		return d.bail()
 	}
-	if r.Inputs.Is(value.KindMap) {
-		s.goal.Inputs = withoutDeps(r.Inputs)
-	}
-	if anew && recorded != nil {
-		s.goal.Inputs = againWith(recorded.Inputs, news, s.goal.Inputs)
-	}
+	x.Checked(r.Inputs)
 	return nil
+}
+
+// cannotIgnore tells of entries of ignoreChanges that could not be followed (E4.65).
+func (d *Deployment) cannotIgnore(s *subject, x *plan.Examination) {
+	for _, path := range x.Ignored {
+		d.report.message(Message{URN: s.reg.urn, Severity: diag.Info, Position: s.reg.goal.Position,
+			Text: fmt.Sprintf("cannot ignore changes in added or removed elements of the path: %q", path)})
+	}
 }
 
 // checkFailures tells what a provider has against inputs (E4.26).
@@ -203,7 +215,7 @@ func (d *Deployment) checkFailures(s *subject, news value.Value, failures []prov
 				s.goal.Type, s.reg.goal.Name, f.Property, printed(shown), f.Reason)
 		}
 		d.report.message(Message{URN: s.reg.urn, Severity: diag.Error, Code: diag.CheckFailed, Text: text,
-			Position: s.reg.goal.position, Property: f.Property})
+			Position: s.reg.goal.Position, Property: f.Property})
 	}
 }
 
@@ -215,60 +227,22 @@ func printed(v value.Value) string {
 	return v.String()
 }
 
-// compare asks what it takes to get from the old state to the checked inputs (E4.42–E4.49).
-func (d *Deployment) compare(s *subject) error {
-	old := s.oldState()
-	replaced, err := d.providerReplaced(old, s.goal)
-	if err != nil {
-		return d.refused(s.reg.urn, s.reg.goal.position, "compare the provider of", s.goal.Type, err)
-	}
-	if replaced {
-		s.verdict = providerReplaced()
-		return nil
-	}
-	if !s.goal.Custom {
-		s.verdict = componentVerdict(old, s.goal)
-		return nil
-	}
+// compare asks the provider what it takes to get from the old state to the checked inputs (E4.45–E4.49).
+func (d *Deployment) compare(s *subject, x *plan.Examination, q *plan.Compare) error {
+	old := x.Old
 	r, err := s.provider.Diff(d.calls, provider.DiffRequest{
 		Subject: provider.SubjectOf(s.reg.urn), ID: old.ID, OldInputs: old.Inputs, OldOutputs: old.Outputs,
-		News: s.goal.Inputs, IgnoreChanges: s.goal.IgnoreChanges, AllowUnknowns: d.opts.DryRun})
+		News: q.News, IgnoreChanges: s.goal.IgnoreChanges, AllowUnknowns: d.opts.DryRun})
 	if err != nil {
-		return d.refused(s.reg.urn, s.reg.goal.position, "compare", s.goal.Type, err)
+		return d.refused(s.reg.urn, s.reg.goal.Position, "compare", s.goal.Type, err)
 	}
 	if r.Changes == provider.DiffUnavailable {
-		d.report.message(Message{URN: s.reg.urn, Severity: diag.Warning, Position: s.reg.goal.position,
+		d.report.message(Message{URN: s.reg.urn, Severity: diag.Warning, Position: s.reg.goal.Position,
 			Text: "The provider for this resource has inputs that are not known during preview.\n" +
 				"This preview may not correctly represent the changes that will be applied during an update."})
 	}
-	s.verdict = providerVerdict(r, old.Inputs, s.goal.Inputs, s.goal.IgnoreChanges)
+	x.Compared(r)
 	return nil
-}
-
-// providerReplaced reports whether a resource's provider is another one now, so that the resource cannot stay (E3.35).
-func (d *Deployment) providerReplaced(old, goal *state.Resource) (bool, error) {
-	if old.Provider == goal.Provider {
-		return old.Custom != goal.Custom, nil
-	}
-	if old.Provider == "" || goal.Provider == "" {
-		return true, nil
-	}
-	before, err := urn.ParseReference(old.Provider)
-	if err != nil {
-		return false, err
-	}
-	now, err := urn.ParseReference(goal.Provider)
-	if err != nil {
-		return false, err
-	}
-	d.mu.Lock()
-	renamed := before.ID == now.ID && d.renamedFrom(now.URN) == before.URN
-	was := d.olds.providers[old.Provider]
-	d.mu.Unlock()
-	if renamed || was == nil {
-		return false, nil
-	}
-	return d.registry.configReplaces(was, now)
 }
 
 // poisoned reports whether a resource depends on one that failed or was skipped (E5.44).

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/yamlhost/yamlhost/runtime/engine/internal/plan"
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 	"github.com/yamlhost/yamlhost/value"
 	"github.com/yamlhost/yamlhost/value/urn"
@@ -63,7 +64,7 @@ func (d *Deployment) transformsOf(r *monitor.RegisterRequest) (own, all []monito
 
 // transformed is a goal after all transforms: they see inputs that carry their dependencies, and what they leave says what
 // the resource depends on (E2.70–E2.73).
-func (d *Deployment) transformed(ctx context.Context, g *goal, all []monitor.Transform) (*goal, error) {
+func (d *Deployment) transformed(ctx context.Context, g *plan.Goal, all []monitor.Transform) (*plan.Goal, error) {
 	r := g.RegisterRequest
 	r.Transforms = nil
 	r.Inputs = value.EmptyMap()
@@ -81,15 +82,15 @@ func (d *Deployment) transformed(ctx context.Context, g *goal, all []monitor.Tra
 	}
 	r.PropertyDependencies = make(map[string][]urn.URN, r.Inputs.Len())
 	for i, key := range r.Inputs.Keys() {
-		deps := distinct(r.Inputs.At(i).AllDeps())
+		deps := plan.Distinct(r.Inputs.At(i).AllDeps())
 		r.PropertyDependencies[key] = deps
 		r.Dependencies = append(slices.Clip(r.Dependencies), deps...)
 	}
-	changed, err := newGoal(r, d.opts.RootDir)
+	changed, err := plan.NewGoal(r, d.opts.RootDir)
 	if err != nil {
 		return nil, fmt.Errorf("after its transforms, %w", err)
 	}
-	changed.base = g.base
+	changed.Base = g.Base
 	changed.Inputs, err = d.withHashes(ctx, changed.Inputs)
 	return changed, err
 }

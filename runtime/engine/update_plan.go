@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/runtime/engine/internal/plan"
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 	"github.com/yamlhost/yamlhost/runtime/state"
 	"github.com/yamlhost/yamlhost/value"
@@ -143,7 +144,7 @@ func (p *planner) decided(s *subject, chain []Step) error {
 }
 
 // aliasURNs are the aliases that a goal gives in full.
-func aliasURNs(g *goal) []urn.URN {
+func aliasURNs(g *plan.Goal) []urn.URN {
 	var urns []urn.URN
 	for _, a := range g.Aliases {
 		if a.URN != "" {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/yamlhost/yamlhost/runtime/engine/internal/plan"
 	"github.com/yamlhost/yamlhost/runtime/journal"
 	"github.com/yamlhost/yamlhost/runtime/provider"
 	"github.com/yamlhost/yamlhost/runtime/state"
@@ -33,18 +34,15 @@ type viewStep struct {
 }
 
 // watchViews prepares the owner's step for what its provider will tell.
-func (d *Deployment) watchViews(s *Step) {
-	if s.views != nil || s.verbatim || s.command != nil {
+func (d *Deployment) watchViews(s *execution) {
+	if s.views != nil || s.Verbatim || s.command != nil {
 		return
 	}
-	about := s.New
-	if about == nil {
-		about = s.Old
-	}
+	about := s.About()
 	if !about.Custom || about.IsProvider() {
 		return
 	}
-	s.views = &viewing{d: d, step: s, owner: about.URN, was: about.URN}
+	s.views = &viewing{d: d, step: &s.Step, owner: about.URN, was: about.URN}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if from := d.renamedFrom(about.URN); from != "" && s.New != nil {
@@ -152,7 +150,7 @@ func (v *viewing) read(t provider.ViewStep) (viewStep, error) {
 	if v.step.Op == OpRefresh {
 		op = OpRefresh
 	}
-	w.step = newStep(op, before, after)
+	w.step = plan.NewStep(op, before, after)
 	w.step.Keys, w.step.Diffs, w.step.Detailed = t.Keys, t.Diffs, t.Detailed
 	if t.Error != "" {
 		w.err = &provider.Error{Outcome: t.Outcome, Message: t.Error}
@@ -163,7 +161,7 @@ func (v *viewing) read(t provider.ViewStep) (viewStep, error) {
 // resource is the state of a view.
 func (v *viewing) resource(of *provider.View) *state.Resource {
 	return &state.Resource{URN: urn.New(v.d.opts.Stack, v.d.opts.Project, v.owner, of.Type, of.Name), Type: of.Type, Parent: v.owner, ViewOf: v.owner,
-		Inputs: withoutDeps(asMap(of.Inputs)), Outputs: withoutDeps(asMap(of.Outputs))}
+		Inputs: plan.WithoutDeps(asMap(of.Inputs)), Outputs: plan.WithoutDeps(asMap(of.Outputs))}
 }
 
 // find is the entry of a view that a provider names: of the owner that is meant, or, if that has none, the other one's.
@@ -225,7 +223,7 @@ func (d *Deployment) settleViews(v *viewing, there, gone bool) error {
 		return nil
 	}
 	for _, e := range v.present() {
-		w := viewStep{step: newStep(OpDelete, e.resource, nil), old: e, result: OpDelete}
+		w := viewStep{step: plan.NewStep(OpDelete, e.resource, nil), old: e, result: OpDelete}
 		d.report.started(w.step)
 		if err := d.recordView(v, &w); err != nil {
 			return err
@@ -327,7 +325,7 @@ func (d *Deployment) replacesFirst(s *Step) bool {
 }
 
 // sameViews keeps the views of a resource that has not changed (E4.116).
-func (d *Deployment) sameViews(s *Step) error {
+func (d *Deployment) sameViews(s *execution) error {
 	if s.views == nil {
 		return nil
 	}
@@ -337,7 +335,7 @@ func (d *Deployment) sameViews(s *Step) error {
 			after.URN = urn.New(d.opts.Stack, d.opts.Project, s.views.owner, after.Type, after.URN.Name())
 			after.Parent, after.ViewOf = s.views.owner, s.views.owner
 		}
-		w := viewStep{step: newStep(OpSame, e.resource, after), old: e, result: OpSame}
+		w := viewStep{step: plan.NewStep(OpSame, e.resource, after), old: e, result: OpSame}
 		d.report.started(w.step)
 		if err := d.recordView(s.views, &w); err != nil {
 			return err

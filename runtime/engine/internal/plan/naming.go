@@ -1,4 +1,4 @@
-package engine
+package plan
 
 import (
 	"crypto/sha256"
@@ -18,12 +18,19 @@ import (
 	"github.com/yamlhost/yamlhost/value/urn"
 )
 
-// namingSetting is the configuration that says how resources are named which the program does not name (E4.126).
-const namingSetting = "pulumi:autonaming"
+// NamingSetting is the configuration that says how resources are named which the program does not name (E4.126).
+const NamingSetting = "pulumi:autonaming"
 
-// naming is how resources are to be named, by type. The most specific scheme counts: that of the type, else that of the
+// NamingOptions are what names are made of besides the resource: the stack and its configuration.
+type NamingOptions struct {
+	Project, Stack, Organization string
+	Config                       map[string]string // full key to plain text; objects as JSON
+	ConfigSecretKeys             []string
+}
+
+// Naming is how resources are to be named, by type. The most specific scheme counts: that of the type, else that of the
 // package, else the one for all.
-type naming struct {
+type Naming struct {
 	all      *namingScheme
 	packages map[string]*namingScheme
 	types    map[string]*namingScheme
@@ -39,17 +46,17 @@ type namingScheme struct {
 // random finds the parts of a pattern that are drawn by lot.
 var random = regexp.MustCompile(`\$\{(hex|alphanum|string|num)\((\d{1,3})\)\}|\$\{uuid\}`)
 
-// newNaming reads the setting. Without one it is nil, which names nothing.
-func newNaming(o *Options) (*naming, error) {
-	text := o.Config[namingSetting]
+// NewNaming reads the setting. Without one it is nil, which names nothing.
+func NewNaming(o NamingOptions) (*Naming, error) {
+	text := o.Config[NamingSetting]
 	if text == "" {
 		return nil, nil
 	}
-	if slices.Contains(o.ConfigSecretKeys, namingSetting) {
-		return nil, fmt.Errorf("%s cannot be secret: it ends up in the names of resources", namingSetting)
+	if slices.Contains(o.ConfigSecretKeys, NamingSetting) {
+		return nil, fmt.Errorf("%s cannot be secret: it ends up in the names of resources", NamingSetting)
 	}
-	n := &naming{packages: map[string]*namingScheme{}, types: map[string]*namingScheme{}}
-	root, err := namingSection(namingSetting, []byte(text), "providers")
+	n := &Naming{packages: map[string]*namingScheme{}, types: map[string]*namingScheme{}}
+	root, err := namingSection(NamingSetting, []byte(text), "providers")
 	if err != nil {
 		return nil, err
 	}
@@ -57,7 +64,7 @@ func newNaming(o *Options) (*naming, error) {
 		return nil, err
 	}
 	for pkg, body := range root.below {
-		at := namingSetting + ".providers." + pkg
+		at := NamingSetting + ".providers." + pkg
 		section, err := namingSection(at, body, "resources")
 		if err != nil {
 			return nil, err
@@ -131,7 +138,7 @@ func namingSection(at string, text []byte, below string) (*namingText, error) {
 }
 
 // scheme is what a section says; nil when it says nothing.
-func (s *namingText) scheme(o *Options) (*namingScheme, error) {
+func (s *namingText) scheme(o NamingOptions) (*namingScheme, error) {
 	switch {
 	case s.mode != nil && (s.pattern != nil || s.enforce != nil):
 		return nil, fmt.Errorf("%s has a mode, and a pattern or enforce as well: a mode says it all", s.at)
@@ -161,7 +168,7 @@ func (s *namingText) scheme(o *Options) (*namingScheme, error) {
 }
 
 // resolvePattern fills in what is the same for all resources of the stack, and refuses what nobody would fill in later.
-func resolvePattern(pattern string, o *Options) (string, error) {
+func resolvePattern(pattern string, o NamingOptions) (string, error) {
 	var fault error
 	resolved := expression.ReplaceAllStringFunc(pattern, func(found string) string {
 		word := found[2 : len(found)-1]
@@ -198,9 +205,9 @@ func resolvePattern(pattern string, o *Options) (string, error) {
 // expression finds everything in a pattern that wants to be filled in.
 var expression = regexp.MustCompile(`\$\{[^}]*\}`)
 
-// of is what a resource's provider is to be told about its name; nil for nothing. fixed says that the name is the same each
+// Of is what a resource's provider is to be told about its name; nil for nothing. fixed says that the name is the same each
 // time, so that a replacement has to delete first (E4.127). Providers have no names of their own.
-func (n *naming) of(r *state.Resource, seed []byte) (told *provider.Autonaming, fixed bool) {
+func (n *Naming) Of(r *state.Resource, seed []byte) (told *provider.Autonaming, fixed bool) {
 	if n == nil || !r.Custom || r.IsProvider() {
 		return nil, false
 	}

@@ -1,7 +1,6 @@
-package engine
+package plan
 
 import (
-	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -40,32 +39,32 @@ func opsOf(steps []Step) (ops []Op) {
 
 func TestPlan(t *testing.T) {
 	goal := resource("a")
-	replaced := verdict{change: true, replace: true, keys: []string{"k"}}
+	replaced := Diff{Change: true, Replace: true, Keys: []string{"k"}}
 	for name, c := range map[string]struct {
-		situation
+		Situation
 		want []Op
 	}{
-		"E4.28 new":                  {situation{}, []Op{OpCreate}},
-		"E4.30 deleted in a cascade": {situation{old: resource("a"), deleted: &dependent{}}, []Op{OpReplace, OpCreateReplacement}},
-		"E4.31 external": {situation{old: resource("a", func(r *state.Resource) { r.External = true })},
+		"E4.28 new":                  {Situation{}, []Op{OpCreate}},
+		"E4.30 deleted in a cascade": {Situation{Old: resource("a"), Deleted: &Dependent{}}, []Op{OpReplace, OpCreateReplacement}},
+		"E4.31 external": {Situation{Old: resource("a", func(r *state.Resource) { r.External = true })},
 			[]Op{OpCreateReplacement, OpReplace}},
-		"E4.33 same": {situation{old: resource("a")}, []Op{OpSame}},
-		"E4.34 init errors": {situation{old: resource("a", func(r *state.Resource) { r.InitErrors = []string{"x"} })},
+		"E4.33 same": {Situation{Old: resource("a")}, []Op{OpSame}},
+		"E4.34 init errors": {Situation{Old: resource("a", func(r *state.Resource) { r.InitErrors = []string{"x"} })},
 			[]Op{OpUpdate}},
-		"E4.35 update":               {situation{old: resource("a"), verdict: verdict{change: true}}, []Op{OpUpdate}},
-		"E4.37 imported as wanted":   {situation{old: resource("a"), imported: true}, nil},
-		"E4.54 create before delete": {situation{old: resource("a"), verdict: replaced}, []Op{OpCreateReplacement, OpReplace}},
-		"E4.55 delete before create": {situation{old: resource("a"), verdict: replaced, before: true,
-			dependents: []dependent{{resource: resource("b")}}},
+		"E4.35 update":               {Situation{Old: resource("a"), Diff: Diff{Change: true}}, []Op{OpUpdate}},
+		"E4.37 imported as wanted":   {Situation{Old: resource("a"), Imported: true}, nil},
+		"E4.54 create before delete": {Situation{Old: resource("a"), Diff: replaced}, []Op{OpCreateReplacement, OpReplace}},
+		"E4.55 delete before create": {Situation{Old: resource("a"), Diff: replaced, DeleteFirst: true,
+			Dependents: []Dependent{{Resource: resource("b")}}},
 			[]Op{OpDeleteReplaced, OpDeleteReplaced, OpReplace, OpCreateReplacement}},
-		"E4.56 pending replacement": {situation{old: resource("a", func(r *state.Resource) { r.PendingReplacement = true }), before: true},
+		"E4.56 pending replacement": {Situation{Old: resource("a", func(r *state.Resource) { r.PendingReplacement = true }), DeleteFirst: true},
 			[]Op{OpReplace, OpCreateReplacement}},
-		"E4.87 import":             {situation{importing: true}, []Op{OpImport}},
-		"E4.87 import replacement": {situation{old: resource("a"), importing: true}, []Op{OpImportReplacement, OpReplace}},
+		"E4.87 import":             {Situation{Importing: true}, []Op{OpImport}},
+		"E4.87 import replacement": {Situation{Old: resource("a"), Importing: true}, []Op{OpImportReplacement, OpReplace}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c.goal = goal
-			require.Equal(t, c.want, opsOf(plan(c.situation)))
+			c.Goal = goal
+			require.Equal(t, c.want, opsOf(Steps(c.Situation)))
 		})
 	}
 }
@@ -80,7 +79,7 @@ func TestLayers(t *testing.T) {
 		resource("old", func(r *state.Resource) { r.Delete = true }), resource("uses-old", on("old")),
 	}
 	var got [][]string
-	for _, layer := range layers(resources) {
+	for _, layer := range Layers(resources) {
 		var names []string
 		for _, i := range layer {
 			names = append(names, resources[i].URN.Name())
@@ -97,11 +96,11 @@ func TestLayersOfWhatGoesWithLeftovers(t *testing.T) {
 	with := func(of string) func(*state.Resource) { return func(r *state.Resource) { r.DeletedWith = u(of) } }
 	resources := []*state.Resource{resource("goes", with("owner")), resource("user", on("goes")), resource("base"),
 		resource("owner", doomed, on("base"))}
-	require.Equal(t, [][]int{{1}, {0}, {3}, {2}}, layers(resources))
+	require.Equal(t, [][]int{{1}, {0}, {3}, {2}}, Layers(resources))
 
 	circle := []*state.Resource{resource("one", with("two")), resource("two", with("one")), resource("two", doomed), resource("one", doomed, on("two"))}
 	n := 0
-	for _, layer := range layers(circle) {
+	for _, layer := range Layers(circle) {
 		n += len(layer)
 	}
 	require.Equal(t, 4, n)
@@ -111,7 +110,7 @@ func TestLayersOfWhatGoesWithLeftovers(t *testing.T) {
 func TestAliasCandidates(t *testing.T) {
 	parent := urn.New("dev", "p", "", "my:index:App", "newapp")
 	before := urn.New("dev", "p", "", "my:index:App", "app")
-	l := lineage{"dev", "p", func(x urn.URN) urn.URN {
+	l := Lineage{"dev", "p", func(x urn.URN) urn.URN {
 		if x == parent {
 			return before
 		}
@@ -123,7 +122,7 @@ func TestAliasCandidates(t *testing.T) {
 		urn.New("dev", "p", parent, "t:i:Fn", "other"),
 		urn.New("dev", "p", "", "t:i:Fn", "newapp-fn"),
 		urn.New("dev", "p", before, "t:i:Fn", "app-fn"), // that of the alias "other" is there already
-	}, l.candidates(own, parent, []monitor.Alias{{Name: "other"}, {NoParent: true}}))
+	}, l.Candidates(own, parent, []monitor.Alias{{Name: "other"}, {NoParent: true}}))
 }
 
 func TestTrigger(t *testing.T) { // E4.84, E9.91
@@ -136,10 +135,10 @@ func TestTrigger(t *testing.T) { // E4.84, E9.91
 }
 
 func TestReplaceOnChanges(t *testing.T) { // E4.69
-	changed := verdict{change: true, diffs: []string{"a"}, detailed: map[string]provider.PropertyDiff{"a.b[0]": {Kind: provider.DiffUpdate}}}
+	changed := Diff{Change: true, Diffs: []string{"a"}, Detailed: map[string]provider.PropertyDiff{"a.b[0]": {Kind: provider.DiffUpdate}}}
 	for name, c := range map[string]struct {
 		paths   []string
-		v       verdict
+		v       Diff
 		errors  bool
 		replace bool
 		keys    []string
@@ -148,37 +147,37 @@ func TestReplaceOnChanges(t *testing.T) { // E4.69
 		"path":                    {[]string{"a.b"}, changed, false, true, []string{"a"}},
 		"wildcard":                {[]string{"*"}, changed, false, true, []string{"a"}},
 		"another":                 {[]string{"a.c"}, changed, false, false, nil},
-		"no change":               {[]string{"*"}, verdict{}, false, false, nil},
-		"no change, init errors":  {[]string{"*"}, verdict{}, true, true, []string{initErrorKey}},
-		"init errors, other path": {[]string{"a"}, verdict{}, true, false, nil},
+		"no change":               {[]string{"*"}, Diff{}, false, false, nil},
+		"no change, init errors":  {[]string{"*"}, Diff{}, true, true, []string{initErrorKey}},
+		"init errors, other path": {[]string{"a"}, Diff{}, true, false, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := replacingOn(c.v, c.paths, c.errors)
-			require.Equal(t, c.replace, got.replace)
-			require.Equal(t, c.keys, got.keys)
+			got := c.v.ReplaceOn(c.paths, c.errors)
+			require.Equal(t, c.replace, got.Replace)
+			require.Equal(t, c.keys, got.Keys)
 		})
 	}
-	require.Equal(t, provider.DiffUpdate, changed.detailed["a.b[0]"].Kind, "the provider's answer is not touched")
+	require.Equal(t, provider.DiffUpdate, changed.Detailed["a.b[0]"].Kind, "the provider's answer is not touched")
 }
 
-// E4.46: without a verdict of the provider the engine compares inputs and never replaces.
+// E4.46: without a Diff of the provider the engine compares inputs and never replaces.
 func TestUnknownDiff(t *testing.T) {
 	olds := value.MapOf(value.Entry{Key: "v", Value: value.MapOf(value.Entry{Key: "y", Value: value.List(value.Int(1), value.Int(2))})})
 	news := value.MapOf(value.Entry{Key: "v", Value: value.MapOf(value.Entry{Key: "y", Value: value.List(value.Int(1), value.Int(3))})},
 		value.Entry{Key: "w", Value: value.Int(1)})
-	v := providerVerdict(provider.DiffResponse{}, olds, news, []string{"w"})
-	require.True(t, v.change)
-	require.False(t, v.replace)
-	require.Equal(t, []string{"v"}, v.diffs)
-	require.Equal(t, map[string]provider.PropertyDiff{"v.y[1]": {Kind: provider.DiffUpdate, InputDiff: true}}, v.detailed)
+	v := ProviderDiff(provider.DiffResponse{}, olds, news, []string{"w"})
+	require.True(t, v.Change)
+	require.False(t, v.Replace)
+	require.Equal(t, []string{"v"}, v.Diffs)
+	require.Equal(t, map[string]provider.PropertyDiff{"v.y[1]": {Kind: provider.DiffUpdate, InputDiff: true}}, v.Detailed)
 }
 
 // E4.47, E9.44: a detailed kind alone makes a replacement.
 func TestDetailedReplace(t *testing.T) {
-	v := providerVerdict(provider.DiffResponse{Changes: provider.DiffSome,
+	v := ProviderDiff(provider.DiffResponse{Changes: provider.DiffSome,
 		Detailed: map[string]provider.PropertyDiff{"a.b": {Kind: provider.DiffUpdateReplace}}}, value.EmptyMap(), value.EmptyMap(), nil)
-	require.True(t, v.replace)
-	require.Equal(t, []string{"a"}, v.keys)
+	require.True(t, v.Replace)
+	require.Equal(t, []string{"a"}, v.Keys)
 }
 
 // E4.61: a protected dependent blocks the whole replacement.
@@ -187,38 +186,24 @@ func TestCascadeHonoursProtection(t *testing.T) {
 		r.Protect = true
 		r.PropertyDependencies = map[string][]urn.URN{"x": {u("a")}}
 	})
-	_, err := cascade(resource("a"), []*state.Resource{dependent}, func(*state.Resource) bool { return false }, false,
-		func(*state.Resource) (verdict, bool) { return verdict{}, false },
-		func(*state.Resource, []string) (bool, []string, error) { return true, []string{"x"}, nil })
+	c := NewCascade(resource("a"), []Candidate{{Resource: dependent}}, false)
+	q := c.Next()
+	require.Equal(t, []string{"x"}, q.Inputs.Keys())
+	c.Answer(q, provider.DiffResponse{Changes: provider.DiffSome, Replaces: []string{"x"}})
+	require.Nil(t, c.Next())
+	_, err := c.Dependents()
 	require.ErrorContains(t, err, "protected")
-}
-
-// E6.36–E6.39: what is gone is named by nobody, and lists that were empty stay as they were.
-func TestRebuildAfterRefresh(t *testing.T) {
-	a, b := resource("a"), resource("b", on("a"), func(r *state.Resource) {
-		r.Parent, r.DeletedWith = u("a"), u("a")
-		r.PropertyDependencies = map[string][]urn.URN{"x": {u("a")}, "empty": {}, "later": {u("c")}}
-	})
-	c := resource("c")
-	got := rebuild([]*state.Resource{a, b, c}, []*state.Resource{nil, b, c})
-	require.Nil(t, got[0])
-	require.Same(t, c, got[2])
-	require.Empty(t, got[1].Parent)
-	require.Empty(t, got[1].DeletedWith)
-	require.Empty(t, got[1].Dependencies)
-	require.Equal(t, map[string][]urn.URN{"empty": {}}, got[1].PropertyDependencies)
-	require.Equal(t, u("a"), b.Parent, "the old state is not touched")
 }
 
 // E2.27: an explicit false goes over what is inherited; E2.29: a provider is inherited for its own package only.
 func TestInheritance(t *testing.T) {
 	yes, no := true, false
 	ref := urn.Reference{URN: urn.New("dev", "p", "", "pulumi:providers:test", "q"), ID: "i"}.String()
-	parent := &goal{RegisterRequest: monitor.RegisterRequest{Type: "my:index:Comp", Protect: &yes, RetainOnDelete: &yes, DeletedWith: u("z"),
+	parent := &Goal{RegisterRequest: monitor.RegisterRequest{Type: "my:index:Comp", Protect: &yes, RetainOnDelete: &yes, DeletedWith: u("z"),
 		Provider: ref, Providers: map[string]string{"other": "reference"}, IgnoreChanges: []string{"x"}}}
-	child := func(typ string, protect *bool) *goal {
-		g := &goal{RegisterRequest: monitor.RegisterRequest{Type: typ, Custom: true, Protect: protect}}
-		g.inherit(parent)
+	child := func(typ string, protect *bool) *Goal {
+		g := &Goal{RegisterRequest: monitor.RegisterRequest{Type: typ, Custom: true, Protect: protect}}
+		g.Inherit(parent)
 		return g
 	}
 	same := child("test:index:Res", nil)
@@ -232,29 +217,26 @@ func TestInheritance(t *testing.T) {
 	require.Empty(t, child("third:index:Res", nil).Provider)
 }
 
-func TestDefaultProviderName(t *testing.T) { // E3.30
-	require.Equal(t, "default", defaultName("", ""))
-	require.Equal(t, "default_1_2_3_alpha_1", defaultName("1.2.3-alpha.1", ""))
-	require.Equal(t, "default_1_0_0_https___example_com_x", defaultName("1.0.0", "https://example.com/x"))
-}
-
-// E3.21, E3.22: what goes into a provider's inputs comes out of them.
-func TestPackageOfProviderInputs(t *testing.T) {
-	p := monitor.Package{Name: "base", Version: "2.0.0", DownloadURL: "u", Checksums: map[string][]byte{"linux-amd64": {1, 2}},
-		Parameterization: &monitor.Parameterization{Name: "made", Version: "1.0.0", Value: []byte("x")}}
-	inputs := withPackage(value.EmptyMap(), p, map[string]string{"NEW": "OLD"})
-	require.Equal(t, provider.Package{Name: "base", Version: "2.0.0", DownloadURL: "u", Checksums: p.Checksums,
-		Parameterization: &provider.Parameterization{Name: "made", Version: "1.0.0", Value: []byte("x")},
-		EnvVarMappings:   map[string]string{"NEW": "OLD"}}, packageOf("made", inputs))
-	require.False(t, withoutInternal(inputs).Has(internalKey))
-	require.True(t, slices.Equal([]string{versionKey}, withoutInternal(inputs).Keys()))
-}
-
 func TestSourcePosition(t *testing.T) { // E2.82
 	at := func(path string) string {
-		return sourcePosition("/srv/app", &monitor.Position{Path: path, Line: 3, Column: 5})
+		return SourcePosition("/srv/app", &monitor.Position{Path: path, Line: 3, Column: 5})
 	}
 	require.Equal(t, "project:///sub/Pulumi.yaml#3,5", at("/srv/app/sub/Pulumi.yaml"))
 	require.Equal(t, "project:///../x.yaml#3,5", at("/srv/x.yaml"))
 	require.Empty(t, at("relative.yaml"))
+}
+
+// E4.62: of the dependents that a replacement takes along, what is left to delete already is deleted as such, and what was
+// deleted by an earlier operation is not deleted again.
+func TestDependentsThatAreOnTheirWay(t *testing.T) {
+	root := resource("root")
+	left := resource("left", on("root"), func(r *state.Resource) { r.Delete, r.DeletedWith = true, u("root") })
+	gone := resource("gone", on("root"), func(r *state.Resource) { r.PendingReplacement, r.DeletedWith = true, u("root") })
+	c := NewCascade(root, []Candidate{{Resource: left}, {Resource: gone}}, false)
+	require.Nil(t, c.Next())
+	found, err := c.Dependents()
+	require.NoError(t, err)
+	chain := Steps(Situation{Old: root, Goal: root, Diff: Diff{Replace: true}, DeleteFirst: true, Dependents: found})
+	require.Equal(t, []Op{OpDelete, OpDeleteReplaced, OpReplace, OpCreateReplacement}, opsOf(chain))
+	require.Equal(t, u("left"), chain[0].URN)
 }

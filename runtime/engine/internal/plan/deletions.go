@@ -1,4 +1,4 @@
-package engine
+package plan
 
 import (
 	"slices"
@@ -7,46 +7,46 @@ import (
 	"github.com/yamlhost/yamlhost/value/urn"
 )
 
-// deletion is the step that ends a resource that the operation found and does not keep (E4.118). doomed says that a
+// Deletion is the step that ends a resource that the operation found and does not keep (E4.118). pendingDelete says that a
 // replacement has left it behind, in this operation or an earlier one.
-func deletion(old *state.Resource, doomed bool) Step {
+func Deletion(old *state.Resource, pendingDelete bool) Step {
 	op := OpDelete
 	switch {
-	case doomed && old.External:
+	case pendingDelete && old.External:
 		op = OpDiscardReplaced
-	case doomed:
+	case pendingDelete:
 		op = OpDeleteReplaced
 	case old.External:
 		op = OpDiscard
 	case old.PendingReplacement:
 		op = OpRemovePendingReplace
 	}
-	return newStep(op, old, nil)
+	return NewStep(op, old, nil)
 }
 
-// layers splits condemned resources, given in the order of the state, into groups to be deleted one after the other, the
+// Layers splits resources to be deleted, given in the order of the state, into groups to be deleted one after the other, the
 // members of each all at once (E4.120). A group holds what depends on nothing that is left but on members of later
 // groups; everything sits as near to the end as that allows (E4.121). What goes with another resource goes before all of
 // that one's generations, also before one that a replacement has left behind it: its object is perhaps that one's. The cost
 // is linear in resources and dependencies.
-func layers(condemned []*state.Resource) [][]int {
+func Layers(going []*state.Resource) [][]int {
 	left := map[urn.URN][]int{} // what replacements have left behind
-	for i, r := range condemned {
+	for i, r := range going {
 		if r.Delete {
 			left[r.URN] = append(left[r.URN], i)
 		}
 	}
 	floor := map[int]int{}
-	groups := layersFrom(condemned, floor)
+	groups := layersFrom(going, floor)
 	for range left { // as often as that can help; resources that go with each other in a circle go at once
-		at := make([]int, len(condemned))
+		at := make([]int, len(going))
 		for l, group := range groups {
 			for _, i := range group {
 				at[i] = l
 			}
 		}
 		again := false
-		for i, r := range condemned {
+		for i, r := range going {
 			for _, owner := range left[r.DeletedWith] {
 				if i < owner && at[i] <= at[owner] {
 					floor[i], again = max(floor[i], at[owner]+1), true
@@ -56,22 +56,22 @@ func layers(condemned []*state.Resource) [][]int {
 		if !again {
 			break
 		}
-		groups = layersFrom(condemned, floor)
+		groups = layersFrom(going, floor)
 	}
 	slices.Reverse(groups)
 	return groups
 }
 
 // layersFrom are the groups, what is deleted last in front. No resource is in a group before its floor.
-func layersFrom(condemned []*state.Resource, floor map[int]int) [][]int {
-	level := make(map[urn.URN]int, len(condemned)) // of a URN's entries so far, the greatest; from 1
+func layersFrom(going []*state.Resource, floor map[int]int) [][]int {
+	level := make(map[urn.URN]int, len(going)) // of a URN's entries so far, the greatest; from 1
 	// below is the greatest level among the descendants of a component that came so far: whoever depends on the component
 	// depends on them too.
 	below := map[urn.URN]int{}
-	parents := make(map[urn.URN]urn.URN, len(condemned))
+	parents := make(map[urn.URN]urn.URN, len(going))
 	components := map[urn.URN]bool{}
 	var groups [][]int
-	for i, r := range condemned {
+	for i, r := range going {
 		at := floor[i]
 		need := func(l int) { at = max(at, l) }
 		r.AllDependencies(func(u urn.URN) { need(level[u]) })
@@ -106,19 +106,20 @@ func dependenciesButParent(r *state.Resource) []urn.URN {
 	return urns
 }
 
-// needed tells what must stay because something that stays depends on it, in any way and over any number of steps; what
+// Needed tells what must stay because something that stays depends on it, in any way and over any number of steps; what
 // depends on a component depends on all that the component is made of (E4.106, E4.122). The cost over all calls of add is
 // linear.
-type needed struct {
+type Needed struct {
 	byURN    map[urn.URN][]*state.Resource
 	children map[urn.URN][]*state.Resource
-	kept     map[urn.URN]bool
+	Kept     map[urn.URN]bool
 	whole    map[urn.URN]bool // components of which all descendants are kept
 }
 
-func newNeeded(resources []*state.Resource) *needed {
-	n := &needed{byURN: make(map[urn.URN][]*state.Resource, len(resources)), children: map[urn.URN][]*state.Resource{},
-		kept: map[urn.URN]bool{}, whole: map[urn.URN]bool{}}
+// NewNeeded prepares for resources in the order of the state.
+func NewNeeded(resources []*state.Resource) *Needed {
+	n := &Needed{byURN: make(map[urn.URN][]*state.Resource, len(resources)), children: map[urn.URN][]*state.Resource{},
+		Kept: map[urn.URN]bool{}, whole: map[urn.URN]bool{}}
 	for _, r := range resources {
 		n.byURN[r.URN] = append(n.byURN[r.URN], r)
 		if r.Parent != "" {
@@ -128,12 +129,12 @@ func newNeeded(resources []*state.Resource) *needed {
 	return n
 }
 
-// add keeps everything that r depends on.
-func (n *needed) add(r *state.Resource) {
+// Add keeps everything that r depends on.
+func (n *Needed) Add(r *state.Resource) {
 	work := []*state.Resource{r}
 	keep := func(u urn.URN) {
-		if !n.kept[u] {
-			n.kept[u] = true
+		if !n.Kept[u] {
+			n.Kept[u] = true
 			work = append(work, n.byURN[u]...)
 		}
 	}
@@ -148,14 +149,14 @@ func (n *needed) add(r *state.Resource) {
 	}
 }
 
-func (n *needed) isComponent(u urn.URN) bool {
+func (n *Needed) isComponent(u urn.URN) bool {
 	return slices.ContainsFunc(n.byURN[u], func(r *state.Resource) bool {
 		return !r.Custom && r.ViewOf == "" && r.Type != urn.RootStackType
 	})
 }
 
 // keepDescendants keeps everything below a resource.
-func (n *needed) keepDescendants(u urn.URN, keep func(urn.URN)) {
+func (n *Needed) keepDescendants(u urn.URN, keep func(urn.URN)) {
 	if n.whole[u] {
 		return
 	}

@@ -1,4 +1,4 @@
-package engine
+package plan
 
 import (
 	"github.com/yamlhost/yamlhost/runtime/journal"
@@ -43,17 +43,30 @@ type Step struct {
 	Detailed map[string]provider.PropertyDiff // by property path; nil when there is none (E4.51)
 	Reason   string                           // why a replacement happens when no property forces it, for people
 
-	// verbatim says of a same that the old state is kept to the letter, providers not even configured (E4.110).
-	verbatim bool
-	// over is the entry of the state in whose place a create puts the resource, of one that is gone; 0 for none.
-	over journal.ID
-	// place is the entry at whose place the new state is to be written, because something that names it stands behind that;
-	// 0 when it comes behind all that was written before.
-	place journal.ID
-	// views is what the provider tells of views while the step is taken; nil when it has nothing to tell.
-	views *viewing
-	// command is what an import without a program is about.
-	command *Import
+	// Verbatim says of a same that the old state is kept exactly as it is, and that no provider is configured for it
+	// (E4.110).
+	Verbatim bool
+	// Over names the resource of the state in whose position a create puts the new one, because that one is gone; 0 for none.
+	Over journal.ID
+	// Position names the resource of the state in whose position the new state is written, because something that depends
+	// on it stands behind that; 0 when it comes behind everything that was written before.
+	Position journal.ID
+}
+
+// NewStep makes a step of a resource; old or goal may be nil, but not both.
+func NewStep(op Op, old, goal *state.Resource) Step {
+	about := goal
+	if about == nil {
+		about = old
+	}
+	return Step{Op: op, URN: about.URN, Type: about.Type, Provider: about.Provider, Old: old, New: goal}
+}
+
+// Unchanged makes the step of a resource that is kept exactly as it is; kept is that, possibly under another name (E4.110).
+func Unchanged(old, kept *state.Resource) Step {
+	s := NewStep(OpSame, old, kept)
+	s.Verbatim = true
+	return s
 }
 
 // Logical reports whether people think of the step as one thing done (E8.1).
@@ -64,4 +77,12 @@ func (s *Step) Logical() bool {
 		return false
 	}
 	return true
+}
+
+// About returns the state that the step is about: the new one, or the old one where there is no new one.
+func (s *Step) About() *state.Resource {
+	if s.New == nil {
+		return s.Old
+	}
+	return s.New
 }

@@ -1,4 +1,4 @@
-package engine
+package plan
 
 import (
 	"maps"
@@ -10,49 +10,50 @@ import (
 	"github.com/yamlhost/yamlhost/value/urn"
 )
 
-// verdict is what has to happen to a resource that exists.
-type verdict struct {
-	change              bool // something differs; in place unless replace
-	replace             bool
-	deleteBeforeReplace bool // the provider's choice; the program's goes over it
-	keys, diffs         []string
-	detailed            map[string]provider.PropertyDiff
-	reason              string
-	// unchecked says that the inputs were checked without the old ones already, so that a replacement needs no second
+// Diff is what has to happen to a resource that exists.
+type Diff struct {
+	Change              bool // something differs; in place unless Replace
+	Replace             bool
+	DeleteBeforeReplace bool     // the provider's choice; the program's goes over it
+	Keys                []string // what forces the replacement
+	Diffs               []string // changed keys
+	Detailed            map[string]provider.PropertyDiff
+	Reason              string
+	// Unchecked says that the inputs were checked without the old ones already, so that a replacement needs no second
 	// check (E4.21).
-	unchecked bool
+	Unchecked bool
 }
 
-// surroundings are the facts about the rest of the operation that decide about one resource.
-type surroundings struct {
-	replaced func(urn.URN) bool // whether that resource is replaced in this operation
-	named    bool               // the user asked for a replacement (E4.104)
-	// ownerLeft says that the resource goes with what an earlier operation has replaced and not deleted yet.
-	ownerLeft bool
+// Surroundings are the facts about the rest of the operation that may force the replacement of one resource.
+type Surroundings struct {
+	Replaced []urn.URN // of what the resource names, what is replaced in this operation
+	Named    bool      // the user asked for the replacement (E4.104)
+	// OwnerLeft says that the resource goes with an owner that an earlier operation has replaced and not deleted yet.
+	OwnerLeft bool
 }
 
-// forced finds the reasons for a replacement that no provider is asked about, first hit first (E4.38–E4.41).
-func forced(old, goal *state.Resource, s surroundings) (verdict, bool) {
+// Forced finds the reasons for a replacement that no provider is asked about, first hit first (E4.38–E4.41).
+func Forced(old, goal *state.Resource, s Surroundings) (Diff, bool) {
 	if triggered(old.ReplacementTrigger, goal.ReplacementTrigger) {
-		return verdict{change: true, replace: true, reason: "its replacement trigger changed"}, true
+		return Diff{Change: true, Replace: true, Reason: "its replacement trigger changed"}, true
 	}
-	if s.named {
-		return verdict{change: true, replace: true, keys: []string{"id"}, reason: "its replacement was asked for", unchecked: true}, true
+	if s.Named {
+		return Diff{Change: true, Replace: true, Keys: []string{"id"}, Reason: "its replacement was asked for", Unchecked: true}, true
 	}
 	if old.Taint {
-		return verdict{change: true, replace: true, keys: []string{"id"}, reason: "it is tainted", unchecked: true}, true
+		return Diff{Change: true, Replace: true, Keys: []string{"id"}, Reason: "it is tainted", Unchecked: true}, true
 	}
 	for _, u := range goal.ReplaceWith {
-		if s.replaced(u) {
-			return verdict{change: true, replace: true, keys: []string{"replaceWith"},
-				reason: "it is replaced along with " + u.Name()}, true
+		if slices.Contains(s.Replaced, u) {
+			return Diff{Change: true, Replace: true, Keys: []string{"replaceWith"},
+				Reason: "it is replaced along with " + u.Name()}, true
 		}
 	}
-	if goal.DeletedWith != "" && (s.replaced(goal.DeletedWith) || s.ownerLeft) {
-		return verdict{change: true, replace: true, keys: []string{"deletedWith"},
-			reason: "it is deleted along with " + goal.DeletedWith.Name()}, true
+	if goal.DeletedWith != "" && (slices.Contains(s.Replaced, goal.DeletedWith) || s.OwnerLeft) {
+		return Diff{Change: true, Replace: true, Keys: []string{"deletedWith"},
+			Reason: "it is deleted along with " + goal.DeletedWith.Name()}, true
 	}
-	return verdict{}, false
+	return Diff{}, false
 }
 
 // triggered reports whether a replacement trigger asks for a replacement: it was there, is there, and is or may be another
@@ -67,31 +68,31 @@ func triggered(old, goal value.Value) bool {
 	return !value.SameContent(old, goal)
 }
 
-// providerReplaced is the verdict for a resource whose provider is not the same any more.
-func providerReplaced() verdict {
-	return verdict{change: true, replace: true, keys: []string{"provider"}, reason: "its provider is replaced"}
+// ProviderReplaced is the diff of a resource whose provider is not the same any more.
+func ProviderReplaced() Diff {
+	return Diff{Change: true, Replace: true, Keys: []string{"provider"}, Reason: "its provider is replaced"}
 }
 
-// componentVerdict compares a component's inputs (E4.44).
-func componentVerdict(old, goal *state.Resource) verdict {
-	return verdict{change: !value.SameContent(old.Inputs, goal.Inputs)}
+// ComponentDiff compares a component's inputs (E4.44).
+func ComponentDiff(old, goal *state.Resource) Diff {
+	return Diff{Change: !value.SameContent(old.Inputs, goal.Inputs)}
 }
 
-// providerVerdict reads a provider's answer. ignore are the stored or wanted ignoreChanges; they matter only where the
+// ProviderDiff reads a provider's answer. ignore are the stored or wanted ignoreChanges; they matter only where the
 // engine has to compare by itself (E4.46–E4.48).
-func providerVerdict(r provider.DiffResponse, oldInputs, inputs value.Value, ignore []string) verdict {
-	v := verdict{deleteBeforeReplace: r.DeleteBeforeReplace}
+func ProviderDiff(r provider.DiffResponse, oldInputs, inputs value.Value, ignore []string) Diff {
+	v := Diff{DeleteBeforeReplace: r.DeleteBeforeReplace}
 	switch r.Changes {
 	case provider.DiffUnavailable:
-		v.change = true
+		v.Change = true
 		return v
 	case provider.DiffUnknown:
 		// A provider that lists what forces a replacement has an opinion, whatever it says of changes.
 		if !r.Replace() {
-			v.diffs, v.detailed = inputDiff(oldInputs, inputs, ignore)
-			v.change = len(v.diffs) > 0
-			if !v.change {
-				v.diffs, v.detailed = nil, nil
+			v.Diffs, v.Detailed = inputDiff(oldInputs, inputs, ignore)
+			v.Change = len(v.Diffs) > 0
+			if !v.Change {
+				v.Diffs, v.Detailed = nil, nil
 			}
 			return v
 		}
@@ -100,10 +101,10 @@ func providerVerdict(r provider.DiffResponse, oldInputs, inputs value.Value, ign
 			return v
 		}
 	}
-	v.change = true
-	v.diffs, v.detailed = r.Diffs, r.Detailed
-	if v.replace = r.Replace(); v.replace {
-		v.keys = replaceKeys(r)
+	v.Change = true
+	v.Diffs, v.Detailed = r.Diffs, r.Detailed
+	if v.Replace = r.Replace(); v.Replace {
+		v.Keys = replaceKeys(r)
 	}
 	return v
 }
@@ -170,8 +171,8 @@ func parsePaths(texts []string) []value.Path {
 // initErrorKey is the name under which replaceOnChanges speaks of errors of an earlier initialization (E4.69).
 const initErrorKey = "#initerror"
 
-// replacingOn applies replaceOnChanges to a verdict (E4.69). It does not touch the maps of v.
-func replacingOn(v verdict, paths []string, hadInitErrors bool) verdict {
+// ReplaceOn returns the diff after replaceOnChanges (E4.69). It does not touch the maps of v.
+func (v Diff) ReplaceOn(paths []string, hadInitErrors bool) Diff {
 	listed := parsePaths(paths)
 	if len(listed) == 0 {
 		return v
@@ -181,43 +182,43 @@ func replacingOn(v verdict, paths []string, hadInitErrors bool) verdict {
 		return err == nil && slices.ContainsFunc(listed, func(l value.Path) bool { return l.Contains(p) })
 	}
 	force := func(key string) {
-		v.replace = true
-		if !slices.Contains(v.keys, key) {
-			v.keys = append(slices.Clone(v.keys), key)
+		v.Replace = true
+		if !slices.Contains(v.Keys, key) {
+			v.Keys = append(slices.Clone(v.Keys), key)
 		}
 	}
-	if v.change {
-		detailed := make(map[string]provider.PropertyDiff, len(v.detailed))
-		for _, path := range slices.Sorted(maps.Keys(v.detailed)) {
-			p := v.detailed[path]
+	if v.Change {
+		detailed := make(map[string]provider.PropertyDiff, len(v.Detailed))
+		for _, path := range slices.Sorted(maps.Keys(v.Detailed)) {
+			p := v.Detailed[path]
 			if contains(path) {
 				p.Kind = p.Kind.AsReplace()
 				force(topKey(path))
 			}
 			detailed[path] = p
 		}
-		if v.detailed != nil {
-			v.detailed = detailed
+		if v.Detailed != nil {
+			v.Detailed = detailed
 		}
-		for _, key := range v.diffs {
+		for _, key := range v.Diffs {
 			if contains(key) {
 				force(key)
 			}
 		}
 	}
 	if hadInitErrors && contains(initErrorKey) {
-		v.change = true
+		v.Change = true
 		force(initErrorKey)
-		if v.reason == "" {
-			v.reason = "it was not initialized completely"
+		if v.Reason == "" {
+			v.Reason = "it was not initialized completely"
 		}
 	}
 	return v
 }
 
-// ignoring resets the places that ignoreChanges names to their old inputs (E4.65). failed are the entries for which that is
+// Ignoring resets the places that ignoreChanges names to their old inputs (E4.65). failed are the entries for which that is
 // not possible.
-func ignoring(paths []string, olds, news value.Value) (reset value.Value, failed []string) {
+func Ignoring(paths []string, olds, news value.Value) (reset value.Value, failed []string) {
 	for _, text := range paths {
 		p, err := value.ParsePath(text)
 		if err != nil || len(p) == 0 {

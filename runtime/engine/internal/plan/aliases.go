@@ -1,4 +1,4 @@
-package engine
+package plan
 
 import (
 	"strings"
@@ -7,15 +7,15 @@ import (
 	"github.com/yamlhost/yamlhost/value/urn"
 )
 
-// lineage is what the search for a resource's former names has to know of the deployment.
-type lineage struct {
-	stack, project string
-	// renamedFrom is the URN that a resource of this operation had before, empty when it was found under its own.
-	renamedFrom func(urn.URN) urn.URN
+// Lineage is what the search for a resource's former names has to know of the operation.
+type Lineage struct {
+	Stack, Project string
+	// Former gives the URN that a resource of this operation had before, empty when it was found under its own.
+	Former func(urn.URN) urn.URN
 }
 
-// candidates are the URNs under which a resource may be known from before, its own first, each once (E4.13).
-func (l lineage) candidates(own urn.URN, parent urn.URN, aliases []monitor.Alias) []urn.URN {
+// Candidates are the URNs under which a resource may be known from before, its own first, each once (E4.13).
+func (l Lineage) Candidates(own urn.URN, parent urn.URN, aliases []monitor.Alias) []urn.URN {
 	name, typ := own.Name(), own.Type()
 	found := []urn.URN{own}
 	seen := map[urn.URN]bool{own: true}
@@ -31,12 +31,12 @@ func (l lineage) candidates(own urn.URN, parent urn.URN, aliases []monitor.Alias
 	if parent == "" {
 		return found
 	}
-	oldParent := l.renamedFrom(parent)
+	oldParent := l.Former(parent)
 	if oldParent == "" {
 		return found
 	}
 	inherit := func(name, typ string) {
-		add(urn.New(l.stack, l.project, oldParent, typ, inheritedName(name, parent.Name(), oldParent.Name())))
+		add(urn.New(l.Stack, l.Project, oldParent, typ, inheritedName(name, parent.Name(), oldParent.Name())))
 	}
 	inherit(name, typ)
 	for _, a := range aliases {
@@ -44,13 +44,13 @@ func (l lineage) candidates(own urn.URN, parent urn.URN, aliases []monitor.Alias
 			inherit(a.URN.Name(), a.URN.Type())
 			continue
 		}
-		inherit(orElse(a.Name, name), orElse(a.Type, typ))
+		inherit(OrElse(a.Name, name), OrElse(a.Type, typ))
 	}
 	return found
 }
 
 // expand is the URN that an alias stands for.
-func (l lineage) expand(a monitor.Alias, parent urn.URN, name, typ string) urn.URN {
+func (l Lineage) expand(a monitor.Alias, parent urn.URN, name, typ string) urn.URN {
 	if a.URN != "" {
 		return a.URN
 	}
@@ -59,11 +59,11 @@ func (l lineage) expand(a monitor.Alias, parent urn.URN, name, typ string) urn.U
 		parent = ""
 	case a.Parent != "":
 		parent = a.Parent
-		if before := l.renamedFrom(parent); before != "" {
+		if before := l.Former(parent); before != "" {
 			parent = before
 		}
 	}
-	return urn.New(orElse(a.Stack, l.stack), orElse(a.Project, l.project), parent, orElse(a.Type, typ), orElse(a.Name, name))
+	return urn.New(OrElse(a.Stack, l.Stack), OrElse(a.Project, l.Project), parent, OrElse(a.Type, typ), OrElse(a.Name, name))
 }
 
 // inheritedName is the name a child had when its parent had another: a child's name that begins with its parent's is
@@ -75,7 +75,8 @@ func inheritedName(name, parent, oldParent string) string {
 	return name
 }
 
-func orElse(s, fallback string) string {
+// OrElse is s, or fallback where s is empty.
+func OrElse(s, fallback string) string {
 	if s == "" {
 		return fallback
 	}

@@ -1,4 +1,4 @@
-package engine
+package plan
 
 import (
 	"fmt"
@@ -13,25 +13,25 @@ import (
 	"github.com/yamlhost/yamlhost/value/urn"
 )
 
-// goal is what the program asked for, everything parsed and inheritance applied.
-type goal struct {
+// Goal is what the program asked for, everything parsed and inheritance applied.
+type Goal struct {
 	monitor.RegisterRequest
-	timeouts state.Timeouts
-	position string // project:///…
-	// transforms are its own, which apply to everything below it too.
-	transforms []monitor.Transform
-	// base is the package of the plugin when the resource's own package is an extension of it (E3.57).
-	base string
+	Timeouts state.Timeouts
+	Position string // project:///…
+	// Own are its own transforms, which apply to everything below it too.
+	Own []monitor.Transform
+	// Base is the package of the plugin when the resource's own package is an extension of it (E3.57).
+	Base string
 }
 
 // serves reports whether providers of a package can be those of the goal's resource.
-func (g *goal) serves(pkg string) bool {
-	return pkg != "" && (pkg == urn.PackageOf(g.Type) || pkg == g.base)
+func (g *Goal) serves(pkg string) bool {
+	return pkg != "" && (pkg == urn.PackageOf(g.Type) || pkg == g.Base)
 }
 
-// newGoal reads a request (E2.9–E2.25). It looks at nothing but the request itself.
-func newGoal(r monitor.RegisterRequest, rootDir string) (*goal, error) {
-	g := &goal{RegisterRequest: r}
+// NewGoal reads a request (E2.9–E2.25). It looks at nothing but the request itself.
+func NewGoal(r monitor.RegisterRequest, rootDir string) (*Goal, error) {
+	g := &Goal{RegisterRequest: r}
 	if r.Name == "" {
 		return nil, fmt.Errorf("a resource of type %s has no name", r.Type)
 	}
@@ -58,7 +58,7 @@ func newGoal(r monitor.RegisterRequest, rootDir string) (*goal, error) {
 		return nil, fmt.Errorf("%s %q: the replacement trigger: %w", r.Type, r.Name, err)
 	}
 	var err error
-	if g.timeouts, err = parseTimeouts(r.CustomTimeouts); err != nil {
+	if g.Timeouts, err = parseTimeouts(r.CustomTimeouts); err != nil {
 		return nil, err
 	}
 	if !r.Inputs.Is(value.KindMap) {
@@ -66,11 +66,11 @@ func newGoal(r monitor.RegisterRequest, rootDir string) (*goal, error) {
 	}
 	g.PropertyDependencies = propertyDependencies(g.Inputs, r)
 	if !r.Remote { // who builds a component gets them where they are, as far as it takes them (E2.39)
-		g.Inputs = withoutDeps(g.Inputs)
+		g.Inputs = WithoutDeps(g.Inputs)
 	}
-	g.ReplacementTrigger = withoutDeps(r.ReplacementTrigger)
-	g.Dependencies = distinct(r.Dependencies)
-	g.position = sourcePosition(rootDir, r.SourcePosition)
+	g.ReplacementTrigger = WithoutDeps(r.ReplacementTrigger)
+	g.Dependencies = Distinct(r.Dependencies)
+	g.Position = SourcePosition(rootDir, r.SourcePosition)
 	return g, nil
 }
 
@@ -84,11 +84,11 @@ func propertyDependencies(inputs value.Value, r monitor.RegisterRequest) map[str
 			deps = r.Dependencies
 		}
 		part, _ := inputs.Lookup(key)
-		all[key] = distinct(slices.Concat(deps, part.AllDeps(), inputs.Deps()))
+		all[key] = Distinct(slices.Concat(deps, part.AllDeps(), inputs.Deps()))
 	}
 	for key, deps := range r.PropertyDependencies {
 		if _, ok := all[key]; !ok {
-			all[key] = distinct(deps)
+			all[key] = Distinct(deps)
 		}
 	}
 	if len(all) == 0 {
@@ -97,8 +97,8 @@ func propertyDependencies(inputs value.Value, r monitor.RegisterRequest) map[str
 	return all
 }
 
-// distinct is the list with each URN once, in order of first occurrence, never nil.
-func distinct(urns []urn.URN) []urn.URN {
+// Distinct is the list with each URN once, in order of first occurrence, never nil.
+func Distinct(urns []urn.URN) []urn.URN {
 	once := make([]urn.URN, 0, len(urns))
 	seen := make(map[urn.URN]bool, len(urns))
 	for _, u := range urns {
@@ -110,8 +110,8 @@ func distinct(urns []urn.URN) []urn.URN {
 	return once
 }
 
-// withoutDeps removes what values carry of dependencies, deeply: from here on they live in the maps only (E2.24).
-func withoutDeps(v value.Value) value.Value {
+// WithoutDeps removes what values carry of dependencies, deeply: from here on they live in the maps only (E2.24).
+func WithoutDeps(v value.Value) value.Value {
 	if !v.Any(func(x value.Value) bool { return len(x.Deps()) > 0 }) {
 		return v
 	}
@@ -137,8 +137,8 @@ func parseTimeouts(t monitor.Timeouts) (state.Timeouts, error) {
 	return out, nil
 }
 
-// sourcePosition is a place as it is kept in the state, empty when there is none that can be named (E2.82).
-func sourcePosition(rootDir string, p *monitor.Position) string {
+// SourcePosition is a place as it is kept in the state, empty when there is none that can be named (E2.82).
+func SourcePosition(rootDir string, p *monitor.Position) string {
 	if p == nil || !filepath.IsAbs(p.Path) || rootDir == "" {
 		return ""
 	}
@@ -153,8 +153,8 @@ func sourcePosition(rootDir string, p *monitor.Position) string {
 	return text
 }
 
-// inherit fills in what the goal leaves to its parent (E2.26–E2.29, E2.17). parent is nil without one.
-func (g *goal) inherit(parent *goal) {
+// Inherit fills in what the goal leaves to its parent (E2.26–E2.29, E2.17). parent is nil without one.
+func (g *Goal) Inherit(parent *Goal) {
 	local := !g.Custom && !g.Remote
 	isProvider := urn.IsProviderType(g.Type)
 	if parent != nil {
@@ -167,21 +167,21 @@ func (g *goal) inherit(parent *goal) {
 		if g.RetainOnDelete == nil {
 			g.RetainOnDelete = parent.RetainOnDelete
 		}
-		if g.Provider == "" && parent.Provider != "" && !isProvider && (local || g.serves(providerPackage(parent.Provider))) {
+		if g.Provider == "" && parent.Provider != "" && !isProvider && (local || g.serves(ProviderPackage(parent.Provider))) {
 			g.Provider = parent.Provider
 		}
 	}
 	if !local && !isProvider && g.Provider == "" {
 		pkg := urn.PackageOf(g.Type)
-		g.Provider = orElse(g.Providers[pkg], g.Providers[g.base])
+		g.Provider = OrElse(g.Providers[pkg], g.Providers[g.Base])
 		if g.Provider == "" && parent != nil && !parent.Custom {
-			g.Provider = orElse(parent.Providers[pkg], parent.Providers[g.base])
+			g.Provider = OrElse(parent.Providers[pkg], parent.Providers[g.Base])
 		}
 	}
 }
 
-// inheritProviders completes the providers of a component below another one (E2.19).
-func (g *goal) inheritProviders(parent *goal) {
+// InheritProviders completes the providers of a component below another one (E2.19).
+func (g *Goal) InheritProviders(parent *Goal) {
 	if !g.Custom && parent != nil && !parent.Custom {
 		merged := make(map[string]string, len(g.Providers)+len(parent.Providers))
 		for name, ref := range parent.Providers {
@@ -194,8 +194,8 @@ func (g *goal) inheritProviders(parent *goal) {
 	}
 }
 
-// providerPackage is the package that a provider reference serves.
-func providerPackage(ref string) string {
+// ProviderPackage is the package that a provider reference serves.
+func ProviderPackage(ref string) string {
 	r, err := urn.ParseReference(ref)
 	if err != nil {
 		return ""
@@ -203,21 +203,21 @@ func providerPackage(ref string) string {
 	return r.URN.Package()
 }
 
-// newState is the state that the goal describes, before its provider has said anything; old is what it was, or nil (E4.5).
-func (g *goal) newState(u urn.URN, old *state.Resource) *state.Resource {
+// NewState is the state that the goal describes, before its provider has said anything; old is what it was, or nil (E4.5).
+func (g *Goal) NewState(u urn.URN, old *state.Resource) *state.Resource {
 	s := &state.Resource{
 		URN: u, Type: g.Type, Custom: g.Custom,
 		Inputs: g.Inputs, Outputs: value.EmptyMap(),
 		Parent: g.Parent, Dependencies: g.Dependencies, PropertyDependencies: g.PropertyDependencies,
 		Protect: g.Protect != nil && *g.Protect, RetainOnDelete: g.RetainOnDelete != nil && *g.RetainOnDelete,
-		CustomTimeouts: g.timeouts, ImportID: g.ImportID, DeletedWith: g.DeletedWith, ReplaceWith: g.ReplaceWith,
+		CustomTimeouts: g.Timeouts, ImportID: g.ImportID, DeletedWith: g.DeletedWith, ReplaceWith: g.ReplaceWith,
 		AdditionalSecretOutputs: g.AdditionalSecretOutputs, IgnoreChanges: g.IgnoreChanges,
 		ReplaceOnChanges: g.ReplaceOnChanges, HideDiffs: g.HideDiffs, ReplacementTrigger: g.ReplacementTrigger,
-		ResourceHooks: g.Hooks, SourcePosition: g.position,
+		ResourceHooks: g.Hooks, SourcePosition: g.Position,
 	}
 	if g.Custom && !urn.IsProviderType(g.Type) {
 		s.Provider = g.Provider
-		if g.base != "" {
+		if g.Base != "" {
 			s.ExtensionRef = g.PackageRef
 		}
 	}
@@ -229,21 +229,4 @@ func (g *goal) newState(u urn.URN, old *state.Resource) *state.Resource {
 		}
 	}
 	return s
-}
-
-// refuseDeleteHooks refuses to destroy, without the program that has them, resources that want hooks to run when they are
-// deleted (E2.80).
-func refuseDeleteHooks(base *state.Snapshot) error {
-	if base == nil {
-		return nil
-	}
-	for _, r := range base.Resources {
-		for _, kind := range []string{"BeforeDelete", "AfterDelete"} {
-			if len(r.ResourceHooks[kind]) > 0 {
-				return fmt.Errorf("resource %s has hooks that run when it is deleted, and the program has them: "+
-					"you must run with the --run-program flag to use delete hooks during destroy", r.URN)
-			}
-		}
-	}
-	return nil
 }

@@ -2,81 +2,35 @@ package engine
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/yamlhost/yamlhost/runtime/monitor"
+	"github.com/yamlhost/yamlhost/runtime/provider"
 	"github.com/yamlhost/yamlhost/runtime/state"
 	"github.com/yamlhost/yamlhost/value"
 	"github.com/yamlhost/yamlhost/value/urn"
 )
 
-// What is wrong with a request itself, each by its rule.
-func TestGoalsAreRefused(t *testing.T) {
-	for name, c := range map[string]struct {
-		request monitor.RegisterRequest
-		says    string
-	}{
-		"E2.9 parent":          {monitor.RegisterRequest{Type: "a:b:C", Name: "n", Parent: "nonsense"}, "is not a URN"},
-		"E2.11 custom type":    {monitor.RegisterRequest{Type: "C", Name: "n", Custom: true}, "is no resource type"},
-		"E2.12 environment":    {monitor.RegisterRequest{Type: "a:b:C", Name: "n", Custom: true, EnvVarMappings: map[string]string{"A": "B"}}, "which a:b:C is not"},
-		"E2.16 dependency":     {monitor.RegisterRequest{Type: "a:b:C", Name: "n", Dependencies: []urn.URN{"nonsense"}}, "is not a URN"},
-		"E2.23 timeout":        {monitor.RegisterRequest{Type: "a:b:C", Name: "n", CustomTimeouts: monitor.Timeouts{Delete: "soon"}}, "is not a duration"},
-		"E1.5 a resource name": {monitor.RegisterRequest{Type: "a:b:C"}, "has no name"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			_, err := newGoal(c.request, "/srv")
-			require.ErrorContains(t, err, c.says)
-		})
+func u(name string) urn.URN { return urn.New("dev", "p", "", "test:index:Res", name) }
+
+func resource(name string, edit ...func(*state.Resource)) *state.Resource {
+	r := &state.Resource{URN: u(name), Type: "test:index:Res", Custom: true, ID: name}
+	for _, e := range edit {
+		e(r)
 	}
-	_, err := newGoal(monitor.RegisterRequest{Type: "C", Name: "n"}, "/srv")
-	require.NoError(t, err, "E2.11: a component may have any type")
+	return r
 }
 
-// E1.48, E1.49: dependencies by property.
-func TestPropertyDependencies(t *testing.T) {
-	a, b := u("a"), u("b")
-	inputs := value.MapOf(value.Entry{Key: "x", Value: value.String("1")}, value.Entry{Key: "y", Value: value.String("2").DependingOn(b)})
-	g, err := newGoal(monitor.RegisterRequest{Type: "a:b:C", Name: "n", Inputs: inputs, Dependencies: []urn.URN{a}}, "")
-	require.NoError(t, err)
-	require.Equal(t, map[string][]urn.URN{"x": {a}, "y": {a, b}}, g.PropertyDependencies, "E1.48: none sent, all for each; E1.49: and those of values")
-	g, err = newGoal(monitor.RegisterRequest{Type: "a:b:C", Name: "n", Inputs: inputs, Dependencies: []urn.URN{a},
-		PropertyDependencies: map[string][]urn.URN{"x": {}}}, "")
-	require.NoError(t, err)
-	require.Equal(t, map[string][]urn.URN{"x": {}, "y": {b}}, g.PropertyDependencies, "E1.48, E9.84: one sent, taken to the letter")
-	require.Equal(t, []urn.URN{a}, g.Dependencies, "E1.49: without transforms they are not merged")
-	require.False(t, g.Inputs.Any(func(v value.Value) bool { return len(v.Deps()) > 0 }), "E2.24: they live in the maps only")
-}
-
-// E2.26–E2.32: what a child has from its parent.
-func TestInheritanceOfOptions(t *testing.T) {
-	yes, no := true, false
-	provider := "urn:pulumi:dev::p::pulumi:providers:t::x::id"
-	parent := &goal{RegisterRequest: monitor.RegisterRequest{Type: "my:c:C", Protect: &yes, RetainOnDelete: &yes, DeletedWith: u("d"),
-		Provider: provider, Providers: map[string]string{"o": "ref"}, IgnoreChanges: []string{"a"}}}
-	child := func(r monitor.RegisterRequest, parent *goal) *goal {
-		g := &goal{RegisterRequest: r}
-		g.inherit(parent)
-		g.inheritProviders(parent)
-		return g
+func on(names ...string) func(*state.Resource) {
+	return func(r *state.Resource) {
+		for _, name := range names {
+			r.Dependencies = append(r.Dependencies, u(name))
+		}
 	}
-	g := child(monitor.RegisterRequest{Type: "t:i:R", Custom: true}, parent)
-	require.True(t, *g.Protect, "E2.27")
-	require.True(t, *g.RetainOnDelete, "E2.28")
-	require.Equal(t, u("d"), g.DeletedWith, "E2.26")
-	require.Equal(t, provider, g.Provider, "E2.29: of the same package")
-	require.Empty(t, g.IgnoreChanges, "E2.31: nothing else")
-	g = child(monitor.RegisterRequest{Type: "t:i:R", Custom: true, Protect: &no, RetainOnDelete: &no, DeletedWith: u("e")}, parent)
-	require.False(t, *g.Protect, "E2.27")
-	require.False(t, *g.RetainOnDelete, "E2.28")
-	require.Equal(t, u("e"), g.DeletedWith, "E2.26")
-	require.Equal(t, "ref", child(monitor.RegisterRequest{Type: "o:i:R", Custom: true}, parent).Provider, "E2.17")
-	component := child(monitor.RegisterRequest{Type: "my:c:D", Providers: map[string]string{"q": "own"}}, parent)
-	require.Equal(t, map[string]string{"o": "ref", "q": "own"}, component.Providers, "E2.19")
-	custom := &goal{RegisterRequest: monitor.RegisterRequest{Type: "t:i:R", Custom: true, Providers: map[string]string{"o": "ref"}}}
-	require.Empty(t, child(monitor.RegisterRequest{Type: "o:i:R", Custom: true}, custom).Provider, "E2.32: not through a custom resource")
 }
 
 // E6.24–E6.28, E9.98: when resources were made and changed, as the state keeps it.
@@ -173,4 +127,39 @@ func TestSeedIsTheSameForEachCheck(t *testing.T) {
 	run("res a repl=2")
 	require.Equal(t, 2, checks, "a replacement is checked twice")
 	require.Len(t, seeds, 1)
+}
+
+// E6.36–E6.39: what is gone is named by nobody, and lists that were empty stay as they were.
+func TestRebuildAfterRefresh(t *testing.T) {
+	a, b := resource("a"), resource("b", on("a"), func(r *state.Resource) {
+		r.Parent, r.DeletedWith = u("a"), u("a")
+		r.PropertyDependencies = map[string][]urn.URN{"x": {u("a")}, "empty": {}, "later": {u("c")}}
+	})
+	c := resource("c")
+	got := rebuild([]*state.Resource{a, b, c}, []*state.Resource{nil, b, c})
+	require.Nil(t, got[0])
+	require.Same(t, c, got[2])
+	require.Empty(t, got[1].Parent)
+	require.Empty(t, got[1].DeletedWith)
+	require.Empty(t, got[1].Dependencies)
+	require.Equal(t, map[string][]urn.URN{"empty": {}}, got[1].PropertyDependencies)
+	require.Equal(t, u("a"), b.Parent, "the old state is not touched")
+}
+
+func TestDefaultProviderName(t *testing.T) { // E3.30
+	require.Equal(t, "default", defaultName("", ""))
+	require.Equal(t, "default_1_2_3_alpha_1", defaultName("1.2.3-alpha.1", ""))
+	require.Equal(t, "default_1_0_0_https___example_com_x", defaultName("1.0.0", "https://example.com/x"))
+}
+
+// E3.21, E3.22: what goes into a provider's inputs comes out of them.
+func TestPackageOfProviderInputs(t *testing.T) {
+	p := monitor.Package{Name: "base", Version: "2.0.0", DownloadURL: "u", Checksums: map[string][]byte{"linux-amd64": {1, 2}},
+		Parameterization: &monitor.Parameterization{Name: "made", Version: "1.0.0", Value: []byte("x")}}
+	inputs := withPackage(value.EmptyMap(), p, map[string]string{"NEW": "OLD"})
+	require.Equal(t, provider.Package{Name: "base", Version: "2.0.0", DownloadURL: "u", Checksums: p.Checksums,
+		Parameterization: &provider.Parameterization{Name: "made", Version: "1.0.0", Value: []byte("x")},
+		EnvVarMappings:   map[string]string{"NEW": "OLD"}}, packageOf("made", inputs))
+	require.False(t, withoutInternal(inputs).Has(internalKey))
+	require.True(t, slices.Equal([]string{versionKey}, withoutInternal(inputs).Keys()))
 }

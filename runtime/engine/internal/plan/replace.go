@@ -1,0 +1,202 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/yamlhost/yamlhost/runtime/provider"
+	"github.com/yamlhost/yamlhost/runtime/state"
+	"github.com/yamlhost/yamlhost/value"
+	"github.com/yamlhost/yamlhost/value/urn"
+)
+
+// replacement are the steps that replace a resource (E4.54–E4.56).
+func (s *Situation) replacement() []Step {
+	with := func(op Op) Step {
+		step := NewStep(op, s.Old, s.Goal)
+		step.Keys, step.Diffs, step.Detailed, step.Reason = s.Diff.Keys, s.Diff.Diffs, s.Diff.Detailed, s.Diff.Reason
+		if s.Old.PendingReplacement && step.Reason == "" && len(step.Keys) == 0 {
+			step.Reason = "an earlier replacement was not finished"
+		}
+		return step
+	}
+	if !s.DeleteFirst {
+		return []Step{with(OpCreateReplacement), with(OpReplace)}
+	}
+	var steps []Step
+	for _, d := range s.Dependents {
+		op := OpDeleteReplaced
+		if d.Resource.Delete { // E4.62
+			op = OpDelete
+		}
+		step := NewStep(op, d.Resource, nil)
+		step.Keys, step.Reason = d.Keys, d.Reason
+		steps = append(steps, step)
+	}
+	if !s.Old.PendingReplacement {
+		gone := with(OpDeleteReplaced)
+		gone.New = nil
+		steps = append(steps, gone)
+	}
+	return append(steps, with(OpReplace), with(OpCreateReplacement))
+}
+
+func protectedText(u urn.URN) string {
+	return fmt.Sprintf("unable to replace resource %q\nas it is protected. To allow it, set the option protect of the "+
+		"resource to false and run again, or use `state unprotect '%s'`", u, u)
+}
+
+// describeKeys lists what forces a replacement with old and new values, secrets hidden.
+func (s *Situation) describeKeys() string {
+	text := ""
+	for _, key := range s.Diff.Keys {
+		before, had := s.Old.Inputs.Lookup(key)
+		after, has := s.Goal.Inputs.Lookup(key)
+		if !had && !has { // as of one that is tainted
+			continue
+		}
+		text += fmt.Sprintf("\n  %s: %s => %s", key, before, after)
+	}
+	return text
+}
+
+// Dependent is a resource that has to be deleted before something it depends on is.
+type Dependent struct {
+	Resource *state.Resource
+	Keys     []string // its properties that force the replacement
+	Reason   string
+}
+
+// ProtectedError says that a replacement would delete a protected resource (E4.61).
+type ProtectedError struct{ Dependent, Root urn.URN }
+
+// Error names both and the way out.
+func (e *ProtectedError) Error() string {
+	return fmt.Sprintf("unable to replace resource %q as part of replacing %q: it is protected.\n"+
+		"To allow it, remove the option protect from the resource and run again, or use `state unprotect '%s'`.",
+		e.Dependent, e.Root, e.Dependent)
+}
+
+// Candidate is a resource of the state that may have to be deleted before another one is.
+type Candidate struct {
+	Resource *state.Resource
+	// Forced is the reason for which the operation replaces it whatever its provider says, as far as the state tells;
+	// without Replace when there is none (E4.38–E4.42).
+	Forced Diff
+}
+
+// Cascade finds what has to be deleted before a resource is (E4.58–E4.62). It asks what unknown values of some inputs mean
+// for a candidate:
+//
+//	for q := c.Next(); q != nil; q = c.Next() {
+//		c.Answer(provider.Diff(q.Inputs))
+//	}
+//	dependents, err := c.Dependents()
+type Cascade struct {
+	root        *state.Resource
+	rest        []Candidate // not looked at yet, in the order of the state
+	unprotected bool
+
+	going      map[urn.URN]bool // what is deleted
+	references map[string]bool  // of the providers among that
+	found      []Dependent
+	err        error
+}
+
+// Question asks a resource's provider to compare its recorded inputs with Inputs, of which some are unknown (E4.58c).
+type Question struct {
+	Resource *state.Resource
+	Inputs   value.Value
+}
+
+// NewCascade starts at root. candidates are the resources behind it in the state, in their order, without those that had a
+// step in this operation. unprotected says that protection does not count.
+func NewCascade(root *state.Resource, candidates []Candidate, unprotected bool) *Cascade {
+	c := &Cascade{root: root, rest: candidates, unprotected: unprotected, going: map[urn.URN]bool{root.URN: true},
+		references: map[string]bool{}}
+	c.refer(root)
+	return c
+}
+
+// refer takes note of a provider that goes.
+func (c *Cascade) refer(r *state.Resource) {
+	if r.IsProvider() {
+		c.references[urn.Reference{URN: r.URN, ID: r.ID}.String()] = true
+	}
+}
+
+// Next returns the next question, nil when nothing is left to ask. Answer or Skip must be called before the next Next.
+func (c *Cascade) Next() *Question {
+	for len(c.rest) > 0 && c.err == nil {
+		r := c.rest[0].Resource
+		properties := changedBy(r, c.going)
+		switch {
+		case !r.Custom || r.External:
+		case c.references[r.Provider]:
+			c.add(r, []string{"provider"}, "its provider is replaced")
+		case r.DeletedWith != "" && c.going[r.DeletedWith]:
+			c.add(r, []string{"deletedWith"}, "it is deleted along with "+r.DeletedWith.Name())
+		case slices.Contains(r.ReplaceWith, c.root.URN): // E4.59
+			c.add(r, []string{"replaceWith"}, "it is replaced along with "+c.root.URN.Name())
+		case len(properties) == 0:
+		case c.rest[0].Forced.Replace:
+			c.add(r, c.rest[0].Forced.Keys, c.rest[0].Forced.Reason)
+		default:
+			return &Question{Resource: r, Inputs: unknownInputs(r, properties)}
+		}
+		c.rest = c.rest[1:]
+	}
+	return nil
+}
+
+// unknownInputs are a resource's recorded inputs with some properties unknown, and with what it ignores as it was.
+func unknownInputs(r *state.Resource, properties []string) value.Value {
+	inputs := r.Inputs
+	for _, key := range properties {
+		inputs = inputs.With(key, value.Unknown(value.KindAny))
+	}
+	inputs, _ = Ignoring(r.IgnoreChanges, r.Inputs, inputs)
+	return inputs
+}
+
+// Answer takes a provider's answer to the last question.
+func (c *Cascade) Answer(q *Question, answer provider.DiffResponse) {
+	r := q.Resource
+	if d := ProviderDiff(answer, r.Inputs, q.Inputs, r.IgnoreChanges).ReplaceOn(r.ReplaceOnChanges, false); d.Replace {
+		c.add(r, d.Keys, "it depends on "+c.root.URN.Name()+", which is replaced")
+	}
+	c.rest = c.rest[1:]
+}
+
+// Skip leaves out the resource of the last question, which had a step in the meantime.
+func (c *Cascade) Skip() { c.rest = c.rest[1:] }
+
+func (c *Cascade) add(r *state.Resource, keys []string, reason string) {
+	if r.Protect && !c.unprotected {
+		c.err = &ProtectedError{r.URN, c.root.URN}
+		return
+	}
+	c.going[r.URN] = true
+	c.refer(r)
+	if !r.PendingReplacement { // what was deleted by an earlier operation is not deleted again
+		c.found = append(c.found, Dependent{r, keys, reason})
+	}
+}
+
+// Dependents are what was found, in the order of deletion: dependents first. An error is a *ProtectedError.
+func (c *Cascade) Dependents() ([]Dependent, error) {
+	slices.Reverse(c.found)
+	return c.found, c.err
+}
+
+// changedBy are the properties of r that depend on one of the resources, ascending.
+func changedBy(r *state.Resource, going map[urn.URN]bool) []string {
+	var properties []string
+	for key, deps := range r.PropertyDependencies {
+		if slices.ContainsFunc(deps, func(u urn.URN) bool { return going[u] }) {
+			properties = append(properties, key)
+		}
+	}
+	slices.Sort(properties)
+	return properties
+}

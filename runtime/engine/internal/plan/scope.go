@@ -1,0 +1,251 @@
+package plan
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/yamlhost/yamlhost/runtime/state"
+	"github.com/yamlhost/yamlhost/value/urn"
+)
+
+// ScopeOptions say what an operation is confined to (4.13).
+type ScopeOptions struct {
+	Targets, Excludes, Replace          []string
+	TargetDependents, ExcludeDependents bool
+	ExcludeProtected                    bool
+	Base                                []*state.Resource
+}
+
+// Scope is what an operation is confined to by targets and excludes (4.13). Admits lets it grow with what is registered.
+// It is not safe for concurrent use; Targets, Excludes and Replaces never change.
+type Scope struct {
+	Targets, Excludes, Replaces Patterns
+	TargetDependents            bool
+	excludeDependents           bool
+
+	actual map[urn.URN]bool // in scope, because targeted or because they depend on something that is (E4.99)
+	left   map[urn.URN]bool // out of scope, because excluded or because they depend on something that is (E4.106)
+	// skipped are resources that would have been created, were they not out of scope (E4.29).
+	skipped map[urn.URN]bool
+	// dependents are the targets, and what the state says to depend on them, where those are in scope too.
+	dependents map[urn.URN]bool
+}
+
+// NewScope reads the options. Protected resources of the base are excluded where that is asked for (E4.78).
+func NewScope(o ScopeOptions) (*Scope, error) {
+	s := &Scope{TargetDependents: o.TargetDependents, excludeDependents: o.ExcludeDependents,
+		actual: map[urn.URN]bool{}, left: map[urn.URN]bool{}, skipped: map[urn.URN]bool{}}
+	excludes := o.Excludes
+	if o.ExcludeProtected {
+		excludes = slices.Clone(excludes)
+		for _, r := range o.Base {
+			if r.Protect {
+				excludes = append(excludes, string(r.URN))
+			}
+		}
+	}
+	for _, list := range []struct {
+		texts []string
+		to    *Patterns
+	}{{o.Targets, &s.Targets}, {excludes, &s.Excludes}, {o.Replace, &s.Replaces}} {
+		var err error
+		if *list.to, err = NewPatterns(list.texts); err != nil {
+			return nil, err
+		}
+	}
+	if s.TargetDependents {
+		s.dependents = closure(o.Base, s.Targets.Match, true)
+	}
+	return s, nil
+}
+
+// Skip takes note that a resource is not created, or keeps its former name, because it is out of scope.
+func (s *Scope) Skip(u urn.URN) { s.skipped[u] = true }
+
+// Skipped reports whether Skip was called for a resource.
+func (s *Scope) Skipped(u urn.URN) bool { return s.skipped[u] }
+
+// Missing are the resources on which r depends and of which Skip was told, ascending (E4.102).
+func (s *Scope) Missing(r *state.Resource) []urn.URN {
+	var missing []urn.URN
+	r.AllDependencies(func(u urn.URN) {
+		if s.skipped[u] && !slices.Contains(missing, u) {
+			missing = append(missing, u)
+		}
+	})
+	slices.Sort(missing)
+	return missing
+}
+
+// WithoutSkipped takes out of a goal what Skip was told of, as the program of a refresh or a destroy has not made it. known
+// says that nothing that it needs is missing, so that the goal can be reached.
+func (s *Scope) WithoutSkipped(g *state.Resource, dryRun bool) (known bool) {
+	known = !s.skipped[g.Parent] && !g.Inputs.ContainsUnknown()
+	g.Dependencies = slices.DeleteFunc(slices.Clone(g.Dependencies), s.Skipped)
+	g.ReplaceWith = slices.DeleteFunc(slices.Clone(g.ReplaceWith), s.Skipped)
+	if s.skipped[g.DeletedWith] {
+		g.DeletedWith = ""
+	}
+	deps := make(map[string][]urn.URN, len(g.PropertyDependencies))
+	for key, urns := range g.PropertyDependencies {
+		deps[key] = slices.DeleteFunc(slices.Clone(urns), s.Skipped)
+	}
+	if g.PropertyDependencies != nil {
+		g.PropertyDependencies = deps
+	}
+	return known || dryRun && !s.skipped[g.Parent]
+}
+
+// Restricts reports whether anything is out of scope at all.
+func (s *Scope) Restricts() bool { return !s.Targets.Empty() || !s.Excludes.Empty() }
+
+// names reports whether one of the URNs is among what the user named to be in scope, or, with excludes only, is not among
+// what the user named to be out of it (E4.107).
+func (s *Scope) names(urns ...urn.URN) bool {
+	if !s.Targets.Empty() {
+		return slices.ContainsFunc(urns, s.Targets.Match)
+	}
+	return !slices.ContainsFunc(urns, s.Excludes.Match)
+}
+
+// Admits decides whether a resource that is registered is in scope (E4.99–E4.101, E4.106). known are its URN and, if it had
+// another, the one before.
+func (s *Scope) Admits(r *state.Resource, known ...urn.URN) bool {
+	if !s.Restricts() {
+		return true
+	}
+	in := s.names(known...)
+	switch {
+	case !s.Targets.Empty() && !in && s.TargetDependents:
+		in = DependsOnAny(r, s.actual) || slices.ContainsFunc(known, func(u urn.URN) bool { return s.dependents[u] })
+	case s.Targets.Empty() && in && s.excludeDependents:
+		in = !DependsOnAny(r, s.left)
+	}
+	if in {
+		s.actual[r.URN] = true
+	} else {
+		s.left[r.URN] = true
+	}
+	return in || r.IsProvider() || r.Type == urn.RootStackType
+}
+
+// Refreshes says which of the resources, given in the order of the state, a refresh without a program reads (E7.25).
+func (s *Scope) Refreshes(resources []*state.Resource) func(*state.Resource) bool {
+	if !s.Restricts() {
+		return func(*state.Resource) bool { return true }
+	}
+	chosen := map[urn.URN]bool{}
+	for _, r := range resources {
+		if !s.Targets.Empty() {
+			chosen[r.URN] = chosen[r.URN] || s.names(r.URN) || s.TargetDependents && DependsOnAny(r, chosen)
+		} else if !s.names(r.URN) || s.excludeDependents && DependsOnAny(r, s.left) {
+			s.left[r.URN] = true
+		}
+	}
+	if s.Targets.Empty() {
+		return func(r *state.Resource) bool { return !s.left[r.URN] }
+	}
+	return func(r *state.Resource) bool { return chosen[r.URN] }
+}
+
+// Deletes says which of the resources, given in the order of the state, may be deleted: with targets, those and everything
+// that depends on them; with excludes, everything but those and what they need (E4.105, E4.106).
+func (s *Scope) Deletes(resources []*state.Resource) func(*state.Resource) bool {
+	switch {
+	case !s.Restricts():
+		return func(*state.Resource) bool { return true }
+	case !s.Targets.Empty():
+		condemned := closure(resources, s.Targets.Match, true)
+		return func(r *state.Resource) bool { return condemned[r.URN] }
+	}
+	excluded, keep := closure(resources, s.Excludes.Match, s.excludeDependents), NewNeeded(resources)
+	for _, r := range resources {
+		if excluded[r.URN] {
+			keep.Add(r)
+		}
+	}
+	return func(r *state.Resource) bool { return !excluded[r.URN] && !keep.Kept[r.URN] }
+}
+
+// closure are the URNs that match and, if asked for, those of everything that depends on them. Where a replacement has left
+// something to be deleted, there are several resources of one URN: what one of them is, all are, so that what stands in
+// between is looked at again.
+func closure(resources []*state.Resource, match func(urn.URN) bool, dependents bool) map[urn.URN]bool {
+	in := map[urn.URN]bool{}
+	for more := true; more; {
+		more = false
+		for _, r := range resources {
+			if !in[r.URN] && (match(r.URN) || dependents && DependsOnAny(r, in)) {
+				in[r.URN], more = true, dependents
+			}
+		}
+	}
+	return in
+}
+
+// DependsOnAny reports whether r depends on a member of the set, in whatever way (E1.47).
+func DependsOnAny(r *state.Resource, set map[urn.URN]bool) bool {
+	found := false
+	r.AllDependencies(func(u urn.URN) { found = found || set[u] })
+	return found
+}
+
+// Missing are the exact URNs of a list that are nowhere.
+func (p Patterns) Missing(present func(urn.URN) bool) []urn.URN {
+	return slices.DeleteFunc(slices.Clone(p.Exact), present)
+}
+
+// Patterns are URNs and globs of URNs: * stands for any run without a colon, ** for anything (E4.98).
+type Patterns struct {
+	Exact []urn.URN
+	set   map[urn.URN]bool
+	globs []*regexp.Regexp
+}
+
+// NewPatterns reads URNs and globs; each may come twice.
+func NewPatterns(texts []string) (Patterns, error) {
+	p := Patterns{set: map[urn.URN]bool{}}
+	for _, text := range texts {
+		if !strings.Contains(text, "*") {
+			u, err := urn.Parse(text)
+			if err != nil {
+				return p, fmt.Errorf("%q is neither a URN nor a pattern with * or **; `stack --show-urns` lists the URNs of the stack", text)
+			}
+			if !p.set[u] {
+				p.set[u] = true
+				p.Exact = append(p.Exact, u)
+			}
+			continue
+		}
+		var b strings.Builder
+		b.WriteString(`\A(?s:`)
+		for i, part := range strings.Split(text, "**") {
+			if i > 0 {
+				b.WriteString(".*")
+			}
+			for j, piece := range strings.Split(part, "*") {
+				if j > 0 {
+					b.WriteString("[^:]*")
+				}
+				b.WriteString(regexp.QuoteMeta(piece))
+			}
+		}
+		b.WriteString(`)\z`)
+		glob, err := regexp.Compile(b.String())
+		if err != nil {
+			return p, fmt.Errorf("%q is not a pattern of URNs", text)
+		}
+		p.globs = append(p.globs, glob)
+	}
+	return p, nil
+}
+
+// Empty reports whether there is neither a URN nor a glob.
+func (p Patterns) Empty() bool { return len(p.Exact)+len(p.globs) == 0 }
+
+// Match reports whether one of them is or matches the URN.
+func (p Patterns) Match(u urn.URN) bool {
+	return p.set[u] || slices.ContainsFunc(p.globs, func(g *regexp.Regexp) bool { return g.MatchString(string(u)) })
+}

@@ -1,0 +1,114 @@
+package plan
+
+import (
+	"github.com/yamlhost/yamlhost/runtime/journal"
+	"github.com/yamlhost/yamlhost/runtime/state"
+)
+
+// Situation is everything that decides which steps a registration takes (E4.4).
+type Situation struct {
+	Old  *state.Resource // what it was; nil when new
+	Goal *state.Resource // what it shall be, with checked inputs
+
+	// Deleted says that old was deleted earlier in this operation, by the replacement of something it depends on, and why.
+	Deleted *Dependent
+	// Imported says that old was just imported.
+	Imported bool
+	// Importing says that the resource is to be imported first: old, if there is one, gives way to it.
+	Importing bool
+	// Recreated names the resource of the state in whose position one is created that was found to be gone; 0 for none.
+	Recreated journal.ID
+
+	Diff Diff // of an old resource that is managed and there
+	// DeleteFirst says whether a replacement deletes first; Dependents are then what has to go with it, in the order in which
+	// they are deleted.
+	DeleteFirst bool
+	Dependents  []Dependent
+}
+
+// Replaces reports whether the old resource is to be replaced for its diff, or because an earlier replacement was not
+// finished (E4.36, E4.64). External and deleted resources are made anew without that.
+func (s *Situation) Replaces() bool {
+	return s.Old != nil && s.Deleted == nil && !s.Old.External && (s.Diff.Replace || s.Old.PendingReplacement)
+}
+
+// Steps turns a situation into the steps to take, in order.
+func Steps(s Situation) []Step {
+	steps := s.steps()
+	if s.Recreated != 0 && len(steps) > 0 && (steps[0].Op == OpCreate || steps[0].Op == OpImport) {
+		steps[0].Over = s.Recreated
+	}
+	return steps
+}
+
+func (s *Situation) steps() []Step {
+	old, goal := s.Old, s.Goal
+	switch {
+	case s.Importing && old == nil:
+		return []Step{NewStep(OpImport, nil, goal)}
+	case s.Importing: // E4.87
+		return []Step{NewStep(OpImportReplacement, old, goal), NewStep(OpReplace, old, goal)}
+	case old == nil: // E4.28
+		return []Step{NewStep(OpCreate, nil, goal)}
+	case s.Deleted != nil: // E4.30
+		create := NewStep(OpCreateReplacement, old, goal)
+		create.Keys, create.Reason = s.Deleted.Keys, s.Deleted.Reason
+		replace := NewStep(OpReplace, old, goal)
+		replace.Reason = s.Deleted.Reason
+		return []Step{replace, create}
+	case old.External: // E4.31
+		replace := NewStep(OpReplace, old, goal)
+		replace.Reason = "it was only read before and is managed from now on"
+		return []Step{NewStep(OpCreateReplacement, old, goal), replace}
+	case s.Replaces(): // E4.36
+		return s.replacement()
+	case s.Diff.Change || len(old.InitErrors) > 0 && !s.Imported: // E4.34, E4.35
+		step := NewStep(OpUpdate, old, goal)
+		step.Diffs, step.Detailed = s.Diff.Diffs, s.Diff.Detailed
+		return []Step{step}
+	case s.Imported: // E4.37
+		return nil
+	}
+	return []Step{NewStep(OpSame, old, goal)} // E4.33
+}
+
+// ReadSteps are the steps for a resource that is read (E4.92). old is what is known under its URN, or nil.
+func ReadSteps(old, goal *state.Resource) []Step {
+	if old != nil && !old.External && old.ID != goal.ID {
+		return []Step{NewStep(OpReadReplacement, old, goal), NewStep(OpReplace, old, goal)}
+	}
+	return []Step{NewStep(OpRead, old, goal)}
+}
+
+// WantsImport decides whether a resource is to be imported (E4.86).
+func WantsImport(old, goal *state.Resource) bool {
+	return goal.Custom && goal.ImportID != "" && (old == nil || old.External || OrElse(old.ImportID, old.ID) != goal.ImportID)
+}
+
+// Obstacle is what a replacement meets that must not be (E4.53, E4.73).
+type Obstacle struct {
+	Text    string
+	Warning bool // in a preview, which goes on
+}
+
+// Obstacles are what stands against the replacement of an old resource, for people. unprotected says that protection does
+// not count. An update ends with the first of them.
+func (s *Situation) Obstacles(dryRun, unprotected bool) []Obstacle {
+	var found []Obstacle
+	if s.Old.Protect && s.Goal.Protect && !unprotected {
+		found = append(found, Obstacle{Text: protectedText(s.Goal.URN)})
+	}
+	if s.Goal.ImportID != "" {
+		found = append(found, Obstacle{Warning: dryRun, Text: "previously-imported resources that still specify an ID may not be replaced; " +
+			"please remove the `import` declaration from your program" + s.describeKeys()})
+	}
+	return found
+}
+
+// DeletesFirst decides whether a replacement deletes first: the program's choice counts before the provider's (E4.52).
+func DeletesFirst(d Diff, wanted *bool) bool {
+	if wanted != nil {
+		return *wanted
+	}
+	return d.DeleteBeforeReplace
+}

@@ -1,0 +1,28 @@
+package engine
+
+import "github.com/yamlhost/yamlhost/runtime/engine/internal/plan"
+
+// Step is one planned action on one resource; Op is what it does (E8.1).
+type (
+	Step = plan.Step
+	Op   = plan.Op
+)
+
+// The operations.
+const (
+	OpSame                 = plan.OpSame
+	OpCreate               = plan.OpCreate
+	OpUpdate               = plan.OpUpdate
+	OpDelete               = plan.OpDelete
+	OpReplace              = plan.OpReplace
+	OpCreateReplacement    = plan.OpCreateReplacement
+	OpDeleteReplaced       = plan.OpDeleteReplaced
+	OpRead                 = plan.OpRead
+	OpReadReplacement      = plan.OpReadReplacement
+	OpRefresh              = plan.OpRefresh
+	OpDiscard              = plan.OpDiscard
+	OpDiscardReplaced      = plan.OpDiscardReplaced
+	OpRemovePendingReplace = plan.OpRemovePendingReplace
+	OpImport               = plan.OpImport
+	OpImportReplacement    = plan.OpImportReplacement
+)
