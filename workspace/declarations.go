@@ -46,3 +46,36 @@ func declaredType(t *project.Type, at diag.Range) *ast.ConfigType {
 	}
 	return list
 }
+
+// SecretKeys returns the configuration keys that the project file or the program declare secret. Faults of the program are
+// not told.
+func (w *Workspace) SecretKeys() map[project.Key]bool {
+	if w.Source == nil {
+		return SecretKeys(w.Project, nil)
+	}
+	file, _ := w.Parse(nil)
+	return SecretKeys(w.Project, file)
+}
+
+// SecretKeys returns the keys that a project file or a program, nil for none, declare secret.
+func SecretKeys(p *project.Project, file *ast.File) map[project.Key]bool {
+	secret := map[project.Key]bool{}
+	for _, decl := range p.Config {
+		if decl.Secret {
+			secret[decl.Key] = true
+		}
+	}
+	if file == nil {
+		return secret
+	}
+	for _, decl := range file.Config {
+		name := decl.Name.Value
+		if decl.Key != nil {
+			name = decl.Key.Value
+		}
+		if key, err := project.ParseKey(name, p.Name.Text); err == nil && decl.Secret != nil && decl.Secret.Value {
+			secret[key] = true
+		}
+	}
+	return secret
+}

@@ -60,9 +60,9 @@ func (a *app) run(ctx context.Context, o *operationOptions) error {
 		return s, err
 	})
 	defer p.Close()
-	if err != nil && p.wantsConfig && !o.planOnly {
-		// The way out is `config set`, which needs a stack to set it for.
-		return errors.Join(err, a.realize(ctx, p.stack, chosen))
+	if err != nil && p.wantsConfig && p.stack.missing {
+		fmt.Fprintf(a.streams.Err, "The stack '%[1]s' does not exist yet: give the values with -c key=value, or run `yamlhost stack init %[1]s` "+
+			"and set them.\n", p.stack.ref.Stack)
 	}
 	if err != nil {
 		return err
@@ -74,12 +74,24 @@ func (a *app) run(ctx context.Context, o *operationOptions) error {
 	if err := p.canSeal(); err != nil {
 		return err
 	}
+	if o.expectNoChanges {
+		if err := p.expectNone(ctx, updateOperation); err != nil {
+			return err
+		}
+	}
 	if err := a.realize(ctx, p.stack, chosen); err != nil {
 		return err
 	}
 	// Nobody is asked, so nobody would read a preview: each step is planned right before it is taken.
 	result, err := p.apply(ctx, updateOperation)
 	return a.verdict(o, "update", result, err)
+}
+
+// expectNone plans an operation that is expected to change nothing, and ends it with exit code 7 where it would: unlike
+// with the Pulumi CLI, nothing is done then (F7.14).
+func (p *pipeline) expectNone(ctx context.Context, op operation) error {
+	result, err := p.plan(ctx, op)
+	return p.app.verdict(&operationOptions{expectNoChanges: true}, op.kind, result, err)
 }
 
 // chosen opens the stack that the options choose.
@@ -110,12 +122,18 @@ func (a *app) planAndApply(ctx context.Context, o *operationOptions, op operatio
 			return err
 		}
 	}
+	expectNone := o.expectNoChanges && op.kind == updateOperation.kind
+	if o.skipPreview && expectNone {
+		if err := p.expectNone(ctx, op); err != nil {
+			return err
+		}
+	}
 	if !o.skipPreview {
 		result, err := p.plan(ctx, op)
 		if o.previewOnly {
 			return a.verdict(o, "preview", result, err)
 		}
-		if err := a.verdict(&operationOptions{}, "preview", result, err); err != nil {
+		if err := a.verdict(&operationOptions{expectNoChanges: expectNone}, op.kind, result, err); err != nil {
 			return err
 		}
 		if o.strict { // E7.63

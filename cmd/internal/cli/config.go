@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/runtime/project"
+	"github.com/yamlhost/yamlhost/workspace"
 )
 
 // configOptions are the flags of `config` and what is below it.
@@ -310,21 +311,16 @@ func (a *app) configSet(ctx context.Context, o *configOptions) error {
 
 // setValue sets one value in settings that are held.
 func (a *app) setValue(c *configured, o *configOptions, path project.KeyPath, text string) (err error) {
-	if !o.secret && !o.plaintext && looksSecret(path.Key.Name, text) {
+	seal := o.secret || !o.plaintext && workspace.SecretKeys(c.project, nil)[path.Key] // plain text would only be refused later
+	if !seal && !o.plaintext && looksSecret(path.Key.Name, text) {
 		return fmt.Errorf("config value for %s looks like a secret; use --secret to encrypt it, or --plaintext to store it as it is", path.Key)
 	}
 	var v any = text
 	switch {
-	case o.secret:
-		manager, err := a.heldManager(c.settings, c.stack)
-		if err != nil {
+	case seal:
+		if v, err = a.sealedConfig(c.settings, c.stack, path.Key, text); err != nil {
 			return err
 		}
-		sealed, err := manager.Encrypt(text)
-		if err != nil {
-			return a.explainSecret(fmt.Errorf("encrypt config %s: %w", path.Key, err), c.stack)
-		}
-		v = project.Secure(sealed)
 	case o.kind != "":
 		if v, err = typed(o.kind, text); err != nil {
 			return err
@@ -418,29 +414,51 @@ func (a *app) configRemove(ctx context.Context, o *configOptions) error {
 	})
 }
 
-// setFromFlags carries out -c key=value of an operation, which is kept in the stack's file as Pulumi keeps it.
-func setFromFlags(settings *project.Settings, projectName string, pairs []string, paths bool) error {
+// setFromFlags carries out -c key=value of an operation, which is kept in the stack's file as Pulumi keeps it. Values of keys
+// that are declared secret, or are secret in the file already, are sealed. The caller holds the file.
+func (p *pipeline) setFromFlags() error {
+	pairs, projectName := p.options.config, p.workspace.Project.Name.Text
+	if len(pairs) == 0 {
+		return nil
+	}
+	secret := p.workspace.SecretKeys()
 	for _, pair := range pairs {
 		name, text, found := strings.Cut(pair, "=")
 		if !found {
 			return fmt.Errorf("--config takes key=value, not %q", pair)
 		}
-		path, err := parseKey(&configOptions{path: paths}, projectName, name)
+		path, err := parseKey(&configOptions{path: p.options.configPath}, projectName, name)
 		if err != nil {
 			return err
 		}
+		entry := p.settings.Entry(path.Key)
 		var v any = text
-		if len(path.Steps) > 0 {
+		switch {
+		case secret[path.Key] || entry != nil && entry.IsSecret():
+			if v, err = p.app.sealedConfig(p.settings, p.stack.ref.Stack, path.Key, text); err != nil {
+				return err
+			}
+		case len(path.Steps) > 0:
 			v = project.Coerce(text)
 		}
-		if err := settings.SetPath(path, v); err != nil {
+		if err := p.settings.SetPath(path, v); err != nil {
 			return err
 		}
 	}
-	if len(pairs) == 0 {
-		return nil
+	return p.settings.Save()
+}
+
+// sealedConfig seals a value for settings that are held.
+func (a *app) sealedConfig(settings *project.Settings, stack string, key project.Key, text string) (any, error) {
+	manager, err := a.heldManager(settings, stack)
+	if err != nil {
+		return nil, err
 	}
-	return settings.Save()
+	sealed, err := manager.Encrypt(text)
+	if err != nil {
+		return nil, a.explainSecret(fmt.Errorf("encrypt config %s: %w", key, err), stack)
+	}
+	return project.Secure(sealed), nil
 }
 
 // exactly is an argument check with words of its own.

@@ -112,9 +112,12 @@ func settleFlag(cmd *cobra.Command, o *operationOptions) {
 	cmd.Flags().StringArrayVar(&o.settlePending, "settle-pending", nil, settleHelp)
 }
 
-func expectFlag(cmd *cobra.Command, o *operationOptions) {
-	cmd.Flags().BoolVar(&o.expectNoChanges, "expect-no-changes", false, "fail with exit code 7 if anything changes")
+func expectFlag(cmd *cobra.Command, o *operationOptions, help string) {
+	cmd.Flags().BoolVar(&o.expectNoChanges, "expect-no-changes", false, help)
 }
+
+// expectHelp is the help of --expect-no-changes of operations that then change nothing.
+const expectHelp = "plan first; if anything would change, do nothing and end with exit code 7"
 
 // runOperation is a command's body: it notes which flags were set and checks that the flags go together.
 func runOperation(o *operationOptions, run func(context.Context, *operationOptions) error) func(*cobra.Command, []string) error {
@@ -152,7 +155,7 @@ func newPreview(a *app, run func(context.Context, *operationOptions) error) *cob
 	settleFlag(cmd, o)
 	configFlags(cmd, o)
 	refreshFlag(cmd, o)
-	expectFlag(cmd, o)
+	expectFlag(cmd, o, "end with exit code 7 if anything would change")
 	continueFlag(a, cmd, o)
 	scopeFlags(cmd, o)
 	replaceFlags(cmd, o)
@@ -175,7 +178,7 @@ func newUp(a *app, run func(context.Context, *operationOptions) error) *cobra.Co
 	configFlags(cmd, o)
 	refreshFlag(cmd, o)
 	applyFlags(a, cmd, o)
-	expectFlag(cmd, o)
+	expectFlag(cmd, o, expectHelp)
 	continueFlag(a, cmd, o)
 	scopeFlags(cmd, o)
 	replaceFlags(cmd, o)
@@ -195,7 +198,7 @@ func newRefresh(a *app, run func(context.Context, *operationOptions) error) *cob
 	operationFlags(a, cmd, o)
 	applyFlags(a, cmd, o)
 	configFlags(cmd, o)
-	expectFlag(cmd, o)
+	expectFlag(cmd, o, "end with exit code 7 if anything has changed outside")
 	cmd.Flags().BoolVar(&o.previewOnly, "preview-only", false, "only show what would be noted")
 	scopeFlags(cmd, o)
 	pendingFlags(cmd, o)
@@ -236,7 +239,7 @@ func newRun(a *app, run func(context.Context, *operationOptions) error) *cobra.C
 	settleFlag(cmd, o)
 	configFlags(cmd, o)
 	refreshFlag(cmd, o)
-	expectFlag(cmd, o)
+	expectFlag(cmd, o, expectHelp)
 	continueFlag(a, cmd, o)
 	scopeFlags(cmd, o)
 	replaceFlags(cmd, o)

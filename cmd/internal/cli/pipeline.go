@@ -177,7 +177,7 @@ func (p *pipeline) configure() error {
 	if diags.HasErrors() {
 		return p.fail(diags)
 	}
-	if err := setFromFlags(p.settings, p.workspace.Project.Name.Text, p.options.config, p.options.configPath); err != nil {
+	if err := p.setFromFlags(); err != nil {
 		return err
 	}
 	release()
