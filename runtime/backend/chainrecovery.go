@@ -37,12 +37,12 @@ func (b *Backend) journalInChains(r Ref) ([]byte, error) {
 // recoverObjects brings the state up to what the chains say that other runs have left, which the lock has fenced off. The
 // state is written anew even if they say nothing: one of them may have passed its last guard and be about to replace the
 // state that it knows, which must therefore not be there any more.
-func (b *Backend) recoverObjects(h *heldLock, r Ref, file stored) (*Recovery, stored, error) {
+func (b *Backend) recoverObjects(h *heldLock, r Ref, file stored, salvage bool) (*Recovery, stored, error) {
 	if len(h.left) == 0 {
 		return nil, file, nil
 	}
 	for {
-		out, next, err := b.recoverOnto(h, r, file)
+		out, next, err := b.recoverOnto(h, r, file, salvage)
 		if errors.Is(err, ErrChanged) { // that was it
 			if err := h.lease.renew(); err != nil {
 				return nil, file, h.explain(err)
@@ -59,24 +59,27 @@ func (b *Backend) recoverObjects(h *heldLock, r Ref, file stored) (*Recovery, st
 	}
 }
 
-func (b *Backend) recoverOnto(h *heldLock, r Ref, file stored) (out *Recovery, _ stored, err error) {
+func (b *Backend) recoverOnto(h *heldLock, r Ref, file stored, salvage bool) (out *Recovery, _ stored, err error) {
 	var unsettled []*links // that hold a journal which a state to come has to be known to
 	for _, l := range h.left {
 		data, _ := l.journal()
-		found, err := b.settle(r, file, data)
+		found, err := b.settle(r, file, data, salvage)
 		switch {
 		case err != nil:
 			return nil, file, err
 		case found == nil:
 			continue
 		case found.Foreign:
-			aside := path.Join(b.workFolder(r), fmt.Sprintf("%d.foreign", b.o.Now().UnixNano()))
-			if _, err := b.objects.put(aside, data, Condition{}); err != nil {
-				return nil, file, &FileError{Doing: "set the journal aside in", Path: aside, Err: err}
+			if err := b.putAside(r, found, data, "foreign"); err != nil {
+				return nil, file, err
 			}
-			found.Aside = append(found.Aside, aside)
 		case out == nil || out.snapshot == nil:
 			unsettled = append(unsettled, l)
+		}
+		if found.damaged() && !found.Foreign {
+			if err := b.putAside(r, found, data, "damaged"); err != nil {
+				return nil, file, err
+			}
 		}
 		if out == nil || found.snapshot != nil {
 			out = found
@@ -100,6 +103,16 @@ func (b *Backend) recoverOnto(h *heldLock, r Ref, file stored) (out *Recovery, _
 	}
 	next, err := b.putState(r, p, file)
 	return out, next, err
+}
+
+// putAside keeps a journal that is not used, or not all of it.
+func (b *Backend) putAside(r Ref, found *Recovery, data []byte, why string) error {
+	aside := path.Join(b.workFolder(r), fmt.Sprintf("%d.%s", b.o.Now().UnixNano(), why))
+	if _, err := b.objects.put(aside, data, Condition{}); err != nil {
+		return &FileError{Doing: "set the journal aside in", Path: aside, Err: err}
+	}
+	found.Aside = append(found.Aside, aside)
+	return nil
 }
 
 // settleAll notes of what others have left that it is settled.

@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"strings"
 	"time"
+
+	"github.com/yamlhost/yamlhost/runtime/journal"
 )
 
 // UnsupportedURLError says that this build has no backend for a URL.
@@ -92,6 +94,20 @@ func (p *Previous) advice() string {
 
 // Unwrap gives the cause.
 func (e *CorruptError) Unwrap() error { return e.Err }
+
+// DamagedJournalError says that the journal of a run that was cut off is damaged, and that what can be read of it does not
+// stand on its own. Nothing is written when it is returned.
+type DamagedJournalError struct {
+	Path   string
+	Damage *journal.DamageError
+}
+
+func (e *DamagedJournalError) Error() string {
+	return fmt.Sprintf("%s: %v\n`yamlhost state repair` shows what can be used of it, and goes on with that.", e.Path, e.Damage)
+}
+
+// Unwrap gives the cause.
+func (e *DamagedJournalError) Unwrap() error { return e.Damage }
 
 // UnreadableError says that a state was not written because what was about to be written could not have been read again. The
 // state is what it was, and the journal stays.

@@ -1,9 +1,11 @@
 package backend
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -53,17 +55,26 @@ func (b *Backend) Previous(r Ref) *Previous {
 		{"history", r.Stack + "-", ".checkpoint.json"},
 		{"backups", r.Stack + ".", ".json"},
 	} {
-		if path, c, found := b.newestCopy(r, kept.folder, kept.before, kept.after); found {
-			consider(path, c)
+		for _, c := range b.copies(r, kept.folder, kept.before, kept.after) {
+			before := best
+			if consider(c.path, c.packing); best != before {
+				break // the others of this folder are older
+			}
 		}
 	}
 	return best
 }
 
-// newestCopy is the copy in a stack's folder whose name has the latest moment between before and after.
-func (b *Backend) newestCopy(r Ref, folder, before, after string) (path string, packing Compression, found bool) {
+// copyOf is a copy of a state in a stack's folder.
+type copyOf struct {
+	path    string
+	packing Compression
+	at      int64
+}
+
+// copies are the copies in a stack's folder whose names have a moment between before and after, newest first.
+func (b *Backend) copies(r Ref, folder, before, after string) (found []copyOf) {
 	names, _ := b.list(folder, r.Project, r.Stack) // what cannot be listed cannot be read either
-	var newest int64
 	for _, name := range names {
 		rest, ok := strings.CutPrefix(name, before)
 		if !ok {
@@ -71,13 +82,13 @@ func (b *Backend) newestCopy(r Ref, folder, before, after string) (path string, 
 		}
 		for _, c := range extensions {
 			digits, ok := strings.CutSuffix(rest, after+string(c))
-			if at, err := strconv.ParseInt(digits, 10, 64); ok && err == nil && at >= newest {
-				newest, packing, found = at, c, true
-				path = b.path(folder, r.Project, r.Stack, name)
+			if at, err := strconv.ParseInt(digits, 10, 64); ok && err == nil {
+				found = append(found, copyOf{b.path(folder, r.Project, r.Stack, name), c, at})
 			}
 		}
 	}
-	return path, packing, found
+	slices.SortStableFunc(found, func(x, y copyOf) int { return cmp.Compare(y.at, x.at) })
+	return found
 }
 
 // withPrevious adds to the error of a damaged state file that there is a sound copy.

@@ -23,14 +23,20 @@ type Recovery struct {
 	// there, and nothing was under way. Then there is nothing to warn of.
 	Known   bool
 	Claimed []state.Operation // of a foreign journal: what it says was begun
-	Aside   []string          // files that Begin has put aside: a foreign journal, a torn tail
+	Aside   []string          // files that Begin has put aside: a foreign or damaged journal, a torn tail
+	// Mended are the flipped bits of the journal that were put right, Gaps what is damaged beyond that, and Missing what is
+	// not known for it, which only BeginOptions.Salvage goes on without.
+	Mended  int
+	Gaps    []journal.Gap
+	Missing []string
 
 	contents *journal.Contents
 	snapshot *state.Snapshot // the result, secrets sealed; nil when the state file is what counts
 }
 
-// settle says what a journal makes of a state file, without writing anything. It is nil when there is nothing in it.
-func (b *Backend) settle(r Ref, file stored, data []byte) (*Recovery, error) {
+// settle says what a journal makes of a state file, without writing anything. It is nil when there is nothing in it. A
+// journal of which something is missing is a *DamagedJournalError, unless it is to be salvaged.
+func (b *Backend) settle(r Ref, file stored, data []byte, salvage bool) (*Recovery, error) {
 	if data == nil {
 		return nil, nil
 	}
@@ -38,8 +44,8 @@ func (b *Backend) settle(r Ref, file stored, data []byte) (*Recovery, error) {
 	if err != nil {
 		return nil, &CorruptError{Path: b.journalPath(r), Err: err}
 	}
-	out := &Recovery{Header: contents.Header, Torn: contents.Torn, contents: contents}
-	if len(contents.Entries) == 0 {
+	out := &Recovery{Header: contents.Header, Torn: contents.Torn, Mended: contents.Mended, Gaps: contents.Gaps, contents: contents}
+	if len(contents.Entries) == 0 && len(contents.Gaps) == 0 {
 		return out, nil
 	}
 	c, err := file.decode(nil)
@@ -48,7 +54,13 @@ func (b *Backend) settle(r Ref, file stored, data []byte) (*Recovery, error) {
 	}
 	book, done, err := contents.Book(c.Snapshot, file.identity)
 	var mismatch *journal.MismatchError
+	var damage *journal.DamageError
+	if errors.As(err, &damage) && salvage {
+		book, out.Missing, done, err = contents.Salvage(c.Snapshot, file.identity)
+	}
 	switch {
+	case errors.As(err, &damage):
+		return nil, &DamagedJournalError{Path: b.journalPath(r), Damage: damage}
 	case errors.As(err, &mismatch):
 		out.Foreign = true
 		for _, e := range contents.Entries {
@@ -114,6 +126,9 @@ func knows(s *state.Snapshot, entries []journal.Entry) bool {
 	return true
 }
 
+// damaged reports whether anything but a torn tail is wrong with the journal.
+func (r *Recovery) damaged() bool { return r.Mended > 0 || len(r.Gaps) > 0 }
+
 // coverJournal puts, in place of a journal, its sound part with a note that a state file with this identity, which is about
 // to be written, holds everything in it.
 func (b *Backend) coverJournal(r Ref, by journal.Identity) error {
@@ -125,7 +140,7 @@ func (b *Backend) coverJournal(r Ref, by journal.Identity) error {
 	if err != nil {
 		return err
 	}
-	covered, err := contents.AppendCovered(data, by)
+	covered, err := contents.Covering(by)
 	if err != nil {
 		return err
 	}
@@ -133,12 +148,12 @@ func (b *Backend) coverJournal(r Ref, by journal.Identity) error {
 }
 
 // recover makes what settle has found durable, so that the journal can go. The caller holds the lock.
-func (b *Backend) recover(r Ref, file stored) (*Recovery, stored, error) {
+func (b *Backend) recover(r Ref, file stored, salvage bool) (*Recovery, stored, error) {
 	data, err := b.journalOf(r)
 	if err != nil || data == nil {
 		return nil, file, err
 	}
-	found, err := b.settle(r, file, data)
+	found, err := b.settle(r, file, data, salvage)
 	if err != nil {
 		return nil, file, err
 	}
@@ -151,6 +166,13 @@ func (b *Backend) recover(r Ref, file stored) (*Recovery, stored, error) {
 		}
 		found.Aside = append(found.Aside, aside)
 	}
+	if found.damaged() && !found.Foreign {
+		aside := fmt.Sprintf("%s.%d.damaged", path, stamp)
+		if err := writeDurably(b.disk, aside, data); err != nil {
+			return nil, file, &FileError{Doing: "set the damaged journal aside in", Path: aside, Err: err}
+		}
+		found.Aside = append(found.Aside, aside)
+	}
 	switch {
 	case found.Foreign:
 		aside := fmt.Sprintf("%s.%d.foreign", path, stamp)
@@ -159,7 +181,7 @@ func (b *Backend) recover(r Ref, file stored) (*Recovery, stored, error) {
 		}
 		found.Aside = append(found.Aside, aside)
 	case found.snapshot != nil:
-		if file, err = b.bring(r, file, found, data); err != nil {
+		if file, err = b.bring(r, file, found); err != nil {
 			return nil, file, err
 		}
 	}
@@ -172,7 +194,7 @@ func (b *Backend) recover(r Ref, file stored) (*Recovery, stored, error) {
 // unlessEmpty is nil if there is nothing to tell: the run had come to its end but for the removal of its journal, or had
 // not begun anything.
 func (r *Recovery) unlessEmpty() *Recovery {
-	if r == nil || r.snapshot == nil && !r.Foreign && r.Torn == 0 {
+	if r == nil || r.snapshot == nil && !r.Foreign && r.Torn == 0 && !r.damaged() {
 		return nil
 	}
 	return r
@@ -188,12 +210,12 @@ func (r *Recovery) recovered() *state.Snapshot {
 
 // bring writes a recovered snapshot as the state file. A crash in between is no harm: the journal says first that the file
 // to come holds everything.
-func (b *Backend) bring(r Ref, file stored, found *Recovery, data []byte) (stored, error) {
+func (b *Backend) bring(r Ref, file stored, found *Recovery) (stored, error) {
 	p, err := b.packRecovered(r, file, found.snapshot)
 	if err != nil {
 		return file, err
 	}
-	covered, err := found.contents.AppendCovered(data, p.identity)
+	covered, err := found.contents.Covering(p.identity)
 	if err != nil {
 		return file, err
 	}

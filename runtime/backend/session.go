@@ -28,7 +28,9 @@ type BeginOptions struct {
 	Open    state.Opener    // opens what is read; nil leaves secrets sealed, which is enough to edit other things
 	// SkipIntegrity begins also on a state that is not sound (E6.50), to repair it.
 	SkipIntegrity bool
-	NoSync        bool // see journal.LogOptions
+	// Salvage goes on with what can be read of a damaged journal although something is missing, which Recovery.Missing tells.
+	Salvage bool
+	NoSync  bool // see journal.LogOptions
 }
 
 // Session is one operation on a stack, from taking its lock to giving it back. It is the operation's journal.
@@ -97,9 +99,9 @@ func (s *Session) load() error {
 		return err
 	}
 	if s.b.objects != nil {
-		s.recovered, file, err = s.b.recoverObjects(s.held, s.ref, file)
+		s.recovered, file, err = s.b.recoverObjects(s.held, s.ref, file, s.o.Salvage)
 	} else {
-		s.recovered, file, err = s.b.recover(s.ref, file)
+		s.recovered, file, err = s.b.recover(s.ref, file, s.o.Salvage)
 	}
 	if err != nil {
 		return err

@@ -168,7 +168,7 @@ func (b *Backend) Load(ctx context.Context, r Ref, open state.Opener) (*Loaded, 
 		if err != nil {
 			return nil, err
 		}
-		recovered, err := b.settle(r, file, left)
+		recovered, err := b.settle(r, file, left, false)
 		if err != nil {
 			return nil, b.withPrevious(r, err)
 		}

@@ -118,6 +118,11 @@ func TestTornTail(t *testing.T) {
 	for cut := range len(f.data) + 1 {
 		c, err := Read(f.data[:cut], nil)
 		require.NoError(t, err)
+		if cut < ends[0] { // a journal comes to be with its header
+			_, _, err := c.Book(nil, testHeader.Base)
+			require.ErrorAs(t, err, new(*DamageError), cut)
+			continue
+		}
 		whole, entries := 0, 0
 		for i, end := range ends {
 			if end <= cut {
@@ -127,13 +132,6 @@ func TestTornTail(t *testing.T) {
 		require.Equal(t, whole, c.Whole, cut)
 		require.Equal(t, cut-whole, c.Torn, cut)
 		require.Len(t, c.Entries, entries, cut)
-	}
-	for _, end := range ends[1:] { // a flipped bit ends the journal before its record
-		damaged := bytes.Clone(f.data)
-		damaged[end-1] ^= 1
-		c, err := Read(damaged, nil)
-		require.NoError(t, err)
-		require.Less(t, c.Whole, end)
 	}
 	zeros := append(bytes.Clone(f.data), make([]byte, 4096)...) // what some file systems leave
 	c, err := Read(zeros, nil)
@@ -273,7 +271,7 @@ func FuzzRead(f *testing.F) {
 			_, _ = book.Snapshot()
 		}
 		// Whatever follows the sound part, records made of it are read again.
-		if text, err := c.AppendCovered(data, Identity{}); err == nil && c.Whole > 0 {
+		if text, err := c.Covering(Identity{}); err == nil && c.Whole > 0 {
 			again, err := Read(text, nil)
 			require.NoError(t, err)
 			require.Len(t, again.Entries, len(c.Entries))

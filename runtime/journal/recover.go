@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
@@ -20,10 +19,15 @@ type Contents struct {
 	Header  Header
 	Entries []Entry
 	Secrets *state.SecretsProvider // how the entries' secrets are sealed; nil when there are none
-	Whole   int                    // length of what is sound; anything behind it is a torn tail
+	Whole   int                    // length of what is in front of a torn tail
 	Torn    int                    // length of the torn tail
+	Mended  int                    // flipped bits that were put right
+	Gaps    []Gap                  // what is damaged, in order
 
-	covered []cover
+	covered  []cover
+	sound    []byte // the signature and all records that can be read, mended
+	headed   bool   // the header can be read
+	beheaded bool   // it cannot, although it was there
 }
 
 // cover is a state file that holds the first entries of the journal.
@@ -33,38 +37,80 @@ type cover struct {
 	entries  int
 }
 
-// Read takes a journal file apart. A torn tail is no error: it was never acknowledged. A file in which not even the header
-// is whole has no entries and a Whole of 0. m opens secrets; a nil m leaves them sealed, which is enough to replay and to
-// write them again.
+// Read takes a journal file apart. A torn tail is no error: it was never acknowledged. A flipped bit is put right. What else is
+// damaged is told by Gaps. m opens secrets; a nil m leaves them sealed, which is enough to replay and to write them again.
 func Read(data []byte, m state.Sealer) (*Contents, error) {
-	c := &Contents{}
-	if len(data) < len(signature) {
-		if !strings.HasPrefix(signature, string(data)) {
+	c := &Contents{sound: []byte(signature)}
+	data, flipped := mendSignature(data)
+	switch at := min(len(data), len(signature)); {
+	case flipped:
+		c.Mended++
+	case len(data) >= len(signature) && string(data[:at-1]) == signature[:at-1] && data[at-1] != signature[at-1]:
+		return nil, ErrNewerFormat
+	case string(data[:at]) != signature[:at]:
+		if _, found := nextSound(data); !found {
 			return nil, ErrNotAJournal
 		}
-		c.Torn = len(data)
-		return c, nil
 	}
-	if head := data[:len(signature)-1]; string(head) != signature[:len(signature)-1] {
-		return nil, ErrNotAJournal
-	}
-	if data[len(signature)-1] != signature[len(signature)-1] {
-		return nil, ErrNewerFormat
-	}
-	rest := data[len(signature):]
-	for first := true; ; first = false {
-		k, payload, after, ok := nextRecord(rest)
-		if !ok || first && k != kindHeader {
+	pos := min(len(data), len(signature))
+	for first := true; pos < len(data); first = false {
+		next, err := c.record(data, pos, first, m)
+		if err != nil {
+			return nil, fmt.Errorf("the journal is damaged at byte %d: %w", pos, err)
+		}
+		if next > pos {
+			pos = next
+			continue
+		}
+		skip, found := nextSound(data[pos:])
+		if !found {
 			break
 		}
-		if err := c.take(k, payload, m); err != nil {
-			return nil, fmt.Errorf("the journal is damaged at byte %d: %w", len(data)-len(rest), err)
-		}
-		rest = after
-		c.Whole = len(data) - len(rest)
+		c.gap(pos, skip)
+		pos += skip
 	}
-	c.Torn = len(data) - c.Whole
+	c.beheaded = !c.headed
+	if tail := data[pos:]; len(tail) > 0 && !torn(tail) {
+		c.gap(pos, len(tail))
+		c.Gaps[len(c.Gaps)-1].last = true
+		pos = len(data)
+	}
+	c.Whole, c.Torn = pos, len(data)-pos
+	if c.beheaded && len(c.Gaps) == 0 { // a journal comes to be with its header
+		c.gap(0, len(data))
+		c.Gaps[0].last, c.Whole, c.Torn = true, len(data), 0
+	}
 	return c, nil
+}
+
+func (c *Contents) gap(offset, length int) {
+	c.Gaps = append(c.Gaps, Gap{Offset: offset, Length: length, entries: len(c.Entries), covered: len(c.covered)})
+}
+
+// record takes the record at pos and returns where the next one begins; pos itself if there is none that can be read.
+func (c *Contents) record(data []byte, pos int, first bool, m state.Sealer) (next int, err error) {
+	k, payload, rest, ok := nextRecord(data[pos:])
+	mended := !ok
+	if mended {
+		k, payload, rest, ok = mendRecord(data[pos:])
+	}
+	if !ok || first && k != kindHeader && mended {
+		return pos, nil
+	}
+	if first && k != kindHeader { // whatever was in front of it is gone
+		c.gap(pos, 0)
+	}
+	if err := c.take(k, payload, m); err != nil {
+		if mended {
+			return pos, nil
+		}
+		return pos, err
+	}
+	if mended {
+		c.Mended++
+	}
+	c.sound = appendRecord(c.sound, k, payload)
+	return len(data) - len(rest), nil
 }
 
 func (c *Contents) take(k kind, payload []byte, m state.Sealer) error {
@@ -73,7 +119,7 @@ func (c *Contents) take(k kind, payload []byte, m state.Sealer) error {
 		if err := json.Unmarshal(payload, &c.Header); err != nil {
 			return err
 		}
-		c.Secrets = c.Header.Secrets
+		c.Secrets, c.headed = c.Header.Secrets, true
 	case kindSecrets:
 		c.Secrets = &state.SecretsProvider{}
 		return json.Unmarshal(payload, c.Secrets)
@@ -105,39 +151,68 @@ func (e *MismatchError) Error() string {
 		"that the journal is of was cut off"
 }
 
+// beginning is where in the journal what a state file does not hold begins.
+type beginning struct {
+	origin  *Origin
+	entries int // number of entries that the file holds
+	covered int // number of notes up to the one that says so
+}
+
+// start finds where to go on from a state file. A *MismatchError says that the file is not one that the journal knows.
+func (c *Contents) start(at Identity) (beginning, error) {
+	for i := len(c.covered) - 1; i >= 0; i-- {
+		if by := c.covered[i]; by.Identity == at {
+			return beginning{&by.Origin, by.entries, i + 1}, nil
+		}
+	}
+	if at != c.Header.Base {
+		return beginning{}, &MismatchError{c.Header.Base, at}
+	}
+	return beginning{origin: c.Header.Origin}, nil
+}
+
+func (s beginning) book(base *state.Snapshot) (*Book, error) {
+	if s.origin == nil {
+		return NewBook(base), nil
+	}
+	return Resume(base, *s.origin)
+}
+
 // Book applies the journal to the state that was read from a file with the identity at; base is nil when there is none.
 // If the file holds everything that the journal has, done is true and there is no book: the run was cut off between
-// writing the file and dropping the journal. A *MismatchError says that the file is another one.
+// writing the file and dropping the journal. A *MismatchError says that the file is another one, a *DamageError that the
+// journal is damaged and what is left does not stand on its own.
 func (c *Contents) Book(base *state.Snapshot, at Identity) (book *Book, done bool, err error) {
+	if len(c.Gaps) == 0 && !c.beheaded {
+		return c.replay(base, at)
+	}
+	book, missing, done, err := c.Salvage(base, at)
+	if err == nil && len(missing) > 0 {
+		err = &DamageError{c.Gaps, missing, len(c.Entries)}
+	}
+	if err != nil || done {
+		return nil, done, err
+	}
+	return book, false, nil
+}
+
+func (c *Contents) replay(base *state.Snapshot, at Identity) (book *Book, done bool, err error) {
 	if base == nil {
 		base = &state.Snapshot{}
 	}
-	origin, entries := c.Header.Origin, c.Entries
-	for i := len(c.covered) - 1; ; i-- {
-		if i < 0 {
-			if at != c.Header.Base {
-				return nil, false, &MismatchError{c.Header.Base, at}
-			}
-			break
-		}
-		if by := c.covered[i]; by.Identity == at {
-			origin, entries, done = &by.Origin, c.Entries[by.entries:], by.entries == len(c.Entries)
-			break
-		}
+	from, err := c.start(at)
+	if err != nil {
+		return nil, false, err
 	}
-	switch {
-	case done:
+	if from.covered > 0 && from.entries == len(c.Entries) {
 		return nil, true, nil
-	case origin == nil:
-		book = NewBook(base)
-	default:
-		if book, err = Resume(base, *origin); err != nil {
-			return nil, false, err
-		}
 	}
-	for i, e := range entries {
+	if book, err = from.book(base); err != nil {
+		return nil, false, err
+	}
+	for i, e := range c.Entries[from.entries:] {
 		if err := book.Apply(e); err != nil {
-			return nil, false, fmt.Errorf("entry %d: %w", len(c.Entries)-len(entries)+i+1, err)
+			return nil, false, fmt.Errorf("entry %d: %w", from.entries+i+1, err)
 		}
 	}
 	return book, false, nil
@@ -152,9 +227,17 @@ func CoveredPiece(by Identity) ([]byte, error) {
 	return appendRecord(nil, kindCheckpoint, text), nil
 }
 
-// AppendCovered is the sound part of a journal file's data with a note behind it that a state file with this identity
-// holds everything in it.
-func (c *Contents) AppendCovered(data []byte, by Identity) ([]byte, error) {
+// Covering is a journal of all records that can be read, with a note behind them that a state file with this identity holds
+// everything in them.
+func (c *Contents) Covering(by Identity) ([]byte, error) {
+	sound := c.sound
+	if c.beheaded {
+		text, err := json.Marshal(c.Header)
+		if err != nil {
+			return nil, fmt.Errorf("journal a checkpoint: %w", err)
+		}
+		sound = append(appendRecord([]byte(signature), kindHeader, text), sound[len(signature):]...)
+	}
 	piece, err := CoveredPiece(by)
-	return append(append([]byte(nil), data[:c.Whole]...), piece...), err
+	return append(append([]byte(nil), sound...), piece...), err
 }

@@ -646,6 +646,9 @@ func (p *pipeline) warnOfRecovery(r *backend.Recovery, settled bool) {
 	case settled && r.Entries > 0:
 		fmt.Fprintf(out, "warning: an earlier %s was cut off; its %s were recovered from the journal\n", r.Header.Command, count(r.Entries, "journal record"))
 	}
+	for _, text := range damageOf(r) {
+		fmt.Fprintf(out, "warning: %s\n", text)
+	}
 	for _, path := range r.Aside {
 		fmt.Fprintf(out, "  kept for inspection: %s\n", p.app.short(path))
 	}

@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/yamlhost/yamlhost/runtime/backend"
 	"github.com/yamlhost/yamlhost/runtime/state"
+	"github.com/yamlhost/yamlhost/value/urn"
 )
 
 type stateOptions struct {
@@ -63,11 +65,22 @@ func (a *app) stateVerify(ctx context.Context, o *stateOptions) error {
 			fmt.Fprintf(out, "an earlier %s was cut off or is under way; %s in its journal\n", r.Header.Command, count(r.Entries, "record"))
 		}
 	}
+	for _, text := range damageOf(loaded.Recovered) {
+		fmt.Fprintln(out, text)
+	}
+	torn, err := s.backend.Torn(s.ref, loaded.Snapshot)
+	if err != nil {
+		return err
+	}
+	a.listTorn(torn)
 	for _, op := range loaded.Snapshot.Pending {
 		fmt.Fprintf(out, "pending: %s %s\n", op.Kind, op.Resource.URN)
 	}
 	faults := loaded.Snapshot.Faults()
 	a.listFaults(faults)
+	if len(torn) > 0 {
+		return withCode(codeError, "what an earlier run made is not in the state; `yamlhost state repair` shows what can be done")
+	}
 	if len(faults) > 0 {
 		return withCode(codeError, "the state breaks %s; `yamlhost state repair` shows what can be done", count(len(faults), "rule"))
 	}
@@ -98,7 +111,16 @@ func (a *app) stateRepair(ctx context.Context, o *stateOptions) (err error) {
 	if err != nil {
 		return err
 	}
-	session, err := s.backend.Begin(ctx, s.ref, backend.BeginOptions{Command: "repair", SkipIntegrity: true})
+	begin := backend.BeginOptions{Command: "repair", SkipIntegrity: true}
+	session, err := s.backend.Begin(ctx, s.ref, begin)
+	var half *backend.DamagedJournalError
+	if errors.As(err, &half) {
+		if err := a.confirmSalvage(half, o); err != nil {
+			return err
+		}
+		begin.Salvage = true
+		session, err = s.backend.Begin(ctx, s.ref, begin)
+	}
 	var damaged *backend.CorruptError
 	if errors.As(err, &damaged) && damaged.Previous != nil {
 		return a.restorePrevious(ctx, s, o, damaged)
@@ -107,7 +129,22 @@ func (a *app) stateRepair(ctx context.Context, o *stateOptions) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, session.Close()) }()
-	next, done, left := session.Base().Repaired()
+	for _, text := range damageOf(session.Recovered()) {
+		fmt.Fprintln(a.streams.Out, text)
+	}
+	torn, err := s.backend.Torn(s.ref, session.Base())
+	if err != nil {
+		return err
+	}
+	a.listTorn(torn)
+	base, taken := withTorn(session.Base(), torn)
+	next, done, left := base.Repaired()
+	if taken > 0 && len(done) == 0 {
+		done = []state.Repair{{What: count(taken, "record") + " of what was set aside: back in the state"}}
+	}
+	if len(torn) > 0 && taken == 0 && len(done) == 0 && len(left) == 0 {
+		return withCode(codeError, "the state is sound, but has another object of the same name. Delete one by hand, or take it in with `yamlhost import`, and then delete the file that was set aside")
+	}
 	if len(done) == 0 && len(left) == 0 {
 		fmt.Fprintln(a.streams.Out, "The state is sound; there is nothing to repair.")
 		return nil
@@ -189,4 +226,86 @@ func (a *app) warnOfOrder(session *backend.Session) {
 	for _, u := range session.Moved() {
 		fmt.Fprintf(a.streams.Err, "warning: in the state, %s came after what depends on it; it was moved\n", u)
 	}
+}
+
+// damageOf tells what was wrong with a journal.
+func damageOf(r *backend.Recovery) (texts []string) {
+	if r == nil {
+		return nil
+	}
+	if r.Mended > 0 {
+		texts = append(texts, fmt.Sprintf("the journal of an earlier %s had %s, put right now; check the disk and the memory of the machine",
+			orWord(r.Header.Command, "run"), count(r.Mended, "flipped bit")))
+	}
+	for _, g := range r.Gaps {
+		texts = append(texts, fmt.Sprintf("the journal of an earlier %s is damaged: %d bytes from byte %d on cannot be read; "+
+			"what follows them was used", orWord(r.Header.Command, "run"), g.Length, g.Offset))
+	}
+	for _, m := range r.Missing {
+		texts = append(texts, "it is not known "+m)
+	}
+	if len(r.Missing) > 0 {
+		texts = append(texts, "look for objects that the state does not have, and take them in with `yamlhost import`; "+
+			"`yamlhost refresh` finds what changed of those that it has")
+	}
+	return texts
+}
+
+func orWord(text, otherwise string) string {
+	if text == "" {
+		return otherwise
+	}
+	return text
+}
+
+// confirmSalvage shows what is missing of a damaged journal and asks whether to go on with the rest.
+func (a *app) confirmSalvage(half *backend.DamagedJournalError, o *stateOptions) error {
+	fmt.Fprintf(a.streams.Out, "%s: %v\n", a.short(half.Path), half.Damage)
+	fmt.Fprintf(a.streams.Out, "%s can be read and used.\n", count(half.Damage.Entries, "record"))
+	if o.yes {
+		return nil
+	}
+	if !a.interactive() {
+		return withCode(codeUsage, "--yes must be passed in to go on with what can be read when running in non-interactive mode; nothing was changed")
+	}
+	return a.confirm("Do you want to go on with what can be read?")
+}
+
+// listTorn names what the state does not know of.
+func (a *app) listTorn(torn []backend.Torn) {
+	for _, t := range torn {
+		fmt.Fprintf(a.streams.Out, "%s was set aside as torn, but has sound records that the state does not know of:\n", a.short(t.Path))
+		for _, r := range t.Made {
+			fmt.Fprintf(a.streams.Out, "  %s with the ID %s was made\n", r.URN, r.ID)
+		}
+		for _, op := range t.Begun {
+			fmt.Fprintf(a.streams.Out, "  %s was about to be created\n", op.Resource.URN)
+		}
+	}
+}
+
+// withTorn is a state with what it did not know of: objects whose name it does not have, and creations under way. Two objects of
+// one name are for a person to decide about: import keeps one, the other has to be deleted by hand.
+func withTorn(base *state.Snapshot, torn []backend.Torn) (*state.Snapshot, int) {
+	names := map[urn.URN]bool{}
+	for _, r := range base.Resources {
+		names[r.URN] = true
+	}
+	next, n := *base, 0
+	next.Resources, next.Pending = slices.Clone(base.Resources), slices.Clone(base.Pending)
+	for _, t := range torn {
+		for _, r := range t.Made {
+			if !names[r.URN] {
+				next.Resources, names[r.URN] = append(next.Resources, r), true
+				n++
+			}
+		}
+		for _, op := range t.Begun {
+			if !names[op.Resource.URN] {
+				next.Pending, names[op.Resource.URN] = append(next.Pending, op), true
+				n++
+			}
+		}
+	}
+	return &next, n
 }

@@ -1,0 +1,93 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/yamlhost/yamlhost/runtime/backend"
+	"github.com/yamlhost/yamlhost/runtime/journal"
+	"github.com/yamlhost/yamlhost/runtime/state"
+	"github.com/yamlhost/yamlhost/value"
+	"github.com/yamlhost/yamlhost/value/urn"
+)
+
+// A damaged journal is never passed over: state repair shows what is missing of it, and goes on with the rest once it is told to.
+// What earlier versions set aside as torn comes back as far as the state does not have it.
+func TestRepairOfAJournal(t *testing.T) {
+	t.Parallel()
+	dir, home := t.TempDir(), t.TempDir()
+	program := "name: p\nruntime: yaml\n"
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "Pulumi.yaml"), []byte(program), 0o600))
+	url := "file://" + filepath.ToSlash(home)
+	yamlhost := func(args ...string) (string, int) {
+		var said bytes.Buffer
+		streams, world := System("0.1.0-test")
+		streams.Out, streams.Err = &said, &said
+		world.Dir, world.Home = dir, home
+		world.Env = []string{"PULUMI_BACKEND_URL=" + url, "PULUMI_HOME=" + filepath.Join(home, ".pulumi"), "HOME=" + home, "PULUMI_CONFIG_PASSPHRASE="}
+		code := Run(context.Background(), args, streams, world)
+		return said.String(), code
+	}
+	ref := backend.Ref{Project: "p", Stack: "dev"}
+	b, err := backend.Open(url, backend.Options{Version: "test"})
+	require.NoError(t, err)
+	require.NoError(t, b.Create(t.Context(), ref, nil))
+	path := filepath.Join(home, ".pulumi/stacks/p/dev.yamlhost-journal")
+	before, err := os.ReadFile(filepath.Join(home, ".pulumi/stacks/p/dev.json"))
+	require.NoError(t, err)
+	session, err := b.Begin(t.Context(), ref, backend.BeginOptions{Command: "update"})
+	require.NoError(t, err)
+	var data []byte
+	var ends []int
+	put := func(e journal.Entry) {
+		require.NoError(t, session.Append(t.Context(), e))
+		data, err = os.ReadFile(path)
+		require.NoError(t, err)
+		ends = append(ends, len(data))
+	}
+	for i := 1; i <= 5; i++ {
+		r := &state.Resource{URN: urn.New("dev", "p", "", "t:i:R", fmt.Sprint("r", i)), Type: "t:i:R", Custom: true, ID: fmt.Sprint("id", i),
+			Inputs: value.EmptyMap(), Outputs: value.EmptyMap()}
+		put(journal.Entry{Step: int64(i), Begin: &state.Operation{Resource: r, Kind: state.Creating}})
+		put(journal.Entry{Step: int64(i), Add: []journal.Amended{{ID: journal.ID(i), Resource: r}}})
+	}
+	require.NoError(t, session.Close())
+
+	// Two records of one step are destroyed.
+	damaged := bytes.Clone(data)
+	copy(damaged[ends[3]:ends[5]], bytes.Repeat([]byte("x"), len(data)))
+	require.NoError(t, os.WriteFile(filepath.Join(home, ".pulumi/stacks/p/dev.json"), before, 0o600))
+	require.NoError(t, os.WriteFile(path, damaged, 0o600))
+	said, code := yamlhost("up", "--yes", "--stack", "dev")
+	require.NotZero(t, code)
+	require.Contains(t, said, "missing: what step 3 of the run was")
+	require.Contains(t, said, "yamlhost state repair")
+	said, code = yamlhost("state", "repair", "--stack", "dev")
+	require.Equal(t, codeUsage, code, said)
+	require.Contains(t, said, "8 records can be read and used")
+	said, code = yamlhost("state", "repair", "--stack", "dev", "--yes")
+	require.Zero(t, code, said)
+	require.Contains(t, said, "it is not known what step 3 of the run was")
+	require.Contains(t, said, "yamlhost import")
+	said, code = yamlhost("state", "verify", "--stack", "dev")
+	require.Zero(t, code, said)
+	require.Contains(t, said, "sound: 4 resources")
+
+	// What was set aside as torn has the record that the state lacks.
+	require.NoError(t, os.WriteFile(path+".9.torn", data[ends[3]:], 0o600))
+	said, code = yamlhost("state", "verify", "--stack", "dev")
+	require.NotZero(t, code)
+	require.Contains(t, said, "r3 with the ID id3 was made")
+	said, code = yamlhost("state", "repair", "--stack", "dev", "--yes")
+	require.Zero(t, code, said)
+	require.Contains(t, said, "1 record of what was set aside")
+	said, code = yamlhost("state", "verify", "--stack", "dev")
+	require.Zero(t, code, said)
+	require.Contains(t, said, "sound: 5 resources")
+}

@@ -1,0 +1,163 @@
+package backend
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/yamlhost/yamlhost/runtime/journal"
+	"github.com/yamlhost/yamlhost/runtime/state"
+)
+
+// cutOff is a backend in which a run of twelve creations was cut off: 24 records in the journal. It gives the journal's path,
+// its content and where each record ends.
+func cutOff(t *testing.T) (b *Backend, path string, data []byte, ends []int) {
+	t.Helper()
+	b, dir := newBackend(t)
+	path = filepath.Join(dir, "stacks/p/dev.yamlhost-journal")
+	require.NoError(t, b.Create(t.Context(), testRef, nil))
+	s, err := b.Begin(t.Context(), testRef, b64Options)
+	require.NoError(t, err)
+	put := func(e journal.Entry) {
+		require.NoError(t, s.Append(t.Context(), e))
+		data, err = os.ReadFile(path)
+		require.NoError(t, err)
+		ends = append(ends, len(data))
+	}
+	for i := 1; i <= 12; i++ {
+		put(journal.Entry{Step: int64(i), Begin: &state.Operation{Resource: resource(i), Kind: state.Creating}})
+		put(journal.Entry{Step: int64(i), Add: []journal.Amended{{ID: journal.ID(i), Resource: resource(i)}}})
+	}
+	next, err := Open(b.URL(), testOptions(2)) // in which process 1 is gone
+	require.NoError(t, err)
+	return next, path, data, ends
+}
+
+// A journal with a flipped bit gives all that it holds to the next run, which says so and keeps the damaged file.
+func TestFlippedBitInAJournal(t *testing.T) {
+	t.Parallel()
+	b, path, data, ends := cutOff(t)
+	data[ends[4]+50] ^= 4
+	require.NoError(t, os.WriteFile(path, data, 0o600))
+	loaded, err := b.Load(t.Context(), testRef, nil)
+	require.NoError(t, err)
+	require.Equal(t, 1, loaded.Recovered.Mended)
+	require.Len(t, loaded.Snapshot.Resources, 12)
+	s, err := b.Begin(t.Context(), testRef, b64Options)
+	require.NoError(t, err)
+	require.Len(t, s.Base().Resources, 12)
+	require.Equal(t, 1, s.Recovered().Mended)
+	require.Equal(t, string(data), read(t, s.Recovered().Aside[0]))
+	require.NoError(t, s.Commit(t.Context(), nil, nil))
+	require.NoFileExists(t, path)
+}
+
+// What cannot be read is never passed over: with sound records behind it that stand on their own the run goes on and tells;
+// else nothing is done, and salvaging is the way on.
+func TestDestroyedRecordsInAJournal(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		from, to int // records that are destroyed, from 0
+		missing  string
+		known    int // resources in the state in the end
+	}{
+		{4, 5, "", 12}, // the beginning of a step, whose end is there
+		{5, 6, "", 11}, // the end of a step, which counts as under way
+		{4, 6, "what step 3 of the run was", 11},
+		{22, 24, "what was done last", 11},
+		{22, 23, "whether anything was begun", 12},
+	} {
+		b, path, data, ends := cutOff(t)
+		damaged := bytes.Clone(data)
+		copy(damaged[ends[c.from-1]:ends[c.to-1]], bytes.Repeat([]byte("x"), len(data)))
+		require.NoError(t, os.WriteFile(path, damaged, 0o600))
+		o := b64Options
+		what := fmt.Sprint(c)
+		if c.missing != "" {
+			_, err := b.Load(t.Context(), testRef, nil)
+			require.ErrorContains(t, err, c.missing, what)
+			_, err = b.Begin(t.Context(), testRef, o)
+			var half *DamagedJournalError
+			require.ErrorAs(t, err, &half, what)
+			require.ErrorContains(t, err, c.missing, what)
+			require.ErrorContains(t, err, "yamlhost state repair", what)
+			require.Equal(t, string(damaged), read(t, path), "nothing is written")
+			o.Salvage = true
+		}
+		s, err := b.Begin(t.Context(), testRef, o)
+		require.NoError(t, err, what)
+		require.NotEmpty(t, s.Recovered().Gaps, what)
+		require.Equal(t, c.missing == "", len(s.Recovered().Missing) == 0, what)
+		require.Equal(t, string(damaged), read(t, s.Recovered().Aside[0]), what)
+		require.Len(t, s.Base().Resources, c.known, what)
+		require.NoError(t, s.Commit(t.Context(), nil, nil))
+		_, err = b.Load(t.Context(), testRef, openB64)
+		require.NoError(t, err)
+	}
+}
+
+// Sound records in what an earlier version set aside as torn are found, as far as the state does not know of them.
+func TestRecordsInATornEnd(t *testing.T) {
+	t.Parallel()
+	b, path, data, ends := cutOff(t)
+	tail := bytes.Clone(data[ends[8]:]) // the end of step 5, and the rest
+	tail[30] ^= 1
+	tail[31] ^= 1
+	require.NoError(t, os.WriteFile(path+".7.torn", tail, 0o600))
+	require.NoError(t, os.WriteFile(path, data[:ends[8]], 0o600))
+	s, err := b.Begin(t.Context(), testRef, b64Options)
+	require.NoError(t, err)
+	require.NoError(t, s.Commit(t.Context(), nil, nil))
+	loaded, err := b.Load(t.Context(), testRef, nil)
+	require.NoError(t, err)
+	torn, err := b.Torn(testRef, loaded.Snapshot)
+	require.NoError(t, err)
+	require.Len(t, torn, 1)
+	require.Equal(t, path+".7.torn", torn[0].Path)
+	require.Len(t, torn[0].Made, 7)
+	require.Equal(t, resource(6).ID, torn[0].Made[0].ID)
+	next := *loaded.Snapshot
+	next.Resources = append(next.Resources, torn[0].Made...)
+	torn, err = b.Torn(testRef, &next)
+	require.NoError(t, err)
+	require.Empty(t, torn)
+}
+
+// When the newest copy of a state is cut as well, the one before it is offered.
+func TestNewestSoundCopy(t *testing.T) {
+	t.Parallel()
+	b, dir := newBackend(t)
+	require.NoError(t, b.Create(t.Context(), testRef, nil))
+	for i := range 3 {
+		s, err := b.Begin(t.Context(), testRef, b64Options)
+		require.NoError(t, err)
+		next := *s.Base()
+		next.Resources = append(next.Resources[:len(next.Resources):len(next.Resources)], resource(i))
+		require.NoError(t, s.Commit(t.Context(), &next, &Record{Kind: "update"}))
+	}
+	path := filepath.Join(dir, "stacks/p/dev.json")
+	text := read(t, path)
+	kept, err := filepath.Glob(filepath.Join(dir, "history/p/dev/*.checkpoint.json"))
+	require.NoError(t, err)
+	require.Len(t, kept, 3)
+	require.NoError(t, os.Remove(path+".bak"))
+	require.NoError(t, os.RemoveAll(filepath.Join(dir, "backups")))
+	require.NoError(t, os.Truncate(kept[2], 100))
+	for cut := range len(text) {
+		put(t, path, text[:cut])
+		_, err := b.Load(t.Context(), testRef, nil)
+		var damaged *CorruptError
+		require.ErrorAs(t, err, &damaged, cut)
+		if cut%50 == 0 {
+			require.NotNil(t, damaged.Previous, cut)
+			require.Equal(t, kept[1], damaged.Previous.Path, cut)
+			_, err = b.Restore(t.Context(), testRef)
+			require.NoError(t, err)
+			require.Equal(t, read(t, kept[1]), read(t, path))
+		}
+	}
+}
