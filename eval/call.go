@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 
 	"github.com/yamlhost/yamlhost/builtins"
 	"github.com/yamlhost/yamlhost/check"
 	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/patient"
 	"github.com/yamlhost/yamlhost/parser/ast"
 	"github.com/yamlhost/yamlhost/value"
 )
@@ -72,7 +72,7 @@ func (s *scope) call(ctx context.Context, e *ast.Call) (value.Value, *fault) {
 			thunks = append(thunks, func(context.Context) (value.Value, error) { return item, nil })
 		}
 	}
-	v, err := builtins.ApplyLazy(ctx, environment{s.e}, c.Func, thunks)
+	v, err := builtins.ApplyLazy(ctx, environment{s.e, ctx}, c.Func, thunks)
 	if err != nil {
 		return value.Null, s.callFault(e, c.Func, args, err)
 	}
@@ -185,7 +185,10 @@ func (f *fault) at(r diag.Range) *fault {
 }
 
 // environment is what built-ins reach of the world.
-type environment struct{ e *evaluator }
+type environment struct {
+	e   *evaluator
+	ctx context.Context // of the call that it is made for
+}
 
 var _ builtins.Env = environment{}
 
@@ -197,7 +200,7 @@ func (env environment) ReadFile(path string) ([]byte, error) {
 	if env.e.options.ReadFile != nil {
 		return env.e.options.ReadFile(path)
 	}
-	return os.ReadFile(path)
+	return patient.ReadFile(env.ctx, path)
 }
 
 // Env looks up an environment variable that the program may read (L10.C9).

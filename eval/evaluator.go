@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/yamlhost/yamlhost/check"
 	"github.com/yamlhost/yamlhost/diag"
@@ -34,6 +35,8 @@ type evaluator struct {
 	urns      urnGuard
 	notes     notes
 	numbers   numberNote
+
+	over atomic.Bool // the context of the run has ended; looked at for each expression
 }
 
 // frame is one evaluation of a body: of the program, or of a component for one of its instances.

@@ -23,6 +23,7 @@ const defaultWorkers = 64
 // failed run may have none: Result says how much failed.
 func Run(ctx context.Context, p *check.Program, m monitor.Monitor, o Options) (Result, diag.Diagnostics) {
 	e := &evaluator{program: p, monitor: m, options: o, workers: o.Workers}
+	defer context.AfterFunc(ctx, func() { e.over.Store(true) })()
 	result := Result{Outputs: value.EmptyMap()}
 	if err := e.start(ctx); err != nil {
 		result.Failed = 1

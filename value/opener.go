@@ -25,6 +25,16 @@ func (d DirOpener) Open(path string) (fs.File, error) {
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(d.Dir, path)
 	}
+	return open(path)
+}
+
+// open opens a file or directory. A named pipe or a socket is refused: it has no content that could be the same tomorrow,
+// and opening it may take for ever.
+func open(path string) (*os.File, error) {
+	info, err := os.Stat(path)
+	if err == nil && info.Mode()&(fs.ModeNamedPipe|fs.ModeSocket) != 0 {
+		return nil, &fs.PathError{Op: "open", Path: path, Err: errors.New("it is a pipe or a socket, not a file")}
+	}
 	return os.Open(path)
 }
 
@@ -50,7 +60,7 @@ func (d DirOpener) OpenURI(uri string) (io.ReadCloser, error) {
 		if !filepath.IsAbs(u.Path) {
 			return nil, errors.New("a file URI needs an absolute path")
 		}
-		return os.Open(u.Path)
+		return open(u.Path)
 	}
 	return nil, fmt.Errorf("%q is no scheme of a remote asset; use http, https or file", u.Scheme)
 }

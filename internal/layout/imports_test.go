@@ -33,10 +33,10 @@ var mayImport = map[string][]string{
 	"check":               {"parser/ast", "schema", "builtins", "value", "diag", "value/urn"},
 	"runtime/monitor":     {"value", "value/urn"},
 	"runtime/monitor/rpc": {"runtime/monitor", "value/wire", "value", "value/urn"},
-	"eval":                {"check", "parser/ast", "builtins", "schema", "runtime/monitor", "value", "value/mask", "diag", "value/urn"},
+	"eval":                {"internal/patient", "check", "parser/ast", "builtins", "schema", "runtime/monitor", "value", "value/mask", "diag", "value/urn"},
 	"runtime/provider":    {"value", "value/urn"},
 	"runtime/plugin":      {"internal/environ", "internal/filelock", "runtime/provider", "value/wire", "value/mask", "schema", "value", "value/urn"},
-	"runtime/embedded":    {"runtime/provider", "schema", "value", "value/mask", "value/urn"},
+	"runtime/embedded":    {"internal/patient", "runtime/provider", "schema", "value", "value/mask", "value/urn"},
 	"runtime/dynamic":     {"runtime/dynamic/bundle", "runtime/provider", "value/wire", "value", "value/urn"},
 	// Bundles of source files, which knows neither providers nor programs.
 	"runtime/dynamic/bundle": {},
@@ -60,6 +60,8 @@ var mayImport = map[string][]string{
 	// From a folder to a checked program: all of the language side but the evaluator, and nothing of the engine side.
 	"workspace":          {"parser", "parser/ast", "check", "schema", "runtime/project", "diag"},
 	"workspace/compiler": {"workspace", "internal/environ", "diag"},
+	// Files that may make their reader wait for ever.
+	"internal/patient": {},
 	// A lock between processes that edit one file.
 	"internal/filelock": {},
 	"langhost/pcl":      {"parser", "parser/ast", "builtins", "schema", "diag"},

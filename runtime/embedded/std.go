@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/yamlhost/yamlhost/internal/patient"
 	"github.com/yamlhost/yamlhost/value"
 )
 
@@ -19,18 +20,30 @@ type formula = func(args value.Value) (value.Value, error)
 func stdKinds(o Options) kinds {
 	s := standard{o}
 	k := kinds{functions: map[string]function{}, refused: map[string]string{}}
+	answer := func(args, result value.Value, err error) (value.Value, error) {
+		if err != nil {
+			return value.Null, failed(err)
+		}
+		if args.ContainsSecret() {
+			result = result.Secret()
+		}
+		return value.MapOf(value.Entry{Key: "result", Value: result}), nil
+	}
 	for _, table := range []map[string]formula{stdTexts(), stdDigests(), stdNumbers(), stdLists(), stdMaps(), stdConversions(), stdPatterns(), stdFormats(), stdNetworks(), s.world()} {
 		for name, f := range table {
 			k.functions["std:index:"+name] = func(_ context.Context, args value.Value) (value.Value, error) {
 				result, err := f(args)
-				if err != nil {
-					return value.Null, failed(err)
-				}
-				if args.ContainsSecret() {
-					result = result.Secret()
-				}
-				return value.MapOf(value.Entry{Key: "result", Value: result}), nil
+				return answer(args, result, err)
 			}
+		}
+	}
+	for name, form := range fileForms {
+		k.functions["std:index:"+name] = func(ctx context.Context, args value.Value) (value.Value, error) {
+			data, err := patient.ReadFile(ctx, s.path(textArg(args, "input")))
+			if err != nil {
+				return value.Null, failed(fmt.Errorf("the file cannot be read: %w", err))
+			}
+			return answer(args, value.String(form(data)), nil)
 		}
 	}
 	for name, instead := range stdElsewhere {

@@ -23,7 +23,7 @@ func (s standard) world() map[string]formula {
 		}
 		return t, nil
 	}
-	table := map[string]formula{
+	return map[string]formula{
 		"timestamp": func(value.Value) (value.Value, error) { return value.String(now().Format(time.RFC3339)), nil },
 		"timeadd": func(args value.Value) (value.Value, error) {
 			t, err := stamp(args, "timestamp")
@@ -60,25 +60,18 @@ func (s standard) world() map[string]formula {
 			return value.Bool(err == nil && !info.IsDir()), nil
 		},
 	}
-	for name, form := range map[string]func([]byte) string{
-		"file":             func(b []byte) string { return string(b) },
-		"filebase64":       base64.StdEncoding.EncodeToString,
-		"filebase64sha256": func(b []byte) string { return base64.StdEncoding.EncodeToString(sha256Of(b)) },
-		"filebase64sha512": func(b []byte) string { return base64.StdEncoding.EncodeToString(sha512Of(b)) },
-		"filemd5":          func(b []byte) string { return hex.EncodeToString(md5Of(b)) },
-		"filesha1":         func(b []byte) string { return hex.EncodeToString(sha1Of(b)) },
-		"filesha256":       func(b []byte) string { return hex.EncodeToString(sha256Of(b)) },
-		"filesha512":       func(b []byte) string { return hex.EncodeToString(sha512Of(b)) },
-	} {
-		table[name] = fromText(func(path string) (string, error) {
-			data, err := os.ReadFile(s.path(path))
-			if err != nil {
-				return "", fmt.Errorf("the file cannot be read: %w", err)
-			}
-			return form(data), nil
-		})
-	}
-	return table
+}
+
+// fileForms are the functions of a file, as functions of its content.
+var fileForms = map[string]func([]byte) string{
+	"file":             func(b []byte) string { return string(b) },
+	"filebase64":       base64.StdEncoding.EncodeToString,
+	"filebase64sha256": func(b []byte) string { return base64.StdEncoding.EncodeToString(sha256Of(b)) },
+	"filebase64sha512": func(b []byte) string { return base64.StdEncoding.EncodeToString(sha512Of(b)) },
+	"filemd5":          func(b []byte) string { return hex.EncodeToString(md5Of(b)) },
+	"filesha1":         func(b []byte) string { return hex.EncodeToString(sha1Of(b)) },
+	"filesha256":       func(b []byte) string { return hex.EncodeToString(sha256Of(b)) },
+	"filesha512":       func(b []byte) string { return hex.EncodeToString(sha512Of(b)) },
 }
 
 // path is a path as the program means it: relative ones begin in its directory.

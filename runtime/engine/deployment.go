@@ -45,8 +45,10 @@ type Deployment struct {
 	// provider calls in flight are given up as well (E5.51). They are the operation's own lifetime, which no single
 	// request's context has.
 	running context.Context
-	stop    context.CancelFunc
-	calls   context.Context
+	// interrupted is closed when the user has interrupted.
+	interrupted <-chan struct{}
+	stop        context.CancelFunc
+	calls       context.Context
 
 	// decisions makes the choice of steps serial: no resource may settle while another's replacement finds out what it
 	// takes with it. It is taken before mu, never inside.
@@ -175,6 +177,7 @@ func newDeployment(ctx context.Context, o Options, scope *plan.Scope, refreshing
 	}
 	d.olds = newOlds(o.Base.Resources, ids)
 	d.running, d.stop = context.WithCancel(ctx)
+	d.interrupted = ctx.Done()
 	d.registry = newRegistry(d)
 	return d
 }

@@ -200,3 +200,28 @@ func TestInterruptedRefreshKeepsWhatWasRead(t *testing.T) {
 	require.Equal(t, []string{"a drifted", "b drifted", "c 1"}, found)
 	m.requireSound(t, w.state)
 }
+
+// A program that does not look at its context is left alone once the user has interrupted, and what it asks for later is
+// refused.
+func TestInterruptOfAStubbornProgram(t *testing.T) { // E5.50
+	t.Parallel()
+	w := newWorld()
+	ctx, cancel := context.WithCancel(t.Context())
+	asked, over := make(chan error, 1), make(chan struct{})
+	o, _ := w.options(4, false)
+	result, err := Update(ctx, o, func(_ context.Context, m monitor.Monitor) error {
+		background := context.Background()
+		if _, err := m.RegisterResource(background, monitor.RegisterRequest{Type: urn.RootStackType, Name: "p-dev"}); err != nil {
+			return err
+		}
+		cancel()
+		<-over
+		_, err := m.RegisterResource(background, monitor.RegisterRequest{Type: "test:index:Res", Custom: true, Name: "late"})
+		asked <- err
+		return err
+	})
+	require.NoError(t, err)
+	require.True(t, result.Canceled)
+	close(over)
+	require.ErrorIs(t, <-asked, monitor.ErrShutdown)
+}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/runtime/engine/internal/plan"
@@ -274,8 +275,27 @@ func (d *Deployment) runProgram(program func(ctx context.Context, m monitor.Moni
 		// What is left of the operation is what the program waits for; it is over before the stack's outputs are.
 		d.finishWaiting()
 		d.programEnded(<-ended)
+	case <-d.interrupted:
+		d.closeRequests()
+		d.programEnded(d.lastOf(ended))
 	}
 	d.closeRequests()
+}
+
+// programGrace is how long a program may take to end once it is interrupted and nothing that it asked for is under way.
+const programGrace = time.Second
+
+// lastOf waits for a program that was interrupted. One that does not look at its context is left alone: it cannot ask for
+// anything any more.
+func (d *Deployment) lastOf(ended <-chan error) error {
+	timer := time.NewTimer(programGrace)
+	defer timer.Stop()
+	select {
+	case err := <-ended:
+		return err
+	case <-timer.C:
+		return context.Canceled
+	}
 }
 
 // finishWaiting lets the one who waits for the shutdown go on.

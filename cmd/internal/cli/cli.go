@@ -44,8 +44,18 @@ func Run(ctx context.Context, args []string, s Streams, w World) (code int) {
 			}
 		}
 	}()
-	a.signals = watch(w.Signals, s.Err)
+	out, errors := &steady{w: s.Out}, &steady{w: s.Err}
+	s.Out, s.Err = out, errors
+	a.streams = s
+	a.signals = watch(w.Signals, s.Err, func() {
+		if s.Restore != nil {
+			s.Restore()
+		}
+		w.exit(codeCancelled)
+	})
 	defer a.signals.stop()
+	ctx, done := a.signals.gentle(ctx)
+	defer done()
 	root := newRoot(a)
 	root.SetArgs(args)
 	root.SetIn(s.In)
@@ -54,6 +64,18 @@ func Run(ctx context.Context, args []string, s Streams, w World) (code int) {
 	code, text := codeOf(root.ExecuteContext(ctx))
 	if text != "" {
 		a.sayError(text)
+	}
+	return a.outputCode(code, out, errors)
+}
+
+// outputCode is the exit code of a command whose output may have been lost.
+func (a *app) outputCode(code int, out, errors *steady) int {
+	fault, gone := out.broken()
+	if fault != nil && !gone {
+		a.sayError("standard output could not be written: " + plainError(fault).Error())
+	}
+	if lost, _ := errors.broken(); code == codeOK && (fault != nil || lost != nil) {
+		return codeError
 	}
 	return code
 }

@@ -87,7 +87,7 @@ func TestSaltOfAnotherProcess(t *testing.T) {
 	require.Equal(t, 0, x.run("stack", "init", "dev"), x.err.String())
 	path := filepath.Join(x.world.Dir, "Pulumi.dev.yaml")
 	a := &app{streams: x.streams, world: x.world}
-	a.signals = watch(nil, &x.err)
+	a.signals = watch(nil, &x.err, nil)
 	defer a.signals.stop()
 	settings, _, err := project.LoadSettings(path, "", "one")
 	require.NoError(t, err)

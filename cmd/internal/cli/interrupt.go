@@ -6,52 +6,86 @@ import (
 	"io"
 	"os"
 	"sync"
+	"time"
 )
+
+// hardLimit is how long a command may take to end after the second signal. Then the process ends without it: the journal is
+// as after a kill.
+const hardLimit = 1500 * time.Millisecond
 
 // interrupts turns signals into a gentle end and, at the second, an immediate one (D10, E5.50, E5.51).
 type interrupts struct {
-	err       io.Writer
-	first     chan struct{}
-	second    chan struct{}
-	done      chan struct{}
-	finished  sync.WaitGroup
-	announced string // what the first signal says, guarded by mu
+	first    chan struct{}
+	second   chan struct{}
+	done     chan struct{}
+	lines    chan string // what is to be said
+	finished sync.WaitGroup
+	said     sync.WaitGroup
+
 	mu        sync.Mutex
+	announced string // what the first signal says, guarded by mu
 }
 
-// watch starts to listen for signals; stop ends it.
-func watch(signals <-chan os.Signal, err io.Writer) *interrupts {
-	i := &interrupts{err: err, first: make(chan struct{}), second: make(chan struct{}), done: make(chan struct{})}
+// watch starts to listen for signals; stop ends it. end is called when a command does not come to its end after the second
+// signal; it does not return. nil lets the command take its time.
+func watch(signals <-chan os.Signal, err io.Writer, end func()) *interrupts {
+	i := &interrupts{first: make(chan struct{}), second: make(chan struct{}), done: make(chan struct{}), lines: make(chan string, 3)}
 	if signals == nil {
+		close(i.lines)
 		return i
 	}
+	// A terminal that takes no output must not keep signals from being heard.
+	i.said.Go(func() {
+		for line := range i.lines {
+			fmt.Fprintln(err, line)
+		}
+	})
 	i.finished.Go(func() {
-		for n := 0; n < 2; n++ {
-			select {
-			case <-signals:
-			case <-i.done:
-				return
-			}
-			if n == 0 {
-				fmt.Fprintln(i.err, "^C received; cancelling. If you would like to terminate immediately, press ^C again.")
-				i.mu.Lock()
-				if i.announced != "" {
-					fmt.Fprintln(i.err, i.announced)
-				}
-				i.mu.Unlock()
-				close(i.first)
-			} else {
-				fmt.Fprintln(i.err, "^C received; terminating")
-				close(i.second)
-			}
+		defer close(i.lines)
+		if !i.receive(signals) {
+			return
+		}
+		close(i.first)
+		i.lines <- "^C received; cancelling. If you would like to terminate immediately, press ^C again."
+		i.mu.Lock()
+		announced := i.announced
+		i.mu.Unlock()
+		if announced != "" {
+			i.lines <- announced
+		}
+		if !i.receive(signals) {
+			return
+		}
+		close(i.second)
+		i.lines <- "^C received; terminating"
+		if end == nil {
+			return
+		}
+		timer := time.NewTimer(hardLimit)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+			end()
+		case <-i.done:
 		}
 	})
 	return i
 }
 
+// receive reports whether a signal came before the end.
+func (i *interrupts) receive(signals <-chan os.Signal) bool {
+	select {
+	case <-signals:
+		return true
+	case <-i.done:
+		return false
+	}
+}
+
 func (i *interrupts) stop() {
 	close(i.done)
 	i.finished.Wait()
+	i.said.Wait()
 }
 
 // announce sets what else the first signal says.

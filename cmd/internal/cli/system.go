@@ -49,7 +49,13 @@ func System(version string) (Streams, World) {
 	w.Home, _ = os.UserHomeDir()
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	if !signal.Ignored(syscall.SIGHUP) { // nohup has it ignored
+		signal.Notify(signals, syscall.SIGHUP)
+	}
 	w.Signals = signals
+	// Who takes this signal gets an error from the write instead of being killed in the middle of an operation. It is not
+	// ignored, because children would inherit that.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	return s, w
 }
 

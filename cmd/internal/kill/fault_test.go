@@ -74,8 +74,10 @@ func TestInterrupts(t *testing.T) {
 		code    int
 	}{
 		"SIGINT once": {[]syscall.Signal{syscall.SIGINT}, 1}, "SIGTERM once": {[]syscall.Signal{syscall.SIGTERM}, 1},
-		"SIGINT twice": {[]syscall.Signal{syscall.SIGINT, syscall.SIGINT}, 8},
-		"both":         {[]syscall.Signal{syscall.SIGINT, syscall.SIGTERM}, 8},
+		"SIGHUP once":    {[]syscall.Signal{syscall.SIGHUP}, 1},
+		"SIGINT twice":   {[]syscall.Signal{syscall.SIGINT, syscall.SIGINT}, 8},
+		"SIGHUP, SIGINT": {[]syscall.Signal{syscall.SIGHUP, syscall.SIGINT}, 8},
+		"both":           {[]syscall.Signal{syscall.SIGINT, syscall.SIGTERM}, 8},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -1,0 +1,173 @@
+//go:build unix
+
+package cli
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// command is yamlhost in a process of its own, in the folders of a terminal.
+func (x *terminal) command(t *testing.T, args ...string) *exec.Cmd {
+	t.Helper()
+	self, err := os.Executable()
+	require.NoError(t, err)
+	named := filepath.Join(t.TempDir(), "yamlhost") // the name says what the test binary is to be
+	require.NoError(t, os.Symlink(self, named))
+	cmd := exec.Command(named, args...)
+	cmd.Dir = x.world.Dir
+	cmd.Env = append([]string{"HOME=" + x.world.Home, "PATH=" + os.Getenv("PATH")}, x.world.Env...)
+	return cmd
+}
+
+// feed waits until somebody reads a named pipe, and gives them a text.
+func feed(t *testing.T, pipe, text string) {
+	t.Helper()
+	w, err := os.OpenFile(pipe, os.O_WRONLY, 0)
+	require.NoError(t, err)
+	_, err = io.WriteString(w, text)
+	require.NoError(t, err)
+	require.NoError(t, w.Close())
+}
+
+// One interrupt ends an evaluation, whatever the program does (D10).
+func TestInterruptEndsEvaluation(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ program, pipe string }{
+		"a pipe that nobody closes": {program: "name: one\nvariables:\n  v: {fn::readFile: pipe}\noutputs: {v: '${v}'}\n"},
+		"loops in loops": {pipe: "x", program: "name: one\nvariables:\n  v: {fn::readFile: pipe}\n" +
+			"  n: '${[for a in range(100000) : [for b in range(100000) : \"${v}${a}${b}\" if a < 0]]}'\noutputs: {n: '${n}'}\n"},
+	} {
+		for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
+			t.Run(name+"/"+signal.String(), func(t *testing.T) {
+				t.Parallel()
+				x := newTerminal(t, c.program)
+				require.Equal(t, 0, x.run("stack", "init", "dev"), x.err.String())
+				pipe := filepath.Join(x.world.Dir, "pipe")
+				require.NoError(t, syscall.Mkfifo(pipe, 0o600))
+				cmd := x.command(t, "preview")
+				var said bytes.Buffer
+				cmd.Stdout, cmd.Stderr = &said, &said
+				require.NoError(t, cmd.Start())
+				if c.pipe != "" {
+					feed(t, pipe, c.pipe)
+				} else { // opened for reading, and then nothing comes
+					w, err := os.OpenFile(pipe, os.O_WRONLY, 0)
+					require.NoError(t, err)
+					defer w.Close()
+				}
+				require.NoError(t, cmd.Process.Signal(signal))
+				var exit *exec.ExitError
+				require.ErrorAs(t, cmd.Wait(), &exit, said.String())
+				require.Equal(t, codeError, exit.ExitCode(), said.String())
+				require.Contains(t, said.String(), "^C received; cancelling")
+			})
+		}
+	}
+}
+
+// The second signal ends the process even if the command does not come to its end, and a terminal that takes no output does
+// not keep it from being heard.
+func TestSecondSignalEnds(t *testing.T) {
+	t.Parallel()
+	signals, ended := make(chan os.Signal, 2), make(chan struct{})
+	stuck, out := io.Pipe()
+	i := watch(signals, out, func() { close(ended) })
+	signals <- os.Interrupt
+	<-i.first
+	signals <- syscall.SIGTERM
+	<-i.second
+	<-ended
+	require.NoError(t, stuck.Close())
+	i.stop()
+}
+
+// An operation whose output nobody reads any more comes to its end, writes its state, and exits with 1.
+func TestClosedOutput(t *testing.T) {
+	t.Parallel()
+	for name, closed := range map[string][2]bool{"standard output": {true, false}, "standard error": {false, true}, "both": {true, true}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			x := newTerminal(t, "name: one\nresources:\n  pet: {type: random:RandomPet}\noutputs: {pet: '${pet.id}'}\n")
+			require.Equal(t, 0, x.run("stack", "init", "dev"), x.err.String())
+			cmd := x.command(t, "up", "--yes")
+			for i, is := range closed {
+				r, w, err := os.Pipe()
+				require.NoError(t, err)
+				defer w.Close()
+				if is {
+					require.NoError(t, r.Close())
+				} else {
+					go func() { _, _ = io.Copy(io.Discard, r) }()
+				}
+				if i == 0 {
+					cmd.Stdout = w
+				} else {
+					cmd.Stderr = w
+				}
+			}
+			var exit *exec.ExitError
+			require.ErrorAs(t, cmd.Run(), &exit)
+			require.True(t, exit.Exited(), exit.String())
+			require.Equal(t, codeError, exit.ExitCode())
+			require.Equal(t, 0, x.run("stack", "--show-urns"), x.err.String())
+			require.Contains(t, x.out.String(), "RandomPet::pet")
+			require.Equal(t, 0, x.run("up", "--yes", "--expect-no-changes"), x.err.String())
+		})
+	}
+}
+
+// fullDisk takes so many bytes and no more.
+type fullDisk struct{ left int }
+
+func (d *fullDisk) Write(p []byte) (int, error) {
+	if d.left -= len(p); d.left < 0 {
+		return 0, syscall.ENOSPC
+	}
+	return len(p), nil
+}
+
+// An output that is full is told of, and does not stop an operation either.
+func TestFullOutput(t *testing.T) {
+	t.Parallel()
+	x := newTerminal(t, onePet)
+	require.Equal(t, 0, x.run("stack", "init", "dev"), x.err.String())
+	x.streams.Out = &fullDisk{}
+	require.Equal(t, codeError, x.run("up", "--yes", "--json"))
+	require.Contains(t, x.err.String(), "standard output could not be written: no space left on device")
+	x.streams.Out = &x.out
+	require.Equal(t, 0, x.run("up", "--yes", "--expect-no-changes"), x.err.String())
+}
+
+func TestSteady(t *testing.T) {
+	t.Parallel()
+	var out strings.Builder
+	s := &steady{w: &out}
+	n, err := s.Write([]byte("text"))
+	require.NoError(t, err)
+	require.Equal(t, 4, n)
+	fault, gone := s.broken()
+	require.NoError(t, fault)
+	require.False(t, gone)
+	s.w = &fullDisk{}
+	n, err = s.Write([]byte("lost"))
+	require.NoError(t, err)
+	require.Equal(t, 4, n)
+	s.w = &out
+	_, _ = s.Write([]byte("nothing follows what was lost"))
+	require.Equal(t, "text", out.String())
+	fault, gone = s.broken()
+	require.ErrorIs(t, fault, syscall.ENOSPC)
+	require.False(t, gone)
+	_, gone = (&steady{fault: errors.Join(syscall.EPIPE)}).broken()
+	require.True(t, gone)
+}

@@ -1,0 +1,50 @@
+//go:build unix
+
+package patient
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestReadFile(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path := filepath.Join(dir, "file")
+	require.NoError(t, os.WriteFile(path, []byte("text"), 0o600))
+	text, err := ReadFile(t.Context(), path)
+	require.NoError(t, err)
+	require.Equal(t, "text", string(text))
+	_, err = ReadFile(t.Context(), filepath.Join(dir, "none"))
+	require.ErrorIs(t, err, os.ErrNotExist)
+
+	pipe := filepath.Join(dir, "pipe")
+	require.NoError(t, syscall.Mkfifo(pipe, 0o600))
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() {
+		_, err := ReadFile(ctx, pipe)
+		ended <- err
+	}()
+	cancel()
+	require.ErrorIs(t, <-ended, context.Canceled)
+	// The reader that was left behind gets what it waits for, so that it ends.
+	w, err := os.OpenFile(pipe, os.O_WRONLY, 0)
+	require.NoError(t, err)
+	require.NoError(t, w.Close())
+
+	go func() {
+		if w, err := os.OpenFile(pipe, os.O_WRONLY, 0); err == nil {
+			_, _ = w.WriteString("through a pipe")
+			_ = w.Close()
+		}
+	}()
+	text, err = ReadFile(t.Context(), pipe)
+	require.NoError(t, err)
+	require.Equal(t, "through a pipe", string(text))
+}
