@@ -308,7 +308,7 @@ func (c *checker) missingPackage(p *loadedPackage, at diag.Range) {
 func (c *checker) reportMissingPackages() {
 	for _, key := range c.packages.order {
 		p := c.packages.loaded[key]
-		if len(p.uses) == 0 {
+		if len(p.uses) == 0 || errors.Is(p.err, schema.ErrReported) {
 			continue
 		}
 		slices.SortFunc(p.uses, func(a, b diag.Range) int { return c.startOf(a) - c.startOf(b) })

@@ -11,6 +11,9 @@ import (
 // ErrNotFound says that no provider of the wanted package is installed or embedded.
 var ErrNotFound = errors.New("no such package")
 
+// ErrReported says that a package cannot be loaded for a reason that somebody else reports, so that the checker does not.
+var ErrReported = errors.New("the package cannot be loaded")
+
 // Descriptor names a package to load.
 type Descriptor struct {
 	Name             string // of the plugin

@@ -2,6 +2,7 @@ package workspace
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -139,10 +140,19 @@ func (w *Workspace) parameterized(ctx context.Context, ask func(context.Context,
 		if ask == nil || len(pkg.Parameters) == 0 || declared[pkg.Name.Text] {
 			continue
 		}
-		if _, local := w.Project.LocalDir(pkg); local {
+		by := pkg
+		if at := slices.IndexFunc(w.Plugins, func(p Plugin) bool { return p.Package.Name == pkg.Name }); at >= 0 {
+			if w.Plugins[at].Faulty {
+				continue
+			}
+			by.Source, by.Version = w.Plugins[at].Name, "" // the folder decides
+		} else if _, local := w.Project.LocalDir(pkg); local {
+			continue // components, which are not made of parameters
+		}
+		d, err := ask(ctx, by)
+		if errors.Is(err, schema.ErrReported) {
 			continue
 		}
-		d, err := ask(ctx, pkg)
 		if err != nil {
 			finding := diag.Diagnostic{Code: diag.PackageMissing, Subject: pkg.Name.Range,
 				Summary: fmt.Sprintf("package `%s`: %v", pkg.Name.Text, err),

@@ -1,13 +1,10 @@
 package workspace
 
 import (
-	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 
 	"github.com/yamlhost/yamlhost/check"
-	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/parser"
 	"github.com/yamlhost/yamlhost/runtime/project"
 	"github.com/yamlhost/yamlhost/schema"
@@ -18,6 +15,7 @@ func (w *Workspace) readPackages() error {
 	if err := w.readDeclared(); err != nil || !w.options.LocalPackages {
 		return err
 	}
+	w.Diags.Add(w.findPlugins()...)
 	return w.readLocal(w.Project.Packages, w.Project.LocalDir, make(map[string]bool))
 }
 
@@ -68,11 +66,8 @@ func (w *Workspace) readLocal(packages []project.Package, localDir func(project.
 			continue
 		}
 		read[dir] = true
-		if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
-			w.Diags.Add(diag.Diagnostic{Code: diag.PackageMissing, Subject: pkg.Name.Range,
-				Summary: "package `" + pkg.Name.Text + "`: " + w.options.shown(dir) + " does not exist",
-				Detail:  "its source is a path, relative to the file that names it"})
-			continue
+		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+			continue // findPlugins reports it
 		}
 		files, found, err := project.ComponentPackage(dir, w.options.shown)
 		if err != nil {

@@ -24,6 +24,9 @@ type Workspace struct {
 	Packages []schema.Descriptor
 	// Components are the packages of components that are used by path (L7.31).
 	Components []check.LocalPackage
+	// Plugins are the packages that are plugins in folders of their own, which the project names by their paths (L7.31). They are
+	// taken from there and from nowhere else.
+	Plugins []Plugin
 	// Parts are the texts that the program is made of besides Source, as far as they have been read.
 	Parts []*diag.Source
 	// Diags are what is wrong with the project file and its surroundings. Check returns them too.
@@ -46,7 +49,7 @@ type Options struct {
 	CompilerOption *string
 	// ProgramDir is where a compiler runs; empty for the folder that the project file says.
 	ProgramDir string
-	// LocalPackages reads the packages of components that the project uses by path.
+	// LocalPackages reads the packages that the project uses by path: those of components, and plugins.
 	LocalPackages bool
 }
 
@@ -88,7 +91,11 @@ func OpenWithoutProgram(dir string, o Options) (*Workspace, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Workspace{Project: p, Program: project.Program{Dir: p.ProgramDir()}, Diags: diags, options: o}, nil
+	w := &Workspace{Project: p, Program: project.Program{Dir: p.ProgramDir()}, Diags: diags, options: o}
+	if o.LocalPackages {
+		w.findPlugins() // what is wrong with one matters only when it is needed, and is told then
+	}
+	return w, nil
 }
 
 // Empty is the workspace of a folder outside of any project.

@@ -107,6 +107,7 @@ func executableIn(dir, name string) (string, bool) {
 
 var (
 	pluginDirectory = regexp.MustCompile(`^([a-z]+)-([a-zA-Z0-9-][a-zA-Z0-9-_.]*[a-zA-Z0-9])-v(.*)$`)
+	pluginName      = regexp.MustCompile(`^[a-zA-Z0-9-][a-zA-Z0-9-_.]*[a-zA-Z0-9]$`)
 	temporaryName   = regexp.MustCompile(`\.tmp[0-9]+$`)
 )
 

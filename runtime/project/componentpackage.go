@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -27,6 +28,26 @@ func (p *Project) LocalDir(pkg Package) (string, bool) {
 		return filepath.Join(p.Dir, pkg.Source), true
 	}
 	return "", false
+}
+
+// executablePrefix is what the names of the executables of resource plugins begin with.
+const executablePrefix = "pulumi-resource-"
+
+// PluginsIn returns the names of the resource plugins whose executables lie in a folder, and whether the folder holds a plugin
+// that is a program in source form (F2.30).
+func PluginsIn(dir string) (names []string, script bool) {
+	entries, _ := os.ReadDir(dir) // one that cannot be read holds none
+	for _, e := range entries {
+		name, is := strings.CutPrefix(e.Name(), executablePrefix)
+		if runtime.GOOS == "windows" {
+			name = strings.TrimSuffix(strings.TrimSuffix(name, ".exe"), ".cmd")
+		}
+		if is && !e.IsDir() {
+			names = append(names, name)
+		}
+		script = script || e.Name() == ComponentPackageFile
+	}
+	return names, script
 }
 
 // ComponentPackage reads the texts of a package of components that is written in YAML: PulumiPlugin.yaml and then every

@@ -40,6 +40,7 @@ type Project struct {
 type Package struct {
 	Name              Literal
 	Source            string // without version
+	SourceRange       diag.Range
 	Version           string
 	Parameters        []string
 	PluginDownloadURL string
@@ -51,6 +52,7 @@ type Plugin struct {
 	Kind    string // providers, analyzers or languages
 	Name    string
 	Path    string // relative to the root directory or absolute
+	Range   diag.Range
 	Version string
 }
 
@@ -271,7 +273,7 @@ func (p *Project) readPackages(d *document, n *yaml.Node) {
 		pkg := Package{Name: e.key}
 		if isText(e.value) {
 			pkg.Source, pkg.Version = splitVersion(e.value.Value)
-			pkg.Version = plainVersion(pkg.Version)
+			pkg.Version, pkg.SourceRange = plainVersion(pkg.Version), d.at(e.value)
 			p.Packages = append(p.Packages, pkg)
 			continue
 		}
@@ -287,6 +289,7 @@ func (p *Project) readPackages(d *document, n *yaml.Node) {
 			return ""
 		}
 		pkg.Source, pkg.Version, pkg.PluginDownloadURL = text("source"), plainVersion(text("version")), text("pluginDownloadURL")
+		pkg.SourceRange = d.at(fields["source"].value)
 		if isNull(fields["source"].value) {
 			d.add(diag.WrongKind, e.key.Range, place+" has no source", "say where the package comes from: `source: …`")
 			continue
@@ -351,7 +354,7 @@ func (p *Project) readPlugins(d *document, n *yaml.Node) {
 			place := fmt.Sprintf("plugins.%s[%d]", kind, i)
 			item = follow(item)
 			values := d.fields(place, item, "name", "path", "version")
-			plugin := Plugin{Kind: kind}
+			plugin := Plugin{Kind: kind, Range: d.at(item)}
 			for name, into := range map[string]*string{"name": &plugin.Name, "path": &plugin.Path, "version": &plugin.Version} {
 				if l := d.text(place+"."+name, values[name].value); l != nil {
 					*into = l.Text

@@ -124,7 +124,9 @@ func (a *app) checkTarget(ctx context.Context, target, stack string, given *give
 	providers := a.newProviders(ws, nil)
 	defer providers.Close()
 	providers.given = given
+	providers.paths.barred = true
 	_, diags := checkWorkspace(ctx, ws, providers, config)
+	diags.Add(providers.paths.unseen()...)
 	return diags, nil
 }
 

@@ -53,6 +53,9 @@ func (p *providers) parameterize(ctx context.Context, pkg project.Package) (sche
 
 func (p *providers) askParameterized(ctx context.Context, pkg project.Package) (schema.Descriptor, error) {
 	wanted := provider.Package{Name: pkg.Source, Version: pkg.Version, DownloadURL: pkg.PluginDownloadURL}
+	if err := p.paths.bar(wanted.Name); err != nil {
+		return schema.Descriptor{}, err
+	}
 	loaded, err := p.host.Load(ctx, wanted)
 	var missing *provider.MissingError
 	if errors.As(err, &missing) {
@@ -86,6 +89,9 @@ func (p *providers) askParameterized(ctx context.Context, pkg project.Package) (
 	d := schema.Descriptor{
 		Name: head.Parameterization.BaseProvider.Name, Version: head.Parameterization.BaseProvider.Version, DownloadURL: pkg.PluginDownloadURL,
 		Parameterization: &schema.Parameterization{Name: head.Name, Version: head.Version, Value: head.Parameterization.Parameter},
+	}
+	if p.paths.has(wanted.Name) {
+		d.Name, d.Version = wanted.Name, "" // by which its path is known
 	}
 	p.parameterized.texts.Store(d.Key(), text)
 	return d, nil

@@ -33,6 +33,8 @@ type providers struct {
 	given *givenSchemas // schemas that the command line names; nil for none
 	trace *os.File      // every call to a plugin, with PULUMI_DEBUG_GRPC; nil for none
 
+	paths *pathPlugins // those that the project names by their paths
+
 	acquisition *acquisition // of missing plugins; nil when nothing is downloaded
 
 	parameterized parameterized
@@ -72,6 +74,9 @@ func (a *app) newProviders(ws *workspace.Workspace, log func(plugin.Message)) *p
 			options.Overrides = append(options.Overrides, plugin.Override{Name: p.Name, Version: p.Version, Path: p.Path})
 		}
 	}
+	for _, p := range ws.Plugins {
+		options.Overrides = append(options.Overrides, plugin.Override{Name: p.Name, Path: p.Dir})
+	}
 	inProcess := embedded.Options{Dir: ws.Dir(), Environ: a.world.Env, Windows: runtime.GOOS == "windows", Now: a.world.Now, Random: a.world.Random}
 	if log != nil {
 		inProcess.Log = func(line embedded.LogLine) {
@@ -88,7 +93,7 @@ func (a *app) newProviders(ws *workspace.Workspace, log func(plugin.Message)) *p
 		}
 	}
 	return &providers{
-		host: plugin.NewHost(options), home: home, trace: trace,
+		host: plugin.NewHost(options), home: home, trace: trace, paths: pathPluginsOf(ws),
 		rooms: append(append([]EmbeddedProviders(nil), a.world.Embedded...), builtIn{embedded.NewLoader(inProcess)}),
 	}
 }
@@ -127,7 +132,7 @@ func (p *providers) Close() error {
 
 // room is the in-process provider that serves a package; nil when a plugin does, or nothing.
 func (p *providers) room(name, version, url string, parameterized bool) EmbeddedProviders {
-	if parameterized || url != "" {
+	if parameterized || url != "" || p.paths.has(name) {
 		return nil
 	}
 	for _, room := range p.rooms {
@@ -211,6 +216,9 @@ func (p *providers) openSchema(ctx context.Context, d schema.Descriptor) (*schem
 	}
 	if text := p.parameterizedText(d); text != nil {
 		return schema.Parse(text)
+	}
+	if err := p.paths.bar(d.Name); err != nil {
+		return nil, err
 	}
 	if room := p.room(d.Name, d.Version, d.DownloadURL, d.Parameterization != nil); room != nil {
 		text, _ := room.Schema(d.Name)

@@ -1,0 +1,103 @@
+package workspace
+
+import (
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/runtime/project"
+)
+
+// Plugin is a package that the project names by the path of a plugin's folder.
+type Plugin struct {
+	Package project.Package
+	Name    string // of the plugin: what it is started by
+	Dir     string // absolute path
+	Faulty  bool   // it cannot be used, which a finding says
+}
+
+// findPlugins finds the plugins that the project names by path, and returns what is wrong with them. A package with a path is
+// never looked for anywhere else: one of the same name that others publish is not what the project means.
+func (w *Workspace) findPlugins() diag.Diagnostics {
+	var diags diag.Diagnostics
+	for _, pkg := range w.Project.Packages {
+		dir, local := w.Project.LocalDir(pkg)
+		if !local {
+			if finding := w.almostPath(pkg); finding != nil {
+				diags.Add(*finding)
+				w.Plugins = append(w.Plugins, Plugin{Package: pkg, Name: pkg.Name.Text, Dir: filepath.Join(w.Project.Dir, pkg.Source), Faulty: true})
+			}
+			continue
+		}
+		if _, components, err := project.ComponentPackage(dir, w.options.shown); err == nil && components {
+			continue
+		}
+		found := Plugin{Package: pkg, Name: pkg.Name.Text, Dir: dir}
+		if finding := w.examine(&found); finding != nil {
+			finding.Code, found.Faulty = diag.PackageMissing, true
+			diags.Add(*finding)
+		}
+		w.Plugins = append(w.Plugins, found)
+	}
+	return diags
+}
+
+// examine looks whether a folder holds the plugin of a package; nil when it does. A plugin that is made another package by
+// parameters has a name of its own, which its executable says.
+func (w *Workspace) examine(p *Plugin) *diag.Diagnostic {
+	pkg, shown := p.Package, w.options.shown(p.Dir)
+	fault := func(summary, detail string) *diag.Diagnostic {
+		return &diag.Diagnostic{Subject: pkg.Name.Range, Summary: "package `" + pkg.Name.Text + "`: " + summary, Detail: detail}
+	}
+	info, err := os.Stat(p.Dir)
+	if err != nil {
+		return fault(shown+" does not exist", "its source is a path, relative to the file that names it")
+	}
+	if !info.IsDir() {
+		folder := path.Dir(filepath.ToSlash(pkg.Source))
+		if !strings.HasPrefix(folder, ".") && !path.IsAbs(folder) {
+			folder = "./" + folder
+		}
+		finding := fault(shown+" is a file, and a package is named by the path of its folder", "write "+folder)
+		finding.Subject = pkg.SourceRange
+		if pkg.SourceRange.Text() == pkg.Source {
+			finding.Fixes = []diag.Fix{{Label: "Change to " + folder, Edits: []diag.Edit{{Range: pkg.SourceRange, Text: folder}}}}
+		}
+		return finding
+	}
+	names, script := project.PluginsIn(p.Dir)
+	switch {
+	case slices.Contains(names, p.Name), script && len(names) == 0:
+		return nil
+	case len(names) == 1 && len(pkg.Parameters) > 0:
+		p.Name = names[0]
+		return nil
+	case len(names) == 1:
+		finding := fault(fmt.Sprintf("%s holds the plugin of the package `%s`", shown, names[0]), "call the package `"+names[0]+"`, as its resources do")
+		finding.Fixes = []diag.Fix{{Label: "Change to " + names[0], Edits: []diag.Edit{{Range: pkg.Name.Range, Text: names[0]}}}}
+		return finding
+	}
+	return fault(shown+" holds no plugin", "a plugin is an executable pulumi-resource-"+p.Name+", or a program with a file "+project.ComponentPackageFile)
+}
+
+// almostPath reports a source that is meant as a path but is none: it names a folder of the project and does not begin with a
+// dot. It would be taken for the name of a package that others publish.
+func (w *Workspace) almostPath(pkg project.Package) *diag.Diagnostic {
+	source := filepath.ToSlash(pkg.Source)
+	if !strings.Contains(source, "/") || strings.Contains(source, "://") {
+		return nil
+	}
+	if _, err := os.Stat(filepath.Join(w.Project.Dir, filepath.FromSlash(source))); err != nil {
+		return nil
+	}
+	finding := &diag.Diagnostic{Code: diag.PackageMissing, Subject: pkg.SourceRange,
+		Summary: fmt.Sprintf("package `%s`: %s is no path, although there is such a file", pkg.Name.Text, pkg.Source), Detail: "write ./" + source}
+	if pkg.SourceRange.Text() == pkg.Source {
+		finding.Fixes = []diag.Fix{{Label: "Change to ./" + source, Edits: []diag.Edit{{Range: pkg.SourceRange, Text: "./" + source}}}}
+	}
+	return finding
+}
