@@ -27,7 +27,8 @@ func (s *scope) register(ctx context.Context, n *check.Node) (value.Value, *faul
 		Type: r.Token, Name: s.nameOf(r), Custom: !component, Remote: component && !local, // L3.17
 		SourcePosition: s.e.position(r.Decl.Name.Range),
 	}
-	inputs, ranges, failed := s.properties(ctx, r)
+	inputs, ranges, defaults, failed := s.properties(ctx, r)
+	request.Defaults = defaults
 	failed = failed.and(s.options(ctx, r, &request))
 	if local && failed == nil {
 		failed = s.givenProviders(r, &request)
@@ -98,42 +99,46 @@ func (s *scope) registrationFault(r *check.Resource, err error, inputs value.Val
 }
 
 // properties evaluates the inputs of a resource and makes of them what its provider expects, with the places of those
-// that are written out.
-func (s *scope) properties(ctx context.Context, r *check.Resource) (value.Value, map[string]diag.Range, *fault) {
+// that are written out, and what a default has filled in. A provider reads its environment itself, mapped by envVarMappings:
+// to fill in what this process has would make plans depend on the machine (L3.15).
+func (s *scope) properties(ctx context.Context, r *check.Resource) (inputs value.Value, ranges map[string]diag.Range, defaults []value.Path, _ *fault) {
 	var object *schema.Object
 	if r.Schema != nil {
 		object = r.Schema.Inputs
 	}
-	var inputs value.Value
-	var ranges map[string]diag.Range
 	if e := r.Decl.PropertiesExpr; e != nil {
 		var f *fault
 		if inputs, f = s.eval(ctx, e); f != nil {
-			return value.Null, nil, f
+			return value.Null, nil, nil, f
 		}
 		ranges = argumentRanges(e)
 		switch {
 		case inputs.IsNull():
 			inputs = value.EmptyMap().WithMarksOf(inputs)
 		case inputs.IsKnown() && !inputs.Is(value.KindMap):
-			return value.Null, nil, blame(diag.NotAssignable, e.Range(), "", "properties must be a map, not %s", kindOf(inputs))
+			return value.Null, nil, nil, blame(diag.NotAssignable, e.Range(), "", "properties must be a map, not %s", kindOf(inputs))
 		}
 	} else {
 		var f *fault
 		if inputs, ranges, f = s.block(ctx, r.Decl.Properties, object); f != nil {
-			return value.Null, nil, f
+			return value.Null, nil, nil, f
 		}
 	}
 	if object != nil {
-		completed, err := s.e.converter(ctx).Complete(object, inputs)
+		converter := s.e.converter(ctx)
+		if urn.IsProviderType(r.Token) {
+			converter.Getenv = nil
+		}
+		converter.Filled = func(at value.Path) { defaults = append(defaults, at) }
+		completed, err := converter.Complete(object, inputs)
 		if err != nil {
-			return value.Null, nil, conversionFault(r.Decl.Name.Value, err, ranges, r.Decl.Name.Range)
+			return value.Null, nil, nil, conversionFault(r.Decl.Name.Value, err, ranges, r.Decl.Name.Range)
 		}
 		inputs = completed
 	}
 	if !inputs.IsKnown() {
 		// Without a schema nothing is known of an unknown block: there is no way to send it (L3.12).
-		return value.Null, nil, blame(diag.NotKnownInTime, r.Decl.PropertiesExpr.Range(), "write the names of the properties out",
+		return value.Null, nil, nil, blame(diag.NotKnownInTime, r.Decl.PropertiesExpr.Range(), "write the names of the properties out",
 			"properties must be known before anything is created")
 	}
 	// What the block as a whole carries belongs to each property (L3.12).
@@ -146,9 +151,9 @@ func (s *scope) properties(ctx context.Context, r *check.Resource) (value.Value,
 	}
 	inputs = withoutNulls(inputs) // L3.13
 	if f := storable(r.Decl.Name.Value, inputs, ranges, r.Decl.Name.Range); f != nil {
-		return value.Null, nil, f
+		return value.Null, nil, nil, f
 	}
-	return inputs, ranges, nil
+	return inputs, ranges, defaults, nil
 }
 
 // block evaluates properties that are written out.

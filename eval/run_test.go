@@ -283,3 +283,30 @@ func FuzzRun(f *testing.F) {
 		}
 	})
 }
+
+// Defaults of the schema are told apart from what the program says; of a provider, none comes from the environment: it reads
+// that itself, as envVarMappings has it (L3.15, L4.29).
+func TestDefaultsAreTold(t *testing.T) {
+	t.Parallel()
+	program := mustLoad(t, `
+resources:
+  p: {type: "pulumi:providers:zoo", properties: {token: t}, options: {envVarMappings: {ZOO_REGION: MY_REGION}}}
+  typed: {type: zoo:Typed, properties: {s: s}}
+  said: {type: zoo:Typed, properties: {s: s, def: mine}}
+`, nil)
+	z := newZoo(false)
+	o := options()
+	o.Getenv = func(name string) (string, bool) {
+		return "from the environment", name == "ZOO_REGION" || name == "MY_REGION"
+	}
+	_, findings := eval.Run(t.Context(), program, z.recorder, o)
+	require.Empty(t, findings, describe(findings))
+	p, _ := z.recorder.Registered("p")
+	require.False(t, p.Inputs.Has("region"))
+	require.Empty(t, p.Defaults)
+	typed, _ := z.recorder.Registered("typed")
+	require.Equal(t, value.String("preset"), typed.Inputs.Get("def"))
+	require.Equal(t, []value.Path{value.PathOf("def")}, typed.Defaults, "constants are not meant")
+	said, _ := z.recorder.Registered("said")
+	require.Empty(t, said.Defaults)
+}

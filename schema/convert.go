@@ -40,6 +40,8 @@ type Converter struct {
 	Known func(Type) Type
 	// Getenv looks up environment variables; nil stands for an empty environment.
 	Getenv func(name string) (string, bool)
+	// Filled is told of each input that Complete fills in with a default; constants are not meant. Nil for nobody.
+	Filled func(value.Path)
 }
 
 // Convert is the function Convert.
@@ -306,6 +308,9 @@ func (c *converter) fill(o *Object, v value.Value, entries []value.Entry, at val
 			continue
 		}
 		filledAny = true
+		if c.Filled != nil && p.Const == nil {
+			c.Filled(at.Then(value.KeyStep(p.Name)))
+		}
 		entry := value.Entry{Key: p.Name, Value: sealed(p, filled)}
 		if given {
 			entries[slices.IndexFunc(entries, func(e value.Entry) bool { return e.Key == p.Name })] = entry

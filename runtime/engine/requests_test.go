@@ -703,3 +703,41 @@ func TestConfigurationOfDynamicProviders(t *testing.T) {
 		require.Equal(t, want, asked[0].Inputs.String(), pkg)
 	}
 }
+
+// A default that a program leaves to the schema is sent for what is new, and changes nothing of what is there without it;
+// providers are no exception. A transform that sets the same input has its way (L3.15).
+func TestDefaultsOfTheSchema(t *testing.T) {
+	w := newWorld()
+	provider := monitor.RegisterRequest{Type: "pulumi:providers:test", Custom: true, Name: "p", Inputs: inputs("x", "1")}
+	plain := monitor.RegisterRequest{Name: "a", Inputs: inputs("v", "1")}
+	w.heard(t, false, registering(provider, plain))
+
+	mode := []value.Path{value.PathOf("mode")}
+	provider.Inputs, provider.Defaults = provider.Inputs.With("mode", value.String("fast")), mode
+	defaulted := monitor.RegisterRequest{Name: "a", Inputs: plain.Inputs.With("mode", value.String("fast")), Defaults: mode}
+	created := monitor.RegisterRequest{Name: "b", Inputs: defaulted.Inputs, Defaults: mode}
+	for range 2 {
+		_, result := w.heard(t, false, registering(provider, defaulted, created))
+		require.False(t, result.Failed)
+		require.False(t, w.of(t, "a").Inputs.Has("mode"))
+		require.False(t, w.of(t, "p").Inputs.Has("mode"))
+		require.True(t, w.of(t, "b").Inputs.Has("mode"))
+		require.Zero(t, result.Changes[OpUpdate])
+	}
+	written := monitor.RegisterRequest{Name: "a", Inputs: defaulted.Inputs}
+	_, result := w.heard(t, false, registering(provider, written, created))
+	require.Equal(t, 1, result.Changes[OpUpdate], "the program says it itself")
+	require.True(t, w.of(t, "a").Inputs.Has("mode"))
+	_, result = w.heard(t, false, registering(provider, defaulted, created))
+	require.Zero(t, result.Changes[OpUpdate], "it is recorded now")
+
+	defaulted.Name, defaulted.Inputs = "c", plain.Inputs
+	w.heard(t, false, registering(defaulted))
+	defaulted.Inputs = plain.Inputs.With("mode", value.String("fast"))
+	defaulted.Transforms = []monitor.Transform{func(_ context.Context, r monitor.RegisterRequest) (monitor.RegisterRequest, error) {
+		r.Inputs = r.Inputs.With("mode", value.String("slow"))
+		return r, nil
+	}}
+	w.heard(t, false, registering(defaulted))
+	require.Equal(t, value.String("slow"), w.of(t, "c").Inputs.Get("mode"))
+}

@@ -140,7 +140,7 @@ func (d *Deployment) examine(s *subject) error {
 // facts are what an examination of the subject starts from.
 func (d *Deployment) facts(s *subject) plan.Facts {
 	f := plan.Facts{Old: s.oldState(), Goal: s.goal, Wanted: s.wanted, Deleted: s.deleted != nil, Provided: s.provider != nil,
-		DryRun: d.opts.DryRun, Recorded: d.recorded(s.reg.urn)}
+		DryRun: d.opts.DryRun, Recorded: d.recorded(s.reg.urn), Defaults: s.reg.goal.Defaults}
 	if f.Old == nil {
 		return f
 	}

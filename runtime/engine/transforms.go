@@ -91,6 +91,7 @@ func (d *Deployment) transformed(ctx context.Context, g *plan.Goal, all []monito
 		return nil, fmt.Errorf("after its transforms, %w", err)
 	}
 	changed.Base = g.Base
+	changed.Defaults = unchanged(g.Defaults, g.Inputs, changed.Inputs)
 	changed.Inputs, err = d.withHashes(ctx, changed.Inputs)
 	return changed, err
 }
@@ -109,4 +110,16 @@ func (d *Deployment) transformedInvoke(ctx context.Context, r monitor.InvokeRequ
 		r.PluginDownloadURL, r.PluginChecksums = next.PluginDownloadURL, next.PluginChecksums
 	}
 	return r, nil
+}
+
+// unchanged returns the paths at which a transform has left inputs as they were.
+func unchanged(paths []value.Path, before, after value.Value) []value.Path {
+	var same []value.Path
+	for _, path := range paths {
+		was, had := path.Get(before)
+		if is, has := path.Get(after); had && has && value.SameContent(was, is) {
+			same = append(same, path)
+		}
+	}
+	return same
 }

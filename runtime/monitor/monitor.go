@@ -81,6 +81,7 @@ type RegisterRequest struct {
 	Remote bool // a component that its provider constructs
 
 	Inputs               value.Value          // a map
+	Defaults             []value.Path         // inputs that the program leaves out, with the default of the package's schema
 	PropertyDependencies map[string][]urn.URN // by input; nil to take Dependencies for all (E1.48)
 	Dependencies         []urn.URN
 

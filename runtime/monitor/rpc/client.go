@@ -174,6 +174,11 @@ func (c *Client) RegisterResource(ctx context.Context, r monitor.RegisterRequest
 	if request.Transforms, err = c.callbacks.offer(r.Transforms); err != nil {
 		return monitor.RegisterResponse{}, err
 	}
+	if encoding.KeepOutputs { // a server of ours
+		if ctx, err = packDefaults(ctx, r.Defaults); err != nil {
+			return monitor.RegisterResponse{}, err
+		}
+	}
 	var trailer metadata.MD
 	got, err := c.remote.RegisterResource(ctx, request, grpc.Trailer(&trailer))
 	if err != nil {

@@ -2,6 +2,7 @@ package rpc
 
 import (
 	"context"
+	"encoding/json"
 
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/protobuf/proto"
@@ -17,7 +18,34 @@ const (
 	exactHeader = "yamlhost-exact"  // request: the client is ours; response header: so is the server
 	knownHeader = "yamlhost-known"  // trailer: "1" when outputs that are absent are null, "0" when they are unknown
 	idHeader    = "yamlhost-id-bin" // request or trailer: an ID that the protocol cannot express, as a protobuf Value
+	// defaultsHeader is a request's: the path of an input that the program leaves to the package's schema, as JSON.
+	defaultsHeader = "yamlhost-defaults-bin"
 )
+
+// packDefaults is the paths of defaults in headers.
+func packDefaults(ctx context.Context, paths []value.Path) (context.Context, error) {
+	for _, path := range paths {
+		text, err := json.Marshal(path)
+		if err != nil {
+			return ctx, err
+		}
+		ctx = metadata.AppendToOutgoingContext(ctx, defaultsHeader, string(text))
+	}
+	return ctx, nil
+}
+
+// unpackDefaults finds the paths of defaults in headers.
+func unpackDefaults(ctx context.Context) (paths []value.Path, err error) {
+	md, _ := metadata.FromIncomingContext(ctx)
+	for _, text := range md.Get(defaultsHeader) {
+		var path value.Path
+		if err := json.Unmarshal([]byte(text), &path); err != nil {
+			return nil, err
+		}
+		paths = append(paths, path)
+	}
+	return paths, nil
+}
 
 // isExact reports whether a call comes from a client of ours.
 func isExact(ctx context.Context) bool {

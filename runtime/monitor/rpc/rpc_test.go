@@ -129,6 +129,7 @@ func fullRegistration() monitor.RegisterRequest {
 		ImportID: "imp", CustomTimeouts: monitor.Timeouts{Create: "1m", Update: "2m", Delete: "3m", Read: "4m"},
 		DeletedWith: u2, ReplaceWith: []urn.URN{u3}, ReplacementTrigger: value.List(value.Int(1), value.String("x").Secret()),
 		EnvVarMappings: map[string]string{"A": "B"},
+		Defaults:       []value.Path{value.PathOf("mode"), value.PathOf("rules").Then(value.IndexStep(0), value.KeyStep("é"))},
 		Hooks: map[string][]string{"BeforeCreate": {"a"}, "AfterCreate": {"b"}, "BeforeUpdate": {"c"}, "AfterUpdate": {"d"},
 			"BeforeDelete": {"e"}, "AfterDelete": {"f"}, "OnError": {"g", "h"}},
 		SourcePosition: &monitor.Position{Path: "/home/me/a dir/Pulumi.yaml", Line: 12, Column: 3},

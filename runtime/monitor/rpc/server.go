@@ -221,8 +221,13 @@ func registration(ctx context.Context, r *pulumirpc.RegisterResourceRequest) (mo
 	if err != nil {
 		return none, status.Errorf(codes.InvalidArgument, "replacement trigger: %s", err)
 	}
+	defaults, err := unpackDefaults(ctx)
+	if err != nil {
+		return none, status.Errorf(codes.InvalidArgument, "defaults: %s", err)
+	}
 	request := monitor.RegisterRequest{
-		Type: r.GetType(), Name: r.GetName(), Parent: urn.URN(r.GetParent()), Custom: r.GetCustom(), Remote: r.GetRemote(),
+		Defaults: defaults,
+		Type:     r.GetType(), Name: r.GetName(), Parent: urn.URN(r.GetParent()), Custom: r.GetCustom(), Remote: r.GetRemote(),
 		Inputs: inputs, PropertyDependencies: wire.Dependencies(r.GetPropertyDependencies()), Dependencies: wire.URNs(r.GetDependencies()),
 		Provider: r.GetProvider(), Providers: orNone(r.GetProviders()), PackageRef: r.GetPackageRef(), Version: r.GetVersion(),
 		PluginDownloadURL: r.GetPluginDownloadURL(), PluginChecksums: orNone(r.GetPluginChecksums()),

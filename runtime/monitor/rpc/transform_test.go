@@ -56,7 +56,7 @@ func TestTransforms(t *testing.T) {
 	full.Inputs = forOthers()
 	// What a transform does not see, it cannot lose either.
 	hidden := func(r monitor.RegisterRequest) monitor.RegisterRequest {
-		r.Remote, r.PropertyDependencies, r.PackageRef, r.EnvVarMappings, r.SourcePosition = false, nil, "", nil, nil
+		r.Remote, r.PropertyDependencies, r.PackageRef, r.EnvVarMappings, r.SourcePosition, r.Defaults = false, nil, "", nil, nil, nil
 		return r
 	}
 	var saw monitor.RegisterRequest

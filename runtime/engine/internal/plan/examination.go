@@ -16,6 +16,7 @@ type Facts struct {
 	Old      *state.Resource // nil when new
 	Goal     *state.Resource // the examination fills in its inputs
 	Wanted   value.Value     // the program's inputs
+	Defaults []value.Path    // those of them that the program leaves to the package's schema
 	Deleted  bool            // old was deleted earlier in this operation, on behalf of another resource
 	Provided bool            // a provider manages the resource; a component has none
 	DryRun   bool
@@ -149,6 +150,7 @@ func (x *Examination) check(anew, second bool) Request {
 	switch {
 	case x.Old != nil && !anew:
 		olds = x.Old.Inputs
+		news = withoutNewDefaults(news, olds, x.Defaults)
 	case anew && x.Recorded != nil:
 		olds = x.Recorded.Inputs
 	}
