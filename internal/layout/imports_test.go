@@ -71,6 +71,8 @@ var mayImport = map[string][]string{
 	},
 	// Deciding is apart from doing: see TestPlanningIsPure.
 	"runtime/engine/internal/plan": {"runtime/monitor", "runtime/provider", "runtime/state", "runtime/journal", "value", "value/urn", "diag"},
+	// Text from elsewhere, made harmless for terminals.
+	"internal/printable": {},
 }
 
 // wiring are the trees where everything may meet.

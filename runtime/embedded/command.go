@@ -124,14 +124,17 @@ type job struct {
 func (c commander) execute(ctx context.Context, j job) (value.Value, error) {
 	secrets := mask.New(j.inputs, j.before)
 	p := process{
-		args: append(c.interpreter(j.inputs), j.command),
-		dir:  c.dir(j.inputs),
-		env:  c.environ(j),
-		in:   lookupString(j.inputs, "stdin"),
-		log:  c.logger(j, secrets), grace: c.Grace,
+		args:    append(c.interpreter(j.inputs), j.command),
+		dir:     c.dir(j.inputs),
+		env:     c.environ(j),
+		in:      lookupString(j.inputs, "stdin"),
+		secrets: secrets, log: c.logger(j, secrets), grace: c.Grace,
 	}
 	result, err := p.run(ctx)
 	if err != nil {
+		if c.suppresses(j) {
+			result.both = "its output is not shown because some of its inputs are secret"
+		}
 		return value.Null, commandError(j, result, secrets, err)
 	}
 	outputs := value.MapOf(
@@ -193,18 +196,22 @@ func (c commander) environ(j job) []string {
 
 // logger passes on the lines that the resource wants logged; all of them unless it says otherwise.
 func (c commander) logger(j job, secrets *mask.Masker) func(line string, stderr bool) {
-	if c.Log == nil {
+	if c.Log == nil || c.suppresses(j) {
 		return nil
 	}
-	wanted := lookupString(j.inputs, "logging")
+	wanted, secret := lookupString(j.inputs, "logging"), j.inputs.ContainsSecret()
 	return func(line string, stderr bool) {
 		switch {
 		case wanted == "none", wanted == "stdout" && stderr, wanted == "stderr" && !stderr:
 			return
 		}
-		c.Log(LogLine{URN: j.subject.URN, Stderr: stderr, Text: secrets.Hide(line)})
+		// What is hidden only as a whole line was not found in the stream.
+		c.Log(LogLine{URN: j.subject.URN, Stderr: stderr, Secret: secret, Text: secrets.Hide(line)})
 	}
 }
+
+// suppresses reports whether nothing that the command prints may be shown.
+func (c commander) suppresses(j job) bool { return c.SuppressSecretOutput && j.inputs.ContainsSecret() }
 
 // collect adds the files that the patterns name: as single assets, and as one archive.
 func (c commander) collect(outputs, inputs value.Value) (value.Value, error) {

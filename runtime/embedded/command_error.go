@@ -44,7 +44,7 @@ func commandError(j job, result processResult, secrets *mask.Masker, err error) 
 	default:
 		failed.Message = fmt.Sprintf("the command failed: %s: %s", err, command)
 	}
-	if output := lastLines(secrets.Hide(result.both), errorOutputLines); output != "" {
+	if output := lastLines(result.both, errorOutputLines); output != "" {
 		failed.Message += "\n" + output
 	}
 	return failed

@@ -182,17 +182,64 @@ func TestCommandSecretsAndLog(t *testing.T) {
 	require.True(t, at(outputs, "stdout").IsSecret(), "a command may print what it is told")
 	require.Equal(t, "key hunter2", text(outputs, "stdout"))
 	urn := subject(commandType).URN
-	require.ElementsMatch(t, []LogLine{{urn, false, "key [secret]"}, {urn, true, "no end"}}, lines)
+	require.ElementsMatch(t, []LogLine{{urn, false, true, "key [secret]"}, {urn, true, true, "no end"}}, lines)
 
 	for logging, want := range map[string][]LogLine{
-		"none": nil, "stdout": {{urn, false, "key x"}}, "stderr": {{urn, true, "no end"}},
-		"stdoutAndStderr": {{urn, false, "key x"}, {urn, true, "no end"}},
+		"none": nil, "stdout": {{urn, false, false, "key x"}}, "stderr": {{urn, true, false, "no end"}},
+		"stdoutAndStderr": {{urn, false, false, "key x"}, {urn, true, false, "no end"}},
 	} {
 		lines = nil
 		_, outputs := r.create(commandType, obj("create", script, "logging", logging, "environment", obj("P", "x")))
 		require.False(t, outputs.ContainsSecret())
 		require.ElementsMatch(t, want, lines, logging)
 	}
+}
+
+// A secret that comes in two pieces, across the buffer of the reader or in the middle of a line too long to log at once, is
+// hidden like any other.
+func TestCommandSecretsInPieces(t *testing.T) {
+	t.Parallel()
+	var mu sync.Mutex
+	var logged strings.Builder
+	r := configure(t, "command", Options{Dir: t.TempDir(), Environ: shellEnviron, Log: func(l LogLine) {
+		mu.Lock()
+		defer mu.Unlock()
+		logged.WriteString(l.Text)
+	}})
+	script := `i=0; while [ $i -lt 3000 ]; do printf '%s.' "$P"; i=$((i+1)); done; exit 1`
+	_, err := r.Create(t.Context(), provider.CreateRequest{Subject: subject(commandType),
+		Inputs: obj("create", script, "environment", obj("P", value.String("hunter2secret").Secret()))})
+	require.Equal(t, strings.Repeat("[secret].", 3000), logged.String())
+	require.ErrorContains(t, err, "[secret].[secret].")
+	for _, part := range []string{"hunt", "cret."} {
+		require.NotContains(t, strings.ReplaceAll(err.Error(), "[secret]", ""), part)
+	}
+}
+
+func TestSuppressSecretOutput(t *testing.T) {
+	t.Parallel()
+	var mu sync.Mutex
+	var lines []LogLine
+	options := Options{Dir: t.TempDir(), Environ: shellEnviron, Log: func(l LogLine) {
+		mu.Lock()
+		defer mu.Unlock()
+		lines = append(lines, l)
+	}}
+	secret := obj("create", "echo $P | tr a-z b-za; exit 1", "environment", obj("P", value.String("hunter2").Secret()))
+	urn := subject(commandType).URN
+	_, err := configure(t, "command", options).Create(t.Context(), provider.CreateRequest{Subject: subject(commandType), Inputs: secret})
+	require.ErrorContains(t, err, "ivoufs2", "what cannot be recognized")
+	require.Equal(t, []LogLine{{urn, false, true, "ivoufs2"}}, lines)
+
+	options.SuppressSecretOutput, lines = true, nil
+	r := configure(t, "command", options)
+	_, err = r.Create(t.Context(), provider.CreateRequest{Subject: subject(commandType), Inputs: secret})
+	require.ErrorContains(t, err, "its output is not shown because some of its inputs are secret")
+	require.NotContains(t, err.Error(), "ivoufs2")
+	require.Empty(t, lines)
+	_, outputs := r.create(commandType, obj("create", "echo hello"))
+	require.Equal(t, "hello", text(outputs, "stdout"))
+	require.Equal(t, []LogLine{{urn, false, false, "hello"}}, lines, "other commands print as ever")
 }
 
 func TestCommandRun(t *testing.T) {

@@ -20,6 +20,8 @@ type Options struct {
 	Windows bool     // the default interpreter is cmd /C instead of /bin/sh -c
 	// Log gets each line that a command prints, as it comes, secrets masked; nil drops them. It is called concurrently.
 	Log func(LogLine)
+	// SuppressSecretOutput keeps everything that a command with secret inputs prints from Log and from errors.
+	SuppressSecretOutput bool
 	// Now tells the time; nil for the system's clock.
 	Now func() time.Time
 	// Random is the source of randomness for everything without a seed; nil for the system's. It is read concurrently.
@@ -32,6 +34,7 @@ type Options struct {
 type LogLine struct {
 	URN    urn.URN // of the resource; empty for a function call
 	Stderr bool
+	Secret bool   // some of the command's inputs are secret
 	Text   string // without its line break; very long lines come in pieces
 }
 

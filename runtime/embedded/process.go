@@ -10,24 +10,36 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/yamlhost/yamlhost/value/mask"
 )
 
 // process is one child process to run.
 type process struct {
 	args, env []string
 	dir, in   string
+	secrets   *mask.Masker                   // hides what log and both must not have
 	log       func(line string, stderr bool) // may be nil; called from two goroutines
 	grace     time.Duration                  // between asking to end and killing
 }
 
 // processResult is what a process printed, as far as it came.
 type processResult struct {
-	started              bool
-	stdout, stderr, both string
+	started        bool
+	stdout, stderr string
+	both           string // as they came, without secrets
 }
 
 // logPiece is the most of one line that is logged at a time.
 const logPiece = 16 << 10
+
+// logger is log for one stream; nil for none.
+func (p process) logger(stderr bool) func(line string) {
+	if p.log == nil {
+		return nil
+	}
+	return func(line string) { p.log(line, stderr) }
+}
 
 // run starts the process and waits until it has ended and everyone who holds its output has closed it, so that what a
 // background child prints is not lost. When ctx ends, the whole process group is asked to end and then killed, and run
@@ -65,8 +77,8 @@ func (p process) run(ctx context.Context) (processResult, error) {
 	}
 
 	var readers sync.WaitGroup
-	readers.Go(func() { out.copy(&out.stdout, outRead, false, p.log) })
-	readers.Go(func() { out.copy(&out.stderr, errRead, true, p.log) })
+	readers.Go(func() { out.copy(&out.stdout, outRead, p.secrets, p.logger(false)) })
+	readers.Go(func() { out.copy(&out.stderr, errRead, p.secrets, p.logger(true)) })
 	ended := make(chan struct{})
 	closer := make(chan struct{})
 	cut := false // output was cut off by force; read once closer is closed
@@ -112,36 +124,55 @@ func waits(done <-chan struct{}, d time.Duration) bool {
 // capture collects output. Its mutex guards both, in which the two streams meet.
 type capture struct {
 	mu             sync.Mutex
-	both           bytes.Buffer
+	both           bytes.Buffer // without secrets
 	stdout, stderr bytes.Buffer // each written by its own reader
 }
 
-// copy reads a stream to its end and hands complete lines to log.
-func (c *capture) copy(to *bytes.Buffer, from io.Reader, stderr bool, log func(string, bool)) {
-	var pending []byte
+// copy reads a stream to its end into to. What people may see of it goes to both, and line by line to log, which may be nil.
+func (c *capture) copy(to *bytes.Buffer, from io.Reader, secrets *mask.Masker, log func(line string)) {
+	lines := &lines{capture: c, log: log}
+	shown := mask.NewWriter(lines, secrets) // in front of everything that cuts: half a secret would not be recognized
 	chunk := make([]byte, 4096)
 	for {
 		n, err := from.Read(chunk)
 		to.Write(chunk[:n])
-		c.mu.Lock()
-		c.both.Write(chunk[:n])
-		c.mu.Unlock()
-		if log != nil {
-			pending = append(pending, chunk[:n]...)
-			for {
-				line, rest, found := bytes.Cut(pending, []byte("\n"))
-				if !found && len(pending) < logPiece {
-					break
-				}
-				log(strings.TrimSuffix(string(line), "\r"), stderr)
-				pending = rest
-			}
-		}
+		_, _ = shown.Write(chunk[:n]) // never fails, since lines does not
 		if err != nil {
-			if len(pending) > 0 {
-				log(string(pending), stderr)
-			}
+			_ = shown.Flush()
+			lines.end()
 			return
 		}
+	}
+}
+
+// lines adds one stream to both, and hands complete lines to log.
+type lines struct {
+	*capture
+	log     func(line string)
+	pending []byte
+}
+
+func (l *lines) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	l.both.Write(p)
+	l.mu.Unlock()
+	if l.log == nil {
+		return len(p), nil
+	}
+	l.pending = append(l.pending, p...)
+	for {
+		line, rest, found := bytes.Cut(l.pending, []byte("\n"))
+		if !found && len(l.pending) < logPiece {
+			return len(p), nil
+		}
+		l.log(strings.TrimSuffix(string(line), "\r"))
+		l.pending = rest
+	}
+}
+
+// end hands over what comes after the last line break.
+func (l *lines) end() {
+	if len(l.pending) > 0 {
+		l.log(string(l.pending))
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
 	"strings"
 
@@ -14,7 +15,9 @@ import (
 
 // app is one run of the command line.
 type app struct {
-	streams Streams
+	streams Streams   // printable, whatever is written
+	screen  io.Writer // Err as it is, for views that move the cursor
+	result  io.Writer // Out as it is; see data
 	world   World
 	global  globalOptions
 	signals *interrupts
@@ -27,13 +30,16 @@ type globalOptions struct {
 	cwd            string
 	color          string
 	nonInteractive bool
-	offline        bool
-	verbose        int
+
+	suppressSecretOutput bool // of operations; here because providers are made for other commands too
+	offline              bool
+	verbose              int
 }
 
 // Run carries out a command line and returns its exit code (F7.14). args come without the program's name.
 func Run(ctx context.Context, args []string, s Streams, w World) (code int) {
-	a := &app{streams: s, world: w}
+	a := &app{world: w}
+	s = a.guardStreams(s)
 	a.crashes = &crashes{app: a}
 	defer func() {
 		if fault := recover(); fault != nil {

@@ -264,7 +264,7 @@ func (a *app) configGet(ctx context.Context, o *configOptions) error {
 		}
 		return a.writeJSON(record)
 	}
-	_, err = fmt.Fprintln(a.streams.Out, text)
+	_, err = fmt.Fprintln(a.data(), text)
 	return err
 }
 

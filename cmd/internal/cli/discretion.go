@@ -78,8 +78,8 @@ func (e *discreetError) Unwrap() error { return e.cause }
 // what is held back because it may be the beginning of a secret.
 func (p *pipeline) discreetErr() (w io.Writer, flush func() error) {
 	if p.options.showSecrets {
-		return p.app.streams.Err, func() error { return nil }
+		return p.app.screen, func() error { return nil }
 	}
-	hiding := mask.NewWriter(p.app.streams.Err, p.stage.secrets().secrets)
+	hiding := mask.NewWriter(p.app.screen, p.stage.secrets().secrets)
 	return hiding, hiding.Flush
 }

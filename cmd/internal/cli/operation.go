@@ -60,6 +60,7 @@ func operationFlags(a *app, cmd *cobra.Command, o *operationOptions) {
 	f.BoolVar(&o.showSecrets, "show-secrets", false, "show secret outputs in plain text")
 	f.BoolVar(&o.suppressOutputs, "suppress-outputs", false, "do not show the stack's outputs")
 	f.BoolVar(&o.suppressProgress, "suppress-progress", false, "show no progress, only the result")
+	f.BoolVar(&a.global.suppressSecretOutput, "suppress-secret-output", false, "show nothing of what commands with secret inputs print")
 	f.BoolVar(&o.monitorRPC, "monitor-rpc", false, "run the program in front of a gRPC connection to the engine")
 	hide(f, "monitor-rpc")
 	for _, name := range []string{"show-replacement-steps", "show-config", "skip-plugin-pre-install", "debug", "copilot", "neo",

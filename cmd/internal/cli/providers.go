@@ -77,9 +77,13 @@ func (a *app) newProviders(ws *workspace.Workspace, log func(plugin.Message)) *p
 	for _, p := range ws.Plugins {
 		options.Overrides = append(options.Overrides, plugin.Override{Name: p.Name, Path: p.Dir})
 	}
-	inProcess := embedded.Options{Dir: ws.Dir(), Environ: a.world.Env, Windows: runtime.GOOS == "windows", Now: a.world.Now, Random: a.world.Random}
+	inProcess := embedded.Options{Dir: ws.Dir(), Environ: a.world.Env, Windows: runtime.GOOS == "windows", Now: a.world.Now, Random: a.world.Random, SuppressSecretOutput: a.global.suppressSecretOutput}
 	if log != nil {
+		hint := once(func(text string) { log(plugin.Message{Severity: plugin.Info, Text: text}) })
 		inProcess.Log = func(line embedded.LogLine) {
+			if line.Secret {
+				hint(secretOutputHint)
+			}
 			log(plugin.Message{URN: line.URN, Severity: plugin.Info, Text: line.Text})
 		}
 	}
@@ -97,6 +101,10 @@ func (a *app) newProviders(ws *workspace.Workspace, log func(plugin.Message)) *p
 		rooms: append(append([]EmbeddedProviders(nil), a.world.Embedded...), builtIn{embedded.NewLoader(inProcess)}),
 	}
 }
+
+// secretOutputHint is shown once when a command that has secret inputs prints something.
+const secretOutputHint = "The output of commands with secret inputs is shown, with secrets replaced where they are recognized (docs/secrets.md). " +
+	"To show none of it, use --suppress-secret-output."
 
 // once passes each text on the first time only: a plugin is started several times in one command. It is safe for
 // concurrent use.

@@ -36,7 +36,7 @@ func (a *app) serveLanguage(ctx context.Context, args []string) error {
 	ctx, done := a.signals.gentle(ctx)
 	defer done()
 	options := langhost.Options{Version: a.version(), Schemas: a.ownSchemas, Env: a.world.Env, Stderr: a.streams.Err}
-	if langhost.Command(ctx, "yamlhost serve language", args, options, a.streams.Out) != 0 {
+	if langhost.Command(ctx, "yamlhost serve language", args, options, a.data()) != 0 {
 		return errReported
 	}
 	return nil

@@ -146,7 +146,7 @@ func (a *app) stackOutput(ctx context.Context, o *stackOptions) error {
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(a.streams.Out, "%s='%s'\n", name, strings.ReplaceAll(text, "'", `'\''`))
+			fmt.Fprintf(a.data(), "%s='%s'\n", name, strings.ReplaceAll(text, "'", `'\''`))
 		}
 		return nil
 	}
@@ -173,6 +173,6 @@ func (a *app) oneOutput(s *stack, outputs value.Value, o *stackOptions) error {
 	if o.shell {
 		text = fmt.Sprintf("%s='%s'", o.property, strings.ReplaceAll(text, "'", `'\''`))
 	}
-	_, err = fmt.Fprintln(a.streams.Out, text)
+	_, err = fmt.Fprintln(a.data(), text)
 	return err
 }

@@ -71,7 +71,7 @@ func (a *app) tagGet(ctx context.Context, o *stackOptions, name string) error {
 	if !found {
 		return fmt.Errorf("the stack has no tag %q", name)
 	}
-	_, err = fmt.Fprintln(a.streams.Out, text)
+	_, err = fmt.Fprintln(a.data(), text)
 	return err
 }
 

@@ -52,7 +52,7 @@ func (a *app) stackExport(ctx context.Context, o *stackOptions) error {
 		}
 		return nil
 	}
-	_, err = a.streams.Out.Write(text)
+	_, err = a.data().Write(text)
 	return err
 }
 

@@ -70,7 +70,7 @@ func changeLine(path string, before, after *value.Value, hide bool, p palette, m
 		if hide {
 			return "(hidden)"
 		}
-		return m.Hide(showValue(*v, o.ShowSecrets))
+		return showValue(*v, o.ShowSecrets, m)
 	}
 	switch {
 	case before == nil:
@@ -202,8 +202,8 @@ func joinKey(path, key string) string {
 }
 
 // showValue is a value on one line, cut when long. Unknown values say so; secrets are masked unless shown.
-func showValue(v value.Value, showSecrets bool) string {
-	text := valueText(v, showSecrets)
+func showValue(v value.Value, showSecrets bool, m *mask.Masker) string {
+	text := m.Hide(valueText(v, showSecrets)) // before it is cut, which would leave the beginning of a secret
 	const limit = 100
 	if runes := []rune(text); len(runes) > limit {
 		return string(runes[:limit-1]) + "…"

@@ -2,10 +2,12 @@ package view
 
 import (
 	"fmt"
+	"io"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/yamlhost/yamlhost/internal/printable"
 	"github.com/yamlhost/yamlhost/runtime/engine"
 	"github.com/yamlhost/yamlhost/value/mask"
 )
@@ -16,9 +18,10 @@ const frame = 100 * time.Millisecond
 // live draws a tree of resources on a terminal, over and over at the same place, and ends with a report. It has one
 // goroutine, which Close ends and waits for.
 type live struct {
-	o    Options
-	p    palette
-	mask *mask.Masker
+	o      Options
+	screen io.Writer // Err as it is, for moving the cursor
+	p      palette
+	mask   *mask.Masker
 
 	mu     sync.Mutex // guards what follows
 	board  *board
@@ -30,11 +33,11 @@ type live struct {
 	stop, stopped chan struct{}
 }
 
-func newLive(o Options, m *mask.Masker) *live {
+func newLive(o Options, m *mask.Masker, screen io.Writer) *live {
 	if o.Height <= 0 {
 		o.Height = 24
 	}
-	v := &live{o: o, p: palette{o.Color}, mask: m, board: newBoard(), stop: make(chan struct{}), stopped: make(chan struct{})}
+	v := &live{o: o, screen: screen, p: palette{o.Color}, mask: m, board: newBoard(), stop: make(chan struct{}), stopped: make(chan struct{})}
 	fmt.Fprintf(o.Err, "%s %s\n\n", v.p.paint(bold, o.Operation), v.p.paint(dim, "stack "+o.Stack))
 	go v.run()
 	return v
@@ -125,11 +128,11 @@ func (v *live) draw(final bool) {
 	}
 	b.WriteString("\x1b[J") // from here to the end of the screen
 	for _, line := range lines {
-		b.WriteString(line)
+		b.WriteString(printable.Colored(line))
 		b.WriteByte('\n')
 	}
 	v.drawn = len(lines)
-	fmt.Fprint(v.o.Err, b.String())
+	fmt.Fprint(v.screen, b.String())
 }
 
 func (v *live) tree(final bool) []string {
@@ -226,7 +229,7 @@ func (v *live) line(r *row, nameWidth int) string {
 	}
 	plainWidth := 6 + nameWidth + 2 + max(28, len(typ)) + 1 + len(word)
 	if note != "" && (v.o.Width == 0 || plainWidth+10 < v.o.Width) {
-		note = " " + firstLine(note)
+		note = " " + firstLine(printable.Text(v.mask.Hide(note)))
 		if room := v.o.Width - plainWidth; v.o.Width > 0 && len([]rune(note)) > room {
 			note = string([]rune(note)[:max(0, room-1)]) + "…"
 		}
@@ -234,7 +237,7 @@ func (v *live) line(r *row, nameWidth int) string {
 		note = ""
 	}
 	return "  " + v.p.paint(color, pad(sign, 3)) + pad(clip(name, nameWidth), nameWidth) + "  " +
-		v.p.paint(dim, pad(typ, 28)) + " " + v.p.paint(color, word) + v.p.paint(dim, v.mask.Hide(note))
+		v.p.paint(dim, pad(typ, 28)) + " " + v.p.paint(color, word) + v.p.paint(dim, note)
 }
 
 func firstLine(s string) string {

@@ -4,6 +4,7 @@ import (
 	"io"
 
 	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/printable"
 	"github.com/yamlhost/yamlhost/runtime/engine"
 	"github.com/yamlhost/yamlhost/value/mask"
 )
@@ -58,11 +59,15 @@ type listener interface {
 // New makes the view that fits the options.
 func New(o Options) *View {
 	m := masker(o.Secrets)
-	switch {
-	case o.JSON:
+	screen := o.Err
+	if o.JSON {
 		return &View{newJSONLines(o, m)}
+	}
+	colors := func() bool { return o.Color }
+	o.Out, o.Err = printable.NewWriter(o.Out, colors), printable.NewWriter(o.Err, colors)
+	switch {
 	case o.Interactive:
-		return &View{newLive(o, m)}
+		return &View{newLive(o, m, screen)}
 	default:
 		return &View{newPlain(o, m)}
 	}

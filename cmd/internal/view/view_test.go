@@ -3,6 +3,7 @@ package view
 import (
 	"bytes"
 	"encoding/json"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -193,4 +194,24 @@ func TestLeafChanges(t *testing.T) {
 			require.Equal(t, c.want, got)
 		})
 	}
+}
+
+// A note that is cut to fit its line, and a value that is cut because it is long, show no beginning of a secret.
+func TestSecretsAreHiddenBeforeTextIsCut(t *testing.T) {
+	t.Parallel()
+	secret := strings.Repeat("hunter2-", 20)
+	m := masker([]string{secret})
+	require.Equal(t, `"[secret]"`, showValue(value.String(secret), false, m))
+	var screen bytes.Buffer
+	v := newLive(Options{Out: io.Discard, Err: io.Discard, Width: 100, Height: 10}, m, &screen)
+	for _, e := range events()[:6] {
+		v.Event(e)
+	}
+	v.Event(&engine.Message{URN: commandURN, Severity: diag.Info, Text: "\x1b[2Jnow " + secret, Ephemeral: true})
+	v.mu.Lock()
+	v.draw(false)
+	v.mu.Unlock()
+	v.Close()
+	require.NotContains(t, screen.String(), "hunter2")
+	require.Contains(t, screen.String(), `\x1b[2Jnow [secret]`)
 }
