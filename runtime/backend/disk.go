@@ -58,8 +58,28 @@ func (realDisk) Create(path string) (journal.File, error) {
 	return os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 }
 
-func (realDisk) Rename(from, to string) error { return os.Rename(from, to) }
-func (realDisk) Remove(path string) error     { return os.Remove(path) }
+// Rename follows a link at to: a file that is linked stays so, and what it links to gets the content.
+func (realDisk) Rename(from, to string) error {
+	info, err := os.Lstat(to)
+	if err != nil || info.Mode()&fs.ModeSymlink == 0 {
+		return os.Rename(from, to)
+	}
+	target, err := filepath.EvalSymlinks(to)
+	if err != nil {
+		return err
+	}
+	data, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	// The target may be on another file system, where nothing can be renamed to from here.
+	if err := writeThrough(realDisk{}, temporary(target), target, data, true); err != nil {
+		return err
+	}
+	return errors.Join(realDisk{}.SyncDir(filepath.Dir(target)), os.Remove(from))
+}
+
+func (realDisk) Remove(path string) error { return os.Remove(path) }
 
 func (realDisk) SyncDir(path string) error {
 	if runtime.GOOS == "windows" { // folders cannot be synced there, and renaming is durable by itself

@@ -87,6 +87,10 @@ func (e *CorruptError) Error() string {
 }
 
 func (p *Previous) advice() string {
+	if p.Mended {
+		return "`yamlhost state repair` puts the bit right; nothing is lost (resources: " + fmt.Sprint(p.Resources) +
+			"). If somebody has edited the file by hand, remove its last member, yamlhostChecksum."
+	}
 	return fmt.Sprintf("There is a sound copy of the state: %s, of %s (resources: %d).\n"+
 		"`yamlhost state repair` shows that and puts it back; then `yamlhost refresh`, because what may have changed since is not in it.",
 		p.Path, p.Written.Format(time.RFC3339), p.Resources)

@@ -20,6 +20,9 @@ type Previous struct {
 	Written   time.Time
 	Resources int
 
+	// Mended says that it is the state itself with a flipped bit put right: nothing is missing in it.
+	Mended bool
+
 	packing Compression
 	data    []byte
 }
@@ -98,10 +101,37 @@ func (b *Backend) withPrevious(r Ref, err error) error {
 		return err
 	}
 	advised := *damaged
-	if advised.Previous = b.Previous(r); advised.Previous == nil {
+	if advised.Previous = b.mended(damaged.Path, damaged.Err); advised.Previous == nil {
+		advised.Previous = b.Previous(r)
+	}
+	if advised.Previous == nil {
 		return err
 	}
 	return &advised
+}
+
+// mended is a state file with a flipped bit put right, if that is what is wrong with it and what comes out is sound.
+func (b *Backend) mended(path string, fault error) *Previous {
+	var flipped *FlippedError
+	if !errors.As(fault, &flipped) {
+		return nil
+	}
+	packing := Plain
+	for _, c := range extensions {
+		if strings.HasSuffix(path, ".json"+string(c)) {
+			packing = c
+		}
+	}
+	data, err := packing.pack(flipped.mended)
+	if err != nil {
+		return nil
+	}
+	c, err := (stored{path: path, raw: data}).decode(nil)
+	if err != nil {
+		return nil
+	}
+	at, _ := b.disk.ModTime(path)
+	return &Previous{Path: path, Written: at, Resources: len(snapshotOf(c).Resources), Mended: true, packing: packing, data: data}
 }
 
 // Lost is what is wrong with a stack whose state has disappeared; nil for one that is there, never was, or was removed. Removing
@@ -117,8 +147,8 @@ func (b *Backend) Lost(r Ref) *LostError {
 	return &LostError{Ref: r, History: b.path("history", r.Project, r.Stack), Previous: p}
 }
 
-// Restore puts the newest sound copy of a stack's state in the place of one that is lost or damaged, which it keeps aside. A state
-// that can be read is refused. A journal that was left behind and begins with that copy fits again.
+// Restore puts the newest sound copy of a stack's state in the place of one that is lost, damaged or unsound, which it keeps aside. A
+// state that is sound is refused. A journal that was left behind and begins with that copy fits again.
 func (b *Backend) Restore(ctx context.Context, r Ref) (aside string, err error) {
 	if err := ctx.Err(); err != nil {
 		return "", err
@@ -136,10 +166,17 @@ func (b *Backend) Restore(ctx context.Context, r Ref) (aside string, err error) 
 		}
 		return "", err
 	}
-	if _, err := file.decode(nil); err == nil {
-		return "", fmt.Errorf("the state %s can be read; it is not replaced by an older one", file.path)
+	c, fault := file.decode(nil)
+	if fault == nil {
+		fault = snapshotOf(c).Verify()
 	}
-	previous := b.Previous(r)
+	if fault == nil {
+		return "", fmt.Errorf("the state %s is sound; it is not replaced by an older one", file.path)
+	}
+	previous := b.mended(file.path, fault)
+	if previous == nil {
+		previous = b.Previous(r)
+	}
 	if previous == nil {
 		return "", &CorruptError{Path: file.path, Err: errors.New("and there is no sound copy of it")}
 	}

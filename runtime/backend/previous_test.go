@@ -100,7 +100,7 @@ func TestPrevious(t *testing.T) {
 					p.remove(part)
 				}
 				_, err = b.Restore(t.Context(), testRef)
-				require.ErrorContains(t, err, "can be read")
+				require.ErrorContains(t, err, "is sound")
 				p.damage(file, c.text)
 
 				b = p.open()

@@ -49,6 +49,7 @@ type Session struct {
 	base      *state.Snapshot
 	recovered *Recovery
 	moved     []urn.URN
+	altered   bool
 
 	mu         sync.Mutex // guards what follows
 	checkpoint state.Checkpoint
@@ -110,6 +111,7 @@ func (s *Session) load() error {
 	if err != nil {
 		return err
 	}
+	s.altered = file.altered()
 	base := snapshotOf(c)
 	s.checkpoint, s.file, s.base, s.book = *c, file, base, journal.NewBook(base)
 	if s.o.SkipIntegrity {
@@ -134,6 +136,10 @@ func (s *Session) putInOrder(fault error) error {
 	s.base, s.book, s.checkpoint.Snapshot, s.moved = sorted, journal.NewBook(sorted), sorted, moved
 	return nil
 }
+
+// Altered reports whether the state file was not what yamlhost wrote, nor what another program would have: somebody has edited it,
+// or it is damaged in more than one bit.
+func (s *Session) Altered() bool { return s.altered }
 
 // Moved are the resources that came after what depends on them in the state file, and were moved to the front of it.
 func (s *Session) Moved() []urn.URN { return s.moved }

@@ -134,8 +134,14 @@ func (s stored) decode(open state.Opener) (*state.Checkpoint, error) {
 	if err != nil {
 		return nil, &CorruptError{Path: s.path, Err: err}
 	}
+	if _, err := checkSeal(plain); err != nil {
+		return nil, &CorruptError{Path: s.path, Err: err}
+	}
 	c, err := state.DecodeCheckpoint(plain, open)
 	if err == nil {
+		if delete(c.Unknown, sealMember); len(c.Unknown) == 0 {
+			c.Unknown = nil
+		}
 		return c, nil
 	}
 	var syntax *state.SyntaxError
@@ -145,10 +151,21 @@ func (s stored) decode(open state.Opener) (*state.Checkpoint, error) {
 	return nil, fmt.Errorf("read the state %s: %w", s.path, err)
 }
 
+// altered reports whether a state file is not what was written, see checkSeal.
+func (s stored) altered() bool {
+	plain, err := unpack(s.raw)
+	if err != nil {
+		return false
+	}
+	changed, err := checkSeal(plain)
+	return changed && err == nil
+}
+
 // Loaded is a stack as it is known.
 type Loaded struct {
 	Snapshot  *state.Snapshot // never nil; empty for a new stack
 	Recovered *Recovery       // what a run that was cut off, or is still under way, has left beside the file; nil if nothing
+	Altered   bool            // the file is not what yamlhost wrote, nor what another program would: somebody has edited it
 }
 
 // Load reads a stack without taking its lock, and writes nothing: what a crashed or running operation has journaled is
@@ -180,13 +197,13 @@ func (b *Backend) Load(ctx context.Context, r Ref, open state.Opener) (*Loaded, 
 			if err != nil {
 				return nil, b.withPrevious(r, err)
 			}
-			return &Loaded{snapshotOf(c), recovered.unlessEmpty()}, nil
+			return &Loaded{snapshotOf(c), recovered.unlessEmpty(), file.altered()}, nil
 		}
 		s, err := reopen(recovered.snapshot, open)
 		if err != nil {
 			return nil, fmt.Errorf("read the state of %s: %w", r, err)
 		}
-		return &Loaded{s, recovered}, nil
+		return &Loaded{s, recovered, file.altered()}, nil
 	}
 }
 
@@ -341,7 +358,7 @@ type packed struct {
 // pack makes a state file that takes the place of another one, which may be none. It is read back first: bytes that nobody
 // can read never become the state. Such bytes give an *UnreadableError.
 func (b *Backend) pack(text []byte, over stored) (packed, error) {
-	data, err := b.packing(over).pack(text)
+	data, err := b.packing(over).pack(sealed(text))
 	if err != nil {
 		return packed{}, err
 	}
@@ -363,6 +380,9 @@ func (b *Backend) pathOver(over stored) string {
 func readBack(data []byte) error {
 	plain, err := unpack(data)
 	if err != nil {
+		return err
+	}
+	if _, err := checkSeal(plain); err != nil {
 		return err
 	}
 	return state.Readable(plain)

@@ -112,6 +112,7 @@ func TestDecodeFaults(t *testing.T) {
 		{"number", `{"version":1e999}`, "too large"},
 		{"leading zero", `{"version":01}`, `found '1'`},
 		{"time", `{"version":3,"checkpoint":{"latest":{"manifest":{"time":"noon"}}}}`, `"noon" is no time`},
+		{"not UTF-8", "{\"version\":3,\"a\xff\":1}", `(byte 15): byte 0xff is not UTF-8`},
 		{"control", "{\"a\nb\":1}", "control character"},
 		{"escape", `{"a":"\x"}`, "no escape"},
 		{"deep", `{"a":` + strings.Repeat("[", 2000), "more than 1000 deep"},

@@ -30,12 +30,19 @@ type scanner struct {
 	pos   int
 	err   error
 	depth int
-	blank int  // how many blanks were skipped, to know whether a raw value is compact
-	utf8  bool // the whole text is UTF-8
+	blank int // how many blanks were skipped, to know whether a raw value is compact
 }
 
 func newScanner(text string) *scanner {
-	s := &scanner{text: text, utf8: utf8.ValidString(text)}
+	s := &scanner{text: text}
+	if !utf8.ValidString(text) { // replacing it would make another ID or name of it
+		for at, r := range text {
+			if _, size := utf8.DecodeRuneInString(text[at:]); r == utf8.RuneError && size == 1 {
+				s.failAt(at, "byte 0x%02x is not UTF-8: the file is damaged, or was written in another encoding", text[at])
+				return s
+			}
+		}
+	}
 	if strings.HasPrefix(text, "\ufeff") {
 		s.pos = len("\ufeff")
 	}
@@ -238,17 +245,9 @@ func (s *scanner) string() string {
 	}
 	if i < len(s.text) && s.text[i] == '"' {
 		s.pos = i + 1
-		return s.valid(s.text[start:i])
+		return s.text[start:i]
 	}
 	return s.escaped(start, i)
-}
-
-// valid is s as a decoder of Go reads it: what is no UTF-8 becomes U+FFFD.
-func (s *scanner) valid(text string) string {
-	if s.utf8 || utf8.ValidString(text) {
-		return text
-	}
-	return string([]rune(text))
 }
 
 func (s *scanner) escaped(start, i int) string {
@@ -258,7 +257,7 @@ func (s *scanner) escaped(start, i int) string {
 		switch {
 		case c == '"':
 			s.pos = i + 1
-			return s.valid(string(buf))
+			return string(buf)
 		case c < 0x20:
 			s.failAt(i, "a control character stands in a string")
 			return ""

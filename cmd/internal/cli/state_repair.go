@@ -16,6 +16,8 @@ import (
 type stateOptions struct {
 	stack string
 	yes   bool
+	// previous puts the newest sound copy in the place of a state that cannot be put right.
+	previous bool
 }
 
 func newStateVerify(a *app, run func(context.Context, *stateOptions) error) *cobra.Command {
@@ -41,6 +43,7 @@ func newStateRepair(a *app, run func(context.Context, *stateOptions) error) *cob
 	}
 	cmd.Flags().StringVarP(&o.stack, "stack", "s", "", "the stack; by default the selected one")
 	cmd.Flags().BoolVarP(&o.yes, "yes", "y", a.world.envTrue("PULUMI_SKIP_CONFIRMATIONS"), "do not ask")
+	cmd.Flags().BoolVar(&o.previous, "previous", false, "put the newest sound copy back instead of a state whose faults cannot be put right")
 	return cmd
 }
 
@@ -75,6 +78,9 @@ func (a *app) stateVerify(ctx context.Context, o *stateOptions) error {
 	a.listTorn(torn)
 	for _, op := range loaded.Snapshot.Pending {
 		fmt.Fprintf(out, "pending: %s %s\n", op.Kind, op.Resource.URN)
+	}
+	if loaded.Altered {
+		fmt.Fprintln(out, alteredText)
 	}
 	faults := loaded.Snapshot.Faults()
 	a.listFaults(faults)
@@ -153,6 +159,16 @@ func (a *app) stateRepair(ctx context.Context, o *stateOptions) (err error) {
 		fmt.Fprintf(a.streams.Out, "%s: %s\n", nameOf(string(r.URN)), r.What)
 	}
 	a.listFaults(left)
+	if len(left) > 0 && o.previous {
+		if err := session.Close(); err != nil {
+			return err
+		}
+		return a.restoreUnsound(ctx, s, o)
+	}
+	if p := s.backend.Previous(s.ref); len(left) > 0 && p != nil {
+		fmt.Fprintf(a.streams.Out, "There is a sound copy of the state: %s, of %s, with %s; `yamlhost state repair --previous` puts it back.\n",
+			a.short(p.Path), p.Written.Format(time.RFC3339), count(p.Resources, "resource"))
+	}
 	if len(left) > 0 {
 		return withCode(codeError, "%s cannot be put right without losing sight of something that may exist; nothing was changed.\n"+
 			"Decide about each: `yamlhost stack export`, edit, and `yamlhost stack import --force`", count(len(left), "fault"))
@@ -179,7 +195,25 @@ func (a *app) restorePrevious(ctx context.Context, s *stack, o *stateOptions, da
 	if err != nil {
 		return err
 	}
+	if damaged.Previous.Mended {
+		fmt.Fprintf(a.streams.Err, "The bit is put right; the damaged file is kept as %s. Check the disk and the memory of the machine.\n", a.short(aside))
+		return nil
+	}
 	fmt.Fprintf(a.streams.Err, "It is the state now; the damaged one is kept as %s.\nWhat may have changed since is not in it: look with `yamlhost refresh`.\n", a.short(aside))
+	return nil
+}
+
+// restoreUnsound puts a copy in the place of a state that can be read and is not sound.
+func (a *app) restoreUnsound(ctx context.Context, s *stack, o *stateOptions) error {
+	p := s.backend.Previous(s.ref)
+	if p == nil {
+		return withCode(codeError, "there is no sound copy of the state")
+	}
+	aside, err := a.putBack(ctx, s, o, p)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(a.streams.Err, "It is the state now; the other one is kept as %s.\nWhat may have changed since is not in it: look with `yamlhost refresh`.\n", a.short(aside))
 	return nil
 }
 
@@ -199,8 +233,12 @@ func (a *app) restoreLost(ctx context.Context, lost *backend.LostError, o *state
 
 // putBack makes a copy the state, when that is wanted.
 func (a *app) putBack(ctx context.Context, s *stack, o *stateOptions, p *backend.Previous) (aside string, err error) {
-	fmt.Fprintf(a.streams.Out, "There is a sound copy of the state: %s, of %s, with %s.\n",
-		a.short(p.Path), p.Written.Format(time.RFC3339), count(p.Resources, "resource"))
+	if p.Mended {
+		fmt.Fprintf(a.streams.Out, "The checksum says which bit it is; with that put right nothing is missing: %s.\n", count(p.Resources, "resource"))
+	} else {
+		fmt.Fprintf(a.streams.Out, "There is a sound copy of the state: %s, of %s, with %s.\n",
+			a.short(p.Path), p.Written.Format(time.RFC3339), count(p.Resources, "resource"))
+	}
 	if !o.yes {
 		if !a.interactive() {
 			return "", withCode(codeUsage, "--yes must be passed in to put it back when running in non-interactive mode; nothing was changed")
@@ -221,8 +259,13 @@ func adviseRepair(err error) error {
 	return err
 }
 
-// warnOfOrder tells that a state was put in order.
+const alteredText = "the state file is not what yamlhost wrote: somebody has edited it, or it is damaged; it is used as it is"
+
+// warnOfOrder tells that a state was edited, or put in order.
 func (a *app) warnOfOrder(session *backend.Session) {
+	if session.Altered() {
+		fmt.Fprintln(a.streams.Err, "warning: "+alteredText)
+	}
 	for _, u := range session.Moved() {
 		fmt.Fprintf(a.streams.Err, "warning: in the state, %s came after what depends on it; it was moved\n", u)
 	}

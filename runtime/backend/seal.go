@@ -1,0 +1,95 @@
+package backend
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"hash/crc32"
+	"math/bits"
+
+	"github.com/yamlhost/yamlhost/runtime/journal"
+)
+
+// A state file ends with a member that other programs pass over and do not keep: the CRC-32C of everything before it. So a flipped
+// bit shows that would else make another state of it, and the checksum says which bit it was. A file that another program wrote has
+// no such member and is taken as it is.
+const (
+	sealMember = "yamlhostChecksum"
+	sealBefore = `,"` + sealMember + `":"crc32c:`
+	sealAfter  = `"}`
+	sealLength = len(sealBefore) + 8 + len(sealAfter)
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+func sealOf(body []byte) []byte {
+	return fmt.Appendf(nil, "%s%08x%s", sealBefore, crc32.Checksum(body, castagnoli), sealAfter)
+}
+
+// sealed is the text of a state file with its checksum.
+func sealed(text []byte) []byte {
+	body, ok := bytes.CutSuffix(text, []byte("}"))
+	if !ok || len(bytes.TrimSpace(body)) <= 1 { // an object without members has no place for one more
+		return text
+	}
+	return append(body[:len(body):len(body)], sealOf(body)...)
+}
+
+// FlippedError says that one bit of a state file has flipped since the file was written.
+type FlippedError struct {
+	Offset int // 0-based, in bytes of the unpacked text
+	mended []byte
+}
+
+func (e *FlippedError) Error() string {
+	return fmt.Sprintf("one bit of it has flipped since it was written, in byte %d", e.Offset)
+}
+
+// checkSeal compares a state file's text with its checksum. changed says that it is not what was written, by more than one bit:
+// somebody has edited it, or it is damaged. A single flipped bit is a *FlippedError.
+func checkSeal(text []byte) (changed bool, err error) {
+	text = bytes.TrimRight(text, " \t\r\n")
+	n := len(text) - sealLength
+	if n < 2 {
+		return false, nil
+	}
+	body, seal := text[:n], text[n:]
+	want := sealOf(body)
+	switch off := distance(seal, want); {
+	case off == 0:
+		return false, nil
+	case off == 1: // what it is of is as it was
+		return false, &FlippedError{Offset: n + firstDifference(seal, want), mended: append(body[:n:n], want...)}
+	case !bytes.HasPrefix(seal, []byte(sealBefore)) || !bytes.HasSuffix(seal, []byte(sealAfter)):
+		return false, nil
+	}
+	var stored [4]byte
+	if _, err := hex.Decode(stored[:], seal[len(sealBefore):len(sealBefore)+8]); err != nil {
+		return true, nil
+	}
+	wrong := crc32.Checksum(body, castagnoli) ^ binary.BigEndian.Uint32(stored[:])
+	if at, mask, found := journal.FlippedBit(n, wrong); found {
+		mended := bytes.Clone(text)
+		mended[at] ^= mask
+		return false, &FlippedError{Offset: at, mended: mended}
+	}
+	return true, nil
+}
+
+// distance is in how many bits two texts of one length differ.
+func distance(a, b []byte) (n int) {
+	for i := range a {
+		n += bits.OnesCount8(a[i] ^ b[i])
+	}
+	return n
+}
+
+func firstDifference(a, b []byte) int {
+	for i := range a {
+		if a[i] != b[i] {
+			return i
+		}
+	}
+	return len(a)
+}
