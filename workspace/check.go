@@ -33,6 +33,8 @@ type CheckOptions struct {
 	Project string
 	// Stat looks for files that programs name; nil when there is no file system.
 	Stat func(path string) (fs.FileInfo, error)
+	// Bundle makes the code of dynamic types; nil leaves their sources unread.
+	Bundle check.Bundler
 }
 
 // attempts bounds how often a program is checked while somebody writes to the schemas that it needs.
@@ -69,6 +71,7 @@ func (w *Workspace) Check(ctx context.Context, o CheckOptions) (*check.Program, 
 		program, checked = check.Check(ctx, file, check.Options{
 			Project: name, Schemas: schemas, Packages: packages, Local: w.Components,
 			Config: o.Config, ConfigKnown: o.ConfigKnown, StackKeys: stackKeys, ProgramDir: w.Program.Dir, Stat: o.Stat,
+			Bundle: o.Bundle,
 		})
 		if !damaged() {
 			break

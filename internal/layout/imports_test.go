@@ -37,7 +37,9 @@ var mayImport = map[string][]string{
 	"runtime/provider":    {"value", "value/urn"},
 	"runtime/plugin":      {"internal/environ", "internal/filelock", "runtime/provider", "value/wire", "value/mask", "schema", "value", "value/urn"},
 	"runtime/embedded":    {"internal/patient", "runtime/provider", "schema", "value", "value/mask", "value/urn"},
-	"runtime/dynamic":     {"runtime/dynamic/bundle", "runtime/provider", "value/wire", "value", "value/urn"},
+	// Bundles for the checker, which knows no bundler.
+	"workspace/sources": {"check", "runtime/dynamic/bundle"},
+	"runtime/dynamic":   {"runtime/dynamic/bundle", "runtime/provider", "value/wire", "value", "value/urn"},
 	// Bundles of source files, which knows neither providers nor programs.
 	"runtime/dynamic/bundle": {},
 	"runtime/state":          {"runtime/secrets", "value", "value/urn"},

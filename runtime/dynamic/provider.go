@@ -18,7 +18,8 @@ type Options struct {
 	Environ        []string // of ours, as "name=value"; processes get a part of it
 	Path           []string // where node and python3 are looked for
 	Project, Stack string
-	Config         map[string]string // the whole configuration, by full key, secrets in plain text
+	// Config is the whole configuration by full key, secrets in plain text. That of the package to load goes before it.
+	Config map[string]string
 	// Log gets each line that the author's code prints; nil drops them. It is called concurrently.
 	Log func(LogLine)
 	// Maps finds the source map of a digest, for errors; nil when there are none.
@@ -44,7 +45,11 @@ func (l loader) Load(_ context.Context, p provider.Package) (provider.Provider, 
 	if p.Name != Package || p.Parameterization != nil {
 		return nil, &provider.MissingError{Package: p.Name, Version: p.Version}
 	}
-	return &loaded{name: Package, options: l.options}, nil
+	o := l.options
+	if p.Config != nil {
+		o.Config = p.Config
+	}
+	return &loaded{name: Package, options: o}, nil
 }
 
 // New makes the provider of a package whose code is in d.

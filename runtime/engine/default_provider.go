@@ -153,8 +153,11 @@ func (d *Deployment) configOf(pkg string) map[string]string {
 	return config
 }
 
-// runsPrograms reports whether a package's resources are implemented by code beside a program in another language.
-func runsPrograms(pkg string) bool { return pkg == "pulumi-nodejs" || pkg == "pulumi-python" }
+// runsPrograms reports whether a package's resources are implemented by code beside a program: Pulumi's dynamic providers,
+// and those that the program declares (D15).
+func runsPrograms(pkg string) bool {
+	return pkg == "pulumi-nodejs" || pkg == "pulumi-python" || pkg == "dynamic"
+}
 
 // defaultProvider is a default provider of this operation, or one on its way (E3.28).
 type defaultProvider struct {

@@ -128,6 +128,15 @@ func TestExamples(t *testing.T) {
 		}
 		t.Run(entry.Name(), func(t *testing.T) {
 			t.Parallel()
+			newDesk := newDesk
+			if entry.Name() == "dynamic" {
+				path, plain := needInterpreters(t), newDesk
+				newDesk = func(t *testing.T, example string) *desk {
+					d := plain(t, example)
+					d.world.Env = append(d.world.Env, path)
+					return d
+				}
+			}
 			for _, stack := range stacks {
 				direct := newDesk(t, entry.Name())
 				direct.run(t, "run", "--parallel", "1", "-s", stack)

@@ -13,12 +13,14 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/yamlhost/yamlhost/runtime/dynamic"
 	"github.com/yamlhost/yamlhost/runtime/embedded"
 	"github.com/yamlhost/yamlhost/runtime/plugin"
 	"github.com/yamlhost/yamlhost/runtime/project"
 	"github.com/yamlhost/yamlhost/runtime/provider"
 	"github.com/yamlhost/yamlhost/schema"
 	"github.com/yamlhost/yamlhost/workspace"
+	"github.com/yamlhost/yamlhost/workspace/sources"
 )
 
 // pulumiVersion is the version of the Pulumi engine that this program declares to be compatible with (L3.62).
@@ -33,7 +35,9 @@ type providers struct {
 	given *givenSchemas // schemas that the command line names; nil for none
 	trace *os.File      // every call to a plugin, with PULUMI_DEBUG_GRPC; nil for none
 
-	paths *pathPlugins // those that the project names by their paths
+	paths   *pathPlugins     // those that the project names by their paths
+	sources *sources.Sources // of dynamic types
+	dynamic provider.Loader
 
 	acquisition *acquisition // of missing plugins; nil when nothing is downloaded
 
@@ -87,6 +91,13 @@ func (a *app) newProviders(ws *workspace.Workspace, log func(plugin.Message)) *p
 			log(plugin.Message{URN: line.URN, Severity: plugin.Info, Text: line.Text})
 		}
 	}
+	files := &sources.Sources{}
+	beside := dynamic.Options{Dir: ws.Dir(), Environ: a.world.Env, Path: options.Path, Project: options.Project, Maps: files.Map}
+	if log != nil {
+		beside.Log = func(line dynamic.LogLine) {
+			log(plugin.Message{URN: line.URN, Severity: severityOf(line.Severity), Text: line.Text})
+		}
+	}
 	var trace *os.File
 	if path := a.world.env("PULUMI_DEBUG_GRPC"); path != "" {
 		var err error
@@ -98,6 +109,7 @@ func (a *app) newProviders(ws *workspace.Workspace, log func(plugin.Message)) *p
 	}
 	return &providers{
 		host: plugin.NewHost(options), home: home, trace: trace, paths: pathPluginsOf(ws),
+		sources: files, dynamic: dynamic.NewLoader(beside),
 		rooms: append(append([]EmbeddedProviders(nil), a.world.Embedded...), builtIn{embedded.NewLoader(inProcess)}),
 	}
 }
@@ -105,6 +117,19 @@ func (a *app) newProviders(ws *workspace.Workspace, log func(plugin.Message)) *p
 // secretOutputHint is shown once when a command that has secret inputs prints something.
 const secretOutputHint = "The output of commands with secret inputs is shown, with secrets replaced where they are recognized (docs/secrets.md). " +
 	"To show none of it, use --suppress-secret-output."
+
+// severityOf is how much a line matters that the code of a dynamic type printed.
+func severityOf(name string) plugin.Severity {
+	switch name {
+	case "debug":
+		return plugin.Debug
+	case "warning":
+		return plugin.Warning
+	case "error":
+		return plugin.Error
+	}
+	return plugin.Info
+}
 
 // once passes each text on the first time only: a plugin is started several times in one command. It is safe for
 // concurrent use.
@@ -172,6 +197,9 @@ func servesVersion(room EmbeddedProviders, name, version string) bool {
 
 // Load starts a provider.
 func (p *providers) Load(ctx context.Context, pkg provider.Package) (provider.Provider, error) {
+	if pkg.Name == dynamic.Package {
+		return p.dynamic.Load(ctx, pkg)
+	}
 	if room := p.room(pkg.Name, pkg.Version, pkg.DownloadURL, pkg.Parameterization != nil); room != nil {
 		return room.Load(ctx, pkg)
 	}

@@ -68,7 +68,7 @@ func (a *app) soundProject(dir string) (*project.Project, error) {
 func checkWorkspace(ctx context.Context, ws *workspace.Workspace, providers *providers, config map[project.Key]project.Text) (*check.Program, diag.Diagnostics) {
 	return ws.Check(ctx, workspace.CheckOptions{
 		Schemas: providers.watchedSchemas, Parameterize: providers.parameterize, Config: ws.ConfigTexts(config), ConfigKnown: config != nil,
-		Stat: os.Stat,
+		Stat: os.Stat, Bundle: providers.sources.Bundle,
 	})
 }
 

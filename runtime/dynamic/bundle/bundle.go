@@ -75,15 +75,20 @@ func (e *Error) Error() string {
 	return text
 }
 
-// String is the fault as file:line:column: message; the column is 1-based there.
-func (f Fault) String() string {
-	switch {
-	case f.File == "":
-		return f.Message
-	case f.Line == 0:
-		return f.File + ": " + f.Message
+// Place is where the fault is, as file:line:column with a 1-based column, or less of it.
+func (f Fault) Place() string {
+	if f.File == "" || f.Line == 0 {
+		return f.File
 	}
-	return fmt.Sprintf("%s:%d:%d: %s", f.File, f.Line, f.Column+1, f.Message)
+	return fmt.Sprintf("%s:%d:%d", f.File, f.Line, f.Column+1)
+}
+
+// String is the place and the message.
+func (f Fault) String() string {
+	if f.File == "" {
+		return f.Message
+	}
+	return f.Place() + ": " + f.Message
 }
 
 // Make bundles a source. Its error is an *Error.

@@ -15,8 +15,18 @@ const unknownText = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
 const Unknown = Object.freeze({ toString: () => "<unknown>", toJSON: () => unknownText });
 const maxAnswer = 64 << 20;
 
-const out = fs.createWriteStream(null, { fd: 4 });
-const send = (message) => out.write(JSON.stringify(message) + "\n");
+// write does not return before the line is on its way: code that never yields must not hold back what was said before it.
+function write(text) {
+  const bytes = Buffer.from(text + "\n");
+  for (let at = 0; at < bytes.length; ) {
+    try {
+      at += fs.writeSync(4, bytes, at);
+    } catch (e) {
+      if (e.code !== "EAGAIN") throw e;
+    }
+  }
+}
+const send = (message) => write(JSON.stringify(message));
 
 for (const level of ["log", "info", "debug", "warn", "error"]) {
   const format = require("util").format;
@@ -134,7 +144,7 @@ function finish(call, answer) {
   } catch (e) {
     text = JSON.stringify({ n: answer.n, error: "the answer is no JSON: " + e.message, bad: true });
   }
-  out.write(text + "\n");
+  write(text);
 }
 
 // A call that would end the process, or that fails behind the back of its promise, fails alone.
