@@ -20,13 +20,15 @@ func (c *checker) inferCall(e *ast.Call) schema.Type {
 	if !ok {
 		c.inferInside(e)
 		near := c.suggest(e.Name.Value, "functions", functionNames)
-		c.report(diag.Diagnostic{Code: diag.UnknownFunction, Subject: e.Name.Range, Detail: didYouMean(near),
+		hint := didYouMean(near)
+		if foreign, ok := foreignFunctions[strings.ToLower(e.Name.Value)]; ok {
+			near, hint = nil, foreign
+		}
+		c.report(diag.Diagnostic{Code: diag.UnknownFunction, Subject: e.Name.Range, Detail: hint,
 			Summary: "there is no function fn::" + e.Name.Value, Fixes: rename(e.Name.Range, e.Name.Value, near)})
 		return schema.Invalid
 	}
-	if name := f.Spelling(e.Name.Value); name != e.Name.Value {
-		c.warnf(diag.Capitalisation, e.Name.Range, "", "write `%s` as `%s`", e.Name.Value, name) // L1.20, L6.24
-	}
+	c.warnSpelling(e, f.Spelling(e.Name.Value))
 	if f.Warning != "" {
 		c.warnf(diag.Deprecated, e.Name.Range, "", "%s", f.Warning)
 	}
@@ -48,13 +50,16 @@ func (c *checker) inferCall(e *ast.Call) schema.Type {
 		c.locals[e.Failure] = schema.String
 	}
 	types := make([]schema.Type, len(args))
-	sound := true
+	for i, arg := range args {
+		if arg != nil {
+			c.tolerating(harmless(f, i), func() { types[i] = c.infer(arg) })
+		}
+	}
+	sound := c.fitArguments(f, args, e)
 	for i, arg := range args {
 		if arg == nil {
 			continue
 		}
-		c.tolerating(harmless(f, i), func() { types[i] = c.infer(arg) })
-		sound = c.fitArgument(f, arg, i, e) && sound
 		if i < len(f.Params) && f.Params[i].Path && f.Params[i].Name == "path" {
 			c.checkPath(f, arg)
 		}
@@ -72,6 +77,53 @@ func (c *checker) inferCall(e *ast.Call) schema.Type {
 		return t
 	}
 	return schema.Any
+}
+
+// warnSpelling warns of a name of a function that is an older spelling, or has other capitals, its prefix included (L1.20,
+// L6.24).
+func (c *checker) warnSpelling(e *ast.Call, name string) {
+	at, written := e.Name.Range, e.Name.Value
+	if !e.Prefix.IsZero() {
+		at.Start = e.Prefix.Start
+		written, name = e.Prefix.Text()+written, "fn::"+name
+	}
+	if name == written {
+		return
+	}
+	c.warnOldSpelling(at, written, name)
+}
+
+// warnCapitals warns of a key that is written with other capitals (L1.20).
+func (c *checker) warnCapitals(key *ast.String, name string) {
+	if key.Value != name {
+		c.warnOldSpelling(key.Range(), key.Value, name)
+	}
+}
+
+func (c *checker) warnOldSpelling(at diag.Range, written, name string) {
+	d := diag.Diagnostic{Severity: diag.Warning, Code: diag.Capitalisation, Subject: at,
+		Summary: fmt.Sprintf("write `%s` as `%s`", written, name)}
+	if word, ok := at.Word(written); ok {
+		d.Fixes = []diag.Fix{{Label: "Write " + quote(name), Edits: []diag.Edit{{Range: word, Text: name}}}}
+	}
+	c.report(d)
+}
+
+// foreignFunctions are functions of CloudFormation that people look for, in lower case, and what does the same here.
+var foreignFunctions = map[string]string{
+	"sub":         "a text needs no function: write `${name}` in it for a value",
+	"ref":         "write `${name}` for a value, or `${name.id}` for the ID of a resource",
+	"getatt":      "write `${resource.property}`",
+	"findinmap":   "write `${map.key}` for a constant key, or `${map[key]}` for a computed one",
+	"importvalue": "read an output of another stack with a resource of type pulumi:pulumi:StackReference",
+	"equals":      "write `${a == b}`",
+	"getazs":      "call a function of the provider, such as fn::aws:getAvailabilityZones",
+}
+
+// fieldAbbreviations are other words for the keys of a call.
+var fieldAbbreviations = map[string]string{
+	"args": "arguments", "inputs": "arguments", "params": "arguments", "parameters": "arguments", "opts": "options", "fn": "function",
+	"name": "function", "returns": "return",
 }
 
 const invokeName = "invoke"
@@ -154,17 +206,26 @@ func (c *checker) bindFields(e *ast.Call, f *builtins.Func, m *ast.Map) ([]ast.E
 		for i, name := range names {
 			if strings.EqualFold(name, key.Value) {
 				args[i], found = entry.Value, true
-				if name != key.Value {
-					c.warnf(diag.Capitalisation, key.Range(), "", "write %s as %s", key.Value, name)
-				}
+				c.warnCapitals(key, name)
 			}
 		}
 		if !found {
 			ok = false
 			near := diag.Suggest(key.Value, names)
 			meant = append(meant, near...)
-			c.report(diag.Diagnostic{Code: diag.UnknownKey, Subject: key.Range(), Detail: didYouMean(near),
-				Summary: fmt.Sprintf("fn::%s takes no `%s`", f.Name, key.Value), Fixes: rename(key.Range(), key.Value, near)})
+			d := diag.Diagnostic{Code: diag.UnknownKey, Subject: key.Range(), Detail: didYouMean(near),
+				Summary: fmt.Sprintf("fn::%s takes no `%s`", f.Name, key.Value)}
+			sure := diag.Meant(key.Value, near)
+			if short := fieldAbbreviations[key.Value]; slices.Contains(names, short) {
+				sure, d.Detail = short, didYouMean([]string{short})
+				meant = append(meant, short)
+			}
+			if field(m, sure) == nil {
+				d.Fixes = writing(key.Range(), key.Value, sure)
+			} else {
+				d.Detail = quote(sure) + " is there already: remove one of the two"
+			}
+			c.report(d)
 		}
 	}
 	for i := range f.Params {
@@ -211,6 +272,52 @@ func shapeOf(f *builtins.Func, asList bool) string {
 		return "a list: [" + list + "]"
 	}
 	return "(" + list + ")"
+}
+
+// fitArguments checks the types of a call's arguments. Two that are in each other's place are one fault.
+func (c *checker) fitArguments(f *builtins.Func, args []ast.Expr, e *ast.Call) bool {
+	all := func() bool {
+		sound := true
+		for i, arg := range args {
+			if arg != nil {
+				sound = c.fitArgument(f, arg, i, e) && sound
+			}
+		}
+		return sound
+	}
+	var sound bool
+	faults := c.attempt(func() { sound = all() })
+	if sound || f.Shape != builtins.Positional || e.Expanded {
+		c.sink.Add(faults...)
+		return sound
+	}
+	for i := range args {
+		for j := range args[:i] {
+			if args[i] == nil || args[j] == nil || len(faults) < 2 && !(f.Param(i).Literal || f.Param(j).Literal) {
+				continue
+			}
+			args[i], args[j] = args[j], args[i]
+			fits := len(c.attempt(func() { all() })) == 0
+			args[i], args[j] = args[j], args[i]
+			if fits {
+				c.reportSwapped(f, args[j], args[i], e)
+				return false
+			}
+		}
+	}
+	c.sink.Add(faults...)
+	return false
+}
+
+func (c *checker) reportSwapped(f *builtins.Func, first, second ast.Expr, e *ast.Call) {
+	a, b := first.Range(), second.Range()
+	d := diag.Diagnostic{Code: diag.NotAssignable, Subject: diag.Range{Source: a.Source, Start: a.Start, End: b.End},
+		Summary: "the arguments of fn::" + f.Name + " are in the wrong order",
+		Detail:  "it takes " + shapeOf(f, e.Argument != nil)}
+	if a.Source == b.Source && a.End <= b.Start && !strings.Contains(a.Text()+b.Text(), "\n") {
+		d.Fixes = []diag.Fix{{Label: "Swap them", Edits: []diag.Edit{{Range: a, Text: b.Text()}, {Range: b, Text: a.Text()}}}}
+	}
+	c.report(d)
 }
 
 func (c *checker) fitArgument(f *builtins.Func, arg ast.Expr, i int, e *ast.Call) bool {

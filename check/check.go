@@ -78,6 +78,10 @@ type checker struct {
 	all      []*Node          // in source order: configuration, resources, variables; then undeclared configuration
 
 	undeclared map[string]*undeclaredName
+	slips      map[int]bool  // those of file.Slips that something refers into
+	uses       map[*Node]int // by name
+	names      *diag.Names   // declared; nil until asked for
+	folded     []byte        // the text in lower case; nil until asked for
 
 	component    *Component // whose body this is; nil for the program's own
 	components   *components
@@ -125,6 +129,8 @@ func newChecker(ctx context.Context, file *ast.File, opts Options) *checker {
 		declared:     make(map[string]*Node, len(file.Config)+len(file.Variables)+len(file.Resources)),
 		byKey:        make(map[string]*Node),
 		undeclared:   make(map[string]*undeclaredName),
+		slips:        make(map[int]bool),
+		uses:         make(map[*Node]int),
 		defaults:     make(map[string]*Node),
 		cyclic:       make(map[*Node]bool),
 		fromResource: make(map[*Node]bool),
@@ -139,6 +145,9 @@ func newChecker(ctx context.Context, file *ast.File, opts Options) *checker {
 // checkNodes gives every node its type, each behind what it needs.
 func (c *checker) checkNodes() {
 	for _, n := range c.program.Nodes {
+		if c.ctx.Err() != nil {
+			return // whoever asked for it wants no answer any more
+		}
 		switch n.Kind {
 		case ConfigNode:
 			c.checkConfig(n)

@@ -3,6 +3,7 @@ package check
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/parser/ast"
@@ -74,18 +75,23 @@ func (c *checker) fitMap(e *ast.Map, to schema.Type, at *place) bool {
 // fitObject checks the entries of a map literal against an object's members.
 func (c *checker) fitObject(e *ast.Map, to *schema.Object, at *place) bool {
 	ok, computed := true, false
-	present := make(map[string]bool, len(e.Entries))
+	at.present = make(map[string]bool, len(e.Entries))
+	for _, entry := range e.Entries {
+		if key, literal := entry.Key.(*ast.String); literal {
+			at.present[key.Value] = true
+		} else {
+			computed = true
+		}
+	}
 	for _, entry := range e.Entries {
 		key, literal := entry.Key.(*ast.String)
 		if !literal {
-			computed = true
 			continue
 		}
-		present[key.Value] = true
 		ok = c.fitMember(ast.Literal{Value: key.Value, Range: key.Range()}, entry.Value, to, at) && ok
 	}
 	if !computed {
-		ok = c.requireMembers(to, at, func(name string) bool { return present[name] }, at.keyAt(e.Range())) && ok
+		ok = c.requireMembers(to, at, at.keyAt(e.Range())) && ok
 	}
 	return ok
 }
@@ -95,7 +101,7 @@ func (c *checker) fitMember(key ast.Literal, v ast.Expr, to *schema.Object, at *
 	p := to.Property(key.Value)
 	if p == nil {
 		if to.Closed {
-			c.unknownMember(key, to, at)
+			c.unknownMember(key, v, to, at)
 			return false
 		}
 		return true
@@ -176,19 +182,21 @@ func (c *checker) fitConst(v ast.Expr, p *schema.Property, at *place) bool {
 	return true
 }
 
-func (c *checker) unknownMember(key ast.Literal, to *schema.Object, at *place) {
+func (c *checker) unknownMember(key ast.Literal, v ast.Expr, to *schema.Object, at *place) {
 	names := propertyNames(to)
 	noun := at.noun
 	if noun == "" || at.outer != nil {
 		noun = "member"
 	}
-	near := diag.Suggest(key.Value, names)
+	near, meant := c.membersMeant(key.Value, v, to, at)
 	detail := didYouMean(near)
 	switch {
 	case at.noun == "input" && at.outer == nil && ast.OptionName(key.Value):
-		near, detail = nil, "`"+key.Value+"` is an option: indent it under `options`, beside `properties`"
+		near, meant, detail = nil, "", "`"+key.Value+"` is an option: indent it under `options`, beside `properties`"
 	case at.noun == "input" && at.outer == nil && ast.FieldName(key.Value):
-		near, detail = nil, "`"+key.Value+"` is a field of the resource: indent it as `properties` is"
+		near, meant, detail = nil, "", "`"+key.Value+"` is a field of the resource: indent it as `properties` is"
+	case at.present[meant]:
+		detail = quote(meant) + " is set already: remove one of the two"
 	case detail != "":
 	case len(names) == 0:
 		detail = "it takes none"
@@ -198,22 +206,63 @@ func (c *checker) unknownMember(key ast.Literal, to *schema.Object, at *place) {
 	at.mean(near...)
 	d := diag.Diagnostic{Code: diag.UnknownProperty, Subject: at.namedAt(key), Detail: detail,
 		Summary: fmt.Sprintf("%s has no %s `%s`", at.name(), noun, key.Value)}
-	if at.use.IsZero() {
-		d.Fixes = rename(key.Range, key.Value, near)
+	if at.use.IsZero() && !at.present[meant] {
+		d.Fixes = writing(key.Range, key.Value, meant)
 	}
 	c.report(d)
 }
 
+// membersMeant are the members that an unknown one may have been meant to be, and the one that surely was: one that is
+// spelled nearly so, that is the same but for capitals, dashes and underscores, or, when it is required and missing and
+// takes the value, one of which the name is the beginning or the end.
+func (c *checker) membersMeant(name string, v ast.Expr, to *schema.Object, at *place) (near []string, meant string) {
+	names := propertyNames(to)
+	near = diag.Suggest(name, names)
+	if meant = diag.Meant(name, near); meant != "" {
+		return near, meant
+	}
+	var related []string
+	for _, p := range to.Properties() {
+		if sameWords(p.Name, name) {
+			return []string{p.Name}, p.Name
+		}
+		if !p.Required || at.optional || at.present[p.Name] || !partOf(name, p.Name) && !partOf(p.Name, name) {
+			continue
+		}
+		inner := at.inside(p.Name, diag.Range{})
+		if len(c.attempt(func() { c.fit(v, p.Type, &inner) })) == 0 {
+			related = append(related, p.Name)
+		}
+	}
+	if len(related) == 1 {
+		return related, related[0]
+	}
+	return near, ""
+}
+
+// sameWords reports whether two names are of the same words, in whatever way they are joined.
+func sameWords(a, b string) bool {
+	joined := strings.NewReplacer("_", "", "-", "")
+	return strings.EqualFold(joined.Replace(a), joined.Replace(b))
+}
+
+// partOf reports whether a name that is long enough to say something is the beginning or the end of another.
+func partOf(part, whole string) bool {
+	const enough = 3
+	part, whole = strings.ToLower(part), strings.ToLower(whole)
+	return len(part) >= enough && len(whole) > len(part) && (strings.HasPrefix(whole, part) || strings.HasSuffix(whole, part))
+}
+
 // requireMembers reports each required member that is missing (L8.12). Constants are filled in, but for those that tell
 // the members of a union apart.
-func (c *checker) requireMembers(to *schema.Object, at *place, present func(string) bool, where diag.Range) bool {
+func (c *checker) requireMembers(to *schema.Object, at *place, where diag.Range) bool {
 	if at.optional {
 		return true
 	}
 	ok := true
 	for _, p := range to.Properties() {
 		if !p.Required || p.Const != nil && !at.inUnion || p.Default != nil ||
-			at.meant[p.Name] || slices.Contains(c.file.Lost, p.Name) || present(p.Name) {
+			at.meant[p.Name] || slices.Contains(c.file.Lost, p.Name) || at.present[p.Name] {
 			continue
 		}
 		c.errorf(diag.RequiredMissing, where, "", "%s needs %s (%s)", at.name(), p.Name, schema.TypeName(p.Type))

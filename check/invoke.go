@@ -264,7 +264,7 @@ func (c *checker) resolveFunction(in *Invoke, u use) *schema.Function {
 func (c *checker) checkArguments(e *ast.Call, in *Invoke, f *schema.Function) {
 	at := &place{owner: schema.CollapseToken(f.Token), noun: "argument", key: e.Name.Range}
 	if in.Arguments == nil {
-		c.requireMembers(f.Inputs, at, func(string) bool { return false }, e.Name.Range)
+		c.requireMembers(f.Inputs, at, e.Name.Range)
 		return
 	}
 	if _, literal := in.Arguments.(*ast.Map); !literal {
@@ -300,9 +300,7 @@ func (c *checker) checkInvokeOptions(in *Invoke, options ast.Expr, pkg string) {
 		name := key.Value
 		for _, known := range names {
 			if strings.EqualFold(known, name) {
-				if known != name {
-					c.warnf(diag.Capitalisation, key.Range(), "", "write %s as %s", name, known)
-				}
+				c.warnCapitals(key, known)
 				name = known
 			}
 		}

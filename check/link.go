@@ -11,6 +11,9 @@ import (
 func (c *checker) link() {
 	c.linkHooks()
 	for i := 0; i < len(c.all); i++ { // resolving adds undeclared configuration behind the declared nodes
+		if c.ctx.Err() != nil {
+			return
+		}
 		n := c.all[i]
 		switch n.Kind {
 		case ConfigNode:
@@ -29,6 +32,7 @@ func (c *checker) link() {
 	}
 	c.linkExpr(nil, new([]Edge), c.file.RequiredVersion)
 	c.reportUndeclared()
+	c.reportSlips()
 	c.linkDefaultProviders()
 }
 
@@ -39,6 +43,7 @@ func (c *checker) linkExpr(n *Node, needs *[]Edge, e ast.Expr) {
 			ref := c.resolveIn(n, e.Root)
 			c.program.refs[e] = ref
 			if ref.Kind == RefNode {
+				c.uses[ref.Node]++
 				*needs = append(*needs, Edge{To: ref.Node, Range: e.Root.Range})
 			}
 		case *ast.Call:

@@ -92,7 +92,7 @@ func (c *checker) inferMethod(e *ast.Call, f *builtins.Func) schema.Type {
 	}
 	at := &place{owner: schema.CollapseToken(r.Token) + "." + m.Name, noun: "argument", key: method.Range()}
 	if m.Arguments == nil {
-		c.requireMembers(m.Inputs, at, func(string) bool { return false }, method.Range())
+		c.requireMembers(m.Inputs, at, method.Range())
 	} else {
 		if _, literal := m.Arguments.(*ast.Map); !literal {
 			at.what = "arguments of " + at.owner

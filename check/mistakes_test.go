@@ -172,7 +172,11 @@ func (m mistake) corrected() string {
 
 // fix applies what is certain.
 func fix(t *testing.T, text string, l schema.Loader) (string, int) {
-	found := findings(t, text, l)
+	return applied(text, findings(t, text, l))
+}
+
+// applied is the text with the fixes of findings, and how many those are.
+func applied(text string, found diag.Diagnostics) (string, int) {
 	if len(found) == 0 || found[0].Subject.Source == nil {
 		return text, 0
 	}

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"bytes"
 	"regexp"
 	"slices"
 	"strings"
@@ -149,6 +150,12 @@ func (c *checker) noteUndeclared(root ast.Literal) {
 	if slices.Contains(c.file.Lost, root.Value) {
 		return
 	}
+	for i := range c.file.Slips {
+		if slices.Contains(c.file.Slips[i].Names, root.Value) {
+			c.slips[i] = true
+			return
+		}
+	}
 	if known := c.undeclared[root.Value]; known != nil {
 		known.related = append(known.related, diag.Related{Range: root.Range, Message: "it is used here too"})
 		return
@@ -163,8 +170,11 @@ func (c *checker) reportUndeclared() {
 		names = append(names, name)
 	}
 	slices.SortFunc(names, func(a, b string) int { return c.startOf(c.undeclared[a].first) - c.startOf(c.undeclared[b].first) })
-	for _, name := range names {
-		near := c.suggest(name, "names", c.declaredNames)
+	for i, name := range names {
+		if c.ctx.Err() != nil {
+			return
+		}
+		near := c.nearNames(name, i)
 		hint := didYouMean(near)
 		severity := diag.Error
 		switch {
@@ -190,16 +200,95 @@ func (c *checker) reportUndeclared() {
 		}
 		wrong := c.undeclared[name]
 		d := diag.Diagnostic{Severity: severity, Code: diag.Undeclared, Subject: wrong.first, Summary: "nothing is called " + shown(name),
-			Detail: hint, Related: wrong.related, Fixes: rename(wrong.first, name, near)}
-		if len(d.Fixes) > 0 { // everywhere or nowhere
-			for _, use := range wrong.related {
-				if use.Range.Text() == name {
-					d.Fixes[0].Edits = append(d.Fixes[0].Edits, diag.Edit{Range: use.Range, Text: d.Fixes[0].Edits[0].Text})
-				}
-			}
+			Detail: hint, Related: wrong.related}
+		c.mendName(&d, name, diag.Meant(name, near), wrong)
+		c.report(d)
+	}
+}
+
+// reportSlips reports sections with a misspelt key: where something in one is referred to, it is the one fault of all who
+// do, and else a warning, since other hosts take no notice of such keys (L1.17).
+func (c *checker) reportSlips() {
+	for i, slip := range c.file.Slips {
+		d := diag.Diagnostic{Severity: diag.Warning, Code: diag.UnknownKey, Subject: slip.Key.Range, Detail: didYouMean([]string{slip.Meant}),
+			Summary: "unknown key " + shown(slip.Key.Value) + " in the program; it is ignored",
+			Fixes:   writing(slip.Key.Range, slip.Key.Value, slip.Meant)}
+		if c.slips[i] {
+			d.Severity, d.Summary = diag.Error, "unknown key "+shown(slip.Key.Value)+" in the program"
 		}
 		c.report(d)
 	}
+}
+
+// maxSearches bounds for how many names all others are looked at; for those behind it is those that differ in one place.
+const maxSearches = 100
+
+// nearNames are the declared names that the i-th undeclared one may have been meant to be.
+func (c *checker) nearNames(name string, i int) []string {
+	if i < maxSearches {
+		return c.suggest(name, "names", c.declaredNames)
+	}
+	if c.names == nil {
+		c.names = diag.NewNames(c.declaredNames())
+	}
+	return c.names.Near(name)
+}
+
+// mendName adds to the finding on an undeclared name what mends it, where meant is surely the same name: the uses are
+// misspelt where others use the declaration by its name; where none does, but several use the undeclared one, the
+// declaration is. Between one use and its declaration the rest of the text decides, if it can.
+func (c *checker) mendName(d *diag.Diagnostic, name, meant string, wrong *undeclaredName) {
+	n := c.declared[meant]
+	if meant == "" || n == nil && meant != pulumiName {
+		return
+	}
+	uses := []diag.Range{wrong.first}
+	for _, use := range wrong.related {
+		uses = append(uses, use.Range)
+	}
+	misspelt := false // the declaration
+	if n != nil && c.uses[n] == 0 {
+		switch here, there := c.wordCount(name)-len(uses), c.wordCount(meant)-1; {
+		case here > 0 && there == 0:
+			misspelt = true
+		case there > 0 && here == 0:
+		case len(uses) > 1:
+			misspelt = true
+		default:
+			d.Detail = "did you mean " + quote(meant) + "? If not, its declaration is misspelt"
+			d.Related = append(d.Related, diag.Related{Range: n.Range, Message: quote(meant) + " is declared here"})
+			return
+		}
+	}
+	if misspelt {
+		d.Fixes = writing(n.Range, meant, name)
+		d.Detail = "the declaration of " + quote(meant) + " looks misspelt: nothing uses it by that name"
+		d.Related = append(d.Related, diag.Related{Range: n.Range, Message: quote(meant) + " is declared here"})
+		return
+	}
+	if !plain(meant) {
+		return
+	}
+	fix := diag.Fix{Label: "Write " + quote(meant)}
+	for _, use := range uses { // everywhere or nowhere
+		at, written := use.Word(name)
+		if !written {
+			return
+		}
+		fix.Edits = append(fix.Edits, diag.Edit{Range: at, Text: meant})
+	}
+	d.Fixes = []diag.Fix{fix}
+}
+
+// wordCount is how often a word stands in the text, alone or as a part of longer ones, in whatever capitals.
+func (c *checker) wordCount(word string) int {
+	if c.file.Source == nil {
+		return 0
+	}
+	if c.folded == nil {
+		c.folded = bytes.ToLower(c.file.Source.Text())
+	}
+	return bytes.Count(c.folded, []byte(strings.ToLower(word)))
 }
 
 // mayBeConfiguration reports whether a name that the program does not declare may be a key of a stack's configuration,

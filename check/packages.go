@@ -157,7 +157,7 @@ func (c *checker) descriptors(u use) []schema.Descriptor {
 		u.versionText, u.urlText = optionText(options.Version), optionText(options.PluginDownloadURL)
 	}
 	for i := range found {
-		if u.versionText != "" && found[i].Parameterization == nil {
+		if versionText.MatchString(u.versionText) && found[i].Parameterization == nil { // another text is reported where it stands
 			found[i].Version = schema.PlainVersion(u.versionText)
 		}
 		if u.urlText != "" {

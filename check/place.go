@@ -28,6 +28,8 @@ type place struct {
 	inUnion  bool
 	// meant are members that unknown ones may have been meant to be: that they are missing is said already.
 	meant map[string]bool
+	// present are the members that are set.
+	present map[string]bool
 }
 
 func (p *place) inside(member string, key diag.Range) place {

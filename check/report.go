@@ -57,8 +57,13 @@ func didYouMean(near []string) string {
 // rename is the fix that writes the one near name that is surely meant; none where several may be, or where the text at
 // the range is not the name as it stands.
 func rename(at diag.Range, wrong string, near []string) []diag.Fix {
-	meant := diag.Meant(wrong, near)
-	if meant == "" || at.Text() != wrong || !plain(meant) {
+	return writing(at, wrong, diag.Meant(wrong, near))
+}
+
+// writing is the fix that writes one name for another; none for an empty one.
+func writing(at diag.Range, wrong, meant string) []diag.Fix {
+	at, written := at.Word(wrong)
+	if meant == "" || !written || !plain(meant) {
 		return nil
 	}
 	return []diag.Fix{{Label: "Write " + quote(meant), Edits: []diag.Edit{{Range: at, Text: meant}}}}

@@ -38,13 +38,15 @@ func (c *checker) checkProperties(n *Node, s *schema.Resource) {
 		return
 	}
 	at.mean(decl.Misplaced...)
-	present := make(map[string]bool, len(decl.Properties))
+	at.present = make(map[string]bool, len(decl.Properties))
+	for _, p := range decl.Properties {
+		at.present[p.Name.Value] = true
+	}
 	for i := range decl.Properties {
 		p := &decl.Properties[i]
-		present[p.Name.Value] = true
 		c.fitMember(p.Name, p.Value, s.Inputs, at)
 	}
-	c.requireMembers(s.Inputs, at, func(name string) bool { return present[name] }, decl.Name.Range)
+	c.requireMembers(s.Inputs, at, decl.Name.Range)
 }
 
 // checkGet is L3.C: the ID is required, and the state may name outputs, none of them required.
@@ -66,6 +68,10 @@ func (c *checker) checkGet(n *Node) {
 		state = mergedState(s)
 	}
 	at := &place{owner: schema.CollapseToken(s.Token), noun: "output", optional: true}
+	at.present = make(map[string]bool, len(get.State))
+	for _, p := range get.State {
+		at.present[p.Name.Value] = true
+	}
 	for i := range get.State {
 		c.fitMember(get.State[i].Name, get.State[i].Value, state, at)
 	}

@@ -18,7 +18,8 @@ const plainSchema = `{"name": "plain", "version": "1.0.0", "types": {
 "plain:index:Task": {"type": "object", "properties": {
   "container": {"$ref": "#/types/plain:index:Container", "plain": true},
   "sidecars": {"type": "array", "plain": true, "items": {"$ref": "#/types/plain:index:Container", "plain": true}}}}},
-"resources": {"plain:index:Service": {"isComponent": true, "inputProperties": {
+"resources": {"plain:index:Group": {"inputProperties": {"resourceGroupName": {"type": "string"}}, "requiredInputs": ["resourceGroupName"]},
+"plain:index:Service": {"isComponent": true, "inputProperties": {
   "task": {"$ref": "#/types/plain:index:Task", "plain": true},
   "tags": {"type": "object", "plain": true, "additionalProperties": {"type": "string"}},
   "names": {"type": "array", "plain": true, "items": {"type": "string", "plain": true}},

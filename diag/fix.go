@@ -10,15 +10,16 @@ import (
 // A fix is left out when one of its edits touches another source or what an earlier fix changes; so are all the fixes of
 // findings about other sources.
 func ApplyFixes(src *Source, ds Diagnostics) (text []byte, applied int) {
-	var edits []Edit
+	var edits []Edit // in the order of the text
 	for _, d := range ds.Sorted() {
-		if len(d.Fixes) == 0 || !fits(src, edits, d.Fixes[0].Edits) {
+		if len(d.Fixes) == 0 || len(d.Fixes[0].Edits) == 0 {
 			continue
 		}
-		edits = append(edits, d.Fixes[0].Edits...)
-		applied++
+		if with, ok := place(src, edits, d.Fixes[0].Edits); ok {
+			edits = with
+			applied++
+		}
 	}
-	slices.SortStableFunc(edits, func(a, b Edit) int { return cmp.Compare(a.Range.Start, b.Range.Start) })
 	var b bytes.Buffer
 	at := int32(0)
 	for _, e := range edits {
@@ -30,17 +31,30 @@ func ApplyFixes(src *Source, ds Diagnostics) (text []byte, applied int) {
 	return b.Bytes(), applied
 }
 
-func fits(src *Source, taken, wanted []Edit) bool {
+// place puts edits among those that are taken, in the order of the text; ok is false where one of them is of another source
+// or touches another edit.
+func place(src *Source, taken, wanted []Edit) (all []Edit, ok bool) {
+	wanted = slices.Clone(wanted)
+	slices.SortStableFunc(wanted, byStart)
 	for i, e := range wanted {
 		r := e.Range
-		if r.Source != src || r.Start < 0 || r.Start > r.End || int(r.End) > len(src.text) {
-			return false
+		if r.Source != src || r.Start < 0 || r.Start > r.End || int(r.End) > len(src.text) || i > 0 && touches(wanted[i-1], e) {
+			return nil, false
 		}
-		for _, other := range slices.Concat(taken, wanted[:i]) {
-			if r.Start < other.Range.End && other.Range.Start < r.End || r.Start == other.Range.Start {
-				return false
-			}
+		at, _ := slices.BinarySearchFunc(taken, e, byStart)
+		if at > 0 && touches(taken[at-1], e) || at < len(taken) && touches(e, taken[at]) {
+			return nil, false
 		}
 	}
-	return len(wanted) > 0
+	if n := len(taken); n == 0 || byStart(taken[n-1], wanted[0]) < 0 { // findings come in the order of the text
+		return append(taken, wanted...), true
+	}
+	all = append(slices.Clone(taken), wanted...)
+	slices.SortStableFunc(all, byStart)
+	return all, true
 }
+
+func byStart(a, b Edit) int { return cmp.Compare(a.Range.Start, b.Range.Start) }
+
+// touches reports whether an edit reaches into the next one, or begins where that does.
+func touches(a, b Edit) bool { return a.Range.End > b.Range.Start || a.Range.Start == b.Range.Start }

@@ -193,6 +193,18 @@ func (r Range) Text() string {
 	return string(r.Source.text[r.Start:r.End])
 }
 
+// Word is the place of a word that a range holds as it stands, the quotes around it left out; ok is false where the range
+// holds it in another way, or something else.
+func (r Range) Word(word string) (at Range, ok bool) {
+	text := r.Text()
+	if n := len(text); n == len(word)+2 && (text[0] == '"' || text[0] == '\'') && text[n-1] == text[0] && text[1:n-1] == word {
+		r.Start++
+		r.End--
+		return r, true
+	}
+	return r, text == word
+}
+
 // Contains reports whether the byte offset lies in the range, its end included.
 func (r Range) Contains(offset int) bool {
 	return r.Source != nil && int(r.Start) <= offset && offset <= int(r.End)

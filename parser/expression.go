@@ -121,18 +121,17 @@ func (p *parser) mapOrCall(n *node, at diag.Range, live bool) ast.Expr {
 
 func (p *parser) call(e entry, place ast.Place) ast.Expr {
 	name := ast.Literal{Value: e.name[len(callPrefix):], Range: e.at}
+	var odd diag.Range
 	if e.at.Text() == e.name || e.key.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle) != 0 {
 		s := &scalar{p: p, node: e.key, text: e.name}
 		if e.at == p.span(e.key) {
 			name.Range = s.at(len(callPrefix), len(e.name))
-			if prefix := e.name[:len(callPrefix)]; prefix != callPrefix {
-				at := s.at(0, len(callPrefix))
-				d := p.warn(diag.Capitalisation, at, "", "write `%s` as `%s`", prefix, callPrefix)
-				d.Fixes = []diag.Fix{{Label: "Write `fn::`", Edits: []diag.Edit{{Range: at, Text: callPrefix}}}}
+			if e.name[:len(callPrefix)] != callPrefix {
+				odd = s.at(0, len(callPrefix))
 			}
 		}
 	}
-	call := &ast.Call{Place: place, Name: name, Argument: p.expression(e)}
+	call := &ast.Call{Place: place, Name: name, Prefix: odd, Argument: p.expression(e)}
 	hideSecrets(call)
 	return call
 }

@@ -1,6 +1,7 @@
 package parser
 
 import (
+	"slices"
 	"strings"
 
 	"gopkg.in/yaml.v3"
@@ -30,16 +31,19 @@ func canonical(key string, known []string) (string, bool) {
 // canonical name, and unknown for the others. It reports odd capitalisation and keys that come twice in two spellings
 // (L1.22).
 func (p *parser) fields(n *node, keys []string, known func(name string, e entry), unknown func(e entry)) {
-	p.fieldsOf(p.entries(n), keys, known, unknown)
+	p.fieldsOf(p.entries(n), keys, nil, known, func(e entry) bool { unknown(e); return true })
 }
 
-// fieldsOf reads the entries of a map whose keys the language defines, each with the parser that it has.
-func (p *parser) fieldsOf(entries []entry, keys []string, known func(name string, e entry), unknown func(e entry)) {
+// fieldsOf reads the entries of a map whose keys the language defines, each with the parser that it has. A key that is
+// surely a slip of one that is not there goes to unknown first, and then to known, if unknown answers so: what is inside
+// of it is no further fault. others are keys that have a meaning elsewhere, which are no slips.
+func (p *parser) fieldsOf(entries []entry, keys, others []string, known func(name string, e entry), unknown func(e entry) bool) {
 	seen := make(map[string]diag.Range, len(entries))
+	var odd []entry
 	for _, e := range entries {
 		name, ok := canonical(e.name, keys)
 		if !ok {
-			unknown(e)
+			odd = append(odd, e)
 			continue
 		}
 		if first, again := seen[name]; again {
@@ -52,13 +56,31 @@ func (p *parser) fieldsOf(entries []entry, keys []string, known func(name string
 		}
 		known(name, e)
 	}
+	for _, e := range odd {
+		if _, elsewhere := canonical(e.name, others); !elsewhere {
+			e.meant = diag.Meant(e.name, diag.Suggest(e.name, slices.Concat(keys, others)))
+			_, e.taken = seen[e.meant]
+		}
+		if !unknown(e) || e.meant == "" || e.taken || !slices.Contains(keys, e.meant) {
+			continue
+		}
+		seen[e.meant] = e.at
+		known(e.meant, e)
+	}
 }
 
 func (p *parser) capitalisation(e entry, name string) {
 	d := p.warn(diag.Capitalisation, e.at, "", "write `%s` as `%s`", e.name, name)
-	if text := e.at.Text(); text == e.name {
-		d.Fixes = []diag.Fix{{Label: "Write `" + name + "`", Edits: []diag.Edit{{Range: e.at, Text: name}}}}
+	d.Fixes = e.renamed(name)
+}
+
+// renamed is the fix that writes another key; none where the key does not stand there as it is.
+func (e entry) renamed(name string) []diag.Fix {
+	at, ok := e.at.Word(e.name)
+	if !ok {
+		return nil
 	}
+	return []diag.Fix{{Label: "Write `" + name + "`", Edits: []diag.Edit{{Range: at, Text: name}}}}
 }
 
 // unknownKey reports a key that has no meaning at its place (L1.23). hint, where there is one, takes the place of near
@@ -68,14 +90,16 @@ func (p *parser) unknownKey(severity diag.Severity, e entry, place string, keys 
 	near := diag.Suggest(e.name, keys)
 	switch {
 	case detail != "":
+	case e.taken:
+		detail = "`" + e.meant + "` is there already: remove one of the two"
 	case len(near) > 0:
 		detail = "did you mean " + anyOf(near) + "?"
 	case len(keys) <= 10:
 		detail = "known are " + listing(keys, " and ")
 	}
 	d := p.report(severity, diag.UnknownKey, e.at, detail, "unknown key `%s` in %s", shorten(e.name), place)
-	if hint == "" && len(near) == 1 && e.at.Text() == e.name {
-		d.Fixes = []diag.Fix{{Label: "Write `" + near[0] + "`", Edits: []diag.Edit{{Range: e.at, Text: near[0]}}}}
+	if hint == "" && slices.Contains(keys, e.meant) && !e.taken {
+		d.Fixes = e.renamed(e.meant)
 	}
 }
 

@@ -54,6 +54,7 @@ func (o *outline) withIncluded() (*ast.File, diag.Diagnostics) {
 						"an included file cannot have configuration of another namespace")
 				}
 			}
+			whole.Slips = append(whole.Slips, t.file.Slips...)
 			whole.Config = append(whole.Config, t.file.Config...)
 			whole.Variables = append(whole.Variables, t.file.Variables...)
 			whole.Resources = append(whole.Resources, t.file.Resources...)

@@ -19,6 +19,9 @@ type entry struct {
 	p     *parser    // that reads the entry
 	parts []entry    // what else belongs to a section that is read by blocks
 	block *block     // of a part
+
+	meant string // the key of the language that an unknown one is surely a slip of; empty where there is none
+	taken bool   // meant stands there already
 }
 
 // whole is the place of an entry with its key; of the key alone where both do not stand together.

@@ -39,7 +39,7 @@ func (p *parser) outline(top []entry, part bool) *outline {
 	file := &ast.File{Source: p.src}
 	var b body
 	var components, pulumi, hooks, dynamic, include *entry
-	p.fieldsOf(top, sectionKeys, func(name string, e entry) {
+	p.fieldsOf(top, sectionKeys, projectKeys, func(name string, e entry) {
 		p := e.p
 		switch name {
 		case "name":
@@ -57,7 +57,6 @@ func (p *parser) outline(top []entry, part bool) *outline {
 		case "config":
 			b.config = &e
 		case "configuration":
-			p.warn(diag.Deprecated, e.at, "", "`configuration` is deprecated: write `config`")
 			b.configuration = &e
 		case "variables":
 			b.variables = &e
@@ -83,7 +82,18 @@ func (p *parser) outline(top []entry, part bool) *outline {
 			p.warn(diag.Ignored, e.at, "remove it, or move it to the file that includes this one", "`%s` has no effect in an included file", name)
 			file.Name, file.Description, file.Version, pulumi = nil, nil, nil, nil
 		}
-	}, func(e entry) { e.p.unknownSection(e) })
+	}, func(e entry) bool {
+		e.p.unknownSection(file, e)
+		return false
+	})
+	if e := b.configuration; e != nil {
+		d := e.p.warn(diag.Deprecated, e.at, "", "`configuration` is deprecated: write `config`")
+		if b.config == nil {
+			d.Fixes = e.renamed("config")
+		} else {
+			d.Detail = "move its entries to `config`"
+		}
+	}
 	if p.options.Plugin {
 		for _, e := range []*entry{b.config, b.configuration, b.variables, b.resources, b.outputs, include} {
 			if e != nil {
@@ -147,17 +157,35 @@ func limited(diags diag.Diagnostics) diag.Diagnostics {
 	return kept
 }
 
-func (p *parser) unknownSection(e entry) {
-	for _, key := range projectKeys {
-		if e.name == key {
-			return
-		}
+// unknownSection reports a key at the top that is no section (L1.17). What is surely a slip of a section whose entries others
+// refer to is noted for the checker, which knows whether they do.
+func (p *parser) unknownSection(file *ast.File, e entry) {
+	if slices.Contains(projectKeys, e.name) {
+		return
+	}
+	if names := entryNames(p, e); slices.Contains([]string{"config", "variables", "resources"}, e.meant) && !e.taken && len(names) > 0 {
+		file.Slips = append(file.Slips, ast.Slip{Key: ast.Literal{Value: e.name, Range: e.at}, Meant: e.meant, Names: names})
+		return
 	}
 	hint := ""
 	if body := p.deref(e.value); body.Kind == yaml.MappingNode && hasKey(body, "type") && hasKey(body, "properties", "options", "get") {
 		hint = "this looks like a resource: indent it under `resources`"
 	}
 	p.unknownKey(diag.Warning, e, "the program; it is ignored", append(sectionKeys[:len(sectionKeys):len(sectionKeys)], projectKeys...), hint)
+}
+
+// entryNames are the keys of a section.
+func entryNames(p *parser, section entry) []string {
+	var names []string
+	for _, part := range section.parts {
+		names = append(names, part.name)
+	}
+	if body := p.deref(section.value); body.Kind == yaml.MappingNode {
+		for i := 0; i+1 < len(body.Content); i += 2 {
+			names = append(names, body.Content[i].Value)
+		}
+	}
+	return names
 }
 
 // hasKey reports whether a map has one of some keys.

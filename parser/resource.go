@@ -1,6 +1,7 @@
 package parser
 
 import (
+	"slices"
 	"strings"
 
 	"gopkg.in/yaml.v3"
@@ -15,6 +16,8 @@ var (
 	reservedKeys = []string{"condition", "metadata"}
 	allFields    = append(resourceKeys[:len(resourceKeys):len(resourceKeys)], reservedKeys...)
 	getKeys      = []string{"id", "state"}
+	// elsewhere are keys that have a meaning one level down.
+	elsewhere = slices.Concat(optionKeys, getKeys)
 )
 
 func (p *parser) resourceSection(section *entry) (resources []*ast.Resource) {
@@ -125,7 +128,7 @@ func (p *parser) resourceFields(r *ast.Resource, n *node) {
 	var typed bool
 	var properties, get, options, each, condition *entry
 	var unknown []entry
-	p.fields(n, allFields, func(key string, e entry) {
+	p.fieldsOf(p.entries(n), allFields, elsewhere, func(key string, e entry) {
 		switch key {
 		case "type":
 			if typed = !empty(p.deref(e.value)); typed {
@@ -154,9 +157,11 @@ func (p *parser) resourceFields(r *ast.Resource, n *node) {
 			}
 			p.warn(diag.Ignored, e.at, detail, "`%s` has no effect", key)
 		}
-	}, func(e entry) { unknown = append(unknown, e) })
+	}, func(e entry) bool { unknown = append(unknown, e); return true })
 	for _, e := range unknown {
-		r.Misplaced = append(r.Misplaced, e.name)
+		if e.meant == "" {
+			r.Misplaced = append(r.Misplaced, e.name)
+		}
 		p.unknownKey(diag.Error, e, "a resource", resourceKeys, p.levelHint(e, properties))
 	}
 	if !typed {
@@ -193,6 +198,9 @@ func (p *parser) resourceFields(r *ast.Resource, n *node) {
 
 // levelHint says where a key that is no field of a resource would have a meaning (L4.7).
 func (p *parser) levelHint(e entry, properties *entry) string {
+	if slices.Contains(resourceKeys, e.meant) {
+		return ""
+	}
 	if name, ok := canonical(e.name, optionKeys); ok {
 		return "indent `" + name + "` under `options`"
 	}

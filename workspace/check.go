@@ -77,7 +77,7 @@ func (w *Workspace) Check(ctx context.Context, o CheckOptions) (*check.Program, 
 			break
 		}
 	}
-	return program, onceEach(slices.Concat(parsed, failed, checked), w.Diags)
+	return program, diag.Folded(onceEach(slices.Concat(parsed, failed, checked), w.Diags))
 }
 
 // Parse reads the program's text without checking it. Configuration that the text uses need not be declared in it when config

@@ -77,6 +77,8 @@ type (
 		Args     []Expr  // the arguments of the expression form
 		Expanded bool    // the last of Args was written with "..." and stands for many
 		Failure  *Local  // the name error, bound inside of the second of Args of recover; nil for other calls
+		// Prefix is the place of "fn::" where it has capitals (L1.20); zero otherwise.
+		Prefix diag.Range
 	}
 
 	// Unary is an operator with one operand: "-" or "!".

@@ -25,6 +25,9 @@ type File struct {
 	Version   *Literal
 	Namespace *Literal
 
+	// Slips are sections that are not read, since their keys are surely misspelt. The checker reports them.
+	Slips []Slip
+
 	RequiredVersion Expr // pulumi.requiredVersion (L3.60); nil when absent
 
 	// AllowEnv and PublicEnv are the environment variables that the program may read, and those of them that are no
@@ -38,6 +41,13 @@ type File struct {
 	Components []*Component
 	Hooks      []*Hook    // extension of yamlhost
 	Dynamic    []*Dynamic // extension of yamlhost
+}
+
+// Slip is a section with a misspelt key.
+type Slip struct {
+	Key   Literal
+	Meant string
+	Names []string // of its entries
 }
 
 // Literal is a text that stands as it is, never interpolated, with its place.

@@ -207,7 +207,7 @@ func TestExplainCommand(t *testing.T) {
 func TestCheckFix(t *testing.T) {
 	t.Parallel()
 	x := newTerminal(t, "name: f # kept  \r\nruntime: yaml\nresources:\n  pet:\n    type: random:RandomPte\n    properties: {lenght: 3, prefx: a}\n"+
-		"outputs:\n  a: ${pte.id}-${pte.lenght}\n  b: ${nothing}\n")
+		"outputs:\n  a: ${pte.id}-${pet.lenght}\n  b: ${nothing}\n")
 	require.Equal(t, 0, x.run("check", "--fix"))
 	require.Contains(t, x.out.String(), "Pulumi.yaml:9:8: warning[Y200]: nothing is called `nothing`")
 	text, err := os.ReadFile(filepath.Join(x.world.Dir, "Pulumi.yaml"))
