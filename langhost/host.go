@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"os"
+	"strings"
 	"sync"
 
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
@@ -118,6 +119,12 @@ func (h *Host) InstallDependencies(*pulumirpc.InstallDependenciesRequest, pulumi
 // Link has nothing to do: package declarations are found where they lie (L1.40).
 func (h *Host) Link(context.Context, *pulumirpc.LinkRequest) (*pulumirpc.LinkResponse, error) {
 	return &pulumirpc.LinkResponse{}, nil
+}
+
+// childEnv is what hooks and compilers inherit: nothing that opens the secrets of stacks, unless PULUMI_OPTION_PASS_ENV asks for it
+// by name.
+func (h *Host) childEnv() environ.List {
+	return h.options.Env.ForChildren(strings.Split(h.options.Env.Get("PULUMI_OPTION_PASS_ENV"), ",")...)
 }
 
 // Cancel ends what runs (F9.12).

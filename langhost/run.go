@@ -64,7 +64,7 @@ func (h *Host) Run(ctx context.Context, r *pulumirpc.RunRequest) (*pulumirpc.Run
 
 func (h *Host) evalOptions(w *workspace.Workspace) eval.Options {
 	return eval.Options{
-		Command: eval.RunCommand(h.options.Env, nil),
+		Command: eval.RunCommand(h.childEnv(), nil),
 		Cwd:     w.Dir(), RootDirectory: w.Project.Dir, Getenv: h.options.Env.Lookup, RequireVersion: h.engine.requireVersion,
 		SourcePath: func(name string) string {
 			if filepath.IsAbs(name) {

@@ -39,7 +39,7 @@ var mayImport = map[string][]string{
 	"runtime/embedded":    {"internal/patient", "runtime/provider", "schema", "value", "value/mask", "value/urn"},
 	// Bundles for the checker, which knows no bundler.
 	"workspace/sources": {"check", "runtime/dynamic/bundle"},
-	"runtime/dynamic":   {"runtime/dynamic/bundle", "runtime/provider", "value/wire", "value", "value/urn"},
+	"runtime/dynamic":   {"internal/environ", "runtime/dynamic/bundle", "runtime/provider", "value/wire", "value", "value/urn"},
 	// Bundles of source files, which knows neither providers nor programs.
 	"runtime/dynamic/bundle": {},
 	"runtime/state":          {"runtime/secrets", "value", "value/urn"},

@@ -6,6 +6,8 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+
+	"github.com/yamlhost/yamlhost/internal/environ"
 )
 
 // needed are the variables that every process gets: what an interpreter needs to run, to find its certificates and to get
@@ -14,13 +16,10 @@ var needed = []string{"PATH", "HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "LC_C
 	"SYSTEMROOT", "SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS", "REQUESTS_CA_BUNDLE",
 	"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy", "VIRTUAL_ENV", "PYTHONPATH"}
 
-// withheld are the variables that open the secrets of a stack or its backend; "all" does not give them.
-var withheld = []string{"PULUMI_CONFIG_PASSPHRASE", "PULUMI_CONFIG_PASSPHRASE_FILE", "PULUMI_ACCESS_TOKEN", "PGPASSWORD",
-	"PULUMI_BACKEND_URL"}
-
 // environment is the part of ours that a process gets: what every one needs, and what the program lists by name.
 func environment(ours, listed []string) []string {
 	all := slices.Contains(listed, "all")
+	withheld := append(environ.Withheld(), "PULUMI_BACKEND_URL") // which "all" does not give
 	var env []string
 	for _, entry := range ours {
 		name, _, _ := strings.Cut(entry, "=")

@@ -153,6 +153,22 @@ func (d *Deployment) configOf(pkg string) map[string]string {
 	return config
 }
 
+// environmentOf is what of a package's configuration goes into the environment of its plugin (E3.2). Secrets are left out: the plugin
+// gets those that it needs when it is configured, and what it starts in turn inherits the environment. The providers that
+// run code of a program read them there.
+func (d *Deployment) environmentOf(pkg string) map[string]string {
+	config := d.configOf(pkg)
+	if runsPrograms(pkg) {
+		return config
+	}
+	for _, key := range d.opts.ConfigSecretKeys {
+		if name, ok := strings.CutPrefix(key, pkg+":"); ok {
+			delete(config, name)
+		}
+	}
+	return config
+}
+
 // runsPrograms reports whether a package's resources are implemented by code beside a program: Pulumi's dynamic providers,
 // and those that the program declares (D15).
 func runsPrograms(pkg string) bool {

@@ -115,7 +115,7 @@ func (r *registry) load(pkg string, inputs value.Value) (provider.Provider, erro
 		return builtin{r.d}, nil
 	}
 	request := packageOf(pkg, inputs)
-	request.Config = r.d.configOf(pkg)
+	request.Config = r.d.environmentOf(pkg)
 	p, err := r.d.opts.Providers.Load(r.d.calls, request)
 	if err != nil {
 		return nil, err

@@ -36,8 +36,10 @@ type Override struct {
 // Options is everything that a Host takes from outside. The caller must not modify it afterwards. Callbacks may be called
 // from several goroutines at once, and must not block for long.
 type Options struct {
-	// Env is the environment that plugins inherit, as in os.Environ.
-	Env []string
+	// Env is the environment of this process, as in os.Environ. Plugins inherit it but for what opens the secrets of stacks;
+	// see environ.List.ForChildren. Pass names what they inherit all the same.
+	Env  []string
+	Pass []string
 	// Path lists the directories to look for executables, in order; IgnoreAmbient leaves them out
 	// (PULUMI_IGNORE_AMBIENT_PLUGINS).
 	Path          []string

@@ -184,10 +184,12 @@ func TestEnvironment(t *testing.T) { // E3.1, E3.2, F2.1–F2.3
 	host := childHost(t, "serve", func(o *plugin.Options) {
 		o.ProgramDir, o.Project = dir, "proj"
 		o.RuntimeOptions = map[string]string{"compiler": "make"}
-		o.Env = append(o.Env, "NEW_TOKEN=t", "OLD_TOKEN=o")
+		o.Env = append(o.Env, "NEW_TOKEN=t", "OLD_TOKEN=o", "PGPASSWORD=g", "PULUMI_CONFIG_PASSPHRASE=p", "PULUMI_ACCESS_TOKEN=a",
+			"PULUMI_CONFIG_PASSPHRASE_FILE=f")
+		o.Pass = []string{"PULUMI_ACCESS_TOKEN"}
 	})
 	p, err := host.Load(t.Context(), provider.Package{
-		Name: "misfit", Config: map[string]string{"region": "<eu>"}, EnvVarMappings: map[string]string{"NEW_TOKEN": "OLD_TOKEN", "ABSENT": "OTHER"},
+		Name: "misfit", Config: map[string]string{"region": "<eu>"}, EnvVarMappings: map[string]string{"NEW_TOKEN": "OLD_TOKEN", "ABSENT": "OTHER", "PGPASSWORD": "PASSWORD"},
 	})
 	require.NoError(t, err)
 	configured, err := p.Configure(t.Context(), provider.ConfigureRequest{Inputs: value.EmptyMap()})
@@ -200,11 +202,13 @@ func TestEnvironment(t *testing.T) { // E3.1, E3.2, F2.1–F2.3
 	require.NoError(t, err)
 	for name, want := range map[string]string{
 		"PULUMI_PROJECT": "proj", "PULUMI_CONFIG": `{"region":"\u003ceu\u003e"}`, "PULUMI_RUNTIME_COMPILER": "make",
-		"NEW_TOKEN": "t", "OLD_TOKEN": "t", "cwd": realDir, "args": address,
+		"NEW_TOKEN": "t", "OLD_TOKEN": "t", "PASSWORD": "g", "PULUMI_ACCESS_TOKEN": "a", "cwd": realDir, "args": address,
 	} {
 		require.Equal(t, value.String(want), got.Result.Get(name), name)
 	}
-	require.False(t, got.Result.Has("OTHER"))
+	for _, name := range []string{"OTHER", "PGPASSWORD", "PULUMI_CONFIG_PASSPHRASE", "PULUMI_CONFIG_PASSPHRASE_FILE"} {
+		require.False(t, got.Result.Has(name), name)
+	}
 	require.False(t, got.Result.Has("PULUMI_NODEJS_PROJECT"))
 	host = childHost(t, "serve", func(o *plugin.Options) { o.Project, o.Path = "proj", []string{pluginDir(t, "pulumi-nodejs")} })
 	p, err = host.Load(t.Context(), provider.Package{Name: "pulumi-nodejs"})

@@ -33,6 +33,7 @@ type globalOptions struct {
 
 	suppressSecretOutput bool // of operations; here because providers are made for other commands too
 	offline              bool
+	passEnv              []string // inherited by children although they open secrets
 	verbose              int
 }
 
@@ -109,6 +110,7 @@ func newRoot(a *app) *cobra.Command {
 	flags.StringVar(&a.global.color, "color", "auto", "colour the output: always, never, raw or auto")
 	flags.BoolVar(&a.global.nonInteractive, "non-interactive", false, "never ask, as without a terminal")
 	flags.BoolVar(&a.global.offline, "offline", false, "download no plugin")
+	flags.StringSliceVar(&a.global.passEnv, "pass-env", nil, "let plugins and commands inherit this variable although it opens secrets, such as PGPASSWORD")
 	flags.IntVarP(&a.global.verbose, "verbose", "v", 0, "show more detail")
 	hide(flags, "verbose")
 	for _, name := range []string{"logtostderr", "logflow", "emoji", "disable-integrity-checking", "fully-qualify-stack-names"} {

@@ -404,7 +404,7 @@ func (p *pipeline) runProgram(server *monitorServer) programFunc {
 		result, diags := eval.Run(ctx, p.program, m, eval.Options{
 			Cwd: p.workspace.Dir(), RootDirectory: p.workspace.Project.Dir, Workers: p.options.parallel, EngineVersion: pulumiVersion,
 			Getenv: p.app.world.lookup, AllowEnv: p.options.allowEnv, RestrictPaths: p.options.restrictPaths, SourcePath: p.app.path, ParseData: parser.Data,
-			Command: eval.RunCommand(p.app.world.Env, p.hookSays), Crash: p.app.crashes.crash,
+			Command: eval.RunCommand(p.app.childEnv(), p.hookSays), Crash: p.app.crashes.crash,
 		})
 		for _, d := range diags.Sorted() {
 			note := strconv.Itoa(int(d.Subject.Start)) + " " + d.Summary

@@ -29,6 +29,32 @@ func (x *terminal) command(t *testing.T, args ...string) *exec.Cmd {
 	return cmd
 }
 
+// Commands inherit nothing that opens the secrets of stacks, unless somebody asks for it by name (D13).
+func TestChildEnvironment(t *testing.T) {
+	t.Parallel()
+	x := newTerminal(t, "name: one\nresources:\n  c: {type: command:local:Command, properties: {create: env | sort}}\noutputs: {seen: '${c.stdout}'}\n")
+	require.Equal(t, 0, x.run("stack", "init", "dev"), x.err.String())
+	canaries := []string{"PULUMI_CONFIG_PASSPHRASE", "PULUMI_CONFIG_PASSPHRASE_FILE", "PULUMI_ACCESS_TOKEN", "PGPASSWORD"}
+	for _, name := range append(canaries, "AWS_SECRET_ACCESS_KEY", "AZURE_CLIENT_SECRET", "ARM_CLIENT_SECRET", "GOOGLE_CREDENTIALS", "VAULT_TOKEN") {
+		x.world.Env = append(x.world.Env, name+"=canary-"+name)
+	}
+	x.world.Env = append(x.world.Env, "PATH="+os.Getenv("PATH"))
+	require.Equal(t, 0, x.run("up", "--yes"), x.err.String())
+	require.Equal(t, 0, x.run("stack", "output", "seen"))
+	seen := x.out.String()
+	for _, name := range canaries {
+		require.NotContains(t, seen, name)
+	}
+	for _, name := range []string{"AWS_SECRET_ACCESS_KEY", "AZURE_CLIENT_SECRET", "ARM_CLIENT_SECRET", "GOOGLE_CREDENTIALS", "VAULT_TOKEN"} {
+		require.Contains(t, seen, name+"=canary-"+name)
+	}
+	require.Equal(t, 0, x.run("destroy", "--yes"), x.err.String())
+	require.Equal(t, 0, x.run("up", "--yes", "--pass-env", "PGPASSWORD"), x.err.String())
+	require.Equal(t, 0, x.run("stack", "output", "seen"))
+	require.Contains(t, x.out.String(), "PGPASSWORD=canary-PGPASSWORD")
+	require.NotContains(t, x.out.String(), "PULUMI_ACCESS_TOKEN")
+}
+
 // feed waits until somebody reads a named pipe, and gives them a text.
 func feed(t *testing.T, pipe, text string) {
 	t.Helper()

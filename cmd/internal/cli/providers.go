@@ -58,7 +58,7 @@ func (builtIn) Version(name string) (string, bool) { return embedded.Version(nam
 func (a *app) newProviders(ws *workspace.Workspace, log func(plugin.Message)) *providers {
 	home := a.pulumiHome()
 	options := plugin.Options{
-		Env: a.world.Env, Path: filepath.SplitList(a.world.env("PATH")), IgnoreAmbient: a.world.envTrue("PULUMI_IGNORE_AMBIENT_PLUGINS"),
+		Env: a.world.Env, Pass: a.global.passEnv, Path: filepath.SplitList(a.world.env("PATH")), IgnoreAmbient: a.world.envTrue("PULUMI_IGNORE_AMBIENT_PLUGINS"),
 		Home: home, ProgramDir: ws.Dir(), RootDir: ws.Project.Dir, Project: ws.Project.Name.Text,
 		DebugProviders: debugProviders(a.world.env("PULUMI_DEBUG_PROVIDERS")), LegacySearch: a.world.env("PULUMI_ENABLE_LEGACY_PLUGIN_SEARCH") != "",
 		DisablePreview: a.world.envTrue("PULUMI_DISABLE_PROVIDER_PREVIEW"), PulumiVersion: pulumiVersion, Log: log,
@@ -81,7 +81,7 @@ func (a *app) newProviders(ws *workspace.Workspace, log func(plugin.Message)) *p
 	for _, p := range ws.Plugins {
 		options.Overrides = append(options.Overrides, plugin.Override{Name: p.Name, Path: p.Dir})
 	}
-	inProcess := embedded.Options{Dir: ws.Dir(), Environ: a.world.Env, Windows: runtime.GOOS == "windows", Now: a.world.Now, Random: a.world.Random, SuppressSecretOutput: a.global.suppressSecretOutput}
+	inProcess := embedded.Options{Dir: ws.Dir(), Environ: a.childEnv(), Windows: runtime.GOOS == "windows", Now: a.world.Now, Random: a.world.Random, SuppressSecretOutput: a.global.suppressSecretOutput}
 	if log != nil {
 		hint := once(func(text string) { log(plugin.Message{Severity: plugin.Info, Text: text}) })
 		inProcess.Log = func(line embedded.LogLine) {

@@ -24,7 +24,7 @@ func (a *app) looking() workspace.Options {
 // has to say.
 func (a *app) trusting(say func(diag.Severity, string)) workspace.Options {
 	o := a.looking()
-	o.Compile = compiler.New(a.world.Env, func(_ context.Context, s diag.Severity, text string) { say(s, text) })
+	o.Compile = compiler.New(a.childEnv(), func(_ context.Context, s diag.Severity, text string) { say(s, text) })
 	return o
 }
 

@@ -71,6 +71,12 @@ func (w *World) exit(code int) {
 	os.Exit(code)
 }
 
+// childEnv is what commands, compilers and plugins inherit: nothing that opens the secrets of stacks, unless --pass-env asks for
+// it by name (D13).
+func (a *app) childEnv() environ.List {
+	return environ.List(a.world.Env).ForChildren(a.global.passEnv...)
+}
+
 // lookup is an environment variable, and whether it is set.
 func (w *World) lookup(name string) (string, bool) {
 	return environ.List(w.Env).Lookup(name)
