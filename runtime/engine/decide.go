@@ -57,12 +57,10 @@ func (d *Deployment) mark(s *subject, chain []Step) {
 		case OpReplace:
 			d.replaced[step.URN] = true
 			d.replaced[step.Old.URN] = true
-			if i == 0 || chain[i-1].New == nil { // what is created first stays until the end
-				d.deleting[step.Old.URN] = true
-			}
 		case OpDelete, OpDeleteReplaced:
 			if !step.Old.Delete {
 				d.deleting[step.URN] = true
+				d.deleting[step.Old.URN] = true
 			}
 			if e := d.olds.of[step.Old]; e != nil && e != s.old {
 				e.cascade = &cascaded{Dependent: plan.Dependent{Resource: step.Old, Keys: step.Keys, Reason: step.Reason}, done: make(chan struct{})}

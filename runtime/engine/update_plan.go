@@ -179,6 +179,11 @@ func (p *planner) steps(chain []Step) error {
 			p.left[s.URN] = left[1:]
 			if s.Op != left[0] && (s.Op == OpSame || s.Op == OpUpdate) {
 				p.left[s.URN] = withoutReplacement(left)
+				for _, former := range s.New.Aliases { // the old resource was to be deleted under the name that it had
+					if i := slices.Index(p.left[former], OpDeleteReplaced); i >= 0 {
+						p.left[former] = slices.Delete(slices.Clone(p.left[former]), i, i+1)
+					}
+				}
 			}
 		}
 	}
