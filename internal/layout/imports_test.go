@@ -68,11 +68,15 @@ var mayImport = map[string][]string{
 	"internal/filelock": {},
 	"langhost/pcl":      {"parser", "parser/ast", "builtins", "schema", "diag"},
 	"runtime/engine": {
-		"runtime/engine/internal/plan",
+		"runtime/engine/internal/plan", "runtime/engine/internal/resources", "runtime/engine/internal/slots",
 		"runtime/monitor", "runtime/provider", "runtime/state", "runtime/journal", "value", "value/urn", "diag",
 	},
 	// Deciding is apart from doing: see TestPlanningIsPure.
 	"runtime/engine/internal/plan": {"runtime/monitor", "runtime/provider", "runtime/state", "runtime/journal", "value", "value/urn", "diag"},
+	"runtime/engine/internal/resources": {
+		"runtime/engine/internal/plan", "runtime/monitor", "runtime/state", "runtime/journal", "value", "value/urn", "diag",
+	},
+	"runtime/engine/internal/slots": {"runtime/monitor"},
 	// Text from elsewhere, made harmless for terminals.
 	"internal/printable": {},
 }

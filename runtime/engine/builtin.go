@@ -7,6 +7,7 @@ import (
 
 	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/runtime/provider"
+	"github.com/yamlhost/yamlhost/runtime/state"
 	"github.com/yamlhost/yamlhost/value"
 	"github.com/yamlhost/yamlhost/value/urn"
 )
@@ -208,19 +209,20 @@ func (b builtinResources) Invoke(ctx context.Context, r provider.InvokeRequest) 
 
 // resourceValue is what getResource answers: a resource of this operation (E2.65).
 func (d *Deployment) resourceValue(u urn.URN) (value.Value, error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	reg := d.resources[u]
-	if reg == nil || reg.state == nil {
+	var now *state.Resource
+	if reg := d.table.Get(u); reg != nil {
+		now = reg.State()
+	}
+	if now == nil {
 		return value.Null, fmt.Errorf("unknown resource %v", u)
 	}
 	id := value.String("")
-	if reg.state.Custom {
-		id = d.idOf(reg.state)
+	if now.Custom {
+		id = d.idOf(now)
 	}
 	return value.MapOf(value.Entry{Key: "urn", Value: value.String(string(u))}, value.Entry{Key: "id", Value: id},
-		value.Entry{Key: "provider", Value: value.String(reg.state.Provider)},
-		value.Entry{Key: "state", Value: reg.state.Outputs}), nil
+		value.Entry{Key: "provider", Value: value.String(now.Provider)},
+		value.Entry{Key: "state", Value: now.Outputs}), nil
 }
 
 // Call is refused: the package has no methods.

@@ -6,84 +6,120 @@ import (
 
 	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/runtime/engine/internal/plan"
+	"github.com/yamlhost/yamlhost/runtime/engine/internal/resources"
+	"github.com/yamlhost/yamlhost/runtime/engine/internal/slots"
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 	"github.com/yamlhost/yamlhost/runtime/state"
-	"github.com/yamlhost/yamlhost/value"
 	"github.com/yamlhost/yamlhost/value/urn"
 )
 
 // leaveAlone is what happens to a registered resource that is out of scope: a new one is not created, and an old one is
 // carried over as it was, without a question to its provider (E4.29, E4.32, E4.101). in says that the resource is in scope,
 // and left alone because of what the operation is: then it goes by its new name.
-func (d *Deployment) leaveAlone(ctx context.Context, reg *registered, s *subject, in bool, l *held) error {
+func (d *Deployment) leaveAlone(ctx context.Context, reg *resources.Registration, s *subject, in bool) error {
 	old := s.oldState()
 	if old == nil {
 		d.skipCreate(reg, s.goal)
 		return nil
 	}
-	if err := d.carryNeeds(ctx, old, l); err != nil {
+	if err := d.prerequisites(ctx, d.table.Prerequisites(old), s.slot); err != nil {
 		return err
 	}
 	kept, renamed := d.verbatim(old, reg, in)
 	step := plan.Unchanged(old, kept)
-	d.decisions.Lock()
 	d.mark(s, []Step{step})
-	d.decisions.Unlock()
-	if err := d.carryOut(ctx, reg, s, []Step{step}); err != nil || renamed {
+	if err := d.takeSteps(ctx, reg, s, []Step{step}); err != nil || renamed {
 		return err
 	}
-	d.keepName(reg)
+	d.table.KeepName(reg)
+	return nil
+}
+
+// prerequisites brings what a resource needs in front of it: what had no step yet stays as it is, and what a step has
+// touched that did not work, or has deleted on behalf of something else, is relocated (E4.108).
+func (d *Deployment) prerequisites(ctx context.Context, p *resources.Prerequisites, slot *slots.Slot) error {
+	defer p.End()
+	for m := p.Next(d.ledger.newID); m != nil; m = p.Next(d.ledger.newID) {
+		switch {
+		case m.Retain != nil:
+			if err := d.stay(m.Retain); err != nil {
+				return err
+			}
+		case m.Wait != nil:
+			if err := slot.Wait(ctx, m.Wait); err != nil {
+				return err
+			}
+		default:
+			err := d.ledger.commit(d.calls, *m.Entry)
+			m.Moved()
+			if err != nil {
+				step := plan.NewStep(OpSame, m.About, m.About)
+				return d.journalFailed(&step, err)
+			}
+		}
+	}
+	return nil
+}
+
+// keepPosition has a resource that is made again, after it was deleted, written where what was left of it was relocated to:
+// what names it stands behind that. What it needs now has to be in front already.
+func (d *Deployment) keepPosition(s *subject, steps []Step) error {
+	p := s.recreated
+	if p == nil && s.deleted != nil {
+		p = s.old
+	}
+	if p == nil {
+		return nil
+	}
+	position, late := d.table.Late(p, s.goal)
+	if late != "" {
+		d.report.message(Message{URN: s.reg.URN, Severity: diag.Error, Code: diag.OperationFailed, Position: s.reg.Goal.Position,
+			Text: fmt.Sprintf("Resource '%s' cannot be created again: something outside of the operation's scope depends on it in the state, "+
+				"and '%s', on which it depends now, came after that. Include them in the operation too, or run it without --target and "+
+				"--exclude.", s.reg.URN, late)})
+		return d.bail()
+	}
+	for i := range steps {
+		switch steps[i].Op {
+		case OpCreate, OpImport, OpCreateReplacement, OpImportReplacement:
+			steps[i].Position = position
+		}
+	}
 	return nil
 }
 
 // stay puts the old state of a registration into the new state to the letter; whoever waits for the resource goes on.
-func (d *Deployment) stay(reg *registered) error {
-	step := plan.Unchanged(reg.old.resource, reg.old.resource)
+func (d *Deployment) stay(reg *resources.Registration) error {
+	step := plan.Unchanged(reg.Old.Resource(), reg.Old.Resource())
 	kept, err := d.step(step, reg)
 	if err != nil {
 		return err
 	}
-	reg.step, reg.result = step, monitor.Succeeded
-	reg.step.New = kept
-	close(reg.done)
+	reg.Step, reg.Result = step, monitor.Succeeded
+	reg.Step.New = kept
+	close(reg.Done)
 	return nil
 }
 
 // verbatim is an old state under the name that its registration gives it; renamed is false when it keeps the one that it
 // had, because it is out of scope, or because the registration puts it below a parent that is not created.
-func (d *Deployment) verbatim(old *state.Resource, reg *registered, in bool) (kept *state.Resource, renamed bool) {
+func (d *Deployment) verbatim(old *state.Resource, reg *resources.Registration, in bool) (kept *state.Resource, renamed bool) {
 	kept = old.Clone()
-	if old.URN == reg.urn {
+	if old.URN == reg.URN {
 		return kept, true
 	}
-	d.mu.Lock()
-	orphaned := d.scope.Skipped(reg.goal.Parent)
-	d.mu.Unlock()
-	if orphaned || !in {
+	if !in || d.table.Skipped(reg.Goal.Parent) {
 		return kept, false
 	}
-	kept.URN, kept.Type, kept.Parent, kept.Aliases = reg.urn, reg.goal.Type, reg.goal.Parent, []urn.URN{old.URN}
+	kept.URN, kept.Type, kept.Parent, kept.Aliases = reg.URN, reg.Goal.Type, reg.Goal.Parent, []urn.URN{old.URN}
 	return kept, true
-}
-
-// keepName takes note that a registered resource goes on under the name that it had: nothing in scope can depend on it under
-// its new one (E4.102).
-func (d *Deployment) keepName(reg *registered) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	delete(d.renamed, reg.old.resource.URN)
-	d.keptNames[reg.old.resource.URN] = reg.urn
-	d.scope.Skip(reg.urn)
 }
 
 // skipCreate reports a resource that is not created: it counts as unchanged, is not recorded, and the program learns
 // nothing of it but its name (E2.37, E4.29, E8.3).
-func (d *Deployment) skipCreate(reg *registered, goal *state.Resource) {
+func (d *Deployment) skipCreate(reg *resources.Registration, goal *state.Resource) {
 	step := plan.NewStep(OpSame, nil, goal)
-	d.mu.Lock()
-	d.scope.Skip(reg.urn)
-	reg.step, reg.result, reg.unknown = step, monitor.Succeeded, true
-	d.mu.Unlock()
+	reg.Skip(step)
 	d.report.started(step)
 	d.report.finished(step, OpSame, d.opts.DryRun || goal.Custom, 0)
 }
@@ -91,18 +127,16 @@ func (d *Deployment) skipCreate(reg *registered, goal *state.Resource) {
 // needsSkipped reports that a resource in scope depends on one that is not created because it is out of scope, of which
 // nothing is known then (E4.102).
 func (d *Deployment) needsSkipped(s *subject) error {
-	d.mu.Lock()
-	missing := d.scope.Missing(s.goal)
-	d.mu.Unlock()
+	missing := d.table.Missing(s.goal)
 	if len(missing) == 0 {
 		return nil
 	}
 	for _, u := range missing {
-		text := fmt.Sprintf("Resource '%s' depends on '%s' which was was not specified in --target list.", s.reg.urn, u)
+		text := fmt.Sprintf("Resource '%s' depends on '%s' which was was not specified in --target list.", s.reg.URN, u)
 		if d.scope.Targets.Empty() {
-			text = fmt.Sprintf("Resource '%s' depends on '%s' which is excluded and does not exist yet.", s.reg.urn, u)
+			text = fmt.Sprintf("Resource '%s' depends on '%s' which is excluded and does not exist yet.", s.reg.URN, u)
 		}
-		d.report.message(Message{URN: s.reg.urn, Severity: diag.Error, Code: diag.OperationFailed, Text: text, Position: s.reg.goal.Position})
+		d.report.message(Message{URN: s.reg.URN, Severity: diag.Error, Code: diag.OperationFailed, Text: text, Position: s.reg.Goal.Position})
 	}
 	if d.opts.DryRun {
 		return nil
@@ -110,53 +144,37 @@ func (d *Deployment) needsSkipped(s *subject) error {
 	return d.bail()
 }
 
-// carried is a resource that no program has registered and that is kept because something else needs it. Children may name
-// it as their parent.
-func carried(e *entry) *registered {
-	r := e.resource
-	return &registered{urn: r.URN, parent: r.Parent, old: e, done: make(chan struct{}), result: monitor.Failed, carried: true,
-		goal: bareGoal(r)}
-}
-
-// bareGoal is as much of a goal as others need to know of a resource that no program has registered.
-func bareGoal(r *state.Resource) *plan.Goal {
-	return &plan.Goal{Position: r.SourcePosition, RegisterRequest: monitor.RegisterRequest{Type: r.Type, Name: r.URN.Name(),
-		Parent: r.Parent, Custom: r.Custom, Provider: r.Provider, Inputs: value.EmptyMap()}}
-}
-
 // adopt answers a registration of a resource that was carried over before. As long as the resource is out of scope, or a
 // provider, that is what it is; one in scope would have to change behind the back of what needs it.
-func (d *Deployment) adopt(ctx context.Context, reg *registered, g *plan.Goal, l *held) error {
-	if err := l.waitFor(ctx, reg.done); err != nil {
+func (d *Deployment) adopt(ctx context.Context, reg *resources.Registration, g *plan.Goal, slot *slots.Slot) error {
+	if err := slot.Wait(ctx, reg.Done); err != nil {
 		return err
 	}
-	if reg.result != monitor.Succeeded {
+	if reg.Result != monitor.Succeeded {
 		return monitor.ErrReported
 	}
-	d.mu.Lock()
-	reg.carried = false
-	now := reg.state
-	in := !now.IsProvider() && d.scope.Admits(g.NewState(reg.urn, reg.old.resource), reg.urn)
-	d.mu.Unlock()
-	if !in {
+	reg.Adopt(false)
+	now := reg.State()
+	if now.IsProvider() || !d.table.Admit(g.NewState(reg.URN, reg.Old.Resource()), reg.URN) {
 		return nil
 	}
 	if same, err := d.staysSame(reg, g, now); same || err != nil {
 		return err
 	}
-	d.needed(reg.urn, g.Position)
+	d.needed(reg.URN, g.Position)
 	return d.bail()
 }
 
 // staysSame reports whether a resource that was carried over is what the program wants already.
-func (d *Deployment) staysSame(reg *registered, g *plan.Goal, now *state.Resource) (bool, error) {
-	wanted := &registered{urn: reg.urn, goal: g, old: &entry{resource: now, now: now}}
-	s := d.subjectOf(wanted)
+func (d *Deployment) staysSame(reg *resources.Registration, g *plan.Goal, now *state.Resource) (bool, error) {
+	s := d.subjectOf(&resources.Registration{URN: reg.URN, Goal: g})
+	s.before = now
+	s.goal = g.NewState(reg.URN, now)
 	if plan.WantsImport(s.oldState(), s.goal) {
 		return false, nil
 	}
 	if err := d.connect(s); err != nil {
-		return false, d.refused(reg.urn, g.Position, "start the provider of", g.Type, err)
+		return false, d.refused(reg.URN, g.Position, "start the provider of", g.Type, err)
 	}
 	if err := d.examine(s); err != nil {
 		return false, err

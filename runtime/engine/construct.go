@@ -14,7 +14,7 @@ import (
 )
 
 // construct has a component's provider build it (E2.38–E2.44). The component and its children arrive as registrations of
-// their own, from the provider's process, so that no lane is held.
+// their own, from the provider's process, so that no slot is held.
 func (d *Deployment) construct(ctx context.Context, g *plan.Goal) (monitor.RegisterResponse, error) {
 	u := urn.New(d.opts.Stack, d.opts.Project, g.Parent, g.Type, g.Name)
 	i, err := d.registry.get(g.Provider)
@@ -28,7 +28,7 @@ func (d *Deployment) construct(ctx context.Context, g *plan.Goal) (monitor.Regis
 		if err != nil {
 			return monitor.RegisterResponse{}, err
 		}
-		return monitor.RegisterResponse{URN: reg.urn, Outputs: value.EmptyMap(), Result: reg.result}, nil
+		return monitor.RegisterResponse{URN: reg.URN, Outputs: value.EmptyMap(), Result: reg.Result}, nil
 	}
 	if err := d.registry.extend(i, d.onlyExtension(g.PackageRef), u); err != nil {
 		return monitor.RegisterResponse{}, d.constructFailed(u, g, err)
@@ -37,9 +37,7 @@ func (d *Deployment) construct(ctx context.Context, g *plan.Goal) (monitor.Regis
 		return monitor.RegisterResponse{}, d.constructFailed(u, g, errors.New("components of a provider cannot be built here: "+
 			"this operation cannot be reached by the provider's process"))
 	}
-	d.mu.Lock()
-	aliases := d.lineage.Candidates(u, g.Parent, g.Aliases)[1:]
-	d.mu.Unlock()
+	aliases := d.table.Aliases(u, g.Parent, g.Aliases)
 	answer, err := i.configured.Construct(d.calls, provider.ConstructRequest{
 		Deployment: d.info(), Type: g.Type, Name: g.Name, Parent: g.Parent, Inputs: g.Inputs,
 		InputDependencies: g.PropertyDependencies, Dependencies: g.Dependencies, Providers: g.Providers, Aliases: aliases,

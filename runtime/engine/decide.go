@@ -13,13 +13,10 @@ import (
 func (d *Deployment) decide(s *subject) (chain []Step, again bool, err error) {
 	d.decisions.Lock()
 	defer d.decisions.Unlock()
-	d.mu.Lock()
-	interrupted := s.old != nil && s.old.cascade != nil && s.deleted == nil
-	d.mu.Unlock()
-	if interrupted {
+	if s.old != nil && s.deleted == nil && d.table.CascadeOf(s.old) != nil {
 		return nil, true, nil
 	}
-	situation := s.situation()
+	situation := d.situation(s)
 	if situation.Replaces() {
 		if err := d.mayReplace(s, &situation); err != nil {
 			return nil, false, err
@@ -33,47 +30,29 @@ func (d *Deployment) decide(s *subject) (chain []Step, again bool, err error) {
 	}
 	chain = plan.Steps(situation)
 	if err := d.planner.decided(s, chain); err != nil {
-		return nil, false, d.violatesPlan(s.reg.urn, s.reg.goal.Position, err)
+		return nil, false, d.violatesPlan(s.reg.URN, s.reg.Goal.Position, err)
 	}
-	d.mark(s, chain)
+	d.table.Mark(s.old, chain)
 	return chain, false, nil
 }
 
 // deletesFirst decides whether a replacement of the subject deletes first (E4.52).
 func (d *Deployment) deletesFirst(s *subject) bool {
 	_, fixed := d.naming.Of(s.goal, s.seed) // E4.127
-	return s.oldState().PendingReplacement || fixed || plan.DeletesFirst(s.diff, s.reg.goal.DeleteBeforeReplace)
+	return s.oldState().PendingReplacement || fixed || plan.DeletesFirst(s.diff, s.reg.Goal.DeleteBeforeReplace)
 }
 
-// mark notes what a chain is going to do, so that later decisions take it into account. The caller holds decisions.
-func (d *Deployment) mark(s *subject, chain []Step) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if s.old != nil {
-		s.old.settled = true
-	}
-	for i := range chain {
-		switch step := &chain[i]; step.Op {
-		case OpReplace:
-			d.replaced[step.URN] = true
-			d.replaced[step.Old.URN] = true
-		case OpDelete, OpDeleteReplaced:
-			if !step.Old.Delete {
-				d.deleting[step.URN] = true
-				d.deleting[step.Old.URN] = true
-			}
-			if e := d.olds.of[step.Old]; e != nil && e != s.old {
-				e.cascade = &cascaded{Dependent: plan.Dependent{Resource: step.Old, Keys: step.Keys, Reason: step.Reason}, done: make(chan struct{})}
-				d.replaced[step.URN] = true
-			}
-		}
-	}
+// mark notes what steps are going to do that were decided without comparing, so that later decisions take it into account.
+func (d *Deployment) mark(s *subject, steps []Step) {
+	d.decisions.Lock()
+	defer d.decisions.Unlock()
+	d.table.Mark(s.old, steps)
 }
 
 // mayReplace refuses replacements that must not be (E4.53, E4.73).
 func (d *Deployment) mayReplace(s *subject, situation *plan.Situation) error {
 	for _, o := range situation.Obstacles(d.opts.DryRun, d.opts.IgnoreProtect) {
-		m := Message{URN: s.reg.urn, Severity: diag.Warning, Position: s.reg.goal.Position, Text: o.Text}
+		m := Message{URN: s.reg.URN, Severity: diag.Warning, Position: s.reg.Goal.Position, Text: o.Text}
 		if !o.Warning {
 			m.Severity, m.Code = diag.Error, diag.OperationFailed
 		}
@@ -87,42 +66,29 @@ func (d *Deployment) mayReplace(s *subject, situation *plan.Situation) error {
 
 // dependents finds what has to be deleted before the subject is (E4.58). The caller holds decisions.
 func (d *Deployment) dependents(s *subject) ([]plan.Dependent, error) {
-	if s.old.position < 0 {
-		return nil, nil
-	}
 	var candidates []plan.Candidate
-	for _, e := range d.olds.entries[s.old.position+1:] {
-		if r := e.resource; !d.settled(r) {
-			candidates = append(candidates, plan.Candidate{Resource: r, Forced: d.fated(r)})
-		}
+	for _, r := range d.table.Behind(s.old) {
+		candidates = append(candidates, plan.Candidate{Resource: r, Forced: d.fated(r)})
 	}
 	c := plan.NewCascade(s.oldState(), candidates, d.opts.IgnoreProtect)
 	for q := c.Next(); q != nil; q = c.Next() {
-		if d.settled(q.Resource) {
+		if d.table.Decided(q.Resource) {
 			c.Skip()
 			continue
 		}
 		answer, err := d.compareUnknown(q)
 		if err != nil {
-			return nil, d.refused(s.reg.urn, s.reg.goal.Position, "compare what depends on", s.goal.Type, err)
+			return nil, d.refused(s.reg.URN, s.reg.Goal.Position, "compare what depends on", s.goal.Type, err)
 		}
 		c.Answer(q, answer)
 	}
 	found, err := c.Dependents()
 	if err != nil {
-		d.report.message(Message{URN: s.reg.urn, Severity: diag.Error, Code: diag.OperationFailed, Text: err.Error(),
-			Position: s.reg.goal.Position})
+		d.report.message(Message{URN: s.reg.URN, Severity: diag.Error, Code: diag.OperationFailed, Text: err.Error(),
+			Position: s.reg.Goal.Position})
 		return nil, d.bail()
 	}
 	return found, nil
-}
-
-// settled reports whether a resource of the state had a step in this operation.
-func (d *Deployment) settled(r *state.Resource) bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	e := d.olds.of[r]
-	return e.settled || e.cascade != nil || e.now == nil
 }
 
 // fated finds what makes an old resource be replaced in this operation whatever its provider says, as far as the state
@@ -131,7 +97,7 @@ func (d *Deployment) fated(r *state.Resource) plan.Diff {
 	if v, ok := plan.Forced(r, r, d.surroundings(r.URN, r, r)); ok {
 		return v
 	}
-	if ref, err := urn.ParseReference(r.Provider); err == nil && d.wasReplaced(ref.URN) {
+	if ref, err := urn.ParseReference(r.Provider); err == nil && len(d.table.Replaced(ref.URN)) > 0 {
 		return plan.ProviderReplaced()
 	}
 	return plan.Diff{}

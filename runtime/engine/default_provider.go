@@ -206,7 +206,7 @@ func (d *Deployment) provider(ctx context.Context, named string, p monitor.Packa
 		return known.ref, known.err
 	}
 	d.mu.Unlock()
-	if err := d.wait(ctx, known.done); err != nil && !isDone(known.done) {
+	if err := d.slots.Wait(ctx, known.done); err != nil && !isClosed(known.done) {
 		return "", err
 	}
 	return known.ref, known.err
@@ -231,10 +231,10 @@ func (d *Deployment) knownReference(text string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if reg := d.resources[ref.URN]; reg != nil && reg.state != nil && (ref.ID == "" || ref.ID == UnknownID) {
-		ref.ID = reg.state.ID
+	if reg := d.table.Get(ref.URN); reg != nil && (ref.ID == "" || ref.ID == UnknownID) {
+		if now := reg.State(); now != nil {
+			ref.ID = now.ID
+		}
 	}
 	return ref.String(), nil
 }
@@ -252,10 +252,10 @@ func (d *Deployment) registerDefault(ctx context.Context, pkg string, p monitor.
 	if err != nil {
 		return "", err
 	}
-	if reg.state == nil || reg.result != monitor.Succeeded {
+	if reg.State() == nil || reg.Result != monitor.Succeeded {
 		return "", monitor.ErrReported
 	}
-	return urn.Reference{URN: reg.urn, ID: reg.state.ID}.String(), nil
+	return urn.Reference{URN: reg.URN, ID: reg.State().ID}.String(), nil
 }
 
 // defaultConfig is what the stack's configuration says of a package, as its default provider takes it (E3.24).

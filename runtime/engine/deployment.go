@@ -11,12 +11,12 @@ import (
 	"time"
 
 	"github.com/yamlhost/yamlhost/runtime/engine/internal/plan"
-	"github.com/yamlhost/yamlhost/runtime/journal"
+	"github.com/yamlhost/yamlhost/runtime/engine/internal/resources"
+	"github.com/yamlhost/yamlhost/runtime/engine/internal/slots"
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 	"github.com/yamlhost/yamlhost/runtime/provider"
 	"github.com/yamlhost/yamlhost/runtime/state"
 	"github.com/yamlhost/yamlhost/value"
-	"github.com/yamlhost/yamlhost/value/urn"
 )
 
 var _ monitor.Monitor = (*Deployment)(nil)
@@ -26,15 +26,14 @@ var _ monitor.Monitor = (*Deployment)(nil)
 //
 // A registration is handled on its caller's goroutine and goes through these stages: its name and old state are claimed
 // (mutex), its provider checks and compares (no lock), the steps are decided (decisions), the steps are taken one after
-// the other (no lock). Of all that talks to providers, at most Parallel go on at the same time; one lane makes the
+// the other (no lock). Of all that talks to providers, at most Parallel go on at the same time; one slot makes the
 // operation serial.
 type Deployment struct {
 	opts     Options
 	report   *reporter
 	ledger   *ledger
 	registry *registry
-	lanes    chan struct{} // one token for each operation under way
-	lineage  plan.Lineage
+	slots    *slots.Pool
 	endpoint string
 	scope    *plan.Scope
 	planner  *planner
@@ -54,26 +53,19 @@ type Deployment struct {
 	// takes with it. It is taken before mu, never inside.
 	decisions sync.Mutex
 
+	table *resources.Table
+
 	mu         sync.Mutex // guards everything below
-	olds       *olds
-	resources  map[urn.URN]*registered
-	renamed    map[urn.URN]urn.URN // URNs claimed through an alias, to the URN that claimed them
-	keptNames  map[urn.URN]urn.URN // the same where the resource keeps its name in this operation
 	hooks      map[string]monitor.Hook
 	transforms transforms
-	replaced   map[urn.URN]bool // what was replaced in this operation
-	// deleting are the URNs whose present resource is deleted in this operation; what only an earlier replacement has left
-	// behind is not meant, for nobody can tell what else goes with it (E4.80).
-	deleting   map[urn.URN]bool
 	defaults   map[string]*defaultProvider
 	packages   map[string]monitor.Package
 	refs       map[string]string // package key to reference
-	stack      *registered
-	stackDone  bool        // outputs of the stack were registered
-	outputs    value.Value // of the stack, put in place at the end (E2.61)
-	bailed     bool        // the reason for the failure was told in full; no line follows (E4.130)
-	closed     bool        // no more requests
-	waiting    bool        // somebody waits for the shutdown
+	stackDone  bool              // outputs of the stack were registered
+	outputs    value.Value       // of the stack, put in place at the end (E2.61)
+	bailed     bool              // the reason for the failure was told in full; no line follows (E4.130)
+	closed     bool              // no more requests
+	waiting    bool              // somebody waits for the shutdown
 	requests   sync.WaitGroup
 	finished   chan struct{} // closed by SignalAndWaitForShutdown; nil while no program runs
 	terminated bool          // given up at once (E5.51)
@@ -85,36 +77,6 @@ type Deployment struct {
 	deletionsDone bool          // deleteRest has run
 	drained       chan struct{} // closed when all steps are over
 	over          chan struct{} // closed when the operation is over
-}
-
-// registered is a resource that the program has registered or read in this operation. The fields below done are to be read
-// after it is closed, or under the deployment's mutex.
-type registered struct {
-	urn    urn.URN
-	was    urn.URN    // its former name, when it has another and what it was is gone
-	goal   *plan.Goal // nil for a read
-	old    *entry
-	parent urn.URN
-
-	done   chan struct{} // closed when its steps are over
-	result monitor.Result
-	state  *state.Resource // what it is now; nil when it failed or was skipped
-	id     journal.ID
-	step   Step // the logical step that it took
-	// complete says that its outputs were registered (E2.59).
-	complete bool
-	read     bool
-	// carried says that no program has registered it so far: it is kept because something that is left alone needs it.
-	carried bool
-	// vanished says that a refresh did not find it: it leaves the state at the end.
-	vanished bool
-	// gone says that the operation has deleted it after all (E7.42).
-	gone bool
-	// unknown says that in a preview there is no knowing what it is like.
-	unknown  bool
-	children []urn.URN
-	// transforms are its own, which apply to what is registered below it too.
-	transforms []monitor.Transform
 }
 
 // mode is what the registrations of a program are for.
@@ -151,32 +113,22 @@ func newDeployment(ctx context.Context, o Options, scope *plan.Scope, refreshing
 		opts:     o,
 		report:   &reporter{sink: o.Events, planning: o.DryRun, refreshing: refreshing, changes: map[Op]int{}},
 		ledger:   newLedger(o.Journal, len(o.Base.Resources)),
-		lanes:    make(chan struct{}, o.Parallel),
 		endpoint: o.MonitorEndpoint,
 		scope:    scope,
 		planner:  newPlanner(&o),
 
-		resources: make(map[urn.URN]*registered, len(o.Base.Resources)),
-		renamed:   map[urn.URN]urn.URN{},
-		keptNames: map[urn.URN]urn.URN{},
-		replaced:  map[urn.URN]bool{},
-		deleting:  map[urn.URN]bool{},
-		defaults:  map[string]*defaultProvider{},
-		packages:  map[string]monitor.Package{},
-		refs:      map[string]string{},
-		drained:   make(chan struct{}),
-		over:      make(chan struct{}),
+		defaults: map[string]*defaultProvider{},
+		packages: map[string]monitor.Package{},
+		refs:     map[string]string{},
+		drained:  make(chan struct{}),
+		over:     make(chan struct{}),
 	}
 	if o.DryRun {
 		d.ledger.journal = nil
 	}
-	d.lineage = plan.Lineage{Stack: o.Stack, Project: o.Project, Former: d.renamedFrom}
-	ids := make([]journal.ID, len(o.Base.Resources))
-	for i := range ids {
-		ids[i] = journal.ID(i + 1)
-	}
-	d.olds = newOlds(o.Base.Resources, ids)
+	d.table = resources.NewTable(o.Stack, o.Project, o.Base.Resources, scope)
 	d.running, d.stop = context.WithCancel(ctx)
+	d.slots = slots.NewPool(d.running, o.Parallel)
 	d.interrupted = ctx.Done()
 	d.registry = newRegistry(d)
 	return d
@@ -189,16 +141,6 @@ func newUUID() string {
 	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
 	text := hex.EncodeToString(b[:])
 	return text[:8] + "-" + text[8:12] + "-" + text[12:16] + "-" + text[16:20] + "-" + text[20:]
-}
-
-// renamedFrom is the URN under which a resource of this operation was found, empty when that is its own. The caller holds mu.
-func (d *Deployment) renamedFrom(u urn.URN) urn.URN {
-	if r := d.resources[u]; r != nil && r.old != nil && r.old.resource.URN != u {
-		return r.old.resource.URN
-	} else if r != nil {
-		return r.was
-	}
-	return ""
 }
 
 // enter admits a request; leave must be called when it is over.
@@ -231,69 +173,12 @@ func (d *Deployment) guard() {
 	}
 }
 
-// lane waits for leave to do something. The caller calls the function it gets when that is done.
-func (d *Deployment) lane(ctx context.Context) (free func(), err error) {
-	if d.running.Err() != nil || ctx.Err() != nil {
-		return nil, monitor.ErrShutdown
-	}
-	select {
-	case d.lanes <- struct{}{}:
-	case <-d.running.Done():
-		return nil, monitor.ErrShutdown
-	case <-ctx.Done():
-		return nil, monitor.ErrShutdown
-	}
-	if d.running.Err() != nil {
-		<-d.lanes
-		return nil, monitor.ErrShutdown
-	}
-	return func() { <-d.lanes }, nil
-}
-
-// wait waits for a channel to be closed.
-func (d *Deployment) wait(ctx context.Context, done <-chan struct{}) error {
-	select {
-	case <-done:
-		return nil
-	default:
-	}
-	select {
-	case <-done:
-		return nil
-	case <-d.running.Done():
-	case <-ctx.Done():
-	}
-	return monitor.ErrShutdown
-}
-
-// oldOf is what a resource of this operation was before, nil for a new one.
-func (d *Deployment) oldOf(u urn.URN) *state.Resource {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if r := d.resources[u]; r != nil && r.old != nil {
-		return r.old.resource
-	}
-	return nil
-}
-
-// parallel runs fn for 0 to n-1, as many at the same time as there are lanes, and returns when all are over. Once the
-// operation is stopped no more are begun. The order of beginning is that of the numbers.
-func (d *Deployment) parallel(n int, fn func(i int)) {
-	var group sync.WaitGroup
-	defer group.Wait()
-	for i := range n {
-		free, err := d.lane(d.running)
-		if err != nil {
-			return
-		}
-		group.Add(1)
-		go func() {
-			defer group.Done()
-			defer free()
-			defer d.guard()
-			fn(i)
-		}()
-	}
+// each runs fn for 0 to n-1, as many at the same time as there are slots; see slots.Pool.Each.
+func (d *Deployment) each(n int, fn func(i int)) {
+	d.slots.Each(n, func(i int) {
+		defer d.guard()
+		fn(i)
+	})
 }
 
 // fail stops the operation because of a failure, unless it is to go on with what does not depend on it (E5.42, E5.44).

@@ -8,6 +8,7 @@ import (
 
 	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/runtime/engine/internal/plan"
+	"github.com/yamlhost/yamlhost/runtime/engine/internal/resources"
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 	"github.com/yamlhost/yamlhost/runtime/provider"
 	"github.com/yamlhost/yamlhost/runtime/state"
@@ -27,17 +28,17 @@ type execution struct {
 }
 
 // step takes one step; see execute.
-func (d *Deployment) step(s Step, reg *registered) (*state.Resource, error) {
+func (d *Deployment) step(s Step, reg *resources.Registration) (*state.Resource, error) {
 	return d.execute(&execution{Step: s}, reg)
 }
 
 // execute takes one step: it announces, records, acts, records again and reports (5.2). reg is the registration that the
 // step belongs to, nil for a deletion. The result is the new state, nil where there is none. A failure was reported and
 // comes back as errResourceFailed.
-func (d *Deployment) execute(s *execution, reg *registered) (*state.Resource, error) {
+func (d *Deployment) execute(s *execution, reg *resources.Registration) (*state.Resource, error) {
 	began := d.opts.Now()
 	d.report.started(s.Step)
-	books := d.books(&s.Step)
+	at := d.positions(&s.Step)
 	var number int64
 	if op, ok := operationOf(&s.Step); ok {
 		var err error
@@ -61,7 +62,7 @@ func (d *Deployment) execute(s *execution, reg *registered) (*state.Resource, er
 		}
 	}
 	if err == nil || partial {
-		if err := d.record(&s.Step, result, books, number, reg); err != nil {
+		if err := d.record(&s.Step, result, at, number, reg); err != nil {
 			return nil, d.journalFailed(&s.Step, err)
 		}
 	} else if number != 0 && !lostSight(err) {
@@ -116,32 +117,24 @@ func (d *Deployment) journalFailed(s *Step, err error) error {
 	return monitor.ErrReported
 }
 
-// books finds the places in the state that a step is about.
-func (d *Deployment) books(s *Step) books {
-	var b books
-	var moving chan struct{}
-	d.mu.Lock()
-	if s.Old != nil {
-		if e := d.olds.of[s.Old]; e != nil {
-			b.old, b.oldNow, b.doomed, moving = e.id, e.now, e.doomed, e.brought
-		}
-	}
-	d.mu.Unlock()
-	if moving != nil { // it is recorded first that it has another place
-		<-moving
+// positions finds the places in the journal that a step is about.
+func (d *Deployment) positions(s *Step) resources.Positions {
+	at := d.table.Positions(s)
+	if at.Moving != nil { // it is recorded first that it has another position
+		<-at.Moving
 	}
 	switch {
 	case s.Position != 0:
-		b.new = s.Position
+		at.New = s.Position
 	case s.New != nil && s.Op != OpReplace:
-		b.new = d.ledger.newID()
+		at.New = d.ledger.newID()
 	}
-	return b
+	return at
 }
 
 // record writes down a step's success and makes it the present state of everything.
-func (d *Deployment) record(s *Step, result *state.Resource, b books, number int64, reg *registered) error {
-	e := settle(s, result, b)
+func (d *Deployment) record(s *Step, result *state.Resource, at resources.Positions, number int64, reg *resources.Registration) error {
+	e := success(s, result, at)
 	e.Step = number
 	if s.Op == OpCreate || s.Op == OpCreateReplacement {
 		if d.recorded(s.URN) != nil {
@@ -149,38 +142,14 @@ func (d *Deployment) record(s *Step, result *state.Resource, b books, number int
 		}
 	}
 	switch {
-	case s.Op == OpSame && materiallySame(b.oldNow, result):
+	case s.Op == OpSame && materiallySame(at.OldNow, result):
 		d.ledger.commitLate(e)
 	case len(e.Remove)+len(e.Amend)+len(e.Add) > 0:
 		if err := d.ledger.commit(d.calls, e); err != nil {
 			return err
 		}
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if s.Over != 0 {
-		for _, old := range d.olds.entries {
-			if old.id == s.Over {
-				old.now = nil
-			}
-		}
-	}
-	if s.Old != nil {
-		if old := d.olds.of[s.Old]; old != nil {
-			switch {
-			case len(e.Remove) > 0, s.Position != 0:
-				old.now = nil
-			case len(e.Amend) > 0:
-				old.now = e.Amend[0].Resource
-				old.doomed = old.doomed || old.now.Delete
-			}
-		}
-	}
-	if reg != nil && (len(e.Add) > 0 || s.Position != 0) {
-		reg.state, reg.id = result, b.new
-		reg.unknown = d.opts.DryRun && s.Op != OpSame && s.Op != OpRead && s.Op != OpReadReplacement && s.Op != OpImport &&
-			s.Op != OpImportReplacement
-	}
+	d.table.Recorded(s, result, at, e, reg, d.opts.DryRun)
 	return nil
 }
 
@@ -289,9 +258,7 @@ func (d *Deployment) performDelete(s *execution) error { // E5.23
 	if old.Protect && s.Op == OpDelete && !d.opts.IgnoreProtect { // E4.76
 		return &protectedDeletion{&s.Step}
 	}
-	d.mu.Lock()
-	covered := old.DeletedWith != "" && d.deleting[old.DeletedWith] // E4.80
-	d.mu.Unlock()
+	covered := old.DeletedWith != "" && d.table.Deleting(old.DeletedWith) // E4.80
 	if d.opts.DryRun || !old.Custom || old.External || old.RetainOnDelete || old.PendingReplacement || covered {
 		return nil
 	}

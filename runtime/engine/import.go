@@ -8,6 +8,7 @@ import (
 
 	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/runtime/engine/internal/plan"
+	"github.com/yamlhost/yamlhost/runtime/engine/internal/resources"
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 	"github.com/yamlhost/yamlhost/runtime/provider"
 	"github.com/yamlhost/yamlhost/runtime/state"
@@ -72,7 +73,7 @@ func (d *Deployment) importAll(ctx context.Context, imports []Import) error {
 		return err
 	}
 	root := urn.RootStack(d.opts.Stack, d.opts.Project)
-	if d.olds.byURN[root] == nil {
+	if before, _ := d.table.Found(root); before == nil {
 		g, err := plan.NewGoal(monitor.RegisterRequest{Type: urn.RootStackType, Name: root.Name()}, d.opts.RootDir)
 		if err != nil {
 			return err
@@ -113,7 +114,7 @@ func (d *Deployment) importAll(ctx context.Context, imports []Import) error {
 			return fmt.Errorf("the parents of %d imports go round in a circle", len(rest))
 		}
 		errs := make([]error, len(batch))
-		d.parallel(len(batch), func(k int) { errs[k] = d.importOne(&imports[batch[k]], refs[batch[k]]) })
+		d.each(len(batch), func(k int) { errs[k] = d.importOne(&imports[batch[k]], refs[batch[k]]) })
 		for k, n := range batch {
 			delete(waiting, imports[n].urn(&d.opts))
 			if errs[k] != nil && d.importError == nil {
@@ -130,22 +131,10 @@ func (d *Deployment) importAll(ctx context.Context, imports []Import) error {
 
 // keepAll carries the whole state over, in its order (E7.46).
 func (d *Deployment) keepAll(ctx context.Context) error {
-	d.mu.Lock()
-	var all []*registered
-	for _, e := range d.olds.entries {
-		if e.resource.Delete {
-			continue
-		}
-		e.claimed, e.settled = true, true
-		reg := carried(e)
-		d.enlist(reg)
-		all = append(all, reg)
-	}
-	d.mu.Unlock()
-	l := &held{d: d}
-	defer l.free()
-	for _, reg := range all {
-		if err := d.bringProvider(ctx, reg.old.resource, l); err != nil {
+	slot := d.slots.Slot()
+	defer slot.Free()
+	for _, reg := range d.table.RetainAll() {
+		if err := d.prerequisites(ctx, d.table.ProviderOf(reg.Old.Resource()), slot); err != nil {
 			return err
 		}
 		if err := d.stay(reg); err != nil {
@@ -165,7 +154,7 @@ func (d *Deployment) makeProviders(ctx context.Context, imports []Import) error 
 	}
 	slices.SortFunc(order, func(a, b *Import) int { return cmp.Compare(a.urn(&d.opts), b.urn(&d.opts)) })
 	for _, i := range order {
-		if d.goalOf(i.urn(&d.opts)) != nil {
+		if d.table.Goal(i.urn(&d.opts)) != nil {
 			continue
 		}
 		g, err := plan.NewGoal(monitor.RegisterRequest{Type: i.Type, Name: i.Name, Custom: true, Parent: i.parent(&d.opts), Protect: &i.Protect,
@@ -175,7 +164,7 @@ func (d *Deployment) makeProviders(ctx context.Context, imports []Import) error 
 		}
 		if reg, err := d.register(ctx, g); err != nil {
 			return err
-		} else if reg.result != monitor.Succeeded {
+		} else if reg.Result != monitor.Succeeded {
 			return monitor.ErrReported
 		}
 	}
@@ -208,11 +197,9 @@ func (d *Deployment) importProviders(ctx context.Context, imports []Import) ([]s
 		}
 		named := i.Provider
 		if i.ProviderURN != "" {
-			d.mu.Lock()
-			if reg := d.resources[i.ProviderURN]; reg != nil && reg.state != nil {
-				named = urn.Reference{URN: i.ProviderURN, ID: reg.state.ID}.String()
+			if reg := d.table.Get(i.ProviderURN); reg != nil && reg.State() != nil {
+				named = urn.Reference{URN: i.ProviderURN, ID: reg.State().ID}.String()
 			}
-			d.mu.Unlock()
 			if named == "" {
 				return nil, fmt.Errorf("the provider %s of %s is not there", i.ProviderURN, i.urn(&d.opts))
 			}
@@ -237,17 +224,14 @@ func (d *Deployment) importProviders(ctx context.Context, imports []Import) ([]s
 // importOne reads one resource into the state (E7.51–E7.56).
 func (d *Deployment) importOne(i *Import, ref string) error {
 	u := i.urn(&d.opts)
-	d.mu.Lock()
-	present := d.resources[u]
-	parent := d.resources[i.parent(&d.opts)]
-	d.mu.Unlock()
+	present, parent := d.table.Get(u), d.table.Get(i.parent(&d.opts))
 	fault := func(format string, args ...any) error {
 		err := fmt.Errorf(format, args...)
 		d.report.message(Message{URN: u, Severity: diag.Error, Code: diag.OperationFailed, Text: err.Error()})
 		return err
 	}
 	switch {
-	case present != nil && present.state != nil && plan.OrElse(present.state.ImportID, present.state.ID) == i.ID:
+	case present != nil && present.State() != nil && plan.OrElse(present.State().ImportID, present.State().ID) == i.ID:
 		return nil // E7.51
 	case present != nil:
 		return fault("resource '%s' already exists", u)
@@ -256,16 +240,13 @@ func (d *Deployment) importOne(i *Import, ref string) error {
 	}
 	goal := &state.Resource{URN: u, Type: i.Type, Custom: !i.Component, ID: i.ID, ImportID: i.ID, Provider: ref,
 		Parent: i.parent(&d.opts), Protect: i.Protect, ExtensionRef: i.extension, Inputs: value.EmptyMap(), Outputs: value.EmptyMap()}
-	reg := &registered{urn: u, parent: goal.Parent, done: make(chan struct{}), goal: bareGoal(goal)}
-	d.mu.Lock()
-	d.enlist(reg)
-	d.mu.Unlock()
-	defer close(reg.done)
+	reg := d.table.Track(resources.BareGoal(goal), u, goal.Parent)
+	defer close(reg.Done)
 	if _, err := d.execute(&execution{Step: plan.NewStep(OpImport, nil, goal), command: i}, reg); err != nil {
-		reg.result = monitor.Failed
+		reg.Result = monitor.Failed
 		return fmt.Errorf("the import of %s %q failed", i.Type, i.Name)
 	}
-	reg.result = monitor.Succeeded
+	reg.Result = monitor.Succeeded
 	return nil
 }
 

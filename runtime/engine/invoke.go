@@ -20,7 +20,7 @@ func (d *Deployment) Invoke(ctx context.Context, r monitor.InvokeRequest) (monit
 	}
 	defer d.leave()
 	pkg := urn.PackageOf(r.Token)
-	if p := d.goalOf(r.Parent); r.Provider == "" && p != nil {
+	if p := d.table.Goal(r.Parent); r.Provider == "" && p != nil {
 		if !p.Custom {
 			r.Provider = p.Providers[pkg]
 		}
@@ -57,11 +57,11 @@ func (d *Deployment) Invoke(ctx context.Context, r monitor.InvokeRequest) (monit
 	if !ready || i.unconfigured || args.ContainsUnknown() { // E2.51, E2.54
 		return monitor.InvokeResponse{Unknown: true}, nil
 	}
-	l := &held{d: d}
-	if err := l.take(ctx); err != nil {
+	slot := d.slots.Slot()
+	if err := slot.Take(ctx); err != nil {
 		return monitor.InvokeResponse{}, err
 	}
-	defer l.free()
+	defer slot.Free()
 	answer, err := i.configured.Invoke(d.calls, provider.InvokeRequest{Token: r.Token, Args: args, Preview: d.opts.DryRun})
 	if err != nil {
 		var crash *provider.CrashError
@@ -94,31 +94,26 @@ func (d *Deployment) allExist(ctx context.Context, urns []urn.URN) (bool, error)
 			continue
 		}
 		seen[u] = true
-		d.mu.Lock()
-		reg := d.resources[u]
-		d.mu.Unlock()
+		reg := d.table.Get(u)
 		if reg == nil {
 			continue
 		}
-		if err := d.wait(ctx, reg.done); err != nil {
+		if err := d.slots.Wait(ctx, reg.Done); err != nil {
 			return false, err
 		}
-		d.mu.Lock()
-		custom := reg.goal == nil || reg.goal.Custom
-		exists := reg.state != nil && reg.state.ID != "" && reg.state.ID != UnknownID
-		children := slices.Clone(reg.children)
-		d.mu.Unlock()
+		custom, now := reg.Goal == nil || reg.Goal.Custom, reg.State()
+		exists := now != nil && now.ID != "" && now.ID != UnknownID
 		switch {
 		case custom && !exists:
 			return false, nil
 		case !custom:
-			work = append(work, children...)
+			work = append(work, reg.Children()...)
 		}
 	}
 	return true, nil
 }
 
-// Call calls a method of a resource (E2.56–E2.58). It may itself lead to registrations, so that it holds no lane.
+// Call calls a method of a resource (E2.56–E2.58). It may itself lead to registrations, so that it holds no slot.
 func (d *Deployment) Call(ctx context.Context, r monitor.CallRequest) (monitor.CallResponse, error) {
 	if err := d.enter(); err != nil {
 		return monitor.CallResponse{}, err
@@ -178,10 +173,8 @@ func (d *Deployment) callProvider(r monitor.CallRequest) string {
 	if r.Provider != "" {
 		return r.Provider
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if reg := d.resources[ref.URN]; reg != nil && reg.goal != nil {
-		return reg.goal.Provider
+	if g := d.table.Goal(ref.URN); g != nil {
+		return g.Provider
 	}
 	return ""
 }

@@ -122,7 +122,7 @@ func (l *ledger) withLate(e journal.Entry) (extended journal.Entry, claimed, wai
 	var visit func(u urn.URN)
 	claim := func(s *lateSame) {
 		if s.claimed {
-			if !mine[s] && !isDone(s.durable) && !slices.Contains(wait, s) {
+			if !mine[s] && !isClosed(s.durable) && !slices.Contains(wait, s) {
 				wait = append(wait, s)
 			}
 			return

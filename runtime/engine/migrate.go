@@ -1,7 +1,10 @@
 package engine
 
 import (
+	"slices"
+
 	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/runtime/engine/internal/resources"
 	"github.com/yamlhost/yamlhost/runtime/journal"
 	"github.com/yamlhost/yamlhost/runtime/state"
 	"github.com/yamlhost/yamlhost/value/urn"
@@ -14,9 +17,9 @@ func (d *Deployment) migrate() {
 	made := map[string]*state.Resource{} // by package
 	var front []*state.Resource
 	var frontIDs []journal.ID
-	all, ids := d.olds.resources(), make([]journal.ID, len(d.olds.entries))
+	base := d.table.Base()
+	all, ids := slices.Clone(base.Resources), base.IDs
 	for i, r := range all {
-		ids[i] = d.olds.entries[i].id
 		now := r
 		switch {
 		case r.IsProvider() && r.Inputs.Len() > 0 && r.Outputs.Len() == 0:
@@ -26,7 +29,7 @@ func (d *Deployment) migrate() {
 			pkg := r.URN.Package()
 			p := made[pkg]
 			if p == nil {
-				if p = d.presentDefault(pkg); p == nil {
+				if p = d.presentDefault(base.Resources, pkg); p == nil {
 					p = &state.Resource{URN: urn.New(d.opts.Stack, d.opts.Project, "", urn.ProviderType(pkg), "default"),
 						Type: urn.ProviderType(pkg), Custom: true, ID: d.opts.NewID(), Inputs: d.defaultConfig(pkg), Created: d.now()}
 					p.Outputs, p.Modified = p.Inputs, p.Created
@@ -52,15 +55,12 @@ func (d *Deployment) migrate() {
 		d.stop()
 		return
 	}
-	d.mu.Lock()
-	d.olds = newOlds(append(front, all...), append(frontIDs, ids...))
-	d.mu.Unlock()
+	d.table.Rebase(resources.State{Resources: append(front, all...), IDs: append(frontIDs, ids...)})
 }
 
 // presentDefault is a package's default provider in the state if it stands in front of everything that a migration changes.
-func (d *Deployment) presentDefault(pkg string) *state.Resource {
-	for _, e := range d.olds.entries {
-		r := e.resource
+func (d *Deployment) presentDefault(all []*state.Resource, pkg string) *state.Resource {
+	for _, r := range all {
 		if r.Custom && !r.IsProvider() && r.Provider == "" && r.URN.Package() == pkg {
 			return nil
 		}

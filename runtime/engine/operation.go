@@ -68,7 +68,7 @@ func Refresh(ctx context.Context, o Options, program Program) (*Result, error) {
 			return
 		}
 		if program == nil {
-			d.refreshAll(d.scope.Refreshes(d.olds.resources()))
+			d.refreshAll(d.table.Refreshes(d.table.Base().Resources))
 			d.closeRequests()
 			return
 		}
@@ -92,7 +92,7 @@ func scopeOptions(o *Options) plan.ScopeOptions {
 
 // requirePresent refuses an operation on resources that the state does not have (E4.103).
 func (d *Deployment) requirePresent() bool {
-	err := requirePresent(d.scope, d.olds)
+	err := d.missingFromState()
 	if err == nil {
 		return true
 	}
@@ -109,11 +109,11 @@ func (d *Deployment) refreshBefore(later bool) {
 	case !d.opts.Refresh && d.opts.SkipRefreshBefore:
 	case d.opts.Refresh && later:
 	case d.opts.Refresh:
-		d.refreshAll(d.scope.Refreshes(d.olds.resources()))
+		d.refreshAll(d.table.Refreshes(d.table.Base().Resources))
 	default:
 		wants := func(r *state.Resource) bool { return r.RefreshBeforeUpdate && !r.Delete }
-		if all := d.olds.resources(); slices.ContainsFunc(all, wants) {
-			chosen := d.scope.Refreshes(all)
+		if all := d.table.Base().Resources; slices.ContainsFunc(all, wants) {
+			chosen := d.table.Refreshes(all)
 			d.refreshAll(func(r *state.Resource) bool { return wants(r) && chosen(r) })
 		}
 	}
@@ -302,7 +302,7 @@ func (d *Deployment) lastOf(ended <-chan error) error {
 func (d *Deployment) finishWaiting() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if !isDone(d.drained) {
+	if !isClosed(d.drained) {
 		close(d.drained)
 	}
 }

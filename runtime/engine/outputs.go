@@ -6,6 +6,7 @@ import (
 
 	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/runtime/engine/internal/plan"
+	"github.com/yamlhost/yamlhost/runtime/engine/internal/resources"
 	"github.com/yamlhost/yamlhost/runtime/journal"
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 	"github.com/yamlhost/yamlhost/runtime/state"
@@ -27,28 +28,28 @@ func (d *Deployment) RegisterOutputs(ctx context.Context, u urn.URN, outputs val
 	if err != nil {
 		return err
 	}
-	d.mu.Lock()
-	reg := d.resources[u]
-	if reg == nil || !isDone(reg.done) || reg.read || reg.complete {
-		d.mu.Unlock()
+	reg := d.table.Get(u)
+	var before value.Value
+	ok := false
+	if reg != nil {
+		before, ok = reg.Complete()
+	}
+	if !ok {
 		return fmt.Errorf("cannot complete a resource '%s' whose registration isn't pending", u)
 	}
-	reg.complete = true
-	isStack, skipped := reg == d.stack, reg.result != monitor.Succeeded || reg.state == nil
+	before = asMap(before)
+	isStack, skipped := reg == d.table.Root(), reg.Result != monitor.Succeeded || reg.State() == nil
 	if isStack {
+		d.mu.Lock()
 		d.outputs, d.stackDone = outputs, true
+		d.mu.Unlock()
 	}
-	before := value.EmptyMap()
-	if reg.old != nil {
-		before = asMap(reg.old.resource.Outputs)
-	}
-	d.mu.Unlock()
 	if !skipped {
 		if err := d.planner.outputs(u, before, outputs); err != nil {
 			d.mu.Lock()
 			d.stackDone = d.stackDone && !isStack
 			d.mu.Unlock()
-			return d.violatesPlan(u, reg.goal.Position, err)
+			return d.violatesPlan(u, reg.Goal.Position, err)
 		}
 	}
 	if isStack || skipped {
@@ -58,10 +59,10 @@ func (d *Deployment) RegisterOutputs(ctx context.Context, u urn.URN, outputs val
 		return monitor.ErrShutdown
 	}
 	if err := d.putOutputs(reg, outputs); err != nil {
-		return d.journalFailed(&reg.step, err)
+		return d.journalFailed(&reg.Step, err)
 	}
-	if reg.state != nil && !reg.state.Custom { // E2.63
-		d.afterHooks(&reg.step, reg.state)
+	if now := reg.State(); now != nil && !now.Custom { // E2.63
+		d.afterHooks(&reg.Step, now)
 	}
 	return nil
 }
@@ -69,32 +70,30 @@ func (d *Deployment) RegisterOutputs(ctx context.Context, u urn.URN, outputs val
 // finishStack puts the stack's outputs in place (E2.61, E6.55) and answers with the stack's resource before and after the
 // operation, nil where there is none.
 func (d *Deployment) finishStack() (before, after *state.Resource) {
+	before, left := d.table.Found(urn.RootStack(d.opts.Stack, d.opts.Project))
+	reg := d.table.Root()
 	d.mu.Lock()
-	root := urn.RootStack(d.opts.Stack, d.opts.Project)
-	if e := d.olds.byURN[root]; e != nil {
-		before = e.resource
-	}
-	reg, outputs, registered := d.stack, d.outputs, d.stackDone
+	outputs, registered := d.outputs, d.stackDone
 	failed := d.bailed || d.programFailed
-	gone := reg != nil && reg.gone && d.olds.of[reg.state] != nil && d.olds.of[reg.state].now == nil
 	d.mu.Unlock()
+	gone := reg != nil && reg.Destroyed()
 	if gone { // it was destroyed; people hear of its outputs nevertheless (E2.61)
 		if registered {
-			step := reg.step
-			step.New = reg.state.Clone()
+			step := reg.Step
+			step.New = reg.State().Clone()
 			step.New.Outputs = knownOutputs(value.EmptyMap(), outputs)
 			d.report.outputs(step)
 		}
 		return before, nil
 	}
-	if reg == nil || reg.state == nil || d.isTerminated() {
-		if e := d.olds.byURN[root]; e != nil && e.now != nil {
+	if reg == nil || reg.State() == nil || d.isTerminated() {
+		if left != nil {
 			after = before
 		}
 		return before, after
 	}
 	if !registered {
-		return before, reg.state
+		return before, reg.State()
 	}
 	if (failed || d.report.hasFailed() || d.running.Err() != nil) && before != nil {
 		merged := before.Outputs
@@ -104,32 +103,26 @@ func (d *Deployment) finishStack() (before, after *state.Resource) {
 		outputs = merged
 	}
 	if err := d.putOutputs(reg, outputs); err != nil {
-		d.report.message(Message{URN: reg.urn, Severity: diag.Error, Code: diag.OperationFailed,
+		d.report.message(Message{URN: reg.URN, Severity: diag.Error, Code: diag.OperationFailed,
 			Text: "could not record the stack's outputs: " + err.Error()})
 	}
-	return before, reg.state
+	return before, reg.State()
 }
 
 // putOutputs replaces the outputs of a component or of the stack and reports it (E2.60, E6.20).
-func (d *Deployment) putOutputs(reg *registered, outputs value.Value) error {
-	d.mu.Lock()
-	before := reg.state
-	d.mu.Unlock()
+func (d *Deployment) putOutputs(reg *resources.Registration, outputs value.Value) error {
+	before := reg.State()
 	now := before.Clone()
 	now.Outputs = outputs
 	if !d.opts.DryRun {
 		now.Outputs = knownOutputs(before.Outputs, outputs)
 	}
 	if !value.Equal(before.Outputs, now.Outputs) {
-		if err := d.ledger.commit(d.calls, journal.Entry{Amend: []journal.Amended{{ID: reg.id, Resource: now}}}); err != nil {
+		if err := d.ledger.commit(d.calls, journal.Entry{Amend: []journal.Amended{{ID: reg.ID(), Resource: now}}}); err != nil {
 			return err
 		}
 	}
-	d.mu.Lock()
-	reg.state = now
-	step := reg.step
-	d.mu.Unlock()
-	step.New = now
+	step := reg.Amend(now)
 	d.report.outputs(step)
 	return nil
 }

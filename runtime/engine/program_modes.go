@@ -1,13 +1,12 @@
 package engine
 
 import (
-	"cmp"
 	"context"
 	"slices"
 
 	"github.com/yamlhost/yamlhost/runtime/engine/internal/plan"
+	"github.com/yamlhost/yamlhost/runtime/engine/internal/resources"
 	"github.com/yamlhost/yamlhost/runtime/journal"
-	"github.com/yamlhost/yamlhost/runtime/monitor"
 	"github.com/yamlhost/yamlhost/runtime/state"
 	"github.com/yamlhost/yamlhost/value"
 	"github.com/yamlhost/yamlhost/value/urn"
@@ -16,20 +15,20 @@ import (
 // readOnly is what happens to a resource that the program of a refresh registers: the old state is read again through the
 // provider that the program gives it, and the program's inputs count for nothing (E7.30–E7.32). What is gone leaves the
 // state at the end, when everything that names it is known.
-func (d *Deployment) readOnly(ctx context.Context, reg *registered, s *subject, l *held) error {
+func (d *Deployment) readOnly(ctx context.Context, reg *resources.Registration, s *subject) error {
 	old := s.oldState()
 	if old == nil {
 		d.skipCreate(reg, s.goal)
 		return nil
 	}
-	in, err := d.inScope(ctx, s, l)
+	in, err := d.inScope(ctx, s)
 	if err != nil {
 		return err
 	}
 	if !in {
-		return d.leaveAlone(ctx, reg, s, false, l)
+		return d.leaveAlone(ctx, reg, s, false)
 	}
-	if err := d.carryNeeds(ctx, old, l); err != nil {
+	if err := d.prerequisites(ctx, d.table.Prerequisites(old), s.slot); err != nil {
 		return err
 	}
 	before, renamed := d.verbatim(old, reg, true)
@@ -38,48 +37,30 @@ func (d *Deployment) readOnly(ctx context.Context, reg *registered, s *subject, 
 	if err != nil { // E7.20: reported, and nothing is stopped by it
 		now = before
 	}
-	d.mu.Lock()
-	s.old.settled = true
-	reg.vanished = now == nil
-	d.mu.Unlock()
+	reg.Decide(now == nil)
 	if now == nil {
 		now = before
 	}
 	step := plan.NewStep(OpSame, old, now)
-	if err := d.record(&step, now, d.books(&step), 0, reg); err != nil {
+	if err := d.record(&step, now, d.positions(&step), 0, reg); err != nil {
 		return d.journalFailed(&step, err)
 	}
-	d.mu.Lock()
-	reg.step, reg.result, reg.unknown = step, monitor.Succeeded, reg.vanished
-	if reg.vanished {
-		d.scope.Skip(reg.urn)
-	}
-	d.mu.Unlock()
+	reg.Refreshed(step)
 	if !renamed {
-		d.keepName(reg)
+		d.table.KeepName(reg)
 	}
 	return nil
 }
 
-// withoutSkipped takes out of a goal what the program of a refresh or a destroy has not made; see plan.Scope.
-func (d *Deployment) withoutSkipped(g *state.Resource) (known bool) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.scope.WithoutSkipped(g, d.opts.DryRun)
-}
-
 // readFirst reads a resource when the program registers it, before anything is decided about it (E4.6, E7.29). What it
 // finds is written at once. A resource that is gone is to be created; until then its place in the state says so.
-func (d *Deployment) readFirst(reg *registered, s *subject) error {
+func (d *Deployment) readFirst(reg *resources.Registration, s *subject) error {
 	old := s.oldState()
 	if old == nil || !old.Custom || old.IsProvider() || old.PendingReplacement || !s.goal.Custom {
 		return nil
 	}
-	taken := func() bool { // it is deleted on behalf of another, or was, and what is read of it says nothing
-		d.mu.Lock()
-		defer d.mu.Unlock()
-		return s.old.cascade != nil
-	}
+	// It may be deleted on behalf of another resource; then what is read of it says nothing.
+	taken := func() bool { return d.table.CascadeOf(s.old) != nil }
 	if taken() {
 		return nil
 	}
@@ -105,24 +86,19 @@ func (d *Deployment) readFirst(reg *registered, s *subject) error {
 	if taken() {
 		return nil
 	}
-	if err := d.ledger.commit(d.calls, journal.Entry{Amend: []journal.Amended{{ID: s.old.id, Resource: now}}}); err != nil {
+	if err := d.ledger.commit(d.calls, journal.Entry{Amend: []journal.Amended{{ID: d.table.ID(s.old), Resource: now}}}); err != nil {
 		step := plan.NewStep(OpRefresh, old, old)
 		return d.journalFailed(&step, err)
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	delete(d.olds.of, s.old.resource)
-	s.old.resource, s.old.now = now, now
-	d.olds.of[now] = s.old
-	if gone {
-		s.recreated, s.old, reg.old = s.old, nil, nil
-		s.goal = reg.goal.NewState(reg.urn, nil)
-		if now.URN != reg.urn {
-			reg.was = now.URN
-			s.goal.Aliases = []urn.URN{now.URN} // what names it does so by its old name
-		}
-	} else {
-		s.goal = reg.goal.NewState(reg.urn, now)
+	d.table.Amended(reg, s.old, now, gone)
+	if !gone {
+		s.goal = reg.Goal.NewState(reg.URN, now)
+		return nil
+	}
+	s.recreated, s.old = s.old, nil
+	s.goal = reg.Goal.NewState(reg.URN, nil)
+	if now.URN != reg.URN {
+		s.goal.Aliases = []urn.URN{now.URN} // what names it does so by its old name
 	}
 	return nil
 }
@@ -133,45 +109,19 @@ func (d *Deployment) refreshRest() {
 	if d.running.Err() != nil {
 		return
 	}
-	d.mu.Lock()
-	var all []*state.Resource
-	var ids []journal.ID
-	var regs []*registered
-	for _, reg := range d.resources {
-		if reg.state != nil {
-			regs = append(regs, reg)
-		}
+	known := d.table.AtEnd()
+	all := make([]*state.Resource, len(known))
+	for i, c := range known {
+		all[i] = c.State
 	}
-	slices.SortFunc(regs, func(a, b *registered) int { return cmp.Compare(a.id, b.id) })
-	read := map[int]bool{}
-	vanished := map[int]bool{}
-	for _, reg := range regs {
-		if reg.carried && reg.state.Custom && !reg.state.IsProvider() {
-			read[len(all)] = true
-		}
-		if reg.vanished {
-			vanished[len(all)] = true
-		}
-		all, ids = append(all, reg.state), append(ids, reg.id)
-	}
-	for _, e := range d.olds.entries {
-		if e.now == nil {
-			continue
-		}
-		if !e.claimed && e.resource.ViewOf == "" {
-			read[len(all)] = true
-		}
-		all, ids = append(all, e.now), append(ids, e.id)
-	}
-	d.mu.Unlock()
-	all = d.current(all) // what was renamed is not gone
-	chosen := d.scope.Refreshes(all)
+	all = d.table.Renamed(all) // what was renamed is not gone
+	chosen := d.table.Refreshes(all)
 	now := slices.Clone(all)
-	d.parallel(len(all), func(i int) {
+	d.each(len(all), func(i int) {
 		switch {
-		case vanished[i]:
+		case known[i].Vanished:
 			now[i] = nil
-		case read[i] && chosen(all[i]):
+		case known[i].Read && chosen(all[i]):
 			now[i], _ = d.refresh(all[i]) // what fails was reported; nothing is stopped by it
 		}
 	})
@@ -182,20 +132,12 @@ func (d *Deployment) refreshRest() {
 	for i, r := range rebuild(all, now) {
 		switch {
 		case r == nil:
-			e.Remove = append(e.Remove, ids[i])
+			e.Remove = append(e.Remove, known[i].ID)
 		case r != all[i]:
-			e.Amend = append(e.Amend, journal.Amended{ID: ids[i], Resource: r})
+			e.Amend = append(e.Amend, journal.Amended{ID: known[i].ID, Resource: r})
+			d.table.Replace(known[i], r)
 		}
 	}
-	d.mu.Lock()
-	for _, reg := range regs {
-		for _, a := range e.Amend {
-			if a.ID == reg.id {
-				reg.state = a.Resource
-			}
-		}
-	}
-	d.mu.Unlock()
 	d.commitRefreshed(e)
 }
 

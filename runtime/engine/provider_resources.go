@@ -76,9 +76,9 @@ func (p providerResources) Diff(ctx context.Context, q provider.DiffRequest) (pr
 	if c == nil { // on behalf of another resource's replacement: it was not registered in this operation
 		return provider.DiffResponse{Changes: provider.DiffSome}, nil
 	}
-	was := p.registry.d.olds.providers[urn.Reference{URN: q.URN, ID: q.ID}.String()]
+	was := p.registry.d.table.Provider(urn.Reference{URN: q.URN, ID: q.ID}.String())
 	if was == nil {
-		was = p.registry.d.oldOf(q.URN)
+		was = p.registry.d.table.Before(q.URN)
 	}
 	if was == nil {
 		return provider.DiffResponse{Changes: provider.DiffSome}, nil
@@ -108,7 +108,7 @@ func (p providerResources) configure(u urn.URN, id string, inputs value.Value) e
 		return fmt.Errorf("provider %s was not checked", u)
 	}
 	was := urn.Reference{}
-	if old := p.registry.d.oldOf(u); old != nil && old.ID == id {
+	if old := p.registry.d.table.Before(u); old != nil && old.ID == id {
 		was = urn.Reference{URN: old.URN, ID: id}
 	}
 	p.registry.put(urn.Reference{URN: u, ID: id}, was, inputs, c.provider)

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/runtime/engine/internal/plan"
+	"github.com/yamlhost/yamlhost/runtime/engine/internal/resources"
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 	"github.com/yamlhost/yamlhost/runtime/state"
 	"github.com/yamlhost/yamlhost/value"
@@ -49,41 +49,39 @@ func (d *Deployment) ReadResource(ctx context.Context, r monitor.ReadRequest) (m
 		Provider: ref, Dependencies: plan.Distinct(r.Dependencies), AdditionalSecretOutputs: r.AdditionalSecretOutputs,
 		SourcePosition: position, ExtensionRef: d.onlyExtension(r.PackageRef),
 	}
-	reg, err := d.claimRead(goal)
-	if err != nil {
-		return monitor.ReadResponse{}, err
+	reg, problem := d.table.ClaimRead(goal)
+	if problem != nil {
+		return monitor.ReadResponse{}, d.conflict(u, position, problem)
 	}
-	if reg.carried {
+	if reg.Retained() {
 		return d.adoptRead(ctx, reg, goal)
 	}
-	defer close(reg.done)
-	reg.result = monitor.Failed
-	if d.poisoned(goal) {
-		reg.result = monitor.Skipped
+	defer close(reg.Done)
+	reg.Result = monitor.Failed
+	if d.table.DependsOnFailed(goal) {
+		reg.Result = monitor.Skipped
 		d.report.skip(u)
 		return monitor.ReadResponse{}, monitor.ErrReported
 	}
-	l := &held{d: d}
-	if err := l.take(ctx); err != nil {
+	s := &subject{reg: reg, slot: d.slots.Slot(), old: reg.Old, goal: goal}
+	if err := s.slot.Take(ctx); err != nil {
 		return monitor.ReadResponse{}, err
 	}
-	defer l.free()
-	s := &subject{reg: reg, old: reg.old, goal: goal}
-	if err := d.awaitCascade(ctx, s, l); err != nil {
+	defer s.slot.Free()
+	if err := d.awaitCascade(ctx, s); err != nil {
 		return monitor.ReadResponse{}, err
 	}
 	chain := plan.ReadSteps(s.oldState(), goal)
-	d.decisions.Lock()
 	d.mark(s, chain)
-	d.decisions.Unlock()
-	if err := d.carryOut(ctx, reg, s, chain); err != nil {
+	if err := d.takeSteps(ctx, reg, s, chain); err != nil {
 		if errors.Is(err, errResourceFailed) {
 			d.fail()
 			err = monitor.ErrReported
 		}
 		return monitor.ReadResponse{}, err
 	}
-	return monitor.ReadResponse{URN: u, ID: d.idOf(reg.state), Outputs: reg.state.Outputs, Known: known && !d.providerUnknown(ref)}, nil
+	now := reg.State()
+	return monitor.ReadResponse{URN: u, ID: d.idOf(now), Outputs: now.Outputs, Known: known && !d.providerUnknown(ref)}, nil
 }
 
 // providerUnknown reports whether a provider answers nothing because its configuration is not known in this preview.
@@ -93,49 +91,18 @@ func (d *Deployment) providerUnknown(ref string) bool {
 }
 
 // adoptRead answers a read of what was carried over before, with what it was when it was read the last time.
-func (d *Deployment) adoptRead(ctx context.Context, reg *registered, goal *state.Resource) (monitor.ReadResponse, error) {
-	if err := d.wait(ctx, reg.done); err != nil {
+func (d *Deployment) adoptRead(ctx context.Context, reg *resources.Registration, goal *state.Resource) (monitor.ReadResponse, error) {
+	if err := d.slots.Wait(ctx, reg.Done); err != nil {
 		return monitor.ReadResponse{}, err
 	}
-	if reg.result != monitor.Succeeded {
+	if reg.Result != monitor.Succeeded {
 		return monitor.ReadResponse{}, monitor.ErrReported
 	}
-	d.mu.Lock()
-	reg.carried, reg.read = false, true
-	now := reg.state
-	d.mu.Unlock()
+	reg.Adopt(true)
+	now := reg.State()
 	if !now.External || now.ID != goal.ID {
-		d.needed(reg.urn, goal.SourcePosition)
+		d.needed(reg.URN, goal.SourcePosition)
 		return monitor.ReadResponse{}, d.bail()
 	}
-	return monitor.ReadResponse{URN: reg.urn, ID: d.idOf(now), Outputs: now.Outputs, Known: true}, nil
-}
-
-// claimRead names a resource that is read; its old state is found under its own URN only (E4.94).
-func (d *Deployment) claimRead(goal *state.Resource) (*registered, error) {
-	d.mu.Lock()
-	u := goal.URN
-	fault := func(code diag.Code, format string, args ...any) (*registered, error) {
-		d.mu.Unlock()
-		d.report.message(Message{URN: u, Severity: diag.Error, Code: code, Text: fmt.Sprintf(format, args...), Position: goal.SourcePosition})
-		return nil, d.bail()
-	}
-	if goal.Parent != "" && d.resources[goal.Parent] == nil {
-		return fault(diag.OperationFailed, "could not find parent resource %s", goal.Parent)
-	}
-	if r := d.resources[u]; r != nil && r.carried {
-		d.mu.Unlock()
-		return r, nil
-	}
-	if d.resources[u] != nil {
-		return fault(diag.DuplicateURN, "Duplicate resource URN '%s'; try giving it a unique name", u)
-	}
-	reg := &registered{urn: u, parent: goal.Parent, read: true, done: make(chan struct{})}
-	if old := d.olds.byURN[u]; old != nil && old.now != nil {
-		old.claimed = true
-		reg.old = old
-	}
-	d.enlist(reg)
-	d.mu.Unlock()
-	return reg, nil
+	return monitor.ReadResponse{URN: reg.URN, ID: d.idOf(now), Outputs: now.Outputs, Known: true}, nil
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/yamlhost/yamlhost/runtime/engine/internal/plan"
+	"github.com/yamlhost/yamlhost/runtime/engine/internal/resources"
 	"github.com/yamlhost/yamlhost/runtime/journal"
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 	"github.com/yamlhost/yamlhost/runtime/state"
@@ -57,11 +58,11 @@ func TestWhatIsRecordedOfAStep(t *testing.T) {
 			begun, ok := operationOf(&step)
 			require.Equal(t, c.begin != none, ok)
 			require.Equal(t, c.begin, begun.Kind)
-			b := books{oldNow: c.old, doomed: c.left, new: 9}
+			b := resources.Positions{OldNow: c.old, PendingDelete: c.left, New: 9}
 			if c.old != nil {
-				b.old = 1
+				b.Old = 1
 			}
-			require.Equal(t, c.end, settle(&step, goal, b))
+			require.Equal(t, c.end, success(&step, goal, b))
 		})
 	}
 }

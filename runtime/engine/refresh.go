@@ -6,6 +6,7 @@ import (
 
 	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/runtime/engine/internal/plan"
+	"github.com/yamlhost/yamlhost/runtime/engine/internal/resources"
 	"github.com/yamlhost/yamlhost/runtime/journal"
 	"github.com/yamlhost/yamlhost/runtime/provider"
 	"github.com/yamlhost/yamlhost/runtime/state"
@@ -17,8 +18,8 @@ import (
 // (E7.13–E7.22). It is written in one entry at the end (E6.17); an interrupt ends the pass early and keeps what was read.
 // Only those that chosen admits are read.
 func (d *Deployment) refreshAll(chosen func(*state.Resource) bool) {
-	entries := d.olds.entries
-	refreshed := d.olds.resources()
+	base := d.table.Base()
+	refreshed := slices.Clone(base.Resources)
 	var read []int
 	for i, r := range refreshed {
 		if r.ViewOf == "" && chosen(r) {
@@ -26,61 +27,58 @@ func (d *Deployment) refreshAll(chosen func(*state.Resource) bool) {
 		}
 	}
 	told := make([]*viewing, len(read))
-	d.parallel(len(read), func(n int) {
+	d.each(len(read), func(n int) {
 		i := read[n]
-		refreshed[i], told[n], _ = d.refreshTold(entries[i].resource) // E7.20: what fails was reported and stops nothing here
+		refreshed[i], told[n], _ = d.refreshTold(base.Resources[i]) // E7.20: what fails was reported and stops nothing here
 	})
 	if d.isTerminated() {
 		return
 	}
 	created := map[int][]*state.Resource{} // views, by the place of their owner
 	for n, v := range told {
-		views := d.refreshedViews(v, func(e *entry) **state.Resource { return &refreshed[e.position] })
+		views := d.refreshedViews(v, func(p *resources.Prior) **state.Resource { return &refreshed[d.table.At(p)] })
 		if len(views) > 0 && refreshed[read[n]] != nil {
 			created[read[n]] = views
 		}
 	}
-	rebuilt := rebuild(d.olds.resources(), refreshed)
+	rebuilt := rebuild(base.Resources, refreshed)
 	var e journal.Entry
-	var rest []*state.Resource
-	var ids []journal.ID
+	var rest resources.State
 	for i, r := range rebuilt {
 		switch {
 		case r == nil:
-			e.Remove = append(e.Remove, entries[i].id)
+			e.Remove = append(e.Remove, base.IDs[i])
 			continue
-		case r != entries[i].resource:
-			e.Amend = append(e.Amend, journal.Amended{ID: entries[i].id, Resource: r})
+		case r != base.Resources[i]:
+			e.Amend = append(e.Amend, journal.Amended{ID: base.IDs[i], Resource: r})
 		}
-		rest, ids = append(rest, r), append(ids, entries[i].id)
+		rest.Resources, rest.IDs = append(rest.Resources, r), append(rest.IDs, base.IDs[i])
 	}
 	if len(created) > 0 {
-		e, rest, ids = d.insertViews(rebuilt, created)
+		e, rest = d.insertViews(base, rebuilt, created)
 	}
 	d.commitRefreshed(e)
-	d.mu.Lock()
-	d.olds = newOlds(rest, ids)
-	d.mu.Unlock()
+	d.table.Rebase(rest)
 	if d.report.hasFailed() { // E7.20: everything was read; nothing comes after it
 		d.stop()
 	}
 }
 
 // insertViews puts views that a refresh has found behind their owners, which takes writing everything anew, in its order.
-func (d *Deployment) insertViews(rebuilt []*state.Resource, created map[int][]*state.Resource) (e journal.Entry, rest []*state.Resource, ids []journal.ID) {
+func (d *Deployment) insertViews(base resources.State, rebuilt []*state.Resource, created map[int][]*state.Resource) (e journal.Entry, next resources.State) {
 	for i, r := range rebuilt {
-		e.Remove = append(e.Remove, d.olds.entries[i].id)
+		e.Remove = append(e.Remove, base.IDs[i])
 		if r != nil {
-			rest = append(rest, r)
+			next.Resources = append(next.Resources, r)
 		}
-		rest = append(rest, created[i]...)
+		next.Resources = append(next.Resources, created[i]...)
 	}
-	for _, r := range rest {
+	for _, r := range next.Resources {
 		id := d.ledger.newID()
-		ids = append(ids, id)
+		next.IDs = append(next.IDs, id)
 		e.Add = append(e.Add, journal.Amended{ID: id, Resource: r})
 	}
-	return e, rest, ids
+	return e, next
 }
 
 // commitRefreshed records what a refresh has found.

@@ -84,7 +84,7 @@ func (r *registry) get(ref string) (*instance, error) {
 		<-i.ready
 		return i, nil
 	}
-	s := r.d.olds.providers[ref]
+	s := r.d.table.Provider(ref)
 	if s == nil {
 		r.mu.Unlock()
 		return nil, fmt.Errorf("could not find provider %s", ref)

@@ -10,22 +10,22 @@ import (
 	"github.com/yamlhost/yamlhost/value/urn"
 )
 
-// requirePresent is the error for targets and excludes that the state does not have, for operations that know everything
+// missingFromState is the error for targets and excludes that the state does not have, for operations that know everything
 // there is from the state (E4.103).
-func requirePresent(s *plan.Scope, olds *olds) error {
-	for _, u := range slices.Concat(s.Targets.Exact, s.Excludes.Exact) {
-		if olds.byURN[u] == nil && !slices.ContainsFunc(olds.entries, func(e *entry) bool { return e.resource.URN == u }) {
-			return fmt.Errorf("no resource named '%s' found%s", u, nearest(u, olds))
+func (d *Deployment) missingFromState() error {
+	for _, u := range slices.Concat(d.scope.Targets.Exact, d.scope.Excludes.Exact) {
+		if !d.table.Present(u) {
+			return fmt.Errorf("no resource named '%s' found%s", u, d.nearest(u))
 		}
 	}
 	return nil
 }
 
 // nearest is a hint at the URN that was perhaps meant.
-func nearest(u urn.URN, olds *olds) string {
-	names := make([]string, len(olds.entries))
-	for i, e := range olds.entries {
-		names[i] = string(e.resource.URN)
+func (d *Deployment) nearest(u urn.URN) string {
+	var names []string
+	for _, known := range d.table.URNs() {
+		names = append(names, string(known))
 	}
 	if near := diag.Suggest(string(u), names); len(near) > 0 {
 		return fmt.Sprintf("; did you mean '%s'?", near[0])
@@ -35,9 +35,7 @@ func nearest(u urn.URN, olds *olds) string {
 
 // checkTargets reports exact targets that are nowhere, which ends the operation (E4.103).
 func (d *Deployment) checkTargets(p plan.Patterns) error {
-	d.mu.Lock()
-	missing := p.Missing(func(u urn.URN) bool { return d.resources[u] != nil || d.olds.byURN[u] != nil || d.renamed[u] != "" })
-	d.mu.Unlock()
+	missing := p.Missing(d.table.Known)
 	if len(missing) == 0 {
 		return nil
 	}
@@ -46,7 +44,7 @@ func (d *Deployment) checkTargets(p plan.Patterns) error {
 		if !strings.Contains(string(u), "$") {
 			text += " Did you forget to escape $ in your shell?"
 		}
-		d.report.message(Message{Severity: diag.Error, Code: diag.OperationFailed, Text: text + nearest(u, d.olds)})
+		d.report.message(Message{Severity: diag.Error, Code: diag.OperationFailed, Text: text + d.nearest(u)})
 	}
 	return d.bail()
 }

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/yamlhost/yamlhost/runtime/engine/internal/resources"
 	"github.com/yamlhost/yamlhost/runtime/journal"
 	"github.com/yamlhost/yamlhost/runtime/state"
 	"github.com/yamlhost/yamlhost/value"
@@ -32,33 +33,25 @@ func operationOf(s *Step) (op state.Operation, ok bool) {
 	return state.Operation{}, false
 }
 
-// books are the places in the state that a step is about.
-type books struct {
-	old    journal.ID      // of Step.Old, 0 for none
-	oldNow *state.Resource // what stands there at present
-	new    journal.ID      // for the new state, 0 for none
-	doomed bool            // a replacement has left old behind; a delete ends it
-}
-
-// settle is what the success of a step means for the state: the entry without its number (E6.9–E6.19).
-func settle(s *Step, result *state.Resource, b books) journal.Entry {
+// success is what the success of a step means for the state: the entry without its number (E6.9–E6.19).
+func success(s *Step, result *state.Resource, at resources.Positions) journal.Entry {
 	var e journal.Entry
 	add := func() {
-		if at := []journal.Amended{{ID: b.new, Resource: result}}; s.Position != 0 {
-			e.Amend = at
+		if it := []journal.Amended{{ID: at.New, Resource: result}}; s.Position != 0 {
+			e.Amend = it
 		} else {
-			e.Add = at
+			e.Add = it
 		}
 	}
 	remove := func() {
-		if b.old != 0 && b.old != s.Position {
-			e.Remove = []journal.ID{b.old}
+		if at.Old != 0 && at.Old != s.Position {
+			e.Remove = []journal.ID{at.Old}
 		}
 	}
 	leave := func(mark func(*state.Resource)) {
-		left := b.oldNow.Clone()
+		left := at.OldNow.Clone()
 		mark(left)
-		e.Amend = []journal.Amended{{ID: b.old, Resource: left}}
+		e.Amend = []journal.Amended{{ID: at.Old, Resource: left}}
 	}
 	switch s.Op {
 	case OpCreate, OpImport:
@@ -70,7 +63,7 @@ func settle(s *Step, result *state.Resource, b books) journal.Entry {
 		remove()
 		add()
 	case OpCreateReplacement, OpReadReplacement, OpImportReplacement:
-		if b.oldNow.PendingReplacement {
+		if at.OldNow.PendingReplacement {
 			remove()
 		} else {
 			leave(func(r *state.Resource) { r.Delete = true }) // E4.57
@@ -79,7 +72,7 @@ func settle(s *Step, result *state.Resource, b books) journal.Entry {
 	case OpDelete, OpDiscard, OpDiscardReplaced, OpRemovePendingReplace:
 		remove()
 	case OpDeleteReplaced:
-		if b.doomed {
+		if at.PendingDelete {
 			remove()
 		} else {
 			leave(func(r *state.Resource) { r.PendingReplacement = true }) // E5.23

@@ -7,7 +7,8 @@ import (
 
 	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/runtime/engine/internal/plan"
-	"github.com/yamlhost/yamlhost/runtime/monitor"
+	"github.com/yamlhost/yamlhost/runtime/engine/internal/resources"
+	"github.com/yamlhost/yamlhost/runtime/engine/internal/slots"
 	"github.com/yamlhost/yamlhost/runtime/provider"
 	"github.com/yamlhost/yamlhost/runtime/state"
 	"github.com/yamlhost/yamlhost/value"
@@ -15,57 +16,56 @@ import (
 )
 
 // inScope decides whether the operation is about a resource. One that was deleted on behalf of something in scope is.
-func (d *Deployment) inScope(ctx context.Context, s *subject, l *held) (bool, error) {
-	known := []urn.URN{s.reg.urn}
-	if old := s.oldState(); old != nil && old.URN != s.reg.urn {
+func (d *Deployment) inScope(ctx context.Context, s *subject) (bool, error) {
+	known := []urn.URN{s.reg.URN}
+	if old := s.oldState(); old != nil && old.URN != s.reg.URN {
 		known = append(known, old.URN)
 	}
-	d.mu.Lock()
-	in := d.scope.Admits(s.goal, known...)
-	d.mu.Unlock()
-	if in {
+	if d.table.Admit(s.goal, known...) {
 		return true, nil
 	}
-	err := d.awaitCascade(ctx, s, l)
+	err := d.awaitCascade(ctx, s)
 	return s.deleted != nil, err
 }
 
 // subject is a registration on its way from its goal to its steps.
 type subject struct {
-	reg      *registered
+	reg      *resources.Registration
 	wanted   value.Value // the program's inputs
 	goal     *state.Resource
-	old      *entry // what it was, or what was imported
+	slot     *slots.Slot
+	old      *resources.Prior // what it was, or what was imported
+	before   *state.Resource  // instead, of one that stays as it was for another's sake
 	provider provider.Configured
 	seed     []byte
 	imported bool
 	deleted  *plan.Dependent
 	diff     plan.Diff
 	// recreated is the entry of a resource that was found to be gone, in whose place it is created anew.
-	recreated *entry
+	recreated *resources.Prior
 }
 
-func (d *Deployment) subjectOf(reg *registered) *subject {
-	s := &subject{reg: reg, wanted: reg.goal.Inputs, old: reg.old, seed: d.planner.seed(reg.urn)}
+func (d *Deployment) subjectOf(reg *resources.Registration) *subject {
+	s := &subject{reg: reg, slot: d.slots.Slot(), wanted: reg.Goal.Inputs, old: reg.Old, seed: d.planner.seed(reg.URN)}
 	if s.seed == nil {
 		s.seed = d.opts.Seed()
 	}
-	s.goal = reg.goal.NewState(reg.urn, s.oldState())
+	s.goal = reg.Goal.NewState(reg.URN, s.oldState())
 	return s
 }
 
 func (s *subject) oldState() *state.Resource {
-	if s.old == nil {
-		return nil
+	if s.before != nil {
+		return s.before
 	}
-	return s.old.resource
+	return s.old.Resource()
 }
 
 // situation is what its steps are decided by.
-func (s *subject) situation() plan.Situation {
+func (d *Deployment) situation(s *subject) plan.Situation {
 	situation := plan.Situation{Old: s.oldState(), Goal: s.goal, Deleted: s.deleted, Imported: s.imported, Diff: s.diff}
 	if s.recreated != nil {
-		situation.Recreated = s.recreated.id
+		situation.Recreated = d.table.ID(s.recreated)
 	}
 	return situation
 }
@@ -79,26 +79,22 @@ func (d *Deployment) connect(s *subject) (err error) {
 }
 
 // awaitCascade waits, when the old state is being deleted on behalf of another resource, for the end of that (E4.30).
-func (d *Deployment) awaitCascade(ctx context.Context, s *subject, l *held) error {
+func (d *Deployment) awaitCascade(ctx context.Context, s *subject) error {
 	s.deleted = nil
 	if s.old == nil {
 		return nil
 	}
-	d.mu.Lock()
-	c := s.old.cascade
-	d.mu.Unlock()
+	c := d.table.CascadeOf(s.old)
 	if c == nil {
 		return nil
 	}
-	if err := l.waitFor(ctx, c.done); err != nil {
+	if err := s.slot.Wait(ctx, c.Done); err != nil {
 		return err
 	}
-	if c.deleted {
+	if c.Deleted() {
 		s.deleted = &c.Dependent
 	} else {
-		d.mu.Lock()
-		s.old.cascade = nil
-		d.mu.Unlock()
+		d.table.ForgetCascade(s.old)
 	}
 	return nil
 }
@@ -108,7 +104,7 @@ func (d *Deployment) awaitCascade(ctx context.Context, s *subject, l *held) erro
 func (d *Deployment) examine(s *subject) error {
 	x, err := plan.Examine(d.facts(s))
 	if err != nil {
-		return d.refused(s.reg.urn, s.reg.goal.Position, "compare", s.goal.Type, err)
+		return d.refused(s.reg.URN, s.reg.Goal.Position, "compare", s.goal.Type, err)
 	}
 	for q := x.Next(); q != nil; q = x.Next() {
 		switch q := q.(type) {
@@ -119,7 +115,7 @@ func (d *Deployment) examine(s *subject) error {
 		case *plan.CompareProvider:
 			var replaced bool
 			if replaced, err = d.registry.configReplaces(q.Was, q.Now); err != nil {
-				err = d.refused(s.reg.urn, s.reg.goal.Position, "compare the provider of", s.goal.Type, err)
+				err = d.refused(s.reg.URN, s.reg.Goal.Position, "compare the provider of", s.goal.Type, err)
 			}
 			x.ProviderCompared(replaced)
 		}
@@ -128,7 +124,7 @@ func (d *Deployment) examine(s *subject) error {
 		}
 	}
 	if x.Err != nil {
-		return d.refused(s.reg.urn, s.reg.goal.Position, "compare the provider of", s.goal.Type, x.Err)
+		return d.refused(s.reg.URN, s.reg.Goal.Position, "compare the provider of", s.goal.Type, x.Err)
 	}
 	if s.provider == nil {
 		d.cannotIgnore(s, x)
@@ -140,35 +136,21 @@ func (d *Deployment) examine(s *subject) error {
 // facts are what an examination of the subject starts from.
 func (d *Deployment) facts(s *subject) plan.Facts {
 	f := plan.Facts{Old: s.oldState(), Goal: s.goal, Wanted: s.wanted, Deleted: s.deleted != nil, Provided: s.provider != nil,
-		DryRun: d.opts.DryRun, Recorded: d.recorded(s.reg.urn), Defaults: s.reg.goal.Defaults}
+		DryRun: d.opts.DryRun, Recorded: d.recorded(s.reg.URN), Defaults: s.reg.Goal.Defaults}
 	if f.Old == nil {
 		return f
 	}
-	f.Around = d.surroundings(s.reg.urn, f.Old, s.goal)
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	f.OldProvider = d.olds.providers[f.Old.Provider]
+	f.Around, f.OldProvider = d.surroundings(s.reg.URN, f.Old, s.goal), d.table.Provider(f.Old.Provider)
 	if now, err := urn.ParseReference(s.goal.Provider); err == nil {
-		f.FormerProvider = d.renamedFrom(now.URN)
+		f.FormerProvider = d.table.Former(now.URN)
 	}
 	return f
 }
 
 // surroundings are the facts about the operation that may force the replacement of a resource.
 func (d *Deployment) surroundings(u urn.URN, old, goal *state.Resource) plan.Surroundings {
-	around := plan.Surroundings{Named: d.scope.Replaces.Match(u) || d.scope.Replaces.Match(old.URN), OwnerLeft: d.goesWithLeftover(old, goal)}
-	for _, other := range append(slices.Clip(goal.ReplaceWith), goal.DeletedWith) {
-		if d.wasReplaced(other) {
-			around.Replaced = append(around.Replaced, other)
-		}
-	}
-	return around
-}
-
-func (d *Deployment) wasReplaced(u urn.URN) bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.replaced[u]
+	return plan.Surroundings{Named: d.scope.Replaces.Match(u) || d.scope.Replaces.Match(old.URN), OwnerLeft: d.table.OwnerLeft(old, goal),
+		Replaced: d.table.Replaced(append(slices.Clip(goal.ReplaceWith), goal.DeletedWith)...)}
 }
 
 // check has the provider check inputs (E4.21–E4.27).
@@ -177,14 +159,14 @@ func (d *Deployment) check(s *subject, x *plan.Examination, q *plan.Check) error
 		d.cannotIgnore(s, x)
 	}
 	name, _ := d.naming.Of(s.goal, s.seed)
-	r, err := s.provider.Check(d.calls, provider.CheckRequest{Subject: provider.SubjectOf(s.reg.urn), Olds: q.Olds, News: q.News,
+	r, err := s.provider.Check(d.calls, provider.CheckRequest{Subject: provider.SubjectOf(s.reg.URN), Olds: q.Olds, News: q.News,
 		RandomSeed: s.seed, AllowUnknowns: d.opts.DryRun, Autonaming: name})
 	if err != nil {
-		return d.refused(s.reg.urn, s.reg.goal.Position, "check", s.goal.Type, err)
+		return d.refused(s.reg.URN, s.reg.Goal.Position, "check", s.goal.Type, err)
 	}
 	if r.AutonamingIgnored && name.Insist && !q.Second {
-		d.report.message(Message{URN: s.reg.urn, Severity: diag.Warning, Position: s.reg.goal.Position, Text: fmt.Sprintf(
-			"%s has a name of its own in %s, but its provider cannot be told names; a newer version of it may", s.reg.urn, plan.NamingSetting)})
+		d.report.message(Message{URN: s.reg.URN, Severity: diag.Warning, Position: s.reg.Goal.Position, Text: fmt.Sprintf(
+			"%s has a name of its own in %s, but its provider cannot be told names; a newer version of it may", s.reg.URN, plan.NamingSetting)})
 	}
 	if len(r.Failures) > 0 {
 		d.checkFailures(s, q.News, r.Failures)
@@ -197,7 +179,7 @@ func (d *Deployment) check(s *subject, x *plan.Examination, q *plan.Check) error
 // cannotIgnore tells of entries of ignoreChanges that could not be followed (E4.65).
 func (d *Deployment) cannotIgnore(s *subject, x *plan.Examination) {
 	for _, path := range x.Ignored {
-		d.report.message(Message{URN: s.reg.urn, Severity: diag.Info, Position: s.reg.goal.Position,
+		d.report.message(Message{URN: s.reg.URN, Severity: diag.Info, Position: s.reg.Goal.Position,
 			Text: fmt.Sprintf("cannot ignore changes in added or removed elements of the path: %q", path)})
 	}
 }
@@ -205,17 +187,17 @@ func (d *Deployment) cannotIgnore(s *subject, x *plan.Examination) {
 // checkFailures tells what a provider has against inputs (E4.26).
 func (d *Deployment) checkFailures(s *subject, news value.Value, failures []provider.Failure) {
 	for _, f := range failures {
-		text := fmt.Sprintf("%s resource '%s' has a problem: %s", s.goal.Type, s.reg.goal.Name, f.Reason)
+		text := fmt.Sprintf("%s resource '%s' has a problem: %s", s.goal.Type, s.reg.Goal.Name, f.Reason)
 		if f.Property != "" {
 			shown := value.Null
 			if path, err := value.ParsePath(f.Property); err == nil {
 				shown, _ = path.Get(news)
 			}
 			text = fmt.Sprintf("%s resource '%s': property %s value {%s} has a problem: %s",
-				s.goal.Type, s.reg.goal.Name, f.Property, printed(shown), f.Reason)
+				s.goal.Type, s.reg.Goal.Name, f.Property, printed(shown), f.Reason)
 		}
-		d.report.message(Message{URN: s.reg.urn, Severity: diag.Error, Code: diag.CheckFailed, Text: text,
-			Position: s.reg.goal.Position, Property: f.Property})
+		d.report.message(Message{URN: s.reg.URN, Severity: diag.Error, Code: diag.CheckFailed, Text: text,
+			Position: s.reg.Goal.Position, Property: f.Property})
 	}
 }
 
@@ -231,32 +213,16 @@ func printed(v value.Value) string {
 func (d *Deployment) compare(s *subject, x *plan.Examination, q *plan.Compare) error {
 	old := x.Old
 	r, err := s.provider.Diff(d.calls, provider.DiffRequest{
-		Subject: provider.SubjectOf(s.reg.urn), ID: old.ID, OldInputs: old.Inputs, OldOutputs: old.Outputs,
+		Subject: provider.SubjectOf(s.reg.URN), ID: old.ID, OldInputs: old.Inputs, OldOutputs: old.Outputs,
 		News: q.News, IgnoreChanges: s.goal.IgnoreChanges, AllowUnknowns: d.opts.DryRun})
 	if err != nil {
-		return d.refused(s.reg.urn, s.reg.goal.Position, "compare", s.goal.Type, err)
+		return d.refused(s.reg.URN, s.reg.Goal.Position, "compare", s.goal.Type, err)
 	}
 	if r.Changes == provider.DiffUnavailable {
-		d.report.message(Message{URN: s.reg.urn, Severity: diag.Warning, Position: s.reg.goal.Position,
+		d.report.message(Message{URN: s.reg.URN, Severity: diag.Warning, Position: s.reg.Goal.Position,
 			Text: "The provider for this resource has inputs that are not known during preview.\n" +
 				"This preview may not correctly represent the changes that will be applied during an update."})
 	}
 	x.Compared(r)
 	return nil
-}
-
-// poisoned reports whether a resource depends on one that failed or was skipped (E5.44).
-func (d *Deployment) poisoned(r *state.Resource) bool {
-	if !d.opts.ContinueOnError {
-		return false
-	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	bad := false
-	r.AllDependencies(func(u urn.URN) {
-		if dep := d.resources[u]; dep != nil && isDone(dep.done) && dep.result != monitor.Succeeded {
-			bad = true
-		}
-	})
-	return bad
 }

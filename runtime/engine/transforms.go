@@ -56,9 +56,7 @@ func (d *Deployment) transformsOf(r *monitor.RegisterRequest) (own, all []monito
 		t.pending[key] = own
 	}
 	all = slices.Clone(own)
-	for reg := d.resources[r.Parent]; reg != nil; reg = d.resources[reg.parent] {
-		all = append(all, reg.transforms...)
-	}
+	all = append(all, d.table.Transforms(r.Parent)...)
 	return own, append(all, t.stack...)
 }
 

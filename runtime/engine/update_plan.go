@@ -132,8 +132,8 @@ func (p *planner) decided(s *subject, chain []Step) error {
 		p.of(g.URN).Seed = s.seed
 		p.of(g.URN).Goal = &PlannedGoal{Type: g.Type, Name: g.URN.Name(), Custom: g.Custom, Inputs: planDiff(before, g.Inputs), Parent: g.Parent,
 			Protect: g.Protect, Dependencies: g.Dependencies, Provider: g.Provider, PropertyDependencies: g.PropertyDependencies,
-			DeleteBeforeReplace: s.reg.goal.DeleteBeforeReplace, IgnoreChanges: g.IgnoreChanges,
-			AdditionalSecretOutputs: g.AdditionalSecretOutputs, Aliases: aliasURNs(s.reg.goal), ImportID: g.ImportID, CustomTimeouts: g.CustomTimeouts}
+			DeleteBeforeReplace: s.reg.Goal.DeleteBeforeReplace, IgnoreChanges: g.IgnoreChanges,
+			AdditionalSecretOutputs: g.AdditionalSecretOutputs, Aliases: aliasURNs(s.reg.Goal), ImportID: g.ImportID, CustomTimeouts: g.CustomTimeouts}
 	}
 	if p.bound != nil {
 		if err := p.goal(s, before); err != nil {
@@ -278,8 +278,8 @@ func (p *planner) goal(s *subject, before value.Value) error {
 		return violated("parent", want.Parent, g.Parent)
 	case want.Protect != g.Protect:
 		return violated("protect", want.Protect, g.Protect)
-	case !sameChoice(want.DeleteBeforeReplace, s.reg.goal.DeleteBeforeReplace):
-		return violated("deleteBeforeReplace", choice(want.DeleteBeforeReplace), choice(s.reg.goal.DeleteBeforeReplace))
+	case !sameChoice(want.DeleteBeforeReplace, s.reg.Goal.DeleteBeforeReplace):
+		return violated("deleteBeforeReplace", choice(want.DeleteBeforeReplace), choice(s.reg.Goal.DeleteBeforeReplace))
 	case want.ImportID != g.ImportID:
 		return violated("importID", want.ImportID, g.ImportID)
 	case want.CustomTimeouts != g.CustomTimeouts:
@@ -290,8 +290,8 @@ func (p *planner) goal(s *subject, before value.Value) error {
 		return violated("additionalSecretOutputs", want.AdditionalSecretOutputs, g.AdditionalSecretOutputs)
 	case !sameURNs(want.Dependencies, g.Dependencies):
 		return violated("dependencies", want.Dependencies, g.Dependencies)
-	case !sameURNs(want.Aliases, aliasURNs(s.reg.goal)):
-		return violated("aliases", want.Aliases, aliasURNs(s.reg.goal))
+	case !sameURNs(want.Aliases, aliasURNs(s.reg.Goal)):
+		return violated("aliases", want.Aliases, aliasURNs(s.reg.Goal))
 	}
 	if problems := violations(want.Inputs, before, g.Inputs); len(problems) > 0 {
 		return fmt.Errorf("resource %s violates plan: properties changed: %s", g.URN, strings.Join(problems, ", "))

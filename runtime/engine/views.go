@@ -3,23 +3,20 @@ package engine
 import (
 	"context"
 	"fmt"
-	"slices"
 	"sync"
 
 	"github.com/yamlhost/yamlhost/runtime/engine/internal/plan"
-	"github.com/yamlhost/yamlhost/runtime/journal"
+	"github.com/yamlhost/yamlhost/runtime/engine/internal/resources"
 	"github.com/yamlhost/yamlhost/runtime/provider"
 	"github.com/yamlhost/yamlhost/runtime/state"
 	"github.com/yamlhost/yamlhost/value/urn"
 )
 
 // viewing is what a provider tells of the views of a resource while a step is taken on that (E4.114). It is told from other
-// goroutines; what it means for the state is settled when the owner's step ends (E4.115).
+// goroutines; what it means for the state is written when the owner's step ends (E4.115).
 type viewing struct {
 	d     *Deployment
-	step  *Step   // the owner's
-	owner urn.URN // the owner as it is called now
-	was   urn.URN // as the state calls it; views are found by that
+	owner *resources.Owner
 
 	mu    sync.Mutex // guards steps
 	steps []viewStep
@@ -28,7 +25,7 @@ type viewing struct {
 // viewStep is one thing that was told.
 type viewStep struct {
 	step   Step
-	old    *entry
+	old    *resources.View
 	result Op // of a refresh, what became of the view; else the step's operation
 	err    error
 }
@@ -38,15 +35,8 @@ func (d *Deployment) watchViews(s *execution) {
 	if s.views != nil || s.Verbatim || s.command != nil {
 		return
 	}
-	about := s.About()
-	if !about.Custom || about.IsProvider() {
-		return
-	}
-	s.views = &viewing{d: d, step: &s.Step, owner: about.URN, was: about.URN}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if from := d.renamedFrom(about.URN); from != "" && s.New != nil {
-		s.views.was = from
+	if about := s.About(); about.Custom && !about.IsProvider() {
+		s.views = &viewing{d: d, owner: d.table.Owner(&s.Step)}
 	}
 }
 
@@ -56,11 +46,11 @@ func (v *viewing) request() *provider.Views {
 		return nil
 	}
 	asked := &provider.Views{Publish: v.publish}
-	if v.step.Op == OpCreate || v.step.Op == OpCreateReplacement {
+	if op := v.owner.Step.Op; op == OpCreate || op == OpCreateReplacement {
 		return asked // what is created has had none
 	}
-	for _, e := range v.present() {
-		r := e.now
+	for _, e := range v.d.table.Views(v.owner) {
+		r := e.Now
 		old := provider.View{Type: r.Type, Name: r.URN.Name(), Inputs: r.Inputs, Outputs: r.Outputs}
 		if r.Parent != "" && r.Parent != r.ViewOf {
 			old.ParentType, old.ParentName = r.Parent.Type(), r.Parent.Name()
@@ -68,31 +58,6 @@ func (v *viewing) request() *provider.Views {
 		asked.Old = append(asked.Old, old)
 	}
 	return asked
-}
-
-// leaving reports whether the step is about an owner that a replacement has left behind: its views are then the old ones.
-func (v *viewing) leaving() bool {
-	v.d.mu.Lock()
-	defer v.d.mu.Unlock()
-	if v.step.Old == nil || v.step.New != nil && v.step.Op != OpRefresh {
-		return false
-	}
-	e := v.d.olds.of[v.step.Old]
-	return e != nil && e.doomed
-}
-
-// present are the entries of the owner's views: of the old ones when the owner is left behind, else of the others.
-func (v *viewing) present() []*entry {
-	leaving := v.leaving()
-	v.d.mu.Lock()
-	defer v.d.mu.Unlock()
-	var found []*entry
-	for _, e := range v.d.olds.views[v.was] {
-		if e.now != nil && e.now.Delete == leaving {
-			found = append(found, e)
-		}
-	}
-	return found
 }
 
 // viewOps are the operations that views can have; a replacement itself has no outcome.
@@ -131,11 +96,11 @@ func (v *viewing) read(t provider.ViewStep) (viewStep, error) {
 	w := viewStep{result: op}
 	var before, after *state.Resource
 	if t.Old != nil {
-		if w.old = v.find(t.Old); w.old == nil && v.step.Op != OpRefresh {
-			return w, fmt.Errorf("%s has no view %s %q", v.owner, t.Old.Type, t.Old.Name)
+		if w.old = v.d.table.FindView(v.owner, t.Old.Type, t.Old.Name); w.old == nil && v.owner.Step.Op != OpRefresh {
+			return w, fmt.Errorf("%s has no view %s %q", v.owner.URN, t.Old.Type, t.Old.Name)
 		}
 		if w.old != nil {
-			before = w.old.resource
+			before = w.old.Found
 		}
 	}
 	if t.New != nil {
@@ -145,9 +110,9 @@ func (v *viewing) read(t provider.ViewStep) (viewStep, error) {
 		}
 	}
 	if before == nil && after == nil {
-		return w, fmt.Errorf("a step of the view %s %q of %s says nothing of what there is afterwards", t.Old.Type, t.Old.Name, v.owner)
+		return w, fmt.Errorf("a step of the view %s %q of %s says nothing of what there is afterwards", t.Old.Type, t.Old.Name, v.owner.URN)
 	}
-	if v.step.Op == OpRefresh {
+	if v.owner.Step.Op == OpRefresh {
 		op = OpRefresh
 	}
 	w.step = plan.NewStep(op, before, after)
@@ -160,24 +125,9 @@ func (v *viewing) read(t provider.ViewStep) (viewStep, error) {
 
 // resource is the state of a view.
 func (v *viewing) resource(of *provider.View) *state.Resource {
-	return &state.Resource{URN: urn.New(v.d.opts.Stack, v.d.opts.Project, v.owner, of.Type, of.Name), Type: of.Type, Parent: v.owner, ViewOf: v.owner,
+	return &state.Resource{URN: urn.New(v.d.opts.Stack, v.d.opts.Project, v.owner.URN, of.Type, of.Name), Type: of.Type,
+		Parent: v.owner.URN, ViewOf: v.owner.URN,
 		Inputs: plan.WithoutDeps(asMap(of.Inputs)), Outputs: plan.WithoutDeps(asMap(of.Outputs))}
-}
-
-// find is the entry of a view that a provider names: of the owner that is meant, or, if that has none, the other one's.
-func (v *viewing) find(of *provider.View) *entry {
-	named := func(e *entry) bool { return e.resource.Type == of.Type && e.resource.URN.Name() == of.Name }
-	if present := v.present(); slices.ContainsFunc(present, named) {
-		return present[slices.IndexFunc(present, named)]
-	}
-	v.d.mu.Lock()
-	defer v.d.mu.Unlock()
-	for _, e := range v.d.olds.views[v.was] {
-		if e.now != nil && named(e) {
-			return e
-		}
-	}
-	return nil
 }
 
 // take are the steps told so far, which are not told again.
@@ -200,9 +150,11 @@ func (d *Deployment) settleViews(v *viewing, there, gone bool) error {
 		return nil
 	}
 	told := v.take()
-	if v.step.Op == OpCreateReplacement && there {
-		if err := d.leaveViews(v); err != nil {
-			return err
+	if v.owner.Step.Op == OpCreateReplacement && there {
+		if e := d.table.LeaveViews(v.owner); len(e.Amend) > 0 {
+			if err := d.ledger.commit(d.calls, e); err != nil {
+				return err
+			}
 		}
 	}
 	for _, w := range told {
@@ -222,8 +174,8 @@ func (d *Deployment) settleViews(v *viewing, there, gone bool) error {
 	if !gone {
 		return nil
 	}
-	for _, e := range v.present() {
-		w := viewStep{step: plan.NewStep(OpDelete, e.resource, nil), old: e, result: OpDelete}
+	for _, e := range d.table.Views(v.owner) {
+		w := viewStep{step: plan.NewStep(OpDelete, e.Found, nil), old: &e, result: OpDelete}
 		d.report.started(w.step)
 		if err := d.recordView(v, &w); err != nil {
 			return err
@@ -233,95 +185,13 @@ func (d *Deployment) settleViews(v *viewing, there, gone bool) error {
 	return nil
 }
 
-// leaveViews leaves the views of a replaced owner to be deleted with it (E4.57).
-func (d *Deployment) leaveViews(v *viewing) error {
-	var e journal.Entry
-	present := v.present()
-	d.mu.Lock()
-	if !d.replacesFirst(v.step) {
-		for _, old := range present {
-			left := old.now.Clone()
-			left.Delete = true
-			e.Amend = append(e.Amend, journal.Amended{ID: old.id, Resource: left})
-			old.now, old.doomed = left, true
-		}
-	}
-	d.mu.Unlock()
-	if len(e.Amend) == 0 {
-		return nil
-	}
-	return d.ledger.commit(d.calls, e)
-}
-
 // recordView writes down one step of a view.
 func (d *Deployment) recordView(v *viewing, w *viewStep) error {
-	var e journal.Entry
-	var made *entry
-	d.mu.Lock()
-	add := func() {
-		made = &entry{id: d.ledger.newID(), position: -1, resource: w.step.New, now: w.step.New, claimed: true}
-		e.Add = []journal.Amended{{ID: made.id, Resource: w.step.New}}
-	}
-	remove := func(old *entry) {
-		if old != nil && old.now != nil {
-			e.Remove = append(e.Remove, old.id)
-			old.now = nil
-		}
-	}
-	leave := func(old *entry) { // E4.57
-		left := old.now.Clone()
-		left.Delete = true
-		e.Amend = []journal.Amended{{ID: old.id, Resource: left}}
-		old.now, old.doomed = left, true
-	}
-	switch w.result {
-	case OpCreate, OpImport, OpCreateReplacement, OpReadReplacement, OpImportReplacement:
-		old := w.old
-		for _, other := range d.olds.views[v.was] { // of the same name, whether the provider speaks of it or not
-			if old == nil && other.now != nil && !other.now.Delete && other.now.URN == w.step.New.URN {
-				old = other
-			}
-		}
-		replaced := v.step.Op == OpCreateReplacement || v.step.Op == OpReadReplacement || v.step.Op == OpImportReplacement ||
-			w.result != OpCreate && w.result != OpImport
-		switch {
-		case !replaced || d.replacesFirst(v.step):
-			remove(old)
-		case old != nil && old.now != nil && !old.now.Delete:
-			leave(old)
-		}
-		add()
-	case OpSame, OpUpdate, OpRead:
-		remove(w.old)
-		add()
-	case OpDelete, OpDeleteReplaced, OpDiscard, OpDiscardReplaced, OpRemovePendingReplace:
-		remove(w.old)
-	case OpReplace, OpRefresh:
-	}
-	if made != nil {
-		d.olds.of[made.resource] = made
-		if d.olds.views == nil {
-			d.olds.views = map[urn.URN][]*entry{}
-		}
-		d.olds.views[v.was] = append(d.olds.views[v.was], made)
-		if v.owner != v.was {
-			d.olds.views[v.owner] = append(d.olds.views[v.owner], made)
-		}
-	}
-	d.mu.Unlock()
+	e := d.table.RecordView(v.owner, &w.step, w.old, w.result, d.ledger.newID)
 	if len(e.Remove)+len(e.Amend)+len(e.Add) == 0 {
 		return nil
 	}
 	return d.ledger.commit(d.calls, e)
-}
-
-// replacesFirst reports whether the old owner was deleted before the step that makes the new one. The caller holds mu.
-func (d *Deployment) replacesFirst(s *Step) bool {
-	if s.Old == nil {
-		return false
-	}
-	e := d.olds.of[s.Old]
-	return e == nil || e.now == nil || e.now.PendingReplacement
 }
 
 // sameViews keeps the views of a resource that has not changed (E4.116).
@@ -329,13 +199,14 @@ func (d *Deployment) sameViews(s *execution) error {
 	if s.views == nil {
 		return nil
 	}
-	for _, e := range s.views.present() {
-		after := e.now.Clone()
-		if after.ViewOf != s.views.owner {
-			after.URN = urn.New(d.opts.Stack, d.opts.Project, s.views.owner, after.Type, after.URN.Name())
-			after.Parent, after.ViewOf = s.views.owner, s.views.owner
+	owner := s.views.owner.URN
+	for _, e := range d.table.Views(s.views.owner) {
+		after := e.Now.Clone()
+		if after.ViewOf != owner {
+			after.URN = urn.New(d.opts.Stack, d.opts.Project, owner, after.Type, after.URN.Name())
+			after.Parent, after.ViewOf = owner, owner
 		}
-		w := viewStep{step: plan.NewStep(OpSame, e.resource, after), old: e, result: OpSame}
+		w := viewStep{step: plan.NewStep(OpSame, e.Found, after), old: &e, result: OpSame}
 		d.report.started(w.step)
 		if err := d.recordView(s.views, &w); err != nil {
 			return err
@@ -345,18 +216,18 @@ func (d *Deployment) sameViews(s *execution) error {
 	return nil
 }
 
-// refreshedViews brings what a refresh was told of views into the states that it has read, of which place gives each its
+// refreshedViews brings what a refresh was told of views into the states that it has read, of which at gives each its
 // place, nil if it has none; and answers with views that are new.
-func (d *Deployment) refreshedViews(v *viewing, place func(*entry) **state.Resource) (created []*state.Resource) {
+func (d *Deployment) refreshedViews(v *viewing, at func(*resources.Prior) **state.Resource) (created []*state.Resource) {
 	for _, w := range v.take() {
 		if w.err == nil {
-			var at **state.Resource
+			var place **state.Resource
 			if w.old != nil {
-				at = place(w.old)
+				place = at(w.old.Prior)
 			}
 			switch {
-			case at != nil:
-				*at = w.step.New
+			case place != nil:
+				*place = w.step.New
 			case w.step.New != nil:
 				created = append(created, w.step.New)
 			}
@@ -384,19 +255,7 @@ func (d *Deployment) reportRefreshed(w *viewStep) {
 func (d *Deployment) keepRefreshed(v *viewing, gone bool) error {
 	for _, w := range v.take() {
 		if w.err == nil && !gone && w.old != nil {
-			d.mu.Lock()
-			var e journal.Entry
-			switch now := w.old.now; {
-			case now == nil:
-			case w.step.New == nil:
-				e.Remove = []journal.ID{w.old.id}
-			default:
-				e.Amend = []journal.Amended{{ID: w.old.id, Resource: w.step.New}}
-			}
-			if len(e.Remove)+len(e.Amend) > 0 {
-				w.old.now = w.step.New
-			}
-			d.mu.Unlock()
+			e := d.table.RefreshView(w.old, w.step.New)
 			if err := d.ledger.commit(d.calls, e); err != nil {
 				return err
 			}

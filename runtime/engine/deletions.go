@@ -1,0 +1,104 @@
+package engine
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/runtime/engine/internal/plan"
+	"github.com/yamlhost/yamlhost/runtime/state"
+	"github.com/yamlhost/yamlhost/value/urn"
+)
+
+// deleteRest deletes what the program did not register, and what replacements have left behind (E4.118–E4.125).
+func (d *Deployment) deleteRest() {
+	d.mu.Lock()
+	done := d.deletionsDone
+	d.deletionsDone = true
+	failed := d.programFailed
+	d.mu.Unlock()
+	if done || d.running.Err() != nil || (failed || d.report.hasFailed()) && !d.mayDeleteAfterFailure(failed) {
+		return
+	}
+	if d.checkTargets(d.scope.Targets) != nil {
+		return
+	}
+	end := d.planEnding()
+	if end == nil {
+		return
+	}
+	current := d.table.Renamed(end.Resources)
+	if s, err := d.planner.deletions(end.Steps); err != nil {
+		_ = d.violatesPlan(s.URN, positionOf(s.Old), err)
+		return
+	}
+	keep := &keeper{needed: end.Keep}
+	for _, layer := range plan.Layers(current) {
+		slices.Reverse(layer)
+		layer = slices.DeleteFunc(layer, func(i int) bool { return keep.keeps(current[i].URN) })
+		d.each(len(layer), func(n int) {
+			s := end.Steps[layer[n]]
+			if _, err := d.step(s, nil); err == nil {
+				return
+			}
+			keep.add(current[layer[n]])
+			if !(s.Old.Protect && s.Op == OpDelete && !d.opts.IgnoreProtect) { // E5.45
+				d.fail()
+			}
+		})
+	}
+}
+
+// keeper tells what must stay because a deletion failed (E4.122). It is safe for concurrent use.
+type keeper struct {
+	mu     sync.Mutex // guards needed
+	needed *plan.Needed
+}
+
+func (k *keeper) add(r *state.Resource) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.needed.Add(r)
+}
+
+func (k *keeper) keeps(u urn.URN) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.needed.Kept[u]
+}
+
+// planEnding chooses what is deleted at the end of an operation. It is nil when the operation must not go on.
+func (d *Deployment) planEnding() *plan.Ending {
+	inv := d.table.Inventory(d.mode == destroying)
+	for _, op := range d.opts.Base.Pending {
+		if op.Kind == state.Creating && !d.retries(op) {
+			inv.Pending = append(inv.Pending, op.Resource)
+		}
+	}
+	end := plan.PlanEnding(inv, d.scope)
+	d.table.MarkDeleting(end.Deleting)
+	for _, r := range end.Untouched { // E4.109, E4.123: it stays where it is
+		step := plan.NewStep(OpSame, r, r)
+		d.report.started(step)
+		d.report.finished(step, OpSame, d.opts.DryRun || r.Custom, 0)
+	}
+	for _, r := range end.Unnamed {
+		d.report.message(Message{URN: r.URN, Severity: diag.Error, Code: diag.OperationFailed, Position: r.SourcePosition,
+			Text: fmt.Sprintf("Resource '%s' will be destroyed but was not specified in --target list.\n"+
+				"Either include resource in --target list or pass --target-dependents to proceed.", r.URN)}) // E4.105
+	}
+	if len(end.Unnamed) > 0 && !d.opts.DryRun {
+		_ = d.bail()
+		return nil
+	}
+	return &end
+}
+
+// mayDeleteAfterFailure decides whether deletions go on although something failed: only if asked to go on, and if the
+// program itself ran to its end (E4.125, E5.44).
+func (d *Deployment) mayDeleteAfterFailure(programFailed bool) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.opts.ContinueOnError && !programFailed && !d.bailed
+}

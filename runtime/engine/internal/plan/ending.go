@@ -1,0 +1,365 @@
+package plan
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/yamlhost/yamlhost/runtime/journal"
+	"github.com/yamlhost/yamlhost/runtime/state"
+	"github.com/yamlhost/yamlhost/value/urn"
+)
+
+// PriorFact is what has become of a resource of the state by the end of a program.
+type PriorFact struct {
+	Resource      *state.Resource // as found
+	Now           *state.Resource // nil when it is gone
+	Claimed       bool            // a registration has taken it as its old state
+	PendingDelete bool            // a replacement has left it behind
+	Relocated     bool            // it has another position in the state
+	Position      journal.ID      // among what this operation has put into the state; 0 for what stands where it was found
+}
+
+// replacedNow reports whether a replacement of this operation has left it behind.
+func (f *PriorFact) replacedNow() bool { return f.Claimed && f.PendingDelete }
+
+// CurrentFact is what became of a registration.
+type CurrentFact struct {
+	URN   urn.URN
+	State *state.Resource // nil when it failed or was skipped
+	Old   *state.Resource // nil for a new one
+	// Failed says that it is over and did not succeed; Goal is then what the program wanted, nil for a read.
+	Failed bool
+	Goal   *state.Resource
+}
+
+// Inventory is everything that decides what is deleted at the end of an operation.
+type Inventory struct {
+	Prior      []PriorFact // in the order of the state
+	Current    []CurrentFact
+	Renamed    map[urn.URN]urn.URN // from former to present names
+	Destroying bool
+	// Produced is what a program has registered before it is destroyed too (E7.42), in the order of the state.
+	Produced []PriorFact
+	// Pending are the creations of earlier operations of which nobody knows how they ended.
+	Pending []*state.Resource
+}
+
+// Ending is what is deleted at the end of an operation.
+type Ending struct {
+	Resources []*state.Resource // in the order of the state, as found
+	Steps     []Step            // one for each
+	Deleting  []urn.URN         // whose present resource is deleted, so that what is deletedWith it goes too
+	Keep      *Needed           // what must stay because something that stays needs it; failures add to that
+	Untouched []*state.Resource // neither registered nor in scope (E4.109, E4.123)
+	Unnamed   []*state.Resource // deleted, and no target (E4.105)
+}
+
+// ending is an Ending in the making.
+type ending struct {
+	Ending
+	inv       Inventory
+	scope     *Scope
+	deletes   func(*state.Resource) bool
+	providers map[string]bool  // references of what stays
+	wanted    map[urn.URN]bool // what stays depends on it, although it was deleted because something in scope was replaced
+	gone      map[urn.URN]bool // what is deleted, unless it has to stay after all
+}
+
+// PlanEnding chooses what is deleted at the end of an operation, and with which steps (E4.118).
+func PlanEnding(inv Inventory, scope *Scope) Ending {
+	all := inv.resources()
+	p := &ending{inv: inv, scope: scope, deletes: scope.Deletes(all), providers: map[string]bool{}, wanted: map[urn.URN]bool{},
+		gone: map[urn.URN]bool{}}
+	p.Resources, p.Steps = []*state.Resource{}, []Step{}
+	p.current()
+	p.produced()
+	p.prior(NewNeeded(all))
+	p.keep(NewNeeded(all))
+	p.order()
+	p.withoutNeeded()
+	return p.Ending
+}
+
+// resources are all that scope and needs are computed over, with present names.
+func (inv *Inventory) resources() []*state.Resource {
+	var all []*state.Resource
+	for i := range inv.Produced {
+		all = append(all, inv.Produced[i].Resource)
+	}
+	for i := range inv.Prior {
+		if f := &inv.Prior[i]; !inv.Destroying || f.Now != nil {
+			all = append(all, f.Resource)
+		}
+	}
+	return Renamed(all, inv.Renamed)
+}
+
+// stay takes note of what a resource that stays needs.
+func (p *ending) stay(r *state.Resource) {
+	p.providers[r.Provider] = true
+	r.AllDependencies(func(u urn.URN) { p.wanted[u] = true })
+}
+
+func (p *ending) delete(r *state.Resource, step Step) {
+	p.Resources, p.Steps = append(p.Resources, r), append(p.Steps, step)
+}
+
+// unlisted reports whether the deletion of a resource has to be asked for by name.
+func (p *ending) unlisted(r *state.Resource) bool {
+	return !p.scope.Targets.Empty() && !p.scope.Targets.Match(r.URN) && !p.scope.TargetDependents
+}
+
+// current takes note of what the registered resources need.
+func (p *ending) current() {
+	for _, c := range p.inv.Current {
+		if c.State == nil || p.inv.Destroying {
+			continue
+		}
+		p.providers[c.State.Provider] = true
+		if p.scope.Restricts() {
+			c.State.AllDependencies(func(u urn.URN) { p.wanted[u] = true })
+		}
+	}
+}
+
+// produced deletes what a program has registered before it is destroyed.
+func (p *ending) produced() {
+	for _, f := range p.inv.Produced {
+		r := f.Resource
+		if !p.deletes(r) {
+			p.providers[r.Provider] = true
+			continue
+		}
+		if p.unlisted(r) {
+			p.Unnamed = append(p.Unnamed, r)
+		}
+		p.delete(r, Deletion(r, false))
+		p.gone[r.URN] = true
+	}
+}
+
+// stays reports whether the operation leaves alone what it has not taken.
+func (p *ending) stays(f *PriorFact) bool {
+	return !f.replacedNow() && !p.deletes(f.Resource) && !(f.Now.PendingReplacement && !f.Resource.PendingReplacement)
+}
+
+// prior deletes what the program did not register, and what replacements have left behind. with holds what stays along with
+// owners that have to stay.
+func (p *ending) prior(with *Needed) {
+	present := map[urn.URN]bool{}
+	for i := range p.inv.Prior {
+		if r := p.inv.Prior[i].Resource; !r.Delete {
+			present[r.URN] = true
+		}
+	}
+	for _, r := range p.ownersToKeep() {
+		with.Kept[r.URN] = true
+		with.Add(r)
+	}
+	for i := range p.inv.Prior {
+		f := &p.inv.Prior[i]
+		r := f.Resource
+		switch {
+		case f.Now == nil || r.ViewOf != "" || f.Claimed && !f.PendingDelete:
+		case f.Relocated && !f.PendingDelete && p.wanted[r.URN]:
+		case with.Kept[r.URN]:
+			p.stay(r)
+		case p.stays(f):
+			if !f.PendingDelete && !r.PendingReplacement {
+				p.Untouched = append(p.Untouched, r)
+			}
+			p.stay(r)
+		default:
+			if p.unlisted(r) && !f.PendingDelete {
+				p.Unnamed = append(p.Unnamed, r)
+			}
+			if f.Now.PendingReplacement && !r.PendingReplacement {
+				// Deleted by a replacement of this operation and not wanted any more (E4.60).
+				p.delete(r, NewStep(OpRemovePendingReplace, r, nil))
+			} else {
+				p.delete(r, Deletion(r, f.PendingDelete))
+			}
+			if !r.Delete || !present[r.URN] {
+				p.gone[r.URN] = true
+			}
+		}
+	}
+}
+
+// keep finds what must stay because something that stays or was skipped needs it.
+func (p *ending) keep(keep *Needed) {
+	providers := map[string]*state.Resource{}
+	for i := range p.inv.Prior {
+		if r := p.inv.Prior[i].Resource; r.IsProvider() {
+			providers[urn.Reference{URN: r.URN, ID: r.ID}.String()] = r
+		}
+	}
+	for _, r := range p.inv.Pending { // without its provider nobody could find out about it
+		p.providers[r.Provider] = true
+		if provider := providers[r.Provider]; provider != nil {
+			keep.Add(provider)
+		}
+	}
+	for _, c := range p.inv.Current { // what was skipped stays as it was
+		if c.Failed && c.Old != nil {
+			keep.Add(c.Old)
+		}
+		if c.Failed && c.Goal != nil {
+			keep.Add(c.Goal)
+		}
+	}
+	for i := range p.inv.Prior { // so does what is to be created anew, because it is gone, and could not be
+		if f := &p.inv.Prior[i]; f.Claimed && !f.PendingDelete && f.Now != nil {
+			keep.Add(f.Resource)
+		}
+	}
+	p.Keep = keep
+	for u := range p.gone {
+		if !keep.Kept[p.nameOf(u)] {
+			p.Deleting = append(p.Deleting, u)
+		}
+	}
+}
+
+// order sorts what is deleted so that providers which found a new position in the state stand there.
+func (p *ending) order() {
+	facts := make(map[*state.Resource]*PriorFact, len(p.inv.Prior)+len(p.inv.Produced))
+	moved := false
+	for _, list := range [][]PriorFact{p.inv.Prior, p.inv.Produced} {
+		for i := range list {
+			facts[list[i].Resource] = &list[i]
+		}
+	}
+	at := make([]int, len(p.Resources))
+	for i, r := range p.Resources {
+		at[i] = i
+		moved = moved || facts[r].Relocated
+	}
+	if !moved {
+		return
+	}
+	slices.SortStableFunc(at, func(i, j int) int {
+		a, b := facts[p.Resources[i]].Position, facts[p.Resources[j]].Position
+		if (a == 0) != (b == 0) {
+			return cmp.Compare(b, a) // what is new is first
+		}
+		return cmp.Compare(a, b)
+	})
+	resources, steps := make([]*state.Resource, len(at)), make([]Step, len(at))
+	for n, i := range at {
+		resources[n], steps[n] = p.Resources[i], p.Steps[i]
+	}
+	p.Resources, p.Steps = resources, steps
+}
+
+// withoutNeeded leaves out providers that something still names, which wait for that, and what was deleted on behalf of
+// another resource and something still depends on.
+func (p *ending) withoutNeeded() {
+	for i := len(p.Resources) - 1; i >= 0; i-- {
+		r := p.Resources[i]
+		unmade := p.Steps[i].Op == OpRemovePendingReplace && !r.PendingReplacement && p.wanted[r.URN]
+		if unmade || r.IsProvider() && p.providers[urn.Reference{URN: r.URN, ID: r.ID}.String()] {
+			p.Resources, p.Steps = slices.Delete(p.Resources, i, i+1), slices.Delete(p.Steps, i, i+1)
+		}
+	}
+}
+
+func (p *ending) nameOf(u urn.URN) urn.URN {
+	if now, ok := p.inv.Renamed[u]; ok {
+		return now
+	}
+	return u
+}
+
+// ownersToKeep are the resources that replacements have left behind and that cannot be deleted in this operation, because
+// something that stays still goes with them (deletedWith): it is replaced by the next operation that may do so, and the old
+// owner is deleted then.
+func (p *ending) ownersToKeep() []*state.Resource {
+	if p.inv.Destroying {
+		return nil
+	}
+	present := p.present()
+	earlier := map[urn.URN]bool{} // owners of which an earlier object has to stay
+	note := func(r *state.Resource) {
+		if owner := p.nameOf(r.DeletedWith); !earlier[owner] && GoesWithEarlier(r, present[owner]) {
+			earlier[owner] = true
+		}
+	}
+	for _, c := range p.inv.Current {
+		if c.State != nil && c.State.DeletedWith != "" && c.Old != nil && p.nameOf(c.Old.DeletedWith) == p.nameOf(c.State.DeletedWith) {
+			note(c.State)
+		}
+	}
+	for i := range p.inv.Prior {
+		if f := &p.inv.Prior[i]; f.Now != nil && f.Now.DeletedWith != "" && !f.Claimed && !f.PendingDelete && p.stays(f) {
+			note(f.Now)
+		}
+	}
+	var keep []*state.Resource
+	for i := range p.inv.Prior {
+		if f := &p.inv.Prior[i]; f.PendingDelete && f.Now != nil && earlier[p.nameOf(f.Resource.URN)] {
+			keep = append(keep, f.Resource)
+		}
+	}
+	return keep
+}
+
+// present are the resources as they are now, by their URNs.
+func (p *ending) present() map[urn.URN]*state.Resource {
+	present := map[urn.URN]*state.Resource{}
+	for i := range p.inv.Prior {
+		if f := &p.inv.Prior[i]; !f.Resource.Delete && !f.PendingDelete && f.Now != nil {
+			present[f.Resource.URN] = f.Now
+		}
+	}
+	for _, c := range p.inv.Current {
+		if c.State != nil {
+			present[c.URN] = c.State
+		}
+	}
+	return present
+}
+
+// Renamed returns resources with every name as it is now: what was found through an alias has another, also where others
+// still name it as it was. A resource for which nothing changes comes back as the same pointer.
+func Renamed(resources []*state.Resource, names map[urn.URN]urn.URN) []*state.Resource {
+	if len(names) == 0 {
+		return resources
+	}
+	named := func(u urn.URN) urn.URN {
+		if now, ok := names[u]; ok {
+			return now
+		}
+		return u
+	}
+	list := func(urns []urn.URN) []urn.URN {
+		next := make([]urn.URN, len(urns))
+		for i, u := range urns {
+			next[i] = named(u)
+		}
+		return next
+	}
+	before := make(map[urn.URN]bool, len(names))
+	for u := range names {
+		before[u] = true
+	}
+	next := make([]*state.Resource, len(resources))
+	for i, r := range resources {
+		if next[i] = r; !DependsOnAny(r, before) && named(r.URN) == r.URN {
+			continue
+		}
+		c := r.Clone()
+		c.URN, c.Parent, c.DeletedWith = named(r.URN), named(r.Parent), named(r.DeletedWith)
+		c.Dependencies, c.ReplaceWith = list(r.Dependencies), list(r.ReplaceWith)
+		c.PropertyDependencies = make(map[string][]urn.URN, len(r.PropertyDependencies))
+		for key, urns := range r.PropertyDependencies {
+			c.PropertyDependencies[key] = list(urns)
+		}
+		if ref, err := urn.ParseReference(r.Provider); err == nil {
+			ref.URN = named(ref.URN)
+			c.Provider = ref.String()
+		}
+		next[i] = c
+	}
+	return next
+}

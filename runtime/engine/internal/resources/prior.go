@@ -1,0 +1,234 @@
+package resources
+
+import (
+	"github.com/yamlhost/yamlhost/runtime/engine/internal/plan"
+	"github.com/yamlhost/yamlhost/runtime/journal"
+	"github.com/yamlhost/yamlhost/runtime/state"
+	"github.com/yamlhost/yamlhost/value/urn"
+)
+
+// Prior is one resource of the state as the operation found it, or as it imported it, and what has become of it. Its table
+// guards the fields.
+type Prior struct {
+	id       journal.ID
+	index    int             // in the state, from 0; -1 for one that was imported in this operation
+	resource *state.Resource // as found; planned steps name it by this pointer
+	now      *state.Resource // its present content; nil when it is gone
+
+	claimed bool // a registration has taken it as its old state
+	decided bool // that registration has decided what becomes of it
+	// pendingDelete says that a replacement has left it behind, to be deleted.
+	pendingDelete bool
+	// relocated is set for one that has another position in the state, in front of what stays as it was and depends on it,
+	// and closed when it is there.
+	relocated chan struct{}
+	// cascade is set while and after it is deleted because something that it depends on is replaced.
+	cascade *Cascaded
+}
+
+// Cascaded is the deletion of a resource as a part of another one's replacement.
+type Cascaded struct {
+	plan.Dependent
+	Done    chan struct{} // closed when it was tried
+	deleted bool
+}
+
+// Deleted reports whether the deletion worked. It may be called once Done is closed.
+func (c *Cascaded) Deleted() bool { return c.deleted }
+
+// priors are the resources of the state as the operation found them, in order.
+type priors struct {
+	list      []*Prior
+	byURN     map[urn.URN]*Prior // those that are not left to delete (E4.95)
+	of        map[*state.Resource]*Prior
+	providers map[string]*state.Resource // by reference, those left to delete too
+	left      map[urn.URN][]*Prior       // what earlier operations have replaced and left to delete
+	views     map[urn.URN][]*Prior       // by their owner, those that the operation makes too
+}
+
+// newPriors indexes a state, of which ids are the IDs in the journal.
+func newPriors(resources []*state.Resource, ids []journal.ID) *priors {
+	p := &priors{
+		list:      make([]*Prior, len(resources)),
+		byURN:     make(map[urn.URN]*Prior, len(resources)),
+		of:        make(map[*state.Resource]*Prior, len(resources)),
+		providers: map[string]*state.Resource{},
+		left:      map[urn.URN][]*Prior{},
+		views:     map[urn.URN][]*Prior{},
+	}
+	all := make([]Prior, len(resources))
+	for i, r := range resources {
+		e := &all[i]
+		*e = Prior{id: ids[i], index: i, resource: r, now: r, pendingDelete: r.Delete}
+		p.list[i], p.of[r] = e, e
+		if r.Delete {
+			p.left[r.URN] = append(p.left[r.URN], e)
+		} else {
+			p.byURN[r.URN] = e
+		}
+		if r.ViewOf != "" {
+			p.views[r.ViewOf] = append(p.views[r.ViewOf], e)
+		}
+		if r.IsProvider() {
+			p.providers[urn.Reference{URN: r.URN, ID: r.ID}.String()] = r
+		}
+	}
+	return p
+}
+
+// before is the resource with a URN that one at an index depends on: the last one in front of it.
+func (p *priors) before(u urn.URN, index int) *Prior {
+	if e := p.byURN[u]; e != nil && e.index < index {
+		return e
+	}
+	for i := index - 1; i >= 0; i-- { // an older generation, on which only others that are left behind depend
+		if p.list[i].resource.URN == u {
+			return p.list[i]
+		}
+	}
+	return nil
+}
+
+func (p *priors) resources() []*state.Resource {
+	list := make([]*state.Resource, len(p.list))
+	for i, e := range p.list {
+		list[i] = e.resource
+	}
+	return list
+}
+
+// State is the base that an operation starts from: its resources in order, with their IDs in the journal. It is a copy.
+type State struct {
+	Resources []*state.Resource
+	IDs       []journal.ID
+}
+
+// Base returns the state that the operation starts from, which Rebase may have changed since.
+func (t *Table) Base() State {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	s := State{Resources: t.priors.resources(), IDs: make([]journal.ID, len(t.priors.list))}
+	for i, e := range t.priors.list {
+		s.IDs[i] = e.id
+	}
+	return s
+}
+
+// Rebase makes another state the one that the operation starts from: what a migration or a refresh has made of it. It must
+// come before the first registration.
+func (t *Table) Rebase(s State) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.priors = newPriors(s.Resources, s.IDs)
+}
+
+// At returns a prior resource's index in the base, -1 for one that was imported in this operation.
+func (t *Table) At(p *Prior) int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return p.index
+}
+
+// ID returns the ID that a prior resource has in the journal now.
+func (t *Table) ID(p *Prior) journal.ID {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return p.id
+}
+
+// Provider returns the provider resource of a reference as the state has it, nil if it has none.
+func (t *Table) Provider(ref string) *state.Resource {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.priors.providers[ref]
+}
+
+// Present reports whether the state had a resource of that URN, one left to delete included.
+func (t *Table) Present(u urn.URN) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.priors.byURN[u] != nil || len(t.priors.left[u]) > 0
+}
+
+// Found returns a resource as the state had it, and as it is now; nil when the state had none or it is gone. One left to
+// delete does not count.
+func (t *Table) Found(u urn.URN) (before, now *state.Resource) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if e := t.priors.byURN[u]; e != nil {
+		return e.resource, e.now
+	}
+	return nil, nil
+}
+
+// CascadeOf returns the deletion of a prior resource on behalf of another one, nil if there is none.
+func (t *Table) CascadeOf(p *Prior) *Cascaded {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return p.cascade
+}
+
+// ForgetCascade takes note that a deletion on behalf of another resource did not work.
+func (t *Table) ForgetCascade(p *Prior) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	p.cascade = nil
+}
+
+// Decided reports whether a resource of the state had a step in this operation.
+func (t *Table) Decided(r *state.Resource) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	e := t.priors.of[r]
+	return e.decided || e.cascade != nil || e.now == nil
+}
+
+// Behind returns what stands behind a prior resource in the state and had no step yet; nothing for an imported one.
+func (t *Table) Behind(p *Prior) []*state.Resource {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var rest []*state.Resource
+	if p.index < 0 {
+		return nil
+	}
+	for _, e := range t.priors.list[p.index+1:] {
+		if !e.decided && e.cascade == nil && e.now != nil {
+			rest = append(rest, e.resource)
+		}
+	}
+	return rest
+}
+
+// Amended makes another content that of a prior resource: what a refresh has read of it. vanished says that it was not
+// found; then nothing is its prior state any more, and Recreated of the plan names its position.
+func (t *Table) Amended(reg *Registration, p *Prior, now *state.Resource, vanished bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.priors.of, p.resource)
+	p.resource, p.now = now, now
+	t.priors.of[now] = p
+	if vanished {
+		reg.Old = nil
+		if now.URN != reg.URN {
+			reg.former = now.URN
+		}
+	}
+}
+
+// Imported makes the present state of a registration its prior one.
+func (t *Table) Imported(reg *Registration) *Prior {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	e := &Prior{id: reg.id, index: -1, resource: reg.state, now: reg.state, claimed: true}
+	t.priors.of[reg.state] = e
+	return e
+}
+
+// Resource returns a prior resource as it was found, or as a refresh has read it since; nil for nil. Only the registration
+// that has claimed it changes that.
+func (p *Prior) Resource() *state.Resource {
+	if p == nil {
+		return nil
+	}
+	return p.resource
+}

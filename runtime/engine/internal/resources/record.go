@@ -1,0 +1,82 @@
+package resources
+
+import (
+	"github.com/yamlhost/yamlhost/runtime/engine/internal/plan"
+	"github.com/yamlhost/yamlhost/runtime/journal"
+	"github.com/yamlhost/yamlhost/runtime/state"
+)
+
+// Positions are the places in the journal that a step is about.
+type Positions struct {
+	Old    journal.ID      // of Step.Old, 0 for none
+	OldNow *state.Resource // what stands there at present
+	New    journal.ID      // for the new state, 0 for none
+	// PendingDelete says that a replacement has left the old resource behind, so that a delete ends it.
+	PendingDelete bool
+	// Moving is open while the old resource is on its way to another position; nil when it is not.
+	Moving <-chan struct{}
+}
+
+// Positions finds the place of a step's old resource.
+func (t *Table) Positions(s *plan.Step) Positions {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if s.Old == nil {
+		return Positions{}
+	}
+	e := t.priors.of[s.Old]
+	if e == nil {
+		return Positions{}
+	}
+	return Positions{Old: e.id, OldNow: e.now, PendingDelete: e.pendingDelete, Moving: e.relocated}
+}
+
+// Recorded makes what the journal says of a step's success the present state of everything. reg is the registration that
+// the step belongs to, nil for a deletion; dryRun says that nobody can tell what a changed resource is like.
+func (t *Table) Recorded(s *plan.Step, result *state.Resource, at Positions, e journal.Entry, reg *Registration, dryRun bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if s.Over != 0 {
+		for _, old := range t.priors.list {
+			if old.id == s.Over {
+				old.now = nil
+			}
+		}
+	}
+	if s.Old != nil {
+		if old := t.priors.of[s.Old]; old != nil {
+			switch {
+			case len(e.Remove) > 0, s.Position != 0:
+				old.now = nil
+			case len(e.Amend) > 0:
+				old.now = e.Amend[0].Resource
+				old.pendingDelete = old.pendingDelete || old.now.Delete
+			}
+		}
+	}
+	if reg == nil || len(e.Add) == 0 && s.Position == 0 {
+		return
+	}
+	reg.state, reg.id = result, at.New
+	switch s.Op {
+	case plan.OpSame, plan.OpRead, plan.OpReadReplacement, plan.OpImport, plan.OpImportReplacement:
+		reg.unknown = false
+	default:
+		reg.unknown = dryRun
+	}
+}
+
+// ReplacesFirst reports whether the old resource of a step was deleted before the step makes the new one.
+func (t *Table) ReplacesFirst(s *plan.Step) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.replacesFirst(s)
+}
+
+func (t *Table) replacesFirst(s *plan.Step) bool {
+	if s.Old == nil {
+		return false
+	}
+	e := t.priors.of[s.Old]
+	return e == nil || e.now == nil || e.now.PendingReplacement
+}

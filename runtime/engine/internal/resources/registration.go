@@ -1,0 +1,205 @@
+package resources
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/yamlhost/yamlhost/runtime/engine/internal/plan"
+	"github.com/yamlhost/yamlhost/runtime/journal"
+	"github.com/yamlhost/yamlhost/runtime/monitor"
+	"github.com/yamlhost/yamlhost/runtime/state"
+	"github.com/yamlhost/yamlhost/value"
+	"github.com/yamlhost/yamlhost/value/urn"
+)
+
+// Registration is a resource that the program has registered or read in this operation, or that stays because something
+// that is left alone depends on it. The exported fields below Done are set by whoever handles it before Done is closed, and
+// are to be read by others after that; the table guards the others.
+type Registration struct {
+	URN    urn.URN
+	Goal   *plan.Goal // nil for a read
+	Parent urn.URN
+	Old    *Prior // what it was; nil for a new one
+
+	Done   chan struct{} // closed when its steps are over
+	Result monitor.Result
+	Step   plan.Step // the logical step that it took
+
+	t        *Table
+	former   urn.URN         // its former name, when it has another and what it was is gone
+	state    *state.Resource // what it is now; nil when it failed or was skipped
+	id       journal.ID
+	complete bool // its outputs were registered (E2.59)
+	read     bool
+	retained bool // no program has registered it so far: something that is left alone depends on it
+	vanished bool // a refresh did not find it: it leaves the state at the end
+	gone     bool // the operation has deleted it after all (E7.42)
+	unknown  bool // in a preview there is no knowing what it is like
+	children []urn.URN
+}
+
+// IsDone reports whether its steps are over.
+func (r *Registration) IsDone() bool { return isDone(r.Done) }
+
+func isDone(done <-chan struct{}) bool {
+	select {
+	case <-done:
+		return true
+	default:
+		return false
+	}
+}
+
+// State returns what the resource is now, nil when it failed or was skipped.
+func (r *Registration) State() *state.Resource {
+	r.t.mu.Lock()
+	defer r.t.mu.Unlock()
+	return r.state
+}
+
+// ID returns the ID of the present state in the journal.
+func (r *Registration) ID() journal.ID {
+	r.t.mu.Lock()
+	defer r.t.mu.Unlock()
+	return r.id
+}
+
+// Known reports whether the program may believe what the resource is like: not in a preview that would change it.
+func (r *Registration) Known() bool {
+	r.t.mu.Lock()
+	defer r.t.mu.Unlock()
+	return !r.unknown
+}
+
+// Retained reports whether no program has registered the resource so far.
+func (r *Registration) Retained() bool {
+	r.t.mu.Lock()
+	defer r.t.mu.Unlock()
+	return r.retained
+}
+
+// Adopt takes note that the program has registered a resource that was retained before, or read it.
+func (r *Registration) Adopt(read bool) {
+	r.t.mu.Lock()
+	defer r.t.mu.Unlock()
+	r.retained, r.read = false, read
+}
+
+// Children returns the URNs of what was registered below it.
+func (r *Registration) Children() []urn.URN {
+	r.t.mu.Lock()
+	defer r.t.mu.Unlock()
+	return slices.Clone(r.children)
+}
+
+// Skip takes note that a new resource is not created because it is out of scope: that is a success, of which the program
+// learns nothing but the name (E2.37, E4.29).
+func (r *Registration) Skip(step plan.Step) {
+	r.t.mu.Lock()
+	defer r.t.mu.Unlock()
+	r.t.scope.Skip(r.URN)
+	r.Step, r.Result, r.unknown = step, monitor.Succeeded, true
+}
+
+// Decide takes note that it is settled what becomes of the prior resource; vanished says that a refresh did not find it.
+func (r *Registration) Decide(vanished bool) {
+	r.t.mu.Lock()
+	defer r.t.mu.Unlock()
+	r.Old.decided = true
+	r.vanished = vanished
+}
+
+// Refreshed ends a registration of which a refresh has read the prior state.
+func (r *Registration) Refreshed(step plan.Step) {
+	r.t.mu.Lock()
+	defer r.t.mu.Unlock()
+	r.Step, r.Result, r.unknown = step, monitor.Succeeded, r.vanished
+	if r.vanished {
+		r.t.scope.Skip(r.URN)
+	}
+}
+
+// Complete takes note that outputs are registered, once (E2.59); before are the ones of the prior state. It reports false
+// when that is not possible.
+func (r *Registration) Complete() (before value.Value, ok bool) {
+	r.t.mu.Lock()
+	defer r.t.mu.Unlock()
+	if !r.IsDone() || r.read || r.complete {
+		return value.Null, false
+	}
+	r.complete = true
+	if r.Old != nil {
+		before = r.Old.resource.Outputs
+	}
+	return before, true
+}
+
+// Amend makes another content the present state, and returns the logical step with it.
+func (r *Registration) Amend(now *state.Resource) plan.Step {
+	r.t.mu.Lock()
+	defer r.t.mu.Unlock()
+	r.state = now
+	step := r.Step
+	step.New = now
+	return step
+}
+
+// Destroyed reports whether the operation has deleted the resource after it was registered (E7.42).
+func (r *Registration) Destroyed() bool {
+	r.t.mu.Lock()
+	defer r.t.mu.Unlock()
+	e := r.t.priors.of[r.state]
+	return r.gone && e != nil && e.now == nil
+}
+
+// DependsOnFailed reports whether a resource depends on one that failed or was skipped (E5.44).
+func (t *Table) DependsOnFailed(r *state.Resource) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	bad := false
+	r.AllDependencies(func(u urn.URN) {
+		if dep := t.current[u]; dep != nil && dep.IsDone() && dep.Result != monitor.Succeeded {
+			bad = true
+		}
+	})
+	return bad
+}
+
+// Current is a resource as it is at the end of a program, for a refresh.
+type Current struct {
+	State    *state.Resource
+	ID       journal.ID
+	Read     bool // it has to be read: no program has
+	Vanished bool // it was not found
+	reg      *Registration
+}
+
+// AtEnd returns everything that there is when a program has ended, in the order of the state that the operation makes: what
+// was registered, then what was not (E7.33).
+func (t *Table) AtEnd() []Current {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var all []Current
+	for _, reg := range t.current {
+		if reg.state != nil {
+			all = append(all, Current{State: reg.state, ID: reg.id, Vanished: reg.vanished, reg: reg,
+				Read: reg.retained && reg.state.Custom && !reg.state.IsProvider()})
+		}
+	}
+	slices.SortFunc(all, func(a, b Current) int { return cmp.Compare(a.ID, b.ID) })
+	for _, e := range t.priors.list {
+		if e.now != nil {
+			all = append(all, Current{State: e.now, ID: e.id, Read: !e.claimed && e.resource.ViewOf == ""})
+		}
+	}
+	return all
+}
+
+// Replace makes another content that of a registered resource.
+func (t *Table) Replace(c Current, now *state.Resource) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if c.reg != nil {
+		c.reg.state = now
+	}
+}

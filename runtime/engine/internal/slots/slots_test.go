@@ -1,0 +1,57 @@
+package slots
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/yamlhost/yamlhost/runtime/monitor"
+)
+
+// No more goroutines go on at the same time than there are slots, and all get their turn.
+func TestEachKeepsToTheLimit(t *testing.T) {
+	p := NewPool(t.Context(), 3)
+	var now, most, all atomic.Int32
+	p.Each(50, func(int) {
+		n := now.Add(1)
+		for m := most.Load(); n > m && !most.CompareAndSwap(m, n); m = most.Load() {
+		}
+		all.Add(1)
+		now.Add(-1)
+	})
+	require.LessOrEqual(t, most.Load(), int32(3))
+	require.Equal(t, int32(50), all.Load())
+}
+
+// Whoever waits for another lets that one have the only slot.
+func TestWaitingHoldsNoSlot(t *testing.T) {
+	p := NewPool(t.Context(), 1)
+	first, done := p.Slot(), make(chan struct{})
+	require.NoError(t, first.Take(t.Context()))
+	go func() {
+		second := p.Slot()
+		if second.Take(t.Context()) == nil {
+			second.Free()
+			close(done)
+		}
+	}()
+	require.NoError(t, first.Wait(t.Context(), done))
+	first.Free()
+	first.Free() // a second time does nothing
+	require.NoError(t, p.Slot().Take(t.Context()))
+}
+
+// Once the operation has ended nobody gets a slot, and nobody waits.
+func TestNothingBeginsAfterTheEnd(t *testing.T) {
+	running, stop := context.WithCancel(t.Context())
+	p := NewPool(running, 1)
+	stop()
+	require.ErrorIs(t, p.Slot().Take(t.Context()), monitor.ErrShutdown)
+	require.ErrorIs(t, p.Wait(t.Context(), make(chan struct{})), monitor.ErrShutdown)
+	over := make(chan struct{})
+	close(over)
+	require.NoError(t, p.Wait(t.Context(), over), "what is over is over")
+	p.Each(1, func(int) { t.Error("begun") })
+}
