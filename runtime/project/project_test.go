@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -150,7 +151,12 @@ resources: {anything: goes}
 	require.Equal(t, "0.6.0", p.Packages[0].Version)
 	require.Equal(t, "terraform-provider", p.Packages[0].Source)
 	require.Equal(t, []string{"y"}, p.Packages[1].Parameters)
-	require.Equal(t, []Plugin{{Kind: "providers", Name: "a", Path: "./bin"}}, p.Plugins)
+	plugins := slices.Clone(p.Plugins)
+	for i := range plugins {
+		require.NotEmpty(t, plugins[i].Range.Text())
+		plugins[i].Range = diag.Range{}
+	}
+	require.Equal(t, []Plugin{{Kind: "providers", Name: "a", Path: "./bin"}}, plugins)
 	require.Equal(t, "array of string", p.Config[0].Type.String())
 	require.True(t, p.Config[1].Optional)
 	p.Path, p.Dir = "/w/Pulumi.yaml", "/w"
@@ -242,10 +248,10 @@ func TestLargeProject(t *testing.T) {
 	require.Equal(t, "3", diags[0].Subject.Text())
 	require.NotContains(t, string(blankProgram([]byte(text))), "type")
 
-	aliased := "name: p\nresources: &x\n" + resources + "runtime: {name: yaml, options: *x}\n"
+	aliased := "name: p\nresources: &x\n" + resources + "runtime: {name: nodejs, options: *x}\n"
 	p, diags := Parse(diag.NewSource("Pulumi.yaml", []byte(aliased)))
 	require.True(t, len(diags) == 0, "the whole text is read where a part of it is not enough")
-	require.Equal(t, "yaml", p.Runtime)
+	require.Equal(t, "nodejs", p.Runtime)
 }
 
 func FuzzProject(f *testing.F) {
