@@ -6,8 +6,8 @@ import (
 
 	"github.com/yamlhost/yamlhost/check"
 	"github.com/yamlhost/yamlhost/parser"
-	"github.com/yamlhost/yamlhost/runtime/project"
 	"github.com/yamlhost/yamlhost/schema"
+	"github.com/yamlhost/yamlhost/workspace/project"
 )
 
 // readPackages reads the packages that are declared beside the program, and those that are used by path.

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/yamlhost/yamlhost/diag"
-	"github.com/yamlhost/yamlhost/runtime/project"
+	"github.com/yamlhost/yamlhost/workspace/project"
 )
 
 // Plugin is a package that the project names by the path of a plugin's folder.

@@ -10,8 +10,8 @@ import (
 
 	"github.com/yamlhost/yamlhost/check"
 	"github.com/yamlhost/yamlhost/diag"
-	"github.com/yamlhost/yamlhost/runtime/project"
 	"github.com/yamlhost/yamlhost/schema"
+	"github.com/yamlhost/yamlhost/workspace/project"
 )
 
 // Workspace is a project with the text of its program. One with faults can still be checked as far as it goes. It is not safe

@@ -40,6 +40,8 @@ var mayImport = map[string][]string{
 	// Bundles for the checker, which knows no bundler.
 	"workspace/sources": {"check", "runtime/dynamic/bundle"},
 	"runtime/dynamic":   {"internal/environ", "runtime/dynamic/bundle", "runtime/provider", "value/wire", "value", "value/urn"},
+	// Around any provider.
+	"runtime/provider/guard": {"runtime/provider", "value", "value/mask", "value/urn"},
 	// Bundles of source files, which knows neither providers nor programs.
 	"runtime/dynamic/bundle": {},
 	"runtime/state":          {"runtime/secrets", "value", "value/urn"},
@@ -49,18 +51,18 @@ var mayImport = map[string][]string{
 	"runtime/backend/bucket": {"runtime/backend"},
 	// Key services implement a contract of secrets, which knows none of them.
 	"runtime/secrets/keyservice": {"runtime/secrets"},
-	"runtime/project":            {"runtime/secrets", "value", "diag"},
+	"workspace/project":          {"runtime/secrets", "value", "diag"},
 	// langhost implements providers too: components written in YAML are served as one.
 	"langhost": {
 		"langhost/pcl", "workspace", "workspace/compiler", "internal/environ",
 		"parser", "parser/ast", "check", "eval", "builtins", "schema", "value", "value/urn", "diag",
-		"runtime/monitor", "runtime/monitor/rpc", "runtime/provider", "runtime/plugin", "runtime/project", "value/wire",
+		"runtime/monitor", "runtime/monitor/rpc", "runtime/provider", "runtime/plugin", "workspace/project", "value/wire",
 	},
 	// Golden files, for tests of all packages.
 	"internal/corpus":  {},
 	"internal/environ": {},
 	// From a folder to a checked program: all of the language side but the evaluator, and nothing of the engine side.
-	"workspace":          {"parser", "parser/ast", "check", "schema", "runtime/project", "diag"},
+	"workspace":          {"parser", "parser/ast", "check", "schema", "workspace/project", "diag"},
 	"workspace/compiler": {"workspace", "internal/environ", "diag"},
 	// Files that may make their reader wait for ever.
 	"internal/patient": {},
@@ -90,7 +92,7 @@ var guests = []struct {
 	library string
 	rooms   []string
 }{
-	{"gopkg.in/yaml.v3", []string{"parser", "runtime/project", "bench/floor"}},
+	{"gopkg.in/yaml.v3", []string{"parser", "workspace/project", "bench/floor"}},
 	{"github.com/zclconf/go-cty/", []string{"builtins"}},
 	// PCL, which langhost/pcl translates, is written in HCL's syntax.
 	{"github.com/hashicorp/hcl/", []string{"diag", "parser", "langhost/pcl"}},

@@ -13,8 +13,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/yamlhost/yamlhost/diag"
-	"github.com/yamlhost/yamlhost/runtime/project"
 	"github.com/yamlhost/yamlhost/workspace"
+	"github.com/yamlhost/yamlhost/workspace/project"
 )
 
 // configOptions are the flags of `config` and what is below it.

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 
 	"github.com/yamlhost/yamlhost/internal/filelock"
-	"github.com/yamlhost/yamlhost/runtime/project"
+	"github.com/yamlhost/yamlhost/workspace/project"
 )
 
 // hold keeps other processes from editing a project, stack or lock file, until release: such a file is read, changed and

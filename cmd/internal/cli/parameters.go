@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/yamlhost/yamlhost/runtime/project"
 	"github.com/yamlhost/yamlhost/runtime/provider"
 	"github.com/yamlhost/yamlhost/schema"
+	"github.com/yamlhost/yamlhost/workspace/project"
 )
 
 // parameterized are the packages that plugins make of the arguments in the project's `packages`, by what they were asked

@@ -20,10 +20,12 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 	"github.com/yamlhost/yamlhost/runtime/monitor/rpc"
 	"github.com/yamlhost/yamlhost/runtime/plugin"
-	"github.com/yamlhost/yamlhost/runtime/project"
+	"github.com/yamlhost/yamlhost/runtime/provider/guard"
 	"github.com/yamlhost/yamlhost/runtime/state"
+	"github.com/yamlhost/yamlhost/value/mask"
 	"github.com/yamlhost/yamlhost/value/urn"
 	"github.com/yamlhost/yamlhost/workspace"
+	"github.com/yamlhost/yamlhost/workspace/project"
 )
 
 // pipeline is a stack with everything that an operation on it needs. It is made by prepare, in this order:
@@ -204,6 +206,9 @@ func (p *pipeline) configure() error {
 
 // check compiles the program, tells everything that is wrong and goes on only when nothing is.
 func (p *pipeline) check(ctx context.Context) error {
+	for _, text := range p.secretTexts() { // which the compiler is given
+		p.stage.secrets().LearnText(text)
+	}
 	texts, _ := p.engineConfig()
 	uncompiled := p.workspace.Compile(ctx, workspace.Run{
 		Stack: p.stack.ref.Stack, Organization: "organization", Project: p.workspace.Project.Name.Text, Config: texts,
@@ -334,12 +339,12 @@ func (p *pipeline) operate(ctx context.Context, op operation, o engine.Options) 
 
 	p.describe(&o)
 	o.Events = p.stage.event
-	dog := newWatchdog(p.app.world.Patience, func(e engine.Event) {
+	guarded := guard.New(guard.Options{Secrets: p.stage.secrets(), Patience: p.app.world.Patience, Slow: func(w guard.Wait) {
 		defer p.app.crashes.guard()
-		p.stage.event(e)
-	})
-	o.Providers = attendedLoader{o.Providers, dog, p.stage.secrets()}
-	defer dog.watch()()
+		p.stage.event(&engine.Message{URN: w.URN, Severity: diag.Info, Text: w.String()})
+	}})
+	o.Providers = guarded.Loader(o.Providers)
+	defer guarded.Watch()()
 	o.ContinueOnError, o.Retry = p.options.continueOnError, p.retry
 	p.options.scope.apply(&o)
 	if p.planFile != nil {
@@ -384,9 +389,9 @@ func (p *pipeline) describe(o *engine.Options) {
 	o.Crash = p.app.crashes.crash
 	known := p.stage.secrets()
 	for _, text := range p.secretTexts() {
-		known.secrets.LearnText(text)
+		known.LearnText(text)
 	}
-	p.app.crashes.hideWith(known.hide)
+	p.app.crashes.hideWith(known.Hide)
 }
 
 // runProgram evaluates the checked program in front of the engine, directly or with --monitor-rpc through a server and a
@@ -551,17 +556,17 @@ type stage struct {
 	shown   *shownView
 	skipped []urn.URN // what the program left out because of what failed before, for the summary (A1)
 
-	discreet *discretion // of everything that is said
+	masker *mask.Masker // of everything that is said
 }
 
 // secrets are what is known to be secret, for all operations of a command.
-func (s *stage) secrets() *discretion {
+func (s *stage) secrets() *mask.Masker {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.discreet == nil {
-		s.discreet = newDiscretion()
+	if s.masker == nil {
+		s.masker = mask.New()
 	}
-	return s.discreet
+	return s.masker
 }
 
 // skip notes resources by their names that the program did not even register.
@@ -582,7 +587,7 @@ func (s *stage) enter(v *shownView) {
 func (s *stage) leave() { s.enter(nil) }
 
 func (s *stage) event(e engine.Event) {
-	e = s.secrets().event(e)
+	e = withoutSecrets(s.secrets(), e)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.shown == nil {

@@ -11,9 +11,9 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/yamlhost/yamlhost/diag"
-	"github.com/yamlhost/yamlhost/runtime/project"
 	"github.com/yamlhost/yamlhost/schema"
 	"github.com/yamlhost/yamlhost/workspace"
+	"github.com/yamlhost/yamlhost/workspace/project"
 )
 
 type schemaOptions struct {

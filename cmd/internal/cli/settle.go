@@ -278,7 +278,7 @@ func (p *pipeline) recordedAs(r *state.Resource) string {
 	if len(inputs) == 0 {
 		return ""
 	}
-	return p.stage.secrets().hide(" (" + strings.Join(inputs, ", ") + ")")
+	return p.stage.secrets().Hide(" (" + strings.Join(inputs, ", ") + ")")
 }
 
 // namingInputs are the inputs of a resource that are most likely to name the object: first those whose text has the

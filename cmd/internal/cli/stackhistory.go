@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/yamlhost/yamlhost/runtime/project"
+	"github.com/yamlhost/yamlhost/workspace/project"
 )
 
 func newStackHistory(a *app, o *stackOptions) *cobra.Command {

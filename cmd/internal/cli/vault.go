@@ -7,10 +7,10 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/yamlhost/yamlhost/runtime/project"
 	"github.com/yamlhost/yamlhost/runtime/secrets"
 	"github.com/yamlhost/yamlhost/runtime/secrets/keyservice"
 	"github.com/yamlhost/yamlhost/runtime/state"
+	"github.com/yamlhost/yamlhost/workspace/project"
 )
 
 // vault is a stack's secrets manager: what its settings file says or, where that says nothing, what its state says. It

@@ -10,9 +10,9 @@ import (
 
 	"github.com/yamlhost/yamlhost/check"
 	"github.com/yamlhost/yamlhost/diag"
-	"github.com/yamlhost/yamlhost/runtime/project"
 	"github.com/yamlhost/yamlhost/workspace"
 	"github.com/yamlhost/yamlhost/workspace/compiler"
+	"github.com/yamlhost/yamlhost/workspace/project"
 )
 
 // looking are the options for commands that only look at a program: they start nothing that the project brings (D13).

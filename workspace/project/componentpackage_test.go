@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/yamlhost/yamlhost/runtime/project"
+	"github.com/yamlhost/yamlhost/workspace/project"
 )
 
 // L1.30: the main file first, then the others by name; a project beside them and declarations of packages do not belong.

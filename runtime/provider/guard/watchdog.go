@@ -1,4 +1,4 @@
-package cli
+package guard
 
 import (
 	"fmt"
@@ -6,21 +6,19 @@ import (
 	"sync"
 	"time"
 
-	"github.com/yamlhost/yamlhost/diag"
-	"github.com/yamlhost/yamlhost/runtime/engine"
 	"github.com/yamlhost/yamlhost/value/urn"
 )
 
-// defaultPatience is how long a provider may take to answer before people are told what is being waited for.
+// defaultPatience is how long a provider may take to answer before a user is told.
 const defaultPatience = time.Minute
 
-// watchdog knows which calls to providers are under way, and says so when one takes long (D10). It is safe for concurrent
-// use.
+// watchdog knows which calls to providers have not been answered yet, and tells when one takes long (D10). It is safe for
+// concurrent use.
 type watchdog struct {
 	patience time.Duration
-	tell     func(engine.Event)
+	tell     func(Wait)
 
-	mu    sync.Mutex
+	mu    sync.Mutex // guards what follows
 	calls map[int]*waiting
 	next  int
 }
@@ -32,7 +30,7 @@ type waiting struct {
 	told         int // how often
 }
 
-func newWatchdog(patience time.Duration, tell func(engine.Event)) *watchdog {
+func newWatchdog(patience time.Duration, tell func(Wait)) *watchdog {
 	if patience <= 0 {
 		patience = defaultPatience
 	}
@@ -53,7 +51,7 @@ func (w *watchdog) begin(plugin, does string, about urn.URN) (done func()) {
 	}
 }
 
-// watch speaks up until stop is called: first after the patience is over, then each time that the wait has doubled.
+// watch tells of a call first when the patience is over, then each time that the wait has doubled, until stop is called.
 func (w *watchdog) watch() (stop func()) {
 	over := make(chan struct{})
 	var watching sync.WaitGroup
@@ -74,7 +72,7 @@ func (w *watchdog) watch() (stop func()) {
 	return func() { close(over); watching.Wait() }
 }
 
-func (w *watchdog) overdue(now time.Time) []*engine.Message {
+func (w *watchdog) overdue(now time.Time) []Wait {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	var list []*waiting
@@ -85,10 +83,22 @@ func (w *watchdog) overdue(now time.Time) []*engine.Message {
 		}
 	}
 	slices.SortFunc(list, func(a, b *waiting) int { return a.since.Compare(b.since) })
-	var messages []*engine.Message
+	var waits []Wait
 	for _, c := range list {
-		messages = append(messages, &engine.Message{URN: c.about, Severity: diag.Info, Text: fmt.Sprintf(
-			"still waiting for the provider %s to %s, for %s now", c.plugin, c.does, now.Sub(c.since).Round(time.Second/10))})
+		waits = append(waits, Wait{Provider: c.plugin, Does: c.does, URN: c.about, Time: now.Sub(c.since)})
 	}
-	return messages
+	return waits
+}
+
+// Wait is a call that takes long.
+type Wait struct {
+	Provider string
+	Does     string  // what it was asked to do, such as "create the resource"
+	URN      urn.URN // of the resource that the call is about; empty for none
+	Time     time.Duration
+}
+
+// String tells a user what is being waited for.
+func (w Wait) String() string {
+	return fmt.Sprintf("still waiting for the provider %s to %s, for %s now", w.Provider, w.Does, w.Time.Round(time.Second/10))
 }

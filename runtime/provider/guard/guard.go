@@ -1,0 +1,55 @@
+package guard
+
+import (
+	"context"
+	"time"
+
+	"github.com/yamlhost/yamlhost/runtime/provider"
+	"github.com/yamlhost/yamlhost/value/mask"
+)
+
+// Options are what a Guard is made of.
+type Options struct {
+	// Secrets learns what providers are given and give, and hides it. It must not be nil.
+	Secrets *mask.Masker
+	// Patience is how long a call may take before Slow is told; 0 for a minute.
+	Patience time.Duration
+	// Slow is told of calls that take long; nil to drop that. It is called in a goroutine of Watch, one call at a time.
+	Slow func(Wait)
+}
+
+// Guard wraps the loader of an engine's providers. It is safe for concurrent use.
+type Guard struct {
+	secrets secrets
+	dog     *watchdog
+}
+
+// New makes a guard.
+func New(o Options) *Guard {
+	if o.Slow == nil {
+		o.Slow = func(Wait) {}
+	}
+	return &Guard{secrets{o.Secrets}, newWatchdog(o.Patience, o.Slow)}
+}
+
+// Watch tells of slow calls until stop is called, which waits for the last of them to be told.
+func (g *Guard) Watch() (stop func()) { return g.dog.watch() }
+
+// Loader returns a loader whose providers are guarded.
+func (g *Guard) Loader(l provider.Loader) provider.Loader { return loader{l, g} }
+
+// loader gives out guarded providers.
+type loader struct {
+	provider.Loader
+	guard *Guard
+}
+
+// Load starts a provider.
+func (l loader) Load(ctx context.Context, pkg provider.Package) (provider.Provider, error) {
+	defer l.guard.dog.begin(pkg.Name, "start", "")()
+	p, err := l.Loader.Load(ctx, pkg)
+	if err != nil || p == nil {
+		return p, err
+	}
+	return guarded{p, l.guard.dog, l.guard.secrets, pkg.Name}, nil
+}

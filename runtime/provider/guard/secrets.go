@@ -1,0 +1,52 @@
+package guard
+
+import (
+	"errors"
+
+	"github.com/yamlhost/yamlhost/runtime/provider"
+	"github.com/yamlhost/yamlhost/value"
+	"github.com/yamlhost/yamlhost/value/mask"
+)
+
+// secrets are what went to providers or came from them, hidden in what providers say.
+type secrets struct{ *mask.Masker }
+
+func (s secrets) learn(values ...value.Value) { s.Learn(values...) }
+
+// error is a provider's error that hides what is known, and is still what it was to the engine.
+func (s secrets) error(err error) error {
+	if err == nil || s.Hide(err.Error()) == err.Error() {
+		return err
+	}
+	var failure *provider.Error
+	var crash *provider.CrashError
+	switch {
+	case errors.As(err, &failure):
+		hidden := *failure
+		hidden.Message, hidden.Properties = s.Hide(failure.Message), s.failures(failure.Properties)
+		hidden.Reasons = s.HideAll(failure.Reasons)
+		return &hidden
+	case errors.As(err, &crash):
+		hidden := *crash
+		hidden.Output = s.Hide(crash.Output)
+		return &hidden
+	}
+	return &hiddenError{s.Hide(err.Error()), err}
+}
+
+func (s secrets) failures(list []provider.Failure) []provider.Failure {
+	var hidden []provider.Failure
+	for _, f := range list {
+		hidden = append(hidden, provider.Failure{Property: f.Property, Reason: s.Hide(f.Reason)})
+	}
+	return hidden
+}
+
+type hiddenError struct {
+	text  string
+	cause error
+}
+
+func (e *hiddenError) Error() string { return e.text }
+
+func (e *hiddenError) Unwrap() error { return e.cause }
