@@ -240,7 +240,7 @@ func TestFaults(t *testing.T) {
 		"L9.34 secret path":         {"readFile", args{s("nope").Secret()}, 0, "the file does not exist"},
 		"L9.34 secret key":          {"lookup", args{m(), s("hunter2").Secret()}, 1, "key: the map has no such key, and there is no default"},
 		"L10.C1 condition":          {"if", args{s("true"), n(1), n(2)}, 0, "condition: must be a boolean, not a string"},
-		"L10.C4 not JSON":           {"fromJSON", args{s("{")}, 0, `text: is not JSON, line 1, column 2: a key in double quotes should be here: "{"`},
+		"L10.C4 not JSON":           {"fromJSON", args{s("{")}, 0, `text: is not JSON, line 1, column 2: the text ends where a key should come: "{"`},
 		"L10.C5 try nothing":        {"try", args{}, -1, "needs at least one argument"},
 		"L10.C6 lookup":             {"lookup", args{m("a", n(1)), s("b")}, 1, `key: the map has no such key, and there is no default: "b"`},
 		"L10.C6 merge":              {"merge", args{list(m(), s("x"))}, 0, "maps: item 1 must be a map, not a string"},

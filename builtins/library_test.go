@@ -259,7 +259,7 @@ func TestMoreFaults(t *testing.T) {
 		"subnet":               {"cidrSubnet", args{s("10.0.0.0/24"), n(2), n(4)}, 2, "number: 2 bits number fewer networks"},
 		"subnets":              {"cidrSubnets", args{s("10.0.0.0/24"), n(1), n(1), n(1)}, 3, "bits: there is no room for network 3 behind the others"},
 		"mask of IPv6":         {"cidrNetmask", args{s("::/64")}, 0, "network: must be of IPv4; IPv6 has no masks: \"::/64\""},
-		"YAML":                 {"fromYAML", args{s("{")}, 0, "text: is not YAML: line 1, column 2: a key in double quotes should be here"},
+		"YAML":                 {"fromYAML", args{s("{")}, 0, "text: is not YAML: line 1, column 2: the text ends where a key should come"},
 		"secret YAML":          {"fromYAML", args{s("{").Secret()}, 0, "text: is not YAML"},
 		"CSV":                  {"fromCSV", args{s("a,b\n1\n")}, 0, "text: is not CSV: record on line 2: wrong number of fields"},
 		"lists of two lengths": {"formatList", args{s("%s%s"), strs("a"), strs("b", "c")}, 2, "arguments: this list has 2 items, an earlier one 1"},

@@ -1,6 +1,10 @@
 package schema
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/yamlhost/yamlhost/internal/jsontext"
+)
 
 // Decoding runs under Package.mu, save for propertiesOf inside of lazy objects, which takes it anew. Nothing here fills a
 // lazy object, so types may refer to themselves.
@@ -9,7 +13,7 @@ import "fmt"
 type readers map[string]func(raw []byte) error
 
 func decodeFields(raw []byte, fields readers) error {
-	return eachMember(raw, func(key string, raw []byte) error {
+	return jsontext.EachMember(raw, func(key string, raw []byte) error {
 		read := fields[key]
 		if read == nil {
 			return nil
@@ -135,11 +139,11 @@ func (p *Package) decodeFunction(token string, raw []byte) (*Function, error) {
 // decodeResult tells apart no result, an object and a single value (F8.15, F8.16).
 func (p *Package) decodeResult(f *Function, raw []byte) error {
 	count, hasProperties := 0, false
-	err := eachMember(raw, func(key string, value []byte) error {
+	err := jsontext.EachMember(raw, func(key string, value []byte) error {
 		if key != "description" && key != "plain" {
 			count++
 		}
-		hasProperties = hasProperties || key == "properties" && !isNull(value)
+		hasProperties = hasProperties || key == "properties" && !jsontext.IsNull(value)
 		return nil
 	})
 	switch {
@@ -174,13 +178,13 @@ func isOverlay(overlay bool, languages []string) bool {
 
 func aliasesOf(raw []byte) ([]string, error) {
 	var tokens []string
-	err := eachItem(raw, func(item []byte) error {
+	err := jsontext.EachItem(raw, func(item []byte) error {
 		var token string
 		var err error
 		if len(item) > 0 && item[0] == '{' {
 			err = decodeFields(item, readers{"type": stringInto(&token)})
 		} else {
-			token, err = stringOf(item)
+			token, err = jsontext.StringOf(item)
 		}
 		if token != "" {
 			tokens = append(tokens, token)
@@ -192,8 +196,8 @@ func aliasesOf(raw []byte) ([]string, error) {
 
 func methodsOf(raw []byte) (map[string]string, error) {
 	methods := make(map[string]string)
-	err := eachMember(raw, func(name string, raw []byte) error {
-		token, err := stringOf(raw)
+	err := jsontext.EachMember(raw, func(name string, raw []byte) error {
+		token, err := jsontext.StringOf(raw)
 		methods[name] = token
 		return err
 	})
@@ -242,7 +246,7 @@ func (p *Package) decodeProperties(raw []byte, required []string) ([]*Property, 
 		needed[name] = true
 	}
 	var list []*Property
-	err := eachMember(raw, func(name string, raw []byte) error {
+	err := jsontext.EachMember(raw, func(name string, raw []byte) error {
 		property, err := p.decodeProperty(name, raw, needed[name])
 		if err != nil {
 			return fmt.Errorf("property %s: %w", name, err)

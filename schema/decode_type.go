@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"net/url"
 	"strings"
+
+	"github.com/yamlhost/yamlhost/internal/jsontext"
 )
 
 // typeSpec is a type as the schema words it (F8.5).
@@ -95,7 +97,7 @@ func (p *Package) bindType(spec typeSpec, depth int) (Type, error) {
 
 func (p *Package) bindUnion(spec typeSpec, depth int) (Type, error) {
 	union := &Union{}
-	err := eachItem(spec.oneOf, func(item []byte) error {
+	err := jsontext.EachItem(spec.oneOf, func(item []byte) error {
 		member, err := p.decodeType(item, depth+1)
 		union.Members = append(union.Members, member)
 		return err
@@ -111,8 +113,8 @@ func (p *Package) bindUnion(spec typeSpec, depth int) (Type, error) {
 			"propertyName": stringInto(&union.Discriminator),
 			"mapping": func(raw []byte) error {
 				union.Mapping = make(map[string]string)
-				return eachMember(raw, func(value string, raw []byte) error {
-					ref, err := stringOf(raw)
+				return jsontext.EachMember(raw, func(value string, raw []byte) error {
+					ref, err := jsontext.StringOf(raw)
 					if _, fragment, ok := strings.Cut(ref, "#/types/"); ok {
 						ref = unescape(fragment)
 					}
@@ -281,7 +283,7 @@ func (p *Package) propertiesAsFarAsReadable(raw []byte) []*Property {
 	var properties []byte
 	_ = decodeFields(raw, readers{"properties": rawInto(&properties)})
 	var list []*Property
-	_ = eachMember(properties, func(name string, raw []byte) error {
+	_ = jsontext.EachMember(properties, func(name string, raw []byte) error {
 		property, err := p.decodeProperty(name, raw, false)
 		if err != nil {
 			property = &Property{Name: name, Type: OptionalOf(Any)}
@@ -297,7 +299,7 @@ func decodeEnum(token, kind string, raw []byte) (Type, error) {
 	if enum.Base == Any {
 		return nil, fmt.Errorf("an enum cannot be of type %q", kind)
 	}
-	err := eachItem(raw, func(item []byte) error {
+	err := jsontext.EachItem(raw, func(item []byte) error {
 		var v EnumValue
 		err := decodeFields(item, readers{
 			"value":              scalarInto(&v.Value),

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+
+	"github.com/yamlhost/yamlhost/internal/jsontext"
 )
 
 // Package is the schema of one package. It is safe for concurrent use. Only what is asked for is decoded, once.
@@ -60,7 +62,7 @@ var ErrNoSuchToken = errors.New("no such token")
 func Parse(data []byte) (*Package, error) {
 	types, resources, functions := &textSection{}, &textSection{}, &textSection{}
 	p := newPackage(types, resources, functions)
-	err := eachMember(data, func(key string, raw []byte) error {
+	err := jsontext.EachMember(data, func(key string, raw []byte) error {
 		var err error
 		switch key {
 		case "types":
@@ -106,21 +108,21 @@ func (p *Package) readHead(key string, raw []byte) error {
 	var err error
 	switch key {
 	case "name":
-		p.Name, err = stringOf(raw)
+		p.Name, err = jsontext.StringOf(raw)
 	case "version":
-		p.Version, err = stringOf(raw)
+		p.Version, err = jsontext.StringOf(raw)
 	case "description":
-		p.Description, err = stringOf(raw)
+		p.Description, err = jsontext.StringOf(raw)
 	case "pluginDownloadURL":
-		p.DownloadURL, err = stringOf(raw)
+		p.DownloadURL, err = jsontext.StringOf(raw)
 	case "allowedPackageNames":
-		p.AllowedPackageNames, err = stringsOf(raw)
+		p.AllowedPackageNames, err = jsontext.StringsOf(raw)
 	case "meta":
-		err = eachMember(raw, func(key string, raw []byte) error {
+		err = jsontext.EachMember(raw, func(key string, raw []byte) error {
 			if key != "moduleFormat" {
 				return nil
 			}
-			format, err := stringOf(raw)
+			format, err := jsontext.StringOf(raw)
 			if err != nil {
 				return err
 			}
@@ -231,7 +233,7 @@ func aliasNames(definition []byte) (names []string) {
 	if !bytes.Contains(definition, []byte(`"aliases"`)) {
 		return nil
 	}
-	_ = eachMember(definition, func(key string, raw []byte) (err error) {
+	_ = jsontext.EachMember(definition, func(key string, raw []byte) (err error) {
 		if key == "aliases" {
 			names, err = aliasesOf(raw)
 		}

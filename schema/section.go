@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+
+	"github.com/yamlhost/yamlhost/internal/jsontext"
 )
 
 // section is where the definitions of one kind are found by their tokens: in the text of a schema that has been read, or by
@@ -82,7 +84,7 @@ var _ section = (*textSection)(nil)
 // read indexes the text of the section.
 func (s *textSection) read(raw []byte) error {
 	s.raw, s.tokens = make(map[string][]byte), nil
-	return eachMember(raw, func(token string, raw []byte) error {
+	return jsontext.EachMember(raw, func(token string, raw []byte) error {
 		if _, twice := s.raw[token]; !twice {
 			s.tokens = append(s.tokens, token)
 		}

@@ -4,10 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"github.com/yamlhost/yamlhost/internal/jsontext"
 )
 
 // stream reads a JSON text as it passes by and holds one value of it at a time, so that the text may be much larger than the
-// memory. It has the grammar of eachMember.
+// memory. It has the grammar of jsontext.EachMember.
 type stream struct {
 	from io.Reader
 	held []byte // read, from the value at hand on
@@ -42,7 +44,7 @@ func (s *stream) more() bool {
 // next is the byte at which the next thing starts; ok is false at the end.
 func (s *stream) next() (c byte, ok bool) {
 	for {
-		if s.pos = skipSpace(s.held, s.pos); s.pos < len(s.held) {
+		if s.pos = jsontext.SkipSpace(s.held, s.pos); s.pos < len(s.held) {
 			return s.held[s.pos], true
 		}
 		if !s.more() {
@@ -59,7 +61,7 @@ func (s *stream) truncated() error {
 	if s.end != nil && !errors.Is(s.end, io.EOF) {
 		return s.end
 	}
-	return errTruncated
+	return jsontext.ErrTruncated
 }
 
 // value passes over the next value, which stays valid until the stream is asked again.
@@ -67,20 +69,20 @@ func (s *stream) value() (raw []byte, offset int64, err error) {
 	if _, ok := s.next(); !ok {
 		return nil, 0, s.truncated()
 	}
-	var p passage
-	for !p.advance(s.held[s.pos:]) {
+	var p jsontext.Passage
+	for !p.Advance(s.held[s.pos:]) {
 		if !s.more() {
-			if p.depth > 0 || p.quoted || p.at == 0 || s.held[s.pos] == '"' || !errors.Is(s.end, io.EOF) {
+			if p.Depth > 0 || p.Quoted || p.At == 0 || s.held[s.pos] == '"' || !errors.Is(s.end, io.EOF) {
 				return nil, 0, s.truncated()
 			}
 			break
 		}
 	}
-	if p.at == 0 {
+	if p.At == 0 {
 		return nil, 0, fmt.Errorf("a value is missing at byte %d", s.offset())
 	}
-	raw, offset = s.held[s.pos:s.pos+p.at], s.offset()
-	s.pos += p.at
+	raw, offset = s.held[s.pos:s.pos+p.At], s.offset()
+	s.pos += p.At
 	return raw, offset, nil
 }
 
@@ -89,7 +91,7 @@ func (s *stream) value() (raw []byte, offset int64, err error) {
 func (s *stream) members(fn func(key string) error) error {
 	switch c, ok := s.next(); {
 	case ok && c == 'n':
-		if raw, _, err := s.value(); err != nil || !isNull(raw) {
+		if raw, _, err := s.value(); err != nil || !jsontext.IsNull(raw) {
 			return errors.Join(err, errors.New("expected an object"))
 		}
 		return nil
@@ -113,7 +115,7 @@ func (s *stream) members(fn func(key string) error) error {
 		if err != nil {
 			return err
 		}
-		key, err := stringOf(raw)
+		key, err := jsontext.StringOf(raw)
 		if err != nil {
 			return err
 		}

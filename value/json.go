@@ -1,12 +1,13 @@
 package value
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"strconv"
-	"strings"
-	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/yamlhost/yamlhost/internal/jsontext"
 )
 
 // JSON is the text that fn::toJSON gives for v (L6.18): a string value that carries the marks of everything inside v, and
@@ -151,246 +152,35 @@ const maxJSONDepth = 10_000
 // FromJSON reads a JSON text. Strings keep their bytes, numbers become doubles, and of equal keys in an object the last
 // one counts. Faults are *JSONError.
 func FromJSON(text string) (Value, error) {
-	d := jsonReader{text: text}
-	v, ok := d.value(0)
-	if ok {
-		d.space()
-		if d.at < len(text) {
-			ok = d.fail("there is more text behind the value")
-		}
-	}
-	if !ok {
-		before := text[:d.at]
-		return Null, &JSONError{
-			Offset: d.at, Line: strings.Count(before, "\n") + 1, Column: d.at - strings.LastIndexByte(before, '\n'),
-			Reason: d.reason,
-		}
+	d := jsonReader{jsontext.New(text, jsontext.Options{MaxDepth: maxJSONDepth, Secret: true})}
+	v := d.value()
+	d.End()
+	var fault *jsontext.Error
+	if errors.As(d.Err, &fault) {
+		return Null, &JSONError{Offset: fault.Offset, Line: fault.Line, Column: fault.Column, Reason: fault.Problem}
 	}
 	return v, nil
 }
 
-type jsonReader struct {
-	text   string
-	at     int
-	reason string
-}
+type jsonReader struct{ *jsontext.Scanner }
 
-func (d *jsonReader) fail(reason string) bool { d.reason = reason; return false }
-
-func (d *jsonReader) space() {
-	for d.at < len(d.text) {
-		switch d.text[d.at] {
-		case ' ', '\t', '\n', '\r':
-			d.at++
-		default:
-			return
-		}
+func (d jsonReader) value() Value {
+	switch d.Next() {
+	case '{':
+		var entries []Entry
+		d.Object(func(key string) { entries = append(entries, Entry{key, d.value()}) })
+		return MapOf(entries...)
+	case '[':
+		items := []Value{}
+		d.List(func() { items = append(items, d.value()) })
+		return List(items...)
+	case '"':
+		return String(d.Text())
+	case 't', 'f':
+		return Bool(d.Bool())
+	case 'n':
+		d.Null()
+		return Null
 	}
-}
-
-// next is the next character behind white space; 0 at the end of the text.
-func (d *jsonReader) next() byte {
-	d.space()
-	if d.at == len(d.text) {
-		return 0
-	}
-	return d.text[d.at]
-}
-
-func (d *jsonReader) value(depth int) (Value, bool) {
-	if depth > maxJSONDepth {
-		return Null, d.fail("the value is nested too deeply")
-	}
-	switch c := d.next(); {
-	case c == '{':
-		return d.object(depth)
-	case c == '[':
-		return d.array(depth)
-	case c == '"':
-		s, ok := d.string()
-		return String(s), ok
-	case c == '-' || '0' <= c && c <= '9':
-		return d.number()
-	case c == 0 && d.at == len(d.text):
-		return Null, d.fail("the text ends where a value should be")
-	}
-	for _, word := range [...]struct {
-		text  string
-		value Value
-	}{{"null", Null}, {"true", Bool(true)}, {"false", Bool(false)}} {
-		if strings.HasPrefix(d.text[d.at:], word.text) {
-			d.at += len(word.text)
-			return word.value, true
-		}
-	}
-	return Null, d.fail("this is not the start of a value")
-}
-
-func (d *jsonReader) object(depth int) (Value, bool) {
-	d.at++
-	var entries []Entry
-	if d.next() == '}' {
-		d.at++
-		return EmptyMap(), true
-	}
-	for {
-		if d.next() != '"' {
-			return Null, d.fail("a key in double quotes should be here")
-		}
-		key, ok := d.string()
-		if !ok {
-			return Null, false
-		}
-		if d.next() != ':' {
-			return Null, d.fail("a colon should be here")
-		}
-		d.at++
-		v, ok := d.value(depth + 1)
-		if !ok {
-			return Null, false
-		}
-		entries = append(entries, Entry{key, v})
-		switch d.next() {
-		case ',':
-			d.at++
-		case '}':
-			d.at++
-			return MapOf(entries...), true
-		default:
-			return Null, d.fail("a comma or a closing brace should be here")
-		}
-	}
-}
-
-func (d *jsonReader) array(depth int) (Value, bool) {
-	d.at++
-	items := []Value{}
-	if d.next() == ']' {
-		d.at++
-		return List(items...), true
-	}
-	for {
-		v, ok := d.value(depth + 1)
-		if !ok {
-			return Null, false
-		}
-		items = append(items, v)
-		switch d.next() {
-		case ',':
-			d.at++
-		case ']':
-			d.at++
-			return List(items...), true
-		default:
-			return Null, d.fail("a comma or a closing bracket should be here")
-		}
-	}
-}
-
-func (d *jsonReader) digits() bool {
-	start := d.at
-	for d.at < len(d.text) && '0' <= d.text[d.at] && d.text[d.at] <= '9' {
-		d.at++
-	}
-	return d.at > start
-}
-
-func (d *jsonReader) skip(chars string) bool {
-	if d.at < len(d.text) && strings.IndexByte(chars, d.text[d.at]) >= 0 {
-		d.at++
-		return true
-	}
-	return false
-}
-
-func (d *jsonReader) number() (Value, bool) {
-	start := d.at
-	d.skip("-")
-	if !d.skip("0") && !d.digits() {
-		return Null, d.fail("a digit should be here")
-	}
-	if d.skip(".") && !d.digits() {
-		return Null, d.fail("a digit should be here")
-	}
-	if d.skip("eE") {
-		d.skip("+-")
-		if !d.digits() {
-			return Null, d.fail("a digit should be here")
-		}
-	}
-	f, err := strconv.ParseFloat(d.text[start:d.at], 64)
-	if err != nil {
-		d.at = start
-		return Null, d.fail("the number is too large")
-	}
-	return Number(f), true
-}
-
-// string reads a string whose opening quote is next. Bytes outside of escapes are kept as they are.
-func (d *jsonReader) string() (string, bool) {
-	d.at++
-	start := d.at
-	var b []byte // nil while nothing had to be unescaped
-	for d.at < len(d.text) {
-		switch c := d.text[d.at]; {
-		case c == '"':
-			end := d.at
-			d.at++
-			if b == nil {
-				return d.text[start:end], true
-			}
-			return string(append(b, d.text[start:end]...)), true
-		case c < ' ':
-			return "", d.fail("a control character must be escaped")
-		case c != '\\':
-			d.at++
-		default:
-			b = append(b, d.text[start:d.at]...)
-			var ok bool
-			if b, ok = d.escape(b); !ok {
-				return "", false
-			}
-			start = d.at
-		}
-	}
-	return "", d.fail("the closing quote is missing")
-}
-
-func (d *jsonReader) escape(b []byte) ([]byte, bool) {
-	if d.at+1 == len(d.text) {
-		return b, d.fail("the escape is not complete")
-	}
-	c := d.text[d.at+1]
-	if i := strings.IndexByte(`"\/bfnrt`, c); i >= 0 {
-		d.at += 2
-		return append(b, "\"\\/\b\f\n\r\t"[i]), true
-	}
-	if c != 'u' {
-		return b, d.fail("there is no such escape")
-	}
-	r, ok := d.unicodeEscape()
-	if !ok {
-		return b, d.fail("four hexadecimal digits should follow \\u")
-	}
-	if utf16.IsSurrogate(r) {
-		// Half a pair cannot be written in UTF-8 and becomes the replacement character.
-		mark := d.at
-		if low, ok := d.unicodeEscape(); ok && utf16.DecodeRune(r, low) != utf8.RuneError {
-			return utf8.AppendRune(b, utf16.DecodeRune(r, low)), true
-		}
-		d.at, r = mark, utf8.RuneError
-	}
-	return utf8.AppendRune(b, r), true
-}
-
-func (d *jsonReader) unicodeEscape() (rune, bool) {
-	if d.at+6 > len(d.text) || d.text[d.at] != '\\' || d.text[d.at+1] != 'u' {
-		return 0, false
-	}
-	n, err := strconv.ParseUint(d.text[d.at+2:d.at+6], 16, 16)
-	if err != nil {
-		return 0, false
-	}
-	d.at += 6
-	return rune(n), true
+	return Number(d.Number())
 }

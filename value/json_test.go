@@ -107,20 +107,20 @@ func TestFromJSON(t *testing.T) {
 func TestFromJSONRefuses(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct{ text, want string }{
-		"nothing":           {"", "line 1, column 1: the text ends where a value should be"},
-		"word":              {"{\n  \"a\": nope}", "line 2, column 8: this is not the start of a value"},
+		"nothing":           {"", "line 1, column 1: the text ends where a value should come"},
+		"word":              {"{\n  \"a\": nope}", "line 2, column 8: a value should come here"},
 		"rest":              {"1 2", "line 1, column 3: there is more text behind the value"},
 		"leading zero":      {"01", "line 1, column 2: there is more text behind the value"},
-		"bare point":        {"1.", "line 1, column 3: a digit should be here"},
-		"open string":       {`"a`, "line 1, column 3: the closing quote is missing"},
-		"control character": {"\"a\nb\"", "line 1, column 3: a control character must be escaped"},
-		"escape":            {`"\x"`, "line 1, column 2: there is no such escape"},
-		"short escape":      {`"\u12"`, `line 1, column 2: four hexadecimal digits should follow \u`},
-		"trailing comma":    {`[1,]`, "line 1, column 4: this is not the start of a value"},
-		"key":               {`{a:1}`, "line 1, column 2: a key in double quotes should be here"},
-		"colon":             {`{"a" 1}`, "line 1, column 6: a colon should be here"},
+		"bare point":        {"1.", "line 1, column 3: the text ends where a digit should come"},
+		"open string":       {`"a`, "line 1, column 1: the string that begins here does not end"},
+		"control character": {"\"a\nb\"", "line 1, column 3: a control character stands in a string"},
+		"escape":            {`"\x"`, "line 1, column 2: this is no escape that a string may have"},
+		"short escape":      {`"\u12"`, `line 1, column 2: this is no escape that a string may have`},
+		"trailing comma":    {`[1,]`, "line 1, column 4: a value should come here"},
+		"key":               {`{a:1}`, "line 1, column 2: a key should come here"},
+		"colon":             {`{"a" 1}`, `line 1, column 6: ":" should come here`},
 		"too large":         {`[1e999]`, "line 1, column 2: the number is too large"},
-		"too deep":          {strings.Repeat("[", 20_000), "line 1, column 10002: the value is nested too deeply"},
+		"too deep":          {strings.Repeat("[", 20_000), "line 1, column 10002: lists and objects are nested more than 10000 deep"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -23,10 +23,10 @@ var mayImport = map[string][]string{
 	"diag":                {},
 	"value/urn":           {},
 	"runtime/secrets":     {},
-	"value":               {"value/urn"},
+	"value":               {"internal/jsontext", "value/urn"},
 	"value/mask":          {"value"},
 	"value/wire":          {"value", "value/urn"},
-	"schema":              {"diag", "value/urn", "value"},
+	"schema":              {"internal/jsontext", "diag", "value/urn", "value"},
 	"parser/ast":          {"diag"},
 	"parser":              {"parser/ast", "diag"},
 	"builtins":            {"schema", "value", "diag", "value/urn"},
@@ -44,7 +44,7 @@ var mayImport = map[string][]string{
 	"runtime/provider/guard": {"runtime/provider", "value", "value/mask", "value/urn"},
 	// Bundles of source files, which knows neither providers nor programs.
 	"runtime/dynamic/bundle": {},
-	"runtime/state":          {"runtime/secrets", "value", "value/urn"},
+	"runtime/state":          {"internal/jsontext", "runtime/secrets", "value", "value/urn"},
 	"runtime/journal":        {"runtime/state", "value", "value/urn"},
 	"runtime/backend":        {"internal/filelock", "runtime/journal", "runtime/state", "runtime/secrets", "value/urn"},
 	// Stores of objects implement a contract of backend, which knows none of them.
@@ -81,6 +81,8 @@ var mayImport = map[string][]string{
 	"runtime/engine/internal/slots": {"runtime/monitor"},
 	// Text from elsewhere, made harmless for terminals.
 	"internal/printable": {},
+	// The one reader of JSON.
+	"internal/jsontext": {},
 }
 
 // wiring are the trees where everything may meet.

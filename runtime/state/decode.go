@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/yamlhost/yamlhost/internal/jsontext"
 	"github.com/yamlhost/yamlhost/runtime/secrets"
 	"github.com/yamlhost/yamlhost/value"
 	"github.com/yamlhost/yamlhost/value/urn"
@@ -39,9 +40,9 @@ var knownFeatures = [...]string{"refreshBeforeUpdate", "views", "hooks", "taint"
 func Decode(data []byte, open Opener) (*Snapshot, error) {
 	d := newDecoder(string(data), open)
 	s := d.deployment()
-	d.end()
-	if d.err != nil {
-		return nil, d.err
+	d.End()
+	if d.Err != nil {
+		return nil, d.Err
 	}
 	return s, nil
 }
@@ -80,18 +81,18 @@ func DecodeExport(data []byte, open Opener) (*Snapshot, error) {
 
 // DecodeResource reads the JSON of one resource (F5.8). m opens its secrets; a nil m leaves them sealed.
 func DecodeResource(data []byte, m secrets.Manager) (*Resource, error) {
-	d := decoder{scanner: newScanner(string(data)), manager: m, blind: m == nil}
+	d := decoder{Scanner: newScanner(string(data)), manager: m, blind: m == nil}
 	r := d.resource()
-	d.end()
-	return r, d.err
+	d.End()
+	return r, d.Err
 }
 
 // DecodeOperation reads the JSON of a pending operation (F5.15). m opens its secrets; a nil m leaves them sealed.
 func DecodeOperation(data []byte, m secrets.Manager) (Operation, error) {
-	d := decoder{scanner: newScanner(string(data)), manager: m, blind: m == nil}
+	d := decoder{Scanner: newScanner(string(data)), manager: m, blind: m == nil}
 	op := d.operation()
-	d.end()
-	return op, d.err
+	d.End()
+	return op, d.Err
 }
 
 // fileDecoder knows how to come by the manager that the text names.
@@ -101,7 +102,7 @@ type fileDecoder struct {
 }
 
 func newDecoder(text string, open Opener) *fileDecoder {
-	return &fileDecoder{decoder: decoder{scanner: newScanner(text), blind: open == nil}, open: open}
+	return &fileDecoder{decoder: decoder{Scanner: newScanner(text), blind: open == nil}, open: open}
 }
 
 // decodeDocument reads the file around a deployment, whose member is "checkpoint" or "deployment".
@@ -120,47 +121,47 @@ func (d *fileDecoder) document(member string) (*Checkpoint, error) {
 			d.checkpoint(c)
 		}
 	}
-	d.next()
-	start := d.pos
-	if d.next() != '{' {
-		d.unexpected("an object")
+	d.Next()
+	start := d.Pos
+	if d.Next() != '{' {
+		d.Unexpected("an object")
 	}
-	d.scanner.object(func(key string) {
+	d.Scanner.Object(func(key string) {
 		switch key {
 		case "version":
-			c.Version = int(d.number())
+			c.Version = int(d.Number())
 		case "features":
-			features = scanTexts[string](d.scanner)
+			features = jsontext.Texts[string](d.Scanner)
 		case member:
 			found = true
 			if c.Version >= 0 && c.Version < latestFeatureVersion {
 				body()
 				return
 			}
-			d.next()
-			late = d.pos
-			d.skip()
+			d.Next()
+			late = d.Pos
+			d.Skip()
 		default:
-			c.Unknown = keep(c.Unknown, key, d.raw())
+			c.Unknown = keep(c.Unknown, key, d.Raw())
 		}
 	})
-	d.end()
-	if d.err != nil {
-		return nil, d.err
+	d.End()
+	if d.Err != nil {
+		return nil, d.Err
 	}
 	switch {
 	case late >= 0:
-		d.pos = late
+		d.Pos = late
 		body()
 	case !found && member == "checkpoint" && c.Version <= 0: // version 0 has nothing around it (F5.2)
 		c.Unknown, c.Version = nil, 0
-		d.pos = start
+		d.Pos = start
 		d.checkpoint(c)
 	case !found:
 		d.supported(c.Version, features)
 	}
-	if d.err != nil {
-		return nil, d.err
+	if d.Err != nil {
+		return nil, d.Err
 	}
 	c.Version = max(c.Version, 0)
 	if c.Snapshot != nil && d.blind && c.Version >= latestFeatureVersion && slices.Contains(features, "byteString") {
@@ -171,31 +172,31 @@ func (d *fileDecoder) document(member string) (*Checkpoint, error) {
 
 func (d *fileDecoder) supported(version int, features []string) {
 	if version > latestFeatureVersion {
-		d.stop(&VersionError{Version: version})
+		d.Stop(&VersionError{Version: version})
 	}
 	if version < latestFeatureVersion {
 		return // features are without meaning then (F0.1)
 	}
 	for _, f := range features {
 		if !slices.Contains(knownFeatures[:], f) {
-			d.stop(&VersionError{Version: version, Feature: f})
+			d.Stop(&VersionError{Version: version, Feature: f})
 		}
 	}
 }
 
 func (d *fileDecoder) checkpoint(c *Checkpoint) {
-	d.scanner.object(func(key string) {
+	d.Scanner.Object(func(key string) {
 		switch key {
 		case "stack":
-			c.Stack = d.optional()
+			c.Stack = d.Optional()
 		case "config":
-			c.Config = d.raw()
+			c.Config = d.Raw()
 		case "latest":
-			if !d.null() {
+			if !d.Null() {
 				c.Snapshot = d.deployment()
 			}
 		default:
-			c.UnknownInCheck = keep(c.UnknownInCheck, key, d.raw())
+			c.UnknownInCheck = keep(c.UnknownInCheck, key, d.Raw())
 			if key == "version" {
 				delete(c.UnknownInCheck, key) // of a file of version 0 without anything around it
 			}
@@ -221,21 +222,21 @@ func (d *fileDecoder) deployment() *Snapshot {
 	decided := d.blind
 	lists := map[string]func(){
 		"resources": func() {
-			d.scanner.list(func() {
+			d.Scanner.List(func() {
 				if r := d.resource(); !d.skim {
 					s.Resources = append(s.Resources, r)
 				}
 			})
 		},
 		"pending_operations": func() {
-			d.scanner.list(func() {
+			d.Scanner.List(func() {
 				if op := d.operation(); !d.skim {
 					s.Pending = append(s.Pending, op)
 				}
 			})
 		},
 	}
-	d.scanner.object(func(key string) {
+	d.Scanner.Object(func(key string) {
 		switch key {
 		case "manifest":
 			s.Manifest = d.manifest()
@@ -248,117 +249,117 @@ func (d *fileDecoder) deployment() *Snapshot {
 				lists[key]()
 				return
 			}
-			d.next()
-			later[key] = d.pos
-			d.skip()
+			d.Next()
+			later[key] = d.Pos
+			d.Skip()
 		case "metadata":
-			if s.Metadata = d.raw(); string(s.Metadata) == "{}" || string(s.Metadata) == "null" {
+			if s.Metadata = d.Raw(); string(s.Metadata) == "{}" || string(s.Metadata) == "null" {
 				s.Metadata = nil
 			}
 		case "snippets":
-			s.Snippets = d.raw()
+			s.Snippets = d.Raw()
 		case "extensions":
-			s.Extensions = d.raw()
+			s.Extensions = d.Raw()
 		default:
-			s.Unknown = keep(s.Unknown, key, d.raw())
+			s.Unknown = keep(s.Unknown, key, d.Raw())
 		}
 	})
-	end := d.pos
+	end := d.Pos
 	for _, key := range []string{"resources", "pending_operations"} {
-		if at, ok := later[key]; ok && d.err == nil {
-			d.pos = at
+		if at, ok := later[key]; ok && d.Err == nil {
+			d.Pos = at
 			lists[key]()
 		}
 	}
-	if d.err == nil {
-		d.pos = end
+	if d.Err == nil {
+		d.Pos = end
 	}
 	s.ByteStrings = d.bytes
 	return s
 }
 
 func (d *fileDecoder) opened(p *SecretsProvider) {
-	if d.err != nil || d.blind || p == nil {
+	if d.Err != nil || d.blind || p == nil {
 		return
 	}
 	m, err := d.open(*p)
 	if err != nil {
-		d.stop(err)
+		d.Stop(err)
 		return
 	}
 	d.manager = m
 }
 
 func (d *decoder) manifest() (m Manifest) {
-	d.scanner.object(func(key string) {
+	d.Scanner.Object(func(key string) {
 		switch key {
 		case "time":
 			m.Time = d.moment()
 		case "magic":
-			m.Magic = d.optional()
+			m.Magic = d.Optional()
 		case "version":
-			m.Version = d.optional()
+			m.Version = d.Optional()
 		default:
-			m.Unknown = keep(m.Unknown, key, d.raw())
+			m.Unknown = keep(m.Unknown, key, d.Raw())
 		}
 	})
 	return m
 }
 
 func (d *decoder) provider() *SecretsProvider {
-	if d.null() {
+	if d.Null() {
 		return nil
 	}
 	p := &SecretsProvider{}
-	d.scanner.object(func(key string) {
+	d.Scanner.Object(func(key string) {
 		switch key {
 		case "type":
-			p.Type = d.optional()
+			p.Type = d.Optional()
 		case "state":
-			p.State = d.raw()
+			p.State = d.Raw()
 		default:
-			p.Unknown = keep(p.Unknown, key, d.raw())
+			p.Unknown = keep(p.Unknown, key, d.Raw())
 		}
 	})
 	return p
 }
 
 func (d *decoder) operation() (op Operation) {
-	d.next()
-	start := d.pos
-	d.scanner.object(func(key string) {
+	d.Next()
+	start := d.Pos
+	d.Scanner.Object(func(key string) {
 		switch key {
 		case "resource":
 			op.Resource = d.resource()
 		case "type":
-			op.Kind = OperationKind(d.optional())
+			op.Kind = OperationKind(d.Optional())
 		default:
-			op.Unknown = keep(op.Unknown, key, d.raw())
+			op.Unknown = keep(op.Unknown, key, d.Raw())
 		}
 	})
 	if op.Resource == nil {
-		d.failAt(start, "a pending operation has no resource")
+		d.FailAt(start, "a pending operation has no resource")
 		op.Resource = &Resource{}
 	}
 	return op
 }
 
 func (d *decoder) moment() time.Time {
-	d.next()
-	start := d.pos
-	text := d.optional()
+	d.Next()
+	start := d.Pos
+	text := d.Optional()
 	if text == "" {
 		return time.Time{}
 	}
 	t, err := time.Parse(time.RFC3339Nano, text)
 	if err != nil {
-		d.failAt(start, "%q is no time: expected one like 2006-01-02T15:04:05Z", text)
+		d.FailAt(start, "%q is no time: expected one like 2006-01-02T15:04:05Z", text)
 	}
 	return t
 }
 
 func (d *decoder) momentPointer() *time.Time {
-	if d.null() {
+	if d.Null() {
 		return nil
 	}
 	t := d.moment()
@@ -368,126 +369,126 @@ func (d *decoder) momentPointer() *time.Time {
 // resource reads the members of F5.8, in any order.
 func (d *decoder) resource() *Resource {
 	r := &Resource{Inputs: value.EmptyMap(), Outputs: value.EmptyMap()}
-	if d.next() != '{' {
-		d.unexpected("a resource")
+	if d.Next() != '{' {
+		d.Unexpected("a resource")
 	}
 	d.scope = ""
-	d.scanner.object(func(key string) { d.field(r, key) })
+	d.Scanner.Object(func(key string) { d.field(r, key) })
 	return r
 }
 
 func (d *decoder) field(r *Resource, key string) {
 	switch key {
 	case "urn":
-		r.URN = urn.URN(d.optional())
+		r.URN = urn.URN(d.Optional())
 		d.scope = r.URN
 	case "custom":
-		r.Custom = d.bool()
+		r.Custom = d.Bool()
 	case "delete":
-		r.Delete = d.bool()
+		r.Delete = d.Bool()
 	case "id":
-		r.ID = d.optional()
+		r.ID = d.Optional()
 	case "type":
-		r.Type = d.optional()
+		r.Type = d.Optional()
 	case "inputs":
 		r.Inputs = d.properties(key)
 	case "outputs":
 		r.Outputs = d.properties(key)
 	case "parent":
-		r.Parent = urn.URN(d.optional())
+		r.Parent = urn.URN(d.Optional())
 	case "protect":
-		r.Protect = d.bool()
+		r.Protect = d.Bool()
 	case "taint":
-		r.Taint = d.bool()
+		r.Taint = d.Bool()
 	case "external":
-		r.External = d.bool()
+		r.External = d.Bool()
 	case "dependencies":
-		r.Dependencies = scanTexts[urn.URN](d.scanner)
+		r.Dependencies = jsontext.Texts[urn.URN](d.Scanner)
 	case "initErrors":
-		r.InitErrors = scanTexts[string](d.scanner)
+		r.InitErrors = jsontext.Texts[string](d.Scanner)
 	case "provider":
-		r.Provider = d.optional()
+		r.Provider = d.Optional()
 	case "propertyDependencies":
-		r.PropertyDependencies = scanTextMap[urn.URN](d.scanner)
+		r.PropertyDependencies = jsontext.TextMap[urn.URN](d.Scanner)
 	case "pendingReplacement":
-		r.PendingReplacement = d.bool()
+		r.PendingReplacement = d.Bool()
 	case "additionalSecretOutputs":
-		r.AdditionalSecretOutputs = scanTexts[string](d.scanner)
+		r.AdditionalSecretOutputs = jsontext.Texts[string](d.Scanner)
 	case "aliases":
-		r.Aliases = scanTexts[urn.URN](d.scanner)
+		r.Aliases = jsontext.Texts[urn.URN](d.Scanner)
 	case "customTimeouts":
 		d.timeouts(r)
 	case "importID":
-		r.ImportID = d.optional()
+		r.ImportID = d.Optional()
 	case "retainOnDelete":
-		r.RetainOnDelete = d.bool()
+		r.RetainOnDelete = d.Bool()
 	case "deletedWith":
-		r.DeletedWith = urn.URN(d.optional())
+		r.DeletedWith = urn.URN(d.Optional())
 	case "replaceWith":
-		r.ReplaceWith = scanTexts[urn.URN](d.scanner)
+		r.ReplaceWith = jsontext.Texts[urn.URN](d.Scanner)
 	case "created":
 		r.Created = d.momentPointer()
 	case "modified":
 		r.Modified = d.momentPointer()
 	case "sourcePosition":
-		r.SourcePosition = d.optional()
+		r.SourcePosition = d.Optional()
 	case "stackTrace":
-		r.StackTrace = d.raw()
+		r.StackTrace = d.Raw()
 	case "ignoreChanges":
-		r.IgnoreChanges = scanTexts[string](d.scanner)
+		r.IgnoreChanges = jsontext.Texts[string](d.Scanner)
 	case "hideDiff":
-		r.HideDiffs = scanTexts[string](d.scanner)
+		r.HideDiffs = jsontext.Texts[string](d.Scanner)
 	case "replaceOnChanges":
-		r.ReplaceOnChanges = scanTexts[string](d.scanner)
+		r.ReplaceOnChanges = jsontext.Texts[string](d.Scanner)
 	case "replacementTrigger":
 		r.ReplacementTrigger = d.value()
 	case "refreshBeforeUpdate":
-		r.RefreshBeforeUpdate = d.bool()
+		r.RefreshBeforeUpdate = d.Bool()
 	case "viewOf":
-		r.ViewOf = urn.URN(d.optional())
+		r.ViewOf = urn.URN(d.Optional())
 	case "resourceHooks":
-		r.ResourceHooks = scanTextMap[string](d.scanner)
+		r.ResourceHooks = jsontext.TextMap[string](d.Scanner)
 	case "extensionRef":
-		r.ExtensionRef = d.optional()
+		r.ExtensionRef = d.Optional()
 	case "snippetID":
-		r.SnippetID = d.optional()
+		r.SnippetID = d.Optional()
 	default:
-		r.Unknown = keep(r.Unknown, strings.Clone(key), d.raw())
+		r.Unknown = keep(r.Unknown, strings.Clone(key), d.Raw())
 	}
 }
 
 func (d *decoder) properties(name string) value.Value {
-	if d.null() {
+	if d.Null() {
 		return value.EmptyMap()
 	}
-	if d.next() != '{' {
-		d.unexpected("an object")
+	if d.Next() != '{' {
+		d.Unexpected("an object")
 		return value.EmptyMap()
 	}
-	start := d.pos
+	start := d.Pos
 	d.path = append(d.path[:0], name)
 	v := d.object()
 	d.path = d.path[:0]
-	if d.err == nil && (!v.Is(value.KindMap) || v.IsSecret()) {
-		d.failAt(start, "the %s of a resource should be an object", name)
+	if d.Err == nil && (!v.Is(value.KindMap) || v.IsSecret()) {
+		d.FailAt(start, "the %s of a resource should be an object", name)
 		return value.EmptyMap()
 	}
 	return v
 }
 
 func (d *decoder) timeouts(r *Resource) {
-	d.scanner.object(func(key string) {
+	d.Scanner.Object(func(key string) {
 		switch key {
 		case "create":
-			r.CustomTimeouts.Create = d.number()
+			r.CustomTimeouts.Create = d.Number()
 		case "update":
-			r.CustomTimeouts.Update = d.number()
+			r.CustomTimeouts.Update = d.Number()
 		case "delete":
-			r.CustomTimeouts.Delete = d.number()
+			r.CustomTimeouts.Delete = d.Number()
 		case "read":
-			r.CustomTimeouts.Read = d.number()
+			r.CustomTimeouts.Read = d.Number()
 		default:
-			r.UnknownTimeouts = keep(r.UnknownTimeouts, key, d.raw())
+			r.UnknownTimeouts = keep(r.UnknownTimeouts, key, d.Raw())
 		}
 	})
 }

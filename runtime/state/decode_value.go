@@ -7,6 +7,7 @@ import (
 	"math"
 	"strconv"
 
+	"github.com/yamlhost/yamlhost/internal/jsontext"
 	"github.com/yamlhost/yamlhost/runtime/secrets"
 	"github.com/yamlhost/yamlhost/value"
 	"github.com/yamlhost/yamlhost/value/urn"
@@ -14,7 +15,7 @@ import (
 
 // decoder reads values and resources with a scanner.
 type decoder struct {
-	*scanner
+	*jsontext.Scanner
 	manager secrets.Manager // opens secrets
 	blind   bool            // leaves secrets sealed (F4.16)
 	inner   bool            // inside of a secret's plain text (F4.7)
@@ -29,9 +30,9 @@ type decoder struct {
 }
 
 func (d *decoder) value() value.Value {
-	switch d.next() {
+	switch d.Next() {
 	case '"':
-		if s := d.string(); s != unknownText {
+		if s := d.Text(); s != unknownText {
 			return value.String(s)
 		}
 		return value.Unknown(value.KindAny) // the type was lost when it was written (F1.19)
@@ -40,18 +41,18 @@ func (d *decoder) value() value.Value {
 	case '[':
 		return d.list()
 	case 't', 'f':
-		return value.Bool(d.bool())
+		return value.Bool(d.Bool())
 	case 'n':
-		d.null()
+		d.Null()
 		return value.Null
 	default:
-		return value.Number(d.number())
+		return value.Number(d.Number())
 	}
 }
 
 func (d *decoder) list() value.Value {
 	base := len(d.values)
-	d.scanner.list(func() { d.values = append(d.values, d.value()) })
+	d.Scanner.List(func() { d.values = append(d.values, d.value()) })
 	if d.skim {
 		d.values = d.values[:base]
 		return value.List()
@@ -65,8 +66,8 @@ func (d *decoder) list() value.Value {
 // allocations, or one if its keys were seen just before.
 func (d *decoder) object() value.Value {
 	keyBase, base, sign := len(d.keys), len(d.values), -1
-	start := d.pos
-	d.scanner.object(func(key string) {
+	start := d.Pos
+	d.Scanner.Object(func(key string) {
 		if key == signatureKey {
 			sign = len(d.keys) - keyBase
 		}
@@ -81,7 +82,7 @@ func (d *decoder) object() value.Value {
 	})
 	keys, values := d.keys[keyBase:], d.values[base:]
 	d.keys, d.values = d.keys[:keyBase], d.values[:base]
-	if d.err != nil {
+	if d.Err != nil {
 		return value.Null
 	}
 	if sign >= 0 {
@@ -103,8 +104,8 @@ func (d *decoder) object() value.Value {
 
 // member reads one member's value. The text members of special values may happen to be the unknown sentinel.
 func (d *decoder) member(key string, sign int) value.Value {
-	if sign >= 0 && d.next() == '"' {
-		return value.String(d.string())
+	if sign >= 0 && d.Next() == '"' {
+		return value.String(d.Text())
 	}
 	return d.value()
 }
@@ -166,7 +167,7 @@ func (d *decoder) special(start int, keys []string, values []value.Value) value.
 		text, _ := m.text("value")
 		raw, err := base64.StdEncoding.DecodeString(text)
 		if err != nil {
-			d.failAt(start, "a byte string is not base64")
+			d.FailAt(start, "a byte string is not base64")
 		}
 		d.bytes = true
 		return value.String(string(raw))
@@ -174,11 +175,11 @@ func (d *decoder) special(start int, keys []string, values []value.Value) value.
 		text, _ := m.text("value")
 		bits, err := strconv.ParseUint(text, 16, 64)
 		if err != nil || len(text) != 16 {
-			d.failAt(start, "a special number does not have 16 hexadecimal digits")
+			d.FailAt(start, "a special number does not have 16 hexadecimal digits")
 		}
 		return value.Number(math.Float64frombits(bits))
 	}
-	d.failAt(start, "a special value has the unrecognized signature %q", signature) // F1.10
+	d.FailAt(start, "a special value has the unrecognized signature %q", signature) // F1.10
 	return value.Null
 }
 
@@ -202,7 +203,7 @@ func (d *decoder) archive(start int, m members) value.Value {
 	if assets := m.get("assets"); assets.Is(value.KindMap) {
 		for i := range assets.Len() {
 			if k := assets.At(i); !k.Is(value.KindAsset) && !k.Is(value.KindArchive) {
-				d.failAt(start, "the member %q of an archive is neither an asset nor an archive", assets.Keys()[i])
+				d.FailAt(start, "the member %q of an archive is neither an asset nor an archive", assets.Keys()[i])
 				return value.Null
 			}
 		}
@@ -216,7 +217,7 @@ func (d *decoder) archive(start int, m members) value.Value {
 func (d *decoder) reference(start int, m members) value.Value {
 	text, ok := m.text("urn")
 	if !ok {
-		d.failAt(start, "a resource reference has no URN")
+		d.FailAt(start, "a resource reference has no URN")
 		return value.Null
 	}
 	r := &value.ResourceRef{URN: urn.URN(text)}
@@ -239,7 +240,7 @@ func (d *decoder) secret(start int, m members) value.Value {
 	plaintext, _ := m.text("plaintext")
 	switch {
 	case (ciphertext == "") == (plaintext == ""):
-		d.failAt(start, "a secret should have either a ciphertext or a plaintext")
+		d.FailAt(start, "a secret should have either a ciphertext or a plaintext")
 		return value.Null
 	case plaintext != "":
 		return d.plain(start, plaintext)
@@ -249,12 +250,12 @@ func (d *decoder) secret(start int, m members) value.Value {
 		return sealedValue(ciphertext)
 	}
 	if d.manager == nil {
-		d.stop(fmt.Errorf("%s cannot be opened: the state does not say how it was sealed", place(d.scope, d.path)))
+		d.Stop(fmt.Errorf("%s cannot be opened: the state does not say how it was sealed", place(d.scope, d.path)))
 		return value.Null
 	}
 	opened, err := d.manager.Decrypt(ciphertext)
 	if err != nil {
-		d.stop(fmt.Errorf("%s cannot be opened: %w", place(d.scope, d.path), err))
+		d.Stop(fmt.Errorf("%s cannot be opened: %w", place(d.scope, d.path), err))
 		return value.Null
 	}
 	if m, ok := d.manager.(*Memory); ok {
@@ -265,16 +266,16 @@ func (d *decoder) secret(start int, m members) value.Value {
 
 // plain reads a secret's plain text. A fault in it is told without the text.
 func (d *decoder) plain(start int, plaintext string) value.Value {
-	inner := decoder{scanner: newScanner(plaintext), inner: true}
-	inner.depth = d.depth
+	inner := decoder{Scanner: newScanner(plaintext), inner: true}
+	inner.Depth = d.Depth
 	v := inner.value()
-	inner.end()
-	if inner.err != nil {
+	inner.End()
+	if inner.Err != nil {
 		var syntax *SyntaxError
-		if errors.As(inner.err, &syntax) {
-			d.failAt(start, "what is inside of this secret is not JSON")
+		if errors.As(inner.Err, &syntax) {
+			d.FailAt(start, "what is inside of this secret is not JSON")
 		} else {
-			d.stop(inner.err)
+			d.Stop(inner.Err)
 		}
 		return value.Null
 	}
@@ -284,8 +285,8 @@ func (d *decoder) plain(start int, plaintext string) value.Value {
 
 // DecodeValue reads a value's state JSON (F1.19). m opens its secrets; a nil m leaves them sealed (see SealedText).
 func DecodeValue(data []byte, m secrets.Manager) (value.Value, error) {
-	d := decoder{scanner: newScanner(string(data)), manager: m, blind: m == nil}
+	d := decoder{Scanner: newScanner(string(data)), manager: m, blind: m == nil}
 	v := d.value()
-	d.end()
-	return v, d.err
+	d.End()
+	return v, d.Err
 }

@@ -101,7 +101,7 @@ func TestDecodeFaults(t *testing.T) {
 		{"nothing", "", "line 1, column 1 (byte 0): the text ends where an object should come"},
 		{"not JSON", "hello", "found 'h' where an object should come"},
 		{"cut off", "{\n  \"version\": 3,\n  \"checkpoint\": {\"stack\": \"de", "line 3, column 27 (byte 44): the string that begins here does not end"},
-		{"trailing", `{"version":3} x`, "where the end should come"},
+		{"trailing", `{"version":3} x`, "there is more text behind the value"},
 		{"too new", `{"version":5,"checkpoint":{}}`, "version 5"},
 		{"new feature", `{"version":4,"features":["time-travel"],"checkpoint":{}}`, `"time-travel"`},
 		{"feature after", `{"version":4,"checkpoint":{},"features":["time-travel"]}`, `"time-travel"`},

@@ -1,0 +1,262 @@
+package jsontext
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+)
+
+// The functions here read JSON text in place, without decoding what nobody asked for: a member that is passed over costs
+// one look at its bytes. They check as much of the grammar as they need to find where things end; decoding checks the
+// rest. Text is never trusted: every fault is an error.
+
+// ErrTruncated says that a text stops in the middle of a value.
+var ErrTruncated = errors.New("the text ends too early")
+
+// SkipSpace is the offset of the first byte from i on that is not blank.
+func SkipSpace(text []byte, i int) int {
+	for i < len(text) {
+		switch text[i] {
+		case ' ', '\t', '\n', '\r':
+			i++
+		default:
+			return i
+		}
+	}
+	return i
+}
+
+// structural tells the bytes at which skipping a container has to stop.
+var structural = [256]bool{'"': true, '{': true, '}': true, '[': true, ']': true}
+
+// Passage is how far a value has been passed over, so that it can be gone on with when more of the text is at hand.
+type Passage struct {
+	At     int // offset from the start of the value
+	Depth  int // of lists and objects
+	Quoted bool
+}
+
+// Advance goes on over text, which starts with the value and was shorter when it was last called, and reports whether the
+// value ends in it: at p.At. Numbers and words end at what follows them, or where the text does.
+func (p *Passage) Advance(text []byte) bool {
+	if len(text) == 0 {
+		return false
+	}
+	if c := text[0]; c != '"' && c != '{' && c != '[' {
+		for p.At < len(text) && text[p.At] != ',' && text[p.At] != '}' && text[p.At] != ']' && text[p.At] > ' ' {
+			p.At++
+		}
+		return p.At < len(text)
+	}
+	for p.At < len(text) {
+		if p.Quoted {
+			n := bytes.IndexByte(text[p.At:], '"')
+			if n < 0 {
+				p.At = len(text)
+				return false
+			}
+			p.At += n + 1
+			backslashes := 0
+			for text[p.At-2-backslashes] == '\\' {
+				backslashes++
+			}
+			p.Quoted = backslashes%2 == 1
+		} else {
+			c := text[p.At]
+			p.At++
+			if !structural[c] {
+				continue
+			}
+			switch c {
+			case '"':
+				p.Quoted = true
+				continue
+			case '{', '[':
+				p.Depth++
+				continue
+			default:
+				p.Depth--
+			}
+		}
+		if p.Depth == 0 && !p.Quoted {
+			return true
+		}
+	}
+	return false
+}
+
+// ValueEnd is the offset behind the value that starts at i.
+func ValueEnd(text []byte, i int) (int, error) {
+	if i >= len(text) {
+		return 0, ErrTruncated
+	}
+	var p Passage
+	switch ended := p.Advance(text[i:]); {
+	case p.At == 0:
+		return 0, fmt.Errorf("a value is missing at byte %d", i)
+	case !ended && (p.Depth > 0 || p.Quoted || text[i] == '"'):
+		return 0, ErrTruncated
+	}
+	return i + p.At, nil
+}
+
+// EachMember calls fn for every member of an object in the order of the text. raw may have white space around it; null
+// counts as an empty object.
+func EachMember(raw []byte, fn func(key string, value []byte) error) error {
+	i := SkipSpace(raw, 0)
+	if IsNull(raw[i:]) {
+		return nil
+	}
+	if i >= len(raw) || raw[i] != '{' {
+		return errors.New("expected an object")
+	}
+	i = SkipSpace(raw, i+1)
+	if i < len(raw) && raw[i] == '}' {
+		return onlySpace(raw, i+1)
+	}
+	for {
+		if i >= len(raw) {
+			return ErrTruncated
+		}
+		if raw[i] != '"' {
+			return fmt.Errorf("expected the name of a member at byte %d", i)
+		}
+		end, err := ValueEnd(raw, i)
+		if err != nil {
+			return err
+		}
+		key, err := StringOf(raw[i:end])
+		if err != nil {
+			return err
+		}
+		i = SkipSpace(raw, end)
+		if i >= len(raw) || raw[i] != ':' {
+			return fmt.Errorf("expected a colon behind the name %q", key)
+		}
+		i = SkipSpace(raw, i+1)
+		if end, err = ValueEnd(raw, i); err != nil {
+			return err
+		}
+		if err := fn(key, raw[i:end]); err != nil {
+			return err
+		}
+		i = SkipSpace(raw, end)
+		switch {
+		case i >= len(raw):
+			return ErrTruncated
+		case raw[i] == '}':
+			return onlySpace(raw, i+1)
+		case raw[i] != ',':
+			return fmt.Errorf("expected a comma behind the member %q", key)
+		}
+		i = SkipSpace(raw, i+1)
+	}
+}
+
+// EachItem calls fn for every item of a list; null counts as an empty list.
+func EachItem(raw []byte, fn func(value []byte) error) error {
+	i := SkipSpace(raw, 0)
+	if IsNull(raw[i:]) {
+		return nil
+	}
+	if i >= len(raw) || raw[i] != '[' {
+		return errors.New("expected a list")
+	}
+	i = SkipSpace(raw, i+1)
+	if i < len(raw) && raw[i] == ']' {
+		return onlySpace(raw, i+1)
+	}
+	for {
+		end, err := ValueEnd(raw, i)
+		if err != nil {
+			return err
+		}
+		if err := fn(raw[i:end]); err != nil {
+			return err
+		}
+		i = SkipSpace(raw, end)
+		switch {
+		case i >= len(raw):
+			return ErrTruncated
+		case raw[i] == ']':
+			return onlySpace(raw, i+1)
+		case raw[i] != ',':
+			return errors.New("expected a comma between the items of a list")
+		}
+		i = SkipSpace(raw, i+1)
+	}
+}
+
+func onlySpace(raw []byte, i int) error {
+	if i = SkipSpace(raw, i); i < len(raw) {
+		return fmt.Errorf("there is text behind the end, at byte %d", i)
+	}
+	return nil
+}
+
+// IsNull reports whether a value is null; blanks around it do not matter.
+func IsNull(raw []byte) bool { return string(bytes.TrimSpace(raw)) == "null" }
+
+// StringOf decodes a string; null is the empty one.
+func StringOf(raw []byte) (string, error) {
+	if IsNull(raw) {
+		return "", nil
+	}
+	if n := len(raw); n >= 2 && raw[0] == '"' && raw[n-1] == '"' && bytes.IndexByte(raw, '\\') < 0 {
+		return string(raw[1 : n-1]), nil
+	}
+	s := New(string(raw), Options{})
+	if s.Next() == '"' {
+		text := s.Text()
+		if s.End(); s.Err == nil {
+			return text, nil
+		}
+	}
+	return "", errors.New("expected a string")
+}
+
+// BoolOf decodes true and false; null is false.
+func BoolOf(raw []byte) (bool, error) {
+	switch string(raw) {
+	case "true":
+		return true, nil
+	case "false", "null":
+		return false, nil
+	}
+	return false, errors.New("expected true or false")
+}
+
+// ScalarOf decodes a string, a number or a boolean; nil for null.
+func ScalarOf(raw []byte) (any, error) {
+	if len(raw) == 0 {
+		return nil, ErrTruncated
+	}
+	switch raw[0] {
+	case '"':
+		return StringOf(raw)
+	case 't', 'f':
+		return BoolOf(raw)
+	case 'n':
+		if IsNull(raw) {
+			return nil, nil
+		}
+	default:
+		if f, err := strconv.ParseFloat(string(raw), 64); err == nil && !math.IsNaN(f) && !math.IsInf(f, 0) {
+			return f, nil
+		}
+	}
+	return nil, errors.New("expected a string, a number or a boolean")
+}
+
+// StringsOf decodes a list of strings.
+func StringsOf(raw []byte) ([]string, error) {
+	var list []string
+	err := EachItem(raw, func(item []byte) error {
+		s, err := StringOf(item)
+		list = append(list, s)
+		return err
+	})
+	return list, err
+}

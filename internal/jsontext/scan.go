@@ -1,0 +1,461 @@
+package jsontext
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// Error says where a text is no JSON, or is not of the shape that is expected.
+type Error struct {
+	Offset  int // 0-based, in bytes
+	Line    int // 1-based
+	Column  int // 1-based, in bytes
+	Problem string
+}
+
+// Error is the place and the problem.
+func (e *Error) Error() string {
+	return fmt.Sprintf("line %d, column %d (byte %d): %s", e.Line, e.Column, e.Offset, e.Problem)
+}
+
+// Options are what differs between texts of different origin.
+type Options struct {
+	MaxDepth int  // how deep lists and objects may nest
+	Secret   bool // errors show nothing of the text
+}
+
+// Scanner reads JSON from a text in one pass. Strings without escapes are parts of the text, not copies;
+// bytes that are no UTF-8 stay as they are. The first fault
+// stays in Err, and everything after it reads as empty, so that callers check once. It is for one goroutine.
+type Scanner struct {
+	Source string
+	Pos    int   // 0-based, in bytes; setting it reads from there
+	Err    error // the first fault, often an *Error
+	Depth  int   // of lists and objects around Pos
+
+	options Options
+	blank   int // how many blanks were skipped, to know whether a raw value is compact
+}
+
+// New returns a Scanner at the start of text.
+func New(text string, o Options) *Scanner {
+	return &Scanner{Source: text, options: o}
+}
+
+// Fail records a fault at Pos.
+func (s *Scanner) Fail(format string, args ...any) { s.FailAt(s.Pos, format, args...) }
+
+// FailAt records a fault at an offset, unless there was one before.
+func (s *Scanner) FailAt(offset int, format string, args ...any) {
+	if s.Err != nil {
+		return
+	}
+	before := s.Source[:offset]
+	s.Err = &Error{
+		Offset:  offset,
+		Line:    1 + strings.Count(before, "\n"),
+		Column:  offset - strings.LastIndexByte(before, '\n'),
+		Problem: fmt.Sprintf(format, args...),
+	}
+	s.Pos = len(s.Source)
+}
+
+// Stop ends the reading with an error that is not about syntax.
+func (s *Scanner) Stop(err error) {
+	if s.Err == nil {
+		s.Err = err
+		s.Pos = len(s.Source)
+	}
+}
+
+// Next is the first byte that is not blank, which stays unread; 0 at the end.
+func (s *Scanner) Next() byte {
+	for s.Pos < len(s.Source) {
+		switch c := s.Source[s.Pos]; c {
+		case ' ', '\t', '\n', '\r':
+			s.Pos++
+			s.blank++
+		default:
+			return c
+		}
+	}
+	return 0
+}
+
+// Unexpected records that something else stands where want should.
+func (s *Scanner) Unexpected(want string) {
+	if s.Next() == 0 && s.Pos >= len(s.Source) {
+		s.Fail("the text ends where %s should come", want)
+		return
+	}
+	if s.options.Secret {
+		s.Fail("%s should come here", want)
+		return
+	}
+	r, _ := utf8.DecodeRuneInString(s.Source[s.Pos:])
+	s.Fail("found %q where %s should come", r, want)
+}
+
+func (s *Scanner) expect(c byte, want string) bool {
+	if s.Next() != c {
+		s.Unexpected(want)
+		return false
+	}
+	s.Pos++
+	return true
+}
+
+// End checks that nothing follows.
+func (s *Scanner) End() {
+	if s.Err == nil && (s.Next() != 0 || s.Pos < len(s.Source)) {
+		s.Fail("there is more text behind the value")
+	}
+}
+
+func (s *Scanner) enter() bool {
+	if s.Depth++; s.Depth > s.options.MaxDepth {
+		s.Fail("lists and objects are nested more than %d deep", s.options.MaxDepth)
+		return false
+	}
+	return true
+}
+
+// Object calls member for each member of an object, whose value member has to read. A null is an object without members.
+func (s *Scanner) Object(member func(key string)) {
+	if s.Null() {
+		return
+	}
+	if !s.expect('{', "an object") || !s.enter() {
+		return
+	}
+	defer func() { s.Depth-- }()
+	if s.Next() == '}' {
+		s.Pos++
+		return
+	}
+	for s.Err == nil {
+		key := s.key()
+		if s.Err != nil {
+			return
+		}
+		member(key)
+		if !s.more('}') {
+			return
+		}
+	}
+}
+
+func (s *Scanner) key() string {
+	if s.Next() != '"' {
+		s.Unexpected("a key")
+		return ""
+	}
+	key := s.Text()
+	s.expect(':', `":"`)
+	return key
+}
+
+// more steps over a comma, or over the end of a list or object.
+func (s *Scanner) more(end byte) bool {
+	switch c := s.Next(); {
+	case c == ',':
+		s.Pos++
+		return true
+	case c == end:
+		s.Pos++
+		return false
+	}
+	s.Unexpected(fmt.Sprintf(`"," or "%c"`, end))
+	return false
+}
+
+// List calls item for each item of a list, which item has to read. A null is a list without items.
+func (s *Scanner) List(item func()) {
+	if s.Null() {
+		return
+	}
+	if !s.expect('[', "a list") || !s.enter() {
+		return
+	}
+	defer func() { s.Depth-- }()
+	if s.Next() == ']' {
+		s.Pos++
+		return
+	}
+	for s.Err == nil {
+		item()
+		if !s.more(']') {
+			return
+		}
+	}
+}
+
+func (s *Scanner) word(w string) bool {
+	if !strings.HasPrefix(s.Source[s.Pos:], w) {
+		s.Unexpected("a value")
+		return false
+	}
+	s.Pos += len(w)
+	return true
+}
+
+// Null steps over a null and reports whether there was one.
+func (s *Scanner) Null() bool { return s.Next() == 'n' && s.word("null") }
+
+// Bool reads true or false; null counts as false.
+func (s *Scanner) Bool() bool {
+	switch s.Next() {
+	case 't':
+		return s.word("true")
+	case 'f':
+		s.word("false")
+	case 'n':
+		s.word("null")
+	default:
+		s.Unexpected("true or false")
+	}
+	return false
+}
+
+// Optional reads a string; null counts as an empty one.
+func (s *Scanner) Optional() string {
+	if s.Null() {
+		return ""
+	}
+	if s.Next() != '"' {
+		s.Unexpected("a string")
+		return ""
+	}
+	return s.Text()
+}
+
+// special tells the bytes at which reading a string has to stop and think.
+var special = func() (table [256]bool) {
+	for c := range table {
+		table[c] = c < 0x20 || c == '"' || c == '\\'
+	}
+	return table
+}()
+
+// Text reads a string whose opening quote is next.
+func (s *Scanner) Text() string {
+	start := s.Pos + 1
+	i := start
+	for i < len(s.Source) && !special[s.Source[i]] {
+		i++
+	}
+	if i < len(s.Source) && s.Source[i] == '"' {
+		s.Pos = i + 1
+		return s.Source[start:i]
+	}
+	return s.escaped(start, i)
+}
+
+func (s *Scanner) escaped(start, i int) string {
+	buf := append(make([]byte, 0, i-start+32), s.Source[start:i]...)
+	for i < len(s.Source) {
+		c := s.Source[i]
+		switch {
+		case c == '"':
+			s.Pos = i + 1
+			return string(buf)
+		case c < 0x20:
+			s.FailAt(i, "a control character stands in a string")
+			return ""
+		case c == '\\':
+			var ok bool
+			if buf, i, ok = s.escape(buf, i); !ok {
+				return ""
+			}
+		default:
+			end := i
+			for end < len(s.Source) && !special[s.Source[end]] {
+				end++
+			}
+			buf = append(buf, s.Source[i:end]...)
+			i = end
+		}
+	}
+	s.FailAt(start-1, "the string that begins here does not end")
+	return ""
+}
+
+func (s *Scanner) escape(buf []byte, i int) ([]byte, int, bool) {
+	if i+1 < len(s.Source) {
+		switch c := s.Source[i+1]; c {
+		case '"', '\\', '/':
+			return append(buf, c), i + 2, true
+		case 'b':
+			return append(buf, '\b'), i + 2, true
+		case 'f':
+			return append(buf, '\f'), i + 2, true
+		case 'n':
+			return append(buf, '\n'), i + 2, true
+		case 'r':
+			return append(buf, '\r'), i + 2, true
+		case 't':
+			return append(buf, '\t'), i + 2, true
+		case 'u':
+			if r, ok := s.hex4(i); ok {
+				i += 6
+				if utf16.IsSurrogate(r) {
+					low, _ := s.hex4(i)
+					if r = utf16.DecodeRune(r, low); r != utf8.RuneError {
+						i += 6
+					}
+				}
+				return utf8.AppendRune(buf, r), i, true
+			}
+		}
+	}
+	s.FailAt(i, "this is no escape that a string may have")
+	return nil, 0, false
+}
+
+// hex4 is the code unit of an escape \uXXXX at i.
+func (s *Scanner) hex4(i int) (rune, bool) {
+	if i+6 > len(s.Source) || s.Source[i] != '\\' || s.Source[i+1] != 'u' {
+		return 0, false
+	}
+	n, err := strconv.ParseUint(s.Source[i+2:i+6], 16, 16)
+	return rune(n), err == nil && s.Source[i+2] != '+'
+}
+
+// Number reads a number of JSON's grammar.
+func (s *Scanner) Number() float64 {
+	s.Next()
+	start := s.Pos
+	literal := s.literal()
+	if literal == "" {
+		return 0
+	}
+	if n := len(literal); n <= 15 && isDigits(literal) {
+		var i int64
+		for _, c := range []byte(literal) {
+			i = i*10 + int64(c-'0')
+		}
+		return float64(i)
+	}
+	f, err := strconv.ParseFloat(literal, 64)
+	if err != nil || math.IsInf(f, 0) {
+		s.FailAt(start, "the number is too large")
+		return 0
+	}
+	return f
+}
+
+func isDigits(s string) bool {
+	for i := 0; i < len(s); i++ {
+		if s[i] < '0' || s[i] > '9' {
+			return false
+		}
+	}
+	return true
+}
+
+// literal steps over a number and checks its grammar.
+func (s *Scanner) literal() string {
+	start := s.Pos
+	digits := func() bool {
+		from := s.Pos
+		for s.Pos < len(s.Source) && s.Source[s.Pos] >= '0' && s.Source[s.Pos] <= '9' {
+			s.Pos++
+		}
+		return s.Pos > from
+	}
+	at := func(c byte) bool {
+		if s.Pos < len(s.Source) && s.Source[s.Pos] == c {
+			s.Pos++
+			return true
+		}
+		return false
+	}
+	at('-')
+	if !at('0') && !digits() {
+		s.Unexpected("a value")
+		return ""
+	}
+	if at('.') && !digits() {
+		s.Unexpected("a digit")
+		return ""
+	}
+	if at('e') || at('E') {
+		if !at('+') {
+			at('-')
+		}
+		if !digits() {
+			s.Unexpected("a digit")
+			return ""
+		}
+	}
+	if s.Err != nil {
+		return ""
+	}
+	return s.Source[start:s.Pos]
+}
+
+// Skip steps over a value of any kind, checking its grammar.
+func (s *Scanner) Skip() {
+	switch c := s.Next(); c {
+	case '{':
+		s.Object(func(string) { s.Skip() })
+	case '[':
+		s.List(s.Skip)
+	case '"':
+		s.Text()
+	case 't', 'f':
+		s.Bool()
+	case 'n':
+		s.Null()
+	default:
+		s.literal()
+	}
+}
+
+// Raw is the text of the next value, compact.
+func (s *Scanner) Raw() json.RawMessage {
+	s.Next()
+	start, blank := s.Pos, s.blank
+	s.Skip()
+	if s.Err != nil {
+		return nil
+	}
+	text := json.RawMessage(s.Source[start:s.Pos])
+	if s.blank == blank {
+		return text
+	}
+	var compact bytes.Buffer
+	if err := json.Compact(&compact, text); err != nil {
+		return text
+	}
+	return compact.Bytes()
+}
+
+// Texts reads a list of strings; null is an empty one.
+func Texts[T ~string](s *Scanner) []T {
+	var list []T
+	s.List(func() { list = append(list, T(s.Optional())) })
+	return list
+}
+
+// TextMap reads an object of lists of strings; null is an empty one.
+func TextMap[T ~string](s *Scanner) map[string][]T {
+	var m map[string][]T
+	s.Object(func(key string) {
+		if m == nil {
+			m = map[string][]T{}
+		}
+		list := Texts[T](s)
+		if list == nil {
+			list = []T{}
+		}
+		m[key] = list
+	})
+	return m
+}
