@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/yamlhost/yamlhost/value"
@@ -113,7 +114,21 @@ func Apply(ctx context.Context, env Env, f *Func, args []value.Value) (value.Val
 			result = result.Secret()
 		}
 	}
-	return result, nil
+	return withUnused(result, args), nil
+}
+
+// withUnused returns a result that depends on everything that its arguments do, also on what was not chosen from them: what
+// the function would give otherwise is decided there, and an order of deletions has to respect it (L5.36).
+func withUnused(result value.Value, args []value.Value) value.Value {
+	has := result.AllDeps()
+	for _, arg := range args {
+		for _, u := range arg.AllDeps() {
+			if _, found := slices.BinarySearch(has, u); !found {
+				result = result.DependingOn(u)
+			}
+		}
+	}
+	return result
 }
 
 // ApplyLazy calls f with arguments that are evaluated when f needs them; a function without Lazy needs all of them, in

@@ -49,6 +49,9 @@ func (c *checker) inferCall(e *ast.Call) schema.Type {
 	if e.Failure != nil {
 		c.locals[e.Failure] = schema.String
 	}
+	if f.Name == "toJSON" && len(args) > 0 {
+		c.noteTexts(args[0])
+	}
 	types := make([]schema.Type, len(args))
 	for i, arg := range args {
 		if arg != nil {

@@ -97,6 +97,7 @@ type checker struct {
 	eachTaken        bool  // it has been reported that the program has another use for the name
 	locals           map[*ast.Local]schema.Type
 	suggestMemo      map[suggestKey][]string
+	notedTexts       map[*Node]bool // what noteTexts has looked at
 	resourceKeys     map[urnKey]*Node
 }
 

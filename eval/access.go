@@ -46,6 +46,8 @@ func (s *scope) access(ctx context.Context, a *ast.Access) (value.Value, *fault)
 	}
 	path := a.Root.Value
 	s.used.add(v)
+	partial := ref.Kind == check.RefNode && s.frame.states[ref.Node.Index].partial
+	defer func() { s.partial = partial }()
 	for _, step := range a.Steps {
 		if !v.IsKnown() {
 			s.used.doubt(v)
@@ -53,10 +55,12 @@ func (s *scope) access(ctx context.Context, a *ast.Access) (value.Value, *fault)
 		}
 		var f *fault
 		if step.IsIndex {
-			v, f = s.item(v, float64(step.Index), path, step.Range)
+			v, f = s.item(v, float64(step.Index), partial, path, step.Range)
 			path += "[" + strconv.Itoa(step.Index) + "]"
 		} else {
-			v, f = s.named(ctx, v, step.Name, path, step.Range)
+			from := v
+			v, f = s.named(ctx, from, step.Name, partial, path, step.Range)
+			partial = partial || s.e.knownInPart(from, step.Name)
 			path += "." + step.Name
 		}
 		if f != nil {
@@ -74,8 +78,39 @@ func stepKey(step ast.Step) string {
 	return step.Name
 }
 
-// named is the member of a known value (L5.E, L5.30), with the marks of the value. path names the value in messages.
-func (s *scope) named(ctx context.Context, v value.Value, name, path string, at diag.Range) (value.Value, *fault) {
+// path evaluates an expression that may be a property access. partial says that it has read inside of an output that a
+// preview knows in part only.
+func (s *scope) path(ctx context.Context, e ast.Expr) (v value.Value, partial bool, f *fault) {
+	s.partial = false
+	v, f = s.eval(ctx, e)
+	switch e.(type) {
+	case *ast.Access, *ast.Index, *ast.Member:
+		partial = s.partial
+	}
+	return v, partial, f
+}
+
+// knownInPart reports whether a member of a resource is an output that a preview knows in part only: what is missing inside
+// of it is not known yet then, and not null. Pulumi's engine tells programs nothing of such an output (F1.20).
+func (e *evaluator) knownInPart(v value.Value, name string) bool {
+	ref, ok := v.AsResource()
+	if !ok || !e.info.DryRun {
+		return false
+	}
+	r := e.resources.get(ref.URN)
+	if r == nil || r.known || r.local {
+		return false
+	}
+	output, _ := r.outputs.Lookup(name)
+	return output.IsKnown() && output.ContainsUnknown()
+}
+
+// named is the member of a known value (L5.E, L5.30), with the marks of the value. With partial, what the value lacks is not
+// known. path names the value in messages.
+func (s *scope) named(ctx context.Context, v value.Value, name string, partial bool, path string, at diag.Range) (value.Value, *fault) {
+	if member, _ := v.Lookup(name); partial && member.IsNull() && (v.Is(value.KindMap) || v.IsNull()) {
+		return value.Unknown(value.KindAny).WithMarksOf(v), nil
+	}
 	switch v.Kind() {
 	case value.KindMap:
 		if s.strict && !v.Has(name) {
@@ -102,7 +137,10 @@ func (s *scope) named(ctx context.Context, v value.Value, name, path string, at 
 }
 
 // item is the item of a known list, with the marks of the list (L5.34).
-func (s *scope) item(v value.Value, index float64, path string, at diag.Range) (value.Value, *fault) {
+func (s *scope) item(v value.Value, index float64, partial bool, path string, at diag.Range) (value.Value, *fault) {
+	if partial && (v.IsNull() || v.Is(value.KindList) && index >= float64(v.Len())) {
+		return value.Unknown(value.KindAny).WithMarksOf(v), nil
+	}
 	switch v.Kind() {
 	case value.KindList:
 		if index != math.Trunc(index) {
@@ -128,8 +166,9 @@ func (s *scope) item(v value.Value, index float64, path string, at diag.Range) (
 
 // index is collection[key] with a computed key.
 func (s *scope) index(ctx context.Context, e *ast.Index) (value.Value, *fault) {
-	collection, f := s.eval(ctx, e.Collection)
+	collection, partial, f := s.path(ctx, e.Collection)
 	key, g := s.eval(ctx, e.Key)
+	defer func() { s.partial = partial }()
 	if f != nil && g == nil {
 		if instances, there := s.besideKey(e.Collection, key); there {
 			collection, f = instances, nil
@@ -148,12 +187,13 @@ func (s *scope) index(ctx context.Context, e *ast.Index) (value.Value, *fault) {
 		if key.IsSecret() && (collection.IsNull() || collection.Is(value.KindList)) {
 			name = value.SecretText
 		}
-		v, f = s.named(ctx, collection, name, path, e.Key.Range())
+		v, f = s.named(ctx, collection, name, partial, path, e.Key.Range())
+		partial = partial || s.e.knownInPart(collection, name)
 	} else if n, ok := key.AsNumber(); ok {
 		if key.IsSecret() && (!collection.Is(value.KindList) || n < 0 || n >= float64(collection.Len())) {
 			return value.Null, blame(diag.IndexOutOfRange, e.Key.Range(), "", "the index is outside of the list")
 		}
-		v, f = s.item(collection, n, path, e.Key.Range())
+		v, f = s.item(collection, n, partial, path, e.Key.Range())
 	} else {
 		f = blame(diag.NotIndexable, e.Key.Range(), "", "an index must be a number or a string, not %s", kindOf(key))
 	}
@@ -165,7 +205,8 @@ func (s *scope) index(ctx context.Context, e *ast.Index) (value.Value, *fault) {
 
 // member is object.name on something that is no plain access.
 func (s *scope) member(ctx context.Context, e *ast.Member) (value.Value, *fault) {
-	object, f := s.eval(ctx, e.Object)
+	object, partial, f := s.path(ctx, e.Object)
+	defer func() { s.partial = partial || s.e.knownInPart(object, e.Name.Value) }()
 	switch {
 	case f != nil:
 		return value.Null, f
@@ -173,5 +214,5 @@ func (s *scope) member(ctx context.Context, e *ast.Member) (value.Value, *fault)
 		s.used.doubt(object)
 		return object.AsWitness(value.KindAny), nil
 	}
-	return s.named(ctx, object, e.Name.Value, e.Object.Range().Text(), e.Name.Range)
+	return s.named(ctx, object, e.Name.Value, partial, e.Object.Range().Text(), e.Name.Range)
 }

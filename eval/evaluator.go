@@ -61,6 +61,8 @@ type nodeState struct {
 	once  sync.Once
 	value value.Value
 	fault *fault
+	// partial says of a variable that it is a part of an output that a preview knows in part only.
+	partial bool
 }
 
 // run evaluates a node, at most once. Whoever comes while it is evaluated waits.
@@ -76,7 +78,7 @@ func (e *evaluator) run(ctx context.Context, in *frame, n *check.Node) {
 		case check.ConfigNode:
 			state.value, state.fault = s.config(ctx, n.Config)
 		case check.VariableNode:
-			state.value, state.fault = s.eval(ctx, n.Variable.Value)
+			state.value, state.partial, state.fault = s.path(ctx, n.Variable.Value)
 		case check.ResourceNode:
 			state.value, state.fault = s.resource(ctx, n)
 		}

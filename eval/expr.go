@@ -19,6 +19,8 @@ type scope struct {
 	// to tell (L10.C5).
 	strict bool
 	used   *used // what such a place has used; nil outside of one
+	// partial says of the last property access that it has read inside of an output that a preview knows in part only.
+	partial bool
 
 	// Of an instance of a resource with forEach: what `each` stands for, and what its name ends with.
 	each   value.Value

@@ -48,12 +48,12 @@ func (s *scope) invoke(ctx context.Context, e *ast.Call, call *check.Invoke) (va
 		}
 		args = converted
 	}
+	deps := args.AllDeps() // of nulls too
 	args = withoutNulls(args)
 	if f := storable(e.Name.Value, args, argumentRanges(call.Arguments), e.Name.Range); f != nil {
 		return value.Null, f
 	}
 
-	deps := args.AllDeps()
 	for _, ref := range dependsOn {
 		deps = append(deps[:len(deps):len(deps)], ref.URN)
 	}

@@ -27,8 +27,7 @@ func (s *scope) register(ctx context.Context, n *check.Node) (value.Value, *faul
 		Type: r.Token, Name: s.nameOf(r), Custom: !component, Remote: component && !local, // L3.17
 		SourcePosition: s.e.position(r.Decl.Name.Range),
 	}
-	inputs, ranges, defaults, failed := s.properties(ctx, r)
-	request.Defaults = defaults
+	inputs, whole, ranges, failed := s.properties(ctx, r, &request)
 	failed = failed.and(s.options(ctx, r, &request))
 	if local && failed == nil {
 		failed = s.givenProviders(r, &request)
@@ -38,7 +37,7 @@ func (s *scope) register(ctx context.Context, n *check.Node) (value.Value, *faul
 	}
 	request.Inputs = inputs
 	request.Dependencies = append(request.Dependencies, s.deps...)
-	request.PropertyDependencies, request.Dependencies = s.e.dependencies(inputs, request.Remote, request.Dependencies)
+	request.PropertyDependencies, request.Dependencies = s.e.dependencies(whole, request.Remote, request.Dependencies)
 	if request.Remote {
 		request.Inputs = besideReferences(inputs)
 	}
@@ -99,9 +98,12 @@ func (s *scope) registrationFault(r *check.Resource, err error, inputs value.Val
 }
 
 // properties evaluates the inputs of a resource and makes of them what its provider expects, with the places of those
-// that are written out, and what a default has filled in. A provider reads its environment itself, mapped by envVarMappings:
-// to fill in what this process has would make plans depend on the machine (L3.15).
-func (s *scope) properties(ctx context.Context, r *check.Resource) (inputs value.Value, ranges map[string]diag.Range, defaults []value.Path, _ *fault) {
+// that are written out. whole is the same with nulls, which are not sent but depend on where they came from. What a default
+// has filled in is noted in the request. A provider reads its environment itself, mapped by envVarMappings: to fill in
+// what this process has would make plans depend on the machine (L3.15).
+func (s *scope) properties(ctx context.Context, r *check.Resource, request *monitor.RegisterRequest) (
+	inputs, whole value.Value, ranges map[string]diag.Range, _ *fault,
+) {
 	var object *schema.Object
 	if r.Schema != nil {
 		object = r.Schema.Inputs
@@ -109,19 +111,19 @@ func (s *scope) properties(ctx context.Context, r *check.Resource) (inputs value
 	if e := r.Decl.PropertiesExpr; e != nil {
 		var f *fault
 		if inputs, f = s.eval(ctx, e); f != nil {
-			return value.Null, nil, nil, f
+			return value.Null, value.Null, nil, f
 		}
 		ranges = argumentRanges(e)
 		switch {
 		case inputs.IsNull():
 			inputs = value.EmptyMap().WithMarksOf(inputs)
 		case inputs.IsKnown() && !inputs.Is(value.KindMap):
-			return value.Null, nil, nil, blame(diag.NotAssignable, e.Range(), "", "properties must be a map, not %s", kindOf(inputs))
+			return value.Null, value.Null, nil, blame(diag.NotAssignable, e.Range(), "", "properties must be a map, not %s", kindOf(inputs))
 		}
 	} else {
 		var f *fault
 		if inputs, ranges, f = s.block(ctx, r.Decl.Properties, object); f != nil {
-			return value.Null, nil, nil, f
+			return value.Null, value.Null, nil, f
 		}
 	}
 	if object != nil {
@@ -129,16 +131,16 @@ func (s *scope) properties(ctx context.Context, r *check.Resource) (inputs value
 		if urn.IsProviderType(r.Token) {
 			converter.Getenv = nil
 		}
-		converter.Filled = func(at value.Path) { defaults = append(defaults, at) }
+		converter.Filled = func(at value.Path) { request.Defaults = append(request.Defaults, at) }
 		completed, err := converter.Complete(object, inputs)
 		if err != nil {
-			return value.Null, nil, nil, conversionFault(r.Decl.Name.Value, err, ranges, r.Decl.Name.Range)
+			return value.Null, value.Null, nil, conversionFault(r.Decl.Name.Value, err, ranges, r.Decl.Name.Range)
 		}
 		inputs = completed
 	}
 	if !inputs.IsKnown() {
 		// Without a schema nothing is known of an unknown block: there is no way to send it (L3.12).
-		return value.Null, nil, nil, blame(diag.NotKnownInTime, r.Decl.PropertiesExpr.Range(), "write the names of the properties out",
+		return value.Null, value.Null, nil, blame(diag.NotKnownInTime, r.Decl.PropertiesExpr.Range(), "write the names of the properties out",
 			"properties must be known before anything is created")
 	}
 	// What the block as a whole carries belongs to each property (L3.12).
@@ -149,11 +151,11 @@ func (s *scope) properties(ctx context.Context, r *check.Resource) (inputs value
 		}
 		inputs = value.MapOf(entries...)
 	}
-	inputs = withoutNulls(inputs) // L3.13
+	whole, inputs = inputs, withoutNulls(inputs) // L3.13
 	if f := storable(r.Decl.Name.Value, inputs, ranges, r.Decl.Name.Range); f != nil {
-		return value.Null, nil, nil, f
+		return value.Null, value.Null, nil, f
 	}
-	return inputs, ranges, defaults, nil
+	return inputs, whole, ranges, nil
 }
 
 // block evaluates properties that are written out.
@@ -205,6 +207,9 @@ func (e *evaluator) dependencies(inputs value.Value, remote bool, dependsOn []ur
 			deps = depsBesideReferences(inputs.At(i))
 		}
 		deps = e.concrete(deps)
+		if inputs.At(i).IsNull() && len(deps) == 0 {
+			continue // it is left out, and nothing is lost
+		}
 		byProperty[key] = deps
 		all = append(all, deps...)
 	}

@@ -141,9 +141,10 @@ func (e *evaluator) outputs(ctx context.Context, result *Result) (value.Value, d
 			findings.Add(f.findings...)
 			continue
 		}
-		if v = withoutNulls(v); v.IsNull() {
-			continue // L3.42
+		if _, literal := o.Decl.Value.(*ast.Null); literal {
+			continue // L3.42; one that turns out to be null is recorded
 		}
+		v = withoutNulls(v)
 		if f := storable("the output `"+o.Decl.Name.Value+"`", v, nil, o.Decl.Value.Range()); f != nil {
 			result.count(f)
 			findings.Add(f.findings...)

@@ -17,6 +17,7 @@ import (
 	"github.com/yamlhost/yamlhost/parser/ast"
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 	"github.com/yamlhost/yamlhost/value"
+	"github.com/yamlhost/yamlhost/value/urn"
 )
 
 // mustLoad is load for programs without errors.
@@ -309,4 +310,77 @@ resources:
 	require.Equal(t, []value.Path{value.PathOf("def")}, typed.Defaults, "constants are not meant")
 	said, _ := z.recorder.Registered("said")
 	require.Empty(t, said.Defaults)
+}
+
+// In a preview, what is missing inside of an output that is known in part is unknown, not null: whatever the way to it. What
+// a preview knows whole, and what the program itself says, lacks what it lacks (L5.33, L5.36, F1.20).
+func TestMissingMembersInPreviews(t *testing.T) {
+	t.Parallel()
+	program := mustLoad(t, `
+resources:
+  other: {type: zoo:Echo}
+  svc: {type: zoo:Echo, properties: {value: {annotations: {x: one}, uid: "${other.id}", ports: [1]}}}
+  plain: {type: zoo:Echo, properties: {value: {annotations: {x: one}}}}
+variables:
+  metadata: ${svc.value}
+  annotations: ${metadata.annotations}
+  key: name
+outputs:
+  text: http://${svc.value.name}:80
+  deeper: ${svc.value.annotations.foo.bar}
+  behind: ${svc.value.ports[3]}
+  through: ${annotations.foo.bar}
+  bracket: ${svc.value["name"]}
+  computed: ${svc.value[key].more}
+  there: ${svc.value.annotations.x}
+  lacking: ${plain.value.foo}
+`, nil)
+	z := newZoo(true)
+	_, findings := eval.Run(t.Context(), program, z.recorder, options())
+	require.Empty(t, findings, describe(findings))
+	outputs := z.recorder.Outputs(urn.RootStack("dev", "proj"))
+	for _, name := range []string{"text", "deeper", "behind", "through", "bracket", "computed"} {
+		v := outputs.Get(name)
+		require.False(t, v.IsKnown(), name)
+		require.Equal(t, []urn.URN{urn.New("dev", "proj", "", "zoo:index:Echo", "svc")}, v.Deps(), name)
+	}
+	require.Equal(t, "one", text(outputs.Get("there")))
+	require.True(t, outputs.Has("lacking"))
+	require.True(t, outputs.Get("lacking").IsNull())
+
+	_, findings = eval.Run(t.Context(), program, newZoo(false).recorder, options())
+	require.Contains(t, describe(findings), "Y301", "when everything is known, it is missing")
+}
+
+func text(v value.Value) string { s, _ := v.AsString(); return s }
+
+// Pulumi's host records what an input came from although it is null, and every item that fn::select had to choose from; so
+// that deletions have the right order.
+func TestDependenciesOfWhatIsNotThere(t *testing.T) {
+	t.Parallel()
+	program := mustLoad(t, `
+resources:
+  x: {type: zoo:Echo}
+  y: {type: zoo:Echo, properties: {value: v}}
+  null-input: {type: zoo:Echo, properties: {value: "${x.value}"}}
+  null-inside: {type: zoo:Echo, properties: {value: {k: "${x.value}", l: 1}}}
+  no-input: {type: zoo:Echo, properties: {value: null}}
+  chosen: {type: zoo:Echo, properties: {value: {fn::select: [1, ["${x.value}", "${y.value}"]]}}}
+  called: {type: zoo:Echo, properties: {value: {fn::invoke: {function: "zoo:echo", arguments: {value: "${x.value}"}}}}}
+`, nil)
+	z := newZoo(false)
+	_, findings := eval.Run(t.Context(), program, z.recorder, options())
+	require.Empty(t, findings, describe(findings))
+	u := func(name string) urn.URN { return urn.New("dev", "proj", "", "zoo:index:Echo", name) }
+	for name, want := range map[string][]urn.URN{
+		"null-input": {u("x")}, "null-inside": {u("x")}, "no-input": nil, "chosen": {u("x"), u("y")}, "called": {u("x")},
+	} {
+		g, _ := z.recorder.Registered(name)
+		require.ElementsMatch(t, want, g.PropertyDependencies["value"], name)
+		require.ElementsMatch(t, want, g.Dependencies, name)
+	}
+	g, _ := z.recorder.Registered("null-input")
+	require.False(t, g.Inputs.Has("value"), "it is not sent")
+	g, _ = z.recorder.Registered("no-input")
+	require.NotContains(t, g.PropertyDependencies, "value")
 }

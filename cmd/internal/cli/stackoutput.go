@@ -15,6 +15,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 	"github.com/yamlhost/yamlhost/value"
 	"github.com/yamlhost/yamlhost/value/urn"
+	"github.com/yamlhost/yamlhost/value/wire"
 )
 
 func newStackOutput(a *app, o *stackOptions) *cobra.Command {
@@ -77,7 +78,7 @@ func plainOf(v value.Value, showSecrets bool) any {
 		return s
 	}
 	if r, ok := v.AsResource(); ok {
-		return string(r.URN)
+		return plainReference(r)
 	}
 	if asset, ok := v.AsAsset(); ok {
 		return map[string]any{"asset": asset.Text + asset.Path + asset.URI, "hash": asset.Hash}
@@ -86,6 +87,17 @@ func plainOf(v value.Value, showSecrets bool) any {
 		return map[string]any{"archive": archive.Path + archive.URI, "hash": archive.Hash}
 	}
 	return nil
+}
+
+// plainReference is a reference to a resource as Pulumi prints it (F1.7): a component has no ID, and one that is not known
+// yet is empty.
+func plainReference(r *value.ResourceRef) map[string]any {
+	m := map[string]any{wire.SignatureKey: wire.ResourceSignature, "urn": string(r.URN), "packageVersion": r.PackageVersion}
+	if !r.ID.IsNull() {
+		id, _ := r.ID.AsString()
+		m["id"] = id
+	}
+	return m
 }
 
 // outputText is an output as people see it: text raw, everything else as JSON (F7.12).

@@ -111,7 +111,7 @@ func (r report) outputs(w io.Writer) {
 		switch {
 		case s.OldOutputs == nil || !had:
 			show("+", green, k, text(after))
-		case !value.SameContent(before, after):
+		case !sameOutput(before, after):
 			show("~", yellow, k, text(before)+r.p.paint(dim, " => ")+text(after))
 		default:
 			show(" ", dim, k, text(after))
@@ -181,6 +181,38 @@ func isVerdict(m *engine.Message) bool {
 		return true
 	}
 	return false
+}
+
+// sameOutput reports whether an output is the same for people. The version in a reference to a resource is none of its
+// content; and where an output of a resource is an asset or an archive, Pulumi's host for YAML records an empty map.
+func sameOutput(before, after value.Value) bool {
+	return value.SameContent(plainOutput(before, after), plainOutput(after, after))
+}
+
+// plainOutput is v, with what sameOutput does not compare as it is in after.
+func plainOutput(v, after value.Value) value.Value {
+	if ref, ok := v.AsResource(); ok {
+		plain := *ref
+		plain.PackageVersion = ""
+		return value.Resource(&plain).WithMarksOf(v)
+	}
+	asset := after.Is(value.KindAsset) || after.Is(value.KindArchive)
+	switch {
+	case asset && v.Is(value.KindMap) && v.Len() == 0:
+		return after
+	case v.Is(value.KindMap):
+		for i, key := range v.Keys() {
+			v = v.With(key, plainOutput(v.At(i), after.Get(key)))
+		}
+	case v.Is(value.KindList):
+		items, _ := v.AsList()
+		list := make([]value.Value, len(items))
+		for i, item := range items {
+			list[i] = plainOutput(item, after.At(i))
+		}
+		return value.List(list...).WithMarksOf(v)
+	}
+	return v
 }
 
 func outputsOf(r *state.Resource) value.Value {

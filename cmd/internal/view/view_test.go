@@ -215,3 +215,27 @@ func TestSecretsAreHiddenBeforeTextIsCut(t *testing.T) {
 	require.NotContains(t, screen.String(), "hunter2")
 	require.Contains(t, screen.String(), `\x1b[2Jnow [secret]`)
 }
+
+// What Pulumi's host records otherwise is no change of an output.
+func TestSameOutput(t *testing.T) {
+	asset := value.NewAsset(&value.Asset{HasText: true, Text: "hello", Hash: "abc"})
+	ref := func(u urn.URN, version string) value.Value {
+		return value.Resource(&value.ResourceRef{URN: u, ID: value.String("i"), PackageVersion: version})
+	}
+	in := func(v value.Value) value.Value { return value.List(value.MapOf(value.Entry{Key: "k", Value: v})) }
+	for name, c := range map[string]struct {
+		before, after value.Value
+		same          bool
+	}{
+		"a version of a package":        {ref(petURN, ""), ref(petURN, "1.2.3"), true},
+		"another resource":              {ref(petURN, ""), ref(commandURN, ""), false},
+		"an asset that was not told":    {value.EmptyMap(), asset, true},
+		"an archive that was not told":  {in(value.EmptyMap()), in(value.NewArchive(&value.Archive{Path: "d", Hash: "abc"})), true},
+		"a map that is an asset now":    {value.MapOf(value.Entry{Key: "k", Value: value.Int(1)}), asset, false},
+		"an asset that is gone":         {asset, value.EmptyMap(), false},
+		"an empty map that has changed": {value.EmptyMap(), value.Int(1), false},
+		"a list that has grown":         {value.List(), value.List(asset), false},
+	} {
+		require.Equal(t, c.same, sameOutput(c.before, c.after), name)
+	}
+}

@@ -72,3 +72,56 @@ func TestMovingBetweenPulumiAndYamlhost(t *testing.T) {
 }
 
 func first(stdout, _ string) string { return stdout }
+
+// TestTakingOver has yamlhost take over stacks that the Pulumi CLI made with its own language host for YAML: whatever the
+// machine's environment, the first preview is empty. Defaults of the schema that the other host did not fill in change
+// nothing of what is there, and are filled in for what is new (L3.15). Providers read the environment themselves, as
+// envVarMappings says (L4.29).
+func TestTakingOver(t *testing.T) {
+	t.Parallel()
+	s := newSandbox(t)
+	program := `name: library
+runtime: yaml
+resources:
+  shelf:
+    type: pulumi:providers:shelf
+    properties: {dir: DIR}
+    options: {envVarMappings: {LOCAL_REGION: SHELF_REGION}}
+  label: {type: "shelf:Label", properties: {text: first}, options: {provider: "${shelf}"}}
+  item: {type: "shelf:Item", properties: {title: Walden}, options: {provider: "${shelf}"}}
+  source:
+    type: asset-archive:AssetResource
+    properties: {value: {fn::fileAsset: ./poem.txt}}
+    options: {version: 5.0.0}
+outputs:
+  asset: ${source.value}
+  text: {fn::stringAsset: hello}
+  resource: ${label}
+`
+	program = strings.ReplaceAll(program, "DIR", t.TempDir())
+	s.write("Pulumi.yaml", program)
+	s.write("poem.txt", "so much depends")
+	ours := s.env
+	s.env = append(append([]string{}, ours...), "PATH="+s.bin+"/stock:"+s.bin+":/usr/bin:/bin", "LOCAL_REGION=north", "SHELF_REGION=elsewhere")
+	s.pulumi("stack", "init", "dev")
+	s.pulumi("up", "--yes", "--skip-preview")
+	made := s.pulumi("stack", "export")
+	require.True(t, strings.Contains(made, `"region": "north"`), "what the mapping says")
+	require.False(t, strings.Contains(made, `"mode"`), "the other host fills in no default")
+
+	for _, machine := range [][]string{{"LOCAL_REGION=north", "SHELF_REGION=nowhere", "SHELF_OWNER=ann"}, {"LOCAL_REGION=north"}} {
+		s.env = append(append([]string{}, ours...), machine...)
+		out, shown := s.run(0, "preview", "--expect-no-changes", "--diff")
+		require.Contains(t, shown, "Resources: 5 unchanged")
+		require.NotContains(t, out, "=>", "no output shows a change")
+	}
+
+	s.write("Pulumi.yaml", strings.Replace(program, "  item:", "  new: {type: \"shelf:Label\", properties: {text: second}, "+
+		"options: {provider: \"${shelf}\"}}\n  item:", 1))
+	_, shown := s.run(0, "up", "--yes", "--skip-preview")
+	require.Contains(t, shown, "Resources: 1 created, 5 unchanged")
+	exported, _ := s.run(0, "stack", "export")
+	require.Equal(t, 2, strings.Count(exported, `"mode": "plain"`), "inputs and outputs of the new label only")
+	s.env = append(append([]string{}, ours...), "LOCAL_REGION=north")
+	s.pulumi("preview", "--expect-no-changes")
+}

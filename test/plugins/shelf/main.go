@@ -22,7 +22,12 @@ const version = "1.0.0"
 type Config struct {
 	Dir   string `pulumi:"dir"`
 	Token string `pulumi:"token,optional" provider:"secret"`
+	// Region comes from the environment of the provider's process where the program does not say it.
+	Region string `pulumi:"region,optional"`
 }
+
+// Annotate names the environment variable of region.
+func (c *Config) Annotate(a infer.Annotator) { a.SetDefault(&c.Region, nil, "SHELF_REGION") }
 
 // Item is a resource: one file in the folder.
 type Item struct{}
@@ -153,7 +158,7 @@ func (Count) Invoke(ctx context.Context, r infer.FunctionRequest[CountArgs]) (in
 func main() {
 	p, err := infer.NewProviderBuilder().
 		WithConfig(infer.Config(Config{})).
-		WithResources(infer.Resource(Item{})).
+		WithResources(infer.Resource(Item{}), infer.Resource(Label{})).
 		WithFunctions(infer.Function(Count{})).
 		WithComponents(infer.ComponentF(NewTrilogy)).
 		Build()

@@ -1,0 +1,79 @@
+package check
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/parser/ast"
+	"github.com/yamlhost/yamlhost/value"
+)
+
+// noteTexts tells, once for each value, where the argument of fn::toJSON holds configuration that is declared as text, and
+// that looks like a number or a boolean: Pulumi's own host ignores the declaration of a value that the stack has (L2.30),
+// and writes a number where ours writes a text, so that what was made from the document differs.
+func (c *checker) noteTexts(argument ast.Expr) {
+	ast.Walk(argument, func(e ast.Expr) bool {
+		a, ok := e.(*ast.Access)
+		if !ok {
+			return true
+		}
+		ref := c.program.Ref(a)
+		if ref.Kind != RefNode || ref.Node == nil || c.notedTexts[ref.Node] {
+			return true
+		}
+		switch n := ref.Node; n.Kind {
+		case VariableNode:
+			if c.notedTexts == nil {
+				c.notedTexts = map[*Node]bool{}
+			}
+			c.notedTexts[n] = true // what is inside is told once
+			c.noteTexts(n.Variable.Value)
+		case ConfigNode:
+			c.noteText(n, a)
+		case ResourceNode:
+		}
+		return true
+	})
+}
+
+// noteText tells of one value of the configuration.
+func (c *checker) noteText(n *Node, a *ast.Access) {
+	decl := n.Config.Decl
+	text, set := c.opts.Config[n.Config.Key]
+	if decl == nil || decl.Type == nil || decl.Type.Name != "string" || !set || text.Project || text.Structured {
+		return
+	}
+	kind, written := "", ""
+	switch guessed := guess(text.Text); {
+	case guessed.Is(value.KindNumber):
+		kind = "number"
+		if f, _ := guessed.AsNumber(); f == float64(int64(f)) {
+			kind = "integer"
+		}
+		written, _ = textOf(guessed)
+	case guessed.Is(value.KindBool):
+		kind = "boolean"
+		written, _ = textOf(guessed)
+	default:
+		return
+	}
+	if c.notedTexts == nil {
+		c.notedTexts = map[*Node]bool{}
+	}
+	c.notedTexts[n] = true
+	ours := strconv.Quote(text.Text)
+	if text.Secret || decl.Secret != nil && decl.Secret.Value {
+		ours, written = "in quotes", "without"
+	}
+	c.report(diag.Diagnostic{Severity: diag.Info, Code: diag.BadNumber, Subject: a.Range(),
+		Summary: fmt.Sprintf("config %s is declared as text and is written %s, Pulumi's own host writes it %s", decl.Name.Value, ours, written),
+		Detail:  fmt.Sprintf("declare it with `type: %s` to keep what Pulumi's host has made of the document", kind),
+		Related: []diag.Related{{Range: decl.Type.Range, Message: "declared here"}}})
+}
+
+// textOf is a number or a boolean as JSON writes it.
+func textOf(v value.Value) (string, error) {
+	text, err := value.AppendJSON(nil, v)
+	return string(text), err
+}

@@ -1,0 +1,49 @@
+package main
+
+import (
+	"context"
+
+	"github.com/pulumi/pulumi-go-provider/infer"
+)
+
+// Label is a resource whose inputs have defaults in the schema only: the provider fills in none, so that only a program
+// host can. Nothing exists of a label but its state.
+type Label struct{}
+
+// LabelInputs are what a program gives.
+type LabelInputs struct {
+	Text  string  `pulumi:"text"`
+	Mode  *string `pulumi:"mode,optional"`
+	Owner *string `pulumi:"owner,optional"`
+}
+
+// Annotate gives the defaults: of mode a value, of owner an environment variable.
+func (i *LabelInputs) Annotate(a infer.Annotator) {
+	a.SetDefault(&i.Mode, "plain")
+	a.SetDefault(&i.Owner, nil, "SHELF_OWNER")
+}
+
+// LabelState is what a program can read.
+type LabelState struct{ LabelInputs }
+
+// Check leaves out what the program leaves out.
+func (Label) Check(ctx context.Context, r infer.CheckRequest) (infer.CheckResponse[LabelInputs], error) {
+	inputs, failures, err := infer.DefaultCheck[LabelInputs](ctx, r.NewInputs)
+	if _, given := r.NewInputs.GetOk("mode"); !given {
+		inputs.Mode = nil
+	}
+	if _, given := r.NewInputs.GetOk("owner"); !given {
+		inputs.Owner = nil
+	}
+	return infer.CheckResponse[LabelInputs]{Inputs: inputs, Failures: failures}, err
+}
+
+// Create makes up an ID.
+func (Label) Create(_ context.Context, r infer.CreateRequest[LabelInputs]) (infer.CreateResponse[LabelState], error) {
+	return infer.CreateResponse[LabelState]{ID: "label-" + r.Name, Output: LabelState{r.Inputs}}, nil
+}
+
+// Update takes what is new.
+func (Label) Update(_ context.Context, r infer.UpdateRequest[LabelInputs, LabelState]) (infer.UpdateResponse[LabelState], error) {
+	return infer.UpdateResponse[LabelState]{Output: LabelState{r.Inputs}}, nil
+}
