@@ -109,6 +109,7 @@ var guests = []struct {
 	{"gocloud.dev/", []string{"runtime/backend/bucket", "runtime/secrets/keyservice"}},
 	{"github.com/pulumi/", []string{"value/wire", "runtime/monitor/rpc", "runtime/plugin", "langhost", "bench/floor"}},
 	{"github.com/spf13/", []string{"cmd/"}},
+	{"github.com/charmbracelet/", []string{"cmd/internal/view"}},
 	{"github.com/evanw/esbuild/", []string{"runtime/dynamic/bundle"}},
 	{"github.com/go-sourcemap/", []string{"runtime/dynamic/bundle"}},
 }

@@ -502,7 +502,7 @@ func (p *pipeline) show(name string, document, final bool) *shownView {
 	progress, flush := p.discreetErr()
 	options := view.Options{
 		Out: out, Err: progress, Interactive: a.streams.ErrTerminal && !a.global.nonInteractive && a.world.env("TERM") != "dumb",
-		Color: a.color(a.streams.ErrTerminal), Width: columns, Height: lines, JSON: o.json,
+		Color: a.color(a.streams.ErrTerminal), Width: columns, Height: lines, Size: a.size, JSON: o.json,
 		ShowSames: o.showSames, ShowSecrets: o.showSecrets, ShowReads: o.showReads, Diff: o.diff,
 		SuppressOutputs: o.suppressOutputs, SuppressProgress: o.suppressProgress, Operation: name, Source: p.source, Property: p.property,
 		Secrets: p.secretTexts(), Crash: a.crashes.crash, Found: a.world.Found,

@@ -7,6 +7,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/charmbracelet/x/ansi"
+
 	"github.com/yamlhost/yamlhost/internal/printable"
 	"github.com/yamlhost/yamlhost/runtime/engine"
 	"github.com/yamlhost/yamlhost/value/mask"
@@ -17,15 +19,16 @@ const frame = 100 * time.Millisecond
 
 // live draws a tree of resources on a terminal, over and over at the same place, and ends with a report. It has one
 // goroutine, which Close ends and waits for.
+//
+// The view only writes: it never reads the terminal and never changes its mode, so questions and signals work as ever.
 type live struct {
-	o      Options
-	screen io.Writer // Err as it is, for moving the cursor
-	p      palette
-	mask   *mask.Masker
+	o    Options
+	p    palette
+	mask *mask.Masker
 
 	mu     sync.Mutex // guards what follows
+	region region
 	board  *board
-	drawn  int // lines on the screen that belong to the tree
 	dirty  bool
 	spin   int
 	closed bool
@@ -34,13 +37,26 @@ type live struct {
 }
 
 func newLive(o Options, m *mask.Masker, screen io.Writer) *live {
-	if o.Height <= 0 {
-		o.Height = 24
-	}
-	v := &live{o: o, screen: screen, p: palette{o.Color}, mask: m, board: newBoard(), stop: make(chan struct{}), stopped: make(chan struct{})}
-	fmt.Fprintf(o.Err, "%s %s\n\n", v.p.paint(bold, o.Operation), v.p.paint(dim, "stack "+o.Stack))
+	v := &live{o: o, region: region{screen: screen}, p: palette{o.Color}, mask: m, board: newBoard(),
+		stop: make(chan struct{}), stopped: make(chan struct{})}
+	title := v.p.paint(bold, o.Operation) + " " + v.p.paint(dim, "stack "+o.Stack)
+	fmt.Fprintf(o.Err, "%s\n\n", title)
 	go v.run()
 	return v
+}
+
+// size is the terminal's width and height now: people resize it.
+func (v *live) size() (width, height int) {
+	width, height = v.o.Width, v.o.Height
+	if v.o.Size != nil {
+		if w, h := v.o.Size(); w > 0 && h > 0 {
+			width, height = w, h
+		}
+	}
+	if height <= 0 {
+		height = 24
+	}
+	return width, height
 }
 
 func (v *live) run() {
@@ -55,8 +71,8 @@ func (v *live) run() {
 		case <-ticker.C:
 			v.mu.Lock()
 			v.spin++
-			if v.dirty || v.anyRunning() {
-				v.draw(false)
+			if v.dirty || v.board.running > 0 {
+				v.draw()
 			}
 			v.mu.Unlock()
 		}
@@ -71,15 +87,6 @@ func (v *live) guard() {
 	if fault := recover(); fault != nil {
 		v.o.Crash(fault)
 	}
-}
-
-func (v *live) anyRunning() bool {
-	for _, r := range v.board.order {
-		if r.running > 0 {
-			return true
-		}
-	}
-	return false
 }
 
 func (v *live) Event(e engine.Event) {
@@ -103,7 +110,11 @@ func (v *live) Close() {
 	close(v.stop)
 	<-v.stopped
 
-	v.draw(true)
+	width, _ := v.size()
+	v.region.clear(width)
+	for _, line := range v.final(width) {
+		fmt.Fprintln(v.region.screen, line)
+	}
 	rep := report{v.o, v.p, v.mask, v.board}
 	var changes strings.Builder
 	rep.changes(&changes)
@@ -117,127 +128,164 @@ func (v *live) Close() {
 	rep.summary(v.o.Err)
 }
 
-// draw puts the tree on the screen in the place of the last one. While work goes on the tree fits the screen, and what is
-// under way or failed comes before what is done; in the end it shows everything that changed.
-func (v *live) draw(final bool) {
+// draw puts a frame on the screen in the place of the last one. The caller holds mu.
+func (v *live) draw() {
 	v.dirty = false
-	lines := v.tree(final)
-	var b strings.Builder
-	if v.drawn > 0 {
-		fmt.Fprintf(&b, "\x1b[%dA", v.drawn)
-	}
-	b.WriteString("\x1b[J") // from here to the end of the screen
-	for _, line := range lines {
-		b.WriteString(printable.Colored(line))
-		b.WriteByte('\n')
-	}
-	v.drawn = len(lines)
-	fmt.Fprint(v.screen, b.String())
+	width, height := v.size()
+	v.region.show(v.lines(width, height), width)
 }
 
-func (v *live) tree(final bool) []string {
-	var rows []*row
-	same := 0
-	for _, r := range v.board.order {
-		switch {
-		case final && !r.changes() && !v.o.ShowSames && !(v.o.ShowReads && r.op == engine.OpRead) && !r.isStack():
-			same++
-		default:
-			rows = append(rows, r)
-		}
-	}
-	most := v.o.Height - 6
-	if final {
-		most = 200
-	}
-	left := 0
-	if len(rows) > most {
-		left = len(rows) - most
-		rows = mostTelling(rows, most)
-	}
-	nameWidth := 8
-	for _, r := range rows {
-		nameWidth = max(nameWidth, 2*r.depth+len([]rune(r.urn.Name())))
-	}
-	nameWidth = min(nameWidth, 40)
-	lines := make([]string, 0, len(rows)+2)
-	for _, r := range rows {
-		lines = append(lines, v.line(r, nameWidth))
-	}
+// lines are one frame: as many rows as fit, those that run or failed before those that are done, and a line of progress.
+func (v *live) lines(width, height int) []string {
+	room := max(1, height-5) // the title, a line between, progress, and the line of the cursor
+	rows, left := v.pick(room)
+	lines := v.render(rows, width)
 	if left > 0 {
-		lines = append(lines, v.p.paint(dim, fmt.Sprintf("     … and %s more", Count(left, "resource"))))
+		lines = append(lines, v.fit(dim, fmt.Sprintf("     … and %s more", Count(left, "resource")), width))
 	}
+	return append(lines, v.fit(dim, v.progress(), width))
+}
+
+// final are the rows of the end: everything that changed or failed, below the components that it belongs to.
+func (v *live) final(width int) []string {
+	var rows []placed
+	same := 0
+	v.board.tree.walk(func(r *row, depth int) {
+		if r.shown(v.o) || r.holdsShown(v.o) {
+			rows = append(rows, placed{r, depth})
+		} else {
+			same++
+		}
+	})
+	lines := v.render(rows, width)
 	if same > 0 {
-		lines = append(lines, v.p.paint(dim, fmt.Sprintf("     %s unchanged", Count(same, "resource"))))
+		lines = append(lines, v.fit(dim, fmt.Sprintf("     %s unchanged", Count(same, "resource")), width))
 	}
 	return lines
 }
 
-// mostTelling picks n rows, keeping their order: what runs or failed, then what changed, then the latest.
-func mostTelling(rows []*row, n int) []*row {
+// placed is a row with its depth in the tree.
+type placed struct {
+	*row
+	depth int
+}
+
+// pick chooses at most n rows, in the order of the tree: what runs or failed with the components around it, then what
+// changed, then the latest.
+func (v *live) pick(n int) (rows []placed, left int) {
+	total := v.board.tree.count
+	if total <= n {
+		v.board.tree.walk(func(r *row, depth int) { rows = append(rows, placed{r, depth}) })
+		return rows, 0
+	}
+	n = max(1, n-1) // the line that says how many are left out
 	keep := make(map[*row]bool, n)
+	take := func(r *row) {
+		if len(keep) < n {
+			keep[r] = true
+		}
+	}
 	for _, wanted := range []func(*row) bool{
 		func(r *row) bool { return r.running > 0 || r.failed },
 		(*row).changes,
 		func(*row) bool { return true },
 	} {
-		for i := len(rows) - 1; i >= 0 && len(keep) < n; i-- {
-			if wanted(rows[i]) {
-				keep[rows[i]] = true
+		for i := len(v.board.order) - 1; i >= 0 && len(keep) < n; i-- {
+			if r := v.board.order[i]; wanted(r) {
+				take(r)
 			}
 		}
 	}
-	picked := make([]*row, 0, n)
-	for _, r := range rows {
+	v.board.tree.walk(func(r *row, depth int) {
 		if keep[r] {
-			picked = append(picked, r)
+			rows = append(rows, placed{r, depth})
 		}
+	})
+	return rows, total - len(rows)
+}
+
+func (v *live) render(rows []placed, width int) []string {
+	all := make([]cells, len(rows))
+	for i, r := range rows {
+		all[i] = v.cells(r.row)
+		all[i].depth = r.depth
 	}
-	return picked
+	c := arrange(all, width)
+	lines := make([]string, len(all))
+	for i, r := range all {
+		lines[i] = printable.Colored(c.line(r, v.p))
+	}
+	return lines
+}
+
+// fit paints a line that is cut to the terminal's width.
+func (v *live) fit(style paint, text string, width int) string {
+	if width > 0 {
+		text = cutEnd(text, width-1)
+	}
+	return v.p.paint(style, text)
 }
 
 var spinner = [...]string{"⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"}
 
-func (v *live) line(r *row, nameWidth int) string {
+func (v *live) cells(r *row) cells {
 	style := opStyles[r.op]
-	color, word, sign := style.color, style.done, style.sign
-	note := ""
+	c := cells{sign: style.sign, name: printable.Text(v.mask.Hide(r.urn.Name())), typ: printable.Text(ShortType(r.urn.Type())),
+		status: style.done, short: style.done, color: style.color}
 	switch {
 	case r.failed:
-		color, word, sign = red, style.running+" failed", "✗"
+		c.color, c.status, c.short, c.sign = red, style.running+" failed", "failed", "✗"
 	case r.running > 0:
-		word = style.running
-		sign = spinner[v.spin%len(spinner)]
+		c.status, c.short = style.running, style.running
+		c.sign = spinner[v.spin%len(spinner)]
 		if t := seconds(v.board.now().Sub(r.started)); t != "" {
-			word += " " + t
+			c.status += " " + t
 		}
-		note = r.note
+		c.note = firstLine(printable.Text(v.mask.Hide(r.note)))
 	case r.planning:
-		word = style.planned
+		c.status, c.short = style.planned, style.planned
 	case r.op != engine.OpSame:
 		if t := seconds(r.took); t != "" {
-			word += " in " + t
+			c.status += " in " + t
 		}
 	}
 	if r.gone && r.op != opGone {
-		word += ", as it was gone"
+		c.status += ", as it was gone"
 	}
-	name := strings.Repeat("  ", r.depth) + r.urn.Name()
-	typ := ShortType(r.urn.Type())
 	if r.isStack() {
-		typ = "stack"
+		c.typ = "stack"
 	}
-	plainWidth := 6 + nameWidth + 2 + max(28, len(typ)) + 1 + len(word)
-	if note != "" && (v.o.Width == 0 || plainWidth+10 < v.o.Width) {
-		note = " " + firstLine(printable.Text(v.mask.Hide(note)))
-		if room := v.o.Width - plainWidth; v.o.Width > 0 && len([]rune(note)) > room {
-			note = string([]rune(note)[:max(0, room-1)]) + "…"
+	return c
+}
+
+// progress says how far the operation is: done of what is known, running, failed, the time so far, and the slowest of what
+// still runs.
+func (v *live) progress() string {
+	b := v.board
+	var slowest *row
+	for _, r := range b.order {
+		if r.running > 0 && !r.isStack() && !r.component && (slowest == nil || r.started.Before(slowest.started)) {
+			slowest = r
 		}
-	} else {
-		note = ""
 	}
-	return "  " + v.p.paint(color, pad(sign, 3)) + pad(clip(name, nameWidth), nameWidth) + "  " +
-		v.p.paint(dim, pad(typ, 28)) + " " + v.p.paint(color, word) + v.p.paint(dim, note)
+	done := b.tree.count - b.running
+	parts := []string{fmt.Sprintf("%d of %d done", done, b.tree.count)}
+	if b.running > 0 {
+		parts = append(parts, fmt.Sprintf("%d running", b.running))
+	}
+	if b.failed > 0 {
+		parts = append(parts, fmt.Sprintf("%d failed", b.failed))
+	}
+	if t := seconds(b.now().Sub(b.began)); t != "" {
+		parts = append(parts, t)
+	}
+	text := "     " + strings.Join(parts, ", ")
+	if slowest != nil {
+		if t := seconds(b.now().Sub(slowest.started)); t != "" {
+			text += "; slowest: " + printable.Text(v.mask.Hide(slowest.urn.Name())) + " " + t
+		}
+	}
+	return text
 }
 
 func firstLine(s string) string {
@@ -245,9 +293,47 @@ func firstLine(s string) string {
 	return line
 }
 
-func clip(s string, width int) string {
-	if r := []rune(s); len(r) > width {
-		return string(r[:width-1]) + "…"
+// region is the part of a terminal that frames are drawn in: the lines above the cursor that the last frame took. It is not
+// safe for concurrent use.
+type region struct {
+	screen io.Writer
+	widths []int // of the lines of the last frame, in cells
+}
+
+// show replaces the last frame in one write. Each line must be narrower than width.
+func (r *region) show(lines []string, width int) {
+	var b strings.Builder
+	r.back(&b, width)
+	r.widths = r.widths[:0]
+	for _, line := range lines {
+		b.WriteString(line)
+		b.WriteString("\x1b[K\n") // what the last frame had behind the line goes
+		r.widths = append(r.widths, ansi.StringWidth(line))
 	}
-	return s
+	b.WriteString("\x1b[J") // and what it had below
+	fmt.Fprint(r.screen, b.String())
+}
+
+// clear takes the last frame from the screen.
+func (r *region) clear(width int) {
+	var b strings.Builder
+	r.back(&b, width)
+	b.WriteString("\x1b[J")
+	r.widths = nil
+	fmt.Fprint(r.screen, b.String())
+}
+
+// back moves the cursor to the beginning of the last frame. A terminal that has become narrower has wrapped its lines.
+func (r *region) back(b *strings.Builder, width int) {
+	up := 0
+	for _, w := range r.widths {
+		up++
+		if width > 0 && w > width {
+			up += (w - 1) / width
+		}
+	}
+	if up > 0 {
+		fmt.Fprintf(b, "\x1b[%dA", up)
+	}
+	b.WriteByte('\r')
 }

@@ -2,28 +2,99 @@ package view
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+	"sync"
+	"time"
 
 	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/runtime/engine"
 	"github.com/yamlhost/yamlhost/value/mask"
 )
 
-// plain writes lines that read well in a log: one for each change when it is done, then a report.
+// silence is how long a log stays without a line before it says what is waited for.
+const silence = 10 * time.Second
+
+// plain writes lines that read well in a log: one for each change when it is done, what is waited for when nothing happens
+// for long, then a report. It has one goroutine, which Close ends and waits for.
 type plain struct {
-	o      Options
-	p      palette
-	mask   *mask.Masker
+	o    Options
+	p    palette
+	mask *mask.Masker
+
+	mu     sync.Mutex // guards what follows
 	board  *board
 	begun  bool // there is a line already
+	quiet  bool // there was no line since the last tick
 	closed bool
+
+	stop, stopped chan struct{}
 }
 
 func newPlain(o Options, m *mask.Masker) *plain {
-	return &plain{o: o, p: palette{o.Color}, mask: m, board: newBoard()}
+	v := &plain{o: o, p: palette{o.Color}, mask: m, board: newBoard(), stop: make(chan struct{}), stopped: make(chan struct{})}
+	if o.SuppressProgress {
+		close(v.stopped)
+	} else {
+		go v.watch()
+	}
+	return v
+}
+
+// watch says what is waited for after each silence.
+func (v *plain) watch() {
+	defer close(v.stopped)
+	ticker := time.NewTicker(silence)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-v.stop:
+			return
+		case <-ticker.C:
+			v.mu.Lock()
+			if v.quiet {
+				v.heartbeat()
+			}
+			v.quiet = true
+			v.mu.Unlock()
+		}
+	}
+}
+
+// heartbeat names what has been under way for longest. The caller holds mu.
+func (v *plain) heartbeat() {
+	const most = 3
+	var running []*row
+	for _, r := range v.board.order {
+		if r.running > 0 && !r.isStack() && !r.component {
+			running = append(running, r)
+		}
+	}
+	if len(running) == 0 {
+		return
+	}
+	slices.SortStableFunc(running, func(a, b *row) int { return a.started.Compare(b.started) })
+	var names []string
+	for _, r := range running[:min(most, len(running))] {
+		names = append(names, fmt.Sprintf("%s %s %s", opStyles[r.op].running, r.urn.Name(), seconds(v.board.now().Sub(r.started))))
+	}
+	text := strings.Join(names, ", ")
+	if more := len(running) - len(names); more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	v.write(v.mask.Hide("     still " + text))
 }
 
 func (v *plain) Event(e engine.Event) {
+	v.mu.Lock()
+	v.event(e)
+	v.mu.Unlock()
+	if _, ok := e.(*engine.Finished); ok {
+		v.Close()
+	}
+}
+
+func (v *plain) event(e engine.Event) {
 	if _, ok := e.(*engine.Prelude); ok && !v.o.SuppressProgress {
 		fmt.Fprintf(v.o.Err, "%s %s\n", v.p.paint(bold, v.o.Operation), v.p.paint(dim, "stack "+v.o.Stack))
 	}
@@ -41,8 +112,6 @@ func (v *plain) Event(e engine.Event) {
 		if e.Severity == diag.Info && !e.Debug && !e.Ephemeral && !v.o.SuppressProgress {
 			v.write(report{v.o, v.p, v.mask, v.board}.note(e))
 		}
-	case *engine.Finished:
-		v.Close()
 	}
 }
 
@@ -76,6 +145,7 @@ func (v *plain) line(r *row, failed bool) {
 
 // write adds a line; an empty one keeps the first from the title.
 func (v *plain) write(line string) {
+	v.quiet = false
 	if !v.begun {
 		fmt.Fprintln(v.o.Err)
 		v.begun = true
@@ -84,10 +154,15 @@ func (v *plain) write(line string) {
 }
 
 func (v *plain) Close() {
+	v.mu.Lock()
 	if v.closed {
+		v.mu.Unlock()
 		return
 	}
 	v.closed = true
+	v.mu.Unlock()
+	close(v.stop)
+	<-v.stopped
 	rep := report{v.o, v.p, v.mask, v.board}
 	var changes strings.Builder
 	rep.changes(&changes)

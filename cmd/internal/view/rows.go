@@ -21,14 +21,24 @@ type row struct {
 	failed   bool
 	gone     bool   // a refresh did not find it
 	note     string // the latest passing message
-	depth    int    // below the stack
+
+	component bool     // it has no provider: a heading for its children
+	at        position // in the program's text
+	seq       int      // when it came
+	children  []*row
+
+	counted struct{ running, failed bool } // by the board
 }
 
 // board gathers events by resource. Default providers and other internal steps are left out (E8.13).
 type board struct {
 	now      func() time.Time
+	began    time.Time // of the operation
 	rows     map[urn.URN]*row
-	order    []*row
+	order    []*row // as they came
+	tree     tree
+	running  int // rows that are under way
+	failed   int // rows that have failed
 	messages []*engine.Message
 	summary  *engine.Summary
 	steps    []*engine.Step // finished logical steps, for diffs
@@ -36,10 +46,32 @@ type board struct {
 	deleted  int            // those of them that the summary counts as deletions
 }
 
-func newBoard() *board { return &board{now: time.Now, rows: map[urn.URN]*row{}} }
+func newBoard() *board { return &board{now: time.Now, began: time.Now(), rows: map[urn.URN]*row{}} }
 
 // event takes an event in and answers with the row that it changed, if any.
 func (b *board) event(e engine.Event) *row {
+	r := b.take(e)
+	if r != nil {
+		b.running += change(&r.counted.running, r.running > 0)
+		b.failed += change(&r.counted.failed, r.failed)
+	}
+	return r
+}
+
+// change notes whether a row counts, and returns what that adds to the count.
+func change(counted *bool, counts bool) int {
+	switch {
+	case counts && !*counted:
+		*counted = true
+		return 1
+	case !counts && *counted:
+		*counted = false
+		return -1
+	}
+	return 0
+}
+
+func (b *board) take(e engine.Event) *row {
 	switch e := e.(type) {
 	case *engine.StepStarted:
 		if e.Internal {
@@ -130,13 +162,14 @@ func (b *board) row(s *engine.Step) *row {
 	if state == nil {
 		state = s.Old
 	}
+	r.at = positionOf(s)
+	var parent urn.URN
 	if state != nil {
-		if parent := b.rows[state.Parent]; parent != nil {
-			r.depth = parent.depth + 1
-		}
+		parent, r.component = state.Parent, !state.Custom
 	}
 	b.rows[s.URN] = r
 	b.order = append(b.order, r)
+	b.tree.add(r, b.rows[parent], parent)
 	return r
 }
 
@@ -146,6 +179,21 @@ func (r *row) take(s *engine.Step, op engine.Op) {
 		return
 	}
 	r.step, r.op = s, op
+}
+
+// shown reports whether the row belongs to the end of a display.
+func (r *row) shown(o Options) bool {
+	return r.changes() || r.isStack() || o.ShowSames || o.ShowReads && r.op == engine.OpRead
+}
+
+// holdsShown reports whether anything below the row belongs to the end of a display.
+func (r *row) holdsShown(o Options) bool {
+	for _, child := range r.children {
+		if child.shown(o) || child.holdsShown(o) {
+			return true
+		}
+	}
+	return false
 }
 
 // changes reports whether the row shows anything but something that stayed as it was.

@@ -18,7 +18,9 @@ type Options struct {
 	Color       bool
 	Width       int // of the terminal in columns; 0 for no limit
 	Height      int // of the terminal in lines; 0 for 24
-	JSON        bool
+	// Size asks for the terminal's width and height, which change while a view is drawn; nil when Width and Height hold.
+	Size func() (columns, lines int)
+	JSON bool
 
 	ShowSames       bool
 	ShowSecrets     bool

@@ -209,7 +209,7 @@ func TestSecretsAreHiddenBeforeTextIsCut(t *testing.T) {
 	}
 	v.Event(&engine.Message{URN: commandURN, Severity: diag.Info, Text: "\x1b[2Jnow " + secret, Ephemeral: true})
 	v.mu.Lock()
-	v.draw(false)
+	v.draw()
 	v.mu.Unlock()
 	v.Close()
 	require.NotContains(t, screen.String(), "hunter2")

@@ -1,0 +1,108 @@
+package view
+
+import (
+	"strings"
+
+	"github.com/charmbracelet/x/ansi"
+)
+
+// cells are the columns of one row of the tree, without colours.
+type cells struct {
+	sign, name, typ, status, note string
+	short                         string // what of the status must be seen where it does not fit
+	depth                         int
+	color                         paint // of sign and status
+}
+
+// columns are the widths of the columns of a tree, in cells of the terminal.
+type columns struct {
+	lead, name, typ, status int
+	width                   int // of the whole line; 0 for no limit
+}
+
+const (
+	signWidth = 3 // two characters and a space
+	maxName   = 48
+	maxType   = 40
+	leastNote = 8
+)
+
+// arrange chooses widths so that no row is wider than the terminal and type and status stay visible. A width of 0 is no
+// limit. One cell stays free at the right: a terminal may wrap behind a full line.
+func arrange(rows []cells, width int) columns {
+	c := columns{lead: 2, width: max(0, width-1)}
+	for _, r := range rows {
+		c.name = max(c.name, min(maxName, 2*r.depth+ansi.StringWidth(r.name)))
+		c.typ = max(c.typ, min(maxType, ansi.StringWidth(r.typ)))
+		c.status = max(c.status, ansi.StringWidth(r.status))
+	}
+	if c.width == 0 {
+		return c
+	}
+	const gaps = 3 // two before the type, one before the status
+	if c.width < 40 {
+		c.lead = 0
+	}
+	room := max(3, c.width-c.lead-signWidth-gaps)
+	if c.name+c.typ+c.status <= room {
+		return c
+	}
+	c.status = min(c.status, max(1, room*2/5))
+	c.typ = min(c.typ, max(1, (room-c.status)*2/5))
+	c.name = min(c.name, max(1, room-c.status-c.typ))
+	return c
+}
+
+// line renders a row.
+func (c columns) line(r cells, p palette) string {
+	indent := min(2*r.depth, max(0, c.name/2)) // a deep row still has half of its column for its name
+	name := strings.Repeat(" ", indent) + cutMiddle(r.name, c.name-indent)
+	status := r.status
+	if c.width > 0 {
+		if ansi.StringWidth(status) > c.status {
+			status = r.short
+		}
+		status = cutEnd(status, c.status)
+	}
+	text := strings.Repeat(" ", c.lead) + p.paint(r.color, fill(r.sign, signWidth)) + fill(name, c.name) + "  " +
+		p.paint(dim, fill(cutMiddle(r.typ, c.typ), c.typ)) + " " + p.paint(r.color, status)
+	if r.note == "" {
+		return text
+	}
+	if c.width == 0 {
+		return text + p.paint(dim, " "+r.note)
+	}
+	if room := c.width - ansi.StringWidth(text) - 1; room >= leastNote {
+		text += p.paint(dim, " "+cutEnd(r.note, room))
+	}
+	return text
+}
+
+// fill pads a text with spaces to a width.
+func fill(s string, width int) string {
+	if n := width - ansi.StringWidth(s); n > 0 {
+		return s + strings.Repeat(" ", n)
+	}
+	return s
+}
+
+// cutEnd shortens a text to a width; an ellipsis stands for the rest.
+func cutEnd(s string, width int) string { return ansi.Truncate(s, max(0, width), "…") }
+
+// cutMiddle shortens a text to a width in its middle: names of siblings differ at their ends.
+func cutMiddle(s string, width int) string {
+	whole := ansi.StringWidth(s)
+	switch {
+	case whole <= width:
+		return s
+	case width < 4:
+		return cutEnd(s, width)
+	}
+	head := ansi.Truncate(s, (width-1)/2, "")
+	for end := width - 1 - ansi.StringWidth(head); ; end-- {
+		tail := ansi.TruncateLeft(s, whole-end, "")
+		if ansi.StringWidth(head)+1+ansi.StringWidth(tail) <= width {
+			return head + "…" + tail
+		}
+	}
+}
