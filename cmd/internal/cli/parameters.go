@@ -3,8 +3,6 @@ package cli
 import (
 	"context"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"sync"
 
 	"github.com/yamlhost/yamlhost/runtime/provider"
@@ -42,12 +40,7 @@ func (p *providers) parameterize(ctx context.Context, pkg project.Package) (sche
 		p.parameterized.made[string(key)] = made
 	}
 	p.parameterized.mu.Unlock()
-	made.once.Do(func() {
-		made.descriptor, made.err = p.askParameterized(ctx, pkg)
-		if missing, ok := errors.AsType[*provider.MissingError](made.err); ok {
-			made.err = notFoundError{missing}
-		}
-	})
+	made.once.Do(func() { made.descriptor, made.err = p.askParameterized(ctx, pkg) })
 	return made.descriptor, made.err
 }
 
@@ -56,53 +49,15 @@ func (p *providers) askParameterized(ctx context.Context, pkg project.Package) (
 	if err := p.paths.bar(wanted.Name); err != nil {
 		return schema.Descriptor{}, err
 	}
-	loaded, err := p.host.Load(ctx, wanted)
-	var missing *provider.MissingError
-	if errors.As(err, &missing) {
-		if err = p.acquire(ctx, wanted, missing); err == nil {
-			loaded, err = p.host.Load(ctx, wanted)
-		}
-	}
+	d, text, err := p.finder.Parameterize(ctx, wanted, pkg.Parameters)
 	if err != nil {
-		return schema.Descriptor{}, err
-	}
-	text, err := parameterizedSchema(ctx, loaded, pkg.Parameters)
-	if closing := loaded.Close(); err == nil {
-		err = closing
-	}
-	if err != nil {
-		return schema.Descriptor{}, err
-	}
-	var head struct {
-		Name, Version    string
-		Parameterization *struct {
-			BaseProvider struct{ Name, Version string }
-			Parameter    []byte
-		}
-	}
-	if err := json.Unmarshal(text, &head); err != nil || head.Name == "" {
-		return schema.Descriptor{}, errors.New("the schema of what the plugin makes of its parameters cannot be read")
-	}
-	if head.Parameterization == nil {
-		return schema.Descriptor{}, fmt.Errorf("the schema of %s does not say how the plugin %s makes it", head.Name, pkg.Source)
-	}
-	d := schema.Descriptor{
-		Name: head.Parameterization.BaseProvider.Name, Version: head.Parameterization.BaseProvider.Version, DownloadURL: pkg.PluginDownloadURL,
-		Parameterization: &schema.Parameterization{Name: head.Name, Version: head.Version, Value: head.Parameterization.Parameter},
+		return d, err
 	}
 	if p.paths.has(wanted.Name) {
 		d.Name, d.Version = wanted.Name, "" // by which its path is known
 	}
 	p.parameterized.texts.Store(d.Key(), text)
 	return d, nil
-}
-
-func parameterizedSchema(ctx context.Context, loaded provider.Provider, args []string) ([]byte, error) {
-	became, err := loaded.Parameterize(ctx, provider.ParameterizeRequest{Args: args})
-	if err != nil {
-		return nil, err
-	}
-	return loaded.Schema(ctx, provider.SchemaRequest{SubpackageName: became.Name, SubpackageVersion: became.Version})
 }
 
 // parameterizedText is the schema that a plugin gave in this run for a package that it made of arguments.

@@ -186,7 +186,7 @@ func (a *app) installLocked(ctx context.Context, o *pluginOptions, name, version
 		server = ""
 		result, err = plugin.Install(ctx, i)
 	} else {
-		result, err = a.installFrom(ctx, &i, server, nil)
+		result, err = plugin.InstallFrom(ctx, &i, server, a.world.env(downloadOverrides), nil)
 	}
 	if err != nil {
 		return err

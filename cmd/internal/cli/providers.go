@@ -1,10 +1,8 @@
 package cli
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"io"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -29,17 +27,14 @@ const pulumiVersion = "3.260.0"
 // providers decides which provider serves a package: an installed plugin or an explicit version or download URL wins
 // over what is built in (D8). It is safe for concurrent use.
 type providers struct {
-	host  *plugin.Host
-	rooms []EmbeddedProviders // in this process, in order of preference
-	home  string
-	given *givenSchemas // schemas that the command line names; nil for none
-	trace *os.File      // every call to a plugin, with PULUMI_DEBUG_GRPC; nil for none
+	finder plugin.Finder
+	rooms  []EmbeddedProviders // in this process, in order of preference
+	given  *givenSchemas       // schemas that the command line names; nil for none
+	trace  *os.File            // every call to a plugin, with PULUMI_DEBUG_GRPC; nil for none
 
 	paths   *pathPlugins     // those that the project names by their paths
 	sources *sources.Sources // of dynamic types
 	dynamic provider.Loader
-
-	acquisition *acquisition // of missing plugins; nil when nothing is downloaded
 
 	parameterized parameterized
 }
@@ -108,7 +103,7 @@ func (a *app) newProviders(ws *workspace.Workspace, log func(plugin.Message)) *p
 		}
 	}
 	return &providers{
-		host: plugin.NewHost(options), home: home, trace: trace, paths: pathPluginsOf(ws),
+		finder: plugin.Finder{Host: plugin.NewHost(options), Cache: plugin.SchemaCache{Home: home}}, trace: trace, paths: pathPluginsOf(ws),
 		sources: files, dynamic: dynamic.NewLoader(beside),
 		rooms: append(append([]EmbeddedProviders(nil), a.world.Embedded...), builtIn{embedded.NewLoader(inProcess)}),
 	}
@@ -156,7 +151,7 @@ func debugProviders(text string) map[string]int {
 
 // Close ends all plugins.
 func (p *providers) Close() error {
-	err := p.host.Close()
+	err := p.finder.Host.Close()
 	if p.trace != nil {
 		err = errors.Join(err, p.trace.Close())
 	}
@@ -175,7 +170,7 @@ func (p *providers) room(name, version, url string, parameterized bool) Embedded
 		if version != "" && !servesVersion(room, name, version) {
 			return nil
 		}
-		if _, err := p.host.Find(name, version); err == nil {
+		if _, err := p.finder.Host.Find(name, version); err == nil {
 			return nil
 		}
 		return room
@@ -203,18 +198,11 @@ func (p *providers) Load(ctx context.Context, pkg provider.Package) (provider.Pr
 	if room := p.room(pkg.Name, pkg.Version, pkg.DownloadURL, pkg.Parameterization != nil); room != nil {
 		return room.Load(ctx, pkg)
 	}
-	loaded, err := p.host.Load(ctx, pkg)
-	var missing *provider.MissingError
-	if errors.As(err, &missing) {
+	return p.finder.Load(ctx, pkg, func(missing *provider.MissingError) {
 		if version, found := embedded.Version(pkg.Name); found {
 			missing.Looked = append(missing.Looked, "the built-in providers (which have "+pkg.Name+" "+version+")")
 		}
-		if err := p.acquire(ctx, pkg, missing); err != nil {
-			return nil, err
-		}
-		return p.host.Load(ctx, pkg)
-	}
-	return loaded, err
+	})
 }
 
 // schemas is a loader of the schemas that go with these providers.
@@ -248,7 +236,7 @@ func (p *providers) watchedSchemas() (loader schema.Loader, damaged func() bool)
 // plugin, which is asked only when the cache does not have it, or not sound.
 func (p *providers) openSchema(ctx context.Context, d schema.Descriptor) (*schema.Package, error) {
 	if path := p.given.find(d); path != "" {
-		return openSchemaFile(p.home, path)
+		return p.finder.Cache.OpenFile(path)
 	}
 	if text := p.parameterizedText(d); text != nil {
 		return schema.Parse(text)
@@ -260,44 +248,13 @@ func (p *providers) openSchema(ctx context.Context, d schema.Descriptor) (*schem
 		text, _ := room.Schema(d.Name)
 		return schema.Parse(text)
 	}
-	at, err := p.host.Find(d.Name, d.Version)
-	var missing *provider.MissingError
-	if errors.As(err, &missing) {
-		err = p.acquire(ctx, provider.Package{Name: d.Name, Version: d.Version, DownloadURL: d.DownloadURL}, missing)
-		if errors.As(err, &missing) {
-			return nil, notFoundError{missing}
-		}
-		if err == nil {
-			at, err = p.host.Find(d.Name, d.Version)
-		}
-	}
-	if err != nil {
-		return nil, err
-	}
-	cache := schemaCache(p.home, d, at)
-	if cache == "" {
-		text, err := p.askSchema(ctx, d)
-		if err != nil {
-			return nil, err
-		}
-		return schema.Parse(text)
-	}
-	installed := installedAt(at)
-	if pkg, err := openCachedSchema(p.home, cache, installed); err == nil && pkg.Owns(d.PackageName()) {
-		return pkg, nil
-	}
-	var pkg *schema.Package
-	err = p.readSchema(ctx, d, func(open func() io.Reader) (err error) {
-		pkg, err = cacheSchema(p.home, cache, installed, open)
-		return err
-	})
-	return pkg, err
+	return p.finder.Schema(ctx, d)
 }
 
 // fetchSchema is the text of what openSchema finds, for whoever needs it whole.
 func (p *providers) fetchSchema(ctx context.Context, d schema.Descriptor) ([]byte, error) {
 	if path := p.given.find(d); path != "" {
-		return readSchemaFile(path)
+		return plugin.ReadSchemaFile(path)
 	}
 	if text := p.parameterizedText(d); text != nil {
 		return text, nil
@@ -306,68 +263,8 @@ func (p *providers) fetchSchema(ctx context.Context, d schema.Descriptor) ([]byt
 		text, _ := room.Schema(d.Name)
 		return text, nil
 	}
-	if _, err := p.openSchema(ctx, d); err != nil { // which fills the cache with what is sound
+	if err := p.paths.bar(d.Name); err != nil {
 		return nil, err
 	}
-	at, err := p.host.Find(d.Name, d.Version)
-	if err != nil {
-		return nil, err
-	}
-	if cache := schemaCache(p.home, d, at); cache != "" {
-		if text, err := os.ReadFile(cache); err == nil {
-			return text, nil
-		}
-	}
-	return p.askSchema(ctx, d)
-}
-
-// notFoundError is a missing plugin in the words of package schema.
-type notFoundError struct{ *provider.MissingError }
-
-// Advice is what to do about it, for the checker.
-func (e notFoundError) Advice() string { return e.MissingError.Advice }
-
-func (e notFoundError) Unwrap() []error { return []error{schema.ErrNotFound, e.MissingError} }
-
-// askSchema asks a plugin for its schema.
-func (p *providers) askSchema(ctx context.Context, d schema.Descriptor) ([]byte, error) {
-	var text []byte
-	err := p.askPlugin(ctx, d, func(loaded provider.Provider, r provider.SchemaRequest) (err error) {
-		text, err = loaded.Schema(ctx, r)
-		return err
-	})
-	return text, err
-}
-
-// readSchema is askSchema for whoever needs no text of it in memory.
-func (p *providers) readSchema(ctx context.Context, d schema.Descriptor, read func(open func() io.Reader) error) error {
-	return p.askPlugin(ctx, d, func(loaded provider.Provider, r provider.SchemaRequest) error {
-		if reader, ok := loaded.(provider.SchemaReader); ok {
-			return reader.ReadSchema(ctx, r, read)
-		}
-		text, err := loaded.Schema(ctx, r)
-		if err != nil {
-			return err
-		}
-		return read(func() io.Reader { return bytes.NewReader(text) })
-	})
-}
-
-// askPlugin starts the plugin of a package for one question about its schema.
-func (p *providers) askPlugin(ctx context.Context, d schema.Descriptor, ask func(provider.Provider, provider.SchemaRequest) error) error {
-	pkg := provider.Package{Name: d.Name, Version: d.Version, DownloadURL: d.DownloadURL}
-	request := provider.SchemaRequest{}
-	if q := d.Parameterization; q != nil {
-		pkg.Parameterization = &provider.Parameterization{Name: q.Name, Version: q.Version, Value: q.Value}
-		request = provider.SchemaRequest{SubpackageName: q.Name, SubpackageVersion: q.Version}
-	}
-	loaded, err := p.host.Load(ctx, pkg)
-	if err != nil {
-		return err
-	}
-	err = ask(loaded, request)
-	if closing := loaded.Close(); err == nil {
-		err = closing
-	}
-	return err
+	return p.finder.SchemaText(ctx, d)
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"github.com/yamlhost/yamlhost/runtime/embedded"
-	"github.com/yamlhost/yamlhost/runtime/plugin"
 	"github.com/yamlhost/yamlhost/runtime/provider"
 	"github.com/yamlhost/yamlhost/schema"
 	"github.com/yamlhost/yamlhost/workspace"
@@ -73,20 +72,4 @@ func TestMissingPackage(t *testing.T) {
 	require.ErrorIs(t, err, schema.ErrNotFound)
 	_, err = p.Load(context.Background(), provider.Package{Name: "random", Version: "0.0.1"})
 	require.ErrorContains(t, err, "the built-in providers (which have random ")
-}
-
-// F2.38: what may change under the same version is not cached.
-func TestSchemaCache(t *testing.T) {
-	t.Parallel()
-	in := func(d schema.Descriptor, version string) string {
-		return schemaCache("/h", d, plugin.Location{Version: version})
-	}
-	require.Equal(t, filepath.Join("/h", "schemas", "random-4.18.0.json"), in(schema.Descriptor{Name: "random"}, "4.18.0"))
-	require.Empty(t, in(schema.Descriptor{Name: "random"}, ""))
-	plain := in(schema.Descriptor{Name: "tf"}, "1.0.0")
-	require.NotEqual(t, plain, in(schema.Descriptor{Name: "tf", DownloadURL: "https://x"}, "1.0.0"))
-	one := in(schema.Descriptor{Name: "tf", Parameterization: &schema.Parameterization{Name: "a", Version: "1"}}, "1.0.0")
-	two := in(schema.Descriptor{Name: "tf", Parameterization: &schema.Parameterization{Name: "b", Version: "1"}}, "1.0.0")
-	require.NotEqual(t, one, two)
-	require.NotEqual(t, plain, one)
 }

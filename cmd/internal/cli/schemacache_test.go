@@ -4,19 +4,15 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
-	"io"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
-	"github.com/yamlhost/yamlhost/runtime/plugin"
 )
 
 // sharedCache is a home folder that processes share, and what they all have to say about one program.
@@ -172,59 +168,4 @@ func TestProcessesShareSchemas(t *testing.T) {
 	left, err = filepath.Glob(filepath.Join(dir, ".*"))
 	require.NoError(t, err)
 	require.Empty(t, left)
-}
-
-// A plugin's schema is kept as its text and an index of it; whoever keeps it at the same time keeps the same, and what was kept
-// before the plugin was installed is not believed.
-func TestPluginSchemaCache(t *testing.T) { // F2.38
-	t.Parallel()
-	home := t.TempDir()
-	path := filepath.Join(home, "schemas", "p-1.0.0.json")
-	installed := time.Now().Add(-24 * time.Hour)
-	opener := func(text string) func() io.Reader { return func() io.Reader { return strings.NewReader(text) } }
-	text := `{"name":"p","resources":{"p:index:Thing":{}}}`
-	_, err := openCachedSchema(home, path, installed)
-	require.ErrorIs(t, err, os.ErrNotExist)
-	var users sync.WaitGroup
-	for range 8 {
-		users.Go(func() {
-			pkg, err := cacheSchema(home, path, installed, opener(text))
-			if err != nil || !slices.Equal(pkg.ResourceTokens(), []string{"p:index:Thing"}) {
-				t.Errorf("kept something else: %v", err)
-			}
-		})
-	}
-	users.Wait()
-	pkg, err := openCachedSchema(home, path, installed)
-	require.NoError(t, err)
-	require.Equal(t, []string{"p:index:Thing"}, pkg.ResourceTokens())
-
-	_, err = openCachedSchema(home, path, installed.Add(time.Hour)) // of another plugin with this version
-	require.ErrorContains(t, err, "older than the plugin")
-
-	_, err = cacheSchema(home, path, installed, opener(text[:20])) // what is unsound is not kept
-	require.ErrorContains(t, err, "read package schema")
-	_, err = openCachedSchema(home, path, installed)
-	require.NoError(t, err)
-
-	blocked := filepath.Join(path, "below", "p.json") // below a file: it cannot be written
-	pkg, err = cacheSchema(home, blocked, installed, opener(text))
-	require.NoError(t, err)
-	require.Equal(t, []string{"p:index:Thing"}, pkg.ResourceTokens())
-}
-
-func TestInstalledAt(t *testing.T) {
-	t.Parallel()
-	folder := filepath.Join(t.TempDir(), "resource-p-v1.0.0")
-	file := filepath.Join(folder, "pulumi-resource-p")
-	require.NoError(t, os.Mkdir(folder, 0o755))
-	require.NoError(t, os.WriteFile(file, nil, 0o755))
-	early, late := time.Unix(1_000_000_000, 0), time.Unix(1_500_000_000, 0)
-	for _, c := range []struct{ file, folder time.Time }{{early, late}, {late, early}} { // as packed long ago, or written over
-		require.NoError(t, os.Chtimes(file, c.file, c.file))
-		require.NoError(t, os.Chtimes(folder, c.folder, c.folder))
-		require.True(t, late.Equal(installedAt(plugin.Location{Path: file})))
-		require.True(t, c.folder.Equal(installedAt(plugin.Location{Path: folder}))) // of a script
-	}
-	require.Zero(t, installedAt(plugin.Location{Path: filepath.Join(folder, "nosuch")}))
 }

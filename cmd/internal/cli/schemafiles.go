@@ -1,17 +1,14 @@
 package cli
 
 import (
-	"bytes"
-	"compress/gzip"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"regexp"
-	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/yamlhost/yamlhost/runtime/plugin"
 	"github.com/yamlhost/yamlhost/schema"
 )
 
@@ -47,7 +44,7 @@ func (a *app) givenSchemas(f schemaFlags) (*givenSchemas, error) {
 	g := &givenSchemas{files: make(map[string]string), dirs: make(map[string][]givenSchema)}
 	for _, name := range f.files {
 		path := a.path(name)
-		pkg, err := openSchemaFile(a.pulumiHome(), path)
+		pkg, err := plugin.SchemaCache{Home: a.pulumiHome()}.OpenFile(path)
 		if err != nil {
 			advice := ""
 			if _, missing := os.Stat(path); missing == nil {
@@ -89,19 +86,6 @@ func (g *givenSchemas) find(d schema.Descriptor) string {
 		}
 	}
 	return path
-}
-
-// readSchemaFile reads a schema, which may be gzipped.
-func readSchemaFile(path string) ([]byte, error) {
-	text, err := os.ReadFile(path)
-	if err != nil || !strings.HasSuffix(path, ".gz") {
-		return text, err
-	}
-	z, err := gzip.NewReader(bytes.NewReader(text))
-	if err != nil {
-		return nil, err
-	}
-	return io.ReadAll(z)
 }
 
 // plainError is an error of the file system without the name of the file, which is said already.

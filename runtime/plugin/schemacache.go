@@ -1,6 +1,7 @@
-package cli
+package plugin
 
 import (
+	"bytes"
 	"compress/gzip"
 	"crypto/sha256"
 	"encoding/hex"
@@ -13,14 +14,19 @@ import (
 	"strings"
 	"time"
 
-	"github.com/yamlhost/yamlhost/runtime/plugin"
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// schemaCache is the file that keeps a plugin's schema between runs (F2.38); empty for a plugin whose content may change
-// under the same version: one from PATH, from the project or attached.
-func schemaCache(home string, d schema.Descriptor, at plugin.Location) string {
-	if home == "" || at.Version == "" {
+// SchemaCache keeps the schemas of plugins between runs, and indexes of large schemas, in the home folder. Several processes
+// may use one at the same time.
+type SchemaCache struct {
+	Home string // empty to keep nothing
+}
+
+// Path returns the file that keeps the schema of the plugin at a location (F2.38). It is empty for a plugin whose content may
+// change under the same version: one from PATH, from the project or attached.
+func (c SchemaCache) Path(d schema.Descriptor, at Location) string {
+	if c.Home == "" || at.Version == "" {
 		return ""
 	}
 	name := d.Name + "-" + at.Version
@@ -34,7 +40,7 @@ func schemaCache(home string, d schema.Descriptor, at plugin.Location) string {
 		}
 		name += "-" + shortDigest(text)
 	}
-	return filepath.Join(home, "schemas", name+".json")
+	return filepath.Join(c.Home, "schemas", name+".json")
 }
 
 func shortDigest(data []byte) string {
@@ -42,17 +48,17 @@ func shortDigest(data []byte) string {
 	return hex.EncodeToString(sum[:])[:12]
 }
 
-// openSchemaFile opens a schema, gzipped or not, by its index, which is kept in the home folder; where there is none, or it
-// cannot be written, the schema is read as a whole.
-func openSchemaFile(home, path string) (*schema.Package, error) {
-	if home == "" {
-		text, err := readSchemaFile(path)
+// OpenFile opens a schema that somebody has put into a file, gzipped or not, by its index. Where the index cannot be written, it
+// reads the whole schema.
+func (c SchemaCache) OpenFile(path string) (*schema.Package, error) {
+	if c.Home == "" {
+		text, err := ReadSchemaFile(path)
 		if err != nil {
 			return nil, err
 		}
 		return schema.Parse(text)
 	}
-	of := beside(home, path)
+	of := c.beside(path)
 	if !strings.HasSuffix(path, ".gz") {
 		return schema.OpenFile(path, of+".index")
 	}
@@ -71,7 +77,7 @@ func openSchemaFile(home, path string) (*schema.Package, error) {
 		return nil, err
 	}
 	if !kept {
-		return openSchemaFile("", path)
+		return SchemaCache{}.OpenFile(path)
 	}
 	for _, name := range earlier {
 		if name != unpacked {
@@ -80,20 +86,20 @@ func openSchemaFile(home, path string) (*schema.Package, error) {
 	}
 	pkg, err := schema.OpenKept(unpacked, of+".index")
 	if err != nil { // somebody has been at them: the source knows better
-		return openSchemaFile("", path)
+		return SchemaCache{}.OpenFile(path)
 	}
 	return pkg, nil
 }
 
-// openCachedSchema opens a plugin's schema that cacheSchema has kept. One that is no longer what its index says is not trusted;
+// Open opens a plugin's schema that Keep has written to a file. installed is when the plugin was. One that is no longer what its index says is not trusted;
 // where there is no index, because its writer was killed or another program has kept it, it is taken for what it is. What was
 // kept before the plugin was installed is that of another one, which had the same version.
-func openCachedSchema(home, path string, installed time.Time) (*schema.Package, error) {
+func (c SchemaCache) Open(path string, installed time.Time) (*schema.Package, error) {
 	const grain = 2 * time.Second // a file system may keep times no finer
 	if info, err := os.Stat(path); err == nil && info.ModTime().Before(installed.Add(-grain)) {
 		return nil, errors.New("the schema is older than the plugin")
 	}
-	index := cachedIndex(home, path)
+	index := c.index(path)
 	pkg, err := schema.OpenKept(path, index)
 	if errors.Is(err, os.ErrNotExist) {
 		return schema.OpenFile(path, index)
@@ -101,15 +107,15 @@ func openCachedSchema(home, path string, installed time.Time) (*schema.Package, 
 	return pkg, err
 }
 
-// cacheSchema keeps a plugin's schema, with its index, and opens it. A cache that cannot be written costs time and nothing
+// Keep writes a plugin's schema to a file, with its index, and opens it. A cache that cannot be written costs time and nothing
 // else. The time of what it keeps is that of the plugin, so that an index stands for all who do it at once.
-func cacheSchema(home, path string, installed time.Time, text func() io.Reader) (*schema.Package, error) {
-	kept, err := schema.KeepIndexed(text(), path, cachedIndex(home, path), installed)
+func (c SchemaCache) Keep(path string, installed time.Time, text func() io.Reader) (*schema.Package, error) {
+	kept, err := schema.KeepIndexed(text(), path, c.index(path), installed)
 	if err != nil {
 		return nil, err
 	}
 	if kept {
-		if pkg, err := schema.OpenKept(path, cachedIndex(home, path)); err == nil {
+		if pkg, err := schema.OpenKept(path, c.index(path)); err == nil {
 			return pkg, nil
 		}
 	}
@@ -120,10 +126,10 @@ func cacheSchema(home, path string, installed time.Time, text func() io.Reader) 
 	return schema.Parse(whole)
 }
 
-func cachedIndex(home, path string) string { return beside(home, path) + ".index" }
+func (c SchemaCache) index(path string) string { return c.beside(path) + ".index" }
 
-// installedAt is when a plugin of the plugin folder was put there; zero when that cannot be told.
-func installedAt(at plugin.Location) time.Time {
+// Installed returns when a plugin was put into the plugin folder; zero when that cannot be told.
+func (at Location) Installed() time.Time {
 	info, err := os.Stat(at.Path)
 	if err != nil {
 		return time.Time{}
@@ -137,8 +143,8 @@ func installedAt(at plugin.Location) time.Time {
 }
 
 // beside is what the names of the files start with that are kept about the schema of a file.
-func beside(home, path string) string {
-	return filepath.Join(home, "yamlhost", "schemas", shortDigest([]byte(path)))
+func (c SchemaCache) beside(path string) string {
+	return filepath.Join(c.Home, "yamlhost", "schemas", shortDigest([]byte(path)))
 }
 
 // unpackSchema unpacks a gzipped schema into the home folder, with its index, and answers whether both could be kept. The
@@ -154,4 +160,17 @@ func unpackSchema(path, unpacked, indexPath string, modified time.Time) (kept bo
 		return false, err
 	}
 	return schema.KeepIndexed(z, unpacked, indexPath, modified)
+}
+
+// ReadSchemaFile reads a schema, which may be gzipped.
+func ReadSchemaFile(path string) ([]byte, error) {
+	text, err := os.ReadFile(path)
+	if err != nil || !strings.HasSuffix(path, ".gz") {
+		return text, err
+	}
+	z, err := gzip.NewReader(bytes.NewReader(text))
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(z)
 }

@@ -1,0 +1,164 @@
+package plugin
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+
+	"github.com/yamlhost/yamlhost/runtime/provider"
+)
+
+// FetchOptions say how missing plugins are downloaded.
+type FetchOptions struct {
+	// Home is the directory that holds the folder plugins; empty to download nothing.
+	Home string
+	// LockDir is the folder of the lock file, which is that of the project file.
+	LockDir string
+	// Forbidden names what forbids downloads, such as a flag; empty when nothing does.
+	Forbidden string
+	// Overrides is the text of PULUMI_PLUGIN_DOWNLOAD_URL_OVERRIDES (F2.35).
+	Overrides string
+	// Client downloads; nil for the usual one.
+	Client *http.Client
+	// Tell is told what is being downloaded; nil to drop it. It may be called from several goroutines at once.
+	Tell func(text string)
+}
+
+// Fetcher downloads missing plugins, each once. It is safe for concurrent use. A nil Fetcher downloads nothing.
+type Fetcher struct {
+	options FetchOptions
+
+	mu    sync.Mutex // guards tries
+	tries map[string]*download
+	lock  sync.Mutex // held while the lock file is written
+}
+
+// download is a download that is running or over.
+type download struct {
+	over chan struct{} // closed when it is over
+	err  error
+}
+
+// NewFetcher makes a fetcher. It downloads nothing before the first Fetch.
+func NewFetcher(o FetchOptions) *Fetcher { return &Fetcher{options: o, tries: map[string]*download{}} }
+
+// Fetch downloads the plugin that was found to be missing. Its error is missing with advice for somebody without a network:
+// which plugin, which version, and the command that installs it.
+func (f *Fetcher) Fetch(ctx context.Context, pkg provider.Package, missing *provider.MissingError) error {
+	version := strings.TrimPrefix(pkg.Version, "v")
+	fail := func(why string) error { return f.advise(pkg, version, missing, why) }
+	if f == nil || f.options.Home == "" {
+		return fail("")
+	}
+	lock, err := ReadLockFile(f.options.LockDir)
+	if err != nil {
+		return err
+	}
+	if locked := lock.Find(pkg.Name, ""); version == "" && locked != nil {
+		version = locked.Version
+	}
+	if by := f.options.Forbidden; by != "" {
+		return fail("it was not downloaded, because " + by + " forbids that")
+	}
+	f.mu.Lock()
+	key := pkg.Name + " " + version + " " + pkg.DownloadURL
+	try, begun := f.tries[key]
+	if !begun {
+		try = &download{over: make(chan struct{})}
+		f.tries[key] = try
+	}
+	f.mu.Unlock()
+	if begun {
+		<-try.over
+	} else {
+		version, try.err = f.download(ctx, pkg, version, lock)
+		close(try.over)
+	}
+	if try.err != nil {
+		return fail("it could not be downloaded: " + try.err.Error())
+	}
+	return nil
+}
+
+// advise adds to the error of a missing plugin why it was not downloaded, if there is a reason, and the ways out.
+func (f *Fetcher) advise(pkg provider.Package, version string, missing *provider.MissingError, why string) error {
+	advised := *missing
+	if version == "" {
+		version = "VERSION"
+	}
+	command := fmt.Sprintf("yamlhost plugin install resource %s %s", pkg.Name, version)
+	if pkg.DownloadURL != "" {
+		command += fmt.Sprintf(" --server '%s'", pkg.DownloadURL)
+	}
+	advised.Advice = "install it with: " + command
+	if f == nil { // for a look at a program a schema is enough
+		advised.Advice += "\nor give its schema with --schema FILE or --schema-dir DIR"
+	}
+	if why != "" {
+		advised.Advice = why + "\n" + advised.Advice
+	}
+	return &advised
+}
+
+// download installs a plugin from the first source that has it, and returns which version that was.
+func (f *Fetcher) download(ctx context.Context, pkg provider.Package, version string, lock *LockFile) (string, error) {
+	i := Installation{Home: f.options.Home, Name: pkg.Name, Version: version, Client: f.options.Client}
+	from := pkg.DownloadURL
+	if locked := lock.Find(pkg.Name, version); locked != nil && version != "" {
+		i.Checksum = locked.Checksums[Platform()]
+		if from == "" {
+			from = locked.Server
+		}
+	}
+	if sum := pkg.Checksums[Platform()]; len(sum) > 0 { // F2.34
+		if i.Checksum != "" && i.Checksum != hex.EncodeToString(sum) {
+			return version, fmt.Errorf("its checksum differs from the one that %s has", LockName)
+		}
+		i.Checksum = hex.EncodeToString(sum)
+	}
+	result, err := InstallFrom(ctx, &i, from, f.options.Overrides, f.options.Tell)
+	if err != nil || lock == nil || result.Checksum == "" {
+		return i.Version, err
+	}
+	f.lock.Lock()
+	defer f.lock.Unlock()
+	return i.Version, EditLockFile(ctx, f.options.LockDir, func(lock *LockFile) (*LockFile, error) {
+		if lock != nil { // what others have added meanwhile stays
+			lock.Add(i.Name, i.Version, from, result.Checksum)
+		}
+		return lock, nil
+	})
+}
+
+// InstallFrom installs a plugin from the first of its sources that has it (F2.32); without a version, the newest. It fills in
+// what it has chosen. overrides is the text of PULUMI_PLUGIN_DOWNLOAD_URL_OVERRIDES; tell may be nil.
+func InstallFrom(ctx context.Context, i *Installation, from, overrides string, tell func(string)) (InstallResult, error) {
+	sources, err := Sources(i.Name, from, overrides)
+	if err != nil {
+		return InstallResult{}, err
+	}
+	var failures []error
+	for _, source := range sources {
+		if i.Version == "" {
+			if i.Version, err = source.Latest(ctx, i.Client); err != nil {
+				return InstallResult{}, fmt.Errorf("no version is named, and the newest is not known: %w", err)
+			}
+		}
+		if tell != nil {
+			tell(fmt.Sprintf("Downloading plugin %s %s", i.Name, i.Version))
+			tell = nil
+		}
+		i.Server = source.Server
+		result, err := Install(ctx, *i)
+		var changed *ChecksumError
+		if err == nil || ctx.Err() != nil || errors.As(err, &changed) {
+			return result, err
+		}
+		failures = append(failures, err)
+	}
+	return InstallResult{}, errors.Join(failures...)
+}

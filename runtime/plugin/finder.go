@@ -1,0 +1,187 @@
+package plugin
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/yamlhost/yamlhost/runtime/provider"
+	"github.com/yamlhost/yamlhost/schema"
+)
+
+// Finder loads plugins and their schemas: it finds those that are installed, fetches those that are missing, and asks a plugin
+// for its schema only when the cache does not have it. It is safe for concurrent use.
+type Finder struct {
+	Host  *Host
+	Cache SchemaCache
+	// Fetcher downloads what is missing; nil to download nothing.
+	Fetcher *Fetcher
+}
+
+// Load starts a plugin, which is fetched first when it is missing. missing may add to the error where else somebody has
+// looked; it may be nil. The error wraps *provider.MissingError when there is no such plugin.
+func (f *Finder) Load(ctx context.Context, pkg provider.Package, missing func(*provider.MissingError)) (provider.Provider, error) {
+	loaded, err := f.Host.Load(ctx, pkg)
+	if absent, ok := errors.AsType[*provider.MissingError](err); ok {
+		if missing != nil {
+			missing(absent)
+		}
+		if err := f.Fetcher.Fetch(ctx, pkg, absent); err != nil {
+			return nil, err
+		}
+		return f.Host.Load(ctx, pkg)
+	}
+	return loaded, err
+}
+
+// Schema opens the schema of a plugin, which is fetched first when it is missing. The error wraps schema.ErrNotFound when there
+// is no such plugin, and then tells the way out (Advice).
+func (f *Finder) Schema(ctx context.Context, d schema.Descriptor) (*schema.Package, error) {
+	at, err := f.find(ctx, d)
+	if err != nil {
+		return nil, err
+	}
+	path := f.Cache.Path(d, at)
+	if path == "" {
+		text, err := f.askSchema(ctx, d)
+		if err != nil {
+			return nil, err
+		}
+		return schema.Parse(text)
+	}
+	installed := at.Installed()
+	if pkg, err := f.Cache.Open(path, installed); err == nil && pkg.Owns(d.PackageName()) {
+		return pkg, nil
+	}
+	var pkg *schema.Package
+	err = f.ask(ctx, d, func(loaded provider.Provider, r provider.SchemaRequest) error {
+		keep := func(open func() io.Reader) (err error) {
+			pkg, err = f.Cache.Keep(path, installed, open)
+			return err
+		}
+		if reader, ok := loaded.(provider.SchemaReader); ok { // without a copy of the text in memory
+			return reader.ReadSchema(ctx, r, keep)
+		}
+		text, err := loaded.Schema(ctx, r)
+		if err != nil {
+			return err
+		}
+		return keep(func() io.Reader { return bytes.NewReader(text) })
+	})
+	return pkg, err
+}
+
+// SchemaText returns the text of what Schema opens.
+func (f *Finder) SchemaText(ctx context.Context, d schema.Descriptor) ([]byte, error) {
+	if _, err := f.Schema(ctx, d); err != nil { // which fills the cache with what is sound
+		return nil, err
+	}
+	at, err := f.Host.Find(d.Name, d.Version)
+	if err != nil {
+		return nil, err
+	}
+	if path := f.Cache.Path(d, at); path != "" {
+		if text, err := os.ReadFile(path); err == nil {
+			return text, nil
+		}
+	}
+	return f.askSchema(ctx, d)
+}
+
+// find locates the plugin of a package.
+func (f *Finder) find(ctx context.Context, d schema.Descriptor) (Location, error) {
+	at, err := f.Host.Find(d.Name, d.Version)
+	absent, ok := errors.AsType[*provider.MissingError](err)
+	if !ok {
+		return at, err
+	}
+	err = f.Fetcher.Fetch(ctx, provider.Package{Name: d.Name, Version: d.Version, DownloadURL: d.DownloadURL}, absent)
+	if err != nil {
+		return Location{}, asNotFound(err)
+	}
+	return f.Host.Find(d.Name, d.Version)
+}
+
+// asNotFound makes the error of a missing plugin one of package schema as well.
+func asNotFound(err error) error {
+	if missing, ok := errors.AsType[*provider.MissingError](err); ok {
+		return notFoundError{missing}
+	}
+	return err
+}
+
+// notFoundError is a missing plugin as package schema has it.
+type notFoundError struct{ *provider.MissingError }
+
+// Advice tells the checker the way out.
+func (e notFoundError) Advice() string { return e.MissingError.Advice }
+
+// Unwrap makes it both errors.
+func (e notFoundError) Unwrap() []error { return []error{schema.ErrNotFound, e.MissingError} }
+
+func (f *Finder) askSchema(ctx context.Context, d schema.Descriptor) ([]byte, error) {
+	var text []byte
+	err := f.ask(ctx, d, func(loaded provider.Provider, r provider.SchemaRequest) (err error) {
+		text, err = loaded.Schema(ctx, r)
+		return err
+	})
+	return text, err
+}
+
+// ask starts the plugin of a package for one question about its schema.
+func (f *Finder) ask(ctx context.Context, d schema.Descriptor, question func(provider.Provider, provider.SchemaRequest) error) error {
+	pkg := provider.Package{Name: d.Name, Version: d.Version, DownloadURL: d.DownloadURL}
+	request := provider.SchemaRequest{}
+	if q := d.Parameterization; q != nil {
+		pkg.Parameterization = &provider.Parameterization{Name: q.Name, Version: q.Version, Value: q.Value}
+		request = provider.SchemaRequest{SubpackageName: q.Name, SubpackageVersion: q.Version}
+	}
+	loaded, err := f.Host.Load(ctx, pkg)
+	if err != nil {
+		return err
+	}
+	return errors.Join(question(loaded, request), loaded.Close())
+}
+
+// Parameterize asks a plugin what package it becomes with parameters (L7.32), and returns how to ask for that package again, and
+// its schema.
+func (f *Finder) Parameterize(ctx context.Context, pkg provider.Package, parameters []string) (schema.Descriptor, []byte, error) {
+	loaded, err := f.Load(ctx, pkg, nil)
+	if err != nil {
+		return schema.Descriptor{}, nil, asNotFound(err)
+	}
+	text, err := parameterizedSchema(ctx, loaded, parameters)
+	if err := errors.Join(err, loaded.Close()); err != nil {
+		return schema.Descriptor{}, nil, err
+	}
+	var head struct {
+		Name, Version    string
+		Parameterization *struct {
+			BaseProvider struct{ Name, Version string }
+			Parameter    []byte
+		}
+	}
+	if err := json.Unmarshal(text, &head); err != nil || head.Name == "" {
+		return schema.Descriptor{}, nil, errors.New("the schema of what the plugin makes of its parameters cannot be read")
+	}
+	made := head.Parameterization
+	if made == nil {
+		return schema.Descriptor{}, nil, fmt.Errorf("the schema of %s does not say how the plugin %s makes it", head.Name, pkg.Name)
+	}
+	return schema.Descriptor{
+		Name: made.BaseProvider.Name, Version: made.BaseProvider.Version, DownloadURL: pkg.DownloadURL,
+		Parameterization: &schema.Parameterization{Name: head.Name, Version: head.Version, Value: made.Parameter},
+	}, text, nil
+}
+
+func parameterizedSchema(ctx context.Context, loaded provider.Provider, parameters []string) ([]byte, error) {
+	became, err := loaded.Parameterize(ctx, provider.ParameterizeRequest{Args: parameters})
+	if err != nil {
+		return nil, err
+	}
+	return loaded.Schema(ctx, provider.SchemaRequest{SubpackageName: became.Name, SubpackageVersion: became.Version})
+}
