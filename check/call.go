@@ -67,8 +67,11 @@ func (c *checker) inferCall(e *ast.Call) schema.Type {
 			c.checkPath(f, arg)
 		}
 	}
+	if f.Name == "env" && len(args) > 0 {
+		c.checkEnv(args[0])
+	}
 	c.program.calls[e] = &Call{Func: f, Args: args}
-	if !sound {
+	if !sound || !c.checkConstantCall(e, f, args) {
 		return schema.Invalid
 	}
 	for i, t := range types {

@@ -25,6 +25,10 @@ type Options struct {
 	// Local are packages of components that are used by path (L7.31).
 	Local      []LocalPackage
 	ProgramDir string
+	// RootDir is the project's directory. With RestrictPaths no path may lead out of it; with AllowEnv the program may read
+	// environment variables that it does not list.
+	RootDir                 string
+	RestrictPaths, AllowEnv bool
 	// Stat looks for files that programs name; nil when there is no file system at hand.
 	Stat func(path string) (fs.FileInfo, error)
 	// Bundle makes the code of dynamic types; nil where nobody does, which leaves their sources unread.
@@ -39,6 +43,7 @@ type ConfigText struct {
 
 	// Structured tells that the value is a list or a map, which a text may look like (L2.34).
 	Structured bool
+	Key        diag.Range // of the key in the stack's settings file; zero when not known
 }
 
 // Check finds out what a program means. The Program is usable whatever the diagnostics say, but only one without errors
@@ -61,6 +66,7 @@ func Check(ctx context.Context, file *ast.File, opts Options) (*Program, diag.Di
 		body.checkOutputs()
 	}
 	c.reportMissingPackages()
+	c.warnUnread()
 	return c.program, *c.sink
 }
 

@@ -2,6 +2,7 @@ package check
 
 import (
 	"errors"
+	"maps"
 	"math"
 	"regexp"
 	"slices"
@@ -68,6 +69,34 @@ func (c *checker) checkConfig(n *Node) {
 		}
 		c.errorf(diag.ConfigMissing, decl.Name.Range, "set it with: yamlhost config set "+kind+config.Key+" VALUE",
 			"config %s is required", config.Key)
+	}
+}
+
+// warnUnread warns of keys of the stack's configuration that nothing reads, where the program declares one that is nearly the
+// same and that the stack does not set.
+func (c *checker) warnUnread() {
+	var declared []string
+	for _, n := range c.all {
+		if n.Kind == ConfigNode && n.Config.Decl != nil {
+			if _, set := c.opts.Config[n.Config.Key]; !set {
+				declared = append(declared, n.Config.Key)
+			}
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(c.opts.Config)) {
+		text := c.opts.Config[key]
+		namespace, _, _ := strings.Cut(key, ":")
+		if text.Project || text.Key.IsZero() || namespace != c.opts.Project || c.byKey[key] != nil {
+			continue
+		}
+		if meant := diag.Meant(key, diag.Suggest(key, declared)); meant != "" {
+			d := diag.Diagnostic{Severity: diag.Warning, Code: diag.UnknownKey, Subject: text.Key, Detail: didYouMean([]string{meant}),
+				Summary: "nothing reads the configuration " + key}
+			if text.Key.Text() == key {
+				d.Fixes = writing(text.Key, key, meant)
+			}
+			c.report(d)
+		}
 	}
 }
 

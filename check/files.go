@@ -15,7 +15,7 @@ import (
 // this is a warning.
 func (c *checker) checkPath(f *builtins.Func, arg ast.Expr) {
 	text, ok := c.constant(arg).(*ast.String)
-	if !ok || c.opts.Stat == nil || text.Value == "" {
+	if !ok || text.Value == "" || !c.checkConfined(arg, text.Value) || c.opts.Stat == nil {
 		return
 	}
 	path := filepath.FromSlash(text.Value)

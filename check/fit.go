@@ -135,6 +135,9 @@ func (c *checker) fitScalar(e ast.Expr, v any, to schema.Type, at *place) bool {
 	switch to := to.(type) {
 	case schema.Primitive:
 		if fitsPrimitive(v, to, at.strict) {
+			if f, number := v.(float64); number && to == schema.Integer && f != math.Trunc(f) { // other hosts send it
+				c.warnf(diag.NotAssignable, at.at(e), "write a whole number", "%s: expected integer, got %s", at, value.FormatNumber(f))
+			}
 			return true
 		}
 		hint := ""

@@ -219,6 +219,9 @@ func (c *checker) inferIndex(e *ast.Index) schema.Type {
 	owner := describeExpr(e.Collection)
 	switch k := e.Key.(type) {
 	case *ast.Number:
+		if list, ok := c.constant(e.Collection).(*ast.List); ok && k.Integer && c.checkIndex(list, int(k.Value), e.Key.Range()) {
+			return schema.Invalid
+		}
 		if k.Integer {
 			return c.member(collection, step{index: int(k.Value), isIndex: true, at: e.Key.Range(), owner: owner})
 		}

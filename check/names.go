@@ -122,6 +122,10 @@ func (c *checker) resolve(root ast.Literal) Ref {
 	if name == pulumiName {
 		return Ref{Kind: RefPulumi}
 	}
+	if strings.Contains(name, ":-") { // which no key of a configuration holds
+		c.noteUndeclared(root)
+		return Ref{Kind: RefBad}
+	}
 	key := c.fullKey(name)
 	if n := c.byKey[key]; n != nil && strings.Contains(name, ":") {
 		return Ref{Kind: RefNode, Node: n}
@@ -179,6 +183,9 @@ func (c *checker) reportUndeclared() {
 		severity := diag.Error
 		switch {
 		case hint != "":
+		case strings.Contains(name, ":-"):
+			key, fallback, _ := strings.Cut(name, ":-")
+			hint = "a default stands in the declaration: `config: {" + key + ": {default: " + fallback + "}}`, and is used by `${" + key + "}`"
 		case name == eachName:
 			hint = "it stands for an instance inside of a resource that has `forEach`, in every field but `forEach` itself"
 		case strings.Contains(name, ":"):
@@ -201,7 +208,7 @@ func (c *checker) reportUndeclared() {
 		wrong := c.undeclared[name]
 		d := diag.Diagnostic{Severity: severity, Code: diag.Undeclared, Subject: wrong.first, Summary: "nothing is called " + shown(name),
 			Detail: hint, Related: wrong.related}
-		c.mendName(&d, name, diag.Meant(name, near), wrong)
+		c.mendName(&d, name, diag.Meant(name, near), wrong, i < maxSearches)
 		c.report(d)
 	}
 }
@@ -236,8 +243,8 @@ func (c *checker) nearNames(name string, i int) []string {
 
 // mendName adds to the finding on an undeclared name what mends it, where meant is surely the same name: the uses are
 // misspelt where others use the declaration by its name; where none does, but several use the undeclared one, the
-// declaration is. Between one use and its declaration the rest of the text decides, if it can.
-func (c *checker) mendName(d *diag.Diagnostic, name, meant string, wrong *undeclaredName) {
+// declaration is. Between one use and its declaration the rest of the text decides, if it can and search says to look.
+func (c *checker) mendName(d *diag.Diagnostic, name, meant string, wrong *undeclaredName, search bool) {
 	n := c.declared[meant]
 	if meant == "" || n == nil && meant != pulumiName {
 		return
@@ -248,7 +255,11 @@ func (c *checker) mendName(d *diag.Diagnostic, name, meant string, wrong *undecl
 	}
 	misspelt := false // the declaration
 	if n != nil && c.uses[n] == 0 {
-		switch here, there := c.wordCount(name)-len(uses), c.wordCount(meant)-1; {
+		here, there := 0, 0 // how often the text has the words besides
+		if search {
+			here, there = c.wordCount(name)-len(uses), c.wordCount(meant)-1
+		}
+		switch {
 		case here > 0 && there == 0:
 			misspelt = true
 		case there > 0 && here == 0:

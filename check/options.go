@@ -1,6 +1,7 @@
 package check
 
 import (
+	"fmt"
 	"regexp"
 	"strings"
 
@@ -41,8 +42,8 @@ func (c *checker) checkOptions(n *Node) {
 		}
 	})
 	with(o.IgnoreChanges, func(name string, e ast.Expr) { c.fitPaths(name, e, inputsOf(n)) })
-	with(o.ReplaceOnChanges, func(name string, e ast.Expr) { c.fitPaths(name, e, nil) })
-	with(o.HideDiffs, func(name string, e ast.Expr) { c.fitPaths(name, e, nil) })
+	with(o.ReplaceOnChanges, func(name string, e ast.Expr) { c.fitPaths(name, e, inputsOf(n)) })
+	with(o.HideDiffs, func(name string, e ast.Expr) { c.fitPaths(name, e, inputsOf(n)) })
 	with(o.AdditionalSecretOutputs, func(name string, e ast.Expr) { c.fitSecretOutputs(name, e, n) })
 	with(o.EnvVarMappings, func(name string, e ast.Expr) {
 		if n.Resource.Token != "" && !isProviderToken(n.Resource.Token) {
@@ -242,9 +243,19 @@ func (c *checker) fitPaths(name string, e ast.Expr, inputs *schema.Object) {
 		if inputs == nil || first.IsIndex || first.IsWildcard() || inputs.Property(first.Key) != nil {
 			return
 		}
-		c.warnf(diag.UnknownProperty, s.Range(), didYouMean(diag.Suggest(first.Key, propertyNames(inputs))),
-			"%s: there is no input `%s`", name, first.Key)
+		c.warnNoProperty(name, "input", s, first.Key, inputs)
 	})
+}
+
+// warnNoProperty warns of a text in an option that begins with the name of a property that there is not.
+func (c *checker) warnNoProperty(option, what string, text *ast.String, name string, o *schema.Object) {
+	near := diag.Suggest(name, propertyNames(o))
+	d := diag.Diagnostic{Severity: diag.Warning, Code: diag.UnknownProperty, Subject: text.Range(), Detail: didYouMean(near),
+		Summary: fmt.Sprintf("%s: there is no %s `%s`", option, what, name)}
+	if text.Value == name {
+		d.Fixes = rename(text.Range(), name, near)
+	}
+	c.report(d)
 }
 
 func inputsOf(n *Node) *schema.Object {
@@ -261,8 +272,7 @@ func (c *checker) fitSecretOutputs(name string, e ast.Expr, n *Node) {
 	}
 	c.eachText(e, func(text *ast.String) {
 		if s.Outputs.Property(text.Value) == nil && text.Value != "id" && text.Value != "urn" {
-			c.warnf(diag.UnknownProperty, text.Range(), didYouMean(diag.Suggest(text.Value, propertyNames(s.Outputs))),
-				"%s: there is no output `%s`", name, text.Value)
+			c.warnNoProperty(name, "output", text, text.Value, s.Outputs)
 		}
 	})
 }

@@ -42,6 +42,7 @@ func (p *parser) readAt(n *node, at diag.Range, live bool) ast.Expr {
 	}
 	defer func() { p.depth-- }()
 	place := ast.Place{At: at}
+	p.warnTag(n)
 	switch n.Kind {
 	case yaml.SequenceNode:
 		items := make([]ast.Expr, 0, len(n.Content))
@@ -62,6 +63,26 @@ func (p *parser) readAt(n *node, at diag.Range, live bool) ast.Expr {
 		return &ast.String{Place: place, Value: n.Value}
 	}
 	return p.interpolated(n, at)
+}
+
+// foreignTags are tags of CloudFormation, and what does the same here.
+var foreignTags = map[string]string{
+	"!Ref": "write `${name}`", "!GetAtt": "write `${resource.property}`", "!Sub": "write the text with `${name}` in it",
+	"!Join": "write `fn::join: [delimiter, items]`", "!Select": "write `fn::select: [index, items]`",
+	"!Split": "write `fn::split: [delimiter, text]`", "!Base64": "write `fn::toBase64: text`", "!If": "write `${condition ? one : other}`",
+}
+
+// warnTag warns of a tag that has no meaning here: the value is read as if it were not there.
+func (p *parser) warnTag(n *node) {
+	if n.Style&yaml.TaggedStyle == 0 || !strings.HasPrefix(n.Tag, "!") || strings.HasPrefix(n.Tag, "!!") || n.Tag == "!" || len(p.aliases) > 0 {
+		return
+	}
+	at, _, _ := strings.Cut(string(p.text[n.Line:min(n.Line+len(n.Tag), len(p.text))]), " ")
+	hint, known := foreignTags[n.Tag]
+	if !known {
+		hint = "remove it, or put a text that begins with `!` in quotes"
+	}
+	p.warn(diag.Ignored, p.at(n.Line, n.Line+len(at)), hint, "the tag `%s` has no effect", shorten(n.Tag))
 }
 
 const callPrefix = "fn::"

@@ -1,6 +1,8 @@
 package parser
 
 import (
+	"strings"
+
 	"gopkg.in/yaml.v3"
 
 	"github.com/yamlhost/yamlhost/diag"
@@ -140,6 +142,7 @@ func (p *parser) shaped(e entry, name string, value ast.Expr, shape optionShape)
 		}
 	case stringsShape:
 		if kind == "a string" {
+			p.portableList(e, name, value)
 			return &ast.List{Place: ast.Place{At: value.Range()}, Items: []ast.Expr{value}}
 		}
 		list, ok := value.(*ast.List)
@@ -161,6 +164,16 @@ func (p *parser) shaped(e entry, name string, value ast.Expr, shape optionShape)
 		}
 	}
 	return value
+}
+
+// portableList warns of one text where other hosts want a list of them (L4.2).
+func (p *parser) portableList(e entry, name string, value ast.Expr) {
+	at := value.Range()
+	d := p.warn(diag.WrongKind, at, "write `["+shorten(at.Text())+"]`; here one text counts as a list, other hosts refuse it",
+		"`%s` is a list of strings", name)
+	if n := p.deref(e.value); n == e.value && n.Kind == yaml.ScalarNode && !strings.Contains(at.Text(), "\n") && !strings.ContainsAny(at.Text(), "[]{},#") {
+		d.Fixes = []diag.Fix{{Label: "Write a list", Edits: []diag.Edit{{Range: at, Text: "[" + at.Text() + "]"}}}}
+	}
 }
 
 // timeouts reads the option customTimeouts (L4.13).

@@ -33,6 +33,8 @@ type CheckOptions struct {
 	Project string
 	// Stat looks for files that programs name; nil when there is no file system.
 	Stat func(path string) (fs.FileInfo, error)
+	// AllowEnv and RestrictPaths are what the run will allow the program.
+	AllowEnv, RestrictPaths bool
 	// Bundle makes the code of dynamic types; nil leaves their sources unread.
 	Bundle check.Bundler
 }
@@ -70,14 +72,38 @@ func (w *Workspace) Check(ctx context.Context, o CheckOptions) (*check.Program, 
 		schemas, damaged := o.Schemas()
 		program, checked = check.Check(ctx, file, check.Options{
 			Project: name, Schemas: schemas, Packages: packages, Local: w.Components,
-			Config: o.Config, ConfigKnown: o.ConfigKnown, StackKeys: stackKeys, ProgramDir: w.Program.Dir, Stat: o.Stat,
+			Config: o.Config, ConfigKnown: o.ConfigKnown, StackKeys: stackKeys, ProgramDir: w.Program.Dir,
+			RootDir: w.Project.Dir, AllowEnv: o.AllowEnv, RestrictPaths: o.RestrictPaths, Stat: o.Stat,
 			Bundle: o.Bundle,
 		})
 		if !damaged() {
 			break
 		}
 	}
-	return program, diag.Folded(onceEach(slices.Concat(parsed, failed, checked), w.Diags))
+	return program, diag.Folded(onceEach(slices.Concat(parsed, failed, checked, w.runtime()), w.Diags))
+}
+
+// runtime is what is wrong with the runtime of the project: a program in another language cannot be read here, and the Pulumi
+// CLI wants one.
+func (w *Workspace) runtime() diag.Diagnostics {
+	const yaml = "yaml"
+	p := w.Project
+	switch {
+	case p.Runtime == yaml || p.Source == nil:
+		return nil
+	case p.Runtime == "":
+		return diag.Diagnostics{{Severity: diag.Portability, Code: diag.YamlhostOnly, Subject: p.Name.Range,
+			Summary: "the project names no runtime", Detail: "the Pulumi CLI wants `runtime: yaml`"}}
+	}
+	d := diag.Diagnostic{Code: diag.NoProgram, Subject: p.RuntimePlace, Summary: "the runtime " + p.Runtime + " cannot be run here",
+		Detail: "yamlhost runs programs of the runtime yaml; others need the Pulumi CLI and its language host"}
+	if diag.Surely(p.Runtime, yaml) {
+		d.Summary, d.Detail = "there is no runtime "+p.Runtime, "did you mean `yaml`?"
+		if at, ok := p.RuntimePlace.Word(p.Runtime); ok {
+			d.Fixes = []diag.Fix{{Label: "Write `yaml`", Edits: []diag.Edit{{Range: at, Text: yaml}}}}
+		}
+	}
+	return diag.Diagnostics{d}
 }
 
 // Parse reads the program's text without checking it. Configuration that the text uses need not be declared in it when config
@@ -125,7 +151,8 @@ func (w *Workspace) ConfigTexts(config map[project.Key]project.Text) map[string]
 	}
 	texts := make(map[string]check.ConfigText, len(config))
 	for key, text := range config {
-		texts[key.String()] = check.ConfigText{Text: text.Text, Secret: text.Secret, Project: text.FromProject, Structured: text.Structured}
+		texts[key.String()] = check.ConfigText{Text: text.Text, Secret: text.Secret, Project: text.FromProject, Structured: text.Structured,
+			Key: text.Key}
 	}
 	return texts
 }

@@ -1,6 +1,10 @@
 package workspace
 
-import "github.com/yamlhost/yamlhost/diag"
+import (
+	"slices"
+
+	"github.com/yamlhost/yamlhost/diag"
+)
 
 // onceEach joins findings: at one position an error of first wins over one of second, and an error over everything that
 // matters less. One fault has one diagnostic (D7).
@@ -36,9 +40,16 @@ func onceEach(first, second diag.Diagnostics) diag.Diagnostics {
 		}
 	}
 	for _, d := range second {
-		if !taken[start(d)] && !(d.Code == diag.Syntax && broken[d.Subject.Source]) {
+		if !taken[start(d)] && !within(first, d) && !(d.Code == diag.Syntax && broken[d.Subject.Source]) {
 			all.Add(d)
 		}
 	}
 	return all
+}
+
+// within reports whether an error of findings is about a part of what another is about, in the same way.
+func within(findings diag.Diagnostics, d diag.Diagnostic) bool {
+	return d.Code == diag.ConfigDefault && slices.ContainsFunc(findings, func(f diag.Diagnostic) bool {
+		return f.Code == d.Code && f.Subject.Source == d.Subject.Source && d.Subject.Start <= f.Subject.Start && f.Subject.End <= d.Subject.End
+	})
 }

@@ -174,3 +174,23 @@ func TestRuntimeOptions(t *testing.T) {
 		require.Equal(t, want, w.Diags[0].Summary, options)
 	}
 }
+
+// A project of another runtime has no program that can be run here; a slip of one is mended.
+func TestOtherRuntimes(t *testing.T) {
+	t.Parallel()
+	for runtime, want := range map[string]string{"yaml": "", "yalm": "there is no runtime yalm", "nodejs": "the runtime nodejs cannot be run here"} {
+		dir := t.TempDir()
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "Pulumi.yaml"), []byte("name: p\nruntime: "+runtime+"\noutputs: {a: 1}\n"), 0o600))
+		w, err := workspace.Open(dir, workspace.Options{})
+		require.NoError(t, err)
+		_, diags := w.Check(t.Context(), workspace.CheckOptions{Schemas: func() (schema.Loader, func() bool) { return nil, func() bool { return false } }})
+		if want == "" {
+			require.Empty(t, diags)
+			continue
+		}
+		require.Len(t, diags, 1)
+		require.Equal(t, want, diags[0].Summary)
+		require.Equal(t, runtime, diags[0].Subject.Text())
+		require.Equal(t, runtime == "yalm", len(diags[0].Fixes) == 1)
+	}
+}

@@ -11,8 +11,9 @@ import (
 type Text struct {
 	Text        string
 	Secret      bool
-	FromProject bool // from the project file, not from the stack
-	Structured  bool // a list or a map, as JSON
+	FromProject bool       // from the project file, not from the stack
+	Structured  bool       // a list or a map, as JSON
+	Key         diag.Range // in the stack's settings file; zero for one from elsewhere
 }
 
 // Merge makes the configuration of a stack: its own values, and those of the project file for keys that it lacks (L2.2,
@@ -26,7 +27,7 @@ func Merge(p *Project, s *Settings, stack string, open Opener) (map[Key]Text, di
 		if err != nil {
 			return nil, nil, err
 		}
-		config[e.Key], data[e.Key] = Text{Text: text, Secret: e.IsSecret(), Structured: isStructured(v)}, v
+		config[e.Key], data[e.Key] = Text{Text: text, Secret: e.IsSecret(), Structured: isStructured(v), Key: e.Place}, v
 	}
 	var diags diag.Diagnostics
 	for _, decl := range p.Config {

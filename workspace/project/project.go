@@ -23,6 +23,8 @@ type Project struct {
 	Name        Literal
 	Description string
 	Runtime     string // empty when the file does not say
+	// RuntimePlace is where it stands; zero when the file does not say.
+	RuntimePlace diag.Range
 	// Compiler is the runtime option of that name: a command that prints the program (L1.F); nil without one.
 	Compiler       *Literal
 	Main           *Literal
@@ -222,13 +224,13 @@ func (p *Project) readRuntime(d *document, n *yaml.Node) {
 	}
 	if n.Kind != yaml.MappingNode {
 		if l := d.text("runtime", n); l != nil {
-			p.Runtime = l.Text
+			p.Runtime, p.RuntimePlace = l.Text, l.Range
 		}
 		return
 	}
 	fields := d.fields("runtime", n, "name", "options")
 	if l := d.text("runtime.name", fields["name"].value); l != nil {
-		p.Runtime = l.Text
+		p.Runtime, p.RuntimePlace = l.Text, l.Range
 	}
 	if p.Runtime != "" && p.Runtime != "yaml" {
 		d.entries("runtime.options", fields["options"].value) // which is for others to read

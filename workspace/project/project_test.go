@@ -195,6 +195,11 @@ config:
 		config, diags, err := Merge(p, s, "dev", fakeSecrets{})
 		require.NoError(t, err)
 		require.Empty(t, diags)
+		for key, text := range config {
+			require.Contains(t, text.Key.Text(), key.Name)
+			text.Key = diag.Range{}
+			config[key] = text
+		}
 		require.Equal(t, map[Key]Text{
 			{"p", "need"}: {Text: "x"}, {"p", "need2"}: {Text: "y"}, {"p", "size"}: {Text: "4"}, {"p", "flag"}: {Text: "true"},
 			{"p", "ports"}: {Text: `[1,"2"]`, Structured: true}, {"p", "key"}: {Text: "k", Secret: true}, {"aws", "region"}: {Text: "us"},

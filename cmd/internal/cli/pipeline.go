@@ -213,7 +213,8 @@ func (p *pipeline) check(ctx context.Context) error {
 	uncompiled := p.workspace.Compile(ctx, workspace.Run{
 		Stack: p.stack.ref.Stack, Organization: "organization", Project: p.workspace.Project.Name.Text, Config: texts,
 	})
-	program, diags := checkWorkspace(ctx, p.workspace, p.providers, p.config)
+	program, diags := checkFor(ctx, p.workspace, p.providers, p.config,
+		workspace.CheckOptions{AllowEnv: p.options.allowEnv, RestrictPaths: p.options.restrictPaths})
 	diags.Add(uncompiled...)
 	if err := ctx.Err(); err != nil {
 		return withCode(codeCancelled, "interrupted")

@@ -66,7 +66,13 @@ func (a *app) soundProject(dir string) (*project.Project, error) {
 
 // checkWorkspace checks a program against the schemas of providers. config is nil without a stack.
 func checkWorkspace(ctx context.Context, ws *workspace.Workspace, providers *providers, config map[project.Key]project.Text) (*check.Program, diag.Diagnostics) {
+	return checkFor(ctx, ws, providers, config, workspace.CheckOptions{})
+}
+
+// checkFor is checkWorkspace for a run, of which the options tell what it allows.
+func checkFor(ctx context.Context, ws *workspace.Workspace, providers *providers, config map[project.Key]project.Text, run workspace.CheckOptions) (*check.Program, diag.Diagnostics) {
 	return ws.Check(ctx, workspace.CheckOptions{
+		AllowEnv: run.AllowEnv, RestrictPaths: run.RestrictPaths,
 		Schemas: providers.watchedSchemas, Parameterize: providers.parameterize, Config: ws.ConfigTexts(config), ConfigKnown: config != nil,
 		Stat: os.Stat, Bundle: providers.sources.Bundle,
 	})

@@ -1,0 +1,116 @@
+package check
+
+import (
+	"errors"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/yamlhost/yamlhost/builtins"
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/parser/ast"
+	"github.com/yamlhost/yamlhost/value"
+)
+
+// What a call does is known before the program runs where its arguments are written out.
+
+// pure are functions of their arguments alone that fail for some of them.
+var pure = []string{"select", "fromJSON", "fromBase64", "regex", "regexAll", "regexReplace", "parseInt"}
+
+// checkConstantCall reports a call of constants that is sure to fail.
+func (c *checker) checkConstantCall(e *ast.Call, f *builtins.Func, args []ast.Expr) bool {
+	if !slices.Contains(pure, f.Name) || e.Expanded {
+		return true
+	}
+	values := make([]value.Value, len(args))
+	for i, arg := range args {
+		v, ok := c.constantValue(arg, 0)
+		if !ok {
+			return true
+		}
+		values[i] = v
+	}
+	_, err := builtins.Apply(c.ctx, nil, f, values)
+	failure, ok := errors.AsType[*builtins.Error](err)
+	if !ok {
+		return true
+	}
+	at := e.Range()
+	if i := failure.Arg; i >= 0 && i < len(args) && args[i] != nil {
+		at = args[i].Range()
+	}
+	name := f.Name
+	if e.Argument != nil {
+		name = "fn::" + name
+	}
+	c.errorf(diag.FunctionFailed, at, "", "%s: %s", name, failure.Error())
+	return false
+}
+
+// constantValue is the value of an expression that is written out, by way of variables too; a list may hold anything when it
+// is counted only.
+func (c *checker) constantValue(e ast.Expr, depth int) (v value.Value, ok bool) {
+	const deepest = 100
+	if e == nil {
+		return value.Null, true
+	}
+	if depth > deepest {
+		return value.Null, false
+	}
+	switch e := c.constant(e).(type) {
+	case *ast.Null:
+		return value.Null, true
+	case *ast.Bool:
+		return value.Bool(e.Value), true
+	case *ast.Number:
+		return value.Number(e.Value), true
+	case *ast.String:
+		return value.String(e.Value), true
+	case *ast.List:
+		items := make([]value.Value, len(e.Items))
+		for i, item := range e.Items {
+			if items[i], ok = c.constantValue(item, depth+1); !ok {
+				return value.Null, false
+			}
+		}
+		return value.List(items...), true
+	}
+	return value.Null, false
+}
+
+// checkEnv finds a variable of the environment that the program does not list (L10.C9).
+func (c *checker) checkEnv(arg ast.Expr) {
+	name, ok := c.constant(arg).(*ast.String)
+	is := func(l ast.Literal) bool { return ok && l.Value == name.Value }
+	if !ok || c.opts.AllowEnv || c.component != nil || slices.ContainsFunc(c.file.AllowEnv, is) || slices.ContainsFunc(c.file.PublicEnv, is) {
+		return
+	}
+	d := diag.Diagnostic{Severity: diag.Warning, Code: diag.FunctionFailed, Subject: arg.Range(),
+		Summary: "the program does not list the environment variable " + shown(name.Value),
+		Detail:  "list it, as in `pulumi: {allowEnv: [" + name.Value + "]}`, or run with --allow-env"}
+	var listed []string
+	for _, l := range slices.Concat(c.file.AllowEnv, c.file.PublicEnv) {
+		listed = append(listed, l.Value)
+	}
+	if near := diag.Suggest(name.Value, listed); len(near) > 0 {
+		d.Detail = didYouMean(near)
+		d.Fixes = rename(arg.Range(), name.Value, near)
+	}
+	c.report(d)
+}
+
+// checkConfined finds a relative path that leads out of a project to which the run restricts paths (L6.23).
+func (c *checker) checkConfined(arg ast.Expr, path string) bool {
+	path = strings.TrimPrefix(path, "file://")
+	if !c.opts.RestrictPaths || strings.Contains(path, "://") || filepath.IsAbs(filepath.FromSlash(path)) {
+		return true
+	}
+	root := firstOf(c.opts.RootDir, c.opts.ProgramDir)
+	relative, err := filepath.Rel(root, filepath.Join(c.opts.ProgramDir, filepath.FromSlash(path)))
+	if err == nil && filepath.IsLocal(relative) {
+		return true
+	}
+	c.errorf(diag.FileAccess, arg.Range(), "the run restricts paths; copy the file into the project, or write an absolute path out",
+		"%s is outside of the project", quote(path))
+	return false
+}
