@@ -17,11 +17,11 @@ import (
 // their own, from the provider's process, so that no slot is held.
 func (d *Deployment) construct(ctx context.Context, g *plan.Goal) (monitor.RegisterResponse, error) {
 	u := urn.New(d.opts.Stack, d.opts.Project, g.Parent, g.Type, g.Name)
-	i, err := d.registry.get(g.Provider)
+	i, err := d.registry.Get(g.Provider)
 	if err != nil {
 		return monitor.RegisterResponse{}, d.constructFailed(u, g, err)
 	}
-	if i.unconfigured { // E2.41
+	if i.Unconfigured { // E2.41
 		local := *g
 		local.Remote, local.Inputs, local.PropertyDependencies = false, value.EmptyMap(), nil
 		reg, err := d.register(ctx, &local)
@@ -30,7 +30,7 @@ func (d *Deployment) construct(ctx context.Context, g *plan.Goal) (monitor.Regis
 		}
 		return monitor.RegisterResponse{URN: reg.URN, Outputs: value.EmptyMap(), Result: reg.Result}, nil
 	}
-	if err := d.registry.extend(i, d.onlyExtension(g.PackageRef), u); err != nil {
+	if err := d.registry.Extend(i, d.registry.Packages.Extension(g.PackageRef), u); err != nil {
 		return monitor.RegisterResponse{}, d.constructFailed(u, g, err)
 	}
 	if d.endpoint == "" {
@@ -38,7 +38,7 @@ func (d *Deployment) construct(ctx context.Context, g *plan.Goal) (monitor.Regis
 			"this operation cannot be reached by the provider's process"))
 	}
 	aliases := d.table.Aliases(u, g.Parent, g.Aliases)
-	answer, err := i.configured.Construct(d.calls, provider.ConstructRequest{
+	answer, err := i.Configured.Construct(d.calls, provider.ConstructRequest{
 		Deployment: d.info(), Type: g.Type, Name: g.Name, Parent: g.Parent, Inputs: g.Inputs,
 		InputDependencies: g.PropertyDependencies, Dependencies: g.Dependencies, Providers: g.Providers, Aliases: aliases,
 		Protect: g.Protect, RetainOnDelete: g.RetainOnDelete, DeleteBeforeReplace: g.DeleteBeforeReplace,
@@ -49,7 +49,7 @@ func (d *Deployment) construct(ctx context.Context, g *plan.Goal) (monitor.Regis
 	if err != nil {
 		return monitor.RegisterResponse{}, d.constructFailed(u, g, err)
 	}
-	outputs, deps := asMap(answer.Outputs), map[string][]urn.URN{}
+	outputs, deps := plan.AsMap(answer.Outputs), map[string][]urn.URN{}
 	for key, urns := range answer.StateDependencies {
 		deps[key] = urns
 	}

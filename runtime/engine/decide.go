@@ -106,7 +106,7 @@ func (d *Deployment) fated(r *state.Resource) plan.Diff {
 // compareUnknown asks a resource's provider what some unknown inputs would mean.
 func (d *Deployment) compareUnknown(q *plan.Question) (provider.DiffResponse, error) {
 	r := q.Resource
-	p, err := d.registry.of(r)
+	p, err := d.registry.Of(r)
 	if err != nil {
 		return provider.DiffResponse{}, err
 	}

@@ -4,19 +4,24 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"runtime"
 	"sync"
 	"time"
 
+	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/runtime/engine/internal/plan"
+	"github.com/yamlhost/yamlhost/runtime/engine/internal/providers"
 	"github.com/yamlhost/yamlhost/runtime/engine/internal/resources"
 	"github.com/yamlhost/yamlhost/runtime/engine/internal/slots"
+	"github.com/yamlhost/yamlhost/runtime/journal"
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 	"github.com/yamlhost/yamlhost/runtime/provider"
 	"github.com/yamlhost/yamlhost/runtime/state"
 	"github.com/yamlhost/yamlhost/value"
+	"github.com/yamlhost/yamlhost/value/urn"
 )
 
 var _ monitor.Monitor = (*Deployment)(nil)
@@ -32,7 +37,7 @@ type Deployment struct {
 	opts     Options
 	report   *reporter
 	ledger   *ledger
-	registry *registry
+	registry *providers.Registry
 	slots    *slots.Pool
 	endpoint string
 	scope    *plan.Scope
@@ -58,14 +63,11 @@ type Deployment struct {
 	mu         sync.Mutex // guards everything below
 	hooks      map[string]monitor.Hook
 	transforms transforms
-	defaults   map[string]*defaultProvider
-	packages   map[string]monitor.Package
-	refs       map[string]string // package key to reference
-	stackDone  bool              // outputs of the stack were registered
-	outputs    value.Value       // of the stack, put in place at the end (E2.61)
-	bailed     bool              // the reason for the failure was told in full; no line follows (E4.130)
-	closed     bool              // no more requests
-	waiting    bool              // somebody waits for the shutdown
+	stackDone  bool        // outputs of the stack were registered
+	outputs    value.Value // of the stack, put in place at the end (E2.61)
+	bailed     bool        // the reason for the failure was told in full; no line follows (E4.130)
+	closed     bool        // no more requests
+	waiting    bool        // somebody waits for the shutdown
 	requests   sync.WaitGroup
 	finished   chan struct{} // closed by SignalAndWaitForShutdown; nil while no program runs
 	terminated bool          // given up at once (E5.51)
@@ -88,8 +90,9 @@ const (
 	destroying             // to be deleted, with the program's providers (E7.41)
 )
 
-// newDeployment prepares an operation. The caller ends it by calling stop and closing the registry.
-func newDeployment(ctx context.Context, o Options, scope *plan.Scope, refreshing bool) *Deployment {
+// newDeployment prepares an operation. The caller ends it by calling stop and closing the registry. calls is the context of
+// provider calls; nil for one that ends with ctx.
+func newDeployment(ctx, calls context.Context, o Options, scope *plan.Scope, refreshing bool) *Deployment {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
@@ -117,11 +120,8 @@ func newDeployment(ctx context.Context, o Options, scope *plan.Scope, refreshing
 		scope:    scope,
 		planner:  newPlanner(&o),
 
-		defaults: map[string]*defaultProvider{},
-		packages: map[string]monitor.Package{},
-		refs:     map[string]string{},
-		drained:  make(chan struct{}),
-		over:     make(chan struct{}),
+		drained: make(chan struct{}),
+		over:    make(chan struct{}),
 	}
 	if o.DryRun {
 		d.ledger.journal = nil
@@ -130,8 +130,26 @@ func newDeployment(ctx context.Context, o Options, scope *plan.Scope, refreshing
 	d.running, d.stop = context.WithCancel(ctx)
 	d.slots = slots.NewPool(d.running, o.Parallel)
 	d.interrupted = ctx.Done()
-	d.registry = newRegistry(d)
+	if d.calls = calls; calls == nil {
+		d.calls = d.running
+	}
+	d.registry = providers.New(d.registryOptions())
 	return d
+}
+
+// registryOptions are what the operation's registry of providers works with.
+func (d *Deployment) registryOptions() providers.Options {
+	return providers.Options{
+		Loader: d.opts.Providers, Calls: d.calls, Config: providers.Config{Values: d.opts.Config, Secret: d.opts.ConfigSecretKeys},
+		DryRun: d.opts.DryRun, NewID: d.opts.NewID, Table: d.table, Extensions: d.opts.Base.Extensions, Guard: d.guard,
+		StackOutputs: d.opts.StackOutputs, StackResources: d.opts.StackResources,
+		Record: func(ref string, extension json.RawMessage) error {
+			return d.ledger.commit(d.calls, journal.Entry{Extensions: map[string]json.RawMessage{ref: extension}})
+		},
+		Warn: func(about urn.URN, text string) {
+			d.report.message(Message{URN: about, Severity: diag.Warning, Text: text})
+		},
+	}
 }
 
 // newUUID is a random UUID of version 4.
@@ -220,30 +238,7 @@ func (d *Deployment) SupportsFeature(_ context.Context, feature string) (bool, e
 
 // RegisterPackage announces a package. Equal packages get the same reference (E2.67).
 func (d *Deployment) RegisterPackage(_ context.Context, p monitor.Package) (string, error) {
-	if p.Name == "" {
-		return "", fmt.Errorf("a package without a name cannot be registered")
-	}
-	key := fmt.Sprintf("%q %q %q %v", p.Name, p.Version, p.DownloadURL, p.Checksums)
-	if p.Extension && p.Parameterization == nil {
-		return "", fmt.Errorf("the extension of %s says nothing of what it is", p.Name)
-	}
-	if p.Extension {
-		key = "extension " + key
-	}
-	if z := p.Parameterization; z != nil {
-		key += fmt.Sprintf(" %q %q %x", z.Name, z.Version, z.Value)
-	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if ref, ok := d.refs[key]; ok {
-		return ref, nil
-	}
-	ref := newUUID()
-	if p.Extension {
-		ref = extensionRef(p.Parameterization)
-	}
-	d.refs[key], d.packages[ref] = ref, p
-	return ref, nil
+	return d.registry.Packages.Register(p, newUUID)
 }
 
 // SignalAndWaitForShutdown says that the program asks for nothing more, and waits until the engine is done (E2.68). The

@@ -15,9 +15,6 @@ import (
 	"github.com/yamlhost/yamlhost/value"
 )
 
-// UnknownID stands for the ID of a provider that a preview only pretends to create (E1.11).
-const UnknownID = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
-
 // execution is a step that is being taken.
 type execution struct {
 	Step
@@ -187,7 +184,7 @@ func (d *Deployment) performSame(s *execution) (*state.Resource, error) { // E5.
 	if n.IsProvider() {
 		// An unchanged provider goes on with its old inputs, not with those just checked (E3.11).
 		n.Inputs = s.Old.Inputs
-		return n, d.registry.keep(s.Old, n)
+		return n, d.registry.Keep(s.Old, n)
 	}
 	return n, nil
 }
@@ -200,7 +197,7 @@ func (d *Deployment) performCreate(s *execution) (*state.Resource, error) { // E
 	if !n.Custom {
 		return n, nil
 	}
-	p, err := d.registry.of(n)
+	p, err := d.registry.Of(n)
 	if err != nil {
 		return nil, err
 	}
@@ -210,7 +207,7 @@ func (d *Deployment) performCreate(s *execution) (*state.Resource, error) { // E
 	if err != nil {
 		var failure *provider.Error
 		if errors.As(err, &failure) && failure.Outcome == provider.Partial && failure.ID != "" { // E5.36
-			n.ID, n.Outputs, n.InitErrors = failure.ID, asMap(failure.Outputs), failure.Reasons
+			n.ID, n.Outputs, n.InitErrors = failure.ID, plan.AsMap(failure.Outputs), failure.Reasons
 			n.RefreshBeforeUpdate = failure.RefreshBeforeUpdate
 			return n, err
 		}
@@ -220,7 +217,7 @@ func (d *Deployment) performCreate(s *execution) (*state.Resource, error) { // E
 		return nil, &provider.Error{Outcome: provider.Unclear, Lost: true,
 			Message: fmt.Sprintf("plugin returned empty resource.ID from create '%s'", n.URN)} // E3.51
 	}
-	n.ID, n.Outputs, n.RefreshBeforeUpdate = r.ID, asMap(r.Outputs), r.RefreshBeforeUpdate
+	n.ID, n.Outputs, n.RefreshBeforeUpdate = r.ID, plan.AsMap(r.Outputs), r.RefreshBeforeUpdate
 	return n, nil
 }
 
@@ -232,7 +229,7 @@ func (d *Deployment) performUpdate(s *execution) (*state.Resource, error) { // E
 		n.Modified = s.Old.Modified
 		return n, nil
 	}
-	p, err := d.registry.of(n)
+	p, err := d.registry.Of(n)
 	if err != nil {
 		return nil, err
 	}
@@ -243,13 +240,13 @@ func (d *Deployment) performUpdate(s *execution) (*state.Resource, error) { // E
 	if err != nil {
 		var failure *provider.Error
 		if errors.As(err, &failure) && failure.Outcome == provider.Partial { // E5.37
-			n.Inputs, n.Outputs, n.InitErrors = s.Old.Inputs, asMap(failure.Outputs), failure.Reasons
+			n.Inputs, n.Outputs, n.InitErrors = s.Old.Inputs, plan.AsMap(failure.Outputs), failure.Reasons
 			n.RefreshBeforeUpdate = failure.RefreshBeforeUpdate
 			return n, err
 		}
 		return nil, err
 	}
-	n.Outputs, n.RefreshBeforeUpdate = asMap(r.Outputs), r.RefreshBeforeUpdate
+	n.Outputs, n.RefreshBeforeUpdate = plan.AsMap(r.Outputs), r.RefreshBeforeUpdate
 	return n, nil
 }
 
@@ -262,7 +259,7 @@ func (d *Deployment) performDelete(s *execution) error { // E5.23
 	if d.opts.DryRun || !old.Custom || old.External || old.RetainOnDelete || old.PendingReplacement || covered {
 		return nil
 	}
-	p, err := d.registry.of(old)
+	p, err := d.registry.Of(old)
 	if err != nil {
 		return err
 	}
@@ -285,7 +282,7 @@ func (d *Deployment) performRead(s *execution) (*state.Resource, error) { // E5.
 	if n.ID == "" { // E2.47: not known yet
 		return n, nil
 	}
-	p, err := d.registry.of(n)
+	p, err := d.registry.Of(n)
 	if err != nil {
 		return nil, err
 	}
@@ -294,7 +291,7 @@ func (d *Deployment) performRead(s *execution) (*state.Resource, error) { // E5.
 		Views: s.views.request()}) // E2.48
 	var failure *provider.Error
 	if errors.As(err, &failure) && failure.Outcome == provider.Partial { // E5.38
-		r = provider.ReadResponse{ID: failure.ID, Inputs: failure.Inputs, Outputs: asMap(failure.Outputs)}
+		r = provider.ReadResponse{ID: failure.ID, Inputs: failure.Inputs, Outputs: plan.AsMap(failure.Outputs)}
 		n.InitErrors = failure.Reasons
 	} else if err != nil {
 		return nil, err
@@ -317,7 +314,7 @@ func (d *Deployment) performImport(s *execution) (*state.Resource, error) { // E
 	n := s.New.Clone()
 	n.Created = d.now()
 	n.Modified = n.Created
-	p, err := d.registry.of(n)
+	p, err := d.registry.Of(n)
 	if err != nil {
 		return nil, err
 	}
@@ -326,7 +323,7 @@ func (d *Deployment) performImport(s *execution) (*state.Resource, error) { // E
 		Views: s.views.request()})
 	var failure *provider.Error
 	if errors.As(err, &failure) && failure.Outcome == provider.Partial { // E5.39
-		r = provider.ReadResponse{ID: failure.ID, Inputs: failure.Inputs, Outputs: asMap(failure.Outputs)}
+		r = provider.ReadResponse{ID: failure.ID, Inputs: failure.Inputs, Outputs: plan.AsMap(failure.Outputs)}
 		n.InitErrors = failure.Reasons
 	} else if err != nil {
 		return nil, err
@@ -345,13 +342,6 @@ func (d *Deployment) performImport(s *execution) (*state.Resource, error) { // E
 func (d *Deployment) now() *time.Time {
 	t := d.opts.Now().UTC()
 	return &t
-}
-
-func asMap(v value.Value) value.Value {
-	if v.Is(value.KindMap) {
-		return v
-	}
-	return value.EmptyMap()
 }
 
 // markSecrets marks outputs secret by name: those that the program names, and those whose input is secret (E5.18). It

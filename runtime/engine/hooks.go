@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/runtime/engine/internal/plan"
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 	"github.com/yamlhost/yamlhost/runtime/state"
 	"github.com/yamlhost/yamlhost/value"
@@ -95,14 +96,14 @@ func hookArgs(s *Step, binds, result *state.Resource) value.Value {
 		"urn": value.String(string(binds.URN)), "name": value.String(binds.URN.Name()), "type": value.String(binds.Type),
 	}
 	if s.Old != nil && s.Op != OpCreateReplacement {
-		args["oldInputs"], args["oldOutputs"] = asMap(s.Old.Inputs), asMap(s.Old.Outputs)
+		args["oldInputs"], args["oldOutputs"] = plan.AsMap(s.Old.Inputs), plan.AsMap(s.Old.Outputs)
 	}
 	if s.New != nil && binds == s.New {
-		args["newInputs"] = asMap(s.New.Inputs)
+		args["newInputs"] = plan.AsMap(s.New.Inputs)
 	}
 	if result != nil {
 		id = result.ID
-		args["newOutputs"] = asMap(result.Outputs)
+		args["newOutputs"] = plan.AsMap(result.Outputs)
 	}
 	args["id"] = value.String(id)
 	return value.Map(args)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/runtime/engine/internal/plan"
+	"github.com/yamlhost/yamlhost/runtime/engine/internal/providers"
 	"github.com/yamlhost/yamlhost/runtime/engine/internal/resources"
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 	"github.com/yamlhost/yamlhost/runtime/provider"
@@ -158,7 +159,7 @@ func (d *Deployment) makeProviders(ctx context.Context, imports []Import) error 
 			continue
 		}
 		g, err := plan.NewGoal(monitor.RegisterRequest{Type: i.Type, Name: i.Name, Custom: true, Parent: i.parent(&d.opts), Protect: &i.Protect,
-			Inputs: withPackage(asMap(i.Inputs), i.Package, nil)}, d.opts.RootDir)
+			Inputs: providers.WithPackage(plan.AsMap(i.Inputs), i.Package, nil)}, d.opts.RootDir)
 		if err != nil {
 			return err
 		}
@@ -259,7 +260,7 @@ func (d *Deployment) performCommandImport(s *execution) (*state.Resource, error)
 		n.Created = d.now()
 		n.Modified = n.Created
 		n.ImportID = ""
-		n.Inputs, n.Outputs = asMap(i.Inputs), asMap(i.Outputs)
+		n.Inputs, n.Outputs = plan.AsMap(i.Inputs), plan.AsMap(i.Outputs)
 		return n, nil
 	}
 	n, err := d.performImport(&execution{Step: Step{Op: s.Op, URN: s.URN, Type: s.Type, New: s.New}})
@@ -268,7 +269,7 @@ func (d *Deployment) performCommandImport(s *execution) (*state.Resource, error)
 	}
 	n.ImportID = "" // E7.54
 	n.Inputs = supplemented(n.Inputs, i.Inputs)
-	p, broken := d.registry.of(n)
+	p, broken := d.registry.Of(n)
 	if broken != nil {
 		return nil, broken
 	}

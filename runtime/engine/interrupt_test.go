@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/yamlhost/yamlhost/runtime/engine/internal/plan"
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 	"github.com/yamlhost/yamlhost/runtime/provider"
 	"github.com/yamlhost/yamlhost/runtime/state"
@@ -194,7 +195,7 @@ func TestInterruptedRefreshKeepsWhatWasRead(t *testing.T) {
 	var found []string
 	for _, r := range result.Snapshot.Resources {
 		if v, ok := r.Inputs.Lookup("v"); ok {
-			found = append(found, r.URN.Name()+" "+printed(v))
+			found = append(found, r.URN.Name()+" "+plan.Printed(v))
 		}
 	}
 	require.Equal(t, []string{"a drifted", "b drifted", "c 1"}, found)

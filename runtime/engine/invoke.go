@@ -32,7 +32,7 @@ func (d *Deployment) Invoke(ctx context.Context, r monitor.InvokeRequest) (monit
 	if err != nil {
 		return monitor.InvokeResponse{}, err
 	}
-	request, err := d.packageRequest(pkg, r.PackageRef, monitor.Package{
+	request, err := d.registry.Packages.Request(pkg, r.PackageRef, monitor.Package{
 		Version: r.Version, DownloadURL: r.PluginDownloadURL, Checksums: r.PluginChecksums})
 	if err != nil {
 		return monitor.InvokeResponse{}, err
@@ -42,19 +42,19 @@ func (d *Deployment) Invoke(ctx context.Context, r monitor.InvokeRequest) (monit
 	if err != nil {
 		return monitor.InvokeResponse{}, err
 	}
-	i, err := d.registry.get(ref)
+	i, err := d.registry.Get(ref)
 	if err != nil {
 		return monitor.InvokeResponse{}, err
 	}
-	if err := d.registry.extend(i, d.onlyExtension(r.PackageRef), urn.URN(r.Token)); err != nil {
+	if err := d.registry.Extend(i, d.registry.Packages.Extension(r.PackageRef), urn.URN(r.Token)); err != nil {
 		return monitor.InvokeResponse{}, err
 	}
 	ready, err := d.allExist(ctx, r.DependsOn)
 	if err != nil {
 		return monitor.InvokeResponse{}, err
 	}
-	args := plan.WithoutDeps(asMap(r.Args))
-	if !ready || i.unconfigured || args.ContainsUnknown() { // E2.51, E2.54
+	args := plan.WithoutDeps(plan.AsMap(r.Args))
+	if !ready || i.Unconfigured || args.ContainsUnknown() { // E2.51, E2.54
 		return monitor.InvokeResponse{Unknown: true}, nil
 	}
 	slot := d.slots.Slot()
@@ -62,7 +62,7 @@ func (d *Deployment) Invoke(ctx context.Context, r monitor.InvokeRequest) (monit
 		return monitor.InvokeResponse{}, err
 	}
 	defer slot.Free()
-	answer, err := i.configured.Invoke(d.calls, provider.InvokeRequest{Token: r.Token, Args: args, Preview: d.opts.DryRun})
+	answer, err := i.Configured.Invoke(d.calls, provider.InvokeRequest{Token: r.Token, Args: args, Preview: d.opts.DryRun})
 	if err != nil {
 		var crash *provider.CrashError
 		if errors.As(err, &crash) {
@@ -119,7 +119,7 @@ func (d *Deployment) Call(ctx context.Context, r monitor.CallRequest) (monitor.C
 		return monitor.CallResponse{}, err
 	}
 	defer d.leave()
-	request, err := d.packageRequest(urn.PackageOf(r.Token), r.PackageRef, monitor.Package{
+	request, err := d.registry.Packages.Request(urn.PackageOf(r.Token), r.PackageRef, monitor.Package{
 		Version: r.Version, DownloadURL: r.PluginDownloadURL, Checksums: r.PluginChecksums})
 	if err != nil {
 		return monitor.CallResponse{}, err
@@ -128,11 +128,11 @@ func (d *Deployment) Call(ctx context.Context, r monitor.CallRequest) (monitor.C
 	if err != nil {
 		return monitor.CallResponse{}, err
 	}
-	i, err := d.registry.get(ref)
+	i, err := d.registry.Get(ref)
 	if err != nil {
 		return monitor.CallResponse{}, err
 	}
-	if err := d.registry.extend(i, d.onlyExtension(r.PackageRef), urn.URN(r.Token)); err != nil {
+	if err := d.registry.Extend(i, d.registry.Packages.Extension(r.PackageRef), urn.URN(r.Token)); err != nil {
 		return monitor.CallResponse{}, err
 	}
 	deps := make(map[string][]urn.URN, r.Args.Len())
@@ -140,7 +140,7 @@ func (d *Deployment) Call(ctx context.Context, r monitor.CallRequest) (monitor.C
 		part, _ := r.Args.Lookup(key)
 		deps[key] = plan.Distinct(slices.Concat(r.ArgDependencies[key], part.AllDeps()))
 	}
-	answer, err := i.configured.Call(d.calls, provider.CallRequest{Token: r.Token, Args: asMap(r.Args), ArgDependencies: deps, Deployment: d.info()})
+	answer, err := i.Configured.Call(d.calls, provider.CallRequest{Token: r.Token, Args: plan.AsMap(r.Args), ArgDependencies: deps, Deployment: d.info()})
 	if err != nil { // E2.58
 		if !errors.Is(err, monitor.ErrShutdown) {
 			d.report.message(Message{Severity: diag.Error, Code: diag.InvokeFailed,

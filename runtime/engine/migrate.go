@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/runtime/engine/internal/providers"
 	"github.com/yamlhost/yamlhost/runtime/engine/internal/resources"
 	"github.com/yamlhost/yamlhost/runtime/journal"
 	"github.com/yamlhost/yamlhost/runtime/state"
@@ -24,14 +25,14 @@ func (d *Deployment) migrate() {
 		switch {
 		case r.IsProvider() && r.Inputs.Len() > 0 && r.Outputs.Len() == 0:
 			now = r.Clone()
-			now.Outputs = withoutInternal(r.Inputs)
+			now.Outputs = providers.WithoutInternal(r.Inputs)
 		case r.Custom && !r.IsProvider() && r.Provider == "" && r.ViewOf == "":
 			pkg := r.URN.Package()
 			p := made[pkg]
 			if p == nil {
 				if p = d.presentDefault(base.Resources, pkg); p == nil {
 					p = &state.Resource{URN: urn.New(d.opts.Stack, d.opts.Project, "", urn.ProviderType(pkg), "default"),
-						Type: urn.ProviderType(pkg), Custom: true, ID: d.opts.NewID(), Inputs: d.defaultConfig(pkg), Created: d.now()}
+						Type: urn.ProviderType(pkg), Custom: true, ID: d.opts.NewID(), Inputs: d.registry.Config.Default(pkg), Created: d.now()}
 					p.Outputs, p.Modified = p.Inputs, p.Created
 					id := d.ledger.newID()
 					front, frontIDs = append(front, p), append(frontIDs, id)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/runtime/engine/internal/plan"
+	"github.com/yamlhost/yamlhost/runtime/engine/internal/providers"
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 	"github.com/yamlhost/yamlhost/runtime/state"
 	"github.com/yamlhost/yamlhost/value/urn"
@@ -130,7 +131,7 @@ func operate(ctx context.Context, o Options, refreshing bool, phases func(*Deplo
 	if (o.Journal == nil) != o.DryRun {
 		return nil, errors.New("an operation needs a journal, and a preview must have none")
 	}
-	if _, err := deniedPackages(o.Config); err != nil {
+	if _, err := providers.DeniedPackages(o.Config); err != nil {
 		return nil, err
 	}
 	if err := noDuplicates(o.Base); err != nil {
@@ -145,12 +146,11 @@ func operate(ctx context.Context, o Options, refreshing bool, phases func(*Deplo
 	if err != nil {
 		return nil, err
 	}
-	d := newDeployment(ctx, o, scope, refreshing)
-	d.naming = naming
-	defer d.stop()
 	calls, giveUp := context.WithCancel(context.WithoutCancel(ctx))
 	defer giveUp()
-	d.calls = calls
+	d := newDeployment(ctx, calls, o, scope, refreshing)
+	d.naming = naming
+	defer d.stop()
 	defer d.guard()
 
 	began := d.opts.Now()
@@ -178,7 +178,7 @@ func operate(ctx context.Context, o Options, refreshing bool, phases func(*Deplo
 	d.closeRequests()
 	before, after := d.finishStack()
 	d.finishWaiting()
-	d.registry.close()
+	d.registry.Close()
 	close(d.over)
 	<-watched
 
@@ -234,7 +234,7 @@ func (d *Deployment) watch(ctx context.Context, giveUp context.CancelFunc) {
 		select {
 		case <-interrupted:
 			interrupted = nil
-			asking.Go(func() { defer d.guard(); d.registry.cancel(d.calls) }) // a frozen provider must not keep the second from being heard
+			asking.Go(func() { defer d.guard(); d.registry.Cancel(d.calls) }) // a frozen provider must not keep the second from being heard
 		case <-d.opts.Terminate:
 			d.ledger.close()
 			d.mu.Lock()

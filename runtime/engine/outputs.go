@@ -24,7 +24,7 @@ func (d *Deployment) RegisterOutputs(ctx context.Context, u urn.URN, outputs val
 	if err := value.Storable(outputs); err != nil { // F1.10
 		return fmt.Errorf("the outputs of %s: %w", u, err)
 	}
-	outputs, err := d.withHashes(ctx, plan.WithoutDeps(asMap(outputs)))
+	outputs, err := d.withHashes(ctx, plan.WithoutDeps(plan.AsMap(outputs)))
 	if err != nil {
 		return err
 	}
@@ -37,7 +37,7 @@ func (d *Deployment) RegisterOutputs(ctx context.Context, u urn.URN, outputs val
 	if !ok {
 		return fmt.Errorf("cannot complete a resource '%s' whose registration isn't pending", u)
 	}
-	before = asMap(before)
+	before = plan.AsMap(before)
 	isStack, skipped := reg == d.table.Root(), reg.Result != monitor.Succeeded || reg.State() == nil
 	if isStack {
 		d.mu.Lock()
@@ -98,7 +98,7 @@ func (d *Deployment) finishStack() (before, after *state.Resource) {
 	if (failed || d.report.hasFailed() || d.running.Err() != nil) && before != nil {
 		merged := before.Outputs
 		for i, key := range outputs.Keys() {
-			merged = asMap(merged).With(key, outputs.At(i))
+			merged = plan.AsMap(merged).With(key, outputs.At(i))
 		}
 		outputs = merged
 	}

@@ -86,10 +86,9 @@ func Settle(ctx context.Context, o Options, words map[urn.URN]Word) (*state.Snap
 		}
 	}
 	o.Journal, o.DryRun = nil, true
-	d := newDeployment(ctx, o, &plan.Scope{}, true)
+	d := newDeployment(ctx, nil, o, &plan.Scope{}, true)
 	defer d.stop()
-	d.calls = d.running
-	defer d.registry.close()
+	defer d.registry.Close()
 
 	s := settling{d: d, resources: slices.Clone(o.Base.Resources)}
 	next := *o.Base
@@ -176,7 +175,7 @@ func (s *settling) readAgain(r *state.Resource) (Ending, error) {
 
 // adopt puts what a creation has made into the state, as if it had been acknowledged.
 func (s *settling) adopt(r *state.Resource, id string) error {
-	p, err := s.d.registry.of(r)
+	p, err := s.d.registry.Of(r)
 	if err != nil {
 		return err
 	}
@@ -186,7 +185,7 @@ func (s *settling) adopt(r *state.Resource, id string) error {
 	n.InitErrors = nil
 	var failure *provider.Error
 	if errors.As(err, &failure) && failure.Outcome == provider.Partial { // E5.39
-		answer = provider.ReadResponse{ID: failure.ID, Outputs: asMap(failure.Outputs), RefreshBeforeUpdate: failure.RefreshBeforeUpdate}
+		answer = provider.ReadResponse{ID: failure.ID, Outputs: plan.AsMap(failure.Outputs), RefreshBeforeUpdate: failure.RefreshBeforeUpdate}
 		n.InitErrors = failure.Reasons
 	} else if err != nil {
 		return err
@@ -194,7 +193,7 @@ func (s *settling) adopt(r *state.Resource, id string) error {
 	if answer.ID == "" {
 		return fmt.Errorf("there is nothing with the ID %q", id)
 	}
-	n.ID, n.Outputs, n.RefreshBeforeUpdate = answer.ID, asMap(answer.Outputs), answer.RefreshBeforeUpdate
+	n.ID, n.Outputs, n.RefreshBeforeUpdate = answer.ID, plan.AsMap(answer.Outputs), answer.RefreshBeforeUpdate
 	n.Outputs = secretOutputs(n.Outputs, n.Inputs, n.AdditionalSecretOutputs)
 	n.Created, n.Modified = s.d.now(), s.d.now()
 	present := make(map[urn.URN]bool, len(s.resources))

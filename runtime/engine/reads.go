@@ -31,7 +31,7 @@ func (d *Deployment) ReadResource(ctx context.Context, r monitor.ReadRequest) (m
 	if !known && !d.opts.DryRun {
 		return monitor.ReadResponse{}, fmt.Errorf("the ID of %s is not known", u)
 	}
-	request, err := d.packageRequest(urn.PackageOf(r.Type), r.PackageRef, monitor.Package{
+	request, err := d.registry.Packages.Request(urn.PackageOf(r.Type), r.PackageRef, monitor.Package{
 		Version: r.Version, DownloadURL: r.PluginDownloadURL, Checksums: r.PluginChecksums})
 	if err != nil {
 		return monitor.ReadResponse{}, err
@@ -40,14 +40,14 @@ func (d *Deployment) ReadResource(ctx context.Context, r monitor.ReadRequest) (m
 	if err != nil {
 		return monitor.ReadResponse{}, err
 	}
-	inputs, err := d.withHashes(ctx, plan.WithoutDeps(asMap(r.State)))
+	inputs, err := d.withHashes(ctx, plan.WithoutDeps(plan.AsMap(r.State)))
 	if err != nil {
 		return monitor.ReadResponse{}, err
 	}
 	goal := &state.Resource{
 		URN: u, Type: r.Type, Custom: true, External: true, ID: id, Inputs: inputs, Outputs: value.EmptyMap(), Parent: r.Parent,
 		Provider: ref, Dependencies: plan.Distinct(r.Dependencies), AdditionalSecretOutputs: r.AdditionalSecretOutputs,
-		SourcePosition: position, ExtensionRef: d.onlyExtension(r.PackageRef),
+		SourcePosition: position, ExtensionRef: d.registry.Packages.Extension(r.PackageRef),
 	}
 	reg, problem := d.table.ClaimRead(goal)
 	if problem != nil {
@@ -81,13 +81,13 @@ func (d *Deployment) ReadResource(ctx context.Context, r monitor.ReadRequest) (m
 		return monitor.ReadResponse{}, err
 	}
 	now := reg.State()
-	return monitor.ReadResponse{URN: u, ID: d.idOf(now), Outputs: now.Outputs, Known: known && !d.providerUnknown(ref)}, nil
+	return monitor.ReadResponse{URN: u, ID: plan.IDValue(now.ID), Outputs: now.Outputs, Known: known && !d.providerUnknown(ref)}, nil
 }
 
 // providerUnknown reports whether a provider answers nothing because its configuration is not known in this preview.
 func (d *Deployment) providerUnknown(ref string) bool {
-	i, err := d.registry.get(ref)
-	return err == nil && i.unconfigured
+	i, err := d.registry.Get(ref)
+	return err == nil && i.Unconfigured
 }
 
 // adoptRead answers a read of what was carried over before, with what it was when it was read the last time.
@@ -104,5 +104,5 @@ func (d *Deployment) adoptRead(ctx context.Context, reg *resources.Registration,
 		d.needed(reg.URN, goal.SourcePosition)
 		return monitor.ReadResponse{}, d.bail()
 	}
-	return monitor.ReadResponse{URN: reg.URN, ID: d.idOf(now), Outputs: now.Outputs, Known: true}, nil
+	return monitor.ReadResponse{URN: reg.URN, ID: plan.IDValue(now.ID), Outputs: now.Outputs, Known: true}, nil
 }

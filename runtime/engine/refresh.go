@@ -131,7 +131,7 @@ func (d *Deployment) readAgain(s *execution) (*state.Resource, Op, error) {
 	if !old.Custom || old.IsProvider() || old.PendingReplacement { // E7.15
 		return old, OpSame, nil
 	}
-	p, err := d.registry.of(old)
+	p, err := d.registry.Of(old)
 	if err != nil {
 		return old, OpSame, err
 	}
@@ -141,7 +141,7 @@ func (d *Deployment) readAgain(s *execution) (*state.Resource, Op, error) {
 	var unhealthy []string
 	var failure *provider.Error
 	if errors.As(err, &failure) && failure.Outcome == provider.Partial { // E5.39
-		r = provider.ReadResponse{ID: failure.ID, Inputs: failure.Inputs, Outputs: asMap(failure.Outputs),
+		r = provider.ReadResponse{ID: failure.ID, Inputs: failure.Inputs, Outputs: plan.AsMap(failure.Outputs),
 			RefreshBeforeUpdate: failure.RefreshBeforeUpdate}
 		unhealthy = failure.Reasons
 		text := "Refreshed resource is in an unhealthy state:"
@@ -156,7 +156,7 @@ func (d *Deployment) readAgain(s *execution) (*state.Resource, Op, error) {
 		return nil, OpDelete, nil
 	}
 	now := old.Clone()
-	now.ID, now.Outputs, now.InitErrors, now.RefreshBeforeUpdate = r.ID, asMap(r.Outputs), unhealthy, r.RefreshBeforeUpdate
+	now.ID, now.Outputs, now.InitErrors, now.RefreshBeforeUpdate = r.ID, plan.AsMap(r.Outputs), unhealthy, r.RefreshBeforeUpdate
 	if r.Inputs.Is(value.KindMap) {
 		now.Inputs = r.Inputs
 	}

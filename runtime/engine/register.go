@@ -8,10 +8,10 @@ import (
 
 	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/runtime/engine/internal/plan"
+	"github.com/yamlhost/yamlhost/runtime/engine/internal/providers"
 	"github.com/yamlhost/yamlhost/runtime/engine/internal/resources"
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 	"github.com/yamlhost/yamlhost/runtime/provider"
-	"github.com/yamlhost/yamlhost/runtime/state"
 	"github.com/yamlhost/yamlhost/value"
 	"github.com/yamlhost/yamlhost/value/urn"
 )
@@ -28,7 +28,7 @@ func (d *Deployment) RegisterResource(ctx context.Context, r monitor.RegisterReq
 	if err != nil {
 		return monitor.RegisterResponse{}, err
 	}
-	g.Base, _ = d.extends(r.PackageRef)
+	g.Base = d.registry.Packages.Extends(r.PackageRef)
 	parent := d.table.Goal(g.Parent)
 	g.Inherit(parent)
 	if g.Inputs, err = d.withHashes(ctx, g.Inputs); err != nil {
@@ -60,13 +60,13 @@ func (d *Deployment) resolve(ctx context.Context, g *plan.Goal) error {
 		return nil
 	}
 	about := func() urn.URN { return urn.New(d.opts.Stack, d.opts.Project, g.Parent, g.Type, g.Name) }
-	request, err := d.packageRequest(urn.PackageOf(g.Type), g.PackageRef, monitor.Package{
+	request, err := d.registry.Packages.Request(urn.PackageOf(g.Type), g.PackageRef, monitor.Package{
 		Version: g.Version, DownloadURL: g.PluginDownloadURL, Checksums: g.PluginChecksums})
 	if err != nil {
 		return err
 	}
 	if urn.IsProviderType(g.Type) {
-		g.Inputs = withPackage(g.Inputs, request, g.EnvVarMappings)
+		g.Inputs = providers.WithPackage(g.Inputs, request, g.EnvVarMappings)
 		return nil
 	}
 	g.Provider, err = d.provider(ctx, g.Provider, request, string(about()), g.Position)
@@ -262,17 +262,9 @@ func (d *Deployment) response(reg *resources.Registration) monitor.RegisterRespo
 	if !now.Custom { // E2.35
 		return r
 	}
-	r.ID = d.idOf(now)
+	r.ID = plan.IDValue(now.ID)
 	r.Outputs = now.Outputs
 	return r
-}
-
-// idOf is a resource's ID as a program sees it.
-func (d *Deployment) idOf(r *state.Resource) value.Value {
-	if r.ID == "" || r.ID == UnknownID {
-		return value.Unknown(value.KindString)
-	}
-	return value.String(r.ID)
 }
 
 func isClosed(done <-chan struct{}) bool {

@@ -19,6 +19,7 @@ import (
 
 	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/runtime/engine/internal/plan"
+	"github.com/yamlhost/yamlhost/runtime/engine/internal/providers"
 	"github.com/yamlhost/yamlhost/runtime/journal"
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 	"github.com/yamlhost/yamlhost/runtime/state"
@@ -189,7 +190,7 @@ func (w *world) command(t *testing.T, command, input string) string {
 		case "retry":
 			o.Retry = append(o.Retry, urn.URN(long(text)))
 		case "deny":
-			o.Config[denySetting] = fmt.Sprintf("[%q]", text)
+			o.Config[providers.DenySetting] = fmt.Sprintf("[%q]", text)
 		case "unreachable":
 			o.Serve = nil
 		case "preview":
@@ -282,9 +283,9 @@ func importsOf(t *testing.T, input string) []Import {
 				if strings.HasPrefix(text, "secret!") {
 					v = v.Secret()
 				}
-				i.Inputs = asMap(i.Inputs).With(name, v)
+				i.Inputs = plan.AsMap(i.Inputs).With(name, v)
 			case kind == "out":
-				i.Outputs = asMap(i.Outputs).With(name, value.String(text))
+				i.Outputs = plan.AsMap(i.Outputs).With(name, value.String(text))
 			}
 		}
 		urns[i.Name] = i.urn(&Options{Project: "p", Stack: "dev"})
@@ -662,7 +663,7 @@ func statement(ctx context.Context, m monitor.Monitor, stack urn.URN, names map[
 	case "provider":
 		r.Type, r.Custom = "pulumi:providers:test", true
 	case "stash":
-		r.Type, r.Custom = stashType, true
+		r.Type, r.Custom = "pulumi:index:Stash", true
 	case "comp":
 		r.Type = "my:index:Comp"
 	case "remote":
@@ -686,7 +687,7 @@ func statement(ctx context.Context, m monitor.Monitor, stack urn.URN, names map[
 		names[name] = known{id: value.String(ref)}
 		return 0, err
 	case "reference":
-		r.Type, r.Custom = stackReferenceType, true
+		r.Type, r.Custom = "pulumi:pulumi:StackReference", true
 	case "builtin":
 		answer, err := m.Invoke(ctx, monitor.InvokeRequest{Token: "pulumi:pulumi:" + name, Args: r.Inputs})
 		names[name] = known{outputs: answer.Result, known: !answer.Unknown}
@@ -700,7 +701,7 @@ func statement(ctx context.Context, m monitor.Monitor, stack urn.URN, names map[
 		typ, id := "test:index:Res", inputs["id"]
 		state := r.Inputs.Without("id")
 		if kind == "ref" {
-			typ, id, state = stackReferenceType, value.String(name), value.MapOf(value.Entry{Key: "name", Value: value.String(name)})
+			typ, id, state = "pulumi:pulumi:StackReference", value.String(name), value.MapOf(value.Entry{Key: "name", Value: value.String(name)})
 		}
 		answer, err := m.ReadResource(ctx, monitor.ReadRequest{Type: typ, Name: name, Parent: stack, ID: id, State: state,
 			Dependencies: r.Dependencies, Provider: r.Provider})

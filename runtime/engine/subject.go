@@ -73,7 +73,7 @@ func (d *Deployment) situation(s *subject) plan.Situation {
 // connect finds the provider of a resource; a component has none (E4.8).
 func (d *Deployment) connect(s *subject) (err error) {
 	if s.goal.Custom {
-		s.provider, err = d.registry.of(s.goal)
+		s.provider, err = d.registry.Of(s.goal)
 	}
 	return err
 }
@@ -114,7 +114,7 @@ func (d *Deployment) examine(s *subject) error {
 			err = d.compare(s, x, q)
 		case *plan.CompareProvider:
 			var replaced bool
-			if replaced, err = d.registry.configReplaces(q.Was, q.Now); err != nil {
+			if replaced, err = d.registry.Replaces(q.Was, q.Now); err != nil {
 				err = d.refused(s.reg.URN, s.reg.Goal.Position, "compare the provider of", s.goal.Type, err)
 			}
 			x.ProviderCompared(replaced)
@@ -194,19 +194,11 @@ func (d *Deployment) checkFailures(s *subject, news value.Value, failures []prov
 				shown, _ = path.Get(news)
 			}
 			text = fmt.Sprintf("%s resource '%s': property %s value {%s} has a problem: %s",
-				s.goal.Type, s.reg.Goal.Name, f.Property, printed(shown), f.Reason)
+				s.goal.Type, s.reg.Goal.Name, f.Property, plan.Printed(shown), f.Reason)
 		}
 		d.report.message(Message{URN: s.reg.URN, Severity: diag.Error, Code: diag.CheckFailed, Text: text,
 			Position: s.reg.Goal.Position, Property: f.Property})
 	}
-}
-
-// printed is a value for people: a plain text as it is, everything else as the value prints, secrets hidden.
-func printed(v value.Value) string {
-	if text, ok := v.AsString(); ok && !v.IsSecret() {
-		return text
-	}
-	return v.String()
 }
 
 // compare asks the provider what it takes to get from the old state to the checked inputs (E4.45–E4.49).

@@ -2,14 +2,12 @@ package engine
 
 import (
 	"context"
-	"slices"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/yamlhost/yamlhost/runtime/monitor"
-	"github.com/yamlhost/yamlhost/runtime/provider"
 	"github.com/yamlhost/yamlhost/runtime/state"
 	"github.com/yamlhost/yamlhost/value"
 	"github.com/yamlhost/yamlhost/value/urn"
@@ -144,22 +142,4 @@ func TestRebuildAfterRefresh(t *testing.T) {
 	require.Empty(t, got[1].Dependencies)
 	require.Equal(t, map[string][]urn.URN{"empty": {}}, got[1].PropertyDependencies)
 	require.Equal(t, u("a"), b.Parent, "the old state is not touched")
-}
-
-func TestDefaultProviderName(t *testing.T) { // E3.30
-	require.Equal(t, "default", defaultName("", ""))
-	require.Equal(t, "default_1_2_3_alpha_1", defaultName("1.2.3-alpha.1", ""))
-	require.Equal(t, "default_1_0_0_https___example_com_x", defaultName("1.0.0", "https://example.com/x"))
-}
-
-// E3.21, E3.22: what goes into a provider's inputs comes out of them.
-func TestPackageOfProviderInputs(t *testing.T) {
-	p := monitor.Package{Name: "base", Version: "2.0.0", DownloadURL: "u", Checksums: map[string][]byte{"linux-amd64": {1, 2}},
-		Parameterization: &monitor.Parameterization{Name: "made", Version: "1.0.0", Value: []byte("x")}}
-	inputs := withPackage(value.EmptyMap(), p, map[string]string{"NEW": "OLD"})
-	require.Equal(t, provider.Package{Name: "base", Version: "2.0.0", DownloadURL: "u", Checksums: p.Checksums,
-		Parameterization: &provider.Parameterization{Name: "made", Version: "1.0.0", Value: []byte("x")},
-		EnvVarMappings:   map[string]string{"NEW": "OLD"}}, packageOf("made", inputs))
-	require.False(t, withoutInternal(inputs).Has(internalKey))
-	require.True(t, slices.Equal([]string{versionKey}, withoutInternal(inputs).Keys()))
 }

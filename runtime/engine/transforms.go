@@ -75,7 +75,7 @@ func (d *Deployment) transformed(ctx context.Context, g *plan.Goal, all []monito
 			return nil, fmt.Errorf("invoke transform: %w", err)
 		}
 		next.Type, next.Name, next.Parent, next.Custom, next.Remote = r.Type, r.Name, r.Parent, r.Custom, r.Remote
-		next.Inputs = asMap(next.Inputs)
+		next.Inputs = plan.AsMap(next.Inputs)
 		r = next
 	}
 	r.PropertyDependencies = make(map[string][]urn.URN, r.Inputs.Len())

@@ -309,7 +309,7 @@ func violations(planned PlanDiff, before, after value.Value) []string {
 	var list []string
 	actual := planDiff(before, after)
 	say := func(plannedOp, actualOp, key string, want, got value.Value) {
-		list = append(list, fmt.Sprintf("%s%s%s[{%s}!={%s}]", plannedOp, actualOp, key, printed(want), printed(got)))
+		list = append(list, fmt.Sprintf("%s%s%s[{%s}!={%s}]", plannedOp, actualOp, key, plan.Printed(want), plan.Printed(got)))
 	}
 	accepts := func(want, got value.Value) bool { return want.ContainsUnknown() || value.SameContent(want, got) }
 	plannedOf := func(key string) (string, value.Value) {

@@ -127,7 +127,7 @@ func (v *viewing) read(t provider.ViewStep) (viewStep, error) {
 func (v *viewing) resource(of *provider.View) *state.Resource {
 	return &state.Resource{URN: urn.New(v.d.opts.Stack, v.d.opts.Project, v.owner.URN, of.Type, of.Name), Type: of.Type,
 		Parent: v.owner.URN, ViewOf: v.owner.URN,
-		Inputs: plan.WithoutDeps(asMap(of.Inputs)), Outputs: plan.WithoutDeps(asMap(of.Outputs))}
+		Inputs: plan.WithoutDeps(plan.AsMap(of.Inputs)), Outputs: plan.WithoutDeps(plan.AsMap(of.Outputs))}
 }
 
 // take are the steps told so far, which are not told again.

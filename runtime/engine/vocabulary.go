@@ -8,6 +8,9 @@ type (
 	Op   = plan.Op
 )
 
+// UnknownID stands for the ID of a provider that a preview only pretends to create (E1.11).
+const UnknownID = plan.UnknownID
+
 // The operations.
 const (
 	OpSame                 = plan.OpSame

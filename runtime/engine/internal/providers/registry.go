@@ -1,42 +1,46 @@
-package engine
+package providers
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"sync"
 
-	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/runtime/engine/internal/plan"
+	"github.com/yamlhost/yamlhost/runtime/engine/internal/resources"
+	"github.com/yamlhost/yamlhost/runtime/monitor"
 	"github.com/yamlhost/yamlhost/runtime/provider"
 	"github.com/yamlhost/yamlhost/runtime/state"
 	"github.com/yamlhost/yamlhost/value"
 	"github.com/yamlhost/yamlhost/value/urn"
 )
 
-// registry keeps the providers of one operation: one loaded provider per provider resource (E3.9), by reference. It is also
+// Registry keeps the providers of one operation: one loaded provider per provider resource (E3.9), by reference. It is also
 // the provider of provider resources themselves: Check loads one, Create and Update configure it. It is safe for
 // concurrent use.
-type registry struct {
-	d *Deployment
+type Registry struct {
+	Options
+	Packages Packages
 
 	mu         sync.Mutex // guards the rest
-	byRef      map[urn.Reference]*instance
+	byRef      map[urn.Reference]*Instance
 	candidates map[urn.URN]*candidate // checked, and not configured yet
 	loaded     []provider.Provider    // everything that was ever loaded, to be closed
+	defaults   map[string]*defaultProvider
 	closed     bool
 }
 
-// instance is a provider resource at work. The fields below ready are to be read after it is closed.
-type instance struct {
+// Instance is a provider resource at work. The fields below ready are to be read after it is closed.
+type Instance struct {
 	ref   urn.Reference
 	ready chan struct{}
 
 	inputs     value.Value // as in its state, reserved keys included
 	loaded     provider.Provider
-	configured provider.Configured
-	// unconfigured says that its configuration is not known in this preview (E3.15).
-	unconfigured bool
+	Configured provider.Configured
+	// Unconfigured says that its configuration is not known in this preview (E3.15).
+	Unconfigured bool
 	// extensions are those that it knows, by reference; the registry's mutex guards them.
 	extensions map[string]*extension
 }
@@ -46,30 +50,50 @@ type candidate struct {
 	provider provider.Provider
 }
 
-func newRegistry(d *Deployment) *registry {
-	return &registry{d: d, byRef: map[urn.Reference]*instance{}, candidates: map[urn.URN]*candidate{}}
+// Options are what a registry works with.
+type Options struct {
+	Loader provider.Loader
+	// Calls ends when calls in flight are given up. It is the operation's own lifetime, which no single request's context has.
+	Calls  context.Context
+	Config Config
+	DryRun bool
+	NewID  func() string
+	Table  *resources.Table
+	// Extensions are those that the state knows, by reference (E3.57); Record keeps one more there.
+	Extensions json.RawMessage
+	Record     func(ref string, extension json.RawMessage) error
+	Warn       func(about urn.URN, text string)
+	Guard      func() // deferred where a goroutine begins
+
+	StackOutputs, StackResources func(ctx context.Context, name string) (value.Value, error) // nil when that is not possible
 }
 
-// of is the provider that manages a custom resource (E5.27).
-func (r *registry) of(s *state.Resource) (provider.Configured, error) {
+// New makes the registry of an operation. The caller closes it.
+func New(o Options) *Registry {
+	return &Registry{Options: o, Packages: Packages{byRef: map[string]monitor.Package{}, refs: map[string]string{}},
+		byRef: map[urn.Reference]*Instance{}, candidates: map[urn.URN]*candidate{}, defaults: map[string]*defaultProvider{}}
+}
+
+// Of is the provider that manages a custom resource (E5.27).
+func (r *Registry) Of(s *state.Resource) (provider.Configured, error) {
 	if s.IsProvider() {
 		return providerResources{registry: r}, nil
 	}
 	if s.Provider == "" {
 		return nil, fmt.Errorf("unknown provider '' for resource %s", s.URN)
 	}
-	i, err := r.get(s.Provider)
+	i, err := r.Get(s.Provider)
 	if err != nil {
 		return nil, err
 	}
-	if err := r.extend(i, s.ExtensionRef, s.URN); err != nil {
+	if err := r.Extend(i, s.ExtensionRef, s.URN); err != nil {
 		return nil, err
 	}
-	return i.configured, nil
+	return i.Configured, nil
 }
 
-// get is the provider of a reference: that of this operation, else one loaded from the state (E3.14, E4.8).
-func (r *registry) get(ref string) (*instance, error) {
+// Get is the provider of a reference: that of this operation, else one loaded from the state (E3.14, E4.8).
+func (r *Registry) Get(ref string) (*Instance, error) {
 	parsed, err := urn.ParseReference(ref)
 	if err != nil {
 		return nil, err
@@ -84,7 +108,7 @@ func (r *registry) get(ref string) (*instance, error) {
 		<-i.ready
 		return i, nil
 	}
-	s := r.d.table.Provider(ref)
+	s := r.Table.Provider(ref)
 	if s == nil {
 		r.mu.Unlock()
 		return nil, fmt.Errorf("could not find provider %s", ref)
@@ -94,7 +118,7 @@ func (r *registry) get(ref string) (*instance, error) {
 	i.inputs = s.Inputs
 	p, err := r.load(parsed.URN.Package(), s.Inputs)
 	if err != nil {
-		i.configured = broken{err}
+		i.Configured = broken{err}
 	} else {
 		r.configure(i, p)
 	}
@@ -103,20 +127,20 @@ func (r *registry) get(ref string) (*instance, error) {
 }
 
 // add makes room for a reference. The caller holds mu, and closes ready when the instance is complete.
-func (r *registry) add(ref urn.Reference) *instance {
-	i := &instance{ref: ref, ready: make(chan struct{})}
+func (r *Registry) add(ref urn.Reference) *Instance {
+	i := &Instance{ref: ref, ready: make(chan struct{})}
 	r.byRef[ref] = i
 	return i
 }
 
 // load starts a provider as its resource's inputs describe it.
-func (r *registry) load(pkg string, inputs value.Value) (provider.Provider, error) {
+func (r *Registry) load(pkg string, inputs value.Value) (provider.Provider, error) {
 	if pkg == builtinPackage {
-		return builtin{r.d}, nil
+		return builtin{r}, nil
 	}
 	request := packageOf(pkg, inputs)
-	request.Config = r.d.environmentOf(pkg)
-	p, err := r.d.opts.Providers.Load(r.d.calls, request)
+	request.Config = r.Config.environment(pkg)
+	p, err := r.Loader.Load(r.Calls, request)
 	if err != nil {
 		return nil, err
 	}
@@ -129,33 +153,33 @@ func (r *registry) load(pkg string, inputs value.Value) (provider.Provider, erro
 	if closed {
 		return nil, errors.Join(context.Canceled, p.Close())
 	}
-	if info, err := p.Info(r.d.calls); err == nil && request.Version != "" && info.Version != request.Version && olderVersion(info.Version, request.Version) {
-		r.d.report.message(Message{Severity: diag.Warning, Text: fmt.Sprintf( // E3.6
+	if info, err := p.Info(r.Calls); err == nil && request.Version != "" && info.Version != request.Version && olderVersion(info.Version, request.Version) {
+		r.Warn("", fmt.Sprintf( // E3.6
 			"resource plugin %s is expected to have version >=%s, but has %s; the wrong version may be installed",
-			request.Name, request.Version, plan.OrElse(info.Version, "none"))})
+			request.Name, request.Version, plan.OrElse(info.Version, "none")))
 	}
 	return p, nil
 }
 
 // configure gives a loaded provider the configuration of i.inputs. A failure shows when the provider is first used (E3.26).
-func (r *registry) configure(i *instance, p provider.Provider) {
+func (r *Registry) configure(i *Instance, p provider.Provider) {
 	i.loaded = p
 	if i.inputs.ContainsUnknown() {
-		i.unconfigured, i.configured = true, unconfigured{}
+		i.Unconfigured, i.Configured = true, unconfigured{}
 		return
 	}
-	configured, err := p.Configure(r.d.calls, provider.ConfigureRequest{
-		Subject: provider.SubjectOf(i.ref.URN), ID: i.ref.ID, Inputs: withoutInternal(i.inputs)})
+	configured, err := p.Configure(r.Calls, provider.ConfigureRequest{
+		Subject: provider.SubjectOf(i.ref.URN), ID: i.ref.ID, Inputs: WithoutInternal(i.inputs)})
 	if err != nil {
 		configured = broken{err}
 	} else {
 		configured = guarded{configured}
 	}
-	i.configured = configured
+	i.Configured = configured
 }
 
 // put makes a provider resource available under its reference; was is the reference that it had before, if another.
-func (r *registry) put(ref, was urn.Reference, inputs value.Value, p provider.Provider) {
+func (r *Registry) put(ref, was urn.Reference, inputs value.Value, p provider.Provider) {
 	r.mu.Lock()
 	i := r.add(ref)
 	if was.URN != "" && was != ref {
@@ -167,8 +191,8 @@ func (r *registry) put(ref, was urn.Reference, inputs value.Value, p provider.Pr
 	close(i.ready)
 }
 
-// keep goes on with a provider resource that did not change, with its old inputs (E3.11, E5.20).
-func (r *registry) keep(old, now *state.Resource) error {
+// Keep goes on with a provider resource that did not change, with its old inputs (E3.11, E5.20).
+func (r *Registry) Keep(old, now *state.Resource) error {
 	ref, was := urn.Reference{URN: now.URN, ID: now.ID}, urn.Reference{URN: old.URN, ID: old.ID}
 	c := r.take(now.URN)
 	r.mu.Lock()
@@ -189,7 +213,7 @@ func (r *registry) keep(old, now *state.Resource) error {
 }
 
 // take removes the candidate for a provider resource.
-func (r *registry) take(u urn.URN) *candidate {
+func (r *Registry) take(u urn.URN) *candidate {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	c := r.candidates[u]
@@ -198,21 +222,21 @@ func (r *registry) take(u urn.URN) *candidate {
 }
 
 // closeOne ends a provider that is not needed any more. What goes wrong in that is of no interest to the operation.
-func (r *registry) closeOne(p provider.Provider) error {
+func (r *Registry) closeOne(p provider.Provider) error {
 	_ = p.Close()
 	return nil
 }
 
-// configReplaces asks the provider that a resource has now whether the resource can stay, coming from another one (E3.35).
-func (r *registry) configReplaces(was *state.Resource, now urn.Reference) (bool, error) {
-	i, err := r.get(now.String())
+// Replaces asks the provider that a resource has now whether the resource can stay, coming from another one (E3.35).
+func (r *Registry) Replaces(was *state.Resource, now urn.Reference) (bool, error) {
+	i, err := r.Get(now.String())
 	if err != nil {
 		return false, err
 	}
 	if i.loaded == nil {
 		return false, nil
 	}
-	v, err := diffConfig(r.d.calls, i.loaded, r.d.opts.DryRun, i.ref, was, i.inputs, nil)
+	v, err := diffConfig(r.Calls, i.loaded, r.DryRun, i.ref, was, i.inputs, nil)
 	return v.Replace(), err
 }
 
@@ -220,14 +244,14 @@ func (r *registry) configReplaces(was *state.Resource, now urn.Reference) (bool,
 func diffConfig(ctx context.Context, p provider.Provider, preview bool, about urn.Reference, was *state.Resource, inputs value.Value,
 	ignore []string) (provider.DiffResponse, error) {
 	v, err := p.DiffConfig(ctx, provider.DiffRequest{
-		Subject: provider.SubjectOf(about.URN), ID: about.ID, OldInputs: withoutInternal(was.Inputs), OldOutputs: was.Outputs,
-		News: withoutInternal(inputs), IgnoreChanges: ignore, AllowUnknowns: preview})
+		Subject: provider.SubjectOf(about.URN), ID: about.ID, OldInputs: WithoutInternal(was.Inputs), OldOutputs: was.Outputs,
+		News: WithoutInternal(inputs), IgnoreChanges: ignore, AllowUnknowns: preview})
 	if isUnimplemented(err) {
 		v, err = provider.DiffResponse{}, nil
 	}
 	if err == nil && v.Changes == provider.DiffUnknown && !v.Replace() {
 		v.Changes = provider.DiffSome
-		if value.SameContent(was.Outputs, withoutInternal(inputs)) {
+		if value.SameContent(was.Outputs, WithoutInternal(inputs)) {
 			v.Changes = provider.DiffNone
 		}
 	}
@@ -239,27 +263,27 @@ func isUnimplemented(err error) bool {
 	return errors.As(err, &failure) && failure.Unimplemented
 }
 
-// cancel asks every provider to end what is in flight soon (E3.55).
-func (r *registry) cancel(ctx context.Context) {
+// Cancel asks every provider to end what is in flight soon (E3.55).
+func (r *Registry) Cancel(ctx context.Context) {
 	r.mu.Lock()
 	loaded := r.loaded[:len(r.loaded):len(r.loaded)]
 	r.mu.Unlock()
 	var group sync.WaitGroup
 	for _, p := range loaded {
-		group.Go(func() { defer r.d.guard(); _ = p.Cancel(ctx) }) // providers need not know how
+		group.Go(func() { defer r.Guard(); _ = p.Cancel(ctx) }) // providers need not know how
 	}
 	group.Wait()
 }
 
-// close ends every provider.
-func (r *registry) close() {
+// Close ends every provider.
+func (r *Registry) Close() {
 	r.mu.Lock()
 	loaded := r.loaded
 	r.loaded, r.closed = nil, true
 	r.mu.Unlock()
 	var group sync.WaitGroup
 	for _, p := range loaded {
-		group.Go(func() { defer r.d.guard(); _ = r.closeOne(p) })
+		group.Go(func() { defer r.Guard(); _ = r.closeOne(p) })
 	}
 	group.Wait()
 }

@@ -1,11 +1,11 @@
-package engine
+package providers
 
 import (
 	"context"
 	"errors"
 	"fmt"
 
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/runtime/engine/internal/plan"
 	"github.com/yamlhost/yamlhost/runtime/provider"
 	"github.com/yamlhost/yamlhost/runtime/state"
 	"github.com/yamlhost/yamlhost/value"
@@ -21,7 +21,7 @@ const (
 )
 
 // builtin is the provider of the package pulumi: stack references, stashes and a few functions.
-type builtin struct{ d *Deployment }
+type builtin struct{ r *Registry }
 
 // Info says which provider this is.
 func (builtin) Info(context.Context) (provider.Info, error) {
@@ -53,7 +53,7 @@ func (builtin) DiffConfig(_ context.Context, r provider.DiffRequest) (provider.D
 
 // Configure has nothing to do.
 func (b builtin) Configure(context.Context, provider.ConfigureRequest) (provider.Configured, error) {
-	return builtinResources{b.d}, nil
+	return builtinResources{b.r}, nil
 }
 
 // Cancel has nothing to do.
@@ -63,7 +63,7 @@ func (builtin) Cancel(context.Context) error { return nil }
 func (builtin) Close() error { return nil }
 
 // builtinResources manages the resources of the package pulumi.
-type builtinResources struct{ d *Deployment }
+type builtinResources struct{ r *Registry }
 
 func unknownToken(token string) error {
 	return fmt.Errorf("the package pulumi has no %q", token)
@@ -75,8 +75,8 @@ func (b builtinResources) Check(_ context.Context, r provider.CheckRequest) (pro
 	switch r.Type {
 	case stackReferenceType:
 		member = "name"
-		b.d.report.message(Message{URN: r.URN, Severity: diag.Warning, Text: "to register a resource of the type " + stackReferenceType +
-			" is deprecated; read it instead, as `get` does"}) // E2.64
+		b.r.Warn(r.URN, "to register a resource of the type "+stackReferenceType+
+			" is deprecated; read it instead, as `get` does") // E2.64
 	case stashType:
 		member = "input"
 	default:
@@ -112,7 +112,7 @@ func (builtinResources) Diff(_ context.Context, r provider.DiffRequest) (provide
 func (b builtinResources) Create(ctx context.Context, r provider.CreateRequest) (provider.CreateResponse, error) {
 	answer := provider.CreateResponse{}
 	if !r.Preview {
-		answer.ID = b.d.opts.NewID()
+		answer.ID = b.r.NewID()
 	}
 	if r.Type == stashType {
 		input, _ := r.Inputs.Lookup("input")
@@ -134,10 +134,10 @@ func (b builtinResources) stackReference(ctx context.Context, inputs value.Value
 		}
 		return value.Null, errors.New("a stack reference needs the name of a stack")
 	}
-	if b.d.opts.StackOutputs == nil {
+	if b.r.StackOutputs == nil {
 		return value.Null, errors.New("the outputs of other stacks cannot be read here")
 	}
-	outputs, err := b.d.opts.StackOutputs(ctx, name)
+	outputs, err := b.r.StackOutputs(ctx, name)
 	if err != nil {
 		return value.Null, err
 	}
@@ -147,7 +147,7 @@ func (b builtinResources) stackReference(ctx context.Context, inputs value.Value
 			secret = append(secret, value.String(key))
 		}
 	}
-	return value.MapOf(value.Entry{Key: "name", Value: named}, value.Entry{Key: "outputs", Value: asMap(outputs)},
+	return value.MapOf(value.Entry{Key: "name", Value: named}, value.Entry{Key: "outputs", Value: plan.AsMap(outputs)},
 		value.Entry{Key: "secretOutputNames", Value: value.List(secret...)}), nil
 }
 
@@ -155,7 +155,7 @@ func (b builtinResources) stackReference(ctx context.Context, inputs value.Value
 func (b builtinResources) Read(ctx context.Context, r provider.ReadRequest) (provider.ReadResponse, error) {
 	switch r.Type {
 	case stackReferenceType:
-		inputs := asMap(r.Inputs)
+		inputs := plan.AsMap(r.Inputs)
 		if !inputs.Has("name") {
 			inputs = inputs.With("name", value.String(r.ID))
 		}
@@ -177,7 +177,7 @@ func (b builtinResources) Update(ctx context.Context, r provider.UpdateRequest) 
 		return provider.UpdateResponse{Outputs: outputs}, err
 	}
 	input, _ := r.News.Lookup("input")
-	return provider.UpdateResponse{Outputs: asMap(r.OldOutputs).With("input", input)}, nil
+	return provider.UpdateResponse{Outputs: plan.AsMap(r.OldOutputs).With("input", input)}, nil
 }
 
 // Delete has nothing to do.
@@ -189,7 +189,7 @@ func (b builtinResources) Invoke(ctx context.Context, r provider.InvokeRequest) 
 	case "pulumi:pulumi:getResource":
 		part, _ := r.Args.Lookup("urn")
 		u, _ := part.AsString()
-		result, err := b.d.resourceValue(urn.URN(u))
+		result, err := b.r.resourceValue(urn.URN(u))
 		return provider.InvokeResponse{Result: result}, err
 	case "pulumi:pulumi:readStackOutputs":
 		outputs, err := b.stackReference(ctx, r.Args)
@@ -197,20 +197,20 @@ func (b builtinResources) Invoke(ctx context.Context, r provider.InvokeRequest) 
 	case "pulumi:pulumi:readStackResourceOutputs":
 		named, _ := r.Args.Lookup("stackName")
 		name, ok := named.AsString()
-		if !ok || b.d.opts.StackResources == nil {
+		if !ok || b.r.StackResources == nil {
 			return provider.InvokeResponse{}, errors.New("the resources of other stacks cannot be read without the name of a stack, or not here")
 		}
-		resources, err := b.d.opts.StackResources(ctx, name)
+		resources, err := b.r.StackResources(ctx, name)
 		return provider.InvokeResponse{Result: value.MapOf(value.Entry{Key: "name", Value: named},
-			value.Entry{Key: "outputs", Value: asMap(resources)})}, err
+			value.Entry{Key: "outputs", Value: plan.AsMap(resources)})}, err
 	}
 	return provider.InvokeResponse{}, unknownToken(r.Token)
 }
 
 // resourceValue is what getResource answers: a resource of this operation (E2.65).
-func (d *Deployment) resourceValue(u urn.URN) (value.Value, error) {
+func (r *Registry) resourceValue(u urn.URN) (value.Value, error) {
 	var now *state.Resource
-	if reg := d.table.Get(u); reg != nil {
+	if reg := r.Table.Get(u); reg != nil {
 		now = reg.State()
 	}
 	if now == nil {
@@ -218,7 +218,7 @@ func (d *Deployment) resourceValue(u urn.URN) (value.Value, error) {
 	}
 	id := value.String("")
 	if now.Custom {
-		id = d.idOf(now)
+		id = plan.IDValue(now.ID)
 	}
 	return value.MapOf(value.Entry{Key: "urn", Value: value.String(string(u))}, value.Entry{Key: "id", Value: id},
 		value.Entry{Key: "provider", Value: value.String(now.Provider)},

@@ -1,4 +1,4 @@
-package engine
+package providers
 
 import (
 	"crypto/sha256"
@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/yamlhost/yamlhost/runtime/journal"
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 	"github.com/yamlhost/yamlhost/runtime/provider"
 	"github.com/yamlhost/yamlhost/value/urn"
@@ -31,27 +30,9 @@ type extension struct {
 	err  error // to be read after done is closed
 }
 
-// extends is the plugin that a package reference extends; ok is false when it is no extension's.
-func (d *Deployment) extends(ref string) (plugin string, ok bool) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if p := d.packages[ref]; p.Extension {
-		return p.Name, true
-	}
-	return "", false
-}
-
-// onlyExtension is a package reference if it is an extension's, else nothing.
-func (d *Deployment) onlyExtension(ref string) string {
-	if _, ok := d.extends(ref); ok {
-		return ref
-	}
-	return ""
-}
-
-// extend makes sure that a provider knows an extension before it has to do with something of it; once for each (E3.57). An
+// Extend makes sure that a provider knows an extension before it has to do with something of it; once for each (E3.57). An
 // empty reference is none.
-func (r *registry) extend(i *instance, ref string, about urn.URN) error {
+func (r *Registry) Extend(i *Instance, ref string, about urn.URN) error {
 	if ref == "" || i.loaded == nil {
 		return nil
 	}
@@ -74,17 +55,14 @@ func (r *registry) extend(i *instance, ref string, about urn.URN) error {
 }
 
 // teach tells a provider of an extension, and records what it is if the state does not know yet.
-func (r *registry) teach(i *instance, ref string, about urn.URN) error {
-	d := r.d
+func (r *Registry) teach(i *Instance, ref string, about urn.URN) error {
 	known := map[string]json.RawMessage{}
-	if d.opts.Base != nil && len(d.opts.Base.Extensions) > 0 {
-		if err := json.Unmarshal(d.opts.Base.Extensions, &known); err != nil {
+	if len(r.Extensions) > 0 {
+		if err := json.Unmarshal(r.Extensions, &known); err != nil {
 			return fmt.Errorf("the state's extensions cannot be read")
 		}
 	}
-	d.mu.Lock()
-	p, registered := d.packages[ref]
-	d.mu.Unlock()
+	p, registered := r.Packages.get(ref)
 	var z extensionText
 	raw, recorded := known[ref]
 	switch {
@@ -97,7 +75,7 @@ func (r *registry) teach(i *instance, ref string, about urn.URN) error {
 			return fmt.Errorf("the state's extension %s cannot be read", ref)
 		}
 	}
-	answer, err := i.loaded.Parameterize(d.calls, provider.ParameterizeRequest{Name: z.Name, Version: z.Version, Value: z.Value})
+	answer, err := i.loaded.Parameterize(r.Calls, provider.ParameterizeRequest{Name: z.Name, Version: z.Version, Value: z.Value})
 	if err != nil {
 		return fmt.Errorf("extend the provider of %s by %s: %w", about, z.Name, err)
 	}
@@ -110,5 +88,5 @@ func (r *registry) teach(i *instance, ref string, about urn.URN) error {
 	if raw, err = json.Marshal(z); err != nil {
 		return err
 	}
-	return d.ledger.commit(d.calls, journal.Entry{Extensions: map[string]json.RawMessage{ref: raw}})
+	return r.Record(ref, raw)
 }

@@ -1,9 +1,10 @@
-package engine
+package providers
 
 import (
 	"context"
 	"fmt"
 
+	"github.com/yamlhost/yamlhost/runtime/engine/internal/plan"
 	"github.com/yamlhost/yamlhost/runtime/provider"
 	"github.com/yamlhost/yamlhost/value"
 	"github.com/yamlhost/yamlhost/value/urn"
@@ -13,7 +14,7 @@ import (
 // check its configuration, to create or update one is to configure it.
 type providerResources struct {
 	broken   // what no provider resource can do
-	registry *registry
+	registry *Registry
 }
 
 // Check loads the provider and has it check its configuration (E3.18).
@@ -29,7 +30,7 @@ func (p providerResources) Check(ctx context.Context, q provider.CheckRequest) (
 		return provider.CheckResponse{}, err
 	}
 	ask := q
-	ask.Olds, ask.News = withoutInternal(q.Olds), withoutInternal(q.News)
+	ask.Olds, ask.News = WithoutInternal(q.Olds), WithoutInternal(q.News)
 	answer, err := loaded.CheckConfig(ctx, ask)
 	if isUnimplemented(err) { // E3.19
 		answer, err = provider.CheckResponse{Inputs: ask.News}, nil
@@ -57,7 +58,7 @@ func withReserved(u urn.URN, checked, asked value.Value) (value.Value, error) {
 	if version, ok := asked.Lookup(versionKey); ok {
 		now, kept := checked.Lookup(versionKey)
 		if kept && !value.SameContent(now, version) {
-			return checked, fmt.Errorf("provider %q attempted to change version from %q to %q", u, printed(version), printed(now))
+			return checked, fmt.Errorf("provider %q attempted to change version from %q to %q", u, plan.Printed(version), plan.Printed(now))
 		}
 		checked = checked.With(versionKey, version)
 	}
@@ -76,9 +77,9 @@ func (p providerResources) Diff(ctx context.Context, q provider.DiffRequest) (pr
 	if c == nil { // on behalf of another resource's replacement: it was not registered in this operation
 		return provider.DiffResponse{Changes: provider.DiffSome}, nil
 	}
-	was := p.registry.d.table.Provider(urn.Reference{URN: q.URN, ID: q.ID}.String())
+	was := p.registry.Table.Provider(urn.Reference{URN: q.URN, ID: q.ID}.String())
 	if was == nil {
-		was = p.registry.d.table.Before(q.URN)
+		was = p.registry.Table.Before(q.URN)
 	}
 	if was == nil {
 		return provider.DiffResponse{Changes: provider.DiffSome}, nil
@@ -88,18 +89,18 @@ func (p providerResources) Diff(ctx context.Context, q provider.DiffRequest) (pr
 
 // Create configures the provider under a new ID (E1.17).
 func (p providerResources) Create(_ context.Context, q provider.CreateRequest) (provider.CreateResponse, error) {
-	id := UnknownID
+	id := plan.UnknownID
 	if !q.Preview {
-		id = p.registry.d.opts.NewID()
+		id = p.registry.NewID()
 	}
 	err := p.configure(q.URN, id, q.Inputs)
-	return provider.CreateResponse{ID: id, Outputs: withoutInternal(q.Inputs)}, err
+	return provider.CreateResponse{ID: id, Outputs: WithoutInternal(q.Inputs)}, err
 }
 
 // Update configures the provider anew under its ID (E3.12).
 func (p providerResources) Update(_ context.Context, q provider.UpdateRequest) (provider.UpdateResponse, error) {
 	err := p.configure(q.URN, q.ID, q.News)
-	return provider.UpdateResponse{Outputs: withoutInternal(q.News)}, err
+	return provider.UpdateResponse{Outputs: WithoutInternal(q.News)}, err
 }
 
 func (p providerResources) configure(u urn.URN, id string, inputs value.Value) error {
@@ -108,7 +109,7 @@ func (p providerResources) configure(u urn.URN, id string, inputs value.Value) e
 		return fmt.Errorf("provider %s was not checked", u)
 	}
 	was := urn.Reference{}
-	if old := p.registry.d.table.Before(u); old != nil && old.ID == id {
+	if old := p.registry.Table.Before(u); old != nil && old.ID == id {
 		was = urn.Reference{URN: old.URN, ID: id}
 	}
 	p.registry.put(urn.Reference{URN: u, ID: id}, was, inputs, c.provider)

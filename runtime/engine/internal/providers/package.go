@@ -1,0 +1,249 @@
+package providers
+
+import (
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/yamlhost/yamlhost/runtime/engine/internal/plan"
+	"github.com/yamlhost/yamlhost/runtime/monitor"
+	"github.com/yamlhost/yamlhost/runtime/provider"
+	"github.com/yamlhost/yamlhost/value"
+)
+
+// The keys of a provider resource's inputs that belong to the engine (E3.21).
+const (
+	versionKey  = "version"
+	internalKey = "__internal"
+)
+
+// deniedID marks a reference to a default provider that must not be used (E1.15).
+const deniedID = "denydefaultprovider"
+
+// PackageName is the name of the package that a request's plugin serves.
+func PackageName(p monitor.Package) string {
+	if p.Parameterization != nil {
+		return p.Parameterization.Name
+	}
+	return p.Name
+}
+
+// WithPackage puts into a provider resource's inputs which plugin it is (E3.21).
+func WithPackage(inputs value.Value, p monitor.Package, env map[string]string) value.Value {
+	internal, _ := inputs.Lookup(internalKey)
+	if !internal.Is(value.KindMap) {
+		internal = value.EmptyMap()
+	}
+	version := p.Version
+	if z := p.Parameterization; z != nil {
+		version = z.Version
+		internal = internal.With("name", value.String(p.Name)).
+			With("parameterization", value.String(base64.StdEncoding.EncodeToString(z.Value)))
+		if p.Version != "" {
+			internal = internal.With("version", value.String(p.Version))
+		}
+	}
+	if p.DownloadURL != "" {
+		internal = internal.With("pluginDownloadURL", value.String(p.DownloadURL))
+	}
+	if len(p.Checksums) > 0 {
+		sums := make(map[string]value.Value, len(p.Checksums))
+		for platform, sum := range p.Checksums {
+			sums[platform] = value.String(hex.EncodeToString(sum))
+		}
+		internal = internal.With("pluginChecksums", value.Map(sums))
+	}
+	if len(env) > 0 {
+		vars := make(map[string]value.Value, len(env))
+		for name, from := range env {
+			vars[name] = value.String(from)
+		}
+		internal = internal.With("envVarMappings", value.Map(vars))
+	}
+	if version != "" {
+		inputs = inputs.With(versionKey, value.String(version))
+	}
+	if version != "" || internal.Len() > 0 {
+		inputs = inputs.With(internalKey, internal)
+	}
+	return inputs
+}
+
+// WithoutInternal is inputs as providers and outputs have them (E3.21).
+func WithoutInternal(inputs value.Value) value.Value { return inputs.Without(internalKey) }
+
+// packageOf is the reverse of WithPackage: which plugin a provider resource's inputs name. State from before the key
+// __internal has its members at the root (E3.22).
+func packageOf(pkg string, inputs value.Value) provider.Package {
+	internal, ok := inputs.Lookup(internalKey)
+	if !ok {
+		internal = inputs
+	}
+	text := func(v value.Value, key string) string {
+		part, _ := v.Lookup(key)
+		s, _ := part.AsString()
+		return s
+	}
+	p := provider.Package{Name: pkg, Version: text(inputs, versionKey), DownloadURL: text(internal, "pluginDownloadURL")}
+	if sums, _ := internal.Lookup("pluginChecksums"); sums.Len() > 0 {
+		p.Checksums = map[string][]byte{}
+		for _, platform := range sums.Keys() {
+			if sum, err := hex.DecodeString(text(sums, platform)); err == nil {
+				p.Checksums[platform] = sum
+			}
+		}
+	}
+	if vars, _ := internal.Lookup("envVarMappings"); vars.Len() > 0 {
+		p.EnvVarMappings = map[string]string{}
+		for _, name := range vars.Keys() {
+			p.EnvVarMappings[name] = text(vars, name)
+		}
+	}
+	if blob, ok := internal.Lookup("parameterization"); ok && blob.Is(value.KindString) {
+		data, _ := base64.StdEncoding.DecodeString(text(internal, "parameterization"))
+		p.Parameterization = &provider.Parameterization{Name: pkg, Version: p.Version, Value: data}
+		p.Name = plan.OrElse(text(internal, "name"), pkg)
+		p.Version = ""
+		if ok && internal.Has(versionKey) {
+			p.Version = text(internal, versionKey)
+		}
+	}
+	return p
+}
+
+// Config is the configuration of a stack.
+type Config struct {
+	Values map[string]string // full key to plain text; objects as JSON
+	Secret []string          // the keys of secrets
+}
+
+// of is the stack's configuration of a package, without the namespace (E3.2). The providers that run code of a
+// program, Pulumi's for Node.js and Python, get all of it, with namespaces: the code reads what it likes.
+func (c Config) of(pkg string) map[string]string {
+	if runsPrograms(pkg) {
+		return maps.Clone(c.Values)
+	}
+	config := map[string]string{}
+	for key, text := range c.Values {
+		if name, ok := strings.CutPrefix(key, pkg+":"); ok {
+			config[name] = text
+		}
+	}
+	return config
+}
+
+// environment is what of a package's configuration goes into the environment of its plugin (E3.2). Secrets are left out: the plugin
+// gets those that it needs when it is configured, and what it starts in turn inherits the environment. The providers that
+// run code of a program read them there.
+func (c Config) environment(pkg string) map[string]string {
+	config := c.of(pkg)
+	if runsPrograms(pkg) {
+		return config
+	}
+	for _, key := range c.Secret {
+		if name, ok := strings.CutPrefix(key, pkg+":"); ok {
+			delete(config, name)
+		}
+	}
+	return config
+}
+
+// runsPrograms reports whether a package's resources are implemented by code beside a program: Pulumi's dynamic providers,
+// and those that the program declares (D15).
+func runsPrograms(pkg string) bool {
+	return pkg == "pulumi-nodejs" || pkg == "pulumi-python" || pkg == "dynamic"
+}
+
+// VersionOf is the version of the package that a request's plugin serves.
+func VersionOf(p monitor.Package) string {
+	if p.Parameterization != nil {
+		return p.Parameterization.Version
+	}
+	return p.Version
+}
+
+// Default is what the stack's configuration says of a package, as its default provider takes it (E3.24).
+func (c Config) Default(pkg string) value.Value {
+	inputs := map[string]value.Value{}
+	for name, text := range c.of(pkg) {
+		v, key := value.String(text), pkg+":"+name
+		if runsPrograms(pkg) {
+			key = name
+		}
+		if slices.Contains(c.Secret, key) {
+			v = v.Secret()
+		}
+		inputs[name] = v
+	}
+	return value.Map(inputs)
+}
+
+// DefaultName is the name of a default provider (E3.30).
+func DefaultName(version, url string) string {
+	identifier := func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '_':
+			return r
+		}
+		return '_'
+	}
+	name := "default"
+	if version != "" {
+		name += "_" + strings.Map(identifier, strings.TrimPrefix(version, "v"))
+	}
+	if url != "" {
+		name += "_" + strings.Map(identifier, url)
+	}
+	return name
+}
+
+// DeniesDefault reports whether the stack's configuration forbids a package's default provider (E3.42, E3.44). The shape of
+// the setting was checked when the operation began.
+func (c Config) DeniesDefault(pkg string) bool {
+	denied, _ := DeniedPackages(c.Values)
+	return pkg != builtinPackage && (slices.Contains(denied, pkg) || slices.Contains(denied, "*"))
+}
+
+// DenySetting is the configuration that forbids default providers (E3.42).
+const DenySetting = "pulumi:disable-default-providers"
+
+// DeniedPackages reads the packages whose default providers are forbidden (E3.42).
+func DeniedPackages(config map[string]string) ([]string, error) {
+	text := config[DenySetting]
+	if text == "" {
+		return nil, nil
+	}
+	var denied []string
+	if err := json.Unmarshal([]byte(text), &denied); err != nil {
+		return nil, fmt.Errorf("%s must be a list of package names, or [\"*\"] for all", DenySetting)
+	}
+	for i := range denied {
+		denied[i] = strings.TrimSpace(denied[i])
+	}
+	return denied, nil
+}
+
+// olderVersion reports whether version a comes before version b, by the numbers at their start; an empty or strange a does.
+func olderVersion(a, b string) bool {
+	x, y := versionNumbers(a), versionNumbers(b)
+	return slices.Compare(x, y) < 0
+}
+
+func versionNumbers(v string) []int {
+	core, _, _ := strings.Cut(strings.TrimPrefix(v, "v"), "-")
+	core, _, _ = strings.Cut(core, "+")
+	var numbers []int
+	for _, part := range strings.Split(core, ".") {
+		n, err := strconv.Atoi(part)
+		if err != nil {
+			return numbers
+		}
+		numbers = append(numbers, n)
+	}
+	return numbers
+}
