@@ -36,7 +36,7 @@ var mayImport = map[string][]string{
 	"eval":                {"internal/patient", "check", "parser/ast", "builtins", "schema", "runtime/monitor", "value", "value/mask", "diag", "value/urn"},
 	"runtime/provider":    {"value", "value/urn"},
 	"runtime/plugin":      {"internal/environ", "internal/filelock", "runtime/provider", "value/wire", "value/mask", "schema", "value", "value/urn"},
-	"runtime/embedded":    {"internal/patient", "runtime/provider", "schema", "value", "value/mask", "value/urn"},
+	"runtime/embedded":    {"internal/supervise", "internal/patient", "runtime/provider", "schema", "value", "value/mask", "value/urn"},
 	// Bundles for the checker, which knows no bundler.
 	"workspace/sources": {"check", "runtime/dynamic/bundle"},
 	"runtime/dynamic":   {"internal/environ", "runtime/dynamic/bundle", "runtime/provider", "value/wire", "value", "value/urn"},
@@ -64,6 +64,8 @@ var mayImport = map[string][]string{
 	// From a folder to a checked program: all of the language side but the evaluator, and nothing of the engine side.
 	"workspace":          {"parser", "parser/ast", "check", "schema", "workspace/project", "diag"},
 	"workspace/compiler": {"workspace", "internal/environ", "diag"},
+	// Commands that end with the process that started them.
+	"internal/supervise": {},
 	// Files that may make their reader wait for ever.
 	"internal/patient": {},
 	// A lock between processes that edit one file.

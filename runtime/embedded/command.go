@@ -124,11 +124,12 @@ type job struct {
 func (c commander) execute(ctx context.Context, j job) (value.Value, error) {
 	secrets := mask.New(j.inputs, j.before)
 	p := process{
-		args:    append(c.interpreter(j.inputs), j.command),
-		dir:     c.dir(j.inputs),
-		env:     c.environ(j),
-		in:      lookupString(j.inputs, "stdin"),
-		secrets: secrets, log: c.logger(j, secrets), grace: c.Grace,
+		supervisor: c.Supervisor,
+		args:       append(c.interpreter(j.inputs), j.command),
+		dir:        c.dir(j.inputs),
+		env:        c.environ(j),
+		in:         lookupString(j.inputs, "stdin"),
+		secrets:    secrets, log: c.logger(j, secrets), grace: c.Grace,
 	}
 	result, err := p.run(ctx)
 	if err != nil {

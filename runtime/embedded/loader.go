@@ -26,6 +26,9 @@ type Options struct {
 	Now func() time.Time
 	// Random is the source of randomness for everything without a seed; nil for the system's. It is read concurrently.
 	Random io.Reader
+	// Supervisor is the command line of a process that kills commands with all that they have started when this process ends;
+	// see supervise.Start. Without one they outlive a kill.
+	Supervisor []string
 	// Grace is how long a cancelled command may take to end before it is killed; 0 for two seconds.
 	Grace time.Duration
 }

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/yamlhost/yamlhost/internal/supervise"
 	"github.com/yamlhost/yamlhost/value/mask"
 )
 
@@ -21,6 +22,8 @@ type process struct {
 	secrets   *mask.Masker                   // hides what log and both must not have
 	log       func(line string, stderr bool) // may be nil; called from two goroutines
 	grace     time.Duration                  // between asking to end and killing
+
+	supervisor []string // see supervise.Start
 }
 
 // processResult is what a process printed, as far as it came.
@@ -43,9 +46,13 @@ func (p process) logger(stderr bool) func(line string) {
 
 // run starts the process and waits until it has ended and everyone who holds its output has closed it, so that what a
 // background child prints is not lost. When ctx ends, the whole process group is asked to end and then killed, and run
-// returns the reason; nobody who escaped the group can hold it up.
+// returns the reason; nobody who escaped the group can hold it up. When this process ends before, the command is killed
+// with all that it has started, as far as there is a supervisor.
 func (p process) run(ctx context.Context) (processResult, error) {
-	cmd := exec.CommandContext(ctx, p.args[0], p.args[1:]...)
+	if err := ctx.Err(); err != nil {
+		return processResult{}, err
+	}
+	cmd := exec.Command(p.args[0], p.args[1:]...)
 	cmd.Dir, cmd.Env = p.dir, p.env
 	if info, err := os.Stat(p.dir); err != nil || !info.IsDir() {
 		return processResult{}, fmt.Errorf("there is no directory %s", p.dir)
@@ -53,9 +60,6 @@ func (p process) run(ctx context.Context) (processResult, error) {
 	if p.in != "" {
 		cmd.Stdin = strings.NewReader(p.in)
 	}
-	ownGroup(cmd)
-	cmd.Cancel = func() error { return askGroup(cmd.Process) }
-
 	var out capture
 	outRead, outWrite, err := os.Pipe()
 	if err != nil {
@@ -69,7 +73,7 @@ func (p process) run(ctx context.Context) (processResult, error) {
 	}
 	defer errRead.Close()
 	cmd.Stdout, cmd.Stderr = outWrite, errWrite
-	err = cmd.Start()
+	child, err := supervise.Start(cmd, p.supervisor)
 	outWrite.Close()
 	errWrite.Close()
 	if err != nil {
@@ -81,7 +85,7 @@ func (p process) run(ctx context.Context) (processResult, error) {
 	readers.Go(func() { out.copy(&out.stderr, errRead, p.secrets, p.logger(true)) })
 	ended := make(chan struct{})
 	closer := make(chan struct{})
-	cut := false // output was cut off by force; read once closer is closed
+	cut := false // it was asked to end; read once closer is closed
 	go func() {
 		defer close(closer)
 		select {
@@ -89,20 +93,22 @@ func (p process) run(ctx context.Context) (processResult, error) {
 			return
 		case <-ctx.Done():
 		}
+		cut = true
+		child.Ask()
 		if waits(ended, p.grace) {
 			return
 		}
-		cut = true
-		killGroup(cmd.Process)
+		child.Kill()
 		if !waits(ended, time.Second) { // someone outside of the group holds the pipes open
 			outRead.Close()
 			errRead.Close()
 		}
 	}()
-	err = cmd.Wait()
+	child.Wait()
 	readers.Wait()
 	close(ended)
 	<-closer
+	err = child.Finish()
 	if (err != nil || cut) && ctx.Err() != nil {
 		err = ctx.Err()
 	}

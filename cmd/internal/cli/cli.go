@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/supervise"
 	"github.com/yamlhost/yamlhost/runtime/secrets"
 )
 
@@ -39,6 +40,9 @@ type globalOptions struct {
 
 // Run carries out a command line and returns its exit code (F7.14). args come without the program's name.
 func Run(ctx context.Context, args []string, s Streams, w World) (code int) {
+	if len(args) > 0 && args[0] == supervise.Word {
+		return supervise.Main(args[1:], w.Env)
+	}
 	a := &app{world: w}
 	s = a.guardStreams(s)
 	a.crashes = &crashes{app: a}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -53,6 +54,33 @@ func TestChildEnvironment(t *testing.T) {
 	require.Equal(t, 0, x.run("stack", "output", "seen"))
 	require.Contains(t, x.out.String(), "PGPASSWORD=canary-PGPASSWORD")
 	require.NotContains(t, x.out.String(), "PULUMI_ACCESS_TOKEN")
+}
+
+// A command that still runs when yamlhost is killed is killed too, with what it has started, so that the next run does not have
+// two of them.
+func TestCommandEndsWithUs(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS != "linux" {
+		t.Skip("elsewhere only the process group is found")
+	}
+	x := newTerminal(t, "name: one\nresources:\n  c:\n    type: command:local:Command\n"+
+		"    properties: {create: \"exec 3>pipe; setsid sleep 1000 & echo there >&3; wait\"}\n")
+	x.world.Env = append(x.world.Env, "PATH="+os.Getenv("PATH"))
+	require.Equal(t, 0, x.run("stack", "init", "dev"), x.err.String())
+	pipe := filepath.Join(x.world.Dir, "pipe")
+	require.NoError(t, syscall.Mkfifo(pipe, 0o600))
+	cmd := x.command(t, "up", "--yes", "--skip-preview")
+	require.NoError(t, cmd.Start())
+	held, err := os.Open(pipe) // once the command has opened it
+	require.NoError(t, err)
+	defer held.Close()
+	there := make([]byte, 6)
+	_, err = io.ReadFull(held, there)
+	require.NoError(t, err)
+	require.NoError(t, cmd.Process.Kill())
+	_ = cmd.Wait()
+	_, err = io.ReadAll(held) // ends when nobody holds the other end any more
+	require.NoError(t, err)
 }
 
 // feed waits until somebody reads a named pipe, and gives them a text.

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/yamlhost/yamlhost/internal/supervise"
 	"github.com/yamlhost/yamlhost/runtime/dynamic"
 	"github.com/yamlhost/yamlhost/runtime/embedded"
 	"github.com/yamlhost/yamlhost/runtime/plugin"
@@ -77,6 +78,9 @@ func (a *app) newProviders(ws *workspace.Workspace, log func(plugin.Message)) *p
 		options.Overrides = append(options.Overrides, plugin.Override{Name: p.Name, Path: p.Dir})
 	}
 	inProcess := embedded.Options{Dir: ws.Dir(), Environ: a.childEnv(), Windows: runtime.GOOS == "windows", Now: a.world.Now, Random: a.world.Random, SuppressSecretOutput: a.global.suppressSecretOutput}
+	if a.world.Self != "" {
+		inProcess.Supervisor = []string{a.world.Self, supervise.Word}
+	}
 	if log != nil {
 		hint := once(func(text string) { log(plugin.Message{Severity: plugin.Info, Text: text}) })
 		inProcess.Log = func(line embedded.LogLine) {

@@ -1,0 +1,186 @@
+//go:build linux
+
+package supervise
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// The test binary plays the supervisor, and a program that starts a command and is killed.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == Word {
+		os.Exit(Main(os.Args[2:], os.Environ()))
+	}
+	if script := os.Getenv("SUPERVISE_SCRIPT"); script != "" {
+		_ = os.Unsetenv("SUPERVISE_SCRIPT")
+		cmd := exec.Command("/bin/sh", "-c", script)
+		cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+		c, err := Start(cmd, supervisor())
+		if err != nil {
+			panic(err)
+		}
+		if os.Getenv("SUPERVISE_DIES") != "" {
+			_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+		}
+		c.Wait()
+		_ = c.Finish()
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+func supervisor() []string { return []string{os.Args[0], Word} }
+
+// sh runs a script behind a supervisor, to its end.
+func sh(t *testing.T, script string) (output string, err error) {
+	t.Helper()
+	r, w, err := os.Pipe()
+	require.NoError(t, err)
+	cmd := exec.Command("/bin/sh", "-c", script)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader("input\n"), w, w
+	c, err := Start(cmd, supervisor())
+	require.NoError(t, w.Close())
+	require.NoError(t, err)
+	c.Wait()
+	text, failed := io.ReadAll(r)
+	require.NoError(t, failed)
+	return string(text), c.Finish()
+}
+
+func TestEnds(t *testing.T) {
+	t.Parallel()
+	said, err := sh(t, "read line; echo got $line; echo $0; exit 0")
+	require.NoError(t, err)
+	require.Equal(t, "got input\n/bin/sh\n", said)
+	for script, how := range map[string]string{
+		"exit 3": "exit status 3", "kill -TERM $$": "signal: terminated", "kill -KILL $$": "signal: killed", "kill -INT $$": "signal: interrupt",
+	} {
+		_, err := sh(t, script)
+		var exit *exec.ExitError
+		require.ErrorAs(t, err, &exit, script)
+		require.Equal(t, how, exit.ProcessState.String(), script)
+	}
+	_, err = Start(exec.Command("/no/such/program"), supervisor())
+	require.Error(t, err)
+	path := filepath.Join(t.TempDir(), "text")
+	require.NoError(t, os.WriteFile(path, []byte("\x00no program"), 0o700))
+	_, err = Start(exec.Command(path), supervisor())
+	require.ErrorContains(t, err, "exec format error")
+	c, err := Start(exec.Command("/bin/true"), []string{"/no/such/supervisor"})
+	require.NoError(t, err, "without one then")
+	c.Wait()
+	require.NoError(t, c.Finish())
+	_, err = Start(exec.Command("/bin/true"), []string{"/bin/false"})
+	require.ErrorIs(t, err, errLost)
+}
+
+// watched starts a script whose processes hold its output, and gives the end of it once they have said that they are there.
+func watched(t *testing.T, script string, lines int, environ ...string) (host *exec.Cmd, output *bufio.Reader, said []string) {
+	t.Helper()
+	r, w, err := os.Pipe()
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = r.Close() })
+	host = exec.Command(os.Args[0])
+	host.Env = append(append(os.Environ(), "SUPERVISE_SCRIPT="+script), environ...)
+	host.Stdout, host.Stderr = w, w
+	require.NoError(t, host.Start())
+	require.NoError(t, w.Close())
+	output = bufio.NewReader(r)
+	for range lines {
+		line, err := output.ReadString('\n')
+		require.NoError(t, err)
+		said = append(said, strings.TrimSpace(line))
+	}
+	return host, output, said
+}
+
+// Whoever started the command is killed: the command goes too, with those of its descendants that ignore signals, have a session of
+// their own or have lost their parent.
+func TestKilledWithItsOwner(t *testing.T) {
+	t.Parallel()
+	for name, script := range map[string]string{
+		"itself":      "echo there; exec sleep 1000",
+		"child":       "sleep 1000 & echo there; wait",
+		"stubborn":    "trap '' TERM INT HUP; echo there; while :; do sleep 1000; done",
+		"own session": "setsid sh -c 'echo there; sleep 1000' & wait",
+		"orphan":      "(setsid sh -c 'echo there; sleep 1000' &) ; sleep 1000",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			host, output, _ := watched(t, script, 1)
+			require.NoError(t, host.Process.Kill())
+			_ = host.Wait()
+			// The output ends when the last process is gone that holds it.
+			_, err := io.ReadAll(output)
+			require.NoError(t, err)
+		})
+	}
+	t.Run("at once", func(t *testing.T) {
+		t.Parallel()
+		host, output, _ := watched(t, "sleep 1000", 0, "SUPERVISE_DIES=1")
+		_ = host.Wait()
+		_, err := io.ReadAll(output)
+		require.NoError(t, err)
+	})
+}
+
+// What a finished command has left running stays.
+func TestWhatIsLeftStays(t *testing.T) {
+	t.Parallel()
+	host, _, said := watched(t, "setsid sleep 1000 >/dev/null 2>&1 & echo $!", 1)
+	require.NoError(t, host.Wait())
+	pid, err := strconv.Atoi(said[0])
+	require.NoError(t, err)
+	require.NoError(t, syscall.Kill(pid, 0), "it runs")
+	require.NoError(t, syscall.Kill(pid, syscall.SIGKILL))
+}
+
+func TestAskAndKill(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		script, how string
+		act         func(*Child)
+	}{
+		"ask":             {"echo there; sleep 1000", "signal: terminated", (*Child).Ask},
+		"kill":            {"trap '' TERM; echo there; while :; do sleep 1000; done", "signal: killed", (*Child).Kill},
+		"kill what fled":  {"setsid sh -c 'trap \"\" TERM; echo there; sleep 1000' & wait", "signal: killed", (*Child).Kill},
+		"asked and obeys": {"trap 'exit 5' TERM; echo there; while :; do sleep 0.01; done", "exit status 5", (*Child).Ask},
+	} {
+		for _, by := range [][]string{supervisor(), nil} {
+			if by == nil && name == "kill what fled" {
+				continue // that takes a supervisor
+			}
+			t.Run(name+strconv.Itoa(len(by)), func(t *testing.T) {
+				t.Parallel()
+				r, w, err := os.Pipe()
+				require.NoError(t, err)
+				cmd := exec.Command("/bin/sh", "-c", c.script)
+				cmd.Stdout = w
+				child, err := Start(cmd, by)
+				require.NoError(t, w.Close())
+				require.NoError(t, err)
+				output := bufio.NewReader(r)
+				_, err = output.ReadString('\n')
+				require.NoError(t, err)
+				c.act(child)
+				child.Wait()
+				_, err = io.ReadAll(output)
+				require.NoError(t, err)
+				var exit *exec.ExitError
+				require.True(t, errors.As(child.Finish(), &exit))
+				require.Equal(t, c.how, exit.ProcessState.String())
+			})
+		}
+	}
+}
