@@ -10,6 +10,7 @@ import (
 type cells struct {
 	sign, name, typ, status, note string
 	short                         string // what of the status must be seen where it does not fit
+	from, to                      int    // the part of name that its siblings do not share; nothing where they are equal
 	depth                         int
 	color                         paint // of sign and status
 }
@@ -56,7 +57,7 @@ func arrange(rows []cells, width int) columns {
 // line renders a row.
 func (c columns) line(r cells, p palette) string {
 	indent := min(2*r.depth, max(0, c.name/2)) // a deep row still has half of its column for its name
-	name := strings.Repeat(" ", indent) + cutMiddle(r.name, c.name-indent)
+	name := strings.Repeat(" ", indent) + cutTelling(r.name, r.from, r.to, c.name-indent)
 	status := r.status
 	if c.width > 0 {
 		if ansi.StringWidth(status) > c.status {
@@ -88,6 +89,37 @@ func fill(s string, width int) string {
 
 // cutEnd shortens a text to a width; an ellipsis stands for the rest.
 func cutEnd(s string, width int) string { return ansi.Truncate(s, max(0, width), "…") }
+
+// cutTelling shortens a name to a width and keeps its part between from and to, which tells it from its siblings, if that
+// fits.
+func cutTelling(s string, from, to, width int) string {
+	whole := ansi.StringWidth(s)
+	if from >= to || whole <= width {
+		return cutMiddle(s, width)
+	}
+	head, part, tail := s[:from], s[from:to], s[to:]
+	room := width - ansi.StringWidth(part)
+	if room < 2 {
+		return cutMiddle(s, width)
+	}
+	// The head is cut at its end and the tail at its beginning; what one does not need, the other may have.
+	tailRoom := min(ansi.StringWidth(tail), max(room/2, room-ansi.StringWidth(head)))
+	return cutEnd(head, room-tailRoom) + part + cutFront(tail, tailRoom)
+}
+
+// cutFront shortens a text to a width at its beginning.
+func cutFront(s string, width int) string {
+	whole := ansi.StringWidth(s)
+	if whole <= width {
+		return s
+	}
+	for end := width - 1; end > 0; end-- {
+		if tail := ansi.TruncateLeft(s, whole-end, ""); ansi.StringWidth(tail) < width {
+			return "…" + tail
+		}
+	}
+	return cutEnd(s, min(width, 1))
+}
 
 // cutMiddle shortens a text to a width in its middle: names of siblings differ at their ends.
 func cutMiddle(s string, width int) string {

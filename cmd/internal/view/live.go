@@ -230,7 +230,7 @@ var spinner = [...]string{"⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧"
 
 func (v *live) cells(r *row) cells {
 	style := opStyles[r.op]
-	c := cells{sign: style.sign, name: printable.Text(v.mask.Hide(r.urn.Name())), typ: printable.Text(ShortType(r.urn.Type())),
+	c := cells{sign: style.sign, name: printable.Text(v.mask.Hide(r.label)), typ: printable.Text(ShortType(r.urn.Type())),
 		status: style.done, short: style.done, color: style.color}
 	switch {
 	case r.failed:
@@ -254,6 +254,9 @@ func (v *live) cells(r *row) cells {
 	}
 	if r.isStack() {
 		c.typ = "stack"
+	}
+	if c.name == r.label { // nothing was hidden or made visible
+		c.from, c.to, _ = r.group.telling(r.label)
 	}
 	return c
 }

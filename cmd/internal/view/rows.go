@@ -26,6 +26,9 @@ type row struct {
 	at        position // in the program's text
 	seq       int      // when it came
 	children  []*row
+	names     siblings  // of the children
+	label     string    // the name as the tree shows it
+	group     *siblings // whose names stand beside it
 
 	counted struct{ running, failed bool } // by the board
 }

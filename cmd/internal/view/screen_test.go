@@ -215,6 +215,29 @@ func TestCutMiddle(t *testing.T) {
 	}
 }
 
+// TestNamesAreCutWhereSiblingsAreAlike keeps apart what differs in the middle of long names.
+func TestNamesAreCutWhereSiblingsAreAlike(t *testing.T) {
+	t.Parallel()
+	b := newBoard()
+	stack := made(engine.OpSame, "", urn.RootStackType, "p-dev", 1)
+	b.event(&engine.StepStarted{Step: stack})
+	var parents []urn.URN
+	for i := range 3 {
+		s := made(engine.OpCreate, stack.URN, "components:index:App", fmt.Sprintf("application-number-%03d-of-the-department", i), i+2)
+		b.event(&engine.StepStarted{Step: s})
+		parents = append(parents, s.URN)
+	}
+	b.event(&engine.StepStarted{Step: made(engine.OpCreate, parents[1], "a:b:C", "application-number-001-of-the-department-slow", 9)})
+	var got []string
+	b.tree.walk(func(r *row, depth int) {
+		from, to, _ := r.group.telling(r.label)
+		name := cutTelling(r.label, from, to, 20)
+		require.LessOrEqual(t, ansi.StringWidth(name), 20)
+		got = append(got, name)
+	})
+	require.Equal(t, []string{"p-dev", "applicati…0…partment", "applicati…1…partment", "…-slow", "applicati…2…partment"}, got)
+}
+
 // BenchmarkFrame draws a frame of an operation with 10,000 resources.
 func BenchmarkFrame(b *testing.B) {
 	v := still(Options{Width: 120, Height: 40}, io.Discard, time.Now)

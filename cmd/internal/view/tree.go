@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/yamlhost/yamlhost/runtime/engine"
 	"github.com/yamlhost/yamlhost/value/urn"
@@ -15,7 +16,45 @@ import (
 type tree struct {
 	top     []*row             // those without a parent in this operation
 	waiting map[urn.URN][]*row // children that came before their parent
+	names   siblings           // of those at the top
 	count   int                // of rows
+}
+
+// siblings is what the names of rows with one parent share, so that a name that has to be cut keeps what tells it apart.
+type siblings struct {
+	some           bool
+	prefix, suffix string
+}
+
+// add takes one more name in.
+func (s *siblings) add(name string) {
+	if !s.some {
+		s.some, s.prefix, s.suffix = true, name, name
+		return
+	}
+	s.prefix = commonPrefix(s.prefix, name)
+	for !strings.HasSuffix(name, s.suffix) {
+		_, size := utf8.DecodeRuneInString(s.suffix)
+		s.suffix = s.suffix[size:]
+	}
+}
+
+func commonPrefix(a, b string) string {
+	for i, r := range a {
+		if other, _ := utf8.DecodeRuneInString(b[min(i, len(b)):]); other != r || i >= len(b) {
+			return a[:i]
+		}
+	}
+	return a
+}
+
+// telling is the part of a name that none of its siblings shares, as offsets of bytes; ok is false where there is none.
+func (s *siblings) telling(name string) (from, to int, ok bool) {
+	if s == nil || !s.some {
+		return 0, 0, false
+	}
+	from, to = len(s.prefix), len(name)-len(s.suffix)
+	return from, to, from < to && strings.HasPrefix(name, s.prefix)
 }
 
 // position is a place in the program's text. Rows without one come behind those that have one.
@@ -30,23 +69,41 @@ func (t *tree) add(r, parent *row, parentURN urn.URN) {
 	t.count++
 	switch {
 	case parent != nil:
-		parent.children = insert(parent.children, r)
+		parent.adopt(r)
 	case parentURN != "":
 		if t.waiting == nil {
 			t.waiting = map[urn.URN][]*row{}
 		}
 		t.waiting[parentURN] = append(t.waiting[parentURN], r)
-		t.top = insert(t.top, r)
+		t.putOnTop(r)
 	default:
-		t.top = insert(t.top, r)
+		t.putOnTop(r)
 	}
 	if early := t.waiting[r.urn]; early != nil {
 		delete(t.waiting, r.urn)
 		for _, child := range early {
 			t.top = slices.DeleteFunc(t.top, func(other *row) bool { return other == child })
-			r.children = insert(r.children, child)
+			r.adopt(child)
 		}
 	}
+}
+
+// adopt puts a row below another one. A name that begins with its parent's is shown without it.
+func (r *row) adopt(child *row) {
+	child.label = child.urn.Name()
+	if rest, found := strings.CutPrefix(child.label, r.urn.Name()+"-"); found && rest != "" && !r.isStack() {
+		child.label = "…-" + rest
+	}
+	r.names.add(child.label)
+	child.group = &r.names
+	r.children = insert(r.children, child)
+}
+
+// putOnTop puts a row at the top of the tree.
+func (t *tree) putOnTop(r *row) {
+	r.label, r.group = r.urn.Name(), &t.names
+	t.names.add(r.label)
+	t.top = insert(t.top, r)
 }
 
 func insert(siblings []*row, r *row) []*row {
