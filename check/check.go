@@ -89,13 +89,15 @@ type checker struct {
 	names      *diag.Names   // declared; nil until asked for
 	folded     []byte        // the text in lower case; nil until asked for
 
-	component    *Component // whose body this is; nil for the program's own
-	components   *components
-	dynamic      map[string]*Dynamic // in all spellings of the token
-	packages     *packages
-	defaults     map[string]*Node // the default provider of each package
-	cyclic       map[*Node]bool
-	fromResource map[*Node]bool // variables, as far as asked (L8.18)
+	component  *Component // whose body this is; nil for the program's own
+	components *components
+	dynamic    map[string]*Dynamic // in all spellings of the token
+	packages   *packages
+	defaults   map[string]*Node // the default provider of each package
+	// namedVersions are the first mention of each package with a version, for those without one, as with Pulumi's host (L7.21).
+	namedVersions map[string]use
+	cyclic        map[*Node]bool
+	fromResource  map[*Node]bool // variables, as far as asked (L8.18)
 	// partFromResource are parts of variables, as far as asked.
 	partFromResource map[ast.Expr]bool
 	each             *Node // the resource with forEach that is being linked

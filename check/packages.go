@@ -53,8 +53,24 @@ type use struct {
 
 // loadPackages loads every package that the program names, several at a time, and finds the type of every resource.
 func (c *checker) loadPackages(bodies []*checker) {
-	for _, body := range bodies {
-		body.findPackages()
+	all := make([][]use, len(bodies))
+	c.namedVersions = map[string]use{}
+	for i := len(bodies) - 1; i >= 0; i-- { // the program's own is the last
+		body := bodies[i]
+		all[i] = body.packageUses()
+		switch {
+		case body.component == nil:
+		case body.component.Packaged:
+			body.namedVersions = map[string]use{}
+		default: // it is in the program's text
+			body.namedVersions = c.namedVersions
+		}
+		for _, u := range all[i] {
+			body.nameVersion(u)
+		}
+	}
+	for i, body := range bodies {
+		body.findPackages(all[i])
 	}
 	var wait sync.WaitGroup
 	for _, key := range c.packages.order {
@@ -85,8 +101,16 @@ func (c *checker) loadPackages(bodies []*checker) {
 	}
 }
 
-// findPackages notes the packages that a body names, in the order of its text.
-func (c *checker) findPackages() {
+// nameVersion notes the version that a use names, unless one of the package was named before.
+func (c *checker) nameVersion(u use) {
+	name := packageOf(u.token.Value)
+	if _, named := c.namedVersions[name]; !named && versionText.MatchString(u.versionText) {
+		c.namedVersions[name] = u
+	}
+}
+
+// packageUses are the mentions of packages in a body, in the order of its text.
+func (c *checker) packageUses() []use {
 	var uses []use
 	for _, decl := range c.file.Resources {
 		if decl.Type != nil && !c.components.serves(decl.Type.Value) && !c.servesDynamic(decl.Type.Value) {
@@ -101,6 +125,11 @@ func (c *checker) findPackages() {
 		}
 	})
 	slices.SortStableFunc(uses, func(a, b use) int { return c.startOf(a.token.Range) - c.startOf(b.token.Range) })
+	return uses
+}
+
+// findPackages notes the packages that a body names, in the order of its text.
+func (c *checker) findPackages(uses []use) {
 	for _, u := range uses {
 		if !validToken(u.token.Value) {
 			continue
@@ -155,6 +184,15 @@ func (c *checker) descriptors(u use) []schema.Descriptor {
 	if provider := c.defaults[name]; provider != nil && !u.explicit && u.versionText == "" && u.urlText == "" {
 		options := &provider.Resource.Decl.Options // L7.46
 		u.versionText, u.urlText = optionText(options.Version), optionText(options.PluginDownloadURL)
+	}
+	if first, named := c.namedVersions[name]; named && u.versionText == "" && u.urlText == "" && !strings.HasPrefix(u.token.Value, providerPrefix) {
+		if slices.ContainsFunc(found, func(d schema.Descriptor) bool { return d.Version != "" || d.Parameterization != nil }) {
+			return found // the project says which
+		}
+		u.versionText, u.urlText = first.versionText, first.urlText
+		for i := range found {
+			found[i].Implied = true
+		}
 	}
 	for i := range found {
 		if versionText.MatchString(u.versionText) && found[i].Parameterization == nil { // another text is reported where it stands

@@ -153,7 +153,10 @@ func (e *evaluator) awaits(deps []urn.URN) bool {
 
 // packageOf is how requests name a package: by version and address, or by the reference of one that has parameters.
 func (e *evaluator) packageOf(ctx context.Context, d schema.Descriptor) (version, url, ref string, err error) {
-	if d.Parameterization == nil {
+	switch {
+	case d.Implied && e.options.EngineKnowsPackages:
+		return "", "", "", nil
+	case d.Parameterization == nil:
 		return d.Version, d.DownloadURL, "", nil
 	}
 	ref, err = e.packages.announce(ctx, e.monitor, monitor.Package{

@@ -72,6 +72,9 @@ func (s *scope) options(ctx context.Context, r *check.Resource, request *monitor
 func (o *optionReader) pack(r *check.Resource, from *ast.Options, version, url, ref *string) {
 	d := r.Package
 	if v := o.text(from.Version); v != "" {
+		if d.Implied {
+			d.DownloadURL, d.Implied = "", false
+		}
 		d.Version = schema.PlainVersion(v)
 	}
 	if u := o.text(from.PluginDownloadURL); u != "" {

@@ -22,6 +22,9 @@ type Options struct {
 	// RequireVersion asks the engine whether its version is in a range, where that is the engine's to say; nil to compare
 	// with EngineVersion. An error is the engine's refusal.
 	RequireVersion func(ctx context.Context, wanted string) error
+	// EngineKnowsPackages says that the engine was told which packages the program needs, as the Pulumi CLI is: it completes
+	// requests that name no version by itself (E3.29).
+	EngineKnowsPackages bool
 	// Command runs a command of a hook (L10.C14) in a folder; nil when commands cannot be run.
 	Command func(ctx context.Context, dir string, words []string) error
 	// ReadFile reads a file for fn::readFile and its kin; nil to read the file system. The path is as in the program,

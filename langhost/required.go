@@ -1,6 +1,7 @@
 package langhost
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"path/filepath"
@@ -136,6 +137,12 @@ func usesOf(file *ast.File) []packageUse {
 		if !seen[name] {
 			seen[name] = true
 			uses = append(uses, packageUse{name, schema.PlainVersion(version), url})
+			return
+		}
+		for i := range uses { // of a package that is named without a version first, the first version counts
+			if uses[i].name == name && uses[i].version == "" && version != "" {
+				uses[i].version, uses[i].url = schema.PlainVersion(version), cmp.Or(uses[i].url, url)
+			}
 		}
 	}
 	calls := func(e ast.Expr) {

@@ -64,8 +64,8 @@ func (h *Host) Run(ctx context.Context, r *pulumirpc.RunRequest) (*pulumirpc.Run
 
 func (h *Host) evalOptions(w *workspace.Workspace) eval.Options {
 	return eval.Options{
-		Command: eval.RunCommand(h.childEnv(), nil),
-		Cwd:     w.Dir(), RootDirectory: w.Project.Dir, Getenv: h.options.Env.Lookup, RequireVersion: h.engine.requireVersion,
+		Command: eval.RunCommand(h.childEnv(), nil), EngineKnowsPackages: true,
+		Cwd: w.Dir(), RootDirectory: w.Project.Dir, Getenv: h.options.Env.Lookup, RequireVersion: h.engine.requireVersion,
 		SourcePath: func(name string) string {
 			if filepath.IsAbs(name) {
 				return name

@@ -22,6 +22,9 @@ type Descriptor struct {
 	Parameterization *Parameterization // nil for a plain package
 	// Extension says that the parameters add a package to what the plugin is instead of replacing it (L1.41).
 	Extension bool
+	// Implied says that what uses the package names no version: Version and DownloadURL are those of another use in the same
+	// program. It is no part of the Key.
+	Implied bool
 }
 
 // PlainVersion is a version as the Pulumi CLI reads it: without a leading v and with all of its three numbers, whatever of

@@ -49,13 +49,15 @@ type pipeline struct {
 	bound     *engine.UpdatePlan // of --strict, once it was made; nil without
 	// wantsConfig says that the run was refused because configuration is missing.
 	wantsConfig bool
-	document    bool                    // the plan is all there will be, and with --json makes one document
-	advised     bool                    // about aliases
-	answers     map[urn.URN]engine.Word // of a person to what became of pending creations
-	retry       []urn.URN               // pending creations that are to be made again
-	kept        []state.Operation       // pending creations that a destruction has to leave pending
-	told        bool                    // what an earlier run left in flight was told
-	noted       map[string]bool         // what evaluating the program had to say so far; a plan and what follows it say the same
+	document    bool // the plan is all there will be, and with --json makes one document
+	// versionsTold says that adviseVersions has looked at the state.
+	versionsTold bool
+	advised      bool                    // about aliases
+	answers      map[urn.URN]engine.Word // of a person to what became of pending creations
+	retry        []urn.URN               // pending creations that are to be made again
+	kept         []state.Operation       // pending creations that a destruction has to leave pending
+	told         bool                    // what an earlier run left in flight was told
+	noted        map[string]bool         // what evaluating the program had to say so far; a plan and what follows it say the same
 }
 
 // operation is what to do with a stack.
@@ -327,7 +329,7 @@ func (p *pipeline) canSeal() error {
 
 // operate runs one of the engine's operations in front of a view.
 func (p *pipeline) operate(ctx context.Context, op operation, o engine.Options) (*engine.Result, error) {
-	if err := p.adviseAliases(o.Base); err != nil {
+	if err := errors.Join(p.adviseAliases(o.Base), p.adviseVersions(ctx, o.Base)); err != nil {
 		return nil, err
 	}
 	name, final := op.applying, true
