@@ -420,7 +420,7 @@ func TestUnreadableState(t *testing.T) {
 	for name, c := range map[string]struct{ text, want string }{
 		"cut off":     {"{\"version\":3,\n\"checkpoint\":{\"sta", "line 2, column 15 (byte 28)"},
 		"too new":     {`{"version":9}`, "version 9"},
-		"unsound":     {`{"version":3,"checkpoint":{"latest":{"resources":[{"urn":"u","type":"t","parent":"v"}]}}}`, "its parent v is not in the state"},
+		"unsound":     {`{"version":3,"checkpoint":{"latest":{"resources":[{"urn":"urn:pulumi:dev::p::t::u","type":"t","parent":"urn:pulumi:dev::p::t::v"}]}}}`, "its parent urn:pulumi:dev::p::t::v is not in the state"},
 		"broken gzip": {"\x1f\x8b\x08rest", "gzip"},
 		"zstd":        {"\x28\xb5\x2f\xfdrest", "zstd"},
 	} {

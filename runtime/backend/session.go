@@ -117,23 +117,15 @@ func (s *Session) load() error {
 	if s.o.SkipIntegrity {
 		return nil
 	}
-	if err := base.Verify(); err != nil {
-		return s.putInOrder(err)
-	}
-	return nil
-}
-
-// putInOrder sorts a state that breaks a rule, if that is all it takes. What is journaled goes by the places of resources
-// in the file, so that the file comes first.
-func (s *Session) putInOrder(fault error) error {
-	sorted, moved, err := s.base.Sorted()
-	if err != nil || sorted.Verify() != nil {
-		return fault
-	}
-	if err := s.write(sorted, journal.Origin{}); err != nil {
+	sound, moved, err := base.InOrder()
+	if err != nil || sound == base {
 		return err
 	}
-	s.base, s.book, s.checkpoint.Snapshot, s.moved = sorted, journal.NewBook(sorted), sorted, moved
+	// What is journaled goes by the places of resources in the file, so that the file comes first.
+	if err := s.write(sound, journal.Origin{}); err != nil {
+		return err
+	}
+	s.base, s.book, s.checkpoint.Snapshot, s.moved = sound, journal.NewBook(sound), sound, moved
 	return nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -129,7 +130,9 @@ func (d *fileDecoder) document(member string) (*Checkpoint, error) {
 	d.Scanner.Object(func(key string) {
 		switch key {
 		case "version":
-			c.Version = int(d.Number())
+			if c.Version = d.version(); d.Err != nil {
+				return
+			}
 		case "features":
 			features = jsontext.Texts[string](d.Scanner)
 		case member:
@@ -168,6 +171,15 @@ func (d *fileDecoder) document(member string) (*Checkpoint, error) {
 		c.Snapshot.ByteStrings = true // perhaps inside of what is sealed
 	}
 	return c, nil
+}
+
+// version is a whole number from 0 on; what is not is a version that nobody writes.
+func (d *fileDecoder) version() int {
+	n := d.Number()
+	if n < 0 || n != math.Trunc(n) || n > math.MaxInt32 {
+		d.Stop(&VersionError{Version: int(max(min(n, math.MaxInt32), -1))})
+	}
+	return int(n)
 }
 
 func (d *fileDecoder) supported(version int, features []string) {

@@ -103,6 +103,8 @@ func TestDecodeFaults(t *testing.T) {
 		{"cut off", "{\n  \"version\": 3,\n  \"checkpoint\": {\"stack\": \"de", "line 3, column 27 (byte 44): the string that begins here does not end"},
 		{"trailing", `{"version":3} x`, "there is more text behind the value"},
 		{"too new", `{"version":5,"checkpoint":{}}`, "version 5"},
+		{"version -1", `{"version":-1,"checkpoint":{}}`, "version -1"},
+		{"version 2.5", `{"version":2.5,"checkpoint":{}}`, "version 2"},
 		{"new feature", `{"version":4,"features":["time-travel"],"checkpoint":{}}`, `"time-travel"`},
 		{"feature after", `{"version":4,"checkpoint":{},"features":["time-travel"]}`, `"time-travel"`},
 		{"wrong shape", `{"version":3,"checkpoint":{"latest":{"resources":{}}}}`, "where a list should come"},

@@ -1,6 +1,7 @@
 package state
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -13,6 +14,28 @@ import (
 type Repair struct {
 	URN  urn.URN // empty when it is about the snapshot as a whole
 	What string  // for people, of what was done
+}
+
+// InOrder is a snapshot as an operation can begin with it: itself if it is sound, or with its resources in another order if that is
+// all it takes, and those that had to move. What breaks a rule nevertheless gives an *IntegrityError. Everything that reads a
+// state to work with it, a preview like an update, goes by this.
+func (s *Snapshot) InOrder() (sound *Snapshot, moved []urn.URN, err error) {
+	fault := s.Verify()
+	if fault == nil {
+		return s, nil, nil
+	}
+	sorted, moved, err := s.Sorted()
+	if err == nil {
+		if err = sorted.Verify(); err == nil {
+			return sorted, moved, nil
+		}
+		return nil, nil, fault
+	}
+	var broken *IntegrityError
+	if errors.As(fault, &broken) {
+		return nil, nil, &IntegrityError{Rule: broken.Rule, URN: broken.URN, Problem: broken.Problem + "; no order helps: " + err.Error()}
+	}
+	return nil, nil, fault
 }
 
 // Sorted is the snapshot with its resources in an order in which each follows what it depends on, and those that had to

@@ -85,6 +85,8 @@ func (v *verifier) resource(s *Snapshot, r *Resource) error {
 	switch {
 	case r.URN == "":
 		return &IntegrityError{Rule: "E6.44", Problem: fmt.Sprintf("a resource of type %q has no URN", r.Type)}
+	case !r.URN.Valid():
+		return fault("E6.44", "its URN is malformed: it should look like urn:pulumi:stack::project::type::name")
 	case r.Type == "":
 		return fault("E6.44", "it has no type")
 	case !r.Custom && r.ID != "":
@@ -115,6 +117,9 @@ func (v *verifier) references(s *Snapshot, r *Resource, fault func(rule, format 
 	check := func(u urn.URN, what string) error {
 		if _, ok := v.seen[u]; ok {
 			return nil
+		}
+		if u == r.URN {
+			return fault("E6.47", "%s is itself", what)
 		}
 		return fault("E6.47", "%s %s %s", what, u, where(s, func(p *Resource) bool { return p.URN == u }))
 	}

@@ -267,7 +267,12 @@ func (p *pipeline) plan(ctx context.Context, op operation) (*engine.Result, erro
 			return nil, p.app.explainSecret(err, p.stack.ref.Stack)
 		}
 		p.warnOfRecovery(loaded.Recovered, false)
-		if base, err = p.settle(ctx, loaded.Snapshot, op); err != nil {
+		sound, moved, err := loaded.Snapshot.InOrder()
+		if err != nil {
+			return nil, adviseRepair(err)
+		}
+		p.app.warnOfOrder(loaded.Altered, moved)
+		if base, err = p.settle(ctx, sound, op); err != nil {
 			return nil, err
 		}
 	}
@@ -283,7 +288,7 @@ func (p *pipeline) apply(ctx context.Context, op operation) (_ *engine.Result, e
 	}
 	defer func() { err = errors.Join(err, session.Close()) }()
 	p.warnOfRecovery(session.Recovered(), true)
-	p.app.warnOfOrder(session)
+	p.app.warnOfOrder(session.Altered(), session.Moved())
 	base, err := p.begin(ctx, session, op)
 	if err != nil {
 		return nil, p.app.explainSecret(err, p.stack.ref.Stack)

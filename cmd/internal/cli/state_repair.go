@@ -262,11 +262,11 @@ func adviseRepair(err error) error {
 const alteredText = "the state file is not what yamlhost wrote: somebody has edited it, or it is damaged; it is used as it is"
 
 // warnOfOrder tells that a state was edited, or put in order.
-func (a *app) warnOfOrder(session *backend.Session) {
-	if session.Altered() {
+func (a *app) warnOfOrder(altered bool, moved []urn.URN) {
+	if altered {
 		fmt.Fprintln(a.streams.Err, "warning: "+alteredText)
 	}
-	for _, u := range session.Moved() {
+	for _, u := range moved {
 		fmt.Fprintf(a.streams.Err, "warning: in the state, %s came after what depends on it; it was moved\n", u)
 	}
 }
