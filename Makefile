@@ -53,6 +53,12 @@ KILLS ?= 2000
 kill-test:
 	$(GO) test ./cmd/internal/kill -run TestKill -count 1 -v -timeout 0 -kills $(KILLS)
 
+# MINUTES of anything that may happen to stacks: kills, stops, interrupts, full disks, flipped bits, cancels, runs at the same moment.
+MINUTES ?= 30
+.PHONY: soak
+soak:
+	$(GO) test ./cmd/internal/kill -run TestSoak -count 1 -v -timeout 0 -minutes $(MINUTES)
+
 # CHAINS lives of random stacks in the engine: programs, edits, operations, failures and interrupts; see runtime/engine/chain_test.go.
 CHAINS ?= 10000
 SEED   ?= 0

@@ -9,32 +9,44 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
+// A state packs to a tenth or a thirtieth. What unpacks to more than unpackedAtMost, and to more than maxRatio times its size, is no
+// state but an attempt to take all memory.
+const (
+	unpackedAtMost = 128 << 20
+	maxRatio       = 100
+)
+
 // unpack undoes gzip or zstd, known by the first bytes (F6.8).
 func unpack(data []byte) ([]byte, error) {
+	limit := max(unpackedAtMost, maxRatio*len(data))
 	switch {
 	case bytes.HasPrefix(data, []byte{0x1f, 0x8b, 0x08}):
 		r, err := gzip.NewReader(bytes.NewReader(data))
 		if err != nil {
 			return nil, fmt.Errorf("unpack it with gzip: %w", err)
 		}
-		plain, err := io.ReadAll(r)
-		if err != nil {
-			return nil, fmt.Errorf("unpack it with gzip: %w", err)
-		}
-		return plain, nil
+		return unpacked(r, limit, "gzip")
 	case bytes.HasPrefix(data, []byte{0x28, 0xb5, 0x2f, 0xfd}):
-		r, err := zstd.NewReader(nil)
+		r, err := zstd.NewReader(bytes.NewReader(data), zstd.WithDecoderMaxMemory(uint64(limit)))
 		if err != nil {
 			return nil, fmt.Errorf("unpack it with zstd: %w", err)
 		}
 		defer r.Close()
-		plain, err := r.DecodeAll(data, nil)
-		if err != nil {
-			return nil, fmt.Errorf("unpack it with zstd: %w", err)
-		}
-		return plain, nil
+		return unpacked(r, limit, "zstd")
 	}
 	return data, nil
+}
+
+// unpacked reads at most limit bytes; more are an error.
+func unpacked(r io.Reader, limit int, how string) ([]byte, error) {
+	plain, err := io.ReadAll(io.LimitReader(r, int64(limit)+1))
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("unpack it with %s: %w", how, err)
+	case len(plain) > limit:
+		return nil, fmt.Errorf("it unpacks to more than %d MiB, over %d times its size: no state does", limit>>20, maxRatio)
+	}
+	return plain, nil
 }
 
 func (c Compression) pack(data []byte) ([]byte, error) {
