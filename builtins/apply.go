@@ -56,7 +56,8 @@ func blameText(arg int, shown, format string, a ...any) error {
 }
 
 // Apply calls f with values (L6.5). It checks number and kinds of the arguments, answers an unknown value when one of them
-// is unknown, and gives the result the secrecy and dependencies of all of them. Errors are *Error, or what Env gave.
+// is unknown, and gives the result the secrecy and dependencies of all of them. What it makes is paid from the budget of ctx, if
+// there is one. Errors are *Error, *BudgetError, or what Env gave.
 //
 // An optional argument may be left out or null. A function with Lazy is called with thunks of the values; one with
 // neither body is refused.
@@ -104,9 +105,18 @@ func Apply(ctx context.Context, env Env, f *Func, args []value.Value) (value.Val
 	if unknown {
 		return value.UnknownFrom(f.witness(len(args)), args...), nil
 	}
+	budget := budgetOf(ctx)
+	if grows := growth[f.Name]; grows != nil && budget != nil {
+		if err := budget.Fits(grows(plain)); err != nil {
+			return value.Null, err
+		}
+	}
 	result, err := f.Eval(ctx, env, plain)
 	if err != nil {
 		return value.Null, f.fault(err, args)
+	}
+	if err := budget.Made(result); err != nil {
+		return value.Null, err
 	}
 	for _, arg := range lifted {
 		result = result.DependingOn(arg.AllDeps()...)

@@ -52,6 +52,7 @@ const (
 	FileAccess       Code = "Y306" // file access (L6.22, L6.50)
 	VersionTooOld    Code = "Y307" // requiredVersion (L3.61)
 	DuplicateURN     Code = "Y308" // duplicate URN (L3.18)
+	BudgetExceeded   Code = "Y309" // a value or the whole evaluation costs more than it may
 	BadNumber        Code = "Y114" // a number that loses digits, or a date-like scalar (L1.26)
 	Ignored          Code = "Y115" // text that has no effect: further documents, reserved keys (L1.29, L1.23)
 	RunawayInput     Code = "Y116" // too deep, too large, not UTF-8 or not text at all

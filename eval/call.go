@@ -10,7 +10,6 @@ import (
 	"github.com/yamlhost/yamlhost/builtins"
 	"github.com/yamlhost/yamlhost/check"
 	"github.com/yamlhost/yamlhost/diag"
-	"github.com/yamlhost/yamlhost/internal/patient"
 	"github.com/yamlhost/yamlhost/parser/ast"
 	"github.com/yamlhost/yamlhost/value"
 )
@@ -154,6 +153,9 @@ func (s *scope) callFault(e *ast.Call, f *builtins.Func, args []ast.Expr, err er
 	if of := (*fault)(nil); errors.As(err, &of) {
 		return of.at(e.Range())
 	}
+	if of := s.e.overspent(err, e.Range()); of != nil {
+		return of
+	}
 	at, code := e.Name.Range, diag.FunctionFailed
 	if failure := (*builtins.Error)(nil); errors.As(err, &failure) {
 		if i := failure.Arg; i >= 0 && len(args) > 0 {
@@ -197,10 +199,7 @@ func (env environment) ReadFile(path string) ([]byte, error) {
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(env.e.options.Cwd, path)
 	}
-	if env.e.options.ReadFile != nil {
-		return env.e.options.ReadFile(path)
-	}
-	return patient.ReadFile(env.ctx, path)
+	return env.e.readFile(env.ctx, path)
 }
 
 // Env looks up an environment variable that the program may read (L10.C9).

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/yamlhost/yamlhost/builtins"
 	"github.com/yamlhost/yamlhost/check"
 	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/parser/ast"
@@ -35,6 +36,9 @@ type evaluator struct {
 	urns      urnGuard
 	notes     notes
 	numbers   numberNote
+
+	budget    *builtins.Budget
+	exhausted atomic.Bool // it has been told that the budget is spent
 
 	over atomic.Bool // the context of the run has ended; looked at for each expression
 }

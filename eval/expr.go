@@ -48,6 +48,9 @@ func (s *scope) eval(ctx context.Context, e ast.Expr) (value.Value, *fault) {
 	if s.e.over.Load() {
 		return value.Null, shutdown
 	}
+	if f := s.step(e.Range); f != nil {
+		return value.Null, f
+	}
 	switch e := e.(type) {
 	case *ast.Null:
 		return value.Null, nil
@@ -120,6 +123,9 @@ func (s *scope) template(ctx context.Context, e *ast.Template) (value.Value, *fa
 		}
 		parts = append(parts, text)
 		chunk, _ := text.AsString()
+		if err := s.e.budget.Within(int64(b.Len() + len(chunk))); err != nil { // before it is there a second time
+			return value.Null, failed.and(s.e.overspent(err, e.Range()))
+		}
 		b.WriteString(chunk)
 	}
 	if failed != nil {
@@ -130,7 +136,7 @@ func (s *scope) template(ctx context.Context, e *ast.Template) (value.Value, *fa
 			return value.UnknownFrom(value.KindString, parts...), nil
 		}
 	}
-	return value.String(b.String()).WithMarksOf(parts...), nil
+	return s.made(value.String(b.String()).WithMarksOf(parts...), e.Range())
 }
 
 func (s *scope) list(ctx context.Context, e *ast.List) (value.Value, *fault) {
@@ -143,7 +149,7 @@ func (s *scope) list(ctx context.Context, e *ast.List) (value.Value, *fault) {
 	if failed != nil {
 		return value.Null, failed
 	}
-	return value.List(items...), nil
+	return s.made(value.List(items...), e.Range())
 }
 
 // mapping makes a map. Its keys are texts that may come from anywhere (L5.2): an unknown key makes the whole map
@@ -185,7 +191,7 @@ func (s *scope) mapping(ctx context.Context, e *ast.Map) (value.Value, *fault) {
 			return value.UnknownFrom(value.KindMap, append(keys, result)...), nil
 		}
 	}
-	return result.WithMarksOf(keys...), nil
+	return s.made(result.WithMarksOf(keys...), e.Range())
 }
 
 // kindOf is a value's kind with its article, as the object of a sentence.

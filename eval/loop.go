@@ -46,7 +46,7 @@ func (s *scope) splat(ctx context.Context, e *ast.Splat) (value.Value, *fault) {
 	if failed != nil {
 		return value.Null, failed
 	}
-	return value.List(items...).WithMarksOf(source), nil
+	return s.made(value.List(items...).WithMarksOf(source), e.Range())
 }
 
 // loop is [for …] and {for …}. An unknown collection or condition makes the result unknown, as does an unknown key of a
@@ -151,5 +151,5 @@ func (s *scope) loop(ctx context.Context, e *ast.For) (value.Value, *fault) {
 	if e.Key != nil {
 		result = value.MapOf(entries...)
 	}
-	return result.WithMarksOf(deciders...), nil
+	return s.made(result.WithMarksOf(deciders...), e.Range())
 }

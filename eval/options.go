@@ -3,6 +3,7 @@ package eval
 import (
 	"context"
 
+	"github.com/yamlhost/yamlhost/builtins"
 	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/parser/ast"
 	"github.com/yamlhost/yamlhost/value"
@@ -38,6 +39,8 @@ type Options struct {
 	RestrictPaths bool
 	// AllowEnv lets fn::env read every environment variable, not only those that the program lists (L10.C9).
 	AllowEnv bool
+	// Limits bound what the evaluation may cost (Y309); what is 0 is as in builtins.DefaultLimits.
+	Limits builtins.Limits
 	// Crash is told of a panic in the goroutine that had it, and does not return; nil to let it end the process as Go does.
 	// Others may hold locks for ever then, so that there is nothing to clean up.
 	Crash func(fault any)

@@ -24,6 +24,7 @@ type Constructed struct {
 // (L3.55).
 func Construct(ctx context.Context, c *check.Component, m monitor.Monitor, request monitor.RegisterRequest, o Options) (Constructed, diag.Diagnostics) {
 	e := &evaluator{program: c.Body, monitor: m, options: o, workers: o.Workers}
+	ctx = e.paying(ctx)
 	var err error
 	if e.info, err = m.Info(ctx); err != nil {
 		return Constructed{}, diag.Diagnostics{{Code: diag.OperationFailed, Summary: fmt.Sprintf("cannot ask which deployment this is: %s", err)}}

@@ -18,6 +18,7 @@ import (
 // register registers or reads a resource of the program; the value is a reference to it (L3.B, L3.C).
 func (s *scope) register(ctx context.Context, n *check.Node) (value.Value, *fault) {
 	r := n.Resource
+	s.e.budget.GrantResource()
 	if r.Decl.Get != nil || r.Token == stackReferenceToken {
 		return s.read(ctx, r)
 	}

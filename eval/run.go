@@ -24,6 +24,7 @@ const defaultWorkers = 64
 func Run(ctx context.Context, p *check.Program, m monitor.Monitor, o Options) (Result, diag.Diagnostics) {
 	e := &evaluator{program: p, monitor: m, options: o, workers: o.Workers}
 	defer context.AfterFunc(ctx, func() { e.over.Store(true) })()
+	ctx = e.paying(ctx)
 	result := Result{Outputs: value.EmptyMap()}
 	if err := e.start(ctx); err != nil {
 		result.Failed = 1
@@ -133,6 +134,7 @@ func (r *Result) count(f *fault) {
 func (e *evaluator) outputs(ctx context.Context, result *Result) (value.Value, diag.Diagnostics) {
 	var findings diag.Diagnostics
 	var entries []value.Entry
+	size := int64(0)
 	s := scope{e: e, frame: e.root}
 	for _, o := range e.program.Outputs {
 		v, f := s.eval(ctx, o.Decl.Value)
@@ -145,6 +147,14 @@ func (e *evaluator) outputs(ctx context.Context, result *Result) (value.Value, d
 			continue // L3.42; one that turns out to be null is recorded
 		}
 		v = withoutNulls(v)
+		// The outputs are one value: that of the stack.
+		if err := e.budget.Within(value.Size(v, e.budget.ValueLimit()) + size); err != nil {
+			f := e.overspent(err, o.Decl.Value.Range())
+			result.count(f)
+			findings.Add(f.findings...)
+			continue
+		}
+		size += value.Size(v, e.budget.ValueLimit()) + int64(len(o.Decl.Name.Value))
 		if f := storable("the output `"+o.Decl.Name.Value+"`", v, nil, o.Decl.Value.Range()); f != nil {
 			result.count(f)
 			findings.Add(f.findings...)

@@ -3,26 +3,55 @@ package patient
 
 import (
 	"context"
+	"errors"
+	"io"
 	"os"
 )
+
+// ErrTooLarge says that a file has more bytes than were asked for.
+var ErrTooLarge = errors.New("the file is too large")
+
+// ReadFileUpTo is ReadFile for a file of at most limit bytes; another one, or one without an end, gives ErrTooLarge.
+func ReadFileUpTo(ctx context.Context, path string, limit int64) ([]byte, error) {
+	return waited(ctx, path, func() ([]byte, error) {
+		f, err := os.Open(path)
+		if err != nil {
+			return nil, err
+		}
+		defer f.Close()
+		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() && info.Size() > limit {
+			return nil, ErrTooLarge
+		}
+		data, err := io.ReadAll(io.LimitReader(f, limit+1))
+		if err == nil && int64(len(data)) > limit {
+			return nil, ErrTooLarge
+		}
+		return data, err
+	})
+}
 
 // ReadFile is os.ReadFile that a cancelled ctx ends with its error. What was being read is then left to a goroutine, which
 // ends with the process at the latest: a system call that waits for the other end of a pipe cannot be called back.
 func ReadFile(ctx context.Context, path string) ([]byte, error) {
+	return waited(ctx, path, func() ([]byte, error) { return os.ReadFile(path) })
+}
+
+// waited reads a file, in a goroutine if that may take for ever.
+func waited(ctx context.Context, path string, read func() ([]byte, error)) ([]byte, error) {
 	if info, err := os.Stat(path); err != nil || info.Mode().IsRegular() || ctx.Done() == nil {
-		return os.ReadFile(path)
+		return read()
 	}
 	type answer struct {
 		data []byte
 		err  error
 	}
-	read := make(chan answer, 1)
+	answers := make(chan answer, 1)
 	go func() {
-		data, err := os.ReadFile(path)
-		read <- answer{data, err}
+		data, err := read()
+		answers <- answer{data, err}
 	}()
 	select {
-	case a := <-read:
+	case a := <-answers:
 		return a.data, a.err
 	case <-ctx.Done():
 		return nil, ctx.Err()

@@ -36,6 +36,8 @@ type operationOptions struct {
 	monitorRPC      bool
 	allowEnv        bool
 	restrictPaths   bool
+	maxValue        int64 // MiB
+	maxSteps        int64
 
 	json             bool
 	diff             bool
@@ -86,6 +88,8 @@ func parallelDefault(a *app) int {
 func configFlags(cmd *cobra.Command, o *operationOptions) {
 	cmd.Flags().StringArrayVarP(&o.config, "config", "c", nil, "set configuration first, as key=value; may come several times")
 	cmd.Flags().BoolVar(&o.configPath, "config-path", false, "the keys of --config are paths into values")
+	cmd.Flags().Int64Var(&o.maxValue, "max-value", 0, "let one value of the program take so many MiB (default 256)")
+	cmd.Flags().Int64Var(&o.maxSteps, "max-steps", 0, "let the program take so many steps, and 10000 more for each resource (default 10000000)")
 	cmd.Flags().BoolVar(&o.restrictPaths, "restrict-paths", false, "let the program read files of the project only, and absolute paths that it writes out")
 	cmd.Flags().BoolVar(&o.allowEnv, "allow-env", false, "let the program read every environment variable, not only those that it lists")
 }

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"sync"
 
+	"github.com/yamlhost/yamlhost/builtins"
 	"github.com/yamlhost/yamlhost/check"
 	"github.com/yamlhost/yamlhost/cmd/internal/view"
 	"github.com/yamlhost/yamlhost/diag"
@@ -418,6 +419,7 @@ func (p *pipeline) runProgram(server *monitorServer) programFunc {
 			Cwd: p.workspace.Dir(), RootDirectory: p.workspace.Project.Dir, Workers: p.options.parallel, EngineVersion: pulumiVersion,
 			Getenv: p.app.world.lookup, AllowEnv: p.options.allowEnv, RestrictPaths: p.options.restrictPaths, SourcePath: p.app.path, ParseData: parser.Data,
 			Command: eval.RunCommand(p.app.childEnv(), p.hookSays), Crash: p.app.crashes.crash,
+			Limits: builtins.Limits{Value: p.options.maxValue << 20, Steps: p.options.maxSteps},
 		})
 		for _, d := range diags.Sorted() {
 			note := strconv.Itoa(int(d.Subject.Start)) + " " + d.Summary

@@ -1,0 +1,201 @@
+package builtins
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync/atomic"
+
+	"github.com/yamlhost/yamlhost/value"
+)
+
+// Limits bound what one evaluation of a program may cost, however it does that: by what it repeats, nests, reads or formats.
+type Limits struct {
+	Value       int64 // bytes of one value, see value.Size
+	Steps       int64 // expressions, and parts of 32 bytes that are made
+	PerResource int64 // more steps for each resource that is registered
+}
+
+// DefaultLimits are for a program that is trusted. A hundred thousand resources never meet them.
+var DefaultLimits = Limits{Value: 256 << 20, Steps: 10_000_000, PerResource: 10_000}
+
+// UntrustedLimits are for a program that is not.
+var UntrustedLimits = Limits{Value: 64 << 20, Steps: 2_000_000, PerResource: 10_000}
+
+// bytesPerStep is how many bytes cost as much as an expression.
+const bytesPerStep = 32
+
+// BudgetError says that a program costs more than it may.
+type BudgetError struct {
+	Limit int64
+	Steps bool // the limit of steps was met; else that of one value
+}
+
+// Error tells which limit was met.
+func (e *BudgetError) Error() string {
+	if e.Steps {
+		return fmt.Sprintf("evaluating the program takes more than %d steps", e.Limit)
+	}
+	return fmt.Sprintf("the value would be larger than %s", bytesText(e.Limit))
+}
+
+// Detail is what to do about it.
+func (e *BudgetError) Detail() string {
+	if e.Steps {
+		return "make the program do less, or raise the limit with --max-steps"
+	}
+	return "make the value smaller, or raise the limit with --max-value"
+}
+
+func bytesText(n int64) string {
+	switch {
+	case n >= 1<<20 && n%(1<<20) == 0:
+		return fmt.Sprintf("%d MiB", n>>20)
+	case n >= 1<<10 && n%(1<<10) == 0:
+		return fmt.Sprintf("%d KiB", n>>10)
+	}
+	return fmt.Sprintf("%d bytes", n)
+}
+
+// Budget is what is left of the limits of one evaluation. It is safe for concurrent use; a nil one is without limits.
+type Budget struct {
+	limits Limits
+	left   atomic.Int64 // steps
+	total  atomic.Int64 // that there were
+}
+
+// NewBudget begins an evaluation. What is 0 in limits is as in DefaultLimits.
+func NewBudget(limits Limits) *Budget {
+	for _, field := range []struct {
+		of        *int64
+		otherwise int64
+	}{{&limits.Value, DefaultLimits.Value}, {&limits.Steps, DefaultLimits.Steps}, {&limits.PerResource, DefaultLimits.PerResource}} {
+		if *field.of == 0 {
+			*field.of = field.otherwise
+		}
+	}
+	b := &Budget{limits: limits}
+	b.left.Store(limits.Steps)
+	b.total.Store(limits.Steps)
+	return b
+}
+
+// Spend takes steps; a *BudgetError says that there are none left.
+func (b *Budget) Spend(steps int64) error {
+	if b == nil || b.left.Add(-steps) >= 0 {
+		return nil
+	}
+	return &BudgetError{Limit: b.total.Load(), Steps: true}
+}
+
+// GrantResource adds the steps of a resource.
+func (b *Budget) GrantResource() {
+	if b != nil {
+		b.left.Add(b.limits.PerResource)
+		b.total.Add(b.limits.PerResource)
+	}
+}
+
+// Within checks that a value may be as large as that.
+func (b *Budget) Within(bytes int64) error {
+	if b == nil || bytes <= b.limits.Value {
+		return nil
+	}
+	return &BudgetError{Limit: b.limits.Value}
+}
+
+// Fits checks, before a value is made, that it may be as large as that, and takes the steps that making it costs.
+func (b *Budget) Fits(bytes int64) error {
+	switch {
+	case b == nil:
+		return nil
+	case bytes > b.limits.Value || bytes < 0:
+		return &BudgetError{Limit: b.limits.Value}
+	}
+	return b.Spend(bytes / bytesPerStep)
+}
+
+// Made is Fits for a value that is there already, and shares its parts with others.
+func (b *Budget) Made(v value.Value) error {
+	if b == nil {
+		return nil
+	}
+	return b.Fits(value.Size(v, b.limits.Value+1))
+}
+
+// ValueLimit is the largest size of one value in bytes.
+func (b *Budget) ValueLimit() int64 { return b.limits.Value }
+
+type budgetKey struct{}
+
+// WithBudget is a context whose calls of functions are paid from a budget.
+func WithBudget(ctx context.Context, b *Budget) context.Context {
+	return context.WithValue(ctx, budgetKey{}, b)
+}
+
+func budgetOf(ctx context.Context) *Budget {
+	b, _ := ctx.Value(budgetKey{}).(*Budget)
+	return b
+}
+
+// growth tells, of functions whose results can be much larger than their arguments, how large a result will be at most, in
+// bytes and before it is made.
+var growth = map[string]func(args []value.Value) int64{
+	"join": func(args []value.Value) int64 {
+		items, _ := args[1].AsList()
+		n := int64(max(0, len(items)-1)) * int64(len(str(args[0])))
+		for _, item := range items {
+			n += int64(len(str(item))) + 8 // of a number or a boolean
+		}
+		return n
+	},
+	"replace": func(args []value.Value) int64 {
+		return grown(str(args[0]), strings.Count(str(args[0]), str(args[1])), len(str(args[2])))
+	},
+	"indent": func(args []value.Value) int64 {
+		return grown(str(args[1]), strings.Count(str(args[1]), "\n"), clampInt(args[0]))
+	},
+	"repeat": func(args []value.Value) int64 { return int64(len(str(args[0]))) * int64(max(0, clampInt(args[1]))) },
+	"split": func(args []value.Value) int64 {
+		n := len(str(args[1]))
+		if d := str(args[0]); d != "" {
+			n = strings.Count(str(args[1]), d)
+		}
+		return grown(str(args[1]), n+1, itemSize)
+	},
+	"formatList": func(args []value.Value) int64 {
+		rows := int64(1)
+		for _, arg := range args[1:] {
+			if arg.Is(value.KindList) {
+				rows = int64(arg.Len())
+			}
+		}
+		return rows * (int64(len(str(args[0]))) + itemSize)
+	},
+	"setProduct": func(args []value.Value) int64 {
+		total := int64(1)
+		for _, arg := range args {
+			if total *= int64(arg.Len()); total > 1<<30 {
+				return -1
+			}
+		}
+		return total * int64(len(args)+1) * itemSize
+	},
+	"fromJSON": func(args []value.Value) int64 { return parsed(str(args[0]), ",[{") },
+	"fromCSV":  func(args []value.Value) int64 { return parsed(str(args[0]), ",\n") },
+	"fromYAML": func(args []value.Value) int64 { return parsed(str(args[0]), ",\n[{") * 4 },
+}
+
+// itemSize is what an item of a list costs besides its text, while it is made.
+const itemSize = 48
+
+func grown(text string, times, by int) int64 { return int64(len(text)) + int64(times)*int64(by) }
+
+// parsed is what a text costs that is taken apart into as many values as it has of some characters.
+func parsed(text, marks string) int64 {
+	n := 0
+	for i := range len(marks) {
+		n += strings.Count(text, marks[i:i+1])
+	}
+	return grown(text, n+1, itemSize)
+}

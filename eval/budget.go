@@ -1,0 +1,66 @@
+package eval
+
+import (
+	"context"
+	"errors"
+
+	"github.com/yamlhost/yamlhost/builtins"
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/patient"
+	"github.com/yamlhost/yamlhost/value"
+)
+
+// paying gives an evaluation its budget, and the context from which functions pay.
+func (e *evaluator) paying(ctx context.Context) context.Context {
+	e.budget = builtins.NewBudget(e.options.Limits)
+	return builtins.WithBudget(ctx, e.budget)
+}
+
+// step pays for an expression. Once the steps are spent, that is told at one place, and everything else is over.
+func (s *scope) step(at func() diag.Range) *fault {
+	if err := s.e.budget.Spend(1); err != nil {
+		return s.e.overspent(err, at())
+	}
+	return nil
+}
+
+// made pays for a value that an expression has put together.
+func (s *scope) made(v value.Value, at diag.Range) (value.Value, *fault) {
+	if err := s.e.budget.Made(v); err != nil {
+		return value.Null, s.e.overspent(err, at)
+	}
+	return v, nil
+}
+
+// overspent is the fault behind a *builtins.BudgetError; nil for any other error.
+func (e *evaluator) overspent(err error, at diag.Range) *fault {
+	var spent *builtins.BudgetError
+	if !errors.As(err, &spent) {
+		return nil
+	}
+	if spent.Steps && !e.exhausted.CompareAndSwap(false, true) {
+		return shutdown // it was told
+	}
+	f := blame(diag.BudgetExceeded, at, spent.Detail(), "%s", spent)
+	if spent.Steps {
+		f.cause = over
+	}
+	return f
+}
+
+// readFile reads a file that is not larger than a value may be, also one that says nothing of its size or has no end.
+func (e *evaluator) readFile(ctx context.Context, path string) ([]byte, error) {
+	limit := e.budget.ValueLimit()
+	if e.options.ReadFile != nil {
+		data, err := e.options.ReadFile(path)
+		if int64(len(data)) > limit {
+			return nil, &builtins.BudgetError{Limit: limit}
+		}
+		return data, err
+	}
+	data, err := patient.ReadFileUpTo(ctx, path, limit)
+	if errors.Is(err, patient.ErrTooLarge) {
+		return nil, &builtins.BudgetError{Limit: limit}
+	}
+	return data, err
+}

@@ -1,0 +1,135 @@
+package eval_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/yamlhost/yamlhost/builtins"
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/eval"
+)
+
+// A program that repeats, nests, reads or formats too much ends with one finding at the place that does (Y309): the value is
+// never made.
+func TestBudget(t *testing.T) {
+	t.Parallel()
+	repeated := func(first, each string) string { // nine variables, each ten times the one before
+		var b strings.Builder
+		b.WriteString("variables:\n  v0: " + first + "\n")
+		for i := 1; i <= 9; i++ {
+			item := fmt.Sprintf("${v%d}", i-1)
+			if !strings.HasPrefix(each, "\"") {
+				item = "'" + item + "'"
+			}
+			fmt.Fprintf(&b, "  v%d: %s\n", i, strings.ReplaceAll(each, "X", strings.TrimSuffix(strings.Repeat(item+", ", 10), ", ")))
+		}
+		return b.String() + "outputs: {out: \"${v9}\"}\n"
+	}
+	small := builtins.Limits{Value: 1 << 20}
+	for name, c := range map[string]struct {
+		text   string
+		limits builtins.Limits
+		at     string // the text that the finding is about
+		says   string
+	}{
+		"a wide format joined many times": {text: `outputs: {x: '${length(join(format("%1000000d", 1), range(999999)))}'}`,
+			at: `join(format("%1000000d", 1), range(999999))`, says: "larger than 256 MiB"},
+		"lists of lists": {text: repeated("[text]", "[X]"), at: "['${v6}', '${v6}'", says: "larger than 256 MiB"},
+		"texts of texts": {text: repeated("abcdefghij", `"X"`), at: `${v7}, ${v7}`, says: "larger than 256 MiB"},
+		"maps of maps":   {text: repeated("{a: 1}", "{k: [X]}"), at: "['${v6}', '${v6}'", says: "larger than 256 MiB"},
+		"a file that ends never": {text: "outputs: {x: {fn::readFile: /dev/zero}}", limits: small, at: "fn::readFile: /dev/zero",
+			says: "larger than 1 MiB"},
+		"a large file": {text: "outputs: {x: {fn::readFile: large}}", limits: small, at: "fn::readFile: large", says: "larger than 1 MiB"},
+		"two large outputs": {text: `
+variables:
+  big: {fn::repeat: [abcdefghij, 60000]}
+outputs:
+  one: ${big}
+  two: ${big}
+`, limits: small, at: "${big}\n", says: "larger than 1 MiB"},
+		"a loop over loops": {text: `outputs: {x: '${[for a in range(10000) : [for b in range(10000) : a * b]]}'}`,
+			at: "range(10000)", says: "more than 10000000 steps"},
+		"many outputs": {text: "outputs:\n" + manyOutputs(20_000), limits: builtins.Limits{Steps: 10_000},
+			at: "t1", says: "more than 10000 steps"},
+		"a text taken apart": {text: `outputs: {x: '${length(split("", repeat("0123456789", 60000)))}'}`, limits: small,
+			at: `split("", repeat("0123456789", 60000))`, says: "larger than 1 MiB"},
+		"a replacement that grows": {text: `outputs: {x: '${replace(repeat("a", 10000), "a", repeat("b", 10000))}'}`, limits: small,
+			at: `replace(repeat("a", 10000), "a", repeat("b", 10000))`, says: "larger than 1 MiB"},
+		"JSON of many small values": {text: `outputs: {x: '${fromJSON(format("[%s1]", repeat("1,", 100000)))}'}`, limits: small,
+			at: `fromJSON(format("[%s1]", repeat("1,", 100000)))`, says: "larger than 1 MiB"},
+		"not to be recovered from": {text: `outputs: {x: '${try([for a in range(100000) : a], "fine")}'}`, limits: builtins.Limits{Steps: 1000},
+			at: "range(100000)", says: "more than 1000 steps"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if strings.Contains(c.text, "/dev/zero") {
+				if _, err := os.Stat("/dev/zero"); err != nil {
+					t.Skip("no file without an end here:", err)
+				}
+			}
+			program := mustLoad(t, c.text, nil)
+			o := options()
+			o.Limits = c.limits
+			o.Cwd, o.ReadFile = t.TempDir(), nil
+			require.NoError(t, os.WriteFile(filepath.Join(o.Cwd, "large"), make([]byte, 2<<20), 0o600))
+			result, diags := eval.Run(context.Background(), program, newZoo(false).recorder, o)
+			require.Positive(t, result.Failed)
+			require.Len(t, diags, 1)
+			require.Equal(t, diag.BudgetExceeded, diags[0].Code)
+			require.Contains(t, diags[0].Summary, c.says)
+			require.Contains(t, diags[0].Detail, "--max-")
+			place := diags[0].Subject
+			text := string(place.Source.Text()[place.Start:])
+			if !strings.HasPrefix(text, c.at) && !strings.Contains(string(place.Source.Text()[place.Start:place.End]), c.at) {
+				require.Equal(t, c.at, string(place.Source.Text()[place.Start:place.End]))
+			}
+		})
+	}
+}
+
+func manyOutputs(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "  o%d: t%d\n", i, i)
+	}
+	return b.String()
+}
+
+// A program with very many resources, each with what resources usually have, meets no limit: each brings its own steps.
+func TestBudgetOfManyResources(t *testing.T) {
+	t.Parallel()
+	const n = 2000
+	var b strings.Builder
+	b.WriteString("resources:\n")
+	for i := range n {
+		fmt.Fprintf(&b, "  r%d: {type: \"zoo:Echo\", properties: {value: {a: [1, 2, {b: \"x-%d-${pulumi.stack}\"}], c: \"%s\"}}}\n", i, i, strings.Repeat("z", 500))
+	}
+	o := options()
+	o.Limits = builtins.Limits{Steps: 1000, PerResource: 200} // a fiftieth of what there is by default
+	result, diags := eval.Run(context.Background(), mustLoad(t, b.String(), nil), newZoo(false).recorder, o)
+	require.Empty(t, diags)
+	require.Zero(t, result.Failed)
+	o.Limits.PerResource = 1
+	_, diags = eval.Run(context.Background(), mustLoad(t, b.String(), nil), newZoo(false).recorder, o)
+	require.Len(t, diags, 1, "it is told once")
+	require.Equal(t, diag.BudgetExceeded, diags[0].Code)
+}
+
+// Raised limits let a program through that meets the usual ones.
+func TestRaisedLimits(t *testing.T) {
+	t.Parallel()
+	program := mustLoad(t, `outputs: {x: '${length([for a in range(5000) : a * a])}'}`, nil)
+	o := options()
+	o.Limits.Steps = 1000
+	_, diags := eval.Run(context.Background(), program, newZoo(false).recorder, o)
+	require.Len(t, diags, 1)
+	o.Limits.Steps = 1_000_000
+	_, diags = eval.Run(context.Background(), program, newZoo(false).recorder, o)
+	require.Empty(t, diags)
+}
