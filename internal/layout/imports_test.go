@@ -116,6 +116,7 @@ var guests = []struct {
 	{"github.com/pulumi/", []string{"value/wire", "runtime/monitor/rpc", "runtime/plugin", "langhost", "bench/floor"}},
 	{"github.com/spf13/", []string{"cmd/"}},
 	{"github.com/charmbracelet/", []string{"cmd/internal/view"}},
+	{"github.com/aymanbagabas/", []string{"cmd/internal/view"}},
 	{"github.com/evanw/esbuild/", []string{"runtime/dynamic/bundle"}},
 	{"github.com/go-sourcemap/", []string{"runtime/dynamic/bundle"}},
 }

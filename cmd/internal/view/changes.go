@@ -47,39 +47,62 @@ func changeLines(s *engine.Step, p palette, m *mask.Masker, o Options) []string 
 		}
 	}
 	var lines []string
+	shown, left := 0, 0
+	c := changeWriter{p, m, o}
 	leafChanges("", old, new, func(path string, before, after *value.Value) {
-		replaces := forcesReplacement(s, path)
-		line := changeLine(path, before, after, hidden[path] || hidden[topLevel(path)], p, m, o)
-		if replaces {
-			line += p.paint(purple, " (forces replacement)")
+		if shown == changeLimit && !o.Diff {
+			left++
+			return
 		}
-		lines = append(lines, line)
+		shown++
+		change := c.change(path, before, after, hidden[path] || hidden[topLevel(path)])
+		if forcesReplacement(s, path) {
+			change[0] += p.paint(purple, " (forces replacement)")
+		}
+		lines = append(lines, change...)
 	})
 	for _, reason := range reasons(s) {
 		lines = append(lines, p.paint(dim, reason))
 	}
-	if !o.Diff && len(lines) > changeLimit {
-		rest := len(lines) - changeLimit
-		lines = append(lines[:changeLimit], p.paint(dim, fmt.Sprintf("… and %s more; --diff shows all", Count(rest, "change"))))
+	if left > 0 {
+		lines = append(lines, p.paint(dim, fmt.Sprintf("… and %s more; --diff shows all", Count(left, "change"))))
 	}
 	return lines
 }
 
-func changeLine(path string, before, after *value.Value, hide bool, p palette, m *mask.Masker, o Options) string {
+// changeWriter shows changes of single properties.
+type changeWriter struct {
+	p    palette
+	mask *mask.Masker
+	o    Options
+}
+
+// change shows how one property changes, in at least one line; nil stands for a side that has none.
+func (c changeWriter) change(path string, before, after *value.Value, hide bool) []string {
 	show := func(v *value.Value) string {
 		if hide {
 			return "(hidden)"
 		}
-		return showValue(*v, o.ShowSecrets, m)
+		return showValue(*v, c.o.ShowSecrets, c.mask)
 	}
 	switch {
 	case before == nil:
-		return p.paint(green, "+ "+path+": "+show(after))
+		return []string{c.p.paint(green, "+ "+path+": "+show(after))}
 	case after == nil:
-		return p.paint(red, "- "+path+": "+show(before))
-	default:
-		return p.paint(yellow, "~ "+path+": ") + show(before) + p.paint(dim, " => ") + show(after)
+		return []string{c.p.paint(red, "- "+path+": "+show(before))}
 	}
+	secret := !c.o.ShowSecrets && (before.IsSecret() || after.IsSecret())
+	if before.IsSecret() && after.IsSecret() && !hide && secret {
+		return []string{c.p.paint(yellow, "~ "+path+": ") + hiddenSecret + c.p.paint(dim, " (changed)")}
+	}
+	from, isText := before.AsString()
+	to, alsoText := after.AsString()
+	if isText && alsoText && !hide && !secret {
+		if lines := c.textChange(path, from, to); lines != nil {
+			return lines
+		}
+	}
+	return []string{c.p.paint(yellow, "~ "+path+": ") + show(before) + c.p.paint(dim, " => ") + show(after)}
 }
 
 // reasons are the causes of a replacement that are no properties.
@@ -165,9 +188,7 @@ func leafChanges(path string, old, new value.Value, fn func(path string, before,
 		return
 	}
 	if !old.IsSecret() && !new.IsSecret() && old.Is(value.KindList) && new.Is(value.KindList) {
-		for i := range max(old.Len(), new.Len()) {
-			step(path+"["+strconv.Itoa(i)+"]", old.At(i), new.At(i), i < old.Len(), i < new.Len(), fn)
-		}
+		listChanges(path, old, new, fn)
 		return
 	}
 	fn(path, &old, &new)
@@ -206,7 +227,7 @@ func showValue(v value.Value, showSecrets bool, m *mask.Masker) string {
 	text := m.Hide(valueText(v, showSecrets)) // before it is cut, which would leave the beginning of a secret
 	const limit = 100
 	if runes := []rune(text); len(runes) > limit {
-		return string(runes[:limit-1]) + "…"
+		return string(runes[:limit-1]) + fmt.Sprintf("… (%s)", Count(len(text), "byte"))
 	}
 	return text
 }

@@ -176,12 +176,21 @@ func TestLeafChanges(t *testing.T) {
 		old, new value.Value
 		want     []string
 	}{
-		"nothing":         {m(e("a", value.Int(1))), m(e("a", value.Int(1))), nil},
-		"nested":          {m(e("a", m(e("b", value.Int(1)), e("c", value.Int(1))))), m(e("a", m(e("b", value.Int(2)), e("c", value.Int(1))))), []string{"~ a.b: 1 => 2"}},
-		"list":            {m(e("a", value.List(value.Int(1)))), m(e("a", value.List(value.Int(1), value.Int(2)))), []string{"+ a[1]: 2"}},
+		"nothing":          {m(e("a", value.Int(1))), m(e("a", value.Int(1))), nil},
+		"nested":           {m(e("a", m(e("b", value.Int(1)), e("c", value.Int(1))))), m(e("a", m(e("b", value.Int(2)), e("c", value.Int(1))))), []string{"~ a.b: 1 => 2"}},
+		"list":             {m(e("a", value.List(value.Int(1)))), m(e("a", value.List(value.Int(1), value.Int(2)))), []string{"+ a[1]: 2"}},
+		"list, first gone": {m(e("a", value.List(value.Int(1), value.Int(2), value.Int(3)))), m(e("a", value.List(value.Int(2), value.Int(3)))), []string{"- a[0]: 1"}},
+		"list, by name": {m(e("a", value.List(m(e("name", value.String("x")), e("v", value.Int(1))), m(e("name", value.String("y")), e("v", value.Int(1)))))),
+			m(e("a", value.List(m(e("name", value.String("y")), e("v", value.Int(2)))))), []string{"~ a[0].v: 1 => 2", `- a[0]: {name: "x", v: 1}`}},
+		"json in text": {m(e("a", value.String(`{"port":80,"host":"h"}`))), m(e("a", value.String(`{"host": "h", "port": 8080}`))),
+			[]string{"~ a (json):", "    ~ port: 80 => 8080"}},
+		"yaml in text": {m(e("a", value.String("port: 80\nhost: h\n"))), m(e("a", value.String("port: 8080\nhost: h\n"))),
+			[]string{"~ a (yaml):", "    ~ port: 80 => 8080"}},
+		"lines of text": {m(e("a", value.String("#!/bin/sh\none\ntwo\nthree\nfour"))), m(e("a", value.String("#!/bin/sh\none\n2\nthree\nfour"))),
+			[]string{"~ a:", "      #!/bin/sh", "      one", "    - two", "    + 2", "      three", "      four"}},
 		"odd key":         {m(e("a.b", value.Int(1))), m(), []string{`- ["a.b"]: 1`}},
 		"becomes secret":  {m(e("a", value.Int(1))), m(e("a", value.Int(1).Secret())), []string{"~ a: 1 => [secret]"}},
-		"secret changes":  {m(e("a", value.Int(1).Secret())), m(e("a", value.Int(2).Secret())), []string{"~ a: [secret] => [secret]"}},
+		"secret changes":  {m(e("a", value.Int(1).Secret())), m(e("a", value.Int(2).Secret())), []string{"~ a: [secret] (changed)"}},
 		"becomes unknown": {m(e("a", value.Int(1))), m(e("a", value.Unknown(value.KindNumber))), []string{"~ a: 1 => (known after apply)"}},
 		"other kind":      {m(e("a", value.Int(1))), m(e("a", value.List())), []string{"~ a: 1 => []"}},
 		"internal keys":   {m(), m(e("__internal", value.EmptyMap())), nil},
@@ -189,7 +198,7 @@ func TestLeafChanges(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var got []string
 			leafChanges("", c.old, c.new, func(path string, before, after *value.Value) {
-				got = append(got, changeLine(path, before, after, false, palette{}, mask.New(), Options{}))
+				got = append(got, changeWriter{mask: mask.New()}.change(path, before, after, false)...)
 			})
 			require.Equal(t, c.want, got)
 		})
