@@ -72,7 +72,8 @@ var mayImport = map[string][]string{
 	"internal/filelock": {},
 	"langhost/pcl":      {"parser", "parser/ast", "builtins", "schema", "diag"},
 	"runtime/engine": {
-		"runtime/engine/internal/plan", "runtime/engine/internal/resources", "runtime/engine/internal/providers", "runtime/engine/internal/slots",
+		"runtime/engine/internal/plan", "runtime/engine/internal/resources", "runtime/engine/internal/providers", "runtime/engine/internal/apply",
+		"runtime/engine/internal/slots",
 		"runtime/monitor", "runtime/provider", "runtime/state", "runtime/journal", "value", "value/urn", "diag",
 	},
 	// Deciding is apart from doing: see TestPlanningIsPure.
@@ -81,6 +82,10 @@ var mayImport = map[string][]string{
 		"runtime/engine/internal/plan", "runtime/monitor", "runtime/state", "runtime/journal", "value", "value/urn", "diag",
 	},
 	"runtime/engine/internal/slots": {"runtime/monitor"},
+	"runtime/engine/internal/apply": {
+		"runtime/engine/internal/plan", "runtime/engine/internal/resources", "runtime/engine/internal/providers",
+		"runtime/monitor", "runtime/provider", "runtime/state", "runtime/journal", "value", "value/urn", "diag",
+	},
 	"runtime/engine/internal/providers": {
 		"runtime/engine/internal/plan", "runtime/engine/internal/resources", "runtime/monitor", "runtime/provider", "runtime/state",
 		"value", "value/urn",

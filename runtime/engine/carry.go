@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/runtime/engine/internal/apply"
 	"github.com/yamlhost/yamlhost/runtime/engine/internal/plan"
 	"github.com/yamlhost/yamlhost/runtime/engine/internal/resources"
 	"github.com/yamlhost/yamlhost/runtime/engine/internal/slots"
@@ -39,7 +40,7 @@ func (d *Deployment) leaveAlone(ctx context.Context, reg *resources.Registration
 // touched that did not work, or has deleted on behalf of something else, is relocated (E4.108).
 func (d *Deployment) prerequisites(ctx context.Context, p *resources.Prerequisites, slot *slots.Slot) error {
 	defer p.End()
-	for m := p.Next(d.ledger.newID); m != nil; m = p.Next(d.ledger.newID) {
+	for m := p.Next(d.journal.NewID); m != nil; m = p.Next(d.journal.NewID) {
 		switch {
 		case m.Retain != nil:
 			if err := d.stay(m.Retain); err != nil {
@@ -50,11 +51,11 @@ func (d *Deployment) prerequisites(ctx context.Context, p *resources.Prerequisit
 				return err
 			}
 		default:
-			err := d.ledger.commit(d.calls, *m.Entry)
+			err := d.journal.Commit(d.calls, *m.Entry)
 			m.Moved()
 			if err != nil {
 				step := plan.NewStep(OpSame, m.About, m.About)
-				return d.journalFailed(&step, err)
+				return d.executor.JournalFailed(&step, err)
 			}
 		}
 	}
@@ -91,7 +92,7 @@ func (d *Deployment) keepPosition(s *subject, steps []Step) error {
 // stay puts the old state of a registration into the new state to the letter; whoever waits for the resource goes on.
 func (d *Deployment) stay(reg *resources.Registration) error {
 	step := plan.Unchanged(reg.Old.Resource(), reg.Old.Resource())
-	kept, err := d.step(step, reg)
+	kept, err := d.executor.Take(step, reg)
 	if err != nil {
 		return err
 	}
@@ -120,8 +121,8 @@ func (d *Deployment) verbatim(old *state.Resource, reg *resources.Registration, 
 func (d *Deployment) skipCreate(reg *resources.Registration, goal *state.Resource) {
 	step := plan.NewStep(OpSame, nil, goal)
 	reg.Skip(step)
-	d.report.started(step)
-	d.report.finished(step, OpSame, d.opts.DryRun || goal.Custom, 0)
+	d.report.Started(step)
+	d.report.Finished(step, OpSame, d.opts.DryRun || goal.Custom, 0)
 }
 
 // needsSkipped reports that a resource in scope depends on one that is not created because it is out of scope, of which
@@ -182,7 +183,7 @@ func (d *Deployment) staysSame(reg *resources.Registration, g *plan.Goal, now *s
 	goal := s.goal
 	goal.ID, goal.Outputs = now.ID, now.Outputs
 	changes := s.diff.Change || s.diff.Replace || now.PendingReplacement || now.External || len(now.InitErrors) > 0
-	return !changes && materiallySame(now, goal), nil
+	return !changes && apply.MateriallySame(now, goal), nil
 }
 
 // needed reports that a resource cannot change any more, because it was carried over before.

@@ -30,7 +30,7 @@ func (d *Deployment) deleteRest() {
 	}
 	current := d.table.Renamed(end.Resources)
 	if s, err := d.planner.deletions(end.Steps); err != nil {
-		_ = d.violatesPlan(s.URN, positionOf(s.Old), err)
+		_ = d.violatesPlan(s.URN, plan.PositionOf(s.Old), err)
 		return
 	}
 	keep := &keeper{needed: end.Keep}
@@ -39,7 +39,7 @@ func (d *Deployment) deleteRest() {
 		layer = slices.DeleteFunc(layer, func(i int) bool { return keep.keeps(current[i].URN) })
 		d.each(len(layer), func(n int) {
 			s := end.Steps[layer[n]]
-			if _, err := d.step(s, nil); err == nil {
+			if _, err := d.executor.Take(s, nil); err == nil {
 				return
 			}
 			keep.add(current[layer[n]])
@@ -80,8 +80,8 @@ func (d *Deployment) planEnding() *plan.Ending {
 	d.table.MarkDeleting(end.Deleting)
 	for _, r := range end.Untouched { // E4.109, E4.123: it stays where it is
 		step := plan.NewStep(OpSame, r, r)
-		d.report.started(step)
-		d.report.finished(step, OpSame, d.opts.DryRun || r.Custom, 0)
+		d.report.Started(step)
+		d.report.Finished(step, OpSame, d.opts.DryRun || r.Custom, 0)
 	}
 	for _, r := range end.Unnamed {
 		d.report.message(Message{URN: r.URN, Severity: diag.Error, Code: diag.OperationFailed, Position: r.SourcePosition,

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/runtime/engine/internal/apply"
 	"github.com/yamlhost/yamlhost/runtime/engine/internal/plan"
 	"github.com/yamlhost/yamlhost/runtime/engine/internal/providers"
 	"github.com/yamlhost/yamlhost/runtime/engine/internal/resources"
@@ -24,7 +25,10 @@ import (
 	"github.com/yamlhost/yamlhost/value/urn"
 )
 
-var _ monitor.Monitor = (*Deployment)(nil)
+var (
+	_ monitor.Monitor       = (*Deployment)(nil)
+	_ monitor.HookRegistrar = (*Deployment)(nil)
+)
 
 // Deployment is one operation on one stack under way: what a program asks for, it plans and carries out. It is made by
 // Update, Refresh and Destroy and is of no use after they return. It is safe for concurrent use.
@@ -36,7 +40,8 @@ var _ monitor.Monitor = (*Deployment)(nil)
 type Deployment struct {
 	opts     Options
 	report   *reporter
-	ledger   *ledger
+	journal  *apply.Writer
+	executor *apply.Executor
 	registry *providers.Registry
 	slots    *slots.Pool
 	endpoint string
@@ -61,7 +66,6 @@ type Deployment struct {
 	table *resources.Table
 
 	mu         sync.Mutex // guards everything below
-	hooks      map[string]monitor.Hook
 	transforms transforms
 	stackDone  bool        // outputs of the stack were registered
 	outputs    value.Value // of the stack, put in place at the end (E2.61)
@@ -115,7 +119,6 @@ func newDeployment(ctx, calls context.Context, o Options, scope *plan.Scope, ref
 	d := &Deployment{
 		opts:     o,
 		report:   &reporter{sink: o.Events, planning: o.DryRun, refreshing: refreshing, changes: map[Op]int{}},
-		ledger:   newLedger(o.Journal, len(o.Base.Resources)),
 		endpoint: o.MonitorEndpoint,
 		scope:    scope,
 		planner:  newPlanner(&o),
@@ -123,9 +126,7 @@ func newDeployment(ctx, calls context.Context, o Options, scope *plan.Scope, ref
 		drained: make(chan struct{}),
 		over:    make(chan struct{}),
 	}
-	if o.DryRun {
-		d.ledger.journal = nil
-	}
+	d.journal = apply.NewWriter(o.Journal, len(o.Base.Resources))
 	d.table = resources.NewTable(o.Stack, o.Project, o.Base.Resources, scope)
 	d.running, d.stop = context.WithCancel(ctx)
 	d.slots = slots.NewPool(d.running, o.Parallel)
@@ -134,7 +135,24 @@ func newDeployment(ctx, calls context.Context, o Options, scope *plan.Scope, ref
 		d.calls = d.running
 	}
 	d.registry = providers.New(d.registryOptions())
+	d.executor = &apply.Executor{Options: d.executorOptions()}
 	return d
+}
+
+// executorOptions are what takes steps.
+func (d *Deployment) executorOptions() apply.Options {
+	return apply.Options{
+		Project: d.opts.Project, Stack: d.opts.Stack, Calls: d.calls, DryRun: d.opts.DryRun, IgnoreProtect: d.opts.IgnoreProtect,
+		ContinueOnError: d.opts.ContinueOnError, Refreshing: d.report.refreshing, Now: d.opts.Now, Seed: d.opts.Seed,
+		Table: d.table, Providers: d.registry, Journal: d.journal, Report: d.report, Terminated: d.isTerminated, Stop: d.stop,
+		Retried: func(u urn.URN) bool { return d.recorded(u) != nil },
+	}
+}
+
+// now is the present moment, as states keep it.
+func (d *Deployment) now() *time.Time {
+	t := d.opts.Now().UTC()
+	return &t
 }
 
 // registryOptions are what the operation's registry of providers works with.
@@ -144,7 +162,7 @@ func (d *Deployment) registryOptions() providers.Options {
 		DryRun: d.opts.DryRun, NewID: d.opts.NewID, Table: d.table, Extensions: d.opts.Base.Extensions, Guard: d.guard,
 		StackOutputs: d.opts.StackOutputs, StackResources: d.opts.StackResources,
 		Record: func(ref string, extension json.RawMessage) error {
-			return d.ledger.commit(d.calls, journal.Entry{Extensions: map[string]json.RawMessage{ref: extension}})
+			return d.journal.Commit(d.calls, journal.Entry{Extensions: map[string]json.RawMessage{ref: extension}})
 		},
 		Warn: func(about urn.URN, text string) {
 			d.report.message(Message{URN: about, Severity: diag.Warning, Text: text})
@@ -234,6 +252,11 @@ var features = map[string]bool{
 // SupportsFeature answers for the names of E2.4.
 func (d *Deployment) SupportsFeature(_ context.Context, feature string) (bool, error) {
 	return features[feature], nil
+}
+
+// RegisterHook announces a hook; see apply.Hooks.
+func (d *Deployment) RegisterHook(_ context.Context, h monitor.Hook) error {
+	return d.executor.Hooks.Register(h)
 }
 
 // RegisterPackage announces a package. Equal packages get the same reference (E2.67).

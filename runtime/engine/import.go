@@ -7,11 +7,11 @@ import (
 	"slices"
 
 	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/runtime/engine/internal/apply"
 	"github.com/yamlhost/yamlhost/runtime/engine/internal/plan"
 	"github.com/yamlhost/yamlhost/runtime/engine/internal/providers"
 	"github.com/yamlhost/yamlhost/runtime/engine/internal/resources"
 	"github.com/yamlhost/yamlhost/runtime/monitor"
-	"github.com/yamlhost/yamlhost/runtime/provider"
 	"github.com/yamlhost/yamlhost/runtime/state"
 	"github.com/yamlhost/yamlhost/value"
 	"github.com/yamlhost/yamlhost/value/urn"
@@ -243,69 +243,10 @@ func (d *Deployment) importOne(i *Import, ref string) error {
 		Parent: i.parent(&d.opts), Protect: i.Protect, ExtensionRef: i.extension, Inputs: value.EmptyMap(), Outputs: value.EmptyMap()}
 	reg := d.table.Track(resources.BareGoal(goal), u, goal.Parent)
 	defer close(reg.Done)
-	if _, err := d.execute(&execution{Step: plan.NewStep(OpImport, nil, goal), command: i}, reg); err != nil {
+	if _, err := d.executor.Import(plan.NewStep(OpImport, nil, goal), reg, &apply.Import{Component: i.Component, Inputs: i.Inputs, Outputs: i.Outputs}); err != nil {
 		reg.Result = monitor.Failed
 		return fmt.Errorf("the import of %s %q failed", i.Type, i.Name)
 	}
 	reg.Result = monitor.Succeeded
 	return nil
-}
-
-// performCommandImport is the work of an import that no program has asked for: the provider reads the resource, and what it
-// finds is checked, which changes nothing but may give warnings (E7.52–E7.55).
-func (d *Deployment) performCommandImport(s *execution) (*state.Resource, error) {
-	i := s.command
-	if i.Component || i.Outputs.Is(value.KindMap) {
-		n := s.New.Clone()
-		n.Created = d.now()
-		n.Modified = n.Created
-		n.ImportID = ""
-		n.Inputs, n.Outputs = plan.AsMap(i.Inputs), plan.AsMap(i.Outputs)
-		return n, nil
-	}
-	n, err := d.performImport(&execution{Step: Step{Op: s.Op, URN: s.URN, Type: s.Type, New: s.New}})
-	if n == nil {
-		return nil, err
-	}
-	n.ImportID = "" // E7.54
-	n.Inputs = supplemented(n.Inputs, i.Inputs)
-	p, broken := d.registry.Of(n)
-	if broken != nil {
-		return nil, broken
-	}
-	r, checking := p.Check(d.calls, provider.CheckRequest{Subject: provider.SubjectOf(n.URN), Olds: n.Inputs, News: n.Inputs,
-		RandomSeed: d.opts.Seed(), AllowUnknowns: d.opts.DryRun})
-	if checking != nil {
-		return nil, checking
-	}
-	if len(r.Failures) > 0 { // E7.53
-		d.report.message(Message{URN: n.URN, Severity: diag.Warning, Text: fmt.Sprintf("One or more imported inputs failed to validate. "+
-			"This is almost certainly a bug in the `%s` provider. The import will still proceed, but you will need to edit the "+
-			"generated code after copying it into your program.", n.URN.Package())})
-		for _, f := range r.Failures {
-			text := fmt.Sprintf("%s resource '%s' has a problem: %s", n.Type, n.URN.Name(), f.Reason)
-			if f.Property != "" {
-				text = fmt.Sprintf("%s resource '%s': property %s has a problem: %s", n.Type, n.URN.Name(), f.Property, f.Reason)
-			}
-			d.report.message(Message{URN: n.URN, Severity: diag.Warning, Text: text, Property: f.Property})
-		}
-	}
-	return n, err
-}
-
-// supplemented is what a provider has read, with what it does not tell filled in by more. What is secret in more is secret.
-func supplemented(read, more value.Value) value.Value {
-	if !more.Is(value.KindMap) {
-		return read
-	}
-	for i, key := range more.Keys() {
-		part, ok := read.Lookup(key)
-		switch {
-		case !ok || part.IsNull():
-			read = read.With(key, more.At(i))
-		case more.At(i).IsSecret() && !part.IsSecret():
-			read = read.With(key, part.Secret())
-		}
-	}
-	return read
 }

@@ -34,7 +34,7 @@ func (d *Deployment) migrate() {
 					p = &state.Resource{URN: urn.New(d.opts.Stack, d.opts.Project, "", urn.ProviderType(pkg), "default"),
 						Type: urn.ProviderType(pkg), Custom: true, ID: d.opts.NewID(), Inputs: d.registry.Config.Default(pkg), Created: d.now()}
 					p.Outputs, p.Modified = p.Inputs, p.Created
-					id := d.ledger.newID()
+					id := d.journal.NewID()
 					front, frontIDs = append(front, p), append(frontIDs, id)
 					e.Add = append(e.Add, journal.Amended{ID: id, Resource: p})
 				}
@@ -51,7 +51,7 @@ func (d *Deployment) migrate() {
 	if len(e.Add)+len(e.Amend) == 0 {
 		return
 	}
-	if err := d.ledger.commit(d.calls, e); err != nil {
+	if err := d.journal.Commit(d.calls, e); err != nil {
 		d.report.message(Message{Severity: diag.Error, Code: diag.OperationFailed, Text: "could not record the state: " + err.Error()})
 		d.stop()
 		return

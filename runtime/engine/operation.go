@@ -185,7 +185,7 @@ func operate(ctx context.Context, o Options, refreshing bool, phases func(*Deplo
 	result := &Result{Snapshot: d.opts.Base, Plan: d.planner.record, Changes: d.report.changes, Failed: d.report.hasFailed(),
 		Canceled: ctx.Err() != nil, Terminated: d.isTerminated()}
 	if !o.DryRun {
-		result.Snapshot, err = d.ledger.snapshot(d.opts.Base)
+		result.Snapshot, err = d.journal.Snapshot(d.opts.Base)
 	}
 	if !o.DryRun && !result.Failed && !result.Canceled && !result.Terminated {
 		result.Snapshot = d.withoutRetried(result.Snapshot)
@@ -236,7 +236,7 @@ func (d *Deployment) watch(ctx context.Context, giveUp context.CancelFunc) {
 			interrupted = nil
 			asking.Go(func() { defer d.guard(); d.registry.Cancel(d.calls) }) // a frozen provider must not keep the second from being heard
 		case <-d.opts.Terminate:
-			d.ledger.close()
+			d.journal.Close()
 			d.mu.Lock()
 			d.terminated = true
 			d.mu.Unlock()

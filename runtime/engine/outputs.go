@@ -59,10 +59,10 @@ func (d *Deployment) RegisterOutputs(ctx context.Context, u urn.URN, outputs val
 		return monitor.ErrShutdown
 	}
 	if err := d.putOutputs(reg, outputs); err != nil {
-		return d.journalFailed(&reg.Step, err)
+		return d.executor.JournalFailed(&reg.Step, err)
 	}
 	if now := reg.State(); now != nil && !now.Custom { // E2.63
-		d.afterHooks(&reg.Step, now)
+		d.executor.AfterHooks(&reg.Step, now)
 	}
 	return nil
 }
@@ -118,7 +118,7 @@ func (d *Deployment) putOutputs(reg *resources.Registration, outputs value.Value
 		now.Outputs = knownOutputs(before.Outputs, outputs)
 	}
 	if !value.Equal(before.Outputs, now.Outputs) {
-		if err := d.ledger.commit(d.calls, journal.Entry{Amend: []journal.Amended{{ID: reg.ID(), Resource: now}}}); err != nil {
+		if err := d.journal.Commit(d.calls, journal.Entry{Amend: []journal.Amended{{ID: reg.ID(), Resource: now}}}); err != nil {
 			return err
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/runtime/engine/internal/apply"
 	"github.com/yamlhost/yamlhost/runtime/engine/internal/plan"
 	"github.com/yamlhost/yamlhost/runtime/provider"
 	"github.com/yamlhost/yamlhost/runtime/state"
@@ -159,14 +160,13 @@ func (s *settling) readAgain(r *state.Resource) (Ending, error) {
 	if at < 0 { // it was recorded as deleted by other means since
 		return EndedGone, nil
 	}
-	step := execution{Step: plan.NewStep(OpRefresh, s.resources[at], s.resources[at])}
-	now, _, err := s.d.readAgain(&step)
+	now, err := s.d.executor.ReadAgain(s.resources[at])
 	if err != nil {
 		return "", err
 	}
 	after := slices.Clone(s.resources)
 	after[at] = now
-	s.resources = slices.DeleteFunc(rebuild(s.resources, after), func(r *state.Resource) bool { return r == nil })
+	s.resources = slices.DeleteFunc(plan.Rebuild(s.resources, after), func(r *state.Resource) bool { return r == nil })
 	if now == nil {
 		return EndedGone, nil
 	}
@@ -194,13 +194,13 @@ func (s *settling) adopt(r *state.Resource, id string) error {
 		return fmt.Errorf("there is nothing with the ID %q", id)
 	}
 	n.ID, n.Outputs, n.RefreshBeforeUpdate = answer.ID, plan.AsMap(answer.Outputs), answer.RefreshBeforeUpdate
-	n.Outputs = secretOutputs(n.Outputs, n.Inputs, n.AdditionalSecretOutputs)
+	n.Outputs = apply.SecretOutputs(n.Outputs, n.Inputs, n.AdditionalSecretOutputs)
 	n.Created, n.Modified = s.d.now(), s.d.now()
 	present := make(map[urn.URN]bool, len(s.resources))
 	for _, r := range s.resources {
 		present[r.URN] = true
 	}
-	s.insert(pruned(n, func(u urn.URN) bool { return !present[u] })) // what it needed may have been destroyed since
+	s.insert(plan.Pruned(n, func(u urn.URN) bool { return !present[u] })) // what it needed may have been destroyed since
 	return nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/yamlhost/yamlhost/runtime/engine/internal/apply"
 	"github.com/yamlhost/yamlhost/runtime/engine/internal/plan"
 	"github.com/yamlhost/yamlhost/runtime/engine/internal/resources"
 	"github.com/yamlhost/yamlhost/runtime/journal"
@@ -33,7 +34,7 @@ func (d *Deployment) readOnly(ctx context.Context, reg *resources.Registration, 
 	}
 	before, renamed := d.verbatim(old, reg, true)
 	before.Provider = s.goal.Provider
-	now, err := d.refresh(before)
+	now, err := d.executor.Refresh(before)
 	if err != nil { // E7.20: reported, and nothing is stopped by it
 		now = before
 	}
@@ -42,8 +43,8 @@ func (d *Deployment) readOnly(ctx context.Context, reg *resources.Registration, 
 		now = before
 	}
 	step := plan.NewStep(OpSame, old, now)
-	if err := d.record(&step, now, d.positions(&step), 0, reg); err != nil {
-		return d.journalFailed(&step, err)
+	if err := d.executor.Record(&step, now, d.executor.Positions(&step), 0, reg); err != nil {
+		return d.executor.JournalFailed(&step, err)
 	}
 	reg.Refreshed(step)
 	if !renamed {
@@ -66,9 +67,9 @@ func (d *Deployment) readFirst(reg *resources.Registration, s *subject) error {
 	}
 	probe := old.Clone()
 	probe.Provider = s.goal.Provider
-	now, err := d.refresh(probe)
+	now, err := d.executor.Refresh(probe)
 	if err != nil {
-		return errResourceFailed
+		return apply.ErrFailed
 	}
 	if now == probe {
 		return nil
@@ -86,9 +87,9 @@ func (d *Deployment) readFirst(reg *resources.Registration, s *subject) error {
 	if taken() {
 		return nil
 	}
-	if err := d.ledger.commit(d.calls, journal.Entry{Amend: []journal.Amended{{ID: d.table.ID(s.old), Resource: now}}}); err != nil {
+	if err := d.journal.Commit(d.calls, journal.Entry{Amend: []journal.Amended{{ID: d.table.ID(s.old), Resource: now}}}); err != nil {
 		step := plan.NewStep(OpRefresh, old, old)
-		return d.journalFailed(&step, err)
+		return d.executor.JournalFailed(&step, err)
 	}
 	d.table.Amended(reg, s.old, now, gone)
 	if !gone {
@@ -122,14 +123,14 @@ func (d *Deployment) refreshRest() {
 		case known[i].Vanished:
 			now[i] = nil
 		case known[i].Read && chosen(all[i]):
-			now[i], _ = d.refresh(all[i]) // what fails was reported; nothing is stopped by it
+			now[i], _ = d.executor.Refresh(all[i]) // what fails was reported; nothing is stopped by it
 		}
 	})
 	if d.isTerminated() {
 		return
 	}
 	var e journal.Entry
-	for i, r := range rebuild(all, now) {
+	for i, r := range plan.Rebuild(all, now) {
 		switch {
 		case r == nil:
 			e.Remove = append(e.Remove, known[i].ID)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/yamlhost/yamlhost/runtime/engine/internal/apply"
 	"github.com/yamlhost/yamlhost/runtime/engine/internal/plan"
 	"github.com/yamlhost/yamlhost/runtime/engine/internal/resources"
 	"github.com/yamlhost/yamlhost/runtime/monitor"
@@ -74,7 +75,7 @@ func (d *Deployment) ReadResource(ctx context.Context, r monitor.ReadRequest) (m
 	chain := plan.ReadSteps(s.oldState(), goal)
 	d.mark(s, chain)
 	if err := d.takeSteps(ctx, reg, s, chain); err != nil {
-		if errors.Is(err, errResourceFailed) {
+		if errors.Is(err, apply.ErrFailed) {
 			d.fail()
 			err = monitor.ErrReported
 		}

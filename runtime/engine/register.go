@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/runtime/engine/internal/apply"
 	"github.com/yamlhost/yamlhost/runtime/engine/internal/plan"
 	"github.com/yamlhost/yamlhost/runtime/engine/internal/providers"
 	"github.com/yamlhost/yamlhost/runtime/engine/internal/resources"
@@ -92,7 +93,7 @@ func (d *Deployment) register(ctx context.Context, g *plan.Goal) (*resources.Reg
 	}
 	defer s.slot.Free()
 	if err := d.process(ctx, reg, s); err != nil {
-		if errors.Is(err, errResourceFailed) {
+		if errors.Is(err, apply.ErrFailed) {
 			if d.opts.ContinueOnError {
 				return reg, nil
 			}
@@ -110,10 +111,7 @@ func (d *Deployment) conflict(u urn.URN, position string, c *resources.Conflict)
 	return d.bail()
 }
 
-// errResourceFailed says that one resource failed, which was reported.
-var errResourceFailed = errors.New("the resource failed")
-
-// process checks, compares, decides and acts. It returns errResourceFailed after a failure that concerns this resource
+// process checks, compares, decides and acts. It returns apply.ErrFailed after a failure that concerns this resource
 // only, and otherwise what its caller is to get.
 func (d *Deployment) process(ctx context.Context, reg *resources.Registration, subject *subject) error {
 	g := reg.Goal
@@ -188,7 +186,7 @@ func (d *Deployment) refused(u urn.URN, position, doing, typ string, err error) 
 		text = fmt.Sprintf("could not %s %s %q: %s", doing, typ, u.Name(), d.report.crashText(crash))
 	}
 	d.report.message(Message{URN: u, Severity: diag.Error, Code: diag.OperationFailed, Text: text, Position: position})
-	return errResourceFailed
+	return apply.ErrFailed
 }
 
 // takeSteps takes the steps of a registration.
@@ -202,7 +200,7 @@ func (d *Deployment) takeSteps(ctx context.Context, reg *resources.Registration,
 		if i > 0 && step.Op == OpReplace && reg.State() != nil {
 			step.New = reg.State()
 		}
-		result, err := d.step(*step, reg)
+		result, err := d.executor.Take(*step, reg)
 		if err != nil {
 			return err
 		}

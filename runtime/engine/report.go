@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/runtime/engine/internal/apply"
+	"github.com/yamlhost/yamlhost/runtime/engine/internal/plan"
 	"github.com/yamlhost/yamlhost/runtime/provider"
 	"github.com/yamlhost/yamlhost/runtime/state"
 	"github.com/yamlhost/yamlhost/value"
@@ -70,12 +72,13 @@ func (r *reporter) message(m Message) {
 	}
 }
 
-func (r *reporter) started(s Step) {
+// Started reports that a step begins.
+func (r *reporter) Started(s Step) {
 	r.emit(&StepStarted{Step: &s, Planning: r.planning, Internal: internal(&s)})
 }
 
-// finished reports and counts a step that succeeded. shown says whether people hear of it at once (E7.8).
-func (r *reporter) finished(s Step, result Op, shown bool, took time.Duration) {
+// Finished reports and counts a step that succeeded. shown says whether people hear of it at once (E7.8).
+func (r *reporter) Finished(s Step, result Op, shown bool, took time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.counts(&s, result) {
@@ -110,8 +113,8 @@ func (r *reporter) outputs(s Step) {
 	r.emit(&StepFinished{Step: &s, Op: s.Op, Planning: r.planning, Internal: internal(&s), Outputs: true})
 }
 
-// stepFailed reports a step that failed and why (E5.41).
-func (r *reporter) stepFailed(s Step, err error, took time.Duration) {
+// StepFailed reports a step that failed and why (E5.41).
+func (r *reporter) StepFailed(s Step, err error, took time.Duration) {
 	status := 0
 	var perr *provider.Error
 	if errors.As(err, &perr) {
@@ -136,7 +139,7 @@ func (r *reporter) stepFailed(s Step, err error, took time.Duration) {
 	if r.planning {
 		text = "Preview failed: " + text
 	}
-	m := Message{URN: s.URN, Severity: diag.Error, Text: text, Code: diag.OperationFailed, Position: positionOf(s.New, s.Old)}
+	m := Message{URN: s.URN, Severity: diag.Error, Text: text, Code: diag.OperationFailed, Position: plan.PositionOf(s.New, s.Old)}
 	if perr != nil && len(perr.Properties) > 0 {
 		m.Property = perr.Properties[0].Property
 	}
@@ -159,6 +162,11 @@ var verbs = map[Op]string{
 	OpRead: "read", OpReadReplacement: "read", OpRefresh: "refresh", OpImport: "import", OpImportReplacement: "import",
 	OpSame: "check", OpDiscard: "discard", OpDiscardReplaced: "discard", OpReplace: "replace",
 	OpRemovePendingReplace: "removal",
+}
+
+// Tell reports a diagnostic of the executor.
+func (r *reporter) Tell(n apply.Note) {
+	r.message(Message{URN: n.URN, Severity: n.Severity, Code: n.Code, Text: n.Text, Position: n.Position, Property: n.Property})
 }
 
 func (r *reporter) skip(u urn.URN) {
@@ -192,16 +200,6 @@ func (r *reporter) summary(took time.Duration, result string, before, after *sta
 	}
 	r.sink(&Summary{Planning: r.planning, MaybeCorrupt: r.maybeCorrupt, Duration: took, Changes: changes, Result: result,
 		Skipped: r.skipped, Outputs: after, OldOutputs: before})
-}
-
-// positionOf is the first source position of the resources given.
-func positionOf(resources ...*state.Resource) string {
-	for _, r := range resources {
-		if r != nil && r.SourcePosition != "" {
-			return r.SourcePosition
-		}
-	}
-	return ""
 }
 
 // crashOnce is an error's text, that of a crash in full only once.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/yamlhost/yamlhost/runtime/engine/internal/plan"
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 	"github.com/yamlhost/yamlhost/runtime/state"
 	"github.com/yamlhost/yamlhost/value"
@@ -134,7 +135,7 @@ func TestRebuildAfterRefresh(t *testing.T) {
 		r.PropertyDependencies = map[string][]urn.URN{"x": {u("a")}, "empty": {}, "later": {u("c")}}
 	})
 	c := resource("c")
-	got := rebuild([]*state.Resource{a, b, c}, []*state.Resource{nil, b, c})
+	got := plan.Rebuild([]*state.Resource{a, b, c}, []*state.Resource{nil, b, c})
 	require.Nil(t, got[0])
 	require.Same(t, c, got[2])
 	require.Empty(t, got[1].Parent)

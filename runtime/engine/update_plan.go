@@ -288,16 +288,16 @@ func (p *planner) goal(s *subject, before value.Value) error {
 		return violated("ignoreChanges", want.IgnoreChanges, g.IgnoreChanges)
 	case !sameSet(want.AdditionalSecretOutputs, g.AdditionalSecretOutputs):
 		return violated("additionalSecretOutputs", want.AdditionalSecretOutputs, g.AdditionalSecretOutputs)
-	case !sameURNs(want.Dependencies, g.Dependencies):
+	case !plan.SameURNs(want.Dependencies, g.Dependencies):
 		return violated("dependencies", want.Dependencies, g.Dependencies)
-	case !sameURNs(want.Aliases, aliasURNs(s.reg.Goal)):
+	case !plan.SameURNs(want.Aliases, aliasURNs(s.reg.Goal)):
 		return violated("aliases", want.Aliases, aliasURNs(s.reg.Goal))
 	}
 	if problems := violations(want.Inputs, before, g.Inputs); len(problems) > 0 {
 		return fmt.Errorf("resource %s violates plan: properties changed: %s", g.URN, strings.Join(problems, ", "))
 	}
 	for key, deps := range want.PropertyDependencies {
-		if now, ok := g.PropertyDependencies[key]; ok && !sameURNs(deps, now) {
+		if now, ok := g.PropertyDependencies[key]; ok && !plan.SameURNs(deps, now) {
 			return violated("dependencies of "+key, deps, now)
 		}
 	}

@@ -1,6 +1,12 @@
 package plan
 
-import "github.com/yamlhost/yamlhost/value"
+import (
+	"slices"
+
+	"github.com/yamlhost/yamlhost/runtime/state"
+	"github.com/yamlhost/yamlhost/value"
+	"github.com/yamlhost/yamlhost/value/urn"
+)
 
 // UnknownID stands for the ID of a provider that a preview only pretends to create (E1.11).
 const UnknownID = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
@@ -27,4 +33,28 @@ func IDValue(id string) value.Value {
 		return value.Unknown(value.KindString)
 	}
 	return value.String(id)
+}
+
+// PositionOf is the first source position of the resources given.
+func PositionOf(resources ...*state.Resource) string {
+	for _, r := range resources {
+		if r != nil && r.SourcePosition != "" {
+			return r.SourcePosition
+		}
+	}
+	return ""
+}
+
+// SameURNs compares lists whose order does not matter.
+func SameURNs(a, b []urn.URN) bool {
+	if slices.Equal(a, b) {
+		return true
+	}
+	if len(a) != len(b) {
+		return false
+	}
+	x, y := slices.Clone(a), slices.Clone(b)
+	slices.Sort(x)
+	slices.Sort(y)
+	return slices.Equal(x, y)
 }

@@ -1,4 +1,4 @@
-package engine
+package apply
 
 import (
 	"context"
@@ -10,11 +10,11 @@ import (
 	"github.com/yamlhost/yamlhost/value/urn"
 )
 
-// ledger records what happens to the state. It keeps every entry in memory, in the order of completion, from which the
+// Writer records what happens to the state. It keeps every entry in memory, in the order of completion, from which the
 // final snapshot is made; and it hands entries to the durable journal, all but one kind at once: a same without material
 // difference is durable only from when something new is about to depend on it, so that a journal grows with what
 // changes and not with the stack (E6.15, E6.21, decision D9). It is safe for concurrent use; in a preview it does nothing.
-type ledger struct {
+type Writer struct {
 	journal journal.Journal // nil in a preview
 
 	mu       sync.Mutex // guards the rest
@@ -33,53 +33,53 @@ type lateSame struct {
 	durable chan struct{} // closed when that is done
 }
 
-// newLedger makes a ledger over a base of n resources.
-func newLedger(j journal.Journal, n int) *ledger {
-	return &ledger{journal: j, nextID: journal.ID(n) + 1, nextStep: 1,
+// NewWriter makes a writer over a base of n resources.
+func NewWriter(j journal.Journal, n int) *Writer {
+	return &Writer{journal: j, nextID: journal.ID(n) + 1, nextStep: 1,
 		late: map[urn.URN]*lateSame{}, lateByID: map[journal.ID]*lateSame{}}
 }
 
-// newID is an ID for a resource that is about to be added.
-func (l *ledger) newID() journal.ID {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	id := l.nextID
-	l.nextID++
+// NewID is an ID for a resource that is about to be added.
+func (w *Writer) NewID() journal.ID {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	id := w.nextID
+	w.nextID++
 	return id
 }
 
-// begin records that an operation is about to be attempted and numbers it.
-func (l *ledger) begin(ctx context.Context, op state.Operation) (int64, error) {
-	if l.journal == nil {
+// Begin records that an operation is about to be attempted and numbers it.
+func (w *Writer) Begin(ctx context.Context, op state.Operation) (int64, error) {
+	if w.journal == nil {
 		return 0, nil
 	}
-	l.mu.Lock()
-	e := journal.Entry{Step: l.nextStep, Begin: &op}
-	l.nextStep++
-	closed := l.closed
+	w.mu.Lock()
+	e := journal.Entry{Step: w.nextStep, Begin: &op}
+	w.nextStep++
+	closed := w.closed
 	if !closed {
-		l.entries = append(l.entries, e)
+		w.entries = append(w.entries, e)
 	}
-	l.mu.Unlock()
+	w.mu.Unlock()
 	if closed {
 		return e.Step, context.Canceled
 	}
-	return e.Step, l.journal.Append(ctx, e)
+	return e.Step, w.journal.Append(ctx, e)
 }
 
-// commit records an entry and returns once it is durable, along with everything that it depends on.
-func (l *ledger) commit(ctx context.Context, e journal.Entry) error {
-	if l.journal == nil {
+// Commit records an entry and returns once it is durable, along with everything that it depends on.
+func (w *Writer) Commit(ctx context.Context, e journal.Entry) error {
+	if w.journal == nil {
 		return nil
 	}
-	l.mu.Lock()
-	if l.closed {
-		l.mu.Unlock()
+	w.mu.Lock()
+	if w.closed {
+		w.mu.Unlock()
 		return nil
 	}
-	l.entries = append(l.entries, e)
-	e, claimed, wait := l.withLate(e)
-	l.mu.Unlock()
+	w.entries = append(w.entries, e)
+	e, claimed, wait := w.withLate(e)
+	w.mu.Unlock()
 	for _, s := range wait {
 		select {
 		case <-s.durable:
@@ -87,34 +87,34 @@ func (l *ledger) commit(ctx context.Context, e journal.Entry) error {
 			return ctx.Err()
 		}
 	}
-	err := l.journal.Append(ctx, e)
+	err := w.journal.Append(ctx, e)
 	for _, s := range claimed {
 		close(s.durable)
 	}
 	return err
 }
 
-// commitLate records a same that need not be durable yet.
-func (l *ledger) commitLate(e journal.Entry) {
-	if l.journal == nil {
+// CommitLate records a same that need not be durable yet.
+func (w *Writer) CommitLate(e journal.Entry) {
+	if w.journal == nil {
 		return
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.closed {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.closed {
 		return
 	}
-	l.entries = append(l.entries, e)
+	w.entries = append(w.entries, e)
 	s := &lateSame{entry: e, durable: make(chan struct{})}
-	l.late[e.Add[0].Resource.URN] = s
-	l.lateByID[e.Add[0].ID] = s
+	w.late[e.Add[0].Resource.URN] = s
+	w.lateByID[e.Add[0].ID] = s
 }
 
 // withLate extends an entry by the late sames on which it depends, in any way and over any number of steps, dependencies
 // first. wait are those that others are making durable already. The caller holds the lock. Each late same is looked at
 // once for every entry that names it, and gone through once.
-func (l *ledger) withLate(e journal.Entry) (extended journal.Entry, claimed, wait []*lateSame) {
-	if len(l.late) == 0 {
+func (w *Writer) withLate(e journal.Entry) (extended journal.Entry, claimed, wait []*lateSame) {
+	if len(w.late) == 0 {
 		return e, nil, nil
 	}
 	mine := map[*lateSame]bool{}
@@ -132,7 +132,7 @@ func (l *ledger) withLate(e journal.Entry) (extended journal.Entry, claimed, wai
 		claimed = append(claimed, s)
 	}
 	visit = func(u urn.URN) {
-		if s := l.late[u]; s != nil {
+		if s := w.late[u]; s != nil {
 			claim(s)
 		}
 	}
@@ -140,7 +140,7 @@ func (l *ledger) withLate(e journal.Entry) (extended journal.Entry, claimed, wai
 	extended.Amend = nil
 	for _, a := range e.Amend {
 		// What is amended must be there first; when that happens in this very entry, it is added as amended.
-		if s := l.lateByID[a.ID]; s != nil {
+		if s := w.lateByID[a.ID]; s != nil {
 			claim(s)
 			if mine[s] {
 				amended[s] = a.Resource
@@ -155,7 +155,7 @@ func (l *ledger) withLate(e journal.Entry) (extended journal.Entry, claimed, wai
 		a.Resource.AllDependencies(visit)
 	}
 	for _, id := range e.Remove {
-		if s := l.lateByID[id]; s != nil {
+		if s := w.lateByID[id]; s != nil {
 			claim(s)
 		}
 	}
@@ -190,19 +190,28 @@ func (l *ledger) withLate(e journal.Entry) (extended journal.Entry, claimed, wai
 	return extended, claimed, wait
 }
 
-// close ends all writing: what is recorded from now on is lost (E5.51).
-func (l *ledger) close() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.closed = true
+// Close ends all writing: what is recorded from now on is lost (E5.51).
+func (w *Writer) Close() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.closed = true
 }
 
-// snapshot is the base with everything that was recorded.
-func (l *ledger) snapshot(base *state.Snapshot) (*state.Snapshot, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if len(l.entries) == 0 && (base == nil || len(base.Pending) == 0) {
+// Snapshot is the base with everything that was recorded.
+func (w *Writer) Snapshot(base *state.Snapshot) (*state.Snapshot, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.entries) == 0 && (base == nil || len(base.Pending) == 0) {
 		return base, nil
 	}
-	return journal.Replay(base, l.entries)
+	return journal.Replay(base, w.entries)
+}
+
+func isClosed(done <-chan struct{}) bool {
+	select {
+	case <-done:
+		return true
+	default:
+		return false
+	}
 }

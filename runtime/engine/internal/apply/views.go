@@ -1,4 +1,4 @@
-package engine
+package apply
 
 import (
 	"context"
@@ -12,10 +12,10 @@ import (
 	"github.com/yamlhost/yamlhost/value/urn"
 )
 
-// viewing is what a provider tells of the views of a resource while a step is taken on that (E4.114). It is told from other
+// Viewing is what a provider tells of the views of a resource while a step is taken on that (E4.114). It is told from other
 // goroutines; what it means for the state is written when the owner's step ends (E4.115).
-type viewing struct {
-	d     *Deployment
+type Viewing struct {
+	x     *Executor
 	owner *resources.Owner
 
 	mu    sync.Mutex // guards steps
@@ -24,32 +24,32 @@ type viewing struct {
 
 // viewStep is one thing that was told.
 type viewStep struct {
-	step   Step
+	step   plan.Step
 	old    *resources.View
-	result Op // of a refresh, what became of the view; else the step's operation
+	result plan.Op // of a refresh, what became of the view; else the step's operation
 	err    error
 }
 
 // watchViews prepares the owner's step for what its provider will tell.
-func (d *Deployment) watchViews(s *execution) {
+func (x *Executor) watchViews(s *execution) {
 	if s.views != nil || s.Verbatim || s.command != nil {
 		return
 	}
 	if about := s.About(); about.Custom && !about.IsProvider() {
-		s.views = &viewing{d: d, owner: d.table.Owner(&s.Step)}
+		s.views = &Viewing{x: x, owner: x.Table.Owner(&s.Step)}
 	}
 }
 
 // request is what goes along with a call to a provider; nil when nothing is to be told.
-func (v *viewing) request() *provider.Views {
+func (v *Viewing) request() *provider.Views {
 	if v == nil {
 		return nil
 	}
 	asked := &provider.Views{Publish: v.publish}
-	if op := v.owner.Step.Op; op == OpCreate || op == OpCreateReplacement {
+	if op := v.owner.Step.Op; op == plan.OpCreate || op == plan.OpCreateReplacement {
 		return asked // what is created has had none
 	}
-	for _, e := range v.d.table.Views(v.owner) {
+	for _, e := range v.x.Table.Views(v.owner) {
 		r := e.Now
 		old := provider.View{Type: r.Type, Name: r.URN.Name(), Inputs: r.Inputs, Outputs: r.Outputs}
 		if r.Parent != "" && r.Parent != r.ViewOf {
@@ -61,16 +61,16 @@ func (v *viewing) request() *provider.Views {
 }
 
 // viewOps are the operations that views can have; a replacement itself has no outcome.
-var viewOps = map[string]Op{
-	string(OpSame): OpSame, string(OpCreate): OpCreate, string(OpUpdate): OpUpdate, string(OpDelete): OpDelete, string(OpReplace): OpReplace,
-	string(OpCreateReplacement): OpCreateReplacement, string(OpDeleteReplaced): OpDeleteReplaced, string(OpRead): OpRead,
-	string(OpReadReplacement): OpReadReplacement, string(OpRefresh): OpRefresh, string(OpDiscard): OpDiscard,
-	string(OpDiscardReplaced): OpDiscardReplaced, string(OpRemovePendingReplace): OpRemovePendingReplace, string(OpImport): OpImport,
-	string(OpImportReplacement): OpImportReplacement,
+var viewOps = map[string]plan.Op{
+	string(plan.OpSame): plan.OpSame, string(plan.OpCreate): plan.OpCreate, string(plan.OpUpdate): plan.OpUpdate, string(plan.OpDelete): plan.OpDelete, string(plan.OpReplace): plan.OpReplace,
+	string(plan.OpCreateReplacement): plan.OpCreateReplacement, string(plan.OpDeleteReplaced): plan.OpDeleteReplaced, string(plan.OpRead): plan.OpRead,
+	string(plan.OpReadReplacement): plan.OpReadReplacement, string(plan.OpRefresh): plan.OpRefresh, string(plan.OpDiscard): plan.OpDiscard,
+	string(plan.OpDiscardReplaced): plan.OpDiscardReplaced, string(plan.OpRemovePendingReplace): plan.OpRemovePendingReplace, string(plan.OpImport): plan.OpImport,
+	string(plan.OpImportReplacement): plan.OpImportReplacement,
 }
 
 // publish takes what a provider tells and shows it.
-func (v *viewing) publish(_ context.Context, told []provider.ViewStep) error {
+func (v *Viewing) publish(_ context.Context, told []provider.ViewStep) error {
 	steps := make([]viewStep, len(told))
 	for i, t := range told {
 		var err error
@@ -79,7 +79,7 @@ func (v *viewing) publish(_ context.Context, told []provider.ViewStep) error {
 		}
 	}
 	for i := range steps {
-		v.d.report.started(steps[i].step)
+		v.x.Report.Started(steps[i].step)
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -88,7 +88,7 @@ func (v *viewing) publish(_ context.Context, told []provider.ViewStep) error {
 }
 
 // read makes a step of what was told.
-func (v *viewing) read(t provider.ViewStep) (viewStep, error) {
+func (v *Viewing) read(t provider.ViewStep) (viewStep, error) {
 	op, ok := viewOps[t.Op]
 	if !ok {
 		return viewStep{}, fmt.Errorf("views have no operation %q", t.Op)
@@ -96,7 +96,7 @@ func (v *viewing) read(t provider.ViewStep) (viewStep, error) {
 	w := viewStep{result: op}
 	var before, after *state.Resource
 	if t.Old != nil {
-		if w.old = v.d.table.FindView(v.owner, t.Old.Type, t.Old.Name); w.old == nil && v.owner.Step.Op != OpRefresh {
+		if w.old = v.x.Table.FindView(v.owner, t.Old.Type, t.Old.Name); w.old == nil && v.owner.Step.Op != plan.OpRefresh {
 			return w, fmt.Errorf("%s has no view %s %q", v.owner.URN, t.Old.Type, t.Old.Name)
 		}
 		if w.old != nil {
@@ -112,8 +112,8 @@ func (v *viewing) read(t provider.ViewStep) (viewStep, error) {
 	if before == nil && after == nil {
 		return w, fmt.Errorf("a step of the view %s %q of %s says nothing of what there is afterwards", t.Old.Type, t.Old.Name, v.owner.URN)
 	}
-	if v.owner.Step.Op == OpRefresh {
-		op = OpRefresh
+	if v.owner.Step.Op == plan.OpRefresh {
+		op = plan.OpRefresh
 	}
 	w.step = plan.NewStep(op, before, after)
 	w.step.Keys, w.step.Diffs, w.step.Detailed = t.Keys, t.Diffs, t.Detailed
@@ -124,14 +124,14 @@ func (v *viewing) read(t provider.ViewStep) (viewStep, error) {
 }
 
 // resource is the state of a view.
-func (v *viewing) resource(of *provider.View) *state.Resource {
-	return &state.Resource{URN: urn.New(v.d.opts.Stack, v.d.opts.Project, v.owner.URN, of.Type, of.Name), Type: of.Type,
+func (v *Viewing) resource(of *provider.View) *state.Resource {
+	return &state.Resource{URN: urn.New(v.x.Stack, v.x.Project, v.owner.URN, of.Type, of.Name), Type: of.Type,
 		Parent: v.owner.URN, ViewOf: v.owner.URN,
 		Inputs: plan.WithoutDeps(plan.AsMap(of.Inputs)), Outputs: plan.WithoutDeps(plan.AsMap(of.Outputs))}
 }
 
 // take are the steps told so far, which are not told again.
-func (v *viewing) take() []viewStep {
+func (v *Viewing) take() []viewStep {
 	if v == nil {
 		return nil
 	}
@@ -142,83 +142,83 @@ func (v *viewing) take() []viewStep {
 	return steps
 }
 
-// settleViews makes what was told the state of the owner's views. there says that the owner is in the state; without it
+// writeViews makes what was told the state of the owner's views. there says that the owner is in the state; without it
 // its views cannot be either. gone says that the step has ended the owner: what is left of its views ends with it, whether
 // the provider told so or not.
-func (d *Deployment) settleViews(v *viewing, there, gone bool) error {
+func (x *Executor) writeViews(v *Viewing, there, gone bool) error {
 	if v == nil {
 		return nil
 	}
 	told := v.take()
-	if v.owner.Step.Op == OpCreateReplacement && there {
-		if e := d.table.LeaveViews(v.owner); len(e.Amend) > 0 {
-			if err := d.ledger.commit(d.calls, e); err != nil {
+	if v.owner.Step.Op == plan.OpCreateReplacement && there {
+		if e := x.Table.LeaveViews(v.owner); len(e.Amend) > 0 {
+			if err := x.Journal.Commit(x.Calls, e); err != nil {
 				return err
 			}
 		}
 	}
 	for _, w := range told {
 		if w.err != nil {
-			d.report.stepFailed(w.step, w.err, 0)
-			d.fail()
+			x.Report.StepFailed(w.step, w.err, 0)
+			x.fail()
 			continue
 		}
 		if w.step.New != nil && !there {
 			continue
 		}
-		if err := d.recordView(v, &w); err != nil {
+		if err := x.recordView(v, &w); err != nil {
 			return err
 		}
-		d.report.finished(w.step, w.result, true, 0)
+		x.Report.Finished(w.step, w.result, true, 0)
 	}
 	if !gone {
 		return nil
 	}
-	for _, e := range d.table.Views(v.owner) {
-		w := viewStep{step: plan.NewStep(OpDelete, e.Found, nil), old: &e, result: OpDelete}
-		d.report.started(w.step)
-		if err := d.recordView(v, &w); err != nil {
+	for _, e := range x.Table.Views(v.owner) {
+		w := viewStep{step: plan.NewStep(plan.OpDelete, e.Found, nil), old: &e, result: plan.OpDelete}
+		x.Report.Started(w.step)
+		if err := x.recordView(v, &w); err != nil {
 			return err
 		}
-		d.report.finished(w.step, OpDelete, true, 0)
+		x.Report.Finished(w.step, plan.OpDelete, true, 0)
 	}
 	return nil
 }
 
 // recordView writes down one step of a view.
-func (d *Deployment) recordView(v *viewing, w *viewStep) error {
-	e := d.table.RecordView(v.owner, &w.step, w.old, w.result, d.ledger.newID)
+func (x *Executor) recordView(v *Viewing, w *viewStep) error {
+	e := x.Table.RecordView(v.owner, &w.step, w.old, w.result, x.Journal.NewID)
 	if len(e.Remove)+len(e.Amend)+len(e.Add) == 0 {
 		return nil
 	}
-	return d.ledger.commit(d.calls, e)
+	return x.Journal.Commit(x.Calls, e)
 }
 
 // sameViews keeps the views of a resource that has not changed (E4.116).
-func (d *Deployment) sameViews(s *execution) error {
+func (x *Executor) sameViews(s *execution) error {
 	if s.views == nil {
 		return nil
 	}
 	owner := s.views.owner.URN
-	for _, e := range d.table.Views(s.views.owner) {
+	for _, e := range x.Table.Views(s.views.owner) {
 		after := e.Now.Clone()
 		if after.ViewOf != owner {
-			after.URN = urn.New(d.opts.Stack, d.opts.Project, owner, after.Type, after.URN.Name())
+			after.URN = urn.New(x.Stack, x.Project, owner, after.Type, after.URN.Name())
 			after.Parent, after.ViewOf = owner, owner
 		}
-		w := viewStep{step: plan.NewStep(OpSame, e.Found, after), old: &e, result: OpSame}
-		d.report.started(w.step)
-		if err := d.recordView(s.views, &w); err != nil {
+		w := viewStep{step: plan.NewStep(plan.OpSame, e.Found, after), old: &e, result: plan.OpSame}
+		x.Report.Started(w.step)
+		if err := x.recordView(s.views, &w); err != nil {
 			return err
 		}
-		d.report.finished(w.step, OpSame, true, 0)
+		x.Report.Finished(w.step, plan.OpSame, true, 0)
 	}
 	return nil
 }
 
-// refreshedViews brings what a refresh was told of views into the states that it has read, of which at gives each its
+// RefreshedViews brings what a refresh was told of views into the states that it has read, of which at gives each its
 // place, nil if it has none; and answers with views that are new.
-func (d *Deployment) refreshedViews(v *viewing, at func(*resources.Prior) **state.Resource) (created []*state.Resource) {
+func (x *Executor) RefreshedViews(v *Viewing, at func(*resources.Prior) **state.Resource) (created []*state.Resource) {
 	for _, w := range v.take() {
 		if w.err == nil {
 			var place **state.Resource
@@ -232,35 +232,35 @@ func (d *Deployment) refreshedViews(v *viewing, at func(*resources.Prior) **stat
 				created = append(created, w.step.New)
 			}
 		}
-		d.reportRefreshed(&w)
+		x.reportRefreshed(&w)
 	}
 	return created
 }
 
 // reportRefreshed tells what a refresh has found of a view.
-func (d *Deployment) reportRefreshed(w *viewStep) {
+func (x *Executor) reportRefreshed(w *viewStep) {
 	switch {
 	case w.err != nil:
-		d.report.stepFailed(w.step, w.err, 0)
-	case d.report.refreshing:
-		d.report.finished(w.step, w.result, true, 0)
+		x.Report.StepFailed(w.step, w.err, 0)
+	case x.Refreshing:
+		x.Report.Finished(w.step, w.result, true, 0)
 	default:
-		d.report.finished(w.step, OpRefresh, true, 0)
+		x.Report.Finished(w.step, plan.OpRefresh, true, 0)
 	}
 }
 
 // keepRefreshed records what the refresh of a resource that a program has registered was told of views. Those that are new
 // come with the next refresh: they would have to stand behind their owner, which has no place in the state yet. Those of an
 // owner that is gone go with it.
-func (d *Deployment) keepRefreshed(v *viewing, gone bool) error {
+func (x *Executor) keepRefreshed(v *Viewing, gone bool) error {
 	for _, w := range v.take() {
 		if w.err == nil && !gone && w.old != nil {
-			e := d.table.RefreshView(w.old, w.step.New)
-			if err := d.ledger.commit(d.calls, e); err != nil {
+			e := x.Table.RefreshView(w.old, w.step.New)
+			if err := x.Journal.Commit(x.Calls, e); err != nil {
 				return err
 			}
 		}
-		d.reportRefreshed(&w)
+		x.reportRefreshed(&w)
 	}
 	return nil
 }

@@ -1,40 +1,40 @@
-package engine
+package apply
 
 import (
 	"maps"
 	"slices"
 
+	"github.com/yamlhost/yamlhost/runtime/engine/internal/plan"
 	"github.com/yamlhost/yamlhost/runtime/engine/internal/resources"
 	"github.com/yamlhost/yamlhost/runtime/journal"
 	"github.com/yamlhost/yamlhost/runtime/state"
 	"github.com/yamlhost/yamlhost/value"
-	"github.com/yamlhost/yamlhost/value/urn"
 )
 
 // operationOf is what is recorded before a step is attempted; ok is false for steps that are recorded at their end only
 // (E6.9–E6.19).
-func operationOf(s *Step) (op state.Operation, ok bool) {
+func operationOf(s *plan.Step) (op state.Operation, ok bool) {
 	with := func(kind state.OperationKind, r *state.Resource) (state.Operation, bool) {
 		return state.Operation{Resource: r, Kind: kind}, true
 	}
 	switch s.Op {
-	case OpCreate, OpCreateReplacement:
+	case plan.OpCreate, plan.OpCreateReplacement:
 		return with(state.Creating, s.New)
-	case OpUpdate:
+	case plan.OpUpdate:
 		return with(state.Updating, s.New)
-	case OpDelete, OpDeleteReplaced, OpDiscard, OpDiscardReplaced:
+	case plan.OpDelete, plan.OpDeleteReplaced, plan.OpDiscard, plan.OpDiscardReplaced:
 		return with(state.Deleting, s.Old)
-	case OpRead, OpReadReplacement:
+	case plan.OpRead, plan.OpReadReplacement:
 		return with(state.Reading, s.New)
-	case OpImport, OpImportReplacement:
+	case plan.OpImport, plan.OpImportReplacement:
 		return with(state.Importing, s.New)
-	case OpSame, OpReplace, OpRefresh, OpRemovePendingReplace:
+	case plan.OpSame, plan.OpReplace, plan.OpRefresh, plan.OpRemovePendingReplace:
 	}
 	return state.Operation{}, false
 }
 
 // success is what the success of a step means for the state: the entry without its number (E6.9–E6.19).
-func success(s *Step, result *state.Resource, at resources.Positions) journal.Entry {
+func success(s *plan.Step, result *state.Resource, at resources.Positions) journal.Entry {
 	var e journal.Entry
 	add := func() {
 		if it := []journal.Amended{{ID: at.New, Resource: result}}; s.Position != 0 {
@@ -54,58 +54,44 @@ func success(s *Step, result *state.Resource, at resources.Positions) journal.En
 		e.Amend = []journal.Amended{{ID: at.Old, Resource: left}}
 	}
 	switch s.Op {
-	case OpCreate, OpImport:
+	case plan.OpCreate, plan.OpImport:
 		if s.Over != 0 && s.Over != s.Position {
 			e.Remove = []journal.ID{s.Over}
 		}
 		add()
-	case OpUpdate, OpSame, OpRead:
+	case plan.OpUpdate, plan.OpSame, plan.OpRead:
 		remove()
 		add()
-	case OpCreateReplacement, OpReadReplacement, OpImportReplacement:
+	case plan.OpCreateReplacement, plan.OpReadReplacement, plan.OpImportReplacement:
 		if at.OldNow.PendingReplacement {
 			remove()
 		} else {
 			leave(func(r *state.Resource) { r.Delete = true }) // E4.57
 		}
 		add()
-	case OpDelete, OpDiscard, OpDiscardReplaced, OpRemovePendingReplace:
+	case plan.OpDelete, plan.OpDiscard, plan.OpDiscardReplaced, plan.OpRemovePendingReplace:
 		remove()
-	case OpDeleteReplaced:
+	case plan.OpDeleteReplaced:
 		if at.PendingDelete {
 			remove()
 		} else {
 			leave(func(r *state.Resource) { r.PendingReplacement = true }) // E5.23
 		}
-	case OpReplace, OpRefresh:
+	case plan.OpReplace, plan.OpRefresh:
 	}
 	return e
 }
 
-// materiallySame reports whether a same leaves nothing that has to be written before the operation ends (E6.15).
-func materiallySame(a, b *state.Resource) bool {
+// MateriallySame reports whether a same leaves nothing that has to be written before the operation ends (E6.15).
+func MateriallySame(a, b *state.Resource) bool {
 	return a.URN == b.URN && a.Type == b.Type && a.Custom == b.Custom && a.CustomTimeouts == b.CustomTimeouts &&
 		a.RetainOnDelete == b.RetainOnDelete && a.Provider == b.Provider && a.Parent == b.Parent &&
 		a.DeletedWith == b.DeletedWith && slices.Equal(a.ReplaceWith, b.ReplaceWith) && a.Protect == b.Protect &&
-		a.ID == b.ID && a.ExtensionRef == b.ExtensionRef && sameURNs(a.Dependencies, b.Dependencies) &&
-		maps.EqualFunc(a.PropertyDependencies, b.PropertyDependencies, sameURNs) &&
+		a.ID == b.ID && a.ExtensionRef == b.ExtensionRef && plan.SameURNs(a.Dependencies, b.Dependencies) &&
+		maps.EqualFunc(a.PropertyDependencies, b.PropertyDependencies, plan.SameURNs) &&
 		maps.EqualFunc(a.ResourceHooks, b.ResourceHooks, func(x, y []string) bool { return slices.Equal(x, y) }) &&
 		value.Equal(a.Inputs, b.Inputs) && value.Equal(a.Outputs, b.Outputs) &&
 		value.Equal(a.ReplacementTrigger, b.ReplacementTrigger)
-}
-
-// sameURNs compares lists whose order does not matter.
-func sameURNs(a, b []urn.URN) bool {
-	if slices.Equal(a, b) {
-		return true
-	}
-	if len(a) != len(b) {
-		return false
-	}
-	x, y := slices.Clone(a), slices.Clone(b)
-	slices.Sort(x)
-	slices.Sort(y)
-	return slices.Equal(x, y)
 }
 
 // emptyEnd is the end of a step that changed nothing.

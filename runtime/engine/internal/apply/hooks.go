@@ -1,0 +1,187 @@
+package apply
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/runtime/engine/internal/plan"
+	"github.com/yamlhost/yamlhost/runtime/monitor"
+	"github.com/yamlhost/yamlhost/runtime/state"
+	"github.com/yamlhost/yamlhost/value"
+)
+
+// mostRetries is how often error hooks may have one operation tried again (E5.46).
+const mostRetries = 100
+
+// Hooks are what a program has announced to run around steps. It is safe for concurrent use.
+type Hooks struct {
+	mu     sync.Mutex // guards byName
+	byName map[string]monitor.Hook
+}
+
+// Register announces a hook; its name is taken once, by whatever kind of hook (E2.75).
+func (h *Hooks) Register(hook monitor.Hook) error {
+	if hook.Name == "" {
+		return errors.New("a hook needs a name")
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if _, taken := h.byName[hook.Name]; taken {
+		return fmt.Errorf("there is a hook %q already", hook.Name)
+	}
+	if h.byName == nil {
+		h.byName = map[string]monitor.Hook{}
+	}
+	h.byName[hook.Name] = hook
+	return nil
+}
+
+// get returns a hook that was announced.
+func (h *Hooks) get(name string) (monitor.Hook, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	hook, ok := h.byName[name]
+	if !ok {
+		return hook, fmt.Errorf("hook %q was not registered", name)
+	}
+	return hook, nil
+}
+
+// hookKind is what the hooks around a step are bound to, such as Create for BeforeCreate, and the state that binds them:
+// deletions go by the old state, everything else by the new one (E2.79). It is empty for steps that have none.
+func hookKind(s *plan.Step) (kind string, binds *state.Resource) {
+	switch s.Op {
+	case plan.OpCreate, plan.OpCreateReplacement:
+		return "Create", s.New
+	case plan.OpUpdate:
+		return "Update", s.New
+	case plan.OpDelete, plan.OpDeleteReplaced:
+		return "Delete", s.Old
+	}
+	return "", nil
+}
+
+// runHooks runs the hooks of a resource that are bound to a kind such as BeforeCreate, one after the other in the order in
+// which they are bound (E2.76). It stops at the first that fails; a failure to be ignored is a warning and no failure
+// (E2.78). result is the state after the operation, nil before it.
+func (x *Executor) runHooks(s *plan.Step, when string, binds, result *state.Resource) error {
+	if binds == nil {
+		return nil
+	}
+	for _, name := range binds.ResourceHooks[when] {
+		hook, err := x.Hooks.get(name)
+		if err != nil {
+			return err
+		}
+		if x.DryRun && !hook.OnDryRun {
+			continue
+		}
+		if _, err := hook.Run(x.Calls, hookArgs(s, binds, result)); err != nil {
+			failed := fmt.Errorf("%s hook %q failed: %w", when, name, err)
+			if !hook.IgnoreErrors {
+				return failed
+			}
+			x.Report.Tell(Note{URN: s.URN, Severity: diag.Warning, Position: plan.PositionOf(s.New, s.Old), Text: failed.Error()})
+		}
+	}
+	return nil
+}
+
+// hookArgs is what a hook gets to know: creations have nothing old, deletions nothing new, and before an operation there
+// are no new outputs (E2.77).
+func hookArgs(s *plan.Step, binds, result *state.Resource) value.Value {
+	id := binds.ID
+	if s.Old != nil && id == "" {
+		id = s.Old.ID
+	}
+	args := map[string]value.Value{
+		"urn": value.String(string(binds.URN)), "name": value.String(binds.URN.Name()), "type": value.String(binds.Type),
+	}
+	if s.Old != nil && s.Op != plan.OpCreateReplacement {
+		args["oldInputs"], args["oldOutputs"] = plan.AsMap(s.Old.Inputs), plan.AsMap(s.Old.Outputs)
+	}
+	if s.New != nil && binds == s.New {
+		args["newInputs"] = plan.AsMap(s.New.Inputs)
+	}
+	if result != nil {
+		id = result.ID
+		args["newOutputs"] = plan.AsMap(result.Outputs)
+	}
+	args["id"] = value.String(id)
+	return value.Map(args)
+}
+
+// performHooked performs a step between its hooks: when one before it fails, nothing is asked of the provider (E2.78), and
+// when the operation fails, error hooks may have it tried again (E5.46).
+func (x *Executor) performHooked(s *execution) (*state.Resource, error) {
+	kind, binds := hookKind(&s.Step)
+	if kind == "" || len(binds.ResourceHooks) == 0 {
+		return x.perform(s)
+	}
+	if err := x.runHooks(&s.Step, "Before"+kind, binds, nil); err != nil {
+		return nil, err
+	}
+	result, err := x.perform(s)
+	var told []value.Value // texts of what went wrong, newest first
+	for try := 1; err != nil && len(binds.ResourceHooks["OnError"]) > 0 && !x.Terminated(); try++ {
+		told = slices.Insert(told, 0, value.String(err.Error()))
+		again, hookErr := x.askErrorHooks(&s.Step, binds, kind, told)
+		if hookErr != nil {
+			return result, fmt.Errorf("error hooks execution failed: %w", hookErr)
+		}
+		if !again {
+			break
+		}
+		warning := fmt.Sprintf("retrying %s due to on-error hook request (%d/%d)", operationName(kind), try, mostRetries)
+		if try > mostRetries {
+			warning = fmt.Sprintf("maximum number of error hook retries (%d) reached", mostRetries)
+		}
+		x.Report.Tell(Note{URN: s.URN, Severity: diag.Warning, Position: plan.PositionOf(s.New, s.Old), Text: warning})
+		if try > mostRetries {
+			break
+		}
+		result, err = x.perform(s)
+	}
+	return result, err
+}
+
+// askErrorHooks asks each error hook; one is enough to have the operation tried again.
+func (x *Executor) askErrorHooks(s *plan.Step, binds *state.Resource, kind string, told []value.Value) (again bool, err error) {
+	for _, name := range binds.ResourceHooks["OnError"] {
+		hook, err := x.Hooks.get(name)
+		if err != nil {
+			return false, err
+		}
+		args := hookArgs(s, binds, nil).With("failedOperation", value.String(operationName(kind))).With("errors", value.List(told...))
+		retry, err := hook.Run(x.Calls, args)
+		if err != nil {
+			return false, err
+		}
+		again = again || retry
+	}
+	return again, nil
+}
+
+// operationName is a kind as error hooks know it.
+func operationName(kind string) string {
+	return map[string]string{"Create": "create", "Update": "update", "Delete": "delete"}[kind]
+}
+
+// AfterHooks runs the hooks after a step whose result is in the state by now. A failure changes nothing about that, but the
+// operation has failed, and without ContinueOnError nothing else starts (E2.78, E5.47). Components come to their end when
+// their outputs are registered.
+func (x *Executor) AfterHooks(s *plan.Step, result *state.Resource) {
+	kind, binds := hookKind(s)
+	if kind == "" || len(binds.ResourceHooks) == 0 {
+		return
+	}
+	if err := x.runHooks(s, "After"+kind, binds, result); err != nil {
+		x.Report.Tell(Note{URN: s.URN, Severity: diag.Error, Code: diag.OperationFailed, Position: plan.PositionOf(s.New, s.Old), Text: err.Error()})
+		if !x.ContinueOnError {
+			x.Stop()
+		}
+	}
+}

@@ -1,0 +1,136 @@
+package apply
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/runtime/engine/internal/plan"
+	"github.com/yamlhost/yamlhost/runtime/provider"
+	"github.com/yamlhost/yamlhost/runtime/state"
+	"github.com/yamlhost/yamlhost/value"
+)
+
+// Refresh reads one resource and reports how it differs from what was known. It answers with the state as it is now, which
+// is old itself when nothing differs or when reading failed, and nil when the resource is gone.
+func (x *Executor) Refresh(old *state.Resource) (*state.Resource, error) {
+	now, v, err := x.RefreshTold(old)
+	if failed := x.keepRefreshed(v, now == nil); failed != nil && err == nil {
+		err = failed
+	}
+	return now, err
+}
+
+// RefreshTold is Refresh with what the provider has told of views, which is the caller's to write.
+func (x *Executor) RefreshTold(old *state.Resource) (*state.Resource, *Viewing, error) {
+	began := x.Now()
+	s := &execution{Step: plan.NewStep(plan.OpRefresh, old, old)}
+	x.watchViews(s)
+	x.Report.Started(s.Step)
+	now, result, err := x.readAgain(s)
+	took := x.Now().Sub(began)
+	if err != nil {
+		if !x.Terminated() {
+			x.Report.StepFailed(s.Step, err, took)
+		}
+		return old, s.views, err
+	}
+	shown := s.Step
+	shown.New = now
+	if !x.Refreshing {
+		result = plan.OpRefresh
+	}
+	x.Report.Finished(shown, result, true, took)
+	return now, s.views, nil
+}
+
+// readAgain is the work of refresh: the state now, nil when it is gone, and what that means.
+func (x *Executor) readAgain(s *execution) (*state.Resource, plan.Op, error) {
+	old := s.Old
+	if !old.Custom || old.IsProvider() || old.PendingReplacement { // E7.15
+		return old, plan.OpSame, nil
+	}
+	p, err := x.Providers.Of(old)
+	if err != nil {
+		return old, plan.OpSame, err
+	}
+	r, err := p.Read(x.Calls, provider.ReadRequest{ // E7.16
+		Subject: provider.SubjectOf(old.URN), ID: old.ID, Inputs: old.Inputs, Outputs: old.Outputs, Timeout: old.CustomTimeouts.Read,
+		Views: s.views.request()})
+	var unhealthy []string
+	var failure *provider.Error
+	if errors.As(err, &failure) && failure.Outcome == provider.Partial { // E5.39
+		r = provider.ReadResponse{ID: failure.ID, Inputs: failure.Inputs, Outputs: plan.AsMap(failure.Outputs),
+			RefreshBeforeUpdate: failure.RefreshBeforeUpdate}
+		unhealthy = failure.Reasons
+		text := "Refreshed resource is in an unhealthy state:"
+		for _, reason := range unhealthy {
+			text += "\n* " + reason
+		}
+		x.Report.Tell(Note{URN: old.URN, Severity: diag.Warning, Text: text, Position: old.SourcePosition})
+	} else if err != nil {
+		return old, plan.OpSame, err
+	}
+	if r.ID == "" { // E7.17
+		return nil, plan.OpDelete, nil
+	}
+	now := old.Clone()
+	now.ID, now.Outputs, now.InitErrors, now.RefreshBeforeUpdate = r.ID, plan.AsMap(r.Outputs), unhealthy, r.RefreshBeforeUpdate
+	if r.Inputs.Is(value.KindMap) {
+		now.Inputs = r.Inputs
+	}
+	now.Outputs = SecretOutputs(now.Outputs, now.Inputs, now.AdditionalSecretOutputs)
+	touched := !value.Equal(old.Inputs, now.Inputs) || !value.Equal(old.Outputs, now.Outputs)
+	if touched {
+		now.Modified = x.now() // E6.28
+	} else if now.ID == old.ID && slices.Equal(now.InitErrors, old.InitErrors) && now.RefreshBeforeUpdate == old.RefreshBeforeUpdate {
+		now = old
+	}
+	if old.External { // E7.19
+		if value.SameContent(old.Outputs, now.Outputs) {
+			return now, plan.OpSame, nil
+		}
+		return now, plan.OpUpdate, nil
+	}
+	// What would the next update do? Turned around, that is what has happened (E7.18).
+	answer, err := p.Diff(x.Calls, provider.DiffRequest{
+		Subject: provider.SubjectOf(old.URN), ID: now.ID, OldInputs: now.Inputs, OldOutputs: now.Outputs, News: old.Inputs,
+		IgnoreChanges: old.IgnoreChanges, AllowUnknowns: x.DryRun})
+	if err != nil {
+		return old, plan.OpSame, err
+	}
+	v := plan.ProviderDiff(answer, now.Inputs, old.Inputs, old.IgnoreChanges)
+	if !v.Change {
+		return now, plan.OpSame, nil
+	}
+	s.Diffs, s.Detailed = v.Diffs, inverted(v.Detailed)
+	return now, plan.OpUpdate, nil
+}
+
+// inverted turns a detailed diff around: what would be added is missing. What forces a replacement does so still.
+func inverted(detailed map[string]provider.PropertyDiff) map[string]provider.PropertyDiff {
+	if detailed == nil {
+		return nil
+	}
+	turned := make(map[string]provider.PropertyDiff, len(detailed))
+	for path, p := range detailed {
+		switch p.Kind {
+		case provider.DiffAdd:
+			p.Kind = provider.DiffDelete
+		case provider.DiffAddReplace:
+			p.Kind = provider.DiffDeleteReplace
+		case provider.DiffDelete:
+			p.Kind = provider.DiffAdd
+		case provider.DiffDeleteReplace:
+			p.Kind = provider.DiffAddReplace
+		}
+		turned[path] = p
+	}
+	return turned
+}
+
+// ReadAgain reads one resource without a word to anybody; see Refresh.
+func (x *Executor) ReadAgain(old *state.Resource) (*state.Resource, error) {
+	now, _, err := x.readAgain(&execution{Step: plan.NewStep(plan.OpRefresh, old, old)})
+	return now, err
+}
