@@ -84,6 +84,7 @@ type checker struct {
 	all      []*Node          // in source order: configuration, resources, variables; then undeclared configuration
 
 	undeclared map[string]*undeclaredName
+	prefixes   []*ast.Access // that name a section before a name
 	slips      map[int]bool  // those of file.Slips that something refers into
 	uses       map[*Node]int // by name
 	names      *diag.Names   // declared; nil until asked for

@@ -58,17 +58,84 @@ func (c *checker) fitMap(e *ast.Map, to schema.Type, at *place) bool {
 		if to == schema.String {
 			hint = "use fn::toJSON to make a text of it"
 		}
+		if key := c.callWithoutPrefix(e); key != nil {
+			d := diag.Diagnostic{Code: diag.NotAssignable, Subject: at.at(e), Detail: "a call is written with its prefix: `fn::" + key.Value + "`",
+				Summary: fmt.Sprintf("%s: expected %s, got object", at, schema.TypeName(to))}
+			if at.use.IsZero() {
+				d.Fixes = writing(key.Range(), key.Value, "fn::"+key.Value)
+			}
+			c.report(d)
+			return false
+		}
 		if to == schema.Asset || to == schema.Archive {
 			hint = assetHint(to)
 		}
 		c.errorf(diag.NotAssignable, at.at(e), hint, "%s: expected %s, got object", at, schema.TypeName(to))
 		return false
 	}
-	code := diag.NotAssignable
+	code, hint := diag.NotAssignable, ""
 	if isResource(to) {
 		code = diag.NeedsResource
 	}
-	c.errorf(code, at.at(e), "", "%s: expected %s, got object", at, schema.TypeName(to))
+	var fixes []diag.Fix
+	if list, ok := to.(*schema.Array); ok {
+		hint, fixes = c.pairsHint(e, list, at)
+	}
+	c.report(diag.Diagnostic{Code: code, Subject: at.at(e), Detail: hint, Fixes: fixes,
+		Summary: fmt.Sprintf("%s: expected %s, got object", at, schema.TypeName(to))})
+	return false
+}
+
+// callWithoutPrefix is the one key of a map that is the name of a function; nil for other maps.
+func (c *checker) callWithoutPrefix(e *ast.Map) *ast.String {
+	if len(e.Entries) != 1 {
+		return nil
+	}
+	key, ok := e.Entries[0].Key.(*ast.String)
+	if !ok || !isFunction(key.Value) {
+		return nil
+	}
+	return key
+}
+
+// pairsHint says how to write a map where a list is wanted: one of pairs, as tags often are, is written anew.
+func (c *checker) pairsHint(e *ast.Map, list *schema.Array, at *place) (hint string, fixes []diag.Fix) {
+	hint = "write a list, each item behind a dash"
+	item, ok := c.known(schema.Required(list.Item)).(*schema.Object)
+	if !ok {
+		return hint, nil
+	}
+	name := ""
+	for _, key := range []string{"key", "name"} {
+		if item.Property(key) != nil && item.Property("value") != nil && name == "" {
+			name = key
+		}
+	}
+	if name == "" {
+		return hint, nil
+	}
+	hint = "write a list: `- {" + name + ": …, value: …}`"
+	var pairs []string
+	for _, entry := range e.Entries {
+		key, literal := entry.Key.(*ast.String)
+		text := entry.Value.Range().Text()
+		if !literal || strings.Contains(text, "\n") || !at.use.IsZero() || !simple(entry.Value) || strings.ContainsAny(text, "{}[],") {
+			return hint, nil
+		}
+		pairs = append(pairs, "{"+name+": "+key.Range().Text()+", value: "+text+"}")
+	}
+	if whole := e.Range(); !strings.HasPrefix(whole.Text(), "{") || len(pairs) == 0 {
+		return hint, nil
+	}
+	return hint, []diag.Fix{{Label: "Write a list", Edits: []diag.Edit{{Range: e.Range(), Text: "[" + strings.Join(pairs, ", ") + "]"}}}}
+}
+
+// simple reports whether an expression is one text, number or boolean.
+func simple(e ast.Expr) bool {
+	switch e.(type) {
+	case *ast.String, *ast.Number, *ast.Bool:
+		return true
+	}
 	return false
 }
 
@@ -197,6 +264,11 @@ func (c *checker) unknownMember(key ast.Literal, v ast.Expr, to *schema.Object, 
 		near, meant, detail = nil, "", "`"+key.Value+"` is a field of the resource: indent it as `properties` is"
 	case at.present[meant]:
 		detail = quote(meant) + " is set already: remove one of the two"
+	case at.outputs != nil && at.outputs.Property(key.Value) != nil:
+		near, meant, detail = nil, "", "it is an output, which the provider sets: remove it"
+	case detail != "" && meant != "":
+	case c.innerOwner(key.Value, to) != "":
+		near, detail = nil, quote(key.Value)+" is a member of "+quote(c.innerOwner(key.Value, to))+": indent it there"
 	case detail != "":
 	case len(names) == 0:
 		detail = "it takes none"
@@ -238,6 +310,20 @@ func (c *checker) membersMeant(name string, v ast.Expr, to *schema.Object, at *p
 		return related, related[0]
 	}
 	return near, ""
+}
+
+// innerOwner is the one property of an object that has a member of some name; empty where none has, or several do.
+func (c *checker) innerOwner(name string, to *schema.Object) string {
+	owner := ""
+	for _, p := range to.Properties() {
+		if inner, ok := c.known(schema.Required(p.Type)).(*schema.Object); ok && inner.Closed && inner.Property(name) != nil {
+			if owner != "" {
+				return ""
+			}
+			owner = p.Name
+		}
+	}
+	return owner
 }
 
 // sameWords reports whether two names are of the same words, in whatever way they are joined.

@@ -40,7 +40,10 @@ func (c *checker) linkExpr(n *Node, needs *[]Edge, e ast.Expr) {
 	ast.Walk(e, func(e ast.Expr) bool {
 		switch e := e.(type) {
 		case *ast.Access:
-			ref := c.resolveIn(n, e.Root)
+			ref := Ref{Kind: RefBad}
+			if !c.prefixed(e) {
+				ref = c.resolveIn(n, e.Root)
+			}
 			c.program.refs[e] = ref
 			if ref.Kind == RefNode {
 				c.uses[ref.Node]++

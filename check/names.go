@@ -173,6 +173,7 @@ func (c *checker) reportUndeclared() {
 	for name := range c.undeclared {
 		names = append(names, name)
 	}
+	c.reportPrefixes()
 	slices.SortFunc(names, func(a, b string) int { return c.startOf(c.undeclared[a].first) - c.startOf(c.undeclared[b].first) })
 	for i, name := range names {
 		if c.ctx.Err() != nil {
@@ -211,6 +212,53 @@ func (c *checker) reportUndeclared() {
 		c.mendName(&d, name, diag.Meant(name, near), wrong, i < maxSearches)
 		c.report(d)
 	}
+}
+
+// sectionPrefixes are roots that other tools put before a name.
+var sectionPrefixes = []string{"resources", "resource", "config", "configuration", "variables", "variable", "var", "vars", "local", "locals", "param", "params",
+	"parameters", "inputs"}
+
+// prefixed reports whether an access names a section before what is declared in it, and notes it.
+func (c *checker) prefixed(e *ast.Access) bool {
+	if !slices.Contains(sectionPrefixes, e.Root.Value) || c.declared[e.Root.Value] != nil || len(e.Steps) == 0 || e.Steps[0].IsIndex ||
+		c.declared[e.Steps[0].Name] == nil {
+		return false
+	}
+	if _, set := c.opts.Config[c.fullKey(e.Root.Value)]; set {
+		return false
+	}
+	c.prefixes = append(c.prefixes, e)
+	return true
+}
+
+// reportPrefixes reports accesses that name a section first: each prefix once, with all of its uses.
+func (c *checker) reportPrefixes() {
+	first := make(map[string]int)
+	var found diag.Diagnostics
+	for _, e := range c.prefixes {
+		prefix, name := e.Root.Value, e.Steps[0].Name
+		at := e.Root.Range
+		edit := diag.Edit{Range: diag.Range{Source: at.Source, Start: at.Start, End: e.Steps[0].Range.Start + 1}}
+		plainly := edit.Range.Text() == prefix+"."
+		i, again := first[prefix]
+		if !again {
+			i = len(found)
+			first[prefix] = i
+			found.Add(diag.Diagnostic{Code: diag.Undeclared, Subject: at, Summary: "nothing is called " + shown(prefix),
+				Detail: "a name stands for itself, whatever its section: write `${" + describeSteps(name, e.Steps[1:]) + "}`"})
+		} else {
+			found[i].Related = append(found[i].Related, diag.Related{Range: at, Message: "it is used here too"})
+		}
+		if d := &found[i]; plainly && (!again || len(d.Fixes) > 0) {
+			if len(d.Fixes) == 0 {
+				d.Fixes = []diag.Fix{{Label: "Leave " + quote(prefix+".") + " out"}}
+			}
+			d.Fixes[0].Edits = append(d.Fixes[0].Edits, edit)
+		} else {
+			d.Fixes = nil
+		}
+	}
+	c.sink.Add(found...)
 }
 
 // reportSlips reports sections with a misspelt key: where something in one is referred to, it is the one fault of all who

@@ -386,6 +386,13 @@ func (c *checker) tokenNotFound(token *ast.Literal, pkg *schema.Package, what st
 		c.suggestMemo[key] = near
 	}
 	hint := didYouMean(near)
+	if what == "function" {
+		if _, err := pkg.ResolveResource(token.Value); err == nil {
+			near, hint = nil, "it is the type of a resource: declare one under `resources`, and read its outputs"
+		}
+	} else if _, err := pkg.ResolveFunction(token.Value); err == nil {
+		near, hint = nil, "it is a function: call it with `fn::"+token.Value+"`"
+	}
 	if hint == "" {
 		hint = "list what there is with: yamlhost schema " + pkg.Name
 	}

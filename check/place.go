@@ -6,6 +6,7 @@ import (
 
 	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/parser/ast"
+	"github.com/yamlhost/yamlhost/schema"
 )
 
 // place is where a value is wanted. Places inside others are linked, so that a path is only written when a message
@@ -30,6 +31,8 @@ type place struct {
 	meant map[string]bool
 	// present are the members that are set.
 	present map[string]bool
+	// outputs are those of the resource whose inputs these are; nil for others.
+	outputs *schema.Object
 }
 
 func (p *place) inside(member string, key diag.Range) place {
@@ -37,7 +40,7 @@ func (p *place) inside(member string, key diag.Range) place {
 }
 
 func (p *place) item(i int) place {
-	return place{outer: p, index: i, key: p.key, strict: p.strict, use: p.use, noun: p.noun, optional: p.optional}
+	return place{outer: p, index: i, strict: p.strict, use: p.use, noun: p.noun, optional: p.optional}
 }
 
 // path is how a member is written in a message: property "a.b[0]".

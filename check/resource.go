@@ -31,7 +31,7 @@ func (c *checker) checkResource(n *Node) {
 
 func (c *checker) checkProperties(n *Node, s *schema.Resource) {
 	decl := n.Resource.Decl
-	at := &place{owner: schema.CollapseToken(s.Token), noun: "input"}
+	at := &place{owner: schema.CollapseToken(s.Token), noun: "input", outputs: s.Outputs}
 	if decl.PropertiesExpr != nil {
 		at.what = "properties of " + decl.Name.Value
 		c.fit(decl.PropertiesExpr, s.Inputs, at)

@@ -13,17 +13,40 @@ import (
 
 // plainSchema has a component with inputs that are plain at several depths.
 const plainSchema = `{"name": "plain", "version": "1.0.0", "types": {
+"plain:index:Tag": {"type": "object", "properties": {"key": {"type": "string"}, "value": {"type": "string"}}, "required": ["key", "value"]},
+"plain:index:Spec": {"type": "object", "properties": {"replicas": {"type": "integer"}, "paused": {"type": "boolean"}}},
 "plain:index:Container": {"type": "object", "properties": {
   "image": {"type": "string"}, "name": {"type": "string", "plain": true}}, "required": ["image"]},
 "plain:index:Task": {"type": "object", "properties": {
   "container": {"$ref": "#/types/plain:index:Container", "plain": true},
   "sidecars": {"type": "array", "plain": true, "items": {"$ref": "#/types/plain:index:Container", "plain": true}}}}},
-"resources": {"plain:index:Group": {"inputProperties": {"resourceGroupName": {"type": "string"}}, "requiredInputs": ["resourceGroupName"]},
+"functions": {"plain:index:get": {"inputs": {"properties": {"a": {"type": "string"}}}, "outputs": {"properties": {"b": {"type": "string"}}}}},
+"resources": {"plain:index:Tagged": {"inputProperties": {
+  "tags": {"type": "array", "items": {"$ref": "#/types/plain:index:Tag"}},
+  "spec": {"$ref": "#/types/plain:index:Spec"}}, "properties": {"arn": {"type": "string"}}},
+"plain:index:Group": {"inputProperties": {"resourceGroupName": {"type": "string"}}, "requiredInputs": ["resourceGroupName"]},
 "plain:index:Service": {"isComponent": true, "inputProperties": {
   "task": {"$ref": "#/types/plain:index:Task", "plain": true},
   "tags": {"type": "object", "plain": true, "additionalProperties": {"type": "string"}},
   "names": {"type": "array", "plain": true, "items": {"type": "string", "plain": true}},
   "count": {"type": "integer", "plain": true}}}}}`
+
+// wordsLoader has the plain package and those that are built in.
+func wordsLoader() schema.Loader {
+	others := builtinLoader()
+	return loaderFunc(func(ctx context.Context, d schema.Descriptor) (*schema.Package, error) {
+		if d.Name == "plain" {
+			return plainLoader().Load(ctx, d)
+		}
+		return others.Load(ctx, d)
+	})
+}
+
+type loaderFunc func(context.Context, schema.Descriptor) (*schema.Package, error)
+
+func (f loaderFunc) Load(ctx context.Context, d schema.Descriptor) (*schema.Package, error) {
+	return f(ctx, d)
+}
 
 func plainLoader() schema.Loader {
 	return schema.NewLoader(func(_ context.Context, d schema.Descriptor) ([]byte, error) {

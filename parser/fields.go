@@ -92,6 +92,8 @@ func (p *parser) unknownKey(severity diag.Severity, e entry, place string, keys 
 	case detail != "":
 	case e.taken:
 		detail = "`" + e.meant + "` is there already: remove one of the two"
+	case e.meant != "" && slices.Contains(keys, e.meant):
+		detail = "did you mean `" + e.meant + "`?"
 	case len(near) > 0:
 		detail = "did you mean " + anyOf(near) + "?"
 	case len(keys) <= 10:

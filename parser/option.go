@@ -25,6 +25,10 @@ const (
 // optionKeys are the names of all options; optionField finds the field and the shape of each.
 var optionKeys = ast.OptionNames()
 
+// optionSynonyms are other words for options.
+var optionSynonyms = map[string]string{"deleteBeforeCreate": "deleteBeforeReplace", "depends_on": "dependsOn", "ignore_changes": "ignoreChanges",
+	"preventDestroy": "protect", "prevent_destroy": "protect", "createBeforeDestroy": "", "timeouts": "customTimeouts", "providerVersion": "version"}
+
 var timeoutKeys = []string{"create", "update", "delete", "read"}
 
 func optionField(o *ast.Options, name string) (**ast.Option, optionShape) {
@@ -100,7 +104,9 @@ func (p *parser) resourceOptions(r *ast.Resource, e entry) {
 			}
 		}, func(e entry) {
 			hint := ""
-			if name, ok := canonical(e.name, resourceKeys); ok {
+			if right := optionSynonyms[e.name]; right != "" {
+				e.meant = right
+			} else if name, ok := canonical(e.name, resourceKeys); ok {
 				hint = "`" + name + "` belongs one level up, beside `options`"
 			} else if _, ok := canonical(e.name, timeoutKeys); ok {
 				hint = "indent `" + e.name + "` under `customTimeouts`"

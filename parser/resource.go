@@ -1,6 +1,7 @@
 package parser
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -98,6 +99,9 @@ func bodyHint(n *node) string {
 
 // misplaced reports whether an entry is a field of the resource above that has been indented one level too little (L4.7),
 // and what it has to be under.
+// aSection is what a section has to be under that stands among the resources.
+const aSection = "the program, as `resources` is"
+
 func (p *parser) misplaced(e entry) (parent string, stray bool) {
 	body := p.deref(e.value)
 	switch {
@@ -105,6 +109,8 @@ func (p *parser) misplaced(e entry) (parent string, stray bool) {
 		parent = "a resource's name"
 	case body.Kind != yaml.MappingNode || hasKey(body, "type"):
 		return "", false
+	case (e.name == "outputs" || e.name == "variables") && len(body.Content) > 0 && !hasKey(body, resourceKeys...):
+		return aSection, true
 	case e.name == "options" && allKeys(body, optionKeys), e.name == "get" && allKeys(body, getKeys),
 		e.name == "properties" && len(body.Content) > 0 && !hasKey(body, resourceKeys...):
 		parent = "the resource that it belongs to"
@@ -230,11 +236,44 @@ func (p *parser) typeToken(e entry, what string) *ast.Literal {
 		ok = ok && part != "" && strings.TrimSpace(part) == part
 	}
 	if !ok {
-		p.fail(diag.BadTypeToken, literal.Range, "write `package:module:Type`, or `package:Type`",
+		d := p.fail(diag.BadTypeToken, literal.Range, "write `package:module:Type`, or `package:Type`",
 			"`%s` is not a type", shorten(literal.Value))
+		p.foreignType(d, literal)
 		return nil
 	}
 	return literal
+}
+
+var (
+	dottedType    = regexp.MustCompile(`^[a-z][a-z0-9-]*(\.[A-Za-z][\w/]*){1,2}$`)
+	terraformType = regexp.MustCompile(`^([a-z0-9]+)((?:_[a-z0-9]+)+)$`)
+	cloudType     = regexp.MustCompile(`^(AWS|Google|Azure)::(\w+)::(\w+)$`)
+)
+
+// foreignType says how a type of another tool, or of another language, is written here.
+func (p *parser) foreignType(d *diag.Diagnostic, literal *ast.Literal) {
+	text := literal.Value
+	switch {
+	case dottedType.MatchString(text):
+		right := strings.ReplaceAll(text, ".", ":")
+		d.Detail = "its parts are separated by colons: `" + right + "`"
+		if at, ok := literal.Range.Word(text); ok {
+			d.Fixes = []diag.Fix{{Label: "Write `" + right + "`", Edits: []diag.Edit{{Range: at, Text: right}}}}
+		}
+	case terraformType.MatchString(text):
+		m := terraformType.FindStringSubmatch(text)
+		var name strings.Builder
+		for _, word := range strings.Split(text, "_") {
+			name.WriteString(strings.ToUpper(word[:1]) + word[1:])
+		}
+		short := strings.TrimPrefix(name.String(), strings.ToUpper(m[1][:1])+m[1][1:])
+		d.Detail = "that is a type of Terraform: here it is one of the package " + m[1] + ", such as `" + m[1] + ":" + name.String() + "` or `" +
+			m[1] + ":" + short + "`; `yamlhost schema " + m[1] + "` lists them"
+	case cloudType.MatchString(text):
+		m := cloudType.FindStringSubmatch(text)
+		pkg := strings.ToLower(m[1]) + "-native"
+		d.Detail = "that is a type of CloudFormation: here it is `" + pkg + ":" + strings.ToLower(m[2]) + ":" + m[3] + "`"
+	}
 }
 
 // properties reads a resource's properties: a map with plain keys, or one expression (L3.11).

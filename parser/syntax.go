@@ -23,6 +23,7 @@ type syntaxCause struct {
 
 var syntaxCauses = []syntaxCause{
 	{"unknown anchor", []suspect{suspectAlias}},
+	{"did not find expected alphabetic or numeric character", []suspect{suspectAlias}},
 	{"mapping values are not allowed", []suspect{suspectKey, suspectColon, suspectTab, suspectQuoteTail, suspectIndent}},
 	{"block sequence entries are not allowed", []suspect{suspectDash, suspectTab, suspectIndent}},
 	{"found character that cannot start any token", []suspect{suspectTab, suspectReserved}},
@@ -114,6 +115,10 @@ func (p *parser) accuse(s *suspicion) {
 	case suspectColon:
 		p.accuseColon(s, at)
 	case suspectAlias:
+		if s.end < len(p.text) && !blankAt(p.text, s.end) {
+			p.fail(diag.Syntax, p.at(s.at, s.at+1), "put the text in quotes", "a text without quotes cannot begin with `*`, which begins an alias")
+			return
+		}
 		name := shorten(string(p.text[s.at+1 : s.end]))
 		p.fail(diag.Syntax, at, "an anchor is written `&"+name+"`, before the alias; quote a text that begins with `*`",
 			"there is no anchor called `%s`", name)

@@ -4,9 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 
 	"github.com/google/renameio/v2/maybe"
 	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/workspace/project"
 )
 
 // maxFixing bounds how often fixing is tried again: what was fixed may bring to light what it had hidden.
@@ -69,8 +71,13 @@ func (a *app) replaceFile(src *diag.Source, text []byte) error {
 	if err != nil {
 		return err
 	}
-	if now, err := os.ReadFile(path); err != nil || string(now) != string(src.Text()) {
+	now, err := os.ReadFile(path)
+	read := project.StripBOM(now) // which is no part of the text, and stays
+	if err != nil || string(read) != string(src.Text()) && string(now) != string(src.Text()) {
 		return errors.New("the file has changed meanwhile")
+	}
+	if len(src.Text()) == len(read) {
+		text = slices.Concat(now[:len(now)-len(read)], text)
 	}
 	return maybe.WriteFile(path, text, info.Mode().Perm())
 }

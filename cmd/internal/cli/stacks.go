@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 
 	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/parser"
 	"github.com/yamlhost/yamlhost/runtime/backend"
 	"github.com/yamlhost/yamlhost/runtime/backend/bucket"
 	"github.com/yamlhost/yamlhost/workspace/project"
@@ -222,6 +224,11 @@ func (a *app) loadSettings(p *project.Project, stack, file string) (*project.Set
 	settings, diags, err := project.LoadSettings(path, a.short(path), p.Name.Text)
 	if err != nil {
 		return nil, nil, err
+	}
+	if i := slices.IndexFunc(diags, func(d diag.Diagnostic) bool { return d.Code == diag.Syntax }); i >= 0 {
+		if _, found := parser.Data(settings.Source); len(found) > 0 { // it tells the place and the cause
+			diags = slices.Replace(diags, i, i+1, found[0])
+		}
 	}
 	if settings.Environment != nil {
 		diags.Add(diag.Diagnostic{Code: diag.WrongKind, Subject: *settings.Environment,
