@@ -120,7 +120,9 @@ type job struct {
 	last    bool        // nobody will look at the outputs
 }
 
-// execute runs a job and gives its outputs. They are secret if any input is, for a command may print what it is told.
+// execute runs a job and gives its outputs. None of them is secret, whatever the inputs are, as in the public package: there
+// an output is secret where an input of the same name is. Who has a command print a secret says so with
+// additionalSecretOutputs or fn::secret.
 func (c commander) execute(ctx context.Context, j job) (value.Value, error) {
 	secrets := mask.New(j.inputs, j.before)
 	p := process{
@@ -145,12 +147,6 @@ func (c commander) execute(ctx context.Context, j job) (value.Value, error) {
 	if !j.last {
 		if outputs, err = c.collect(outputs, j.inputs); err != nil {
 			return value.Null, &provider.Error{Outcome: provider.Unclear, Message: err.Error(), Cause: err}
-		}
-	}
-	if j.inputs.ContainsSecret() {
-		for _, key := range outputs.Keys() {
-			v, _ := outputs.Lookup(key)
-			outputs = outputs.With(key, v.Secret())
 		}
 	}
 	return outputs, nil

@@ -179,8 +179,16 @@ func TestCommandSecretsAndLog(t *testing.T) {
 	}})
 	script := `echo "key $P"; printf 'no end' >&2`
 	_, outputs := r.create(commandType, obj("create", script, "environment", obj("P", value.String("hunter2").Secret())))
-	require.True(t, at(outputs, "stdout").IsSecret(), "a command may print what it is told")
+	for _, key := range []string{"stdout", "stderr"} {
+		require.False(t, at(outputs, key).IsSecret(), "the public package does not mark it")
+	}
+	require.False(t, at(outputs, "environment").IsSecret())
+	require.True(t, at(outputs, "environment").Get("P").IsSecret(), "what shares its name with an input is marked as that is")
 	require.Equal(t, "key hunter2", text(outputs, "stdout"))
+	_, outputs = r.create(commandType, obj("create", value.String("echo hello").Secret()))
+	require.True(t, at(outputs, "create").IsSecret())
+	require.False(t, at(outputs, "stdout").IsSecret())
+	lines = lines[:len(lines)-1]
 	urn := subject(commandType).URN
 	require.ElementsMatch(t, []LogLine{{urn, false, true, "key [secret]"}, {urn, true, true, "no end"}}, lines)
 
