@@ -51,36 +51,20 @@ func (w *Workspace) Check(ctx context.Context, o CheckOptions) (*check.Program, 
 		}
 		return nil, w.Diags
 	}
-	name := o.Project
-	if name == "" {
-		name = w.Project.Name.Text
-	}
-	declared := names(o.Config, name)
-	var stackKeys []string
-	if !o.ConfigKnown {
-		for _, key := range project.StackKeys(w.Project) {
-			stackKeys = append(stackKeys, key.String())
-		}
-		declared = append(declared, programNames(stackKeys, name)...)
-	}
-	file, parsed := w.parse(declared)
-	made, failed := w.parameterized(ctx, o.Parameterize)
-	packages := append(slices.Clip(w.Packages), made...)
+	file, parsed := parser.Parse(w.Source, w.ParserOptions(o))
+	file = w.Declare(file)
+	options, failed := w.CheckerOptions(ctx, o)
 	var program *check.Program
 	var checked diag.Diagnostics
 	for range attempts {
-		schemas, damaged := o.Schemas()
-		program, checked = check.Check(ctx, file, check.Options{
-			Project: name, Schemas: schemas, Packages: packages, Local: w.Components,
-			Config: o.Config, ConfigKnown: o.ConfigKnown, StackKeys: stackKeys, ProgramDir: w.Program.Dir,
-			RootDir: w.Project.Dir, AllowEnv: o.AllowEnv, RestrictPaths: o.RestrictPaths, Stat: o.Stat,
-			Bundle: o.Bundle,
-		})
+		var damaged func() bool
+		options.Schemas, damaged = o.Schemas()
+		program, checked = check.Check(ctx, file, options)
 		if !damaged() {
 			break
 		}
 	}
-	return program, diag.Folded(onceEach(slices.Concat(parsed, failed, checked, w.runtime()), w.Diags))
+	return program, w.Join(slices.Concat(parsed, failed, checked))
 }
 
 // runtime is what is wrong with the runtime of the project: a program in another language cannot be read here, and the Pulumi
@@ -114,16 +98,17 @@ func (w *Workspace) Parse(config map[string]check.ConfigText) (*ast.File, diag.D
 }
 
 func (w *Workspace) parse(declared []string) (*ast.File, diag.Diagnostics) {
+	file, diags := parser.Parse(w.Source, w.parserOptions(declared))
+	return w.Declare(file), diags
+}
+
+func (w *Workspace) parserOptions(declared []string) parser.Options {
 	for _, d := range w.Project.Config {
 		if d.Own {
 			declared = append(declared, d.Key.Name)
 		}
 	}
-	file, diags := parser.Parse(w.Source, parser.Options{Declared: declared, Include: w.include})
-	if w.Source != w.Project.Source {
-		file = withDeclarations(file, w.Project)
-	}
-	return file, diags
+	return parser.Options{Declared: declared, Include: w.include}
 }
 
 // names are what programs call the values of a configuration.

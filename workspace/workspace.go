@@ -49,6 +49,9 @@ type Options struct {
 	CompilerOption *string
 	// ProgramDir is where a compiler runs; empty for the folder that the project file says.
 	ProgramDir string
+	// Opened is the text of a file, by the name that Shown gives it, where an editor has it open; nil for any other file. The
+	// function itself is nil where there is no editor.
+	Opened func(shown string) *diag.Source
 	// LocalPackages reads the packages that the project uses by path: those of components, and plugins.
 	LocalPackages bool
 }
@@ -60,7 +63,25 @@ func FindProject(dir string, o Options) (*project.Project, diag.Diagnostics, err
 	if err != nil {
 		return nil, nil, err
 	}
-	return project.Load(path, o.shown(path))
+	return o.load(path)
+}
+
+// load reads a project file, or the text that an editor has of it.
+func (o Options) load(path string) (*project.Project, diag.Diagnostics, error) {
+	src := o.opened(path)
+	if src == nil {
+		return project.Load(path, o.shown(path))
+	}
+	p, diags := project.Parse(src)
+	p.Path, p.Dir = path, filepath.Dir(path)
+	return p, diags, nil
+}
+
+func (o Options) opened(path string) *diag.Source {
+	if o.Opened == nil {
+		return nil
+	}
+	return o.Opened(o.shown(path))
 }
 
 // Open reads the project of a folder and the text of its program. A program that a compiler prints is read by Compile.
@@ -117,18 +138,17 @@ func OpenFile(path string, o Options) (*Workspace, error) {
 	w.compiler = nil
 	w.Program = project.Program{Dir: dir, Path: path}
 	w.find = project.Includer(dir, o.shown)
-	w.Source, err = source(w.Project, path, o.shown)
+	w.Source, err = o.source(w.Project, path)
 	return w, err
 }
 
 // openLoose reads a program without a project.
 func openLoose(path string, o Options) (*Workspace, error) {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return nil, fmt.Errorf("read program: %w", err)
-	}
 	dir := filepath.Dir(path)
-	src := diag.NewSource(o.shown(path), project.StripBOM(text))
+	src, err := o.source(&project.Project{}, path)
+	if err != nil {
+		return nil, err
+	}
 	name := strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
 	w := &Workspace{
 		Project: &project.Project{Source: src, Path: path, Dir: dir, Name: project.Literal{Text: name}},
@@ -146,7 +166,7 @@ func (w *Workspace) readProgram() error {
 		return nil
 	}
 	var err error
-	w.Source, err = source(w.Project, w.Program.Path, w.options.shown)
+	w.Source, err = w.options.source(w.Project, w.Program.Path)
 	return err
 }
 
@@ -160,21 +180,29 @@ func (w *Workspace) Dir() string {
 
 // source is the text of a program file. When that is the project file, it is the project's own text (L1.7), so that positions
 // in both are the same.
-func source(p *project.Project, path string, shown func(string) string) (*diag.Source, error) {
+func (o Options) source(p *project.Project, path string) (*diag.Source, error) {
 	if path == p.Path {
 		return p.Source, nil
+	}
+	if src := o.opened(path); src != nil {
+		return src, nil
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("read program: %w", err)
 	}
-	return diag.NewSource(shown(path), project.StripBOM(text)), nil
+	return diag.NewSource(o.shown(path), project.StripBOM(text)), nil
 }
 
 // include finds the texts that a pattern of the section include names.
 func (w *Workspace) include(pattern string) ([]*diag.Source, error) {
 	found, err := w.find(pattern)
-	for _, src := range found {
+	for i, src := range found {
+		if w.options.Opened != nil {
+			if open := w.options.Opened(src.Name()); open != nil {
+				src, found[i] = open, open
+			}
+		}
 		if !slices.Contains(w.Parts, src) {
 			w.Parts = append(w.Parts, src)
 		}

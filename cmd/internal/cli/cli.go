@@ -124,7 +124,7 @@ func newRoot(a *app) *cobra.Command {
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(
 		newRun(a, a.run), newPreview(a, a.preview), newUp(a, a.up), newRefresh(a, a.refresh), newDestroy(a, a.destroy), newImport(a, a.importResources),
-		newCheck(a, a.check), newExplain(a, a.explain), newSchema(a, a.schema), newGraph(a, a.graph), newFunctions(a, a.functions),
+		newCheck(a, a.check), newExplain(a, a.explain), newSchema(a, a.schema), newGraph(a, a.graph), newFunctions(a, a.functions), newLSP(a, a.lsp),
 		newStack(a), newConfig(a), newState(a), newPlugin(a),
 		newLogin(a, a.login), newLogout(a, a.logout), newWhoami(a, a.whoami), newCancel(a, a.cancel),
 		newAbout(a, a.about), newVersion(a), newServe(a),

@@ -70,3 +70,16 @@ func (p *pathPlugins) unseen() diag.Diagnostics {
 	slices.SortFunc(diags, func(a, b diag.Diagnostic) int { return cmp.Compare(a.Summary, b.Summary) })
 	return diags
 }
+
+// placed is the same with the places of a workspace that was read later, of the same project.
+func (p *pathPlugins) placed(ws *workspace.Workspace) *pathPlugins {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	now := pathPluginsOf(ws)
+	for name := range p.wanted {
+		if now.has(name) {
+			now.wanted[name] = true
+		}
+	}
+	return now
+}

@@ -1,0 +1,87 @@
+package cli
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/txtar"
+	"github.com/stretchr/testify/require"
+
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/editor"
+)
+
+// TestEditorFindsWhatCheckFinds opens every program of the archives in an editor: its findings are those of check, with the
+// same places, texts and fixes.
+func TestEditorFindsWhatCheckFinds(t *testing.T) {
+	t.Parallel()
+	programs := 0
+	for _, pattern := range []string{"../../../parser/testdata/*.txtar", "../../../eval/testdata/*/*.txtar", "testdata/script/*.txtar"} {
+		archives, err := filepath.Glob(pattern)
+		require.NoError(t, err)
+		require.NotEmpty(t, archives)
+		for _, path := range archives {
+			archive, err := txtar.ParseFile(path)
+			require.NoError(t, err)
+			dir := t.TempDir()
+			for _, f := range archive.Files {
+				at := filepath.Join(dir, f.Name)
+				require.NoError(t, os.MkdirAll(filepath.Dir(at), 0o755))
+				require.NoError(t, os.WriteFile(at, f.Data, 0o644))
+			}
+			for _, f := range archive.Files {
+				if base := filepath.Base(f.Name); base != "Pulumi.yaml" && base != "Main.yaml" {
+					continue
+				}
+				programs++
+				sameInEditor(t, path, filepath.Join(dir, f.Name))
+			}
+		}
+	}
+	require.Greater(t, programs, 200)
+}
+
+func sameInEditor(t *testing.T, name, path string) {
+	t.Helper()
+	root := filepath.Dir(path)
+	a := &app{world: World{Dir: root, Home: t.TempDir()}}
+	opener := &programOpener{app: a, loaders: map[string]*keptSchemas{}}
+	defer opener.close()
+	a.world.Dir = opener.root(path)
+	checked, err := a.checkTarget(t.Context(), path, "", nil)
+	text, readErr := os.ReadFile(path)
+	require.NoError(t, readErr)
+	session := editor.NewSession(opener)
+	session.Open(path, strings.TrimPrefix(string(text), "\uFEFF"))
+	found, failed := editor.Diagnostics(t.Context(), session.Snapshot(), path)
+	require.Equal(t, err == nil, failed == nil, "%s: %v, %v", name, err, failed)
+	if err != nil {
+		return
+	}
+	var shown, same diag.Diagnostics
+	for _, d := range checked.Sorted() {
+		if d.Severity <= diag.Info {
+			shown.Add(d)
+		}
+	}
+	for _, list := range found {
+		same.Add(list...)
+	}
+	require.Equal(t, listed(t, shown), listed(t, same), "%s: %s", name, path)
+}
+
+// listed is findings as check writes them in JSON, an item each.
+func listed(t *testing.T, ds diag.Diagnostics) []any {
+	t.Helper()
+	var b strings.Builder
+	require.NoError(t, diag.WriteJSON(&b, ds.Sorted()))
+	var list any
+	require.NoError(t, json.Unmarshal([]byte(b.String()), &list))
+	if items, ok := list.([]any); ok {
+		return items
+	}
+	return []any{list}
+}

@@ -1,0 +1,279 @@
+package editor
+
+import (
+	"strings"
+
+	"github.com/yamlhost/yamlhost/check"
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/parser/ast"
+	"github.com/yamlhost/yamlhost/schema"
+)
+
+// spot is what stands at a place of a program. Fields that do not apply are zero.
+type spot struct {
+	node     *check.Node   // a name that is declared or used here
+	output   *ast.Output   // whose name stands here
+	access   *ast.Access   // at the place
+	step     int           // of the access: -1 for its root
+	call     *ast.Call     // whose name stands here
+	resource *check.Node   // the place is inside of this resource
+	typed    *ast.Literal  // the resource's type, which stands here
+	property []ast.Literal // the keys of properties that lead here, when the last one stands here
+	option   *ast.Option   // whose key stands here
+	at       diag.Range    // of the word; in a block, perhaps
+}
+
+// source is the text, and the offset in it, by which the program knows a place of a file.
+func (p *Program) source(path string, offset int) (*diag.Source, int) {
+	if path == p.Main {
+		if p.File != nil && p.File.Origins != nil {
+			return p.Document.Inside(offset)
+		}
+		return p.Document.Source(), offset
+	}
+	var found *diag.Source
+	p.eachDeclaration(func(r diag.Range) {
+		if r.Source != nil && found == nil && p.PathOf(p.File.Origins.Place(r)) == path {
+			found = r.Source
+		}
+	})
+	return found, offset
+}
+
+func (p *Program) eachDeclaration(fn func(diag.Range)) {
+	for _, c := range p.File.Config {
+		fn(c.Range)
+	}
+	for _, v := range p.File.Variables {
+		fn(v.Range)
+	}
+	for _, r := range p.File.Resources {
+		fn(r.Range)
+	}
+	for _, o := range p.File.Outputs {
+		fn(o.Range)
+	}
+	for _, c := range p.File.Components {
+		fn(c.Range)
+	}
+	for _, h := range p.File.Hooks {
+		fn(h.Range)
+	}
+}
+
+// bodies are the program and its components, as the checker knows them.
+func (p *Program) bodies() []*check.Program {
+	bodies := []*check.Program{p.Checked}
+	for _, c := range p.Checked.Components {
+		if !c.Packaged {
+			bodies = append(bodies, c.Body)
+		}
+	}
+	return bodies
+}
+
+// exprs calls fn for every expression at the top of something in a body.
+func exprs(body *check.Program, fn func(ast.Expr)) {
+	call := func(e ast.Expr) {
+		if e != nil {
+			fn(e)
+		}
+	}
+	call(body.File.RequiredVersion)
+	for _, c := range body.File.Config {
+		call(c.Default)
+	}
+	for _, v := range body.File.Variables {
+		call(v.Value)
+	}
+	for _, r := range body.File.Resources {
+		r.Exprs(fn)
+	}
+	for _, o := range body.File.Outputs {
+		call(o.Value)
+	}
+	for _, h := range body.File.Hooks {
+		call(h.Command)
+	}
+}
+
+// at finds what stands at a place.
+func (p *Program) at(path string, offset int) spot {
+	src, at := p.source(path, offset)
+	if src == nil || p.Checked == nil {
+		return spot{}
+	}
+	here := func(r diag.Range) bool { return r.Source == src && r.Contains(at) }
+	for _, body := range p.bodies() {
+		for _, n := range body.Nodes {
+			if here(n.Range) && (n.Config == nil || n.Config.Decl != nil) {
+				return spot{node: n, at: n.Range}
+			}
+			if n.Resource == nil || !here(n.Resource.Decl.Range) {
+				continue
+			}
+			if s, found := resourceSpot(n, here); found {
+				return s
+			}
+		}
+		for _, o := range body.File.Outputs {
+			if here(o.Name.Range) {
+				return spot{output: o, at: o.Name.Range}
+			}
+		}
+		var found spot
+		exprs(body, func(e ast.Expr) {
+			if !here(e.Range()) {
+				return
+			}
+			ast.Walk(e, func(e ast.Expr) bool {
+				switch e := e.(type) {
+				case *ast.Access:
+					if here(e.Range()) {
+						found = accessSpot(p, e, at)
+					}
+				case *ast.Call:
+					if here(e.Name.Range) {
+						found = spot{call: e, at: e.Name.Range}
+					}
+				}
+				return true
+			})
+		})
+		if !found.at.IsZero() {
+			return found
+		}
+	}
+	return spot{}
+}
+
+func accessSpot(p *Program, a *ast.Access, at int) spot {
+	s := spot{access: a, step: -1, at: a.Root.Range}
+	for i, step := range a.Steps {
+		if step.Range.Contains(at) && int(step.Range.Start) < at {
+			s.step, s.at = i, step.Range
+			return s
+		}
+	}
+	if ref := p.Checked.Ref(a); ref.Kind == check.RefNode || ref.Kind == check.RefEach {
+		s.node = ref.Node
+	}
+	return s
+}
+
+func resourceSpot(n *check.Node, here func(diag.Range) bool) (spot, bool) {
+	decl := n.Resource.Decl
+	if decl.Type != nil && here(decl.Type.Range) {
+		return spot{resource: n, typed: decl.Type, at: decl.Type.Range}, true
+	}
+	var option *ast.Option
+	decl.Options.Each(func(o *ast.Option) {
+		if here(o.Key.Range) {
+			option = o
+		}
+	})
+	if option != nil {
+		return spot{resource: n, option: option, at: option.Key.Range}, true
+	}
+	for _, property := range decl.Properties {
+		if here(property.Name.Range) {
+			return spot{resource: n, property: []ast.Literal{property.Name}, at: property.Name.Range}, true
+		}
+		if keys := keysTo(property.Value, here); keys != nil {
+			return spot{resource: n, property: append([]ast.Literal{property.Name}, keys...), at: keys[len(keys)-1].Range}, true
+		}
+	}
+	return spot{}, false
+}
+
+// keysTo are the keys of maps that lead to the key at a place.
+func keysTo(e ast.Expr, here func(diag.Range) bool) []ast.Literal {
+	if e == nil || !here(e.Range()) {
+		return nil
+	}
+	switch e := e.(type) {
+	case *ast.List:
+		for _, item := range e.Items {
+			if keys := keysTo(item, here); keys != nil {
+				return append([]ast.Literal{{Value: "[]", Range: item.Range()}}, keys...)
+			}
+		}
+	case *ast.Map:
+		for _, entry := range e.Entries {
+			key, ok := entry.Key.(*ast.String)
+			if !ok {
+				continue
+			}
+			literal := ast.Literal{Value: key.Value, Range: key.Range()}
+			if here(key.Range()) {
+				return []ast.Literal{literal}
+			}
+			if keys := keysTo(entry.Value, here); keys != nil {
+				return append([]ast.Literal{literal}, keys...)
+			}
+		}
+	}
+	return nil
+}
+
+// memberType is the type of a member, or an item, of a value.
+func memberType(t schema.Type, name string) (schema.Type, *schema.Property) {
+	switch t := schema.Required(t).(type) {
+	case *schema.Object:
+		if p := t.Property(name); p != nil {
+			return p.Type, p
+		}
+	case *schema.Map:
+		return t.Item, nil
+	case *schema.Array:
+		if strings.HasPrefix(name, "[") {
+			return t.Item, nil
+		}
+	case *schema.ResourceType:
+		switch {
+		case name == "urn", name == "id" && !t.Component:
+			return schema.String, nil
+		case t.Outputs != nil:
+			if p := t.Outputs().Property(name); p != nil {
+				return p.Type, p
+			}
+		}
+	case *schema.Union:
+		for _, member := range t.Members {
+			if found, p := memberType(member, name); found != nil {
+				return found, p
+			}
+		}
+	}
+	return nil, nil
+}
+
+// members are the named members of a value.
+func members(t schema.Type) []*schema.Property {
+	switch t := schema.Required(t).(type) {
+	case *schema.Object:
+		return t.Properties()
+	case *schema.ResourceType:
+		list := []*schema.Property{{Name: "urn", Type: schema.String, Description: "The URN of the resource."}}
+		if !t.Component {
+			list = append(list, &schema.Property{Name: "id", Type: schema.String, Description: "The ID that the provider gave the resource."})
+		}
+		if t.Outputs != nil {
+			list = append(list, t.Outputs().Properties()...)
+		}
+		return list
+	case *schema.Union:
+		var list []*schema.Property
+		seen := map[string]bool{}
+		for _, member := range t.Members {
+			for _, p := range members(member) {
+				if !seen[p.Name] {
+					seen[p.Name] = true
+					list = append(list, p)
+				}
+			}
+		}
+		return list
+	}
+	return nil
+}

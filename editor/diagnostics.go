@@ -1,0 +1,60 @@
+package editor
+
+import (
+	"context"
+
+	"github.com/yamlhost/yamlhost/diag"
+)
+
+// Diagnostics are the findings about a file and its program, by the absolute path of the file that each is about: those that
+// `yamlhost check` shows, in its order.
+func Diagnostics(ctx context.Context, s *Snapshot, path string) (map[string]diag.Diagnostics, error) {
+	p, err := s.Program(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	byPath := map[string]diag.Diagnostics{path: {}, p.Main: {}}
+	for _, d := range p.Findings {
+		if d.Severity > diag.Info {
+			continue
+		}
+		at := path
+		if !d.Subject.IsZero() {
+			at = p.PathOf(d.Subject)
+		}
+		list := byPath[at]
+		list.Add(d)
+		byPath[at] = list
+	}
+	return byPath, nil
+}
+
+// Fix is a fix of a finding, with the edits for each file.
+type Fix struct {
+	Finding diag.Diagnostic
+	Label   string
+	Edits   map[string][]diag.Edit // by absolute path
+}
+
+// Fixes are the fixes of findings that touch a stretch of a file.
+func Fixes(ctx context.Context, s *Snapshot, path string, start, end int) ([]Fix, error) {
+	p, err := s.Program(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	var fixes []Fix
+	for _, d := range p.Findings {
+		if d.Subject.IsZero() || p.PathOf(d.Subject) != path || int(d.Subject.End) < start || int(d.Subject.Start) > end {
+			continue
+		}
+		for _, fix := range d.Fixes {
+			edits := map[string][]diag.Edit{}
+			for _, e := range fix.Edits {
+				at := p.PathOf(e.Range)
+				edits[at] = append(edits[at], e)
+			}
+			fixes = append(fixes, Fix{Finding: d, Label: fix.Label, Edits: edits})
+		}
+	}
+	return fixes, nil
+}

@@ -1,0 +1,216 @@
+package editor
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/yamlhost/yamlhost/builtins"
+	"github.com/yamlhost/yamlhost/check"
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/schema"
+)
+
+// Hover is what is known of a place, as Markdown.
+type Hover struct {
+	Text string
+	At   diag.Range // in the whole text
+}
+
+// HoverAt explains what stands at a place; nil where nothing is known of it.
+func HoverAt(ctx context.Context, s *Snapshot, path string, offset int) (*Hover, error) {
+	p, err := s.Program(ctx, path)
+	if err != nil || p.Checked == nil {
+		return nil, err
+	}
+	found := p.at(path, offset)
+	text := p.explain(found)
+	if text == "" {
+		return nil, nil
+	}
+	return &Hover{Text: text, At: p.File.Origins.Place(found.at)}, nil
+}
+
+func (p *Program) explain(s spot) string {
+	switch {
+	case s.typed != nil:
+		if r := s.resource.Resource.Schema; r != nil {
+			return page("resource "+schema.CollapseToken(r.Token), r.Deprecation, r.Description)
+		}
+		return page("resource "+s.typed.Value, "", "")
+	case s.option != nil:
+		return page("option "+s.option.Key.Value, "", optionDocs[s.option.Key.Value])
+	case len(s.property) > 0:
+		return p.explainProperty(s)
+	case s.call != nil:
+		return p.explainCall(s)
+	case s.access != nil && s.step >= 0:
+		t, property := p.typeOfSteps(s)
+		name := s.access.Root.Value
+		for _, step := range s.access.Steps[:s.step+1] {
+			if step.IsIndex {
+				name += fmt.Sprintf("[%d]", step.Index)
+			} else {
+				name += "." + step.Name
+			}
+		}
+		if t == nil {
+			return ""
+		}
+		text, deprecated := "", ""
+		if property != nil {
+			text, deprecated = property.Description, property.Deprecation
+		}
+		return page(name+": "+schema.TypeName(t), deprecated, text)
+	case s.access != nil && p.Checked.Ref(s.access).Kind == check.RefPulumi:
+		return page("pulumi", "", "What is known of the run: the project, the stack, the organization and the folders.")
+	case s.node != nil:
+		return explainNode(s.node)
+	case s.output != nil:
+		for _, o := range p.Checked.Outputs {
+			if o.Decl == s.output {
+				return page("output "+s.output.Name.Value+": "+schema.TypeName(o.Type), "", "")
+			}
+		}
+	}
+	return ""
+}
+
+// typeOfSteps is the type of an access up to the step of a spot.
+func (p *Program) typeOfSteps(s spot) (schema.Type, *schema.Property) {
+	ref := p.Checked.Ref(s.access)
+	if ref.Node == nil {
+		return nil, nil
+	}
+	t := ref.Node.Type
+	var property *schema.Property
+	for _, step := range s.access.Steps[:s.step+1] {
+		name := step.Name
+		if step.IsIndex {
+			name = "[0]"
+		}
+		if t, property = memberType(t, name); t == nil {
+			return nil, nil
+		}
+	}
+	return t, property
+}
+
+func explainNode(n *check.Node) string {
+	switch n.Kind {
+	case check.ConfigNode:
+		text := ""
+		if n.Config.Decl != nil && n.Config.Decl.Description != nil {
+			text = n.Config.Decl.Description.Value
+		}
+		return page("config "+n.Name+": "+schema.TypeName(n.Type), "", text)
+	case check.VariableNode:
+		return page("variable "+n.Name+": "+schema.TypeName(n.Type), "", "")
+	}
+	text, deprecated := "", ""
+	if r := n.Resource.Schema; r != nil {
+		text, deprecated = r.Description, r.Deprecation
+	}
+	if n.Resource.LogicalName != n.Name {
+		text = "Its name in the stack is `" + n.Resource.LogicalName + "`.\n\n" + text
+	}
+	return page("resource "+n.Name+": "+schema.CollapseToken(n.Resource.Token), deprecated, text)
+}
+
+func (p *Program) explainProperty(s spot) string {
+	r := s.resource.Resource.Schema
+	if r == nil {
+		return ""
+	}
+	var t schema.Type = r.Inputs
+	var property *schema.Property
+	for _, key := range s.property {
+		if t, property = memberType(t, key.Value); t == nil {
+			return ""
+		}
+	}
+	if property == nil {
+		return ""
+	}
+	head := property.Name + ": " + schema.TypeName(property.Type)
+	var notes []string
+	if property.Required {
+		notes = append(notes, "required")
+	}
+	if property.Secret {
+		notes = append(notes, "secret")
+	}
+	if property.ReplaceOn {
+		notes = append(notes, "a change replaces the resource")
+	}
+	if property.Default != nil {
+		notes = append(notes, "`"+schema.ScalarText(property.Default)+"` by default")
+	}
+	text := property.Description
+	if len(notes) > 0 {
+		text = "_" + strings.Join(notes, "; ") + "_\n\n" + text
+	}
+	return page(head, property.Deprecation, text)
+}
+
+func (p *Program) explainCall(s spot) string {
+	call := p.Checked.Call(s.call)
+	switch {
+	case call == nil:
+		return ""
+	case call.Invoke != nil && call.Invoke.Schema != nil:
+		return page("function "+call.Invoke.Token, call.Invoke.Schema.Deprecation, call.Invoke.Schema.Description)
+	case call.Func != nil:
+		return explainFunction(call.Func)
+	}
+	return ""
+}
+
+func explainFunction(f *builtins.Func) string {
+	var b strings.Builder
+	b.WriteString(f.Summary)
+	for _, param := range f.Params {
+		fmt.Fprintf(&b, "\n- `%s`: %s", param.Name, param.Doc)
+	}
+	if f.Example != "" {
+		fmt.Fprintf(&b, "\n\n```yaml\n%s\n```", strings.TrimSpace(f.Example))
+	}
+	return page(f.Signature(), f.Warning, b.String())
+}
+
+// page is a heading in code with text below.
+func page(head, deprecated, text string) string {
+	page := "```\n" + head + "\n```"
+	if deprecated != "" {
+		page += "\n\n**Deprecated**: " + schema.Plain(deprecated)
+	}
+	if text = strings.TrimSpace(text); text != "" {
+		page += "\n\n" + text
+	}
+	return page
+}
+
+// optionDocs say what each option of a resource does.
+var optionDocs = map[string]string{
+	"additionalSecretOutputs": "Outputs that are kept secret, besides those of the schema.",
+	"aliases":                 "Earlier names of the resource: a resource of such a name is this one, and is not replaced.",
+	"customTimeouts":          "How long the provider may take to create, update, delete or read the resource.",
+	"deleteBeforeReplace":     "A replacement deletes the old resource before it creates the new one.",
+	"dependsOn":               "Resources that have to be there before this one, although no property refers to them.",
+	"ignoreChanges":           "Properties whose changes are not applied.",
+	"import":                  "The ID of an existing resource that becomes this one.",
+	"parent":                  "The resource that this one belongs to.",
+	"protect":                 "The resource cannot be deleted.",
+	"provider":                "The provider resource that manages this one.",
+	"providers":               "Provider resources for a component and what it is made of.",
+	"version":                 "The version of the provider's plugin.",
+	"pluginDownloadURL":       "Where the provider's plugin can be downloaded.",
+	"replaceOnChanges":        "Properties whose changes replace the resource.",
+	"retainOnDelete":          "The resource is forgotten, but not deleted in the cloud.",
+	"replaceWith":             "Resources whose replacement replaces this one.",
+	"deletedWith":             "A resource whose deletion deletes this one in the cloud as well.",
+	"hideDiffs":               "Properties whose changes are not shown.",
+	"replacementTrigger":      "A value whose change replaces the resource.",
+	"envVarMappings":          "Environment variables of the provider, under other names.",
+	"hooks":                   "Commands that run before or after operations on the resource.",
+}

@@ -1,0 +1,34 @@
+package lsp
+
+import "go.lsp.dev/protocol"
+
+// tokens are the semantic tokens that a client was last given.
+type tokens struct {
+	id   string
+	data []uint32
+}
+
+func yes() *bool {
+	b := true
+	return &b
+}
+
+// capabilities are what the server answers. The caller holds the lock of the server.
+func (s *server) capabilities() protocol.ServerCapabilities {
+	change := protocol.TextDocumentSyncKindIncremental
+	return protocol.ServerCapabilities{
+		PositionEncoding:          s.positions.kind(),
+		TextDocumentSync:          &protocol.TextDocumentSyncOptions{OpenClose: yes(), Change: &change, Save: protocol.Boolean(true)},
+		DiagnosticProvider:        &protocol.DiagnosticOptions{InterFileDependencies: true},
+		CompletionProvider:        &protocol.CompletionOptions{TriggerCharacters: []string{":", ".", "{", " ", "\""}},
+		HoverProvider:             protocol.Boolean(true),
+		SignatureHelpProvider:     &protocol.SignatureHelpOptions{TriggerCharacters: []string{"(", ","}},
+		DefinitionProvider:        protocol.Boolean(true),
+		ReferencesProvider:        protocol.Boolean(true),
+		DocumentHighlightProvider: protocol.Boolean(true),
+		RenameProvider:            &protocol.RenameOptions{PrepareProvider: yes()},
+		DocumentSymbolProvider:    protocol.Boolean(true),
+		WorkspaceSymbolProvider:   protocol.Boolean(true),
+		CodeActionProvider:        &protocol.CodeActionOptions{CodeActionKinds: []protocol.CodeActionKind{protocol.CodeActionKindQuickFix}},
+	}
+}

@@ -1,0 +1,236 @@
+package lsp
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"go.lsp.dev/protocol"
+	"go.lsp.dev/uri"
+
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/editor"
+)
+
+// publisher sends diagnostics after each change. A change that comes while a program is being checked ends that check.
+type publisher struct {
+	s    *server
+	ctx  context.Context
+	wake chan struct{}
+	done sync.WaitGroup
+
+	mu     sync.Mutex
+	cancel func()                  // of the check under way; guarded by mu, as all that follows
+	dirty  []string                // paths to look at, the last changed first; empty text for all that are open
+	told   map[string][]string     // paths that a path's program had findings about
+	last   map[string]publishedFor // what each path was last told
+}
+
+type publishedFor struct {
+	version int32
+	count   int
+}
+
+func newPublisher(ctx context.Context, s *server) *publisher {
+	p := &publisher{s: s, ctx: ctx, wake: make(chan struct{}, 1), told: map[string][]string{}, last: map[string]publishedFor{}}
+	p.done.Add(1)
+	go p.run()
+	return p
+}
+
+func (p *publisher) wait() { p.done.Wait() }
+
+// changed asks for the diagnostics of a path; of all that are open for the empty one.
+func (p *publisher) changed(path string) {
+	p.mu.Lock()
+	if path == "" {
+		p.dirty = append(p.dirty, p.s.session.Snapshot().Paths()...)
+	} else {
+		p.dirty = append(slices.DeleteFunc(p.dirty, func(other string) bool { return other == path }), path)
+	}
+	if p.cancel != nil {
+		p.cancel()
+	}
+	p.mu.Unlock()
+	select {
+	case p.wake <- struct{}{}:
+	default:
+	}
+}
+
+// closed takes back what was said about a path that is no longer open.
+func (p *publisher) closed(path string) {
+	p.mu.Lock()
+	p.dirty = slices.DeleteFunc(p.dirty, func(other string) bool { return other == path })
+	told := append(p.told[path], path)
+	delete(p.told, path)
+	p.mu.Unlock()
+	for _, other := range told {
+		_, open := p.s.versionOf(other)
+		if !open {
+			_ = p.s.client.PublishDiagnostics(p.ctx, &protocol.PublishDiagnosticsParams{URI: uriOf(other), Diagnostics: []protocol.Diagnostic{}})
+		}
+	}
+	p.changed("")
+}
+
+func (p *publisher) run() {
+	defer p.done.Done()
+	for {
+		select {
+		case <-p.ctx.Done():
+			return
+		case <-p.wake:
+		}
+		for p.next() {
+		}
+	}
+}
+
+// next publishes for one path, and answers whether there was one.
+func (p *publisher) next() bool {
+	p.mu.Lock()
+	if len(p.dirty) == 0 || p.ctx.Err() != nil {
+		p.mu.Unlock()
+		return false
+	}
+	path := p.dirty[len(p.dirty)-1]
+	p.dirty = p.dirty[:len(p.dirty)-1]
+	ctx, cancel := context.WithCancel(p.ctx)
+	p.cancel = cancel
+	p.mu.Unlock()
+	defer cancel()
+	snapshot := p.s.session.Snapshot()
+	version, open := p.s.versionOf(path)
+	if !open {
+		return true
+	}
+	found, err := editor.Diagnostics(ctx, snapshot, path)
+	if err != nil && p.ctx.Err() == nil && ctx.Err() != nil {
+		p.mu.Lock() // a later change has ended this one; that change asks again
+		if !slices.Contains(p.dirty, path) {
+			p.dirty = append([]string{path}, p.dirty...)
+		}
+		p.mu.Unlock()
+		return true
+	}
+	if err != nil {
+		found = map[string]diag.Diagnostics{path: {}}
+	}
+	p.publish(snapshot, path, version, found)
+	return true
+}
+
+func (p *publisher) publish(snapshot *editor.Snapshot, path string, version int32, found map[string]diag.Diagnostics) {
+	p.mu.Lock()
+	var told []string
+	for other := range found {
+		told = append(told, other)
+	}
+	for _, other := range p.told[path] {
+		if found[other] == nil {
+			found[other] = diag.Diagnostics{}
+		}
+	}
+	p.told[path] = told
+	p.mu.Unlock()
+	for other, list := range found {
+		params := &protocol.PublishDiagnosticsParams{URI: uriOf(other), Diagnostics: p.s.diagnostics(snapshot, path, list)}
+		if other == path {
+			params.Version = protocol.NewOptional(version)
+		}
+		_ = p.s.client.PublishDiagnostics(p.ctx, params)
+	}
+}
+
+var severities = map[diag.Severity]protocol.DiagnosticSeverity{
+	diag.Error: protocol.DiagnosticSeverityError, diag.Warning: protocol.DiagnosticSeverityWarning,
+	diag.Info: protocol.DiagnosticSeverityInformation, diag.Hint: protocol.DiagnosticSeverityHint,
+	diag.Portability: protocol.DiagnosticSeverityHint,
+}
+
+func (s *server) diagnostics(snapshot *editor.Snapshot, path string, list diag.Diagnostics) []protocol.Diagnostic {
+	e := s.encoding()
+	all := make([]protocol.Diagnostic, 0, len(list))
+	for _, d := range list {
+		all = append(all, s.diagnostic(e, snapshot, path, d))
+	}
+	return all
+}
+
+func (s *server) diagnostic(e encoding, snapshot *editor.Snapshot, path string, d diag.Diagnostic) protocol.Diagnostic {
+	message := d.Summary
+	if d.Detail != "" {
+		message += "\n" + d.Detail
+	}
+	shown := protocol.Diagnostic{Range: e.rangeOf(d.Subject), Severity: severities[d.Severity], Code: protocol.String(d.Code),
+		Source: protocol.NewOptional("yamlhost"), Message: protocol.String(message)}
+	switch d.Code {
+	case diag.Deprecated:
+		shown.Tags = protocol.NewDiagnosticTags(protocol.DiagnosticTagDeprecated)
+	case diag.Ignored:
+		shown.Tags = protocol.NewDiagnosticTags(protocol.DiagnosticTagUnnecessary)
+	}
+	for _, r := range d.Related {
+		if r.Range.IsZero() {
+			continue
+		}
+		at := path
+		if p, err := snapshot.Program(context.Background(), path); err == nil {
+			at = p.PathOf(r.Range)
+		}
+		shown.RelatedInformation = append(shown.RelatedInformation, protocol.DiagnosticRelatedInformation{
+			Location: protocol.Location{URI: uriOf(at), Range: e.rangeOf(r.Range)}, Message: r.Message})
+	}
+	return shown
+}
+
+// Diagnostic answers a client that asks for diagnostics instead of waiting for them.
+func (s *server) Diagnostic(ctx context.Context, params *protocol.DocumentDiagnosticParams) (protocol.DocumentDiagnosticReport, error) {
+	path := pathOf(params.TextDocument.URI)
+	snapshot := moment(ctx)
+	report := &protocol.RelatedFullDocumentDiagnosticReport{}
+	report.Kind, report.Items = "full", []protocol.Diagnostic{}
+	found, err := editor.Diagnostics(ctx, snapshot, path)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if err == nil {
+		report.Items = s.diagnostics(snapshot, path, found[path])
+	}
+	return report, nil
+}
+
+// CodeAction offers the fixes of findings.
+func (s *server) CodeAction(ctx context.Context, params *protocol.CodeActionParams) ([]protocol.CommandOrCodeAction, error) {
+	path := pathOf(params.TextDocument.URI)
+	snapshot := moment(ctx)
+	document := snapshot.Text(path)
+	if document == nil {
+		return nil, nil
+	}
+	e := s.encoding()
+	start, end := e.offsets(document.Source(), params.Range)
+	fixes, err := editor.Fixes(ctx, snapshot, path, start, end)
+	if err != nil {
+		return nil, ctx.Err()
+	}
+	actions := []protocol.CommandOrCodeAction{}
+	kind := protocol.CodeActionKindQuickFix
+	preferred := true
+	for _, fix := range fixes {
+		actions = append(actions, &protocol.CodeAction{Title: fix.Label, Kind: &kind, IsPreferred: &preferred,
+			Diagnostics: []protocol.Diagnostic{s.diagnostic(e, snapshot, path, fix.Finding)}, Edit: workspaceEdit(e, fix.Edits)})
+	}
+	return actions, nil
+}
+
+func workspaceEdit(e encoding, edits map[string][]diag.Edit) *protocol.WorkspaceEdit {
+	changes := map[uri.URI][]protocol.TextEdit{}
+	for path, list := range edits {
+		for _, edit := range list {
+			changes[uriOf(path)] = append(changes[uriOf(path)], protocol.TextEdit{Range: e.rangeOf(edit.Range), NewText: edit.Text})
+		}
+	}
+	return &protocol.WorkspaceEdit{Changes: changes}
+}

@@ -1,0 +1,234 @@
+package lsp
+
+import (
+	"context"
+	"fmt"
+
+	"go.lsp.dev/jsonrpc2"
+	"go.lsp.dev/protocol"
+
+	"github.com/yamlhost/yamlhost/editor"
+	"github.com/yamlhost/yamlhost/schema"
+)
+
+// place is what a request asks about.
+type place struct {
+	snapshot *editor.Snapshot
+	path     string
+	offset   int
+	e        encoding
+}
+
+// placeOf is the place of a request; false for a file that is not open.
+func (s *server) placeOf(ctx context.Context, at protocol.TextDocumentPositionParams) (place, bool) {
+	p := place{snapshot: moment(ctx), path: pathOf(at.TextDocument.URI), e: s.encoding()}
+	document := p.snapshot.Text(p.path)
+	if document == nil {
+		return p, false
+	}
+	p.offset = p.e.offset(document.Source(), at.Position)
+	return p, true
+}
+
+// failed is the answer to a request whose program cannot be read: that is said by diagnostics, so that the request has none.
+func failed(ctx context.Context) error { return ctx.Err() }
+
+func markdown(text string) *protocol.MarkupContent {
+	return &protocol.MarkupContent{Kind: protocol.MarkupKindMarkdown, Value: text}
+}
+
+var itemKinds = map[editor.ItemKind]protocol.CompletionItemKind{
+	editor.KeyItem: protocol.CompletionItemKindKeyword, editor.TypeItem: protocol.CompletionItemKindClass,
+	editor.PropertyItem: protocol.CompletionItemKindProperty, editor.ValueItem: protocol.CompletionItemKindValue,
+	editor.NameItem: protocol.CompletionItemKindVariable, editor.FunctionItem: protocol.CompletionItemKindFunction,
+	editor.PackageItem: protocol.CompletionItemKindModule,
+}
+
+// Completion says what may be written at a place.
+func (s *server) Completion(ctx context.Context, params *protocol.CompletionParams) (protocol.CompletionResult, error) {
+	at, open := s.placeOf(ctx, params.TextDocumentPositionParams)
+	if !open {
+		return nil, nil
+	}
+	found, err := editor.Complete(ctx, at.snapshot, at.path, at.offset)
+	if err != nil {
+		return nil, failed(ctx)
+	}
+	src := at.snapshot.Text(at.path).Source()
+	word := protocol.Range{Start: at.e.position(src, found.Start), End: at.e.position(src, found.End)}
+	list := &protocol.CompletionList{IsIncomplete: found.Partial, Items: make([]protocol.CompletionItem, 0, len(found.Items))}
+	for i, item := range found.Items {
+		shown := protocol.CompletionItem{Label: item.Label, Kind: itemKinds[item.Kind],
+			SortText: protocol.NewOptional(fmt.Sprintf("%04d", i)), FilterText: protocol.NewOptional(item.Label),
+			TextEdit: &protocol.TextEdit{Range: word, NewText: item.Insert}}
+		if item.Detail != "" {
+			shown.Detail = protocol.NewOptional(item.Detail)
+		}
+		if item.Docs != "" {
+			shown.Documentation = markdown(schema.Plain(item.Docs))
+		}
+		if item.Deprecated {
+			shown.Tags = []protocol.CompletionItemTag{protocol.CompletionItemTagDeprecated}
+		}
+		list.Items = append(list.Items, shown)
+	}
+	return list, nil
+}
+
+// Hover explains what stands at a place.
+func (s *server) Hover(ctx context.Context, params *protocol.HoverParams) (*protocol.Hover, error) {
+	at, open := s.placeOf(ctx, params.TextDocumentPositionParams)
+	if !open {
+		return nil, nil
+	}
+	found, err := editor.HoverAt(ctx, at.snapshot, at.path, at.offset)
+	if err != nil || found == nil {
+		return nil, failed(ctx)
+	}
+	where := at.e.rangeOf(found.At)
+	return &protocol.Hover{Contents: markdown(found.Text), Range: &where}, nil
+}
+
+// SignatureHelp shows the function whose arguments are being written.
+func (s *server) SignatureHelp(ctx context.Context, params *protocol.SignatureHelpParams) (*protocol.SignatureHelp, error) {
+	at, open := s.placeOf(ctx, params.TextDocumentPositionParams)
+	if !open {
+		return nil, nil
+	}
+	found := editor.SignatureAt(at.snapshot, at.path, at.offset)
+	if found == nil {
+		return nil, nil
+	}
+	signature := protocol.SignatureInformation{Label: found.Label, Documentation: markdown(found.Docs)}
+	for _, p := range found.Parameters {
+		signature.Parameters = append(signature.Parameters,
+			protocol.ParameterInformation{Label: protocol.String(p.Name), Documentation: markdown(p.Docs)})
+	}
+	help := &protocol.SignatureHelp{Signatures: []protocol.SignatureInformation{signature}}
+	if found.Active >= 0 {
+		help.ActiveParameter = protocol.NewNullable(uint32(found.Active))
+	}
+	return help, nil
+}
+
+func (p place) locations(found []editor.Location) []protocol.Location {
+	list := make([]protocol.Location, 0, len(found))
+	for _, l := range found {
+		list = append(list, protocol.Location{URI: uriOf(l.Path), Range: p.e.rangeOf(l.At)})
+	}
+	return list
+}
+
+// Definition is where a name is declared.
+func (s *server) Definition(ctx context.Context, params *protocol.DefinitionParams) (protocol.DefinitionResult, error) {
+	at, open := s.placeOf(ctx, params.TextDocumentPositionParams)
+	if !open {
+		return nil, nil
+	}
+	found, err := editor.Definition(ctx, at.snapshot, at.path, at.offset)
+	if err != nil {
+		return nil, failed(ctx)
+	}
+	return protocol.LocationSlice(at.locations(found)), nil
+}
+
+// References are the uses of a name.
+func (s *server) References(ctx context.Context, params *protocol.ReferenceParams) ([]protocol.Location, error) {
+	at, open := s.placeOf(ctx, params.TextDocumentPositionParams)
+	if !open {
+		return nil, nil
+	}
+	found, err := editor.References(ctx, at.snapshot, at.path, at.offset, params.Context.IncludeDeclaration)
+	if err != nil {
+		return nil, failed(ctx)
+	}
+	return at.locations(found), nil
+}
+
+// DocumentHighlight are the uses of a name in one file.
+func (s *server) DocumentHighlight(ctx context.Context, params *protocol.DocumentHighlightParams) ([]protocol.DocumentHighlight, error) {
+	at, open := s.placeOf(ctx, params.TextDocumentPositionParams)
+	if !open {
+		return nil, nil
+	}
+	found, err := editor.References(ctx, at.snapshot, at.path, at.offset, true)
+	if err != nil {
+		return nil, failed(ctx)
+	}
+	var list []protocol.DocumentHighlight
+	for _, l := range found {
+		if l.Path == at.path {
+			list = append(list, protocol.DocumentHighlight{Range: at.e.rangeOf(l.At), Kind: protocol.DocumentHighlightKindText})
+		}
+	}
+	return list, nil
+}
+
+// PrepareRename is the name that would be renamed.
+func (s *server) PrepareRename(ctx context.Context, params *protocol.PrepareRenameParams) (protocol.PrepareRenameResult, error) {
+	at, open := s.placeOf(ctx, params.TextDocumentPositionParams)
+	if !open {
+		return nil, nil
+	}
+	name, where, ok := editor.Renamable(ctx, at.snapshot, at.path, at.offset)
+	if !ok {
+		return nil, failed(ctx)
+	}
+	return &protocol.PrepareRenamePlaceholder{Range: at.e.rangeOf(where), Placeholder: name}, nil
+}
+
+// Rename gives a name another one, in all files.
+func (s *server) Rename(ctx context.Context, params *protocol.RenameParams) (*protocol.WorkspaceEdit, error) {
+	at, open := s.placeOf(ctx, params.TextDocumentPositionParams)
+	if !open {
+		return nil, nil
+	}
+	edits, err := editor.Rename(ctx, at.snapshot, at.path, at.offset, params.NewName)
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		return nil, jsonrpc2.Errorf(jsonrpc2.InvalidParams, "%v", err)
+	}
+	return workspaceEdit(at.e, edits), nil
+}
+
+var symbolKinds = map[editor.SymbolKind]protocol.SymbolKind{
+	editor.ConfigSymbol: protocol.SymbolKindConstant, editor.VariableSymbol: protocol.SymbolKindVariable,
+	editor.ResourceSymbol: protocol.SymbolKindObject, editor.OutputSymbol: protocol.SymbolKindField,
+	editor.ComponentSymbol: protocol.SymbolKindClass, editor.HookSymbol: protocol.SymbolKindEvent,
+}
+
+func (e encoding) symbols(found []editor.Symbol) []protocol.DocumentSymbol {
+	list := make([]protocol.DocumentSymbol, 0, len(found))
+	for _, s := range found {
+		detail := s.Detail
+		list = append(list, protocol.DocumentSymbol{Name: s.Name, Detail: &detail, Kind: symbolKinds[s.Kind], Range: e.rangeOf(s.At),
+			SelectionRange: e.rangeOf(s.Named), Children: e.symbols(s.Children)})
+	}
+	return list
+}
+
+// DocumentSymbol are the declarations of a file.
+func (s *server) DocumentSymbol(ctx context.Context, params *protocol.DocumentSymbolParams) (protocol.DocumentSymbolResult, error) {
+	found, err := editor.Symbols(ctx, moment(ctx), pathOf(params.TextDocument.URI))
+	if err != nil {
+		return nil, failed(ctx)
+	}
+	return protocol.DocumentSymbolSlice(s.encoding().symbols(found)), nil
+}
+
+// Symbols are the declarations of everything that is open.
+func (s *server) Symbols(ctx context.Context, params *protocol.WorkspaceSymbolParams) (protocol.WorkspaceSymbolResult, error) {
+	found, err := editor.FindSymbols(ctx, moment(ctx), params.Query)
+	if err != nil {
+		return nil, failed(ctx)
+	}
+	list := make(protocol.WorkspaceSymbolSlice, 0, len(found))
+	for _, symbol := range found {
+		shown := protocol.WorkspaceSymbol{Location: &protocol.Location{URI: uriOf(symbol.Path), Range: s.encoding().rangeOf(symbol.Named)}}
+		shown.Name, shown.Kind = symbol.Name, symbolKinds[symbol.Kind]
+		list = append(list, shown)
+	}
+	return list, nil
+}

@@ -1,0 +1,58 @@
+package lsp
+
+import (
+	"go.lsp.dev/protocol"
+	"go.lsp.dev/uri"
+
+	"github.com/yamlhost/yamlhost/diag"
+)
+
+// encoding is how columns are counted.
+type encoding uint8
+
+const (
+	utf16 encoding = iota
+	utf8
+)
+
+func (e encoding) kind() protocol.PositionEncodingKind {
+	if e == utf8 {
+		return protocol.PositionEncodingKindUTF8
+	}
+	return protocol.PositionEncodingKindUTF16
+}
+
+func (e encoding) position(src *diag.Source, offset int) protocol.Position {
+	if e == utf16 {
+		line, column := src.PositionUTF16(offset)
+		return protocol.Position{Line: uint32(line), Character: uint32(column)}
+	}
+	line := src.Position(offset).Line
+	return protocol.Position{Line: uint32(line - 1), Character: uint32(offset - src.Offset(diag.Position{Line: line, Column: 1}))}
+}
+
+func (e encoding) offset(src *diag.Source, p protocol.Position) int {
+	if e == utf16 {
+		return src.OffsetUTF16(int(p.Line), int(p.Character))
+	}
+	if int(p.Line) >= src.Lines() {
+		return len(src.Text())
+	}
+	start := src.Offset(diag.Position{Line: int(p.Line) + 1, Column: 1})
+	return start + min(int(p.Character), len(src.Line(int(p.Line)+1)))
+}
+
+func (e encoding) rangeOf(r diag.Range) protocol.Range {
+	if r.Source == nil {
+		return protocol.Range{}
+	}
+	return protocol.Range{Start: e.position(r.Source, int(r.Start)), End: e.position(r.Source, int(r.End))}
+}
+
+func (e encoding) offsets(src *diag.Source, r protocol.Range) (start, end int) {
+	return e.offset(src, r.Start), e.offset(src, r.End)
+}
+
+func pathOf(u uri.URI) string { return u.FsPath() }
+
+func uriOf(path string) uri.URI { return uri.File(path) }

@@ -1,0 +1,188 @@
+package editor
+
+import (
+	"context"
+	"maps"
+	"sync"
+
+	"github.com/yamlhost/yamlhost/check"
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/parser"
+	"github.com/yamlhost/yamlhost/parser/ast"
+	"github.com/yamlhost/yamlhost/schema"
+)
+
+// Opener finds the program that a file is part of.
+type Opener interface {
+	// Open reads what belongs to the program of a file, given by its absolute path. A text that is open in the editor stands
+	// for the file on disk. It is called from one goroutine at a time for one snapshot.
+	Open(ctx context.Context, path string, open func(path string) *parser.Document) (*Project, error)
+	// Name is how findings call a file.
+	Name(path string) string
+	// Forget drops what was read of files and may have changed since.
+	Forget()
+}
+
+// Project is a program before it is parsed and checked, with all that this takes.
+type Project struct {
+	Main     string           // absolute path of the program's text
+	Document *parser.Document // that text
+	Parse    parser.Options
+	// Declare adds what is declared beside the program to its tree; nil where there is nothing.
+	Declare func(*ast.File) *ast.File
+	Check   check.Options
+	// Join puts what parsing and checking found together with what is wrong around the program.
+	Join func(found diag.Diagnostics) diag.Diagnostics
+	// Path is the absolute path of a file by the name that findings call it by.
+	Path func(name string) string
+	// Packages are the names of the packages that are at hand.
+	Packages func() []string
+}
+
+// Session holds the texts that are open in an editor. It is safe for concurrent use.
+type Session struct {
+	opener Opener
+
+	mu      sync.Mutex
+	current *Snapshot // guarded by mu
+}
+
+// NewSession makes a session without texts.
+func NewSession(opener Opener) *Session {
+	s := &Session{opener: opener}
+	s.current = &Snapshot{session: s, texts: map[string]*parser.Document{}, programs: map[string]*Program{}}
+	return s
+}
+
+// Snapshot is what is open at this moment.
+func (s *Session) Snapshot() *Snapshot {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.current
+}
+
+// Open adds a text, by the absolute path of its file.
+func (s *Session) Open(path, text string) {
+	name := s.opener.Name(path)
+	s.change(func(texts map[string]*parser.Document) {
+		texts[path] = parser.NewDocument(diag.NewSource(name, []byte(text)))
+	})
+}
+
+// Edit changes a text that is open; it does nothing to another one.
+func (s *Session) Edit(path string, edits ...parser.Edit) {
+	s.change(func(texts map[string]*parser.Document) {
+		if document := texts[path]; document != nil {
+			texts[path] = document.Edit(edits...)
+		}
+	})
+}
+
+// Close forgets a text: from now on the file counts.
+func (s *Session) Close(path string) {
+	s.change(func(texts map[string]*parser.Document) { delete(texts, path) })
+}
+
+// Refresh forgets what was read of files, because some of them have changed.
+func (s *Session) Refresh() {
+	s.opener.Forget()
+	s.change(func(map[string]*parser.Document) {})
+}
+
+func (s *Session) change(fn func(texts map[string]*parser.Document)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	texts := maps.Clone(s.current.texts)
+	fn(texts)
+	s.current = &Snapshot{session: s, texts: texts, programs: map[string]*Program{}, before: s.current.latest()}
+}
+
+// Snapshot is the texts of one moment. It is immutable and safe for concurrent use; what is asked of it is worked out once.
+type Snapshot struct {
+	session *Session
+	texts   map[string]*parser.Document
+
+	mu       sync.Mutex
+	programs map[string]*Program       // by the path of any of their files; guarded by mu
+	before   map[string]*check.Program // by the path of their main text, of snapshots before; guarded by mu
+}
+
+// latest are the programs by the path of their main text that are known here or were known before.
+func (s *Snapshot) latest() map[string]*check.Program {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	known := maps.Clone(s.before)
+	if known == nil {
+		known = map[string]*check.Program{}
+	}
+	for _, p := range s.programs {
+		known[p.Main] = p.Checked
+	}
+	return known
+}
+
+// Text is a text that is open; nil for another file.
+func (s *Snapshot) Text(path string) *parser.Document { return s.texts[path] }
+
+// Paths are the files that are open.
+func (s *Snapshot) Paths() []string {
+	var paths []string
+	for path := range s.texts {
+		paths = append(paths, path)
+	}
+	return paths
+}
+
+// Program is a program as the checker knows it, with everything that was found.
+type Program struct {
+	*Project
+	File     *ast.File
+	Checked  *check.Program
+	Findings diag.Diagnostics // with places in whole texts
+}
+
+// Program parses and checks the program of a file. The error is that of the context, or of a project that cannot be read.
+func (s *Snapshot) Program(ctx context.Context, path string) (*Program, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if p := s.programs[path]; p != nil {
+		return p, nil
+	}
+	project, err := s.session.opener.Open(ctx, path, s.Text)
+	if err != nil {
+		return nil, err
+	}
+	if p := s.programs[project.Main]; p != nil {
+		s.programs[path] = p
+		return p, nil
+	}
+	p := &Program{Project: project}
+	var found diag.Diagnostics
+	if p.Document != nil {
+		p.File, found = p.Document.File(p.Parse)
+		if p.Declare != nil {
+			p.File = p.Declare(p.File)
+		}
+		var checked diag.Diagnostics
+		options := p.Check
+		p.Checked, checked = check.Check(ctx, p.File, options)
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		found = p.File.Origins.Findings(append(found, checked...))
+	}
+	p.Findings = p.Join(found).Sorted()
+	s.programs[path], s.programs[p.Main] = p, p
+	return p, nil
+}
+
+// Schemas is the loader of the program's packages; nil where there is none.
+func (p *Program) Schemas() schema.Loader { return p.Check.Schemas }
+
+// PathOf is the absolute path of the file that a place is in.
+func (p *Program) PathOf(at diag.Range) string {
+	if at.Source == nil || p.Document != nil && at.Source == p.Document.Source() {
+		return p.Main
+	}
+	return p.Path(at.Source.Name())
+}

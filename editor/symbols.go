@@ -1,0 +1,110 @@
+package editor
+
+import (
+	"context"
+	"strings"
+
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/parser/ast"
+	"github.com/yamlhost/yamlhost/schema"
+)
+
+// SymbolKind tells what a symbol declares.
+type SymbolKind uint8
+
+// The kinds of symbols.
+const (
+	SectionSymbol SymbolKind = iota
+	ConfigSymbol
+	VariableSymbol
+	ResourceSymbol
+	OutputSymbol
+	ComponentSymbol
+	HookSymbol
+)
+
+// Symbol is a declaration.
+type Symbol struct {
+	Name      string
+	Kind      SymbolKind
+	Detail    string
+	Path      string
+	At, Named diag.Range // of the declaration and of its name, in the whole text
+	Children  []Symbol
+}
+
+// Symbols are the declarations of a file, in the order of its sections.
+func Symbols(ctx context.Context, s *Snapshot, path string) ([]Symbol, error) {
+	p, err := s.Program(ctx, path)
+	if err != nil || p.File == nil {
+		return nil, err
+	}
+	var found []Symbol
+	for _, symbol := range p.symbols() {
+		if symbol.Path == path {
+			found = append(found, symbol)
+		}
+	}
+	return found, nil
+}
+
+// FindSymbols are the declarations of all programs that are open whose names hold some letters.
+func FindSymbols(ctx context.Context, s *Snapshot, query string) ([]Symbol, error) {
+	var found []Symbol
+	seen := map[string]bool{}
+	for _, path := range s.Paths() {
+		p, err := s.Program(ctx, path)
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if err != nil || p.File == nil || seen[p.Main] {
+			continue
+		}
+		seen[p.Main] = true
+		for _, symbol := range p.symbols() {
+			if matches(symbol.Name, query) {
+				found = append(found, symbol)
+			}
+		}
+	}
+	return found, nil
+}
+
+func (p *Program) symbols() []Symbol {
+	all := p.body(p.File.Config, p.File.Variables, p.File.Resources, p.File.Outputs)
+	for _, c := range p.File.Components {
+		symbol := p.symbol(ComponentSymbol, c.Name, c.Range, "component")
+		symbol.Children = p.body(c.Inputs, c.Variables, c.Resources, c.Outputs)
+		all = append(all, symbol)
+	}
+	for _, h := range p.File.Hooks {
+		all = append(all, p.symbol(HookSymbol, h.Name, h.Range, "hook"))
+	}
+	return all
+}
+
+func (p *Program) symbol(kind SymbolKind, name ast.Literal, at diag.Range, detail string) Symbol {
+	whole := p.location(at)
+	return Symbol{Name: name.Value, Kind: kind, Detail: detail, Path: whole.Path, At: whole.At, Named: p.File.Origins.Place(name.Range)}
+}
+
+func (p *Program) body(config []*ast.Config, variables []*ast.Variable, resources []*ast.Resource, outputs []*ast.Output) []Symbol {
+	var all []Symbol
+	for _, c := range config {
+		detail := "config"
+		if c.Type != nil {
+			detail = c.Type.String()
+		}
+		all = append(all, p.symbol(ConfigSymbol, c.Name, c.Range, detail))
+	}
+	for _, v := range variables {
+		all = append(all, p.symbol(VariableSymbol, v.Name, v.Range, "variable"))
+	}
+	for _, r := range resources {
+		all = append(all, p.symbol(ResourceSymbol, r.Name, r.Range, schema.CollapseToken(strings.TrimSpace(r.Type.Text()))))
+	}
+	for _, o := range outputs {
+		all = append(all, p.symbol(OutputSymbol, o.Name, o.Range, "output"))
+	}
+	return all
+}

@@ -1,0 +1,311 @@
+package parser
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+)
+
+// CursorKind tells what stands at a place of a text that is being written.
+type CursorKind uint8
+
+// The kinds of places.
+const (
+	KeyCursor   CursorKind = iota // the key of a map, or an item of a list
+	ValueCursor                   // the value behind a key, or an item of a list that has begun
+	NameCursor                    // a name inside of ${…}
+)
+
+// Context is what is known of a place from its lines and brackets alone, so that it is known in a text that is broken too.
+type Context struct {
+	Kind CursorKind
+	// Path are the keys around the place, from the top of the text; an item of a list is "[]". For a value, the last one is
+	// its key.
+	Path  []string
+	Typed string // what has been written of the word, up to the cursor
+	// Start and End are the byte offsets of the whole word.
+	Start, End int
+	// Flow says that the place is inside of brackets or braces of YAML.
+	Flow bool
+
+	// Of a NameCursor: the parts of the access in front of the word, none for its first name, and the function that the place
+	// is an argument of.
+	Steps    []string
+	Function string
+	Argument int // 0-based
+}
+
+// Cursor looks at the place of a byte offset.
+func Cursor(text []byte, offset int) Context {
+	offset = min(max(offset, 0), len(text))
+	start := bytes.LastIndexByte(text[:offset], '\n') + 1
+	line := text[start:offset]
+	if i := bytes.LastIndex(line, []byte("${")); i >= 0 && !bytes.Contains(line[i:], []byte("}")) && !(i > 0 && line[i-1] == '$') {
+		c := nameContext(text, start+i+2, offset)
+		c.Path = blockContext(text, start, offset).Path
+		return c
+	}
+	if c, ok := flowContext(text, start, offset); ok {
+		return c
+	}
+	return blockContext(text, start, offset)
+}
+
+func nameByte(c byte) bool {
+	return c == '_' || c == '-' || c == ':' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c >= 0x80
+}
+
+// nameContext looks at a place inside of an expression that begins at an offset.
+func nameContext(text []byte, begin, offset int) Context {
+	c := Context{Kind: NameCursor, Start: offset, End: offset}
+	for c.Start > begin && nameByte(text[c.Start-1]) {
+		c.Start--
+	}
+	for c.End < len(text) && nameByte(text[c.End]) {
+		c.End++
+	}
+	c.Typed = string(text[c.Start:offset])
+	at := c.Start
+	for at > begin && text[at-1] == '.' { // the access in front, from its end
+		end := at - 1
+		var indexes []string
+		for end > begin && text[end-1] == ']' {
+			open := bytes.LastIndexByte(text[begin:end], '[')
+			if open < 0 {
+				break
+			}
+			indexes = append(indexes, string(text[begin+open:end]))
+			end = begin + open
+		}
+		at = end
+		for at > begin && nameByte(text[at-1]) {
+			at--
+		}
+		c.Steps = append(c.Steps, indexes...)
+		if at < end {
+			c.Steps = append(c.Steps, string(text[at:end]))
+		}
+	}
+	slices.Reverse(c.Steps)
+	depth := 0
+	for i := at - 1; i >= begin; i-- {
+		switch text[i] {
+		case ')', ']', '}':
+			depth++
+		case '[', '{':
+			depth--
+		case ',':
+			if depth == 0 {
+				c.Argument++
+			}
+		case '(':
+			if depth--; depth < 0 {
+				end := i
+				for i > begin && nameByte(text[i-1]) {
+					i--
+				}
+				c.Function = string(text[i:end])
+				return c
+			}
+		}
+	}
+	c.Argument = 0
+	return c
+}
+
+// word makes the word at the end of a stretch, without an opening quote.
+func (c *Context) word(text []byte, from, offset int) {
+	for from < offset && (blank(text[from]) || text[from] == '"' || text[from] == '\'') {
+		from++
+	}
+	c.Start, c.End = from, offset
+	c.Typed = string(text[from:offset])
+	for c.End < len(text) && (nameByte(text[c.End]) || text[c.End] == '/' || text[c.End] == '.') {
+		c.End++
+	}
+}
+
+// lineShape is a line as its dashes and its key.
+type lineShape struct {
+	dashes []int // columns
+	column int   // of what follows them
+	key    string
+	colon  int // offset behind the colon in the text; 0 without a key
+}
+
+func shapeOf(text []byte, start int) lineShape {
+	end := start
+	for end < len(text) && text[end] != '\n' {
+		end++
+	}
+	i := start
+	for i < end && text[i] == ' ' {
+		i++
+	}
+	var s lineShape
+	for i < end && text[i] == '-' && blankAt(text, i+1) {
+		s.dashes = append(s.dashes, i-start)
+		for i++; i < end && text[i] == ' '; i++ {
+		}
+	}
+	s.column = i - start
+	if i < end && text[i] != '#' {
+		if colon := keyEnd(text, textLine{start: i, end: end}); colon > 0 {
+			s.key, s.colon = strings.Trim(string(text[i:colon-1]), " \t\"'"), colon
+		}
+	}
+	return s
+}
+
+// blockContext looks at a place outside of brackets.
+func blockContext(text []byte, start, offset int) Context {
+	s := shapeOf(text, start)
+	var c Context
+	column := s.column
+	if len(bytes.TrimSpace(text[start:offset])) == 0 { // an empty line up to the cursor, which tells how deep it is
+		s.dashes, s.key, s.colon = nil, "", 0
+		column = offset - start
+	}
+	for len(s.dashes) > 0 && start+s.dashes[len(s.dashes)-1] >= offset {
+		s.dashes = s.dashes[:len(s.dashes)-1]
+	}
+	c.Path = parentsOf(text, start, column, s.dashes)
+	if s.colon > 0 && s.colon <= offset {
+		c.Kind = ValueCursor
+		c.Path = append(c.Path, s.key)
+		c.word(text, s.colon, offset)
+		return c
+	}
+	if len(s.dashes) > 0 || s.colon > 0 {
+		c.word(text, min(start+s.column, offset), offset)
+	} else {
+		c.word(text, min(start+column, offset), offset)
+	}
+	return c
+}
+
+// parentsOf are the keys around a column of the line that begins at an offset.
+func parentsOf(text []byte, start, column int, dashes []int) (path []string) {
+	equal := false // a key in the same column may be the parent: of a list that is not indented
+	item := func(dashes []int) {
+		for i := len(dashes) - 1; i >= 0; i-- {
+			path = append(path, "[]")
+			column, equal = dashes[i], true
+		}
+	}
+	item(dashes)
+	for start > 0 && (column > 0 || equal) {
+		end := start - 1
+		start = bytes.LastIndexByte(text[:end], '\n') + 1
+		if trimmed := bytes.TrimSpace(text[start:end]); len(trimmed) == 0 || trimmed[0] == '#' {
+			continue
+		}
+		s := shapeOf(text, start)
+		switch {
+		case s.key != "" && (s.column < column || equal && s.column == column && len(s.dashes) == 0):
+			path = append(path, s.key)
+			column, equal = s.column, false
+			item(s.dashes)
+		case s.column == column && len(s.dashes) > 0 && !equal:
+			item(s.dashes)
+		case s.key == "" && len(s.dashes) > 0 && s.dashes[0] < column && !equal:
+			item(s.dashes)
+		}
+	}
+	slices.Reverse(path)
+	return path
+}
+
+// flowContext looks at a place inside of brackets; false where it is in none.
+func flowContext(text []byte, start, offset int) (Context, bool) {
+	from := start
+	for range 200 { // up to a line that cannot be inside of brackets
+		s := shapeOf(text, from)
+		if from == 0 || s.key != "" && s.column <= 2 {
+			break
+		}
+		from = bytes.LastIndexByte(text[:from-1], '\n') + 1
+	}
+	type level struct {
+		open  int
+		path  []string // of the value that is in brackets
+		key   string
+		value bool
+		word  int
+	}
+	var stack []level
+	fresh := true // a value may begin here
+	for i := from; i < offset; i++ {
+		ch := text[i]
+		if len(stack) == 0 {
+			switch {
+			case ch == '\n' || (ch == ':' || ch == '-') && blankAt(text, i+1):
+				fresh = true
+			case blank(ch):
+			case ch == '#' && i > 0 && blankAt(text, i-1):
+				for i < offset && text[i] != '\n' {
+					i++
+				}
+				i--
+			case fresh && (ch == '"' || ch == '\''):
+				i = quotedEnd(text[:offset], i) - 1
+				fresh = false
+			case fresh && (ch == '{' || ch == '['):
+				at := bytes.LastIndexByte(text[:i], '\n') + 1
+				stack = append(stack, level{open: i, path: blockContext(text, at, i).Path, word: i + 1})
+			default:
+				fresh = false
+			}
+			continue
+		}
+		top := &stack[len(stack)-1]
+		switch ch {
+		case '"', '\'':
+			if bytes.TrimSpace(text[top.word:i]) == nil || len(bytes.TrimSpace(text[top.word:i])) == 0 {
+				end := quotedEnd(text[:offset], i)
+				if end >= offset && !(end > i+1 && text[end-1] == ch) {
+					i = offset
+					break
+				}
+				i = end - 1
+			}
+		case '{', '[':
+			if i > 0 && text[i-1] == '$' {
+				break
+			}
+			path := slices.Clone(top.path)
+			if text[top.open] == '[' {
+				path = append(path, "[]")
+			} else {
+				path = append(path, top.key)
+			}
+			stack = append(stack, level{open: i, path: path, word: i + 1})
+		case '}', ']':
+			stack = stack[:len(stack)-1]
+			fresh = false
+		case ',':
+			top.key, top.value, top.word = "", false, i+1
+		case ':':
+			if text[top.open] == '{' && !top.value && blankAt(text, i+1) {
+				top.key, top.value = strings.Trim(string(text[top.word:i]), " \t\n\"'"), true
+				top.word = i + 1
+			}
+		}
+	}
+	if len(stack) == 0 {
+		return Context{}, false
+	}
+	top := stack[len(stack)-1]
+	c := Context{Flow: true, Path: slices.Clone(top.path)}
+	switch {
+	case text[top.open] == '[':
+		c.Path = append(c.Path, "[]")
+	case top.value:
+		c.Kind, c.Path = ValueCursor, append(c.Path, top.key)
+	}
+	for top.word < offset && text[top.word] == '\n' {
+		top.word++
+	}
+	c.word(text, top.word, offset)
+	return c, true
+}

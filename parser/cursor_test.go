@@ -1,0 +1,62 @@
+package parser
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestCursor looks at the place of the mark | in texts that are being written.
+func TestCursor(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		text  string
+		kind  CursorKind
+		path  string
+		typed string
+		steps string
+	}{
+		"top":                  {"res|", KeyCursor, "", "res", ""},
+		"top below":            {"name: a\nout|\nvariables:\n  a: b\n", KeyCursor, "", "out", ""},
+		"entry":                {"resources:\n  a|", KeyCursor, "resources", "a", ""},
+		"field":                {"resources:\n  a:\n    ty|\n", KeyCursor, "resources.a", "ty", ""},
+		"empty line":           {"resources:\n  a:\n    type: x\n    |\n  b:\n", KeyCursor, "resources.a", "", ""},
+		"empty line, deeper":   {"resources:\n  a:\n    properties:\n      |\n", KeyCursor, "resources.a.properties", "", ""},
+		"value":                {"resources:\n  a:\n    type: rand|", ValueCursor, "resources.a.type", "rand", ""},
+		"quoted value":         {"resources:\n  a:\n    type: \"rand|", ValueCursor, "resources.a.type", "rand", ""},
+		"item":                 {"a:\n  - b\n  - c|", KeyCursor, "a.[]", "c", ""},
+		"item, not indented":   {"a:\n- b\n- c|", KeyCursor, "a.[]", "c", ""},
+		"map in a list":        {"a:\n  - b: 1\n    c|", KeyCursor, "a.[]", "c", ""},
+		"value in a list":      {"a:\n  - b: 1\n    c: d|", ValueCursor, "a.[].c", "d", ""},
+		"below a key of items": {"a:\n  - b:\n      c|", KeyCursor, "a.[].b", "c", ""},
+		"first key of an item": {"a:\n  - b|", KeyCursor, "a.[]", "b", ""},
+		"comments between":     {"a:\n# x\n\n  b:\n  # y\n    c|", KeyCursor, "a.b", "c", ""},
+		"flow key":             {"a: {b: 1, c|", KeyCursor, "a", "c", ""},
+		"flow value":           {"a: {b: 1, c: d|}", ValueCursor, "a.c", "d", ""},
+		"flow list":            {"a:\n  b: [c, d|", KeyCursor, "a.b.[]", "d", ""},
+		"flow inside":          {"a: {b: [{c: d|", ValueCursor, "a.b.[].c", "d", ""},
+		"flow on lines":        {"a: {\n  b: {\n    c: d|\n", ValueCursor, "a.b.c", "d", ""},
+		"flow closed":          {"a: {b: c}\nd|", KeyCursor, "", "d", ""},
+		"name":                 {"a: ${b|", NameCursor, "a", "b", ""},
+		"no name yet":          {"a: \"x ${|", NameCursor, "a", "", ""},
+		"step":                 {"a: ${b.c|}", NameCursor, "a", "c", "b"},
+		"empty step":           {"a: ${b.c[0].|", NameCursor, "a", "", "b.c.[0]"},
+		"second":               {"a: \"${b} ${c.d|\"", NameCursor, "a", "d", "c"},
+		"closed":               {"a: ${b}|", ValueCursor, "a", "${b}", ""},
+		"escaped":              {"a: $${b|", ValueCursor, "a", "$${b", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			before, after, _ := strings.Cut(c.text, "|")
+			got := Cursor([]byte(before+after), len(before))
+			require.Equal(t, c.kind, got.Kind)
+			require.Equal(t, c.path, strings.Join(got.Path, "."))
+			require.Equal(t, c.typed, got.Typed)
+			require.Equal(t, c.steps, strings.Join(got.Steps, "."))
+		})
+	}
+	got := Cursor([]byte("a: ${join(\"-\", [b, c], d"), 24)
+	require.Equal(t, "join", got.Function)
+	require.Equal(t, 2, got.Argument)
+}
