@@ -23,8 +23,9 @@ func (c *checker) checkConstantCall(e *ast.Call, f *builtins.Func, args []ast.Ex
 		return true
 	}
 	values := make([]value.Value, len(args))
+	left := constantParts
 	for i, arg := range args {
-		v, ok := c.constantValue(arg, 0)
+		v, ok := c.constantValue(arg, 0, &left)
 		if !ok {
 			return true
 		}
@@ -47,14 +48,18 @@ func (c *checker) checkConstantCall(e *ast.Call, f *builtins.Func, args []ast.Ex
 	return false
 }
 
+// constantParts is how many parts the arguments of a constant call may have: lists of variables of lists grow with each of them.
+const constantParts = 10_000
+
 // constantValue is the value of an expression that is written out, by way of variables too; a list may hold anything when it
 // is counted only.
-func (c *checker) constantValue(e ast.Expr, depth int) (v value.Value, ok bool) {
+// left is how many parts it may still have.
+func (c *checker) constantValue(e ast.Expr, depth int, left *int) (v value.Value, ok bool) {
 	const deepest = 100
 	if e == nil {
 		return value.Null, true
 	}
-	if depth > deepest {
+	if *left--; depth > deepest || *left < 0 {
 		return value.Null, false
 	}
 	switch e := c.constant(e).(type) {
@@ -69,7 +74,7 @@ func (c *checker) constantValue(e ast.Expr, depth int) (v value.Value, ok bool) 
 	case *ast.List:
 		items := make([]value.Value, len(e.Items))
 		for i, item := range e.Items {
-			if items[i], ok = c.constantValue(item, depth+1); !ok {
+			if items[i], ok = c.constantValue(item, depth+1, left); !ok {
 				return value.Null, false
 			}
 		}
