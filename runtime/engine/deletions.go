@@ -13,12 +13,10 @@ import (
 
 // deleteRest deletes what the program did not register, and what replacements have left behind (E4.118–E4.125).
 func (d *Deployment) deleteRest() {
-	d.mu.Lock()
-	done := d.deletionsDone
-	d.deletionsDone = true
-	failed := d.programFailed
-	d.mu.Unlock()
-	if done || d.running.Err() != nil || (failed || d.report.hasFailed()) && !d.mayDeleteAfterFailure(failed) {
+	// After a failure deletions go on only if asked to, and if the program itself ran to its end (E4.125, E5.44).
+	done := d.beginDeletions()
+	bailed, failed := d.faults()
+	if done || d.running.Err() != nil || (failed || d.report.hasFailed()) && !(d.opts.ContinueOnError && !failed && !bailed) {
 		return
 	}
 	if d.checkTargets(d.scope.Targets) != nil {
@@ -93,12 +91,4 @@ func (d *Deployment) planEnding() *plan.Ending {
 		return nil
 	}
 	return &end
-}
-
-// mayDeleteAfterFailure decides whether deletions go on although something failed: only if asked to go on, and if the
-// program itself ran to its end (E4.125, E5.44).
-func (d *Deployment) mayDeleteAfterFailure(programFailed bool) bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.opts.ContinueOnError && !programFailed && !d.bailed
 }

@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"encoding/json"
-	"fmt"
 	"maps"
 	"runtime"
 	"sync"
@@ -21,7 +20,6 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 	"github.com/yamlhost/yamlhost/runtime/provider"
 	"github.com/yamlhost/yamlhost/runtime/state"
-	"github.com/yamlhost/yamlhost/value"
 	"github.com/yamlhost/yamlhost/value/urn"
 )
 
@@ -38,6 +36,7 @@ var (
 // the other (no lock). Of all that talks to providers, at most Parallel go on at the same time; one slot makes the
 // operation serial.
 type Deployment struct {
+	*lifetime
 	opts     Options
 	report   *reporter
 	journal  *apply.Writer
@@ -50,39 +49,17 @@ type Deployment struct {
 	naming   *plan.Naming
 	mode     mode
 
-	// running ends when nothing new may start: the user has interrupted, or something failed (E5.42). calls ends when
-	// provider calls in flight are given up as well (E5.51). They are the operation's own lifetime, which no single
-	// request's context has.
-	running context.Context
-	// interrupted is closed when the user has interrupted.
-	interrupted <-chan struct{}
-	stop        context.CancelFunc
-	calls       context.Context
-
 	// decisions makes the choice of steps serial: no resource may settle while another's replacement finds out what it
-	// takes with it. It is taken before mu, never inside.
+	// takes with it.
 	decisions sync.Mutex
 
 	table *resources.Table
 
-	mu         sync.Mutex // guards everything below
 	transforms transforms
-	stackDone  bool        // outputs of the stack were registered
-	outputs    value.Value // of the stack, put in place at the end (E2.61)
-	bailed     bool        // the reason for the failure was told in full; no line follows (E4.130)
-	closed     bool        // no more requests
-	waiting    bool        // somebody waits for the shutdown
-	requests   sync.WaitGroup
-	finished   chan struct{} // closed by SignalAndWaitForShutdown; nil while no program runs
-	terminated bool          // given up at once (E5.51)
+	outputs    stackOutputs
 	// importing says that the operation is an import without a program, and importError why it failed.
 	importing   bool
 	importError error
-	// programFailed says that the program ended with an error.
-	programFailed bool
-	deletionsDone bool          // deleteRest has run
-	drained       chan struct{} // closed when all steps are over
-	over          chan struct{} // closed when the operation is over
 }
 
 // mode is what the registrations of a program are for.
@@ -123,17 +100,11 @@ func newDeployment(ctx, calls context.Context, o Options, scope *plan.Scope, ref
 		scope:    scope,
 		planner:  newPlanner(&o),
 
-		drained: make(chan struct{}),
-		over:    make(chan struct{}),
+		lifetime: newLifetime(ctx, calls, o.Crash),
 	}
 	d.journal = apply.NewWriter(o.Journal, len(o.Base.Resources))
 	d.table = resources.NewTable(o.Stack, o.Project, o.Base.Resources, scope)
-	d.running, d.stop = context.WithCancel(ctx)
 	d.slots = slots.NewPool(d.running, o.Parallel)
-	d.interrupted = ctx.Done()
-	if d.calls = calls; calls == nil {
-		d.calls = d.running
-	}
 	d.registry = providers.New(d.registryOptions())
 	d.executor = &apply.Executor{Options: d.executorOptions()}
 	return d
@@ -179,36 +150,6 @@ func newUUID() string {
 	return text[:8] + "-" + text[8:12] + "-" + text[12:16] + "-" + text[16:20] + "-" + text[20:]
 }
 
-// enter admits a request; leave must be called when it is over.
-func (d *Deployment) enter() error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.closed {
-		return monitor.ErrShutdown
-	}
-	d.requests.Add(1)
-	return nil
-}
-
-func (d *Deployment) leave() {
-	if d.opts.Crash != nil { // a request may come in a goroutine of whoever offers the monitor
-		if fault := recover(); fault != nil {
-			d.opts.Crash(fault)
-		}
-	}
-	d.requests.Done()
-}
-
-// guard is deferred last where a goroutine begins, so that a panic is told before anything waits for a lock that it holds.
-func (d *Deployment) guard() {
-	if d.opts.Crash == nil {
-		return
-	}
-	if fault := recover(); fault != nil {
-		d.opts.Crash(fault)
-	}
-}
-
 // each runs fn for 0 to n-1, as many at the same time as there are slots; see slots.Pool.Each.
 func (d *Deployment) each(n int, fn func(i int)) {
 	d.slots.Each(n, func(i int) {
@@ -222,15 +163,6 @@ func (d *Deployment) fail() {
 	if !d.opts.ContinueOnError {
 		d.stop()
 	}
-}
-
-// bail stops the operation, whatever was asked, with nothing more to say than was said (E4.130).
-func (d *Deployment) bail() error {
-	d.mu.Lock()
-	d.bailed = true
-	d.mu.Unlock()
-	d.stop()
-	return monitor.ErrReported
 }
 
 // Info says which deployment this is (E2.3).
@@ -267,24 +199,7 @@ func (d *Deployment) RegisterPackage(_ context.Context, p monitor.Package) (stri
 // SignalAndWaitForShutdown says that the program asks for nothing more, and waits until the engine is done (E2.68). The
 // program given to Update need not call it: returning says the same.
 func (d *Deployment) SignalAndWaitForShutdown(ctx context.Context) error {
-	d.mu.Lock()
-	if d.waiting {
-		d.mu.Unlock()
-		return fmt.Errorf("already waiting for shutdown")
-	}
-	d.waiting = true
-	d.closed = true
-	signal := d.finished
-	d.mu.Unlock()
-	if signal != nil {
-		close(signal)
-	}
-	select {
-	case <-d.drained:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	return d.waitForShutdown(ctx)
 }
 
 // info is what calls and constructions are told about the deployment.

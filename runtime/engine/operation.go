@@ -75,7 +75,7 @@ func Refresh(ctx context.Context, o Options, program Program) (*Result, error) {
 		}
 		d.mode = refreshing
 		d.runProgram(program)
-		if !d.programHasFailed() {
+		if _, failed := d.faults(); !failed {
 			d.refreshRest()
 		}
 	})
@@ -118,12 +118,6 @@ func (d *Deployment) refreshBefore(later bool) {
 			d.refreshAll(func(r *state.Resource) bool { return wants(r) && chosen(r) })
 		}
 	}
-}
-
-func (d *Deployment) programHasFailed() bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.programFailed
 }
 
 // operate surrounds the phases of an operation with what all have in common. It returns when everything it started is over.
@@ -237,10 +231,7 @@ func (d *Deployment) watch(ctx context.Context, giveUp context.CancelFunc) {
 			asking.Go(func() { defer d.guard(); d.registry.Cancel(d.calls) }) // a frozen provider must not keep the second from being heard
 		case <-d.opts.Terminate:
 			d.journal.Close()
-			d.mu.Lock()
-			d.terminated = true
-			d.mu.Unlock()
-			d.stop()
+			d.terminate()
 			giveUp()
 			return
 		case <-d.over:
@@ -249,18 +240,9 @@ func (d *Deployment) watch(ctx context.Context, giveUp context.CancelFunc) {
 	}
 }
 
-func (d *Deployment) isTerminated() bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.terminated
-}
-
 // runProgram runs the program to its end, or to the point where it asks for nothing more (E2.6).
 func (d *Deployment) runProgram(program func(ctx context.Context, m monitor.Monitor) error) {
-	signal := make(chan struct{})
-	d.mu.Lock()
-	d.finished = signal
-	d.mu.Unlock()
+	signal := d.beginProgram()
 	ended := make(chan error, 1)
 	go func() {
 		defer d.guard()
@@ -298,40 +280,19 @@ func (d *Deployment) lastOf(ended <-chan error) error {
 	}
 }
 
-// finishWaiting lets the one who waits for the shutdown go on.
-func (d *Deployment) finishWaiting() {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if !isClosed(d.drained) {
-		close(d.drained)
-	}
-}
-
 // programEnded takes note of how the program ended (E2.7).
 func (d *Deployment) programEnded(err error) {
 	switch {
 	case err == nil:
 	case errors.Is(err, monitor.ErrReported), errors.Is(err, monitor.ErrShutdown), errors.Is(err, context.Canceled):
-		d.mu.Lock()
-		d.programFailed = true
-		d.mu.Unlock()
+		d.failProgram()
 		if errors.Is(err, monitor.ErrReported) {
 			d.report.fail()
 		}
 	default:
-		d.mu.Lock()
-		d.programFailed = true
-		d.mu.Unlock()
+		d.failProgram()
 		d.report.message(Message{Severity: diag.Error, Text: "an unhandled error occurred: " + err.Error()})
 	}
-}
-
-// closeRequests admits no more requests and waits for those under way.
-func (d *Deployment) closeRequests() {
-	d.mu.Lock()
-	d.closed = true
-	d.mu.Unlock()
-	d.requests.Wait()
 }
 
 // lastWords says how the operation ended when it did not end well (E5.48).
@@ -340,9 +301,7 @@ func (d *Deployment) lastWords(r *Result, refreshing bool) {
 	if d.opts.DryRun {
 		word = "preview"
 	}
-	d.mu.Lock()
-	bailed := d.bailed
-	d.mu.Unlock()
+	bailed, _ := d.faults()
 	switch {
 	case r.Terminated:
 		d.report.message(Message{Severity: diag.Error, Text: word + " cancelled"})

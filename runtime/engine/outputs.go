@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"sync"
 
 	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/runtime/engine/internal/plan"
@@ -13,6 +14,25 @@ import (
 	"github.com/yamlhost/yamlhost/value"
 	"github.com/yamlhost/yamlhost/value/urn"
 )
+
+// stackOutputs are the outputs of the stack, which are put in place at the end (E2.61). It is safe for concurrent use.
+type stackOutputs struct {
+	mu         sync.Mutex // guards the rest
+	outputs    value.Value
+	registered bool
+}
+
+func (o *stackOutputs) set(outputs value.Value, registered bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.outputs, o.registered = outputs, registered
+}
+
+func (o *stackOutputs) get() (outputs value.Value, registered bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.outputs, o.registered
+}
 
 // RegisterOutputs records the outputs of a component or of the stack, once (E2.59–E2.62). Those of the stack are put in
 // place when everything else is over.
@@ -40,15 +60,13 @@ func (d *Deployment) RegisterOutputs(ctx context.Context, u urn.URN, outputs val
 	before = plan.AsMap(before)
 	isStack, skipped := reg == d.table.Root(), reg.Result != monitor.Succeeded || reg.State() == nil
 	if isStack {
-		d.mu.Lock()
-		d.outputs, d.stackDone = outputs, true
-		d.mu.Unlock()
+		d.outputs.set(outputs, true)
 	}
 	if !skipped {
 		if err := d.planner.outputs(u, before, outputs); err != nil {
-			d.mu.Lock()
-			d.stackDone = d.stackDone && !isStack
-			d.mu.Unlock()
+			if isStack {
+				d.outputs.set(outputs, false)
+			}
 			return d.violatesPlan(u, reg.Goal.Position, err)
 		}
 	}
@@ -72,10 +90,8 @@ func (d *Deployment) RegisterOutputs(ctx context.Context, u urn.URN, outputs val
 func (d *Deployment) finishStack() (before, after *state.Resource) {
 	before, left := d.table.Found(urn.RootStack(d.opts.Stack, d.opts.Project))
 	reg := d.table.Root()
-	d.mu.Lock()
-	outputs, registered := d.outputs, d.stackDone
-	failed := d.bailed || d.programFailed
-	d.mu.Unlock()
+	outputs, registered := d.outputs.get()
+	bailed, failed := d.faults()
 	gone := reg != nil && reg.Destroyed()
 	if gone { // it was destroyed; people hear of its outputs nevertheless (E2.61)
 		if registered {
@@ -95,7 +111,7 @@ func (d *Deployment) finishStack() (before, after *state.Resource) {
 	if !registered {
 		return before, reg.State()
 	}
-	if (failed || d.report.hasFailed() || d.running.Err() != nil) && before != nil {
+	if (bailed || failed || d.report.hasFailed() || d.running.Err() != nil) && before != nil {
 		merged := before.Outputs
 		for i, key := range outputs.Keys() {
 			merged = plan.AsMap(merged).With(key, outputs.At(i))

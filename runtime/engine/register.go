@@ -264,12 +264,3 @@ func (d *Deployment) response(reg *resources.Registration) monitor.RegisterRespo
 	r.Outputs = now.Outputs
 	return r
 }
-
-func isClosed(done <-chan struct{}) bool {
-	select {
-	case <-done:
-		return true
-	default:
-		return false
-	}
-}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/yamlhost/yamlhost/runtime/engine/internal/plan"
 	"github.com/yamlhost/yamlhost/runtime/monitor"
@@ -13,8 +14,9 @@ import (
 
 var _ monitor.TransformRegistrar = (*Deployment)(nil)
 
-// transforms are what changes registrations and calls before they are looked at. The deployment's mutex guards them.
+// transforms are what changes registrations and calls before they are looked at. It is safe for concurrent use.
 type transforms struct {
+	mu      sync.Mutex // guards the rest
 	stack   []monitor.Transform
 	invokes []monitor.InvokeTransform
 	// pending are those of remote components that are being constructed: the component's own registration comes from another
@@ -24,16 +26,16 @@ type transforms struct {
 
 // RegisterStackTransform applies a transform to what is registered from now on (E2.74).
 func (d *Deployment) RegisterStackTransform(_ context.Context, t monitor.Transform) error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
+	d.transforms.mu.Lock()
+	defer d.transforms.mu.Unlock()
 	d.transforms.stack = append(d.transforms.stack, t)
 	return nil
 }
 
 // RegisterStackInvokeTransform applies a transform to calls of functions from now on.
 func (d *Deployment) RegisterStackInvokeTransform(_ context.Context, t monitor.InvokeTransform) error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
+	d.transforms.mu.Lock()
+	defer d.transforms.mu.Unlock()
 	d.transforms.invokes = append(d.transforms.invokes, t)
 	return nil
 }
@@ -41,8 +43,8 @@ func (d *Deployment) RegisterStackInvokeTransform(_ context.Context, t monitor.I
 // transformsOf are a registration's own transforms, and all that apply to it in their order: its own, those of its
 // ancestors from the parent upwards, and the stack's (E2.18).
 func (d *Deployment) transformsOf(r *monitor.RegisterRequest) (own, all []monitor.Transform) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
+	d.transforms.mu.Lock()
+	defer d.transforms.mu.Unlock()
 	t := &d.transforms
 	key := fmt.Sprintf("%s::%s::%s", r.Parent, r.Type, r.Name)
 	own = r.Transforms
@@ -96,9 +98,9 @@ func (d *Deployment) transformed(ctx context.Context, g *plan.Goal, all []monito
 
 // transformedInvoke is a call after all transforms of calls.
 func (d *Deployment) transformedInvoke(ctx context.Context, r monitor.InvokeRequest) (monitor.InvokeRequest, error) {
-	d.mu.Lock()
+	d.transforms.mu.Lock()
 	all := slices.Clip(d.transforms.invokes)
-	d.mu.Unlock()
+	d.transforms.mu.Unlock()
 	for _, transform := range all {
 		next, err := transform(ctx, r)
 		if err != nil {

@@ -1,0 +1,45 @@
+package engine
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/yamlhost/yamlhost/runtime/monitor"
+)
+
+// E2.68: who waits for the shutdown is let go when all steps are over; nobody else is admitted meanwhile, and nobody waits
+// twice.
+func TestWaitingForShutdown(t *testing.T) {
+	l := newLifetime(t.Context(), nil, nil)
+	signal := l.beginProgram()
+	require.NoError(t, l.enter())
+	waited := make(chan error, 1)
+	go func() { waited <- l.waitForShutdown(t.Context()) }()
+	<-signal
+	require.ErrorIs(t, l.enter(), monitor.ErrShutdown)
+	require.Error(t, l.waitForShutdown(t.Context()), "already waiting")
+	l.leave()
+	l.closeRequests()
+	l.finishWaiting()
+	l.finishWaiting() // a second time does nothing
+	require.NoError(t, <-waited)
+}
+
+// E4.130, E5.42, E5.51: what fails stops what is not begun; calls in flight go on.
+func TestBailingStopsWhatIsNotBegun(t *testing.T) {
+	calls := context.WithoutCancel(t.Context())
+	l := newLifetime(t.Context(), calls, nil)
+	require.ErrorIs(t, l.bail(), monitor.ErrReported)
+	bailed, failed := l.faults()
+	require.True(t, bailed)
+	require.False(t, failed)
+	require.Error(t, l.running.Err())
+	require.NoError(t, l.calls.Err())
+	require.False(t, l.isTerminated())
+	l.terminate()
+	require.True(t, l.isTerminated())
+	require.False(t, l.beginDeletions())
+	require.True(t, l.beginDeletions(), "only once")
+}
