@@ -8,9 +8,9 @@ import (
 	"github.com/yamlhost/yamlhost/value/urn"
 )
 
-// decide chooses the steps of an examined subject and marks what they do to others. again says that meanwhile its old
+// decide chooses the steps of an examined record and marks what they do to others. again says that meanwhile its old
 // state is deleted on behalf of another resource, so that it has to be examined anew.
-func (d *Deployment) decide(s *subject) (chain []Step, again bool, err error) {
+func (d *Deployment) decide(s *record) (steps []Step, again bool, err error) {
 	d.decisions.Lock()
 	defer d.decisions.Unlock()
 	if s.old != nil && s.deleted == nil && d.table.CascadeOf(s.old) != nil {
@@ -28,29 +28,29 @@ func (d *Deployment) decide(s *subject) (chain []Step, again bool, err error) {
 			}
 		}
 	}
-	chain = plan.Steps(situation)
-	if err := d.planner.decided(s, chain); err != nil {
+	steps = plan.Steps(situation)
+	if err := d.constraint.decided(s, steps); err != nil {
 		return nil, false, d.violatesPlan(s.reg.URN, s.reg.Goal.Position, err)
 	}
-	d.table.Mark(s.old, chain)
-	return chain, false, nil
+	d.table.Mark(s.old, steps)
+	return steps, false, nil
 }
 
-// deletesFirst decides whether a replacement of the subject deletes first (E4.52).
-func (d *Deployment) deletesFirst(s *subject) bool {
+// deletesFirst decides whether a replacement of the record deletes first (E4.52).
+func (d *Deployment) deletesFirst(s *record) bool {
 	_, fixed := d.naming.Of(s.goal, s.seed) // E4.127
 	return s.oldState().PendingReplacement || fixed || plan.DeletesFirst(s.diff, s.reg.Goal.DeleteBeforeReplace)
 }
 
 // mark notes what steps are going to do that were decided without comparing, so that later decisions take it into account.
-func (d *Deployment) mark(s *subject, steps []Step) {
+func (d *Deployment) mark(s *record, steps []Step) {
 	d.decisions.Lock()
 	defer d.decisions.Unlock()
 	d.table.Mark(s.old, steps)
 }
 
 // mayReplace refuses replacements that must not be (E4.53, E4.73).
-func (d *Deployment) mayReplace(s *subject, situation *plan.Situation) error {
+func (d *Deployment) mayReplace(s *record, situation *plan.Situation) error {
 	for _, o := range situation.Obstacles(d.opts.DryRun, d.opts.IgnoreProtect) {
 		m := Message{URN: s.reg.URN, Severity: diag.Warning, Position: s.reg.Goal.Position, Text: o.Text}
 		if !o.Warning {
@@ -64,8 +64,8 @@ func (d *Deployment) mayReplace(s *subject, situation *plan.Situation) error {
 	return nil
 }
 
-// dependents finds what has to be deleted before the subject is (E4.58). The caller holds decisions.
-func (d *Deployment) dependents(s *subject) ([]plan.Dependent, error) {
+// dependents finds what has to be deleted before the record is (E4.58). The caller holds decisions.
+func (d *Deployment) dependents(s *record) ([]plan.Dependent, error) {
 	var candidates []plan.Candidate
 	for _, r := range d.table.Behind(s.old) {
 		candidates = append(candidates, plan.Candidate{Resource: r, Forced: d.fated(r)})

@@ -27,7 +27,7 @@ func (d *Deployment) deleteRest() {
 		return
 	}
 	current := d.table.Renamed(end.Resources)
-	if s, err := d.planner.deletions(end.Steps); err != nil {
+	if s, err := d.constraint.deletions(end.Steps); err != nil {
 		_ = d.violatesPlan(s.URN, plan.PositionOf(s.Old), err)
 		return
 	}

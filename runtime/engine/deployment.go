@@ -37,17 +37,17 @@ var (
 // operation serial.
 type Deployment struct {
 	*lifetime
-	opts     Options
-	report   *reporter
-	journal  *apply.Writer
-	executor *apply.Executor
-	registry *providers.Registry
-	slots    *slots.Pool
-	endpoint string
-	scope    *plan.Scope
-	planner  *planner
-	naming   *plan.Naming
-	mode     mode
+	opts       Options
+	report     *reporter
+	journal    *apply.Writer
+	executor   *apply.Executor
+	registry   *providers.Registry
+	slots      *slots.Pool
+	endpoint   string
+	scope      *plan.Scope
+	constraint *planConstraint
+	naming     *plan.Naming
+	mode       mode
 
 	// decisions makes the choice of steps serial: no resource may settle while another's replacement finds out what it
 	// takes with it.
@@ -94,11 +94,11 @@ func newDeployment(ctx, calls context.Context, o Options, scope *plan.Scope, ref
 		o.Base = &state.Snapshot{}
 	}
 	d := &Deployment{
-		opts:     o,
-		report:   &reporter{sink: o.Events, planning: o.DryRun, refreshing: refreshing, changes: map[Op]int{}},
-		endpoint: o.MonitorEndpoint,
-		scope:    scope,
-		planner:  newPlanner(&o),
+		opts:       o,
+		report:     &reporter{sink: o.Events, planning: o.DryRun, refreshing: refreshing, changes: map[Op]int{}},
+		endpoint:   o.MonitorEndpoint,
+		scope:      scope,
+		constraint: newPlanConstraint(&o),
 
 		lifetime: newLifetime(ctx, calls, o.Crash),
 	}

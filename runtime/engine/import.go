@@ -130,7 +130,7 @@ func (d *Deployment) importAll(ctx context.Context, imports []Import) error {
 	return nil
 }
 
-// keepAll carries the whole state over, in its order (E7.46).
+// keepAll retains the whole state, in its order (E7.46).
 func (d *Deployment) keepAll(ctx context.Context) error {
 	slot := d.slots.Slot()
 	defer slot.Free()
@@ -138,7 +138,7 @@ func (d *Deployment) keepAll(ctx context.Context) error {
 		if err := d.prerequisites(ctx, d.table.ProviderOf(reg.Old.Resource()), slot); err != nil {
 			return err
 		}
-		if err := d.stay(reg); err != nil {
+		if err := d.retainAsIs(reg); err != nil {
 			return err
 		}
 	}

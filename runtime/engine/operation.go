@@ -30,7 +30,7 @@ func Update(ctx context.Context, o Options, program Program) (*Result, error) {
 			d.runProgram(program)
 		}
 		d.deleteRest()
-		d.checkLeftovers()
+		d.checkMissingSteps()
 	})
 }
 
@@ -176,7 +176,7 @@ func operate(ctx context.Context, o Options, refreshing bool, phases func(*Deplo
 	close(d.over)
 	<-watched
 
-	result := &Result{Snapshot: d.opts.Base, Plan: d.planner.record, Changes: d.report.changes, Failed: d.report.hasFailed(),
+	result := &Result{Snapshot: d.opts.Base, Plan: d.constraint.record, Changes: d.report.changes, Failed: d.report.hasFailed(),
 		Canceled: ctx.Err() != nil, Terminated: d.isTerminated()}
 	if !o.DryRun {
 		result.Snapshot, err = d.journal.Snapshot(d.opts.Base)

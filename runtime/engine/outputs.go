@@ -63,7 +63,7 @@ func (d *Deployment) RegisterOutputs(ctx context.Context, u urn.URN, outputs val
 		d.outputs.set(outputs, true)
 	}
 	if !skipped {
-		if err := d.planner.outputs(u, before, outputs); err != nil {
+		if err := d.constraint.outputs(u, before, outputs); err != nil {
 			if isStack {
 				d.outputs.set(outputs, false)
 			}

@@ -16,7 +16,7 @@ import (
 // readOnly is what happens to a resource that the program of a refresh registers: the old state is read again through the
 // provider that the program gives it, and the program's inputs count for nothing (E7.30–E7.32). What is gone leaves the
 // state at the end, when everything that names it is known.
-func (d *Deployment) readOnly(ctx context.Context, reg *resources.Registration, s *subject) error {
+func (d *Deployment) readOnly(ctx context.Context, reg *resources.Registration, s *record) error {
 	old := s.oldState()
 	if old == nil {
 		d.skipCreate(reg, s.goal)
@@ -27,7 +27,7 @@ func (d *Deployment) readOnly(ctx context.Context, reg *resources.Registration, 
 		return err
 	}
 	if !in {
-		return d.leaveAlone(ctx, reg, s, false)
+		return d.retain(ctx, reg, s, false)
 	}
 	if err := d.prerequisites(ctx, d.table.Prerequisites(old), s.slot); err != nil {
 		return err
@@ -55,7 +55,7 @@ func (d *Deployment) readOnly(ctx context.Context, reg *resources.Registration, 
 
 // readFirst reads a resource when the program registers it, before anything is decided about it (E4.6, E7.29). What it
 // finds is written at once. A resource that is gone is to be created; until then its place in the state says so.
-func (d *Deployment) readFirst(reg *resources.Registration, s *subject) error {
+func (d *Deployment) readFirst(reg *resources.Registration, s *record) error {
 	old := s.oldState()
 	if old == nil || !old.Custom || old.IsProvider() || old.PendingReplacement || !s.goal.Custom {
 		return nil

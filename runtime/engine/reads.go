@@ -55,7 +55,7 @@ func (d *Deployment) ReadResource(ctx context.Context, r monitor.ReadRequest) (m
 		return monitor.ReadResponse{}, d.conflict(u, position, problem)
 	}
 	if reg.Retained() {
-		return d.adoptRead(ctx, reg, goal)
+		return d.readRetained(ctx, reg, goal)
 	}
 	defer close(reg.Done)
 	reg.Result = monitor.Failed
@@ -64,7 +64,7 @@ func (d *Deployment) ReadResource(ctx context.Context, r monitor.ReadRequest) (m
 		d.report.skip(u)
 		return monitor.ReadResponse{}, monitor.ErrReported
 	}
-	s := &subject{reg: reg, slot: d.slots.Slot(), old: reg.Old, goal: goal}
+	s := &record{reg: reg, slot: d.slots.Slot(), old: reg.Old, goal: goal}
 	if err := s.slot.Take(ctx); err != nil {
 		return monitor.ReadResponse{}, err
 	}
@@ -72,9 +72,9 @@ func (d *Deployment) ReadResource(ctx context.Context, r monitor.ReadRequest) (m
 	if err := d.awaitCascade(ctx, s); err != nil {
 		return monitor.ReadResponse{}, err
 	}
-	chain := plan.ReadSteps(s.oldState(), goal)
-	d.mark(s, chain)
-	if err := d.takeSteps(ctx, reg, s, chain); err != nil {
+	steps := plan.ReadSteps(s.oldState(), goal)
+	d.mark(s, steps)
+	if err := d.takeSteps(ctx, reg, s, steps); err != nil {
 		if errors.Is(err, apply.ErrFailed) {
 			d.fail()
 			err = monitor.ErrReported
@@ -91,8 +91,8 @@ func (d *Deployment) providerUnknown(ref string) bool {
 	return err == nil && i.Unconfigured
 }
 
-// adoptRead answers a read of what was carried over before, with what it was when it was read the last time.
-func (d *Deployment) adoptRead(ctx context.Context, reg *resources.Registration, goal *state.Resource) (monitor.ReadResponse, error) {
+// readRetained answers a read of what was retained before, with what it was when it was read the last time.
+func (d *Deployment) readRetained(ctx context.Context, reg *resources.Registration, goal *state.Resource) (monitor.ReadResponse, error) {
 	if err := d.slots.Wait(ctx, reg.Done); err != nil {
 		return monitor.ReadResponse{}, err
 	}

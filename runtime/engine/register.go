@@ -83,11 +83,11 @@ func (d *Deployment) register(ctx context.Context, g *plan.Goal) (*resources.Reg
 	if reg.Retained() {
 		slot := d.slots.Slot()
 		defer slot.Free()
-		return reg, d.adopt(ctx, reg, g, slot)
+		return reg, d.registerRetained(ctx, reg, g, slot)
 	}
 	defer close(reg.Done)
 	reg.Result = monitor.Failed // until it is known to be better
-	s := d.subjectOf(reg)
+	s := d.recordOf(reg)
 	if err := s.slot.Take(ctx); err != nil {
 		return nil, err
 	}
@@ -113,62 +113,62 @@ func (d *Deployment) conflict(u urn.URN, position string, c *resources.Conflict)
 
 // process checks, compares, decides and acts. It returns apply.ErrFailed after a failure that concerns this resource
 // only, and otherwise what its caller is to get.
-func (d *Deployment) process(ctx context.Context, reg *resources.Registration, subject *subject) error {
+func (d *Deployment) process(ctx context.Context, reg *resources.Registration, record *record) error {
 	g := reg.Goal
-	if d.table.DependsOnFailed(subject.goal) {
+	if d.table.DependsOnFailed(record.goal) {
 		reg.Result = monitor.Skipped
 		d.report.skip(reg.URN)
 		return nil
 	}
 	if d.mode != updating && g.Custom && !urn.IsProviderType(g.Type) {
 		if d.mode == destroying {
-			return d.leaveAlone(ctx, reg, subject, true) // E7.41
+			return d.retain(ctx, reg, record, true) // E7.41
 		}
-		return d.readOnly(ctx, reg, subject) // E7.30, E7.31
+		return d.readOnly(ctx, reg, record) // E7.30, E7.31
 	}
-	in, err := d.inScope(ctx, subject)
+	in, err := d.inScope(ctx, record)
 	if err != nil {
 		return err
 	}
-	if reachable := d.mode == updating || d.table.WithoutSkipped(subject.goal, d.opts.DryRun); !in || !reachable {
-		return d.leaveAlone(ctx, reg, subject, in)
+	if reachable := d.mode == updating || d.table.WithoutSkipped(record.goal, d.opts.DryRun); !in || !reachable {
+		return d.retain(ctx, reg, record, in)
 	}
 	if d.mode == updating {
-		if err := d.needsSkipped(subject); err != nil {
+		if err := d.needsSkipped(record); err != nil {
 			return err
 		}
 	}
 	if d.opts.Refresh && d.opts.RunProgram && d.mode == updating {
-		if err := d.readFirst(reg, subject); err != nil {
+		if err := d.readFirst(reg, record); err != nil {
 			return err
 		}
 	}
-	if err := d.connect(subject); err != nil {
+	if err := d.connect(record); err != nil {
 		return d.refused(reg.URN, g.Position, "start the provider of", g.Type, err)
 	}
-	if plan.WantsImport(subject.oldState(), subject.goal) {
-		if err := d.importFirst(ctx, reg, subject); err != nil {
+	if plan.WantsImport(record.oldState(), record.goal) {
+		if err := d.importFirst(ctx, reg, record); err != nil {
 			return err
 		}
 	}
 	for {
-		if err := d.awaitCascade(ctx, subject); err != nil {
+		if err := d.awaitCascade(ctx, record); err != nil {
 			return err
 		}
-		if err := d.examine(subject); err != nil {
+		if err := d.examine(record); err != nil {
 			return err
 		}
-		chain, again, err := d.decide(subject)
+		steps, again, err := d.decide(record)
 		if err != nil {
 			return err
 		}
 		if again {
 			continue
 		}
-		if err := d.keepPosition(subject, chain); err != nil {
+		if err := d.keepPosition(record, steps); err != nil {
 			return err
 		}
-		return d.takeSteps(ctx, reg, subject, chain)
+		return d.takeSteps(ctx, reg, record, steps)
 	}
 }
 
@@ -190,13 +190,13 @@ func (d *Deployment) refused(u urn.URN, position, doing, typ string, err error) 
 }
 
 // takeSteps takes the steps of a registration.
-func (d *Deployment) takeSteps(ctx context.Context, reg *resources.Registration, s *subject, chain []Step) error {
-	defer d.table.EndCascades(chain)
-	for i := range chain {
+func (d *Deployment) takeSteps(ctx context.Context, reg *resources.Registration, s *record, steps []Step) error {
+	defer d.table.EndCascades(steps)
+	for i := range steps {
 		if d.running.Err() != nil || ctx.Err() != nil { // E5.10
 			return monitor.ErrShutdown
 		}
-		step := &chain[i]
+		step := &steps[i]
 		if i > 0 && step.Op == OpReplace && reg.State() != nil {
 			step.New = reg.State()
 		}
@@ -219,24 +219,24 @@ func (d *Deployment) takeSteps(ctx context.Context, reg *resources.Registration,
 	return nil
 }
 
-// importFirst brings a resource under management as it is (E4.86–E4.91). Afterwards that is the subject's old state.
-func (d *Deployment) importFirst(ctx context.Context, reg *resources.Registration, s *subject) error {
+// importFirst brings a resource under management as it is (E4.86–E4.91). Afterwards that is the record's old state.
+func (d *Deployment) importFirst(ctx context.Context, reg *resources.Registration, s *record) error {
 	old := s.oldState()
 	goal := s.goal.Clone()
 	goal.ID, goal.Inputs = s.goal.ImportID, value.EmptyMap()
 	situation := d.situation(s)
 	situation.Goal, situation.Importing = goal, true
-	chain := plan.Steps(situation)
-	if err := d.planner.imports(chain); err != nil {
+	steps := plan.Steps(situation)
+	if err := d.constraint.imports(steps); err != nil {
 		return d.violatesPlan(reg.URN, reg.Goal.Position, err)
 	}
-	if err := d.keepPosition(s, chain); err != nil {
+	if err := d.keepPosition(s, steps); err != nil {
 		return err
 	}
 	if old != nil {
-		d.mark(s, chain)
+		d.mark(s, steps)
 	}
-	if err := d.takeSteps(ctx, reg, s, chain); err != nil {
+	if err := d.takeSteps(ctx, reg, s, steps); err != nil {
 		return err
 	}
 	reg.Result = monitor.Failed

@@ -79,16 +79,16 @@ func planDiff(before, after value.Value) PlanDiff {
 	return d
 }
 
-// planner writes a plan down during a preview, and holds an update to one. It is safe for concurrent use.
-type planner struct {
+// planConstraint writes a plan down during a preview, and holds an update to one. It is safe for concurrent use.
+type planConstraint struct {
 	mu     sync.Mutex
 	record *UpdatePlan // nil when none is wanted
 	bound  *UpdatePlan // nil when nothing binds
 	left   map[urn.URN][]Op
 }
 
-func newPlanner(o *Options) *planner {
-	p := &planner{bound: o.Plan}
+func newPlanConstraint(o *Options) *planConstraint {
+	p := &planConstraint{bound: o.Plan}
 	if o.DryRun {
 		p.record = &UpdatePlan{Resources: map[urn.URN]*ResourcePlan{}}
 	}
@@ -102,7 +102,7 @@ func newPlanner(o *Options) *planner {
 }
 
 // seed is the one that was planned for a resource, or nil.
-func (p *planner) seed(u urn.URN) []byte {
+func (p *planConstraint) seed(u urn.URN) []byte {
 	if p.bound == nil || p.bound.Resources[u] == nil {
 		return nil
 	}
@@ -110,7 +110,7 @@ func (p *planner) seed(u urn.URN) []byte {
 }
 
 // of is the record of a resource. The caller holds mu.
-func (p *planner) of(u urn.URN) *ResourcePlan {
+func (p *planConstraint) of(u urn.URN) *ResourcePlan {
 	r := p.record.Resources[u]
 	if r == nil {
 		r = &ResourcePlan{}
@@ -120,7 +120,7 @@ func (p *planner) of(u urn.URN) *ResourcePlan {
 }
 
 // decided takes note of a registration's goal and steps, or checks them. An error says how they violate the plan.
-func (p *planner) decided(s *subject, chain []Step) error {
+func (p *planConstraint) decided(s *record, steps []Step) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	before := value.EmptyMap()
@@ -140,7 +140,7 @@ func (p *planner) decided(s *subject, chain []Step) error {
 			return err
 		}
 	}
-	return p.steps(chain)
+	return p.steps(steps)
 }
 
 // aliasURNs are the aliases that a goal gives in full.
@@ -155,9 +155,9 @@ func aliasURNs(g *plan.Goal) []urn.URN {
 }
 
 // steps takes note of steps, or takes them off the plan (E7.67). The caller holds mu.
-func (p *planner) steps(chain []Step) error {
-	for i := range chain {
-		s := &chain[i]
+func (p *planConstraint) steps(steps []Step) error {
+	for i := range steps {
+		s := &steps[i]
 		if p.record != nil {
 			r := p.of(s.URN)
 			r.Steps = append(r.Steps, s.Op)
@@ -219,14 +219,14 @@ func allows(planned, actual Op) bool {
 }
 
 // imports takes note of the steps of an import that comes before everything else, or takes them off the plan.
-func (p *planner) imports(chain []Step) error {
+func (p *planConstraint) imports(steps []Step) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.steps(chain)
+	return p.steps(steps)
 }
 
 // outputs takes note of outputs that were registered, or compares them with those that were planned (E7.74).
-func (p *planner) outputs(u urn.URN, before, outputs value.Value) error {
+func (p *planConstraint) outputs(u urn.URN, before, outputs value.Value) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.record != nil {
@@ -244,7 +244,7 @@ func (p *planner) outputs(u urn.URN, before, outputs value.Value) error {
 }
 
 // deletions takes note of deletions at the end of an operation, or takes them off the plan.
-func (p *planner) deletions(steps []Step) (*Step, error) {
+func (p *planConstraint) deletions(steps []Step) (*Step, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for i := range steps {
@@ -256,7 +256,7 @@ func (p *planner) deletions(steps []Step) (*Step, error) {
 }
 
 // goal compares a goal with the planned one (E7.69–E7.71). The caller holds mu.
-func (p *planner) goal(s *subject, before value.Value) error {
+func (p *planConstraint) goal(s *record, before value.Value) error {
 	g := s.goal
 	planned := p.bound.Resources[g.URN]
 	if planned == nil { // E7.73: it has to stay as it is, which its step says
@@ -394,8 +394,8 @@ func sameSet(a, b []string) bool {
 	return slices.Equal(slices.Compact(x), slices.Compact(y))
 }
 
-// leftovers are planned steps that never came, by resource (E7.75). One that the state did not have need not be deleted.
-func (p *planner) leftovers(known func(urn.URN) bool) []urn.URN {
+// missing are planned steps that never came, by resource (E7.75). One that the state did not have need not be deleted.
+func (p *planConstraint) missing(known func(urn.URN) bool) []urn.URN {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	var missing []urn.URN
@@ -416,8 +416,8 @@ func (d *Deployment) violatesPlan(u urn.URN, position string, err error) error {
 	return monitor.ErrReported
 }
 
-// checkLeftovers reports what was planned and did not come, after an update that went well otherwise (E7.75).
-func (d *Deployment) checkLeftovers() {
+// checkMissingSteps reports what was planned and did not come, after an update that went well otherwise (E7.75).
+func (d *Deployment) checkMissingSteps() {
 	if d.opts.Plan == nil || d.report.hasFailed() || d.running.Err() != nil {
 		return
 	}
@@ -425,7 +425,7 @@ func (d *Deployment) checkLeftovers() {
 	for _, r := range d.opts.Base.Resources {
 		known[r.URN] = true
 	}
-	for _, u := range d.planner.leftovers(func(u urn.URN) bool { return known[u] }) {
+	for _, u := range d.constraint.missing(func(u urn.URN) bool { return known[u] }) {
 		d.report.message(Message{URN: u, Severity: diag.Error, Code: diag.OperationFailed,
 			Text: fmt.Sprintf("expected resource operations for %s but none were seen", u)})
 	}

@@ -14,10 +14,10 @@ import (
 	"github.com/yamlhost/yamlhost/value/urn"
 )
 
-// leaveAlone is what happens to a registered resource that is out of scope: a new one is not created, and an old one is
-// carried over as it was, without a question to its provider (E4.29, E4.32, E4.101). in says that the resource is in scope,
+// retain is what happens to a registered resource that is out of scope: a new one is not created, and an old one is
+// retained as it was, without a question to its provider (E4.29, E4.32, E4.101). in says that the resource is in scope,
 // and left alone because of what the operation is: then it goes by its new name.
-func (d *Deployment) leaveAlone(ctx context.Context, reg *resources.Registration, s *subject, in bool) error {
+func (d *Deployment) retain(ctx context.Context, reg *resources.Registration, s *record, in bool) error {
 	old := s.oldState()
 	if old == nil {
 		d.skipCreate(reg, s.goal)
@@ -43,7 +43,7 @@ func (d *Deployment) prerequisites(ctx context.Context, p *resources.Prerequisit
 	for m := p.Next(d.journal.NewID); m != nil; m = p.Next(d.journal.NewID) {
 		switch {
 		case m.Retain != nil:
-			if err := d.stay(m.Retain); err != nil {
+			if err := d.retainAsIs(m.Retain); err != nil {
 				return err
 			}
 		case m.Wait != nil:
@@ -64,7 +64,7 @@ func (d *Deployment) prerequisites(ctx context.Context, p *resources.Prerequisit
 
 // keepPosition has a resource that is made again, after it was deleted, written where what was left of it was relocated to:
 // what names it stands behind that. What it needs now has to be in front already.
-func (d *Deployment) keepPosition(s *subject, steps []Step) error {
+func (d *Deployment) keepPosition(s *record, steps []Step) error {
 	p := s.recreated
 	if p == nil && s.deleted != nil {
 		p = s.old
@@ -89,8 +89,8 @@ func (d *Deployment) keepPosition(s *subject, steps []Step) error {
 	return nil
 }
 
-// stay puts the old state of a registration into the new state to the letter; whoever waits for the resource goes on.
-func (d *Deployment) stay(reg *resources.Registration) error {
+// retainAsIs puts the old state of a registration into the new state to the letter; whoever waits for the resource goes on.
+func (d *Deployment) retainAsIs(reg *resources.Registration) error {
 	step := plan.Unchanged(reg.Old.Resource(), reg.Old.Resource())
 	kept, err := d.executor.Take(step, reg)
 	if err != nil {
@@ -127,7 +127,7 @@ func (d *Deployment) skipCreate(reg *resources.Registration, goal *state.Resourc
 
 // needsSkipped reports that a resource in scope depends on one that is not created because it is out of scope, of which
 // nothing is known then (E4.102).
-func (d *Deployment) needsSkipped(s *subject) error {
+func (d *Deployment) needsSkipped(s *record) error {
 	missing := d.table.Missing(s.goal)
 	if len(missing) == 0 {
 		return nil
@@ -145,9 +145,9 @@ func (d *Deployment) needsSkipped(s *subject) error {
 	return d.bail()
 }
 
-// adopt answers a registration of a resource that was carried over before. As long as the resource is out of scope, or a
+// registerRetained answers a registration of a resource that was retained before. As long as the resource is out of scope, or a
 // provider, that is what it is; one in scope would have to change behind the back of what needs it.
-func (d *Deployment) adopt(ctx context.Context, reg *resources.Registration, g *plan.Goal, slot *slots.Slot) error {
+func (d *Deployment) registerRetained(ctx context.Context, reg *resources.Registration, g *plan.Goal, slot *slots.Slot) error {
 	if err := slot.Wait(ctx, reg.Done); err != nil {
 		return err
 	}
@@ -159,16 +159,16 @@ func (d *Deployment) adopt(ctx context.Context, reg *resources.Registration, g *
 	if now.IsProvider() || !d.table.Admit(g.NewState(reg.URN, reg.Old.Resource()), reg.URN) {
 		return nil
 	}
-	if same, err := d.staysSame(reg, g, now); same || err != nil {
+	if same, err := d.wantsNoChange(reg, g, now); same || err != nil {
 		return err
 	}
 	d.needed(reg.URN, g.Position)
 	return d.bail()
 }
 
-// staysSame reports whether a resource that was carried over is what the program wants already.
-func (d *Deployment) staysSame(reg *resources.Registration, g *plan.Goal, now *state.Resource) (bool, error) {
-	s := d.subjectOf(&resources.Registration{URN: reg.URN, Goal: g})
+// wantsNoChange reports whether a resource that was retained is what the program wants already.
+func (d *Deployment) wantsNoChange(reg *resources.Registration, g *plan.Goal, now *state.Resource) (bool, error) {
+	s := d.recordOf(&resources.Registration{URN: reg.URN, Goal: g})
 	s.before = now
 	s.goal = g.NewState(reg.URN, now)
 	if plan.WantsImport(s.oldState(), s.goal) {
@@ -186,7 +186,7 @@ func (d *Deployment) staysSame(reg *resources.Registration, g *plan.Goal, now *s
 	return !changes && apply.MateriallySame(now, goal), nil
 }
 
-// needed reports that a resource cannot change any more, because it was carried over before.
+// needed reports that a resource cannot change any more, because it was retained before.
 func (d *Deployment) needed(u urn.URN, position string) {
 	d.report.message(Message{URN: u, Severity: diag.Error, Code: diag.OperationFailed, Position: position,
 		Text: fmt.Sprintf("Resource '%s' cannot be operated on: something outside of the operation's scope depends on it in the state, and is "+

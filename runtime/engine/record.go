@@ -16,7 +16,7 @@ import (
 )
 
 // inScope decides whether the operation is about a resource. One that was deleted on behalf of something in scope is.
-func (d *Deployment) inScope(ctx context.Context, s *subject) (bool, error) {
+func (d *Deployment) inScope(ctx context.Context, s *record) (bool, error) {
 	known := []urn.URN{s.reg.URN}
 	if old := s.oldState(); old != nil && old.URN != s.reg.URN {
 		known = append(known, old.URN)
@@ -28,8 +28,8 @@ func (d *Deployment) inScope(ctx context.Context, s *subject) (bool, error) {
 	return s.deleted != nil, err
 }
 
-// subject is a registration on its way from its goal to its steps.
-type subject struct {
+// record is a registration on its way from its goal to its steps.
+type record struct {
 	reg      *resources.Registration
 	wanted   value.Value // the program's inputs
 	goal     *state.Resource
@@ -45,8 +45,8 @@ type subject struct {
 	recreated *resources.Prior
 }
 
-func (d *Deployment) subjectOf(reg *resources.Registration) *subject {
-	s := &subject{reg: reg, slot: d.slots.Slot(), wanted: reg.Goal.Inputs, old: reg.Old, seed: d.planner.seed(reg.URN)}
+func (d *Deployment) recordOf(reg *resources.Registration) *record {
+	s := &record{reg: reg, slot: d.slots.Slot(), wanted: reg.Goal.Inputs, old: reg.Old, seed: d.constraint.seed(reg.URN)}
 	if s.seed == nil {
 		s.seed = d.opts.Seed()
 	}
@@ -54,7 +54,7 @@ func (d *Deployment) subjectOf(reg *resources.Registration) *subject {
 	return s
 }
 
-func (s *subject) oldState() *state.Resource {
+func (s *record) oldState() *state.Resource {
 	if s.before != nil {
 		return s.before
 	}
@@ -62,7 +62,7 @@ func (s *subject) oldState() *state.Resource {
 }
 
 // situation is what its steps are decided by.
-func (d *Deployment) situation(s *subject) plan.Situation {
+func (d *Deployment) situation(s *record) plan.Situation {
 	situation := plan.Situation{Old: s.oldState(), Goal: s.goal, Deleted: s.deleted, Imported: s.imported, Diff: s.diff}
 	if s.recreated != nil {
 		situation.Recreated = d.table.ID(s.recreated)
@@ -71,7 +71,7 @@ func (d *Deployment) situation(s *subject) plan.Situation {
 }
 
 // connect finds the provider of a resource; a component has none (E4.8).
-func (d *Deployment) connect(s *subject) (err error) {
+func (d *Deployment) connect(s *record) (err error) {
 	if s.goal.Custom {
 		s.provider, err = d.registry.Of(s.goal)
 	}
@@ -79,7 +79,7 @@ func (d *Deployment) connect(s *subject) (err error) {
 }
 
 // awaitCascade waits, when the old state is being deleted on behalf of another resource, for the end of that (E4.30).
-func (d *Deployment) awaitCascade(ctx context.Context, s *subject) error {
+func (d *Deployment) awaitCascade(ctx context.Context, s *record) error {
 	s.deleted = nil
 	if s.old == nil {
 		return nil
@@ -101,7 +101,7 @@ func (d *Deployment) awaitCascade(ctx context.Context, s *subject) error {
 
 // examine has the provider check the inputs and compare them with what was: it fills in the goal's inputs and the diff
 // (E4.21–E4.51).
-func (d *Deployment) examine(s *subject) error {
+func (d *Deployment) examine(s *record) error {
 	x, err := plan.Examine(d.facts(s))
 	if err != nil {
 		return d.refused(s.reg.URN, s.reg.Goal.Position, "compare", s.goal.Type, err)
@@ -133,8 +133,8 @@ func (d *Deployment) examine(s *subject) error {
 	return nil
 }
 
-// facts are what an examination of the subject starts from.
-func (d *Deployment) facts(s *subject) plan.Facts {
+// facts are what an examination of the record starts from.
+func (d *Deployment) facts(s *record) plan.Facts {
 	f := plan.Facts{Old: s.oldState(), Goal: s.goal, Wanted: s.wanted, Deleted: s.deleted != nil, Provided: s.provider != nil,
 		DryRun: d.opts.DryRun, Recorded: d.recorded(s.reg.URN), Defaults: s.reg.Goal.Defaults}
 	if f.Old == nil {
@@ -154,7 +154,7 @@ func (d *Deployment) surroundings(u urn.URN, old, goal *state.Resource) plan.Sur
 }
 
 // check has the provider check inputs (E4.21–E4.27).
-func (d *Deployment) check(s *subject, x *plan.Examination, q *plan.Check) error {
+func (d *Deployment) check(s *record, x *plan.Examination, q *plan.Check) error {
 	if !q.Second {
 		d.cannotIgnore(s, x)
 	}
@@ -177,7 +177,7 @@ func (d *Deployment) check(s *subject, x *plan.Examination, q *plan.Check) error
 }
 
 // cannotIgnore tells of entries of ignoreChanges that could not be followed (E4.65).
-func (d *Deployment) cannotIgnore(s *subject, x *plan.Examination) {
+func (d *Deployment) cannotIgnore(s *record, x *plan.Examination) {
 	for _, path := range x.Ignored {
 		d.report.message(Message{URN: s.reg.URN, Severity: diag.Info, Position: s.reg.Goal.Position,
 			Text: fmt.Sprintf("cannot ignore changes in added or removed elements of the path: %q", path)})
@@ -185,7 +185,7 @@ func (d *Deployment) cannotIgnore(s *subject, x *plan.Examination) {
 }
 
 // checkFailures tells what a provider has against inputs (E4.26).
-func (d *Deployment) checkFailures(s *subject, news value.Value, failures []provider.Failure) {
+func (d *Deployment) checkFailures(s *record, news value.Value, failures []provider.Failure) {
 	for _, f := range failures {
 		text := fmt.Sprintf("%s resource '%s' has a problem: %s", s.goal.Type, s.reg.Goal.Name, f.Reason)
 		if f.Property != "" {
@@ -202,7 +202,7 @@ func (d *Deployment) checkFailures(s *subject, news value.Value, failures []prov
 }
 
 // compare asks the provider what it takes to get from the old state to the checked inputs (E4.45–E4.49).
-func (d *Deployment) compare(s *subject, x *plan.Examination, q *plan.Compare) error {
+func (d *Deployment) compare(s *record, x *plan.Examination, q *plan.Compare) error {
 	old := x.Old
 	r, err := s.provider.Diff(d.calls, provider.DiffRequest{
 		Subject: provider.SubjectOf(s.reg.URN), ID: old.ID, OldInputs: old.Inputs, OldOutputs: old.Outputs,
