@@ -248,3 +248,32 @@ func TestSameOutput(t *testing.T) {
 		require.Equal(t, c.same, sameOutput(c.before, c.after), name)
 	}
 }
+
+// What a refresh did not find is told in one word, and stays told when it is created anew: in a log as two lines, on a
+// terminal behind the row. Nothing is said of what has not changed.
+func TestGoneIsTold(t *testing.T) {
+	old := resource(petURN, value.MapOf(value.Entry{Key: "length", Value: value.Int(2)}))
+	same := resource(commandURN, value.EmptyMap())
+	gone := &engine.Step{Op: engine.OpRefresh, URN: petURN, Type: petURN.Type(), Old: old}
+	kept := &engine.Step{Op: engine.OpRefresh, URN: commandURN, Type: commandURN.Type(), Old: same, New: same}
+	anew := &engine.Step{Op: engine.OpCreate, URN: petURN, Type: petURN.Type(), New: old}
+	for name, c := range map[string]struct {
+		interactive bool
+		want        string
+	}{"a log": {false, `-  pet +random:RandomPet +is gone\n.*\+  pet +random:RandomPet +create\n`}, "a terminal": {true, `pet +random:RandomPet +create, as it was gone`}} {
+		var out, errs bytes.Buffer
+		v := New(Options{Out: &out, Err: &errs, Operation: "Previewing update", Stack: "dev", Interactive: c.interactive, Width: 100, Height: 30})
+		for _, e := range []engine.Event{
+			&engine.Prelude{}, &engine.StepStarted{Step: gone, Planning: true}, &engine.StepStarted{Step: kept, Planning: true},
+			&engine.StepFinished{Step: gone, Op: engine.OpRefresh, Planning: true}, &engine.StepFinished{Step: kept, Op: engine.OpRefresh, Planning: true},
+			&engine.StepStarted{Step: anew, Planning: true}, &engine.StepFinished{Step: anew, Op: engine.OpCreate, Planning: true},
+			&engine.Summary{Planning: true, Changes: map[engine.Op]int{engine.OpCreate: 1}, Result: "succeeded"}, &engine.Finished{},
+		} {
+			v.Event(e)
+		}
+		v.Close()
+		require.Regexp(t, "(?s)"+c.want, errs.String(), name)
+		require.Contains(t, errs.String(), "1 gone, 1 to create", name)
+		require.NotContains(t, errs.String(), "length", name)
+	}
+}
