@@ -324,17 +324,25 @@ func (c *client) lost(err error) bool {
 		return false
 	}
 	// The call learns of a broken connection before the connection itself and the process do.
-	ctx, cancel := context.WithTimeout(context.Background(), 2*drainLimit)
+	ctx, cancel := context.WithTimeout(context.Background(), breakLimit)
 	defer cancel()
-	if c.process != nil {
-		select {
-		case <-c.process.ended:
-			return true
-		case <-ctx.Done():
-			return c.conn.GetState() != connectivity.Ready
-		}
+	broke := c.conn.GetState() != connectivity.Ready || c.conn.WaitForStateChange(ctx, connectivity.Ready)
+	if c.process == nil {
+		return broke
 	}
-	return c.conn.GetState() != connectivity.Ready || c.conn.WaitForStateChange(ctx, connectivity.Ready)
+	// A connection that broke is nearly always a process that ended, whose last words are on their way.
+	patience := 2 * drainLimit
+	if !broke {
+		patience = 0
+	}
+	timer := time.NewTimer(patience)
+	defer timer.Stop()
+	select {
+	case <-c.process.ended:
+		return true
+	case <-timer.C:
+		return broke || c.process.gone()
+	}
 }
 
 func failuresOf(fs []*pulumirpc.CheckFailure) []provider.Failure {

@@ -22,8 +22,11 @@ const (
 	// graceLimit is, unless Options say otherwise, how long a plugin may take to end by itself once asked to (F2.13).
 	graceLimit = 5 * time.Second
 	// drainLimit is how long to wait for the last words of a process that is gone: something it started may hold its
-	// output open for ever.
-	drainLimit = 200 * time.Millisecond
+	// output open for ever. A machine under load needs most of it.
+	drainLimit = 2 * time.Second
+	// breakLimit is how long a call that failed for want of a connection waits for a sign that the connection broke. Without one
+	// it was the plugin that said so.
+	breakLimit = 400 * time.Millisecond
 	// outputLimit bounds what is kept of a plugin's output, in bytes; lineLimit bounds its first line.
 	outputLimit = 16 << 10
 	lineLimit   = 4 << 10

@@ -12,7 +12,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 	"unicode/utf8"
 
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
@@ -173,9 +172,7 @@ func TestGarbage(t *testing.T) {
 			operation := []string{"up", "--yes", "--skip-preview", "--refresh=" + fmt.Sprint(strings.HasPrefix(c.garbage, "Read"))}
 			before := len(b.environ)
 			b.environ = append(b.environ, garbageKey+"="+c.garbage)
-			began := time.Now()
 			require.Equal(t, c.code, b.run("", 0, operation...).code, b.said)
-			require.Less(t, time.Since(began), 30*time.Second)
 			require.Contains(t, b.said, c.says)
 			require.NotContains(t, b.said, "goroutine")
 			require.True(t, utf8.ValidString(b.said), b.said)
@@ -234,11 +231,9 @@ func TestFreezeInEachCall(t *testing.T) {
 			}
 			environ := b.environ
 			b.environ = append(b.environ[:len(b.environ):len(b.environ)], garbageKey+"="+call+" freeze")
-			b.meddle = func(pid int) {
-				time.AfterFunc(4*time.Second, func() { _ = syscall.Kill(pid, syscall.SIGINT) })
-				time.AfterFunc(4500*time.Millisecond, func() { _ = syscall.Kill(pid, syscall.SIGINT) })
-			}
+			wait := b.giveUpOn("still waiting for the provider drawer to " + c.says)
 			require.Equal(t, 8, b.run("", 0, "up", "--yes", "--skip-preview", "--refresh="+fmt.Sprint(call == "Read")).code, b.said)
+			wait()
 			require.Contains(t, b.said, "still waiting for the provider drawer to "+c.says)
 			require.Empty(t, b.children(), "processes of the plugin")
 			require.True(t, b.inspect(call), b.o.faults)

@@ -17,6 +17,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -143,6 +144,7 @@ type bench struct {
 	took    time.Duration
 	orphans map[string]bool // objects left without a manager because somebody said so
 	serial  int
+	saying  atomic.Pointer[speech]
 	meddle  func(pid int) // with a run that has just started; nil for nothing
 	place   string        // of the project, if it is not where it was
 	store   *pail         // of objects, that the state is in; nil when it is in a folder
@@ -243,6 +245,36 @@ func (b *bench) write() {
 	require.NoError(b.t, os.WriteFile(filepath.Join(b.project(), "Pulumi.yaml"), []byte(y.String()), 0o600))
 }
 
+// speech is what a run says while it goes on. It is safe for concurrent use.
+type speech struct {
+	mu   sync.Mutex // guards text
+	text bytes.Buffer
+}
+
+func (w *speech) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.text.Write(p)
+}
+
+func (w *speech) String() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.text.String()
+}
+
+// heard waits until the run says something, or for as long as a run may take at all.
+func (b *bench) heard(text string) {
+	for until := time.Now().Add(runPatience); time.Now().Before(until); time.Sleep(10 * time.Millisecond) {
+		if strings.Contains(b.saying.Load().String(), text) {
+			return
+		}
+	}
+}
+
+// runPatience is how long a run may take before it counts as one that hangs.
+const runPatience = 2 * time.Minute
+
 type ended struct {
 	code   int
 	killed bool
@@ -261,15 +293,15 @@ func (b *bench) run(point string, after time.Duration, args ...string) ended {
 	if point != "" {
 		cmd.Env = append(cmd.Env, pointKey+"="+point)
 	}
-	var out bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &out
+	out := &speech{}
+	b.saying.Store(out)
+	cmd.Stdout, cmd.Stderr = out, out
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	require.NoError(b.t, cmd.Start())
 	if b.meddle != nil {
 		b.meddle(cmd.Process.Pid)
 	}
-	const patience = time.Minute
-	defer time.AfterFunc(patience, func() { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGQUIT) }).Stop() // it hangs: tell where
+	defer time.AfterFunc(runPatience, func() { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGQUIT) }).Stop() // it hangs: tell where
 	if after > 0 {
 		timer := time.AfterFunc(after, func() { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) })
 		defer timer.Stop()
