@@ -135,3 +135,16 @@ bin/conformance-built:
 
 clean:
 	rm -rf bin .try
+
+# THIRD_PARTY_NOTICES.txt: the licences of everything that is linked. A test says when it is not current.
+.PHONY: notices vuln
+notices:
+	NOTICES_UPDATE=1 $(GO) test ./internal/notices -count 1
+
+# Known vulnerabilities in what is linked, with all stores and key services. It asks the Go vulnerability database, or the one that
+# GOVULNDB names, and says so when that cannot be reached.
+GOVULNCHECK ?= golang.org/x/vuln/cmd/govulncheck@v1.4.0
+vuln:
+	@mkdir -p bin; $(GO) run $(GOVULNCHECK) -tags 's3 gs azblob awskms azurekeyvault gcpkms' ./cmd/... > bin/vuln.log 2>&1; code=$$?; cat bin/vuln.log; \
+	if grep -Eq 'fetching vulnerabilities|vulndb|dial tcp|no such host|connection refused|proxyconnect' bin/vuln.log && [ $$code -ne 0 ] && [ $$code -ne 3 ]; then \
+	  echo "NOT CHECKED: the vulnerability database cannot be reached from here. Set GOVULNDB to a mirror, or run this where it can."; fi; exit $$code

@@ -66,6 +66,8 @@ var mayImport = map[string][]string{
 	// From a folder to a checked program: all of the language side but the evaluator, and nothing of the engine side.
 	"workspace":          {"parser", "parser/ast", "check", "schema", "workspace/project", "diag"},
 	"workspace/compiler": {"workspace", "internal/environ", "diag"},
+	// The licences of what is linked, as a test.
+	"internal/notices": {},
 	// Commands that end with the process that started them.
 	"internal/supervise": {},
 	// Files that may make their reader wait for ever.
