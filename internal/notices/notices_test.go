@@ -1,4 +1,3 @@
-// Package notices holds the licences of everything that is linked into the programs to its file, THIRD_PARTY_NOTICES.txt.
 package notices
 
 import (
