@@ -19,6 +19,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/plugin"
 	"github.com/yamlhost/yamlhost/runtime/provider"
 	"github.com/yamlhost/yamlhost/value"
+	"go.uber.org/goleak"
 )
 
 // childMode is the variable that turns this test binary into a plugin.
@@ -28,7 +29,7 @@ func TestMain(m *testing.M) {
 	if mode := os.Getenv(childMode); mode != "" {
 		os.Exit(child(mode))
 	}
-	os.Exit(m.Run())
+	goleak.VerifyTestMain(m)
 }
 
 // block waits for the end of stdin, which is when the host lets go of us.
