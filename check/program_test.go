@@ -14,6 +14,7 @@ import (
 	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/parser"
 	"github.com/yamlhost/yamlhost/parser/ast"
+	"github.com/yamlhost/yamlhost/parser/ast/asttest"
 	"github.com/yamlhost/yamlhost/schema"
 )
 
@@ -202,7 +203,7 @@ func TestPortability(t *testing.T) { // D6
 // TestEveryKindHasAType keeps the checker complete when the tree grows.
 func TestEveryKindHasAType(t *testing.T) {
 	t.Parallel()
-	for _, e := range ast.Kinds() {
+	for _, e := range asttest.Kinds() {
 		switch e := e.(type) {
 		case *ast.Unary:
 			e.Operand = &ast.Null{}

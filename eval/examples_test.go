@@ -16,6 +16,7 @@ import (
 	"github.com/yamlhost/yamlhost/eval"
 	"github.com/yamlhost/yamlhost/parser"
 	"github.com/yamlhost/yamlhost/runtime/monitor"
+	"github.com/yamlhost/yamlhost/runtime/monitor/monitortest"
 	"github.com/yamlhost/yamlhost/schema"
 	"github.com/yamlhost/yamlhost/value"
 )
@@ -25,8 +26,8 @@ const docsSchema = "testdata/docs.json"
 
 // docsMonitor answers for the stack dev of the project docs: a provider docs whose resources give back their inputs and what
 // testdata/docs.json adds, and the stack organization/network/prod.
-func docsMonitor() *monitor.Recorder {
-	r := &monitor.Recorder{Deployment: monitor.Info{Project: "docs", Stack: "dev", Organization: "organization"}}
+func docsMonitor() *monitortest.Recorder {
+	r := &monitortest.Recorder{Deployment: monitor.Info{Project: "docs", Stack: "dev", Organization: "organization"}}
 	r.Register = func(g monitor.RegisterRequest) (monitor.RegisterResponse, error) {
 		response := monitor.RegisterResponse{Outputs: g.Inputs, Known: true}
 		if g.Custom {

@@ -13,12 +13,13 @@ import (
 	"github.com/yamlhost/yamlhost/eval"
 	"github.com/yamlhost/yamlhost/parser"
 	"github.com/yamlhost/yamlhost/runtime/monitor"
+	"github.com/yamlhost/yamlhost/runtime/monitor/monitortest"
 	"github.com/yamlhost/yamlhost/value"
 )
 
 // hookMonitor takes hooks and runs those that are bound to resources when the program waits for the engine.
 type hookMonitor struct {
-	*monitor.Recorder
+	*monitortest.Recorder
 	hooks  map[string]monitor.Hook
 	faults []string
 	waited bool
@@ -64,7 +65,7 @@ resources:
 func TestHooks(t *testing.T) {
 	t.Parallel()
 	program := compileHooks(t, hookProgram)
-	m := &hookMonitor{Recorder: &monitor.Recorder{Deployment: monitor.Info{Project: "p", Stack: "s"}}, hooks: map[string]monitor.Hook{}}
+	m := &hookMonitor{Recorder: &monitortest.Recorder{Deployment: monitor.Info{Project: "p", Stack: "s"}}, hooks: map[string]monitor.Hook{}}
 	var ran []string
 	result, diags := eval.Run(t.Context(), program, m, eval.Options{Cwd: "/dir", Command: func(_ context.Context, dir string, words []string) error {
 		ran = append(ran, dir+": "+strings.Join(words, " "))
@@ -86,7 +87,7 @@ func TestHooks(t *testing.T) {
 func TestHooksThatCannotBeHad(t *testing.T) {
 	t.Parallel()
 	program := compileHooks(t, hookProgram)
-	r := &monitor.Recorder{Deployment: monitor.Info{Project: "p", Stack: "s"}}
+	r := &monitortest.Recorder{Deployment: monitor.Info{Project: "p", Stack: "s"}}
 	result, diags := eval.Run(t.Context(), program, r, eval.Options{Cwd: "/dir"})
 	require.True(t, diags.HasErrors())
 	require.Contains(t, diags[0].Summary, "cannot run hooks")

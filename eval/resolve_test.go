@@ -12,6 +12,7 @@ import (
 	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/eval"
 	"github.com/yamlhost/yamlhost/runtime/monitor"
+	"github.com/yamlhost/yamlhost/runtime/monitor/monitortest"
 	"github.com/yamlhost/yamlhost/value"
 	"github.com/yamlhost/yamlhost/value/urn"
 )
@@ -114,7 +115,7 @@ func TestUnknownsResolve(t *testing.T) {
 			rt.Skip() // such as two literal types that do not go together
 		}
 		run := func(unknown string) (value.Value, diag.Diagnostics) {
-			r := &monitor.Recorder{Deployment: monitor.Info{Project: "proj", Stack: "dev", DryRun: true}}
+			r := &monitortest.Recorder{Deployment: monitor.Info{Project: "proj", Stack: "dev", DryRun: true}}
 			r.Register = func(m monitor.RegisterRequest) (monitor.RegisterResponse, error) {
 				response := monitor.RegisterResponse{Outputs: m.Inputs, ID: value.String(m.Name), Known: true}
 				if m.Name == unknown {

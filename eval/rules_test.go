@@ -17,7 +17,7 @@ import (
 	"github.com/yamlhost/yamlhost/eval"
 	"github.com/yamlhost/yamlhost/internal/corpus"
 	"github.com/yamlhost/yamlhost/parser"
-	"github.com/yamlhost/yamlhost/parser/ast"
+	"github.com/yamlhost/yamlhost/parser/ast/asttest"
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 	"github.com/yamlhost/yamlhost/value"
 )
@@ -46,7 +46,7 @@ func passes(t *testing.T, a *txtar.Archive) []txtar.File {
 	z, o, config := setting(a)
 	file, findings := parser.Parse(diag.NewSource(a.Files[0].Name, a.Files[0].Data), parser.Options{Declared: declared(config), Include: including(a)})
 	var tree bytes.Buffer
-	require.NoError(t, ast.Dump(&tree, file))
+	require.NoError(t, asttest.Dump(&tree, file))
 	add("tree", tree.String())
 	program, more := check.Check(context.Background(), file, check.Options{
 		Project: "proj", Schemas: zooLoader(t), Config: config, ConfigKnown: true, Bundle: bundling(a),

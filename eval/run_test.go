@@ -16,6 +16,7 @@ import (
 	"github.com/yamlhost/yamlhost/eval"
 	"github.com/yamlhost/yamlhost/parser/ast"
 	"github.com/yamlhost/yamlhost/runtime/monitor"
+	"github.com/yamlhost/yamlhost/runtime/monitor/monitortest"
 	"github.com/yamlhost/yamlhost/value"
 	"github.com/yamlhost/yamlhost/value/urn"
 )
@@ -139,7 +140,7 @@ func TestStackCannotBeRegistered(t *testing.T) {
 	require.Equal(t, "0:0-0:0 error Y305: cannot register the stack: no connection\n", describe(findings))
 }
 
-type brokenMonitor struct{ *monitor.Recorder }
+type brokenMonitor struct{ *monitortest.Recorder }
 
 func (brokenMonitor) RegisterResource(context.Context, monitor.RegisterRequest) (monitor.RegisterResponse, error) {
 	return monitor.RegisterResponse{}, fmt.Errorf("no connection")

@@ -17,6 +17,7 @@ import (
 	"github.com/yamlhost/yamlhost/parser"
 	"github.com/yamlhost/yamlhost/parser/ast"
 	"github.com/yamlhost/yamlhost/runtime/monitor"
+	"github.com/yamlhost/yamlhost/runtime/monitor/monitortest"
 	"github.com/yamlhost/yamlhost/schema"
 	"github.com/yamlhost/yamlhost/value"
 	"github.com/yamlhost/yamlhost/value/urn"
@@ -24,7 +25,7 @@ import (
 
 // zoo answers like the provider of the same name whose schema is testdata/zoo.json.
 type zoo struct {
-	recorder *monitor.Recorder
+	recorder *monitortest.Recorder
 	fail     []string // names of resources whose registration fails, which the engine reports
 	refuse   []string // names of resources whose check fails at the property value
 	skip     []string // names of resources that the engine leaves out
@@ -33,7 +34,7 @@ type zoo struct {
 
 func newZoo(preview bool) *zoo {
 	z := &zoo{}
-	z.recorder = &monitor.Recorder{
+	z.recorder = &monitortest.Recorder{
 		Deployment: monitor.Info{Project: "proj", Stack: "dev", Organization: "org", DryRun: preview},
 		Register:   z.register, Read: z.read, Function: z.function, Method: z.method,
 	}

@@ -21,6 +21,7 @@ import (
 
 	"github.com/yamlhost/yamlhost/langhost"
 	"github.com/yamlhost/yamlhost/runtime/monitor"
+	"github.com/yamlhost/yamlhost/runtime/monitor/monitortest"
 	"github.com/yamlhost/yamlhost/runtime/monitor/rpc"
 	"github.com/yamlhost/yamlhost/value"
 	"github.com/yamlhost/yamlhost/value/wire"
@@ -137,8 +138,8 @@ func runRequest(e *fakeEngine, monitorAddress, dir string) *pulumirpc.RunRequest
 
 const project = "name: proj\nruntime: yaml\n"
 
-func newRecorder() *monitor.Recorder {
-	return &monitor.Recorder{Deployment: monitor.Info{Project: "proj", Stack: "dev", Organization: "org", Parallel: 4}}
+func newRecorder() *monitortest.Recorder {
+	return &monitortest.Recorder{Deployment: monitor.Info{Project: "proj", Stack: "dev", Organization: "org", Parallel: 4}}
 }
 
 // F9.5, L1.I: a run registers resources with the caller's monitor, converted by the engine's schemas, with places of the

@@ -12,7 +12,7 @@ import (
 
 	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/internal/corpus"
-	"github.com/yamlhost/yamlhost/parser/ast"
+	"github.com/yamlhost/yamlhost/parser/ast/asttest"
 )
 
 var update = flag.Bool("update", false, "write the golden sections of testdata/*.txtar anew")
@@ -26,7 +26,7 @@ func TestCorpus(t *testing.T) {
 		src := diag.NewSource(program.Name, program.Data)
 		file, diags := Parse(src, Options{Plugin: program.Name == "PulumiPlugin.yaml"})
 		var tree bytes.Buffer
-		require.NoError(t, ast.Dump(&tree, file))
+		require.NoError(t, asttest.Dump(&tree, file))
 		return []txtar.File{
 			{Name: "out/ast", Data: tree.Bytes()},
 			{Name: "out/diagnostics", Data: []byte(listed(diags))},

@@ -15,6 +15,7 @@ import (
 
 	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/parser/ast"
+	"github.com/yamlhost/yamlhost/parser/ast/asttest"
 )
 
 // programs are the texts of every program in the archives and examples of the repository, by a name for each.
@@ -52,7 +53,7 @@ func pluginText(name string) bool { return strings.HasSuffix(name, "PulumiPlugin
 func told(t testing.TB, file *ast.File, diags diag.Diagnostics) string {
 	t.Helper()
 	var b bytes.Buffer
-	require.NoError(t, ast.Dump(&b, file))
+	require.NoError(t, asttest.Dump(&b, file))
 	return b.String() + strings.Join(file.Lost, ",") + "\n" + listed(file.Origins.Findings(diags))
 }
 

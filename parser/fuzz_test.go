@@ -12,6 +12,7 @@ import (
 
 	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/parser/ast"
+	"github.com/yamlhost/yamlhost/parser/ast/asttest"
 )
 
 // seeds adds every program of the corpus, and texts that are awkward to scan.
@@ -60,7 +61,7 @@ func FuzzParse(f *testing.F) {
 			})
 		})
 		var dump bytes.Buffer
-		require.NoError(t, ast.Dump(&dump, file))
+		require.NoError(t, asttest.Dump(&dump, file))
 	})
 }
 

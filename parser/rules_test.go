@@ -9,6 +9,7 @@ import (
 
 	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/parser/ast"
+	"github.com/yamlhost/yamlhost/parser/ast/asttest"
 )
 
 // only is the one variable's value of a program that has no findings but those that are silent, and warnings of tags.
@@ -221,7 +222,7 @@ func TestTwoReadings(t *testing.T) {
 			file, diags := Parse(diag.NewSource("Main.yaml", []byte(program)), Options{Declared: []string{"opt"}})
 			require.False(t, diags.HasErrors(), "%v", diags)
 			var dump strings.Builder
-			require.NoError(t, ast.Dump(&dump, &ast.File{Variables: file.Variables[:1]}))
+			require.NoError(t, asttest.Dump(&dump, &ast.File{Variables: file.Variables[:1]}))
 			got := strings.TrimSpace(strings.Split(dump.String(), "\n")[1])
 			if access, ok := file.Variables[0].Value.(*ast.Access); ok {
 				got = "access " + access.Root.Value

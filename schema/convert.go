@@ -52,13 +52,7 @@ func (c Converter) Convert(t Type, v value.Value) (value.Value, error) {
 
 // Complete makes of what a program gives for the inputs o what a provider expects: it converts as Convert does, adds
 // constants (L3.14), fills in what is left out and has a default, of the schema or of an environment variable (L3.15), at
-// any depth of what is given, and marks secret what the schema marks so (L3.16). getenv looks up environment variables; nil stands for an empty
-// environment. Of an unknown map every input is unknown (L3.12). The error is a *ConvertError.
-func Complete(o *Object, inputs value.Value, getenv func(name string) (string, bool)) (value.Value, error) {
-	return Converter{Getenv: getenv}.Complete(o, inputs)
-}
-
-// Complete is the function Complete.
+// any depth of what is given, and marks secret what the schema marks so (L3.16). Of an unknown map every input is unknown (L3.12). The error is a *ConvertError.
 func (c Converter) Complete(o *Object, inputs value.Value) (value.Value, error) {
 	if !inputs.IsKnown() {
 		entries := make([]value.Entry, 0, len(o.Properties()))

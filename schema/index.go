@@ -85,14 +85,10 @@ func appendTable(index []byte, records []record) []byte {
 	return index
 }
 
-// OpenIndexed makes a Package of an index and of the text that it is about, of which only what is asked for is read, when
+// openIndexed makes a Package of an index and of the text that it is about, of which only what is asked for is read, when
 // it is asked for. text must be safe for concurrent use. The error wraps ErrDamaged when the index is not whole, or is not
 // that of a text with this stamp and size; a definition that has changed since is told so when it is asked for.
-func OpenIndexed(index []byte, text io.ReaderAt, size int64, stamp string) (*Package, error) {
-	return openIndexed(index, text, size, stamp, func() {})
-}
-
-// openIndexed is OpenIndexed that calls damaged when a definition turns out to have changed.
+// damaged is called when a definition turns out to have changed.
 func openIndexed(index []byte, text io.ReaderAt, size int64, stamp string, damaged func()) (*Package, error) {
 	end := len(index) - 4
 	start := len(indexMagic) + 4

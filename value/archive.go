@@ -4,13 +4,11 @@ import (
 	"archive/tar"
 	"archive/zip"
 	"bytes"
-	"compress/flate"
 	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
 	"strings"
-	"time"
 )
 
 // unpackMembers reads the members of an archive file whose name says what it is. Directories, links and devices in it
@@ -74,42 +72,4 @@ func untar(r io.Reader) ([]Member, error) {
 			return io.NopCloser(bytes.NewReader(data)), nil
 		}})
 	}
-}
-
-// WriteZip writes members as a zip with fixed dates, so that equal members give equal bytes (F1.27).
-func WriteZip(w io.Writer, members []Member) error {
-	out := zip.NewWriter(w)
-	out.RegisterCompressor(zip.Deflate, func(w io.Writer) (io.WriteCloser, error) {
-		return flate.NewWriter(w, flate.DefaultCompression)
-	})
-	for _, m := range members {
-		err := func() error {
-			content, err := m.Content()
-			if err != nil {
-				return err
-			}
-			defer content.Close()
-			member, err := out.CreateHeader(&zip.FileHeader{
-				Name: m.Name, Method: zip.Deflate, Modified: time.Date(1990, 1, 1, 0, 0, 0, 0, time.UTC),
-			})
-			if err != nil {
-				return err
-			}
-			_, err = io.Copy(member, content)
-			return err
-		}()
-		if err != nil {
-			return fmt.Errorf("archive member %q: %w", m.Name, err)
-		}
-	}
-	return out.Close()
-}
-
-// WriteTarGzip writes the canonical tar of members, gzipped (F1.27).
-func WriteTarGzip(w io.Writer, members []Member) error {
-	out := gzip.NewWriter(w)
-	if err := WriteTar(out, members); err != nil {
-		return err
-	}
-	return out.Close()
 }

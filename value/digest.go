@@ -42,20 +42,6 @@ func OpenAsset(a *Asset, o Opener) (io.ReadCloser, error) {
 	return content, err
 }
 
-// AssetBytes is an asset's whole content.
-func AssetBytes(a *Asset, o Opener) ([]byte, error) {
-	content, err := OpenAsset(a, o)
-	if err != nil {
-		return nil, err
-	}
-	defer content.Close()
-	data, err := io.ReadAll(content)
-	if err != nil {
-		return nil, fmt.Errorf("read asset %s: %w", a.name(), err)
-	}
-	return data, nil
-}
-
 // openAsset opens an asset and tells its size, or -1.
 func openAsset(a *Asset, o Opener) (io.ReadCloser, int64, error) {
 	switch {

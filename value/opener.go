@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -63,28 +62,4 @@ func (d DirOpener) OpenURI(uri string) (io.ReadCloser, error) {
 		return open(u.Path)
 	}
 	return nil, fmt.Errorf("%q is no scheme of a remote asset; use http, https or file", u.Scheme)
-}
-
-// FetchHTTP makes a function for DirOpener.Fetch: each attempt is a GET, repeated up to attempts times while the server
-// cannot be reached or answers 5xx or 429.
-func FetchHTTP(client *http.Client, attempts int) func(uri string) (io.ReadCloser, error) {
-	return func(uri string) (io.ReadCloser, error) {
-		var last error
-		for range max(attempts, 1) {
-			response, err := client.Get(uri)
-			if err != nil {
-				last = err
-				continue
-			}
-			if response.StatusCode == http.StatusOK {
-				return response.Body, nil
-			}
-			response.Body.Close()
-			last = fmt.Errorf("the server answered %s", response.Status)
-			if response.StatusCode < 500 && response.StatusCode != http.StatusTooManyRequests {
-				break
-			}
-		}
-		return nil, last
-	}
 }

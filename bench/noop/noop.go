@@ -17,9 +17,6 @@ const Version = "1.0.0"
 //go:embed schema.json
 var schema []byte
 
-// Schema is the package's schema as JSON, which the caller must not modify.
-func Schema() []byte { return schema }
-
 // Provider counts the calls it gets. The zero value is ready for use and safe for concurrent use.
 type Provider struct {
 	Checks, Diffs, Creates, Reads, Updates, Deletes atomic.Int64

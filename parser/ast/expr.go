@@ -164,12 +164,6 @@ type Step struct {
 // MapEntry is one entry of a Map.
 type MapEntry struct{ Key, Value Expr }
 
-// Kinds is one value of every type of expression, for tests that walk the list.
-func Kinds() []Expr {
-	return []Expr{&Null{}, &Bool{}, &Number{}, &String{}, &Template{}, &Access{}, &List{}, &Map{}, &Call{}, &Unary{}, &Binary{},
-		&Conditional{}, &Index{}, &Member{}, &Splat{}, &For{}, &LocalRef{}, &Bad{}}
-}
-
 // Walk calls fn for e and every expression inside it, parents first, in source order. Where fn answers false, what is
 // inside that expression is left out. A nil e is no expression.
 func Walk(e Expr, fn func(Expr) bool) {

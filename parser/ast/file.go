@@ -272,3 +272,15 @@ func (d *Dynamic) split() (file, export string) {
 	}
 	return path.Clean(file), export
 }
+
+// String is the type as users write it.
+func (t *ConfigType) String() string {
+	text := t.Name
+	if t.Item != nil {
+		text += "<" + t.Item.String() + ">"
+	}
+	if t.Optional {
+		text += "?"
+	}
+	return text
+}

@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"github.com/Masterminds/semver/v3"
+
+	"github.com/yamlhost/yamlhost/internal/httpget"
 )
 
 // DefaultServer is where plugins come from when nobody says (F2.32).
@@ -143,33 +145,14 @@ func (i *Installation) fetch(ctx context.Context, folder, label string) (path, s
 	return path, hex.EncodeToString(digest.Sum(nil)), nil
 }
 
-// finalError is an answer that asking again does not change.
-type finalError struct{ text string }
-
-func (e *finalError) Error() string { return e.text }
-
 // download takes up to five attempts (F2.33), each of which goes on where the last one ended.
 func (i *Installation) download(ctx context.Context, folder, label string) (string, error) {
 	f, err := os.CreateTemp(folder, label+".tmp*") // no version of any plugin: F2.27
 	if err != nil {
 		return "", fmt.Errorf("make a file for the download: %w", err)
 	}
-	pause := i.Pause
-	if pause == 0 {
-		pause = 80 * time.Millisecond
-	}
 	var tag string // of what is in f
-	for attempt := 1; ; attempt++ {
-		err = i.attempt(ctx, f, &tag)
-		var final *finalError
-		if err == nil || errors.As(err, &final) || attempt == 5 || ctx.Err() != nil {
-			break
-		}
-		select {
-		case <-time.After(pause << (attempt - 1)):
-		case <-ctx.Done():
-		}
-	}
+	err = httpget.Repeat(ctx, i.Pause, func() error { return i.attempt(ctx, f, &tag) })
 	if closing := f.Close(); err == nil {
 		err = closing
 	}
@@ -187,7 +170,7 @@ func (i *Installation) attempt(ctx context.Context, f *os.File, tag *string) err
 	}
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, i.url(), nil)
 	if err != nil {
-		return &finalError{"the URL is malformed"}
+		return &httpget.FinalError{"the URL is malformed"}
 	}
 	if have > 0 && *tag != "" {
 		request.Header.Set("Range", "bytes="+strconv.FormatInt(have, 10)+"-")
@@ -212,7 +195,7 @@ func (i *Installation) attempt(ctx context.Context, f *os.File, tag *string) err
 			return err
 		}
 	case http.StatusForbidden, http.StatusNotFound, http.StatusUnauthorized, http.StatusGone:
-		return &finalError{"the server answered " + response.Status}
+		return &httpget.FinalError{"the server answered " + response.Status}
 	default:
 		return errors.New("the server answered " + response.Status)
 	}

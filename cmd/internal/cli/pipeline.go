@@ -394,7 +394,7 @@ func (p *pipeline) describe(o *engine.Options) {
 	o.Terminate = p.app.signals.terminate()
 	o.StackResources = p.stackResources
 	o.SkipRefreshBefore = p.app.world.envTrue("PULUMI_DISABLE_REFRESH_BEFORE_UPDATE")
-	o.StackOutputs, o.Open, o.Now = p.stackOutputs, openRemote, p.app.world.Now
+	o.StackOutputs, o.Open, o.Now = p.stackOutputs, p.app.openRemote, p.app.world.Now
 	o.Crash = p.app.crashes.crash
 	known := p.stage.secrets()
 	for _, text := range p.secretTexts() {

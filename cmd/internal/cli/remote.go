@@ -4,16 +4,16 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"net/http"
 	"net/url"
 	"os"
 
+	"github.com/yamlhost/yamlhost/internal/httpget"
 	"github.com/yamlhost/yamlhost/runtime/backend"
 	"github.com/yamlhost/yamlhost/value"
 )
 
 // openRemote reads the content behind an asset's or archive's URI.
-func openRemote(ctx context.Context, uri string) (io.ReadCloser, error) {
+func (a *app) openRemote(ctx context.Context, uri string) (io.ReadCloser, error) {
 	u, err := url.Parse(uri)
 	if err != nil {
 		return nil, fmt.Errorf("%q is not a URI", uri)
@@ -22,22 +22,9 @@ func openRemote(ctx context.Context, uri string) (io.ReadCloser, error) {
 	case "file":
 		return os.Open(u.Path)
 	case "http", "https":
-	default:
-		return nil, fmt.Errorf("%s: content can be read from file, http and https, not from %q", uri, u.Scheme)
+		return httpget.Open(ctx, a.world.HTTP, uri, 0)
 	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, uri, nil)
-	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", uri, err)
-	}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", uri, err)
-	}
-	if response.StatusCode != http.StatusOK {
-		_ = response.Body.Close() // nothing of it is wanted
-		return nil, fmt.Errorf("read %s: the server answered %s", uri, response.Status)
-	}
-	return response.Body, nil
+	return nil, fmt.Errorf("%s: content can be read from file, http and https, not from %q", uri, u.Scheme)
 }
 
 // stackOutputs reads the outputs of another stack in the same backend, for stack references.

@@ -41,9 +41,7 @@ func Serve(ctx context.Context, m monitor.Monitor) (address string, stop func(),
 	}, nil
 }
 
-// NewServer offers a monitor to programs in other processes. It is safe for concurrent use, as the monitor must be.
-func NewServer(m monitor.Monitor) pulumirpc.ResourceMonitorServer { return newServer(m) }
-
+// newServer offers a monitor to programs in other processes. It is safe for concurrent use, as the monitor must be.
 func newServer(m monitor.Monitor) *server { return &server{monitor: m} }
 
 type server struct {

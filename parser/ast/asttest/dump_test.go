@@ -1,10 +1,12 @@
-package ast
+package asttest
 
 import (
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
 // TestDumpKnowsAllKinds holds that every kind of expression has a name of its own in a dump, and a case in Walk.
@@ -13,7 +15,7 @@ func TestDumpKnowsAllKinds(t *testing.T) {
 	seen := map[string]bool{}
 	for _, kind := range Kinds() {
 		var b strings.Builder
-		require.NoError(t, Dump(&b, &File{Variables: []*Variable{{Value: kind}}}))
+		require.NoError(t, Dump(&b, &ast.File{Variables: []*ast.Variable{{Value: kind}}}))
 		lines := strings.Split(b.String(), "\n")
 		require.Greater(t, len(lines), 1)
 		name := strings.Fields(lines[1])[0]
@@ -21,7 +23,7 @@ func TestDumpKnowsAllKinds(t *testing.T) {
 		require.False(t, seen[name], name)
 		seen[name] = true
 		visited := 0
-		Walk(kind, func(e Expr) bool {
+		ast.Walk(kind, func(e ast.Expr) bool {
 			require.Equal(t, kind, e)
 			visited++
 			return true

@@ -1,4 +1,5 @@
-package ast
+// Package asttest shows syntax trees in tests.
+package asttest
 
 import (
 	"fmt"
@@ -7,11 +8,12 @@ import (
 	"strings"
 
 	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
 // Dump writes the tree of a file for people and for tests: a node a line, children indented by two spaces, each with its
 // place as line:column-line:column. What is absent is left out.
-func Dump(w io.Writer, f *File) error {
+func Dump(w io.Writer, f *ast.File) error {
 	d := &dumper{origins: f.Origins}
 	d.literal("name", f.Name)
 	d.literal("description", f.Description)
@@ -49,7 +51,7 @@ func Dump(w io.Writer, f *File) error {
 	return err
 }
 
-func (d *dumper) dynamic(t *Dynamic) {
+func (d *dumper) dynamic(t *ast.Dynamic) {
 	d.line(t.Range, "dynamic %s", d.quoted(t.Name))
 	d.nested(func() {
 		d.literal("description", t.Description)
@@ -60,7 +62,7 @@ func (d *dumper) dynamic(t *Dynamic) {
 		}
 		for _, side := range []struct {
 			name string
-			of   *DynamicProperties
+			of   *ast.DynamicProperties
 		}{{"input", t.Inputs}, {"output", t.Outputs}} {
 			if side.of == nil {
 				continue
@@ -84,7 +86,7 @@ func (d *dumper) dynamic(t *Dynamic) {
 }
 
 type dumper struct {
-	origins *Origins
+	origins *ast.Origins
 	text    strings.Builder
 	depth   int
 }
@@ -110,24 +112,24 @@ func (d *dumper) nested(fn func()) {
 	d.depth--
 }
 
-func (d *dumper) quoted(l Literal) string {
+func (d *dumper) quoted(l ast.Literal) string {
 	start, end := d.position(l.Range)
 	return fmt.Sprintf("%q(%d:%d-%d:%d)", l.Value, start.Line, start.Column, end.Line, end.Column)
 }
 
-func (d *dumper) literal(field string, l *Literal) {
+func (d *dumper) literal(field string, l *ast.Literal) {
 	if l != nil {
 		d.line(l.Range, "%s: %q", field, l.Value)
 	}
 }
 
-func (d *dumper) bool(field string, l *BoolLiteral) {
+func (d *dumper) bool(field string, l *ast.BoolLiteral) {
 	if l != nil {
 		d.line(l.Range, "%s: %t", field, l.Value)
 	}
 }
 
-func (d *dumper) body(config []*Config, word string, variables []*Variable, resources []*Resource, outputs []*Output) {
+func (d *dumper) body(config []*ast.Config, word string, variables []*ast.Variable, resources []*ast.Resource, outputs []*ast.Output) {
 	for _, c := range config {
 		d.line(c.Range, "%s %s", word, d.quoted(c.Name))
 		d.nested(func() {
@@ -153,7 +155,7 @@ func (d *dumper) body(config []*Config, word string, variables []*Variable, reso
 	}
 }
 
-func (d *dumper) resource(r *Resource) {
+func (d *dumper) resource(r *ast.Resource) {
 	d.line(r.Range, "resource %s", d.quoted(r.Name))
 	d.nested(func() {
 		d.literal("type", r.Type)
@@ -177,13 +179,13 @@ func (d *dumper) resource(r *Resource) {
 		if !r.Options.Range.IsZero() {
 			d.line(r.Options.Range, "options")
 			d.nested(func() {
-				r.Options.Each(func(o *Option) { d.expr(d.quoted(o.Key), o.Value) })
+				r.Options.Each(func(o *ast.Option) { d.expr(d.quoted(o.Key), o.Value) })
 			})
 		}
 	})
 }
 
-func (d *dumper) properties(properties []Property) {
+func (d *dumper) properties(properties []ast.Property) {
 	d.nested(func() {
 		for _, p := range properties {
 			d.expr(d.quoted(p.Name), p.Value)
@@ -191,19 +193,7 @@ func (d *dumper) properties(properties []Property) {
 	})
 }
 
-// String is the type as users write it.
-func (t *ConfigType) String() string {
-	text := t.Name
-	if t.Item != nil {
-		text += "<" + t.Item.String() + ">"
-	}
-	if t.Optional {
-		text += "?"
-	}
-	return text
-}
-
-func (d *dumper) expr(field string, e Expr) {
+func (d *dumper) expr(field string, e ast.Expr) {
 	if e == nil {
 		return
 	}
@@ -211,7 +201,7 @@ func (d *dumper) expr(field string, e Expr) {
 		field += ": "
 	}
 	node := func(format string, args ...any) { d.line(e.Range(), "%s"+format, append([]any{field}, args...)...) }
-	children := func(exprs ...Expr) {
+	children := func(exprs ...ast.Expr) {
 		d.nested(func() {
 			for _, child := range exprs {
 				d.expr("", child)
@@ -219,27 +209,27 @@ func (d *dumper) expr(field string, e Expr) {
 		})
 	}
 	switch e := e.(type) {
-	case *Null:
+	case *ast.Null:
 		node("null")
-	case *Bool:
+	case *ast.Bool:
 		node("bool %t", e.Value)
-	case *Number:
+	case *ast.Number:
 		kind := "number"
 		if e.Integer {
 			kind = "integer"
 		}
 		node("%s %s", kind, strconv.FormatFloat(e.Value, 'g', -1, 64))
-	case *String:
+	case *ast.String:
 		node("string %q", e.Value)
-	case *Template:
+	case *ast.Template:
 		node("template")
 		children(e.Parts...)
-	case *Access:
+	case *ast.Access:
 		node("access %s", d.accessText(e))
-	case *List:
+	case *ast.List:
 		node("list")
 		children(e.Items...)
-	case *Map:
+	case *ast.Map:
 		node("map")
 		d.nested(func() {
 			for _, entry := range e.Entries {
@@ -247,7 +237,7 @@ func (d *dumper) expr(field string, e Expr) {
 				d.expr("value", entry.Value)
 			}
 		})
-	case *Call:
+	case *ast.Call:
 		dots := ""
 		if e.Expanded {
 			dots = " ..."
@@ -255,31 +245,31 @@ func (d *dumper) expr(field string, e Expr) {
 		node("call %s%s", d.quoted(e.Name), dots)
 		d.nested(func() { d.expr("argument", e.Argument) })
 		children(e.Args...)
-	case *Unary:
+	case *ast.Unary:
 		node("unary %s", e.Op)
 		children(e.Operand)
-	case *Binary:
+	case *ast.Binary:
 		node("binary %s", e.Op)
 		children(e.Left, e.Right)
-	case *Conditional:
+	case *ast.Conditional:
 		node("conditional")
 		children(e.Condition, e.Then, e.Else)
-	case *Index:
+	case *ast.Index:
 		node("index")
 		children(e.Collection, e.Key)
-	case *Member:
+	case *ast.Member:
 		node("member %s", d.quoted(e.Name))
 		children(e.Object)
-	case *Splat:
+	case *ast.Splat:
 		node("splat")
 		d.nested(func() {
 			d.expr("source", e.Source)
 			d.expr("each", e.Each)
 		})
-	case *For:
-		names := e.ValueName.text()
+	case *ast.For:
+		names := localName(e.ValueName)
 		if e.KeyName != nil {
-			names = e.KeyName.text() + ", " + names
+			names = localName(e.KeyName) + ", " + names
 		}
 		if e.Grouped {
 			names += " ..."
@@ -291,9 +281,9 @@ func (d *dumper) expr(field string, e Expr) {
 			d.expr("value", e.Value)
 			d.expr("if", e.Condition)
 		})
-	case *LocalRef:
-		node("local %s", e.Local.text())
-	case *Bad:
+	case *ast.LocalRef:
+		node("local %s", localName(e.Local))
+	case *ast.Bad:
 		node("bad")
 	default:
 		panic("ast.Dump lacks a case for a kind of expression")
@@ -301,7 +291,7 @@ func (d *dumper) expr(field string, e Expr) {
 }
 
 // accessText is an access in one spelling, with the place of each part.
-func (d *dumper) accessText(a *Access) string {
+func (d *dumper) accessText(a *ast.Access) string {
 	text := d.quoted(a.Root)
 	for _, step := range a.Steps {
 		start, end := d.position(step.Range)
@@ -318,9 +308,15 @@ func (d *dumper) accessText(a *Access) string {
 	return text
 }
 
-func (l *Local) text() string {
+func localName(l *ast.Local) string {
 	if l == nil {
 		return ""
 	}
 	return l.Name
+}
+
+// Kinds is one value of every type of expression, for tests that walk the list.
+func Kinds() []ast.Expr {
+	return []ast.Expr{&ast.Null{}, &ast.Bool{}, &ast.Number{}, &ast.String{}, &ast.Template{}, &ast.Access{}, &ast.List{}, &ast.Map{}, &ast.Call{}, &ast.Unary{}, &ast.Binary{},
+		&ast.Conditional{}, &ast.Index{}, &ast.Member{}, &ast.Splat{}, &ast.For{}, &ast.LocalRef{}, &ast.Bad{}}
 }

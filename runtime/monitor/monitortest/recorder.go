@@ -1,4 +1,5 @@
-package monitor
+// Package monitortest has a monitor for tests of programs.
+package monitortest
 
 import (
 	"context"
@@ -9,6 +10,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/yamlhost/yamlhost/runtime/monitor"
 	"github.com/yamlhost/yamlhost/value"
 	"github.com/yamlhost/yamlhost/value/urn"
 )
@@ -17,18 +19,18 @@ import (
 // fields before use; a nil function stands for a provider that accepts everything: it gives resources the ID
 // id-<name>, unknown in a preview, echoes inputs as outputs and arguments as results.
 type Recorder struct {
-	Deployment Info
-	Register   func(RegisterRequest) (RegisterResponse, error)
-	Read       func(ReadRequest) (ReadResponse, error)
-	Function   func(InvokeRequest) (InvokeResponse, error)
-	Method     func(CallRequest) (CallResponse, error)
+	Deployment monitor.Info
+	Register   func(monitor.RegisterRequest) (monitor.RegisterResponse, error)
+	Read       func(monitor.ReadRequest) (monitor.ReadResponse, error)
+	Function   func(monitor.InvokeRequest) (monitor.InvokeResponse, error)
+	Method     func(monitor.CallRequest) (monitor.CallResponse, error)
 
 	mu       sync.Mutex // guards the rest
 	requests []any
 	outputs  map[urn.URN]value.Value
 }
 
-var _ Monitor = (*Recorder)(nil)
+var _ monitor.Monitor = (*Recorder)(nil)
 
 func (r *Recorder) record(request any) {
 	r.mu.Lock()
@@ -45,13 +47,13 @@ func (r *Recorder) Requests() []any {
 }
 
 // Registered is the registration of a resource by name, and whether there was one.
-func (r *Recorder) Registered(name string) (RegisterRequest, bool) {
+func (r *Recorder) Registered(name string) (monitor.RegisterRequest, bool) {
 	for _, request := range r.Requests() {
-		if g, ok := request.(RegisterRequest); ok && g.Name == name {
+		if g, ok := request.(monitor.RegisterRequest); ok && g.Name == name {
 			return g, true
 		}
 	}
-	return RegisterRequest{}, false
+	return monitor.RegisterRequest{}, false
 }
 
 // Outputs are the outputs that were registered for a resource; null when there were none.
@@ -62,13 +64,13 @@ func (r *Recorder) Outputs(u urn.URN) value.Value {
 }
 
 // Info is the deployment of the script.
-func (r *Recorder) Info(context.Context) (Info, error) { return r.Deployment, nil }
+func (r *Recorder) Info(context.Context) (monitor.Info, error) { return r.Deployment, nil }
 
 // SupportsFeature says yes to everything.
 func (r *Recorder) SupportsFeature(context.Context, string) (bool, error) { return true, nil }
 
 // RegisterPackage makes the reference from name and version.
-func (r *Recorder) RegisterPackage(_ context.Context, p Package) (string, error) {
+func (r *Recorder) RegisterPackage(_ context.Context, p monitor.Package) (string, error) {
 	r.record(p)
 	ref := p.Name + "@" + p.Version
 	if q := p.Parameterization; q != nil {
@@ -78,9 +80,9 @@ func (r *Recorder) RegisterPackage(_ context.Context, p Package) (string, error)
 }
 
 // RegisterResource answers from the script.
-func (r *Recorder) RegisterResource(_ context.Context, g RegisterRequest) (RegisterResponse, error) {
+func (r *Recorder) RegisterResource(_ context.Context, g monitor.RegisterRequest) (monitor.RegisterResponse, error) {
 	r.record(g)
-	response := RegisterResponse{
+	response := monitor.RegisterResponse{
 		URN: r.urn(g.Parent, g.Type, g.Name), Outputs: g.Inputs, Known: !r.Deployment.DryRun,
 	}
 	if g.Custom {
@@ -115,9 +117,9 @@ func (r *Recorder) RegisterOutputs(_ context.Context, u urn.URN, outputs value.V
 }
 
 // ReadResource answers from the script.
-func (r *Recorder) ReadResource(_ context.Context, g ReadRequest) (ReadResponse, error) {
+func (r *Recorder) ReadResource(_ context.Context, g monitor.ReadRequest) (monitor.ReadResponse, error) {
 	r.record(g)
-	response := ReadResponse{URN: r.urn(g.Parent, g.Type, g.Name), ID: g.ID, Outputs: g.State, Known: g.ID.IsKnown()}
+	response := monitor.ReadResponse{URN: r.urn(g.Parent, g.Type, g.Name), ID: g.ID, Outputs: g.State, Known: g.ID.IsKnown()}
 	if r.Read == nil {
 		return response, nil
 	}
@@ -129,19 +131,19 @@ func (r *Recorder) ReadResource(_ context.Context, g ReadRequest) (ReadResponse,
 }
 
 // Invoke answers from the script.
-func (r *Recorder) Invoke(_ context.Context, g InvokeRequest) (InvokeResponse, error) {
+func (r *Recorder) Invoke(_ context.Context, g monitor.InvokeRequest) (monitor.InvokeResponse, error) {
 	r.record(g)
 	if r.Function == nil {
-		return InvokeResponse{Result: g.Args.Bare()}, nil
+		return monitor.InvokeResponse{Result: g.Args.Bare()}, nil
 	}
 	return r.Function(g)
 }
 
 // Call answers from the script.
-func (r *Recorder) Call(_ context.Context, g CallRequest) (CallResponse, error) {
+func (r *Recorder) Call(_ context.Context, g monitor.CallRequest) (monitor.CallResponse, error) {
 	r.record(g)
 	if r.Method == nil {
-		return CallResponse{Result: g.Args}, nil
+		return monitor.CallResponse{Result: g.Args}, nil
 	}
 	return r.Method(g)
 }
@@ -156,9 +158,9 @@ func (r *Recorder) String() string {
 	for _, request := range r.Requests() {
 		p := paragraph{b: &b}
 		switch g := request.(type) {
-		case RegisterRequest:
+		case monitor.RegisterRequest:
 			p.register(g)
-		case ReadRequest:
+		case monitor.ReadRequest:
 			p.head("read", g.Type, g.Name, g.SourcePosition)
 			p.value("id", g.ID)
 			p.inputs(g.State, nil)
@@ -167,19 +169,19 @@ func (r *Recorder) String() string {
 			p.text("provider", shortReference(g.Provider))
 			p.texts("secret outputs", g.AdditionalSecretOutputs)
 			p.pack(g.Version, g.PluginDownloadURL, g.PackageRef)
-		case InvokeRequest:
+		case monitor.InvokeRequest:
 			p.head("invoke", g.Token, "", g.SourcePosition)
 			p.inputs(g.Args, nil)
 			p.urns("parent", g.Parent)
 			p.urns("depends on", g.DependsOn...)
 			p.text("provider", shortReference(g.Provider))
 			p.pack(g.Version, g.PluginDownloadURL, g.PackageRef)
-		case CallRequest:
+		case monitor.CallRequest:
 			p.head("call", g.Token, "", g.SourcePosition)
 			p.inputs(g.Args, g.ArgDependencies)
 			p.text("provider", shortReference(g.Provider))
 			p.pack(g.Version, g.PluginDownloadURL, g.PackageRef)
-		case Package:
+		case monitor.Package:
 			p.head("package", g.Name, g.Version, nil)
 			if q := g.Parameterization; q != nil {
 				p.text("as", q.Name+" "+q.Version+" "+strconv.Quote(string(q.Value)))
@@ -192,7 +194,7 @@ func (r *Recorder) String() string {
 // paragraph writes the text form of one request; what is empty is left out.
 type paragraph struct{ b *strings.Builder }
 
-func (p paragraph) head(verb, token, name string, at *Position) {
+func (p paragraph) head(verb, token, name string, at *monitor.Position) {
 	if p.b.Len() > 0 {
 		p.b.WriteByte('\n')
 	}
@@ -256,7 +258,7 @@ func (p paragraph) pack(version, url, ref string) {
 	p.text("package", ref)
 }
 
-func (p paragraph) register(g RegisterRequest) {
+func (p paragraph) register(g monitor.RegisterRequest) {
 	p.head("register", g.Type, g.Name, g.SourcePosition)
 	p.inputs(g.Inputs, g.PropertyDependencies)
 	switch {
@@ -294,7 +296,7 @@ func (p paragraph) register(g RegisterRequest) {
 		p.texts("alias", parts)
 	}
 	p.text("import", g.ImportID)
-	if t := g.CustomTimeouts; t != (Timeouts{}) {
+	if t := g.CustomTimeouts; t != (monitor.Timeouts{}) {
 		p.text("timeouts", fmt.Sprintf("create %q, update %q, delete %q, read %q", t.Create, t.Update, t.Delete, t.Read))
 	}
 	p.urns("deleted with", g.DeletedWith)
