@@ -170,7 +170,7 @@ func (i *Installation) attempt(ctx context.Context, f *os.File, tag *string) err
 	}
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, i.url(), nil)
 	if err != nil {
-		return &httpget.FinalError{"the URL is malformed"}
+		return &httpget.FinalError{Problem: "the URL is malformed"}
 	}
 	if have > 0 && *tag != "" {
 		request.Header.Set("Range", "bytes="+strconv.FormatInt(have, 10)+"-")
@@ -195,7 +195,7 @@ func (i *Installation) attempt(ctx context.Context, f *os.File, tag *string) err
 			return err
 		}
 	case http.StatusForbidden, http.StatusNotFound, http.StatusUnauthorized, http.StatusGone:
-		return &httpget.FinalError{"the server answered " + response.Status}
+		return &httpget.FinalError{Problem: "the server answered " + response.Status}
 	default:
 		return errors.New("the server answered " + response.Status)
 	}
