@@ -1,24 +1,76 @@
 package check_test
 
 import (
-	"fmt"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/yamlhost/yamlhost/check"
+	"github.com/yamlhost/yamlhost/diag"
 )
 
-// A constant that repeats itself through variables is not written out: the checker leaves it to the evaluator, which has a budget.
-func TestConstantsThatRepeat(t *testing.T) {
+// What is written out is judged before anything runs.
+func TestConstants(t *testing.T) {
 	t.Parallel()
-	var b strings.Builder
-	b.WriteString("variables:\n  v0: [a]\n")
-	for i := 1; i <= 60; i++ {
-		fmt.Fprintf(&b, "  v%d: ['${v%d}', '${v%d}']\n", i, i-1, i-1)
+	for name, c := range map[string]struct {
+		text    string
+		options func(*check.Options)
+	}{
+		"calls of constants": {text: `variables:
+  bad: {fn::fromJSON: '{"a": }'} #! Y302 fn::fromJSON: text: is not JSON, line 1, column 7
+  text: '{"b"}'
+  far: ${fromJSON(text)} #! Y302 fromJSON: text: is not JSON
+  sel: {fn::select: [5, [a, b]]} #! Y302 the list is shorter
+  b64: {fn::fromBase64: 'a*b='} #! Y302 is not Base64
+  rx: {fn::regex: ['[', x]} #! Y302 fn::regex
+  may: ${try(fromJSON("{"), 1)}
+  if: '${pulumi.stack == "dev" ? fromJSON("{") : 1}'
+  good: {fn::fromJSON: '{"a": 1}'}
+`},
+		"indexes of constants": {text: "variables: {deep: {a: [1]}}\noutputs:\n  a: ${deep.a[3]} #! Y300 index 3, list has 1 element\n" +
+			"  b: ${[1, 2][4]} #! Y300 index 4, list has 2 elements\n  c: ${[1, 2][1]}\n"},
+		"variables of the environment": {text: "pulumi: {allowEnv: [HOME], publicEnv: [LANG]}\noutputs:\n  a: {fn::env: HOME}\n  b: {fn::env: LANG}\n" +
+			"  c: {fn::env: HOMR} #! Y302 did you mean \"HOME\"?\n  d: {fn::env: OTHER} #! Y302 or run with --allow-env\n"},
+		"variables of the environment, all allowed": {text: "outputs: {a: {fn::env: OTHER}}\n", options: func(o *check.Options) { o.AllowEnv = true }},
+		"paths out of the project": {text: "outputs:\n  a: {fn::readFile: ../x} #! Y306 \"../x\" is outside of the project\n  b: {fn::readFile: sub/../x}\n  c: {fn::readFile: /etc/x}\n",
+			options: func(o *check.Options) { o.RestrictPaths, o.ProgramDir = true, "/some/where" }},
+		"defaults of the shell": {text: "outputs:\n  a: ${region:-us} #! Y200 a default stands in the declaration: \"config: {region: {default: us}}\"\n"},
+		"tags":                  {text: "outputs:\n  a: !GetAtt x.y #! Y115 write \"${resource.property}\"\n  b: !!str 5\n  c: !other [1] #! Y115 the tag \"!other\" has no effect\n"},
+		"options": {text: `resources:
+  n:
+    type: random:RandomInteger
+    properties:
+      min: 1.5 #! Y212 expected integer, got 1.5
+      max: 2.0
+    options:
+      ignoreChanges: seed #! Y107 is a list of strings
+      replaceOnChanges: [sede] #! Y210 did you mean "seed"?
+      hideDiffs: [nothing] #! Y210 there is no input "nothing"
+`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, diags := checkText(t, "Main.yaml", c.text, func(o *check.Options) {
+				o.Schemas = builtinLoader()
+				if c.options != nil {
+					c.options(o)
+				}
+			})
+			expectFaults(t, c.text, diags)
+		})
 	}
-	b.WriteString("outputs: {x: {fn::select: [5, '${v60}']}, y: {fn::select: [5, [a]]}}\n")
-	text := b.String()
-	_, diags := checkText(t, "Main.yaml", text)
-	require.Len(t, diags, 1, "of what is short the fault is found")
-	require.Contains(t, diags[0].Summary, "there is no such item")
+}
+
+// A key of the stack that nothing reads, and that is nearly one that the program declares.
+func TestUnreadConfiguration(t *testing.T) {
+	t.Parallel()
+	src := diag.NewSource("Pulumi.dev.yaml", []byte("p:siez p:other"))
+	_, found := checkText(t, "Main.yaml", "config: {size: {type: integer, default: 3}, other: {default: x}}\noutputs: {a: '${size}'}\n", func(o *check.Options) {
+		o.ConfigKnown = true
+		o.Config = map[string]check.ConfigText{"p:siez": {Text: "5", Key: diag.NewRange(src, 0, 6)}, "p:other": {Text: "y", Key: diag.NewRange(src, 7, 14)}}
+	})
+	require.Len(t, found, 1)
+	require.Equal(t, "nothing reads the configuration p:siez", found[0].Summary)
+	require.Equal(t, diag.Warning, found[0].Severity)
+	require.Equal(t, "p:size", found[0].Fixes[0].Edits[0].Text)
 }
