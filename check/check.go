@@ -47,7 +47,7 @@ type ConfigText struct {
 }
 
 // Check finds out what a program means. The Program is usable whatever the diagnostics say, but only one without errors
-// may be evaluated. Every fault is reported once, and what follows from it is not (D7).
+// may be evaluated, and none of a context that is cancelled: then the rest is not looked at. Every fault is reported once, and what follows from it is not (D7).
 func Check(ctx context.Context, file *ast.File, opts Options) (*Program, diag.Diagnostics) {
 	c := newChecker(ctx, file, opts)
 	c.findDynamic()
@@ -59,6 +59,9 @@ func Check(ctx context.Context, file *ast.File, opts Options) (*Program, diag.Di
 	c.loadPackages(bodies)
 	for _, body := range bodies {
 		body.link()
+	}
+	if ctx.Err() != nil { // names are linked in part only
+		return c.program, *c.sink
 	}
 	for _, body := range c.usersLast(bodies) {
 		body.order()
@@ -177,6 +180,9 @@ func (c *checker) checkNodes() {
 }
 
 func (c *checker) checkOutputs() {
+	if c.ctx.Err() != nil {
+		return
+	}
 	c.checkHooks()
 	for _, o := range c.program.Outputs {
 		o.Type = c.infer(o.Decl.Value)

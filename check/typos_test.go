@@ -30,6 +30,13 @@ import (
 // TestTyposInExamples puts one typing error of one letter into each identifier of the examples, one at a time.
 func TestTyposInExamples(t *testing.T) {
 	t.Parallel()
+	programs := examplePrograms(t)
+	require.Greater(t, len(programs), 10)
+	typosIn(t, programs, func(string) schema.Loader { return builtinLoader() })
+}
+
+// examplePrograms are the programs of the examples.
+func examplePrograms(t *testing.T) []sampleProgram {
 	var programs []sampleProgram
 	require.NoError(t, filepath.WalkDir("../examples", func(path string, d fs.DirEntry, err error) error {
 		if base := filepath.Base(path); err != nil || base != "Pulumi.yaml" && base != "portable.yaml" && base != "Main.json" {
@@ -39,8 +46,7 @@ func TestTyposInExamples(t *testing.T) {
 		programs = append(programs, sampleProgram{"examples", path, string(text)})
 		return err
 	}))
-	require.Greater(t, len(programs), 10)
-	typosIn(t, programs, func(string) schema.Loader { return builtinLoader() })
+	return programs
 }
 
 // TestTyposInSample does the same with the programs of the sample.

@@ -29,6 +29,8 @@ func TestMeant(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, "length", Meant("lenght", []string{"length", "height"}))
 	require.Empty(t, Meant("ab", []string{"abc", "abd"}), "several may have been meant")
+	require.Equal(t, "resource0001", Meant("resuorce0001", []string{"resource0001", "resource0002"}), "the nearer one")
+	require.Empty(t, Meant("resuorceX001", []string{"resource0001", "resource1001"}), "equally near")
 	require.Empty(t, Meant("protected", []string{"protect"[:4]}))
 }
 

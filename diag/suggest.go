@@ -63,19 +63,26 @@ func Surely(typed, meant string) bool {
 	return distance(a, b, most) <= most
 }
 
-// Meant is the one of some near names that was surely meant by what was typed; empty where none was, or several may have
-// been.
+// Meant is the one of some near names that was surely meant by what was typed: the only one that differs in one place, or,
+// where none does, the only one that Surely goes for; empty where there is none or several may have been meant.
 func Meant(typed string, near []string) string {
-	meant := ""
+	var one, two []string // that differ in one place, and in two
 	for _, name := range near {
-		if Surely(typed, name) {
-			if meant != "" {
-				return ""
-			}
-			meant = name
+		a, b := []rune(strings.ToLower(typed)), []rune(strings.ToLower(name))
+		switch {
+		case distance(a, b, 1) <= 1:
+			one = append(one, name)
+		case Surely(typed, name):
+			two = append(two, name)
 		}
 	}
-	return meant
+	if len(one) == 0 {
+		one = two
+	}
+	if len(one) != 1 {
+		return ""
+	}
+	return one[0]
 }
 
 func abs(n int) int { return max(n, -n) }

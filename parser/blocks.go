@@ -248,7 +248,20 @@ func entryIndent(text []byte, inside []textLine) int {
 			best = indent
 		}
 	}
+	if best == first && counts[first] == 1 && len(counts) == 1 && movedLeft(text, inside) {
+		return first + 1
+	}
 	return best
+}
+
+// movedLeft reports whether the first entry of a section was moved by a column: nothing else stands as it does, and others stand
+// a column deeper, which cannot belong to it.
+func movedLeft(text []byte, inside []textLine) bool {
+	first := inside[0].indent
+	if len(inside) < 2 || inside[1].indent <= first || inside[1].indent == first+1 && bareKey(text, inside[0]) {
+		return false
+	}
+	return slices.ContainsFunc(inside[1:], func(l textLine) bool { return l.indent == first+1 && !l.tab && keyLine(text, l) })
 }
 
 // cutEntries cuts one section, whose lines are given, into its entries.
