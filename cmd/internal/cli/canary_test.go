@@ -13,8 +13,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
 	"github.com/yamlhost/yamlhost/bench/drawer"
+	"github.com/yamlhost/yamlhost/cmd/internal/console"
 	"github.com/yamlhost/yamlhost/runtime/provider"
 	"github.com/yamlhost/yamlhost/value"
 )
@@ -100,7 +100,7 @@ outputs:
 	x := newTerminal(t, fmt.Sprintf(program, ""))
 	root := filepath.Join(x.world.Dir, "..")
 	objects := t.TempDir() // what the provider keeps is its own affair
-	x.world.Embedded = []EmbeddedProviders{gossips{drawers{&drawer.Provider{Dir: objects}}}}
+	x.world.Embedded = []console.EmbeddedProviders{gossips{drawers{&drawer.Provider{Dir: objects}}}}
 	x.world.Env = append(x.world.Env, "PULUMI_CONFIG_PASSPHRASE=canary-passphrase", "TMPDIR="+filepath.Join(root, "home"))
 	seen := map[string]int{}
 	look := func(where, text string) {

@@ -14,14 +14,18 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/require"
+	configcmd "github.com/yamlhost/yamlhost/cmd/internal/cli/config"
+	deploycmd "github.com/yamlhost/yamlhost/cmd/internal/cli/deploy"
+	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/cmd/internal/operation"
 	"github.com/yamlhost/yamlhost/runtime/backend"
 )
 
 // terminal is a world with a person at a terminal, in folders of its own.
 type terminal struct {
 	out, err bytes.Buffer
-	streams  Streams
-	world    World
+	streams  console.Streams
+	world    console.World
 }
 
 func newTerminal(t *testing.T, program string, answers ...string) *terminal {
@@ -33,7 +37,7 @@ func newTerminal(t *testing.T, program string, answers ...string) *terminal {
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "project", "Pulumi.yaml"), []byte(program), 0o644))
 	x := &terminal{}
 	passwords := answers
-	x.streams = Streams{In: strings.NewReader(strings.Join(answers, "\n") + "\n"), Out: &x.out, Err: &x.err,
+	x.streams = console.Streams{In: strings.NewReader(strings.Join(answers, "\n") + "\n"), Out: &x.out, Err: &x.err,
 		InTerminal: true, ErrTerminal: true, ReadPassword: func() (string, error) {
 			if len(passwords) == 0 {
 				return "", io.EOF
@@ -42,7 +46,7 @@ func newTerminal(t *testing.T, program string, answers ...string) *terminal {
 			passwords = passwords[1:]
 			return next, nil
 		}}
-	x.world = World{Version: "0.1.0", Dir: filepath.Join(dir, "project"), Home: filepath.Join(dir, "home"),
+	x.world = console.World{Version: "0.1.0", Dir: filepath.Join(dir, "project"), Home: filepath.Join(dir, "home"),
 		Env:     []string{"PULUMI_BACKEND_URL=file://" + filepath.ToSlash(filepath.Join(dir, "state")), "NO_COLOR=1", "TERM=dumb"},
 		Process: func() backend.Process { return backend.Process{PID: 7, User: "u", Host: "h"} },
 		HTTP:    &http.Client{Transport: noNetwork{}}}
@@ -179,19 +183,19 @@ func TestInterrupts(t *testing.T) {
 // Flags are parsed without anything being run.
 func TestOperationFlags(t *testing.T) {
 	t.Parallel()
-	a := &app{world: World{Env: []string{"PULUMI_PARALLEL=3", "PULUMI_SKIP_CONFIRMATIONS=true"}}}
-	var got *operationOptions
-	cmd := newUp(a, func(_ context.Context, o *operationOptions) error { got = o; return nil })
+	a := &console.Console{World: console.World{Env: []string{"PULUMI_PARALLEL=3", "PULUMI_SKIP_CONFIRMATIONS=true"}}}
+	var got *operation.Options
+	cmd := deploycmd.NewUp(a, func(_ context.Context, o *operation.Options) error { got = o; return nil })
 	cmd.SetArgs([]string{"-s", "dev", "-c", "a=1", "-c", "b=x,y", "--refresh", "--diff", "-m", "why"})
 	require.NoError(t, cmd.Execute())
-	require.Equal(t, &operationOptions{stack: "dev", config: []string{"a=1", "b=x,y"}, refresh: "true", diff: true, message: "why",
-		parallel: 3, yes: true, flags: map[string]string{"stack": "set", "config": "set", "refresh": "set", "diff": "true", "message": "set"}}, got)
+	require.Equal(t, &operation.Options{Stack: "dev", Config: []string{"a=1", "b=x,y"}, Refresh: "true", Diff: true, Message: "why",
+		Parallel: 3, Yes: true, Flags: map[string]string{"stack": "set", "config": "set", "refresh": "set", "diff": "true", "message": "set"}}, got)
 }
 
 // Every command has a summary, and what it says of itself is free of the program's inner words.
 func TestHelp(t *testing.T) {
 	t.Parallel()
-	a := &app{}
+	a := &console.Console{}
 	var walk func(*cobra.Command)
 	walk = func(cmd *cobra.Command) {
 		require.NotEmpty(t, cmd.Short, cmd.CommandPath())
@@ -214,7 +218,7 @@ func TestLooksSecret(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			require.Equal(t, c.want, looksSecret(c.key, c.text))
+			require.Equal(t, c.want, configcmd.LooksSecret(c.key, c.text))
 		})
 	}
 }
@@ -222,10 +226,10 @@ func TestLooksSecret(t *testing.T) {
 func BenchmarkPreviewOfOne(b *testing.B) {
 	dir := b.TempDir()
 	require.NoError(b, os.WriteFile(filepath.Join(dir, "Pulumi.yaml"), []byte(onePet), 0o644))
-	world := World{Version: "0.1.0", Dir: dir, Home: dir, Env: []string{"PULUMI_BACKEND_URL=file://" + dir}}
+	world := console.World{Version: "0.1.0", Dir: dir, Home: dir, Env: []string{"PULUMI_BACKEND_URL=file://" + dir}}
 	for b.Loop() {
 		var out, errs bytes.Buffer
-		if code := Run(context.Background(), []string{"run", "--plan-only"}, Streams{In: strings.NewReader(""), Out: &out, Err: &errs}, world); code != 0 {
+		if code := Run(context.Background(), []string{"run", "--plan-only"}, console.Streams{In: strings.NewReader(""), Out: &out, Err: &errs}, world); code != 0 {
 			b.Fatal(errs.String())
 		}
 	}

@@ -1,6 +1,8 @@
 package cli
 
-import "slices"
+import (
+	"slices"
+)
 
 // coreDumpsKey is the environment variable with which a user asks for core dumps of yamlhost, for those who look for a
 // fault in it: nothing else about them is ours to decide.

@@ -1,6 +1,8 @@
 package cli
 
-import "syscall"
+import (
+	"syscall"
+)
 
 // forbidCoreDumps says so twice. The limit also holds for the plugins and commands that we start, which know the same
 // secrets, but not where the system hands dumps to another program; what is said of the process alone holds there too, and

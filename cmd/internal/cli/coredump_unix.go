@@ -2,7 +2,9 @@
 
 package cli
 
-import "syscall"
+import (
+	"syscall"
+)
 
 // limitCoreDumps sets the soft limit of core dumps to nothing. What we start may raise it again.
 func limitCoreDumps() {

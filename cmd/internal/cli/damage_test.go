@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
+	"github.com/yamlhost/yamlhost/cmd/internal/console"
 	"github.com/yamlhost/yamlhost/runtime/backend"
 	"github.com/yamlhost/yamlhost/runtime/journal"
 	"github.com/yamlhost/yamlhost/runtime/state"
@@ -69,7 +69,7 @@ func TestRepairOfAJournal(t *testing.T) {
 	require.Contains(t, said, "missing: what step 3 of the run was")
 	require.Contains(t, said, "yamlhost state repair")
 	said, code = yamlhost("state", "repair", "--stack", "dev")
-	require.Equal(t, codeUsage, code, said)
+	require.Equal(t, console.CodeUsage, code, said)
 	require.Contains(t, said, "8 records can be read and used")
 	said, code = yamlhost("state", "repair", "--stack", "dev", "--yes")
 	require.Zero(t, code, said)

@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-
+	"github.com/yamlhost/yamlhost/cmd/internal/console"
 	"github.com/yamlhost/yamlhost/runtime/backend"
 	"github.com/yamlhost/yamlhost/runtime/embedded"
 	"github.com/yamlhost/yamlhost/runtime/plugin"
@@ -40,7 +40,7 @@ func (d *dice) Read(p []byte) (int, error) {
 // desk is a copy of an example with a backend and a home of its own, where time stands still and chance repeats itself.
 type desk struct {
 	out, err bytes.Buffer
-	world    World
+	world    console.World
 }
 
 func newDesk(t *testing.T, example string) *desk {
@@ -52,7 +52,7 @@ func newDesk(t *testing.T, example string) *desk {
 		require.NoError(t, os.Mkdir(filepath.Join(root, sub), 0o755))
 	}
 	moment := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	return &desk{world: World{
+	return &desk{world: console.World{
 		Version: "0.1.0", Dir: dir, Home: filepath.Join(root, "home"), Random: newDice(), Now: func() time.Time { return moment },
 		Env: []string{"PULUMI_BACKEND_URL=file://" + filepath.ToSlash(filepath.Join(root, "state")), "PULUMI_CONFIG_PASSPHRASE=x",
 			"NO_COLOR=1", "PATH=/usr/bin:/bin"},
@@ -64,7 +64,7 @@ func (d *desk) run(t *testing.T, args ...string) string {
 	t.Helper()
 	d.out.Reset()
 	d.err.Reset()
-	streams := Streams{In: strings.NewReader(""), Out: &d.out, Err: &d.err}
+	streams := console.Streams{In: strings.NewReader(""), Out: &d.out, Err: &d.err}
 	require.Equal(t, 0, Run(t.Context(), args, streams, d.world), "yamlhost %s\n%s%s", strings.Join(args, " "), d.out.String(), d.err.String())
 	return d.out.String()
 }
@@ -93,7 +93,7 @@ func (d *desk) state(t *testing.T, stack string) string {
 }
 
 // served offers the built-in providers as plugins that are running already, and answers with PULUMI_DEBUG_PROVIDERS.
-func served(t *testing.T, w World) string {
+func served(t *testing.T, w console.World) string {
 	t.Helper()
 	var list []string
 	loader := embedded.NewLoader(embedded.Options{Dir: w.Dir, Environ: w.Env, Now: w.Now, Random: newDice()})

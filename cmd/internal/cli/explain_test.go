@@ -14,6 +14,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/txtar"
 	"github.com/stretchr/testify/require"
+	explaincmd "github.com/yamlhost/yamlhost/cmd/internal/cli/explain"
 	"github.com/yamlhost/yamlhost/diag"
 )
 
@@ -194,7 +195,7 @@ func TestExplainCommand(t *testing.T) {
 	require.Equal(t, 0, x.run("explain", "y210"))
 	require.Contains(t, x.out.String(), "# Y210: there is no such property\n")
 	require.Equal(t, 0, x.run("explain", "--json", "[Y210]"))
-	var page pageRecord
+	var page explaincmd.PageRecord
 	require.NoError(t, json.Unmarshal(x.out.Bytes(), &page))
 	require.Equal(t, "yamlhost check", page.Found)
 	require.Equal(t, "Pulumi.yaml", page.Wrong[0].File)

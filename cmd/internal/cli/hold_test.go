@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
+	"github.com/yamlhost/yamlhost/cmd/internal/console"
 	"github.com/yamlhost/yamlhost/runtime/backend"
 	"github.com/yamlhost/yamlhost/workspace/project"
 )
@@ -86,12 +86,12 @@ func TestSaltOfAnotherProcess(t *testing.T) {
 	x.world.Env = append(x.world.Env, "PULUMI_CONFIG_PASSPHRASE=p")
 	require.Equal(t, 0, x.run("stack", "init", "dev"), x.err.String())
 	path := filepath.Join(x.world.Dir, "Pulumi.dev.yaml")
-	a := &app{streams: x.streams, world: x.world}
-	a.signals = watch(nil, &x.err, nil)
-	defer a.signals.stop()
+	a := &console.Console{Streams: x.streams, World: x.world}
+	a.Signals = console.Watch(nil, &x.err, nil)
+	defer a.Signals.Stop()
 	settings, _, err := project.LoadSettings(path, "", "one")
 	require.NoError(t, err)
-	late, err := a.manager(settings, "dev")
+	late, err := a.Manager(settings, "dev")
 	require.NoError(t, err)
 	require.Equal(t, 0, x.run("config", "set", "--secret", "first", "hidden"), x.err.String())
 	text, err := os.ReadFile(path)
@@ -101,7 +101,7 @@ func TestSaltOfAnotherProcess(t *testing.T) {
 	after, err := os.ReadFile(path)
 	require.NoError(t, err)
 	require.Equal(t, string(text), string(after), "nothing was written over it")
-	other, err := a.manager(settings, "dev")
+	other, err := a.Manager(settings, "dev")
 	require.NoError(t, err)
 	plain, err := other.Decrypt(sealed)
 	require.NoError(t, err)

@@ -4,7 +4,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
+	deploycmd "github.com/yamlhost/yamlhost/cmd/internal/cli/deploy"
+	"github.com/yamlhost/yamlhost/cmd/internal/operation"
 	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/parser"
 	"github.com/yamlhost/yamlhost/runtime/state"
@@ -35,12 +36,12 @@ func TestImportedProgram(t *testing.T) {
 		"map", object("a.b", text("c"), "empty", object(), "secret", text("x").Secret()),
 		"deep", list(object("s", object("x", text("y")).Secret()), text("z").Secret()),
 	)
-	i := &importing{
-		table:   map[string]urn.URN{"box": "urn:pulumi:dev::p::t:i:Box::box"},
-		planned: []plannedImport{{entry: importEntry{Type: "t:i:R", Name: "web server", Version: "1.2.3"}, urn: u, parent: "urn:pulumi:dev::p::t:i:Box::box"}},
-		result:  &state.Snapshot{Resources: []*state.Resource{{URN: u, Type: "t:i:R", Inputs: inputs, Protect: true}}},
+	i := &deploycmd.Importing{
+		Table:   map[string]urn.URN{"box": "urn:pulumi:dev::p::t:i:Box::box"},
+		Planned: []deploycmd.PlannedImport{{Entry: deploycmd.ImportEntry{Type: "t:i:R", Name: "web server", Version: "1.2.3"}, Urn: u, Parent: "urn:pulumi:dev::p::t:i:Box::box"}},
+		Result:  &state.Snapshot{Resources: []*state.Resource{{URN: u, Type: "t:i:R", Inputs: inputs, Protect: true}}},
 	}
-	got := i.program()
+	got := i.Program()
 	require.Equal(t, `resources:
   web-server:
     type: t:i:R
@@ -91,18 +92,18 @@ func TestImportedProgram(t *testing.T) {
 func TestVersionsOfImportFiles(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		entry importEntry
+		entry deploycmd.ImportEntry
 		want  schema.Descriptor
 	}{
-		"plain": {importEntry{Type: "a:b:C", Version: "v1.2.3"}, schema.Descriptor{Name: "a", Version: "1.2.3"}},
-		"parameters": {importEntry{Type: "a:b:C", Version: "v1.2.3", Parameterization: &importParameters{PluginName: "tf", PluginVersion: "v0.6.0"}},
+		"plain": {deploycmd.ImportEntry{Type: "a:b:C", Version: "v1.2.3"}, schema.Descriptor{Name: "a", Version: "1.2.3"}},
+		"parameters": {deploycmd.ImportEntry{Type: "a:b:C", Version: "v1.2.3", Parameterization: &operation.ImportParameters{PluginName: "tf", PluginVersion: "v0.6.0"}},
 			schema.Descriptor{Name: "tf", Version: "0.6.0", Parameterization: &schema.Parameterization{Name: "a", Version: "1.2.3"}}},
-		"extension": {importEntry{Type: "a:b:C", Extension: &importExtension{Name: "x", Version: "v2.0.0"}},
+		"extension": {deploycmd.ImportEntry{Type: "a:b:C", Extension: &deploycmd.ImportExtension{Name: "x", Version: "v2.0.0"}},
 			schema.Descriptor{Name: "a", Extension: true, Parameterization: &schema.Parameterization{Name: "x", Version: "2.0.0"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			require.Equal(t, c.want, (&plannedImport{entry: c.entry}).descriptor())
+			require.Equal(t, c.want, (&deploycmd.PlannedImport{Entry: c.entry}).Descriptor())
 		})
 	}
 }

@@ -9,7 +9,9 @@ import (
 
 	"github.com/rogpeppe/go-internal/txtar"
 	"github.com/stretchr/testify/require"
-
+	checkcmd "github.com/yamlhost/yamlhost/cmd/internal/cli/check"
+	lspcmd "github.com/yamlhost/yamlhost/cmd/internal/cli/lsp"
+	"github.com/yamlhost/yamlhost/cmd/internal/console"
 	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/editor"
 )
@@ -47,11 +49,11 @@ func TestEditorFindsWhatCheckFinds(t *testing.T) {
 func sameInEditor(t *testing.T, name, path string) {
 	t.Helper()
 	root := filepath.Dir(path)
-	a := &app{world: World{Dir: root, Home: t.TempDir()}}
-	opener := &programOpener{app: a, loaders: map[string]*keptSchemas{}}
-	defer opener.close()
-	a.world.Dir = opener.root(path)
-	checked, err := a.checkTarget(t.Context(), path, "", nil)
+	a := &console.Console{World: console.World{Dir: root, Home: t.TempDir()}}
+	opener := &lspcmd.ProgramOpener{Console: a, Loaders: map[string]*lspcmd.KeptSchemas{}}
+	defer opener.Close()
+	a.World.Dir = opener.Root(path)
+	checked, err := checkcmd.CheckTarget(t.Context(), a, path, "", nil)
 	text, readErr := os.ReadFile(path)
 	require.NoError(t, readErr)
 	session := editor.NewSession(opener)

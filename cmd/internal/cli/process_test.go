@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"github.com/yamlhost/yamlhost/cmd/internal/console"
 )
 
 // command is yamlhost in a process of its own, in the folders of a terminal.
@@ -122,7 +123,7 @@ func TestInterruptEndsEvaluation(t *testing.T) {
 				require.NoError(t, cmd.Process.Signal(signal))
 				var exit *exec.ExitError
 				require.ErrorAs(t, cmd.Wait(), &exit, said.String())
-				require.Equal(t, codeError, exit.ExitCode(), said.String())
+				require.Equal(t, console.CodeError, exit.ExitCode(), said.String())
 				require.Contains(t, said.String(), "^C received; cancelling")
 			})
 		}
@@ -135,14 +136,14 @@ func TestSecondSignalEnds(t *testing.T) {
 	t.Parallel()
 	signals, ended := make(chan os.Signal, 2), make(chan struct{})
 	stuck, out := io.Pipe()
-	i := watch(signals, out, func() { close(ended) })
+	i := console.Watch(signals, out, func() { close(ended) })
 	signals <- os.Interrupt
-	<-i.first
+	<-i.First
 	signals <- syscall.SIGTERM
-	<-i.second
+	<-i.Second
 	<-ended
 	require.NoError(t, stuck.Close())
-	i.stop()
+	i.Stop()
 }
 
 // An operation whose output nobody reads any more comes to its end, writes its state, and exits with 1.
@@ -172,7 +173,7 @@ func TestClosedOutput(t *testing.T) {
 			var exit *exec.ExitError
 			require.ErrorAs(t, cmd.Run(), &exit)
 			require.True(t, exit.Exited(), exit.String())
-			require.Equal(t, codeError, exit.ExitCode())
+			require.Equal(t, console.CodeError, exit.ExitCode())
 			require.Equal(t, 0, x.run("stack", "--show-urns"), x.err.String())
 			require.Contains(t, x.out.String(), "RandomPet::pet")
 			require.Equal(t, 0, x.run("up", "--yes", "--expect-no-changes"), x.err.String())
@@ -196,7 +197,7 @@ func TestFullOutput(t *testing.T) {
 	x := newTerminal(t, onePet)
 	require.Equal(t, 0, x.run("stack", "init", "dev"), x.err.String())
 	x.streams.Out = &fullDisk{}
-	require.Equal(t, codeError, x.run("up", "--yes", "--json"))
+	require.Equal(t, console.CodeError, x.run("up", "--yes", "--json"))
 	require.Contains(t, x.err.String(), "standard output could not be written: no space left on device")
 	x.streams.Out = &x.out
 	require.Equal(t, 0, x.run("up", "--yes", "--expect-no-changes"), x.err.String())
@@ -205,23 +206,23 @@ func TestFullOutput(t *testing.T) {
 func TestSteady(t *testing.T) {
 	t.Parallel()
 	var out strings.Builder
-	s := &steady{w: &out}
+	s := &console.Steady{W: &out}
 	n, err := s.Write([]byte("text"))
 	require.NoError(t, err)
 	require.Equal(t, 4, n)
-	fault, gone := s.broken()
+	fault, gone := s.Broken()
 	require.NoError(t, fault)
 	require.False(t, gone)
-	s.w = &fullDisk{}
+	s.W = &fullDisk{}
 	n, err = s.Write([]byte("lost"))
 	require.NoError(t, err)
 	require.Equal(t, 4, n)
-	s.w = &out
+	s.W = &out
 	_, _ = s.Write([]byte("nothing follows what was lost"))
 	require.Equal(t, "text", out.String())
-	fault, gone = s.broken()
+	fault, gone = s.Broken()
 	require.ErrorIs(t, fault, syscall.ENOSPC)
 	require.False(t, gone)
-	_, gone = (&steady{fault: errors.Join(syscall.EPIPE)}).broken()
+	_, gone = (&console.Steady{Fault: errors.Join(syscall.EPIPE)}).Broken()
 	require.True(t, gone)
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"github.com/yamlhost/yamlhost/check"
+	"github.com/yamlhost/yamlhost/cmd/internal/operation"
 	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/parser"
 )
@@ -14,16 +15,16 @@ func TestPropertyIsFoundAsDeepAsItIsWritten(t *testing.T) { // E4.26
 	src := diag.NewSource("Pulumi.yaml", []byte("name: p\nruntime: yaml\nresources:\n  a:\n    type: t:T\n    properties:\n      x: 7\n      deep: {in: [one, two]}\n"))
 	file, diags := parser.Parse(src, parser.Options{})
 	require.False(t, diags.HasErrors(), diags)
-	p := &pipeline{program: &check.Program{File: file}}
+	p := &operation.Pipeline{Program: &check.Program{File: file}}
 	for path, want := range map[string]string{
 		"x": "7", "deep.in[1]": "two", "deep.in[5]": "[one, two]", "deep.other": "{in: [one, two]}", "absent": "", "": "",
 	} {
-		at, found := p.property(file.Resources[0].Name.Range, path)
+		at, found := p.Property(file.Resources[0].Name.Range, path)
 		require.Equal(t, want != "", found, path)
 		if found {
 			require.Equal(t, want, string(src.Text()[at.Start:at.End]), path)
 		}
 	}
-	_, found := p.property(file.Resources[0].Properties[0].Name.Range, "x")
+	_, found := p.Property(file.Resources[0].Properties[0].Name.Range, "x")
 	require.False(t, found, "no resource stands there")
 }

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/cmd/internal/operation"
 	"github.com/yamlhost/yamlhost/runtime/embedded"
 	"github.com/yamlhost/yamlhost/runtime/provider"
 	"github.com/yamlhost/yamlhost/schema"
@@ -45,7 +47,7 @@ func TestWhoServesAPackage(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			home, bin := t.TempDir(), t.TempDir()
-			a := &app{world: World{Dir: home, Home: home, Env: []string{"PULUMI_HOME=" + home, "PATH=" + bin}}}
+			a := &console.Console{World: console.World{Dir: home, Home: home, Env: []string{"PULUMI_HOME=" + home, "PATH=" + bin}}}
 			if c.installed != "" {
 				executable(t, filepath.Join(home, "plugins", "resource-random-v"+c.installed))
 			}
@@ -53,11 +55,11 @@ func TestWhoServesAPackage(t *testing.T) {
 				executable(t, bin)
 			}
 			if c.ignoreAmbient {
-				a.world.Env = append(a.world.Env, "PULUMI_IGNORE_AMBIENT_PLUGINS=true")
+				a.World.Env = append(a.World.Env, "PULUMI_IGNORE_AMBIENT_PLUGINS=true")
 			}
-			p := a.newProviders(workspace.Empty(home), nil)
+			p := operation.NewProviders(a, workspace.Empty(home), nil)
 			defer p.Close()
-			require.Equal(t, c.builtIn, p.room("random", c.version, c.url, c.parameterized) != nil)
+			require.Equal(t, c.builtIn, p.Room("random", c.version, c.url, c.parameterized) != nil)
 		})
 	}
 }
@@ -65,10 +67,10 @@ func TestWhoServesAPackage(t *testing.T) {
 // A package that nobody has is told with the places that were looked at.
 func TestMissingPackage(t *testing.T) {
 	t.Parallel()
-	a := &app{world: World{Dir: t.TempDir(), Home: t.TempDir()}}
-	p := a.newProviders(workspace.Empty(""), nil)
+	a := &console.Console{World: console.World{Dir: t.TempDir(), Home: t.TempDir()}}
+	p := operation.NewProviders(a, workspace.Empty(""), nil)
 	defer p.Close()
-	_, err := p.schemas().Load(context.Background(), schema.Descriptor{Name: "nosuch"})
+	_, err := p.Schemas().Load(context.Background(), schema.Descriptor{Name: "nosuch"})
 	require.ErrorIs(t, err, schema.ErrNotFound)
 	_, err = p.Load(context.Background(), provider.Package{Name: "random", Version: "0.0.1"})
 	require.ErrorContains(t, err, "the built-in providers (which have random ")

@@ -16,6 +16,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/txtar"
 	"github.com/stretchr/testify/require"
+	"github.com/yamlhost/yamlhost/cmd/internal/console"
 	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/runtime/provider"
 )
@@ -111,7 +112,7 @@ func refuses(t *testing.T, name string, files []diag.Example, schemas string) bo
 	t.Helper()
 	room := shelved{schemas, &atomic.Int32{}}
 	x := newTerminal(t, "")
-	x.world.Embedded = []EmbeddedProviders{room}
+	x.world.Embedded = []console.EmbeddedProviders{room}
 	writeExample(t, x, files)
 	exit := x.run("check", "--format", "json")
 	var found struct{ Diagnostics []diag.Record }

@@ -8,7 +8,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-
+	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/cmd/internal/operation"
 	"github.com/yamlhost/yamlhost/runtime/backend"
 	"github.com/yamlhost/yamlhost/runtime/state"
 	"github.com/yamlhost/yamlhost/workspace"
@@ -28,9 +29,9 @@ func TestUnreadableStateIsRescued(t *testing.T) {
 	var said bytes.Buffer
 	own := &project.Project{Dir: dir}
 	own.Name.Text = "p"
-	a := &app{streams: Streams{Err: &said}, world: World{Now: func() time.Time { return time.Unix(7, 0) }}}
-	p := &pipeline{app: a, workspace: &workspace.Workspace{Project: own}, stack: &stack{project: own, backend: b, ref: ref}}
-	err = p.commit(t.Context(), session, &state.Snapshot{Unknown: map[string]json.RawMessage{"other": json.RawMessage("{")}}, nil)
+	a := &console.Console{Streams: console.Streams{Err: &said}, World: console.World{Now: func() time.Time { return time.Unix(7, 0) }}}
+	p := &operation.Pipeline{Console: a, Workspace: &workspace.Workspace{Project: own}, Stack: &console.Stack{Project: own, Backend: b, Ref: ref}}
+	err = p.Commit(t.Context(), session, &state.Snapshot{Unknown: map[string]json.RawMessage{"other": json.RawMessage("{")}}, nil)
 	require.ErrorContains(t, err, "could not have been read again")
 	require.FileExists(t, filepath.Join(dir, "p.dev.rescue-7.json"))
 	require.Contains(t, said.String(), filepath.Join(dir, "p.dev.rescue-7.json"))

@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"github.com/yamlhost/yamlhost/check"
+	schemacmd "github.com/yamlhost/yamlhost/cmd/internal/cli/schema"
 	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/parser"
 	"github.com/yamlhost/yamlhost/runtime/embedded"
@@ -26,7 +27,7 @@ func TestSchemaCommand(t *testing.T) {
 		require.Contains(t, x.out.String(), part)
 	}
 	require.Equal(t, 0, x.run("schema", "--json", "command:local:Logging"), x.err.String())
-	var member memberRecord
+	var member schemacmd.MemberRecord
 	require.NoError(t, json.Unmarshal(x.out.Bytes(), &member))
 	require.Equal(t, "enum", member.Kind)
 	require.Len(t, member.Values, 4)
@@ -94,7 +95,7 @@ func TestExamplesOfSchemas(t *testing.T) {
 		pkg, err := loader.Load(t.Context(), schema.Descriptor{Name: name})
 		require.NoError(t, err)
 		for _, token := range append(append([]string(nil), pkg.ResourceTokens()...), pkg.FunctionTokens()...) {
-			record, err := describe(pkg, token)
+			record, err := schemacmd.Describe(pkg, token)
 			require.NoError(t, err)
 			file, diags := parser.Parse(diag.NewSource(token, []byte(record.Example)), parser.Options{})
 			_, more := check.Check(t.Context(), file, check.Options{Project: "p", Schemas: loader})

@@ -58,8 +58,10 @@ type maker struct {
 	name string
 }
 
-func (*maker) Close() error                                { return nil }
-func (*maker) Cancel(context.Context) error                { return nil }
+func (*maker) Close() error { return nil }
+
+func (*maker) Cancel(context.Context) error { return nil }
+
 func (*maker) Info(context.Context) (provider.Info, error) { return provider.Info{Name: "maker"}, nil }
 
 func (m *maker) Parameterize(_ context.Context, r provider.ParameterizeRequest) (provider.ParameterizeResponse, error) {

@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
 	"github.com/yamlhost/yamlhost/bench/drawer"
+	"github.com/yamlhost/yamlhost/cmd/internal/console"
 	"github.com/yamlhost/yamlhost/runtime/provider"
 )
 
@@ -49,7 +49,7 @@ func cutOff(t *testing.T, kind string, answers ...string) (x *terminal, dir stri
 	t.Helper()
 	x = newTerminal(t, twoItems, answers...)
 	dir = t.TempDir()
-	x.world.Embedded = []EmbeddedProviders{drawers{&drawer.Provider{Dir: dir}}}
+	x.world.Embedded = []console.EmbeddedProviders{drawers{&drawer.Provider{Dir: dir}}}
 	require.Equal(t, 0, x.run("stack", "init", "dev"), x.err.String())
 	require.Equal(t, 0, x.run("up", "--yes"), x.err.String())
 	cut(t, x, kind, secondURN)
@@ -122,14 +122,14 @@ func TestPendingCreation(t *testing.T) {
 		t.Parallel()
 		x, dir := cutOff(t, "creating")
 		for _, command := range [][]string{{"up", "--yes", "--skip-preview"}, {"up", "--yes"}, {"run"}} {
-			require.Equal(t, codePending, x.run(append(command, "--non-interactive")...), x.err.String())
+			require.Equal(t, console.CodePending, x.run(append(command, "--non-interactive")...), x.err.String())
 			require.Contains(t, x.err.String(), secondURN)
 			require.Contains(t, x.err.String(), "--settle-pending")
 		}
 		require.Contains(t, x.err.String(), `(title: "after tag-a")`, "what names the object")
 		require.Len(t, ids(t, dir, "second"), 1)
 		x.streams.In = strings.NewReader("no\n")
-		require.Equal(t, codePending, x.run("run"), "run never asks")
+		require.Equal(t, console.CodePending, x.run("run"), "run never asks")
 		require.Contains(t, x.err.String(), "--settle-pending")
 	})
 	t.Run("preview tells and goes on", func(t *testing.T) {
@@ -168,7 +168,7 @@ func TestPendingCreation(t *testing.T) {
 		x, dir := cutOff(t, "creating")
 		require.Equal(t, 1, x.run("up", "--yes", "--settle-pending", secondURN+"=nonsense"), x.err.String())
 		require.Contains(t, x.err.String(), `there is nothing with the ID "nonsense"`)
-		require.Equal(t, codePending, x.run("up", "--yes", "--non-interactive"), "nothing was settled")
+		require.Equal(t, console.CodePending, x.run("up", "--yes", "--non-interactive"), "nothing was settled")
 		require.Len(t, ids(t, dir, "second"), 1)
 	})
 	t.Run("forgotten", func(t *testing.T) {
@@ -193,10 +193,10 @@ func TestPendingCreation(t *testing.T) {
 			for _, word := range words {
 				args = append(args, "--settle-pending", word)
 			}
-			require.Equal(t, codeUsage, x.run(args...), x.err.String())
+			require.Equal(t, console.CodeUsage, x.run(args...), x.err.String())
 		}
 		require.Equal(t, 0, x.run("up", "--yes", "--settle-pending", secondURN+"="+ids(t, dir, "second")[0]), x.err.String())
-		require.Equal(t, codeUsage, x.run("up", "--yes", "--settle-pending", "perhaps"), "nothing is pending any more")
+		require.Equal(t, console.CodeUsage, x.run("up", "--yes", "--settle-pending", "perhaps"), "nothing is pending any more")
 	})
 	t.Run("a URN that is not pending", func(t *testing.T) {
 		t.Parallel()
@@ -205,20 +205,20 @@ func TestPendingCreation(t *testing.T) {
 		before := checkpointOf(t, x)
 		for _, word := range []string{secondURN + "s=" + made, strings.Replace(secondURN, "second", "first", 1) + "=" + made} {
 			for _, command := range [][]string{{"up", "--yes"}, {"up", "--yes", "--skip-preview"}, {"preview"}, {"destroy", "--yes"}, {"run"}} {
-				require.Equal(t, codeUsage, x.run(append(command, "--settle-pending", word)...), x.err.String())
+				require.Equal(t, console.CodeUsage, x.run(append(command, "--settle-pending", word)...), x.err.String())
 				require.Contains(t, x.err.String(), "  * "+secondURN+"\n")
 			}
 		}
 		require.Equal(t, []string{made}, ids(t, dir, "second"))
 		require.Equal(t, before, checkpointOf(t, x), "nothing was changed")
 		require.Equal(t, 0, x.run("up", "--yes", "--settle-pending", secondURN+"="+made), x.err.String())
-		require.Equal(t, codeUsage, x.run("up", "--yes", "--settle-pending", secondURN+"="+made), "it is settled")
+		require.Equal(t, console.CodeUsage, x.run("up", "--yes", "--settle-pending", secondURN+"="+made), "it is settled")
 		require.Contains(t, x.err.String(), "there is none")
 	})
 	t.Run("a partial answer lists what is still open", func(t *testing.T) {
 		t.Parallel()
 		x, dir := bothCutOff(t)
-		require.Equal(t, codePending, x.run("up", "--yes", "--non-interactive", "--settle-pending", firstURN+"="+ids(t, dir, "first")[0]))
+		require.Equal(t, console.CodePending, x.run("up", "--yes", "--non-interactive", "--settle-pending", firstURN+"="+ids(t, dir, "first")[0]))
 		require.Contains(t, x.err.String(), "became of 1 creation:")
 		require.Contains(t, x.err.String(), "\n  * "+secondURN+" (title")
 		require.NotContains(t, x.err.String(), "\n  * "+firstURN+" (title")
@@ -240,15 +240,15 @@ func TestDestroyWithPendingCreation(t *testing.T) {
 	t.Parallel()
 	x, dir := cutOff(t, "creating")
 	made := ids(t, dir, "second")[0]
-	require.Equal(t, codePending, x.run("destroy", "--yes", "--non-interactive", "--remove"), x.err.String())
+	require.Equal(t, console.CodePending, x.run("destroy", "--yes", "--non-interactive", "--remove"), x.err.String())
 	require.Contains(t, x.err.String(), "Everything else was destroyed.")
 	require.Contains(t, x.err.String(), secondURN)
 	require.Empty(t, ids(t, dir, "first"))
 	require.Equal(t, []string{made}, ids(t, dir, "second"))
 	require.Contains(t, string(checkpointOf(t, x)), "pending_operations", "the stack stays")
-	require.Equal(t, codePending, x.run("destroy", "--yes", "--non-interactive"), "there is nothing more to destroy")
+	require.Equal(t, console.CodePending, x.run("destroy", "--yes", "--non-interactive"), "there is nothing more to destroy")
 	x.streams.In = strings.NewReader("later\n")
-	require.Equal(t, codePending, x.run("destroy", "--yes"), x.err.String())
+	require.Equal(t, console.CodePending, x.run("destroy", "--yes"), x.err.String())
 	require.Equal(t, 0, x.run("destroy", "--yes", "--settle-pending", secondURN+"="+made), x.err.String())
 	require.Empty(t, ids(t, dir, "second"))
 	require.NotContains(t, string(checkpointOf(t, x)), secondURN)

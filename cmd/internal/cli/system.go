@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/yamlhost/yamlhost/cmd/internal/console"
 	"github.com/yamlhost/yamlhost/runtime/backend"
 	"golang.org/x/term"
 )
@@ -19,13 +20,13 @@ const garbagePercent = 300
 
 // System is the real world: the process's streams, environment, directories and signals. It also makes the process one
 // that spends memory to save time, unless the user has decided otherwise with GOGC, and that keeps its memory to itself.
-func System(version string) (Streams, World) {
+func System(version string) (console.Streams, console.World) {
 	keepMemoryToOurselves(os.Environ())
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(garbagePercent)
 	}
 	isTerminal := func(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
-	s := Streams{
+	s := console.Streams{
 		In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
 		InTerminal: isTerminal(os.Stdin), OutTerminal: isTerminal(os.Stdout), ErrTerminal: isTerminal(os.Stderr),
 		Size: func() (columns, lines int) {
@@ -43,7 +44,7 @@ func System(version string) (Streams, World) {
 	if before, err := term.GetState(int(os.Stdin.Fd())); err == nil {
 		s.Restore = func() { _ = term.Restore(int(os.Stdin.Fd()), before) }
 	}
-	w := World{Version: version, Env: os.Environ(), Process: backend.ThisProcess, Now: time.Now}
+	w := console.World{Version: version, Env: os.Environ(), Process: backend.ThisProcess, Now: time.Now}
 	w.Self = self()
 	w.Dir, _ = os.Getwd()
 	w.Home, _ = os.UserHomeDir()

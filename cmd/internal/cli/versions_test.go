@@ -8,15 +8,15 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
 	"github.com/yamlhost/yamlhost/bench/drawer"
+	"github.com/yamlhost/yamlhost/cmd/internal/console"
 )
 
 // Where a program names no version of a package, a stack does not jump to another major version in silence.
 func TestVersionJump(t *testing.T) {
 	t.Parallel()
 	x := newTerminal(t, twoItems)
-	x.world.Embedded = []EmbeddedProviders{drawers{&drawer.Provider{Dir: t.TempDir()}}}
+	x.world.Embedded = []console.EmbeddedProviders{drawers{&drawer.Provider{Dir: t.TempDir()}}}
 	require.Equal(t, 0, x.run("stack", "init", "dev"), x.err.String())
 	require.Equal(t, 0, x.run("up", "--yes"), x.err.String())
 	require.NotContains(t, x.err.String(), "no version is named")

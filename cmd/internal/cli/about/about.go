@@ -1,0 +1,151 @@
+package about
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/cmd/internal/operation"
+	"github.com/yamlhost/yamlhost/runtime/embedded"
+	"github.com/yamlhost/yamlhost/runtime/plugin"
+)
+
+type aboutOptions struct {
+	stack string
+	json  bool
+}
+
+func NewAbout(_ *console.Console, run func(context.Context, *aboutOptions) error) *cobra.Command {
+	o := &aboutOptions{}
+	cmd := &cobra.Command{
+		Use: "about", Short: "Show versions, backend, stack and providers", Args: console.NoArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error { return run(cmd.Context(), o) },
+	}
+	cmd.Flags().StringVarP(&o.stack, "stack", "s", "", "the stack; by default the selected one")
+	cmd.Flags().BoolVarP(&o.json, "json", "j", false, "write JSON")
+	return cmd
+}
+
+// The document of `about --json` (F7.12).
+type (
+	aboutRecord struct {
+		Plugins      []aboutPlugin     `json:"plugins"`
+		Host         aboutHost         `json:"host"`
+		Backend      *aboutBackend     `json:"backend"`
+		CurrentStack *aboutStack       `json:"currentStack"`
+		CLI          aboutCLI          `json:"cliAbout"`
+		Runtime      map[string]string `json:"runtime"`
+		Errors       []string          `json:"errors"`
+	}
+	aboutPlugin struct {
+		Name    string `json:"name"`
+		Version string `json:"version"`
+		Kind    string `json:"kind"`
+		BuiltIn bool   `json:"builtIn,omitempty"`
+	}
+	aboutHost struct {
+		OS   string `json:"os"`
+		Arch string `json:"arch"`
+	}
+	aboutBackend struct {
+		Name string `json:"name"`
+		URL  string `json:"url"`
+		User string `json:"user"`
+	}
+	aboutStack struct {
+		Name               string          `json:"name"`
+		FullyQualifiedName string          `json:"fullyQualifiedName"`
+		Resources          []aboutResource `json:"resources"`
+		PendingOps         []string        `json:"pendingOps"`
+	}
+	aboutResource struct {
+		Type string `json:"type"`
+		URN  string `json:"urn"`
+	}
+	aboutCLI struct {
+		Version       string `json:"version"`
+		GoVersion     string `json:"goVersion"`
+		GoCompiler    string `json:"goCompiler"`
+		PulumiVersion string `json:"pulumiVersion"`
+	}
+)
+
+// About gathers what there is; what cannot be found out becomes a line in errors.
+func About(ctx context.Context, a *console.Console, o *aboutOptions) error {
+	r := aboutRecord{
+		Plugins: []aboutPlugin{}, Host: aboutHost{runtime.GOOS, runtime.GOARCH}, Runtime: map[string]string{"language": "yaml"},
+		CLI: aboutCLI{a.Version(), runtime.Version(), runtime.Compiler, operation.PulumiVersion}, Errors: []string{},
+	}
+	for _, name := range embedded.Names() {
+		version, _ := embedded.Version(name)
+		r.Plugins = append(r.Plugins, aboutPlugin{name, version, "resource", true})
+	}
+	for _, p := range plugin.Installed(a.PulumiHome()) {
+		r.Plugins = append(r.Plugins, aboutPlugin{p.Name, p.Version, "resource", false})
+	}
+	if err := readStack(ctx, a, o, &r); err != nil {
+		_, text := console.CodeOf(err)
+		r.Errors = append(r.Errors, text)
+	}
+	if o.json {
+		return a.WriteJSON(r)
+	}
+	tw := tabwriter.NewWriter(a.Streams.Out, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(tw, "yamlhost\t%s\nPulumi\tcompatible with %s\nGo\t%s %s\nHost\t%s %s\n", a.Version(), operation.PulumiVersion, runtime.Version(),
+		runtime.Compiler, r.Host.OS, r.Host.Arch)
+	if r.Backend != nil {
+		fmt.Fprintf(tw, "Backend\t%s\nUser\t%s\n", r.Backend.URL, r.Backend.User)
+	}
+	if s := r.CurrentStack; s != nil {
+		fmt.Fprintf(tw, "Stack\t%s\nResources\t%d\nPending\t%d\n", s.FullyQualifiedName, len(s.Resources), len(s.PendingOps))
+	}
+	for _, p := range r.Plugins {
+		where := "installed"
+		if p.BuiltIn {
+			where = "built in"
+		}
+		fmt.Fprintf(tw, "Provider\t%s %s (%s)\n", p.Name, p.Version, where)
+	}
+	for _, text := range r.Errors {
+		fmt.Fprintf(tw, "Not known\t%s\n", text)
+	}
+	return tw.Flush()
+}
+
+func readStack(ctx context.Context, a *console.Console, o *aboutOptions, r *aboutRecord) error {
+	p, _, projectErr := a.OpenProject(a.World.Dir)
+	if projectErr != nil {
+		p = nil
+	}
+	b, err := a.OpenBackend(p)
+	if err != nil {
+		return err
+	}
+	r.Backend = &aboutBackend{Name: "file", URL: b.URL()}
+	if a.World.Process != nil {
+		r.Backend.User, r.Backend.Name = a.World.Process().User, a.World.Process().Host
+	}
+	if projectErr != nil {
+		return projectErr
+	}
+	s, err := a.OpenStack(ctx, p, o.stack)
+	if err != nil {
+		return err
+	}
+	loaded, err := b.Load(ctx, s.Ref, nil)
+	if err != nil {
+		return err
+	}
+	about := &aboutStack{Name: s.Ref.Stack, FullyQualifiedName: s.Ref.QualifiedName(), Resources: []aboutResource{}, PendingOps: []string{}}
+	for _, res := range loaded.Snapshot.Resources {
+		about.Resources = append(about.Resources, aboutResource{res.Type, string(res.URN)})
+	}
+	for _, op := range loaded.Snapshot.Pending {
+		about.PendingOps = append(about.PendingOps, string(op.Resource.URN))
+	}
+	r.CurrentStack = about
+	return nil
+}

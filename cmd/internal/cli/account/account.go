@@ -1,0 +1,129 @@
+package account
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/runtime/backend"
+	"github.com/yamlhost/yamlhost/runtime/backend/bucket"
+)
+
+type accountOptions struct {
+	url   string
+	local bool
+	json  bool
+}
+
+func NewLogin(_ *console.Console, run func(context.Context, *accountOptions) error) *cobra.Command {
+	o := &accountOptions{}
+	cmd := &cobra.Command{
+		Use: "login [URL]", Short: "Choose where state is kept", Args: console.AtMostOne("the URL of a backend"),
+		Long: "login makes a backend the current one: a folder, as file://~ or file:///some/path, or a store of objects. " + storesOfThisBuild(),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				o.url = args[0]
+			}
+			return run(cmd.Context(), o)
+		},
+	}
+	cmd.Flags().BoolVarP(&o.local, "local", "l", false, "the same as file://~")
+	cmd.Flags().StringVarP(&o.url, "cloud-url", "c", "", "the URL of the backend")
+	return cmd
+}
+
+// storesOfThisBuild says which stores there are.
+func storesOfThisBuild() string {
+	known := bucket.Known()
+	if len(known) == 0 {
+		return "This build has no stores; docs/state.md says how to get one that has."
+	}
+	return "This build knows " + strings.Join(known, "://, ") + "://."
+}
+
+func NewLogout(_ *console.Console, run func(context.Context, *accountOptions) error) *cobra.Command {
+	o := &accountOptions{}
+	cmd := &cobra.Command{
+		Use: "logout [URL]", Short: "Forget a backend", Args: console.AtMostOne("the URL of a backend"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				o.url = args[0]
+			}
+			return run(cmd.Context(), o)
+		},
+	}
+	cmd.Flags().BoolVarP(&o.local, "local", "l", false, "the same as file://~")
+	return cmd
+}
+
+func NewWhoami(_ *console.Console, run func(context.Context, *accountOptions) error) *cobra.Command {
+	o := &accountOptions{}
+	cmd := &cobra.Command{
+		Use: "whoami", Short: "Show who acts on which backend", Args: console.NoArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error { return run(cmd.Context(), o) },
+	}
+	cmd.Flags().BoolVarP(&o.json, "json", "j", false, "write JSON")
+	return cmd
+}
+
+// Login makes a backend the current one, once it has proved to be usable.
+func Login(_ context.Context, a *console.Console, o *accountOptions) error {
+	switch {
+	case o.local && o.url != "":
+		return errors.New("--local and a URL exclude each other")
+	case o.local:
+		o.url = console.DefaultBackend
+	case o.url == "":
+		return errors.New("say where state is to be kept: yamlhost login file://~, yamlhost login file:///some/path or yamlhost login s3://bucket")
+	}
+	if !strings.Contains(o.url, "://") {
+		o.url = "file://" + o.url
+	}
+	if _, err := a.OpenBackendAt(o.url, a.World.Dir); err != nil {
+		return err
+	}
+	if err := backend.Login(a.CredentialsHome(), o.url); err != nil {
+		return err
+	}
+	fmt.Fprintf(a.Streams.Err, "Logged in to %s\n", o.url)
+	return nil
+}
+
+func Logout(_ context.Context, a *console.Console, o *accountOptions) error {
+	if o.local {
+		o.url = console.DefaultBackend
+	}
+	known, err := backend.Logout(a.CredentialsHome(), o.url)
+	if err != nil {
+		return err
+	}
+	if !known {
+		fmt.Fprintln(a.Streams.Err, "Already logged out.")
+		return nil
+	}
+	fmt.Fprintln(a.Streams.Err, "Logged out.")
+	return nil
+}
+
+func Whoami(_ context.Context, a *console.Console, o *accountOptions) error {
+	p, _, err := a.OpenProject(a.World.Dir)
+	if err != nil {
+		p = nil // the backend need not be a project's
+	}
+	b, err := a.OpenBackend(p)
+	if err != nil {
+		return err
+	}
+	user := ""
+	if a.World.Process != nil {
+		user = a.World.Process().User
+	}
+	if o.json {
+		return a.WriteJSON(map[string]string{"user": user, "url": b.URL()})
+	}
+	_, err = fmt.Fprintln(a.Streams.Out, user)
+	return err
+}

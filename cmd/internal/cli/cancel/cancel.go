@@ -1,0 +1,94 @@
+package cancel
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/runtime/backend"
+)
+
+type cancelOptions struct {
+	stack string
+	yes   bool
+}
+
+func NewCancel(a *console.Console, run func(context.Context, *cancelOptions) error) *cobra.Command {
+	o := &cancelOptions{}
+	cmd := &cobra.Command{
+		Use: "cancel [STACK]", Short: "Remove the locks of a stack", Args: console.AtMostOne("the name of a stack"),
+		Long: "cancel takes a stack's locks away, whoever holds them, and says whether the owner still runs. A run of yamlhost that loses\n" +
+			"its lock begins nothing and writes nothing more, also if it is stopped now and wakes up later. A call to a provider that is\n" +
+			"in flight ends, and is a pending operation for the next run. The Pulumi CLI does not look at its lock and goes on without\n" +
+			"one: end it first.",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				o.stack = args[0]
+			}
+			return run(cmd.Context(), o)
+		},
+	}
+	cmd.Flags().StringVarP(&o.stack, "stack", "s", "", "the stack; by default the selected one")
+	cmd.Flags().BoolVarP(&o.yes, "yes", "y", a.World.Enabled("PULUMI_SKIP_CONFIRMATIONS"), "do not ask")
+	return cmd
+}
+
+// Cancel removes locks.
+func Cancel(ctx context.Context, a *console.Console, o *cancelOptions) error {
+	s, err := a.CurrentStack(ctx, o.stack)
+	if err != nil {
+		return err
+	}
+	if !o.yes {
+		if !a.Interactive() {
+			return console.WithCode(console.CodeUsage, "--yes must be passed in to cancel when running in non-interactive mode")
+		}
+		question := fmt.Sprintf("This will irreversibly cancel the currently running update for '%s'. Go on?", s.Ref.Stack)
+		if err := a.Confirm(question); err != nil {
+			return err
+		}
+	}
+	cancelled, err := s.Backend.Cancel(s.Ref)
+	if err != nil {
+		return err
+	}
+	if len(cancelled.Locks) == 0 && cancelled.HeldUp == 0 {
+		fmt.Fprintf(a.Streams.Err, "Nothing was canceled: there is no lock on the stack '%s'.\n", s.Ref.Stack)
+		return nil
+	}
+	fmt.Fprintf(a.Streams.Err, "The currently running update for '%s' has been canceled! (%s removed)\n", s.Ref.Stack,
+		console.Count(len(cancelled.Locks), "lock"))
+	for _, l := range cancelled.Locks {
+		fmt.Fprintf(a.Streams.Err, "  %s\n", fateOf(l))
+	}
+	if pid := cancelled.HeldUp; pid != 0 {
+		fmt.Fprintf(a.Streams.Err, "  The process %d is stopped in the middle of a change. Before the next run, let it go on with 'kill -CONT %d', or end it "+
+			"with 'kill -9 %d'.\n", pid, pid, pid)
+	}
+	return nil
+}
+
+// fateOf tells who held a lock, and what becomes of them.
+func fateOf(l backend.Lock) string {
+	who := fmt.Sprintf("%s@%s (pid %d, since %s)", l.User, l.Host, l.PID, l.Timestamp.Format(time.RFC3339))
+	if l.PID == 0 {
+		who = l.Path
+	}
+	fenced := "it begins nothing and writes nothing more. A call to a provider that is in flight ends, and is a pending operation for the next run."
+	if l.Foreign {
+		fenced = "it does not look at its lock and goes on without one. End it before the next run."
+	}
+	switch l.Owner {
+	case backend.OwnerGone:
+		return who + " has ended."
+	case backend.OwnerRunning:
+		return who + " still runs: " + fenced
+	case backend.OwnerStopped:
+		return fmt.Sprintf("%s is stopped. If it wakes up, %s End it with 'kill -9 %d' before you say what became of its pending operations.",
+			who, strings.TrimSuffix(fenced, " End it before the next run."), l.PID)
+	}
+	return who + " may still run; from here it cannot be told. If it does, " + fenced
+}

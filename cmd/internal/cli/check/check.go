@@ -1,0 +1,133 @@
+package check
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/cmd/internal/operation"
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/workspace/project"
+)
+
+type checkOptions struct {
+	targets  []string
+	format   string
+	portable bool
+	stack    string
+	fix      bool
+	schemas  operation.SchemaFlags
+}
+
+func NewCheck(_ *console.Console, run func(context.Context, *checkOptions) error) *cobra.Command {
+	o := &checkOptions{}
+	cmd := &cobra.Command{
+		Use:   "check [DIR or FILE]...",
+		Short: "Report everything that is wrong with a program, in one pass",
+		Long: "check reads, resolves and type-checks programs without running them. It needs no stack; with --stack the\n" +
+			"stack's configuration is checked as well. It exits with 1 if there is any error.",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if o.targets = args; len(args) == 0 {
+				o.targets = []string{"."}
+			}
+			return run(cmd.Context(), o)
+		},
+	}
+	cmd.Flags().StringVar(&o.format, "format", "text", "text, json, sarif or github (annotations of a pull request)")
+	cmd.Flags().BoolVar(&o.fix, "fix", false, "apply the fixes that are certain to the files")
+	o.schemas.Register(cmd)
+	cmd.Flags().BoolVar(&o.portable, "portable", false, "also report what only yamlhost understands")
+	cmd.Flags().StringVarP(&o.stack, "stack", "s", "", "check with this stack's configuration")
+	return cmd
+}
+
+// Check reports what is wrong with programs.
+func Check(ctx context.Context, a *console.Console, o *checkOptions) error {
+	write := func(ds diag.Diagnostics) error {
+		width, _ := a.Size()
+		return diag.WriteText(a.Streams.Out, ds, diag.TextOptions{Color: a.Color(a.Streams.OutTerminal), Width: width})
+	}
+	switch o.format {
+	case "text":
+	case "json":
+		write = func(ds diag.Diagnostics) error { return diag.WriteJSON(a.Streams.Out, ds) }
+	case "sarif":
+		write = func(ds diag.Diagnostics) error {
+			return diag.WriteSARIF(a.Streams.Out, ds, diag.Tool{Name: "yamlhost", Version: a.World.Version})
+		}
+	case "github":
+		write = func(ds diag.Diagnostics) error { return diag.WriteGitHub(a.Streams.Out, ds) }
+	default:
+		return console.WithCode(console.CodeError, "--format takes text, json, sarif or github, not %q", o.format)
+	}
+	given, err := operation.ReadGivenSchemas(a, o.schemas)
+	if err != nil {
+		return err
+	}
+	ctx, done := a.Signals.Gentle(ctx)
+	defer done()
+	var all diag.Diagnostics
+	for _, target := range o.targets {
+		diags, err := CheckTarget(ctx, a, target, o.stack, given)
+		if err == nil && o.fix {
+			diags, err = fixTarget(a, diags, func() (diag.Diagnostics, error) { return CheckTarget(ctx, a, target, o.stack, given) })
+		}
+		if err != nil {
+			return err
+		}
+		all.Add(diags...)
+	}
+	if ctx.Err() != nil {
+		return console.WithCode(console.CodeCancelled, "interrupted")
+	}
+	shown := diag.Diagnostics{}
+	errors, warnings := 0, 0
+	for _, d := range all.Sorted() {
+		if d.Severity > diag.Info && !(o.portable && d.Severity == diag.Portability) {
+			continue
+		}
+		shown.Add(d)
+		switch d.Severity {
+		case diag.Error:
+			errors++
+		case diag.Warning, diag.Portability:
+			warnings++
+		}
+	}
+	if err := write(shown); err != nil {
+		return err
+	}
+	if o.format == "text" {
+		if len(shown) > 0 {
+			fmt.Fprintln(a.Streams.Out)
+		}
+		fmt.Fprintf(a.Streams.Out, "%s, %s\n", console.Count(errors, "error"), console.Count(warnings, "warning"))
+	}
+	if errors > 0 {
+		return console.ErrReported
+	}
+	return nil
+}
+
+func CheckTarget(ctx context.Context, a *console.Console, target, stack string, given *operation.GivenSchemas) (diag.Diagnostics, error) {
+	ws, err := a.OpenTarget(target, a.Looking())
+	if err != nil {
+		return nil, err
+	}
+	var config map[project.Key]project.Text
+	if stack != "" && ws.Project.Name.Text != "" { // a project whose file is broken has no stacks; that is told
+		var diags diag.Diagnostics
+		if config, diags, err = a.StackConfig(ws.Project, stack); err != nil {
+			return nil, err
+		}
+		ws.Diags.Add(diags...)
+	}
+	providers := operation.NewProviders(a, ws, nil)
+	defer providers.Close()
+	providers.Given = given
+	providers.Paths.Barred = true
+	_, diags := operation.CheckWorkspace(ctx, ws, providers, config)
+	diags.Add(providers.Paths.Unseen()...)
+	return diags, nil
+}

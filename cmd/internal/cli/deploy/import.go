@@ -1,0 +1,394 @@
+package deploy
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/cmd/internal/operation"
+	"github.com/yamlhost/yamlhost/runtime/engine"
+	"github.com/yamlhost/yamlhost/runtime/monitor"
+	"github.com/yamlhost/yamlhost/runtime/state"
+	"github.com/yamlhost/yamlhost/schema"
+	"github.com/yamlhost/yamlhost/value"
+	"github.com/yamlhost/yamlhost/value/urn"
+)
+
+// importOptions are what `import` takes besides what all operations take.
+type importOptions struct {
+	operation.Options
+	file, parent, provider, out, from string
+	properties                        []string
+	protect, generate                 bool
+	args                              []string
+}
+
+func NewImport(a *console.Console, run func(context.Context, *importOptions) error) *cobra.Command {
+	o := &importOptions{}
+	cmd := &cobra.Command{
+		Use: "import [TYPE NAME ID]", Short: "Take resources that exist already into the stack", Args: cobra.MaximumNArgs(3),
+		Long: "import reads resources that exist already, takes them into the state, and writes YAML to paste into the program, after\n" +
+			"which there is nothing to do. Resources come from the command line, or several of them from a file:\n\n" +
+			"    {\"nameTable\": {\"box\": \"urn:…\"}, \"resources\": [{\"type\": \"…\", \"name\": \"…\", \"id\": \"…\", \"parent\": \"box\"}]}",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.args = args
+			return runOperation(&o.Options, func(ctx context.Context, _ *operation.Options) error {
+				o.Dir = ""
+				return run(ctx, o)
+			})(cmd, nil)
+		},
+	}
+	operationFlags(a, cmd, &o.Options)
+	yesFlag(a, cmd, &o.Options)
+	settleFlag(cmd, &o.Options)
+	f := cmd.Flags()
+	f.BoolVar(&o.SkipPreview, "skip-preview", false, "do not preview first") // -f is --file here, as with the Pulumi CLI
+	f.BoolVar(&o.PreviewOnly, "preview-only", false, "only show what would be imported")
+	f.StringVarP(&o.file, "file", "f", "", "read what to import from this JSON file")
+	f.StringVar(&o.parent, "parent", "", "the parent, as name=URN")
+	f.StringVar(&o.provider, "provider", "", "the provider, as name=URN")
+	f.StringSliceVar(&o.properties, "properties", nil, "the properties that the written YAML has; by default all")
+	f.BoolVar(&o.protect, "protect", true, "protect what is imported from being deleted")
+	f.BoolVar(&o.generate, "generate-code", true, "write YAML for what was imported")
+	f.StringVarP(&o.out, "out", "o", "", "write the YAML to this file instead of standard output")
+	f.StringVar(&o.from, "from", "", "not supported: convert from another tool")
+	console.Hide(f, "from")
+	return cmd
+}
+
+// importFile is the document of `import --file` (F7.13).
+type importFile struct {
+	NameTable map[string]urn.URN `json:"nameTable"`
+	Resources []ImportEntry      `json:"resources"`
+}
+
+type ImportEntry struct {
+	Type              string                      `json:"type"`
+	Name              string                      `json:"name"`
+	ID                string                      `json:"id"`
+	Parent            string                      `json:"parent"`
+	Provider          string                      `json:"provider"`
+	Version           string                      `json:"version"`
+	PluginDownloadURL string                      `json:"pluginDownloadUrl"`
+	Properties        []string                    `json:"properties"`
+	Component         bool                        `json:"component"`
+	Remote            bool                        `json:"remote"`
+	Inputs            json.RawMessage             `json:"inputs"`
+	Outputs           json.RawMessage             `json:"outputs"`
+	LogicalName       string                      `json:"logicalName"`
+	Parameterization  *operation.ImportParameters `json:"parameterization"`
+	Extension         *ImportExtension            `json:"extension"`
+}
+
+// ImportExtension is what adds a resource's package to a plugin.
+type ImportExtension struct {
+	Name    string `json:"name"`
+	Version string `json:"version"`
+	Value   []byte `json:"value"`
+}
+
+// PlannedImport is an entry with everything found out that can be found out before the state is read.
+type PlannedImport struct {
+	Entry    ImportEntry
+	token    string
+	Parent   urn.URN // empty for the stack
+	provider urn.URN // empty for the default
+	Urn      urn.URN
+	inputs   value.Value
+	outputs  value.Value
+	made     bool // the provider is among the entries
+}
+
+// Descriptor is the package that an entry's type is of.
+func (p *PlannedImport) Descriptor() schema.Descriptor {
+	d := schema.Descriptor{Name: urn.PackageOf(p.Entry.Type), Version: schema.PlainVersion(p.Entry.Version), DownloadURL: p.Entry.PluginDownloadURL}
+	switch q, x := p.Entry.Parameterization, p.Entry.Extension; {
+	case q != nil:
+		d.Parameterization = &schema.Parameterization{Name: d.Name, Version: d.Version, Value: q.Value}
+		d.Name, d.Version = q.PluginName, schema.PlainVersion(q.PluginVersion)
+	case x != nil:
+		d.Parameterization, d.Extension = &schema.Parameterization{Name: x.Name, Version: schema.PlainVersion(x.Version), Value: x.Value}, true
+		if p.provider != "" {
+			d.Name = urn.PackageOf(p.provider.Type())
+		}
+	}
+	return d
+}
+
+// ImportResources is `import`.
+func ImportResources(ctx context.Context, a *console.Console, o *importOptions) error {
+	if o.from != "" {
+		return console.WithCode(console.CodeError, "--from is a flag of the Pulumi CLI that yamlhost does not have: write a file for --file instead")
+	}
+	table, entries, err := importEntries(a, o)
+	if err != nil {
+		return err
+	}
+	imported := &Importing{options: o, Table: table, entries: entries}
+	op := operation.Operation{Kind: "resource-import", Planning: "Previewing import", Applying: "Importing", Question: "Do you want to perform this import?",
+		Run: imported.run}
+	if err := operation.PlanAndApply(ctx, a, &o.Options, imported.in(op)); err != nil {
+		return err
+	}
+	if o.PreviewOnly || !o.generate {
+		return nil
+	}
+	return writeImported(a, o, imported)
+}
+
+// importEntries reads what to import, from the command line or from a file.
+func importEntries(a *console.Console, o *importOptions) (map[string]urn.URN, []ImportEntry, error) {
+	if o.file == "" {
+		if len(o.args) < 2 {
+			return nil, nil, console.WithCode(console.CodeError, "import takes a type, a name and an ID, or --file")
+		}
+		e := ImportEntry{Type: o.args[0], Name: o.args[1], Properties: o.properties}
+		if len(o.args) == 3 {
+			e.ID = o.args[2]
+		} else {
+			return nil, nil, console.WithCode(console.CodeError, "missing ID: import TYPE NAME ID")
+		}
+		table := map[string]urn.URN{}
+		for _, flag := range []struct {
+			name, text string
+			to         *string
+		}{{"parent", o.parent, &e.Parent}, {"provider", o.provider, &e.Provider}} {
+			if flag.text == "" {
+				continue
+			}
+			name, text, found := strings.Cut(flag.text, "=")
+			u, err := urn.Parse(text)
+			if !found || name == "" || err != nil {
+				return nil, nil, console.WithCode(console.CodeError, "--%s takes name=URN, not %q", flag.name, flag.text)
+			}
+			table[name], *flag.to = u, name
+		}
+		return table, []ImportEntry{e}, nil
+	}
+	if len(o.args) > 0 || o.parent != "" || o.provider != "" || len(o.properties) > 0 {
+		return nil, nil, console.WithCode(console.CodeError, "--file says it all: leave out what else is on the command line")
+	}
+	text, err := os.ReadFile(a.Path(o.file))
+	if err != nil {
+		return nil, nil, fmt.Errorf("read what to import: %w", err)
+	}
+	var f importFile
+	if err := json.Unmarshal(text, &f); err != nil {
+		return nil, nil, fmt.Errorf("%s is no import file: %w", o.file, operation.JsonFault(err))
+	}
+	if len(f.Resources) == 0 {
+		return nil, nil, fmt.Errorf("%s names no resources", o.file)
+	}
+	return f.NameTable, f.Resources, nil
+}
+
+// Importing is an import under way.
+type Importing struct {
+	options *importOptions
+	Table   map[string]urn.URN
+	entries []ImportEntry
+
+	pipeline *operation.Pipeline
+	Planned  []PlannedImport
+	Result   *state.Snapshot // what came of it
+}
+
+// in makes the operation find the pipeline that it runs in.
+func (i *Importing) in(op operation.Operation) operation.Operation {
+	op.Entered = func(p *operation.Pipeline) { i.pipeline = p }
+	return op
+}
+
+// run carries the import out, or plans it.
+func (i *Importing) run(ctx context.Context, o engine.Options, _ operation.ProgramFunc) (*engine.Result, error) {
+	if i.Planned == nil {
+		if err := i.plan(ctx, o.Project, o.Stack); err != nil {
+			return nil, err
+		}
+	}
+	imports := make([]engine.Import, len(i.Planned))
+	for n, p := range i.Planned {
+		d := p.Descriptor()
+		imports[n] = engine.Import{Type: p.token, Name: p.Entry.Name, ID: p.Entry.ID, Parent: p.Parent,
+			Package:   monitor.Package{Name: d.Name, Version: d.Version, DownloadURL: d.DownloadURL, Extension: d.Extension},
+			Component: p.Entry.Component, Remote: p.Entry.Remote, Protect: i.options.protect, Inputs: p.inputs, Outputs: p.outputs}
+		if q := d.Parameterization; q != nil {
+			imports[n].Package.Parameterization = &monitor.Parameterization{Name: q.Name, Version: q.Version, Value: q.Value}
+		}
+		if p.made {
+			imports[n].ProviderURN = p.provider
+			continue
+		}
+		var err error
+		if imports[n].Provider, err = referenceOf(o.Base, p.provider); err != nil {
+			return nil, err
+		}
+	}
+	result, err := engine.ImportResources(ctx, o, imports)
+	if result != nil && !o.DryRun {
+		i.Result = result.Snapshot
+	}
+	return result, err
+}
+
+// referenceOf is the reference to a provider of the state; empty for none.
+func referenceOf(s *state.Snapshot, u urn.URN) (string, error) {
+	if u == "" {
+		return "", nil
+	}
+	if s != nil {
+		for _, r := range s.Resources {
+			if r.URN == u && !r.Delete {
+				return urn.Reference{URN: r.URN, ID: r.ID}.String(), nil
+			}
+		}
+	}
+	return "", fmt.Errorf("the state has no provider %s", u)
+}
+
+// plan resolves types and names.
+func (i *Importing) plan(ctx context.Context, project, stack string) error {
+	schemas := i.pipeline.Providers.Schemas()
+	byName := map[string]int{}
+	planned := make([]PlannedImport, len(i.entries))
+	for n, e := range i.entries {
+		switch {
+		case e.Type == "" || e.Name == "":
+			return fmt.Errorf("resource %d of the import has no type or no name", n+1)
+		case e.ID == "" && !e.Component && !urn.IsProviderType(e.Type):
+			return fmt.Errorf("%s %q has no ID to import it by", e.Type, e.Name)
+		case e.ID == operation.ImportPlaceholder:
+			return fmt.Errorf("%s %q still has %s in the place of its ID: fill that in first", e.Type, e.Name, operation.ImportPlaceholder)
+		case e.ID != "" && urn.IsProviderType(e.Type):
+			return fmt.Errorf("%s %q has an ID, but a provider is made of its inputs", e.Type, e.Name)
+		case e.Remote && !e.Component:
+			return fmt.Errorf("%s %q is remote, which only components are", e.Type, e.Name)
+		case e.Parameterization != nil && e.Extension != nil:
+			return fmt.Errorf("%s %q has a parameterization and an extension: it is of one package", e.Type, e.Name)
+		case e.Parameterization != nil && e.Parameterization.PluginName == "":
+			return fmt.Errorf("%s %q: its parameterization has no pluginName", e.Type, e.Name)
+		case e.Extension != nil && (e.Extension.Name == "" || e.Provider == "" && e.Extension.Name == urn.PackageOf(e.Type)):
+			return fmt.Errorf("%s %q: an extension has a name, and the resource a provider of the package that is extended", e.Type, e.Name)
+		}
+		if e.LogicalName == "" {
+			e.LogicalName = e.Name
+		}
+		planned[n] = PlannedImport{Entry: e, token: e.Type}
+		if e.LogicalName != e.Name { // name is what others of the file call it
+			planned[n].Entry.Name = e.LogicalName
+		}
+		byName[e.Name] = n
+		var err error
+		if planned[n].inputs, err = i.values(e.Inputs); err != nil {
+			return fmt.Errorf("%s %q: inputs: %w", e.Type, e.Name, err)
+		}
+		if planned[n].outputs, err = i.values(e.Outputs); err != nil {
+			return fmt.Errorf("%s %q: outputs: %w", e.Type, e.Name, err)
+		}
+		if u, ok := i.Table[e.Provider]; ok {
+			planned[n].provider = u
+		}
+		if !e.Component && !urn.IsProviderType(e.Type) {
+			if planned[n].token, err = canonicalType(ctx, schemas, &planned[n]); err != nil {
+				return err
+			}
+		}
+	}
+	var place func(n, depth int) error
+	place = func(n, depth int) error {
+		p := &planned[n]
+		if p.Urn != "" {
+			return nil
+		}
+		if depth > len(planned) {
+			return fmt.Errorf("%s %q is its own ancestor", p.Entry.Type, p.Entry.Name)
+		}
+		for _, ref := range []struct {
+			name string
+			to   *urn.URN
+			made *bool
+		}{{p.Entry.Parent, &p.Parent, new(bool)}, {p.Entry.Provider, &p.provider, &p.made}} {
+			if ref.name == "" {
+				continue
+			}
+			if u, ok := i.Table[ref.name]; ok {
+				*ref.to = u
+				continue
+			}
+			other, ok := byName[ref.name]
+			if !ok {
+				return fmt.Errorf("%s %q names %q, which is neither in nameTable nor among the resources", p.Entry.Type, p.Entry.Name, ref.name)
+			}
+			if err := place(other, depth+1); err != nil {
+				return err
+			}
+			*ref.to, *ref.made = planned[other].Urn, true
+		}
+		parent := p.Parent
+		if parent == "" {
+			parent = urn.RootStack(stack, project)
+		}
+		p.Urn = urn.New(stack, project, parent, p.token, p.Entry.Name)
+		return nil
+	}
+	for n := range planned {
+		if err := place(n, 0); err != nil {
+			return err
+		}
+	}
+	i.Planned = planned
+	return nil
+}
+
+// values are properties of an import file, in which secrets are sealed as in the state.
+func (i *Importing) values(raw json.RawMessage) (value.Value, error) {
+	if len(raw) == 0 {
+		return value.Null, nil
+	}
+	v, err := state.DecodeValue(raw, i.pipeline.Vault)
+	if err == nil && !v.Is(value.KindMap) {
+		err = errors.New("it must be an object")
+	}
+	return v, err
+}
+
+// canonicalType is a type's token as states have it. Providers whose schema is not at hand get what was written.
+func canonicalType(ctx context.Context, schemas schema.Loader, p *PlannedImport) (string, error) {
+	e := p.Entry
+	pkg, err := schemas.Load(ctx, p.Descriptor())
+	if err != nil {
+		if strings.Count(e.Type, ":") == 2 {
+			return e.Type, nil // the engine says what is wrong with the provider
+		}
+		return "", fmt.Errorf("the type %s is not known: %w", e.Type, err)
+	}
+	r, err := pkg.ResolveResource(e.Type)
+	if err != nil {
+		return "", fmt.Errorf("package %s has no type %s", pkg.Name, e.Type)
+	}
+	return r.Token, nil
+}
+
+// writeImported writes YAML for what was imported.
+func writeImported(a *console.Console, o *importOptions, i *Importing) error {
+	text := i.Program()
+	if o.out != "" {
+		if err := os.WriteFile(a.Path(o.out), []byte(text), 0o644); err != nil {
+			return fmt.Errorf("write the program: %w", err)
+		}
+		fmt.Fprintf(a.Streams.Err, "The YAML to paste into the program is in %s\n", o.out)
+		return nil
+	}
+	if o.Json {
+		return nil // nothing but JSON goes to standard output (E8.26)
+	}
+	fmt.Fprintln(a.Streams.Err, "Please copy the following YAML into your program. Not doing so will cause the resources to be deleted by the next update,\n"+
+		"or that to fail where they are protected.")
+	_, err := fmt.Fprint(a.Streams.Out, "\n"+text)
+	return err
+}

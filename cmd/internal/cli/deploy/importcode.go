@@ -1,0 +1,239 @@
+package deploy
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/yamlhost/yamlhost/runtime/state"
+	"github.com/yamlhost/yamlhost/value"
+	"github.com/yamlhost/yamlhost/value/urn"
+)
+
+// Program is the YAML of the resources that were imported, as a section of a program.
+func (i *Importing) Program() string {
+	states := map[urn.URN]*state.Resource{}
+	if i.Result != nil {
+		for _, r := range i.Result.Resources {
+			if !r.Delete {
+				states[r.URN] = r
+			}
+		}
+	}
+	names := map[urn.URN]string{} // as the program calls them
+	for name, u := range i.Table {
+		names[u] = name
+	}
+	taken := map[string]bool{}
+	for n := range i.Planned {
+		p := &i.Planned[n]
+		name := variable(p.Entry.Name)
+		for k := 2; taken[name]; k++ {
+			name = variable(p.Entry.Name) + strconv.Itoa(k)
+		}
+		taken[name] = true
+		names[p.Urn] = name
+	}
+	var y yamlText
+	y.line(0, "resources:")
+	for n := range i.Planned {
+		p := &i.Planned[n]
+		r := states[p.Urn]
+		if r == nil {
+			continue
+		}
+		y.line(1, names[p.Urn]+":")
+		y.line(2, "type: "+yamlScalar(p.Entry.Type))
+		if names[p.Urn] != p.Entry.Name {
+			y.line(2, "name: "+yamlScalar(p.Entry.Name))
+		}
+		inputs := r.Inputs
+		if r.IsProvider() {
+			inputs = inputs.Without("version") // an option says it
+		}
+		y.properties(inputs, p.Entry.Properties)
+		y.options(p, r, names)
+	}
+	return y.String()
+}
+
+var notInVariables = regexp.MustCompile(`[^A-Za-z0-9_-]+`)
+
+// variable is a resource's name as programs can refer to it.
+func variable(name string) string {
+	v := strings.Trim(notInVariables.ReplaceAllString(name, "-"), "-")
+	if v == "" || v[0] >= '0' && v[0] <= '9' {
+		v = "r" + v
+	}
+	return v
+}
+
+// yamlText is YAML in the making, two spaces for each level.
+type yamlText struct{ strings.Builder }
+
+func (y *yamlText) line(level int, text string) {
+	y.WriteString(strings.Repeat("  ", level) + text + "\n")
+}
+
+// properties are the inputs as they are in the state, those that providers keep for themselves left out.
+func (y *yamlText) properties(inputs value.Value, only []string) {
+	var keys []string
+	for n, key := range inputs.Keys() {
+		if strings.HasPrefix(key, "__") || inputs.At(n).IsNull() || len(only) > 0 && !slices.Contains(only, key) {
+			continue
+		}
+		keys = append(keys, key)
+	}
+	if len(keys) == 0 {
+		return
+	}
+	y.line(2, "properties:")
+	for _, key := range keys {
+		v, _ := inputs.Lookup(key)
+		y.entry(6, "", yamlScalar(key)+":", v)
+	}
+}
+
+func (y *yamlText) options(p *PlannedImport, r *state.Resource, names map[urn.URN]string) {
+	var lines []string
+	if p.Parent != "" {
+		lines = append(lines, "parent: ${"+names[p.Parent]+"}")
+	}
+	if r.Protect {
+		lines = append(lines, "protect: true")
+	}
+	if p.provider != "" {
+		lines = append(lines, "provider: ${"+names[p.provider]+"}")
+	}
+	if p.Entry.Version != "" {
+		lines = append(lines, "version: "+yamlScalar(p.Entry.Version))
+	}
+	if p.Entry.PluginDownloadURL != "" {
+		lines = append(lines, "pluginDownloadURL: "+yamlScalar(p.Entry.PluginDownloadURL))
+	}
+	if len(lines) == 0 {
+		return
+	}
+	y.line(2, "options:")
+	for _, text := range lines {
+		y.line(3, text)
+	}
+}
+
+// entry writes a value behind what is in front of it: lead, which is the dash of a list, room for one, or nothing, and key,
+// which ends in a colon or is empty in a list. indent is in spaces.
+func (y *yamlText) entry(indent int, lead, key string, v value.Value) {
+	below := indent + len(lead) + 2
+	if key == "" {
+		below = indent + len(lead)
+	}
+	head := func() { y.WriteString(strings.Repeat(" ", indent) + strings.TrimRight(lead+key, " ") + "\n") }
+	name, arg, isAsset := assetCall(v)
+	items, _ := v.AsList()
+	switch {
+	case v.IsSecret():
+		y.call(indent, lead, key, below, "fn::secret:", v.Public())
+	case isAsset:
+		y.call(indent, lead, key, below, name+":", arg)
+	case v.Is(value.KindMap) && v.Len() > 0:
+		if key != "" {
+			head()
+			lead = ""
+		}
+		for n, name := range v.Keys() {
+			switch {
+			case key != "":
+				y.entry(below, "", yamlScalar(name)+":", v.At(n))
+			case n == 0:
+				y.entry(indent, lead, yamlScalar(name)+":", v.At(n))
+			default:
+				y.entry(indent+len(lead), "", yamlScalar(name)+":", v.At(n))
+			}
+		}
+	case len(items) > 0:
+		head()
+		for _, item := range items {
+			y.entry(below, "- ", "", item)
+		}
+	default:
+		y.WriteString(strings.Repeat(" ", indent) + lead + strings.TrimLeft(key+" "+yamlLeaf(v), " ") + "\n")
+	}
+}
+
+// call writes a map with one key, a function.
+func (y *yamlText) call(indent int, lead, key string, below int, name string, arg value.Value) {
+	if key == "" {
+		y.entry(indent, lead, name, arg)
+		return
+	}
+	y.WriteString(strings.Repeat(" ", indent) + lead + key + "\n")
+	y.entry(below, "", name, arg)
+}
+
+// assetCall is the function that makes an asset or archive.
+func assetCall(v value.Value) (name string, arg value.Value, ok bool) {
+	if asset, is := v.AsAsset(); is {
+		switch {
+		case asset.Path != "":
+			return "fn::fileAsset", value.String(asset.Path), true
+		case asset.URI != "":
+			return "fn::remoteAsset", value.String(asset.URI), true
+		}
+		return "fn::stringAsset", value.String(asset.Text), true
+	}
+	if archive, is := v.AsArchive(); is {
+		switch {
+		case archive.Path != "":
+			return "fn::fileArchive", value.String(archive.Path), true
+		case archive.URI != "":
+			return "fn::remoteArchive", value.String(archive.URI), true
+		}
+		return "fn::assetArchive", archive.Assets, true
+	}
+	return "", value.Null, false
+}
+
+func yamlLeaf(v value.Value) string {
+	if text, ok := v.AsString(); ok {
+		return yamlScalar(strings.ReplaceAll(text, "${", "$${"))
+	}
+	if b, ok := v.AsBool(); ok {
+		return strconv.FormatBool(b)
+	}
+	if n, ok := v.AsNumber(); ok {
+		return strconv.FormatFloat(n, 'f', -1, 64)
+	}
+	switch {
+	case v.Is(value.KindMap):
+		return "{}"
+	case v.IsNull():
+		return "null"
+	}
+	if _, ok := v.AsList(); ok {
+		return "[]"
+	}
+	return fmt.Sprintf("null # %s cannot be written in YAML", yamlScalar(v.String()))
+}
+
+var plainScalar = regexp.MustCompile(`\A[A-Za-z_][A-Za-z0-9_./:@-]*[A-Za-z0-9_/-]\z|\A[A-Za-z]\z`)
+
+// yamlScalar is a text as YAML reads it back: as it is where that is plain, else in double quotes, whose escapes are JSON's.
+func yamlScalar(text string) string {
+	switch strings.ToLower(text) {
+	case "true", "false", "yes", "no", "on", "off", "null", "y", "n":
+		return strconv.Quote(text)
+	}
+	if plainScalar.MatchString(text) && !strings.Contains(text, ": ") {
+		return text
+	}
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(text); err != nil {
+		return strconv.Quote(text)
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}

@@ -1,0 +1,222 @@
+package deploy
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/spf13/cobra"
+	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/cmd/internal/operation"
+)
+
+// operationFlags adds the flags that all operations share.
+func operationFlags(a *console.Console, cmd *cobra.Command, o *operation.Options) {
+	f := cmd.Flags()
+	f.StringVarP(&o.Stack, "stack", "s", "", "the stack; by default the selected one")
+	f.StringVarP(&o.Message, "message", "m", "", "what the history says of this operation")
+	f.StringVar(&o.ConfigFile, "config-file", "", "use this file instead of Pulumi.<stack>.yaml")
+	f.IntVarP(&o.Parallel, "parallel", "p", parallelDefault(a), "how many resource operations go on at the same time")
+	f.BoolVarP(&o.Json, "json", "j", false, "write JSON to standard output")
+	f.BoolVar(&o.Diff, "diff", false, "show what changes in every property")
+	f.BoolVar(&o.ShowSames, "show-sames", false, "show resources that do not change")
+	f.BoolVar(&o.ShowReads, "show-reads", false, "show resources that are only read")
+	f.BoolVar(&o.ShowSecrets, "show-secrets", false, "show secret outputs in plain text")
+	f.BoolVar(&o.SuppressOutputs, "suppress-outputs", false, "do not show the stack's outputs")
+	f.BoolVar(&o.SuppressProgress, "suppress-progress", false, "show no progress, only the result")
+	f.BoolVar(&a.Global.SuppressSecretOutput, "suppress-secret-output", false, "show nothing of what commands with secret inputs print")
+	f.BoolVar(&o.MonitorRPC, "monitor-rpc", false, "run the program in front of a gRPC connection to the engine")
+	console.Hide(f, "monitor-rpc")
+	for _, name := range []string{"show-replacement-steps", "show-config", "skip-plugin-pre-install", "debug", "copilot", "neo",
+		"show-full-output", "urns", "skip-config-validation", "show-policy-remediations", "neo-task-on-failure"} {
+		f.BoolP(name, map[string]string{"debug": "d"}[name], false, "accepted for compatibility, without effect")
+		console.Hide(f, name)
+	}
+	for _, name := range []string{"exec-kind", "exec-agent", "suppress-permalink"} {
+		f.String(name, "", "accepted for compatibility, without effect")
+		console.Hide(f, name)
+	}
+	f.Lookup("suppress-permalink").NoOptDefVal = "true"
+}
+
+func parallelDefault(a *console.Console) int {
+	n, err := strconv.Atoi(a.World.Getenv("PULUMI_PARALLEL"))
+	if err != nil || n < 1 {
+		return 0
+	}
+	return n
+}
+
+func configFlags(cmd *cobra.Command, o *operation.Options) {
+	cmd.Flags().StringArrayVarP(&o.Config, "config", "c", nil, "set configuration first, as key=value; may come several times")
+	cmd.Flags().BoolVar(&o.ConfigPath, "config-path", false, "the keys of --config are paths into values")
+	cmd.Flags().Int64Var(&o.MaxValue, "max-value", 0, "let one value of the program take so many MiB (default 256)")
+	cmd.Flags().Int64Var(&o.MaxSteps, "max-steps", 0, "let the program take so many steps, and 10000 more for each resource (default 10000000)")
+	cmd.Flags().BoolVar(&o.RestrictPaths, "restrict-paths", false, "let the program read files of the project only, and absolute paths that it writes out")
+	cmd.Flags().BoolVar(&o.AllowEnv, "allow-env", false, "let the program read every environment variable, not only those that it lists")
+}
+
+func refreshFlag(cmd *cobra.Command, o *operation.Options) {
+	cmd.Flags().StringVarP(&o.Refresh, "refresh", "r", "", "read every resource before planning")
+	cmd.Flags().Lookup("refresh").NoOptDefVal = "true"
+}
+
+func yesFlag(a *console.Console, cmd *cobra.Command, o *operation.Options) {
+	cmd.Flags().BoolVarP(&o.Yes, "yes", "y", a.World.Enabled("PULUMI_SKIP_CONFIRMATIONS"), "go on without asking")
+}
+
+func applyFlags(a *console.Console, cmd *cobra.Command, o *operation.Options) {
+	yesFlag(a, cmd, o)
+	cmd.Flags().BoolVarP(&o.SkipPreview, "skip-preview", "f", false, "do not preview first")
+}
+
+func continueFlag(a *console.Console, cmd *cobra.Command, o *operation.Options) {
+	cmd.Flags().BoolVar(&o.ContinueOnError, "continue-on-error", a.World.Enabled("PULUMI_CONTINUE_ON_ERROR"),
+		"after an error go on with what does not depend on it")
+}
+
+func settleFlag(cmd *cobra.Command, o *operation.Options) {
+	cmd.Flags().StringArrayVar(&o.SettlePending, "settle-pending", nil, operation.SettleHelp)
+}
+
+func expectFlag(cmd *cobra.Command, o *operation.Options, help string) {
+	cmd.Flags().BoolVar(&o.ExpectNoChanges, "expect-no-changes", false, help)
+}
+
+// expectHelp is the help of --expect-no-changes of operations that then change nothing.
+const expectHelp = "plan first; if anything would change, do nothing and end with exit code 7"
+
+// runOperation is a command's body: it notes which flags were set and checks that the flags go together.
+func runOperation(o *operation.Options, run func(context.Context, *operation.Options) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) > 0 {
+			o.Dir = args[0]
+		}
+		o.Flags = console.FlagsSet(cmd)
+		switch o.Refresh {
+		case "", "true", "false":
+		default:
+			return console.WithCode(console.CodeError, "--refresh takes true or false, not %q", o.Refresh)
+		}
+		if o.Parallel < 0 {
+			return console.WithCode(console.CodeError, "--parallel takes a number from 1, not %d", o.Parallel)
+		}
+		if err := o.Scope.Check(); err != nil {
+			return err
+		}
+		if err := operation.CheckSettleFlags(o.SettlePending); err != nil {
+			return err
+		}
+		return run(cmd.Context(), o)
+	}
+}
+
+func NewPreview(a *console.Console, run func(context.Context, *operation.Options) error) *cobra.Command {
+	o := &operation.Options{}
+	cmd := &cobra.Command{
+		Use: "preview", Aliases: []string{"pre", "plan"}, Short: "Show what would happen", Args: console.NoArguments,
+		Long: "preview runs the program against the stack's state and shows what `up` would do. Nothing is changed.",
+		RunE: runOperation(o, run),
+	}
+	operationFlags(a, cmd, o)
+	settleFlag(cmd, o)
+	configFlags(cmd, o)
+	refreshFlag(cmd, o)
+	expectFlag(cmd, o, "end with exit code 7 if anything would change")
+	continueFlag(a, cmd, o)
+	operation.ScopeFlags(cmd, o)
+	operation.ReplaceFlags(cmd, o)
+	operation.ProtectFlag(cmd, o)
+	operation.ProgramFlag(a, cmd, o, "with --refresh: read resources when the program registers them")
+	operation.SavePlanFlag(cmd, o)
+	operation.ImportFileFlag(cmd, o)
+	return cmd
+}
+
+func NewUp(a *console.Console, run func(context.Context, *operation.Options) error) *cobra.Command {
+	o := &operation.Options{}
+	cmd := &cobra.Command{
+		Use: "up", Aliases: []string{"update"}, Short: "Make the stack what the program says", Args: console.NoArguments,
+		Long: "up previews, asks, and then creates, updates and deletes resources until the stack is what the program says.",
+		RunE: runOperation(o, run),
+	}
+	operationFlags(a, cmd, o)
+	settleFlag(cmd, o)
+	configFlags(cmd, o)
+	refreshFlag(cmd, o)
+	applyFlags(a, cmd, o)
+	expectFlag(cmd, o, expectHelp)
+	continueFlag(a, cmd, o)
+	operation.ScopeFlags(cmd, o)
+	operation.ReplaceFlags(cmd, o)
+	operation.ProtectFlag(cmd, o)
+	operation.ProgramFlag(a, cmd, o, "with --refresh: read resources when the program registers them")
+	operation.PlanFlag(cmd, o)
+	cmd.Flags().BoolVar(&o.Strict, "strict", false, "do what the preview has shown, or nothing")
+	return cmd
+}
+
+func NewRefresh(a *console.Console, run func(context.Context, *operation.Options) error) *cobra.Command {
+	o := &operation.Options{}
+	cmd := &cobra.Command{
+		Use: "refresh", Short: "Read every resource and note what has changed outside", Args: console.NoArguments,
+		RunE: runOperation(o, run),
+	}
+	operationFlags(a, cmd, o)
+	applyFlags(a, cmd, o)
+	configFlags(cmd, o)
+	expectFlag(cmd, o, "end with exit code 7 if anything has changed outside")
+	cmd.Flags().BoolVar(&o.PreviewOnly, "preview-only", false, "only show what would be noted")
+	operation.ScopeFlags(cmd, o)
+	operation.PendingFlags(cmd, o)
+	operation.ProgramFlag(a, cmd, o, "run the program for the configuration of its providers")
+	return cmd
+}
+
+func NewDestroy(a *console.Console, run func(context.Context, *operation.Options) error) *cobra.Command {
+	o := &operation.Options{}
+	cmd := &cobra.Command{
+		Use: "destroy", Aliases: []string{"down"}, Short: "Delete every resource of the stack", Args: console.NoArguments,
+		RunE: runOperation(o, run),
+	}
+	operationFlags(a, cmd, o)
+	settleFlag(cmd, o)
+	applyFlags(a, cmd, o)
+	configFlags(cmd, o)
+	refreshFlag(cmd, o)
+	continueFlag(a, cmd, o)
+	cmd.Flags().BoolVar(&o.PreviewOnly, "preview-only", false, "only show what would be deleted")
+	cmd.Flags().BoolVar(&o.Remove, "remove", false, "remove the stack when nothing is left in it")
+	operation.ScopeFlags(cmd, o)
+	operation.ProtectFlag(cmd, o)
+	operation.ProgramFlag(a, cmd, o, "run the program for its providers")
+	cmd.Flags().BoolVar(&o.Scope.ExcludeProtected, "exclude-protected", false, "leave protected resources and what they need alone")
+	return cmd
+}
+
+func NewRun(a *console.Console, run func(context.Context, *operation.Options) error) *cobra.Command {
+	o := &operation.Options{}
+	cmd := &cobra.Command{
+		Use: "run [DIR]", Short: "Check, plan and apply a program without asking", Args: console.AtMostOne("a directory"),
+		Long: "run checks a program, plans and applies it, and prints its outputs. It never asks, and creates the stack if it is\n" +
+			"missing: the one of --stack or PULUMI_STACK, the selected one, or else dev. It is the job for CI and for a first try.",
+		RunE: runOperation(o, run),
+	}
+	operationFlags(a, cmd, o)
+	settleFlag(cmd, o)
+	configFlags(cmd, o)
+	refreshFlag(cmd, o)
+	expectFlag(cmd, o, expectHelp)
+	continueFlag(a, cmd, o)
+	operation.ScopeFlags(cmd, o)
+	operation.ReplaceFlags(cmd, o)
+	operation.ProtectFlag(cmd, o)
+	operation.ProgramFlag(a, cmd, o, "with --refresh: read resources when the program registers them")
+	operation.PlanFlag(cmd, o)
+	operation.SavePlanFlag(cmd, o)
+	operation.ImportFileFlag(cmd, o)
+	cmd.Flags().BoolVar(&o.PlanOnly, "plan-only", false, "stop after the plan")
+	cmd.Flags().BoolVarP(&o.SkipPreview, "skip-preview", "f", false, "apply without planning first")
+	cmd.Flags().BoolP("yes", "y", true, "accepted for compatibility: run never asks")
+	console.Hide(cmd.Flags(), "yes")
+	return cmd
+}

@@ -1,0 +1,183 @@
+package functions
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+	"github.com/yamlhost/yamlhost/builtins"
+	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/schema"
+)
+
+type functionsOptions struct {
+	name string
+	json bool
+}
+
+func NewFunctions(_ *console.Console, run func(context.Context, *functionsOptions) error) *cobra.Command {
+	o := &functionsOptions{}
+	cmd := &cobra.Command{
+		Use:   "functions [NAME]",
+		Short: "Show the functions that programs can call",
+		Args:  cobra.MaximumNArgs(1),
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return functionNames(), cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				o.name = args[0]
+			}
+			return run(cmd.Context(), o)
+		},
+	}
+	cmd.Flags().BoolVarP(&o.json, "json", "j", false, "write JSON")
+	return cmd
+}
+
+// functionRecord is a function in JSON.
+type functionRecord struct {
+	Name       string            `json:"name"`
+	Aliases    []string          `json:"aliases,omitempty"`
+	Theme      string            `json:"theme"`
+	Signature  string            `json:"signature"`
+	Summary    string            `json:"summary"`
+	Parameters []parameterRecord `json:"parameters"`
+	Variadic   bool              `json:"variadic,omitempty"` // the last parameter takes any number of arguments
+	Result     string            `json:"result"`
+	Example    string            `json:"example"`
+	Call       string            `json:"call,omitempty"` // the example as an expression, without ${ and }
+	Gives      string            `json:"gives"`
+	Portable   bool              `json:"portable"`
+	Since      string            `json:"since,omitempty"`
+	Rule       string            `json:"rule,omitempty"`
+	Warning    string            `json:"warning,omitempty"`
+}
+
+type parameterRecord struct {
+	Name     string `json:"name"`
+	Type     string `json:"type"`
+	Doc      string `json:"doc,omitempty"`
+	Optional bool   `json:"optional,omitempty"`
+	Literal  bool   `json:"literal,omitempty"`
+}
+
+func recordOf(theme string, f *builtins.Func) functionRecord {
+	r := functionRecord{Name: "fn::" + f.Name, Theme: theme, Signature: f.Signature(), Summary: f.Summary,
+		Parameters: []parameterRecord{}, Variadic: f.Variadic, Result: schema.TypeName(f.ResultType()),
+		Example: f.Example, Call: f.Call, Gives: f.Gives, Portable: f.Portable, Since: f.Since, Rule: f.Rule, Warning: f.Warning}
+	for _, alias := range f.Aliases {
+		r.Aliases = append(r.Aliases, "fn::"+alias)
+	}
+	for _, p := range f.Params {
+		r.Parameters = append(r.Parameters, parameterRecord{p.Name, schema.TypeName(p.Type), p.Doc, p.Optional, p.Literal})
+	}
+	return r
+}
+
+// Functions shows one function, or lists all.
+func Functions(_ context.Context, a *console.Console, o *functionsOptions) error {
+	if o.name == "" {
+		if o.json {
+			records := []functionRecord{}
+			for _, theme := range builtins.Themes() {
+				for _, f := range theme.Funcs {
+					records = append(records, recordOf(theme.Title, f))
+				}
+			}
+			return a.WriteJSON(records)
+		}
+		return listFunctions(a.Streams.Out)
+	}
+	name := o.name
+	if len(name) > 4 && strings.EqualFold(name[:4], "fn::") {
+		name = name[4:]
+	}
+	f, found := builtins.Lookup(name)
+	if !found {
+		text := fmt.Sprintf("there is no function %q", o.name)
+		if near := diag.Suggest(name, functionNames()); len(near) > 0 {
+			text += fmt.Sprintf("; did you mean %s?", near[0])
+		}
+		return fmt.Errorf("%s", text)
+	}
+	if o.json {
+		return a.WriteJSON(recordOf(themeOf(f), f))
+	}
+	return describeFunction(a.Streams.Out, f)
+}
+
+func functionNames() []string {
+	var names []string
+	for _, f := range builtins.Table() {
+		names = append(append(names, f.Name), f.Aliases...)
+	}
+	return names
+}
+
+func themeOf(f *builtins.Func) string {
+	for _, theme := range builtins.Themes() {
+		if slices.Contains(theme.Funcs, f) {
+			return theme.Title
+		}
+	}
+	return ""
+}
+
+// listFunctions lists all functions by theme; a star marks those that Pulumi YAML has too.
+func listFunctions(w io.Writer) error {
+	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for i, theme := range builtins.Themes() {
+		if i > 0 {
+			fmt.Fprintln(tw)
+		}
+		fmt.Fprintf(tw, "%s\n", theme.Title)
+		for _, f := range theme.Funcs {
+			star := ""
+			if f.Portable {
+				star = "*"
+			}
+			fmt.Fprintf(tw, "  %s%s\t%s\n", f.Name, star, f.Summary)
+		}
+	}
+	fmt.Fprintf(tw, "\n* understood by Pulumi YAML too, as fn::NAME. Show one with: yamlhost functions NAME\n")
+	return tw.Flush()
+}
+
+func describeFunction(w io.Writer, f *builtins.Func) error {
+	var b strings.Builder
+	if f.Shape == builtins.Fields {
+		fmt.Fprintf(&b, "fn::%s\n\n%s\n", f.Name, f.Summary)
+	} else {
+		fmt.Fprintf(&b, "%s\n\n%s\n", f.Signature(), f.Summary)
+	}
+	b.WriteString("\nParameters\n")
+	tw := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	for i, p := range f.Params {
+		fmt.Fprintf(tw, "  %s\t%s\n", f.ParamName(i), p.Doc)
+	}
+	_ = tw.Flush() // a builder does not fail
+	fmt.Fprintf(&b, "\nExample\n  %s\n", strings.ReplaceAll(strings.TrimRight(f.Example, "\n"), "\n", "\n  "))
+	if f.Call != "" {
+		fmt.Fprintf(&b, "  ${%s}\n", f.Call)
+	}
+	fmt.Fprintf(&b, "gives\n  %s\n", f.Gives)
+	if len(f.Aliases) > 0 {
+		fmt.Fprintf(&b, "\nAlso called %s.\n", strings.Join(f.Aliases, ", "))
+	}
+	if f.Warning != "" {
+		fmt.Fprintf(&b, "\n%s.\n", f.Warning)
+	}
+	if !f.Portable {
+		b.WriteString("\nUnderstood by yamlhost only.\n")
+	} else if f.Call != "" {
+		b.WriteString("\nPulumi YAML understands the form in YAML, not the one inside ${…}.\n")
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}

@@ -1,0 +1,125 @@
+package graph
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/yamlhost/yamlhost/check"
+	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/cmd/internal/operation"
+	"github.com/yamlhost/yamlhost/workspace"
+)
+
+type graphOptions struct {
+	target  string
+	format  string
+	schemas operation.SchemaFlags
+}
+
+func NewGraph(_ *console.Console, run func(context.Context, *graphOptions) error) *cobra.Command {
+	o := &graphOptions{target: "."}
+	cmd := &cobra.Command{
+		Use:   "graph [DIR or FILE]",
+		Short: "Show what depends on what in a program",
+		Args:  cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				o.target = args[0]
+			}
+			return run(cmd.Context(), o)
+		},
+	}
+	cmd.Flags().StringVar(&o.format, "format", "dot", "dot, mermaid, json, or svg: a picture, with components as groups around what they are made of")
+	o.schemas.Register(cmd)
+	return cmd
+}
+
+// Graph writes a program's dependency graph.
+func Graph(ctx context.Context, a *console.Console, o *graphOptions) error {
+	listed := func(write func(io.Writer, []check.Vertex) error) func(io.Writer, *check.Program) error {
+		return func(w io.Writer, p *check.Program) error { return write(w, p.Graph()) }
+	}
+	write, known := map[string]func(io.Writer, *check.Program) error{"dot": listed(writeDOT), "mermaid": listed(writeMermaid),
+		"json": listed(writeGraphJSON), "svg": WriteSVG}[o.format]
+	if !known {
+		return console.WithCode(console.CodeError, "--format takes dot, mermaid, json or svg, not %q", o.format)
+	}
+	ctx, done := a.Signals.Gentle(ctx)
+	defer done()
+	ws, err := a.OpenTarget(o.target, a.Trusting(a.CompilerSays(a.Streams.Err)))
+	if err != nil {
+		return err
+	}
+	given, err := operation.ReadGivenSchemas(a, o.schemas)
+	if err != nil {
+		return err
+	}
+	providers := operation.NewProviders(a, ws, nil)
+	defer providers.Close()
+	providers.Given = given
+	uncompiled := ws.Compile(ctx, workspace.Run{})
+	program, diags := operation.CheckWorkspace(ctx, ws, providers, nil)
+	diags.Add(uncompiled...)
+	if err := a.Report(diags); err != nil {
+		return err
+	}
+	return write(a.Streams.Out, program)
+}
+
+func writeGraphJSON(w io.Writer, list []check.Vertex) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(map[string]any{"nodes": list})
+}
+
+func writeDOT(w io.Writer, list []check.Vertex) error {
+	shapes := map[string]string{"config": "note", "variable": "ellipse", "resource": "box", "output": "cds"}
+	var b strings.Builder
+	b.WriteString("digraph {\n  rankdir=LR\n")
+	for _, v := range list {
+		label := v.Name
+		if v.Type != "" {
+			label += "\n" + v.Type
+		}
+		fmt.Fprintf(&b, "  %s [label=%s, shape=%s]\n", strconv.Quote(v.ID), strconv.Quote(label), shapes[v.Kind])
+	}
+	for _, v := range list {
+		for _, need := range v.Needs {
+			fmt.Fprintf(&b, "  %s -> %s\n", strconv.Quote(v.ID), strconv.Quote(need))
+		}
+	}
+	b.WriteString("}\n")
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// writeMermaid writes arrows from what is needed to what needs it, as things come to be.
+func writeMermaid(w io.Writer, list []check.Vertex) error {
+	brackets := map[string][2]string{"config": {"[/", "/]"}, "variable": {"(", ")"}, "resource": {"[", "]"}, "output": {"([", "])"}}
+	number := make(map[string]int, len(list))
+	var b strings.Builder
+	b.WriteString("flowchart LR\n")
+	for i, v := range list {
+		number[v.ID] = i
+		label := strings.NewReplacer(`"`, "#quot;", "\n", " ").Replace(v.Name)
+		if v.Type != "" {
+			label += "<br/>" + v.Type
+		}
+		fmt.Fprintf(&b, "  n%d%s\"%s\"%s\n", i, brackets[v.Kind][0], label, brackets[v.Kind][1])
+	}
+	for i, v := range list {
+		for _, need := range v.Needs {
+			if j, found := number[need]; found {
+				fmt.Fprintf(&b, "  n%d --> n%d\n", j, i)
+			}
+		}
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}

@@ -1,0 +1,254 @@
+package lsp
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/spf13/cobra"
+	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/cmd/internal/operation"
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/editor"
+	"github.com/yamlhost/yamlhost/editor/lsp"
+	"github.com/yamlhost/yamlhost/parser"
+	"github.com/yamlhost/yamlhost/runtime/embedded"
+	"github.com/yamlhost/yamlhost/runtime/plugin"
+	"github.com/yamlhost/yamlhost/schema"
+	"github.com/yamlhost/yamlhost/workspace"
+	"github.com/yamlhost/yamlhost/workspace/project"
+)
+
+func NewLSP(_ *console.Console, run func(context.Context) error) *cobra.Command {
+	return &cobra.Command{
+		Use:   "lsp",
+		Short: "Answer an editor over the Language Server Protocol, on standard input and output",
+		Long: "lsp is started by editors. It answers with the findings of `yamlhost check`, completes, explains and renames. It starts\n" +
+			"nothing that a project brings, downloads nothing and opens no socket: plugins that are installed or on the PATH are\n" +
+			"asked for their schemas.",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return run(cmd.Context()) },
+	}
+}
+
+// Lsp answers an editor until it says exit.
+func Lsp(ctx context.Context, a *console.Console) error {
+	ctx, done := a.Signals.Gentle(ctx)
+	defer done()
+	opener := &ProgramOpener{Console: a, Loaders: make(map[string]*KeptSchemas)}
+	defer opener.Close()
+	return lsp.Serve(ctx, a.Streams.In, a.Streams.Out, editor.NewSession(opener), a.World.Version)
+}
+
+// ProgramOpener opens programs for an editor, as `check` does, and keeps the schemas that it has read.
+type ProgramOpener struct {
+	Console *console.Console
+
+	mu      sync.Mutex
+	Loaders map[string]*KeptSchemas // by the folder of the project; guarded by mu
+}
+
+var _ editor.Opener = (*ProgramOpener)(nil)
+
+// KeptSchemas are the schemas of one project, and the providers that they are read from.
+type KeptSchemas struct {
+	schema.Loader
+	providers *operation.Providers
+	damaged   func() bool
+
+	mu      sync.Mutex
+	missing bool // a package was not found; guarded by mu
+}
+
+func (k *KeptSchemas) Load(ctx context.Context, d schema.Descriptor) (*schema.Package, error) {
+	pkg, err := k.Loader.Load(ctx, d)
+	if err != nil && ctx.Err() == nil {
+		k.mu.Lock()
+		k.missing = true
+		k.mu.Unlock()
+	}
+	return pkg, err
+}
+
+func (k *KeptSchemas) incomplete() bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.missing || k.damaged()
+}
+
+func (o *ProgramOpener) Close() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, k := range o.Loaders {
+		_ = k.providers.Close()
+	}
+}
+
+// Forget drops schemas that were not found or not sound, so that they are looked for again.
+func (o *ProgramOpener) Forget() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for dir, k := range o.Loaders {
+		if k.incomplete() {
+			_ = k.providers.Close()
+			delete(o.Loaders, dir)
+		}
+	}
+}
+
+func (o *ProgramOpener) schemas(ws *workspace.Workspace) *KeptSchemas {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	dir := ws.Project.Dir
+	k := o.Loaders[dir]
+	if k == nil {
+		k = &KeptSchemas{providers: operation.NewProviders(o.Console, ws, nil)}
+		k.providers.Paths.Barred = true // what a project brings is not started
+		k.Loader, k.damaged = k.providers.WatchedSchemas()
+		o.Loaders[dir] = k
+	}
+	return k
+}
+
+// Root is the folder that findings about a file name files from.
+func (o *ProgramOpener) Root(path string) string {
+	dir := filepath.Dir(path)
+	if found, err := project.Find(dir); err == nil {
+		return filepath.Dir(found)
+	}
+	return dir
+}
+
+// Name is how findings call a file: as `check` does in the project's folder.
+func (o *ProgramOpener) Name(path string) string { return workspace.Relative(o.Root(path))(path) }
+
+// Open reads the program of a file: that of its project, if the file is a part of it, or the file by itself.
+func (o *ProgramOpener) Open(ctx context.Context, path string, texts func(path string) *parser.Document) (*editor.Project, error) {
+	root := o.Root(path)
+	shown := workspace.Relative(root)
+	absolute := func(name string) string {
+		if filepath.IsAbs(name) {
+			return name
+		}
+		return filepath.Join(root, filepath.FromSlash(name))
+	}
+	document := func(path string) *parser.Document {
+		if d := texts(path); d != nil {
+			return d
+		}
+		return nil
+	}
+	options := workspace.Options{Shown: shown, LocalPackages: true, Opened: func(name string) *diag.Source {
+		if d := document(absolute(name)); d != nil {
+			return d.Source()
+		}
+		return nil
+	}}
+	if settings := o.settings(root, path, document); settings != nil {
+		settings.Path = absolute
+		return settings, nil
+	}
+	ws, err := workspace.Open(root, options)
+	if err != nil || ws.Source == nil || !o.belongs(ws, path, shown) {
+		ws, err = workspace.OpenFile(path, options)
+	}
+	if err != nil {
+		return nil, err
+	}
+	p := &editor.Project{Main: ws.Program.Path, Path: absolute, Join: ws.Join}
+	if ws.Source == nil {
+		p.Main = ws.Project.Path
+		p.Join = func(found diag.Diagnostics) diag.Diagnostics {
+			_, all := ws.Check(ctx, workspace.CheckOptions{})
+			return append(found, all...)
+		}
+		return p, nil
+	}
+	if d := document(p.Main); d != nil && d.Source() == ws.Source {
+		p.Document = d
+	} else {
+		p.Document = parser.NewDocument(ws.Source)
+	}
+	kept := o.schemas(ws)
+	how := workspace.CheckOptions{Config: ws.ConfigTexts(nil), Stat: os.Stat, Bundle: kept.providers.Sources.Bundle,
+		Parameterize: func(ctx context.Context, pkg project.Package) (schema.Descriptor, error) {
+			if strings.HasPrefix(pkg.Source, ".") || filepath.IsAbs(pkg.Source) {
+				return schema.Descriptor{}, errors.New("its plugin belongs to the project, and is not started by an editor")
+			}
+			return kept.providers.Parameterize(ctx, pkg)
+		}}
+	p.Parse = ws.ParserOptions(how)
+	p.Declare = ws.Declare
+	var failed diag.Diagnostics
+	p.Check, failed = ws.CheckerOptions(ctx, how)
+	p.Check.Schemas = kept
+	p.Join = func(found diag.Diagnostics) diag.Diagnostics {
+		found = ws.Join(append(slices.Clip(found), failed...))
+		return append(found, kept.providers.Paths.Placed(ws).Unseen()...)
+	}
+	p.Packages = func() []string { return packageNames(o.Console.PulumiHome(), ws) }
+	return p, nil
+}
+
+// belongs reports whether a file is a part of the program of its project.
+func (o *ProgramOpener) belongs(ws *workspace.Workspace, path string, shown func(string) string) bool {
+	if path == ws.Program.Path || path == ws.Project.Path {
+		return true
+	}
+	name := shown(path)
+	found := func() bool {
+		return slices.ContainsFunc(ws.Parts, func(src *diag.Source) bool { return src.Name() == name })
+	}
+	if found() {
+		return true
+	}
+	if !strings.Contains(string(ws.Source.Text()), "include") {
+		return false
+	}
+	ws.Parse(nil) // finds out what the program includes
+	return found()
+}
+
+// settings is the project of a stack's settings file; nil for any other file.
+func (o *ProgramOpener) settings(root, path string, document func(string) *parser.Document) *editor.Project {
+	name, isSettings := strings.CutPrefix(filepath.Base(path), "Pulumi.")
+	ext := filepath.Ext(name)
+	stack := strings.TrimSuffix(name, ext)
+	if !isSettings || stack == "" || stack == name || ext != ".yaml" && ext != ".yml" && ext != ".json" {
+		return nil
+	}
+	d := document(path)
+	if d == nil {
+		return nil
+	}
+	projectName := ""
+	if found, err := project.Find(root); err == nil {
+		if p, _, err := project.Load(found, found); err == nil {
+			projectName = p.Name.Text
+		}
+	}
+	return &editor.Project{Main: path, Join: func(diag.Diagnostics) diag.Diagnostics {
+		_, diags := project.ParseSettings(d.Source(), projectName)
+		return diags
+	}}
+}
+
+// packageNames are the packages that are built in, installed, or declared by a project.
+func packageNames(home string, ws *workspace.Workspace) []string {
+	names := embedded.Names()
+	for _, installed := range plugin.Installed(home) {
+		names = append(names, installed.Name)
+	}
+	for _, d := range ws.Packages {
+		names = append(names, d.PackageName())
+	}
+	for _, c := range ws.Components {
+		names = append(names, c.Name)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}

@@ -1,0 +1,270 @@
+package plugin
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/Masterminds/semver/v3"
+	"github.com/spf13/cobra"
+	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/runtime/embedded"
+	"github.com/yamlhost/yamlhost/runtime/plugin"
+	"github.com/yamlhost/yamlhost/workspace/project"
+)
+
+type pluginOptions struct {
+	args      []string
+	server    string
+	file      string
+	checksum  string
+	reinstall bool
+	lock      bool
+	yes       bool
+	all       bool
+	json      bool
+}
+
+// NewPlugin is the group of commands on provider plugins.
+func NewPlugin(a *console.Console) *cobra.Command {
+	cmd := &cobra.Command{Use: "plugin", Short: "List, install and remove provider plugins", Args: console.UnknownCommand,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
+	cmd.AddCommand(newPluginList(a, console.Bind(a, pluginList)), newPluginInstall(a, console.Bind(a, pluginInstall)), newPluginRemove(a, console.Bind(a, pluginRemove)))
+	return cmd
+}
+
+func pluginBody(o *pluginOptions, run func(context.Context, *pluginOptions) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		o.args = args
+		return run(cmd.Context(), o)
+	}
+}
+
+func newPluginList(_ *console.Console, run func(context.Context, *pluginOptions) error) *cobra.Command {
+	o := &pluginOptions{}
+	cmd := &cobra.Command{Use: "ls", Aliases: []string{"list"}, Short: "List installed and built-in plugins", Args: console.NoArguments, RunE: pluginBody(o, run)}
+	cmd.Flags().BoolVarP(&o.json, "json", "j", false, "write JSON")
+	return cmd
+}
+
+func newPluginInstall(_ *console.Console, run func(context.Context, *pluginOptions) error) *cobra.Command {
+	o := &pluginOptions{}
+	cmd := &cobra.Command{
+		Use: "install [resource NAME VERSION]", Short: "Install a plugin, or those of the lock file", Args: cobra.MaximumNArgs(3), RunE: pluginBody(o, run),
+		Long: "install fetches a provider plugin into the plugin folder that Pulumi uses as well. Without arguments it installs what the\n" +
+			"project's lock file (" + plugin.LockName + ") lists. Where there is a lock file, archives must have the checksums that it has\n" +
+			"for this platform, and new ones are added to it.",
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.server, "server", "", "where to download from; ${NAME}, ${VERSION}, ${OS} and ${ARCH} stand for what they say, and the archive's name is appended")
+	f.StringVarP(&o.file, "file", "f", "", "install this archive, executable or folder")
+	f.StringVar(&o.checksum, "checksum", "", "the SHA-256 that the archive must have, in hexadecimal digits")
+	f.BoolVar(&o.reinstall, "reinstall", false, "install again what is there")
+	f.BoolVar(&o.lock, "lock", false, "begin a lock file if there is none")
+	return cmd
+}
+
+func newPluginRemove(a *console.Console, run func(context.Context, *pluginOptions) error) *cobra.Command {
+	o := &pluginOptions{}
+	cmd := &cobra.Command{Use: "rm [resource [NAME [VERSION]]]", Aliases: []string{"remove"}, Short: "Remove installed plugins", Args: cobra.MaximumNArgs(3), RunE: pluginBody(o, run)}
+	cmd.Flags().BoolVarP(&o.yes, "yes", "y", a.World.Enabled("PULUMI_SKIP_CONFIRMATIONS"), "do not ask")
+	cmd.Flags().BoolVarP(&o.all, "all", "a", false, "remove all plugins")
+	return cmd
+}
+
+// pluginList shows what there is.
+func pluginList(_ context.Context, a *console.Console, o *pluginOptions) error {
+	type row struct {
+		Name    string `json:"name"`
+		Kind    string `json:"kind"`
+		Version string `json:"version"`
+		Path    string `json:"path,omitempty"`
+		BuiltIn bool   `json:"builtIn,omitempty"`
+	}
+	rows := []row{}
+	for _, p := range plugin.Installed(a.PulumiHome()) {
+		rows = append(rows, row{Name: p.Name, Kind: "resource", Version: p.Version, Path: p.Path})
+	}
+	for _, name := range embedded.Names() {
+		version, _ := embedded.Version(name)
+		rows = append(rows, row{Name: name, Kind: "resource", Version: version, BuiltIn: true})
+	}
+	if o.json {
+		text, err := json.MarshalIndent(rows, "", "  ")
+		if err == nil {
+			_, err = fmt.Fprintf(a.Streams.Out, "%s\n", text)
+		}
+		return err
+	}
+	w := tabwriter.NewWriter(a.Streams.Out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "NAME\tKIND\tVERSION\tWHERE")
+	for _, r := range rows {
+		where := "built in"
+		if !r.BuiltIn {
+			where = r.Path
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", r.Name, r.Kind, r.Version, where)
+	}
+	return w.Flush()
+}
+
+// pluginInstall installs one plugin, or those of the lock file.
+func pluginInstall(ctx context.Context, a *console.Console, o *pluginOptions) error {
+	if a.PulumiHome() == "" {
+		return errors.New("it is not known where the home folder is; set PULUMI_HOME")
+	}
+	ctx, done := a.Signals.Gentle(ctx)
+	defer done()
+	dir := a.World.Dir // of the lock file
+	if path, err := project.Find(dir); err == nil {
+		dir = filepath.Dir(path)
+	}
+	lock, err := plugin.ReadLockFile(dir)
+	if err != nil {
+		return err
+	}
+	switch {
+	case len(o.args) == 0 && lock == nil:
+		return console.WithCode(console.CodeUsage, "there is no %s here; name a plugin: yamlhost plugin install resource NAME VERSION", plugin.LockName)
+	case len(o.args) == 0:
+		for _, p := range lock.Plugins {
+			if err := installLocked(ctx, a, o, p.Name, p.Version, lock, dir); err != nil {
+				return err
+			}
+		}
+		return nil
+	case o.args[0] != "resource":
+		return console.WithCode(console.CodeUsage, "only plugins of the kind resource can be installed, not %q", o.args[0])
+	case len(o.args) == 1:
+		return console.WithCode(console.CodeUsage, "name the plugin: yamlhost plugin install resource NAME VERSION")
+	}
+	name, version := o.args[1], ""
+	if len(o.args) == 3 {
+		version = strings.TrimPrefix(o.args[2], "v")
+	} else if p := lock.Find(name, ""); p != nil {
+		version = p.Version
+	} else {
+		return console.WithCode(console.CodeUsage, "name the version too: yamlhost plugin install resource %s VERSION", name)
+	}
+	if lock == nil && o.lock {
+		lock = &plugin.LockFile{}
+	}
+	return installLocked(ctx, a, o, name, version, lock, dir)
+}
+
+// installLocked installs a plugin that has to be the one of the lock file, if that has it.
+func installLocked(ctx context.Context, a *console.Console, o *pluginOptions, name, version string, lock *plugin.LockFile, dir string) error {
+	i := plugin.Installation{Home: a.PulumiHome(), Name: name, Version: version, Server: o.server, Checksum: o.checksum,
+		Reinstall: o.reinstall, Client: a.World.HTTP}
+	if o.file != "" {
+		i.File = a.Path(o.file)
+	}
+	if i.Server != "" {
+		if _, err := plugin.Sources(name, i.Server, ""); err != nil {
+			return console.WithCode(console.CodeUsage, "--server: %w", err)
+		}
+	}
+	if locked := lock.Find(name, version); locked != nil {
+		if i.Server == "" {
+			i.Server = locked.Server
+		}
+		if want := locked.Checksums[plugin.Platform()]; want != "" {
+			if i.Checksum != "" && !strings.EqualFold(i.Checksum, want) {
+				return fmt.Errorf("--checksum differs from the one that %s has for %s %s", plugin.LockName, name, version)
+			}
+			i.Checksum = want
+		}
+	} else if by := a.DownloadsForbidden(); i.File == "" && i.Server == "" && by != "" {
+		return fmt.Errorf("downloads are forbidden by %s; use --file", by)
+	}
+	server := i.Server
+	result, err := plugin.InstallResult{}, error(nil)
+	if i.File != "" {
+		server = ""
+		result, err = plugin.Install(ctx, i)
+	} else {
+		result, err = plugin.InstallFrom(ctx, &i, server, a.World.Getenv(console.DownloadOverrides), nil)
+	}
+	if err != nil {
+		return err
+	}
+	if result.Already {
+		fmt.Fprintf(a.Streams.Err, "%s %s is installed already; --reinstall installs it again\n", name, version)
+		return nil
+	}
+	fmt.Fprintf(a.Streams.Err, "installed %s %s in %s\n", name, version, a.Short(result.Dir))
+	if result.Checksum == "" && o.lock {
+		fmt.Fprintf(a.Streams.Err, "warning: %s does not list it: a folder has no checksum; archives have one\n", plugin.LockName)
+	}
+	if lock == nil || result.Checksum == "" {
+		return nil
+	}
+	return plugin.EditLockFile(ctx, dir, func(now *plugin.LockFile) (*plugin.LockFile, error) {
+		if now == nil {
+			now = &plugin.LockFile{}
+		}
+		now.Add(name, version, server, result.Checksum)
+		return now, nil
+	})
+}
+
+// pluginRemove removes the plugins that the arguments name.
+func pluginRemove(_ context.Context, a *console.Console, o *pluginOptions) error {
+	if len(o.args) == 0 && !o.all {
+		return console.WithCode(console.CodeUsage, "name what to remove, or pass --all")
+	}
+	if len(o.args) > 0 && o.args[0] != "resource" {
+		return console.WithCode(console.CodeUsage, "there are only plugins of the kind resource, not %q", o.args[0])
+	}
+	var doomed []plugin.InstalledPlugin
+	for _, p := range plugin.Installed(a.PulumiHome()) {
+		fits, err := pluginFits(p, o.args)
+		if err != nil {
+			return err
+		}
+		if fits {
+			doomed = append(doomed, p)
+		}
+	}
+	if len(doomed) == 0 {
+		return errors.New("no such plugin is installed")
+	}
+	if !o.yes {
+		for _, p := range doomed {
+			fmt.Fprintf(a.Streams.Err, "  %s %s\n", p.Name, p.Version)
+		}
+		if !a.Interactive() {
+			return console.WithCode(console.CodeUsage, "--yes must be passed in to remove plugins when running in non-interactive mode")
+		}
+		if err := a.Confirm(fmt.Sprintf("Remove %s?", console.Count(len(doomed), "plugin"))); err != nil {
+			return err
+		}
+	}
+	for _, p := range doomed {
+		if err := plugin.Remove(p); err != nil {
+			return err
+		}
+		fmt.Fprintf(a.Streams.Err, "removed %s %s\n", p.Name, p.Version)
+	}
+	return nil
+}
+
+// pluginFits reports whether a plugin is one that KIND, NAME and VERSION (exact, or a range) name.
+func pluginFits(p plugin.InstalledPlugin, args []string) (bool, error) {
+	if len(args) > 1 && args[1] != p.Name {
+		return false, nil
+	}
+	if len(args) < 3 {
+		return true, nil
+	}
+	wanted, err := semver.NewConstraint(strings.TrimPrefix(args[2], "v"))
+	if err != nil {
+		return false, console.WithCode(console.CodeUsage, "%q is neither a version nor a range of versions", args[2])
+	}
+	have, err := semver.NewVersion(p.Version)
+	return err == nil && wanted.Check(have), nil
+}

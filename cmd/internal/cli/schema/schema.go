@@ -1,0 +1,521 @@
+package schema
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/spf13/cobra"
+	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/cmd/internal/operation"
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/schema"
+	"github.com/yamlhost/yamlhost/workspace"
+	"github.com/yamlhost/yamlhost/workspace/project"
+)
+
+type schemaOptions struct {
+	token   string
+	version string
+	json    bool
+	schemas operation.SchemaFlags
+}
+
+func NewSchema(_ *console.Console, run func(context.Context, *schemaOptions) error) *cobra.Command {
+	o := &schemaOptions{}
+	cmd := &cobra.Command{
+		Use:   "schema TOKEN or PACKAGE",
+		Short: "Show what a resource or function of a provider takes and gives",
+		Long: "schema shows the inputs and outputs of a resource type or function such as random:RandomPet, with an example, or\n" +
+			"the members of an object type. With the name of a package it lists the resources and functions of it. The packages that\n" +
+			"the project uses by path or makes of parameters are known, and its own components, as components:Name.",
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.token = args[0]
+			return run(cmd.Context(), o)
+		},
+	}
+	cmd.Flags().BoolVarP(&o.json, "json", "j", false, "write JSON")
+	cmd.Flags().StringVar(&o.version, "version", "", "the version of the provider; any by default")
+	o.schemas.Register(cmd)
+	return cmd
+}
+
+// The JSON form of a package's members, a contract for machines.
+type (
+	packageRecord struct {
+		Name      string   `json:"name"`
+		Version   string   `json:"version,omitempty"`
+		Resources []string `json:"resources"`
+		Functions []string `json:"functions"`
+	}
+	MemberRecord struct {
+		Kind        string           `json:"kind"` // resource, function, object or enum
+		Token       string           `json:"token"`
+		Component   bool             `json:"component,omitempty"`
+		Description string           `json:"description,omitempty"`
+		Deprecation string           `json:"deprecation,omitempty"`
+		Inputs      []propertyRecord `json:"inputs,omitempty"`
+		Outputs     []propertyRecord `json:"outputs,omitempty"`
+		Result      string           `json:"result,omitempty"` // of a function that gives a single value
+		Values      []valueRecord    `json:"values,omitempty"`
+		Example     string           `json:"example,omitempty"` // in YAML
+	}
+	propertyRecord struct {
+		Name        string   `json:"name"`
+		Type        string   `json:"type"`
+		Ref         string   `json:"ref,omitempty"` // token of the object or enum inside of the type
+		Required    bool     `json:"required,omitempty"`
+		Secret      bool     `json:"secret,omitempty"`
+		Plain       bool     `json:"plain,omitempty"`
+		Replaces    bool     `json:"replaces,omitempty"` // a change replaces the resource
+		Const       any      `json:"const,omitempty"`
+		Default     any      `json:"default,omitempty"`
+		DefaultEnv  []string `json:"defaultEnvironment,omitempty"`
+		Description string   `json:"description,omitempty"`
+		Deprecation string   `json:"deprecation,omitempty"`
+	}
+	valueRecord struct {
+		Value       any    `json:"value"`
+		Name        string `json:"name,omitempty"`
+		Description string `json:"description,omitempty"`
+		Deprecation string `json:"deprecation,omitempty"`
+	}
+)
+
+// Schema shows a member of a package, or lists a package.
+func Schema(ctx context.Context, a *console.Console, o *schemaOptions) error {
+	given, err := operation.ReadGivenSchemas(a, o.schemas)
+	if err != nil {
+		return err
+	}
+	ctx, done := a.Signals.Gentle(ctx)
+	defer done()
+	ws, err := surroundings(a)
+	if err != nil {
+		return err
+	}
+	providers := operation.NewProviders(a, ws, nil)
+	defer providers.Close()
+	providers.Given = given
+	name, _, isToken := strings.Cut(o.token, ":")
+	if rest, ok := strings.CutPrefix(o.token, "pulumi:providers:"); ok {
+		name = rest
+	}
+	if own := ownPackageOf(ctx, ws, providers, name); own != nil {
+		if !isToken {
+			return writePackage(a, packageRecord{Name: own.name, Resources: collapsed(own.tokens()), Functions: []string{}}, o.json)
+		}
+		record, err := own.describe(o.token)
+		if err != nil {
+			return err
+		}
+		return showMember(a, record, o.json)
+	}
+	wanted, err := described(ctx, ws, providers, name, o.version)
+	if err != nil {
+		return err
+	}
+	pkg, err := providers.Schemas().Load(ctx, wanted)
+	if errors.Is(err, schema.ErrNotFound) {
+		return fmt.Errorf("no provider for package %s is built in or installed; install it with `yamlhost plugin install resource %s`, "+
+			"or name its schema with --schema FILE", name, name)
+	}
+	if err != nil {
+		return err
+	}
+	if !isToken {
+		return listPackage(a, pkg, o.json)
+	}
+	record, err := Describe(pkg, o.token)
+	if err != nil {
+		return err
+	}
+	return showMember(a, record, o.json)
+}
+
+func showMember(a *console.Console, record *MemberRecord, asJSON bool) error {
+	if asJSON {
+		return a.WriteJSON(record)
+	}
+	return writeMember(a.Streams.Out, record)
+}
+
+// surroundings is the workspace of the working directory, or an empty one outside of any project.
+func surroundings(a *console.Console) (*workspace.Workspace, error) {
+	ws, err := workspace.Open(a.World.Dir, a.Trusting(func(diag.Severity, string) {}))
+	if errors.Is(err, project.ErrNotFound) {
+		return workspace.Empty(a.World.Dir), nil
+	}
+	return ws, err
+}
+
+func listPackage(a *console.Console, pkg *schema.Package, asJSON bool) error {
+	return writePackage(a, packageRecord{Name: pkg.Name, Version: pkg.Version, Resources: collapsed(pkg.ResourceTokens()),
+		Functions: collapsed(pkg.FunctionTokens())}, asJSON)
+}
+
+func writePackage(a *console.Console, record packageRecord, asJSON bool) error {
+	if asJSON {
+		return a.WriteJSON(record)
+	}
+	var b strings.Builder
+	b.WriteString(strings.TrimSpace(record.Name + " " + record.Version))
+	for _, section := range []struct {
+		title  string
+		tokens []string
+	}{{"Resources", record.Resources}, {"Functions", record.Functions}} {
+		if len(section.tokens) > 0 {
+			fmt.Fprintf(&b, "\n\n%s\n  %s", section.title, strings.Join(section.tokens, "\n  "))
+		}
+	}
+	_, err := io.WriteString(a.Streams.Out, b.String()+"\n")
+	return err
+}
+
+func collapsed(tokens []string) []string {
+	short := make([]string, len(tokens))
+	for i, t := range tokens {
+		short[i] = schema.CollapseToken(t)
+	}
+	slices.Sort(short)
+	return short
+}
+
+// Describe finds a resource, a function or a type.
+func Describe(pkg *schema.Package, token string) (*MemberRecord, error) {
+	r, err := pkg.ResolveResource(token)
+	if err == nil {
+		return resourceRecord(r), nil
+	}
+	if !errors.Is(err, schema.ErrNoSuchToken) {
+		return nil, err
+	}
+	f, err := pkg.ResolveFunction(token)
+	if err == nil {
+		record := &MemberRecord{Kind: "function", Token: f.Token, Description: f.Description, Deprecation: f.Deprecation,
+			Inputs: propertyRecords(f.Inputs), Example: functionExample(f)}
+		if o, ok := f.Result.(*schema.Object); ok && !f.Scalar {
+			record.Outputs = propertyRecords(o)
+		} else if f.Result != nil {
+			record.Result = schema.TypeName(f.Result)
+		}
+		return record, nil
+	}
+	if !errors.Is(err, schema.ErrNoSuchToken) {
+		return nil, err
+	}
+	for _, known := range pkg.TypeTokens() {
+		if strings.EqualFold(known, token) || strings.EqualFold(schema.CollapseToken(known), token) {
+			return describeType(pkg, known)
+		}
+	}
+	text := fmt.Sprintf("package %s has no resource, function or type %s", pkg.Name, token)
+	candidates := slices.Concat(collapsed(pkg.ResourceTokens()), collapsed(pkg.FunctionTokens()))
+	if near := diag.Suggest(token, candidates); len(near) > 0 {
+		text += "; near are " + strings.Join(near, ", ")
+	}
+	return nil, errors.New(text)
+}
+
+func resourceRecord(r *schema.Resource) *MemberRecord {
+	return &MemberRecord{Kind: "resource", Token: r.Token, Component: r.Component, Description: r.Description, Deprecation: r.Deprecation,
+		Inputs: propertyRecords(r.Inputs), Outputs: propertyRecords(r.Outputs), Example: resourceExample(r)}
+}
+
+func describeType(pkg *schema.Package, token string) (*MemberRecord, error) {
+	t, err := pkg.Type(token)
+	if err != nil {
+		return nil, err
+	}
+	record := &MemberRecord{Kind: "object", Token: token}
+	switch t := t.(type) {
+	case *schema.Object:
+		record.Inputs = propertyRecords(t)
+	case *schema.Enum:
+		record.Kind = "enum"
+		for _, v := range t.Values {
+			record.Values = append(record.Values, valueRecord{v.Value, v.Name, v.Description, v.Deprecation})
+		}
+	default:
+		record.Kind, record.Result = "type", schema.TypeName(t)
+	}
+	return record, nil
+}
+
+func propertyRecords(o *schema.Object) []propertyRecord {
+	var records []propertyRecord
+	for _, p := range o.Properties() {
+		records = append(records, propertyRecord{Name: p.Name, Type: schema.TypeName(schema.Required(p.Type)), Ref: referred(p.Type),
+			Required: p.Required, Secret: p.Secret, Plain: p.Plain, Replaces: p.ReplaceOn, Const: p.Const, Default: p.Default,
+			DefaultEnv: p.DefaultEnv, Description: p.Description, Deprecation: p.Deprecation})
+	}
+	slices.SortStableFunc(records, func(a, b propertyRecord) int {
+		switch {
+		case a.Required == b.Required:
+			return 0
+		case a.Required:
+			return -1
+		}
+		return 1
+	})
+	return records
+}
+
+// referred is the token of the object or enum inside of a type; empty for none.
+func referred(t schema.Type) string {
+	switch t := schema.Required(t).(type) {
+	case *schema.Array:
+		return referred(t.Item)
+	case *schema.Map:
+		return referred(t.Item)
+	case *schema.Object:
+		return t.Token
+	case *schema.Enum:
+		return t.Token
+	case *schema.Union:
+		for _, member := range t.Members {
+			if token := referred(member); token != "" {
+				return token
+			}
+		}
+	}
+	return ""
+}
+
+// resourceExample is a resource with the properties that it needs, or a few where it needs none.
+func resourceExample(r *schema.Resource) string {
+	token := schema.CollapseToken(r.Token)
+	var b strings.Builder
+	fmt.Fprintf(&b, "resources:\n  %s:\n    type: %s\n", exampleName(token), token)
+	writeExampleMembers(&b, "    properties", r.Inputs, "      ")
+	return b.String()
+}
+
+func functionExample(f *schema.Function) string {
+	if f.Inputs.Property("__self__") != nil {
+		return "" // a method, which is called on its resource
+	}
+	token := schema.CollapseToken(f.Token)
+	var b strings.Builder
+	fmt.Fprintf(&b, "variables:\n  %s:\n    fn::invoke:\n      function: %s\n", exampleName(strings.Replace(token, ":get", ":", 1)), token)
+	writeExampleMembers(&b, "      arguments", f.Inputs, "        ")
+	return b.String()
+}
+
+func exampleName(token string) string {
+	name := []rune(token[strings.LastIndexByte(token, ':')+1:])
+	if len(name) > 0 {
+		name[0] = unicode.ToLower(name[0])
+	}
+	return string(name)
+}
+
+func writeExampleMembers(b *strings.Builder, key string, o *schema.Object, indent string) {
+	const some = 3
+	var shown []*schema.Property
+	for _, p := range o.Properties() {
+		if p.Required && p.Const == nil {
+			shown = append(shown, p)
+		}
+	}
+	for _, p := range o.Properties() {
+		if len(shown) < some && !p.Required && p.Deprecation == "" {
+			shown = append(shown, p)
+		}
+	}
+	if len(shown) == 0 {
+		return
+	}
+	b.WriteString(key + ":\n")
+	for _, p := range shown {
+		fmt.Fprintf(b, "%s%s: %s\n", indent, p.Name, exampleValue(p, p.Type, 0))
+	}
+}
+
+// exampleValue is a value of a type in YAML, on one line.
+func exampleValue(p *schema.Property, t schema.Type, depth int) string {
+	if p != nil && p.Const != nil {
+		return quoteExample(p.Const)
+	}
+	if p != nil && p.Default != nil {
+		return quoteExample(p.Default)
+	}
+	const deepest = 8 // required members cannot go in circles (F8.19), save in a schema that is wrong
+	switch t := schema.Required(t).(type) {
+	case schema.Primitive:
+		switch t {
+		case schema.Bool:
+			return "true"
+		case schema.Integer, schema.Number:
+			return "1"
+		case schema.Asset:
+			return "{fn::fileAsset: ./file}"
+		case schema.Archive:
+			return "{fn::fileArchive: ./folder}"
+		case schema.AnyResource:
+			return "${resource}"
+		}
+		return `"..."`
+	case *schema.Enum:
+		if len(t.Values) > 0 {
+			return quoteExample(t.Values[0].Value)
+		}
+	case *schema.Array:
+		return "[" + exampleItem(t.Item, depth+1) + "]"
+	case *schema.Map:
+		return "{key: " + exampleItem(t.Item, depth+1) + "}"
+	case *schema.Union:
+		return exampleValue(nil, t.Members[0], depth)
+	case *schema.ResourceType:
+		return "${" + exampleName(t.Token) + "}"
+	case *schema.Token:
+		return exampleValue(nil, t.Underlying, depth)
+	case *schema.Object:
+		if depth >= deepest {
+			return "{}"
+		}
+		var members []string
+		for _, m := range t.Properties() {
+			if m.Required {
+				members = append(members, m.Name+": "+exampleMember(m, depth+1))
+			}
+		}
+		return "{" + strings.Join(members, ", ") + "}"
+	}
+	return `"..."`
+}
+
+// exampleItem is exampleValue inside of brackets, where an interpolation needs quotes.
+func exampleItem(t schema.Type, depth int) string { return inBrackets(exampleValue(nil, t, depth)) }
+
+func exampleMember(p *schema.Property, depth int) string {
+	return inBrackets(exampleValue(p, p.Type, depth))
+}
+
+func inBrackets(text string) string {
+	if strings.HasPrefix(text, "${") {
+		return `"` + text + `"`
+	}
+	return text
+}
+
+func quoteExample(v any) string {
+	text, isText := v.(string)
+	if !isText {
+		return schema.ScalarText(v)
+	}
+	for i, r := range text {
+		if !unicode.IsLetter(r) && (i == 0 || r != '-' && r != '_' && r != '.' && !unicode.IsDigit(r)) {
+			return "'" + strings.ReplaceAll(strings.ReplaceAll(text, "'", "''"), "${", "$${") + "'"
+		}
+	}
+	switch strings.ToLower(text) {
+	case "", "true", "false", "null", "yes", "no", "on", "off", "y", "n":
+		return "'" + text + "'"
+	}
+	return text
+}
+
+func writeMember(w io.Writer, m *MemberRecord) error {
+	var b strings.Builder
+	kind := m.Kind
+	if m.Component {
+		kind = "component"
+	}
+	fmt.Fprintf(&b, "%s (%s)\n", schema.CollapseToken(m.Token), kind)
+	if m.Deprecation != "" {
+		fmt.Fprintf(&b, "\nDeprecated: %s\n", oneParagraph(m.Deprecation))
+	}
+	if text := oneParagraph(m.Description); text != "" {
+		fmt.Fprintf(&b, "\n%s\n", wrap(text, ""))
+	}
+	title := "Inputs"
+	if m.Kind == "object" {
+		title = "Members"
+	}
+	writeProperties(&b, title, m.Inputs)
+	writeProperties(&b, "Outputs", m.Outputs)
+	if m.Result != "" {
+		fmt.Fprintf(&b, "\nResult\n  %s\n", m.Result)
+	}
+	if len(m.Values) > 0 {
+		b.WriteString("\nValues\n")
+		for _, v := range m.Values {
+			fmt.Fprintf(&b, "  %s\n", schema.ScalarText(v.Value))
+			if text := oneParagraph(v.Description); text != "" {
+				b.WriteString(wrap(text, "      ") + "\n")
+			}
+		}
+	}
+	if m.Example != "" {
+		fmt.Fprintf(&b, "\nExample\n  %s\n", strings.ReplaceAll(strings.TrimRight(m.Example, "\n"), "\n", "\n  "))
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func writeProperties(b *strings.Builder, title string, properties []propertyRecord) {
+	if len(properties) == 0 {
+		return
+	}
+	b.WriteString("\n" + title + "\n")
+	for _, p := range properties {
+		line := p.Name + "  " + p.Type
+		if p.Ref != "" {
+			line += " " + schema.CollapseToken(p.Ref)
+		}
+		notes := []string{}
+		for _, n := range []struct {
+			applies bool
+			text    string
+		}{{p.Required && title != "Outputs", "required"}, {p.Secret, "secret"}, {p.Plain, "plain"}, {p.Replaces, "replaces"},
+			{p.Const != nil, "always " + schema.ScalarText(p.Const)}, {p.Default != nil, "default " + schema.ScalarText(p.Default)},
+			{len(p.DefaultEnv) > 0, "from " + strings.Join(p.DefaultEnv, ", ")}, {p.Deprecation != "", "deprecated"}} {
+			if n.applies {
+				notes = append(notes, n.text)
+			}
+		}
+		if len(notes) > 0 {
+			line += "  (" + strings.Join(notes, "; ") + ")"
+		}
+		b.WriteString("  " + line + "\n")
+		if text := oneParagraph(p.Description); text != "" {
+			b.WriteString(wrap(text, "      ") + "\n")
+		}
+	}
+}
+
+// oneParagraph is the first paragraph of a description, in Markdown, on one line.
+func oneParagraph(text string) string {
+	text = schema.Plain(text)
+	first, _, _ := strings.Cut(strings.TrimSpace(text), "\n\n")
+	return strings.Join(strings.Fields(first), " ")
+}
+
+// wrap breaks a text into lines.
+func wrap(text, indent string) string {
+	const width = 100
+	var b strings.Builder
+	column := 0
+	for _, word := range strings.Fields(text) {
+		switch {
+		case column == 0:
+			b.WriteString(indent)
+			column = len(indent)
+		case column+1+len(word) > width:
+			b.WriteString("\n" + indent)
+			column = len(indent)
+		default:
+			b.WriteByte(' ')
+			column++
+		}
+		b.WriteString(word)
+		column += len(word)
+	}
+	return b.String()
+}

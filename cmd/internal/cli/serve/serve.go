@@ -1,0 +1,52 @@
+package serve
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/cmd/internal/operation"
+	"github.com/yamlhost/yamlhost/langhost"
+	"github.com/yamlhost/yamlhost/schema"
+	"github.com/yamlhost/yamlhost/workspace"
+)
+
+// NewServe makes the commands that offer what we are to other programs.
+func NewServe(a *console.Console) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "serve", Short: "Serve other programs", Args: console.UnknownCommand, Hidden: true,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(newServeLanguage(console.Bind(a, serveLanguage)))
+	return cmd
+}
+
+func newServeLanguage(run func(ctx context.Context, args []string) error) *cobra.Command {
+	return &cobra.Command{
+		Use:   "language [ENGINE ADDRESS]",
+		Short: "Be the language host that the Pulumi CLI starts for YAML programs",
+		Long: "Prints a port and serves the Pulumi CLI there, as pulumi-language-yaml does: the CLI's engine registers the\n" +
+			"resources that this program finds in YAML. The address is that of the CLI's engine.",
+		// The flags are those of language hosts, with one hyphen.
+		DisableFlagParsing: true,
+		RunE:               func(cmd *cobra.Command, args []string) error { return run(cmd.Context(), args) },
+	}
+}
+
+// serveLanguage serves until it is interrupted or its engine is gone.
+func serveLanguage(ctx context.Context, a *console.Console, args []string) error {
+	ctx, done := a.Signals.Gentle(ctx)
+	defer done()
+	options := langhost.Options{Version: a.Version(), Schemas: func(ctx context.Context, d schema.Descriptor) ([]byte, error) { return ownSchemas(ctx, a, d) }, Env: a.World.Env, Stderr: a.Streams.Err}
+	if langhost.Command(ctx, "yamlhost serve language", args, options, a.Data()) != 0 {
+		return console.ErrReported
+	}
+	return nil
+}
+
+// ownSchemas fetches a schema from the embedded and installed providers, for engines that offer no loader.
+func ownSchemas(ctx context.Context, a *console.Console, d schema.Descriptor) ([]byte, error) {
+	p := operation.NewProviders(a, workspace.Empty(a.World.Dir), nil)
+	defer func() { _ = p.Close() }() // a plugin that does not end is killed; there is nothing to tell
+	return p.FetchSchema(ctx, d)
+}

@@ -1,0 +1,257 @@
+package stack
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/cmd/internal/operation"
+	"github.com/yamlhost/yamlhost/runtime/backend"
+	"github.com/yamlhost/yamlhost/runtime/state"
+)
+
+// stackOptions are the flags of `stack` and what is below it.
+type stackOptions struct {
+	stack           string
+	name            string // of the stack to make, select or remove
+	secretsProvider string
+	noSelect        bool
+	create          bool
+	all             bool
+	json            bool
+	showSecrets     bool
+	showURNs        bool
+	showIDs         bool
+	page, pageSize  int // of `stack history`
+	showName        bool
+	property        string
+	shell           bool
+	file            string
+	force           bool
+	yes             bool
+	preserveConfig  bool
+	removeBackups   bool
+}
+
+func NewStack(a *console.Console) *cobra.Command {
+	o := &stackOptions{}
+	cmd := &cobra.Command{
+		Use: "stack", Short: "Show and manage stacks", Args: console.UnknownCommand,
+		RunE: func(cmd *cobra.Command, _ []string) error { return stackShow(cmd.Context(), a, o) },
+	}
+	cmd.PersistentFlags().StringVarP(&o.stack, "stack", "s", "", "the stack; by default the selected one")
+	cmd.Flags().BoolVarP(&o.showIDs, "show-ids", "i", false, "show the ids that providers have given")
+	cmd.Flags().BoolVarP(&o.showURNs, "show-urns", "u", false, "show URNs")
+	cmd.Flags().BoolVar(&o.showName, "show-name", false, "show the name and nothing else")
+	cmd.Flags().BoolVar(&o.showSecrets, "show-secrets", false, "show secret outputs in plain text")
+	cmd.AddCommand(newStackInit(a, o), newStackSelect(a, o), newStackList(a, o), newStackOutput(a, o), newStackExport(a, o),
+		newStackImport(a, o), newStackRemove(a, o), newStackHistory(a, o), newStackUnselect(a, o),
+		newStackRename(a, o), newStackTag(a, o), newStackGraph(a, o), newChangeSecretsProvider(a, o))
+	return cmd
+}
+
+func newStackInit(a *console.Console, o *stackOptions) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "init [NAME]", Aliases: []string{"new", "create"}, Short: "Create a stack and select it", Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.nameFrom(args)
+			return stackInit(cmd.Context(), a, o)
+		},
+	}
+	cmd.Flags().StringVar(&o.secretsProvider, "secrets-provider", "default", console.SecretsProviderHelp())
+	cmd.Flags().BoolVar(&o.noSelect, "no-select", false, "do not select the new stack")
+	return cmd
+}
+
+func newStackSelect(a *console.Console, o *stackOptions) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "select [NAME]", Short: "Choose the stack that commands act on", Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.nameFrom(args)
+			return stackSelect(cmd.Context(), a, o)
+		},
+	}
+	cmd.Flags().BoolVarP(&o.create, "create", "c", false, "create the stack if it does not exist")
+	cmd.Flags().StringVar(&o.secretsProvider, "secrets-provider", "default", "with --create: "+console.SecretsProviderHelp())
+	return cmd
+}
+
+func newStackUnselect(a *console.Console, o *stackOptions) *cobra.Command {
+	return &cobra.Command{
+		Use: "unselect", Short: "Forget which stack was selected", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			p, b, err := a.ProjectAndBackend()
+			if err != nil {
+				return err
+			}
+			return backend.SelectStack(a.PulumiHome(), p.Name.Text, p.Path, b.URL(), "")
+		},
+	}
+}
+
+func newStackRemove(a *console.Console, o *stackOptions) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "rm [NAME]", Aliases: []string{"remove"}, Short: "Remove a stack and its configuration", Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.nameFrom(args)
+			return stackRemove(cmd.Context(), a, o)
+		},
+	}
+	cmd.Flags().BoolVarP(&o.force, "force", "f", false, "remove it even if it has resources, which are left behind")
+	cmd.Flags().BoolVarP(&o.yes, "yes", "y", false, "do not ask")
+	cmd.Flags().BoolVar(&o.preserveConfig, "preserve-config", false, "keep the stack's configuration file")
+	cmd.Flags().BoolVar(&o.removeBackups, "remove-backups", false, "remove backups as well")
+	return cmd
+}
+
+// nameFrom takes the stack's name from an argument or from --stack.
+func (o *stackOptions) nameFrom(args []string) {
+	if o.name = o.stack; len(args) > 0 {
+		o.name = args[0]
+	}
+}
+
+func stackInit(ctx context.Context, a *console.Console, o *stackOptions) error {
+	p, b, err := a.ProjectAndBackend()
+	if err != nil {
+		return err
+	}
+	if o.name == "" {
+		if !a.Interactive() {
+			return errors.New("missing stack name: yamlhost stack init NAME")
+		}
+		fmt.Fprint(a.Streams.Err, "stack name (dev): ")
+		if o.name, err = console.ReadLine(a.Streams.In); err != nil && o.name == "" {
+			return err
+		}
+		if o.name == "" {
+			o.name = console.DefaultStack
+		}
+	}
+	ref, err := backend.ParseRef(o.name, p.Name.Text)
+	if err != nil {
+		return err
+	}
+	if err := a.CreateStack(ctx, &console.Stack{Project: p, Backend: b, Ref: ref}, &o.secretsProvider, !o.noSelect); err != nil {
+		return err
+	}
+	fmt.Fprintf(a.Streams.Err, "Created stack '%s'\n", ref.Stack)
+	return nil
+}
+
+func stackSelect(ctx context.Context, a *console.Console, o *stackOptions) error {
+	p, b, err := a.ProjectAndBackend()
+	if err != nil {
+		return err
+	}
+	if o.name == "" {
+		return console.WithCode(console.CodeUsage, "missing stack name: yamlhost stack select NAME")
+	}
+	ref, err := backend.ParseRef(o.name, p.Name.Text)
+	if err != nil {
+		return err
+	}
+	s := &console.Stack{Project: p, Backend: b, Ref: ref}
+	exists, err := b.Exists(ref)
+	switch {
+	case err != nil:
+		return err
+	case exists:
+		return a.SelectStack(s)
+	case o.create:
+		return a.CreateStack(ctx, s, &o.secretsProvider, true)
+	}
+	return a.NoSuchStack(ctx, b, ref)
+}
+
+// stackShow is bare `stack`: an overview of the chosen one.
+func stackShow(ctx context.Context, a *console.Console, o *stackOptions) error {
+	s, err := a.CurrentStack(ctx, o.stack)
+	if err != nil {
+		return err
+	}
+	if o.showName {
+		_, err := fmt.Fprintln(a.Streams.Out, s.Ref.Stack)
+		return err
+	}
+	loaded, err := a.LoadState(ctx, s, o.showSecrets)
+	if err != nil {
+		return err
+	}
+	out := a.Streams.Out
+	fmt.Fprintf(out, "Current stack is %s:\n    Managed by %s\n", s.Ref.Stack, s.Backend.URL())
+	if at := loaded.Snapshot.Manifest.Time; len(loaded.Snapshot.Resources) > 0 {
+		fmt.Fprintf(out, "    Last updated: %s\n", at.Format("2006-01-02 15:04:05 MST"))
+	}
+	fmt.Fprintf(out, "Current stack resources (%d):\n", len(loaded.Snapshot.Resources))
+	if err := writeResources(out, loaded.Snapshot, o.showURNs, o.showIDs); err != nil {
+		return err
+	}
+	for _, op := range loaded.Snapshot.Pending {
+		fmt.Fprintf(out, "    pending: %s was interrupted while %s\n", op.Resource.URN.Name(), op.Kind)
+	}
+	outputs := operation.StackOutputs(loaded.Snapshot)
+	fmt.Fprintf(out, "\nCurrent stack outputs (%d):\n", outputs.Len())
+	return writeOutputs(out, outputs, "    ", o.showSecrets)
+}
+
+func writeResources(w io.Writer, s *state.Snapshot, urns, ids bool) error {
+	if len(s.Resources) == 0 {
+		_, err := fmt.Fprintln(w, "    No resources currently in this stack")
+		return err
+	}
+	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(tw, "    TYPE\tNAME")
+	for _, r := range s.Resources {
+		fmt.Fprintf(tw, "    %s\t%s", r.Type, r.URN.Name())
+		if urns {
+			fmt.Fprintf(tw, "\t%s", r.URN)
+		}
+		if ids && r.ID != "" {
+			fmt.Fprintf(tw, "\t%s", r.ID)
+		}
+		fmt.Fprintln(tw)
+	}
+	return tw.Flush()
+}
+
+func stackRemove(ctx context.Context, a *console.Console, o *stackOptions) error {
+	s, err := a.CurrentStack(ctx, o.name)
+	if err != nil {
+		return err
+	}
+	if !o.yes && !a.World.Enabled("PULUMI_SKIP_CONFIRMATIONS") {
+		if !a.Interactive() {
+			return console.WithCode(console.CodeUsage, "--yes must be passed in to remove a stack when running in non-interactive mode")
+		}
+		if err := a.Confirm(fmt.Sprintf("This will permanently remove the stack '%s'. Go on?", s.Ref.Stack)); err != nil {
+			return err
+		}
+	}
+	if err := s.Backend.Remove(ctx, s.Ref, backend.RemoveOptions{Force: o.force, Backups: o.removeBackups}); err != nil {
+		return err
+	}
+	if !o.preserveConfig {
+		path := s.Project.StackFile(s.Ref.Stack)
+		release, err := a.Hold(path)
+		if err != nil {
+			return err
+		}
+		err = os.Remove(path)
+		release()
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			return fmt.Errorf("remove the stack's configuration: %w", err)
+		}
+	}
+	selected, err := backend.SelectedStack(a.PulumiHome(), s.Project.Name.Text, s.Project.Path, s.Backend.URL())
+	if err == nil && selected == s.Ref.QualifiedName() {
+		err = backend.SelectStack(a.PulumiHome(), s.Project.Name.Text, s.Project.Path, s.Backend.URL(), "")
+	}
+	fmt.Fprintf(a.Streams.Err, "Stack '%s' has been removed!\n", s.Ref.Stack)
+	return err
+}

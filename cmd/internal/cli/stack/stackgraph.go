@@ -1,0 +1,114 @@
+package stack
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/runtime/state"
+)
+
+// stackGraphOptions are the flags of `stack graph`.
+type stackGraphOptions struct {
+	ignoreParents, ignoreDependencies, shortNames bool
+	dependencyColor, parentColor, fragment        string
+}
+
+func newStackGraph(a *console.Console, o *stackOptions) *cobra.Command {
+	g := &stackGraphOptions{}
+	cmd := &cobra.Command{
+		Use: "graph [FILE]", Short: "Write the graph of what is in the state, in DOT", Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				o.file = args[0]
+			}
+			return stackGraph(cmd.Context(), a, o, g)
+		},
+	}
+	f := cmd.Flags()
+	f.BoolVar(&g.ignoreParents, "ignore-parent-edges", false, "leave out who is whose parent")
+	f.BoolVar(&g.ignoreDependencies, "ignore-dependency-edges", false, "leave out who depends on whom")
+	f.BoolVar(&g.shortNames, "short-node-name", false, "show names instead of URNs")
+	f.StringVar(&g.dependencyColor, "dependency-edge-color", "#246C60", "the colour of dependencies")
+	f.StringVar(&g.parentColor, "parent-edge-color", "#AA6639", "the colour of parents")
+	f.StringVar(&g.fragment, "dot-fragment", "", "text to put in front of all nodes")
+	return cmd
+}
+
+func stackGraph(ctx context.Context, a *console.Console, o *stackOptions, g *stackGraphOptions) (err error) {
+	s, err := a.CurrentStack(ctx, o.stack)
+	if err != nil {
+		return err
+	}
+	loaded, err := a.LoadState(ctx, s, false)
+	if err != nil {
+		return err
+	}
+	out := a.Streams.Out
+	if o.file != "" {
+		f, err := os.Create(a.Path(o.file))
+		if err != nil {
+			return fmt.Errorf("write the graph: %w", err)
+		}
+		defer func() { err = errors.Join(err, f.Close()) }()
+		out = f
+	}
+	return writeStateDOT(out, loaded.Snapshot, g)
+}
+
+// writeStateDOT writes resources as nodes; edges go from what is needed to what needs it.
+func writeStateDOT(w io.Writer, s *state.Snapshot, g *stackGraphOptions) error {
+	var b strings.Builder
+	b.WriteString("strict digraph {\n")
+	if g.fragment != "" {
+		b.WriteString("    " + g.fragment + "\n")
+	}
+	number := map[string]int{}
+	for i, r := range s.Resources {
+		if r.Delete {
+			continue
+		}
+		number[string(r.URN)] = i
+		label := string(r.URN)
+		if g.shortNames {
+			label = r.URN.Name()
+		}
+		fmt.Fprintf(&b, "    Resource%d [label=%q];\n", i, label)
+	}
+	for i, r := range s.Resources {
+		if r.Delete {
+			continue
+		}
+		if at, found := number[string(r.Parent)]; found && !g.ignoreParents {
+			fmt.Fprintf(&b, "    Resource%d -> Resource%d [color = %q];\n", at, i, g.parentColor)
+		}
+		for _, u := range r.Dependencies {
+			if at, found := number[string(u)]; found && !g.ignoreDependencies {
+				fmt.Fprintf(&b, "    Resource%d -> Resource%d [color = %q, label = %q];\n", at, i, g.dependencyColor, strings.Join(via(r, string(u)), ", "))
+			}
+		}
+	}
+	b.WriteString("}\n")
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// via are the properties by which r depends on a resource.
+func via(r *state.Resource, u string) []string {
+	var keys []string
+	for key, urns := range r.PropertyDependencies {
+		for _, x := range urns {
+			if string(x) == u {
+				keys = append(keys, key)
+			}
+		}
+	}
+	slices.Sort(keys)
+	return slices.Compact(keys)
+}

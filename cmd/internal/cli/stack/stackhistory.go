@@ -1,0 +1,148 @@
+package stack
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/workspace/project"
+)
+
+func newStackHistory(a *console.Console, o *stackOptions) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "history", Short: "Show what was done to the stack, newest first", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return stackHistory(cmd.Context(), a, o) },
+	}
+	cmd.Flags().BoolVarP(&o.json, "json", "j", false, "write JSON")
+	cmd.Flags().IntVar(&o.page, "page", 1, "which page to show; with --page-size")
+	cmd.Flags().IntVar(&o.pageSize, "page-size", 0, "how many operations a page has; by default everything is one page")
+	cmd.Flags().BoolVar(&o.showSecrets, "show-secrets", false, "with --json: show secret configuration in plain text")
+	cmd.Flags().Bool("full-dates", true, "dates are always shown in full")
+	console.Hide(cmd.Flags(), "full-dates")
+	return cmd
+}
+
+// historyRecord is an operation in the JSON of `stack history` (F7.12).
+type historyRecord struct {
+	Kind            string                          `json:"kind"`
+	StartTime       string                          `json:"startTime"`
+	Message         string                          `json:"message"`
+	Environment     map[string]string               `json:"environment"`
+	Config          map[string]console.ConfigRecord `json:"config"`
+	Result          string                          `json:"result"`
+	EndTime         string                          `json:"endTime"`
+	ResourceChanges map[string]int                  `json:"resourceChanges,omitempty"`
+}
+
+func stackHistory(ctx context.Context, a *console.Console, o *stackOptions) error {
+	if o.page < 1 || o.pageSize < 0 {
+		return console.WithCode(console.CodeError, "--page and --page-size take a number from 1")
+	}
+	s, err := a.CurrentStack(ctx, o.stack)
+	if err != nil {
+		return err
+	}
+	records, err := s.Backend.History(ctx, s.Ref, 0)
+	if err != nil {
+		return err
+	}
+	if size := o.pageSize; size > 0 {
+		from := len(records)
+		if o.page-1 <= from/size { // else the product could be larger than a number can be
+			from = min((o.page-1)*size, from)
+		}
+		records = records[from : from+min(size, len(records)-from)]
+	}
+	if o.json {
+		var open project.Opener
+		if o.showSecrets {
+			settings, diags, err := a.LoadSettings(s.Project, s.Ref.Stack, "")
+			if err != nil {
+				return err
+			}
+			if err := a.Report(diags); err != nil {
+				return err
+			}
+			if open, err = a.Manager(settings, s.Ref.Stack); err != nil {
+				return err
+			}
+		}
+		list := make([]historyRecord, len(records))
+		for i, r := range records {
+			config, err := configOfHistory(r.Config, open)
+			if err != nil {
+				return a.ExplainSecret(err, s.Ref.Stack)
+			}
+			list[i] = historyRecord{Kind: r.Kind, Message: r.Message, Environment: r.Environment, Result: r.Result, ResourceChanges: r.ResourceChanges,
+				StartTime: time.Unix(r.StartTime, 0).UTC().Format(timeFormat), EndTime: time.Unix(r.EndTime, 0).UTC().Format(timeFormat),
+				Config: config}
+		}
+		return a.WriteJSON(list)
+	}
+	for _, r := range records {
+		var changes []string
+		for op, n := range r.ResourceChanges {
+			changes = append(changes, fmt.Sprintf("%s %d", op, n))
+		}
+		slices.Sort(changes)
+		fmt.Fprintf(a.Streams.Out, "%s  %s %s  %s  %s\n", time.Unix(r.StartTime, 0).UTC().Format("2006-01-02 15:04:05"), r.Kind, r.Result,
+			strings.Join(changes, ", "), r.Message)
+	}
+	return nil
+}
+
+// configOfHistory is the configuration of a record in the form of `config --json`, secrets hidden unless open is given.
+func configOfHistory(config map[string]json.RawMessage, open project.Opener) (map[string]console.ConfigRecord, error) {
+	records := make(map[string]console.ConfigRecord, len(config))
+	for key, raw := range config {
+		var form any
+		if err := json.Unmarshal(raw, &form); err != nil {
+			return nil, fmt.Errorf("the history's configuration %s: %w", key, err)
+		}
+		var record console.ConfigRecord
+		opened, err := openSecrets(form, func(sealed string) (string, error) {
+			record.Secret = true
+			return console.OpenerOrMask(open).Decrypt(sealed)
+		})
+		if err != nil {
+			return nil, fmt.Errorf("decrypt config %s of the history: %w", key, err)
+		}
+		if !record.Secret || open != nil {
+			text := project.TextOf(opened)
+			record.Value = &text
+			switch opened.(type) {
+			case map[string]any, []any:
+				record.ObjectValue = opened
+			}
+		}
+		records[key] = record
+	}
+	return records, nil
+}
+
+// openSecrets is a value of a record with what stands in place of each secret in it (F3.6).
+func openSecrets(form any, open func(sealed string) (string, error)) (_ any, err error) {
+	switch form := form.(type) {
+	case map[string]any:
+		if sealed, ok := form["secure"].(string); ok && len(form) == 1 {
+			return open(sealed)
+		}
+		for key, member := range form {
+			if form[key], err = openSecrets(member, open); err != nil {
+				return nil, err
+			}
+		}
+	case []any:
+		for i, member := range form {
+			if form[i], err = openSecrets(member, open); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return form, nil
+}

@@ -1,0 +1,110 @@
+package stack
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/runtime/backend"
+	"github.com/yamlhost/yamlhost/workspace/project"
+)
+
+func newStackList(a *console.Console, o *stackOptions) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "ls", Aliases: []string{"list"}, Short: "List the project's stacks", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return stackList(cmd.Context(), a, o) },
+	}
+	cmd.Flags().BoolVarP(&o.all, "all", "a", false, "list the stacks of all projects")
+	cmd.Flags().BoolVarP(&o.json, "json", "j", false, "write JSON")
+	return cmd
+}
+
+// stackRecord is a stack in the JSON of `stack ls` (F7.12).
+type stackRecord struct {
+	Name             string  `json:"name"`
+	Current          bool    `json:"current"`
+	LastUpdate       string  `json:"lastUpdate,omitempty"`
+	UpdateInProgress bool    `json:"updateInProgress"`
+	ResourceCount    *int    `json:"resourceCount,omitempty"`
+	URL              *string `json:"url,omitempty"`
+}
+
+func stackList(ctx context.Context, a *console.Console, o *stackOptions) error {
+	var p *project.Project
+	found, diags, err := a.OpenProject(a.World.Dir)
+	switch {
+	case err == nil && !diags.HasErrors():
+		p = found
+	case !o.all && err != nil:
+		return err
+	case !o.all:
+		return a.Report(diags)
+	}
+	b, err := a.OpenBackend(p)
+	if err != nil {
+		return err
+	}
+	name, current := "", backend.Ref{}
+	if p != nil {
+		if current, _, err = a.ChosenStack(b, p, o.stack); err != nil {
+			current = backend.Ref{}
+		}
+		if !o.all {
+			name = p.Name.Text
+		}
+	}
+	refs, err := b.Stacks(ctx, name)
+	if err != nil {
+		return err
+	}
+	records := make([]stackRecord, 0, len(refs))
+	for _, ref := range refs {
+		records = append(records, describeStack(ctx, a, b, ref, ref == current, o.all))
+	}
+	if o.json {
+		return a.WriteJSON(records)
+	}
+	tw := tabwriter.NewWriter(a.Streams.Out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(tw, "NAME\tLAST UPDATE\tRESOURCE COUNT")
+	for _, r := range records {
+		mark, last, resources := "", "n/a", "n/a"
+		if r.Current {
+			mark = "*"
+		}
+		if at, err := time.Parse(timeFormat, r.LastUpdate); err == nil {
+			last = at.Format("2006-01-02 15:04:05 MST")
+		}
+		if r.ResourceCount != nil {
+			resources = strconv.Itoa(*r.ResourceCount)
+		}
+		fmt.Fprintf(tw, "%s%s\t%s\t%s\n", r.Name, mark, last, resources)
+	}
+	return tw.Flush()
+}
+
+// timeFormat is RFC 3339 with milliseconds, in UTC (F7.12).
+const timeFormat = "2006-01-02T15:04:05.000Z"
+
+// describeStack reads what is known of a stack without its secrets; what cannot be read is left out.
+func describeStack(ctx context.Context, a *console.Console, b *backend.Backend, ref backend.Ref, current, qualified bool) stackRecord {
+	r := stackRecord{Name: ref.Stack, Current: current}
+	if qualified {
+		r.Name = ref.QualifiedName()
+	}
+	if loaded, err := b.Load(ctx, ref, nil); err == nil {
+		n := len(loaded.Snapshot.Resources)
+		if at := loaded.Snapshot.Manifest.Time; n > 0 || len(loaded.Snapshot.Pending) > 0 {
+			r.LastUpdate, r.ResourceCount = at.UTC().Format(timeFormat), &n
+		} else if history, err := b.History(ctx, ref, 1); err == nil && len(history) > 0 {
+			r.LastUpdate, r.ResourceCount = time.Unix(history[0].EndTime, 0).UTC().Format(timeFormat), &n
+		}
+	}
+	if locks, err := b.Locks(ref); err == nil {
+		r.UpdateInProgress = len(locks) > 0
+	}
+	return r
+}

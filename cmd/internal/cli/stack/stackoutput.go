@@ -1,0 +1,178 @@
+package stack
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/cmd/internal/operation"
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/value"
+	"github.com/yamlhost/yamlhost/value/wire"
+)
+
+func newStackOutput(a *console.Console, o *stackOptions) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "output [NAME]", Short: "Show the stack's outputs", Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				o.property = args[0]
+			}
+			return stackOutput(cmd.Context(), a, o)
+		},
+	}
+	cmd.Flags().BoolVarP(&o.json, "json", "j", false, "write JSON")
+	cmd.Flags().BoolVar(&o.shell, "shell", false, "write lines that a shell can read")
+	cmd.Flags().BoolVar(&o.showSecrets, "show-secrets", false, "show secrets in plain text")
+	return cmd
+}
+
+// plainOf is a value as plain data for JSON; secrets are hidden unless they are to be shown.
+func plainOf(v value.Value, showSecrets bool) any {
+	if v.IsSecret() && !showSecrets {
+		return console.HiddenSecret
+	}
+	if !v.IsKnown() {
+		return nil
+	}
+	if items, ok := v.AsList(); ok {
+		list := make([]any, len(items))
+		for i, item := range items {
+			list[i] = plainOf(item, showSecrets)
+		}
+		return list
+	}
+	if v.Kind() == value.KindMap {
+		m := map[string]any{}
+		for i, k := range v.Keys() {
+			m[k] = plainOf(v.At(i), showSecrets)
+		}
+		return m
+	}
+	if b, ok := v.AsBool(); ok {
+		return b
+	}
+	if n, ok := v.AsNumber(); ok {
+		return n
+	}
+	if s, ok := v.AsString(); ok {
+		return s
+	}
+	if r, ok := v.AsResource(); ok {
+		return plainReference(r)
+	}
+	if asset, ok := v.AsAsset(); ok {
+		return map[string]any{"asset": asset.Text + asset.Path + asset.URI, "hash": asset.Hash}
+	}
+	if archive, ok := v.AsArchive(); ok {
+		return map[string]any{"archive": archive.Path + archive.URI, "hash": archive.Hash}
+	}
+	return nil
+}
+
+// plainReference is a reference to a resource as Pulumi prints it (F1.7): a component has no ID, and one that is not known
+// yet is empty.
+func plainReference(r *value.ResourceRef) map[string]any {
+	m := map[string]any{wire.SignatureKey: wire.ResourceSignature, "urn": string(r.URN), "packageVersion": r.PackageVersion}
+	if !r.ID.IsNull() {
+		id, _ := r.ID.AsString()
+		m["id"] = id
+	}
+	return m
+}
+
+// outputText is an output as people see it: text raw, everything else as JSON (F7.12).
+func outputText(v value.Value, showSecrets bool) (string, error) {
+	plain := plainOf(v, showSecrets)
+	if text, ok := plain.(string); ok {
+		return text, nil
+	}
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(plain)
+	return strings.TrimSuffix(b.String(), "\n"), err
+}
+
+func writeOutputs(w io.Writer, outputs value.Value, indent string, showSecrets bool) error {
+	if outputs.Len() == 0 {
+		_, err := fmt.Fprintln(w, indent+"No output values currently in this stack")
+		return err
+	}
+	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(tw, "%sOUTPUT\tVALUE\n", indent)
+	for i, name := range outputs.Keys() {
+		text, err := outputText(outputs.At(i), showSecrets)
+		if err != nil {
+			return err
+		}
+		if strings.ContainsAny(text, "\n\t") {
+			text = strconv.Quote(text) // one line each
+		}
+		fmt.Fprintf(tw, "%s%s\t%s\n", indent, name, text)
+	}
+	return tw.Flush()
+}
+
+func stackOutput(ctx context.Context, a *console.Console, o *stackOptions) error {
+	s, err := a.CurrentStack(ctx, o.stack)
+	if err != nil {
+		return err
+	}
+	if o.json && o.shell {
+		return errors.New("--json and --shell exclude each other")
+	}
+	loaded, err := a.LoadState(ctx, s, o.showSecrets)
+	if err != nil {
+		return err
+	}
+	outputs := operation.StackOutputs(loaded.Snapshot)
+	if o.property != "" {
+		return oneOutput(a, s, outputs, o)
+	}
+	switch {
+	case o.json:
+		return a.WriteJSON(plainOf(outputs.Public(), o.showSecrets))
+	case o.shell:
+		for i, name := range outputs.Keys() {
+			text, err := outputText(outputs.At(i), o.showSecrets)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(a.Data(), "%s='%s'\n", name, strings.ReplaceAll(text, "'", `'\''`))
+		}
+		return nil
+	}
+	fmt.Fprintf(a.Streams.Out, "Current stack outputs (%d):\n", outputs.Len())
+	return writeOutputs(a.Streams.Out, outputs, "    ", o.showSecrets)
+}
+
+func oneOutput(a *console.Console, s *console.Stack, outputs value.Value, o *stackOptions) error {
+	v, found := outputs.Lookup(o.property)
+	if !found {
+		text := fmt.Sprintf("stack %s has no output %q", s.Ref.Stack, o.property)
+		if near := diag.Suggest(o.property, outputs.Keys()); len(near) > 0 {
+			text += fmt.Sprintf("; did you mean %s?", near[0])
+		}
+		return errors.New(text)
+	}
+	if o.json {
+		return a.WriteJSON(plainOf(v, o.showSecrets))
+	}
+	text, err := outputText(v, o.showSecrets)
+	if err != nil {
+		return err
+	}
+	if o.shell {
+		text = fmt.Sprintf("%s='%s'", o.property, strings.ReplaceAll(text, "'", `'\''`))
+	}
+	_, err = fmt.Fprintln(a.Data(), text)
+	return err
+}

@@ -1,0 +1,116 @@
+package stack
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/runtime/backend"
+	"github.com/yamlhost/yamlhost/runtime/secrets"
+	"github.com/yamlhost/yamlhost/runtime/state"
+	"github.com/yamlhost/yamlhost/workspace/project"
+)
+
+func newChangeSecretsProvider(a *console.Console, o *stackOptions) *cobra.Command {
+	return &cobra.Command{
+		Use: "change-secrets-provider PROVIDER", Short: "Seal the stack's secrets anew", Args: cobra.ExactArgs(1),
+		Long: "change-secrets-provider opens all secrets of the stack's configuration and state and seals them anew, with a new\n" +
+			"passphrase or with a key that a key service keeps: PROVIDER is passphrase, default, or the URL of a key. A new passphrase is\n" +
+			"asked for on a terminal and else read from the first line of standard input; the old one comes from\n" +
+			"PULUMI_CONFIG_PASSPHRASE or PULUMI_CONFIG_PASSPHRASE_FILE.",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return changeSecretsProvider(cmd.Context(), a, o, args[0])
+		},
+	}
+}
+
+func changeSecretsProvider(ctx context.Context, a *console.Console, o *stackOptions, provider string) error {
+	s, err := a.CurrentStack(ctx, o.stack)
+	if err != nil {
+		return err
+	}
+	release, err := a.Hold(a.SettingsPath(s.Project, s.Ref.Stack, ""))
+	if err != nil {
+		return err
+	}
+	defer release()
+	settings, diags, err := a.LoadSettings(s.Project, s.Ref.Stack, "")
+	if err != nil {
+		return err
+	}
+	if err := a.Report(diags); err != nil {
+		return err
+	}
+	old, err := a.HeldManager(settings, s.Ref.Stack)
+	if err != nil {
+		return err
+	}
+	next, adopt, err := a.NewManager(provider, s.Ref.Stack)
+	if err != nil {
+		return err
+	}
+	begin := backend.BeginOptions{Command: "stack change-secrets-provider", Secrets: next, Open: old.Opener}
+	err = s.Backend.Edit(ctx, s.Ref, begin, func(base *state.Snapshot) (*state.Snapshot, error) {
+		// The configuration is sealed first, and written last: a fault in between leaves it as it was.
+		if err := reseal(settings, old, next); err != nil {
+			return nil, a.ExplainSecret(err, s.Ref.Stack)
+		}
+		changed := *base
+		return &changed, nil
+	})
+	if err != nil {
+		return a.ExplainSecret(err, s.Ref.Stack)
+	}
+	with := adopt(settings)
+	if err := settings.Save(); err != nil {
+		return err
+	}
+	fmt.Fprintf(a.Streams.Err, "The secrets of the stack are sealed with %s.\n", with)
+	return nil
+}
+
+// reseal opens every secret of a settings file and seals it with another manager.
+func reseal(settings *project.Settings, old, next secrets.Manager) error {
+	for _, e := range settings.Entries() {
+		if !e.IsSecret() {
+			continue
+		}
+		data, err := resealed(e.Data(), old, next)
+		if err != nil {
+			return fmt.Errorf("configuration %s: %w", e.Key, err)
+		}
+		settings.Set(e.Key, data)
+	}
+	return nil
+}
+
+func resealed(v any, old, next secrets.Manager) (any, error) {
+	var err error
+	switch v := v.(type) {
+	case project.Secure:
+		plain, err := old.Decrypt(string(v))
+		if err != nil {
+			return nil, err
+		}
+		sealed, err := next.Encrypt(plain)
+		return project.Secure(sealed), err
+	case []any:
+		list := make([]any, len(v))
+		for i, item := range v {
+			if list[i], err = resealed(item, old, next); err != nil {
+				return nil, err
+			}
+		}
+		return list, nil
+	case map[string]any:
+		m := make(map[string]any, len(v))
+		for key, item := range v {
+			if m[key], err = resealed(item, old, next); err != nil {
+				return nil, err
+			}
+		}
+		return m, nil
+	}
+	return v, nil
+}

@@ -1,0 +1,99 @@
+package stack
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/runtime/backend"
+	"github.com/yamlhost/yamlhost/runtime/state"
+)
+
+func newStackExport(a *console.Console, o *stackOptions) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "export", Short: "Write the stack's state as JSON", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return stackExport(cmd.Context(), a, o) },
+	}
+	cmd.Flags().StringVar(&o.file, "file", "", "write to this file instead of standard output")
+	cmd.Flags().BoolVar(&o.showSecrets, "show-secrets", false, "write secrets in plain text")
+	return cmd
+}
+
+func newStackImport(a *console.Console, o *stackOptions) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "import", Short: "Replace the stack's state by an exported one", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return stackImport(cmd.Context(), a, o) },
+	}
+	cmd.Flags().StringVar(&o.file, "file", "", "read from this file instead of standard input")
+	cmd.Flags().BoolVarP(&o.force, "force", "f", false, "import even a state that is not sound")
+	return cmd
+}
+
+func stackExport(ctx context.Context, a *console.Console, o *stackOptions) error {
+	s, err := a.CurrentStack(ctx, o.stack)
+	if err != nil {
+		return err
+	}
+	var opener state.Opener
+	if o.showSecrets {
+		if opener, err = a.OpenerOf(s); err != nil {
+			return err
+		}
+	}
+	text, err := s.Backend.Export(ctx, s.Ref, opener)
+	if err != nil {
+		return a.ExplainSecret(err, s.Ref.Stack)
+	}
+	if o.file != "" {
+		if err := os.WriteFile(a.Path(o.file), text, 0o600); err != nil {
+			return fmt.Errorf("write the exported state: %w", err)
+		}
+		return nil
+	}
+	_, err = a.Data().Write(text)
+	return err
+}
+
+func stackImport(ctx context.Context, a *console.Console, o *stackOptions) error {
+	s, err := a.CurrentStack(ctx, o.stack)
+	if err != nil {
+		return err
+	}
+	var text []byte
+	if o.file != "" {
+		text, err = os.ReadFile(a.Path(o.file))
+	} else {
+		text, err = io.ReadAll(a.Streams.In)
+	}
+	if err != nil {
+		return fmt.Errorf("read the state to import: %w", err)
+	}
+	settings, diags, err := a.LoadSettings(s.Project, s.Ref.Stack, "")
+	if err != nil {
+		return err
+	}
+	if err := a.Report(diags); err != nil {
+		return err
+	}
+	vault, err := a.Manager(settings, s.Ref.Stack)
+	if err != nil {
+		return err
+	}
+	done, err := s.Backend.Import(ctx, s.Ref, text, backend.ImportOptions{
+		Force: o.force, Begin: backend.BeginOptions{Command: "import", Secrets: vault, Open: vault.Opener},
+	})
+	if err != nil {
+		return a.ExplainSecret(err, s.Ref.Stack)
+	}
+	for _, warning := range done.Warnings {
+		fmt.Fprintf(a.Streams.Err, "warning: %s\n", warning)
+	}
+	for _, op := range done.Dropped {
+		fmt.Fprintf(a.Streams.Err, "warning: removing pending operation '%s' on '%s' from snapshot\n", op.Kind, op.Resource.URN)
+	}
+	fmt.Fprintln(a.Streams.Err, "Import complete.")
+	return nil
+}

@@ -1,0 +1,305 @@
+package state
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/cmd/internal/operation"
+	"github.com/yamlhost/yamlhost/runtime/backend"
+	"github.com/yamlhost/yamlhost/runtime/state"
+	"github.com/yamlhost/yamlhost/value/urn"
+)
+
+type stateOptions struct {
+	stack string
+	yes   bool
+	// previous puts the newest sound copy in the place of a state that cannot be put right.
+	previous bool
+}
+
+func newStateVerify(a *console.Console, run func(context.Context, *stateOptions) error) *cobra.Command {
+	o := &stateOptions{}
+	cmd := &cobra.Command{
+		Use: "verify", Short: "Check everything that must hold of a state", Args: console.NoArguments,
+		Long: "verify reads a stack's state, with what a cut-off run has journaled, and names each rule that it breaks and each operation\n" +
+			"of which nobody knows how it ended. It changes nothing. The exit code is 1 if a rule is broken.",
+		RunE: func(cmd *cobra.Command, _ []string) error { return run(cmd.Context(), o) },
+	}
+	cmd.Flags().StringVarP(&o.stack, "stack", "s", "", "the stack; by default the selected one")
+	return cmd
+}
+
+func newStateRepair(a *console.Console, run func(context.Context, *stateOptions) error) *cobra.Command {
+	o := &stateOptions{}
+	cmd := &cobra.Command{
+		Use: "repair", Short: "Put right what can be put right in a state that is not sound", Args: console.NoArguments,
+		Long: "repair shows what it would do to a state that breaks rules, asks, and does it: it puts resources in order, drops references\n" +
+			"to what is not there and entries that say the same twice. It never drops the only trace of something that exists; what\n" +
+			"would need that is named instead. The state as it was stays beside the new one, as .bak.",
+		RunE: func(cmd *cobra.Command, _ []string) error { return run(cmd.Context(), o) },
+	}
+	cmd.Flags().StringVarP(&o.stack, "stack", "s", "", "the stack; by default the selected one")
+	cmd.Flags().BoolVarP(&o.yes, "yes", "y", a.World.Enabled("PULUMI_SKIP_CONFIRMATIONS"), "do not ask")
+	cmd.Flags().BoolVar(&o.previous, "previous", false, "put the newest sound copy back instead of a state whose faults cannot be put right")
+	return cmd
+}
+
+// stateVerify names the faults of a state.
+func stateVerify(ctx context.Context, a *console.Console, o *stateOptions) error {
+	s, err := a.CurrentStack(ctx, o.stack)
+	if err != nil {
+		return err
+	}
+	loaded, err := s.Backend.Load(ctx, s.Ref, nil)
+	if err != nil {
+		return err
+	}
+	out := a.Streams.Out
+	if r := loaded.Recovered; r != nil {
+		switch {
+		case r.Known:
+			fmt.Fprintf(out, "a journal of an earlier %s was left behind; all that it tells of is in the state\n", r.Header.Command)
+		case r.Foreign:
+			fmt.Fprintf(out, "a journal of an earlier %s does not fit the state; the next run puts it aside\n", r.Header.Command)
+		default:
+			fmt.Fprintf(out, "an earlier %s was cut off or is under way; %s in its journal\n", r.Header.Command, console.Count(r.Entries, "record"))
+		}
+	}
+	for _, text := range operation.DamageOf(loaded.Recovered) {
+		fmt.Fprintln(out, text)
+	}
+	torn, err := s.Backend.Torn(s.Ref, loaded.Snapshot)
+	if err != nil {
+		return err
+	}
+	listTorn(a, torn)
+	for _, op := range loaded.Snapshot.Pending {
+		fmt.Fprintf(out, "pending: %s %s\n", op.Kind, op.Resource.URN)
+	}
+	if loaded.Altered {
+		fmt.Fprintln(out, operation.AlteredText)
+	}
+	faults := loaded.Snapshot.Faults()
+	listFaults(a, faults)
+	if len(torn) > 0 {
+		return console.WithCode(console.CodeError, "what an earlier run made is not in the state; `yamlhost state repair` shows what can be done")
+	}
+	if len(faults) > 0 {
+		return console.WithCode(console.CodeError, "the state breaks %s; `yamlhost state repair` shows what can be done", console.Count(len(faults), "rule"))
+	}
+	fmt.Fprintf(out, "The state of %s is sound: %s.\n", s.Ref.Stack, console.Count(len(loaded.Snapshot.Resources), "resource"))
+	return nil
+}
+
+func listFaults(a *console.Console, faults []*state.IntegrityError) {
+	for _, f := range faults {
+		fmt.Fprintf(a.Streams.Out, "%s %s: %s\n", f.Rule, nameOf(string(f.URN)), f.Problem)
+	}
+}
+
+func nameOf(urn string) string {
+	if urn == "" {
+		return "the state"
+	}
+	return urn
+}
+
+// stateRepair shows what can be put right, and does it.
+func stateRepair(ctx context.Context, a *console.Console, o *stateOptions) (err error) {
+	s, err := a.CurrentStack(ctx, o.stack)
+	var missing *console.MissingStackError
+	if errors.As(err, &missing) && missing.Lost != nil {
+		return restoreLost(ctx, a, missing.Lost, o)
+	}
+	if err != nil {
+		return err
+	}
+	begin := backend.BeginOptions{Command: "repair", SkipIntegrity: true}
+	session, err := s.Backend.Begin(ctx, s.Ref, begin)
+	var half *backend.DamagedJournalError
+	if errors.As(err, &half) {
+		if err := confirmSalvage(a, half, o); err != nil {
+			return err
+		}
+		begin.Salvage = true
+		session, err = s.Backend.Begin(ctx, s.Ref, begin)
+	}
+	var damaged *backend.CorruptError
+	if errors.As(err, &damaged) && damaged.Previous != nil {
+		return restorePrevious(ctx, a, s, o, damaged)
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, session.Close()) }()
+	for _, text := range operation.DamageOf(session.Recovered()) {
+		fmt.Fprintln(a.Streams.Out, text)
+	}
+	torn, err := s.Backend.Torn(s.Ref, session.Base())
+	if err != nil {
+		return err
+	}
+	listTorn(a, torn)
+	base, taken := withTorn(session.Base(), torn)
+	next, done, left := base.Repaired()
+	if taken > 0 && len(done) == 0 {
+		done = []state.Repair{{What: console.Count(taken, "record") + " of what was set aside: back in the state"}}
+	}
+	if len(torn) > 0 && taken == 0 && len(done) == 0 && len(left) == 0 {
+		return console.WithCode(console.CodeError, "the state is sound, but has another object of the same name. Delete one by hand, or take it in with `yamlhost import`, and then delete the file that was set aside")
+	}
+	if len(done) == 0 && len(left) == 0 {
+		fmt.Fprintln(a.Streams.Out, "The state is sound; there is nothing to repair.")
+		return nil
+	}
+	for _, r := range done {
+		fmt.Fprintf(a.Streams.Out, "%s: %s\n", nameOf(string(r.URN)), r.What)
+	}
+	listFaults(a, left)
+	if len(left) > 0 && o.previous {
+		if err := session.Close(); err != nil {
+			return err
+		}
+		return restoreUnsound(ctx, a, s, o)
+	}
+	if p := s.Backend.Previous(s.Ref); len(left) > 0 && p != nil {
+		fmt.Fprintf(a.Streams.Out, "There is a sound copy of the state: %s, of %s, with %s; `yamlhost state repair --previous` puts it back.\n",
+			a.Short(p.Path), p.Written.Format(time.RFC3339), console.Count(p.Resources, "resource"))
+	}
+	if len(left) > 0 {
+		return console.WithCode(console.CodeError, "%s cannot be put right without losing sight of something that may exist; nothing was changed.\n"+
+			"Decide about each: `yamlhost stack export`, edit, and `yamlhost stack import --force`", console.Count(len(left), "fault"))
+	}
+	if !o.yes {
+		if !a.Interactive() {
+			return console.WithCode(console.CodeUsage, "--yes must be passed in to repair a state when running in non-interactive mode; nothing was changed")
+		}
+		if err := a.Confirm("Do you want to repair the state in this way?"); err != nil {
+			return err
+		}
+	}
+	if err := session.Commit(ctx, next, nil); err != nil {
+		return err
+	}
+	fmt.Fprintln(a.Streams.Err, "The state is sound now. What it was is kept as .bak beside it.")
+	return nil
+}
+
+// restorePrevious offers a copy of the state for one that cannot be read at all.
+func restorePrevious(ctx context.Context, a *console.Console, s *console.Stack, o *stateOptions, damaged *backend.CorruptError) error {
+	fmt.Fprintf(a.Streams.Out, "%s cannot be read: %v\n", a.Short(damaged.Path), damaged.Err)
+	aside, err := putBack(ctx, a, s, o, damaged.Previous)
+	if err != nil {
+		return err
+	}
+	if damaged.Previous.Mended {
+		fmt.Fprintf(a.Streams.Err, "The bit is put right; the damaged file is kept as %s. Check the disk and the memory of the machine.\n", a.Short(aside))
+		return nil
+	}
+	fmt.Fprintf(a.Streams.Err, "It is the state now; the damaged one is kept as %s.\nWhat may have changed since is not in it: look with `yamlhost refresh`.\n", a.Short(aside))
+	return nil
+}
+
+// restoreUnsound puts a copy in the place of a state that can be read and is not sound.
+func restoreUnsound(ctx context.Context, a *console.Console, s *console.Stack, o *stateOptions) error {
+	p := s.Backend.Previous(s.Ref)
+	if p == nil {
+		return console.WithCode(console.CodeError, "there is no sound copy of the state")
+	}
+	aside, err := putBack(ctx, a, s, o, p)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(a.Streams.Err, "It is the state now; the other one is kept as %s.\nWhat may have changed since is not in it: look with `yamlhost refresh`.\n", a.Short(aside))
+	return nil
+}
+
+// restoreLost offers a copy of the state for one that is not there any more.
+func restoreLost(ctx context.Context, a *console.Console, lost *backend.LostError, o *stateOptions) error {
+	p, b, err := a.ProjectAndBackend()
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(a.Streams.Out, "The state of %s is gone.\n", lost.Ref.Stack)
+	if _, err := putBack(ctx, a, &console.Stack{Project: p, Backend: b, Ref: lost.Ref}, o, lost.Previous); err != nil {
+		return err
+	}
+	fmt.Fprintln(a.Streams.Err, "It is the state now.\nWhat may have changed since is not in it: look with `yamlhost refresh`.")
+	return nil
+}
+
+// putBack makes a copy the state, when that is wanted.
+func putBack(ctx context.Context, a *console.Console, s *console.Stack, o *stateOptions, p *backend.Previous) (aside string, err error) {
+	if p.Mended {
+		fmt.Fprintf(a.Streams.Out, "The checksum says which bit it is; with that put right nothing is missing: %s.\n", console.Count(p.Resources, "resource"))
+	} else {
+		fmt.Fprintf(a.Streams.Out, "There is a sound copy of the state: %s, of %s, with %s.\n",
+			a.Short(p.Path), p.Written.Format(time.RFC3339), console.Count(p.Resources, "resource"))
+	}
+	if !o.yes {
+		if !a.Interactive() {
+			return "", console.WithCode(console.CodeUsage, "--yes must be passed in to put it back when running in non-interactive mode; nothing was changed")
+		}
+		if err := a.Confirm("Do you want to put it back?"); err != nil {
+			return "", err
+		}
+	}
+	return s.Backend.Restore(ctx, s.Ref)
+}
+
+// confirmSalvage shows what is missing of a damaged journal and asks whether to go on with the rest.
+func confirmSalvage(a *console.Console, half *backend.DamagedJournalError, o *stateOptions) error {
+	fmt.Fprintf(a.Streams.Out, "%s: %v\n", a.Short(half.Path), half.Damage)
+	fmt.Fprintf(a.Streams.Out, "%s can be read and used.\n", console.Count(half.Damage.Entries, "record"))
+	if o.yes {
+		return nil
+	}
+	if !a.Interactive() {
+		return console.WithCode(console.CodeUsage, "--yes must be passed in to go on with what can be read when running in non-interactive mode; nothing was changed")
+	}
+	return a.Confirm("Do you want to go on with what can be read?")
+}
+
+// listTorn names what the state does not know of.
+func listTorn(a *console.Console, torn []backend.Torn) {
+	for _, t := range torn {
+		fmt.Fprintf(a.Streams.Out, "%s was set aside as torn, but has sound records that the state does not know of:\n", a.Short(t.Path))
+		for _, r := range t.Made {
+			fmt.Fprintf(a.Streams.Out, "  %s with the ID %s was made\n", r.URN, r.ID)
+		}
+		for _, op := range t.Begun {
+			fmt.Fprintf(a.Streams.Out, "  %s was about to be created\n", op.Resource.URN)
+		}
+	}
+}
+
+// withTorn is a state with what it did not know of: objects whose name it does not have, and creations under way. Two objects of
+// one name are for a person to decide about: import keeps one, the other has to be deleted by hand.
+func withTorn(base *state.Snapshot, torn []backend.Torn) (*state.Snapshot, int) {
+	names := map[urn.URN]bool{}
+	for _, r := range base.Resources {
+		names[r.URN] = true
+	}
+	next, n := *base, 0
+	next.Resources, next.Pending = slices.Clone(base.Resources), slices.Clone(base.Pending)
+	for _, t := range torn {
+		for _, r := range t.Made {
+			if !names[r.URN] {
+				next.Resources, names[r.URN] = append(next.Resources, r), true
+				n++
+			}
+		}
+		for _, op := range t.Begun {
+			if !names[op.Resource.URN] {
+				next.Pending, names[op.Resource.URN] = append(next.Pending, op), true
+				n++
+			}
+		}
+	}
+	return &next, n
+}

@@ -1,0 +1,289 @@
+package state
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/runtime/backend"
+	"github.com/yamlhost/yamlhost/runtime/state"
+	"github.com/yamlhost/yamlhost/value/urn"
+)
+
+// stateEditOptions are the flags of `state` and what is below it.
+type stateEditOptions struct {
+	stack, source, dest             string
+	yes, force, all                 bool
+	targetDependents, includeParent bool
+}
+
+// addStateEdits adds the commands that change a state by hand, and nothing in the world, to the group `state`.
+func addStateEdits(a *console.Console, group *cobra.Command) {
+	o := &stateEditOptions{}
+	remove := stateCommand(a, o, "delete [URN]...", "Take resources out of the state; what they are in the world stays", console.BindArgs(a, stateDelete))
+	remove.Aliases = []string{"remove"}
+	remove.Flags().BoolVar(&o.force, "force", false, "take it out even if it is protected")
+	remove.Flags().BoolVar(&o.targetDependents, "target-dependents", false, "take out what depends on it too")
+	remove.Flags().BoolVar(&o.all, "all", false, "take out everything")
+	all := func(cmd *cobra.Command) *cobra.Command {
+		cmd.Flags().BoolVar(&o.all, "all", false, "all resources")
+		return cmd
+	}
+	move := stateCommand(a, o, "move URN...", "Move resources and their children to another stack", console.BindArgs(a, stateMove))
+	move.Flags().StringVar(&o.source, "source", "", "the stack to move from; by default the selected one")
+	move.Flags().StringVar(&o.dest, "dest", "", "the stack to move to")
+	move.Flags().BoolVar(&o.includeParent, "include-parents", false, "move their parents too")
+	commands := []*cobra.Command{remove, move,
+		stateCommand(a, o, "rename URN NAME", "Give a resource another name", console.BindArgs(a, stateRename)),
+		all(stateCommand(a, o, "protect [URN]...", "Protect resources from being deleted", stateMark(a, "protected", protection, true))),
+		all(stateCommand(a, o, "unprotect [URN]...", "Allow resources to be deleted", stateMark(a, "no longer protected", protection, false))),
+		all(stateCommand(a, o, "taint [URN]...", "Have resources replaced by the next update", stateMark(a, "tainted", taint, true))),
+		all(stateCommand(a, o, "untaint [URN]...", "Take that back", stateMark(a, "no longer tainted", taint, false))),
+	}
+	for _, cmd := range commands {
+		cmd.Flags().StringVarP(&o.stack, "stack", "s", "", "the stack; by default the selected one")
+		cmd.Flags().BoolVarP(&o.yes, "yes", "y", a.World.Enabled("PULUMI_SKIP_CONFIRMATIONS"), "do not ask")
+	}
+	group.AddCommand(commands...)
+}
+
+func stateCommand(a *console.Console, o *stateEditOptions, use, short string, run func(context.Context, *stateEditOptions, []string) error) *cobra.Command {
+	return &cobra.Command{Use: use, Short: short, Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error { return run(cmd.Context(), o, args) }}
+}
+
+// editState changes the chosen stack's state. Secrets stay sealed, so that no passphrase is needed (F4.16).
+func editState(ctx context.Context, a *console.Console, o *stateEditOptions, command, question string,
+	edit func(*state.Snapshot) (*state.Snapshot, error)) error {
+	s, err := a.CurrentStack(ctx, o.stack)
+	if err != nil {
+		return err
+	}
+	if question != "" && !o.yes && a.Interactive() {
+		if err := a.Confirm(question); err != nil {
+			return err
+		}
+	}
+	begin := backend.BeginOptions{Command: command}
+	return s.Backend.Edit(ctx, s.Ref, begin, func(base *state.Snapshot) (*state.Snapshot, error) {
+		next, err := edit(base)
+		return next, withNear(err, base)
+	})
+}
+
+// withNear adds the URN that was perhaps meant to an error about one that is not there.
+func withNear(err error, s *state.Snapshot) error {
+	var missing *state.MissingError
+	if !errors.As(err, &missing) {
+		return err
+	}
+	names := make([]string, len(s.Resources))
+	for i, r := range s.Resources {
+		names[i] = string(r.URN)
+	}
+	if near := diag.Suggest(string(missing.URN), names); len(near) > 0 {
+		return fmt.Errorf("%w; did you mean %s?", err, near[0])
+	}
+	return fmt.Errorf("%w; `yamlhost stack --show-urns` lists what there is", err)
+}
+
+// urnsOf reads arguments that name resources.
+func urnsOf(args []string) ([]urn.URN, error) {
+	urns := make([]urn.URN, len(args))
+	for i, text := range args {
+		u, err := urn.Parse(text)
+		if err != nil {
+			return nil, fmt.Errorf("%q is not a URN; `yamlhost stack --show-urns` lists the URNs of the stack", text)
+		}
+		urns[i] = u
+	}
+	return urns, nil
+}
+
+// named are the URNs of a command that takes some, or --all.
+func (o *stateEditOptions) named(args []string) ([]urn.URN, error) {
+	switch {
+	case o.all && len(args) > 0:
+		return nil, console.WithCode(console.CodeError, "name resources or use --all, not both")
+	case !o.all && len(args) == 0:
+		return nil, console.WithCode(console.CodeError, "missing URN; `yamlhost stack --show-urns` lists the URNs of the stack")
+	}
+	return urnsOf(args)
+}
+
+func stateDelete(ctx context.Context, a *console.Console, o *stateEditOptions, args []string) error {
+	urns, err := o.named(args)
+	if err != nil {
+		return err
+	}
+	var removed []urn.URN
+	err = editState(ctx, a, o, "state delete", "This takes resources out of the state; they will not be managed any more. Go on?",
+		func(s *state.Snapshot) (*state.Snapshot, error) {
+			if o.all {
+				for _, r := range s.Resources {
+					if !slices.Contains(urns, r.URN) {
+						urns = append(urns, r.URN)
+					}
+				}
+			}
+			next, gone, err := s.Without(urns, state.RemoveOptions{Force: o.force, Dependents: o.targetDependents})
+			removed = gone
+			return next, adviseDelete(err)
+		})
+	if err == nil {
+		fmt.Fprintf(a.Streams.Err, "%s taken out of the state\n", console.Count(len(removed), "resource"))
+	}
+	return err
+}
+
+// adviseDelete adds the way out.
+func adviseDelete(err error) error {
+	var protected *state.ProtectedError
+	var used *state.InUseError
+	switch {
+	case errors.As(err, &protected):
+		return fmt.Errorf("%w; use --force to take it out nevertheless", err)
+	case errors.As(err, &used):
+		return fmt.Errorf("%w\nTake those out first, or all at once with --target-dependents", err)
+	}
+	return err
+}
+
+func stateRename(ctx context.Context, a *console.Console, o *stateEditOptions, args []string) error {
+	if len(args) != 2 {
+		return console.WithCode(console.CodeError, "state rename takes a URN and the new name")
+	}
+	urns, err := urnsOf(args[:1])
+	if err != nil {
+		return err
+	}
+	if args[1] == "" {
+		return console.WithCode(console.CodeError, "the new name is empty")
+	}
+	if !utf8.ValidString(args[1]) {
+		return console.WithCode(console.CodeError, "the new name %q is not UTF-8; a state has no way to keep it", args[1])
+	}
+	if urns[0].QualifiedType() == urn.RootStackType {
+		return console.WithCode(console.CodeError, "the stack is renamed with `yamlhost stack rename`")
+	}
+	err = editState(ctx, a, o, "state rename", "The program has to use the new name too, or else the resource is replaced. Go on?",
+		func(s *state.Snapshot) (*state.Snapshot, error) { return s.Renamed(urns[0], args[1]) })
+	if err == nil {
+		fmt.Fprintf(a.Streams.Err, "%s is named %s now\n", urns[0], args[1])
+	}
+	return err
+}
+
+func protection(r *state.Resource) *bool { return &r.Protect }
+
+func taint(r *state.Resource) *bool { return &r.Taint }
+
+// stateMark sets or clears a mark on resources, and counts those that were otherwise before.
+func stateMark(a *console.Console, what string, mark func(*state.Resource) *bool, set bool) func(context.Context, *stateEditOptions, []string) error {
+	return func(ctx context.Context, o *stateEditOptions, args []string) error {
+		urns, err := o.named(args)
+		if err != nil {
+			return err
+		}
+		if o.all {
+			urns = nil
+		}
+		n := 0
+		err = editState(ctx, a, o, "state edit", "", func(s *state.Snapshot) (*state.Snapshot, error) {
+			return s.WithEach(urns, func(r *state.Resource) {
+				if m := mark(r); *m != set {
+					*m = set
+					n++
+				}
+			})
+		})
+		if err == nil {
+			fmt.Fprintf(a.Streams.Err, "%s %s\n", console.Count(n, "resource"), what)
+		}
+		return err
+	}
+}
+
+// stateMove moves resources between stacks. The target is written first: after a crash in between, what was moved is in both
+// states and can be taken out of one of them.
+func stateMove(ctx context.Context, a *console.Console, o *stateEditOptions, args []string) error {
+	if o.dest == "" {
+		return console.WithCode(console.CodeError, "missing --dest, the stack to move to")
+	}
+	urns, err := o.named(args)
+	if err != nil {
+		return err
+	}
+	if o.source == "" {
+		o.source = o.stack
+	}
+	from, err := a.CurrentStack(ctx, o.source)
+	if err != nil {
+		return err
+	}
+	to, err := a.CurrentStack(ctx, o.dest)
+	if err != nil {
+		return err
+	}
+	if from.Ref == to.Ref {
+		return console.WithCode(console.CodeError, "source and destination are the same stack")
+	}
+	if !o.yes && a.Interactive() {
+		if err := a.Confirm(fmt.Sprintf("Move %s from %s to %s?", console.Count(len(urns), "resource"), from.Ref.Stack, to.Ref.Stack)); err != nil {
+			return err
+		}
+	}
+	moved, err := moveBetween(ctx, a, from, to, state.Move{URNs: urns, IncludeParents: o.includeParent, Project: to.Ref.Project, Stack: to.Ref.Stack})
+	if err != nil {
+		return err
+	}
+	for _, u := range moved.Resources {
+		fmt.Fprintf(a.Streams.Err, "  moved: %s\n", u)
+	}
+	for _, text := range moved.Broken {
+		fmt.Fprintf(a.Streams.Err, "  warning: %s\n", text)
+	}
+	fmt.Fprintf(a.Streams.Err, "%s moved from %s to %s\n", console.Count(len(moved.Resources), "resource"), from.Ref.Stack, to.Ref.Stack)
+	return nil
+}
+
+func moveBetween(ctx context.Context, a *console.Console, from, to *console.Stack, move state.Move) (moved *state.Moved, err error) {
+	begin := func(s *console.Stack) (backend.BeginOptions, error) {
+		settings, diags, err := a.LoadSettings(s.Project, s.Ref.Stack, "")
+		if err == nil && diags.HasErrors() {
+			err = a.Report(diags)
+		}
+		if err != nil {
+			return backend.BeginOptions{}, err
+		}
+		vault, err := a.Manager(settings, s.Ref.Stack)
+		return backend.BeginOptions{Command: "state move", Secrets: vault, Open: vault.Opener}, err
+	}
+	source, err := begin(from)
+	if err != nil {
+		return nil, err
+	}
+	target, err := begin(to)
+	if err != nil {
+		return nil, err
+	}
+	err = from.Backend.Edit(ctx, from.Ref, source, func(base *state.Snapshot) (*state.Snapshot, error) {
+		err := to.Backend.Edit(ctx, to.Ref, target, func(there *state.Snapshot) (*state.Snapshot, error) {
+			var err error
+			if moved, err = move.Apply(base, there); err != nil {
+				return nil, withNear(err, base)
+			}
+			return moved.Target, nil
+		})
+		if err != nil {
+			return nil, err
+		}
+		return moved.Source, nil
+	})
+	return moved, err
+}

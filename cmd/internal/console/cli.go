@@ -1,0 +1,149 @@
+package console
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/runtime/secrets"
+)
+
+// app is one run of the command line.
+type Console struct {
+	Streams Streams   // printable, whatever is written
+	Screen  io.Writer // Err as it is, for views that move the cursor
+	result  io.Writer // Out as it is; see data
+	World   World
+	Global  globalOptions
+	Signals *interrupts
+	Crashes *Crashes
+	keys    secrets.Keyring // derived once in a process
+}
+
+// globalOptions are the flags that every command has.
+type globalOptions struct {
+	Cwd            string
+	Color          string
+	NonInteractive bool
+
+	SuppressSecretOutput bool // of operations; here because providers are made for other commands too
+	Offline              bool
+	PassEnv              []string // inherited by children although they open secrets
+	Verbose              int
+}
+
+// Enter goes to the directory of --cwd and checks the other global flags.
+func (a *Console) Enter() error {
+	if a.Global.Cwd != "" {
+		dir := a.Path(a.Global.Cwd)
+		if err := MustBeDir(dir); err != nil {
+			return WithCode(CodeUsage, "--cwd: %w", err)
+		}
+		a.World.Dir = dir
+	}
+	switch a.Global.Color {
+	case "always", "never", "raw", "auto":
+		return nil
+	}
+	return WithCode(CodeError, "--color takes always, never, raw or auto, not %q", a.Global.Color)
+}
+
+// Path is a path as a user gave it, made absolute.
+func (a *Console) Path(p string) string {
+	if filepath.IsAbs(p) {
+		return filepath.Clean(p)
+	}
+	return filepath.Join(a.World.Dir, p)
+}
+
+// Short is a path as users see it: relative to the working directory when it is inside, else as it is.
+func (a *Console) Short(path string) string {
+	rel, err := filepath.Rel(a.World.Dir, path)
+	if err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
+		return path
+	}
+	return rel
+}
+
+// Interactive reports whether a person can be asked.
+func (a *Console) Interactive() bool {
+	return a.Streams.InTerminal && a.Streams.ErrTerminal && !a.Global.NonInteractive
+}
+
+// Color reports whether what goes to a stream is coloured.
+func (a *Console) Color(terminal bool) bool {
+	switch a.Global.Color {
+	case "always":
+		return true
+	case "never", "raw":
+		return false
+	}
+	_, plain := a.World.Lookup("NO_COLOR")
+	return terminal && !plain && a.World.Getenv("TERM") != "dumb"
+}
+
+func (a *Console) Size() (columns, lines int) {
+	if a.Streams.Size == nil {
+		return 0, 0
+	}
+	return a.Streams.Size()
+}
+
+// SayError shows a fault that has no place in a text.
+func (a *Console) SayError(text string) {
+	if a.Color(a.Streams.ErrTerminal) {
+		fmt.Fprintf(a.Streams.Err, "\x1b[1;31merror:\x1b[0m %s\n", text)
+		return
+	}
+	fmt.Fprintf(a.Streams.Err, "error: %s\n", text)
+}
+
+// Report shows diagnostics, without those of portability, and returns errReported if one of them is an error.
+func (a *Console) Report(ds diag.Diagnostics) error {
+	shown := diag.Diagnostics{}
+	for _, d := range ds {
+		if d.Severity <= diag.Info {
+			shown.Add(d)
+			if a.World.Found != nil {
+				a.World.Found(d)
+			}
+		}
+	}
+	if len(shown) > 0 {
+		width, _ := a.Size()
+		if err := diag.WriteText(a.Streams.Err, shown, diag.TextOptions{Color: a.Color(a.Streams.ErrTerminal), Width: width}); err != nil {
+			return err
+		}
+		fmt.Fprintln(a.Streams.Err)
+	}
+	if ds.HasErrors() {
+		return ErrReported
+	}
+	return nil
+}
+
+// UnknownCommand answers for a word that is no command.
+func UnknownCommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	var names []string
+	for _, c := range cmd.Commands() {
+		if c.IsAvailableCommand() {
+			names = append(append(names, c.Name()), c.Aliases...)
+		}
+	}
+	asked := strings.TrimSpace(strings.TrimPrefix(cmd.CommandPath(), "yamlhost") + " " + args[0])
+	if instead, known := notYetCommands[asked]; known {
+		return errors.New(notHere(asked, "command", instead))
+	}
+	text := fmt.Sprintf("there is no command %q", asked)
+	if near := diag.Suggest(args[0], names); len(near) > 0 {
+		text += fmt.Sprintf("; did you mean %s?", near[0])
+	}
+	return errors.New(text + fmt.Sprintf("\nSee %s --help.", cmd.CommandPath()))
+}

@@ -1,0 +1,49 @@
+package console
+
+import (
+	"fmt"
+
+	"github.com/yamlhost/yamlhost/workspace/project"
+)
+
+// ConfigRecord is a value in JSON (F7.12).
+type ConfigRecord struct {
+	Value       *string `json:"value,omitempty"`
+	ObjectValue any     `json:"objectValue,omitempty"`
+	Secret      bool    `json:"secret"`
+}
+
+// masked takes the place of a secrets manager where secrets are not to be seen, so that no passphrase is needed (F4.16).
+type masked struct{}
+
+func (masked) Decrypt(string) (string, error) { return HiddenSecret, nil }
+
+const HiddenSecret = "[secret]"
+
+func OpenerOrMask(open project.Opener) project.Opener {
+	if open == nil {
+		return masked{}
+	}
+	return open
+}
+
+func ParseKey(isPath bool, namespace, text string) (project.KeyPath, error) {
+	if isPath {
+		return project.ParseKeyPath(text, namespace)
+	}
+	key, err := project.ParseKey(text, namespace)
+	return project.KeyPath{Key: key}, err
+}
+
+// SealedConfig seals a value for settings that are held.
+func (a *Console) SealedConfig(settings *project.Settings, stack string, key project.Key, text string) (any, error) {
+	manager, err := a.HeldManager(settings, stack)
+	if err != nil {
+		return nil, err
+	}
+	sealed, err := manager.Encrypt(text)
+	if err != nil {
+		return nil, a.ExplainSecret(fmt.Errorf("encrypt config %s: %w", key, err), stack)
+	}
+	return project.Secure(sealed), nil
+}

@@ -1,0 +1,131 @@
+package console
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"github.com/yamlhost/yamlhost/diag"
+)
+
+// Hide leaves a flag out of the help.
+func Hide(flags *pflag.FlagSet, name string) {
+	if f := flags.Lookup(name); f != nil {
+		f.Hidden = true
+	}
+}
+
+// FlagsFromEnvironment sets every flag that is not on the command line from PULUMI_OPTION_<FLAG> (F7.15).
+func FlagsFromEnvironment(flags *pflag.FlagSet, w *World) error {
+	var failed error
+	flags.VisitAll(func(f *pflag.Flag) {
+		if f.Changed || failed != nil {
+			return
+		}
+		name := "PULUMI_OPTION_" + strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_"))
+		text, found := w.Lookup(name)
+		if !found {
+			return
+		}
+		values := []string{text}
+		if f.Value.Type() == "stringArray" {
+			values = strings.Split(text, ",")
+		}
+		for _, v := range values {
+			if err := flags.Set(f.Name, v); err != nil {
+				failed = fmt.Errorf("%s: %q is not a value for --%s", name, v, f.Name)
+				return
+			}
+		}
+	})
+	return failed
+}
+
+// notYet are flags of the Pulumi CLI that this program does not have, with what to do instead where there is something.
+var notYet = map[string]string{
+	"policy-pack": "", "policy-pack-config": "", "attach-debugger": "to debug a provider, set PULUMI_DEBUG_PROVIDERS=name:port",
+	"secrets-provider":   "give it to `stack init` or `stack change-secrets-provider`",
+	"generate-resources": "`preview --import-file` writes such a file", "from": "write a file for `import --file` instead",
+	"tracing": "PULUMI_DEBUG_GRPC=file writes every call to a provider", "otel-traces": "PULUMI_DEBUG_GRPC=file writes every call to a provider",
+	"profiling": "", "memprofilerate": "", "teams": "", "organization": "", "project": "", "oidc-token": "", "dest": "copy the stack's file instead",
+	"version":   "every state before is in the backend's .pulumi/history",
+	"event-log": "use --json for the same events on standard output", "output": "use --json",
+	"remote-config": "", "copy-config-from": "", "tag": "", "open": "", "client": "", "override-env": "",
+}
+
+// notYetCommands are commands of the Pulumi CLI that this program does not have, with what to do instead.
+var notYetCommands = map[string]string{
+	"new": "write a Pulumi.yaml and run `yamlhost stack init`", "convert": "programs stay as they are", "install": "plugins are installed when they are first needed, or with `yamlhost plugin install`",
+	"package": "`yamlhost schema` shows what a provider has", "policy": "", "env": "", "watch": "", "logs": "", "console": "", "org": "", "deployment": "", "project": "",
+	"template": "", "neo": "", "api": "", "do": "", "gen-completion": "`yamlhost completion` does it", "stack webhook": "", "stack schedule": "",
+	"config env": "", "config cp": "copy the stack's file instead", "config set-all": "`yamlhost config set` sets one at a time",
+	"config rm-all": "`yamlhost config rm` takes several keys", "config refresh": "the last configuration is in `yamlhost stack history --json`",
+}
+
+// notHere says that something of the Pulumi CLI is missing, and what to do instead where there is something.
+func notHere(name, what, instead string) string {
+	text := fmt.Sprintf("%s is a %s of the Pulumi CLI that yamlhost does not have", name, what)
+	if instead != "" {
+		text += "; " + instead
+	}
+	return text
+}
+
+// FlagError says what is wrong with a flag in the words of people.
+func FlagError(cmd *cobra.Command, err error) error {
+	var unknown *pflag.NotExistError
+	if !errors.As(err, &unknown) {
+		return err
+	}
+	name := unknown.GetSpecifiedName()
+	if instead, known := notYet[name]; known {
+		return errors.New(notHere("--"+name, "flag", instead))
+	}
+	if unknown.GetSpecifiedShortnames() != "" {
+		return fmt.Errorf("%s has no flag -%s\nSee %s --help.", cmd.CommandPath(), name, cmd.CommandPath())
+	}
+	var names []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if !f.Hidden {
+			names = append(names, f.Name)
+		}
+	})
+	text := fmt.Sprintf("%s has no flag --%s", cmd.CommandPath(), name)
+	if near := diag.Suggest(name, names); len(near) > 0 {
+		text += fmt.Sprintf("; did you mean --%s?", near[0])
+	}
+	return fmt.Errorf("%s\nSee %s --help.", text, cmd.CommandPath())
+}
+
+// FlagsSet are the flags of a command line as history keeps them (F6.12): the value of booleans, of others only that they
+// were set.
+func FlagsSet(cmd *cobra.Command) map[string]string {
+	set := map[string]string{}
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		set[f.Name] = "set"
+		if f.Value.Type() == "bool" {
+			set[f.Name] = f.Value.String()
+		}
+	})
+	return set
+}
+
+// NoArguments is an argument check with words of its own.
+func NoArguments(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return fmt.Errorf("%s takes no arguments, but there is %q\nSee %s --help.", cmd.CommandPath(), args[0], cmd.CommandPath())
+	}
+	return nil
+}
+
+// AtMostOne is an argument check with words of its own.
+func AtMostOne(what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) > 1 {
+			return fmt.Errorf("%s takes %s and nothing more, but there is %q\nSee %s --help.", cmd.CommandPath(), what, args[1], cmd.CommandPath())
+		}
+		return nil
+	}
+}

@@ -1,0 +1,96 @@
+package console
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/workspace"
+	"github.com/yamlhost/yamlhost/workspace/compiler"
+	"github.com/yamlhost/yamlhost/workspace/project"
+)
+
+// Looking are the options for commands that only look at a program: they start nothing that the project brings (D13).
+func (a *Console) Looking() workspace.Options {
+	return workspace.Options{Shown: a.Short, LocalPackages: true}
+}
+
+// Trusting are the options for commands that use the user's own program: they start its compiler. say is told what the compiler
+// has to say.
+func (a *Console) Trusting(say func(diag.Severity, string)) workspace.Options {
+	o := a.Looking()
+	o.Compile = compiler.New(a.ChildEnv(), func(_ context.Context, s diag.Severity, text string) { say(s, text) })
+	return o
+}
+
+// CompilerSays shows on out what a compiler has to say (L1.F6).
+func (a *Console) CompilerSays(out io.Writer) func(diag.Severity, string) {
+	return func(s diag.Severity, text string) {
+		if s == diag.Warning {
+			text = "warning: " + text
+		}
+		fmt.Fprintln(out, text)
+	}
+}
+
+// OpenProject finds and reads the project file of a directory.
+func (a *Console) OpenProject(dir string) (*project.Project, diag.Diagnostics, error) {
+	p, diags, err := workspace.FindProject(dir, a.Looking())
+	return p, diags, AdviseProject(err)
+}
+
+// AdviseProject adds to the error of a project that is not there what to do about it.
+func AdviseProject(err error) error {
+	if errors.Is(err, project.ErrNotFound) {
+		return fmt.Errorf("%w\nGo to a project's directory, name one with -C, or write a Pulumi.yaml", err)
+	}
+	return err
+}
+
+// SoundProject is openProject for commands that need no program: a faulty project file is reported and ends the command.
+func (a *Console) SoundProject(dir string) (*project.Project, error) {
+	p, diags, err := a.OpenProject(dir)
+	if err != nil {
+		return nil, err
+	}
+	if diags.HasErrors() {
+		return nil, a.Report(diags)
+	}
+	return p, nil
+}
+
+// OpenTarget opens what a user named: a directory, or a file of a project or by itself.
+func (a *Console) OpenTarget(target string, o workspace.Options) (*workspace.Workspace, error) {
+	path := a.Path(target)
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%s does not exist", target)
+	}
+	if err != nil {
+		return nil, err
+	}
+	open := workspace.OpenFile
+	if info.IsDir() {
+		open = workspace.Open
+	}
+	ws, err := open(path, o)
+	return ws, AdviseProject(err)
+}
+
+func MustBeDir(dir string) error {
+	info, err := os.Stat(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%s does not exist", dir)
+	}
+	if err != nil {
+		return err
+	}
+	if !info.IsDir() {
+		return fmt.Errorf("%s is no directory", dir)
+	}
+	return nil
+}

@@ -1,0 +1,93 @@
+package console
+
+import (
+	"io"
+	"net/http"
+	"os"
+	"time"
+
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/environ"
+	"github.com/yamlhost/yamlhost/runtime/backend"
+	"github.com/yamlhost/yamlhost/runtime/provider"
+)
+
+// Streams are what a command reads and writes. Results go to Out, progress and diagnostics to Err.
+type Streams struct {
+	In  io.Reader
+	Out io.Writer
+	Err io.Writer
+
+	InTerminal, OutTerminal, ErrTerminal bool
+	// Size tells the terminal's columns and lines; nil or zeros when there is none.
+	Size func() (columns, lines int)
+	// ReadPassword reads a line without showing it; nil where nobody can be asked.
+	ReadPassword func() (string, error)
+	// Restore makes the terminal what it was at the start, for when ReadPassword is given up; nil where there is nothing to do.
+	Restore func()
+}
+
+// World is what a command may know of the machine.
+type World struct {
+	Version string // of this program
+	Env     []string
+	Self    string                 // the executable of this program; empty when it is not known
+	Dir     string                 // working directory, absolute
+	Home    string                 // the user's home directory
+	Process func() backend.Process // who takes locks
+	Now     func() time.Time
+	// Random is where built-in providers get their randomness; nil for the system's. It is read concurrently.
+	Random io.Reader
+	// Exit ends the process at once; nil for os.Exit.
+	Exit func(code int)
+	// Signals brings interrupts; nil when there are none. The first is gentle, the second is not (D10).
+	Signals <-chan os.Signal
+	// HTTP downloads plugins; nil for the usual client.
+	HTTP *http.Client
+	// Patience is how long a provider may take to answer before people are told what is being waited for; 0 for a minute.
+	Patience time.Duration
+	// Lease is how long a lock in a store of objects holds without being renewed; 0 for the usual time.
+	Lease time.Duration
+	// Fault makes the state's folder fail, for tests; nil otherwise.
+	Fault backend.Fault
+	// Found is told every finding that is shown as text, for tests; nil otherwise. It is called by one at a time.
+	Found func(diag.Diagnostic)
+	// Embedded are further providers in this process; they come before the built-in ones.
+	Embedded []EmbeddedProviders
+}
+
+// EmbeddedProviders are providers that live in this process.
+type EmbeddedProviders interface {
+	provider.Loader
+	// Schema is the schema of a package as JSON text, and whether there is such a package.
+	Schema(name string) ([]byte, bool)
+}
+
+func (w *World) Quit(code int) {
+	if w.Exit != nil {
+		w.Exit(code)
+		return
+	}
+	os.Exit(code)
+}
+
+// ChildEnv is what commands, compilers and plugins inherit: nothing that opens the secrets of stacks, unless --pass-env asks for
+// it by name (D13).
+func (a *Console) ChildEnv() environ.List {
+	return environ.List(a.World.Env).ForChildren(a.Global.PassEnv...)
+}
+
+// Lookup is an environment variable, and whether it is set.
+func (w *World) Lookup(name string) (string, bool) {
+	return environ.List(w.Env).Lookup(name)
+}
+
+// env is an environment variable; empty when it is not set.
+func (w *World) Getenv(name string) string {
+	return environ.List(w.Env).Get(name)
+}
+
+// envTrue reports whether a boolean PULUMI_* variable is on (F7.15).
+func (w *World) Enabled(name string) bool {
+	return environ.List(w.Env).True(name)
+}

@@ -1,0 +1,198 @@
+package operation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/runtime/backend"
+	"github.com/yamlhost/yamlhost/runtime/engine"
+	"github.com/yamlhost/yamlhost/workspace/project"
+)
+
+// Preview shows what `up` would do.
+func Preview(ctx context.Context, a *console.Console, o *Options) error {
+	ctx, done := a.Signals.Gentle(ctx)
+	defer done()
+	p, err := prepare(ctx, a, o, previewOperation, chosen(a, o))
+	defer p.Close()
+	if err != nil {
+		return err
+	}
+	result, err := p.plan(ctx, previewOperation)
+	return verdict(a, o, "preview", result, err)
+}
+
+// Up previews, asks and applies.
+func Up(ctx context.Context, a *console.Console, o *Options) error {
+	return PlanAndApply(ctx, a, o, updateOperation)
+}
+
+// Refresh reads every resource into the state.
+func Refresh(ctx context.Context, a *console.Console, o *Options) error {
+	op := refreshOperation
+	op.program = o.Scope.runProgram
+	return PlanAndApply(ctx, a, o, op)
+}
+
+// Destroy deletes everything.
+func Destroy(ctx context.Context, a *console.Console, o *Options) error {
+	op := destroyOperation
+	op.program = o.Scope.runProgram
+	return PlanAndApply(ctx, a, o, op)
+}
+
+// Run checks, plans and applies without asking. A stack that is missing is created once nothing stands against the run.
+func Run(ctx context.Context, a *console.Console, o *Options) error {
+	ctx, done := a.Signals.Gentle(ctx)
+	defer done()
+	switch {
+	case o.PlanOnly:
+	case o.savePlan != "":
+		return console.WithCode(console.CodeError, "--save-plan writes a plan, and without --plan-only run makes none")
+	case o.importFile != "":
+		return console.WithCode(console.CodeError, "--import-file writes what a plan would create, and without --plan-only run makes none")
+	}
+	o.unasked = true
+	chosen := false
+	p, err := prepare(ctx, a, o, updateOperation, func(_ context.Context, p *project.Project) (s *console.Stack, err error) {
+		s, chosen, err = a.OpenOrImagine(p, o.Stack)
+		return s, err
+	})
+	defer p.Close()
+	if err != nil && p.wantsConfig && p.Stack.Missing {
+		fmt.Fprintf(a.Streams.Err, "The stack '%[1]s' does not exist yet: give the values with -c key=value, or run `yamlhost stack init %[1]s` "+
+			"and set them.\n", p.Stack.Ref.Stack)
+	}
+	if err != nil {
+		return err
+	}
+	if o.PlanOnly {
+		result, err := p.plan(ctx, updateOperation)
+		return verdict(a, o, "preview", result, err)
+	}
+	if err := p.canSeal(); err != nil {
+		return err
+	}
+	if o.ExpectNoChanges {
+		if err := p.expectNone(ctx, updateOperation); err != nil {
+			return err
+		}
+	}
+	if err := a.Realize(ctx, p.Stack, chosen); err != nil {
+		return err
+	}
+	// Nobody is asked, so nobody would read a preview: each step is planned right before it is taken.
+	result, err := p.apply(ctx, updateOperation)
+	return verdict(a, o, "update", result, err)
+}
+
+// expectNone plans an operation that is expected to change nothing, and ends it with exit code 7 where it would: unlike
+// with the Pulumi CLI, nothing is done then (F7.14).
+func (p *Pipeline) expectNone(ctx context.Context, op Operation) error {
+	result, err := p.plan(ctx, op)
+	return verdict(p.Console, &Options{ExpectNoChanges: true}, op.Kind, result, err)
+}
+
+// chosen opens the stack that the options choose.
+func chosen(a *console.Console, o *Options) func(context.Context, *project.Project) (*console.Stack, error) {
+	return func(ctx context.Context, p *project.Project) (*console.Stack, error) {
+		return a.OpenStack(ctx, p, o.Stack)
+	}
+}
+
+// PlanAndApply is `up` and its kin (E7.12): a preview, a question, the operation.
+func PlanAndApply(ctx context.Context, a *console.Console, o *Options, op Operation) error {
+	if o.SkipPreview && o.PreviewOnly {
+		return console.WithCode(console.CodeError, "--skip-preview and --preview-only exclude each other")
+	}
+	if o.Strict && (o.SkipPreview || o.plan != "") {
+		return console.WithCode(console.CodeError, "--strict binds to the preview: leave out --skip-preview and --plan")
+	}
+	if !o.Yes && !o.SkipPreview && !o.PreviewOnly && !a.Interactive() {
+		return console.WithCode(console.CodeUsage, "--yes or --skip-preview or --preview-only must be passed in to proceed when running in non-interactive mode")
+	}
+	ctx, done := a.Signals.Gentle(ctx)
+	defer done()
+	p, err := prepare(ctx, a, o, op, chosen(a, o))
+	defer p.Close()
+	if err != nil {
+		return err
+	}
+	if !o.PreviewOnly {
+		if err := p.canSeal(); err != nil {
+			return err
+		}
+	}
+	expectNone := o.ExpectNoChanges && op.Kind == updateOperation.Kind
+	if o.SkipPreview && expectNone {
+		if err := p.expectNone(ctx, op); err != nil {
+			return err
+		}
+	}
+	if !o.SkipPreview {
+		result, err := p.plan(ctx, op)
+		if o.PreviewOnly {
+			return verdict(a, o, "preview", result, err)
+		}
+		if err := verdict(a, &Options{ExpectNoChanges: expectNone}, op.Kind, result, err); err != nil {
+			return err
+		}
+		if o.Strict { // E7.63
+			p.bound = result.Plan
+		}
+		if !o.Yes {
+			if err := a.Confirm(op.Question); err != nil {
+				return err
+			}
+		}
+	}
+	result, err := p.apply(ctx, op)
+	if err := verdict(a, o, op.Kind, result, err); err != nil {
+		return err
+	}
+	if len(p.kept) > 0 {
+		return p.unsettledAfter(p.kept)
+	}
+	if op.Kind == "destroy" {
+		return afterDestroy(ctx, a, o, p, len(result.Snapshot.Resources))
+	}
+	return nil
+}
+
+// afterDestroy removes the empty stack if it should, and says how to if not (E7.39). left is the number of resources that
+// the destruction of a part has left in the stack.
+func afterDestroy(ctx context.Context, a *console.Console, o *Options, p *Pipeline, left int) error {
+	s := p.Stack
+	if !o.Remove {
+		if !o.Json && left == 0 {
+			fmt.Fprintf(a.Streams.Err, "The resources in the stack have been deleted, but the history and configuration associated with the stack are still "+
+				"maintained.\nTo remove the stack completely, run `yamlhost stack rm %s`.\n", s.Ref.Stack)
+		}
+		return nil
+	}
+	if err := s.Backend.Remove(ctx, s.Ref, backend.RemoveOptions{}); err != nil {
+		return err
+	}
+	if err := backend.SelectStack(a.PulumiHome(), s.Project.Name.Text, s.Project.Path, s.Backend.URL(), ""); err != nil {
+		return err
+	}
+	fmt.Fprintf(a.Streams.Err, "The resources in the stack have been deleted, and the stack '%s' has been removed.\n", s.Ref.Stack)
+	return nil
+}
+
+// verdict is the error, and so the exit code, of an operation that has come to its end (F7.14, E8.27–E8.29).
+func verdict(a *console.Console, o *Options, what string, result *engine.Result, err error) error {
+	switch {
+	case result == nil || err != nil && !result.Terminated:
+		return err
+	case result.Terminated:
+		return errors.Join(&console.ExitError{Code: console.CodeCancelled, Cause: fmt.Errorf("%s cancelled", what)}, err)
+	case result.Failed || result.Canceled:
+		return console.ErrReported
+	case o.ExpectNoChanges && result.HasChanges():
+		return console.WithCode(console.CodeChanges, "no changes were expected for %s but changes were proposed", what)
+	}
+	return nil
+}

@@ -1,0 +1,27 @@
+package operation
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+)
+
+// ImportParameters are what makes a resource's package of a plugin.
+type ImportParameters struct {
+	PluginName    string `json:"pluginName"`
+	PluginVersion string `json:"pluginVersion"`
+	Value         []byte `json:"value"`
+}
+
+// JsonFault is a fault of JSON without words of Go's.
+func JsonFault(err error) error {
+	var wrong *json.UnmarshalTypeError
+	var syntax *json.SyntaxError
+	switch {
+	case errors.As(err, &wrong):
+		return fmt.Errorf("%s cannot be a %s", wrong.Field, wrong.Value)
+	case errors.As(err, &syntax):
+		return fmt.Errorf("its JSON is faulty at byte %d", syntax.Offset)
+	}
+	return err
+}

@@ -1,0 +1,243 @@
+package operation
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/spf13/cobra"
+	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/runtime/engine"
+	"github.com/yamlhost/yamlhost/runtime/state"
+	"github.com/yamlhost/yamlhost/value"
+	"github.com/yamlhost/yamlhost/value/urn"
+)
+
+// ImportPlaceholder is what `preview --import-file` writes in the place of IDs, for somebody to fill in.
+const ImportPlaceholder = "<PLACEHOLDER>"
+
+func ImportFileFlag(cmd *cobra.Command, o *Options) {
+	cmd.Flags().StringVar(&o.importFile, "import-file", "", "write what the plan would create to this file, for import with --file; IDs are to be filled in")
+}
+
+// wantedCreates are what a plan would create, and the providers that it has to do with.
+type wantedCreates struct {
+	mu        sync.Mutex // guards the rest
+	created   []*state.Resource
+	providers map[urn.URN]*state.Resource
+	found     map[urn.URN]bool // what is created
+}
+
+// watchCreates notes what a plan would create if --import-file asks for it; else it is nil.
+func (p *Pipeline) watchCreates(o *engine.Options) *wantedCreates {
+	if p.options.importFile == "" || !o.DryRun {
+		return nil
+	}
+	w := &wantedCreates{providers: map[urn.URN]*state.Resource{}, found: map[urn.URN]bool{}}
+	show := o.Events
+	o.Events = func(e engine.Event) {
+		if started, ok := e.(*engine.StepStarted); ok {
+			w.note(started.Step)
+		}
+		show(e)
+	}
+	return w
+}
+
+func (w *wantedCreates) note(s *engine.Step) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if s.New == nil {
+		return
+	}
+	if s.New.IsProvider() {
+		w.providers[s.URN] = s.New
+	}
+	isDefault := s.New.IsProvider() && strings.HasPrefix(s.URN.Name(), "default")
+	if s.Op == engine.OpCreate && s.Type != urn.RootStackType && s.New.ViewOf == "" && !isDefault {
+		w.found[s.URN] = true
+		w.created = append(w.created, s.New)
+	}
+}
+
+// savedImport is an entry of the file, whose members that say nothing stay out.
+type savedImport struct {
+	Type              string            `json:"type"`
+	Name              string            `json:"name"`
+	ID                string            `json:"id,omitempty"`
+	Parent            string            `json:"parent,omitempty"`
+	Provider          string            `json:"provider,omitempty"`
+	Version           string            `json:"version,omitempty"`
+	PluginDownloadURL string            `json:"pluginDownloadUrl,omitempty"`
+	Component         bool              `json:"component,omitempty"`
+	Remote            bool              `json:"remote,omitempty"`
+	Inputs            json.RawMessage   `json:"inputs,omitempty"`
+	LogicalName       string            `json:"logicalName,omitempty"`
+	Parameterization  *ImportParameters `json:"parameterization,omitempty"`
+}
+
+// saveImportFile writes the file of --import-file: what would be created, with a placeholder for each ID.
+func (p *Pipeline) saveImportFile(w *wantedCreates) error {
+	slices.SortFunc(w.created, inProgramOrder)
+	names := w.names()
+	table := map[string]urn.URN{}
+	var entries []savedImport
+	waiting := 0
+	for _, r := range w.created {
+		e := savedImport{Type: r.Type, Name: names[r.URN], Component: !r.Custom}
+		if e.Name != r.URN.Name() {
+			e.LogicalName = r.URN.Name()
+		}
+		name := func(u urn.URN) string {
+			if !w.found[u] {
+				table[names[u]] = u
+			}
+			return names[u]
+		}
+		if r.Parent != "" && r.Parent.Type() != urn.RootStackType {
+			e.Parent = name(r.Parent)
+		}
+		if ref, err := urn.ParseReference(r.Provider); err == nil {
+			if !strings.HasPrefix(ref.URN.Name(), "default") {
+				e.Provider = name(ref.URN)
+			}
+			e.describe(w.providers[ref.URN])
+			e.Remote = !r.Custom
+		}
+		switch {
+		case r.IsProvider():
+			if err := p.describeProvider(&e, r); err != nil {
+				return err
+			}
+		case r.Custom:
+			e.ID = ImportPlaceholder
+			waiting++
+		}
+		entries = append(entries, e)
+	}
+	document := struct {
+		NameTable map[string]urn.URN `json:"nameTable,omitempty"`
+		Resources []savedImport      `json:"resources,omitempty"`
+	}{table, entries}
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false) // people are to find the placeholder
+	encoder.SetIndent("", "    ")
+	if err := encoder.Encode(document); err != nil {
+		return err
+	}
+	if err := os.WriteFile(p.Console.Path(p.options.importFile), text.Bytes(), 0o600); err != nil {
+		return fmt.Errorf("write what would be created: %w", err)
+	}
+	if p.options.Json {
+		return nil
+	}
+	fmt.Fprintf(p.Console.Streams.Err, "%s: what would be created; fill in %s for %s, then `yamlhost import --file %s`.\n",
+		p.options.importFile, console.Count(waiting, "ID"), ImportPlaceholder, p.options.importFile)
+	return nil
+}
+
+// inProgramOrder compares resources by where the program has them, and those that it has nowhere by their names.
+func inProgramOrder(a, b *state.Resource) int {
+	place := func(r *state.Resource) (string, int) {
+		path, at, _ := strings.Cut(r.SourcePosition, "#")
+		line, _, _ := strings.Cut(at, ",")
+		n, _ := strconv.Atoi(line) // 0 for none
+		return path, n
+	}
+	pathA, lineA := place(a)
+	pathB, lineB := place(b)
+	return cmp.Or(cmp.Compare(pathA, pathB), cmp.Compare(lineA, lineB), cmp.Compare(a.URN, b.URN))
+}
+
+// names are what the file calls each resource that it names: their own names, as far as these differ.
+func (w *wantedCreates) names() map[urn.URN]string {
+	names, taken := map[urn.URN]string{}, map[string]bool{}
+	call := func(u urn.URN) {
+		if names[u] != "" || u == "" {
+			return
+		}
+		name := u.Name()
+		if taken[name] {
+			_, last, _ := strings.Cut(u.Type(), ":")
+			last = last[strings.LastIndex(last, ":")+1:]
+			if last != "" {
+				name += strings.ToUpper(last[:1]) + last[1:]
+			}
+		}
+		for base, n := name, 2; taken[name]; n++ {
+			name = base + strconv.Itoa(n)
+		}
+		names[u], taken[name] = name, true
+	}
+	for _, r := range w.created {
+		call(r.URN)
+	}
+	others := map[urn.URN]bool{}
+	for _, r := range w.created {
+		others[r.Parent] = true
+		if ref, err := urn.ParseReference(r.Provider); err == nil {
+			others[ref.URN] = true
+		}
+	}
+	list := make([]urn.URN, 0, len(others))
+	for u := range others {
+		list = append(list, u)
+	}
+	slices.SortFunc(list, cmp.Compare)
+	for _, u := range list {
+		call(u)
+	}
+	return names
+}
+
+// describe says which plugin a provider is.
+func (e *savedImport) describe(provider *state.Resource) {
+	if provider == nil {
+		return
+	}
+	text := func(v value.Value, key string) string {
+		s, _ := v.Get(key).AsString()
+		return s
+	}
+	internal := provider.Inputs.Get("__internal")
+	e.Version, e.PluginDownloadURL = text(provider.Inputs, "version"), text(internal, "pluginDownloadURL")
+	if blob := text(internal, "parameterization"); blob != "" {
+		data, err := base64.StdEncoding.DecodeString(blob)
+		if err == nil {
+			e.Parameterization = &ImportParameters{PluginName: text(internal, "name"), PluginVersion: text(internal, "version"), Value: data}
+		}
+	}
+}
+
+// describeProvider writes a provider's configuration, secrets sealed. What the plan does not know stays out.
+func (p *Pipeline) describeProvider(e *savedImport, r *state.Resource) error {
+	e.describe(r)
+	inputs := r.Inputs.Without("__internal").Without("version")
+	var missing []string
+	for _, key := range slices.Clone(inputs.Keys()) {
+		if r.Inputs.Get(key).ContainsUnknown() {
+			missing = append(missing, key)
+			inputs = inputs.Without(key)
+		}
+	}
+	if len(missing) > 0 {
+		fmt.Fprintf(p.Console.Streams.Err, "warning: %s: not known yet, and to be filled in: %s\n", r.URN, strings.Join(missing, ", "))
+	}
+	if inputs.Len() == 0 {
+		return nil
+	}
+	text, err := state.AppendValue(nil, inputs, state.Sealed(p.Vault))
+	if err != nil {
+		return p.Console.ExplainSecret(fmt.Errorf("write the configuration of %s: %w", r.URN, err), p.Stack.Ref.Stack)
+	}
+	e.Inputs = text
+	return nil
+}

@@ -1,0 +1,42 @@
+package operation
+
+// operationOptions are the flags of everything that plans or applies.
+type Options struct {
+	Dir     string // of `run`
+	Stack   string
+	Message string
+	Flags   map[string]string // flags that were set, for the history
+
+	Config     []string
+	ConfigPath bool
+	ConfigFile string
+
+	Yes             bool
+	SkipPreview     bool
+	PreviewOnly     bool
+	PlanOnly        bool // of `run`
+	ExpectNoChanges bool
+	ContinueOnError bool
+	Parallel        int
+	Refresh         string
+	SettlePending   []string
+	unasked         bool // `run` never asks
+	Scope           scopeOptions
+	savePlan, plan  string
+	importFile      string
+	Strict          bool
+	Remove          bool // of `destroy`
+	MonitorRPC      bool
+	AllowEnv        bool
+	RestrictPaths   bool
+	MaxValue        int64 // MiB
+	MaxSteps        int64
+
+	Json             bool
+	Diff             bool
+	ShowSames        bool
+	ShowReads        bool
+	ShowSecrets      bool
+	SuppressOutputs  bool
+	SuppressProgress bool
+}

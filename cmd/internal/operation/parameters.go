@@ -1,0 +1,69 @@
+package operation
+
+import (
+	"context"
+	"encoding/json"
+	"sync"
+
+	"github.com/yamlhost/yamlhost/runtime/provider"
+	"github.com/yamlhost/yamlhost/schema"
+	"github.com/yamlhost/yamlhost/workspace/project"
+)
+
+// parameterized are the packages that plugins make of the arguments in the project's `packages`, by what they were asked
+// for. A plugin is asked once in a run, and its schema kept: an argument may be a file, so that nothing is kept longer.
+type parameterized struct {
+	mu    sync.Mutex // guards made
+	made  map[string]*madePackage
+	texts sync.Map // the schemas, by the key of their descriptor
+}
+
+type madePackage struct {
+	once       sync.Once
+	descriptor schema.Descriptor
+	err        error
+}
+
+// Parameterize asks a plugin what package it becomes with arguments; its schema says how to ask for that again.
+func (p *Providers) Parameterize(ctx context.Context, pkg project.Package) (schema.Descriptor, error) {
+	key, err := json.Marshal([]any{pkg.Source, pkg.Version, pkg.PluginDownloadURL, pkg.Parameters})
+	if err != nil {
+		return schema.Descriptor{}, err
+	}
+	p.parameterized.mu.Lock()
+	made := p.parameterized.made[string(key)]
+	if made == nil {
+		if p.parameterized.made == nil {
+			p.parameterized.made = map[string]*madePackage{}
+		}
+		made = &madePackage{}
+		p.parameterized.made[string(key)] = made
+	}
+	p.parameterized.mu.Unlock()
+	made.once.Do(func() { made.descriptor, made.err = p.askParameterized(ctx, pkg) })
+	return made.descriptor, made.err
+}
+
+func (p *Providers) askParameterized(ctx context.Context, pkg project.Package) (schema.Descriptor, error) {
+	wanted := provider.Package{Name: pkg.Source, Version: pkg.Version, DownloadURL: pkg.PluginDownloadURL}
+	if err := p.Paths.bar(wanted.Name); err != nil {
+		return schema.Descriptor{}, err
+	}
+	d, text, err := p.finder.Parameterize(ctx, wanted, pkg.Parameters)
+	if err != nil {
+		return d, err
+	}
+	if p.Paths.has(wanted.Name) {
+		d.Name, d.Version = wanted.Name, "" // by which its path is known
+	}
+	p.parameterized.texts.Store(d.Key(), text)
+	return d, nil
+}
+
+// parameterizedText is the schema that a plugin gave in this run for a package that it made of arguments.
+func (p *Providers) parameterizedText(d schema.Descriptor) []byte {
+	if text, ok := p.parameterized.texts.Load(d.Key()); ok {
+		return text.([]byte)
+	}
+	return nil
+}

@@ -1,0 +1,85 @@
+package operation
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/schema"
+	"github.com/yamlhost/yamlhost/workspace"
+)
+
+// pathPlugins are the plugins that a project names by their paths, under `packages` and `plugins`. They belong to the project:
+// commands that only look at a program do not start them (D13).
+type pathPlugins struct {
+	places map[string]diag.Range // by the name of the plugin
+	faulty map[string]bool       // those that cannot be used, which the workspace reports
+	// Barred says that none may be started.
+	Barred bool
+
+	mu     sync.Mutex      // guards what follows
+	wanted map[string]bool // those that would have been started
+}
+
+func pathPluginsOf(ws *workspace.Workspace) *pathPlugins {
+	p := &pathPlugins{places: map[string]diag.Range{}, faulty: map[string]bool{}, wanted: map[string]bool{}}
+	for _, entry := range ws.Project.Plugins {
+		if entry.Kind == "providers" {
+			p.places[entry.Name] = entry.Range
+		}
+	}
+	for _, l := range ws.Plugins {
+		p.places[l.Name], p.faulty[l.Name] = l.Package.Name.Range, l.Faulty
+	}
+	return p
+}
+
+func (p *pathPlugins) has(name string) bool {
+	_, is := p.places[name]
+	return is
+}
+
+// bar returns an error for a plugin that may not be started.
+func (p *pathPlugins) bar(name string) error {
+	switch {
+	case !p.has(name):
+		return nil
+	case p.faulty[name]:
+		return fmt.Errorf("package %s: %w", name, schema.ErrReported)
+	case p.Barred:
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.wanted[name] = true
+		return fmt.Errorf("package %s is not started here: %w", name, schema.ErrReported)
+	}
+	return nil
+}
+
+// Unseen says which plugins would have been started, each where the project names it.
+func (p *pathPlugins) Unseen() diag.Diagnostics {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var diags diag.Diagnostics
+	for name := range p.wanted {
+		diags.Add(diag.Diagnostic{Severity: diag.Warning, Code: diag.PackageMissing, Subject: p.places[name],
+			Summary: "what package `" + name + "` provides was not checked: its plugin lies in the project, and is not started here",
+			Detail:  "`yamlhost preview` starts it; or give its schema with --schema FILE"})
+	}
+	slices.SortFunc(diags, func(a, b diag.Diagnostic) int { return cmp.Compare(a.Summary, b.Summary) })
+	return diags
+}
+
+// Placed is the same with the places of a workspace that was read later, of the same project.
+func (p *pathPlugins) Placed(ws *workspace.Workspace) *pathPlugins {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	now := pathPluginsOf(ws)
+	for name := range p.wanted {
+		if now.has(name) {
+			now.wanted[name] = true
+		}
+	}
+	return now
+}

@@ -1,0 +1,253 @@
+package operation
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/yamlhost/yamlhost/runtime/engine"
+	"github.com/yamlhost/yamlhost/runtime/secrets"
+	"github.com/yamlhost/yamlhost/runtime/state"
+	"github.com/yamlhost/yamlhost/value"
+	"github.com/yamlhost/yamlhost/value/urn"
+	"github.com/yamlhost/yamlhost/workspace/project"
+)
+
+func SavePlanFlag(cmd *cobra.Command, o *Options) {
+	cmd.Flags().StringVar(&o.savePlan, "save-plan", "", "write the plan to this file, for --plan of up and run")
+}
+
+func PlanFlag(cmd *cobra.Command, o *Options) {
+	cmd.Flags().StringVar(&o.plan, "plan", "", "do what this file says, which preview has written with --save-plan, or nothing")
+}
+
+// planFile is a plan as `preview --save-plan` writes it (F7.11). Secrets are sealed as in the state.
+type planFile struct {
+	Manifest struct {
+		Time    time.Time `json:"time"`
+		Magic   string    `json:"magic"`
+		Version string    `json:"version"`
+	} `json:"manifest"`
+	Config        map[string]json.RawMessage `json:"config,omitempty"`
+	ResourcePlans map[urn.URN]planEntry      `json:"resourcePlans,omitempty"`
+}
+
+type planEntry struct {
+	Goal  *planGoal                  `json:"goal,omitempty"`
+	Steps []engine.Op                `json:"steps,omitempty"`
+	State map[string]json.RawMessage `json:"state"`
+	Seed  []byte                     `json:"seed,omitempty"`
+}
+
+type planGoal struct {
+	Type                    string               `json:"type"`
+	Name                    string               `json:"name"`
+	Custom                  bool                 `json:"custom"`
+	InputDiff               planDiff             `json:"inputDiff"`
+	OutputDiff              planDiff             `json:"outputDiff"`
+	Parent                  urn.URN              `json:"parent,omitempty"`
+	Protect                 bool                 `json:"protect"`
+	Dependencies            []urn.URN            `json:"dependencies,omitempty"`
+	Provider                string               `json:"provider,omitempty"`
+	PropertyDependencies    map[string][]urn.URN `json:"propertyDependencies,omitempty"`
+	DeleteBeforeReplace     *bool                `json:"deleteBeforeReplace,omitempty"`
+	IgnoreChanges           []string             `json:"ignoreChanges,omitempty"`
+	AdditionalSecretOutputs []string             `json:"additionalSecretOutputs,omitempty"`
+	Aliases                 []urn.URN            `json:"aliases,omitempty"`
+	ID                      string               `json:"id,omitempty"`
+	CustomTimeouts          state.Timeouts       `json:"customTimeouts"`
+}
+
+type planDiff struct {
+	Adds    map[string]json.RawMessage `json:"adds,omitempty"`
+	Deletes []string                   `json:"deletes,omitempty"`
+	Updates map[string]json.RawMessage `json:"updates,omitempty"`
+}
+
+// savePlan writes a plan where --save-plan says.
+func (p *Pipeline) savePlan(plan *engine.UpdatePlan) error {
+	f := planFile{Config: p.configRecord(), ResourcePlans: map[urn.URN]planEntry{}}
+	m := state.NewManifest("yamlhost/"+p.Console.Version(), p.Console.Now().UTC())
+	f.Manifest.Time, f.Manifest.Magic, f.Manifest.Version = m.Time, m.Magic, m.Version
+	c := planCodec{p.Vault}
+	var err error
+	for u, r := range plan.Resources {
+		e := planEntry{Steps: r.Steps, Seed: r.Seed, State: map[string]json.RawMessage{}}
+		if g := r.Goal; g != nil {
+			e.Goal = &planGoal{Type: g.Type, Name: g.Name, Custom: g.Custom, Parent: g.Parent, Protect: g.Protect, Dependencies: g.Dependencies,
+				Provider: g.Provider, PropertyDependencies: g.PropertyDependencies, DeleteBeforeReplace: g.DeleteBeforeReplace,
+				IgnoreChanges: g.IgnoreChanges, AdditionalSecretOutputs: g.AdditionalSecretOutputs, Aliases: g.Aliases, ID: g.ImportID,
+				CustomTimeouts: g.CustomTimeouts}
+			if e.Goal.InputDiff, err = c.encodeDiff(g.Inputs); err == nil {
+				e.Goal.OutputDiff, err = c.encodeDiff(g.Outputs)
+			}
+			if err != nil {
+				return p.Console.ExplainSecret(fmt.Errorf("write the plan of %s: %w", u, err), p.Stack.Ref.Stack)
+			}
+		}
+		f.ResourcePlans[u] = e
+	}
+	text, err := json.MarshalIndent(f, "", "    ")
+	if err != nil {
+		return err
+	}
+	path := p.Console.Path(p.options.savePlan)
+	if err := os.WriteFile(path, append(text, '\n'), 0o600); err != nil {
+		return fmt.Errorf("write the plan: %w", err)
+	}
+	if !p.options.Json {
+		fmt.Fprintf(p.Console.Streams.Err, "The plan is in %s; `yamlhost up --plan %s` does what it says, or nothing.\n", p.options.savePlan, p.options.savePlan)
+	}
+	return nil
+}
+
+// readPlan reads the file of --plan.
+func (p *Pipeline) readPlan() (*planFile, error) {
+	text, err := os.ReadFile(p.Console.Path(p.options.plan))
+	if err != nil {
+		return nil, fmt.Errorf("read the plan: %w", err)
+	}
+	var f planFile
+	if err := json.Unmarshal(text, &f); err != nil {
+		return nil, fmt.Errorf("%s is no plan: %w", p.options.plan, JsonFault(err))
+	}
+	return &f, nil
+}
+
+// decoded is the plan as the engine takes it.
+func (f *planFile) decoded(m secrets.Manager) (*engine.UpdatePlan, error) {
+	plan := &engine.UpdatePlan{Resources: make(map[urn.URN]*engine.ResourcePlan, len(f.ResourcePlans))}
+	c := planCodec{m}
+	for u, e := range f.ResourcePlans {
+		r := &engine.ResourcePlan{Steps: e.Steps, Seed: e.Seed}
+		if g := e.Goal; g != nil {
+			r.Goal = &engine.PlannedGoal{Type: g.Type, Name: g.Name, Custom: g.Custom, Parent: g.Parent, Protect: g.Protect,
+				Dependencies: g.Dependencies, Provider: g.Provider, PropertyDependencies: g.PropertyDependencies,
+				DeleteBeforeReplace: g.DeleteBeforeReplace, IgnoreChanges: g.IgnoreChanges, AdditionalSecretOutputs: g.AdditionalSecretOutputs,
+				Aliases: g.Aliases, ImportID: g.ID, CustomTimeouts: g.CustomTimeouts}
+			var err error
+			if r.Goal.Inputs, err = c.decodeDiff(g.InputDiff); err == nil {
+				r.Goal.Outputs, err = c.decodeDiff(g.OutputDiff)
+			}
+			if err != nil {
+				return nil, fmt.Errorf("read the plan of %s: %w", u, err)
+			}
+		}
+		plan.Resources[u] = r
+	}
+	return plan, nil
+}
+
+// planCodec writes values as states have them; what is not known is a text that stands for it (E1.11).
+type planCodec struct{ secrets secrets.Manager }
+
+func (c planCodec) encodeDiff(d engine.PlanDiff) (out planDiff, err error) {
+	out.Deletes = d.Deletes
+	if out.Adds, err = c.encode(d.Adds); err == nil {
+		out.Updates, err = c.encode(d.Updates)
+	}
+	return out, err
+}
+
+func (c planCodec) encode(values map[string]value.Value) (map[string]json.RawMessage, error) {
+	if len(values) == 0 {
+		return nil, nil
+	}
+	out := make(map[string]json.RawMessage, len(values))
+	for key, v := range values {
+		plain := v.Transform(func(x value.Value) value.Value {
+			if !x.IsKnown() {
+				return value.String(engine.UnknownID)
+			}
+			return x
+		})
+		raw, err := state.AppendValue(nil, plain, state.Sealed(c.secrets))
+		if err != nil {
+			return nil, err
+		}
+		out[key] = raw
+	}
+	return out, nil
+}
+
+func (c planCodec) decodeDiff(d planDiff) (out engine.PlanDiff, err error) {
+	out.Deletes = d.Deletes
+	if out.Adds, err = c.decode(d.Adds); err == nil {
+		out.Updates, err = c.decode(d.Updates)
+	}
+	return out, err
+}
+
+func (c planCodec) decode(raw map[string]json.RawMessage) (map[string]value.Value, error) {
+	out := make(map[string]value.Value, len(raw))
+	for key, text := range raw {
+		v, err := state.DecodeValue(text, c.secrets)
+		if err != nil {
+			return nil, err
+		}
+		out[key] = v.Transform(func(x value.Value) value.Value {
+			if text, ok := x.AsString(); ok && text == engine.UnknownID {
+				return value.Unknown(value.KindAny)
+			}
+			return x
+		})
+	}
+	return out, nil
+}
+
+// plannedConfig puts the configuration that a plan was made with in the place of the present one (E7.65).
+func (p *Pipeline) plannedConfig() error {
+	f, err := p.readPlan()
+	if err != nil {
+		return err
+	}
+	p.planFile = f
+	for text, raw := range f.Config {
+		key, err := project.ParseKey(text, p.Workspace.Project.Name.Text)
+		if err != nil {
+			return fmt.Errorf("%s: %w", p.options.plan, err)
+		}
+		data, err := configData(raw)
+		if err != nil {
+			return fmt.Errorf("%s: configuration %s: %w", p.options.plan, text, err)
+		}
+		if plain, ok := data.(string); ok && p.config[key].FromProject && p.config[key].Text == plain {
+			continue
+		}
+		p.settings.Set(key, data)
+	}
+	for _, e := range p.settings.Entries() {
+		if _, planned := f.Config[e.Key.String()]; !planned {
+			p.settings.Remove(e.Key)
+		}
+	}
+	return nil
+}
+
+// configData is a configuration value as settings have it.
+func configData(raw json.RawMessage) (any, error) {
+	var v any
+	if err := json.Unmarshal(raw, &v); err != nil {
+		return nil, JsonFault(err)
+	}
+	var data func(v any) any
+	data = func(v any) any {
+		switch v := v.(type) {
+		case []any:
+			for i := range v {
+				v[i] = data(v[i])
+			}
+		case map[string]any:
+			if text, ok := v["secure"].(string); ok && len(v) == 1 {
+				return project.Secure(text)
+			}
+			for key := range v {
+				v[key] = data(v[key])
+			}
+		}
+		return v
+	}
+	return data(v), nil
+}

@@ -1,0 +1,275 @@
+package operation
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/internal/supervise"
+	"github.com/yamlhost/yamlhost/runtime/dynamic"
+	"github.com/yamlhost/yamlhost/runtime/embedded"
+	"github.com/yamlhost/yamlhost/runtime/plugin"
+	"github.com/yamlhost/yamlhost/runtime/provider"
+	"github.com/yamlhost/yamlhost/schema"
+	"github.com/yamlhost/yamlhost/workspace"
+	"github.com/yamlhost/yamlhost/workspace/project"
+	"github.com/yamlhost/yamlhost/workspace/sources"
+)
+
+// PulumiVersion is the version of the Pulumi engine that this program declares to be compatible with (L3.62).
+const PulumiVersion = "3.260.0"
+
+// Providers decides which provider serves a package: an installed plugin or an explicit version or download URL wins
+// over what is built in (D8). It is safe for concurrent use.
+type Providers struct {
+	finder plugin.Finder
+	rooms  []console.EmbeddedProviders // in this process, in order of preference
+	Given  *GivenSchemas               // schemas that the command line names; nil for none
+	trace  *os.File                    // every call to a plugin, with PULUMI_DEBUG_GRPC; nil for none
+
+	Paths   *pathPlugins     // those that the project names by their paths
+	Sources *sources.Sources // of dynamic types
+	dynamic provider.Loader
+
+	parameterized parameterized
+}
+
+var _ provider.Loader = (*Providers)(nil)
+
+// builtIn are the providers of package embedded.
+type builtIn struct{ provider.Loader }
+
+func (builtIn) Schema(name string) ([]byte, bool) { return embedded.Schema(name) }
+
+func (builtIn) Version(name string) (string, bool) { return embedded.Version(name) }
+
+// NewProviders makes the providers of a project. log takes what plugins and commands say; it may be nil and is called
+// concurrently. Close ends all plugins.
+func NewProviders(a *console.Console, ws *workspace.Workspace, log func(plugin.Message)) *Providers {
+	home := a.PulumiHome()
+	options := plugin.Options{
+		Env: a.World.Env, Pass: a.Global.PassEnv, Path: filepath.SplitList(a.World.Getenv("PATH")), IgnoreAmbient: a.World.Enabled("PULUMI_IGNORE_AMBIENT_PLUGINS"),
+		Home: home, ProgramDir: ws.Dir(), RootDir: ws.Project.Dir, Project: ws.Project.Name.Text,
+		DebugProviders: debugProviders(a.World.Getenv("PULUMI_DEBUG_PROVIDERS")), LegacySearch: a.World.Getenv("PULUMI_ENABLE_LEGACY_PLUGIN_SEARCH") != "",
+		DisablePreview: a.World.Enabled("PULUMI_DISABLE_PROVIDER_PREVIEW"), PulumiVersion: PulumiVersion, Log: log,
+		ReadScript: func(path string) (plugin.Script, error) {
+			p, err := project.ReadPluginProgram(path)
+			return plugin.Script(p), err
+		},
+	}
+	if a.World.Self != "" { // plugins written in YAML are ours to run, whatever else is on the path
+		options.Languages = map[string][]string{"yaml": {a.World.Self, "serve", "language"}}
+	}
+	if log != nil {
+		options.Warn = once(func(text string) { log(plugin.Message{Severity: plugin.Warning, Text: text}) })
+	}
+	for _, p := range ws.Project.Plugins {
+		if p.Kind == "providers" {
+			options.Overrides = append(options.Overrides, plugin.Override{Name: p.Name, Version: p.Version, Path: p.Path})
+		}
+	}
+	for _, p := range ws.Plugins {
+		options.Overrides = append(options.Overrides, plugin.Override{Name: p.Name, Path: p.Dir})
+	}
+	inProcess := embedded.Options{Dir: ws.Dir(), Environ: a.ChildEnv(), Windows: runtime.GOOS == "windows", Now: a.World.Now, Random: a.World.Random, SuppressSecretOutput: a.Global.SuppressSecretOutput}
+	if a.World.Self != "" {
+		inProcess.Supervisor = []string{a.World.Self, supervise.Word}
+	}
+	if log != nil {
+		hint := once(func(text string) { log(plugin.Message{Severity: plugin.Info, Text: text}) })
+		inProcess.Log = func(line embedded.LogLine) {
+			if line.Secret {
+				hint(secretOutputHint)
+			}
+			log(plugin.Message{URN: line.URN, Severity: plugin.Info, Text: line.Text})
+		}
+	}
+	files := &sources.Sources{}
+	beside := dynamic.Options{Dir: ws.Dir(), Environ: a.World.Env, Path: options.Path, Project: options.Project, Maps: files.Map}
+	if log != nil {
+		beside.Log = func(line dynamic.LogLine) {
+			log(plugin.Message{URN: line.URN, Severity: severityOf(line.Severity), Text: line.Text})
+		}
+	}
+	var trace *os.File
+	if path := a.World.Getenv("PULUMI_DEBUG_GRPC"); path != "" {
+		var err error
+		if trace, err = os.OpenFile(a.Path(path), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600); err == nil {
+			options.Trace = trace
+		} else if options.Warn != nil {
+			options.Warn("PULUMI_DEBUG_GRPC: " + err.Error())
+		}
+	}
+	return &Providers{
+		finder: plugin.Finder{Host: plugin.NewHost(options), Cache: plugin.SchemaCache{Home: home}}, trace: trace, Paths: pathPluginsOf(ws),
+		Sources: files, dynamic: dynamic.NewLoader(beside),
+		rooms: append(append([]console.EmbeddedProviders(nil), a.World.Embedded...), builtIn{embedded.NewLoader(inProcess)}),
+	}
+}
+
+// secretOutputHint is shown once when a command that has secret inputs prints something.
+const secretOutputHint = "The output of commands with secret inputs is shown, with secrets replaced where they are recognized (docs/secrets.md). " +
+	"To show none of it, use --suppress-secret-output."
+
+// severityOf is how much a line matters that the code of a dynamic type printed.
+func severityOf(name string) plugin.Severity {
+	switch name {
+	case "debug":
+		return plugin.Debug
+	case "warning":
+		return plugin.Warning
+	case "error":
+		return plugin.Error
+	}
+	return plugin.Info
+}
+
+// once passes each text on the first time only: a plugin is started several times in one command. It is safe for
+// concurrent use.
+func once(tell func(text string)) func(text string) {
+	var told sync.Map
+	return func(text string) {
+		if _, again := told.LoadOrStore(text, true); !again {
+			tell(text)
+		}
+	}
+}
+
+// debugProviders reads PULUMI_DEBUG_PROVIDERS, a list of name:port.
+func debugProviders(text string) map[string]int {
+	ports := map[string]int{}
+	for _, item := range strings.Split(text, ",") {
+		name, port, found := strings.Cut(strings.TrimSpace(item), ":")
+		if n, err := strconv.Atoi(port); found && err == nil {
+			ports[name] = n
+		}
+	}
+	return ports
+}
+
+// Close ends all plugins.
+func (p *Providers) Close() error {
+	err := p.finder.Host.Close()
+	if p.trace != nil {
+		err = errors.Join(err, p.trace.Close())
+	}
+	return err
+}
+
+// Room is the in-process provider that serves a package; nil when a plugin does, or nothing.
+func (p *Providers) Room(name, version, url string, parameterized bool) console.EmbeddedProviders {
+	if parameterized || url != "" || p.Paths.has(name) {
+		return nil
+	}
+	for _, room := range p.rooms {
+		if _, found := room.Schema(name); !found {
+			continue
+		}
+		if version != "" && !servesVersion(room, name, version) {
+			return nil
+		}
+		if _, err := p.finder.Host.Find(name, version); err == nil {
+			return nil
+		}
+		return room
+	}
+	return nil
+}
+
+// servesVersion reports whether an in-process provider stands for that version of its public package.
+func servesVersion(room console.EmbeddedProviders, name, version string) bool {
+	versioned, ok := room.(interface {
+		Version(name string) (string, bool)
+	})
+	if !ok {
+		return false
+	}
+	have, found := versioned.Version(name)
+	return found && strings.TrimPrefix(version, "v") == have
+}
+
+// Load starts a provider.
+func (p *Providers) Load(ctx context.Context, pkg provider.Package) (provider.Provider, error) {
+	if pkg.Name == dynamic.Package {
+		return p.dynamic.Load(ctx, pkg)
+	}
+	if room := p.Room(pkg.Name, pkg.Version, pkg.DownloadURL, pkg.Parameterization != nil); room != nil {
+		return room.Load(ctx, pkg)
+	}
+	return p.finder.Load(ctx, pkg, func(missing *provider.MissingError) {
+		if version, found := embedded.Version(pkg.Name); found {
+			missing.Looked = append(missing.Looked, "the built-in providers (which have "+pkg.Name+" "+version+")")
+		}
+	})
+}
+
+// Schemas is a loader of the schemas that go with these providers.
+func (p *Providers) Schemas() schema.Loader {
+	loader, _ := p.WatchedSchemas()
+	return loader
+}
+
+// WatchedSchemas are schemas, and whether any of those that were opened has turned out to be damaged, such as by somebody
+// who writes to its file: opened anew, it is sound or says what is wrong.
+func (p *Providers) WatchedSchemas() (loader schema.Loader, damaged func() bool) {
+	var mu sync.Mutex
+	var opened []*schema.Package // guarded by mu
+	loader = schema.NewPackageLoader(func(ctx context.Context, d schema.Descriptor) (*schema.Package, error) {
+		pkg, err := p.openSchema(ctx, d)
+		if err == nil {
+			mu.Lock()
+			defer mu.Unlock()
+			opened = append(opened, pkg)
+		}
+		return pkg, err
+	})
+	return loader, func() bool {
+		mu.Lock()
+		defer mu.Unlock()
+		return slices.ContainsFunc(opened, (*schema.Package).Damaged)
+	}
+}
+
+// openSchema finds the schema of a package: the one that the command line names, the one that is built in, or that of the
+// plugin, which is asked only when the cache does not have it, or not sound.
+func (p *Providers) openSchema(ctx context.Context, d schema.Descriptor) (*schema.Package, error) {
+	if path := p.Given.find(d); path != "" {
+		return p.finder.Cache.OpenFile(path)
+	}
+	if text := p.parameterizedText(d); text != nil {
+		return schema.Parse(text)
+	}
+	if err := p.Paths.bar(d.Name); err != nil {
+		return nil, err
+	}
+	if room := p.Room(d.Name, d.Version, d.DownloadURL, d.Parameterization != nil); room != nil {
+		text, _ := room.Schema(d.Name)
+		return schema.Parse(text)
+	}
+	return p.finder.Schema(ctx, d)
+}
+
+// FetchSchema is the text of what openSchema finds, for whoever needs it whole.
+func (p *Providers) FetchSchema(ctx context.Context, d schema.Descriptor) ([]byte, error) {
+	if path := p.Given.find(d); path != "" {
+		return plugin.ReadSchemaFile(path)
+	}
+	if text := p.parameterizedText(d); text != nil {
+		return text, nil
+	}
+	if room := p.Room(d.Name, d.Version, d.DownloadURL, d.Parameterization != nil); room != nil {
+		text, _ := room.Schema(d.Name)
+		return text, nil
+	}
+	if err := p.Paths.bar(d.Name); err != nil {
+		return nil, err
+	}
+	return p.finder.SchemaText(ctx, d)
+}

@@ -1,0 +1,65 @@
+package operation
+
+import (
+	"fmt"
+
+	"github.com/yamlhost/yamlhost/check"
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/runtime/state"
+	"github.com/yamlhost/yamlhost/schema"
+	"github.com/yamlhost/yamlhost/value/urn"
+)
+
+// adviseAliases names the alias that keeps a resource which had no forEach when the state was written: its instances
+// have other names, so that it would be deleted (decision D6). It says so once.
+func (p *Pipeline) adviseAliases(base *state.Snapshot) error {
+	if p.advised || base == nil || p.Program == nil {
+		return nil
+	}
+	p.advised = true
+	type identity struct{ token, name string }
+	looped := make(map[identity]*check.Node)
+	for _, n := range p.Program.Nodes {
+		if n.Resource != nil && n.Resource.Decl.ForEach != nil && n.Resource.Decl.Options.Aliases == nil {
+			looped[identity{n.Resource.Token, n.Resource.LogicalName}] = n
+		}
+	}
+	if len(looped) == 0 {
+		return nil
+	}
+	var advice diag.Diagnostics
+	for _, r := range base.Resources {
+		n := looped[identity{r.URN.Type(), r.URN.Name()}]
+		if n == nil || r.Delete || !makesMany(n) {
+			continue
+		}
+		advice.Add(diag.Diagnostic{Severity: diag.Warning, Code: diag.DuplicateURN, Subject: n.Range,
+			Summary: fmt.Sprintf("`%s` exists as one resource, and with `forEach` its instances are called `%s-…`", n.Name, n.Resource.LogicalName),
+			Detail:  "to keep it as one of them, add to its options: " + aliasFor(n, r.URN)})
+	}
+	return p.Console.Report(advice)
+}
+
+// makesMany reports whether the instances have names of their own: those of a boolean do not.
+func makesMany(n *check.Node) bool {
+	switch schema.Required(n.Type).(type) {
+	case *schema.Array, *schema.Map, *schema.Object:
+		return true
+	}
+	return false
+}
+
+// aliasFor is the option that keeps a resource as one of the instances.
+func aliasFor(n *check.Node, u urn.URN) string {
+	key := "0"
+	switch t := schema.Required(n.Type).(type) {
+	case *schema.Map:
+		key = `"KEY"`
+	case *schema.Object:
+		key = `"KEY"`
+		if members := t.Properties(); len(members) > 0 {
+			key = fmt.Sprintf("%q", members[0].Name)
+		}
+	}
+	return fmt.Sprintf(`aliases: '${each.key == %s ? ["%s"] : []}'`, key, u)
+}

@@ -1,0 +1,152 @@
+package operation
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/runtime/engine"
+	"github.com/yamlhost/yamlhost/runtime/state"
+	"github.com/yamlhost/yamlhost/value/urn"
+)
+
+// scopeOptions are the flags that confine an operation, and those that set rules of it aside.
+type scopeOptions struct {
+	targets, replace, targetReplace, excludes []string
+	targetDependents, excludeDependents       bool
+	ExcludeProtected, ignoreProtect           bool
+	runProgram                                bool
+
+	clearPendingCreates, skipPendingCreates bool
+	importPendingCreates                    []string
+}
+
+// ScopeFlags adds the flags of Pulumi's that say what an operation is about.
+func ScopeFlags(cmd *cobra.Command, o *Options) {
+	f := cmd.Flags()
+	f.StringArrayVarP(&o.Scope.targets, "target", "t", nil, "operate on this URN only; * stands for anything without a colon, ** for anything; may come several times")
+	f.BoolVar(&o.Scope.targetDependents, "target-dependents", false, "operate on what depends on targets too")
+	f.StringArrayVarP(&o.Scope.excludes, "exclude", "x", nil, "leave this URN alone; globs as with --target; may come several times")
+	f.BoolVar(&o.Scope.excludeDependents, "exclude-dependents", false, "leave what depends on excluded resources alone too")
+}
+
+// ReplaceFlags adds the flags that force replacements.
+func ReplaceFlags(cmd *cobra.Command, o *Options) {
+	f := cmd.Flags()
+	f.StringArrayVar(&o.Scope.replace, "replace", nil, "replace this URN; globs as with --target; may come several times")
+	f.StringArrayVar(&o.Scope.targetReplace, "target-replace", nil, "as --target and --replace together")
+}
+
+func ProtectFlag(cmd *cobra.Command, o *Options) {
+	cmd.Flags().BoolVar(&o.Scope.ignoreProtect, "ignore-protect", false, "delete and replace protected resources like others")
+}
+
+// ProgramFlag adds --run-program, of operations that can do without the program.
+func ProgramFlag(a *console.Console, cmd *cobra.Command, o *Options, help string) {
+	cmd.Flags().BoolVar(&o.Scope.runProgram, "run-program", a.World.Enabled("PULUMI_RUN_PROGRAM"), help)
+}
+
+func PendingFlags(cmd *cobra.Command, o *Options) {
+	f := cmd.Flags()
+	f.BoolVar(&o.Scope.clearPendingCreates, "clear-pending-creates", false, "forget creations that an earlier run left open")
+	f.BoolVar(&o.Scope.skipPendingCreates, "skip-pending-creates", false, "keep them without asking")
+	f.StringSliceVar(&o.Scope.importPendingCreates, "import-pending-creates", nil, "take what they made into the state: URN,ID,URN,ID,…")
+}
+
+// Check refuses flags that do not go together.
+func (s *scopeOptions) Check() error {
+	switch {
+	case s.clearPendingCreates && s.skipPendingCreates:
+		return console.WithCode(console.CodeError, "--clear-pending-creates and --skip-pending-creates exclude each other")
+	case len(s.importPendingCreates)%2 != 0:
+		return console.WithCode(console.CodeError, "--import-pending-creates takes pairs of a URN and an ID")
+	case s.targetDependents && len(s.targets)+len(s.targetReplace) == 0:
+		return console.WithCode(console.CodeError, "--target-dependents says something of targets, and there is none: use --target")
+	case s.excludeDependents && len(s.excludes) == 0 && !s.ExcludeProtected:
+		return console.WithCode(console.CodeError, "--exclude-dependents says something of excluded resources, and there is none: use --exclude")
+	}
+	return nil
+}
+
+// apply confines an engine's operation.
+func (s *scopeOptions) apply(o *engine.Options) {
+	o.Targets = slices.Concat(s.targets, s.targetReplace)
+	o.Replace = slices.Concat(s.replace, s.targetReplace)
+	o.Excludes = s.excludes
+	o.TargetDependents, o.ExcludeDependents = s.targetDependents, s.excludeDependents
+	o.ExcludeProtected, o.IgnoreProtect, o.RunProgram = s.ExcludeProtected, s.ignoreProtect, s.runProgram
+}
+
+// settleRefresh takes somebody's word for creations that an earlier run left open, before a refresh: those that happened are
+// read under the ID that is given and taken into the state, others are forgotten or stay open (E6.42).
+func (p *Pipeline) settleRefresh(ctx context.Context, base *state.Snapshot) (*state.Snapshot, error) {
+	s := &p.options.Scope
+	named := map[urn.URN]string{}
+	for i := 0; i+1 < len(s.importPendingCreates); i += 2 {
+		named[urn.URN(s.importPendingCreates[i])] = s.importPendingCreates[i+1]
+	}
+	words := map[urn.URN]engine.Word{}
+	var decided, open []state.Operation
+	var ask []state.Operation
+	undecided := map[urn.URN]bool{}
+	for _, op := range engine.Undecided(base) {
+		u := op.Resource.URN
+		undecided[u] = true
+		_, said := named[u]
+		if _, answered := p.answers[u]; !said && !answered && !s.clearPendingCreates && !s.skipPendingCreates {
+			ask = append(ask, op)
+		}
+	}
+	if len(ask) > 0 && p.Console.Interactive() && !p.document {
+		if err := p.askAllPending(ask, refreshOperation); err != nil {
+			return nil, err
+		}
+	}
+	for _, op := range base.Pending {
+		u := op.Resource.URN
+		id, said := named[u]
+		answer, answered := p.answers[u]
+		switch {
+		case op.Kind != state.Creating:
+			continue // a refresh reads what was being changed
+		case said:
+			words[u] = engine.Word{ID: id}
+		case s.clearPendingCreates:
+			words[u] = engine.Word{}
+		case answered:
+			words[u] = answer
+		case !s.skipPendingCreates && !undecided[u]: // it lives in the state: there is nothing to ask
+		default:
+			open = append(open, op)
+			continue
+		}
+		decided = append(decided, op)
+	}
+	for _, op := range decided {
+		delete(named, op.Resource.URN)
+	}
+	for u := range named {
+		return nil, console.WithCode(console.CodeError, "--import-pending-creates: there is no interrupted creation of '%s'", u)
+	}
+	if len(open) > 0 && !s.skipPendingCreates {
+		fmt.Fprintf(p.Console.Streams.Err, "warning: what became of %s is not known; use --import-pending-creates for those that happened, "+
+			"--clear-pending-creates to forget them\n", console.Count(len(open), "interrupted creation"))
+	}
+	if len(decided) == 0 {
+		return base, nil
+	}
+	asked := *base
+	asked.Pending = decided
+	o := engine.Options{Base: &asked}
+	p.describe(&o)
+	next, settled, err := engine.Settle(ctx, o, words)
+	if err != nil {
+		return nil, err
+	}
+	p.tellSettled(settled)
+	after := *next
+	after.Pending = open
+	return &after, nil
+}

@@ -1,0 +1,62 @@
+package operation
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/runtime/backend"
+	"github.com/yamlhost/yamlhost/runtime/state"
+	"github.com/yamlhost/yamlhost/value/urn"
+)
+
+// adviseRepair adds the way out to the error of a state that is not sound.
+func adviseRepair(err error) error {
+	var unsound *state.IntegrityError
+	if errors.As(err, &unsound) {
+		return fmt.Errorf("%w\n`yamlhost state repair` shows what can be done about it", err)
+	}
+	return err
+}
+
+const AlteredText = "the state file is not what yamlhost wrote: somebody has edited it, or it is damaged; it is used as it is"
+
+// warnOfOrder tells that a state was edited, or put in order.
+func warnOfOrder(a *console.Console, altered bool, moved []urn.URN) {
+	if altered {
+		fmt.Fprintln(a.Streams.Err, "warning: "+AlteredText)
+	}
+	for _, u := range moved {
+		fmt.Fprintf(a.Streams.Err, "warning: in the state, %s came after what depends on it; it was moved\n", u)
+	}
+}
+
+// DamageOf tells what was wrong with a journal.
+func DamageOf(r *backend.Recovery) (texts []string) {
+	if r == nil {
+		return nil
+	}
+	if r.Mended > 0 {
+		texts = append(texts, fmt.Sprintf("the journal of an earlier %s had %s, put right now; check the disk and the memory of the machine",
+			orWord(r.Header.Command, "run"), console.Count(r.Mended, "flipped bit")))
+	}
+	for _, g := range r.Gaps {
+		texts = append(texts, fmt.Sprintf("the journal of an earlier %s is damaged: %d bytes from byte %d on cannot be read; "+
+			"what follows them was used", orWord(r.Header.Command, "run"), g.Length, g.Offset))
+	}
+	for _, m := range r.Missing {
+		texts = append(texts, "it is not known "+m)
+	}
+	if len(r.Missing) > 0 {
+		texts = append(texts, "look for objects that the state does not have, and take them in with `yamlhost import`; "+
+			"`yamlhost refresh` finds what changed of those that it has")
+	}
+	return texts
+}
+
+func orWord(text, otherwise string) string {
+	if text == "" {
+		return otherwise
+	}
+	return text
+}

@@ -1,0 +1,71 @@
+package operation
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/runtime/state"
+	"github.com/yamlhost/yamlhost/schema"
+	"github.com/yamlhost/yamlhost/value/urn"
+)
+
+// adviseVersions warns, once, where the program names no version of a package and the newest that is there has another major
+// version than the provider that the state was made with: a stack that was taken over, or a plugin that was installed for
+// another project, would jump in silence.
+func (p *Pipeline) adviseVersions(ctx context.Context, base *state.Snapshot) error {
+	if p.versionsTold || base == nil || p.Program == nil {
+		return nil
+	}
+	p.versionsTold = true
+	var advice diag.Diagnostics
+	for _, d := range p.Program.Packages {
+		was := versionInState(base, d.Name)
+		if d.Version != "" || d.Parameterization != nil || was == "" {
+			continue
+		}
+		pkg, err := p.Providers.openSchema(ctx, d)
+		if err != nil || pkg.Version == "" || majorOf(pkg.Version) == majorOf(was) {
+			continue
+		}
+		advice.Add(diag.Diagnostic{Severity: diag.Warning, Subject: p.firstUse(d),
+			Summary: fmt.Sprintf("the stack was made with %s %s, and no version is named: this run uses %s", d.Name, was, pkg.Version),
+			Detail:  fmt.Sprintf("to stay, add to the options of one resource of the package: version: %s", was)})
+	}
+	return p.Console.Report(advice)
+}
+
+// versionInState is the version of a package's default provider in a state; empty when there is none, or none is known.
+func versionInState(base *state.Snapshot, pkg string) string {
+	for _, r := range base.Resources {
+		if r.Delete || r.Type != urn.ProviderType(pkg) || !strings.HasPrefix(r.URN.Name(), "default") {
+			continue
+		}
+		if version, ok := r.Inputs.Get("version").AsString(); ok {
+			return version
+		}
+	}
+	return ""
+}
+
+// majorOf is the first number of a version, -1 when it has none.
+func majorOf(version string) int {
+	first, _, _ := strings.Cut(strings.TrimPrefix(version, "v"), ".")
+	n, err := strconv.Atoi(first)
+	if err != nil {
+		return -1
+	}
+	return n
+}
+
+// firstUse is where the program first has a resource of a package.
+func (p *Pipeline) firstUse(d schema.Descriptor) diag.Range {
+	for _, n := range p.Program.Nodes {
+		if n.Resource != nil && n.Resource.Decl.Type != nil && n.Resource.Package.Key() == d.Key() {
+			return n.Resource.Decl.Type.Range
+		}
+	}
+	return diag.Range{}
+}
