@@ -52,7 +52,7 @@ func (e *evaluator) dynamicProvider(ctx context.Context, d *check.Dynamic) (stri
 func (e *evaluator) registerDynamic(ctx context.Context, name string, d *check.Dynamic) (string, *fault) {
 	at := d.Decl.Name.Range
 	if d.Code == nil {
-		return "", blame(diag.OperationFailed, at, "", "this engine cannot run %s: declare the type in a package, in a file PulumiPlugin.yaml", d.Path)
+		return "", blame(diag.OperationFailed, at, "", "this engine cannot run %s: dynamic types need the engine of yamlhost", d.Path)
 	}
 	response, err := e.monitor.RegisterResource(ctx, monitor.RegisterRequest{
 		Type: "pulumi:providers:" + check.DynamicNamespace, Name: name, Custom: true, Parent: e.stack,

@@ -31,7 +31,6 @@ func ParsePackage(files []*diag.Source) (*ast.File, diag.Diagnostics) {
 		once(&whole.Description, file.Description, "description")
 		once(&whole.Version, file.Version, "version")
 		once(&whole.Namespace, file.Namespace, "namespace")
-		whole.Dynamic = append(whole.Dynamic, file.Dynamic...)
 		for _, c := range file.Components {
 			first, taken := components[c.Name.Value]
 			if taken && first.Source.Name() != c.Name.Range.Source.Name() { // twice in one file has been reported

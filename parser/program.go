@@ -72,6 +72,10 @@ func (p *parser) outline(top []entry, part bool) *outline {
 			p.extension(e.at, "a section of hooks")
 			hooks = &e
 		case "dynamic":
+			if p.options.Plugin {
+				p.fail(diag.UnknownKey, e.at, "declare the types in the program that uses them", "a package cannot have `dynamic` types in this version")
+				break
+			}
 			p.extension(e.at, "a section of dynamic types")
 			dynamic = &e
 		case "include":

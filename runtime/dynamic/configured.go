@@ -18,7 +18,6 @@ const codeInput = "__provider"
 
 // configured serves the types of a definition. It is safe for concurrent use.
 type configured struct {
-	name    string
 	def     Definition
 	timeout time.Duration
 	hosts   map[*Source]*host // complete from the start
@@ -27,7 +26,7 @@ type configured struct {
 var _ provider.Configured = (*configured)(nil)
 
 func newConfigured(l *loaded, d Definition) *configured {
-	c := &configured{name: l.name, def: d, timeout: l.options.Timeout, hosts: map[*Source]*host{}}
+	c := &configured{def: d, timeout: l.options.Timeout, hosts: map[*Source]*host{}}
 	if c.timeout == 0 {
 		c.timeout = 10 * time.Minute
 	}

@@ -230,11 +230,19 @@ func TestPython(t *testing.T) {
 	assert.NoError(t, err)
 }
 
-func TestInterpreterIsMissing(t *testing.T) {
-	d := Definition{"T": {Source: &Source{File: "t.ts", Language: bundle.Node, Code: "exports.create = () => 0", Digest: "sha256:0"}}}
-	p := New("pkg", "1.0.0", nil, d, Options{Dir: t.TempDir()})
-	c, err := p.Configure(t.Context(), provider.ConfigureRequest{})
+// configure makes a provider of one type T whose code is given, on a machine without interpreters.
+func configure(t *testing.T, code, digest string, policy CodeChange) (provider.Configured, provider.Provider) {
+	t.Helper()
+	p, err := NewLoader(Options{Dir: t.TempDir()}).Load(t.Context(), provider.Package{Name: Package})
 	require.NoError(t, err)
+	c, err := p.Configure(t.Context(), provider.ConfigureRequest{Inputs: strs("source", "t.ts", "language", "node", "digest", digest, "code", code).
+		With("types", value.Map(map[string]value.Value{"T": strs("onCodeChange", string(policy))}))})
+	require.NoError(t, err)
+	return c, p
+}
+
+func TestInterpreterIsMissing(t *testing.T) {
+	c, p := configure(t, "exports.create = () => 0", "sha256:0", ByDiff)
 	_, err = c.Create(t.Context(), provider.CreateRequest{Subject: subject("T", "t"), Inputs: value.EmptyMap()})
 	assert.EqualError(t, err, "t.ts needs Node.js 18 or newer, and there is no node on PATH: install it; nothing was done")
 	_, err = c.Create(t.Context(), provider.CreateRequest{Subject: subject("T", "t"), Inputs: value.EmptyMap(), Preview: true})
@@ -248,10 +256,7 @@ func TestCodeChange(t *testing.T) {
 		changes provider.Changes
 		replace bool
 	}{{ByDiff, provider.DiffSome, false}, {Ignore, provider.DiffNone, false}, {Update, provider.DiffSome, false}, {Replace, provider.DiffSome, true}} {
-		d := Definition{"T": {Source: &Source{File: "t.ts", Language: bundle.Node, Code: "exports.create = 0", Digest: "sha256:new"}, OnCodeChange: c.policy}}
-		p := New("pkg", "1.0.0", nil, d, Options{Dir: t.TempDir()})
-		configured, err := p.Configure(t.Context(), provider.ConfigureRequest{})
-		require.NoError(t, err)
+		configured, p := configure(t, "exports.create = 0", "sha256:new", c.policy)
 		old := strs("a", "1", "__provider", "sha256:old")
 		checked, err := configured.Check(t.Context(), provider.CheckRequest{Subject: subject("T", "t"), Olds: old, News: strs("a", "1")})
 		require.NoError(t, err)

@@ -49,20 +49,12 @@ func (l loader) Load(_ context.Context, p provider.Package) (provider.Provider, 
 	if p.Config != nil {
 		o.Config = p.Config
 	}
-	return &loaded{name: Package, options: o}, nil
-}
-
-// New makes the provider of a package whose code is in d.
-func New(name, version string, schema []byte, d Definition, o Options) provider.Provider {
-	return &loaded{name: name, version: version, schema: schema, fixed: d, options: o}
+	return &loaded{options: o}, nil
 }
 
 // loaded is a provider without configuration.
 type loaded struct {
-	name, version string
-	schema        []byte     // nil where the program declares the types
-	fixed         Definition // nil where the inputs have it
-	options       Options
+	options Options
 
 	mu         sync.Mutex
 	configured *configured // guarded by mu
@@ -72,7 +64,7 @@ type loaded struct {
 var _ provider.Provider = (*loaded)(nil)
 
 func (l *loaded) Info(context.Context) (provider.Info, error) {
-	return provider.Info{Name: l.name, Version: l.version}, nil
+	return provider.Info{Name: Package}, nil
 }
 
 func (l *loaded) Parameterize(context.Context, provider.ParameterizeRequest) (provider.ParameterizeResponse, error) {
@@ -80,10 +72,7 @@ func (l *loaded) Parameterize(context.Context, provider.ParameterizeRequest) (pr
 }
 
 func (l *loaded) Schema(context.Context, provider.SchemaRequest) ([]byte, error) {
-	if l.schema == nil {
-		return nil, unimplemented("the program declares the types of its dynamic providers")
-	}
-	return l.schema, nil
+	return nil, unimplemented("the program declares the types of its dynamic providers")
 }
 
 // CheckConfig takes the inputs as they are.
@@ -118,12 +107,9 @@ func (l *loaded) DiffConfig(_ context.Context, r provider.DiffRequest) (provider
 
 // Configure makes the provider ready. It starts no process.
 func (l *loaded) Configure(_ context.Context, r provider.ConfigureRequest) (provider.Configured, error) {
-	d := l.fixed
-	if d == nil {
-		var err error
-		if d, err = definitionOf(r.Inputs.DeepPublic(), l.options.Maps); err != nil {
-			return nil, &provider.Error{Message: err.Error()}
-		}
+	d, err := definitionOf(r.Inputs.DeepPublic(), l.options.Maps)
+	if err != nil {
+		return nil, &provider.Error{Message: err.Error()}
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
