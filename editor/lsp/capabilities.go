@@ -17,18 +17,19 @@ func yes() *bool {
 func (s *server) capabilities() protocol.ServerCapabilities {
 	change := protocol.TextDocumentSyncKindIncremental
 	return protocol.ServerCapabilities{
-		PositionEncoding:          s.positions.kind(),
-		TextDocumentSync:          &protocol.TextDocumentSyncOptions{OpenClose: yes(), Change: &change, Save: protocol.Boolean(true)},
-		DiagnosticProvider:        &protocol.DiagnosticOptions{InterFileDependencies: true},
-		CompletionProvider:        &protocol.CompletionOptions{TriggerCharacters: []string{":", ".", "{", " ", "\""}},
-		HoverProvider:             protocol.Boolean(true),
-		SignatureHelpProvider:     &protocol.SignatureHelpOptions{TriggerCharacters: []string{"(", ","}},
-		DefinitionProvider:        protocol.Boolean(true),
-		ReferencesProvider:        protocol.Boolean(true),
-		DocumentHighlightProvider: protocol.Boolean(true),
-		RenameProvider:            &protocol.RenameOptions{PrepareProvider: yes()},
-		DocumentSymbolProvider:    protocol.Boolean(true),
-		WorkspaceSymbolProvider:   protocol.Boolean(true),
-		CodeActionProvider:        &protocol.CodeActionOptions{CodeActionKinds: []protocol.CodeActionKind{protocol.CodeActionKindQuickFix}},
+		PositionEncoding:           s.positions.kind(),
+		TextDocumentSync:           &protocol.TextDocumentSyncOptions{OpenClose: yes(), Change: &change, Save: protocol.Boolean(true)},
+		DiagnosticProvider:         &protocol.DiagnosticOptions{InterFileDependencies: true},
+		CompletionProvider:         &protocol.CompletionOptions{TriggerCharacters: []string{":", ".", "{", " ", "\""}},
+		DocumentFormattingProvider: protocol.Boolean(true),
+		HoverProvider:              protocol.Boolean(true),
+		SignatureHelpProvider:      &protocol.SignatureHelpOptions{TriggerCharacters: []string{"(", ","}},
+		DefinitionProvider:         protocol.Boolean(true),
+		ReferencesProvider:         protocol.Boolean(true),
+		DocumentHighlightProvider:  protocol.Boolean(true),
+		RenameProvider:             &protocol.RenameOptions{PrepareProvider: yes()},
+		DocumentSymbolProvider:     protocol.Boolean(true),
+		WorkspaceSymbolProvider:    protocol.Boolean(true),
+		CodeActionProvider:         &protocol.CodeActionOptions{CodeActionKinds: []protocol.CodeActionKind{protocol.CodeActionKindQuickFix}},
 	}
 }

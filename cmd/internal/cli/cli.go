@@ -110,7 +110,7 @@ func newRoot(a *console.Console) *cobra.Command {
 	root.SetFlagErrorFunc(console.FlagError)
 	root.AddCommand(
 		deploycmd.NewRun(a, console.Bind(a, operation.Run)), deploycmd.NewPreview(a, console.Bind(a, operation.Preview)), deploycmd.NewUp(a, console.Bind(a, operation.Up)), deploycmd.NewRefresh(a, console.Bind(a, operation.Refresh)), deploycmd.NewDestroy(a, console.Bind(a, operation.Destroy)), deploycmd.NewImport(a, console.Bind(a, deploycmd.ImportResources)),
-		checkcmd.NewCheck(a, console.Bind(a, checkcmd.Check)), explaincmd.NewExplain(a, console.Bind(a, explaincmd.Explain)), schemacmd.NewSchema(a, console.Bind(a, schemacmd.Schema)), graphcmd.NewGraph(a, console.Bind(a, graphcmd.Graph)), functionscmd.NewFunctions(a, console.Bind(a, functionscmd.Functions)), lspcmd.NewLSP(a, func(ctx context.Context) error { return lspcmd.Lsp(ctx, a) }),
+		checkcmd.NewCheck(a, console.Bind(a, checkcmd.Check)), checkcmd.NewFormat(a, console.Bind(a, checkcmd.Format)), explaincmd.NewExplain(a, console.Bind(a, explaincmd.Explain)), schemacmd.NewSchema(a, console.Bind(a, schemacmd.Schema)), graphcmd.NewGraph(a, console.Bind(a, graphcmd.Graph)), functionscmd.NewFunctions(a, console.Bind(a, functionscmd.Functions)), lspcmd.NewLSP(a, func(ctx context.Context) error { return lspcmd.Lsp(ctx, a) }),
 		stackcmd.NewStack(a), configcmd.NewConfig(a), statecmd.NewState(a), plugincmd.NewPlugin(a),
 		accountcmd.NewLogin(a, console.Bind(a, accountcmd.Login)), accountcmd.NewLogout(a, console.Bind(a, accountcmd.Logout)), accountcmd.NewWhoami(a, console.Bind(a, accountcmd.Whoami)), cancelcmd.NewCancel(a, console.Bind(a, cancelcmd.Cancel)),
 		aboutcmd.NewAbout(a, console.Bind(a, aboutcmd.About)), newVersion(a), servecmd.NewServe(a),

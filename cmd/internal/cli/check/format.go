@@ -1,0 +1,140 @@
+package check
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/rogpeppe/go-internal/diff"
+	"github.com/spf13/cobra"
+
+	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/parser"
+)
+
+// FormatOptions are the inputs of the command fmt.
+type FormatOptions struct {
+	targets []string
+	check   bool
+	diff    bool
+}
+
+// NewFormat makes the command fmt.
+func NewFormat(_ *console.Console, run func(context.Context, *FormatOptions) error) *cobra.Command {
+	o := &FormatOptions{}
+	cmd := &cobra.Command{
+		Use:   "fmt [DIR or FILE]...",
+		Short: "Bring programs into one form: indentation and spacing",
+		Long: "fmt changes nothing but white space: two columns for each level, one blank behind a colon, no blanks at the end of\n" +
+			"lines, at most one empty line in a row. Comments, order and quotes stay, and so does what the text means. A file with\n" +
+			"syntax errors stays as it is. For a folder, the files of its program are meant; - is standard input, which is written to\n" +
+			"standard output. With --check it exits with 1 if a file would change.",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if o.targets = args; len(args) == 0 {
+				o.targets = []string{"."}
+			}
+			return run(cmd.Context(), o)
+		},
+	}
+	cmd.Flags().BoolVar(&o.check, "check", false, "change nothing; name the files that would change")
+	cmd.Flags().BoolVar(&o.diff, "diff", false, "change nothing; show what would change")
+	return cmd
+}
+
+// Format brings files into one form.
+func Format(_ context.Context, a *console.Console, o *FormatOptions) error {
+	changed, broken := false, diag.Diagnostics{}
+	for _, target := range o.targets {
+		if target == "-" {
+			text, err := io.ReadAll(a.Streams.In)
+			if err != nil {
+				return fmt.Errorf("read standard input: %w", err)
+			}
+			formatted, found := parser.Format(diag.NewSource("<stdin>", text))
+			broken.Add(found...)
+			changed = changed || !bytes.Equal(text, formatted)
+			if err := showFormatted(a, o, "<stdin>", text, formatted, func() error { return nil }); err != nil {
+				return err
+			}
+			if !o.check && !o.diff {
+				if _, err := a.Streams.Out.Write(formatted); err != nil {
+					return err
+				}
+			}
+			continue
+		}
+		paths, err := programFiles(a, target)
+		if err != nil {
+			return err
+		}
+		for _, path := range paths {
+			text, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			src := diag.NewSource(a.Short(path), text)
+			formatted, found := parser.Format(src)
+			broken.Add(found...)
+			if bytes.Equal(text, formatted) {
+				continue
+			}
+			changed = true
+			if err := showFormatted(a, o, a.Short(path), text, formatted, func() error { return replaceFile(a, src, formatted) }); err != nil {
+				return err
+			}
+		}
+	}
+	if len(broken) > 0 {
+		return a.Report(broken)
+	}
+	if changed && (o.check || o.diff) {
+		return console.ErrReported
+	}
+	return nil
+}
+
+// showFormatted says what becomes of a file, or makes it so.
+func showFormatted(a *console.Console, o *FormatOptions, name string, text, formatted []byte, write func() error) error {
+	if bytes.Equal(text, formatted) {
+		return nil
+	}
+	if o.diff {
+		_, err := a.Streams.Out.Write(diff.Diff(name, text, name+" (formatted)", formatted))
+		return err
+	}
+	if o.check {
+		_, err := fmt.Fprintln(a.Streams.Out, name)
+		return err
+	}
+	return write()
+}
+
+// programFiles are the files of a program, or the one file that is named.
+func programFiles(a *console.Console, target string) ([]string, error) {
+	path := a.Path(target)
+	if info, err := os.Stat(path); err == nil && !info.IsDir() {
+		return []string{path}, nil
+	}
+	ws, err := a.OpenTarget(target, a.Looking())
+	if err != nil {
+		return nil, err
+	}
+	paths := []string{ws.Project.Path}
+	if ws.Program.Path != "" && ws.Program.Path != ws.Project.Path {
+		paths = append(paths, ws.Program.Path)
+	}
+	if ws.Source == nil {
+		return paths, nil
+	}
+	ws.Parse(nil) // finds out what the program includes
+	for _, part := range ws.Parts {
+		if at := a.Path(part.Name()); filepath.Dir(at) == ws.Dir() || filepath.IsLocal(part.Name()) {
+			paths = append(paths, at)
+		}
+	}
+	return paths, nil
+}

@@ -1,0 +1,323 @@
+package parser
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/yamlhost/yamlhost/diag"
+)
+
+// Format writes a text in one manner: two columns for each level, lists under their keys, one blank behind a colon and a
+// dash, no blanks at the end of lines, at most one empty line in a row, a line break at the end. Only white space changes;
+// comments, order, quotes and folding stay, and so does everything inside of a text of several lines. What the text means
+// stays the same: Format compares, and leaves a text alone where it cannot be sure. So it does with one that has syntax
+// errors, which are the findings, and with JSON.
+func Format(src *diag.Source) ([]byte, diag.Diagnostics) {
+	text := src.Text()
+	p := &parser{src: src, text: text}
+	if !p.screen() {
+		return text, p.diags
+	}
+	var document node
+	if err := p.unmarshal(&document); err != nil {
+		_, diags := Parse(src, Options{})
+		return text, slices.DeleteFunc(diags, func(d diag.Diagnostic) bool { return d.Code != diag.Syntax && d.Code != diag.RunawayInput })
+	}
+	if len(document.Content) == 0 || oddBreaks(text) || p.lexed.secondDocument >= 0 {
+		return text, nil
+	}
+	root := document.Content[0]
+	if root.Kind != yaml.MappingNode || root.Style&yaml.FlowStyle != 0 {
+		return text, nil
+	}
+	f := newFormatter(text)
+	f.node(root, 0)
+	if f.odd {
+		return text, nil
+	}
+	formatted := f.write()
+	if !sameData(text, formatted) {
+		return text, nil
+	}
+	return formatted, nil
+}
+
+// sameData reports whether two texts hold the same data, with the same styles and comments.
+func sameData(a, b []byte) bool {
+	var one, other node
+	if unmarshal(a[textStart(a):], &one) != nil || unmarshal(b[textStart(b):], &other) != nil {
+		return false
+	}
+	return sameNode(&one, &other, 0)
+}
+
+func sameNode(a, b *node, depth int) bool {
+	if a.Kind != b.Kind || a.Style != b.Style || a.Tag != b.Tag || a.Value != b.Value || a.Anchor != b.Anchor || len(a.Content) != len(b.Content) || depth > maxDepth {
+		return false
+	}
+	for i := range a.Content {
+		if !sameNode(a.Content[i], b.Content[i], depth+1) {
+			return false
+		}
+	}
+	return true
+}
+
+// formattedLine is a line of a text, and what becomes of it.
+type formattedLine struct {
+	start, end int          // without the line break
+	broken     string       // the line break
+	indent     int          // as it is
+	to         int          // as it shall be; -1 where that is not known yet
+	inside     bool         // of a text or of brackets that begin above
+	kept       bool         // inside of a text whose blanks count
+	cuts       []shortening // blanks to leave out behind the indentation
+}
+
+// shortening is a stretch of a text that becomes so many blanks.
+type shortening struct{ from, to, blanks int }
+
+type formatter struct {
+	text  []byte
+	lines []formattedLine
+	odd   bool // there is something that is written in a way that is not known here
+}
+
+func newFormatter(text []byte) *formatter {
+	f := &formatter{text: text}
+	for at := textStart(text); at < len(text); {
+		l := formattedLine{start: at, end: len(text), to: -1}
+		next := len(text)
+		if n := bytes.IndexByte(text[at:], '\n'); n >= 0 {
+			l.end, next, l.broken = at+n, at+n+1, "\n"
+			if l.end > at && text[l.end-1] == '\r' {
+				l.end, l.broken = l.end-1, "\r\n"
+			}
+		}
+		for at+l.indent < l.end && text[at+l.indent] == ' ' {
+			l.indent++
+		}
+		f.lines = append(f.lines, l)
+		at = next
+	}
+	return f
+}
+
+// lineOf is the number of the line that holds an offset.
+func (f *formatter) lineOf(offset int) int {
+	i, _ := slices.BinarySearchFunc(f.lines, offset, func(l formattedLine, offset int) int { return l.start - offset })
+	if i == len(f.lines) || f.lines[i].start > offset {
+		i--
+	}
+	return max(i, 0)
+}
+
+// begins reports whether an offset is the first in its line that is no blank.
+func (f *formatter) begins(offset int) bool {
+	l := f.lines[f.lineOf(offset)]
+	return l.start+l.indent == offset
+}
+
+// put gives the line that begins with an offset its indentation.
+func (f *formatter) put(offset, to int) {
+	if l := &f.lines[f.lineOf(offset)]; f.begins(offset) && l.to < 0 {
+		l.to = to
+	}
+}
+
+// node formats a located node that begins in a column.
+func (f *formatter) node(n *node, to int) {
+	switch {
+	case n.Kind == yaml.AliasNode:
+		f.put(n.Line, to)
+	case n.Kind == yaml.ScalarNode, n.Style&yaml.FlowStyle != 0:
+		f.put(n.Line, to)
+		f.whole(n)
+	case n.Kind == yaml.MappingNode:
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			f.entry(n.Content[i], n.Content[i+1], to)
+		}
+	case n.Kind == yaml.SequenceNode:
+		f.sequence(n, to)
+	}
+}
+
+func (f *formatter) entry(key, value *node, to int) {
+	if key.Kind != yaml.ScalarNode || f.lineOf(key.Line) != f.lineOf(max(key.Column-1, key.Line)) || key.Anchor != "" {
+		f.odd = true
+		return
+	}
+	f.put(key.Line, to)
+	colon := key.Column
+	for colon < len(f.text) && blank(f.text[colon]) {
+		colon++
+	}
+	if colon >= len(f.text) || f.text[colon] != ':' {
+		f.odd = true
+		return
+	}
+	f.tighten(colon + 1)
+	inner := to + 2
+	if value.Anchor != "" || value.Style&yaml.TaggedStyle != 0 {
+		if value.Kind != yaml.ScalarNode && value.Style&yaml.FlowStyle == 0 {
+			f.odd = true // the map or list begins behind its anchor or tag
+			return
+		}
+	}
+	f.node(value, inner)
+}
+
+// tighten makes the blanks behind a colon or a dash one, unless a comment or nothing follows.
+func (f *formatter) tighten(at int) {
+	end := at
+	for end < len(f.text) && f.text[end] == ' ' {
+		end++
+	}
+	if end-at > 1 && end < len(f.text) && f.text[end] != '#' && f.text[end] != '\n' && f.text[end] != '\r' && f.text[end] != '\t' {
+		l := &f.lines[f.lineOf(at)]
+		l.cuts = append(l.cuts, shortening{at, end, 1})
+	}
+}
+
+func (f *formatter) sequence(n *node, to int) {
+	column := -1
+	for i, item := range n.Content {
+		dash := f.dash(n, item, i)
+		if dash < 0 || item.Anchor != "" && item.Kind != yaml.ScalarNode {
+			f.odd = true
+			return
+		}
+		at := dash - f.lines[f.lineOf(dash)].start
+		if column >= 0 && at != column {
+			f.odd = true
+			return
+		}
+		column = at
+		f.put(dash, to)
+		f.tighten(dash + 1)
+		f.node(item, to+2)
+	}
+}
+
+// dash is the offset of the dash in front of an item of a list; -1 where it is not found.
+func (f *formatter) dash(list, item *node, i int) int {
+	from := list.Line
+	if i > 0 {
+		from = list.Content[i-1].Column
+	}
+	for at := from; at < len(f.text) && at <= item.Line; at++ {
+		switch c := f.text[at]; {
+		case c == '-' && blankAt(f.text, at+1):
+			return at
+		case c == '#' && (at == 0 || blankAt(f.text, at-1)):
+			for at < len(f.text) && f.text[at] != '\n' {
+				at++
+			}
+		case !blank(c) && breakAt(f.text, at) == 0:
+			return -1
+		}
+	}
+	return -1
+}
+
+// whole marks the lines of a text or of brackets that stand on several.
+func (f *formatter) whole(n *node) {
+	first, last := f.lineOf(n.Line), f.lineOf(max(n.Column-1, n.Line))
+	literal := n.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0
+	if literal { // with the empty lines at its end, which may count
+		for last+1 < len(f.lines) && f.lines[last+1].start+f.lines[last+1].indent == f.lines[last+1].end {
+			last++
+		}
+	}
+	for i := first + 1; i <= last; i++ {
+		f.lines[i].inside = true
+		f.lines[i].kept = literal || n.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle) != 0
+		f.lines[i].to = -2 - first // moves with its first line
+	}
+}
+
+// write puts the lines together.
+func (f *formatter) write() []byte {
+	for i := range f.lines { // what is inside moves with the line that it begins on
+		if l := &f.lines[i]; l.to <= -2 {
+			first := &f.lines[-2-l.to]
+			l.to = max(l.indent+first.to-first.indent, 0)
+			if first.to < 0 {
+				l.to = l.indent
+			}
+		}
+	}
+	next := -1 // comments stand like what follows them
+	for i := len(f.lines) - 1; i >= 0; i-- {
+		l := &f.lines[i]
+		switch {
+		case l.start+l.indent == l.end:
+		case l.to >= 0:
+			next = i
+		case next >= 0 && (l.indent == f.lines[next].indent || l.indent > 0):
+			l.to = f.lines[next].to
+		default:
+			l.to = l.indent
+		}
+	}
+	var b bytes.Buffer
+	b.Write(f.text[:textStart(f.text)])
+	empty := true // the line before was empty, or there is none
+	for i := range f.lines {
+		l := &f.lines[i]
+		body := f.body(l)
+		switch {
+		case l.inside && l.kept && strings.TrimSpace(body) == "" && l.start+l.indent == l.end:
+			b.WriteString(f.blankInside(l))
+			b.WriteString(l.broken)
+			continue
+		case body == "":
+			if !empty {
+				b.WriteString(l.broken)
+			}
+			empty = true
+			continue
+		}
+		empty = false
+		b.WriteString(strings.Repeat(" ", l.to))
+		b.WriteString(body)
+		b.WriteString(l.broken)
+	}
+	out := b.Bytes()
+	if n := len(f.lines); n > 0 && !f.lines[n-1].inside {
+		breaks := "\n"
+		if bytes.Contains(f.text, []byte("\r\n")) {
+			breaks = "\r\n"
+		}
+		out = append(bytes.TrimRight(out, "\r\n"), breaks...)
+	}
+	return out
+}
+
+// blankInside is an empty line of a text of several lines: the blanks that are more than its indentation count.
+func (f *formatter) blankInside(l *formattedLine) string {
+	return string(f.text[l.start:l.end])
+}
+
+// body is a line behind its indentation, with its cuts.
+func (f *formatter) body(l *formattedLine) string {
+	start := l.start + l.indent
+	slices.SortFunc(l.cuts, func(a, b shortening) int { return a.from - b.from })
+	var b strings.Builder
+	for _, cut := range l.cuts {
+		if cut.from < start {
+			continue
+		}
+		b.Write(f.text[start:cut.from])
+		b.WriteString(strings.Repeat(" ", cut.blanks))
+		start = cut.to
+	}
+	b.Write(f.text[start:l.end])
+	if l.kept {
+		return b.String()
+	}
+	return strings.TrimRight(b.String(), " \t")
+}

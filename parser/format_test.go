@@ -1,0 +1,78 @@
+package parser
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"regexp"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/parser/ast"
+)
+
+// TestFormat shows what formatting changes, and what it leaves alone.
+func TestFormat(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ text, wants string }{
+		"indentation":  {"resources:\n    a:\n        type:   b:C   \n        properties:\n            x: 1\n", "resources:\n  a:\n    type: b:C\n    properties:\n      x: 1\n"},
+		"lists":        {"a:\n- b\n-   c: 1\n    d: 2\n", "a:\n  - b\n  - c: 1\n    d: 2\n"},
+		"comments":     {"# top\na:\n    # inside\n    b: 1   # behind\n", "# top\na:\n  # inside\n  b: 1   # behind\n"},
+		"empty lines":  {"\n\na: 1\n\n\n\nb: 2\n\n", "a: 1\n\nb: 2\n"},
+		"no end":       {"a: 1", "a: 1\n"},
+		"literal":      {"a:\n    b: |\n        x  \n\n\n          y\n    c: 1\n", "a:\n  b: |\n      x  \n\n\n        y\n  c: 1\n"},
+		"quotes":       {"a:\n    b: \"x\n      y\"\n", "a:\n  b: \"x\n    y\"\n"},
+		"brackets":     {"a:\n    b: {\n      c: 1,\n    }\n", "a:\n  b: {\n    c: 1,\n  }\n"},
+		"Windows":      {"a:\r\n    b: 1  \r\n", "a:\r\n  b: 1\r\n"},
+		"JSON":         {"{\"a\":   1}\n", "{\"a\":   1}\n"},
+		"value below":  {"a:\n      b\n", "a:\n  b\n"},
+		"lists inside": {"a:\n    -   - 1\n        - 2\n", "a:\n  - - 1\n    - 2\n"},
+		"broken":       {"a:   [1\nb:   2\n", "a:   [1\nb:   2\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got, diags := Format(diag.NewSource("x", []byte(c.text)))
+			require.Equal(t, c.wants, string(got))
+			require.Equal(t, name == "broken", diags.HasErrors())
+		})
+	}
+}
+
+// TestFormatKeepsTheTree formats every program of the archives, as it is and after random edits: the tree says the same, and
+// a second time changes nothing.
+func TestFormatKeepsTheTree(t *testing.T) {
+	t.Parallel()
+	try := func(name string, text []byte) {
+		formatted, diags := Format(diag.NewSource("x", text))
+		if diags.HasErrors() {
+			require.Equal(t, string(text), string(formatted), name)
+			return
+		}
+		again, _ := Format(diag.NewSource("x", formatted))
+		require.Equal(t, string(formatted), string(again), name)
+		options := Options{Plugin: pluginText(name)}
+		before, _ := Parse(diag.NewSource("x", text), options)
+		after, _ := Parse(diag.NewSource("x", formatted), options)
+		require.Equal(t, withoutPlaces(t, before), withoutPlaces(t, after), "%s:\n%s", name, text)
+	}
+	for name, text := range programs(t) {
+		try(name, text)
+		random := rand.New(rand.NewPCG(uint64(len(text)), *seed))
+		for range *edits {
+			e := edit(random, text)
+			document := NewDocument(diag.NewSource("x", text)).Edit(e)
+			try(name, document.Source().Text())
+		}
+	}
+}
+
+var placeInDump = regexp.MustCompile(` @\d+:\d+-\d+:\d+|\(\d+:\d+-\d+:\d+\)`)
+
+// withoutPlaces is a dump of a tree without places.
+func withoutPlaces(t *testing.T, file *ast.File) string {
+	t.Helper()
+	var b bytes.Buffer
+	require.NoError(t, ast.Dump(&b, file))
+	return placeInDump.ReplaceAllString(b.String(), "")
+}
