@@ -243,7 +243,7 @@ func configure(t *testing.T, code, digest string, policy CodeChange) (provider.C
 
 func TestInterpreterIsMissing(t *testing.T) {
 	c, p := configure(t, "exports.create = () => 0", "sha256:0", ByDiff)
-	_, err = c.Create(t.Context(), provider.CreateRequest{Subject: subject("T", "t"), Inputs: value.EmptyMap()})
+	_, err := c.Create(t.Context(), provider.CreateRequest{Subject: subject("T", "t"), Inputs: value.EmptyMap()})
 	assert.EqualError(t, err, "t.ts needs Node.js 18 or newer, and there is no node on PATH: install it; nothing was done")
 	_, err = c.Create(t.Context(), provider.CreateRequest{Subject: subject("T", "t"), Inputs: value.EmptyMap(), Preview: true})
 	assert.NoError(t, err, "a preview of code that has no check starts nothing")
