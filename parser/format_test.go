@@ -10,6 +10,7 @@ import (
 
 	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/parser/ast"
+	"github.com/yamlhost/yamlhost/parser/ast/asttest"
 )
 
 // TestFormat shows what formatting changes, and what it leaves alone.
@@ -73,6 +74,6 @@ var placeInDump = regexp.MustCompile(` @\d+:\d+-\d+:\d+|\(\d+:\d+-\d+:\d+\)`)
 func withoutPlaces(t *testing.T, file *ast.File) string {
 	t.Helper()
 	var b bytes.Buffer
-	require.NoError(t, ast.Dump(&b, file))
+	require.NoError(t, asttest.Dump(&b, file))
 	return placeInDump.ReplaceAllString(b.String(), "")
 }
