@@ -30,6 +30,8 @@ func (s *server) capabilities() protocol.ServerCapabilities {
 		RenameProvider:             &protocol.RenameOptions{PrepareProvider: yes()},
 		DocumentSymbolProvider:     protocol.Boolean(true),
 		WorkspaceSymbolProvider:    protocol.Boolean(true),
+		FoldingRangeProvider:       protocol.Boolean(true),
+		SelectionRangeProvider:     protocol.Boolean(true),
 		CodeActionProvider:         &protocol.CodeActionOptions{CodeActionKinds: []protocol.CodeActionKind{protocol.CodeActionKindQuickFix}},
 	}
 }

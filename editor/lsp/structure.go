@@ -1,0 +1,44 @@
+package lsp
+
+import (
+	"context"
+
+	"go.lsp.dev/protocol"
+
+	"github.com/yamlhost/yamlhost/editor"
+)
+
+// FoldingRanges are the stretches of a text that can be hidden.
+func (s *server) FoldingRanges(ctx context.Context, params *protocol.FoldingRangeParams) ([]protocol.FoldingRange, error) {
+	list := []protocol.FoldingRange{}
+	for _, f := range editor.Folds(moment(ctx), pathOf(params.TextDocument.URI)) {
+		fold := protocol.FoldingRange{StartLine: uint32(f.First - 1), EndLine: uint32(f.Last - 1)}
+		if f.Comment {
+			fold.Kind = protocol.FoldingRangeKindComment
+		}
+		list = append(list, fold)
+	}
+	return list, nil
+}
+
+// SelectionRange are the stretches around each of some places.
+func (s *server) SelectionRange(ctx context.Context, params *protocol.SelectionRangeParams) ([]protocol.SelectionRange, error) {
+	snapshot, path, e := moment(ctx), pathOf(params.TextDocument.URI), s.encoding()
+	document := snapshot.Text(path)
+	if document == nil {
+		return nil, nil
+	}
+	list := make([]protocol.SelectionRange, 0, len(params.Positions))
+	for _, position := range params.Positions {
+		found, err := editor.Selection(ctx, snapshot, path, e.offset(document.Source(), position))
+		if err != nil {
+			return nil, failed(ctx)
+		}
+		var around *protocol.SelectionRange
+		for i := len(found) - 1; i >= 0; i-- {
+			around = &protocol.SelectionRange{Range: e.rangeOf(found[i]), Parent: around}
+		}
+		list = append(list, *around)
+	}
+	return list, nil
+}

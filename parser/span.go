@@ -1,0 +1,126 @@
+package parser
+
+import (
+	"bytes"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/yamlhost/yamlhost/diag"
+)
+
+// SpanKind tells what the value of a Span is.
+type SpanKind uint8
+
+// The kinds of values.
+const (
+	ScalarSpan SpanKind = iota
+	MapSpan
+	ListSpan
+	BrokenSpan // a stretch of the text that cannot be read
+)
+
+// Span is an entry of a map or an item of a list, by its places in the whole text.
+type Span struct {
+	Name       string     // the key's text; empty for an item of a list
+	Key, Value diag.Range // Key is zero for an item of a list
+	Kind       SpanKind
+	Flow       bool // in brackets
+	Children   []Span
+}
+
+// Range is the place of the entry: from the key to the end of the value.
+func (s Span) Range() diag.Range {
+	if s.Key.IsZero() {
+		return s.Value
+	}
+	return diag.NewRange(s.Key.Source, int(s.Key.Start), max(int(s.Key.End), int(s.Value.End)))
+}
+
+// Spans returns the entries at the top of the document with all inside of them, in the order of the text. A block that cannot
+// be read is one BrokenSpan; a document without blocks that cannot be read has no spans.
+func (d *Document) Spans() []Span {
+	d.shared.Lock()
+	defer d.shared.Unlock()
+	if d.set == nil {
+		p := &parser{src: d.src, text: d.src.Text()}
+		var document node
+		if !p.screen() || p.unmarshal(&document) != nil || len(document.Content) == 0 {
+			return nil
+		}
+		return p.spans(document.Content[0])
+	}
+	var all []Span
+	for _, section := range d.set.sections {
+		head := d.blockSpans(section.head)
+		var entries []Span
+		for _, b := range section.entries {
+			for _, s := range d.blockSpans(b) {
+				if s.Kind == BrokenSpan {
+					entries = append(entries, s)
+					continue
+				}
+				entries = append(entries, s.Children...) // of the section's key, which is read in front of the block
+			}
+		}
+		if last := len(head) - 1; last >= 0 && len(entries) > 0 && head[last].Kind != BrokenSpan {
+			s := &head[last]
+			s.Kind, s.Children = MapSpan, append(s.Children, entries...)
+			s.Value = diag.NewRange(d.src, int(entries[0].Range().Start), int(entries[len(entries)-1].Range().End))
+			entries = nil
+		}
+		all = append(all, append(head, entries...)...)
+	}
+	return all
+}
+
+// blockSpans are the spans of one block, placed in the whole text. The caller holds d.shared.
+func (d *Document) blockSpans(b *block) []Span {
+	if b.failed || b.p.yamlRoot == nil {
+		body := b.p.src.Text()
+		start := len(body) - len(bytes.TrimLeft(body, " \t\r\n"))
+		end := len(bytes.TrimRight(body, " \t\r\n"))
+		if start >= end {
+			return nil
+		}
+		return []Span{{Value: diag.NewRange(d.src, b.start+start, b.start+end), Kind: BrokenSpan}}
+	}
+	spans := b.p.spans(b.p.yamlRoot)
+	d.placeSpans(spans)
+	return spans
+}
+
+func (d *Document) placeSpans(spans []Span) {
+	for i := range spans {
+		spans[i].Key, spans[i].Value = d.Place(spans[i].Key), d.Place(spans[i].Value)
+		d.placeSpans(spans[i].Children)
+	}
+}
+
+// spans are the entries or items of a located node. What an alias stands for is not inside of it.
+func (p *parser) spans(n *node) []Span {
+	var spans []Span
+	switch n.Kind {
+	case yaml.MappingNode:
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			s := p.valueSpan(n.Content[i+1])
+			s.Name, s.Key = n.Content[i].Value, p.span(n.Content[i])
+			spans = append(spans, s)
+		}
+	case yaml.SequenceNode:
+		for _, item := range n.Content {
+			spans = append(spans, p.valueSpan(item))
+		}
+	}
+	return spans
+}
+
+func (p *parser) valueSpan(n *node) Span {
+	s := Span{Value: p.span(n), Flow: n.Style&yaml.FlowStyle != 0, Children: p.spans(n)}
+	switch n.Kind {
+	case yaml.MappingNode:
+		s.Kind = MapSpan
+	case yaml.SequenceNode:
+		s.Kind = ListSpan
+	}
+	return s
+}
