@@ -189,6 +189,19 @@ func TestEveryPrefixAndDeletion(t *testing.T) {
 		require.NoError(t, err)
 		_, err = editor.Symbols(t.Context(), s.Snapshot(), file)
 		require.NoError(t, err)
+		tokens, err := editor.Tokens(t.Context(), s.Snapshot(), file, 0, len(text))
+		require.NoError(t, err)
+		for i, token := range tokens {
+			require.Less(t, token.At.Start, token.At.End)
+			require.LessOrEqual(t, int(token.At.End), len(text))
+			require.True(t, i == 0 || tokens[i-1].At.End <= token.At.Start)
+		}
+		around, err := editor.Selection(t.Context(), s.Snapshot(), file, offset)
+		require.NoError(t, err)
+		require.Equal(t, text, around[len(around)-1].Text())
+		for _, f := range editor.Folds(s.Snapshot(), file) {
+			require.Less(t, f.First, f.Last)
+		}
 	}
 	for i := range names {
 		try(names[:i], i)

@@ -2,12 +2,6 @@ package lsp
 
 import "go.lsp.dev/protocol"
 
-// tokens are the semantic tokens that a client was last given.
-type tokens struct {
-	id   string
-	data []uint32
-}
-
 func yes() *bool {
 	b := true
 	return &b
@@ -32,6 +26,8 @@ func (s *server) capabilities() protocol.ServerCapabilities {
 		WorkspaceSymbolProvider:    protocol.Boolean(true),
 		FoldingRangeProvider:       protocol.Boolean(true),
 		SelectionRangeProvider:     protocol.Boolean(true),
-		CodeActionProvider:         &protocol.CodeActionOptions{CodeActionKinds: []protocol.CodeActionKind{protocol.CodeActionKindQuickFix}},
+		SemanticTokensProvider: &protocol.SemanticTokensOptions{Legend: legend(), Range: protocol.Boolean(true),
+			Full: protocol.Boolean(true)},
+		CodeActionProvider: &protocol.CodeActionOptions{CodeActionKinds: []protocol.CodeActionKind{protocol.CodeActionKindQuickFix}},
 	}
 }

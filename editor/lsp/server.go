@@ -67,12 +67,11 @@ type server struct {
 	version   string
 	exit      func()
 
-	mu         sync.Mutex
-	positions  encoding         // guarded by mu, as all that follows
-	versions   map[string]int32 // of the texts that are open, by path
-	pulls      bool             // the client asks for diagnostics itself
-	down       bool             // shutdown has been asked for
-	lastTokens map[string]tokens
+	mu        sync.Mutex
+	positions encoding         // guarded by mu, as all that follows
+	versions  map[string]int32 // of the texts that are open, by path
+	pulls     bool             // the client asks for diagnostics itself
+	down      bool             // shutdown has been asked for
 }
 
 func (s *server) stopped() bool {
@@ -139,7 +138,6 @@ func (s *server) Initialize(_ context.Context, params *protocol.InitializeParams
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.versions = map[string]int32{}
-	s.lastTokens = map[string]tokens{}
 	s.positions = utf16
 	if general := params.Capabilities.General; general != nil {
 		for _, kind := range general.PositionEncodings {
@@ -207,7 +205,6 @@ func (s *server) DidClose(_ context.Context, params *protocol.DidCloseTextDocume
 	path := pathOf(params.TextDocument.URI)
 	s.mu.Lock()
 	delete(s.versions, path)
-	delete(s.lastTokens, path)
 	s.mu.Unlock()
 	s.session.Close(path)
 	s.publisher.closed(path)

@@ -1,0 +1,31 @@
+package lsp_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"go.lsp.dev/protocol"
+)
+
+// TestSemanticTokens counts columns in units of UTF-16, of a file and of some lines of it.
+func TestSemanticTokens(t *testing.T) {
+	t.Parallel()
+	c := connect(t)
+	c.open("variables:\n  two: 2\n  smile: \"😀 ${two}\"\n")
+	document := protocol.TextDocumentIdentifier{URI: c.uri}
+	full, err := c.server.SemanticTokensFull(t.Context(), &protocol.SemanticTokensParams{TextDocument: document})
+	require.NoError(t, err)
+	const keyword, variable, operator = 0, 2, 9
+	require.Equal(t, []uint32{
+		0, 0, 9, keyword, 0,
+		1, 2, 3, variable, 1,
+		1, 2, 5, variable, 1,
+		0, 11, 2, operator, 0,
+		0, 2, 3, variable, 0,
+		0, 3, 1, operator, 0,
+	}, full.Data)
+	part, err := c.server.SemanticTokensRange(t.Context(), &protocol.SemanticTokensRangeParams{TextDocument: document,
+		Range: protocol.Range{Start: protocol.Position{Line: 1}, End: protocol.Position{Line: 2}}})
+	require.NoError(t, err)
+	require.Equal(t, []uint32{1, 2, 3, variable, 1}, part.Data)
+}

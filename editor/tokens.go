@@ -1,0 +1,235 @@
+package editor
+
+import (
+	"bytes"
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/yamlhost/yamlhost/check"
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/parser/ast"
+)
+
+// TokenKind tells what a word of a program means.
+type TokenKind uint8
+
+// The kinds of tokens.
+const (
+	KeywordToken  TokenKind = iota // a key of the language
+	ConfigToken                    // the name of a configuration value or of an input of a component
+	VariableToken                  // the name of a variable, or one bound inside of an expression
+	ResourceToken                  // the name of a resource
+	OutputToken
+	HookToken
+	TypeToken // of a resource, a component or a configuration value
+	FunctionToken
+	PropertyToken
+	OperatorToken // and the delimiters of ${…}
+)
+
+// Token is a word of a program, or a part of one that spans lines.
+type Token struct {
+	At       diag.Range // in the whole text, on one line
+	Kind     TokenKind
+	Declared bool // here, and not used
+}
+
+// Tokens returns the tokens of a file that touch the bytes from start up to but not including end, in the order of the text.
+// None overlaps another one.
+func Tokens(ctx context.Context, s *Snapshot, path string, start, end int) ([]Token, error) {
+	p, err := s.Program(ctx, path)
+	document := s.Text(path)
+	if err != nil || p.Checked == nil || document == nil {
+		return nil, err
+	}
+	c := colors{p: p, src: document.Source(), start: start, end: end}
+	c.keys(document.Spans())
+	c.declarations()
+	for _, body := range p.bodies() {
+		exprs(body, c.expression)
+	}
+	slices.SortStableFunc(c.tokens, func(a, b Token) int { return int(a.At.Start - b.At.Start) })
+	var tokens []Token
+	for _, t := range c.tokens {
+		if n := len(tokens); n == 0 || tokens[n-1].At.End <= t.At.Start {
+			tokens = append(tokens, t)
+		}
+	}
+	return tokens, nil
+}
+
+// colors gathers the tokens of one file. Of two that overlap, the one that comes first in the text counts, and of two that
+// begin at one place the one that is added first.
+type colors struct {
+	p          *Program
+	src        *diag.Source
+	start, end int
+	tokens     []Token
+}
+
+func (c *colors) add(kind TokenKind, declared bool, r diag.Range) {
+	r = c.p.File.Origins.Place(r)
+	if r.Source == nil || r.Source != c.src && (r.Source.Name() != c.src.Name() || !bytes.Equal(r.Source.Text(), c.src.Text())) {
+		return
+	}
+	start, end := int(r.Start), int(r.End)
+	if text := c.src.Text(); end-start > 1 && (text[start] == '"' || text[start] == '\'') && text[end-1] == text[start] {
+		start, end = start+1, end-1
+	}
+	for start < end {
+		line := end
+		if n := bytes.IndexAny(c.src.Text()[start:end], "\r\n"); n >= 0 {
+			line = start + n
+		}
+		if start < line && start < c.end && c.start < line {
+			c.tokens = append(c.tokens, Token{At: diag.NewRange(c.src, start, line), Kind: kind, Declared: declared})
+		}
+		for start = line; start < end && white(c.src.Text()[start]); start++ {
+		}
+	}
+}
+
+func (c *colors) declarations() {
+	c.body(c.p.File.Config, c.p.File.Variables, c.p.File.Resources, c.p.File.Outputs)
+	for _, component := range c.p.File.Components {
+		c.add(TypeToken, true, component.Name.Range)
+		c.body(component.Inputs, component.Variables, component.Resources, component.Outputs)
+	}
+	for _, h := range c.p.File.Hooks {
+		c.add(HookToken, true, h.Name.Range)
+	}
+	for _, d := range c.p.File.Dynamic {
+		c.add(TypeToken, true, d.Name.Range)
+	}
+}
+
+func (c *colors) body(config []*ast.Config, variables []*ast.Variable, resources []*ast.Resource, outputs []*ast.Output) {
+	for _, v := range config {
+		c.add(ConfigToken, true, v.Name.Range)
+		if v.Type != nil {
+			c.add(TypeToken, false, v.Type.Range)
+		}
+	}
+	for _, v := range variables {
+		c.add(VariableToken, true, v.Name.Range)
+	}
+	for _, r := range resources {
+		c.add(ResourceToken, true, r.Name.Range)
+		if r.Type != nil {
+			c.add(TypeToken, false, r.Type.Range)
+		}
+		properties := r.Properties
+		if r.Get != nil {
+			properties = append(slices.Clip(properties), r.Get.State...)
+		}
+		for _, property := range properties {
+			c.add(PropertyToken, false, property.Name.Range)
+		}
+	}
+	for _, o := range outputs {
+		c.add(OutputToken, true, o.Name.Range)
+	}
+}
+
+func (c *colors) expression(e ast.Expr) {
+	ast.Walk(e, func(e ast.Expr) bool {
+		switch e.(type) {
+		case *ast.String, *ast.List, *ast.Map, *ast.Template, *ast.Null, *ast.Bool, *ast.Number:
+		default:
+			if opening, closing, ok := braces(e.Range()); ok {
+				c.add(OperatorToken, false, opening)
+				c.add(OperatorToken, false, closing)
+			}
+		}
+		switch e := e.(type) {
+		case *ast.Map:
+			for _, entry := range e.Entries {
+				if key, ok := entry.Key.(*ast.String); ok {
+					c.add(PropertyToken, false, key.Range())
+				}
+			}
+		case *ast.Access:
+			c.access(e)
+		case *ast.Call:
+			c.call(e)
+		case *ast.Unary:
+			c.add(OperatorToken, false, e.OpRange)
+		case *ast.Binary:
+			c.add(OperatorToken, false, e.OpRange)
+		case *ast.Member:
+			c.add(PropertyToken, false, bare(e.Name.Range))
+		case *ast.For:
+			for _, local := range []*ast.Local{e.KeyName, e.ValueName} {
+				if local != nil {
+					c.add(VariableToken, true, local.Range)
+				}
+			}
+		case *ast.LocalRef:
+			if e.Range().Text() == e.Local.Name { // the items of a splat have no name
+				c.add(VariableToken, false, e.Range())
+			}
+		}
+		return true
+	})
+}
+
+// bare is the place of a member without the dot in front of it.
+func bare(r diag.Range) diag.Range {
+	if strings.HasPrefix(r.Text(), ".") {
+		r.Start++
+	}
+	return r
+}
+
+func (c *colors) access(a *ast.Access) {
+	kind := VariableToken
+	switch ref := c.p.Checked.Ref(a); ref.Kind {
+	case check.RefNode, check.RefEach:
+		kind = nodeToken(ref.Node)
+	case check.RefPulumi, check.RefArgs:
+		kind = KeywordToken
+	case check.RefBad:
+		return
+	}
+	c.add(kind, false, a.Root.Range)
+	for _, step := range a.Steps {
+		if !step.IsIndex && !step.Quoted {
+			c.add(PropertyToken, false, bare(step.Range))
+		}
+	}
+}
+
+func nodeToken(n *check.Node) TokenKind {
+	switch n.Kind {
+	case check.ConfigNode:
+		return ConfigToken
+	case check.ResourceNode:
+		return ResourceToken
+	}
+	return VariableToken
+}
+
+// call adds the name of a function, with the fn:: in front of it, and the keys that the language defines for an invoke.
+func (c *colors) call(call *ast.Call) {
+	r := call.Name.Range
+	if before := int(r.Start) - len("fn::"); r.Source != nil && before >= 0 && call.Argument != nil &&
+		strings.EqualFold(string(r.Source.Text()[before:r.Start]), "fn::") {
+		r.Start = int32(before)
+	}
+	c.add(FunctionToken, false, r)
+	argument, _ := call.Argument.(*ast.Map)
+	if argument == nil || !strings.EqualFold(call.Name.Value, "invoke") {
+		return
+	}
+	for _, entry := range argument.Entries {
+		key, ok := entry.Key.(*ast.String)
+		if !ok || !listed(invokeKeys, key.Value) {
+			continue
+		}
+		c.add(KeywordToken, false, key.Range())
+		if strings.EqualFold(key.Value, "function") {
+			c.add(FunctionToken, false, entry.Value.Range())
+		}
+	}
+}
