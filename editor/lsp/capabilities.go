@@ -26,6 +26,7 @@ func (s *server) capabilities() protocol.ServerCapabilities {
 		WorkspaceSymbolProvider:    protocol.Boolean(true),
 		FoldingRangeProvider:       protocol.Boolean(true),
 		SelectionRangeProvider:     protocol.Boolean(true),
+		DocumentLinkProvider:       &protocol.DocumentLinkOptions{},
 		SemanticTokensProvider: &protocol.SemanticTokensOptions{Legend: legend(), Range: protocol.Boolean(true),
 			Full: protocol.Boolean(true)},
 		CodeActionProvider: &protocol.CodeActionOptions{CodeActionKinds: []protocol.CodeActionKind{protocol.CodeActionKindQuickFix}},

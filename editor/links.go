@@ -1,0 +1,176 @@
+package editor
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/parser"
+	"github.com/yamlhost/yamlhost/parser/ast"
+)
+
+// Link is a stretch of a text that names a file or a folder.
+type Link struct {
+	At     diag.Range // in the whole text, without quotes
+	Target string     // absolute path, which need not exist
+}
+
+// linking are the functions whose argument is a path.
+var linking = map[string]bool{"readFile": true, "fileAsset": true, "fileArchive": true}
+
+// Links returns what a file names by its path: files that the program includes, packages in folders, the sources of dynamic
+// providers, and constant arguments of functions that read files. A pattern is a link where it stands for one file.
+func Links(ctx context.Context, s *Snapshot, path string) ([]Link, error) {
+	p, err := s.Program(ctx, path)
+	document := s.Text(path)
+	if err != nil || document == nil {
+		return nil, err
+	}
+	l := linker{p: p, path: path, dir: filepath.Dir(p.Main)}
+	for _, section := range document.Spans() {
+		switch {
+		case strings.EqualFold(section.Name, "include"):
+			l.included(section)
+		case section.Name == "packages" && section.Kind == parser.MapSpan:
+			for _, entry := range section.Children {
+				l.pkg(entry)
+			}
+		}
+	}
+	if p.Checked == nil {
+		return l.links, nil
+	}
+	for _, d := range p.File.Dynamic {
+		if d.Provider != nil {
+			l.add(d.Provider.Range, l.dir, d.Path())
+		}
+	}
+	dir := p.Check.ProgramDir
+	if !filepath.IsAbs(dir) {
+		dir = l.dir
+	}
+	for _, body := range p.bodies() {
+		exprs(body, func(e ast.Expr) {
+			ast.Walk(e, func(e ast.Expr) bool {
+				if call, ok := e.(*ast.Call); ok {
+					if text, ok := p.pathArgument(call).(*ast.String); ok {
+						l.add(text.Range(), dir, text.Value)
+					}
+				}
+				return true
+			})
+		})
+	}
+	return l.links, nil
+}
+
+// pathArgument is the argument of a function that takes a path; nil for other calls.
+func (p *Program) pathArgument(call *ast.Call) ast.Expr {
+	known := p.Checked.Call(call)
+	switch {
+	case known == nil || known.Func == nil || !linking[known.Func.Name]:
+		return nil
+	case call.Argument != nil:
+		return call.Argument
+	case len(known.Args) > 0:
+		return known.Args[0]
+	}
+	return nil
+}
+
+type linker struct {
+	p     *Program
+	path  string
+	dir   string // of the program's text
+	links []Link
+}
+
+func (l *linker) add(at diag.Range, dir, name string) {
+	where := Location{Path: l.path, At: at}
+	if l.p.File != nil {
+		where = l.p.location(at)
+	}
+	name = strings.TrimSpace(name)
+	if where.Path != l.path || name == "" || where.At.IsZero() {
+		return
+	}
+	target := filepath.FromSlash(name)
+	if !filepath.IsAbs(target) {
+		target = filepath.Join(dir, target)
+	}
+	where.At = unquoted(where.At)
+	for _, other := range l.links {
+		if other.At == where.At {
+			return // an alias stands for the same text
+		}
+	}
+	l.links = append(l.links, Link{At: where.At, Target: target})
+}
+
+// unquoted is the place of a text without its quotes.
+func unquoted(r diag.Range) diag.Range {
+	if text := r.Text(); len(text) > 1 && (text[0] == '"' || text[0] == '\'') && text[len(text)-1] == text[0] {
+		return diag.NewRange(r.Source, int(r.Start)+1, int(r.End)-1)
+	}
+	return r
+}
+
+func (l *linker) included(section parser.Span) {
+	patterns := section.Children
+	if section.Kind == parser.ScalarSpan {
+		patterns = []parser.Span{section}
+	}
+	for _, pattern := range patterns {
+		if pattern.Kind != parser.ScalarSpan {
+			continue
+		}
+		name := unquoted(pattern.Value).Text()
+		if !strings.ContainsAny(name, "*?[") {
+			l.add(pattern.Value, l.dir, name)
+			continue
+		}
+		if l.p.File == nil {
+			continue
+		}
+		found := map[string]bool{}
+		l.p.eachDeclaration(func(r diag.Range) {
+			path := l.p.location(r).Path
+			if ok, _ := filepath.Match(filepath.Join(l.dir, filepath.FromSlash(name)), path); ok && path != l.p.Main {
+				found[path] = true
+			}
+		})
+		if len(found) == 1 {
+			for path := range found {
+				l.add(pattern.Value, l.dir, path)
+			}
+		}
+	}
+}
+
+// pkg links a package that is given by its path, relative to the file that declares it: to its program where there is one.
+func (l *linker) pkg(entry parser.Span) {
+	value := entry.Value
+	for _, field := range entry.Children {
+		if field.Name == "source" {
+			value = field.Value
+		}
+	}
+	name := unquoted(value).Text()
+	if strings.ContainsAny(name, "\n{[") || !strings.HasPrefix(name, "./") && !strings.HasPrefix(name, "../") && !filepath.IsAbs(name) {
+		return
+	}
+	target := filepath.FromSlash(name)
+	if !filepath.IsAbs(target) {
+		target = filepath.Join(filepath.Dir(l.path), target)
+	}
+	for _, program := range []string{"PulumiPlugin.yaml", "PulumiPlugin.yml", "PulumiPlugin.json"} {
+		if l.p.Check.Stat != nil {
+			if _, err := l.p.Check.Stat(filepath.Join(target, program)); err == nil {
+				target = filepath.Join(target, program)
+				break
+			}
+		}
+	}
+	l.add(value, "", target)
+}

@@ -1,0 +1,107 @@
+package editor_test
+
+import (
+	"context"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/editor"
+	"github.com/yamlhost/yamlhost/parser"
+)
+
+// manyOpener opens all files of a folder as one program, whose main text is file.
+type manyOpener struct {
+	opener
+	parts map[string]string // by name
+}
+
+func (manyOpener) Name(path string) string {
+	name, _ := filepath.Rel(filepath.Dir(file), path)
+	return name
+}
+
+func (o manyOpener) Open(ctx context.Context, _ string, open func(string) *parser.Document) (*editor.Project, error) {
+	p, err := o.opener.Open(ctx, file, open)
+	p.Parse.Include = func(pattern string) ([]*diag.Source, error) {
+		var found []*diag.Source
+		for name, text := range o.parts {
+			if ok, _ := filepath.Match(pattern, name); !ok {
+				continue
+			}
+			if d := open(filepath.Join(filepath.Dir(file), name)); d != nil {
+				found = append(found, d.Source())
+				continue
+			}
+			found = append(found, diag.NewSource(name, []byte(text)))
+		}
+		slices.SortFunc(found, func(a, b *diag.Source) int { return strings.Compare(a.Name(), b.Name()) })
+		return found, nil
+	}
+	p.Check.Stat = func(path string) (fs.FileInfo, error) {
+		if path == "/work/parts/PulumiPlugin.yaml" {
+			return nil, nil
+		}
+		return nil, fs.ErrNotExist
+	}
+	return p, err
+}
+
+// TestLinks finds what a program names by its path.
+func TestLinks(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		text  string
+		wants []string // text -> target
+	}{
+		"included":        {"include: [one.yaml, \"t*.yaml\", '*.yaml']\n", []string{"one.yaml -> /work/one.yaml", "t*.yaml -> /work/two.yaml"}},
+		"included, alone": {"include:\n  - one.yaml\n", []string{"one.yaml -> /work/one.yaml"}},
+		"packages": {"packages:\n  a: ./parts\n  b: {source: ../other}\n  c: random@1.0.0\n  d: [1]\n",
+			[]string{"./parts -> /work/parts/PulumiPlugin.yaml", "../other -> /other"}},
+		"functions": {"variables:\n  a:\n    fn::readFile: ./x/motd.txt\n  b: ${readFile(\"/etc/motd\")}\n  c:\n    fn::fileAsset: \"a.txt\"\n" +
+			"  d:\n    fn::readFile: ${a}\n  e:\n    fn::toUpper: no.txt\n",
+			[]string{"./x/motd.txt -> /work/x/motd.txt", "/etc/motd -> /etc/motd", "a.txt -> /work/a.txt"}},
+		"dynamic": {"dynamic:\n  Label:\n    provider: ./label.ts\n  Other:\n    provider: src/many.py:Other\n",
+			[]string{"./label.ts -> /work/label.ts", "src/many.py:Other -> /work/src/many.py"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			session := editor.NewSession(manyOpener{newOpener(), map[string]string{"one.yaml": "variables:\n  x: 1\n", "two.yaml": "variables:\n  y: 1\n"}})
+			session.Open(file, c.text)
+			found, err := editor.Links(t.Context(), session.Snapshot(), file)
+			require.NoError(t, err)
+			var links []string
+			for _, l := range found {
+				links = append(links, l.At.Text()+" -> "+l.Target)
+			}
+			require.Equal(t, c.wants, links)
+		})
+	}
+}
+
+// TestLinksOfPart finds the links of an included file in that file only; a part's paths are those of the program.
+func TestLinksOfPart(t *testing.T) {
+	t.Parallel()
+	const part = "/work/parts/one.yaml"
+	session := editor.NewSession(manyOpener{newOpener(), map[string]string{"parts/one.yaml": ""}})
+	session.Open(file, "include: parts/*.yaml\nvariables:\n  a:\n    fn::readFile: a.txt\n")
+	session.Open(part, "variables:\n  b:\n    fn::readFile: b.txt\n")
+	found, err := editor.Links(t.Context(), session.Snapshot(), file)
+	require.NoError(t, err)
+	require.Len(t, found, 2)
+	require.Equal(t, part, found[0].Target)
+	require.Equal(t, "/work/a.txt", found[1].Target)
+	found, err = editor.Links(t.Context(), session.Snapshot(), part)
+	require.NoError(t, err)
+	require.Len(t, found, 1)
+	require.Equal(t, "b.txt", found[0].At.Text())
+	require.Equal(t, "/work/b.txt", found[0].Target)
+	tokens, err := editor.Tokens(t.Context(), session.Snapshot(), part, 0, 100)
+	require.NoError(t, err)
+	require.Len(t, tokens, 3) // variables, b and fn::readFile
+}
