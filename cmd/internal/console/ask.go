@@ -78,16 +78,20 @@ func (a *Console) passphrases(stack string) secrets.PassphraseSource {
 	return secrets.PassphraseFrom(a.World.Lookup, readFile, prompt)
 }
 
-func (a *Console) askPassphrase(stack string, p secrets.Purpose) (string, error) {
-	ask := func(text string) (string, error) {
-		fmt.Fprint(a.Streams.Err, text)
-		answer, err := a.awaitInput(a.Streams.ReadPassword)
-		if errors.Is(err, ErrDeclined) && a.Streams.Restore != nil {
-			a.Streams.Restore() // or nobody would see what is typed from now on
-		}
-		fmt.Fprintln(a.Streams.Err)
-		return answer, err
+// HiddenAnswer asks for a line that is not shown while a person enters it; an interrupt is ErrDeclined. It needs
+// Streams.ReadPassword.
+func (a *Console) HiddenAnswer(question string) (string, error) {
+	fmt.Fprint(a.Streams.Err, question)
+	answer, err := a.awaitInput(a.Streams.ReadPassword)
+	if errors.Is(err, ErrDeclined) && a.Streams.Restore != nil {
+		a.Streams.Restore() // or nobody would see what is typed from now on
 	}
+	fmt.Fprintln(a.Streams.Err)
+	return answer, err
+}
+
+func (a *Console) askPassphrase(stack string, p secrets.Purpose) (string, error) {
+	ask := a.HiddenAnswer
 	if !p.New {
 		return ask(fmt.Sprintf("Enter the passphrase of stack %s\n    (set PULUMI_CONFIG_PASSPHRASE or PULUMI_CONFIG_PASSPHRASE_FILE to remember): ", stack))
 	}

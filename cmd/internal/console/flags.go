@@ -57,7 +57,7 @@ var notYet = map[string]string{
 
 // notYetCommands are commands of the Pulumi CLI that this program does not have, with what to do instead.
 var notYetCommands = map[string]string{
-	"new": "write a Pulumi.yaml and run `yamlhost stack init`", "convert": "programs stay as they are", "install": "plugins are installed when they are first needed, or with `yamlhost plugin install`",
+	"convert": "programs stay as they are", "install": "plugins are installed when they are first needed, or with `yamlhost plugin install`",
 	"package": "`yamlhost schema` shows what a provider has", "policy": "", "env": "", "watch": "", "logs": "", "console": "", "org": "", "deployment": "", "project": "",
 	"template": "", "neo": "", "api": "", "do": "", "gen-completion": "`yamlhost completion` does it", "stack webhook": "", "stack schedule": "",
 	"config env": "", "config cp": "copy the stack's file instead", "config set-all": "`yamlhost config set` sets one at a time",

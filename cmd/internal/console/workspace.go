@@ -46,7 +46,7 @@ func (a *Console) OpenProject(dir string) (*project.Project, diag.Diagnostics, e
 // AdviseProject adds to the error of a project that is not there what to do about it.
 func AdviseProject(err error) error {
 	if errors.Is(err, project.ErrNotFound) {
-		return fmt.Errorf("%w\nGo to a project's directory, name one with -C, or write a Pulumi.yaml", err)
+		return fmt.Errorf("%w\nGo to a project's directory, name one with -C, or begin with `yamlhost new`", err)
 	}
 	return err
 }

@@ -1,0 +1,210 @@
+package newproject
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	configcmd "github.com/yamlhost/yamlhost/cmd/internal/cli/config"
+	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/cmd/internal/templates"
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/runtime/backend"
+	"github.com/yamlhost/yamlhost/workspace/project"
+)
+
+// open finds the template and the project's folder.
+func (m *maker) open() (err error) {
+	m.dir = m.World.Dir
+	if m.options.dir != "" {
+		m.dir = m.Path(m.options.dir)
+	}
+	if info, err := os.Stat(m.dir); err == nil && !info.IsDir() {
+		return console.WithCode(console.CodeUsage, "--dir: %s is no directory", m.options.dir)
+	}
+	name := m.options.template
+	if name == "" {
+		if !m.asks {
+			return console.WithCode(console.CodeUsage, "which template? Name one, as in `yamlhost new hello`: %s, or a folder such as ./template",
+				strings.Join(templates.Names(), ", "))
+		}
+		if err := list(m.toPeople()); err != nil {
+			return err
+		}
+		if name, err = m.ask("template", "hello", m.isTemplate); err != nil {
+			return err
+		}
+	}
+	m.template, err = m.openTemplate(name)
+	return err
+}
+
+// toPeople is the console with what is a result elsewhere shown beside the questions.
+func (m *maker) toPeople() *console.Console {
+	beside := *m.Console
+	beside.Streams.Out = m.Streams.Err
+	return &beside
+}
+
+func (m *maker) isTemplate(name string) error {
+	_, err := m.openTemplate(name)
+	return err
+}
+
+// openTemplate reads a template of the program or a folder. A name without a slash is a folder's only when there is no such template.
+func (m *maker) openTemplate(name string) (*templates.Template, error) {
+	if slices.Contains(templates.Names(), name) {
+		return templates.Embedded(name)
+	}
+	if strings.Contains(name, "://") {
+		return nil, fmt.Errorf("templates are folders here; fetch %s with git and name the folder", name)
+	}
+	path := m.Path(name)
+	if info, err := os.Stat(path); err != nil || !info.IsDir() {
+		text := fmt.Sprintf("there is no template %q and no such folder", name)
+		if near := diag.Suggest(name, templates.Names()); len(near) > 0 {
+			text += fmt.Sprintf("; did you mean %s?", near[0])
+		}
+		return nil, fmt.Errorf("%s\nTemplates are %s.", text, strings.Join(templates.Names(), ", "))
+	}
+	t, err := templates.FromFolder(path, name)
+	if faulty, ok := err.(*templates.FaultyError); ok {
+		return nil, m.Report(faulty.Found)
+	}
+	return t, err
+}
+
+// gather finds out what the project is to be: from flags, from a person, or by default.
+func (m *maker) gather() (err error) {
+	o := m.options
+	if m.values, err = configOf(o.config); err != nil {
+		return err
+	}
+	if m.name, err = m.value("name", "project name", o.name, templates.NameFor(m.dir), project.CheckName); err != nil {
+		return err
+	}
+	anything := func(string) error { return nil }
+	if m.description, err = m.value("description", "project description", o.description, m.template.Description, anything); err != nil {
+		return err
+	}
+	goodStack := func(stack string) error {
+		_, err := backend.ParseRef(stack, m.name)
+		return err
+	}
+	if m.stackName, err = m.value("stack", "stack name", o.stack, console.DefaultStack, goodStack); err != nil {
+		return err
+	}
+	return m.gatherConfig()
+}
+
+// configOf is configuration as flags give it.
+func configOf(pairs []string) (map[string]string, error) {
+	values := map[string]string{}
+	for _, pair := range pairs {
+		key, v, found := strings.Cut(pair, "=")
+		if !found || key == "" {
+			return nil, console.WithCode(console.CodeUsage, "--config takes key=value, not %q", pair)
+		}
+		values[key] = v
+	}
+	return values, nil
+}
+
+// gatherConfig completes the configuration by what the template wants to know.
+func (m *maker) gatherConfig() error {
+	given := map[project.Key]bool{}
+	for text, v := range m.values {
+		key, err := project.ParseKey(text, m.name)
+		if err != nil {
+			return console.WithCode(console.CodeUsage, "--config: %w", err)
+		}
+		given[key] = true
+		if configcmd.LooksSecret(key.Name, v) && !m.wantsSecret(key) {
+			return fmt.Errorf("config value for %s looks like a secret; set it with `yamlhost config set --secret` when the project is made", key)
+		}
+	}
+	for _, v := range m.template.Config {
+		key, err := project.ParseKey(v.Key, m.name)
+		if err != nil {
+			return fmt.Errorf("template %s: %w", m.template.Name, err)
+		}
+		if given[key] {
+			continue
+		}
+		text := v.Default
+		if m.asks {
+			if text, err = m.askConfig(v); err != nil {
+				return err
+			}
+		}
+		if text == "" {
+			m.unset = append(m.unset, v)
+			continue
+		}
+		m.values[v.Key] = text
+	}
+	return nil
+}
+
+// wantsSecret reports whether the template says that a value is secret.
+func (m *maker) wantsSecret(key project.Key) bool {
+	return slices.ContainsFunc(m.template.Config, func(v project.TemplateValue) bool {
+		own, err := project.ParseKey(v.Key, m.name)
+		return err == nil && own == key && v.Secret
+	})
+}
+
+func (m *maker) askConfig(v project.TemplateValue) (string, error) {
+	question := v.Key
+	if v.Description != "" {
+		question += ", " + v.Description
+	}
+	if v.Secret && m.Streams.ReadPassword != nil {
+		text, err := m.HiddenAnswer(question + ": ")
+		if text == "" {
+			text = v.Default
+		}
+		return text, err
+	}
+	return m.ask(question, v.Default, func(string) error { return nil })
+}
+
+// value is what a flag says, or else what a person says, or else the default.
+func (m *maker) value(flag, question, given, otherwise string, check func(string) error) (string, error) {
+	switch {
+	case m.options.set(flag):
+		if err := check(given); err != nil {
+			return "", console.WithCode(console.CodeUsage, "--%s: %w", flag, err)
+		}
+		return given, nil
+	case m.asks:
+		return m.ask(question, otherwise, check)
+	case given != "": // of the environment
+		otherwise = given
+	}
+	return otherwise, check(otherwise)
+}
+
+// ask asks until the answer is good; an empty one is the default.
+func (m *maker) ask(question, otherwise string, check func(string) error) (string, error) {
+	for {
+		if otherwise == "" {
+			fmt.Fprintf(m.Streams.Err, "%s: ", question)
+		} else {
+			fmt.Fprintf(m.Streams.Err, "%s (%s): ", question, otherwise)
+		}
+		answer, err := m.Answer()
+		if err != nil && answer == "" { // an end, or an interrupt
+			return "", fmt.Errorf("%s: no answer: %w", question, err)
+		}
+		if answer = strings.TrimSpace(answer); answer == "" {
+			answer = otherwise
+		}
+		fault := check(answer)
+		if fault == nil {
+			return answer, nil
+		}
+		m.SayError(fault.Error())
+	}
+}

@@ -1,0 +1,358 @@
+package newproject
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/cmd/internal/templates"
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/runtime/backend"
+	"github.com/yamlhost/yamlhost/workspace/project"
+)
+
+type newOptions struct {
+	template    string
+	dir         string
+	name        string
+	description string
+	stack       string
+	config      []string // key=value
+	force       bool
+	list        bool
+	yes         bool
+	set         func(flag string) bool // whether a flag is on the command line
+}
+
+// NewNew makes the command `new`.
+func NewNew(_ *console.Console, run func(context.Context, *newOptions) error) *cobra.Command {
+	o := &newOptions{}
+	cmd := &cobra.Command{
+		Use: "new [TEMPLATE]", Short: "Make a project from a template", Args: console.AtMostOne("a template"),
+		Long: "new makes a project, and a stack for it, from a template of this program or from a folder such as ./template.\n" +
+			"On a terminal it asks for what no flag says. Files that are there are left alone unless --force is given.\n" +
+			"github-actions and gitlab-ci add their files to a project that is there.\n\n" +
+			"Templates: " + strings.Join(templates.Names(), ", ") + ".",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				o.template = args[0]
+			}
+			o.set = cmd.Flags().Changed
+			return run(cmd.Context(), o)
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&o.dir, "dir", "", "make the project in this folder, which need not exist; by default in the working directory")
+	flags.StringVarP(&o.name, "name", "n", "", "the project's name; by default that of its folder")
+	flags.StringVarP(&o.description, "description", "d", "", "the project's description; by default the template's")
+	flags.StringVarP(&o.stack, "stack", "s", console.DefaultStack, "the stack to create")
+	flags.StringArrayVarP(&o.config, "config", "c", nil, "a configuration value of the stack, as key=value; may be repeated")
+	flags.BoolVarP(&o.force, "force", "f", false, "replace files that are there, and use a stack that is there")
+	flags.BoolVarP(&o.list, "list", "l", false, "list the templates and make nothing")
+	flags.BoolVarP(&o.yes, "yes", "y", false, "do not ask; take the default for what no flag says")
+	return cmd
+}
+
+// New makes a project. What can fail is tried before the first file is written.
+func New(ctx context.Context, a *console.Console, o *newOptions) error {
+	if o.list {
+		return list(a)
+	}
+	m := &maker{Console: a, options: o, asks: a.Interactive() && !o.yes}
+	if err := m.open(); err != nil {
+		return err
+	}
+	if there := m.projectThere(); m.template.Joins && there != "" {
+		return m.join(there)
+	}
+	if err := m.gather(); err != nil {
+		return err
+	}
+	files, err := m.render()
+	if err != nil {
+		return err
+	}
+	exists, err := m.openStack()
+	if err != nil {
+		return err
+	}
+	settings, err := m.settings()
+	if err != nil {
+		return err
+	}
+	if files, err = m.free(files, settings); err != nil {
+		return err
+	}
+	if err := m.seal(settings); err != nil {
+		return err
+	}
+	if err := m.write(files, settings); err != nil {
+		return err
+	}
+	if exists {
+		err = a.SelectStack(m.stack)
+	} else {
+		err = a.CreateStack(ctx, m.stack, nil, true)
+	}
+	if err != nil {
+		return fmt.Errorf("the project is made, but not its stack: %w", err)
+	}
+	m.tell(files, exists)
+	return nil
+}
+
+// list shows the templates of this program.
+func list(a *console.Console) error {
+	tw := tabwriter.NewWriter(a.Streams.Out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(tw, "TEMPLATE\tMAKES")
+	for _, name := range templates.Names() {
+		t, err := templates.Embedded(name)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(tw, "%s\t%s\n", t.Name, t.Description)
+	}
+	return tw.Flush()
+}
+
+// maker is one project on its way.
+type maker struct {
+	*console.Console
+	options     *newOptions
+	asks        bool
+	template    *templates.Template
+	dir         string // absolute
+	name        string
+	description string
+	stackName   string
+	values      map[string]string // of the configuration, by the key as written
+	unset       []project.TemplateValue
+	project     *project.Project
+	stack       *console.Stack
+}
+
+// projectThere is the project file that the folder has; empty when there is none.
+func (m *maker) projectThere() string {
+	for _, name := range []string{"Pulumi.yaml", "Pulumi.yml", "Pulumi.json"} {
+		if path := filepath.Join(m.dir, name); isFile(path) {
+			return path
+		}
+	}
+	return ""
+}
+
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
+}
+
+// join adds the files of a template to a project that is there.
+func (m *maker) join(path string) error {
+	for _, flag := range []string{"name", "description", "stack", "config"} {
+		if m.options.set(flag) {
+			return console.WithCode(console.CodeUsage, "--%s is for new projects, but %s is there already; without it, %s adds its files to that project",
+				flag, m.Short(path), m.template.Name)
+		}
+	}
+	p, err := m.SoundProject(m.dir)
+	if err != nil {
+		return err
+	}
+	m.name, m.description = p.Name.Text, p.Description
+	files, err := m.template.Fill(m.name, m.description)
+	if err != nil {
+		return err
+	}
+	files = slices.DeleteFunc(files, func(f templates.File) bool { return f.Path == m.template.ProjectFile || f.Path == ".gitignore" })
+	if files, err = m.free(files, nil); err != nil {
+		return err
+	}
+	if err := templates.Write(m.dir, files, m.options.force); err != nil {
+		return console.PlainError(err)
+	}
+	fmt.Fprintf(m.Streams.Err, "Added to project %s:\n", m.name)
+	m.tellFiles(files)
+	m.tellQuickstart()
+	return nil
+}
+
+// render makes the texts of the project's files, and reads its project file as everyone will.
+func (m *maker) render() ([]templates.File, error) {
+	files, err := m.template.Fill(m.name, m.description)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range files {
+		if f.Path != m.template.ProjectFile {
+			continue
+		}
+		path := filepath.Join(m.dir, f.Path)
+		p, found := project.Parse(diag.NewSource(m.Short(path), project.StripBOM(f.Text)))
+		if err := m.Report(found); err != nil {
+			return nil, err
+		}
+		p.Path, p.Dir = path, m.dir
+		if p.Runtime != "" && p.Runtime != "yaml" {
+			return nil, fmt.Errorf("template %s is for programs of the runtime %s, which cannot be run here", m.template.Name, p.Runtime)
+		}
+		m.project = p
+	}
+	return files, nil
+}
+
+// openStack opens the backend and says whether it has the stack. One that is there belongs to somebody, unless --force says that it
+// is to be used.
+func (m *maker) openStack() (exists bool, err error) {
+	b, err := m.OpenBackend(m.project)
+	if err != nil {
+		return false, err
+	}
+	ref, err := backend.ParseRef(m.stackName, m.name)
+	if err != nil {
+		return false, err
+	}
+	m.stack = &console.Stack{Project: m.project, Backend: b, Ref: ref}
+	exists, err = b.Exists(ref)
+	if err == nil && exists && !m.options.force {
+		err = fmt.Errorf("%s has a stack '%s' of a project %s already; give another --name or --stack, or use that stack with --force",
+			b.URL(), ref.Stack, m.name)
+	}
+	return exists, err
+}
+
+// settings are those of the new stack, which has a file already if the folder was used before.
+func (m *maker) settings() (*project.Settings, error) {
+	settings, found, err := m.LoadSettings(m.project, m.stack.Ref.Stack, "")
+	if err != nil {
+		return nil, err
+	}
+	return settings, m.Report(found)
+}
+
+// free returns the files to write, unless there are others in their places. A .gitignore that is there stays as it is if the template
+// has none of its own. settings are nil if there are none to write.
+func (m *maker) free(files []templates.File, settings *project.Settings) ([]templates.File, error) {
+	taken, err := templates.Conflicts(m.dir, files)
+	if err != nil {
+		return nil, console.PlainError(err)
+	}
+	if !m.template.Ignored() && slices.Contains(taken, ".gitignore") {
+		isIgnored := func(path string) bool { return path == ".gitignore" }
+		files = slices.DeleteFunc(files, func(f templates.File) bool { return isIgnored(f.Path) })
+		taken = slices.DeleteFunc(taken, isIgnored)
+	}
+	if settings != nil && settings.Exists && len(m.values) > 0 {
+		taken = append(taken, filepath.Base(settings.Path))
+	}
+	if len(taken) > 0 && !m.options.force {
+		return nil, fmt.Errorf("nothing was written, because there are such files in %s already:\n    %s\n"+
+			"Make the project in another folder with --dir, or replace them with --force.", m.place(), strings.Join(taken, "\n    "))
+	}
+	return files, nil
+}
+
+// seal puts the configuration into the settings, secrets encrypted.
+func (m *maker) seal(settings *project.Settings) error {
+	secret := map[project.Key]bool{}
+	for _, v := range m.template.Config {
+		key, err := project.ParseKey(v.Key, m.name)
+		if err != nil {
+			return fmt.Errorf("template %s: %w", m.template.Name, err)
+		}
+		secret[key] = v.Secret
+	}
+	for _, d := range m.project.Config {
+		secret[d.Key] = secret[d.Key] || d.Secret
+	}
+	for _, text := range slices.Sorted(maps.Keys(m.values)) {
+		key, err := project.ParseKey(text, m.name)
+		if err != nil {
+			return err
+		}
+		var v any = m.values[text]
+		if secret[key] {
+			if v, err = m.SealedConfig(settings, m.stack.Ref.Stack, key, m.values[text]); err != nil {
+				return err
+			}
+		}
+		settings.Set(key, v)
+	}
+	return nil
+}
+
+func (m *maker) write(files []templates.File, settings *project.Settings) error {
+	if err := templates.Write(m.dir, files, m.options.force); err != nil {
+		return console.PlainError(err)
+	}
+	if len(m.values) == 0 {
+		return nil
+	}
+	if err := os.MkdirAll(filepath.Dir(settings.Path), 0o755); err != nil {
+		return err
+	}
+	release, err := m.Hold(settings.Path)
+	if err != nil {
+		return err
+	}
+	defer release()
+	return settings.Save()
+}
+
+// place is the folder as people call it.
+func (m *maker) place() string {
+	if short := m.Short(m.dir); short != "." {
+		return short
+	}
+	return m.dir
+}
+
+// tell says what was made, and what to do next.
+func (m *maker) tell(files []templates.File, used bool) {
+	out := m.Streams.Err
+	fmt.Fprintf(out, "Created project %s in %s:\n", m.name, m.place())
+	m.tellFiles(files)
+	if len(m.values) > 0 {
+		fmt.Fprintf(out, "    %s\n", filepath.Base(m.project.StackFile(m.stack.Ref.Stack)))
+	}
+	if used {
+		fmt.Fprintf(out, "It uses stack '%s', which was there.\n", m.stack.Ref.Stack)
+	} else {
+		fmt.Fprintf(out, "Created stack '%s'\n", m.stack.Ref.Stack)
+	}
+	m.tellQuickstart()
+	fmt.Fprintln(out, "\nWhat to do next:")
+	tw := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	if m.dir != m.World.Dir {
+		fmt.Fprintf(tw, "    cd %s\n", m.place())
+	}
+	for _, v := range m.unset {
+		option := ""
+		if v.Secret {
+			option = "--secret "
+		}
+		fmt.Fprintf(tw, "    yamlhost config set %s%s VALUE\t%s\n", option, v.Key, v.Description)
+	}
+	fmt.Fprintln(tw, "    yamlhost preview\tshows what would be made")
+	fmt.Fprintln(tw, "    yamlhost up\tmakes it")
+	fmt.Fprintln(tw, "    yamlhost destroy\tremoves it again")
+	tw.Flush()
+}
+
+func (m *maker) tellFiles(files []templates.File) {
+	for _, f := range files {
+		fmt.Fprintf(m.Streams.Err, "    %s\n", f.Path)
+	}
+}
+
+func (m *maker) tellQuickstart() {
+	if m.template.Quickstart != "" {
+		fmt.Fprintf(m.Streams.Err, "\n%s\n", strings.TrimSpace(m.template.Quickstart))
+	}
+}

@@ -1,0 +1,184 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"github.com/yamlhost/yamlhost/cmd/internal/templates"
+)
+
+// withPlugin are the templates that need a plugin, and so its schema to be checked.
+var withPlugin = map[string]bool{"aws-native": true, "azure-native": true, "docker": true, "kubernetes": true}
+
+// emptyTerminal is a terminal in a folder with nothing in it.
+func emptyTerminal(t *testing.T, answers ...string) *terminal {
+	t.Helper()
+	x := newTerminal(t, onePet, answers...)
+	require.NoError(t, os.Remove(filepath.Join(x.world.Dir, "Pulumi.yaml")))
+	x.world.Env = append(x.world.Env, "PULUMI_CONFIG_PASSPHRASE=x")
+	return x
+}
+
+// Every template makes a project that is checked without a finding. Those that need a plugin are checked where YAMLHOST_SCHEMAS has
+// its schema.
+func TestNewFromEveryTemplate(t *testing.T) {
+	t.Parallel()
+	names := templates.Names()
+	require.Equal(t, "hello", names[0])
+	require.Len(t, names, 10)
+	for _, name := range names {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			x := emptyTerminal(t)
+			require.Equal(t, 0, x.run("new", name, "--dir", "a/site", "--yes", "--description", "It's: a \"test\""), x.err.String())
+			require.Contains(t, x.err.String(), "Created project site in a/site:")
+			require.Contains(t, x.err.String(), "yamlhost up")
+			dir := filepath.Join(x.world.Dir, "a", "site")
+			require.FileExists(t, filepath.Join(dir, ".gitignore"))
+			text, err := os.ReadFile(filepath.Join(dir, "Pulumi.yaml"))
+			require.NoError(t, err)
+			require.NotContains(t, string(text), "\ntemplate:")
+			require.NotContains(t, string(text), "${PROJECT}")
+			x.world.Dir = dir
+			require.Equal(t, 0, x.run("stack", "--show-name"), x.err.String())
+			require.Equal(t, "dev\n", x.out.String())
+			check := []string{"check"}
+			if withPlugin[name] {
+				schemas := os.Getenv("YAMLHOST_SCHEMAS")
+				if schemas == "" {
+					t.Skip("made; to check it, set YAMLHOST_SCHEMAS to a directory of gzipped package schemas")
+				}
+				check = append(check, "--schema-dir", schemas)
+			}
+			require.Equal(t, 0, x.run(check...), x.err.String())
+			require.Contains(t, x.out.String()+x.err.String(), "0 errors, 0 warnings")
+		})
+	}
+}
+
+func TestNewHelloRuns(t *testing.T) {
+	t.Parallel()
+	x := emptyTerminal(t)
+	require.Equal(t, 0, x.run("new", "hello", "--name", "greet", "-c", "words=1", "--yes"), x.err.String())
+	require.Equal(t, 0, x.run("config", "get", "words"), x.err.String())
+	require.Equal(t, "1\n", x.out.String())
+	require.Equal(t, 0, x.run("run"), x.err.String())
+	require.Regexp(t, `Hello, [a-z]+!`, x.out.String())
+	require.Equal(t, 0, x.run("destroy", "--yes"), x.err.String())
+}
+
+// On a terminal it asks for the template, the name, the description, the stack and the configuration; an answer that will not do is asked for
+// again, and an empty one is the default.
+func TestNewAsks(t *testing.T) {
+	t.Parallel()
+	x := emptyTerminal(t, "helo", "hello", "no name", "greet", "", "", "3")
+	require.Equal(t, 0, x.run("new"), x.err.String())
+	require.Contains(t, x.err.String(), `did you mean hello?`)
+	require.Contains(t, x.err.String(), `"no name" cannot be a project's name`)
+	require.Contains(t, x.err.String(), "words, How many words the name has (2): ")
+	text, err := os.ReadFile(filepath.Join(x.world.Dir, "Pulumi.dev.yaml"))
+	require.NoError(t, err)
+	require.Equal(t, "config:\n  greet:words: \"3\"\n", string(text))
+
+	x = emptyTerminal(t)
+	require.Equal(t, 2, x.run("new", "--non-interactive"), x.err.String())
+	require.Contains(t, x.err.String(), "yamlhost new hello")
+}
+
+// All files in the way are told at once, and nothing is written.
+func TestNewOverwritesNothing(t *testing.T) {
+	t.Parallel()
+	x := emptyTerminal(t)
+	put := func(name string) {
+		require.NoError(t, os.WriteFile(filepath.Join(x.world.Dir, name), []byte("mine"), 0o644))
+	}
+	put("note.ts")
+	put(".gitignore")
+	require.Equal(t, 1, x.run("new", "dynamic-provider", "--yes"), x.err.String())
+	require.Contains(t, x.err.String(), "already:\n    .gitignore\n    note.ts\n")
+	require.NoFileExists(t, filepath.Join(x.world.Dir, "Pulumi.yaml"))
+	require.Equal(t, 0, x.run("stack", "ls", "--all"), x.err.String())
+	require.NotContains(t, x.out.String(), "dev")
+
+	// A .gitignore that is there will do where the template has none of its own.
+	require.Equal(t, 0, x.run("new", "empty", "--yes"), x.err.String())
+	text, err := os.ReadFile(filepath.Join(x.world.Dir, ".gitignore"))
+	require.NoError(t, err)
+	require.Equal(t, "mine", string(text))
+
+	require.Equal(t, 0, x.run("new", "dynamic-provider", "--yes", "--force"), x.err.String())
+	text, err = os.ReadFile(filepath.Join(x.world.Dir, "note.ts"))
+	require.NoError(t, err)
+	require.NotEqual(t, "mine", string(text))
+	require.Contains(t, x.err.String(), "It uses stack 'dev', which was there.")
+}
+
+// A stack of that name belongs to another project.
+func TestNewLeavesStacksOfOthersAlone(t *testing.T) {
+	t.Parallel()
+	x := emptyTerminal(t)
+	require.Equal(t, 0, x.run("new", "empty", "--yes", "--dir", "one", "--name", "site"), x.err.String())
+	require.Equal(t, 1, x.run("new", "empty", "--yes", "--dir", "two", "--name", "site"), x.err.String())
+	require.Contains(t, x.err.String(), "has a stack 'dev' of a project site already")
+	require.NoDirExists(t, filepath.Join(x.world.Dir, "two"))
+}
+
+// The templates of CI join a project that is there, and leave its own files as they are.
+func TestNewJoins(t *testing.T) {
+	t.Parallel()
+	for name, made := range map[string]string{"github-actions": ".github/workflows/yamlhost.yml", "gitlab-ci": ".gitlab-ci.yml"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			x := newTerminal(t, onePet)
+			require.Equal(t, 2, x.run("new", name, "--name", "other"), x.err.String())
+			require.Equal(t, 0, x.run("new", name), x.err.String())
+			require.FileExists(t, filepath.Join(x.world.Dir, made))
+			require.NoFileExists(t, filepath.Join(x.world.Dir, ".gitignore"))
+			text, err := os.ReadFile(filepath.Join(x.world.Dir, "Pulumi.yaml"))
+			require.NoError(t, err)
+			require.Equal(t, onePet, string(text))
+			require.Equal(t, 1, x.run("new", name), x.err.String())
+			require.Contains(t, x.err.String(), made)
+		})
+	}
+}
+
+// A folder is a template as well: secrets are sealed, and a value that nobody gives is told.
+func TestNewFromFolder(t *testing.T) {
+	t.Parallel()
+	x := emptyTerminal(t, "")
+	folder := filepath.Join(x.world.Home, "template")
+	require.NoError(t, os.Mkdir(folder, 0o755))
+	write := func(text string) {
+		require.NoError(t, os.WriteFile(filepath.Join(folder, "Pulumi.yaml"), []byte(text), 0o644))
+	}
+	write("name: ${PROJECT}\nruntime: yaml\ntemplate:\n  config:\n    password: {secret: true}\n    size: {description: How large}\n")
+	require.Equal(t, 0, x.run("new", folder, "--dir", "site", "--yes", "-c", "password=hush"), x.err.String())
+	require.Contains(t, x.err.String(), "yamlhost config set size VALUE  How large")
+	text, err := os.ReadFile(filepath.Join(x.world.Dir, "site", "Pulumi.dev.yaml"))
+	require.NoError(t, err)
+	require.Contains(t, string(text), "site:password:\n    secure: v1:")
+	require.NotContains(t, string(text), "hush")
+	require.Equal(t, 0, x.run("-C", "site", "config", "get", "password"), x.err.String())
+	require.Equal(t, "hush\n", x.out.String())
+
+	write("name: x\nruntime: nodejs\n")
+	require.Equal(t, 1, x.run("new", folder, "--dir", "other", "--yes"), x.err.String())
+	require.Contains(t, x.err.String(), "nodejs")
+	write("name: x\ntemplate: [1]\n")
+	require.Equal(t, 1, x.run("new", folder, "--dir", "other", "--yes"), x.err.String())
+	require.Contains(t, x.err.String(), "template")
+	require.NoDirExists(t, filepath.Join(x.world.Dir, "other"))
+}
+
+// Where there is no project, commands that need one say how to begin.
+func TestNewIsWhatToBeginWith(t *testing.T) {
+	t.Parallel()
+	for _, args := range [][]string{{"up", "--yes"}, {"up"}, {"preview"}, {"run"}} {
+		x := emptyTerminal(t)
+		require.NotEqual(t, 0, x.run(args...))
+		require.Contains(t, x.err.String(), "begin with `yamlhost new`", args)
+	}
+}

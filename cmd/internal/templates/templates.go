@@ -1,0 +1,263 @@
+// Package templates has what new projects are made from: templates in the binary, and folders. A template is a project in
+// Pulumi's own form: a Pulumi.yaml, which may have a section `template`, and whatever files belong to it. Nothing of a template
+// is ever run, and nothing is read that lies outside of its folder.
+package templates
+
+import (
+	"bytes"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/workspace/project"
+)
+
+//go:embed all:files
+var embedded embed.FS
+
+// Template is a template that has been read whole.
+type Template struct {
+	project.Template
+	Name        string // of the template in the binary, or the path of the folder as the user gave it
+	ProjectFile string // the name of its project file
+	// Joins says that it adds its other files to a project that is there, instead of making one.
+	Joins bool
+	files []File
+}
+
+// File is a file of a template or of a project made from it.
+type File struct {
+	Path string // relative, with slashes
+	Text []byte
+	Mode fs.FileMode // permissions
+}
+
+// joining are the embedded templates whose files fit into any project.
+var joining = []string{"github-actions", "gitlab-ci"}
+
+// Names are the names of the templates in the binary, the one to begin with first.
+func Names() []string {
+	entries, _ := embedded.ReadDir("files") // which is in the binary
+	names := make([]string, 0, len(entries))
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	slices.SortStableFunc(names, func(a, b string) int { return rank(a) - rank(b) })
+	return names
+}
+
+func rank(name string) int {
+	if name == "hello" {
+		return 0
+	}
+	return 1
+}
+
+// Embedded reads a template of the binary.
+func Embedded(name string) (*Template, error) {
+	files, err := fs.Sub(embedded, path.Join("files", name))
+	if err != nil {
+		return nil, err
+	}
+	t, err := read(name, files)
+	if err != nil {
+		return nil, err
+	}
+	t.Joins = slices.Contains(joining, name)
+	return t, nil
+}
+
+// FromFolder reads a folder as a template. name is how the user calls it. Links are followed inside of the folder; one that leads
+// out of it is an error. Folders of version control and the settings of the template's own stacks are left out.
+func FromFolder(dir, name string) (*Template, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, fmt.Errorf("read template %s: %w", name, err)
+	}
+	defer root.Close()
+	return read(name, root.FS())
+}
+
+// settingsFile are the names of the settings of stacks.
+var settingsFile = regexp.MustCompile(`^Pulumi\..+\.(yaml|yml|json)$`)
+
+func read(name string, files fs.FS) (*Template, error) {
+	t := &Template{Name: name}
+	err := fs.WalkDir(files, ".", func(at string, e fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case e.IsDir() && slices.Contains([]string{".git", ".hg", ".svn"}, e.Name()):
+			return fs.SkipDir
+		case e.IsDir(), path.Dir(at) == "." && settingsFile.MatchString(at):
+			return nil
+		}
+		info, err := fs.Stat(files, at)
+		if err != nil {
+			return fmt.Errorf("%s: %w", at, err)
+		}
+		if !info.Mode().IsRegular() {
+			return fmt.Errorf("%s is neither a file nor a folder, nor a link to a file of the template", at)
+		}
+		text, err := fs.ReadFile(files, at)
+		if err != nil {
+			return err
+		}
+		mode := fs.FileMode(0o644)
+		if info.Mode()&0o111 != 0 {
+			mode = 0o755
+		}
+		t.files = append(t.files, File{Path: at, Text: text, Mode: mode})
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read template %s: %w", name, err)
+	}
+	return t, t.readProject()
+}
+
+// readProject finds the template's project file and reads its section `template`.
+func (t *Template) readProject() error {
+	at := slices.IndexFunc(t.files, func(f File) bool { return f.Path == "Pulumi.yaml" || f.Path == "Pulumi.yml" })
+	if at < 0 {
+		return fmt.Errorf("%s is no template: it has no Pulumi.yaml", t.Name)
+	}
+	f := t.files[at]
+	t.ProjectFile = f.Path
+	said, found := project.ReadTemplate(diag.NewSource(path.Join(filepath.ToSlash(t.Name), f.Path), project.StripBOM(f.Text)))
+	if found.HasErrors() {
+		return &FaultyError{found}
+	}
+	t.Template = *said
+	return nil
+}
+
+// FaultyError says what is wrong with the project file of a template: Found has at least one error.
+type FaultyError struct {
+	Found diag.Diagnostics
+}
+
+func (e *FaultyError) Error() string {
+	return fmt.Sprintf("the template is faulty: %s", e.Found[0].Summary)
+}
+
+// ignored is the .gitignore of a template that brings none.
+const ignored = `# Plans and logs of this machine.
+*.plan.json
+*.log
+
+# What package managers install.
+node_modules/
+__pycache__/
+.venv/
+
+# Secrets of this machine.
+.env
+`
+
+// Ignored reports whether a .gitignore is among the template's own files.
+func (t *Template) Ignored() bool {
+	return slices.ContainsFunc(t.files, func(f File) bool { return f.Path == ".gitignore" })
+}
+
+// Fill is the files of a project with that name and description, a .gitignore among them.
+func (t *Template) Fill(name, description string) ([]File, error) {
+	var made []File
+	for _, f := range t.files {
+		switch {
+		case f.Path == t.ProjectFile:
+			text, err := project.FromTemplate(f.Text, name, description)
+			if err != nil {
+				return nil, fmt.Errorf("template %s: %s: %w", t.Name, f.Path, err)
+			}
+			f.Text = text
+		case !bytes.ContainsRune(f.Text, 0): // a text
+			f.Text = project.Fill(f.Text, name, description)
+		}
+		made = append(made, f)
+	}
+	if !t.Ignored() {
+		made = append(made, File{Path: ".gitignore", Text: []byte(ignored), Mode: 0o644})
+	}
+	return made, nil
+}
+
+// Conflicts are those of the files, by path, in whose places something lies in a folder, which need not exist.
+func Conflicts(dir string, files []File) ([]string, error) {
+	var taken []string
+	for _, f := range files {
+		switch _, err := os.Lstat(filepath.Join(dir, filepath.FromSlash(f.Path))); {
+		case err == nil:
+			taken = append(taken, f.Path)
+		case errors.Is(err, fs.ErrNotExist):
+		default:
+			return nil, err
+		}
+	}
+	return taken, nil
+}
+
+// Write writes files into a folder, which it makes, and never through links that lead out of it. A file that is there is an error
+// unless it is to be replaced. After an error nothing is left of what was new.
+func Write(dir string, files []File, replace bool) (err error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	var fresh []string
+	defer func() {
+		if err != nil {
+			for _, name := range fresh {
+				_ = root.Remove(name) // the first fault is the one to tell
+			}
+		}
+	}()
+	for _, f := range files {
+		name := filepath.FromSlash(f.Path)
+		if err := root.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			return fmt.Errorf("write %s: %w", f.Path, err)
+		}
+		_, missing := root.Lstat(name)
+		flags := os.O_WRONLY | os.O_CREATE | os.O_EXCL
+		if missing == nil && replace {
+			flags = os.O_WRONLY | os.O_TRUNC
+		}
+		if err := writeFile(root, name, flags, f); err != nil {
+			return fmt.Errorf("write %s: %w", f.Path, err)
+		}
+		if missing != nil {
+			fresh = append(fresh, name)
+		}
+	}
+	return nil
+}
+
+func writeFile(root *os.Root, name string, flags int, f File) error {
+	out, err := root.OpenFile(name, flags, f.Mode)
+	if err != nil {
+		return err
+	}
+	_, err = out.Write(f.Text)
+	return errors.Join(err, out.Close())
+}
+
+// NameFor is a project's name made of a folder's: what a name cannot have becomes a hyphen.
+func NameFor(dir string) string {
+	name := strings.Trim(regexp.MustCompile(`[^A-Za-z0-9_.-]+`).ReplaceAllString(filepath.Base(dir), "-"), "-")
+	if project.CheckName(name) != nil {
+		return "project"
+	}
+	return name
+}

@@ -1,0 +1,155 @@
+package project
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/yamlhost/yamlhost/diag"
+	"gopkg.in/yaml.v3"
+)
+
+// Template is what a project file says about projects that are made from it: its section `template`, in Pulumi's own form.
+type Template struct {
+	Description string // of the template, or else of the project; empty when it has none
+	Quickstart  string // what to do after a project has been made; may be empty
+	Config      []TemplateValue
+}
+
+// TemplateValue is a configuration value that is asked for when a project is made.
+type TemplateValue struct {
+	Key         string // as written, with or without a namespace
+	Description string
+	Default     string // empty when there is none
+	Secret      bool
+}
+
+// What the texts of a template hold in the place of a project's name and description.
+const (
+	templateName        = "${PROJECT}"
+	templateDescription = "${DESCRIPTION}"
+)
+
+// ReadTemplate reads what a project file says as a template. Its name need not be a name, as in `name: ${PROJECT}`.
+func ReadTemplate(src *diag.Source) (*Template, diag.Diagnostics) {
+	t, d := &Template{}, &document{src: src}
+	root := d.parse(src.Text())
+	if root == nil || root.Kind != yaml.MappingNode {
+		if root != nil {
+			d.wrongKind("a project file", "a map", root)
+		}
+		return t, d.diags
+	}
+	byName := map[string]*yaml.Node{}
+	for _, e := range d.entries("a project file", root) {
+		byName[e.key.Text] = e.value
+	}
+	text := func(field string, n *yaml.Node) string {
+		if l := d.text(field, n); l != nil {
+			return l.Text
+		}
+		return ""
+	}
+	fields := d.openFields("template", byName["template"], "displayName", "description", "quickstart", "important", "metadata", "config")
+	t.Description = text("template.description", fields["description"].value)
+	t.Quickstart = text("template.quickstart", fields["quickstart"].value)
+	if own := text("description", byName["description"]); t.Description == "" && own != templateDescription {
+		t.Description = own
+	}
+	for _, e := range d.entries("template.config", fields["config"].value) {
+		place := "template.config." + e.key.Text
+		of := d.openFields(place, e.value, "description", "default", "secret")
+		t.Config = append(t.Config, TemplateValue{
+			Key: e.key.Text, Description: text(place+".description", of["description"].value),
+			Default: d.scalar(place+".default", of["default"].value), Secret: d.flag(place+".secret", of["secret"].value),
+		})
+	}
+	return t, d.diags
+}
+
+// scalar is the text of a value of any kind but lists and maps; empty for null.
+func (d *document) scalar(field string, n *yaml.Node) string {
+	if isNull(n) {
+		return ""
+	}
+	if n.Kind != yaml.ScalarNode {
+		d.wrongKind(field, "a text, a number, or true or false", n)
+		return ""
+	}
+	return n.Value
+}
+
+// CheckName returns an error unless a project can have that name.
+func CheckName(name string) error {
+	if projectName.MatchString(name) {
+		return nil
+	}
+	return fmt.Errorf("%q cannot be a project's name: a name has 1 to 100 letters, digits, hyphens, underscores and dots", name)
+}
+
+// Fill is a text of a template with a project's name and description in their places.
+func Fill(text []byte, name, description string) []byte {
+	text = bytes.ReplaceAll(text, []byte(templateName), []byte(name))
+	return bytes.ReplaceAll(text, []byte(templateDescription), []byte(description))
+}
+
+// FromTemplate is the project file of a new project: that of a template with another name and description, filled, and without
+// its section `template`. All other lines stay as they are. The template has been read without faults.
+func FromTemplate(text []byte, name, description string) ([]byte, error) {
+	doc := &yaml.Node{}
+	if err := yaml.Unmarshal(text, doc); err != nil {
+		return nil, err
+	}
+	if len(doc.Content) == 0 || doc.Content[0].Kind != yaml.MappingNode || doc.Content[0].Style&yaml.FlowStyle != 0 {
+		return nil, errors.New("the project file of a template has one key on each line, without braces around them")
+	}
+	head, err := header(name, description)
+	if err != nil {
+		return nil, err
+	}
+	lines := strings.SplitAfter(string(StripBOM(text)), "\n")
+	keys := doc.Content[0].Content
+	for i := len(keys) - 2; i >= 0; i -= 2 { // from the end, so that the numbers of lines stay true
+		from, to := keys[i].Line-1, len(lines)
+		if i+2 < len(keys) {
+			to = keys[i+2].Line - 1
+		}
+		for to > from+1 && isNote(lines[to-1]) { // belongs to what follows
+			to--
+		}
+		switch keys[i].Value {
+		case "template":
+			for from > 0 && strings.HasPrefix(lines[from-1], "#") {
+				from--
+			}
+			for to < len(lines) && strings.TrimSpace(lines[to]) == "" {
+				to++
+			}
+			lines = slices.Delete(lines, from, to)
+		case "description":
+			lines = slices.Delete(lines, from, to)
+		case "name":
+			lines = slices.Replace(lines, from, to, head)
+			head = ""
+		}
+	}
+	made := strings.TrimRight(head+string(Fill([]byte(strings.Join(lines, "")), name, description)), "\r\n") + "\n"
+	return []byte(made), nil
+}
+
+// isNote reports whether a line is empty or a comment that starts at the margin.
+func isNote(line string) bool {
+	return strings.TrimSpace(line) == "" || strings.HasPrefix(line, "#")
+}
+
+// header is the lines with a project's name and description.
+func header(name, description string) (string, error) {
+	root := &yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{stringNode("name"), stringNode(name)}}
+	if description != "" {
+		root.Content = append(root.Content, stringNode("description"), stringNode(description))
+	}
+	text, err := encode(&yaml.Node{Kind: yaml.DocumentNode, Content: []*yaml.Node{root}})
+	return string(text), err
+}
