@@ -123,6 +123,9 @@ func TestNewLeavesStacksOfOthersAlone(t *testing.T) {
 	require.Equal(t, 1, x.run("new", "empty", "--yes", "--dir", "two", "--name", "site"), x.err.String())
 	require.Contains(t, x.err.String(), "has a stack 'dev' of a project site already")
 	require.NoDirExists(t, filepath.Join(x.world.Dir, "two"))
+	require.Equal(t, 1, x.run("new", "empty", "--yes", "--dir", "one", "--name", "site"), x.err.String())
+	require.Contains(t, x.err.String(), "    Pulumi.yaml\nand ")
+	require.Contains(t, x.err.String(), "another --dir or --name or --stack")
 }
 
 // The templates of CI join a project that is there, and leave its own files as they are.
@@ -164,6 +167,9 @@ func TestNewFromFolder(t *testing.T) {
 	require.Equal(t, 0, x.run("-C", "site", "config", "get", "password"), x.err.String())
 	require.Equal(t, "hush\n", x.out.String())
 
+	require.Equal(t, 1, x.run("new", folder, "--dir", "other", "--yes", "-c", "apiToken=aB3$kk09ZZqwerty77"), x.err.String())
+	require.Contains(t, x.err.String(), "looks like a secret")
+	require.NoDirExists(t, filepath.Join(x.world.Dir, "other"))
 	write("name: x\nruntime: nodejs\n")
 	require.Equal(t, 1, x.run("new", folder, "--dir", "other", "--yes"), x.err.String())
 	require.Contains(t, x.err.String(), "nodejs")

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	configcmd "github.com/yamlhost/yamlhost/cmd/internal/cli/config"
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
 	"github.com/yamlhost/yamlhost/cmd/internal/templates"
 	"github.com/yamlhost/yamlhost/diag"
@@ -29,7 +28,7 @@ func (m *maker) open() (err error) {
 			return console.WithCode(console.CodeUsage, "which template? Name one, as in `yamlhost new hello`: %s, or a folder such as ./template",
 				strings.Join(templates.Names(), ", "))
 		}
-		if err := list(m.toPeople()); err != nil {
+		if err := list(m.Streams.Err); err != nil {
 			return err
 		}
 		if name, err = m.ask("template", "hello", m.isTemplate); err != nil {
@@ -38,13 +37,6 @@ func (m *maker) open() (err error) {
 	}
 	m.template, err = m.openTemplate(name)
 	return err
-}
-
-// toPeople is the console with what is a result elsewhere shown beside the questions.
-func (m *maker) toPeople() *console.Console {
-	beside := *m.Console
-	beside.Streams.Out = m.Streams.Err
-	return &beside
 }
 
 func (m *maker) isTemplate(name string) error {
@@ -114,15 +106,12 @@ func configOf(pairs []string) (map[string]string, error) {
 // gatherConfig completes the configuration by what the template wants to know.
 func (m *maker) gatherConfig() error {
 	given := map[project.Key]bool{}
-	for text, v := range m.values {
+	for text := range m.values {
 		key, err := project.ParseKey(text, m.name)
 		if err != nil {
 			return console.WithCode(console.CodeUsage, "--config: %w", err)
 		}
 		given[key] = true
-		if configcmd.LooksSecret(key.Name, v) && !m.wantsSecret(key) {
-			return fmt.Errorf("config value for %s looks like a secret; set it with `yamlhost config set --secret` when the project is made", key)
-		}
 	}
 	for _, v := range m.template.Config {
 		key, err := project.ParseKey(v.Key, m.name)
@@ -145,14 +134,6 @@ func (m *maker) gatherConfig() error {
 		m.values[v.Key] = text
 	}
 	return nil
-}
-
-// wantsSecret reports whether the template says that a value is secret.
-func (m *maker) wantsSecret(key project.Key) bool {
-	return slices.ContainsFunc(m.template.Config, func(v project.TemplateValue) bool {
-		own, err := project.ParseKey(v.Key, m.name)
-		return err == nil && own == key && v.Secret
-	})
 }
 
 func (m *maker) askConfig(v project.TemplateValue) (string, error) {

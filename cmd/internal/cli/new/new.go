@@ -3,6 +3,7 @@ package newproject
 import (
 	"context"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
+	configcmd "github.com/yamlhost/yamlhost/cmd/internal/cli/config"
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
 	"github.com/yamlhost/yamlhost/cmd/internal/templates"
 	"github.com/yamlhost/yamlhost/diag"
@@ -63,7 +65,7 @@ func NewNew(_ *console.Console, run func(context.Context, *newOptions) error) *c
 // New makes a project. What can fail is tried before the first file is written.
 func New(ctx context.Context, a *console.Console, o *newOptions) error {
 	if o.list {
-		return list(a)
+		return list(a.Streams.Out)
 	}
 	m := &maker{Console: a, options: o, asks: a.Interactive() && !o.yes}
 	if err := m.open(); err != nil {
@@ -87,7 +89,7 @@ func New(ctx context.Context, a *console.Console, o *newOptions) error {
 	if err != nil {
 		return err
 	}
-	if files, err = m.free(files, settings); err != nil {
+	if files, err = m.free(files, settings, exists); err != nil {
 		return err
 	}
 	if err := m.seal(settings); err != nil {
@@ -109,8 +111,8 @@ func New(ctx context.Context, a *console.Console, o *newOptions) error {
 }
 
 // list shows the templates of this program.
-func list(a *console.Console) error {
-	tw := tabwriter.NewWriter(a.Streams.Out, 0, 0, 2, ' ', 0)
+func list(w io.Writer) error {
+	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(tw, "TEMPLATE\tMAKES")
 	for _, name := range templates.Names() {
 		t, err := templates.Embedded(name)
@@ -171,7 +173,7 @@ func (m *maker) join(path string) error {
 		return err
 	}
 	files = slices.DeleteFunc(files, func(f templates.File) bool { return f.Path == m.template.ProjectFile || f.Path == ".gitignore" })
-	if files, err = m.free(files, nil); err != nil {
+	if files, err = m.free(files, nil, false); err != nil {
 		return err
 	}
 	if err := templates.Write(m.dir, files, m.options.force); err != nil {
@@ -207,8 +209,7 @@ func (m *maker) render() ([]templates.File, error) {
 	return files, nil
 }
 
-// openStack opens the backend and says whether it has the stack. One that is there belongs to somebody, unless --force says that it
-// is to be used.
+// openStack opens the backend and says whether it has the stack.
 func (m *maker) openStack() (exists bool, err error) {
 	b, err := m.OpenBackend(m.project)
 	if err != nil {
@@ -219,12 +220,7 @@ func (m *maker) openStack() (exists bool, err error) {
 		return false, err
 	}
 	m.stack = &console.Stack{Project: m.project, Backend: b, Ref: ref}
-	exists, err = b.Exists(ref)
-	if err == nil && exists && !m.options.force {
-		err = fmt.Errorf("%s has a stack '%s' of a project %s already; give another --name or --stack, or use that stack with --force",
-			b.URL(), ref.Stack, m.name)
-	}
-	return exists, err
+	return b.Exists(ref)
 }
 
 // settings are those of the new stack, which has a file already if the folder was used before.
@@ -237,8 +233,9 @@ func (m *maker) settings() (*project.Settings, error) {
 }
 
 // free returns the files to write, unless there are others in their places. A .gitignore that is there stays as it is if the template
-// has none of its own. settings are nil if there are none to write.
-func (m *maker) free(files []templates.File, settings *project.Settings) ([]templates.File, error) {
+// has none of its own. settings are nil if there are none to write. A stack that exists belongs to another project, unless --force says
+// that it is to be used.
+func (m *maker) free(files []templates.File, settings *project.Settings, exists bool) ([]templates.File, error) {
 	taken, err := templates.Conflicts(m.dir, files)
 	if err != nil {
 		return nil, console.PlainError(err)
@@ -251,9 +248,21 @@ func (m *maker) free(files []templates.File, settings *project.Settings) ([]temp
 	if settings != nil && settings.Exists && len(m.values) > 0 {
 		taken = append(taken, filepath.Base(settings.Path))
 	}
-	if len(taken) > 0 && !m.options.force {
-		return nil, fmt.Errorf("nothing was written, because there are such files in %s already:\n    %s\n"+
-			"Make the project in another folder with --dir, or replace them with --force.", m.place(), strings.Join(taken, "\n    "))
+	if m.options.force {
+		return files, nil
+	}
+	var faults, ways []string
+	if len(taken) > 0 {
+		faults = append(faults, fmt.Sprintf("there are such files in %s already:\n    %s", m.place(), strings.Join(taken, "\n    ")))
+		ways = append(ways, "--dir")
+	}
+	if exists {
+		faults = append(faults, fmt.Sprintf("%s has a stack '%s' of a project %s already", m.stack.Backend.URL(), m.stack.Ref.Stack, m.name))
+		ways = append(ways, "--name", "--stack")
+	}
+	if len(faults) > 0 {
+		return nil, fmt.Errorf("nothing was written: %s\nGive another %s, or use --force, which replaces files and uses the stack that is there",
+			strings.Join(faults, "\nand "), strings.Join(ways, " or "))
 	}
 	return files, nil
 }
@@ -277,7 +286,10 @@ func (m *maker) seal(settings *project.Settings) error {
 			return err
 		}
 		var v any = m.values[text]
-		if secret[key] {
+		switch {
+		case !secret[key] && configcmd.LooksSecret(key.Name, m.values[text]):
+			return fmt.Errorf("config value for %s looks like a secret; set it with `yamlhost config set --secret` when the project is made", key)
+		case secret[key]:
 			if v, err = m.SealedConfig(settings, m.stack.Ref.Stack, key, m.values[text]); err != nil {
 				return err
 			}
@@ -330,7 +342,7 @@ func (m *maker) tell(files []templates.File, used bool) {
 	fmt.Fprintln(out, "\nWhat to do next:")
 	tw := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	if m.dir != m.World.Dir {
-		fmt.Fprintf(tw, "    cd %s\n", m.place())
+		fmt.Fprintf(tw, "    cd %s\n", quoted(m.place()))
 	}
 	for _, v := range m.unset {
 		option := ""
@@ -343,6 +355,14 @@ func (m *maker) tell(files []templates.File, used bool) {
 	fmt.Fprintln(tw, "    yamlhost up\tmakes it")
 	fmt.Fprintln(tw, "    yamlhost destroy\tremoves it again")
 	tw.Flush()
+}
+
+// quoted is a path as shells take it.
+func quoted(path string) string {
+	if strings.ContainsAny(path, " ()&;'$*?!`") {
+		return `"` + path + `"`
+	}
+	return path
 }
 
 func (m *maker) tellFiles(files []templates.File) {
