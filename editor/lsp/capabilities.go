@@ -27,6 +27,7 @@ func (s *server) capabilities() protocol.ServerCapabilities {
 		FoldingRangeProvider:       protocol.Boolean(true),
 		SelectionRangeProvider:     protocol.Boolean(true),
 		DocumentLinkProvider:       &protocol.DocumentLinkOptions{},
+		InlayHintProvider:          protocol.Boolean(true),
 		SemanticTokensProvider: &protocol.SemanticTokensOptions{Legend: legend(), Range: protocol.Boolean(true),
 			Full: protocol.Boolean(true)},
 		CodeActionProvider: &protocol.CodeActionOptions{CodeActionKinds: []protocol.CodeActionKind{protocol.CodeActionKindQuickFix}},
