@@ -1,6 +1,8 @@
 package check
 
 import (
+	"slices"
+
 	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/parser/ast"
 	"github.com/yamlhost/yamlhost/schema"
@@ -25,6 +27,9 @@ const argsName = "args"
 const onError = "onError"
 
 var hookMoments = []string{"afterCreate", "afterDelete", "afterUpdate", "beforeCreate", "beforeDelete", "beforeUpdate", onError}
+
+// HookMoments are the moments that a resource can name hooks for.
+func HookMoments() []string { return slices.Clone(hookMoments) }
 
 // linkHooks finds what the commands of hooks speak of.
 func (c *checker) linkHooks() {

@@ -23,24 +23,47 @@ type schemaOptions struct {
 	version string
 	json    bool
 	schemas operation.SchemaFlags
+
+	jsonSchema bool
+	stackFile  bool
+	all        bool
 }
 
 func NewSchema(_ *console.Console, run func(context.Context, *schemaOptions) error) *cobra.Command {
 	o := &schemaOptions{}
 	cmd := &cobra.Command{
-		Use:   "schema TOKEN or PACKAGE",
+		Use:   "schema TOKEN or PACKAGE, schema --json-schema [DIR or FILE]",
 		Short: "Show what a resource or function of a provider takes and gives",
 		Long: "schema shows the inputs and outputs of a resource type or function such as random:RandomPet, with an example, or\n" +
 			"the members of an object type. With the name of a package it lists the resources and functions of it. The packages that\n" +
-			"the project uses by path or makes of parameters are known, and its own components, as components:Name.",
-		Args: cobra.ExactArgs(1),
+			"the project uses by path or makes of parameters are known, and its own components, as components:Name.\n\n" +
+			"With --json-schema it writes a JSON Schema of the program of a project, for editors that know such schemas: with the\n" +
+			"inputs of the types that the program names, and the names of all others of its packages and of those built in. With\n" +
+			"--stack-file the schema is for Pulumi.<stack>.yaml. As check, it starts nothing that the project brings.",
+		Args: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case o.jsonSchema:
+				return cobra.MaximumNArgs(1)(cmd, args)
+			case o.all || o.stackFile:
+				return errors.New("--all and --stack-file go with --json-schema")
+			}
+			return cobra.ExactArgs(1)(cmd, args)
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			o.token = args[0]
+			if o.token = "."; len(args) > 0 {
+				o.token = args[0]
+			}
 			return run(cmd.Context(), o)
 		},
 	}
 	cmd.Flags().BoolVarP(&o.json, "json", "j", false, "write JSON")
 	cmd.Flags().StringVar(&o.version, "version", "", "the version of the provider; any by default")
+	cmd.Flags().BoolVar(&o.jsonSchema, "json-schema", false, "write a JSON Schema of the project's program, for editors")
+	cmd.Flags().BoolVar(&o.all, "all", false, "with --json-schema, write the inputs of all types of the packages")
+	cmd.Flags().BoolVar(&o.stackFile, "stack-file", false, "with --json-schema, write the schema of Pulumi.<stack>.yaml")
+	cmd.MarkFlagsMutuallyExclusive("json-schema", "json")
+	cmd.MarkFlagsMutuallyExclusive("json-schema", "version")
+	cmd.MarkFlagsMutuallyExclusive("all", "stack-file")
 	o.schemas.Register(cmd)
 	return cmd
 }
@@ -95,6 +118,9 @@ func Schema(ctx context.Context, a *console.Console, o *schemaOptions) error {
 	}
 	ctx, done := a.Signals.Gentle(ctx)
 	defer done()
+	if o.jsonSchema {
+		return writeJSONSchema(ctx, a, o, given)
+	}
 	ws, err := surroundings(a)
 	if err != nil {
 		return err

@@ -1,0 +1,28 @@
+package check
+
+import (
+	"slices"
+	"strings"
+)
+
+// Invokes are the calls of provider functions in the program and in its components, one of each function, by token.
+func (p *Program) Invokes() []*Invoke {
+	byToken := make(map[string]*Invoke)
+	add := func(body *Program) {
+		for _, call := range body.calls {
+			if in := call.Invoke; in != nil && (byToken[in.Token] == nil || byToken[in.Token].Schema == nil) {
+				byToken[in.Token] = in
+			}
+		}
+	}
+	add(p)
+	for _, c := range p.Components {
+		add(c.Body)
+	}
+	all := make([]*Invoke, 0, len(byToken))
+	for _, in := range byToken {
+		all = append(all, in)
+	}
+	slices.SortFunc(all, func(a, b *Invoke) int { return strings.Compare(a.Token, b.Token) })
+	return all
+}

@@ -1,0 +1,237 @@
+package cli
+
+import (
+	"bytes"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/stretchr/testify/require"
+	"gopkg.in/yaml.v3"
+)
+
+// editorSchema is what `schema --json-schema` writes, compiled, after a look at it with the schema of schemas.
+func editorSchema(t *testing.T, x *terminal, args ...string) *jsonschema.Schema {
+	t.Helper()
+	require.Equal(t, 0, x.run(append([]string{"schema", "--json-schema"}, args...)...), x.err.String())
+	require.Empty(t, x.err.String())
+	return compiled(t, x.out.Bytes())
+}
+
+func compiled(t *testing.T, text []byte) *jsonschema.Schema {
+	t.Helper()
+	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	require.NoError(t, err)
+	c := jsonschema.NewCompiler()
+	meta, err := c.Compile("http://json-schema.org/draft-07/schema")
+	require.NoError(t, err)
+	require.NoError(t, meta.Validate(document))
+	require.NoError(t, c.AddResource("program.json", document))
+	s, err := c.Compile("program.json")
+	require.NoError(t, err)
+	return s
+}
+
+func validateText(t *testing.T, s *jsonschema.Schema, text string) error {
+	t.Helper()
+	var document any
+	require.NoError(t, yaml.Unmarshal([]byte(text), &document))
+	return s.Validate(document)
+}
+
+// TestJSONSchemaAcceptsExamples holds every program, included file and stack file of the examples against the schemas of its
+// project, with and without the inputs of all types.
+func TestJSONSchemaAcceptsExamples(t *testing.T) {
+	t.Parallel()
+	root, err := filepath.Abs("../../../examples")
+	require.NoError(t, err)
+	count := 0
+	require.NoError(t, filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || filepath.Ext(path) != ".yaml" && filepath.Ext(path) != ".json" {
+			return err
+		}
+		count++
+		name, err := filepath.Rel(root, path)
+		require.NoError(t, err)
+		t.Run(filepath.ToSlash(name), func(t *testing.T) {
+			t.Parallel()
+			text, err := os.ReadFile(path)
+			require.NoError(t, err)
+			x := newTerminal(t, onePet)
+			dir := filepath.Dir(path)
+			if filepath.Base(path) == "portable.yaml" {
+				dir = path // a program by itself, beside that of the project
+			} else if filepath.Base(dir) == "parts" {
+				dir = filepath.Dir(dir)
+			}
+			if base := filepath.Base(path); strings.Count(base, ".") == 2 {
+				require.NoError(t, validateText(t, editorSchema(t, x, dir, "--stack-file"), string(text)))
+				return
+			}
+			require.NoError(t, validateText(t, editorSchema(t, x, dir), string(text)))
+			require.NoError(t, validateText(t, editorSchema(t, x, dir, "--all"), string(text)))
+		})
+		return nil
+	}))
+	require.Greater(t, count, 20)
+}
+
+const schemaProgram = `name: p
+runtime: yaml
+config:
+  size: {type: integer}
+  zones: {type: list<string>, default: [a]}
+components:
+  Pair:
+    inputs:
+      of: {type: string}
+    resources:
+      pet: {type: random:RandomPet, properties: {prefix: "${of}"}}
+dynamic:
+  Note:
+    provider: ./note.py
+    inputs: {title: {type: string}}
+hooks:
+  say: {command: [echo, hello]}
+variables:
+  run: {fn::invoke: {function: command:local:run, arguments: {command: date}, return: stdout}}
+resources:
+  password:
+    type: random:RandomPassword
+    properties: {length: 8, special: true}
+  shell:
+    type: command:local:Command
+    forEach: ${zones}
+    if: ${size > 1}
+    properties: {create: date, logging: stdout}
+    options: {dependsOn: ["${password}"], protect: false, hooks: {beforeCreate: say}}
+  pair: {type: components:Pair, properties: {of: x}}
+  note: {type: dynamic:Note, properties: {title: x}}
+outputs:
+  out: ${password.result}
+`
+
+// TestJSONSchemaRefuses seeds mistakes into a program that the schema accepts.
+func TestJSONSchemaRefuses(t *testing.T) {
+	t.Parallel()
+	x := newTerminal(t, schemaProgram)
+	require.NoError(t, os.WriteFile(filepath.Join(x.world.Dir, "note.py"), nil, 0o644))
+	s := editorSchema(t, x)
+	require.NoError(t, validateText(t, s, schemaProgram))
+	for old, changed := range map[string]string{
+		"resources:\n  password":      "resource:\n  password",
+		"random:RandomPassword":       "random:RandomPasword",
+		"components:Pair":             "components:Pear",
+		"dynamic:Note":                "dynamic:Node",
+		"{length: 8, ":                "{lenght: 8, length: 8, ",
+		"length: 8, ":                 "",
+		"length: 8":                   "length: eight",
+		"length: 8, s":                "length: [8], s",
+		"special: true":               "special: sometimes",
+		"logging: stdout":             "logging: nowhere",
+		"{of: x}":                     "{off: x}",
+		"{title: x}":                  "{title: [x]}",
+		"forEach: ":                   "for: ",
+		"protect: false":              "protect: {a: b}",
+		"protect: false,":             "protected: false,",
+		"[\"${password}\"]":           "[password]",
+		"beforeCreate":                "beforeCreation",
+		"fn::invoke: ":                "fn::invok: ",
+		"command:local:run,":          "command:local:walk,",
+		"{command: date}":             "{commands: date}",
+		"arguments: {command: date},": "",
+		"return: stdout":              "return: [stdout]",
+		"type: integer":               "type: integral",
+		"default: [a]":                "defaults: [a]",
+		"provider: ./note.py":         "file: ./note.py",
+		"command: [echo, hello]":      "commands: [echo, hello]",
+		"    type: random:RandomPassword\n    properties: {length: 8, special: true}": "    type: random:RandomPassword",
+	} {
+		require.Contains(t, schemaProgram, old)
+		require.Error(t, validateText(t, s, strings.Replace(schemaProgram, old, changed, 1)), "%s", changed)
+	}
+	for old, changed := range map[string]string{
+		"length: 8":                   "length: '${size}'",
+		"special: true":               "special: {fn::can: 1}",
+		"logging: stdout":             "logging: '${run}'",
+		"{length: 8, special: true}":  "${settings}",
+		"prefix: \"${of}\"":           "prefix: null",
+		"random:RandomPassword":       "random:index/randomPassword:RandomPassword",
+		"type: dynamic:Note":          "type: kubernetes:apps/v1:Deployment",
+		"{type: list<string>":         "{type: 'List<String>?'",
+		"{type: integer}":             "5",
+		"[\"${password}\"]":           "'${password}'",
+		"length: 8, special: true}":   "length: '8'}",
+		"    properties: {length: 8,": "    get: {id: x, state: {result: y}}\n    options: {version: \"1\"} #",
+		"type: components:Pair":       "type: pulumi:providers:aws",
+	} {
+		require.Contains(t, schemaProgram, old)
+		text := strings.Replace(schemaProgram, old, changed, 1)
+		if strings.Contains(changed, "providers:aws") {
+			text = strings.Replace(text, "{of: x}", "{region: x}", 1)
+		}
+		require.NoError(t, validateText(t, s, text), "%s", changed)
+	}
+}
+
+// TestJSONSchemaOfAll knows the inputs of types that the program does not name, which the shorter one allows.
+func TestJSONSchemaOfAll(t *testing.T) {
+	t.Parallel()
+	x := newTerminal(t, onePet)
+	other := "name: p\nresources:\n  b: {type: random:RandomId, properties: {byteLength: eight}}\n"
+	short := editorSchema(t, x)
+	size := x.out.Len()
+	require.NoError(t, validateText(t, short, other))
+	x.out.Reset()
+	all := editorSchema(t, x, "--all")
+	require.Greater(t, x.out.Len(), size)
+	require.Error(t, validateText(t, all, other))
+	t.Logf("random and what is built in: %d bytes, with all types %d", size, x.out.Len())
+}
+
+func TestJSONSchemaOfStackFiles(t *testing.T) {
+	t.Parallel()
+	x := newTerminal(t, `name: p
+runtime: yaml
+config:
+  size: {type: integer}
+  zones: {type: list<string>, default: [a]}
+  on: {type: boolean, default: true}
+  key: {type: string, secret: true}
+  limits: {type: object, default: {a: 1}}
+  text: {type: string, name: words}
+`)
+	s := editorSchema(t, x, "--stack-file")
+	for _, sound := range []string{"", "config: {p:size: 3, size: '4', p:zones: [b, {secure: x}], zones: '[\"a\"]', p:on: 'true'}",
+		"config: {p:key: {secure: abc}, aws:region: x, p:limits: {a: {secure: x}}, p:words: 7}\nencryptionsalt: v1:x\nenvironment: [dev]"} {
+		require.NoError(t, validateText(t, s, sound), sound)
+	}
+	for _, wrong := range []string{"config: {p:size: big}", "config: {size: [3]}", "config: {p:zones: b}", "config: {p:on: 1}",
+		"config: {p:words: [x]}", "config: {p:limits: 3}", "config: {p:key: {secure: 3}}", "config: [a]", "encryptionsalt: [1]"} {
+		require.Error(t, validateText(t, s, wrong), wrong)
+	}
+}
+
+func TestJSONSchemaCommandLine(t *testing.T) {
+	t.Parallel()
+	x := newTerminal(t, onePet)
+	for args, says := range map[string]string{
+		"schema --all random":                     "--all and --stack-file go with --json-schema",
+		"schema --json-schema a b":                "accepts at most 1 arg",
+		"schema --json-schema --all --stack-file": "none of the others can be",
+		"schema --json-schema nowhere":            "nowhere does not exist",
+	} {
+		require.NotEqual(t, 0, x.run(strings.Fields(args)...), args)
+		require.Contains(t, x.err.String(), says)
+	}
+	// A program with faults has a schema of what is known of it, and a package that is not there leaves its types open.
+	x = newTerminal(t, "name: p\nruntime: yaml\nresources:\n  a: {type: nosuch:Thing}\n  b: {type: random:RandomPet, properties: {size: 3}}\n")
+	require.Equal(t, 0, x.run("schema", "--json-schema"), x.err.String())
+	require.Contains(t, x.err.String(), "any type of package nosuch is allowed")
+	s := compiled(t, x.out.Bytes())
+	require.NoError(t, validateText(t, s, "resources:\n  a: {type: nosuch:Thing}\n  b: {type: random:RandomPet, properties: {length: 3}}\n"))
+	require.Error(t, validateText(t, s, "resources:\n  b: {type: random:RandomPet, properties: {size: 3}}\n"))
+}

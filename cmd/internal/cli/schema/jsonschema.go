@@ -1,0 +1,81 @@
+package schema
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/yamlhost/yamlhost/check"
+	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/cmd/internal/operation"
+	"github.com/yamlhost/yamlhost/editor"
+	"github.com/yamlhost/yamlhost/runtime/embedded"
+	"github.com/yamlhost/yamlhost/schema"
+)
+
+// writeJSONSchema writes the schema of the program of a project, or of its stacks' files. A program with faults has one too,
+// of what is known of it.
+func writeJSONSchema(ctx context.Context, a *console.Console, o *schemaOptions, given *operation.GivenSchemas) error {
+	ws, err := a.OpenTarget(o.token, a.Looking())
+	if err != nil {
+		return err
+	}
+	providers := operation.NewProviders(a, ws, nil)
+	defer providers.Close()
+	providers.Given = given
+	providers.Paths.Barred = true
+	program, _ := operation.CheckWorkspace(ctx, ws, providers, nil) // what is wrong with it is for check to say
+	if ctx.Err() != nil {
+		return console.WithCode(console.CodeCancelled, "interrupted")
+	}
+	if program == nil {
+		return errors.New("the program cannot be read; `yamlhost check` says why")
+	}
+	var written map[string]any
+	if o.stackFile {
+		written = editor.StackJSONSchema(program)
+	} else {
+		packages, err := packagesOf(ctx, a, program, providers.Schemas())
+		if err != nil {
+			return err
+		}
+		written = editor.JSONSchema(ctx, program, packages, o.all)
+	}
+	out := json.NewEncoder(a.Streams.Out) // on one line: it is for programs, and large
+	out.SetEscapeHTML(false)
+	return out.Encode(written)
+}
+
+// packagesOf are the packages of a program and those that are built in, each once. One that cannot be had is told on the side:
+// the types of it are allowed unseen.
+func packagesOf(ctx context.Context, a *console.Console, program *check.Program, loader schema.Loader,
+) ([]*schema.Package, error) {
+	var wanted []schema.Descriptor
+	wanted = append(wanted, program.Packages...)
+	for _, c := range program.Components {
+		wanted = append(wanted, c.Body.Packages...)
+	}
+	for _, name := range append([]string{"pulumi"}, embedded.Names()...) {
+		wanted = append(wanted, schema.Descriptor{Name: name})
+	}
+	var packages []*schema.Package
+	seen := map[string]bool{}
+	for _, d := range wanted {
+		if seen[d.PackageName()] {
+			continue
+		}
+		seen[d.PackageName()] = true
+		pkg, err := loader.Load(ctx, d)
+		if ctx.Err() != nil {
+			return nil, console.WithCode(console.CodeCancelled, "interrupted")
+		}
+		if err != nil {
+			fmt.Fprintf(a.Streams.Err, "warning: any type of package %s is allowed, since its schema cannot be read: %v\n",
+				d.PackageName(), err)
+			continue
+		}
+		packages = append(packages, pkg)
+	}
+	return packages, nil
+}

@@ -1,0 +1,322 @@
+package editor
+
+import (
+	"context"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/yamlhost/yamlhost/builtins"
+	"github.com/yamlhost/yamlhost/check"
+	"github.com/yamlhost/yamlhost/parser/ast"
+	"github.com/yamlhost/yamlhost/schema"
+)
+
+// draft7 is the dialect of the schemas that are written here. The YAML servers of editors take draft 7 for their own: what
+// Red Hat's server, which VS Code, Neovim and Helix run, does with draft 2020-12 depends on its version, and older ones read
+// such a schema without its definitions.
+const draft7 = "http://json-schema.org/draft-07/schema#"
+
+// JSONSchema is a JSON Schema, draft 7, of the texts of a program, for editors without a language server. It knows sections,
+// fields, options and functions, the types that the program names with their inputs, and of packages all other types by name.
+// With all, it has the inputs of every type of the packages.
+//
+// What it refuses is refused by the checker too, save for spellings that the checker repairs with a warning, such as keys of
+// the language in other letters (L1.20); much that the checker finds, it cannot say. Types that cannot be read are allowed with
+// any inputs. The answer is made of maps, slices and scalars, and belongs to the caller.
+func JSONSchema(ctx context.Context, program *check.Program, packages []*schema.Package, all bool) map[string]any {
+	w := &schemaWriter{
+		jsonTypes: jsonTypes{ctx: ctx, program: program, definitions: jsonNode{}, names: map[*schema.Object]string{}},
+		resources: map[string]*schema.Resource{}, functions: map[string]*schema.Function{},
+		resourceNames: map[string]bool{}, functionNames: map[string]bool{}, known: map[string]bool{},
+	}
+	for _, pkg := range packages {
+		w.addPackage(pkg, all)
+	}
+	w.addProgram(program)
+	w.expressions()
+	w.definitions["resource"] = w.resource()
+	w.definitions["invoke"] = w.invoke()
+	w.definitions["config"] = configNode()
+	return jsonNode{
+		"$schema": draft7, "title": "Pulumi program " + program.Name, "type": []string{"object", "null"},
+		"properties": w.sections(), "additionalProperties": false, "definitions": w.definitions,
+	}
+}
+
+// schemaWriter collects what a program may name, and writes the schema of it.
+type schemaWriter struct {
+	jsonTypes
+	resources     map[string]*schema.Resource // by token as programs write it: those with their inputs
+	functions     map[string]*schema.Function
+	resourceNames map[string]bool // all that may be written as a type
+	functionNames map[string]bool
+	known         map[string]bool // packages of which all tokens are known
+}
+
+// spellings are the ways to write a token: the short one, which is suggested, and the canonical one.
+func spellings(token string) []string {
+	short := schema.CollapseToken(token)
+	if short == token {
+		return []string{short}
+	}
+	return []string{short, token}
+}
+
+func (w *schemaWriter) addPackage(pkg *schema.Package, all bool) {
+	w.known[pkg.Name] = true
+	for _, token := range pkg.ResourceTokens() {
+		var r *schema.Resource
+		if all {
+			r, _ = pkg.Resource(token) // what is wrong with a definition is for check to say where it is used
+		}
+		w.addResource(token, r)
+	}
+	for _, token := range pkg.FunctionTokens() {
+		var f *schema.Function
+		if all {
+			f, _ = pkg.Function(token)
+		}
+		w.addFunction(token, f)
+	}
+	if pkg.Name != "pulumi" {
+		var provider *schema.Resource
+		if all {
+			provider, _ = pkg.Provider()
+		}
+		w.addResource("pulumi:providers:"+pkg.Name, provider)
+	} else {
+		w.resourceNames["pulumi:StackReference"] = true // L7.12
+	}
+}
+
+func (w *schemaWriter) addResource(token string, r *schema.Resource) {
+	for _, name := range spellings(token) {
+		w.resourceNames[name] = true
+	}
+	if r != nil && !r.Overlay {
+		w.resources[schema.CollapseToken(token)] = r
+	}
+}
+
+func (w *schemaWriter) addFunction(token string, f *schema.Function) {
+	for _, name := range spellings(token) {
+		w.functionNames[name] = true
+	}
+	if f != nil && !f.Overlay {
+		w.functions[schema.CollapseToken(token)] = f
+	}
+}
+
+// addProgram adds the types that the program declares and names, in the spelling that it has for them.
+func (w *schemaWriter) addProgram(program *check.Program) {
+	bodies := []*check.Program{program}
+	for _, c := range program.Components {
+		if name, _, _ := strings.Cut(c.Token, ":"); name == "components" {
+			w.known[name] = true
+		}
+		w.addResource(c.Token, c.Schema)
+		bodies = append(bodies, c.Body)
+	}
+	for _, d := range program.Dynamic {
+		w.known["dynamic"] = true
+		w.addResource(d.Token, d.Schema)
+	}
+	for _, body := range bodies {
+		for _, n := range body.Nodes {
+			if n.Resource == nil || n.Resource.Schema == nil {
+				continue
+			}
+			w.addResource(n.Resource.Token, n.Resource.Schema)
+			if written := n.Resource.Decl.Type; written != nil {
+				w.resourceNames[written.Value] = true
+				w.resources[written.Value] = n.Resource.Schema
+			}
+		}
+	}
+	for _, in := range program.Invokes() {
+		if in.Schema != nil {
+			w.addFunction(in.Token, in.Schema)
+		}
+	}
+}
+
+// token is what may be written as the token of a resource or function: one of those that are known, or one of another package.
+func (w *schemaWriter) token(names map[string]bool, what string) jsonNode {
+	var known []string
+	for _, name := range slices.Sorted(maps.Keys(w.known)) {
+		known = append(known, regexp.QuoteMeta(name))
+	}
+	other := jsonNode{"type": "string", "pattern": `^[^:$\s]+:[^$\s]+$`}
+	if len(known) > 0 {
+		other["not"] = jsonNode{"pattern": "^(" + strings.Join(known, "|") + "):"}
+	}
+	provider := jsonNode{"type": "string", "pattern": `^pulumi:providers:[^:$\s]+$`} // of another package, where types may be
+	allowed := []any{other, provider}
+	if len(names) > 0 { // an enum has values
+		allowed = append([]any{jsonNode{"enum": slices.Sorted(maps.Keys(names))}}, allowed...)
+	}
+	return described(anyOf(allowed...), what)
+}
+
+// cases are conditions on a token, each with what else then holds.
+func cases[T any](key string, known map[string]T, names map[string]bool, then func(T) jsonNode) []any {
+	var list []any
+	for _, token := range slices.Sorted(maps.Keys(known)) {
+		node := then(known[token])
+		if node == nil {
+			continue
+		}
+		written := []string{token}
+		for name := range names {
+			if name != token && schema.CollapseToken(name) == token {
+				written = append(written, name)
+			}
+		}
+		slices.Sort(written)
+		list = append(list, jsonNode{"if": jsonNode{"required": []string{key},
+			"properties": jsonNode{key: jsonNode{"enum": written}}}, "then": node})
+	}
+	return list
+}
+
+func (w *schemaWriter) resource() jsonNode {
+	fields := jsonNode{
+		"type":       w.token(w.resourceNames, "The type of the resource, such as random:RandomPet."),
+		"name":       described(jsonNode{"type": "string"}, "The name of the resource in the stack, if not the key."),
+		"properties": described(jsonNode{"type": []string{"object", "string", "null"}}, "The inputs of the resource."),
+		"options":    described(w.options(), "How the resource is managed."),
+		"get": described(jsonNode{"type": "object", "required": []string{"id"}, "additionalProperties": false,
+			"properties": jsonNode{"id": w.value(schema.String), "state": jsonNode{"type": []string{"object", "null"}}}},
+			"Reads a resource that exists, and does not manage it."),
+		"defaultProvider": described(jsonNode{"type": "boolean"},
+			"This provider manages the resources of its package that name none."),
+		"forEach": described(refTo(anyValue), "Makes one resource for each entry of a list or map, or as many as a number says; "+
+			"${each.key} and ${each.value} tell them apart."),
+		"if": described(w.value(schema.Bool), "The resource is made only if this is true."),
+	}
+	node := jsonNode{"type": "object", "properties": fields, "required": []string{"type"}, "additionalProperties": false}
+	if of := cases("type", w.resources, w.resourceNames, w.inputs); len(of) > 0 {
+		node["allOf"] = of
+	}
+	return node
+}
+
+// inputs are what a resource of a type takes.
+func (w *schemaWriter) inputs(r *schema.Resource) jsonNode {
+	name := "inputs " + r.Token
+	if w.definitions[name] == nil {
+		w.definitions[name] = jsonNode{}
+		members := w.members(r.Inputs)
+		state := jsonNode{}
+		for _, o := range []*schema.Object{r.Outputs, r.StateInputs} {
+			for _, p := range o.Properties() {
+				state[p.Name] = refTo(anyValue)
+			}
+		}
+		properties := orExpression(true, members)
+		if members["required"] != nil {
+			properties = orExpression(false, members)
+		}
+		then := jsonNode{"properties": jsonNode{"properties": properties, "get": jsonNode{"properties": jsonNode{
+			"state": jsonNode{"properties": state, "additionalProperties": false}}}}}
+		if members["required"] != nil {
+			then["anyOf"] = []any{jsonNode{"required": []string{"properties"}}, jsonNode{"required": []string{"get"}}}
+		}
+		text := firstParagraph(r.Description)
+		if r.Deprecation != "" {
+			text = strings.TrimSpace("Deprecated: " + firstParagraph(r.Deprecation) + "\n\n" + text)
+		}
+		w.definitions[name] = described(then, text)
+	}
+	return refTo(name)
+}
+
+func (w *schemaWriter) invoke() jsonNode {
+	fields := jsonNode{
+		"function":  w.token(w.functionNames, "The function, such as command:local:run."),
+		"arguments": described(refTo(anyValue), "What the function takes."),
+		"options": described(jsonNode{"type": []string{"object", "null"}},
+			"parent, provider, version, pluginDownloadURL and dependsOn."),
+		"return": described(jsonNode{"type": "string"}, "The member of the result that is the value; all of it by default."),
+	}
+	node := jsonNode{"type": "object", "properties": fields, "required": []string{"function"}}
+	of := cases("function", w.functions, w.functionNames, func(f *schema.Function) jsonNode {
+		if f.Inputs == nil || f.Inputs.Property("__self__") != nil || len(f.MultiArg) > 0 {
+			return nil // a method, or one that takes a list too
+		}
+		members := w.members(f.Inputs)
+		then := jsonNode{"properties": jsonNode{"arguments": orExpression(members["required"] == nil, members)}}
+		if members["required"] != nil {
+			then["required"] = []string{"arguments"}
+		}
+		return described(then, firstParagraph(f.Description))
+	})
+	if len(of) > 0 {
+		node["allOf"] = of
+	}
+	return node
+}
+
+// expressions defines what may stand for a value of any type.
+func (w *schemaWriter) expressions() {
+	calls := jsonNode{}
+	names := []string{}
+	for _, f := range builtins.Table() {
+		for _, name := range append([]string{f.Name}, f.Aliases...) {
+			argument := refTo(anyValue)
+			if name == "invoke" {
+				argument = refTo("invoke")
+			}
+			calls["fn::"+name] = described(argument, f.Summary)
+			names = append(names, "fn::"+name)
+		}
+	}
+	slices.Sort(names)
+	w.definitions[anyValue] = jsonNode{
+		"properties": calls, "additionalProperties": refTo(anyValue), "items": refTo(anyValue),
+		// A call of a provider function has its token behind fn::, with a colon in it.
+		"propertyNames": anyOf(jsonNode{"enum": names}, jsonNode{"not": jsonNode{"pattern": "^fn::[^:]*$"}}),
+	}
+	w.definitions[expression] = anyOf(jsonNode{"type": "string", "pattern": `\$\{`},
+		jsonNode{"allOf": []any{refTo(anyValue)}, "type": "object", "minProperties": 1, "maxProperties": 1,
+			"propertyNames": jsonNode{"pattern": "^[fF][nN]::"}})
+	w.definitions[absent] = anyOf(jsonNode{"type": "null"}, refTo(expression))
+}
+
+// optionTypes are what the options of a resource take when they are written out (L4.A); resources are expressions.
+func (w *schemaWriter) optionTypes() map[string]jsonNode {
+	optional := func(t schema.Type) jsonNode { return w.value(schema.OptionalOf(t)) }
+	resource := optional(schema.AnyResource)
+	resources := orExpression(true, jsonNode{"type": "array", "items": w.value(schema.AnyResource)},
+		jsonNode{"type": "object", "additionalProperties": w.value(schema.AnyResource)})
+	text, flag := optional(schema.String), optional(schema.Bool)
+	texts := orExpression(true, jsonNode{"type": "string"}, jsonNode{"type": "array", "items": w.value(schema.String)})
+	names := anyOf(jsonNode{"type": []string{"string", "null"}}, jsonNode{"type": "array", "items": jsonNode{"type": "string"}})
+	moments := jsonNode{}
+	for _, moment := range check.HookMoments() {
+		moments[moment] = names
+	}
+	timeouts := jsonNode{}
+	for _, operation := range []string{"create", "update", "delete", "read"} {
+		timeouts[operation] = described(text, "A number with its unit, such as 5m or 1h30m.")
+	}
+	return map[string]jsonNode{
+		"additionalSecretOutputs": texts, "aliases": refTo(anyValue), "deleteBeforeReplace": flag, "dependsOn": resources,
+		"customTimeouts": {"type": []string{"object", "null"}, "properties": timeouts, "additionalProperties": false},
+		"hooks":          {"type": []string{"object", "null"}, "properties": moments, "additionalProperties": false},
+		"ignoreChanges":  texts, "import": text, "parent": resource, "protect": flag, "provider": resource, "providers": resources,
+		"version": text, "pluginDownloadURL": text, "replaceOnChanges": texts, "retainOnDelete": flag, "replaceWith": resources,
+		"deletedWith": resource, "hideDiffs": texts, "replacementTrigger": refTo(anyValue), "envVarMappings": refTo(anyValue),
+	}
+}
+
+func (w *schemaWriter) options() jsonNode {
+	types := w.optionTypes()
+	options := jsonNode{}
+	for _, name := range ast.OptionNames() {
+		options[name] = described(types[name], optionDocs[name])
+	}
+	return jsonNode{"type": []string{"object", "null"}, "properties": options, "additionalProperties": false}
+}

@@ -1,0 +1,153 @@
+package editor
+
+import (
+	"strings"
+
+	"github.com/yamlhost/yamlhost/schema"
+)
+
+// mapOf is a section: a map whose entries are alike, or nothing.
+func mapOf(entry jsonNode) jsonNode {
+	return jsonNode{"type": []string{"object", "null"}, "additionalProperties": entry}
+}
+
+func closedMap(properties jsonNode, required ...string) jsonNode {
+	node := jsonNode{"type": []string{"object", "null"}, "properties": properties, "additionalProperties": false}
+	if len(required) > 0 {
+		node["required"] = required
+	}
+	return node
+}
+
+func plainText(text string) jsonNode {
+	return described(jsonNode{"type": []string{"string", "null"}}, text)
+}
+
+// sections are the keys at the top: those of programs, included files and component packages (L1.C), and those of project
+// files (L1.B), since one file often is both.
+func (w *schemaWriter) sections() jsonNode {
+	values, resources := mapOf(refTo(anyValue)), mapOf(refTo("resource"))
+	texts := jsonNode{"type": []string{"array", "null"}, "items": jsonNode{"type": "string"}}
+	textOrTexts := anyOf(jsonNode{"type": []string{"string", "null"}}, texts)
+	pulumi := closedMap(jsonNode{
+		"requiredVersion": described(w.value(schema.OptionalOf(schema.String)),
+			"The versions of Pulumi that the program needs, such as >=3.100.0."),
+		"allowEnv":  described(textOrTexts, "The environment variables that the program may read."),
+		"publicEnv": described(textOrTexts, "Those that it may read and that are no secrets."),
+	})
+	component := closedMap(jsonNode{
+		"name": plainText(""), "description": plainText("What the component is."),
+		"token":  plainText("The type of the component, instead of components:Name."),
+		"pulumi": pulumi, "inputs": mapOf(refTo("config")), "variables": values, "resources": resources, "outputs": values,
+	})
+	hook := closedMap(jsonNode{
+		"command":      described(refTo(anyValue), "A program and its arguments; ${args} says what the operation is about."),
+		"onDryRun":     described(jsonNode{"type": "boolean"}, "It runs in previews too."),
+		"ignoreErrors": described(jsonNode{"type": "boolean"}, "The operation goes on when the command fails."),
+	}, "command")
+	sections := jsonNode{
+		"name":        described(jsonNode{"type": "string"}, "The name of the project."),
+		"description": plainText("What the project is."),
+		"version":     plainText("The version of a package of components."),
+		"namespace":   plainText("The namespace of a package of components."),
+		"pulumi":      described(pulumi, "What the program needs of its surroundings."),
+		"config": described(anyOf(mapOf(refTo("config")), jsonNode{"type": "string"}),
+			"Configuration values, which stacks give in Pulumi.<stack>.yaml."),
+		"configuration": annotated(mapOf(refTo("config")), jsonNode{"deprecationMessage": "write config"}),
+		"variables":     described(values, "Names for values."),
+		"resources":     described(resources, "What the stack has."),
+		"outputs":       described(values, "Values that the stack shows and others can read."),
+		"components":    described(mapOf(component), "Types of resources that are made of others."),
+		"hooks":         described(mapOf(hook), "Commands that resources run before or after operations."),
+		"dynamic":       described(mapOf(dynamicNode(textOrTexts)), "Types of resources whose provider is a file beside the program."),
+		"include":       described(textOrTexts, "Further files of the program; * stands for a part of a name."),
+	}
+	for name, node := range projectFields() {
+		sections[name] = node
+	}
+	return sections
+}
+
+func dynamicNode(texts jsonNode) jsonNode {
+	flag := jsonNode{"type": "boolean"}
+	property := func(more jsonNode) jsonNode {
+		fields := jsonNode{"type": configTypeNode(), "items": itemsNode(), "secret": flag, "description": plainText("")}
+		for name, node := range more {
+			fields[name] = node
+		}
+		return mapOf(anyOf(configTypeNode(), closedMap(fields)))
+	}
+	return closedMap(jsonNode{
+		"provider":    described(jsonNode{"type": "string"}, "The file of the provider, such as ./file.ts."),
+		"description": plainText("What the type is."),
+		"inputs": property(jsonNode{"default": refTo(anyValue), "optional": flag,
+			"replace": described(flag, "A change replaces the resource.")}),
+		"outputs": property(jsonNode{"stable": described(flag, "An update does not change it.")}),
+		"onCodeChange": described(jsonNode{"enum": []string{"ignore", "update", "replace"}},
+			"What a change of the file does to the resources."),
+		"env": texts,
+	}, "provider")
+}
+
+// projectFields are the fields of a project file (L1.B).
+func projectFields() jsonNode {
+	open := jsonNode{"type": []string{"object", "null"}}
+	text := jsonNode{"type": []string{"string", "null"}}
+	return jsonNode{
+		"runtime": described(anyOf(jsonNode{"type": "string"}, closedMap(jsonNode{
+			"name": jsonNode{"type": "string"}, "options": closedOpen(jsonNode{"compiler": text})}, "name")), "The language: yaml."),
+		"main": plainText("The folder or file of the program."), "author": text, "website": text, "license": text,
+		"stackConfigDir":        plainText("The folder of Pulumi.<stack>.yaml."),
+		"requiredPulumiVersion": plainText("The versions of Pulumi that the project needs."),
+		"backend":               described(closedMap(jsonNode{"url": text}), "Where the state is kept."),
+		"options":               closedMap(jsonNode{"refresh": jsonNode{"enum": []string{"always"}}}),
+		"template":              described(open, "What is asked when a project is made of this one."),
+		"packages":              described(open, "Packages by name, each with its source."),
+		"plugins":               described(open, "Plugins by path."),
+	}
+}
+
+func closedOpen(properties jsonNode) jsonNode {
+	return jsonNode{"type": []string{"object", "null"}, "properties": properties}
+}
+
+// configTypeNode are the spellings of the types of configuration values (L2.20); letters may be capitals.
+func configTypeNode() jsonNode {
+	const plain, generic = "string|number|int|integer|bool|boolean|any|object|map|list|array", "object|map|list|array"
+	item := "(" + plain + "|(" + generic + ")<.+>)"
+	return anyOf(jsonNode{"enum": configTypes},
+		jsonNode{"type": "string", "pattern": `^\s*` + anyCase(item) + `\s*\??\s*$`})
+}
+
+// anyCase is a pattern that takes letters in both cases. JSON Schema has no flag for it.
+func anyCase(pattern string) string {
+	var b strings.Builder
+	for _, r := range pattern {
+		if r >= 'a' && r <= 'z' {
+			b.WriteString("[" + string(r) + strings.ToUpper(string(r)) + "]")
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+func itemsNode() jsonNode {
+	return closedMap(jsonNode{"type": configTypeNode(), "items": jsonNode{"type": "object"}})
+}
+
+// configNode is a declaration of a configuration value (L2.C).
+func configNode() jsonNode {
+	flag := jsonNode{"type": "boolean"}
+	return anyOf(jsonNode{"type": []string{"string", "number", "boolean", "array", "null"}}, jsonNode{
+		"type": "object", "additionalProperties": false, "properties": jsonNode{
+			"type":        described(configTypeNode(), "The type of the value."),
+			"items":       described(itemsNode(), "The type of the items of an array."),
+			"default":     described(refTo(anyValue), "The value for stacks that have none."),
+			"value":       jsonNode{},
+			"secret":      described(flag, "The value is a secret."),
+			"optional":    described(flag, "The value is null for stacks that have none."),
+			"name":        plainText("The key in the stack's configuration, if not this one."),
+			"description": plainText("What the value is for."),
+		}})
+}

@@ -1,0 +1,76 @@
+package editor
+
+import (
+	"strings"
+
+	"github.com/yamlhost/yamlhost/check"
+	"github.com/yamlhost/yamlhost/schema"
+)
+
+// StackJSONSchema is a JSON Schema, draft 7, of the files Pulumi.<stack>.yaml of a program: what its configuration declares,
+// with types. Keys that it does not declare are allowed, since other namespaces are for providers. The answer belongs to the
+// caller.
+func StackJSONSchema(program *check.Program) map[string]any {
+	config := jsonNode{}
+	for _, n := range program.Nodes {
+		if n.Kind != check.ConfigNode || n.Config.Decl == nil {
+			continue
+		}
+		node := stackValue(n.Type)
+		text := firstParagraph(n.Config.Decl.Description.Text())
+		if secret := n.Config.Decl.Secret; secret != nil && secret.Value {
+			text = strings.TrimSpace(text + "\n\nSecret: `yamlhost config set --secret` encrypts it.")
+		}
+		node = described(node, text)
+		config[n.Config.Key] = node
+		if namespace, name, ok := strings.Cut(n.Config.Key, ":"); ok {
+			config[namespace+":config:"+name] = node // an old spelling (L2.1)
+			if namespace == program.Name {
+				config[name] = node
+			}
+		}
+	}
+	text := jsonNode{"type": []string{"string", "null"}}
+	return jsonNode{
+		"$schema": draft7, "title": "Stack of " + program.Name, "type": []string{"object", "null"},
+		"properties": jsonNode{
+			"config": jsonNode{"type": []string{"object", "null"}, "properties": config,
+				"description": "Configuration values of the stack."},
+			"environment":     jsonNode{"description": "Environments that the stack imports."},
+			"secretsprovider": described(text, "Who encrypts secrets."),
+			"encryptedkey":    described(text, "The key of the stack's secrets, encrypted."),
+			"encryptionsalt":  described(text, "What the passphrase is checked with."),
+		},
+		"definitions": jsonNode{"secure": jsonNode{
+			"type": "object", "required": []string{"secure"}, "additionalProperties": false,
+			"properties": jsonNode{"secure": jsonNode{"type": "string", "description": "A secret, encrypted."}}}},
+	}
+}
+
+// stackValue is a value of a type in a stack's configuration (L2.15). A text may hold what is no text, and a secret may stand
+// at any depth.
+func stackValue(t schema.Type) jsonNode {
+	secret := refTo("secure")
+	t, optional := schema.Required(t), t != schema.Required(t)
+	var node jsonNode
+	switch t := t.(type) {
+	case schema.Primitive:
+		branches, closed := primitiveBranches[t]
+		if !closed || len(branches) == 0 {
+			return jsonNode{}
+		}
+		node = anyOf(append(append([]any{}, branches...), secret)...)
+	case *schema.Array:
+		node = anyOf(jsonNode{"type": "array", "items": stackValue(t.Item)},
+			jsonNode{"type": "string", "pattern": `^\s*\[`}, secret)
+	case *schema.Map, *schema.Object:
+		// Whoever reads {secure: …} here need not be told apart from a map with that key.
+		node = anyOf(jsonNode{"type": "object"}, jsonNode{"type": "string", "pattern": `^\s*\{`})
+	default:
+		return jsonNode{}
+	}
+	if optional {
+		node["anyOf"] = append(node["anyOf"].([]any), jsonNode{"type": "null"})
+	}
+	return node
+}

@@ -1,0 +1,255 @@
+package editor
+
+import (
+	"context"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/yamlhost/yamlhost/check"
+	"github.com/yamlhost/yamlhost/schema"
+)
+
+// jsonNode is a part of a JSON Schema. Encoded as JSON, its keys are sorted.
+type jsonNode = map[string]any
+
+// Names of definitions that every schema of a program has. A token has a colon, so that it cannot be one of them.
+const (
+	anyValue   = "any"        // anything, with the calls inside of it checked
+	expression = "expression" // a text with ${…}, or a call of a function
+	absent     = "absent"     // null, or an expression that may give it
+)
+
+// jsonTypes writes the types of packages as definitions, each once. What a definition accepts follows the checker: a literal is
+// converted where that loses nothing (L8.41), and an expression may stand for every value.
+type jsonTypes struct {
+	ctx         context.Context
+	program     *check.Program
+	definitions jsonNode
+	names       map[*schema.Object]string
+}
+
+func refTo(name string) jsonNode {
+	pointer := strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
+	return jsonNode{"$ref": "#/definitions/" + url.PathEscape(pointer)}
+}
+
+func anyOf(branches ...any) jsonNode { return jsonNode{"anyOf": branches} }
+
+// orExpression adds what may stand for a value of any type to the branches for the value.
+func orExpression(optional bool, branches ...any) jsonNode {
+	other := expression
+	if optional {
+		other = absent
+	}
+	return anyOf(append(branches, refTo(other))...)
+}
+
+// value is what may stand where a type is wanted.
+func (j *jsonTypes) value(t schema.Type) jsonNode {
+	_, optional := t.(*schema.Optional)
+	t = j.program.Known(j.ctx, schema.Required(t))
+	if p, ok := t.(schema.Primitive); ok {
+		return j.primitive(p, optional)
+	}
+	branches, open := j.branches(t)
+	if open {
+		return refTo(anyValue)
+	}
+	return orExpression(optional, branches...)
+}
+
+var primitiveBranches = map[schema.Primitive][]any{
+	schema.Null: {jsonNode{"type": "null"}},
+	schema.Bool: {jsonNode{"type": "boolean"}, jsonNode{"type": "string", "pattern": "^(true|false)$"}},
+	schema.Integer: {jsonNode{"type": "integer"},
+		jsonNode{"type": "string", "pattern": `^\s*[-+]?[0-9.]+([eE][-+]?[0-9]+)?\s*$`}},
+	schema.Number: {jsonNode{"type": "number"},
+		jsonNode{"type": "string", "pattern": `^\s*[-+]?[0-9.]+([eE][-+]?[0-9]+)?\s*$`}},
+	schema.String: {jsonNode{"type": []string{"string", "number", "boolean"}}},
+	// An asset, an archive and a resource have no literals: only an expression gives one.
+	schema.Asset: {}, schema.Archive: {}, schema.AnyResource: {},
+}
+
+// primitive refers to a definition, since nearly all properties are of these few types.
+func (j *jsonTypes) primitive(p schema.Primitive, optional bool) jsonNode {
+	branches, closed := primitiveBranches[p]
+	if !closed {
+		return refTo(anyValue)
+	}
+	name := "required " + schema.TypeName(p)
+	if optional {
+		name = "optional " + schema.TypeName(p)
+	}
+	if j.definitions[name] == nil {
+		j.definitions[name] = orExpression(optional, branches...)
+	}
+	return refTo(name)
+}
+
+// branches are the forms that a literal of a type has. open says that they are not known, or not limited.
+func (j *jsonTypes) branches(t schema.Type) (branches []any, open bool) {
+	switch t := j.program.Known(j.ctx, schema.Required(t)).(type) {
+	case schema.Primitive:
+		branches, closed := primitiveBranches[t]
+		return branches, !closed
+	case *schema.Array:
+		return []any{jsonNode{"type": "array", "items": j.value(t.Item)}}, false
+	case *schema.Map:
+		return []any{jsonNode{"type": "object", "additionalProperties": j.value(t.Item)}}, false
+	case *schema.Enum:
+		return []any{enumNode(t)}, false
+	case *schema.Object:
+		return []any{j.object(t)}, false
+	case *schema.Union:
+		for _, member := range t.Members {
+			more, open := j.branches(member)
+			if open {
+				return nil, true
+			}
+			branches = append(branches, more...)
+		}
+		return branches, false
+	case *schema.ResourceType:
+		return nil, false
+	case *schema.Token:
+		return j.branches(t.Underlying)
+	}
+	return nil, true
+}
+
+// enumNode are the values of an enum. One that is no text may be written as a text too, and the other way round (L8.41).
+func enumNode(t *schema.Enum) jsonNode {
+	var values []any
+	for _, v := range t.Values {
+		values = append(values, v.Value)
+		text, isText := v.Value.(string)
+		if !isText {
+			values = append(values, schema.ScalarText(v.Value))
+		} else if f, err := strconv.ParseFloat(text, 64); err == nil && schema.ScalarText(f) == text {
+			values = append(values, f)
+		} else if text == "true" || text == "false" {
+			values = append(values, text == "true")
+		}
+	}
+	node := jsonNode{"enum": distinct(values)}
+	if len(values) == 0 {
+		return jsonNode{"not": jsonNode{}}
+	}
+	var notes []string
+	for _, v := range t.Values {
+		if text := firstParagraph(v.Description); text != "" {
+			notes = append(notes, schema.ScalarText(v.Value)+": "+text)
+		}
+	}
+	if len(notes) > 0 {
+		node["description"] = strings.Join(notes, "\n\n")
+	}
+	return node
+}
+
+func distinct(values []any) []any {
+	seen := make(map[any]bool, len(values))
+	var kept []any
+	for _, v := range values {
+		if !seen[v] {
+			seen[v] = true
+			kept = append(kept, v)
+		}
+	}
+	return kept
+}
+
+// object refers to the definition of a type that has a name, and writes out one that has none.
+func (j *jsonTypes) object(o *schema.Object) jsonNode {
+	if o.Token == "" {
+		return j.members(o)
+	}
+	if name, known := j.names[o]; known {
+		return refTo(name)
+	}
+	name := o.Token
+	for i := 2; j.definitions[name] != nil; i++ { // of another version of the package
+		name = o.Token + " " + strconv.Itoa(i)
+	}
+	j.names[o] = name
+	j.definitions[name] = jsonNode{} // taken; types may refer to themselves
+	j.definitions[name] = j.members(o)
+	return refTo(name)
+}
+
+// members are the members of an object type, written out.
+func (j *jsonTypes) members(o *schema.Object) jsonNode {
+	properties := jsonNode{}
+	var required []string
+	for _, p := range o.Properties() {
+		properties[p.Name] = j.property(p)
+		if p.Required {
+			required = append(required, p.Name)
+		}
+	}
+	node := jsonNode{"type": "object", "properties": properties}
+	if o.Closed {
+		node["additionalProperties"] = false
+	}
+	if len(required) > 0 {
+		node["required"] = required
+	}
+	return node
+}
+
+func (j *jsonTypes) property(p *schema.Property) jsonNode {
+	node := j.value(p.Type)
+	if p.Const != nil {
+		node = orExpression(!p.Required, jsonNode{"const": p.Const})
+	}
+	notes := jsonNode{}
+	if p.Default != nil {
+		notes["default"] = p.Default
+	}
+	text := []string{}
+	if first := firstParagraph(p.Description); first != "" {
+		text = append(text, first)
+	}
+	if p.Secret {
+		text = append(text, "Secret: it is encrypted in the state.")
+	}
+	if p.ReplaceOn {
+		text = append(text, "A change replaces the resource.")
+	}
+	if p.Deprecation != "" {
+		text = append(text, "Deprecated: "+firstParagraph(p.Deprecation))
+		notes["deprecationMessage"] = firstParagraph(p.Deprecation)
+	}
+	if len(text) > 0 {
+		notes["description"] = strings.Join(text, "\n\n")
+	}
+	return annotated(node, notes)
+}
+
+// annotated adds notes to a node. Draft 7 ignores everything beside a reference, which therefore moves inside.
+func annotated(node, notes jsonNode) jsonNode {
+	if len(notes) == 0 {
+		return node
+	}
+	if node["$ref"] != nil {
+		node = jsonNode{"allOf": []any{node}}
+	}
+	for key, note := range notes {
+		node[key] = note
+	}
+	return node
+}
+
+func described(node jsonNode, text string) jsonNode {
+	if text == "" {
+		return node
+	}
+	return annotated(node, jsonNode{"description": text})
+}
+
+// firstParagraph is the first paragraph of a description, on one line.
+func firstParagraph(text string) string {
+	first, _, _ := strings.Cut(strings.TrimSpace(schema.Plain(text)), "\n\n")
+	return strings.Join(strings.Fields(first), " ")
+}
