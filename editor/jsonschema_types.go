@@ -96,7 +96,8 @@ func (j *jsonTypes) branches(t schema.Type) (branches []any, open bool) {
 	case *schema.Array:
 		return []any{jsonNode{"type": "array", "items": j.value(t.Item)}}, false
 	case *schema.Map:
-		return []any{jsonNode{"type": "object", "additionalProperties": j.value(t.Item)}}, false
+		item := j.value(schema.OptionalOf(t.Item)) // an entry that is null is left out (L3.13)
+		return []any{jsonNode{"type": "object", "additionalProperties": item}}, false
 	case *schema.Enum:
 		return []any{enumNode(t)}, false
 	case *schema.Object:
