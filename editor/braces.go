@@ -14,7 +14,8 @@ func braces(r diag.Range) (opening, closing diag.Range, ok bool) {
 	}
 	text := r.Source.Text()
 	start, end := int(r.Start), int(r.End)
-	if end-start > 2 && (text[start] == '"' || text[start] == '\'') && text[end-1] == text[start] && bytes.HasPrefix(text[start+1:], []byte("${")) {
+	quoted := end-start > 2 && (text[start] == '"' || text[start] == '\'') && text[end-1] == text[start]
+	if quoted && bytes.HasPrefix(text[start+1:], []byte("${")) {
 		start, end = start+1, end-1
 	}
 	if !bytes.HasPrefix(text[start:end], []byte("${")) {

@@ -57,8 +57,9 @@ func lone(e ast.Expr, fn func(ast.Expr, diag.Range)) {
 		if opening, closing, ok := braces(e.Range()); ok {
 			at := diag.NewRange(opening.Source, int(opening.Start), int(closing.End))
 			text := at.Source.Text()
-			if from, to := at.Start-1, at.End; from >= 0 && int(to) < len(text) && (text[from] == '"' || text[from] == '\'') && text[to] == text[from] {
-				at.Start, at.End = from, to+1
+			from, to := int(at.Start)-1, int(at.End)
+			if from >= 0 && to < len(text) && (text[from] == '"' || text[from] == '\'') && text[to] == text[from] {
+				at = diag.NewRange(at.Source, from, to+1)
 			}
 			fn(e, at)
 		}

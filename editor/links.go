@@ -136,7 +136,8 @@ func (l *linker) included(section parser.Span) {
 		found := map[string]bool{}
 		l.p.eachDeclaration(func(r diag.Range) {
 			path := l.p.location(r).Path
-			if ok, _ := filepath.Match(filepath.Join(l.dir, filepath.FromSlash(name)), path); ok && path != l.p.Main {
+			ok, _ := filepath.Match(filepath.Join(l.dir, filepath.FromSlash(name)), path)
+			if ok && path != l.p.Main {
 				found[path] = true
 			}
 		})
@@ -157,7 +158,8 @@ func (l *linker) pkg(entry parser.Span) {
 		}
 	}
 	name := unquoted(value).Text()
-	if strings.ContainsAny(name, "\n{[") || !strings.HasPrefix(name, "./") && !strings.HasPrefix(name, "../") && !filepath.IsAbs(name) {
+	local := strings.HasPrefix(name, "./") || strings.HasPrefix(name, "../") || filepath.IsAbs(name)
+	if !local || strings.ContainsAny(name, "\n{[") {
 		return
 	}
 	target := filepath.FromSlash(name)

@@ -28,6 +28,7 @@ func (s *server) capabilities() protocol.ServerCapabilities {
 		SelectionRangeProvider:     protocol.Boolean(true),
 		DocumentLinkProvider:       &protocol.DocumentLinkOptions{},
 		InlayHintProvider:          protocol.Boolean(true),
+		CallHierarchyProvider:      protocol.Boolean(true),
 		SemanticTokensProvider: &protocol.SemanticTokensOptions{Legend: legend(), Range: protocol.Boolean(true),
 			Full: protocol.Boolean(true)},
 		CodeActionProvider: &protocol.CodeActionOptions{CodeActionKinds: []protocol.CodeActionKind{protocol.CodeActionKindQuickFix}},

@@ -1,0 +1,154 @@
+package editor
+
+import (
+	"context"
+	"strings"
+
+	"github.com/yamlhost/yamlhost/check"
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/schema"
+)
+
+// Dependency is one end of the edges between two declarations.
+type Dependency struct {
+	Symbol Symbol       // the other declaration
+	Uses   []diag.Range // in the file of the one that needs the other: the texts that say so, in source order
+}
+
+// Declared returns the declaration of what stands at a place, which may be a use of it; nil where nothing stands that a text
+// declares.
+func Declared(ctx context.Context, s *Snapshot, path string, offset int) (*Symbol, error) {
+	p, v, err := vertexAt(ctx, s, path, offset)
+	if v == nil {
+		return nil, err
+	}
+	symbol := p.vertexSymbol(v)
+	return &symbol, nil
+}
+
+// Needs returns what the declaration at a place needs, in source order.
+func Needs(ctx context.Context, s *Snapshot, path string, offset int) ([]Dependency, error) {
+	p, v, err := vertexAt(ctx, s, path, offset)
+	if v == nil {
+		return nil, err
+	}
+	var found []Dependency
+	index := map[*check.Node]int{}
+	for _, edge := range v.needs() {
+		if !declared(edge.To) {
+			continue
+		}
+		i, known := index[edge.To]
+		if !known {
+			i = len(found)
+			index[edge.To] = i
+			found = append(found, Dependency{Symbol: p.vertexSymbol(&vertex{node: edge.To})})
+		}
+		found[i].use(p, edge)
+	}
+	return found, nil
+}
+
+// NeededBy returns what needs the declaration at a place: values, variables and resources in the order of evaluation, and
+// then outputs.
+func NeededBy(ctx context.Context, s *Snapshot, path string, offset int) ([]Dependency, error) {
+	p, v, err := vertexAt(ctx, s, path, offset)
+	if v == nil || v.node == nil {
+		return nil, err
+	}
+	var found []Dependency
+	add := func(other vertex) {
+		d := Dependency{}
+		needed := false
+		for _, edge := range other.needs() {
+			if edge.To == v.node {
+				needed = true
+				d.use(p, edge)
+			}
+		}
+		if needed {
+			d.Symbol = p.vertexSymbol(&other)
+			found = append(found, d)
+		}
+	}
+	for _, body := range p.bodies() {
+		for _, n := range body.Nodes {
+			if declared(n) {
+				add(vertex{node: n})
+			}
+		}
+		for _, o := range body.Outputs {
+			add(vertex{output: o})
+		}
+	}
+	return found, nil
+}
+
+// use adds the place of an edge once.
+func (d *Dependency) use(p *Program, edge check.Edge) {
+	at := p.File.Origins.Place(edge.Range)
+	for _, known := range d.Uses {
+		if known == at {
+			return
+		}
+	}
+	if !at.IsZero() {
+		d.Uses = append(d.Uses, at)
+	}
+}
+
+// vertex is a node or an output.
+type vertex struct {
+	node   *check.Node
+	output *check.Output
+}
+
+func (v *vertex) needs() []check.Edge {
+	if v.output != nil {
+		return v.output.Needs
+	}
+	return v.node.Needs
+}
+
+// declared reports whether a text declares a node, and not the stack's configuration alone.
+func declared(n *check.Node) bool { return n.Config == nil || n.Config.Decl != nil }
+
+func vertexAt(ctx context.Context, s *Snapshot, path string, offset int) (*Program, *vertex, error) {
+	p, err := s.Program(ctx, path)
+	if err != nil || p.Checked == nil {
+		return nil, nil, err
+	}
+	found := p.at(path, offset)
+	n := found.node
+	if n == nil && found.access != nil { // a member
+		if ref := p.Checked.Ref(found.access); ref.Kind == check.RefNode || ref.Kind == check.RefEach {
+			n = ref.Node
+		}
+	}
+	if n != nil && declared(n) {
+		return p, &vertex{node: n}, nil
+	}
+	for _, body := range p.bodies() {
+		for _, o := range body.Outputs {
+			if found.output != nil && o.Decl == found.output {
+				return p, &vertex{output: o}, nil
+			}
+		}
+	}
+	return p, nil, nil
+}
+
+func (p *Program) vertexSymbol(v *vertex) Symbol {
+	if v.output != nil {
+		return p.symbol(OutputSymbol, v.output.Decl.Name, v.output.Decl.Range, "output")
+	}
+	n := v.node
+	switch {
+	case n.Config != nil:
+		return p.symbol(ConfigSymbol, n.Config.Decl.Name, n.Config.Decl.Range, "config")
+	case n.Resource != nil:
+		decl := n.Resource.Decl
+		return p.symbol(ResourceSymbol, decl.Name, decl.Range, schema.CollapseToken(strings.TrimSpace(decl.Type.Text())))
+	}
+	return p.symbol(VariableSymbol, n.Variable.Name, n.Variable.Range, "variable")
+}

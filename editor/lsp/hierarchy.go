@@ -1,0 +1,82 @@
+package lsp
+
+import (
+	"context"
+
+	"go.lsp.dev/protocol"
+
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/editor"
+)
+
+// The hierarchy of calls is the graph of dependencies: a declaration calls what it needs.
+
+func (e encoding) hierarchyItem(symbol editor.Symbol) protocol.CallHierarchyItem {
+	return protocol.CallHierarchyItem{Name: symbol.Name, Kind: symbolKinds[symbol.Kind], Detail: &symbol.Detail,
+		URI: uriOf(symbol.Path), Range: e.rangeOf(symbol.At), SelectionRange: e.rangeOf(symbol.Named)}
+}
+
+func (e encoding) ranges(list []diag.Range) []protocol.Range {
+	ranges := make([]protocol.Range, 0, len(list))
+	for _, r := range list {
+		ranges = append(ranges, e.rangeOf(r))
+	}
+	return ranges
+}
+
+// PrepareCallHierarchy is the declaration of what stands at a place.
+func (s *server) PrepareCallHierarchy(ctx context.Context,
+	params *protocol.CallHierarchyPrepareParams) ([]protocol.CallHierarchyItem, error) {
+	at, open := s.placeOf(ctx, params.TextDocumentPositionParams)
+	if !open {
+		return nil, nil
+	}
+	found, err := editor.Declared(ctx, at.snapshot, at.path, at.offset)
+	if err != nil || found == nil {
+		return nil, failed(ctx)
+	}
+	return []protocol.CallHierarchyItem{at.e.hierarchyItem(*found)}, nil
+}
+
+// IncomingCalls are the declarations that need one.
+func (s *server) IncomingCalls(ctx context.Context,
+	params *protocol.CallHierarchyIncomingCallsParams) ([]protocol.CallHierarchyIncomingCall, error) {
+	at, open := s.placeOf(ctx, itemPlace(params.Item))
+	if !open {
+		return nil, nil
+	}
+	found, err := editor.NeededBy(ctx, at.snapshot, at.path, at.offset)
+	if err != nil {
+		return nil, failed(ctx)
+	}
+	list := make([]protocol.CallHierarchyIncomingCall, 0, len(found))
+	for _, d := range found {
+		call := protocol.CallHierarchyIncomingCall{From: at.e.hierarchyItem(d.Symbol), FromRanges: at.e.ranges(d.Uses)}
+		list = append(list, call)
+	}
+	return list, nil
+}
+
+// OutgoingCalls are the declarations that one needs.
+func (s *server) OutgoingCalls(ctx context.Context,
+	params *protocol.CallHierarchyOutgoingCallsParams) ([]protocol.CallHierarchyOutgoingCall, error) {
+	at, open := s.placeOf(ctx, itemPlace(params.Item))
+	if !open {
+		return nil, nil
+	}
+	found, err := editor.Needs(ctx, at.snapshot, at.path, at.offset)
+	if err != nil {
+		return nil, failed(ctx)
+	}
+	list := make([]protocol.CallHierarchyOutgoingCall, 0, len(found))
+	for _, d := range found {
+		call := protocol.CallHierarchyOutgoingCall{To: at.e.hierarchyItem(d.Symbol), FromRanges: at.e.ranges(d.Uses)}
+		list = append(list, call)
+	}
+	return list, nil
+}
+
+func itemPlace(item protocol.CallHierarchyItem) protocol.TextDocumentPositionParams {
+	return protocol.TextDocumentPositionParams{TextDocument: protocol.TextDocumentIdentifier{URI: item.URI},
+		Position: item.SelectionRange.Start}
+}
