@@ -316,7 +316,11 @@ func (w *schemaWriter) options() jsonNode {
 	types := w.optionTypes()
 	options := jsonNode{}
 	for _, name := range ast.OptionNames() {
-		options[name] = described(types[name], optionDocs[name])
+		node, known := types[name]
+		if !known {
+			node = refTo(anyValue)
+		}
+		options[name] = described(node, optionDocs[name])
 	}
 	return jsonNode{"type": []string{"object", "null"}, "properties": options, "additionalProperties": false}
 }

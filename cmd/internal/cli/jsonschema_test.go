@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -234,4 +235,31 @@ func TestJSONSchemaCommandLine(t *testing.T) {
 	s := compiled(t, x.out.Bytes())
 	require.NoError(t, validateText(t, s, "resources:\n  a: {type: nosuch:Thing}\n  b: {type: random:RandomPet, properties: {length: 3}}\n"))
 	require.Error(t, validateText(t, s, "resources:\n  b: {type: random:RandomPet, properties: {size: 3}}\n"))
+}
+
+// TestJSONSchemaStartsNothing has a project that brings a plugin, which `schema PACKAGE` starts and --json-schema does not.
+func TestJSONSchemaStartsNothing(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("the plugin is a shell script")
+	}
+	x := newTerminal(t, `name: p
+runtime: yaml
+plugins: {providers: [{name: thing, path: ./plug}]}
+packages: {other: {source: ./plug/pulumi-resource-thing, parameters: [a]}}
+resources:
+  a: {type: thing:Any, properties: {b: c}}
+  d: {type: other:Any}
+`)
+	marker := filepath.Join(x.world.Dir, "started")
+	require.NoError(t, os.Mkdir(filepath.Join(x.world.Dir, "plug"), 0o755))
+	require.NoError(t, os.WriteFile(filepath.Join(x.world.Dir, "plug", "pulumi-resource-thing"),
+		[]byte("#!/bin/sh\n: > '"+marker+"'\nexit 1\n"), 0o755))
+	for _, args := range [][]string{{"schema", "--json-schema"}, {"schema", "--json-schema", "--all"}, {"schema", "--json-schema", "--stack-file"}} {
+		require.Equal(t, 0, x.run(args...), x.err.String())
+		require.NoFileExists(t, marker)
+		compiled(t, x.out.Bytes())
+	}
+	require.NotEqual(t, 0, x.run("schema", "thing"))
+	require.FileExists(t, marker)
 }
