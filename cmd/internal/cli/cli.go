@@ -10,6 +10,7 @@ import (
 	checkcmd "github.com/yamlhost/yamlhost/cmd/internal/cli/check"
 	configcmd "github.com/yamlhost/yamlhost/cmd/internal/cli/config"
 	deploycmd "github.com/yamlhost/yamlhost/cmd/internal/cli/deploy"
+	doctorcmd "github.com/yamlhost/yamlhost/cmd/internal/cli/doctor"
 	explaincmd "github.com/yamlhost/yamlhost/cmd/internal/cli/explain"
 	functionscmd "github.com/yamlhost/yamlhost/cmd/internal/cli/functions"
 	graphcmd "github.com/yamlhost/yamlhost/cmd/internal/cli/graph"
@@ -110,7 +111,7 @@ func newRoot(a *console.Console) *cobra.Command {
 	}
 	root.SetFlagErrorFunc(console.FlagError)
 	root.AddCommand(
-		newcmd.NewNew(a, console.Bind(a, newcmd.New)),
+		newcmd.NewNew(a, console.Bind(a, newcmd.New)), doctorcmd.NewDoctor(a, console.Bind(a, doctorcmd.Doctor)),
 		deploycmd.NewRun(a, console.Bind(a, operation.Run)), deploycmd.NewPreview(a, console.Bind(a, operation.Preview)), deploycmd.NewUp(a, console.Bind(a, operation.Up)), deploycmd.NewRefresh(a, console.Bind(a, operation.Refresh)), deploycmd.NewDestroy(a, console.Bind(a, operation.Destroy)), deploycmd.NewImport(a, console.Bind(a, deploycmd.ImportResources)),
 		checkcmd.NewCheck(a, console.Bind(a, checkcmd.Check)), checkcmd.NewFormat(a, console.Bind(a, checkcmd.Format)), explaincmd.NewExplain(a, console.Bind(a, explaincmd.Explain)), schemacmd.NewSchema(a, console.Bind(a, schemacmd.Schema)), graphcmd.NewGraph(a, console.Bind(a, graphcmd.Graph)), functionscmd.NewFunctions(a, console.Bind(a, functionscmd.Functions)), lspcmd.NewLSP(a, func(ctx context.Context) error { return lspcmd.Lsp(ctx, a) }),
 		stackcmd.NewStack(a), configcmd.NewConfig(a), statecmd.NewState(a), plugincmd.NewPlugin(a),

@@ -115,6 +115,16 @@ func TestNewOverwritesNothing(t *testing.T) {
 	require.Contains(t, x.err.String(), "It uses stack 'dev', which was there.")
 }
 
+// An error of writing names the file: here a file is where a folder has to be.
+func TestNewNamesWhatCannotBeWritten(t *testing.T) {
+	t.Parallel()
+	x := emptyTerminal(t)
+	require.NoError(t, os.WriteFile(filepath.Join(x.world.Dir, "greeter"), nil, 0o644))
+	require.Equal(t, 1, x.run("new", "component-package", "--yes", "--force"), x.err.String())
+	require.Contains(t, x.err.String(), "greeter/PulumiPlugin.yaml")
+	require.NoFileExists(t, filepath.Join(x.world.Dir, "Pulumi.yaml"))
+}
+
 // A stack of that name belongs to another project.
 func TestNewLeavesStacksOfOthersAlone(t *testing.T) {
 	t.Parallel()

@@ -177,7 +177,7 @@ func (m *maker) join(path string) error {
 		return err
 	}
 	if err := templates.Write(m.dir, files, m.options.force); err != nil {
-		return console.PlainError(err)
+		return err
 	}
 	fmt.Fprintf(m.Streams.Err, "Added to project %s:\n", m.name)
 	m.tellFiles(files)
@@ -238,7 +238,7 @@ func (m *maker) settings() (*project.Settings, error) {
 func (m *maker) free(files []templates.File, settings *project.Settings, exists bool) ([]templates.File, error) {
 	taken, err := templates.Conflicts(m.dir, files)
 	if err != nil {
-		return nil, console.PlainError(err)
+		return nil, err
 	}
 	if !m.template.Ignored() && slices.Contains(taken, ".gitignore") {
 		isIgnored := func(path string) bool { return path == ".gitignore" }
@@ -301,7 +301,7 @@ func (m *maker) seal(settings *project.Settings) error {
 
 func (m *maker) write(files []templates.File, settings *project.Settings) error {
 	if err := templates.Write(m.dir, files, m.options.force); err != nil {
-		return console.PlainError(err)
+		return err
 	}
 	if len(m.values) == 0 {
 		return nil

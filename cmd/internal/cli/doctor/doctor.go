@@ -1,0 +1,212 @@
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/runtime/embedded"
+	"github.com/yamlhost/yamlhost/runtime/plugin"
+)
+
+// verdict is how a part of the machine is.
+type verdict string
+
+const (
+	fine  verdict = "ok"
+	note  verdict = "note"  // works, with less than there could be
+	wrong verdict = "wrong" // something will fail
+)
+
+// finding is what was found out about a part of the machine.
+type finding struct {
+	part    string
+	verdict verdict
+	text    string
+	way     string // what to do; empty when there is nothing to do
+}
+
+// NewDoctor makes the command `doctor`.
+func NewDoctor(_ *console.Console, run func(context.Context, *struct{}) error) *cobra.Command {
+	return &cobra.Command{
+		Use: "doctor", Short: "Look for what is wrong with this machine", Args: console.NoArguments,
+		Long: "doctor looks at PATH, the shell, plugins, the backend, the clock and the terminal, and says what is wrong and what to do.\n" +
+			"It writes a small file to the backend and removes it again. If something is wrong, the exit code is 1.",
+		RunE: func(cmd *cobra.Command, _ []string) error { return run(cmd.Context(), nil) },
+	}
+}
+
+// Doctor looks at every part of the machine, and shows what it has found.
+func Doctor(ctx context.Context, a *console.Console, _ *struct{}) error {
+	found := []finding{lookPath(a), lookShell(a)}
+	found = append(found, lookPlugins(plugin.Installed(a.PulumiHome()))...)
+	found = append(found, lookBackend(ctx, a)...)
+	found = append(found, lookTerminal(a))
+	bad := 0
+	w := tabwriter.NewWriter(a.Streams.Out, 0, 0, 2, ' ', 0)
+	for _, f := range found {
+		fmt.Fprintf(w, "%s\t%s\t%s\n", f.verdict, f.part, f.text)
+		if f.way != "" {
+			fmt.Fprintf(w, "\t\t%s\n", f.way)
+		}
+		if f.verdict == wrong {
+			bad++
+		}
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	if bad > 0 {
+		return console.WithCode(console.CodeError, "%s wrong with this machine", map[bool]string{true: "one thing is", false: fmt.Sprintf("%d things are", bad)}[bad == 1])
+	}
+	return nil
+}
+
+// onPath is the first program of that name in the folders of PATH; empty when there is none.
+func onPath(a *console.Console, name string) string {
+	if runtime.GOOS == "windows" {
+		name += ".exe"
+	}
+	for _, dir := range filepath.SplitList(a.World.Getenv("PATH")) {
+		path := filepath.Join(dir, name)
+		if info, err := os.Stat(path); err == nil && isProgram(info) {
+			return path
+		}
+	}
+	return ""
+}
+
+func isProgram(info os.FileInfo) bool {
+	return info.Mode().IsRegular() && (runtime.GOOS == "windows" || info.Mode()&0o111 != 0)
+}
+
+func lookPath(a *console.Console) finding {
+	f := finding{part: "PATH", verdict: fine}
+	here := onPath(a, "yamlhost")
+	switch {
+	case a.World.Getenv("PATH") == "":
+		f.verdict, f.text, f.way = wrong, "it is empty, so that no plugin and no command is found", "set PATH in the settings of your shell"
+	case here == "":
+		f.verdict, f.text, f.way = note, "yamlhost is not on it", "add the folder that it is in to PATH"
+		if a.World.Self != "" {
+			f.way = "add " + filepath.Dir(a.World.Self) + " to PATH to call it from everywhere"
+		}
+	case a.World.Self != "" && !same(here, a.World.Self):
+		f.verdict, f.text = note, "this is "+a.World.Self+", but PATH has "+here+" first"
+		f.way = "remove one of them, or change the order of PATH"
+	default:
+		f.text = "yamlhost is " + here
+	}
+	return f
+}
+
+func same(one, other string) bool {
+	a, errA := os.Stat(one)
+	b, errB := os.Stat(other)
+	return errA == nil && errB == nil && os.SameFile(a, b)
+}
+
+// lookShell looks for what local commands are started by when they do not say it.
+func lookShell(a *console.Console) finding {
+	path := "/bin/sh"
+	if runtime.GOOS == "windows" {
+		path = onPath(a, "cmd")
+	}
+	return judgeShell(path)
+}
+
+func judgeShell(path string) finding {
+	if info, err := os.Stat(path); err != nil || !isProgram(info) {
+		return finding{"shell", note, "there is none to start resources of the type command:local:Command",
+			"install one as /bin/sh, or set `interpreter` in such resources"}
+	}
+	return finding{part: "shell", verdict: fine, text: "local commands are started by " + path}
+}
+
+// lookPlugins looks for plugins that cannot be started.
+func lookPlugins(installed []plugin.InstalledPlugin) []finding {
+	var broken []finding
+	for _, p := range installed {
+		program := filepath.Join(p.Path, "pulumi-resource-"+p.Name)
+		if runtime.GOOS == "windows" {
+			program += ".exe"
+		}
+		if _, err := os.Stat(filepath.Join(p.Path, "PulumiPlugin.yaml")); err == nil {
+			continue
+		}
+		if info, err := os.Stat(program); err == nil && isProgram(info) {
+			continue
+		}
+		broken = append(broken, finding{"plugins", wrong, fmt.Sprintf("%s %s has no program %s that can be started", p.Name, p.Version, program),
+			fmt.Sprintf("yamlhost plugin rm resource %s %s, and it is fetched anew when it is needed", p.Name, p.Version)})
+	}
+	if len(broken) > 0 {
+		return broken
+	}
+	return []finding{{part: "plugins", verdict: fine,
+		text: fmt.Sprintf("%d installed; built in are %s", len(installed), strings.Join(embedded.Names(), ", "))}}
+}
+
+// skew is how far the clock of this machine may be from that of the backend.
+const skew = 5 * time.Minute
+
+// lookBackend looks whether stacks can be listed and written, and at the clocks of both sides.
+func lookBackend(ctx context.Context, a *console.Console) []finding {
+	bad := func(err error, way string) []finding {
+		return []finding{{"backend", wrong, err.Error(), way}}
+	}
+	p, _, err := a.OpenProject(a.World.Dir)
+	if err != nil {
+		p = nil // the backend need not be a project's
+	}
+	b, err := a.OpenBackend(p)
+	if err != nil {
+		return bad(err, "choose another with PULUMI_BACKEND_URL or `yamlhost login`, or make the folder")
+	}
+	stacks, err := b.Stacks(ctx, "")
+	if err != nil {
+		return bad(err, "see that you may read what is there")
+	}
+	before := time.Now()
+	written, err := b.Probe()
+	if err != nil {
+		return bad(err, "see that you may write there and that there is space left")
+	}
+	return []finding{{part: "backend", verdict: fine, text: fmt.Sprintf("%s can be read and written; it has %s", b.URL(), console.Count(len(stacks), "stack"))},
+		clock(before, written, time.Now())}
+}
+
+// clock judges a time that the backend gave to something that was written between two moments of this machine.
+func clock(before, written, after time.Time) finding {
+	f := finding{part: "clock", verdict: fine, text: "it agrees with that of the backend"}
+	switch {
+	case written.Before(before.Add(-skew)):
+		f.text = fmt.Sprintf("it is %s ahead of the backend's", before.Sub(written).Round(time.Second))
+	case written.After(after.Add(skew)):
+		f.text = fmt.Sprintf("it is %s behind the backend's", written.Sub(after).Round(time.Second))
+	default:
+		return f
+	}
+	f.verdict, f.way = wrong, "set the clock of this machine; credentials, certificates and locks depend on it"
+	return f
+}
+
+func lookTerminal(a *console.Console) finding {
+	f := finding{part: "terminal", verdict: fine}
+	switch columns, lines := a.Size(); {
+	case !a.Interactive():
+		f.verdict, f.text, f.way = note, "there is none, so nobody is asked", "`up` and `destroy` need --yes here"
+	case a.World.Getenv("TERM") == "" && runtime.GOOS != "windows", a.World.Getenv("TERM") == "dumb":
+		f.verdict, f.text, f.way = note, "it is not known what it can do, so there is no colour", "set TERM, to xterm-256color for example"
+	default:
+		f.text = fmt.Sprintf("%d columns, %d lines", columns, lines)
+	}
+	return f
+}
