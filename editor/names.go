@@ -94,7 +94,7 @@ func Renamable(ctx context.Context, s *Snapshot, path string, offset int) (name 
 	return found.node.Name, p.File.Origins.Place(found.at), true
 }
 
-var plainName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]*$`)
+var plainName = regexp.MustCompile(`^` + NamePattern + `$`)
 
 // Rename gives the name at a place another one, wherever it is used, in all files. A resource gets an alias of its old name,
 // so that the stack keeps it. The error says why a name cannot be taken.

@@ -9,8 +9,8 @@ import (
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
-// Selection returns the stretches of the whole text around an offset, the innermost first, each inside of the next one: words
-// and parts of expressions, the text without its quotes, values, entries, sections, and the whole text.
+// Selection returns the stretches of the whole text around an offset, the innermost first, each inside of the next one:
+// words and parts of expressions, the text without its quotes, values, entries, sections, and the whole text.
 func Selection(ctx context.Context, s *Snapshot, path string, offset int) ([]diag.Range, error) {
 	document := s.Text(path)
 	if document == nil {

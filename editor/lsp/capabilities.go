@@ -29,6 +29,7 @@ func (s *server) capabilities() protocol.ServerCapabilities {
 		DocumentLinkProvider:       &protocol.DocumentLinkOptions{},
 		InlayHintProvider:          protocol.Boolean(true),
 		CallHierarchyProvider:      protocol.Boolean(true),
+		LinkedEditingRangeProvider: protocol.Boolean(true),
 		SemanticTokensProvider: &protocol.SemanticTokensOptions{Legend: legend(), Range: protocol.Boolean(true),
 			Full: protocol.Boolean(true)},
 		CodeActionProvider: &protocol.CodeActionOptions{CodeActionKinds: []protocol.CodeActionKind{protocol.CodeActionKindQuickFix}},

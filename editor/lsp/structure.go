@@ -22,7 +22,8 @@ func (s *server) FoldingRanges(ctx context.Context, params *protocol.FoldingRang
 }
 
 // SelectionRange are the stretches around each of some places.
-func (s *server) SelectionRange(ctx context.Context, params *protocol.SelectionRangeParams) ([]protocol.SelectionRange, error) {
+func (s *server) SelectionRange(ctx context.Context,
+	params *protocol.SelectionRangeParams) ([]protocol.SelectionRange, error) {
 	snapshot, path, e := moment(ctx), pathOf(params.TextDocument.URI), s.encoding()
 	document := snapshot.Text(path)
 	if document == nil {

@@ -23,11 +23,13 @@ func legend() protocol.SemanticTokensLegend {
 	for kind, name := range tokenTypes {
 		types[kind] = string(name)
 	}
-	return protocol.SemanticTokensLegend{TokenTypes: types, TokenModifiers: []string{string(protocol.SemanticTokenModifiersDeclaration)}}
+	modifiers := []string{string(protocol.SemanticTokenModifiersDeclaration)}
+	return protocol.SemanticTokensLegend{TokenTypes: types, TokenModifiers: modifiers}
 }
 
 // SemanticTokensFull are the tokens of a file.
-func (s *server) SemanticTokensFull(ctx context.Context, params *protocol.SemanticTokensParams) (*protocol.SemanticTokens, error) {
+func (s *server) SemanticTokensFull(ctx context.Context,
+	params *protocol.SemanticTokensParams) (*protocol.SemanticTokens, error) {
 	document := moment(ctx).Text(pathOf(params.TextDocument.URI))
 	if document == nil {
 		return nil, nil
@@ -36,7 +38,8 @@ func (s *server) SemanticTokensFull(ctx context.Context, params *protocol.Semant
 }
 
 // SemanticTokensRange are the tokens of a stretch of a file.
-func (s *server) SemanticTokensRange(ctx context.Context, params *protocol.SemanticTokensRangeParams) (*protocol.SemanticTokens, error) {
+func (s *server) SemanticTokensRange(ctx context.Context,
+	params *protocol.SemanticTokensRangeParams) (*protocol.SemanticTokens, error) {
 	document := moment(ctx).Text(pathOf(params.TextDocument.URI))
 	if document == nil {
 		return nil, nil
