@@ -55,13 +55,15 @@ type schemaWriter struct {
 	known         map[string]bool // packages of which all tokens are known
 }
 
-// spellings are the ways to write a token: the short one, which is suggested, and the canonical one.
+// spellings are the ways to write a token (L7.1): the short one, that with the module index, and the canonical one.
 func spellings(token string) []string {
 	short := schema.CollapseToken(token)
-	if short == token {
-		return []string{short}
+	names := []string{short, token}
+	if pkg, name, ok := strings.Cut(short, ":"); ok && !strings.Contains(name, ":") {
+		names = append(names, pkg+":index:"+name)
 	}
-	return []string{short, token}
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 func (w *schemaWriter) addPackage(pkg *schema.Package, all bool) {

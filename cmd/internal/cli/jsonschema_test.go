@@ -161,6 +161,7 @@ func TestJSONSchemaRefuses(t *testing.T) {
 		"{length: 8, special: true}":  "${settings}",
 		"prefix: \"${of}\"":           "prefix: null",
 		"random:RandomPassword":       "random:index/randomPassword:RandomPassword",
+		"type: random:RandomPassword": "type: random:index:RandomPassword",
 		"type: dynamic:Note":          "type: kubernetes:apps/v1:Deployment",
 		"{type: list<string>":         "{type: 'List<String>?'",
 		"{type: integer}":             "5",
