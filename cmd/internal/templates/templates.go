@@ -15,6 +15,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/workspace/project"
@@ -198,6 +199,8 @@ func Conflicts(dir string, files []File) ([]string, error) {
 		case err == nil:
 			taken = append(taken, f.Path)
 		case errors.Is(err, fs.ErrNotExist):
+		case errors.Is(err, syscall.ENOTDIR): // a file is where a folder has to be
+			taken = append(taken, f.Path)
 		default:
 			return nil, err
 		}

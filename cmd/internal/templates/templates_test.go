@@ -115,6 +115,21 @@ func TestWriteReplacesOnlyWhenTold(t *testing.T) {
 	require.Equal(t, "new", string(text))
 }
 
+// What is in the way is told whole: files, and files where folders have to be.
+func TestConflicts(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("Windows says of a path below a file that it does not exist; writing tells it then")
+	}
+	dir := folder(t, map[string]string{"a": "", "b": ""})
+	taken, err := Conflicts(dir, []File{{Path: "a"}, {Path: "b/c"}, {Path: "d/e"}})
+	require.NoError(t, err)
+	require.Equal(t, []string{"a", "b/c"}, taken)
+	taken, err = Conflicts(filepath.Join(dir, "none"), []File{{Path: "a"}})
+	require.NoError(t, err)
+	require.Empty(t, taken)
+}
+
 func TestNameFor(t *testing.T) {
 	t.Parallel()
 	for dir, want := range map[string]string{"/a/site": "site", "/a/my site": "my-site", "/a/über": "ber", "/": "project", "/a/(x)": "x"} {

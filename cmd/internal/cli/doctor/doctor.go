@@ -64,7 +64,11 @@ func Doctor(ctx context.Context, a *console.Console, _ *struct{}) error {
 		return err
 	}
 	if bad > 0 {
-		return console.WithCode(console.CodeError, "%s wrong with this machine", map[bool]string{true: "one thing is", false: fmt.Sprintf("%d things are", bad)}[bad == 1])
+		things := "one thing is"
+		if bad > 1 {
+			things = fmt.Sprintf("%d things are", bad)
+		}
+		return console.WithCode(console.CodeError, "%s wrong with this machine", things)
 	}
 	return nil
 }

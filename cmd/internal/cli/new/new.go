@@ -159,8 +159,8 @@ func isFile(path string) bool {
 func (m *maker) join(path string) error {
 	for _, flag := range []string{"name", "description", "stack", "config"} {
 		if m.options.set(flag) {
-			return console.WithCode(console.CodeUsage, "--%s is for new projects, but %s is there already; without it, %s adds its files to that project",
-				flag, m.Short(path), m.template.Name)
+			return console.WithCode(console.CodeUsage,
+				"--%s is for new projects, but %s is there already; without it, %s adds its files to that project", flag, m.Short(path), m.template.Name)
 		}
 	}
 	p, err := m.SoundProject(m.dir)
@@ -288,7 +288,8 @@ func (m *maker) seal(settings *project.Settings) error {
 		var v any = m.values[text]
 		switch {
 		case !secret[key] && configcmd.LooksSecret(key.Name, m.values[text]):
-			return fmt.Errorf("config value for %s looks like a secret; set it with `yamlhost config set --secret` when the project is made", key)
+			return fmt.Errorf("config value for %s looks like a secret; "+
+				"set it with `yamlhost config set --secret` when the project is made", key)
 		case secret[key]:
 			if v, err = m.SealedConfig(settings, m.stack.Ref.Stack, key, m.values[text]); err != nil {
 				return err
