@@ -165,6 +165,16 @@ func TestRename(t *testing.T) {
 	} {
 		require.Equal(t, c.wants, renamed(t, c.text, "b"), name)
 	}
+	for name, c := range map[string]struct{ text, wants string }{
+		"variable": {`{"variables": {"|a": 1}, "outputs": {"o": "${a}"}}`, `{"variables": {"b": 1}, "outputs": {"o": "${b}"}}`},
+		"resource": {`{"resources": {"|a": {"type": "random:RandomPet"}}}`,
+			`{"resources": {"b": {"type": "random:RandomPet", "options": {"aliases": [{"name": "a"}]}}}}`},
+		"empty options": {`{"resources": {"|a": {"type": "random:RandomPet", "options": {}}}}`,
+			`{"resources": {"b": {"type": "random:RandomPet", "options": {"aliases": [{"name": "a"}]}}}}`},
+		"quotes": {"variables:\n  '|a': 1\noutputs:\n  o: ${a}\n", "variables:\n  'b': 1\noutputs:\n  o: ${b}\n"},
+	} {
+		require.Equal(t, c.wants, renamed(t, c.text, "b"), "JSON and quotes: "+name)
+	}
 	s, offset := opened(t, "variables:\n  |a: 1\n  b: 2\n")
 	_, err := editor.Rename(t.Context(), s, file, offset, "b")
 	require.ErrorContains(t, err, "declared already")

@@ -1,6 +1,7 @@
 package editor
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"regexp"
@@ -91,7 +92,7 @@ func Renamable(ctx context.Context, s *Snapshot, path string, offset int) (name 
 	if found.node == nil || found.node.Config != nil || found.access != nil && found.step >= 0 { // settings of stacks name configuration
 		return "", diag.Range{}, false
 	}
-	return found.node.Name, p.File.Origins.Place(found.at), true
+	return found.node.Name, unquoted(p.File.Origins.Place(found.at)), true
 }
 
 var plainName = regexp.MustCompile(`^` + NamePattern + `$`)
@@ -125,13 +126,13 @@ func Rename(ctx context.Context, s *Snapshot, path string, offset int, name stri
 	edits := map[string][]diag.Edit{}
 	replace := func(r diag.Range, text string) {
 		at := p.location(r)
-		edits[at.Path] = append(edits[at.Path], diag.Edit{Range: at.At, Text: text})
+		edits[at.Path] = append(edits[at.Path], diag.Edit{Range: unquoted(at.At), Text: text})
 	}
 	replace(n.Range, name)
 	for _, use := range p.uses(n) {
 		text := name
 		if strings.HasPrefix(use.Root.Range.Text(), "[") {
-			text = `["` + name + `"]`
+			text = strings.Replace(use.Root.Range.Text(), n.Name, name, 1) // with its quotes, which may be escaped
 		}
 		replace(use.Root.Range, text)
 	}
@@ -162,7 +163,10 @@ func (p *Program) alias(n *check.Node) (Location, string, bool) {
 	point := func(offset int) Location {
 		return Location{Path: whole.Path, At: diag.NewRange(src, offset, offset)}
 	}
-	entry := "{name: " + n.Name + "}"
+	aliasKey, optionsKey, entry := "aliases", "options", "{name: "+n.Name+"}"
+	if strings.HasPrefix(n.Range.Text(), `"`) { // as in JSON
+		aliasKey, optionsKey, entry = `"aliases"`, `"options"`, `{"name": "`+n.Name+`"}`
+	}
 	indentOf := func(offset int) string {
 		start := offset
 		for start > 0 && text[start-1] != '\n' {
@@ -193,9 +197,13 @@ func (p *Program) alias(n *check.Node) (Location, string, bool) {
 	if options := decl.Options.Range; !options.IsZero() {
 		at := p.File.Origins.Place(options)
 		if text[at.Start] == '{' {
-			return point(int(at.Start) + 1), "aliases: [" + entry + "], ", true
+			comma := ", "
+			if rest := bytes.TrimLeft(text[at.Start+1:], " \t\r\n"); bytes.HasPrefix(rest, []byte("}")) {
+				comma = ""
+			}
+			return point(int(at.Start) + 1), aliasKey + ": [" + entry + "]" + comma, true
 		}
-		return point(int(at.Start)), "aliases: [" + entry + "]\n" + indentOf(int(at.Start)), true
+		return point(int(at.Start)), aliasKey + ": [" + entry + "]\n" + indentOf(int(at.Start)), true
 	}
 	if decl.Type == nil {
 		return Location{}, "", false
@@ -203,11 +211,11 @@ func (p *Program) alias(n *check.Node) (Location, string, bool) {
 	typed := p.File.Origins.Place(decl.Type.Range)
 	end := int(typed.End)
 	if flow := strings.ContainsAny(string(text[whole.At.Start:typed.Start]), "{"); flow {
-		return point(end), ", options: {aliases: [" + entry + "]}", true
+		return point(end), ", " + optionsKey + ": {" + aliasKey + ": [" + entry + "]}", true
 	}
 	lineEnd := end
 	for lineEnd < len(text) && text[lineEnd] != '\n' && text[lineEnd] != '\r' {
 		lineEnd++
 	}
-	return point(lineEnd), "\n" + indentOf(end) + "options:\n" + indentOf(end) + "  aliases: [" + entry + "]", true
+	return point(lineEnd), "\n" + indentOf(end) + optionsKey + ":\n" + indentOf(end) + "  " + aliasKey + ": [" + entry + "]", true
 }
