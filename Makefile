@@ -36,6 +36,11 @@ test:
 	$(GO) vet ./...
 	$(GO) test -timeout 14m ./...
 
+# Vets for every system, and looks for what staticcheck and deadcode find, with tools of a module of its own.
+.PHONY: lint
+lint:
+	test/tools/lint '$(STORES)'
+
 race:
 	$(GO) test -race -timeout 40m ./...
 

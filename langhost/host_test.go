@@ -199,6 +199,7 @@ func TestRunKnowsStructuredConfig(t *testing.T) {
 	kept, err := structpb.NewStruct(map[string]any{"proj:list": []any{"a"}, "proj:text": `["a"]`,
 		"proj:word": map[string]any{wire.SignatureKey: "1b47061264138c4ac30d75fd1eb44270", "value": "w"}})
 	require.NoError(t, err)
+	//lint:ignore SA1019 older engines send nothing else
 	request.ConfigPropertyMap = kept
 	got, err := host.Run(t.Context(), request)
 	require.NoError(t, err)

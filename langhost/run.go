@@ -86,6 +86,7 @@ func infoOf(r *pulumirpc.RunRequest) *pulumirpc.ProgramInfo {
 // configOf is the configuration as the checker takes it (L2.D).
 func configOf(r *pulumirpc.RunRequest) map[string]check.ConfigText {
 	texts := make(map[string]check.ConfigText, len(r.GetConfig()))
+	//lint:ignore SA1019 older engines send nothing else
 	structured := r.GetConfigPropertyMap().GetFields()
 	for key, text := range r.GetConfig() {
 		texts[key] = check.ConfigText{Text: text, Structured: isStructured(structured[key])}

@@ -402,13 +402,13 @@ func (p *parser) missingColon(s stretch) {
 func (b *block) lose() {
 	b.failed = true
 	body := b.p.text[b.p.lead:]
-	for _, l := range contentLines(body) {
+	if lines := contentLines(body); len(lines) > 0 {
+		l := lines[0]
 		name := body[l.start:l.end]
 		if end := keyEnd(body, l); end > 0 {
 			name = body[l.start : end-1]
 		}
 		b.p.lost = append(b.p.lost, string(bytes.Trim(name, " \t\"'")))
-		return
 	}
 }
 

@@ -20,19 +20,13 @@ type publisher struct {
 	done sync.WaitGroup
 
 	mu     sync.Mutex
-	cancel func()                  // of the check under way; guarded by mu, as all that follows
-	dirty  []string                // paths to look at, the last changed first; empty text for all that are open
-	told   map[string][]string     // paths that a path's program had findings about
-	last   map[string]publishedFor // what each path was last told
-}
-
-type publishedFor struct {
-	version int32
-	count   int
+	cancel func()              // of the check under way; guarded by mu, as all that follows
+	dirty  []string            // paths to look at, the last changed first; empty text for all that are open
+	told   map[string][]string // paths that a path's program had findings about
 }
 
 func newPublisher(ctx context.Context, s *server) *publisher {
-	p := &publisher{s: s, ctx: ctx, wake: make(chan struct{}, 1), told: map[string][]string{}, last: map[string]publishedFor{}}
+	p := &publisher{s: s, ctx: ctx, wake: make(chan struct{}, 1), told: map[string][]string{}}
 	p.done.Add(1)
 	go p.run()
 	return p

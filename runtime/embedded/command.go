@@ -70,7 +70,7 @@ func commandFor(inputs value.Value, update bool) string {
 
 // create gives the resource its name and eight random hexadecimal digits as ID.
 func (c commander) create(ctx context.Context, s provider.Subject, inputs value.Value) (string, value.Value, error) {
-	digits, err := generator{c.Options}.fill(4)
+	digits, err := generator(c).fill(4)
 	if err != nil {
 		return "", value.Null, err
 	}

@@ -60,6 +60,7 @@ func decryptRSA(args value.Value) (value.Value, error) {
 	if !ok {
 		return value.Null, errors.New("key is no RSA key")
 	}
+	//lint:ignore SA1019 the function std:rsadecrypt is defined so
 	text, err := rsa.DecryptPKCS1v15(nil, key, sealed)
 	if err != nil {
 		return value.Null, errors.New("cipherText cannot be decrypted with this key")

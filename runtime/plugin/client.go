@@ -183,6 +183,7 @@ func (c *client) Configure(ctx context.Context, r provider.ConfigureRequest) (pr
 		return nil, fmt.Errorf("configure plugin %s: %w", c.name, err)
 	}
 	request := &pulumirpc.ConfigureRequest{
+		//lint:ignore SA1019 plugins that are older than its successor read it
 		Variables: variables, Args: args,
 		AcceptSecrets: true, AcceptResources: true, SendsOldInputs: true, SendsOldInputsToDelete: true,
 		Id: optional(r.ID), Urn: optional(string(r.URN)), Name: optional(r.Name), Type: optional(r.Type),

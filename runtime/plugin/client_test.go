@@ -382,6 +382,7 @@ func TestConfigure(t *testing.T) { // F2.19, E3.21, E3.23
 	require.NoError(t, err)
 	require.Equal(t, map[string]string{
 		"pkg:config:region": "eu", "pkg:config:token": "t", "pkg:config:n": "3", "pkg:config:list": `["\u003ca\u003e",true]`,
+		//lint:ignore SA1019 plugins that are older than its successor read it
 	}, o.config.GetVariables())
 	args, err := wire.KeepAll().Decode(o.config.GetArgs())
 	require.NoError(t, err)

@@ -111,7 +111,7 @@ func TestExplanations(t *testing.T) {
 			for _, format := range []string{"text", "json", "sarif"} {
 				x.run(append(args, "--format", format)...)
 				require.Empty(t, x.err.String())
-				golden.Files = append(golden.Files, txtar.File{Name: format, Data: []byte(x.out.String())})
+				golden.Files = append(golden.Files, txtar.File{Name: format, Data: bytes.Clone(x.out.Bytes())})
 			}
 			golden.Files = append(golden.Files, explained(t, code))
 			var found struct{ Diagnostics []diag.Record }

@@ -155,8 +155,9 @@ type item struct{ title, kind string }
 
 // pail is a place in a store of objects.
 type pail struct {
-	url    string
-	prefix string // of its keys; the runs on S3 read it
+	url string
+	//lint:ignore U1000 the runs on S3, behind a build tag, read it
+	prefix string // of its keys
 	open   func(rawURL string) (backend.Objects, error)
 	left   func() []string // what is left over there that should not be
 	lose   func() bool     // now and then loses the machine between two runs, and says so

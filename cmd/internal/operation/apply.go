@@ -16,6 +16,7 @@ func Preview(ctx context.Context, a *console.Console, o *Options) error {
 	ctx, done := a.Signals.Gentle(ctx)
 	defer done()
 	p, err := prepare(ctx, a, o, previewOperation, chosen(a, o))
+	//lint:ignore SA5001 what prepare returns with an error has to be closed too
 	defer p.Close()
 	if err != nil {
 		return err
@@ -60,6 +61,7 @@ func Run(ctx context.Context, a *console.Console, o *Options) error {
 		s, chosen, err = a.OpenOrImagine(p, o.Stack)
 		return s, err
 	})
+	//lint:ignore SA5001 what prepare returns with an error has to be closed too
 	defer p.Close()
 	if err != nil && p.wantsConfig && p.Stack.Missing {
 		fmt.Fprintf(a.Streams.Err, "The stack '%[1]s' does not exist yet: give the values with -c key=value, or run `yamlhost stack init %[1]s` "+
@@ -116,6 +118,7 @@ func PlanAndApply(ctx context.Context, a *console.Console, o *Options, op Operat
 	ctx, done := a.Signals.Gentle(ctx)
 	defer done()
 	p, err := prepare(ctx, a, o, op, chosen(a, o))
+	//lint:ignore SA5001 what prepare returns with an error has to be closed too
 	defer p.Close()
 	if err != nil {
 		return err

@@ -121,7 +121,7 @@ func whole(t *testing.T, url string) {
 	require.Len(t, next.Base().Resources, 1)
 
 	// Should the first one live all the same, it is too late.
-	var lost *backend.LeaseLostError
+	var lost *backend.LockLostError
 	second := *r
 	second.URN += "2"
 	require.ErrorAs(t, s.Append(ctx, journal.Entry{Add: []journal.Amended{{ID: 2, Resource: &second}}}), &lost)

@@ -53,7 +53,7 @@ func (builtin) DiffConfig(_ context.Context, r provider.DiffRequest) (provider.D
 
 // Configure has nothing to do.
 func (b builtin) Configure(context.Context, provider.ConfigureRequest) (provider.Configured, error) {
-	return builtinResources{b.r}, nil
+	return builtinResources(b), nil
 }
 
 // Cancel has nothing to do.
