@@ -124,8 +124,8 @@ func values(names ...string) []Item {
 }
 
 var (
-	sections       = []string{"name", "description", "pulumi", "config", "variables", "resources", "outputs", "components", "hooks", "include", "runtime", "packages", "plugins", "template", "backend", "options"}
-	blockKeys      = []string{"config", "variables", "resources", "outputs", "components", "hooks", "properties", "options", "get", "inputs", "pulumi", "packages"}
+	sections       = []string{"name", "description", "pulumi", "config", "variables", "resources", "outputs", "components", "hooks", "dynamic", "include", "runtime", "packages", "plugins", "template", "backend", "options"}
+	blockKeys      = []string{"config", "variables", "resources", "outputs", "components", "hooks", "dynamic", "properties", "options", "get", "inputs", "pulumi", "packages"}
 	componentKeys  = []string{"description", "inputs", "variables", "resources", "outputs"}
 	configKeys     = []string{"type", "default", "secret", "items", "optional", "name", "description"}
 	configTypes    = []string{"string", "integer", "number", "boolean", "object", "list<string>", "list<integer>", "list<object>"}

@@ -41,7 +41,7 @@ func (o opener) Open(_ context.Context, path string, open func(string) *parser.D
 		Path: func(name string) string { return filepath.Join(filepath.Dir(path), name) }, Packages: func() []string { return []string{"random", "zoo"} }}, nil
 }
 
-const file = "/work/Pulumi.yaml"
+const file = "/project/Pulumi.yaml"
 
 // opened is a snapshot of a text with a mark |, and the offset of the mark.
 func opened(t *testing.T, marked string) (*editor.Snapshot, int) {

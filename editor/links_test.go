@@ -44,7 +44,7 @@ func (o manyOpener) Open(ctx context.Context, _ string, open func(string) *parse
 		return found, nil
 	}
 	p.Check.Stat = func(path string) (fs.FileInfo, error) {
-		if path == "/work/parts/PulumiPlugin.yaml" {
+		if path == "/project/parts/PulumiPlugin.yaml" {
 			return nil, nil
 		}
 		return nil, fs.ErrNotExist
@@ -59,15 +59,15 @@ func TestLinks(t *testing.T) {
 		text  string
 		wants []string // text -> target
 	}{
-		"included":        {"include: [one.yaml, \"t*.yaml\", '*.yaml']\n", []string{"one.yaml -> /work/one.yaml", "t*.yaml -> /work/two.yaml"}},
-		"included, alone": {"include:\n  - one.yaml\n", []string{"one.yaml -> /work/one.yaml"}},
+		"included":        {"include: [one.yaml, \"t*.yaml\", '*.yaml']\n", []string{"one.yaml -> /project/one.yaml", "t*.yaml -> /project/two.yaml"}},
+		"included, alone": {"include:\n  - one.yaml\n", []string{"one.yaml -> /project/one.yaml"}},
 		"packages": {"packages:\n  a: ./parts\n  b: {source: ../other}\n  c: random@1.0.0\n  d: [1]\n",
-			[]string{"./parts -> /work/parts/PulumiPlugin.yaml", "../other -> /other"}},
+			[]string{"./parts -> /project/parts/PulumiPlugin.yaml", "../other -> /other"}},
 		"functions": {"variables:\n  a:\n    fn::readFile: ./x/motd.txt\n  b: ${readFile(\"/etc/motd\")}\n  c:\n    fn::fileAsset: \"a.txt\"\n" +
 			"  d:\n    fn::readFile: ${a}\n  e:\n    fn::toUpper: no.txt\n",
-			[]string{"./x/motd.txt -> /work/x/motd.txt", "/etc/motd -> /etc/motd", "a.txt -> /work/a.txt"}},
+			[]string{"./x/motd.txt -> /project/x/motd.txt", "/etc/motd -> /etc/motd", "a.txt -> /project/a.txt"}},
 		"dynamic": {"dynamic:\n  Label:\n    provider: ./label.ts\n  Other:\n    provider: src/many.py:Other\n",
-			[]string{"./label.ts -> /work/label.ts", "src/many.py:Other -> /work/src/many.py"}},
+			[]string{"./label.ts -> /project/label.ts", "src/many.py:Other -> /project/src/many.py"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -87,7 +87,7 @@ func TestLinks(t *testing.T) {
 // TestLinksOfPart finds the links of an included file in that file only; a part's paths are those of the program.
 func TestLinksOfPart(t *testing.T) {
 	t.Parallel()
-	const part = "/work/parts/one.yaml"
+	const part = "/project/parts/one.yaml"
 	session := editor.NewSession(manyOpener{newOpener(), map[string]string{"parts/one.yaml": ""}})
 	session.Open(file, "include: parts/*.yaml\nvariables:\n  a:\n    fn::readFile: a.txt\n")
 	session.Open(part, "variables:\n  b:\n    fn::readFile: b.txt\n")
@@ -95,12 +95,12 @@ func TestLinksOfPart(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, found, 2)
 	require.Equal(t, part, found[0].Target)
-	require.Equal(t, "/work/a.txt", found[1].Target)
+	require.Equal(t, "/project/a.txt", found[1].Target)
 	found, err = editor.Links(t.Context(), session.Snapshot(), part)
 	require.NoError(t, err)
 	require.Len(t, found, 1)
 	require.Equal(t, "b.txt", found[0].At.Text())
-	require.Equal(t, "/work/b.txt", found[0].Target)
+	require.Equal(t, "/project/b.txt", found[0].Target)
 	tokens, err := editor.Tokens(t.Context(), session.Snapshot(), part, 0, 100)
 	require.NoError(t, err)
 	require.Len(t, tokens, 3) // variables, b and fn::readFile

@@ -66,7 +66,7 @@ func connect(t *testing.T, encodings ...protocol.PositionEncodingKind) *client {
 		done <- lsp.Serve(context.WithoutCancel(t.Context()), toServer, fromServer, editor.NewSession(opener{}), "test")
 		fromServer.Close()
 	}()
-	c := &client{t: t, published: make(chan *protocol.PublishDiagnosticsParams, 100), uri: uri.File("/work/Pulumi.yaml")}
+	c := &client{t: t, published: make(chan *protocol.PublishDiagnosticsParams, 100), uri: uri.File("/project/Pulumi.yaml")}
 	_, conn, server := protocol.NewClient(context.WithoutCancel(t.Context()), c, jsonrpc2.NewStream(duplex{toClient, fromClient}))
 	c.server = server
 	general := &protocol.GeneralClientCapabilities{PositionEncodings: encodings}
