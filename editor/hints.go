@@ -44,11 +44,11 @@ func Hints(ctx context.Context, s *Snapshot, path string, start, end int) ([]Hin
 // lone calls fn for the expressions inside of e that fill a whole text, with the place of that text.
 func lone(e ast.Expr, fn func(ast.Expr, diag.Range)) {
 	ast.Walk(e, func(e ast.Expr) bool {
-		switch e.(type) {
+		switch e := e.(type) {
 		case *ast.List, *ast.Map:
 			return true
 		case *ast.Call:
-			if e.(*ast.Call).Argument != nil {
+			if e.Argument != nil {
 				return true
 			}
 		case *ast.Template, *ast.String:
