@@ -141,6 +141,9 @@ func (p *process) Close() error {
 
 func diffOf(r provider.DiffRequest) provider.DiffResponse {
 	answer := provider.DiffResponse{Changes: provider.DiffNone}
+	if stable, ok := r.News.Get("stable").AsString(); ok {
+		answer.Stables = strings.Split(stable, ",")
+	}
 	seen := map[string]bool{}
 	for _, c := range value.Changes(r.OldInputs, r.News) {
 		key := c.Path[0].Key
@@ -231,6 +234,9 @@ func (p *process) Update(_ context.Context, r provider.UpdateRequest) (provider.
 		outputs = outputs.With("out", out)
 	}
 	if r.Preview {
+		if late, ok := r.News.Get("late").AsString(); ok { // not known before the update
+			outputs = outputs.With(late, value.Unknown(value.KindString))
+		}
 		return provider.UpdateResponse{Outputs: outputs}, nil
 	}
 	c.mu.Lock()

@@ -203,7 +203,12 @@ func (s *server) Construct(ctx context.Context, r *pulumirpc.ConstructRequest) (
 			return &pulumi.ResourceTransformResult{Props: r.Props, Opts: r.Opts}
 		}
 		component := &wing{}
-		if err := ctx.RegisterComponentResource(typ, name, component, options, pulumi.Transforms([]pulumi.ResourceTransform{paint})); err != nil {
+		recorded := pulumi.Map{}
+		if args.Colour != nil {
+			recorded["colour"] = args.Colour
+		}
+		err := ctx.RegisterComponentResourceV2(typ, name, recorded, component, options, pulumi.Transforms([]pulumi.ResourceTransform{paint}))
+		if err != nil {
 			return nil, err
 		}
 		inside := &room{}

@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -45,14 +46,8 @@ const gallerySettings = `config:
 // (E4.114–E4.117) and has a component, made with Pulumi's own SDK, whose transforms change what is below it (E2.69–E2.73).
 func TestGallery(t *testing.T) {
 	t.Parallel()
-	s := newSandbox(t)
-	plugin := filepath.Join(filepath.Dir(s.dir), "home", "plugins", "resource-gallery-v1.0.0")
-	require.NoError(t, os.MkdirAll(plugin, 0o755))
-	build := exec.Command("go", "build", "-o", filepath.Join(plugin, "pulumi-resource-gallery"), "./gallery")
-	build.Dir = ".."
-	text, err := build.CombinedOutput()
-	require.NoError(t, err, string(text))
-	s.env = append(s.env, "PULUMI_HOME="+filepath.Join(filepath.Dir(s.dir), "home"), "HOME_OF_ANN=Ann")
+	s := withGallery(t)
+	s.env = append(s.env, "HOME_OF_ANN=Ann")
 	s.write("Pulumi.yaml", galleryProgram)
 	s.write("Pulumi.dev.yaml", gallerySettings)
 	s.run(0, "stack", "init", "dev")
@@ -75,10 +70,65 @@ func TestGallery(t *testing.T) {
 	require.Equal(t, map[string]int{"update": 2, "create": 1, "delete": 1, "same": 4},
 		s.changes("up", "--yes", "--skip-preview", "-c", `pictures=["storm", "dog"]`))
 	require.NotContains(t, s.resources(), "sunrise")
-	require.Equal(t, map[string]int{"update": 1, "same": 6}, s.changes("up", "--yes", "--skip-preview", "-c", "colour=red"))
+	require.Equal(t, map[string]int{"update": 2, "same": 5}, s.changes("up", "--yes", "--skip-preview", "-c", "colour=red"), "the wing and its room")
 	require.Equal(t, map[string]int{"same": 5}, s.changes("refresh", "--yes", "--skip-preview"), "this plugin has nothing to say of views that it reads")
 
 	s.run(1, "destroy", "--yes", "--skip-preview")
 	require.Equal(t, map[string]int{"delete": 3}, s.changes("destroy", "--yes", "--skip-preview", "--ignore-protect"), "the room and what it needs")
 	require.Empty(t, s.resources())
+}
+
+// withGallery is a sandbox in whose home the plugin is installed.
+func withGallery(t *testing.T) *sandbox {
+	t.Helper()
+	s := newSandbox(t)
+	plugin := filepath.Join(filepath.Dir(s.dir), "home", "plugins", "resource-gallery-v1.0.0")
+	require.NoError(t, os.MkdirAll(plugin, 0o755))
+	build := exec.Command("go", "build", "-o", filepath.Join(plugin, "pulumi-resource-gallery"), "./gallery")
+	build.Dir = ".."
+	text, err := build.CombinedOutput()
+	require.NoError(t, err, string(text))
+	s.env = append(s.env, "PULUMI_HOME="+filepath.Join(filepath.Dir(s.dir), "home"))
+	return s
+}
+
+// TestIgnoredOnComponents is E2.33: what a component is told to ignore is recorded, but is no change, and what is below it
+// follows the program. The Pulumi CLI with the stock language host and yamlhost agree.
+func TestIgnoredOnComponents(t *testing.T) {
+	t.Parallel()
+	const program = `name: gal
+runtime: yaml
+resources:
+  west:
+    type: gallery:Wing
+    properties: {colour: COLOUR}
+    options: {ignoreChanges: [colour]}
+`
+	type host struct {
+		name string
+		up   func(s *sandbox)
+	}
+	for _, h := range []host{
+		{"pulumi", func(s *sandbox) { s.pulumi("up", "--yes", "--skip-preview") }},
+		{"yamlhost", func(s *sandbox) { s.run(0, "up", "--yes", "--skip-preview") }},
+	} {
+		t.Run(h.name, func(t *testing.T) {
+			t.Parallel()
+			s := withGallery(t)
+			if h.name == "pulumi" {
+				s.env = append(s.env, "PATH="+s.bin+"/stock:"+s.bin+":/usr/bin:/bin")
+			}
+			s.write("Pulumi.yaml", strings.Replace(program, "COLOUR", "white", 1))
+			s.run(0, "stack", "init", "dev")
+			h.up(s)
+			west := s.resources()["west"]
+			require.Equal(t, map[string]any{"colour": "white"}, west["inputs"])
+			s.write("Pulumi.yaml", strings.Replace(program, "COLOUR", "red", 1))
+			h.up(s)
+			now := s.resources()
+			require.Equal(t, "red", now["west-room"]["inputs"].(map[string]any)["colour"], "what is below it is painted")
+			require.Equal(t, map[string]any{"colour": "red"}, now["west"]["inputs"], "what the program says is recorded")
+			require.Equal(t, west["modified"], now["west"]["modified"], "which is no change")
+		})
+	}
 }

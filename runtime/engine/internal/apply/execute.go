@@ -298,6 +298,9 @@ func (x *Executor) performUpdate(s *execution) (*state.Resource, error) { // E5.
 		return nil, err
 	}
 	n.Outputs, n.RefreshBeforeUpdate = plan.AsMap(r.Outputs), r.RefreshBeforeUpdate
+	if x.DryRun {
+		n.Outputs = plan.WithStable(n.Outputs, s.Old.Outputs, s.Stable)
+	}
 	return n, nil
 }
 

@@ -18,6 +18,7 @@ type Diff struct {
 	Keys                []string // what forces the replacement
 	Diffs               []string // changed keys
 	Detailed            map[string]provider.PropertyDiff
+	Stable              []string // outputs that an update leaves as they are (E5.54)
 	Reason              string
 	// Unchecked says that the inputs were checked without the old ones already, so that a replacement needs no second
 	// check (E4.21).
@@ -74,14 +75,14 @@ func ProviderReplaced() Diff {
 }
 
 // ComponentDiff compares a component's inputs (E4.44).
-func ComponentDiff(old, goal *state.Resource) Diff {
-	return Diff{Change: !value.SameContent(old.Inputs, goal.Inputs)}
+func ComponentDiff(old *state.Resource, inputs value.Value) Diff {
+	return Diff{Change: !value.SameContent(old.Inputs, inputs)}
 }
 
 // ProviderDiff reads a provider's answer. ignore are the stored or wanted ignoreChanges; they matter only where the
 // engine has to compare by itself (E4.46–E4.48).
 func ProviderDiff(r provider.DiffResponse, oldInputs, inputs value.Value, ignore []string) Diff {
-	v := Diff{DeleteBeforeReplace: r.DeleteBeforeReplace}
+	v := Diff{DeleteBeforeReplace: r.DeleteBeforeReplace, Stable: stable(r)}
 	switch r.Changes {
 	case provider.DiffUnavailable:
 		v.Change = true
@@ -107,6 +108,24 @@ func ProviderDiff(r provider.DiffResponse, oldInputs, inputs value.Value, ignore
 		v.Keys = replaceKeys(r)
 	}
 	return v
+}
+
+// stable are the outputs that a provider says an update leaves as they are, without those that it says change.
+func stable(r provider.DiffResponse) []string {
+	changed := map[string]bool{}
+	for _, key := range r.Diffs {
+		changed[topKey(key)] = true
+	}
+	for path := range r.Detailed {
+		changed[topKey(path)] = true
+	}
+	var keys []string
+	for _, key := range r.Stables {
+		if !changed[key] {
+			keys = append(keys, key)
+		}
+	}
+	return keys
 }
 
 // replaceKeys are the keys that force a replacement: those named, and those whose detailed diff says so.

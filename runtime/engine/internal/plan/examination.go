@@ -72,7 +72,8 @@ type Examination struct {
 	Err error
 
 	stage stage
-	last  *Check // the last one
+	last  *Check      // the last one
+	kept  value.Value // a component's inputs as they are compared: with ignoreChanges, unlike those that are recorded (E2.33)
 }
 
 // stage is what is done of an examination.
@@ -125,7 +126,7 @@ func (x *Examination) Next() Request {
 		case providersCompared:
 			x.stage = compared
 			if !x.Diff.Replace && !x.Provided {
-				x.Diff = ComponentDiff(x.Old, x.Goal)
+				x.Diff = ComponentDiff(x.Old, x.kept)
 			} else if !x.Diff.Replace {
 				return &Compare{News: x.Goal.Inputs}
 			}
@@ -154,13 +155,15 @@ func (x *Examination) check(anew, second bool) Request {
 	case anew && x.Recorded != nil:
 		olds = x.Recorded.Inputs
 	}
+	x.Goal.Inputs = news
 	if !second && !x.fresh() && len(x.Goal.IgnoreChanges) > 0 { // E4.66
 		news, x.Ignored = Ignoring(x.Goal.IgnoreChanges, x.Old.Inputs, news)
 	}
-	x.Goal.Inputs = news
 	if !x.Provided {
+		x.kept = news
 		return nil
 	}
+	x.Goal.Inputs = news
 	x.last = &Check{Olds: olds, News: news, Anew: anew, Second: second}
 	return x.last
 }

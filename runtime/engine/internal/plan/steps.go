@@ -64,7 +64,7 @@ func (s *Situation) steps() []Step {
 		return s.replacement()
 	case s.Diff.Change || len(old.InitErrors) > 0 && !s.Imported: // E4.34, E4.35
 		step := NewStep(OpUpdate, old, goal)
-		step.Diffs, step.Detailed = s.Diff.Diffs, s.Diff.Detailed
+		step.Diffs, step.Detailed, step.Stable = s.Diff.Diffs, s.Diff.Detailed, s.Diff.Stable
 		return []Step{step}
 	case s.Imported: // E4.37
 		return nil

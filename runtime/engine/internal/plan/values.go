@@ -35,6 +35,27 @@ func IDValue(id string) value.Value {
 	return value.String(id)
 }
 
+// WithStable completes the outputs that a preview of an update expects: those that the provider calls stable are as they were
+// wherever it does not know them yet, with the secrecy and dependencies of both (E5.54).
+func WithStable(outputs, old value.Value, stable []string) value.Value {
+	for _, key := range stable {
+		was, found := old.Lookup(key)
+		if !found || was.ContainsUnknown() {
+			continue
+		}
+		now, expected := outputs.Lookup(key)
+		switch {
+		case !expected:
+			outputs = outputs.With(key, was)
+		case now.ContainsUnknown() && now.ContainsSecret():
+			outputs = outputs.With(key, was.Secret().DependingOn(now.AllDeps()...))
+		case now.ContainsUnknown():
+			outputs = outputs.With(key, was.DependingOn(now.AllDeps()...))
+		}
+	}
+	return outputs
+}
+
 // PositionOf is the first source position of the resources given.
 func PositionOf(resources ...*state.Resource) string {
 	for _, r := range resources {
