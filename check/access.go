@@ -3,6 +3,7 @@ package check
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/parser/ast"
@@ -27,7 +28,7 @@ func (s step) wanted() string {
 }
 
 // inferAccess follows an access from its root (L8.B, L5.E).
-func (c *checker) inferAccess(e *ast.Access) schema.Type {
+func (c *typer) inferAccess(e *ast.Access) schema.Type {
 	ref := c.program.refs[e]
 	var t schema.Type
 	switch ref.Kind {
@@ -85,7 +86,7 @@ func describeSteps(owner string, steps []ast.Step) string {
 // intoLiteral follows an access into lists and maps that a variable writes out, as far as they go: the items of such a
 // list have types of their own. It answers with the expression that is reached and the steps that are left; nil for an
 // access to anything else.
-func (c *checker) intoLiteral(e *ast.Access, ref Ref) (part ast.Expr, rest []ast.Step) {
+func (c *constants) intoLiteral(e *ast.Access, ref Ref) (part ast.Expr, rest []ast.Step) {
 	if ref.Kind != RefNode || ref.Node.Kind != VariableNode || c.cyclic[ref.Node] {
 		return nil, nil
 	}
@@ -118,7 +119,7 @@ func literalStep(e ast.Expr, s *ast.Step) ast.Expr {
 }
 
 // outOfRange reports a step to an item that a list that is written out does not have (L8.D).
-func (c *checker) outOfRange(part ast.Expr, rest []ast.Step) bool {
+func (c *fitter) outOfRange(part ast.Expr, rest []ast.Step) bool {
 	list, ok := part.(*ast.List)
 	if !ok || len(rest) == 0 || !rest[0].IsIndex {
 		return false
@@ -127,7 +128,7 @@ func (c *checker) outOfRange(part ast.Expr, rest []ast.Step) bool {
 }
 
 // checkIndex reports an index that a list does not have, and answers whether it did.
-func (c *checker) checkIndex(list *ast.List, i int, at diag.Range) bool {
+func (c *fitter) checkIndex(list *ast.List, i int, at diag.Range) bool {
 	if i >= 0 && i < len(list.Items) {
 		return false
 	}
@@ -136,7 +137,7 @@ func (c *checker) checkIndex(list *ast.List, i int, at diag.Range) bool {
 }
 
 // mayHave reports whether a map that is written out may have a member by a key that is computed.
-func (c *checker) mayHave(part ast.Expr, rest []ast.Step) bool {
+func (c *fitter) mayHave(part ast.Expr, rest []ast.Step) bool {
 	m, ok := part.(*ast.Map)
 	return ok && len(rest) > 0 && !rest[0].IsIndex && slices.ContainsFunc(m.Entries, func(e ast.MapEntry) bool {
 		_, literal := e.Key.(*ast.String)
@@ -153,7 +154,7 @@ func counted(n int, noun string) string {
 
 // member is the type behind one step into a value of type t. Where there is no such step it reports that and answers
 // Invalid.
-func (c *checker) member(t schema.Type, s step) schema.Type {
+func (c *fitter) member(t schema.Type, s step) schema.Type {
 	switch t := t.(type) {
 	case schema.Primitive:
 		switch t {
@@ -213,7 +214,7 @@ func (c *checker) member(t schema.Type, s step) schema.Type {
 	return schema.Invalid
 }
 
-func (c *checker) objectMember(o *schema.Object, s step) schema.Type {
+func (c *fitter) objectMember(o *schema.Object, s step) schema.Type {
 	if s.isIndex {
 		c.errorf(diag.NotIndexable, s.at, "", "%s is a map, which has no elements", s.owner)
 		return schema.Invalid
@@ -229,7 +230,7 @@ func (c *checker) objectMember(o *schema.Object, s step) schema.Type {
 	return schema.Invalid
 }
 
-func (c *checker) resourceMember(t *schema.ResourceType, s step) schema.Type {
+func (c *fitter) resourceMember(t *schema.ResourceType, s step) schema.Type {
 	if s.isIndex {
 		c.errorf(diag.NotIndexable, s.at, "", "%s is a resource, which has no elements", s.owner)
 		return schema.Invalid
@@ -260,7 +261,7 @@ func (c *checker) resourceMember(t *schema.ResourceType, s step) schema.Type {
 }
 
 // unionMember wants every alternative to allow the step (L8.7).
-func (c *checker) unionMember(u *schema.Union, s step) schema.Type {
+func (c *fitter) unionMember(u *schema.Union, s step) schema.Type {
 	var results []schema.Type
 	for _, m := range u.Members {
 		var t schema.Type
@@ -279,8 +280,8 @@ func (c *checker) unionMember(u *schema.Union, s step) schema.Type {
 	return unify(results)
 }
 
-func (c *checker) noMember(s step, names []string) {
-	near := c.suggest(s.name, "members of "+s.owner, func() []string { return names })
+func (c *fitter) noMember(s step, names []string) {
+	near := c.suggest(s.name, strings.Join(names, ","), func() []string { return names })
 	detail := didYouMean(near)
 	switch {
 	case detail != "":
@@ -297,7 +298,7 @@ func (c *checker) noMember(s step, names []string) {
 		Summary: fmt.Sprintf("%s has no member `%s`", s.owner, s.name), Fixes: rename(name, s.name, near)})
 }
 
-func (c *checker) warnDeprecated(message string, at diag.Range, what, name string) {
+func (c *fitter) warnDeprecated(message string, at diag.Range, what, name string) {
 	if message != "" {
 		c.warnf(diag.Deprecated, at, schema.Plain(message), "%s `%s` is deprecated", what, name)
 	}

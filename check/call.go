@@ -12,7 +12,7 @@ import (
 )
 
 // inferCall resolves a call and finds the type of its result (L6).
-func (c *checker) inferCall(e *ast.Call) schema.Type {
+func (c *typer) inferCall(e *ast.Call) schema.Type {
 	if strings.Contains(e.Name.Value, ":") {
 		return c.inferShortInvoke(e)
 	}
@@ -87,7 +87,7 @@ func (c *checker) inferCall(e *ast.Call) schema.Type {
 
 // warnSpelling warns of a name of a function that is an older spelling, or has other capitals, its prefix included (L1.20,
 // L6.24).
-func (c *checker) warnSpelling(e *ast.Call, name string) {
+func (c *fitter) warnSpelling(e *ast.Call, name string) {
 	at, written := e.Name.Range, e.Name.Value
 	if !e.Prefix.IsZero() {
 		at.Start = e.Prefix.Start
@@ -100,13 +100,13 @@ func (c *checker) warnSpelling(e *ast.Call, name string) {
 }
 
 // warnCapitals warns of a key that is written with other capitals (L1.20).
-func (c *checker) warnCapitals(key *ast.String, name string) {
+func (c *fitter) warnCapitals(key *ast.String, name string) {
 	if key.Value != name {
 		c.warnOldSpelling(key.Range(), key.Value, name)
 	}
 }
 
-func (c *checker) warnOldSpelling(at diag.Range, written, name string) {
+func (c *fitter) warnOldSpelling(at diag.Range, written, name string) {
 	d := diag.Diagnostic{Severity: diag.Warning, Code: diag.Capitalisation, Subject: at,
 		Summary: fmt.Sprintf("write `%s` as `%s`", written, name)}
 	if word, ok := at.Word(written); ok {
@@ -135,7 +135,7 @@ var fieldAbbreviations = map[string]string{
 const invokeName = "invoke"
 
 // inferInside infers the arguments of a call that makes no sense itself, so that their faults are found.
-func (c *checker) inferInside(e *ast.Call) {
+func (c *typer) inferInside(e *ast.Call) {
 	c.infer(e.Argument)
 	for _, arg := range e.Args {
 		c.infer(arg)
@@ -153,7 +153,7 @@ func functionNames() []string {
 }
 
 // bind puts the arguments of a call in the order of the parameters (L6.B).
-func (c *checker) bind(e *ast.Call, f *builtins.Func) ([]ast.Expr, bool) {
+func (c *fitter) bind(e *ast.Call, f *builtins.Func) ([]ast.Expr, bool) {
 	if e.Argument == nil {
 		return c.count(e, f, e.Args, e.Name.Range)
 	}
@@ -180,7 +180,7 @@ func (c *checker) bind(e *ast.Call, f *builtins.Func) ([]ast.Expr, bool) {
 	return []ast.Expr{e.Argument}, true
 }
 
-func (c *checker) count(e *ast.Call, f *builtins.Func, args []ast.Expr, at diag.Range) ([]ast.Expr, bool) {
+func (c *fitter) count(e *ast.Call, f *builtins.Func, args []ast.Expr, at diag.Range) ([]ast.Expr, bool) {
 	if e.Expanded {
 		if len(args)-1 > f.Max() && f.Max() >= 0 {
 			return nil, c.badShape(e, f, at)
@@ -193,7 +193,7 @@ func (c *checker) count(e *ast.Call, f *builtins.Func, args []ast.Expr, at diag.
 	return args, true
 }
 
-func (c *checker) bindFields(e *ast.Call, f *builtins.Func, m *ast.Map) ([]ast.Expr, bool) {
+func (c *fitter) bindFields(e *ast.Call, f *builtins.Func, m *ast.Map) ([]ast.Expr, bool) {
 	args := make([]ast.Expr, len(f.Params))
 	names := make([]string, len(f.Params))
 	for i, p := range f.Params {
@@ -246,7 +246,7 @@ func (c *checker) bindFields(e *ast.Call, f *builtins.Func, m *ast.Map) ([]ast.E
 }
 
 // badShape reports arguments that do not go with the parameters, and answers false.
-func (c *checker) badShape(e *ast.Call, f *builtins.Func, at diag.Range) bool {
+func (c *fitter) badShape(e *ast.Call, f *builtins.Func, at diag.Range) bool {
 	name := "fn::" + f.Name
 	if e.Argument == nil {
 		name = f.Name
@@ -281,7 +281,7 @@ func shapeOf(f *builtins.Func, asList bool) string {
 }
 
 // fitArguments checks the types of a call's arguments. Two that are in each other's place are one fault.
-func (c *checker) fitArguments(f *builtins.Func, args []ast.Expr, e *ast.Call) bool {
+func (c *fitter) fitArguments(f *builtins.Func, args []ast.Expr, e *ast.Call) bool {
 	all := func() bool {
 		sound := true
 		for i, arg := range args {
@@ -315,7 +315,7 @@ func (c *checker) fitArguments(f *builtins.Func, args []ast.Expr, e *ast.Call) b
 	return false
 }
 
-func (c *checker) reportSwapped(f *builtins.Func, first, second ast.Expr, e *ast.Call) {
+func (c *fitter) reportSwapped(f *builtins.Func, first, second ast.Expr, e *ast.Call) {
 	a, b := first.Range(), second.Range()
 	d := diag.Diagnostic{Code: diag.NotAssignable, Subject: diag.Range{Source: a.Source, Start: a.Start, End: b.End},
 		Summary: "the arguments of fn::" + f.Name + " are in the wrong order",
@@ -326,7 +326,7 @@ func (c *checker) reportSwapped(f *builtins.Func, first, second ast.Expr, e *ast
 	c.report(d)
 }
 
-func (c *checker) fitArgument(f *builtins.Func, arg ast.Expr, i int, e *ast.Call) bool {
+func (c *fitter) fitArgument(f *builtins.Func, arg ast.Expr, i int, e *ast.Call) bool {
 	p := f.Param(i)
 	if p == nil || p.Type == nil {
 		return true

@@ -49,143 +49,122 @@ type ConfigText struct {
 // Check finds out what a program means. The Program is usable whatever the diagnostics say, but only one without errors
 // may be evaluated, and none of a context that is cancelled: then the rest is not looked at. Every fault is reported once, and what follows from it is not (D7).
 func Check(ctx context.Context, file *ast.File, opts Options) (*Program, diag.Diagnostics) {
-	c := newChecker(ctx, file, opts)
-	c.findDynamic()
-	bodies := append(c.findComponents(), c)
-	for _, body := range bodies {
-		body.declare()
-		body.findDefaultProviders()
+	main := newRun(ctx, file, opts).body(file, opts)
+	main.findDynamic()
+	bodies := append(main.findComponents(), main)
+	for _, b := range bodies {
+		b.declare()
+		b.findDefaultProviders()
 	}
-	c.loadPackages(bodies)
-	for _, body := range bodies {
-		body.link()
+	main.loadPackages(bodies)
+	for _, b := range bodies {
+		b.link()
 	}
 	if ctx.Err() != nil { // names are linked in part only
-		return c.program, *c.sink
+		return main.program, *main.sink
 	}
-	for _, body := range c.usersLast(bodies) {
-		body.order()
-		body.checkNodes()
-		body.checkOutputs()
+	for _, b := range main.usersLast(bodies) {
+		b.order()
+		b.checkNodes()
+		b.checkOutputs()
 	}
-	c.reportMissingPackages()
-	c.warnUnread()
-	return c.program, *c.sink
+	main.reportMissingPackages()
+	main.warnUnread()
+	return main.program, *main.sink
 }
 
-// checker is one run of Check over one body: that of the program, or that of a component. What bodies share are pointers
-// and maps. It is used by one goroutine.
-type checker struct {
-	ctx     context.Context
-	opts    Options
-	file    *ast.File
-	program *Program
-	sink    *diag.Diagnostics
-
-	declared map[string]*Node // configuration, resources and variables by name (L3.1)
-	byKey    map[string]*Node // configuration by full key, declared or not
-	all      []*Node          // in source order: configuration, resources, variables; then undeclared configuration
-
-	undeclared map[string]*undeclaredName
-	prefixes   []*ast.Access // that name a section before a name
-	slips      map[int]bool  // those of file.Slips that something refers into
-	uses       map[*Node]int // by name
-	names      *diag.Names   // declared; nil until asked for
-	folded     []byte        // the text in lower case; nil until asked for
-
-	component  *Component // whose body this is; nil for the program's own
+// run is one run of Check: what the bodies of a program and of its components share. Everything below it is used by one
+// goroutine.
+type run struct {
+	*findings
+	ctx        context.Context
+	schemas    schema.Loader // nil when nobody has schemas
 	components *components
 	dynamic    map[string]*Dynamic // in all spellings of the token
 	packages   *packages
-	defaults   map[string]*Node // the default provider of each package
-	// namedVersions are the first mention of each package with a version, for those without one, as with Pulumi's host (L7.21).
-	namedVersions map[string]use
-	cyclic        map[*Node]bool
-	fromResource  map[*Node]bool // variables, as far as asked (L8.18)
-	// partFromResource are parts of variables, as far as asked.
-	partFromResource map[ast.Expr]bool
-	each             *Node // the resource with forEach that is being linked
-	inHook           bool  // the command of a hook is being linked
-	eachTaken        bool  // it has been reported that the program has another use for the name
-	locals           map[*ast.Local]schema.Type
-	suggestMemo      map[suggestKey][]string
-	notedTexts       map[*Node]bool // what noteTexts has looked at
-	resourceKeys     map[urnKey]*Node
+	results    results
 }
 
-func newChecker(ctx context.Context, file *ast.File, opts Options) *checker {
+// results are what is known of expressions.
+type results struct {
+	refs  map[*ast.Access]Ref
+	calls map[*ast.Call]*Call
+	types map[ast.Expr]schema.Type
+}
+
+func newRun(ctx context.Context, file *ast.File, opts Options) *run {
 	size := 0
 	if file.Source != nil {
 		size = len(file.Source.Text()) / 24 // about one expression for so many bytes
 	}
-	name := opts.Project
-	if name == "" {
-		name = file.Name.Text()
-	}
-	opts.Project = name
-	return &checker{
-		ctx:  ctx,
-		opts: opts,
-		file: file,
-		sink: new(diag.Diagnostics),
-		program: &Program{
-			File:    file,
-			Name:    name,
-			refs:    make(map[*ast.Access]Ref, size/4),
-			calls:   make(map[*ast.Call]*Call),
-			types:   make(map[ast.Expr]schema.Type, size),
-			schemas: opts.Schemas,
+	return &run{
+		findings:   newFindings(),
+		ctx:        ctx,
+		schemas:    opts.Schemas,
+		components: &components{byToken: make(map[string]*Component), namespaces: make(map[string][]*Component)},
+		dynamic:    make(map[string]*Dynamic),
+		packages:   &packages{loaded: make(map[string]*loadedPackage)},
+		results: results{
+			refs:  make(map[*ast.Access]Ref, size/4),
+			calls: make(map[*ast.Call]*Call),
+			types: make(map[ast.Expr]schema.Type, size),
 		},
-		components:   &components{byToken: make(map[string]*Component), namespaces: make(map[string][]*Component)},
-		dynamic:      make(map[string]*Dynamic),
-		packages:     &packages{loaded: make(map[string]*loadedPackage)},
-		declared:     make(map[string]*Node, len(file.Config)+len(file.Variables)+len(file.Resources)),
-		byKey:        make(map[string]*Node),
-		undeclared:   make(map[string]*undeclaredName),
-		slips:        make(map[int]bool),
-		uses:         make(map[*Node]int),
-		defaults:     make(map[string]*Node),
-		cyclic:       make(map[*Node]bool),
-		fromResource: make(map[*Node]bool),
-
-		partFromResource: make(map[ast.Expr]bool),
-		locals:           make(map[*ast.Local]schema.Type),
-		suggestMemo:      make(map[suggestKey][]string),
-		resourceKeys:     make(map[urnKey]*Node, len(file.Resources)),
 	}
 }
 
+// body is the declarations of a program or of a component, which see each other and nothing else.
+type body struct {
+	resolver
+	resourceKeys map[urnKey]*Node
+	notedTexts   map[*Node]bool // what noteTexts has looked at
+	cyclic       map[*Node]bool
+	judge        *judge
+}
+
+func (r *run) body(file *ast.File, opts Options) *body {
+	if opts.Project == "" {
+		opts.Project = file.Name.Text()
+	}
+	program := &Program{File: file, Name: opts.Project, refs: r.results.refs, calls: r.results.calls, types: r.results.types, schemas: opts.Schemas}
+	b := &body{cyclic: make(map[*Node]bool), resourceKeys: make(map[urnKey]*Node, len(file.Resources)), resolver: resolver{linker: linker{
+		scope: newScope(r, file, opts), program: program, defaults: make(map[string]*Node)}}}
+	b.judge = newJudge(b)
+	return b
+}
+
 // checkNodes gives every node its type, each behind what it needs.
-func (c *checker) checkNodes() {
+func (c *body) checkNodes() {
 	for _, n := range c.program.Nodes {
 		if c.ctx.Err() != nil {
 			return // whoever asked for it wants no answer any more
 		}
 		switch n.Kind {
 		case ConfigNode:
-			c.checkConfig(n)
+			c.judge.checkConfig(n)
 		case VariableNode:
-			n.Type = c.infer(n.Variable.Value)
+			n.Type = c.judge.infer(n.Variable.Value)
 		case ResourceNode:
-			c.checkResource(n)
+			c.judge.checkResource(n)
+			c.checkURN(n)
+			n.Type = c.judge.instancesType(n)
 		}
 		if c.cyclic[n] && n.Kind != ResourceNode {
 			n.Type = schema.Invalid
 		}
 	}
 	if e := c.file.RequiredVersion; e != nil {
-		c.infer(e)
-		c.fit(e, schema.String, &place{what: "pulumi.requiredVersion", strict: true})
+		c.judge.infer(e)
+		c.judge.fit(e, schema.String, &place{what: "pulumi.requiredVersion", strict: true})
 	}
 }
 
-func (c *checker) checkOutputs() {
+func (c *body) checkOutputs() {
 	if c.ctx.Err() != nil {
 		return
 	}
-	c.checkHooks()
+	c.judge.checkHooks()
 	for _, o := range c.program.Outputs {
-		o.Type = c.infer(o.Decl.Value)
+		o.Type = c.judge.infer(o.Decl.Value)
 	}
 	c.reportReservedKeys()
 }

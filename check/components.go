@@ -22,7 +22,7 @@ type Component struct {
 	// Packaged tells a component of a package from one of the program itself.
 	Packaged bool
 
-	body  *checker
+	body  *body
 	needs map[string]bool // packages, once asked for
 }
 
@@ -52,9 +52,9 @@ func (cs *components) serves(token string) bool {
 	return ours
 }
 
-// findComponents makes a checker for the body of every component.
-func (c *checker) findComponents() []*checker {
-	var bodies []*checker
+// findComponents makes a body for every component.
+func (c *body) findComponents() []*body {
+	var bodies []*body
 	add := func(decl *ast.Component, file *ast.File, packaged bool, names ...string) {
 		component := &Component{Decl: decl, Packaged: packaged, Token: names[0] + ":index:" + decl.Name.Value}
 		if decl.Token != nil && !packaged {
@@ -101,17 +101,14 @@ func (c *checker) findComponents() []*checker {
 	return bodies
 }
 
-// bodyOf makes the checker of a component's body: a scope of its own, in which inputs take the place of configuration.
-func (c *checker) bodyOf(component *Component, file *ast.File) *checker {
+// bodyOf makes the body of a component: a scope of its own, in which inputs take the place of configuration.
+func (c *body) bodyOf(component *Component, file *ast.File) *body {
 	decl := component.Decl
 	opts := c.opts
 	opts.Config, opts.ConfigKnown = nil, false
-	b := newChecker(c.ctx, &ast.File{Source: file.Source, Origins: file.Origins, Lost: file.Lost, RequiredVersion: decl.RequiredVersion, Config: decl.Inputs,
+	b := c.body(&ast.File{Source: file.Source, Origins: file.Origins, Lost: file.Lost, RequiredVersion: decl.RequiredVersion, Config: decl.Inputs,
 		Variables: decl.Variables, Resources: decl.Resources, Outputs: decl.Outputs}, opts)
-	b.component, b.components, b.packages, b.sink, b.dynamic = component, c.components, c.packages, c.sink, c.dynamic
-	b.program.refs, b.program.calls, b.program.types = c.program.refs, c.program.calls, c.program.types
-	b.locals = c.locals
-	b.program.component = true
+	b.component, b.program.component = component, true
 	return b
 }
 
@@ -152,7 +149,7 @@ func (c *Component) schemaOf() *schema.Resource {
 }
 
 // resolveComponent finds the component that a resource is an instance of.
-func (c *checker) resolveComponent(n *Node) {
+func (c *resolver) resolveComponent(n *Node) {
 	r, token := n.Resource, n.Resource.Decl.Type
 	component := c.components.byToken[token.Value]
 	if component == nil {
@@ -206,7 +203,7 @@ func (c *Component) packages() map[string]bool {
 }
 
 // linkComponent gives a component the program's default providers for what it is made of (L7.45).
-func (c *checker) linkComponent(n *Node, before map[string]map[*Node]bool) {
+func (c *linker) linkComponent(n *Node, before map[string]map[*Node]bool) {
 	needs := n.Resource.Component.packages()
 	for _, provider := range c.all {
 		if provider.Kind != ResourceNode || provider.Resource.Decl.DefaultProvider == nil {
@@ -223,17 +220,17 @@ func (c *checker) linkComponent(n *Node, before map[string]map[*Node]bool) {
 
 // usersLast orders bodies so that each comes behind the components that it uses, and reports components that contain
 // themselves: they would never end.
-func (c *checker) usersLast(bodies []*checker) []*checker {
+func (c *body) usersLast(bodies []*body) []*body {
 	const (
 		fresh = iota
 		open
 		done
 	)
-	state := make(map[*checker]int, len(bodies))
-	var ordered, path []*checker
+	state := make(map[*body]int, len(bodies))
+	var ordered, path []*body
 	var via []*Node // the resource that leads from each body in path to the next
-	var visit func(b *checker)
-	visit = func(b *checker) {
+	var visit func(b *body)
+	visit = func(b *body) {
 		state[b], path = open, append(path, b)
 		for _, n := range b.all {
 			if n.Kind != ResourceNode || n.Resource.Component == nil {
@@ -261,7 +258,7 @@ func (c *checker) usersLast(bodies []*checker) []*checker {
 }
 
 // reportEndless reports components that contain each other; via are the resources that say so.
-func (c *checker) reportEndless(bodies []*checker, via []*Node) {
+func (c *body) reportEndless(bodies []*body, via []*Node) {
 	var names []string
 	var related []diag.Related
 	for i, b := range bodies {

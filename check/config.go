@@ -16,7 +16,7 @@ import (
 )
 
 // checkConfig gives a configuration value its type and, where the stack has it, its value (L2.30–L2.37).
-func (c *checker) checkConfig(n *Node) {
+func (c *judge) checkConfig(n *Node) {
 	config, decl := n.Config, n.Config.Decl
 	text, set := c.opts.Config[config.Key]
 	if decl == nil {
@@ -74,7 +74,7 @@ func (c *checker) checkConfig(n *Node) {
 
 // warnUnread warns of keys of the stack's configuration that nothing reads, where the program declares one that is nearly the
 // same and that the stack does not set.
-func (c *checker) warnUnread() {
+func (c *scope) warnUnread() {
 	var declared []string
 	for _, n := range c.all {
 		if n.Kind == ConfigNode && n.Config.Decl != nil {
@@ -102,7 +102,7 @@ func (c *checker) warnUnread() {
 
 // guessConfig types a value by its text alone, as nothing declares it (L2.30). The text is kept for properties that want
 // text (L2.33).
-func (c *checker) guessConfig(n *Node, text ConfigText, set bool) {
+func (c *judge) guessConfig(n *Node, text ConfigText, set bool) {
 	n.Type = schema.Any
 	if !set {
 		return
@@ -115,7 +115,7 @@ func (c *checker) guessConfig(n *Node, text ConfigText, set bool) {
 	n.Config.Value, n.Config.Text = &v, &text.Text
 }
 
-func (c *checker) convertConfig(n *Node, text ConfigText, secret bool) {
+func (c *judge) convertConfig(n *Node, text ConfigText, secret bool) {
 	want := schema.Required(n.Type)
 	v, err := textTo(want, text.Text)
 	if want == schema.String && text.Structured {
@@ -144,7 +144,7 @@ func (c *checker) convertConfig(n *Node, text ConfigText, secret bool) {
 }
 
 // checkDefault compares a default with the declared type (L2.22).
-func (c *checker) checkDefault(decl *ast.Config, declared schema.Type) {
+func (c *judge) checkDefault(decl *ast.Config, declared schema.Type) {
 	at := &place{what: "default of " + quote(decl.Name.Value), strict: true, nullable: true}
 	faults := c.attempt(func() { c.fit(decl.Default, declared, at) })
 	for _, d := range faults {

@@ -9,16 +9,30 @@ import (
 	"github.com/yamlhost/yamlhost/builtins"
 	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/parser/ast"
+	"github.com/yamlhost/yamlhost/schema"
 	"github.com/yamlhost/yamlhost/value"
 )
 
 // What a call does is known before the program runs where its arguments are written out.
 
+// constants are what expressions stand for as far as that is written out. It knows the types that have been found.
+type constants struct {
+	*body
+	*findings
+	fromResource     map[*Node]bool    // variables, as far as asked (L8.18)
+	partFromResource map[ast.Expr]bool // parts of variables, as far as asked
+}
+
+// typeOf is the type of an expression that has been looked at.
+func (c *constants) typeOf(e ast.Expr) schema.Type {
+	return c.program.TypeOf(e)
+}
+
 // pure are functions of their arguments alone that fail for some of them.
 var pure = []string{"select", "fromJSON", "fromBase64", "regex", "regexAll", "regexReplace", "parseInt"}
 
 // checkConstantCall reports a call of constants that is sure to fail.
-func (c *checker) checkConstantCall(e *ast.Call, f *builtins.Func, args []ast.Expr) bool {
+func (c *typer) checkConstantCall(e *ast.Call, f *builtins.Func, args []ast.Expr) bool {
 	if !slices.Contains(pure, f.Name) || e.Expanded {
 		return true
 	}
@@ -54,7 +68,7 @@ const constantParts = 10_000
 // constantValue is the value of an expression that is written out, by way of variables too; a list may hold anything when it
 // is counted only.
 // left is how many parts it may still have.
-func (c *checker) constantValue(e ast.Expr, depth int, left *int) (v value.Value, ok bool) {
+func (c *constants) constantValue(e ast.Expr, depth int, left *int) (v value.Value, ok bool) {
 	const deepest = 100
 	if e == nil {
 		return value.Null, true
@@ -84,7 +98,7 @@ func (c *checker) constantValue(e ast.Expr, depth int, left *int) (v value.Value
 }
 
 // checkEnv finds a variable of the environment that the program does not list (L10.C9).
-func (c *checker) checkEnv(arg ast.Expr) {
+func (c *typer) checkEnv(arg ast.Expr) {
 	name, ok := c.constant(arg).(*ast.String)
 	is := func(l ast.Literal) bool { return ok && l.Value == name.Value }
 	if !ok || c.opts.AllowEnv || c.component != nil || slices.ContainsFunc(c.file.AllowEnv, is) || slices.ContainsFunc(c.file.PublicEnv, is) {
@@ -105,7 +119,7 @@ func (c *checker) checkEnv(arg ast.Expr) {
 }
 
 // checkConfined finds a relative path that leads out of a project to which the run restricts paths (L6.23).
-func (c *checker) checkConfined(arg ast.Expr, path string) bool {
+func (c *typer) checkConfined(arg ast.Expr, path string) bool {
 	path = strings.TrimPrefix(path, "file://")
 	if !c.opts.RestrictPaths || strings.Contains(path, "://") || filepath.IsAbs(filepath.FromSlash(path)) {
 		return true

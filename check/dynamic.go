@@ -47,7 +47,7 @@ type Dynamic struct {
 func (d *Dynamic) Replaces() bool { return d.Decl.OnCodeChange.Text() == "replace" }
 
 // findDynamic makes types of the declarations of the program, and bundles each source once.
-func (c *checker) findDynamic() {
+func (c *body) findDynamic() {
 	bundles := map[string]*Bundle{}
 	for _, decl := range c.file.Dynamic {
 		d := &Dynamic{Decl: decl, Token: DynamicNamespace + ":index:" + decl.Name.Value}
@@ -75,7 +75,7 @@ func (c *checker) findDynamic() {
 }
 
 // bundle asks for the code of a source, and reports what is wrong with it at the declaration that names it first.
-func (c *checker) bundle(decl *ast.Dynamic, source string) *Bundle {
+func (c *body) bundle(decl *ast.Dynamic, source string) *Bundle {
 	at := decl.Provider.Range
 	b, faults, err := c.opts.Bundle(c.ctx, c.opts.ProgramDir, source)
 	for _, f := range faults {
@@ -91,7 +91,7 @@ func (c *checker) bundle(decl *ast.Dynamic, source string) *Bundle {
 }
 
 // dynamicSchema is the type as a resource of a provider. What is not declared is any.
-func (c *checker) dynamicSchema(d *Dynamic) *schema.Resource {
+func (c *body) dynamicSchema(d *Dynamic) *schema.Resource {
 	r := &schema.Resource{Token: d.Token, Description: d.Decl.Description.Text()}
 	inputs := c.dynamicProperties(d.Decl.Inputs, true)
 	outputs := c.dynamicProperties(d.Decl.Outputs, false)
@@ -100,7 +100,7 @@ func (c *checker) dynamicSchema(d *Dynamic) *schema.Resource {
 	return r
 }
 
-func (c *checker) dynamicProperties(from *ast.DynamicProperties, input bool) []*schema.Property {
+func (c *body) dynamicProperties(from *ast.DynamicProperties, input bool) []*schema.Property {
 	if from == nil {
 		return nil
 	}
@@ -133,13 +133,13 @@ func (c *checker) dynamicProperties(from *ast.DynamicProperties, input bool) []*
 }
 
 // servesDynamic reports whether a token is for a type that the program declares itself.
-func (c *checker) servesDynamic(token string) bool {
+func (c *run) servesDynamic(token string) bool {
 	namespace, _, _ := strings.Cut(token, ":")
 	return namespace == DynamicNamespace && len(c.dynamic) > 0
 }
 
 // resolveDynamic finds the dynamic type of a resource.
-func (c *checker) resolveDynamic(n *Node) {
+func (c *resolver) resolveDynamic(n *Node) {
 	r, token := n.Resource, n.Resource.Decl.Type
 	d := c.dynamic[token.Value]
 	if d == nil {

@@ -13,7 +13,7 @@ import (
 
 // checkPath looks whether the file of a literal path exists (L6.50). It may still come to be before it is needed, so that
 // this is a warning.
-func (c *checker) checkPath(f *builtins.Func, arg ast.Expr) {
+func (c *typer) checkPath(f *builtins.Func, arg ast.Expr) {
 	text, ok := c.constant(arg).(*ast.String)
 	if !ok || text.Value == "" || !c.checkConfined(arg, text.Value) || c.opts.Stat == nil {
 		return

@@ -15,8 +15,11 @@ import (
 // maxIndirections bounds how many variables a constant is followed through.
 const maxIndirections = 32
 
+// fitter says whether an expression may stand at a place.
+type fitter struct{ constants }
+
 // constant follows variables to the literal that they stand for (L8.15); e itself when it is no such thing.
-func (c *checker) constant(e ast.Expr) ast.Expr {
+func (c *constants) constant(e ast.Expr) ast.Expr {
 	for at, i := e, 0; i < maxIndirections; i++ {
 		access, ok := at.(*ast.Access)
 		if !ok {
@@ -37,7 +40,7 @@ func (c *checker) constant(e ast.Expr) ast.Expr {
 
 // fit checks that an expression, whose type is inferred already, may stand where a type is wanted (L8.C), and reports
 // what is wrong as near to the fault as possible.
-func (c *checker) fit(e ast.Expr, to schema.Type, at *place) bool {
+func (c *fitter) fit(e ast.Expr, to schema.Type, at *place) bool {
 	if literal := c.constant(e); literal != e {
 		inner := *at
 		if inner.use.IsZero() {
@@ -69,7 +72,7 @@ func (c *checker) fit(e ast.Expr, to schema.Type, at *place) bool {
 	case *ast.Bad:
 		return true
 	}
-	from := c.infer(e)
+	from := c.typeOf(e)
 	if at.nullable && from == schema.Null {
 		return true
 	}
@@ -82,7 +85,7 @@ func (c *checker) fit(e ast.Expr, to schema.Type, at *place) bool {
 }
 
 // reportMismatch tells the deepest cause first, then what it is a part of.
-func (c *checker) reportMismatch(e ast.Expr, m *mismatch, to, from schema.Type, at *place) {
+func (c *fitter) reportMismatch(e ast.Expr, m *mismatch, to, from schema.Type, at *place) {
 	path, reason := m.deepest()
 	target := schema.Required(to)
 	code, hint := diag.NotAssignable, ""
@@ -104,7 +107,7 @@ func (c *checker) reportMismatch(e ast.Expr, m *mismatch, to, from schema.Type, 
 func isResource(t schema.Type) bool { _, ok := t.(*schema.ResourceType); return ok }
 
 // resourceWanted says how to name a resource where something of it was given (L4.4).
-func (c *checker) resourceWanted(e ast.Expr) string {
+func (c *fitter) resourceWanted(e ast.Expr) string {
 	if hint := c.eachHint(e); hint != "" {
 		return hint
 	}
@@ -130,7 +133,7 @@ func assetHint(t schema.Type) string {
 }
 
 // fitScalar checks a literal text, number or boolean.
-func (c *checker) fitScalar(e ast.Expr, v any, to schema.Type, at *place) bool {
+func (c *fitter) fitScalar(e ast.Expr, v any, to schema.Type, at *place) bool {
 	from := literalType(v)
 	switch to := to.(type) {
 	case schema.Primitive:
@@ -217,7 +220,7 @@ func fitsPrimitive(v any, to schema.Primitive, strict bool) bool {
 	return false
 }
 
-func (c *checker) fitEnum(e ast.Expr, v any, to *schema.Enum, at *place) bool {
+func (c *fitter) fitEnum(e ast.Expr, v any, to *schema.Enum, at *place) bool {
 	if !fitsPrimitive(v, to.Base, at.strict) {
 		c.errorf(diag.NotAssignable, at.at(e), "it must be "+orList(enumTexts(to)), "%s: expected %s, got %s", at,
 			schema.TypeName(to), literalType(v))
@@ -267,7 +270,7 @@ func scalarText(v any) string {
 	return schema.ScalarText(v)
 }
 
-func (c *checker) fitList(e *ast.List, to schema.Type, at *place) bool {
+func (c *fitter) fitList(e *ast.List, to schema.Type, at *place) bool {
 	switch to := to.(type) {
 	case *schema.Array:
 		ok := true
@@ -300,6 +303,6 @@ func (c *checker) fitList(e *ast.List, to schema.Type, at *place) bool {
 	if to == schema.AnyResource || isResource(to) {
 		code, hint = diag.NeedsResource, "name one resource, without the list"
 	}
-	c.errorf(code, at.at(e), hint, "%s: expected %s, got %s", at, schema.TypeName(to), schema.TypeName(c.infer(e)))
+	c.errorf(code, at.at(e), hint, "%s: expected %s, got %s", at, schema.TypeName(to), schema.TypeName(c.typeOf(e)))
 	return false
 }

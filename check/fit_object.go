@@ -31,7 +31,7 @@ func mapHint(to schema.Type) string {
 	return "write a map with " + listed(names)
 }
 
-func (c *checker) fitMap(e *ast.Map, to schema.Type, at *place) bool {
+func (c *fitter) fitMap(e *ast.Map, to schema.Type, at *place) bool {
 	switch to := to.(type) {
 	case *schema.Object:
 		return c.fitObject(e, to, at)
@@ -87,7 +87,7 @@ func (c *checker) fitMap(e *ast.Map, to schema.Type, at *place) bool {
 }
 
 // callWithoutPrefix is the one key of a map that is the name of a function; nil for other maps.
-func (c *checker) callWithoutPrefix(e *ast.Map) *ast.String {
+func (c *fitter) callWithoutPrefix(e *ast.Map) *ast.String {
 	if len(e.Entries) != 1 {
 		return nil
 	}
@@ -99,7 +99,7 @@ func (c *checker) callWithoutPrefix(e *ast.Map) *ast.String {
 }
 
 // pairsHint says how to write a map where a list is wanted: one of pairs, as tags often are, is written anew.
-func (c *checker) pairsHint(e *ast.Map, list *schema.Array, at *place) (hint string, fixes []diag.Fix) {
+func (c *fitter) pairsHint(e *ast.Map, list *schema.Array, at *place) (hint string, fixes []diag.Fix) {
 	hint = "write a list, each item behind a dash"
 	item, ok := c.known(schema.Required(list.Item)).(*schema.Object)
 	if !ok {
@@ -140,7 +140,7 @@ func simple(e ast.Expr) bool {
 }
 
 // fitObject checks the entries of a map literal against an object's members.
-func (c *checker) fitObject(e *ast.Map, to *schema.Object, at *place) bool {
+func (c *fitter) fitObject(e *ast.Map, to *schema.Object, at *place) bool {
 	ok, computed := true, false
 	at.present = make(map[string]bool, len(e.Entries))
 	for _, entry := range e.Entries {
@@ -164,7 +164,7 @@ func (c *checker) fitObject(e *ast.Map, to *schema.Object, at *place) bool {
 }
 
 // fitMember checks one named member: that there is such a one, its value, its constant, and whether it is in time.
-func (c *checker) fitMember(key ast.Literal, v ast.Expr, to *schema.Object, at *place) bool {
+func (c *fitter) fitMember(key ast.Literal, v ast.Expr, to *schema.Object, at *place) bool {
 	p := to.Property(key.Value)
 	if p == nil {
 		if to.Closed {
@@ -190,7 +190,7 @@ func (c *checker) fitMember(key ast.Literal, v ast.Expr, to *schema.Object, at *
 
 // inTime checks a plain place (L8.18). Of a list or map that is written out, only itself has to be known: what stands in
 // it is checked by what the schema says of its members.
-func (c *checker) inTime(v ast.Expr, t schema.Type, at *place) bool {
+func (c *fitter) inTime(v ast.Expr, t schema.Type, at *place) bool {
 	late := v
 	switch literal := c.constant(v).(type) {
 	case *ast.List:
@@ -230,7 +230,7 @@ func composite(t schema.Type) bool {
 }
 
 // fitConst compares a literal with the constant that the schema wants (L3.14, L8.17).
-func (c *checker) fitConst(v ast.Expr, p *schema.Property, at *place) bool {
+func (c *fitter) fitConst(v ast.Expr, p *schema.Property, at *place) bool {
 	var text string
 	switch literal := c.constant(v).(type) {
 	case *ast.String:
@@ -249,7 +249,7 @@ func (c *checker) fitConst(v ast.Expr, p *schema.Property, at *place) bool {
 	return true
 }
 
-func (c *checker) unknownMember(key ast.Literal, v ast.Expr, to *schema.Object, at *place) {
+func (c *fitter) unknownMember(key ast.Literal, v ast.Expr, to *schema.Object, at *place) {
 	names := propertyNames(to)
 	noun := at.noun
 	if noun == "" || at.outer != nil {
@@ -287,7 +287,7 @@ func (c *checker) unknownMember(key ast.Literal, v ast.Expr, to *schema.Object, 
 // membersMeant are the members that an unknown one may have been meant to be, and the one that surely was: one that is
 // spelled nearly so, that is the same but for capitals, dashes and underscores, or, when it is required and missing and
 // takes the value, one of which the name is the beginning or the end.
-func (c *checker) membersMeant(name string, v ast.Expr, to *schema.Object, at *place) (near []string, meant string) {
+func (c *fitter) membersMeant(name string, v ast.Expr, to *schema.Object, at *place) (near []string, meant string) {
 	names := propertyNames(to)
 	near = diag.Suggest(name, names)
 	if meant = diag.Meant(name, near); meant != "" {
@@ -313,7 +313,7 @@ func (c *checker) membersMeant(name string, v ast.Expr, to *schema.Object, at *p
 }
 
 // innerOwner is the one property of an object that has a member of some name; empty where none has, or several do.
-func (c *checker) innerOwner(name string, to *schema.Object) string {
+func (c *fitter) innerOwner(name string, to *schema.Object) string {
 	owner := ""
 	for _, p := range to.Properties() {
 		if inner, ok := c.known(schema.Required(p.Type)).(*schema.Object); ok && inner.Closed && inner.Property(name) != nil {
@@ -341,7 +341,7 @@ func partOf(part, whole string) bool {
 
 // requireMembers reports each required member that is missing (L8.12). Constants are filled in, but for those that tell
 // the members of a union apart.
-func (c *checker) requireMembers(to *schema.Object, at *place, where diag.Range) bool {
+func (c *fitter) requireMembers(to *schema.Object, at *place, where diag.Range) bool {
 	if at.optional {
 		return true
 	}

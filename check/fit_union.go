@@ -9,7 +9,7 @@ import (
 )
 
 // fitUnion checks a literal against alternatives: the one that the discriminator selects (L8.16), else any that takes it.
-func (c *checker) fitUnion(e ast.Expr, u *schema.Union, at *place) bool {
+func (c *fitter) fitUnion(e ast.Expr, u *schema.Union, at *place) bool {
 	inner := *at
 	inner.inUnion = true
 	if m, isMap := e.(*ast.Map); isMap && u.Discriminator != "" {
@@ -45,12 +45,12 @@ func (c *checker) fitUnion(e ast.Expr, u *schema.Union, at *place) bool {
 		}
 	}
 	c.errorf(diag.NotAssignable, at.at(e), sentences(reasons...), "%s: expected %s, got %s", at, schema.TypeName(u),
-		schema.TypeName(c.infer(e)))
+		schema.TypeName(c.typeOf(e)))
 	return false
 }
 
 // fitDiscriminated answers decided when the discriminator's value is written out.
-func (c *checker) fitDiscriminated(e *ast.Map, u *schema.Union, at *place) (decided, ok bool) {
+func (c *fitter) fitDiscriminated(e *ast.Map, u *schema.Union, at *place) (decided, ok bool) {
 	for _, entry := range e.Entries {
 		key, literal := entry.Key.(*ast.String)
 		if !literal || key.Value != u.Discriminator {
@@ -109,7 +109,7 @@ func sameShape(e ast.Expr, t schema.Type) bool {
 }
 
 // warnNearMiss finds a text that goes through as a text where it looks like a misspelt value of an enum (L8.15).
-func (c *checker) warnNearMiss(e ast.Expr, u *schema.Union, at *place) {
+func (c *fitter) warnNearMiss(e ast.Expr, u *schema.Union, at *place) {
 	text, ok := e.(*ast.String)
 	if !ok {
 		return
@@ -132,7 +132,7 @@ func (c *checker) warnNearMiss(e ast.Expr, u *schema.Union, at *place) {
 
 // comesFromResource reports whether an expression needs what a resource only has once it exists (L8.18). Reading stacks
 // and existing resources needs no creation.
-func (c *checker) comesFromResource(e ast.Expr) bool {
+func (c *constants) comesFromResource(e ast.Expr) bool {
 	found := false
 	ast.Walk(e, func(e ast.Expr) bool {
 		if access, ok := e.(*ast.Access); ok && !found {
@@ -153,7 +153,7 @@ func (c *checker) comesFromResource(e ast.Expr) bool {
 }
 
 // partComesFromResource is comesFromResource for a part of a variable, which is asked once.
-func (c *checker) partComesFromResource(part ast.Expr) bool {
+func (c *constants) partComesFromResource(part ast.Expr) bool {
 	known, asked := c.partFromResource[part]
 	if !asked {
 		c.partFromResource[part] = false // a cycle is reported elsewhere
@@ -164,7 +164,7 @@ func (c *checker) partComesFromResource(part ast.Expr) bool {
 }
 
 // namesResource reports whether an expression is a resource, of which a member is known only once it exists.
-func (c *checker) namesResource(e ast.Expr) bool {
+func (c *constants) namesResource(e ast.Expr) bool {
 	access, ok := e.(*ast.Access)
 	if !ok || len(access.Steps) > 0 {
 		return false
@@ -173,7 +173,7 @@ func (c *checker) namesResource(e ast.Expr) bool {
 	return ref.Kind == RefNode && c.nodeComesFromResource(ref.Node, true)
 }
 
-func (c *checker) nodeComesFromResource(n *Node, member bool) bool {
+func (c *constants) nodeComesFromResource(n *Node, member bool) bool {
 	switch n.Kind {
 	case ResourceNode:
 		return member && n.Resource.Token != schema.StackReferenceToken && n.Resource.Decl.Get == nil

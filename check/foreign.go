@@ -7,7 +7,7 @@ import (
 )
 
 // known is Program.Known for the body that is being checked.
-func (c *checker) known(t schema.Type) schema.Type { return known(c.ctx, c.opts.Schemas, t) }
+func (c *run) known(t schema.Type) schema.Type { return known(c.ctx, c.schemas, t) }
 
 func known(ctx context.Context, schemas schema.Loader, t schema.Type) schema.Type {
 	switch t := t.(type) {

@@ -17,7 +17,7 @@ var (
 )
 
 // tolerating runs fn and leaves out errors of some kinds that it reports.
-func (c *checker) tolerating(codes []diag.Code, fn func()) {
+func (c *findings) tolerating(codes []diag.Code, fn func()) {
 	if len(codes) == 0 {
 		fn()
 		return

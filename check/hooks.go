@@ -32,7 +32,7 @@ var hookMoments = []string{"afterCreate", "afterDelete", "afterUpdate", "beforeC
 func HookMoments() []string { return slices.Clone(hookMoments) }
 
 // linkHooks finds what the commands of hooks speak of.
-func (c *checker) linkHooks() {
+func (c *linker) linkHooks() {
 	for _, decl := range c.file.Hooks {
 		h := &Hook{Decl: decl}
 		c.inHook = true
@@ -43,7 +43,7 @@ func (c *checker) linkHooks() {
 }
 
 // hook is a hook by name; nil when there is none.
-func (c *checker) hook(name string) *Hook {
+func (c *linker) hook(name string) *Hook {
 	for _, h := range c.program.Hooks {
 		if h.Decl.Name.Value == name {
 			return h
@@ -79,7 +79,7 @@ func eachHook(o *ast.Options, fn func(moment, name *ast.String)) {
 }
 
 // linkHooksOf makes a resource need what its hooks need.
-func (c *checker) linkHooksOf(n *Node) {
+func (c *linker) linkHooksOf(n *Node) {
 	eachHook(&n.Resource.Decl.Options, func(_, name *ast.String) {
 		if h := c.hook(name.Value); h != nil {
 			for _, edge := range h.Needs {
@@ -90,7 +90,7 @@ func (c *checker) linkHooksOf(n *Node) {
 }
 
 // checkHooks finds the types of commands.
-func (c *checker) checkHooks() {
+func (c *judge) checkHooks() {
 	for _, h := range c.program.Hooks {
 		if h.Decl.Command != nil {
 			c.infer(h.Decl.Command)
@@ -100,7 +100,7 @@ func (c *checker) checkHooks() {
 }
 
 // checkHookOption checks that an option names moments and hooks that there are.
-func (c *checker) checkHookOption(o *ast.Options) {
+func (c *judge) checkHookOption(o *ast.Options) {
 	c.infer(o.Hooks.Value)
 	if c.component != nil {
 		c.errorf(diag.UnknownKey, o.Hooks.Key.Range, "name the hook on the resources of the program itself",

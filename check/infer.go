@@ -8,9 +8,15 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
+// typer finds the types of expressions.
+type typer struct {
+	fitter
+	locals map[*ast.Local]schema.Type
+}
+
 // infer finds the type of an expression and of everything inside it, and records them (L8.A). What is wrong inside is
 // reported here, once; whether the type is the right one for its place is for fit.
-func (c *checker) infer(e ast.Expr) schema.Type {
+func (c *typer) infer(e ast.Expr) schema.Type {
 	if e == nil {
 		return schema.Invalid
 	}
@@ -22,7 +28,7 @@ func (c *checker) infer(e ast.Expr) schema.Type {
 	return t
 }
 
-func (c *checker) inferNew(e ast.Expr) schema.Type {
+func (c *typer) inferNew(e ast.Expr) schema.Type {
 	switch e := e.(type) {
 	case *ast.Null:
 		return schema.Null
@@ -82,7 +88,7 @@ func (c *checker) inferNew(e ast.Expr) schema.Type {
 }
 
 // inferTemplate checks that every part can be put into a text (L5.C, L5.16).
-func (c *checker) inferTemplate(e *ast.Template) {
+func (c *typer) inferTemplate(e *ast.Template) {
 	for _, part := range e.Parts {
 		t := c.infer(part)
 		if _, literal := part.(*ast.String); literal {
@@ -92,7 +98,7 @@ func (c *checker) inferTemplate(e *ast.Template) {
 	}
 }
 
-func (c *checker) printable(e ast.Expr, t schema.Type) {
+func (c *typer) printable(e ast.Expr, t schema.Type) {
 	hint := ""
 	switch t := schema.Required(t).(type) {
 	case schema.Primitive:
@@ -135,7 +141,7 @@ func resourceHint(e ast.Expr) string {
 }
 
 // inferMap makes an object of a map whose keys are all literal, and otherwise a map.
-func (c *checker) inferMap(m *ast.Map) schema.Type {
+func (c *typer) inferMap(m *ast.Map) schema.Type {
 	computed := false
 	for _, entry := range m.Entries {
 		if _, literal := entry.Key.(*ast.String); !literal {
@@ -170,7 +176,7 @@ func (c *checker) inferMap(m *ast.Map) schema.Type {
 	})
 }
 
-func (c *checker) inferUnary(e *ast.Unary) schema.Type {
+func (c *typer) inferUnary(e *ast.Unary) schema.Type {
 	if e.Op == "!" {
 		c.operand(e.Operand, schema.Bool, "the operand of !")
 		return schema.Bool
@@ -182,7 +188,7 @@ func (c *checker) inferUnary(e *ast.Unary) schema.Type {
 	return schema.Number
 }
 
-func (c *checker) inferBinary(e *ast.Binary) schema.Type {
+func (c *typer) inferBinary(e *ast.Binary) schema.Type {
 	sides := func(want schema.Type) (left, right schema.Type) {
 		return c.operand(e.Left, want, "the left side of "+e.Op), c.operand(e.Right, want, "the right side of "+e.Op)
 	}
@@ -207,13 +213,13 @@ func (c *checker) inferBinary(e *ast.Binary) schema.Type {
 }
 
 // operand infers an operand and requires a type of it.
-func (c *checker) operand(e ast.Expr, want schema.Type, what string) schema.Type {
+func (c *typer) operand(e ast.Expr, want schema.Type, what string) schema.Type {
 	t := c.infer(e)
 	c.fit(e, want, &place{what: what, strict: true})
 	return t
 }
 
-func (c *checker) inferIndex(e *ast.Index) schema.Type {
+func (c *typer) inferIndex(e *ast.Index) schema.Type {
 	collection := c.infer(e.Collection)
 	c.infer(e.Key)
 	owner := describeExpr(e.Collection)
@@ -252,7 +258,7 @@ func (c *checker) inferIndex(e *ast.Index) schema.Type {
 	return schema.Invalid
 }
 
-func (c *checker) inferSplat(e *ast.Splat) schema.Type {
+func (c *typer) inferSplat(e *ast.Splat) schema.Type {
 	source := schema.Required(c.infer(e.Source))
 	item := source
 	switch t := source.(type) {
@@ -277,7 +283,7 @@ func (c *checker) inferSplat(e *ast.Splat) schema.Type {
 	return &schema.Array{Item: c.infer(e.Each)}
 }
 
-func (c *checker) inferFor(e *ast.For) schema.Type {
+func (c *typer) inferFor(e *ast.For) schema.Type {
 	var key, item schema.Type = schema.Any, schema.Any
 	collection := c.infer(e.Collection)
 	switch t := schema.Required(collection).(type) {

@@ -14,7 +14,7 @@ import (
 const eachName = "each"
 
 // linkResource links the expressions of a resource.
-func (c *checker) linkResource(n *Node) {
+func (c *linker) linkResource(n *Node) {
 	decl := n.Resource.Decl
 	if decl.ForEach != nil {
 		if other := c.declared[eachName]; other != nil && !c.eachTaken {
@@ -36,7 +36,7 @@ func (c *checker) linkResource(n *Node) {
 }
 
 // resolveIn finds what a root stands for in a node; n is nil for an output.
-func (c *checker) resolveIn(n *Node, root ast.Literal) Ref {
+func (c *linker) resolveIn(n *Node, root ast.Literal) Ref {
 	if root.Value == eachName && n != nil && n == c.each {
 		return Ref{Kind: RefEach, Node: n}
 	}
@@ -47,7 +47,7 @@ func (c *checker) resolveIn(n *Node, root ast.Literal) Ref {
 }
 
 // checkInstances checks the fields forEach and if.
-func (c *checker) checkInstances(n *Node) {
+func (c *judge) checkInstances(n *Node) {
 	decl := n.Resource.Decl
 	if decl.ForEach != nil {
 		t := c.infer(decl.ForEach)
@@ -89,7 +89,7 @@ func loopable(t schema.Type) bool {
 }
 
 // eachType is the type of `each` in a resource with forEach.
-func (c *checker) eachType(n *Node) schema.Type {
+func (c *typer) eachType(n *Node) schema.Type {
 	var key, item schema.Type = schema.Any, schema.Any
 	switch t := schema.Required(c.infer(n.Resource.Decl.ForEach)).(type) {
 	case *schema.Array:
@@ -111,7 +111,7 @@ func (c *checker) eachType(n *Node) schema.Type {
 }
 
 // instancesType is the type of a resource's node: of one resource, of one that may be missing, or of many.
-func (c *checker) instancesType(n *Node) schema.Type {
+func (c *judge) instancesType(n *Node) schema.Type {
 	decl, t := n.Resource.Decl, n.Type
 	if decl.ForEach == nil {
 		if decl.If != nil && t != schema.Invalid {
@@ -161,7 +161,7 @@ const maxNamedInstances = 1000
 
 // looksLikeOutput warns of an access to an instance whose key is the name of an output: `${many.id}` is hardly ever meant
 // to be the instance with the key `id`.
-func (c *checker) looksLikeOutput(e *ast.Access, n *Node) {
+func (c *typer) looksLikeOutput(e *ast.Access, n *Node) {
 	m, ok := n.Type.(*schema.Map)
 	if !ok || n.Resource == nil || n.Resource.Decl.ForEach == nil || e.Steps[0].IsIndex || e.Steps[0].Quoted {
 		return
@@ -182,7 +182,7 @@ func (c *checker) looksLikeOutput(e *ast.Access, n *Node) {
 }
 
 // eachHint says how to name one instance; empty for what has no forEach.
-func (c *checker) eachHint(e ast.Expr) string {
+func (c *fitter) eachHint(e ast.Expr) string {
 	access, ok := e.(*ast.Access)
 	if !ok || len(access.Steps) > 0 {
 		return ""
@@ -195,7 +195,7 @@ func (c *checker) eachHint(e ast.Expr) string {
 }
 
 // firstKey is how one of the instances is named.
-func (c *checker) firstKey(n *Node) string {
+func (c *fitter) firstKey(n *Node) string {
 	switch t := n.Type.(type) {
 	case *schema.Map:
 		return "[\"key\"]"

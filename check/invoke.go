@@ -89,7 +89,7 @@ func hasExplicitProvider(e *ast.Call) bool {
 }
 
 // inferShortInvoke is fn::pkg:module:function with a map of arguments (L6.3).
-func (c *checker) inferShortInvoke(e *ast.Call) schema.Type {
+func (c *typer) inferShortInvoke(e *ast.Call) schema.Type {
 	in := &Invoke{Token: e.Name.Value}
 	switch arg := e.Argument.(type) {
 	case nil, *ast.Null:
@@ -110,7 +110,7 @@ func (c *checker) inferShortInvoke(e *ast.Call) schema.Type {
 }
 
 // inferInvoke is fn::invoke with its body (L6.C).
-func (c *checker) inferInvoke(e *ast.Call) schema.Type {
+func (c *typer) inferInvoke(e *ast.Call) schema.Type {
 	f, _ := builtins.Lookup(invokeName)
 	args, ok := c.bind(e, f)
 	if !ok {
@@ -159,7 +159,7 @@ func (c *checker) inferInvoke(e *ast.Call) schema.Type {
 	return c.inferProviderCall(e, in, token, returned)
 }
 
-func (c *checker) inferProviderCall(e *ast.Call, in *Invoke, token, returned *ast.Literal) schema.Type {
+func (c *typer) inferProviderCall(e *ast.Call, in *Invoke, token, returned *ast.Literal) schema.Type {
 	c.infer(in.Arguments)
 	in.DefaultProvider = c.packages.callProviders[e]
 	if !validToken(token.Value) {
@@ -195,7 +195,7 @@ func (c *checker) inferProviderCall(e *ast.Call, in *Invoke, token, returned *as
 }
 
 // returned is the type of the part of a result that `return` names: a member, or by a path what lies deeper.
-func (c *checker) returned(result schema.Type, name *ast.Literal, owner string) schema.Type {
+func (c *typer) returned(result schema.Type, name *ast.Literal, owner string) schema.Type {
 	path := ReturnPath(result, name.Value)
 	for _, s := range path {
 		if result = c.member(result, step{name: s.Key, index: s.Index, isIndex: s.IsIndex, at: name.Range, owner: owner}); result == schema.Invalid {
@@ -219,7 +219,7 @@ func ReturnPath(result schema.Type, text string) value.Path {
 	return path
 }
 
-func (c *checker) resolveFunction(in *Invoke, u use) *schema.Function {
+func (c *typer) resolveFunction(in *Invoke, u use) *schema.Function {
 	var known *loadedPackage
 	for _, d := range c.descriptors(u) {
 		p := c.packages.add(d)
@@ -261,7 +261,7 @@ func (c *checker) resolveFunction(in *Invoke, u use) *schema.Function {
 }
 
 // checkArguments checks a call's arguments as a resource's properties are checked (L6.42).
-func (c *checker) checkArguments(e *ast.Call, in *Invoke, f *schema.Function) {
+func (c *typer) checkArguments(e *ast.Call, in *Invoke, f *schema.Function) {
 	at := &place{owner: schema.CollapseToken(f.Token), noun: "argument", key: e.Name.Range}
 	if in.Arguments == nil {
 		c.requireMembers(f.Inputs, at, e.Name.Range)
@@ -274,7 +274,7 @@ func (c *checker) checkArguments(e *ast.Call, in *Invoke, f *schema.Function) {
 }
 
 // checkInvokeOptions is L4.D. pkg is the package that the call needs; empty when that is not known.
-func (c *checker) checkInvokeOptions(in *Invoke, options ast.Expr, pkg string) {
+func (c *typer) checkInvokeOptions(in *Invoke, options ast.Expr, pkg string) {
 	if options == nil {
 		return
 	}

@@ -7,8 +7,19 @@ import (
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
+// linker finds what the names in a body stand for, and what its nodes need.
+type linker struct {
+	scope
+	program  *Program
+	defaults map[string]*Node // the default provider of each package
+
+	each      *Node // the resource with forEach that is being linked
+	inHook    bool  // the command of a hook is being linked
+	eachTaken bool  // it has been reported that the program has another use for the name
+}
+
 // link resolves every name and finds what each node needs (L9.1). Expressions of every kind and place count.
-func (c *checker) link() {
+func (c *linker) link() {
 	c.linkHooks()
 	for i := 0; i < len(c.all); i++ { // resolving adds undeclared configuration behind the declared nodes
 		if c.ctx.Err() != nil {
@@ -36,7 +47,7 @@ func (c *checker) link() {
 	c.linkDefaultProviders()
 }
 
-func (c *checker) linkExpr(n *Node, needs *[]Edge, e ast.Expr) {
+func (c *linker) linkExpr(n *Node, needs *[]Edge, e ast.Expr) {
 	ast.Walk(e, func(e ast.Expr) bool {
 		switch e := e.(type) {
 		case *ast.Access:
@@ -64,7 +75,7 @@ func (c *checker) linkExpr(n *Node, needs *[]Edge, e ast.Expr) {
 }
 
 // findDefaultProviders finds the provider of each package that the program made the default one (L7.45–L7.48).
-func (c *checker) findDefaultProviders() {
+func (c *linker) findDefaultProviders() {
 	for _, n := range c.all {
 		if n.Kind != ResourceNode || n.Resource.Decl.DefaultProvider == nil {
 			continue
@@ -103,7 +114,7 @@ func packageOf(token string) string {
 
 // linkDefaultProviders makes resources need the default provider of their package. What a provider itself needs cannot
 // use it: that goes on with the engine's own.
-func (c *checker) linkDefaultProviders() {
+func (c *linker) linkDefaultProviders() {
 	if len(c.defaults) == 0 {
 		return
 	}
@@ -136,7 +147,7 @@ func (c *checker) linkDefaultProviders() {
 }
 
 // keepUsable drops the edges of calls in nodes that the default provider itself needs, and notes the provider of the rest.
-func (c *checker) keepUsable(n *Node, needs []Edge, before map[string]map[*Node]bool) []Edge {
+func (c *linker) keepUsable(n *Node, needs []Edge, before map[string]map[*Node]bool) []Edge {
 	kept := needs[:0]
 	for _, edge := range needs {
 		if edge.byDefault != nil {

@@ -18,7 +18,7 @@ const (
 )
 
 // inferMethod resolves the call of a method, checks its arguments and finds the type of its result.
-func (c *checker) inferMethod(e *ast.Call, f *builtins.Func) schema.Type {
+func (c *typer) inferMethod(e *ast.Call, f *builtins.Func) schema.Type {
 	args, ok := c.bind(e, f)
 	if !ok {
 		c.inferInside(e)
@@ -116,7 +116,7 @@ func (c *checker) inferMethod(e *ast.Call, f *builtins.Func) schema.Type {
 
 // resourceOfType finds a resource's schema by its canonical token among the packages that the program uses; nil when its
 // package is not at hand.
-func (c *checker) resourceOfType(token string) (*loadedPackage, *schema.Resource) {
+func (c *run) resourceOfType(token string) (*loadedPackage, *schema.Resource) {
 	for _, key := range c.packages.order {
 		p := c.packages.loaded[key]
 		if p.pkg == nil || p.descriptor.PackageName() != packageOf(token) {

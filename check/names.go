@@ -33,8 +33,39 @@ type undeclaredName struct {
 	related []diag.Related
 }
 
+// scope is the names of a body (L3.1).
+type scope struct {
+	*run
+	opts      Options
+	file      *ast.File
+	component *Component // whose body this is; nil for the program's own
+
+	declared map[string]*Node // configuration, resources and variables by name
+	byKey    map[string]*Node // configuration by full key, declared or not
+	all      []*Node          // in source order: configuration, resources, variables; then undeclared configuration
+
+	undeclared map[string]*undeclaredName
+	prefixes   []*ast.Access // that name a section before a name
+	slips      map[int]bool  // those of file.Slips that something refers into
+	uses       map[*Node]int // by name
+	names      *diag.Names   // declared; nil until asked for
+	folded     []byte        // the text in lower case; nil until asked for
+}
+
+func newScope(r *run, file *ast.File, opts Options) scope {
+	return scope{run: r, opts: opts, file: file,
+		declared:   make(map[string]*Node, len(file.Config)+len(file.Variables)+len(file.Resources)),
+		byKey:      make(map[string]*Node),
+		undeclared: make(map[string]*undeclaredName),
+		slips:      make(map[int]bool),
+		uses:       make(map[*Node]int)}
+}
+
+// startOf is where a place begins in the whole text, for one in a block of it too.
+func (c *scope) startOf(at diag.Range) int { return int(c.file.Origins.Place(at).Start) }
+
 // declare makes a node of every declaration and finds names that are taken already (L3.1).
-func (c *checker) declare() {
+func (c *linker) declare() {
 	for _, decl := range c.file.Config {
 		key := c.fullKey(decl.Name.Value)
 		if decl.Key != nil {
@@ -67,14 +98,14 @@ func logicalName(decl *ast.Resource) string {
 	return decl.Name.Value
 }
 
-func (c *checker) fullKey(name string) string {
+func (c *scope) fullKey(name string) string {
 	if strings.Contains(name, ":") {
 		return name
 	}
 	return c.opts.Project + ":" + name
 }
 
-func (c *checker) add(n *Node) {
+func (c *scope) add(n *Node) {
 	c.all = append(c.all, n)
 	if n.Name == pulumiName {
 		c.errorf(diag.DeclaredTwice, n.Range, "choose another name", "`%s` is the built-in variable and cannot be declared",
@@ -98,7 +129,7 @@ func (c *checker) add(n *Node) {
 }
 
 // warnShadowed finds keys of the stack that a declaration hides (L2.36).
-func (c *checker) warnShadowed() {
+func (c *scope) warnShadowed() {
 	prefix := c.opts.Project + ":"
 	for _, n := range c.all {
 		if n.Kind == ConfigNode {
@@ -114,7 +145,7 @@ func (c *checker) warnShadowed() {
 }
 
 // resolve finds what a root stands for (L5.20–L5.22).
-func (c *checker) resolve(root ast.Literal) Ref {
+func (c *scope) resolve(root ast.Literal) Ref {
 	name := root.Value
 	if n := c.declared[name]; n != nil {
 		return Ref{Kind: RefNode, Node: n}
@@ -150,7 +181,7 @@ func (c *checker) resolve(root ast.Literal) Ref {
 	return Ref{Kind: RefBad}
 }
 
-func (c *checker) noteUndeclared(root ast.Literal) {
+func (c *scope) noteUndeclared(root ast.Literal) {
 	if slices.Contains(c.file.Lost, root.Value) {
 		return
 	}
@@ -168,7 +199,7 @@ func (c *checker) noteUndeclared(root ast.Literal) {
 }
 
 // reportUndeclared reports each name that stands for nothing once, in the order of the text.
-func (c *checker) reportUndeclared() {
+func (c *scope) reportUndeclared() {
 	names := make([]string, 0, len(c.undeclared))
 	for name := range c.undeclared {
 		names = append(names, name)
@@ -219,7 +250,7 @@ var sectionPrefixes = []string{"resources", "resource", "config", "configuration
 	"parameters", "inputs"}
 
 // prefixed reports whether an access names a section before what is declared in it, and notes it.
-func (c *checker) prefixed(e *ast.Access) bool {
+func (c *scope) prefixed(e *ast.Access) bool {
 	if !slices.Contains(sectionPrefixes, e.Root.Value) || c.declared[e.Root.Value] != nil || len(e.Steps) == 0 || e.Steps[0].IsIndex ||
 		c.declared[e.Steps[0].Name] == nil {
 		return false
@@ -232,7 +263,7 @@ func (c *checker) prefixed(e *ast.Access) bool {
 }
 
 // reportPrefixes reports accesses that name a section first: each prefix once, with all of its uses.
-func (c *checker) reportPrefixes() {
+func (c *scope) reportPrefixes() {
 	first := make(map[string]int)
 	var found diag.Diagnostics
 	for _, e := range c.prefixes {
@@ -263,7 +294,7 @@ func (c *checker) reportPrefixes() {
 
 // reportSlips reports sections with a misspelt key: where something in one is referred to, it is the one fault of all who
 // do, and else a warning, since other hosts take no notice of such keys (L1.17).
-func (c *checker) reportSlips() {
+func (c *scope) reportSlips() {
 	for i, slip := range c.file.Slips {
 		d := diag.Diagnostic{Severity: diag.Warning, Code: diag.UnknownKey, Subject: slip.Key.Range, Detail: didYouMean([]string{slip.Meant}),
 			Summary: "unknown key " + shown(slip.Key.Value) + " in the program; it is ignored",
@@ -279,9 +310,9 @@ func (c *checker) reportSlips() {
 const maxSearches = 100
 
 // nearNames are the declared names that the i-th undeclared one may have been meant to be.
-func (c *checker) nearNames(name string, i int) []string {
+func (c *scope) nearNames(name string, i int) []string {
 	if i < maxSearches {
-		return c.suggest(name, "names", c.declaredNames)
+		return diag.Suggest(name, c.declaredNames())
 	}
 	if c.names == nil {
 		c.names = diag.NewNames(c.declaredNames())
@@ -292,7 +323,7 @@ func (c *checker) nearNames(name string, i int) []string {
 // mendName adds to the finding on an undeclared name what mends it, where meant is surely the same name: the uses are
 // misspelt where others use the declaration by its name; where none does, but several use the undeclared one, the
 // declaration is. Between one use and its declaration the rest of the text decides, if it can and search says to look.
-func (c *checker) mendName(d *diag.Diagnostic, name, meant string, wrong *undeclaredName, search bool) {
+func (c *scope) mendName(d *diag.Diagnostic, name, meant string, wrong *undeclaredName, search bool) {
 	n := c.declared[meant]
 	if meant == "" || n == nil && meant != pulumiName {
 		return
@@ -340,7 +371,7 @@ func (c *checker) mendName(d *diag.Diagnostic, name, meant string, wrong *undecl
 }
 
 // wordCount is how often a word stands in the text, alone or as a part of longer ones, in whatever capitals.
-func (c *checker) wordCount(word string) int {
+func (c *scope) wordCount(word string) int {
 	if c.file.Source == nil {
 		return 0
 	}
@@ -352,7 +383,7 @@ func (c *checker) wordCount(word string) int {
 
 // mayBeConfiguration reports whether a name that the program does not declare may be a key of a stack's configuration,
 // which nobody has to declare (L2.35): there is no stack, and the name is not surely another one misspelt.
-func (c *checker) mayBeConfiguration(name string, near []string) bool {
+func (c *scope) mayBeConfiguration(name string, near []string) bool {
 	return !c.opts.ConfigKnown && c.component == nil && name != eachName && configName.MatchString(name) && !isFunction(name) &&
 		!slices.ContainsFunc(near, func(other string) bool { return diag.Surely(name, other) })
 }
@@ -375,7 +406,7 @@ func operatorHint(name string) string {
 	return ""
 }
 
-func (c *checker) declaredNames() []string {
+func (c *scope) declaredNames() []string {
 	names := make([]string, 0, len(c.declared)+1)
 	for name := range c.declared {
 		names = append(names, name)

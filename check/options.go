@@ -13,7 +13,7 @@ import (
 )
 
 // checkOptions checks a resource's options (L4).
-func (c *checker) checkOptions(n *Node) {
+func (c *judge) checkOptions(n *Node) {
 	o := &n.Resource.Decl.Options
 	o.Each(func(option *ast.Option) { c.infer(option.Value) })
 
@@ -77,12 +77,12 @@ func optionPlace(name string) *place {
 	return &place{what: "option " + name, strict: true, nullable: true}
 }
 
-func (c *checker) fitOption(name string, e ast.Expr, t schema.Type) bool {
+func (c *typer) fitOption(name string, e ast.Expr, t schema.Type) bool {
 	return c.fit(e, t, optionPlace(name))
 }
 
 // fitEarly is fitOption for what has to be known before anything is created (L4.2).
-func (c *checker) fitEarly(name string, e ast.Expr, t schema.Type) bool {
+func (c *judge) fitEarly(name string, e ast.Expr, t schema.Type) bool {
 	if !c.fitOption(name, e, t) {
 		return false
 	}
@@ -94,13 +94,13 @@ func (c *checker) fitEarly(name string, e ast.Expr, t schema.Type) bool {
 	return true
 }
 
-func (c *checker) fitResource(name string, e ast.Expr) {
+func (c *typer) fitResource(name string, e ast.Expr) {
 	c.fitOption(name, e, schema.AnyResource)
 }
 
 // fitResources accepts a list of resources, at any depth, or a single one (L4.5). A resource with forEach stands for all
 // of its instances.
-func (c *checker) fitResources(name string, e ast.Expr) {
+func (c *typer) fitResources(name string, e ast.Expr) {
 	if list, literal := e.(*ast.List); literal {
 		c.infer(e)
 		for _, item := range list.Items {
@@ -125,7 +125,7 @@ func resourcesLike(t schema.Type) schema.Type {
 }
 
 // fitProvider wants a provider resource, of package pkg unless that is empty (L4.20).
-func (c *checker) fitProvider(name string, e ast.Expr, pkg string) {
+func (c *typer) fitProvider(name string, e ast.Expr, pkg string) {
 	if !c.fitOption(name, e, schema.AnyResource) {
 		return
 	}
@@ -152,7 +152,7 @@ func firstOf(a, b string) string {
 }
 
 // fitProviders accepts a list of providers, or a map of them by package (L4.21).
-func (c *checker) fitProviders(name string, e ast.Expr) {
+func (c *judge) fitProviders(name string, e ast.Expr) {
 	switch e := e.(type) {
 	case *ast.List:
 		for _, item := range e.Items {
@@ -182,14 +182,14 @@ func (c *checker) fitProviders(name string, e ast.Expr) {
 // versionText is a version, tolerantly (L4.22).
 var versionText = regexp.MustCompile(`^v?[0-9]+(\.[0-9]+){0,2}(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?$`)
 
-func (c *checker) checkVersion(name string, e ast.Expr) {
+func (c *typer) checkVersion(name string, e ast.Expr) {
 	if s, ok := c.constant(e).(*ast.String); ok && !versionText.MatchString(s.Value) {
 		c.errorf(diag.Malformed, e.Range(), "a version looks like 1.2.3", "%s: %s is not a version", name, shown(s.Value))
 	}
 }
 
 // fitTimeout wants a duration such as 5m or 1h30m (L4.13).
-func (c *checker) fitTimeout(name string, e ast.Expr) {
+func (c *judge) fitTimeout(name string, e ast.Expr) {
 	const hint = "write a number with a unit, such as 40s, 5m, 1h30m or 1d"
 	if _, isNumber := c.constant(e).(*ast.Number); isNumber {
 		c.errorf(diag.Malformed, e.Range(), hint, "customTimeouts.%s: a number has no unit", name)
@@ -206,7 +206,7 @@ func (c *checker) fitTimeout(name string, e ast.Expr) {
 }
 
 // eachText calls fn for every literal text of a list, or for a single one.
-func (c *checker) eachText(e ast.Expr, fn func(text *ast.String)) {
+func (c *judge) eachText(e ast.Expr, fn func(text *ast.String)) {
 	switch e := e.(type) {
 	case *ast.String:
 		fn(e)
@@ -219,7 +219,7 @@ func (c *checker) eachText(e ast.Expr, fn func(text *ast.String)) {
 	}
 }
 
-func (c *checker) fitTexts(name string, e ast.Expr) bool {
+func (c *judge) fitTexts(name string, e ast.Expr) bool {
 	if t := schema.Required(c.infer(e)); t == schema.String {
 		return c.fitEarly(name, e, schema.String)
 	}
@@ -227,7 +227,7 @@ func (c *checker) fitTexts(name string, e ast.Expr) bool {
 }
 
 // fitPaths wants property paths (L4.16). inputs are what the first segment should be one of; nil for anything.
-func (c *checker) fitPaths(name string, e ast.Expr, inputs *schema.Object) {
+func (c *judge) fitPaths(name string, e ast.Expr, inputs *schema.Object) {
 	if !c.fitTexts(name, e) {
 		return
 	}
@@ -248,7 +248,7 @@ func (c *checker) fitPaths(name string, e ast.Expr, inputs *schema.Object) {
 }
 
 // warnNoProperty warns of a text in an option that begins with the name of a property that there is not.
-func (c *checker) warnNoProperty(option, what string, text *ast.String, name string, o *schema.Object) {
+func (c *judge) warnNoProperty(option, what string, text *ast.String, name string, o *schema.Object) {
 	near := diag.Suggest(name, propertyNames(o))
 	d := diag.Diagnostic{Severity: diag.Warning, Code: diag.UnknownProperty, Subject: text.Range(), Detail: didYouMean(near),
 		Summary: fmt.Sprintf("%s: there is no %s `%s`", option, what, name)}
@@ -265,7 +265,7 @@ func inputsOf(n *Node) *schema.Object {
 	return nil
 }
 
-func (c *checker) fitSecretOutputs(name string, e ast.Expr, n *Node) {
+func (c *judge) fitSecretOutputs(name string, e ast.Expr, n *Node) {
 	s := n.Resource.Schema
 	if !c.fitTexts(name, e) || s == nil {
 		return
@@ -278,7 +278,7 @@ func (c *checker) fitSecretOutputs(name string, e ast.Expr, n *Node) {
 }
 
 // fitAliases checks aliases as far as they are written out (L4.10).
-func (c *checker) fitAliases(name string, e ast.Expr) {
+func (c *judge) fitAliases(name string, e ast.Expr) {
 	list, ok := e.(*ast.List)
 	if !ok {
 		t := schema.Required(c.infer(e))
@@ -308,7 +308,7 @@ func (c *checker) fitAliases(name string, e ast.Expr) {
 	}
 }
 
-func (c *checker) fitAliasType(name string, e ast.Expr, t schema.Type) {
+func (c *judge) fitAliasType(name string, e ast.Expr, t schema.Type) {
 	switch t := schema.Required(t).(type) {
 	case schema.Primitive:
 		if t == schema.String || t == schema.Any || t == schema.Invalid {
@@ -326,7 +326,7 @@ func (c *checker) fitAliasType(name string, e ast.Expr, t schema.Type) {
 		name, typeWithArticle(t))
 }
 
-func (c *checker) checkURNText(name string, e ast.Expr, text string) {
+func (c *judge) checkURNText(name string, e ast.Expr, text string) {
 	if _, err := urn.Parse(text); err != nil {
 		c.errorf(diag.Malformed, e.Range(), "a URN looks like urn:pulumi:stack::project::package:module:Type::name",
 			"%s: %s is not a URN", name, shown(text))
@@ -335,7 +335,7 @@ func (c *checker) checkURNText(name string, e ast.Expr, text string) {
 
 var aliasKeys = []string{"name", "noParent", "parent", "project", "stack", "type", "urn"}
 
-func (c *checker) fitAlias(option string, m *ast.Map) {
+func (c *judge) fitAlias(option string, m *ast.Map) {
 	for _, entry := range m.Entries {
 		key, literal := entry.Key.(*ast.String)
 		if !literal {
@@ -369,7 +369,7 @@ func (c *checker) fitAlias(option string, m *ast.Map) {
 }
 
 // checkDefaultProviderVersion is L7.46: who uses the default provider uses its version.
-func (c *checker) checkDefaultProviderVersion(n *Node) {
+func (c *judge) checkDefaultProviderVersion(n *Node) {
 	provider := n.Resource.DefaultProvider
 	if provider == nil {
 		return

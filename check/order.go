@@ -9,7 +9,7 @@ import (
 
 // order puts the nodes in the order of evaluation (L9.3): configuration, then resources, then variables, each behind
 // what it needs. Nodes in a cycle come too, in source order, so that the rest of the program is checked.
-func (c *checker) order() {
+func (c *body) order() {
 	const (
 		fresh = iota
 		open
@@ -70,7 +70,7 @@ func rank(n *Node) int {
 const maxCycles = 10
 
 // reportCycles reports, for every knot of nodes that need each other, cycles that share no closing edge (L9.5).
-func (c *checker) reportCycles() {
+func (c *body) reportCycles() {
 	cut := make(map[*Node]map[int]bool) // edges taken out of each node, by place in Needs
 	for _, knot := range c.knots(c.all, cut) {
 		for _, n := range knot {
@@ -81,7 +81,7 @@ func (c *checker) reportCycles() {
 }
 
 // untangle reports one cycle of a knot, takes its closing edge out and goes on with what is still knotted.
-func (c *checker) untangle(knot []*Node, cut map[*Node]map[int]bool, budget int) int {
+func (c *body) untangle(knot []*Node, cut map[*Node]map[int]bool, budget int) int {
 	if budget == 0 {
 		return 0
 	}
@@ -106,7 +106,7 @@ func (c *checker) untangle(knot []*Node, cut map[*Node]map[int]bool, budget int)
 	return budget
 }
 
-func (c *checker) reportCycle(nodes []*Node, edges []Edge) {
+func (c *body) reportCycle(nodes []*Node, edges []Edge) {
 	var path strings.Builder
 	related := make([]diag.Related, 0, len(nodes))
 	for i, n := range nodes {
@@ -162,7 +162,7 @@ func shortestCycle(knot []*Node, cut map[*Node]map[int]bool) ([]*Node, []Edge) {
 
 // knots are the sets of nodes that need each other, themselves included, each in source order; single nodes count only
 // when they need themselves. It is Tarjan's algorithm with a stack of its own, so that long chains are no danger.
-func (c *checker) knots(nodes []*Node, cut map[*Node]map[int]bool) [][]*Node {
+func (c *body) knots(nodes []*Node, cut map[*Node]map[int]bool) [][]*Node {
 	position := make(map[*Node]int, len(nodes))
 	for i, n := range nodes {
 		position[n] = i

@@ -51,8 +51,15 @@ type use struct {
 	explicit bool
 }
 
+// resolver finds the types of the resources of a body.
+type resolver struct {
+	linker
+	// namedVersions are the first mention of each package with a version, for those without one, as with Pulumi's host (L7.21).
+	namedVersions map[string]use
+}
+
 // loadPackages loads every package that the program names, several at a time, and finds the type of every resource.
-func (c *checker) loadPackages(bodies []*checker) {
+func (c *body) loadPackages(bodies []*body) {
 	all := make([][]use, len(bodies))
 	c.namedVersions = map[string]use{}
 	for i := len(bodies) - 1; i >= 0; i-- { // the program's own is the last
@@ -75,15 +82,15 @@ func (c *checker) loadPackages(bodies []*checker) {
 	var wait sync.WaitGroup
 	for _, key := range c.packages.order {
 		p := c.packages.loaded[key]
-		if c.opts.Schemas == nil && p.descriptor.Name != pulumiName {
+		if c.schemas == nil && p.descriptor.Name != pulumiName {
 			continue
 		}
 		wait.Go(func() {
-			if c.opts.Schemas == nil {
+			if c.schemas == nil {
 				p.pkg, p.err = schema.Builtin()
 				return
 			}
-			p.pkg, p.err = c.opts.Schemas.Load(c.ctx, p.descriptor)
+			p.pkg, p.err = c.schemas.Load(c.ctx, p.descriptor)
 		})
 	}
 	wait.Wait()
@@ -102,7 +109,7 @@ func (c *checker) loadPackages(bodies []*checker) {
 }
 
 // nameVersion notes the version that a use names, unless one of the package was named before.
-func (c *checker) nameVersion(u use) {
+func (c *resolver) nameVersion(u use) {
 	name := packageOf(u.token.Value)
 	if _, named := c.namedVersions[name]; !named && versionText.MatchString(u.versionText) {
 		c.namedVersions[name] = u
@@ -110,7 +117,7 @@ func (c *checker) nameVersion(u use) {
 }
 
 // packageUses are the mentions of packages in a body, in the order of its text.
-func (c *checker) packageUses() []use {
+func (c *resolver) packageUses() []use {
 	var uses []use
 	for _, decl := range c.file.Resources {
 		if decl.Type != nil && !c.components.serves(decl.Type.Value) && !c.servesDynamic(decl.Type.Value) {
@@ -129,7 +136,7 @@ func (c *checker) packageUses() []use {
 }
 
 // findPackages notes the packages that a body names, in the order of its text.
-func (c *checker) findPackages(uses []use) {
+func (c *resolver) findPackages(uses []use) {
 	for _, u := range uses {
 		if !validToken(u.token.Value) {
 			continue
@@ -170,7 +177,7 @@ func optionText(o *ast.Option) string {
 
 // descriptors are the packages in which a token may be found, in order (L7.20): those that the project declares under its
 // namespace, else the plain one. Options of the resource or call win (L7.21).
-func (c *checker) descriptors(u use) []schema.Descriptor {
+func (c *resolver) descriptors(u use) []schema.Descriptor {
 	name := packageOf(u.token.Value)
 	var found []schema.Descriptor
 	for _, d := range c.opts.Packages {
@@ -211,14 +218,14 @@ func validToken(token string) bool {
 	return len(parts) >= 2 && len(parts) <= 3 && !slices.Contains(parts, "")
 }
 
-func (c *checker) reportBadToken(token *ast.Literal, what string) {
+func (c *run) reportBadToken(token *ast.Literal, what string) {
 	c.errorf(diag.BadTypeToken, token.Range,
 		"it has two or three parts, separated by colons: package:module:"+what+" or package:"+what,
 		"%s is not the token of a %s", shown(token.Value), strings.ToLower(what))
 }
 
 // resolveResource finds a resource's type (L7.A).
-func (c *checker) resolveResource(n *Node) {
+func (c *resolver) resolveResource(n *Node) {
 	r := n.Resource
 	if r.Decl.Type == nil {
 		return // reading the text has found it
@@ -270,7 +277,7 @@ func (c *checker) resolveResource(n *Node) {
 	c.tokenNotFound(token, known.pkg, "resource")
 }
 
-func (c *checker) useResource(n *Node, found resolvedResource) {
+func (c *resolver) useResource(n *Node, found resolvedResource) {
 	r, token := n.Resource, n.Resource.Decl.Type
 	r.Schema, r.Token, n.Type = found.r, found.r.Token, found.t
 	if found.old {
@@ -337,13 +344,13 @@ func installLine(d schema.Descriptor) string {
 }
 
 // missingPackage notes the use of a package that no provider has; it is reported once, with all of its uses (L7.22).
-func (c *checker) missingPackage(p *loadedPackage, at diag.Range) {
-	if c.opts.Schemas != nil {
+func (c *run) missingPackage(p *loadedPackage, at diag.Range) {
+	if c.schemas != nil {
 		p.uses = append(p.uses, at)
 	}
 }
 
-func (c *checker) reportMissingPackages() {
+func (c *resolver) reportMissingPackages() {
 	for _, key := range c.packages.order {
 		p := c.packages.loaded[key]
 		if len(p.uses) == 0 || errors.Is(p.err, schema.ErrReported) {
@@ -374,16 +381,16 @@ func (c *checker) reportMissingPackages() {
 	}
 }
 
-func (c *checker) tokenNotFound(token *ast.Literal, pkg *schema.Package, what string) {
-	key := suggestKey{token.Value, what + " of " + pkg.Name}
-	near, asked := c.suggestMemo[key]
+func (c *run) tokenNotFound(token *ast.Literal, pkg *schema.Package, what string) {
+	key := suggestKey{name: token.Value, space: what, of: pkg}
+	near, asked := c.asked[key]
 	if !asked {
 		tokens := pkg.ResourceTokens()
 		if what == "function" {
 			tokens = pkg.FunctionTokens()
 		}
 		near = nearTokens(token.Value, tokens)
-		c.suggestMemo[key] = near
+		c.asked[key] = near
 	}
 	hint := didYouMean(near)
 	if what == "function" {
@@ -430,7 +437,7 @@ func nearTokens(written string, tokens []string) []string {
 }
 
 // eachCall calls fn for every call of the program in the order of the declarations.
-func (c *checker) eachCall(fn func(*ast.Call)) {
+func (c *resolver) eachCall(fn func(*ast.Call)) {
 	visit := func(e ast.Expr) {
 		ast.Walk(e, func(e ast.Expr) bool {
 			if call, ok := e.(*ast.Call); ok {

@@ -5,26 +5,37 @@ import (
 	"strings"
 
 	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/schema"
 )
 
-func (c *checker) report(d diag.Diagnostic) { c.sink.Add(d) }
+// findings are what is wrong, as far as it is found.
+type findings struct {
+	sink  *diag.Diagnostics
+	asked map[suggestKey][]string // what suggest has answered
+}
 
-func (c *checker) errorf(code diag.Code, at diag.Range, detail, format string, a ...any) {
+func newFindings() *findings {
+	return &findings{sink: new(diag.Diagnostics), asked: make(map[suggestKey][]string)}
+}
+
+func (c *findings) report(d diag.Diagnostic) { c.sink.Add(d) }
+
+func (c *findings) errorf(code diag.Code, at diag.Range, detail, format string, a ...any) {
 	c.report(diag.Diagnostic{Code: code, Subject: at, Summary: fmt.Sprintf(format, a...), Detail: detail})
 }
 
-func (c *checker) warnf(code diag.Code, at diag.Range, detail, format string, a ...any) {
+func (c *findings) warnf(code diag.Code, at diag.Range, detail, format string, a ...any) {
 	c.report(diag.Diagnostic{Severity: diag.Warning, Code: code, Subject: at, Summary: fmt.Sprintf(format, a...), Detail: detail})
 }
 
 // extension notes something that only yamlhost understands (D6).
-func (c *checker) extension(at diag.Range, what string) {
+func (c *findings) extension(at diag.Range, what string) {
 	c.report(diag.Diagnostic{Severity: diag.Portability, Code: diag.YamlhostOnly, Subject: at,
 		Summary: what + " needs yamlhost", Detail: "other hosts of Pulumi YAML do not understand this"})
 }
 
 // attempt runs fn and answers with what it would have reported.
-func (c *checker) attempt(fn func()) diag.Diagnostics {
+func (c *findings) attempt(fn func()) diag.Diagnostics {
 	outer := c.sink
 	defer func() { c.sink = outer }()
 	c.sink = new(diag.Diagnostics)
@@ -33,16 +44,19 @@ func (c *checker) attempt(fn func()) diag.Diagnostics {
 }
 
 // suggestKey is one question to diag.Suggest; a program that makes the same mistake many times asks it once.
-type suggestKey struct{ name, space string }
+type suggestKey struct {
+	name, space string
+	of          *schema.Package // nil for what no package has
+}
 
 // suggest is the sentence that names what name may have been meant to be; empty when nothing is near. space tells apart
 // the sets of candidates, and candidates is asked only once for each name.
-func (c *checker) suggest(name, space string, candidates func() []string) []string {
-	key := suggestKey{name, space}
-	near, asked := c.suggestMemo[key]
-	if !asked {
+func (c *findings) suggest(name, space string, candidates func() []string) []string {
+	key := suggestKey{name: name, space: space}
+	near, known := c.asked[key]
+	if !known {
 		near = diag.Suggest(name, candidates())
-		c.suggestMemo[key] = near
+		c.asked[key] = near
 	}
 	return near
 }
@@ -127,6 +141,3 @@ func shown(text string) string {
 
 // quote marks what stands in a program as such.
 func quote(text string) string { return "`" + text + "`" }
-
-// startOf is where a place begins in the whole text, for one in a block of it too.
-func (c *checker) startOf(at diag.Range) int { return int(c.file.Origins.Place(at).Start) }

@@ -8,7 +8,7 @@ import (
 
 // reportReservedKeys reports maps with the key that marks special values, wherever they are about to enter a state or a
 // message (F1.10). Arguments of built-in functions are left to the evaluator: what they make of a map is often a text.
-func (c *checker) reportReservedKeys() {
+func (c *body) reportReservedKeys() {
 	named := func(name string, at diag.Range) {
 		if name == value.SignatureKey {
 			c.errorf(diag.ReservedKey, at, "it marks secrets, assets and other special values; use another key",

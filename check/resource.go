@@ -8,8 +8,16 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
+// judge checks declarations.
+type judge struct{ typer }
+
+func newJudge(b *body) *judge {
+	return &judge{typer{locals: make(map[*ast.Local]schema.Type), fitter: fitter{constants{body: b, findings: b.findings,
+		fromResource: make(map[*Node]bool), partFromResource: make(map[ast.Expr]bool)}}}}
+}
+
 // checkResource checks properties, get and options of a resource (L3.B, L3.C, L4). Its type is known already.
-func (c *checker) checkResource(n *Node) {
+func (c *judge) checkResource(n *Node) {
 	decl := n.Resource.Decl
 	c.checkInstances(n)
 	var harmless []diag.Code
@@ -25,11 +33,9 @@ func (c *checker) checkResource(n *Node) {
 		c.checkProperties(n, s)
 	}
 	c.checkOptions(n)
-	c.checkURN(n)
-	n.Type = c.instancesType(n)
 }
 
-func (c *checker) checkProperties(n *Node, s *schema.Resource) {
+func (c *judge) checkProperties(n *Node, s *schema.Resource) {
 	decl := n.Resource.Decl
 	at := &place{owner: schema.CollapseToken(s.Token), noun: "input", outputs: s.Outputs}
 	if decl.PropertiesExpr != nil {
@@ -50,7 +56,7 @@ func (c *checker) checkProperties(n *Node, s *schema.Resource) {
 }
 
 // checkGet is L3.C: the ID is required, and the state may name outputs, none of them required.
-func (c *checker) checkGet(n *Node) {
+func (c *judge) checkGet(n *Node) {
 	get := n.Resource.Decl.Get
 	for _, p := range get.State {
 		c.infer(p.Value)
@@ -94,7 +100,7 @@ func mergedState(s *schema.Resource) *schema.Object {
 type urnKey struct{ token, parent, name string }
 
 // checkURN finds two resources that would have one name (L3.18).
-func (c *checker) checkURN(n *Node) {
+func (c *body) checkURN(n *Node) {
 	r := n.Resource
 	if r.Token == "" || r.Decl.ForEach != nil || r.Decl.If != nil || n.Resource.Decl.Get != nil && r.Schema == nil {
 		return

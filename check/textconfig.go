@@ -12,7 +12,7 @@ import (
 // noteTexts tells, once for each value, where the argument of fn::toJSON holds configuration that is declared as text, and
 // that looks like a number or a boolean: Pulumi's own host ignores the declaration of a value that the stack has (L2.30),
 // and writes a number where ours writes a text, so that what was made from the document differs.
-func (c *checker) noteTexts(argument ast.Expr) {
+func (c *body) noteTexts(argument ast.Expr) {
 	ast.Walk(argument, func(e ast.Expr) bool {
 		a, ok := e.(*ast.Access)
 		if !ok {
@@ -38,7 +38,7 @@ func (c *checker) noteTexts(argument ast.Expr) {
 }
 
 // noteText tells of one value of the configuration.
-func (c *checker) noteText(n *Node, a *ast.Access) {
+func (c *body) noteText(n *Node, a *ast.Access) {
 	decl := n.Config.Decl
 	text, set := c.opts.Config[n.Config.Key]
 	if decl == nil || decl.Type == nil || decl.Type.Name != "string" || !set || text.Project || text.Structured {
