@@ -4,7 +4,7 @@ GO      ?= go
 BIN     := bin/yamlhost
 VERSION ?= 0.1.0
 LDFLAGS := -s -w -X main.version=$(VERSION)
-# Stores and key services to build in: any of s3 gs azblob awskms azurekeyvault gcpkms. What each weighs: docs/state.md.
+# `make build TAGS=lean` leaves out object stores and cloud key services. What they weigh: docs/state.md.
 TAGS    ?=
 
 .PHONY: all build run run-destroy test race fuzz bench figures compare-hosts kill-test model plugin-test bridge-test clean
@@ -36,10 +36,10 @@ test:
 	$(GO) vet ./...
 	$(GO) test -timeout 14m ./...
 
-# Vets for every system, and looks for what staticcheck and deadcode find, with tools of a module of its own.
+# Vets for every system, and looks for what staticcheck and deadcode find, with tools pinned in a module of their own.
 .PHONY: lint
 lint:
-	test/tools/lint '$(STORES)'
+	test/tools/lint
 
 race:
 	$(GO) test -race -timeout 40m ./...
@@ -74,17 +74,15 @@ model:
 # Stores: what they promise, in process, and runs that are killed, raced and paused on a real server of S3, which is built from a
 # module of its own: the first time it downloads much. See docs/state.md.
 GATEWAY := bin/versitygw
-STORES  := s3 gs azblob awskms azurekeyvault gcpkms
 .PHONY: store-test kill-test-s3
 store-test: $(GATEWAY)
-	$(GO) vet -tags '$(STORES)' ./...
-	$(GO) test -tags '$(STORES)' ./runtime/backend/bucket ./runtime/secrets/keyservice
-	$(GO) test -tags s3 ./cmd/internal/kill -run TestStore -count 1 -v -timeout 30m -gateway $(CURDIR)/$(GATEWAY)
+	$(GO) test ./runtime/backend/bucket ./runtime/secrets/keyservice
+	$(GO) test ./cmd/internal/kill -run TestStore -count 1 -v -timeout 30m -gateway $(CURDIR)/$(GATEWAY)
 	cd test/plugins && YAMLHOST_LIFE_BINARIES=$(CURDIR)/bin/life YAMLHOST_GATEWAY=$(CURDIR)/$(GATEWAY) $(GO) test -timeout 30m ./life -run TestMovingOnABucket
 
 kill-test-s3: KILLS = 200
 kill-test-s3: $(GATEWAY)
-	$(GO) test -tags s3 ./cmd/internal/kill -run TestStoreKill -count 1 -v -timeout 0 -gateway $(CURDIR)/$(GATEWAY) -store-kills $(KILLS)
+	$(GO) test ./cmd/internal/kill -run TestStoreKill -count 1 -v -timeout 0 -gateway $(CURDIR)/$(GATEWAY) -store-kills $(KILLS)
 
 $(GATEWAY): test/stores/go.mod test/stores/go.sum
 	cd test/stores && $(GO) build -o ../../$@ github.com/versity/versitygw/cmd/versitygw
@@ -146,10 +144,10 @@ clean:
 notices:
 	NOTICES_UPDATE=1 $(GO) test ./internal/notices -count 1
 
-# Known vulnerabilities in what is linked, with all stores and key services. It asks the Go vulnerability database, or the one that
+# Known vulnerabilities in what is linked. It asks the Go vulnerability database, or the one that
 # GOVULNDB names, and says so when that cannot be reached.
 GOVULNCHECK ?= golang.org/x/vuln/cmd/govulncheck@v1.4.0
 vuln:
-	@mkdir -p bin; $(GO) run $(GOVULNCHECK) -tags 's3 gs azblob awskms azurekeyvault gcpkms' ./cmd/... > bin/vuln.log 2>&1; code=$$?; cat bin/vuln.log; \
+	@mkdir -p bin; $(GO) run $(GOVULNCHECK) ./cmd/... > bin/vuln.log 2>&1; code=$$?; cat bin/vuln.log; \
 	if grep -Eq 'fetching vulnerabilities|vulndb|dial tcp|no such host|connection refused|proxyconnect' bin/vuln.log && [ $$code -ne 0 ] && [ $$code -ne 3 ]; then \
 	  echo "NOT CHECKED: the vulnerability database cannot be reached from here. Set GOVULNDB to a mirror, or run this where it can."; fi; exit $$code

@@ -7,15 +7,16 @@ import (
 	"os/signal"
 	"syscall"
 
+	"github.com/yamlhost/yamlhost/internal/release"
 	"github.com/yamlhost/yamlhost/langhost"
 )
 
-// version is set by the linker.
-var version = "0.1.0"
+// version is set by the linker; without it the build itself says which version it is.
+var version string
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
-	o := langhost.Options{Version: version, Env: os.Environ(), Stderr: os.Stderr}
+	o := langhost.Options{Version: release.Version(version), Env: os.Environ(), Stderr: os.Stderr}
 	code := langhost.Command(ctx, "pulumi-language-yaml", os.Args[1:], o, os.Stdout)
 	stop()
 	os.Exit(code)

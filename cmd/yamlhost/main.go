@@ -6,12 +6,13 @@ import (
 	"os"
 
 	"github.com/yamlhost/yamlhost/cmd/internal/cli"
+	"github.com/yamlhost/yamlhost/internal/release"
 )
 
-// version is set by the linker.
-var version = "0.1.0"
+// version is set by the linker; without it the build itself says which version it is.
+var version string
 
 func main() {
-	streams, world := cli.System(version)
+	streams, world := cli.System(release.Version(version))
 	os.Exit(cli.Run(context.Background(), os.Args[1:], streams, world))
 }

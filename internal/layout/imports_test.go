@@ -74,6 +74,8 @@ var mayImport = map[string][]string{
 	"workspace/compiler": {"workspace", "internal/environ", "diag"},
 	// The licences of what is linked, as a test.
 	"internal/notices": {},
+	// Which version and edition this is.
+	"internal/release": {},
 	// Commands that end with the process that started them.
 	"internal/supervise": {},
 	// Files that may make their reader wait for ever.

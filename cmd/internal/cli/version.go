@@ -5,16 +5,17 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/internal/release"
 )
 
-// newVersion prints the version and nothing else; it reads no file, so that it is fast.
+// newVersion prints version and edition; it reads no file, so that it is fast.
 func newVersion(a *console.Console) *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
-		Short: "Print the version",
+		Short: "Print version and edition",
 		Args:  cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			_, err := fmt.Fprintln(a.Streams.Out, a.Version())
+			_, err := fmt.Fprintf(a.Streams.Out, "%s (%s edition)\n", a.Version(), release.Edition)
 			return err
 		},
 	}

@@ -78,7 +78,7 @@ func (a *Console) OpenBackendAt(url, workDir string) (*backend.Backend, error) {
 	o := backend.Options{
 		Home: a.World.Home, WorkDir: workDir, Version: "yamlhost/" + a.Version(), Now: a.World.Now,
 		RetainCheckpoints: a.diyTrue("RETAIN_CHECKPOINTS"), DisableBackups: a.diyTrue("DISABLE_CHECKPOINT_BACKUPS"),
-		Fault: a.World.Fault, OpenObjects: openObjects, Lease: a.World.Lease,
+		Fault: a.World.Fault, OpenObjects: a.openObjects, Lease: a.World.Lease,
 		Note: func(text string) { fmt.Fprintln(a.Streams.Err, text) },
 	}
 	if a.World.Process != nil {
@@ -96,8 +96,8 @@ func (a *Console) OpenBackendAt(url, workDir string) (*backend.Backend, error) {
 }
 
 // openObjects opens a store of objects. What is behind it outlives the command that asked: it renews credentials, say.
-func openObjects(rawURL string) (backend.Objects, error) {
-	return bucket.Open(context.Background(), rawURL)
+func (a *Console) openObjects(rawURL string) (backend.Objects, error) {
+	return bucket.Open(context.Background(), rawURL, a.World.Lookup)
 }
 
 // diyTrue is a boolean setting of the backend, under its name of today or the old one (F7.18).

@@ -1,4 +1,4 @@
-//go:build linux && s3
+//go:build linux && !lean
 
 package kill
 
@@ -111,7 +111,7 @@ func (g *gateway) url(prefix string) string {
 }
 
 func openBucket(rawURL string) (backend.Objects, error) {
-	return bucket.Open(context.Background(), rawURL)
+	return bucket.Open(context.Background(), rawURL, os.LookupEnv)
 }
 
 // newStoreBench is a bench whose state is in a store. lose says how often the machine is lost, one in so many.

@@ -1,4 +1,4 @@
-//go:build azblob
+//go:build !lean
 
 package bucket
 
@@ -26,7 +26,7 @@ type azureStore struct{ container *container.Client }
 func azureOpener() opener { return openAzure }
 
 // openAzure opens a container of Azure Blob Storage. Versions are ETags.
-func openAzure(ctx context.Context, u *url.URL) (backend.Objects, error) {
+func openAzure(ctx context.Context, u *url.URL, _ Lookup) (backend.Objects, error) {
 	next := *u
 	next.Path = ""
 	b, err := blob.DefaultURLMux().OpenBucketURL(ctx, &next)

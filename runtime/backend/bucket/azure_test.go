@@ -1,4 +1,4 @@
-//go:build azblob
+//go:build !lean
 
 package bucket
 
@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -139,11 +140,11 @@ func TestAzure(t *testing.T) { // F6.1
 	t.Setenv("AZURE_STORAGE_ACCOUNT", "account")
 	t.Setenv("AZURE_STORAGE_KEY", base64.StdEncoding.EncodeToString([]byte("key")))
 	parameters := "?protocol=http&localemu=true&domain=" + server.Listener.Addr().String()
-	o, err := Open(t.Context(), "azblob://pail/some/prefix"+parameters)
+	o, err := Open(t.Context(), "azblob://pail/some/prefix"+parameters, os.LookupEnv)
 	require.NoError(t, err)
 	contract(t, o)
 	whole(t, "azblob://pail/other"+parameters)
-	o, err = Open(t.Context(), "azblob://bowl"+parameters)
+	o, err = Open(t.Context(), "azblob://bowl"+parameters, os.LookupEnv)
 	require.NoError(t, err)
 	missingBucket(t, o)
 }

@@ -1,4 +1,4 @@
-//go:build s3 || gs || azblob
+//go:build !lean
 
 package bucket
 

@@ -1,4 +1,4 @@
-//go:build s3 || gs || azblob
+//go:build !lean
 
 package bucket
 
@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"os"
 	"sync"
 	"testing"
 	"time"
@@ -100,7 +101,7 @@ func whole(t *testing.T, url string) {
 	open := func(pid int) *backend.Backend {
 		b, err := backend.Open(url, backend.Options{Version: "test", Process: backend.Process{PID: pid, User: "u", Host: "h", Machine: "m",
 			Alive: func(p int, _ string) bool { return p == pid }},
-			OpenObjects: func(rawURL string) (backend.Objects, error) { return Open(t.Context(), rawURL) }})
+			OpenObjects: func(rawURL string) (backend.Objects, error) { return Open(t.Context(), rawURL, os.LookupEnv) }})
 		require.NoError(t, err)
 		return b
 	}

@@ -1,106 +1,167 @@
-//go:build gs
+//go:build !lean
 
 package bucket
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"fmt"
+	"io"
+	"io/fs"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
-	"cloud.google.com/go/storage"
-	"gocloud.dev/blob"
-	"gocloud.dev/blob/gcsblob" // knows gs://
-	"gocloud.dev/gcp"
 	"google.golang.org/api/googleapi"
+	"google.golang.org/api/option"
+	storage "google.golang.org/api/storage/v1"
 
 	"github.com/yamlhost/yamlhost/runtime/backend"
 )
 
+// gsStore is a bucket of Google Cloud Storage, or a prefix in it. It speaks the service's JSON interface itself: the library behind
+// gocloud.dev links a second protocol, which weighs more than all other stores together. It is safe for concurrent use.
 type gsStore struct {
-	bucket    *storage.BucketHandle
-	anonymous bool // no credentials were found
+	objects   *storage.ObjectsService
+	bucket    string
+	prefix    string // empty, or ends in a slash
+	anonymous bool   // no credentials were found
 }
+
+var _ backend.Objects = (*gsStore)(nil)
 
 func gsOpener() opener { return openGS }
 
 // openGS opens a bucket of Google Cloud Storage. Versions are generations. Without credentials it is opened for anonymous
-// requests: emulators want no others, and the library would print a warning where results are printed.
-func openGS(ctx context.Context, u *url.URL) (backend.Objects, error) {
-	next := *u
-	next.Path = ""
-	var opener blob.BucketURLOpener = blob.DefaultURLMux()
-	_, missing := gcp.DefaultCredentials(ctx)
-	if missing != nil {
-		opener = &gcsblob.URLOpener{Client: gcp.NewAnonymousHTTPClient(gcp.DefaultTransport())}
+// requests: public buckets and emulators want no others. STORAGE_EMULATOR_HOST names an emulator, as for Google's own libraries.
+func openGS(ctx context.Context, u *url.URL, lookup Lookup) (backend.Objects, error) {
+	options := []option.ClientOption{option.WithScopes(storage.DevstorageReadWriteScope)}
+	var emulator string
+	if lookup != nil {
+		emulator, _ = lookup("STORAGE_EMULATOR_HOST")
 	}
-	b, err := opener.OpenBucketURL(ctx, &next)
+	if emulator != "" {
+		if !strings.Contains(emulator, "://") {
+			emulator = "http://" + emulator
+		}
+		options = []option.ClientOption{option.WithoutAuthentication(), option.WithEndpoint(strings.TrimSuffix(emulator, "/") + "/storage/v1/")}
+	}
+	service, err := storage.NewService(ctx, options...)
+	anonymous := false
+	if err != nil && strings.Contains(err.Error(), "could not find default credentials") { // the library has no error of its own for it
+		anonymous = true
+		service, err = storage.NewService(ctx, option.WithoutAuthentication())
+	}
 	if err != nil {
 		return nil, err
 	}
-	var client *storage.Client
-	if !b.As(&client) {
-		return nil, errors.New("the library for Google Cloud Storage has changed")
-	}
-	return newStore(u, b, &gsStore{client.Bucket(u.Host), missing != nil}), nil
+	return &gsStore{service.Objects, u.Host, prefixOf(u), anonymous}, nil
 }
 
-func (s *gsStore) put(ctx context.Context, key string, data []byte, c backend.Condition) (string, error) {
-	o := s.bucket.Object(key)
+// Get reads an object.
+func (s *gsStore) Get(ctx context.Context, key string) (o backend.Object, err error) {
+	r, err := s.objects.Get(s.bucket, s.prefix+key).Context(ctx).Download()
+	if err != nil {
+		return o, s.explain(err)
+	}
+	defer func() { _ = r.Body.Close() }() // everything was read, or there is another error
+	if o.Data, err = io.ReadAll(r.Body); err != nil {
+		return backend.Object{}, s.explain(err)
+	}
+	o.Version = r.Header.Get("X-Goog-Generation")
+	if o.Version == "" {
+		return backend.Object{}, errors.New("the store did not say of which version the object is")
+	}
+	o.Modified, err = http.ParseTime(r.Header.Get("Last-Modified"))
+	return o, err
+}
+
+// List names what begins with prefix.
+func (s *gsStore) List(ctx context.Context, prefix string) (found []backend.Listed, err error) {
+	call := s.objects.List(s.bucket).Prefix(s.prefix + prefix).Delimiter("/").Fields("items(name,updated),prefixes,nextPageToken")
+	err = call.Pages(ctx, func(page *storage.Objects) error {
+		for _, o := range page.Items {
+			l := backend.Listed{Key: strings.TrimPrefix(o.Name, s.prefix)}
+			if err := l.Modified.UnmarshalText([]byte(o.Updated)); err != nil {
+				return fmt.Errorf("the store gives %q as the time of %s: %w", o.Updated, o.Name, err)
+			}
+			found = append(found, l)
+		}
+		for _, p := range page.Prefixes {
+			found = append(found, backend.Listed{Key: strings.TrimPrefix(p, s.prefix)})
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, s.explain(err)
+	}
+	slices.SortFunc(found, func(a, b backend.Listed) int { return strings.Compare(a.Key, b.Key) })
+	return found, nil
+}
+
+// Put writes an object if the condition holds.
+func (s *gsStore) Put(ctx context.Context, key string, data []byte, c backend.Condition) (version string, err error) {
+	call := s.objects.Insert(s.bucket, &storage.Object{Name: s.prefix + key, ContentType: contentType(key)}).Context(ctx).
+		Media(bytes.NewReader(data), googleapi.ContentType(contentType(key)), googleapi.ChunkSize(0)) // in one request
 	switch {
 	case c.Absent:
-		o = o.If(storage.Conditions{DoesNotExist: true})
+		call.IfGenerationMatch(0)
 	case c.Version != "":
 		generation, err := strconv.ParseInt(c.Version, 10, 64)
 		if err != nil || generation <= 0 {
 			generation = 1 // that of no object
 		}
-		o = o.If(storage.Conditions{GenerationMatch: generation})
+		call.IfGenerationMatch(generation)
 	}
-	w := o.Retryer(storage.WithPolicy(storage.RetryIdempotent)).NewWriter(ctx)
-	w.ContentType, w.ChunkSize = contentType(key), 0 // in one request
-	_, err := w.Write(data)
-	if closing := w.Close(); err == nil {
-		err = closing
+	o, err := call.Do()
+	if err == nil {
+		return strconv.FormatInt(o.Generation, 10), nil
 	}
-	switch status := s.status(err); {
-	case status == http.StatusPreconditionFailed, status == http.StatusConflict,
-		status == http.StatusNotFound && c.Version != "" && !errors.Is(err, storage.ErrBucketNotExist) && !strings.Contains(s.explain(err), "bucket"):
+	switch code, text := gsAnswer(err); {
+	case code == http.StatusPreconditionFailed, code == http.StatusConflict,
+		code == http.StatusNotFound && c.Version != "" && !strings.Contains(text, "bucket"):
 		return "", backend.ErrChanged
 	}
-	if err != nil {
-		return "", err
-	}
-	return strconv.FormatInt(w.Attrs().Generation, 10), nil
+	return "", s.explain(err)
 }
 
-func (s *gsStore) version(r *blob.Reader) (string, error) {
-	var raw *storage.Reader
-	if !r.As(&raw) || raw.Attrs.Generation == 0 {
-		return "", errors.New("the store did not say of which version the object is")
+// Delete removes an object, if there is one.
+func (s *gsStore) Delete(ctx context.Context, key string) error {
+	if err := s.objects.Delete(s.bucket, s.prefix+key).Context(ctx).Do(); err != nil {
+		if err = s.explain(err); !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
 	}
-	return strconv.FormatInt(raw.Attrs.Generation, 10), nil
+	return nil
 }
 
-func (s *gsStore) status(err error) int {
+// gsAnswer returns what the service answered: the status, 0 if it did not answer, and its message.
+func gsAnswer(err error) (code int, text string) {
 	var api *googleapi.Error
 	if errors.As(err, &api) {
-		return api.Code
+		code, text = api.Code, api.Message
 	}
-	return 0
+	if text == "" {
+		text = plainCause(err)
+	}
+	return code, text
 }
 
-func (s *gsStore) explain(err error) string {
-	var api *googleapi.Error
-	text := plainCause(err)
-	if errors.As(err, &api) && api.Message != "" {
-		text = api.Message
+// explain sorts errors: those that may pass, those that will not, and that there is no such object.
+func (s *gsStore) explain(err error) error {
+	code, text := gsAnswer(err)
+	if s.anonymous && (code == http.StatusUnauthorized || code == http.StatusForbidden) {
+		text += "; no credentials for Google Cloud were found: name a file with them in GOOGLE_APPLICATION_CREDENTIALS, or run " +
+			"gcloud auth application-default login"
 	}
-	if status := s.status(err); s.anonymous && (status == http.StatusUnauthorized || status == http.StatusForbidden) {
-		text += "; no credentials for Google Cloud were found: name a file with them in GOOGLE_APPLICATION_CREDENTIALS, " +
-			"or run gcloud auth application-default login"
+	if code == http.StatusNotFound {
+		if !strings.Contains(text, "bucket") {
+			return fs.ErrNotExist
+		}
+		return fmt.Errorf("%w: there is no such bucket", backend.ErrRefused)
 	}
-	return text
+	return sorted(code, text, err)
 }

@@ -1,4 +1,4 @@
-//go:build gs
+//go:build !lean
 
 package bucket
 
@@ -14,6 +14,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -23,6 +24,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"google.golang.org/api/googleapi"
+
+	"github.com/yamlhost/yamlhost/runtime/backend"
 )
 
 // fakeGS speaks what the client of Google Cloud Storage asks: uploads with conditions on generations, reads, lists, deletes.
@@ -134,11 +137,11 @@ func TestGS(t *testing.T) { // F6.1
 	server := httptest.NewServer(&fakeGS{objects: map[string]gsObject{}})
 	t.Cleanup(server.Close)
 	t.Setenv("STORAGE_EMULATOR_HOST", server.Listener.Addr().String())
-	o, err := Open(t.Context(), "gs://pail/some/prefix")
+	o, err := Open(t.Context(), "gs://pail/some/prefix", os.LookupEnv)
 	require.NoError(t, err)
 	contract(t, o)
 	whole(t, "gs://pail/other")
-	o, err = Open(t.Context(), "gs://bowl")
+	o, err = Open(t.Context(), "gs://bowl", os.LookupEnv)
 	require.NoError(t, err)
 	missingBucket(t, o)
 }
@@ -147,8 +150,10 @@ func TestGS(t *testing.T) { // F6.1
 func TestGSWithoutCredentials(t *testing.T) {
 	t.Parallel()
 	refusal := &googleapi.Error{Code: http.StatusUnauthorized, Message: "Anonymous caller does not have access"}
-	require.Contains(t, (&gsStore{anonymous: true}).explain(refusal), "does not have access; no credentials for Google Cloud were found: name")
-	require.Equal(t, refusal.Message, (&gsStore{}).explain(refusal))
-	refusal.Code = http.StatusNotFound
-	require.Equal(t, refusal.Message, (&gsStore{anonymous: true}).explain(refusal))
+	err := (&gsStore{anonymous: true}).explain(refusal)
+	require.ErrorContains(t, err, "does not have access; no credentials for Google Cloud were found: name")
+	require.ErrorIs(t, err, backend.ErrRefused)
+	require.EqualError(t, (&gsStore{}).explain(refusal), backend.ErrRefused.Error()+": "+refusal.Message)
+	refusal.Code = http.StatusServiceUnavailable
+	require.EqualError(t, (&gsStore{anonymous: true}).explain(refusal), refusal.Message)
 }

@@ -13,23 +13,25 @@ import (
 type kind struct {
 	scheme string
 	name   string // of the service
-	tag    string // of the build
 	open   opener
 }
 
 // opener opens the store of a URL.
-type opener func(ctx context.Context, u *url.URL) (backend.Objects, error)
+type opener func(ctx context.Context, u *url.URL, lookup Lookup) (backend.Objects, error)
 
-// kinds are all that there are; those that this build leaves out cannot be opened.
+// Lookup returns an environment variable, and whether it is set; nil has none.
+type Lookup func(name string) (string, bool)
+
+// kinds are all that there are; the lean edition has no opener for any.
 func kinds() []kind {
 	return []kind{
-		{"s3", "Amazon S3 and what speaks its language", "s3", s3Opener()},
-		{"gs", "Google Cloud Storage", "gs", gsOpener()},
-		{"azblob", "Azure Blob Storage", "azblob", azureOpener()},
+		{"s3", "Amazon S3 and what speaks its language", s3Opener()},
+		{"gs", "Google Cloud Storage", gsOpener()},
+		{"azblob", "Azure Blob Storage", azureOpener()},
 	}
 }
 
-// Known are the schemes that this build can open.
+// Known returns the schemes that this build can open.
 func Known() (schemes []string) {
 	for _, k := range kinds() {
 		if k.open != nil {
@@ -40,8 +42,8 @@ func Known() (schemes []string) {
 }
 
 // Open opens the store of a URL: the bucket is its host, what comes after it a prefix of all keys (F6.1). Nothing is asked of
-// the store yet. A URL that this build cannot open gives a *backend.UnsupportedURLError.
-func Open(ctx context.Context, rawURL string) (backend.Objects, error) {
+// the store yet. The variables are those that emulators are named by; credentials the libraries find by themselves. A URL that this build cannot open gives a *backend.UnsupportedURLError.
+func Open(ctx context.Context, rawURL string, lookup Lookup) (backend.Objects, error) {
 	u, err := url.Parse(rawURL)
 	if err != nil {
 		return nil, fmt.Errorf("the backend %q is malformed: it is no URL", rawURL)
@@ -54,13 +56,13 @@ func Open(ctx context.Context, rawURL string) (backend.Objects, error) {
 	}
 	k := all[i]
 	if k.open == nil {
-		return nil, &backend.UnsupportedURLError{URL: rawURL, Way: fmt.Sprintf("stores of %s are left out of it to keep it small. Build one that "+
-			"has them: go build -tags %s ./cmd/yamlhost, or make build TAGS=%s", k.name, k.tag, k.tag)}
+		return nil, &backend.UnsupportedURLError{URL: rawURL, Way: fmt.Sprintf("this is the lean edition, which keeps state in folders "+
+			"only. Install the default edition, which has %s: its archives are named without \"lean\"", k.name)}
 	}
 	if u.Host == "" {
 		return nil, fmt.Errorf("the backend %q names no bucket; it should look like %s://bucket", rawURL, k.scheme)
 	}
-	objects, err := k.open(ctx, u)
+	objects, err := k.open(ctx, u, lookup)
 	if err != nil {
 		return nil, fmt.Errorf("open the backend %s://%s: %w", k.scheme, u.Host, err)
 	}

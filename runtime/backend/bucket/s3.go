@@ -1,4 +1,4 @@
-//go:build s3
+//go:build !lean
 
 package bucket
 
@@ -32,7 +32,7 @@ type s3Store struct {
 func s3Opener() opener { return openS3 }
 
 // openS3 opens a bucket of S3. Parameters of old are translated as the stock host does (F6.1).
-func openS3(ctx context.Context, u *url.URL) (backend.Objects, error) {
+func openS3(ctx context.Context, u *url.URL, _ Lookup) (backend.Objects, error) {
 	q := u.Query()
 	if q.Has("disableSSL") {
 		q.Set("disable_https", q.Get("disableSSL"))

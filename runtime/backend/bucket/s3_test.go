@@ -1,9 +1,10 @@
-//go:build s3
+//go:build !lean
 
 package bucket
 
 import (
 	"net/http/httptest"
+	"os"
 	"testing"
 
 	"github.com/johannesboyne/gofakes3"
@@ -32,7 +33,7 @@ func fakeS3(t *testing.T) (url string) {
 
 func TestS3(t *testing.T) { // F6.1
 	url := fakeS3(t)
-	o, err := Open(t.Context(), url)
+	o, err := Open(t.Context(), url, os.LookupEnv)
 	require.NoError(t, err)
 	contract(t, o)
 	whole(t, url)
@@ -40,7 +41,7 @@ func TestS3(t *testing.T) { // F6.1
 
 func TestS3WithoutBucket(t *testing.T) {
 	url := fakeS3(t)
-	o, err := Open(t.Context(), "s3://bowl"+url[len("s3://pail"):])
+	o, err := Open(t.Context(), "s3://bowl"+url[len("s3://pail"):], os.LookupEnv)
 	require.NoError(t, err)
 	missingBucket(t, o)
 }

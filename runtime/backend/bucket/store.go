@@ -1,4 +1,4 @@
-//go:build s3 || gs || azblob
+//go:build !lean
 
 package bucket
 
@@ -42,11 +42,16 @@ type native interface {
 
 // newStore makes the store of an open bucket, whose path is a prefix of all keys.
 func newStore(u *url.URL, bucket *blob.Bucket, n native) *Store {
-	s := &Store{bucket: bucket, native: n, prefix: strings.Trim(u.Path, "/")}
-	if s.prefix != "" {
-		s.prefix += "/"
+	return &Store{bucket: bucket, native: n, prefix: prefixOf(u)}
+}
+
+// prefixOf returns what all keys of a store begin with: the path of its URL, empty or with a slash at its end.
+func prefixOf(u *url.URL) string {
+	prefix := strings.Trim(u.Path, "/")
+	if prefix != "" {
+		prefix += "/"
 	}
-	return s
+	return prefix
 }
 
 // Close gives up the connection.
@@ -113,7 +118,12 @@ func (s *Store) explain(err error) error {
 	case gcerrors.PermissionDenied, gcerrors.InvalidArgument, gcerrors.Unimplemented:
 		return fmt.Errorf("%w: %s", backend.ErrRefused, text)
 	}
-	if status := s.native.status(err); status >= 400 && status < 500 && status != http.StatusRequestTimeout && status != http.StatusTooManyRequests {
+	return sorted(s.native.status(err), text, err)
+}
+
+// sorted returns err as one that will not pass, if the status which the service answered says so, else as one that may.
+func sorted(status int, text string, err error) error {
+	if status >= 400 && status < 500 && status != http.StatusRequestTimeout && status != http.StatusTooManyRequests {
 		return fmt.Errorf("%w: %s", backend.ErrRefused, text)
 	}
 	return &passing{text, err}
@@ -121,7 +131,7 @@ func (s *Store) explain(err error) error {
 
 // missing reports whether an error says that not the object is missing but the bucket.
 func (s *Store) missing(text string) bool {
-	return strings.Contains(text, "NoSuchBucket") || strings.Contains(text, "ContainerNotFound") || strings.Contains(text, "bucket does")
+	return strings.Contains(text, "NoSuchBucket") || strings.Contains(text, "ContainerNotFound")
 }
 
 // passing is a fault that may pass.

@@ -1,4 +1,4 @@
-//go:build awskms
+//go:build !lean
 
 package keyservice
 

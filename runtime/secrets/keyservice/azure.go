@@ -1,4 +1,4 @@
-//go:build azurekeyvault
+//go:build !lean
 
 package keyservice
 

@@ -1,4 +1,4 @@
-//go:build awskms || azurekeyvault || gcpkms
+//go:build !lean
 
 package keyservice
 

@@ -1,4 +1,4 @@
-//go:build gcpkms
+//go:build !lean
 
 package keyservice
 

@@ -1,4 +1,4 @@
-//go:build azurekeyvault || gcpkms
+//go:build !lean
 
 package keyservice
 

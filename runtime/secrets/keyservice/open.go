@@ -26,7 +26,7 @@ type opener func(url string, o Options) (secrets.Key, error)
 type kind struct {
 	scheme string
 	name   string // of the service
-	open   opener // nil when the build leaves it out
+	open   opener // nil in the lean edition
 }
 
 func kinds() []kind {
@@ -38,7 +38,7 @@ func kinds() []kind {
 	}
 }
 
-// Known are the schemes that this build can open.
+// Known returns the schemes that this build can open.
 func Known() (schemes []string) {
 	for _, k := range kinds() {
 		if k.open != nil {
@@ -58,8 +58,8 @@ func Open(url string, o Options) (secrets.Key, error) {
 		return nil, fmt.Errorf("the secrets provider %q is none that there is: expected passphrase, or the URL of a key as in awskms://, "+
 			"azurekeyvault://, gcpkms:// or hashivault://", url)
 	case all[i].open == nil:
-		return nil, fmt.Errorf("the secrets provider %q is not supported by this build: %s is left out of it to keep it small. "+
-			"Build one that has it: go build -tags %s ./cmd/yamlhost, or make build TAGS=%s", url, all[i].name, scheme, scheme)
+		return nil, fmt.Errorf("the secrets provider %q is not supported by this build: this is the lean edition. Install the default "+
+			"edition, which has %s: its archives are named without \"lean\"", url, all[i].name)
 	}
 	return all[i].open(url, o)
 }

@@ -25,7 +25,7 @@ func newBucketSandbox(t *testing.T) (s *sandbox, folder string) {
 	}
 	s = newSandbox(t)
 	s.bin = t.TempDir()
-	cmd := exec.Command("go", "build", "-tags", "s3", "-o", filepath.Join(s.bin, "yamlhost"), "./cmd/yamlhost")
+	cmd := exec.Command("go", "build", "-o", filepath.Join(s.bin, "yamlhost"), "./cmd/yamlhost")
 	cmd.Dir = "../../.."
 	text, err := cmd.CombinedOutput()
 	require.NoError(t, err, string(text))
