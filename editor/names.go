@@ -137,7 +137,7 @@ func Rename(ctx context.Context, s *Snapshot, path string, offset int, name stri
 		replace(use.Root.Range, text)
 	}
 	if n.Resource != nil && n.Resource.Decl.LogicalName == nil {
-		if at, text, ok := p.alias(n); ok {
+		if at, text, ok := p.alias(n, n.Name, false); ok {
 			edits[at.Path] = append(edits[at.Path], diag.Edit{Range: at.At, Text: text})
 		}
 	}
@@ -154,8 +154,8 @@ func (p *Program) bodyOf(n *check.Node) *check.Program {
 	return p.Checked
 }
 
-// alias is the text that gives a resource an alias of its name, and where it goes.
-func (p *Program) alias(n *check.Node) (Location, string, bool) {
+// alias is the text that gives a resource an alias of a name, without a parent if it had none under it, and where it goes.
+func (p *Program) alias(n *check.Node, name string, noParent bool) (Location, string, bool) {
 	decl := n.Resource.Decl
 	whole := p.location(decl.Range)
 	src := whole.At.Source
@@ -163,10 +163,16 @@ func (p *Program) alias(n *check.Node) (Location, string, bool) {
 	point := func(offset int) Location {
 		return Location{Path: whole.Path, At: diag.NewRange(src, offset, offset)}
 	}
-	aliasKey, optionsKey, entry := "aliases", "options", "{name: "+n.Name+"}"
+	aliasKey, optionsKey, entry := "aliases", "options", "{name: "+flowText(name)
+	parentless := ", noParent: true"
 	if strings.HasPrefix(n.Range.Text(), `"`) { // as in JSON
-		aliasKey, optionsKey, entry = `"aliases"`, `"options"`, `{"name": "`+n.Name+`"}`
+		aliasKey, optionsKey, entry = `"aliases"`, `"options"`, `{"name": `+jsonText(name)
+		parentless = `, "noParent": true`
 	}
+	if noParent {
+		entry += parentless
+	}
+	entry += "}"
 	indentOf := func(offset int) string {
 		start := offset
 		for start > 0 && text[start-1] != '\n' {

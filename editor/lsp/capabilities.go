@@ -32,6 +32,8 @@ func (s *server) capabilities() protocol.ServerCapabilities {
 		LinkedEditingRangeProvider: protocol.Boolean(true),
 		SemanticTokensProvider: &protocol.SemanticTokensOptions{Legend: legend(), Range: protocol.Boolean(true),
 			Full: protocol.Boolean(true)},
-		CodeActionProvider: &protocol.CodeActionOptions{CodeActionKinds: []protocol.CodeActionKind{protocol.CodeActionKindQuickFix}},
+		CodeActionProvider: &protocol.CodeActionOptions{CodeActionKinds: []protocol.CodeActionKind{
+			protocol.CodeActionKindQuickFix, protocol.CodeActionKindRefactorExtract, protocol.CodeActionKindRefactorInline,
+			protocol.CodeActionKindRefactorRewrite}},
 	}
 }

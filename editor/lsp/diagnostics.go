@@ -6,7 +6,6 @@ import (
 	"sync"
 
 	"go.lsp.dev/protocol"
-	"go.lsp.dev/uri"
 
 	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/editor"
@@ -193,38 +192,4 @@ func (s *server) Diagnostic(ctx context.Context, params *protocol.DocumentDiagno
 		report.Items = s.diagnostics(snapshot, path, found[path])
 	}
 	return report, nil
-}
-
-// CodeAction offers the fixes of findings.
-func (s *server) CodeAction(ctx context.Context, params *protocol.CodeActionParams) ([]protocol.CommandOrCodeAction, error) {
-	path := pathOf(params.TextDocument.URI)
-	snapshot := moment(ctx)
-	document := snapshot.Text(path)
-	if document == nil {
-		return nil, nil
-	}
-	e := s.encoding()
-	start, end := e.offsets(document.Source(), params.Range)
-	fixes, err := editor.Fixes(ctx, snapshot, path, start, end)
-	if err != nil {
-		return nil, ctx.Err()
-	}
-	actions := []protocol.CommandOrCodeAction{}
-	kind := protocol.CodeActionKindQuickFix
-	preferred := true
-	for _, fix := range fixes {
-		actions = append(actions, &protocol.CodeAction{Title: fix.Label, Kind: &kind, IsPreferred: &preferred,
-			Diagnostics: []protocol.Diagnostic{s.diagnostic(e, snapshot, path, fix.Finding)}, Edit: workspaceEdit(e, fix.Edits)})
-	}
-	return actions, nil
-}
-
-func workspaceEdit(e encoding, edits map[string][]diag.Edit) *protocol.WorkspaceEdit {
-	changes := map[uri.URI][]protocol.TextEdit{}
-	for path, list := range edits {
-		for _, edit := range list {
-			changes[uriOf(path)] = append(changes[uriOf(path)], protocol.TextEdit{Range: e.rangeOf(edit.Range), NewText: edit.Text})
-		}
-	}
-	return &protocol.WorkspaceEdit{Changes: changes}
 }

@@ -72,6 +72,7 @@ type server struct {
 	versions  map[string]int32 // of the texts that are open, by path
 	pulls     bool             // the client asks for diagnostics itself
 	down      bool             // shutdown has been asked for
+	edits     editing          // what the client can do with edits
 }
 
 func (s *server) stopped() bool {
@@ -139,6 +140,7 @@ func (s *server) Initialize(_ context.Context, params *protocol.InitializeParams
 	defer s.mu.Unlock()
 	s.versions = map[string]int32{}
 	s.positions = utf16
+	s.edits = editingOf(params.Capabilities)
 	if general := params.Capabilities.General; general != nil {
 		for _, kind := range general.PositionEncodings {
 			if kind == protocol.PositionEncodingKindUTF8 {

@@ -59,6 +59,11 @@ type duplex struct {
 // connect starts a server and says hello to it.
 func connect(t *testing.T, encodings ...protocol.PositionEncodingKind) *client {
 	t.Helper()
+	return connectAs(t, protocol.ClientCapabilities{General: &protocol.GeneralClientCapabilities{PositionEncodings: encodings}})
+}
+
+func connectAs(t *testing.T, capabilities protocol.ClientCapabilities) *client {
+	t.Helper()
 	toServer, fromClient := io.Pipe()
 	toClient, fromServer := io.Pipe()
 	done := make(chan error, 1)
@@ -69,8 +74,7 @@ func connect(t *testing.T, encodings ...protocol.PositionEncodingKind) *client {
 	c := &client{t: t, published: make(chan *protocol.PublishDiagnosticsParams, 100), uri: uri.File("/project/Pulumi.yaml")}
 	_, conn, server := protocol.NewClient(context.WithoutCancel(t.Context()), c, jsonrpc2.NewStream(duplex{toClient, fromClient}))
 	c.server = server
-	general := &protocol.GeneralClientCapabilities{PositionEncodings: encodings}
-	_, err := server.Initialize(t.Context(), &protocol.InitializeParams{Capabilities: protocol.ClientCapabilities{General: general}})
+	_, err := server.Initialize(t.Context(), &protocol.InitializeParams{Capabilities: capabilities})
 	require.NoError(t, err)
 	require.NoError(t, server.Initialized(t.Context(), &protocol.InitializedParams{}))
 	t.Cleanup(func() {

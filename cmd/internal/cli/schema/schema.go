@@ -7,7 +7,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/spf13/cobra"
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
@@ -317,7 +316,7 @@ func referred(t schema.Type) string {
 func resourceExample(r *schema.Resource) string {
 	token := schema.CollapseToken(r.Token)
 	var b strings.Builder
-	fmt.Fprintf(&b, "resources:\n  %s:\n    type: %s\n", exampleName(token), token)
+	fmt.Fprintf(&b, "resources:\n  %s:\n    type: %s\n", schema.ExampleName(token), token)
 	writeExampleMembers(&b, "    properties", r.Inputs, "      ")
 	return b.String()
 }
@@ -328,17 +327,9 @@ func functionExample(f *schema.Function) string {
 	}
 	token := schema.CollapseToken(f.Token)
 	var b strings.Builder
-	fmt.Fprintf(&b, "variables:\n  %s:\n    fn::invoke:\n      function: %s\n", exampleName(strings.Replace(token, ":get", ":", 1)), token)
+	fmt.Fprintf(&b, "variables:\n  %s:\n    fn::invoke:\n      function: %s\n", schema.ExampleName(strings.Replace(token, ":get", ":", 1)), token)
 	writeExampleMembers(&b, "      arguments", f.Inputs, "        ")
 	return b.String()
-}
-
-func exampleName(token string) string {
-	name := []rune(token[strings.LastIndexByte(token, ':')+1:])
-	if len(name) > 0 {
-		name[0] = unicode.ToLower(name[0])
-	}
-	return string(name)
 }
 
 func writeExampleMembers(b *strings.Builder, key string, o *schema.Object, indent string) {
@@ -359,92 +350,8 @@ func writeExampleMembers(b *strings.Builder, key string, o *schema.Object, inden
 	}
 	b.WriteString(key + ":\n")
 	for _, p := range shown {
-		fmt.Fprintf(b, "%s%s: %s\n", indent, p.Name, exampleValue(p, p.Type, 0))
+		fmt.Fprintf(b, "%s%s: %s\n", indent, p.Name, schema.Example(p))
 	}
-}
-
-// exampleValue is a value of a type in YAML, on one line.
-func exampleValue(p *schema.Property, t schema.Type, depth int) string {
-	if p != nil && p.Const != nil {
-		return quoteExample(p.Const)
-	}
-	if p != nil && p.Default != nil {
-		return quoteExample(p.Default)
-	}
-	const deepest = 8 // required members cannot go in circles (F8.19), save in a schema that is wrong
-	switch t := schema.Required(t).(type) {
-	case schema.Primitive:
-		switch t {
-		case schema.Bool:
-			return "true"
-		case schema.Integer, schema.Number:
-			return "1"
-		case schema.Asset:
-			return "{fn::fileAsset: ./file}"
-		case schema.Archive:
-			return "{fn::fileArchive: ./folder}"
-		case schema.AnyResource:
-			return "${resource}"
-		}
-		return `"..."`
-	case *schema.Enum:
-		if len(t.Values) > 0 {
-			return quoteExample(t.Values[0].Value)
-		}
-	case *schema.Array:
-		return "[" + exampleItem(t.Item, depth+1) + "]"
-	case *schema.Map:
-		return "{key: " + exampleItem(t.Item, depth+1) + "}"
-	case *schema.Union:
-		return exampleValue(nil, t.Members[0], depth)
-	case *schema.ResourceType:
-		return "${" + exampleName(t.Token) + "}"
-	case *schema.Token:
-		return exampleValue(nil, t.Underlying, depth)
-	case *schema.Object:
-		if depth >= deepest {
-			return "{}"
-		}
-		var members []string
-		for _, m := range t.Properties() {
-			if m.Required {
-				members = append(members, m.Name+": "+exampleMember(m, depth+1))
-			}
-		}
-		return "{" + strings.Join(members, ", ") + "}"
-	}
-	return `"..."`
-}
-
-// exampleItem is exampleValue inside of brackets, where an interpolation needs quotes.
-func exampleItem(t schema.Type, depth int) string { return inBrackets(exampleValue(nil, t, depth)) }
-
-func exampleMember(p *schema.Property, depth int) string {
-	return inBrackets(exampleValue(p, p.Type, depth))
-}
-
-func inBrackets(text string) string {
-	if strings.HasPrefix(text, "${") {
-		return `"` + text + `"`
-	}
-	return text
-}
-
-func quoteExample(v any) string {
-	text, isText := v.(string)
-	if !isText {
-		return schema.ScalarText(v)
-	}
-	for i, r := range text {
-		if !unicode.IsLetter(r) && (i == 0 || r != '-' && r != '_' && r != '.' && !unicode.IsDigit(r)) {
-			return "'" + strings.ReplaceAll(strings.ReplaceAll(text, "'", "''"), "${", "$${") + "'"
-		}
-	}
-	switch strings.ToLower(text) {
-	case "", "true", "false", "null", "yes", "no", "on", "off", "y", "n":
-		return "'" + text + "'"
-	}
-	return text
 }
 
 func writeMember(w io.Writer, m *MemberRecord) error {

@@ -1,0 +1,98 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	lspcmd "github.com/yamlhost/yamlhost/cmd/internal/cli/lsp"
+	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/editor"
+)
+
+const twoPets = `name: one
+resources:
+  pet:
+    type: random:RandomPet
+  next:
+    type: random:RandomPet
+    properties: {prefix: "${pet.id}"}
+outputs:
+  id: ${pet.id}
+  next: ${next.id}
+`
+
+// TestActionsKeepState deploys a program, changes it as an editor does, and deploys it again: the resources stay the same.
+func TestActionsKeepState(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(t *testing.T, s *editor.Snapshot, path string) []diag.Edit{
+		"rename": func(t *testing.T, s *editor.Snapshot, path string) []diag.Edit {
+			edits, err := editor.Rename(t.Context(), s, path, strings.Index(twoPets, "pet:"), "animal")
+			require.NoError(t, err)
+			return edits[path]
+		},
+		"wrap in forEach": func(t *testing.T, s *editor.Snapshot, path string) []diag.Edit {
+			return chosen(t, s, path, "pet", "pet", "Wrap pet in forEach")
+		},
+		"extract a component": func(t *testing.T, s *editor.Snapshot, path string) []diag.Edit {
+			return chosen(t, s, path, "pet:", `"${pet.id}"}`, "Extract to the component Pet")
+		},
+		"extract a component of one": func(t *testing.T, s *editor.Snapshot, path string) []diag.Edit {
+			return chosen(t, s, path, "next:", `"${pet.id}"}`, "Extract to the component Next")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			x := newTerminal(t, twoPets)
+			require.Equal(t, 0, x.run("stack", "init", "dev"), x.err.String())
+			require.Equal(t, 0, x.run("up", "--yes", "--stack", "dev"), x.err.String())
+			before := stackOutputs(t, x)
+			path := filepath.Join(x.world.Dir, "Pulumi.yaml")
+			opener := &lspcmd.ProgramOpener{Console: &console.Console{World: x.world}, Loaders: map[string]*lspcmd.KeptSchemas{}}
+			defer opener.Close()
+			session := editor.NewSession(opener)
+			session.Open(path, twoPets)
+			text := twoPets
+			edits := change(t, session.Snapshot(), path)
+			slices.SortStableFunc(edits, func(a, b diag.Edit) int { return int(b.Range.Start - a.Range.Start) })
+			for _, e := range edits {
+				text = text[:e.Range.Start] + e.Text + text[e.Range.End:]
+			}
+			require.NotEqual(t, twoPets, text)
+			require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
+			require.Equal(t, 0, x.run("up", "--yes", "--stack", "dev"), "%s%s\n%s", x.err.String(), x.out.String(), text)
+			require.NotContains(t, x.out.String()+x.err.String(), "replace")
+			require.NotContains(t, x.out.String()+x.err.String(), "delete")
+			require.Equal(t, before, stackOutputs(t, x), text)
+		})
+	}
+}
+
+func stackOutputs(t *testing.T, x *terminal) string {
+	t.Helper()
+	require.Equal(t, 0, x.run("stack", "output", "--json", "--stack", "dev"), x.err.String())
+	return x.out.String()
+}
+
+// chosen are the edits of the action with a title, asked for from the first place of one text to the end of another.
+func chosen(t *testing.T, s *editor.Snapshot, path, from, to, title string) []diag.Edit {
+	t.Helper()
+	start := strings.Index(twoPets, "\n  "+from) + 3
+	end := start + strings.Index(twoPets[start:], to) + len(to)
+	actions, err := editor.Actions(t.Context(), s, path, start, end)
+	require.NoError(t, err)
+	var titles []string
+	for _, action := range actions {
+		if action.Title == title {
+			return action.Edits[path]
+		}
+		titles = append(titles, action.Title)
+	}
+	require.Contains(t, titles, title)
+	return nil
+}

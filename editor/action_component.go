@@ -1,0 +1,282 @@
+package editor
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/yamlhost/yamlhost/check"
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/parser"
+	"github.com/yamlhost/yamlhost/parser/ast"
+	"github.com/yamlhost/yamlhost/schema"
+)
+
+// extractComponent offers to make a component of the resources that are selected. What they need of the rest becomes inputs,
+// what the rest needs of them outputs, and aliases keep their state.
+func extractComponent(a *actor) []Action {
+	i := slices.IndexFunc(a.spans, func(s parser.Span) bool { return strings.EqualFold(s.Name, "resources") })
+	if a.start == a.end || a.json() || i < 0 || a.spans[i].Flow {
+		return nil
+	}
+	var chosen []parser.Span
+	for _, s := range a.spans[i].Children {
+		if a.start <= int(s.Range().Start) && int(s.Range().End) <= a.end {
+			chosen = append(chosen, s)
+		}
+	}
+	if len(chosen) == 0 || int(chosen[0].Range().Start) != a.start || int(chosen[len(chosen)-1].Range().End) != a.end {
+		return nil
+	}
+	m := &relocation{actor: a, nodes: map[*check.Node]bool{}, inputs: map[string]string{}, outputs: map[string]string{}}
+	for _, n := range a.p.Checked.Nodes {
+		if n.Resource == nil {
+			continue
+		}
+		start, _, here := a.place(n.Range)
+		if !here || start < a.start || a.end <= start {
+			continue
+		}
+		decl := n.Resource.Decl
+		if decl.ForEach != nil || decl.If != nil || decl.Get != nil || decl.Options.Aliases != nil || n.Resource.Component != nil {
+			return nil
+		}
+		m.nodes[n] = true
+		m.order = append(m.order, n)
+	}
+	if len(m.order) != len(chosen) {
+		return nil
+	}
+	slices.SortFunc(m.order, func(a, b *check.Node) int { return int(a.Range.Start) - int(b.Range.Start) })
+	first := chosen[0].Name
+	m.instance, m.component = first, m.pascal(first)
+	if !m.look() {
+		return nil
+	}
+	text, ok := m.declaration(chosen[0])
+	if !ok {
+		return nil
+	}
+	declared, ok := a.declare("", "components", text, "", a.start)
+	if !ok {
+		return nil
+	}
+	use := m.instance + ":\n  type: components:" + m.component + "\n"
+	if len(m.named) > 0 {
+		use += "  properties:\n" + lines(m.members(m.named, func(name, access string) string { return name + ": ${" + access + "}" }), 4)
+	}
+	used := strings.TrimSpace(lines(use, a.column(a.start)))
+	return a.action(ExtractAction, "Extract to the component "+m.component,
+		append([]diag.Edit{declared, a.replace(a.start, a.end, used)}, m.outside...)...)
+}
+
+// relocation is the way of some resources into a component.
+type relocation struct {
+	*actor
+	nodes               map[*check.Node]bool
+	order               []*check.Node
+	component, instance string
+	named               []string          // the inputs in order
+	inputs              map[string]string // what they are given, by their names
+	types               []string          // the types of inputs, in order
+	given               []string          // the outputs in order
+	outputs             map[string]string // what they give, by their names
+	inside, outside     []diag.Edit       // of the resources, and of what uses them
+}
+
+// pascal is a name for a component that no other has.
+func (m *relocation) pascal(name string) string {
+	var b strings.Builder
+	up := true
+	for _, r := range name {
+		switch {
+		case r == '-' || r == '_':
+			up = true
+		case up:
+			b.WriteRune(unicode.ToUpper(r))
+			up = false
+		default:
+			b.WriteRune(r)
+		}
+	}
+	free := b.String()
+	for i := 2; slices.ContainsFunc(m.p.File.Components, func(c *ast.Component) bool { return c.Name.Value == free }); i++ {
+		free = fmt.Sprintf("%s%d", b.String(), i)
+	}
+	return free
+}
+
+func camel(root string, steps []ast.Step) string {
+	for _, step := range steps {
+		name := step.Name
+		if step.IsIndex {
+			name = fmt.Sprint(step.Index)
+		}
+		if name != "" {
+			root += strings.ToUpper(name[:1]) + name[1:]
+		}
+	}
+	return root
+}
+
+// look finds what crosses the border of the component; it reports false where that cannot be told by inputs and outputs.
+func (m *relocation) look() bool {
+	ok := true
+	m.each(func(e ast.Expr, start, end int) {
+		access, is := e.(*ast.Access)
+		if !is || !ok {
+			return
+		}
+		ref := m.p.Checked.Ref(access)
+		in := m.start <= start && end <= m.end
+		switch {
+		case ref.Kind == check.RefPulumi || ref.Kind == check.RefArgs || ref.Kind == check.RefEach && !in:
+		case ref.Kind != check.RefNode:
+			ok = false
+		case in && !m.nodes[ref.Node]:
+			ok = m.input(access, start, end)
+		case !in && m.nodes[ref.Node]:
+			ok = m.output(access, start, end)
+		}
+	})
+	for _, uses := range m.order { // of texts in other files
+		for _, use := range m.p.uses(uses) {
+			_, _, here := m.place(use.Range())
+			ok = ok && here
+		}
+	}
+	return ok
+}
+
+func (m *relocation) input(access *ast.Access, start, end int) bool {
+	if slices.ContainsFunc(names(m.trail(start, end)), func(name string) bool { return strings.EqualFold(name, "options") }) {
+		return false
+	}
+	text, ok := m.p.expression(access)
+	kind := inputType(m.p.Checked.TypeOf(access))
+	if !ok || kind == "" {
+		return false
+	}
+	name := camel(access.Root.Value, access.Steps)
+	if !plainName.MatchString(name) || m.inputs[name] != "" && m.inputs[name] != text ||
+		slices.ContainsFunc(m.order, func(n *check.Node) bool { return n.Name == name }) {
+		return false
+	}
+	if m.inputs[name] == "" {
+		m.inputs[name] = text
+		m.named, m.types = append(m.named, name), append(m.types, kind)
+	}
+	from, to, ok := m.steps(access, len(access.Steps))
+	m.inside = append(m.inside, m.replace(from, to, name))
+	return ok
+}
+
+// steps is the place of an access with so many of its steps.
+func (m *relocation) steps(access *ast.Access, n int) (start, end int, ok bool) {
+	start, end, ok = m.place(access.Root.Range)
+	if n > 0 && ok {
+		_, end, ok = m.place(access.Steps[n-1].Range)
+	}
+	return start, end, ok
+}
+
+// inputType is a type as configuration has it; empty where it has none for it.
+func inputType(t schema.Type) string {
+	switch t := schema.Required(t).(type) {
+	case schema.Primitive:
+		switch t {
+		case schema.String, schema.Bool, schema.Integer, schema.Number:
+			return schema.TypeName(t)
+		}
+	case *schema.Enum:
+		return inputType(t.Base)
+	case *schema.Token:
+		return inputType(t.Underlying)
+	case *schema.Array:
+		if item := inputType(t.Item); item != "" {
+			return "list<" + item + ">"
+		}
+	case *schema.Object, *schema.Map:
+		return "object"
+	}
+	return ""
+}
+
+func (m *relocation) output(access *ast.Access, start, end int) bool {
+	node := m.p.Checked.Ref(access).Node
+	if len(access.Steps) == 0 {
+		from, to, ok := m.steps(access, 0)
+		waits := slices.ContainsFunc(names(m.trail(start, end)), func(name string) bool { return strings.EqualFold(name, "dependsOn") })
+		m.outside = append(m.outside, m.replace(from, to, m.instance))
+		return ok && waits
+	}
+	step := access.Steps[0]
+	if step.IsIndex || !plainName.MatchString(step.Name) {
+		return false
+	}
+	name := step.Name
+	if len(m.order) > 1 || name == "id" || name == "urn" {
+		name = camel(node.Name, access.Steps[:1])
+	}
+	value := "${" + node.Name + "." + step.Name + "}"
+	if m.outputs[name] != "" && m.outputs[name] != value {
+		return false
+	}
+	if m.outputs[name] == "" {
+		m.outputs[name] = value
+		m.given = append(m.given, name)
+	}
+	from, to, ok := m.steps(access, 1)
+	m.outside = append(m.outside, m.replace(from, to, m.instance+"."+name))
+	return ok
+}
+
+func (m *relocation) members(names []string, write func(name, of string) string) string {
+	var b strings.Builder
+	for _, name := range names {
+		of := m.inputs[name]
+		if of == "" {
+			of = m.outputs[name]
+		}
+		b.WriteString(write(name, of) + "\n")
+	}
+	return b.String()
+}
+
+// declaration is the text of the component.
+func (m *relocation) declaration(first parser.Span) (string, bool) {
+	for _, n := range m.order {
+		at, text, ok := m.p.alias(n, n.Resource.LogicalName, true)
+		if !ok || at.Path != m.path {
+			return "", false
+		}
+		m.inside = append(m.inside, m.replace(int(at.At.Start), int(at.At.End), text))
+	}
+	moved := slices.Clone(m.text[m.start:m.end])
+	slices.SortStableFunc(m.inside, func(a, b diag.Edit) int { return int(b.Range.Start - a.Range.Start) })
+	for _, e := range m.inside {
+		from, to := int(e.Range.Start)-m.start, int(e.Range.End)-m.start
+		moved = slices.Concat(moved[:from], []byte(e.Text), moved[to:])
+	}
+	body := strings.Repeat(" ", m.column(m.start)) + string(moved)
+	text := m.component + ":\n"
+	if len(m.named) > 0 {
+		text += "  inputs:\n"
+		for i, name := range m.named {
+			text += "    " + name + ": {type: " + quotedType(m.types[i]) + "}\n"
+		}
+	}
+	text += "  resources:\n" + lines(unindented(body), 4)
+	if len(m.given) > 0 {
+		text += "  outputs:\n" + lines(m.members(m.given, func(name, of string) string { return name + ": " + of }), 4)
+	}
+	return text, int(first.Key.Start) == m.start
+}
+
+func quotedType(kind string) string {
+	if strings.ContainsAny(kind, "<>") {
+		return jsonText(kind)
+	}
+	return kind
+}

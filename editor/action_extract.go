@@ -1,0 +1,239 @@
+package editor
+
+import (
+	"strings"
+
+	"github.com/yamlhost/yamlhost/check"
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/parser"
+	"github.com/yamlhost/yamlhost/parser/ast"
+)
+
+// extract offers to make a variable or a configuration value of what is selected: a value, its entry, or a part of an
+// expression.
+func extract(a *actor) []Action {
+	if a.start == a.end {
+		return nil
+	}
+	trail := a.trail(a.start, a.end)
+	component, section, _, rest := scope(names(trail))
+	if len(rest) == 0 && section != "outputs" || section != "resources" && section != "variables" && section != "outputs" {
+		return nil
+	}
+	if section == "resources" && !strings.EqualFold(rest[0], "properties") && !strings.EqualFold(rest[0], "get") {
+		return nil
+	}
+	last := trail[len(trail)-1]
+	if section == "variables" && len(trail) == 2 || strings.HasPrefix(last.Name, "fn::") {
+		return nil
+	}
+	x := &extraction{actor: a, trail: trail, component: component, body: a.body(component)}
+	for i := len(trail) - 1; i >= 0 && x.name == ""; i-- {
+		if !trail[i].Key.IsZero() {
+			x.name = trail[i].Name
+		}
+	}
+	if a.selects(last) {
+		if x.free(int(last.Value.Start), int(last.Value.End)) {
+			return append(x.variable(last), x.config(last)...)
+		}
+		return nil
+	}
+	return x.part(last)
+}
+
+// selects reports whether the stretch is an entry, its value, or the value without its quotes.
+func (a *actor) selects(s parser.Span) bool {
+	for _, r := range []diag.Range{s.Range(), s.Value, unquoted(s.Value)} {
+		if int(r.Start) == a.start && int(r.End) == a.end {
+			return true
+		}
+	}
+	return false
+}
+
+type extraction struct {
+	*actor
+	trail     []parser.Span
+	component string
+	body      *check.Program
+	name      string // of the key that the value belongs to
+}
+
+// free reports whether a stretch means the same elsewhere: nothing in it is bound around it.
+func (x *extraction) free(start, end int) bool {
+	free := true
+	x.each(func(e ast.Expr, from, to int) {
+		if from < start || end < to {
+			return
+		}
+		switch e := e.(type) {
+		case *ast.LocalRef:
+			at, _, ok := x.place(e.Local.Range)
+			free = free && ok && start <= at && at < end
+		case *ast.Access:
+			kind := x.p.Checked.Ref(e).Kind
+			free = free && (kind == check.RefNode || kind == check.RefPulumi)
+		case *ast.Bad:
+			free = false
+		}
+	})
+	return free
+}
+
+// flowOf is a value of the text as it stands in brackets; ok is false for texts of several lines.
+func (x *extraction) flowOf(s parser.Span) (string, bool) {
+	text := s.Value.Text()
+	if !strings.Contains(text, "\n") && (x.inFlow(x.trail) || s.Flow || strings.HasPrefix(text, `"`) || strings.HasPrefix(text, "'")) {
+		return text, true
+	}
+	if s.Kind == parser.ScalarSpan && !strings.Contains(text, "\n") {
+		if strings.ContainsAny(text, "{}[],:#'\"\\&*!|>%@`") {
+			return jsonText(text), !strings.HasPrefix(text, "&") && !strings.HasPrefix(text, "*") && !strings.HasPrefix(text, "!")
+		}
+		return text, true
+	}
+	return "", false
+}
+
+func (x *extraction) variable(s parser.Span) []Action {
+	name := x.unused(x.body, x.name)
+	start, end := int(s.Value.Start), int(s.Value.End)
+	text := name + ": " + s.Value.Text()
+	if block := s.Kind != parser.ScalarSpan && !s.Flow && strings.Contains(s.Value.Text(), "\n") || s.Kind != parser.ScalarSpan && !s.Flow && !x.json(); block {
+		moved, ok := x.moved(start, end, 2)
+		if !ok {
+			return nil
+		}
+		text = name + ":\n  " + moved
+	} else if strings.Contains(text, "\n") {
+		if s.Kind == parser.ScalarSpan && strings.ContainsAny(text[len(name)+2:len(name)+3], "|>") {
+			header, body, _ := strings.Cut(s.Value.Text(), "\n")
+			if strings.ContainsAny(header, "+123456789") {
+				return nil
+			}
+			text = name + ": " + header + "\n" + lines(unindented(body), 2)
+		} else {
+			return nil
+		}
+	}
+	flow, flows := x.flowOf(s)
+	return x.named(s, name, "variables", text, flow, flows, "Extract to the variable "+name)
+}
+
+// unindented is a text of several lines without the blanks that all of its lines begin with.
+func unindented(text string) string {
+	all := strings.Split(text, "\n")
+	least := -1
+	for _, line := range all {
+		if indent := len(line) - len(strings.TrimLeft(line, " ")); strings.TrimSpace(line) != "" && (least < 0 || indent < least) {
+			least = indent
+		}
+	}
+	for i, line := range all {
+		all[i] = line[min(max(least, 0), len(line)-len(strings.TrimLeft(line, " "))):]
+	}
+	return strings.Join(all, "\n")
+}
+
+// named declares a value and puts a reference in its place.
+func (x *extraction) named(s parser.Span, name, section, text, flow string, flows bool, title string) []Action {
+	declared, ok := x.declare(x.component, section, text, x.flowKey(name)+": "+flow, int(s.Range().Start))
+	if !ok || !flows && strings.Contains(declared.Text, "{"+x.flowKey(name)) || !flows && strings.HasPrefix(declared.Text, ", ") {
+		return nil
+	}
+	reference := "${" + name + "}"
+	if x.inFlow(x.trail) {
+		reference = jsonText(reference)
+	}
+	used, ok := x.replaceValue(s, reference)
+	if !ok {
+		return nil
+	}
+	return x.action(ExtractAction, title, declared, used)
+}
+
+// flowKey is a key inside of brackets.
+func (a *actor) flowKey(name string) string {
+	if a.json() {
+		return jsonText(name)
+	}
+	return name
+}
+
+// config offers a configuration value with the literal as its default, or an input of the component.
+func (x *extraction) config(s parser.Span) []Action {
+	if s.Kind != parser.ScalarSpan || strings.Contains(s.Value.Text(), "\n") {
+		return nil
+	}
+	kind := ""
+	x.each(func(e ast.Expr, start, end int) {
+		if start != int(s.Value.Start) || end != int(s.Value.End) {
+			return
+		}
+		switch e := e.(type) {
+		case *ast.String:
+			kind = "string"
+		case *ast.Bool:
+			kind = "boolean"
+		case *ast.Number:
+			kind = "number"
+			if e.Integer {
+				kind = "integer"
+			}
+		}
+	})
+	if kind == "" || strings.Contains(s.Value.Text(), "$") {
+		return nil
+	}
+	name := x.unused(x.body, x.name)
+	section, title := "config", "Extract to the configuration value "+name
+	if x.component != "" {
+		section, title = "inputs", "Extract to the input "+name
+	}
+	flow, ok := x.flowOf(s)
+	if !ok {
+		return nil
+	}
+	text := name + ":\n  type: " + kind + "\n  default: " + s.Value.Text()
+	inBrackets := "{type: " + kind + ", default: " + flow + "}"
+	if x.json() {
+		inBrackets = `{"type": "` + kind + `", "default": ` + flow + "}"
+	}
+	return x.named(s, name, section, text, inBrackets, true, title)
+}
+
+// part offers a variable for a part of an expression inside of `${…}`.
+func (x *extraction) part(s parser.Span) []Action {
+	if s.Kind != parser.ScalarSpan || strings.HasPrefix(s.Value.Text(), "|") || strings.HasPrefix(s.Value.Text(), ">") {
+		return nil
+	}
+	var found ast.Expr
+	x.each(func(e ast.Expr, start, end int) {
+		if _, text := e.(*ast.String); start == x.start && end == x.end && !text {
+			found = e
+		}
+	})
+	if found == nil || !x.free(x.start, x.end) || strings.Contains(string(x.text[x.start:x.end]), "\n") {
+		return nil
+	}
+	name := x.unused(x.body, x.name)
+	value := "${" + string(x.text[x.start:x.end]) + "}"
+	quote := ""
+	if first := s.Value.Text()[0]; first == '"' || first == '\'' {
+		quote = string(first)
+	}
+	flow := quote + value + quote
+	if quote == "" {
+		flow = jsonText(value)
+	}
+	declared, ok := x.declare(x.component, "variables", name+": "+quote+value+quote, x.flowKey(name)+": "+flow, int(s.Range().Start))
+	if !ok {
+		return nil
+	}
+	used := name
+	if opening, closing, whole := braces(diag.NewRange(x.src, x.start, x.end)); whole && int(opening.Start) == x.start && int(closing.End) == x.end {
+		return nil // with its braces: the whole value, or the part of a text between them
+	}
+	return x.action(ExtractAction, "Extract to the variable "+name, declared, x.replace(x.start, x.end, used))
+}

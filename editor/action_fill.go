@@ -1,0 +1,177 @@
+package editor
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/yamlhost/yamlhost/check"
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/parser"
+	"github.com/yamlhost/yamlhost/schema"
+)
+
+// resource is the declaration of a resource that a place is in; nil elsewhere.
+func (a *actor) resource() *check.Node {
+	for _, body := range a.p.bodies() {
+		for _, n := range body.Nodes {
+			if n.Resource == nil {
+				continue
+			}
+			if start, end, ok := a.place(n.Resource.Decl.Range); ok && start <= a.start && a.end <= end {
+				return n
+			}
+		}
+	}
+	return nil
+}
+
+// fill offers to add the properties that a resource, or the innermost map in it, misses.
+func fill(a *actor) []Action {
+	n := a.resource()
+	if n == nil || n.Resource.Schema == nil || n.Resource.Decl.Get != nil || n.Resource.Decl.PropertiesExpr != nil {
+		return nil
+	}
+	trail := a.trail(a.start, a.end)
+	depth := slices.IndexFunc(trail, func(s parser.Span) bool { return s.Key.Start == a.p.location(n.Range).At.Start })
+	if depth < 0 {
+		return nil
+	}
+	resource, inner := trail[depth], trail[depth+1:]
+	var t schema.Type = n.Resource.Schema.Inputs
+	at := slices.IndexFunc(resource.Children, func(s parser.Span) bool { return strings.EqualFold(s.Name, "properties") })
+	if at < 0 {
+		return a.fillResource(resource, n, missing(t, nil))
+	}
+	properties := resource.Children[at]
+	if len(inner) == 0 || inner[0].Key != properties.Key {
+		inner = nil
+	} else {
+		inner = inner[1:]
+	}
+	for target, into := properties, t; ; {
+		if offered := a.fillMap(target, n, missing(into, target.Children)); offered != nil && (len(inner) == 0 || inner[0].Kind == parser.ScalarSpan) {
+			return offered
+		}
+		if len(inner) == 0 {
+			return nil
+		}
+		name := inner[0].Name
+		if inner[0].Key.IsZero() {
+			name = "[0]"
+		}
+		if into, _ = memberType(a.p.Checked.Known(a.ctx, into), name); into == nil {
+			return nil
+		}
+		into = a.p.Checked.Known(a.ctx, into)
+		target, inner = inner[0], inner[1:]
+		if target.Kind == parser.ScalarSpan && target.Value.Text() != "" {
+			return nil
+		}
+	}
+}
+
+// missing are the members that a value of a type needs and that are not among some entries.
+func missing(t schema.Type, there []parser.Span) []*schema.Property {
+	o, ok := schema.Required(t).(*schema.Object)
+	if !ok {
+		return nil
+	}
+	var list []*schema.Property
+	for _, p := range o.Properties() {
+		here := slices.ContainsFunc(there, func(s parser.Span) bool { return s.Name == p.Name })
+		if p.Required && p.Const == nil && p.Default == nil && len(p.DefaultEnv) == 0 && !here {
+			list = append(list, p)
+		}
+	}
+	if slices.ContainsFunc(there, func(s parser.Span) bool { return strings.HasPrefix(s.Name, "fn::") }) {
+		return nil
+	}
+	return list
+}
+
+// members writes properties as the entries of a map: as lines, as lines of a snippet, and in brackets.
+func (a *actor) members(list []*schema.Property) (plain, snippet, flow string) {
+	escape := strings.NewReplacer(`\`, `\\`, "$", `\$`, "}", `\}`)
+	for i, p := range list {
+		value := schema.Example(p)
+		plain += p.Name + ": " + value + "\n"
+		open, closing := "", ""
+		if text := strings.Trim(value, `"`); len(value) > 1 && value[0] == '"' && strings.HasSuffix(value, `"`) {
+			open, closing, value = `"`, `"`, text
+		}
+		snippet += fmt.Sprintf("%s: %s${%d:%s}%s\n", p.Name, open, i+1, escape.Replace(value), closing)
+		if flow != "" {
+			flow += ", "
+		}
+		if a.json() {
+			flow += jsonText(p.Name) + ": " + jsonOf(schema.Example(p))
+			continue
+		}
+		flow += p.Name + ": " + inFlowText(schema.Example(p))
+	}
+	return plain, snippet, flow
+}
+
+// jsonOf is a value in YAML as JSON.
+func jsonOf(yaml string) string {
+	e, _ := parser.Data(diag.NewSource("", []byte(yaml)))
+	return strings.TrimSuffix(writeJSON(e, -1), "\n")
+}
+
+func inFlowText(value string) string {
+	if strings.HasPrefix(value, "${") {
+		return jsonText(value)
+	}
+	return value
+}
+
+func fillTitle(n *check.Node, list []*schema.Property) string {
+	if len(list) == 1 {
+		return fmt.Sprintf("Fill in %s of %s", list[0].Name, n.Name)
+	}
+	return fmt.Sprintf("Fill in %d required properties of %s", len(list), n.Name)
+}
+
+func (a *actor) fillMap(target parser.Span, n *check.Node, list []*schema.Property) []Action {
+	if len(list) == 0 {
+		return nil
+	}
+	plain, snippet, flow := a.members(list)
+	trail := a.trail(int(target.Range().Start), int(target.Range().End))
+	inFlow := a.inFlow(trail)
+	edit, ok := a.add(target, inFlow, plain, flow)
+	if !ok {
+		return nil
+	}
+	offered := a.action(FillAction, fillTitle(n, list), edit)
+	if !inFlow && !target.Flow && !strings.HasPrefix(target.Value.Text(), "{") {
+		with, _ := a.add(target, inFlow, snippet, flow)
+		offered[0].Snippet = with.Text
+	}
+	return offered
+}
+
+// fillResource adds the whole section of properties.
+func (a *actor) fillResource(resource parser.Span, n *check.Node, list []*schema.Property) []Action {
+	if len(list) == 0 || len(resource.Children) == 0 {
+		return nil
+	}
+	plain, snippet, flow := a.members(list)
+	inFlow := a.inFlow(a.trail(int(resource.Range().Start), int(resource.Range().End)))
+	key := "properties"
+	if a.json() {
+		key = `"properties"`
+	}
+	block := func(members string) string { return "properties:\n" + lines(members, 2) }
+	edit, ok := a.add(resource, inFlow, block(plain), key+": {"+flow+"}")
+	if !ok {
+		return nil
+	}
+	offered := a.action(FillAction, fillTitle(n, list), edit)
+	if !inFlow && !resource.Flow {
+		with, _ := a.add(resource, inFlow, block(snippet), "")
+		offered[0].Snippet = with.Text
+	}
+	return offered
+}

@@ -1,0 +1,259 @@
+package editor
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/yamlhost/yamlhost/builtins"
+	"github.com/yamlhost/yamlhost/check"
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/parser"
+	"github.com/yamlhost/yamlhost/parser/ast"
+)
+
+// inline offers to put the value of the variable at a place where it is used, and to take the variable out.
+func inline(a *actor) []Action {
+	n := a.p.at(a.path, a.start).node
+	if n == nil || n.Variable == nil || n.Variable.Value == nil {
+		return nil
+	}
+	uses := a.p.uses(n)
+	declared, _, ok := a.place(n.Range)
+	if !ok || len(uses) == 0 {
+		return nil
+	}
+	trail := a.trail(declared, declared)
+	if len(trail) < 2 {
+		return nil
+	}
+	variable, section := trail[len(trail)-1], trail[len(trail)-2]
+	if a.commented(int(variable.Key.Start), int(variable.Value.End)) || len(uses) > 1 && !repeatable(a.p.Checked, n.Variable.Value) {
+		return nil
+	}
+	in := &inlining{actor: a, value: n.Variable.Value, span: variable, flowing: a.inFlow(trail)}
+	in.text, in.prints = a.p.expression(n.Variable.Value)
+	var edits []diag.Edit
+	for _, use := range uses {
+		edit, ok := in.at(use)
+		if !ok {
+			return nil
+		}
+		edits = append(edits, edit)
+	}
+	edits = append(edits, a.without(section, a.json() || len(trail) > 2 && trail[0].Flow, variable)...)
+	title := "Inline the variable " + n.Name
+	return a.action(InlineAction, title, edits...)
+}
+
+// repeatable reports whether an expression may be evaluated more than once: it calls no provider.
+func repeatable(p *check.Program, e ast.Expr) bool {
+	repeatable := true
+	ast.Walk(e, func(e ast.Expr) bool {
+		if c, ok := e.(*ast.Call); ok {
+			known := p.Call(c)
+			repeatable = repeatable && known != nil && known.Func != nil
+		}
+		return true
+	})
+	return repeatable
+}
+
+type inlining struct {
+	*actor
+	value   ast.Expr
+	span    parser.Span
+	flowing bool   // the variable stands inside of brackets
+	text    string // the value inside of `${…}`
+	prints  bool   // text is known
+}
+
+// at is the edit of one use.
+func (in *inlining) at(use *ast.Access) (diag.Edit, bool) {
+	start, end, ok := in.place(use.Root.Range)
+	if !ok {
+		return diag.Edit{}, false
+	}
+	trail := in.trail(start, end)
+	if len(trail) == 0 || trail[len(trail)-1].Kind != parser.ScalarSpan {
+		return diag.Edit{}, false
+	}
+	scalar := trail[len(trail)-1]
+	if opening, closing, whole := braces(unquoted(scalar.Value)); whole && len(use.Steps) == 0 &&
+		in.blank(int(opening.End), start) && in.blank(end, int(closing.Start)) {
+		return in.whole(trail)
+	}
+	if !in.prints {
+		return diag.Edit{}, false
+	}
+	text := in.text
+	switch in.value.(type) {
+	case *ast.Binary, *ast.Conditional, *ast.Unary:
+		text = "(" + text + ")"
+		if _, _, alone := braces(diag.NewRange(in.src, start, end)); alone && len(use.Steps) == 0 {
+			text = in.text
+		}
+	case *ast.String, *ast.Template, *ast.Number:
+		if len(use.Steps) > 0 {
+			return diag.Edit{}, false
+		}
+	}
+	if s, ok := in.value.(*ast.String); ok && plainWord.MatchString(s.Value) {
+		if opening, closing, alone := braces(diag.NewRange(in.src, start, end)); alone {
+			return in.replace(int(opening.Start), int(closing.End), s.Value), true // a part of a text
+		}
+	}
+	switch raw := scalar.Value.Text(); {
+	case raw[0] == '"':
+		quoted := jsonText(text)
+		text = quoted[1 : len(quoted)-1]
+	case raw[0] == '\'':
+		text = strings.ReplaceAll(text, "'", "''")
+	case raw[0] == '|' || raw[0] == '>':
+	case strings.Contains(text, ": ") || strings.Contains(text, " #"):
+		return diag.Edit{}, false
+	}
+	return in.replace(start, end, text), true
+}
+
+// whole puts the value in the place of a text that is nothing but the use.
+func (in *inlining) whole(trail []parser.Span) (diag.Edit, bool) {
+	use := trail[len(trail)-1]
+	raw, flowing := in.span.Value.Text(), in.inFlow(trail)
+	switch {
+	case in.span.Kind == parser.ScalarSpan && !strings.Contains(raw, "\n"):
+		if quoted := raw != "" && (raw[0] == '"' || raw[0] == '\''); flowing && !in.flowing && !quoted {
+			flow, ok := in.p.flow(in.value)
+			return in.replace(int(use.Value.Start), int(use.Value.End), flow), ok && !in.json()
+		}
+		return in.replaceValue(use, raw)
+	case in.span.Flow || in.flowing:
+		return in.replaceValue(use, raw)
+	case flowing:
+		flow, ok := in.p.flow(in.value)
+		return in.replace(int(use.Value.Start), int(use.Value.End), flow), ok && !in.json()
+	case in.span.Kind == parser.ScalarSpan:
+		header, body, _ := strings.Cut(raw, "\n")
+		if !strings.ContainsAny(header[:1], "|>") || strings.ContainsAny(header, "+123456789") || use.Key.IsZero() {
+			return diag.Edit{}, false
+		}
+		pad := in.column(int(use.Key.Start)) + 2
+		return in.replaceValue(use, header+"\n"+strings.TrimSuffix(lines(unindented(body), pad), "\n"))
+	}
+	to := in.column(int(use.Value.Start))
+	if !use.Key.IsZero() {
+		to = in.column(int(use.Key.Start)) + 2
+	}
+	moved, ok := in.moved(int(in.span.Value.Start), int(in.span.Value.End), to)
+	if !ok {
+		return diag.Edit{}, false
+	}
+	if use.Key.IsZero() {
+		return in.replace(int(use.Value.Start), int(use.Value.End), moved), true
+	}
+	colon := in.afterColon(use)
+	if colon < 0 || !in.blank(colon, int(use.Value.Start)) {
+		return diag.Edit{}, false
+	}
+	return in.replace(colon, int(use.Value.End), "\n"+strings.Repeat(" ", to)+moved), true
+}
+
+// changeForm offers the other form of the function call at a place: `fn::name:` or `${name(…)}`.
+func changeForm(a *actor) []Action {
+	trail := a.trail(a.start, a.end)
+	for i := len(trail) - 1; i >= 0; i-- {
+		s := trail[i]
+		var call *ast.Call
+		a.each(func(e ast.Expr, start, end int) {
+			c, ok := e.(*ast.Call)
+			if !ok || call != nil {
+				return
+			}
+			_, closing, whole := braces(e.Range())
+			if r := a.p.File.Origins.Place(closing); whole && c.Argument == nil {
+				end = int(r.End)
+			}
+			if c.Argument != nil && start == int(s.Value.Start) && end == int(s.Value.End) ||
+				c.Argument == nil && whole && end >= int(s.Value.End)-1 && int(s.Value.Start) <= start && start <= int(s.Value.Start)+3 {
+				call = c
+			}
+		})
+		if call == nil || a.commented(int(s.Value.Start), int(s.Value.End)) {
+			continue
+		}
+		if call.Argument != nil {
+			return a.toExpression(trail[:i+1], call)
+		}
+		return a.toFunction(trail[:i+1], call)
+	}
+	return nil
+}
+
+func (a *actor) toExpression(trail []parser.Span, call *ast.Call) []Action {
+	text, ok := a.p.expression(call)
+	if !ok {
+		return nil
+	}
+	text = "${" + text + "}"
+	switch {
+	case a.json():
+		text = jsonText(text)
+	case a.inFlow(trail) || dataIsNot(text, text):
+		text = "'" + strings.ReplaceAll(text, "'", "''") + "'"
+	}
+	edit, ok := a.replaceValue(trail[len(trail)-1], text)
+	if !ok {
+		return nil
+	}
+	return a.action(RewriteAction, "Write "+call.Name.Value+" inside of ${…}", edit)
+}
+
+func (a *actor) toFunction(trail []parser.Span, call *ast.Call) []Action {
+	w := &printer{checked: a.p.Checked, locals: map[*ast.Local]string{}}
+	argument, ok := w.argument(call)
+	if !ok || w.fail {
+		return nil
+	}
+	name, s := "fn::"+call.Name.Value, trail[len(trail)-1]
+	var edit diag.Edit
+	switch colon := a.afterColon(s); {
+	case a.json():
+		edit = a.replace(int(s.Value.Start), int(s.Value.End), `{"`+name+`": `+jsonOf(argument)+"}")
+	case a.inFlow(trail):
+		edit = a.replace(int(s.Value.Start), int(s.Value.End), "{"+name+": "+argument+"}")
+	case s.Key.IsZero():
+		edit = a.replace(int(s.Value.Start), int(s.Value.End), name+": "+argument)
+	case colon >= 0 && a.blank(colon, int(s.Value.Start)):
+		edit = a.replace(colon, int(s.Value.End), "\n"+strings.Repeat(" ", a.column(int(s.Key.Start))+2)+name+": "+argument)
+	default:
+		return nil
+	}
+	return a.action(RewriteAction, "Write "+call.Name.Value+" as "+name, edit)
+}
+
+// argument is the argument of the fn:: form of a call, in YAML on one line.
+func (w *printer) argument(call *ast.Call) (string, bool) {
+	known := w.checked.Call(call)
+	if known == nil || known.Func == nil || known.Func.Example == "" || call.Expanded || call.Argument == nil && call.Args == nil {
+		return "", false
+	}
+	if call.Argument != nil {
+		return w.flow(call.Argument), true
+	}
+	f := known.Func
+	if slices.ContainsFunc(f.Params, func(p builtins.Param) bool { return p.Literal }) {
+		return "", false
+	}
+	switch {
+	case f.Shape == builtins.Whole && len(call.Args) == 1:
+		return w.flow(call.Args[0]), true
+	case f.Shape == builtins.Positional:
+		return w.flow(&ast.List{Items: call.Args}), true
+	case f.Shape == builtins.Fields && !f.Variadic && len(call.Args) <= len(f.Params):
+		var entries []string
+		for i, arg := range call.Args {
+			entries = append(entries, f.Params[i].Name+": "+w.flow(arg))
+		}
+		return "{" + strings.Join(entries, ", ") + "}", true
+	}
+	return "", false
+}

@@ -1,0 +1,80 @@
+package editor
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/parser"
+	"github.com/yamlhost/yamlhost/parser/ast"
+)
+
+// firstKey is the key of the instance that stands for a resource that gets a forEach.
+const firstKey = "main"
+
+// repeat offers to make a resource many times: it becomes the only instance of a forEach, keeps its state by an alias, and its
+// uses name the instance.
+func repeat(a *actor) []Action {
+	n := a.resource()
+	if n == nil || n.Resource.Decl.ForEach != nil || n.Resource.Decl.If != nil || n.Resource.Decl.Get != nil ||
+		n.Resource.Decl.Options.Aliases != nil || n.Resource.Component != nil {
+		return nil
+	}
+	decl := n.Resource.Decl
+	trail := a.trail(a.start, a.end)
+	depth := slices.IndexFunc(trail, func(s parser.Span) bool { return s.Key.Start == a.p.location(n.Range).At.Start })
+	if depth < 0 || a.start != a.end && depth < len(trail)-1 || depth+1 < len(trail) && !strings.EqualFold(trail[depth+1].Name, "type") {
+		return nil // only where the resource's name or type stands
+	}
+	at := trail[depth]
+	typed := slices.IndexFunc(at.Children, func(s parser.Span) bool { return strings.EqualFold(s.Name, "type") })
+	if typed < 0 || a.inFlow(trail[:depth+1]) || at.Flow {
+		return nil
+	}
+	end := a.lineEnd(int(at.Children[typed].Value.End))
+	pad := strings.Repeat(" ", a.column(int(at.Children[typed].Key.Start)))
+	edits := []diag.Edit{a.replace(end, end, "\n"+pad+"forEach: {"+firstKey+": "+firstKey+"}")}
+	// The instances are called after the resource and their key, whatever its logical name was made of.
+	old := n.Resource.LogicalName
+	if decl.LogicalName == nil {
+		old = n.Name
+	}
+	alias := `aliases: '${each.key == "` + firstKey + `" ? [{name = "` + quotedText(old) + `"}] : []}'`
+	if options := slices.IndexFunc(at.Children, func(s parser.Span) bool { return strings.EqualFold(s.Name, "options") }); options >= 0 {
+		edit, ok := a.add(at.Children[options], false, alias, "")
+		if !ok || at.Children[options].Flow {
+			return nil
+		}
+		edits = append(edits, edit)
+	} else {
+		edits[0].Text += "\n" + pad + "options:\n" + pad + "  " + alias
+	}
+	for _, use := range a.p.uses(n) {
+		edit, ok := a.instance(use)
+		if !ok {
+			return nil
+		}
+		edits = append(edits, edit...)
+	}
+	return a.action(RewriteAction, "Wrap "+n.Name+" in forEach", edits...)
+}
+
+// instance makes a use of a resource one of its only instance; one that means all of them stays.
+func (a *actor) instance(use *ast.Access) ([]diag.Edit, bool) {
+	_, end, ok := a.place(use.Root.Range)
+	if !ok {
+		return nil, false
+	}
+	trail := a.trail(end, end)
+	if len(trail) == 0 || trail[len(trail)-1].Kind != parser.ScalarSpan {
+		return nil, false
+	}
+	if slices.ContainsFunc(names(trail), func(name string) bool { return strings.EqualFold(name, "dependsOn") }) && len(use.Steps) == 0 {
+		return nil, true
+	}
+	key := `["` + firstKey + `"]`
+	if trail[len(trail)-1].Value.Text()[0] == '"' {
+		key = `[\"` + firstKey + `\"]`
+	}
+	return []diag.Edit{a.replace(end, end, key)}, true
+}

@@ -1,0 +1,216 @@
+package editor
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/parser"
+	"github.com/yamlhost/yamlhost/parser/ast"
+)
+
+// changeStyle offers to write the map or list at a place as JSON, or as YAML in lines.
+func changeStyle(a *actor) []Action {
+	trail := a.trail(a.start, a.end)
+	if len(trail) < 2 || a.json() {
+		return nil
+	}
+	s := trail[len(trail)-1]
+	start, end := int(s.Value.Start), int(s.Value.End)
+	if onKey := !s.Key.IsZero() && a.end <= int(s.Key.End); !onKey && a.start != start && !a.selects(s) {
+		return nil
+	}
+	if a.commented(start, end) || s.Kind != parser.MapSpan && s.Kind != parser.ListSpan {
+		return nil
+	}
+	data, ok := a.data(start, end)
+	if !ok {
+		return nil
+	}
+	if !s.Flow {
+		if a.inFlow(trail) || len(s.Children) == 0 {
+			return nil
+		}
+		edit, ok := a.replaceValue(s, writeJSON(data, -1))
+		if !ok {
+			return nil
+		}
+		return a.action(RewriteAction, "Write "+a.called(s)+" as JSON", edit)
+	}
+	if a.inFlow(trail) || len(s.Children) == 0 {
+		return nil
+	}
+	if s.Key.IsZero() {
+		text := strings.TrimSuffix(writeYAML(data, a.column(start)), "\n")
+		return a.action(RewriteAction, "Write "+a.called(s)+" in lines", a.replace(start, end, strings.TrimLeft(text, " ")))
+	}
+	colon := a.afterColon(s)
+	if colon < 0 || !a.blank(colon, start) {
+		return nil
+	}
+	text := strings.TrimSuffix(writeYAML(data, a.column(int(s.Key.Start))+2), "\n")
+	return a.action(RewriteAction, "Write "+a.called(s)+" in lines", a.replace(colon, end, "\n"+text))
+}
+
+func (a *actor) called(s parser.Span) string {
+	if s.Key.IsZero() {
+		return "the item"
+	}
+	return s.Name
+}
+
+// data reads a stretch of the text as data, in which nothing is interpolated.
+func (a *actor) data(start, end int) (ast.Expr, bool) {
+	text := strings.Repeat(" ", a.column(start)) + string(a.text[start:end]) + "\n"
+	data, diags := parser.Data(diag.NewSource("", []byte(text)))
+	return data, !diags.HasErrors()
+}
+
+// changeFile offers the whole file in the other of YAML and JSON.
+func changeFile(a *actor) []Action {
+	if a.start > a.lineEnd(0) || len(a.spans) == 0 || a.commented(0, len(a.text)) {
+		return nil
+	}
+	data, diags := parser.Data(a.src)
+	if _, isMap := data.(*ast.Map); !isMap || diags.HasErrors() {
+		return nil
+	}
+	title, text, ext := "Write the file as JSON", "", ".json"
+	if a.json() {
+		title, text, ext = "Write the file as YAML", writeYAML(data, 0), ".yaml"
+	} else {
+		text = writeJSON(data, 0) + "\n"
+	}
+	offered := a.action(RewriteAction, title, a.replace(0, len(a.text), text))
+	if was := filepath.Ext(a.path); was != ext && (was == ".yaml" || was == ".yml" || was == ".json") {
+		offered[0].Renamed = strings.TrimSuffix(a.path, was) + ext
+	}
+	return offered
+}
+
+// writeJSON is data as JSON: on one line for a negative indentation.
+func writeJSON(e ast.Expr, indent int) string {
+	inner, separator, open := -1, ", ", ""
+	closing := ""
+	if indent >= 0 {
+		inner = indent + 2
+		open = "\n" + strings.Repeat(" ", inner)
+		separator, closing = ","+open, "\n"+strings.Repeat(" ", indent)
+	}
+	switch e := e.(type) {
+	case *ast.Map:
+		if len(e.Entries) == 0 {
+			return "{}"
+		}
+		var entries []string
+		for _, entry := range e.Entries {
+			entries = append(entries, jsonText(keyText(entry.Key))+": "+writeJSON(entry.Value, inner))
+		}
+		return "{" + open + strings.Join(entries, separator) + closing + "}"
+	case *ast.List:
+		if len(e.Items) == 0 {
+			return "[]"
+		}
+		var items []string
+		for _, item := range e.Items {
+			items = append(items, writeJSON(item, inner))
+		}
+		return "[" + open + strings.Join(items, separator) + closing + "]"
+	}
+	return scalarJSON(e)
+}
+
+func scalarJSON(e ast.Expr) string {
+	switch e := e.(type) {
+	case *ast.String:
+		return jsonText(e.Value)
+	case *ast.Bool:
+		return strconv.FormatBool(e.Value)
+	case *ast.Number:
+		if raw := e.Range().Text(); json.Valid([]byte(raw)) {
+			return raw
+		}
+		return strconv.FormatFloat(e.Value, 'f', -1, 64)
+	}
+	return "null"
+}
+
+// keyText is a key of data.
+func keyText(e ast.Expr) string {
+	if s, ok := e.(*ast.String); ok {
+		return s.Value
+	}
+	return e.Range().Text()
+}
+
+// writeYAML is a map or list of data in lines, indented.
+func writeYAML(e ast.Expr, indent int) string {
+	pad := strings.Repeat(" ", indent)
+	var b strings.Builder
+	switch e := e.(type) {
+	case *ast.Map:
+		for _, entry := range e.Entries {
+			b.WriteString(pad + yamlText(keyText(entry.Key)) + ":" + yamlValue(entry.Value, indent+2))
+		}
+	case *ast.List:
+		for _, item := range e.Items {
+			text := yamlValue(item, indent+2)
+			if strings.HasPrefix(text, "\n") {
+				text = " " + strings.TrimLeft(text, "\n ")
+			}
+			b.WriteString(pad + "-" + text)
+		}
+	}
+	return b.String()
+}
+
+// yamlValue is a value behind a colon or a dash, with the line break at its end.
+func yamlValue(e ast.Expr, indent int) string {
+	switch e := e.(type) {
+	case *ast.Map:
+		if len(e.Entries) > 0 {
+			return "\n" + writeYAML(e, indent)
+		}
+		return " {}\n"
+	case *ast.List:
+		if len(e.Items) > 0 {
+			return "\n" + writeYAML(e, indent)
+		}
+		return " []\n"
+	case *ast.String:
+		if text, ok := literalBlock(e.Value, indent); ok {
+			return text
+		}
+		return " " + yamlText(e.Value) + "\n"
+	}
+	return " " + scalarJSON(e) + "\n"
+}
+
+// literalBlock is a text of several lines as it is.
+func literalBlock(text string, indent int) (string, bool) {
+	if !strings.Contains(text, "\n") || text[0] == ' ' || text[0] == '\n' {
+		return "", false
+	}
+	sign, body := " |\n", strings.TrimSuffix(text, "\n")
+	if body == text {
+		sign = " |-\n"
+	}
+	block := sign + lines(body, indent)
+	e, diags := parser.Data(diag.NewSource("", []byte(strings.Repeat(" ", max(indent-2, 0))+"k:"+block)))
+	m, ok := e.(*ast.Map)
+	if !ok || diags.HasErrors() || len(m.Entries) != 1 {
+		return "", false
+	}
+	s, ok := m.Entries[0].Value.(*ast.String)
+	return block, ok && s.Value == text
+}
+
+// yamlText is a text in one line: plain where that means the same, and else in quotes.
+func yamlText(text string) string {
+	if strings.ContainsAny(text, "\n\r\t") || text == "" || dataIsNot(text, text) {
+		return jsonText(text)
+	}
+	return text
+}

@@ -1,0 +1,450 @@
+package editor
+
+import (
+	"bytes"
+	"context"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/yamlhost/yamlhost/check"
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/parser"
+	"github.com/yamlhost/yamlhost/parser/ast"
+)
+
+// ActionKind tells what an action does to a program.
+type ActionKind uint8
+
+// The kinds of actions.
+const (
+	FillAction    ActionKind = iota // adds what the schema requires
+	ExtractAction                   // gives a part of the program a name
+	InlineAction                    // puts a value in the places of its name
+	RewriteAction                   // says the same in another way
+)
+
+// Action is a change of a program that the editor offers and nobody has to make.
+type Action struct {
+	Kind  ActionKind
+	Title string
+	Edits map[string][]diag.Edit // by absolute path; they do not overlap
+	// Snippet is the text of the only edit with places to fill in, as `${1:text}`; empty for none.
+	Snippet string
+	// Renamed is the absolute path that the file gets after the edits; empty where it keeps its own.
+	Renamed string
+}
+
+// Actions returns what can be done with a stretch of an open file. What would cause a new finding is not offered.
+func Actions(ctx context.Context, s *Snapshot, path string, start, end int) ([]Action, error) {
+	document := s.Text(path)
+	if document == nil {
+		return nil, nil
+	}
+	p, err := s.Program(ctx, path)
+	if err != nil || p.Checked == nil {
+		return nil, err
+	}
+	a := &actor{ctx: ctx, s: s, p: p, path: path, src: document.Source(), text: document.Source().Text(), spans: document.Spans()}
+	a.start, a.end = a.trimmed(start, end)
+	var offered []Action
+	for _, offer := range []func(*actor) []Action{fill, extract, extractComponent, inline, changeForm, changeStyle, changeFile, repeat} {
+		for _, action := range offer(a) {
+			if ctx.Err() != nil {
+				return nil, ctx.Err()
+			}
+			if a.sound(action) {
+				offered = append(offered, action)
+			}
+		}
+	}
+	return offered, nil
+}
+
+// actor looks for actions at one stretch of a text.
+type actor struct {
+	ctx        context.Context
+	s          *Snapshot
+	p          *Program
+	path       string
+	src        *diag.Source
+	text       []byte
+	spans      []parser.Span
+	start, end int // of the stretch, without blanks around it
+}
+
+func (a *actor) trimmed(start, end int) (int, int) {
+	start, end = max(start, 0), min(end, len(a.text))
+	for start < end && white(a.text[start]) {
+		start++
+	}
+	for end > start && white(a.text[end-1]) {
+		end--
+	}
+	return start, end
+}
+
+// sound reports whether an action leaves no finding that was not there before.
+func (a *actor) sound(action Action) bool {
+	if action.Kind == FillAction {
+		return true
+	}
+	next := a.s.with(action.Edits)
+	if next == nil {
+		return false
+	}
+	after, err := next.Program(a.ctx, a.path)
+	if err != nil {
+		return false
+	}
+	known := map[diag.Code]int{}
+	for _, d := range a.p.Findings {
+		known[d.Code]++
+	}
+	for _, d := range after.Findings {
+		if known[d.Code]--; known[d.Code] < 0 && d.Severity <= diag.Warning {
+			return false
+		}
+	}
+	return true
+}
+
+// with is the snapshot that edits make; nil where one of them is about a file that is not open.
+func (s *Snapshot) with(edits map[string][]diag.Edit) *Snapshot {
+	next := &Snapshot{session: s.session, texts: maps.Clone(s.texts), programs: map[string]*Program{}, before: s.latest()}
+	for path, list := range edits {
+		document := s.texts[path]
+		if document == nil {
+			return nil
+		}
+		var backwards []parser.Edit
+		for _, e := range list {
+			backwards = append(backwards, parser.Edit{Start: int(e.Range.Start), End: int(e.Range.End), Text: e.Text})
+		}
+		slices.SortStableFunc(backwards, func(a, b parser.Edit) int { return b.Start - a.Start })
+		next.texts[path] = document.Edit(backwards...)
+	}
+	return next
+}
+
+// replace is the edit of a stretch of the text.
+func (a *actor) replace(start, end int, text string) diag.Edit {
+	return diag.Edit{Range: diag.NewRange(a.src, start, end), Text: text}
+}
+
+func (a *actor) action(kind ActionKind, title string, edits ...diag.Edit) []Action {
+	return []Action{{Kind: kind, Title: title, Edits: map[string][]diag.Edit{a.path: edits}}}
+}
+
+// place is a range of the whole text, if it is one of this file.
+func (a *actor) place(r diag.Range) (start, end int, ok bool) {
+	whole := a.p.location(r)
+	return int(whole.At.Start), int(whole.At.End), whole.Path == a.path && !whole.At.IsZero()
+}
+
+// trail are the entries around a stretch, from the top of the text.
+func (a *actor) trail(start, end int) []parser.Span {
+	var trail []parser.Span
+	for spans := a.spans; ; {
+		i := slices.IndexFunc(spans, func(s parser.Span) bool {
+			r := s.Range()
+			return !r.IsZero() && int(r.Start) <= start && end <= int(r.End)
+		})
+		if i < 0 {
+			return trail
+		}
+		trail = append(trail, spans[i])
+		spans = spans[i].Children
+	}
+}
+
+// names are the keys of a trail; "[]" for an item.
+func names(trail []parser.Span) []string {
+	var list []string
+	for _, s := range trail {
+		if s.Key.IsZero() {
+			list = append(list, "[]")
+			continue
+		}
+		list = append(list, s.Name)
+	}
+	return list
+}
+
+// scope splits the path of a declaration or what is inside of it: the component it belongs to, if any, its section, its name,
+// and the rest.
+func scope(path []string) (component, section, name string, rest []string) {
+	if len(path) >= 2 && strings.EqualFold(path[0], "components") {
+		component, path = path[1], path[2:]
+	}
+	if len(path) > 0 {
+		section = strings.ToLower(path[0])
+	}
+	if len(path) > 1 {
+		name, rest = path[1], path[2:]
+	}
+	return component, section, name, rest
+}
+
+// body is the program, or the component of a name.
+func (a *actor) body(component string) *check.Program {
+	for _, c := range a.p.Checked.Components {
+		if component != "" && !c.Packaged && c.Decl.Name.Value == component {
+			return c.Body
+		}
+	}
+	return a.p.Checked
+}
+
+// unused is a name that nothing in a body has yet: the one given, or that with a number behind it.
+func (a *actor) unused(body *check.Program, name string) string {
+	taken := func(name string) bool {
+		return name == "pulumi" || name == "each" || slices.ContainsFunc(body.Nodes, func(n *check.Node) bool { return n.Name == name })
+	}
+	if !plainName.MatchString(name) {
+		name = "value"
+	}
+	free := name
+	for i := 2; taken(free); i++ {
+		free = name + strconv.Itoa(i)
+	}
+	return free
+}
+
+// lineStart is the offset of the line of an offset, lineEnd that of its line break.
+func (a *actor) lineStart(offset int) int { return bytes.LastIndexByte(a.text[:offset], '\n') + 1 }
+
+func (a *actor) lineEnd(offset int) int {
+	for offset < len(a.text) && a.text[offset] != '\n' && a.text[offset] != '\r' {
+		offset++
+	}
+	return offset
+}
+
+// column is the number of bytes in front of an offset in its line.
+func (a *actor) column(offset int) int { return offset - a.lineStart(offset) }
+
+// json reports whether the whole text is written in brackets.
+func (a *actor) json() bool {
+	text := bytes.TrimLeft(a.text, " \t\r\n")
+	return len(text) > 0 && text[0] == '{'
+}
+
+// inFlow reports whether the value of the last entry of a trail stands inside of brackets.
+func (a *actor) inFlow(trail []parser.Span) bool {
+	return a.json() || slices.ContainsFunc(trail[:len(trail)-1], func(s parser.Span) bool { return s.Flow })
+}
+
+// blankLine reports whether nothing but blanks stands between two offsets.
+func (a *actor) blank(start, end int) bool {
+	return start <= end && len(bytes.TrimSpace(a.text[start:end])) == 0
+}
+
+// afterColon is the offset behind the colon of an entry's key; -1 where it is not found.
+func (a *actor) afterColon(s parser.Span) int {
+	at := int(s.Key.End)
+	for at < len(a.text) && (a.text[at] == ' ' || a.text[at] == '\t') {
+		at++
+	}
+	if at < len(a.text) && a.text[at] == ':' {
+		return at + 1
+	}
+	return -1
+}
+
+// replaceValue is the edit that puts a text of one line in the place of an entry's value; ok is false where a comment stands
+// between the key and the value.
+func (a *actor) replaceValue(s parser.Span, text string) (edit diag.Edit, ok bool) {
+	start, end := int(s.Value.Start), int(s.Value.End)
+	if s.Key.IsZero() {
+		return a.replace(start, end, text), true
+	}
+	colon := a.afterColon(s)
+	if colon < 0 || start < colon || !a.blank(colon, start) {
+		return diag.Edit{}, false
+	}
+	return a.replace(colon, end, " "+text), true
+}
+
+// commented reports whether a stretch of the text holds a comment.
+func (a *actor) commented(start, end int) bool {
+	var texts []diag.Range
+	var gather func([]parser.Span)
+	gather = func(spans []parser.Span) {
+		for _, s := range spans {
+			texts = append(texts, s.Key)
+			if s.Kind == parser.ScalarSpan && !strings.HasPrefix(s.Value.Text(), "|") && !strings.HasPrefix(s.Value.Text(), ">") {
+				texts = append(texts, s.Value)
+			} else if s.Kind == parser.ScalarSpan { // behind the line of the sign, where a comment may stand
+				texts = append(texts, diag.NewRange(a.src, a.lineEnd(int(s.Value.Start)), int(s.Value.End)))
+			}
+			gather(s.Children)
+		}
+	}
+	gather(a.spans)
+	for at := start; at < end; at++ {
+		if a.text[at] == '#' && (at == 0 || white(a.text[at-1])) &&
+			!slices.ContainsFunc(texts, func(r diag.Range) bool { return int(r.Start) <= at && at < int(r.End) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// moved is a stretch of the text with its lines but the first indented in another column.
+func (a *actor) moved(start, end, to int) (string, bool) {
+	from := a.column(start)
+	lines := strings.Split(string(a.text[start:end]), "\n")
+	for i, line := range lines[1:] {
+		body := strings.TrimLeft(line, " ")
+		switch indent := len(line) - len(body); {
+		case strings.TrimSpace(body) == "":
+			lines[i+1] = strings.TrimLeft(line, " ")
+		case indent < from:
+			return "", false
+		default:
+			lines[i+1] = strings.Repeat(" ", indent-from+to) + body
+		}
+	}
+	return strings.Join(lines, "\n"), true
+}
+
+// declare is the edit that adds an entry to a section of the program or of a component. text is the entry as lines without
+// indentation, flow the same as it stands in brackets, both with the key. near is an offset in the section that needs it, in
+// front of which a new section goes.
+func (a *actor) declare(component, section, text, flow string, near int) (diag.Edit, bool) {
+	siblings, indent, root := a.spans, 0, a.json()
+	if component != "" {
+		trail := a.trail(near, near)
+		if len(trail) < 3 {
+			return diag.Edit{}, false
+		}
+		owner := trail[1]
+		siblings, root = owner.Children, root || trail[0].Flow || owner.Flow
+		indent = a.column(int(owner.Children[0].Key.Start))
+	}
+	known := func(s parser.Span) bool {
+		return strings.EqualFold(s.Name, section) || section == "config" && strings.EqualFold(s.Name, "configuration")
+	}
+	if i := slices.IndexFunc(siblings, known); i >= 0 {
+		return a.add(siblings[i], root, text, flow)
+	}
+	i := slices.IndexFunc(siblings, func(s parser.Span) bool { return int(s.Range().Start) <= near && near <= int(s.Range().End) })
+	if i < 0 {
+		return diag.Edit{}, false
+	}
+	at := int(siblings[i].Key.Start)
+	if root {
+		return a.replace(at, at, strconv.Quote(section)+": {"+flow+"}, "), true
+	}
+	pad := strings.Repeat(" ", indent)
+	return a.replace(a.aboveComments(at), a.aboveComments(at), pad+section+":\n"+lines(text, indent+2)), true
+}
+
+// aboveComments is the start of the line of an offset, or of the comments that stand right above it.
+func (a *actor) aboveComments(offset int) int {
+	start := a.lineStart(offset)
+	for start > 0 {
+		above := a.lineStart(start - 1)
+		if !bytes.HasPrefix(bytes.TrimSpace(a.text[above:start]), []byte("#")) {
+			break
+		}
+		start = above
+	}
+	return start
+}
+
+// lines is a text of several lines with blanks in front of each, and a line break at the end.
+func lines(text string, indent int) string {
+	pad := strings.Repeat(" ", indent)
+	var b strings.Builder
+	for line := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
+		if line != "" {
+			b.WriteString(pad + line)
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// add is the edit that adds an entry behind those that a map holds.
+func (a *actor) add(to parser.Span, inFlow bool, text, flow string) (diag.Edit, bool) {
+	if len(to.Children) > 0 {
+		last := to.Children[len(to.Children)-1].Range()
+		end := int(last.End)
+		if inFlow || to.Flow {
+			return a.replace(end, end, ", "+flow), true
+		}
+		at := a.lineEnd(end)
+		pad := a.column(int(to.Children[0].Key.Start))
+		return a.replace(at, at, "\n"+strings.TrimSuffix(lines(text, pad), "\n")), true
+	}
+	switch value := strings.TrimSpace(to.Value.Text()); {
+	case strings.HasPrefix(value, "{"):
+		at := int(to.Value.Start) + 1
+		return a.replace(at, at, flow), true
+	case value == "" && !inFlow:
+		colon := a.afterColon(to)
+		if colon < 0 {
+			return diag.Edit{}, false
+		}
+		at := a.lineEnd(colon)
+		pad := a.column(int(to.Key.Start)) + 2
+		return a.replace(at, at, "\n"+strings.TrimSuffix(lines(text, pad), "\n")), true
+	}
+	return diag.Edit{}, false
+}
+
+// without are the edits that take entries out of their map, which goes too when nothing is left in it. around is the map.
+func (a *actor) without(around parser.Span, inFlow bool, entries ...parser.Span) []diag.Edit {
+	if len(entries) == len(around.Children) && !inFlow && !a.commented(int(around.Key.Start), int(around.Range().End)) {
+		return []diag.Edit{a.cut(int(around.Key.Start), int(around.Range().End))}
+	}
+	var edits []diag.Edit
+	for _, e := range entries {
+		start, end := int(e.Range().Start), int(e.Range().End)
+		if !inFlow && !around.Flow {
+			edits = append(edits, a.cut(start, end))
+			continue
+		}
+		i := slices.IndexFunc(around.Children, func(s parser.Span) bool { return s.Key == e.Key })
+		switch {
+		case i+1 < len(around.Children):
+			end = int(around.Children[i+1].Key.Start)
+		case i > 0:
+			start = int(around.Children[i-1].Range().End)
+		}
+		edits = append(edits, a.replace(start, end, ""))
+	}
+	return edits
+}
+
+// cut takes a stretch out, with the lines that are empty then. A comment behind it stays.
+func (a *actor) cut(start, end int) diag.Edit {
+	from, to := a.lineStart(start), a.lineEnd(end)
+	if !a.blank(from, start) || !a.blank(end, to) {
+		return a.replace(start, end, "")
+	}
+	if to < len(a.text) && a.text[to] == '\r' {
+		to++
+	}
+	if to < len(a.text) {
+		to++
+	}
+	return a.replace(from, to, "")
+}
+
+// each calls fn for every expression of the program that stands in this file, with its place in the whole text.
+func (a *actor) each(fn func(e ast.Expr, start, end int)) {
+	for _, body := range a.p.bodies() {
+		exprs(body, func(top ast.Expr) {
+			ast.Walk(top, func(e ast.Expr) bool {
+				if start, end, ok := a.place(e.Range()); ok {
+					fn(e, start, end)
+				}
+				return true
+			})
+		})
+	}
+}

@@ -1,0 +1,261 @@
+package editor
+
+import (
+	"bytes"
+	"encoding/json"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/yamlhost/yamlhost/check"
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/parser"
+	"github.com/yamlhost/yamlhost/parser/ast"
+)
+
+// printer writes expressions anew.
+type printer struct {
+	checked *check.Program
+	locals  map[*ast.Local]string // what stands for the item of a splat
+	fail    bool                  // something cannot be written in the form that is asked for
+}
+
+// expression is what an expression is inside of `${…}`; ok is false where it has no such form.
+func (p *Program) expression(e ast.Expr) (text string, ok bool) {
+	w := &printer{checked: p.Checked, locals: map[*ast.Local]string{}}
+	text = w.expr(e)
+	return text, !w.fail
+}
+
+// operand is an expression in brackets where it has operators.
+func (w *printer) operand(e ast.Expr) string {
+	switch e.(type) {
+	case *ast.Binary, *ast.Conditional, *ast.Unary:
+		return "(" + w.expr(e) + ")"
+	}
+	return w.expr(e)
+}
+
+func (w *printer) expr(e ast.Expr) string {
+	switch e := e.(type) {
+	case *ast.Null:
+		return "null"
+	case *ast.Bool:
+		return strconv.FormatBool(e.Value)
+	case *ast.Number:
+		return strconv.FormatFloat(e.Value, 'f', -1, 64)
+	case *ast.String:
+		return `"` + quotedText(e.Value) + `"`
+	case *ast.Template:
+		var b strings.Builder
+		for _, part := range e.Parts {
+			if s, ok := part.(*ast.String); ok {
+				b.WriteString(quotedText(s.Value))
+				continue
+			}
+			b.WriteString("${" + w.expr(part) + "}")
+		}
+		return `"` + b.String() + `"`
+	case *ast.Access:
+		return w.access(e)
+	case *ast.LocalRef:
+		if text, ok := w.locals[e.Local]; ok {
+			return text
+		}
+		return e.Local.Name
+	case *ast.Index:
+		return w.operand(e.Collection) + "[" + w.expr(e.Key) + "]"
+	case *ast.Member:
+		if !plainName.MatchString(e.Name.Value) {
+			return w.operand(e.Object) + `["` + quotedText(e.Name.Value) + `"]`
+		}
+		return w.operand(e.Object) + "." + e.Name.Value
+	case *ast.Unary:
+		return e.Op + w.operand(e.Operand)
+	case *ast.Binary:
+		return w.operand(e.Left) + " " + e.Op + " " + w.operand(e.Right)
+	case *ast.Conditional:
+		return w.operand(e.Condition) + " ? " + w.operand(e.Then) + " : " + w.operand(e.Else)
+	case *ast.List:
+		return "[" + w.list(e.Items) + "]"
+	case *ast.Map:
+		var entries []string
+		for _, entry := range e.Entries {
+			key := w.expr(entry.Key)
+			if _, ok := entry.Key.(*ast.String); !ok {
+				key = "(" + key + ")"
+			}
+			entries = append(entries, key+" = "+w.expr(entry.Value))
+		}
+		return "{" + strings.Join(entries, ", ") + "}"
+	case *ast.For:
+		return w.loop(e)
+	case *ast.Splat:
+		w.locals[e.Item] = w.operand(e.Source) + "[*]"
+		return w.expr(e.Each)
+	case *ast.Call:
+		return w.call(e)
+	}
+	w.fail = true
+	return ""
+}
+
+func (w *printer) list(items []ast.Expr) string {
+	var texts []string
+	for _, item := range items {
+		texts = append(texts, w.expr(item))
+	}
+	return strings.Join(texts, ", ")
+}
+
+func (w *printer) access(e *ast.Access) string {
+	if !plainName.MatchString(e.Root.Value) {
+		w.fail = true
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString(e.Root.Value)
+	for _, step := range e.Steps {
+		switch {
+		case step.IsIndex:
+			b.WriteString("[" + strconv.Itoa(step.Index) + "]")
+		case step.Quoted || !plainName.MatchString(step.Name):
+			b.WriteString(`["` + quotedText(step.Name) + `"]`)
+		default:
+			b.WriteString("." + step.Name)
+		}
+	}
+	return b.String()
+}
+
+func (w *printer) loop(e *ast.For) string {
+	names := e.ValueName.Name
+	if e.KeyName != nil {
+		names = e.KeyName.Name + ", " + names
+	}
+	text := "for " + names + " in " + w.expr(e.Collection) + " : "
+	if e.Key != nil {
+		text += w.expr(e.Key) + " => "
+	}
+	text += w.expr(e.Value)
+	if e.Grouped {
+		text += "..."
+	}
+	if e.Condition != nil {
+		text += " if " + w.expr(e.Condition)
+	}
+	if e.Key != nil {
+		return "{" + text + "}"
+	}
+	return "[" + text + "]"
+}
+
+func (w *printer) call(e *ast.Call) string {
+	if strings.Contains(e.Name.Value, ":") {
+		w.fail = true
+		return ""
+	}
+	args := e.Args
+	if e.Argument != nil {
+		known := w.checked.Call(e)
+		if known == nil || known.Func == nil || known.Func.Call == "" {
+			w.fail = true
+			return ""
+		}
+		args = known.Args
+		for len(args) > 0 && args[len(args)-1] == nil {
+			args = args[:len(args)-1]
+		}
+	}
+	var texts []string
+	for _, arg := range args {
+		if arg == nil {
+			texts = append(texts, "null")
+			continue
+		}
+		texts = append(texts, w.expr(arg))
+	}
+	text := e.Name.Value + "(" + strings.Join(texts, ", ")
+	if e.Expanded {
+		text += "..."
+	}
+	return text + ")"
+}
+
+var expressionEscapes = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\r", `\r`, "\t", `\t`, "${", "$${", "%{", "%%{")
+
+// quotedText is a text between the quotes of an expression.
+func quotedText(text string) string { return expressionEscapes.Replace(text) }
+
+// flow is what an expression is as YAML on one line, inside of brackets; ok is false where it has no such form.
+func (p *Program) flow(e ast.Expr) (text string, ok bool) {
+	w := &printer{checked: p.Checked, locals: map[*ast.Local]string{}}
+	text = w.flow(e)
+	return text, !w.fail
+}
+
+func (w *printer) flow(e ast.Expr) string {
+	switch e := e.(type) {
+	case *ast.Null, *ast.Bool, *ast.Number:
+		return w.expr(e)
+	case *ast.String:
+		return flowText(strings.ReplaceAll(e.Value, "${", "$${"))
+	case *ast.Template:
+		var b strings.Builder
+		for _, part := range e.Parts {
+			if s, ok := part.(*ast.String); ok {
+				b.WriteString(strings.ReplaceAll(s.Value, "${", "$${"))
+				continue
+			}
+			b.WriteString("${" + w.expr(part) + "}")
+		}
+		return jsonText(b.String())
+	case *ast.List:
+		var items []string
+		for _, item := range e.Items {
+			items = append(items, w.flow(item))
+		}
+		return "[" + strings.Join(items, ", ") + "]"
+	case *ast.Map:
+		var entries []string
+		for _, entry := range e.Entries {
+			entries = append(entries, w.flow(entry.Key)+": "+w.flow(entry.Value))
+		}
+		return "{" + strings.Join(entries, ", ") + "}"
+	case *ast.Call:
+		if argument, ok := w.argument(e); ok {
+			return "{fn::" + e.Name.Value + ": " + argument + "}"
+		}
+	}
+	return jsonText("${" + w.expr(e) + "}")
+}
+
+var plainWord = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]*$`)
+
+// flowText is a text inside of brackets, in quotes where it needs them.
+func flowText(text string) string {
+	if plainWord.MatchString(text) && !dataIsNot(text, text) {
+		return text
+	}
+	return jsonText(text)
+}
+
+// dataIsNot reports whether YAML reads a text as something else than the text that it shall be.
+func dataIsNot(yaml, text string) bool {
+	e, diags := parser.Data(diag.NewSource("", []byte("k: "+yaml+"\n")))
+	m, ok := e.(*ast.Map)
+	if !ok || diags.HasErrors() || len(m.Entries) != 1 {
+		return true
+	}
+	s, ok := m.Entries[0].Value.(*ast.String)
+	return !ok || s.Value != text
+}
+
+// jsonText is a text in quotes, as JSON and YAML have it.
+func jsonText(text string) string {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(text) // a text always can
+	return strings.TrimSuffix(b.String(), "\n")
+}

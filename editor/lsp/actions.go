@@ -1,0 +1,121 @@
+package lsp
+
+import (
+	"context"
+	"strings"
+
+	"go.lsp.dev/protocol"
+	"go.lsp.dev/uri"
+
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/editor"
+)
+
+var actionKinds = map[editor.ActionKind]protocol.CodeActionKind{
+	editor.FillAction: protocol.CodeActionKindQuickFix, editor.ExtractAction: protocol.CodeActionKindRefactorExtract,
+	editor.InlineAction: protocol.CodeActionKindRefactorInline, editor.RewriteAction: protocol.CodeActionKindRefactorRewrite,
+}
+
+// editing is what a client can do with edits of the workspace.
+type editing struct{ snippets, renames bool }
+
+func editingOf(c protocol.ClientCapabilities) editing {
+	var can editing
+	if c.Workspace == nil || c.Workspace.WorkspaceEdit == nil {
+		return can
+	}
+	edit := c.Workspace.WorkspaceEdit
+	can.snippets = edit.SnippetEditSupport != nil && *edit.SnippetEditSupport && edit.DocumentChanges != nil && *edit.DocumentChanges
+	for _, operation := range edit.ResourceOperations {
+		can.renames = can.renames || operation == protocol.ResourceOperationKindRename
+	}
+	return can
+}
+
+// CodeAction offers the fixes of findings, and what else can be done with a stretch.
+func (s *server) CodeAction(ctx context.Context, params *protocol.CodeActionParams) ([]protocol.CommandOrCodeAction, error) {
+	path := pathOf(params.TextDocument.URI)
+	snapshot := moment(ctx)
+	document := snapshot.Text(path)
+	if document == nil {
+		return nil, nil
+	}
+	wanted := func(kind protocol.CodeActionKind) bool {
+		for _, only := range params.Context.Only {
+			if kind == only || strings.HasPrefix(string(kind), string(only)+".") || only == "" {
+				return true
+			}
+		}
+		return len(params.Context.Only) == 0
+	}
+	e := s.encoding()
+	start, end := e.offsets(document.Source(), params.Range)
+	actions := []protocol.CommandOrCodeAction{}
+	preferred := true
+	if wanted(protocol.CodeActionKindQuickFix) {
+		fixes, err := editor.Fixes(ctx, snapshot, path, start, end)
+		if err != nil {
+			return nil, ctx.Err()
+		}
+		kind := protocol.CodeActionKindQuickFix
+		for _, fix := range fixes {
+			actions = append(actions, &protocol.CodeAction{Title: fix.Label, Kind: &kind, IsPreferred: &preferred,
+				Diagnostics: []protocol.Diagnostic{s.diagnostic(e, snapshot, path, fix.Finding)}, Edit: workspaceEdit(e, fix.Edits)})
+		}
+	}
+	offered, err := editor.Actions(ctx, snapshot, path, start, end)
+	if err != nil {
+		return nil, ctx.Err()
+	}
+	can := s.editing()
+	for _, action := range offered {
+		kind := actionKinds[action.Kind]
+		if !wanted(kind) || action.Renamed != "" && !can.renames {
+			continue
+		}
+		actions = append(actions, &protocol.CodeAction{Title: action.Title, Kind: &kind, Edit: s.actionEdit(e, can, path, action)})
+	}
+	return actions, nil
+}
+
+func (s *server) editing() editing {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.edits
+}
+
+// actionEdit is the edit of an action as a client understands it.
+func (s *server) actionEdit(e encoding, can editing, path string, action editor.Action) *protocol.WorkspaceEdit {
+	snippet := action.Snippet != "" && can.snippets
+	if !snippet && action.Renamed == "" {
+		return workspaceEdit(e, action.Edits)
+	}
+	change := &protocol.TextDocumentEdit{}
+	change.TextDocument.URI = uriOf(path)
+	if version, open := s.versionOf(path); open {
+		change.TextDocument.Version = &version
+	}
+	for _, edit := range action.Edits[path] {
+		if snippet {
+			change.Edits = append(change.Edits, &protocol.SnippetTextEdit{Range: e.rangeOf(edit.Range),
+				Snippet: protocol.StringValue{Kind: "snippet", Value: action.Snippet}})
+			continue
+		}
+		change.Edits = append(change.Edits, &protocol.TextEdit{Range: e.rangeOf(edit.Range), NewText: edit.Text})
+	}
+	changes := []protocol.DocumentChange{change}
+	if action.Renamed != "" {
+		changes = append(changes, &protocol.RenameFile{Kind: "rename", OldURI: uriOf(path), NewURI: uriOf(action.Renamed)})
+	}
+	return &protocol.WorkspaceEdit{DocumentChanges: changes}
+}
+
+func workspaceEdit(e encoding, edits map[string][]diag.Edit) *protocol.WorkspaceEdit {
+	changes := map[uri.URI][]protocol.TextEdit{}
+	for path, list := range edits {
+		for _, edit := range list {
+			changes[uriOf(path)] = append(changes[uriOf(path)], protocol.TextEdit{Range: e.rangeOf(edit.Range), NewText: edit.Text})
+		}
+	}
+	return &protocol.WorkspaceEdit{Changes: changes}
+}

@@ -1,0 +1,98 @@
+package schema
+
+import (
+	"strings"
+	"unicode"
+)
+
+// Example returns a value that a property takes, as YAML on one line: its constant or default where the schema gives one, and
+// else a value of its type with the members that the type requires.
+func Example(p *Property) string { return exampleValue(p, p.Type, 0) }
+
+// ExampleName returns a name for what a token makes: the token's last part, beginning with a small letter.
+func ExampleName(token string) string {
+	name := []rune(token[strings.LastIndexByte(token, ':')+1:])
+	if len(name) > 0 {
+		name[0] = unicode.ToLower(name[0])
+	}
+	return string(name)
+}
+
+func exampleValue(p *Property, t Type, depth int) string {
+	if p != nil && p.Const != nil {
+		return quoteExample(p.Const)
+	}
+	if p != nil && p.Default != nil {
+		return quoteExample(p.Default)
+	}
+	const deepest = 8 // required members cannot go in circles (F8.19), save in a schema that is wrong
+	switch t := Required(t).(type) {
+	case Primitive:
+		switch t {
+		case Bool:
+			return "true"
+		case Integer, Number:
+			return "1"
+		case Asset:
+			return "{fn::fileAsset: ./file}"
+		case Archive:
+			return "{fn::fileArchive: ./folder}"
+		case AnyResource:
+			return "${resource}"
+		}
+		return `"..."`
+	case *Enum:
+		if len(t.Values) > 0 {
+			return quoteExample(t.Values[0].Value)
+		}
+	case *Array:
+		return "[" + exampleItem(t.Item, depth+1) + "]"
+	case *Map:
+		return "{key: " + exampleItem(t.Item, depth+1) + "}"
+	case *Union:
+		return exampleValue(nil, t.Members[0], depth)
+	case *ResourceType:
+		return "${" + ExampleName(t.Token) + "}"
+	case *Token:
+		return exampleValue(nil, t.Underlying, depth)
+	case *Object:
+		if depth >= deepest {
+			return "{}"
+		}
+		var members []string
+		for _, m := range t.Properties() {
+			if m.Required {
+				members = append(members, m.Name+": "+inBrackets(exampleValue(m, m.Type, depth+1)))
+			}
+		}
+		return "{" + strings.Join(members, ", ") + "}"
+	}
+	return `"..."`
+}
+
+// exampleItem is exampleValue inside of brackets, where an interpolation needs quotes.
+func exampleItem(t Type, depth int) string { return inBrackets(exampleValue(nil, t, depth)) }
+
+func inBrackets(text string) string {
+	if strings.HasPrefix(text, "${") {
+		return `"` + text + `"`
+	}
+	return text
+}
+
+func quoteExample(v any) string {
+	text, isText := v.(string)
+	if !isText {
+		return ScalarText(v)
+	}
+	for i, r := range text {
+		if !unicode.IsLetter(r) && (i == 0 || r != '-' && r != '_' && r != '.' && !unicode.IsDigit(r)) {
+			return "'" + strings.ReplaceAll(strings.ReplaceAll(text, "'", "''"), "${", "$${") + "'"
+		}
+	}
+	switch strings.ToLower(text) {
+	case "", "true", "false", "null", "yes", "no", "on", "off", "y", "n":
+		return "'" + text + "'"
+	}
+	return text
+}
