@@ -29,6 +29,9 @@ type Options struct {
 	// environment variables that it does not list.
 	RootDir                 string
 	RestrictPaths, AllowEnv bool
+	// Untrusted says that the run will be of a program that is not trusted: no absolute path may lead out of RootDir either, and
+	// no environment variable may be read.
+	Untrusted bool
 	// Stat looks for files that programs name; nil when there is no file system at hand.
 	Stat func(path string) (fs.FileInfo, error)
 	// Bundle makes the code of dynamic types; nil where nobody does, which leaves their sources unread.

@@ -99,6 +99,10 @@ func (c *constants) constantValue(e ast.Expr, depth int, left *int) (v value.Val
 
 // checkEnv finds a variable of the environment that the program does not list (L10.C9).
 func (c *typer) checkEnv(arg ast.Expr) {
+	if c.opts.Untrusted {
+		c.errorf(diag.FunctionFailed, arg.Range(), "the run is --untrusted", "an untrusted program may read no environment variable")
+		return
+	}
 	name, ok := c.constant(arg).(*ast.String)
 	is := func(l ast.Literal) bool { return ok && l.Value == name.Value }
 	if !ok || c.opts.AllowEnv || c.component != nil || slices.ContainsFunc(c.file.AllowEnv, is) || slices.ContainsFunc(c.file.PublicEnv, is) {
@@ -121,15 +125,21 @@ func (c *typer) checkEnv(arg ast.Expr) {
 // checkConfined finds a relative path that leads out of a project to which the run restricts paths (L6.23).
 func (c *typer) checkConfined(arg ast.Expr, path string) bool {
 	path = strings.TrimPrefix(path, "file://")
-	if !c.opts.RestrictPaths || strings.Contains(path, "://") || filepath.IsAbs(filepath.FromSlash(path)) {
+	full, absolute := filepath.FromSlash(path), filepath.IsAbs(filepath.FromSlash(path))
+	if !c.opts.RestrictPaths && !c.opts.Untrusted || strings.Contains(path, "://") || absolute && !c.opts.Untrusted {
 		return true
 	}
-	root := firstOf(c.opts.RootDir, c.opts.ProgramDir)
-	relative, err := filepath.Rel(root, filepath.Join(c.opts.ProgramDir, filepath.FromSlash(path)))
+	if !absolute {
+		full = filepath.Join(c.opts.ProgramDir, full)
+	}
+	relative, err := filepath.Rel(firstOf(c.opts.RootDir, c.opts.ProgramDir), full)
 	if err == nil && filepath.IsLocal(relative) {
 		return true
 	}
-	c.errorf(diag.FileAccess, arg.Range(), "the run restricts paths; copy the file into the project, or write an absolute path out",
-		"%s is outside of the project", quote(path))
+	hint := "the run restricts paths; copy the file into the project, or write an absolute path out"
+	if c.opts.Untrusted {
+		hint = "the run is --untrusted; copy the file into the project"
+	}
+	c.errorf(diag.FileAccess, arg.Range(), hint, "%s is outside of the project", quote(path))
 	return false
 }

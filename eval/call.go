@@ -47,7 +47,7 @@ func (s *scope) call(ctx context.Context, e *ast.Call) (value.Value, *fault) {
 		}
 		thunks = append(thunks, thunk)
 	}
-	if s.e.options.RestrictPaths {
+	if s.e.options.RestrictPaths || s.e.options.Untrusted {
 		s.confined(c.Func, args, thunks)
 	}
 	if e.Failure != nil && len(thunks) == 2 {
@@ -206,6 +206,9 @@ func (env environment) ReadFile(path string) ([]byte, error) {
 func (env environment) Env(name string) (value.Value, bool, error) {
 	listed := func(names []ast.Literal) bool {
 		return slices.ContainsFunc(names, func(l ast.Literal) bool { return l.Value == name })
+	}
+	if env.e.options.Untrusted {
+		return value.Null, false, errors.New("an untrusted program may read no environment variable")
 	}
 	file := env.e.program.File
 	public := listed(file.PublicEnv)

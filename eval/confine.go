@@ -2,11 +2,14 @@ package eval
 
 import (
 	"context"
+	"errors"
+	"net/url"
 	"path/filepath"
 	"strings"
 
 	"github.com/yamlhost/yamlhost/builtins"
 	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/confine"
 	"github.com/yamlhost/yamlhost/parser/ast"
 	"github.com/yamlhost/yamlhost/value"
 )
@@ -25,7 +28,13 @@ func (s *scope) confined(f *builtins.Func, args []ast.Expr, thunks []builtins.Th
 				return v, err
 			}
 			path, ok := v.AsString()
-			if _, literal := arg.(*ast.String); !ok || s.e.mayRead(path, literal) {
+			if !ok {
+				return v, nil
+			}
+			if s.e.options.Untrusted {
+				return v, s.e.stranger(path, v.IsSecret(), arg)
+			}
+			if _, literal := arg.(*ast.String); s.e.mayRead(path, literal) {
 				return v, nil
 			}
 			shown := "the path"
@@ -36,6 +45,45 @@ func (s *scope) confined(f *builtins.Func, args []ast.Expr, thunks []builtins.Th
 				"%s is outside of the project", shown)
 		}
 	}
+}
+
+// stranger judges what an untrusted program may read: files of the project, and public addresses (D13). Its error is nil for those.
+func (e *evaluator) stranger(path string, secret bool, arg ast.Expr) error {
+	err := e.public(path)
+	if err == nil {
+		return nil
+	}
+	shown := "the path"
+	if !secret {
+		shown = "`" + path + "`"
+	}
+	return blame(diag.FileAccess, arg.Range(), "the run is --untrusted; the files of the project and public addresses are all that it reads",
+		"%s may not be read: %s", shown, err)
+}
+
+func (e *evaluator) public(path string) error {
+	if scheme, rest, isURI := strings.Cut(path, "://"); isURI {
+		if !strings.EqualFold(scheme, "file") {
+			at, err := url.Parse(path)
+			if err != nil {
+				return errors.New("it is no address")
+			}
+			return confine.Host(at.Hostname())
+		}
+		path = filepath.FromSlash(rest)
+	}
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(e.options.Cwd, path)
+	}
+	return confine.Tree(e.folder(), path) // of a file, the file
+}
+
+// folder is the folder that a program's files are in.
+func (e *evaluator) folder() string {
+	if e.options.RootDirectory == "" {
+		return e.options.Cwd
+	}
+	return e.options.RootDirectory
 }
 
 // mayRead reports whether a path, or an address of a file, lies inside of the project, also behind symbolic links.
@@ -53,24 +101,5 @@ func (e *evaluator) mayRead(path string, literal bool) bool {
 	} else {
 		path = filepath.Join(e.options.Cwd, path)
 	}
-	root := e.options.RootDirectory
-	if root == "" {
-		root = e.options.Cwd
-	}
-	if !inside(root, path) {
-		return false
-	}
-	target, err := filepath.EvalSymlinks(path)
-	if err != nil {
-		return true // what is not there is not read either
-	}
-	if realRoot, err := filepath.EvalSymlinks(root); err == nil {
-		root = realRoot
-	}
-	return inside(root, target)
-}
-
-func inside(root, path string) bool {
-	rel, err := filepath.Rel(root, path)
-	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
+	return !errors.Is(confine.Path(e.folder(), path), confine.ErrOutside) // what is not there is not read either
 }

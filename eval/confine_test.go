@@ -60,3 +60,87 @@ func TestRestrictedPaths(t *testing.T) {
 		}
 	}
 }
+
+// An untrusted program reads files of the project and nothing else, in whatever form it names them, no private address, no
+// environment variable, and runs no command (D13).
+func TestUntrusted(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	root := filepath.Join(dir, "project")
+	cwd := filepath.Join(root, "prog")
+	require.NoError(t, os.MkdirAll(filepath.Join(cwd, "sound"), 0o755))
+	require.NoError(t, os.MkdirAll(filepath.Join(cwd, "leaky"), 0o755))
+	outside := filepath.Join(dir, "outside")
+	for _, path := range []string{outside, filepath.Join(root, "shared"), filepath.Join(cwd, "own"), filepath.Join(cwd, "sound", "a")} {
+		require.NoError(t, os.WriteFile(path, []byte("content"), 0o644))
+	}
+	for link, target := range map[string]string{"link": outside, "up": dir, "inner": filepath.Join(root, "shared"), "leaky/link": outside} {
+		require.NoError(t, os.Symlink(target, filepath.Join(cwd, link)))
+	}
+	file := func(path string) string { return "file://" + filepath.ToSlash(path) }
+	refused := func(t *testing.T, text string) bool {
+		t.Helper()
+		program, findings := load(t, text, nil)
+		require.False(t, findings.HasErrors(), describe(findings))
+		ran := false
+		_, findings = eval.Run(t.Context(), program, newZoo(false).recorder, eval.Options{
+			Cwd: cwd, RootDirectory: root, Workers: 1, Untrusted: true, AllowEnv: true,
+			Getenv:  func(string) (string, bool) { return "canary", true },
+			Command: func(context.Context, string, []string) error { ran = true; return nil },
+		})
+		require.False(t, ran)
+		for _, d := range findings {
+			if d.Severity == diag.Error && d.Subject.IsZero() {
+				t.Errorf("a finding without a place: %s", d.Summary)
+			}
+		}
+		return findings.HasErrors()
+	}
+	reads := []string{"fn::readFile", "fn::filebase64", "fn::filebase64sha256", "fn::fileAsset", "fn::fileArchive"}
+	for name, c := range map[string]struct {
+		calls    []string
+		argument string
+		allowed  bool
+	}{
+		"inside":                 {reads, "own", true},
+		"elsewhere in it":        {reads, "../shared", true},
+		"a link inside":          {reads, "inner", true},
+		"absolute, inside":       {reads, filepath.Join(cwd, "own"), true},
+		"upwards":                {reads, "../../outside", false},
+		"a link out":             {reads, "link", false},
+		"through a link out":     {reads, "up/outside", false},
+		"absolute, written out":  {reads, outside, false},
+		"absolute, computed":     {reads, "${pulumi.rootDirectory}/../outside", false},
+		"the process":            {reads, "/proc/self/environ", false},
+		"a device":               {reads, "/dev/zero", false},
+		"a folder":               {[]string{"fn::fileArchive"}, "sound", true},
+		"a folder with a link":   {[]string{"fn::fileArchive"}, "leaky", false},
+		"the folder around":      {[]string{"fn::fileArchive"}, "../..", false},
+		"an address of a file":   {[]string{"fn::remoteAsset", "fn::remoteArchive"}, file(outside), false},
+		"one inside":             {[]string{"fn::remoteAsset"}, file(filepath.Join(cwd, "own")), true},
+		"in capitals":            {[]string{"fn::remoteAsset"}, "FILE://" + outside, false},
+		"a public address":       {[]string{"fn::remoteAsset"}, "https://example.com/x", true},
+		"this machine":           {[]string{"fn::remoteAsset", "fn::remoteArchive"}, "http://127.0.0.1:8080/x", false},
+		"this machine, by name":  {[]string{"fn::remoteAsset"}, "http://localhost/x", false},
+		"the cloud's metadata":   {[]string{"fn::remoteAsset"}, "http://169.254.169.254/latest/meta-data", false},
+		"a private network":      {[]string{"fn::remoteAsset"}, "http://192.168.0.1/x", false},
+		"IPv6":                   {[]string{"fn::remoteAsset"}, "http://[::1]/x", false},
+		"IPv4 in IPv6":           {[]string{"fn::remoteAsset"}, "http://[::ffff:127.0.0.1]/x", false},
+		"a number as an address": {[]string{"fn::remoteAsset"}, "http://2130706433/x", false},
+	} {
+		for _, call := range c.calls {
+			t.Run(name+" "+call, func(t *testing.T) {
+				t.Parallel()
+				require.Equal(t, !c.allowed, refused(t, fmt.Sprintf("variables: {v: {%s: %q}}\noutputs: {a: '${v}'}\n", call, c.argument)))
+			})
+		}
+	}
+	t.Run("environment", func(t *testing.T) {
+		t.Parallel()
+		require.True(t, refused(t, "pulumi: {publicEnv: [HOME]}\noutputs: {a: {fn::env: HOME}}\n"))
+	})
+	t.Run("hook", func(t *testing.T) {
+		t.Parallel()
+		require.True(t, refused(t, "hooks: {h: {command: [touch, mark]}}\noutputs: {a: 1}\n"))
+	})
+}

@@ -17,6 +17,9 @@ func (e *evaluator) registerHooks(ctx context.Context) *fault {
 	var failed *fault
 	for _, h := range e.program.Hooks {
 		at := h.Decl.Name.Range
+		if e.options.Untrusted {
+			return blame(diag.OperationFailed, at, "the run is --untrusted, and starts no command", "the hook `%s` runs a command", h.Decl.Name.Value)
+		}
 		registrar, ok := e.monitor.(monitor.HookRegistrar)
 		if !ok || e.options.Command == nil {
 			return blame(diag.OperationFailed, at, "", "this engine cannot run hooks, such as `%s`", h.Decl.Name.Value)

@@ -37,6 +37,9 @@ type Options struct {
 	Getenv func(name string) (string, bool)
 	// RestrictPaths keeps functions that name files to those of the project (L6.23).
 	RestrictPaths bool
+	// Untrusted is for the program of a stranger (D13): it reads files of the project and nothing else, no private address, no
+	// environment, and runs no command. Getenv and Command are not asked then.
+	Untrusted bool
 	// AllowEnv lets fn::env read every environment variable, not only those that the program lists (L10.C9).
 	AllowEnv bool
 	// Limits bound what the evaluation may cost (Y309); what is 0 is as in builtins.DefaultLimits.

@@ -13,6 +13,8 @@ import (
 // DirOpener opens files of the file system, relative ones in Dir, and remote objects.
 type DirOpener struct {
 	Dir string
+	// Allow judges absolute paths before they are opened; nil allows all.
+	Allow func(path string) error
 	// Fetch gets an http or https object, retrying as it sees fit; nil refuses them.
 	Fetch func(uri string) (io.ReadCloser, error)
 }
@@ -24,12 +26,17 @@ func (d DirOpener) Open(path string) (fs.File, error) {
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(d.Dir, path)
 	}
-	return open(path)
+	return d.open(path)
 }
 
 // open opens a file or directory. A named pipe or a socket is refused: it has no content that could be the same tomorrow,
 // and opening it may take for ever.
-func open(path string) (*os.File, error) {
+func (d DirOpener) open(path string) (*os.File, error) {
+	if d.Allow != nil {
+		if err := d.Allow(path); err != nil {
+			return nil, &fs.PathError{Op: "open", Path: path, Err: err}
+		}
+	}
 	info, err := os.Stat(path)
 	if err == nil && info.Mode()&(fs.ModeNamedPipe|fs.ModeSocket) != 0 {
 		return nil, &fs.PathError{Op: "open", Path: path, Err: errors.New("it is a pipe or a socket, not a file")}
@@ -59,7 +66,7 @@ func (d DirOpener) OpenURI(uri string) (io.ReadCloser, error) {
 		if !filepath.IsAbs(u.Path) {
 			return nil, errors.New("a file URI needs an absolute path")
 		}
-		return open(u.Path)
+		return d.open(u.Path)
 	}
 	return nil, fmt.Errorf("%q is no scheme of a remote asset; use http, https or file", u.Scheme)
 }

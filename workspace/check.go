@@ -33,8 +33,8 @@ type CheckOptions struct {
 	Project string
 	// Stat looks for files that programs name; nil when there is no file system.
 	Stat func(path string) (fs.FileInfo, error)
-	// AllowEnv and RestrictPaths are what the run will allow the program.
-	AllowEnv, RestrictPaths bool
+	// AllowEnv, RestrictPaths and Untrusted are what the run will allow the program.
+	AllowEnv, RestrictPaths, Untrusted bool
 	// Bundle makes the code of dynamic types; nil leaves their sources unread.
 	Bundle check.Bundler
 }

@@ -34,7 +34,7 @@ func (w *Workspace) CheckerOptions(ctx context.Context, o CheckOptions) (check.O
 	return check.Options{
 		Project: w.nameFor(o), Packages: append(slices.Clip(w.Packages), made...), Local: w.Components,
 		Config: o.Config, ConfigKnown: o.ConfigKnown, StackKeys: w.stackKeys(o), ProgramDir: w.Program.Dir,
-		RootDir: w.Project.Dir, AllowEnv: o.AllowEnv, RestrictPaths: o.RestrictPaths, Stat: o.Stat,
+		RootDir: w.Project.Dir, AllowEnv: o.AllowEnv, RestrictPaths: o.RestrictPaths, Untrusted: o.Untrusted, Stat: o.Stat,
 		Bundle: o.Bundle,
 	}, failed
 }

@@ -1,10 +1,12 @@
 package workspace
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 
 	"github.com/yamlhost/yamlhost/check"
+	"github.com/yamlhost/yamlhost/internal/confine"
 	"github.com/yamlhost/yamlhost/parser"
 	"github.com/yamlhost/yamlhost/schema"
 	"github.com/yamlhost/yamlhost/workspace/project"
@@ -12,6 +14,13 @@ import (
 
 // readPackages reads the packages that are declared beside the program, and those that are used by path.
 func (w *Workspace) readPackages() error {
+	for _, pkg := range w.Project.Packages {
+		if dir, local := w.Project.LocalDir(pkg); local {
+			if err := w.options.within(w.Project.Dir, dir); err != nil {
+				return fmt.Errorf("package %s: %w", pkg.Name.Text, err)
+			}
+		}
+	}
 	if err := w.readDeclared(); err != nil || !w.options.LocalPackages {
 		return err
 	}
@@ -68,6 +77,11 @@ func (w *Workspace) readLocal(packages []project.Package, localDir func(project.
 		read[dir] = true
 		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 			continue // findPlugins reports it
+		}
+		if w.options.Confined {
+			if err := confine.Tree(w.Project.Dir, dir); err != nil {
+				return fmt.Errorf("package %s: %s may not be read: %w", pkg.Name.Text, w.options.shown(dir), err)
+			}
 		}
 		files, found, err := project.ComponentPackage(dir, w.options.shown)
 		if err != nil {

@@ -2,6 +2,7 @@ package workspace
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/yamlhost/yamlhost/check"
 	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/confine"
 	"github.com/yamlhost/yamlhost/schema"
 	"github.com/yamlhost/yamlhost/workspace/project"
 )
@@ -52,6 +54,8 @@ type Options struct {
 	// Opened is the text of a file, by the name that Shown gives it, where an editor has it open; nil for any other file. The
 	// function itself is nil where there is no editor.
 	Opened func(shown string) *diag.Source
+	// Confined reads nothing outside of the project's folder, also where links lead: for a project that is not trusted (D13).
+	Confined bool
 	// LocalPackages reads the packages that the project uses by path: those of components, and plugins.
 	LocalPackages bool
 }
@@ -90,6 +94,9 @@ func Open(dir string, o Options) (*Workspace, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := o.within(p.Dir, p.Path); err != nil {
+		return nil, err
+	}
 	w := &Workspace{Project: p, Diags: diags, options: o}
 	if w.compiler = o.compilerOf(p); w.compiler != nil {
 		w.Program.Dir = o.ProgramDir
@@ -99,7 +106,7 @@ func Open(dir string, o Options) (*Workspace, error) {
 	} else if err := w.readProgram(); err != nil {
 		return nil, err
 	}
-	w.find = project.Includer(w.Dir(), o.shown)
+	w.find = w.includer(w.Dir())
 	if w.Program.Path == "" && w.compiler == nil {
 		return w, nil
 	}
@@ -110,6 +117,9 @@ func Open(dir string, o Options) (*Workspace, error) {
 func OpenWithoutProgram(dir string, o Options) (*Workspace, error) {
 	p, diags, err := FindProject(dir, o)
 	if err != nil {
+		return nil, err
+	}
+	if err := errors.Join(o.within(p.Dir, p.Path), o.within(p.Dir, p.ProgramDir())); err != nil {
 		return nil, err
 	}
 	w := &Workspace{Project: p, Program: project.Program{Dir: p.ProgramDir()}, Diags: diags, options: o}
@@ -137,7 +147,7 @@ func OpenFile(path string, o Options) (*Workspace, error) {
 	}
 	w.compiler = nil
 	w.Program = project.Program{Dir: dir, Path: path}
-	w.find = project.Includer(dir, o.shown)
+	w.find = w.includer(dir)
 	w.Source, err = o.source(w.Project, path)
 	return w, err
 }
@@ -152,20 +162,33 @@ func openLoose(path string, o Options) (*Workspace, error) {
 	name := strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
 	w := &Workspace{
 		Project: &project.Project{Source: src, Path: path, Dir: dir, Name: project.Literal{Text: name}},
-		Program: project.Program{Dir: dir, Path: path}, Source: src, find: project.Includer(dir, o.shown), options: o,
+		Program: project.Program{Dir: dir, Path: path}, Source: src, options: o,
 	}
+	w.find = w.includer(dir)
 	return w, w.readDeclared()
 }
 
 // readProgram reads the program's text, which may be that of the project file (L1.7).
 func (w *Workspace) readProgram() error {
+	if main := w.Project.Main; main != nil && main.Text != "" {
+		target := main.Text
+		if !filepath.IsAbs(target) {
+			target = filepath.Join(w.Project.Dir, target)
+		}
+		if err := w.options.within(w.Project.Dir, target); err != nil {
+			return err
+		}
+	}
 	var found diag.Diagnostics
 	w.Program, found = w.Project.FindProgram()
 	w.Diags.Add(found...)
 	if w.Program.Path == "" {
 		return nil
 	}
-	var err error
+	err := errors.Join(w.options.within(w.Project.Dir, w.Program.Dir), w.options.within(w.Project.Dir, w.Program.Path))
+	if err != nil {
+		return err
+	}
 	w.Source, err = w.options.source(w.Project, w.Program.Path)
 	return err
 }
@@ -192,6 +215,22 @@ func (o Options) source(p *project.Project, path string) (*diag.Source, error) {
 		return nil, fmt.Errorf("read program: %w", err)
 	}
 	return diag.NewSource(o.shown(path), project.StripBOM(text)), nil
+}
+
+// within returns an error for a path that leads out of the folder of a project that is not trusted.
+func (o Options) within(root, path string) error {
+	if !o.Confined {
+		return nil
+	}
+	if err := confine.Path(root, path); err != nil {
+		return fmt.Errorf("%s may not be read: %w", o.shown(path), err)
+	}
+	return nil
+}
+
+// includer finds the texts that a program in a folder includes.
+func (w *Workspace) includer(dir string) func(pattern string) ([]*diag.Source, error) {
+	return project.Includer(dir, w.options.shown, func(path string) error { return w.options.within(w.Project.Dir, path) })
 }
 
 // include finds the texts that a pattern of the section include names.

@@ -41,10 +41,10 @@ var mayImport = map[string][]string{
 	"check":               {"parser/ast", "schema", "builtins", "value", "diag", "value/urn"},
 	"runtime/monitor":     {"value", "value/urn"},
 	"runtime/monitor/rpc": {"runtime/monitor", "value/wire", "value", "value/urn"},
-	"eval":                {"internal/patient", "check", "parser/ast", "builtins", "schema", "runtime/monitor", "value", "value/mask", "diag", "value/urn"},
+	"eval":                {"internal/confine", "internal/patient", "check", "parser/ast", "builtins", "schema", "runtime/monitor", "value", "value/mask", "diag", "value/urn"},
 	"runtime/provider":    {"value", "value/urn"},
 	"runtime/plugin":      {"internal/httpget", "internal/environ", "internal/filelock", "runtime/provider", "value/wire", "value/mask", "schema", "value", "value/urn"},
-	"runtime/embedded":    {"internal/supervise", "internal/patient", "runtime/provider", "schema", "value", "value/mask", "value/urn"},
+	"runtime/embedded":    {"internal/confine", "internal/supervise", "internal/patient", "runtime/provider", "schema", "value", "value/mask", "value/urn"},
 	// Bundles for the checker, which knows no bundler.
 	"workspace/sources": {"check", "runtime/dynamic/bundle"},
 	"runtime/dynamic":   {"internal/environ", "runtime/dynamic/bundle", "runtime/provider", "value/wire", "value", "value/urn"},
@@ -70,7 +70,7 @@ var mayImport = map[string][]string{
 	"internal/corpus":  {},
 	"internal/environ": {},
 	// From a folder to a checked program: all of the language side but the evaluator, and nothing of the engine side.
-	"workspace":          {"parser", "parser/ast", "check", "schema", "workspace/project", "diag"},
+	"workspace":          {"parser", "parser/ast", "check", "schema", "workspace/project", "internal/confine", "diag"},
 	"workspace/compiler": {"workspace", "internal/environ", "diag"},
 	// The licences of what is linked, as a test.
 	"internal/notices": {},
@@ -80,6 +80,8 @@ var mayImport = map[string][]string{
 	"internal/supervise": {},
 	// Files that may make their reader wait for ever.
 	"internal/patient": {},
+	// Paths inside of a folder and addresses of the public network.
+	"internal/confine": {},
 	// A lock between processes that edit one file.
 	"internal/filelock": {},
 	"langhost/pcl":      {"parser", "parser/ast", "builtins", "schema", "diag"},

@@ -3,6 +3,7 @@ package embedded
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"io"
 	"slices"
 	"strings"
@@ -29,6 +30,11 @@ type Options struct {
 	// Supervisor is the command line of a process that kills commands with all that they have started when this process ends;
 	// see supervise.Start. Without one they outlive a kill.
 	Supervisor []string
+	// Confined is the folder that paths may not lead out of, for a program that is not trusted: no private address is reached
+	// then, and no command is run (D13). Empty for a program that is.
+	Confined string
+	// LargestFile is how many bytes of a file a function reads at most; 0 for 256 MiB.
+	LargestFile int64
 	// Grace is how long a cancelled command may take to end before it is killed; 0 for two seconds.
 	Grace time.Duration
 }
@@ -57,6 +63,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Random == nil {
 		o.Random = rand.Reader
+	}
+	if o.LargestFile == 0 {
+		o.LargestFile = 256 << 20
 	}
 	if o.Grace == 0 {
 		o.Grace = 2 * time.Second
@@ -108,6 +117,9 @@ func (l loader) Load(_ context.Context, p provider.Package) (provider.Provider, 
 			looked = append(looked, name+" (embedded)")
 		}
 		return nil, &provider.MissingError{Package: p.Name, Version: p.Version, Looked: looked}
+	}
+	if p.Name == "command" && l.options.Confined != "" {
+		return nil, errors.New("the package command runs commands, which an untrusted program may not (--untrusted)")
 	}
 	ctx, cancel := context.WithCancel(context.Background()) // ends with the provider, not with the call that loaded it
 	return &shell{name: p.Name, schema: e.schema(), text: e.text(), kinds: e.kinds(l.options), done: ctx, cancel: cancel}, nil

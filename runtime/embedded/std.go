@@ -39,7 +39,11 @@ func stdKinds(o Options) kinds {
 	}
 	for name, form := range fileForms {
 		k.functions["std:index:"+name] = func(ctx context.Context, args value.Value) (value.Value, error) {
-			data, err := patient.ReadFile(ctx, s.path(textArg(args, "input")))
+			path, err := s.reachable(textArg(args, "input"))
+			if err != nil {
+				return value.Null, failed(err)
+			}
+			data, err := patient.ReadFileUpTo(ctx, path, s.o.LargestFile)
 			if err != nil {
 				return value.Null, failed(fmt.Errorf("the file cannot be read: %w", err))
 			}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/yamlhost/yamlhost/internal/confine"
 	"github.com/yamlhost/yamlhost/value"
 )
 
@@ -56,7 +57,11 @@ func (s standard) world() map[string]formula {
 		"abspath":    always1(s.path),
 		"pathexpand": fromText(s.expand),
 		"fileexists": func(args value.Value) (value.Value, error) {
-			info, err := os.Stat(s.path(textArg(args, "input")))
+			path, err := s.reachable(textArg(args, "input"))
+			if err != nil {
+				return value.Null, err
+			}
+			info, err := os.Stat(path)
 			return value.Bool(err == nil && !info.IsDir()), nil
 		},
 	}
@@ -80,6 +85,15 @@ func (s standard) path(p string) string {
 		return filepath.Clean(p)
 	}
 	return filepath.Join(s.o.Dir, p)
+}
+
+// reachable is path, or an error where an untrusted program may not read that.
+func (s standard) reachable(p string) (string, error) {
+	path := s.path(p)
+	if s.o.Confined == "" {
+		return path, nil
+	}
+	return path, confine.Path(s.o.Confined, path)
 }
 
 func (s standard) expand(p string) (string, error) {

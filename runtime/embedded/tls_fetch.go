@@ -16,6 +16,7 @@ import (
 
 	"golang.org/x/net/http/httpproxy"
 
+	"github.com/yamlhost/yamlhost/internal/confine"
 	"github.com/yamlhost/yamlhost/value"
 )
 
@@ -101,11 +102,21 @@ func (c certificates) fetch(ctx context.Context, address string, verify bool) ([
 	}
 	ctx, cancel := context.WithTimeout(ctx, fetchTime)
 	defer cancel()
+	dialer := &net.Dialer{}
+	if c.Confined != "" {
+		if c.proxy.set {
+			return nil, errors.New("an untrusted program may not choose a proxy")
+		}
+		if err := confine.Host(target.Hostname()); err != nil {
+			return nil, err
+		}
+		dialer = confine.Dialer()
+	}
 	settings := &tls.Config{InsecureSkipVerify: !verify, Time: c.Now}
 	if target.Scheme == "https" && c.proxy.set {
 		return c.fetchThroughProxy(ctx, target, settings)
 	}
-	conn, err := (&tls.Dialer{Config: settings}).DialContext(ctx, "tcp", net.JoinHostPort(target.Hostname(), port))
+	conn, err := (&tls.Dialer{NetDialer: dialer, Config: settings}).DialContext(ctx, "tcp", net.JoinHostPort(target.Hostname(), port))
 	if err != nil {
 		return nil, fmt.Errorf("connect to %s: %w", target.Host, err)
 	}

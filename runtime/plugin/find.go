@@ -16,9 +16,10 @@ import (
 
 // found is a plugin's executable.
 type found struct {
-	path   string // empty for a script
-	dir    string // the plugin's own directory
-	script bool   // it is in source form
+	path    string // empty for a script
+	dir     string // the plugin's own directory
+	script  bool   // it is in source form
+	ambient bool   // it is on PATH
 }
 
 // find looks for the executable of a resource plugin in the order of F2.25. It returns *provider.MissingError when there
@@ -36,7 +37,7 @@ func (o *Options) find(name, version string) (found, error) {
 			}
 			if path, ok := executableIn(dir, executable); ok {
 				o.warn(fmt.Sprintf("using pulumi-resource-%s from $PATH at %s", name, path))
-				return found{path: path, dir: filepath.Dir(path)}, nil
+				return found{path: path, dir: filepath.Dir(path), ambient: true}, nil
 			}
 		}
 		missing.Looked = append(missing.Looked, "$PATH")
@@ -49,6 +50,11 @@ func (o *Options) find(name, version string) (found, error) {
 	dir, ok := o.installed(folder, name, version)
 	if !ok {
 		return found{}, missing
+	}
+	if o.Approve != nil {
+		if err := o.Approve(name, pluginDirectory.FindStringSubmatch(filepath.Base(dir))[3]); err != nil {
+			return found{}, err
+		}
 	}
 	return inDirectory(dir, executable)
 }

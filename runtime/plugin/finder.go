@@ -20,6 +20,9 @@ type Finder struct {
 	Cache SchemaCache
 	// Fetcher downloads what is missing; nil to download nothing.
 	Fetcher *Fetcher
+	// AskOnce takes the schema of a plugin from PATH out of the cache too. Without it such a plugin is asked each time, and what is
+	// cached is renewed: one that is being written may be a script that starts something else.
+	AskOnce bool
 }
 
 // Load starts a plugin, which is fetched first when it is missing. missing may add to the error where else somebody has
@@ -54,8 +57,10 @@ func (f *Finder) Schema(ctx context.Context, d schema.Descriptor) (*schema.Packa
 		return schema.Parse(text)
 	}
 	installed := at.Installed()
-	if pkg, err := f.Cache.Open(path, installed); err == nil && pkg.Owns(d.PackageName()) {
-		return pkg, nil
+	if !at.Ambient || f.AskOnce {
+		if pkg, err := f.Cache.Open(path, installed); err == nil && pkg.Owns(d.PackageName()) {
+			return pkg, nil
+		}
 	}
 	var pkg *schema.Package
 	err = f.ask(ctx, d, func(loaded provider.Provider, r provider.SchemaRequest) error {

@@ -6,6 +6,7 @@ import "github.com/Masterminds/semver/v3"
 type Location struct {
 	Path     string // of the executable, or of the folder of a script; empty for a running provider to attach to
 	Attached bool
+	Ambient  bool // it is on PATH
 	// Version is that of a plugin in the plugin folder, whose content never changes; empty for all others.
 	Version string
 }
@@ -22,7 +23,7 @@ func (h *Host) Find(name, version string) (Location, error) {
 	if err != nil {
 		return Location{}, err
 	}
-	at := Location{Path: f.path}
+	at := Location{Path: f.path, Ambient: f.ambient}
 	if f.script {
 		at.Path = f.dir
 	}

@@ -44,6 +44,8 @@ type Options struct {
 	// (PULUMI_IGNORE_AMBIENT_PLUGINS).
 	Path          []string
 	IgnoreAmbient bool
+	// Approve judges an installed plugin before it is taken; nil takes all. An error ends the search.
+	Approve func(name, version string) error
 	// Home is the directory that holds the folder plugins; empty for none.
 	Home string
 	// ProgramDir is where plugins run; RootDir is what relative overrides are relative to.

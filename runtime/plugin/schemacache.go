@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -23,13 +24,20 @@ type SchemaCache struct {
 	Home string // empty to keep nothing
 }
 
-// Path returns the file that keeps the schema of the plugin at a location (F2.38). It is empty for a plugin whose content may
-// change under the same version: one from PATH, from the project or attached.
+// Path returns the file that keeps the schema of the plugin at a location (F2.38). One from PATH is known by its path, its size and
+// its time. Path is empty for a plugin whose content may change without a sign: one from the project or attached.
 func (c SchemaCache) Path(d schema.Descriptor, at Location) string {
-	if c.Home == "" || at.Version == "" {
+	name := d.Name + "-" + at.Version
+	if at.Ambient {
+		info, err := os.Stat(at.Path)
+		if err != nil {
+			return ""
+		}
+		name = d.Name + "-path-" + shortDigest(fmt.Appendf(nil, "%s %d %d", at.Path, info.Size(), info.ModTime().UnixNano()))
+	}
+	if c.Home == "" || at.Version == "" && !at.Ambient {
 		return ""
 	}
-	name := d.Name + "-" + at.Version
 	if d.DownloadURL != "" {
 		name += "-" + shortDigest([]byte(d.DownloadURL))
 	}

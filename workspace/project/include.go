@@ -12,9 +12,9 @@ import (
 )
 
 // Includer finds the texts that the section include of a program names (L10.C11): patterns are relative to the program's
-// directory dir, and name makes a path into what users see. What it finds has the same identity each time. It is not safe
+// directory dir, name makes a path into what users see, and allow returns an error for a path that may not be read. What it finds has the same identity each time. It is not safe
 // for concurrent use.
-func Includer(dir string, name func(path string) string) func(pattern string) ([]*diag.Source, error) {
+func Includer(dir string, name func(path string) string, allow func(path string) error) func(pattern string) ([]*diag.Source, error) {
 	known := make(map[string]*diag.Source)
 	return func(pattern string) ([]*diag.Source, error) {
 		paths, err := filepath.Glob(filepath.Join(dir, filepath.FromSlash(pattern)))
@@ -25,6 +25,9 @@ func Includer(dir string, name func(path string) string) func(pattern string) ([
 		var found []*diag.Source
 		for _, path := range paths {
 			if known[path] == nil {
+				if err := allow(path); err != nil {
+					return nil, err
+				}
 				info, err := os.Stat(path)
 				if err == nil && info.IsDir() {
 					continue

@@ -57,7 +57,7 @@ func TestWhoServesAPackage(t *testing.T) {
 			if c.ignoreAmbient {
 				a.World.Env = append(a.World.Env, "PULUMI_IGNORE_AMBIENT_PLUGINS=true")
 			}
-			p := operation.NewProviders(a, workspace.Empty(home), nil)
+			p := operation.NewProviders(a, workspace.Empty(home), nil, operation.Trusted)
 			defer p.Close()
 			require.Equal(t, c.builtIn, p.Room("random", c.version, c.url, c.parameterized) != nil)
 		})
@@ -68,7 +68,7 @@ func TestWhoServesAPackage(t *testing.T) {
 func TestMissingPackage(t *testing.T) {
 	t.Parallel()
 	a := &console.Console{World: console.World{Dir: t.TempDir(), Home: t.TempDir()}}
-	p := operation.NewProviders(a, workspace.Empty(""), nil)
+	p := operation.NewProviders(a, workspace.Empty(""), nil, operation.Trusted)
 	defer p.Close()
 	_, err := p.Schemas().Load(context.Background(), schema.Descriptor{Name: "nosuch"})
 	require.ErrorIs(t, err, schema.ErrNotFound)

@@ -10,8 +10,12 @@ import (
 
 // acquireWith lets missing plugins be downloaded from now on. dir is the folder of the lock file.
 func (p *Providers) acquireWith(a *console.Console, dir string, tell func(text string)) {
+	forbidden := a.DownloadsForbidden()
+	if p.trust == Untrusted {
+		forbidden = "--untrusted"
+	}
 	p.finder.Fetcher = plugin.NewFetcher(plugin.FetchOptions{
-		Home: a.PulumiHome(), LockDir: dir, Forbidden: a.DownloadsForbidden(), Overrides: a.World.Getenv(console.DownloadOverrides),
+		Home: a.PulumiHome(), LockDir: dir, Forbidden: forbidden, Overrides: a.World.Getenv(console.DownloadOverrides),
 		Client: a.World.HTTP, Tell: tell,
 	})
 }

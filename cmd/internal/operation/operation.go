@@ -29,6 +29,7 @@ type Options struct {
 	MonitorRPC      bool
 	AllowEnv        bool
 	RestrictPaths   bool
+	Untrusted       bool
 	MaxValue        int64 // MiB
 	MaxSteps        int64
 

@@ -16,6 +16,7 @@ import (
 	"github.com/yamlhost/yamlhost/cmd/internal/view"
 	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/eval"
+	"github.com/yamlhost/yamlhost/internal/confine"
 	"github.com/yamlhost/yamlhost/parser"
 	"github.com/yamlhost/yamlhost/runtime/backend"
 	"github.com/yamlhost/yamlhost/runtime/engine"
@@ -107,6 +108,9 @@ var previewOperation = Operation{Kind: "preview", Planning: updateOperation.Plan
 // prepare does everything that comes before an operation. The caller closes the pipeline, also when there is an error.
 func prepare(ctx context.Context, a *console.Console, o *Options, op Operation, open func(context.Context, *project.Project) (*console.Stack, error)) (*Pipeline, error) {
 	p := &Pipeline{Console: a, options: o, stage: &stage{}, answers: map[urn.URN]engine.Word{}, document: o.PlanOnly || o.PreviewOnly || op.Kind == previewOperation.Kind}
+	if err := o.distrust(); err != nil {
+		return p, err
+	}
 	dir := a.World.Dir
 	if o.Dir != "" {
 		dir = a.Path(o.Dir)
@@ -117,14 +121,17 @@ func prepare(ctx context.Context, a *console.Console, o *Options, op Operation, 
 	if err := p.openWorkspace(dir, op); err != nil {
 		return p, err
 	}
-	var err error
+	err := p.guardSettings()
+	if err != nil {
+		return p, err
+	}
 	if p.Stack, err = open(ctx, p.Workspace.Project); err != nil {
 		return p, err
 	}
 	if err := p.configure(); err != nil {
 		return p, err
 	}
-	p.Providers = NewProviders(a, p.Workspace, p.pluginMessage)
+	p.Providers = NewProviders(a, p.Workspace, p.pluginMessage, o.trust())
 	p.Providers.acquireWith(a, lockDir(p.Workspace), func(text string) { p.stage.tell(a.Streams.Err, text) })
 	if op.Entered != nil {
 		op.Entered(p)
@@ -139,12 +146,12 @@ func prepare(ctx context.Context, a *console.Console, o *Options, op Operation, 
 func (p *Pipeline) openWorkspace(dir string, op Operation) error {
 	var err error
 	if !op.program {
-		if p.Workspace, err = workspace.OpenWithoutProgram(dir, p.Console.Looking()); err != nil {
+		if p.Workspace, err = workspace.OpenWithoutProgram(dir, p.withoutProgram()); err != nil {
 			return console.AdviseProject(err)
 		}
 		return p.Console.Report(p.Workspace.Diags)
 	}
-	if p.Workspace, err = workspace.Open(dir, p.Console.Trusting(p.compilerSays)); err != nil {
+	if p.Workspace, err = workspace.Open(dir, p.opening()); err != nil {
 		return console.AdviseProject(err)
 	}
 	if !p.Workspace.Diags.HasErrors() {
@@ -171,6 +178,11 @@ func (p *Pipeline) configure() error {
 	var diags diag.Diagnostics
 	var err error
 	release := func() {}
+	if path := p.Console.SettingsPath(p.Workspace.Project, name, p.options.ConfigFile); p.options.Untrusted && p.options.ConfigFile == "" {
+		if err := confine.Path(p.Workspace.Project.Dir, path); err != nil {
+			return fmt.Errorf("%s may not be read: %w", p.Console.Short(path), err)
+		}
+	}
 	if len(p.options.Config) > 0 {
 		if release, err = p.Console.Hold(p.Console.SettingsPath(p.Workspace.Project, name, p.options.ConfigFile)); err != nil {
 			return err
@@ -220,6 +232,14 @@ func (p *Pipeline) check(ctx context.Context) error {
 	program, diags := checkFor(ctx, p.Workspace, p.Providers, p.config,
 		workspace.CheckOptions{AllowEnv: p.options.AllowEnv, RestrictPaths: p.options.RestrictPaths})
 	diags.Add(uncompiled...)
+	if p.options.Untrusted {
+		diags.Add(p.Providers.Paths.Unseen()...)
+		for i := range diags { // what was not looked at cannot be run
+			if diags[i].Severity == diag.Warning && (diags[i].Code == diag.PackageMissing || diags[i].Code == diag.NoProgram) {
+				diags[i].Severity, diags[i].Detail = diag.Error, "the run is --untrusted, and starts nothing that the project brings"
+			}
+		}
+	}
 	if err := ctx.Err(); err != nil {
 		return console.WithCode(console.CodeCancelled, "interrupted")
 	}
@@ -396,6 +416,9 @@ func (p *Pipeline) describe(o *engine.Options) {
 	o.StackResources = p.stackResources
 	o.SkipRefreshBefore = p.Console.World.Enabled("PULUMI_DISABLE_REFRESH_BEFORE_UPDATE")
 	o.StackOutputs, o.Open, o.Now = p.stackOutputs, p.openRemote, p.Console.World.Now
+	if p.options.Untrusted {
+		o.AllowFile = func(path string) error { return confine.Path(p.Workspace.Project.Dir, path) }
+	}
 	o.Crash = p.Console.Crashes.Crash
 	known := p.stage.secrets()
 	for _, text := range p.secretTexts() {
@@ -418,7 +441,7 @@ func (p *Pipeline) runProgram(server *monitorServer) ProgramFunc {
 		}
 		result, diags := eval.Run(ctx, p.Program, m, eval.Options{
 			Cwd: p.Workspace.Dir(), RootDirectory: p.Workspace.Project.Dir, Workers: p.options.Parallel, EngineVersion: PulumiVersion,
-			Getenv: p.Console.World.Lookup, AllowEnv: p.options.AllowEnv, RestrictPaths: p.options.RestrictPaths, SourcePath: p.Console.Path, ParseData: parser.Data,
+			Getenv: p.variables(), AllowEnv: p.options.AllowEnv, RestrictPaths: p.options.RestrictPaths, Untrusted: p.options.Untrusted, SourcePath: p.Console.Path, ParseData: parser.Data,
 			Command: eval.RunCommand(p.Console.ChildEnv(), p.hookSays), Crash: p.Console.Crashes.Crash,
 			Limits: builtins.Limits{Value: p.options.MaxValue << 20, Steps: p.options.MaxSteps},
 		})

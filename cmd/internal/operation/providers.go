@@ -37,6 +37,7 @@ type Providers struct {
 	Paths   *pathPlugins     // those that the project names by their paths
 	Sources *sources.Sources // of dynamic types
 	dynamic provider.Loader
+	trust   Trust
 
 	parameterized parameterized
 }
@@ -50,9 +51,19 @@ func (builtIn) Schema(name string) ([]byte, bool) { return embedded.Schema(name)
 
 func (builtIn) Version(name string) (string, bool) { return embedded.Version(name) }
 
+// Trust is how far a command trusts what a project brings (D13).
+type Trust uint8
+
+// The levels of trust.
+const (
+	Trusted   Trust = iota // it is the user's own: plugins, commands and compilers of the project are started
+	Careful                // nothing that the project brings is started; plugins of the user are asked for their schemas
+	Untrusted              // and plugins are started only when they are installed and locked
+)
+
 // NewProviders makes the providers of a project. log takes what plugins and commands say; it may be nil and is called
 // concurrently. Close ends all plugins.
-func NewProviders(a *console.Console, ws *workspace.Workspace, log func(plugin.Message)) *Providers {
+func NewProviders(a *console.Console, ws *workspace.Workspace, log func(plugin.Message), trust Trust) *Providers {
 	home := a.PulumiHome()
 	options := plugin.Options{
 		Env: a.World.Env, Pass: a.Global.PassEnv, Path: filepath.SplitList(a.World.Getenv("PATH")), IgnoreAmbient: a.World.Enabled("PULUMI_IGNORE_AMBIENT_PLUGINS"),
@@ -98,6 +109,14 @@ func NewProviders(a *console.Console, ws *workspace.Workspace, log func(plugin.M
 			log(plugin.Message{URN: line.URN, Severity: severityOf(line.Severity), Text: line.Text})
 		}
 	}
+	if trust >= Careful {
+		options.Path = outside(options.Path, ws.Project.Dir)
+	}
+	if trust == Untrusted {
+		options.IgnoreAmbient = true
+		options.Approve = lockedOnly(lockDir(ws))
+		inProcess.Confined, inProcess.Environ = ws.Project.Dir, nil
+	}
 	var trace *os.File
 	if path := a.World.Getenv("PULUMI_DEBUG_GRPC"); path != "" {
 		var err error
@@ -107,8 +126,11 @@ func NewProviders(a *console.Console, ws *workspace.Workspace, log func(plugin.M
 			options.Warn("PULUMI_DEBUG_GRPC: " + err.Error())
 		}
 	}
+	paths := pathPluginsOf(ws)
+	paths.Barred = trust >= Careful
 	return &Providers{
-		finder: plugin.Finder{Host: plugin.NewHost(options), Cache: plugin.SchemaCache{Home: home}}, trace: trace, Paths: pathPluginsOf(ws),
+		finder: plugin.Finder{Host: plugin.NewHost(options), Cache: plugin.SchemaCache{Home: home}, AskOnce: trust >= Careful},
+		trust:  trust, trace: trace, Paths: paths,
 		Sources: files, dynamic: dynamic.NewLoader(beside),
 		rooms: append(append([]console.EmbeddedProviders(nil), a.World.Embedded...), builtIn{embedded.NewLoader(inProcess)}),
 	}
@@ -197,6 +219,9 @@ func servesVersion(room console.EmbeddedProviders, name, version string) bool {
 
 // Load starts a provider.
 func (p *Providers) Load(ctx context.Context, pkg provider.Package) (provider.Provider, error) {
+	if err := p.refuse(pkg.Name); err != nil {
+		return nil, err
+	}
 	if pkg.Name == dynamic.Package {
 		return p.dynamic.Load(ctx, pkg)
 	}

@@ -8,6 +8,7 @@ import (
 	"os"
 
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/internal/confine"
 	"github.com/yamlhost/yamlhost/internal/httpget"
 	"github.com/yamlhost/yamlhost/runtime/backend"
 	"github.com/yamlhost/yamlhost/value"
@@ -21,9 +22,21 @@ func (p *Pipeline) openRemote(ctx context.Context, uri string) (io.ReadCloser, e
 	}
 	switch u.Scheme {
 	case "file":
+		if p.options.Untrusted {
+			if err := confine.Path(p.Workspace.Project.Dir, u.Path); err != nil {
+				return nil, err
+			}
+		}
 		return os.Open(u.Path)
 	case "http", "https":
-		return httpget.Open(ctx, p.Console.World.HTTP, uri, 0)
+		client := p.Console.World.HTTP
+		if p.options.Untrusted {
+			if err := confine.Host(u.Hostname()); err != nil {
+				return nil, err
+			}
+			client = confine.Client()
+		}
+		return httpget.Open(ctx, client, uri, 0)
 	}
 	return nil, fmt.Errorf("%s: content can be read from file, http and https, not from %q", uri, u.Scheme)
 }

@@ -18,7 +18,7 @@ func CheckWorkspace(ctx context.Context, ws *workspace.Workspace, providers *Pro
 // checkFor is checkWorkspace for a run, of which the options tell what it allows.
 func checkFor(ctx context.Context, ws *workspace.Workspace, providers *Providers, config map[project.Key]project.Text, run workspace.CheckOptions) (*check.Program, diag.Diagnostics) {
 	return ws.Check(ctx, workspace.CheckOptions{
-		AllowEnv: run.AllowEnv, RestrictPaths: run.RestrictPaths,
+		AllowEnv: run.AllowEnv, RestrictPaths: run.RestrictPaths, Untrusted: providers.trust == Untrusted,
 		Schemas: providers.WatchedSchemas, Parameterize: providers.Parameterize, Config: ws.ConfigTexts(config), ConfigKnown: config != nil,
 		Stat: os.Stat, Bundle: providers.Sources.Bundle,
 	})

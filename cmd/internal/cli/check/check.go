@@ -18,6 +18,8 @@ type checkOptions struct {
 	stack    string
 	fix      bool
 	schemas  operation.SchemaFlags
+
+	untrusted bool
 }
 
 func NewCheck(_ *console.Console, run func(context.Context, *checkOptions) error) *cobra.Command {
@@ -37,6 +39,7 @@ func NewCheck(_ *console.Console, run func(context.Context, *checkOptions) error
 	cmd.Flags().StringVar(&o.format, "format", "text", "text, json, sarif or github (annotations of a pull request)")
 	cmd.Flags().BoolVar(&o.fix, "fix", false, "apply the fixes that are certain to the files")
 	o.schemas.Register(cmd)
+	cmd.Flags().BoolVar(&o.untrusted, "untrusted", false, "report what a run with --untrusted refuses, and ask no plugin that is not locked")
 	cmd.Flags().BoolVar(&o.portable, "portable", false, "also report what only yamlhost understands")
 	cmd.Flags().StringVarP(&o.stack, "stack", "s", "", "check with this stack's configuration")
 	return cmd
@@ -67,11 +70,15 @@ func Check(ctx context.Context, a *console.Console, o *checkOptions) error {
 	}
 	ctx, done := a.Signals.Gentle(ctx)
 	defer done()
+	trust := operation.Careful
+	if o.untrusted {
+		trust = operation.Untrusted
+	}
 	var all diag.Diagnostics
 	for _, target := range o.targets {
-		diags, err := CheckTarget(ctx, a, target, o.stack, given)
+		diags, err := checkTarget(ctx, a, target, o.stack, given, trust)
 		if err == nil && o.fix {
-			diags, err = fixTarget(a, diags, func() (diag.Diagnostics, error) { return CheckTarget(ctx, a, target, o.stack, given) })
+			diags, err = fixTarget(a, diags, func() (diag.Diagnostics, error) { return checkTarget(ctx, a, target, o.stack, given, trust) })
 		}
 		if err != nil {
 			return err
@@ -110,8 +117,15 @@ func Check(ctx context.Context, a *console.Console, o *checkOptions) error {
 	return nil
 }
 
+// CheckTarget reports what is wrong with the program of a folder or file.
 func CheckTarget(ctx context.Context, a *console.Console, target, stack string, given *operation.GivenSchemas) (diag.Diagnostics, error) {
-	ws, err := a.OpenTarget(target, a.Looking())
+	return checkTarget(ctx, a, target, stack, given, operation.Careful)
+}
+
+func checkTarget(ctx context.Context, a *console.Console, target, stack string, given *operation.GivenSchemas, trust operation.Trust) (diag.Diagnostics, error) {
+	how := a.Looking()
+	how.Confined = trust == operation.Untrusted
+	ws, err := a.OpenTarget(target, how)
 	if err != nil {
 		return nil, err
 	}
@@ -123,10 +137,9 @@ func CheckTarget(ctx context.Context, a *console.Console, target, stack string, 
 		}
 		ws.Diags.Add(diags...)
 	}
-	providers := operation.NewProviders(a, ws, nil)
+	providers := operation.NewProviders(a, ws, nil, trust)
 	defer providers.Close()
 	providers.Given = given
-	providers.Paths.Barred = true
 	_, diags := operation.CheckWorkspace(ctx, ws, providers, config)
 	diags.Add(providers.Paths.Unseen()...)
 	return diags, nil

@@ -52,6 +52,8 @@ func configFlags(cmd *cobra.Command, o *operation.Options) {
 	cmd.Flags().Int64Var(&o.MaxValue, "max-value", 0, "let one value of the program take so many MiB (default 256)")
 	cmd.Flags().Int64Var(&o.MaxSteps, "max-steps", 0, "let the program take so many steps, and 10000 more for each resource (default 10000000)")
 	cmd.Flags().BoolVar(&o.RestrictPaths, "restrict-paths", false, "let the program read files of the project only, and absolute paths that it writes out")
+	cmd.Flags().BoolVar(&o.Untrusted, "untrusted", false, "the project is a stranger's: start nothing of it and no plugin that is not installed and locked,\n"+
+		"read no file outside of it, no environment and no private address (docs/security.md)")
 	cmd.Flags().BoolVar(&o.AllowEnv, "allow-env", false, "let the program read every environment variable, not only those that it lists")
 }
 

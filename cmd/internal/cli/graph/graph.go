@@ -59,7 +59,7 @@ func Graph(ctx context.Context, a *console.Console, o *graphOptions) error {
 	if err != nil {
 		return err
 	}
-	providers := operation.NewProviders(a, ws, nil)
+	providers := operation.NewProviders(a, ws, nil, operation.Trusted)
 	defer providers.Close()
 	providers.Given = given
 	uncompiled := ws.Compile(ctx, workspace.Run{})

@@ -106,8 +106,7 @@ func (o *ProgramOpener) schemas(ws *workspace.Workspace) *KeptSchemas {
 	dir := ws.Project.Dir
 	k := o.Loaders[dir]
 	if k == nil {
-		k = &KeptSchemas{providers: operation.NewProviders(o.Console, ws, nil)}
-		k.providers.Paths.Barred = true // what a project brings is not started
+		k = &KeptSchemas{providers: operation.NewProviders(o.Console, ws, nil, operation.Careful)}
 		k.Loader, k.damaged = k.providers.WatchedSchemas()
 		o.Loaders[dir] = k
 	}

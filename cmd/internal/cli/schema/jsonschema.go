@@ -21,10 +21,9 @@ func writeJSONSchema(ctx context.Context, a *console.Console, o *schemaOptions, 
 	if err != nil {
 		return err
 	}
-	providers := operation.NewProviders(a, ws, nil)
+	providers := operation.NewProviders(a, ws, nil, operation.Careful)
 	defer providers.Close()
 	providers.Given = given
-	providers.Paths.Barred = true
 	program, _ := operation.CheckWorkspace(ctx, ws, providers, nil) // what is wrong with it is for check to say
 	if ctx.Err() != nil {
 		return console.WithCode(console.CodeCancelled, "interrupted")

@@ -124,7 +124,7 @@ func Schema(ctx context.Context, a *console.Console, o *schemaOptions) error {
 	if err != nil {
 		return err
 	}
-	providers := operation.NewProviders(a, ws, nil)
+	providers := operation.NewProviders(a, ws, nil, operation.Trusted)
 	defer providers.Close()
 	providers.Given = given
 	name, _, isToken := strings.Cut(o.token, ":")

@@ -46,7 +46,7 @@ func serveLanguage(ctx context.Context, a *console.Console, args []string) error
 
 // ownSchemas fetches a schema from the embedded and installed providers, for engines that offer no loader.
 func ownSchemas(ctx context.Context, a *console.Console, d schema.Descriptor) ([]byte, error) {
-	p := operation.NewProviders(a, workspace.Empty(a.World.Dir), nil)
+	p := operation.NewProviders(a, workspace.Empty(a.World.Dir), nil, operation.Trusted)
 	defer func() { _ = p.Close() }() // a plugin that does not end is killed; there is nothing to tell
 	return p.FetchSchema(ctx, d)
 }

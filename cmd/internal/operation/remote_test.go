@@ -1,0 +1,43 @@
+package operation
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/workspace"
+)
+
+// What the engine reads for an untrusted program comes from the project or the public network (D13).
+func TestOpenRemoteUntrusted(t *testing.T) {
+	t.Parallel()
+	reached := 0
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached++ }))
+	t.Cleanup(server.Close)
+	dir := t.TempDir()
+	outside, root := filepath.Join(dir, "outside"), filepath.Join(dir, "project")
+	require.NoError(t, os.Mkdir(root, 0o700))
+	require.NoError(t, os.WriteFile(outside, []byte("text"), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(root, "inside"), []byte("text"), 0o600))
+	for _, untrusted := range []bool{false, true} {
+		p := &Pipeline{Console: &console.Console{World: console.World{HTTP: server.Client()}}, Workspace: workspace.Empty(root),
+			options: &Options{Untrusted: untrusted}}
+		for uri, public := range map[string]bool{server.URL: false, "file://" + outside: false, "file://" + root + "/inside": true} {
+			r, err := p.openRemote(t.Context(), uri)
+			if untrusted && !public {
+				require.Error(t, err, uri)
+				continue
+			}
+			require.NoError(t, err, uri)
+			_, err = io.ReadAll(r)
+			require.NoError(t, err)
+			require.NoError(t, r.Close())
+		}
+	}
+	require.Equal(t, 1, reached)
+}

@@ -1,0 +1,122 @@
+package operation
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"sync"
+
+	"github.com/yamlhost/yamlhost/builtins"
+	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/internal/confine"
+	"github.com/yamlhost/yamlhost/runtime/dynamic"
+	"github.com/yamlhost/yamlhost/runtime/plugin"
+	"github.com/yamlhost/yamlhost/workspace"
+)
+
+// distrust makes the options of a run of a program that is not trusted (D13).
+func (o *Options) distrust() error {
+	if !o.Untrusted {
+		return nil
+	}
+	if o.AllowEnv {
+		return console.WithCode(console.CodeUsage, "--untrusted and --allow-env exclude each other")
+	}
+	if o.MaxValue == 0 {
+		o.MaxValue = builtins.UntrustedLimits.Value >> 20
+	}
+	if o.MaxSteps == 0 {
+		o.MaxSteps = builtins.UntrustedLimits.Steps
+	}
+	return nil
+}
+
+// trust is how far an operation trusts the project.
+func (o *Options) trust() Trust {
+	if o.Untrusted {
+		return Untrusted
+	}
+	return Trusted
+}
+
+// opening are the options of opening a project for an operation.
+func (p *Pipeline) opening() workspace.Options {
+	if !p.options.Untrusted {
+		return p.Console.Trusting(p.compilerSays)
+	}
+	return p.withoutProgram()
+}
+
+// withoutProgram is opening for operations that run no program.
+func (p *Pipeline) withoutProgram() workspace.Options {
+	o := p.Console.Looking()
+	o.Confined = p.options.Untrusted
+	return o
+}
+
+// variables looks up what a program may see of the environment; nil for nothing.
+func (p *Pipeline) variables() func(name string) (string, bool) {
+	if p.options.Untrusted {
+		return nil
+	}
+	return p.Console.World.Lookup
+}
+
+// guardSettings refuses what the project of a stranger decides about state: where it lives, and the file of a stack's settings.
+func (p *Pipeline) guardSettings() error {
+	if !p.options.Untrusted {
+		return nil
+	}
+	if p.Workspace.Project.BackendURL != "" && p.Console.World.Getenv("PULUMI_BACKEND_URL") == "" {
+		return console.WithCode(console.CodeError, "the project file of an untrusted project does not decide where state lives; set PULUMI_BACKEND_URL")
+	}
+	return nil
+}
+
+// outside are the folders of PATH that do not lie in a project: what is there belongs to the user.
+func outside(path []string, root string) []string {
+	var kept []string
+	real, err := filepath.EvalSymlinks(root)
+	if err != nil {
+		real = root
+	}
+	for _, dir := range path {
+		target, err := filepath.EvalSymlinks(dir)
+		if err != nil || !filepath.IsAbs(dir) || root != "" && (confine.Within(root, dir) || confine.Within(real, target)) {
+			continue
+		}
+		kept = append(kept, dir)
+	}
+	return kept
+}
+
+// lockedOnly takes only installed plugins that the lock file in a folder has.
+func lockedOnly(dir string) func(name, version string) error {
+	read := sync.OnceValues(func() (*plugin.LockFile, error) { return plugin.ReadLockFile(dir) })
+	return func(name, version string) error {
+		lock, err := read()
+		if err != nil {
+			return err
+		}
+		if locked := lock.Find(name, version); locked == nil || locked.Checksums[plugin.Platform()] == "" {
+			return fmt.Errorf("the plugin %[1]s %[2]s is not in %[3]s, and an untrusted program starts no other (--untrusted)\n"+
+				"if you trust the plugin, add it with: yamlhost plugin install resource %[1]s %[2]s --reinstall --lock", name, version, plugin.LockName)
+		}
+		return nil
+	}
+}
+
+// refuse returns an error for a package whose code belongs to the project, where that may not be started.
+func (p *Providers) refuse(name string) error {
+	switch {
+	case p.trust == Trusted:
+		return nil
+	case name == dynamic.Package:
+		return errors.New("dynamic types run code of the project, which is not trusted here (--untrusted)")
+	case name == "command" && p.trust == Untrusted:
+		return errors.New("the package command runs commands, which an untrusted program may not (--untrusted)")
+	case p.Paths.has(name):
+		return fmt.Errorf("the plugin %s lies in the project, which is not trusted here (--untrusted)", name)
+	}
+	return nil
+}

@@ -1,0 +1,158 @@
+// Package confine keeps a program that nobody trusts inside of its folder and away from private networks (D13). It decides; those
+// who read files and open connections ask it.
+package confine
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"net/http"
+	"net/netip"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// ErrOutside says that a path leads out of the folder that holds the program.
+var ErrOutside = errors.New("it is outside of the project, and an untrusted program reads nothing there")
+
+// Within reports whether a path lies in a folder by its name alone. Both are absolute.
+func Within(root, path string) bool {
+	rel, err := filepath.Rel(root, path)
+	return err == nil && filepath.IsLocal(rel)
+}
+
+// Path returns an error that wraps ErrOutside unless an absolute path lies in a folder, before and after links are followed. What
+// does not exist is judged by its name and by the links on the way to it.
+func Path(root, path string) error {
+	if !Within(root, path) {
+		return ErrOutside
+	}
+	real, err := filepath.EvalSymlinks(root)
+	if err != nil {
+		return err
+	}
+	for at := path; Within(root, at); at = filepath.Dir(at) {
+		target, err := filepath.EvalSymlinks(at)
+		if err == nil {
+			if !Within(real, target) {
+				return ErrOutside
+			}
+			return nil
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}
+
+// Tree is Path for a folder and all that is in it: whoever packs the folder follows the links in it.
+func Tree(root, dir string) error {
+	if err := Path(root, dir); err != nil {
+		return err
+	}
+	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			if errors.Is(err, fs.ErrNotExist) {
+				return nil
+			}
+			return err
+		}
+		if d.Type()&fs.ModeSymlink == 0 {
+			return nil
+		}
+		if err := Path(root, path); err != nil {
+			return fmt.Errorf("the link %s in it: %w", d.Name(), err)
+		}
+		return nil
+	})
+}
+
+// AddressError says that an address is not one of the public network.
+type AddressError struct{ Address string }
+
+func (e *AddressError) Error() string {
+	return e.Address + " is no address of the public network, and an untrusted program reaches no other"
+}
+
+// notPublic are ranges that no address of the public network is in: of this network, of providers and their customers (RFC 6598), of
+// protocols, of benchmarks (RFC 2544), and what was never given out.
+var notPublic = []netip.Prefix{
+	netip.MustParsePrefix("0.0.0.0/8"), netip.MustParsePrefix("100.64.0.0/10"), netip.MustParsePrefix("192.0.0.0/24"),
+	netip.MustParsePrefix("198.18.0.0/15"), netip.MustParsePrefix("240.0.0.0/4"),
+	netip.MustParsePrefix("fec0::/10"),
+}
+
+// IPv6 ranges whose addresses hold one of IPv4, which a gateway connects to: in the last four bytes, or for sixTo4 behind the first two.
+var (
+	nat64  = netip.MustParsePrefix("64:ff9b::/96")
+	nat64l = netip.MustParsePrefix("64:ff9b:1::/48")
+	sixTo4 = netip.MustParsePrefix("2002::/16")
+	compat = netip.MustParsePrefix("::/96")
+)
+
+// Public reports whether an address is one of the public network: neither of this machine, nor of its links, nor private.
+func Public(a netip.Addr) bool {
+	a = a.Unmap().WithZone("")
+	if !a.IsGlobalUnicast() || a.IsPrivate() {
+		return false
+	}
+	for _, p := range notPublic {
+		if p.Contains(a) {
+			return false
+		}
+	}
+	bytes := a.As16()
+	switch {
+	case a.Is4():
+	case nat64.Contains(a), compat.Contains(a):
+		return Public(netip.AddrFrom4([4]byte(bytes[12:])))
+	case nat64l.Contains(a):
+		return false
+	case sixTo4.Contains(a):
+		return Public(netip.AddrFrom4([4]byte(bytes[2:6])))
+	}
+	return true
+}
+
+// Host returns an *AddressError for a host that is written as an address that is not public, or that names this machine or the
+// local network. Other names are judged when they are connected to (Dialer).
+func Host(host string) error {
+	name := strings.ToLower(strings.TrimSuffix(host, "."))
+	if a, err := netip.ParseAddr(strings.Trim(name, "[]")); err == nil {
+		if !Public(a) {
+			return &AddressError{host}
+		}
+		return nil
+	}
+	last := name[strings.LastIndexByte(name, '.')+1:]
+	switch {
+	case name == "", !strings.Contains(name, "."), last == "localhost", last == "local", last == "internal",
+		strings.Trim(last, "0123456789") == "", strings.HasPrefix(last, "0x"): // forms of addresses that resolvers understand
+		return &AddressError{host}
+	}
+	return nil
+}
+
+// Dialer connects to public addresses only, whatever their names resolve to.
+func Dialer() *net.Dialer {
+	return &net.Dialer{Timeout: 30 * time.Second, Control: func(_, address string, _ syscall.RawConn) error {
+		to, err := netip.ParseAddrPort(address)
+		if err != nil || !Public(to.Addr()) {
+			return &AddressError{address}
+		}
+		return nil
+	}}
+}
+
+// Client reads from public addresses only, without a proxy, which would connect where it likes. Redirects are judged like the
+// first address.
+func Client() *http.Client {
+	return &http.Client{Transport: &http.Transport{
+		DialContext: Dialer().DialContext, TLSHandshakeTimeout: 10 * time.Second, ResponseHeaderTimeout: time.Minute,
+		ForceAttemptHTTP2: true, DisableKeepAlives: true,
+	}}
+}
