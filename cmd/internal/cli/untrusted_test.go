@@ -55,7 +55,7 @@ func TestUntrusted(t *testing.T) {
 	}{
 		"a sound program": {program: "name: one\nresources:\n  pet: {type: random:RandomPet}\nvariables: {t: {fn::readFile: own}}\noutputs: {t: '${t}'}\n",
 			files: map[string]string{"own": "text"}},
-		"a command":       {program: "name: one\nresources:\n  c: {type: command:local:Command, properties: {create: touch mark}}\n", want: "the package command runs commands", trusted: true},
+		"a command": {program: "name: one\nresources:\n  c: {type: command:local:Command, properties: {create: touch mark}}\n", want: "the package command runs commands", trusted: true},
 		"a called command": {program: "name: one\nvariables:\n  c:\n    fn::invoke: {function: 'command:local:run', arguments: {command: touch mark}, return: stdout}\noutputs: {c: '${c}'}\n",
 			want: "the package command runs commands", trusted: true},
 		"a hook": {program: "name: one\nhooks: {h: {command: [touch, mark]}}\nresources:\n  pet: {type: random:RandomPet, options: {hooks: {beforeCreate: [h]}}}\n",
