@@ -29,7 +29,7 @@ func (s step) wanted() string {
 
 // inferAccess follows an access from its root (L8.B, L5.E).
 func (c *typer) inferAccess(e *ast.Access) schema.Type {
-	ref := c.program.refs[e]
+	ref := c.program.Ref(e)
 	var t schema.Type
 	switch ref.Kind {
 	case RefPulumi:

@@ -70,7 +70,7 @@ func (c *typer) inferCall(e *ast.Call) schema.Type {
 	if f.Name == "env" && len(args) > 0 {
 		c.checkEnv(args[0])
 	}
-	c.program.calls[e] = &Call{Func: f, Args: args}
+	c.setCall(e, &Call{Func: f, Args: args})
 	if !sound || !c.checkConstantCall(e, f, args) {
 		return schema.Invalid
 	}

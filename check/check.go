@@ -85,21 +85,10 @@ type run struct {
 	components *components
 	dynamic    map[string]*Dynamic // in all spellings of the token
 	packages   *packages
-	results    results
-}
-
-// results are what is known of expressions.
-type results struct {
-	refs  map[*ast.Access]Ref
-	calls map[*ast.Call]*Call
-	types map[ast.Expr]schema.Type
+	records    records
 }
 
 func newRun(ctx context.Context, file *ast.File, opts Options) *run {
-	size := 0
-	if file.Source != nil {
-		size = len(file.Source.Text()) / 24 // about one expression for so many bytes
-	}
 	return &run{
 		findings:   newFindings(),
 		ctx:        ctx,
@@ -107,11 +96,7 @@ func newRun(ctx context.Context, file *ast.File, opts Options) *run {
 		components: &components{byToken: make(map[string]*Component), namespaces: make(map[string][]*Component)},
 		dynamic:    make(map[string]*Dynamic),
 		packages:   &packages{loaded: make(map[string]*loadedPackage)},
-		results: results{
-			refs:  make(map[*ast.Access]Ref, size/4),
-			calls: make(map[*ast.Call]*Call),
-			types: make(map[ast.Expr]schema.Type, size),
-		},
+		records:    make(records, len(file.Config)+len(file.Variables)+len(file.Resources)+len(file.Outputs)+len(file.Hooks)),
 	}
 }
 
@@ -121,18 +106,19 @@ type body struct {
 	resourceKeys map[urnKey]*Node
 	notedTexts   map[*Node]bool // what noteTexts has looked at
 	cyclic       map[*Node]bool
-	judge        *judge
+
+	fromResource     map[*Node]bool    // variables, as far as asked (L8.18)
+	partFromResource map[ast.Expr]bool // parts of variables, as far as asked
 }
 
 func (r *run) body(file *ast.File, opts Options) *body {
 	if opts.Project == "" {
 		opts.Project = file.Name.Text()
 	}
-	program := &Program{File: file, Name: opts.Project, refs: r.results.refs, calls: r.results.calls, types: r.results.types, schemas: opts.Schemas}
-	b := &body{cyclic: make(map[*Node]bool), resourceKeys: make(map[urnKey]*Node, len(file.Resources)), resolver: resolver{linker: linker{
-		scope: newScope(r, file, opts), program: program, defaults: make(map[string]*Node)}}}
-	b.judge = newJudge(b)
-	return b
+	program := &Program{File: file, Name: opts.Project, records: r.records, schemas: opts.Schemas}
+	return &body{cyclic: make(map[*Node]bool), fromResource: make(map[*Node]bool), partFromResource: make(map[ast.Expr]bool),
+		resourceKeys: make(map[urnKey]*Node, len(file.Resources)), resolver: resolver{linker: linker{
+			scope: newScope(r, file, opts), program: program, defaults: make(map[string]*Node)}}}
 }
 
 // checkNodes gives every node its type, each behind what it needs.
@@ -141,23 +127,29 @@ func (c *body) checkNodes() {
 		if c.ctx.Err() != nil {
 			return // whoever asked for it wants no answer any more
 		}
+		j := c.judge(n.unit())
 		switch n.Kind {
 		case ConfigNode:
-			c.judge.checkConfig(n)
+			j.checkConfig(n)
 		case VariableNode:
-			n.Type = c.judge.infer(n.Variable.Value)
+			n.Type = j.infer(n.Variable.Value)
 		case ResourceNode:
-			c.judge.checkResource(n)
+			j.checkResource(n)
+			n.Type = j.instancesType(n)
+		}
+		j.settle()
+		if n.Kind == ResourceNode {
 			c.checkURN(n)
-			n.Type = c.judge.instancesType(n)
 		}
 		if c.cyclic[n] && n.Kind != ResourceNode {
 			n.Type = schema.Invalid
 		}
 	}
 	if e := c.file.RequiredVersion; e != nil {
-		c.judge.infer(e)
-		c.judge.fit(e, schema.String, &place{what: "pulumi.requiredVersion", strict: true})
+		j := c.judge(c.file.Unit)
+		j.infer(e)
+		j.fit(e, schema.String, &place{what: "pulumi.requiredVersion", strict: true})
+		j.settle()
 	}
 }
 
@@ -165,9 +157,15 @@ func (c *body) checkOutputs() {
 	if c.ctx.Err() != nil {
 		return
 	}
-	c.judge.checkHooks()
+	for _, h := range c.program.Hooks {
+		j := c.judge(h.Decl.Unit)
+		j.checkHook(h)
+		j.settle()
+	}
 	for _, o := range c.program.Outputs {
-		o.Type = c.judge.infer(o.Decl.Value)
+		j := c.judge(o.Decl.Unit)
+		o.Type = j.infer(o.Decl.Value)
+		j.settle()
 	}
 	c.reportReservedKeys()
 }

@@ -106,7 +106,7 @@ func (c *body) bodyOf(component *Component, file *ast.File) *body {
 	decl := component.Decl
 	opts := c.opts
 	opts.Config, opts.ConfigKnown = nil, false
-	b := c.body(&ast.File{Source: file.Source, Origins: file.Origins, Lost: file.Lost, RequiredVersion: decl.RequiredVersion, Config: decl.Inputs,
+	b := c.body(&ast.File{Source: file.Source, Origins: file.Origins, Lost: file.Lost, RequiredVersion: decl.RequiredVersion, Unit: decl.Unit, Config: decl.Inputs,
 		Variables: decl.Variables, Resources: decl.Resources, Outputs: decl.Outputs}, opts)
 	b.component, b.program.component = component, true
 	return b

@@ -362,7 +362,7 @@ func (p *Program) ConfigText(e ast.Expr) (text string, ok bool) {
 		if !isAccess || len(access.Steps) > 0 {
 			return "", false
 		}
-		n := p.refs[access].Node
+		n := p.Ref(access).Node
 		switch {
 		case n == nil:
 			return "", false

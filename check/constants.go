@@ -18,9 +18,9 @@ import (
 // constants are what expressions stand for as far as that is written out. It knows the types that have been found.
 type constants struct {
 	*body
-	*findings
-	fromResource     map[*Node]bool    // variables, as far as asked (L8.18)
-	partFromResource map[ast.Expr]bool // parts of variables, as far as asked
+	*findings           // of the declaration
+	unit      *ast.Unit // of the declaration; nil for one without expressions
+	record    *record   // of the unit
 }
 
 // typeOf is the type of an expression that has been looked at.

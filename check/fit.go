@@ -29,7 +29,7 @@ func (c *constants) constant(e ast.Expr) ast.Expr {
 			}
 			return e
 		}
-		n := c.program.refs[access].Node
+		n := c.program.Ref(access).Node
 		if len(access.Steps) > 0 || n == nil || n.Kind != VariableNode || c.cyclic[n] {
 			return e
 		}
@@ -112,7 +112,7 @@ func (c *fitter) resourceWanted(e ast.Expr) string {
 		return hint
 	}
 	if a, ok := e.(*ast.Access); ok {
-		ref := c.program.refs[a]
+		ref := c.program.Ref(a)
 		if ref.Kind == RefNode && len(a.Steps) > 0 && isResource(ref.Node.Type) {
 			return "use `${" + a.Root.Value + "}`, not `${" + describeExpr(a) + "}`"
 		}

@@ -136,7 +136,7 @@ func (c *constants) comesFromResource(e ast.Expr) bool {
 	found := false
 	ast.Walk(e, func(e ast.Expr) bool {
 		if access, ok := e.(*ast.Access); ok && !found {
-			switch ref := c.program.refs[access]; ref.Kind {
+			switch ref := c.program.Ref(access); ref.Kind {
 			case RefNode:
 				if part, rest := c.intoLiteral(access, ref); part != nil && len(rest) < len(access.Steps) {
 					found = c.partComesFromResource(part) || len(rest) > 0 && c.namesResource(part)
@@ -169,7 +169,7 @@ func (c *constants) namesResource(e ast.Expr) bool {
 	if !ok || len(access.Steps) > 0 {
 		return false
 	}
-	ref := c.program.refs[access]
+	ref := c.program.Ref(access)
 	return ref.Kind == RefNode && c.nodeComesFromResource(ref.Node, true)
 }
 

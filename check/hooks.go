@@ -36,6 +36,7 @@ func (c *linker) linkHooks() {
 	for _, decl := range c.file.Hooks {
 		h := &Hook{Decl: decl}
 		c.inHook = true
+		c.look(&decl.Unit, decl.Command)
 		c.linkExpr(nil, &h.Needs, decl.Command)
 		c.inHook = false
 		c.program.Hooks = append(c.program.Hooks, h)
@@ -89,13 +90,11 @@ func (c *linker) linkHooksOf(n *Node) {
 	})
 }
 
-// checkHooks finds the types of commands.
-func (c *judge) checkHooks() {
-	for _, h := range c.program.Hooks {
-		if h.Decl.Command != nil {
-			c.infer(h.Decl.Command)
-			c.fit(h.Decl.Command, &schema.Array{Item: schema.String}, &place{what: "the command of hook " + h.Decl.Name.Value})
-		}
+// checkHook finds the type of a command.
+func (c *judge) checkHook(h *Hook) {
+	if h.Decl.Command != nil {
+		c.infer(h.Decl.Command)
+		c.fit(h.Decl.Command, &schema.Array{Item: schema.String}, &place{what: "the command of hook " + h.Decl.Name.Value})
 	}
 }
 

@@ -20,12 +20,26 @@ func (c *typer) infer(e ast.Expr) schema.Type {
 	if e == nil {
 		return schema.Invalid
 	}
-	if t, known := c.program.types[e]; known {
+	unit, slot := ast.Slot(e)
+	if unit != c.unit {
+		return c.program.TypeOf(e) // of another declaration, which has been looked at
+	}
+	if t := c.record.types[slot]; t != nil {
 		return t
 	}
 	t := c.inferNew(e)
-	c.program.types[e] = t
+	c.record.types[slot] = t
 	return t
+}
+
+func (c *typer) setType(e ast.Expr, t schema.Type) {
+	_, slot := ast.Slot(e)
+	c.record.types[slot] = t
+}
+
+func (c *typer) setCall(e *ast.Call, call *Call) {
+	_, i := e.Unit()
+	c.record.calls[i] = call
 }
 
 func (c *typer) inferNew(e ast.Expr) schema.Type {
@@ -149,15 +163,14 @@ func (c *typer) inferMap(m *ast.Map) schema.Type {
 			c.infer(entry.Key)
 			c.fit(entry.Key, schema.String, &place{what: "a key"})
 		} else {
-			c.program.types[entry.Key] = schema.String
+			c.setType(entry.Key, schema.String)
 		}
 		c.infer(entry.Value)
 	}
-	types := c.program.types
 	if computed {
 		values := make([]schema.Type, len(m.Entries))
 		for i, entry := range m.Entries {
-			values[i] = types[entry.Value]
+			values[i] = c.typeOf(entry.Value)
 		}
 		item := unify(values)
 		if _, mixed := item.(*schema.Union); mixed {
@@ -165,12 +178,18 @@ func (c *typer) inferMap(m *ast.Map) schema.Type {
 		}
 		return &schema.Map{Item: item}
 	}
+	types := c.record.types
 	// The members are listed only for those who ask: most literals are checked against their place entry by entry.
 	return schema.NewObject("", true, func() []*schema.Property {
 		members := make([]*schema.Property, 0, len(m.Entries))
 		for _, entry := range m.Entries {
 			key := entry.Key.(*ast.String)
-			members = append(members, &schema.Property{Name: key.Value, Type: types[entry.Value], Required: true})
+			t := schema.Type(schema.Invalid)
+			if entry.Value != nil {
+				_, slot := ast.Slot(entry.Value)
+				t = types[slot]
+			}
+			members = append(members, &schema.Property{Name: key.Value, Type: t, Required: true})
 		}
 		return members
 	})

@@ -187,7 +187,7 @@ func (c *fitter) eachHint(e ast.Expr) string {
 	if !ok || len(access.Steps) > 0 {
 		return ""
 	}
-	n := c.program.refs[access].Node
+	n := c.program.Ref(access).Node
 	if n == nil || n.Resource == nil || n.Resource.Decl.ForEach == nil {
 		return ""
 	}
@@ -221,6 +221,6 @@ func (p *Program) Instances(e ast.Expr) bool {
 	if !ok || len(access.Steps) > 0 {
 		return false
 	}
-	n := p.refs[access].Node
+	n := p.Ref(access).Node
 	return n != nil && n.Resource != nil && n.Resource.Decl.ForEach != nil
 }

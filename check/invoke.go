@@ -166,7 +166,7 @@ func (c *typer) inferProviderCall(e *ast.Call, in *Invoke, token, returned *ast.
 		c.reportBadToken(token, "Function")
 		return schema.Invalid
 	}
-	c.program.calls[e] = &Call{Invoke: in}
+	c.setCall(e, &Call{Invoke: in})
 	u := use{token: token, explicit: hasExplicitProvider(e)}
 	u.versionText, u.urlText = invokeVersion(e)
 	f := c.resolveFunction(in, u)
@@ -286,7 +286,7 @@ func (c *typer) checkInvokeOptions(in *Invoke, options ast.Expr, pkg string) {
 		return
 	}
 	names := []string{"dependsOn", "parent", "pluginDownloadURL", "provider", "version"}
-	c.program.types[m] = schema.Any
+	c.setType(m, schema.Any)
 	for _, entry := range m.Entries {
 		key, literal := entry.Key.(*ast.String)
 		if !literal {

@@ -8,16 +8,18 @@ import (
 // Invokes are the calls of provider functions in the program and in its components, one of each function, by token.
 func (p *Program) Invokes() []*Invoke {
 	byToken := make(map[string]*Invoke)
-	add := func(body *Program) {
+	add := func(body *record) {
 		for _, call := range body.calls {
+			if call == nil {
+				continue
+			}
 			if in := call.Invoke; in != nil && (byToken[in.Token] == nil || byToken[in.Token].Schema == nil) {
 				byToken[in.Token] = in
 			}
 		}
 	}
-	add(p)
-	for _, c := range p.Components {
-		add(c.Body)
+	for _, r := range p.records {
+		add(r)
 	}
 	all := make([]*Invoke, 0, len(byToken))
 	for _, in := range byToken {

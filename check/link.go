@@ -13,9 +13,10 @@ type linker struct {
 	program  *Program
 	defaults map[string]*Node // the default provider of each package
 
-	each      *Node // the resource with forEach that is being linked
-	inHook    bool  // the command of a hook is being linked
-	eachTaken bool  // it has been reported that the program has another use for the name
+	record    *record // of the declaration that is being linked
+	each      *Node   // the resource with forEach that is being linked
+	inHook    bool    // the command of a hook is being linked
+	eachTaken bool    // it has been reported that the program has another use for the name
 }
 
 // link resolves every name and finds what each node needs (L9.1). Expressions of every kind and place count.
@@ -29,22 +30,35 @@ func (c *linker) link() {
 		switch n.Kind {
 		case ConfigNode:
 			if decl := n.Config.Decl; decl != nil {
+				c.look(&decl.Unit, decl.Default)
 				c.linkExpr(n, &n.Needs, decl.Default)
 			}
 		case VariableNode:
+			c.look(&n.Variable.Unit, n.Variable.Value)
 			c.linkExpr(n, &n.Needs, n.Variable.Value)
 		case ResourceNode:
+			c.look(&n.Resource.Decl.Unit)
 			c.linkResource(n)
 			c.linkHooksOf(n)
 		}
 	}
 	for _, o := range c.program.Outputs {
+		c.look(&o.Decl.Unit, o.Decl.Value)
 		c.linkExpr(nil, &o.Needs, o.Decl.Value)
 	}
+	c.look(&c.file.Unit, c.file.RequiredVersion)
 	c.linkExpr(nil, new([]Edge), c.file.RequiredVersion)
 	c.reportUndeclared()
 	c.reportSlips()
 	c.linkDefaultProviders()
+}
+
+// look turns to a declaration, whose expressions get a unit where they were not read from a text.
+func (c *linker) look(unit **ast.Unit, exprs ...ast.Expr) {
+	if *unit == nil {
+		*unit = ast.NewUnit(exprs...)
+	}
+	c.record = c.records.add(*unit)
 }
 
 func (c *linker) linkExpr(n *Node, needs *[]Edge, e ast.Expr) {
@@ -55,7 +69,8 @@ func (c *linker) linkExpr(n *Node, needs *[]Edge, e ast.Expr) {
 			if !c.prefixed(e) {
 				ref = c.resolveIn(n, e.Root)
 			}
-			c.program.refs[e] = ref
+			_, i := e.Unit()
+			c.record.refs[i] = ref
 			if ref.Kind == RefNode {
 				c.uses[ref.Node]++
 				*needs = append(*needs, Edge{To: ref.Node, Range: e.Root.Range})

@@ -49,7 +49,7 @@ func (c *typer) inferMethod(e *ast.Call, f *builtins.Func) schema.Type {
 	}
 	t, known := schema.Required(c.infer(m.Resource)).(*schema.ResourceType)
 	if !known {
-		c.program.calls[e] = &Call{Func: f, Method: m}
+		c.setCall(e, &Call{Func: f, Method: m})
 		return schema.Any
 	}
 	p, r := c.resourceOfType(t.Token)
@@ -59,7 +59,7 @@ func (c *typer) inferMethod(e *ast.Call, f *builtins.Func) schema.Type {
 			return schema.Invalid
 		}
 		m.Token = t.Token + "/" + m.Name
-		c.program.calls[e] = &Call{Func: f, Method: m}
+		c.setCall(e, &Call{Func: f, Method: m})
 		return schema.Any
 	}
 	function, err := p.pkg.Method(r, m.Name)
@@ -86,7 +86,7 @@ func (c *typer) inferMethod(e *ast.Call, f *builtins.Func) schema.Type {
 	}
 	m.Token, m.Package, m.Schema = function.Token, p.descriptor, function
 	m.Inputs = withoutSelf(function.Inputs)
-	c.program.calls[e] = &Call{Func: f, Method: m}
+	c.setCall(e, &Call{Func: f, Method: m})
 	if function.Deprecation != "" {
 		c.warnf(diag.Deprecated, method.Range(), schema.Plain(function.Deprecation), "%s is deprecated", m.Name)
 	}

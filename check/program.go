@@ -26,9 +26,7 @@ type Program struct {
 	// Packages are the packages that the program needs, each once, in order of first use.
 	Packages []schema.Descriptor
 
-	refs  map[*ast.Access]Ref
-	calls map[*ast.Call]*Call
-	types map[ast.Expr]schema.Type
+	records records // of all declarations, those of components included
 
 	component bool // it is the body of a component
 	schemas   schema.Loader
@@ -56,6 +54,19 @@ type Node struct {
 	Config   *Config       // of a ConfigNode
 	Variable *ast.Variable // of a VariableNode
 	Resource *Resource     // of a ResourceNode
+}
+
+// unit is that of the node's expressions; nil for configuration that nothing declares.
+func (n *Node) unit() *ast.Unit {
+	switch {
+	case n.Variable != nil:
+		return n.Variable.Unit
+	case n.Resource != nil:
+		return n.Resource.Decl.Unit
+	case n.Config.Decl != nil:
+		return n.Config.Decl.Unit
+	}
+	return nil
 }
 
 // Edge says that a node needs another, and which text says so.
@@ -150,10 +161,22 @@ type Method struct {
 }
 
 // Ref is what the root of an access stands for.
-func (p *Program) Ref(a *ast.Access) Ref { return p.refs[a] }
+func (p *Program) Ref(a *ast.Access) Ref {
+	unit, i := a.Unit()
+	if r := p.records[unit]; r != nil {
+		return r.refs[i]
+	}
+	return Ref{}
+}
 
 // Call is what a call means; nil for one that has been reported as wrong.
-func (p *Program) Call(c *ast.Call) *Call { return p.calls[c] }
+func (p *Program) Call(c *ast.Call) *Call {
+	unit, i := c.Unit()
+	if r := p.records[unit]; r != nil {
+		return r.calls[i]
+	}
+	return nil
+}
 
 // Known is a type with its definition where it is of another package than the one that refers to it (F8.7), and that package
 // is at hand; else it stays as it is, known by its name only.
@@ -163,8 +186,27 @@ func (p *Program) Known(ctx context.Context, t schema.Type) schema.Type {
 
 // TypeOf is the type of an expression; Invalid for one that is not part of the program or has been reported as wrong.
 func (p *Program) TypeOf(e ast.Expr) schema.Type {
-	if t, ok := p.types[e]; ok {
-		return t
+	if e == nil {
+		return schema.Invalid
+	}
+	unit, i := ast.Slot(e)
+	if r := p.records[unit]; r != nil && r.types[i] != nil {
+		return r.types[i]
 	}
 	return schema.Invalid
+}
+
+// record is what is known of the expressions of a declaration.
+type record struct {
+	refs  []Ref         // of the unit's accesses
+	types []schema.Type // by slot; nil for an expression that nobody has looked at
+	calls []*Call       // of the unit's calls; nil for one that means nothing
+}
+
+type records map[*ast.Unit]*record
+
+func (rs records) add(unit *ast.Unit) *record {
+	r := &record{refs: make([]Ref, len(unit.Accesses)), types: make([]schema.Type, unit.Size), calls: make([]*Call, len(unit.Calls))}
+	rs[unit] = r
+	return r
 }

@@ -8,13 +8,18 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// judge checks declarations.
+// judge checks one declaration.
 type judge struct{ typer }
 
-func newJudge(b *body) *judge {
-	return &judge{typer{locals: make(map[*ast.Local]schema.Type), fitter: fitter{constants{body: b, findings: b.findings,
-		fromResource: make(map[*Node]bool), partFromResource: make(map[ast.Expr]bool)}}}}
+// judge makes the judge of the declaration whose expressions are those of a unit; its findings go to those of the body when
+// they are settled.
+func (b *body) judge(unit *ast.Unit) *judge {
+	return &judge{typer{locals: make(map[*ast.Local]schema.Type), fitter: fitter{constants{body: b, unit: unit, record: b.records[unit],
+		findings: &findings{sink: new(diag.Diagnostics), asked: b.asked}}}}}
 }
+
+// settle hands over what has been found.
+func (c *judge) settle() { c.body.sink.Add(*c.sink...) }
 
 // checkResource checks properties, get and options of a resource (L3.B, L3.C, L4). Its type is known already.
 func (c *judge) checkResource(n *Node) {
@@ -111,7 +116,7 @@ func (c *body) checkURN(n *Node) {
 		if !ok || len(access.Steps) > 0 {
 			return
 		}
-		ref := c.program.refs[access]
+		ref := c.program.Ref(access)
 		if ref.Kind != RefNode || ref.Node.Kind != ResourceNode {
 			return
 		}

@@ -60,6 +60,7 @@ func (p *parser) configEntry(e entry, name ast.Literal) *ast.Config {
 			c.Default = p.checkedDefault(c, p.readAt(n, at, true))
 		}
 	})
+	c.Unit = ast.NewUnit(c.Default)
 	return c
 }
 

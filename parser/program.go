@@ -124,6 +124,7 @@ func (o *outline) read(names map[string]bool) {
 	}
 	if o.pulumi != nil {
 		file.RequiredVersion = o.pulumi.p.pulumiBlock(o.pulumi, file)
+		file.Unit = ast.NewUnit(file.RequiredVersion)
 	}
 	file.Config = append(p.configSection(b.config, nil), p.configSection(b.configuration, b.config)...)
 	file.Variables = p.variableSection(b.variables)
@@ -245,7 +246,8 @@ func (p *parser) present(e ast.Expr) ast.Expr {
 
 func (p *parser) variableSection(section *entry) (variables []*ast.Variable) {
 	for _, it := range p.items(section, func(p *parser, e entry, name ast.Literal) item {
-		return item{variable: &ast.Variable{Name: name, Range: p.whole(e), Value: p.expression(e)}}
+		value := p.expression(e)
+		return item{variable: &ast.Variable{Name: name, Range: p.whole(e), Value: value, Unit: ast.NewUnit(value)}}
 	}) {
 		p.diags.Add(it.diags...)
 		variables = append(variables, it.variable)
@@ -255,7 +257,8 @@ func (p *parser) variableSection(section *entry) (variables []*ast.Variable) {
 
 func (p *parser) outputSection(section *entry) (outputs []*ast.Output) {
 	for _, it := range p.items(section, func(p *parser, e entry, name ast.Literal) item {
-		return item{output: &ast.Output{Name: name, Range: p.whole(e), Value: p.expression(e)}}
+		value := p.expression(e)
+		return item{output: &ast.Output{Name: name, Range: p.whole(e), Value: value, Unit: ast.NewUnit(value)}}
 	}) {
 		p.diags.Add(it.diags...)
 		outputs = append(outputs, it.output)
@@ -302,6 +305,7 @@ func (p *parser) componentItem(e entry, name ast.Literal) item {
 		}, func(e entry) { p.unknownKey(diag.Error, e, "a component", componentKeys, "") })
 		p.inside(b, func() {
 			component.RequiredVersion = p.pulumiBlock(pulumi, nil)
+			component.Unit = ast.NewUnit(component.RequiredVersion)
 			p.component = true
 			component.Inputs = p.configSection(b.config, nil)
 			p.component = false
@@ -342,5 +346,6 @@ func (p *parser) hook(e entry, name ast.Literal) item {
 	if hook.Command == nil {
 		p.fail(diag.RequiredMissing, name.Range, "add `command: [program, argument]`", "the hook `%s` needs a command", shorten(e.name))
 	}
+	hook.Unit = ast.NewUnit(hook.Command)
 	return item{hook: hook}
 }

@@ -70,6 +70,7 @@ func (p *parser) resourceItem(e entry, name ast.Literal) item {
 			p.wrongKind(n, at, "the resource `"+shorten(name.Value)+"`", "a map", bodyHint(n))
 		}
 	})
+	r.Number()
 	return item{resource: r, bare: bare}
 }
 

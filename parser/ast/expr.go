@@ -6,16 +6,21 @@ import "github.com/yamlhost/yamlhost/diag"
 type Expr interface {
 	// Range is the place of the whole expression.
 	Range() diag.Range
-	isExpr()
+	place() *Place
 }
 
 // Place is the range of a node; every expression embeds it.
-type Place struct{ At diag.Range }
+type Place struct {
+	At diag.Range
+
+	slot int32 // in unit
+	unit *Unit // nil for an expression of no declaration
+}
 
 // Range is the place of the whole node.
 func (p Place) Range() diag.Range { return p.At }
 
-func (Place) isExpr() {}
+func (p *Place) place() *Place { return p }
 
 type (
 	// Null is a null.
@@ -53,6 +58,7 @@ type (
 		Place
 		Root  Literal
 		Steps []Step
+		nth   int32 // in the unit's accesses
 	}
 
 	// List is a list.
@@ -79,6 +85,7 @@ type (
 		Failure  *Local  // the name error, bound inside of the second of Args of recover; nil for other calls
 		// Prefix is the place of "fn::" where it has capitals (L1.20); zero otherwise.
 		Prefix diag.Range
+		nth    int32 // in the unit's calls
 	}
 
 	// Unary is an operator with one operand: "-" or "!".

@@ -28,7 +28,8 @@ type File struct {
 	// Slips are sections that are not read, since their keys are surely misspelt. The checker reports them.
 	Slips []Slip
 
-	RequiredVersion Expr // pulumi.requiredVersion (L3.60); nil when absent
+	RequiredVersion Expr  // pulumi.requiredVersion (L3.60); nil when absent
+	Unit            *Unit // of RequiredVersion
 
 	// AllowEnv and PublicEnv are the environment variables that the program may read, and those of them that are no
 	// secrets (L10.C9); an extension of yamlhost.
@@ -77,6 +78,7 @@ type Config struct {
 	Key      *Literal // the field `name`: the key looked up in the stack's configuration
 
 	Description *Literal
+	Unit        *Unit // of the default
 }
 
 // ConfigType is a declared type of a configuration value (L2.20, L2.11).
@@ -98,6 +100,7 @@ type Variable struct {
 	Name  Literal
 	Range diag.Range
 	Value Expr
+	Unit  *Unit // of the value
 }
 
 // Output is an output of the program (L3.D).
@@ -105,6 +108,7 @@ type Output struct {
 	Name  Literal
 	Range diag.Range
 	Value Expr
+	Unit  *Unit // of the value
 }
 
 // Resource declares a resource (L3.B).
@@ -129,6 +133,8 @@ type Resource struct {
 	// Extensions of yamlhost (decision D6); nil when absent.
 	ForEach Expr
 	If      Expr
+
+	Unit *Unit // of all of its expressions
 }
 
 // Property is one entry of a block whose keys are plain text.
@@ -208,6 +214,7 @@ type Component struct {
 	Description     *Literal
 	Token           *Literal // extension of yamlhost: the component's type where it is not the usual one
 	RequiredVersion Expr     // nil when absent
+	Unit            *Unit    // of RequiredVersion
 	Inputs          []*Config
 	Variables       []*Variable
 	Resources       []*Resource
@@ -221,6 +228,7 @@ type Hook struct {
 	Command      Expr // a list of texts; may use `args`
 	OnDryRun     *BoolLiteral
 	IgnoreErrors *BoolLiteral
+	Unit         *Unit // of the command
 }
 
 // Dynamic declares a resource type whose provider is a source file beside the program; an extension of yamlhost.
