@@ -55,7 +55,13 @@ func Run(ctx context.Context, args []string, s console.Streams, w console.World)
 	defer a.Signals.Stop()
 	ctx, done := a.Signals.Gentle(ctx)
 	defer done()
-	root := newRoot(a)
+	measured := &profile{}
+	root := newRoot(a, measured)
+	defer func() {
+		if err := measured.stop(); err != nil {
+			a.SayError(err.Error())
+		}
+	}()
 	root.SetArgs(args)
 	root.SetIn(s.In)
 	root.SetOut(s.Out)
@@ -79,8 +85,9 @@ func outputCode(a *console.Console, code int, out, errors *console.Steady) int {
 	return code
 }
 
-// newRoot makes the tree of commands.
-func newRoot(a *console.Console) *cobra.Command {
+// newRoot makes the tree of commands. measured takes what --profile asks for.
+func newRoot(a *console.Console, measured *profile) *cobra.Command {
+	var profileDir string
 	root := &cobra.Command{
 		Use:   "yamlhost",
 		Short: "Check, plan and apply Pulumi YAML programs",
@@ -94,7 +101,10 @@ func newRoot(a *console.Console) *cobra.Command {
 			if err := console.FlagsFromEnvironment(cmd.Flags(), &a.World); err != nil {
 				return err
 			}
-			return a.Enter()
+			if err := a.Enter(); err != nil || profileDir == "" {
+				return err
+			}
+			return measured.start(a.Path(profileDir))
 		},
 	}
 	flags := root.PersistentFlags()
@@ -105,6 +115,8 @@ func newRoot(a *console.Console) *cobra.Command {
 	flags.StringSliceVar(&a.Global.PassEnv, "pass-env", nil, "let plugins and commands inherit this variable although it opens secrets, such as PGPASSWORD")
 	flags.IntVarP(&a.Global.Verbose, "verbose", "v", 0, "show more detail")
 	console.Hide(flags, "verbose")
+	flags.StringVar(&profileDir, "profile", "", "write profiles of the command (CPU, heap, mutexes) and a trace to this folder")
+	console.Hide(flags, "profile")
 	for _, name := range []string{"logtostderr", "logflow", "emoji", "disable-integrity-checking", "fully-qualify-stack-names"} {
 		flags.BoolP(name, map[string]string{"emoji": "e", "fully-qualify-stack-names": "Q"}[name], false, "accepted for compatibility, without effect")
 		console.Hide(flags, name)

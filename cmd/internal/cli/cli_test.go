@@ -204,7 +204,7 @@ func TestHelp(t *testing.T) {
 			walk(sub)
 		}
 	}
-	walk(newRoot(a))
+	walk(newRoot(a, &profile{}))
 }
 
 func TestLooksSecret(t *testing.T) {
