@@ -25,7 +25,7 @@ func TestExtensions(t *testing.T) {
 	}
 	var kept []string
 	for i := range entries {
-		payload, err := encodeEntry(entries[i], nil)
+		payload, err := appendEntry(nil, entries[i], nil)
 		require.NoError(t, err)
 		entries[i], err = decodeEntry(payload, nil)
 		require.NoError(t, err)

@@ -77,16 +77,18 @@ func (l *Log) Append(_ context.Context, e Entry) error {
 // Record is an encoded entry.
 type Record []byte
 
-// Encode makes an entry ready to be put, with its secrets sealed by m; it is most of the work.
+// Encode makes an entry ready to be put, with its secrets sealed by m; it is most of the work. A record that nobody could
+// read would be in the way of all that follow: it is scanned by the rules of the reader, and one that those refuse is an error.
 func Encode(e Entry, m state.Sealer) (Record, error) {
-	text, err := encodeEntry(e, m)
+	const head = frameSize + 1
+	r, err := appendEntry(append(make([]byte, frameSize, 2048), byte(kindEntry)), e, m)
 	if err == nil {
-		_, err = decodeEntry(text, nil) // a record that nobody can read would be in the way of all that follow
+		err = readable(r[head:])
 	}
 	if err != nil {
 		return nil, fmt.Errorf("journal a step: %w", err)
 	}
-	return appendRecord(make([]byte, 0, len(text)+frameSize+1), kindEntry, text), nil
+	return seal(r, 0), nil
 }
 
 // Put takes its place in the log at once and returns a function that waits until the record is durable.

@@ -8,8 +8,10 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"strconv"
 	"time"
 
+	"github.com/yamlhost/yamlhost/internal/jsontext"
 	"github.com/yamlhost/yamlhost/runtime/state"
 	"github.com/yamlhost/yamlhost/value/urn"
 )
@@ -62,22 +64,6 @@ type Header struct {
 	Command string                 `json:"command,omitempty"` // what is being done: update, destroy, …
 }
 
-type entryRecord struct {
-	Step    int64           `json:"step,omitempty"`
-	Begin   json.RawMessage `json:"begin,omitempty"`
-	Remove  []ID            `json:"remove,omitempty"`
-	Amend   []amendedRecord `json:"amend,omitempty"`
-	Add     []amendedRecord `json:"add,omitempty"`
-	Retried urn.URN         `json:"retried,omitempty"`
-
-	Extensions map[string]json.RawMessage `json:"extensions,omitempty"`
-}
-
-type amendedRecord struct {
-	ID       ID              `json:"id"`
-	Resource json.RawMessage `json:"resource"`
-}
-
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // appendRecord appends one framed record.
@@ -112,69 +98,43 @@ func nextRecord(data []byte) (k kind, payload, rest []byte, ok bool) {
 	return kind(payload[0]), payload[1:], data[frameSize+int(size):], true
 }
 
-// encodeEntry is the payload of an entry, its secrets sealed by m.
-func encodeEntry(e Entry, m state.Sealer) ([]byte, error) {
-	r := entryRecord{Step: e.Step, Remove: e.Remove, Retried: e.Retried, Extensions: e.Extensions}
+// appendEntry appends the payload of an entry, its secrets sealed by m.
+func appendEntry(dst []byte, e Entry, m state.Sealer) ([]byte, error) {
+	dst = strconv.AppendInt(append(dst, `{"step":`...), e.Step, 10)
 	var err error
 	if e.Begin != nil {
 		if e.Begin.Resource == nil {
 			return nil, errors.New("an operation without a resource cannot be journaled")
 		}
-		if r.Begin, err = state.EncodeOperation(*e.Begin, m); err != nil {
+		if dst, err = state.AppendOperation(append(dst, `,"begin":`...), *e.Begin, state.Sealed(m)); err != nil {
 			return nil, err
 		}
 	}
-	if r.Amend, err = encodeAmended(e.Amend, m); err != nil {
-		return nil, err
-	}
-	if r.Add, err = encodeAmended(e.Add, m); err != nil {
-		return nil, err
-	}
-	return r.append(nil)
-}
-
-func encodeAmended(list []Amended, m state.Sealer) ([]amendedRecord, error) {
-	var out []amendedRecord
-	for _, a := range list {
-		if a.Resource == nil {
-			return nil, fmt.Errorf("entry %d cannot be journaled without a resource", a.ID)
-		}
-		text, err := state.EncodeResource(a.Resource, m)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, amendedRecord{a.ID, text})
-	}
-	return out, nil
-}
-
-// append is the record's JSON. It is written by hand because the resources in it are JSON already and can be large.
-func (r *entryRecord) append(dst []byte) ([]byte, error) {
-	dst = fmt.Appendf(dst, `{"step":%d`, r.Step)
-	if r.Begin != nil {
-		dst = append(append(dst, `,"begin":`...), r.Begin...)
-	}
-	if len(r.Remove) > 0 {
+	if len(e.Remove) > 0 {
 		dst = append(dst, `,"remove":[`...)
-		for i, id := range r.Remove {
+		for i, id := range e.Remove {
 			if i > 0 {
 				dst = append(dst, ',')
 			}
-			dst = fmt.Appendf(dst, "%d", id)
+			dst = strconv.AppendInt(dst, int64(id), 10)
 		}
 		dst = append(dst, ']')
 	}
-	dst = appendAmended(dst, "amend", r.Amend)
-	dst = appendAmended(dst, "add", r.Add)
-	if r.Retried != "" {
-		text, err := json.Marshal(r.Retried)
+	if dst, err = appendAmended(dst, "amend", e.Amend, m); err != nil {
+		return nil, err
+	}
+	if dst, err = appendAmended(dst, "add", e.Add, m); err != nil {
+		return nil, err
+	}
+	if e.Retried != "" {
+		text, err := json.Marshal(e.Retried)
 		if err != nil {
 			return nil, err
 		}
 		dst = append(append(dst, `,"retried":`...), text...)
 	}
-	if len(r.Extensions) > 0 {
-		text, err := json.Marshal(r.Extensions)
+	if len(e.Extensions) > 0 {
+		text, err := json.Marshal(e.Extensions)
 		if err != nil {
 			return nil, err
 		}
@@ -183,51 +143,91 @@ func (r *entryRecord) append(dst []byte) ([]byte, error) {
 	return append(dst, '}'), nil
 }
 
-func appendAmended(dst []byte, name string, list []amendedRecord) []byte {
+func appendAmended(dst []byte, name string, list []Amended, m state.Sealer) (_ []byte, err error) {
 	if len(list) == 0 {
-		return dst
+		return dst, nil
 	}
-	dst = fmt.Appendf(dst, `,"%s":[`, name)
+	dst = append(append(append(dst, `,"`...), name...), `":[`...)
 	for i, a := range list {
+		if a.Resource == nil {
+			return nil, fmt.Errorf("entry %d cannot be journaled without a resource", a.ID)
+		}
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		dst = append(fmt.Appendf(dst, `{"id":%d,"resource":`, a.ID), a.Resource...)
+		dst = append(strconv.AppendInt(append(dst, `{"id":`...), int64(a.ID), 10), `,"resource":`...)
+		if dst, err = state.AppendResource(dst, a.Resource, state.Sealed(m)); err != nil {
+			return nil, err
+		}
 		dst = append(dst, '}')
 	}
-	return append(dst, ']')
+	return append(dst, ']'), nil
 }
 
 // decodeEntry reads an entry's payload. A nil m leaves secrets sealed.
-func decodeEntry(payload []byte, m state.Sealer) (Entry, error) {
-	var r entryRecord
-	if err := json.Unmarshal(payload, &r); err != nil {
-		return Entry{}, err
-	}
-	e := Entry{Step: r.Step, Remove: r.Remove, Retried: r.Retried, Extensions: r.Extensions}
-	var err error
-	if r.Begin != nil {
-		op, err := state.DecodeOperation(r.Begin, m)
-		if err != nil {
-			return Entry{}, err
-		}
-		e.Begin = &op
-	}
-	if e.Amend, err = decodeAmended(r.Amend, m); err != nil {
-		return Entry{}, err
-	}
-	e.Add, err = decodeAmended(r.Add, m)
+func decodeEntry(payload []byte, m state.Sealer) (e Entry, err error) {
+	err = readEntry(payload, &e, func(raw []byte) (state.Operation, error) { return state.DecodeOperation(raw, m) },
+		func(raw []byte) (*state.Resource, error) { return state.DecodeResource(raw, m) })
 	return e, err
 }
 
-func decodeAmended(list []amendedRecord, m state.Sealer) ([]Amended, error) {
-	var out []Amended
-	for _, a := range list {
-		r, err := state.DecodeResource(a.Resource, m)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, Amended{ID: a.ID, Resource: r})
+// readable checks that decodeEntry can read a payload, without keeping what is in it.
+func readable(payload []byte) error {
+	return readEntry(payload, &Entry{}, func(raw []byte) (state.Operation, error) { return state.Operation{}, state.ReadableOperation(raw) },
+		func(raw []byte) (*state.Resource, error) { return nil, state.ReadableResource(raw) })
+}
+
+// readEntry reads a payload into e, the operation and the resources in it by the functions that are given.
+func readEntry(payload []byte, e *Entry, operation func([]byte) (state.Operation, error), resource func([]byte) (*state.Resource, error)) error {
+	amended := func(raw []byte, list *[]Amended) error {
+		return jsontext.EachItem(raw, func(item []byte) error {
+			var a Amended
+			err := jsontext.EachMember(item, func(key string, raw []byte) (err error) {
+				switch key {
+				case "id":
+					err = readNumber(raw, &a.ID)
+				case "resource":
+					a.Resource, err = resource(raw)
+				}
+				return err
+			})
+			*list = append(*list, a)
+			return err
+		})
 	}
-	return out, nil
+	return jsontext.EachMember(payload, func(key string, raw []byte) (err error) {
+		switch key {
+		case "step":
+			err = readNumber(raw, &e.Step)
+		case "begin":
+			var op state.Operation
+			if op, err = operation(raw); err == nil {
+				e.Begin = &op
+			}
+		case "remove":
+			err = jsontext.EachItem(raw, func(item []byte) error {
+				var id ID
+				err := readNumber(item, &id)
+				e.Remove = append(e.Remove, id)
+				return err
+			})
+		case "amend":
+			err = amended(raw, &e.Amend)
+		case "add":
+			err = amended(raw, &e.Add)
+		case "retried":
+			var text string
+			text, err = jsontext.StringOf(raw)
+			e.Retried = urn.URN(text)
+		case "extensions":
+			err = json.Unmarshal(raw, &e.Extensions)
+		}
+		return err
+	})
+}
+
+func readNumber[T ~int64](raw []byte, n *T) error {
+	parsed, err := strconv.ParseInt(string(raw), 10, 64)
+	*n = T(parsed)
+	return err
 }

@@ -67,6 +67,26 @@ func Readable(data []byte) error {
 	return err
 }
 
+// ReadableResource checks that DecodeResource can read a resource, in the manner of Readable.
+func ReadableResource(data []byte) error {
+	d := skimmer(data)
+	d.resource()
+	d.End()
+	return d.Err
+}
+
+// ReadableOperation checks that DecodeOperation can read a pending operation, in the manner of Readable.
+func ReadableOperation(data []byte) error {
+	d := skimmer(data)
+	d.operation()
+	d.End()
+	return d.Err
+}
+
+func skimmer(data []byte) decoder {
+	return decoder{Scanner: newScanner(string(data)), blind: true, skim: true}
+}
+
 // DecodeExport reads what stack export prints and stack import takes (F5.17), in the manner of Decode.
 func DecodeExport(data []byte, open Opener) (*Snapshot, error) {
 	c, err := decodeDocument(data, "deployment", open)

@@ -86,9 +86,9 @@ func EncodeResource(r *Resource, m secrets.Manager) ([]byte, error) {
 	return AppendResource(nil, r, Sealed(m))
 }
 
-// EncodeOperation is the JSON of a pending operation with its secrets sealed (F5.15).
-func EncodeOperation(op Operation, m secrets.Manager) ([]byte, error) {
-	e := encoder{form: Sealed(m)}
+// AppendOperation appends the JSON of a pending operation to dst (F5.15).
+func AppendOperation(dst []byte, op Operation, f Form) ([]byte, error) {
+	e := encoder{form: f, buf: dst}
 	e.operation(op)
 	return e.buf, e.err
 }
