@@ -53,8 +53,12 @@ type Backend struct {
 	objects *objectDisk // the disk, if it is a store
 	probed  *probed
 
-	leastJournal int64 // see Session
+	leastJournal int64         // see Session
+	background   func(func())  // starts what goes on by itself
+	deferral     time.Duration // see journal.LogOptions
 }
+
+func inBackground(f func()) { go f() }
 
 // Open makes the backend of a URL: file:// (F6.1, F6.2), or what Options.OpenObjects knows. A folder has to exist, unless the
 // URL asks to create it with create_dir=true; nothing is written before a stack is. Other URLs give an
@@ -79,7 +83,7 @@ func openObjects(rawURL string, o Options, objects Objects) (*Backend, error) {
 	}
 	name, _, _ := strings.Cut(rawURL, "?") // the rest may hold what is nobody's business
 	d := newObjectDisk(objects, name, o.Fault)
-	b := &Backend{url: rawURL, root: ".pulumi", o: o, disk: d, objects: d, probed: &probed{}, leastJournal: defaultLeastJournal}
+	b := &Backend{url: rawURL, root: ".pulumi", o: o, disk: d, objects: d, probed: &probed{}, leastJournal: defaultLeastJournal, background: inBackground}
 	_, err := b.layout()
 	return b, err
 }
@@ -92,7 +96,7 @@ func open(rawURL string, o Options, d disk) (*Backend, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	b := &Backend{url: rawURL, root: filepath.Join(path, ".pulumi"), o: o, disk: d, probed: &probed{}, leastJournal: defaultLeastJournal}
+	b := &Backend{url: rawURL, root: filepath.Join(path, ".pulumi"), o: o, disk: d, probed: &probed{}, leastJournal: defaultLeastJournal, background: inBackground}
 	if _, err := d.ModTime(path); err != nil {
 		if !errors.Is(err, fs.ErrNotExist) || query.Get("create_dir") != "true" {
 			return nil, &FileError{Doing: "open the backend in the folder", Path: path, Err: err}

@@ -102,21 +102,22 @@ func (c *chain) Sync() error { return nil }
 // Close leaves the chain as it is.
 func (c *chain) Close() error { return nil }
 
-// begin is called before a journal is begun in the chain; it returns the number of its first link.
-func (c *chain) begin() int {
+// begin is called before a journal is begun in the chain.
+func (c *chain) begin() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.holds = true
-	return c.next
 }
 
 // dropAll removes all links, once the state file holds everything.
 func (c *chain) dropAll() error {
 	c.mu.Lock()
+	defer c.mu.Unlock()
 	c.holds = false
-	before := c.next
-	c.mu.Unlock()
-	return c.drop(before)
+	if c.lost != nil {
+		return c.lost
+	}
+	return c.removeLocked(c.next)
 }
 
 // leave is called at the end. A journal stays; without one, what this run has written is of no use to anybody. A fence that
@@ -130,16 +131,8 @@ func (c *chain) leave() error {
 	return c.removeLocked(c.next)
 }
 
-// drop removes the links before a number. From the first on: what is left of a journal without its beginning is nothing.
-func (c *chain) drop(before int) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.lost != nil {
-		return c.lost
-	}
-	return c.removeLocked(before)
-}
-
+// removeLocked removes the links before a number. From the first on: what is left of a journal without its beginning is
+// nothing. The caller holds mu.
 func (c *chain) removeLocked(before int) error {
 	for ; c.first < before; c.first++ {
 		if err := c.lease.d.delete(linkKey(c.folder, c.first)); err != nil {

@@ -17,6 +17,8 @@ type disk interface {
 	ReadFile(path string) ([]byte, error)
 	ReadDir(path string) ([]string, error) // names, sorted; folders end in a slash
 	ModTime(path string) (time.Time, error)
+	// Stamp tells one content of a file from another without reading it. The zero stamp says that nobody can tell.
+	Stamp(path string) (stamp, error)
 	Mkdir(path string) error
 	Create(path string) (journal.File, error) // empties a file that is there
 	Rename(from, to string) error
@@ -28,6 +30,18 @@ type disk interface {
 	// Guarding is the process that is between Guard and release with a folder; 0 if nobody is, or nobody can tell.
 	Guarding(folder string) (pid int)
 }
+
+// stamp is the identity of a file's content.
+type stamp struct {
+	device, file      uint64
+	size              int64 // bytes
+	modified, changed int64 // Unix nanoseconds
+}
+
+// stampAge is how long ago a file has to be changed for its stamp to count.
+const stampAge = 100 * time.Millisecond
+
+func pathFault(op, path string, err error) error { return &fs.PathError{Op: op, Path: path, Err: err} }
 
 type realDisk struct{}
 

@@ -51,7 +51,8 @@ func (e *LockLostError) Error() string {
 	return b.String()
 }
 
-// look makes sure that this run still holds its lock, by reading the lock file in a folder and the lease in a store (D14).
+// look makes sure that this run still holds its lock, by looking at the lock file in a folder and the lease in a store (D14). A
+// lock file whose stamp is what it was when the file was read is not read again.
 // A *LockLostError is final: each later look gives it again. Another error means that it could not be told.
 func (l *heldLock) look() error {
 	if l.lease != nil {
@@ -65,7 +66,14 @@ func (l *heldLock) look() error {
 	if err := l.fault(false); err != nil {
 		return err
 	}
-	text, err := l.b.disk.ReadFile(l.path)
+	now, err := l.b.disk.Stamp(l.path)
+	if err == nil && now != (stamp{}) && now == l.seen {
+		return l.fault(true)
+	}
+	var text []byte
+	if err == nil {
+		text, err = l.b.disk.ReadFile(l.path)
+	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		l.lost = &LockLostError{Ref: l.ref, Why: "its lock was removed, by cancel or by hand", By: l.successor()}
@@ -76,6 +84,7 @@ func (l *heldLock) look() error {
 		l.lost = &LockLostError{Ref: l.ref, Why: "its lock was overwritten", By: l.successor()}
 		return l.lost
 	}
+	l.seen = now // from before the file was read
 	return l.fault(true)
 }
 

@@ -2,7 +2,9 @@ package backend
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -93,7 +95,7 @@ func converge(b *Backend, s *sky, p *pause, settle bool) (err error) {
 		s.create(r)
 		p.reach("after the provider was called")
 		last++
-		if err = session.Append(ctx, journal.Entry{Step: int64(i + 1), Add: []journal.Amended{{ID: last, Resource: r}}}); err != nil {
+		if err = session.Defer(ctx, journal.Entry{Step: int64(i + 1), Add: []journal.Amended{{ID: last, Resource: r}}}); err != nil {
 			break
 		}
 	}
@@ -205,10 +207,7 @@ func TestFence(t *testing.T) { // D14
 					t.Parallel()
 					lost := map[string]int{}
 					moments := 0
-					for at := 1; ; at++ {
-						if !fenceAt(t, world(t), at, between, next, lost) {
-							break
-						}
+					for at := 1; fenceAt(t, world(t), at, between, next, lost); at++ {
 						moments++
 					}
 					require.Greater(t, moments, 40)
@@ -229,7 +228,7 @@ func fenceAt(t *testing.T, w fenceWorld, at int, between int64, next bool, lost 
 	var frozen map[string]string
 	calls, held := 0, false
 	a := w.open(1, p)
-	a.leastJournal, a.o.CheckpointInterval = between, time.Nanosecond
+	a.leastJournal, a.o.CheckpointInterval, a.background, a.deferral = between, time.Nanosecond, inline, never
 	p.meanwhile = func() {
 		b := w.open(2, nil)
 		cancelled, err := b.Cancel(testRef)
@@ -429,4 +428,63 @@ func TestAliveAt(t *testing.T) {
 	}
 	const nobody = 1 << 30
 	require.False(t, aliveAt(nobody, time.Now()))
+}
+
+// The lock file is looked at by its stamp. Whatever happens to it shows: that it is removed, written over with a text of the same
+// length, and put there anew.
+func TestLockFileStamp(t *testing.T) { // D14
+	t.Parallel()
+	one, err := realDisk{}.Stamp("fence.go")
+	require.NoError(t, err)
+	again, err := realDisk{}.Stamp("fence.go")
+	require.NoError(t, err)
+	other, err := realDisk{}.Stamp("lock.go")
+	require.NoError(t, err)
+	require.Equal(t, one, again)
+	require.True(t, one != other || one == stamp{}, "only a system that cannot tell has none")
+	_, err = realDisk{}.Stamp(filepath.Join(t.TempDir(), "none"))
+	require.True(t, err == nil || errors.Is(err, fs.ErrNotExist))
+	for name, c := range map[string]struct {
+		change func(t *testing.T, path string, text []byte)
+		lost   bool
+	}{
+		"nothing": {func(*testing.T, string, []byte) {}, false},
+		"touched": {func(t *testing.T, path string, _ []byte) {
+			require.NoError(t, os.Chtimes(path, time.Unix(1, 0), time.Unix(1, 0)))
+		}, false},
+		"removed": {func(t *testing.T, path string, _ []byte) { require.NoError(t, os.Remove(path)) }, true},
+		"written over": {func(t *testing.T, path string, text []byte) {
+			info, err := os.Stat(path)
+			require.NoError(t, err)
+			require.NoError(t, os.WriteFile(path, []byte(strings.ToUpper(string(text))), 0o600))
+			require.NoError(t, os.Chtimes(path, info.ModTime(), info.ModTime()), "its time is as before")
+		}, true},
+		"replaced": {func(t *testing.T, path string, text []byte) {
+			require.NoError(t, os.WriteFile(path+".new", []byte(strings.ToUpper(string(text))), 0o600))
+			require.NoError(t, os.Rename(path+".new", path))
+		}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b, _ := newBackend(t)
+			require.NoError(t, b.Create(t.Context(), testRef, nil))
+			held, err := b.lock(t.Context(), testRef)
+			require.NoError(t, err)
+			old := time.Now().Add(-time.Hour)
+			for range 3 {
+				require.NoError(t, held.look())
+				require.NoError(t, os.Chtimes(held.path, old, old))
+			}
+			c.change(t, held.path, held.text)
+			err = held.look()
+			if !c.lost {
+				require.NoError(t, err)
+				require.NoError(t, held.look())
+				require.NoError(t, held.release())
+				return
+			}
+			require.ErrorAs(t, err, new(*LockLostError))
+			require.ErrorAs(t, held.look(), new(*LockLostError), "for good")
+		})
+	}
 }

@@ -37,8 +37,10 @@ type heldLock struct {
 	path   string
 	text   []byte // what is in the lock file, in a folder
 
+	// Only in a folder:
 	mu   sync.Mutex // guards what follows
-	lost error      // final; only in a folder
+	lost error      // final
+	seen stamp      // of the lock file when its content was last found to be text
 
 	// In a store: the lease behind the lock, the chain of this run, and the chains that others have left.
 	lease *lease

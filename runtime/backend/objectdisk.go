@@ -166,6 +166,9 @@ func (d *objectDisk) ModTime(path string) (time.Time, error) {
 	return time.Time{}, fs.ErrNotExist
 }
 
+// Stamp is not known: objects are read.
+func (d *objectDisk) Stamp(string) (stamp, error) { return stamp{}, nil }
+
 func (d *objectDisk) Mkdir(string) error   { return nil }
 func (d *objectDisk) SyncDir(string) error { return nil }
 

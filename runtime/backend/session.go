@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"path/filepath"
-	"slices"
 	"sync"
 	"time"
 
@@ -37,7 +36,7 @@ type BeginOptions struct {
 //
 // Rule for the state file: it is written by Commit, and in between when the journal has outgrown both it and a megabyte and
 // at least Options.CheckpointInterval has passed since it was written last. What that costs in all is therefore linear in
-// what was journaled. A crash at any moment loses nothing that Append has acknowledged.
+// what was journaled. Steps go on meanwhile. A crash at any moment loses nothing that Append has acknowledged.
 //
 // Append is safe for concurrent use; Commit and Close are for the end, when no Append is under way.
 type Session struct {
@@ -57,9 +56,13 @@ type Session struct {
 	book       *journal.Book
 	log        *journal.Log // nil before the first entry
 	written    time.Time    // when the state file was written last
-	unrecorded []Unrecorded // of steps that ended after the lock was lost
 	closed     bool
-	wrote      bool // the state file, at the end
+	wrote      bool      // the state file, at the end
+	covered    int64     // the size of the journal up to which the state file holds it
+	writing    bool      // the state file is being written in between
+	idle       sync.Cond // signalled when writing ends
+
+	losses losses
 }
 
 var _ journal.Journal = (*Session)(nil)
@@ -82,6 +85,7 @@ func (b *Backend) Begin(ctx context.Context, r Ref, o BeginOptions) (_ *Session,
 		return nil, err
 	}
 	s := &Session{b: held.fenced, ref: r, held: held, o: o, sealer: o.Secrets, written: b.o.Now()}
+	s.idle.L = &s.mu
 	if o.Secrets != nil {
 		s.sealer = state.Remembering(o.Secrets)
 	}
@@ -122,7 +126,7 @@ func (s *Session) load() error {
 		return err
 	}
 	// What is journaled goes by the places of resources in the file, so that the file comes first.
-	if err := s.write(sound, journal.Origin{}); err != nil {
+	if err := s.replace(sound); err != nil {
 		return err
 	}
 	s.base, s.book, s.checkpoint.Snapshot, s.moved = sound, journal.NewBook(sound), sound, moved
@@ -174,7 +178,7 @@ func (s *Session) Settle(_ context.Context, base *state.Snapshot) error {
 	if s.closed || s.log != nil {
 		return errors.New("the operation is under way; what came before it cannot be settled any more")
 	}
-	if err := s.write(base, journal.Origin{}); err != nil {
+	if err := s.replace(base); err != nil {
 		return s.held.explain(err)
 	}
 	s.base, s.book, s.checkpoint.Snapshot = base, journal.NewBook(base), base
@@ -184,16 +188,9 @@ func (s *Session) Settle(_ context.Context, base *state.Snapshot) error {
 // Append makes an entry durable and takes it into account. It ignores a cancelled ctx: an entry is a fact. An entry that
 // does not fit the ones before it is refused and not written.
 func (s *Session) Append(_ context.Context, e journal.Entry) error {
-	record, sealing := journal.Encode(e, s.sealer)
-	if sealing != nil {
-		// What a provider has done must not be lost for want of a passphrase: the entry goes in without its secrets.
-		var err error
-		if e, err = withholdSecrets(e); err != nil {
-			return errors.Join(sealing, err)
-		}
-		if record, err = journal.Encode(e, s.sealer); err != nil {
-			return errors.Join(sealing, err)
-		}
+	record, e, sealing, err := s.encode(e)
+	if err != nil {
+		return err
 	}
 	if e.Begin != nil {
 		// Once the lock is lost the end of a step is still worth a try, for whoever comes next. A beginning is not.
@@ -201,63 +198,90 @@ func (s *Session) Append(_ context.Context, e journal.Entry) error {
 			return s.held.explain(err)
 		}
 	}
-	wait, err := s.put(e, record)
+	var wait func() error
+	err = s.put(e, func(log *journal.Log) { wait = log.Put(record, s.looksAfter(e)) })
 	if err == nil {
 		err = wait()
 	}
-	if err == nil {
-		s.checkpointIfDue()
-	}
-	if err == nil && (e.Begin != nil || s.held.lease == nil) {
-		// Whoever comes next reads the journal after the lock was lost. So if the lock is still there, they will find this
-		// entry. Links in a store need no such look unless something begins now: a fence keeps them out.
-		err = s.held.look()
-	}
 	if err != nil {
-		return s.missed(e, s.held.explain(err))
+		s.losses.note(e, err)
+		return s.losses.tell(s.held.explain(err))
+	}
+	if e.Begin == nil { // nothing comes between the last look at the lock and the call of a provider
+		s.checkpointIfDue()
 	}
 	return sealing
 }
 
-// missed notes, if the lock was lost, what an entry tells that the next run may not learn.
-func (s *Session) missed(e journal.Entry, err error) error {
-	var lost *LockLostError
-	if !errors.As(err, &lost) || e.Begin != nil {
+// Defer takes an entry into account that is durable before any other that is appended later. In a store it is Append: there
+// the order of what is on the way to be written is nobody's promise.
+func (s *Session) Defer(ctx context.Context, e journal.Entry) error {
+	if s.held.lease != nil || e.Begin != nil {
+		return s.Append(ctx, e)
+	}
+	record, e, sealing, err := s.encode(e)
+	if err != nil {
 		return err
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, a := range e.Add {
-		if a.Resource.Custom && a.Resource.ID != "" && !a.Resource.IsProvider() {
-			s.unrecorded = append(s.unrecorded, Unrecorded{a.Resource.URN, a.Resource.ID})
-		}
+	var write func() error
+	err = s.put(e, func(log *journal.Log) {
+		write = log.PutDeferred(record, s.looksAfter(e), func(err error) { s.losses.note(e, err) })
+	})
+	if err == nil {
+		err = write()
 	}
-	told := *lost
-	told.Unrecorded = slices.Clone(s.unrecorded)
-	return &told
+	if err != nil {
+		return s.losses.tell(s.held.explain(err))
+	}
+	s.checkpointIfDue()
+	return sealing
 }
 
-func (s *Session) put(e journal.Entry, record journal.Record) (wait func() error, err error) {
+// looksAfter reports whether the lock has to be there after an entry is durable. Whoever comes next reads the journal after
+// the lock was lost. So if the lock is still there, they will find the entry. Links in a store need no such look unless
+// something begins now: a fence keeps them out.
+func (s *Session) looksAfter(e journal.Entry) bool { return e.Begin != nil || s.held.lease == nil }
+
+// encode makes a record of an entry. sealing is why its secrets are not in it.
+func (s *Session) encode(e journal.Entry) (record journal.Record, encoded journal.Entry, sealing, err error) {
+	if record, sealing = journal.Encode(e, s.sealer); sealing == nil {
+		return record, e, nil, nil
+	}
+	// What a provider has done must not be lost for want of a passphrase: the entry goes in without its secrets.
+	if e, err = withholdSecrets(e); err == nil {
+		record, err = journal.Encode(e, s.sealer)
+	}
+	if err != nil {
+		return nil, e, nil, errors.Join(sealing, err)
+	}
+	return record, e, sealing, nil
+}
+
+func (s *Session) put(e journal.Entry, put func(*journal.Log)) (err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
-		return nil, errors.New("the operation has ended; nothing can be journaled any more")
+		return errors.New("the operation has ended; nothing can be journaled any more")
 	}
 	if s.log == nil {
-		if s.log, err = s.newLog(nil); err != nil {
-			return nil, err
+		if s.log, err = s.newLog(); err != nil {
+			return err
 		}
 	}
 	if err := s.book.Apply(e); err != nil {
-		return nil, err
+		return err
 	}
-	return s.log.Put(record), nil
+	put(s.log)
+	return nil
 }
 
-// newLog begins the journal file, in place of one that is there. It is called with the lock held.
-func (s *Session) newLog(origin *journal.Origin) (*journal.Log, error) {
+// newLog begins the journal. It is called with the lock held.
+func (s *Session) newLog() (*journal.Log, error) {
+	o := journal.LogOptions{Secrets: s.sealer, NoSync: s.o.NoSync, Check: s.held.look, Deferral: s.b.deferral}
 	if s.held.chain != nil {
-		return s.newChainLog(origin)
+		s.held.chain.begin()
+		log, err := journal.Create(s.held.chain, s.header(), o)
+		return log, s.held.explain(err)
 	}
 	path := s.b.journalPath(s.ref)
 	failed := func(err error) error { return &FileError{Doing: "begin the journal", Path: path, Err: err} }
@@ -266,7 +290,7 @@ func (s *Session) newLog(origin *journal.Origin) (*journal.Log, error) {
 	if err != nil {
 		return nil, failed(err)
 	}
-	log, err := journal.Create(f, s.header(origin), journal.LogOptions{Secrets: s.sealer, NoSync: s.o.NoSync})
+	log, err := journal.Create(f, s.header(), o)
 	if err == nil {
 		err = s.b.disk.Rename(tmp, path)
 	}
@@ -281,100 +305,132 @@ func (s *Session) newLog(origin *journal.Origin) (*journal.Log, error) {
 	return log, nil
 }
 
-func (s *Session) header(origin *journal.Origin) journal.Header {
+func (s *Session) header() journal.Header {
 	return journal.Header{
-		Stack: s.ref.QualifiedName(), Base: s.file.identity, Secrets: s.base.SecretsProvider, Origin: origin,
+		Stack: s.ref.QualifiedName(), Base: s.file.identity, Secrets: s.base.SecretsProvider,
 		PID: s.b.o.Process.PID, Host: s.b.o.Process.Host, Started: s.b.o.Now().UTC(), Command: s.o.Command,
 	}
 }
 
-// newChainLog begins the journal anew in the chain. What is in the chain so far is in the state file, and goes.
-func (s *Session) newChainLog(origin *journal.Origin) (*journal.Log, error) {
-	first := s.held.chain.begin()
-	log, err := journal.Create(s.held.chain, s.header(origin), journal.LogOptions{Secrets: s.sealer})
-	if err != nil {
-		return nil, s.held.explain(err)
+// checkpointIfDue begins to write the state file in between, by the rule of Session, and does not wait for it. When that
+// fails the journal simply goes on: it holds everything, and Commit will say what is wrong.
+func (s *Session) checkpointIfDue() {
+	w, due := s.due()
+	if !due {
+		return
 	}
-	if err := s.held.chain.drop(first); err != nil {
-		return nil, s.held.explain(err)
-	}
-	return log, nil
+	s.b.background(func() {
+		file, err := s.write(w)
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.writing = false; err == nil {
+			s.file, s.covered = file, w.size
+		}
+		s.idle.Broadcast()
+	})
 }
 
-// checkpointIfDue writes the state file in between, by the rule of Session. When that fails the journal simply goes on: it
-// holds everything, and Commit will say what is wrong.
-func (s *Session) checkpointIfDue() {
+// due is what has to be written in between, if anything. The caller writes it.
+func (s *Session) due() (w stateWrite, due bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	interval := s.b.o.CheckpointInterval
 	if interval == 0 {
 		interval = defaultInterval
 	}
-	if s.closed || s.log == nil || s.log.Size() <= max(int64(len(s.file.raw)), s.b.leastJournal) {
-		return
+	if s.closed || s.log == nil || s.writing || s.log.Size()-s.covered <= max(int64(len(s.file.raw)), s.b.leastJournal) {
+		return w, false
 	}
 	now := s.b.o.Now()
 	if now.Before(s.written) { // somebody has set the clock back
 		s.written = now
 	}
 	if now.Sub(s.written) < interval {
-		return
+		return w, false
 	}
 	s.written = now // also when it fails, so that it is not tried at every step
 	snapshot, origin, err := s.book.Checkpoint()
-	if err != nil || s.write(snapshot, origin) != nil {
-		return
-	}
-	next, err := s.newLog(&origin)
 	if err != nil {
-		return // what is journaled so far says how to go on from the new file
+		return w, false
 	}
-	_ = s.log.Close() // all of it is in the state file
-	s.log = next
+	s.writing = true
+	return stateWrite{snapshot: snapshot, origin: origin, over: s.file, log: s.log, size: s.log.Size()}, true
 }
 
-// write makes a snapshot the state file. A journal, if there is one, says first that the file holds it all.
-func (s *Session) write(snapshot *state.Snapshot, origin journal.Origin) error {
-	next, c := *snapshot, s.checkpoint
+// stateWrite is a snapshot that becomes the state file.
+type stateWrite struct {
+	snapshot *state.Snapshot
+	over     stored       // what it takes the place of
+	log      *journal.Log // nil without a journal
+	// What the snapshot holds of the journal: everything up to a size of it, and how it continues its numbering.
+	size   int64
+	origin journal.Origin
+	last   bool // nothing is journaled any more
+}
+
+// write makes a snapshot the state file. A journal, if there is one, says first what of it the file holds. It needs no
+// lock of the session, but at most one is under way at a time.
+func (s *Session) write(w stateWrite) (stored, error) {
+	next, c := *w.snapshot, s.checkpoint
 	next.Manifest = s.b.manifest()
-	next.Manifest.Unknown = snapshot.Manifest.Unknown
+	next.Manifest.Unknown = w.snapshot.Manifest.Unknown
 	c.Stack, c.Snapshot = s.ref.QualifiedName(), &next
 	text, err := state.EncodeCheckpoint(&c, s.sealer)
 	if err != nil {
-		return err
+		return stored{}, err
 	}
-	p, err := s.b.pack(text, s.file)
+	p, err := s.b.pack(text, w.over)
 	if err != nil {
-		return err
+		return stored{}, err
 	}
-	if s.log == nil {
+	if w.log == nil {
 		if err := s.held.guard(); err != nil {
-			return err
+			return stored{}, err
 		}
 	} else {
 		if err := s.held.look(); err != nil {
-			return s.held.explain(err)
+			return stored{}, s.held.explain(err)
 		}
-		if err := s.log.Covered(p.identity, origin); err != nil {
-			if !s.closed || s.held.chain != nil { // in a store it is the journal that says whether the lock is still held
-				return s.held.explain(err)
+		if err := w.log.Covered(p.identity, w.origin, w.size); err != nil {
+			if !w.last || s.held.chain != nil { // in a store it is the journal that says whether the lock is still held
+				return stored{}, s.held.explain(err)
 			}
 			// At the end the state file matters more than a journal that cannot be written any more. Another file in its place
 			// can say what it could not; without that, should it stay, it would look like one that does not fit.
 			_ = s.b.coverJournal(s.ref, p.identity)
 		}
 	}
-	if s.held.lease != nil && s.log != nil { // for a folder, fencedDisk looks
+	if s.held.lease != nil && w.log != nil { // for a folder, fencedDisk looks
 		if err := s.held.look(); err != nil {
-			return s.held.explain(err)
+			return stored{}, s.held.explain(err)
 		}
 	}
-	file, err := s.b.putState(s.ref, p, s.file)
+	file, err := s.b.putState(s.ref, p, w.over)
 	if err != nil {
-		return s.held.foreign(err)
+		return stored{}, s.held.foreign(err)
 	}
-	s.file = file
-	return nil
+	return file, nil
+}
+
+// replace writes a snapshot as the state before anything is journaled, or at the end. The caller holds the session's mutex.
+func (s *Session) replace(snapshot *state.Snapshot) error {
+	w := stateWrite{snapshot: snapshot, over: s.file, log: s.log, last: s.closed}
+	if s.log != nil {
+		w.size = s.log.Size()
+	}
+	file, err := s.write(w)
+	if err == nil {
+		s.file = file
+	}
+	return err
+}
+
+// end marks the session as ended and waits for a state file that is being written. The caller holds the session's mutex.
+func (s *Session) end() {
+	s.closed = true
+	for s.writing {
+		s.idle.Wait()
+	}
 }
 
 // Commit ends the session: it writes final as the state, or what the journal says if final is nil, and record into the
@@ -387,7 +443,7 @@ func (s *Session) Commit(_ context.Context, final *state.Snapshot, record *Recor
 	if s.closed {
 		return errors.New("the operation has ended already")
 	}
-	s.closed = true
+	s.end()
 	unsound, err := s.finish(final)
 	if err == nil && record != nil {
 		err = s.held.look()
@@ -395,19 +451,7 @@ func (s *Session) Commit(_ context.Context, final *state.Snapshot, record *Recor
 	if err == nil && record != nil {
 		err = s.b.addHistory(s.ref, record, s.file.raw)
 	}
-	return errors.Join(unsound, s.ended(err), s.held.release())
-}
-
-// ended adds to a lost lock what the next run may not learn. The caller holds the session's mutex.
-func (s *Session) ended(err error) error {
-	err = s.held.explain(err)
-	var lost *LockLostError
-	if !errors.As(err, &lost) || len(s.unrecorded) == 0 {
-		return err
-	}
-	told := *lost
-	told.Unrecorded = slices.Clone(s.unrecorded)
-	return &told
+	return errors.Join(unsound, s.losses.tell(s.held.explain(err)), s.held.release())
 }
 
 func (s *Session) finish(final *state.Snapshot) (unsound, err error) {
@@ -425,7 +469,7 @@ func (s *Session) finish(final *state.Snapshot) (unsound, err error) {
 	if marked.Metadata, err = integrityNote(final.Metadata, unsound, s.b.o.Version, s.o.Command); err != nil {
 		return unsound, err
 	}
-	if err := s.write(&marked, journal.Origin{}); err != nil {
+	if err := s.replace(&marked); err != nil {
 		return unsound, err
 	}
 	s.wrote = true
@@ -486,10 +530,10 @@ func (s *Session) Close() error {
 	if s.closed {
 		return nil
 	}
-	s.closed = true
+	s.end()
 	var unsound, err error
 	if s.log != nil {
 		unsound, err = s.finish(nil)
 	}
-	return errors.Join(unsound, s.ended(err), s.held.release())
+	return errors.Join(unsound, s.losses.tell(s.held.explain(err)), s.held.release())
 }

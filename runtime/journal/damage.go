@@ -20,7 +20,6 @@ import (
 type Gap struct {
 	Offset, Length int // in bytes of the file
 	entries        int // before it
-	covered        int // notes of written state files before it
 	last           bool
 }
 
@@ -148,7 +147,7 @@ func torn(tail []byte) bool {
 
 func isKind(b byte) bool {
 	switch kind(b) {
-	case kindHeader, kindSecrets, kindEntry, kindCheckpoint:
+	case kindHeader, kindSecrets, kindEntry, kindCheckpoint, kindCovered:
 		return true
 	}
 	return false
@@ -184,8 +183,8 @@ func (c *Contents) Salvage(base *state.Snapshot, at Identity) (book *Book, missi
 	if err != nil && !c.beheaded {
 		return nil, nil, false, err
 	}
-	gaps := c.gapsFrom(from.covered)
-	if from.entries == len(c.Entries) && len(gaps) == 0 && from.covered > 0 {
+	gaps := c.Gaps[from.gaps:]
+	if from.entries == len(c.Entries) && len(gaps) == 0 && from.covered {
 		return nil, nil, true, nil
 	}
 	if book, err = from.book(base); err != nil {
@@ -212,16 +211,6 @@ func (c *Contents) Salvage(base *state.Snapshot, at Identity) (book *Book, missi
 		}
 	}
 	return book, k.missing(c, gaps, book), false, nil
-}
-
-// gapsFrom are the gaps behind a note that a state file was written.
-func (c *Contents) gapsFrom(covered int) []Gap {
-	for i, g := range c.Gaps {
-		if g.covered >= covered {
-			return c.Gaps[i:]
-		}
-	}
-	return nil
 }
 
 // knowledge is what entries tell of steps.

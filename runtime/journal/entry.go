@@ -35,8 +35,12 @@ type Amended struct {
 	Resource *state.Resource
 }
 
-// Journal takes entries. Append returns once the entry is durable; entries of concurrent calls may share one sync.
-// Implementations are safe for concurrent use.
+// Journal takes entries. Implementations are safe for concurrent use.
 type Journal interface {
+	// Append returns once the entry is durable; entries of concurrent calls may share one sync.
 	Append(ctx context.Context, e Entry) error
+	// Defer returns once the entry has its place behind all that came before. It is durable before any entry that is appended
+	// later, so that what is begun because of it may rely on it. A fault that shows later is the fault of what comes next, or
+	// of the end of the operation.
+	Defer(ctx context.Context, e Entry) error
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"sync"
+	"time"
 
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
@@ -22,35 +23,51 @@ type File interface {
 type LogOptions struct {
 	Secrets state.Sealer // seals the entries' secrets; nil when there cannot be any
 	NoSync  bool         // do not wait for the disk: a crash of the machine may lose entries, one of the process does not
+	// Check is called after records that ask for it are durable, once for all that shared the sync, and before anybody is told
+	// that they are. Its error is theirs; the log goes on. It may be nil.
+	Check func() error
+	// Deferral is the longest time for which a record that nobody waits for may be without a sync; 0 is 10 milliseconds.
+	Deferral time.Duration
 }
 
-// Log appends entries to a file. It is safe for concurrent use: calls that come while the disk is busy share the next
+const defaultDeferral = 10 * time.Millisecond
+
+// Log appends entries to a file. It is safe for concurrent use: records that come while the disk is busy share the next
 // write and sync. After a failed write or sync it stays failed, because nobody can say what of it is on the disk.
+//
+// A record is written at once, or as soon as the write or sync under way has ended. It is synced when somebody waits for
+// it or for one that was put after it, and in any case soon. So a record that is durable has all that were put before it.
 type Log struct {
 	file File
 	o    LogOptions
 
 	mu      sync.Mutex
 	queue   []byte    // framed records not yet written
-	batch   *batch    // of those in queue
-	busy    bool      // somebody is writing
+	batch   *batch    // of the records that no sync has been begun for, written or not; nil if there are none
+	busy    bool      // somebody writes or syncs
 	size    int64     // bytes accepted, in the file or in queue
 	sealing []byte    // the secrets settings last written, as JSON
 	failed  error     // stays
 	idle    sync.Cond // signalled when busy ends
 }
 
+// batch is of the records that share a sync.
 type batch struct {
-	done chan struct{}
-	err  error
+	awaited bool          // somebody waits for it, and will sync it
+	check   bool          // it has a record that asks for LogOptions.Check
+	told    []func(error) // called with err, before done is closed
+	timer   *time.Timer   // syncs what nobody waits for; nil until that is needed
+	done    chan struct{}
+	err     error // once done is closed
 }
-
-var _ Journal = (*Log)(nil)
 
 // Create begins a journal in an empty file, which the Log owns from now on, and returns once its header is durable.
 func Create(file File, h Header, o LogOptions) (*Log, error) {
 	l := &Log{file: file, o: o}
 	l.idle.L = &l.mu
+	if l.o.Deferral <= 0 {
+		l.o.Deferral = defaultDeferral
+	}
 	if o.Secrets != nil && o.Secrets.Type() != "" {
 		h.Secrets = &state.SecretsProvider{Type: o.Secrets.Type(), State: o.Secrets.State()}
 	}
@@ -71,7 +88,16 @@ func (l *Log) Append(_ context.Context, e Entry) error {
 	if err != nil {
 		return err
 	}
-	return l.Put(record)()
+	return l.Put(record, false)()
+}
+
+// Defer writes an entry; see Journal.
+func (l *Log) Defer(_ context.Context, e Entry) error {
+	record, err := Encode(e, l.o.Secrets)
+	if err != nil {
+		return err
+	}
+	return l.PutDeferred(record, false, func(error) {})()
 }
 
 // Record is an encoded entry.
@@ -91,15 +117,42 @@ func Encode(e Entry, m state.Sealer) (Record, error) {
 	return seal(r, 0), nil
 }
 
-// Put takes its place in the log at once and returns a function that waits until the record is durable.
-func (l *Log) Put(r Record) (wait func() error) {
+// Put gives the record its place in the log and returns a function that waits until it is durable. check asks for
+// LogOptions.Check.
+func (l *Log) Put(r Record, check bool) (wait func() error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	b := l.accept(r, check)
+	return func() error { return l.await(b) }
+}
+
+// PutDeferred gives the record its place in the log and returns a function that writes it, or leaves that to whoever is
+// writing now. It is durable before any record that is put later. told is called once with what became of it. The function's
+// error is why the log cannot be written any more, if that is known by then.
+func (l *Log) PutDeferred(r Record, check bool, told func(error)) (write func() error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	b := l.accept(r, check)
+	b.told = append(b.told, told)
+	return func() error {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if !l.busy && l.batch == b {
+			l.busy = true
+			l.release()
+		}
+		return l.failed
+	}
+}
+
+// accept queues an entry. The caller holds the lock.
+func (l *Log) accept(r Record, check bool) *batch {
 	if settings := l.newSealing(); settings != nil {
 		l.enqueue(appendRecord(nil, kindSecrets, settings))
 	}
 	b := l.enqueue(r)
-	return func() error { return l.await(b) }
+	b.check = b.check || check
+	return b
 }
 
 // newSealing is how secrets are sealed if that is not in the file yet: a manager may come to be with the first secret.
@@ -115,15 +168,24 @@ func (l *Log) newSealing() []byte {
 	return settings
 }
 
-// Covered notes, durably, that a state file with this identity is about to be written which holds everything up to here;
-// o is what Book.Checkpoint says of it, and may be empty if nothing will be put any more. Whether or not the file comes
-// to be, what is in the journal can be applied.
-func (l *Log) Covered(by Identity, o Origin) error {
-	text, err := json.Marshal(cover{Identity: by, Origin: o})
+// Covered notes, durably, that a state file with this identity is about to be written which holds everything that was put
+// up to a size of the log; o is what Book.Checkpoint says of it, and may be empty if nothing will be put any more. Whether or
+// not the file comes to be, what is in the journal can be applied.
+func (l *Log) Covered(by Identity, o Origin, size int64) error {
+	note := cover{Identity: by, Origin: o}
+	l.mu.Lock()
+	k := kindCheckpoint
+	if size < l.size {
+		k, note.Size = kindCovered, size
+	}
+	text, err := json.Marshal(note)
 	if err != nil {
+		l.mu.Unlock()
 		return fmt.Errorf("journal a checkpoint: %w", err)
 	}
-	return l.put(appendRecord(nil, kindCheckpoint, text))
+	b := l.enqueue(appendRecord(nil, k, text))
+	l.mu.Unlock()
+	return l.await(b)
 }
 
 func (l *Log) put(record []byte) error {
@@ -143,9 +205,10 @@ func (l *Log) enqueue(record []byte) *batch {
 	return l.batch
 }
 
-// await returns once the batch is durable. Whoever finds nobody writing writes what is queued, for everybody.
+// await returns once the batch is durable. The first to find nobody writing writes and syncs for everybody.
 func (l *Log) await(b *batch) error {
 	l.mu.Lock()
+	b.awaited = true
 	for l.busy && l.batch == b {
 		l.idle.Wait()
 	}
@@ -154,31 +217,66 @@ func (l *Log) await(b *batch) error {
 		<-b.done
 		return b.err
 	}
-	data, failed := l.queue, l.failed
-	l.queue, l.batch, l.busy = nil, nil, true
+	l.busy = true
+	data, failed := l.take(), l.failed
+	l.batch = nil
 	l.mu.Unlock()
 
 	if failed == nil {
-		failed = l.write(data)
+		failed = l.write(data, true)
 	}
-	b.err = failed
+	if b.err = failed; failed == nil && b.check && l.o.Check != nil {
+		b.err = l.o.Check()
+	}
+	if b.timer != nil {
+		b.timer.Stop()
+	}
+	for _, told := range b.told {
+		told(b.err)
+	}
 	close(b.done)
 
 	l.mu.Lock()
-	l.failed, l.busy = failed, false
+	defer l.mu.Unlock()
+	l.failed = failed
 	if l.queue == nil {
 		l.queue = data[:0]
 	}
-	l.idle.Broadcast()
-	l.mu.Unlock()
+	l.release()
 	return b.err
 }
 
-func (l *Log) write(data []byte) error {
-	if _, err := l.file.Write(data); err != nil {
-		return fmt.Errorf("write the journal: %w", err)
+// take takes what is queued. The caller holds the lock.
+func (l *Log) take() []byte {
+	data := l.queue
+	l.queue = nil
+	return data
+}
+
+// release ends busy. Before, it writes what nobody waits for, so that the end of the process does not lose it. The caller
+// holds the lock and has set busy.
+func (l *Log) release() {
+	for b := l.batch; b != nil && !b.awaited && len(l.queue) > 0 && l.failed == nil; b = l.batch {
+		data := l.take()
+		l.mu.Unlock()
+		failed := l.write(data, false)
+		l.mu.Lock()
+		l.failed = failed
+		if b.timer == nil {
+			b.timer = time.AfterFunc(l.o.Deferral, func() { _ = l.await(b) }) // those who want to know are told
+		}
 	}
-	if l.o.NoSync {
+	l.busy = false
+	l.idle.Broadcast()
+}
+
+func (l *Log) write(data []byte, sync bool) error {
+	if len(data) > 0 {
+		if _, err := l.file.Write(data); err != nil {
+			return fmt.Errorf("write the journal: %w", err)
+		}
+	}
+	if l.o.NoSync || !sync {
 		return nil
 	}
 	if err := l.file.Sync(); err != nil {
@@ -201,9 +299,16 @@ func (l *Log) Size() int64 {
 	return l.size
 }
 
-// Close waits for what is being written and closes the file. Entries put afterwards are refused.
+// Close waits for what is being written, syncs what nobody has waited for, and closes the file. Entries put afterwards are
+// refused.
 func (l *Log) Close() error {
 	l.mu.Lock()
+	for l.batch != nil && l.failed == nil {
+		b := l.batch
+		l.mu.Unlock()
+		_ = l.await(b) // those who want to know are told
+		l.mu.Lock()
+	}
 	for l.busy {
 		l.idle.Wait()
 	}

@@ -155,7 +155,7 @@ func TestSharedSync(t *testing.T) {
 	for i := range n {
 		record, err := Encode(Entry{Step: int64(i + 1), Begin: &state.Operation{Resource: res(i), Kind: state.Creating}}, nil)
 		require.NoError(t, err)
-		waits = append(waits, log.Put(record))
+		waits = append(waits, log.Put(record, false))
 		if i == 0 { // the first one keeps the disk busy while the others come
 			done := make(chan error)
 			first := waits[0]
@@ -219,7 +219,7 @@ func TestBookOfAnotherState(t *testing.T) {
 		require.NoError(t, log.Append(t.Context(), e))
 	}
 	mid := IdentityOf([]byte("written in between"))
-	require.NoError(t, log.Covered(mid, Origin{IDs: []ID{1}, Added: 1}))
+	require.NoError(t, log.Covered(mid, Origin{IDs: []ID{1}, Added: 1}, log.Size()))
 	read := func() *Contents {
 		c, err := Read(f.data, nil)
 		require.NoError(t, err)

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
@@ -24,17 +25,22 @@ type Contents struct {
 	Mended  int                    // flipped bits that were put right
 	Gaps    []Gap                  // what is damaged, in order
 
-	covered  []cover
-	sound    []byte // the signature and all records that can be read, mended
-	headed   bool   // the header can be read
-	beheaded bool   // it cannot, although it was there
+	covered []cover
+	ends    []int64 // of the entries, as offsets
+	// soundEnds are the same in sound.
+	soundEnds []int
+	sound     []byte // the signature and all records that can be read, mended
+	headed    bool   // the header can be read
+	beheaded  bool   // it cannot, although it was there
 }
 
 // cover is a state file that holds the first entries of the journal.
 type cover struct {
 	Identity Identity `json:"identity"`
 	Origin   Origin   `json:"origin"`
-	entries  int
+	Size     int64    `json:"size,omitempty"` // of the journal up to which the file holds it; of kindCovered only
+
+	entries, gaps int // before that
 }
 
 // Read takes a journal file apart. A torn tail is no error: it was never acknowledged. A flipped bit is put right. What else is
@@ -84,7 +90,7 @@ func Read(data []byte, m state.Sealer) (*Contents, error) {
 }
 
 func (c *Contents) gap(offset, length int) {
-	c.Gaps = append(c.Gaps, Gap{Offset: offset, Length: length, entries: len(c.Entries), covered: len(c.covered)})
+	c.Gaps = append(c.Gaps, Gap{Offset: offset, Length: length, entries: len(c.Entries)})
 }
 
 // record takes the record at pos and returns where the next one begins; pos itself if there is none that can be read.
@@ -109,8 +115,28 @@ func (c *Contents) record(data []byte, pos int, first bool, m state.Sealer) (nex
 	if mended {
 		c.Mended++
 	}
-	c.sound = appendRecord(c.sound, k, payload)
-	return len(data) - len(rest), nil
+	next = len(data) - len(rest)
+	switch k {
+	case kindEntry:
+		c.ends = append(c.ends, int64(next))
+	case kindCovered:
+		if payload, err = c.moved(); err != nil {
+			return pos, err
+		}
+	}
+	if c.sound = appendRecord(c.sound, k, payload); k == kindEntry {
+		c.soundEnds = append(c.soundEnds, len(c.sound))
+	}
+	return next, nil
+}
+
+// moved is the last note of kindCovered for the sound part of the journal, in which entries have other places.
+func (c *Contents) moved() ([]byte, error) {
+	note := c.covered[len(c.covered)-1]
+	if note.Size = int64(len(signature)); note.entries > 0 {
+		note.Size = int64(c.soundEnds[note.entries-1])
+	}
+	return json.Marshal(note)
 }
 
 func (c *Contents) take(k kind, payload []byte, m state.Sealer) error {
@@ -129,10 +155,17 @@ func (c *Contents) take(k kind, payload []byte, m state.Sealer) error {
 			return err
 		}
 		c.Entries = append(c.Entries, e)
-	case kindCheckpoint:
-		by := cover{entries: len(c.Entries)}
+	case kindCheckpoint, kindCovered:
+		by := cover{entries: len(c.Entries), gaps: len(c.Gaps)}
 		if err := json.Unmarshal(payload, &by); err != nil {
 			return err
+		}
+		if k == kindCovered {
+			by.entries, _ = slices.BinarySearch(c.ends, by.Size+1)
+			by.gaps = slices.IndexFunc(c.Gaps, func(g Gap) bool { return int64(g.Offset+g.Length) > by.Size })
+			if by.gaps < 0 {
+				by.gaps = len(c.Gaps)
+			}
 		}
 		c.covered = append(c.covered, by)
 	default:
@@ -154,15 +187,16 @@ func (e *MismatchError) Error() string {
 // beginning is where in the journal what a state file does not hold begins.
 type beginning struct {
 	origin  *Origin
-	entries int // number of entries that the file holds
-	covered int // number of notes up to the one that says so
+	entries int  // number of entries that the file holds
+	gaps    int  // number of gaps that do not matter, because the file holds what was there
+	covered bool // a note in the journal says so
 }
 
 // start finds where to go on from a state file. A *MismatchError says that the file is not one that the journal knows.
 func (c *Contents) start(at Identity) (beginning, error) {
 	for i := len(c.covered) - 1; i >= 0; i-- {
 		if by := c.covered[i]; by.Identity == at {
-			return beginning{&by.Origin, by.entries, i + 1}, nil
+			return beginning{&by.Origin, by.entries, by.gaps, true}, nil
 		}
 	}
 	if at != c.Header.Base {
@@ -204,7 +238,7 @@ func (c *Contents) replay(base *state.Snapshot, at Identity) (book *Book, done b
 	if err != nil {
 		return nil, false, err
 	}
-	if from.covered > 0 && from.entries == len(c.Entries) {
+	if from.covered && from.entries == len(c.Entries) {
 		return nil, true, nil
 	}
 	if book, err = from.book(base); err != nil {

@@ -26,11 +26,11 @@ type Writer struct {
 	closed   bool // nothing is written any more (E5.51)
 }
 
-// lateSame is a same that is not durable yet.
+// lateSame is a same that is not journaled yet.
 type lateSame struct {
-	entry   journal.Entry
-	claimed bool          // somebody is making it durable
-	durable chan struct{} // closed when that is done
+	entry     journal.Entry
+	claimed   bool          // somebody is journaling it
+	journaled chan struct{} // closed when that is done
 }
 
 // NewWriter makes a writer over a base of n resources.
@@ -67,7 +67,8 @@ func (w *Writer) Begin(ctx context.Context, op state.Operation) (int64, error) {
 	return e.Step, w.journal.Append(ctx, e)
 }
 
-// Commit records an entry and returns once it is durable, along with everything that it depends on.
+// Commit records an entry and returns once it has its place in the journal, behind everything that it depends on. What is begun
+// because of it is durable only together with it.
 func (w *Writer) Commit(ctx context.Context, e journal.Entry) error {
 	if w.journal == nil {
 		return nil
@@ -82,14 +83,14 @@ func (w *Writer) Commit(ctx context.Context, e journal.Entry) error {
 	w.mu.Unlock()
 	for _, s := range wait {
 		select {
-		case <-s.durable:
+		case <-s.journaled:
 		case <-ctx.Done():
 			return ctx.Err()
 		}
 	}
-	err := w.journal.Append(ctx, e)
+	err := w.journal.Defer(ctx, e)
 	for _, s := range claimed {
-		close(s.durable)
+		close(s.journaled)
 	}
 	return err
 }
@@ -105,13 +106,13 @@ func (w *Writer) CommitLate(e journal.Entry) {
 		return
 	}
 	w.entries = append(w.entries, e)
-	s := &lateSame{entry: e, durable: make(chan struct{})}
+	s := &lateSame{entry: e, journaled: make(chan struct{})}
 	w.late[e.Add[0].Resource.URN] = s
 	w.lateByID[e.Add[0].ID] = s
 }
 
 // withLate extends an entry by the late sames on which it depends, in any way and over any number of steps, dependencies
-// first. wait are those that others are making durable already. The caller holds the lock. Each late same is looked at
+// first. wait are those that others are journaling already. The caller holds the lock. Each late same is looked at
 // once for every entry that names it, and gone through once.
 func (w *Writer) withLate(e journal.Entry) (extended journal.Entry, claimed, wait []*lateSame) {
 	if len(w.late) == 0 {
@@ -122,7 +123,7 @@ func (w *Writer) withLate(e journal.Entry) (extended journal.Entry, claimed, wai
 	var visit func(u urn.URN)
 	claim := func(s *lateSame) {
 		if s.claimed {
-			if !mine[s] && !isClosed(s.durable) && !slices.Contains(wait, s) {
+			if !mine[s] && !isClosed(s.journaled) && !slices.Contains(wait, s) {
 				wait = append(wait, s)
 			}
 			return

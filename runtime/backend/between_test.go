@@ -1,0 +1,72 @@
+package backend
+
+import (
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/yamlhost/yamlhost/runtime/journal"
+	"github.com/yamlhost/yamlhost/runtime/state"
+)
+
+// Steps go on while the state file is written in between, and the end waits for it. What goes on meanwhile is in the journal
+// alone, until the end.
+func TestStepsGoOnWhileStateIsWritten(t *testing.T) { // D9
+	t.Parallel()
+	d := prepared(t)
+	began, goOn := make(chan struct{}), make(chan struct{})
+	var once sync.Once
+	armed := false
+	b, err := open("file:///state", testOptions(1), faultyDisk{d, func(do, path string, done bool) error {
+		if armed && do == "create" && !done && strings.HasPrefix(filepath.Base(path), "dev.json") && !strings.Contains(path, ".bak") {
+			once.Do(func() {
+				close(began)
+				<-goOn
+			})
+		}
+		return nil
+	}})
+	require.NoError(t, err)
+	b.leastJournal = 1
+	s, err := b.Begin(t.Context(), testRef, b64Options)
+	require.NoError(t, err)
+	armed = true
+	step := func(i int) {
+		require.NoError(t, s.Append(t.Context(), journal.Entry{Step: int64(i), Begin: &state.Operation{Resource: resource(i), Kind: state.Creating}}))
+		require.NoError(t, s.Defer(t.Context(), journal.Entry{Step: int64(i), Add: []journal.Amended{{ID: journal.ID(i), Resource: resource(i)}}}))
+	}
+	i := 1
+	for waiting := true; waiting; i++ { // until the journal is larger than the state file, and the state is being written
+		step(i)
+		s.mu.Lock()
+		waiting = !s.writing
+		s.mu.Unlock()
+	}
+	<-began
+	for range 5 {
+		step(i)
+		i++
+	}
+	reader, err := open("file:///state", testOptions(2), d)
+	require.NoError(t, err)
+	loaded, err := reader.Load(t.Context(), testRef, openB64)
+	require.NoError(t, err)
+	require.Len(t, loaded.Snapshot.Resources, i-1)
+
+	ended := make(chan error)
+	go func() { ended <- s.Commit(t.Context(), nil, nil) }()
+	select {
+	case err := <-ended:
+		t.Fatal("ended while the state file was being written: ", err)
+	default:
+	}
+	close(goOn)
+	require.NoError(t, <-ended)
+	loaded, err = reader.Load(t.Context(), testRef, openB64)
+	require.NoError(t, err)
+	require.Nil(t, loaded.Recovered)
+	require.Len(t, loaded.Snapshot.Resources, i-1)
+}
