@@ -53,7 +53,7 @@ var mayImport = map[string][]string{
 	// Bundles of source files, which knows neither providers nor programs.
 	"runtime/dynamic/bundle": {},
 	"runtime/state":          {"internal/jsontext", "runtime/secrets", "value", "value/urn"},
-	"runtime/journal":        {"runtime/state", "value", "value/urn"},
+	"runtime/journal":        {"internal/jsontext", "runtime/state", "value", "value/urn"},
 	"runtime/backend":        {"internal/filelock", "runtime/journal", "runtime/state", "runtime/secrets", "value/urn"},
 	// Stores of objects implement a contract of backend, which knows none of them.
 	"runtime/backend/bucket": {"runtime/backend"},
