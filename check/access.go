@@ -39,7 +39,7 @@ func (c *typer) inferAccess(e *ast.Access) schema.Type {
 	case RefEach:
 		t = c.eachType(ref.Node)
 	case RefArgs:
-		t = schema.Any
+		t = c.argTypes[e]
 	default:
 		return schema.Invalid
 	}

@@ -64,6 +64,7 @@ func Check(ctx context.Context, file *ast.File, opts Options) (*Program, diag.Di
 		b.link()
 	}
 	if ctx.Err() != nil { // names are linked in part only
+		main.program.inputsOf = func(string) *schema.Object { return nil }
 		return main.program, *main.sink
 	}
 	for _, b := range main.usersLast(bodies) {
@@ -71,6 +72,8 @@ func Check(ctx context.Context, file *ast.File, opts Options) (*Program, diag.Di
 		b.checkNodes()
 		b.checkOutputs()
 	}
+	main.checkTransforms(bodies)
+	main.program.inputsOf = main.knownInputs(bodies)
 	main.reportMissingPackages()
 	main.warnUnread()
 	return main.program, *main.sink

@@ -1,6 +1,9 @@
 package check
 
-import "github.com/yamlhost/yamlhost/diag"
+import (
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/parser/ast"
+)
 
 // Vertex is a configuration value, a variable, a resource or an output in the graph of what needs what, for people and
 // tools to look at. As JSON it is a contract: `yamlhost graph --format json` prints it.
@@ -12,6 +15,29 @@ type Vertex struct {
 	Line  int      `json:"line,omitempty"` // 1-based
 	Needs []string `json:"needs"`          // IDs in source order, each once; never nil
 	ID    string   `json:"id"`             // unique: the kind and the name
+	// Transforms are those of the stack that can change the resource, or what it is made of.
+	Transforms []TransformPlace `json:"transforms,omitempty"`
+}
+
+// TransformPlace is where a transform stands, and the properties that it sets as far as they are written out.
+type TransformPlace struct {
+	File       string   `json:"file,omitempty"`
+	Line       int      `json:"line,omitempty"` // 1-based
+	Properties []string `json:"properties,omitempty"`
+}
+
+// place says where a transform stands.
+func (p *Program) place(t *ast.Transform) TransformPlace {
+	at := p.File.Origins.Place(t.Key)
+	found := TransformPlace{File: at.Source.Name(), Line: at.StartPosition().Line}
+	if m, ok := t.Merge.(*ast.Map); ok {
+		for _, entry := range m.Entries {
+			if key, isText := entry.Key.(*ast.String); isText {
+				found.Properties = append(found.Properties, key.Value)
+			}
+		}
+	}
+	return found
 }
 
 var vertexKinds = [...]string{ConfigNode: "config", VariableNode: "variable", ResourceNode: "resource"}
@@ -40,6 +66,9 @@ func (p *Program) Graph() []Vertex {
 		v := Vertex{Name: n.Name, Kind: vertexKinds[n.Kind], ID: n.vertexID()}
 		if n.Resource != nil {
 			v.Type = n.Resource.Token
+		}
+		for _, t := range n.Transforms {
+			v.Transforms = append(v.Transforms, p.place(t))
 		}
 		add(v, n.Range, n.Needs)
 	}

@@ -21,7 +21,8 @@ type Hook struct {
 	other diag.Range // where it is named for something else than an error
 }
 
-// argsName is what the command of a hook calls that which the engine says about the operation.
+// argsName is what the command of a hook calls that which the engine says about the operation, and a transform that which
+// it changes.
 const argsName = "args"
 
 const onError = "onError"
@@ -35,10 +36,10 @@ func HookMoments() []string { return slices.Clone(hookMoments) }
 func (c *linker) linkHooks() {
 	for _, decl := range c.file.Hooks {
 		h := &Hook{Decl: decl}
-		c.inHook = true
 		c.look(&decl.Unit, decl.Command)
+		c.args = schema.Any
 		c.linkExpr(nil, &h.Needs, decl.Command)
-		c.inHook = false
+		c.args = nil
 		c.program.Hooks = append(c.program.Hooks, h)
 	}
 }

@@ -25,14 +25,19 @@ func (c *linker) linkResource(n *Node) {
 				Related: []diag.Related{{Range: decl.ForEach.Range(), Message: "a `forEach` is here"}}})
 		}
 	}
+	inTransform := make(map[ast.Expr]schema.Type)
+	for _, t := range decl.Options.Transforms {
+		t.Exprs(func(e ast.Expr) { inTransform[e] = argsOf(t) })
+	}
 	decl.Exprs(func(e ast.Expr) {
+		c.args = inTransform[e]
 		c.each = nil
 		if decl.ForEach != nil && e != decl.ForEach {
 			c.each = n
 		}
 		c.linkExpr(n, &n.Needs, e)
 	})
-	c.each = nil
+	c.each, c.args = nil, nil
 }
 
 // resolveIn finds what a root stands for in a node; n is nil for an output.
@@ -40,7 +45,7 @@ func (c *linker) resolveIn(n *Node, root ast.Literal) Ref {
 	if root.Value == eachName && n != nil && n == c.each {
 		return Ref{Kind: RefEach, Node: n}
 	}
-	if c.inHook && root.Value == argsName {
+	if c.args != nil && root.Value == argsName {
 		return Ref{Kind: RefArgs}
 	}
 	return c.resolve(root)

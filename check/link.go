@@ -5,6 +5,7 @@ import (
 
 	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/parser/ast"
+	"github.com/yamlhost/yamlhost/schema"
 )
 
 // linker finds what the names in a body stand for, and what its nodes need.
@@ -13,15 +14,17 @@ type linker struct {
 	program  *Program
 	defaults map[string]*Node // the default provider of each package
 
-	record    *record // of the declaration that is being linked
-	each      *Node   // the resource with forEach that is being linked
-	inHook    bool    // the command of a hook is being linked
-	eachTaken bool    // it has been reported that the program has another use for the name
+	record    *record     // of the declaration that is being linked
+	each      *Node       // the resource with forEach that is being linked
+	args      schema.Type // of args in the hook or transform that is being linked; nil outside of one
+	argTypes  map[*ast.Access]schema.Type
+	eachTaken bool // it has been reported that the program has another use for the name
 }
 
 // link resolves every name and finds what each node needs (L9.1). Expressions of every kind and place count.
 func (c *linker) link() {
 	c.linkHooks()
+	c.linkTransforms()
 	for i := 0; i < len(c.all); i++ { // resolving adds undeclared configuration behind the declared nodes
 		if c.ctx.Err() != nil {
 			return
@@ -51,6 +54,7 @@ func (c *linker) link() {
 	c.reportUndeclared()
 	c.reportSlips()
 	c.linkDefaultProviders()
+	c.linkMatched()
 }
 
 // look turns to a declaration, whose expressions get a unit where they were not read from a text.
@@ -71,6 +75,12 @@ func (c *linker) linkExpr(n *Node, needs *[]Edge, e ast.Expr) {
 			}
 			_, i := e.Unit()
 			c.record.refs[i] = ref
+			if ref.Kind == RefArgs {
+				if c.argTypes == nil {
+					c.argTypes = make(map[*ast.Access]schema.Type)
+				}
+				c.argTypes[e] = c.args
+			}
 			if ref.Kind == RefNode {
 				c.uses[ref.Node]++
 				*needs = append(*needs, Edge{To: ref.Node, Range: e.Root.Range})

@@ -112,12 +112,20 @@ func (c *body) reportCycle(nodes []*Node, edges []Edge) {
 	for i, n := range nodes {
 		path.WriteString(n.Name)
 		path.WriteString(" → ")
-		related = append(related, diag.Related{Range: edges[i].Range, Message: n.Name + " needs " + edges[i].To.Name + " here"})
+		message := n.Name + " needs " + edges[i].To.Name + " here"
+		if edges[i].transform != nil {
+			message = "this transform matches " + n.Name + ", and needs " + edges[i].To.Name
+		}
+		related = append(related, diag.Related{Range: edges[i].Range, Message: message})
 	}
 	path.WriteString(nodes[0].Name)
 	closing := edges[len(edges)-1]
+	detail := "none of these can be evaluated first; take out one of the references"
+	if slices.ContainsFunc(edges, func(e Edge) bool { return e.transform != nil }) {
+		detail = "none of these can be evaluated first; make the `match` of the transform narrower, or take out one of the references"
+	}
 	c.report(diag.Diagnostic{Code: diag.Cycle, Subject: closing.Range, Summary: "cycle: " + path.String(),
-		Detail: "none of these can be evaluated first; take out one of the references", Related: related})
+		Detail: detail, Related: related})
 }
 
 // shortestCycle is a shortest cycle through the first node of a knot: its nodes in order and the edge out of each.

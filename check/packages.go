@@ -458,4 +458,10 @@ func (c *resolver) eachCall(fn func(*ast.Call)) {
 	for _, decl := range c.file.Outputs {
 		visit(decl.Value)
 	}
+	for _, decl := range c.file.Hooks {
+		visit(decl.Command)
+	}
+	for _, decl := range c.file.Transforms {
+		decl.Exprs(visit)
+	}
 }

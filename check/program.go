@@ -22,12 +22,14 @@ type Program struct {
 	// Components are the components that the program declares (L3.E), and those of packages that are used by path.
 	Components []*Component
 	Hooks      []*Hook
-	Dynamic    []*Dynamic // types whose provider is a source file beside the program
+	Transforms []*Transform // of the stack
+	Dynamic    []*Dynamic   // types whose provider is a source file beside the program
 	// Packages are the packages that the program needs, each once, in order of first use.
 	Packages []schema.Descriptor
 
 	records records // of all declarations, those of components included
 
+	inputsOf  func(token string) *schema.Object
 	component bool // it is the body of a component
 	schemas   schema.Loader
 }
@@ -54,6 +56,8 @@ type Node struct {
 	Config   *Config       // of a ConfigNode
 	Variable *ast.Variable // of a VariableNode
 	Resource *Resource     // of a ResourceNode
+	// Transforms are those of the stack that can change it or what it is made of.
+	Transforms []*ast.Transform
 }
 
 // unit is that of the node's expressions; nil for configuration that nothing declares.
@@ -74,7 +78,8 @@ type Edge struct {
 	To    *Node
 	Range diag.Range
 
-	byDefault *ast.Call // the call for which To is the default provider; nil for a name in the text
+	transform *ast.Transform // the transform that matches the node, and needs To; nil for a name in its own text
+	byDefault *ast.Call      // the call for which To is the default provider; nil for a name in the text
 }
 
 // Config is a configuration value: either Value is set, from the stack's configuration, or Decl.Default gives it.
@@ -117,7 +122,7 @@ const (
 	RefNode   RefKind = iota // a configuration value, variable or resource
 	RefPulumi                // the built-in variable pulumi (L3.F)
 	RefEach                  // the instance of a resource with forEach that is being made; Node is the resource
-	RefArgs                  // what the engine says about an operation, in the command of a hook
+	RefArgs                  // what the engine says about an operation, in the command of a hook; what a transform changes
 	RefBad                   // nothing; it has been reported
 )
 

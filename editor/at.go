@@ -59,6 +59,9 @@ func (p *Program) eachDeclaration(fn func(diag.Range)) {
 	for _, h := range p.File.Hooks {
 		fn(h.Range)
 	}
+	for _, t := range p.File.Transforms {
+		fn(t.Range)
+	}
 }
 
 // bodies are the program and its components, as the checker knows them.
@@ -94,6 +97,9 @@ func exprs(body *check.Program, fn func(ast.Expr)) {
 	}
 	for _, h := range body.File.Hooks {
 		call(h.Command)
+	}
+	for _, t := range body.File.Transforms {
+		t.Exprs(fn)
 	}
 }
 

@@ -124,8 +124,8 @@ func values(names ...string) []Item {
 }
 
 var (
-	sections       = []string{"name", "description", "pulumi", "config", "variables", "resources", "outputs", "components", "hooks", "dynamic", "include", "runtime", "packages", "plugins", "template", "backend", "options"}
-	blockKeys      = []string{"config", "variables", "resources", "outputs", "components", "hooks", "dynamic", "properties", "options", "get", "inputs", "pulumi", "packages"}
+	sections       = []string{"name", "description", "pulumi", "config", "variables", "resources", "outputs", "components", "hooks", "dynamic", "transforms", "include", "runtime", "packages", "plugins", "template", "backend", "options"}
+	blockKeys      = []string{"config", "variables", "resources", "outputs", "components", "hooks", "dynamic", "transforms", "match", "properties", "arguments", "options", "get", "inputs", "pulumi", "packages"}
 	componentKeys  = []string{"description", "inputs", "variables", "resources", "outputs"}
 	configKeys     = []string{"type", "default", "secret", "items", "optional", "name", "description"}
 	configTypes    = []string{"string", "integer", "number", "boolean", "object", "list<string>", "list<integer>", "list<object>"}
@@ -174,6 +174,8 @@ func (q *completer) items() []Item {
 		if len(path) == 2 && c.Kind == parser.KeyCursor {
 			return fields("command", "onDryRun", "ignoreErrors")
 		}
+	case "transforms", "transformations":
+		return q.transform(path[1:], true)
 	}
 	return nil
 }
@@ -240,8 +242,43 @@ func (q *completer) resource(path []string) []Item {
 	return nil
 }
 
+// transform completes an item of a list of transforms; path begins with the item.
+func (q *completer) transform(path []string, stack bool) []Item {
+	key := q.cursor.Kind == parser.KeyCursor
+	switch {
+	case len(path) == 0:
+		return nil
+	case len(path) == 1 && key:
+		return fields(slices.DeleteFunc(slices.Clone(transformKeys), func(name string) bool { return name == "arguments" && !stack })...)
+	case len(path) < 2:
+		return nil
+	}
+	switch path[1] {
+	case "match":
+		switch {
+		case len(path) == 2 && key:
+			return fields(slices.DeleteFunc(slices.Clone(matchKeys), func(name string) bool { return name == "function" && !stack })...)
+		case len(path) > 2 && path[2] == "type":
+			return q.types()
+		case len(path) == 3 && path[2] == "custom":
+			return values(yesNo...)
+		}
+	case "replace":
+		return values(yesNo...)
+	case "when", "properties", "arguments":
+		return q.expression(schema.Any, path[2:])
+	case "options":
+		return slices.DeleteFunc(q.option(path[2:]), func(i Item) bool {
+			return len(path) == 2 && (i.Label == "parent" || i.Label == "transforms" || i.Label == "envVarMappings")
+		})
+	}
+	return nil
+}
+
 func (q *completer) option(path []string) []Item {
 	switch {
+	case len(path) > 1 && path[0] == "transforms":
+		return q.transform(path[1:], false)
 	case len(path) == 0:
 		items := keys(KeyItem, ast.OptionNames()...)
 		for i := range items {

@@ -212,5 +212,6 @@ var optionDocs = map[string]string{
 	"hideDiffs":               "Properties whose changes are not shown.",
 	"replacementTrigger":      "A value whose change replaces the resource.",
 	"envVarMappings":          "Environment variables of the provider, under other names.",
+	"transforms":              "Changes of the resource and of what is below it, before anything is done about them.",
 	"hooks":                   "Commands that run before or after operations on the resource.",
 }

@@ -39,6 +39,7 @@ func JSONSchema(ctx context.Context, program *check.Program, packages []*schema.
 	w.definitions["resource"] = w.resource()
 	w.definitions["invoke"] = w.invoke()
 	w.definitions["config"] = configNode()
+	w.definitions["transformOptions"] = w.options("parent", "envVarMappings", "transforms")
 	return jsonNode{
 		"$schema": draft7, "title": "Pulumi program " + program.Name, "type": []string{"object", "null"},
 		"properties": w.sections(), "additionalProperties": false, "definitions": w.definitions,
@@ -311,13 +312,18 @@ func (w *schemaWriter) optionTypes() map[string]jsonNode {
 		"ignoreChanges":  texts, "import": text, "parent": resource, "protect": flag, "provider": resource, "providers": resources,
 		"version": text, "pluginDownloadURL": text, "replaceOnChanges": texts, "retainOnDelete": flag, "replaceWith": resources,
 		"deletedWith": resource, "hideDiffs": texts, "replacementTrigger": refTo(anyValue), "envVarMappings": refTo(anyValue),
+		"transforms": w.transforms(false),
 	}
 }
 
-func (w *schemaWriter) options() jsonNode {
+// options are the options of a resource, but for some.
+func (w *schemaWriter) options(but ...string) jsonNode {
 	types := w.optionTypes()
 	options := jsonNode{}
 	for _, name := range ast.OptionNames() {
+		if slices.Contains(but, name) {
+			continue
+		}
 		node, known := types[name]
 		if !known {
 			node = refTo(anyValue)

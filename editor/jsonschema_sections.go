@@ -53,19 +53,43 @@ func (w *schemaWriter) sections() jsonNode {
 		"pulumi":      described(pulumi, "What the program needs of its surroundings."),
 		"config": described(anyOf(mapOf(refTo("config")), jsonNode{"type": "string"}),
 			"Configuration values, which stacks give in Pulumi.<stack>.yaml."),
-		"configuration": annotated(mapOf(refTo("config")), jsonNode{"deprecationMessage": "write config"}),
-		"variables":     described(values, "Names for values."),
-		"resources":     described(resources, "What the stack has."),
-		"outputs":       described(values, "Values that the stack shows and others can read."),
-		"components":    described(mapOf(component), "Types of resources that are made of others."),
-		"hooks":         described(mapOf(hook), "Commands that resources run before or after operations."),
-		"dynamic":       described(mapOf(dynamicNode(textOrTexts)), "Types of resources whose provider is a file beside the program."),
-		"include":       described(textOrTexts, "Further files of the program; * stands for a part of a name."),
+		"configuration":   annotated(mapOf(refTo("config")), jsonNode{"deprecationMessage": "write config"}),
+		"variables":       described(values, "Names for values."),
+		"resources":       described(resources, "What the stack has."),
+		"outputs":         described(values, "Values that the stack shows and others can read."),
+		"components":      described(mapOf(component), "Types of resources that are made of others."),
+		"hooks":           described(mapOf(hook), "Commands that resources run before or after operations."),
+		"dynamic":         described(mapOf(dynamicNode(textOrTexts)), "Types of resources whose provider is a file beside the program."),
+		"transforms":      described(w.transforms(true), "Changes of many resources or function calls, before anything is done about them."),
+		"transformations": annotated(w.transforms(true), jsonNode{"deprecationMessage": "write transforms"}),
+		"include":         described(textOrTexts, "Further files of the program; * stands for a part of a name."),
 	}
 	for name, node := range projectFields() {
 		sections[name] = node
 	}
 	return sections
+}
+
+// transforms are a list of transforms: of the stack, which may be about function calls, or of a resource.
+func (w *schemaWriter) transforms(stack bool) jsonNode {
+	globs := anyOf(jsonNode{"type": "string"}, jsonNode{"type": "array", "items": jsonNode{"type": "string"}})
+	match := jsonNode{
+		"type":   described(globs, "The types, such as aws:s3:Bucket or aws:*; * stands for any text."),
+		"name":   described(globs, "The names; * stands for any text."),
+		"custom": described(jsonNode{"type": "boolean"}, "Resources that a provider manages, or else components."),
+	}
+	item := jsonNode{
+		"when":       described(refTo(anyValue), "A condition; args is what the transform changes."),
+		"properties": described(refTo(anyValue), "Merged into the properties; null takes one away."),
+		"replace":    described(jsonNode{"type": "boolean"}, "The properties take the place of those that are there."),
+		"options":    described(refTo("transformOptions"), "Merged into the options."),
+	}
+	if stack {
+		match["function"] = described(globs, "The functions of providers; * stands for any text.")
+		item["arguments"] = described(refTo(anyValue), "Merged into the arguments of a function call; null takes one away.")
+	}
+	item["match"] = described(closedMap(match), "What the transform changes; everything when it is left out.")
+	return jsonNode{"type": []string{"array", "null"}, "items": closedMap(item)}
 }
 
 func dynamicNode(texts jsonNode) jsonNode {

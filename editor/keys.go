@@ -9,12 +9,14 @@ import (
 )
 
 // topKeys are the keys at the top of a program that completion does not offer.
-var topKeys = []string{"version", "namespace", "configuration", "dynamic", "main", "author", "website", "license",
+var topKeys = []string{"version", "namespace", "configuration", "dynamic", "transformations", "main", "author", "website", "license",
 	"stackConfigDir", "requiredPulumiVersion"}
 
 var (
 	hookKeys      = []string{"command", "onDryRun", "ignoreErrors"}
 	getKeys       = []string{"id", "state"}
+	transformKeys = []string{"match", "when", "properties", "replace", "arguments", "options"}
+	matchKeys     = []string{"type", "name", "custom", "function"}
 	dynamicKeys   = []string{"provider", "description", "inputs", "outputs", "onCodeChange", "env"}
 	declaredKeys  = []string{"type", "items", "default", "secret", "optional", "replace", "stable", "description"}
 	namedSections = []string{"config", "configuration", "inputs", "resources", "components", "hooks", "dynamic"}
@@ -31,6 +33,9 @@ func (c *colors) keys(spans []parser.Span) {
 		if listed(sections, section.Name) || listed(topKeys, section.Name) {
 			c.add(KeywordToken, false, section.Key)
 			c.section(section)
+			if listed([]string{"transforms", "transformations"}, section.Name) {
+				c.transforms(section)
+			}
 		}
 	}
 }
@@ -49,6 +54,11 @@ func (c *colors) section(section parser.Span) {
 				switch strings.ToLower(field.Name) {
 				case "options":
 					c.known(field, ast.OptionNames())
+					for _, option := range field.Children {
+						if strings.EqualFold(option.Name, "transforms") {
+							c.transforms(option)
+						}
+					}
 					for _, option := range field.Children {
 						if strings.EqualFold(option.Name, "customTimeouts") {
 							c.known(option, append(slices.Clip(timeoutKeys), "read"))
@@ -74,6 +84,21 @@ func (c *colors) section(section parser.Span) {
 						c.known(property, declaredKeys)
 					}
 				}
+			}
+		}
+	}
+}
+
+// transforms adds the keys of a list of transforms.
+func (c *colors) transforms(list parser.Span) {
+	for _, item := range list.Children {
+		c.known(item, transformKeys)
+		for _, field := range item.Children {
+			switch strings.ToLower(field.Name) {
+			case "match":
+				c.known(field, matchKeys)
+			case "options":
+				c.known(field, ast.OptionNames())
 			}
 		}
 	}

@@ -32,6 +32,7 @@ type evaluator struct {
 	resources registry
 	packages  packages
 	dynamic   dynamicProviders
+	changed   changedInputs
 	stacks    stackReferences
 	urns      urnGuard
 	notes     notes
@@ -67,12 +68,14 @@ type nodeState struct {
 	fault *fault
 	// partial says of a variable that it is a part of an output that a preview knows in part only.
 	partial bool
+	done    atomic.Bool // everything above is final; for those that do not wait
 }
 
 // run evaluates a node, at most once. Whoever comes while it is evaluated waits.
 func (e *evaluator) run(ctx context.Context, in *frame, n *check.Node) {
 	state := &in.states[n.Index]
 	state.once.Do(func() {
+		defer state.done.Store(true)
 		if ctx.Err() != nil {
 			state.fault = shutdown
 			return

@@ -95,6 +95,9 @@ func (s *scope) invoke(ctx context.Context, e *ast.Call, call *check.Invoke) (va
 	if f := silent(err); f != nil {
 		return value.Null, f
 	}
+	if f := faultOf(err); f != nil {
+		return value.Null, f
+	}
 	return value.Null, blame(diag.InvokeFailed, e.Name.Range, "", "%s: %s", call.Token, redact(err.Error(), args))
 }
 

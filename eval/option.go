@@ -45,6 +45,9 @@ func (s *scope) options(ctx context.Context, r *check.Resource, request *monitor
 	request.ReplaceWith = o.urns(from.ReplaceWith)
 	request.EnvVarMappings = o.textMap(from.EnvVarMappings)
 	request.Hooks = o.hooks(from.Hooks)
+	transforms, f := s.transforms(r)
+	o.blame(f)
+	request.Transforms = transforms
 	if t := from.CustomTimeouts; t != nil {
 		request.CustomTimeouts = monitor.Timeouts{Create: o.duration(t.Create), Update: o.duration(t.Update),
 			Delete: o.duration(t.Delete), Read: o.duration(t.Read)}

@@ -55,7 +55,7 @@ func (s *scope) register(ctx context.Context, n *check.Node) (value.Value, *faul
 		return value.Null, s.registrationFault(r, err, inputs, ranges)
 	}
 	if local {
-		return s.construct(ctx, r, response.URN, inputs)
+		return s.construct(ctx, r, response.URN, s.e.changed.of(request))
 	}
 	s.frame.members.add(response.URN)
 	return s.e.registered(r, &resource{
@@ -90,6 +90,9 @@ func (e *evaluator) registered(r *check.Resource, of *resource) value.Value {
 // registrationFault is a registration that did not succeed.
 func (s *scope) registrationFault(r *check.Resource, err error, inputs value.Value, ranges map[string]diag.Range) *fault {
 	if f := silent(err); f != nil {
+		return f
+	}
+	if f := faultOf(err); f != nil {
 		return f
 	}
 	if refusal := (*monitor.FailuresError)(nil); errors.As(err, &refusal) {

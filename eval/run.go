@@ -49,6 +49,9 @@ func Run(ctx context.Context, p *check.Program, m monitor.Monitor, o Options) (R
 	if f == nil {
 		f = e.registerHooks(ctx)
 	}
+	if f == nil {
+		f = e.registerTransforms(ctx)
+	}
 	if f != nil {
 		findings.Add(f.findings...)
 		findings.Add(e.nodeFindings(&result, first)...)

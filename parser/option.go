@@ -1,6 +1,7 @@
 package parser
 
 import (
+	"slices"
 	"strings"
 
 	"gopkg.in/yaml.v3"
@@ -23,7 +24,10 @@ const (
 )
 
 // optionKeys are the names of all options; optionField finds the field and the shape of each.
-var optionKeys = ast.OptionNames()
+var (
+	optionKeys     = ast.OptionNames()
+	readOptionKeys = append(slices.Clip(optionKeys), transformationsName)
+)
 
 // optionSynonyms are other words for options.
 var optionSynonyms = map[string]string{"deleteBeforeCreate": "deleteBeforeReplace", "depends_on": "dependsOn", "ignore_changes": "ignoreChanges",
@@ -77,8 +81,8 @@ func optionField(o *ast.Options, name string) (**ast.Option, optionShape) {
 	return nil, anyShape
 }
 
-// resourceOptions reads the field options of a resource.
-func (p *parser) resourceOptions(r *ast.Resource, e entry) {
+// optionBlock reads the field options of a resource or of a transform.
+func (p *parser) optionBlock(o *ast.Options, e entry) {
 	p.with(e.value, e.via, func(n *node, at diag.Range) {
 		if empty(n) {
 			return // L1.16
@@ -87,12 +91,15 @@ func (p *parser) resourceOptions(r *ast.Resource, e entry) {
 			p.wrongKind(n, at, "`options`", "a map", "write each option out; the values may be expressions")
 			return
 		}
-		o := &r.Options
 		o.Range = at
-		p.fields(n, optionKeys, func(name string, e entry) {
+		p.fields(n, readOptionKeys, func(name string, e entry) {
 			key := ast.Literal{Value: name, Range: e.at}
 			if name == "customTimeouts" {
 				o.CustomTimeouts = p.timeouts(key, e)
+				return
+			}
+			if name == transformsName || name == transformationsName {
+				o.Transforms = append(o.Transforms, p.transformList(e, false)...)
 				return
 			}
 			if name == "hooks" {
@@ -110,8 +117,6 @@ func (p *parser) resourceOptions(r *ast.Resource, e entry) {
 				hint = "`" + name + "` belongs one level up, beside `options`"
 			} else if _, ok := canonical(e.name, timeoutKeys); ok {
 				hint = "indent `" + e.name + "` under `customTimeouts`"
-			} else if e.name == "transforms" || e.name == "transformations" {
-				hint = "functions cannot be written in YAML"
 			}
 			p.unknownKey(diag.Error, e, "the options", optionKeys, hint)
 		})

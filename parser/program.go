@@ -12,7 +12,7 @@ import (
 // The sections of a program (L1.C), and the fields that only the project's reader looks at (L1.B).
 var (
 	sectionKeys = []string{"name", "description", "version", "namespace", "pulumi", "config", "configuration", "variables",
-		"resources", "outputs", "components", "hooks", "dynamic", "include"}
+		"resources", "outputs", "components", "hooks", "dynamic", "transforms", "transformations", "include"}
 	projectKeys = []string{"runtime", "main", "author", "website", "license", "template", "backend", "options", "packages",
 		"plugins", "stackConfigDir", "requiredPulumiVersion"}
 )
@@ -29,6 +29,7 @@ type outline struct {
 	file *ast.File
 	body
 	components, pulumi, hooks, dynamic, include *entry
+	transforms                                  []entry
 
 	roots []*node   // of the YAML trees of the text
 	heads []*parser // that read the keys at the top by blocks; none where p does
@@ -39,6 +40,7 @@ func (p *parser) outline(top []entry, part bool) *outline {
 	file := &ast.File{Source: p.src}
 	var b body
 	var components, pulumi, hooks, dynamic, include *entry
+	var transforms []entry
 	p.fieldsOf(top, sectionKeys, projectKeys, func(name string, e entry) {
 		p := e.p
 		switch name {
@@ -78,6 +80,12 @@ func (p *parser) outline(top []entry, part bool) *outline {
 			}
 			p.extension(e.at, "a section of dynamic types")
 			dynamic = &e
+		case transformsName, transformationsName:
+			if p.options.Plugin {
+				p.fail(diag.UnknownKey, e.at, "write the option `transforms` on a resource of a component", "a package has no `transforms` of its own")
+				break
+			}
+			transforms = append(transforms, e)
 		case "include":
 			p.extension(e.at, "the section `include`")
 			include = &e
@@ -106,7 +114,7 @@ func (p *parser) outline(top []entry, part bool) *outline {
 		}
 		b, include = body{}, nil
 	}
-	return &outline{p: p, file: file, body: b, components: components, pulumi: pulumi, hooks: hooks, dynamic: dynamic, include: include}
+	return &outline{p: p, file: file, body: b, components: components, pulumi: pulumi, hooks: hooks, dynamic: dynamic, transforms: transforms, include: include}
 }
 
 // mainOnly are the sections that only the main text of a program may have an effect with.
@@ -132,6 +140,9 @@ func (o *outline) read(names map[string]bool) {
 	file.Outputs = p.outputSection(b.outputs)
 	file.Hooks = p.hookSection(o.hooks)
 	file.Dynamic = p.dynamicSection(o.dynamic)
+	for _, e := range o.transforms {
+		file.Transforms = append(file.Transforms, e.p.transformList(e, true)...)
+	}
 	file.Components = p.componentSection(o.components)
 	o.gatherDiags()
 }

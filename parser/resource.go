@@ -193,7 +193,7 @@ func (p *parser) resourceFields(r *ast.Resource, n *node) {
 			}
 		}
 		if options != nil {
-			p.resourceOptions(r, *options)
+			p.optionBlock(&r.Options, *options)
 		}
 	}
 	if each != nil {

@@ -232,6 +232,9 @@ func (r *Resource) Exprs(fn func(Expr)) {
 		}
 	}
 	r.Options.Each(func(o *Option) { call(o.Value) })
+	for _, t := range r.Options.Transforms {
+		t.Exprs(fn)
+	}
 	call(r.ForEach)
 	call(r.If)
 }

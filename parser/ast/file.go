@@ -40,8 +40,9 @@ type File struct {
 	Resources  []*Resource
 	Outputs    []*Output
 	Components []*Component
-	Hooks      []*Hook    // extension of yamlhost
-	Dynamic    []*Dynamic // extension of yamlhost
+	Hooks      []*Hook      // extension of yamlhost
+	Dynamic    []*Dynamic   // extension of yamlhost
+	Transforms []*Transform // extension of yamlhost
 }
 
 // Slip is a section with a misspelt key.
@@ -175,6 +176,8 @@ type Options struct {
 	ReplacementTrigger      *Option
 	EnvVarMappings          *Option
 	Hooks                   *Option
+
+	Transforms []*Transform // extension of yamlhost
 }
 
 // Option is one option with the place of its key.
@@ -189,7 +192,7 @@ type Timeouts struct {
 	Create, Update, Delete, Read *Option
 }
 
-// Each calls fn for every option that is present, in the order of Options' fields.
+// Each calls fn for every option that is present and is an expression, in the order of Options' fields.
 func (o *Options) Each(fn func(*Option)) {
 	call := func(options ...*Option) {
 		for _, option := range options {

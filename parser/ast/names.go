@@ -12,7 +12,7 @@ func OptionNames() []string {
 	return []string{"additionalSecretOutputs", "aliases", "customTimeouts", "deleteBeforeReplace", "dependsOn",
 		"ignoreChanges", "import", "parent", "protect", "provider", "providers", "version", "pluginDownloadURL",
 		"replaceOnChanges", "retainOnDelete", "replaceWith", "deletedWith", "hideDiffs", "replacementTrigger", "envVarMappings",
-		"hooks"}
+		"hooks", "transforms"}
 }
 
 // OptionName reports whether name is that of an option of a resource.

@@ -10,6 +10,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/engine/internal/plan"
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 	"github.com/yamlhost/yamlhost/runtime/provider"
+	"github.com/yamlhost/yamlhost/value"
 	"github.com/yamlhost/yamlhost/value/urn"
 )
 
@@ -28,6 +29,7 @@ func (d *Deployment) Invoke(ctx context.Context, r monitor.InvokeRequest) (monit
 			r.Provider = p.Provider
 		}
 	}
+	asked := r.Args
 	r, err := d.transformedInvoke(ctx, r)
 	if err != nil {
 		return monitor.InvokeResponse{}, err
@@ -70,8 +72,17 @@ func (d *Deployment) Invoke(ctx context.Context, r monitor.InvokeRequest) (monit
 		}
 		return monitor.InvokeResponse{}, fmt.Errorf("call of %s: %w", r.Token, err)
 	}
-	return monitor.InvokeResponse{Result: answer.Result, Failures: failuresOf(answer.Failures),
+	if args.ContainsSecret() && !asked.ContainsSecret() { // the program marks what it has asked itself
+		answer.Result = answer.Result.Secret()
+	}
+	return monitor.InvokeResponse{Result: answer.Result.DependingOn(added(asked, r.Args)...), Failures: failuresOf(answer.Failures),
 		Unknown: !answer.Result.IsKnown()}, nil
+}
+
+// added are the resources that transforms have made the arguments of a call depend on.
+func added(before, after value.Value) []urn.URN {
+	known := before.AllDeps()
+	return slices.DeleteFunc(after.AllDeps(), func(u urn.URN) bool { return slices.Contains(known, u) })
 }
 
 func failuresOf(list []provider.Failure) []monitor.Failure {

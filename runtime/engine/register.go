@@ -168,6 +168,7 @@ func (d *Deployment) process(ctx context.Context, reg *resources.Registration, r
 		if err := d.keepPosition(record, steps); err != nil {
 			return err
 		}
+		plan.NameTransforms(steps, g, d.opts.RootDir)
 		return d.takeSteps(ctx, reg, record, steps)
 	}
 }

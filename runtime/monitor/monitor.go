@@ -109,6 +109,9 @@ type RegisterRequest struct {
 	Hooks                   map[string][]string // hook type to hook names
 	// Transforms apply to this resource and to everything below it; see TransformRegistrar.
 	Transforms []Transform
+	// Transformed are the places of the transforms that have set inputs, by the path of the input. A Transform adds to it;
+	// what it holds already must not be modified.
+	Transformed map[string]*Position
 
 	SourcePosition *Position
 }

@@ -97,6 +97,10 @@ dynamic:
     inputs: {title: {type: string}}
 hooks:
   say: {command: [echo, hello]}
+transforms:
+  - match: {type: "random:*"}
+    when: ${args.custom}
+    options: {retainOnDelete: true}
 variables:
   run: {fn::invoke: {function: command:local:run, arguments: {command: date}, return: stdout}}
 resources:
@@ -138,6 +142,9 @@ func TestJSONSchemaRefuses(t *testing.T) {
 		"forEach: ":                   "for: ",
 		"protect: false":              "protect: {a: b}",
 		"protect: false,":             "protected: false,",
+		"match: {type":                "match: {kind",
+		"retainOnDelete: true":        "parent: x",
+		"when: ":                      "if: ",
 		"[\"${password}\"]":           "[password]",
 		"beforeCreate":                "beforeCreation",
 		"fn::invoke: ":                "fn::invok: ",

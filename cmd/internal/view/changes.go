@@ -59,6 +59,9 @@ func changeLines(s *engine.Step, p palette, m *mask.Masker, o Options) []string 
 		if forcesReplacement(s, path) {
 			change[0] += p.paint(purple, " (forces replacement)")
 		}
+		if place := transformOf(s, path); place != "" {
+			change[0] += p.paint(dim, " (transform "+place+")")
+		}
 		lines = append(lines, change...)
 	})
 	for _, reason := range reasons(s) {
@@ -137,6 +140,25 @@ func forcesReplacement(s *engine.Step, path string) bool {
 		return d.Kind.Replaces()
 	}
 	return len(s.Detailed) == 0 && containsString(s.Keys, topLevel(path)) || detailedBelow(s.Detailed, path)
+}
+
+// transformOf is the file and line of the transform that has set a property; empty where none has.
+func transformOf(s *engine.Step, path string) string {
+	for set, position := range s.Transformed {
+		if set != path && !below(set, path) && !below(path, set) {
+			continue
+		}
+		file, at, _ := strings.Cut(strings.TrimPrefix(position, "project:///"), "#")
+		line, _, _ := strings.Cut(at, ",")
+		return file + ":" + line
+	}
+	return ""
+}
+
+// below reports whether a path is inside of what another path leads to.
+func below(path, of string) bool {
+	rest, inside := strings.CutPrefix(path, of)
+	return inside && rest != "" && strings.ContainsAny(rest[:1], ".[")
 }
 
 // detailedBelow reports whether a path above or below the given one forces a replacement.

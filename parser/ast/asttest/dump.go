@@ -47,8 +47,30 @@ func Dump(w io.Writer, f *ast.File) error {
 	for _, t := range f.Dynamic {
 		d.dynamic(t)
 	}
+	d.transforms(f.Transforms)
 	_, err := io.WriteString(w, d.text.String())
 	return err
+}
+
+func (d *dumper) transforms(list []*ast.Transform) {
+	for _, t := range list {
+		d.line(t.Range, "transform")
+		d.nested(func() {
+			for _, globs := range []struct {
+				name string
+				of   []ast.Literal
+			}{{"type", t.Match.Types}, {"name", t.Match.Names}, {"function", t.Match.Functions}} {
+				for _, glob := range globs.of {
+					d.literal(globs.name, &glob)
+				}
+			}
+			d.bool("custom", t.Match.Custom)
+			d.expr("when", t.When)
+			d.expr("merge", t.Merge)
+			d.bool("replace", t.Replace)
+			d.options(&t.Options)
+		})
+	}
 }
 
 func (d *dumper) dynamic(t *ast.Dynamic) {
@@ -178,10 +200,15 @@ func (d *dumper) resource(r *ast.Resource) {
 		}
 		if !r.Options.Range.IsZero() {
 			d.line(r.Options.Range, "options")
-			d.nested(func() {
-				r.Options.Each(func(o *ast.Option) { d.expr(d.quoted(o.Key), o.Value) })
-			})
+			d.options(&r.Options)
 		}
+	})
+}
+
+func (d *dumper) options(o *ast.Options) {
+	d.nested(func() {
+		o.Each(func(o *ast.Option) { d.expr(d.quoted(o.Key), o.Value) })
+		d.transforms(o.Transforms)
 	})
 }
 

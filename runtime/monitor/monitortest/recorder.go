@@ -28,9 +28,51 @@ type Recorder struct {
 	mu       sync.Mutex // guards the rest
 	requests []any
 	outputs  map[urn.URN]value.Value
+	// What programs have registered to change requests: for the stack, and for what is below a resource.
+	stack   []monitor.Transform
+	below   map[urn.URN][]monitor.Transform
+	invokes []monitor.InvokeTransform
 }
 
-var _ monitor.Monitor = (*Recorder)(nil)
+var (
+	_ monitor.Monitor            = (*Recorder)(nil)
+	_ monitor.TransformRegistrar = (*Recorder)(nil)
+)
+
+// RegisterStackTransform applies a transform to later registrations, before they are written down.
+func (r *Recorder) RegisterStackTransform(_ context.Context, t monitor.Transform) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.stack = append(r.stack, t)
+	return nil
+}
+
+// RegisterStackInvokeTransform applies a transform to later calls, before they are written down.
+func (r *Recorder) RegisterStackInvokeTransform(_ context.Context, t monitor.InvokeTransform) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.invokes = append(r.invokes, t)
+	return nil
+}
+
+// transformed applies the transforms of a resource, of what it is below, and of the stack.
+func (r *Recorder) transformed(ctx context.Context, g monitor.RegisterRequest) (monitor.RegisterRequest, error) {
+	r.mu.Lock()
+	lower := append(slices.Clone(g.Transforms), r.below[g.Parent]...)
+	all := append(slices.Clone(lower), r.stack...)
+	if r.below == nil {
+		r.below = make(map[urn.URN][]monitor.Transform)
+	}
+	r.below[r.urn(g.Parent, g.Type, g.Name)] = lower
+	r.mu.Unlock()
+	for _, transform := range all {
+		var err error
+		if g, err = transform(ctx, g); err != nil {
+			return g, err
+		}
+	}
+	return g, nil
+}
 
 func (r *Recorder) record(request any) {
 	r.mu.Lock()
@@ -80,7 +122,11 @@ func (r *Recorder) RegisterPackage(_ context.Context, p monitor.Package) (string
 }
 
 // RegisterResource answers from the script.
-func (r *Recorder) RegisterResource(_ context.Context, g monitor.RegisterRequest) (monitor.RegisterResponse, error) {
+func (r *Recorder) RegisterResource(ctx context.Context, g monitor.RegisterRequest) (monitor.RegisterResponse, error) {
+	g, err := r.transformed(ctx, g)
+	if err != nil {
+		return monitor.RegisterResponse{}, err
+	}
 	r.record(g)
 	response := monitor.RegisterResponse{
 		URN: r.urn(g.Parent, g.Type, g.Name), Outputs: g.Inputs, Known: !r.Deployment.DryRun,
@@ -131,7 +177,16 @@ func (r *Recorder) ReadResource(_ context.Context, g monitor.ReadRequest) (monit
 }
 
 // Invoke answers from the script.
-func (r *Recorder) Invoke(_ context.Context, g monitor.InvokeRequest) (monitor.InvokeResponse, error) {
+func (r *Recorder) Invoke(ctx context.Context, g monitor.InvokeRequest) (monitor.InvokeResponse, error) {
+	r.mu.Lock()
+	transforms := r.invokes
+	r.mu.Unlock()
+	for _, transform := range transforms {
+		var err error
+		if g, err = transform(ctx, g); err != nil {
+			return monitor.InvokeResponse{}, err
+		}
+	}
 	r.record(g)
 	if r.Function == nil {
 		return monitor.InvokeResponse{Result: g.Args.Bare()}, nil

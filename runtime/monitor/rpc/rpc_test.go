@@ -144,6 +144,9 @@ func requireFull(t *testing.T, request any) {
 		if v.Type().Field(i).Name == "Transforms" {
 			continue // functions cannot be compared; see TestTransforms
 		}
+		if v.Type().Field(i).Name == "Transformed" {
+			continue // it is the answer of transforms in the engine's process; Pulumi's protocol has no place for it
+		}
 		require.False(t, v.Field(i).IsZero(), "field %s of %T is not populated: does it survive?", v.Type().Field(i).Name, request)
 	}
 }

@@ -87,6 +87,9 @@ func writeDOT(w io.Writer, list []check.Vertex) error {
 		if v.Type != "" {
 			label += "\n" + v.Type
 		}
+		for _, note := range transformNotes(v) {
+			label += "\n" + note
+		}
 		fmt.Fprintf(&b, "  %s [label=%s, shape=%s]\n", strconv.Quote(v.ID), strconv.Quote(label), shapes[v.Kind])
 	}
 	for _, v := range list {
@@ -97,6 +100,19 @@ func writeDOT(w io.Writer, list []check.Vertex) error {
 	b.WriteString("}\n")
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// transformNotes names the transforms that can change a resource, with the properties that they set.
+func transformNotes(v check.Vertex) []string {
+	var notes []string
+	for _, t := range v.Transforms {
+		note := fmt.Sprintf("transform %s:%d", t.File, t.Line)
+		if len(t.Properties) > 0 {
+			note += " sets " + strings.Join(t.Properties, ", ")
+		}
+		notes = append(notes, note)
+	}
+	return notes
 }
 
 // writeMermaid writes arrows from what is needed to what needs it, as things come to be.
@@ -110,6 +126,9 @@ func writeMermaid(w io.Writer, list []check.Vertex) error {
 		label := strings.NewReplacer(`"`, "#quot;", "\n", " ").Replace(v.Name)
 		if v.Type != "" {
 			label += "<br/>" + v.Type
+		}
+		for _, note := range transformNotes(v) {
+			label += "<br/>" + strings.ReplaceAll(note, `"`, "#quot;")
 		}
 		fmt.Fprintf(&b, "  n%d%s\"%s\"%s\n", i, brackets[v.Kind][0], label, brackets[v.Kind][1])
 	}

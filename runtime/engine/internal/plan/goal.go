@@ -153,6 +153,20 @@ func SourcePosition(rootDir string, p *monitor.Position) string {
 	return text
 }
 
+// NameTransforms tells the steps of a goal which transforms have set its inputs.
+func NameTransforms(steps []Step, g *Goal, rootDir string) {
+	if len(g.Transformed) == 0 {
+		return
+	}
+	places := make(map[string]string, len(g.Transformed))
+	for path, position := range g.Transformed {
+		places[path] = SourcePosition(rootDir, position)
+	}
+	for i := range steps {
+		steps[i].Transformed = places
+	}
+}
+
 // Inherit fills in what the goal leaves to its parent (E2.26–E2.29, E2.17). parent is nil without one.
 func (g *Goal) Inherit(parent *Goal) {
 	local := !g.Custom && !g.Remote

@@ -38,11 +38,12 @@ type Step struct {
 	Old      *state.Resource
 	New      *state.Resource
 
-	Keys     []string                         // properties that force a replacement
-	Diffs    []string                         // changed keys
-	Detailed map[string]provider.PropertyDiff // by property path; nil when there is none (E4.51)
-	Stable   []string                         // outputs that an update leaves as they are (E5.54)
-	Reason   string                           // why a replacement happens when no property forces it, for people
+	Keys        []string                         // properties that force a replacement
+	Diffs       []string                         // changed keys
+	Detailed    map[string]provider.PropertyDiff // by property path; nil when there is none (E4.51)
+	Stable      []string                         // outputs that an update leaves as they are (E5.54)
+	Transformed map[string]string                // source positions of the transforms that have set inputs, by property path
+	Reason      string                           // why a replacement happens when no property forces it, for people
 
 	// Verbatim says of a same that the old state is kept exactly as it is, and that no provider is configured for it
 	// (E4.110).

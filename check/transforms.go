@@ -1,0 +1,493 @@
+package check
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/parser/ast"
+	"github.com/yamlhost/yamlhost/schema"
+)
+
+// Transforms change registrations of resources and calls of functions (L10.C17).
+
+// Transform is a checked transform of the stack.
+type Transform struct {
+	Decl *ast.Transform
+	// Needs are the nodes that its expressions speak of. Every node that it can match needs them too.
+	Needs []Edge
+}
+
+// MatchesResource reports whether a transform is for a resource. typ is its canonical token; a glob may write it in its
+// short form too.
+func MatchesResource(t *ast.Transform, typ, name string, custom bool) bool {
+	m := &t.Match
+	return !t.Arguments && (m.Custom == nil || m.Custom.Value == custom) && matchesToken(m.Types, typ) && matchesAny(m.Names, name)
+}
+
+// MatchesFunction reports whether a transform is for calls of a function.
+func MatchesFunction(t *ast.Transform, token string) bool {
+	return t.Arguments && matchesToken(t.Match.Functions, token)
+}
+
+func matchesToken(globs []ast.Literal, token string) bool {
+	return matchesAny(globs, token) || matchesAny(globs, schema.CollapseToken(token))
+}
+
+func matchesAny(globs []ast.Literal, text string) bool {
+	return len(globs) == 0 || slices.ContainsFunc(globs, func(glob ast.Literal) bool { return matchesGlob(glob.Value, text) })
+}
+
+// matchesGlob reports whether a text is what a glob says, in which `*` stands for any text, an empty one included.
+func matchesGlob(glob, text string) bool {
+	parts := strings.Split(glob, "*")
+	last := len(parts) - 1
+	if last == 0 {
+		return glob == text
+	}
+	if !strings.HasPrefix(text, parts[0]) {
+		return false
+	}
+	text = text[len(parts[0]):]
+	for _, part := range parts[1:last] {
+		at := strings.Index(text, part)
+		if at < 0 {
+			return false
+		}
+		text = text[at+len(part):]
+	}
+	return strings.HasSuffix(text, parts[last])
+}
+
+var (
+	resourceArgs = argsObject(map[string]schema.Type{"type": schema.String, "name": schema.String, "custom": schema.Bool,
+		"parent": schema.String, "properties": schema.Any, "options": schema.Any})
+	callArgs = argsObject(map[string]schema.Type{"function": schema.String, "arguments": schema.Any, "options": schema.Any})
+)
+
+func argsObject(members map[string]schema.Type) *schema.Object {
+	var list []*schema.Property
+	for name, t := range members {
+		list = append(list, &schema.Property{Name: name, Type: t, Required: true})
+	}
+	slices.SortFunc(list, func(a, b *schema.Property) int { return strings.Compare(a.Name, b.Name) })
+	return schema.ObjectOf(list...)
+}
+
+// argsOf is the type of `args` in a transform.
+func argsOf(t *ast.Transform) schema.Type {
+	if t.Arguments {
+		return callArgs
+	}
+	return resourceArgs
+}
+
+// linkTransforms finds what the transforms of the stack speak of.
+func (c *linker) linkTransforms() {
+	for _, decl := range c.file.Transforms {
+		t := &Transform{Decl: decl}
+		c.args = argsOf(decl)
+		decl.Exprs(func(e ast.Expr) { c.linkExpr(nil, &t.Needs, e) })
+		c.args = nil
+		c.program.Transforms = append(c.program.Transforms, t)
+	}
+}
+
+// likelihood says whether a transform changes what a node registers or calls.
+type likelihood uint8
+
+const (
+	never  likelihood = iota
+	maybe             // only a run can tell
+	always            // it does, for at least one instance
+)
+
+// linkMatched makes every node that a transform of the stack can match need what the transform needs. Where only a run can
+// tell, a node that the transform itself needs does not.
+func (c *linker) linkMatched() {
+	chances := make([][]likelihood, len(c.program.Transforms))
+	for i, t := range c.program.Transforms {
+		chances[i] = make([]likelihood, len(c.all))
+		for j, n := range c.all {
+			chances[i][j] = c.chance(t.Decl, n)
+			if chances[i][j] != never && n.Kind == ResourceNode && !t.Decl.Arguments {
+				n.Transforms = append(n.Transforms, t.Decl)
+			}
+			if chances[i][j] == always {
+				n.needTransform(t)
+			}
+		}
+	}
+	for i, t := range c.program.Transforms {
+		var needed map[*Node]bool
+		for j, n := range c.all {
+			if chances[i][j] != maybe || len(t.Needs) == 0 {
+				continue
+			}
+			if needed == nil {
+				needed = make(map[*Node]bool)
+				for _, edge := range t.Needs {
+					reachFrom(edge.To, needed)
+				}
+			}
+			if !needed[n] {
+				n.needTransform(t)
+			}
+		}
+	}
+}
+
+func (n *Node) needTransform(t *Transform) {
+	for _, edge := range t.Needs {
+		n.Needs = append(n.Needs, Edge{To: edge.To, Range: t.Decl.Key, transform: t.Decl})
+	}
+}
+
+// reachFrom adds everything that a node needs, itself included.
+func reachFrom(from *Node, seen map[*Node]bool) {
+	work := []*Node{from}
+	for len(work) > 0 {
+		n := work[len(work)-1]
+		work = work[:len(work)-1]
+		if seen[n] {
+			continue
+		}
+		seen[n] = true
+		for _, edge := range n.Needs {
+			work = append(work, edge.To)
+		}
+	}
+}
+
+// chance says whether a transform changes what a node of the program registers or calls, inside of components too.
+func (c *linker) chance(t *ast.Transform, n *Node) likelihood {
+	best := never
+	c.eachRegistered(n, func(b *linker, n *Node) {
+		switch {
+		case t.Arguments:
+			eachCallOf(n, func(token *ast.Literal) {
+				if MatchesFunction(t, token.Value) {
+					best = always
+				}
+			})
+		case n.Kind != ResourceNode || n.Resource.Token == "" || n.Resource.Decl.Get != nil:
+		case isRemote(n):
+			best = max(best, maybe)
+			fallthrough
+		default:
+			best = max(best, chanceOf(t, n, b.component != nil))
+		}
+	})
+	return best
+}
+
+// chanceOf says whether a transform is for the resource of a node itself. The names of instances, and of what is inside of a
+// component, are known to a run only.
+func chanceOf(t *ast.Transform, n *Node, inside bool) likelihood {
+	r := n.Resource
+	named := *t
+	if inside || r.Decl.ForEach != nil {
+		named.Match.Names = nil
+	}
+	if !MatchesResource(&named, r.Token, r.LogicalName, !isComponent(n)) {
+		return never
+	}
+	if len(named.Match.Names) != len(t.Match.Names) {
+		return maybe
+	}
+	return always
+}
+
+func isComponent(n *Node) bool {
+	return n.Resource.Component != nil || n.Resource.Schema != nil && n.Resource.Schema.Component
+}
+
+// isRemote reports whether a provider constructs what a node declares.
+func isRemote(n *Node) bool {
+	return n.Resource.Component == nil && n.Resource.Schema != nil && n.Resource.Schema.Component
+}
+
+// eachRegistered calls fn for a node, and for the nodes of the components that it is made of, with the checkers of their
+// bodies.
+func (c *linker) eachRegistered(n *Node, fn func(b *linker, n *Node)) {
+	seen := make(map[*body]bool)
+	var visit func(b *linker, n *Node)
+	visit = func(b *linker, n *Node) {
+		fn(b, n)
+		if n.Kind != ResourceNode || n.Resource.Component == nil || seen[n.Resource.Component.body] {
+			return
+		}
+		body := n.Resource.Component.body
+		seen[body] = true
+		for _, inner := range body.all {
+			visit(&body.linker, inner)
+		}
+		for _, o := range body.program.Outputs {
+			fn(&body.linker, &Node{Kind: VariableNode, Variable: &ast.Variable{Value: o.Decl.Value}})
+		}
+	}
+	visit(c, n)
+}
+
+// eachCallOf calls fn for the token of every provider function that a node calls.
+func eachCallOf(n *Node, fn func(token *ast.Literal)) {
+	visit := func(e ast.Expr) {
+		ast.Walk(e, func(e ast.Expr) bool {
+			if call, ok := e.(*ast.Call); ok {
+				if token := invokedToken(call); token != nil {
+					fn(token)
+				}
+			}
+			return true
+		})
+	}
+	switch {
+	case n.Config != nil && n.Config.Decl != nil:
+		visit(n.Config.Decl.Default)
+	case n.Variable != nil:
+		visit(n.Variable.Value)
+	case n.Resource != nil:
+		n.Resource.Decl.Exprs(visit)
+	}
+}
+
+// checkTransforms checks the transforms of the stack and of resources, now that everything else is known.
+func (c *body) checkTransforms(bodies []*body) {
+	for _, t := range c.program.Transforms {
+		t.Decl.Exprs(func(e ast.Expr) { c.judge.infer(e) })
+		m := &matched{t: t.Decl}
+		for _, n := range c.all {
+			c.eachRegistered(n, m.look)
+		}
+		for _, o := range c.program.Outputs {
+			m.look(&c.linker, &Node{Kind: VariableNode, Variable: &ast.Variable{Value: o.Decl.Value}})
+		}
+		c.judge.checkTransform(t.Decl, m)
+	}
+	for _, body := range bodies {
+		for _, n := range body.all {
+			if n.Kind != ResourceNode {
+				continue
+			}
+			for _, decl := range n.Resource.Decl.Options.Transforms {
+				m := &matched{t: decl}
+				for _, below := range body.below(n) {
+					body.eachRegistered(below, m.look)
+				}
+				body.judge.checkTransform(decl, m)
+			}
+		}
+	}
+}
+
+// below are a node and those that name it, or one below it, as their parent.
+func (c *linker) below(n *Node) []*Node {
+	all := []*Node{n}
+	for i := 0; i < len(all); i++ {
+		for _, other := range c.all {
+			if other.Kind == ResourceNode && !slices.Contains(all, other) && c.parentOf(other) == all[i] {
+				all = append(all, other)
+			}
+		}
+	}
+	return all
+}
+
+func (c *linker) parentOf(n *Node) *Node {
+	if parent := n.Resource.Decl.Options.Parent; parent != nil {
+		if access, ok := parent.Value.(*ast.Access); ok {
+			return c.program.refs[access].Node
+		}
+	}
+	return nil
+}
+
+// matched is what a transform can change.
+type matched struct {
+	t *ast.Transform
+	// found says that something matches; open, that something may match of which nothing is known.
+	found, open bool
+	inputs      []*schema.Object
+	types       []string // of inputs, to name in messages
+}
+
+func (m *matched) look(b *linker, n *Node) {
+	if m.t.Arguments {
+		eachCallOf(n, func(token *ast.Literal) {
+			if MatchesFunction(m.t, token.Value) {
+				m.found = true
+				m.openUnless(b.functionInputs(token.Value), token.Value)
+			}
+		})
+		return
+	}
+	if n.Kind != ResourceNode || n.Resource.Token == "" || n.Resource.Decl.Get != nil {
+		return
+	}
+	if isRemote(n) {
+		m.open = true
+	}
+	if chanceOf(m.t, n, b.component != nil) == never {
+		return
+	}
+	m.found = true
+	var inputs *schema.Object
+	if n.Resource.Schema != nil {
+		inputs = n.Resource.Schema.Inputs
+	}
+	m.openUnless(inputs, n.Resource.Token)
+}
+
+// openUnless notes inputs that something that matches has; nil or open ones may have any.
+func (m *matched) openUnless(inputs *schema.Object, token string) {
+	if inputs == nil || !inputs.Closed {
+		m.open = true
+		return
+	}
+	if !slices.Contains(m.inputs, inputs) {
+		m.inputs, m.types = append(m.inputs, inputs), append(m.types, schema.CollapseToken(token))
+	}
+}
+
+// functionInputs are the inputs of a provider function of a package that is loaded; nil when they are not known.
+func (c *run) functionInputs(token string) *schema.Object {
+	for _, key := range c.packages.order {
+		if p := c.packages.loaded[key]; p.pkg != nil && p.descriptor.PackageName() == packageOf(token) {
+			if found := p.function(token); found.f != nil {
+				return found.f.Inputs
+			}
+		}
+	}
+	return nil
+}
+
+func (c *judge) checkTransform(t *ast.Transform, m *matched) {
+	if t.When != nil {
+		c.operand(t.When, schema.Bool, "`when`")
+	}
+	options := &Node{Kind: ResourceNode, Resource: &Resource{Decl: &ast.Resource{Options: t.Options}}}
+	c.checkOptions(options)
+	what := "resource"
+	if t.Arguments {
+		what = "function call"
+	}
+	misplaced := t.Arguments && !slices.Contains(c.file.Transforms, t) // which the parser has reported
+	if !m.found && !m.open && !misplaced {
+		at := t.Match.Range
+		if at.IsZero() {
+			at = t.Key
+		}
+		c.report(diag.Diagnostic{Severity: diag.Warning, Code: diag.Ignored, Subject: at, Summary: "this transform matches no " + what,
+			Detail: "`*` stands for any text; a type is written package:module:Type, as `yamlhost graph` shows it"})
+	}
+	if t.Merge == nil {
+		return
+	}
+	if from := schema.Required(c.infer(t.Merge)); !mapLike(from) {
+		c.errorf(diag.NotAssignable, t.Merge.Range(), "", "what a transform merges must be a map, not %s", typeWithArticle(from))
+		return
+	}
+	literal, ok := c.constant(t.Merge).(*ast.Map)
+	if !ok || m.open || len(m.inputs) == 0 {
+		return
+	}
+	for _, entry := range literal.Entries {
+		if key, isText := entry.Key.(*ast.String); isText {
+			c.checkMerged(key, entry.Value, m)
+		}
+	}
+}
+
+func mapLike(t schema.Type) bool {
+	switch t := t.(type) {
+	case *schema.Map, *schema.Object:
+		return true
+	case schema.Primitive:
+		return open(t)
+	case *schema.Union:
+		return slices.ContainsFunc(t.Members, mapLike)
+	}
+	return false
+}
+
+// checkMerged checks one property that a transform sets: something that matches must have it, and take the value.
+func (c *judge) checkMerged(key *ast.String, e ast.Expr, m *matched) {
+	var takes []*schema.Property
+	var names []string
+	for _, inputs := range m.inputs {
+		if p := inputs.Property(key.Value); p != nil {
+			takes = append(takes, p)
+		}
+		names = append(names, propertyNames(inputs)...)
+	}
+	if len(takes) == 0 {
+		slices.Sort(names)
+		near := diag.Suggest(key.Value, slices.Compact(names))
+		hint := didYouMean(near)
+		if hint == "" {
+			hint = "it matches " + listed(m.types[:min(len(m.types), 5)])
+		}
+		c.report(diag.Diagnostic{Code: diag.UnknownProperty, Subject: key.Range(), Detail: hint, Fixes: rename(key.Range(), key.Value, near),
+			Summary: fmt.Sprintf("nothing that this transform matches has the property `%s`", key.Value)})
+		return
+	}
+	if _, null := e.(*ast.Null); null {
+		return // it takes the property away
+	}
+	var first diag.Diagnostics
+	for _, p := range takes {
+		switch schema.Required(c.known(p.Type)).(type) {
+		case schema.Primitive, *schema.Array, *schema.Map, *schema.Enum:
+		default:
+			return // a part of an object may be merged, which lacks members that the whole has
+		}
+		found := c.attempt(func() { c.fit(e, p.Type, &place{what: "property " + quote(key.Value)}) })
+		if len(found) == 0 {
+			return
+		}
+		if first == nil {
+			first = found
+		}
+	}
+	for _, d := range first {
+		c.report(d)
+	}
+}
+
+// InputsOf are the inputs of a type that the program uses, or that a package has which the program uses; nil when they are
+// not known.
+func (p *Program) InputsOf(token string) *schema.Object { return p.inputsOf(token) }
+
+// knownInputs makes InputsOf of what the bodies of a program declare and of the packages that are loaded. The function is
+// safe for concurrent use.
+func (c *run) knownInputs(bodies []*body) func(token string) *schema.Object {
+	declared := make(map[string]*schema.Object)
+	for _, body := range bodies {
+		for _, n := range body.all {
+			if n.Kind == ResourceNode && n.Resource.Schema != nil {
+				declared[n.Resource.Token] = n.Resource.Schema.Inputs
+			}
+		}
+	}
+	var loaded []*loadedPackage
+	for _, key := range c.packages.order {
+		if p := c.packages.loaded[key]; p.pkg != nil {
+			loaded = append(loaded, p)
+		}
+	}
+	return func(token string) *schema.Object {
+		if inputs, known := declared[token]; known {
+			return inputs
+		}
+		for _, p := range loaded {
+			if p.descriptor.PackageName() != packageOf(token) {
+				continue
+			}
+			if r, err := p.pkg.Resource(token); err == nil {
+				return r.Inputs
+			}
+		}
+		return nil
+	}
+}

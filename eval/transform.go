@@ -1,0 +1,511 @@
+package eval
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/yamlhost/yamlhost/check"
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/parser/ast"
+	"github.com/yamlhost/yamlhost/runtime/monitor"
+	"github.com/yamlhost/yamlhost/schema"
+	"github.com/yamlhost/yamlhost/value"
+	"github.com/yamlhost/yamlhost/value/urn"
+)
+
+// registerTransforms announces the transforms of the stack (L10.C17), before anything is registered that they may change.
+func (e *evaluator) registerTransforms(ctx context.Context) *fault {
+	root := &scope{e: e, frame: e.root}
+	for _, t := range e.program.Transforms {
+		at := t.Decl.Key
+		registrar, ok := e.monitor.(monitor.TransformRegistrar)
+		if !ok {
+			return blame(diag.OperationFailed, at, "", "this engine cannot apply transforms")
+		}
+		var err error
+		if t.Decl.Arguments {
+			err = registrar.RegisterStackInvokeTransform(ctx, root.invokeTransform(t))
+		} else {
+			err = registrar.RegisterStackTransform(ctx, root.transform(t.Decl, t.Needs))
+		}
+		if err == nil {
+			continue
+		}
+		if f := silent(err); f != nil {
+			return f
+		}
+		return blame(diag.OperationFailed, at, "", "cannot register this transform: %s", err)
+	}
+	return nil
+}
+
+// transforms are the transforms that a resource has itself.
+func (s *scope) transforms(r *check.Resource) ([]monitor.Transform, *fault) {
+	var list []monitor.Transform
+	for _, t := range r.Decl.Options.Transforms {
+		if _, ok := s.e.monitor.(monitor.TransformRegistrar); !ok {
+			return nil, blame(diag.OperationFailed, t.Key, "", "this engine cannot apply transforms")
+		}
+		list = append(list, s.transform(t, nil))
+	}
+	return list, nil
+}
+
+// transform makes a function of a transform, for engines to call. The function is safe for concurrent use.
+func (s *scope) transform(t *ast.Transform, needs []check.Edge) monitor.Transform {
+	return func(ctx context.Context, r monitor.RegisterRequest) (monitor.RegisterRequest, error) {
+		defer s.e.guard()
+		if !check.MatchesResource(t, r.Type, r.Name, r.Custom) {
+			return r, nil
+		}
+		inner := *s
+		inner.args = resourceArgs(r)
+		next, f := inner.transformResource(s.e.paying(ctx), t, needs, r)
+		if f != nil {
+			return r, s.e.transformError(t, r.Name, f)
+		}
+		if !r.Custom {
+			s.e.changed.note(next)
+		}
+		return next, nil
+	}
+}
+
+// transformError is a fault of a transform, for engines to pass on; errors.As finds the fault.
+func (e *evaluator) transformError(t *ast.Transform, of string, f *fault) error {
+	for i := range f.findings {
+		f.findings[i].Related = append(slices.Clip(f.findings[i].Related),
+			diag.Related{Range: t.Key, Message: "this transform changes " + of})
+	}
+	if p := e.position(t.Key); p != nil {
+		return fmt.Errorf("the transform in line %d: %w", p.Line, f)
+	}
+	return f
+}
+
+func (s *scope) transformResource(ctx context.Context, t *ast.Transform, needs []check.Edge, r monitor.RegisterRequest) (monitor.RegisterRequest, *fault) {
+	if f := s.waits(needs, t, r.Name); f != nil {
+		return r, f
+	}
+	when, applies, f := s.when(ctx, t)
+	if f != nil || !applies {
+		return r, f
+	}
+	if t.Merge != nil {
+		var paths []string
+		object := s.e.program.InputsOf(r.Type)
+		if r.Inputs, paths, f = s.merge(ctx, t, object, when, r.Inputs, r.Name); f != nil {
+			return r, f
+		}
+		r.Transformed = maps.Clone(r.Transformed)
+		if r.Transformed == nil {
+			r.Transformed = make(map[string]*monitor.Position, len(paths))
+		}
+		for _, path := range paths {
+			r.Transformed[path] = s.e.position(t.Key)
+		}
+	}
+	if !when.IsKnown() || t.Options.Range.IsZero() {
+		return r, nil // what options depend on must be known; an update knows
+	}
+	return s.mergeOptions(ctx, &t.Options, r)
+}
+
+// waits reports a transform that needs something which is evaluated only after what it changes.
+func (s *scope) waits(needs []check.Edge, t *ast.Transform, of string) *fault {
+	for _, edge := range needs {
+		if !s.frame.states[edge.To.Index].done.Load() {
+			return blame(diag.NotKnownInTime, edge.Range, "make the `match` of the transform narrower",
+				"this transform matches %s, which is made before `%s` is known", of, edge.To.Name)
+		}
+	}
+	return nil
+}
+
+// when is the condition of a transform, and whether the transform applies. One that is not known yet applies: what it
+// would merge is unknown then.
+func (s *scope) when(ctx context.Context, t *ast.Transform) (condition value.Value, applies bool, _ *fault) {
+	if t.When == nil {
+		return value.Bool(true), true, nil
+	}
+	v, f := s.eval(ctx, t.When)
+	if f != nil {
+		return v, false, f
+	}
+	if !v.IsKnown() {
+		return v, true, nil
+	}
+	b, ok := v.AsBool()
+	if !ok {
+		return v, false, blame(diag.NotAssignable, t.When.Range(), "", "`when` must be a boolean, not %s", kindOf(v))
+	}
+	return v, b, nil
+}
+
+// merge merges what a transform says into inputs or arguments, and answers with the paths that it sets. object has the
+// properties that can be set; nil where they are not known.
+func (s *scope) merge(ctx context.Context, t *ast.Transform, object *schema.Object, when, into value.Value, of string) (
+	value.Value, []string, *fault,
+) {
+	v, f := s.eval(ctx, t.Merge)
+	switch {
+	case f != nil:
+		return into, nil, f
+	case v.IsNull():
+		return into, nil, nil
+	case !v.IsKnown():
+		return into, nil, blame(diag.NotKnownInTime, t.Merge.Range(), "write the names of the properties out",
+			"the names of the properties must be known before anything is created")
+	case !v.Is(value.KindMap):
+		return into, nil, blame(diag.NotAssignable, t.Merge.Range(), "", "what a transform merges must be a map, not %s", kindOf(v))
+	}
+	v = s.e.concreteDeps(v)
+	s.e.hydrate(ctx, v, t.Merge.Range())
+	result := into
+	if t.Replace != nil && t.Replace.Value {
+		result = value.EmptyMap().WithMarksOf(into)
+	}
+	var paths []string
+	var properties []*schema.Property
+	fresh := value.EmptyMap()
+	for i, key := range v.Keys() {
+		property := propertyOf(object, key)
+		if property == nil {
+			continue // another type that the transform matches has it
+		}
+		paths = append(paths, leafPaths(value.PathOf(key), v.At(i))...)
+		before := result.Get(key)
+		after := deepMerge(before, v.At(i))
+		if !when.IsKnown() {
+			after = value.UnknownFrom(value.KindAny, before, after, when)
+		}
+		if after.IsNull() {
+			result = result.Without(key)
+			continue
+		}
+		properties = append(properties, property)
+		fresh = fresh.With(key, after.WithMarksOf(after, v, when))
+	}
+	converted, err := s.e.converter(ctx).Complete(schema.ObjectOf(properties...), fresh)
+	if err != nil {
+		return into, nil, conversionFault(of, err, argumentRanges(t.Merge), t.Merge.Range())
+	}
+	for i, key := range converted.Keys() {
+		result = result.With(key, converted.At(i))
+	}
+	if f := storable(of, result, argumentRanges(t.Merge), t.Merge.Range()); f != nil {
+		return into, nil, f
+	}
+	return result, paths, nil
+}
+
+// propertyOf is a property that can be set; nil for one that there is not.
+func propertyOf(object *schema.Object, key string) *schema.Property {
+	if object != nil {
+		if p := object.Property(key); p != nil || object.Closed {
+			return p
+		}
+	}
+	return &schema.Property{Name: key, Type: schema.Any}
+}
+
+// deepMerge merges maps key by key; null takes a key away, and everything else takes the place of what was there.
+func deepMerge(into, from value.Value) value.Value {
+	if !from.Is(value.KindMap) || !from.IsKnown() {
+		return from
+	}
+	switch {
+	case !into.IsKnown():
+		return value.UnknownFrom(value.KindMap, into, from) // what else is in the map is known later
+	case !into.Is(value.KindMap):
+		into = value.EmptyMap().WithMarksOf(into)
+	}
+	result := into
+	for i, key := range from.Keys() {
+		merged := deepMerge(result.Get(key), from.At(i))
+		if merged.IsNull() {
+			result = result.Without(key)
+			continue
+		}
+		result = result.With(key, merged)
+	}
+	return result.WithMarksOf(into, from)
+}
+
+// leafPaths are the paths of what a value sets, below the maps that it consists of.
+func leafPaths(at value.Path, v value.Value) []string {
+	if !v.Is(value.KindMap) || !v.IsKnown() || v.Len() == 0 {
+		return []string{at.String()}
+	}
+	var paths []string
+	for i, key := range v.Keys() {
+		paths = append(paths, leafPaths(append(slices.Clip(at), value.PathOf(key)...), v.At(i))...)
+	}
+	return paths
+}
+
+// concreteDeps is v with the members of components of the program in the place of those components.
+func (e *evaluator) concreteDeps(v value.Value) value.Value {
+	if !v.Any(func(x value.Value) bool { return len(x.Deps()) > 0 }) {
+		return v
+	}
+	return v.Transform(func(x value.Value) value.Value {
+		if deps := x.Deps(); len(deps) > 0 {
+			return x.WithoutDeps().DependingOn(e.concrete(deps)...)
+		}
+		return x
+	})
+}
+
+// invokeTransform makes a function of a transform of function calls.
+func (s *scope) invokeTransform(t *check.Transform) monitor.InvokeTransform {
+	return func(ctx context.Context, r monitor.InvokeRequest) (monitor.InvokeRequest, error) {
+		defer s.e.guard()
+		if !check.MatchesFunction(t.Decl, r.Token) {
+			return r, nil
+		}
+		inner := *s
+		inner.args = value.MapOf(value.Entry{Key: "function", Value: value.String(r.Token)}, value.Entry{Key: "arguments", Value: r.Args},
+			value.Entry{Key: "options", Value: value.MapOf(textEntries(
+				[2]string{"provider", r.Provider}, [2]string{"version", r.Version}, [2]string{"pluginDownloadURL", r.PluginDownloadURL})...)})
+		next, f := inner.transformCall(s.e.paying(ctx), t, r)
+		if f != nil {
+			return r, s.e.transformError(t.Decl, r.Token, f)
+		}
+		return next, nil
+	}
+}
+
+func (s *scope) transformCall(ctx context.Context, t *check.Transform, r monitor.InvokeRequest) (monitor.InvokeRequest, *fault) {
+	if f := s.waits(t.Needs, t.Decl, r.Token); f != nil {
+		return r, f
+	}
+	when, applies, f := s.when(ctx, t.Decl)
+	if f != nil || !applies {
+		return r, f
+	}
+	if t.Decl.Merge != nil {
+		if r.Args, _, f = s.merge(ctx, t.Decl, nil, when, r.Args, r.Token); f != nil {
+			return r, f
+		}
+	}
+	if !when.IsKnown() {
+		return r, nil
+	}
+	o, from := &optionReader{scope: s, ctx: ctx}, &t.Decl.Options
+	if from.Provider != nil {
+		ref, f := s.providerIn(ctx, from.Provider.Key.Value, from.Provider.Value)
+		o.blame(f)
+		r.Provider = ref
+	}
+	if text := o.text(from.Version); text != "" {
+		r.Version = schema.PlainVersion(text)
+	}
+	if text := o.text(from.PluginDownloadURL); text != "" {
+		r.PluginDownloadURL = text
+	}
+	return r, o.failed
+}
+
+// mergeOptions merges options into those of a registration: lists are put together, maps merged, and of everything else the
+// transform's own count.
+func (s *scope) mergeOptions(ctx context.Context, from *ast.Options, r monitor.RegisterRequest) (monitor.RegisterRequest, *fault) {
+	o := &optionReader{scope: s, ctx: ctx}
+	for _, flag := range []struct {
+		to     **bool
+		option *ast.Option
+	}{{&r.Protect, from.Protect}, {&r.RetainOnDelete, from.RetainOnDelete}, {&r.DeleteBeforeReplace, from.DeleteBeforeReplace}} {
+		if b := o.bool(flag.option); b != nil {
+			*flag.to = b
+		}
+	}
+	for _, list := range []struct {
+		to     *[]string
+		option *ast.Option
+	}{{&r.IgnoreChanges, from.IgnoreChanges}, {&r.ReplaceOnChanges, from.ReplaceOnChanges}, {&r.HideDiffs, from.HideDiffs},
+		{&r.AdditionalSecretOutputs, from.AdditionalSecretOutputs}} {
+		*list.to = union(*list.to, o.texts(list.option))
+	}
+	for _, text := range []struct {
+		to     *string
+		option *ast.Option
+	}{{&r.ImportID, from.Import}, {&r.PluginDownloadURL, from.PluginDownloadURL}} {
+		if given := o.text(text.option); given != "" {
+			*text.to = given
+		}
+	}
+	if text := o.text(from.Version); text != "" {
+		r.Version = schema.PlainVersion(text)
+	}
+	r.Aliases = append(slices.Clip(r.Aliases), o.aliases(from.Aliases)...)
+	r.Dependencies = append(slices.Clip(r.Dependencies), s.e.concrete(o.urns(from.DependsOn))...)
+	r.ReplaceWith = append(slices.Clip(r.ReplaceWith), o.urns(from.ReplaceWith)...)
+	if u := o.urn(from.DeletedWith); u != "" {
+		r.DeletedWith = u
+	}
+	if t := from.CustomTimeouts; t != nil {
+		r.CustomTimeouts = mergeTimeouts(r.CustomTimeouts, monitor.Timeouts{Create: o.duration(t.Create), Update: o.duration(t.Update),
+			Delete: o.duration(t.Delete), Read: o.duration(t.Read)})
+	}
+	if hooks := o.hooks(from.Hooks); len(hooks) > 0 {
+		merged := maps.Clone(r.Hooks)
+		if merged == nil {
+			merged = make(map[string][]string, len(hooks))
+		}
+		for moment, names := range hooks {
+			merged[moment] = union(merged[moment], names)
+		}
+		r.Hooks = merged
+	}
+	if from.ReplacementTrigger != nil {
+		v, f := s.eval(ctx, from.ReplacementTrigger.Value)
+		o.blame(f)
+		o.blame(storable("replacementTrigger", v, nil, from.ReplacementTrigger.Value.Range()))
+		r.ReplacementTrigger = v.WithoutDeps()
+		r.Dependencies = append(r.Dependencies, s.e.concrete(v.AllDeps())...)
+	}
+	o.mergeProviders(from, &r)
+	return r, o.failed
+}
+
+// mergeProviders adds providers to those of a registration. One of the resource's own package is what the resource uses.
+func (o *optionReader) mergeProviders(from *ast.Options, r *monitor.RegisterRequest) {
+	given := map[string]string{}
+	if from.Providers != nil {
+		maps.Copy(given, o.providers(from.Providers))
+	}
+	if from.Provider != nil {
+		ref, f := o.providerIn(o.ctx, from.Provider.Key.Value, from.Provider.Value)
+		o.blame(f)
+		if parsed, err := urn.ParseReference(ref); err == nil {
+			given[parsed.URN.Package()] = ref
+		}
+	}
+	if len(given) == 0 {
+		return
+	}
+	if ref := given[urn.PackageOf(r.Type)]; ref != "" && r.Custom {
+		r.Provider = ref
+	}
+	providers := maps.Clone(r.Providers)
+	if providers == nil {
+		providers = make(map[string]string, len(given))
+	}
+	maps.Copy(providers, given)
+	r.Providers = providers
+}
+
+func mergeTimeouts(a, b monitor.Timeouts) monitor.Timeouts {
+	first := func(b, a string) string {
+		if b != "" {
+			return b
+		}
+		return a
+	}
+	return monitor.Timeouts{Create: first(b.Create, a.Create), Update: first(b.Update, a.Update), Delete: first(b.Delete, a.Delete),
+		Read: first(b.Read, a.Read)}
+}
+
+// resourceArgs are the value of `args` in a transform of a resource.
+func resourceArgs(r monitor.RegisterRequest) value.Value {
+	return value.MapOf(
+		value.Entry{Key: "type", Value: value.String(r.Type)},
+		value.Entry{Key: "name", Value: value.String(r.Name)},
+		value.Entry{Key: "custom", Value: value.Bool(r.Custom)},
+		value.Entry{Key: "parent", Value: value.String(string(r.Parent))},
+		value.Entry{Key: "properties", Value: r.Inputs},
+		value.Entry{Key: "options", Value: optionValues(r)},
+	)
+}
+
+// optionValues are the options of a registration by the names that programs use. What is not set is not there.
+func optionValues(r monitor.RegisterRequest) value.Value {
+	entries := textEntries([2]string{"provider", r.Provider}, [2]string{"version", r.Version}, [2]string{"pluginDownloadURL", r.PluginDownloadURL},
+		[2]string{"import", r.ImportID}, [2]string{"deletedWith", string(r.DeletedWith)})
+	for _, flag := range []struct {
+		name string
+		is   *bool
+	}{{"protect", r.Protect}, {"retainOnDelete", r.RetainOnDelete}, {"deleteBeforeReplace", r.DeleteBeforeReplace}} {
+		if flag.is != nil {
+			entries = append(entries, value.Entry{Key: flag.name, Value: value.Bool(*flag.is)})
+		}
+	}
+	for _, list := range []struct {
+		name string
+		of   []string
+	}{{"ignoreChanges", r.IgnoreChanges}, {"replaceOnChanges", r.ReplaceOnChanges}, {"hideDiffs", r.HideDiffs},
+		{"additionalSecretOutputs", r.AdditionalSecretOutputs}, {"dependsOn", urnTexts(r.Dependencies)}, {"replaceWith", urnTexts(r.ReplaceWith)}} {
+		if len(list.of) > 0 {
+			entries = append(entries, value.Entry{Key: list.name, Value: textList(list.of)})
+		}
+	}
+	timeouts := textEntries([2]string{"create", r.CustomTimeouts.Create}, [2]string{"update", r.CustomTimeouts.Update},
+		[2]string{"delete", r.CustomTimeouts.Delete}, [2]string{"read", r.CustomTimeouts.Read})
+	if len(timeouts) > 0 {
+		entries = append(entries, value.Entry{Key: "customTimeouts", Value: value.MapOf(timeouts...)})
+	}
+	return value.MapOf(entries...)
+}
+
+// textEntries are the entries of a map of texts; empty texts are left out.
+func textEntries(pairs ...[2]string) []value.Entry {
+	var entries []value.Entry
+	for _, pair := range pairs {
+		if pair[1] != "" {
+			entries = append(entries, value.Entry{Key: pair[0], Value: value.String(pair[1])})
+		}
+	}
+	return entries
+}
+
+func urnTexts(urns []urn.URN) []string {
+	texts := make([]string, len(urns))
+	for i, u := range urns {
+		texts[i] = string(u)
+	}
+	return texts
+}
+
+// changedInputs are the inputs of components as transforms have left them: the bodies of components of the program are
+// evaluated with these.
+type changedInputs struct {
+	mu    sync.Mutex // guards known
+	known map[componentKey]value.Value
+}
+
+type componentKey struct {
+	typ, name string
+	parent    urn.URN
+}
+
+func (c *changedInputs) note(r monitor.RegisterRequest) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.known == nil {
+		c.known = make(map[componentKey]value.Value)
+	}
+	c.known[componentKey{r.Type, r.Name, r.Parent}] = r.Inputs
+}
+
+// of are the inputs of a component that has been registered.
+func (c *changedInputs) of(r monitor.RegisterRequest) value.Value {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if inputs, changed := c.known[componentKey{r.Type, r.Name, r.Parent}]; changed {
+		return inputs
+	}
+	return r.Inputs
+}
+
+// faultOf is the fault of a transform in an error that an engine of this process has passed on; nil for another error.
+func faultOf(err error) *fault {
+	var f *fault
+	if errors.As(err, &f) && len(f.findings) > 0 {
+		return f
+	}
+	return nil
+}
