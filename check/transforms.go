@@ -87,6 +87,7 @@ func argsOf(t *ast.Transform) schema.Type {
 func (c *linker) linkTransforms() {
 	for _, decl := range c.file.Transforms {
 		t := &Transform{Decl: decl}
+		c.look(&decl.Unit)
 		c.args = argsOf(decl)
 		decl.Exprs(func(e ast.Expr) { c.linkExpr(nil, &t.Needs, e) })
 		c.args = nil
@@ -255,7 +256,8 @@ func eachCallOf(n *Node, fn func(token *ast.Literal)) {
 // checkTransforms checks the transforms of the stack and of resources, now that everything else is known.
 func (c *body) checkTransforms(bodies []*body) {
 	for _, t := range c.program.Transforms {
-		t.Decl.Exprs(func(e ast.Expr) { c.judge.infer(e) })
+		j := c.judge(t.Decl.Unit)
+		t.Decl.Exprs(func(e ast.Expr) { j.infer(e) })
 		m := &matched{t: t.Decl}
 		for _, n := range c.all {
 			c.eachRegistered(n, m.look)
@@ -263,7 +265,8 @@ func (c *body) checkTransforms(bodies []*body) {
 		for _, o := range c.program.Outputs {
 			m.look(&c.linker, &Node{Kind: VariableNode, Variable: &ast.Variable{Value: o.Decl.Value}})
 		}
-		c.judge.checkTransform(t.Decl, m)
+		j.checkTransform(t.Decl, m)
+		j.settle()
 	}
 	for _, body := range bodies {
 		for _, n := range body.all {
@@ -275,7 +278,9 @@ func (c *body) checkTransforms(bodies []*body) {
 				for _, below := range body.below(n) {
 					body.eachRegistered(below, m.look)
 				}
-				body.judge.checkTransform(decl, m)
+				j := body.judge(n.Resource.Decl.Unit)
+				j.checkTransform(decl, m)
+				j.settle()
 			}
 		}
 	}
@@ -297,7 +302,7 @@ func (c *linker) below(n *Node) []*Node {
 func (c *linker) parentOf(n *Node) *Node {
 	if parent := n.Resource.Decl.Options.Parent; parent != nil {
 		if access, ok := parent.Value.(*ast.Access); ok {
-			return c.program.refs[access].Node
+			return c.program.Ref(access).Node
 		}
 	}
 	return nil

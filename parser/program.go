@@ -143,6 +143,9 @@ func (o *outline) read(names map[string]bool) {
 	for _, e := range o.transforms {
 		file.Transforms = append(file.Transforms, e.p.transformList(e, true)...)
 	}
+	for _, t := range file.Transforms {
+		t.Number()
+	}
 	file.Components = p.componentSection(o.components)
 	o.gatherDiags()
 }

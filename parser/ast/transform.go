@@ -15,6 +15,13 @@ type Transform struct {
 	MergeKey diag.Range
 	Replace  *BoolLiteral // Merge takes the place of the properties
 	Options  Options
+	Unit     *Unit // of all of its expressions, in the section; those of a resource are the resource's
+}
+
+// Number makes the unit of a transform of the stack that has been read.
+func (t *Transform) Number() {
+	t.Unit = &Unit{}
+	t.Exprs(t.Unit.add)
 }
 
 // TransformMatch says what a transform is for. Empty lists and nil match everything.
