@@ -151,3 +151,13 @@ vuln:
 	@mkdir -p bin; $(GO) run $(GOVULNCHECK) ./cmd/... > bin/vuln.log 2>&1; code=$$?; cat bin/vuln.log; \
 	if grep -Eq 'fetching vulnerabilities|vulndb|dial tcp|no such host|connection refused|proxyconnect' bin/vuln.log && [ $$code -ne 0 ] && [ $$code -ne 3 ]; then \
 	  echo "NOT CHECKED: the vulnerability database cannot be reached from here. Set GOVULNDB to a mirror, or run this where it can."; fi; exit $$code
+
+# Everything that a release consists of, into dist/; nothing is uploaded. KEY names minisign's secret key, see docs/releases.md.
+KEY ?=
+.PHONY: release release-check
+release:
+	cd release && $(GO) run . -version '$(VERSION)' -source .. -out ../dist -key '$(KEY)'
+
+# Builds the archives, packages and the image of this machine twice, in two folders, compares all bits, installs and runs them.
+release-check:
+	cd release && $(GO) vet ./... && $(GO) test -count 1 -timeout 50m ./...
