@@ -137,8 +137,8 @@ func (p Plan) rootOf(b build) ([]byte, error) {
 		}
 	}
 	texts := map[string][]byte{
-		"etc/passwd":                     []byte("root:x:0:0:root:/:/none\nyamlhost:x:65532:65532:yamlhost:/home/yamlhost:/none\n"),
-		"etc/group":                      []byte("root:x:0:\nyamlhost:x:65532:\n"),
+		"etc/passwd":                        []byte("root:x:0:0:root:/:/none\nyamlhost:x:65532:65532:yamlhost:/home/yamlhost:/none\n"),
+		"etc/group":                         []byte("root:x:0:\nyamlhost:x:65532:\n"),
 		"etc/ssl/certs/ca-certificates.crt": authorities(),
 	}
 	for _, name := range []string{"etc/group", "etc/passwd", "etc/ssl/certs/ca-certificates.crt"} {

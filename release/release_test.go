@@ -286,7 +286,9 @@ func TestImage(t *testing.T) {
 	require.NoError(t, err, string(out))
 	var index struct{ Manifests []struct{ Digest string } }
 	require.NoError(t, json.Unmarshal(read(t, filepath.Join(layout, "index.json")), &index))
-	blob := func(digest string) string { return filepath.Join(layout, "blobs", strings.Replace(digest, ":", "/", 1)) }
+	blob := func(digest string) string {
+		return filepath.Join(layout, "blobs", strings.Replace(digest, ":", "/", 1))
+	}
 	var manifest struct {
 		Config struct{ Digest string }
 		Layers []struct{ Digest string }
