@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -49,6 +50,9 @@ func TestMain(m *testing.M) {
 		os.Exit(playHost())
 	}
 	flag.Parse()
+	if signal.Ignored(syscall.SIGHUP) { // under nohup; the processes that the tests start are to hear it
+		signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
+	}
 	os.Exit(m.Run())
 }
 
