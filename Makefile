@@ -104,6 +104,12 @@ compare-hosts:
 figures:
 	$(GO) run ./bench/figures
 
+# Neovim, Emacs, the library that VS Code speaks to servers with, and the packaged extension, driven against the program; it
+# installs what is missing. The package is bin/yamlhost.vsix, what the editors showed bin/editor.
+.PHONY: editor-test
+editor-test: build
+	editor/clients/test.sh
+
 .PHONY: schemas
 # Holds checker and schema index against real schemas: SCHEMAS is a directory of <package>-<version>.json.gz.
 SCHEMAS ?= $(YAMLHOST_SCHEMAS)

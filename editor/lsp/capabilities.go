@@ -32,6 +32,7 @@ func (s *server) capabilities() protocol.ServerCapabilities {
 		LinkedEditingRangeProvider: protocol.Boolean(true),
 		SemanticTokensProvider: &protocol.SemanticTokensOptions{Legend: legend(), Range: protocol.Boolean(true),
 			Full: protocol.Boolean(true)},
+		ExecuteCommandProvider: protocol.ExecuteCommandOptions{Commands: s.commands()},
 		CodeActionProvider: &protocol.CodeActionOptions{CodeActionKinds: []protocol.CodeActionKind{
 			protocol.CodeActionKindQuickFix, protocol.CodeActionKindRefactorExtract, protocol.CodeActionKindRefactorInline,
 			protocol.CodeActionKindRefactorRewrite}},

@@ -16,12 +16,22 @@ import (
 	"github.com/yamlhost/yamlhost/parser"
 )
 
-// Serve answers an editor until it says exit, or closes its end. version is that of the program.
-func Serve(ctx context.Context, in io.Reader, out io.Writer, session *editor.Session, version string) error {
+// Options are what a server can do besides answering about texts.
+type Options struct {
+	Version string // of the program
+	// Graph draws a program, as SVG; nil where nobody draws.
+	Graph func(out io.Writer, p *editor.Program) error
+	// Plan is a preview of the stack that is selected, as text, of the project on disk that a file belongs to; nil where
+	// nobody plans. It is called only when the client has said that it trusts the workspace, and a person asks for it.
+	Plan func(ctx context.Context, path string) (string, error)
+}
+
+// Serve answers an editor until it says exit, or closes its end.
+func Serve(ctx context.Context, in io.Reader, out io.Writer, session *editor.Session, options Options) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	conn := jsonrpc2.NewConn(jsonrpc2.NewStream(&pipe{in, out}), jsonrpc2.WithCodec(codec{}))
-	s := &server{session: session, client: protocol.ClientDispatcher(conn), version: version, exit: stop}
+	s := &server{session: session, client: protocol.ClientDispatcher(conn), options: options, exit: stop}
 	s.publisher = newPublisher(ctx, s)
 	conn.Go(ctx, s.ordered(ctx, protocol.ServerHandler(s, jsonrpc2.MethodNotFoundHandler)))
 	select {
@@ -64,7 +74,7 @@ type server struct {
 	session   *editor.Session
 	client    protocol.Client
 	publisher *publisher
-	version   string
+	options   Options
 	exit      func()
 
 	mu        sync.Mutex
@@ -73,6 +83,7 @@ type server struct {
 	pulls     bool             // the client asks for diagnostics itself
 	down      bool             // shutdown has been asked for
 	edits     editing          // what the client can do with edits
+	trusted   bool             // the client trusts the workspace: the project's code may run when a person asks for it
 }
 
 func (s *server) stopped() bool {
@@ -141,6 +152,7 @@ func (s *server) Initialize(_ context.Context, params *protocol.InitializeParams
 	s.versions = map[string]int32{}
 	s.positions = utf16
 	s.edits = editingOf(params.Capabilities)
+	s.trusted = trusts(params.InitializationOptions)
 	if general := params.Capabilities.General; general != nil {
 		for _, kind := range general.PositionEncodings {
 			if kind == protocol.PositionEncodingKindUTF8 {
@@ -152,7 +164,7 @@ func (s *server) Initialize(_ context.Context, params *protocol.InitializeParams
 		s.pulls = true
 	}
 	return &protocol.InitializeResult{Capabilities: s.capabilities(),
-		ServerInfo: protocol.ServerInfo{Name: "yamlhost", Version: protocol.NewOptional(s.version)}}, nil
+		ServerInfo: protocol.ServerInfo{Name: "yamlhost", Version: protocol.NewOptional(s.options.Version)}}, nil
 }
 
 func (s *server) Initialized(context.Context, *protocol.InitializedParams) error { return nil }

@@ -2,6 +2,7 @@ package lsp_test
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"path/filepath"
 	"strings"
@@ -64,17 +65,32 @@ func connect(t *testing.T, encodings ...protocol.PositionEncodingKind) *client {
 
 func connectAs(t *testing.T, capabilities protocol.ClientCapabilities) *client {
 	t.Helper()
+	return connectWith(t, capabilities, nil)
+}
+
+// testOptions plan and draw by saying what they were asked for.
+var testOptions = lsp.Options{
+	Version: "test",
+	Graph: func(out io.Writer, p *editor.Program) error {
+		_, err := fmt.Fprintf(out, "<svg>%d</svg>", len(p.Checked.Nodes))
+		return err
+	},
+	Plan: func(_ context.Context, path string) (string, error) { return "plan of " + path, nil },
+}
+
+func connectWith(t *testing.T, capabilities protocol.ClientCapabilities, options protocol.LSPAny) *client {
+	t.Helper()
 	toServer, fromClient := io.Pipe()
 	toClient, fromServer := io.Pipe()
 	done := make(chan error, 1)
 	go func() {
-		done <- lsp.Serve(context.WithoutCancel(t.Context()), toServer, fromServer, editor.NewSession(opener{}), "test")
+		done <- lsp.Serve(context.WithoutCancel(t.Context()), toServer, fromServer, editor.NewSession(opener{}), testOptions)
 		fromServer.Close()
 	}()
 	c := &client{t: t, published: make(chan *protocol.PublishDiagnosticsParams, 100), uri: uri.File("/project/Pulumi.yaml")}
 	_, conn, server := protocol.NewClient(context.WithoutCancel(t.Context()), c, jsonrpc2.NewStream(duplex{toClient, fromClient}))
 	c.server = server
-	_, err := server.Initialize(t.Context(), &protocol.InitializeParams{Capabilities: capabilities})
+	_, err := server.Initialize(t.Context(), &protocol.InitializeParams{Capabilities: capabilities, InitializationOptions: options})
 	require.NoError(t, err)
 	require.NoError(t, server.Initialized(t.Context(), &protocol.InitializedParams{}))
 	t.Cleanup(func() {

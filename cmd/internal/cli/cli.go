@@ -1,7 +1,10 @@
 package cli
 
 import (
+	"bytes"
 	"context"
+	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 	aboutcmd "github.com/yamlhost/yamlhost/cmd/internal/cli/about"
@@ -73,6 +76,21 @@ func Run(ctx context.Context, args []string, s console.Streams, w console.World)
 	return outputCode(a, code, out, errors)
 }
 
+// inside runs commands of this program in this process, without a terminal and without anybody to ask.
+func inside(a *console.Console) lspcmd.Inside {
+	return func(ctx context.Context, dir string, args ...string) (string, error) {
+		var out bytes.Buffer
+		w := a.World
+		w.Dir, w.Signals = dir, nil
+		streams := console.Streams{In: strings.NewReader(""), Out: &out, Err: &out}
+		args = append([]string{"--non-interactive", "--color", "never"}, args...)
+		if code := Run(ctx, args, streams, w); code != console.CodeOK {
+			return out.String(), fmt.Errorf("%s failed with exit code %d", strings.Join(args, " "), code)
+		}
+		return out.String(), nil
+	}
+}
+
 // outputCode is the exit code of a command whose output may have been lost.
 func outputCode(a *console.Console, code int, out, errors *console.Steady) int {
 	fault, gone := out.Broken()
@@ -125,7 +143,7 @@ func newRoot(a *console.Console, measured *profile) *cobra.Command {
 	root.AddCommand(
 		newcmd.NewNew(a, console.Bind(a, newcmd.New)), doctorcmd.NewDoctor(a, console.Bind(a, doctorcmd.Doctor)),
 		deploycmd.NewRun(a, console.Bind(a, operation.Run)), deploycmd.NewPreview(a, console.Bind(a, operation.Preview)), deploycmd.NewUp(a, console.Bind(a, operation.Up)), deploycmd.NewRefresh(a, console.Bind(a, operation.Refresh)), deploycmd.NewDestroy(a, console.Bind(a, operation.Destroy)), deploycmd.NewImport(a, console.Bind(a, deploycmd.ImportResources)),
-		checkcmd.NewCheck(a, console.Bind(a, checkcmd.Check)), checkcmd.NewFormat(a, console.Bind(a, checkcmd.Format)), explaincmd.NewExplain(a, console.Bind(a, explaincmd.Explain)), schemacmd.NewSchema(a, console.Bind(a, schemacmd.Schema)), graphcmd.NewGraph(a, console.Bind(a, graphcmd.Graph)), functionscmd.NewFunctions(a, console.Bind(a, functionscmd.Functions)), lspcmd.NewLSP(a, func(ctx context.Context) error { return lspcmd.Lsp(ctx, a) }),
+		checkcmd.NewCheck(a, console.Bind(a, checkcmd.Check)), checkcmd.NewFormat(a, console.Bind(a, checkcmd.Format)), explaincmd.NewExplain(a, console.Bind(a, explaincmd.Explain)), schemacmd.NewSchema(a, console.Bind(a, schemacmd.Schema)), graphcmd.NewGraph(a, console.Bind(a, graphcmd.Graph)), functionscmd.NewFunctions(a, console.Bind(a, functionscmd.Functions)), lspcmd.NewLSP(a, func(ctx context.Context) error { return lspcmd.Lsp(ctx, a, inside(a)) }),
 		stackcmd.NewStack(a), configcmd.NewConfig(a), statecmd.NewState(a), plugincmd.NewPlugin(a),
 		accountcmd.NewLogin(a, console.Bind(a, accountcmd.Login)), accountcmd.NewLogout(a, console.Bind(a, accountcmd.Logout)), accountcmd.NewWhoami(a, console.Bind(a, accountcmd.Whoami)), cancelcmd.NewCancel(a, console.Bind(a, cancelcmd.Cancel)),
 		aboutcmd.NewAbout(a, console.Bind(a, aboutcmd.About)), newVersion(a), servecmd.NewServe(a),

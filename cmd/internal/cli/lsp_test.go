@@ -2,6 +2,7 @@ package cli
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -86,4 +87,19 @@ func listed(t *testing.T, ds diag.Diagnostics) []any {
 		return items
 	}
 	return []any{list}
+}
+
+// TestBytesForOtherPrograms looks at what other programs read: carriage returns are a part of it.
+func TestBytesForOtherPrograms(t *testing.T) {
+	t.Parallel()
+	x := newTerminal(t, onePet)
+	body := `{"jsonrpc":"2.0","id":1,"method":"shutdown"}`
+	exit := `{"jsonrpc":"2.0","method":"exit"}`
+	framed := func(body string) string { return fmt.Sprintf("Content-Length: %d\r\n\r\n%s", len(body), body) }
+	x.streams.In, x.streams.InTerminal = strings.NewReader(framed(body)+framed(exit)), false
+	require.Equal(t, 0, x.run("lsp"), x.err.String())
+	require.Regexp(t, `^Content-Length: \d+\r\n\r\n\{`, x.out.String())
+	x.streams.In = strings.NewReader("name:   one\r\nruntime: yaml\r\n")
+	require.Equal(t, 0, x.run("fmt", "-"), x.err.String())
+	require.Equal(t, "name: one\r\nruntime: yaml\r\n", x.out.String())
 }

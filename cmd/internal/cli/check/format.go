@@ -61,7 +61,7 @@ func Format(_ context.Context, a *console.Console, o *FormatOptions) error {
 				return err
 			}
 			if !o.check && !o.diff {
-				if _, err := a.Streams.Out.Write(formatted); err != nil {
+				if _, err := a.Data().Write(formatted); err != nil {
 					return err
 				}
 			}

@@ -3,6 +3,7 @@ package lsp
 import (
 	"context"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/spf13/cobra"
+	"github.com/yamlhost/yamlhost/cmd/internal/cli/graph"
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
 	"github.com/yamlhost/yamlhost/cmd/internal/operation"
 	"github.com/yamlhost/yamlhost/diag"
@@ -35,13 +37,30 @@ func NewLSP(_ *console.Console, run func(context.Context) error) *cobra.Command 
 	}
 }
 
+// Inside runs a command of this program as if it were started in a folder, without anybody to ask, and returns all that it
+// writes. The error says that the command has failed; the text says why.
+type Inside func(ctx context.Context, dir string, args ...string) (string, error)
+
+// plan is a preview of the stack that is selected for the project of a file.
+func plan(opener *ProgramOpener, inside Inside) func(ctx context.Context, path string) (string, error) {
+	return func(ctx context.Context, path string) (string, error) {
+		text, err := inside(ctx, opener.Root(path), "preview", "--diff")
+		if text != "" {
+			return text, nil // what went wrong is a part of it
+		}
+		return "", err
+	}
+}
+
 // Lsp answers an editor until it says exit.
-func Lsp(ctx context.Context, a *console.Console) error {
+func Lsp(ctx context.Context, a *console.Console, inside Inside) error {
 	ctx, done := a.Signals.Gentle(ctx)
 	defer done()
 	opener := &ProgramOpener{Console: a, Loaders: make(map[string]*KeptSchemas)}
 	defer opener.Close()
-	return lsp.Serve(ctx, a.Streams.In, a.Streams.Out, editor.NewSession(opener), a.World.Version)
+	return lsp.Serve(ctx, a.Streams.In, a.Data(), editor.NewSession(opener), lsp.Options{Version: a.World.Version,
+		Graph: func(out io.Writer, p *editor.Program) error { return graph.WriteSVG(out, p.Checked) },
+		Plan:  plan(opener, inside)})
 }
 
 // ProgramOpener opens programs for an editor, as `check` does, and keeps the schemas that it has read.

@@ -1,0 +1,81 @@
+package lsp
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"strings"
+
+	"go.lsp.dev/jsonrpc2"
+	"go.lsp.dev/protocol"
+	"go.lsp.dev/uri"
+)
+
+// The commands that a person can have the server carry out. Each takes the URI of a file.
+const (
+	graphCommand = "yamlhost.graph" // answers with a picture of the program, as SVG
+	planCommand  = "yamlhost.plan"  // answers with a preview, as text
+)
+
+// trusts reports whether the options that a client starts the server with say that it trusts the workspace.
+func trusts(options protocol.LSPAny) bool {
+	var known struct {
+		Trusted bool `json:"trusted"`
+	}
+	return json.Unmarshal(options, &known) == nil && known.Trusted
+}
+
+func (s *server) commands() []string {
+	var names []string
+	if s.options.Graph != nil {
+		names = append(names, graphCommand)
+	}
+	if s.options.Plan != nil {
+		names = append(names, planCommand)
+	}
+	return names
+}
+
+// ExecuteCommand carries out what a person asks for.
+func (s *server) ExecuteCommand(ctx context.Context, params *protocol.ExecuteCommandParams) (protocol.LSPAny, error) {
+	var asked string
+	if len(params.Arguments) != 1 || json.Unmarshal(params.Arguments[0], &asked) != nil {
+		return nil, jsonrpc2.Errorf(jsonrpc2.InvalidParams, "%s takes the URI of a file", params.Command)
+	}
+	parsed, err := uri.Parse(asked)
+	if err != nil || !strings.HasPrefix(asked, "file:") {
+		return nil, jsonrpc2.Errorf(jsonrpc2.InvalidParams, "%q is not the URI of a file", asked)
+	}
+	path, text := pathOf(parsed), ""
+	switch {
+	case params.Command == graphCommand && s.options.Graph != nil:
+		p, err := moment(ctx).Program(ctx, path)
+		if err != nil {
+			return nil, jsonrpc2.Errorf(jsonrpc2.InvalidParams, "%v", err)
+		}
+		if p.Checked == nil {
+			return nil, jsonrpc2.Errorf(jsonrpc2.InvalidParams, "%s is not a program", path)
+		}
+		var b bytes.Buffer
+		if err := s.options.Graph(&b, p); err != nil {
+			return nil, err
+		}
+		text = b.String()
+	case params.Command == planCommand && s.options.Plan != nil:
+		if !s.trusting() {
+			return nil, jsonrpc2.Errorf(jsonrpc2.InvalidRequest, "the workspace is not trusted: a preview runs plugins and commands of the project")
+		}
+		if text, err = s.options.Plan(ctx, path); err != nil {
+			return nil, jsonrpc2.Errorf(jsonrpc2.InternalError, "%v", err)
+		}
+	default:
+		return nil, jsonrpc2.Errorf(jsonrpc2.InvalidParams, "there is no command %s", params.Command)
+	}
+	return json.Marshal(text)
+}
+
+func (s *server) trusting() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.trusted
+}
