@@ -40,24 +40,124 @@ func Repeat(ctx context.Context, pause time.Duration, attempt func() error) erro
 	}
 }
 
+// Options are how a server is asked.
+type Options struct {
+	Header http.Header
+	// Silence is how long the server may send nothing, before its answer and in it; 0 for ever.
+	Silence time.Duration
+	// Redirect judges an address that the server sends to; nil allows all.
+	Redirect func(address string) error
+}
+
+// Get asks a server once; the caller closes the body of the answer, whatever its status. client may be nil for the usual one. An
+// error that another attempt would meet again is a *FinalError.
+func Get(ctx context.Context, client *http.Client, address string, o Options) (*http.Response, error) {
+	asking := http.Client{}
+	if client != nil {
+		asking = *client
+	}
+	if o.Redirect != nil {
+		before := asking.CheckRedirect
+		asking.CheckRedirect = func(r *http.Request, via []*http.Request) error {
+			if err := o.Redirect(r.URL.String()); err != nil {
+				return &FinalError{fmt.Sprintf("the server sends to %s: %s", r.URL.Redacted(), err)}
+			}
+			switch {
+			case before != nil:
+				return before(r, via)
+			case len(via) >= 10:
+				return &FinalError{"the server sends from one address to the next"}
+			}
+			return nil
+		}
+	}
+	watched, cancel := context.WithCancelCause(ctx)
+	request, err := http.NewRequestWithContext(watched, http.MethodGet, address, nil)
+	if err != nil {
+		cancel(nil)
+		return nil, &FinalError{"the URL is malformed"}
+	}
+	for name, values := range o.Header {
+		request.Header[name] = values
+	}
+	silent := fmt.Errorf("the server sent nothing for %s", o.Silence)
+	var timer *time.Timer
+	if o.Silence > 0 {
+		timer = time.AfterFunc(o.Silence, func() { cancel(silent) })
+	}
+	response, err := asking.Do(request)
+	if err != nil {
+		if timer != nil {
+			timer.Stop()
+		}
+		defer cancel(nil)
+		return nil, plainly(watched, err)
+	}
+	response.Body = &heard{ReadCloser: response.Body, ctx: watched, cancel: cancel, timer: timer, silence: o.Silence}
+	return response, nil
+}
+
+// heard is the body of an answer, which ends when nothing comes for too long. It is read by one goroutine.
+type heard struct {
+	io.ReadCloser
+	ctx     context.Context
+	cancel  context.CancelCauseFunc
+	timer   *time.Timer // nil without a limit
+	silence time.Duration
+}
+
+// Read reads what comes, and gives the server time for more.
+func (h *heard) Read(p []byte) (int, error) {
+	n, err := h.ReadCloser.Read(p)
+	if n > 0 && h.timer != nil {
+		h.timer.Reset(h.silence)
+	}
+	if err != nil && err != io.EOF {
+		err = plainly(h.ctx, err)
+	}
+	return n, err
+}
+
+// Close ends the answer.
+func (h *heard) Close() error {
+	if h.timer != nil {
+		h.timer.Stop()
+	}
+	err := h.ReadCloser.Close()
+	h.cancel(nil)
+	return err
+}
+
+// plainly is an error of a request without the address, which is named already, and with the cause of an end that was ours.
+func plainly(ctx context.Context, err error) error {
+	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.Canceled) {
+		return cause
+	}
+	if u, ok := errors.AsType[*url.Error](err); ok {
+		return u.Err
+	}
+	return err
+}
+
+// StatusError is the error of an answer that has not what was asked for: a *FinalError unless another attempt may help.
+func StatusError(response *http.Response) error {
+	problem := "the server answered " + response.Status
+	if response.StatusCode < 500 && response.StatusCode != http.StatusTooManyRequests && response.StatusCode != http.StatusRequestTimeout {
+		return &FinalError{problem}
+	}
+	return errors.New(problem)
+}
+
+// mostSilence is how long a server may send nothing to Open.
+const mostSilence = time.Minute
+
 // Open reads what is at an address; the caller closes it. A server that cannot be reached, that has too much to do or that
 // has a fault of its own is asked again, after pauses as Repeat has them. client may be nil for the usual one.
 func Open(ctx context.Context, client *http.Client, address string, pause time.Duration) (io.ReadCloser, error) {
-	if client == nil {
-		client = http.DefaultClient
-	}
 	var body io.ReadCloser
 	err := Repeat(ctx, pause, func() error {
-		request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+		response, err := Get(ctx, client, address, Options{Silence: mostSilence})
 		if err != nil {
-			return &FinalError{"the URL is malformed"}
-		}
-		response, err := client.Do(request)
-		if err != nil {
-			var u *url.Error
-			if errors.As(err, &u) {
-				return u.Err // the address is named already
-			}
 			return err
 		}
 		if response.StatusCode == http.StatusOK {
@@ -65,11 +165,7 @@ func Open(ctx context.Context, client *http.Client, address string, pause time.D
 			return nil
 		}
 		_ = response.Body.Close() // nothing of it is wanted
-		problem := "the server answered " + response.Status
-		if response.StatusCode < 500 && response.StatusCode != http.StatusTooManyRequests && response.StatusCode != http.StatusRequestTimeout {
-			return &FinalError{problem}
-		}
-		return errors.New(problem)
+		return StatusError(response)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", address, err)

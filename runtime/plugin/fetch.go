@@ -24,6 +24,11 @@ type FetchOptions struct {
 	Overrides string
 	// Client downloads; nil for the usual one.
 	Client *http.Client
+	// Accept is asked for a plugin that is about to be downloaded without a checksum that is known (F2.34): an error keeps it from
+	// that. It is nil where nobody can be asked; then nothing is downloaded without a checksum. It is called by one at a time.
+	Accept func(ctx context.Context, name, version, from string) error
+	// AllowHTTP is as in Installation.
+	AllowHTTP bool
 	// Tell is told what is being downloaded; nil to drop it. It may be called from several goroutines at once.
 	Tell func(text string)
 }
@@ -34,7 +39,10 @@ type Fetcher struct {
 
 	mu    sync.Mutex // guards tries
 	tries map[string]*download
-	lock  sync.Mutex // held while the lock file is written
+
+	accepted map[string]bool // guarded by ask
+	lock     sync.Mutex      // held while the lock file is written
+	ask      sync.Mutex      // held while somebody is asked
 }
 
 // download is a download that is running or over.
@@ -64,6 +72,9 @@ func (f *Fetcher) Fetch(ctx context.Context, pkg provider.Package, missing *prov
 	if by := f.options.Forbidden; by != "" {
 		return fail("it was not downloaded, because " + by + " forbids that")
 	}
+	if err := f.Permit(ctx, pkg); err != nil {
+		return fail("it was not downloaded, because " + err.Error())
+	}
 	f.mu.Lock()
 	key := pkg.Name + " " + version + " " + pkg.DownloadURL
 	try, begun := f.tries[key]
@@ -81,6 +92,44 @@ func (f *Fetcher) Fetch(ctx context.Context, pkg provider.Package, missing *prov
 	if try.err != nil {
 		return fail("it could not be downloaded: " + try.err.Error())
 	}
+	return nil
+}
+
+// Permit returns an error for a plugin that may not be downloaded, because its checksum is not known and nobody accepts it. What
+// was accepted once is so for the life of the Fetcher.
+func (f *Fetcher) Permit(ctx context.Context, pkg provider.Package) error {
+	if f == nil || f.options.Home == "" || f.options.Forbidden != "" {
+		return nil // Fetch says what is wrong
+	}
+	lock, err := ReadLockFile(f.options.LockDir)
+	if err != nil {
+		return err
+	}
+	version := strings.TrimPrefix(pkg.Version, "v")
+	locked := lock.Find(pkg.Name, version)
+	if len(pkg.Checksums[Platform()]) > 0 || locked != nil && locked.Checksums[Platform()] != "" {
+		return nil
+	}
+	if f.options.Accept == nil {
+		return fmt.Errorf("%s has no checksum of it for %s; --accept-new-plugins accepts what comes, and locks it", LockName, Platform())
+	}
+	from := pkg.DownloadURL
+	if from == "" && locked != nil {
+		from = locked.Server
+	}
+	f.ask.Lock()
+	defer f.ask.Unlock()
+	key := pkg.Name + " " + version + " " + from
+	if f.accepted[key] {
+		return nil
+	}
+	if err := f.options.Accept(ctx, pkg.Name, version, from); err != nil {
+		return err
+	}
+	if f.accepted == nil {
+		f.accepted = map[string]bool{}
+	}
+	f.accepted[key] = true
 	return nil
 }
 
@@ -106,7 +155,7 @@ func (f *Fetcher) advise(pkg provider.Package, version string, missing *provider
 
 // download installs a plugin from the first source that has it, and returns which version that was.
 func (f *Fetcher) download(ctx context.Context, pkg provider.Package, version string, lock *LockFile) (string, error) {
-	i := Installation{Home: f.options.Home, Name: pkg.Name, Version: version, Client: f.options.Client}
+	i := Installation{Home: f.options.Home, Name: pkg.Name, Version: version, Client: f.options.Client, AllowHTTP: f.options.AllowHTTP}
 	from := pkg.DownloadURL
 	if locked := lock.Find(pkg.Name, version); locked != nil && version != "" {
 		i.Checksum = locked.Checksums[Platform()]
@@ -121,15 +170,16 @@ func (f *Fetcher) download(ctx context.Context, pkg provider.Package, version st
 		i.Checksum = hex.EncodeToString(sum)
 	}
 	result, err := InstallFrom(ctx, &i, from, f.options.Overrides, f.options.Tell)
-	if err != nil || lock == nil || result.Checksum == "" {
+	if err != nil || f.options.LockDir == "" || result.Checksum == "" {
 		return i.Version, err
 	}
 	f.lock.Lock()
 	defer f.lock.Unlock()
 	return i.Version, EditLockFile(ctx, f.options.LockDir, func(lock *LockFile) (*LockFile, error) {
-		if lock != nil { // what others have added meanwhile stays
-			lock.Add(i.Name, i.Version, from, result.Checksum)
+		if lock == nil {
+			lock = &LockFile{}
 		}
+		lock.Add(i.Name, i.Version, from, result.Checksum) // what others have added meanwhile stays
 		return lock, nil
 	})
 }
@@ -143,6 +193,9 @@ func InstallFrom(ctx context.Context, i *Installation, from, overrides string, t
 	}
 	var failures []error
 	for _, source := range sources {
+		if err := secure(source.Server, i.AllowHTTP); err != nil {
+			return InstallResult{}, err
+		}
 		if i.Version == "" {
 			if i.Version, err = source.Latest(ctx, i.Client); err != nil {
 				return InstallResult{}, fmt.Errorf("no version is named, and the newest is not known: %w", err)

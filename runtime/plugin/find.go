@@ -52,7 +52,8 @@ func (o *Options) find(name, version string) (found, error) {
 		return found{}, missing
 	}
 	if o.Approve != nil {
-		if err := o.Approve(name, pluginDirectory.FindStringSubmatch(filepath.Base(dir))[3]); err != nil {
+		version := pluginDirectory.FindStringSubmatch(filepath.Base(dir))[3]
+		if err := o.Approve(InstalledPlugin{Name: name, Version: version, Path: dir}); err != nil {
 			return found{}, err
 		}
 	}

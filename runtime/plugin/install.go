@@ -12,13 +12,10 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/Masterminds/semver/v3"
-
-	"github.com/yamlhost/yamlhost/internal/httpget"
 )
 
 // DefaultServer is where plugins come from when nobody says (F2.32).
@@ -35,14 +32,20 @@ type Installation struct {
 	// Checksum is the SHA-256 that the archive must have, as hexadecimal digits; empty when it is not known.
 	Checksum  string
 	Reinstall bool // also if it is there already
+	// AllowHTTP downloads over connections that anybody in between can change.
+	AllowHTTP bool
 	Client    *http.Client
 	Pause     time.Duration // before the second attempt of a download, doubled for each further one; 0 for 80 ms (F2.33)
+	// Silence is how long a server may send nothing, 0 for 30 s; Patience how long a download may take, 0 for half an hour; Largest
+	// how many bytes an archive may have, 0 for 2 GiB.
+	Silence, Patience time.Duration
+	Largest           int64
 }
 
 // InstallResult is what became of an Installation.
 type InstallResult struct {
 	Dir      string
-	Checksum string // of the archive, SHA-256 in hexadecimal; empty for a folder, and when it was there already
+	Checksum string // of the archive, SHA-256 in hexadecimal; empty when it is not known, as for a folder
 	Already  bool   // it was there
 }
 
@@ -74,8 +77,11 @@ func Install(ctx context.Context, i Installation) (InstallResult, error) {
 		info, err := os.Stat(dir)
 		return err == nil && info.IsDir() && !partial(folder, label) && !i.Reinstall
 	}
+	already := func() (InstallResult, error) {
+		return InstallResult{Dir: dir, Already: true, Checksum: Receipt(dir)}, nil
+	}
 	if there() {
-		return InstallResult{Dir: dir, Already: true}, nil
+		return already()
 	}
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return InstallResult{}, fmt.Errorf("make the plugin folder: %w", err)
@@ -86,7 +92,7 @@ func Install(ctx context.Context, i Installation) (InstallResult, error) {
 	}
 	defer release()
 	if there() { // somebody else has installed it meanwhile
-		return InstallResult{Dir: dir, Already: true}, nil
+		return already()
 	}
 	if info, err := os.Stat(i.File); i.File != "" && err == nil && info.IsDir() {
 		return InstallResult{Dir: dir}, unpackInto(dir, func() error { return copyFolder(dir, i.File, i.Name) })
@@ -101,7 +107,43 @@ func Install(ctx context.Context, i Installation) (InstallResult, error) {
 	if i.Checksum != "" && !strings.EqualFold(i.Checksum, sum) {
 		return InstallResult{}, &ChecksumError{strings.ToLower(i.Checksum), sum, i.from()}
 	}
-	return InstallResult{Dir: dir, Checksum: sum}, unpackInto(dir, func() error { return unpack(dir, archive, i.Name) })
+	if i.File == "" {
+		if err := i.published(ctx, sum); err != nil {
+			return InstallResult{}, err
+		}
+	}
+	return InstallResult{Dir: dir, Checksum: sum}, unpackInto(dir, func() error {
+		if err := unpack(dir, archive, i.Name, i.File != ""); err != nil {
+			return err
+		}
+		return writeReceipt(dir, sum)
+	})
+}
+
+// receiptName is a file in a plugin's folder with the SHA-256 of the archive that it came from.
+const receiptName = ".yamlhost-archive"
+
+// Receipt returns the SHA-256 of the archive that an installed plugin came from, in hexadecimal digits; empty where nobody has kept
+// it.
+func Receipt(dir string) string {
+	text, err := os.ReadFile(filepath.Join(dir, receiptName))
+	if err != nil {
+		return ""
+	}
+	sum := strings.TrimSpace(string(text))
+	if raw, err := hex.DecodeString(sum); err != nil || len(raw) != sha256.Size {
+		return ""
+	}
+	return sum
+}
+
+// writeReceipt keeps the checksum of an archive. A member of the archive with that name does not count.
+func writeReceipt(dir, sum string) error {
+	path := filepath.Join(dir, receiptName)
+	if err := os.RemoveAll(path); err != nil {
+		return err
+	}
+	return os.WriteFile(path, []byte(sum+"\n"), 0o600)
 }
 
 func (i *Installation) from() string {
@@ -122,7 +164,12 @@ func (i *Installation) url() string {
 		server = strings.ReplaceAll(server, "${"+name+"}", text)
 		server = strings.ReplaceAll(server, "$%7B"+name+"%7D", text)
 	}
-	return strings.TrimSuffix(server, "/") + fmt.Sprintf("/pulumi-resource-%s-v%s-%s.tar.gz", i.Name, i.Version, Platform())
+	return strings.TrimSuffix(server, "/") + "/" + i.asset()
+}
+
+// asset is the name of the archive (F2.31).
+func (i *Installation) asset() string {
+	return fmt.Sprintf("pulumi-resource-%s-v%s-%s.tar.gz", i.Name, i.Version, Platform())
 }
 
 // fetch gives the path of the archive and its SHA-256.
@@ -143,71 +190,6 @@ func (i *Installation) fetch(ctx context.Context, folder, label string) (path, s
 		return "", "", fmt.Errorf("read the archive %s: %w", path, err)
 	}
 	return path, hex.EncodeToString(digest.Sum(nil)), nil
-}
-
-// download takes up to five attempts (F2.33), each of which goes on where the last one ended.
-func (i *Installation) download(ctx context.Context, folder, label string) (string, error) {
-	f, err := os.CreateTemp(folder, label+".tmp*") // no version of any plugin: F2.27
-	if err != nil {
-		return "", fmt.Errorf("make a file for the download: %w", err)
-	}
-	var tag string // of what is in f
-	err = httpget.Repeat(ctx, i.Pause, func() error { return i.attempt(ctx, f, &tag) })
-	if closing := f.Close(); err == nil {
-		err = closing
-	}
-	if err != nil {
-		_ = os.Remove(f.Name())
-		return "", fmt.Errorf("download plugin %s %s from %s: %w", i.Name, i.Version, i.url(), err)
-	}
-	return f.Name(), nil
-}
-
-func (i *Installation) attempt(ctx context.Context, f *os.File, tag *string) error {
-	have, err := f.Seek(0, io.SeekEnd)
-	if err != nil {
-		return err
-	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, i.url(), nil)
-	if err != nil {
-		return &httpget.FinalError{Problem: "the URL is malformed"}
-	}
-	if have > 0 && *tag != "" {
-		request.Header.Set("Range", "bytes="+strconv.FormatInt(have, 10)+"-")
-		request.Header.Set("If-Range", *tag)
-	}
-	client := i.Client
-	if client == nil {
-		client = http.DefaultClient
-	}
-	response, err := client.Do(request)
-	if err != nil {
-		return plainly(err)
-	}
-	defer response.Body.Close()
-	switch response.StatusCode {
-	case http.StatusPartialContent:
-	case http.StatusOK: // all of it, from its beginning
-		if err := f.Truncate(0); err != nil {
-			return err
-		}
-		if _, err := f.Seek(0, io.SeekStart); err != nil {
-			return err
-		}
-	case http.StatusForbidden, http.StatusNotFound, http.StatusUnauthorized, http.StatusGone:
-		return &httpget.FinalError{Problem: "the server answered " + response.Status}
-	default:
-		return errors.New("the server answered " + response.Status)
-	}
-	*tag = response.Header.Get("ETag")
-	if *tag == "" {
-		*tag = response.Header.Get("Last-Modified")
-	}
-	got, err := io.Copy(f, response.Body)
-	if err == nil && response.ContentLength >= 0 && got != response.ContentLength {
-		err = fmt.Errorf("%d bytes came instead of %d", got, response.ContentLength)
-	}
-	return err
 }
 
 // unpackInto fills a plugin's folder. While it is at it, and when it fails, the plugin does not exist (F2.28).

@@ -132,6 +132,10 @@ func TestInstall(t *testing.T) { // F2.28, F2.31–F2.34
 			t.Parallel()
 			var calls atomic.Int64
 			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if !strings.HasSuffix(r.URL.Path, ".tar.gz") { // checksums of the publisher
+					http.NotFound(w, r)
+					return
+				}
 				n := calls.Add(1)
 				if want := "/at/toy/pulumi-resource-toy-v1.2.3-" + Platform() + ".tar.gz"; r.URL.Path != want {
 					t.Errorf("asked for %s and not for %s", r.URL.Path, want)
@@ -144,7 +148,7 @@ func TestInstall(t *testing.T) { // F2.28, F2.31–F2.34
 			}))
 			t.Cleanup(server.Close)
 			home := t.TempDir()
-			i := Installation{Home: home, Name: "toy", Version: "v1.2.3", Server: server.URL + "/at/${NAME}", Checksum: c.checksum, Pause: time.Microsecond}
+			i := Installation{Home: home, Name: "toy", Version: "v1.2.3", Server: server.URL + "/at/${NAME}", Checksum: c.checksum, Pause: time.Microsecond, AllowHTTP: true}
 			result, err := Install(t.Context(), i)
 			left, _ := filepath.Glob(filepath.Join(home, "plugins", "*"))
 			left = slices.DeleteFunc(left, func(path string) bool { return strings.HasSuffix(path, ".lock") }) // it stays, empty (F2.28)
@@ -224,7 +228,11 @@ func TestInstallAtOnce(t *testing.T) {
 		t.Skip("there is nothing to keep them apart there")
 	}
 	var calls atomic.Int64
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !strings.HasSuffix(r.URL.Path, ".tar.gz") {
+			http.NotFound(w, r)
+			return
+		}
 		calls.Add(1)
 		_, _ = w.Write(archiveOf(t, script))
 	}))
@@ -233,7 +241,7 @@ func TestInstallAtOnce(t *testing.T) {
 	var group sync.WaitGroup
 	for range 8 {
 		group.Go(func() {
-			_, err := Install(t.Context(), Installation{Home: home, Name: "toy", Version: "1.2.3", Server: server.URL})
+			_, err := Install(t.Context(), Installation{Home: home, Name: "toy", Version: "1.2.3", Server: server.URL, AllowHTTP: true})
 			if err != nil {
 				t.Error(err)
 			}

@@ -45,7 +45,7 @@ type Options struct {
 	Path          []string
 	IgnoreAmbient bool
 	// Approve judges an installed plugin before it is taken; nil takes all. An error ends the search.
-	Approve func(name, version string) error
+	Approve func(InstalledPlugin) error
 	// Home is the directory that holds the folder plugins; empty for none.
 	Home string
 	// ProgramDir is where plugins run; RootDir is what relative overrides are relative to.

@@ -18,12 +18,18 @@ import (
 
 // The limits of an archive keep one that lies about itself from filling the disk.
 const (
-	largestPlugin = 8 << 30 // bytes, unpacked
+	largestPlugin = 8 << 30  // bytes, unpacked
+	smallPlugin   = 64 << 20 // bytes, unpacked, that any archive may have
+	mostGrowth    = 100      // times the archive's size, beyond that
 	mostMembers   = 200_000
+	deepestMember = 64
+	longestName   = 1024
 )
 
-// unpack fills a plugin's folder from an archive (F2.31) or from a bare executable.
-func unpack(dir, archive, name string) error {
+var errTooLarge = errors.New("the archive is larger than any plugin; it was not unpacked")
+
+// unpack fills a plugin's folder from an archive (F2.31) or, where bare allows that, from an executable.
+func unpack(dir, archive, name string, bare bool) error {
 	f, err := os.Open(archive)
 	if err != nil {
 		return fmt.Errorf("open the archive: %w", err)
@@ -32,6 +38,9 @@ func unpack(dir, archive, name string) error {
 	in := bufio.NewReader(f)
 	head, _ := in.Peek(2)
 	if !bytes.Equal(head, []byte{0x1f, 0x8b}) {
+		if start, _ := in.Peek(20); !bare || platformOf(start) == "" && !bytes.HasPrefix(start, []byte("#!")) && !bytes.HasPrefix(start, []byte("MZ")) {
+			return errors.New("it is neither an archive (.tar.gz) nor an executable; nothing was installed")
+		}
 		if err := writeMember(filepath.Join(dir, executableName(name)), in, 0o700); err != nil {
 			return err
 		}
@@ -41,24 +50,36 @@ func unpack(dir, archive, name string) error {
 	if err != nil {
 		return fmt.Errorf("the archive is damaged: %w", err)
 	}
-	members, left := tar.NewReader(plain), int64(largestPlugin)
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	left := min(int64(largestPlugin), smallPlugin+mostGrowth*info.Size())
+	bounded := &io.LimitedReader{R: plain, N: 2 * left} // with the heads of the members, and what follows the last
+	members := tar.NewReader(bounded)
 	for n := 0; ; n++ {
 		h, err := members.Next()
 		if err == io.EOF {
 			break
 		}
 		if err != nil {
+			if bounded.N <= 0 {
+				return errTooLarge
+			}
 			return fmt.Errorf("the archive is damaged: %w", err)
 		}
 		if left -= h.Size; n >= mostMembers || left < 0 {
-			return errors.New("the archive is larger than any plugin; it was not unpacked")
+			return errTooLarge
 		}
 		if err := takeMember(dir, h, members); err != nil {
 			return err
 		}
 	}
-	if _, err := io.Copy(io.Discard, plain); err != nil { // the checksum of what was compressed
+	if _, err := io.Copy(io.Discard, bounded); err != nil { // the checksum of what was compressed
 		return fmt.Errorf("the archive is damaged: %w", err)
+	}
+	if bounded.N <= 0 {
+		return errTooLarge
 	}
 	return fits(dir, name)
 }
@@ -68,6 +89,9 @@ func takeMember(dir string, h *tar.Header, content io.Reader) error {
 	local := filepath.FromSlash(strings.TrimSuffix(h.Name, "/"))
 	if h.Typeflag == tar.TypeXGlobalHeader || local == "." {
 		return nil
+	}
+	if len(h.Name) > longestName || strings.Count(h.Name, "/") > deepestMember {
+		return fmt.Errorf("the archive has a member whose path is longer or deeper than any plugin's (%.40q…); nothing was installed", h.Name)
 	}
 	if !filepath.IsLocal(local) || strings.ContainsAny(h.Name, "\\\x00") {
 		return fmt.Errorf("the archive has the member %q, which would be outside of the plugin's folder; nothing was installed", h.Name)

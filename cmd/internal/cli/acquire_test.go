@@ -80,14 +80,14 @@ func TestAcquisition(t *testing.T) {
 		want    []string // in what is said
 		wrong   bool
 	}{
-		"from the URL that the program names": {options: version + ", pluginDownloadURL: 'http://mirror.test/$${NAME}/$${VERSION}'",
+		"from the URL that the program names": {options: version + ", pluginDownloadURL: 'https://mirror.test/$${NAME}/$${VERSION}'",
 			serves: []string{"/drawer/1.0.0" + asset}, want: []string{"Downloading plugin drawer 1.0.0"}},
 		"from the release of that version": {options: version, serves: []string{"/pulumi/pulumi-drawer/releases/download/v1.0.0" + asset}},
 		"from the other usual server":      {options: version, serves: []string{"/releases/plugins" + asset}},
 		"the newest":                       {serves: []string{"/pulumi/pulumi-drawer/releases/download/v1.0.0" + asset}},
 		"of another owner": {options: version + ", pluginDownloadURL: 'github://api.github.com/joiner'",
 			serves: []string{"/joiner/pulumi-drawer/releases/download/v1.0.0" + asset}},
-		"overridden": {options: version, env: []string{"PULUMI_PLUGIN_DOWNLOAD_URL_OVERRIDES=^github://.*/pulumi-(\\w+)=http://mirror.test/all/$1"},
+		"overridden": {options: version, env: []string{"PULUMI_PLUGIN_DOWNLOAD_URL_OVERRIDES=^github://.*/pulumi-(\\w+)=https://mirror.test/all/$1"},
 			serves: []string{"/all/drawer" + asset}},
 		"the version of the lock file": {lock: lock(sum), serves: []string{"/pulumi/pulumi-drawer/releases/download/v1.0.0" + asset}},
 		"not the one of the lock file": {lock: lock(strings.Repeat("0", 64)), serves: []string{"/pulumi/pulumi-drawer/releases/download/v1.0.0" + asset},
@@ -99,9 +99,12 @@ func TestAcquisition(t *testing.T) {
 			want: []string{"it was not downloaded, because --offline forbids that", command}},
 		"forbidden": {options: version, env: []string{"PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION=1"}, serves: []string{"/releases/plugins" + asset},
 			wrong: true, want: []string{"because PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION forbids that", command}},
-		"forbidden, with a URL": {options: version + ", pluginDownloadURL: 'http://mirror.test/x'", flags: []string{"--offline"}, wrong: true,
-			want: []string{command + " --server 'http://mirror.test/x'"}},
+		"forbidden, with a URL": {options: version + ", pluginDownloadURL: 'https://mirror.test/x'", flags: []string{"--offline"}, wrong: true,
+			want: []string{command + " --server 'https://mirror.test/x'"}},
 		"from nowhere we know": {options: version + ", pluginDownloadURL: 'ftp://mirror.test/x'", wrong: true, want: []string{"begins with http://"}},
+		"without encryption": {options: version + ", pluginDownloadURL: 'http://mirror.test/x'", wrong: true, serves: []string{"/x" + asset},
+			want: []string{"over https only; --allow-http-plugins allows http"}},
+		"without encryption, allowed": {options: version + ", pluginDownloadURL: 'http://mirror.test/x'", flags: []string{"--allow-http-plugins"}, serves: []string{"/x" + asset}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -127,7 +130,7 @@ func TestAcquisition(t *testing.T) {
 			if c.lock != "" {
 				require.NoError(t, os.WriteFile(filepath.Join(x.world.Dir, plugin.LockName), []byte(c.lock), 0o600))
 			}
-			code := x.run(append([]string{"run"}, c.flags...)...)
+			code := x.run(append([]string{"run", "--accept-new-plugins"}, c.flags...)...)
 			installed := filepath.Join(x.world.Home, ".pulumi", "plugins", "resource-drawer-v1.0.0")
 			said := x.err.String()
 			for _, want := range c.want {
@@ -137,7 +140,7 @@ func TestAcquisition(t *testing.T) {
 				require.Equal(t, 1, code, said)
 				require.NoDirExists(t, installed)
 				require.NoDirExists(t, filepath.Join(x.world.Dir, "..", "state", ".pulumi", "stacks"), "nothing was begun")
-				if len(c.flags) > 0 || strings.HasPrefix(name, "forbidden") {
+				if name == "without encryption" || len(c.flags) > 0 || strings.HasPrefix(name, "forbidden") {
 					require.Zero(t, asked.Load(), "somebody was asked")
 				}
 				return
@@ -147,11 +150,9 @@ func TestAcquisition(t *testing.T) {
 			before := asked.Load()
 			require.Equal(t, 0, x.run(append([]string{"run", "--expect-no-changes"}, c.flags...)...), x.err.String())
 			require.Equal(t, before, asked.Load(), "what is there is not downloaded again")
-			if c.lock != "" {
-				text, err := plugin.ReadLockFile(x.world.Dir)
-				require.NoError(t, err)
-				require.Equal(t, sum, text.Find("drawer", "1.0.0").Checksums[plugin.Platform()])
-			}
+			locked, err := plugin.ReadLockFile(x.world.Dir)
+			require.NoError(t, err)
+			require.Equal(t, sum, locked.Find("drawer", "1.0.0").Checksums[plugin.Platform()], "it is locked from now on")
 		})
 	}
 }
@@ -176,4 +177,106 @@ func TestLookingAsksNoNetwork(t *testing.T) {
 			require.Zero(t, asked.Load(), "somebody was asked")
 		})
 	}
+}
+
+// Nothing is downloaded and run without a checksum that is locked or that somebody has accepted: people are asked, and where nobody
+// can be asked the command stops before anything is done (F2.34).
+func TestNewPlugins(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("the plugin is a script for a shell")
+	}
+	archive, _ := drawerArchive(t)
+	const program = "name: acq\nresources:\n  pet: {type: random:RandomPet}\n  a:\n    type: drawer:Item\n    properties: {title: t, kind: k}\n    options: {version: 1.0.0}\n"
+	for name, c := range map[string]struct {
+		args    []string
+		answers []string
+		silent  bool   // there is no terminal
+		made    bool   // by an earlier run, on a machine that has the plugin
+		next    string // the program afterwards; empty for the same
+		code    int
+		asked   bool // the server
+		want    string
+	}{
+		"run":                        {args: []string{"run", "-s", "dev"}, code: 1, want: "--accept-new-plugins accepts what comes"},
+		"run, accepted":              {args: []string{"run", "-s", "dev", "--accept-new-plugins"}, asked: true, want: "Downloading"},
+		"preview, yes":               {args: []string{"preview"}, answers: []string{"yes"}, asked: true, want: "yamlhost.lock.json does not have it. Download it from its publisher and run it?"},
+		"preview, no":                {args: []string{"preview"}, answers: []string{"no"}, code: 1, want: "you declined it"},
+		"preview without a terminal": {args: []string{"preview"}, silent: true, code: 1, want: "--accept-new-plugins accepts"},
+		"up, yes":                    {args: []string{"up", "--yes"}, answers: []string{"yes"}, asked: true, want: "Downloading"},
+		"up without a terminal":      {args: []string{"up", "--yes"}, silent: true, code: 1, want: "--accept-new-plugins accepts"},
+		"destroy":                    {args: []string{"destroy", "--yes", "--skip-preview"}, made: true, silent: true, code: 1, want: "nothing was done: no provider plugin for package drawer 1.0.0"},
+		"destroy, yes":               {args: []string{"destroy", "--yes"}, made: true, answers: []string{"yes"}, asked: true, want: "Downloading"},
+		"destroy, no":                {args: []string{"destroy", "--yes"}, made: true, answers: []string{"no"}, code: 1, want: "you declined it"},
+		"up that deletes":            {args: []string{"up", "--yes"}, made: true, next: onePet, silent: true, code: 1, want: "nothing was done"},
+		"up that deletes, accepted":  {args: []string{"up", "--yes", "--accept-new-plugins"}, made: true, next: onePet, silent: true, asked: true, want: "Downloading"},
+		"refresh":                    {args: []string{"refresh", "--yes"}, made: true, silent: true, code: 1, want: "nothing was done"},
+		"refresh, accepted":          {args: []string{"refresh", "--yes", "--accept-new-plugins"}, made: true, silent: true, asked: true, want: "Downloading"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var asked atomic.Int64
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				asked.Add(1)
+				if !strings.HasSuffix(r.URL.Path, ".tar.gz") {
+					http.NotFound(w, r)
+					return
+				}
+				_, _ = w.Write(archive)
+			}))
+			t.Cleanup(server.Close)
+			x := newTerminal(t, program, c.answers...)
+			x.world.HTTP = &http.Client{Transport: redirected{server}}
+			x.world.Env = append(x.world.Env, "DRAWER="+t.TempDir(), "HOME="+x.world.Home)
+			require.Equal(t, 0, x.run("stack", "init", "dev"), x.err.String())
+			if c.made {
+				require.Equal(t, 0, x.run("run", "--accept-new-plugins"), x.err.String())
+				require.NoError(t, os.RemoveAll(filepath.Join(x.world.Home, ".pulumi", "plugins")))
+				require.NoError(t, os.Remove(filepath.Join(x.world.Dir, plugin.LockName)))
+				asked.Store(0)
+			}
+			if c.next != "" {
+				require.NoError(t, os.WriteFile(filepath.Join(x.world.Dir, "Pulumi.yaml"), []byte(strings.Replace(c.next, "one", "acq", 1)), 0o600))
+			}
+			x.streams.InTerminal = !c.silent
+			state := filepath.Join(x.world.Dir, "..", "state", ".pulumi", "stacks", "acq", "dev.json")
+			before, err := os.ReadFile(state)
+			require.NoError(t, err)
+			code := x.run(c.args...)
+			said := x.err.String()
+			require.Equal(t, c.code, code, said)
+			require.Contains(t, said, c.want)
+			require.Equal(t, c.asked, asked.Load() > 0, said)
+			if c.code != 0 {
+				require.Contains(t, said, "yamlhost plugin install resource drawer 1.0.0")
+				after, err := os.ReadFile(state)
+				require.NoError(t, err)
+				require.Equal(t, string(before), string(after), "nothing was done")
+				require.NoDirExists(t, filepath.Join(x.world.Home, ".pulumi", "plugins", "resource-drawer-v1.0.0"))
+			}
+		})
+	}
+}
+
+// An installed plugin that came from another archive than the locked one is not started.
+func TestInstalledIsAsLocked(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("the plugin is a script for a shell")
+	}
+	archive, _ := drawerArchive(t)
+	x := newTerminal(t, "name: acq\nresources:\n  a:\n    type: drawer:Item\n    properties: {title: t, kind: k}\n    options: {version: 1.0.0}\n")
+	x.world.Env = append(x.world.Env, "DRAWER="+t.TempDir(), "HOME="+x.world.Home)
+	file := filepath.Join(t.TempDir(), "drawer.tar.gz")
+	require.NoError(t, os.WriteFile(file, archive, 0o600))
+	require.Equal(t, 0, x.run("plugin", "install", "resource", "drawer", "1.0.0", "--file", file), x.err.String())
+	require.Equal(t, 0, x.run("run"), x.err.String())
+	require.NoError(t, (&plugin.LockFile{Version: 1, Plugins: []plugin.LockedPlugin{{Name: "drawer", Version: "1.0.0",
+		Checksums: map[string]string{plugin.Platform(): strings.Repeat("0", 64)}}}}).Write(x.world.Dir))
+	for _, command := range []string{"run", "preview", "check"} {
+		require.Equal(t, 1, x.run(command), command)
+		require.Contains(t, x.err.String()+x.out.String(), "came from an archive with the SHA-256", command)
+	}
+	require.Equal(t, 1, x.run("plugin", "install"))
+	require.Contains(t, x.err.String(), "was expected; --reinstall installs the expected one")
 }

@@ -130,6 +130,7 @@ func newRoot(a *console.Console, measured *profile) *cobra.Command {
 	flags.StringVar(&a.Global.Color, "color", "auto", "colour the output: always, never, raw or auto")
 	flags.BoolVar(&a.Global.NonInteractive, "non-interactive", false, "never ask, as without a terminal")
 	flags.BoolVar(&a.Global.Offline, "offline", false, "download no plugin")
+	flags.BoolVar(&a.Global.AllowHTTP, "allow-http-plugins", false, "download plugins over http too, on which others can change what comes")
 	flags.StringSliceVar(&a.Global.PassEnv, "pass-env", nil, "let plugins and commands inherit this variable although it opens secrets, such as PGPASSWORD")
 	flags.IntVarP(&a.Global.Verbose, "verbose", "v", 0, "show more detail")
 	console.Hide(flags, "verbose")

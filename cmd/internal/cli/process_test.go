@@ -6,11 +6,14 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 
@@ -82,6 +85,28 @@ func TestCommandEndsWithUs(t *testing.T) {
 	_ = cmd.Wait()
 	_, err = io.ReadAll(held) // ends when nobody holds the other end any more
 	require.NoError(t, err)
+}
+
+// A download goes through the proxy that the environment names.
+func TestDownloadThroughProxy(t *testing.T) {
+	t.Parallel()
+	archive, _ := drawerArchive(t)
+	var asked atomic.Value
+	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !strings.HasSuffix(r.URL.Path, ".tar.gz") {
+			http.NotFound(w, r)
+			return
+		}
+		asked.Store(r.URL.Host)
+		_, _ = w.Write(archive)
+	}))
+	t.Cleanup(proxy.Close)
+	x := newTerminal(t, onePet)
+	cmd := x.command(t, "plugin", "install", "resource", "drawer", "1.0.0", "--server", "http://mirror.test/x", "--allow-http-plugins")
+	cmd.Env = append(cmd.Env, "HTTP_PROXY="+proxy.URL)
+	said, err := cmd.CombinedOutput()
+	require.NoError(t, err, string(said))
+	require.Equal(t, "mirror.test", asked.Load())
 }
 
 // feed waits until somebody reads a named pipe, and gives them a text.

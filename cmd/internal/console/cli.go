@@ -32,6 +32,7 @@ type globalOptions struct {
 
 	SuppressSecretOutput bool // of operations; here because providers are made for other commands too
 	Offline              bool
+	AllowHTTP            bool     // for downloads of plugins
 	PassEnv              []string // inherited by children although they open secrets
 	Verbose              int
 }

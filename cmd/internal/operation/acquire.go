@@ -1,23 +1,97 @@
 package operation
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"path/filepath"
 
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/runtime/dynamic"
+	"github.com/yamlhost/yamlhost/runtime/engine"
 	"github.com/yamlhost/yamlhost/runtime/plugin"
+	"github.com/yamlhost/yamlhost/runtime/provider"
+	"github.com/yamlhost/yamlhost/runtime/state"
+	"github.com/yamlhost/yamlhost/value/urn"
 	"github.com/yamlhost/yamlhost/workspace"
 )
 
-// acquireWith lets missing plugins be downloaded from now on. dir is the folder of the lock file.
-func (p *Providers) acquireWith(a *console.Console, dir string, tell func(text string)) {
+// acquireWith lets missing plugins be downloaded from now on. dir is the folder of the lock file; accept is asked for plugins that
+// it does not have, and may be nil.
+func (p *Providers) acquireWith(a *console.Console, dir string, accept func(ctx context.Context, name, version, from string) error, tell func(text string)) {
 	forbidden := a.DownloadsForbidden()
 	if p.trust == Untrusted {
 		forbidden = "--untrusted"
 	}
 	p.finder.Fetcher = plugin.NewFetcher(plugin.FetchOptions{
 		Home: a.PulumiHome(), LockDir: dir, Forbidden: forbidden, Overrides: a.World.Getenv(console.DownloadOverrides),
-		Client: a.World.HTTP, Tell: tell,
+		Client: a.World.HTTP, AllowHTTP: a.Global.AllowHTTP, Accept: accept, Tell: tell,
 	})
+}
+
+// accept asks a person about a plugin that is to be downloaded without a known checksum; nil where nobody is asked.
+func (p *Pipeline) accept() func(ctx context.Context, name, version, from string) error {
+	switch {
+	case p.options.AcceptPlugins:
+		return func(context.Context, string, string, string) error { return nil }
+	case p.options.unasked || !p.Console.Interactive():
+		return nil
+	}
+	return func(_ context.Context, name, version, from string) error {
+		if !p.stage.waiting() { // a question would get lost among the progress
+			return fmt.Errorf("%s has no checksum of it; --accept-new-plugins accepts what comes, and locks it", plugin.LockName)
+		}
+		if version != "" {
+			name += " " + version
+		}
+		if from == "" {
+			from = "its publisher"
+		}
+		question := fmt.Sprintf("The plugin %s is not installed, and %s does not have it. Download it from %s and run it?", name, plugin.LockName, from)
+		if err := p.Console.Confirm(question); err != nil {
+			return errors.New("you declined it")
+		}
+		return nil
+	}
+}
+
+// permit makes sure, before anything is done, that the plugins of the providers in a state are there or may be downloaded. Packages
+// that the program names are left out: it decides on their versions, and has been checked with them.
+func (p *Pipeline) permit(ctx context.Context, base *state.Snapshot) error {
+	if base == nil {
+		return nil
+	}
+	used, seen := map[urn.URN]bool{}, map[string]bool{}
+	for _, r := range base.Resources {
+		if ref, err := urn.ParseReference(r.Provider); err == nil {
+			used[ref.URN] = true
+		}
+	}
+	named := map[string]bool{}
+	if p.Program != nil {
+		for _, d := range p.Program.Packages {
+			named[d.Name] = true
+		}
+	}
+	for _, r := range base.Resources {
+		if !urn.IsProviderType(r.Type) || !used[r.URN] {
+			continue
+		}
+		pkg := engine.PackageOfProvider(r)
+		key := pkg.Name + " " + pkg.Version
+		if seen[key] || named[pkg.Name] || pkg.Name == dynamic.Package || p.Providers.Room(pkg.Name, pkg.Version, pkg.DownloadURL, pkg.Parameterization != nil) != nil || p.Providers.refuse(pkg.Name) != nil {
+			continue
+		}
+		seen[key] = true
+		_, err := p.Providers.finder.Host.Find(pkg.Name, pkg.Version)
+		if missing, ok := errors.AsType[*provider.MissingError](err); ok {
+			if err := p.Providers.finder.Fetcher.Permit(ctx, pkg); err != nil {
+				return fmt.Errorf("nothing was done: %w\nthe plugin was not downloaded, because %w\ninstall it with: yamlhost plugin install resource %s %s",
+					missing, err, pkg.Name, pkg.Version)
+			}
+		}
+	}
+	return nil
 }
 
 // lockDir is the folder of a project's lock file.

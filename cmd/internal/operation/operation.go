@@ -30,6 +30,7 @@ type Options struct {
 	AllowEnv        bool
 	RestrictPaths   bool
 	Untrusted       bool
+	AcceptPlugins   bool  // that no lock file has
 	MaxValue        int64 // MiB
 	MaxSteps        int64
 

@@ -132,7 +132,7 @@ func prepare(ctx context.Context, a *console.Console, o *Options, op Operation, 
 		return p, err
 	}
 	p.Providers = NewProviders(a, p.Workspace, p.pluginMessage, o.trust())
-	p.Providers.acquireWith(a, lockDir(p.Workspace), func(text string) { p.stage.tell(a.Streams.Err, text) })
+	p.Providers.acquireWith(a, lockDir(p.Workspace), p.accept(), func(text string) { p.stage.tell(a.Streams.Err, text) })
 	if op.Entered != nil {
 		op.Entered(p)
 	}
@@ -356,6 +356,9 @@ func (p *Pipeline) canSeal() error {
 
 // operate runs one of the engine's operations in front of a view.
 func (p *Pipeline) operate(ctx context.Context, op Operation, o engine.Options) (*engine.Result, error) {
+	if err := p.permit(ctx, o.Base); err != nil {
+		return nil, err
+	}
 	if err := errors.Join(p.adviseAliases(o.Base), p.adviseVersions(ctx, o.Base)); err != nil {
 		return nil, err
 	}
@@ -639,14 +642,18 @@ func (s *stage) event(e engine.Event) {
 
 // tell shows a line as a message of the operation under way; between operations, on out.
 func (s *stage) tell(out io.Writer, text string) {
-	s.mu.Lock()
-	waiting := s.shown == nil
-	s.mu.Unlock()
-	if waiting {
+	if s.waiting() {
 		fmt.Fprintln(out, text)
 		return
 	}
 	s.event(&engine.Message{Severity: diag.Info, Text: text})
+}
+
+// waiting reports whether no operation is being shown.
+func (s *stage) waiting() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.shown == nil
 }
 
 // pluginMessage shows what a plugin says, in whichever goroutine that comes.

@@ -109,12 +109,12 @@ func NewProviders(a *console.Console, ws *workspace.Workspace, log func(plugin.M
 			log(plugin.Message{URN: line.URN, Severity: severityOf(line.Severity), Text: line.Text})
 		}
 	}
+	options.Approve = asLocked(lockDir(ws), trust == Untrusted)
 	if trust >= Careful {
 		options.Path = outside(options.Path, ws.Project.Dir)
 	}
 	if trust == Untrusted {
 		options.IgnoreAmbient = true
-		options.Approve = lockedOnly(lockDir(ws))
 		inProcess.Confined, inProcess.Environ = ws.Project.Dir, nil
 	}
 	var trace *os.File

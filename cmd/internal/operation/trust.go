@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"sync"
+	"strings"
 
 	"github.com/yamlhost/yamlhost/builtins"
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
@@ -90,15 +90,23 @@ func outside(path []string, root string) []string {
 	return kept
 }
 
-// lockedOnly takes only installed plugins that the lock file in a folder has.
-func lockedOnly(dir string) func(name, version string) error {
-	read := sync.OnceValues(func() (*plugin.LockFile, error) { return plugin.ReadLockFile(dir) })
-	return func(name, version string) error {
-		lock, err := read()
+// asLocked takes installed plugins that are those of the lock file in a folder: one that came from another archive is refused. With
+// only, the lock file must have the plugin.
+func asLocked(dir string, only bool) func(plugin.InstalledPlugin) error {
+	return func(p plugin.InstalledPlugin) error {
+		lock, err := plugin.ReadLockFile(dir)
 		if err != nil {
 			return err
 		}
-		if locked := lock.Find(name, version); locked == nil || locked.Checksums[plugin.Platform()] == "" {
+		name, version, want := p.Name, p.Version, ""
+		if locked := lock.Find(name, version); locked != nil {
+			want = locked.Checksums[plugin.Platform()]
+		}
+		if got := plugin.Receipt(p.Path); want != "" && got != "" && !strings.EqualFold(want, got) {
+			return fmt.Errorf("the plugin %[1]s %[2]s that is installed came from an archive with the SHA-256 %[3]s, and %[4]s has %[5]s\n"+
+				"install the locked one with: yamlhost plugin install resource %[1]s %[2]s --reinstall", name, version, got, plugin.LockName, want)
+		}
+		if only && want == "" {
 			return fmt.Errorf("the plugin %[1]s %[2]s is not in %[3]s, and an untrusted program starts no other (--untrusted)\n"+
 				"if you trust the plugin, add it with: yamlhost plugin install resource %[1]s %[2]s --reinstall --lock", name, version, plugin.LockName)
 		}

@@ -24,6 +24,7 @@ func operationFlags(a *console.Console, cmd *cobra.Command, o *operation.Options
 	f.BoolVar(&o.SuppressOutputs, "suppress-outputs", false, "do not show the stack's outputs")
 	f.BoolVar(&o.SuppressProgress, "suppress-progress", false, "show no progress, only the result")
 	f.BoolVar(&a.Global.SuppressSecretOutput, "suppress-secret-output", false, "show nothing of what commands with secret inputs print")
+	f.BoolVar(&o.AcceptPlugins, "accept-new-plugins", false, "download and run plugins whose checksums the lock file does not have, and lock them")
 	f.BoolVar(&o.MonitorRPC, "monitor-rpc", false, "run the program in front of a gRPC connection to the engine")
 	console.Hide(f, "monitor-rpc")
 	for _, name := range []string{"show-replacement-steps", "show-config", "skip-plugin-pre-install", "debug", "copilot", "neo",

@@ -56,15 +56,15 @@ func newPluginInstall(_ *console.Console, run func(context.Context, *pluginOptio
 	cmd := &cobra.Command{
 		Use: "install [resource NAME VERSION]", Short: "Install a plugin, or those of the lock file", Args: cobra.MaximumNArgs(3), RunE: pluginBody(o, run),
 		Long: "install fetches a provider plugin into the plugin folder that Pulumi uses as well. Without arguments it installs what the\n" +
-			"project's lock file (" + plugin.LockName + ") lists. Where there is a lock file, archives must have the checksums that it has\n" +
-			"for this platform, and new ones are added to it.",
+			"project's lock file (" + plugin.LockName + ") lists. Archives must have the checksums that the lock file of the project has for\n" +
+			"this platform, and those that their publisher gives beside them; new ones are added to the lock file.",
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.server, "server", "", "where to download from; ${NAME}, ${VERSION}, ${OS} and ${ARCH} stand for what they say, and the archive's name is appended")
 	f.StringVarP(&o.file, "file", "f", "", "install this archive, executable or folder")
 	f.StringVar(&o.checksum, "checksum", "", "the SHA-256 that the archive must have, in hexadecimal digits")
 	f.BoolVar(&o.reinstall, "reinstall", false, "install again what is there")
-	f.BoolVar(&o.lock, "lock", false, "begin a lock file if there is none")
+	f.BoolVar(&o.lock, "lock", false, "begin a lock file also where there is no project")
 	return cmd
 }
 
@@ -119,9 +119,9 @@ func pluginInstall(ctx context.Context, a *console.Console, o *pluginOptions) er
 	}
 	ctx, done := a.Signals.Gentle(ctx)
 	defer done()
-	dir := a.World.Dir // of the lock file
+	dir, begin := a.World.Dir, o.lock // of the lock file
 	if path, err := project.Find(dir); err == nil {
-		dir = filepath.Dir(path)
+		dir, begin = filepath.Dir(path), true
 	}
 	lock, err := plugin.ReadLockFile(dir)
 	if err != nil {
@@ -150,7 +150,7 @@ func pluginInstall(ctx context.Context, a *console.Console, o *pluginOptions) er
 	} else {
 		return console.WithCode(console.CodeUsage, "name the version too: yamlhost plugin install resource %s VERSION", name)
 	}
-	if lock == nil && o.lock {
+	if lock == nil && begin {
 		lock = &plugin.LockFile{}
 	}
 	return installLocked(ctx, a, o, name, version, lock, dir)
@@ -159,7 +159,7 @@ func pluginInstall(ctx context.Context, a *console.Console, o *pluginOptions) er
 // installLocked installs a plugin that has to be the one of the lock file, if that has it.
 func installLocked(ctx context.Context, a *console.Console, o *pluginOptions, name, version string, lock *plugin.LockFile, dir string) error {
 	i := plugin.Installation{Home: a.PulumiHome(), Name: name, Version: version, Server: o.server, Checksum: o.checksum,
-		Reinstall: o.reinstall, Client: a.World.HTTP}
+		Reinstall: o.reinstall, Client: a.World.HTTP, AllowHTTP: a.Global.AllowHTTP}
 	if o.file != "" {
 		i.File = a.Path(o.file)
 	}
@@ -193,11 +193,15 @@ func installLocked(ctx context.Context, a *console.Console, o *pluginOptions, na
 		return err
 	}
 	if result.Already {
+		if i.Checksum != "" && result.Checksum != "" && !strings.EqualFold(i.Checksum, result.Checksum) {
+			return fmt.Errorf("%s %s is installed already, from an archive with the SHA-256 %s, and %s was expected; --reinstall installs the expected one",
+				name, version, result.Checksum, i.Checksum)
+		}
 		fmt.Fprintf(a.Streams.Err, "%s %s is installed already; --reinstall installs it again\n", name, version)
-		return nil
+	} else {
+		fmt.Fprintf(a.Streams.Err, "installed %s %s in %s\n", name, version, a.Short(result.Dir))
 	}
-	fmt.Fprintf(a.Streams.Err, "installed %s %s in %s\n", name, version, a.Short(result.Dir))
-	if result.Checksum == "" && o.lock {
+	if !result.Already && result.Checksum == "" && o.lock {
 		fmt.Fprintf(a.Streams.Err, "warning: %s does not list it: a folder has no checksum; archives have one\n", plugin.LockName)
 	}
 	if lock == nil || result.Checksum == "" {

@@ -77,9 +77,9 @@ func WithPackage(inputs value.Value, p monitor.Package, env map[string]string) v
 // WithoutInternal is inputs as providers and outputs have them (E3.21).
 func WithoutInternal(inputs value.Value) value.Value { return inputs.Without(internalKey) }
 
-// packageOf is the reverse of WithPackage: which plugin a provider resource's inputs name. State from before the key
+// PackageOf is the reverse of WithPackage: which plugin a provider resource's inputs name. State from before the key
 // __internal has its members at the root (E3.22).
-func packageOf(pkg string, inputs value.Value) provider.Package {
+func PackageOf(pkg string, inputs value.Value) provider.Package {
 	internal, ok := inputs.Lookup(internalKey)
 	if !ok {
 		internal = inputs

@@ -36,7 +36,7 @@ func TestPackageOfProviderInputs(t *testing.T) {
 	inputs := WithPackage(value.EmptyMap(), p, map[string]string{"NEW": "OLD"})
 	require.Equal(t, provider.Package{Name: "base", Version: "2.0.0", DownloadURL: "u", Checksums: p.Checksums,
 		Parameterization: &provider.Parameterization{Name: "made", Version: "1.0.0", Value: []byte("x")},
-		EnvVarMappings:   map[string]string{"NEW": "OLD"}}, packageOf("made", inputs))
+		EnvVarMappings:   map[string]string{"NEW": "OLD"}}, PackageOf("made", inputs))
 	require.False(t, WithoutInternal(inputs).Has(internalKey))
 	require.True(t, slices.Equal([]string{versionKey}, WithoutInternal(inputs).Keys()))
 }

@@ -138,7 +138,7 @@ func (r *Registry) load(pkg string, inputs value.Value) (provider.Provider, erro
 	if pkg == builtinPackage {
 		return builtin{r}, nil
 	}
-	request := packageOf(pkg, inputs)
+	request := PackageOf(pkg, inputs)
 	request.Config = r.Config.environment(pkg)
 	p, err := r.Loader.Load(r.Calls, request)
 	if err != nil {

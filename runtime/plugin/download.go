@@ -1,0 +1,194 @@
+package plugin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/yamlhost/yamlhost/internal/httpget"
+)
+
+// What a server may cost by default.
+const (
+	mostSilence     = 30 * time.Second
+	mostPatience    = 30 * time.Minute
+	largestArchive  = 2 << 30 // bytes
+	largestChecksum = 1 << 20 // bytes of a list of checksums
+)
+
+// download takes up to five attempts (F2.33), each of which goes on where the last one ended.
+func (i *Installation) download(ctx context.Context, folder, label string) (string, error) {
+	f, err := os.CreateTemp(folder, label+".tmp*") // no version of any plugin: F2.27
+	if err != nil {
+		return "", fmt.Errorf("make a file for the download: %w", err)
+	}
+	patience := i.Patience
+	if patience == 0 {
+		patience = mostPatience
+	}
+	limited, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("it takes longer than %s", patience))
+	defer cancel()
+	var tag string // of what is in f
+	err = httpget.Repeat(limited, i.Pause, func() error { return i.attempt(limited, f, &tag) })
+	if err != nil && limited.Err() != nil && ctx.Err() == nil {
+		err = context.Cause(limited)
+	}
+	if closing := f.Close(); err == nil {
+		err = closing
+	}
+	if err != nil {
+		_ = os.Remove(f.Name())
+		return "", fmt.Errorf("download plugin %s %s from %s: %w", i.Name, i.Version, i.url(), err)
+	}
+	return f.Name(), nil
+}
+
+// attempt reads what is missing in f of the archive. tag is the server's name for what is in f.
+func (i *Installation) attempt(ctx context.Context, f *os.File, tag *string) error {
+	have, err := f.Seek(0, io.SeekEnd)
+	if err != nil {
+		return err
+	}
+	header := http.Header{}
+	if have > 0 && *tag != "" {
+		header.Set("Range", "bytes="+strconv.FormatInt(have, 10)+"-")
+		header.Set("If-Range", *tag)
+	}
+	response, err := i.get(ctx, i.url(), header)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	switch response.StatusCode {
+	case http.StatusPartialContent:
+		if start, _, _ := strings.Cut(strings.TrimPrefix(response.Header.Get("Content-Range"), "bytes "), "-"); start != strconv.FormatInt(have, 10) || have == 0 {
+			*tag = "" // the next attempt begins anew
+			return fmt.Errorf("the server sent the bytes from %q on, and was asked for those from %d on", start, have)
+		}
+	case http.StatusOK: // all of it, from its beginning
+		if err := f.Truncate(0); err != nil {
+			return err
+		}
+		if _, err := f.Seek(0, io.SeekStart); err != nil {
+			return err
+		}
+		have = 0
+	default:
+		return httpget.StatusError(response)
+	}
+	*tag = response.Header.Get("ETag")
+	if *tag == "" {
+		*tag = response.Header.Get("Last-Modified")
+	}
+	largest := i.Largest
+	if largest == 0 {
+		largest = largestArchive
+	}
+	tooLarge := &httpget.FinalError{Problem: fmt.Sprintf("the archive has more than %d bytes, which no plugin has", largest)}
+	if have+response.ContentLength > largest {
+		return tooLarge
+	}
+	got, err := io.Copy(f, io.LimitReader(response.Body, largest-have+1))
+	switch {
+	case have+got > largest:
+		return tooLarge
+	case err == nil && response.ContentLength >= 0 && got != response.ContentLength:
+		return fmt.Errorf("%d bytes came instead of %d", got, response.ContentLength)
+	case err == nil:
+		return i.isArchive(f, response)
+	}
+	return err
+}
+
+// isArchive returns an error for an answer that is something else, such as the page of a portal that wants a password.
+func (i *Installation) isArchive(f *os.File, response *http.Response) error {
+	head := make([]byte, 2)
+	if n, _ := f.ReadAt(head, 0); n == 2 && head[0] == 0x1f && head[1] == 0x8b {
+		return nil
+	}
+	kind := response.Header.Get("Content-Type")
+	if kind == "" {
+		kind = "something else"
+	}
+	return &httpget.FinalError{Problem: fmt.Sprintf("what came is no archive but %q; does a proxy or a portal answer for the server?", kind)}
+}
+
+// get asks a server. One that is silent for too long, in its answer too, is given up.
+func (i *Installation) get(ctx context.Context, address string, header http.Header) (*http.Response, error) {
+	silence := i.Silence
+	if silence == 0 {
+		silence = mostSilence
+	}
+	if err := secure(address, i.AllowHTTP); err != nil {
+		return nil, &httpget.FinalError{Problem: err.Error()}
+	}
+	return httpget.Get(ctx, i.Client, address, httpget.Options{Header: header, Silence: silence,
+		Redirect: func(to string) error { return secure(to, i.AllowHTTP) }})
+}
+
+// secure returns an error for an address that is not asked over an encrypted connection.
+func secure(address string, allowHTTP bool) error {
+	if allowHTTP || !strings.HasPrefix(strings.ToLower(address), "http://") {
+		return nil
+	}
+	return errors.New("plugins are downloaded over https only; --allow-http-plugins allows http, on which others can change what comes")
+}
+
+// published compares the checksum of what was downloaded with those that its publisher gives beside it, if there are any: a list
+// as releases have it, or a file for the archive alone.
+func (i *Installation) published(ctx context.Context, sum string) error {
+	base := strings.TrimSuffix(i.url(), i.asset())
+	for _, name := range []string{i.asset() + ".sha256", "pulumi-" + i.Name + "_" + i.Version + "_checksums.txt"} {
+		want, err := i.publishedIn(ctx, base+name, name == i.asset()+".sha256")
+		if err != nil {
+			return fmt.Errorf("read the publisher's checksums at %s: %w", base+name, err)
+		}
+		if want != "" && !strings.EqualFold(want, sum) {
+			return &ChecksumError{Want: strings.ToLower(want), Got: sum, From: i.url()}
+		}
+	}
+	return nil
+}
+
+// publishedIn is the checksum of the archive in a list of them; empty where there is no such list, or it does not have the archive.
+// alone says that the list is of the archive alone, so that its name may be missing.
+func (i *Installation) publishedIn(ctx context.Context, address string, alone bool) (string, error) {
+	var text []byte
+	err := httpget.Repeat(ctx, i.Pause, func() error {
+		response, err := i.get(ctx, address, nil)
+		if err != nil {
+			return err
+		}
+		defer response.Body.Close()
+		switch {
+		case response.StatusCode == http.StatusNotFound, response.StatusCode == http.StatusForbidden, response.StatusCode == http.StatusGone:
+			return nil // buckets say that something is forbidden where there is nothing
+		case response.StatusCode != http.StatusOK:
+			return httpget.StatusError(response)
+		}
+		text, err = io.ReadAll(io.LimitReader(response.Body, largestChecksum+1))
+		if err == nil && len(text) > largestChecksum {
+			return &httpget.FinalError{Problem: "it is too large"}
+		}
+		return err
+	})
+	if err != nil {
+		return "", err
+	}
+	for line := range strings.Lines(string(text)) {
+		fields := strings.Fields(line)
+		if len(fields) == 0 || len(fields[0]) != 64 || strings.Trim(strings.ToLower(fields[0]), "0123456789abcdef") != "" {
+			continue
+		}
+		if len(fields) == 1 && alone || len(fields) == 2 && strings.TrimPrefix(fields[1], "*") == i.asset() {
+			return fields[0], nil
+		}
+	}
+	return "", nil
+}
