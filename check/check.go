@@ -76,7 +76,7 @@ func Check(ctx context.Context, file *ast.File, opts Options) (*Program, diag.Di
 	main.program.inputsOf = main.knownInputs(bodies)
 	main.reportMissingPackages()
 	main.warnUnread()
-	return main.program, *main.sink
+	return main.program, main.withoutFollowUps(bodies, *main.sink)
 }
 
 // run is one run of Check: what the bodies of a program and of its components share. Everything below it is used by one
@@ -89,6 +89,7 @@ type run struct {
 	dynamic    map[string]*Dynamic // in all spellings of the token
 	packages   *packages
 	records    records
+	extents    map[*ast.Access]diag.Range // of the expressions that lead on from an access
 }
 
 func newRun(ctx context.Context, file *ast.File, opts Options) *run {
@@ -99,6 +100,7 @@ func newRun(ctx context.Context, file *ast.File, opts Options) *run {
 		components: &components{byToken: make(map[string]*Component), namespaces: make(map[string][]*Component)},
 		dynamic:    make(map[string]*Dynamic),
 		packages:   &packages{loaded: make(map[string]*loadedPackage)},
+		extents:    make(map[*ast.Access]diag.Range),
 		records:    make(records, len(file.Config)+len(file.Variables)+len(file.Resources)+len(file.Outputs)+len(file.Hooks)),
 	}
 }

@@ -106,7 +106,8 @@ func (c *body) bodyOf(component *Component, file *ast.File) *body {
 	decl := component.Decl
 	opts := c.opts
 	opts.Config, opts.ConfigKnown = nil, false
-	b := c.body(&ast.File{Source: file.Source, Origins: file.Origins, Lost: file.Lost, RequiredVersion: decl.RequiredVersion, Unit: decl.Unit, Config: decl.Inputs,
+	b := c.body(&ast.File{Source: file.Source, Origins: file.Origins, Lost: file.Lost, Faults: file.Faults, Nameless: file.Nameless,
+		RequiredVersion: decl.RequiredVersion, Unit: decl.Unit, Config: decl.Inputs,
 		Variables: decl.Variables, Resources: decl.Resources, Outputs: decl.Outputs}, opts)
 	b.component, b.program.component = component, true
 	return b
@@ -153,7 +154,10 @@ func (c *resolver) resolveComponent(n *Node) {
 	r, token := n.Resource, n.Resource.Decl.Type
 	component := c.components.byToken[token.Value]
 	if component == nil {
-		namespace, _, _ := strings.Cut(token.Value, ":")
+		namespace, name, _ := strings.Cut(token.Value, ":")
+		if slices.Contains(c.file.Lost, name) || c.nameless(name) {
+			return
+		}
 		var names []string
 		for _, known := range c.components.namespaces[namespace] {
 			names = append(names, schema.CollapseToken(known.Token))

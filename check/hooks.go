@@ -134,7 +134,10 @@ func (c *judge) checkHookOption(o *ast.Options) {
 			for _, known := range c.program.Hooks {
 				names = append(names, known.Decl.Name.Value)
 			}
-			c.errorf(diag.Undeclared, name.Range(), didYouMean(diag.Suggest(name.Value, names)), "there is no hook `%s`", name.Value)
+			near := didYouMean(diag.Suggest(name.Value, names))
+			if !slices.Contains(c.file.Lost, name.Value) && !c.nameless(name.Value) {
+				c.errorf(diag.Undeclared, name.Range(), near, "there is no hook `%s`", name.Value)
+			}
 			return
 		}
 		switch {

@@ -240,6 +240,7 @@ func (c *typer) operand(e ast.Expr, want schema.Type, what string) schema.Type {
 
 func (c *typer) inferIndex(e *ast.Index) schema.Type {
 	collection := c.infer(e.Collection)
+	c.leadsOn(e.Collection, e)
 	c.infer(e.Key)
 	owner := describeExpr(e.Collection)
 	switch k := e.Key.(type) {
@@ -279,6 +280,7 @@ func (c *typer) inferIndex(e *ast.Index) schema.Type {
 
 func (c *typer) inferSplat(e *ast.Splat) schema.Type {
 	source := schema.Required(c.infer(e.Source))
+	c.leadsOn(e.Source, e)
 	item := source
 	switch t := source.(type) {
 	case *schema.Array:

@@ -45,6 +45,7 @@ type scope struct {
 	all      []*Node          // in source order: configuration, resources, variables; then undeclared configuration
 
 	undeclared map[string]*undeclaredName
+	missing    []string      // names that are taken to be those of entries without a name
 	prefixes   []*ast.Access // that name a section before a name
 	slips      map[int]bool  // those of file.Slips that something refers into
 	uses       map[*Node]int // by name
@@ -198,6 +199,19 @@ func (c *scope) noteUndeclared(root ast.Literal) {
 	c.undeclared[root.Value] = &undeclaredName{first: root.Range}
 }
 
+// nameless reports whether a name that nothing has is taken to be that of an entry without a name, which is told already (Y117): the
+// first names are.
+func (c *scope) nameless(name string) bool {
+	if slices.Contains(c.missing, name) {
+		return true
+	}
+	if len(c.missing) >= c.file.Nameless {
+		return false
+	}
+	c.missing = append(c.missing, name)
+	return true
+}
+
 // reportUndeclared reports each name that stands for nothing once, in the order of the text.
 func (c *scope) reportUndeclared() {
 	names := make([]string, 0, len(c.undeclared))
@@ -212,6 +226,9 @@ func (c *scope) reportUndeclared() {
 		}
 		near := c.nearNames(name, i)
 		hint := didYouMean(near)
+		if configName.MatchString(name) && c.nameless(name) {
+			continue
+		}
 		severity := diag.Error
 		switch {
 		case hint != "":

@@ -56,5 +56,6 @@ const (
 	BadNumber        Code = "Y114" // a number that loses digits, or a date-like scalar (L1.26)
 	Ignored          Code = "Y115" // text that has no effect: further documents, reserved keys (L1.29, L1.23)
 	RunawayInput     Code = "Y116" // too deep, too large, not UTF-8 or not text at all
+	Nameless         Code = "Y117" // an entry of a section without its name (L1.E)
 	YamlhostOnly     Code = "Y400" // understood by yamlhost only (decision D6)
 )

@@ -3,6 +3,7 @@ package parser
 import (
 	"bytes"
 	"slices"
+	"strings"
 
 	"github.com/yamlhost/yamlhost/diag"
 )
@@ -17,8 +18,8 @@ type stretch struct {
 	// lead is the line of the section's key, without its value, that is read in front of an entry; nil for what stands at the
 	// top.
 	lead []byte
-	// astray says that the first line of the stretch is indented like no entry of its section.
-	astray bool
+	// astray says that the first line of the stretch is indented like no entry of its section; deeper, that it stands deeper.
+	astray, deeper bool
 }
 
 // cutSection is a key at the top of a text. entries is nil where its value is read together with it.
@@ -65,16 +66,17 @@ func cut(text []byte) []cutSection {
 			tops = append(tops, i)
 		}
 	}
+	usual := usualIndent(lines)
 	var sections []cutSection
 	for n := 0; n < len(tops); {
 		from := tops[n]
-		for n++; n < len(tops) && strays(text, lines, from, tops[n:]); n++ {
+		for n++; n < len(tops) && strays(text, lines, from, tops[n:], usual); n++ {
 		}
 		to := len(lines)
 		if n < len(tops) {
 			to = tops[n]
 		}
-		sections = append(sections, cutEntries(text, lines[from:to], endOf(lines, to, len(text))))
+		sections = append(sections, cutEntries(text, lines[from:to], endOf(lines, to, len(text)), usual))
 	}
 	return sections
 }
@@ -197,7 +199,7 @@ func sectionName(text []byte, l textLine) string {
 
 // strays reports whether the line at the top that comes next is a broken line of the section that begins at a line, and not
 // the beginning of something else: what follows it goes on with the entries of that section.
-func strays(text []byte, lines []textLine, section int, tops []int) bool {
+func strays(text []byte, lines []textLine, section int, tops []int, usual int) bool {
 	if !bareKey(text, lines[section]) || sectionName(text, lines[section]) == "" || section+1 >= len(lines) {
 		return false
 	}
@@ -229,13 +231,47 @@ func strays(text []byte, lines []textLine, section int, tops []int) bool {
 		}
 		return inside[0].indent > 0 && keyLine(text, inside[0])
 	}
-	indent := entryIndent(text, lines[section+1:at])
+	indent := entryIndent(text, lines[section+1:at], usual)
 	return inside[0].indent > indent && slices.ContainsFunc(inside, func(l textLine) bool { return l.indent == indent && keyLine(text, l) })
 }
 
-// entryIndent is how deep the entries of a section stand: as deep as the first, unless more lines stand less deep.
-func entryIndent(text []byte, inside []textLine) int {
+// usualIndent is how much deeper lines stand than those above them, as a rule: what is most often below the keys at the top, or
+// else below any line; 0 where no line stands deeper.
+func usualIndent(lines []textLine) int {
+	below, deeper := map[int]int{}, map[int]int{}
+	for i, l := range lines[:len(lines)-1] {
+		if by := lines[i+1].indent - l.indent; by > 0 {
+			deeper[by]++
+			if l.indent == 0 {
+				below[by]++
+			}
+		}
+	}
+	usual := func(counts map[int]int) (best int, clear bool) {
+		for by, n := range counts {
+			switch {
+			case n > counts[best] || best == 0:
+				best, clear = by, true
+			case n == counts[best]:
+				best, clear = min(best, by), false
+			}
+		}
+		return best, clear && counts[best] > 1
+	}
+	if best, clear := usual(below); clear {
+		return best
+	}
+	best, _ := usual(deeper)
+	return best
+}
+
+// entryIndent is how deep the entries of a section stand: as deep as usual where a key does, or else as deep as the first, unless
+// more lines stand less deep.
+func entryIndent(text []byte, inside []textLine, usual int) int {
 	first := inside[0].indent
+	if first >= usual-1 && slices.ContainsFunc(inside, func(l textLine) bool { return l.indent == usual && !l.tab && keyLine(text, l) }) {
+		return usual
+	}
 	counts := map[int]int{}
 	for _, l := range inside {
 		if l.indent > 0 && l.indent <= first && !l.tab && keyLine(text, l) {
@@ -265,7 +301,7 @@ func movedLeft(text []byte, inside []textLine) bool {
 }
 
 // cutEntries cuts one section, whose lines are given, into its entries.
-func cutEntries(text []byte, lines []textLine, end int) cutSection {
+func cutEntries(text []byte, lines []textLine, end, usual int) cutSection {
 	whole := cutSection{head: stretch{start: lineStart(lines[0]), end: end}}
 	inside := lines[1:]
 	if len(inside) == 0 || sectionName(text, lines[0]) == "" || !bareKey(text, lines[0]) {
@@ -283,7 +319,7 @@ func cutEntries(text []byte, lines []textLine, end int) cutSection {
 		}
 		inside = inside[rest:]
 	}
-	indent := entryIndent(text, inside)
+	indent := entryIndent(text, inside, usual)
 	var starts []int
 	for i, l := range inside {
 		switch {
@@ -298,7 +334,8 @@ func cutEntries(text []byte, lines []textLine, end int) cutSection {
 	}
 	whole.head.end = lineStart(inside[0])
 	for n, from := range starts {
-		s := stretch{start: lineStart(inside[from]), end: end, lead: lead, astray: inside[from].indent != indent}
+		s := stretch{start: lineStart(inside[from]), end: end, lead: lead,
+			astray: inside[from].indent != indent, deeper: inside[from].indent > indent}
 		if n+1 < len(starts) {
 			s.end = lineStart(inside[starts[n+1]])
 		}
@@ -370,12 +407,42 @@ func newBlock(src *diag.Source, s stretch, text []byte, origin, line int, option
 		}
 		b.top = nil
 		b.lose()
+	} else if key, at := p.strayField(b); s.deeper && key != "" {
+		p.fail(diag.Nameless, at, "write the name of the entry in the line above, as deep as the other entries",
+			"`%s` belongs to an entry whose name is missing", shorten(key))
+		b.top, b.failed = nil, true
 	} else if s.astray && len(p.repairs) == 0 && len(b.top) == 1 {
 		start, _ := p.lineAt(p.lineOf(len(s.lead)))
 		p.fail(diag.Syntax, p.at(start, start+1), "align it with the entries that it belongs to", "this line is indented like none of those above it")
 	}
 	return b
 }
+
+// strayField is the first key of a block, if that is no entry's name but the field of one; empty for any other.
+func (p *parser) strayField(b *block) (string, diag.Range) {
+	if len(b.top) == 0 {
+		return "", diag.Range{}
+	}
+	section, _ := canonical(b.top[0].name, cuttable)
+	body := p.deref(b.top[0].value)
+	if body.Kind != mappingNode || len(body.Content) == 0 {
+		return "", diag.Range{}
+	}
+	if key := body.Content[0]; isField(section, key.Value) {
+		return key.Value, p.span(key)
+	}
+	return "", diag.Range{}
+}
+
+// isField reports whether a key is that of a field in the entries of a section, rather than the name of one.
+func isField(section, key string) bool {
+	_, field := canonical(key, entryKeys[section])
+	return field || section == "variables" && strings.HasPrefix(strings.ToLower(key), "fn::")
+}
+
+// entryKeys are the fields of the entries of sections.
+var entryKeys = map[string][]string{"config": configKeys, "configuration": configKeys, "resources": allFields, "components": componentKeys,
+	"hooks": hookKeys}
 
 // beginsWithKey reports whether the first line of the block can be a key, as far as lines tell; one that begins with an
 // anchor or a tag may be.

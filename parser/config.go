@@ -84,7 +84,7 @@ func keyOf(c *ast.Config) string {
 func (p *parser) configFields(c *ast.Config, n *node) {
 	var typeEntry, items, value, defaultEntry *entry
 	broken := false
-	p.fields(n, configKeys, func(key string, e entry) {
+	p.fieldsOf(p.described(n), configKeys, nil, func(key string, e entry) {
 		switch key {
 		case "type":
 			typeEntry = &e
@@ -104,9 +104,10 @@ func (p *parser) configFields(c *ast.Config, n *node) {
 		case "description":
 			c.Description = p.plainText(e, "`description`")
 		}
-	}, func(e entry) {
+	}, func(e entry) bool {
 		broken = true
 		p.unknownKey(diag.Error, e, "a configuration value", configKeys, "")
+		return true
 	})
 	if typeEntry != nil {
 		c.Type = p.configType(*typeEntry, items)

@@ -199,7 +199,7 @@ func (s *blockSet) outline(p *parser, part bool) *outline {
 	var heads []*parser
 	var roots []*node
 	var lost []string
-	seen := map[string]diag.Range{}
+	seen := map[string]int{} // places in top
 	for _, b := range s.blocks {
 		p.diags.Add(b.p.diags...)
 		roots = append(roots, b.p.yamlRoot)
@@ -228,10 +228,13 @@ func (s *blockSet) outline(p *parser, part bool) *outline {
 		}
 		for _, e := range entries {
 			if first, again := seen[e.name]; again {
-				head.duplicate(e.name, e.at, first)
+				head.duplicate(e.name, e.at, top[first].at)
+				if len(top[first].parts) == 0 && empty(p.deref(top[first].value)) { // as entries does
+					top[first].value, top[first].parts, top[first].p = e.value, e.parts, e.p
+				}
 				continue
 			}
-			seen[e.name] = e.at
+			seen[e.name] = len(top)
 			top = append(top, e)
 		}
 	}

@@ -65,6 +65,7 @@ type lexer struct {
 	fresh     bool // no token yet on this line
 	indents   []int
 	flow      []int // offsets of open brackets
+	complete  bool  // a value has ended that no deeper line can go on with
 	keyLine   int   // lineStart of the line that has a key; -1 where another may follow
 	began     bool  // the first document has begun
 	ended     bool  // the first document has ended by "..."
@@ -232,9 +233,10 @@ func (l *lexer) next() bool {
 			l.indents = l.indents[:len(l.indents)-1]
 			popped = true
 		}
-		if popped && column > l.top() && !l.marker(l.i) {
+		if (popped || l.complete) && column > l.top() && !l.marker(l.i) {
 			l.suspect(suspectIndent, l.i, l.i+1, 0)
 		}
+		l.complete = false
 		l.keyLine = -1
 		if column == 0 && l.document() {
 			return true
@@ -331,6 +333,7 @@ func (l *lexer) afterKey(column, start int) {
 		i++
 	}
 	if i >= len(l.text) || l.text[i] != ':' || !blankAt(l.text, i+1) {
+		l.complete = true
 		return
 	}
 	if l.keyLine == l.lineStart {
@@ -392,7 +395,9 @@ func (l *lexer) afterQuote(column, start int, lines bool) {
 	if tail {
 		l.suspect(suspectQuoteTail, i, i+1, start)
 	}
-	if !lines {
+	if lines {
+		l.complete = len(l.flow) == 0
+	} else {
 		l.afterKey(column, start)
 	}
 }
@@ -474,6 +479,7 @@ func (l *lexer) plain(column int) {
 		}
 		if i >= len(l.text) || lineStart == l.lineStart || l.text[i] == '#' || i-lineStart <= parent ||
 			i == lineStart && l.marker(i) {
+			l.complete = true
 			return
 		}
 		l.i, l.lineStart = i, lineStart

@@ -132,6 +132,9 @@ func (p *parser) entries(n *node) []entry {
 		}
 		if before, found := index.add(list, key.Value); found {
 			p.duplicate(key.Value, at, list[before].at)
+			if empty(p.deref(list[before].value)) { // what is meant stands there
+				list[before].value = value
+			}
 			continue
 		}
 		list = append(list, entry{key: key, value: value, at: at, name: key.Value, p: p})
@@ -140,6 +143,50 @@ func (p *parser) entries(n *node) []entry {
 		return list
 	}
 	return p.merge(list, &index)
+}
+
+// described are the entries of a map with the fields of a resource or the like. Where fields come again, the name of another entry
+// is missing, which has the rest (Y117).
+func (p *parser) described(n *node) []entry {
+	i, first := secondEntry(n)
+	if i == 0 {
+		return p.entries(n)
+	}
+	key := n.Content[i]
+	d := p.fail(diag.Nameless, p.span(key), "write the name of the other entry in the line above, or remove this one",
+		"`%s` is there already (line %d): the name of another entry is missing", shorten(key.Value), p.shownLine(p.span(first)))
+	d.Related = []diag.Related{{Range: p.span(first), Message: "declared here first"}}
+	rest := *n
+	rest.Content = n.Content[:i:i]
+	return p.entries(&rest)
+}
+
+// secondEntry is where in a map another entry seems to begin, and the key above that is the same as the one there: the first key
+// comes again, or two do. It is 0 where none begins; a line that is there twice is no other entry.
+func secondEntry(n *node) (at int, first *node) {
+	if n.Style&yaml.FlowStyle != 0 {
+		return 0, nil
+	}
+	known := make(map[string]int, len(n.Content)/2)
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key := n.Content[i]
+		before, again := known[key.Value]
+		known[key.Value] = i
+		switch {
+		case key.Kind != yaml.ScalarNode || key.Tag == mergeTag || !again:
+			continue
+		case before == i-2 && n.Content[i+1].Kind == n.Content[i-1].Kind && n.Content[i+1].Value == n.Content[i-1].Value:
+			continue
+		case at > 0 && n.Content[at].Value != key.Value:
+			return at, first
+		case at == 0:
+			at, first = i, n.Content[before]
+		}
+		if before == 0 {
+			return at, first
+		}
+	}
+	return 0, nil
 }
 
 func (p *parser) duplicate(name string, at, first diag.Range) {

@@ -2,6 +2,7 @@ package parser
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/parser/ast"
@@ -34,12 +35,26 @@ func (p *parser) finish(main *outline) (*ast.File, diag.Diagnostics) {
 	if main == nil {
 		return &ast.File{Source: p.src, Lost: p.lost}, p.diags
 	}
+	file, diags := main.file, p.diags
 	if main.include != nil {
-		return main.withIncluded()
+		file, diags = main.withIncluded()
+	} else {
+		main.read(p.names(main.body))
+		diags = p.diags
 	}
-	main.read(p.names(main.body))
-	return main.file, p.diags
+	for _, d := range diags {
+		if slices.Contains(shaping, d.Code) {
+			file.Faults = append(file.Faults, d.Subject)
+		}
+		if d.Code == diag.Nameless {
+			file.Nameless++
+		}
+	}
+	return file, diags
 }
+
+// shaping are the codes of faults by which a declaration is another than the text meant.
+var shaping = []diag.Code{diag.Syntax, diag.Duplicate, diag.Nameless, diag.UnknownKey, diag.WrongKind, diag.BadTypeToken}
 
 // open finds the sections of the text; nil where it cannot be read at all, which has been reported.
 func (p *parser) open(part bool) *outline {

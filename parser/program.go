@@ -296,7 +296,7 @@ func (p *parser) componentItem(e entry, name ast.Literal) item {
 	var b body
 	var pulumi *entry
 	p.section(e, "the component `"+shorten(e.name)+"`", func(n *node, _ diag.Range) {
-		p.fields(n, componentKeys, func(key string, e entry) {
+		p.fieldsOf(p.described(n), componentKeys, nil, func(key string, e entry) {
 			switch key {
 			case "name":
 				p.plainText(e, "`name`")
@@ -316,7 +316,7 @@ func (p *parser) componentItem(e entry, name ast.Literal) item {
 			case "outputs":
 				b.outputs = &e
 			}
-		}, func(e entry) { p.unknownKey(diag.Error, e, "a component", componentKeys, "") })
+		}, func(e entry) bool { p.unknownKey(diag.Error, e, "a component", componentKeys, ""); return true })
 		p.inside(b, func() {
 			component.RequiredVersion = p.pulumiBlock(pulumi, nil)
 			component.Unit = ast.NewUnit(component.RequiredVersion)
@@ -346,7 +346,7 @@ func (p *parser) hookSection(section *entry) (hooks []*ast.Hook) {
 func (p *parser) hook(e entry, name ast.Literal) item {
 	hook := &ast.Hook{Name: name, Range: p.whole(e)}
 	p.section(e, "the hook `"+shorten(e.name)+"`", func(n *node, _ diag.Range) {
-		p.fields(n, hookKeys, func(key string, e entry) {
+		p.fieldsOf(p.described(n), hookKeys, nil, func(key string, e entry) {
 			switch key {
 			case "command":
 				p.alsoDeclared("args", func() { hook.Command = p.present(p.expression(e)) })
@@ -355,7 +355,7 @@ func (p *parser) hook(e entry, name ast.Literal) item {
 			case "ignoreErrors":
 				hook.IgnoreErrors = p.literalBool(e, "`ignoreErrors`")
 			}
-		}, func(e entry) { p.unknownKey(diag.Error, e, "a hook", hookKeys, "") })
+		}, func(e entry) bool { p.unknownKey(diag.Error, e, "a hook", hookKeys, ""); return true })
 	})
 	if hook.Command == nil {
 		p.fail(diag.RequiredMissing, name.Range, "add `command: [program, argument]`", "the hook `%s` needs a command", shorten(e.name))

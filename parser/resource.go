@@ -30,7 +30,11 @@ func (p *parser) resourceSection(section *entry) (resources []*ast.Resource) {
 				parent = "`" + shorten(bare.Name.Value) + "`, with what belongs to it"
 			}
 			if !strays {
-				p.fail(diag.WrongKind, it.name.Range, "indent this under "+parent, "`%s` is not a resource here", it.name.Value)
+				code := diag.WrongKind
+				if parent == aName {
+					code = diag.Nameless
+				}
+				p.fail(code, it.name.Range, "indent this under "+parent, "`%s` is not a resource here", it.name.Value)
 			}
 			bare, strays = nil, true
 			continue
@@ -100,6 +104,8 @@ func bodyHint(n *node) string {
 
 // misplaced reports whether an entry is a field of the resource above that has been indented one level too little (L4.7),
 // and what it has to be under.
+const aName = "a resource's name"
+
 // aSection is what a section has to be under that stands among the resources.
 const aSection = "the program, as `resources` is"
 
@@ -107,7 +113,7 @@ func (p *parser) misplaced(e entry) (parent string, stray bool) {
 	body := p.deref(e.value)
 	switch {
 	case e.name == "type" && isText(body):
-		parent = "a resource's name"
+		parent = aName
 	case body.Kind != yaml.MappingNode || hasKey(body, "type"):
 		return "", false
 	case (e.name == "outputs" || e.name == "variables") && len(body.Content) > 0 && !hasKey(body, resourceKeys...):
@@ -135,7 +141,7 @@ func (p *parser) resourceFields(r *ast.Resource, n *node) {
 	var typed bool
 	var properties, get, options, each, condition *entry
 	var unknown []entry
-	p.fieldsOf(p.entries(n), allFields, elsewhere, func(key string, e entry) {
+	p.fieldsOf(p.described(n), allFields, elsewhere, func(key string, e entry) {
 		switch key {
 		case "type":
 			if typed = !empty(p.deref(e.value)); typed {

@@ -179,8 +179,9 @@ func gatherNames(section *node, names map[string]bool, depth int) {
 
 // item is one entry of a section whose keys are names, with what is to be said about it: one of the declarations is set.
 type item struct {
-	name  ast.Literal
-	diags diag.Diagnostics
+	name   ast.Literal
+	diags  diag.Diagnostics
+	hollow bool // nothing stands behind the name
 
 	config    *ast.Config
 	variable  *ast.Variable
@@ -214,19 +215,23 @@ func (p *parser) items(section *entry, read itemReader) []item {
 	if len(section.parts) == 0 {
 		return list
 	}
-	seen := make(map[string]diag.Range, len(section.parts))
-	for _, it := range list {
-		seen[it.name.Value] = it.name.Range
+	seen := make(map[string]int, len(section.parts))
+	for i, it := range list {
+		seen[it.name.Value] = i
 	}
 	for _, part := range section.parts {
 		rb := part.block.items(part, p.scope, read)
 		p.diags.Add(rb.diags...)
 		for _, it := range rb.items {
 			if first, again := seen[it.name.Value]; again {
-				p.duplicate(it.name.Value, it.name.Range, first)
+				p.duplicate(it.name.Value, it.name.Range, list[first].name.Range)
+				if list[first].hollow { // what is meant stands here
+					it.name = list[first].name
+					list[first] = it
+				}
 				continue
 			}
-			seen[it.name.Value] = it.name.Range
+			seen[it.name.Value] = len(list)
 			list = append(list, it)
 		}
 	}
@@ -239,7 +244,7 @@ func (p *parser) itemsOf(section entry, read itemReader) (list []item) {
 		for _, e := range p.entries(n) {
 			before := len(p.diags)
 			it := read(p, e, ast.Literal{Value: e.name, Range: e.at})
-			it.name = ast.Literal{Value: e.name, Range: e.at}
+			it.name, it.hollow = ast.Literal{Value: e.name, Range: e.at}, empty(p.deref(e.value))
 			it.diags = append(diag.Diagnostics(nil), p.diags[before:]...)
 			p.diags = p.diags[:before]
 			list = append(list, it)

@@ -128,6 +128,11 @@ func (p *parser) accuse(s *suspicion) {
 		p.fail(diag.Syntax, at, "inside of brackets, put it in quotes: '${…}'",
 			"`${…}` needs quotes in a list or map that is written in brackets")
 	case suspectIndent:
+		if key, ok := p.fieldAt(s.at); ok {
+			p.fail(diag.Nameless, at, "write the name of the entry in the line above, as deep as the other entries",
+				"`%s` belongs to an entry whose name is missing", shorten(key))
+			return
+		}
 		p.fail(diag.Syntax, at, "align it with the entries that it belongs to", "this line is indented like none of those above it")
 	case suspectDash:
 		p.fail(diag.Syntax, at, "begin the list on the next line", "a list item cannot follow a key on the same line")
@@ -138,6 +143,20 @@ func (p *parser) accuse(s *suspicion) {
 	case suspectKey:
 		p.fail(diag.Syntax, at, "a line in a map is written `key: value`", "`:` is missing behind a key")
 	}
+}
+
+// fieldAt is the key at an offset of a block, if that is the field of an entry.
+func (p *parser) fieldAt(offset int) (string, bool) {
+	if p.lead == 0 {
+		return "", false
+	}
+	line := contentLines(p.text[offset:])
+	lead := contentLines(p.text[:p.lead])
+	if len(line) == 0 || keyEnd(p.text[offset:], line[0]) == 0 {
+		return "", false
+	}
+	key := string(bytes.Trim(p.text[offset:offset+keyEnd(p.text[offset:], line[0])-1], " \t\"'"))
+	return key, isField(sectionName(p.text[:p.lead], lead[0]), key)
 }
 
 // accuseEscape explains an escape that does not exist.

@@ -1,0 +1,211 @@
+package check
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/parser/ast"
+)
+
+// What is wrong with the use of a declaration that could not be read as it stands mostly follows from that: it is left out, and
+// shows again when the declaration is mended and it is still there.
+
+// followUps are the codes of findings that may follow from a fault in what is used.
+var followUps = []diag.Code{diag.NoMember, diag.NotIndexable, diag.IndexOutOfRange, diag.NotAssignable, diag.NotPrintable,
+	diag.UnknownProperty, diag.RequiredMissing}
+
+// stretch is a part of a text.
+type stretch struct {
+	source     *diag.Source
+	start, end int32
+}
+
+func (c *body) stretchOf(at diag.Range) stretch {
+	at = c.file.Origins.Place(at)
+	return stretch{at.Source, at.Start, at.End}
+}
+
+func (s stretch) holds(o stretch) bool {
+	return s.source == o.source && s.start <= o.start && o.end <= s.end
+}
+
+// usage is a place at which a declaration is used: that of a node, or of the component that a resource is an instance of.
+type usage struct {
+	at        stretch
+	node      *Node
+	component *Component
+}
+
+// cause finds out which declarations have a fault.
+type cause struct {
+	c      *body
+	starts []stretch // of the entries of the program, in order
+	faults []stretch // in order
+	known  map[stretch]bool
+	nodes  map[*Node]bool
+}
+
+// withoutFollowUps leaves out findings about uses of declarations in which the parser has found a fault, or that are what they are by
+// others with one.
+func (c *body) withoutFollowUps(bodies []*body, found diag.Diagnostics) diag.Diagnostics {
+	if !slices.ContainsFunc(found, mayFollow) {
+		return found
+	}
+	uses, starts := c.usages(bodies)
+	f := &cause{c: c, starts: starts, known: make(map[stretch]bool), nodes: make(map[*Node]bool)}
+	for _, at := range c.file.Faults {
+		f.faults = append(f.faults, c.stretchOf(at))
+	}
+	for _, d := range found { // forEach is missing
+		if d.Code == diag.Undeclared && d.Subject.Text() == eachName {
+			f.faults = append(f.faults, c.stretchOf(d.Subject))
+		}
+	}
+	slices.SortFunc(f.faults, compareStretches)
+	longest := int32(0)
+	for _, u := range uses {
+		longest = max(longest, u.at.end-u.at.start)
+	}
+	return slices.DeleteFunc(slices.Clone(found), func(d diag.Diagnostic) bool {
+		return mayFollow(d) && slices.ContainsFunc(around(uses, longest, c.stretchOf(d.Subject)), f.causes)
+	})
+}
+
+func mayFollow(d diag.Diagnostic) bool {
+	return d.Severity == diag.Error && slices.Contains(followUps, d.Code)
+}
+
+// causes reports whether what is used has a fault.
+func (f *cause) causes(u usage) bool {
+	if u.component != nil {
+		return f.within(u.component.Decl.Range)
+	}
+	return f.faulty(u.node)
+}
+
+// faulty reports whether a node has a fault, or its type comes of one that has.
+func (f *cause) faulty(n *Node) bool {
+	known, asked := f.nodes[n]
+	if asked {
+		return known
+	}
+	f.nodes[n] = false // for one that needs itself
+	if at, ok := declaration(n); ok {
+		known = f.within(at)
+	}
+	if r := n.Resource; r != nil && r.Component != nil && !r.Component.Packaged {
+		known = known || f.within(r.Component.Decl.Range)
+	}
+	if n.Resource == nil || n.Resource.Decl.ForEach != nil {
+		known = known || slices.ContainsFunc(n.Needs, func(e Edge) bool { return f.faulty(e.To) })
+	}
+	f.nodes[n] = known
+	return known
+}
+
+// within reports whether there is a fault in an entry, up to the beginning of the next: what could not be read of an entry
+// stands behind the rest.
+func (f *cause) within(entry diag.Range) bool {
+	at := f.c.stretchOf(entry)
+	known, asked := f.known[at]
+	if asked {
+		return known
+	}
+	whole := at
+	if i, _ := slices.BinarySearchFunc(f.starts, stretch{at.source, at.end, at.end}, compareStretches); i < len(f.starts) && f.starts[i].source == at.source {
+		whole.end = f.starts[i].start - 1
+	}
+	i, _ := slices.BinarySearchFunc(f.faults, stretch{at.source, at.start, at.start}, compareStretches)
+	known = i < len(f.faults) && whole.source == f.faults[i].source && f.faults[i].start <= whole.end
+	f.known[at] = known
+	return known
+}
+
+// compareStretches orders by source, by where stretches begin, and by where they end.
+func compareStretches(a, b stretch) int {
+	if a.source != b.source {
+		return cmp.Compare(a.source.Name(), b.source.Name())
+	}
+	return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.end, b.end))
+}
+
+// usages are the uses of all declarations and the beginnings of those, both in the order of the text.
+func (c *body) usages(bodies []*body) (uses []usage, starts []stretch) {
+	for unit, r := range c.records {
+		for i, access := range unit.Accesses {
+			if r.refs[i].Kind != RefNode {
+				continue
+			}
+			whole, found := c.extents[access]
+			if !found {
+				whole = access.Range()
+			}
+			use, node := c.stretchOf(whole), r.refs[i].Node
+			if at, ok := declaration(node); ok && !c.stretchOf(at).holds(use) {
+				uses = append(uses, usage{at: use, node: node})
+			}
+		}
+	}
+	for _, b := range bodies {
+		for _, n := range b.all {
+			if at, ok := declaration(n); ok {
+				starts = append(starts, c.stretchOf(at))
+			}
+			if n.Resource != nil && n.Resource.Component != nil && !n.Resource.Component.Packaged {
+				uses = append(uses, usage{at: c.stretchOf(n.Resource.Decl.Range), component: n.Resource.Component})
+			}
+		}
+		for _, o := range b.file.Outputs {
+			starts = append(starts, c.stretchOf(o.Range))
+		}
+	}
+	for _, component := range c.file.Components {
+		starts = append(starts, c.stretchOf(component.Range))
+	}
+	slices.SortFunc(uses, func(a, b usage) int { return compareStretches(a.at, b.at) })
+	slices.SortFunc(starts, compareStretches)
+	return uses, starts
+}
+
+// leadsOn notes that an expression goes into what another, which may begin with an access, is.
+func (r *run) leadsOn(from, to ast.Expr) {
+	for {
+		switch e := from.(type) {
+		case *ast.Access:
+			r.extents[e] = to.Range()
+			return
+		case *ast.Index:
+			from = e.Collection
+		case *ast.Splat:
+			from = e.Source
+		default:
+			return
+		}
+	}
+}
+
+// around are the uses that overlap a place, of uses in the order of the text, none of which is longer than longest.
+func around(uses []usage, longest int32, at stretch) []usage {
+	var found []usage
+	end, _ := slices.BinarySearchFunc(uses, stretch{at.source, max(at.end, at.start+1), 0}, func(u usage, s stretch) int { return compareStretches(u.at, s) })
+	for i := end - 1; i >= 0 && uses[i].at.source == at.source && uses[i].at.start+longest > at.start; i-- {
+		if at.start < uses[i].at.end {
+			found = append(found, uses[i])
+		}
+	}
+	return found
+}
+
+// declaration is the whole entry that declares a node; ok is false for one that the text does not declare.
+func declaration(n *Node) (at diag.Range, ok bool) {
+	switch {
+	case n.Resource != nil:
+		return n.Resource.Decl.Range, true
+	case n.Variable != nil:
+		return n.Variable.Range, true
+	case n.Config != nil && n.Config.Decl != nil:
+		return n.Config.Decl.Range, true
+	}
+	return diag.Range{}, false
+}
