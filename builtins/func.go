@@ -75,6 +75,9 @@ type Env interface {
 	Env(name string) (v value.Value, found bool, err error)
 	// ParseYAML reads a text as data: nothing in it is interpolated or called. The error says where in the text the fault is.
 	ParseYAML(text string) (value.Value, error)
+	// Bundle makes texts, by their names in an archive, of a source file and what it imports. The error says where the fault
+	// is.
+	Bundle(ctx context.Context, r BundleRequest) (map[string]string, error)
 	// Recoverable reports whether err is a fault that try and can may pass over, and whether it is the failure of
 	// something that the argument needs, which recover may pass over besides (L10.C5). Neither holds for the end of
 	// the whole operation.

@@ -43,6 +43,13 @@ func (world) Env(name string) (value.Value, bool, error) {
 
 func (world) ParseYAML(text string) (value.Value, error) { return value.FromJSON(text) }
 
+func (world) Bundle(_ context.Context, r builtins.BundleRequest) (map[string]string, error) {
+	if r.Entry == "missing.ts" {
+		return nil, errors.New("missing.ts: there is no such file")
+	}
+	return map[string]string{"index.js": r.Entry}, nil
+}
+
 var errFailed = errors.New("a resource failed")
 var errOver = errors.New("over")
 

@@ -25,7 +25,7 @@ var themes = [...]Theme{
 	{"Networks", networkFuncs},
 	{"Secrets", secretFuncs},
 	{"Files and environment", fileFuncs},
-	{"Assets and archives", assetFuncs},
+	{"Assets and archives", slices.Concat(assetFuncs, bundleFuncs)},
 	{"Resources, stacks and providers", resourceFuncs},
 }
 

@@ -67,6 +67,9 @@ func (c *typer) inferCall(e *ast.Call) schema.Type {
 			c.checkPath(f, arg)
 		}
 	}
+	if f.Name == "bundle" && len(args) > 0 {
+		c.checkBundle(e, args)
+	}
 	if f.Name == "env" && len(args) > 0 {
 		c.checkEnv(args[0])
 	}

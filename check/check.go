@@ -36,6 +36,8 @@ type Options struct {
 	Stat func(path string) (fs.FileInfo, error)
 	// Bundle makes the code of dynamic types; nil where nobody does, which leaves their sources unread.
 	Bundle Bundler
+	// Handler looks for faults of a source file that fn::bundle makes an archive of; nil where nobody does.
+	Handler func(ctx context.Context, dir string, r HandlerSource) ([]BundleFault, error)
 }
 
 // ConfigText is a configuration value as the stack has it (L2.3).

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/yamlhost/yamlhost/builtins"
 	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/parser/ast"
 	"github.com/yamlhost/yamlhost/schema"
@@ -31,6 +32,47 @@ type Bundle struct {
 type BundleFault struct {
 	Place   string // file:line:column, or less of it; never empty
 	Message string
+}
+
+// HandlerSource is a source file that fn::bundle makes an archive of.
+type HandlerSource = builtins.BundleRequest
+
+// checkBundle looks for faults of a source that a program bundles, as far as its arguments are written out.
+func (c *typer) checkBundle(e *ast.Call, args []ast.Expr) {
+	arg := func(i int) ast.Expr {
+		if i < len(args) && args[i] != nil {
+			return c.constant(args[i])
+		}
+		return nil
+	}
+	entry, ok := arg(0).(*ast.String)
+	if !ok || c.opts.Handler == nil || !c.checkConfined(args[0], entry.Value) {
+		return
+	}
+	source := HandlerSource{Entry: entry.Value}
+	if export, ok := arg(1).(*ast.String); ok {
+		source.Export = export.Value
+	}
+	switch arg(2).(type) {
+	case nil, *ast.Null:
+	default:
+		source.Captured = true
+	}
+	if list, ok := arg(3).(*ast.List); ok {
+		for _, item := range list.Items {
+			if text, ok := c.constant(item).(*ast.String); ok {
+				source.External = append(source.External, text.Value)
+			}
+		}
+	}
+	at := args[0].Range()
+	faults, err := c.opts.Handler(c.ctx, c.opts.ProgramDir, source)
+	for _, f := range faults {
+		c.errorf(diag.BadSource, at, f.Place, "%s cannot be bundled: %s", shown(entry.Value), f.Message)
+	}
+	if err != nil {
+		c.errorf(diag.FileAccess, at, "", "cannot read %s: %s", shown(entry.Value), err)
+	}
 }
 
 // Dynamic is a checked dynamic type.

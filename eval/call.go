@@ -164,6 +164,9 @@ func (s *scope) callFault(e *ast.Call, f *builtins.Func, args []ast.Expr, err er
 			}
 		}
 	}
+	if errors.Is(err, builtins.ErrSource) {
+		code = diag.BadSource
+	}
 	if errors.Is(err, builtins.ErrFile) {
 		code = diag.FileAccess
 	}
@@ -200,6 +203,14 @@ func (env environment) ReadFile(path string) ([]byte, error) {
 		path = filepath.Join(env.e.options.Cwd, path)
 	}
 	return env.e.readFile(env.ctx, path)
+}
+
+// Bundle makes the members of an archive of a source file (L10.C18).
+func (env environment) Bundle(ctx context.Context, r builtins.BundleRequest) (map[string]string, error) {
+	if env.e.options.Bundle == nil {
+		return nil, errors.New("source files cannot be bundled here")
+	}
+	return env.e.options.Bundle(ctx, env.e.options.Cwd, r)
 }
 
 // Env looks up an environment variable that the program may read (L10.C9).

@@ -84,6 +84,7 @@ func runDocsWith(t *testing.T, text string, config map[string]check.ConfigText,
 	}
 	result, more := eval.Run(context.Background(), program, docsMonitor(), eval.Options{
 		Cwd: "/srv/prog", RootDirectory: "/srv", Workers: 1, ReadFile: options().ReadFile, ParseData: parser.Data,
+		Bundle:   plainWorld{}.bundle,
 		AllowEnv: true, Getenv: func(name string) (string, bool) { return "eu", name == "REGION" },
 	})
 	return result, append(findings, more...)

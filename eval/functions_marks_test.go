@@ -154,6 +154,15 @@ func (plainWorld) StackOutput(context.Context, string, string) (value.Value, err
 	return value.String("vpc-1"), nil
 }
 
+func (plainWorld) Bundle(_ context.Context, r builtins.BundleRequest) (map[string]string, error) {
+	return map[string]string{"index.js": r.Entry}, nil
+}
+
+// bundle is Bundle as Options have it.
+func (w plainWorld) bundle(ctx context.Context, _ string, r builtins.BundleRequest) (map[string]string, error) {
+	return w.Bundle(ctx, r)
+}
+
 func (plainWorld) Env(string) (value.Value, bool, error) {
 	return value.String("eu").Secret(), true, nil
 }

@@ -28,6 +28,9 @@ type Options struct {
 	EngineKnowsPackages bool
 	// Command runs a command of a hook (L10.C14) in a folder; nil when commands cannot be run.
 	Command func(ctx context.Context, dir string, words []string) error
+	// Bundle makes texts, by their names in an archive, of a source file below dir and what it imports; nil when nothing here
+	// can. The error says where the fault is.
+	Bundle func(ctx context.Context, dir string, r builtins.BundleRequest) (map[string]string, error)
 	// ReadFile reads a file for fn::readFile and its kin; nil to read the file system. The path is as in the program,
 	// made absolute by Cwd.
 	ReadFile func(path string) ([]byte, error)

@@ -11,6 +11,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/provider"
 	"github.com/yamlhost/yamlhost/value"
 	"github.com/yamlhost/yamlhost/value/urn"
+	"github.com/yamlhost/yamlhost/workspace/sources"
 )
 
 // componentProvider offers the components of a plugin as a provider: it has a schema and constructs, and manages nothing
@@ -67,7 +68,7 @@ func (c componentProvider) Construct(ctx context.Context, r provider.ConstructRe
 		})
 	}
 	made, diags := eval.Construct(ctx, component, m, request, eval.Options{
-		Cwd: p.cwd, RootDirectory: p.cwd, Getenv: p.getenv, RequireVersion: p.requireVersion,
+		Cwd: p.cwd, RootDirectory: p.cwd, Getenv: p.getenv, RequireVersion: p.requireVersion, Bundle: new(sources.Sources).Texts,
 		SourcePath: func(name string) string { return filepath.Join(p.dir, name) },
 	})
 	if err := errorOf(diags); err != nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/monitor/rpc"
 	"github.com/yamlhost/yamlhost/value/wire"
 	"github.com/yamlhost/yamlhost/workspace"
+	"github.com/yamlhost/yamlhost/workspace/sources"
 )
 
 // Run evaluates a program against the monitor of the caller (F9.5):
@@ -42,6 +43,7 @@ func (h *Host) Run(ctx context.Context, r *pulumirpc.RunRequest) (*pulumirpc.Run
 	}
 	defer closeSchemas()
 	program, diags := w.Check(ctx, workspace.CheckOptions{
+		Handler: new(sources.Sources).Handler,
 		Schemas: loading(schemas), Config: configOf(r), ConfigKnown: true, Project: r.GetProject(),
 	})
 	if h.engine.report(ctx, diags) {
@@ -64,7 +66,7 @@ func (h *Host) Run(ctx context.Context, r *pulumirpc.RunRequest) (*pulumirpc.Run
 
 func (h *Host) evalOptions(w *workspace.Workspace) eval.Options {
 	return eval.Options{
-		Command: eval.RunCommand(h.childEnv(), nil), EngineKnowsPackages: true,
+		Command: eval.RunCommand(h.childEnv(), nil), EngineKnowsPackages: true, Bundle: new(sources.Sources).Texts,
 		Cwd: w.Dir(), RootDirectory: w.Project.Dir, Getenv: h.options.Env.Lookup, RequireVersion: h.engine.requireVersion,
 		SourcePath: func(name string) string {
 			if filepath.IsAbs(name) {

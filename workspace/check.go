@@ -37,6 +37,8 @@ type CheckOptions struct {
 	AllowEnv, RestrictPaths, Untrusted bool
 	// Bundle makes the code of dynamic types; nil leaves their sources unread.
 	Bundle check.Bundler
+	// Handler looks at the sources that fn::bundle takes; nil leaves them unread.
+	Handler func(ctx context.Context, dir string, r check.HandlerSource) ([]check.BundleFault, error)
 }
 
 // attempts bounds how often a program is checked while somebody writes to the schemas that it needs.

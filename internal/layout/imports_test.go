@@ -62,7 +62,7 @@ var mayImport = map[string][]string{
 	"workspace/project":          {"runtime/secrets", "value", "diag"},
 	// langhost implements providers too: components written in YAML are served as one.
 	"langhost": {
-		"langhost/pcl", "workspace", "workspace/compiler", "internal/environ",
+		"langhost/pcl", "workspace", "workspace/sources", "workspace/compiler", "internal/environ",
 		"parser", "parser/ast", "check", "eval", "builtins", "schema", "value", "value/urn", "diag",
 		"runtime/monitor", "runtime/monitor/rpc", "runtime/provider", "runtime/plugin", "workspace/project", "value/wire",
 	},

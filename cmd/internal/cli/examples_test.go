@@ -129,7 +129,7 @@ func TestExamples(t *testing.T) {
 		t.Run(entry.Name(), func(t *testing.T) {
 			t.Parallel()
 			newDesk := newDesk
-			if entry.Name() == "dynamic" {
+			if entry.Name() == "dynamic" || entry.Name() == "bundle" {
 				path, plain := needInterpreters(t), newDesk
 				newDesk = func(t *testing.T, example string) *desk {
 					d := plain(t, example)

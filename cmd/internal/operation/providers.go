@@ -102,7 +102,7 @@ func NewProviders(a *console.Console, ws *workspace.Workspace, log func(plugin.M
 			log(plugin.Message{URN: line.URN, Severity: plugin.Info, Text: line.Text})
 		}
 	}
-	files := &sources.Sources{}
+	files := &sources.Sources{Confined: trust == Untrusted}
 	beside := dynamic.Options{Dir: ws.Dir(), Environ: a.World.Env, Path: options.Path, Project: options.Project, Maps: files.Map}
 	if log != nil {
 		beside.Log = func(line dynamic.LogLine) {

@@ -20,6 +20,6 @@ func checkFor(ctx context.Context, ws *workspace.Workspace, providers *Providers
 	return ws.Check(ctx, workspace.CheckOptions{
 		AllowEnv: run.AllowEnv, RestrictPaths: run.RestrictPaths, Untrusted: providers.trust == Untrusted,
 		Schemas: providers.WatchedSchemas, Parameterize: providers.Parameterize, Config: ws.ConfigTexts(config), ConfigKnown: config != nil,
-		Stat: os.Stat, Bundle: providers.Sources.Bundle,
+		Stat: os.Stat, Bundle: providers.Sources.Bundle, Handler: providers.Sources.Handler,
 	})
 }

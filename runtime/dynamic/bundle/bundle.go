@@ -3,8 +3,13 @@ package bundle
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
+	"regexp"
+	"strconv"
 	"strings"
 )
 
@@ -41,17 +46,39 @@ type Options struct {
 	External []string
 	// Minify shortens names and drops white space.
 	Minify bool
+	// Handler says that the text is to run elsewhere; nil for a provider.
+	Handler *Handler
+	// Confined says that folders node_modules, too, must stay below Dir.
+	Confined bool
 	// ESM keeps the module a module of ECMAScript; otherwise the text is a CommonJS module.
 	ESM bool
 }
 
+// Handler is what a bundle that runs elsewhere needs besides its sources.
+type Handler struct {
+	Export   string // the one name that the text exports, which the entry must export; empty for all that it does
+	Captured bool   // the sources may import Captured
+}
+
+// Captured is the module from which TypeScript and JavaScript import captured values, which are in CapturedFile beside the
+// text. Python imports them from the module CapturedPython.
+const (
+	Captured       = "yamlhost:captured"
+	CapturedFile   = "captured.json"
+	CapturedPython = "yamlhost_captured"
+)
+
+// exportName is a name that a module can export.
+var exportName = regexp.MustCompile(`^[A-Za-z_$][\w$]*$`)
+
 // Bundle is an entry with all that it imports. It is immutable.
 type Bundle struct {
 	Language Language
-	Code     string   // of Python, a JSON object that maps paths to texts
-	Digest   string   // "sha256:" and the hash of language and code
-	Files    []string // what went in, relative to Dir with slashes, in alphabetical order
-	Map      *Map     // from Code to sources; nil for Python, where lines are those of the files
+	Code     string            // of Python, a JSON object that maps paths to texts
+	Texts    map[string]string // of a Handler, the files to run: by name, relative to the entry's folder
+	Digest   string            // "sha256:" and the hash of language and code
+	Files    []string          // what went in, relative to Dir with slashes, in alphabetical order
+	Map      *Map              // from Code to sources; nil for Python, where lines are those of the files
 }
 
 // Fault is one reason why there is no bundle.
@@ -99,6 +126,12 @@ func Make(o Options) (*Bundle, error) {
 	}
 	if !filepath.IsLocal(filepath.FromSlash(o.Source)) {
 		return nil, fault(o.Source, "the file is outside of the project")
+	}
+	if _, err := os.Stat(filepath.Join(o.Dir, filepath.FromSlash(o.Source))); errors.Is(err, fs.ErrNotExist) {
+		return nil, fault(o.Source, "there is no such file")
+	}
+	if h := o.Handler; h != nil && h.Export != "" && !exportName.MatchString(h.Export) {
+		return nil, fault(o.Source, "a module cannot export "+strconv.Quote(h.Export))
 	}
 	var b *Bundle
 	var err error

@@ -3,6 +3,7 @@ package bundle
 import (
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/evanw/esbuild/pkg/api"
@@ -17,8 +18,15 @@ func makeNode(o Options) (*Bundle, error) {
 	if o.ESM {
 		format = api.FormatESModule
 	}
+	entries, stdin := []string{"./" + filepath.ToSlash(o.Source)}, (*api.StdinOptions)(nil)
+	if h := o.Handler; h != nil && h.Export != "" {
+		stdin = &api.StdinOptions{Contents: "export { " + h.Export + " } from " + strconv.Quote(entries[0]) + "\n", ResolveDir: o.Dir,
+			Sourcefile: exportsFile, Loader: api.LoaderJS}
+		entries = nil
+	}
 	result := api.Build(api.BuildOptions{
-		EntryPoints:       []string{"./" + filepath.ToSlash(o.Source)},
+		EntryPoints:       entries,
+		Stdin:             stdin,
 		AbsWorkingDir:     o.Dir, // paths in the text are relative to it, so the digest is the same elsewhere
 		Outfile:           filepath.Join(o.Dir, "bundle.js"),
 		Bundle:            true,
@@ -33,7 +41,7 @@ func makeNode(o Options) (*Bundle, error) {
 		External:          o.External,
 		Metafile:          true,
 		LogLevel:          api.LogLevelSilent,
-		Plugins:           []api.Plugin{confine(o), stubs(o)},
+		Plugins:           []api.Plugin{confine(o), captured(o), stubs(o)},
 		TsconfigRaw:       "{}", // a tsconfig of the machine would change the digest
 		Write:             false,
 		TreeShaking:       api.TreeShakingTrue,
@@ -41,7 +49,16 @@ func makeNode(o Options) (*Bundle, error) {
 		ResolveExtensions: []string{".ts", ".mts", ".cts", ".js", ".mjs", ".cjs", ".json"},
 	})
 	if len(result.Errors) > 0 {
-		return nil, faultsOf(result.Errors)
+		faults := faultsOf(result.Errors)
+		for i, f := range faults.Faults {
+			if f.File == exportsFile { // a text of ours, that has nothing but the name
+				faults.Faults[i] = Fault{File: filepath.ToSlash(o.Source), Message: f.Message}
+				if strings.HasPrefix(f.Message, "no matching export") {
+					faults.Faults[i].Message = "the file exports no " + strconv.Quote(o.Handler.Export)
+				}
+			}
+		}
+		return nil, faults
 	}
 	b := &Bundle{}
 	for _, f := range result.OutputFiles {
@@ -56,7 +73,28 @@ func makeNode(o Options) (*Bundle, error) {
 		}
 	}
 	b.Files = inputsOf(result.Metafile)
+	if o.Handler != nil {
+		b.Texts = map[string]string{"index.js": b.Code}
+	}
 	return b, nil
+}
+
+// exportsFile is the name of the text that exports one name of the entry.
+const exportsFile = "yamlhost:exports"
+
+// captured leaves the import of captured values to the place where the text runs.
+func captured(o Options) api.Plugin {
+	return api.Plugin{Name: "captured", Setup: func(build api.PluginBuild) {
+		build.OnResolve(api.OnResolveOptions{Filter: "^" + Captured + "$"}, func(api.OnResolveArgs) (api.OnResolveResult, error) {
+			switch {
+			case o.Handler == nil:
+				return api.OnResolveResult{Errors: []api.Message{{Text: "a provider captures nothing: it is given inputs and configuration"}}}, nil
+			case !o.Handler.Captured:
+				return api.OnResolveResult{Errors: []api.Message{{Text: "nothing is captured: add capture to the call of fn::bundle"}}}, nil
+			}
+			return api.OnResolveResult{Path: "./" + CapturedFile, External: true}, nil
+		})
+	}}
 }
 
 func faultsOf(messages []api.Message) *Error {
@@ -86,7 +124,8 @@ func sentence(text string) string {
 func confine(o Options) api.Plugin {
 	return api.Plugin{Name: "confine", Setup: func(build api.PluginBuild) {
 		build.OnLoad(api.OnLoadOptions{Filter: `.*`, Namespace: "file"}, func(args api.OnLoadArgs) (api.OnLoadResult, error) {
-			if slices.Contains(strings.Split(filepath.ToSlash(args.Path), "/"), "node_modules") || inside(o.Dir, args.Path) {
+			installed := !o.Confined && slices.Contains(strings.Split(filepath.ToSlash(args.Path), "/"), "node_modules")
+			if installed || inside(o.Dir, args.Path) {
 				return api.OnLoadResult{}, nil
 			}
 			return api.OnLoadResult{Errors: []api.Message{{

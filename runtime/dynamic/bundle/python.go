@@ -44,6 +44,9 @@ func makePython(o Options) (*Bundle, error) {
 			return nil, fault(name, "the file is not UTF-8")
 		}
 		files[name] = string(bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n")))
+		if faults := missingModules(o, name, base, files[name]); len(faults) > 0 {
+			return nil, &Error{Faults: faults}
+		}
 		for _, module := range importedModules(files[name]) {
 			for _, candidate := range moduleFiles(module, path.Dir(name), base) {
 				if info, err := os.Stat(filepath.Join(o.Dir, filepath.FromSlash(candidate))); err == nil && info.Mode().IsRegular() {
@@ -64,7 +67,76 @@ func makePython(o Options) (*Bundle, error) {
 	if err != nil {
 		return nil, fault(entry, err.Error())
 	}
-	return &Bundle{Code: string(code), Files: names}, nil
+	b := &Bundle{Code: string(code), Files: names}
+	if o.Handler == nil {
+		return b, nil
+	}
+	if export := o.Handler.Export; export != "" && !defines(files[entry], export) {
+		return nil, fault(entry, "the file has no "+export)
+	}
+	b.Texts, err = handlerTexts(o.Handler, base, files)
+	return b, err
+}
+
+// handlerTexts are files by their names relative to the entry's folder, which a handler runs in, with the module of the
+// captured values.
+func handlerTexts(h *Handler, base string, files map[string]string) (map[string]string, error) {
+	texts := make(map[string]string, len(files)+1)
+	for name, text := range files {
+		relative := name
+		if base != "." {
+			var below bool
+			if relative, below = strings.CutPrefix(name, base+"/"); !below {
+				return nil, fault(name, "the file is outside of the folder of the entry: move it there")
+			}
+		}
+		texts[relative] = text
+	}
+	if h.Captured {
+		texts[CapturedPython+".py"] = "import json, os\n\nwith open(os.path.join(os.path.dirname(os.path.abspath(__file__)), \"" + CapturedFile +
+			"\"), encoding=\"utf-8\") as f:\n    captured = json.load(f)\n"
+	}
+	return texts, nil
+}
+
+// defines reports whether a text binds a name at its top.
+func defines(text, name string) bool {
+	quoted := regexp.QuoteMeta(name)
+	return regexp.MustCompile(`(?m)^(?:(?:async[ \t]+)?def|class)[ \t]+` + quoted + `\b|^` + quoted + `[ \t]*[:=]|^(?:from|import)\b.*\b` + quoted + `\b`).
+		MatchString(text)
+}
+
+// missingModules are the modules that a text imports from its own package and that are not there, and the captured values
+// where there are none.
+func missingModules(o Options, name, base, text string) []Fault {
+	var faults []Fault
+	for _, m := range pythonImport.FindAllStringSubmatchIndex(text, -1) {
+		start := m[0]
+		line := 1 + strings.Count(text[:start], "\n")
+		statement := strings.TrimSpace(text[m[0]:m[1]])
+		if o.Handler != nil && !o.Handler.Captured && regexp.MustCompile(`\b`+CapturedPython+`\b`).MatchString(statement) {
+			faults = append(faults, Fault{File: name, Line: line, Message: "nothing is captured: add capture to the call of fn::bundle"})
+			continue
+		}
+		if m[4] < 0 {
+			continue
+		}
+		module := text[m[4]:m[5]]
+		if !strings.HasPrefix(module, ".") || strings.Trim(module, ".") == "" {
+			continue
+		}
+		candidates := moduleFiles(module, path.Dir(name), base)
+		file := candidates[len(candidates)-2] // the module itself, and behind it the package of that name
+		found := false
+		for _, place := range []string{file, strings.TrimSuffix(file, ".py")} { // a package needs no __init__.py
+			_, err := os.Stat(filepath.Join(o.Dir, filepath.FromSlash(place)))
+			found = found || err == nil
+		}
+		if !found {
+			faults = append(faults, Fault{File: name, Line: line, Message: "there is no module " + module})
+		}
+	}
+	return faults
 }
 
 // importedModules lists what a text imports, each as Python writes it, with leading dots for relative ones.

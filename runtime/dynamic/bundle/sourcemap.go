@@ -39,7 +39,7 @@ func inputsOf(metafile string) []string {
 	}
 	var files []string
 	for name := range meta.Inputs {
-		if !strings.HasPrefix(name, namespaceStub+":") {
+		if !strings.HasPrefix(name, namespaceStub+":") && name != exportsFile {
 			files = append(files, name)
 		}
 	}

@@ -192,7 +192,7 @@ func (o *ProgramOpener) Open(ctx context.Context, path string, texts func(path s
 		p.Document = parser.NewDocument(ws.Source)
 	}
 	kept := o.schemas(ws)
-	how := workspace.CheckOptions{Config: ws.ConfigTexts(nil), Stat: os.Stat, Bundle: kept.providers.Sources.Bundle,
+	how := workspace.CheckOptions{Config: ws.ConfigTexts(nil), Stat: os.Stat, Bundle: kept.providers.Sources.Bundle, Handler: kept.providers.Sources.Handler,
 		Parameterize: func(ctx context.Context, pkg project.Package) (schema.Descriptor, error) {
 			if strings.HasPrefix(pkg.Source, ".") || filepath.IsAbs(pkg.Source) {
 				return schema.Descriptor{}, errors.New("its plugin belongs to the project, and is not started by an editor")
