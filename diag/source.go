@@ -2,6 +2,7 @@ package diag
 
 import (
 	"bytes"
+	"maps"
 	"sort"
 	"sync"
 	"unicode/utf8"
@@ -64,6 +65,13 @@ func NewSource(name string, text []byte) *Source {
 
 // Name is the path as the user should see it.
 func (s *Source) Name() string { return s.name }
+
+// Renamed is the same text under another name. What is hidden stays hidden.
+func (s *Source) Renamed(name string) *Source {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return &Source{name: name, text: s.text, lines: s.lines, hidden: maps.Clone(s.hidden)}
+}
 
 // Text is the whole text, which the caller must not modify.
 func (s *Source) Text() []byte { return s.text }

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"github.com/yamlhost/yamlhost/bench/drawer"
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/cmd/internal/report"
 	"github.com/yamlhost/yamlhost/runtime/provider"
 	"github.com/yamlhost/yamlhost/value"
 )
@@ -126,6 +127,7 @@ outputs:
 		look("out of "+strings.Join(args, " "), x.out.String())
 		look("err of "+strings.Join(args, " "), x.err.String())
 	}
+	reports := 0
 	run(0, "stack", "init", "dev")
 	run(0, "config", "set", "--secret", "word", "canary-config")
 	for _, extra := range []string{"", "  x-create: {type: drawer:Item, properties: {title: {fn::secret: \"canary-\\\"quoted\\\"\\nlines\"}, kind: k}}",
@@ -141,9 +143,11 @@ outputs:
 		if strings.Contains(extra, "check") {
 			preview = 1
 		}
-		run(preview, "preview", "--diff")
+		reports++
+		run(preview, append([]string{"preview", "--diff"}, allKinds(filepath.Join(root, fmt.Sprintf("reports%d", reports)))...)...)
 		run(preview, "preview", "--json")
-		run(code, "up", "--yes", "--diff")
+		reports++
+		run(code, append([]string{"up", "--yes", "--diff"}, allKinds(filepath.Join(root, fmt.Sprintf("reports%d", reports)))...)...)
 		run(code, "up", "--yes", "--json", "--skip-preview")
 	}
 	for _, canary := range []string{"63616e6172792d", "63616E6172792D", "Y2FuYXJ5", "NhbmFyeS", "jYW5hcnkt"} {
@@ -165,6 +169,15 @@ outputs:
 		look("file "+path, string(text))
 		return err
 	}))
+	for i := range reports {
+		for _, kind := range report.Kinds() {
+			text, err := os.ReadFile(filepath.Join(root, fmt.Sprintf("reports%d", i+1), kind))
+			require.NoError(t, err)
+			if kind == "text" || kind == "markdown" || kind == "html" {
+				require.Contains(t, string(text), "[secret]", kind)
+			}
+		}
+	}
 	for _, kind := range []string{"out", "err", "file", ".yamlhost-journal", ".json"} {
 		require.Greater(t, seen[kind], 3, "places of the kind %s were looked at: %v", kind, seen)
 	}

@@ -41,6 +41,7 @@ func Run(ctx context.Context, args []string, s console.Streams, w console.World)
 		if fault := recover(); fault != nil {
 			a.Crashes.Report(fault)
 			code = console.CodeInternal
+			_ = a.FinishReports(code, "internal error") // the crash has been told
 			if w.Enabled("PULUMI_DEBUG_COMMANDS") {
 				panic(fault)
 			}
@@ -53,6 +54,7 @@ func Run(ctx context.Context, args []string, s console.Streams, w console.World)
 		if s.Restore != nil {
 			s.Restore()
 		}
+		a.FinishReportsSoon(console.CodeCancelled, "interrupted")
 		w.Quit(console.CodeCancelled)
 	})
 	defer a.Signals.Stop()
@@ -73,7 +75,14 @@ func Run(ctx context.Context, args []string, s console.Streams, w console.World)
 	if text != "" {
 		a.SayError(text)
 	}
-	return outputCode(a, code, out, errors)
+	code = outputCode(a, code, out, errors)
+	if err := a.FinishReports(code, text); err != nil {
+		a.SayError(err.Error())
+		if code == console.CodeOK {
+			code = console.CodeError
+		}
+	}
+	return code
 }
 
 // inside runs commands of this program in this process, without a terminal and without anybody to ask.

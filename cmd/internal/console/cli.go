@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/yamlhost/yamlhost/cmd/internal/report"
 	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/runtime/secrets"
 )
@@ -21,6 +22,8 @@ type Console struct {
 	Global  globalOptions
 	Signals *interrupts
 	Crashes *Crashes
+	Reports *report.Set     // of --out; nil without any
+	system  report.System   // that is told of the run
 	keys    secrets.Keyring // derived once in a process
 }
 
@@ -114,6 +117,7 @@ func (a *Console) Report(ds diag.Diagnostics) error {
 			}
 		}
 	}
+	a.Reports.Find(shown)
 	if len(shown) > 0 {
 		width, _ := a.Size()
 		if err := diag.WriteText(a.Streams.Err, shown, diag.TextOptions{Color: a.Color(a.Streams.ErrTerminal), Width: width}); err != nil {

@@ -17,6 +17,15 @@ const (
 	CodeInternal  = 255
 )
 
+// codeNames are the codes with the names that reports and CI systems get.
+var codeNames = map[int]string{
+	CodeOK: "ok", CodeError: "error", CodeUsage: "invocation", codeNoStack: "no-stack", CodeChanges: "changes",
+	CodeCancelled: "cancelled", CodePending: "pending", CodeInternal: "internal",
+}
+
+// CodeName is the name of an exit code.
+func CodeName(code int) string { return codeNames[code] }
+
 // ExitError is an error with an exit code of its own. A nil cause means that the user has been told already.
 type ExitError struct {
 	Code  int

@@ -1,5 +1,7 @@
 package operation
 
+import "github.com/yamlhost/yamlhost/cmd/internal/console"
+
 // operationOptions are the flags of everything that plans or applies.
 type Options struct {
 	Dir     string // of `run`
@@ -34,6 +36,7 @@ type Options struct {
 	MaxValue        int64 // MiB
 	MaxSteps        int64
 
+	Reports          console.ReportFlags
 	Json             bool
 	Diff             bool
 	ShowSames        bool

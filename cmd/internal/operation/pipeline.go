@@ -13,7 +13,6 @@ import (
 	"github.com/yamlhost/yamlhost/builtins"
 	"github.com/yamlhost/yamlhost/check"
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
-	"github.com/yamlhost/yamlhost/cmd/internal/view"
 	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/eval"
 	"github.com/yamlhost/yamlhost/internal/confine"
@@ -60,6 +59,7 @@ type Pipeline struct {
 	retry        []urn.URN               // pending creations that are to be made again
 	kept         []state.Operation       // pending creations that a destruction has to leave pending
 	told         bool                    // what an earlier run left in flight was told
+	warned       diag.Diagnostics        // what the checker found, none of it an error
 	noted        map[string]bool         // what evaluating the program had to say so far; a plan and what follows it say the same
 }
 
@@ -246,7 +246,7 @@ func (p *Pipeline) check(ctx context.Context) error {
 	if diags.HasErrors() {
 		return p.fail(diags)
 	}
-	p.Program = program
+	p.Program, p.warned = program, diags
 	return p.Console.Report(diags)
 }
 
@@ -260,7 +260,7 @@ func (p *Pipeline) fail(diags diag.Diagnostics) error {
 				shown.event(p.messageOf(d))
 			}
 		}
-		shown.event(&engine.Summary{Result: "failed", Changes: map[engine.Op]int{}})
+		shown.event(&engine.Summary{Result: "failed", Changes: map[engine.Op]int{}, Planning: p.document})
 		shown.event(&engine.Finished{})
 		if err := shown.close(); err != nil {
 			return err
@@ -522,42 +522,6 @@ func (p *Pipeline) messageOf(d diag.Diagnostic) *engine.Message {
 	return m
 }
 
-// shownView is a view, or the digest of `preview --json`.
-type shownView struct {
-	event func(engine.Event)
-	close func() error
-}
-
-// show makes the view of an operation. Of a plan that an operation follows, outputs are progress and no result.
-func (p *Pipeline) show(name string, document, final bool) *shownView {
-	a, o := p.Console, p.options
-	columns, lines := a.Size()
-	out := a.Streams.Out
-	if !final && !o.Json {
-		out = a.Streams.Err
-	}
-	progress, flush := p.discreetErr()
-	options := view.Options{
-		Out: out, Err: progress, Interactive: a.Streams.ErrTerminal && !a.Global.NonInteractive && a.World.Getenv("TERM") != "dumb",
-		Color: a.Color(a.Streams.ErrTerminal), Width: columns, Height: lines, Size: a.Size, JSON: o.Json,
-		ShowSames: o.ShowSames, ShowSecrets: o.ShowSecrets, ShowReads: o.ShowReads, Diff: o.Diff,
-		SuppressOutputs: o.SuppressOutputs, SuppressProgress: o.SuppressProgress, Operation: name, Source: p.source, Property: p.Property,
-		Secrets: p.secretTexts(), Crash: a.Crashes.Crash, Found: a.World.Found,
-	}
-	if p.Workspace != nil {
-		options.Root = p.Workspace.Project.Dir
-	}
-	if p.Stack != nil {
-		options.Stack = p.Stack.Ref.Stack
-	}
-	if document && o.Json && !a.World.Enabled("PULUMI_ENABLE_STREAMING_JSON_PREVIEW") {
-		digest := view.NewDigest(options)
-		return &shownView{digest.Event, func() error { return digest.Write(a.Streams.Out) }}
-	}
-	v := view.New(options)
-	return &shownView{v.Event, func() error { v.Close(); return flush() }}
-}
-
 // secretTexts are the plain texts of secret configuration, to be masked wherever they appear (L9.34).
 func (p *Pipeline) secretTexts() []string {
 	var texts []string
@@ -567,23 +531,6 @@ func (p *Pipeline) secretTexts() []string {
 		}
 	}
 	return texts
-}
-
-// source finds the texts of the workspace by their absolute paths.
-func (p *Pipeline) source(path string) *diag.Source {
-	for _, src := range append([]*diag.Source{p.Workspace.Source, p.Workspace.Project.Source, p.settingsSource()}, p.Workspace.Parts...) {
-		if src != nil && p.Console.Path(src.Name()) == path {
-			return src
-		}
-	}
-	return nil
-}
-
-func (p *Pipeline) settingsSource() *diag.Source {
-	if p.settings == nil {
-		return nil
-	}
-	return p.settings.Source
 }
 
 // stage is where events meet the view of the operation under way: those of the engine, of the program and of plugins,

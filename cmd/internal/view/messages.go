@@ -15,8 +15,19 @@ const messageLines = 20
 
 func isError(m *engine.Message) bool { return m.Severity == diag.Error }
 
-// message shows a message like any other finding: with the place of the resource in the user's text, where it is known.
+// message shows a message like any other finding.
 func (r report) message(w io.Writer, m *engine.Message) {
+	d := r.finding(m)
+	if r.o.Found != nil {
+		r.o.Found(d)
+	}
+	// Writing to a terminal that is gone is nothing that could be told to anybody.
+	_ = diag.WriteText(w, diag.Diagnostics{d}, diag.TextOptions{Color: r.o.Color, Width: r.o.Width, Hints: messageLines})
+	io.WriteString(w, "\n")
+}
+
+// finding turns a message into a diagnostic: with the place of the resource in the user's text, where it is known.
+func (r report) finding(m *engine.Message) diag.Diagnostic {
 	summary, detail, _ := strings.Cut(strings.TrimRight(m.Text, "\n"), "\n")
 	if m.URN != "" && !strings.Contains(summary, m.URN.Name()) {
 		summary = m.URN.Name() + ": " + summary
@@ -27,19 +38,13 @@ func (r report) message(w io.Writer, m *engine.Message) {
 			subject = at
 		}
 	}
-	d := diag.Diagnostic{
+	return diag.Diagnostic{
 		Severity: m.Severity,
 		Code:     m.Code,
 		Summary:  r.mask.Hide(summary),
 		Detail:   r.mask.Hide(detail),
 		Subject:  subject,
 	}
-	if r.o.Found != nil {
-		r.o.Found(d)
-	}
-	// Writing to a terminal that is gone is nothing that could be told to anybody.
-	_ = diag.WriteText(w, diag.Diagnostics{d}, diag.TextOptions{Color: r.o.Color, Width: r.o.Width, Hints: messageLines})
-	io.WriteString(w, "\n")
 }
 
 // place finds a source position, project:///<path>#<line>,<column>, in the user's text. Without an end it covers the word

@@ -33,7 +33,7 @@ type plain struct {
 
 func newPlain(o Options, m *mask.Masker) *plain {
 	v := &plain{o: o, p: palette{o.Color}, mask: m, board: newBoard(), stop: make(chan struct{}), stopped: make(chan struct{})}
-	if o.SuppressProgress {
+	if o.SuppressProgress || o.Silent {
 		close(v.stopped)
 	} else {
 		go v.watch()

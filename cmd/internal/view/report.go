@@ -3,6 +3,7 @@ package view
 import (
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 
 	"github.com/yamlhost/yamlhost/diag"
@@ -64,7 +65,11 @@ func (r report) problems(w io.Writer) {
 		if len(names) > most {
 			text += ", …"
 		}
-		fmt.Fprintf(w, "%s skipped because of earlier errors: %s\n\n", Count(len(names), "resource"), text)
+		cause := "earlier errors"
+		if s.Result == "canceled" {
+			cause = "the interrupt"
+		}
+		fmt.Fprintf(w, "%s skipped because of %s: %s\n\n", Count(len(names), "resource"), cause, text)
 	}
 }
 
@@ -86,44 +91,85 @@ func (r report) changes(w io.Writer) {
 
 // outputs shows the stack's outputs; in a preview or after a change, what becomes of each.
 func (r report) outputs(w io.Writer) {
-	s := r.board.summary
-	if s == nil || r.o.SuppressOutputs {
-		return
-	}
-	old, new := outputsOf(s.OldOutputs), outputsOf(s.Outputs)
-	if old.Len() == 0 && new.Len() == 0 {
+	list := r.outputList()
+	if len(list) == 0 || r.o.SuppressOutputs {
 		return
 	}
 	fmt.Fprintln(w, r.p.paint(bold, "Outputs:"))
 	width := 0
-	for _, k := range append(append([]string{}, old.Keys()...), new.Keys()...) {
-		width = max(width, len([]rune(k)))
+	for _, out := range list {
+		width = max(width, len([]rune(out.Name)))
 	}
-	show := func(sign string, color paint, key, text string) {
-		fmt.Fprintf(w, "  %s %s %s\n", r.p.paint(color, sign), r.p.paint(color, pad(key+":", width+1)), text)
-	}
-	text := func(v value.Value) string { return r.mask.Hide(outputText(v, r.o.ShowSecrets)) }
-	seen := map[string]bool{}
-	for _, k := range new.Keys() {
-		seen[k] = true
-		after, _ := new.Lookup(k)
-		before, had := old.Lookup(k)
-		switch {
-		case s.OldOutputs == nil || !had:
-			show("+", green, k, text(after))
-		case !sameOutput(before, after):
-			show("~", yellow, k, text(before)+r.p.paint(dim, " => ")+text(after))
-		default:
-			show(" ", dim, k, text(after))
+	colors := map[string]paint{"+": green, "~": yellow, "-": red, " ": dim}
+	for _, out := range list {
+		text := out.After
+		switch out.Sign {
+		case "~":
+			text = out.Before + r.p.paint(dim, " => ") + out.After
+		case "-":
+			text = out.Before
 		}
-	}
-	for _, k := range old.Keys() {
-		if !seen[k] {
-			before, _ := old.Lookup(k)
-			show("-", red, k, text(before))
-		}
+		color := colors[out.Sign]
+		fmt.Fprintf(w, "  %s %s %s\n", r.p.paint(color, out.Sign), r.p.paint(color, pad(out.Name+":", width+1)), text)
 	}
 	fmt.Fprintln(w)
+}
+
+// Output is one output of the stack in a report.
+type Output struct {
+	Name          string
+	Sign          string // "+" new, "~" changed, "-" gone, " " as it was
+	Before, After string // masked texts; empty on a side that has none
+	// Plain is the new value when it is a text, a number or a boolean that is known and not secret; else empty.
+	Plain string
+}
+
+// outputList lists the stack's outputs: first those of the program in its order, then those that are gone.
+func (r report) outputList() []Output {
+	s := r.board.summary
+	if s == nil || s.Outputs == nil && s.Result == "canceled" { // it did not get to the outputs
+		return nil
+	}
+	old, new := outputsOf(s.OldOutputs), outputsOf(s.Outputs)
+	text := func(v value.Value) string { return r.mask.Hide(outputText(v, r.o.ShowSecrets)) }
+	var list []Output
+	for _, k := range new.Keys() {
+		after, _ := new.Lookup(k)
+		before, had := old.Lookup(k)
+		out := Output{Name: k, Sign: " ", After: text(after), Plain: r.plainText(after)}
+		switch {
+		case s.OldOutputs == nil || !had:
+			out.Sign = "+"
+		case !sameOutput(before, after):
+			out.Sign, out.Before = "~", text(before)
+		}
+		list = append(list, out)
+	}
+	for _, k := range old.Keys() {
+		if _, stays := new.Lookup(k); !stays {
+			before, _ := old.Lookup(k)
+			list = append(list, Output{Name: k, Sign: "-", Before: text(before)})
+		}
+	}
+	return list
+}
+
+// plainText is a scalar as other programs take it; empty for everything else, for secrets and for what is not known.
+func (r report) plainText(v value.Value) string {
+	if !v.IsKnown() || v.ContainsSecret() {
+		return ""
+	}
+	text, ok := v.AsString()
+	if !ok {
+		if v.Is(value.KindMap) || v.Is(value.KindList) {
+			return ""
+		}
+		text = valueText(v, false)
+	}
+	if r.mask.Hide(text) != text {
+		return ""
+	}
+	return text
 }
 
 // summary tells the counts and the time.
@@ -133,23 +179,8 @@ func (r report) summary(w io.Writer) {
 		return
 	}
 	var parts []string
-	if n := r.board.gone; n > 0 {
-		parts = append(parts, r.p.paint(red, fmt.Sprintf("%d gone", n)))
-	}
-	for _, op := range summaryOrder {
-		n := s.Changes[op]
-		if op == engine.OpDelete {
-			n -= r.board.deleted
-		}
-		if n == 0 {
-			continue
-		}
-		style := opStyles[op]
-		word := style.done
-		if s.Planning && op != engine.OpSame {
-			word = "to " + style.planned
-		}
-		parts = append(parts, r.p.paint(style.color, fmt.Sprintf("%d %s", n, word)))
+	for _, c := range r.counts() {
+		parts = append(parts, r.p.paint(opStyles[c.Op].color, fmt.Sprintf("%d %s", c.N, c.Words)))
 	}
 	if len(parts) == 0 {
 		parts = []string{"nothing to do"}
@@ -169,6 +200,33 @@ func (r report) summary(w io.Writer) {
 	if s.MaybeCorrupt {
 		fmt.Fprintln(w, "It is not known what became of a failed operation; `yamlhost refresh` looks and corrects the state.")
 	}
+}
+
+// counts are the numbers of the summary that are not zero.
+func (r report) counts() []Counted {
+	s := r.board.summary
+	if s == nil {
+		return nil
+	}
+	var list []Counted
+	if n := r.board.gone; n > 0 {
+		list = append(list, Counted{opGone, n, "gone"})
+	}
+	for _, op := range summaryOrder {
+		n := s.Changes[op]
+		if op == engine.OpDelete {
+			n -= r.board.deleted
+		}
+		if n == 0 {
+			continue
+		}
+		words := opStyles[op].done
+		if s.Planning && op != engine.OpSame {
+			words = "to " + opStyles[op].planned
+		}
+		list = append(list, Counted{op, n, words})
+	}
+	return list
 }
 
 // isVerdict reports whether a message only says what the summary says better (E5.48).
@@ -235,4 +293,13 @@ func pad(s string, width int) string {
 		return s + strings.Repeat(" ", n)
 	}
 	return s
+}
+
+// Figure is a number as people read it: with commas from a thousand on.
+func Figure(n int) string {
+	text := strconv.Itoa(n)
+	for i := len(text) - 3; i > 0 && text[i-1] != '-'; i -= 3 {
+		text = text[:i] + "," + text[i:]
+	}
+	return text
 }

@@ -11,7 +11,7 @@ import (
 
 // Options say where and how to show an operation.
 type Options struct {
-	Out io.Writer // results: outputs, and JSON
+	Out io.Writer // results: outputs
 	Err io.Writer // progress and diagnostics
 
 	Interactive bool // Err is a terminal that can be redrawn
@@ -20,13 +20,14 @@ type Options struct {
 	Height      int // of the terminal in lines; 0 for 24
 	// Size asks for the terminal's width and height, which change while a view is drawn; nil when Width and Height hold.
 	Size func() (columns, lines int)
-	JSON bool
 
 	ShowSames       bool
 	ShowSecrets     bool
 	ShowReads       bool
 	Diff            bool // property changes of everything that changes, creations too
 	SuppressOutputs bool
+	// Silent says that nothing happens for long without a word of it: of a file, nobody waits for the next line.
+	Silent bool
 	// SuppressProgress leaves out everything before the summary that is no diagnostic.
 	SuppressProgress bool
 
@@ -62,9 +63,6 @@ type listener interface {
 func New(o Options) *View {
 	m := masker(o.Secrets)
 	screen := o.Err
-	if o.JSON {
-		return &View{newJSONLines(o, m)}
-	}
 	colors := func() bool { return o.Color }
 	o.Out, o.Err = printable.NewWriter(o.Out, colors), printable.NewWriter(o.Err, colors)
 	switch {

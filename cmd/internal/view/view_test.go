@@ -2,7 +2,6 @@ package view
 
 import (
 	"bytes"
-	"encoding/json"
 	"io"
 	"os"
 	"path/filepath"
@@ -126,47 +125,6 @@ func TestLiveEndsWithTheReport(t *testing.T) {
 	out, errs := show(t, Options{Interactive: true, Width: 100, Height: 30})
 	last := errs[strings.LastIndex(errs, "\x1b[J")+len("\x1b[J"):]
 	golden(t, "live.txt", last+"--- stdout\n"+out)
-}
-
-func TestJSONLines(t *testing.T) {
-	out, errs := show(t, Options{JSON: true})
-	require.Empty(t, errs)
-	lines := strings.Split(strings.TrimSpace(out), "\n")
-	require.Len(t, lines, len(events()))
-	var keys []string
-	for i, line := range lines {
-		var event map[string]json.RawMessage
-		require.NoError(t, json.Unmarshal([]byte(line), &event))
-		require.Len(t, event, 3, "an envelope holds a sequence, a time and one event (F7.2)")
-		require.Equal(t, string(event["sequence"]), string(must(json.Marshal(i))))
-		for k := range event {
-			if strings.HasSuffix(k, "Event") {
-				keys = append(keys, k)
-			}
-		}
-	}
-	require.Equal(t, []string{"preludeEvent", "resourcePreEvent", "resOutputsEvent", "resourcePreEvent", "resOutputsEvent", "resourcePreEvent",
-		"diagnosticEvent", "diagnosticEvent", "diagnosticEvent", "resOpFailedEvent", "summaryEvent", "cancelEvent"}, keys)
-	require.Contains(t, out, `"KEY":{"4dabf18193072939515e22adb298388d":"1b47061264138c4ac30d75fd1eb44270","ciphertext":"[secret]"}`, "F7.6")
-	require.Contains(t, out, "<b>", "events do not escape HTML (F7.9)")
-	require.Contains(t, out, `"resourceChanges":{"replace":1,"same":1},"PolicyPacks":{},"isPreview":false,"result":"failed"`, "F7.8")
-}
-
-func must(b []byte, err error) []byte {
-	if err != nil {
-		panic(err)
-	}
-	return b
-}
-
-func TestDigest(t *testing.T) { // E8.22, E8.23, E8.24: every member, in order
-	d := NewDigest(Options{Secrets: []string{"hunter2"}})
-	for _, e := range events() {
-		d.Event(e)
-	}
-	var b bytes.Buffer
-	require.NoError(t, d.Write(&b))
-	golden(t, "digest.json", b.String())
 }
 
 func TestLeafChanges(t *testing.T) {

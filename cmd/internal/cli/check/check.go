@@ -3,10 +3,13 @@ package check
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
 	"github.com/yamlhost/yamlhost/cmd/internal/operation"
+	"github.com/yamlhost/yamlhost/cmd/internal/report"
 	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/workspace/project"
 )
@@ -17,11 +20,13 @@ type checkOptions struct {
 	portable bool
 	stack    string
 	fix      bool
+	reports  console.ReportFlags
 	schemas  operation.SchemaFlags
 
 	untrusted bool
 }
 
+// NewCheck makes the command check.
 func NewCheck(_ *console.Console, run func(context.Context, *checkOptions) error) *cobra.Command {
 	o := &checkOptions{}
 	cmd := &cobra.Command{
@@ -36,7 +41,8 @@ func NewCheck(_ *console.Console, run func(context.Context, *checkOptions) error
 			return run(cmd.Context(), o)
 		},
 	}
-	cmd.Flags().StringVar(&o.format, "format", "text", "text, json, sarif or github (annotations of a pull request)")
+	cmd.Flags().StringVar(&o.format, "format", "text", "the report on standard output: "+strings.Join(report.Kinds(), ", "))
+	o.reports.Register(cmd)
 	cmd.Flags().BoolVar(&o.fix, "fix", false, "apply the fixes that are certain to the files")
 	o.schemas.Register(cmd)
 	cmd.Flags().BoolVar(&o.untrusted, "untrusted", false, "report what a run with --untrusted refuses, and ask no plugin that is not locked")
@@ -47,22 +53,15 @@ func NewCheck(_ *console.Console, run func(context.Context, *checkOptions) error
 
 // Check reports what is wrong with programs.
 func Check(ctx context.Context, a *console.Console, o *checkOptions) error {
-	write := func(ds diag.Diagnostics) error {
-		width, _ := a.Size()
-		return diag.WriteText(a.Streams.Out, ds, diag.TextOptions{Color: a.Color(a.Streams.OutTerminal), Width: width})
-	}
-	switch o.format {
-	case "text":
-	case "json":
-		write = func(ds diag.Diagnostics) error { return diag.WriteJSON(a.Streams.Out, ds) }
-	case "sarif":
-		write = func(ds diag.Diagnostics) error {
-			return diag.WriteSARIF(a.Streams.Out, ds, diag.Tool{Name: "yamlhost", Version: a.World.Version})
+	var further []report.Spec
+	if o.format != "text" {
+		if !slices.Contains(report.Kinds(), o.format) {
+			return console.WithCode(console.CodeError, "--format takes %s, not %q", strings.Join(report.Kinds(), ", "), o.format)
 		}
-	case "github":
-		write = func(ds diag.Diagnostics) error { return diag.WriteGitHub(a.Streams.Out, ds) }
-	default:
-		return console.WithCode(console.CodeError, "--format takes text, json, sarif or github, not %q", o.format)
+		further = []report.Spec{{Kind: o.format, File: "-"}}
+	}
+	if err := a.OpenReports(&o.reports, "check", further...); err != nil {
+		return err
 	}
 	given, err := operation.ReadGivenSchemas(a, o.schemas)
 	if err != nil {
@@ -102,10 +101,12 @@ func Check(ctx context.Context, a *console.Console, o *checkOptions) error {
 			warnings++
 		}
 	}
-	if err := write(shown); err != nil {
-		return err
-	}
-	if o.format == "text" {
+	a.Reports.Find(shown)
+	if !a.Reports.TakesStdout() {
+		width, _ := a.Size()
+		if err := diag.WriteText(a.Streams.Out, shown, diag.TextOptions{Color: a.Color(a.Streams.OutTerminal), Width: width}); err != nil {
+			return err
+		}
 		if len(shown) > 0 {
 			fmt.Fprintln(a.Streams.Out)
 		}
@@ -137,6 +138,7 @@ func checkTarget(ctx context.Context, a *console.Console, target, stack string, 
 		}
 		ws.Diags.Add(diags...)
 	}
+	a.Reports.About(ws.Project.Name.Text, stack, a.Short(ws.Project.Path))
 	providers := operation.NewProviders(a, ws, nil, trust)
 	defer providers.Close()
 	providers.Given = given

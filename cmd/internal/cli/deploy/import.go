@@ -37,7 +37,7 @@ func NewImport(a *console.Console, run func(context.Context, *importOptions) err
 			"    {\"nameTable\": {\"box\": \"urn:…\"}, \"resources\": [{\"type\": \"…\", \"name\": \"…\", \"id\": \"…\", \"parent\": \"box\"}]}",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.args = args
-			return runOperation(&o.Options, func(ctx context.Context, _ *operation.Options) error {
+			return runOperation(a, &o.Options, func(ctx context.Context, _ *operation.Options) error {
 				o.Dir = ""
 				return run(ctx, o)
 			})(cmd, nil)

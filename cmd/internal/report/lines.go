@@ -1,4 +1,4 @@
-package view
+package report
 
 import (
 	"bytes"
@@ -6,6 +6,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/yamlhost/yamlhost/cmd/internal/view"
 	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/runtime/engine"
 	"github.com/yamlhost/yamlhost/runtime/state"
@@ -13,22 +14,22 @@ import (
 	"github.com/yamlhost/yamlhost/value/mask"
 )
 
-// jsonLines writes each event as one line of JSON on standard output (E8.8, F7.1–F7.8). Internal events are left out but
-// counted, so that sequences have gaps, as with Pulumi (F7.4).
-type jsonLines struct {
+// Lines writes each event as one line of JSON (E8.8, F7.1–F7.8). Internal events are left out but counted, so that sequences
+// have gaps, as with Pulumi (F7.4). It is used by one goroutine at a time.
+type Lines struct {
 	out      io.Writer
-	o        Options
+	o        view.Options
 	mask     *mask.Masker
 	now      func() time.Time
 	sequence int
 	steps    int
+	err      error // the first fault of out
 }
 
-func newJSONLines(o Options, m *mask.Masker) *jsonLines {
-	return &jsonLines{out: o.Out, o: o, mask: m, now: time.Now}
+// NewLines writes to out. Of the options only ShowSecrets and where sources are count. Secrets are hidden by m.
+func NewLines(out io.Writer, o view.Options, m *mask.Masker) *Lines {
+	return &Lines{out: out, o: o, mask: m, now: time.Now}
 }
-
-func (v *jsonLines) Close() {}
 
 // The shapes of events, in the order in which Pulumi writes their members.
 type (
@@ -95,6 +96,9 @@ type (
 		Color     string `json:"color"`
 		Severity  string `json:"severity"`
 		Ephemeral bool   `json:"ephemeral,omitempty"`
+		// Code and Place are ours: the code of the explain page, and where the fault stands in the user's text.
+		Code  diag.Code         `json:"code,omitempty"`
+		Place *diag.PlaceRecord `json:"place,omitempty"`
 	}
 	summaryJSON struct {
 		MaybeCorrupt    bool              `json:"maybeCorrupt"`
@@ -106,7 +110,8 @@ type (
 	}
 )
 
-func (v *jsonLines) Event(e engine.Event) {
+// Event writes a line, unless the event is internal.
+func (v *Lines) Event(e engine.Event) {
 	line := envelope{Sequence: v.sequence, Timestamp: v.now().Unix()}
 	v.sequence++
 	switch e := e.(type) {
@@ -144,22 +149,37 @@ func (v *jsonLines) Event(e engine.Event) {
 	case *engine.Finished:
 		line.Cancel = &struct{}{}
 	}
-	writeJSON(v.out, line)
+	v.write(line)
 }
 
-// writeJSON writes one line, without escaping HTML (F7.9 names the one document that does).
-func writeJSON(w io.Writer, v any) {
+// write writes one line, without escaping HTML (F7.9 names the one document that does).
+func (v *Lines) write(line envelope) {
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)
 	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(v); err != nil {
-		panic("view: an event does not encode: " + err.Error())
+	if err := encoder.Encode(line); err != nil {
+		panic("report: an event does not encode: " + err.Error())
 	}
-	// Standard output that is gone is nothing that could be told to anybody.
-	_, _ = w.Write(b.Bytes())
+	if _, err := v.out.Write(b.Bytes()); err != nil && v.err == nil {
+		v.err = err
+	}
 }
 
-func (v *jsonLines) config(config map[string]string) map[string]string {
+// finding writes a finding that no event tells of.
+func (v *Lines) finding(f view.Finding) {
+	text := f.Summary
+	if f.Detail != "" {
+		text += "\n" + f.Detail
+	}
+	line := envelope{Sequence: v.sequence, Timestamp: v.now().Unix(), Diagnostic: &diagnosticJSON{
+		URN: string(f.URN), Prefix: f.Severity.String() + ": ", Message: text + "\n", Color: "never", Severity: f.Severity.String(),
+		Code: f.Code, Place: placeRecord(f.Diagnostic),
+	}}
+	v.sequence++
+	v.write(line)
+}
+
+func (v *Lines) config(config map[string]string) map[string]string {
 	masked := make(map[string]string, len(config))
 	for k, text := range config {
 		masked[k] = v.mask.Hide(text)
@@ -167,7 +187,7 @@ func (v *jsonLines) config(config map[string]string) map[string]string {
 	return masked
 }
 
-func (v *jsonLines) metadata(s *engine.Step, op engine.Op) metadataJSON {
+func (v *Lines) metadata(s *engine.Step, op engine.Op) metadataJSON {
 	m := metadataJSON{
 		Op: op, URN: string(s.URN), Type: s.Type, Old: v.state(s.Old), New: v.state(s.New),
 		Keys: s.Keys, Diffs: s.Diffs, Logical: s.Logical(), Provider: s.Provider,
@@ -181,7 +201,7 @@ func (v *jsonLines) metadata(s *engine.Step, op engine.Op) metadataJSON {
 	return m
 }
 
-func (v *jsonLines) state(r *state.Resource) *stateJSON {
+func (v *Lines) state(r *state.Resource) *stateJSON {
 	if r == nil {
 		return nil
 	}
@@ -195,8 +215,11 @@ func (v *jsonLines) state(r *state.Resource) *stateJSON {
 
 // properties are a resource's inputs or outputs, {} when there are none, secrets masked unless they are to be shown, and
 // the text of assets left out (E8.18).
-func (v *jsonLines) properties(properties value.Value) json.RawMessage {
-	form, shown := state.Marked(), elideAssets(orEmpty(properties))
+func (v *Lines) properties(properties value.Value) json.RawMessage {
+	if !properties.Is(value.KindMap) {
+		properties = value.EmptyMap()
+	}
+	form, shown := state.Marked(), elideAssets(properties)
 	if v.o.ShowSecrets {
 		form = state.Shown()
 	} else {
@@ -227,12 +250,13 @@ func elideAssets(v value.Value) value.Value {
 	})
 }
 
-func (v *jsonLines) diagnostic(m *engine.Message) *diagnosticJSON {
+func (v *Lines) diagnostic(m *engine.Message) *diagnosticJSON {
 	d := &diagnosticJSON{
 		URN: string(m.URN), Message: v.mask.Hide(m.Text) + "\n", Color: "never", Severity: severityName(m), Ephemeral: m.Ephemeral,
 	}
-	if isError(m) || m.Severity == diag.Warning {
-		d.Prefix = m.Severity.String() + ": "
+	if m.Severity == diag.Error || m.Severity == diag.Warning {
+		f := view.FindingOf(v.o, v.mask, m)
+		d.Prefix, d.Code, d.Place = m.Severity.String()+": ", f.Code, placeRecord(f)
 	}
 	return d
 }

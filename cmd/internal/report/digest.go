@@ -1,12 +1,14 @@
-package view
+package report
 
 import (
 	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
+	"github.com/yamlhost/yamlhost/cmd/internal/view"
 	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/runtime/engine"
 	"github.com/yamlhost/yamlhost/runtime/state"
@@ -16,7 +18,7 @@ import (
 
 // Digest gathers a preview's events into the one document of `preview --json` (E8.22–E8.24, F7.9).
 type Digest struct {
-	o        Options
+	o        view.Options
 	mask     *mask.Masker
 	document digestJSON
 	err      error
@@ -31,6 +33,9 @@ type (
 		Duration      time.Duration          `json:"duration,omitempty"`
 		ChangeSummary map[engine.Op]int      `json:"changeSummary,omitempty"`
 		MaybeCorrupt  bool                   `json:"maybeCorrupt,omitempty"`
+		// What follows is only there where something was done: Pulumi has no document for that.
+		Result  string             `json:"result,omitempty"`
+		Outputs *map[string]string `json:"outputs,omitempty"`
 	}
 	digestStepJSON struct {
 		Op             engine.Op                 `json:"op"`
@@ -51,11 +56,19 @@ type (
 		Prefix   string `json:"prefix,omitempty"`
 		Message  string `json:"message,omitempty"`
 		Severity string `json:"severity,omitempty"`
+		// Code and Place are ours: the code of the explain page, and where the fault stands in the user's text.
+		Code  diag.Code         `json:"code,omitempty"`
+		Place *diag.PlaceRecord `json:"place,omitempty"`
 	}
+	// digestOf is the digest of the last operation.
+	digestOf = Digest
 )
 
-// NewDigest makes an empty digest; of the options only ShowSames, ShowSecrets and Secrets count.
-func NewDigest(o Options) *Digest { return &Digest{o: o, mask: masker(o.Secrets)} }
+// NewDigest makes an empty digest. Of the options only ShowSames, ShowSecrets and where sources are count. Secrets are hidden
+// by m.
+func NewDigest(o view.Options, m *mask.Masker) *Digest { return &Digest{o: o, mask: m} }
+
+func newDigest(o view.Options, m *mask.Masker) *Digest { return NewDigest(o, m) }
 
 // Event takes an event in. It is called by one goroutine at a time.
 func (d *Digest) Event(e engine.Event) {
@@ -73,16 +86,58 @@ func (d *Digest) Event(e engine.Event) {
 		if e.Debug || e.Ephemeral {
 			return
 		}
-		prefix := ""
+		f := view.Finding{URN: e.URN}
 		if e.Severity == diag.Error || e.Severity == diag.Warning {
-			prefix = e.Severity.String() + ": "
+			f.Diagnostic = view.FindingOf(d.o, d.mask, e)
 		}
-		d.document.Diagnostics = append(d.document.Diagnostics, digestDiagnosticJSON{
-			URN: string(e.URN), Prefix: prefix, Message: prefix + d.mask.Hide(e.Text) + "\n", Severity: e.Severity.String(),
-		})
+		d.diagnostic(f, e.Severity, d.mask.Hide(e.Text))
 	case *engine.Summary:
 		d.document.Duration, d.document.ChangeSummary, d.document.MaybeCorrupt = e.Duration, e.Changes, e.MaybeCorrupt
+		if !e.Planning {
+			d.document.Result = e.Result
+		}
 	}
+}
+
+// diagnostic adds a finding with the text that Pulumi's document has for it.
+func (d *Digest) diagnostic(f view.Finding, severity diag.Severity, text string) {
+	prefix := ""
+	if severity == diag.Error || severity == diag.Warning {
+		prefix = severity.String() + ": "
+	}
+	d.document.Diagnostics = append(d.document.Diagnostics, digestDiagnosticJSON{
+		URN: string(f.URN), Prefix: prefix, Message: prefix + text + "\n", Severity: severity.String(), Code: f.Code, Place: placeRecord(f.Diagnostic),
+	})
+}
+
+// placeRecord is where a finding is; nil when that is not known.
+func placeRecord(d diag.Diagnostic) *diag.PlaceRecord {
+	if d.Subject.IsZero() {
+		return nil
+	}
+	return diag.Diagnostics{d}.Records()[0].Place
+}
+
+// writeJSONDocument writes the document of the last operation; without one, that of the checker.
+func writeJSONDocument(w io.Writer, r *Record) error {
+	if r.digest == nil {
+		return diag.WriteJSON(w, r.diagnostics())
+	}
+	d := r.digest
+	told := slices.ContainsFunc(d.document.Diagnostics, func(known digestDiagnosticJSON) bool { return known.Message == "error: "+r.Exit.Text+"\n" })
+	if r.Exit.Text != "" && !told {
+		d.diagnostic(view.Finding{}, diag.Error, r.Exit.Text)
+	}
+	if len(r.Outputs) > 0 && !r.Planning {
+		outputs := map[string]string{}
+		for _, out := range r.Outputs {
+			if out.Sign != "-" {
+				outputs[out.Name] = out.After
+			}
+		}
+		d.document.Outputs = &outputs
+	}
+	return d.Write(w)
 }
 
 // tells reports whether a step belongs into the document: sames only when asked for, but for the stack, and those that

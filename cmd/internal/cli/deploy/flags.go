@@ -89,7 +89,7 @@ func expectFlag(cmd *cobra.Command, o *operation.Options, help string) {
 const expectHelp = "plan first; if anything would change, do nothing and end with exit code 7"
 
 // runOperation is a command's body: it notes which flags were set and checks that the flags go together.
-func runOperation(o *operation.Options, run func(context.Context, *operation.Options) error) func(*cobra.Command, []string) error {
+func runOperation(a *console.Console, o *operation.Options, run func(context.Context, *operation.Options) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) > 0 {
 			o.Dir = args[0]
@@ -109,117 +109,12 @@ func runOperation(o *operation.Options, run func(context.Context, *operation.Opt
 		if err := operation.CheckSettleFlags(o.SettlePending); err != nil {
 			return err
 		}
+		if err := a.OpenReports(&o.Reports, cmd.Name()); err != nil {
+			return err
+		}
+		if o.Json && a.Reports.TakesStdout() {
+			return console.WithCode(console.CodeUsage, "--json and a report of --out both write to standard output")
+		}
 		return run(cmd.Context(), o)
 	}
-}
-
-func NewPreview(a *console.Console, run func(context.Context, *operation.Options) error) *cobra.Command {
-	o := &operation.Options{}
-	cmd := &cobra.Command{
-		Use: "preview", Aliases: []string{"pre", "plan"}, Short: "Show what would happen", Args: console.NoArguments,
-		Long: "preview runs the program against the stack's state and shows what `up` would do. Nothing is changed.",
-		RunE: runOperation(o, run),
-	}
-	operationFlags(a, cmd, o)
-	settleFlag(cmd, o)
-	configFlags(cmd, o)
-	refreshFlag(cmd, o)
-	expectFlag(cmd, o, "end with exit code 7 if anything would change")
-	continueFlag(a, cmd, o)
-	operation.ScopeFlags(cmd, o)
-	operation.ReplaceFlags(cmd, o)
-	operation.ProtectFlag(cmd, o)
-	operation.ProgramFlag(a, cmd, o, "with --refresh: read resources when the program registers them")
-	operation.SavePlanFlag(cmd, o)
-	operation.ImportFileFlag(cmd, o)
-	return cmd
-}
-
-func NewUp(a *console.Console, run func(context.Context, *operation.Options) error) *cobra.Command {
-	o := &operation.Options{}
-	cmd := &cobra.Command{
-		Use: "up", Aliases: []string{"update"}, Short: "Make the stack what the program says", Args: console.NoArguments,
-		Long: "up previews, asks, and then creates, updates and deletes resources until the stack is what the program says.",
-		RunE: runOperation(o, run),
-	}
-	operationFlags(a, cmd, o)
-	settleFlag(cmd, o)
-	configFlags(cmd, o)
-	refreshFlag(cmd, o)
-	applyFlags(a, cmd, o)
-	expectFlag(cmd, o, expectHelp)
-	continueFlag(a, cmd, o)
-	operation.ScopeFlags(cmd, o)
-	operation.ReplaceFlags(cmd, o)
-	operation.ProtectFlag(cmd, o)
-	operation.ProgramFlag(a, cmd, o, "with --refresh: read resources when the program registers them")
-	operation.PlanFlag(cmd, o)
-	cmd.Flags().BoolVar(&o.Strict, "strict", false, "do what the preview has shown, or nothing")
-	return cmd
-}
-
-func NewRefresh(a *console.Console, run func(context.Context, *operation.Options) error) *cobra.Command {
-	o := &operation.Options{}
-	cmd := &cobra.Command{
-		Use: "refresh", Short: "Read every resource and note what has changed outside", Args: console.NoArguments,
-		RunE: runOperation(o, run),
-	}
-	operationFlags(a, cmd, o)
-	applyFlags(a, cmd, o)
-	configFlags(cmd, o)
-	expectFlag(cmd, o, "end with exit code 7 if anything has changed outside")
-	cmd.Flags().BoolVar(&o.PreviewOnly, "preview-only", false, "only show what would be noted")
-	operation.ScopeFlags(cmd, o)
-	operation.PendingFlags(cmd, o)
-	operation.ProgramFlag(a, cmd, o, "run the program for the configuration of its providers")
-	return cmd
-}
-
-func NewDestroy(a *console.Console, run func(context.Context, *operation.Options) error) *cobra.Command {
-	o := &operation.Options{}
-	cmd := &cobra.Command{
-		Use: "destroy", Aliases: []string{"down"}, Short: "Delete every resource of the stack", Args: console.NoArguments,
-		RunE: runOperation(o, run),
-	}
-	operationFlags(a, cmd, o)
-	settleFlag(cmd, o)
-	applyFlags(a, cmd, o)
-	configFlags(cmd, o)
-	refreshFlag(cmd, o)
-	continueFlag(a, cmd, o)
-	cmd.Flags().BoolVar(&o.PreviewOnly, "preview-only", false, "only show what would be deleted")
-	cmd.Flags().BoolVar(&o.Remove, "remove", false, "remove the stack when nothing is left in it")
-	operation.ScopeFlags(cmd, o)
-	operation.ProtectFlag(cmd, o)
-	operation.ProgramFlag(a, cmd, o, "run the program for its providers")
-	cmd.Flags().BoolVar(&o.Scope.ExcludeProtected, "exclude-protected", false, "leave protected resources and what they need alone")
-	return cmd
-}
-
-func NewRun(a *console.Console, run func(context.Context, *operation.Options) error) *cobra.Command {
-	o := &operation.Options{}
-	cmd := &cobra.Command{
-		Use: "run [DIR]", Short: "Check, plan and apply a program without asking", Args: console.AtMostOne("a directory"),
-		Long: "run checks a program, plans and applies it, and prints its outputs. It never asks, and creates the stack if it is\n" +
-			"missing: the one of --stack or PULUMI_STACK, the selected one, or else dev. It is the job for CI and for a first try.",
-		RunE: runOperation(o, run),
-	}
-	operationFlags(a, cmd, o)
-	settleFlag(cmd, o)
-	configFlags(cmd, o)
-	refreshFlag(cmd, o)
-	expectFlag(cmd, o, expectHelp)
-	continueFlag(a, cmd, o)
-	operation.ScopeFlags(cmd, o)
-	operation.ReplaceFlags(cmd, o)
-	operation.ProtectFlag(cmd, o)
-	operation.ProgramFlag(a, cmd, o, "with --refresh: read resources when the program registers them")
-	operation.PlanFlag(cmd, o)
-	operation.SavePlanFlag(cmd, o)
-	operation.ImportFileFlag(cmd, o)
-	cmd.Flags().BoolVar(&o.PlanOnly, "plan-only", false, "stop after the plan")
-	cmd.Flags().BoolVarP(&o.SkipPreview, "skip-preview", "f", false, "apply without planning first")
-	cmd.Flags().BoolP("yes", "y", true, "accepted for compatibility: run never asks")
-	console.Hide(cmd.Flags(), "yes")
-	return cmd
 }

@@ -1,4 +1,4 @@
-package view
+package report
 
 import (
 	"bytes"
@@ -8,11 +8,13 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/yamlhost/yamlhost/cmd/internal/view"
 	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/runtime/engine"
 	"github.com/yamlhost/yamlhost/runtime/provider"
 	"github.com/yamlhost/yamlhost/runtime/state"
 	"github.com/yamlhost/yamlhost/value"
+	"github.com/yamlhost/yamlhost/value/mask"
 	"github.com/yamlhost/yamlhost/value/urn"
 )
 
@@ -78,7 +80,7 @@ func TestStepsAsJSON(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			var out bytes.Buffer
-			New(Options{Out: &out, Err: &out, JSON: true, ShowSecrets: c.shown}).Event(c.event)
+			NewLines(&out, view.Options{ShowSecrets: c.shown}, mask.New()).Event(c.event)
 			var line map[string]json.RawMessage
 			require.NoError(t, json.Unmarshal(out.Bytes(), &line))
 			delete(line, "sequence")
@@ -126,7 +128,7 @@ func TestDigestTells(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			d := NewDigest(Options{})
+			d := NewDigest(view.Options{}, mask.New())
 			d.Event(c.event)
 			var out, text bytes.Buffer
 			require.NoError(t, d.Write(&out))

@@ -1,0 +1,32 @@
+package deploy
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/cmd/internal/operation"
+)
+
+// NewDestroy makes the command destroy.
+func NewDestroy(a *console.Console, run func(context.Context, *operation.Options) error) *cobra.Command {
+	o := &operation.Options{}
+	cmd := &cobra.Command{
+		Use: "destroy", Aliases: []string{"down"}, Short: "Delete every resource of the stack", Args: console.NoArguments,
+		RunE: runOperation(a, o, run),
+	}
+	operationFlags(a, cmd, o)
+	o.Reports.Register(cmd)
+	settleFlag(cmd, o)
+	applyFlags(a, cmd, o)
+	configFlags(cmd, o)
+	refreshFlag(cmd, o)
+	continueFlag(a, cmd, o)
+	cmd.Flags().BoolVar(&o.PreviewOnly, "preview-only", false, "only show what would be deleted")
+	cmd.Flags().BoolVar(&o.Remove, "remove", false, "remove the stack when nothing is left in it")
+	operation.ScopeFlags(cmd, o)
+	operation.ProtectFlag(cmd, o)
+	operation.ProgramFlag(a, cmd, o, "run the program for its providers")
+	cmd.Flags().BoolVar(&o.Scope.ExcludeProtected, "exclude-protected", false, "leave protected resources and what they need alone")
+	return cmd
+}

@@ -1,0 +1,33 @@
+package deploy
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/cmd/internal/operation"
+)
+
+// NewPreview makes the command preview.
+func NewPreview(a *console.Console, run func(context.Context, *operation.Options) error) *cobra.Command {
+	o := &operation.Options{}
+	cmd := &cobra.Command{
+		Use: "preview", Aliases: []string{"pre", "plan"}, Short: "Show what would happen", Args: console.NoArguments,
+		Long: "preview runs the program against the stack's state and shows what `up` would do. Nothing is changed.",
+		RunE: runOperation(a, o, run),
+	}
+	operationFlags(a, cmd, o)
+	o.Reports.Register(cmd)
+	settleFlag(cmd, o)
+	configFlags(cmd, o)
+	refreshFlag(cmd, o)
+	expectFlag(cmd, o, "end with exit code 7 if anything would change")
+	continueFlag(a, cmd, o)
+	operation.ScopeFlags(cmd, o)
+	operation.ReplaceFlags(cmd, o)
+	operation.ProtectFlag(cmd, o)
+	operation.ProgramFlag(a, cmd, o, "with --refresh: read resources when the program registers them")
+	operation.SavePlanFlag(cmd, o)
+	operation.ImportFileFlag(cmd, o)
+	return cmd
+}

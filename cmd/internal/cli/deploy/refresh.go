@@ -1,0 +1,28 @@
+package deploy
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/cmd/internal/operation"
+)
+
+// NewRefresh makes the command refresh.
+func NewRefresh(a *console.Console, run func(context.Context, *operation.Options) error) *cobra.Command {
+	o := &operation.Options{}
+	cmd := &cobra.Command{
+		Use: "refresh", Short: "Read every resource and note what has changed outside", Args: console.NoArguments,
+		RunE: runOperation(a, o, run),
+	}
+	operationFlags(a, cmd, o)
+	o.Reports.Register(cmd)
+	applyFlags(a, cmd, o)
+	configFlags(cmd, o)
+	expectFlag(cmd, o, "end with exit code 7 if anything has changed outside")
+	cmd.Flags().BoolVar(&o.PreviewOnly, "preview-only", false, "only show what would be noted")
+	operation.ScopeFlags(cmd, o)
+	operation.PendingFlags(cmd, o)
+	operation.ProgramFlag(a, cmd, o, "run the program for the configuration of its providers")
+	return cmd
+}

@@ -1,0 +1,264 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/diff"
+	"github.com/rogpeppe/go-internal/txtar"
+	"github.com/stretchr/testify/require"
+
+	"github.com/yamlhost/yamlhost/bench/drawer"
+	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/cmd/internal/report"
+	"github.com/yamlhost/yamlhost/runtime/provider"
+)
+
+// lifeProgram has components' kind of thing in small: resources of which one needs another.
+const lifeProgram = `name: shop
+runtime: yaml
+resources:
+  box: {type: drawer:Item, properties: {title: %s, kind: %s}}
+  lid: {type: drawer:Item, properties: {title: "of ${box.title}", kind: k}}
+%s
+outputs:
+  title: ${box.title}
+`
+
+// fixed are the parts of reports that differ from run to run.
+var fixed = []struct {
+	pattern *regexp.Regexp
+	with    string
+}{
+	{regexp.MustCompile(`"duration": \d+`), `"duration": 1`},
+	{regexp.MustCompile(`"durationSeconds":\d+`), `"durationSeconds":1`},
+	{regexp.MustCompile(`"timestamp":\d+`), `"timestamp":1`},
+	{regexp.MustCompile(`time="[\d.]+"`), `time="0.001"`},
+	{regexp.MustCompile(`::default::[0-9a-f-]{36}`), `::default::id`},
+	{regexp.MustCompile(`(box|lid|more|x-create)-[a-z2-7]{10}\b`), `$1-id`},
+	{regexp.MustCompile(`(?m) in \d+(\.\d)?s$`), ``},
+	{regexp.MustCompile(` \(\d+(\.\d)?s\)`), ``},
+	{regexp.MustCompile(`"k":"[\d.]+s",?`), ``},
+	{regexp.MustCompile(`(?s)<style>.*?</style>`), `<style>…</style>`},
+	{regexp.MustCompile(`(?s)(const all = [^\n]*\n).*?</script>`), `$1…</script>`},
+}
+
+// brittle cannot create what is called x-create.
+type brittle struct {
+	*drawer.Provider
+	signals chan os.Signal
+}
+
+func (b brittle) Configure(context.Context, provider.ConfigureRequest) (provider.Configured, error) {
+	return b, nil
+}
+
+func (b brittle) Create(ctx context.Context, r provider.CreateRequest) (provider.CreateResponse, error) {
+	if strings.HasSuffix(r.Name, "x-create") && !r.Preview {
+		return provider.CreateResponse{}, &provider.Error{Message: "no drawer is left\nbuy another one"}
+	}
+	return b.Provider.Create(ctx, r)
+}
+
+// Update of what is to be called green is interrupted twice, and ends when it is told to.
+func (b brittle) Update(ctx context.Context, r provider.UpdateRequest) (provider.UpdateResponse, error) {
+	if titleOf(r.News) == "green" && !r.Preview {
+		b.signals <- syscall.SIGINT
+		b.signals <- syscall.SIGTERM
+		<-ctx.Done()
+		return provider.UpdateResponse{}, ctx.Err()
+	}
+	return b.Provider.Update(ctx, r)
+}
+
+type brittles struct {
+	drawers
+	signals chan os.Signal
+}
+
+func (b brittles) Load(_ context.Context, p provider.Package) (provider.Provider, error) {
+	if p.Name != "drawer" {
+		return nil, &provider.MissingError{Package: p.Name}
+	}
+	return brittle{b.Provider, b.signals}, nil
+}
+
+// reportWorld is a terminal with a provider of drawers, and a folder for reports.
+func reportWorld(t *testing.T) (*terminal, *drawer.Provider) {
+	t.Helper()
+	signals := make(chan os.Signal, 2)
+	x := newTerminal(t, fmt.Sprintf(lifeProgram, "red", "small", ""))
+	d := &drawer.Provider{Dir: t.TempDir()}
+	x.world.Embedded = []console.EmbeddedProviders{brittles{drawers{d}, signals}}
+	x.world.Env = append(x.world.Env, "PULUMI_CONFIG_PASSPHRASE=p")
+	x.world.Now = func() time.Time { return time.Unix(1_700_000_000, 0) }
+	require.Equal(t, 0, x.run("stack", "init", "dev"), x.err.String())
+	x.world.Signals = signals
+	return x, d
+}
+
+func (x *terminal) program(t *testing.T, title, kind, more string) {
+	t.Helper()
+	require.NoError(t, os.WriteFile(filepath.Join(x.world.Dir, "Pulumi.yaml"), fmt.Appendf(nil, lifeProgram, title, kind, more), 0o644))
+}
+
+// allKinds are flags for a report of each kind in a folder.
+func allKinds(dir string) (flags []string) {
+	for _, kind := range report.Kinds() {
+		flags = append(flags, "--out", kind+"="+filepath.Join(dir, kind))
+	}
+	return flags
+}
+
+// compareReports holds the reports in a folder against a golden archive.
+func compareReports(t *testing.T, name, dir string) {
+	t.Helper()
+	var archive txtar.Archive
+	for _, kind := range report.Kinds() {
+		text, err := os.ReadFile(filepath.Join(dir, kind))
+		require.NoError(t, err)
+		for _, f := range fixed {
+			text = f.pattern.ReplaceAll(text, []byte(f.with))
+		}
+		if len(text) > 0 && text[len(text)-1] != '\n' {
+			text = append(text, '\n')
+		}
+		archive.Files = append(archive.Files, txtar.File{Name: kind, Data: text})
+	}
+	path := filepath.Join("testdata", "reports", name+".txtar")
+	got := string(txtar.Format(&archive))
+	if os.Getenv("UPDATE_GOLDENS") != "" {
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		require.NoError(t, os.WriteFile(path, []byte(got), 0o644))
+	}
+	want, err := os.ReadFile(path)
+	require.NoError(t, err, "run with UPDATE_GOLDENS=1 to write it")
+	if string(want) != got {
+		changes := strings.Split(string(diff.Diff("golden", want, "now", []byte(got))), "\n")
+		t.Errorf("%s:\n%.4000s", path, strings.Join(changes[:min(40, len(changes))], "\n"))
+	}
+}
+
+// One program through its life, in every kind of report: nothing is lost by failure or interrupt.
+func TestReportsOfALife(t *testing.T) {
+	t.Parallel()
+	x, _ := reportWorld(t)
+	step := func(name string, code int, title, kind, more string, args ...string) {
+		t.Helper()
+		x.program(t, title, kind, more)
+		dir := t.TempDir()
+		require.Equal(t, code, x.run(append(args, allKinds(dir)...)...), x.err.String())
+		compareReports(t, name, dir)
+	}
+	up := []string{"up", "--yes", "--skip-preview", "--parallel", "1"}
+	step("check", 1, "red", "small", "  bad: {type: drawer:Item, properties: {titel: t, kind: k}}", "check")
+	step("create", 0, "red", "small", "", up...)
+	step("change", 0, "blue", "small", "", up...)
+	step("replace", 0, "blue", "large", "", up...)
+	step("preview", 0, "blue", "huge", "  more: {type: drawer:Item, properties: {title: \"${lid.title}\", kind: k}}", "preview", "--parallel", "1")
+	step("fail", 1, "blue", "large", "  x-create: {type: drawer:Item, properties: {title: t, kind: k}}\n"+
+		"  more: {type: drawer:Item, properties: {title: \"${x-create.title}\", kind: k}}", up...)
+	step("program", 1, "blue", "large", "  bad: {type: drawer:Item, properties: {titel: t, kind: k}}", up...)
+
+	step("interrupt", 8, "green", "large", "", up...)
+}
+
+// --json and check --format are the kind of that name.
+func TestJSONIsTheKindOfThatName(t *testing.T) {
+	t.Parallel()
+	x, _ := reportWorld(t)
+	same := func(kind string, code int, args ...string) {
+		t.Helper()
+		path := filepath.Join(t.TempDir(), "report")
+		require.Equal(t, code, x.run(append(args, "--out", kind+"="+path)...), x.err.String())
+		text, err := os.ReadFile(path)
+		require.NoError(t, err)
+		plain := func(text string) string {
+			for _, f := range fixed[:3] {
+				text = f.pattern.ReplaceAllString(text, f.with)
+			}
+			return text
+		}
+		require.NotEmpty(t, text)
+		require.Equal(t, plain(x.out.String()), plain(string(text)))
+	}
+	same("json", 0, "preview", "--json")
+	same("events", 0, "up", "--yes", "--json")
+	same("events", 0, "refresh", "--yes", "--skip-preview", "--json")
+	x.program(t, "red", "small", "  bad: {type: drawer:Item, properties: {titel: t, kind: k}}")
+	for _, format := range []string{"json", "sarif", "github", "gitlab", "junit", "markdown", "html", "events"} {
+		same(format, 1, "check", "--format", format)
+	}
+	same("json", 1, "preview", "--json")
+}
+
+// A report that cannot be written stops the command before anything is done; so does one that is not known, or is asked for twice.
+func TestReportsAreOpenedFirst(t *testing.T) {
+	t.Parallel()
+	x, d := reportWorld(t)
+	folder := t.TempDir()
+	for _, c := range []struct{ flags, want string }{
+		{"--out junit=" + folder, "the report junit cannot be written to " + folder},
+		{"--out junti=x", `there is no report of the kind "junti"; did you mean junit?`},
+		{"--out junit", "--out takes KIND=FILE"},
+		{"--out json=- --out sarif=-", "two reports go to -: json and sarif"},
+		{"--out json=- --json", "both write to standard output"},
+		{"--ci travis", `--ci takes auto, none, github`},
+	} {
+		require.NotEqual(t, 0, x.run(append([]string{"up", "--yes", "--skip-preview"}, strings.Fields(c.flags)...)...), c.flags)
+		require.Contains(t, x.err.String(), c.want)
+		objects, err := drawer.Objects(d.Dir)
+		require.NoError(t, err)
+		require.Empty(t, objects, c.flags)
+	}
+	require.Equal(t, 0, x.run("up", "--yes", "--skip-preview", "--out", "markdown=-"), x.err.String())
+	require.True(t, strings.HasPrefix(x.out.String(), "### "), "standard output has the report and nothing else: %s", x.out.String())
+	require.Contains(t, x.err.String(), "title:")
+}
+
+// CI systems are told without a flag, and nothing is told where that is not wanted.
+func TestCISystemsAreTold(t *testing.T) {
+	t.Parallel()
+	x, _ := reportWorld(t)
+	env := x.world.Env
+	dir := filepath.Dir(x.world.Dir)
+	summary, outputs := filepath.Join(dir, "summary"), filepath.Join(dir, "outputs")
+	x.world.Env = append(env[:len(env):len(env)], "GITHUB_ACTIONS=true", "GITHUB_WORKSPACE="+dir, "GITHUB_STEP_SUMMARY="+summary, "GITHUB_OUTPUT="+outputs,
+		"GITHUB_RUN_ID=7", "GITHUB_SERVER_URL=https://github.example", "GITHUB_REPOSITORY=o/r")
+	x.program(t, "red", "small", "  secret: {type: drawer:Item, properties: {title: {fn::secret: canary}, kind: k}}")
+	text, err := os.ReadFile(filepath.Join(x.world.Dir, "Pulumi.yaml"))
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(x.world.Dir, "Pulumi.yaml"), append(text, "  hush: ${secret.title}\n  lines: \"a\\nresult=forged\"\n"...), 0o644))
+	read := func(path string) string {
+		text, err := os.ReadFile(path)
+		require.NoError(t, err)
+		return string(text)
+	}
+	require.Equal(t, 0, x.run("up", "--yes", "--skip-preview", "--ci", "none"), x.err.String())
+	require.NoFileExists(t, summary)
+	require.Equal(t, 0, x.run("preview"), x.err.String())
+	require.Equal(t, 0, x.run("up", "--yes", "--skip-preview"), x.err.String())
+	require.Equal(t, 2, strings.Count(read(summary), "### "), "each command adds its summary")
+	require.Contains(t, read(summary), "https://github.example/o/r/actions/runs/7")
+	require.Contains(t, read(outputs), "result=ok\nexit-code=0\nchanges=false\n")
+	require.Contains(t, read(outputs), "output-title=red\n")
+	require.Regexp(t, `output-lines<<(end-\w+)\na\nresult=forged\nend-`, read(outputs))
+	require.NotContains(t, read(outputs)+read(summary), "canary")
+	require.NotContains(t, read(outputs), "hush")
+	x.program(t, "red", "small", "  bad: {type: drawer:Item, properties: {titel: t, kind: k}}")
+	require.NotEqual(t, 0, x.run("preview"))
+	require.Regexp(t, `(?m)^::error file=project/Pulumi.yaml,line=6,`, x.err.String(), "paths are those of the repository")
+
+	x.world.Env = append(env[:len(env):len(env)], "GITLAB_CI=true", "CI_PROJECT_DIR="+dir)
+	require.NotEqual(t, 0, x.run("preview"))
+	require.Contains(t, read(filepath.Join(dir, report.GitLabQuality)), `"path": "project/Pulumi.yaml"`)
+	require.Contains(t, read(filepath.Join(dir, report.GitLabTests)), "<testsuites ")
+	require.JSONEq(t, `{"create":0,"update":0,"delete":0}`, read(filepath.Join(dir, report.GitLabPlan)))
+}

@@ -1,0 +1,46 @@
+package report
+
+import (
+	"io"
+
+	"github.com/yamlhost/yamlhost/cmd/internal/view"
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/runtime/engine"
+	"github.com/yamlhost/yamlhost/value/mask"
+)
+
+// eventLines are the lines of Lines, and after them a line for how the command ended where no operation tells.
+type eventLines struct {
+	out   io.Writer
+	begun bool
+}
+
+func newEvents(w io.Writer) streamed { return &eventLines{out: w} }
+
+func (e *eventLines) phase(o view.Options, m *mask.Masker) (func(engine.Event), func() error) {
+	e.begun = true
+	lines := NewLines(e.out, o, m)
+	return lines.Event, func() error { return lines.err }
+}
+
+// find does nothing: what is found outside of operations is in the first one that follows, or told by finish.
+func (e *eventLines) find(diag.Diagnostics) error { return nil }
+
+func (e *eventLines) finish(r *Record) error {
+	if e.begun {
+		return nil
+	}
+	lines := NewLines(e.out, view.Options{}, mask.New())
+	for _, f := range r.Findings {
+		lines.finding(f)
+	}
+	if r.Command != "check" {
+		result := "succeeded"
+		if r.Exit.Code != 0 {
+			result = "failed"
+		}
+		lines.Event(&engine.Summary{Result: result, Changes: map[engine.Op]int{}})
+		lines.Event(&engine.Finished{})
+	}
+	return lines.err
+}

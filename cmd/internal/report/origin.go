@@ -1,0 +1,158 @@
+package report
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+)
+
+// Origin is where a run comes from: the commit that was checked out, and the build that runs it. Keys are those of Pulumi's
+// histories (F6.12).
+type Origin struct {
+	properties [][2]string // key and value, none empty
+}
+
+// Properties are keys with values, in a fixed order.
+func (o Origin) Properties() [][2]string { return o.properties }
+
+// Get is a value by its key; empty when it is not known.
+func (o Origin) Get(key string) string {
+	for _, p := range o.properties {
+		if p[0] == key {
+			return p[1]
+		}
+	}
+	return ""
+}
+
+func (o *Origin) add(key, value string) {
+	if value != "" {
+		o.properties = append(o.properties, [2]string{key, value})
+	}
+}
+
+// OriginOf looks at the environment and at the git repository around a folder. No program is started and nothing is written.
+func OriginOf(getenv func(string) string, dir string) Origin {
+	var o Origin
+	head, branch, remote := gitState(dir)
+	system := SystemOf(getenv)
+	switch system {
+	case GitHub:
+		o.add("ci.system", "GitHub Actions")
+		o.add("ci.build.id", getenv("GITHUB_RUN_ID"))
+		o.add("ci.build.number", getenv("GITHUB_RUN_NUMBER"))
+		o.add("ci.build.type", getenv("GITHUB_EVENT_NAME"))
+		if id := getenv("GITHUB_RUN_ID"); id != "" {
+			o.add("ci.build.url", getenv("GITHUB_SERVER_URL")+"/"+getenv("GITHUB_REPOSITORY")+"/actions/runs/"+id)
+		}
+		head, branch = firstOf(head, getenv("GITHUB_SHA")), firstOf(branch, getenv("GITHUB_HEAD_REF"), getenv("GITHUB_REF"))
+	case GitLab:
+		o.add("ci.system", "GitLab CI/CD")
+		o.add("ci.build.id", getenv("CI_PIPELINE_ID"))
+		o.add("ci.build.number", getenv("CI_PIPELINE_IID"))
+		o.add("ci.build.type", getenv("CI_PIPELINE_SOURCE"))
+		o.add("ci.build.url", getenv("CI_JOB_URL"))
+		head, branch = firstOf(head, getenv("CI_COMMIT_SHA")), firstOf(branch, getenv("CI_COMMIT_REF_NAME"))
+	case Azure:
+		o.add("ci.system", "Azure Pipelines")
+		o.add("ci.build.id", getenv("BUILD_BUILDID"))
+		o.add("ci.build.number", getenv("BUILD_BUILDNUMBER"))
+		o.add("ci.build.type", getenv("BUILD_REASON"))
+		head, branch = firstOf(head, getenv("BUILD_SOURCEVERSION")), firstOf(branch, getenv("BUILD_SOURCEBRANCHNAME"))
+	case Buildkite:
+		o.add("ci.system", "Buildkite")
+		o.add("ci.build.id", getenv("BUILDKITE_BUILD_ID"))
+		o.add("ci.build.number", getenv("BUILDKITE_BUILD_NUMBER"))
+		o.add("ci.build.url", getenv("BUILDKITE_BUILD_URL"))
+		head, branch = firstOf(head, getenv("BUILDKITE_COMMIT")), firstOf(branch, getenv("BUILDKITE_BRANCH"))
+	case TeamCity:
+		o.add("ci.system", "TeamCity")
+		o.add("ci.build.number", getenv("BUILD_NUMBER"))
+		head = firstOf(head, getenv("BUILD_VCS_NUMBER"))
+	default:
+		if url := getenv("JENKINS_URL"); url != "" {
+			o.add("ci.system", "Jenkins")
+			o.add("ci.build.number", getenv("BUILD_NUMBER"))
+			o.add("ci.build.url", getenv("BUILD_URL"))
+			head, branch = firstOf(head, getenv("GIT_COMMIT")), firstOf(branch, getenv("GIT_BRANCH"))
+		}
+	}
+	o.add("git.head", head)
+	o.add("git.headName", branch)
+	if m := remoteParts.FindStringSubmatch(remote); m != nil {
+		o.add("vcs.kind", m[1])
+		o.add("vcs.owner", m[2])
+		o.add("vcs.repo", m[3])
+	}
+	return o
+}
+
+// remoteParts takes a remote of git apart: host, owner and repository, without a user or a password before the host.
+var remoteParts = regexp.MustCompile(`^(?:[a-z+]+://)?(?:[^@/]*@)?([^:/]+)(?::\d+/|[:/])(.+)/([^/]+?)(?:\.git)?/?$`)
+
+func firstOf(texts ...string) string {
+	for _, text := range texts {
+		if text != "" {
+			return text
+		}
+	}
+	return ""
+}
+
+// gitState reads the repository around a folder: the commit, the branch and the remote origin. What is not there is empty.
+func gitState(dir string) (head, branch, remote string) {
+	for root := dir; ; root = filepath.Dir(root) {
+		git := filepath.Join(root, ".git")
+		if info, err := os.Stat(git); err == nil {
+			if !info.IsDir() { // a worktree: the file names the folder
+				text, _ := os.ReadFile(git)
+				path, found := strings.CutPrefix(strings.TrimSpace(string(text)), "gitdir: ")
+				if !found {
+					return "", "", ""
+				}
+				if git = path; !filepath.IsAbs(git) {
+					git = filepath.Join(root, git)
+				}
+			}
+			return readGit(git)
+		}
+		if filepath.Dir(root) == root {
+			return "", "", ""
+		}
+	}
+}
+
+func readGit(git string) (head, branch, remote string) {
+	read := func(path ...string) string {
+		text, _ := os.ReadFile(filepath.Join(path...))
+		return strings.TrimSpace(string(text))
+	}
+	common := git
+	if text := read(git, "commondir"); text != "" {
+		if common = text; !filepath.IsAbs(common) {
+			common = filepath.Join(git, common)
+		}
+	}
+	head = read(git, "HEAD")
+	if ref, symbolic := strings.CutPrefix(head, "ref: "); symbolic {
+		branch = ref
+		if head = read(common, filepath.FromSlash(ref)); head == "" {
+			for _, line := range strings.Split(read(common, "packed-refs"), "\n") {
+				if sum, found := strings.CutSuffix(line, " "+ref); found {
+					head = sum
+				}
+			}
+		}
+	}
+	section := ""
+	for _, line := range strings.Split(read(common, "config"), "\n") {
+		line = strings.TrimSpace(line)
+		if strings.HasPrefix(line, "[") {
+			section = line
+		} else if key, value, found := strings.Cut(line, "="); found && section == `[remote "origin"]` && strings.TrimSpace(key) == "url" {
+			remote = strings.TrimSpace(value)
+		}
+	}
+	return head, branch, remote
+}

@@ -1,0 +1,148 @@
+package view
+
+import (
+	"slices"
+	"time"
+
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/runtime/engine"
+	"github.com/yamlhost/yamlhost/value/mask"
+	"github.com/yamlhost/yamlhost/value/urn"
+)
+
+// Outline gathers the events of one operation for reports: the same tree, words and changes that the views show. It is not
+// safe for concurrent use.
+type Outline struct{ report report }
+
+// NewOutline makes an empty outline. Of the options, those about terminals do not count. Secrets are hidden by m.
+func NewOutline(o Options, m *mask.Masker) *Outline {
+	o.Diff, o.Color, o.Width, o.ShowSecrets = true, false, 0, false
+	return &Outline{report{o: o, mask: m, board: newBoard()}}
+}
+
+// Event takes an event in.
+func (l *Outline) Event(e engine.Event) { l.report.board.event(e) }
+
+// Title is what goes on, such as Previewing update.
+func (l *Outline) Title() string { return l.report.o.Operation }
+
+// Stack is the stack's name.
+func (l *Outline) Stack() string { return l.report.o.Stack }
+
+// Summary is what the engine says at the end; nil before it.
+func (l *Outline) Summary() *engine.Summary { return l.report.board.summary }
+
+// Outputs are the stack's outputs, those that are gone last.
+func (l *Outline) Outputs() []Output { return l.report.outputList() }
+
+// Outcome is how far a resource got.
+type Outcome uint8
+
+// The outcomes. A planned resource was only looked at; an interrupted one was being worked on when everything ended; a
+// skipped one was not begun, because of earlier errors.
+const (
+	Planned Outcome = iota
+	Done
+	Failed
+	Interrupted
+	Skipped
+)
+
+// Resource is a resource of an outline.
+type Resource struct {
+	URN       urn.URN
+	Parent    urn.URN
+	Depth     int // below the top of the tree
+	Component bool
+	Op        engine.Op
+	Sign      string // in front of a line, such as + or +-
+	Words     string // what became of it, or what is planned
+	Outcome   Outcome
+	Changes   []string // property changes, a line each, masked
+	Needs     []urn.URN
+	Took      time.Duration
+	Place     diag.Range // of its name in the program; zero when it is not known
+}
+
+// Changed reports whether the resource is anything but as it was.
+func (r *Resource) Changed() bool {
+	return r.Outcome >= Failed || r.Op != engine.OpSame && r.Op != engine.OpRead
+}
+
+// IsStack reports whether this is the stack itself.
+func (r *Resource) IsStack() bool { return r.URN.Type() == urn.RootStackType }
+
+// Resources are all resources in the order of the tree, and then those that were skipped.
+func (l *Outline) Resources() []Resource {
+	var list []Resource
+	b := l.report.board
+	b.tree.walk(func(r *row, depth int) { list = append(list, l.resource(r, depth)) })
+	if b.summary != nil {
+		for _, u := range b.summary.Skipped {
+			known := b.rows[u] != nil || slices.ContainsFunc(b.order, func(r *row) bool { return u.Type() == "" && r.urn.Name() == u.Name() })
+			if !known {
+				list = append(list, Resource{URN: u, Op: engine.OpSame, Sign: " ", Words: "skipped", Outcome: Skipped})
+			}
+		}
+	}
+	return list
+}
+
+func (l *Outline) resource(r *row, depth int) Resource {
+	style := opStyles[r.op]
+	item := Resource{URN: r.urn, Depth: depth, Component: r.component, Op: r.op, Sign: style.sign, Words: style.done, Outcome: Done, Took: r.took}
+	switch {
+	case r.failed:
+		item.Words, item.Outcome = style.running+" failed", Failed
+	case r.running > 0 && !r.component:
+		item.Words, item.Outcome = "interrupted while "+style.running, Interrupted
+	case r.planning:
+		item.Words, item.Outcome = style.planned, Planned
+	}
+	state := r.step.New
+	if state == nil {
+		state = r.step.Old
+	}
+	if state != nil {
+		item.Parent = state.Parent
+		item.Needs = slices.Clone(state.Dependencies)
+		if state.Parent != "" && state.Parent.Type() != urn.RootStackType {
+			item.Needs = append(item.Needs, state.Parent)
+		}
+		item.Place = l.report.place(state.SourcePosition, diag.Position{})
+	}
+	item.Changes = changeLines(r.step, palette{}, l.report.mask, l.report.o)
+	return item
+}
+
+// Finding is a warning or an error of an operation, with the resource that it is about.
+type Finding struct {
+	URN urn.URN // empty for one about the whole operation
+	diag.Diagnostic
+}
+
+// Findings are the warnings and errors, in the order in which they came.
+func (l *Outline) Findings() []Finding {
+	var list []Finding
+	for _, m := range l.report.board.messages {
+		if m.Severity != diag.Info && !isVerdict(m) {
+			list = append(list, Finding{m.URN, l.report.finding(m)})
+		}
+	}
+	return list
+}
+
+// Counted is one number of a summary with its words, such as 3 "to create".
+type Counted struct {
+	Op    engine.Op
+	N     int
+	Words string
+}
+
+// Counts are the numbers of the summary that are not zero, in the order in which they are told.
+func (l *Outline) Counts() []Counted {
+	return l.report.counts()
+}
+
+// Seconds is a duration as people read it; empty for one that is not worth a word.
+func Seconds(d time.Duration) string { return seconds(d) }
