@@ -41,10 +41,10 @@ func NewLSP(_ *console.Console, run func(context.Context) error) *cobra.Command 
 // writes. The error says that the command has failed; the text says why.
 type Inside func(ctx context.Context, dir string, args ...string) (string, error)
 
-// plan is a preview of the stack that is selected for the project of a file.
-func plan(opener *ProgramOpener, inside Inside) func(ctx context.Context, path string) (string, error) {
-	return func(ctx context.Context, path string) (string, error) {
-		text, err := inside(ctx, opener.Root(path), "preview", "--diff")
+// Plan returns a function that previews the selected stack of the project in a folder.
+func Plan(inside Inside) func(ctx context.Context, dir string) (string, error) {
+	return func(ctx context.Context, dir string) (string, error) {
+		text, err := inside(ctx, dir, "preview", "--diff")
 		if text != "" {
 			return text, nil // what went wrong is a part of it
 		}
@@ -60,7 +60,7 @@ func Lsp(ctx context.Context, a *console.Console, inside Inside) error {
 	defer opener.Close()
 	return lsp.Serve(ctx, a.Streams.In, a.Data(), editor.NewSession(opener), lsp.Options{Version: a.World.Version,
 		Graph: func(out io.Writer, p *editor.Program) error { return graph.WriteSVG(out, p.Checked) },
-		Plan:  plan(opener, inside)})
+		Plan:  func(ctx context.Context, path string) (string, error) { return Plan(inside)(ctx, opener.Root(path)) }})
 }
 
 // ProgramOpener opens programs for an editor, as `check` does, and keeps the schemas that it has read.

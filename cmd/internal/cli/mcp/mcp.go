@@ -1,0 +1,60 @@
+// Package mcp has the command line of mcp: answers to tools that write programs with a language model.
+// Each command has its flags, options and run function side by side.
+package mcp
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/yamlhost/yamlhost/cmd/internal/cli/lsp"
+	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/editor"
+	"github.com/yamlhost/yamlhost/editor/mcp"
+)
+
+// Options are the inputs of the command mcp.
+type Options struct {
+	folder    string
+	allowPlan bool
+}
+
+// NewMCP makes the command mcp.
+func NewMCP(_ *console.Console, run func(context.Context, *Options) error) *cobra.Command {
+	o := &Options{folder: "."}
+	cmd := &cobra.Command{
+		Use:   "mcp [DIR]",
+		Short: "Answer a coding assistant over the Model Context Protocol, on standard input and output",
+		Long: "mcp is started by tools that write programs with a language model. It offers check, explain, schema, functions and graph\n" +
+			"for the programs in a folder, reads nothing outside of it, changes nothing, starts nothing that the project brings, and\n" +
+			"shows no secret. With --allow-plan it offers previews too, which run plugins and commands of the project.",
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				o.folder = args[0]
+			}
+			return run(cmd.Context(), o)
+		},
+	}
+	cmd.Flags().BoolVar(&o.allowPlan, "allow-plan", false, "offer previews, which run plugins and commands of the project")
+	return cmd
+}
+
+// Serve answers a client until it closes its end.
+func Serve(ctx context.Context, a *console.Console, o *Options, inside lsp.Inside) error {
+	ctx, done := a.Signals.Gentle(ctx)
+	defer done()
+	folder := a.Path(o.folder)
+	if info, err := os.Stat(folder); err != nil || !info.IsDir() {
+		return fmt.Errorf("%s is not a folder", o.folder)
+	}
+	opener := &lsp.ProgramOpener{Console: a, Loaders: make(map[string]*lsp.KeptSchemas)}
+	defer opener.Close()
+	options := mcp.Options{Version: a.World.Version, Folder: folder, Root: opener.Root}
+	if o.allowPlan {
+		options.Plan = lsp.Plan(inside)
+	}
+	return mcp.Serve(ctx, a.Streams.In, a.Data(), editor.NewSession(opener), options)
+}

@@ -1,0 +1,107 @@
+package editor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/yamlhost/yamlhost/schema"
+)
+
+// TypeInfo is what a package says about a resource or a function, for people and tools. As JSON it is a contract.
+type TypeInfo struct {
+	Token       string       `json:"token"`
+	Kind        string       `json:"kind"` // resource or function
+	Description string       `json:"description,omitempty"`
+	Deprecated  string       `json:"deprecated,omitempty"`
+	Inputs      []MemberInfo `json:"inputs"`
+	Outputs     []MemberInfo `json:"outputs"`
+}
+
+// MemberInfo is an input or an output.
+type MemberInfo struct {
+	Name        string   `json:"name"`
+	Type        string   `json:"type"`
+	Required    bool     `json:"required,omitempty"`
+	Secret      bool     `json:"secret,omitempty"`
+	Description string   `json:"description,omitempty"`
+	Values      []string `json:"values,omitempty"` // the only ones that are allowed
+}
+
+// Describe returns what the packages of a file's program say about a token. The error says what is not known.
+func Describe(ctx context.Context, s *Snapshot, path, token string) (*TypeInfo, error) {
+	p, pkg, err := s.packageOf(ctx, path, token)
+	if err != nil {
+		return nil, err
+	}
+	if r, err := pkg.ResolveResource(token); err == nil {
+		info := &TypeInfo{Token: schema.CollapseToken(r.Token), Kind: "resource", Description: schema.Plain(r.Description),
+			Deprecated: r.Deprecation, Inputs: p.memberInfos(ctx, r.Inputs)}
+		info.Outputs = p.memberInfos(ctx, r.Outputs)
+		return info, nil
+	}
+	f, err := pkg.ResolveFunction(token)
+	if err != nil {
+		return nil, fmt.Errorf("the package %s has no resource and no function %s", pkg.Name, token)
+	}
+	info := &TypeInfo{Token: schema.CollapseToken(f.Token), Kind: "function", Description: schema.Plain(f.Description),
+		Deprecated: f.Deprecation, Inputs: p.memberInfos(ctx, f.Inputs)}
+	result, _ := schema.Required(f.Result).(*schema.Object)
+	info.Outputs = p.memberInfos(ctx, result)
+	return info, nil
+}
+
+// Tokens of resources and functions that FindTokens returns at most.
+const maxTokens = 200
+
+// FindTokens returns the resources and functions of a package, as tokens that hold some letters, in alphabetical order.
+func FindTokens(ctx context.Context, s *Snapshot, path, name, letters string) ([]string, error) {
+	_, pkg, err := s.packageOf(ctx, path, name)
+	if err != nil {
+		return nil, err
+	}
+	found := []string{}
+	for _, token := range slices.Concat(pkg.ResourceTokens(), pkg.FunctionTokens()) {
+		if short := schema.CollapseToken(token); strings.Contains(strings.ToLower(short), strings.ToLower(letters)) {
+			found = append(found, short)
+		}
+	}
+	slices.Sort(found)
+	return found[:min(len(found), maxTokens)], nil
+}
+
+func (s *Snapshot) packageOf(ctx context.Context, path, token string) (*Program, *schema.Package, error) {
+	p, err := s.Program(ctx, path)
+	if err != nil {
+		return nil, nil, err
+	}
+	if p.Checked == nil {
+		return nil, nil, errors.New("the file is not a program")
+	}
+	q := &completer{ctx: ctx, p: p}
+	if pkg := q.load(token); pkg != nil {
+		return p, pkg, nil
+	}
+	name, _, _ := strings.Cut(token, ":")
+	return nil, nil, fmt.Errorf("the package %s is not known here; known are %s", name, strings.Join(p.Packages(), ", "))
+}
+
+func (p *Program) memberInfos(ctx context.Context, o *schema.Object) []MemberInfo {
+	infos := []MemberInfo{}
+	if o == nil {
+		return infos
+	}
+	for _, m := range o.Properties() {
+		info := MemberInfo{Name: m.Name, Type: schema.TypeName(schema.Required(m.Type)), Required: m.Required, Secret: m.Secret,
+			Description: schema.Plain(m.Description)}
+		if enum, ok := p.Checked.Known(ctx, schema.Required(m.Type)).(*schema.Enum); ok {
+			for _, v := range enum.Values {
+				info.Values = append(info.Values, schema.ScalarText(v.Value))
+			}
+		}
+		infos = append(infos, info)
+	}
+	return infos
+}

@@ -1,0 +1,255 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/yamlhost/yamlhost/builtins"
+	"github.com/yamlhost/yamlhost/check"
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/editor"
+)
+
+// Options are what a server answers about.
+type Options struct {
+	Version string // of the program
+	Folder  string // absolute; nothing outside of it is read
+	// Root is the folder of the project that a file belongs to.
+	Root func(path string) string
+	// Plan is a preview of the selected stack of the project in a folder, as text; nil where nobody may plan.
+	Plan func(ctx context.Context, dir string) (string, error)
+}
+
+// Serve answers a client until it closes its end, or ctx is cancelled. It reads a message from each line of in.
+func Serve(ctx context.Context, in io.Reader, out io.Writer, session *editor.Session, options Options) error {
+	s, err := newServer(session, options)
+	if err != nil {
+		return err
+	}
+	err = s.Run(ctx, &mcp.IOTransport{Reader: io.NopCloser(in), Writer: unclosed{out}})
+	if errors.Is(err, io.EOF) || errors.Is(err, context.Canceled) {
+		return nil
+	}
+	return err
+}
+
+type unclosed struct{ io.Writer }
+
+func (unclosed) Close() error { return nil }
+
+type server struct {
+	session *editor.Session
+	options Options
+	folder  string // options.Folder without symbolic links
+}
+
+func newServer(session *editor.Session, options Options) (*mcp.Server, error) {
+	folder, err := filepath.EvalSymlinks(options.Folder)
+	if err != nil {
+		return nil, fmt.Errorf("open the folder: %w", err)
+	}
+	s := &server{session: session, options: options, folder: folder}
+	m := mcp.NewServer(&mcp.Implementation{Name: "yamlhost", Version: options.Version}, &mcp.ServerOptions{
+		Capabilities: &mcp.ServerCapabilities{},
+		Instructions: "Checks Pulumi YAML and JSON programs in one folder. Paths are relative to it. Nothing is changed.",
+	})
+	closed := false
+	reading := &mcp.ToolAnnotations{ReadOnlyHint: true, IdempotentHint: true, OpenWorldHint: &closed}
+	mcp.AddTool(m, &mcp.Tool{Name: "check", Annotations: reading,
+		Description: "Finds what is wrong in a program: syntax, names, types, properties. The findings of `yamlhost check`."}, s.check)
+	mcp.AddTool(m, &mcp.Tool{Name: "explain", Annotations: reading,
+		Description: "Explains a finding by its code, such as Y210, with a wrong and a right example."}, s.explain)
+	mcp.AddTool(m, &mcp.Tool{Name: "schema", Annotations: reading,
+		Description: "Describes a resource or a function of a provider: inputs, outputs, allowed values. Without a type, lists those of a package."}, s.schema)
+	mcp.AddTool(m, &mcp.Tool{Name: "functions", Annotations: reading,
+		Description: "Describes the built-in functions that programs call as fn::name or inside of ${…}, with examples."}, s.functions)
+	mcp.AddTool(m, &mcp.Tool{Name: "graph", Annotations: reading,
+		Description: "Tells what depends on what in a program: configuration, variables, resources and outputs with what each needs."}, s.graph)
+	if options.Plan != nil {
+		mcp.AddTool(m, &mcp.Tool{Name: "plan", Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true},
+			Description: "Previews the stack that is selected: what an update would create, update, replace and delete. It runs plugins of the project and changes nothing."}, s.plan)
+	}
+	return m, nil
+}
+
+// path is the file that a client names, or the program of the folder. The error says that it is missing or outside.
+func (s *server) path(name string) (string, error) {
+	if name == "" {
+		for _, name := range []string{"Pulumi.yaml", "Pulumi.yml", "Pulumi.json", "PulumiPlugin.yaml", "Main.yaml"} {
+			if _, err := os.Stat(filepath.Join(s.folder, name)); err == nil {
+				return s.path(name)
+			}
+		}
+		return "", errors.New("the folder has no Pulumi.yaml; name a file")
+	}
+	at := name
+	if !filepath.IsAbs(at) {
+		at = filepath.Join(s.folder, filepath.FromSlash(name))
+	}
+	// What the path is called may not lead outside, so that nobody learns what exists there; nor may where it leads to.
+	if !s.holds(at) && !within(s.options.Folder, at) {
+		return "", fmt.Errorf("%s is outside of the folder", name)
+	}
+	real, err := filepath.EvalSymlinks(at)
+	if err != nil {
+		return "", fmt.Errorf("%s does not exist", name)
+	}
+	if !s.holds(real) {
+		return "", fmt.Errorf("%s is outside of the folder", name)
+	}
+	if info, err := os.Stat(real); err != nil || !info.Mode().IsRegular() {
+		return "", fmt.Errorf("%s is not a file", name)
+	}
+	root, err := filepath.EvalSymlinks(s.options.Root(real))
+	if err != nil || !s.holds(root) {
+		return "", fmt.Errorf("%s belongs to a project outside of the folder", name)
+	}
+	return real, nil
+}
+
+func (s *server) holds(path string) bool { return within(s.folder, path) }
+
+func within(folder, path string) bool {
+	rel, err := filepath.Rel(folder, path)
+	return err == nil && filepath.IsLocal(rel)
+}
+
+// program is the program of a file, as it is now.
+func (s *server) program(ctx context.Context, name string) (*editor.Program, string, error) {
+	path, err := s.path(name)
+	if err != nil {
+		return nil, "", err
+	}
+	s.session.Refresh()
+	p, err := s.session.Snapshot().Program(ctx, path)
+	if err != nil {
+		return nil, "", err
+	}
+	return p, path, nil
+}
+
+type fileInput struct {
+	File string `json:"file,omitempty" jsonschema:"the path of the program in the folder; Pulumi.yaml by default"`
+}
+
+type findings struct {
+	Diagnostics []diag.Record `json:"diagnostics"`
+}
+
+func (s *server) check(ctx context.Context, _ *mcp.CallToolRequest, in fileInput) (*mcp.CallToolResult, findings, error) {
+	p, _, err := s.program(ctx, in.File)
+	if err != nil {
+		return nil, findings{}, err
+	}
+	var shown diag.Diagnostics
+	for _, d := range p.Findings {
+		if d.Severity <= diag.Info {
+			shown.Add(d)
+		}
+	}
+	return nil, findings{shown.Records()}, nil
+}
+
+type explainInput struct {
+	Code string `json:"code" jsonschema:"the code of a finding, such as Y210"`
+}
+
+func (s *server) explain(_ context.Context, _ *mcp.CallToolRequest, in explainInput) (*mcp.CallToolResult, any, error) {
+	page, ok := diag.Explain(diag.Code(strings.ToUpper(in.Code)))
+	if !ok {
+		return nil, nil, fmt.Errorf("there is no code %q", in.Code)
+	}
+	return text(page.Text), nil, nil
+}
+
+func text(s string) *mcp.CallToolResult {
+	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: s}}}
+}
+
+type schemaInput struct {
+	fileInput
+	Type  string `json:"type" jsonschema:"the token of a resource or a function, such as random:RandomPet, or the name of a package"`
+	Query string `json:"query,omitempty" jsonschema:"letters that the tokens of a package hold"`
+}
+
+func (s *server) schema(ctx context.Context, _ *mcp.CallToolRequest, in schemaInput) (*mcp.CallToolResult, any, error) {
+	path, err := s.path(in.File)
+	if err != nil {
+		return nil, nil, err
+	}
+	s.session.Refresh()
+	snapshot := s.session.Snapshot()
+	if !strings.Contains(in.Type, ":") {
+		tokens, err := editor.FindTokens(ctx, snapshot, path, in.Type, in.Query)
+		return nil, map[string]any{"tokens": tokens}, err
+	}
+	info, err := editor.Describe(ctx, snapshot, path, in.Type)
+	return nil, info, err
+}
+
+type functionsInput struct {
+	Name string `json:"name,omitempty" jsonschema:"the name of a function, with or without fn::; all of them by default"`
+}
+
+type function struct {
+	Name      string `json:"name"`
+	Signature string `json:"signature"`
+	Summary   string `json:"summary"`
+	Example   string `json:"example,omitempty"`
+	Call      string `json:"call,omitempty"`
+	Gives     string `json:"gives,omitempty"`
+}
+
+type functions struct {
+	Functions []function `json:"functions"`
+}
+
+func (s *server) functions(_ context.Context, _ *mcp.CallToolRequest, in functionsInput) (*mcp.CallToolResult, functions, error) {
+	list := builtins.Table()
+	if name := strings.TrimPrefix(in.Name, "fn::"); name != "" {
+		f, ok := builtins.Lookup(name)
+		if !ok {
+			return nil, functions{}, fmt.Errorf("there is no function %q", in.Name)
+		}
+		list = []*builtins.Func{f}
+	}
+	answer := functions{Functions: []function{}}
+	for _, f := range list {
+		answer.Functions = append(answer.Functions, function{f.Name, f.Signature(), f.Summary, f.Example, f.Call, f.Gives})
+	}
+	return nil, answer, nil
+}
+
+type vertices struct {
+	Nodes []check.Vertex `json:"nodes"`
+}
+
+func (s *server) graph(ctx context.Context, _ *mcp.CallToolRequest, in fileInput) (*mcp.CallToolResult, vertices, error) {
+	p, path, err := s.program(ctx, in.File)
+	if err != nil {
+		return nil, vertices{}, err
+	}
+	if p.Checked == nil {
+		return nil, vertices{}, fmt.Errorf("%s is not a program", filepath.Base(path))
+	}
+	return nil, vertices{append([]check.Vertex{}, p.Checked.Graph()...)}, nil
+}
+
+func (s *server) plan(ctx context.Context, _ *mcp.CallToolRequest, in fileInput) (*mcp.CallToolResult, any, error) {
+	path, err := s.path(in.File)
+	if err != nil {
+		return nil, nil, err
+	}
+	planned, err := s.options.Plan(ctx, s.options.Root(path))
+	if err != nil {
+		return nil, nil, err
+	}
+	return text(planned), nil, nil
+}
