@@ -47,10 +47,10 @@ func (c *typer) inferCall(e *ast.Call) schema.Type {
 		return schema.Invalid
 	}
 	if e.Failure != nil {
-		c.locals[e.Failure] = schema.String
+		c.bindLocal(e.Failure, schema.String)
 	}
 	if f.Name == "toJSON" && len(args) > 0 {
-		c.noteTexts(args[0])
+		c.jsonArguments = append(c.jsonArguments, args[0])
 	}
 	types := make([]schema.Type, len(args))
 	for i, arg := range args {
@@ -240,7 +240,7 @@ func (c *fitter) bindFields(e *ast.Call, f *builtins.Func, m *ast.Map) ([]ast.Ex
 	for i := range f.Params {
 		if args[i] == nil && !f.Params[i].Optional {
 			ok = false
-			if !slices.Contains(meant, names[i]) && !slices.Contains(c.file.Lost, names[i]) { // else that is said
+			if !slices.Contains(meant, names[i]) && !c.hasLost(names[i]) { // else that is said
 				c.errorf(diag.BadArguments, e.Name.Range, f.Params[i].Doc, "fn::%s needs %s", f.Name, names[i])
 			}
 		}

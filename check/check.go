@@ -34,6 +34,9 @@ type Options struct {
 	Untrusted bool
 	// Stat looks for files that programs name; nil when there is no file system at hand.
 	Stat func(path string) (fs.FileInfo, error)
+	// Previous is what an earlier check of the program has answered: what is the same as then is taken over, so that a check
+	// after an edit costs little more than what has changed. The answers are those of a check without it. It may be nil.
+	Previous *Program
 	// Bundle makes the code of dynamic types; nil where nobody does, which leaves their sources unread.
 	Bundle Bundler
 	// Handler looks for faults of a source file that fn::bundle makes an archive of; nil where nobody does.
@@ -54,10 +57,13 @@ type ConfigText struct {
 // Check finds out what a program means. The Program is usable whatever the diagnostics say, but only one without errors
 // may be evaluated, and none of a context that is cancelled: then the rest is not looked at. Every fault is reported once, and what follows from it is not (D7).
 func Check(ctx context.Context, file *ast.File, opts Options) (*Program, diag.Diagnostics) {
-	main := newRun(ctx, file, opts).body(file, opts)
+	r := newRun(ctx, file, opts)
+	opts.Previous = nil
+	main := r.body(file, opts)
 	main.findDynamic()
 	bodies := append(main.findComponents(), main)
 	for _, b := range bodies {
+		b.remembered = r.memory.body(b.component)
 		b.declare()
 		b.findDefaultProviders()
 	}
@@ -69,16 +75,29 @@ func Check(ctx context.Context, file *ast.File, opts Options) (*Program, diag.Di
 		main.program.inputsOf = func(string) *schema.Object { return nil }
 		return main.program, *main.sink
 	}
+	knotted := false
 	for _, b := range main.usersLast(bodies) {
 		b.order()
 		b.checkNodes()
 		b.checkOutputs()
+		b.carryOver()
+		knotted = knotted || b.knotted
 	}
-	main.checkTransforms(bodies)
+	if ctx.Err() == nil {
+		main.checkTransforms(bodies)
+	}
+	for _, b := range bodies {
+		b.noteWritten()
+	}
 	main.program.inputsOf = main.knownInputs(bodies)
 	main.reportMissingPackages()
 	main.warnUnread()
-	return main.program, main.withoutFollowUps(bodies, *main.sink)
+	found := main.withoutFollowUps(bodies, *main.sink)
+	r.forget(bodies)
+	if !knotted && ctx.Err() == nil {
+		main.program.left = r.leave(file, opts, bodies)
+	}
+	return main.program, found
 }
 
 // run is one run of Check: what the bodies of a program and of its components share. Everything below it is used by one
@@ -92,19 +111,26 @@ type run struct {
 	packages   *packages
 	records    records
 	extents    map[*ast.Access]diag.Range // of the expressions that lead on from an access
+	memory     *memory                    // of an earlier check; nil where there is none
+	previous   records                    // of that check
 }
 
 func newRun(ctx context.Context, file *ast.File, opts Options) *run {
-	return &run{
+	r := &run{
 		findings:   newFindings(),
 		ctx:        ctx,
 		schemas:    opts.Schemas,
 		components: &components{byToken: make(map[string]*Component), namespaces: make(map[string][]*Component)},
 		dynamic:    make(map[string]*Dynamic),
-		packages:   &packages{loaded: make(map[string]*loadedPackage)},
+		packages:   &packages{loaded: make(map[string]*loadedPackage), missing: make(map[*loadedPackage][]diag.Range)},
 		extents:    make(map[*ast.Access]diag.Range),
 		records:    make(records, len(file.Config)+len(file.Variables)+len(file.Resources)+len(file.Outputs)+len(file.Hooks)),
+		memory:     recall(file, opts),
 	}
+	if r.memory != nil {
+		r.previous = opts.Previous.records
+	}
+	return r
 }
 
 // body is the declarations of a program or of a component, which see each other and nothing else.
@@ -113,6 +139,10 @@ type body struct {
 	resourceKeys map[urnKey]*Node
 	notedTexts   map[*Node]bool // what noteTexts has looked at
 	cyclic       map[*Node]bool
+	knotted      bool        // some node needs itself, or some component contains itself: nothing is taken over
+	changed      bool        // something was judged anew
+	remembered   *remembered // of an earlier check; nil for nothing
+	written      []ast.Expr  // the arguments of fn::toJSON, in the order of evaluation
 
 	fromResource     map[*Node]bool    // variables, as far as asked (L8.18)
 	partFromResource map[ast.Expr]bool // parts of variables, as far as asked
@@ -124,39 +154,82 @@ func (r *run) body(file *ast.File, opts Options) *body {
 	}
 	program := &Program{File: file, Name: opts.Project, records: r.records, schemas: opts.Schemas}
 	return &body{cyclic: make(map[*Node]bool), fromResource: make(map[*Node]bool), partFromResource: make(map[ast.Expr]bool),
-		resourceKeys: make(map[urnKey]*Node, len(file.Resources)), resolver: resolver{linker: linker{
+		resourceKeys: make(map[urnKey]*Node, len(file.Resources)), resolver: resolver{choices: make(map[choiceKey]*choice), linker: linker{
 			scope: newScope(r, file, opts), program: program, defaults: make(map[string]*Node)}}}
 }
 
 // checkNodes gives every node its type, each behind what it needs.
 func (c *body) checkNodes() {
+	c.knotted = c.knotted || len(c.cyclic) > 0
 	for _, n := range c.program.Nodes {
 		if c.ctx.Err() != nil {
 			return // whoever asked for it wants no answer any more
 		}
-		j := c.judge(n.unit())
-		switch n.Kind {
-		case ConfigNode:
-			j.checkConfig(n)
-		case VariableNode:
-			n.Type = j.infer(n.Variable.Value)
-		case ResourceNode:
-			j.checkResource(n)
-			n.Type = j.instancesType(n)
-		}
-		j.settle()
-		if n.Kind == ResourceNode {
-			c.checkURN(n)
-		}
-		if c.cyclic[n] && n.Kind != ResourceNode {
-			n.Type = schema.Invalid
-		}
+		c.checkNode(n)
 	}
 	if e := c.file.RequiredVersion; e != nil {
 		j := c.judge(c.file.Unit)
 		j.infer(e)
 		j.fit(e, schema.String, &place{what: "pulumi.requiredVersion", strict: true})
-		j.settle()
+		c.settle(j.seal(nil, schema.Invalid, given{}))
+	}
+}
+
+func (c *body) checkNode(n *Node) {
+	unit := n.unit()
+	var before given
+	if n.Kind == ResourceNode {
+		c.refreshComponent(n)
+		before = givenFor(n)
+	}
+	v := c.takeOver(unit, n)
+	if v == nil {
+		j := c.judge(unit)
+		switch n.Kind {
+		case ConfigNode:
+			j.checkConfig(n)
+			j.value, j.text = n.Config.Value, n.Config.Text
+		case VariableNode:
+			n.Type = j.infer(n.Variable.Value)
+		case ResourceNode:
+			j.checkResource(n)
+			n.Type = j.instancesType(n)
+			j.reportReservedKeys(n.Resource.Decl)
+		}
+		v = j.seal(n, n.Type, before)
+		c.keep(unit, v)
+		v.stamp = c.stamped(n)
+	}
+	n.Type, n.stamp = v.typ, v.stamp
+	if n.Kind == ConfigNode {
+		n.Config.Value, n.Config.Text = v.value, v.text
+	}
+	c.settle(v)
+	if n.Kind == ResourceNode {
+		c.checkURN(n)
+	}
+	if c.cyclic[n] && n.Kind != ResourceNode {
+		n.Type = schema.Invalid
+	}
+}
+
+// keep keeps a verdict with the declaration's record.
+func (c *body) keep(unit *ast.Unit, v *verdict) {
+	c.changed = true
+	if r := c.records[unit]; r != nil {
+		r.verdict = v
+	}
+}
+
+// settle hands over what was found out about a declaration.
+func (c *body) settle(v *verdict) {
+	c.sink.Add(v.found...)
+	c.written = append(c.written, v.jsonArguments...)
+	for _, l := range v.leads {
+		c.extents[l.from] = l.to
+	}
+	for _, use := range v.missing {
+		c.missingPackage(use.pkg, use.at)
 	}
 }
 
@@ -167,12 +240,25 @@ func (c *body) checkOutputs() {
 	for _, h := range c.program.Hooks {
 		j := c.judge(h.Decl.Unit)
 		j.checkHook(h)
-		j.settle()
+		c.settle(j.seal(nil, schema.Invalid, given{}))
 	}
 	for _, o := range c.program.Outputs {
-		j := c.judge(o.Decl.Unit)
-		o.Type = j.infer(o.Decl.Value)
-		j.settle()
+		v := c.takeOver(o.Decl.Unit, nil)
+		if v == nil {
+			j := c.judge(o.Decl.Unit)
+			t := j.infer(o.Decl.Value)
+			j.reservedOutput(o.Decl)
+			v = j.seal(nil, t, given{})
+			c.keep(o.Decl.Unit, v)
+		}
+		o.Type = v.typ
+		c.settle(v)
 	}
-	c.reportReservedKeys()
+}
+
+// noteWritten looks at the arguments of fn::toJSON.
+func (c *body) noteWritten() {
+	for _, argument := range c.written {
+		c.noteTexts(argument)
+	}
 }

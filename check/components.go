@@ -22,8 +22,9 @@ type Component struct {
 	// Packaged tells a component of a package from one of the program itself.
 	Packaged bool
 
-	body  *body
+	body  *body           // while the program is being checked
 	needs map[string]bool // packages, once asked for
+	seen  *seenComponent
 }
 
 // LocalPackage is a package of components whose text is at hand (L7.31).
@@ -77,7 +78,7 @@ func (c *body) findComponents() []*body {
 		c.components.byToken[strings.Replace(component.Token, ":index:", ":", 1)] = component
 		body := c.bodyOf(component, file)
 		component.body, component.Body = body, body.program
-		component.Schema = component.schemaOf()
+		component.show()
 		c.program.Components = append(c.program.Components, component)
 		bodies = append(bodies, body)
 	}
@@ -113,40 +114,90 @@ func (c *body) bodyOf(component *Component, file *ast.File) *body {
 	return b
 }
 
-// schemaOf is the component as a resource of a provider. What it leaves to the body, such as the types of outputs, is
-// found when it is first asked for: when the body has been checked.
-func (c *Component) schemaOf() *schema.Resource {
-	r := &schema.Resource{Token: c.Token, Component: true, Description: c.Decl.Description.Text()}
-	r.Inputs = schema.NewObject("", true, func() []*schema.Property {
-		list := make([]*schema.Property, 0, len(c.Decl.Inputs))
-		for _, decl := range c.Decl.Inputs {
-			p := &schema.Property{Name: decl.Name.Value, Type: schema.Any,
-				Required: decl.Default == nil && (decl.Optional == nil || !decl.Optional.Value), // L3.51
-				Secret:   decl.Secret != nil && decl.Secret.Value}
-			switch n := c.body.declared[decl.Name.Value]; {
-			case decl.Type != nil:
-				p.Type = configType(decl.Type)
-				if decl.Type.Optional {
-					p.Required = false
-				}
-			case n != nil && n.Config != nil && n.Type != schema.Invalid:
-				p.Type = n.Type
+// seenComponent is what those who use a component see of it. It knows nothing else of the program.
+type seenComponent struct {
+	decl    *ast.Component
+	schema  *schema.Resource
+	typ     *schema.ResourceType
+	inputs  map[string]schema.Type // those without a declared type; nil until the body has been checked
+	outputs []schema.Type          // nil until the body has been checked
+}
+
+// show makes what the users of the component see. What it leaves to the body, such as the types of outputs, is found when it
+// is first asked for: when the body has been checked.
+func (c *Component) show() {
+	s := &seenComponent{decl: c.Decl}
+	s.schema = &schema.Resource{Token: c.Token, Component: true, Description: c.Decl.Description.Text()}
+	s.schema.Inputs = schema.NewObject("", true, s.inputProperties)
+	s.schema.Outputs = schema.NewObject("", true, s.outputProperties)
+	s.typ = &schema.ResourceType{Token: c.Token, Component: true, Outputs: func() *schema.Object { return s.schema.Outputs }}
+	c.seen, c.Schema = s, s.schema
+}
+
+func (s *seenComponent) inputProperties() []*schema.Property {
+	list := make([]*schema.Property, 0, len(s.decl.Inputs))
+	for _, decl := range s.decl.Inputs {
+		p := &schema.Property{Name: decl.Name.Value, Type: schema.Any,
+			Required: decl.Default == nil && (decl.Optional == nil || !decl.Optional.Value), // L3.51
+			Secret:   decl.Secret != nil && decl.Secret.Value}
+		switch t := s.inputs[decl.Name.Value]; {
+		case decl.Type != nil:
+			p.Type = configType(decl.Type)
+			if decl.Type.Optional {
+				p.Required = false
 			}
-			if !p.Required {
-				p.Type = schema.OptionalOf(p.Type)
-			}
-			list = append(list, p)
+		case t != nil && t != schema.Invalid:
+			p.Type = t
 		}
-		return list
-	})
-	r.Outputs = schema.NewObject("", true, func() []*schema.Property {
-		list := make([]*schema.Property, 0, len(c.Body.Outputs))
-		for _, o := range c.Body.Outputs {
-			list = append(list, &schema.Property{Name: o.Decl.Name.Value, Type: o.Type, Required: true})
+		if !p.Required {
+			p.Type = schema.OptionalOf(p.Type)
 		}
-		return list
-	})
-	return r
+		list = append(list, p)
+	}
+	return list
+}
+
+func (s *seenComponent) outputProperties() []*schema.Property {
+	list := make([]*schema.Property, 0, len(s.decl.Outputs))
+	for i, decl := range s.decl.Outputs {
+		p := &schema.Property{Name: decl.Name.Value, Type: schema.Invalid, Required: true}
+		if i < len(s.outputs) {
+			p.Type = s.outputs[i]
+		}
+		list = append(list, p)
+	}
+	return list
+}
+
+// carryOver closes what the users of a component see. It is what they saw in an earlier check if everything in the body is as
+// it was.
+func (b *body) carryOver() {
+	c := b.component
+	if c == nil {
+		return
+	}
+	if b.memory != nil && !b.changed && b.ctx.Err() == nil {
+		if before := b.memory.components[c.Decl]; before != nil && before.Token == c.Token {
+			c.seen, c.Schema = before.seen, before.Schema
+			return
+		}
+	}
+	c.seen.inputs = make(map[string]schema.Type, len(c.Decl.Inputs))
+	for _, decl := range c.Decl.Inputs {
+		if n := b.declared[decl.Name.Value]; n != nil && n.Config != nil {
+			c.seen.inputs[decl.Name.Value] = n.Type
+		}
+	}
+	for _, o := range b.program.Outputs {
+		c.seen.outputs = append(c.seen.outputs, o.Type)
+	}
+}
+
+// refreshComponent makes an instance of a component speak of what its users see, once the component has been checked.
+func (b *body) refreshComponent(n *Node) {
+	if c := n.Resource.Component; c != nil {
+		n.Resource.Schema, n.Type = c.Schema, c.seen.typ
+	}
 }
 
 // resolveComponent finds the component that a resource is an instance of.
@@ -174,7 +225,7 @@ func (c *resolver) resolveComponent(n *Node) {
 		return
 	}
 	r.Component, r.Schema, r.Token = component, component.Schema, component.Token
-	n.Type = &schema.ResourceType{Token: r.Token, Component: true, Outputs: func() *schema.Object { return component.Schema.Outputs }}
+	n.Type = component.seen.typ
 	if r.Decl.Get != nil {
 		c.errorf(diag.WrongKind, r.Decl.Name.Range, "declare what the component is made of instead", "a component cannot be read with `get`")
 	}
@@ -247,6 +298,7 @@ func (c *body) usersLast(bodies []*body) []*body {
 				via = via[:len(via)-1]
 			case open:
 				at := slices.Index(path, to)
+				b.knotted = true
 				c.reportEndless(path[at:], append(slices.Clone(via[at:]), n))
 			}
 		}

@@ -21,6 +21,18 @@ type constants struct {
 	*findings           // of the declaration
 	unit      *ast.Unit // of the declaration; nil for one without expressions
 	record    *record   // of the unit
+	*verdict            // in the making
+}
+
+// hasLost reports whether reading the text has lost something of a name.
+func (c *constants) hasLost(name string) bool {
+	yes := slices.Contains(c.file.Lost, name)
+	c.lost = append(c.lost, answer{name, yes})
+	return yes
+}
+
+func (c *constants) missingPackage(p *loadedPackage, at diag.Range) {
+	c.missing = append(c.missing, missingUse{p, at})
 }
 
 // typeOf is the type of an expression that has been looked at.

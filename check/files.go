@@ -22,6 +22,7 @@ func (c *typer) checkPath(f *builtins.Func, arg ast.Expr) {
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(c.opts.ProgramDir, path)
 	}
+	c.volatile = true
 	info, err := c.opts.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

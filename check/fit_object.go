@@ -348,7 +348,7 @@ func (c *fitter) requireMembers(to *schema.Object, at *place, where diag.Range) 
 	ok := true
 	for _, p := range to.Properties() {
 		if !p.Required || p.Const != nil && !at.inUnion || p.Default != nil ||
-			at.meant[p.Name] || slices.Contains(c.file.Lost, p.Name) || at.present[p.Name] {
+			at.meant[p.Name] || at.present[p.Name] || c.hasLost(p.Name) {
 			continue
 		}
 		c.errorf(diag.RequiredMissing, where, "", "%s needs %s (%s)", at.name(), p.Name, schema.TypeName(p.Type))

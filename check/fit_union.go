@@ -1,8 +1,6 @@
 package check
 
 import (
-	"slices"
-
 	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/parser/ast"
 	"github.com/yamlhost/yamlhost/schema"
@@ -76,7 +74,7 @@ func (c *fitter) fitDiscriminated(e *ast.Map, u *schema.Union, at *place) (decid
 	if len(tags) == 0 {
 		return false, false
 	}
-	if slices.Contains(c.file.Lost, u.Discriminator) {
+	if c.hasLost(u.Discriminator) {
 		return true, true
 	}
 	for _, member := range u.Members {

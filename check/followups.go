@@ -52,8 +52,7 @@ func (c *body) withoutFollowUps(bodies []*body, found diag.Diagnostics) diag.Dia
 	if !slices.ContainsFunc(found, mayFollow) {
 		return found
 	}
-	uses, starts := c.usages(bodies)
-	f := &cause{c: c, starts: starts, known: make(map[stretch]bool), nodes: make(map[*Node]bool)}
+	f := &cause{c: c, known: make(map[stretch]bool), nodes: make(map[*Node]bool)}
 	for _, at := range c.file.Faults {
 		f.faults = append(f.faults, c.stretchOf(at))
 	}
@@ -62,7 +61,12 @@ func (c *body) withoutFollowUps(bodies []*body, found diag.Diagnostics) diag.Dia
 			f.faults = append(f.faults, c.stretchOf(d.Subject))
 		}
 	}
+	if len(f.faults) == 0 {
+		return found
+	}
 	slices.SortFunc(f.faults, compareStretches)
+	var uses []usage
+	uses, f.starts = c.usages(bodies)
 	longest := int32(0)
 	for _, u := range uses {
 		longest = max(longest, u.at.end-u.at.start)
@@ -168,12 +172,18 @@ func (c *body) usages(bodies []*body) (uses []usage, starts []stretch) {
 	return uses, starts
 }
 
+// lead is the place of an expression that leads on from an access.
+type lead struct {
+	from *ast.Access
+	to   diag.Range
+}
+
 // leadsOn notes that an expression goes into what another, which may begin with an access, is.
-func (r *run) leadsOn(from, to ast.Expr) {
+func (c *typer) leadsOn(from, to ast.Expr) {
 	for {
 		switch e := from.(type) {
 		case *ast.Access:
-			r.extents[e] = to.Range()
+			c.leads = append(c.leads, lead{from: e, to: to.Range()})
 			return
 		case *ast.Index:
 			from = e.Collection

@@ -36,10 +36,7 @@ func HookMoments() []string { return slices.Clone(hookMoments) }
 func (c *linker) linkHooks() {
 	for _, decl := range c.file.Hooks {
 		h := &Hook{Decl: decl}
-		c.look(&decl.Unit, decl.Command)
-		c.args = schema.Any
-		c.linkExpr(nil, &h.Needs, decl.Command)
-		c.args = nil
+		c.linkUnit(nil, &h.Needs, decl.Unit, surroundings{args: schema.Any})
 		c.program.Hooks = append(c.program.Hooks, h)
 	}
 }
@@ -101,6 +98,7 @@ func (c *judge) checkHook(h *Hook) {
 
 // checkHookOption checks that an option names moments and hooks that there are.
 func (c *judge) checkHookOption(o *ast.Options) {
+	c.volatile = true // what hooks are for is told by all who name them
 	c.infer(o.Hooks.Value)
 	if c.component != nil {
 		c.errorf(diag.UnknownKey, o.Hooks.Key.Range, "name the hook on the resources of the program itself",

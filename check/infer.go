@@ -11,7 +11,14 @@ import (
 // typer finds the types of expressions.
 type typer struct {
 	fitter
-	locals map[*ast.Local]schema.Type
+	locals map[*ast.Local]schema.Type // nil until there is one
+}
+
+func (c *typer) bindLocal(l *ast.Local, t schema.Type) {
+	if c.locals == nil {
+		c.locals = make(map[*ast.Local]schema.Type)
+	}
+	c.locals[l] = t
 }
 
 // infer finds the type of an expression and of everything inside it, and records them (L8.A). What is wrong inside is
@@ -24,22 +31,22 @@ func (c *typer) infer(e ast.Expr) schema.Type {
 	if unit != c.unit {
 		return c.program.TypeOf(e) // of another declaration, which has been looked at
 	}
-	if t := c.record.types[slot]; t != nil {
+	if t := c.types[slot]; t != nil {
 		return t
 	}
 	t := c.inferNew(e)
-	c.record.types[slot] = t
+	c.types[slot] = t
 	return t
 }
 
 func (c *typer) setType(e ast.Expr, t schema.Type) {
 	_, slot := ast.Slot(e)
-	c.record.types[slot] = t
+	c.types[slot] = t
 }
 
 func (c *typer) setCall(e *ast.Call, call *Call) {
 	_, i := e.Unit()
-	c.record.calls[i] = call
+	c.calls[i] = call
 }
 
 func (c *typer) inferNew(e ast.Expr) schema.Type {
@@ -178,7 +185,7 @@ func (c *typer) inferMap(m *ast.Map) schema.Type {
 		}
 		return &schema.Map{Item: item}
 	}
-	types := c.record.types
+	types := c.types
 	// The members are listed only for those who ask: most literals are checked against their place entry by entry.
 	return schema.NewObject("", true, func() []*schema.Property {
 		members := make([]*schema.Property, 0, len(m.Entries))
@@ -300,7 +307,7 @@ func (c *typer) inferSplat(e *ast.Splat) schema.Type {
 	case *schema.Union, *schema.Token:
 		item = schema.Any
 	}
-	c.locals[e.Item] = item
+	c.bindLocal(e.Item, item)
 	return &schema.Array{Item: c.infer(e.Each)}
 }
 
@@ -326,9 +333,9 @@ func (c *typer) inferFor(e *ast.For) schema.Type {
 		key, item = schema.Invalid, schema.Invalid
 	}
 	if e.KeyName != nil {
-		c.locals[e.KeyName] = key
+		c.bindLocal(e.KeyName, key)
 	}
-	c.locals[e.ValueName] = item
+	c.bindLocal(e.ValueName, item)
 	if e.Condition != nil {
 		c.operand(e.Condition, schema.Bool, "the condition")
 	}

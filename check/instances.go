@@ -25,27 +25,32 @@ func (c *linker) linkResource(n *Node) {
 				Related: []diag.Related{{Range: decl.ForEach.Range(), Message: "a `forEach` is here"}}})
 		}
 	}
+	if decl.ForEach == nil && len(decl.Options.Transforms) == 0 {
+		c.linkUnit(n, &n.Needs, decl.Unit)
+		return
+	}
 	inTransform := make(map[ast.Expr]schema.Type)
 	for _, t := range decl.Options.Transforms {
 		t.Exprs(func(e ast.Expr) { inTransform[e] = argsOf(t) })
 	}
+	var around []surroundings
 	decl.Exprs(func(e ast.Expr) {
-		c.args = inTransform[e]
-		c.each = nil
+		_, slot := ast.Slot(e)
+		s := surroundings{from: slot, args: inTransform[e]}
 		if decl.ForEach != nil && e != decl.ForEach {
-			c.each = n
+			s.each = n
 		}
-		c.linkExpr(n, &n.Needs, e)
+		around = append(around, s)
 	})
-	c.each, c.args = nil, nil
+	c.linkUnit(n, &n.Needs, decl.Unit, around...)
 }
 
-// resolveIn finds what a root stands for in a node; n is nil for an output.
-func (c *linker) resolveIn(n *Node, root ast.Literal) Ref {
-	if root.Value == eachName && n != nil && n == c.each {
+// resolveIn finds what a root stands for in a node and its surroundings; n is nil for an output.
+func (c *linker) resolveIn(n *Node, root ast.Literal, around surroundings) Ref {
+	if root.Value == eachName && n != nil && n == around.each {
 		return Ref{Kind: RefEach, Node: n}
 	}
-	if c.args != nil && root.Value == argsName {
+	if around.args != nil && root.Value == argsName {
 		return Ref{Kind: RefArgs}
 	}
 	return c.resolve(root)

@@ -83,6 +83,13 @@ func invokeVersion(e *ast.Call) (version, url string) {
 	return version, url
 }
 
+// useOf is the mention of a package in a call of a provider function.
+func useOf(e *ast.Call, token *ast.Literal) use {
+	u := use{token: token, explicit: hasExplicitProvider(e)}
+	u.versionText, u.urlText = invokeVersion(e)
+	return u
+}
+
 func hasExplicitProvider(e *ast.Call) bool {
 	options := invokeOptions(e)
 	return options != nil && field(options, "provider") != nil
@@ -167,9 +174,7 @@ func (c *typer) inferProviderCall(e *ast.Call, in *Invoke, token, returned *ast.
 		return schema.Invalid
 	}
 	c.setCall(e, &Call{Invoke: in})
-	u := use{token: token, explicit: hasExplicitProvider(e)}
-	u.versionText, u.urlText = invokeVersion(e)
-	f := c.resolveFunction(in, u)
+	f := c.resolveFunction(in, useOf(e, token))
 	if f == nil {
 		return schema.Invalid
 	}
@@ -221,8 +226,9 @@ func ReturnPath(result schema.Type, text string) value.Path {
 
 func (c *typer) resolveFunction(in *Invoke, u use) *schema.Function {
 	var known *loadedPackage
-	for _, d := range c.descriptors(u) {
-		p := c.packages.add(d)
+	where := c.choose(u)
+	for i, d := range where.descriptors {
+		p := where.packages[i]
 		if known == nil || known.pkg != nil && p.pkg == nil { // one that is missing may have it
 			known, in.Package = p, d
 		}

@@ -9,7 +9,10 @@ import (
 func (p *Program) Invokes() []*Invoke {
 	byToken := make(map[string]*Invoke)
 	add := func(body *record) {
-		for _, call := range body.calls {
+		if body.verdict == nil {
+			return
+		}
+		for _, call := range body.verdict.calls {
 			if call == nil {
 				continue
 			}

@@ -14,11 +14,8 @@ type linker struct {
 	program  *Program
 	defaults map[string]*Node // the default provider of each package
 
-	record    *record     // of the declaration that is being linked
-	each      *Node       // the resource with forEach that is being linked
-	args      schema.Type // of args in the hook or transform that is being linked; nil outside of one
-	argTypes  map[*ast.Access]schema.Type
-	eachTaken bool // it has been reported that the program has another use for the name
+	argTypes  map[*ast.Access]schema.Type // of args in hooks and transforms
+	eachTaken bool                        // it has been reported that the program has another use for the name
 }
 
 // link resolves every name and finds what each node needs (L9.1). Expressions of every kind and place count.
@@ -33,70 +30,93 @@ func (c *linker) link() {
 		switch n.Kind {
 		case ConfigNode:
 			if decl := n.Config.Decl; decl != nil {
-				c.look(&decl.Unit, decl.Default)
-				c.linkExpr(n, &n.Needs, decl.Default)
+				c.linkUnit(n, &n.Needs, decl.Unit)
 			}
 		case VariableNode:
-			c.look(&n.Variable.Unit, n.Variable.Value)
-			c.linkExpr(n, &n.Needs, n.Variable.Value)
+			c.linkUnit(n, &n.Needs, n.Variable.Unit)
 		case ResourceNode:
-			c.look(&n.Resource.Decl.Unit)
 			c.linkResource(n)
 			c.linkHooksOf(n)
 		}
 	}
 	for _, o := range c.program.Outputs {
-		c.look(&o.Decl.Unit, o.Decl.Value)
-		c.linkExpr(nil, &o.Needs, o.Decl.Value)
+		c.linkUnit(nil, &o.Needs, o.Decl.Unit)
 	}
-	c.look(&c.file.Unit, c.file.RequiredVersion)
-	c.linkExpr(nil, new([]Edge), c.file.RequiredVersion)
+	if c.file.Unit != nil {
+		c.linkUnit(nil, new([]Edge), c.file.Unit)
+	}
 	c.reportUndeclared()
 	c.reportSlips()
 	c.linkDefaultProviders()
 	c.linkMatched()
 }
 
-// look turns to a declaration, whose expressions get a unit where they were not read from a text.
-func (c *linker) look(unit **ast.Unit, exprs ...ast.Expr) {
+// number gives a declaration its record. Its expressions get a unit where they were not read from a text.
+func (c *linker) number(unit **ast.Unit, exprs ...ast.Expr) {
 	if *unit == nil {
 		*unit = ast.NewUnit(exprs...)
 	}
-	c.record = c.records.add(*unit)
+	c.records.add(*unit)
 }
 
-func (c *linker) linkExpr(n *Node, needs *[]Edge, e ast.Expr) {
-	ast.Walk(e, func(e ast.Expr) bool {
-		switch e := e.(type) {
-		case *ast.Access:
-			ref := Ref{Kind: RefBad}
-			if !c.prefixed(e) {
-				ref = c.resolveIn(n, e.Root)
+// surroundings are what the expressions of a declaration may name besides, from a slot on.
+type surroundings struct {
+	from int
+	each *Node       // the resource whose instance `each` is; nil where there is none
+	args schema.Type // of `args`; nil where there is none
+}
+
+// linkUnit resolves the names in the expressions of a declaration, and notes what they need. around are its surroundings in
+// the order of slots.
+func (c *linker) linkUnit(n *Node, needs *[]Edge, unit *ast.Unit, around ...surroundings) {
+	var here surroundings
+	record, calls := c.records[unit], unit.Calls
+	if len(c.defaults) == 0 {
+		calls = nil
+	}
+	if n := len(unit.Accesses); n > 0 && *needs == nil {
+		*needs = make([]Edge, 0, n)
+	}
+	for i, e := range unit.Accesses {
+		_, slot := ast.Slot(e)
+		calls = c.linkCalls(n, needs, calls, slot)
+		ref := Ref{Kind: RefBad}
+		if !c.prefixed(e) {
+			for len(around) > 0 && around[0].from <= slot {
+				here, around = around[0], around[1:]
 			}
-			_, i := e.Unit()
-			c.record.refs[i] = ref
-			if ref.Kind == RefArgs {
-				if c.argTypes == nil {
-					c.argTypes = make(map[*ast.Access]schema.Type)
-				}
-				c.argTypes[e] = c.args
+			ref = c.resolveIn(n, e.Root, here)
+		}
+		record.refs[i] = ref
+		if ref.Kind == RefArgs {
+			if c.argTypes == nil {
+				c.argTypes = make(map[*ast.Access]schema.Type)
 			}
-			if ref.Kind == RefNode {
-				c.uses[ref.Node]++
-				*needs = append(*needs, Edge{To: ref.Node, Range: e.Root.Range})
-			}
-		case *ast.Call:
-			if len(c.defaults) == 0 {
-				break
-			}
-			if token := invokedToken(e); token != nil && !hasExplicitProvider(e) {
-				if p := c.defaults[packageOf(token.Value)]; p != nil && p != n {
-					*needs = append(*needs, Edge{To: p, Range: token.Range, byDefault: e})
-				}
+			c.argTypes[e] = here.args
+		}
+		if ref.Kind == RefNode {
+			ref.Node.uses++
+			*needs = append(*needs, Edge{To: ref.Node, Range: e.Root.Range})
+		}
+	}
+	c.linkCalls(n, needs, calls, unit.Size)
+}
+
+// linkCalls makes a node need the default providers of those calls that stand before a slot, and answers with the rest.
+func (c *linker) linkCalls(n *Node, needs *[]Edge, calls []*ast.Call, before int) []*ast.Call {
+	for len(calls) > 0 {
+		e := calls[0]
+		if _, slot := ast.Slot(e); slot > before {
+			break
+		}
+		if token := invokedToken(e); token != nil && !hasExplicitProvider(e) {
+			if p := c.defaults[packageOf(token.Value)]; p != nil && p != n {
+				*needs = append(*needs, Edge{To: p, Range: token.Range, byDefault: e})
 			}
 		}
-		return true
-	})
+		calls = calls[1:]
+	}
+	return calls
 }
 
 // findDefaultProviders finds the provider of each package that the program made the default one (L7.45–L7.48).

@@ -52,6 +52,7 @@ func (c *typer) inferMethod(e *ast.Call, f *builtins.Func) schema.Type {
 		c.setCall(e, &Call{Func: f, Method: m})
 		return schema.Any
 	}
+	c.volatile = true // it looks at all packages
 	p, r := c.resourceOfType(t.Token)
 	if r == nil {
 		if c.components.byToken[t.Token] != nil {

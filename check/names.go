@@ -48,7 +48,6 @@ type scope struct {
 	missing    []string      // names that are taken to be those of entries without a name
 	prefixes   []*ast.Access // that name a section before a name
 	slips      map[int]bool  // those of file.Slips that something refers into
-	uses       map[*Node]int // by name
 	names      *diag.Names   // declared; nil until asked for
 	folded     []byte        // the text in lower case; nil until asked for
 }
@@ -58,8 +57,7 @@ func newScope(r *run, file *ast.File, opts Options) scope {
 		declared:   make(map[string]*Node, len(file.Config)+len(file.Variables)+len(file.Resources)),
 		byKey:      make(map[string]*Node),
 		undeclared: make(map[string]*undeclaredName),
-		slips:      make(map[int]bool),
-		uses:       make(map[*Node]int)}
+		slips:      make(map[int]bool)}
 }
 
 // startOf is where a place begins in the whole text, for one in a block of it too.
@@ -67,7 +65,20 @@ func (c *scope) startOf(at diag.Range) int { return int(c.file.Origins.Place(at)
 
 // declare makes a node of every declaration and finds names that are taken already (L3.1).
 func (c *linker) declare() {
+	if c.file.RequiredVersion != nil {
+		c.number(&c.file.Unit, c.file.RequiredVersion)
+	}
+	for _, decl := range c.file.Hooks {
+		c.number(&decl.Unit, decl.Command)
+	}
+	for _, decl := range c.file.Transforms {
+		if decl.Unit == nil {
+			decl.Number()
+		}
+		c.records.add(decl.Unit)
+	}
 	for _, decl := range c.file.Config {
+		c.number(&decl.Unit, decl.Default)
 		key := c.fullKey(decl.Name.Value)
 		if decl.Key != nil {
 			key = c.fullKey(decl.Key.Value)
@@ -80,13 +91,19 @@ func (c *linker) declare() {
 		}
 	}
 	for _, decl := range c.file.Resources {
+		if decl.Unit == nil {
+			decl.Number()
+		}
+		c.records.add(decl.Unit)
 		c.add(&Node{Kind: ResourceNode, Name: decl.Name.Value, Range: decl.Name.Range, Type: schema.Invalid,
 			Resource: &Resource{Decl: decl, LogicalName: logicalName(decl)}})
 	}
 	for _, decl := range c.file.Variables {
+		c.number(&decl.Unit, decl.Value)
 		c.add(&Node{Kind: VariableNode, Name: decl.Name.Value, Range: decl.Name.Range, Type: schema.Invalid, Variable: decl})
 	}
 	for _, decl := range c.file.Outputs {
+		c.number(&decl.Unit, decl.Value)
 		c.program.Outputs = append(c.program.Outputs, &Output{Decl: decl, Type: schema.Invalid})
 	}
 	c.warnShadowed()
@@ -107,6 +124,7 @@ func (c *scope) fullKey(name string) string {
 }
 
 func (c *scope) add(n *Node) {
+	n.place = len(c.all)
 	c.all = append(c.all, n)
 	if n.Name == pulumiName {
 		c.errorf(diag.DeclaredTwice, n.Range, "choose another name", "`%s` is the built-in variable and cannot be declared",
@@ -173,6 +191,7 @@ func (c *scope) resolve(root ast.Literal) Ref {
 		n := c.byKey[key]
 		if n == nil || n.Name != name {
 			n = &Node{Kind: ConfigNode, Name: name, Range: root.Range, Type: schema.Invalid, Config: &Config{Key: key}}
+			n.place = len(c.all)
 			c.all = append(c.all, n)
 			c.byKey[key] = n
 		}
@@ -350,7 +369,7 @@ func (c *scope) mendName(d *diag.Diagnostic, name, meant string, wrong *undeclar
 		uses = append(uses, use.Range)
 	}
 	misspelt := false // the declaration
-	if n != nil && c.uses[n] == 0 {
+	if n != nil && n.uses == 0 {
 		here, there := 0, 0 // how often the text has the words besides
 		if search {
 			here, there = c.wordCount(name)-len(uses), c.wordCount(meant)-1

@@ -15,7 +15,7 @@ func (c *body) order() {
 		open
 		done
 	)
-	state := make(map[*Node]uint8, len(c.all))
+	state := make([]uint8, len(c.all)) // by place
 	c.program.Nodes = make([]*Node, 0, len(c.all))
 	type frame struct {
 		node *Node
@@ -23,18 +23,24 @@ func (c *body) order() {
 	}
 	var stack []frame
 	cyclic := false
-	roots := slices.Clone(c.all)
-	slices.SortStableFunc(roots, func(a, b *Node) int { return rank(a) - rank(b) })
+	roots := make([]*Node, 0, len(c.all))
+	for _, kind := range []NodeKind{ConfigNode, ResourceNode, VariableNode} {
+		for _, n := range c.all {
+			if n.Kind == kind {
+				roots = append(roots, n)
+			}
+		}
+	}
 	for _, root := range roots {
-		if state[root] != fresh {
+		if state[root.place] != fresh {
 			continue
 		}
 		stack = append(stack[:0], frame{node: root})
-		state[root] = open
+		state[root.place] = open
 		for len(stack) > 0 {
 			top := &stack[len(stack)-1]
 			if top.next == len(top.node.Needs) {
-				state[top.node] = done
+				state[top.node.place] = done
 				top.node.Index = len(c.program.Nodes)
 				c.program.Nodes = append(c.program.Nodes, top.node)
 				stack = stack[:len(stack)-1]
@@ -42,9 +48,9 @@ func (c *body) order() {
 			}
 			to := top.node.Needs[top.next].To
 			top.next++
-			switch state[to] {
+			switch state[to.place] {
 			case fresh:
-				state[to] = open
+				state[to.place] = open
 				stack = append(stack, frame{node: to})
 			case open:
 				cyclic = true
@@ -54,16 +60,6 @@ func (c *body) order() {
 	if cyclic {
 		c.reportCycles()
 	}
-}
-
-func rank(n *Node) int {
-	switch n.Kind {
-	case ConfigNode:
-		return 0
-	case ResourceNode:
-		return 1
-	}
-	return 2
 }
 
 // maxCycles bounds how many cycles of one knot are reported: each edge in it may close one.

@@ -3,6 +3,7 @@ package check
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -14,17 +15,20 @@ import (
 
 // packages are the packages of a program as far as they are known.
 type packages struct {
-	loaded        map[string]*loadedPackage // by descriptor
-	order         []string                  // keys in order of first use
-	callProviders map[*ast.Call]*Node       // default providers of calls
+	loaded        map[string]*loadedPackage       // by descriptor
+	order         []string                        // keys in order of first use
+	callProviders map[*ast.Call]*Node             // default providers of calls
+	missing       map[*loadedPackage][]diag.Range // uses of packages that are missing
 }
+
+// loadedPackage is a package, and what has been looked up in it. Checks that run at the same time may share it.
 
 type loadedPackage struct {
 	descriptor schema.Descriptor
 	pkg        *schema.Package // nil when it could not be loaded
 	err        error
-	uses       []diag.Range // of a package that is missing
 
+	mu        sync.Mutex                  // guards what follows
 	resources map[string]resolvedResource // by written token: asked once for each
 	functions map[string]resolvedFunction
 }
@@ -49,6 +53,19 @@ type use struct {
 	versionText, urlText string
 	// explicit says that it is a provider or names one, so that the program's default provider is not for it.
 	explicit bool
+	start    int // in the whole text, where that has been asked
+}
+
+// choiceKey is what decides where a token is looked for.
+type choiceKey struct {
+	pkg, version, url  string
+	explicit, provider bool
+}
+
+// choice is where a token is looked for: packages in order, each as this use wants it.
+type choice struct {
+	descriptors []schema.Descriptor
+	packages    []*loadedPackage
 }
 
 // resolver finds the types of the resources of a body.
@@ -56,6 +73,7 @@ type resolver struct {
 	linker
 	// namedVersions are the first mention of each package with a version, for those without one, as with Pulumi's host (L7.21).
 	namedVersions map[string]use
+	choices       map[choiceKey]*choice
 }
 
 // loadPackages loads every package that the program names, several at a time, and finds the type of every resource.
@@ -94,7 +112,9 @@ func (c *body) loadPackages(bodies []*body) {
 		})
 	}
 	wait.Wait()
+	c.takeOverPackages()
 	for _, body := range bodies {
+		body.settleChoices()
 		for _, n := range body.all {
 			if n.Kind == ResourceNode {
 				body.resolveResource(n)
@@ -126,12 +146,13 @@ func (c *resolver) packageUses() []use {
 	}
 	c.eachCall(func(call *ast.Call) {
 		if token := invokedToken(call); token != nil {
-			u := use{token: token, explicit: hasExplicitProvider(call)}
-			u.versionText, u.urlText = invokeVersion(call)
-			uses = append(uses, u)
+			uses = append(uses, useOf(call, token))
 		}
 	})
-	slices.SortStableFunc(uses, func(a, b use) int { return c.startOf(a.token.Range) - c.startOf(b.token.Range) })
+	for i := range uses {
+		uses[i].start = c.startOf(uses[i].token.Range)
+	}
+	slices.SortStableFunc(uses, func(a, b use) int { return a.start - b.start })
 	return uses
 }
 
@@ -141,8 +162,51 @@ func (c *resolver) findPackages(uses []use) {
 		if !validToken(u.token.Value) {
 			continue
 		}
-		for _, d := range c.descriptors(u) {
-			c.packages.add(d)
+		c.choose(u)
+	}
+}
+
+// choose finds out where a token is looked for.
+func (c *resolver) choose(u use) *choice {
+	key := choiceKey{pkg: packageOf(u.token.Value), version: u.versionText, url: u.urlText, explicit: u.explicit,
+		provider: strings.HasPrefix(u.token.Value, providerPrefix)}
+	known := c.choices[key]
+	if known == nil {
+		known = &choice{descriptors: c.descriptors(u)}
+		for _, d := range known.descriptors {
+			known.packages = append(known.packages, c.packages.add(d))
+		}
+		c.choices[key] = known
+	}
+	return known
+}
+
+// takeOverPackages keeps what an earlier check has looked up in the packages that are the same.
+func (c *body) takeOverPackages() {
+	if c.memory == nil {
+		return
+	}
+	for key, p := range c.packages.loaded {
+		if before := c.memory.packages[key]; before != nil && before.pkg == p.pkg && p.pkg != nil && before.err == nil && p.err == nil &&
+			reflect.DeepEqual(before.descriptor, p.descriptor) {
+			c.packages.loaded[key] = before
+		}
+	}
+}
+
+// settleChoices makes the choices speak of the packages that have been loaded. A choice is the one of an earlier check where it
+// is the same.
+func (c *body) settleChoices() {
+	for key, made := range c.choices {
+		for i, p := range made.packages {
+			made.packages[i] = c.packages.loaded[p.descriptor.Key()]
+		}
+		if c.remembered == nil {
+			continue
+		}
+		if before := c.remembered.choices[key]; before != nil && slices.Equal(before.packages, made.packages) &&
+			reflect.DeepEqual(before.descriptors, made.descriptors) {
+			c.choices[key] = before
 		}
 	}
 }
@@ -214,11 +278,11 @@ func (c *resolver) descriptors(u use) []schema.Descriptor {
 
 // validToken is L7.1: two or three parts, none empty.
 func validToken(token string) bool {
-	parts := strings.Split(token, ":")
-	return len(parts) >= 2 && len(parts) <= 3 && !slices.Contains(parts, "")
+	colons := strings.Count(token, ":")
+	return (colons == 1 || colons == 2) && token[0] != ':' && token[len(token)-1] != ':' && !strings.Contains(token, "::")
 }
 
-func (c *run) reportBadToken(token *ast.Literal, what string) {
+func (c *findings) reportBadToken(token *ast.Literal, what string) {
 	c.errorf(diag.BadTypeToken, token.Range,
 		"it has two or three parts, separated by colons: package:module:"+what+" or package:"+what,
 		"%s is not the token of a %s", shown(token.Value), strings.ToLower(what))
@@ -244,10 +308,10 @@ func (c *resolver) resolveResource(n *Node) {
 		c.resolveDynamic(n)
 		return
 	}
-	candidates := c.descriptors(resourceUse(r.Decl))
+	candidates := c.choose(resourceUse(r.Decl))
 	var known *loadedPackage
-	for _, d := range candidates {
-		p := c.packages.add(d)
+	for i, d := range candidates.descriptors {
+		p := candidates.packages[i]
 		if known == nil || known.pkg != nil && p.pkg == nil { // one that is missing may have it
 			known, r.Package = p, d
 		}
@@ -307,6 +371,8 @@ func overlayHint(token string) string {
 }
 
 func (p *loadedPackage) resource(written string) resolvedResource {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	if known, asked := p.resources[written]; asked {
 		return known
 	}
@@ -327,6 +393,8 @@ func (p *loadedPackage) resource(written string) resolvedResource {
 }
 
 func (p *loadedPackage) function(written string) resolvedFunction {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	if known, asked := p.functions[written]; asked {
 		return known
 	}
@@ -346,19 +414,20 @@ func installLine(d schema.Descriptor) string {
 // missingPackage notes the use of a package that no provider has; it is reported once, with all of its uses (L7.22).
 func (c *run) missingPackage(p *loadedPackage, at diag.Range) {
 	if c.schemas != nil {
-		p.uses = append(p.uses, at)
+		c.packages.missing[p] = append(c.packages.missing[p], at)
 	}
 }
 
 func (c *resolver) reportMissingPackages() {
 	for _, key := range c.packages.order {
 		p := c.packages.loaded[key]
-		if len(p.uses) == 0 || errors.Is(p.err, schema.ErrReported) {
+		uses := c.packages.missing[p]
+		if len(uses) == 0 || errors.Is(p.err, schema.ErrReported) {
 			continue
 		}
-		slices.SortFunc(p.uses, func(a, b diag.Range) int { return c.startOf(a) - c.startOf(b) })
+		slices.SortFunc(uses, func(a, b diag.Range) int { return c.startOf(a) - c.startOf(b) })
 		name := p.descriptor.PackageName()
-		d := diag.Diagnostic{Code: diag.PackageMissing, Subject: p.uses[0], Summary: "no provider for package " + name}
+		d := diag.Diagnostic{Code: diag.PackageMissing, Subject: uses[0], Summary: "no provider for package " + name}
 		if v := p.descriptor.PackageVersion(); v != "" {
 			d.Summary += " " + v
 		}
@@ -374,14 +443,14 @@ func (c *resolver) reportMissingPackages() {
 			d.Summary = "the schema of package " + name + " cannot be read"
 			d.Detail = p.err.Error()
 		}
-		for _, at := range p.uses[1:] {
+		for _, at := range uses[1:] {
 			d.Related = append(d.Related, diag.Related{Range: at, Message: "it is needed here too"})
 		}
 		c.report(d)
 	}
 }
 
-func (c *run) tokenNotFound(token *ast.Literal, pkg *schema.Package, what string) {
+func (c *findings) tokenNotFound(token *ast.Literal, pkg *schema.Package, what string) {
 	key := suggestKey{name: token.Value, space: what, of: pkg}
 	near, asked := c.asked[key]
 	if !asked {
@@ -438,30 +507,27 @@ func nearTokens(written string, tokens []string) []string {
 
 // eachCall calls fn for every call of the program in the order of the declarations.
 func (c *resolver) eachCall(fn func(*ast.Call)) {
-	visit := func(e ast.Expr) {
-		ast.Walk(e, func(e ast.Expr) bool {
-			if call, ok := e.(*ast.Call); ok {
-				fn(call)
-			}
-			return true
-		})
+	visit := func(unit *ast.Unit) {
+		for _, call := range unit.Calls {
+			fn(call)
+		}
 	}
 	for _, decl := range c.file.Config {
-		visit(decl.Default)
+		visit(decl.Unit)
 	}
 	for _, decl := range c.file.Resources {
-		decl.Exprs(visit)
+		visit(decl.Unit)
 	}
 	for _, decl := range c.file.Variables {
-		visit(decl.Value)
+		visit(decl.Unit)
 	}
 	for _, decl := range c.file.Outputs {
-		visit(decl.Value)
+		visit(decl.Unit)
 	}
 	for _, decl := range c.file.Hooks {
-		visit(decl.Command)
+		visit(decl.Unit)
 	}
 	for _, decl := range c.file.Transforms {
-		decl.Exprs(visit)
+		visit(decl.Unit)
 	}
 }

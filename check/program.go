@@ -28,6 +28,7 @@ type Program struct {
 	Packages []schema.Descriptor
 
 	records records // of all declarations, those of components included
+	left    *memory // to a later check; nil for nothing
 
 	inputsOf  func(token string) *schema.Object
 	component bool // it is the body of a component
@@ -53,7 +54,11 @@ type Node struct {
 	Needs []Edge     // in source order; a node may come several times
 	Type  schema.Type
 
-	Config   *Config       // of a ConfigNode
+	Config *Config // of a ConfigNode
+	stamp  *stamp
+	place  int // among those of its body, in source order
+	uses   int // by name
+
 	Variable *ast.Variable // of a VariableNode
 	Resource *Resource     // of a ResourceNode
 	// Transforms are those of the stack that can change it or what it is made of.
@@ -177,8 +182,8 @@ func (p *Program) Ref(a *ast.Access) Ref {
 // Call is what a call means; nil for one that has been reported as wrong.
 func (p *Program) Call(c *ast.Call) *Call {
 	unit, i := c.Unit()
-	if r := p.records[unit]; r != nil {
-		return r.calls[i]
+	if r := p.records[unit]; r != nil && r.verdict != nil {
+		return r.verdict.calls[i]
 	}
 	return nil
 }
@@ -186,7 +191,8 @@ func (p *Program) Call(c *ast.Call) *Call {
 // Known is a type with its definition where it is of another package than the one that refers to it (F8.7), and that package
 // is at hand; else it stays as it is, known by its name only.
 func (p *Program) Known(ctx context.Context, t schema.Type) schema.Type {
-	return known(ctx, p.schemas, t)
+	found, _ := known(ctx, p.schemas, t)
+	return found
 }
 
 // TypeOf is the type of an expression; Invalid for one that is not part of the program or has been reported as wrong.
@@ -195,23 +201,22 @@ func (p *Program) TypeOf(e ast.Expr) schema.Type {
 		return schema.Invalid
 	}
 	unit, i := ast.Slot(e)
-	if r := p.records[unit]; r != nil && r.types[i] != nil {
-		return r.types[i]
+	if r := p.records[unit]; r != nil && r.verdict != nil && r.verdict.types[i] != nil {
+		return r.verdict.types[i]
 	}
 	return schema.Invalid
 }
 
 // record is what is known of the expressions of a declaration.
 type record struct {
-	refs  []Ref         // of the unit's accesses
-	types []schema.Type // by slot; nil for an expression that nobody has looked at
-	calls []*Call       // of the unit's calls; nil for one that means nothing
+	refs    []Ref    // of the unit's accesses
+	verdict *verdict // nil until it is judged
 }
 
 type records map[*ast.Unit]*record
 
 func (rs records) add(unit *ast.Unit) *record {
-	r := &record{refs: make([]Ref, len(unit.Accesses)), types: make([]schema.Type, unit.Size), calls: make([]*Call, len(unit.Calls))}
+	r := &record{refs: make([]Ref, len(unit.Accesses))}
 	rs[unit] = r
 	return r
 }

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/yamlhost/yamlhost/diag"
@@ -11,15 +12,25 @@ import (
 // judge checks one declaration.
 type judge struct{ typer }
 
-// judge makes the judge of the declaration whose expressions are those of a unit; its findings go to those of the body when
-// they are settled.
+// judge makes the judge of the declaration whose expressions are those of a unit.
 func (b *body) judge(unit *ast.Unit) *judge {
-	return &judge{typer{locals: make(map[*ast.Local]schema.Type), fitter: fitter{constants{body: b, unit: unit, record: b.records[unit],
+	j := &judge{typer{fitter: fitter{constants{body: b, unit: unit, record: b.records[unit], verdict: new(verdict),
 		findings: &findings{sink: new(diag.Diagnostics), asked: b.asked}}}}}
+	if unit != nil {
+		j.types, j.calls = make([]schema.Type, unit.Size), make([]*Call, len(unit.Calls))
+		j.record.verdict = j.verdict
+	}
+	return j
 }
 
-// settle hands over what has been found.
-func (c *judge) settle() { c.body.sink.Add(*c.sink...) }
+// reconsider makes a judge of a declaration that has been judged, for what more is to be said about it.
+func (b *body) reconsider(unit *ast.Unit) *judge {
+	known := b.records[unit].verdict
+	j := b.judge(unit)
+	j.types, j.calls = slices.Clone(known.types), slices.Clone(known.calls)
+	j.record.verdict = known
+	return j
+}
 
 // checkResource checks properties, get and options of a resource (L3.B, L3.C, L4). Its type is known already.
 func (c *judge) checkResource(n *Node) {

@@ -87,10 +87,7 @@ func argsOf(t *ast.Transform) schema.Type {
 func (c *linker) linkTransforms() {
 	for _, decl := range c.file.Transforms {
 		t := &Transform{Decl: decl}
-		c.look(&decl.Unit)
-		c.args = argsOf(decl)
-		decl.Exprs(func(e ast.Expr) { c.linkExpr(nil, &t.Needs, e) })
-		c.args = nil
+		c.linkUnit(nil, &t.Needs, decl.Unit, surroundings{args: argsOf(decl)})
 		c.program.Transforms = append(c.program.Transforms, t)
 	}
 }
@@ -266,7 +263,7 @@ func (c *body) checkTransforms(bodies []*body) {
 			m.look(&c.linker, &Node{Kind: VariableNode, Variable: &ast.Variable{Value: o.Decl.Value}})
 		}
 		j.checkTransform(t.Decl, m)
-		j.settle()
+		c.settle(j.seal(nil, schema.Invalid, given{}))
 	}
 	for _, body := range bodies {
 		for _, n := range body.all {
@@ -278,9 +275,9 @@ func (c *body) checkTransforms(bodies []*body) {
 				for _, below := range body.below(n) {
 					body.eachRegistered(below, m.look)
 				}
-				j := body.judge(n.Resource.Decl.Unit)
+				j := body.reconsider(n.Resource.Decl.Unit)
 				j.checkTransform(decl, m)
-				j.settle()
+				body.settle(j.seal(nil, schema.Invalid, given{}))
 			}
 		}
 	}

@@ -165,6 +165,7 @@ func (s *Snapshot) Program(ctx context.Context, path string) (*Program, error) {
 		}
 		var checked diag.Diagnostics
 		options := p.Check
+		options.Previous = s.before[p.Main]
 		p.Checked, checked = check.Check(ctx, p.File, options)
 		if ctx.Err() != nil {
 			return nil, ctx.Err()

@@ -1,0 +1,24 @@
+package check
+
+import "slices"
+
+// JudgedAnew are the declarations of a program that an earlier check has not left a verdict for, by name and in order.
+func JudgedAnew(before, after *Program) []string {
+	known := map[*verdict]bool{}
+	for _, r := range before.records {
+		known[r.verdict] = true
+	}
+	var names []string
+	for _, n := range after.Nodes {
+		if r := after.records[n.unit()]; r != nil && !known[r.verdict] {
+			names = append(names, n.Name)
+		}
+	}
+	for _, o := range after.Outputs {
+		if !known[after.records[o.Decl.Unit].verdict] {
+			names = append(names, o.Decl.Name.Value)
+		}
+	}
+	slices.Sort(names)
+	return names
+}

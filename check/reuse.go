@@ -1,0 +1,302 @@
+package check
+
+import (
+	"maps"
+	"reflect"
+	"slices"
+
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/parser/ast"
+	"github.com/yamlhost/yamlhost/schema"
+	"github.com/yamlhost/yamlhost/value"
+)
+
+// A check takes over what an earlier one has found out about a declaration, when it would find the same: the expressions are
+// the very same, what their names stand for has not changed, and neither have the packages. Names, the order of evaluation
+// and whatever compares declarations with each other are worked out anew each time, which costs little.
+
+// verdict is what was found out about one declaration, and by what. It is immutable once it is settled.
+type verdict struct {
+	types []schema.Type // by slot; nil for an expression that nobody has looked at
+	calls []*Call       // of the unit's calls; nil for one that means nothing
+	found diag.Diagnostics
+	typ   schema.Type // of the node or the output
+	value *value.Value
+	text  *string
+
+	trail
+	seen  []sight
+	given given
+	stamp *stamp
+}
+
+// trail is what a judge has looked at besides the expressions and what their names stand for.
+type trail struct {
+	lost          []answer     // names that were looked for among those that reading has lost
+	missing       []missingUse // packages that were looked for in vain
+	looked        []*choice    // where the functions of providers were looked for
+	jsonArguments []ast.Expr   // of fn::toJSON
+	leads         []lead       // from accesses
+	volatile      bool         // it has looked at something that may change without notice, such as files
+}
+
+type answer struct {
+	name string
+	yes  bool
+}
+
+type missingUse struct {
+	pkg *loadedPackage
+	at  diag.Range
+}
+
+// sight is what an access stood for.
+type sight struct {
+	kind RefKind
+	of   *stamp // of a RefNode
+}
+
+// stamp is what those who refer to a node can see of it. Two checks have one stamp for as long as that is the same.
+type stamp struct {
+	typ      schema.Type
+	unit     *ast.Unit // of a variable, whose value is followed
+	resource looks
+}
+
+// looks are what others can see of a resource besides its type.
+type looks struct {
+	token             string
+	each, perhaps, is bool // it has forEach, if, and get
+}
+
+// given is what is known of a resource before it is judged.
+type given struct {
+	schema   *schema.Resource
+	token    string
+	typ      schema.Type
+	provider *ast.Resource // the default one
+}
+
+// environment is what all declarations of a program are judged by.
+type environment struct {
+	options   Options // without what is compared elsewhere
+	allowEnv  []string
+	publicEnv []string
+}
+
+// memory is what a check leaves to the one after it. It is immutable.
+type memory struct {
+	environment
+	packages   map[string]*loadedPackage
+	components map[*ast.Component]*Component
+	bodies     map[string]*remembered // by the token of the component; empty for the program's own
+}
+
+// remembered is what is kept of a body.
+type remembered struct {
+	declared map[string]*Node
+	choices  map[choiceKey]*choice
+}
+
+// environmentOf is what the declarations of a program are judged by.
+func environmentOf(file *ast.File, opts Options) environment {
+	e := environment{options: opts}
+	o := &e.options
+	o.Packages, o.Local, o.StackKeys, o.Stat, o.Bundle, o.Previous = nil, nil, nil, nil, nil, nil
+	for _, l := range file.AllowEnv {
+		e.allowEnv = append(e.allowEnv, l.Value)
+	}
+	for _, l := range file.PublicEnv {
+		e.publicEnv = append(e.publicEnv, l.Value)
+	}
+	return e
+}
+
+func (e environment) equal(other environment) bool {
+	a, b := e.options, other.options
+	if !slices.Equal(e.allowEnv, other.allowEnv) || !slices.Equal(e.publicEnv, other.publicEnv) || !sameLoader(a.Schemas, b.Schemas) ||
+		!maps.EqualFunc(a.Config, b.Config, func(x, y ConfigText) bool {
+			x.Key, y.Key = diag.Range{}, diag.Range{}
+			return x == y
+		}) {
+		return false
+	}
+	a.Schemas, b.Schemas, a.Config, b.Config = nil, nil, nil, nil
+	return reflect.DeepEqual(a, b)
+}
+
+func sameLoader(a, b schema.Loader) bool {
+	if a == nil || b == nil {
+		return a == nil && b == nil
+	}
+	return reflect.TypeOf(a).Comparable() && a == b
+}
+
+// recall is what an earlier check has left; nil where that cannot be used.
+func recall(file *ast.File, opts Options) *memory {
+	if opts.Previous == nil || opts.Previous.left == nil || !opts.Previous.left.environment.equal(environmentOf(file, opts)) {
+		return nil
+	}
+	return opts.Previous.left
+}
+
+// leave keeps what a later check may take over.
+func (r *run) leave(file *ast.File, opts Options, bodies []*body) *memory {
+	m := &memory{environment: environmentOf(file, opts), packages: r.packages.loaded, components: make(map[*ast.Component]*Component),
+		bodies: make(map[string]*remembered, len(bodies))}
+	for _, b := range bodies {
+		token := ""
+		if b.component != nil {
+			token = b.component.Token
+			m.components[b.component.Decl] = b.component
+		}
+		m.bodies[token] = &remembered{declared: b.declared, choices: b.choices}
+	}
+	return m
+}
+
+// forget lets go of what is needed only while the program is being checked, earlier checks above all.
+func (r *run) forget(bodies []*body) {
+	r.memory, r.previous = nil, nil
+	for _, b := range bodies {
+		b.remembered = nil
+		if b.component != nil {
+			b.component.body = nil
+		}
+	}
+}
+
+// body is what is remembered of a body; nil for nothing.
+func (m *memory) body(component *Component) *remembered {
+	switch {
+	case m == nil:
+		return nil
+	case component == nil:
+		return m.bodies[""]
+	}
+	return m.bodies[component.Token]
+}
+
+// earlier is the verdict that an earlier check has left about the declaration of a unit.
+func (r *run) earlier(unit *ast.Unit) *verdict {
+	if r.memory == nil || unit == nil {
+		return nil
+	}
+	if record := r.previous[unit]; record != nil {
+		return record.verdict
+	}
+	return nil
+}
+
+// takeOver answers the verdict that an earlier check has left, when it still holds. n is nil for what is no node.
+func (b *body) takeOver(unit *ast.Unit, n *Node) *verdict {
+	v := b.earlier(unit)
+	if v == nil || v.volatile || b.knotted || n != nil && n.Resource != nil && v.given != givenFor(n) {
+		return nil
+	}
+	record := b.records[unit]
+	for i, ref := range record.refs {
+		s := v.seen[i]
+		if s.kind != ref.Kind || ref.Kind == RefNode && (s.of == nil || s.of != ref.Node.stamp) {
+			return nil
+		}
+	}
+	for _, a := range v.lost {
+		if slices.Contains(b.file.Lost, a.name) != a.yes {
+			return nil
+		}
+	}
+	at := 0
+	for _, call := range unit.Calls {
+		token := invokedToken(call)
+		if token == nil || !validToken(token.Value) {
+			continue
+		}
+		if b.packages.callProviders[call] != nil {
+			return nil // it names a node of that check
+		}
+		if at >= len(v.looked) || b.choose(useOf(call, token)) != v.looked[at] {
+			return nil
+		}
+		at++
+	}
+	if at != len(v.looked) {
+		return nil
+	}
+	record.verdict = v
+	return v
+}
+
+func givenFor(n *Node) given {
+	r := n.Resource
+	g := given{schema: r.Schema, token: r.Token, typ: n.Type}
+	if r.DefaultProvider != nil {
+		g.provider = r.DefaultProvider.Resource.Decl
+	}
+	return g
+}
+
+// seal closes what a judge has found out about a declaration. n is nil for what is no node.
+func (c *judge) seal(n *Node, t schema.Type, g given) *verdict {
+	v := c.verdict
+	v.typ, v.given, v.found = t, g, *c.sink
+	if c.record == nil {
+		return v
+	}
+	v.seen = make([]sight, len(c.record.refs))
+	for i, ref := range c.record.refs {
+		v.seen[i].kind = ref.Kind
+		if ref.Kind == RefNode {
+			v.seen[i].of = ref.Node.stamp
+		}
+	}
+	v.looked = nil
+	for _, call := range c.unit.Calls {
+		if token := invokedToken(call); token != nil && validToken(token.Value) {
+			v.looked = append(v.looked, c.choose(useOf(call, token)))
+		}
+	}
+	return v
+}
+
+// stamped gives a node the stamp that it had, if others see what they saw.
+func (b *body) stamped(n *Node) *stamp {
+	s := &stamp{typ: n.Type}
+	switch n.Kind {
+	case VariableNode:
+		s.unit = n.Variable.Unit
+	case ResourceNode:
+		d := n.Resource.Decl
+		s.resource = looks{token: n.Resource.Token, each: d.ForEach != nil, perhaps: d.If != nil, is: d.Get != nil}
+	}
+	if n.Kind == VariableNode || b.remembered == nil {
+		return s
+	}
+	before := b.remembered.declared[n.Name]
+	if before == nil || before.Kind != n.Kind || before.stamp == nil || before.stamp.resource != s.resource || !sameType(before.stamp.typ, s.typ) {
+		return s
+	}
+	return before.stamp
+}
+
+// sameType reports whether two types are surely the same.
+func sameType(a, b schema.Type) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	if reflect.TypeOf(a).Comparable() && a == b {
+		return true
+	}
+	switch a := a.(type) {
+	case *schema.Array:
+		b, ok := b.(*schema.Array)
+		return ok && a.Plain == b.Plain && sameType(a.Item, b.Item)
+	case *schema.Map:
+		b, ok := b.(*schema.Map)
+		return ok && a.Plain == b.Plain && sameType(a.Item, b.Item)
+	case *schema.Optional:
+		b, ok := b.(*schema.Optional)
+		return ok && sameType(a.Elem, b.Elem)
+	}
+	return false
+}

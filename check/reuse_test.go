@@ -1,0 +1,257 @@
+package check_test
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/yamlhost/yamlhost/check"
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/parser"
+	"github.com/yamlhost/yamlhost/parser/ast"
+	"github.com/yamlhost/yamlhost/schema"
+)
+
+var (
+	edits = flag.Int("edits", 4000, "how many random edits to make, of all programs together")
+	seed  = flag.Uint64("seed", 1, "what the random edits begin with")
+)
+
+// someEdit is a random change of a text, of the kinds that people make.
+func someEdit(random *rand.Rand, text []byte) parser.Edit {
+	at := random.IntN(len(text) + 1)
+	lineStart := bytes.LastIndexByte(text[:at], '\n') + 1
+	lineEnd := lineStart + bytes.IndexByte(text[lineStart:], '\n') + 1
+	switch random.IntN(9) {
+	case 0:
+		return parser.Edit{Start: at, End: at, Text: string(" :-#'\"{}[]$&*|>\n\tab"[random.IntN(19)])}
+	case 1:
+		return parser.Edit{Start: at, End: at + 1}
+	case 2:
+		return parser.Edit{Start: at, End: at + random.IntN(40)}
+	case 3: // a line twice, or not at all
+		if random.IntN(2) == 0 {
+			return parser.Edit{Start: lineStart, End: max(lineEnd, lineStart)}
+		}
+		return parser.Edit{Start: lineStart, End: lineStart, Text: string(text[lineStart:max(lineEnd, lineStart)])}
+	case 4: // a line shifted
+		if lineStart < len(text) && text[lineStart] == ' ' && random.IntN(2) == 0 {
+			return parser.Edit{Start: lineStart, End: lineStart + 1}
+		}
+		return parser.Edit{Start: lineStart, End: lineStart, Text: " "}
+	case 5: // a stretch from elsewhere
+		from := random.IntN(len(text) + 1)
+		return parser.Edit{Start: at, End: at, Text: string(text[from:min(from+random.IntN(80), len(text))])}
+	case 6: // a name in place of another
+		words := bytes.FieldsFunc(text, func(r rune) bool {
+			return !(r == '_' || r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z')
+		})
+		if len(words) < 2 {
+			return parser.Edit{Start: at, End: at}
+		}
+		old, other := words[random.IntN(len(words))], words[random.IntN(len(words))]
+		start := bytes.Index(text, old)
+		return parser.Edit{Start: start, End: start + len(old), Text: string(other)}
+	case 7:
+		return parser.Edit{Start: at, End: at, Text: "${"}
+	default:
+		return parser.Edit{Start: at, End: at, Text: fmt.Sprintf("%d", random.IntN(10))}
+	}
+}
+
+// known is everything that a checked program answers, as text.
+func known(file *ast.File, p *check.Program) string {
+	var b strings.Builder
+	bodies := []*check.Program{p}
+	for _, c := range p.Components {
+		bodies = append(bodies, c.Body)
+		fmt.Fprintln(&b, "component", c.Token)
+		for _, o := range []*schema.Object{c.Schema.Inputs, c.Schema.Outputs} {
+			for _, property := range o.Properties() {
+				fmt.Fprintln(&b, "  ", property.Name, property.Required, schema.TypeName(property.Type))
+			}
+		}
+	}
+	fmt.Fprintln(&b, p.Packages)
+	node := func(n *check.Node) string {
+		if n == nil {
+			return "none"
+		}
+		return fmt.Sprint(n.Index, n.Kind, n.Name)
+	}
+	for _, body := range bodies {
+		expr := func(e ast.Expr) {
+			ast.Walk(e, func(e ast.Expr) bool {
+				fmt.Fprint(&b, "  ", file.Origins.Place(e.Range()).Start, " ", schema.TypeName(body.TypeOf(e)))
+				switch e := e.(type) {
+				case *ast.Access:
+					ref := body.Ref(e)
+					fmt.Fprint(&b, " ", ref.Kind, node(ref.Node))
+					if ref.Node != nil && ref.Kind == check.RefNode && !slices.Contains(body.Nodes, ref.Node) {
+						fmt.Fprint(&b, " of another check")
+					}
+				case *ast.Call:
+					if call := body.Call(e); call != nil {
+						fmt.Fprint(&b, " ", len(call.Args), call.Func != nil)
+						if call.Invoke != nil {
+							fmt.Fprint(&b, " ", call.Invoke.Token, call.Invoke.Package, call.Invoke.Schema != nil, node(call.Invoke.DefaultProvider))
+						}
+						if call.Method != nil {
+							fmt.Fprint(&b, " ", call.Method.Token, call.Method.Package)
+						}
+					}
+				}
+				fmt.Fprintln(&b)
+				return true
+			})
+		}
+		for _, n := range body.Nodes {
+			fmt.Fprintln(&b, node(n), schema.TypeName(n.Type))
+			for _, edge := range n.Needs {
+				fmt.Fprintln(&b, "  needs", node(edge.To), file.Origins.Place(edge.Range).Start)
+			}
+			switch {
+			case n.Variable != nil:
+				expr(n.Variable.Value)
+			case n.Resource != nil:
+				r := n.Resource
+				fmt.Fprintln(&b, "  ", r.Token, r.LogicalName, r.Package, r.Schema != nil, r.Component != nil, node(r.DefaultProvider), len(r.DefaultProviders))
+				r.Decl.Exprs(expr)
+			case n.Config != nil:
+				fmt.Fprintln(&b, "  ", n.Config.Key, n.Config.Value, n.Config.Text != nil)
+				if n.Config.Decl != nil {
+					expr(n.Config.Decl.Default)
+				}
+			}
+		}
+		for _, o := range body.Outputs {
+			fmt.Fprintln(&b, o.Decl.Name.Value, schema.TypeName(o.Type), len(o.Needs))
+			expr(o.Decl.Value)
+		}
+		for _, h := range body.Hooks {
+			fmt.Fprintln(&b, h.Decl.Name.Value, h.OnError)
+			expr(h.Decl.Command)
+		}
+	}
+	return b.String()
+}
+
+// TestCheckAfterEditEqualsFresh makes random edits, and checks after each with what the check before has left: everything that
+// is known of the program, and the findings, are those of a check that knows nothing.
+func TestCheckAfterEditEqualsFresh(t *testing.T) {
+	t.Parallel()
+	t.Logf("-edits %d -seed %d", *edits, *seed)
+	programs := archived(t)
+	var names []string
+	for name, text := range programs {
+		if len(text) < 20_000 && len(text) > 0 {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	random := rand.New(rand.NewPCG(*seed, 1))
+	schemas := loader()
+	const chain = 12
+	for done := 0; done < *edits; done += chain {
+		name := names[random.IntN(len(names))]
+		text := programs[name]
+		options := check.Options{Project: "p", Schemas: schemas}
+		if random.IntN(2) == 0 {
+			options.ConfigKnown, options.Config = true, map[string]check.ConfigText{"p:size": {Text: "3"}, "p:name": {Text: "true"}}
+		}
+		document := parser.NewDocument(diag.NewSource("x", []byte(text)))
+		var previous *check.Program
+		for n := range chain {
+			if n == chain/2 { // undone
+				document = document.Edit(parser.Edit{Start: 0, End: len(document.Source().Text()), Text: text})
+			} else if n > 0 {
+				document = document.Edit(someEdit(random, document.Source().Text()))
+			}
+			file, _ := document.File(parser.Options{})
+			options.Previous = nil
+			fresh, found := check.Check(t.Context(), file, options)
+			options.Previous = previous
+			program, same := check.Check(t.Context(), file, options)
+			require.Equal(t, whole(file.Origins.Findings(found)), whole(file.Origins.Findings(same)), "%s, edit %d:\n%s", name, n, document.Source().Text())
+			require.Equal(t, known(file, fresh), known(file, program), "%s, edit %d:\n%s", name, n, document.Source().Text())
+			previous = program
+		}
+	}
+}
+
+// TestWhatHasNotChangedIsTakenOver counts how many findings are worked out anew: a finding that is taken over is the very same.
+func TestWhatHasNotChangedIsTakenOver(t *testing.T) {
+	t.Parallel()
+	text := `variables:
+  size: 3
+  other: ${size}
+resources:
+  a: {type: zoo:Typed, properties: {nmae: x}}
+  b: {type: zoo:Typed, properties: {nmae: "${a.id}"}}
+  c: {type: zoo:Typed, properties: {nmae: "${size}"}}
+outputs:
+  o: ${other}
+`
+	document := parser.NewDocument(diag.NewSource("x", []byte(text)))
+	options := check.Options{Project: "p", Schemas: loader()}
+	judged := func(change func(string) string) []string {
+		t.Helper()
+		before, _ := document.File(parser.Options{})
+		options.Previous = nil
+		first, _ := check.Check(t.Context(), before, options)
+		after, _ := document.Edit(parser.Edit{Start: 0, End: len(text), Text: change(text)}).File(parser.Options{})
+		options.Previous = first
+		second, _ := check.Check(t.Context(), after, options)
+		return check.JudgedAnew(first, second)
+	}
+	replace := func(old, by string) func(string) string {
+		return func(text string) string { return strings.Replace(text, old, by, 1) }
+	}
+	require.Empty(t, judged(func(s string) string { return s }))
+	require.Empty(t, judged(func(s string) string { return "# a comment\n" + s }))
+	require.Equal(t, []string{"a"}, judged(replace("nmae: x", "nmae: y")))
+	require.Equal(t, []string{"a", "b"}, judged(replace("zoo:Typed", "zoo:Type")), "the type of a is another")
+	require.Equal(t, []string{"c", "o", "other", "size"}, judged(replace("size: 3", "size: 4")))
+	require.Equal(t, []string{"x"}, judged(replace("outputs:", "outputs:\n  x: 1")))
+	require.Equal(t, []string{"b", "z"}, judged(replace("  a:", "  z:")), "a is no more")
+}
+
+// TestCancelledCheckLeavesNothing cancels checks at every look at the context: a check after that is as if there were none
+// before.
+func TestCancelledCheckLeavesNothing(t *testing.T) {
+	t.Parallel()
+	file, _ := parser.Parse(diag.NewSource("x", []byte("variables:\n  a: 1\n  b: ${a.c}\n  c: ${d}\n")), parser.Options{})
+	options := check.Options{Project: "p"}
+	_, want := check.Check(t.Context(), file, options)
+	ended := false
+	for looks := 1; !ended; looks++ {
+		ctx := &tired{Context: t.Context(), left: looks}
+		half, _ := check.Check(ctx, file, options)
+		ended = ctx.left > 0
+		options.Previous = half
+		_, found := check.Check(t.Context(), file, options)
+		require.Equal(t, whole(want), whole(found))
+		options.Previous = nil
+		require.Less(t, looks, 100)
+	}
+}
+
+// tired is a context that is cancelled once it has been asked a number of times.
+type tired struct {
+	context.Context
+	left int
+}
+
+func (c *tired) Err() error {
+	if c.left--; c.left <= 0 {
+		return context.Canceled
+	}
+	return nil
+}
