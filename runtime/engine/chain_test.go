@@ -379,11 +379,12 @@ func (c *chain) settle() {
 	var bound *UpdatePlan
 	if c.one(3) {
 		c.seen.note("planned")
+		c.cloud.guessed = false
 		planned := c.operate("update", func(o *Options) { o.IgnoreProtect, o.DryRun, o.Journal = true, true, nil }, update)
 		require.False(c.t, planned.Failed, "nothing is in the way of a preview")
 		bound = planned.Plan
 	}
-	guessed := slices.ContainsFunc(c.warned, func(text string) bool { return strings.Contains(text, "not known during preview") })
+	guessed := c.cloud.guessed || slices.ContainsFunc(c.warned, func(text string) bool { return strings.Contains(text, "not known during preview") })
 	for _, d := range c.program.decls { // a provider whose configuration is not known is not asked what its change means
 		guessed = guessed || d.form == provides && len(d.uses) > 0
 	}

@@ -28,6 +28,7 @@ type cloud struct {
 	log     func(format string, args ...any)
 	open    int                            // loaded providers that were not closed
 	checked func(name string, seed []byte) // told of each check; may be nil
+	guessed bool                           // a comparison was asked for with inputs that are not known
 	monitor monitor.Monitor                // at which components register what they are made of
 }
 
@@ -199,6 +200,7 @@ func (p *process) Diff(_ context.Context, r provider.DiffRequest) (provider.Diff
 	if f, ok := p.cloud.trip("diff", r.Name); ok {
 		return provider.DiffResponse{}, f.err("", value.Null)
 	}
+	p.cloud.guessed = p.cloud.guessed || r.News.ContainsUnknown()
 	return diffOf(r), nil
 }
 
