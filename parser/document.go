@@ -155,7 +155,7 @@ func (s *blockSet) holds(text []byte) bool {
 
 // closesLater reports whether the quotes or brackets that are open at the end of a stretch may be closed further below.
 func closesLater(text []byte, start, end int) bool {
-	l := &lexer{text: text, fresh: true, keyLine: -1, i: start, lineStart: start}
+	l := &lexer{text: text, fresh: true, keyLine: -1, value: -1, i: start, lineStart: start}
 	l.tooDeep, l.secondDocument = -1, -1
 	for l.tooDeep < 0 && l.next() {
 		if l.i >= end && len(l.flow) == 0 {

@@ -1,6 +1,9 @@
 package parser
 
-import "bytes"
+import (
+	"bytes"
+	"strings"
+)
 
 // A tolerant look at the tokens of a YAML text. It never fails and decides nothing about meaning; it finds how deep a text
 // nests before anything else reads it, and gathers the places at which a syntax error is likely to have its cause, since
@@ -24,6 +27,8 @@ const (
 	suspectEscape                       // an escape that does not exist
 	suspectHeader                       // text behind "|" or ">"
 	suspectKey                          // a line that is neither a key nor a list item
+	suspectComma                        // two values in brackets without a comma between them
+	suspectTail                         // text right behind a closing bracket
 	suspectQuoteFar                     // a quoted text that swallows lines that are indented no deeper
 )
 
@@ -65,6 +70,8 @@ type lexer struct {
 	fresh     bool // no token yet on this line
 	indents   []int
 	flow      []int // offsets of open brackets
+	value     int   // where the last value inside of brackets ends, as long as nothing has come behind it; -1 without one
+	line      int   // lineStart of the line in which it ends
 	complete  bool  // a value has ended that no deeper line can go on with
 	keyLine   int   // lineStart of the line that has a key; -1 where another may follow
 	began     bool  // the first document has begun
@@ -72,7 +79,7 @@ type lexer struct {
 }
 
 func lex(text []byte) *lexed {
-	l := &lexer{text: text, fresh: true, keyLine: -1}
+	l := &lexer{text: text, fresh: true, keyLine: -1, value: -1}
 	l.tooDeep, l.secondDocument = -1, -1
 	l.i = textStart(text)
 	l.lineStart = l.i
@@ -249,6 +256,9 @@ func (l *lexer) next() bool {
 	l.began = true
 	c := l.text[l.i]
 	inFlow := len(l.flow) > 0
+	if inFlow && l.value >= 0 && strings.IndexByte("\"'[{", c) >= 0 {
+		l.suspect(suspectComma, l.value, l.i, 0)
+	}
 	switch {
 	case (c == '-' || c == '?') && !inFlow && blankAt(l.text, l.i+1):
 		if l.keyLine == l.lineStart {
@@ -258,10 +268,13 @@ func (l *lexer) next() bool {
 		l.keyLine = -1
 		l.i++
 	case c == '?' && inFlow && blankAt(l.text, l.i+1), c == ',' && inFlow:
+		l.value = -1
 		l.i++
 	case c == ':' && (inFlow || blankAt(l.text, l.i+1)):
+		l.value = -1
 		l.i++
 	case c == '[' || c == '{':
+		l.value = -1
 		l.flow = append(l.flow, l.i)
 		l.checkDepth()
 		l.i++
@@ -318,8 +331,24 @@ func (l *lexer) closeFlow(c byte) {
 	}
 	l.flow = l.flow[:len(l.flow)-1]
 	l.i++
+	l.value, l.line = l.i, l.lineStart
 	if len(l.flow) == 0 {
+		l.value = -1
 		l.afterKey(open-l.lineStart, open)
+	}
+	if !l.complete && len(l.flow) == 0 || blankAt(l.text, l.i) && len(l.flow) > 0 { // it was a key, or what follows is another token
+		return
+	}
+	i := l.i
+	for i < len(l.text) && blank(l.text[i]) {
+		i++
+	}
+	if i < len(l.text) && breakAt(l.text, i) == 0 && strings.IndexByte(",:]}#", l.text[i]) < 0 {
+		end := l.lineEnd(l.i)
+		if len(l.flow) > 0 {
+			end = l.i + max(bytes.IndexAny(l.text[l.i:end], ",]}"), 0)
+		}
+		l.suspect(suspectTail, l.i-1, l.trimmed(l.i, end), open)
 	}
 }
 
@@ -387,13 +416,15 @@ func (l *lexer) afterQuote(column, start int, lines bool) {
 	}
 	tail := i < len(l.text) && breakAt(l.text, i) == 0
 	if tail && len(l.flow) > 0 {
-		c := l.text[i]
-		tail = c != ',' && c != ':' && c != ']' && c != '}' && c != '#'
+		tail = strings.IndexByte(",:]}#\"'[{", l.text[i]) < 0
 	} else if tail {
 		tail = l.text[i] != ':' && l.text[i] != '#'
 	}
 	if tail {
 		l.suspect(suspectQuoteTail, i, i+1, start)
+	}
+	if len(l.flow) > 0 {
+		l.value, l.line = l.i, l.lineStart
 	}
 	if lines {
 		l.complete = len(l.flow) == 0
@@ -528,7 +559,8 @@ func (l *lexer) trimmed(from, to int) int {
 }
 
 func (l *lexer) flowPlain() {
-	start := l.i
+	start, before, broken := l.i, l.value, l.line != l.lineStart
+	quoted := before > 0 && strings.IndexByte("\"']}", l.text[before-1]) >= 0
 	for ; l.i < len(l.text); l.i++ {
 		c := l.text[l.i]
 		switch {
@@ -536,13 +568,20 @@ func (l *lexer) flowPlain() {
 			l.suspect(suspectInterpolation, l.i-1, l.i+1, l.flow[len(l.flow)-1])
 			return
 		case c == ',' || c == '[' || c == ']' || c == '{' || c == '}':
-			return
 		case c == ':' && blankAt(l.text, l.i+1):
-			return
+			quoted = true // a key, rather than more of the text before
+			if at := max(bytes.LastIndex(l.text[start:l.i], []byte(` "`)), bytes.LastIndex(l.text[start:l.i], []byte(" '"))); at > 0 {
+				l.suspect(suspectComma, l.trimmed(start, start+at), start+at+1, 0)
+			}
 		case c == '#' && l.i > start && blank(l.text[l.i-1]):
-			return
 		case breakAt(l.text, l.i) > 0:
-			return
+		default:
+			continue
 		}
+		break
 	}
+	if before >= 0 && broken && quoted {
+		l.suspect(suspectComma, before, start, 0)
+	}
+	l.value, l.line = l.trimmed(start, l.i), l.lineStart
 }

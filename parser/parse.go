@@ -84,6 +84,7 @@ type parser struct {
 
 	lexed        *lexed
 	repairs      []repair // of broken YAML
+	comma        int      // where the comma can be put that the last syntax error misses; 0 where nothing is known
 	sure         bool     // the last syntax error has its cause in the line that it names
 	lost         []string // keys of lines that were taken out
 	yamlRoot     *node

@@ -72,6 +72,11 @@ func (p *parser) mend(line int) bool {
 	if len(body) == 0 {
 		return false
 	}
+	if at := p.comma; at > 0 && blankAt(p.text, at) && breakAt(p.text, at) == 0 {
+		p.text[at] = ','
+		p.repairs = append(p.repairs, repair{start: at, end: at, line: line})
+		return true
+	}
 	if tries == 0 {
 		if at := valueIn(body); at > 0 {
 			for i := start + at; i < end; i++ {

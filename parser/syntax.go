@@ -24,7 +24,7 @@ type syntaxCause struct {
 var syntaxCauses = []syntaxCause{
 	{"unknown anchor", []suspect{suspectAlias}},
 	{"did not find expected alphabetic or numeric character", []suspect{suspectAlias}},
-	{"mapping values are not allowed", []suspect{suspectKey, suspectColon, suspectTab, suspectQuoteTail, suspectIndent}},
+	{"mapping values are not allowed", []suspect{suspectKey, suspectTail, suspectColon, suspectTab, suspectQuoteTail, suspectIndent}},
 	{"block sequence entries are not allowed", []suspect{suspectDash, suspectTab, suspectIndent}},
 	{"found character that cannot start any token", []suspect{suspectTab, suspectReserved}},
 	{"found a tab character", []suspect{suspectTab}},
@@ -34,17 +34,17 @@ var syntaxCauses = []syntaxCause{
 	{"found unexpected end of stream", []suspect{suspectQuoteOpen}},
 	{"found unexpected document indicator", []suspect{suspectQuoteOpen}},
 	{"did not find expected comment or line break", []suspect{suspectHeader}},
-	{"could not find expected ':'", []suspect{suspectKey, suspectFlowOpen, suspectQuoteTail, suspectTab, suspectIndent}},
-	{"did not find expected ',' or", []suspect{suspectInterpolation, suspectQuoteTail, suspectCloser, suspectFlowOpen}},
-	{"did not find expected node content", []suspect{suspectInterpolation, suspectCloser, suspectFlowOpen, suspectTab}},
-	{"did not find expected key", []suspect{suspectQuoteTail, suspectCloser, suspectTab, suspectIndent, suspectDash, suspectKey}},
-	{"did not find expected '-' indicator", []suspect{suspectQuoteTail, suspectCloser, suspectTab, suspectIndent, suspectKey}},
-	{"", []suspect{suspectCloser, suspectQuoteTail, suspectTab, suspectIndent, suspectFlowOpen, suspectQuoteOpen, suspectReserved}},
+	{"could not find expected ':'", []suspect{suspectKey, suspectTail, suspectFlowOpen, suspectComma, suspectQuoteTail, suspectTab, suspectIndent}},
+	{"did not find expected ',' or", []suspect{suspectInterpolation, suspectQuoteTail, suspectTail, suspectCloser, suspectFlowOpen, suspectComma}},
+	{"did not find expected node content", []suspect{suspectInterpolation, suspectTail, suspectCloser, suspectFlowOpen, suspectComma, suspectTab}},
+	{"did not find expected key", []suspect{suspectQuoteTail, suspectTail, suspectCloser, suspectTab, suspectIndent, suspectDash, suspectKey}},
+	{"did not find expected '-' indicator", []suspect{suspectQuoteTail, suspectTail, suspectCloser, suspectTab, suspectIndent, suspectKey}},
+	{"", []suspect{suspectTail, suspectCloser, suspectQuoteTail, suspectTab, suspectIndent, suspectFlowOpen, suspectQuoteOpen, suspectReserved}},
 }
 
 // syntax reports what the YAML reader stumbled over.
 func (p *parser) syntax(err error) {
-	p.sure = false
+	p.sure, p.comma = false, 0
 	p.hideBroken()
 	line, message := 0, err.Error()
 	if m := yamlError.FindStringSubmatch(message); m != nil {
@@ -76,7 +76,7 @@ func (p *parser) syntax(err error) {
 // accuse reports a suspicion as the cause.
 func (p *parser) accuse(s *suspicion) {
 	switch s.kind {
-	case suspectInterpolation, suspectColon, suspectReserved, suspectDash, suspectHeader, suspectEscape:
+	case suspectInterpolation, suspectColon, suspectReserved, suspectComma, suspectTail, suspectDash, suspectHeader, suspectEscape:
 		p.sure = true
 	}
 	at := p.at(s.at, min(s.end, len(p.text)))
@@ -103,6 +103,15 @@ func (p *parser) accuse(s *suspicion) {
 	case suspectFlowOpen:
 		open := string(p.text[s.at])
 		p.fail(diag.Syntax, at, "add the missing `"+string(closer(p.text[s.at]))+"`", "`%s` is never closed", open)
+	case suspectComma:
+		from := s.at - 1
+		d := p.fail(diag.Syntax, p.at(from, s.at), "", "a comma is missing behind this")
+		d.Fixes = []diag.Fix{{Label: "Add a comma", Edits: []diag.Edit{{Range: p.at(s.at, s.at), Text: ","}}}}
+		p.comma = s.end - 1
+	case suspectTail:
+		open := p.text[s.from]
+		p.fail(diag.Syntax, p.at(s.from, s.end), "put a text that begins with `"+string(open)+"` in quotes; a reference is written `${name}`",
+			"nothing may follow `%c`", closer(open))
 	case suspectCloser:
 		if s.from < 0 {
 			p.fail(diag.Syntax, at, "remove it, or put the text in quotes", "`%s` closes nothing", p.text[s.at:s.end])

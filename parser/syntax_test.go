@@ -1,6 +1,7 @@
 package parser
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -25,6 +26,12 @@ func TestSyntax(t *testing.T) {
 		"text behind quotes":     {"variables:\n  a: \"b\" c\n", 2, 10, "c", "nothing may follow a quoted text", "quote all of it"},
 		"bracket never closed":   {"variables:\n  a: [b, c\n", 2, 6, "[", "`[` is never closed", "`]`"},
 		"brace never closed":     {"variables: {a: {b: c}\n", 1, 12, "{", "`{` is never closed", "`}`"},
+		"text behind a brace":    {"variables:\n  a: {b}-c\n  d: e\n", 2, 6, "{b}-c", "nothing may follow `}`", "put a text that begins with `{` in quotes"},
+		"text behind two braces": {"variables:\n  a: {{b}}-c # d\n  e: f\n", 2, 6, "{{b}}-c # d", "nothing may follow `}`", "`${name}`"},
+		"brace text in a list":   {"variables:\n  a: [{b}-c, d]\n", 2, 7, "{b}-c", "nothing may follow `}`", "quotes"},
+		"text behind a list":     {"variables:\n  a: [b] c\n", 2, 6, "[b] c", "nothing may follow `]`", "quotes"},
+		"comma in a list":        {"variables:\n  a: [b, 'c' 'd']\n", 2, 12, "'", "a comma is missing behind this", ""},
+		"comma between lines":    {"variables: {\n  a: b\n  c: d\n}\n", 2, 6, "b", "a comma is missing behind this", ""},
 		"wrong bracket":          {"variables: {a: [b}}\n", 1, 18, "}", "`}` cannot close `[`", ""},
 		"bracket too many":       {"variables:\n  a: [b]]\n", 2, 9, "]", "`]` closes nothing", ""},
 		"two colons":             {"variables:\n  a: b: c\n", 2, 7, ":", "a second `: ` in one entry", "quotes"},
@@ -56,6 +63,51 @@ func TestSyntax(t *testing.T) {
 			require.Equal(t, c.at, d.Subject.Text())
 			require.Contains(t, d.Detail, c.detail)
 		})
+	}
+}
+
+// TestEachMissingComma takes each comma out of a JSON program: there is one finding, at the value in front of it, whose fix puts
+// it back.
+func TestEachMissingComma(t *testing.T) {
+	t.Parallel()
+	const text = `{
+  "name": "a",
+  "resources": {
+    "pet": {"type": "random:RandomPet", "properties": {"length": 3, "prefix": "x"}},
+    "id": {
+      "type": "random:RandomId",
+      "properties": {
+        "byteLength": 4,
+        "keepers": {"a": "b, c", "d": true}
+      },
+      "options": {
+        "dependsOn": ["${pet}"],
+        "protect": false,
+        "ignoreChanges": [
+          "keepers",
+          "byteLength"
+        ]
+      }
+    }
+  },
+  "outputs": {"all": [1, 2.5, null, [], {}, "x"], "last": "${pet.id}"}
+}
+`
+	quoted := false
+	for i := range len(text) {
+		quoted = quoted != (text[i] == '"')
+		if text[i] != ',' || quoted {
+			continue
+		}
+		broken := text[:i] + text[i+1:]
+		_, diags := parse(broken)
+		if plain := strings.IndexByte("0123456789", text[i-1]) >= 0 && text[i+1] == ' ' && text[i+2] != '"'; plain {
+			continue // 1 2.5 is a text
+		}
+		require.Len(t, diags, 1, broken)
+		require.Equal(t, "a comma is missing behind this", diags[0].Summary, broken)
+		require.Equal(t, int32(i), diags[0].Subject.End)
+		require.Equal(t, []diag.Edit{{Range: diag.Range{Source: diags[0].Subject.Source, Start: int32(i), End: int32(i)}, Text: ","}}, diags[0].Fixes[0].Edits)
 	}
 }
 
