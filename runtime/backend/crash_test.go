@@ -147,8 +147,24 @@ func (d *simDisk) Rename(from, to string) error {
 	if err := d.change(); err != nil {
 		return err
 	}
+	if d.names[to] == d.names[from] { // as the system has it
+		return nil
+	}
 	d.names[to] = d.names[from]
 	delete(d.names, from)
+	return nil
+}
+
+func (d *simDisk) Link(from, to string) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.names[from] == nil {
+		return pathError("link", from, fs.ErrNotExist)
+	}
+	if err := d.change(); err != nil {
+		return err
+	}
+	d.names[to] = d.names[from]
 	return nil
 }
 

@@ -22,6 +22,8 @@ type disk interface {
 	Mkdir(path string) error
 	Create(path string) (journal.File, error) // empties a file that is there
 	Rename(from, to string) error
+	// Link gives a regular file a second name, which nobody has yet. An error means that there is none.
+	Link(from, to string) error
 	Remove(path string) error
 	SyncDir(path string) error
 	// Guard keeps other processes from being between Guard and release with the same folder, as far as the system can. It
@@ -93,6 +95,14 @@ func (realDisk) Rename(from, to string) error {
 	return errors.Join(realDisk{}.SyncDir(filepath.Dir(target)), os.Remove(from))
 }
 
+// Link leaves symbolic links alone: what they stand for may change.
+func (realDisk) Link(from, to string) error {
+	if info, err := os.Lstat(from); err != nil || !info.Mode().IsRegular() {
+		return errors.Join(err, errors.ErrUnsupported)
+	}
+	return os.Link(from, to)
+}
+
 func (realDisk) Remove(path string) error { return os.Remove(path) }
 
 func (realDisk) SyncDir(path string) error {
@@ -144,6 +154,23 @@ func writeWhole(d disk, path string, data []byte, sync bool) error {
 		return err
 	}
 	return writeThrough(d, temporary(path), path, data, sync)
+}
+
+// sameAs makes path another name of a file that is never written to, whose content is data. Where files have one name only, it
+// writes a copy in the manner of writeWhole without sync.
+func sameAs(d disk, file, path string, data []byte) error {
+	if err := mkdirAll(d, filepath.Dir(path)); err != nil {
+		return err
+	}
+	tmp := temporary(path)
+	if err := d.Link(file, tmp); err != nil {
+		return writeThrough(d, temporary(path), path, data, false)
+	}
+	err := d.Rename(tmp, path)
+	if removed := d.Remove(tmp); removed == nil || !errors.Is(removed, fs.ErrNotExist) { // both were names of the file already
+		err = errors.Join(err, removed)
+	}
+	return err
 }
 
 // writeThrough is writeWhole by way of a temporary file in another folder of the same file system; path's has to exist.

@@ -8,7 +8,7 @@ import (
 
 // Fault is told of every change that a backend is about to make in its folder, and of every one that it has made; an error
 // makes the change, or the report of its success, fail. It exists for tests of crashes and of bad disks: nothing but a test
-// sets it. do is mkdir, create, write, sync, rename, remove or syncdir; of a rename, path is where to. It is called
+// sets it. do is mkdir, create, write, sync, rename, link, remove or syncdir; of a rename and a link, path is where to. It is called
 // concurrently.
 type Fault func(do, path string, done bool) error
 
@@ -45,6 +45,10 @@ func (d faultyDisk) Create(path string) (f journal.File, err error) {
 
 func (d faultyDisk) Rename(from, to string) error {
 	return d.around("rename", to, func() error { return d.disk.Rename(from, to) })
+}
+
+func (d faultyDisk) Link(from, to string) error {
+	return d.around("link", to, func() error { return d.disk.Link(from, to) })
 }
 
 func (d faultyDisk) Remove(path string) error {

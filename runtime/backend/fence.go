@@ -151,6 +151,14 @@ func (d fencedDisk) Create(path string) (journal.File, error) {
 	return d.disk.Create(path)
 }
 
+// Link gives a file a temporary name unless the lock is lost.
+func (d fencedDisk) Link(from, to string) error {
+	if err := d.held.look(); err != nil {
+		return err
+	}
+	return d.disk.Link(from, to)
+}
+
 // Rename gives a temporary file its name unless the lock is lost. A temporary file that is gone means that somebody has
 // cancelled the run or come after it.
 func (d fencedDisk) Rename(from, to string) error {

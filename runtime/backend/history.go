@@ -47,7 +47,8 @@ func compactJSON(v any) ([]byte, error) {
 	return bytes.TrimSuffix(out.Bytes(), []byte("\n")), nil
 }
 
-// addHistory keeps a record, the state file that goes with it, and a backup of that (F6.11). The caller holds the lock.
+// addHistory keeps a record, the state file that goes with it, and a backup of that (F6.11). What is the same as the last time is
+// kept as another name of the same file. The caller holds the lock.
 func (b *Backend) addHistory(r Ref, record *Record, checkpoint []byte) error {
 	text, err := record.encode()
 	if err != nil {
@@ -58,24 +59,44 @@ func (b *Backend) addHistory(r Ref, record *Record, checkpoint []byte) error {
 		return err
 	}
 	stamp, extension := b.nextStamp(r), ".json"+string(b.o.Compression)
+	before := b.sameCopy(r, "history", r.Stack+"-", ".checkpoint.json", checkpoint)
 	name := b.path("history", r.Project, r.Stack, fmt.Sprintf("%s-%d", r.Stack, stamp))
-	files := []struct {
-		path string
-		data []byte
-	}{
-		{name + ".history" + extension, packedRecord},
-		{name + ".checkpoint" + extension, checkpoint},
-		{b.path("backups", r.Project, r.Stack, fmt.Sprintf("%s.%d%s", r.Stack, stamp, extension)), checkpoint},
+	path := name + ".history" + extension
+	failed := func(err error) error { return &FileError{Doing: "write the history", Path: path, Err: err} }
+	if err := writeWhole(b.disk, path, packedRecord, false); err != nil {
+		return failed(err)
 	}
-	if b.o.DisableBackups {
-		files = files[:2]
+	if before != nil {
+		path = name + ".checkpoint.json" + string(before.packing)
+		err = sameAs(b.disk, before.path, path, checkpoint)
+	} else {
+		path = name + ".checkpoint" + extension
+		err = writeWhole(b.disk, path, checkpoint, false)
 	}
-	for _, f := range files {
-		if err := writeWhole(b.disk, f.path, f.data, false); err != nil {
-			return &FileError{Doing: "write the history", Path: f.path, Err: err}
-		}
+	if err != nil {
+		return failed(err)
+	}
+	if b.o.DisableBackups || before != nil && b.sameCopy(r, "backups", r.Stack+".", ".json", checkpoint) != nil {
+		return nil
+	}
+	kept := path
+	path = b.path("backups", r.Project, r.Stack, fmt.Sprintf("%s.%d%s", r.Stack, stamp, extension))
+	if err := sameAs(b.disk, kept, path, checkpoint); err != nil {
+		return failed(err)
 	}
 	return nil
+}
+
+// sameCopy is the last copy of the state in a folder if its content is this one; nil if not.
+func (b *Backend) sameCopy(r Ref, folder, before, after string, content []byte) *copyOf {
+	all := b.copies(r, folder, before, after)
+	if len(all) == 0 {
+		return nil
+	}
+	if data, err := b.disk.ReadFile(all[0].path); err != nil || !bytes.Equal(data, content) {
+		return nil
+	}
+	return &all[0]
 }
 
 // nextStamp is the moment by which the next record is named: now, but always after the records that there are, whatever

@@ -204,6 +204,9 @@ func (d *objectDisk) Rename(from, to string) error {
 	return err
 }
 
+// Link is nothing that stores have.
+func (d *objectDisk) Link(string, string) error { return errors.ErrUnsupported }
+
 func (d *objectDisk) Remove(path string) error {
 	d.mu.Lock()
 	_, staged := d.staged[keyOf(path)]

@@ -1,6 +1,7 @@
 package backend
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -371,10 +372,7 @@ type stateWrite struct {
 // write makes a snapshot the state file. A journal, if there is one, says first what of it the file holds. It needs no
 // lock of the session, but at most one is under way at a time.
 func (s *Session) write(w stateWrite) (stored, error) {
-	next, c := *w.snapshot, s.checkpoint
-	next.Manifest = s.b.manifest()
-	next.Manifest.Unknown = w.snapshot.Manifest.Unknown
-	c.Stack, c.Snapshot = s.ref.QualifiedName(), &next
+	c := s.next(w.snapshot)
 	text, err := state.EncodeCheckpoint(&c, s.sealer)
 	if err != nil {
 		return stored{}, err
@@ -412,6 +410,56 @@ func (s *Session) write(w stateWrite) (stored, error) {
 	return file, nil
 }
 
+// same reports whether the state file is what would be written, but for the time and the order of resources: those that do
+// not change come in the order in which they were registered, which differs from run to run. The caller holds the session's mutex.
+func (s *Session) same(snapshot *state.Snapshot) bool {
+	plain, err := unpack(s.file.raw)
+	if err != nil || s.base == nil || s.file.path != s.b.stackPath(s.ref, s.b.packing(s.file)) {
+		return false
+	}
+	next := s.next(snapshot)
+	if next.Snapshot.Resources = inOrderOf(s.base.Resources, snapshot.Resources); next.Snapshot.Resources == nil {
+		return false
+	}
+	next.Snapshot.Manifest.Time = s.base.Manifest.Time
+	text, err := state.EncodeCheckpoint(&next, s.sealer)
+	return err == nil && bytes.Equal(sealed(text), plain)
+}
+
+// inOrderOf are resources in the order of others with the same names and IDs; nil if there are no such others for each of them.
+func inOrderOf(others, resources []*state.Resource) []*state.Resource {
+	type name struct {
+		urn     urn.URN
+		id      string
+		deleted bool
+	}
+	nameOf := func(r *state.Resource) name { return name{r.URN, r.ID, r.Delete} }
+	byName := make(map[name]*state.Resource, len(resources))
+	for _, r := range resources {
+		byName[nameOf(r)] = r
+	}
+	if len(byName) != len(others) || len(resources) != len(others) {
+		return nil
+	}
+	ordered := make([]*state.Resource, len(others))
+	for i, r := range others {
+		if ordered[i] = byName[nameOf(r)]; ordered[i] == nil {
+			return nil
+		}
+		delete(byName, nameOf(r))
+	}
+	return ordered
+}
+
+// next is a state file with a snapshot, as of now.
+func (s *Session) next(snapshot *state.Snapshot) state.Checkpoint {
+	latest, c := *snapshot, s.checkpoint
+	latest.Manifest = s.b.manifest()
+	latest.Manifest.Unknown = snapshot.Manifest.Unknown
+	c.Stack, c.Snapshot = s.ref.QualifiedName(), &latest
+	return c
+}
+
 // replace writes a snapshot as the state before anything is journaled, or at the end. The caller holds the session's mutex.
 func (s *Session) replace(snapshot *state.Snapshot) error {
 	w := stateWrite{snapshot: snapshot, over: s.file, log: s.log, last: s.closed}
@@ -433,7 +481,7 @@ func (s *Session) end() {
 	}
 }
 
-// Commit ends the session: it writes final as the state, or what the journal says if final is nil, and record into the
+// Commit ends the session: it writes final as the state unless that is what the file has, or what the journal says if final is nil, and record into the
 // history unless that is nil, drops the journal and gives the lock back. It goes on when ctx is cancelled. A final snapshot
 // that is not sound is written nevertheless, marked as such (E6.51), and gives a *state.IntegrityError. When the state
 // cannot be written, the journal stays and the next command finds it.
@@ -468,6 +516,10 @@ func (s *Session) finish(final *state.Snapshot) (unsound, err error) {
 	unsound = marked.Verify()
 	if marked.Metadata, err = integrityNote(final.Metadata, unsound, s.b.o.Version, s.o.Command); err != nil {
 		return unsound, err
+	}
+	if s.log == nil && s.same(&marked) {
+		s.wrote = true
+		return unsound, s.held.look()
 	}
 	if err := s.replace(&marked); err != nil {
 		return unsound, err

@@ -334,14 +334,15 @@ func (b *Backend) within(folder string, r Ref) []string {
 	return paths
 }
 
-// keepAsBackup copies a state file to its .bak (F6.10). The copy is not synced: it is a second chance, not a promise.
+// keepAsBackup makes a state file its .bak (F6.10), which the next state file leaves alone because it takes over the name and not
+// the file. It is not synced: it is a second chance, not a promise.
 func (b *Backend) keepAsBackup(path string) error {
 	old, err := b.disk.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err == nil {
-		err = writeWhole(b.disk, path+".bak", old, false)
+		err = sameAs(b.disk, path, path+".bak", old)
 	}
 	if err != nil {
 		return &FileError{Doing: "keep the previous state as", Path: path + ".bak", Err: err}

@@ -1,0 +1,132 @@
+package backend
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/yamlhost/yamlhost/runtime/journal"
+	"github.com/yamlhost/yamlhost/runtime/state"
+)
+
+// An operation that changes nothing writes its record, and nothing else: the state stays, and the checkpoint that goes with
+// the record is another name of the one before.
+func TestUnchangedWritesOnlyItsRecord(t *testing.T) {
+	t.Parallel()
+	for _, packing := range extensions {
+		for name, links := range map[string]bool{"links": true, "no links": false} {
+			t.Run(string(packing)+" "+name, func(t *testing.T) {
+				t.Parallel()
+				dir := t.TempDir()
+				o := testOptions(1)
+				o.Compression = packing
+				var written []string
+				b, err := open("file://"+dir, o, faultyDisk{without{realDisk{}, !links}, func(do, path string, done bool) error {
+					if do == "write" && !done {
+						name, _, _ := strings.Cut(filepath.Base(path), temporarySuffix)
+						written = append(written, strings.TrimLeft(name, "dev-.0123456789"))
+					}
+					return nil
+				}})
+				require.NoError(t, err)
+				require.NoError(t, b.Create(t.Context(), testRef, &state.SecretsProvider{Type: "b64"}))
+				run := func(change bool) []string {
+					written = nil
+					s, err := b.Begin(t.Context(), testRef, b64Options)
+					require.NoError(t, err)
+					if change {
+						id := journal.ID(len(s.Base().Resources) + 1)
+						require.NoError(t, s.Append(t.Context(), journal.Entry{Add: []journal.Amended{{ID: id, Resource: resource(int(id))}}}))
+					}
+					require.NoError(t, s.Commit(t.Context(), nil, &Record{Kind: "update", Result: "succeeded"}))
+					require.True(t, s.Written())
+					return written
+				}
+				run(true)
+				path := b.stackPath(testRef, packing)
+				before, err := os.Stat(path)
+				require.NoError(t, err)
+				backups := len(b.within("backups", testRef))
+				lock := "lock"
+				record := "history.json" + string(packing)
+				for range 3 {
+					wrote := run(false)
+					if links {
+						require.Equal(t, []string{lock, record}, wrote)
+					} else {
+						require.Equal(t, []string{lock, record, "checkpoint.json" + string(packing)}, wrote)
+					}
+				}
+				after, err := os.Stat(path)
+				require.NoError(t, err)
+				require.True(t, os.SameFile(before, after), "the state file stays")
+				require.Len(t, b.within("backups", testRef), backups, "there is a backup of it")
+
+				records, err := b.History(t.Context(), testRef, 0)
+				require.NoError(t, err)
+				require.Len(t, records, 4)
+				checkpoints := b.copies(testRef, "history", "dev-", ".checkpoint.json")
+				require.Len(t, checkpoints, 4, "each record has its checkpoint")
+				state, err := os.ReadFile(path)
+				require.NoError(t, err)
+				for _, c := range checkpoints {
+					data, err := os.ReadFile(c.path)
+					require.NoError(t, err)
+					require.Equal(t, state, data)
+				}
+				info, err := os.Stat(checkpoints[0].path)
+				require.NoError(t, err)
+				require.False(t, os.SameFile(info, after), "who edits the state by hand leaves the history alone")
+
+				wrote := run(true)
+				require.Contains(t, wrote, "json"+string(packing), "the state is written")
+				require.Contains(t, wrote, "checkpoint.json"+string(packing))
+				require.Len(t, b.within("backups", testRef), backups+1)
+				kept, err := os.ReadFile(path + ".bak")
+				require.NoError(t, err)
+				require.Equal(t, state, kept, "the previous state")
+				require.Len(t, wrote, map[bool]int{true: 7, false: 9}[links], "lock, three pieces of the journal, state, record and checkpoint; copies without links: %v", wrote)
+				for _, folder := range []string{"stacks/p", "history/p/dev", "backups/p/dev"} {
+					names, err := os.ReadDir(filepath.Join(dir, ".pulumi", folder))
+					require.NoError(t, err)
+					for _, n := range names {
+						require.NotContains(t, n.Name(), temporarySuffix)
+					}
+				}
+			})
+		}
+	}
+}
+
+// without is a disk that may have no links.
+type without struct {
+	disk
+	links bool
+}
+
+func (d without) Link(from, to string) error {
+	if d.links {
+		return os.ErrInvalid
+	}
+	return d.disk.Link(from, to)
+}
+
+// A state that somebody else has written in between is written to the history in full.
+func TestUnchangedAfterAnImport(t *testing.T) {
+	t.Parallel()
+	b, dir := newBackend(t)
+	require.NoError(t, b.Create(t.Context(), testRef, &state.SecretsProvider{Type: "b64"}))
+	require.NoError(t, other(b, 1))
+	path := filepath.Join(dir, "stacks/p/dev.json")
+	text := strings.Replace(read(t, path), `"urn"`, ` "urn"`, 1)
+	put(t, path, text)
+	s, err := b.Begin(t.Context(), testRef, b64Options)
+	require.NoError(t, err)
+	require.NoError(t, s.Commit(t.Context(), nil, &Record{Kind: "update", Result: "succeeded"}))
+	require.NotEqual(t, text, read(t, path), "it is not as it would be written")
+	last := b.copies(testRef, "history", "dev-", ".checkpoint.json")[0]
+	require.Equal(t, read(t, path), read(t, last.path))
+}
