@@ -1,15 +1,18 @@
 package backend
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -475,19 +478,77 @@ func TestUnsoundResultIsWrittenAndMarked(t *testing.T) { // E6.51, F5.6
 	require.Nil(t, loaded.Snapshot.Metadata, "the next sound write clears it")
 }
 
+func exportOf(t *testing.T, b *Backend, r Ref) ([]byte, error) {
+	t.Helper()
+	var out bytes.Buffer
+	err := b.Export(t.Context(), r, nil, &out)
+	return out.Bytes(), err
+}
+
+// An export and an overview are the same whether the state is read piece by piece or as a whole, and of a damaged state there is
+// no export.
+func TestExportOfEveryKindOfFile(t *testing.T) { // F5.17
+	t.Parallel()
+	for _, packing := range extensions {
+		o := testOptions(1)
+		o.Compression = packing
+		b, err := Open("file://"+t.TempDir(), o)
+		require.NoError(t, err)
+		require.NoError(t, b.Create(t.Context(), testRef, &state.SecretsProvider{Type: "b64"}))
+		require.NoError(t, other(b, 1))
+		require.NoError(t, other(b, 2))
+		loaded, err := b.Load(t.Context(), testRef, nil)
+		require.NoError(t, err)
+		want, err := state.EncodeExport(loaded.Snapshot, state.Sealed(nil))
+		require.NoError(t, err)
+		got, err := exportOf(t, b, testRef)
+		require.NoError(t, err)
+		require.Equal(t, string(want), string(got))
+		require.Equal(t, packing != Plain, b.streamExport(testRef, io.Discard) != nil)
+		overview, err := b.Overview(t.Context(), testRef)
+		require.NoError(t, err)
+		require.Equal(t, Overview{2, 0, loaded.Snapshot.Manifest.Time}, overview)
+
+		s, err := b.Begin(t.Context(), testRef, b64Options)
+		require.NoError(t, err)
+		require.NoError(t, s.Append(t.Context(), journal.Entry{Step: 1, Begin: &state.Operation{Resource: resource(3), Kind: state.Creating}}))
+		got, err = exportOf(t, b, testRef)
+		require.NoError(t, err)
+		require.Contains(t, string(got), "pending_operations", "what a run is about to do is in its journal")
+		overview, err = b.Overview(t.Context(), testRef)
+		require.NoError(t, err)
+		require.Equal(t, 1, overview.Pending)
+		require.NoError(t, s.Append(t.Context(), journal.Entry{Step: 1}))
+		require.NoError(t, s.Commit(t.Context(), nil, &Record{Kind: "update", Result: "succeeded", EndTime: 1 << 40}))
+		overview, err = b.Overview(t.Context(), testRef)
+		require.NoError(t, err)
+		require.Equal(t, Overview{2, 0, time.Unix(1<<40, 0)}, overview, "when the last operation ended")
+		if packing != Plain {
+			continue
+		}
+		path := b.stackPath(testRef, packing)
+		data := []byte(read(t, path))
+		data[strings.Index(string(data), "id1")] ^= 1
+		require.NoError(t, os.WriteFile(path, data, 0o600))
+		got, err = exportOf(t, b, testRef)
+		require.ErrorAs(t, err, new(*CorruptError), "an ID is another one")
+		require.Empty(t, got)
+	}
+}
+
 func TestExportImport(t *testing.T) { // F5.17
 	t.Parallel()
 	b, dir := newBackend(t)
 	path := filepath.Join(dir, "stacks/vec/dev.json")
 	put(t, path, vector(t, "checkpoint-v3.json"))
 	ref := Ref{"vec", "dev"}
-	exported, err := b.Export(t.Context(), ref, nil)
+	exported, err := exportOf(t, b, ref)
 	require.NoError(t, err)
 	require.Contains(t, string(exported), `"ciphertext": "v1:`)
 	require.NoError(t, b.Create(t.Context(), Ref{"copy", "dev"}, nil))
 	_, err = b.Import(t.Context(), Ref{"copy", "dev"}, exported, ImportOptions{})
 	require.NoError(t, err)
-	again, err := b.Export(t.Context(), Ref{"copy", "dev"}, nil)
+	again, err := exportOf(t, b, Ref{"copy", "dev"})
 	require.NoError(t, err)
 	withoutTime := func(s []byte) string {
 		lines := strings.Split(string(s), "\n")

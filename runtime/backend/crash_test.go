@@ -1,9 +1,11 @@
 package backend
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"path/filepath"
 	"slices"
@@ -68,6 +70,11 @@ func (d *simDisk) ReadFile(path string) ([]byte, error) {
 		return nil, pathError("open", path, fs.ErrNotExist)
 	}
 	return slices.Clone(f.data), nil
+}
+
+func (d *simDisk) Open(path string) (io.ReadSeekCloser, error) {
+	data, err := d.ReadFile(path)
+	return inMemory{bytes.NewReader(data)}, err
 }
 
 func (d *simDisk) ReadDir(path string) ([]string, error) {

@@ -1,8 +1,10 @@
 package backend
 
 import (
+	"bytes"
 	"crypto/rand"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -15,7 +17,8 @@ import (
 // disk is what the package asks of a file system. Tests put one in its place that loses what was not synced.
 type disk interface {
 	ReadFile(path string) ([]byte, error)
-	ReadDir(path string) ([]string, error) // names, sorted; folders end in a slash
+	Open(path string) (io.ReadSeekCloser, error) // reads a file piece by piece
+	ReadDir(path string) ([]string, error)       // names, sorted; folders end in a slash
 	ModTime(path string) (time.Time, error)
 	// Stamp tells one content of a file from another without reading it. The zero stamp says that nobody can tell.
 	Stamp(path string) (stamp, error)
@@ -45,9 +48,16 @@ const stampAge = 100 * time.Millisecond
 
 func pathFault(op, path string, err error) error { return &fs.PathError{Op: op, Path: path, Err: err} }
 
+// inMemory is a file that was read already.
+type inMemory struct{ *bytes.Reader }
+
+func (inMemory) Close() error { return nil }
+
 type realDisk struct{}
 
 func (realDisk) ReadFile(path string) ([]byte, error) { return os.ReadFile(path) }
+
+func (realDisk) Open(path string) (io.ReadSeekCloser, error) { return os.Open(path) }
 
 func (realDisk) ReadDir(path string) ([]string, error) {
 	entries, err := os.ReadDir(path)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"path/filepath"
 	"strings"
@@ -137,6 +138,12 @@ func keyOf(path string) string { return filepath.ToSlash(path) }
 func (d *objectDisk) ReadFile(path string) ([]byte, error) {
 	o, err := d.get(keyOf(path))
 	return o.Data, err
+}
+
+// Open reads all of an object first.
+func (d *objectDisk) Open(path string) (io.ReadSeekCloser, error) {
+	data, err := d.ReadFile(path)
+	return inMemory{bytes.NewReader(data)}, err
 }
 
 func (d *objectDisk) ReadDir(path string) ([]string, error) {

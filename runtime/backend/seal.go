@@ -23,9 +23,9 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-func sealOf(body []byte) []byte {
-	return fmt.Appendf(nil, "%s%08x%s", sealBefore, crc32.Checksum(body, castagnoli), sealAfter)
-}
+func sealOf(body []byte) []byte { return sealText(crc32.Checksum(body, castagnoli)) }
+
+func sealText(sum uint32) []byte { return fmt.Appendf(nil, "%s%08x%s", sealBefore, sum, sealAfter) }
 
 // sealed is the text of a state file with its checksum.
 func sealed(text []byte) []byte {

@@ -78,7 +78,7 @@ func (b *Backend) Begin(ctx context.Context, r Ref, o BeginOptions) (_ *Session,
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	if _, err := b.current(r); err != nil { // before the lock, which would write
+	if _, err := b.locate(r); err != nil { // before the lock, which would write
 		return nil, err
 	}
 	held, err := b.lock(ctx, r)

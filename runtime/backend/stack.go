@@ -66,7 +66,7 @@ func (b *Backend) Exists(r Ref) (bool, error) {
 	if err := r.check(); err != nil {
 		return false, err
 	}
-	_, err := b.current(r)
+	_, err := b.locate(r)
 	var missing *NotFoundError
 	if errors.As(err, &missing) {
 		return false, nil
@@ -86,12 +86,20 @@ func (b *Backend) stackPath(r Ref, c Compression) string {
 	return b.path("stacks", r.Project, r.Stack+".json"+string(c))
 }
 
-// current reads the state file; of several variants the one written last (F6.8).
+// current reads the state file.
 func (b *Backend) current(r Ref) (stored, error) {
-	if err := r.check(); err != nil {
+	path, err := b.locate(r)
+	if err != nil {
 		return stored{}, err
 	}
-	var path string
+	return b.readState(path)
+}
+
+// locate finds the state file; of several variants the one written last (F6.8).
+func (b *Backend) locate(r Ref) (path string, err error) {
+	if err := r.check(); err != nil {
+		return "", err
+	}
 	var newest time.Time
 	for _, c := range extensions {
 		candidate := b.stackPath(r, c)
@@ -100,15 +108,15 @@ func (b *Backend) current(r Ref) (stored, error) {
 		case errors.Is(err, fs.ErrNotExist):
 			continue
 		case err != nil:
-			return stored{}, &FileError{Doing: "read the state", Path: candidate, Err: err}
+			return "", &FileError{Doing: "read the state", Path: candidate, Err: err}
 		case path == "" || at.After(newest):
 			path, newest = candidate, at
 		}
 	}
 	if path == "" {
-		return stored{}, &NotFoundError{r}
+		return "", &NotFoundError{r}
 	}
-	return b.readState(path)
+	return path, nil
 }
 
 func (b *Backend) readState(path string) (stored, error) {
@@ -294,7 +302,7 @@ func (b *Backend) Remove(ctx context.Context, r Ref, o RemoveOptions) (err error
 		if n := len(loaded.Snapshot.Resources); n > 0 {
 			return &NotEmptyError{r, n}
 		}
-	} else if _, err := b.current(r); err != nil {
+	} else if _, err := b.locate(r); err != nil {
 		return err
 	}
 	paths := b.within("history", r) // before the state: a history without one is a stack that has lost it
@@ -469,19 +477,6 @@ func (b *Backend) replaceFile(r Ref, next stored) error {
 		}
 	}
 	return nil
-}
-
-// Export is what stack export prints (F5.17). With a nil open, secrets stay sealed as they are; else they are shown.
-func (b *Backend) Export(ctx context.Context, r Ref, open state.Opener) ([]byte, error) {
-	loaded, err := b.Load(ctx, r, open)
-	if err != nil {
-		return nil, err
-	}
-	form := state.Shown()
-	if open == nil {
-		form = state.Sealed(nil)
-	}
-	return state.EncodeExport(loaded.Snapshot, form)
 }
 
 func (b *Backend) journalPath(r Ref) string {

@@ -148,8 +148,13 @@ func encodeDeployment(s *Snapshot, f Form) (deployment, error) {
 	out.close()
 	features["byteString"] = e.bytes
 	features["snippets-prototype"] = features["snippets-prototype"] || len(s.Snippets) > 0
-	maps.DeleteFunc(features, func(_ string, used bool) bool { return !used })
-	return deployment{json: out.buf, features: slices.Sorted(maps.Keys(features))}, nil
+	return deployment{json: out.buf, features: sortedFeatures(features)}, nil
+}
+
+// sortedFeatures are the names of those that are used.
+func sortedFeatures(used map[string]bool) []string {
+	maps.DeleteFunc(used, func(_ string, is bool) bool { return !is })
+	return slices.Sorted(maps.Keys(used))
 }
 
 // provider is what to write as secrets_providers after everything else was written by e.

@@ -89,19 +89,14 @@ func stackList(ctx context.Context, a *console.Console, o *stackOptions) error {
 // timeFormat is RFC 3339 with milliseconds, in UTC (F7.12).
 const timeFormat = "2006-01-02T15:04:05.000Z"
 
-// describeStack reads what is known of a stack without its secrets; what cannot be read is left out.
+// describeStack reads what is known of a stack without reading all of it; what cannot be read is left out.
 func describeStack(ctx context.Context, a *console.Console, b *backend.Backend, ref backend.Ref, current, qualified bool) stackRecord {
 	r := stackRecord{Name: ref.Stack, Current: current}
 	if qualified {
 		r.Name = ref.QualifiedName()
 	}
-	if loaded, err := b.Load(ctx, ref, nil); err == nil {
-		n := len(loaded.Snapshot.Resources)
-		if at := loaded.Snapshot.Manifest.Time; n > 0 || len(loaded.Snapshot.Pending) > 0 {
-			r.LastUpdate, r.ResourceCount = at.UTC().Format(timeFormat), &n
-		} else if history, err := b.History(ctx, ref, 1); err == nil && len(history) > 0 {
-			r.LastUpdate, r.ResourceCount = time.Unix(history[0].EndTime, 0).UTC().Format(timeFormat), &n
-		}
+	if found, err := b.Overview(ctx, ref); err == nil && !found.Updated.IsZero() {
+		r.LastUpdate, r.ResourceCount = found.Updated.UTC().Format(timeFormat), &found.Resources
 	}
 	if locks, err := b.Locks(ref); err == nil {
 		r.UpdateInProgress = len(locks) > 0

@@ -2,6 +2,7 @@ package stack
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -32,7 +33,7 @@ func newStackImport(a *console.Console, o *stackOptions) *cobra.Command {
 	return cmd
 }
 
-func stackExport(ctx context.Context, a *console.Console, o *stackOptions) error {
+func stackExport(ctx context.Context, a *console.Console, o *stackOptions) (err error) {
 	s, err := a.CurrentStack(ctx, o.stack)
 	if err != nil {
 		return err
@@ -43,18 +44,42 @@ func stackExport(ctx context.Context, a *console.Console, o *stackOptions) error
 			return err
 		}
 	}
-	text, err := s.Backend.Export(ctx, s.Ref, opener)
-	if err != nil {
+	out := a.Data()
+	if o.file != "" {
+		file := &exportFile{path: a.Path(o.file)}
+		defer func() { err = errors.Join(err, file.close()) }()
+		out = file
+	}
+	if err := s.Backend.Export(ctx, s.Ref, opener, out); err != nil {
 		return a.ExplainSecret(err, s.Ref.Stack)
 	}
-	if o.file != "" {
-		if err := os.WriteFile(a.Path(o.file), text, 0o600); err != nil {
-			return fmt.Errorf("write the exported state: %w", err)
-		}
+	return nil
+}
+
+// exportFile is a file that is made with the first piece that is written: a state that cannot be exported leaves none.
+type exportFile struct {
+	path string
+	file *os.File
+}
+
+func (f *exportFile) Write(p []byte) (n int, err error) {
+	if f.file == nil {
+		f.file, err = os.OpenFile(f.path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	}
+	if err == nil {
+		n, err = f.file.Write(p)
+	}
+	if err != nil {
+		err = fmt.Errorf("write the exported state: %w", err)
+	}
+	return n, err
+}
+
+func (f *exportFile) close() error {
+	if f.file == nil {
 		return nil
 	}
-	_, err = a.Data().Write(text)
-	return err
+	return f.file.Close()
 }
 
 func stackImport(ctx context.Context, a *console.Console, o *stackOptions) error {
