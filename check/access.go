@@ -44,7 +44,8 @@ func (c *typer) inferAccess(e *ast.Access) schema.Type {
 		return schema.Invalid
 	}
 	owner, steps := e.Root.Value, e.Steps
-	if len(e.Steps) > 0 && ref.Kind == RefNode {
+	optional := slices.ContainsFunc(steps, func(s ast.Step) bool { return s.Optional })
+	if len(e.Steps) > 0 && ref.Kind == RefNode && !optional {
 		c.looksLikeOutput(e, ref.Node)
 		if part, rest := c.intoLiteral(e, ref); part != nil {
 			owner = describeSteps(owner, steps[:len(steps)-len(rest)])
@@ -59,7 +60,10 @@ func (c *typer) inferAccess(e *ast.Access) schema.Type {
 	}
 	for i := range steps {
 		s := &steps[i]
-		t = c.member(t, step{name: s.Name, index: s.Index, isIndex: s.IsIndex, at: s.Range, owner: owner})
+		if s.Optional && schema.Required(t) == schema.Null {
+			return schema.Null
+		}
+		t = c.optionalMember(s.Optional, t, step{name: s.Name, index: s.Index, isIndex: s.IsIndex, at: s.Range, owner: owner})
 		if t == schema.Invalid {
 			return t
 		}
@@ -68,7 +72,22 @@ func (c *typer) inferAccess(e *ast.Access) schema.Type {
 		}
 		owner = describeSteps(owner, steps[i:i+1])
 	}
+	if optional {
+		return schema.OptionalOf(t)
+	}
 	return t
+}
+
+// optionalMember is member for a step that may be optional: of several types, one that lacks the member is no fault then.
+func (c *fitter) optionalMember(optional bool, t schema.Type, s step) schema.Type {
+	if _, several := schema.Required(t).(*schema.Union); !optional || !several {
+		return c.member(t, s)
+	}
+	found := schema.Type(schema.Any)
+	if len(c.attempt(func() { found = c.member(t, s) })) > 0 {
+		return schema.Any
+	}
+	return found
 }
 
 // describeSteps is what a message calls the part of something that some steps lead to.

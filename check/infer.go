@@ -2,6 +2,7 @@ package check
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/parser/ast"
@@ -89,10 +90,10 @@ func (c *typer) inferNew(e ast.Expr) schema.Type {
 		})
 		return unify([]schema.Type{c.infer(e.Then), c.infer(e.Else)})
 	case *ast.Index:
-		return c.inferIndex(e)
+		return c.chained(e.Optional || c.chains(e.Collection), c.inferIndex(e))
 	case *ast.Member:
 		t := c.infer(e.Object)
-		return c.member(t, step{name: e.Name.Value, at: e.Name.Range, owner: describeExpr(e.Object)})
+		return c.chained(e.Optional || c.chains(e.Object), c.optionalMember(e.Optional, t, step{name: e.Name.Value, at: e.Name.Range, owner: describeExpr(e.Object)}))
 	case *ast.Splat:
 		return c.inferSplat(e)
 	case *ast.For:
@@ -245,6 +246,27 @@ func (c *typer) operand(e ast.Expr, want schema.Type, what string) schema.Type {
 	return t
 }
 
+// chains reports whether an expression is a property access with an optional step, which ends what follows it too (L10.C19).
+func (c *typer) chains(e ast.Expr) bool {
+	switch e := e.(type) {
+	case *ast.Access:
+		return slices.ContainsFunc(e.Steps, func(s ast.Step) bool { return s.Optional })
+	case *ast.Index:
+		return e.Optional || c.chains(e.Collection)
+	case *ast.Member:
+		return e.Optional || c.chains(e.Object)
+	}
+	return false
+}
+
+// chained is the type of an access that may end early.
+func (c *typer) chained(optional bool, t schema.Type) schema.Type {
+	if optional && t != schema.Invalid {
+		return schema.OptionalOf(t)
+	}
+	return t
+}
+
 func (c *typer) inferIndex(e *ast.Index) schema.Type {
 	collection := c.infer(e.Collection)
 	c.leadsOn(e.Collection, e)
@@ -252,14 +274,14 @@ func (c *typer) inferIndex(e *ast.Index) schema.Type {
 	owner := describeExpr(e.Collection)
 	switch k := e.Key.(type) {
 	case *ast.Number:
-		if list, ok := c.constant(e.Collection).(*ast.List); ok && k.Integer && c.checkIndex(list, int(k.Value), e.Key.Range()) {
+		if list, ok := c.constant(e.Collection).(*ast.List); ok && k.Integer && !e.Optional && c.checkIndex(list, int(k.Value), e.Key.Range()) {
 			return schema.Invalid
 		}
 		if k.Integer {
-			return c.member(collection, step{index: int(k.Value), isIndex: true, at: e.Key.Range(), owner: owner})
+			return c.optionalMember(e.Optional, collection, step{index: int(k.Value), isIndex: true, at: e.Key.Range(), owner: owner})
 		}
 	case *ast.String:
-		return c.member(collection, step{name: k.Value, at: e.Key.Range(), owner: owner})
+		return c.optionalMember(e.Optional, collection, step{name: k.Value, at: e.Key.Range(), owner: owner})
 	}
 	switch t := schema.Required(collection).(type) {
 	case *schema.Array:

@@ -64,12 +64,12 @@ func (w *printer) expr(e ast.Expr) string {
 		}
 		return e.Local.Name
 	case *ast.Index:
-		return w.operand(e.Collection) + "[" + w.expr(e.Key) + "]"
+		return w.operand(e.Collection) + mark(e.Optional) + "[" + w.expr(e.Key) + "]"
 	case *ast.Member:
 		if !plainName.MatchString(e.Name.Value) {
-			return w.operand(e.Object) + `["` + quotedText(e.Name.Value) + `"]`
+			return w.operand(e.Object) + mark(e.Optional) + `["` + quotedText(e.Name.Value) + `"]`
 		}
-		return w.operand(e.Object) + "." + e.Name.Value
+		return w.operand(e.Object) + mark(e.Optional) + "." + e.Name.Value
 	case *ast.Unary:
 		return e.Op + w.operand(e.Operand)
 	case *ast.Binary:
@@ -108,6 +108,14 @@ func (w *printer) list(items []ast.Expr) string {
 	return strings.Join(texts, ", ")
 }
 
+// mark is what is written before an optional step.
+func mark(optional bool) string {
+	if optional {
+		return "?"
+	}
+	return ""
+}
+
 func (w *printer) access(e *ast.Access) string {
 	if !plainName.MatchString(e.Root.Value) {
 		w.fail = true
@@ -116,6 +124,7 @@ func (w *printer) access(e *ast.Access) string {
 	var b strings.Builder
 	b.WriteString(e.Root.Value)
 	for _, step := range e.Steps {
+		b.WriteString(mark(step.Optional))
 		switch {
 		case step.IsIndex:
 			b.WriteString("[" + strconv.Itoa(step.Index) + "]")

@@ -36,7 +36,7 @@ func (s *scope) access(ctx context.Context, a *ast.Access) (value.Value, *fault)
 	default:
 		return value.Null, poison // it has been reported
 	}
-	if v.IsNull() && len(a.Steps) > 0 && ref.Node != nil && ref.Node.Resource != nil && v.IsKnown() {
+	if v.IsNull() && len(a.Steps) > 0 && !a.Steps[0].Optional && ref.Node != nil && ref.Node.Resource != nil && v.IsKnown() {
 		field := "if"
 		if ref.Node.Resource.Decl.If == nil {
 			field = "forEach"
@@ -54,6 +54,10 @@ func (s *scope) access(ctx context.Context, a *ast.Access) (value.Value, *fault)
 			return v.AsWitness(value.KindAny), nil // L5.36
 		}
 		var f *fault
+		if step.Optional && absent(v, step.Name, float64(step.Index), step.IsIndex, partial) {
+			s.ended = true
+			return value.Null.WithMarksOf(v), nil
+		}
 		if step.IsIndex {
 			v, f = s.item(v, float64(step.Index), partial, path, step.Range)
 			path += "[" + strconv.Itoa(step.Index) + "]"
@@ -69,6 +73,33 @@ func (s *scope) access(ctx context.Context, a *ast.Access) (value.Value, *fault)
 		s.used.add(v)
 	}
 	return v, nil
+}
+
+// absent reports whether an optional step leads out of a known value: it is null, or a list or map without such an item
+// (L10.C19). What a preview knows in part only may have it.
+func absent(v value.Value, name string, index float64, isIndex, partial bool) bool {
+	switch {
+	case partial:
+		return false
+	case v.IsNull():
+		return true
+	case isIndex:
+		return v.Is(value.KindList) && index == math.Trunc(index) && (index < 0 || index >= float64(v.Len()))
+	}
+	return v.Is(value.KindMap) && !v.Has(name)
+}
+
+// link evaluates what an index or a member is taken of. ended says that an optional step in it has found nothing, which ends
+// what follows too.
+func (s *scope) link(ctx context.Context, e ast.Expr) (v value.Value, partial, ended bool, f *fault) {
+	s.ended = false
+	v, partial, f = s.path(ctx, e)
+	switch e.(type) {
+	case *ast.Access, *ast.Index, *ast.Member:
+		ended = s.ended && f == nil && v.IsNull()
+	}
+	s.ended = ended
+	return v, partial, ended, f
 }
 
 func stepKey(step ast.Step) string {
@@ -166,8 +197,12 @@ func (s *scope) item(v value.Value, index float64, partial bool, path string, at
 
 // index is collection[key] with a computed key.
 func (s *scope) index(ctx context.Context, e *ast.Index) (value.Value, *fault) {
-	collection, partial, f := s.path(ctx, e.Collection)
+	collection, partial, ended, f := s.link(ctx, e.Collection)
+	if ended {
+		return collection, nil
+	}
 	key, g := s.eval(ctx, e.Key)
+	s.ended = false
 	defer func() { s.partial = partial }()
 	if f != nil && g == nil {
 		if instances, there := s.besideKey(e.Collection, key); there {
@@ -183,6 +218,14 @@ func (s *scope) index(ctx context.Context, e *ast.Index) (value.Value, *fault) {
 	}
 	path := e.Collection.Range().Text()
 	var v value.Value
+	if e.Optional {
+		name, isText := key.AsString()
+		n, isNumber := key.AsNumber()
+		if (isText || isNumber) && absent(collection, name, n, isNumber, partial) {
+			s.ended = true
+			return value.Null.WithMarksOf(collection, key), nil
+		}
+	}
 	if name, ok := key.AsString(); ok {
 		if key.IsSecret() && (collection.IsNull() || collection.Is(value.KindList)) {
 			name = value.SecretText
@@ -205,7 +248,10 @@ func (s *scope) index(ctx context.Context, e *ast.Index) (value.Value, *fault) {
 
 // member is object.name on something that is no plain access.
 func (s *scope) member(ctx context.Context, e *ast.Member) (value.Value, *fault) {
-	object, partial, f := s.path(ctx, e.Object)
+	object, partial, ended, f := s.link(ctx, e.Object)
+	if ended {
+		return object, nil
+	}
 	defer func() { s.partial = partial || s.e.knownInPart(object, e.Name.Value) }()
 	switch {
 	case f != nil:
@@ -213,6 +259,9 @@ func (s *scope) member(ctx context.Context, e *ast.Member) (value.Value, *fault)
 	case !object.IsKnown():
 		s.used.doubt(object)
 		return object.AsWitness(value.KindAny), nil
+	case e.Optional && absent(object, e.Name.Value, 0, false, partial):
+		s.ended = true
+		return value.Null.WithMarksOf(object), nil
 	}
 	return s.named(ctx, object, e.Name.Value, partial, e.Object.Range().Text(), e.Name.Range)
 }

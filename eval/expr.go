@@ -21,6 +21,8 @@ type scope struct {
 	used   *used // what such a place has used; nil outside of one
 	// partial says of the last property access that it has read inside of an output that a preview knows in part only.
 	partial bool
+	// ended says of the last property access, index or member that an optional step has found nothing (L10.C19).
+	ended bool
 
 	// Of an instance of a resource with forEach: what `each` stands for, and what its name ends with.
 	each   value.Value

@@ -1,6 +1,7 @@
 package parser
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -22,11 +23,29 @@ type stepText struct {
 	index    int
 	isIndex  bool
 	quoted   bool
+	optional bool // a question mark stands before it
 }
 
-// scanAccess reads an access that begins at i, behind "${", up to its closing brace.
-func scanAccess(text string, i int) (*accessText, *fault) {
+// scanAccess reads an access that begins at i, behind "${", up to its closing brace. chains says that a question mark between
+// a name and a step makes the step optional; it is a part of the name otherwise.
+func scanAccess(text string, i int, chains bool) (*accessText, *fault) {
 	a := &accessText{}
+	// mark takes the question mark off the name before a step.
+	mark := func(name *stepText) bool {
+		short, marked := strings.CutSuffix(name.name, "?")
+		if !chains || !marked || name.quoted || name.isIndex || short == "" || strings.TrimSpace(short) != short {
+			return false
+		}
+		name.name, name.to = short, name.to-1
+		return true
+	}
+	last := func() *stepText {
+		if len(a.steps) == 0 {
+			return &a.root
+		}
+		return &a.steps[len(a.steps)-1]
+	}
+	optional := false
 	i = skipSpace(text, i)
 	switch {
 	case i < len(text) && text[i] == '}':
@@ -67,6 +86,7 @@ func scanAccess(text string, i int) (*accessText, *fault) {
 		case '.':
 			from := skipSpace(text, i+1)
 			end := nameEnd(text, from)
+			optional = optional || mark(last())
 			if end == from {
 				to := max(i+1, min(from+1, len(text)))
 				if from >= len(text) || text[from] == '}' {
@@ -75,19 +95,35 @@ func scanAccess(text string, i int) (*accessText, *fault) {
 				return nil, &fault{from: i, to: to, final: true, summary: "a name is missing after `.`",
 					detail: "remove the `.`, or write a name behind it"}
 			}
-			a.steps = append(a.steps, nameStep(text, from, end, i))
+			step := nameStep(text, from, end, i)
+			step.optional, optional = optional, false
+			a.steps = append(a.steps, step)
 			i = end
 		case '[':
 			step, next, f := scanBrackets(text, i)
 			if f != nil {
 				return nil, f
 			}
+			step.optional = optional || mark(last())
+			optional = false
 			a.steps = append(a.steps, step)
 			i = skipSpace(text, next)
+		case '?':
+			if chains && i+1 < len(text) && (text[i+1] == '.' || text[i+1] == '[') {
+				optional = true
+				i++
+				continue
+			}
+			return nil, &fault{from: i, to: i + 1, summary: "expected `.`, `[` or `}` after `]`"}
 		default:
 			return nil, &fault{from: i, to: i + 1, summary: "expected `.`, `[` or `}` after `]`"}
 		}
 	}
+}
+
+// chained reports whether a step is optional.
+func (a *accessText) chained() bool {
+	return slices.ContainsFunc(a.steps, func(step stepText) bool { return step.optional })
 }
 
 func skipSpace(text string, i int) int {
@@ -217,7 +253,7 @@ func (p *parser) access(s *scalar, start int, a *accessText) ast.Expr {
 	}
 	for _, step := range a.steps {
 		access.Steps = append(access.Steps, ast.Step{
-			Range: s.at(step.from, step.to), Name: step.name, Index: step.index, IsIndex: step.isIndex, Quoted: step.quoted,
+			Range: s.at(step.from, step.to), Name: step.name, Index: step.index, IsIndex: step.isIndex, Quoted: step.quoted, Optional: step.optional,
 		})
 	}
 	return access

@@ -91,7 +91,15 @@ func (p *parser) warnParentheses(s *scalar, i int) {
 //   - what has operators, calls or literals is an expression;
 //   - anything else is a name that nobody declared, for the checker to report.
 func (p *parser) interpolation(s *scalar, i int) (ast.Expr, int) {
-	access, f := scanAccess(s.text, i+2)
+	access, f := scanAccess(s.text, i+2, true)
+	if f == nil && access.chained() {
+		// A name may end with a question mark, which a program that has such a name means.
+		if whole, g := scanAccess(s.text, i+2, false); g == nil && whole.root.name != access.root.name && p.declares(whole.root.name) {
+			access = whole
+		} else {
+			p.extension(s.at(i, access.end+1), "`?.` and `?[`")
+		}
+	}
 	declared := f == nil && p.declares(access.root.name)
 	if f == nil && (declared && !access.odd() || !declared && access.plain()) {
 		return p.access(s, i, access), access.end + 1

@@ -30,6 +30,7 @@ type operators struct {
 	locals []*ast.Local // bound around what is being lowered
 	items  map[*hclsyntax.AnonSymbolExpr]*ast.Local
 	depth  int
+	marks  map[int]bool // offsets of the question marks of optional steps in the expression; true once one is used
 }
 
 // parseOperators reads an expression that begins at offset start of a scalar's text, behind "${". The answer is nil where
@@ -46,10 +47,49 @@ func (p *parser) parseOperators(s *scalar, start int) (*operators, *fault) {
 	}
 	root, diags := hclsyntax.ParseExpression([]byte(text), "", hcl.InitialPos)
 	if diags.HasErrors() {
-		return o, o.fault(diags)
+		if root = o.parseChains(text); root == nil {
+			return o, o.fault(diags)
+		}
 	}
 	o.root = root
 	return o, nil
+}
+
+// parseChains reads an expression with optional steps, which HCL does not know: a?.b and a?[0]. A question mark right behind
+// a value and right before a dot or a bracket is one, where the text makes no sense otherwise. It is nil for a text that has
+// none, or that makes no sense still.
+func (o *operators) parseChains(text string) hclsyntax.Expression {
+	plain := []byte(text)
+	quoted := false
+	for i := 0; i+1 < len(text); i++ {
+		switch {
+		case text[i] == '"' && (i == 0 || text[i-1] != '\\'):
+			quoted = !quoted
+		case !quoted && text[i] == '?' && i > 0 && !space(text[i-1]) && (text[i+1] == '.' || text[i+1] == '['):
+			if o.marks == nil {
+				o.marks = make(map[int]bool)
+			}
+			o.marks[i], plain[i] = false, ' '
+		}
+	}
+	if o.marks == nil {
+		return nil
+	}
+	root, diags := hclsyntax.ParseExpression(plain, "", hcl.InitialPos)
+	if diags.HasErrors() {
+		o.marks = nil
+		return nil
+	}
+	return root
+}
+
+// optional reports whether the step that begins at an offset of the expression has a question mark.
+func (o *operators) optional(step int) bool {
+	if _, marked := o.marks[step-1]; !marked {
+		return false
+	}
+	o.marks[step-1] = true
+	return true
 }
 
 // expressionEnd finds the brace that closes an expression: braces nest in objects and templates, and stand in texts.
@@ -276,7 +316,7 @@ func (o *operators) lower(e hclsyntax.Expression) ast.Expr {
 	case *hclsyntax.ConditionalExpr:
 		return &ast.Conditional{Place: place, Condition: o.lower(e.Condition), Then: o.lower(e.TrueResult), Else: o.lower(e.FalseResult)}
 	case *hclsyntax.IndexExpr:
-		return &ast.Index{Place: place, Collection: o.lower(e.Collection), Key: o.lower(e.Key)}
+		return &ast.Index{Place: place, Collection: o.lower(e.Collection), Key: o.lower(e.Key), Optional: o.optional(e.OpenRange.Start.Byte)}
 	case *hclsyntax.TupleConsExpr:
 		return &ast.List{Place: place, Items: o.lowerAll(e.Exprs)}
 	case *hclsyntax.ObjectConsExpr:
@@ -493,6 +533,7 @@ func (o *operators) access(e *hclsyntax.ScopeTraversalExpr, place ast.Place) ast
 	access := &ast.Access{Place: place, Root: ast.Literal{Value: root.Name, Range: o.at(root.SrcRange)}}
 	for i, step := range e.Traversal[1:] {
 		s, ok := o.step(step)
+		s.Optional = ok && o.optional(step.SourceRange().Start.Byte)
 		if !ok { // a fractional index
 			return o.steps(access, e.Traversal[1+i:])
 		}
@@ -531,6 +572,7 @@ func (o *operators) steps(source ast.Expr, traversal hcl.Traversal) ast.Expr {
 		at := o.at(t.SourceRange())
 		place := ast.Place{At: diag.Range{Source: at.Source, Start: min(source.Range().Start, at.Start), End: at.End}}
 		step, ok := o.step(t)
+		optional := o.optional(t.SourceRange().Start.Byte)
 		switch {
 		case !ok:
 			index, isIndex := t.(hcl.TraverseIndex)
@@ -538,17 +580,17 @@ func (o *operators) steps(source ast.Expr, traversal hcl.Traversal) ast.Expr {
 				return o.bad(t.SourceRange(), "", "the expression in `${…}` is malformed")
 			}
 			number, _ := index.Key.AsBigFloat().Float64()
-			source = &ast.Index{Place: place, Collection: source, Key: &ast.Number{Place: ast.Place{At: at}, Value: number}}
+			source = &ast.Index{Place: place, Collection: source, Key: &ast.Number{Place: ast.Place{At: at}, Value: number}, Optional: optional}
 		case step.IsIndex:
 			key := &ast.Number{Place: ast.Place{At: at}, Value: float64(step.Index), Integer: true}
-			source = &ast.Index{Place: place, Collection: source, Key: key}
+			source = &ast.Index{Place: place, Collection: source, Key: key, Optional: optional}
 		case step.Quoted:
-			source = &ast.Index{Place: place, Collection: source, Key: &ast.String{Place: ast.Place{At: at}, Value: step.Name}}
+			source = &ast.Index{Place: place, Collection: source, Key: &ast.String{Place: ast.Place{At: at}, Value: step.Name}, Optional: optional}
 		default:
 			if at.Start < at.End && at.Text()[0] == '.' {
 				at.Start++
 			}
-			source = &ast.Member{Place: place, Object: source, Name: ast.Literal{Value: step.Name, Range: at}}
+			source = &ast.Member{Place: place, Object: source, Name: ast.Literal{Value: step.Name, Range: at}, Optional: optional}
 		}
 	}
 	return source

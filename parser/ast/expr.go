@@ -114,13 +114,15 @@ type (
 	Index struct {
 		Place
 		Collection, Key Expr
+		Optional        bool // written collection?[key]
 	}
 
 	// Member is object.name on something that is no plain access.
 	Member struct {
 		Place
-		Object Expr
-		Name   Literal
+		Object   Expr
+		Name     Literal
+		Optional bool // written object?.name
 	}
 
 	// Splat is source[*] or source.*: Each is evaluated for every item, which Item stands for inside it.
@@ -166,6 +168,8 @@ type Step struct {
 	Index   int        // of a list item, when IsIndex
 	IsIndex bool
 	Quoted  bool // a member written as ["name"]
+	// Optional says that the step is written with a question mark: what it leads into may be null, which ends the access.
+	Optional bool
 }
 
 // MapEntry is one entry of a Map.

@@ -323,6 +323,9 @@ func (d *dumper) accessText(a *ast.Access) string {
 	for _, step := range a.Steps {
 		start, end := d.position(step.Range)
 		place := fmt.Sprintf("(%d:%d-%d:%d)", start.Line, start.Column, end.Line, end.Column)
+		if step.Optional {
+			text += " ?"
+		}
 		switch {
 		case step.IsIndex:
 			text += fmt.Sprintf(" [%d]%s", step.Index, place)
