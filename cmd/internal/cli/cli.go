@@ -23,6 +23,7 @@ import (
 	plugincmd "github.com/yamlhost/yamlhost/cmd/internal/cli/plugin"
 	schemacmd "github.com/yamlhost/yamlhost/cmd/internal/cli/schema"
 	servecmd "github.com/yamlhost/yamlhost/cmd/internal/cli/serve"
+	shimcmd "github.com/yamlhost/yamlhost/cmd/internal/cli/shim"
 	stackcmd "github.com/yamlhost/yamlhost/cmd/internal/cli/stack"
 	statecmd "github.com/yamlhost/yamlhost/cmd/internal/cli/state"
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
@@ -116,8 +117,12 @@ func outputCode(a *console.Console, code int, out, errors *console.Steady) int {
 // newRoot makes the tree of commands. measured takes what --profile asks for.
 func newRoot(a *console.Console, measured *profile) *cobra.Command {
 	var profileDir string
+	name := "yamlhost"
+	if a.World.AsPulumi {
+		name = "pulumi"
+	}
 	root := &cobra.Command{
-		Use:   "yamlhost",
+		Use:   name,
 		Short: "Check, plan and apply Pulumi YAML programs",
 		Long: "yamlhost checks, plans and applies Pulumi YAML and JSON programs with an engine of its own.\n" +
 			"State, configuration, secrets and plugins are Pulumi's, so a stack can move between both at any time.",
@@ -158,7 +163,7 @@ func newRoot(a *console.Console, measured *profile) *cobra.Command {
 		mcpcmd.NewMCP(a, func(ctx context.Context, o *mcpcmd.Options) error { return mcpcmd.Serve(ctx, a, o, inside(a)) }),
 		stackcmd.NewStack(a), configcmd.NewConfig(a), statecmd.NewState(a), plugincmd.NewPlugin(a),
 		accountcmd.NewLogin(a, console.Bind(a, accountcmd.Login)), accountcmd.NewLogout(a, console.Bind(a, accountcmd.Logout)), accountcmd.NewWhoami(a, console.Bind(a, accountcmd.Whoami)), cancelcmd.NewCancel(a, console.Bind(a, cancelcmd.Cancel)),
-		aboutcmd.NewAbout(a, console.Bind(a, aboutcmd.About)), newVersion(a), servecmd.NewServe(a),
+		aboutcmd.NewAbout(a, console.Bind(a, aboutcmd.About)), newVersion(a), shimcmd.NewShim(func(o *shimcmd.Options) error { return shimcmd.Shim(a, o) }), servecmd.NewServe(a),
 	)
 	return root
 }

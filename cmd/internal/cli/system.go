@@ -6,6 +6,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime/debug"
+	"strings"
 	"syscall"
 	"time"
 
@@ -46,6 +47,7 @@ func System(version string) (console.Streams, console.World) {
 	}
 	w := console.World{Version: version, Env: os.Environ(), Process: backend.ThisProcess, Now: time.Now}
 	w.Self = self()
+	w.AsPulumi = strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe") == "pulumi"
 	w.Dir, _ = os.Getwd()
 	w.Home, _ = os.UserHomeDir()
 	signals := make(chan os.Signal, 2)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/cmd/internal/operation"
 	"github.com/yamlhost/yamlhost/internal/release"
 )
 
@@ -15,6 +16,10 @@ func newVersion(a *console.Console) *cobra.Command {
 		Short: "Print version and edition",
 		Args:  cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
+			if a.World.AsPulumi { // who asks compares it with what it needs of the Pulumi CLI
+				_, err := fmt.Fprintln(a.Streams.Out, "v"+operation.PulumiVersion)
+				return err
+			}
 			_, err := fmt.Fprintf(a.Streams.Out, "%s (%s edition)\n", a.Version(), release.Edition)
 			return err
 		},

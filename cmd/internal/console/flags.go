@@ -60,8 +60,8 @@ var notYetCommands = map[string]string{
 	"convert": "programs stay as they are", "install": "plugins are installed when they are first needed, or with `yamlhost plugin install`",
 	"package": "`yamlhost schema` shows what a provider has", "policy": "", "env": "", "watch": "", "logs": "", "console": "", "org": "", "deployment": "", "project": "",
 	"template": "", "neo": "", "api": "", "do": "", "gen-completion": "`yamlhost completion` does it", "stack webhook": "", "stack schedule": "",
-	"config env": "", "config cp": "copy the stack's file instead", "config set-all": "`yamlhost config set` sets one at a time",
-	"config rm-all": "`yamlhost config rm` takes several keys", "config refresh": "the last configuration is in `yamlhost stack history --json`",
+	"config env": "", "config cp": "copy the stack's file instead",
+	"config refresh": "the last configuration is in `yamlhost stack history --json`",
 }
 
 // notHere says that something of the Pulumi CLI is missing, and what to do instead where there is something.

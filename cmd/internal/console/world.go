@@ -31,11 +31,13 @@ type Streams struct {
 type World struct {
 	Version string // of this program
 	Env     []string
-	Self    string                 // the executable of this program; empty when it is not known
-	Dir     string                 // working directory, absolute
-	Home    string                 // the user's home directory
-	Process func() backend.Process // who takes locks
-	Now     func() time.Time
+	Self    string // the executable of this program; empty when it is not known
+	// AsPulumi says that the program was called by the name of the Pulumi CLI, and answers as that does.
+	AsPulumi bool
+	Dir      string                 // working directory, absolute
+	Home     string                 // the user's home directory
+	Process  func() backend.Process // who takes locks
+	Now      func() time.Time
 	// Random is where built-in providers get their randomness; nil for the system's. It is read concurrently.
 	Random io.Reader
 	// Exit ends the process at once; nil for os.Exit.

@@ -1,0 +1,84 @@
+package config
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/workspace/project"
+)
+
+// getting is what `config get` shows.
+type getting struct {
+	*target
+	key  string
+	path bool
+	json bool
+}
+
+func newGet(a *console.Console, o *target) *cobra.Command {
+	g := &getting{target: o}
+	cmd := &cobra.Command{
+		Use: "get KEY", Short: "Show one value, secrets in plain text", Args: exactly("a key"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			g.key = args[0]
+			return get(cmd.Context(), a, g)
+		},
+	}
+	cmd.Flags().BoolVarP(&g.json, "json", "j", false, "write JSON")
+	cmd.Flags().BoolVar(&g.path, "path", false, "the key is a path into a value, as in servers[0].port")
+	return cmd
+}
+
+// get shows one value in plain text, whatever it is (F7.12).
+func get(ctx context.Context, a *console.Console, o *getting) error {
+	c, err := open(ctx, a, o.target)
+	if err != nil {
+		return err
+	}
+	path, err := console.ParseKey(o.path, c.project.Name.Text, o.key)
+	if err != nil {
+		return err
+	}
+	e := c.settings.Entry(path.Key)
+	if e == nil {
+		return noSuchKey(a, c, o.key, path.Key)
+	}
+	part, found := e.Part(path.Steps)
+	if !found {
+		return fmt.Errorf("config %s has nothing at %s in stack %s", path.Key, o.key, c.stack)
+	}
+	isSecret := project.HasSecure(part)
+	if isSecret {
+		manager, err := a.Manager(c.settings, c.stack)
+		if err != nil {
+			return err
+		}
+		part, err = project.MapSecure(part, func(s project.Secure) (any, error) { return manager.Decrypt(string(s)) })
+		if err != nil {
+			return a.ExplainSecret(fmt.Errorf("decrypt config %s: %w", path.Key, err), c.stack)
+		}
+	}
+	text := project.TextOf(part)
+	if o.json {
+		record := console.ConfigRecord{Value: &text, Secret: isSecret}
+		switch part.(type) {
+		case []any, map[string]any:
+			record.ObjectValue = part
+		}
+		return a.WriteJSON(record)
+	}
+	_, err = fmt.Fprintln(a.Data(), text)
+	return err
+}
+
+// exactly is an argument check with words of its own.
+func exactly(what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) != 1 {
+			return fmt.Errorf("%s takes %s, and nothing else\nSee %s --help.", cmd.CommandPath(), what, cmd.CommandPath())
+		}
+		return nil
+	}
+}

@@ -1,0 +1,100 @@
+package config
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/workspace/project"
+)
+
+// newList makes `config ls`; `config` alone does the same.
+func newList(a *console.Console, o *target) *cobra.Command {
+	l := &listing{target: o}
+	cmd := &cobra.Command{
+		Use: "ls", Aliases: []string{"list"}, Short: "Show all values", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return list(cmd.Context(), a, l) },
+	}
+	l.flags(cmd)
+	return cmd
+}
+
+// listing is what `config ls` shows.
+type listing struct {
+	*target
+	showSecrets bool
+	json        bool
+}
+
+func (l *listing) flags(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&l.showSecrets, "show-secrets", false, "show the plain text of secrets")
+	cmd.Flags().BoolVarP(&l.json, "json", "j", false, "write JSON")
+}
+
+// list shows all values of a stack and those that the project file gives.
+func list(ctx context.Context, a *console.Console, o *listing) error {
+	c, err := open(ctx, a, o.target)
+	if err != nil {
+		return err
+	}
+	var opener project.Opener
+	if o.showSecrets {
+		if opener, err = a.Manager(c.settings, c.stack); err != nil {
+			return err
+		}
+	}
+	texts, records := map[string]string{}, map[string]console.ConfigRecord{}
+	for _, e := range c.settings.Entries() {
+		text, record, err := shown(e, opener)
+		if err != nil {
+			return a.ExplainSecret(err, c.stack)
+		}
+		texts[e.Key.String()], records[e.Key.String()] = text, record
+	}
+	for _, d := range c.project.Config {
+		key := d.Key.String()
+		if _, found := records[key]; found {
+			continue
+		}
+		for _, data := range []*project.Data{d.Value, d.Default} {
+			if data != nil {
+				texts[key], records[key] = data.Text, console.ConfigRecord{Value: &data.Text}
+				break
+			}
+		}
+	}
+	if o.json {
+		return a.WriteJSON(records)
+	}
+	keys := make([]string, 0, len(texts))
+	for key := range texts {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	tw := tabwriter.NewWriter(a.Streams.Out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(tw, "KEY\tVALUE")
+	for _, key := range keys {
+		fmt.Fprintf(tw, "%s\t%s\n", strings.TrimPrefix(key, c.project.Name.Text+":"), texts[key])
+	}
+	return tw.Flush()
+}
+
+// shown is an entry as people and programs see it: its text and JSON record, with secrets hidden unless open is given.
+func shown(e *project.Entry, open project.Opener) (string, console.ConfigRecord, error) {
+	record := console.ConfigRecord{Secret: e.IsSecret()}
+	text, data, err := e.Open(console.OpenerOrMask(open))
+	if err != nil {
+		return "", record, err
+	}
+	if !record.Secret || open != nil {
+		record.Value = &text
+	}
+	if e.IsObject() {
+		record.ObjectValue = data
+	}
+	return text, record, nil
+}

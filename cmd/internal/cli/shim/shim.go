@@ -1,0 +1,85 @@
+package shim
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+
+	"github.com/spf13/cobra"
+
+	"github.com/yamlhost/yamlhost/cmd/internal/console"
+)
+
+// Options are what shim is told.
+type Options struct {
+	dir   string
+	force bool
+}
+
+// NewShim makes the command shim.
+func NewShim(run func(*Options) error) *cobra.Command {
+	o := &Options{}
+	cmd := &cobra.Command{
+		Use: "shim DIR", Short: "Put this program into a folder under the name pulumi, for tools that call that",
+		Long: "shim links this program into a folder as pulumi. Called by that name it answers as the Pulumi CLI does for YAML\n" +
+			"projects, so that tools which call `pulumi` work with it: put the folder first on PATH for them.\n" +
+			"What it does not have it refuses by name.",
+		Example: "  yamlhost shim ~/.yamlhost/shim\n  PATH=~/.yamlhost/shim:$PATH node deploy.js",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return fmt.Errorf("shim takes one folder\nSee %s --help.", cmd.CommandPath())
+			}
+			return nil
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			o.dir = args[0]
+			return run(o)
+		},
+	}
+	cmd.Flags().BoolVarP(&o.force, "force", "f", false, "replace a pulumi that is there")
+	return cmd
+}
+
+// Shim makes the link. A file of that name that is not such a link is left alone unless --force is given.
+func Shim(a *console.Console, o *Options) error {
+	if a.World.Self == "" {
+		return errors.New("cannot find out where this program is; link it as pulumi by hand")
+	}
+	self, err := filepath.EvalSymlinks(a.World.Self)
+	if err != nil {
+		return err
+	}
+	dir := a.Path(o.dir)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	name := "pulumi"
+	if runtime.GOOS == "windows" {
+		name += ".exe"
+	}
+	path := filepath.Join(dir, name)
+	if _, err := os.Lstat(path); err == nil {
+		if there, err := filepath.EvalSymlinks(path); (err != nil || there != self) && !o.force {
+			return fmt.Errorf("%s is there already and is not this program; name another folder, or give --force", path)
+		}
+		if err := os.Remove(path); err != nil {
+			return err
+		}
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if runtime.GOOS == "windows" { // where making links is a privilege
+		err = os.Link(self, path)
+	} else {
+		err = os.Symlink(self, path)
+	}
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(a.Streams.Err, "%s is this program. Tools find it when their PATH begins with the folder:\n", path)
+	_, err = fmt.Fprintf(a.Streams.Out, "export PATH=%q:\"$PATH\"\n", dir)
+	return err
+}
