@@ -124,9 +124,9 @@ var guests = []struct {
 	{"github.com/zclconf/go-cty/", []string{"builtins"}},
 	// PCL, which langhost/pcl translates, is written in HCL's syntax.
 	{"github.com/hashicorp/hcl/", []string{"diag", "parser", "langhost/pcl"}},
-	{"google.golang.org/grpc", []string{"value/wire", "runtime/monitor/rpc", "runtime/plugin", "langhost", "bench/floor"}},
-	{"google.golang.org/grpc/", []string{"value/wire", "runtime/monitor/rpc", "runtime/plugin", "langhost", "bench/floor"}},
-	{"google.golang.org/protobuf/", []string{"value/wire", "runtime/monitor/rpc", "runtime/plugin", "langhost", "bench/floor"}},
+	{"google.golang.org/grpc", []string{"value/wire", "runtime/monitor/rpc", "runtime/plugin", "langhost", "bench/floor", "cmd/internal/report"}},
+	{"google.golang.org/grpc/", []string{"value/wire", "runtime/monitor/rpc", "runtime/plugin", "langhost", "bench/floor", "cmd/internal/report"}},
+	{"google.golang.org/protobuf/", []string{"value/wire", "runtime/monitor/rpc", "runtime/plugin", "langhost", "bench/floor", "cmd/internal/report"}},
 	{"google.golang.org/genproto/", []string{"value/wire", "runtime/monitor/rpc", "runtime/plugin", "langhost"}},
 	{"google.golang.org/api/", []string{"runtime/backend/bucket"}},
 	{"cloud.google.com/", []string{"runtime/backend/bucket"}},

@@ -84,6 +84,9 @@ func Run(ctx context.Context, args []string, s console.Streams, w console.World)
 			code = console.CodeError
 		}
 	}
+	if a.World.AsPulumi {
+		return console.PulumiCode(code)
+	}
 	return code
 }
 

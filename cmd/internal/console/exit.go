@@ -26,6 +26,14 @@ var codeNames = map[int]string{
 // CodeName is the name of an exit code.
 func CodeName(code int) string { return codeNames[code] }
 
+// PulumiCode is what the Pulumi CLI ends with where this program has a code of its own: an error.
+func PulumiCode(code int) int {
+	if code >= CodePending && code != CodeInternal {
+		return CodeError
+	}
+	return code
+}
+
 // ExitError is an error with an exit code of its own. A nil cause means that the user has been told already.
 type ExitError struct {
 	Code  int

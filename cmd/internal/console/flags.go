@@ -50,8 +50,8 @@ var notYet = map[string]string{
 	"generate-resources": "`preview --import-file` writes such a file", "from": "write a file for `import --file` instead",
 	"tracing": "PULUMI_DEBUG_GRPC=file writes every call to a provider", "otel-traces": "PULUMI_DEBUG_GRPC=file writes every call to a provider",
 	"profiling": "", "memprofilerate": "", "teams": "", "organization": "", "project": "", "oidc-token": "", "dest": "copy the stack's file instead",
-	"version":   "every state before is in the backend's .pulumi/history",
-	"event-log": "use --json for the same events on standard output", "output": "use --json",
+	"version":       "every state before is in the backend's .pulumi/history",
+	"output":        "use --json",
 	"remote-config": "", "copy-config-from": "", "tag": "", "open": "", "client": "", "override-env": "",
 }
 

@@ -11,13 +11,16 @@ import (
 
 // ReportFlags are the flags of commands whose result goes to files as well.
 type ReportFlags struct {
-	out []string
-	ci  string
+	out      []string
+	ci       string
+	eventLog string
 }
 
 // Register adds the flags to a command.
 func (f *ReportFlags) Register(cmd *cobra.Command) {
 	cmd.Flags().StringArrayVar(&f.out, "out", nil, "write a report as KIND=FILE, - for standard output; may come several times: "+report.KindHelp())
+	cmd.Flags().StringVar(&f.eventLog, "event-log", "", "write a line of JSON for each event to this file, or to a listener at tcp://ADDRESS")
+	Hide(cmd.Flags(), "event-log") // --out events=FILE is the same
 	cmd.Flags().StringVar(&f.ci, "ci", "", "the CI system to write for: auto (by default), none, github, gitlab, azure, buildkite or teamcity")
 }
 
@@ -28,6 +31,9 @@ func (a *Console) OpenReports(f *ReportFlags, command string, further ...report.
 		return err
 	}
 	specs := further
+	if f.eventLog != "" {
+		specs = append(specs, report.Spec{Kind: "events", File: f.eventLog})
+	}
 	for _, text := range f.out {
 		spec, err := report.ParseSpec(text)
 		if err != nil {

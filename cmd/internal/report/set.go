@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
@@ -31,8 +32,8 @@ type output struct {
 	spec   Spec
 	kind   kind
 	out    io.Writer
-	file   *os.File // nil for standard output
-	stream streamed // nil for what is written at the end
+	file   io.Closer // nil for standard output
+	stream streamed  // nil for what is written at the end
 }
 
 // Set are the reports of one command. Its methods are safe for concurrent use; those of a nil Set do nothing.
@@ -72,7 +73,7 @@ func Open(o Options) (*Set, error) {
 		}
 		out := &output{spec: spec, kind: k, out: o.Stdout}
 		target := spec.File
-		if spec.File != "-" {
+		if spec.File != "-" && !strings.HasPrefix(spec.File, listenerScheme) {
 			target = o.Path(spec.File)
 		}
 		if other, twice := taken[target]; twice {
@@ -80,10 +81,11 @@ func Open(o Options) (*Set, error) {
 		}
 		taken[target] = spec.Kind
 		if spec.File != "-" {
-			if out.file, err = create(target); err != nil {
+			to, err := create(target)
+			if err != nil {
 				return nil, errors.Join(fmt.Errorf("the report %s cannot be written to %s: %w", spec.Kind, spec.File, plain(err)), s.close())
 			}
-			out.out = out.file
+			out.out, out.file = to, to
 		}
 		if k.stream != nil {
 			out.stream = k.stream(out.out)
@@ -93,8 +95,11 @@ func Open(o Options) (*Set, error) {
 	return s, nil
 }
 
-// create opens a file for writing, with the folders above it.
-func create(path string) (*os.File, error) {
+// create opens a file for writing, with the folders above it, or the stream to a listener.
+func create(path string) (io.WriteCloser, error) {
+	if strings.HasPrefix(path, listenerScheme) {
+		return newListener(path)
+	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return nil, err
 	}
