@@ -133,7 +133,7 @@ var guests = []struct {
 	{"github.com/aws/", []string{"runtime/backend/bucket"}},
 	{"github.com/Azure/", []string{"runtime/backend/bucket", "runtime/secrets/keyservice"}},
 	{"gocloud.dev/", []string{"runtime/backend/bucket", "runtime/secrets/keyservice"}},
-	{"github.com/pulumi/", []string{"value/wire", "runtime/monitor/rpc", "runtime/plugin", "langhost", "bench/floor"}},
+	{"github.com/pulumi/", []string{"value/wire", "runtime/monitor/rpc", "runtime/plugin", "langhost", "bench/floor", "cmd/internal/report"}},
 	{"github.com/spf13/", []string{"cmd/"}},
 	{"go.lsp.dev/", []string{"editor/lsp"}},
 	{"github.com/modelcontextprotocol/", []string{"editor/mcp"}},

@@ -142,7 +142,7 @@ func UnknownCommand(cmd *cobra.Command, args []string) error {
 			names = append(append(names, c.Name()), c.Aliases...)
 		}
 	}
-	asked := strings.TrimSpace(strings.TrimPrefix(cmd.CommandPath(), "yamlhost") + " " + args[0])
+	asked := strings.TrimSpace(strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()) + " " + args[0])
 	if instead, known := notYetCommands[asked]; known {
 		return errors.New(notHere(asked, "command", instead))
 	}
