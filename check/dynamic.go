@@ -66,6 +66,7 @@ func (c *typer) checkBundle(e *ast.Call, args []ast.Expr) {
 		}
 	}
 	at := args[0].Range()
+	c.volatile = true
 	faults, err := c.opts.Handler(c.ctx, c.opts.ProgramDir, source)
 	for _, f := range faults {
 		c.errorf(diag.BadSource, at, f.Place, "%s cannot be bundled: %s", shown(entry.Value), f.Message)

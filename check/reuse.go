@@ -102,7 +102,12 @@ type remembered struct {
 func environmentOf(file *ast.File, opts Options) environment {
 	e := environment{options: opts}
 	o := &e.options
-	o.Packages, o.Local, o.StackKeys, o.Stat, o.Bundle, o.Previous = nil, nil, nil, nil, nil, nil
+	o.Packages, o.Local, o.StackKeys, o.Previous = nil, nil, nil, nil
+	for i, all := 0, reflect.ValueOf(o).Elem(); i < all.NumField(); i++ {
+		if all.Field(i).Kind() == reflect.Func { // who calls one is volatile
+			all.Field(i).SetZero()
+		}
+	}
 	for _, l := range file.AllowEnv {
 		e.allowEnv = append(e.allowEnv, l.Value)
 	}

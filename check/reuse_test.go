@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -201,6 +202,11 @@ outputs:
 `
 	document := parser.NewDocument(diag.NewSource("x", []byte(text)))
 	options := check.Options{Project: "p", Schemas: loader()}
+	for i, all := 0, reflect.ValueOf(&options).Elem(); i < all.NumField(); i++ { // an editor gives them all
+		if f := all.Field(i); f.Kind() == reflect.Func {
+			f.Set(reflect.MakeFunc(f.Type(), func([]reflect.Value) []reflect.Value { panic("the program names no files") }))
+		}
+	}
 	judged := func(change func(string) string) []string {
 		t.Helper()
 		before, _ := document.File(parser.Options{})
