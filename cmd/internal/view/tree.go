@@ -81,10 +81,12 @@ func (t *tree) add(r, parent *row, parentURN urn.URN) {
 	}
 	if early := t.waiting[r.urn]; early != nil {
 		delete(t.waiting, r.urn)
+		found := make(map[*row]bool, len(early)) // in one pass: a destruction comes to the parent of all last
 		for _, child := range early {
-			t.top = slices.DeleteFunc(t.top, func(other *row) bool { return other == child })
+			found[child] = true
 			r.adopt(child)
 		}
+		t.top = slices.DeleteFunc(t.top, func(other *row) bool { return found[other] })
 	}
 }
 
