@@ -28,10 +28,10 @@ const (
 // fenceAge is how long a fence stays: longer than any request can be under way.
 const fenceAge = 30 * 24 * time.Hour
 
-func (b *Backend) chainsFolder(r Ref) string { return path.Join(b.workFolder(r), "journal") }
+func (b stackJournal) chainsFolder() string { return path.Join(b.workFolder(b.ref), "journal") }
 
-func (b *Backend) chainFolder(r Ref, generation int64) string {
-	return path.Join(b.chainsFolder(r), fmt.Sprintf("%012d", generation))
+func (b stackJournal) chainFolder(generation int64) string {
+	return path.Join(b.chainsFolder(), fmt.Sprintf("%012d", generation))
 }
 
 // generationOf is the generation of a chain's folder; 0 if it is none.
@@ -151,11 +151,11 @@ type links struct {
 }
 
 // chains are the folders of the chains of a stack, oldest first.
-func (b *Backend) chains(r Ref) ([]string, error) {
-	prefix := b.chainsFolder(r) + "/"
+func (b stackJournal) chains() ([]string, error) {
+	prefix := b.chainsFolder() + "/"
 	found, err := b.objects.list(prefix)
 	if err != nil {
-		return nil, &FileError{Doing: "look for journals in", Path: b.chainsFolder(r), Err: err}
+		return nil, &FileError{Doing: "look for journals in", Path: b.chainsFolder(), Err: err}
 	}
 	var folders []string
 	for _, f := range found {
@@ -170,7 +170,7 @@ func (b *Backend) chains(r Ref) ([]string, error) {
 const readers = 16
 
 // read reads a chain. Links that are removed meanwhile are not there.
-func (b *Backend) readChain(folder string) (*links, error) {
+func (b stackJournal) readChain(folder string) (*links, error) {
 	failed := func(err error) error { return &FileError{Doing: "read the journal", Path: folder, Err: err} }
 	found, err := b.objects.list(folder + "/")
 	if err != nil {
@@ -260,7 +260,7 @@ func (l *links) next() int {
 }
 
 // appendTo puts a link at the end of somebody else's chain, wherever that is by now. The caller holds the lease.
-func (b *Backend) appendTo(h *heldLock, l *links, data []byte) error {
+func (b stackJournal) appendTo(h *heldLock, l *links, data []byte) error {
 	for {
 		_, err := b.objects.put(linkKey(l.folder, l.next()), data, Condition{Absent: true})
 		switch {
@@ -284,8 +284,8 @@ func (b *Backend) appendTo(h *heldLock, l *links, data []byte) error {
 
 // fence closes the chains of all others, so that none of them can journal anything any more. Those that have left anything
 // behind, or may have, are kept in h.
-func (b *Backend) fence(h *heldLock, r Ref) error {
-	folders, err := b.chains(r)
+func (b stackJournal) fence(h *heldLock) error {
+	folders, err := b.chains()
 	if err != nil {
 		return err
 	}
@@ -317,7 +317,7 @@ func (b *Backend) fence(h *heldLock, r Ref) error {
 }
 
 // dropLinks removes links before a number, from the first on. What stays behind is only litter.
-func (b *Backend) dropLinks(l *links, before int) {
+func (b stackJournal) dropLinks(l *links, before int) {
 	for _, n := range l.numbers {
 		if n >= before || b.objects.delete(linkKey(l.folder, n)) != nil {
 			return
@@ -326,7 +326,7 @@ func (b *Backend) dropLinks(l *links, before int) {
 }
 
 // settleChain notes that what a chain held is in the state file, and removes it but for the fence that keeps its writer out.
-func (b *Backend) settleChain(h *heldLock, l *links) error {
+func (b stackJournal) settleChain(h *heldLock, l *links) error {
 	fence := l.next() - 1
 	for i, n := range l.numbers {
 		if bytes.HasPrefix(l.data[n], []byte(markFence)) {

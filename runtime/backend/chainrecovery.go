@@ -10,12 +10,12 @@ import (
 
 // journalInChains is what there is of a journal in a store: at most one chain holds something that is not in the state yet,
 // the newest that is not settled.
-func (b *Backend) journalInChains(r Ref) ([]byte, error) {
-	folders, err := b.chains(r)
+func (b stackJournal) journalInChains() ([]byte, error) {
+	folders, err := b.chains()
 	if err != nil || len(folders) == 0 {
 		return nil, err
 	}
-	lease, _, err := b.readLease(r)
+	lease, _, err := b.locksOf(b.ref).readLease()
 	if err != nil && !errors.As(err, new(*CorruptError)) {
 		return nil, err
 	}
@@ -37,17 +37,17 @@ func (b *Backend) journalInChains(r Ref) ([]byte, error) {
 // recoverObjects brings the state up to what the chains say that other runs have left, which the lock has fenced off. The
 // state is written anew even if they say nothing: one of them may have passed its last guard and be about to replace the
 // state that it knows, which must therefore not be there any more.
-func (b *Backend) recoverObjects(h *heldLock, r Ref, file stored, salvage bool) (*Recovery, stored, error) {
+func (b stackJournal) recoverObjects(h *heldLock, file stored, salvage bool) (*Recovery, stored, error) {
 	if len(h.left) == 0 {
 		return nil, file, nil
 	}
 	for {
-		out, next, err := b.recoverOnto(h, r, file, salvage)
+		out, next, err := b.recoverOnto(h, file, salvage)
 		if errors.Is(err, ErrChanged) { // that was it
 			if err := h.lease.renew(); err != nil {
 				return nil, file, h.explain(err)
 			}
-			if file, err = b.current(r); err != nil {
+			if file, err = b.current(b.ref); err != nil {
 				return nil, file, err
 			}
 			continue
@@ -59,25 +59,25 @@ func (b *Backend) recoverObjects(h *heldLock, r Ref, file stored, salvage bool) 
 	}
 }
 
-func (b *Backend) recoverOnto(h *heldLock, r Ref, file stored, salvage bool) (out *Recovery, _ stored, err error) {
+func (b stackJournal) recoverOnto(h *heldLock, file stored, salvage bool) (out *Recovery, _ stored, err error) {
 	var unsettled []*links // that hold a journal which a state to come has to be known to
 	for _, l := range h.left {
 		data, _ := l.journal()
-		found, err := b.settle(r, file, data, salvage)
+		found, err := b.settle(file, data, salvage)
 		switch {
 		case err != nil:
 			return nil, file, err
 		case found == nil:
 			continue
 		case found.Foreign:
-			if err := b.putAside(r, found, data, "foreign"); err != nil {
+			if err := b.putAside(found, data, "foreign"); err != nil {
 				return nil, file, err
 			}
 		case out == nil || out.snapshot == nil:
 			unsettled = append(unsettled, l)
 		}
 		if found.damaged() && !found.Foreign {
-			if err := b.putAside(r, found, data, "damaged"); err != nil {
+			if err := b.putAside(found, data, "damaged"); err != nil {
 				return nil, file, err
 			}
 		}
@@ -85,7 +85,7 @@ func (b *Backend) recoverOnto(h *heldLock, r Ref, file stored, salvage bool) (ou
 			out = found
 		}
 	}
-	p, err := b.packRecovered(r, file, out.recovered())
+	p, err := b.packRecovered(file, out.recovered())
 	if err != nil {
 		return nil, file, err
 	}
@@ -101,13 +101,13 @@ func (b *Backend) recoverOnto(h *heldLock, r Ref, file stored, salvage bool) (ou
 	if err := h.guard(); err != nil {
 		return nil, file, err
 	}
-	next, err := b.putState(r, p, file)
+	next, err := b.putState(b.ref, p, file)
 	return out, next, err
 }
 
 // putAside keeps a journal that is not used, or not all of it.
-func (b *Backend) putAside(r Ref, found *Recovery, data []byte, why string) error {
-	aside := path.Join(b.workFolder(r), fmt.Sprintf("%d.%s", b.o.Now().UnixNano(), why))
+func (b stackJournal) putAside(found *Recovery, data []byte, why string) error {
+	aside := path.Join(b.workFolder(b.ref), fmt.Sprintf("%d.%s", b.o.Now().UnixNano(), why))
 	if _, err := b.objects.put(aside, data, Condition{}); err != nil {
 		return &FileError{Doing: "set the journal aside in", Path: aside, Err: err}
 	}
@@ -116,7 +116,7 @@ func (b *Backend) putAside(r Ref, found *Recovery, data []byte, why string) erro
 }
 
 // settleAll notes of what others have left that it is settled.
-func (b *Backend) settleAll(h *heldLock) error {
+func (b stackJournal) settleAll(h *heldLock) error {
 	for _, l := range h.left {
 		if err := b.settleChain(h, l); err != nil {
 			return h.explain(err)

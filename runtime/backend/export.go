@@ -61,7 +61,7 @@ func (b *Backend) streamExport(r Ref, w io.Writer) error {
 
 // alone finds the state file of a stack that has no journal beside it; else the error is state.ErrNotStreamed.
 func (b *Backend) alone(r Ref) (path string, err error) {
-	if left, err := b.journalOf(r); err != nil || left != nil {
+	if left, err := b.journalOf(r).data(); err != nil || left != nil {
 		return "", state.ErrNotStreamed
 	}
 	if path, err = b.locate(r); err != nil {

@@ -97,7 +97,7 @@ func (l *heldLock) fault(done bool) error {
 
 // successor is who holds the stack's lock now, as user@host; empty if nobody.
 func (l *heldLock) successor() string {
-	found, _, err := l.b.lockFiles(l.ref, "")
+	found, _, err := l.b.locksOf(l.ref).lockFiles("")
 	if err != nil || len(found) == 0 {
 		return ""
 	}
@@ -190,18 +190,18 @@ func (d fencedDisk) Remove(path string) error {
 // sweep removes what others have left half written of a stack: runs that were killed, and runs that were cancelled and may
 // wake up in the middle of a write. It comes before the state is read. The caller holds the lock, or has just removed
 // those of others.
-func (b *Backend) sweep(r Ref) error {
+func (b stackLocks) sweep() error {
 	if b.objects != nil {
 		return nil // nothing is ever half written there
 	}
-	for _, folder := range [][]string{{"stacks", r.Project}, {"history", r.Project, r.Stack}, {"backups", r.Project, r.Stack}} {
+	for _, folder := range [][]string{{"stacks", b.ref.Project}, {"history", b.ref.Project, b.ref.Stack}, {"backups", b.ref.Project, b.ref.Stack}} {
 		names, err := b.list(folder...)
 		if err != nil {
 			return err
 		}
 		for _, name := range names {
 			target, _, half := strings.Cut(name, temporarySuffix)
-			if !half || folder[0] == "stacks" && !besideState(target, r.Stack) {
+			if !half || folder[0] == "stacks" && !besideState(target, b.ref.Stack) {
 				continue
 			}
 			path := b.path(append(folder, name)...)

@@ -335,7 +335,7 @@ func TestHeldUp(t *testing.T) { // D14
 	w := simWorld(t)
 	b := w.open(1, nil)
 	require.NoError(t, b.Create(t.Context(), testRef, &state.SecretsProvider{Type: "b64"}))
-	release, free := b.disk.Guard(b.lockFolder(testRef))
+	release, free := b.disk.Guard(b.locksOf(testRef).lockFolder())
 	require.True(t, free)
 	_, err := w.open(2, nil).Begin(t.Context(), testRef, b64Options)
 	require.ErrorAs(t, err, new(*HeldUpError))
@@ -468,7 +468,7 @@ func TestLockFileStamp(t *testing.T) { // D14
 			t.Parallel()
 			b, _ := newBackend(t)
 			require.NoError(t, b.Create(t.Context(), testRef, nil))
-			held, err := b.lock(t.Context(), testRef)
+			held, err := b.locksOf(testRef).lock(t.Context())
 			require.NoError(t, err)
 			old := time.Now().Add(-time.Hour)
 			for range 3 {

@@ -47,20 +47,20 @@ func compactJSON(v any) ([]byte, error) {
 	return bytes.TrimSuffix(out.Bytes(), []byte("\n")), nil
 }
 
-// addHistory keeps a record, the state file that goes with it, and a backup of that (F6.11). What is the same as the last time is
+// add keeps a record, the state file that goes with it, and a backup of that (F6.11). What is the same as the last time is
 // kept as another name of the same file. The caller holds the lock.
-func (b *Backend) addHistory(r Ref, record *Record, checkpoint []byte) error {
+func (b stackHistory) add(record *Record, checkpoint []byte) error {
 	text, err := record.encode()
 	if err != nil {
-		return fmt.Errorf("write the history of %s: %w", r, err)
+		return fmt.Errorf("write the history of %s: %w", b.ref, err)
 	}
 	packedRecord, err := b.o.Compression.pack(text)
 	if err != nil {
 		return err
 	}
-	stamp, extension := b.nextStamp(r), ".json"+string(b.o.Compression)
-	before := b.sameCopy(r, "history", r.Stack+"-", ".checkpoint.json", checkpoint)
-	name := b.path("history", r.Project, r.Stack, fmt.Sprintf("%s-%d", r.Stack, stamp))
+	stamp, extension := b.nextStamp(), ".json"+string(b.o.Compression)
+	before := b.sameCopy("history", b.ref.Stack+"-", ".checkpoint.json", checkpoint)
+	name := b.path("history", b.ref.Project, b.ref.Stack, fmt.Sprintf("%s-%d", b.ref.Stack, stamp))
 	path := name + ".history" + extension
 	failed := func(err error) error { return &FileError{Doing: "write the history", Path: path, Err: err} }
 	if err := writeWhole(b.disk, path, packedRecord, false); err != nil {
@@ -76,11 +76,11 @@ func (b *Backend) addHistory(r Ref, record *Record, checkpoint []byte) error {
 	if err != nil {
 		return failed(err)
 	}
-	if b.o.DisableBackups || before != nil && b.sameCopy(r, "backups", r.Stack+".", ".json", checkpoint) != nil {
+	if b.o.DisableBackups || before != nil && b.sameCopy("backups", b.ref.Stack+".", ".json", checkpoint) != nil {
 		return nil
 	}
 	kept := path
-	path = b.path("backups", r.Project, r.Stack, fmt.Sprintf("%s.%d%s", r.Stack, stamp, extension))
+	path = b.path("backups", b.ref.Project, b.ref.Stack, fmt.Sprintf("%s.%d%s", b.ref.Stack, stamp, extension))
 	if err := sameAs(b.disk, kept, path, checkpoint); err != nil {
 		return failed(err)
 	}
@@ -88,8 +88,8 @@ func (b *Backend) addHistory(r Ref, record *Record, checkpoint []byte) error {
 }
 
 // sameCopy is the last copy of the state in a folder if its content is this one; nil if not.
-func (b *Backend) sameCopy(r Ref, folder, before, after string, content []byte) *copyOf {
-	all := b.copies(r, folder, before, after)
+func (b stackHistory) sameCopy(folder, before, after string, content []byte) *copyOf {
+	all := b.copies(folder, before, after)
 	if len(all) == 0 {
 		return nil
 	}
@@ -101,11 +101,11 @@ func (b *Backend) sameCopy(r Ref, folder, before, after string, content []byte) 
 
 // nextStamp is the moment by which the next record is named: now, but always after the records that there are, whatever
 // the clock has done since. Their order is that of their names.
-func (b *Backend) nextStamp(r Ref) int64 {
+func (b stackHistory) nextStamp() int64 {
 	stamp := b.o.Now().UnixNano()
-	names, _ := b.list("history", r.Project, r.Stack) // a folder that cannot be listed cannot be written to either
+	names, _ := b.list("history", b.ref.Project, b.ref.Stack) // a folder that cannot be listed cannot be written to either
 	for _, name := range names {
-		text, found := strings.CutPrefix(name, r.Stack+"-")
+		text, found := strings.CutPrefix(name, b.ref.Stack+"-")
 		digits, _, _ := strings.Cut(text, ".")
 		if n, err := strconv.ParseInt(digits, 10, 64); found && err == nil && n >= stamp {
 			stamp = n + 1
@@ -156,7 +156,9 @@ func (b *Backend) History(ctx context.Context, r Ref, limit int) ([]Record, erro
 	return records, nil
 }
 
-func (b *Backend) tagsPath(r Ref) string { return b.path("stacks", r.Project, r.Stack+".pulumi-tags") }
+func (b stackHistory) tagsPath() string {
+	return b.path("stacks", b.ref.Project, b.ref.Stack+".pulumi-tags")
+}
 
 type tagsFile struct {
 	Version int               `json:"version"`
@@ -168,7 +170,7 @@ func (b *Backend) Tags(r Ref) (map[string]string, error) {
 	if err := r.check(); err != nil {
 		return nil, err
 	}
-	path := b.tagsPath(r)
+	path := b.historyOf(r).tagsPath()
 	text, err := b.disk.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return map[string]string{}, nil
@@ -203,9 +205,9 @@ func (b *Backend) EditTags(r Ref, edit func(tags map[string]string) error) error
 		return err
 	}
 	if b.objects != nil {
-		return b.editTagsObject(r, edit)
+		return b.historyOf(r).editTagsObject(edit)
 	}
-	release, err := editing(b.tagsPath(r))
+	release, err := editing(b.historyOf(r).tagsPath())
 	if err != nil {
 		return err
 	}
@@ -221,8 +223,8 @@ func (b *Backend) EditTags(r Ref, edit func(tags map[string]string) error) error
 }
 
 // editTagsObject replaces the tags in a store if they are still what was read, and begins anew if they are not.
-func (b *Backend) editTagsObject(r Ref, edit func(tags map[string]string) error) error {
-	key := keyOf(b.tagsPath(r))
+func (b stackHistory) editTagsObject(edit func(tags map[string]string) error) error {
+	key := keyOf(b.tagsPath())
 	for {
 		condition := Condition{Absent: true}
 		o, err := b.objects.get(key)
@@ -259,7 +261,7 @@ func (b *Backend) SetTags(r Ref, tags map[string]string) error {
 	if err := r.check(); err != nil {
 		return err
 	}
-	path := b.tagsPath(r)
+	path := b.historyOf(r).tagsPath()
 	if len(tags) == 0 {
 		if err := removeDurably(b.disk, path); err != nil {
 			return &FileError{Doing: "remove the tags", Path: path, Err: err}

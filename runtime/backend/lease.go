@@ -66,9 +66,9 @@ func (b *Backend) workFolder(r Ref) string {
 	return path.Join(keyOf(b.root), "yamlhost", r.Project, r.Stack)
 }
 
-func (b *Backend) leaseKey(r Ref) string { return path.Join(b.workFolder(r), "lease.json") }
+func (b stackLocks) leaseKey() string { return path.Join(b.workFolder(b.ref), "lease.json") }
 
-func (b *Backend) leaseLength() time.Duration {
+func (b stackLocks) leaseLength() time.Duration {
 	if b.o.Lease > 0 {
 		return b.o.Lease
 	}
@@ -76,8 +76,8 @@ func (b *Backend) leaseLength() time.Duration {
 }
 
 // readLease is the lease object; a generation of 0 means that there is none.
-func (b *Backend) readLease(r Ref) (file leaseFile, o Object, err error) {
-	key := b.leaseKey(r)
+func (b stackLocks) readLease() (file leaseFile, o Object, err error) {
+	key := b.leaseKey()
 	o, err = b.objects.get(key)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -94,14 +94,14 @@ func (b *Backend) readLease(r Ref) (file leaseFile, o Object, err error) {
 // takeLease takes the lease if it is free, if its holder was a process of this machine that is gone, or if it was not
 // renewed in time; else it gives a *LockedError. A holder that is overdue is waited for. Of two that come at the same
 // moment exactly one gets it. A cancelled ctx ends the waiting.
-func (b *Backend) takeLease(ctx context.Context, r Ref, lockName string) (*lease, error) {
+func (b stackLocks) takeLease(ctx context.Context, lockName string) (*lease, error) {
 	for {
-		file, o, err := b.readLease(r)
+		file, o, err := b.readLease()
 		if err != nil {
 			return nil, err
 		}
 		if file.Holder != nil && !b.stale(file.Holder.lockFile()) {
-			wait, err := b.leaseRest(r, file, o)
+			wait, err := b.leaseRest(file, o)
 			if err != nil {
 				return nil, err
 			}
@@ -118,7 +118,7 @@ func (b *Backend) takeLease(ctx context.Context, r Ref, lockName string) (*lease
 			}
 		}
 		p := b.o.Process
-		l := &lease{d: b.objects, ref: r, key: b.leaseKey(r), lock: path.Join(keyOf(b.lockFolder(r)), lockName), length: b.leaseLength(), clock: b.o.Now, fault: b.o.Fault,
+		l := &lease{d: b.objects, ref: b.ref, key: b.leaseKey(), lock: path.Join(keyOf(b.lockFolder()), lockName), length: b.leaseLength(), clock: b.o.Now, fault: b.o.Fault,
 			stop: make(chan struct{})}
 		l.file = leaseFile{Generation: file.Generation + 1, Settled: file.Settled, Milliseconds: l.length.Milliseconds(), Mark: newUUID(), Holder: &leaseHolder{
 			PID: p.PID, Username: p.User, Hostname: p.Host, Since: b.o.Now().UTC(), Process: lockProcess{Machine: p.Machine, Boot: p.Boot, Started: p.Started}, Lock: lockName}}
@@ -143,18 +143,18 @@ func (h *leaseHolder) lockFile() lockFile {
 
 // leaseRest is how long to wait until a lease has run out, by the store's clock. If its holder renews it as it should, the
 // error is a *LockedError.
-func (b *Backend) leaseRest(r Ref, file leaseFile, o Object) (time.Duration, error) {
-	now, err := b.objects.now(b.workFolder(r))
+func (b stackLocks) leaseRest(file leaseFile, o Object) (time.Duration, error) {
+	now, err := b.objects.now(b.workFolder(b.ref))
 	if err != nil {
-		return 0, &FileError{Doing: "ask for the time of the store in", Path: b.workFolder(r), Err: err}
+		return 0, &FileError{Doing: "ask for the time of the store in", Path: b.workFolder(b.ref), Err: err}
 	}
 	// Stores tell times in whole seconds, rounded down: one second may be missing.
 	length := time.Duration(file.Milliseconds) * time.Millisecond
 	age := now.Sub(o.Modified)
 	if age <= length/2 {
-		held := file.Holder.lockFile().lock(b.leaseKey(r), b.o.Process)
+		held := file.Holder.lockFile().lock(b.leaseKey(), b.o.Process)
 		held.Until = o.Modified.Add(length)
-		return 0, &LockedError{r, []Lock{held}}
+		return 0, &LockedError{b.ref, []Lock{held}}
 	}
 	return max(0, length+time.Second-age), nil
 }
@@ -338,9 +338,9 @@ func (l *lease) release() error {
 
 // freeLease takes the lease from whoever holds it, and returns who that was; nil if nobody. The holder finds out with its next
 // look.
-func (b *Backend) freeLease(r Ref) (*Lock, error) {
+func (b stackLocks) freeLease() (*Lock, error) {
 	for {
-		file, o, err := b.readLease(r)
+		file, o, err := b.readLease()
 		var corrupt *CorruptError
 		if err != nil && !errors.As(err, &corrupt) {
 			return nil, err
@@ -350,12 +350,12 @@ func (b *Backend) freeLease(r Ref) (*Lock, error) {
 		}
 		var holder *Lock
 		if file.Holder != nil {
-			l := file.Holder.lockFile().lock(b.leaseKey(r), b.o.Process)
+			l := file.Holder.lockFile().lock(b.leaseKey(), b.o.Process)
 			holder = &l
 		}
 		if err != nil { // replaced whatever it is
-			if o, err = b.objects.get(b.leaseKey(r)); err != nil {
-				return nil, &FileError{Doing: "read the lease", Path: b.leaseKey(r), Err: err}
+			if o, err = b.objects.get(b.leaseKey()); err != nil {
+				return nil, &FileError{Doing: "read the lease", Path: b.leaseKey(), Err: err}
 			}
 			file.Generation = b.o.Now().Unix() // beyond any that was counted
 		}
@@ -363,12 +363,12 @@ func (b *Backend) freeLease(r Ref) (*Lock, error) {
 		if err != nil {
 			return nil, err
 		}
-		_, err = b.objects.put(b.leaseKey(r), text, Condition{Version: o.Version})
+		_, err = b.objects.put(b.leaseKey(), text, Condition{Version: o.Version})
 		if errors.Is(err, ErrChanged) {
 			continue
 		}
 		if err != nil {
-			return nil, &FileError{Doing: "free the lease", Path: b.leaseKey(r), Err: err}
+			return nil, &FileError{Doing: "free the lease", Path: b.leaseKey(), Err: err}
 		}
 		return holder, nil
 	}

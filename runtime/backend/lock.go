@@ -50,23 +50,23 @@ type heldLock struct {
 
 // lock takes the stack's lock by the protocol of F6.9: look, write, look again. A lock that yamlhost left behind on this
 // machine in a process that is gone is taken over (D9); anyone else's gives a *LockedError.
-func (b *Backend) lock(ctx context.Context, r Ref) (*heldLock, error) {
+func (b stackLocks) lock(ctx context.Context) (*heldLock, error) {
 	if b.objects != nil {
-		return b.lockObjects(ctx, r)
+		return b.lockObjects(ctx)
 	}
 	if err := b.prepare(); err != nil {
 		return nil, err
 	}
-	if err := mkdirAll(b.disk, b.lockFolder(r)); err != nil {
-		return nil, &FileError{Doing: "lock the stack in", Path: b.lockFolder(r), Err: err}
+	if err := mkdirAll(b.disk, b.lockFolder()); err != nil {
+		return nil, &FileError{Doing: "lock the stack in", Path: b.lockFolder(), Err: err}
 	}
-	release, free := b.disk.Guard(b.lockFolder(r))
+	release, free := b.disk.Guard(b.lockFolder())
 	defer release()
-	if err := b.others(r, ""); err != nil {
+	if err := b.others(""); err != nil {
 		return nil, err
 	}
 	if !free {
-		return nil, &HeldUpError{Ref: r, Folder: b.lockFolder(r), PID: b.disk.Guarding(b.lockFolder(r))}
+		return nil, &HeldUpError{Ref: b.ref, Folder: b.lockFolder(), PID: b.disk.Guarding(b.lockFolder())}
 	}
 	p := b.o.Process
 	text, err := json.Marshal(lockFile{PID: p.PID, Username: p.User, Hostname: p.Host, Timestamp: b.o.Now().UTC(),
@@ -75,14 +75,14 @@ func (b *Backend) lock(ctx context.Context, r Ref) (*heldLock, error) {
 		return nil, fmt.Errorf("lock the stack: %w", err)
 	}
 	own := newUUID() + ".json"
-	path := filepath.Join(b.lockFolder(r), own)
+	path := filepath.Join(b.lockFolder(), own)
 	// Any file in the folder is a lock to others, so that the temporary one must not be there.
 	if err := writeThrough(b.disk, temporary(b.path("lock")), path, text, true); err != nil {
 		return nil, &FileError{Doing: "lock the stack with", Path: path, Err: err}
 	}
-	held := &heldLock{b: b, ref: r, folder: b.lockFolder(r), path: path, text: text}
+	held := &heldLock{b: b.Backend, ref: b.ref, folder: b.lockFolder(), path: path, text: text}
 	held.fenced = b.on(fencedDisk{b.disk, held})
-	if err := b.others(r, own); err != nil {
+	if err := b.others(own); err != nil {
 		return nil, errors.Join(err, held.release())
 	}
 	return held, nil
@@ -98,16 +98,18 @@ func (l *heldLock) release() error {
 	return nil
 }
 
-func (b *Backend) lockFolder(r Ref) string { return b.path("locks", organization, r.Project, r.Stack) }
+func (b stackLocks) lockFolder() string {
+	return b.path("locks", organization, b.ref.Project, b.ref.Stack)
+}
 
 // others finds locks that are not own, clearing away stale ones of ours.
-func (b *Backend) others(r Ref, own string) error {
-	locks, stale, err := b.locks(r, own)
+func (b stackLocks) others(own string) error {
+	locks, stale, err := b.locks(own)
 	if err != nil {
 		return err
 	}
 	if len(locks) > 0 {
-		return &LockedError{r, locks}
+		return &LockedError{b.ref, locks}
 	}
 	for _, path := range stale {
 		if err := removeDurably(b.disk, path); err != nil {
@@ -117,8 +119,8 @@ func (b *Backend) others(r Ref, own string) error {
 	return nil
 }
 
-func (b *Backend) locks(r Ref, own string) (live []Lock, stale []string, err error) {
-	found, files, err := b.lockFiles(r, own)
+func (b stackLocks) locks(own string) (live []Lock, stale []string, err error) {
+	found, files, err := b.lockFiles(own)
 	for i, l := range found {
 		if b.stale(files[i]) {
 			stale = append(stale, l.Path)
@@ -135,8 +137,8 @@ func (l lockFile) lock(path string, p Process) Lock {
 }
 
 // lockFiles are the lock files but own, and what is in them.
-func (b *Backend) lockFiles(r Ref, own string) (found []Lock, files []lockFile, err error) {
-	names, err := b.list("locks", organization, r.Project, r.Stack)
+func (b stackLocks) lockFiles(own string) (found []Lock, files []lockFile, err error) {
+	names, err := b.list("locks", organization, b.ref.Project, b.ref.Stack)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -144,7 +146,7 @@ func (b *Backend) lockFiles(r Ref, own string) (found []Lock, files []lockFile, 
 		if name == own || !strings.HasSuffix(name, ".json") {
 			continue
 		}
-		path := filepath.Join(b.lockFolder(r), name)
+		path := filepath.Join(b.lockFolder(), name)
 		text, err := b.disk.ReadFile(path)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // just released
@@ -161,13 +163,13 @@ func (b *Backend) lockFiles(r Ref, own string) (found []Lock, files []lockFile, 
 
 // stale reports whether a lock is of a process of this machine that is gone. In a store, what the Pulumi CLI left is never
 // stale: machines that share a store may share the name of a host, and its locks tell no more than that.
-func (b *Backend) stale(l lockFile) bool {
+func (b stackLocks) stale(l lockFile) bool {
 	return b.o.Process.owner(l) == OwnerGone && (l.Yamlhost != nil || b.objects == nil)
 }
 
 // Locks are the locks that keep a stack from being changed now.
 func (b *Backend) Locks(r Ref) ([]Lock, error) {
-	locks, _, err := b.locks(r, "")
+	locks, _, err := b.locksOf(r).locks("")
 	return locks, err
 }
 
@@ -183,13 +185,13 @@ func (b *Backend) Cancel(r Ref) (*Cancelled, error) {
 	if err := r.check(); err != nil {
 		return nil, err
 	}
-	release, free := b.disk.Guard(b.lockFolder(r))
+	release, free := b.disk.Guard(b.locksOf(r).lockFolder())
 	defer release()
 	out := &Cancelled{}
 	if !free {
-		out.HeldUp = b.disk.Guarding(b.lockFolder(r))
+		out.HeldUp = b.disk.Guarding(b.locksOf(r).lockFolder())
 	}
-	found, _, err := b.lockFiles(r, "")
+	found, _, err := b.locksOf(r).lockFiles("")
 	if err != nil {
 		return nil, err
 	}
@@ -200,13 +202,13 @@ func (b *Backend) Cancel(r Ref) (*Cancelled, error) {
 		}
 	}
 	if b.objects != nil {
-		holder, err := b.freeLease(r)
+		holder, err := b.locksOf(r).freeLease()
 		if holder != nil && len(found) == 0 {
 			out.Locks = append(out.Locks, *holder)
 		}
 		return out, err
 	}
-	return out, b.sweep(r)
+	return out, b.locksOf(r).sweep()
 }
 
 // newUUID is a random UUID, version 4.

@@ -15,19 +15,19 @@ import (
 //	lock files of others -> lease -> own lock file -> lock files of others -> own chain -> renewal -> fences
 //
 // The renewal proves that the lease was still held when the chain had begun, so that whoever takes over later finds it.
-func (b *Backend) lockObjects(ctx context.Context, r Ref) (_ *heldLock, err error) {
+func (b stackLocks) lockObjects(ctx context.Context) (_ *heldLock, err error) {
 	if err := b.prepare(); err != nil {
 		return nil, err
 	}
 	name := newUUID() + ".json"
-	if _, err := b.otherLocks(r, name); err != nil {
+	if _, err := b.otherLocks(name); err != nil {
 		return nil, err
 	}
-	l, err := b.takeLease(ctx, r, name)
+	l, err := b.takeLease(ctx, name)
 	if err != nil {
 		return nil, err
 	}
-	h := &heldLock{b: b, ref: r, folder: b.lockFolder(r), path: l.lock, lease: l, chain: &chain{lease: l, folder: b.chainFolder(r, l.file.Generation)}}
+	h := &heldLock{b: b.Backend, ref: b.ref, folder: b.lockFolder(), path: l.lock, lease: l, chain: &chain{lease: l, folder: b.journalOf(b.ref).chainFolder(l.file.Generation)}}
 	h.fenced = b.on(fencedDisk{b.disk, h})
 	defer func() {
 		if err != nil {
@@ -43,7 +43,7 @@ func (b *Backend) lockObjects(ctx context.Context, r Ref) (_ *heldLock, err erro
 	if _, err := b.objects.put(h.path, text, Condition{Absent: true}); err != nil {
 		return nil, &FileError{Doing: "lock the stack with", Path: h.path, Err: err}
 	}
-	left, err := b.otherLocks(r, name)
+	left, err := b.otherLocks(name)
 	if err != nil {
 		return nil, err
 	}
@@ -62,14 +62,14 @@ func (b *Backend) lockObjects(ctx context.Context, r Ref) (_ *heldLock, err erro
 		return nil, h.explain(err)
 	}
 	l.keep()
-	return h, b.fence(h, r)
+	return h, b.journalOf(b.ref).fence(h)
 }
 
 // otherLocks finds lock files but own. Those of the stock host give a *LockedError; those of ours are returned: the lease
 // says what they are worth.
-func (b *Backend) otherLocks(r Ref, own string) (ours []string, err error) {
-	folder := keyOf(b.lockFolder(r))
-	locks, files, err := b.lockFiles(r, own)
+func (b stackLocks) otherLocks(own string) (ours []string, err error) {
+	folder := keyOf(b.lockFolder())
+	locks, files, err := b.lockFiles(own)
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +82,7 @@ func (b *Backend) otherLocks(r Ref, own string) (ours []string, err error) {
 		others = append(others, l)
 	}
 	if len(others) > 0 {
-		return nil, &LockedError{r, others}
+		return nil, &LockedError{b.ref, others}
 	}
 	return ours, nil
 }
@@ -94,7 +94,7 @@ type probed struct {
 }
 
 // probe makes sure that the store honours conditions: nothing else keeps two runs apart. Stores exist that ignore them.
-func (b *Backend) probe(h *heldLock) error {
+func (b stackLocks) probe(h *heldLock) error {
 	b.probed.mu.Lock()
 	defer b.probed.mu.Unlock()
 	if b.probed.done {

@@ -58,7 +58,7 @@ func (b *Backend) Previous(r Ref) *Previous {
 		{"history", r.Stack + "-", ".checkpoint.json"},
 		{"backups", r.Stack + ".", ".json"},
 	} {
-		for _, c := range b.copies(r, kept.folder, kept.before, kept.after) {
+		for _, c := range b.historyOf(r).copies(kept.folder, kept.before, kept.after) {
 			before := best
 			if consider(c.path, c.packing); best != before {
 				break // the others of this folder are older
@@ -76,8 +76,8 @@ type copyOf struct {
 }
 
 // copies are the copies in a stack's folder whose names have a moment between before and after, newest first.
-func (b *Backend) copies(r Ref, folder, before, after string) (found []copyOf) {
-	names, _ := b.list(folder, r.Project, r.Stack) // what cannot be listed cannot be read either
+func (b stackHistory) copies(folder, before, after string) (found []copyOf) {
+	names, _ := b.list(folder, b.ref.Project, b.ref.Stack) // what cannot be listed cannot be read either
 	for _, name := range names {
 		rest, ok := strings.CutPrefix(name, before)
 		if !ok {
@@ -86,7 +86,7 @@ func (b *Backend) copies(r Ref, folder, before, after string) (found []copyOf) {
 		for _, c := range extensions {
 			digits, ok := strings.CutSuffix(rest, after+string(c))
 			if at, err := strconv.ParseInt(digits, 10, 64); ok && err == nil {
-				found = append(found, copyOf{b.path(folder, r.Project, r.Stack, name), c, at})
+				found = append(found, copyOf{b.path(folder, b.ref.Project, b.ref.Stack, name), c, at})
 			}
 		}
 	}
@@ -137,7 +137,7 @@ func (b *Backend) mended(path string, fault error) *Previous {
 // Lost is what is wrong with a stack whose state has disappeared; nil for one that is there, never was, or was removed. Removing
 // a stack removes its history first, so that a history without a state is no stack that was removed.
 func (b *Backend) Lost(r Ref) *LostError {
-	if exists, err := b.Exists(r); err != nil || exists || len(b.within("history", r)) == 0 {
+	if exists, err := b.Exists(r); err != nil || exists || len(b.historyOf(r).within("history")) == 0 {
 		return nil
 	}
 	p := b.Previous(r)
@@ -153,7 +153,7 @@ func (b *Backend) Restore(ctx context.Context, r Ref) (aside string, err error) 
 	if err := ctx.Err(); err != nil {
 		return "", err
 	}
-	held, err := b.lock(ctx, r)
+	held, err := b.locksOf(r).lock(ctx)
 	if err != nil {
 		return "", err
 	}

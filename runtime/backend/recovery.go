@@ -36,13 +36,13 @@ type Recovery struct {
 
 // settle says what a journal makes of a state file, without writing anything. It is nil when there is nothing in it. A
 // journal of which something is missing is a *DamagedJournalError, unless it is to be salvaged.
-func (b *Backend) settle(r Ref, file stored, data []byte, salvage bool) (*Recovery, error) {
+func (b stackJournal) settle(file stored, data []byte, salvage bool) (*Recovery, error) {
 	if data == nil {
 		return nil, nil
 	}
 	contents, err := journal.Read(data, nil)
 	if err != nil {
-		return nil, &CorruptError{Path: b.journalPath(r), Err: err}
+		return nil, &CorruptError{Path: b.file(), Err: err}
 	}
 	out := &Recovery{Header: contents.Header, Torn: contents.Torn, Mended: contents.Mended, Gaps: contents.Gaps, contents: contents}
 	if len(contents.Entries) == 0 && len(contents.Gaps) == 0 {
@@ -60,7 +60,7 @@ func (b *Backend) settle(r Ref, file stored, data []byte, salvage bool) (*Recove
 	}
 	switch {
 	case errors.As(err, &damage):
-		return nil, &DamagedJournalError{Path: b.journalPath(r), Damage: damage}
+		return nil, &DamagedJournalError{Path: b.file(), Damage: damage}
 	case errors.As(err, &mismatch):
 		out.Foreign = true
 		for _, e := range contents.Entries {
@@ -71,13 +71,13 @@ func (b *Backend) settle(r Ref, file stored, data []byte, salvage bool) (*Recove
 		out.Known = knows(c.Snapshot, contents.Entries)
 		return out, nil
 	case err != nil:
-		return nil, &CorruptError{Path: b.journalPath(r), Err: err}
+		return nil, &CorruptError{Path: b.file(), Err: err}
 	case done:
 		return out, nil
 	}
 	out.Entries, out.InFlight = len(contents.Entries), book.InFlight()
 	if out.snapshot, err = book.Snapshot(); err != nil {
-		return nil, &CorruptError{Path: b.journalPath(r), Err: err}
+		return nil, &CorruptError{Path: b.file(), Err: err}
 	}
 	if contents.Secrets != nil {
 		out.snapshot.SecretsProvider = contents.Secrets
@@ -131,8 +131,8 @@ func (r *Recovery) damaged() bool { return r.Mended > 0 || len(r.Gaps) > 0 }
 
 // coverJournal puts, in place of a journal, its sound part with a note that a state file with this identity, which is about
 // to be written, holds everything in it.
-func (b *Backend) coverJournal(r Ref, by journal.Identity) error {
-	data, err := b.journalOf(r)
+func (b stackJournal) coverJournal(by journal.Identity) error {
+	data, err := b.data()
 	if err != nil || data == nil {
 		return err
 	}
@@ -144,20 +144,20 @@ func (b *Backend) coverJournal(r Ref, by journal.Identity) error {
 	if err != nil {
 		return err
 	}
-	return writeDurably(b.disk, b.journalPath(r), covered)
+	return writeDurably(b.disk, b.file(), covered)
 }
 
 // recover makes what settle has found durable, so that the journal can go. The caller holds the lock.
-func (b *Backend) recover(r Ref, file stored, salvage bool) (*Recovery, stored, error) {
-	data, err := b.journalOf(r)
+func (b stackJournal) recover(file stored, salvage bool) (*Recovery, stored, error) {
+	data, err := b.data()
 	if err != nil || data == nil {
 		return nil, file, err
 	}
-	found, err := b.settle(r, file, data, salvage)
+	found, err := b.settle(file, data, salvage)
 	if err != nil {
 		return nil, file, err
 	}
-	path := b.journalPath(r)
+	path := b.file()
 	stamp := b.o.Now().UnixNano()
 	if found.Torn > 0 && !found.Foreign {
 		aside := fmt.Sprintf("%s.%d.torn", path, stamp)
@@ -181,7 +181,7 @@ func (b *Backend) recover(r Ref, file stored, salvage bool) (*Recovery, stored, 
 		}
 		found.Aside = append(found.Aside, aside)
 	case found.snapshot != nil:
-		if file, err = b.bring(r, file, found); err != nil {
+		if file, err = b.bring(file, found); err != nil {
 			return nil, file, err
 		}
 	}
@@ -210,8 +210,8 @@ func (r *Recovery) recovered() *state.Snapshot {
 
 // bring writes a recovered snapshot as the state file. A crash in between is no harm: the journal says first that the file
 // to come holds everything.
-func (b *Backend) bring(r Ref, file stored, found *Recovery) (stored, error) {
-	p, err := b.packRecovered(r, file, found.snapshot)
+func (b stackJournal) bring(file stored, found *Recovery) (stored, error) {
+	p, err := b.packRecovered(file, found.snapshot)
 	if err != nil {
 		return file, err
 	}
@@ -219,14 +219,14 @@ func (b *Backend) bring(r Ref, file stored, found *Recovery) (stored, error) {
 	if err != nil {
 		return file, err
 	}
-	if err := writeDurably(b.disk, b.journalPath(r), covered); err != nil {
-		return file, &FileError{Doing: "write the journal", Path: b.journalPath(r), Err: err}
+	if err := writeDurably(b.disk, b.file(), covered); err != nil {
+		return file, &FileError{Doing: "write the journal", Path: b.file(), Err: err}
 	}
-	return b.putState(r, p, file)
+	return b.putState(b.ref, p, file)
 }
 
 // packRecovered makes a state file of a recovered snapshot, or of the one that is there if that is nil, as of now.
-func (b *Backend) packRecovered(r Ref, file stored, snapshot *state.Snapshot) (packed, error) {
+func (b stackJournal) packRecovered(file stored, snapshot *state.Snapshot) (packed, error) {
 	c, err := file.decode(nil)
 	if err != nil {
 		return packed{}, err
@@ -237,7 +237,7 @@ func (b *Backend) packRecovered(r Ref, file stored, snapshot *state.Snapshot) (p
 	s := *snapshot
 	s.Manifest = b.manifest()
 	next := *c
-	next.Stack, next.Snapshot = r.QualifiedName(), &s
+	next.Stack, next.Snapshot = b.ref.QualifiedName(), &s
 	text, err := state.EncodeCheckpoint(&next, nil)
 	if err != nil {
 		return packed{}, err

@@ -24,7 +24,7 @@ func (b *Backend) Rename(ctx context.Context, from, to Ref) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	held, err := b.lock(ctx, to)
+	held, err := b.locksOf(to).lock(ctx)
 	if err != nil {
 		return err
 	}
@@ -45,7 +45,7 @@ func (b *Backend) Rename(ctx context.Context, from, to Ref) (err error) {
 		}
 	}
 	b = s.held.fenced // what follows changes the old name
-	for _, path := range b.within("history", from) {
+	for _, path := range b.historyOf(from).within("history") {
 		name := filepath.Base(path)
 		at := strings.LastIndex(name, "-")
 		if at < 0 {

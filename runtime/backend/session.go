@@ -81,7 +81,7 @@ func (b *Backend) Begin(ctx context.Context, r Ref, o BeginOptions) (_ *Session,
 	if _, err := b.locate(r); err != nil { // before the lock, which would write
 		return nil, err
 	}
-	held, err := b.lock(ctx, r)
+	held, err := b.locksOf(r).lock(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -97,7 +97,7 @@ func (b *Backend) Begin(ctx context.Context, r Ref, o BeginOptions) (_ *Session,
 }
 
 func (s *Session) load() error {
-	if err := s.b.sweep(s.ref); err != nil { // before the state is read: see fencedDisk
+	if err := s.b.locksOf(s.ref).sweep(); err != nil { // before the state is read: see fencedDisk
 		return err
 	}
 	file, err := s.b.current(s.ref)
@@ -105,9 +105,9 @@ func (s *Session) load() error {
 		return err
 	}
 	if s.b.objects != nil {
-		s.recovered, file, err = s.b.recoverObjects(s.held, s.ref, file, s.o.Salvage)
+		s.recovered, file, err = s.b.journalOf(s.ref).recoverObjects(s.held, file, s.o.Salvage)
 	} else {
-		s.recovered, file, err = s.b.recover(s.ref, file, s.o.Salvage)
+		s.recovered, file, err = s.b.journalOf(s.ref).recover(file, s.o.Salvage)
 	}
 	if err != nil {
 		return err
@@ -284,7 +284,7 @@ func (s *Session) newLog() (*journal.Log, error) {
 		log, err := journal.Create(s.held.chain, s.header(), o)
 		return log, s.held.explain(err)
 	}
-	path := s.b.journalPath(s.ref)
+	path := s.b.journalOf(s.ref).file()
 	failed := func(err error) error { return &FileError{Doing: "begin the journal", Path: path, Err: err} }
 	tmp := temporary(path)
 	f, err := s.b.disk.Create(tmp)
@@ -395,7 +395,7 @@ func (s *Session) write(w stateWrite) (stored, error) {
 			}
 			// At the end the state file matters more than a journal that cannot be written any more. Another file in its place
 			// can say what it could not; without that, should it stay, it would look like one that does not fit.
-			_ = s.b.coverJournal(s.ref, p.identity)
+			_ = s.b.journalOf(s.ref).coverJournal(p.identity)
 		}
 	}
 	if s.held.lease != nil && w.log != nil { // for a folder, fencedDisk looks
@@ -497,7 +497,7 @@ func (s *Session) Commit(_ context.Context, final *state.Snapshot, record *Recor
 		err = s.held.look()
 	}
 	if err == nil && record != nil {
-		err = s.b.addHistory(s.ref, record, s.file.raw)
+		err = s.b.historyOf(s.ref).add(record, s.file.raw)
 	}
 	return errors.Join(unsound, s.losses.tell(s.held.explain(err)), s.held.release())
 }
@@ -536,7 +536,7 @@ func (s *Session) dropLog() error {
 	if s.held.chain != nil {
 		return s.held.explain(errors.Join(s.log.Close(), s.held.chain.dropAll()))
 	}
-	path := s.b.journalPath(s.ref)
+	path := s.b.journalOf(s.ref).file()
 	closing := s.log.Close()
 	err := removeDurably(s.b.disk, path)
 	if err != nil && !errors.As(err, new(*LockLostError)) { // a disk that failed once is asked again: what stays behind is in the way of nobody, but puzzles people

@@ -185,7 +185,7 @@ func (b *Backend) Load(ctx context.Context, r Ref, open state.Opener) (*Loaded, 
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		left, err := b.journalOf(r) // before the file: an operation drops it after writing that
+		left, err := b.journalOf(r).data() // before the file: an operation drops it after writing that
 		if err != nil {
 			return nil, err
 		}
@@ -193,7 +193,7 @@ func (b *Backend) Load(ctx context.Context, r Ref, open state.Opener) (*Loaded, 
 		if err != nil {
 			return nil, err
 		}
-		recovered, err := b.settle(r, file, left, false)
+		recovered, err := b.journalOf(r).settle(file, left, false)
 		if err != nil {
 			return nil, b.withPrevious(r, err)
 		}
@@ -243,7 +243,7 @@ func (b *Backend) Create(ctx context.Context, r Ref, secrets *state.SecretsProvi
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	held, err := b.lock(ctx, r)
+	held, err := b.locksOf(r).lock(ctx)
 	if err != nil {
 		return err
 	}
@@ -288,7 +288,7 @@ func (b *Backend) Remove(ctx context.Context, r Ref, o RemoveOptions) (err error
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	held, err := b.lock(ctx, r)
+	held, err := b.locksOf(r).lock(ctx)
 	if err != nil {
 		return err
 	}
@@ -305,7 +305,7 @@ func (b *Backend) Remove(ctx context.Context, r Ref, o RemoveOptions) (err error
 	} else if _, err := b.locate(r); err != nil {
 		return err
 	}
-	paths := b.within("history", r) // before the state: a history without one is a stack that has lost it
+	paths := b.historyOf(r).within("history") // before the state: a history without one is a stack that has lost it
 	for _, c := range extensions {
 		path := b.stackPath(r, c)
 		if err := b.keepAsBackup(path); err != nil { // the last content stays as .bak
@@ -315,9 +315,9 @@ func (b *Backend) Remove(ctx context.Context, r Ref, o RemoveOptions) (err error
 			paths = append(paths, path+".bak")
 		}
 	}
-	paths = append(paths, b.tagsPath(r), b.journalPath(r))
+	paths = append(paths, b.historyOf(r).tagsPath(), b.journalOf(r).file())
 	if o.Backups {
-		paths = append(paths, b.within("backups", r)...)
+		paths = append(paths, b.historyOf(r).within("backups")...)
 	}
 	if err := held.guard(); err != nil {
 		return err
@@ -327,16 +327,16 @@ func (b *Backend) Remove(ctx context.Context, r Ref, o RemoveOptions) (err error
 			return &FileError{Doing: "remove", Path: path, Err: err}
 		}
 	}
-	return b.settleAll(held)
+	return b.journalOf(r).settleAll(held)
 }
 
 // within are the files in a stack's folder in history or backups.
-func (b *Backend) within(folder string, r Ref) []string {
-	names, _ := b.list(folder, r.Project, r.Stack) // a folder that cannot be listed is left where it is
+func (b stackHistory) within(folder string) []string {
+	names, _ := b.list(folder, b.ref.Project, b.ref.Stack) // a folder that cannot be listed is left where it is
 	var paths []string
 	for _, name := range names {
 		if !strings.HasSuffix(name, "/") {
-			paths = append(paths, b.path(folder, r.Project, r.Stack, name))
+			paths = append(paths, b.path(folder, b.ref.Project, b.ref.Stack, name))
 		}
 	}
 	return paths
@@ -479,19 +479,19 @@ func (b *Backend) replaceFile(r Ref, next stored) error {
 	return nil
 }
 
-func (b *Backend) journalPath(r Ref) string {
-	return filepath.Join(b.root, "stacks", r.Project, r.Stack+".yamlhost-journal")
+func (b stackJournal) file() string {
+	return filepath.Join(b.root, "stacks", b.ref.Project, b.ref.Stack+".yamlhost-journal")
 }
 
-// journalOf is the content of a stack's journal file, nil when there is none.
-func (b *Backend) journalOf(r Ref) ([]byte, error) {
-	if err := r.check(); err != nil {
+// data is the content of a stack's journal file, nil when there is none.
+func (b stackJournal) data() ([]byte, error) {
+	if err := b.ref.check(); err != nil {
 		return nil, err
 	}
 	if b.objects != nil {
-		return b.journalInChains(r)
+		return b.journalInChains()
 	}
-	path := b.journalPath(r)
+	path := b.file()
 	data, err := b.disk.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil

@@ -49,7 +49,7 @@ func TestUnchangedWritesOnlyItsRecord(t *testing.T) {
 				path := b.stackPath(testRef, packing)
 				before, err := os.Stat(path)
 				require.NoError(t, err)
-				backups := len(b.within("backups", testRef))
+				backups := len(b.historyOf(testRef).within("backups"))
 				lock := "lock"
 				record := "history.json" + string(packing)
 				for range 3 {
@@ -63,12 +63,12 @@ func TestUnchangedWritesOnlyItsRecord(t *testing.T) {
 				after, err := os.Stat(path)
 				require.NoError(t, err)
 				require.True(t, os.SameFile(before, after), "the state file stays")
-				require.Len(t, b.within("backups", testRef), backups, "there is a backup of it")
+				require.Len(t, b.historyOf(testRef).within("backups"), backups, "there is a backup of it")
 
 				records, err := b.History(t.Context(), testRef, 0)
 				require.NoError(t, err)
 				require.Len(t, records, 4)
-				checkpoints := b.copies(testRef, "history", "dev-", ".checkpoint.json")
+				checkpoints := b.historyOf(testRef).copies("history", "dev-", ".checkpoint.json")
 				require.Len(t, checkpoints, 4, "each record has its checkpoint")
 				state, err := os.ReadFile(path)
 				require.NoError(t, err)
@@ -84,7 +84,7 @@ func TestUnchangedWritesOnlyItsRecord(t *testing.T) {
 				wrote := run(true)
 				require.Contains(t, wrote, "json"+string(packing), "the state is written")
 				require.Contains(t, wrote, "checkpoint.json"+string(packing))
-				require.Len(t, b.within("backups", testRef), backups+1)
+				require.Len(t, b.historyOf(testRef).within("backups"), backups+1)
 				kept, err := os.ReadFile(path + ".bak")
 				require.NoError(t, err)
 				require.Equal(t, state, kept, "the previous state")
@@ -127,6 +127,6 @@ func TestUnchangedAfterAnImport(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, s.Commit(t.Context(), nil, &Record{Kind: "update", Result: "succeeded"}))
 	require.NotEqual(t, text, read(t, path), "it is not as it would be written")
-	last := b.copies(testRef, "history", "dev-", ".checkpoint.json")[0]
+	last := b.historyOf(testRef).copies("history", "dev-", ".checkpoint.json")[0]
 	require.Equal(t, read(t, path), read(t, last.path))
 }

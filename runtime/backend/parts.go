@@ -1,0 +1,27 @@
+package backend
+
+// What belongs to one stack, apart from its state. Each is a view of the backend with a stack chosen; none keeps anything.
+type (
+	// stackLocks takes, finds and gives back the locks of a stack: files in a folder, and the lease in a store.
+	stackLocks struct {
+		*Backend
+		ref Ref
+	}
+	// stackJournal finds what runs have left in the journal of a stack, and brings it into the state: a file in a folder,
+	// chains of objects in a store.
+	stackJournal struct {
+		*Backend
+		ref Ref
+	}
+	// stackHistory keeps the records, checkpoints, backups and tags of a stack.
+	stackHistory struct {
+		*Backend
+		ref Ref
+	}
+)
+
+func (b *Backend) locksOf(r Ref) stackLocks { return stackLocks{b, r} }
+
+func (b *Backend) journalOf(r Ref) stackJournal { return stackJournal{b, r} }
+
+func (b *Backend) historyOf(r Ref) stackHistory { return stackHistory{b, r} }
