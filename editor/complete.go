@@ -58,12 +58,19 @@ func Complete(ctx context.Context, s *Snapshot, path string, offset int) (Comple
 	c := parser.Cursor(text, offset)
 	answer := Completions{Start: c.Start, End: c.End}
 	p, err := s.Program(ctx, path)
-	if err != nil || p.Document == nil {
+	if err != nil || p.Document == nil && p.SettingsOf == "" {
 		return answer, err
 	}
 	block := document.Block(offset)
 	q := &completer{ctx: ctx, p: p, cursor: c, block: string(text[block.Start:min(int(block.End), len(text))]), offset: offset - int(block.Start)}
-	items := q.items()
+	var items []Item
+	if p.SettingsOf != "" {
+		c = namespaced(text, offset, c)
+		answer.Start, answer.End = c.Start, c.End
+		items = s.completeSettings(ctx, p, c)
+	} else {
+		items = q.items()
+	}
 	for _, item := range items {
 		if matches(item.Label, c.Typed) {
 			answer.Items = append(answer.Items, item)

@@ -2,13 +2,21 @@ package editor
 
 import (
 	"bytes"
+	"strings"
 
 	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/parser"
 )
 
-// Format is the edit that brings a text into the form of `yamlhost fmt`; none for a text that has it or has syntax errors.
+// Format returns the edits, from the top down, that bring a text into the form of `yamlhost fmt`: one for each line that
+// changes. There are none for a text that has that form or has syntax errors.
 func Format(s *Snapshot, path string) []diag.Edit {
+	return FormatRange(s, path, 0, -1)
+}
+
+// FormatRange returns those edits of Format that are about the lines that a stretch of a text touches; a negative end is that of
+// the text.
+func FormatRange(s *Snapshot, path string, start, end int) []diag.Edit {
 	document := s.Text(path)
 	if document == nil {
 		return nil
@@ -19,16 +27,118 @@ func Format(s *Snapshot, path string) []diag.Edit {
 	if bytes.Equal(text, formatted) {
 		return nil
 	}
-	start, end := 0, 0
-	for start < len(text) && start < len(formatted) && text[start] == formatted[start] {
-		start++
+	if end < 0 {
+		end = len(text)
 	}
 	start = bytes.LastIndexByte(text[:start], '\n') + 1
-	for end < len(text)-start && end < len(formatted)-start && text[len(text)-1-end] == formatted[len(formatted)-1-end] {
+	if n := bytes.IndexByte(text[end:], '\n'); n >= 0 {
+		end += n
+	} else {
+		end = len(text)
+	}
+	var edits []diag.Edit
+	for _, e := range lineEdits(src, formatted) {
+		if int(e.Range.Start) <= end && start <= int(e.Range.End) {
+			edits = append(edits, e)
+		}
+	}
+	return edits
+}
+
+// lineEdits are the edits that make one text of another that differs in white space only: lines that hold something are the
+// same ones in the same order.
+func lineEdits(src *diag.Source, to []byte) []diag.Edit {
+	before, after := bytes.SplitAfter(src.Text(), []byte("\n")), bytes.SplitAfter(to, []byte("\n"))
+	empty := func(line []byte) bool { return len(bytes.TrimSpace(line)) == 0 }
+	var edits []diag.Edit
+	at, j := 0, 0
+	for _, line := range before {
+		start, end := at, at+len(line)
+		at = end
+		var instead []byte
+		switch {
+		case j < len(after) && empty(line) == empty(after[j]):
+			instead = after[j]
+			j++
+		case empty(line): // one of several empty lines
+		default:
+			for j < len(after) && empty(after[j]) { // there are more of them than before
+				instead = append(instead, after[j]...)
+				j++
+			}
+			if j < len(after) {
+				instead = append(instead, after[j]...)
+				j++
+			}
+		}
+		if bytes.Equal(line, instead) {
+			continue
+		}
+		for start < end && len(instead) > 0 && line[0] == instead[0] && instead[0] != '\n' { // blanks in front stay where they are
+			line, instead, start = line[1:], instead[1:], start+1
+		}
+		for start < end && len(instead) > 0 && line[len(line)-1] == instead[len(instead)-1] {
+			line, instead, end = line[:len(line)-1], instead[:len(instead)-1], end-1
+		}
+		edits = append(edits, diag.Edit{Range: diag.NewRange(src, start, end), Text: string(instead)})
+	}
+	if rest := bytes.Join(after[min(j, len(after)):], nil); len(rest) > 0 {
+		edits = append(edits, diag.Edit{Range: diag.NewRange(src, at, at), Text: string(rest)})
+	}
+	return edits
+}
+
+// Indent returns the edit that indents a new line, which holds nothing but blanks: below a key without a value by one level
+// more than the key, and else like the line above. There is none inside of a text of several lines, and where the line is
+// indented so already.
+func Indent(s *Snapshot, path string, offset int) []diag.Edit {
+	document := s.Text(path)
+	if document == nil {
+		return nil
+	}
+	src := document.Source()
+	text := src.Text()
+	start := bytes.LastIndexByte(text[:offset], '\n') + 1
+	end := start
+	for end < len(text) && (text[end] == ' ' || text[end] == '\t') {
 		end++
 	}
-	for end > 0 && text[len(text)-end]&0xC0 == 0x80 { // no half of a character
-		end--
+	if start == 0 || end < len(text) && text[end] != '\n' && text[end] != '\r' || insideText(document.Spans(), start) {
+		return nil
 	}
-	return []diag.Edit{{Range: diag.NewRange(src, start, len(text)-end), Text: string(formatted[start : len(formatted)-end])}}
+	above := string(bytes.TrimRight(text[bytes.LastIndexByte(text[:start-1], '\n')+1:start-1], " \t\r"))
+	body := strings.TrimLeft(above, " ")
+	indent := len(above) - len(body)
+	if body == "" || strings.HasPrefix(body, "#") {
+		return nil
+	}
+	item := strings.HasPrefix(body, "- ")
+	for strings.HasPrefix(body, "- ") {
+		inner := strings.TrimLeft(body[2:], " ")
+		indent += len(body) - len(inner)
+		body = inner
+	}
+	switch {
+	case strings.HasSuffix(body, ":"):
+		indent += 2
+	case item && !strings.Contains(body, ": "): // the next item stands below this one
+		indent = len(above) - len(strings.TrimLeft(above, " "))
+	}
+	wanted := strings.Repeat(" ", indent)
+	if string(text[start:end]) == wanted {
+		return nil
+	}
+	return []diag.Edit{{Range: diag.NewRange(src, start, end), Text: wanted}}
+}
+
+func insideText(spans []parser.Span, offset int) bool {
+	for _, s := range spans {
+		if int(s.Value.Start) < offset && offset <= int(s.Value.End) && s.Kind == parser.ScalarSpan {
+			return true
+		}
+		if insideText(s.Children, offset) {
+			return true
+		}
+	}
+	return false
 }

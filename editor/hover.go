@@ -20,6 +20,9 @@ type Hover struct {
 // HoverAt explains what stands at a place; nil where nothing is known of it.
 func HoverAt(ctx context.Context, s *Snapshot, path string, offset int) (*Hover, error) {
 	p, err := s.Program(ctx, path)
+	if err == nil && p.SettingsOf != "" {
+		return s.hoverSettings(ctx, p, path, offset), ctx.Err()
+	}
 	if err != nil || p.Checked == nil {
 		return nil, err
 	}
@@ -27,6 +30,9 @@ func HoverAt(ctx context.Context, s *Snapshot, path string, offset int) (*Hover,
 	text := p.explain(found)
 	if text == "" {
 		return nil, nil
+	}
+	if known := p.explainState(ctx, found); known != "" {
+		text += "\n\n" + known
 	}
 	return &Hover{Text: text, At: p.File.Origins.Place(found.at)}, nil
 }
@@ -184,7 +190,7 @@ func page(head, deprecated, text string) string {
 	if deprecated != "" {
 		page += "\n\n**Deprecated**: " + schema.Plain(deprecated)
 	}
-	if text = strings.TrimSpace(text); text != "" {
+	if text = strings.TrimSpace(schema.Plain(text)); text != "" {
 		page += "\n\n" + text
 	}
 	return page

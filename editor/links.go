@@ -14,6 +14,9 @@ import (
 type Link struct {
 	At     diag.Range // in the whole text, without quotes
 	Target string     // absolute path, which need not exist
+
+	written string // the path as the text has it, with slashes
+	dir     string // that a relative path is relative to
 }
 
 // linking are the functions whose argument is a path.
@@ -105,7 +108,7 @@ func (l *linker) add(at diag.Range, dir, name string) {
 			return // an alias stands for the same text
 		}
 	}
-	l.links = append(l.links, Link{At: where.At, Target: target})
+	l.links = append(l.links, Link{At: where.At, Target: target, written: name, dir: dir})
 }
 
 // unquoted is the place of a text without its quotes.

@@ -28,6 +28,9 @@ func (p *Program) location(r diag.Range) Location {
 // literal that it leads to is not looked for. Nothing is found for what no text declares.
 func Definition(ctx context.Context, s *Snapshot, path string, offset int) ([]Location, error) {
 	p, err := s.Program(ctx, path)
+	if err == nil && p.SettingsOf != "" {
+		return s.definitionOfSetting(ctx, p, path, offset), ctx.Err()
+	}
 	if err != nil || p.Checked == nil {
 		return nil, err
 	}

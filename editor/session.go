@@ -37,6 +37,11 @@ type Project struct {
 	Path func(name string) string
 	// Packages are the names of the packages that are at hand.
 	Packages func() []string
+	// State is what is recorded of the stack that is selected; nil, or a nil answer, where nothing is known. It is safe for
+	// concurrent use and opens no secret.
+	State func(ctx context.Context) *State
+	// SettingsOf is the absolute path of the program whose stack's settings a file is; empty for a program.
+	SettingsOf string
 }
 
 // Session holds the texts that are open in an editor. It is safe for concurrent use.

@@ -232,12 +232,3 @@ func (s *server) Symbols(ctx context.Context, params *protocol.WorkspaceSymbolPa
 	}
 	return list, nil
 }
-
-// Formatting brings a text into one form.
-func (s *server) Formatting(ctx context.Context, params *protocol.DocumentFormattingParams) ([]protocol.TextEdit, error) {
-	edits := []protocol.TextEdit{}
-	for _, e := range editor.Format(moment(ctx), pathOf(params.TextDocument.URI)) {
-		edits = append(edits, protocol.TextEdit{Range: s.encoding().rangeOf(e.Range), NewText: e.Text})
-	}
-	return edits, nil
-}

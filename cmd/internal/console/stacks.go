@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/parser"
@@ -72,6 +73,19 @@ func (a *Console) OpenBackend(p *project.Project) (*backend.Backend, error) {
 		return nil, err
 	}
 	return a.OpenBackendAt(url, workDir)
+}
+
+// LocalBackend opens the backend of a project if it is a folder of this machine; else, or if that fails, it returns nil.
+func (a *Console) LocalBackend(p *project.Project) *backend.Backend {
+	url, workDir, err := a.backendURL(p)
+	if err != nil || !strings.HasPrefix(url, "file://") {
+		return nil
+	}
+	b, err := a.OpenBackendAt(url, workDir)
+	if err != nil {
+		return nil
+	}
+	return b
 }
 
 func (a *Console) OpenBackendAt(url, workDir string) (*backend.Backend, error) {

@@ -69,6 +69,7 @@ type ProgramOpener struct {
 
 	mu      sync.Mutex
 	Loaders map[string]*KeptSchemas // by the folder of the project; guarded by mu
+	states  map[string]keptState    // by the folder of the project; guarded by mu
 }
 
 var _ editor.Opener = (*ProgramOpener)(nil)
@@ -208,6 +209,7 @@ func (o *ProgramOpener) Open(ctx context.Context, path string, texts func(path s
 		found = ws.Join(append(slices.Clip(found), failed...))
 		return append(found, kept.providers.Paths.Placed(ws).Unseen()...)
 	}
+	p.State = func(ctx context.Context) *editor.State { return o.state(ctx, ws.Project) }
 	p.Packages = func() []string { return packageNames(o.Console.PulumiHome(), ws) }
 	return p, nil
 }
@@ -249,7 +251,14 @@ func (o *ProgramOpener) settings(root, path string, document func(string) *parse
 			projectName = p.Name.Text
 		}
 	}
-	return &editor.Project{Main: path, Join: func(diag.Diagnostics) diag.Diagnostics {
+	of := ""
+	if found, err := project.Find(root); err == nil {
+		of = found
+		if ws, err := workspace.Open(root, workspace.Options{Shown: workspace.Relative(root), LocalPackages: true}); err == nil && ws.Program.Path != "" {
+			of = ws.Program.Path
+		}
+	}
+	return &editor.Project{Main: path, SettingsOf: of, Join: func(diag.Diagnostics) diag.Diagnostics {
 		_, diags := project.ParseSettings(d.Source(), projectName)
 		return diags
 	}}

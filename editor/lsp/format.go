@@ -1,0 +1,45 @@
+package lsp
+
+import (
+	"context"
+
+	"go.lsp.dev/protocol"
+
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/editor"
+)
+
+func (s *server) textEdits(edits []diag.Edit) []protocol.TextEdit {
+	e := s.encoding()
+	list := []protocol.TextEdit{}
+	for _, edit := range edits {
+		list = append(list, protocol.TextEdit{Range: e.rangeOf(edit.Range), NewText: edit.Text})
+	}
+	return list
+}
+
+// Formatting brings a text into one form.
+func (s *server) Formatting(ctx context.Context, params *protocol.DocumentFormattingParams) ([]protocol.TextEdit, error) {
+	return s.textEdits(editor.Format(moment(ctx), pathOf(params.TextDocument.URI))), nil
+}
+
+// RangeFormatting brings the lines of a stretch into the form that they have in the whole text.
+func (s *server) RangeFormatting(ctx context.Context, params *protocol.DocumentRangeFormattingParams) ([]protocol.TextEdit, error) {
+	snapshot, path := moment(ctx), pathOf(params.TextDocument.URI)
+	document := snapshot.Text(path)
+	if document == nil {
+		return nil, nil
+	}
+	start, end := s.encoding().offsets(document.Source(), params.Range)
+	return s.textEdits(editor.FormatRange(snapshot, path, start, end)), nil
+}
+
+// OnTypeFormatting indents a new line.
+func (s *server) OnTypeFormatting(ctx context.Context, params *protocol.DocumentOnTypeFormattingParams) ([]protocol.TextEdit, error) {
+	snapshot, path := moment(ctx), pathOf(params.TextDocument.URI)
+	document := snapshot.Text(path)
+	if document == nil || params.Ch != "\n" {
+		return nil, nil
+	}
+	return s.textEdits(editor.Indent(snapshot, path, s.encoding().offset(document.Source(), params.Position))), nil
+}

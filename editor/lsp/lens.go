@@ -1,0 +1,36 @@
+package lsp
+
+import (
+	"context"
+
+	"go.lsp.dev/protocol"
+
+	"github.com/yamlhost/yamlhost/editor"
+)
+
+// CodeLens shows what the selected stack holds of each resource.
+func (s *server) CodeLens(ctx context.Context, params *protocol.CodeLensParams) ([]protocol.CodeLens, error) {
+	found, err := editor.Lenses(ctx, moment(ctx), pathOf(params.TextDocument.URI))
+	if err != nil {
+		return nil, failed(ctx)
+	}
+	e := s.encoding()
+	list := make([]protocol.CodeLens, 0, len(found))
+	for _, lens := range found {
+		list = append(list, protocol.CodeLens{Range: e.rangeOf(lens.At), Command: protocol.Command{Title: lens.Text}})
+	}
+	return list, nil
+}
+
+// TypeDefinition is where a component or a dynamic type is declared.
+func (s *server) TypeDefinition(ctx context.Context, params *protocol.TypeDefinitionParams) (protocol.DefinitionResult, error) {
+	at, open := s.placeOf(ctx, params.TextDocumentPositionParams)
+	if !open {
+		return nil, nil
+	}
+	found, err := editor.TypeDefinition(ctx, at.snapshot, at.path, at.offset)
+	if err != nil {
+		return nil, failed(ctx)
+	}
+	return protocol.LocationSlice(at.locations(found)), nil
+}

@@ -1,0 +1,75 @@
+package lsp_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"go.lsp.dev/protocol"
+)
+
+// TestRenamedFiles asks for the edits of texts before a file is renamed.
+func TestRenamedFiles(t *testing.T) {
+	t.Parallel()
+	c := connect(t)
+	c.open("outputs:\n  a: {fn::readFile: ./a.txt}\n")
+	edit, err := c.server.WillRenameFiles(t.Context(), &protocol.RenameFilesParams{Files: []protocol.FileRename{
+		{OldURI: "file:///project/a.txt", NewURI: "file:///project/sub/b.txt"}}})
+	require.NoError(t, err)
+	require.Len(t, edit.Changes[c.uri], 1)
+	require.Equal(t, "./sub/b.txt", edit.Changes[c.uri][0].NewText)
+	none, err := c.server.WillRenameFiles(t.Context(), &protocol.RenameFilesParams{Files: []protocol.FileRename{
+		{OldURI: "file:///project/c.txt", NewURI: "file:///project/d.txt"}}})
+	require.NoError(t, err)
+	require.Nil(t, none)
+}
+
+// TestWorkspaceDiagnostics asks for the findings of everything that is open.
+func TestWorkspaceDiagnostics(t *testing.T) {
+	t.Parallel()
+	c := connect(t)
+	pushed := c.open(sample)
+	report, err := c.server.DiagnosticWorkspace(t.Context(), &protocol.WorkspaceDiagnosticParams{PreviousResultIds: []protocol.PreviousResultId{}})
+	require.NoError(t, err)
+	require.Len(t, report.Items, 1)
+	item := report.Items[0].(*protocol.WorkspaceFullDocumentDiagnosticReport)
+	require.Equal(t, pushed.Diagnostics, item.Items)
+	require.Equal(t, c.uri, item.URI)
+	require.EqualValues(t, 1, *item.Version)
+}
+
+// TestFormattingOfAPart formats a stretch, and indents a line that was begun.
+func TestFormattingOfAPart(t *testing.T) {
+	t.Parallel()
+	c := connect(t)
+	c.open("variables:\n  a:   1\n  b:   2\noutputs:\n\n")
+	document := protocol.TextDocumentIdentifier{URI: c.uri}
+	edits, err := c.server.RangeFormatting(t.Context(), &protocol.DocumentRangeFormattingParams{TextDocument: document,
+		Range: protocol.Range{Start: protocol.Position{Line: 2}, End: protocol.Position{Line: 2, Character: 3}}})
+	require.NoError(t, err)
+	require.Len(t, edits, 1)
+	require.EqualValues(t, 2, edits[0].Range.Start.Line)
+	indented, err := c.server.OnTypeFormatting(t.Context(), &protocol.DocumentOnTypeFormattingParams{TextDocument: document,
+		Position: protocol.Position{Line: 4}, Ch: "\n"})
+	require.NoError(t, err)
+	require.Len(t, indented, 1)
+	require.Equal(t, "  ", indented[0].NewText)
+	other, err := c.server.OnTypeFormatting(t.Context(), &protocol.DocumentOnTypeFormattingParams{TextDocument: document,
+		Position: protocol.Position{Line: 4}, Ch: "x"})
+	require.NoError(t, err)
+	require.Empty(t, other)
+}
+
+// TestTypesAndLenses asks for the declaration of a type, and for lenses where no stack is known.
+func TestTypesAndLenses(t *testing.T) {
+	t.Parallel()
+	c := connect(t)
+	c.open("components:\n  Pets:\n    outputs: {n: 1}\nresources:\n  mine:\n    type: components:Pets\n")
+	params := &protocol.TypeDefinitionParams{}
+	params.TextDocument.URI, params.Position = c.uri, protocol.Position{Line: 4, Character: 3}
+	found, err := c.server.TypeDefinition(t.Context(), params)
+	require.NoError(t, err)
+	require.EqualValues(t, 1, found.(protocol.LocationSlice)[0].Range.Start.Line)
+	lenses, err := c.server.CodeLens(t.Context(), &protocol.CodeLensParams{TextDocument: protocol.TextDocumentIdentifier{URI: c.uri}})
+	require.NoError(t, err)
+	require.Empty(t, lenses)
+}

@@ -1,0 +1,126 @@
+package editor
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/yamlhost/yamlhost/check"
+	"github.com/yamlhost/yamlhost/parser"
+	"github.com/yamlhost/yamlhost/schema"
+)
+
+// settingsKeys are the keys at the top of a stack's settings file.
+var settingsKeys = []string{"config", "environment", "secretsprovider", "encryptionsalt", "encryptedkey"}
+
+// declaredConfig is the configuration that the program of a settings file declares, and the program itself.
+func (s *Snapshot) declaredConfig(ctx context.Context, settings *Program) ([]*check.Node, *Program) {
+	p, err := s.Program(ctx, settings.SettingsOf)
+	if err != nil || p.Checked == nil {
+		return nil, nil
+	}
+	var nodes []*check.Node
+	for _, n := range p.Checked.Nodes {
+		if n.Config != nil && n.Config.Decl != nil {
+			nodes = append(nodes, n)
+		}
+	}
+	return nodes, p
+}
+
+// completeSettings is what may stand at a place of a stack's settings file.
+func (s *Snapshot) completeSettings(ctx context.Context, settings *Program, c parser.Context) []Item {
+	nodes, _ := s.declaredConfig(ctx, settings)
+	switch {
+	case len(c.Path) == 0 && c.Kind == parser.KeyCursor:
+		items := keys(KeyItem, settingsKeys...)
+		items[0].Insert = "config:"
+		return items
+	case len(c.Path) == 1 && c.Path[0] == "config" && c.Kind == parser.KeyCursor:
+		var items []Item
+		for _, n := range nodes {
+			item := Item{Label: n.Config.Key, Kind: PropertyItem, Insert: n.Config.Key + ": ", Detail: configDetail(n), Docs: configDocs(n),
+				First: n.Config.Decl.Default == nil && n.Config.Decl.Optional == nil}
+			items = append(items, item)
+		}
+		return items
+	case len(c.Path) == 2 && c.Path[0] == "config" && c.Kind == parser.ValueCursor:
+		for _, n := range nodes {
+			if n.Config.Key == c.Path[1] && schema.Required(n.Type) == schema.Type(schema.Bool) {
+				return values(yesNo...)
+			}
+		}
+	}
+	return nil
+}
+
+// namespaced is a place right behind the colon of a namespace, which is a part of a key and ends none.
+func namespaced(text []byte, offset int, c parser.Context) parser.Context {
+	if c.Kind != parser.ValueCursor || c.Typed != "" || len(c.Path) != 2 || offset == 0 || text[offset-1] != ':' {
+		return c
+	}
+	name := c.Path[1]
+	c.Kind, c.Path, c.Typed, c.Start, c.End = parser.KeyCursor, c.Path[:1], name+":", offset-len(name)-1, offset
+	return c
+}
+
+func configDetail(n *check.Node) string {
+	detail := schema.TypeName(n.Type)
+	if n.Config.Decl.Secret != nil && n.Config.Decl.Secret.Value {
+		detail += ", secret"
+	}
+	return detail
+}
+
+func configDocs(n *check.Node) string {
+	if n.Config.Decl.Description != nil {
+		return n.Config.Decl.Description.Value
+	}
+	return ""
+}
+
+// hoverSettings explains a key of a stack's settings file.
+func (s *Snapshot) hoverSettings(ctx context.Context, settings *Program, path string, offset int) *Hover {
+	key, ok := configKeyAt(s.Text(path), offset)
+	if !ok {
+		return nil
+	}
+	nodes, _ := s.declaredConfig(ctx, settings)
+	for _, n := range nodes {
+		if n.Config.Key == key.Name {
+			return &Hover{Text: page("config "+n.Name+": "+configDetail(n), "", configDocs(n)), At: key.Key}
+		}
+	}
+	return nil
+}
+
+// definitionOfSetting is where the program declares a key of a stack's settings file.
+func (s *Snapshot) definitionOfSetting(ctx context.Context, settings *Program, path string, offset int) []Location {
+	key, ok := configKeyAt(s.Text(path), offset)
+	if !ok {
+		return nil
+	}
+	nodes, p := s.declaredConfig(ctx, settings)
+	i := slices.IndexFunc(nodes, func(n *check.Node) bool { return n.Config.Key == key.Name })
+	if i < 0 {
+		return nil
+	}
+	return []Location{p.location(nodes[i].Range)}
+}
+
+func configKeyAt(document *parser.Document, offset int) (parser.Span, bool) {
+	if document == nil {
+		return parser.Span{}, false
+	}
+	for _, section := range document.Spans() {
+		if !strings.EqualFold(section.Name, "config") {
+			continue
+		}
+		for _, entry := range section.Children {
+			if entry.Key.Contains(offset) {
+				return entry, true
+			}
+		}
+	}
+	return parser.Span{}, false
+}

@@ -1,0 +1,190 @@
+package editor
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/yamlhost/yamlhost/check"
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/parser/ast"
+	"github.com/yamlhost/yamlhost/value"
+)
+
+// State is what a stack holds, as it was recorded last. It is immutable.
+type State struct {
+	Stack     string
+	Resources map[Recorded]Deployed // those without a parent
+}
+
+// Recorded is the identity of a resource in a stack.
+type Recorded struct{ Type, Name string }
+
+// Deployed is a resource that exists.
+type Deployed struct {
+	ID      string
+	Outputs value.Value // a map, in which secrets are sealed and show as such
+	Protect bool
+	Pending string // what an update that was cut off has left to do; empty for nothing
+	// Sealed says that the resource has secret inputs, of which its ID and outputs may be made: none of them is shown.
+	Sealed bool
+}
+
+// state is what is recorded of the selected stack of a program; nil where nothing is known.
+func (p *Program) state(ctx context.Context) *State {
+	if p.Project.State == nil {
+		return nil
+	}
+	return p.Project.State(ctx)
+}
+
+// deployed is a resource of the program as it is recorded, if it is one and not an instance of a forEach.
+func (s *State) deployed(n *check.Node) (Deployed, bool) {
+	if s == nil || n == nil || n.Resource == nil || n.Resource.Decl.ForEach != nil {
+		return Deployed{}, false
+	}
+	d, ok := s.Resources[Recorded{n.Resource.Token, n.Resource.LogicalName}]
+	return d, ok
+}
+
+// Lens is a line about a declaration that an editor shows above it.
+type Lens struct {
+	At   diag.Range // of the name, in the whole text
+	Text string
+}
+
+// Lenses returns what the selected stack holds of the resources that a file declares; nothing where no stack is selected.
+func Lenses(ctx context.Context, s *Snapshot, path string) ([]Lens, error) {
+	p, err := s.Program(ctx, path)
+	if err != nil || p.Checked == nil {
+		return nil, err
+	}
+	state := p.state(ctx)
+	if state == nil {
+		return nil, nil
+	}
+	var lenses []Lens
+	for _, n := range p.Checked.Nodes {
+		if n.Resource == nil {
+			continue
+		}
+		at := p.location(n.Range)
+		if at.Path != path {
+			continue
+		}
+		lenses = append(lenses, Lens{At: at.At, Text: state.Stack + ": " + state.say(n)})
+	}
+	return lenses, nil
+}
+
+func (s *State) say(n *check.Node) string {
+	if n.Resource.Decl.ForEach != nil {
+		count := 0
+		for r := range s.Resources {
+			if r.Type == n.Resource.Token && strings.HasPrefix(r.Name, n.Resource.LogicalName+"-") {
+				count++
+			}
+		}
+		return fmt.Sprintf("%d instances", count)
+	}
+	d, ok := s.deployed(n)
+	if !ok {
+		return "not deployed"
+	}
+	words := []string{"deployed"}
+	if d.ID != "" && !d.Sealed {
+		words[0] = d.ID
+	}
+	if d.Protect {
+		words = append(words, "protected")
+	}
+	if d.Pending != "" {
+		words = append(words, d.Pending)
+	}
+	return strings.Join(words, ", ")
+}
+
+// maxShown is how many characters of a value a hover shows.
+const maxShown = 300
+
+// explainState is what the selected stack knows of a place, as Markdown; empty for nothing.
+func (p *Program) explainState(ctx context.Context, at spot) string {
+	if p.Project.State == nil {
+		return ""
+	}
+	n := at.node
+	if at.access != nil {
+		if ref := p.Checked.Ref(at.access); ref.Kind == check.RefNode {
+			n = ref.Node
+		}
+	}
+	if n == nil || n.Resource == nil {
+		return ""
+	}
+	state := p.state(ctx)
+	d, ok := state.deployed(n)
+	if !ok {
+		return ""
+	}
+	if at.access == nil || at.step < 0 {
+		return "In the stack " + codeSpan(state.Stack) + ": " + codeSpan(state.say(n))
+	}
+	v, ok := d.step(n, at.access.Steps[:at.step+1])
+	if !ok {
+		return ""
+	}
+	return "In the stack " + codeSpan(state.Stack) + ": " + codeSpan(shorten(v.String()))
+}
+
+// step is the value that steps into a resource lead to, unless the schema or the state calls it secret.
+func (d Deployed) step(n *check.Node, steps []ast.Step) (value.Value, bool) {
+	if d.Sealed {
+		return value.String("[secret]"), true
+	}
+	if first := steps[0]; !first.IsIndex {
+		if first.Name == "id" && len(steps) == 1 {
+			return value.String(d.ID), d.ID != ""
+		}
+		if r := n.Resource.Schema; r != nil && r.Outputs != nil {
+			if property := r.Outputs.Property(first.Name); property != nil && property.Secret {
+				return value.String("[secret]"), true
+			}
+		}
+	}
+	v := d.Outputs
+	for _, step := range steps {
+		if v.ContainsSecret() && v.IsSecret() {
+			break
+		}
+		found := false
+		if step.IsIndex {
+			v, found = v.Index(step.Index)
+		} else {
+			v, found = v.Lookup(step.Name)
+		}
+		if !found {
+			return value.Value{}, false
+		}
+	}
+	return v, true
+}
+
+func shorten(text string) string {
+	if runes := []rune(text); len(runes) > maxShown {
+		return string(runes[:maxShown]) + "…"
+	}
+	return text
+}
+
+// codeSpan is a text as code in Markdown, on one line.
+func codeSpan(text string) string {
+	text = strings.Join(strings.Fields(text), " ")
+	fence := "`"
+	for strings.Contains(text, fence) {
+		fence += "`"
+	}
+	if strings.HasPrefix(text, "`") || strings.HasSuffix(text, "`") {
+		text = " " + text + " "
+	}
+	return fence + text + fence
+}

@@ -1,0 +1,169 @@
+package editor_test
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/editor"
+	"github.com/yamlhost/yamlhost/parser"
+	"github.com/yamlhost/yamlhost/value"
+)
+
+// recorder opens programs with a state, and files called Pulumi.<stack>.yaml as the settings of the program beside them.
+type recorder struct {
+	opener
+	state *editor.State
+}
+
+func noFindings(found diag.Diagnostics) diag.Diagnostics { return found }
+
+func (r recorder) Open(ctx context.Context, path string, open func(string) *parser.Document) (*editor.Project, error) {
+	if filepath.Base(path) != filepath.Base(file) {
+		return &editor.Project{Main: path, SettingsOf: file, Join: noFindings}, nil
+	}
+	p, err := r.opener.Open(ctx, path, open)
+	p.State = func(context.Context) *editor.State { return r.state }
+	return p, err
+}
+
+const statefulProgram = `resources:
+  pet:
+    type: random:RandomPet
+  password:
+    type: random:RandomPassword
+    properties: {length: 8}
+  many:
+    type: random:RandomPet
+    forEach: {a: 1}
+  new:
+    type: random:RandomPet
+  sealed:
+    type: random:RandomPet
+outputs:
+  s: ${sealed.id}
+  o: ${pet.separator}
+  p: ${password.result}
+  i: ${pet.id}
+  q: ${password.bcryptHash}
+`
+
+func TestState(t *testing.T) {
+	t.Parallel()
+	pet := "random:index/randomPet:RandomPet"
+	state := &editor.State{Stack: "dev", Resources: map[editor.Recorded]editor.Deployed{
+		{Type: pet, Name: "pet"}: {ID: "good-eel", Protect: true, Pending: "to be replaced",
+			Outputs: value.Map(map[string]value.Value{"separator": value.String("`-`")})},
+		{Type: "random:index/randomPassword:RandomPassword", Name: "password"}: {ID: "none", Outputs: value.Map(map[string]value.Value{
+			"result": value.String("canary-schema"), "bcryptHash": value.String("canary-sealed").Secret()})},
+		{Type: pet, Name: "many-a"}: {ID: "x"},
+		{Type: pet, Name: "sealed"}: {ID: "canary-id", Sealed: true},
+	}}
+	s := editor.NewSession(recorder{newOpener(), state})
+	s.Open(file, statefulProgram)
+	lenses, err := editor.Lenses(t.Context(), s.Snapshot(), file)
+	require.NoError(t, err)
+	shown := map[string]string{}
+	for _, l := range lenses {
+		shown[l.At.Text()] = l.Text
+	}
+	require.Equal(t, map[string]string{"pet": "dev: good-eel, protected, to be replaced", "password": "dev: none", "many": "dev: 1 instances",
+		"new": "dev: not deployed", "sealed": "dev: deployed"}, shown)
+	for at, want := range map[string]string{"pet:": "In the stack `dev`: `good-eel, protected, to be replaced`", "separator}": "``",
+		"result}": "[secret]", "bcryptHash}": "[secret]", "sealed.id}": "deployed", "id}\n  o": "[secret]", "id}\n  q": "`\"good-eel\"`"} {
+		hover, err := editor.HoverAt(t.Context(), s.Snapshot(), file, strings.Index(statefulProgram, at)+1)
+		require.NoError(t, err)
+		require.NotNil(t, hover, at)
+		require.Contains(t, hover.Text, want, at)
+		require.NotContains(t, hover.Text, "canary")
+	}
+}
+
+const configuredProgram = `config:
+  size: {type: integer, description: how large}
+  on: {type: boolean, default: true}
+  password: {type: string, secret: true}
+outputs:
+  o: ${size}
+`
+
+// TestSettings completes and explains a stack's settings file by what its program declares.
+func TestSettings(t *testing.T) {
+	t.Parallel()
+	const settings = "/project/Pulumi.dev.yaml"
+	opened := func(marks string) (*editor.Snapshot, int) {
+		text, at, _ := marked(t, marks)
+		s := editor.NewSession(recorder{newOpener(), nil})
+		s.Open(file, configuredProgram)
+		s.Open(settings, text)
+		return s.Snapshot(), at
+	}
+	for marks, want := range map[string][]string{
+		"con¦":                         {"config"},
+		"config:\n  p:¦":               {"p:password", "p:size", "p:on"},
+		"config:\n  p:o¦":              {"p:on", "p:password"},
+		"config:\n  p:on: ¦":           {"false", "true"},
+		"config:\n  p:size: ¦":         nil,
+		"config:\n  p:x:\n    deep: ¦": nil,
+	} {
+		s, at := opened(marks)
+		found, err := editor.Complete(t.Context(), s, settings, at)
+		require.NoError(t, err)
+		var labels []string
+		for _, item := range found.Items {
+			labels = append(labels, item.Label)
+		}
+		if want == nil {
+			require.Empty(t, labels, marks)
+			continue
+		}
+		require.Subset(t, labels, want[:1], marks)
+	}
+	s, at := opened("config:\n  p:pass¦word:\n    secure: canary\n")
+	hover, err := editor.HoverAt(t.Context(), s, settings, at)
+	require.NoError(t, err)
+	require.NotNil(t, hover)
+	require.Contains(t, hover.Text, "config password: string, secret")
+	require.NotContains(t, hover.Text, "canary")
+	places, err := editor.Definition(t.Context(), s, settings, at)
+	require.NoError(t, err)
+	require.Len(t, places, 1)
+	require.Equal(t, file, places[0].Path)
+	require.Equal(t, "password", places[0].At.Text())
+}
+
+func TestTypeDefinition(t *testing.T) {
+	t.Parallel()
+	const text = "components:\n  Pets:\n    outputs: {n: 1}\nresources:\n  mine:\n    type: components:Pets\n  pet:\n    type: random:RandomPet\noutputs:\n  o: ${mine.n}\n  p: ${pet.id}\n"
+	s := snapshotOf(text)
+	for _, at := range []string{"components:Pets", "mine:", "mine.n", "n}"} {
+		found, err := editor.TypeDefinition(t.Context(), s, file, strings.Index(text, at)+1)
+		require.NoError(t, err)
+		require.Len(t, found, 1, at)
+		require.Equal(t, strings.Index(text, "Pets:"), int(found[0].At.Start), at)
+	}
+	found, err := editor.TypeDefinition(t.Context(), s, file, strings.Index(text, "pet.id")+1)
+	require.NoError(t, err)
+	require.Empty(t, found)
+}
+
+func TestMoved(t *testing.T) {
+	t.Parallel()
+	const text = "variables:\n  a: {fn::readFile: ./parts/a.txt}\n  b: ${readFile(\"parts/b.txt\")}\n  c:\n    fn::fileAsset: other.txt\n"
+	s := snapshotOf(text)
+	dir := filepath.Dir(file)
+	for move, want := range map[[2]string]string{
+		{"parts/a.txt", "parts/new.txt"}: strings.Replace(text, "a.txt", "new.txt", 1),
+		{"parts", "moved/far"}:           strings.ReplaceAll(text, "parts/", "moved/far/"),
+		{"other.txt", "../other.txt"}:    strings.Replace(text, "other.txt", "../other.txt", 1),
+		{"part", "no"}:                   text,
+	} {
+		edits, err := editor.Moved(t.Context(), s, filepath.Join(dir, move[0]), filepath.Join(dir, move[1]))
+		require.NoError(t, err)
+		require.Equal(t, want, applied(text, edits[file]), move)
+	}
+}

@@ -1,0 +1,35 @@
+package editor
+
+import (
+	"context"
+
+	"github.com/yamlhost/yamlhost/check"
+)
+
+// TypeDefinition is where the type of what stands at a place is declared: the component, or the dynamic type, of a resource or of
+// a type's name. Types of packages are declared by no text.
+func TypeDefinition(ctx context.Context, s *Snapshot, path string, offset int) ([]Location, error) {
+	p, err := s.Program(ctx, path)
+	if err != nil || p.Checked == nil {
+		return nil, err
+	}
+	found := p.at(path, offset)
+	n := found.node
+	if found.typed != nil {
+		n = found.resource
+	}
+	if n == nil && found.access != nil && found.step >= 0 {
+		if ref := p.Checked.Ref(found.access); ref.Kind == check.RefNode || ref.Kind == check.RefEach {
+			n = ref.Node
+		}
+	}
+	switch {
+	case n == nil || n.Resource == nil:
+		return nil, nil
+	case n.Resource.Component != nil:
+		return []Location{p.location(n.Resource.Component.Decl.Name.Range)}, nil
+	case n.Resource.Dynamic != nil:
+		return []Location{p.location(n.Resource.Dynamic.Decl.Name.Range)}, nil
+	}
+	return nil, nil
+}
