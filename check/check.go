@@ -109,6 +109,7 @@ type run struct {
 	components *components
 	dynamic    map[string]*Dynamic // in all spellings of the token
 	packages   *packages
+	unnamed    bool // an entry of the text has no name (Y117)
 	records    records
 	extents    map[*ast.Access]diag.Range // of the expressions that lead on from an access
 	memory     *memory                    // of an earlier check; nil where there is none
@@ -120,6 +121,7 @@ func newRun(ctx context.Context, file *ast.File, opts Options) *run {
 		findings:   newFindings(),
 		ctx:        ctx,
 		schemas:    opts.Schemas,
+		unnamed:    file.Nameless > 0,
 		components: &components{byToken: make(map[string]*Component), namespaces: make(map[string][]*Component)},
 		dynamic:    make(map[string]*Dynamic),
 		packages:   &packages{loaded: make(map[string]*loadedPackage), missing: make(map[*loadedPackage][]diag.Range)},

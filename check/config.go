@@ -78,7 +78,7 @@ func (c *scope) warnUnread() {
 	var declared []string
 	for _, n := range c.all {
 		if n.Kind == ConfigNode && n.Config.Decl != nil {
-			if _, set := c.opts.Config[n.Config.Key]; !set {
+			if text, set := c.opts.Config[n.Config.Key]; !set || text.Project {
 				declared = append(declared, n.Config.Key)
 			}
 		}

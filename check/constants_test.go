@@ -67,7 +67,8 @@ func TestUnreadConfiguration(t *testing.T) {
 	src := diag.NewSource("Pulumi.dev.yaml", []byte("p:siez p:other"))
 	_, found := checkText(t, "Main.yaml", "config: {size: {type: integer, default: 3}, other: {default: x}}\noutputs: {a: '${size}'}\n", func(o *check.Options) {
 		o.ConfigKnown = true
-		o.Config = map[string]check.ConfigText{"p:siez": {Text: "5", Key: diag.NewRange(src, 0, 6)}, "p:other": {Text: "y", Key: diag.NewRange(src, 7, 14)}}
+		o.Config = map[string]check.ConfigText{"p:siez": {Text: "5", Key: diag.NewRange(src, 0, 6)}, "p:other": {Text: "y", Key: diag.NewRange(src, 7, 14)},
+			"p:size": {Text: "3", Project: true}} // the default, as a project file has it
 	})
 	require.Len(t, found, 1)
 	require.Equal(t, "nothing reads the configuration p:siez", found[0].Summary)

@@ -178,7 +178,7 @@ func (c *body) dynamicProperties(from *ast.DynamicProperties, input bool) []*sch
 // servesDynamic reports whether a token is for a type that the program declares itself.
 func (c *run) servesDynamic(token string) bool {
 	namespace, _, _ := strings.Cut(token, ":")
-	return namespace == DynamicNamespace && len(c.dynamic) > 0
+	return namespace == DynamicNamespace && (len(c.dynamic) > 0 || c.unnamed)
 }
 
 // resolveDynamic finds the dynamic type of a resource.
@@ -186,6 +186,9 @@ func (c *resolver) resolveDynamic(n *Node) {
 	r, token := n.Resource, n.Resource.Decl.Type
 	d := c.dynamic[token.Value]
 	if d == nil {
+		if _, name, _ := strings.Cut(token.Value, ":"); slices.Contains(c.file.Lost, name) || c.nameless(name) {
+			return
+		}
 		var names []string
 		for spelling := range c.dynamic {
 			if strings.Count(spelling, ":") == 1 {

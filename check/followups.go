@@ -30,11 +30,12 @@ func (s stretch) holds(o stretch) bool {
 	return s.source == o.source && s.start <= o.start && o.end <= s.end
 }
 
-// usage is a place at which a declaration is used: that of a node, or of the component that a resource is an instance of.
+// usage is a place at which a declaration is used: that of a node, or of what a resource is an instance of: a component or
+// a dynamic type.
 type usage struct {
-	at        stretch
-	node      *Node
-	component *Component
+	at   stretch
+	node *Node
+	kind diag.Range // the declaration of what the resource is an instance of
 }
 
 // cause finds out which declarations have a fault.
@@ -82,8 +83,8 @@ func mayFollow(d diag.Diagnostic) bool {
 
 // causes reports whether what is used has a fault.
 func (f *cause) causes(u usage) bool {
-	if u.component != nil {
-		return f.within(u.component.Decl.Range)
+	if u.node == nil {
+		return f.within(u.kind)
 	}
 	return f.faulty(u.node)
 }
@@ -98,8 +99,8 @@ func (f *cause) faulty(n *Node) bool {
 	if at, ok := declaration(n); ok {
 		known = f.within(at)
 	}
-	if r := n.Resource; r != nil && r.Component != nil && !r.Component.Packaged {
-		known = known || f.within(r.Component.Decl.Range)
+	if kind, ok := kindOf(n); ok {
+		known = known || f.within(kind)
 	}
 	if n.Resource == nil || n.Resource.Decl.ForEach != nil {
 		known = known || slices.ContainsFunc(n.Needs, func(e Edge) bool { return f.faulty(e.To) })
@@ -156,8 +157,8 @@ func (c *body) usages(bodies []*body) (uses []usage, starts []stretch) {
 			if at, ok := declaration(n); ok {
 				starts = append(starts, c.stretchOf(at))
 			}
-			if n.Resource != nil && n.Resource.Component != nil && !n.Resource.Component.Packaged {
-				uses = append(uses, usage{at: c.stretchOf(n.Resource.Decl.Range), component: n.Resource.Component})
+			if kind, ok := kindOf(n); ok {
+				uses = append(uses, usage{at: c.stretchOf(n.Resource.Decl.Range), kind: kind})
 			}
 		}
 		for _, o := range b.file.Outputs {
@@ -166,6 +167,9 @@ func (c *body) usages(bodies []*body) (uses []usage, starts []stretch) {
 	}
 	for _, component := range c.file.Components {
 		starts = append(starts, c.stretchOf(component.Range))
+	}
+	for _, d := range c.file.Dynamic {
+		starts = append(starts, c.stretchOf(d.Range))
 	}
 	slices.SortFunc(uses, func(a, b usage) int { return compareStretches(a.at, b.at) })
 	slices.SortFunc(starts, compareStretches)
@@ -205,6 +209,18 @@ func around(uses []usage, longest int32, at stretch) []usage {
 		}
 	}
 	return found
+}
+
+// kindOf is where the program declares what a node is an instance of; ok is false for one of a provider.
+func kindOf(n *Node) (at diag.Range, ok bool) {
+	switch {
+	case n.Resource == nil:
+	case n.Resource.Component != nil && !n.Resource.Component.Packaged:
+		return n.Resource.Component.Decl.Range, true
+	case n.Resource.Dynamic != nil && n.Resource.Dynamic.Decl != nil:
+		return n.Resource.Dynamic.Decl.Range, true
+	}
+	return diag.Range{}, false
 }
 
 // declaration is the whole entry that declares a node; ok is false for one that the text does not declare.

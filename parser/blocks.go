@@ -29,7 +29,7 @@ type cutSection struct {
 }
 
 // cuttable are the sections whose entries are read one by one.
-var cuttable = []string{"config", "configuration", "variables", "resources", "outputs", "components", "hooks"}
+var cuttable = []string{"config", "configuration", "variables", "resources", "outputs", "components", "hooks", "dynamic"}
 
 // textLine is a line that holds more than blanks and a comment.
 type textLine struct {
@@ -442,7 +442,7 @@ func isField(section, key string) bool {
 
 // entryKeys are the fields of the entries of sections.
 var entryKeys = map[string][]string{"config": configKeys, "configuration": configKeys, "resources": allFields, "components": componentKeys,
-	"hooks": hookKeys}
+	"hooks": hookKeys, "dynamic": dynamicKeys}
 
 // beginsWithKey reports whether the first line of the block can be a key, as far as lines tell; one that begins with an
 // anchor or a tag may be.

@@ -29,7 +29,7 @@ func (p *parser) dynamicType(e entry, name ast.Literal) item {
 		p.fail(diag.BadTypeToken, name.Range, "use letters and digits, such as `Label`", "`%s` cannot be the name of a type", shorten(name.Value))
 	}
 	p.section(e, "the dynamic type `"+shorten(e.name)+"`", func(n *node, _ diag.Range) {
-		p.fields(n, dynamicKeys, func(key string, e entry) {
+		p.fieldsOf(p.described(n), dynamicKeys, nil, func(key string, e entry) {
 			switch key {
 			case "provider":
 				d.Provider = p.literalText(e, "`provider`")
@@ -44,7 +44,7 @@ func (p *parser) dynamicType(e entry, name ast.Literal) item {
 			case "env":
 				d.Env = p.literals(e, "`env`", "the name of an environment variable")
 			}
-		}, func(e entry) { p.unknownKey(diag.Error, e, "a dynamic type", dynamicKeys, "") })
+		}, func(e entry) bool { p.unknownKey(diag.Error, e, "a dynamic type", dynamicKeys, ""); return true })
 	})
 	if d.Provider == nil {
 		p.fail(diag.RequiredMissing, name.Range, "add `provider: ./file.ts`, or a file that ends in .js, .mjs, .cjs, .mts or .py",

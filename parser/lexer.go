@@ -36,7 +36,9 @@ const (
 type suspicion struct {
 	kind    suspect
 	at, end int
-	from    int // where the thing began that at ends or spoils
+	// from is where the thing began that at ends or spoils; of a line that is indented like no other, 1 where it stands deeper than
+	// the value above.
+	from int
 }
 
 // lexed is what a look at the tokens found.
@@ -241,7 +243,11 @@ func (l *lexer) next() bool {
 			popped = true
 		}
 		if (popped || l.complete) && column > l.top() && !l.marker(l.i) {
-			l.suspect(suspectIndent, l.i, l.i+1, 0)
+			deeper := 0
+			if !popped {
+				deeper = 1
+			}
+			l.suspect(suspectIndent, l.i, l.i+1, deeper)
 		}
 		l.complete = false
 		l.keyLine = -1

@@ -98,11 +98,35 @@ func (p *parser) mend(line int) bool {
 	for lineStart > 0 && breakBefore(p.text, lineStart) == 0 {
 		lineStart--
 	}
-	for i := lineStart; i < end; i++ {
+	if last := bytes.TrimRight(body, " \t"); len(last) > 0 && last[len(last)-1] == ':' { // what stands below it goes with it
+		end = p.below(start-lineStart, end)
+	}
+	for i := lineStart; i < end; {
+		if n := breakAt(p.text, i); n > 0 {
+			i += n
+			continue
+		}
 		p.text[i] = ' '
+		i++
 	}
 	p.repairs = append(p.repairs, repair{start: lineStart, end: end, line: line, blanked: true})
 	return true
+}
+
+// below is the end of the lines behind the end of a line that are indented deeper than a column. Their keys are lost.
+func (p *parser) below(column, end int) int {
+	rest := p.text[end:]
+	last := end
+	for _, l := range contentLines(rest) {
+		if l.indent <= column || l.tab {
+			break
+		}
+		if at := keyEnd(rest, l); at > 0 {
+			p.lost = append(p.lost, string(bytes.Trim(rest[l.start:at-1], " \t\"'")))
+		}
+		last = end + l.end
+	}
+	return last
 }
 
 // valueIn is where the value of a line `key: value` or `- value` begins; 0 where there is no such thing.

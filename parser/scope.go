@@ -1,6 +1,8 @@
 package parser
 
 import (
+	"slices"
+
 	"gopkg.in/yaml.v3"
 
 	"github.com/yamlhost/yamlhost/diag"
@@ -241,7 +243,10 @@ func (p *parser) items(section *entry, read itemReader) []item {
 // itemsOf reads the entries of a section that one parser reads.
 func (p *parser) itemsOf(section entry, read itemReader) (list []item) {
 	p.section(section, "`"+section.name+"`", func(n *node, _ diag.Range) {
-		for _, e := range p.entries(n) {
+		for i, e := range p.entries(n) {
+			if i == 0 && p.nameless(section.name, e) {
+				return
+			}
 			before := len(p.diags)
 			it := read(p, e, ast.Literal{Value: e.name, Range: e.at})
 			it.name, it.hollow = ast.Literal{Value: e.name, Range: e.at}, empty(p.deref(e.value))
@@ -251,6 +256,19 @@ func (p *parser) itemsOf(section entry, read itemReader) (list []item) {
 		}
 	})
 	return list
+}
+
+// nameless reports the first entry of a section if that is the field of one, whose name is missing: what has fields is a map.
+func (p *parser) nameless(section string, e entry) bool {
+	known, _ := canonical(section, cuttable)
+	if !slices.Contains([]string{"components", "hooks", "dynamic"}, known) || !isField(known, e.name) {
+		return false
+	}
+	if body := p.deref(e.value); body.Kind == yaml.MappingNode || empty(body) {
+		return false
+	}
+	p.fail(diag.Nameless, e.at, "write the name of the entry in the line above", "`%s` belongs to an entry whose name is missing", shorten(e.name))
+	return true
 }
 
 // items reads the entries of the block, or gives those that are known already.

@@ -137,7 +137,7 @@ func (p *parser) accuse(s *suspicion) {
 		p.fail(diag.Syntax, at, "inside of brackets, put it in quotes: '${…}'",
 			"`${…}` needs quotes in a list or map that is written in brackets")
 	case suspectIndent:
-		if key, ok := p.fieldAt(s.at); ok {
+		if key, ok := p.fieldAt(s.at); ok && s.from == 1 {
 			p.fail(diag.Nameless, at, "write the name of the entry in the line above, as deep as the other entries",
 				"`%s` belongs to an entry whose name is missing", shorten(key))
 			return
