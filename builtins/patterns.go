@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"regexp/syntax"
 	"slices"
+	"strings"
 
 	"github.com/yamlhost/yamlhost/schema"
 	"github.com/yamlhost/yamlhost/value"
@@ -53,12 +54,15 @@ var patternFuncs = []*Func{
 		Call:    `regexAll("(?P<key>[a-z]+)=(?P<value>[0-9]+)", "a=1, b=22")`,
 		Gives:   `[{"key": "a", "value": "1"}, {"key": "b", "value": "22"}]`,
 		Since:   "0.1.0", Rule: "D6",
-		Eval: func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
+		Eval: func(ctx context.Context, _ Env, args []value.Value) (value.Value, error) {
 			p, err := compile(args[0])
 			if err != nil {
 				return value.Null, err
 			}
-			found := p.FindAllStringSubmatchIndex(str(args[1]), -1)
+			found, err := allMatches(ctx, p.Regexp, str(args[1]))
+			if err != nil {
+				return value.Null, err
+			}
 			items := make([]value.Value, len(found))
 			for i, at := range found {
 				items[i] = p.match(str(args[1]), at)
@@ -80,14 +84,45 @@ var patternFuncs = []*Func{
 		Call:    `regexReplace("Web Server 17", "[^A-Za-z0-9]+", "-")`,
 		Gives:   `"Web-Server-17"`,
 		Since:   "0.1.0", Rule: "D6",
-		Eval: func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
+		Eval: func(ctx context.Context, _ Env, args []value.Value) (value.Value, error) {
 			p, err := regexp.Compile(str(args[1]))
 			if err != nil {
 				return value.Null, badPattern(1, err)
 			}
-			return value.String(p.ReplaceAllString(str(args[0]), str(args[2]))), nil
+			text, err := replaced(ctx, p, str(args[0]), str(args[2]))
+			return value.String(text), err
 		},
 	},
+}
+
+// allMatches finds the matches of an expression with their groups, unless the list of them would be larger than a value may be.
+func allMatches(ctx context.Context, re *regexp.Regexp, text string) ([][]int, error) {
+	budget, most := budgetOf(ctx), -1
+	size := int64(itemSize * (re.NumSubexp() + 1))
+	if budget != nil {
+		most = int(budget.ValueLimit()/size) + 1
+	}
+	found := re.FindAllStringSubmatchIndex(text, most)
+	return found, budget.Within(int64(len(found)) * size)
+}
+
+// replaced is a text with its matches replaced, unless it would be larger than a value may be.
+func replaced(ctx context.Context, re *regexp.Regexp, text, template string) (string, error) {
+	found, err := allMatches(ctx, re, text)
+	if err != nil {
+		return "", err
+	}
+	var out []byte
+	last, groups := 0, strings.Count(template, "$")
+	for _, at := range found {
+		grows := int64(len(out)) + int64(len(template)) + int64(groups)*int64(at[1]-at[0])
+		if err := budgetOf(ctx).Within(grows); err != nil {
+			return "", err
+		}
+		out = re.ExpandString(append(out, text[last:at[0]]...), template, text, at)
+		last = at[1]
+	}
+	return string(append(out, text[last:]...)), nil
 }
 
 // pattern is a regular expression whose groups have all names or none.

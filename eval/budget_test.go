@@ -63,6 +63,12 @@ outputs:
 			at: `replace(repeat("a", 10000), "a", repeat("b", 10000))`, says: "larger than 1 MiB"},
 		"JSON of many small values": {text: `outputs: {x: '${fromJSON(format("[%s1]", repeat("1,", 100000)))}'}`, limits: small,
 			at: `fromJSON(format("[%s1]", repeat("1,", 100000)))`, says: "larger than 1 MiB"},
+		"matches without number": {text: `outputs: {x: '${length(regexAll("(a)(b)?()", repeat("a", 20000)))}'}`, limits: small,
+			at: `regexAll("(a)(b)?()", repeat("a", 20000))`, says: "larger than 1 MiB"},
+		"a match that is repeated": {text: `outputs: {x: '${regexReplace(repeat("a", 100000), "a+", repeat("$0", 1000))}'}`, limits: small,
+			at: `regexReplace(`, says: "larger than 1 MiB"},
+		"matches that grow": {text: `outputs: {x: '${regexReplace(repeat("a", 10000), "a", repeat("b", 10000))}'}`, limits: small,
+			at: `regexReplace(`, says: "larger than 1 MiB"},
 		"not to be recovered from": {text: `outputs: {x: '${try([for a in range(100000) : a], "fine")}'}`, limits: builtins.Limits{Steps: 1000},
 			at: "range(100000)", says: "more than 1000 steps"},
 	} {

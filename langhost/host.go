@@ -10,6 +10,7 @@ import (
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
 	"google.golang.org/protobuf/types/known/emptypb"
 
+	"github.com/yamlhost/yamlhost/builtins"
 	"github.com/yamlhost/yamlhost/internal/environ"
 	"github.com/yamlhost/yamlhost/schema"
 )
@@ -20,6 +21,9 @@ type Options struct {
 	EngineAddress string // host:port of the engine's service; empty when there is none
 	// Schemas fetches the text of a schema where the engine offers no loader of its own; nil for none.
 	Schemas func(ctx context.Context, d schema.Descriptor) ([]byte, error)
+	// Limits bound what an evaluation may cost; what is 0 is as in builtins.DefaultLimits, unless the project's runtime options
+	// max-value (MiB) and max-steps say something else.
+	Limits builtins.Limits
 	// Env is the environment, as NAME=value.
 	Env environ.List
 	// Stderr takes messages where no engine does.

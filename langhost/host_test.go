@@ -19,6 +19,7 @@ import (
 	"google.golang.org/protobuf/types/known/emptypb"
 	"google.golang.org/protobuf/types/known/structpb"
 
+	"github.com/yamlhost/yamlhost/builtins"
 	"github.com/yamlhost/yamlhost/langhost"
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 	"github.com/yamlhost/yamlhost/runtime/monitor/monitortest"
@@ -526,8 +527,30 @@ func TestParseArgs(t *testing.T) {
 		"unknown flag":   {[]string{"-wrong"}, "", true},
 		"too many":       {[]string{"a", "b"}, "", true},
 	} {
-		address, err := langhost.ParseArgs(c.args)
+		got, err := langhost.ParseArgs(c.args)
 		require.Equal(t, c.fails, err != nil, name)
-		require.Equal(t, c.address, address, name)
+		require.Equal(t, c.address, got.EngineAddress, name)
 	}
+}
+
+// A program under the Pulumi CLI has a budget too, which the command line and the project's runtime options raise.
+func TestLimits(t *testing.T) {
+	t.Parallel()
+	a, err := langhost.ParseArgs([]string{"-max-value=512", "--max-steps", "7", "127.0.0.1:1"})
+	require.NoError(t, err)
+	require.Equal(t, builtins.Limits{Value: 512 << 20, Steps: 7}, a.Limits)
+	require.Equal(t, "127.0.0.1:1", a.EngineAddress)
+	options, err := structpb.NewStruct(map[string]any{"max-value": 3, "max-steps": "9"})
+	require.NoError(t, err)
+	require.Equal(t, builtins.Limits{Value: 3 << 20, Steps: 9}, langhost.LimitsOf(&pulumirpc.ProgramInfo{Options: options}, a.Limits))
+	require.Equal(t, a.Limits, langhost.LimitsOf(&pulumirpc.ProgramInfo{}, a.Limits))
+	e := startEngine(t)
+	host, _ := serveHost(t, e)
+	request := runRequest(e, serveMonitor(t, newRecorder()), writeFiles(t, map[string]string{
+		"Pulumi.yaml": project + "outputs: {a: '${[for i in range(1000) : i + 1]}'}\n"}))
+	request.Info.Options = options
+	got, err := host.Run(t.Context(), request)
+	require.NoError(t, err)
+	require.True(t, got.GetBail())
+	require.Contains(t, e.said(), "takes more than 9 steps")
 }

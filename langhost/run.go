@@ -3,10 +3,12 @@ package langhost
 import (
 	"context"
 	"path/filepath"
+	"strconv"
 
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
 	"google.golang.org/protobuf/types/known/structpb"
 
+	"github.com/yamlhost/yamlhost/builtins"
 	"github.com/yamlhost/yamlhost/check"
 	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/eval"
@@ -57,15 +59,35 @@ func (h *Host) Run(ctx context.Context, r *pulumirpc.RunRequest) (*pulumirpc.Run
 		return failed(err)
 	}
 	defer func() { _ = m.Close() }()
-	result, diags := eval.Run(ctx, program, m, h.evalOptions(w))
+	result, diags := eval.Run(ctx, program, m, h.evalOptions(w, LimitsOf(infoOf(r), h.options.Limits)))
 	if h.engine.report(ctx, diags) || result.Failed > 0 || result.Skipped > 0 || ctx.Err() != nil {
 		return &pulumirpc.RunResponse{Bail: true}, nil
 	}
 	return &pulumirpc.RunResponse{}, nil
 }
 
-func (h *Host) evalOptions(w *workspace.Workspace) eval.Options {
+// LimitsOf are the limits of an evaluation, of which the project's runtime options may say other ones: max-value in MiB, and max-steps.
+func LimitsOf(info *pulumirpc.ProgramInfo, limits builtins.Limits) builtins.Limits {
+	option := func(name string) int64 {
+		v := info.GetOptions().GetFields()[name]
+		if n := v.GetNumberValue(); n > 0 {
+			return int64(n)
+		}
+		n, _ := strconv.ParseInt(v.GetStringValue(), 10, 64) // what is no number says nothing
+		return max(0, n)
+	}
+	if n := option("max-value"); n > 0 {
+		limits.Value = n << 20
+	}
+	if n := option("max-steps"); n > 0 {
+		limits.Steps = n
+	}
+	return limits
+}
+
+func (h *Host) evalOptions(w *workspace.Workspace, limits builtins.Limits) eval.Options {
 	return eval.Options{
+		Limits:  limits,
 		Command: eval.RunCommand(h.childEnv(), nil), EngineKnowsPackages: true, Bundle: new(sources.Sources).Texts,
 		Cwd: w.Dir(), RootDirectory: w.Project.Dir, Getenv: h.options.Env.Lookup, RequireVersion: h.engine.requireVersion,
 		SourcePath: func(name string) string {

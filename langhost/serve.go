@@ -13,31 +13,42 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/health"
 	"google.golang.org/grpc/health/grpc_health_v1"
+
+	"github.com/yamlhost/yamlhost/builtins"
 )
+
+// Arguments are the command line that engines start a language host with.
+type Arguments struct {
+	EngineAddress string
+	Limits        builtins.Limits // of an evaluation; what is 0 is as in builtins.DefaultLimits
+}
 
 // ParseArgs reads the command line that engines start a language host with: flags, then the engine's address (F9.1). The
 // flags that older engines give have no effect.
-func ParseArgs(args []string) (engineAddress string, err error) {
+func ParseArgs(args []string) (a Arguments, err error) {
 	flags := flag.NewFlagSet("pulumi-language-yaml", flag.ContinueOnError)
 	flags.SetOutput(io.Discard)
+	maxValue := flags.Int64("max-value", 0, "")
+	flags.Int64Var(&a.Limits.Steps, "max-steps", 0, "")
 	for _, name := range []string{"tracing", "root", "compiler"} {
 		flags.String(name, "", "")
 	}
 	if err := flags.Parse(args); err != nil {
-		return "", err
+		return a, err
 	}
 	if flags.NArg() > 1 {
-		return "", fmt.Errorf("one address of an engine is expected, not %d arguments", flags.NArg())
+		return a, fmt.Errorf("one address of an engine is expected, not %d arguments", flags.NArg())
 	}
-	return flags.Arg(0), nil
+	a.EngineAddress, a.Limits.Value = flags.Arg(0), *maxValue<<20
+	return a, nil
 }
 
 // Command is the whole of a command that an engine starts: it reads the command line, serves until ctx is done or the engine
 // is gone, and answers the exit code. What goes wrong is told to o.Stderr.
 func Command(ctx context.Context, name string, args []string, o Options, stdout io.Writer) (code int) {
-	address, err := ParseArgs(args)
+	a, err := ParseArgs(args)
 	if err == nil {
-		o.EngineAddress = address
+		o.EngineAddress, o.Limits = a.EngineAddress, a.Limits
 		err = Serve(ctx, o, stdout)
 	}
 	if err != nil {

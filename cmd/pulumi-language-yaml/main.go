@@ -7,6 +7,7 @@ import (
 	"os/signal"
 	"syscall"
 
+	"github.com/yamlhost/yamlhost/internal/memory"
 	"github.com/yamlhost/yamlhost/internal/release"
 	"github.com/yamlhost/yamlhost/langhost"
 )
@@ -15,6 +16,7 @@ import (
 var version string
 
 func main() {
+	memory.Bound(os.Getenv)
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	o := langhost.Options{Version: release.Version(version), Env: os.Environ(), Stderr: os.Stderr}
 	code := langhost.Command(ctx, "pulumi-language-yaml", os.Args[1:], o, os.Stdout)

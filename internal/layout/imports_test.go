@@ -83,6 +83,8 @@ var mayImport = map[string][]string{
 	"internal/patient": {},
 	// Paths inside of a folder and addresses of the public network.
 	"internal/confine": {},
+	// How much memory a process takes.
+	"internal/memory": {},
 	// A lock between processes that edit one file.
 	"internal/filelock": {},
 	"langhost/pcl":      {"parser", "parser/ast", "builtins", "schema", "diag"},

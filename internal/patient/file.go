@@ -2,6 +2,7 @@
 package patient
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -19,14 +20,19 @@ func ReadFileUpTo(ctx context.Context, path string, limit int64) ([]byte, error)
 			return nil, err
 		}
 		defer f.Close()
-		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() && info.Size() > limit {
+		size := int64(0)
+		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
+			if size = info.Size(); size > limit {
+				return nil, ErrTooLarge
+			}
+		}
+		var data bytes.Buffer
+		data.Grow(int(size) + bytes.MinRead) // large files are read without a copy
+		_, err = data.ReadFrom(io.LimitReader(f, limit+1))
+		if err == nil && int64(data.Len()) > limit {
 			return nil, ErrTooLarge
 		}
-		data, err := io.ReadAll(io.LimitReader(f, limit+1))
-		if err == nil && int64(len(data)) > limit {
-			return nil, ErrTooLarge
-		}
-		return data, err
+		return data.Bytes(), err
 	})
 }
 

@@ -31,7 +31,7 @@ func clean(text string, colors bool) string {
 }
 
 // plain reports whether there is nothing to do, as there almost never is.
-func plain(text string) bool {
+func plain[T string | []byte](text T) bool {
 	for i := range len(text) {
 		if b := text[i]; b < ' ' && b != '\n' && b != '\t' || b >= 0x7f {
 			return false
@@ -56,10 +56,11 @@ func NewWriter(out io.Writer, colors func() bool) *Writer { return &Writer{out: 
 func (w *Writer) Write(p []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	out := p
-	if text := w.held + string(p); w.held != "" || !plain(text) {
-		out, w.held = filter(make([]byte, 0, len(text)+16), text, w.colors != nil && w.colors(), false)
+	if w.held == "" && plain(p) {
+		return w.out.Write(p)
 	}
+	text, out := w.held+string(p), []byte(nil)
+	out, w.held = filter(make([]byte, 0, len(text)+16), text, w.colors != nil && w.colors(), false)
 	if len(out) > 0 {
 		if _, err := w.out.Write(out); err != nil {
 			return 0, err

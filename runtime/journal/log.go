@@ -200,7 +200,11 @@ func (l *Log) enqueue(record []byte) *batch {
 	if l.batch == nil {
 		l.batch = &batch{done: make(chan struct{})}
 	}
-	l.queue = append(l.queue, record...)
+	if len(l.queue) == 0 { // a record is put once, so that its bytes may be kept
+		l.queue = record
+	} else {
+		l.queue = append(l.queue, record...)
+	}
 	l.size += int64(len(record))
 	return l.batch
 }

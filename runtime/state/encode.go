@@ -88,6 +88,9 @@ func EncodeResource(r *Resource, m secrets.Manager) ([]byte, error) {
 
 // AppendOperation appends the JSON of a pending operation to dst (F5.15).
 func AppendOperation(dst []byte, op Operation, f Form) ([]byte, error) {
+	if op.Resource != nil {
+		dst = slices.Grow(dst, int(roomFor(op.Resource)))
+	}
 	e := encoder{form: f, buf: dst}
 	e.operation(op)
 	return e.buf, e.err
@@ -95,9 +98,16 @@ func AppendOperation(dst []byte, op Operation, f Form) ([]byte, error) {
 
 // AppendResource appends the JSON of one resource to dst.
 func AppendResource(dst []byte, r *Resource, f Form) ([]byte, error) {
-	e := encoder{form: f, buf: dst}
+	e := encoder{form: f, buf: slices.Grow(dst, int(roomFor(r)))}
 	e.resource(r)
 	return e.buf, e.err
+}
+
+// roomFor is about how many bytes the JSON of a resource has. A large text would otherwise be copied each time that the buffer grows.
+func roomFor(r *Resource) int64 {
+	const small, most = 1024, 1 << 30
+	n := value.Size(r.Inputs, most) + value.Size(r.Outputs, most)
+	return small + n + n/16
 }
 
 type deployment struct {
@@ -107,7 +117,11 @@ type deployment struct {
 
 func encodeDeployment(s *Snapshot, f Form) (deployment, error) {
 	// Resources come first here: whether there are secrets, and so a manager to name, shows only once they are written.
-	e := encoder{form: f, buf: make([]byte, 0, 1024*len(s.Resources)+512), bytes: s.ByteStrings}
+	room := int64(512)
+	for _, r := range s.Resources {
+		room += roomFor(r)
+	}
+	e := encoder{form: f, buf: make([]byte, 0, room), bytes: s.ByteStrings}
 	features := map[string]bool{}
 	for i, r := range s.Resources {
 		if i > 0 {

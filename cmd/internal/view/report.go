@@ -110,7 +110,12 @@ func (r report) outputs(w io.Writer) {
 			text = out.Before
 		}
 		color := colors[out.Sign]
-		fmt.Fprintf(w, "  %s %s %s\n", r.p.paint(color, out.Sign), r.p.paint(color, pad(out.Name+":", width+1)), text)
+		fmt.Fprintf(w, "  %s %s ", r.p.paint(color, out.Sign), r.p.paint(color, pad(out.Name+":", width+1)))
+		const piece = 1 << 20 // a large text is not copied as a whole
+		for ; len(text) > piece; text = text[piece:] {
+			_, _ = io.WriteString(w, text[:piece])
+		}
+		_, _ = io.WriteString(w, text+"\n")
 	}
 	fmt.Fprintln(w)
 }

@@ -1,0 +1,40 @@
+// Package memory keeps the garbage of a process small where its values are large: the runtime collects when the heap has doubled, which
+// is cheap for small heaps and gives large ones twice the memory that they need.
+package memory
+
+import (
+	"runtime"
+	"runtime/debug"
+	"runtime/metrics"
+)
+
+// Enough is how much memory, in bytes, a process may take before the runtime collects earlier than when the heap has doubled.
+const Enough = 512 << 20
+
+// Bound makes the runtime collect earlier once the process takes Enough, for the rest of its life. A process with more that is live
+// gets a half of that on top, so that collecting never takes most of its time. It does nothing where the environment decides.
+func Bound(getenv func(name string) string) {
+	if getenv("GOMEMLIMIT") == "" && getenv("GOGC") == "" {
+		watch(func() { debug.SetMemoryLimit(limit(live())) })
+	}
+}
+
+// limit is the runtime's limit for as many live bytes.
+func limit(live uint64) int64 { return max(Enough, int64(live)+int64(live)/2) }
+
+// live is what the last collection has left.
+func live() uint64 {
+	samples := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+	metrics.Read(samples)
+	if samples[0].Value.Kind() != metrics.KindUint64 {
+		return 0
+	}
+	return samples[0].Value.Uint64()
+}
+
+// watch calls a function now and after each collection.
+func watch(then func()) {
+	then()
+	type sentinel struct{ _ *byte }
+	runtime.AddCleanup(&sentinel{}, watch, then)
+}

@@ -1,0 +1,41 @@
+package memory
+
+import (
+	"runtime"
+	"runtime/debug"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestLimit(t *testing.T) {
+	t.Parallel()
+	require.EqualValues(t, Enough, limit(0))
+	require.EqualValues(t, Enough, limit(100<<20))
+	require.EqualValues(t, 3<<30, limit(2<<30))
+}
+
+// The function is called after each collection, not only after the first.
+func TestWatch(t *testing.T) {
+	t.Parallel()
+	called := make(chan struct{}, 100)
+	watch(func() {
+		select {
+		case called <- struct{}{}:
+		default:
+		}
+	})
+	for range 4 {
+		runtime.GC()
+		<-called
+	}
+}
+
+func TestBound(t *testing.T) {
+	before := debug.SetMemoryLimit(-1)
+	Bound(func(name string) string { return map[string]string{"GOGC": "50"}[name] })
+	require.Equal(t, before, debug.SetMemoryLimit(-1), "the environment decides")
+	Bound(func(string) string { return "" })
+	require.GreaterOrEqual(t, debug.SetMemoryLimit(-1), int64(Enough))
+	require.Less(t, debug.SetMemoryLimit(-1), int64(1)<<40)
+}
