@@ -1,4 +1,3 @@
-// Package layout holds nothing but the tests that keep the walls of the house where they are drawn.
 package layout
 
 import (
