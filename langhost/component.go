@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 
 	"github.com/yamlhost/yamlhost/eval"
+	"github.com/yamlhost/yamlhost/parser"
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 	"github.com/yamlhost/yamlhost/runtime/monitor/rpc"
 	"github.com/yamlhost/yamlhost/runtime/provider"
@@ -69,6 +70,7 @@ func (c componentProvider) Construct(ctx context.Context, r provider.ConstructRe
 	}
 	made, diags := eval.Construct(ctx, component, m, request, eval.Options{
 		Cwd: p.cwd, RootDirectory: p.cwd, Getenv: p.getenv, RequireVersion: p.requireVersion, Bundle: new(sources.Sources).Texts,
+		ParseData:  parser.Data,
 		SourcePath: func(name string) string { return filepath.Join(p.dir, name) },
 	})
 	if err := errorOf(diags); err != nil {

@@ -102,7 +102,7 @@ components:
     inputs: {size: {type: integer}, note: {type: string}}
     resources:
       one: {type: 'pkg:Thing', properties: {size: "${size}"}}
-    outputs: {note: "${note}!", size: "${one.size}"}
+    outputs: {note: "${note}!", size: "${one.size}", data: {fn::fromYAML: "a: 1"}}
 `})
 	configured, err := provider.Configure(t.Context(), &pulumirpc.ConfigureRequest{AcceptSecrets: true, AcceptResources: true, SendsOldInputs: true})
 	require.NoError(t, err)
@@ -127,5 +127,6 @@ components:
 	note := made.GetState().GetFields()["note"].GetStructValue().GetFields()
 	require.NotNil(t, note, made.GetState())
 	require.Equal(t, "psst!", note["value"].GetStringValue())
+	require.Equal(t, 1.0, made.GetState().GetFields()["data"].GetStructValue().GetFields()["a"].GetNumberValue(), "L10.C4")
 	require.NotEqual(t, "", note["4dabf18193072939515e22adb298388d"].GetStringValue())
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/yamlhost/yamlhost/check"
 	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/eval"
+	"github.com/yamlhost/yamlhost/parser"
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 	"github.com/yamlhost/yamlhost/runtime/monitor/rpc"
 	"github.com/yamlhost/yamlhost/value/wire"
@@ -89,7 +90,8 @@ func (h *Host) evalOptions(w *workspace.Workspace, limits builtins.Limits) eval.
 	return eval.Options{
 		Limits:  limits,
 		Command: eval.RunCommand(h.childEnv(), nil), EngineKnowsPackages: true, Bundle: new(sources.Sources).Texts,
-		Cwd: w.Dir(), RootDirectory: w.Project.Dir, Getenv: h.options.Env.Lookup, RequireVersion: h.engine.requireVersion,
+		ParseData: parser.Data,
+		Cwd:       w.Dir(), RootDirectory: w.Project.Dir, Getenv: h.options.Env.Lookup, RequireVersion: h.engine.requireVersion,
 		SourcePath: func(name string) string {
 			if filepath.IsAbs(name) {
 				return name
