@@ -244,6 +244,11 @@ func (c *body) checkOutputs() {
 		j.checkHook(h)
 		c.settle(j.seal(nil, schema.Invalid, given{}))
 	}
+	for _, m := range c.file.Messages {
+		j := c.judge(m.Unit)
+		j.checkMessage(m)
+		c.settle(j.seal(nil, schema.Invalid, given{}))
+	}
 	for _, o := range c.program.Outputs {
 		v := c.takeOver(o.Decl.Unit, nil)
 		if v == nil {

@@ -159,3 +159,17 @@ func isMoment(name string) bool {
 	}
 	return false
 }
+
+// checkMessage checks a message of the section `messages` (L10.C20).
+func (c *judge) checkMessage(m *ast.Message) {
+	m.Exprs(func(e ast.Expr) { c.infer(e) })
+	if m.If != nil {
+		c.operand(m.If, schema.Bool, "`if`")
+	}
+	if m.Text != nil {
+		c.printable(m.Text, c.infer(m.Text))
+	}
+	if m.Resource != nil {
+		c.fitResource("resource", m.Resource)
+	}
+}

@@ -22,6 +22,9 @@ type linker struct {
 func (c *linker) link() {
 	c.linkHooks()
 	c.linkTransforms()
+	for _, m := range c.file.Messages {
+		c.linkUnit(nil, new([]Edge), m.Unit)
+	}
 	for i := 0; i < len(c.all); i++ { // resolving adds undeclared configuration behind the declared nodes
 		if c.ctx.Err() != nil {
 			return

@@ -77,6 +77,12 @@ func (c *linker) declare() {
 		}
 		c.records.add(decl.Unit)
 	}
+	for _, decl := range c.file.Messages {
+		if decl.Unit == nil {
+			decl.Number()
+		}
+		c.records.add(decl.Unit)
+	}
 	for _, decl := range c.file.Config {
 		c.number(&decl.Unit, decl.Default)
 		key := c.fullKey(decl.Name.Value)

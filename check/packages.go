@@ -530,4 +530,7 @@ func (c *resolver) eachCall(fn func(*ast.Call)) {
 	for _, decl := range c.file.Transforms {
 		visit(decl.Unit)
 	}
+	for _, decl := range c.file.Messages {
+		visit(decl.Unit)
+	}
 }

@@ -62,6 +62,9 @@ func (p *Program) eachDeclaration(fn func(diag.Range)) {
 	for _, t := range p.File.Transforms {
 		fn(t.Range)
 	}
+	for _, m := range p.File.Messages {
+		fn(m.Range)
+	}
 }
 
 // bodies are the program and its components, as the checker knows them.
@@ -100,6 +103,9 @@ func exprs(body *check.Program, fn func(ast.Expr)) {
 	}
 	for _, t := range body.File.Transforms {
 		t.Exprs(fn)
+	}
+	for _, m := range body.File.Messages {
+		m.Exprs(fn)
 	}
 }
 

@@ -131,8 +131,8 @@ func values(names ...string) []Item {
 }
 
 var (
-	sections       = []string{"name", "description", "pulumi", "config", "variables", "resources", "outputs", "components", "hooks", "dynamic", "transforms", "include", "runtime", "packages", "plugins", "template", "backend", "options"}
-	blockKeys      = []string{"config", "variables", "resources", "outputs", "components", "hooks", "dynamic", "transforms", "match", "properties", "arguments", "options", "get", "inputs", "pulumi", "packages"}
+	sections       = []string{"name", "description", "pulumi", "config", "variables", "resources", "outputs", "components", "hooks", "dynamic", "transforms", "messages", "include", "runtime", "packages", "plugins", "template", "backend", "options"}
+	blockKeys      = []string{"config", "variables", "resources", "outputs", "components", "hooks", "dynamic", "transforms", "messages", "match", "properties", "arguments", "options", "get", "inputs", "pulumi", "packages"}
 	componentKeys  = []string{"description", "inputs", "variables", "resources", "outputs"}
 	configKeys     = []string{"type", "default", "secret", "items", "optional", "name", "description"}
 	configTypes    = []string{"string", "integer", "number", "boolean", "object", "list<string>", "list<integer>", "list<object>"}
@@ -180,6 +180,17 @@ func (q *completer) items() []Item {
 	case "hooks":
 		if len(path) == 2 && c.Kind == parser.KeyCursor {
 			return fields("command", "onDryRun", "ignoreErrors")
+		}
+	case "messages":
+		switch {
+		case len(path) == 2 && c.Kind == parser.KeyCursor:
+			return fields(messageKeys...)
+		case len(path) == 3 && path[2] == "level":
+			return values("debug", "info", "warning", "error")
+		case len(path) == 3 && path[2] == "resource":
+			return q.references(func(n *check.Node) bool { return n.Kind == check.ResourceNode })
+		case len(path) > 2:
+			return q.expression(schema.Any, path[3:])
 		}
 	case "transforms", "transformations":
 		return q.transform(path[1:], true)

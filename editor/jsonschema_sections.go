@@ -62,7 +62,13 @@ func (w *schemaWriter) sections() jsonNode {
 		"dynamic":         described(mapOf(dynamicNode(textOrTexts)), "Types of resources whose provider is a file beside the program."),
 		"transforms":      described(w.transforms(true), "Changes of many resources or function calls, before anything is done about them."),
 		"transformations": annotated(w.transforms(true), jsonNode{"deprecationMessage": "write transforms"}),
-		"include":         described(textOrTexts, "Further files of the program; * stands for a part of a name."),
+		"messages": described(jsonNode{"type": []string{"array", "null"}, "items": anyOf(jsonNode{"type": "string"}, closedMap(jsonNode{
+			"level":    described(jsonNode{"enum": []string{"debug", "info", "warning", "error"}}, "How grave it is; error makes the run fail."),
+			"message":  described(refTo(anyValue), "The text."),
+			"resource": described(refTo(anyValue), "The resource that it is about."),
+			"if":       described(refTo(anyValue), "A condition."),
+		}, "message"))}, "Texts that a run shows."),
+		"include": described(textOrTexts, "Further files of the program; * stands for a part of a name."),
 	}
 	for name, node := range projectFields() {
 		sections[name] = node

@@ -16,6 +16,7 @@ var (
 	hookKeys      = []string{"command", "onDryRun", "ignoreErrors"}
 	getKeys       = []string{"id", "state"}
 	transformKeys = []string{"match", "when", "properties", "replace", "arguments", "options"}
+	messageKeys   = []string{"level", "message", "resource", "if"}
 	matchKeys     = []string{"type", "name", "custom", "function"}
 	dynamicKeys   = []string{"provider", "description", "inputs", "outputs", "onCodeChange", "env"}
 	declaredKeys  = []string{"type", "items", "default", "secret", "optional", "replace", "stable", "description"}
@@ -33,6 +34,11 @@ func (c *colors) keys(spans []parser.Span) {
 		if listed(sections, section.Name) || listed(topKeys, section.Name) {
 			c.add(KeywordToken, false, section.Key)
 			c.section(section)
+			if strings.EqualFold(section.Name, "messages") {
+				for _, item := range section.Children {
+					c.known(item, messageKeys)
+				}
+			}
 			if listed([]string{"transforms", "transformations"}, section.Name) {
 				c.transforms(section)
 			}

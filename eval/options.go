@@ -31,6 +31,8 @@ type Options struct {
 	// Bundle makes texts, by their names in an archive, of a source file below dir and what it imports; nil when nothing here
 	// can. The error says where the fault is.
 	Bundle func(ctx context.Context, dir string, r builtins.BundleRequest) (map[string]string, error)
+	// Message shows a message of the program; nil for nobody. It is called by one goroutine.
+	Message func(ctx context.Context, m Message)
 	// ReadFile reads a file for fn::readFile and its kin; nil to read the file system. The path is as in the program,
 	// made absolute by Cwd.
 	ReadFile func(path string) ([]byte, error)

@@ -60,6 +60,7 @@ func Run(ctx context.Context, p *check.Program, m monitor.Monitor, o Options) (R
 	} else {
 		e.runAll(ctx, e.root, p.Nodes)
 		findings.Add(e.nodeFindings(&result, p.Nodes)...)
+		findings.Add(e.messages(ctx, &result)...)
 		var outputFindings diag.Diagnostics
 		result.Outputs, outputFindings = e.outputs(ctx, &result)
 		findings.Add(outputFindings...)

@@ -13,6 +13,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/eval"
 )
 
 // engine is the service of the engine that started the host. Without one, messages go to a writer.
@@ -53,18 +54,36 @@ func (e *engine) report(ctx context.Context, ds diag.Diagnostics) (failed bool) 
 	return failed
 }
 
+// say shows a message of the program.
+func (e *engine) say(ctx context.Context, m eval.Message) {
+	level := severityOf(m.Severity)
+	if m.Debug {
+		level = pulumirpc.LogSeverity_DEBUG
+	}
+	if e.client != nil {
+		request := &pulumirpc.LogRequest{Severity: level, Message: m.Text, Urn: string(m.URN)}
+		if _, err := e.client.Log(context.WithoutCancel(ctx), request); err == nil {
+			return
+		}
+	}
+	fmt.Fprintf(e.stderr, "%s: %s\n", strings.ToLower(level.String()), m.Text)
+}
+
+func severityOf(severity diag.Severity) pulumirpc.LogSeverity {
+	switch severity {
+	case diag.Error:
+		return pulumirpc.LogSeverity_ERROR
+	case diag.Warning:
+		return pulumirpc.LogSeverity_WARNING
+	}
+	return pulumirpc.LogSeverity_INFO
+}
+
 // log shows a message. One that the engine does not take goes to the writer.
 func (e *engine) log(ctx context.Context, severity diag.Severity, text string) {
 	if e.client != nil {
-		level := pulumirpc.LogSeverity_INFO
-		switch severity {
-		case diag.Error:
-			level = pulumirpc.LogSeverity_ERROR
-		case diag.Warning:
-			level = pulumirpc.LogSeverity_WARNING
-		}
 		// What failed must be told also when the run was cancelled because of it.
-		if _, err := e.client.Log(context.WithoutCancel(ctx), &pulumirpc.LogRequest{Severity: level, Message: text}); err == nil {
+		if _, err := e.client.Log(context.WithoutCancel(ctx), &pulumirpc.LogRequest{Severity: severityOf(severity), Message: text}); err == nil {
 			return
 		}
 	}

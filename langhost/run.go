@@ -91,6 +91,7 @@ func (h *Host) evalOptions(w *workspace.Workspace, limits builtins.Limits) eval.
 		Limits:  limits,
 		Command: eval.RunCommand(h.childEnv(), nil), EngineKnowsPackages: true, Bundle: new(sources.Sources).Texts,
 		ParseData: parser.Data,
+		Message:   h.engine.say,
 		Cwd:       w.Dir(), RootDirectory: w.Project.Dir, Getenv: h.options.Env.Lookup, RequireVersion: h.engine.requireVersion,
 		SourcePath: func(name string) string {
 			if filepath.IsAbs(name) {

@@ -62,6 +62,7 @@ func (o *outline) withIncluded() (*ast.File, diag.Diagnostics) {
 			whole.Components = append(whole.Components, t.file.Components...)
 			whole.Hooks = append(whole.Hooks, t.file.Hooks...)
 			whole.Dynamic = append(whole.Dynamic, t.file.Dynamic...)
+			whole.Messages = append(whole.Messages, t.file.Messages...)
 			whole.Transforms = append(whole.Transforms, t.file.Transforms...)
 		}
 		t.once(taken)

@@ -12,7 +12,7 @@ import (
 // The sections of a program (L1.C), and the fields that only the project's reader looks at (L1.B).
 var (
 	sectionKeys = []string{"name", "description", "version", "namespace", "pulumi", "config", "configuration", "variables",
-		"resources", "outputs", "components", "hooks", "dynamic", "transforms", "transformations", "include"}
+		"resources", "outputs", "components", "hooks", "dynamic", "transforms", "transformations", "messages", "include"}
 	projectKeys = []string{"runtime", "main", "author", "website", "license", "template", "backend", "options", "packages",
 		"plugins", "stackConfigDir", "requiredPulumiVersion"}
 )
@@ -28,8 +28,8 @@ type outline struct {
 	p    *parser // of the text as a whole; it gets all findings in the end
 	file *ast.File
 	body
-	components, pulumi, hooks, dynamic, include *entry
-	transforms                                  []entry
+	components, pulumi, hooks, dynamic, messages, include *entry
+	transforms                                            []entry
 
 	roots []*node   // of the YAML trees of the text
 	heads []*parser // that read the keys at the top by blocks; none where p does
@@ -39,7 +39,7 @@ type outline struct {
 func (p *parser) outline(top []entry, part bool) *outline {
 	file := &ast.File{Source: p.src}
 	var b body
-	var components, pulumi, hooks, dynamic, include *entry
+	var components, pulumi, hooks, dynamic, messages, include *entry
 	var transforms []entry
 	p.fieldsOf(top, sectionKeys, projectKeys, func(name string, e entry) {
 		p := e.p
@@ -86,6 +86,13 @@ func (p *parser) outline(top []entry, part bool) *outline {
 				break
 			}
 			transforms = append(transforms, e)
+		case "messages":
+			if p.options.Plugin {
+				p.fail(diag.UnknownKey, e.at, "write them in the program that uses the package", "a package has no `messages`")
+				break
+			}
+			p.extension(e.at, "a section of messages")
+			messages = &e
 		case "include":
 			p.extension(e.at, "the section `include`")
 			include = &e
@@ -114,7 +121,7 @@ func (p *parser) outline(top []entry, part bool) *outline {
 		}
 		b, include = body{}, nil
 	}
-	return &outline{p: p, file: file, body: b, components: components, pulumi: pulumi, hooks: hooks, dynamic: dynamic, transforms: transforms, include: include}
+	return &outline{p: p, file: file, body: b, components: components, pulumi: pulumi, hooks: hooks, dynamic: dynamic, transforms: transforms, messages: messages, include: include}
 }
 
 // mainOnly are the sections that only the main text of a program may have an effect with.
@@ -145,6 +152,9 @@ func (o *outline) read(names map[string]bool) {
 	}
 	for _, t := range file.Transforms {
 		t.Number()
+	}
+	if o.messages != nil {
+		file.Messages = o.messages.p.messageList(*o.messages)
 	}
 	file.Components = p.componentSection(o.components)
 	o.gatherDiags()

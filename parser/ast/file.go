@@ -47,6 +47,7 @@ type File struct {
 	Hooks      []*Hook      // extension of yamlhost
 	Dynamic    []*Dynamic   // extension of yamlhost
 	Transforms []*Transform // extension of yamlhost
+	Messages   []*Message   // extension of yamlhost
 }
 
 // Slip is a section with a misspelt key.

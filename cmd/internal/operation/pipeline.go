@@ -445,7 +445,7 @@ func (p *Pipeline) runProgram(server *monitorServer) ProgramFunc {
 		result, diags := eval.Run(ctx, p.Program, m, eval.Options{
 			Cwd: p.Workspace.Dir(), RootDirectory: p.Workspace.Project.Dir, Workers: p.options.Parallel, EngineVersion: PulumiVersion,
 			Getenv: p.variables(), AllowEnv: p.options.AllowEnv, RestrictPaths: p.options.RestrictPaths, Untrusted: p.options.Untrusted, SourcePath: p.Console.Path, ParseData: parser.Data,
-			Command: eval.RunCommand(p.Console.ChildEnv(), p.hookSays), Bundle: p.Providers.Sources.Texts, Crash: p.Console.Crashes.Crash,
+			Command: eval.RunCommand(p.Console.ChildEnv(), p.hookSays), Bundle: p.Providers.Sources.Texts, Message: p.programSays, Crash: p.Console.Crashes.Crash,
 			Limits: builtins.Limits{Value: p.options.MaxValue << 20, Steps: p.options.MaxSteps},
 		})
 		for _, d := range diags.Sorted() {
@@ -467,6 +467,15 @@ func (p *Pipeline) runProgram(server *monitorServer) ProgramFunc {
 		}
 		return nil
 	}
+}
+
+// programSays shows a message of the program. One that is about nothing else shows where it stands, unless it only informs.
+func (p *Pipeline) programSays(_ context.Context, m eval.Message) {
+	shown := &engine.Message{Severity: m.Severity, Debug: m.Debug, Text: m.Text, URN: m.URN}
+	if m.URN == "" && m.Severity < diag.Info {
+		shown.Position = p.messageOf(diag.Diagnostic{Severity: m.Severity, Subject: m.At}).Position
+	}
+	p.stage.event(shown)
 }
 
 // hookSays shows a line that the command of a hook has written.

@@ -48,6 +48,15 @@ func Dump(w io.Writer, f *ast.File) error {
 		d.dynamic(t)
 	}
 	d.transforms(f.Transforms)
+	for _, m := range f.Messages {
+		d.line(m.Range, "message")
+		d.nested(func() {
+			d.literal("level", m.Level)
+			d.expr("if", m.If)
+			d.expr("text", m.Text)
+			d.expr("resource", m.Resource)
+		})
+	}
 	_, err := io.WriteString(w, d.text.String())
 	return err
 }

@@ -1,0 +1,117 @@
+package eval
+
+import (
+	"context"
+	"strings"
+
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/parser/ast"
+	"github.com/yamlhost/yamlhost/value"
+	"github.com/yamlhost/yamlhost/value/urn"
+)
+
+// Message is a text of the program for the user (L10.C20). Secrets in it are hidden.
+type Message struct {
+	Severity diag.Severity // Error, Warning or Info
+	Debug    bool          // below Info
+	Text     string
+	URN      urn.URN // what it is about; empty for none
+	At       diag.Range
+}
+
+// messages shows the messages of the program, in its order, now that all nodes have been evaluated. What a preview does not
+// know is left out, and so is what depends on a failure. A message of the level error makes the run fail.
+func (e *evaluator) messages(ctx context.Context, result *Result) diag.Diagnostics {
+	var findings diag.Diagnostics
+	s := &scope{e: e, frame: e.root}
+	for _, decl := range e.program.File.Messages {
+		m, shown, f := s.message(ctx, decl)
+		if f != nil {
+			result.count(f)
+			findings.Add(f.findings...)
+			continue
+		}
+		if !shown {
+			continue
+		}
+		if m.Severity == diag.Error {
+			result.Failed++
+		}
+		if e.options.Message != nil {
+			e.options.Message(ctx, m)
+		}
+	}
+	return findings
+}
+
+// message is what a declaration has to say, and whether it says it.
+func (s *scope) message(ctx context.Context, decl *ast.Message) (m Message, shown bool, _ *fault) {
+	if decl.If != nil {
+		v, f := s.eval(ctx, decl.If)
+		if f != nil {
+			return m, false, f
+		}
+		holds, isBool := v.AsBool()
+		if v.IsKnown() && !isBool {
+			return m, false, blame(diag.NotAssignable, decl.If.Range(), "", "`if` must be a boolean, not %s", kindOf(v))
+		}
+		if !holds {
+			return m, false, nil
+		}
+	}
+	text, known, f := s.publicText(ctx, decl.Text)
+	if f != nil || !known {
+		return m, false, f
+	}
+	m = Message{Severity: diag.Info, Text: text, At: decl.Range}
+	switch decl.Level.Text() {
+	case "debug":
+		m.Debug = true
+	case "warning":
+		m.Severity = diag.Warning
+	case "error":
+		m.Severity = diag.Error
+	}
+	if decl.Resource == nil {
+		return m, true, nil
+	}
+	ref, f := s.resourceIn(ctx, "resource", decl.Resource)
+	switch {
+	case f != nil && f.later:
+		return m, false, nil
+	case f != nil:
+		return m, false, f
+	case ref != nil:
+		m.URN = ref.URN
+	}
+	return m, true, nil
+}
+
+// publicText is the text of an expression with a placeholder for each part that is secret. known says whether all of it is.
+func (s *scope) publicText(ctx context.Context, e ast.Expr) (text string, known bool, _ *fault) {
+	parts := []ast.Expr{e}
+	if template, ok := e.(*ast.Template); ok {
+		parts = template.Parts
+	}
+	var b strings.Builder
+	for _, part := range parts {
+		v, f := s.eval(ctx, part)
+		if f != nil {
+			return "", false, f
+		}
+		printed, err := value.Text(v)
+		if err != nil {
+			return "", false, blame(diag.NotPrintable, part.Range(), "", "%s", err)
+		}
+		if !printed.IsKnown() {
+			return "", false, nil
+		}
+		if v.ContainsSecret() {
+			b.WriteString(value.SecretText)
+			continue
+		}
+		plain, _ := printed.AsString()
+		b.WriteString(plain)
+	}
+	return b.String(), true, nil
+}
