@@ -1,0 +1,181 @@
+//go:build linux
+
+package kill
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// forge is a server of objects that the code of a dynamic type makes. It can hold an answer back, so that yamlhost dies in the
+// middle of a call.
+type forge struct {
+	mu      sync.Mutex
+	objects map[string]string // id to text
+	next    int
+	hold    string   // the method to hold; empty for none
+	before  bool     // it is held before anything is done, and not afterwards
+	held    chan int // gets the process of the code, once a call is held
+	release chan struct{}
+}
+
+func (f *forge) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	var body struct{ ID, Text string }
+	_ = json.NewDecoder(r.Body).Decode(&body)
+	f.mu.Lock()
+	hold, before := f.hold == r.Method, f.before
+	f.mu.Unlock()
+	pid, _ := strconv.Atoi(r.Header.Get("Process"))
+	if hold && before {
+		f.held <- pid
+		<-f.release
+		return
+	}
+	f.mu.Lock()
+	switch r.Method {
+	case http.MethodPost:
+		f.next++
+		body.ID = fmt.Sprint(f.next)
+		f.objects[body.ID] = body.Text
+	case http.MethodPatch:
+		f.objects[body.ID] = body.Text
+	case http.MethodDelete:
+		delete(f.objects, body.ID)
+	}
+	body.Text = f.objects[body.ID]
+	f.mu.Unlock()
+	if hold {
+		f.held <- pid
+		<-f.release
+		return
+	}
+	_ = json.NewEncoder(w).Encode(body)
+}
+
+const killedSource = `
+const call = async (method, body) => {
+  const r = await fetch(process.env.FORGE, { method, headers: { process: String(process.pid) }, body: JSON.stringify(body) });
+  return r.json();
+};
+export default {
+  async create(inputs) { const o = await call("POST", { text: inputs.text }); return { id: o.ID, outs: { text: o.Text } }; },
+  async update(id, _olds, news) { const o = await call("PATCH", { id, text: news.text }); return { outs: { text: o.Text } }; },
+  async read(id) { const o = await call("PUT", { id }); return o.Text ? { id, props: { text: o.Text }, inputs: { text: o.Text } } : {}; },
+  async delete(id) { await call("DELETE", { id }); },
+};
+`
+
+// TestDynamicKilled kills yamlhost in the middle of a call of a dynamic type's code: nothing is lost, nothing is made twice
+// without a word, and the code's process does not outlive yamlhost (D9, D15).
+func TestDynamicKilled(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("node"); err != nil {
+		t.Skip("dynamic types need node, which is not on PATH")
+	}
+	for _, method := range []string{http.MethodPost, http.MethodPatch, http.MethodDelete} {
+		for _, before := range []bool{true, false} {
+			t.Run(fmt.Sprintf("%s/before=%t", method, before), func(t *testing.T) {
+				t.Parallel()
+				f := &forge{objects: map[string]string{}, held: make(chan int, 1), release: make(chan struct{})}
+				server := httptest.NewServer(f)
+				t.Cleanup(server.Close)
+				killDynamic(t, f, server.URL, method, before)
+			})
+		}
+	}
+}
+
+func killDynamic(t *testing.T, f *forge, url, method string, before bool) {
+	b := newBenchAt(t, &outcome{points: map[string]int{}}, *seed, "")
+	dir := b.project()
+	b.environ = append(slices.DeleteFunc(b.environ, func(v string) bool { return strings.HasPrefix(v, "PATH=") }),
+		"PATH="+os.Getenv("PATH"), "FORGE="+url, "PULUMI_CONFIG_PASSPHRASE=x")
+	write := func(text string) {
+		program := "name: kill\nruntime: yaml\ndynamic: {Note: {provider: ./note.js, env: [FORGE]}}\n"
+		if text != "" {
+			program += "resources: {note: {type: 'dynamic:Note', properties: {text: " + text + "}}}\n"
+		}
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "Pulumi.yaml"), []byte(program), 0o600))
+	}
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "note.js"), []byte(killedSource), 0o600))
+	write("one")
+	up := []string{"up", "--yes", "--skip-preview", "--non-interactive"}
+	require.Equal(t, 0, b.run("", 0, "stack", "init", "dev").code, b.said)
+	text := "one"
+	if method != http.MethodPost {
+		require.Equal(t, 0, b.run("", 0, up...).code, b.said)
+		text = "two"
+	}
+	if method == http.MethodDelete {
+		text = ""
+	}
+	write(text)
+
+	f.mu.Lock()
+	f.hold, f.before = method, before
+	f.mu.Unlock()
+	cmd := exec.Command(b.self, append([]string{"-C", dir}, up...)...)
+	cmd.Env = b.environ
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	require.NoError(t, cmd.Start())
+	var code int
+	select {
+	case code = <-f.held:
+	case <-time.After(runPatience):
+		t.Fatal("the code of the type was never called")
+	}
+	require.NoError(t, syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL))
+	_ = cmd.Wait()
+	require.Eventually(t, func() bool { return syscall.Kill(code, 0) != nil || zombie(code) }, time.Minute, 10*time.Millisecond,
+		"the process of the code lives on")
+	f.mu.Lock()
+	f.hold = ""
+	f.mu.Unlock()
+	close(f.release)
+
+	made := ""
+	for id := range f.objects {
+		made = id
+	}
+	objects := fmt.Sprint(f.objects)
+	e := b.run("", 0, up...)
+	if method == http.MethodPost {
+		// Nobody knows whether there is an object: the program stops, does nothing, and takes the answer.
+		require.Equal(t, 10, e.code, b.said)
+		require.Equal(t, objects, fmt.Sprint(f.objects))
+		require.Contains(t, b.said, "note")
+		s, _, _, err := b.view()
+		require.NoError(t, err)
+		require.Len(t, s.Pending, 1)
+		e = b.run("", 0, append(slices.Clone(up), "--settle-pending", string(s.Pending[0].Resource.URN)+"="+made)...)
+	}
+	require.Equal(t, 0, e.code, b.said)
+	want := map[string]string{"1": text}
+	if text == "" {
+		want = map[string]string{}
+	}
+	require.Equal(t, want, f.objects, "nothing is lost and nothing is there twice")
+	require.Equal(t, 0, b.run("", 0, "up", "--yes", "--skip-preview", "--non-interactive", "--expect-no-changes").code, b.said)
+	require.Equal(t, 0, b.run("", 0, "destroy", "--yes", "--skip-preview", "--non-interactive").code, b.said)
+	require.Empty(t, f.objects)
+}
+
+// zombie reports whether a process has ended and is only waiting to be noticed.
+func zombie(pid int) bool {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	return err != nil || strings.Contains(string(text), ") Z ")
+}
