@@ -80,6 +80,15 @@ store-test: $(GATEWAY)
 	$(GO) test ./cmd/internal/kill -run TestStore -count 1 -v -timeout 30m -gateway $(CURDIR)/$(GATEWAY)
 	cd test/plugins && YAMLHOST_LIFE_BINARIES=$(CURDIR)/bin/life YAMLHOST_GATEWAY=$(CURDIR)/$(GATEWAY) $(GO) test -timeout 30m ./life -run TestMovingOnABucket
 
+# State in PostgreSQL, on servers in temporary folders, on sockets there: what the store promises, and runs that are killed, raced and
+# paused while connections are cut and the server is restarted and crashes. DATABASE_KILLS of them.
+DATABASE_KILLS ?= 30
+.PHONY: postgres-test
+postgres-test:
+	@test/tools/postgres find >/dev/null || { echo "no programs of a server of PostgreSQL are here: apt-get install postgresql"; exit 1; }
+	YAMLHOST_POSTGRES=$$(test/tools/postgres find) $(GO) test -count 1 -v -timeout 20m ./runtime/backend/postgres
+	YAMLHOST_POSTGRES=$$(test/tools/postgres find) $(GO) test ./cmd/internal/kill -run TestDatabase -count 1 -v -timeout 0 -database-kills $(DATABASE_KILLS)
+
 kill-test-s3: KILLS = 200
 kill-test-s3: $(GATEWAY)
 	$(GO) test ./cmd/internal/kill -run TestStoreKill -count 1 -v -timeout 0 -gateway $(CURDIR)/$(GATEWAY) -store-kills $(KILLS)

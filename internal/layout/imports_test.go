@@ -22,6 +22,9 @@ var mayImport = map[string][]string{
 	// For tests only.
 	"parser/ast/asttest":          {"parser/ast", "diag"},
 	"runtime/monitor/monitortest": {"runtime/monitor", "value", "value/urn"},
+	"runtime/backend/objectstest": {"runtime/backend", "runtime/journal", "runtime/state", "value"},
+	// Starts servers.
+	"runtime/backend/postgres/postgrestest": {},
 	// Reading from web servers, with retries.
 	"internal/httpget": {},
 
@@ -56,7 +59,8 @@ var mayImport = map[string][]string{
 	"runtime/journal":        {"internal/jsontext", "runtime/state", "value", "value/urn"},
 	"runtime/backend":        {"internal/filelock", "runtime/journal", "runtime/state", "runtime/secrets", "value/urn"},
 	// Stores of objects implement a contract of backend, which knows none of them.
-	"runtime/backend/bucket": {"runtime/backend"},
+	"runtime/backend/bucket":   {"runtime/backend"},
+	"runtime/backend/postgres": {"runtime/backend"},
 	// Key services implement a contract of secrets, which knows none of them.
 	"runtime/secrets/keyservice": {"runtime/secrets"},
 	"workspace/project":          {"runtime/secrets", "value", "diag"},
@@ -134,6 +138,7 @@ var guests = []struct {
 	{"github.com/aws/", []string{"runtime/backend/bucket"}},
 	{"github.com/Azure/", []string{"runtime/backend/bucket", "runtime/secrets/keyservice"}},
 	{"gocloud.dev/", []string{"runtime/backend/bucket", "runtime/secrets/keyservice"}},
+	{"github.com/jackc/", []string{"runtime/backend/postgres"}},
 	{"github.com/pulumi/", []string{"value/wire", "runtime/monitor/rpc", "runtime/plugin", "langhost", "bench/floor", "cmd/internal/report"}},
 	{"github.com/spf13/", []string{"cmd/"}},
 	{"go.lsp.dev/", []string{"editor/lsp"}},

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"net/url"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"time"
 )
@@ -81,7 +82,7 @@ func openObjects(rawURL string, o Options, objects Objects) (*Backend, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	name, _, _ := strings.Cut(rawURL, "?") // the rest may hold what is nobody's business
+	name, _, _ := strings.Cut(PublicURL(rawURL), "?") // the rest may hold what is nobody's business
 	d := newObjectDisk(objects, name, o.Fault)
 	b := &Backend{url: rawURL, root: ".pulumi", o: o, disk: d, objects: d, probed: &probed{}, leastJournal: defaultLeastJournal, background: inBackground}
 	_, err := b.layout()
@@ -117,6 +118,27 @@ func (b *Backend) on(d disk) *Backend {
 
 // URL is the backend's URL as it was given; workspaces know it under that name (F6.15).
 func (b *Backend) URL() string { return b.url }
+
+// PublicURL is the backend's URL for messages and reports.
+func (b *Backend) PublicURL() string { return PublicURL(b.url) }
+
+// secretParameters are parameters of URLs that are nobody's business.
+var secretParameters = regexp.MustCompile(`([?&](?:ssl)?password)=[^&]*`)
+
+// PublicURL is a backend's URL without the password that it may have in it, also if it is malformed.
+func PublicURL(rawURL string) string {
+	scheme, rest, found := strings.Cut(rawURL, "://")
+	if !found || scheme == "file" {
+		return rawURL
+	}
+	rest = secretParameters.ReplaceAllString(rest, "$1=xxxxx")
+	if at := strings.LastIndex(rest, "@"); at >= 0 {
+		if user, _, has := strings.Cut(rest[:at], ":"); has {
+			rest = user + ":xxxxx" + rest[at:]
+		}
+	}
+	return scheme + "://" + rest
+}
 
 // Folder is the .pulumi folder, or what comes before the keys of objects in a store.
 func (b *Backend) Folder() string { return b.root }

@@ -21,7 +21,7 @@ func (e *UnsupportedURLError) Error() string {
 	if e.Way != "" {
 		way = e.Way
 	}
-	return fmt.Sprintf("the backend %q is not supported by this build; %s", e.URL, way)
+	return fmt.Sprintf("the backend %q is not supported by this build; %s", PublicURL(e.URL), way)
 }
 
 // NotFoundError says that there is no such stack.

@@ -166,7 +166,7 @@ func (d fencedDisk) Rename(from, to string) error {
 		return err
 	}
 	err := d.disk.Rename(from, to)
-	if errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, ErrFenced) {
 		if lost := d.held.look(); lost != nil {
 			return lost
 		}
@@ -184,7 +184,13 @@ func (d fencedDisk) Remove(path string) error {
 	if err := d.held.look(); err != nil {
 		return err
 	}
-	return d.disk.Remove(path)
+	err := d.disk.Remove(path)
+	if errors.Is(err, ErrFenced) {
+		if lost := d.held.look(); lost != nil {
+			return lost
+		}
+	}
+	return err
 }
 
 // sweep removes what others have left half written of a stack: runs that were killed, and runs that were cancelled and may

@@ -166,6 +166,9 @@ func (l *lease) put(c Condition) error {
 	if err != nil {
 		return err
 	}
+	if l.file.Holder != nil {
+		c.Number = l.file.Generation
+	}
 	version, err := l.d.put(l.key, text, c)
 	if err == nil {
 		l.version, l.renewed = version, sent

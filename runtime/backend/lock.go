@@ -43,9 +43,10 @@ type heldLock struct {
 	seen stamp      // of the lock file when its content was last found to be text
 
 	// In a store: the lease behind the lock, the chain of this run, and the chains that others have left.
-	lease *lease
-	chain *chain
-	left  []*links
+	lease   *lease
+	chain   *chain
+	left    []*links
+	session Held // nil unless the store can hold writes to the lease
 }
 
 // lock takes the stack's lock by the protocol of F6.9: look, write, look again. A lock that yamlhost left behind on this

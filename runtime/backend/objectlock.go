@@ -27,7 +27,12 @@ func (b stackLocks) lockObjects(ctx context.Context) (_ *heldLock, err error) {
 	if err != nil {
 		return nil, err
 	}
-	h := &heldLock{b: b.Backend, ref: b.ref, folder: b.lockFolder(), path: l.lock, lease: l, chain: &chain{lease: l, folder: b.journalOf(b.ref).chainFolder(l.file.Generation)}}
+	fenced, session, err := b.hold(l)
+	if err != nil {
+		return nil, errors.Join(err, l.release())
+	}
+	b.Backend = fenced
+	h := &heldLock{b: b.Backend, session: session, ref: b.ref, folder: b.lockFolder(), path: l.lock, lease: l, chain: &chain{lease: l, folder: b.journalOf(b.ref).chainFolder(l.file.Generation)}}
 	h.fenced = b.on(fencedDisk{b.disk, h})
 	defer func() {
 		if err != nil {
@@ -63,6 +68,28 @@ func (b stackLocks) lockObjects(ctx context.Context) (_ *heldLock, err error) {
 	}
 	l.keep()
 	return h, b.journalOf(b.ref).fence(h)
+}
+
+// hold returns the backend in which every write is held to a lease, if the store can do that; else the same one.
+func (b *Backend) hold(l *lease) (*Backend, Held, error) {
+	store, ok := b.objects.objects.(Fencing)
+	if !ok {
+		return b, nil, nil
+	}
+	var session Held
+	err := b.objects.try(func(ctx context.Context) (err error) {
+		session, err = store.Hold(ctx, l.key, l.file.Generation)
+		return err
+	})
+	if err != nil {
+		return nil, nil, &FileError{Doing: "take the lock of a session beside", Path: l.key, Err: err}
+	}
+	d := newObjectDisk(session, b.objects.name, b.objects.fault)
+	d.patience = b.objects.patience
+	l.d = d
+	b = b.on(d)
+	b.objects = d
+	return b, session, nil
 }
 
 // otherLocks finds lock files but own. Those of the stock host give a *LockedError; those of ours are returned: the lease
@@ -110,7 +137,7 @@ func (b stackLocks) probe(h *heldLock) error {
 			if err := h.lease.look(); err != nil {
 				return h.explain(err)
 			}
-			return &UnfitStoreError{b.url}
+			return &UnfitStoreError{b.PublicURL()}
 		default:
 			return &FileError{Doing: "try the conditions of", Path: taken, Err: err}
 		}
@@ -157,6 +184,9 @@ func (h *heldLock) releaseObjects() error {
 	err := h.explain(h.chain.leave())
 	if failed := h.b.objects.delete(h.path); failed != nil {
 		err = errors.Join(err, &FileError{Doing: "remove the lock", Path: h.path, Err: failed})
+	}
+	if h.session != nil {
+		h.session.Release()
 	}
 	return errors.Join(err, h.lease.release())
 }

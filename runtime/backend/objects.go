@@ -3,6 +3,7 @@ package backend
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 )
 
@@ -37,7 +38,29 @@ type Listed struct {
 type Condition struct {
 	Absent  bool   // there is no object yet
 	Version string // the object is still of this version
+	// Number is no condition: of a lease, what a store that implements Fencing keeps beside it; 0 when nobody holds it. Other
+	// stores have no use for it.
+	Number int64
 }
+
+// Fencing is a store that can check in the same instant as it writes whether a lease is still held.
+type Fencing interface {
+	Objects
+	// Hold returns the store as the holder of a lease sees it, which is the object under key with this number. Whoever had it
+	// before is shut out.
+	Hold(ctx context.Context, key string, number int64) (Held, error)
+}
+
+// Held is a store of which each Put and Delete, but those of the lease itself, give ErrFenced and change nothing unless the lease still
+// has its number in the instant of the change.
+type Held interface {
+	Objects
+	// Release is called once, before the lease is given back. The lease itself can still be written.
+	Release()
+}
+
+// ErrFenced says that a lease was lost before a write. It is an ErrChanged, too.
+var ErrFenced = fmt.Errorf("the lease is no longer held: %w", ErrChanged)
 
 // ErrChanged says that the condition of a Put did not hold: somebody else has written the object.
 var ErrChanged = errors.New("somebody else has written the object meanwhile")

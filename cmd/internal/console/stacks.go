@@ -12,6 +12,7 @@ import (
 	"github.com/yamlhost/yamlhost/parser"
 	"github.com/yamlhost/yamlhost/runtime/backend"
 	"github.com/yamlhost/yamlhost/runtime/backend/bucket"
+	"github.com/yamlhost/yamlhost/runtime/backend/postgres"
 	"github.com/yamlhost/yamlhost/workspace/project"
 )
 
@@ -111,8 +112,14 @@ func (a *Console) OpenBackendAt(url, workDir string) (*backend.Backend, error) {
 
 // openObjects opens a store of objects. What is behind it outlives the command that asked: it renews credentials, say.
 func (a *Console) openObjects(rawURL string) (backend.Objects, error) {
+	if postgres.Handles(rawURL) {
+		return postgres.Open(context.Background(), rawURL, a.World.Lookup)
+	}
 	return bucket.Open(context.Background(), rawURL, a.World.Lookup)
 }
+
+// Stores returns the schemes of the stores that this build can open.
+func Stores() []string { return append(bucket.Known(), postgres.Known()...) }
 
 // diyTrue is a boolean setting of the backend, under its name of today or the old one (F7.18).
 func (a *Console) diyTrue(name string) bool {

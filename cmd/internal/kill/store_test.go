@@ -16,7 +16,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -38,6 +37,16 @@ var (
 // testLease is how long a lease holds in these tests.
 const testLease = "1s"
 
+// storeServer is a server of stores in a process of its own, which can be taken away.
+type storeServer interface {
+	url(prefix string) string // of a store of its own
+	environ() map[string]string
+	open(rawURL string) (backend.Objects, error)
+	read(prefix, key string) []byte   // an object as it is now; nil without one
+	leftovers(prefix string) []string // locks, and journals that are not settled
+	bounce(away time.Duration, n int) // takes the server away for a while, for the n-th time
+}
+
 // gateway is a server of S3 in a process of its own, which can be killed.
 type gateway struct {
 	t       *testing.T
@@ -46,7 +55,6 @@ type gateway struct {
 
 	mu      sync.Mutex // guards what follows, and lets one start or kill it at a time
 	process *exec.Cmd
-	kills   atomic.Int64
 }
 
 func newGateway(t *testing.T) *gateway {
@@ -99,9 +107,8 @@ func (g *gateway) stop() {
 }
 
 // bounce kills the server, and starts it again after a while.
-func (g *gateway) bounce(away time.Duration) {
+func (g *gateway) bounce(away time.Duration, _ int) {
 	g.stop()
-	g.kills.Add(1)
 	time.Sleep(away)
 	g.start()
 }
@@ -110,20 +117,20 @@ func (g *gateway) url(prefix string) string {
 	return "s3://pail/" + prefix + "?region=us-east-1&use_path_style=true&disable_https=true&endpoint=http://" + g.address
 }
 
-func openBucket(rawURL string) (backend.Objects, error) {
+func (g *gateway) open(rawURL string) (backend.Objects, error) {
 	return bucket.Open(context.Background(), rawURL, os.LookupEnv)
 }
 
 // newStoreBench is a bench whose state is in a store. lose says how often the machine is lost, one in so many.
-func (g *gateway) newStoreBench(o *outcome, seed uint64, lose int) *bench {
+func newStoreBench(t *testing.T, g storeServer, o *outcome, seed uint64, lose int) *bench {
 	prefix := fmt.Sprint("b", seed)
-	b := newBenchAt(g.t, o, seed, g.url(prefix))
+	b := newBenchAt(t, o, seed, g.url(prefix))
 	for name, value := range g.environ() {
 		b.environ = append(b.environ, name+"="+value)
 	}
 	b.environ = append(b.environ, leaseKey+"="+testLease)
 	machine := 0
-	b.store = &pail{url: g.url(prefix), prefix: prefix, open: openBucket, left: func() []string { return g.leftovers(prefix) }, lose: func() bool {
+	b.store = &pail{url: g.url(prefix), prefix: prefix, open: g.open, left: func() []string { return g.leftovers(prefix) }, lose: func() bool {
 		if lose == 0 || b.random.IntN(lose) != 0 {
 			return false
 		}
@@ -172,30 +179,36 @@ func (g *gateway) leftovers(prefix string) (left []string) {
 
 // TestStoreKill is TestKill on a store: runs are killed, machines are lost, and so is the server, in the middle of runs.
 func TestStoreKill(t *testing.T) { // D9
-	g := newGateway(t)
+	storeKill(t, newGateway(t), *storeKills)
+}
+
+func storeKill(t *testing.T, g storeServer, kills int) {
+	t.Helper()
 	o := &outcome{points: map[string]int{}}
-	first := g.newStoreBench(&outcome{points: map[string]int{}}, *seed*1000+500, 0)
+	first := newStoreBench(t, g, &outcome{points: map[string]int{}}, *seed*1000+500, 0)
 	points := first.moments(t)
 	require.Greater(t, len(points), 20, "named moments")
 	order := rand.New(rand.NewPCG(*seed, 3))
 	order.Shuffle(len(points), func(i, j int) { points[i], points[j] = points[j], points[i] })
 	over := make(chan struct{})
 	var server sync.WaitGroup
+	bounces := 0
 	server.Go(func() {
 		for random := rand.New(rand.NewPCG(*seed, 4)); ; {
 			select {
 			case <-over:
 				return
 			case <-time.After(time.Second + time.Duration(random.IntN(4000))*time.Millisecond):
-				g.bounce(time.Duration(random.IntN(600)) * time.Millisecond)
+				g.bounce(time.Duration(random.IntN(600))*time.Millisecond, bounces)
+				bounces++
 			}
 		}
 	})
 	var group sync.WaitGroup
 	for w := range *workers {
-		bench := g.newStoreBench(o, *seed*1000+uint64(w), 3)
+		bench := newStoreBench(t, g, o, *seed*1000+uint64(w), 3)
 		group.Go(func() {
-			for n := w; o.fewer(*storeKills); n += *workers {
+			for n := w; o.fewer(kills); n += *workers {
 				bench.round(points[n%len(points)])
 			}
 		})
@@ -205,8 +218,8 @@ func TestStoreKill(t *testing.T) { // D9
 	server.Wait()
 
 	slices.Sort(o.starts)
-	t.Logf("kills %d at %d named moments and at random ones, runs %d; machines lost %d, kills of the server %d",
-		o.kills, len(points), o.runs, o.machines, g.kills.Load())
+	t.Logf("kills %d at %d named moments and at random ones, runs %d; machines lost %d, the server was taken away %d times",
+		o.kills, len(points), o.runs, o.machines, bounces)
 	t.Logf("manual steps %d, lost objects %d, ghosts %d, unreadable states %d, silent re-creations %d, litter %d",
 		o.manual, o.lost, o.ghosts, o.unreadable, o.recreated, o.litter)
 	t.Logf("runs that came before the lease of a lost machine had run out, and were only repeated: %d", o.waits)
@@ -223,9 +236,13 @@ func TestStoreKill(t *testing.T) { // D9
 
 // TestStoreRaces has two machines begin at the same moment: exactly one may, every time (F6.9).
 func TestStoreRaces(t *testing.T) {
-	g := newGateway(t)
+	storeRaced(t, newGateway(t), *storeRaces)
+}
+
+func storeRaced(t *testing.T, g storeServer, races int) {
+	t.Helper()
 	open := func(machine string) *backend.Backend {
-		b, err := backend.Open(g.url("races"), backend.Options{OpenObjects: openBucket,
+		b, err := backend.Open(g.url("races"), backend.Options{OpenObjects: g.open,
 			Process: backend.Process{PID: 1, User: "u", Host: machine, Machine: machine, Alive: func(int, string) bool { return true }}})
 		require.NoError(t, err)
 		return b
@@ -234,7 +251,7 @@ func TestStoreRaces(t *testing.T) {
 	rivals := []*backend.Backend{open("one"), open("two")}
 	require.NoError(t, rivals[0].Create(t.Context(), ref, nil))
 	var wins [2]int
-	for n := range *storeRaces {
+	for n := range races {
 		var won [2]*backend.Session
 		var faults [2]error
 		var group sync.WaitGroup
@@ -254,17 +271,21 @@ func TestStoreRaces(t *testing.T) {
 		require.NoError(t, won[winner].Close())
 		wins[winner]++
 	}
-	t.Logf("%d races, one winner each: %v", *storeRaces, wins)
+	t.Logf("%d races, one winner each: %v", races, wins)
 }
 
 // TestStorePaused stops a run wherever it is, has another machine take over once its lease has run out, and lets it go on:
 // it cannot write, and says so (D9).
 func TestStorePaused(t *testing.T) {
-	g := newGateway(t)
+	storePaused(t, newGateway(t), *storePauses)
+}
+
+func storePaused(t *testing.T, g storeServer, pauses int) {
+	t.Helper()
 	o := &outcome{points: map[string]int{}}
 	overtaken, late := 0, 0
-	for n := range *storePauses {
-		b := g.newStoreBench(o, *seed*1000+uint64(700+n), 0)
+	for n := range pauses {
+		b := newStoreBench(t, g, o, *seed*1000+uint64(700+n), 0)
 		for i := range 6 {
 			b.items[i] = item{fmt.Sprint("t", i), "k0"}
 		}
@@ -276,7 +297,7 @@ func TestStorePaused(t *testing.T) {
 		a.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 		require.NoError(t, a.Start())
 		for range 1000 { // until it has the lease
-			if text, _ := os.ReadFile(g.file(b, "yamlhost/kill/dev/lease.json")); bytes.Contains(text, []byte(`"asleep"`)) {
+			if bytes.Contains(g.read(b.store.prefix, ".pulumi/yamlhost/kill/dev/lease.json"), []byte(`"asleep"`)) {
 				break
 			}
 			time.Sleep(10 * time.Millisecond)
@@ -293,12 +314,12 @@ func TestStorePaused(t *testing.T) {
 			e = b.run("", 0, up...)
 		}
 		require.Equal(t, 0, e.code, b.said)
-		before := g.state(t, b)
+		before := storedState(t, g, b)
 		objects, err := drawer.Objects(b.drawer)
 		require.NoError(t, err)
 		require.NoError(t, syscall.Kill(a.Process.Pid, syscall.SIGCONT))
 		err = a.Wait()
-		require.Equal(t, before, g.state(t, b), "the state is what the other run has left; the one that was stopped said:\n%s", said.String())
+		require.Equal(t, before, storedState(t, g, b), "the state is what the other run has left; the one that was stopped said:\n%s", said.String())
 		if err != nil {
 			require.Contains(t, said.String(), "the lease on the stack", "run %d", n)
 			overtaken++
@@ -309,20 +330,20 @@ func TestStorePaused(t *testing.T) {
 		require.LessOrEqual(t, len(now)-len(objects), 2)
 		require.Empty(t, g.leftovers(b.store.prefix))
 	}
-	require.Greater(t, overtaken, *storePauses/3)
+	require.Greater(t, overtaken, pauses/3)
 	t.Logf("%d runs stopped, %d of them before they had ended: none wrote anything after another had taken over; calls of the provider that were already on their way: %d",
-		*storePauses, overtaken, late)
+		pauses, overtaken, late)
 	require.Empty(t, o.faults)
 }
 
-// file is where the server keeps an object of a bench.
-func (g *gateway) file(b *bench, name string) string {
-	return filepath.Join(g.dir, "pail", b.store.prefix, ".pulumi", filepath.FromSlash(name))
+func (g *gateway) read(prefix, key string) []byte {
+	text, _ := os.ReadFile(filepath.Join(g.dir, "pail", prefix, filepath.FromSlash(key)))
+	return text
 }
 
-func (g *gateway) state(t *testing.T, b *bench) string {
+func storedState(t *testing.T, g storeServer, b *bench) string {
 	t.Helper()
-	text, err := os.ReadFile(g.file(b, "stacks/kill/dev.json"))
-	require.NoError(t, err)
+	text := g.read(b.store.prefix, ".pulumi/stacks/kill/dev.json")
+	require.NotEmpty(t, text)
 	return string(text)
 }

@@ -52,7 +52,7 @@ func Open(ctx context.Context, rawURL string, lookup Lookup) (backend.Objects, e
 	i := slices.IndexFunc(all, func(k kind) bool { return k.scheme == u.Scheme })
 	if i < 0 {
 		return nil, &backend.UnsupportedURLError{URL: rawURL, Way: "state can be kept in file://~, file:///some/folder, " +
-			"s3://bucket, gs://bucket or azblob://container"}
+			"s3://bucket, gs://bucket, azblob://container or postgres://host/database"}
 	}
 	k := all[i]
 	if k.open == nil {

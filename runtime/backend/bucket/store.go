@@ -118,15 +118,15 @@ func (s *Store) explain(err error) error {
 	case gcerrors.PermissionDenied, gcerrors.InvalidArgument, gcerrors.Unimplemented:
 		return fmt.Errorf("%w: %s", backend.ErrRefused, text)
 	}
-	return sorted(s.native.status(err), text, err)
+	return sorted(s.native.status(err), text)
 }
 
 // sorted returns err as one that will not pass, if the status which the service answered says so, else as one that may.
-func sorted(status int, text string, err error) error {
+func sorted(status int, text string) error {
 	if status >= 400 && status < 500 && status != http.StatusRequestTimeout && status != http.StatusTooManyRequests {
 		return fmt.Errorf("%w: %s", backend.ErrRefused, text)
 	}
-	return &passing{text, err}
+	return passing(text)
 }
 
 // missing reports whether an error says that not the object is missing but the bucket.
@@ -134,12 +134,8 @@ func (s *Store) missing(text string) bool {
 	return strings.Contains(text, "NoSuchBucket") || strings.Contains(text, "ContainerNotFound")
 }
 
-// passing is a fault that may pass.
-type passing struct {
-	text string
-	err  error
-}
+// passing is a fault that may pass. It hides what it is made of: a file with credentials that is missing would be taken for an
+// object that does not exist.
+type passing string
 
-func (e *passing) Error() string { return e.text }
-
-func (e *passing) Unwrap() error { return e.err }
+func (e passing) Error() string { return string(e) }

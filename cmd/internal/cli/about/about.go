@@ -124,7 +124,7 @@ func readStack(ctx context.Context, a *console.Console, o *aboutOptions, r *abou
 	if err != nil {
 		return err
 	}
-	r.Backend = &aboutBackend{Name: "file", URL: b.URL()}
+	r.Backend = &aboutBackend{Name: "file", URL: b.PublicURL()}
 	if a.World.Process != nil {
 		r.Backend.User, r.Backend.Name = a.World.Process().User, a.World.Process().Host
 	}

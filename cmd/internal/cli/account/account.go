@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
 	"github.com/yamlhost/yamlhost/runtime/backend"
-	"github.com/yamlhost/yamlhost/runtime/backend/bucket"
 )
 
 type accountOptions struct {
@@ -37,7 +36,7 @@ func NewLogin(_ *console.Console, run func(context.Context, *accountOptions) err
 
 // storesOfThisBuild says which stores there are.
 func storesOfThisBuild() string {
-	known := bucket.Known()
+	known := console.Stores()
 	if len(known) == 0 {
 		return "This build has no stores; docs/state.md says how to get one that has."
 	}
@@ -88,7 +87,7 @@ func Login(_ context.Context, a *console.Console, o *accountOptions) error {
 	if err := backend.Login(a.CredentialsHome(), o.url); err != nil {
 		return err
 	}
-	fmt.Fprintf(a.Streams.Err, "Logged in to %s\n", o.url)
+	fmt.Fprintf(a.Streams.Err, "Logged in to %s\n", backend.PublicURL(o.url))
 	return nil
 }
 
@@ -122,7 +121,7 @@ func Whoami(_ context.Context, a *console.Console, o *accountOptions) error {
 		user = a.World.Process().User
 	}
 	if o.json {
-		return a.WriteJSON(map[string]string{"user": user, "url": b.URL()})
+		return a.WriteJSON(map[string]string{"user": user, "url": b.PublicURL()})
 	}
 	_, err = fmt.Fprintln(a.Streams.Out, user)
 	return err

@@ -183,7 +183,7 @@ func lookBackend(ctx context.Context, a *console.Console) []finding {
 	if err != nil {
 		return bad(err, "see that you may write there and that there is space left")
 	}
-	return []finding{{part: "backend", verdict: fine, text: fmt.Sprintf("%s can be read and written; it has %s", b.URL(), console.Count(len(stacks), "stack"))},
+	return []finding{{part: "backend", verdict: fine, text: fmt.Sprintf("%s can be read and written; it has %s", b.PublicURL(), console.Count(len(stacks), "stack"))},
 		clock(before, written, time.Now())}
 }
 

@@ -257,7 +257,7 @@ func (m *maker) free(files []templates.File, settings *project.Settings, exists 
 		ways = append(ways, "--dir")
 	}
 	if exists {
-		faults = append(faults, fmt.Sprintf("%s has a stack '%s' of a project %s already", m.stack.Backend.URL(), m.stack.Ref.Stack, m.name))
+		faults = append(faults, fmt.Sprintf("%s has a stack '%s' of a project %s already", m.stack.Backend.PublicURL(), m.stack.Ref.Stack, m.name))
 		ways = append(ways, "--name", "--stack")
 	}
 	if len(faults) > 0 {

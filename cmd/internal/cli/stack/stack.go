@@ -184,7 +184,7 @@ func stackShow(ctx context.Context, a *console.Console, o *stackOptions) error {
 		return err
 	}
 	out := a.Streams.Out
-	fmt.Fprintf(out, "Current stack is %s:\n    Managed by %s\n", s.Ref.Stack, s.Backend.URL())
+	fmt.Fprintf(out, "Current stack is %s:\n    Managed by %s\n", s.Ref.Stack, s.Backend.PublicURL())
 	if len(loaded.Snapshot.Resources) > 0 {
 		at := s.Backend.LastUpdate(ctx, s.Ref, loaded.Snapshot.Manifest.Time).UTC()
 		fmt.Fprintf(out, "    Last updated: %s\n", at.Format("2006-01-02 15:04:05 MST"))

@@ -1,0 +1,163 @@
+//go:build !lean
+
+package postgres
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/yamlhost/yamlhost/runtime/backend"
+)
+
+// held is the store as the holder of a lease sees it. Each of its writes checks the number of the lease. Beside that a session
+// of its own has an advisory lock for as long as the process is connected: administrators see in pg_locks who works on what, and
+// whoever takes over ends that session. It is safe for concurrent use.
+type held struct {
+	*Store
+	lease string // key
+	claim *claim
+
+	end  context.CancelFunc
+	done chan struct{}
+}
+
+var _ backend.Held = (*held)(nil)
+
+var errHeld = errors.New("another session holds the advisory lock on the stack")
+
+// Hold takes the advisory lock on the key of a lease. Whoever has it still has lost the lease: that session is ended, so that nothing
+// comes of what it may have under way.
+func (s *Store) Hold(ctx context.Context, lease string, number int64) (backend.Held, error) {
+	h := &held{Store: s, lease: lease, claim: &claim{s.prefix + lease, number}, done: make(chan struct{})}
+	c, err := h.session(ctx)
+	if err != nil {
+		return nil, explain(err)
+	}
+	if err := h.take(ctx, c); err != nil {
+		closeNow(c)
+		return nil, explain(err)
+	}
+	life, end := context.WithCancel(context.Background())
+	h.end = end
+	go h.keep(life, c)
+	return h, nil
+}
+
+// Put writes an object if the condition holds and the lease still has its number. The lease itself is written under its condition only.
+func (h *held) Put(ctx context.Context, key string, data []byte, c backend.Condition) (string, error) {
+	if key == h.lease {
+		return h.put(ctx, key, data, c, nil)
+	}
+	return h.put(ctx, key, data, c, h.claim)
+}
+
+// Delete removes an object if the lease still has its number.
+func (h *held) Delete(ctx context.Context, key string) error { return h.remove(ctx, key, h.claim) }
+
+// Release gives the advisory lock back.
+func (h *held) Release() {
+	h.end()
+	<-h.done
+}
+
+// session is a connection of its own.
+func (h *held) session(ctx context.Context) (*pgx.Conn, error) {
+	c, err := pgx.ConnectConfig(ctx, h.connect)
+	if err != nil {
+		return nil, err
+	}
+	if err := h.prepare(ctx, c); err != nil {
+		closeNow(c)
+		return nil, err
+	}
+	return c, nil
+}
+
+func closeNow(c *pgx.Conn) {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	_ = c.Close(ctx) // the server ends the session in any case
+}
+
+// lockNumber is what the advisory lock is taken on: advisory locks have numbers only, and are those of a whole database.
+func (h *held) lockNumber(ctx context.Context, c *pgx.Conn) (int64, error) {
+	var table uint32
+	if err := c.QueryRow(ctx, `SELECT to_regclass($1)::oid`, quoted(h.own)).Scan(&table); err != nil {
+		return 0, err
+	}
+	sum := sha256.Sum256(fmt.Appendf(nil, "yamlhost %d %s", table, h.claim.key))
+	return int64(binary.BigEndian.Uint64(sum[:])), nil
+}
+
+func (h *held) try(ctx context.Context, c *pgx.Conn, number int64) error {
+	var got bool
+	err := c.QueryRow(ctx, `SELECT pg_try_advisory_lock($1)`, number).Scan(&got)
+	if err == nil && !got {
+		err = errHeld
+	}
+	return err
+}
+
+// take takes the advisory lock, and ends the session of whoever has it.
+func (h *held) take(ctx context.Context, c *pgx.Conn) error {
+	number, err := h.lockNumber(ctx, c)
+	if err != nil {
+		return err
+	}
+	for range 100 {
+		if err := h.try(ctx, c, number); !errors.Is(err, errHeld) {
+			return err
+		}
+		_, err := c.Exec(ctx, `SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND granted AND objsubid = 1
+			AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+			AND classid = (($1::bigint >> 32) & 4294967295)::oid AND objid = ($1::bigint & 4294967295)::oid`, number)
+		if err != nil {
+			return fmt.Errorf("end the session of the run before: %w", err)
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+	return errHeld
+}
+
+// keep waits for the end of the session and makes a new one, until Release. A session that is cut does not end the run: the lease
+// says whose turn it is. If another session has the lock meanwhile, this one is too late, or an earlier one of this run is
+// not known to be gone yet.
+func (h *held) keep(ctx context.Context, c *pgx.Conn) {
+	defer close(h.done)
+	for pause := time.Duration(0); ; pause = time.Second {
+		for c != nil {
+			if _, err := c.WaitForNotification(ctx); err != nil {
+				closeNow(c)
+				c, pause = nil, 0
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(pause):
+		}
+		next, err := h.session(ctx)
+		if err != nil {
+			continue
+		}
+		number, err := h.lockNumber(ctx, next)
+		if err == nil {
+			err = h.try(ctx, next, number)
+		}
+		if err != nil {
+			closeNow(next)
+			continue
+		}
+		c = next
+	}
+}

@@ -1,0 +1,131 @@
+//go:build !lean
+
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/yamlhost/yamlhost/runtime/backend"
+)
+
+const (
+	// connections is how many one process has at most, beside the one that holds the lock of a stack.
+	connections = 4
+	// patience is how long a connection may take to come about, unless connect_timeout says otherwise.
+	patience = 10 * time.Second
+)
+
+// Known returns the schemes that this build can open.
+func Known() []string { return []string{Scheme} }
+
+// Open opens the database of a URL (F6.18). Nothing is asked of it yet, and nothing is made before something is written. lookup
+// has libpq's variables. Messages of what comes of it have no passwords in them.
+func Open(ctx context.Context, rawURL string, lookup Lookup) (backend.Objects, error) {
+	t, err := parse(rawURL, lookup)
+	if err != nil {
+		return nil, err
+	}
+	text, err := t.text()
+	if err != nil {
+		return nil, fmt.Errorf("open the backend %s: %w", t.name, err)
+	}
+	config, err := pgxpool.ParseConfig(text)
+	if err != nil {
+		return nil, fmt.Errorf("open the backend %s: %w", t.name, withoutSettings(err))
+	}
+	// One way for each statement: nothing is prepared, which short processes would not gain from. Get asks for bytes as bytes.
+	config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeExec
+	config.MaxConns, config.MinConns, config.MaxConnIdleTime = connections, 0, time.Minute
+	if config.ConnConfig.ConnectTimeout == 0 {
+		config.ConnConfig.ConnectTimeout = patience
+	}
+	s := &Store{table: t.table, own: t.table + ownSuffix, prefix: t.prefix, connect: config.ConnConfig.Copy()}
+	config.AfterConnect = s.prepare
+	if s.pool, err = pgxpool.NewWithConfig(ctx, config); err != nil {
+		return nil, fmt.Errorf("open the backend %s: %w", t.name, err)
+	}
+	return s, nil
+}
+
+// withoutSettings is why settings cannot be used, without the settings.
+func withoutSettings(err error) error {
+	var malformed *pgconn.ParseConfigError
+	if errors.As(err, &malformed) {
+		if cause := errors.Unwrap(malformed); cause != nil {
+			return cause
+		}
+		return errors.New("its parameters, or libpq's variables, cannot be used")
+	}
+	return err
+}
+
+// prepare makes a new connection fit for use. What is acknowledged must be on disk; a statement that waits for another one gives
+// up some time, and the server finds out within half a minute that a machine is gone.
+func (s *Store) prepare(ctx context.Context, c *pgx.Conn) error {
+	var pid uint32
+	if err := c.QueryRow(ctx, `SELECT pg_backend_pid()`).Scan(&pid); err != nil {
+		return err
+	}
+	if pid != c.PgConn().PID() { // somebody stands between
+		if err := s.refusePooler(ctx, c, pid); err != nil {
+			return err
+		}
+	}
+	_, err := c.Exec(ctx, `SELECT set_config('lock_timeout', '15s', false), set_config('tcp_keepalives_idle', '10', false),
+		set_config('tcp_keepalives_interval', '5', false), set_config('tcp_keepalives_count', '3', false),
+		set_config('synchronous_commit', CASE current_setting('synchronous_commit') WHEN 'off' THEN 'on'
+			ELSE current_setting('synchronous_commit') END, false)`)
+	return err
+}
+
+// PoolerError says that what stands between this program and the server gives each transaction another connection.
+type PoolerError struct{}
+
+func (*PoolerError) Error() string {
+	return "a connection pooler in transaction mode stands before the database: it gives every transaction another connection, so that " +
+		"the lock of a run would be nobody's. Connect to the server itself, or to a pool in session mode (pool_mode = session)"
+}
+
+// refusePooler finds out whether a connection keeps its session, of which pid is the process: while others are in the middle of a
+// transaction, a pooler that takes sessions away has to give this one another process, or none.
+func (s *Store) refusePooler(ctx context.Context, c *pgx.Conn, pid uint32) error {
+	const rivals = 3
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	for range rivals {
+		rival, err := pgx.ConnectConfig(ctx, s.connect)
+		if err != nil {
+			return err
+		}
+		defer func() {
+			end, cancel := context.WithTimeout(context.Background(), time.Second)
+			defer cancel()
+			_ = rival.Close(end) // it has changed nothing
+		}()
+		busy, giveUp := context.WithTimeout(ctx, 2*time.Second)
+		var other uint32
+		if _, err = rival.Exec(busy, `BEGIN`); err == nil {
+			err = rival.QueryRow(busy, `SELECT pg_backend_pid()`, pgx.QueryExecModeSimpleProtocol).Scan(&other)
+		}
+		giveUp()
+		if err == nil && other == pid {
+			return refused(&PoolerError{})
+		}
+		if err != nil {
+			break // there are no more connections
+		}
+	}
+	var now uint32
+	err := c.QueryRow(ctx, `SELECT pg_backend_pid()`, pgx.QueryExecModeSimpleProtocol).Scan(&now)
+	if err == nil && now != pid {
+		return refused(&PoolerError{})
+	}
+	return err
+}

@@ -1,0 +1,67 @@
+// Package postgrestest starts servers of PostgreSQL, for tests.
+package postgrestest
+
+import (
+	"net/url"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Server is a server in processes of its own, on a socket in a temporary folder. One goroutine at a time may stop and start it.
+type Server struct {
+	Dir string // which the socket is in
+	bin string
+	t   testing.TB
+}
+
+// Start starts a server, which ends with the test. bin is the folder of the server's programs; without one the test is skipped.
+// args are a port of this machine that it listens on too, and the files with its certificate and key; or nothing.
+func Start(t testing.TB, bin string, args ...string) *Server {
+	t.Helper()
+	if bin == "" {
+		t.Skip("needs the programs of a server of PostgreSQL: make postgres-test finds them and says where they are (YAMLHOST_POSTGRES)")
+	}
+	s := &Server{bin: bin, t: t}
+	s.Dir = strings.TrimSpace(s.run("start", args...))
+	t.Cleanup(func() { s.run("remove", s.Dir) })
+	return s
+}
+
+func (s *Server) run(do string, args ...string) string {
+	cmd := exec.Command("test/tools/postgres", append([]string{do, s.bin}, args...)...)
+	cmd.Dir = root(s.t)
+	said, err := cmd.Output()
+	if err != nil {
+		text := ""
+		if ended, ok := err.(*exec.ExitError); ok {
+			text = string(ended.Stderr)
+		}
+		s.t.Errorf("postgres %s: %v: %s", do, err, text)
+	}
+	return string(said)
+}
+
+// root is the folder of the module.
+func root(t testing.TB) string {
+	out, err := exec.Command("go", "env", "GOMOD").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return filepath.Dir(strings.TrimSpace(string(out)))
+}
+
+// Stop ends the server in order: it cuts all connections.
+func (s *Server) Stop() { s.run("stop", s.Dir) }
+
+// Crash ends the server at once, as if its machine had lost the processes.
+func (s *Server) Crash() { s.run("crash", s.Dir) }
+
+// Again starts the server that was stopped.
+func (s *Server) Again() { s.run("again", s.Dir) }
+
+// URL is that of a table in the database postgres.
+func (s *Server) URL(table string) string {
+	return "postgres:///postgres?" + url.Values{"host": {s.Dir}, "user": {"postgres"}, "table": {table}}.Encode()
+}

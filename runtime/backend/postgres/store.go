@@ -1,0 +1,233 @@
+//go:build !lean
+
+package postgres
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/yamlhost/yamlhost/runtime/backend"
+)
+
+// Store is a table of the Pulumi CLI with ours beside it. It is safe for concurrent use.
+type Store struct {
+	pool    *pgxpool.Pool
+	connect *pgx.ConnConfig // for connections beside the pool
+	table   string
+	own     string
+	prefix  string
+}
+
+var _ backend.Fencing = (*Store)(nil)
+
+// version tells a row from what it was before: the transaction that wrote it, and when. The Pulumi CLI's table has no place for a
+// number of ours, and the server keeps this of every row.
+const version = `xmin::text || '.' || (extract(epoch FROM updated_at) * 1000000)::bigint::text`
+
+// pulumis reports whether a key is the Pulumi CLI's. All others stand in our own table, so that its holds nothing else.
+func pulumis(key string) bool {
+	rest, _ := strings.CutPrefix(key, ".pulumi/")
+	folder, _, deeper := strings.Cut(rest, "/")
+	switch folder {
+	case "meta.yaml":
+		return !deeper
+	case "stacks", "history", "backups", "locks":
+		base := path.Base(rest)
+		for _, end := range [...]string{".damaged", ".foreign", ".torn"} {
+			if strings.HasSuffix(base, end) {
+				return false
+			}
+		}
+		return !strings.Contains(base, ".yamlhost-")
+	}
+	return false
+}
+
+// home is where a key stands: the table, and how its data is read and written there.
+func (s *Store) home(key string) (table, read, write string) {
+	if pulumis(key) {
+		return quoted(s.table), `decode(data->>'data', 'base64')`, `$2::json`
+	}
+	return quoted(s.own), `data`, `$2::bytea`
+}
+
+func quoted(name string) string { return pgx.Identifier{name}.Sanitize() }
+
+// content is data as the table of a key takes it.
+func content(key string, data []byte) any {
+	if pulumis(key) {
+		return `{"data":"` + base64.StdEncoding.EncodeToString(data) + `"}`
+	}
+	if data == nil {
+		data = []byte{}
+	}
+	return data
+}
+
+// Close gives up all connections.
+func (s *Store) Close() { s.pool.Close() }
+
+// Get reads an object.
+func (s *Store) Get(ctx context.Context, key string) (o backend.Object, err error) {
+	table, read, _ := s.home(key)
+	err = s.pool.QueryRow(ctx, fmt.Sprintf(`SELECT %s, %s, updated_at FROM %s WHERE key = $1`, read, version, table),
+		pgx.QueryExecModeCacheDescribe, s.prefix+key).Scan(&o.Data, &o.Version, &o.Modified)
+	if code(err) == noTable {
+		err = pgx.ErrNoRows
+	}
+	if err = explain(err); err != nil {
+		return backend.Object{}, err
+	}
+	return o, nil
+}
+
+// List names what begins with prefix. The database puts together what is common up to a further slash.
+func (s *Store) List(ctx context.Context, prefix string) ([]backend.Listed, error) {
+	all, err := s.list(ctx, prefix, quoted(s.table), quoted(s.own))
+	if code(err) != noTable {
+		return all, explain(err)
+	}
+	all, err = s.list(ctx, prefix, quoted(s.table)) // the Pulumi CLI made its table, and we none yet
+	if code(err) == noTable {
+		return nil, nil
+	}
+	return all, explain(err)
+}
+
+func (s *Store) list(ctx context.Context, prefix string, tables ...string) ([]backend.Listed, error) {
+	var parts []string
+	for _, table := range tables { // the operators are those of the index that the Pulumi CLI makes
+		parts = append(parts, `SELECT substr(key, length($3::text) + 1) AS key, updated_at FROM `+table+` WHERE key ~>=~ $1 AND key ~<~ $2`)
+	}
+	first := s.prefix + prefix
+	rows, err := s.pool.Query(ctx, `SELECT name COLLATE "C", max(updated_at) FROM (
+			SELECT CASE position('/' IN substr(key, length($4::text) + 1)) WHEN 0 THEN key
+				ELSE left(key, length($4::text) + position('/' IN substr(key, length($4::text) + 1))) END AS name, updated_at
+			FROM (`+strings.Join(parts, ` UNION ALL `)+`) AS found) AS named GROUP BY 1 ORDER BY 1`,
+		first, first+"\U0010FFFF", s.prefix, prefix)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (l backend.Listed, err error) {
+		return l, row.Scan(&l.Key, &l.Modified)
+	})
+}
+
+// Put writes an object if the condition holds.
+func (s *Store) Put(ctx context.Context, key string, data []byte, c backend.Condition) (string, error) {
+	return s.put(ctx, key, data, c, nil)
+}
+
+// Delete removes an object, if there is one.
+func (s *Store) Delete(ctx context.Context, key string) error { return s.remove(ctx, key, nil) }
+
+// claim is the lease that a write is held to.
+type claim struct {
+	key    string // with its prefix
+	number int64
+}
+
+// fence is the part of a statement that comes before a write: the lease, if it still has its number. It stays as it is until the
+// write is done, because the row is locked for that long; and a write that waited for somebody who takes over sees what
+// that one wrote. Its parameters are the last two. Without a claim it always holds. No table can have a
+// name with a space in it.
+func (s *Store) fence(c *claim, parameters *[]any) string {
+	if c == nil {
+		return `WITH "the fence" AS (SELECT 1)`
+	}
+	*parameters = append(*parameters, c.key, c.number)
+	n := len(*parameters)
+	return fmt.Sprintf(`WITH "the fence" AS MATERIALIZED (SELECT 1 FROM %s WHERE key = $%d AND number = $%d FOR SHARE)`, quoted(s.own), n-1, n)
+}
+
+func (s *Store) put(ctx context.Context, key string, data []byte, c backend.Condition, held *claim) (string, error) {
+	table, _, write := s.home(key)
+	columns, values, set := `key, data, updated_at`, `$1, `+write+`, clock_timestamp()`, `data = `+write+`, updated_at = clock_timestamp()`
+	parameters := []any{s.prefix + key, content(key, data)}
+	if !pulumis(key) {
+		parameters = append(parameters, c.Number)
+		columns, values, set = columns+`, number`, values+`, $3::bigint`, set+`, number = $3::bigint`
+	}
+	var change string
+	if c.Version != "" {
+		parameters = append(parameters, c.Version)
+		change = fmt.Sprintf(`UPDATE %s SET %s FROM "the fence" WHERE key = $1 AND %s = $%d`, table, set, version, len(parameters))
+	} else {
+		change = fmt.Sprintf(`INSERT INTO %s (%s) SELECT %s FROM "the fence" ON CONFLICT (key) DO `, table, columns, values)
+		if c.Absent {
+			change += `NOTHING`
+		} else {
+			change += `UPDATE SET ` + set
+		}
+	}
+	statement := s.fence(held, &parameters) + `, "the change" AS (` + change + ` RETURNING ` + version + ` AS version)
+		SELECT (SELECT count(*) FROM "the fence"), (SELECT version FROM "the change")`
+	for attempt := 0; ; attempt++ {
+		var holds int
+		var made *string
+		err := s.pool.QueryRow(ctx, statement, parameters...).Scan(&holds, &made)
+		switch {
+		case code(err) == noTable && attempt == 0:
+			if err := s.create(ctx); err != nil {
+				return "", explain(err)
+			}
+			continue
+		case err != nil:
+			return "", explain(err)
+		case holds == 0:
+			return "", backend.ErrFenced
+		case made == nil:
+			return "", backend.ErrChanged
+		}
+		return *made, nil
+	}
+}
+
+func (s *Store) remove(ctx context.Context, key string, held *claim) error {
+	table, _, _ := s.home(key)
+	parameters := []any{s.prefix + key}
+	statement := s.fence(held, &parameters) + `, "the change" AS (DELETE FROM ` + table + ` USING "the fence" WHERE key = $1) SELECT count(*) FROM "the fence"`
+	var holds int
+	err := s.pool.QueryRow(ctx, statement, parameters...).Scan(&holds)
+	switch {
+	case code(err) == noTable:
+		return nil
+	case err != nil:
+		return explain(err)
+	case holds == 0:
+		return backend.ErrFenced
+	}
+	return nil
+}
+
+// create makes the tables: the Pulumi CLI's as it makes it itself, and ours. number is that of a lease.
+func (s *Store) create(ctx context.Context) error {
+	table, index, own := quoted(s.table), quoted(s.table+"_key_prefix_idx"), quoted(s.own)
+	for _, statement := range [...]string{
+		`CREATE TABLE IF NOT EXISTS ` + table + ` (
+			key TEXT PRIMARY KEY, data JSON NOT NULL, updated_at TIMESTAMP WITH TIME ZONE NOT NULL DEFAULT now())`,
+		`CREATE INDEX IF NOT EXISTS ` + index + ` ON ` + table + ` (key text_pattern_ops)`,
+		`CREATE TABLE IF NOT EXISTS ` + own + ` (key TEXT COLLATE "C" PRIMARY KEY, data BYTEA NOT NULL, number BIGINT NOT NULL DEFAULT 0,
+			updated_at TIMESTAMP WITH TIME ZONE NOT NULL DEFAULT now())`,
+	} {
+		_, err := s.pool.Exec(ctx, statement)
+		for range 5 { // two that make it at the same moment get into each other's way
+			if code(err) != duplicate && code(err) != there {
+				break
+			}
+			time.Sleep(20 * time.Millisecond)
+			_, err = s.pool.Exec(ctx, statement)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
