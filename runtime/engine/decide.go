@@ -10,83 +10,83 @@ import (
 
 // decide chooses the steps of an examined record and marks what they do to others. again says that meanwhile its old
 // state is deleted on behalf of another resource, so that it has to be examined anew.
-func (d *Deployment) decide(s *record) (steps []Step, again bool, err error) {
-	d.decisions.Lock()
-	defer d.decisions.Unlock()
-	if s.old != nil && s.deleted == nil && d.table.CascadeOf(s.old) != nil {
+func (s *record) decide() (steps []Step, again bool, err error) {
+	s.d.decisions.Lock()
+	defer s.d.decisions.Unlock()
+	if s.old != nil && s.deleted == nil && s.d.table.CascadeOf(s.old) != nil {
 		return nil, true, nil
 	}
-	situation := d.situation(s)
+	situation := s.situation()
 	if situation.Replaces() {
-		if err := d.mayReplace(s, &situation); err != nil {
+		if err := s.mayReplace(&situation); err != nil {
 			return nil, false, err
 		}
 		// A program that is run for its providers and components deletes nothing on behalf of those.
-		if situation.DeleteFirst = d.mode == updating && d.deletesFirst(s); situation.DeleteFirst {
-			if situation.Dependents, err = d.dependents(s); err != nil {
+		if situation.DeleteFirst = s.d.mode == updating && s.deletesFirst(); situation.DeleteFirst {
+			if situation.Dependents, err = s.dependents(); err != nil {
 				return nil, false, err
 			}
 		}
 	}
 	steps = plan.Steps(situation)
-	if err := d.constraint.decided(s, steps); err != nil {
-		return nil, false, d.violatesPlan(s.reg.URN, s.reg.Goal.Position, err)
+	if err := s.d.constraint.decided(s, steps); err != nil {
+		return nil, false, s.d.violatesPlan(s.reg.URN, s.reg.Goal.Position, err)
 	}
-	d.table.Mark(s.old, steps)
+	s.d.table.Mark(s.old, steps)
 	return steps, false, nil
 }
 
 // deletesFirst decides whether a replacement of the record deletes first (E4.52).
-func (d *Deployment) deletesFirst(s *record) bool {
-	_, fixed := d.naming.Of(s.goal, s.seed) // E4.127
+func (s *record) deletesFirst() bool {
+	_, fixed := s.d.naming.Of(s.goal, s.seed) // E4.127
 	return s.oldState().PendingReplacement || fixed || plan.DeletesFirst(s.diff, s.reg.Goal.DeleteBeforeReplace)
 }
 
 // mark notes what steps are going to do that were decided without comparing, so that later decisions take it into account.
-func (d *Deployment) mark(s *record, steps []Step) {
-	d.decisions.Lock()
-	defer d.decisions.Unlock()
-	d.table.Mark(s.old, steps)
+func (s *record) mark(steps []Step) {
+	s.d.decisions.Lock()
+	defer s.d.decisions.Unlock()
+	s.d.table.Mark(s.old, steps)
 }
 
 // mayReplace refuses replacements that must not be (E4.53, E4.73).
-func (d *Deployment) mayReplace(s *record, situation *plan.Situation) error {
-	for _, o := range situation.Obstacles(d.opts.DryRun, d.opts.IgnoreProtect) {
+func (s *record) mayReplace(situation *plan.Situation) error {
+	for _, o := range situation.Obstacles(s.d.opts.DryRun, s.d.opts.IgnoreProtect) {
 		m := Message{URN: s.reg.URN, Severity: diag.Warning, Position: s.reg.Goal.Position, Text: o.Text}
 		if !o.Warning {
 			m.Severity, m.Code = diag.Error, diag.OperationFailed
 		}
-		d.report.message(m)
-		if !d.opts.DryRun {
-			return d.bail()
+		s.d.report.message(m)
+		if !s.d.opts.DryRun {
+			return s.d.bail()
 		}
 	}
 	return nil
 }
 
 // dependents finds what has to be deleted before the record is (E4.58). The caller holds decisions.
-func (d *Deployment) dependents(s *record) ([]plan.Dependent, error) {
+func (s *record) dependents() ([]plan.Dependent, error) {
 	var candidates []plan.Candidate
-	for _, r := range d.table.Behind(s.old) {
-		candidates = append(candidates, plan.Candidate{Resource: r, Forced: d.fated(r)})
+	for _, r := range s.d.table.Behind(s.old) {
+		candidates = append(candidates, plan.Candidate{Resource: r, Forced: s.d.fated(r)})
 	}
-	c := plan.NewCascade(s.oldState(), candidates, d.opts.IgnoreProtect)
+	c := plan.NewCascade(s.oldState(), candidates, s.d.opts.IgnoreProtect)
 	for q := c.Next(); q != nil; q = c.Next() {
-		if d.table.Decided(q.Resource) {
+		if s.d.table.Decided(q.Resource) {
 			c.Skip()
 			continue
 		}
-		answer, err := d.compareUnknown(q)
+		answer, err := s.d.compareUnknown(q)
 		if err != nil {
-			return nil, d.refused(s.reg.URN, s.reg.Goal.Position, "compare what depends on", s.goal.Type, err)
+			return nil, s.d.refused(s.reg.URN, s.reg.Goal.Position, "compare what depends on", s.goal.Type, err)
 		}
 		c.Answer(q, answer)
 	}
 	found, err := c.Dependents()
 	if err != nil {
-		d.report.message(Message{URN: s.reg.URN, Severity: diag.Error, Code: diag.OperationFailed, Text: err.Error(),
+		s.d.report.message(Message{URN: s.reg.URN, Severity: diag.Error, Code: diag.OperationFailed, Text: err.Error(),
 			Position: s.reg.Goal.Position})
-		return nil, d.bail()
+		return nil, s.d.bail()
 	}
 	return found, nil
 }

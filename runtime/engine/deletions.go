@@ -70,7 +70,7 @@ func (k *keeper) keeps(u urn.URN) bool {
 func (d *Deployment) planEnding() *plan.Ending {
 	inv := d.table.Inventory(d.mode == destroying)
 	for _, op := range d.opts.Base.Pending {
-		if op.Kind == state.Creating && !d.retries(op) {
+		if op.Kind == state.Creating && !pendingOf(d).retries(op) {
 			inv.Pending = append(inv.Pending, op.Resource)
 		}
 	}

@@ -116,7 +116,7 @@ func (d *Deployment) executorOptions() apply.Options {
 		Project: d.opts.Project, Stack: d.opts.Stack, Calls: d.calls, DryRun: d.opts.DryRun, IgnoreProtect: d.opts.IgnoreProtect,
 		ContinueOnError: d.opts.ContinueOnError, Refreshing: d.report.refreshing, Now: d.opts.Now, Seed: d.opts.Seed,
 		Table: d.table, Providers: d.registry, Journal: d.journal, Report: d.report, Terminated: d.isTerminated, Stop: d.stop,
-		Retried: func(u urn.URN) bool { return d.recorded(u) != nil },
+		Retried: func(u urn.URN) bool { return pendingOf(d).recorded(u) != nil },
 	}
 }
 

@@ -59,7 +59,7 @@ func ImportResources(ctx context.Context, o Options, imports []Import) (*Result,
 	}
 	return operate(ctx, o, false, func(d *Deployment) {
 		d.importing = true
-		if err := d.importAll(ctx, imports); err != nil && d.importError == nil {
+		if err := importerOf(d).importAll(ctx, imports); err != nil && d.importError == nil {
 			d.importError = err
 		}
 		if d.importError != nil {
@@ -69,7 +69,7 @@ func ImportResources(ctx context.Context, o Options, imports []Import) (*Result,
 	})
 }
 
-func (d *Deployment) importAll(ctx context.Context, imports []Import) error {
+func (d importer) importAll(ctx context.Context, imports []Import) error {
 	if err := d.keepAll(ctx); err != nil {
 		return err
 	}
@@ -131,14 +131,14 @@ func (d *Deployment) importAll(ctx context.Context, imports []Import) error {
 }
 
 // keepAll retains the whole state, in its order (E7.46).
-func (d *Deployment) keepAll(ctx context.Context) error {
+func (d importer) keepAll(ctx context.Context) error {
 	slot := d.slots.Slot()
 	defer slot.Free()
 	for _, reg := range d.table.RetainAll() {
-		if err := d.prerequisites(ctx, d.table.ProviderOf(reg.Old.Resource()), slot); err != nil {
+		if err := retainerOf(d.Deployment).prerequisites(ctx, d.table.ProviderOf(reg.Old.Resource()), slot); err != nil {
 			return err
 		}
-		if err := d.retainAsIs(reg); err != nil {
+		if err := retainerOf(d.Deployment).retainAsIs(reg); err != nil {
 			return err
 		}
 	}
@@ -146,7 +146,7 @@ func (d *Deployment) keepAll(ctx context.Context) error {
 }
 
 // makeProviders makes the explicit providers among imports; those that the state has stay as they are (E7.46).
-func (d *Deployment) makeProviders(ctx context.Context, imports []Import) error {
+func (d importer) makeProviders(ctx context.Context, imports []Import) error {
 	var order []*Import
 	for n := range imports {
 		if urn.IsProviderType(imports[n].Type) {
@@ -173,7 +173,7 @@ func (d *Deployment) makeProviders(ctx context.Context, imports []Import) error 
 }
 
 // importProviders finds the providers of imports, and makes the default ones that are missing (E7.46, E7.47).
-func (d *Deployment) importProviders(ctx context.Context, imports []Import) ([]string, error) {
+func (d importer) importProviders(ctx context.Context, imports []Import) ([]string, error) {
 	refs := make([]string, len(imports))
 	order := make([]int, len(imports))
 	for n := range order {
@@ -223,7 +223,7 @@ func (d *Deployment) importProviders(ctx context.Context, imports []Import) ([]s
 }
 
 // importOne reads one resource into the state (E7.51–E7.56).
-func (d *Deployment) importOne(i *Import, ref string) error {
+func (d importer) importOne(i *Import, ref string) error {
 	u := i.urn(&d.opts)
 	present, parent := d.table.Get(u), d.table.Get(i.parent(&d.opts))
 	fault := func(format string, args ...any) error {

@@ -21,11 +21,11 @@ import (
 // at all, or that its end could not be put together; what goes wrong with resources is reported by events and in Failed.
 func Update(ctx context.Context, o Options, program Program) (*Result, error) {
 	return operate(ctx, o, false, func(d *Deployment) {
-		d.warnOfPending()
+		pendingOf(d).warnOfPending()
 		if d.checkTargets(d.scope.Replaces) != nil {
 			return
 		}
-		d.refreshBefore(d.opts.RunProgram)
+		refresherOf(d).refreshBefore(d.opts.RunProgram)
 		if d.running.Err() == nil {
 			d.runProgram(program)
 		}
@@ -47,11 +47,11 @@ func Destroy(ctx context.Context, o Options, program Program) (*Result, error) {
 		}
 	}
 	return operate(ctx, o, false, func(d *Deployment) {
-		d.warnOfPending()
+		pendingOf(d).warnOfPending()
 		if !d.requirePresent() {
 			return
 		}
-		d.refreshBefore(false)
+		refresherOf(d).refreshBefore(false)
 		if program != nil && d.running.Err() == nil {
 			d.mode = destroying
 			d.runProgram(program)
@@ -69,14 +69,14 @@ func Refresh(ctx context.Context, o Options, program Program) (*Result, error) {
 			return
 		}
 		if program == nil {
-			d.refreshAll(d.table.Refreshes(d.table.Base().Resources))
+			refresherOf(d).refreshAll(d.table.Refreshes(d.table.Base().Resources))
 			d.closeRequests()
 			return
 		}
 		d.mode = refreshing
 		d.runProgram(program)
 		if _, failed := d.faults(); !failed {
-			d.refreshRest()
+			refresherOf(d).refreshRest()
 		}
 	})
 }
@@ -104,7 +104,7 @@ func (d *Deployment) requirePresent() bool {
 
 // refreshBefore reads what has to be read before anything is decided: everything in scope if that was asked for, else what
 // its provider wants to have read (E7.13, E4.112). later says that everything is read when the program registers it (E7.29).
-func (d *Deployment) refreshBefore(later bool) {
+func (d refresher) refreshBefore(later bool) {
 	switch {
 	case d.running.Err() != nil:
 	case !d.opts.Refresh && d.opts.SkipRefreshBefore:
@@ -182,7 +182,7 @@ func operate(ctx context.Context, o Options, refreshing bool, phases func(*Deplo
 		result.Snapshot, err = d.journal.Snapshot(d.opts.Base)
 	}
 	if !o.DryRun && !result.Failed && !result.Canceled && !result.Terminated {
-		result.Snapshot = d.withoutRetried(result.Snapshot)
+		result.Snapshot = pendingOf(d).withoutRetried(result.Snapshot)
 	}
 	d.lastWords(result, refreshing)
 	ending := "succeeded"

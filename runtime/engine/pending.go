@@ -234,7 +234,7 @@ func (s *settling) insert(n *state.Resource) {
 }
 
 // warnOfPending tells of operations that an earlier run left open (E6.40), but for those that are about to be retried.
-func (d *Deployment) warnOfPending() {
+func (d pendingCreations) warnOfPending() {
 	open := slices.DeleteFunc(slices.Clone(d.opts.Base.Pending), d.retries)
 	if d.opts.DryRun || len(open) == 0 {
 		return
@@ -251,12 +251,12 @@ func (d *Deployment) warnOfPending() {
 }
 
 // retries reports whether an operation is a creation that is to be made again.
-func (d *Deployment) retries(op state.Operation) bool {
+func (d pendingCreations) retries(op state.Operation) bool {
 	return op.Kind == state.Creating && slices.Contains(d.opts.Retry, op.Resource.URN)
 }
 
 // recorded returns what an earlier creation of a resource was begun with, when that creation is to be made again; else nil.
-func (d *Deployment) recorded(u urn.URN) *state.Resource {
+func (d pendingCreations) recorded(u urn.URN) *state.Resource {
 	if !slices.Contains(d.opts.Retry, u) {
 		return nil
 	}
@@ -270,7 +270,7 @@ func (d *Deployment) recorded(u urn.URN) *state.Resource {
 
 // withoutRetried drops the creations that were to be made again from what an operation has left pending, once it has done
 // all that the program wants: what it did not create again is not wanted any more.
-func (d *Deployment) withoutRetried(s *state.Snapshot) *state.Snapshot {
+func (d pendingCreations) withoutRetried(s *state.Snapshot) *state.Snapshot {
 	if s == nil || d.scope.Restricts() || !slices.ContainsFunc(s.Pending, d.retries) {
 		return s
 	}

@@ -16,25 +16,25 @@ import (
 // readOnly is what happens to a resource that the program of a refresh registers: the old state is read again through the
 // provider that the program gives it, and the program's inputs count for nothing (E7.30–E7.32). What is gone leaves the
 // state at the end, when everything that names it is known.
-func (d *Deployment) readOnly(ctx context.Context, reg *resources.Registration, s *record) error {
+func (s *record) readOnly(ctx context.Context, reg *resources.Registration) error {
 	old := s.oldState()
 	if old == nil {
-		d.skipCreate(reg, s.goal)
+		retainerOf(s.d).skipCreate(reg, s.goal)
 		return nil
 	}
-	in, err := d.inScope(ctx, s)
+	in, err := s.inScope(ctx)
 	if err != nil {
 		return err
 	}
 	if !in {
-		return d.retain(ctx, reg, s, false)
+		return s.retain(ctx, reg, false)
 	}
-	if err := d.prerequisites(ctx, d.table.Prerequisites(old), s.slot); err != nil {
+	if err := retainerOf(s.d).prerequisites(ctx, s.d.table.Prerequisites(old), s.slot); err != nil {
 		return err
 	}
-	before, renamed := d.verbatim(old, reg, true)
+	before, renamed := retainerOf(s.d).verbatim(old, reg, true)
 	before.Provider = s.goal.Provider
-	now, err := d.executor.Refresh(before)
+	now, err := s.d.executor.Refresh(before)
 	if err != nil { // E7.20: reported, and nothing is stopped by it
 		now = before
 	}
@@ -43,31 +43,31 @@ func (d *Deployment) readOnly(ctx context.Context, reg *resources.Registration, 
 		now = before
 	}
 	step := plan.NewStep(OpSame, old, now)
-	if err := d.executor.Record(&step, now, d.executor.Positions(&step), 0, reg); err != nil {
-		return d.executor.JournalFailed(&step, err)
+	if err := s.d.executor.Record(&step, now, s.d.executor.Positions(&step), 0, reg); err != nil {
+		return s.d.executor.JournalFailed(&step, err)
 	}
 	reg.Refreshed(step)
 	if !renamed {
-		d.table.KeepName(reg)
+		s.d.table.KeepName(reg)
 	}
 	return nil
 }
 
 // readFirst reads a resource when the program registers it, before anything is decided about it (E4.6, E7.29). What it
 // finds is written at once. A resource that is gone is to be created; until then its place in the state says so.
-func (d *Deployment) readFirst(reg *resources.Registration, s *record) error {
+func (s *record) readFirst(reg *resources.Registration) error {
 	old := s.oldState()
 	if old == nil || !old.Custom || old.IsProvider() || old.PendingReplacement || !s.goal.Custom {
 		return nil
 	}
 	// It may be deleted on behalf of another resource; then what is read of it says nothing.
-	taken := func() bool { return d.table.CascadeOf(s.old) != nil }
+	taken := func() bool { return s.d.table.CascadeOf(s.old) != nil }
 	if taken() {
 		return nil
 	}
 	probe := old.Clone()
 	probe.Provider = s.goal.Provider
-	now, err := d.executor.Refresh(probe)
+	now, err := s.d.executor.Refresh(probe)
 	if err != nil {
 		return apply.ErrFailed
 	}
@@ -82,16 +82,16 @@ func (d *Deployment) readFirst(reg *resources.Registration, s *record) error {
 		now = now.Clone()
 		now.Provider = old.Provider
 	}
-	d.decisions.Lock()
-	defer d.decisions.Unlock()
+	s.d.decisions.Lock()
+	defer s.d.decisions.Unlock()
 	if taken() {
 		return nil
 	}
-	if err := d.journal.Commit(d.calls, journal.Entry{Amend: []journal.Amended{{ID: d.table.ID(s.old), Resource: now}}}); err != nil {
+	if err := s.d.journal.Commit(s.d.calls, journal.Entry{Amend: []journal.Amended{{ID: s.d.table.ID(s.old), Resource: now}}}); err != nil {
 		step := plan.NewStep(OpRefresh, old, old)
-		return d.executor.JournalFailed(&step, err)
+		return s.d.executor.JournalFailed(&step, err)
 	}
-	d.table.Amended(reg, s.old, now, gone)
+	s.d.table.Amended(reg, s.old, now, gone)
 	if !gone {
 		s.goal = reg.Goal.NewState(reg.URN, now)
 		return nil
@@ -106,7 +106,7 @@ func (d *Deployment) readFirst(reg *resources.Registration, s *record) error {
 
 // refreshRest ends a refresh that ran a program: what the program did not register is read as well, and what is gone leaves
 // the state along with everything that names it (E7.33, E6.36).
-func (d *Deployment) refreshRest() {
+func (d refresher) refreshRest() {
 	if d.running.Err() != nil {
 		return
 	}

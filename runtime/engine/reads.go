@@ -64,17 +64,17 @@ func (d *Deployment) ReadResource(ctx context.Context, r monitor.ReadRequest) (m
 		d.report.skip(u)
 		return monitor.ReadResponse{}, monitor.ErrReported
 	}
-	s := &record{reg: reg, slot: d.slots.Slot(), old: reg.Old, goal: goal}
+	s := &record{d: d, reg: reg, slot: d.slots.Slot(), old: reg.Old, goal: goal}
 	if err := s.slot.Take(ctx); err != nil {
 		return monitor.ReadResponse{}, err
 	}
 	defer s.slot.Free()
-	if err := d.awaitCascade(ctx, s); err != nil {
+	if err := s.awaitCascade(ctx); err != nil {
 		return monitor.ReadResponse{}, err
 	}
 	steps := plan.ReadSteps(s.oldState(), goal)
-	d.mark(s, steps)
-	if err := d.takeSteps(ctx, reg, s, steps); err != nil {
+	s.mark(steps)
+	if err := s.takeSteps(ctx, reg, steps); err != nil {
 		if errors.Is(err, apply.ErrFailed) {
 			d.fail()
 			err = monitor.ErrReported
@@ -102,7 +102,7 @@ func (d *Deployment) readRetained(ctx context.Context, reg *resources.Registrati
 	reg.Adopt(true)
 	now := reg.State()
 	if !now.External || now.ID != goal.ID {
-		d.needed(reg.URN, goal.SourcePosition)
+		retainerOf(d).needed(reg.URN, goal.SourcePosition)
 		return monitor.ReadResponse{}, d.bail()
 	}
 	return monitor.ReadResponse{URN: reg.URN, ID: plan.IDValue(now.ID), Outputs: now.Outputs, Known: true}, nil

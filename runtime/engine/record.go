@@ -16,20 +16,21 @@ import (
 )
 
 // inScope decides whether the operation is about a resource. One that was deleted on behalf of something in scope is.
-func (d *Deployment) inScope(ctx context.Context, s *record) (bool, error) {
+func (s *record) inScope(ctx context.Context) (bool, error) {
 	known := []urn.URN{s.reg.URN}
 	if old := s.oldState(); old != nil && old.URN != s.reg.URN {
 		known = append(known, old.URN)
 	}
-	if d.table.Admit(s.goal, known...) {
+	if s.d.table.Admit(s.goal, known...) {
 		return true, nil
 	}
-	err := d.awaitCascade(ctx, s)
+	err := s.awaitCascade(ctx)
 	return s.deleted != nil, err
 }
 
-// record is a registration on its way from its goal to its steps.
+// record is a registration on its way from its goal to its steps. It belongs to the goroutine that handles the registration.
 type record struct {
+	d        *Deployment
 	reg      *resources.Registration
 	wanted   value.Value // the program's inputs
 	goal     *state.Resource
@@ -46,7 +47,7 @@ type record struct {
 }
 
 func (d *Deployment) recordOf(reg *resources.Registration) *record {
-	s := &record{reg: reg, slot: d.slots.Slot(), wanted: reg.Goal.Inputs, old: reg.Old, seed: d.constraint.seed(reg.URN)}
+	s := &record{d: d, reg: reg, slot: d.slots.Slot(), wanted: reg.Goal.Inputs, old: reg.Old, seed: d.constraint.seed(reg.URN)}
 	if s.seed == nil {
 		s.seed = d.opts.Seed()
 	}
@@ -62,29 +63,29 @@ func (s *record) oldState() *state.Resource {
 }
 
 // situation is what its steps are decided by.
-func (d *Deployment) situation(s *record) plan.Situation {
+func (s *record) situation() plan.Situation {
 	situation := plan.Situation{Old: s.oldState(), Goal: s.goal, Deleted: s.deleted, Imported: s.imported, Diff: s.diff}
 	if s.recreated != nil {
-		situation.Recreated = d.table.ID(s.recreated)
+		situation.Recreated = s.d.table.ID(s.recreated)
 	}
 	return situation
 }
 
 // connect finds the provider of a resource; a component has none (E4.8).
-func (d *Deployment) connect(s *record) (err error) {
+func (s *record) connect() (err error) {
 	if s.goal.Custom {
-		s.provider, err = d.registry.Of(s.goal)
+		s.provider, err = s.d.registry.Of(s.goal)
 	}
 	return err
 }
 
 // awaitCascade waits, when the old state is being deleted on behalf of another resource, for the end of that (E4.30).
-func (d *Deployment) awaitCascade(ctx context.Context, s *record) error {
+func (s *record) awaitCascade(ctx context.Context) error {
 	s.deleted = nil
 	if s.old == nil {
 		return nil
 	}
-	c := d.table.CascadeOf(s.old)
+	c := s.d.table.CascadeOf(s.old)
 	if c == nil {
 		return nil
 	}
@@ -94,28 +95,28 @@ func (d *Deployment) awaitCascade(ctx context.Context, s *record) error {
 	if c.Deleted() {
 		s.deleted = &c.Dependent
 	} else {
-		d.table.ForgetCascade(s.old)
+		s.d.table.ForgetCascade(s.old)
 	}
 	return nil
 }
 
 // examine has the provider check the inputs and compare them with what was: it fills in the goal's inputs and the diff
 // (E4.21–E4.51).
-func (d *Deployment) examine(s *record) error {
-	x, err := plan.Examine(d.facts(s))
+func (s *record) examine() error {
+	x, err := plan.Examine(s.facts())
 	if err != nil {
-		return d.refused(s.reg.URN, s.reg.Goal.Position, "compare", s.goal.Type, err)
+		return s.d.refused(s.reg.URN, s.reg.Goal.Position, "compare", s.goal.Type, err)
 	}
 	for q := x.Next(); q != nil; q = x.Next() {
 		switch q := q.(type) {
 		case *plan.Check:
-			err = d.check(s, x, q)
+			err = s.check(x, q)
 		case *plan.Compare:
-			err = d.compare(s, x, q)
+			err = s.compare(x, q)
 		case *plan.CompareProvider:
 			var replaced bool
-			if replaced, err = d.registry.Replaces(q.Was, q.Now); err != nil {
-				err = d.refused(s.reg.URN, s.reg.Goal.Position, "compare the provider of", s.goal.Type, err)
+			if replaced, err = s.d.registry.Replaces(q.Was, q.Now); err != nil {
+				err = s.d.refused(s.reg.URN, s.reg.Goal.Position, "compare the provider of", s.goal.Type, err)
 			}
 			x.ProviderCompared(replaced)
 		}
@@ -124,25 +125,25 @@ func (d *Deployment) examine(s *record) error {
 		}
 	}
 	if x.Err != nil {
-		return d.refused(s.reg.URN, s.reg.Goal.Position, "compare the provider of", s.goal.Type, x.Err)
+		return s.d.refused(s.reg.URN, s.reg.Goal.Position, "compare the provider of", s.goal.Type, x.Err)
 	}
 	if s.provider == nil {
-		d.cannotIgnore(s, x)
+		s.cannotIgnore(x)
 	}
 	s.diff = x.Diff
 	return nil
 }
 
 // facts are what an examination of the record starts from.
-func (d *Deployment) facts(s *record) plan.Facts {
+func (s *record) facts() plan.Facts {
 	f := plan.Facts{Old: s.oldState(), Goal: s.goal, Wanted: s.wanted, Deleted: s.deleted != nil, Provided: s.provider != nil,
-		DryRun: d.opts.DryRun, Recorded: d.recorded(s.reg.URN), Defaults: s.reg.Goal.Defaults}
+		DryRun: s.d.opts.DryRun, Recorded: pendingOf(s.d).recorded(s.reg.URN), Defaults: s.reg.Goal.Defaults}
 	if f.Old == nil {
 		return f
 	}
-	f.Around, f.OldProvider = d.surroundings(s.reg.URN, f.Old, s.goal), d.table.Provider(f.Old.Provider)
+	f.Around, f.OldProvider = s.d.surroundings(s.reg.URN, f.Old, s.goal), s.d.table.Provider(f.Old.Provider)
 	if now, err := urn.ParseReference(s.goal.Provider); err == nil {
-		f.FormerProvider = d.table.Former(now.URN)
+		f.FormerProvider = s.d.table.Former(now.URN)
 	}
 	return f
 }
@@ -154,38 +155,38 @@ func (d *Deployment) surroundings(u urn.URN, old, goal *state.Resource) plan.Sur
 }
 
 // check has the provider check inputs (E4.21–E4.27).
-func (d *Deployment) check(s *record, x *plan.Examination, q *plan.Check) error {
+func (s *record) check(x *plan.Examination, q *plan.Check) error {
 	if !q.Second {
-		d.cannotIgnore(s, x)
+		s.cannotIgnore(x)
 	}
-	name, _ := d.naming.Of(s.goal, s.seed)
-	r, err := s.provider.Check(d.calls, provider.CheckRequest{Subject: provider.SubjectOf(s.reg.URN), Olds: q.Olds, News: q.News,
-		RandomSeed: s.seed, AllowUnknowns: d.opts.DryRun, Autonaming: name})
+	name, _ := s.d.naming.Of(s.goal, s.seed)
+	r, err := s.provider.Check(s.d.calls, provider.CheckRequest{Subject: provider.SubjectOf(s.reg.URN), Olds: q.Olds, News: q.News,
+		RandomSeed: s.seed, AllowUnknowns: s.d.opts.DryRun, Autonaming: name})
 	if err != nil {
-		return d.refused(s.reg.URN, s.reg.Goal.Position, "check", s.goal.Type, err)
+		return s.d.refused(s.reg.URN, s.reg.Goal.Position, "check", s.goal.Type, err)
 	}
 	if r.AutonamingIgnored && name.Insist && !q.Second {
-		d.report.message(Message{URN: s.reg.URN, Severity: diag.Warning, Position: s.reg.Goal.Position, Text: fmt.Sprintf(
+		s.d.report.message(Message{URN: s.reg.URN, Severity: diag.Warning, Position: s.reg.Goal.Position, Text: fmt.Sprintf(
 			"%s has a name of its own in %s, but its provider cannot be told names; a newer version of it may", s.reg.URN, plan.NamingSetting)})
 	}
 	if len(r.Failures) > 0 {
-		d.checkFailures(s, q.News, r.Failures)
-		return d.bail()
+		s.checkFailures(q.News, r.Failures)
+		return s.d.bail()
 	}
 	x.Checked(r.Inputs)
 	return nil
 }
 
 // cannotIgnore tells of entries of ignoreChanges that could not be followed (E4.65).
-func (d *Deployment) cannotIgnore(s *record, x *plan.Examination) {
+func (s *record) cannotIgnore(x *plan.Examination) {
 	for _, path := range x.Ignored {
-		d.report.message(Message{URN: s.reg.URN, Severity: diag.Info, Position: s.reg.Goal.Position,
+		s.d.report.message(Message{URN: s.reg.URN, Severity: diag.Info, Position: s.reg.Goal.Position,
 			Text: fmt.Sprintf("cannot ignore changes in added or removed elements of the path: %q", path)})
 	}
 }
 
 // checkFailures tells what a provider has against inputs (E4.26).
-func (d *Deployment) checkFailures(s *record, news value.Value, failures []provider.Failure) {
+func (s *record) checkFailures(news value.Value, failures []provider.Failure) {
 	for _, f := range failures {
 		text := fmt.Sprintf("%s resource '%s' has a problem: %s", s.goal.Type, s.reg.Goal.Name, f.Reason)
 		if f.Property != "" {
@@ -196,22 +197,22 @@ func (d *Deployment) checkFailures(s *record, news value.Value, failures []provi
 			text = fmt.Sprintf("%s resource '%s': property %s value {%s} has a problem: %s",
 				s.goal.Type, s.reg.Goal.Name, f.Property, plan.Printed(shown), f.Reason)
 		}
-		d.report.message(Message{URN: s.reg.URN, Severity: diag.Error, Code: diag.CheckFailed, Text: text,
+		s.d.report.message(Message{URN: s.reg.URN, Severity: diag.Error, Code: diag.CheckFailed, Text: text,
 			Position: s.reg.Goal.Position, Property: f.Property})
 	}
 }
 
 // compare asks the provider what it takes to get from the old state to the checked inputs (E4.45–E4.49).
-func (d *Deployment) compare(s *record, x *plan.Examination, q *plan.Compare) error {
+func (s *record) compare(x *plan.Examination, q *plan.Compare) error {
 	old := x.Old
-	r, err := s.provider.Diff(d.calls, provider.DiffRequest{
+	r, err := s.provider.Diff(s.d.calls, provider.DiffRequest{
 		Subject: provider.SubjectOf(s.reg.URN), ID: old.ID, OldInputs: old.Inputs, OldOutputs: old.Outputs,
-		News: q.News, IgnoreChanges: s.goal.IgnoreChanges, AllowUnknowns: d.opts.DryRun})
+		News: q.News, IgnoreChanges: s.goal.IgnoreChanges, AllowUnknowns: s.d.opts.DryRun})
 	if err != nil {
-		return d.refused(s.reg.URN, s.reg.Goal.Position, "compare", s.goal.Type, err)
+		return s.d.refused(s.reg.URN, s.reg.Goal.Position, "compare", s.goal.Type, err)
 	}
 	if r.Changes == provider.DiffUnavailable {
-		d.report.message(Message{URN: s.reg.URN, Severity: diag.Warning, Position: s.reg.Goal.Position,
+		s.d.report.message(Message{URN: s.reg.URN, Severity: diag.Warning, Position: s.reg.Goal.Position,
 			Text: "The provider for this resource has inputs that are not known during preview.\n" +
 				"This preview may not correctly represent the changes that will be applied during an update."})
 	}

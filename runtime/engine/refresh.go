@@ -14,7 +14,7 @@ import (
 // refreshAll reads every resource of the state and makes the outcome the state that the rest of the operation starts from
 // (E7.13–E7.22). It is written in one entry at the end (E6.17); an interrupt ends the pass early and keeps what was read.
 // Only those that chosen admits are read.
-func (d *Deployment) refreshAll(chosen func(*state.Resource) bool) {
+func (d refresher) refreshAll(chosen func(*state.Resource) bool) {
 	base := d.table.Base()
 	refreshed := slices.Clone(base.Resources)
 	var read []int
@@ -62,7 +62,7 @@ func (d *Deployment) refreshAll(chosen func(*state.Resource) bool) {
 }
 
 // insertViews puts views that a refresh has found behind their owners, which takes writing everything anew, in its order.
-func (d *Deployment) insertViews(base resources.State, rebuilt []*state.Resource, created map[int][]*state.Resource) (e journal.Entry, next resources.State) {
+func (d refresher) insertViews(base resources.State, rebuilt []*state.Resource, created map[int][]*state.Resource) (e journal.Entry, next resources.State) {
 	for i, r := range rebuilt {
 		e.Remove = append(e.Remove, base.IDs[i])
 		if r != nil {
@@ -79,7 +79,7 @@ func (d *Deployment) insertViews(base resources.State, rebuilt []*state.Resource
 }
 
 // commitRefreshed records what a refresh has found.
-func (d *Deployment) commitRefreshed(e journal.Entry) {
+func (d refresher) commitRefreshed(e journal.Entry) {
 	if len(e.Remove)+len(e.Amend)+len(e.Add) == 0 {
 		return
 	}

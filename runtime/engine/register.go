@@ -83,7 +83,7 @@ func (d *Deployment) register(ctx context.Context, g *plan.Goal) (*resources.Reg
 	if reg.Retained() {
 		slot := d.slots.Slot()
 		defer slot.Free()
-		return reg, d.registerRetained(ctx, reg, g, slot)
+		return reg, retainerOf(d).registerRetained(ctx, reg, g, slot)
 	}
 	defer close(reg.Done)
 	reg.Result = monitor.Failed // until it is known to be better
@@ -92,7 +92,7 @@ func (d *Deployment) register(ctx context.Context, g *plan.Goal) (*resources.Reg
 		return nil, err
 	}
 	defer s.slot.Free()
-	if err := d.process(ctx, reg, s); err != nil {
+	if err := s.process(ctx, reg); err != nil {
 		if errors.Is(err, apply.ErrFailed) {
 			if d.opts.ContinueOnError {
 				return reg, nil
@@ -113,63 +113,63 @@ func (d *Deployment) conflict(u urn.URN, position string, c *resources.Conflict)
 
 // process checks, compares, decides and acts. It returns apply.ErrFailed after a failure that concerns this resource
 // only, and otherwise what its caller is to get.
-func (d *Deployment) process(ctx context.Context, reg *resources.Registration, record *record) error {
+func (record *record) process(ctx context.Context, reg *resources.Registration) error {
 	g := reg.Goal
-	if d.table.DependsOnFailed(record.goal) {
+	if record.d.table.DependsOnFailed(record.goal) {
 		reg.Result = monitor.Skipped
-		d.report.skip(reg.URN)
+		record.d.report.skip(reg.URN)
 		return nil
 	}
-	if d.mode != updating && g.Custom && !urn.IsProviderType(g.Type) {
-		if d.mode == destroying {
-			return d.retain(ctx, reg, record, true) // E7.41
+	if record.d.mode != updating && g.Custom && !urn.IsProviderType(g.Type) {
+		if record.d.mode == destroying {
+			return record.retain(ctx, reg, true) // E7.41
 		}
-		return d.readOnly(ctx, reg, record) // E7.30, E7.31
+		return record.readOnly(ctx, reg) // E7.30, E7.31
 	}
-	in, err := d.inScope(ctx, record)
+	in, err := record.inScope(ctx)
 	if err != nil {
 		return err
 	}
-	if reachable := d.mode == updating || d.table.WithoutSkipped(record.goal, d.opts.DryRun); !in || !reachable {
-		return d.retain(ctx, reg, record, in)
+	if reachable := record.d.mode == updating || record.d.table.WithoutSkipped(record.goal, record.d.opts.DryRun); !in || !reachable {
+		return record.retain(ctx, reg, in)
 	}
-	if d.mode == updating {
-		if err := d.needsSkipped(record); err != nil {
+	if record.d.mode == updating {
+		if err := record.needsSkipped(); err != nil {
 			return err
 		}
 	}
-	if d.opts.Refresh && d.opts.RunProgram && d.mode == updating {
-		if err := d.readFirst(reg, record); err != nil {
+	if record.d.opts.Refresh && record.d.opts.RunProgram && record.d.mode == updating {
+		if err := record.readFirst(reg); err != nil {
 			return err
 		}
 	}
-	if err := d.connect(record); err != nil {
-		return d.refused(reg.URN, g.Position, "start the provider of", g.Type, err)
+	if err := record.connect(); err != nil {
+		return record.d.refused(reg.URN, g.Position, "start the provider of", g.Type, err)
 	}
 	if plan.WantsImport(record.oldState(), record.goal) {
-		if err := d.importFirst(ctx, reg, record); err != nil {
+		if err := record.importFirst(ctx, reg); err != nil {
 			return err
 		}
 	}
 	for {
-		if err := d.awaitCascade(ctx, record); err != nil {
+		if err := record.awaitCascade(ctx); err != nil {
 			return err
 		}
-		if err := d.examine(record); err != nil {
+		if err := record.examine(); err != nil {
 			return err
 		}
-		steps, again, err := d.decide(record)
+		steps, again, err := record.decide()
 		if err != nil {
 			return err
 		}
 		if again {
 			continue
 		}
-		if err := d.keepPosition(record, steps); err != nil {
+		if err := record.keepPosition(steps); err != nil {
 			return err
 		}
-		plan.NameTransforms(steps, g, d.opts.RootDir)
-		return d.takeSteps(ctx, reg, record, steps)
+		plan.NameTransforms(steps, g, record.d.opts.RootDir)
+		return record.takeSteps(ctx, reg, steps)
 	}
 }
 
@@ -191,17 +191,17 @@ func (d *Deployment) refused(u urn.URN, position, doing, typ string, err error) 
 }
 
 // takeSteps takes the steps of a registration.
-func (d *Deployment) takeSteps(ctx context.Context, reg *resources.Registration, s *record, steps []Step) error {
-	defer d.table.EndCascades(steps)
+func (s *record) takeSteps(ctx context.Context, reg *resources.Registration, steps []Step) error {
+	defer s.d.table.EndCascades(steps)
 	for i := range steps {
-		if d.running.Err() != nil || ctx.Err() != nil { // E5.10
+		if s.d.running.Err() != nil || ctx.Err() != nil { // E5.10
 			return monitor.ErrShutdown
 		}
 		step := &steps[i]
 		if i > 0 && step.Op == OpReplace && reg.State() != nil {
 			step.New = reg.State()
 		}
-		result, err := d.executor.Take(*step, reg)
+		result, err := s.d.executor.Take(*step, reg)
 		if err != nil {
 			return err
 		}
@@ -221,27 +221,27 @@ func (d *Deployment) takeSteps(ctx context.Context, reg *resources.Registration,
 }
 
 // importFirst brings a resource under management as it is (E4.86–E4.91). Afterwards that is the record's old state.
-func (d *Deployment) importFirst(ctx context.Context, reg *resources.Registration, s *record) error {
+func (s *record) importFirst(ctx context.Context, reg *resources.Registration) error {
 	old := s.oldState()
 	goal := s.goal.Clone()
 	goal.ID, goal.Inputs = s.goal.ImportID, value.EmptyMap()
-	situation := d.situation(s)
+	situation := s.situation()
 	situation.Goal, situation.Importing = goal, true
 	steps := plan.Steps(situation)
-	if err := d.constraint.imports(steps); err != nil {
-		return d.violatesPlan(reg.URN, reg.Goal.Position, err)
+	if err := s.d.constraint.imports(steps); err != nil {
+		return s.d.violatesPlan(reg.URN, reg.Goal.Position, err)
 	}
-	if err := d.keepPosition(s, steps); err != nil {
+	if err := s.keepPosition(steps); err != nil {
 		return err
 	}
 	if old != nil {
-		d.mark(s, steps)
+		s.mark(steps)
 	}
-	if err := d.takeSteps(ctx, reg, s, steps); err != nil {
+	if err := s.takeSteps(ctx, reg, steps); err != nil {
 		return err
 	}
 	reg.Result = monitor.Failed
-	s.old, s.imported = d.table.Imported(reg), true
+	s.old, s.imported = s.d.table.Imported(reg), true
 	s.goal = reg.Goal.NewState(reg.URN, reg.State())
 	s.goal.Aliases = slices.Clone(goal.Aliases)
 	return nil

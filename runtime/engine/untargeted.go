@@ -17,28 +17,28 @@ import (
 // retain is what happens to a registered resource that is out of scope: a new one is not created, and an old one is
 // retained as it was, without a question to its provider (E4.29, E4.32, E4.101). in says that the resource is in scope,
 // and left alone because of what the operation is: then it goes by its new name.
-func (d *Deployment) retain(ctx context.Context, reg *resources.Registration, s *record, in bool) error {
+func (s *record) retain(ctx context.Context, reg *resources.Registration, in bool) error {
 	old := s.oldState()
 	if old == nil {
-		d.skipCreate(reg, s.goal)
+		retainerOf(s.d).skipCreate(reg, s.goal)
 		return nil
 	}
-	if err := d.prerequisites(ctx, d.table.Prerequisites(old), s.slot); err != nil {
+	if err := retainerOf(s.d).prerequisites(ctx, s.d.table.Prerequisites(old), s.slot); err != nil {
 		return err
 	}
-	kept, renamed := d.verbatim(old, reg, in)
+	kept, renamed := retainerOf(s.d).verbatim(old, reg, in)
 	step := plan.Unchanged(old, kept)
-	d.mark(s, []Step{step})
-	if err := d.takeSteps(ctx, reg, s, []Step{step}); err != nil || renamed {
+	s.mark([]Step{step})
+	if err := s.takeSteps(ctx, reg, []Step{step}); err != nil || renamed {
 		return err
 	}
-	d.table.KeepName(reg)
+	s.d.table.KeepName(reg)
 	return nil
 }
 
 // prerequisites brings what a resource needs in front of it: what had no step yet stays as it is, and what a step has
 // touched that did not work, or has deleted on behalf of something else, is relocated (E4.108).
-func (d *Deployment) prerequisites(ctx context.Context, p *resources.Prerequisites, slot *slots.Slot) error {
+func (d retainer) prerequisites(ctx context.Context, p *resources.Prerequisites, slot *slots.Slot) error {
 	defer p.End()
 	for m := p.Next(d.journal.NewID); m != nil; m = p.Next(d.journal.NewID) {
 		switch {
@@ -64,7 +64,7 @@ func (d *Deployment) prerequisites(ctx context.Context, p *resources.Prerequisit
 
 // keepPosition has a resource that is made again, after it was deleted, written where what was left of it was relocated to:
 // what names it stands behind that. What it needs now has to be in front already.
-func (d *Deployment) keepPosition(s *record, steps []Step) error {
+func (s *record) keepPosition(steps []Step) error {
 	p := s.recreated
 	if p == nil && s.deleted != nil {
 		p = s.old
@@ -72,13 +72,13 @@ func (d *Deployment) keepPosition(s *record, steps []Step) error {
 	if p == nil {
 		return nil
 	}
-	position, late := d.table.Late(p, s.goal)
+	position, late := s.d.table.Late(p, s.goal)
 	if late != "" {
-		d.report.message(Message{URN: s.reg.URN, Severity: diag.Error, Code: diag.OperationFailed, Position: s.reg.Goal.Position,
+		s.d.report.message(Message{URN: s.reg.URN, Severity: diag.Error, Code: diag.OperationFailed, Position: s.reg.Goal.Position,
 			Text: fmt.Sprintf("Resource '%s' cannot be created again: something outside of the operation's scope depends on it in the state, "+
 				"and '%s', on which it depends now, came after that. Include them in the operation too, or run it without --target and "+
 				"--exclude.", s.reg.URN, late)})
-		return d.bail()
+		return s.d.bail()
 	}
 	for i := range steps {
 		switch steps[i].Op {
@@ -90,7 +90,7 @@ func (d *Deployment) keepPosition(s *record, steps []Step) error {
 }
 
 // retainAsIs puts the old state of a registration into the new state to the letter; whoever waits for the resource goes on.
-func (d *Deployment) retainAsIs(reg *resources.Registration) error {
+func (d retainer) retainAsIs(reg *resources.Registration) error {
 	step := plan.Unchanged(reg.Old.Resource(), reg.Old.Resource())
 	kept, err := d.executor.Take(step, reg)
 	if err != nil {
@@ -104,7 +104,7 @@ func (d *Deployment) retainAsIs(reg *resources.Registration) error {
 
 // verbatim is an old state under the name that its registration gives it; renamed is false when it keeps the one that it
 // had, because it is out of scope, or because the registration puts it below a parent that is not created.
-func (d *Deployment) verbatim(old *state.Resource, reg *resources.Registration, in bool) (kept *state.Resource, renamed bool) {
+func (d retainer) verbatim(old *state.Resource, reg *resources.Registration, in bool) (kept *state.Resource, renamed bool) {
 	kept = old.Clone()
 	if old.URN == reg.URN {
 		return kept, true
@@ -118,7 +118,7 @@ func (d *Deployment) verbatim(old *state.Resource, reg *resources.Registration, 
 
 // skipCreate reports a resource that is not created: it counts as unchanged, is not recorded, and the program learns
 // nothing of it but its name (E2.37, E4.29, E8.3).
-func (d *Deployment) skipCreate(reg *resources.Registration, goal *state.Resource) {
+func (d retainer) skipCreate(reg *resources.Registration, goal *state.Resource) {
 	step := plan.NewStep(OpSame, nil, goal)
 	reg.Skip(step)
 	d.report.Started(step)
@@ -127,27 +127,27 @@ func (d *Deployment) skipCreate(reg *resources.Registration, goal *state.Resourc
 
 // needsSkipped reports that a resource in scope depends on one that is not created because it is out of scope, of which
 // nothing is known then (E4.102).
-func (d *Deployment) needsSkipped(s *record) error {
-	missing := d.table.Missing(s.goal)
+func (s *record) needsSkipped() error {
+	missing := s.d.table.Missing(s.goal)
 	if len(missing) == 0 {
 		return nil
 	}
 	for _, u := range missing {
 		text := fmt.Sprintf("Resource '%s' depends on '%s' which was was not specified in --target list.", s.reg.URN, u)
-		if d.scope.Targets.Empty() {
+		if s.d.scope.Targets.Empty() {
 			text = fmt.Sprintf("Resource '%s' depends on '%s' which is excluded and does not exist yet.", s.reg.URN, u)
 		}
-		d.report.message(Message{URN: s.reg.URN, Severity: diag.Error, Code: diag.OperationFailed, Text: text, Position: s.reg.Goal.Position})
+		s.d.report.message(Message{URN: s.reg.URN, Severity: diag.Error, Code: diag.OperationFailed, Text: text, Position: s.reg.Goal.Position})
 	}
-	if d.opts.DryRun {
+	if s.d.opts.DryRun {
 		return nil
 	}
-	return d.bail()
+	return s.d.bail()
 }
 
 // registerRetained answers a registration of a resource that was retained before. As long as the resource is out of scope, or a
 // provider, that is what it is; one in scope would have to change behind the back of what needs it.
-func (d *Deployment) registerRetained(ctx context.Context, reg *resources.Registration, g *plan.Goal, slot *slots.Slot) error {
+func (d retainer) registerRetained(ctx context.Context, reg *resources.Registration, g *plan.Goal, slot *slots.Slot) error {
 	if err := slot.Wait(ctx, reg.Done); err != nil {
 		return err
 	}
@@ -167,17 +167,17 @@ func (d *Deployment) registerRetained(ctx context.Context, reg *resources.Regist
 }
 
 // wantsNoChange reports whether a resource that was retained is what the program wants already.
-func (d *Deployment) wantsNoChange(reg *resources.Registration, g *plan.Goal, now *state.Resource) (bool, error) {
+func (d retainer) wantsNoChange(reg *resources.Registration, g *plan.Goal, now *state.Resource) (bool, error) {
 	s := d.recordOf(&resources.Registration{URN: reg.URN, Goal: g})
 	s.before = now
 	s.goal = g.NewState(reg.URN, now)
 	if plan.WantsImport(s.oldState(), s.goal) {
 		return false, nil
 	}
-	if err := d.connect(s); err != nil {
+	if err := s.connect(); err != nil {
 		return false, d.refused(reg.URN, g.Position, "start the provider of", g.Type, err)
 	}
-	if err := d.examine(s); err != nil {
+	if err := s.examine(); err != nil {
 		return false, err
 	}
 	goal := s.goal
@@ -187,7 +187,7 @@ func (d *Deployment) wantsNoChange(reg *resources.Registration, g *plan.Goal, no
 }
 
 // needed reports that a resource cannot change any more, because it was retained before.
-func (d *Deployment) needed(u urn.URN, position string) {
+func (d retainer) needed(u urn.URN, position string) {
 	d.report.message(Message{URN: u, Severity: diag.Error, Code: diag.OperationFailed, Position: position,
 		Text: fmt.Sprintf("Resource '%s' cannot be operated on: something outside of the operation's scope depends on it in the state, and is "+
 			"registered before it now. Include that in the operation too, or run it without --target and --exclude.", u)})

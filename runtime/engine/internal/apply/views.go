@@ -49,7 +49,7 @@ func (v *Viewing) request() *provider.Views {
 	if op := v.owner.Step.Op; op == plan.OpCreate || op == plan.OpCreateReplacement {
 		return asked // what is created has had none
 	}
-	for _, e := range v.x.Table.Views(v.owner) {
+	for _, e := range v.owner.Views() {
 		r := e.Now
 		old := provider.View{Type: r.Type, Name: r.URN.Name(), Inputs: r.Inputs, Outputs: r.Outputs}
 		if r.Parent != "" && r.Parent != r.ViewOf {
@@ -96,7 +96,7 @@ func (v *Viewing) read(t provider.ViewStep) (viewStep, error) {
 	w := viewStep{result: op}
 	var before, after *state.Resource
 	if t.Old != nil {
-		if w.old = v.x.Table.FindView(v.owner, t.Old.Type, t.Old.Name); w.old == nil && v.owner.Step.Op != plan.OpRefresh {
+		if w.old = v.owner.FindView(t.Old.Type, t.Old.Name); w.old == nil && v.owner.Step.Op != plan.OpRefresh {
 			return w, fmt.Errorf("%s has no view %s %q", v.owner.URN, t.Old.Type, t.Old.Name)
 		}
 		if w.old != nil {
@@ -151,7 +151,7 @@ func (x *Executor) writeViews(v *Viewing, there, gone bool) error {
 	}
 	told := v.take()
 	if v.owner.Step.Op == plan.OpCreateReplacement && there {
-		if e := x.Table.LeaveViews(v.owner); len(e.Amend) > 0 {
+		if e := v.owner.LeaveViews(); len(e.Amend) > 0 {
 			if err := x.Journal.Commit(x.Calls, e); err != nil {
 				return err
 			}
@@ -174,7 +174,7 @@ func (x *Executor) writeViews(v *Viewing, there, gone bool) error {
 	if !gone {
 		return nil
 	}
-	for _, e := range x.Table.Views(v.owner) {
+	for _, e := range v.owner.Views() {
 		w := viewStep{step: plan.NewStep(plan.OpDelete, e.Found, nil), old: &e, result: plan.OpDelete}
 		x.Report.Started(w.step)
 		if err := x.recordView(v, &w); err != nil {
@@ -187,7 +187,7 @@ func (x *Executor) writeViews(v *Viewing, there, gone bool) error {
 
 // recordView writes down one step of a view.
 func (x *Executor) recordView(v *Viewing, w *viewStep) error {
-	e := x.Table.RecordView(v.owner, &w.step, w.old, w.result, x.Journal.NewID)
+	e := v.owner.RecordView(&w.step, w.old, w.result, x.Journal.NewID)
 	if len(e.Remove)+len(e.Amend)+len(e.Add) == 0 {
 		return nil
 	}
@@ -200,7 +200,7 @@ func (x *Executor) sameViews(s *execution) error {
 		return nil
 	}
 	owner := s.views.owner.URN
-	for _, e := range x.Table.Views(s.views.owner) {
+	for _, e := range s.views.owner.Views() {
 		after := e.Now.Clone()
 		if after.ViewOf != owner {
 			after.URN = urn.New(x.Stack, x.Project, owner, after.Type, after.URN.Name())
@@ -255,7 +255,7 @@ func (x *Executor) reportRefreshed(w *viewStep) {
 func (x *Executor) keepRefreshed(v *Viewing, gone bool) error {
 	for _, w := range v.take() {
 		if w.err == nil && !gone && w.old != nil {
-			e := x.Table.RefreshView(w.old, w.step.New)
+			e := v.owner.RefreshView(w.old, w.step.New)
 			if err := x.Journal.Commit(x.Calls, e); err != nil {
 				return err
 			}

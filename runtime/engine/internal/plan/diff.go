@@ -153,11 +153,11 @@ func topKey(path string) string {
 }
 
 // inputDiff compares inputs when a provider leaves that to the engine: changed top-level keys and leaf paths (E4.46).
-func inputDiff(olds, news value.Value, ignore []string) ([]string, map[string]provider.PropertyDiff) {
+func inputDiff(prior, news value.Value, ignore []string) ([]string, map[string]provider.PropertyDiff) {
 	ignored := parsePaths(ignore)
 	var keys []string
 	detailed := map[string]provider.PropertyDiff{}
-	for _, c := range value.Changes(olds, news) {
+	for _, c := range value.Changes(prior, news) {
 		if slices.ContainsFunc(ignored, func(p value.Path) bool { return p.Contains(c.Path) }) || len(c.Path) == 0 {
 			continue
 		}
@@ -237,13 +237,13 @@ func (v Diff) ReplaceOn(paths []string, hadInitErrors bool) Diff {
 
 // Ignoring resets the places that ignoreChanges names to their old inputs (E4.65). failed are the entries for which that is
 // not possible.
-func Ignoring(paths []string, olds, news value.Value) (reset value.Value, failed []string) {
+func Ignoring(paths []string, prior, news value.Value) (reset value.Value, failed []string) {
 	for _, text := range paths {
 		p, err := value.ParsePath(text)
 		if err != nil || len(p) == 0 {
 			continue
 		}
-		next, ok := p.Reset(olds, news)
+		next, ok := p.Reset(prior, news)
 		if !ok {
 			failed = append(failed, text)
 			continue

@@ -147,13 +147,13 @@ func (x *Examination) Next() Request {
 // check prepares the check of the wanted inputs, with the old ones unless the resource is to be made anew. A second check
 // sees what the program wants without ignoreChanges (E9.4). It is nil for a component, which nobody checks (E4.23).
 func (x *Examination) check(anew, second bool) Request {
-	olds, news := value.EmptyMap(), x.Wanted
+	prior, news := value.EmptyMap(), x.Wanted
 	switch {
 	case x.Old != nil && !anew:
-		olds = x.Old.Inputs
-		news = withoutNewDefaults(news, olds, x.Defaults)
+		prior = x.Old.Inputs
+		news = withoutNewDefaults(news, prior, x.Defaults)
 	case anew && x.Recorded != nil:
-		olds = x.Recorded.Inputs
+		prior = x.Recorded.Inputs
 	}
 	x.Goal.Inputs = news
 	if !second && !x.fresh() && len(x.Goal.IgnoreChanges) > 0 { // E4.66
@@ -164,7 +164,7 @@ func (x *Examination) check(anew, second bool) Request {
 		return nil
 	}
 	x.Goal.Inputs = news
-	x.last = &Check{Olds: olds, News: news, Anew: anew, Second: second}
+	x.last = &Check{Olds: prior, News: news, Anew: anew, Second: second}
 	return x.last
 }
 

@@ -9,9 +9,9 @@ import (
 
 // Rebuild is the state after a refresh: each old resource with what was read of it, nil for one that is gone, and nothing
 // that names what is gone (E6.36–E6.39). A resource for which nothing changes comes back as the same pointer as refreshed.
-func Rebuild(olds, refreshed []*state.Resource) []*state.Resource {
-	rebuilt := make([]*state.Resource, len(olds))
-	present := make(map[urn.URN]bool, len(olds))
+func Rebuild(prior, refreshed []*state.Resource) []*state.Resource {
+	rebuilt := make([]*state.Resource, len(prior))
+	present := make(map[urn.URN]bool, len(prior))
 	gone := func(u urn.URN) bool { return !present[u] }
 	for i, r := range refreshed {
 		if r == nil || r.ViewOf != "" && gone(r.ViewOf) {

@@ -157,8 +157,8 @@ func (s *Scope) Deletes(resources []*state.Resource) func(*state.Resource) bool 
 	case !s.Restricts():
 		return func(*state.Resource) bool { return true }
 	case !s.Targets.Empty():
-		condemned := closure(resources, s.Targets.Match, true)
-		return func(r *state.Resource) bool { return condemned[r.URN] }
+		deleted := closure(resources, s.Targets.Match, true)
+		return func(r *state.Resource) bool { return deleted[r.URN] }
 	}
 	excluded, keep := closure(resources, s.Excludes.Match, s.excludeDependents), NewNeeded(resources)
 	for _, r := range resources {

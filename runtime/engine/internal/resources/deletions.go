@@ -19,10 +19,10 @@ func (t *Table) Inventory(destroying bool) plan.Inventory {
 	defer t.mu.Unlock()
 	inv := plan.Inventory{Destroying: destroying, Renamed: maps.Clone(t.renamed)}
 	for _, e := range t.priors.list {
-		inv.Prior = append(inv.Prior, t.fact(e))
+		inv.Prior = append(inv.Prior, factOf(e))
 	}
 	for _, reg := range t.current {
-		inv.Current = append(inv.Current, t.outcome(reg))
+		inv.Current = append(inv.Current, outcomeOf(reg))
 	}
 	if destroying {
 		inv.Produced = t.produced()
@@ -30,7 +30,7 @@ func (t *Table) Inventory(destroying bool) plan.Inventory {
 	return inv
 }
 
-func (t *Table) fact(e *Prior) plan.PriorFact {
+func factOf(e *Prior) plan.PriorFact {
 	f := plan.PriorFact{Resource: e.resource, Now: e.now, Claimed: e.claimed, PendingDelete: e.pendingDelete, Relocated: e.relocated != nil}
 	if e.index < 0 || e.relocated != nil {
 		f.Position = e.id
@@ -38,8 +38,8 @@ func (t *Table) fact(e *Prior) plan.PriorFact {
 	return f
 }
 
-// outcome says what became of a registration.
-func (t *Table) outcome(reg *Registration) plan.CurrentFact {
+// outcomeOf says what became of a registration.
+func outcomeOf(reg *Registration) plan.CurrentFact {
 	f := plan.CurrentFact{URN: reg.URN, State: reg.state, Old: reg.Old.Resource()}
 	if reg.IsDone() && reg.Result != monitor.Succeeded {
 		f.Failed = true
@@ -65,7 +65,7 @@ func (t *Table) produced() []plan.PriorFact {
 	slices.SortFunc(made, func(a, b *Prior) int { return cmp.Compare(a.id, b.id) })
 	facts := make([]plan.PriorFact, len(made))
 	for i, e := range made {
-		facts[i] = t.fact(e)
+		facts[i] = factOf(e)
 	}
 	return facts
 }

@@ -70,13 +70,13 @@ func (t *Table) Recorded(s *plan.Step, result *state.Resource, at Positions, e j
 func (t *Table) ReplacesFirst(s *plan.Step) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.replacesFirst(s)
+	return t.priors.replacesFirst(s)
 }
 
-func (t *Table) replacesFirst(s *plan.Step) bool {
+func (p *priors) replacesFirst(s *plan.Step) bool {
 	if s.Old == nil {
 		return false
 	}
-	e := t.priors.of[s.Old]
+	e := p.of[s.Old]
 	return e == nil || e.now == nil || e.now.PendingReplacement
 }

@@ -11,6 +11,7 @@ import (
 
 // Owner is a resource that has views, while a step is taken on it (E4.114).
 type Owner struct {
+	t    *Table
 	Step *plan.Step
 	URN  urn.URN // as it is called now
 	Was  urn.URN // as the state calls it; views are found by that
@@ -27,7 +28,7 @@ type View struct {
 func (t *Table) Owner(s *plan.Step) *Owner {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	o := &Owner{Step: s, URN: s.About().URN, Was: s.About().URN}
+	o := &Owner{t: t, Step: s, URN: s.About().URN, Was: s.About().URN}
 	if from := t.former(o.URN); from != "" && s.New != nil {
 		o.Was = from
 	}
@@ -35,12 +36,12 @@ func (t *Table) Owner(s *plan.Step) *Owner {
 }
 
 // Views are the owner's views: the old ones when a replacement has left the owner behind, else the others.
-func (t *Table) Views(o *Owner) []View {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	leaving := t.leaving(o)
+func (o *Owner) Views() []View {
+	o.t.mu.Lock()
+	defer o.t.mu.Unlock()
+	leaving := o.leaving()
 	var found []View
-	for _, e := range t.priors.views[o.Was] {
+	for _, e := range o.t.priors.views[o.Was] {
 		if e.now != nil && e.now.Delete == leaving {
 			found = append(found, View{e, e.resource, e.now})
 		}
@@ -49,26 +50,26 @@ func (t *Table) Views(o *Owner) []View {
 }
 
 // leaving reports whether the step is about an owner that a replacement has left behind.
-func (t *Table) leaving(o *Owner) bool {
+func (o *Owner) leaving() bool {
 	if o.Step.Old == nil || o.Step.New != nil && o.Step.Op != plan.OpRefresh {
 		return false
 	}
-	e := t.priors.of[o.Step.Old]
+	e := o.t.priors.of[o.Step.Old]
 	return e != nil && e.pendingDelete
 }
 
 // FindView returns the view of a type and name: of the owner that is meant, or, if that has none, the other one's; nil if
 // there is none.
-func (t *Table) FindView(o *Owner, typ, name string) *View {
+func (o *Owner) FindView(typ, name string) *View {
 	named := func(r *state.Resource) bool { return r.Type == typ && r.URN.Name() == name }
-	for _, v := range t.Views(o) {
+	for _, v := range o.Views() {
 		if named(v.Found) {
 			return &v
 		}
 	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for _, e := range t.priors.views[o.Was] {
+	o.t.mu.Lock()
+	defer o.t.mu.Unlock()
+	for _, e := range o.t.priors.views[o.Was] {
 		if e.now != nil && named(e.resource) {
 			return &View{e, e.resource, e.now}
 		}
@@ -78,11 +79,11 @@ func (t *Table) FindView(o *Owner, typ, name string) *View {
 
 // LeaveViews leaves the views of a replaced owner to be deleted with it, unless the owner was deleted first (E4.57). It
 // returns what is to be written.
-func (t *Table) LeaveViews(o *Owner) (e journal.Entry) {
-	present := t.Views(o)
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.replacesFirst(o.Step) {
+func (o *Owner) LeaveViews() (e journal.Entry) {
+	present := o.Views()
+	o.t.mu.Lock()
+	defer o.t.mu.Unlock()
+	if o.t.priors.replacesFirst(o.Step) {
 		return e
 	}
 	for _, v := range present {
@@ -100,9 +101,9 @@ func (p *Prior) leave() journal.Amended {
 }
 
 // RecordView makes one step of a view the present state, and returns what is to be written. result is what became of it.
-func (t *Table) RecordView(o *Owner, step *plan.Step, view *View, result plan.Op, newID func() journal.ID) (e journal.Entry) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
+func (o *Owner) RecordView(step *plan.Step, view *View, result plan.Op, newID func() journal.ID) (e journal.Entry) {
+	o.t.mu.Lock()
+	defer o.t.mu.Unlock()
 	var old *Prior
 	if view != nil {
 		old = view.Prior
@@ -115,7 +116,7 @@ func (t *Table) RecordView(o *Owner, step *plan.Step, view *View, result plan.Op
 	}
 	switch result {
 	case plan.OpCreate, plan.OpImport, plan.OpCreateReplacement, plan.OpReadReplacement, plan.OpImportReplacement:
-		for _, other := range t.priors.views[o.Was] { // of the same name, whether the provider speaks of it or not
+		for _, other := range o.t.priors.views[o.Was] { // of the same name, whether the provider speaks of it or not
 			if old == nil && other.now != nil && !other.now.Delete && other.now.URN == step.New.URN {
 				old = other
 			}
@@ -123,15 +124,15 @@ func (t *Table) RecordView(o *Owner, step *plan.Step, view *View, result plan.Op
 		replaced := slices.Contains([]plan.Op{plan.OpCreateReplacement, plan.OpReadReplacement, plan.OpImportReplacement}, o.Step.Op) ||
 			result != plan.OpCreate && result != plan.OpImport
 		switch {
-		case !replaced || t.replacesFirst(o.Step):
+		case !replaced || o.t.priors.replacesFirst(o.Step):
 			remove()
 		case old != nil && old.now != nil && !old.now.Delete: // E4.57
 			e.Amend = []journal.Amended{old.leave()}
 		}
-		t.addView(o, step.New, newID(), &e)
+		o.addView(step.New, newID(), &e)
 	case plan.OpSame, plan.OpUpdate, plan.OpRead:
 		remove()
-		t.addView(o, step.New, newID(), &e)
+		o.addView(step.New, newID(), &e)
 	case plan.OpDelete, plan.OpDeleteReplaced, plan.OpDiscard, plan.OpDiscardReplaced, plan.OpRemovePendingReplace:
 		remove()
 	case plan.OpReplace, plan.OpRefresh:
@@ -140,21 +141,21 @@ func (t *Table) RecordView(o *Owner, step *plan.Step, view *View, result plan.Op
 }
 
 // addView makes a view that is new in the state a prior resource, so that later steps find it. The caller holds mu.
-func (t *Table) addView(o *Owner, r *state.Resource, id journal.ID, e *journal.Entry) {
+func (o *Owner) addView(r *state.Resource, id journal.ID, e *journal.Entry) {
 	made := &Prior{id: id, index: -1, resource: r, now: r, claimed: true}
 	e.Add = []journal.Amended{{ID: id, Resource: r}}
-	t.priors.of[r] = made
-	t.priors.views[o.Was] = append(t.priors.views[o.Was], made)
+	o.t.priors.of[r] = made
+	o.t.priors.views[o.Was] = append(o.t.priors.views[o.Was], made)
 	if o.URN != o.Was {
-		t.priors.views[o.URN] = append(t.priors.views[o.URN], made)
+		o.t.priors.views[o.URN] = append(o.t.priors.views[o.URN], made)
 	}
 }
 
 // RefreshView makes what a refresh has found of a view its present state, nil for one that is gone, and returns what is to
 // be written.
-func (t *Table) RefreshView(v *View, now *state.Resource) (e journal.Entry) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
+func (o *Owner) RefreshView(v *View, now *state.Resource) (e journal.Entry) {
+	o.t.mu.Lock()
+	defer o.t.mu.Unlock()
 	switch {
 	case v.Prior.now == nil:
 		return e
