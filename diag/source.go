@@ -54,11 +54,14 @@ func (s *Source) shown(start, end int) []byte {
 
 // NewSource makes a Source. name is the path as the user should see it. It takes ownership of text.
 func NewSource(name string, text []byte) *Source {
-	lines := []int{0}
-	for i, c := range text {
-		if c == '\n' {
-			lines = append(lines, i+1)
+	lines := make([]int, 1, bytes.Count(text, []byte{'\n'})+1)
+	for at := 0; ; {
+		n := bytes.IndexByte(text[at:], '\n')
+		if n < 0 {
+			break
 		}
+		at += n + 1
+		lines = append(lines, at)
 	}
 	return &Source{name: name, text: text, lines: lines}
 }

@@ -57,12 +57,15 @@ func Complete(ctx context.Context, s *Snapshot, path string, offset int) (Comple
 	text := document.Source().Text()
 	c := parser.Cursor(text, offset)
 	answer := Completions{Start: c.Start, End: c.End}
-	p, err := s.Program(ctx, path)
+	p, err := s.Recent(ctx, path)
 	if err != nil || p.Document == nil && p.SettingsOf == "" {
 		return answer, err
 	}
 	block := document.Block(offset)
 	q := &completer{ctx: ctx, p: p, cursor: c, block: string(text[block.Start:min(int(block.End), len(text))]), offset: offset - int(block.Start)}
+	if p.Document != nil && p.Document != document {
+		q.text = document
+	}
 	var items []Item
 	if p.SettingsOf != "" {
 		c = namespaced(text, offset, c)
@@ -112,6 +115,7 @@ type completer struct {
 	block   string
 	offset  int // in block
 	partial bool
+	text    *parser.Document // as it is now; nil where the program is of that
 }
 
 func keys(kind ItemKind, names ...string) []Item {
@@ -317,6 +321,11 @@ var typeLine = regexp.MustCompile(`\btype["']?\s*:\s*["']?([A-Za-z][\w./-]*:[\w:
 
 // schemaOf is the type of a resource by its name: as its text says it, or as the checker knows it.
 func (q *completer) schemaOf(name string) *schema.Resource {
+	if q.text != nil { // what was checked may have been another type
+		if r := q.written(name); r != nil {
+			return r
+		}
+	}
 	for _, body := range q.p.bodies() {
 		for _, n := range body.Nodes {
 			if n.Name == name && n.Resource != nil && n.Resource.Schema != nil {
@@ -324,6 +333,11 @@ func (q *completer) schemaOf(name string) *schema.Resource {
 			}
 		}
 	}
+	return q.written(name)
+}
+
+// written is the type of a resource as its text says it.
+func (q *completer) written(name string) *schema.Resource {
 	from := 0
 	if i := strings.LastIndex(q.block[:min(q.offset, len(q.block))], name+":"); i >= 0 {
 		from = i
@@ -557,7 +571,30 @@ func (q *completer) scope() []*check.Node {
 			}
 		}
 	}
-	return body.Nodes
+	if body != q.p.Checked || q.text == nil {
+		return body.Nodes
+	}
+	return append(slices.Clip(body.Nodes), q.unchecked()...)
+}
+
+// unchecked are names that the text has by now, and nobody has checked yet.
+func (q *completer) unchecked() []*check.Node {
+	known := map[string]bool{}
+	for _, n := range q.p.Checked.Nodes {
+		known[n.Name] = true
+	}
+	var nodes []*check.Node
+	for _, d := range q.text.Declared() {
+		if known[d.Name] {
+			continue
+		}
+		n := &check.Node{Kind: check.VariableNode, Name: d.Name, Type: schema.Any}
+		if d.Section == "resources" {
+			n.Kind, n.Resource = check.ResourceNode, &check.Resource{}
+		}
+		nodes = append(nodes, n)
+	}
+	return nodes
 }
 
 // references are whole references to names.

@@ -107,23 +107,38 @@ type Snapshot struct {
 	session *Session
 	texts   map[string]*parser.Document
 
-	mu       sync.Mutex
-	programs map[string]*Program       // by the path of any of their files; guarded by mu
-	before   map[string]*check.Program // by the path of their main text, of snapshots before; guarded by mu
+	work sync.Mutex // held while a program is checked: what others want to know may be in it
+
+	mu       sync.Mutex          // held for moments only
+	programs map[string]*Program // by the path of any of their files; guarded by mu
+	before   map[string]*Program // the same, of snapshots before; guarded by mu
 }
 
-// latest are the programs by the path of their main text that are known here or were known before.
-func (s *Snapshot) latest() map[string]*check.Program {
+// latest are the programs by the paths of their files that are known here or were known before.
+func (s *Snapshot) latest() map[string]*Program {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	known := maps.Clone(s.before)
 	if known == nil {
-		known = map[string]*check.Program{}
+		known = map[string]*Program{}
 	}
-	for _, p := range s.programs {
-		known[p.Main] = p.Checked
-	}
+	maps.Copy(known, s.programs)
 	return known
+}
+
+// known is the program of a file, if it has been checked; else, as it was when it was checked last. Either may be nil.
+func (s *Snapshot) known(path string) (now, last *Program) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.programs[path], s.before[path]
+}
+
+func (s *Snapshot) learn(p *Program, paths ...string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, path := range paths {
+		s.programs[path] = p
+	}
 }
 
 // Text is a text that is open; nil for another file.
@@ -146,20 +161,34 @@ type Program struct {
 	Findings diag.Diagnostics // with places in whole texts
 }
 
+// Recent is the program of a file as it was checked last, which may have been before the latest edits: good for answers that
+// must come at once. What nobody has checked yet is checked.
+func (s *Snapshot) Recent(ctx context.Context, path string) (*Program, error) {
+	now, last := s.known(path)
+	if now == nil && last != nil && last.Checked != nil {
+		return last, nil
+	}
+	return s.Program(ctx, path)
+}
+
 // Program parses and checks the program of a file. The error is that of the context, or of a project that cannot be read.
 func (s *Snapshot) Program(ctx context.Context, path string) (*Program, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if p := s.programs[path]; p != nil {
+	if p, _ := s.known(path); p != nil {
+		return p, nil
+	}
+	s.work.Lock()
+	defer s.work.Unlock()
+	if p, _ := s.known(path); p != nil {
 		return p, nil
 	}
 	project, err := s.session.opener.Open(ctx, path, s.Text)
 	if err != nil {
 		return nil, err
 	}
-	if p := s.programs[project.Main]; p != nil {
-		s.programs[path] = p
-		return p, nil
+	now, last := s.known(project.Main)
+	if now != nil {
+		s.learn(now, path)
+		return now, nil
 	}
 	p := &Program{Project: project}
 	var found diag.Diagnostics
@@ -170,7 +199,9 @@ func (s *Snapshot) Program(ctx context.Context, path string) (*Program, error) {
 		}
 		var checked diag.Diagnostics
 		options := p.Check
-		options.Previous = s.before[p.Main]
+		if last != nil {
+			options.Previous = last.Checked
+		}
 		p.Checked, checked = check.Check(ctx, p.File, options)
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
@@ -178,7 +209,7 @@ func (s *Snapshot) Program(ctx context.Context, path string) (*Program, error) {
 		found = p.File.Origins.Findings(append(found, checked...))
 	}
 	p.Findings = p.Join(found).Sorted()
-	s.programs[path], s.programs[p.Main] = p, p
+	s.learn(p, path, p.Main)
 	return p, nil
 }
 

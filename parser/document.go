@@ -52,11 +52,14 @@ func (d *Document) Source() *diag.Source { return d.src }
 // Edit makes the document that comes of edits, which are applied one after the other: each speaks of the text that the ones
 // before it have left. Offsets outside of the text are moved to its nearest end.
 func (d *Document) Edit(edits ...Edit) *Document {
-	text := bytes.Clone(d.src.Text())
+	text := d.src.Text()
 	for _, e := range edits {
 		start := min(max(e.Start, 0), len(text))
 		end := min(max(e.End, start), len(text))
 		text = slices.Concat(text[:start], []byte(e.Text), text[end:])
+	}
+	if len(edits) == 0 {
+		text = bytes.Clone(text)
 	}
 	next := &Document{src: diag.NewSource(d.src.Name(), text), shared: d.shared}
 	next.cut(d.set)
@@ -70,9 +73,9 @@ func (d *Document) cut(from *blockSet) {
 	if sections == nil {
 		return
 	}
-	old := from.byText()
+	known := newKnownBlocks(from, text, sections)
 	set := &blockSet{}
-	d.starts = make(map[*diag.Source]int)
+	d.starts = make(map[*diag.Source]int, known.count)
 	d.shared.Lock()
 	defer d.shared.Unlock()
 	line, counted := 0, 0
@@ -80,18 +83,9 @@ func (d *Document) cut(from *blockSet) {
 		line += bytes.Count(text[counted:s.start], []byte("\n"))
 		counted = s.start
 		body := text[s.start:s.end]
-		key := blockKey{lead: string(s.lead), text: string(body), astray: s.astray}
-		var b *block
-		for i, known := range old[key] {
-			if known.linesAbove == line || !known.p.namesLines && (known.read == nil || !known.read.lines) {
-				moved := *known // the block belongs to a document that stays as it is
-				moved.stretch, moved.linesAbove = s, line
-				b, old[key] = &moved, slices.Delete(old[key], i, i+1)
-				break
-			}
-		}
+		b := known.take(s, body, line)
 		if b == nil {
-			b = newBlock(diag.NewSource(d.src.Name(), body), s, body, 0, line, Options{})
+			b = newBlock(diag.NewSource(d.src.Name(), bytes.Clone(body)), s, body, 0, line, Options{})
 			b.printable = printableText(body)
 		}
 		d.starts[b.p.src] = s.start
@@ -118,16 +112,75 @@ type blockKey struct {
 	astray     bool
 }
 
-func (s *blockSet) byText() map[blockKey][]*block {
-	if s == nil {
+// knownBlocks are the blocks of an earlier text, of which those of the next are taken. Nearly all of them come in the same
+// order: before an edit from the start on, and behind it from the end.
+type knownBlocks struct {
+	count   int      // of the blocks of the next text
+	before  []*block // the same as those of the next text, from its start on
+	behind  []*block // the same as the last ones of the next text
+	between map[blockKey][]*block
+	taken   int
+}
+
+func newKnownBlocks(from *blockSet, text []byte, sections []cutSection) *knownBlocks {
+	var next []stretch
+	for _, s := range sections {
+		next = append(append(next, s.head), s.entries...)
+	}
+	k := &knownBlocks{count: len(next)}
+	if from == nil {
+		return k
+	}
+	old := from.blocks
+	for len(old) > 0 && len(next) > 0 && old[0].says(next[0], text) {
+		k.before, old, next = append(k.before, old[0]), old[1:], next[1:]
+	}
+	last := len(old)
+	for last > 0 && len(next) > 0 && old[last-1].says(next[len(next)-1], text) {
+		last, next = last-1, next[:len(next)-1]
+	}
+	old, k.behind = old[:last], old[last:]
+	k.between = make(map[blockKey][]*block, len(old))
+	for _, b := range old {
+		key := blockKey{lead: string(b.lead), text: string(b.p.src.Text()), astray: b.astray}
+		k.between[key] = append(k.between[key], b)
+	}
+	return k
+}
+
+// says reports whether a block has the text of a stretch.
+func (b *block) says(s stretch, text []byte) bool {
+	return b.astray == s.astray && bytes.Equal(b.lead, s.lead) && (b.lead == nil) == (s.lead == nil) && bytes.Equal(b.p.src.Text(), text[s.start:s.end])
+}
+
+// take is the known block for the next stretch; nil where there is none.
+func (k *knownBlocks) take(s stretch, body []byte, line int) *block {
+	at := k.taken
+	k.taken++
+	switch {
+	case at < len(k.before):
+		return k.before[at].moved(s, line)
+	case k.count-at <= len(k.behind):
+		return k.behind[len(k.behind)-(k.count-at)].moved(s, line)
+	}
+	key := blockKey{lead: string(s.lead), text: string(body), astray: s.astray}
+	for i, b := range k.between[key] {
+		if b = b.moved(s, line); b != nil {
+			k.between[key] = slices.Delete(k.between[key], i, i+1)
+			return b
+		}
+	}
+	return nil
+}
+
+// moved is a block at another place; nil for one that speaks of the line it stands in.
+func (b *block) moved(s stretch, line int) *block {
+	if b.linesAbove != line && (b.p.namesLines || b.read != nil && b.read.lines) {
 		return nil
 	}
-	known := make(map[blockKey][]*block, len(s.blocks))
-	for _, b := range s.blocks {
-		key := blockKey{lead: string(b.lead), text: string(b.p.src.Text()), astray: b.astray}
-		known[key] = append(known[key], b)
-	}
-	return known
+	moved := *b // the block belongs to a document that stays as it is
+	moved.stretch, moved.linesAbove = s, line
+	return &moved
 }
 
 // holds reports whether the blocks say the same as the whole text does.
@@ -265,6 +318,39 @@ func (d *Document) origins() *ast.Origins {
 
 // Place is a range of the whole text for one of a block, and any other range as it is.
 func (d *Document) Place(r diag.Range) diag.Range { return d.origins().Place(r) }
+
+// Named is an entry of a section whose keys are names.
+type Named struct {
+	Section string // config, configuration, variables or resources
+	Name    string
+}
+
+// Declared are the names of the program's configuration, variables and resources, as far as they can be read. There are none
+// where the text is read as a whole.
+func (d *Document) Declared() []Named {
+	if d.set == nil {
+		return nil
+	}
+	d.shared.Lock()
+	defer d.shared.Unlock()
+	var names []Named
+	for _, section := range d.set.sections {
+		if len(section.head.top) == 0 {
+			continue
+		}
+		key, named := canonical(section.head.top[0].name, []string{"config", "configuration", "variables", "resources"})
+		for _, b := range section.entries {
+			for _, e := range b.top { // the section's key, in front of the entry
+				for _, name := range entryNames(b.p, e) {
+					if named {
+						names = append(names, Named{Section: key, Name: name})
+					}
+				}
+			}
+		}
+	}
+	return names
+}
 
 // Block is the range of the whole text that is read together with an offset. It is the whole text where that is not read by
 // blocks.

@@ -46,20 +46,41 @@ func (s *scope) odd(name string) bool {
 	return found
 }
 
-// holds reports whether another scope gives the same answers.
-func (s *scope) holds(other *scope) bool {
-	for name, answer := range s.asked {
-		if other.declared[name] != answer {
+// answer is what a scope has said of a name.
+type answer struct {
+	name string
+	yes  bool
+}
+
+// answers are what a scope has answered while something was read.
+type answers struct{ declared, odd, stack []answer }
+
+// answers are those that the scope remembers.
+func (s *scope) answers() answers {
+	list := func(asked map[string]bool) []answer {
+		var all []answer
+		for name, yes := range asked {
+			all = append(all, answer{name, yes})
+		}
+		return all
+	}
+	return answers{declared: list(s.asked), odd: list(s.askedOdd), stack: list(s.askedStack)}
+}
+
+// hold reports whether a scope gives the same answers.
+func (a *answers) hold(s *scope) bool {
+	for _, told := range a.declared {
+		if s.declared[told.name] != told.yes {
 			return false
 		}
 	}
-	for name, answer := range s.askedOdd {
-		if other.keys.has(name) != answer {
+	for _, told := range a.odd {
+		if s.keys.has(told.name) != told.yes {
 			return false
 		}
 	}
-	for name, answer := range s.askedStack {
-		if other.stack[name] != answer {
+	for _, told := range a.stack {
+		if s.stack[told.name] != told.yes {
 			return false
 		}
 	}
@@ -202,7 +223,7 @@ type itemReader func(p *parser, e entry, name ast.Literal) item
 
 // readBlock is what has been read of a block, with the answers that it depends on.
 type readBlock struct {
-	scope *scope
+	answers
 	items []item
 	diags diag.Diagnostics // about no single item
 	lines bool             // a message names a line
@@ -273,13 +294,13 @@ func (p *parser) nameless(section string, e entry) bool {
 
 // items reads the entries of the block, or gives those that are known already.
 func (b *block) items(part entry, outer *scope, read itemReader) *readBlock {
-	if b.read != nil && b.read.scope.holds(outer) {
+	if b.read != nil && b.read.hold(outer) {
 		return b.read
 	}
 	p := *b.p
 	p.diags, p.scope, p.linesAbove = nil, outer.remembering(), b.linesAbove
-	rb := &readBlock{scope: p.scope}
-	rb.items = p.itemsOf(part, read)
+	rb := &readBlock{items: p.itemsOf(part, read)}
+	rb.answers = p.scope.answers()
 	rb.diags, rb.lines = p.diags, p.namesLines
 	b.read = rb
 	return rb

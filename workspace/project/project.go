@@ -1,13 +1,13 @@
 package project
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/yamlhost/yamlhost/diag"
@@ -139,7 +139,7 @@ func blankProgram(text []byte) []byte {
 	cutting := false
 	for len(text) > 0 {
 		line := text
-		if i := slices.Index(text, '\n'); i >= 0 {
+		if i := bytes.IndexByte(text, '\n'); i >= 0 {
 			line = text[:i+1]
 		}
 		text = text[len(line):]

@@ -1,0 +1,85 @@
+package editor_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/yamlhost/yamlhost/editor"
+	"github.com/yamlhost/yamlhost/parser"
+)
+
+// offered are the labels of what may be written in front of a mark.
+func offered(t *testing.T, s *editor.Session, text, mark string) []string {
+	t.Helper()
+	at := strings.Index(text, mark)
+	require.GreaterOrEqual(t, at, 0)
+	found, err := editor.Complete(t.Context(), s.Snapshot(), file, at+len(mark))
+	require.NoError(t, err)
+	var labels []string
+	for _, item := range found.Items {
+		labels = append(labels, item.Label)
+	}
+	return labels
+}
+
+// TestCompletionComesBeforeTheCheck completes after edits that nobody has checked: what the text says by now is offered.
+func TestCompletionComesBeforeTheCheck(t *testing.T) {
+	t.Parallel()
+	text := "variables:\n  one: 1\nresources:\n  a:\n    type: random:RandomPet\n    properties:\n      prefix: x\noutputs:\n  o: ${one}\n"
+	s := editor.NewSession(newOpener())
+	s.Open(file, text)
+	_, err := editor.Diagnostics(t.Context(), s.Snapshot(), file)
+	require.NoError(t, err)
+	edit := func(old, by string) {
+		at := strings.Index(text, old)
+		text = text[:at] + by + text[at+len(old):]
+		s.Edit(file, parser.Edit{Start: at, End: at + len(old), Text: by})
+	}
+	edit("  one: 1\n", "  one: 1\n  two: 2\n")
+	edit("  o: ${one}", "  o: ${")
+	labels := offered(t, s, text, "  o: ${")
+	require.Contains(t, labels, "one")
+	require.Contains(t, labels, "two")
+	require.Contains(t, labels, "a")
+	edit("random:RandomPet", "random:RandomInteger")
+	edit("      prefix: x\n", "      m\n")
+	labels = offered(t, s, text, "      m")
+	require.Contains(t, labels, "max")
+	require.NotContains(t, labels, "prefix")
+}
+
+// TestEditsDoNotWaitForChecks edits while a check is under way and does not come to an end.
+func TestEditsDoNotWaitForChecks(t *testing.T) {
+	t.Parallel()
+	opener := &slowOpener{Opener: newOpener(), inside: make(chan struct{}), leave: make(chan struct{})}
+	s := editor.NewSession(opener)
+	s.Open(file, "variables: {a: 1}\n")
+	before := s.Snapshot()
+	done := make(chan error)
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		_, err := before.Program(ctx, file)
+		done <- err
+	}()
+	<-opener.inside
+	s.Edit(file, parser.Edit{Start: 0, End: 0, Text: "# more\n"})
+	require.NotSame(t, before, s.Snapshot())
+	cancel()
+	close(opener.leave)
+	require.ErrorIs(t, <-done, context.Canceled)
+}
+
+// slowOpener opens nothing until it may.
+type slowOpener struct {
+	editor.Opener
+	inside, leave chan struct{}
+}
+
+func (o *slowOpener) Open(ctx context.Context, path string, open func(path string) *parser.Document) (*editor.Project, error) {
+	close(o.inside)
+	<-o.leave
+	return o.Opener.Open(ctx, path, open)
+}
