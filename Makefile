@@ -119,6 +119,20 @@ figures:
 editor-test: build
 	editor/clients/test.sh
 
+# The checker, evaluator and engine in a browser: a page in bin/playground that any server of files can give out.
+PAGE := bin/playground
+.PHONY: playground playground-test
+playground:
+	mkdir -p $(PAGE)
+	GOOS=js GOARCH=wasm CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w' -o $(PAGE)/yamlhost.wasm ./cmd/yamlhost-web
+	gzip -9 -n -f $(PAGE)/yamlhost.wasm
+	cp "$$($(GO) env GOROOT)/lib/wasm/wasm_exec.js" cmd/yamlhost-web/page/index.html $(PAGE)/
+	cd cmd/yamlhost-web/page && { [ -d node_modules ] || npm ci --silent; } && npm run -s check && npm run -s build
+
+# Opens that page in Chromium, which CHROMIUM names where it is not /usr/bin/chromium.
+playground-test: playground
+	cd cmd/yamlhost-web/page && npm test
+
 .PHONY: schemas
 # Holds checker and schema index against real schemas: SCHEMAS is a directory of <package>-<version>.json.gz.
 SCHEMAS ?= $(YAMLHOST_SCHEMAS)

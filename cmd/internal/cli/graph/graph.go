@@ -12,6 +12,7 @@ import (
 	"github.com/yamlhost/yamlhost/check"
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
 	"github.com/yamlhost/yamlhost/cmd/internal/operation"
+	"github.com/yamlhost/yamlhost/cmd/internal/picture"
 	"github.com/yamlhost/yamlhost/workspace"
 )
 
@@ -45,7 +46,7 @@ func Graph(ctx context.Context, a *console.Console, o *graphOptions) error {
 		return func(w io.Writer, p *check.Program) error { return write(w, p.Graph()) }
 	}
 	write, known := map[string]func(io.Writer, *check.Program) error{"dot": listed(writeDOT), "mermaid": listed(writeMermaid),
-		"json": listed(writeGraphJSON), "svg": WriteSVG}[o.format]
+		"json": listed(writeGraphJSON), "svg": picture.WriteSVG}[o.format]
 	if !known {
 		return console.WithCode(console.CodeError, "--format takes dot, mermaid, json or svg, not %q", o.format)
 	}

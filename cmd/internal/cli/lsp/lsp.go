@@ -11,9 +11,9 @@ import (
 	"sync"
 
 	"github.com/spf13/cobra"
-	"github.com/yamlhost/yamlhost/cmd/internal/cli/graph"
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
 	"github.com/yamlhost/yamlhost/cmd/internal/operation"
+	"github.com/yamlhost/yamlhost/cmd/internal/picture"
 	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/editor"
 	"github.com/yamlhost/yamlhost/editor/lsp"
@@ -59,7 +59,7 @@ func Lsp(ctx context.Context, a *console.Console, inside Inside) error {
 	opener := &ProgramOpener{Console: a, Loaders: make(map[string]*KeptSchemas)}
 	defer opener.Close()
 	return lsp.Serve(ctx, a.Streams.In, a.Data(), editor.NewSession(opener), lsp.Options{Version: a.World.Version,
-		Graph: func(out io.Writer, p *editor.Program) error { return graph.WriteSVG(out, p.Checked) },
+		Graph: func(out io.Writer, p *editor.Program) error { return picture.WriteSVG(out, p.Checked) },
 		Plan:  func(ctx context.Context, path string) (string, error) { return Plan(inside)(ctx, opener.Root(path)) }})
 }
 

@@ -1,4 +1,5 @@
-package graph
+// Package picture draws the graph of a program.
+package picture
 
 import (
 	"fmt"
@@ -7,9 +8,9 @@ import (
 
 	"github.com/yamlhost/yamlhost/check"
 	"github.com/yamlhost/yamlhost/cmd/internal/drawing"
-	"github.com/yamlhost/yamlhost/cmd/internal/view"
 	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/parser/ast"
+	"github.com/yamlhost/yamlhost/schema"
 )
 
 // OpenMembers is how many members of components a picture shows. Further components are closed boxes.
@@ -26,7 +27,7 @@ func WriteSVG(w io.Writer, p *check.Program) error {
 		}
 	}
 	s.picture.Title = p.Name
-	s.picture.Subtitle = view.Count(resources, "resource") + ", " + view.Count(len(p.Outputs), "output")
+	s.picture.Subtitle = count(resources, "resource") + ", " + count(len(p.Outputs), "output")
 	s.body(p, "", "", nil)
 	return drawing.Write(w, &s.picture)
 }
@@ -63,13 +64,13 @@ func (s *sketch) body(p *check.Program, group, prefix string, open []*check.Comp
 			owner.exprs = []ast.Expr{n.Variable.Value}
 			if call, ok := n.Variable.Value.(*ast.Call); ok {
 				if token := s.invoked(call); token != "" {
-					box.Kind, box.Detail, owner.itself = drawing.Function, view.ShortType(token), call
+					box.Kind, box.Detail, owner.itself = drawing.Function, schema.CollapseToken(token), call
 					box.Tip += "\n" + token
 				}
 			}
 		case check.ResourceNode:
 			r := n.Resource
-			box.Kind, box.Detail = drawing.Resource, view.ShortType(r.Token)
+			box.Kind, box.Detail = drawing.Resource, schema.CollapseToken(r.Token)
 			box.Tip += "\n" + r.Token
 			if r.Decl.ForEach != nil {
 				box.Detail += " × each"
@@ -161,7 +162,7 @@ func (s *sketch) edges(o *needer) {
 					calls = append(calls, c)
 					name := token[strings.LastIndexByte(token, ':')+1:]
 					s.picture.Nodes = append(s.picture.Nodes, drawing.Node{ID: c.id, Kind: drawing.Function, Name: name, Group: o.group,
-						Detail: view.ShortType(token), Tip: "function\n" + token + place(c.where)})
+						Detail: schema.CollapseToken(token), Tip: "function\n" + token + place(c.where)})
 					s.picture.Edges = append(s.picture.Edges, drawing.Edge{From: c.id, To: to, Tip: o.name + " calls " + token + place(c.where)})
 				}
 			}
@@ -232,4 +233,11 @@ func place(r diag.Range) string {
 		return ""
 	}
 	return fmt.Sprintf(" (%s:%d)", r.Source.Name(), r.StartPosition().Line)
+}
+
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
 }

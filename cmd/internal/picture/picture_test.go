@@ -1,4 +1,4 @@
-package cli
+package picture_test
 
 import (
 	"bytes"
@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"github.com/yamlhost/yamlhost/check"
-	graphcmd "github.com/yamlhost/yamlhost/cmd/internal/cli/graph"
+	"github.com/yamlhost/yamlhost/cmd/internal/picture"
 	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/parser"
 	"github.com/yamlhost/yamlhost/schema"
@@ -17,7 +17,7 @@ import (
 
 // What a picture shows of components is bounded: further ones are closed boxes, in the same place and with the same arrows.
 func TestPictureOfManyComponents(t *testing.T) {
-	const members, instances = 100, graphcmd.OpenMembers/100 + 4
+	const members, instances = 100, picture.OpenMembers/100 + 4
 	var text strings.Builder
 	text.WriteString("name: many\nruntime: yaml\ncomponents:\n  Part:\n    variables:\n")
 	for i := range members {
@@ -37,9 +37,9 @@ func TestPictureOfManyComponents(t *testing.T) {
 	require.False(t, diags.HasErrors())
 
 	var b bytes.Buffer
-	require.NoError(t, graphcmd.WriteSVG(&b, program))
-	require.Equal(t, graphcmd.OpenMembers/members, strings.Count(b.String(), `<g class="group">`))
-	require.Equal(t, graphcmd.OpenMembers, strings.Count(b.String(), `<g class="node variable"><title>`))
-	require.Equal(t, instances-graphcmd.OpenMembers/members, strings.Count(b.String(), `<g class="node component"><title>`))
+	require.NoError(t, picture.WriteSVG(&b, program))
+	require.Equal(t, picture.OpenMembers/members, strings.Count(b.String(), `<g class="group">`))
+	require.Equal(t, picture.OpenMembers, strings.Count(b.String(), `<g class="node variable"><title>`))
+	require.Equal(t, instances-picture.OpenMembers/members, strings.Count(b.String(), `<g class="node component"><title>`))
 	require.Contains(t, b.String(), fmt.Sprintf("<title>output last uses part%d.urn (Pulumi.yaml:", instances-1))
 }
