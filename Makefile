@@ -71,6 +71,15 @@ model:
 	@mkdir -p bin; $(GO) test ./runtime/engine -run TestModel -count 1 -v -timeout 0 -chains $(CHAINS) -seed $(SEED) > bin/model.log; \
 	  result=$$?; grep -v '^ *--- PASS\|^=== ' bin/model.log; exit $$result
 
+# EDITS random edits of all programs, every prefix of 50 programs, and each of them without any one character: what reading and checking
+# after an edit gives is what it gives of that text alone, and the editor answers everywhere.
+EDITS ?= 100000
+.PHONY: edit-test
+edit-test:
+	$(GO) test ./parser -run TestEditEqualsFresh -count 1 -timeout 0 -edits $$(($(EDITS) / 500)) -seed $(SEED)
+	$(GO) test ./check -run 'TestCheckAfterEditEqualsFresh|TestPrefixesAndDeletions' -count 1 -timeout 0 -edits $(EDITS) -seed $(SEED) -everywhere
+	$(GO) test ./editor -run TestHalfTypedProgramsAreAnswered -count 1 -timeout 0 -everywhere
+
 # Stores: what they promise, in process, and runs that are killed, raced and paused on a real server of S3, which is built from a
 # module of its own: the first time it downloads much. See docs/state.md.
 GATEWAY := bin/versitygw

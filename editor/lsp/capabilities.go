@@ -36,7 +36,7 @@ func (s *server) capabilities() protocol.ServerCapabilities {
 		CallHierarchyProvider:            protocol.Boolean(true),
 		LinkedEditingRangeProvider:       protocol.Boolean(true),
 		SemanticTokensProvider: &protocol.SemanticTokensOptions{Legend: legend(), Range: protocol.Boolean(true),
-			Full: protocol.Boolean(true)},
+			Full: &protocol.SemanticTokensFullDelta{Delta: yes()}},
 		ExecuteCommandProvider: protocol.ExecuteCommandOptions{Commands: s.commands()},
 		CodeActionProvider: &protocol.CodeActionOptions{CodeActionKinds: []protocol.CodeActionKind{
 			protocol.CodeActionKindQuickFix, protocol.CodeActionKindRefactorExtract, protocol.CodeActionKindRefactorInline,

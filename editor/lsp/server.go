@@ -76,6 +76,7 @@ type server struct {
 	publisher *publisher
 	options   Options
 	exit      func()
+	tokens    sentTokens
 
 	mu        sync.Mutex
 	positions encoding         // guarded by mu, as all that follows
@@ -221,6 +222,7 @@ func (s *server) DidClose(_ context.Context, params *protocol.DidCloseTextDocume
 	delete(s.versions, path)
 	s.mu.Unlock()
 	s.session.Close(path)
+	s.tokens.forget(path)
 	s.publisher.closed(path)
 	return nil
 }

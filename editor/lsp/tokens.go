@@ -2,6 +2,8 @@ package lsp
 
 import (
 	"context"
+	"strconv"
+	"sync"
 
 	"go.lsp.dev/protocol"
 
@@ -34,7 +36,83 @@ func (s *server) SemanticTokensFull(ctx context.Context,
 	if document == nil {
 		return nil, nil
 	}
-	return s.semanticTokens(ctx, pathOf(params.TextDocument.URI), 0, len(document.Source().Text()))
+	path := pathOf(params.TextDocument.URI)
+	tokens, err := s.semanticTokens(ctx, path, 0, len(document.Source().Text()))
+	if err != nil {
+		return nil, err
+	}
+	s.tokens.keep(path, tokens)
+	return tokens, nil
+}
+
+// SemanticTokensFullDelta are the tokens of a file as a change of those that were answered last.
+func (s *server) SemanticTokensFullDelta(ctx context.Context,
+	params *protocol.SemanticTokensDeltaParams) (protocol.SemanticTokensDeltaResult, error) {
+	path := pathOf(params.TextDocument.URI)
+	before, known := s.tokens.last(path, params.PreviousResultID)
+	tokens, err := s.SemanticTokensFull(ctx, &protocol.SemanticTokensParams{TextDocument: params.TextDocument})
+	if err != nil || tokens == nil {
+		return nil, err
+	}
+	if !known {
+		return tokens, nil
+	}
+	return &protocol.SemanticTokensDelta{ResultID: tokens.ResultID, Edits: tokenEdits(before, tokens.Data)}, nil
+}
+
+// tokenEdits is the one stretch in which two lists of tokens differ; none where they are equal.
+func tokenEdits(before, after []uint32) []protocol.SemanticTokensEdit {
+	start := 0
+	for start < len(before) && start < len(after) && before[start] == after[start] {
+		start++
+	}
+	same := 0
+	for same < len(before)-start && same < len(after)-start && before[len(before)-1-same] == after[len(after)-1-same] {
+		same++
+	}
+	if start == len(before) && start == len(after) {
+		return []protocol.SemanticTokensEdit{}
+	}
+	return []protocol.SemanticTokensEdit{{Start: uint32(start), DeleteCount: uint32(len(before) - start - same),
+		Data: after[start : len(after)-same]}}
+}
+
+// sentTokens are the tokens of each file that were answered last, for answers that say only what has changed. It is safe for
+// concurrent use.
+type sentTokens struct {
+	mu     sync.Mutex
+	count  int                                 // of answers; guarded by mu, as what follows
+	byPath map[string]*protocol.SemanticTokens // with the name of the answer
+}
+
+// keep names an answer, and keeps it.
+func (t *sentTokens) keep(path string, tokens *protocol.SemanticTokens) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.count++
+	name := strconv.Itoa(t.count)
+	tokens.ResultID = &name
+	if t.byPath == nil {
+		t.byPath = map[string]*protocol.SemanticTokens{}
+	}
+	t.byPath[path] = tokens
+}
+
+// last is what was answered by a name; false where that is not the last answer.
+func (t *sentTokens) last(path, name string) ([]uint32, bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	sent := t.byPath[path]
+	if sent == nil || *sent.ResultID != name {
+		return nil, false
+	}
+	return sent.Data, true
+}
+
+func (t *sentTokens) forget(path string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.byPath, path)
 }
 
 // SemanticTokensRange are the tokens of a stretch of a file.

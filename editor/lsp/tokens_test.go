@@ -1,6 +1,7 @@
 package lsp_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -28,4 +29,35 @@ func TestSemanticTokens(t *testing.T) {
 		Range: protocol.Range{Start: protocol.Position{Line: 1}, End: protocol.Position{Line: 2}}})
 	require.NoError(t, err)
 	require.Equal(t, []uint32{1, 2, 3, variable, 1}, part.Data)
+}
+
+// TestSemanticTokenDeltas applies what is answered after edits to what was answered before: it gives all tokens of the text.
+func TestSemanticTokenDeltas(t *testing.T) {
+	t.Parallel()
+	c := connect(t)
+	c.open("variables:\n  one: 1\n  two: ${one}\n")
+	document := protocol.TextDocumentIdentifier{URI: c.uri}
+	full := func() *protocol.SemanticTokens {
+		all, err := c.server.SemanticTokensFull(t.Context(), &protocol.SemanticTokensParams{TextDocument: document})
+		require.NoError(t, err)
+		return all
+	}
+	first := full()
+	known, name := first.Data, *first.ResultID
+	for _, text := range []string{"  zero: 0\n", "", "# a comment\n", "  three: ${one}\n"} {
+		c.change(partial(1, 0, 1, 0, text))
+		answer, err := c.server.SemanticTokensFullDelta(t.Context(), &protocol.SemanticTokensDeltaParams{TextDocument: document, PreviousResultID: name})
+		require.NoError(t, err)
+		delta, ok := answer.(*protocol.SemanticTokensDelta)
+		require.True(t, ok, "%T", answer)
+		for _, e := range delta.Edits {
+			known = slices.Concat(known[:e.Start], e.Data, known[e.Start+e.DeleteCount:])
+		}
+		all := full()
+		require.Equal(t, all.Data, known)
+		name = *all.ResultID
+	}
+	answer, err := c.server.SemanticTokensFullDelta(t.Context(), &protocol.SemanticTokensDeltaParams{TextDocument: document, PreviousResultID: "other"})
+	require.NoError(t, err)
+	require.IsType(t, &protocol.SemanticTokens{}, answer, "of an answer that is not known, all is told")
 }
