@@ -47,6 +47,21 @@ func TestMovingBetweenPulumiAndYamlhost(t *testing.T) {
 	s.run(0, "refresh", "--yes", "--skip-preview")
 	neither("refreshed by yamlhost")
 
+	t.Log("what changes nothing is in the history all the same, and the other one goes on from there")
+	operations := func() int {
+		var all []struct{ Kind, Result string }
+		require.NoError(t, json.Unmarshal([]byte(s.pulumi("stack", "history", "--json")), &all))
+		return len(all)
+	}
+	before := operations()
+	s.run(0, "up", "--yes", "--skip-preview")
+	s.run(0, "up", "--yes", "--skip-preview")
+	require.Equal(t, before+2, operations())
+	s.pulumi("up", "--yes", "--skip-preview", "--expect-no-changes")
+	s.run(0, "up", "--yes", "--skip-preview", "--expect-no-changes")
+	require.Equal(t, before+4, operations())
+	neither("left as it was by both")
+
 	t.Log("secrets sealed by the one are opened by the other")
 	for _, show := range []string{first(s.run(0, "stack", "output", "--json", "--show-secrets")), s.pulumi("stack", "output", "--json", "--show-secrets")} {
 		var outputs map[string]any
