@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/yamlhost/yamlhost/diag"
@@ -57,25 +58,38 @@ func (w *Workspace) SecretKeys() map[project.Key]bool {
 	return SecretKeys(w.Project, file)
 }
 
+// DeclaredKeys returns the keys that the project file and the program declare, and whether each is declared secret.
+func (w *Workspace) DeclaredKeys() map[project.Key]bool {
+	if w.Source == nil {
+		return declaredKeys(w.Project, nil)
+	}
+	file, _ := w.Parse(nil)
+	return declaredKeys(w.Project, file)
+}
+
 // SecretKeys returns the keys that a project file or a program, nil for none, declare secret.
 func SecretKeys(p *project.Project, file *ast.File) map[project.Key]bool {
-	secret := map[project.Key]bool{}
+	keys := declaredKeys(p, file)
+	maps.DeleteFunc(keys, func(_ project.Key, secret bool) bool { return !secret })
+	return keys
+}
+
+func declaredKeys(p *project.Project, file *ast.File) map[project.Key]bool {
+	declared := map[project.Key]bool{}
 	for _, decl := range p.Config {
-		if decl.Secret {
-			secret[decl.Key] = true
-		}
+		declared[decl.Key] = declared[decl.Key] || decl.Secret
 	}
 	if file == nil {
-		return secret
+		return declared
 	}
 	for _, decl := range file.Config {
 		name := decl.Name.Value
 		if decl.Key != nil {
 			name = decl.Key.Value
 		}
-		if key, err := project.ParseKey(name, p.Name.Text); err == nil && decl.Secret != nil && decl.Secret.Value {
-			secret[key] = true
+		if key, err := project.ParseKey(name, p.Name.Text); err == nil {
+			declared[key] = declared[key] || decl.Secret != nil && decl.Secret.Value
 		}
 	}
-	return secret
+	return declared
 }

@@ -392,7 +392,7 @@ func (c *chain) settle() {
 	// The preview could not know; or what two registrations do to each other went by which of them came first.
 	if first.Failed && bound != nil && (guessed || c.workers > 1) {
 		require.True(c.t, slices.ContainsFunc(c.said, func(text string) bool {
-			return strings.Contains(text, "not allowed by the plan") || strings.Contains(text, "violates plan")
+			return strings.Contains(text, "not as planned: ")
 		}), "%v", c.said)
 		c.seen.note("refused: plan")
 		first = c.operate("update", regardless, update)

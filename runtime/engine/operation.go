@@ -177,7 +177,7 @@ func operate(ctx context.Context, o Options, refreshing bool, phases func(*Deplo
 	<-watched
 
 	result := &Result{Snapshot: d.opts.Base, Plan: d.constraint.record, Changes: d.report.changes, Failed: d.report.hasFailed(),
-		Canceled: ctx.Err() != nil, Terminated: d.isTerminated()}
+		Canceled: ctx.Err() != nil, Terminated: d.isTerminated(), PlanViolated: d.constraint.violated()}
 	if !o.DryRun {
 		result.Snapshot, err = d.journal.Snapshot(d.opts.Base)
 	}

@@ -81,7 +81,9 @@ type Result struct {
 	Plan     *UpdatePlan     // of the preview of an update; nil otherwise
 	Changes  map[Op]int      // counted steps (E8.2–E8.7)
 	Failed   bool            // something was reported as an error
-	Canceled bool            // it was interrupted, once or twice
+	// PlanViolated says that it ended because it would not have done what was planned (E7.76).
+	PlanViolated bool
+	Canceled     bool // it was interrupted, once or twice
 	// Terminated says that it was given up at once: Snapshot lacks what was in flight, and so may the journal (E5.51).
 	Terminated bool
 }

@@ -64,6 +64,9 @@ func (d *Deployment) RegisterOutputs(ctx context.Context, u urn.URN, outputs val
 	}
 	if !skipped {
 		if err := d.constraint.outputs(u, before, outputs); err != nil {
+			if d.constraint.violated() { // and so outputs are missing
+				return monitor.ErrReported
+			}
 			if isStack {
 				d.outputs.set(outputs, false)
 			}

@@ -85,6 +85,21 @@ type planConstraint struct {
 	record *UpdatePlan // nil when none is wanted
 	bound  *UpdatePlan // nil when nothing binds
 	left   map[urn.URN][]Op
+	broken bool // the plan was violated
+}
+
+// noteViolation takes note that the plan was violated.
+func (p *planConstraint) noteViolation() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.broken = true
+}
+
+// violated reports whether the plan was violated.
+func (p *planConstraint) violated() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.broken
 }
 
 func newPlanConstraint(o *Options) *planConstraint {
@@ -170,11 +185,11 @@ func (p *planConstraint) steps(steps []Step) error {
 		switch {
 		case planned == nil && s.Op == OpSame:
 		case planned == nil:
-			return fmt.Errorf("%s is not allowed by the plan: no steps were expected for this resource", s.Op)
+			return unplanned("the plan has nothing for this resource, and this run would %s it", doing(s.Op))
 		case len(left) == 0:
-			return fmt.Errorf("%s is not allowed by the plan: no more steps were expected for this resource", s.Op)
+			return unplanned("the plan has no further step for this resource, and this run would %s it", doing(s.Op))
 		case !allows(left[0], s.Op):
-			return fmt.Errorf("%s is not allowed by the plan: this resource is constrained to %s", s.Op, left[0])
+			return unplanned("the plan is to %s this resource, and this run would %s it", doing(left[0]), doing(s.Op))
 		default:
 			p.left[s.URN] = left[1:]
 			if s.Op != left[0] && (s.Op == OpSame || s.Op == OpUpdate) {
@@ -238,7 +253,7 @@ func (p *planConstraint) outputs(u urn.URN, before, outputs value.Value) error {
 		return nil
 	}
 	if problems := violations(p.bound.Resources[u].Goal.Outputs, before, outputs); len(problems) > 0 {
-		return fmt.Errorf("resource violates plan: %s", strings.Join(problems, ", "))
+		return unplanned("outputs: %s", strings.Join(problems, "; "))
 	}
 	return nil
 }
@@ -264,10 +279,10 @@ func (p *planConstraint) goal(s *record, before value.Value) error {
 	}
 	want := planned.Goal
 	if want == nil { // E7.72
-		return fmt.Errorf("resource unexpectedly not deleted")
+		return unplanned("the plan is to delete this resource, and the program still has it")
 	}
 	violated := func(what string, planned, actual any) error {
-		return fmt.Errorf("resource %s violates plan: %s changed: %v -> %v", g.URN, what, planned, actual)
+		return unplanned("the option %s: planned %v, actual %v", what, planned, actual)
 	}
 	switch {
 	case want.Custom != g.Custom:
@@ -294,7 +309,7 @@ func (p *planConstraint) goal(s *record, before value.Value) error {
 		return violated("aliases", want.Aliases, aliasURNs(s.reg.Goal))
 	}
 	if problems := violations(want.Inputs, before, g.Inputs); len(problems) > 0 {
-		return fmt.Errorf("resource %s violates plan: properties changed: %s", g.URN, strings.Join(problems, ", "))
+		return unplanned("%s", strings.Join(problems, "; "))
 	}
 	for key, deps := range want.PropertyDependencies {
 		if now, ok := g.PropertyDependencies[key]; ok && !plan.SameURNs(deps, now) {
@@ -309,7 +324,7 @@ func violations(planned PlanDiff, before, after value.Value) []string {
 	var list []string
 	actual := planDiff(before, after)
 	say := func(plannedOp, actualOp, key string, want, got value.Value) {
-		list = append(list, fmt.Sprintf("%s%s%s[{%s}!={%s}]", plannedOp, actualOp, key, plan.Printed(want), plan.Printed(got)))
+		list = append(list, fmt.Sprintf("%s: planned %s, actual %s", key, side(plannedOp, want), side(actualOp, got)))
 	}
 	accepts := func(want, got value.Value) bool { return want.ContainsUnknown() || value.SameContent(want, got) }
 	plannedOf := func(key string) (string, value.Value) {
@@ -367,6 +382,30 @@ func violations(planned PlanDiff, before, after value.Value) []string {
 	return list
 }
 
+// side says what one side of a violation has: a value, or that there is none.
+func side(op string, v value.Value) string {
+	if op == "-" || op == "=" && v.IsNull() {
+		return "nothing"
+	}
+	return plan.Printed(v)
+}
+
+// unplanned is an error that says how something is not as planned.
+func unplanned(format string, args ...any) error {
+	return fmt.Errorf("not as planned: "+format, args...)
+}
+
+// doing is a step as a verb.
+func doing(op Op) string {
+	switch op {
+	case OpSame:
+		return "keep"
+	case OpCreateReplacement, OpDeleteReplaced, OpReplace:
+		return "replace"
+	}
+	return strings.ReplaceAll(string(op), "-", " ")
+}
+
 // sameProvider compares references; the ID of one that a preview only planned to create is not known to the plan.
 func sameProvider(planned, actual string) bool {
 	if planned == actual {
@@ -411,6 +450,7 @@ func (p *planConstraint) missing(known func(urn.URN) bool) []urn.URN {
 
 // violatesPlan reports a violation, which ends the operation (E7.76).
 func (d *Deployment) violatesPlan(u urn.URN, position string, err error) error {
+	d.constraint.noteViolation()
 	d.report.message(Message{URN: u, Severity: diag.Error, Code: diag.OperationFailed, Text: err.Error(), Position: position})
 	d.stop()
 	return monitor.ErrReported
@@ -426,7 +466,8 @@ func (d *Deployment) checkMissingSteps() {
 		known[r.URN] = true
 	}
 	for _, u := range d.constraint.missing(func(u urn.URN) bool { return known[u] }) {
+		d.constraint.noteViolation()
 		d.report.message(Message{URN: u, Severity: diag.Error, Code: diag.OperationFailed,
-			Text: fmt.Sprintf("expected resource operations for %s but none were seen", u)})
+			Text: fmt.Sprintf("not as planned: the plan has steps for %s, and the program does not come to it", u)})
 	}
 }

@@ -137,7 +137,7 @@ func TestAcquisition(t *testing.T) {
 				require.Contains(t, said, want)
 			}
 			if c.wrong {
-				require.Equal(t, 1, code, said)
+				require.Equal(t, 12, code, said)
 				require.NoDirExists(t, installed)
 				require.NoDirExists(t, filepath.Join(x.world.Dir, "..", "state", ".pulumi", "stacks"), "nothing was begun")
 				if name == "without encryption" || len(c.flags) > 0 || strings.HasPrefix(name, "forbidden") {
@@ -171,7 +171,7 @@ func TestLookingAsksNoNetwork(t *testing.T) {
 			t.Cleanup(server.Close)
 			x := newTerminal(t, "name: acq\nresources:\n  a:\n    type: drawer:Item\n    options: {version: 1.0.0}\n")
 			x.world.HTTP = &http.Client{Transport: redirected{server}}
-			require.Equal(t, 1, x.run(command))
+			require.Equal(t, 12, x.run(command))
 			require.Contains(t, x.err.String()+x.out.String(), "install it with: yamlhost plugin install resource drawer 1.0.0")
 			require.Contains(t, x.err.String()+x.out.String(), "or give its schema with --schema FILE or --schema-dir DIR")
 			require.Zero(t, asked.Load(), "somebody was asked")
@@ -198,13 +198,13 @@ func TestNewPlugins(t *testing.T) {
 		asked   bool // the server
 		want    string
 	}{
-		"run":                        {args: []string{"run", "-s", "dev"}, code: 1, want: "--accept-new-plugins accepts what comes"},
+		"run":                        {args: []string{"run", "-s", "dev"}, code: 12, want: "--accept-new-plugins accepts what comes"},
 		"run, accepted":              {args: []string{"run", "-s", "dev", "--accept-new-plugins"}, asked: true, want: "Downloading"},
 		"preview, yes":               {args: []string{"preview"}, answers: []string{"yes"}, asked: true, want: "yamlhost.lock.json does not have it. Download it from its publisher and run it?"},
-		"preview, no":                {args: []string{"preview"}, answers: []string{"no"}, code: 1, want: "you declined it"},
-		"preview without a terminal": {args: []string{"preview"}, silent: true, code: 1, want: "--accept-new-plugins accepts"},
+		"preview, no":                {args: []string{"preview"}, answers: []string{"no"}, code: 12, want: "you declined it"},
+		"preview without a terminal": {args: []string{"preview"}, silent: true, code: 12, want: "--accept-new-plugins accepts"},
 		"up, yes":                    {args: []string{"up", "--yes"}, answers: []string{"yes"}, asked: true, want: "Downloading"},
-		"up without a terminal":      {args: []string{"up", "--yes"}, silent: true, code: 1, want: "--accept-new-plugins accepts"},
+		"up without a terminal":      {args: []string{"up", "--yes"}, silent: true, code: 12, want: "--accept-new-plugins accepts"},
 		"destroy":                    {args: []string{"destroy", "--yes", "--skip-preview"}, made: true, silent: true, code: 1, want: "nothing was done: no provider plugin for package drawer 1.0.0"},
 		"destroy, yes":               {args: []string{"destroy", "--yes"}, made: true, answers: []string{"yes"}, asked: true, want: "Downloading"},
 		"destroy, no":                {args: []string{"destroy", "--yes"}, made: true, answers: []string{"no"}, code: 1, want: "you declined it"},
@@ -274,7 +274,7 @@ func TestInstalledIsAsLocked(t *testing.T) {
 	require.NoError(t, (&plugin.LockFile{Version: 1, Plugins: []plugin.LockedPlugin{{Name: "drawer", Version: "1.0.0",
 		Checksums: map[string]string{plugin.Platform(): strings.Repeat("0", 64)}}}}).Write(x.world.Dir))
 	for _, command := range []string{"run", "preview", "check"} {
-		require.Equal(t, 1, x.run(command), command)
+		require.Equal(t, 12, x.run(command), command)
 		require.Contains(t, x.err.String()+x.out.String(), "came from an archive with the SHA-256", command)
 	}
 	require.Equal(t, 1, x.run("plugin", "install"))

@@ -137,11 +137,11 @@ outputs:
 		require.NoError(t, os.WriteFile(filepath.Join(x.world.Dir, "Pulumi.yaml"), []byte(text), 0o600))
 		code := 0
 		if extra != "" {
-			code = 1
+			code = 14
 		}
 		preview := 0
 		if strings.Contains(extra, "check") {
-			preview = 1
+			preview = 14
 		}
 		reports++
 		run(preview, append([]string{"preview", "--diff"}, allKinds(filepath.Join(root, fmt.Sprintf("reports%d", reports)))...)...)
@@ -154,8 +154,8 @@ outputs:
 		require.Contains(t, inEveryForm("canary-config"), canary)
 	}
 	require.NoError(t, os.WriteFile(filepath.Join(x.world.Dir, "Pulumi.yaml"), []byte(strings.Replace(fmt.Sprintf(program, ""), "canary-program", "canary-other", 1)), 0o600))
-	run(1, "up", "--yes", "--diff")
-	run(1, "up", "--yes", "--json", "--skip-preview")
+	run(14, "up", "--yes", "--diff")
+	run(14, "up", "--yes", "--json", "--skip-preview")
 	run(0, "refresh", "--yes", "--diff")
 	for _, args := range [][]string{{"stack"}, {"stack", "output"}, {"stack", "output", "--json"}, {"stack", "export"}, {"stack", "history"},
 		{"stack", "history", "--json"}, {"config"}, {"config", "--json"}, {"state", "verify"}, {"graph"}, {"destroy", "--yes", "--json"}} {

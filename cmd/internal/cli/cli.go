@@ -20,6 +20,7 @@ import (
 	lspcmd "github.com/yamlhost/yamlhost/cmd/internal/cli/lsp"
 	mcpcmd "github.com/yamlhost/yamlhost/cmd/internal/cli/mcp"
 	newcmd "github.com/yamlhost/yamlhost/cmd/internal/cli/new"
+	plancmd "github.com/yamlhost/yamlhost/cmd/internal/cli/plan"
 	plugincmd "github.com/yamlhost/yamlhost/cmd/internal/cli/plugin"
 	schemacmd "github.com/yamlhost/yamlhost/cmd/internal/cli/schema"
 	servecmd "github.com/yamlhost/yamlhost/cmd/internal/cli/serve"
@@ -161,12 +162,13 @@ func newRoot(a *console.Console, measured *profile) *cobra.Command {
 	root.SetFlagErrorFunc(console.FlagError)
 	root.AddCommand(
 		newcmd.NewNew(a, console.Bind(a, newcmd.New)), doctorcmd.NewDoctor(a, console.Bind(a, doctorcmd.Doctor)),
-		deploycmd.NewRun(a, console.Bind(a, operation.Run)), deploycmd.NewPreview(a, console.Bind(a, operation.Preview)), deploycmd.NewUp(a, console.Bind(a, operation.Up)), deploycmd.NewRefresh(a, console.Bind(a, operation.Refresh)), deploycmd.NewDestroy(a, console.Bind(a, operation.Destroy)), deploycmd.NewImport(a, console.Bind(a, deploycmd.ImportResources)),
+		deploycmd.NewRun(a, console.Bind(a, operation.Run)), deploycmd.NewPreview(a, console.Bind(a, operation.Preview)), deploycmd.NewPlan(a, console.Bind(a, operation.Preview), plancmd.NewShow(a)), deploycmd.NewUp(a, console.Bind(a, operation.Up)), deploycmd.NewRefresh(a, console.Bind(a, operation.Refresh)), deploycmd.NewDestroy(a, console.Bind(a, operation.Destroy)), deploycmd.NewImport(a, console.Bind(a, deploycmd.ImportResources)),
 		checkcmd.NewCheck(a, console.Bind(a, checkcmd.Check)), checkcmd.NewFormat(a, console.Bind(a, checkcmd.Format)), explaincmd.NewExplain(a, console.Bind(a, explaincmd.Explain)), schemacmd.NewSchema(a, console.Bind(a, schemacmd.Schema)), graphcmd.NewGraph(a, console.Bind(a, graphcmd.Graph)), functionscmd.NewFunctions(a, console.Bind(a, functionscmd.Functions)), lspcmd.NewLSP(a, func(ctx context.Context) error { return lspcmd.Lsp(ctx, a, inside(a)) }),
 		mcpcmd.NewMCP(a, func(ctx context.Context, o *mcpcmd.Options) error { return mcpcmd.Serve(ctx, a, o, inside(a)) }),
 		stackcmd.NewStack(a), configcmd.NewConfig(a), statecmd.NewState(a), plugincmd.NewPlugin(a),
 		accountcmd.NewLogin(a, console.Bind(a, accountcmd.Login)), accountcmd.NewLogout(a, console.Bind(a, accountcmd.Logout)), accountcmd.NewWhoami(a, console.Bind(a, accountcmd.Whoami)), cancelcmd.NewCancel(a, console.Bind(a, cancelcmd.Cancel)),
 		aboutcmd.NewAbout(a, console.Bind(a, aboutcmd.About)), newVersion(a), shimcmd.NewShim(func(o *shimcmd.Options) error { return shimcmd.Shim(a, o) }), servecmd.NewServe(a),
 	)
+	console.UsageErrors(root)
 	return root
 }

@@ -145,7 +145,7 @@ func TestInterrupts(t *testing.T) {
 		go func() { code <- x.run("run", "--skip-preview") }()
 		begun(t, x)
 		signals <- syscall.SIGINT
-		require.Equal(t, 1, <-code, x.err.String())
+		require.Equal(t, 18, <-code, x.err.String())
 		x.world.Signals = nil
 		require.Equal(t, 0, x.run("stack", "--show-name"))
 		require.Contains(t, x.out.String(), "dev")

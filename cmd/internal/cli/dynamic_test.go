@@ -162,7 +162,7 @@ func TestDynamicWithoutNode(t *testing.T) {
 	x.world.Env = append(x.world.Env, "PATH="+t.TempDir(), "PULUMI_CONFIG_PASSPHRASE=x")
 	require.NoError(t, os.WriteFile(filepath.Join(x.world.Dir, "label.ts"), []byte("export default { create: () => ({ id: 'x' }) };\n"), 0o644))
 	require.Equal(t, 0, x.run("check"), "checking runs nothing: "+x.out.String())
-	require.Equal(t, 1, x.run("run"))
+	require.Equal(t, 14, x.run("run"))
 	require.Contains(t, x.err.String(), "label.ts needs Node.js 18 or newer, and there is no node on PATH: install it; nothing was done")
 	require.Equal(t, 1, strings.Count(x.err.String(), "error["), x.err.String())
 }

@@ -184,7 +184,7 @@ func TestNewFromFolder(t *testing.T) {
 	require.Equal(t, 1, x.run("new", folder, "--dir", "other", "--yes"), x.err.String())
 	require.Contains(t, x.err.String(), "nodejs")
 	write("name: x\ntemplate: [1]\n")
-	require.Equal(t, 1, x.run("new", folder, "--dir", "other", "--yes"), x.err.String())
+	require.Equal(t, 12, x.run("new", folder, "--dir", "other", "--yes"), x.err.String())
 	require.Contains(t, x.err.String(), "template")
 	require.NoDirExists(t, filepath.Join(x.world.Dir, "other"))
 }

@@ -50,7 +50,7 @@ func TestSchemaFiles(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			x := newTerminal(t, program)
-			require.Equal(t, 1, x.run("check"), x.err.String())
+			require.Equal(t, 12, x.run("check"), x.err.String())
 			require.Contains(t, x.out.String(), "error[Y204]: no provider for package docker")
 			require.Equal(t, 0, x.run(append([]string{"check"}, args...)...), x.out.String()+x.err.String())
 		})

@@ -133,7 +133,7 @@ func TestProcessesShareSchemas(t *testing.T) {
 					t.Errorf("stuck")
 				case exit != nil && exit.ExitCode() == -1 && victim:
 					killed++
-				case out != c.want || errs != "" || exit == nil || exit.ExitCode() != 1:
+				case out != c.want || errs != "" || exit == nil || exit.ExitCode() != 12:
 					t.Errorf("wrong answer: %v\n%s%s", err, out, errs)
 				default:
 					answered++

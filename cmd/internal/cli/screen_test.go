@@ -34,7 +34,7 @@ outputs:
 				{"graph"}, {"stack", "export"}, {"preview", "--json"}, {"state", "verify"}, {"refresh", "--yes"}, {"destroy", "--yes"}} {
 				code := x.run(append(args, "--color", color)...)
 				if args[0] == "up" {
-					require.Equal(t, map[string]int{"true": 0, "exit 3": 1}[last], code, x.err.String())
+					require.Equal(t, map[string]int{"true": 0, "exit 3": 14}[last], code, x.err.String())
 				}
 				for name, text := range map[string]string{"out": x.out.String(), "err": x.err.String()} {
 					for _, harmless := range []string{"0", "1", "2", "31", "32", "33", "34", "35", "36", "1;31", "1;32", "1;33", "1;34", "1;35", "1;36"} {

@@ -53,7 +53,7 @@ func (a *Console) Enter() error {
 	case "always", "never", "raw", "auto":
 		return nil
 	}
-	return WithCode(CodeError, "--color takes always, never, raw or auto, not %q", a.Global.Color)
+	return WithCode(CodeBadUsage, "--color takes always, never, raw or auto, not %q", a.Global.Color)
 }
 
 // Path is a path as a user gave it, made absolute.
@@ -126,7 +126,7 @@ func (a *Console) Report(ds diag.Diagnostics) error {
 		fmt.Fprintln(a.Streams.Err)
 	}
 	if ds.HasErrors() {
-		return ErrReported
+		return Reported(ds)
 	}
 	return nil
 }
@@ -144,7 +144,7 @@ func UnknownCommand(cmd *cobra.Command, args []string) error {
 	}
 	asked := strings.TrimSpace(strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()) + " " + args[0])
 	if instead, known := notYetCommands[asked]; known {
-		return errors.New(notHere(asked, "command", instead))
+		return WithCode(CodeBadUsage, "%s", notHere(asked, "command", instead))
 	}
 	text := fmt.Sprintf("there is no command %q", asked)
 	if near := diag.Suggest(args[0], names); len(near) > 0 {

@@ -3,24 +3,39 @@ package console
 import (
 	"errors"
 	"fmt"
+
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/runtime/backend"
 )
 
-// The exit codes (F7.14).
+// The exit codes, the same for each command. Those up to 10 and 255 are Pulumi's (F7.14), of which 3, 4, 5 and 9 are kept free
+// for what Pulumi has reserved them for: authentication, resource, policy, timeout. Ours begin at 11.
 const (
-	CodeOK        = 0
-	CodeError     = 1
-	CodeUsage     = 2
-	codeNoStack   = 6
-	CodeChanges   = 7
-	CodeCancelled = 8
-	CodePending   = 10 // ours: what an earlier run left in flight wants a word
-	CodeInternal  = 255
+	CodeOK          = 0
+	CodeError       = 1 // any other error
+	CodeUsage       = 2 // of an invocation: it would have to ask, and nobody is there
+	codeNoStack     = 6
+	CodeChanges     = 7 // although none were expected
+	CodeCancelled   = 8 // by a second interrupt; what was under way is pending
+	CodeTimeout     = 9
+	CodePending     = 10 // what an earlier run left in flight wants a word
+	CodeBadUsage    = 11 // a flag, an argument or a command
+	CodeProgram     = 12 // the program, the project file or a stack file has errors
+	CodeConfig      = 13 // configuration is missing
+	CodeFailed      = 14 // an operation ran, and a part of it failed
+	CodeLocked      = 15 // another run holds the stack
+	CodePlan        = 16 // what would be done is not what was planned
+	CodeDrift       = 17 // what exists is not what the state or the program says
+	CodeInterrupted = 18 // by one interrupt; what was under way came to its end
+	CodeInternal    = 255
 )
 
 // codeNames are the codes with the names that reports and CI systems get.
 var codeNames = map[int]string{
 	CodeOK: "ok", CodeError: "error", CodeUsage: "invocation", codeNoStack: "no-stack", CodeChanges: "changes",
-	CodeCancelled: "cancelled", CodePending: "pending", CodeInternal: "internal",
+	CodeCancelled: "cancelled", CodeTimeout: "timeout", CodePending: "pending", CodeBadUsage: "usage", CodeProgram: "program",
+	CodeConfig: "config-missing", CodeFailed: "failed", CodeLocked: "locked", CodePlan: "plan-refused", CodeDrift: "drift",
+	CodeInterrupted: "interrupted", CodeInternal: "internal",
 }
 
 // CodeName is the name of an exit code.
@@ -52,6 +67,21 @@ func (e *ExitError) Unwrap() error { return e.Cause }
 // ErrReported ends a command whose faults have been shown.
 var ErrReported = &ExitError{Code: CodeError}
 
+// Reported ends a command after findings: bad programs and missing configuration have codes of their own.
+func Reported(ds diag.Diagnostics) error {
+	code := CodeConfig
+	for _, d := range ds {
+		switch {
+		case d.Severity != diag.Error || d.Code == diag.ConfigMissing:
+		case d.Code == "":
+			return ErrReported
+		default:
+			code = CodeProgram
+		}
+	}
+	return &ExitError{Code: code}
+}
+
 // WithCode is an error that ends the program with a code.
 func WithCode(code int, format string, args ...any) error {
 	return &ExitError{Code: code, Cause: fmt.Errorf(format, args...)}
@@ -68,6 +98,11 @@ func CodeOf(err error) (code int, text string) {
 			return exit.Code, ""
 		}
 		return exit.Code, err.Error()
+	}
+	var locked *backend.LockedError
+	var held *backend.HeldUpError
+	if errors.As(err, &locked) || errors.As(err, &held) {
+		return CodeLocked, err.Error()
 	}
 	return CodeError, err.Error()
 }

@@ -35,7 +35,7 @@ func FlagsFromEnvironment(flags *pflag.FlagSet, w *World) error {
 		}
 		for _, v := range values {
 			if err := flags.Set(f.Name, v); err != nil {
-				failed = fmt.Errorf("%s: %q is not a value for --%s", name, v, f.Name)
+				failed = WithCode(CodeBadUsage, "%s: --%s takes %s, not %q", name, f.Name, takes(f), v)
 				return
 			}
 		}
@@ -73,10 +73,21 @@ func notHere(name, what, instead string) string {
 	return text
 }
 
-// FlagError says what is wrong with a flag in the words of people.
+// FlagError says what is wrong with a flag in the words of people. Its exit code is CodeBadUsage.
 func FlagError(cmd *cobra.Command, err error) error {
+	return &ExitError{Code: CodeBadUsage, Cause: flagError(cmd, err)}
+}
+
+func flagError(cmd *cobra.Command, err error) error {
+	var invalid *pflag.InvalidValueError
+	var lacking *pflag.ValueRequiredError
 	var unknown *pflag.NotExistError
-	if !errors.As(err, &unknown) {
+	switch {
+	case errors.As(err, &invalid):
+		return fmt.Errorf("--%s takes %s, not %q", invalid.GetFlag().Name, takes(invalid.GetFlag()), invalid.GetValue())
+	case errors.As(err, &lacking):
+		return fmt.Errorf("--%s lacks its value: it takes %s", lacking.GetFlag().Name, takes(lacking.GetFlag()))
+	case !errors.As(err, &unknown):
 		return err
 	}
 	name := unknown.GetSpecifiedName()
@@ -97,6 +108,40 @@ func FlagError(cmd *cobra.Command, err error) error {
 		text += fmt.Sprintf("; did you mean --%s?", near[0])
 	}
 	return fmt.Errorf("%s\nSee %s --help.", text, cmd.CommandPath())
+}
+
+// takes says what values a flag has.
+func takes(f *pflag.Flag) string {
+	switch f.Value.Type() {
+	case "int", "int64", "count":
+		return "a whole number"
+	case "uint", "uint64":
+		return "a whole number from 0"
+	case "bool":
+		return "true or false"
+	case "duration":
+		return "a duration such as 90s, 15m or 2h"
+	case "stringArray", "stringSlice", "string":
+		return "a text"
+	}
+	return "a " + f.Value.Type()
+}
+
+// UsageErrors gives what a command and those below it say of their arguments the exit code of bad usage.
+func UsageErrors(cmd *cobra.Command) {
+	if check := cmd.Args; check != nil {
+		cmd.Args = func(cmd *cobra.Command, args []string) error {
+			err := check(cmd, args)
+			var exit *ExitError
+			if err == nil || errors.As(err, &exit) {
+				return err
+			}
+			return &ExitError{Code: CodeBadUsage, Cause: err}
+		}
+	}
+	for _, sub := range cmd.Commands() {
+		UsageErrors(sub)
+	}
 }
 
 // FlagsSet are the flags of a command line as history keeps them (F6.12): the value of booleans, of others only that they

@@ -22,18 +22,19 @@ type interrupts struct {
 	finished sync.WaitGroup
 	said     sync.WaitGroup
 
+	deadline chan time.Duration // tells of the time that is over; see Deadline
+	timer    *time.Timer
+
 	mu        sync.Mutex
 	announced string // what the first signal says, guarded by mu
+	timedOut  bool   // the first interrupt was the end of the time; guarded by mu
 }
 
 // Watch starts to listen for signals; stop ends it. end is called when a command does not come to its end after the second
 // signal; it does not return. nil lets the command take its time.
 func Watch(signals <-chan os.Signal, err io.Writer, end func()) *interrupts {
-	i := &interrupts{First: make(chan struct{}), Second: make(chan struct{}), done: make(chan struct{}), lines: make(chan string, 3)}
-	if signals == nil {
-		close(i.lines)
-		return i
-	}
+	i := &interrupts{First: make(chan struct{}), Second: make(chan struct{}), done: make(chan struct{}), lines: make(chan string, 3),
+		deadline: make(chan time.Duration, 1)}
 	// A terminal that takes no output must not keep signals from being heard.
 	i.said.Go(func() {
 		for line := range i.lines {
@@ -42,11 +43,16 @@ func Watch(signals <-chan os.Signal, err io.Writer, end func()) *interrupts {
 	})
 	i.finished.Go(func() {
 		defer close(i.lines)
-		if !i.receive(signals) {
+		after, ok := i.first(signals)
+		if !ok {
 			return
 		}
 		close(i.First)
-		i.lines <- "^C received; cancelling. If you would like to terminate immediately, press ^C again."
+		if after > 0 {
+			i.lines <- fmt.Sprintf("The time of %s is over; cancelling. What is under way comes to its end.", after)
+		} else {
+			i.lines <- "^C received; cancelling. If you would like to terminate immediately, press ^C again."
+		}
 		i.mu.Lock()
 		announced := i.announced
 		i.mu.Unlock()
@@ -72,10 +78,39 @@ func Watch(signals <-chan os.Signal, err io.Writer, end func()) *interrupts {
 	return i
 }
 
+// first waits for the first signal or for the deadline, whose time it returns; ok is false when neither came before the end.
+func (i *interrupts) first(signals <-chan os.Signal) (after time.Duration, ok bool) {
+	select {
+	case <-signals:
+		return 0, true
+	case after = <-i.deadline:
+		i.mu.Lock()
+		defer i.mu.Unlock()
+		i.timedOut = true
+		return after, true
+	case <-i.done:
+		return 0, false
+	}
+}
+
+// Deadline makes a first interrupt after a time; 0 makes none. It is called once.
+func (i *interrupts) Deadline(after time.Duration) {
+	if after > 0 {
+		i.timer = time.AfterFunc(after, func() { i.deadline <- after })
+	}
+}
+
+// TimedOut reports whether the first interrupt was that of the deadline.
+func (i *interrupts) TimedOut() bool {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.timedOut
+}
+
 // receive reports whether a signal came before the end.
 func (i *interrupts) receive(signals <-chan os.Signal) bool {
 	select {
-	case <-signals:
+	case <-signals: // nil never sends
 		return true
 	case <-i.done:
 		return false
@@ -83,6 +118,9 @@ func (i *interrupts) receive(signals <-chan os.Signal) bool {
 }
 
 func (i *interrupts) Stop() {
+	if i.timer != nil {
+		i.timer.Stop()
+	}
 	close(i.done)
 	i.finished.Wait()
 	i.said.Wait()

@@ -37,7 +37,7 @@ func (a *Console) OpenReports(f *ReportFlags, command string, further ...report.
 	for _, text := range f.out {
 		spec, err := report.ParseSpec(text)
 		if err != nil {
-			return WithCode(CodeUsage, "%w", err)
+			return WithCode(CodeBadUsage, "%w", err)
 		}
 		specs = append(specs, spec)
 	}
@@ -48,7 +48,7 @@ func (a *Console) OpenReports(f *ReportFlags, command string, further ...report.
 		Origin:  report.OriginOf(a.World.Getenv, a.World.Dir), Always: system == report.GitHub || system == report.GitLab,
 	}
 	if a.Reports, err = report.Open(o); err != nil {
-		return WithCode(CodeUsage, "%w", err)
+		return WithCode(CodeBadUsage, "%w", err)
 	}
 	return nil
 }
@@ -66,7 +66,7 @@ func (f *ReportFlags) system(getenv func(string) string) (report.System, error) 
 			return s, nil
 		}
 	}
-	return "", WithCode(CodeUsage, "--ci takes auto, none, github, gitlab, azure, buildkite or teamcity, not %q", f.ci)
+	return "", WithCode(CodeBadUsage, "--ci takes auto, none, github, gitlab, azure, buildkite or teamcity, not %q", f.ci)
 }
 
 // FinishReports completes the reports with how the command ended; text is the error that was shown.

@@ -36,7 +36,7 @@ func TestRefreshUnreachable(t *testing.T) {
 			}
 			environ := b.environ
 			b.environ = append(b.environ[:len(b.environ):len(b.environ)], c.environ...)
-			require.Equal(t, 1, b.run("", 0, "refresh", "--yes", "--skip-preview").code, b.said)
+			require.Equal(t, 14, b.run("", 0, "refresh", "--yes", "--skip-preview").code, b.said)
 			require.Contains(t, b.said, c.says)
 			after, err := b.load()
 			require.NoError(t, err)

@@ -51,9 +51,9 @@ func Run(ctx context.Context, a *console.Console, o *Options) error {
 	switch {
 	case o.PlanOnly:
 	case o.savePlan != "":
-		return console.WithCode(console.CodeError, "--save-plan writes a plan, and without --plan-only run makes none")
+		return console.WithCode(console.CodeBadUsage, "--save-plan writes a plan, and without --plan-only run makes none")
 	case o.importFile != "":
-		return console.WithCode(console.CodeError, "--import-file writes what a plan would create, and without --plan-only run makes none")
+		return console.WithCode(console.CodeBadUsage, "--import-file writes what a plan would create, and without --plan-only run makes none")
 	}
 	o.unasked = true
 	chosen := false
@@ -107,10 +107,10 @@ func chosen(a *console.Console, o *Options) func(context.Context, *project.Proje
 // PlanAndApply is `up` and its kin (E7.12): a preview, a question, the operation.
 func PlanAndApply(ctx context.Context, a *console.Console, o *Options, op Operation) error {
 	if o.SkipPreview && o.PreviewOnly {
-		return console.WithCode(console.CodeError, "--skip-preview and --preview-only exclude each other")
+		return console.WithCode(console.CodeBadUsage, "--skip-preview and --preview-only exclude each other")
 	}
 	if o.Strict && (o.SkipPreview || o.plan != "") {
-		return console.WithCode(console.CodeError, "--strict binds to the preview: leave out --skip-preview and --plan")
+		return console.WithCode(console.CodeBadUsage, "--strict binds to the preview: leave out --skip-preview and --plan")
 	}
 	if !o.Yes && !o.SkipPreview && !o.PreviewOnly && !a.Interactive() {
 		return console.WithCode(console.CodeUsage, "--yes or --skip-preview or --preview-only must be passed in to proceed when running in non-interactive mode")
@@ -192,8 +192,14 @@ func verdict(a *console.Console, o *Options, what string, result *engine.Result,
 		return err
 	case result.Terminated:
 		return errors.Join(&console.ExitError{Code: console.CodeCancelled, Cause: fmt.Errorf("%s cancelled", what)}, err)
-	case result.Failed || result.Canceled:
-		return console.ErrReported
+	case result.Canceled && a.Signals.TimedOut():
+		return &console.ExitError{Code: console.CodeTimeout}
+	case result.Canceled:
+		return &console.ExitError{Code: console.CodeInterrupted}
+	case result.PlanViolated:
+		return &console.ExitError{Code: console.CodePlan}
+	case result.Failed:
+		return &console.ExitError{Code: console.CodeFailed}
 	case o.ExpectNoChanges && result.HasChanges():
 		return console.WithCode(console.CodeChanges, "no changes were expected for %s but changes were proposed", what)
 	}

@@ -1,6 +1,10 @@
 package operation
 
-import "github.com/yamlhost/yamlhost/cmd/internal/console"
+import (
+	"time"
+
+	"github.com/yamlhost/yamlhost/cmd/internal/console"
+)
 
 // operationOptions are the flags of everything that plans or applies.
 type Options struct {
@@ -12,6 +16,7 @@ type Options struct {
 	Config     []string
 	ConfigPath bool
 	ConfigFile string
+	sources    configSources
 
 	Yes             bool
 	SkipPreview     bool
@@ -20,6 +25,8 @@ type Options struct {
 	ExpectNoChanges bool
 	ContinueOnError bool
 	Parallel        int
+	Timeout         time.Duration // of the whole command; 0 for none
+	LockTimeout     time.Duration // how long to wait for the stack's lock; 0 not at all
 	Refresh         string
 	SettlePending   []string
 	unasked         bool // `run` never asks

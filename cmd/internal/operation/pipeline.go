@@ -183,7 +183,7 @@ func (p *Pipeline) configure() error {
 			return fmt.Errorf("%s may not be read: %w", p.Console.Short(path), err)
 		}
 	}
-	if len(p.options.Config) > 0 {
+	if p.options.setsConfig() {
 		if release, err = p.Console.Hold(p.Console.SettingsPath(p.Workspace.Project, name, p.options.ConfigFile)); err != nil {
 			return err
 		}
@@ -241,7 +241,7 @@ func (p *Pipeline) check(ctx context.Context) error {
 		}
 	}
 	if err := ctx.Err(); err != nil {
-		return console.WithCode(console.CodeCancelled, "interrupted")
+		return console.WithCode(console.CodeInterrupted, "interrupted")
 	}
 	if diags.HasErrors() {
 		return p.fail(diags)
@@ -304,7 +304,7 @@ func (p *Pipeline) plan(ctx context.Context, op Operation) (*engine.Result, erro
 
 // apply runs an operation in a session, and leaves state and history behind.
 func (p *Pipeline) apply(ctx context.Context, op Operation) (_ *engine.Result, err error) {
-	session, err := p.Stack.Backend.Begin(ctx, p.Stack.Ref, backend.BeginOptions{Command: op.Kind, Secrets: p.Vault, Open: p.Vault.Opener})
+	session, err := p.beginSession(ctx, backend.BeginOptions{Command: op.Kind, Secrets: p.Vault, Open: p.Vault.Opener})
 	if err != nil {
 		return nil, adviseRepair(p.Console.ExplainSecret(err, p.Stack.Ref.Stack))
 	}
@@ -362,6 +362,14 @@ func (p *Pipeline) operate(ctx context.Context, op Operation, o engine.Options) 
 	if err := errors.Join(p.adviseAliases(o.Base), p.adviseVersions(ctx, o.Base)); err != nil {
 		return nil, err
 	}
+	if p.planFile != nil {
+		if err := p.planFile.Binding.holds(p, o.Base, o.Base != nil); err != nil {
+			return nil, err
+		}
+		if err := p.planFile.Binding.pluginsHold(p.Providers); err != nil {
+			return nil, err
+		}
+	}
 	name, final := op.Applying, true
 	if o.DryRun {
 		name, final = op.Planning, p.document
@@ -398,7 +406,7 @@ func (p *Pipeline) operate(ctx context.Context, op Operation, o engine.Options) 
 	o.Serve = server.serve(ctx)
 	result, err := op.Run(ctx, o, p.runProgram(server))
 	if err == nil && p.options.savePlan != "" && o.DryRun && !result.Failed && !result.Canceled {
-		err = p.savePlan(result.Plan)
+		err = p.savePlan(result.Plan, o.Base)
 	}
 	if err == nil && wanted != nil && !result.Canceled {
 		err = p.saveImportFile(wanted)

@@ -32,6 +32,7 @@ type planFile struct {
 	} `json:"manifest"`
 	Config        map[string]json.RawMessage `json:"config,omitempty"`
 	ResourcePlans map[urn.URN]planEntry      `json:"resourcePlans,omitempty"`
+	Binding       *planBinding               `json:"yamlhost,omitempty"` // ours; others ignore it
 }
 
 type planEntry struct {
@@ -67,12 +68,15 @@ type planDiff struct {
 }
 
 // savePlan writes a plan where --save-plan says.
-func (p *Pipeline) savePlan(plan *engine.UpdatePlan) error {
-	f := planFile{Config: p.configRecord(), ResourcePlans: map[urn.URN]planEntry{}}
+func (p *Pipeline) savePlan(plan *engine.UpdatePlan, base *state.Snapshot) error {
+	binding, err := p.binding(base)
+	if err != nil {
+		return err
+	}
+	f := planFile{Binding: binding, Config: p.configRecord(), ResourcePlans: map[urn.URN]planEntry{}}
 	m := state.NewManifest("yamlhost/"+p.Console.Version(), p.Console.Now().UTC())
 	f.Manifest.Time, f.Manifest.Magic, f.Manifest.Version = m.Time, m.Magic, m.Version
 	c := planCodec{p.Vault}
-	var err error
 	for u, r := range plan.Resources {
 		e := planEntry{Steps: r.Steps, Seed: r.Seed, State: map[string]json.RawMessage{}}
 		if g := r.Goal; g != nil {
@@ -98,20 +102,28 @@ func (p *Pipeline) savePlan(plan *engine.UpdatePlan) error {
 		return fmt.Errorf("write the plan: %w", err)
 	}
 	if !p.options.Json {
-		fmt.Fprintf(p.Console.Streams.Err, "The plan is in %s; `yamlhost up --plan %s` does what it says, or nothing.\n", p.options.savePlan, p.options.savePlan)
+		fmt.Fprintf(p.Console.Streams.Err, "The plan is in %[1]s; `yamlhost plan show %[1]s` shows it, and `yamlhost run --plan %[1]s` does what it says, or nothing.\n", p.options.savePlan)
 	}
 	return nil
 }
 
 // readPlan reads the file of --plan.
 func (p *Pipeline) readPlan() (*planFile, error) {
-	text, err := os.ReadFile(p.Console.Path(p.options.plan))
+	return readPlanFile(p.Console.Path(p.options.plan), p.options.plan)
+}
+
+// readPlanFile reads a plan; name is its path as users see it.
+func readPlanFile(path, name string) (*planFile, error) {
+	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("read the plan: %w", err)
 	}
 	var f planFile
 	if err := json.Unmarshal(text, &f); err != nil {
-		return nil, fmt.Errorf("%s is no plan: %w", p.options.plan, JsonFault(err))
+		return nil, fmt.Errorf("%s is no plan: %w", name, JsonFault(err))
+	}
+	if f.Manifest.Time.IsZero() && f.ResourcePlans == nil {
+		return nil, fmt.Errorf("%s is no plan: it has neither a manifest nor resources", name)
 	}
 	return &f, nil
 }
@@ -201,6 +213,9 @@ func (c planCodec) decode(raw map[string]json.RawMessage) (map[string]value.Valu
 func (p *Pipeline) plannedConfig() error {
 	f, err := p.readPlan()
 	if err != nil {
+		return err
+	}
+	if err := f.Binding.holds(p, nil, false); err != nil {
 		return err
 	}
 	p.planFile = f

@@ -29,6 +29,7 @@ const PulumiVersion = "3.260.0"
 // Providers decides which provider serves a package: an installed plugin or an explicit version or download URL wins
 // over what is built in (D8). It is safe for concurrent use.
 type Providers struct {
+	used   usedPlugins
 	finder plugin.Finder
 	rooms  []console.EmbeddedProviders // in this process, in order of preference
 	Given  *GivenSchemas               // schemas that the command line names; nil for none
@@ -227,6 +228,9 @@ func (p *Providers) Load(ctx context.Context, pkg provider.Package) (provider.Pr
 	}
 	if room := p.Room(pkg.Name, pkg.Version, pkg.DownloadURL, pkg.Parameterization != nil); room != nil {
 		return room.Load(ctx, pkg)
+	}
+	if err := p.notePlugin(pkg); err != nil {
+		return nil, err
 	}
 	return p.finder.Load(ctx, pkg, func(missing *provider.MissingError) {
 		if version, found := embedded.Version(pkg.Name); found {

@@ -59,13 +59,13 @@ func PendingFlags(cmd *cobra.Command, o *Options) {
 func (s *scopeOptions) Check() error {
 	switch {
 	case s.clearPendingCreates && s.skipPendingCreates:
-		return console.WithCode(console.CodeError, "--clear-pending-creates and --skip-pending-creates exclude each other")
+		return console.WithCode(console.CodeBadUsage, "--clear-pending-creates and --skip-pending-creates exclude each other")
 	case len(s.importPendingCreates)%2 != 0:
-		return console.WithCode(console.CodeError, "--import-pending-creates takes pairs of a URN and an ID")
+		return console.WithCode(console.CodeBadUsage, "--import-pending-creates takes pairs of a URN and an ID")
 	case s.targetDependents && len(s.targets)+len(s.targetReplace) == 0:
-		return console.WithCode(console.CodeError, "--target-dependents says something of targets, and there is none: use --target")
+		return console.WithCode(console.CodeBadUsage, "--target-dependents says something of targets, and there is none: use --target")
 	case s.excludeDependents && len(s.excludes) == 0 && !s.ExcludeProtected:
-		return console.WithCode(console.CodeError, "--exclude-dependents says something of excluded resources, and there is none: use --exclude")
+		return console.WithCode(console.CodeBadUsage, "--exclude-dependents says something of excluded resources, and there is none: use --exclude")
 	}
 	return nil
 }
@@ -128,7 +128,7 @@ func (p *Pipeline) settleRefresh(ctx context.Context, base *state.Snapshot) (*st
 		delete(named, op.Resource.URN)
 	}
 	for u := range named {
-		return nil, console.WithCode(console.CodeError, "--import-pending-creates: there is no interrupted creation of '%s'", u)
+		return nil, console.WithCode(console.CodeBadUsage, "--import-pending-creates: there is no interrupted creation of '%s'", u)
 	}
 	if len(open) > 0 && !s.skipPendingCreates {
 		fmt.Fprintf(p.Console.Streams.Err, "warning: what became of %s is not known; use --import-pending-creates for those that happened, "+

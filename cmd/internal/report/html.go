@@ -55,9 +55,9 @@ const (
 	pageLine  = 240
 )
 
-// writeHTML writes one page that needs nothing else: a tree with filters, findings, outputs and a graph. It loads nothing from
+// WriteHTML writes one page that needs nothing else: a tree with filters, findings, outputs and a graph. It loads nothing from
 // the network, and works from a file.
-func writeHTML(w io.Writer, r *Record) error {
+func WriteHTML(w io.Writer, r *Record) error {
 	d := pageData{
 		Title: "yamlhost " + r.Command + " · " + r.name(), Command: r.Command, Name: r.name(), Headline: r.headline(), Failed: r.Exit.Code != 0,
 		Took: view.Seconds(r.Took), Remarks: r.Remarks, Outputs: r.Outputs, Origin: r.Origin.Properties(),

@@ -27,7 +27,7 @@ var kinds = []kind{
 	{name: "sarif", summary: "findings for code scanning", write: writeSARIF},
 	{name: "github", summary: "annotations of a pull request", write: writeGitHub},
 	{name: "gitlab", summary: "findings as GitLab's code quality", write: writeGitLab},
-	{name: "html", summary: "one page with tree, filters and graph", write: writeHTML},
+	{name: "html", summary: "one page with tree, filters and graph", write: WriteHTML},
 }
 
 // Kinds are the names of all kinds.

@@ -146,3 +146,9 @@ func (l *Outline) Counts() []Counted {
 
 // Seconds is a duration as people read it; empty for one that is not worth a word.
 func Seconds(d time.Duration) string { return seconds(d) }
+
+// PlannedWords are the sign and the words of an operation that is planned.
+func PlannedWords(op engine.Op) (sign, words string) {
+	style := opStyles[op]
+	return style.sign, style.planned
+}

@@ -112,7 +112,7 @@ func TestMovingOnABucket(t *testing.T) {
 		_ = cmd.Wait()
 	}
 	killed("pulumi", "Walden Three")
-	_, said := s.run(1, "up", "--yes", "--skip-preview")
+	_, said := s.run(15, "up", "--yes", "--skip-preview")
 	require.Contains(t, said, "locked by 1 lock")
 	s.run(0, "cancel", "--yes")
 	s.run(0, "up", "--yes", "--skip-preview")

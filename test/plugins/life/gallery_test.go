@@ -73,7 +73,7 @@ func TestGallery(t *testing.T) {
 	require.Equal(t, map[string]int{"update": 2, "same": 5}, s.changes("up", "--yes", "--skip-preview", "-c", "colour=red"), "the wing and its room")
 	require.Equal(t, map[string]int{"same": 5}, s.changes("refresh", "--yes", "--skip-preview"), "this plugin has nothing to say of views that it reads")
 
-	s.run(1, "destroy", "--yes", "--skip-preview")
+	s.run(14, "destroy", "--yes", "--skip-preview")
 	require.Equal(t, map[string]int{"delete": 3}, s.changes("destroy", "--yes", "--skip-preview", "--ignore-protect"), "the room and what it needs")
 	require.Empty(t, s.resources())
 }

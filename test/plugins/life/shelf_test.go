@@ -103,7 +103,7 @@ func TestShelfFailure(t *testing.T) {
 	s.write("Pulumi.yaml", strings.Replace(program, "tags: {precedes:", "fail: create\n      tags: {precedes:", 1))
 	s.run(0, "stack", "init", "dev")
 
-	_, stderr := s.run(1, "up", "--yes", "--skip-preview")
+	_, stderr := s.run(14, "up", "--yes", "--skip-preview")
 	require.Equal(t, 1, strings.Count(stderr, "the shelf is full"), stderr)
 	require.Contains(t, stderr, "Pulumi.yaml:")
 	require.Contains(t, s.resources(), "first")

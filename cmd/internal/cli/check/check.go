@@ -33,7 +33,7 @@ func NewCheck(_ *console.Console, run func(context.Context, *checkOptions) error
 		Use:   "check [DIR or FILE]...",
 		Short: "Report everything that is wrong with a program, in one pass",
 		Long: "check reads, resolves and type-checks programs without running them. It needs no stack; with --stack the\n" +
-			"stack's configuration is checked as well. It exits with 1 if there is any error.",
+			"stack's configuration is checked as well. It ends with exit code 12 if there is any error.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if o.targets = args; len(args) == 0 {
 				o.targets = []string{"."}
@@ -56,7 +56,7 @@ func Check(ctx context.Context, a *console.Console, o *checkOptions) error {
 	var further []report.Spec
 	if o.format != "text" {
 		if !slices.Contains(report.Kinds(), o.format) {
-			return console.WithCode(console.CodeError, "--format takes %s, not %q", strings.Join(report.Kinds(), ", "), o.format)
+			return console.WithCode(console.CodeBadUsage, "--format takes %s, not %q", strings.Join(report.Kinds(), ", "), o.format)
 		}
 		further = []report.Spec{{Kind: o.format, File: "-"}}
 	}
@@ -85,7 +85,7 @@ func Check(ctx context.Context, a *console.Console, o *checkOptions) error {
 		all.Add(diags...)
 	}
 	if ctx.Err() != nil {
-		return console.WithCode(console.CodeCancelled, "interrupted")
+		return console.WithCode(console.CodeInterrupted, "interrupted")
 	}
 	shown := diag.Diagnostics{}
 	errors, warnings := 0, 0
@@ -113,7 +113,7 @@ func Check(ctx context.Context, a *console.Console, o *checkOptions) error {
 		fmt.Fprintf(a.Streams.Out, "%s, %s\n", console.Count(errors, "error"), console.Count(warnings, "warning"))
 	}
 	if errors > 0 {
-		return console.ErrReported
+		return console.Reported(shown)
 	}
 	return nil
 }

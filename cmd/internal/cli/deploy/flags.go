@@ -16,6 +16,7 @@ func operationFlags(a *console.Console, cmd *cobra.Command, o *operation.Options
 	f.StringVarP(&o.Message, "message", "m", "", "what the history says of this operation")
 	f.StringVar(&o.ConfigFile, "config-file", "", "use this file instead of Pulumi.<stack>.yaml")
 	f.IntVarP(&o.Parallel, "parallel", "p", parallelDefault(a), "how many resource operations go on at the same time")
+	operation.TimeFlags(cmd, o)
 	f.BoolVarP(&o.Json, "json", "j", false, "write JSON to standard output")
 	f.BoolVar(&o.Diff, "diff", false, "show what changes in every property")
 	f.BoolVar(&o.ShowSames, "show-sames", false, "show resources that do not change")
@@ -49,6 +50,7 @@ func parallelDefault(a *console.Console) int {
 
 func configFlags(cmd *cobra.Command, o *operation.Options) {
 	cmd.Flags().StringArrayVarP(&o.Config, "config", "c", nil, "set configuration first, as key=value; may come several times")
+	operation.ConfigSourceFlags(cmd, o)
 	cmd.Flags().BoolVar(&o.ConfigPath, "config-path", false, "the keys of --config are paths into values")
 	cmd.Flags().Int64Var(&o.MaxValue, "max-value", 0, "let one value of the program take so many MiB (default 256)")
 	cmd.Flags().Int64Var(&o.MaxSteps, "max-steps", 0, "let the program take so many steps, and 10000 more for each resource (default 10000000)")
@@ -98,10 +100,10 @@ func runOperation(a *console.Console, o *operation.Options, run func(context.Con
 		switch o.Refresh {
 		case "", "true", "false":
 		default:
-			return console.WithCode(console.CodeError, "--refresh takes true or false, not %q", o.Refresh)
+			return console.WithCode(console.CodeBadUsage, "--refresh takes true or false, not %q", o.Refresh)
 		}
 		if o.Parallel < 0 {
-			return console.WithCode(console.CodeError, "--parallel takes a number from 1, not %d", o.Parallel)
+			return console.WithCode(console.CodeBadUsage, "--parallel takes a number from 1, not %d", o.Parallel)
 		}
 		if err := o.Scope.Check(); err != nil {
 			return err
@@ -109,11 +111,15 @@ func runOperation(a *console.Console, o *operation.Options, run func(context.Con
 		if err := operation.CheckSettleFlags(o.SettlePending); err != nil {
 			return err
 		}
+		if o.Timeout < 0 || o.LockTimeout < 0 {
+			return console.WithCode(console.CodeBadUsage, "--timeout and --lock-timeout take a duration such as 90s or 15m")
+		}
+		a.Signals.Deadline(o.Timeout)
 		if err := a.OpenReports(&o.Reports, cmd.Name()); err != nil {
 			return err
 		}
 		if o.Json && a.Reports.TakesStdout() {
-			return console.WithCode(console.CodeUsage, "--json and a report of --out both write to standard output")
+			return console.WithCode(console.CodeBadUsage, "--json and a report of --out both write to standard output")
 		}
 		return run(cmd.Context(), o)
 	}

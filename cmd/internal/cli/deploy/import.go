@@ -123,7 +123,7 @@ func (p *PlannedImport) Descriptor() schema.Descriptor {
 // ImportResources is `import`.
 func ImportResources(ctx context.Context, a *console.Console, o *importOptions) error {
 	if o.from != "" {
-		return console.WithCode(console.CodeError, "--from is a flag of the Pulumi CLI that yamlhost does not have: write a file for --file instead")
+		return console.WithCode(console.CodeBadUsage, "--from is a flag of the Pulumi CLI that yamlhost does not have: write a file for --file instead")
 	}
 	table, entries, err := importEntries(a, o)
 	if err != nil {
@@ -145,13 +145,13 @@ func ImportResources(ctx context.Context, a *console.Console, o *importOptions) 
 func importEntries(a *console.Console, o *importOptions) (map[string]urn.URN, []ImportEntry, error) {
 	if o.file == "" {
 		if len(o.args) < 2 {
-			return nil, nil, console.WithCode(console.CodeError, "import takes a type, a name and an ID, or --file")
+			return nil, nil, console.WithCode(console.CodeBadUsage, "import takes a type, a name and an ID, or --file")
 		}
 		e := ImportEntry{Type: o.args[0], Name: o.args[1], Properties: o.properties}
 		if len(o.args) == 3 {
 			e.ID = o.args[2]
 		} else {
-			return nil, nil, console.WithCode(console.CodeError, "missing ID: import TYPE NAME ID")
+			return nil, nil, console.WithCode(console.CodeBadUsage, "missing ID: import TYPE NAME ID")
 		}
 		table := map[string]urn.URN{}
 		for _, flag := range []struct {
@@ -164,14 +164,14 @@ func importEntries(a *console.Console, o *importOptions) (map[string]urn.URN, []
 			name, text, found := strings.Cut(flag.text, "=")
 			u, err := urn.Parse(text)
 			if !found || name == "" || err != nil {
-				return nil, nil, console.WithCode(console.CodeError, "--%s takes name=URN, not %q", flag.name, flag.text)
+				return nil, nil, console.WithCode(console.CodeBadUsage, "--%s takes name=URN, not %q", flag.name, flag.text)
 			}
 			table[name], *flag.to = u, name
 		}
 		return table, []ImportEntry{e}, nil
 	}
 	if len(o.args) > 0 || o.parent != "" || o.provider != "" || len(o.properties) > 0 {
-		return nil, nil, console.WithCode(console.CodeError, "--file says it all: leave out what else is on the command line")
+		return nil, nil, console.WithCode(console.CodeBadUsage, "--file says it all: leave out what else is on the command line")
 	}
 	text, err := os.ReadFile(a.Path(o.file))
 	if err != nil {

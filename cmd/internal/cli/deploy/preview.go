@@ -12,7 +12,7 @@ import (
 func NewPreview(a *console.Console, run func(context.Context, *operation.Options) error) *cobra.Command {
 	o := &operation.Options{}
 	cmd := &cobra.Command{
-		Use: "preview", Aliases: []string{"pre", "plan"}, Short: "Show what would happen", Args: console.NoArguments,
+		Use: "preview", Aliases: []string{"pre"}, Short: "Show what would happen", Args: console.NoArguments,
 		Long: "preview runs the program against the stack's state and shows what `up` would do. Nothing is changed.",
 		RunE: runOperation(a, o, run),
 	}

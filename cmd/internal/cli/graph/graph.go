@@ -48,7 +48,7 @@ func Graph(ctx context.Context, a *console.Console, o *graphOptions) error {
 	write, known := map[string]func(io.Writer, *check.Program) error{"dot": listed(writeDOT), "mermaid": listed(writeMermaid),
 		"json": listed(writeGraphJSON), "svg": picture.WriteSVG}[o.format]
 	if !known {
-		return console.WithCode(console.CodeError, "--format takes dot, mermaid, json or svg, not %q", o.format)
+		return console.WithCode(console.CodeBadUsage, "--format takes dot, mermaid, json or svg, not %q", o.format)
 	}
 	ctx, done := a.Signals.Gentle(ctx)
 	defer done()

@@ -41,7 +41,7 @@ type historyRecord struct {
 
 func stackHistory(ctx context.Context, a *console.Console, o *stackOptions) error {
 	if o.page < 1 || o.pageSize < 0 {
-		return console.WithCode(console.CodeError, "--page and --page-size take a number from 1")
+		return console.WithCode(console.CodeBadUsage, "--page and --page-size take a number from 1")
 	}
 	s, err := a.CurrentStack(ctx, o.stack)
 	if err != nil {

@@ -109,9 +109,9 @@ func urnsOf(args []string) ([]urn.URN, error) {
 func (o *stateEditOptions) named(args []string) ([]urn.URN, error) {
 	switch {
 	case o.all && len(args) > 0:
-		return nil, console.WithCode(console.CodeError, "name resources or use --all, not both")
+		return nil, console.WithCode(console.CodeBadUsage, "name resources or use --all, not both")
 	case !o.all && len(args) == 0:
-		return nil, console.WithCode(console.CodeError, "missing URN; `yamlhost stack --show-urns` lists the URNs of the stack")
+		return nil, console.WithCode(console.CodeBadUsage, "missing URN; `yamlhost stack --show-urns` lists the URNs of the stack")
 	}
 	return urnsOf(args)
 }
@@ -156,20 +156,20 @@ func adviseDelete(err error) error {
 
 func stateRename(ctx context.Context, a *console.Console, o *stateEditOptions, args []string) error {
 	if len(args) != 2 {
-		return console.WithCode(console.CodeError, "state rename takes a URN and the new name")
+		return console.WithCode(console.CodeBadUsage, "state rename takes a URN and the new name")
 	}
 	urns, err := urnsOf(args[:1])
 	if err != nil {
 		return err
 	}
 	if args[1] == "" {
-		return console.WithCode(console.CodeError, "the new name is empty")
+		return console.WithCode(console.CodeBadUsage, "the new name is empty")
 	}
 	if !utf8.ValidString(args[1]) {
-		return console.WithCode(console.CodeError, "the new name %q is not UTF-8; a state has no way to keep it", args[1])
+		return console.WithCode(console.CodeBadUsage, "the new name %q is not UTF-8; a state has no way to keep it", args[1])
 	}
 	if urns[0].QualifiedType() == urn.RootStackType {
-		return console.WithCode(console.CodeError, "the stack is renamed with `yamlhost stack rename`")
+		return console.WithCode(console.CodeBadUsage, "the stack is renamed with `yamlhost stack rename`")
 	}
 	err = editState(ctx, a, o, "state rename", "The program has to use the new name too, or else the resource is replaced. Go on?",
 		func(s *state.Snapshot) (*state.Snapshot, error) { return s.Renamed(urns[0], args[1]) })
@@ -213,7 +213,7 @@ func stateMark(a *console.Console, what string, mark func(*state.Resource) *bool
 // states and can be taken out of one of them.
 func stateMove(ctx context.Context, a *console.Console, o *stateEditOptions, args []string) error {
 	if o.dest == "" {
-		return console.WithCode(console.CodeError, "missing --dest, the stack to move to")
+		return console.WithCode(console.CodeBadUsage, "missing --dest, the stack to move to")
 	}
 	urns, err := o.named(args)
 	if err != nil {
@@ -231,7 +231,7 @@ func stateMove(ctx context.Context, a *console.Console, o *stateEditOptions, arg
 		return err
 	}
 	if from.Ref == to.Ref {
-		return console.WithCode(console.CodeError, "source and destination are the same stack")
+		return console.WithCode(console.CodeBadUsage, "source and destination are the same stack")
 	}
 	if !o.yes && a.Interactive() {
 		if err := a.Confirm(fmt.Sprintf("Move %s from %s to %s?", console.Count(len(urns), "resource"), from.Ref.Stack, to.Ref.Stack)); err != nil {

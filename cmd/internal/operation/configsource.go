@@ -1,0 +1,115 @@
+package operation
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/workspace/project"
+)
+
+// setting is one value that the command line sets before an operation.
+type setting struct {
+	name, text string
+	// outside says that the value came from the environment or a file, so that it may be a secret that must not stand in
+	// plain text anywhere.
+	outside bool
+}
+
+// configSources are the flags that take configuration from elsewhere than the command line.
+type configSources struct {
+	env  string   // a prefix of environment variables
+	from []string // key=FILE
+}
+
+// ConfigSourceFlags adds the flags that take configuration from elsewhere than the command line.
+func ConfigSourceFlags(cmd *cobra.Command, o *Options) {
+	cmd.Flags().StringArrayVar(&o.sources.from, "config-from", nil, "set configuration from a file, as key=FILE, - for standard input; may come several times")
+	cmd.Flags().StringVar(&o.sources.env, "config-env", "", "set configuration from environment variables with this prefix")
+}
+
+// TimeFlags adds the flags that bound how long a command takes.
+func TimeFlags(cmd *cobra.Command, o *Options) {
+	cmd.Flags().DurationVar(&o.Timeout, "timeout", 0, "interrupt the command once when it takes longer, such as 30m")
+	cmd.Flags().DurationVar(&o.LockTimeout, "lock-timeout", 0, "wait so long for another run that holds the stack, such as 5m")
+}
+
+// settingsFromFlags gathers what --config, --config-from and --config-env set, in this order. declared are keys that are known.
+func (p *Pipeline) settingsFromFlags(declared []project.Key) ([]setting, error) {
+	var list []setting
+	for _, pair := range p.options.Config {
+		name, text, found := strings.Cut(pair, "=")
+		if !found {
+			return nil, console.WithCode(console.CodeBadUsage, "--config takes key=value, not %q", pair)
+		}
+		list = append(list, setting{name: name, text: text})
+	}
+	stdin := false
+	for _, pair := range p.options.sources.from {
+		name, file, found := strings.Cut(pair, "=")
+		if !found || name == "" || file == "" {
+			return nil, console.WithCode(console.CodeBadUsage, "--config-from takes key=FILE, not %q", name)
+		}
+		var text string
+		switch {
+		case file != "-":
+			read, err := os.ReadFile(p.Console.Path(file))
+			if err != nil {
+				return nil, fmt.Errorf("--config-from %s: %w", name, console.PlainError(err))
+			}
+			text = string(read)
+		case stdin:
+			return nil, console.WithCode(console.CodeBadUsage, "--config-from can read standard input for one key only")
+		default:
+			stdin = true
+			read, err := p.Console.StandardInput()
+			if err != nil {
+				return nil, err
+			}
+			text = read
+		}
+		list = append(list, setting{name: name, text: strings.TrimSuffix(strings.TrimSuffix(text, "\n"), "\r"), outside: true})
+	}
+	if prefix := p.options.sources.env; prefix != "" {
+		found := environmentSettings(prefix, p.Console.World.Env, declared, p.Workspace.Project.Name.Text)
+		if len(found) == 0 {
+			fmt.Fprintf(p.Console.Streams.Err, "warning: no environment variable begins with %s\n", prefix)
+		}
+		list = append(list, found...)
+	}
+	return list, nil
+}
+
+// environmentSettings are the variables with a prefix, by name. What follows the prefix is a key, with two underscores for the
+// colon behind a namespace. A known key is also found in another case, and with underscores that it does not have, so that
+// APP_DB_PASSWORD sets dbPassword.
+func environmentSettings(prefix string, environment []string, declared []project.Key, namespace string) []setting {
+	plain := func(text string) string { return strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(text)) }
+	found := map[string]string{}
+	for _, variable := range environment {
+		name, text, _ := strings.Cut(variable, "=")
+		rest, has := strings.CutPrefix(name, prefix)
+		if !has || rest == "" {
+			continue
+		}
+		key := strings.Replace(rest, "__", ":", 1)
+		space, word, qualified := strings.Cut(key, ":")
+		if !qualified {
+			space, word = namespace, key
+		}
+		exact := slices.ContainsFunc(declared, func(k project.Key) bool { return k.Namespace == space && k.Name == word })
+		if i := slices.IndexFunc(declared, func(k project.Key) bool { return plain(k.Namespace) == plain(space) && plain(k.Name) == plain(word) }); !exact && i >= 0 {
+			key = declared[i].String()
+		}
+		found[key] = text
+	}
+	var list []setting
+	for _, key := range slices.Sorted(maps.Keys(found)) {
+		list = append(list, setting{name: key, text: found[key], outside: true})
+	}
+	return list
+}

@@ -1,0 +1,203 @@
+package operation
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/runtime/provider"
+	"github.com/yamlhost/yamlhost/runtime/state"
+)
+
+// planBinding is what a plan is good for: one stack with one state, one program, and the plugins that the plan was made with. A
+// plan of the Pulumi CLI has none, and binds by its steps and inputs alone. Texts are SHA-256 in hexadecimal.
+type planBinding struct {
+	Project string            `json:"project"`
+	Stack   string            `json:"stack"`
+	Program map[string]string `json:"program"` // by file, relative to the project's folder
+	Plugins map[string]string `json:"plugins,omitempty"`
+	State   string            `json:"state"`
+}
+
+// refusedPlan is an error with the exit code of a plan that is not carried out.
+func refusedPlan(format string, args ...any) error {
+	return console.WithCode(console.CodePlan, format+"; nothing was done. Make a new plan with `yamlhost preview --save-plan`", args...)
+}
+
+// binding is what the present run would be bound to.
+func (p *Pipeline) binding(base *state.Snapshot) (*planBinding, error) {
+	digest, err := stateDigest(base)
+	if err != nil {
+		return nil, err
+	}
+	return &planBinding{Project: p.Workspace.Project.Name.Text, Stack: p.Stack.Ref.Stack, Program: p.programDigests(),
+		Plugins: p.Providers.used.checksums(), State: digest}, nil
+}
+
+// programDigests are the checksums of the files that make the program.
+func (p *Pipeline) programDigests() map[string]string {
+	digests := map[string]string{}
+	for _, src := range append([]*diag.Source{p.Workspace.Source, p.Workspace.Project.Source}, p.Workspace.Parts...) {
+		if src == nil {
+			continue
+		}
+		name := p.Console.Path(src.Name())
+		if rel, err := filepath.Rel(p.Workspace.Project.Dir, name); err == nil {
+			name = filepath.ToSlash(rel)
+		}
+		digests[name] = checksum(src.Text())
+	}
+	return digests
+}
+
+func checksum(text []byte) string {
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
+}
+
+// stateDigest is the same for the same state, whoever reads it. Secrets count by the time at which their resource was written.
+func stateDigest(s *state.Snapshot) (string, error) {
+	if s == nil {
+		return checksum(nil), nil
+	}
+	h := sha256.New()
+	add := func(r *state.Resource) error {
+		text, err := state.AppendResource(nil, r, state.Masked())
+		h.Write(text)
+		return err
+	}
+	for _, r := range s.Resources {
+		if err := add(r); err != nil {
+			return "", err
+		}
+	}
+	for i := range s.Pending {
+		fmt.Fprintf(h, "pending %v ", s.Pending[i].Kind)
+		if err := add(s.Pending[i].Resource); err != nil {
+			return "", err
+		}
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// holds compares the stack and the program with those of the plan, and the state, unless base is nil. The error gives one
+// reason.
+func (b *planBinding) holds(p *Pipeline, base *state.Snapshot, compareState bool) error {
+	if b == nil {
+		return nil
+	}
+	if project := p.Workspace.Project.Name.Text; b.Project != project || b.Stack != p.Stack.Ref.Stack {
+		return refusedPlan("the plan is for the stack %s of %s, and this is %s of %s", b.Stack, b.Project, p.Stack.Ref.Stack, project)
+	}
+	now := p.programDigests()
+	for _, name := range slices.Sorted(maps.Keys(b.Program)) {
+		switch sum, there := now[name]; {
+		case !there:
+			return refusedPlan("the program of the plan has the file %s, and it is gone", name)
+		case sum != b.Program[name]:
+			return refusedPlan("%s has changed since the plan was made", name)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(now)) {
+		if _, known := b.Program[name]; !known {
+			return refusedPlan("the program has the file %s, which it did not have when the plan was made", name)
+		}
+	}
+	if !compareState {
+		return nil
+	}
+	digest, err := stateDigest(base)
+	if err == nil && digest != b.State {
+		err = refusedPlan("the state of the stack has changed since the plan was made")
+	}
+	return err
+}
+
+// usedPlugins are the plugins that a command has started, by name and version, with the checksums of their executables. It is
+// safe for concurrent use.
+type usedPlugins struct {
+	mu   sync.Mutex // guards what follows
+	sums map[string]string
+	want map[string]string // of a plan; nil without one
+}
+
+// checksums are those of all plugins so far.
+func (u *usedPlugins) checksums() map[string]string {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return maps.Clone(u.sums)
+}
+
+// expect binds the plugins to those of a plan.
+func (u *usedPlugins) expect(want map[string]string) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.want = want
+}
+
+// note takes note of a plugin that is about to be used, before anything is asked of it. An error says that it is not the plan's.
+func (u *usedPlugins) note(pkg provider.Package, executable string) error {
+	file, err := os.Open(executable)
+	if err != nil {
+		return nil // a script in a folder, or a provider to attach to, has no checksum
+	}
+	defer file.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, file); err != nil {
+		return nil // a folder
+	}
+	name := strings.TrimSuffix(pkg.Name+"@"+pkg.Version, "@")
+	sum := hex.EncodeToString(h.Sum(nil))
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.sums == nil {
+		u.sums = map[string]string{}
+	}
+	u.sums[name] = sum
+	if want, planned := u.want[name]; planned && want != sum {
+		return errPluginMoved{name}
+	}
+	return nil
+}
+
+// errPluginMoved says that a plugin is not the one of the plan.
+type errPluginMoved struct{ name string }
+
+func (e errPluginMoved) Error() string {
+	return "the plugin " + e.name + " is not the one that the plan was made with: its executable has another checksum"
+}
+
+// notePlugin takes note of a plugin that is about to be started.
+func (p *Providers) notePlugin(pkg provider.Package) error {
+	at, err := p.finder.Host.Find(pkg.Name, pkg.Version)
+	if err != nil || at.Path == "" {
+		return nil // Load says so better, or downloads it
+	}
+	return p.used.note(pkg, at.Path)
+}
+
+// pluginsHold compares the plugins of a plan that are installed, before anything is done.
+func (b *planBinding) pluginsHold(providers *Providers) error {
+	if b == nil {
+		return nil
+	}
+	providers.used.expect(b.Plugins)
+	for _, key := range slices.Sorted(maps.Keys(b.Plugins)) {
+		name, version, _ := strings.Cut(key, "@")
+		var moved errPluginMoved
+		if err := providers.notePlugin(provider.Package{Name: name, Version: version}); errors.As(err, &moved) {
+			return refusedPlan("%s", moved)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,185 @@
+package operation
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/yamlhost/yamlhost/cmd/internal/report"
+	"github.com/yamlhost/yamlhost/cmd/internal/view"
+	"github.com/yamlhost/yamlhost/runtime/engine"
+	"github.com/yamlhost/yamlhost/runtime/secrets"
+	"github.com/yamlhost/yamlhost/runtime/state"
+	"github.com/yamlhost/yamlhost/value"
+	"github.com/yamlhost/yamlhost/value/urn"
+)
+
+// ShownPlan is a plan as people and programs look at it: no secret of it is opened.
+type ShownPlan struct {
+	Project   string            `json:"project,omitempty"`
+	Stack     string            `json:"stack,omitempty"`
+	Made      time.Time         `json:"made"`
+	By        string            `json:"by"`
+	Program   map[string]string `json:"program,omitempty"`
+	Plugins   map[string]string `json:"plugins,omitempty"`
+	State     string            `json:"state,omitempty"`
+	Resources []ShownStep       `json:"resources"`
+}
+
+// ShownStep is what is planned for one resource. Values are JSON; a secret is "[secret]".
+type ShownStep struct {
+	URN     urn.URN                    `json:"urn"`
+	Type    string                     `json:"type"`
+	Steps   []engine.Op                `json:"steps"`
+	Adds    map[string]json.RawMessage `json:"adds,omitempty"`
+	Updates map[string]json.RawMessage `json:"updates,omitempty"`
+	Deletes []string                   `json:"deletes,omitempty"`
+	needs   []urn.URN
+	parent  urn.URN
+}
+
+// ReadShownPlan reads a plan for looking at it; name is its path as users see it.
+func ReadShownPlan(path, name string) (*ShownPlan, error) {
+	f, err := readPlanFile(path, name)
+	if err != nil {
+		return nil, err
+	}
+	s := &ShownPlan{Made: f.Manifest.Time, By: f.Manifest.Version, Resources: []ShownStep{}}
+	if b := f.Binding; b != nil {
+		s.Project, s.Stack, s.Program, s.Plugins, s.State = b.Project, b.Stack, b.Program, b.Plugins, b.State
+	}
+	for _, u := range slices.Sorted(maps.Keys(f.ResourcePlans)) {
+		e := f.ResourcePlans[u]
+		if urn.IsProviderType(u.Type()) && u.Name() != "" && !slices.ContainsFunc(e.Steps, func(op engine.Op) bool { return op != engine.OpSame }) {
+			continue
+		}
+		step := ShownStep{URN: u, Type: u.Type(), Steps: e.Steps}
+		if g := e.Goal; g != nil {
+			step.Adds, step.Updates, step.Deletes = sealedValues(g.InputDiff.Adds), sealedValues(g.InputDiff.Updates), g.InputDiff.Deletes
+			step.needs, step.parent = g.Dependencies, g.Parent
+		}
+		s.Resources = append(s.Resources, step)
+		if s.Stack == "" {
+			s.Project, s.Stack = u.Project(), u.Stack()
+		}
+	}
+	return s, nil
+}
+
+// veil opens secrets to what stands for them.
+type veil struct{ secrets.Manager }
+
+func (veil) Decrypt(string) (string, error) { return `"[secret]"`, nil }
+
+// sealedValues are values for people: secrets are masked and what is not known says so.
+func sealedValues(raw map[string]json.RawMessage) map[string]json.RawMessage {
+	out := make(map[string]json.RawMessage, len(raw))
+	for key, text := range raw {
+		v, err := state.DecodeValue(text, veil{})
+		if err != nil {
+			v = value.String("(cannot be read)")
+		}
+		shown, err := state.AppendValue(nil, v.Transform(func(x value.Value) value.Value {
+			if x.IsSecret() {
+				return value.String("[secret]")
+			}
+			if text, ok := x.AsString(); ok && text == engine.UnknownID {
+				return value.String("(known after apply)")
+			}
+			return x
+		}), state.Shown())
+		if err != nil {
+			shown = json.RawMessage(`null`)
+		}
+		out[key] = shown
+	}
+	return out
+}
+
+// op is the step that people think of.
+func (s *ShownStep) op() engine.Op {
+	for _, op := range []engine.Op{engine.OpReplace, engine.OpCreateReplacement, engine.OpDeleteReplaced} {
+		if slices.Contains(s.Steps, op) {
+			return engine.OpReplace
+		}
+	}
+	if len(s.Steps) == 0 {
+		return engine.OpSame
+	}
+	return s.Steps[0]
+}
+
+// changes are the lines that tell how the inputs change.
+func (s *ShownStep) changes() []string {
+	var lines []string
+	for _, part := range []struct {
+		sign   string
+		values map[string]json.RawMessage
+	}{{"+ ", s.Adds}, {"~ ", s.Updates}} {
+		for _, key := range slices.Sorted(maps.Keys(part.values)) {
+			lines = append(lines, part.sign+key+": "+string(part.values[key]))
+		}
+	}
+	for _, key := range s.Deletes {
+		lines = append(lines, "- "+key)
+	}
+	return lines
+}
+
+// Record is the plan as the reports take it.
+func (s *ShownPlan) Record(version string) *report.Record {
+	r := &report.Record{Subject: report.Subject{Command: "plan show", Version: version, Project: s.Project, Stack: s.Stack, Program: "Pulumi.yaml"},
+		Began: s.Made, Title: "Plan", Planning: true, Result: "succeeded"}
+	counts := map[engine.Op]int{}
+	for i := range s.Resources {
+		step := &s.Resources[i]
+		sign, words := view.PlannedWords(step.op())
+		counts[step.op()]++
+		depth := 1
+		if step.Type == urn.RootStackType {
+			depth = 0
+		}
+		r.Resources = append(r.Resources, view.Resource{URN: step.URN, Parent: step.parent, Depth: depth, Op: step.op(), Sign: sign, Words: words,
+			Outcome: view.Planned, Changes: step.changes(), Needs: step.needs})
+	}
+	for _, op := range []engine.Op{engine.OpCreate, engine.OpImport, engine.OpUpdate, engine.OpReplace, engine.OpDelete, engine.OpSame} {
+		if n := counts[op]; n > 0 {
+			_, words := view.PlannedWords(op)
+			if op != engine.OpSame {
+				words = "to " + words
+			}
+			r.Counts = append(r.Counts, view.Counted{Op: op, N: n, Words: words})
+		}
+	}
+	return r
+}
+
+// Text is the plan for a terminal.
+func (s *ShownPlan) Text() string {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "Plan of the stack %s of %s, made %s by %s\n\n", s.Stack, s.Project, s.Made.UTC().Format(time.RFC3339), s.By)
+	r := s.Record("")
+	for i := range r.Resources {
+		item := &r.Resources[i]
+		if !item.Changed() {
+			continue
+		}
+		fmt.Fprintf(&b, "  %-2s %-24s %s  %s\n", item.Sign, item.URN.Name(), view.ShortType(item.URN.Type()), item.Words)
+		for _, line := range item.Changes {
+			fmt.Fprintf(&b, "       %s\n", line)
+		}
+	}
+	var parts []string
+	for _, c := range r.Counts {
+		parts = append(parts, view.Figure(c.N)+" "+c.Words)
+	}
+	fmt.Fprintf(&b, "\nResources: %s\n", strings.Join(parts, ", "))
+	if s.State != "" {
+		fmt.Fprintf(&b, "It is good for this program, this state and these plugins, and is refused when one of them has changed.\n")
+	}
+	return b.String()
+}
