@@ -2,6 +2,7 @@ package console
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -105,6 +106,14 @@ func (i *interrupts) TimedOut() bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	return i.timedOut
+}
+
+// Ended is the error of a command that an interrupt ended: that of the deadline has a code of its own.
+func (i *interrupts) Ended() error {
+	if i.TimedOut() {
+		return &ExitError{Code: CodeTimeout, Cause: errors.New("the time was over")}
+	}
+	return &ExitError{Code: CodeInterrupted, Cause: errors.New("interrupted")}
 }
 
 // receive reports whether a signal came before the end.

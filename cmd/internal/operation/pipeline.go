@@ -241,7 +241,7 @@ func (p *Pipeline) check(ctx context.Context) error {
 		}
 	}
 	if err := ctx.Err(); err != nil {
-		return console.WithCode(console.CodeInterrupted, "interrupted")
+		return p.Console.Signals.Ended()
 	}
 	if diags.HasErrors() {
 		return p.fail(diags)

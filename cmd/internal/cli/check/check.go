@@ -85,7 +85,7 @@ func Check(ctx context.Context, a *console.Console, o *checkOptions) error {
 		all.Add(diags...)
 	}
 	if ctx.Err() != nil {
-		return console.WithCode(console.CodeInterrupted, "interrupted")
+		return a.Signals.Ended()
 	}
 	shown := diag.Diagnostics{}
 	errors, warnings := 0, 0

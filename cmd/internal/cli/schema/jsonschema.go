@@ -26,7 +26,7 @@ func writeJSONSchema(ctx context.Context, a *console.Console, o *schemaOptions, 
 	providers.Given = given
 	program, _ := operation.CheckWorkspace(ctx, ws, providers, nil) // what is wrong with it is for check to say
 	if ctx.Err() != nil {
-		return console.WithCode(console.CodeInterrupted, "interrupted")
+		return a.Signals.Ended()
 	}
 	if program == nil {
 		return errors.New("the program cannot be read; `yamlhost check` says why")
@@ -67,7 +67,7 @@ func packagesOf(ctx context.Context, a *console.Console, program *check.Program,
 		seen[d.PackageName()] = true
 		pkg, err := loader.Load(ctx, d)
 		if ctx.Err() != nil {
-			return nil, console.WithCode(console.CodeInterrupted, "interrupted")
+			return nil, a.Signals.Ended()
 		}
 		if err != nil {
 			fmt.Fprintf(a.Streams.Err, "warning: any type of package %s is allowed, since its schema cannot be read: %v\n",
