@@ -31,7 +31,8 @@ type Project struct {
 	StackConfigDir string // as written; empty for the root directory
 	BackendURL     string
 	RefreshAlways  bool
-	RequiredPulumi *Literal // a range of versions
+	DriftRules     []DriftRule // differences that do not count as drift
+	RequiredPulumi *Literal    // a range of versions
 
 	Config   []*Declaration // in file order
 	Packages []Package      // in file order
@@ -246,7 +247,9 @@ func (p *Project) readBackend(d *document, n *yaml.Node) {
 }
 
 func (p *Project) readOptions(d *document, n *yaml.Node) {
-	refresh := d.text("options.refresh", d.fields("options", n, "refresh")["refresh"].value)
+	fields := d.fields("options", n, "refresh", "drift")
+	p.readDrift(d, fields["drift"].value)
+	refresh := d.text("options.refresh", fields["refresh"].value)
 	if refresh == nil {
 		return
 	}

@@ -198,7 +198,7 @@ func TestClosedOutput(t *testing.T) {
 			var exit *exec.ExitError
 			require.ErrorAs(t, cmd.Run(), &exit)
 			require.True(t, exit.Exited(), exit.String())
-			require.Equal(t, console.CodeInterrupted, exit.ExitCode())
+			require.Equal(t, console.CodeError, exit.ExitCode())
 			require.Equal(t, 0, x.run("stack", "--show-urns"), x.err.String())
 			require.Contains(t, x.out.String(), "RandomPet::pet")
 			require.Equal(t, 0, x.run("up", "--yes", "--expect-no-changes"), x.err.String())

@@ -8,11 +8,12 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/backend"
 )
 
-// The exit codes, the same for each command. Those up to 10 and 255 are Pulumi's (F7.14), of which 3, 4, 5 and 9 are kept free
-// for what Pulumi has reserved them for: authentication, resource, policy, timeout. Ours begin at 11.
+// The exit codes, the same for each command. Those up to 10 and 255 are Pulumi's (F7.14), of which 4 and 5 are kept free
+// for what Pulumi has reserved them for: resource and policy. Ours begin at 11.
 const (
 	CodeOK          = 0
 	CodeError       = 1 // any other error
+	CodeDenied      = 3 // credentials are missing or refused
 	CodeUsage       = 2 // of an invocation: it would have to ask, and nobody is there
 	codeNoStack     = 6
 	CodeChanges     = 7 // although none were expected
@@ -27,6 +28,7 @@ const (
 	CodePlan        = 16 // what would be done is not what was planned
 	CodeDrift       = 17 // what exists is not what the state or the program says
 	CodeInterrupted = 18 // by one interrupt; what was under way came to its end
+	CodeUnreachable = 19 // a provider or what is behind it does not answer, so that nothing can be told
 	CodeInternal    = 255
 )
 
@@ -35,7 +37,7 @@ var codeNames = map[int]string{
 	CodeOK: "ok", CodeError: "error", CodeUsage: "invocation", codeNoStack: "no-stack", CodeChanges: "changes",
 	CodeCancelled: "cancelled", CodeTimeout: "timeout", CodePending: "pending", CodeBadUsage: "usage", CodeProgram: "program",
 	CodeConfig: "config-missing", CodeFailed: "failed", CodeLocked: "locked", CodePlan: "plan-refused", CodeDrift: "drift",
-	CodeInterrupted: "interrupted", CodeInternal: "internal",
+	CodeInterrupted: "interrupted", CodeDenied: "denied", CodeUnreachable: "unreachable", CodeInternal: "internal",
 }
 
 // CodeName is the name of an exit code.

@@ -34,6 +34,7 @@ type Options struct {
 	savePlan, plan  string
 	importFile      string
 	Strict          bool
+	ExitCode        bool // of `drift`: tell drift by the exit code
 	Remove          bool // of `destroy`
 	MonitorRPC      bool
 	AllowEnv        bool

@@ -59,6 +59,7 @@ type Pipeline struct {
 	retry        []urn.URN               // pending creations that are to be made again
 	kept         []state.Operation       // pending creations that a destruction has to leave pending
 	told         bool                    // what an earlier run left in flight was told
+	listen       func(engine.Event)      // also told of every event; nil for nobody
 	warned       diag.Diagnostics        // what the checker found, none of it an error
 	noted        map[string]bool         // what evaluating the program had to say so far; a plan and what follows it say the same
 }

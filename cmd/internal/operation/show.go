@@ -28,7 +28,13 @@ func (p *Pipeline) show(name string, document, final bool) *shownView {
 	told, ended := p.Console.Reports.Phase(o, p.stage.secrets(), known)
 	event, closing := p.terminalView(o, document, final, known)
 	return &shownView{
-		event: func(e engine.Event) { event(e); told(e) },
+		event: func(e engine.Event) {
+			event(e)
+			told(e)
+			if p.listen != nil {
+				p.listen(e)
+			}
+		},
 		close: func() error { return errors.Join(closing(), ended()) },
 	}
 }

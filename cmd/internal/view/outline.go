@@ -6,6 +6,7 @@ import (
 
 	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/runtime/engine"
+	"github.com/yamlhost/yamlhost/value"
 	"github.com/yamlhost/yamlhost/value/mask"
 	"github.com/yamlhost/yamlhost/value/urn"
 )
@@ -151,4 +152,21 @@ func Seconds(d time.Duration) string { return seconds(d) }
 func PlannedWords(op engine.Op) (sign, words string) {
 	style := opStyles[op]
 	return style.sign, style.planned
+}
+
+// ChangedPaths are the properties that a step changes, as paths; of a refresh, those of the outputs.
+func ChangedPaths(s *engine.Step) []string {
+	var old, new value.Value
+	if s.Old != nil {
+		old = s.Old.Inputs
+	}
+	if s.New != nil {
+		new = s.New.Inputs
+	}
+	if s.Op == engine.OpRefresh && s.Old != nil && s.New != nil {
+		old, new = s.Old.Outputs, s.New.Outputs
+	}
+	var paths []string
+	leafChanges("", old, new, func(path string, _, _ *value.Value) { paths = append(paths, path) })
+	return paths
 }

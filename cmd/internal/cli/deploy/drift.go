@@ -1,0 +1,28 @@
+package deploy
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/cmd/internal/operation"
+)
+
+// NewDrift makes the command drift.
+func NewDrift(a *console.Console, run func(context.Context, *operation.Options) error) *cobra.Command {
+	o := &operation.Options{}
+	cmd := &cobra.Command{
+		Use: "drift", Short: "Report what exists and differs from the state or the program", Args: console.NoArguments,
+		Long: "drift reads every resource and compares it with the state, and that with the program. Nothing is changed. Differences\n" +
+			"that do not matter are listed in the project file under options.drift.ignore, each with a reason.",
+		Example: "  yamlhost drift\n  yamlhost drift --exit-code --out markdown=drift.md",
+		RunE:    runOperation(a, o, run),
+	}
+	operationFlags(a, cmd, o)
+	o.Reports.Register(cmd)
+	configFlags(cmd, o)
+	continueFlag(a, cmd, o)
+	operation.ScopeFlags(cmd, o)
+	cmd.Flags().BoolVar(&o.ExitCode, "exit-code", false, "end with exit code 17 if there is drift")
+	return cmd
+}

@@ -1,0 +1,114 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/yamlhost/yamlhost/bench/drawer"
+	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/runtime/provider"
+)
+
+// unread is a provider that cannot be read from.
+type unread struct {
+	*drawer.Provider
+	why error
+}
+
+func (u unread) Configure(context.Context, provider.ConfigureRequest) (provider.Configured, error) {
+	return u, nil
+}
+
+func (u unread) Read(context.Context, provider.ReadRequest) (provider.ReadResponse, error) {
+	return provider.ReadResponse{}, u.why
+}
+
+type unreads struct {
+	drawers
+	why error
+}
+
+func (u unreads) Load(ctx context.Context, p provider.Package) (provider.Provider, error) {
+	if p.Name != "drawer" {
+		return nil, &provider.MissingError{Package: p.Name}
+	}
+	return unread{u.Provider, u.why}, nil
+}
+
+// Drift is told from the state and from the program, rules ignore what does not matter, and what could not be looked at is
+// never "no drift".
+func TestDrift(t *testing.T) {
+	t.Parallel()
+	x, d := reportWorld(t)
+	drift := func(code int, args ...string) string {
+		t.Helper()
+		require.Equal(t, code, x.run(append([]string{"drift", "--exit-code"}, args...)...), x.err.String())
+		return x.err.String()
+	}
+	require.Equal(t, 0, x.run("up", "--yes", "--skip-preview"), x.err.String())
+	require.Contains(t, drift(0), "There is no drift.")
+
+	// Somebody changes the box.
+	objects, err := drawer.Objects(d.Dir)
+	require.NoError(t, err)
+	path := ""
+	for _, o := range objects {
+		if o.Title == "red" {
+			path = filepath.Join(d.Dir, o.ID+".json")
+		}
+	}
+	before, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(path, []byte(strings.ReplaceAll(string(before), `"red"`, `"pink"`)), 0o600))
+	report := filepath.Join(t.TempDir(), "drift.md")
+	said := drift(console.CodeDrift, "--out", "markdown="+report)
+	require.Contains(t, said, "Drift: box differs from the state in tag, title")
+	text, err := os.ReadFile(report)
+	require.NoError(t, err)
+	require.Contains(t, string(text), "Drift: box differs from the state in tag, title")
+	require.Equal(t, 0, x.run("drift"), "without --exit-code drift is a result")
+
+	// It is ignored by rules with reasons, each of its own.
+	rules := func(list string) {
+		x.program(t, "red", "small", "")
+		program, err := os.ReadFile(filepath.Join(x.world.Dir, "Pulumi.yaml"))
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(filepath.Join(x.world.Dir, "Pulumi.yaml"), append(program, "options:\n  drift:\n    ignore:\n"+list...), 0o644))
+	}
+	rules("      - {type: 'drawer:**', property: t*, reason: painters}\n")
+	require.Contains(t, drift(0), "Ignored: title of box differs from the state (painters)")
+	rules("      - {urn: '**::lid', reason: painters}\n      - {property: tag, reason: tags}\n")
+	said = drift(console.CodeDrift)
+	require.Contains(t, said, "Ignored: tag of box differs from the state (tags)")
+	require.Contains(t, said, "Drift: box differs from the state in title")
+	rules("      - {property: title}\n")
+	require.Contains(t, drift(console.CodeProgram), "options.drift.ignore[0] has no reason")
+
+	// It is gone; the program has something new.
+	require.NoError(t, os.Remove(path))
+	x.program(t, "red", "small", "  more: {type: drawer:Item, properties: {title: t, kind: k}}")
+	said = drift(console.CodeDrift)
+	require.Contains(t, said, "Drift: box does not exist any more")
+	require.Contains(t, said, "Drift: more is in the program and does not exist")
+	require.NoError(t, os.WriteFile(path, before, 0o600))
+	x.program(t, "red", "small", "")
+	require.Contains(t, drift(0), "There is no drift.")
+
+	// What cannot be looked at has a code of its own.
+	embedded := x.world.Embedded
+	for why, code := range map[string]int{"dial tcp: lookup api.example: no such host": console.CodeUnreachable,
+		"no valid credentials found": console.CodeDenied, "the disk is on fire": console.CodeFailed} {
+		x.world.Embedded = []console.EmbeddedProviders{unreads{drawers{d}, errors.New(why)}}
+		require.NotContains(t, drift(code), "no drift")
+	}
+	x.world.Embedded = embedded
+	objects, err = drawer.Objects(d.Dir)
+	require.NoError(t, err)
+	require.Len(t, objects, 2, "nothing was changed")
+}

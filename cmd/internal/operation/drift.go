@@ -1,0 +1,192 @@
+package operation
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/cmd/internal/view"
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/runtime/engine"
+	"github.com/yamlhost/yamlhost/value/urn"
+	"github.com/yamlhost/yamlhost/workspace/project"
+)
+
+// driftOperation reads every resource and compares it with the state and with the program. It is never applied.
+var driftOperation = Operation{Kind: previewOperation.Kind, Planning: "Looking for drift", program: true, Run: updateOperation.Run}
+
+// difference is one way in which a resource is not as it should be.
+type difference struct {
+	urn   urn.URN
+	what  string   // from the state or from the program, in words
+	paths []string // of the properties; empty where the whole resource is meant
+}
+
+// driftCollector gathers differences from events. It is used by one goroutine at a time.
+type driftCollector struct {
+	found  []difference
+	errors []string
+}
+
+func (c *driftCollector) event(e engine.Event) {
+	switch e := e.(type) {
+	case *engine.StepFinished:
+		if e.Internal || e.Outputs {
+			return
+		}
+		s := e.Step
+		switch {
+		case s.Op == engine.OpRefresh && s.New == nil:
+			c.found = append(c.found, difference{urn: s.URN, what: "does not exist any more"})
+		case s.Op == engine.OpRefresh:
+			if paths := view.ChangedPaths(s); len(paths) > 0 {
+				c.found = append(c.found, difference{s.URN, "differs from the state", paths})
+			}
+		case s.Op == engine.OpSame || s.Op == engine.OpRead || !s.Logical() || s.URN.Type() == urn.RootStackType:
+		case s.Op == engine.OpCreate && c.gone(s.URN): // the program would create it anew
+		default:
+			what := map[engine.Op]string{engine.OpCreate: "is in the program and does not exist", engine.OpDelete: "exists and is not in the program"}[s.Op]
+			if what == "" {
+				what = "differs from the program"
+			}
+			var paths []string
+			if s.Op == engine.OpUpdate || s.Op == engine.OpReplace {
+				paths = view.ChangedPaths(s)
+			}
+			c.found = append(c.found, difference{s.URN, what, paths})
+		}
+	case *engine.Message:
+		if e.Severity == diag.Error && !e.Debug {
+			c.errors = append(c.errors, e.Text)
+		}
+	}
+}
+
+func (c *driftCollector) gone(u urn.URN) bool {
+	return slices.ContainsFunc(c.found, func(d difference) bool { return d.urn == u && len(d.paths) == 0 })
+}
+
+// ignored takes away what rules ignore, and tells which rule took what.
+func ignored(found []difference, rules []project.DriftRule) (left []difference, told []string) {
+	for _, d := range found {
+		matching := func(path string) *project.DriftRule {
+			for i := range rules {
+				r := &rules[i]
+				if matches(r.Type, d.urn.Type()) && matches(r.URN, string(d.urn)) && (r.Property == "" || path != "" && matches(r.Property, path)) {
+					return r
+				}
+			}
+			return nil
+		}
+		if len(d.paths) == 0 {
+			if r := matching(""); r != nil {
+				told = append(told, fmt.Sprintf("Ignored: %s %s (%s)", d.urn.Name(), d.what, r.Reason))
+				continue
+			}
+			left = append(left, d)
+			continue
+		}
+		kept := difference{urn: d.urn, what: d.what}
+		for _, path := range d.paths {
+			if r := matching(path); r != nil {
+				told = append(told, fmt.Sprintf("Ignored: %s of %s %s (%s)", path, d.urn.Name(), d.what, r.Reason))
+			} else {
+				kept.paths = append(kept.paths, path)
+			}
+		}
+		if len(kept.paths) > 0 {
+			left = append(left, kept)
+		}
+	}
+	return left, told
+}
+
+// matches reports whether a glob matches a whole text; an empty one does.
+func matches(glob, text string) bool {
+	if glob == "" {
+		return true
+	}
+	pattern := strings.NewReplacer(`\*\*`, `.*`, `\*`, `[^:.]*`).Replace(regexp.QuoteMeta(glob))
+	found, err := regexp.MatchString(`^(?s:`+pattern+`)$`, text)
+	return err == nil && found
+}
+
+// What providers say when they cannot be asked.
+var (
+	deniedWords      = regexp.MustCompile(`(?i)credential|unauthori[sz]ed|authenticat|access ?denied|permission denied|forbidden|expired token|\b40[13]\b`)
+	unreachableWords = regexp.MustCompile(`(?i)no such host|connection (refused|reset)|dial tcp|i/o timeout|deadline exceeded|unreachable|\bunavailable\b|no provider plugin`)
+)
+
+// failureCode is the exit code of a look that failed: it is not known then whether there is drift.
+func failureCode(texts []string) int {
+	for _, text := range texts {
+		switch {
+		case deniedWords.MatchString(text):
+			return console.CodeDenied
+		case unreachableWords.MatchString(text):
+			return console.CodeUnreachable
+		}
+	}
+	return console.CodeFailed
+}
+
+// Drift reports what exists and differs from the state or from the program. Nothing is changed.
+func Drift(ctx context.Context, a *console.Console, o *Options) error {
+	ctx, done := a.Signals.Gentle(ctx)
+	defer done()
+	o.Refresh = "true"
+	p, err := prepare(ctx, a, o, driftOperation, chosen(a, o))
+	//lint:ignore SA5001 what prepare returns with an error has to be closed too
+	defer p.Close()
+	if err != nil {
+		return err
+	}
+	loaded, err := p.Stack.Backend.Load(ctx, p.Stack.Ref, p.Vault.Opener)
+	if err != nil {
+		return a.ExplainSecret(err, p.Stack.Ref.Stack)
+	}
+	if n := len(loaded.Snapshot.Pending); n > 0 {
+		return console.WithCode(console.CodePending, "%s of an earlier run is pending, so that drift cannot be told; run `yamlhost refresh` first", console.Count(n, "operation"))
+	}
+	c := &driftCollector{}
+	p.listen = c.event
+	result, err := p.plan(ctx, driftOperation)
+	switch {
+	case err != nil:
+		return &console.ExitError{Code: failureCode([]string{err.Error()}), Cause: err}
+	case result.Terminated || result.Canceled:
+		return verdict(a, o, "drift", result, err)
+	case result.Failed:
+		return &console.ExitError{Code: failureCode(c.errors)}
+	}
+	left, told := ignored(c.found, p.Workspace.Project.DriftRules)
+	for _, text := range append(told, driftLines(left)...) {
+		a.Reports.Remark(text)
+		if !o.Json {
+			fmt.Fprintln(a.Streams.Err, text)
+		}
+	}
+	if len(left) > 0 && o.ExitCode {
+		return &console.ExitError{Code: console.CodeDrift}
+	}
+	return nil
+}
+
+// driftLines say what is left.
+func driftLines(left []difference) []string {
+	if len(left) == 0 {
+		return []string{"There is no drift."}
+	}
+	lines := make([]string, 0, len(left)+1)
+	for _, d := range left {
+		line := fmt.Sprintf("Drift: %s %s", d.urn.Name(), d.what)
+		if len(d.paths) > 0 {
+			line += " in " + strings.Join(d.paths, ", ")
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
