@@ -119,6 +119,14 @@ func dynamicNode(texts jsonNode) jsonNode {
 	}, "provider")
 }
 
+// driftNode is options.drift: the differences that do not count.
+func driftNode() jsonNode {
+	glob := described(jsonNode{"type": "string"}, "A glob: * stands for anything without a colon or a dot, ** for anything.")
+	rule := closedMap(jsonNode{"type": glob, "urn": glob, "property": glob,
+		"reason": described(jsonNode{"type": "string"}, "Why the difference does not matter; reports show it.")}, "reason")
+	return closedMap(jsonNode{"ignore": jsonNode{"type": []string{"array", "null"}, "items": rule}})
+}
+
 // projectFields are the fields of a project file (L1.B).
 func projectFields() jsonNode {
 	open := jsonNode{"type": []string{"object", "null"}}
@@ -130,7 +138,7 @@ func projectFields() jsonNode {
 		"stackConfigDir":        plainText("The folder of Pulumi.<stack>.yaml."),
 		"requiredPulumiVersion": plainText("The versions of Pulumi that the project needs."),
 		"backend":               described(closedMap(jsonNode{"url": text}), "Where the state is kept."),
-		"options":               closedMap(jsonNode{"refresh": jsonNode{"enum": []string{"always"}}}),
+		"options":               closedMap(jsonNode{"refresh": jsonNode{"enum": []string{"always"}}, "drift": driftNode()}),
 		"template":              described(open, "What is asked when a project is made of this one."),
 		"packages":              described(open, "Packages by name, each with its source."),
 		"plugins":               described(open, "Plugins by path."),
