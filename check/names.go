@@ -293,8 +293,8 @@ var sectionPrefixes = []string{"resources", "resource", "config", "configuration
 
 // prefixed reports whether an access names a section before what is declared in it, and notes it.
 func (c *scope) prefixed(e *ast.Access) bool {
-	if !slices.Contains(sectionPrefixes, e.Root.Value) || c.declared[e.Root.Value] != nil || len(e.Steps) == 0 || e.Steps[0].IsIndex ||
-		c.declared[e.Steps[0].Name] == nil {
+	if len(e.Steps) == 0 || e.Steps[0].IsIndex || c.declared[e.Root.Value] != nil || c.declared[e.Steps[0].Name] == nil ||
+		!slices.Contains(sectionPrefixes, e.Root.Value) {
 		return false
 	}
 	if _, set := c.opts.Config[c.fullKey(e.Root.Value)]; set {
