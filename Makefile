@@ -83,9 +83,11 @@ edit-test:
 # Stores: what they promise, in process, and runs that are killed, raced and paused on a real server of S3, which is built from a
 # module of its own: the first time it downloads much. See docs/state.md.
 GATEWAY := bin/versitygw
+AZURITE := bin/stores/node_modules/.bin/azurite-blob
 .PHONY: store-test kill-test-s3
-store-test: $(GATEWAY)
-	$(GO) test ./runtime/backend/bucket ./runtime/secrets/keyservice
+store-test: $(GATEWAY) $(AZURITE)
+	$(GO) test ./runtime/secrets/keyservice
+	$(GO) test ./runtime/backend/bucket -azurite $(CURDIR)/$(AZURITE)
 	$(GO) test ./cmd/internal/kill -run TestStore -count 1 -v -timeout 30m -gateway $(CURDIR)/$(GATEWAY)
 	cd test/plugins && YAMLHOST_LIFE_BINARIES=$(CURDIR)/bin/life YAMLHOST_GATEWAY=$(CURDIR)/$(GATEWAY) $(GO) test -timeout 30m ./life -run TestMovingOnABucket
 
@@ -101,6 +103,10 @@ postgres-test:
 kill-test-s3: KILLS = 200
 kill-test-s3: $(GATEWAY)
 	$(GO) test ./cmd/internal/kill -run TestStoreKill -count 1 -v -timeout 0 -gateway $(CURDIR)/$(GATEWAY) -store-kills $(KILLS)
+
+$(AZURITE): test/stores/package.json test/stores/package-lock.json
+	mkdir -p bin/stores && cp test/stores/package.json test/stores/package-lock.json bin/stores
+	cd bin/stores && npm ci --ignore-scripts --no-audit --no-fund && touch node_modules/.bin/azurite-blob
 
 $(GATEWAY): test/stores/go.mod test/stores/go.sum
 	cd test/stores && $(GO) build -o ../../$@ github.com/versity/versitygw/cmd/versitygw

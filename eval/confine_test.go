@@ -86,7 +86,7 @@ func TestUntrusted(t *testing.T) {
 		_, findings = eval.Run(t.Context(), program, newZoo(false).recorder, eval.Options{
 			Cwd: cwd, RootDirectory: root, Workers: 1, Untrusted: true, AllowEnv: true,
 			Getenv:  func(string) (string, bool) { return "canary", true },
-			Command: func(context.Context, string, []string) error { ran = true; return nil },
+			Command: func(context.Context, string, []string) (string, error) { ran = true; return "", nil },
 		})
 		require.False(t, ran)
 		for _, d := range findings {

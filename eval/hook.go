@@ -63,8 +63,15 @@ func (e *evaluator) runHook(ctx context.Context, h *check.Hook, args value.Value
 			return false, fmt.Errorf("word %d of its command is not known", i+1)
 		}
 	}
-	if err := e.options.Command(ctx, e.options.Cwd, words); err != nil {
-		return false, errors.New(redact(err.Error(), v))
+	said, err := e.options.Command(ctx, e.options.Cwd, words)
+	known := value.List(v, args)
+	if err != nil {
+		return false, errors.New(redact(err.Error(), known))
+	}
+	if e.options.Says != nil && said != "" {
+		for line := range strings.Lines(redact(said, known)) {
+			e.options.Says(strings.TrimRight(line, "\r\n"))
+		}
 	}
 	return h.OnError, nil
 }

@@ -23,6 +23,7 @@ type hookMonitor struct {
 	hooks  map[string]monitor.Hook
 	faults []string
 	waited bool
+	args   map[string]value.Value // of hooks, besides their names
 }
 
 func (m *hookMonitor) RegisterHook(_ context.Context, h monitor.Hook) error {
@@ -38,7 +39,7 @@ func (m *hookMonitor) SignalAndWaitForShutdown(ctx context.Context) error {
 	r, _ := m.Registered("r")
 	for _, moment := range []string{"BeforeCreate", "OnError"} {
 		for _, name := range r.Hooks[moment] {
-			retry, err := m.hooks[name].Run(ctx, value.Map(map[string]value.Value{"name": value.String("r")}))
+			retry, err := m.hooks[name].Run(ctx, value.Map(m.args).With("name", value.String("r")))
 			if err != nil {
 				m.faults = append(m.faults, err.Error())
 			} else if retry {
@@ -67,12 +68,12 @@ func TestHooks(t *testing.T) {
 	program := compileHooks(t, hookProgram)
 	m := &hookMonitor{Recorder: &monitortest.Recorder{Deployment: monitor.Info{Project: "p", Stack: "s"}}, hooks: map[string]monitor.Hook{}}
 	var ran []string
-	result, diags := eval.Run(t.Context(), program, m, eval.Options{Cwd: "/dir", Command: func(_ context.Context, dir string, words []string) error {
+	result, diags := eval.Run(t.Context(), program, m, eval.Options{Cwd: "/dir", Command: func(_ context.Context, dir string, words []string) (string, error) {
 		ran = append(ran, dir+": "+strings.Join(words, " "))
 		if len(ran) > 1 {
-			return errors.New("exit status 1")
+			return "", errors.New("exit status 1")
 		}
-		return nil
+		return "", nil
 	}})
 	require.False(t, diags.HasErrors(), diags)
 	require.Zero(t, result.Failed)
@@ -131,4 +132,22 @@ func TestFaultyHooks(t *testing.T) {
 			require.Contains(t, all[0], c.want)
 		})
 	}
+}
+
+// What a hook's command writes is shown without the secrets that it was given, also those over several lines.
+func TestHookOutputIsMasked(t *testing.T) {
+	t.Parallel()
+	program := compileHooks(t, "hooks:\n  first: {command: [echo, '${secret}', '${args.password}']}\n"+
+		"variables: {secret: {fn::secret: \"canary one\\ncanary two\"}}\n"+
+		"resources:\n  r: {type: 'pkg:Thing', options: {hooks: {beforeCreate: [first]}}}\n")
+	m := &hookMonitor{Recorder: &monitortest.Recorder{Deployment: monitor.Info{Project: "p", Stack: "s"}}, hooks: map[string]monitor.Hook{},
+		args: map[string]value.Value{"password": value.String("canary three").Secret()}}
+	var lines []string
+	_, diags := eval.Run(t.Context(), program, m, eval.Options{Cwd: "/dir", Says: func(line string) { lines = append(lines, line) },
+		Command: func(_ context.Context, _ string, words []string) (string, error) {
+			return strings.Join(words, " and ") + "\nin the clear", nil
+		}})
+	require.False(t, diags.HasErrors(), diags)
+	require.NotContains(t, strings.Join(lines, "\n"), "canary")
+	require.Contains(t, lines, "in the clear")
 }

@@ -26,8 +26,10 @@ type Options struct {
 	// EngineKnowsPackages says that the engine was told which packages the program needs, as the Pulumi CLI is: it completes
 	// requests that name no version by itself (E3.29).
 	EngineKnowsPackages bool
-	// Command runs a command of a hook (L10.C14) in a folder; nil when commands cannot be run.
-	Command func(ctx context.Context, dir string, words []string) error
+	// Command runs a command of a hook (L10.C14) in a folder and returns what it wrote; nil when commands cannot be run. Says gets
+	// what the commands of hooks wrote, line by line and without the secrets that they were given; nil to drop it.
+	Command func(ctx context.Context, dir string, words []string) (said string, err error)
+	Says    func(line string)
 	// Bundle makes texts, by their names in an archive, of a source file below dir and what it imports; nil when nothing here
 	// can. The error says where the fault is.
 	Bundle func(ctx context.Context, dir string, r builtins.BundleRequest) (map[string]string, error)

@@ -24,6 +24,8 @@ type Options struct {
 	// Limits bound what an evaluation may cost; what is 0 is as in builtins.DefaultLimits, unless the project's runtime options
 	// max-value (MiB) and max-steps say something else.
 	Limits builtins.Limits
+	// Supervisor is the command line of a process that ends commands with this one (supervise.Start); nil for none.
+	Supervisor []string
 	// Env is the environment, as NAME=value.
 	Env environ.List
 	// Stderr takes messages where no engine does.

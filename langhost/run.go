@@ -89,7 +89,7 @@ func LimitsOf(info *pulumirpc.ProgramInfo, limits builtins.Limits) builtins.Limi
 func (h *Host) evalOptions(w *workspace.Workspace, limits builtins.Limits) eval.Options {
 	return eval.Options{
 		Limits:  limits,
-		Command: eval.RunCommand(h.childEnv(), nil), EngineKnowsPackages: true, Bundle: new(sources.Sources).Texts,
+		Command: eval.RunCommand(h.childEnv(), h.options.Supervisor), EngineKnowsPackages: true, Bundle: new(sources.Sources).Texts,
 		ParseData: parser.Data,
 		Message:   h.engine.say,
 		Cwd:       w.Dir(), RootDirectory: w.Project.Dir, Getenv: h.options.Env.Lookup, RequireVersion: h.engine.requireVersion,

@@ -25,7 +25,7 @@ func (h *Host) open(ctx context.Context, info *pulumirpc.ProgramInfo, run worksp
 		return nil, nil, err
 	}
 	w, err := workspace.Open(root, workspace.Options{
-		Shown: workspace.Relative(root), Compile: compiler.New(h.childEnv(), h.engine.log),
+		Shown: workspace.Relative(root), Compile: compiler.New(h.childEnv(), h.options.Supervisor, h.engine.log),
 		CompilerOption: option, ProgramDir: info.GetProgramDirectory(),
 	})
 	if err != nil {

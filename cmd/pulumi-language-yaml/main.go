@@ -9,6 +9,7 @@ import (
 
 	"github.com/yamlhost/yamlhost/internal/memory"
 	"github.com/yamlhost/yamlhost/internal/release"
+	"github.com/yamlhost/yamlhost/internal/supervise"
 	"github.com/yamlhost/yamlhost/langhost"
 )
 
@@ -16,9 +17,15 @@ import (
 var version string
 
 func main() {
+	if len(os.Args) > 1 && os.Args[1] == supervise.Word {
+		os.Exit(supervise.Main(os.Args[2:], os.Environ()))
+	}
 	memory.Bound(os.Getenv)
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	o := langhost.Options{Version: release.Version(version), Env: os.Environ(), Stderr: os.Stderr}
+	if self, err := os.Executable(); err == nil {
+		o.Supervisor = []string{self, supervise.Word}
+	}
 	code := langhost.Command(ctx, "pulumi-language-yaml", os.Args[1:], o, os.Stdout)
 	stop()
 	os.Exit(code)

@@ -44,7 +44,7 @@ var mayImport = map[string][]string{
 	"check":               {"parser/ast", "schema", "builtins", "value", "diag", "value/urn"},
 	"runtime/monitor":     {"value", "value/urn"},
 	"runtime/monitor/rpc": {"runtime/monitor", "value/wire", "value", "value/urn"},
-	"eval":                {"internal/confine", "internal/patient", "check", "parser/ast", "builtins", "schema", "runtime/monitor", "value", "value/mask", "diag", "value/urn"},
+	"eval":                {"internal/confine", "internal/supervise", "internal/patient", "check", "parser/ast", "builtins", "schema", "runtime/monitor", "value", "value/mask", "diag", "value/urn"},
 	"runtime/provider":    {"value", "value/urn"},
 	"runtime/plugin":      {"internal/httpget", "internal/environ", "internal/filelock", "runtime/provider", "value/wire", "value/mask", "schema", "value", "value/urn"},
 	"runtime/embedded":    {"internal/confine", "internal/supervise", "internal/patient", "runtime/provider", "schema", "value", "value/mask", "value/urn"},
@@ -75,7 +75,7 @@ var mayImport = map[string][]string{
 	"internal/environ": {},
 	// From a folder to a checked program: all of the language side but the evaluator, and nothing of the engine side.
 	"workspace":          {"parser", "parser/ast", "check", "schema", "workspace/project", "internal/confine", "diag"},
-	"workspace/compiler": {"workspace", "internal/environ", "diag"},
+	"workspace/compiler": {"internal/supervise", "workspace", "internal/environ", "diag"},
 	// The licences of what is linked, as a test.
 	"internal/notices": {},
 	// Which version and edition this is.

@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
 )
 
 // The test binary plays the supervisor, and a program that starts a command and is killed.
@@ -37,7 +38,7 @@ func TestMain(m *testing.M) {
 		_ = c.Finish()
 		os.Exit(0)
 	}
-	os.Exit(m.Run())
+	goleak.VerifyTestMain(m)
 }
 
 func supervisor() []string { return []string{os.Args[0], Word} }

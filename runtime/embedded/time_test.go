@@ -7,6 +7,7 @@ import (
 	"errors"
 	"os"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -218,16 +219,18 @@ func TestTimeFaults(t *testing.T) {
 
 func TestSleep(t *testing.T) {
 	t.Parallel()
-	r := configure(t, "time", Options{})
-	inputs := obj("createDuration", "20ms", "destroyDuration", "20ms")
-	began := time.Now()
-	_, outputs := r.create(sleepType, inputs)
-	require.GreaterOrEqual(t, time.Since(began), 20*time.Millisecond)
-	require.False(t, r.diff(sleepType, inputs, outputs, obj("createDuration", "1h")).Replace())
-	require.True(t, r.diff(sleepType, inputs, outputs, inputs.With("triggers", obj("a", "b"))).Replace())
-	began = time.Now()
-	require.NoError(t, r.Delete(t.Context(), provider.DeleteRequest{Subject: subject(sleepType), ID: "x", Outputs: outputs}))
-	require.GreaterOrEqual(t, time.Since(began), 20*time.Millisecond)
+	synctest.Test(t, func(t *testing.T) { // whose clock goes on when everybody waits
+		r := configure(t, "time", Options{})
+		inputs := obj("createDuration", "20m", "destroyDuration", "2h")
+		began := time.Now()
+		_, outputs := r.create(sleepType, inputs)
+		require.Equal(t, 20*time.Minute, time.Since(began))
+		require.False(t, r.diff(sleepType, inputs, outputs, obj("createDuration", "1h")).Replace())
+		require.True(t, r.diff(sleepType, inputs, outputs, inputs.With("triggers", obj("a", "b"))).Replace())
+		began = time.Now()
+		require.NoError(t, r.Delete(t.Context(), provider.DeleteRequest{Subject: subject(sleepType), ID: "x", Outputs: outputs}))
+		require.Equal(t, 2*time.Hour, time.Since(began))
+	})
 }
 
 // Nobody waits for the end of a wait: not who interrupts, nor a limit of the resource, nor the end of the provider.

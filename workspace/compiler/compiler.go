@@ -13,12 +13,13 @@ import (
 
 	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/internal/environ"
+	"github.com/yamlhost/yamlhost/internal/supervise"
 	"github.com/yamlhost/yamlhost/workspace"
 )
 
-// New returns what runs compilers with an environment. say is told what a user should know: what the compiler writes to
+// New returns what runs compilers with an environment, behind a supervisor as supervise.Start has it. say is told what a user should know: what the compiler writes to
 // standard error, and variables that are set already. It may be nil.
-func New(env environ.List, say func(ctx context.Context, s diag.Severity, text string)) workspace.Compiler {
+func New(env environ.List, supervisor []string, say func(ctx context.Context, s diag.Severity, text string)) workspace.Compiler {
 	if say == nil {
 		say = func(context.Context, diag.Severity, string) {}
 	}
@@ -38,7 +39,7 @@ func New(env environ.List, say func(ctx context.Context, s diag.Severity, text s
 		if err != nil {
 			return nil, fmt.Errorf("pass the configuration to the compiler: %w", err)
 		}
-		cmd := exec.CommandContext(ctx, words[0], words[1:]...)
+		cmd := exec.Command(words[0], words[1:]...)
 		cmd.Dir = c.Dir
 		for _, variable := range [...]struct{ name, text string }{
 			{"PULUMI_STACK", c.Run.Stack}, {"PULUMI_ORGANIZATION", c.Run.Organization}, {"PULUMI_PROJECT", c.Run.Project},
@@ -53,7 +54,7 @@ func New(env environ.List, say func(ctx context.Context, s diag.Severity, text s
 		cmd.Env = append(cmd.Env, env...)
 		var stdout, stderr bytes.Buffer
 		cmd.Stdout, cmd.Stderr = &stdout, &stderr
-		err = cmd.Run()
+		err = supervise.Run(ctx, cmd, supervisor)
 		said := strings.TrimSpace(stderr.String())
 		if err != nil {
 			if said != "" {

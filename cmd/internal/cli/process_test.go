@@ -67,8 +67,23 @@ func TestCommandEndsWithUs(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("elsewhere only the process group is found")
 	}
-	x := newTerminal(t, "name: one\nresources:\n  c:\n    type: command:local:Command\n"+
-		"    properties: {create: \"exec 3>pipe; setsid sleep 1000 & echo there >&3; wait\"}\n")
+	const script = "exec 3>pipe; setsid sleep 1000 & echo there >&3; wait"
+	for name, program := range map[string]string{
+		"a command": "name: one\nresources:\n  c:\n    type: command:local:Command\n    properties: {create: \"" + script + "\"}\n",
+		"a hook": "name: one\nhooks: {h: {command: [sh, -c, \"" + script + "\"]}}\n" +
+			"resources:\n  pet: {type: random:RandomPet, options: {hooks: {beforeCreate: [h]}}}\n",
+		"a compiler": "name: one\nruntime: {name: yaml, options: {compiler: sh compile.sh}}\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			commandEndsWithUs(t, program, script)
+		})
+	}
+}
+
+func commandEndsWithUs(t *testing.T, program, script string) {
+	x := newTerminal(t, program)
+	require.NoError(t, os.WriteFile(filepath.Join(x.world.Dir, "compile.sh"), []byte(script), 0o600))
 	x.world.Env = append(x.world.Env, "PATH="+os.Getenv("PATH"))
 	require.Equal(t, 0, x.run("stack", "init", "dev"), x.err.String())
 	pipe := filepath.Join(x.world.Dir, "pipe")

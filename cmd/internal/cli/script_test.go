@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -13,19 +14,39 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	"go.uber.org/goleak"
 )
 
 func TestMain(m *testing.M) {
 	if filepath.Base(os.Args[0]) != "yamlhost" && signal.Ignored(syscall.SIGHUP) { // under nohup; what the tests start is to hear it
 		signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
 	}
-	testscript.Main(m, map[string]func(){
+	testscript.Main(noLeaks{m}, map[string]func(){
 		"pulumi-resource-drawer": playDrawer,
 		"yamlhost": func() {
 			streams, world := System("0.1.0-test")
 			os.Exit(Run(context.Background(), os.Args[1:], streams, world))
 		},
 	})
+}
+
+// noLeaks runs tests, and fails where one of them leaves a goroutine behind.
+type noLeaks struct{ m *testing.M }
+
+func (n noLeaks) Run() int {
+	code := n.m.Run()
+	if code != 0 {
+		return code
+	}
+	err := goleak.Find(
+		goleak.IgnoreAnyFunction("github.com/yamlhost/yamlhost/cmd/internal/console.(*Console).awaitInput.func1"), // of an interrupt: who reads cannot be called off
+		goleak.IgnoreTopFunction("os/signal.loop"), goleak.IgnoreTopFunction("os/signal.signal_recv"),
+	)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return 0
 }
 
 // TestScripts runs testdata/script: each command with its output and exit code, in a home and a backend of its own. With

@@ -23,7 +23,7 @@ func (a *Console) Looking() workspace.Options {
 // has to say.
 func (a *Console) Trusting(say func(diag.Severity, string)) workspace.Options {
 	o := a.Looking()
-	o.Compile = compiler.New(a.ChildEnv(), func(_ context.Context, s diag.Severity, text string) { say(s, text) })
+	o.Compile = compiler.New(a.ChildEnv(), a.Supervisor(), func(_ context.Context, s diag.Severity, text string) { say(s, text) })
 	return o
 }
 

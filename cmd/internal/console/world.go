@@ -8,6 +8,7 @@ import (
 
 	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/internal/environ"
+	"github.com/yamlhost/yamlhost/internal/supervise"
 	"github.com/yamlhost/yamlhost/runtime/backend"
 	"github.com/yamlhost/yamlhost/runtime/provider"
 )
@@ -77,6 +78,14 @@ func (w *World) Quit(code int) {
 // it by name (D13).
 func (a *Console) ChildEnv() environ.List {
 	return environ.List(a.World.Env).ForChildren(a.Global.PassEnv...)
+}
+
+// Supervisor is the command line of the process that ends commands with this one; nil where there is none (supervise.Start).
+func (a *Console) Supervisor() []string {
+	if a.World.Self == "" {
+		return nil
+	}
+	return []string{a.World.Self, supervise.Word}
 }
 
 // Lookup is an environment variable, and whether it is set.

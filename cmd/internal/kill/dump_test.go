@@ -41,8 +41,9 @@ resources:
 			if c.asked {
 				b.environ = append(b.environ, "YAMLHOST_CORE_DUMPS=true")
 			}
-			b.signalWhen(c.signal)
+			sent := b.signalWhen(c.signal)
 			e := b.run("plugin create done:0", 0, "up", "--yes", "--skip-preview")
+			sent()
 			require.Equal(t, -1, e.code, "it ended by a signal: %s", b.said)
 			if c.asked {
 				if !e.dumped {

@@ -9,7 +9,6 @@ import (
 	"sync"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -28,22 +27,25 @@ func newFault(t *testing.T, environ ...string) *bench {
 	return b
 }
 
-// signalWhen sends signals to a run once the drawer's log has something, a moment apart.
-func (b *bench) signalWhen(signals ...syscall.Signal) {
+// signalWhen sends signals to the next run: the first once the drawer's log has something, and each further one once the run has
+// said that it heard the one before. wait returns when all were sent.
+func (b *bench) signalWhen(signals ...syscall.Signal) (wait func()) {
+	var meddling sync.WaitGroup
 	b.meddle = func(pid int) {
-		go func() {
-			for range 500 {
-				if _, err := os.Stat(filepath.Join(b.drawer, "log")); err == nil {
-					break
+		meddling.Go(func() {
+			b.until(func() bool {
+				_, err := os.Stat(filepath.Join(b.drawer, "log"))
+				return err == nil
+			})
+			for i, s := range signals {
+				if i > 0 {
+					b.heard("^C received; cancelling")
 				}
-				time.Sleep(10 * time.Millisecond)
-			}
-			for _, s := range signals {
 				_ = syscall.Kill(pid, s)
-				time.Sleep(100 * time.Millisecond)
 			}
-		}()
+		})
 	}
+	return meddling.Wait
 }
 
 // giveUpOn interrupts the next run twice: when it says that it waits for somebody, and when the first interrupt was heard. If that
@@ -98,8 +100,9 @@ func TestInterrupts(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := newFault(t, delayKey+"=1500")
-			b.signalWhen(c.signals...)
+			sent := b.signalWhen(c.signals...)
 			e := b.run("", 0, "up", "--yes", "--skip-preview", "--parallel", "2")
+			sent()
 			require.Equal(t, c.code, e.code, b.said)
 			b.meddle = nil
 			require.True(t, b.inspect(name), b.o.faults)

@@ -266,10 +266,12 @@ func (w *speech) String() string {
 
 // heard waits until the run says something, or for as long as a run may take at all.
 func (b *bench) heard(text string) {
-	for until := time.Now().Add(runPatience); time.Now().Before(until); time.Sleep(10 * time.Millisecond) {
-		if strings.Contains(b.saying.Load().String(), text) {
-			return
-		}
+	b.until(func() bool { return strings.Contains(b.saying.Load().String(), text) })
+}
+
+// until waits for something to become true, or for as long as a run may take at all.
+func (b *bench) until(is func() bool) {
+	for until := time.Now().Add(runPatience); time.Now().Before(until) && !is(); time.Sleep(10 * time.Millisecond) {
 	}
 }
 

@@ -454,7 +454,7 @@ func (p *Pipeline) runProgram(server *monitorServer) ProgramFunc {
 		result, diags := eval.Run(ctx, p.Program, m, eval.Options{
 			Cwd: p.Workspace.Dir(), RootDirectory: p.Workspace.Project.Dir, Workers: p.options.Parallel, EngineVersion: PulumiVersion,
 			Getenv: p.variables(), AllowEnv: p.options.AllowEnv, RestrictPaths: p.options.RestrictPaths, Untrusted: p.options.Untrusted, SourcePath: p.Console.Path, ParseData: parser.Data,
-			Command: eval.RunCommand(p.Console.ChildEnv(), p.hookSays), Bundle: p.Providers.Sources.Texts, Message: p.programSays, Crash: p.Console.Crashes.Crash,
+			Command: eval.RunCommand(p.Console.ChildEnv(), p.Console.Supervisor()), Says: p.hookSays, Bundle: p.Providers.Sources.Texts, Message: p.programSays, Crash: p.Console.Crashes.Crash,
 			Limits: builtins.Limits{Value: p.options.MaxValue << 20, Steps: p.options.MaxSteps},
 		})
 		for _, d := range diags.Sorted() {

@@ -12,7 +12,6 @@ import (
 	"sync"
 
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
-	"github.com/yamlhost/yamlhost/internal/supervise"
 	"github.com/yamlhost/yamlhost/runtime/dynamic"
 	"github.com/yamlhost/yamlhost/runtime/embedded"
 	"github.com/yamlhost/yamlhost/runtime/plugin"
@@ -91,9 +90,7 @@ func NewProviders(a *console.Console, ws *workspace.Workspace, log func(plugin.M
 		options.Overrides = append(options.Overrides, plugin.Override{Name: p.Name, Path: p.Dir})
 	}
 	inProcess := embedded.Options{Dir: ws.Dir(), Environ: a.ChildEnv(), Windows: runtime.GOOS == "windows", Now: a.World.Now, Random: a.World.Random, SuppressSecretOutput: a.Global.SuppressSecretOutput}
-	if a.World.Self != "" {
-		inProcess.Supervisor = []string{a.World.Self, supervise.Word}
-	}
+	inProcess.Supervisor = a.Supervisor()
 	if log != nil {
 		hint := once(func(text string) { log(plugin.Message{Severity: plugin.Info, Text: text}) })
 		inProcess.Log = func(line embedded.LogLine) {

@@ -133,7 +133,7 @@ func (f *fakeAzure) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// TestAzure holds the way through the client against a server that speaks as Azure's does; a real one was not at hand.
+// TestAzure holds the way through the client against a server that speaks as Azure's does; TestAzurite has the emulator.
 func TestAzure(t *testing.T) { // F6.1
 	server := httptest.NewServer(&fakeAzure{blobs: map[string]azureBlob{}})
 	t.Cleanup(server.Close)
