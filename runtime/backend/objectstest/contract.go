@@ -66,6 +66,25 @@ func Contract(t *testing.T, o backend.Objects) {
 	require.NoError(t, o.Delete(ctx, "a/d/e"))
 	require.Equal(t, []string{"a/d/f"}, list("a/d/"))
 
+	if bulk, ok := o.(backend.Bulk); ok {
+		all, err := bulk.ListAll(ctx, "a/")
+		require.NoError(t, err)
+		var keys []string
+		for _, l := range all {
+			keys = append(keys, l.Key)
+			require.False(t, l.Modified.IsZero())
+		}
+		require.Equal(t, []string{"a/b.json", "a/b.json.bak", "a/c.json", "a/d/f"}, keys)
+		objects, err := bulk.GetAll(ctx, []string{"a/b.json", "a/d/f", "none"})
+		require.NoError(t, err)
+		require.Len(t, objects, 2)
+		for key, o := range objects {
+			alone, err := bulk.Get(ctx, key)
+			require.NoError(t, err)
+			require.Equal(t, alone, o)
+		}
+	}
+
 	// Of many that create an object, and of many that replace it, exactly one does.
 	for _, c := range []backend.Condition{{Absent: true}, {}} {
 		const key, rivals = "a/rivals", 8

@@ -153,6 +153,27 @@ func (u under) Get(ctx context.Context, key string) (backend.Object, error) {
 	return u.Store.Get(ctx, folder+key)
 }
 
+func (u under) ListAll(ctx context.Context, prefix string) ([]backend.Listed, error) {
+	found, err := u.Store.ListAll(ctx, folder+prefix)
+	for i := range found {
+		found[i].Key = strings.TrimPrefix(found[i].Key, folder)
+	}
+	return found, err
+}
+
+func (u under) GetAll(ctx context.Context, keys []string) (map[string]backend.Object, error) {
+	var below []string
+	for _, key := range keys {
+		below = append(below, folder+key)
+	}
+	found, err := u.Store.GetAll(ctx, below)
+	objects := map[string]backend.Object{}
+	for key, o := range found {
+		objects[strings.TrimPrefix(key, folder)] = o
+	}
+	return objects, err
+}
+
 func (u under) List(ctx context.Context, prefix string) ([]backend.Listed, error) {
 	found, err := u.Store.List(ctx, folder+prefix)
 	for i := range found {

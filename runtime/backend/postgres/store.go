@@ -25,7 +25,10 @@ type Store struct {
 	prefix  string
 }
 
-var _ backend.Fencing = (*Store)(nil)
+var (
+	_ backend.Fencing = (*Store)(nil)
+	_ backend.Bulk    = (*Store)(nil)
+)
 
 // version tells a row from what it was before: the transaction that wrote it, and when. The Pulumi CLI's table has no place for a
 // number of ours, and the server keeps this of every row.
@@ -90,34 +93,79 @@ func (s *Store) Get(ctx context.Context, key string) (o backend.Object, err erro
 
 // List names what begins with prefix. The database puts together what is common up to a further slash.
 func (s *Store) List(ctx context.Context, prefix string) ([]backend.Listed, error) {
-	all, err := s.list(ctx, prefix, quoted(s.table), quoted(s.own))
-	if code(err) != noTable {
-		return all, explain(err)
-	}
-	all, err = s.list(ctx, prefix, quoted(s.table)) // the Pulumi CLI made its table, and we none yet
-	if code(err) == noTable {
-		return nil, nil
-	}
-	return all, explain(err)
+	return s.listIn(ctx, func(from string) (string, []any) {
+		return `SELECT name COLLATE "C", max(updated_at) FROM (
+				SELECT substr(CASE position('/' IN rest) WHEN 0 THEN key ELSE left(key, length(key) - length(rest) + position('/' IN rest)) END,
+					length($4::text) + 1) AS name, updated_at
+				FROM (SELECT key, substr(key, length($3::text) + 1) AS rest, updated_at FROM (` + from + `) AS found) AS cut) AS named
+			GROUP BY 1 ORDER BY 1`, []any{s.prefix + prefix, s.prefix}
+	}, prefix)
 }
 
-func (s *Store) list(ctx context.Context, prefix string, tables ...string) ([]backend.Listed, error) {
-	var parts []string
-	for _, table := range tables { // the operators are those of the index that the Pulumi CLI makes
-		parts = append(parts, `SELECT substr(key, length($3::text) + 1) AS key, updated_at FROM `+table+` WHERE key ~>=~ $1 AND key ~<~ $2`)
-	}
+// listIn runs a statement over the keys that begin with prefix, in both tables or in the one that exists. Its own parameters begin
+// with $3.
+func (s *Store) listIn(ctx context.Context, statement func(from string) (string, []any), prefix string) ([]backend.Listed, error) {
 	first := s.prefix + prefix
-	rows, err := s.pool.Query(ctx, `SELECT name COLLATE "C", max(updated_at) FROM (
-			SELECT CASE position('/' IN substr(key, length($4::text) + 1)) WHEN 0 THEN key
-				ELSE left(key, length($4::text) + position('/' IN substr(key, length($4::text) + 1))) END AS name, updated_at
-			FROM (`+strings.Join(parts, ` UNION ALL `)+`) AS found) AS named GROUP BY 1 ORDER BY 1`,
-		first, first+"\U0010FFFF", s.prefix, prefix)
-	if err != nil {
-		return nil, err
+	for _, tables := range [][]string{{s.table, s.own}, {s.table}} { // the Pulumi CLI makes only its own
+		var parts []string
+		for _, table := range tables { // the operators are those of the index that the Pulumi CLI makes
+			parts = append(parts, `SELECT key, updated_at FROM `+quoted(table)+` WHERE key ~>=~ $1 AND key ~<~ $2`)
+		}
+		text, parameters := statement(strings.Join(parts, ` UNION ALL `))
+		rows, err := s.pool.Query(ctx, text, append([]any{first, first + "\U0010FFFF"}, parameters...)...)
+		var all []backend.Listed
+		if err == nil {
+			all, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (l backend.Listed, err error) {
+				return l, row.Scan(&l.Key, &l.Modified)
+			})
+		}
+		if code(err) != noTable {
+			return all, explain(err)
+		}
 	}
-	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (l backend.Listed, err error) {
-		return l, row.Scan(&l.Key, &l.Modified)
-	})
+	return nil, nil
+}
+
+// ListAll names every object whose key begins with prefix.
+func (s *Store) ListAll(ctx context.Context, prefix string) ([]backend.Listed, error) {
+	return s.listIn(ctx, func(from string) (string, []any) {
+		return `SELECT substr(key, length($3::text) + 1) COLLATE "C" AS name, updated_at FROM (` + from + `) AS found ORDER BY 1`,
+			[]any{s.prefix}
+	}, prefix)
+}
+
+// most is how many bytes, as the server keeps them, GetAll reads at once.
+const most = 4 << 20
+
+// GetAll reads objects, as many as are no more than a few megabytes.
+func (s *Store) GetAll(ctx context.Context, keys []string) (map[string]backend.Object, error) {
+	found := map[string]backend.Object{}
+	byTable := map[string][]string{}
+	reads := map[string]string{}
+	for _, key := range keys {
+		table, read, _ := s.home(key)
+		byTable[table], reads[table] = append(byTable[table], s.prefix+key), read
+	}
+	for table, keys := range byTable {
+		rows, err := s.pool.Query(ctx, fmt.Sprintf(`SELECT substr(t.key, length($2::text) + 1), %s, t.xmin::text || '.' ||
+				(extract(epoch FROM t.updated_at) * 1000000)::bigint::text, t.updated_at
+			FROM %s AS t JOIN (SELECT key, sum(pg_column_size(data)) OVER (ORDER BY key COLLATE "C") - pg_column_size(data) AS before
+				FROM %[2]s WHERE key = ANY($1)) AS sizes USING (key) WHERE before < $3`, reads[table], table),
+			pgx.QueryExecModeCacheDescribe, keys, s.prefix, most)
+		if err != nil {
+			return nil, explain(err)
+		}
+		var key string
+		var o backend.Object
+		if _, err := pgx.ForEachRow(rows, []any{&key, &o.Data, &o.Version, &o.Modified}, func() error {
+			found[key] = o
+			o = backend.Object{}
+			return nil
+		}); err != nil && code(err) != noTable {
+			return nil, explain(err)
+		}
+	}
+	return found, nil
 }
 
 // Put writes an object if the condition holds.

@@ -17,13 +17,10 @@ import (
 // gateway is versitygw, a server of S3 over a folder; without it there is no test on a bucket.
 var gateway = os.Getenv("YAMLHOST_GATEWAY")
 
-// newBucketSandbox is a sandbox whose state is in a bucket, and the folder that the bucket is in.
-func newBucketSandbox(t *testing.T) (s *sandbox, folder string) {
+// newStoreSandbox is a sandbox with yamlhost and the Pulumi CLI as users call them, whose state is to be in a store.
+func newStoreSandbox(t *testing.T) *sandbox {
 	t.Helper()
-	if gateway == "" {
-		t.Skip("needs a server of S3: set YAMLHOST_GATEWAY to the program versitygw, or run make store-test")
-	}
-	s = newSandbox(t)
+	s := newSandbox(t)
 	s.bin = t.TempDir()
 	cmd := exec.Command("go", "build", "-o", filepath.Join(s.bin, "yamlhost"), "./cmd/yamlhost")
 	cmd.Dir = "../../.."
@@ -32,7 +29,17 @@ func newBucketSandbox(t *testing.T) (s *sandbox, folder string) {
 	built, err := binaries()
 	require.NoError(t, err)
 	require.NoError(t, os.Symlink(filepath.Join(built, "pulumi"), filepath.Join(s.bin, "pulumi")))
+	s.env = slices.DeleteFunc(s.env, func(e string) bool { return strings.HasPrefix(e, "PULUMI_BACKEND_URL=") })
+	return s
+}
 
+// newBucketSandbox is a sandbox whose state is in a bucket, and the folder that the bucket is in.
+func newBucketSandbox(t *testing.T) (s *sandbox, folder string) {
+	t.Helper()
+	if gateway == "" {
+		t.Skip("needs a server of S3: set YAMLHOST_GATEWAY to the program versitygw, or run make store-test")
+	}
+	s = newStoreSandbox(t)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	address := l.Addr().String()
@@ -55,7 +62,6 @@ func newBucketSandbox(t *testing.T) (s *sandbox, folder string) {
 		return err == nil
 	}, time.Minute, 10*time.Millisecond, "the server does not answer")
 
-	s.env = slices.DeleteFunc(s.env, func(e string) bool { return strings.HasPrefix(e, "PULUMI_BACKEND_URL=") })
 	s.env = append(s.env, "AWS_ACCESS_KEY_ID=key", "AWS_SECRET_ACCESS_KEY=secretsecret", "AWS_EC2_METADATA_DISABLED=true",
 		"AWS_CONFIG_FILE=/dev/null", "AWS_SHARED_CREDENTIALS_FILE=/dev/null",
 		"PULUMI_BACKEND_URL=s3://pail/some/prefix?region=us-east-1&use_path_style=true&disable_https=true&endpoint=http://"+address)
@@ -67,6 +73,39 @@ func newBucketSandbox(t *testing.T) (s *sandbox, folder string) {
 func TestMovingOnABucket(t *testing.T) {
 	t.Parallel()
 	s, folder := newBucketSandbox(t)
+	movingOn(t, s, func() int {
+		locks, err := filepath.Glob(filepath.Join(folder, "some/prefix/.pulumi/locks/organization/library/dev/*.json"))
+		require.NoError(t, err)
+		return len(locks)
+	})
+	var plain, left []string
+	journals := map[string]string{} // the last link of each, by folder
+	require.NoError(t, filepath.WalkDir(folder, func(path string, e os.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		if strings.Contains(string(text), "borrowed from Ann") {
+			plain = append(plain, path)
+		}
+		if strings.Contains(path, "/locks/") {
+			left = append(left, path)
+		}
+		if strings.Contains(path, "/journal/") {
+			journals[filepath.Dir(path)] = string(text) // the walk is in lexical order, which is theirs
+		}
+		return err
+	}))
+	require.Empty(t, plain, "secrets are sealed wherever they are")
+	require.Empty(t, left, "no lock is left")
+	for folder, last := range journals { // a fence stays a while, should the killed one still have a request under way
+		require.True(t, strings.HasPrefix(last, "yhsettled"), "%s: %s", folder, last)
+	}
+}
+
+// movingOn has the two take turns at one stack, and be killed; locks counts those of the stack.
+func movingOn(t *testing.T, s *sandbox, locks func() int) {
+	t.Helper()
 	dir := t.TempDir()
 	s.write("Pulumi.yaml", strings.ReplaceAll(shelfProgram, "DIR", dir))
 	s.run(0, "stack", "init", "dev")
@@ -104,10 +143,7 @@ func TestMovingOnABucket(t *testing.T) {
 		cmd := exec.Command(filepath.Join(s.bin, name), "up", "--yes", "--skip-preview")
 		cmd.Dir, cmd.Env = s.dir, s.env
 		require.NoError(t, cmd.Start())
-		require.Eventually(t, func() bool {
-			locks, err := filepath.Glob(filepath.Join(folder, "some/prefix/.pulumi/locks/organization/library/dev/*.json"))
-			return err == nil && len(locks) > 0
-		}, 2*time.Minute, time.Millisecond)
+		require.Eventually(t, func() bool { return locks() > 0 }, 2*time.Minute, time.Millisecond)
 		require.NoError(t, cmd.Process.Kill())
 		_ = cmd.Wait()
 	}
@@ -130,28 +166,4 @@ func TestMovingOnABucket(t *testing.T) {
 	neither("created by Pulumi")
 	s.run(0, "destroy", "--yes", "--skip-preview")
 	require.Empty(t, items(t, dir))
-
-	var plain, left []string
-	journals := map[string]string{} // the last link of each, by folder
-	require.NoError(t, filepath.WalkDir(folder, func(path string, e os.DirEntry, err error) error {
-		if err != nil || e.IsDir() {
-			return err
-		}
-		text, err := os.ReadFile(path)
-		if strings.Contains(string(text), "borrowed from Ann") {
-			plain = append(plain, path)
-		}
-		if strings.Contains(path, "/locks/") {
-			left = append(left, path)
-		}
-		if strings.Contains(path, "/journal/") {
-			journals[filepath.Dir(path)] = string(text) // the walk is in lexical order, which is theirs
-		}
-		return err
-	}))
-	require.Empty(t, plain, "secrets are sealed wherever they are")
-	require.Empty(t, left, "no lock is left")
-	for folder, last := range journals { // a fence stays a while, should the killed one still have a request under way
-		require.True(t, strings.HasPrefix(last, "yhsettled"), "%s: %s", folder, last)
-	}
 }

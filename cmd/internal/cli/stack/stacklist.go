@@ -57,6 +57,9 @@ func stackList(ctx context.Context, a *console.Console, o *stackOptions) error {
 			name = p.Name.Text
 		}
 	}
+	if b, err = b.Glance(name); err != nil {
+		return err
+	}
 	refs, err := b.Stacks(ctx, name)
 	if err != nil {
 		return err

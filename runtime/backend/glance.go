@@ -1,0 +1,151 @@
+package backend
+
+import (
+	"context"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Bulk is a store that answers in one request what others are asked about one by one.
+type Bulk interface {
+	Objects
+	// ListAll names every object whose key begins with prefix, in order.
+	ListAll(ctx context.Context, prefix string) ([]Listed, error)
+	// GetAll reads the objects under some keys. Those that do not exist are not there, and the last ones may be left out if
+	// all would be too much at once, but never the first.
+	GetAll(ctx context.Context, keys []string) (map[string]Object, error)
+}
+
+// Glance returns the backend for a look at all stacks of a project, or of all projects if that is empty. In a store that can
+// do so, what there is is asked for once, and states are read many at a time; it shows what there was when it was called.
+func (b *Backend) Glance(project string) (*Backend, error) {
+	if b.objects == nil {
+		return b, nil
+	}
+	store, ok := b.objects.objects.(Bulk)
+	if !ok {
+		return b, nil
+	}
+	g := &glance{Bulk: store, ahead: map[string]Object{}}
+	// The journals come before the states: an operation drops its journal after it has written the state.
+	folders := []string{keyOf(b.path("yamlhost")), keyOf(b.path("locks", organization)), keyOf(b.path("stacks")), keyOf(b.path("history"))}
+	for _, folder := range folders {
+		root := path.Join(folder, project) + "/"
+		var found []Listed
+		err := b.objects.try(func(ctx context.Context) (err error) {
+			found, err = store.ListAll(ctx, root)
+			return err
+		})
+		if err != nil {
+			return nil, &FileError{Doing: "list", Path: root, Err: err}
+		}
+		g.roots, g.keys = append(g.roots, root), append(g.keys, found...)
+	}
+	slices.SortFunc(g.keys, func(x, y Listed) int { return strings.Compare(x.Key, y.Key) })
+	g.plan(folders[2], folders[3])
+	d := newObjectDisk(g, b.objects.name, b.objects.fault)
+	d.patience = b.objects.patience
+	b = b.on(d)
+	b.objects = d
+	return b, nil
+}
+
+// glance is a store whose keys are known, and which reads ahead. It is safe for concurrent use.
+type glance struct {
+	Bulk
+	roots []string // what is known: everything that begins with one of them
+	keys  []Listed // in order
+
+	wanted [2][]string // states, and the last records of histories, in the order in which they will be asked for
+
+	mu    sync.Mutex
+	ahead map[string]Object // read, and not asked for yet
+}
+
+// plan finds out what will be asked for.
+func (g *glance) plan(stacks, history string) {
+	for _, k := range g.keys {
+		switch {
+		case strings.HasPrefix(k.Key, stacks+"/"):
+			if _, ok := stackOf(path.Base(k.Key)); ok {
+				g.wanted[0] = append(g.wanted[0], k.Key)
+			}
+		case strings.HasPrefix(k.Key, history+"/") && strings.Contains(path.Base(k.Key), ".history.json"):
+			n := len(g.wanted[1])
+			if n > 0 && path.Dir(g.wanted[1][n-1]) == path.Dir(k.Key) {
+				g.wanted[1][n-1] = k.Key
+				continue
+			}
+			g.wanted[1] = append(g.wanted[1], k.Key)
+		}
+	}
+}
+
+func (g *glance) knows(key string) bool {
+	return slices.ContainsFunc(g.roots, func(root string) bool { return strings.HasPrefix(key, root) })
+}
+
+// from is the place of the first key that is not before key.
+func (g *glance) from(key string) int {
+	i, _ := slices.BinarySearchFunc(g.keys, key, func(l Listed, key string) int { return strings.Compare(l.Key, key) })
+	return i
+}
+
+// List answers from what is known.
+func (g *glance) List(ctx context.Context, prefix string) (found []Listed, err error) {
+	if !g.knows(prefix) {
+		return g.Bulk.List(ctx, prefix)
+	}
+	for _, k := range g.keys[g.from(prefix):] {
+		rest, ok := strings.CutPrefix(k.Key, prefix)
+		if !ok {
+			break
+		}
+		if folder, _, deeper := strings.Cut(rest, "/"); deeper {
+			k.Key = prefix + folder + "/"
+		}
+		if n := len(found); n == 0 || found[n-1].Key != k.Key {
+			found = append(found, k)
+		}
+	}
+	return found, nil
+}
+
+// readAhead is how many objects are asked for at once.
+const readAhead = 256
+
+// Get reads an object together with those that are next.
+func (g *glance) Get(ctx context.Context, key string) (Object, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if o, ok := g.ahead[key]; ok {
+		delete(g.ahead, key)
+		return o, nil
+	}
+	if i := g.from(key); g.knows(key) && (i == len(g.keys) || g.keys[i].Key != key) {
+		return Object{}, fs.ErrNotExist
+	}
+	for _, wanted := range g.wanted {
+		i, ok := slices.BinarySearch(wanted, key)
+		if !ok {
+			continue
+		}
+		found, err := g.GetAll(ctx, wanted[i:min(i+readAhead, len(wanted))])
+		if err != nil {
+			return Object{}, err
+		}
+		o, ok := found[key]
+		if !ok {
+			return Object{}, fs.ErrNotExist
+		}
+		delete(found, key)
+		for next, o := range found {
+			g.ahead[next] = o
+		}
+		return o, nil
+	}
+	return g.Bulk.Get(ctx, key)
+}

@@ -1,0 +1,122 @@
+package backend
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// bulkMemory is a store in memory that answers in bulk, one object less than asked for, and counts what it is asked.
+type bulkMemory struct {
+	*memory
+	mu       sync.Mutex // guards requests
+	requests int
+}
+
+func (m *bulkMemory) count() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.requests++
+}
+
+func (m *bulkMemory) Get(ctx context.Context, key string) (Object, error) {
+	m.count()
+	return m.memory.Get(ctx, key)
+}
+
+func (m *bulkMemory) List(ctx context.Context, prefix string) ([]Listed, error) {
+	m.count()
+	return m.memory.List(ctx, prefix)
+}
+
+func (m *bulkMemory) ListAll(ctx context.Context, prefix string) (found []Listed, err error) {
+	m.count()
+	for _, key := range m.keys() {
+		if strings.HasPrefix(key, prefix) {
+			o, err := m.memory.Get(ctx, key)
+			if err != nil {
+				return nil, err
+			}
+			found = append(found, Listed{key, o.Modified})
+		}
+	}
+	return found, nil
+}
+
+func (m *bulkMemory) GetAll(ctx context.Context, keys []string) (map[string]Object, error) {
+	m.count()
+	found := map[string]Object{}
+	for _, key := range keys[:max(1, len(keys)-1)] {
+		o, err := m.memory.Get(ctx, key)
+		if err != nil {
+			return nil, err
+		}
+		found[key] = o
+	}
+	return found, nil
+}
+
+// TestGlance: a look at all stacks at once shows of each what a look at it alone does, with few requests.
+func TestGlance(t *testing.T) {
+	t.Parallel()
+	store := &bulkMemory{memory: newMemory()}
+	bulk := func(o *Options) { o.OpenObjects = func(string) (Objects, error) { return store, nil } }
+	b := openMemory(t, store.memory, 1, bulk)
+	const many = 60
+	for n := range many {
+		r := Ref{"p", fmt.Sprint("s", n)}
+		require.NoError(t, b.Create(t.Context(), r, nil))
+		if n%3 == 0 {
+			s, err := b.Begin(t.Context(), r, BeginOptions{Command: "update"})
+			require.NoError(t, err)
+			require.NoError(t, s.Commit(t.Context(), nil, &Record{Kind: "update", Result: "succeeded", EndTime: int64(1000 + n)}))
+		}
+	}
+	for _, name := range []string{"dev", "dev-eu", "dev.eu"} {
+		require.NoError(t, b.Create(t.Context(), Ref{"p", name}, nil))
+	}
+	require.NoError(t, b.Create(t.Context(), Ref{"q", "dev"}, nil))
+	s, err := b.Begin(t.Context(), Ref{"p", "dev-eu"}, BeginOptions{Command: "update"}) // is under way
+	require.NoError(t, err)
+	defer func() { require.NoError(t, s.Close()) }()
+
+	for _, project := range []string{"p", ""} {
+		before := store.requests
+		g, err := b.Glance(project)
+		require.NoError(t, err)
+		refs, err := g.Stacks(t.Context(), project)
+		require.NoError(t, err)
+		type seen struct {
+			overview Overview
+			locked   bool
+		}
+		look := func(b *Backend, r Ref) seen {
+			o, err := b.Overview(t.Context(), r)
+			require.NoError(t, err)
+			locks, err := b.Locks(r)
+			require.NoError(t, err)
+			return seen{o, len(locks) > 0}
+		}
+		got := map[Ref]seen{}
+		for _, r := range refs {
+			got[r] = look(g, r)
+		}
+		require.Less(t, store.requests-before, 30, "not several for each stack")
+		want, err := b.Stacks(t.Context(), project)
+		require.NoError(t, err)
+		require.Equal(t, want, refs)
+		for _, r := range want {
+			require.Equal(t, look(b, r), got[r], r)
+		}
+		require.True(t, got[Ref{"p", "dev-eu"}].locked)
+		require.False(t, got[Ref{"p", "dev"}].locked)
+	}
+	folder, err := b.Glance("p")
+	require.NoError(t, err)
+	_, err = folder.Overview(t.Context(), Ref{"p", "none"})
+	require.ErrorAs(t, err, new(*NotFoundError))
+}
