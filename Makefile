@@ -92,13 +92,14 @@ store-test: $(GATEWAY) $(AZURITE)
 	cd test/plugins && YAMLHOST_LIFE_BINARIES=$(CURDIR)/bin/life YAMLHOST_GATEWAY=$(CURDIR)/$(GATEWAY) $(GO) test -timeout 30m ./life -run TestMovingOnABucket
 
 # State in PostgreSQL, on servers in temporary folders, on sockets there: what the store promises, and runs that are killed, raced and
-# paused while connections are cut and the server is restarted and crashes. DATABASE_KILLS of them.
+# paused while connections are cut and the server is restarted and crashes, DATABASE_KILLS of them; and the Pulumi CLI on the same table.
 DATABASE_KILLS ?= 30
 .PHONY: postgres-test
 postgres-test:
 	@test/tools/postgres find >/dev/null || { echo "no programs of a server of PostgreSQL are here: apt-get install postgresql"; exit 1; }
 	YAMLHOST_POSTGRES=$$(test/tools/postgres find) $(GO) test -count 1 -v -timeout 20m ./runtime/backend/postgres
 	YAMLHOST_POSTGRES=$$(test/tools/postgres find) $(GO) test ./cmd/internal/kill -run TestDatabase -count 1 -v -timeout 0 -database-kills $(DATABASE_KILLS)
+	cd test/plugins && YAMLHOST_POSTGRES=$$(../tools/postgres find) YAMLHOST_LIFE_BINARIES=$(CURDIR)/bin/life $(GO) test -count 1 -timeout 30m ./life -run TestMovingOnInPostgreSQL
 
 kill-test-s3: KILLS = 200
 kill-test-s3: $(GATEWAY)

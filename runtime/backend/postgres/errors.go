@@ -19,6 +19,8 @@ const (
 	noTable   = "42P01"
 	duplicate = "23505"
 	there     = "42P07"
+	// notInThisMode is what pgbouncer says to a transaction where each statement is one.
+	notInThisMode = "08P01"
 )
 
 func code(err error) string {

@@ -73,10 +73,11 @@ func (s *Store) prepare(ctx context.Context, c *pgx.Conn) error {
 	if err := c.QueryRow(ctx, `SELECT pg_backend_pid()`).Scan(&pid); err != nil {
 		return err
 	}
-	if pid != c.PgConn().PID() { // somebody stands between
+	if pid != c.PgConn().PID() && !s.sessions.Load() { // somebody stands between
 		if err := s.refusePooler(ctx, c, pid); err != nil {
 			return err
 		}
+		s.sessions.Store(true)
 	}
 	_, err := c.Exec(ctx, `SELECT set_config('lock_timeout', '15s', false), set_config('tcp_keepalives_idle', '10', false),
 		set_config('tcp_keepalives_interval', '5', false), set_config('tcp_keepalives_count', '3', false),
@@ -93,38 +94,33 @@ func (*PoolerError) Error() string {
 		"the lock of a run would be nobody's. Connect to the server itself, or to a pool in session mode (pool_mode = session)"
 }
 
-// refusePooler finds out whether a connection keeps its session, of which pid is the process: while others are in the middle of a
-// transaction, a pooler that takes sessions away has to give this one another process, or none.
+// refusePooler finds out whether a connection keeps its session, of which pid is the process: while another one is in the middle of a
+// transaction, a pooler that takes sessions away has given that one this process, or has to give this one another, or none.
 func (s *Store) refusePooler(ctx context.Context, c *pgx.Conn, pid uint32) error {
-	const rivals = 3
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	for range rivals {
-		rival, err := pgx.ConnectConfig(ctx, s.connect)
-		if err != nil {
-			return err
+	const turn = 3 * time.Second
+	process := func(c *pgx.Conn, statements ...string) (pid uint32, err error) {
+		ctx, cancel := context.WithTimeout(ctx, turn)
+		defer cancel()
+		for _, statement := range statements {
+			if _, err := c.Exec(ctx, statement, pgx.QueryExecModeSimpleProtocol); err != nil {
+				return 0, err
+			}
 		}
-		defer func() {
-			end, cancel := context.WithTimeout(context.Background(), time.Second)
-			defer cancel()
-			_ = rival.Close(end) // it has changed nothing
-		}()
-		busy, giveUp := context.WithTimeout(ctx, 2*time.Second)
-		var other uint32
-		if _, err = rival.Exec(busy, `BEGIN`); err == nil {
-			err = rival.QueryRow(busy, `SELECT pg_backend_pid()`, pgx.QueryExecModeSimpleProtocol).Scan(&other)
-		}
-		giveUp()
-		if err == nil && other == pid {
+		return pid, c.QueryRow(ctx, `SELECT pg_backend_pid()`, pgx.QueryExecModeSimpleProtocol).Scan(&pid)
+	}
+	config := s.connect.Copy()
+	config.ConnectTimeout = turn
+	joining, giveUp := context.WithTimeout(ctx, turn)
+	rival, err := pgx.ConnectConfig(joining, config)
+	giveUp()
+	if err == nil {
+		defer closeNow(rival)
+		if other, err := process(rival, `BEGIN`); err == nil && other == pid || code(err) == notInThisMode {
 			return refused(&PoolerError{})
 		}
-		if err != nil {
-			break // there are no more connections
-		}
-	}
-	var now uint32
-	err := c.QueryRow(ctx, `SELECT pg_backend_pid()`, pgx.QueryExecModeSimpleProtocol).Scan(&now)
-	if err == nil && now != pid {
+	} // else all sessions are taken, which only those that are kept can be
+	now, err := process(c)
+	if now != pid && (err == nil || errors.Is(err, context.DeadlineExceeded)) {
 		return refused(&PoolerError{})
 	}
 	return err

@@ -34,9 +34,14 @@ func openAt(t *testing.T, url string) *Store {
 }
 
 // sql runs a statement as an administrator, and returns the first value of each row as text.
-func sql(t *testing.T, s *postgrestest.Server, statement string, args ...any) (values []string) {
+func sql(t *testing.T, s *postgrestest.Server, statement string, args ...any) []string {
 	t.Helper()
-	c, err := pgx.Connect(t.Context(), "host="+s.Dir+" user=postgres dbname=postgres")
+	return sqlAt(t, "host="+s.Dir, statement, args...)
+}
+
+func sqlAt(t *testing.T, server, statement string, args ...any) (values []string) {
+	t.Helper()
+	c, err := pgx.Connect(t.Context(), server+" user=postgres dbname=postgres")
 	require.NoError(t, err)
 	defer func() { require.NoError(t, c.Close(t.Context())) }()
 	rows, err := c.Query(t.Context(), statement, args...)

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"path"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -23,6 +24,8 @@ type Store struct {
 	table   string
 	own     string
 	prefix  string
+
+	sessions atomic.Bool // what stands before the server, if anything, was found to keep them
 }
 
 var (
