@@ -212,3 +212,13 @@ func (c *resolver) resolveDynamic(n *Node) {
 		}
 	}
 }
+
+// ofSDK reports whether a token is of a dynamic type of Pulumi's SDKs: such packages have no schema, since programs in
+// TypeScript and Python make the types (L10.C16).
+func ofSDK(token string) bool {
+	pkg, module, _ := strings.Cut(token, ":")
+	return (pkg == "pulumi-nodejs" || pkg == "pulumi-python") && strings.HasPrefix(module, "dynamic")
+}
+
+// anything is an object with any members.
+var anything = schema.NewObject("", false, func() []*schema.Property { return nil })

@@ -140,7 +140,7 @@ func (c *resolver) nameVersion(u use) {
 func (c *resolver) packageUses() []use {
 	var uses []use
 	for _, decl := range c.file.Resources {
-		if decl.Type != nil && !c.components.serves(decl.Type.Value) && !c.servesDynamic(decl.Type.Value) {
+		if decl.Type != nil && !c.components.serves(decl.Type.Value) && !c.servesDynamic(decl.Type.Value) && !ofSDK(decl.Type.Value) {
 			uses = append(uses, resourceUse(decl))
 		}
 	}
@@ -306,6 +306,11 @@ func (c *resolver) resolveResource(n *Node) {
 	}
 	if c.servesDynamic(token.Value) {
 		c.resolveDynamic(n)
+		return
+	}
+	if ofSDK(token.Value) {
+		r.Package = schema.Descriptor{Name: packageOf(token.Value)}
+		n.Type = &schema.ResourceType{Token: token.Value, Outputs: func() *schema.Object { return anything }}
 		return
 	}
 	candidates := c.choose(resourceUse(r.Decl))

@@ -248,3 +248,17 @@ func FuzzCheck(f *testing.F) {
 		}
 	})
 }
+
+// L10.C16: types of Pulumi's own dynamic providers have no schema, and any members.
+func TestDynamicTypesOfSDKs(t *testing.T) {
+	t.Parallel()
+	program, found := checkText(t, "Main.yaml", `resources:
+  a: {type: 'pulumi-nodejs:dynamic:Resource', properties: {__provider: code, x: 1}}
+  b: {type: 'pulumi-python:dynamic/notes:Note', properties: {__provider: code, x: "${a.whatever.it[0].is}"}}
+outputs: {o: "${b.made}"}
+`, func(o *check.Options) { o.Schemas = builtinLoader() })
+	require.False(t, found.HasErrors(), "%v", found)
+	require.Empty(t, program.Packages, "nothing has to be installed for them")
+	_, found = checkText(t, "Main.yaml", "resources:\n  a: {type: 'pulumi-nodejs:other:Resource'}\n", func(o *check.Options) { o.Schemas = builtinLoader() })
+	require.True(t, found.HasErrors())
+}
