@@ -70,7 +70,7 @@ type inlining struct {
 // at is the edit of one use.
 func (in *inlining) at(use *ast.Access) (diag.Edit, bool) {
 	start, end, ok := in.place(use.Root.Range)
-	if !ok {
+	if !ok || int(in.span.Range().Start) <= start && end <= int(in.span.Range().End) { // it uses itself
 		return diag.Edit{}, false
 	}
 	trail := in.trail(start, end)

@@ -21,6 +21,7 @@ type FormatOptions struct {
 	targets []string
 	check   bool
 	diff    bool
+	order   bool
 }
 
 // NewFormat makes the command fmt.
@@ -32,7 +33,8 @@ func NewFormat(_ *console.Console, run func(context.Context, *FormatOptions) err
 		Long: "fmt changes nothing but white space: two columns for each level, one blank behind a colon, no blanks at the end of\n" +
 			"lines, at most one empty line in a row. Comments, order and quotes stay, and so does what the text means. A file with\n" +
 			"syntax errors stays as it is. For a folder, the files of its program are meant; - is standard input, which is written to\n" +
-			"standard output. With --check it exits with 1 if a file would change.",
+			"standard output. With --check it exits with 1 if a file would change. With --sections the sections of a program come in\n" +
+			"the usual order: what the project is, configuration, components, variables, resources, outputs.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if o.targets = args; len(args) == 0 {
 				o.targets = []string{"."}
@@ -41,6 +43,7 @@ func NewFormat(_ *console.Console, run func(context.Context, *FormatOptions) err
 		},
 	}
 	cmd.Flags().BoolVar(&o.check, "check", false, "change nothing; name the files that would change")
+	cmd.Flags().BoolVar(&o.order, "sections", false, "put the sections into the usual order too, with the comments above them")
 	cmd.Flags().BoolVar(&o.diff, "diff", false, "change nothing; show what would change")
 	return cmd
 }
@@ -54,7 +57,7 @@ func Format(_ context.Context, a *console.Console, o *FormatOptions) error {
 			if err != nil {
 				return fmt.Errorf("read standard input: %w", err)
 			}
-			formatted, found := parser.Format(diag.NewSource("<stdin>", text))
+			formatted, found := o.format(diag.NewSource("<stdin>", text))
 			broken.Add(found...)
 			changed = changed || !bytes.Equal(text, formatted)
 			if err := showFormatted(a, o, "<stdin>", text, formatted, func() error { return nil }); err != nil {
@@ -77,7 +80,7 @@ func Format(_ context.Context, a *console.Console, o *FormatOptions) error {
 				return err
 			}
 			src := diag.NewSource(a.Short(path), text)
-			formatted, found := parser.Format(src)
+			formatted, found := o.format(src)
 			broken.Add(found...)
 			if bytes.Equal(text, formatted) {
 				continue
@@ -95,6 +98,18 @@ func Format(_ context.Context, a *console.Console, o *FormatOptions) error {
 		return console.ErrReported
 	}
 	return nil
+}
+
+// format is a text in the form that is asked for.
+func (o *FormatOptions) format(src *diag.Source) ([]byte, diag.Diagnostics) {
+	if !o.order {
+		return parser.Format(src)
+	}
+	arranged, found := parser.Arrange(src)
+	if found.HasErrors() {
+		return arranged, found
+	}
+	return parser.Format(diag.NewSource(src.Name(), arranged))
 }
 
 // showFormatted says what becomes of a file, or makes it so.

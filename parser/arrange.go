@@ -1,0 +1,136 @@
+package parser
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/yamlhost/yamlhost/diag"
+)
+
+// sectionOrder is the order of the keys at the top of a program that Arrange brings about. Others keep their places among
+// themselves, behind these and in front of resources and outputs.
+var sectionOrder = []string{"name", "runtime", "description", "author", "website", "license", "version", "namespace", "main", "backend", "template", "plugins",
+	"packages", "options", "pulumi", "include", "config", "configuration", "dynamic", "hooks", "components", "variables"}
+
+var lastSections = []string{"resources", "outputs"}
+
+// Arrange puts the sections of a program into the usual order. Each takes the comments right above it along; what stands at
+// the top of the text up to an empty line stays there. A text stays as it is where that could change what it means, such as with an
+// anchor that would come behind its alias, in JSON, and with syntax errors, which are the findings.
+func Arrange(src *diag.Source) ([]byte, diag.Diagnostics) {
+	text := src.Text()
+	p := &parser{src: src, text: text}
+	if !p.screen() {
+		return text, p.diags
+	}
+	var document node
+	if err := p.unmarshal(&document); err != nil {
+		return Format(src) // which tells what is wrong and leaves the text alone
+	}
+	if len(document.Content) == 0 || oddBreaks(text) || p.lexed.secondDocument >= 0 {
+		return text, nil
+	}
+	root := document.Content[0]
+	if root.Kind != yaml.MappingNode || root.Style&yaml.FlowStyle != 0 {
+		return text, nil
+	}
+	f := newFormatter(text)
+	var starts []int // first line of each section, with the comments above it
+	for i := 0; i < len(root.Content); i += 2 {
+		line := f.lineOf(root.Content[i].Line)
+		if f.lines[line].indent != 0 || !f.begins(root.Content[i].Line) {
+			return text, nil
+		}
+		starts = append(starts, f.aboveComments(line))
+	}
+	if len(starts) < 2 {
+		return text, nil
+	}
+	type section struct {
+		rank int
+		text []byte
+	}
+	at := func(line int) int {
+		if line >= len(f.lines) {
+			return len(text)
+		}
+		return f.lines[line].start
+	}
+	var sections []section
+	for i, start := range starts {
+		end := len(f.lines)
+		if i+1 < len(starts) {
+			end = starts[i+1]
+		}
+		body := text[at(start):at(end)]
+		if len(body) > 0 && body[len(body)-1] != '\n' {
+			body = append(slices.Clip(body), '\n')
+		}
+		sections = append(sections, section{rankOf(root.Content[2*i].Value), body})
+	}
+	slices.SortStableFunc(sections, func(a, b section) int { return a.rank - b.rank })
+	out := bytes.Clone(text[:at(starts[0])])
+	for _, s := range sections {
+		out = append(out, s.text...)
+	}
+	if text[len(text)-1] != '\n' {
+		out = bytes.TrimSuffix(out, []byte("\n"))
+	}
+	if !sameEntries(text, out) {
+		return text, nil
+	}
+	return out, nil
+}
+
+func rankOf(key string) int {
+	for i, name := range sectionOrder {
+		if strings.EqualFold(name, key) {
+			return i
+		}
+	}
+	for i, name := range lastSections {
+		if strings.EqualFold(name, key) {
+			return len(sectionOrder) + 1 + i
+		}
+	}
+	return len(sectionOrder)
+}
+
+// aboveComments is the first of the comments that stand right above a line, but for those at the top of the text that an empty
+// line follows.
+func (f *formatter) aboveComments(line int) int {
+	for line > 0 {
+		above := f.lines[line-1]
+		if above.start+above.indent >= above.end || f.text[above.start+above.indent] != '#' || above.indent != 0 {
+			break
+		}
+		line--
+	}
+	return line
+}
+
+// sameEntries reports whether two texts hold the same entries at their tops, in whatever order.
+func sameEntries(a, b []byte) bool {
+	var one, other node
+	if unmarshal(a[textStart(a):], &one) != nil || unmarshal(b[textStart(b):], &other) != nil || len(one.Content) == 0 || len(other.Content) == 0 {
+		return false
+	}
+	first, second := one.Content[0], other.Content[0]
+	if len(first.Content) != len(second.Content) {
+		return false
+	}
+	found := map[string]*node{}
+	for i := 0; i+1 < len(second.Content); i += 2 {
+		found[second.Content[i].Value] = second.Content[i+1]
+	}
+	for i := 0; i+1 < len(first.Content); i += 2 {
+		value := found[first.Content[i].Value]
+		if value == nil || !sameNode(first.Content[i+1], value, 0) {
+			return false
+		}
+	}
+	return len(found) == len(first.Content)/2
+}
