@@ -17,40 +17,11 @@ func (c *judge) checkOptions(n *Node) {
 	o := &n.Resource.Decl.Options
 	o.Each(func(option *ast.Option) { c.infer(option.Value) })
 
-	with(o.Parent, c.fitResource)
-	with(o.DeletedWith, c.fitResource)
-	with(o.DependsOn, c.fitResources)
-	with(o.ReplaceWith, c.fitResources)
-	with(o.Provider, func(name string, e ast.Expr) {
-		pkg := ""
-		if s := n.Resource.Schema; s != nil && !s.Component { // components take those of other packages
-			pkg = packageOf(n.Resource.Token)
+	for _, spec := range ast.OptionSpecs() {
+		if field := spec.In(o); field != nil {
+			with(*field, func(name string, e ast.Expr) { c.checkOption(n, &spec, e) })
 		}
-		c.fitProvider(name, e, pkg)
-	})
-	with(o.Providers, c.fitProviders)
-	with(o.Protect, func(name string, e ast.Expr) { c.fitOption(name, e, schema.Bool) })
-	for _, option := range []*ast.Option{o.RetainOnDelete, o.DeleteBeforeReplace} {
-		with(option, func(name string, e ast.Expr) { c.fitEarly(name, e, schema.Bool) })
 	}
-	for _, option := range []*ast.Option{o.Import, o.PluginDownloadURL} {
-		with(option, func(name string, e ast.Expr) { c.fitEarly(name, e, schema.String) })
-	}
-	with(o.Version, func(name string, e ast.Expr) {
-		if c.fitEarly(name, e, schema.String) {
-			c.checkVersion(name, e)
-		}
-	})
-	with(o.IgnoreChanges, func(name string, e ast.Expr) { c.fitPaths(name, e, inputsOf(n)) })
-	with(o.ReplaceOnChanges, func(name string, e ast.Expr) { c.fitPaths(name, e, inputsOf(n)) })
-	with(o.HideDiffs, func(name string, e ast.Expr) { c.fitPaths(name, e, inputsOf(n)) })
-	with(o.AdditionalSecretOutputs, func(name string, e ast.Expr) { c.fitSecretOutputs(name, e, n) })
-	with(o.EnvVarMappings, func(name string, e ast.Expr) {
-		if n.Resource.Token != "" && !isProviderToken(n.Resource.Token) {
-			c.errorf(diag.UnknownKey, o.EnvVarMappings.Key.Range, "", "option envVarMappings is for provider resources only")
-		}
-		c.fitOption(name, e, &schema.Map{Item: schema.String})
-	})
 	if o.Hooks != nil {
 		c.checkHookOption(o)
 	}
@@ -59,8 +30,59 @@ func (c *judge) checkOptions(n *Node) {
 			with(option, c.fitTimeout)
 		}
 	}
-	with(o.Aliases, c.fitAliases)
 	c.checkDefaultProviderVersion(n)
+}
+
+// checkOption checks an option by what is special about it, or else by its shape.
+func (c *judge) checkOption(n *Node, spec *ast.OptionSpec, e ast.Expr) {
+	fit := c.fitOption
+	if spec.Early {
+		fit = c.fitEarly
+	}
+	switch spec.Name {
+	case "provider":
+		pkg := ""
+		if s := n.Resource.Schema; s != nil && !s.Component { // components take those of other packages
+			pkg = packageOf(n.Resource.Token)
+		}
+		c.fitProvider(spec.Name, e, pkg)
+		return
+	case "providers":
+		c.fitProviders(spec.Name, e)
+		return
+	case "version":
+		if fit(spec.Name, e, schema.String) {
+			c.checkVersion(spec.Name, e)
+		}
+		return
+	case "additionalSecretOutputs":
+		c.fitSecretOutputs(spec.Name, e, n)
+		return
+	case "aliases":
+		c.fitAliases(spec.Name, e)
+		return
+	case "envVarMappings":
+		if n.Resource.Token != "" && !isProviderToken(n.Resource.Token) {
+			c.errorf(diag.UnknownKey, n.Resource.Decl.Options.EnvVarMappings.Key.Range, "", "option envVarMappings is for provider resources only")
+		}
+		fit(spec.Name, e, &schema.Map{Item: schema.String})
+		return
+	}
+	switch spec.Shape {
+	case ast.FlagOption:
+		fit(spec.Name, e, schema.Bool)
+	case ast.TextOption:
+		fit(spec.Name, e, schema.String)
+	case ast.TextsOption:
+		c.fitTexts(spec.Name, e)
+	case ast.PathsOption:
+		c.fitPaths(spec.Name, e, inputsOf(n))
+	case ast.ResourceOption:
+		c.fitResource(spec.Name, e)
+	case ast.ResourcesOption:
+		c.fitResources(spec.Name, e)
+	case ast.AnyOption: // what it holds has been looked at
+	}
 }
 
 // with calls fn for an option that is there and does not say null, which is the same as leaving it out (L4.6).

@@ -135,16 +135,14 @@ func values(names ...string) []Item {
 }
 
 var (
-	sections       = []string{"name", "description", "pulumi", "config", "variables", "resources", "outputs", "components", "hooks", "dynamic", "transforms", "messages", "include", "runtime", "packages", "plugins", "template", "backend", "options"}
-	blockKeys      = []string{"config", "variables", "resources", "outputs", "components", "hooks", "dynamic", "transforms", "messages", "match", "properties", "arguments", "options", "get", "inputs", "pulumi", "packages"}
-	componentKeys  = []string{"description", "inputs", "variables", "resources", "outputs"}
-	configKeys     = []string{"type", "default", "secret", "items", "optional", "name", "description"}
-	configTypes    = []string{"string", "integer", "number", "boolean", "object", "list<string>", "list<integer>", "list<object>"}
-	invokeKeys     = []string{"function", "arguments", "options", "return"}
-	timeoutKeys    = []string{"create", "update", "delete"}
-	yesNo          = []string{"true", "false"}
-	booleanOptions = []string{"protect", "deleteBeforeReplace", "retainOnDelete"}
-	namingOptions  = []string{"dependsOn", "parent", "provider", "providers", "deletedWith", "replaceWith"}
+	sections      = []string{"name", "description", "pulumi", "config", "variables", "resources", "outputs", "components", "hooks", "dynamic", "transforms", "messages", "include", "runtime", "packages", "plugins", "template", "backend", "options"}
+	blockKeys     = []string{"config", "variables", "resources", "outputs", "components", "hooks", "dynamic", "transforms", "messages", "match", "properties", "arguments", "options", "get", "inputs", "pulumi", "packages"}
+	componentKeys = []string{"description", "inputs", "variables", "resources", "outputs"}
+	configKeys    = []string{"type", "default", "secret", "items", "optional", "name", "description"}
+	configTypes   = []string{"string", "integer", "number", "boolean", "object", "list<string>", "list<integer>", "list<object>"}
+	invokeKeys    = []string{"function", "arguments", "options", "return"}
+	timeoutKeys   = []string{"create", "update", "delete"}
+	yesNo         = []string{"true", "false"}
 )
 
 // items are all that may stand at the place, whatever has been typed.
@@ -297,19 +295,33 @@ func (q *completer) transform(path []string, stack bool) []Item {
 	return nil
 }
 
+// optionDoc says what an option of a resource does; it is empty for any other name.
+func optionDoc(name string) string {
+	if spec := ast.OptionSpecOf(name); spec != nil {
+		return spec.Doc
+	}
+	return ""
+}
+
 func (q *completer) option(path []string) []Item {
+	var spec ast.OptionSpec
+	if len(path) > 0 {
+		if known := ast.OptionSpecOf(path[0]); known != nil {
+			spec = *known
+		}
+	}
 	switch {
 	case len(path) > 1 && path[0] == "transforms":
 		return q.transform(path[1:], false)
 	case len(path) == 0:
 		items := keys(KeyItem, ast.OptionNames()...)
 		for i := range items {
-			items[i].Docs = optionDocs[items[i].Label]
+			items[i].Docs = optionDoc(items[i].Label)
 		}
 		return items
-	case slices.Contains(booleanOptions, path[0]):
+	case spec.Shape == ast.FlagOption:
 		return values(yesNo...)
-	case slices.Contains(namingOptions, path[0]):
+	case spec.Shape == ast.ResourceOption || spec.Shape == ast.ResourcesOption:
 		return q.references(func(n *check.Node) bool { return n.Kind == check.ResourceNode })
 	case path[0] == "customTimeouts" && len(path) == 1 && q.cursor.Kind == parser.KeyCursor:
 		return fields(timeoutKeys...)

@@ -45,7 +45,7 @@ func (p *Program) explain(s spot) string {
 		}
 		return page("resource "+s.typed.Value, "", "")
 	case s.option != nil:
-		return page("option "+s.option.Key.Value, "", optionDocs[s.option.Key.Value])
+		return page("option "+s.option.Key.Value, "", optionDoc(s.option.Key.Value))
 	case len(s.property) > 0:
 		return p.explainProperty(s)
 	case s.call != nil:
@@ -194,30 +194,4 @@ func page(head, deprecated, text string) string {
 		page += "\n\n" + text
 	}
 	return page
-}
-
-// optionDocs say what each option of a resource does.
-var optionDocs = map[string]string{
-	"additionalSecretOutputs": "Outputs that are kept secret, besides those of the schema.",
-	"aliases":                 "Earlier names of the resource: a resource of such a name is this one, and is not replaced.",
-	"customTimeouts":          "How long the provider may take to create, update, delete or read the resource.",
-	"deleteBeforeReplace":     "A replacement deletes the old resource before it creates the new one.",
-	"dependsOn":               "Resources that have to be there before this one, although no property refers to them.",
-	"ignoreChanges":           "Properties whose changes are not applied.",
-	"import":                  "The ID of an existing resource that becomes this one.",
-	"parent":                  "The resource that this one belongs to.",
-	"protect":                 "The resource cannot be deleted.",
-	"provider":                "The provider resource that manages this one.",
-	"providers":               "Provider resources for a component and what it is made of.",
-	"version":                 "The version of the provider's plugin.",
-	"pluginDownloadURL":       "Where the provider's plugin can be downloaded.",
-	"replaceOnChanges":        "Properties whose changes replace the resource.",
-	"retainOnDelete":          "The resource is forgotten, but not deleted in the cloud.",
-	"replaceWith":             "Resources whose replacement replaces this one.",
-	"deletedWith":             "A resource whose deletion deletes this one in the cloud as well.",
-	"hideDiffs":               "Properties whose changes are not shown.",
-	"replacementTrigger":      "A value whose change replaces the resource.",
-	"envVarMappings":          "Environment variables of the provider, under other names.",
-	"transforms":              "Changes of the resource and of what is below it, before anything is done about them.",
-	"hooks":                   "Commands that run before or after operations on the resource.",
 }

@@ -305,30 +305,26 @@ func (w *schemaWriter) optionTypes() map[string]jsonNode {
 	for _, operation := range []string{"create", "update", "delete", "read"} {
 		timeouts[operation] = described(text, "A number with its unit, such as 5m or 1h30m.")
 	}
-	return map[string]jsonNode{
-		"additionalSecretOutputs": texts, "aliases": refTo(anyValue), "deleteBeforeReplace": flag, "dependsOn": resources,
-		"customTimeouts": {"type": []string{"object", "null"}, "properties": timeouts, "additionalProperties": false},
-		"hooks":          {"type": []string{"object", "null"}, "properties": moments, "additionalProperties": false},
-		"ignoreChanges":  texts, "import": text, "parent": resource, "protect": flag, "provider": resource, "providers": resources,
-		"version": text, "pluginDownloadURL": text, "replaceOnChanges": texts, "retainOnDelete": flag, "replaceWith": resources,
-		"deletedWith": resource, "hideDiffs": texts, "replacementTrigger": refTo(anyValue), "envVarMappings": refTo(anyValue),
-		"transforms": w.transforms(false),
+	shapes := map[ast.OptionShape]jsonNode{ast.AnyOption: refTo(anyValue), ast.FlagOption: flag, ast.TextOption: text, ast.TextsOption: texts,
+		ast.PathsOption: texts, ast.ResourceOption: resource, ast.ResourcesOption: resources}
+	types := make(map[string]jsonNode)
+	for _, spec := range ast.OptionSpecs() {
+		types[spec.Name] = shapes[spec.Shape]
 	}
+	types["customTimeouts"] = jsonNode{"type": []string{"object", "null"}, "properties": timeouts, "additionalProperties": false}
+	types["hooks"] = jsonNode{"type": []string{"object", "null"}, "properties": moments, "additionalProperties": false}
+	types["transforms"] = w.transforms(false)
+	return types
 }
 
 // options are the options of a resource, but for some.
 func (w *schemaWriter) options(but ...string) jsonNode {
 	types := w.optionTypes()
 	options := jsonNode{}
-	for _, name := range ast.OptionNames() {
-		if slices.Contains(but, name) {
-			continue
+	for _, spec := range ast.OptionSpecs() {
+		if !slices.Contains(but, spec.Name) {
+			options[spec.Name] = described(types[spec.Name], spec.Doc)
 		}
-		node, known := types[name]
-		if !known {
-			node = refTo(anyValue)
-		}
-		options[name] = described(node, optionDocs[name])
 	}
 	return jsonNode{"type": []string{"object", "null"}, "properties": options, "additionalProperties": false}
 }

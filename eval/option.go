@@ -32,15 +32,8 @@ func (s *scope) options(ctx context.Context, r *check.Resource, request *monitor
 		request.Parent = s.frame.parent
 	}
 	request.Dependencies = o.urns(from.DependsOn)
-	request.Protect = o.bool(from.Protect)
-	request.RetainOnDelete = o.bool(from.RetainOnDelete)
-	request.DeleteBeforeReplace = o.bool(from.DeleteBeforeReplace)
-	request.IgnoreChanges = o.texts(from.IgnoreChanges)
-	request.ReplaceOnChanges = o.texts(from.ReplaceOnChanges)
-	request.HideDiffs = o.texts(from.HideDiffs)
-	request.AdditionalSecretOutputs = o.texts(from.AdditionalSecretOutputs)
+	o.plain(from, request)
 	request.Aliases = append(o.aliases(from.Aliases), s.oldName(r)...)
-	request.ImportID = o.text(from.Import)
 	request.DeletedWith = o.urn(from.DeletedWith)
 	request.ReplaceWith = o.urns(from.ReplaceWith)
 	request.EnvVarMappings = o.textMap(from.EnvVarMappings)
@@ -68,6 +61,52 @@ func (s *scope) options(ctx context.Context, r *check.Resource, request *monitor
 	}
 	o.pack(r, from, &request.Version, &request.PluginDownloadURL, &request.PackageRef)
 	return o.failed
+}
+
+// setting is where in a registration the value of an option goes that is one flag, one text or a list of texts: one of the three is
+// set.
+type setting struct {
+	option string
+	flag   func(*monitor.RegisterRequest) **bool
+	text   func(*monitor.RegisterRequest) *string
+	texts  func(*monitor.RegisterRequest) *[]string
+}
+
+// settings are the options that set one field of a registration. The others need more, and are read by name.
+var settings = []setting{
+	{option: "protect", flag: func(r *monitor.RegisterRequest) **bool { return &r.Protect }},
+	{option: "retainOnDelete", flag: func(r *monitor.RegisterRequest) **bool { return &r.RetainOnDelete }},
+	{option: "deleteBeforeReplace", flag: func(r *monitor.RegisterRequest) **bool { return &r.DeleteBeforeReplace }},
+	{option: "ignoreChanges", texts: func(r *monitor.RegisterRequest) *[]string { return &r.IgnoreChanges }},
+	{option: "replaceOnChanges", texts: func(r *monitor.RegisterRequest) *[]string { return &r.ReplaceOnChanges }},
+	{option: "hideDiffs", texts: func(r *monitor.RegisterRequest) *[]string { return &r.HideDiffs }},
+	{option: "additionalSecretOutputs", texts: func(r *monitor.RegisterRequest) *[]string { return &r.AdditionalSecretOutputs }},
+	{option: "import", text: func(r *monitor.RegisterRequest) *string { return &r.ImportID }},
+}
+
+// plain puts the options of the table into a registration, or merges them with what it has: lists are put together, and of anything
+// else what is given here counts.
+func (o *optionReader) plain(from *ast.Options, r *monitor.RegisterRequest) {
+	for _, s := range settings {
+		option := *ast.OptionSpecOf(s.option).In(from)
+		switch {
+		case option == nil:
+		case s.flag != nil:
+			if b := o.bool(option); b != nil {
+				*s.flag(r) = b
+			}
+		case s.texts != nil:
+			if to := s.texts(r); len(*to) == 0 {
+				*to = o.texts(option)
+			} else {
+				*to = union(*to, o.texts(option))
+			}
+		default:
+			if text := o.text(option); text != "" {
+				*s.text(r) = text
+			}
+		}
+	}
 }
 
 // pack says which package a request is about. The options version and pluginDownloadURL have been applied by the checker

@@ -315,28 +315,9 @@ func (s *scope) transformCall(ctx context.Context, t *check.Transform, r monitor
 // transform's own count.
 func (s *scope) mergeOptions(ctx context.Context, from *ast.Options, r monitor.RegisterRequest) (monitor.RegisterRequest, *fault) {
 	o := &optionReader{scope: s, ctx: ctx}
-	for _, flag := range []struct {
-		to     **bool
-		option *ast.Option
-	}{{&r.Protect, from.Protect}, {&r.RetainOnDelete, from.RetainOnDelete}, {&r.DeleteBeforeReplace, from.DeleteBeforeReplace}} {
-		if b := o.bool(flag.option); b != nil {
-			*flag.to = b
-		}
-	}
-	for _, list := range []struct {
-		to     *[]string
-		option *ast.Option
-	}{{&r.IgnoreChanges, from.IgnoreChanges}, {&r.ReplaceOnChanges, from.ReplaceOnChanges}, {&r.HideDiffs, from.HideDiffs},
-		{&r.AdditionalSecretOutputs, from.AdditionalSecretOutputs}} {
-		*list.to = union(*list.to, o.texts(list.option))
-	}
-	for _, text := range []struct {
-		to     *string
-		option *ast.Option
-	}{{&r.ImportID, from.Import}, {&r.PluginDownloadURL, from.PluginDownloadURL}} {
-		if given := o.text(text.option); given != "" {
-			*text.to = given
-		}
+	o.plain(from, &r)
+	if text := o.text(from.PluginDownloadURL); text != "" {
+		r.PluginDownloadURL = text
 	}
 	if text := o.text(from.Version); text != "" {
 		r.Version = schema.PlainVersion(text)
@@ -425,23 +406,22 @@ func resourceArgs(r monitor.RegisterRequest) value.Value {
 // optionValues are the options of a registration by the names that programs use. What is not set is not there.
 func optionValues(r monitor.RegisterRequest) value.Value {
 	entries := textEntries([2]string{"provider", r.Provider}, [2]string{"version", r.Version}, [2]string{"pluginDownloadURL", r.PluginDownloadURL},
-		[2]string{"import", r.ImportID}, [2]string{"deletedWith", string(r.DeletedWith)})
-	for _, flag := range []struct {
-		name string
-		is   *bool
-	}{{"protect", r.Protect}, {"retainOnDelete", r.RetainOnDelete}, {"deleteBeforeReplace", r.DeleteBeforeReplace}} {
-		if flag.is != nil {
-			entries = append(entries, value.Entry{Key: flag.name, Value: value.Bool(*flag.is)})
+		[2]string{"deletedWith", string(r.DeletedWith)})
+	for _, s := range settings {
+		switch {
+		case s.flag != nil && *s.flag(&r) != nil:
+			entries = append(entries, value.Entry{Key: s.option, Value: value.Bool(**s.flag(&r))})
+		case s.texts != nil && len(*s.texts(&r)) > 0:
+			entries = append(entries, value.Entry{Key: s.option, Value: textList(*s.texts(&r))})
+		case s.text != nil:
+			entries = append(entries, textEntries([2]string{s.option, *s.text(&r)})...)
 		}
 	}
-	for _, list := range []struct {
-		name string
-		of   []string
-	}{{"ignoreChanges", r.IgnoreChanges}, {"replaceOnChanges", r.ReplaceOnChanges}, {"hideDiffs", r.HideDiffs},
-		{"additionalSecretOutputs", r.AdditionalSecretOutputs}, {"dependsOn", urnTexts(r.Dependencies)}, {"replaceWith", urnTexts(r.ReplaceWith)}} {
-		if len(list.of) > 0 {
-			entries = append(entries, value.Entry{Key: list.name, Value: textList(list.of)})
-		}
+	if len(r.Dependencies) > 0 {
+		entries = append(entries, value.Entry{Key: "dependsOn", Value: textList(urnTexts(r.Dependencies))})
+	}
+	if len(r.ReplaceWith) > 0 {
+		entries = append(entries, value.Entry{Key: "replaceWith", Value: textList(urnTexts(r.ReplaceWith))})
 	}
 	timeouts := textEntries([2]string{"create", r.CustomTimeouts.Create}, [2]string{"update", r.CustomTimeouts.Update},
 		[2]string{"delete", r.CustomTimeouts.Delete}, [2]string{"read", r.CustomTimeouts.Read})

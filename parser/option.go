@@ -10,20 +10,7 @@ import (
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
-// optionShape is what an option takes when it is written out (L4.A). Anything may be an expression instead; whether its
-// value fits is for the checker (L4.2).
-type optionShape uint8
-
-const (
-	anyShape optionShape = iota
-	boolShape
-	stringShape
-	stringsShape // a list of strings, or one string
-	resourceShape
-	resourcesShape // a list, a map or one
-)
-
-// optionKeys are the names of all options; optionField finds the field and the shape of each.
+// optionKeys are the names of all options.
 var (
 	optionKeys     = ast.OptionNames()
 	readOptionKeys = append(slices.Clip(optionKeys), transformationsName)
@@ -34,52 +21,6 @@ var optionSynonyms = map[string]string{"deleteBeforeCreate": "deleteBeforeReplac
 	"preventDestroy": "protect", "prevent_destroy": "protect", "createBeforeDestroy": "", "timeouts": "customTimeouts", "providerVersion": "version"}
 
 var timeoutKeys = []string{"create", "update", "delete", "read"}
-
-func optionField(o *ast.Options, name string) (**ast.Option, optionShape) {
-	switch name {
-	case "additionalSecretOutputs":
-		return &o.AdditionalSecretOutputs, stringsShape
-	case "aliases":
-		return &o.Aliases, anyShape
-	case "deleteBeforeReplace":
-		return &o.DeleteBeforeReplace, boolShape
-	case "dependsOn":
-		return &o.DependsOn, resourcesShape
-	case "ignoreChanges":
-		return &o.IgnoreChanges, stringsShape
-	case "import":
-		return &o.Import, stringShape
-	case "parent":
-		return &o.Parent, resourceShape
-	case "protect":
-		return &o.Protect, boolShape
-	case "provider":
-		return &o.Provider, resourceShape
-	case "providers":
-		return &o.Providers, resourcesShape
-	case "version":
-		return &o.Version, stringShape
-	case "pluginDownloadURL":
-		return &o.PluginDownloadURL, stringShape
-	case "replaceOnChanges":
-		return &o.ReplaceOnChanges, stringsShape
-	case "retainOnDelete":
-		return &o.RetainOnDelete, boolShape
-	case "replaceWith":
-		return &o.ReplaceWith, resourcesShape
-	case "deletedWith":
-		return &o.DeletedWith, resourceShape
-	case "hideDiffs":
-		return &o.HideDiffs, stringsShape
-	case "replacementTrigger":
-		return &o.ReplacementTrigger, anyShape
-	case "envVarMappings":
-		return &o.EnvVarMappings, anyShape
-	case "hooks":
-		return &o.Hooks, anyShape
-	}
-	return nil, anyShape
-}
 
 // optionBlock reads the field options of a resource or of a transform.
 func (p *parser) optionBlock(o *ast.Options, e entry) {
@@ -105,9 +46,9 @@ func (p *parser) optionBlock(o *ast.Options, e entry) {
 			if name == "hooks" {
 				p.extension(e.at, "the option `hooks`")
 			}
-			field, shape := optionField(o, name)
+			spec := ast.OptionSpecOf(name)
 			if value := p.present(p.expression(e)); value != nil { // null is absent (L4.6)
-				*field = &ast.Option{Key: key, Value: p.shaped(e, name, value, shape)}
+				*spec.In(o) = &ast.Option{Key: key, Value: p.shaped(e, name, value, spec.Shape)}
 			}
 		}, func(e entry) {
 			hint := ""
@@ -124,7 +65,7 @@ func (p *parser) optionBlock(o *ast.Options, e entry) {
 }
 
 // shaped compares an option's value with its shape where it is written out; what does not fit is reported and becomes Bad.
-func (p *parser) shaped(e entry, name string, value ast.Expr, shape optionShape) ast.Expr {
+func (p *parser) shaped(e entry, name string, value ast.Expr, shape ast.OptionShape) ast.Expr {
 	what := "`" + name + "`"
 	kind := exprKind(value)
 	wrong := func(e ast.Expr, what, want, detail string) ast.Expr {
@@ -135,7 +76,7 @@ func (p *parser) shaped(e entry, name string, value ast.Expr, shape optionShape)
 		return value
 	}
 	switch shape {
-	case boolShape:
+	case ast.FlagOption:
 		if kind != "a boolean" {
 			detail := "write `true` or `false`"
 			if text, ok := value.(*ast.String); ok && (text.Value == "true" || text.Value == "false") {
@@ -143,7 +84,7 @@ func (p *parser) shaped(e entry, name string, value ast.Expr, shape optionShape)
 			}
 			return wrong(value, what, "a boolean", detail)
 		}
-	case stringShape:
+	case ast.TextOption:
 		if kind != "a string" {
 			detail := ""
 			if p.deref(e.value).Kind == yaml.ScalarNode {
@@ -151,7 +92,7 @@ func (p *parser) shaped(e entry, name string, value ast.Expr, shape optionShape)
 			}
 			return wrong(value, what, "a string", detail)
 		}
-	case stringsShape:
+	case ast.TextsOption, ast.PathsOption:
 		if kind == "a string" {
 			p.portableList(e, name, value)
 			return &ast.List{Place: ast.Place{At: value.Range()}, Items: []ast.Expr{value}}
@@ -165,9 +106,9 @@ func (p *parser) shaped(e entry, name string, value ast.Expr, shape optionShape)
 				return wrong(item, "an item of "+what, "a string", "")
 			}
 		}
-	case resourceShape:
+	case ast.ResourceOption:
 		return wrong(value, what, "a resource", "write `${name}` with the name of a resource")
-	case resourcesShape:
+	case ast.ResourcesOption:
 		switch kind {
 		case "a list", "a map":
 		default:

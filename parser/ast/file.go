@@ -156,65 +156,6 @@ type Get struct {
 	State []Property
 }
 
-// Options are a resource's options (L4.A). Every field is nil or empty when absent.
-type Options struct {
-	Range diag.Range // the whole block; zero when absent
-
-	AdditionalSecretOutputs *Option
-	Aliases                 *Option
-	CustomTimeouts          *Timeouts
-	DeleteBeforeReplace     *Option
-	DependsOn               *Option
-	IgnoreChanges           *Option
-	Import                  *Option
-	Parent                  *Option
-	Protect                 *Option
-	Provider                *Option
-	Providers               *Option
-	Version                 *Option
-	PluginDownloadURL       *Option
-	ReplaceOnChanges        *Option
-	RetainOnDelete          *Option
-	ReplaceWith             *Option
-	DeletedWith             *Option
-	HideDiffs               *Option
-	ReplacementTrigger      *Option
-	EnvVarMappings          *Option
-	Hooks                   *Option
-
-	Transforms []*Transform // extension of yamlhost
-}
-
-// Option is one option with the place of its key.
-type Option struct {
-	Key   Literal
-	Value Expr
-}
-
-// Timeouts is the option customTimeouts.
-type Timeouts struct {
-	Key                          Literal
-	Create, Update, Delete, Read *Option
-}
-
-// Each calls fn for every option that is present and is an expression, in the order of Options' fields.
-func (o *Options) Each(fn func(*Option)) {
-	call := func(options ...*Option) {
-		for _, option := range options {
-			if option != nil {
-				fn(option)
-			}
-		}
-	}
-	call(o.AdditionalSecretOutputs, o.Aliases)
-	if t := o.CustomTimeouts; t != nil {
-		call(t.Create, t.Update, t.Delete, t.Read)
-	}
-	call(o.DeleteBeforeReplace, o.DependsOn, o.IgnoreChanges, o.Import, o.Parent, o.Protect, o.Provider, o.Providers,
-		o.Version, o.PluginDownloadURL, o.ReplaceOnChanges, o.RetainOnDelete, o.ReplaceWith, o.DeletedWith, o.HideDiffs,
-		o.ReplacementTrigger, o.EnvVarMappings, o.Hooks)
-}
-
 // Component declares a component (L3.E): a program of its own with inputs in place of configuration.
 type Component struct {
 	Name            Literal

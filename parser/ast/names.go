@@ -7,14 +7,6 @@ func ResourceFields() []string {
 	return []string{"type", "name", "properties", "options", "get", "defaultProvider", "forEach", "if"}
 }
 
-// OptionNames are the names of the options of a resource (L4.A).
-func OptionNames() []string {
-	return []string{"additionalSecretOutputs", "aliases", "customTimeouts", "deleteBeforeReplace", "dependsOn",
-		"ignoreChanges", "import", "parent", "protect", "provider", "providers", "version", "pluginDownloadURL",
-		"replaceOnChanges", "retainOnDelete", "replaceWith", "deletedWith", "hideDiffs", "replacementTrigger", "envVarMappings",
-		"hooks", "transforms"}
-}
-
 // OptionName reports whether name is that of an option of a resource.
 func OptionName(name string) bool { return slices.Contains(OptionNames(), name) }
 

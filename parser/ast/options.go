@@ -1,0 +1,166 @@
+package ast
+
+import (
+	"slices"
+
+	"github.com/yamlhost/yamlhost/diag"
+)
+
+// Options are a resource's options (L4.A). Every field is nil or empty when absent. What each of them is says the table below.
+type Options struct {
+	Range diag.Range // the whole block; zero when absent
+
+	AdditionalSecretOutputs *Option
+	Aliases                 *Option
+	CustomTimeouts          *Timeouts
+	DeleteBeforeReplace     *Option
+	DependsOn               *Option
+	IgnoreChanges           *Option
+	Import                  *Option
+	Parent                  *Option
+	Protect                 *Option
+	Provider                *Option
+	Providers               *Option
+	Version                 *Option
+	PluginDownloadURL       *Option
+	ReplaceOnChanges        *Option
+	RetainOnDelete          *Option
+	ReplaceWith             *Option
+	DeletedWith             *Option
+	HideDiffs               *Option
+	ReplacementTrigger      *Option
+	EnvVarMappings          *Option
+	Hooks                   *Option
+
+	Transforms []*Transform // extension of yamlhost
+}
+
+// Option is one option with the place of its key.
+type Option struct {
+	Key   Literal
+	Value Expr
+}
+
+// Timeouts is the option customTimeouts.
+type Timeouts struct {
+	Key                          Literal
+	Create, Update, Delete, Read *Option
+}
+
+// OptionShape is what an option takes when it is written out (L4.A). Anything may be an expression instead; whether its value
+// fits is for the checker (L4.2).
+type OptionShape uint8
+
+// The shapes.
+const (
+	AnyOption OptionShape = iota
+	FlagOption
+	TextOption
+	TextsOption     // a list of texts, or one
+	PathsOption     // a list of the names or paths of properties, or one
+	ResourceOption  // a resource
+	ResourcesOption // a list or a map of resources, or one
+)
+
+// OptionSpec describes an option: the parser, the checker, the editor and the JSON Schema read the table of them. What an option sets
+// in a registration says the table of the evaluator.
+type OptionSpec struct {
+	Name  string
+	Shape OptionShape
+	Early bool   // its value has to be known before anything is created
+	Doc   string // what it does, in a sentence
+	field func(*Options) **Option
+}
+
+// In is where the option stands among those of a resource; nil for customTimeouts and transforms, which are no expressions.
+func (s *OptionSpec) In(o *Options) **Option {
+	if s.field == nil {
+		return nil
+	}
+	return s.field(o)
+}
+
+var optionSpecs = []OptionSpec{
+	{Name: "additionalSecretOutputs", Shape: TextsOption, field: func(o *Options) **Option { return &o.AdditionalSecretOutputs },
+		Doc: "Outputs that are kept secret, besides those of the schema."},
+	{Name: "aliases", field: func(o *Options) **Option { return &o.Aliases },
+		Doc: "Earlier names of the resource: a resource of such a name is this one, and is not replaced."},
+	{Name: "customTimeouts", Doc: "How long the provider may take to create, update, delete or read the resource."},
+	{Name: "deleteBeforeReplace", Shape: FlagOption, Early: true, field: func(o *Options) **Option { return &o.DeleteBeforeReplace },
+		Doc: "A replacement deletes the old resource before it creates the new one."},
+	{Name: "dependsOn", Shape: ResourcesOption, field: func(o *Options) **Option { return &o.DependsOn },
+		Doc: "Resources that have to be there before this one, although no property refers to them."},
+	{Name: "ignoreChanges", Shape: PathsOption, field: func(o *Options) **Option { return &o.IgnoreChanges },
+		Doc: "Properties whose changes are not applied."},
+	{Name: "import", Shape: TextOption, Early: true, field: func(o *Options) **Option { return &o.Import },
+		Doc: "The ID of an existing resource that becomes this one."},
+	{Name: "parent", Shape: ResourceOption, field: func(o *Options) **Option { return &o.Parent },
+		Doc: "The resource that this one belongs to."},
+	{Name: "protect", Shape: FlagOption, field: func(o *Options) **Option { return &o.Protect },
+		Doc: "The resource cannot be deleted."},
+	{Name: "provider", Shape: ResourceOption, field: func(o *Options) **Option { return &o.Provider },
+		Doc: "The provider resource that manages this one."},
+	{Name: "providers", Shape: ResourcesOption, field: func(o *Options) **Option { return &o.Providers },
+		Doc: "Provider resources for a component and what it is made of."},
+	{Name: "version", Shape: TextOption, Early: true, field: func(o *Options) **Option { return &o.Version },
+		Doc: "The version of the provider's plugin."},
+	{Name: "pluginDownloadURL", Shape: TextOption, Early: true, field: func(o *Options) **Option { return &o.PluginDownloadURL },
+		Doc: "Where the provider's plugin can be downloaded."},
+	{Name: "replaceOnChanges", Shape: PathsOption, field: func(o *Options) **Option { return &o.ReplaceOnChanges },
+		Doc: "Properties whose changes replace the resource."},
+	{Name: "retainOnDelete", Shape: FlagOption, Early: true, field: func(o *Options) **Option { return &o.RetainOnDelete },
+		Doc: "The resource is forgotten, but not deleted in the cloud."},
+	{Name: "replaceWith", Shape: ResourcesOption, field: func(o *Options) **Option { return &o.ReplaceWith },
+		Doc: "Resources whose replacement replaces this one."},
+	{Name: "deletedWith", Shape: ResourceOption, field: func(o *Options) **Option { return &o.DeletedWith },
+		Doc: "A resource whose deletion deletes this one in the cloud as well."},
+	{Name: "hideDiffs", Shape: PathsOption, field: func(o *Options) **Option { return &o.HideDiffs },
+		Doc: "Properties whose changes are not shown."},
+	{Name: "replacementTrigger", field: func(o *Options) **Option { return &o.ReplacementTrigger },
+		Doc: "A value whose change replaces the resource."},
+	{Name: "envVarMappings", field: func(o *Options) **Option { return &o.EnvVarMappings },
+		Doc: "Environment variables of the provider, under other names."},
+	{Name: "hooks", field: func(o *Options) **Option { return &o.Hooks },
+		Doc: "Commands that run before or after operations on the resource."},
+	{Name: "transforms", Doc: "Changes of the resource and of what is below it, before anything is done about them."},
+}
+
+// OptionSpecs are all options, in the order in which they are evaluated. The caller does not change them.
+func OptionSpecs() []OptionSpec { return optionSpecs }
+
+// OptionSpecOf is the option of a name; nil where there is none.
+func OptionSpecOf(name string) *OptionSpec {
+	i := slices.IndexFunc(optionSpecs, func(s OptionSpec) bool { return s.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return &optionSpecs[i]
+}
+
+// OptionNames are the names of the options of a resource (L4.A).
+func OptionNames() []string {
+	names := make([]string, len(optionSpecs))
+	for i, s := range optionSpecs {
+		names[i] = s.Name
+	}
+	return names
+}
+
+// Each calls fn for every option that is present and is an expression, in the order of the table.
+func (o *Options) Each(fn func(*Option)) {
+	call := func(option *Option) {
+		if option != nil {
+			fn(option)
+		}
+	}
+	for i := range optionSpecs {
+		if field := optionSpecs[i].In(o); field != nil {
+			call(*field)
+		} else if t := o.CustomTimeouts; t != nil && optionSpecs[i].Name == "customTimeouts" {
+			call(t.Create)
+			call(t.Update)
+			call(t.Delete)
+			call(t.Read)
+		}
+	}
+}
