@@ -162,3 +162,21 @@ test("commands: the graph always, a plan only in a trusted workspace", async (t)
   assert.match(plan, /pet/);
   assert.match(plan, /create/);
 });
+
+test("types, lenses, parts of the format, renamed files, the workspace", async (t) => {
+  const program = text + "  read: {fn::readFile: ./a.txt}\n";
+  const c = await connect(t, { program: program.replace("length: ${twice}", "length:   ${twice}") });
+  assert.deepEqual(await c.request(lsp.TypeDefinitionRequest.type, c.on("pet:")), []);
+  const lenses = await c.request(lsp.CodeLensRequest.type, c.document);
+  assert.deepEqual(lenses.map((l) => l.command.title), ["dev: not deployed", "dev: not deployed"]);
+  const line = position(program, "length: ").line;
+  const range = { start: { line, character: 0 }, end: { line, character: 1 } };
+  const options = { tabSize: 2, insertSpaces: true };
+  assert.equal((await c.request(lsp.DocumentRangeFormattingRequest.type, { ...c.document, range, options })).length, 1);
+  assert.deepEqual(await c.request(lsp.DocumentOnTypeFormattingRequest.type, { ...c.document, position: range.start, ch: "\n", options }), []);
+  const folder = c.at.uri.replace("Pulumi.yaml", "");
+  const moved = await c.request(lsp.WillRenameFilesRequest.type, { files: [{ oldUri: `${folder}a.txt`, newUri: `${folder}b.txt` }] });
+  assert.equal(moved.changes[c.at.uri][0].newText, "./b.txt");
+  const report = await c.request(lsp.WorkspaceDiagnosticRequest.type, { previousResultIds: [] });
+  assert.ok(report.items.some((i) => i.uri === c.at.uri));
+});
