@@ -262,3 +262,43 @@ func TestCISystemsAreTold(t *testing.T) {
 	require.Contains(t, read(filepath.Join(dir, report.GitLabTests)), "<testsuites ")
 	require.JSONEq(t, `{"create":0,"update":0,"delete":0}`, read(filepath.Join(dir, report.GitLabPlan)))
 }
+
+// A plan that an operation follows is folded in the log of a CI system; nothing is on a terminal or elsewhere.
+func TestPlansAreFoldedInLogs(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ env, begin, end string }{
+		"github":    {"GITHUB_ACTIONS=true", "::group::Previewing update dev\n", "\n::endgroup::\n"},
+		"gitlab":    {"GITLAB_CI=true", "\x1b[0Ksection_start:1700000000:yamlhost_plan\r\x1b[0KPreviewing update dev\n", "\x1b[0Ksection_end:1700000000:yamlhost_plan\r\x1b[0K\n"},
+		"azure":     {"TF_BUILD=True", "##[group]Previewing update dev\n", "##[endgroup]\n"},
+		"buildkite": {"BUILDKITE=true", "--- Previewing update dev\n", ""},
+		"teamcity":  {"TEAMCITY_VERSION=2026", "##teamcity[blockOpened name='Previewing update dev']\n", "##teamcity[blockClosed name='Previewing update dev']\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			x, _ := reportWorld(t)
+			x.world.Env = append(x.world.Env, c.env)
+			x.streams.ErrTerminal = false
+			require.Equal(t, 0, x.run("up", "--yes"), x.err.String())
+			begin := strings.Index(x.err.String(), c.begin)
+			require.GreaterOrEqual(t, begin, 0, x.err.String())
+			end := strings.Index(x.err.String(), c.end)
+			require.GreaterOrEqual(t, end, 0, x.err.String())
+			require.Less(t, begin, strings.Index(x.err.String(), "to create"))
+			require.Greater(t, strings.Index(x.err.String(), "Updating"), end)
+			require.Equal(t, 0, x.run("up", "--yes", "--ci", "none"), x.err.String())
+			require.NotContains(t, x.err.String(), c.begin)
+		})
+	}
+}
+
+// The question can be answered with details, which show every property, and then it comes again.
+func TestQuestionTellsDetails(t *testing.T) {
+	t.Parallel()
+	x, _ := reportWorld(t)
+	x.streams.In = strings.NewReader("details\nno\n")
+	require.Equal(t, 1, x.run("up"), x.err.String())
+	require.Equal(t, 2, strings.Count(x.err.String(), "(yes/no/details)"))
+	require.Contains(t, x.err.String(), "+  box drawer:Item: create\n     + kind: \"small\"\n     + title: \"red\"\n")
+	x.streams.In = strings.NewReader("d\nyes\n")
+	require.Equal(t, 0, x.run("up"), x.err.String())
+}

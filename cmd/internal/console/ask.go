@@ -25,6 +25,24 @@ func (a *Console) Confirm(question string) error {
 	return ErrDeclined
 }
 
+// ConfirmDetails is Confirm for a question that can be asked for more: details tells it, and the question comes again.
+func (a *Console) ConfirmDetails(question string, details func()) error {
+	for {
+		fmt.Fprintf(a.Streams.Err, "%s (yes/no/details): ", question)
+		line, err := a.Answer()
+		switch strings.ToLower(strings.TrimSpace(line)) {
+		case "y", "yes":
+			return nil
+		case "d", "details":
+			if err == nil {
+				details()
+				continue
+			}
+		}
+		return ErrDeclined
+	}
+}
+
 // Answer is a line that a person enters; an interrupt is errDeclined.
 func (a *Console) Answer() (string, error) {
 	return a.awaitInput(func() (string, error) { return ReadLine(a.Streams.In) })

@@ -69,6 +69,23 @@ func (f *ReportFlags) system(getenv func(string) string) (report.System, error) 
 	return "", WithCode(CodeBadUsage, "--ci takes auto, none, github, gitlab, azure, buildkite or teamcity, not %q", f.ci)
 }
 
+// LogGroup folds what is logged until end in the log of the CI system, where it can fold; elsewhere it does nothing. Lines go to
+// standard error as they are.
+func (a *Console) LogGroup(id, title string) (end func()) {
+	if a.system == "" || a.Streams.ErrTerminal || a.Screen == nil {
+		return func() {}
+	}
+	group := report.GroupOf(a.system, id, title, a.Now().Unix())
+	if group.Begin != "" {
+		fmt.Fprintln(a.Screen, group.Begin)
+	}
+	return func() {
+		if group.End != "" {
+			fmt.Fprintln(a.Screen, group.End)
+		}
+	}
+}
+
 // FinishReports completes the reports with how the command ended; text is the error that was shown.
 func (a *Console) FinishReports(code int, text string) error {
 	if a.Reports == nil {

@@ -6,6 +6,8 @@ import (
 	"fmt"
 
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/cmd/internal/view"
+	"github.com/yamlhost/yamlhost/internal/printable"
 	"github.com/yamlhost/yamlhost/runtime/backend"
 	"github.com/yamlhost/yamlhost/runtime/engine"
 	"github.com/yamlhost/yamlhost/workspace/project"
@@ -135,7 +137,12 @@ func PlanAndApply(ctx context.Context, a *console.Console, o *Options, op Operat
 		}
 	}
 	if !o.SkipPreview {
+		outline := view.NewOutline(p.viewOptions(op.Planning), p.stage.secrets())
+		if !o.Yes {
+			p.listen = outline.Event
+		}
 		result, err := p.plan(ctx, op)
+		p.listen = nil
 		if o.PreviewOnly {
 			return verdict(a, o, "preview", result, err)
 		}
@@ -146,7 +153,7 @@ func PlanAndApply(ctx context.Context, a *console.Console, o *Options, op Operat
 			p.bound = result.Plan
 		}
 		if !o.Yes {
-			if err := a.Confirm(op.Question); err != nil {
+			if err := a.ConfirmDetails(op.Question, func() { p.tellDetails(outline) }); err != nil {
 				return err
 			}
 		}
@@ -162,6 +169,22 @@ func PlanAndApply(ctx context.Context, a *console.Console, o *Options, op Operat
 		return afterDestroy(ctx, a, o, p, len(result.Snapshot.Resources))
 	}
 	return nil
+}
+
+// tellDetails shows every property that a plan changes, those of new resources too.
+func (p *Pipeline) tellDetails(outline *view.Outline) {
+	out, flush := p.discreetErr()
+	guarded := printable.NewWriter(out, func() bool { return false })
+	for _, item := range outline.Resources() {
+		if !item.Changed() || item.IsStack() {
+			continue
+		}
+		fmt.Fprintf(guarded, "%-2s %s %s: %s\n", item.Sign, item.URN.Name(), view.ShortType(item.URN.Type()), item.Words)
+		for _, line := range item.Changes {
+			fmt.Fprintf(guarded, "     %s\n", line)
+		}
+	}
+	_ = flush() // standard error has nobody to tell it to
 }
 
 // afterDestroy removes the empty stack if it should, and says how to if not (E7.39). left is the number of resources that

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/yamlhost/yamlhost/cmd/internal/report"
 	"github.com/yamlhost/yamlhost/runtime/backend"
 	"github.com/yamlhost/yamlhost/runtime/engine"
 )
@@ -30,6 +31,9 @@ func (p *Pipeline) environment() map[string]string {
 	env := map[string]string{
 		"exec.kind": "cli", "pulumi.arch": runtime.GOARCH, "pulumi.os": runtime.GOOS, "pulumi.version": "yamlhost/" + p.Console.Version(),
 		"runtime.name": "yaml", "stack.environments": "[]", "updatePlan": "false",
+	}
+	for _, property := range report.OriginOf(p.Console.World.Getenv, p.Workspace.Project.Dir).Properties() {
+		env[property[0]] = property[1]
 	}
 	for name, text := range p.options.Flags {
 		env["pulumi.flag."+name] = text

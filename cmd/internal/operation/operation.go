@@ -47,6 +47,7 @@ type Options struct {
 	Reports          console.ReportFlags
 	Json             bool
 	Diff             bool
+	Timestamps       bool
 	ShowSames        bool
 	ShowReads        bool
 	ShowSecrets      bool

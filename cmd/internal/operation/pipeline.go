@@ -375,6 +375,11 @@ func (p *Pipeline) operate(ctx context.Context, op Operation, o engine.Options) 
 	if o.DryRun {
 		name, final = op.Planning, p.document
 	}
+	unfold := func() {}
+	if !final && !p.options.Json { // what is followed by an operation is folded; a result is not
+		unfold = p.Console.LogGroup("yamlhost_plan", name+" "+p.Stack.Ref.Stack)
+	}
+	defer unfold()
 	shown := p.show(name, o.DryRun && p.document, final)
 	p.stage.enter(shown)
 	defer p.stage.leave()

@@ -51,7 +51,7 @@ func (p *Pipeline) viewOptions(name string) view.Options {
 		Interactive: a.Streams.ErrTerminal && !a.Global.NonInteractive && a.World.Getenv("TERM") != "dumb",
 		Color:       a.Color(a.Streams.ErrTerminal), Width: columns, Height: lines, Size: a.Size,
 		ShowSames: o.ShowSames, ShowSecrets: o.ShowSecrets, ShowReads: o.ShowReads, Diff: o.Diff,
-		SuppressOutputs: o.SuppressOutputs, SuppressProgress: o.SuppressProgress, Operation: name, Source: p.source, Property: p.Property,
+		SuppressOutputs: o.SuppressOutputs, SuppressProgress: o.SuppressProgress, Timestamps: o.Timestamps, Operation: name, Source: p.source, Property: p.Property,
 		Secrets: p.secretTexts(), Crash: a.Crashes.Crash, Found: a.World.Found,
 	}
 	if p.Workspace != nil {

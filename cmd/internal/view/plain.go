@@ -150,6 +150,9 @@ func (v *plain) write(line string) {
 		fmt.Fprintln(v.o.Err)
 		v.begun = true
 	}
+	if v.o.Timestamps {
+		line = v.board.now().UTC().Format(time.RFC3339) + line
+	}
 	fmt.Fprintln(v.o.Err, line)
 }
 

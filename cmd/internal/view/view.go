@@ -28,6 +28,8 @@ type Options struct {
 	SuppressOutputs bool
 	// Silent says that nothing happens for long without a word of it: of a file, nobody waits for the next line.
 	Silent bool
+	// Timestamps puts the time in front of each line of progress in a log.
+	Timestamps bool
 	// SuppressProgress leaves out everything before the summary that is no diagnostic.
 	SuppressProgress bool
 

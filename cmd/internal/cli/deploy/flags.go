@@ -19,6 +19,7 @@ func operationFlags(a *console.Console, cmd *cobra.Command, o *operation.Options
 	operation.TimeFlags(cmd, o)
 	f.BoolVarP(&o.Json, "json", "j", false, "write JSON to standard output")
 	f.BoolVar(&o.Diff, "diff", false, "show what changes in every property")
+	f.BoolVar(&o.Timestamps, "timestamps", false, "put the time in front of each line of progress in a log")
 	f.BoolVar(&o.ShowSames, "show-sames", false, "show resources that do not change")
 	f.BoolVar(&o.ShowReads, "show-reads", false, "show resources that are only read")
 	f.BoolVar(&o.ShowSecrets, "show-secrets", false, "show secret outputs in plain text")
