@@ -35,7 +35,7 @@ type Project struct {
 	Join func(found diag.Diagnostics) diag.Diagnostics
 	// Path is the absolute path of a file by the name that findings call it by.
 	Path func(name string) string
-	// Packages are the names of the packages that are at hand.
+	// Packages are the names of the packages that are at hand. It must not know the texts that are open: it outlives them.
 	Packages func() []string
 	// State is what is recorded of the stack that is selected; nil, or a nil answer, where nothing is known. It is safe for
 	// concurrent use and opens no secret.
@@ -122,8 +122,16 @@ func (s *Snapshot) latest() map[string]*Program {
 	if known == nil {
 		known = map[string]*Program{}
 	}
-	maps.Copy(known, s.programs)
+	for path, p := range s.programs {
+		known[path] = p.lasting()
+	}
 	return known
+}
+
+// lasting is a program as later snapshots may keep it: it knows nothing of the snapshot that it was read in, which would keep all
+// that were before alive.
+func (p *Program) lasting() *Program {
+	return &Program{Project: &Project{Main: p.Main, Document: p.Document, Check: p.Check, Packages: p.Packages}, File: p.File, Checked: p.Checked}
 }
 
 // known is the program of a file, if it has been checked; else, as it was when it was checked last. Either may be nil.

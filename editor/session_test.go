@@ -2,11 +2,14 @@ package editor_test
 
 import (
 	"context"
+	"runtime"
 	"strings"
 	"testing"
+	"weak"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/editor"
 	"github.com/yamlhost/yamlhost/parser"
 )
@@ -82,4 +85,42 @@ func (o *slowOpener) Open(ctx context.Context, path string, open func(path strin
 	close(o.inside)
 	<-o.leave
 	return o.Opener.Open(ctx, path, open)
+}
+
+// rememberingOpener opens programs that know the texts that were open, as those of a real project do.
+type rememberingOpener struct{ opener }
+
+func (o rememberingOpener) Open(ctx context.Context, path string, open func(path string) *parser.Document) (*editor.Project, error) {
+	p, err := o.opener.Open(ctx, path, open)
+	p.Join = func(found diag.Diagnostics) diag.Diagnostics {
+		_ = open(path)
+		return found
+	}
+	return p, err
+}
+
+// TestOldSnapshotsAreLetGo edits and checks many times: what was known of texts that are no more is not kept.
+func TestOldSnapshotsAreLetGo(t *testing.T) {
+	t.Parallel()
+	s := editor.NewSession(rememberingOpener{newOpener()})
+	s.Open(file, "variables:\n  a: 1\n  b: ${a}\n")
+	var old []weak.Pointer[editor.Snapshot]
+	for range 20 {
+		snapshot := s.Snapshot()
+		_, err := editor.Diagnostics(t.Context(), snapshot, file)
+		require.NoError(t, err)
+		old = append(old, weak.Make(snapshot))
+		s.Edit(file, parser.Edit{Start: 0, End: 0, Text: "# more\n"})
+	}
+	for range 5 {
+		runtime.GC()
+	}
+	kept := 0
+	for _, p := range old {
+		if p.Value() != nil {
+			kept++
+		}
+	}
+	require.LessOrEqual(t, kept, 2)
+	runtime.KeepAlive(s)
 }

@@ -210,7 +210,8 @@ func (o *ProgramOpener) Open(ctx context.Context, path string, texts func(path s
 		return append(found, kept.providers.Paths.Placed(ws).Unseen()...)
 	}
 	p.State = func(ctx context.Context) *editor.State { return o.state(ctx, ws.Project) }
-	p.Packages = func() []string { return packageNames(o.Console.PulumiHome(), ws) }
+	home, own := o.Console.PulumiHome(), ownPackages(ws)
+	p.Packages = func() []string { return packageNames(home, own) }
 	return p, nil
 }
 
@@ -264,18 +265,24 @@ func (o *ProgramOpener) settings(root, path string, document func(string) *parse
 	}}
 }
 
-// packageNames are the packages that are built in, installed, or declared by a project.
-func packageNames(home string, ws *workspace.Workspace) []string {
-	names := embedded.Names()
+// packageNames are the packages that are built in, installed, or a project's own.
+func packageNames(home string, own []string) []string {
+	names := append(embedded.Names(), own...)
 	for _, installed := range plugin.Installed(home) {
 		names = append(names, installed.Name)
 	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// ownPackages are the packages that a project declares.
+func ownPackages(ws *workspace.Workspace) []string {
+	var names []string
 	for _, d := range ws.Packages {
 		names = append(names, d.PackageName())
 	}
 	for _, c := range ws.Components {
 		names = append(names, c.Name)
 	}
-	slices.Sort(names)
-	return slices.Compact(names)
+	return names
 }
