@@ -77,8 +77,11 @@ func (c *chain) put(data []byte) error {
 		err = c.lease.check()
 	}
 	var lost *LockLostError
-	if errors.As(err, &lost) {
+	switch {
+	case errors.As(err, &lost):
 		c.lost = err
+	case err != nil && !errors.As(err, new(*FileError)):
+		err = &FileError{Doing: "write the journal", Path: c.folder, Err: err}
 	}
 	return err
 }
@@ -136,7 +139,7 @@ func (c *chain) leave() error {
 func (c *chain) removeLocked(before int) error {
 	for ; c.first < before; c.first++ {
 		if err := c.lease.d.delete(linkKey(c.folder, c.first)); err != nil {
-			return err
+			return &FileError{Doing: "remove the journal", Path: c.folder, Err: err}
 		}
 	}
 	return nil
@@ -219,8 +222,9 @@ func isMark(data []byte) bool {
 	return false
 }
 
-// journal is what a chain holds of a journal; nil if nothing that counts. pieces are its links.
-func (l *links) journal() (data []byte, pieces []int) {
+// journal is what a chain holds of a journal; nil if nothing that counts. pieces are its links. A link that is missing in between is
+// damage: each is written after the one before was acknowledged, and links are removed from the beginning.
+func (l *links) journal() (data []byte, pieces []int, err error) {
 	start := -1
 	for i, n := range l.numbers {
 		if journal.Begins(l.data[n]) {
@@ -228,18 +232,22 @@ func (l *links) journal() (data []byte, pieces []int) {
 		}
 	}
 	if start < 0 {
-		return nil, nil
+		return nil, nil, nil
 	}
 	for i := start; i < len(l.numbers); i++ {
 		n := l.numbers[i]
-		if i > start && n != l.numbers[i-1]+1 || l.data[n] == nil {
-			break // what comes after a gap was never acknowledged, or its beginning is being removed
+		if i > start && n != l.numbers[i-1]+1 {
+			return nil, nil, &CorruptError{Path: linkKey(l.folder, l.numbers[i-1]+1),
+				Err: errors.New("this piece of the journal is missing, and there are pieces behind it; put it back from a version or a copy of the store")}
+		}
+		if l.data[n] == nil {
+			break // it was removed since it was listed: the state holds all of it
 		}
 		if !isMark(l.data[n]) {
 			data, pieces = append(data, l.data[n]...), append(pieces, n)
 		}
 	}
-	return data, pieces
+	return data, pieces, nil
 }
 
 // last is the last link; nil if there is none.

@@ -27,8 +27,8 @@ func (b stackJournal) journalInChains() ([]byte, error) {
 		if l.settled() {
 			continue
 		}
-		if data, _ := l.journal(); data != nil {
-			return data, nil
+		if data, _, err := l.journal(); err != nil || data != nil {
+			return data, err
 		}
 	}
 	return nil, nil
@@ -62,7 +62,10 @@ func (b stackJournal) recoverObjects(h *heldLock, file stored, salvage bool) (*R
 func (b stackJournal) recoverOnto(h *heldLock, file stored, salvage bool) (out *Recovery, _ stored, err error) {
 	var unsettled []*links // that hold a journal which a state to come has to be known to
 	for _, l := range h.left {
-		data, _ := l.journal()
+		data, _, err := l.journal()
+		if err != nil {
+			return nil, file, err
+		}
 		found, err := b.settle(file, data, salvage)
 		switch {
 		case err != nil:

@@ -162,10 +162,11 @@ func (b stackLocks) lockFiles(own string) (found []Lock, files []lockFile, err e
 	return found, files, nil
 }
 
-// stale reports whether a lock is of a process of this machine that is gone. In a store, what the Pulumi CLI left is never
-// stale: machines that share a store may share the name of a host, and its locks tell no more than that.
+// stale reports whether a lock is of a process of this machine that is gone. What the Pulumi CLI left tells no more than the names of
+// host and user: in a store, which machines share, those of this machine count unless every machine may be called so.
 func (b stackLocks) stale(l lockFile) bool {
-	return b.o.Process.owner(l) == OwnerGone && (l.Yamlhost != nil || b.objects == nil)
+	own := l.Yamlhost != nil || b.objects == nil || l.Username == b.o.Process.User && l.Hostname != "" && !strings.HasPrefix(l.Hostname, "localhost")
+	return own && b.o.Process.owner(l) == OwnerGone
 }
 
 // Locks are the locks that keep a stack from being changed now.

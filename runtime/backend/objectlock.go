@@ -154,16 +154,13 @@ func (e *UnfitStoreError) Error() string {
 		"runs at once could not be kept apart. Keep state in a store that honours them, or in a folder. Nothing was done.", e.URL)
 }
 
-// explain makes a fault of the chain one that names what was being done. A lost lock explains everything that came of it.
+// explain makes an error that of the lost lock where it came of one: that explains everything.
 func (h *heldLock) explain(err error) error {
 	var lost *LockLostError
-	switch {
-	case errors.As(err, &lost):
+	if errors.As(err, &lost) {
 		return lost
-	case err == nil || errors.As(err, new(*FileError)) || h.chain == nil:
-		return err
 	}
-	return &FileError{Doing: "write the journal", Path: h.chain.folder, Err: err}
+	return err
 }
 
 // foreign explains why the state in a store is not what was read although the lock was held: because it no longer is, or

@@ -136,7 +136,12 @@ func (r report) outputList() []Output {
 		return nil
 	}
 	old, new := outputsOf(s.OldOutputs), outputsOf(s.Outputs)
-	text := func(v value.Value) string { return r.mask.Hide(outputText(v, r.o.ShowSecrets)) }
+	text := func(v value.Value) string {
+		if r.o.ShowSecrets {
+			return outputText(v, true)
+		}
+		return r.mask.Hide(outputText(v, false))
+	}
 	var list []Output
 	for _, k := range new.Keys() {
 		after, _ := new.Lookup(k)

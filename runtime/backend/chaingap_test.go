@@ -1,0 +1,66 @@
+package backend
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/yamlhost/yamlhost/runtime/journal"
+)
+
+// A piece that is missing in the middle of a journal is damage, and is named; what goes on behind it was acknowledged.
+func TestChainWithAGap(t *testing.T) { // D9
+	t.Parallel()
+	file := &keptFile{}
+	log, err := journal.Create(file, journal.Header{Command: "update"}, journal.LogOptions{})
+	require.NoError(t, err)
+	require.NoError(t, log.Close())
+	head := file.data
+	require.True(t, journal.Begins(head))
+	l := &links{folder: "f", numbers: []int{3, 4, 5}, data: map[int][]byte{3: head, 4: []byte("a"), 5: []byte("b")}}
+	data, pieces, err := l.journal()
+	require.NoError(t, err)
+	require.Equal(t, string(head)+"ab", string(data))
+	require.Equal(t, []int{3, 4, 5}, pieces)
+	l.numbers = []int{3, 5}
+	_, _, err = l.journal()
+	var damaged *CorruptError
+	require.ErrorAs(t, err, &damaged)
+	require.Equal(t, linkKey("f", 4), damaged.Path)
+}
+
+// keptFile is a journal's file in memory.
+type keptFile struct{ data []byte }
+
+func (f *keptFile) Write(p []byte) (int, error) { f.data = append(f.data, p...); return len(p), nil }
+func (f *keptFile) Sync() error                 { return nil }
+func (f *keptFile) Close() error                { return nil }
+
+// The lock of a dead process of the Pulumi CLI on this host is stale in a store too, where the host's name tells this machine from
+// others.
+func TestStaleLockOfTheStockHostInAStore(t *testing.T) { // F6.9
+	t.Parallel()
+	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	for name, c := range map[string]struct {
+		lock  lockFile
+		alive bool
+		stale bool
+	}{
+		"dead":               {lockFile{PID: 9, Username: "u", Hostname: "builder", Timestamp: at}, false, true},
+		"alive":              {lockFile{PID: 9, Username: "u", Hostname: "builder", Timestamp: at}, true, false},
+		"another host":       {lockFile{PID: 9, Username: "u", Hostname: "other", Timestamp: at}, false, false},
+		"another user":       {lockFile{PID: 9, Username: "v", Hostname: "builder", Timestamp: at}, false, false},
+		"no moment":          {lockFile{PID: 9, Username: "u", Hostname: "builder"}, false, false},
+		"everybody's name":   {lockFile{PID: 9, Username: "u", Hostname: "localhost", Timestamp: at}, false, false},
+		"everybody's domain": {lockFile{PID: 9, Username: "u", Hostname: "localhost.localdomain", Timestamp: at}, false, false},
+	} {
+		host := "builder"
+		if c.lock.Hostname != "other" {
+			host = c.lock.Hostname
+		}
+		b := &Backend{objects: &objectDisk{}, o: Options{Process: Process{PID: 7, User: "u", Host: host,
+			AliveAt: func(int, time.Time) bool { return c.alive }}}}
+		require.Equal(t, c.stale, stackLocks{Backend: b}.stale(c.lock), name)
+	}
+}
