@@ -23,6 +23,7 @@ import (
 	"google.golang.org/protobuf/types/known/structpb"
 
 	"github.com/yamlhost/yamlhost/bench/drawer"
+	"github.com/yamlhost/yamlhost/cmd/internal/console"
 	"github.com/yamlhost/yamlhost/runtime/plugin"
 )
 
@@ -132,33 +133,33 @@ func TestGarbage(t *testing.T) {
 		says    string // what it says
 		pending bool   // the next run has to be told what became of creations
 	}{
-		{garbage: "Handshake bytes", code: 1, says: unreadable},
-		{garbage: "GetPluginInfo bytes", code: 1, says: unreadable},
-		{garbage: "GetSchema bytes", code: 1, says: unreadable},
-		{garbage: "GetSchema empty", code: 1, says: "plugin drawer has no schema"},
-		{garbage: "CheckConfig bytes", code: 1, says: unreadable},
-		{garbage: "Configure bytes", code: 1, says: unreadable},
+		{garbage: "Handshake bytes", code: console.CodeProgram, says: unreadable},
+		{garbage: "GetPluginInfo bytes", code: console.CodeProgram, says: unreadable},
+		{garbage: "GetSchema bytes", code: console.CodeProgram, says: unreadable},
+		{garbage: "GetSchema empty", code: console.CodeProgram, says: "plugin drawer has no schema"},
+		{garbage: "CheckConfig bytes", code: console.CodeFailed, says: unreadable},
+		{garbage: "Configure bytes", code: console.CodeFailed, says: unreadable},
 		{garbage: "Configure empty", code: 0},
-		{garbage: "Check bytes", code: 1, says: unreadable},
-		{garbage: "Check failures", code: 1, says: "i0"},
-		{garbage: "Check status", code: 1, says: "speaks in tongues"},
-		{garbage: "Create bytes", code: 1, says: "create: the answer of plugin drawer cannot be understood", pending: true},
-		{garbage: "Create empty", code: 1, says: "plugin drawer returned no ID for what it created", pending: true},
-		{garbage: "Create deep", code: 1, says: "create: the answer of plugin drawer cannot be understood", pending: true},
-		{garbage: "Create unknowns", code: 1, says: "plugin drawer answered outputs that cannot be read"},
-		{garbage: "Create half-secret", code: 1, says: "plugin drawer answered outputs that cannot be read"},
-		{garbage: "Create no-signature", code: 1, says: "plugin drawer answered outputs that cannot be read"},
+		{garbage: "Check bytes", code: console.CodeFailed, says: unreadable},
+		{garbage: "Check failures", code: console.CodeFailed, says: "i0"},
+		{garbage: "Check status", code: console.CodeFailed, says: "speaks in tongues"},
+		{garbage: "Create bytes", code: console.CodeFailed, says: "create: the answer of plugin drawer cannot be understood", pending: true},
+		{garbage: "Create empty", code: console.CodeFailed, says: "plugin drawer returned no ID for what it created", pending: true},
+		{garbage: "Create deep", code: console.CodeFailed, says: "create: the answer of plugin drawer cannot be understood", pending: true},
+		{garbage: "Create unknowns", code: console.CodeFailed, says: "plugin drawer answered outputs that cannot be read"},
+		{garbage: "Create half-secret", code: console.CodeFailed, says: "plugin drawer answered outputs that cannot be read"},
+		{garbage: "Create no-signature", code: console.CodeFailed, says: "plugin drawer answered outputs that cannot be read"},
 		{garbage: "Create infinities", code: 0},
-		{garbage: "Create other-types", code: 1, says: "a list cannot be put into a text"},
-		{garbage: "Diff bytes", again: true, code: 1, says: unreadable},
+		{garbage: "Create other-types", code: console.CodeFailed, says: "a list cannot be put into a text"},
+		{garbage: "Diff bytes", again: true, code: console.CodeFailed, says: unreadable},
 		{garbage: "Diff numbers", again: true, code: 0},
 		{garbage: "Diff empty", again: true, code: 0},
-		{garbage: "Update bytes", again: true, code: 1, says: "update: the answer of plugin drawer cannot be understood"},
-		{garbage: "Update unknowns", again: true, code: 1, says: "plugin drawer answered outputs that cannot be read"},
+		{garbage: "Update bytes", again: true, code: console.CodeFailed, says: "update: the answer of plugin drawer cannot be understood"},
+		{garbage: "Update unknowns", again: true, code: console.CodeFailed, says: "plugin drawer answered outputs that cannot be read"},
 		{garbage: "Update empty", again: true, code: 0},
-		{garbage: "Delete bytes", again: true, code: 1, says: "delete: the answer of plugin drawer cannot be understood"},
-		{garbage: "Read bytes", again: true, code: 1, says: "read: the answer of plugin drawer cannot be understood"},
-		{garbage: "Read unknowns", again: true, code: 1, says: "plugin drawer answered outputs that cannot be read"},
+		{garbage: "Delete bytes", again: true, code: console.CodeFailed, says: "delete: the answer of plugin drawer cannot be understood"},
+		{garbage: "Read bytes", again: true, code: console.CodeFailed, says: "read: the answer of plugin drawer cannot be understood"},
+		{garbage: "Read unknowns", again: true, code: console.CodeFailed, says: "plugin drawer answered outputs that cannot be read"},
 		{garbage: "Cancel bytes", code: 0},
 	} {
 		t.Run(c.garbage, func(t *testing.T) {
@@ -181,7 +182,7 @@ func TestGarbage(t *testing.T) {
 			flags, _ := b.verdicts(false)
 			require.Equal(t, c.pending, len(flags) > 0, "%v: %s", flags, b.said)
 			if c.pending {
-				require.Equal(t, 10, b.run("", 0, operation...).code, b.said)
+				require.Equal(t, console.CodePending, b.run("", 0, operation...).code, b.said)
 			}
 			require.Equal(t, 0, b.run("", 0, append([]string{"up", "--yes", "--skip-preview", "--refresh"}, flags...)...).code, b.said)
 			b.nothingLeft(t)
