@@ -32,7 +32,7 @@ type Options struct {
 	// Untrusted says that the run will be of a program that is not trusted: no absolute path may lead out of RootDir either, and
 	// no environment variable may be read.
 	Untrusted bool
-	// Stat looks for files that programs name; nil when there is no file system at hand.
+	// Stat looks for files that programs name; nil when there is no file system available.
 	Stat func(path string) (fs.FileInfo, error)
 	// Previous is what an earlier check of the program has answered: what is the same as then is taken over, so that a check
 	// after an edit costs little more than what has changed. The answers are those of a check without it. It may be nil.
@@ -165,7 +165,7 @@ func (c *body) checkNodes() {
 	c.knotted = c.knotted || len(c.cyclic) > 0
 	for _, n := range c.program.Nodes {
 		if c.ctx.Err() != nil {
-			return // whoever asked for it wants no answer any more
+			return // anyone who asked for it wants no answer any more
 		}
 		c.checkNode(n)
 	}
@@ -215,16 +215,16 @@ func (c *body) checkNode(n *Node) {
 	}
 }
 
-// keep keeps a verdict with the declaration's record.
-func (c *body) keep(unit *ast.Unit, v *verdict) {
+// keep keeps an outcome with the declaration's record.
+func (c *body) keep(unit *ast.Unit, v *outcome) {
 	c.changed = true
 	if r := c.records[unit]; r != nil {
-		r.verdict = v
+		r.outcome = v
 	}
 }
 
 // settle hands over what was found out about a declaration.
-func (c *body) settle(v *verdict) {
+func (c *body) settle(v *outcome) {
 	c.sink.Add(v.found...)
 	c.written = append(c.written, v.jsonArguments...)
 	for _, l := range v.leads {

@@ -12,7 +12,7 @@ import (
 // Components are expanded in process: those that the program declares itself (L10.C15) and those of packages that are
 // used by path (L1.G). Each has a body that is checked once, like a program of its own, and evaluated for each instance.
 
-// Component is a component whose text is at hand.
+// Component is a component whose text is known.
 type Component struct {
 	Decl  *ast.Component
 	Token string // canonical
@@ -27,7 +27,7 @@ type Component struct {
 	seen  *seenComponent
 }
 
-// LocalPackage is a package of components whose text is at hand (L7.31).
+// LocalPackage is a package of components whose text is known (L7.31).
 type LocalPackage struct {
 	Name  string // by which tokens name it
 	Alias string // another such name, as the project declares the package; may be empty
@@ -37,13 +37,13 @@ type LocalPackage struct {
 // inlineNamespace is the package of the components that a program declares itself.
 const inlineNamespace = "components"
 
-// components are those that are at hand, by token and by package.
+// components are those that are known, by token and by package.
 type components struct {
 	byToken    map[string]*Component // in all spellings
 	namespaces map[string][]*Component
 }
 
-// serves reports whether a token is for the components that are at hand, and not for a provider.
+// serves reports whether a token is for the components that are known, and not for a provider.
 func (cs *components) serves(token string) bool {
 	if cs.byToken[token] != nil {
 		return true

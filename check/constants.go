@@ -21,7 +21,7 @@ type constants struct {
 	*findings           // of the declaration
 	unit      *ast.Unit // of the declaration; nil for one without expressions
 	record    *record   // of the unit
-	*verdict            // in the making
+	*outcome            // in the making
 }
 
 // hasLost reports whether reading the text has lost something of a name.

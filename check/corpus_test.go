@@ -48,7 +48,7 @@ func (s *shelf) excuse(name, text string, d diag.Diagnostic) string {
 		}
 	}
 	if m := packageWords.FindStringSubmatch(d.Summary); m != nil && s.paths[m[1]] == "" {
-		return "the package is not at hand"
+		return "the package is not known"
 	}
 	if m := requiredWords.FindStringSubmatch(d.Summary); m != nil {
 		if raw := s.raw(name, m[1]); raw != nil && raw.needs(m[2]) && !strings.Contains(text, " "+m[2]+":") {

@@ -2,20 +2,20 @@ package check
 
 import "slices"
 
-// JudgedAnew are the declarations of a program that an earlier check has not left a verdict for, by name and in order.
+// JudgedAnew are the declarations of a program that an earlier check has not left a outcome for, by name and in order.
 func JudgedAnew(before, after *Program) []string {
-	known := map[*verdict]bool{}
+	known := map[*outcome]bool{}
 	for _, r := range before.records {
-		known[r.verdict] = true
+		known[r.outcome] = true
 	}
 	var names []string
 	for _, n := range after.Nodes {
-		if r := after.records[n.unit()]; r != nil && !known[r.verdict] {
+		if r := after.records[n.unit()]; r != nil && !known[r.outcome] {
 			names = append(names, n.Name)
 		}
 	}
 	for _, o := range after.Outputs {
-		if !known[after.records[o.Decl.Unit].verdict] {
+		if !known[after.records[o.Decl.Unit].outcome] {
 			names = append(names, o.Decl.Name.Value)
 		}
 	}

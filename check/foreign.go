@@ -13,7 +13,7 @@ func (c *constants) known(t schema.Type) schema.Type {
 	return found
 }
 
-// known answers missing for a type whose package is not at hand.
+// known answers missing for a type whose package is not known.
 func known(ctx context.Context, schemas schema.Loader, t schema.Type) (found schema.Type, missing bool) {
 	switch t := t.(type) {
 	case *schema.Token:

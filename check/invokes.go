@@ -9,10 +9,10 @@ import (
 func (p *Program) Invokes() []*Invoke {
 	byToken := make(map[string]*Invoke)
 	add := func(body *record) {
-		if body.verdict == nil {
+		if body.outcome == nil {
 			return
 		}
-		for _, call := range body.verdict.calls {
+		for _, call := range body.outcome.calls {
 			if call == nil {
 				continue
 			}

@@ -116,7 +116,7 @@ func (c *typer) inferMethod(e *ast.Call, f *builtins.Func) schema.Type {
 }
 
 // resourceOfType finds a resource's schema by its canonical token among the packages that the program uses; nil when its
-// package is not at hand.
+// package is not known.
 func (c *run) resourceOfType(token string) (*loadedPackage, *schema.Resource) {
 	for _, key := range c.packages.order {
 		p := c.packages.loaded[key]

@@ -60,8 +60,8 @@ func seedMistakes(t *testing.T, l schema.Loader) {
 			if tallies[m.kind] == nil {
 				tallies[m.kind] = &tally{}
 			}
-			verdict := judge(t, p, m, l)
-			total.add(verdict)
+			outcome := judge(t, p, m, l)
+			total.add(outcome)
 			if fixed, n := fix(t, m.text, l); n > 0 {
 				fixes++
 				if fixed == p.text || fixed == m.corrected() {
@@ -70,9 +70,9 @@ func seedMistakes(t *testing.T, l schema.Loader) {
 					t.Logf("%s/%s %s: fixed wrongly\n%s", p.provider, p.name, m.kind, told(t, p, m, l))
 				}
 			}
-			tallies[m.kind].add(verdict)
-			if os.Getenv("YAMLHOST_MISTAKES") != "" && !verdict.perfect() {
-				t.Logf("%s/%s %s: %+v\n%s", p.provider, p.name, m.kind, verdict, told(t, p, m, l))
+			tallies[m.kind].add(outcome)
+			if os.Getenv("YAMLHOST_MISTAKES") != "" && !outcome.perfect() {
+				t.Logf("%s/%s %s: %+v\n%s", p.provider, p.name, m.kind, outcome, told(t, p, m, l))
 			}
 		}
 	}
@@ -97,16 +97,16 @@ func seedMistakes(t *testing.T, l schema.Loader) {
 	require.GreaterOrEqual(t, 100*float64(right)/float64(fixes), 99.0, "a fix is certain")
 }
 
-// verdict is what the checker made of a mistake.
-type verdict struct{ found, exact, single, suggested bool }
+// outcome is what the checker made of a mistake.
+type outcome struct{ found, exact, single, suggested bool }
 
-func (v verdict) perfect() bool { return v.found && v.exact && v.single && v.suggested }
+func (v outcome) perfect() bool { return v.found && v.exact && v.single && v.suggested }
 
 type tally struct{ cases, found, exact, single, suggested int }
 
 const tallyHeader = "cases   found   exact  single suggested"
 
-func (y *tally) add(v verdict) {
+func (y *tally) add(v outcome) {
 	one := func(b bool) int {
 		if b {
 			return 1
@@ -128,12 +128,12 @@ func (y *tally) String() string {
 }
 
 // judge checks a program with a mistake. What the program without it has to say does not count.
-func judge(t *testing.T, p sampleProgram, m mistake, l schema.Loader) verdict {
+func judge(t *testing.T, p sampleProgram, m mistake, l schema.Loader) outcome {
 	before := make(map[string]int)
 	for _, d := range findings(t, p.text, l) {
 		before[string(d.Code)+d.Summary]++
 	}
-	var v verdict
+	var v outcome
 	count := 0
 	for _, d := range findings(t, m.text, l) {
 		key := string(d.Code) + d.Summary
@@ -198,7 +198,7 @@ func findings(t *testing.T, text string, l schema.Loader) diag.Diagnostics {
 	return kept
 }
 
-// told is what is said about a mistake, for whoever wants to make it better.
+// told is what is said about a mistake, for anyone who wants to make it better.
 func told(t *testing.T, p sampleProgram, m mistake, l schema.Loader) string {
 	var b strings.Builder
 	require.NoError(t, diag.WriteText(&b, findings(t, m.text, l), diag.TextOptions{}))

@@ -22,7 +22,7 @@ type place struct {
 	// strict refuses conversions between text, numbers and booleans: what does not go to a provider is not converted.
 	strict   bool
 	nullable bool // null is the same as leaving it out
-	// use is where a constant is used that was followed to its declaration; zero while the text at hand is the place.
+	// use is where a constant is used that was followed to its declaration; zero while the present text is the place.
 	use diag.Range
 	// optional says that no member is required, as in the state of a get.
 	optional bool

@@ -182,14 +182,14 @@ func (p *Program) Ref(a *ast.Access) Ref {
 // Call is what a call means; nil for one that has been reported as wrong.
 func (p *Program) Call(c *ast.Call) *Call {
 	unit, i := c.Unit()
-	if r := p.records[unit]; r != nil && r.verdict != nil {
-		return r.verdict.calls[i]
+	if r := p.records[unit]; r != nil && r.outcome != nil {
+		return r.outcome.calls[i]
 	}
 	return nil
 }
 
 // Known is a type with its definition where it is of another package than the one that refers to it (F8.7), and that package
-// is at hand; else it stays as it is, known by its name only.
+// is known; else it stays as it is, known by its name only.
 func (p *Program) Known(ctx context.Context, t schema.Type) schema.Type {
 	found, _ := known(ctx, p.schemas, t)
 	return found
@@ -201,8 +201,8 @@ func (p *Program) TypeOf(e ast.Expr) schema.Type {
 		return schema.Invalid
 	}
 	unit, i := ast.Slot(e)
-	if r := p.records[unit]; r != nil && r.verdict != nil && r.verdict.types[i] != nil {
-		return r.verdict.types[i]
+	if r := p.records[unit]; r != nil && r.outcome != nil && r.outcome.types[i] != nil {
+		return r.outcome.types[i]
 	}
 	return schema.Invalid
 }
@@ -210,7 +210,7 @@ func (p *Program) TypeOf(e ast.Expr) schema.Type {
 // record is what is known of the expressions of a declaration.
 type record struct {
 	refs    []Ref    // of the unit's accesses
-	verdict *verdict // nil until it is judged
+	outcome *outcome // nil until it is judged
 }
 
 type records map[*ast.Unit]*record

@@ -15,8 +15,8 @@ import (
 // the very same, what their names stand for has not changed, and neither have the packages. Names, the order of evaluation
 // and whatever compares declarations with each other are worked out anew each time, which costs little.
 
-// verdict is what was found out about one declaration, and by what. It is immutable once it is settled.
-type verdict struct {
+// outcome is what was found out about one declaration, and by what. It is immutable once it is settled.
+type outcome struct {
 	types []schema.Type // by slot; nil for an expression that nobody has looked at
 	calls []*Call       // of the unit's calls; nil for one that means nothing
 	found diag.Diagnostics
@@ -182,19 +182,19 @@ func (m *memory) body(component *Component) *remembered {
 	return m.bodies[component.Token]
 }
 
-// earlier is the verdict that an earlier check has left about the declaration of a unit.
-func (r *run) earlier(unit *ast.Unit) *verdict {
+// earlier is the outcome that an earlier check has left about the declaration of a unit.
+func (r *run) earlier(unit *ast.Unit) *outcome {
 	if r.memory == nil || unit == nil {
 		return nil
 	}
 	if record := r.previous[unit]; record != nil {
-		return record.verdict
+		return record.outcome
 	}
 	return nil
 }
 
-// takeOver answers the verdict that an earlier check has left, when it still holds. n is nil for what is no node.
-func (b *body) takeOver(unit *ast.Unit, n *Node) *verdict {
+// takeOver answers the outcome that an earlier check has left, when it still holds. n is nil for what is no node.
+func (b *body) takeOver(unit *ast.Unit, n *Node) *outcome {
 	v := b.earlier(unit)
 	if v == nil || v.volatile || b.knotted || n != nil && n.Resource != nil && v.given != givenFor(n) {
 		return nil
@@ -228,7 +228,7 @@ func (b *body) takeOver(unit *ast.Unit, n *Node) *verdict {
 	if at != len(v.looked) {
 		return nil
 	}
-	record.verdict = v
+	record.outcome = v
 	return v
 }
 
@@ -242,8 +242,8 @@ func givenFor(n *Node) given {
 }
 
 // seal closes what a judge has found out about a declaration. n is nil for what is no node.
-func (c *judge) seal(n *Node, t schema.Type, g given) *verdict {
-	v := c.verdict
+func (c *judge) seal(n *Node, t schema.Type, g given) *outcome {
+	v := c.outcome
 	v.typ, v.given, v.found = t, g, *c.sink
 	if c.record == nil {
 		return v

@@ -15,7 +15,7 @@ type Secret struct {
 
 // FirstSecret is the first thing in source order that the program makes secret: secret configuration, a property that
 // its schema or an option marks, or a call of fn::secret. It is false for a program without, whose providers may still
-// answer with secrets. Whoever is about to run the program can so ask for the means to seal secrets before anything is
+// answer with secrets. Anyone who is about to run the program can so ask for the means to seal secrets before anything is
 // done.
 func (p *Program) FirstSecret() (Secret, bool) {
 	var first *Secret

@@ -45,7 +45,7 @@ type Completions struct {
 	Partial    bool // there are more, which further letters would show
 }
 
-// maxItems bounds the answer; whoever looks for one of more writes another letter.
+// maxItems bounds the answer; anyone who looks for one of more writes another letter.
 const maxItems = 500
 
 // Complete says what may be written at a place.
@@ -369,7 +369,7 @@ func (q *completer) written(name string) *schema.Resource {
 	return r
 }
 
-// load is the package of a token, if it is at hand.
+// load is the package of a token, if it is known.
 func (q *completer) load(token string) *schema.Package {
 	name, _, _ := strings.Cut(token, ":")
 	if q.p.Schemas() == nil {

@@ -35,7 +35,7 @@ type Project struct {
 	Join func(found diag.Diagnostics) diag.Diagnostics
 	// Path is the absolute path of a file by the name that findings call it by.
 	Path func(name string) string
-	// Packages are the names of the packages that are at hand. It must not know the texts that are open: it outlives them.
+	// Packages are the names of the packages that are known. It must not know the texts that are open: it outlives them.
 	Packages func() []string
 	// State is what is recorded of the stack that is selected; nil, or a nil answer, where nothing is known. It is safe for
 	// concurrent use and opens no secret.

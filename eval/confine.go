@@ -15,7 +15,7 @@ import (
 )
 
 // confined makes the thunks of arguments that name files refuse those outside of the project (L6.23). An absolute path that
-// the program writes out is the one exception: whoever reads the program sees it.
+// the program writes out is the one exception: anyone who reads the program sees it.
 func (s *scope) confined(f *builtins.Func, args []ast.Expr, thunks []builtins.Thunk) {
 	for i, inner := range thunks {
 		if p := f.Param(i); p == nil || !p.Path || i >= len(args) || args[i] == nil {

@@ -71,7 +71,7 @@ type nodeState struct {
 	done    atomic.Bool // everything above is final; for those that do not wait
 }
 
-// run evaluates a node, at most once. Whoever comes while it is evaluated waits.
+// run evaluates a node, at most once. Anyone who comes while it is evaluated waits.
 func (e *evaluator) run(ctx context.Context, in *frame, n *check.Node) {
 	state := &in.states[n.Index]
 	state.once.Do(func() {

@@ -181,7 +181,7 @@ outputs:
 	require.False(t, result.Outputs.Get("o").IsKnown())
 }
 
-// TestNoSchema runs a program of a package whose schema is not at hand.
+// TestNoSchema runs a program of a package whose schema is not known.
 func TestNoSchema(t *testing.T) {
 	t.Parallel()
 	file := mustParse(t, `

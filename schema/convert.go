@@ -32,11 +32,11 @@ func (e *ConvertError) Error() string {
 // *ConvertError.
 func Convert(t Type, v value.Value) (value.Value, error) { return Converter{}.Convert(t, v) }
 
-// Converter is Convert and Complete for whoever knows more than one package, and an environment. It is safe for concurrent
+// Converter is Convert and Complete for anyone who knows more than one package, and an environment. It is safe for concurrent
 // use if its functions are.
 type Converter struct {
 	// Known is a type with its definition where it is of another package than the one that refers to it (F8.7), and the type
-	// itself where that is not at hand. Nil for one package alone.
+	// itself where that is not known. Nil for one package alone.
 	Known func(Type) Type
 	// Getenv looks up environment variables; nil stands for an empty environment.
 	Getenv func(name string) (string, bool)
@@ -90,7 +90,7 @@ func fallback(p *Property, getenv func(string) (string, bool)) (value.Value, boo
 		v, err := Convert(p.Type, value.String(text))
 		if err != nil {
 			return value.Null, false, &ConvertError{
-				Path:   value.PathOf(p.Name), // of the member; whoever knows where the object is puts that before it
+				Path:   value.PathOf(p.Name), // of the member; anyone who knows where the object is puts that before it
 				Reason: fmt.Sprintf("the environment variable %s is %s", name, strings.TrimPrefix(err.Error(), "this is ")),
 			}
 		}

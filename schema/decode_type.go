@@ -218,7 +218,7 @@ func (p *Package) resourceType(token string) *ResourceType {
 	t := &ResourceType{Token: token}
 	switch raw, known, err := p.resources.get(token); {
 	case known && err == nil:
-		// The definition's own fault is reported to whoever asks for the resource.
+		// The definition's own fault is reported to anyone who asks for the resource.
 		_ = decodeFields(raw, readers{"isComponent": boolInto(&t.Component)})
 		t.Outputs = func() *Object {
 			r, err := p.Resource(token)

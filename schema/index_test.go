@@ -168,7 +168,7 @@ func TestIndexFileIsShared(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, left)
 
-	// A byte that changes while size and time stay is told, and the index made anew for whoever comes next.
+	// A byte that changes while size and time stay is told, and the index made anew for anyone who comes next.
 	info, err := os.Stat(path)
 	require.NoError(t, err)
 	changed := bytes.Clone(data)

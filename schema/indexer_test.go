@@ -197,7 +197,7 @@ func FuzzIndexer(f *testing.F) {
 	})
 }
 
-// The index that is kept is that of the text that was read, whoever writes to the file of it; what cannot be kept is no fault
+// The index that is kept is that of the text that was read, anyone who writes to the file of it; what cannot be kept is no fault
 // of the schema, and what is no schema is not kept.
 func TestKeepIndexed(t *testing.T) {
 	t.Parallel()

@@ -96,7 +96,7 @@ func NewLoader(fetch func(ctx context.Context, d Descriptor) ([]byte, error)) Lo
 	})
 }
 
-// NewPackageLoader is NewLoader for whoever opens packages in another way than from a text in memory, such as OpenFile. The
+// NewPackageLoader is NewLoader for anyone who opens packages in another way than from a text in memory, such as OpenFile. The
 // loader fills in the version of packages that have none.
 func NewPackageLoader(open func(ctx context.Context, d Descriptor) (*Package, error)) Loader {
 	return &loader{open: open, entries: make(map[string]*loaderEntry)}

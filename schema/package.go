@@ -227,7 +227,7 @@ func aliasesIn(resources section) map[string]string {
 	return aliases
 }
 
-// aliasNames are the old tokens of a resource. A definition that is malformed has none from there on; whoever asks for it
+// aliasNames are the old tokens of a resource. A definition that is malformed has none from there on; anyone who asks for it
 // gets the error.
 func aliasNames(definition []byte) (names []string) {
 	if !bytes.Contains(definition, []byte(`"aliases"`)) {
@@ -313,7 +313,7 @@ func (p *Package) Type(token string) (Type, error) {
 	return p.namedType(token)
 }
 
-// Verify decodes everything and answers with the first few faults. Programs need it not: it is for whoever writes a
+// Verify decodes everything and answers with the first few faults. Programs need it not: it is for anyone who writes a
 // schema, and for tests.
 func (p *Package) Verify() error {
 	var faults []error

@@ -12,7 +12,7 @@ import (
 // memory. It has the grammar of jsontext.EachMember.
 type stream struct {
 	from io.Reader
-	held []byte // read, from the value at hand on
+	held []byte // read, from the value it is at
 	pos  int    // in held, of what comes next
 	at   int64  // of held in the text
 	end  error  // of from; io.EOF at the end of the text

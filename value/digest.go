@@ -25,7 +25,7 @@ type Opener interface {
 }
 
 // ErrElided says that an asset or archive has nothing but its hash left (F1.8).
-var ErrElided = errors.New("the content is not at hand, only its hash is")
+var ErrElided = errors.New("the content is not known, only its hash is")
 
 // Member is one file of an archive, named with "/" separators.
 type Member struct {

@@ -31,7 +31,7 @@ func (e *StorableError) Error() string {
 func Storable(v Value) error {
 	if f := storable(v, 0, false); f != nil {
 		slices.Reverse(f.Path)
-		f.Path = f.Path[:min(len(f.Path), 8)] // whoever nests a thousand deep finds the place by its beginning
+		f.Path = f.Path[:min(len(f.Path), 8)] // anyone who nests a thousand deep finds the place by its beginning
 		return f
 	}
 	return nil

@@ -1,5 +1,5 @@
 // Package drawer is a provider for crash tests. Its objects are files in a folder, so that what exists can be compared with
-// what a state says, whoever was killed when; and a log in the folder keeps every change in the order in which it happened.
+// what a state says, no matter who was killed when; and a log in the folder keeps every change in the order in which it happened.
 package drawer
 
 import (

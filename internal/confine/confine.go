@@ -49,7 +49,7 @@ func Path(root, path string) error {
 	return nil
 }
 
-// Tree is Path for a folder and all that is in it: whoever packs the folder follows the links in it.
+// Tree is Path for a folder and all that is in it: anyone who packs the folder follows the links in it.
 func Tree(root, dir string) error {
 	if err := Path(root, dir); err != nil {
 		return err

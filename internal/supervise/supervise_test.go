@@ -106,7 +106,7 @@ func watched(t *testing.T, script string, lines int, environ ...string) (host *e
 	return host, output, said
 }
 
-// Whoever started the command is killed: the command goes too, with those of its descendants that ignore signals, have a session of
+// The process that started the command is killed: the command goes too, with those of its descendants that ignore signals, have a session of
 // their own or have lost their parent.
 func TestKilledWithItsOwner(t *testing.T) {
 	t.Parallel()

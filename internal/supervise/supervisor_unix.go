@@ -41,7 +41,7 @@ func Main(args, env []string) int {
 	for {
 		n, err := control.Read(word)
 		switch {
-		case n == 0 || err != nil: // whoever started the command is gone
+		case n == 0 || err != nil: // the process that started the command is gone
 			killAll(child)
 			return 128 + int(syscall.SIGKILL)
 		case word[0] == sayAsk:
@@ -54,7 +54,7 @@ func Main(args, env []string) int {
 	}
 }
 
-// letGoOfStreams makes room for whoever waits until nobody holds the command's output any more.
+// letGoOfStreams makes room for anyone who waits until nobody holds the command's output any more.
 func letGoOfStreams() {
 	for fd := range 3 {
 		_ = syscall.Close(fd)

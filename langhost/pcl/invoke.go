@@ -126,7 +126,7 @@ func (m *module) positional(token string) []string {
 	}
 	pkg, err := m.generator.options.Schemas.Load(m.ctx, d)
 	if err != nil {
-		return nil // whoever runs the program will be told
+		return nil // anyone who runs the program will be told
 	}
 	f, err := pkg.ResolveFunction(token)
 	if err != nil {

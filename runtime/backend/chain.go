@@ -16,7 +16,7 @@ import (
 
 // A journal in a store is a chain of objects: one folder for each generation of the lease, in it one object for each write,
 // numbered from 0. Every link is written under the condition that there is none of its number yet, and a writer never
-// leaves a number out. Whoever takes over from a writer puts a fence where that would write next: it finds the place taken,
+// leaves a number out. Anyone who takes over from a writer puts a fence where that would write next: it finds the place taken,
 // and has lost. Links are pieces of the journal (the last one that begins with a journal's signature begins it) or marks.
 const (
 	markClaim   = "yhclaim\n"   // a generation begins

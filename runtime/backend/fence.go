@@ -105,7 +105,7 @@ func (l *heldLock) successor() string {
 }
 
 // guard makes sure that the lock is still held before something is written. In a store it also leaves a mark, so that
-// whoever takes over later knows that a write may be under way.
+// anyone who takes over later knows that a write may be under way.
 func (l *heldLock) guard() error {
 	if err := l.look(); err != nil {
 		return l.explain(err)
@@ -121,7 +121,7 @@ func (l *heldLock) guard() error {
 //
 // A run may be stopped between the look and the change, and go on much later. Two rules cover that:
 //
-//   - A file gets its name by renaming a temporary file. Whoever cancels a run, or comes after it, removes the temporary
+//   - A file gets its name by renaming a temporary file. Anyone who cancels a run, or comes after it, removes the temporary
 //     files of the stack after the lock (see sweep). The temporary file is made before the look. So if the look still finds
 //     the lock, the sweep comes later and removes the temporary file, unless the rename comes before the sweep.
 //   - A file is removed under the folder's guard. Nobody takes the lock while somebody holds the guard.

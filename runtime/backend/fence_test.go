@@ -329,7 +329,7 @@ func TestLostLockTellsResults(t *testing.T) { // D14
 	require.Equal(t, []urn.URN{resource(1).URN}, urns(loaded.Snapshot), "nobody came, so that its journal still counts")
 }
 
-// Nobody takes the lock while a stopped process is in the middle of removing a file, and whoever tries is told how to go on.
+// Nobody takes the lock while a stopped process is in the middle of removing a file, and anyone who tries is told how to go on.
 func TestHeldUp(t *testing.T) { // D14
 	t.Parallel()
 	w := simWorld(t)

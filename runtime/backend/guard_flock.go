@@ -12,7 +12,7 @@ import (
 )
 
 // guardLimit is how long to wait for others that are about to take a lock, or to remove a file: that takes them a few
-// milliseconds, so that whoever needs longer is stopped, or its disk hangs.
+// milliseconds, so that anyone who needs longer is stopped, or its disk hangs.
 const guardLimit = 10 * time.Second
 
 // Guard keeps others of this machine from taking locks in a folder meanwhile, so that of two that come at the same moment

@@ -313,7 +313,7 @@ func (l *lease) renewals() {
 		case <-beat.C:
 			var lost *LockLostError
 			if err := l.renew(); errors.As(err, &lost) {
-				return // whoever writes next is told
+				return // anyone who writes next is told
 			}
 		}
 	}
@@ -339,7 +339,7 @@ func (l *lease) release() error {
 	return err
 }
 
-// freeLease takes the lease from whoever holds it, and returns who that was; nil if nobody. The holder finds out with its next
+// freeLease takes the lease from anyone who holds it, and returns who that was; nil if nobody. The holder finds out with its next
 // look.
 func (b stackLocks) freeLease() (*Lock, error) {
 	for {

@@ -181,7 +181,7 @@ type Cancelled struct {
 	HeldUp int    // the process that is stopped in the middle of removing a file; 0 if there is none
 }
 
-// Cancel removes all locks of a stack, whoever holds them, and takes the lease away in a store (F6.9, D14). A run of yamlhost
+// Cancel removes all locks of a stack, no matter who holds them, and takes the lease away in a store (F6.9, D14). A run of yamlhost
 // that held one begins nothing and writes nothing from then on, also one that is stopped now and wakes up later.
 func (b *Backend) Cancel(r Ref) (*Cancelled, error) {
 	if err := r.check(); err != nil {

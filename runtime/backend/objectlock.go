@@ -14,7 +14,7 @@ import (
 //
 //	lock files of others -> lease -> own lock file -> lock files of others -> own chain -> renewal -> fences
 //
-// The renewal proves that the lease was still held when the chain had begun, so that whoever takes over later finds it.
+// The renewal proves that the lease was still held when the chain had begun, so that anyone who takes over later finds it.
 func (b stackLocks) lockObjects(ctx context.Context) (_ *heldLock, err error) {
 	if err := b.prepare(); err != nil {
 		return nil, err
@@ -133,7 +133,7 @@ func (b stackLocks) probe(h *heldLock) error {
 		switch {
 		case errors.Is(err, ErrChanged):
 		case err == nil:
-			// Whoever took over meanwhile has removed what this run had written.
+			// Anyone who took over meanwhile has removed what this run had written.
 			if err := h.lease.look(); err != nil {
 				return h.explain(err)
 			}
@@ -175,7 +175,7 @@ func (h *heldLock) foreign(err error) error {
 	return err
 }
 
-// releaseObjects gives everything back, the lease last: whoever has it may rely on the rest being gone.
+// releaseObjects gives everything back, the lease last: anyone who has it may rely on the rest being gone.
 func (h *heldLock) releaseObjects() error {
 	h.lease.halt()
 	err := h.explain(h.chain.leave())

@@ -46,7 +46,7 @@ type Condition struct {
 // Fencing is a store that can check in the same instant as it writes whether a lease is still held.
 type Fencing interface {
 	Objects
-	// Hold returns the store as the holder of a lease sees it, which is the object under key with this number. Whoever had it
+	// Hold returns the store as the holder of a lease sees it, which is the object under key with this number. Anyone who had it
 	// before is shut out.
 	Hold(ctx context.Context, key string, number int64) (Held, error)
 }

@@ -261,7 +261,7 @@ func TestObjectsPausedRunCannotWrite(t *testing.T) { // D9
 					} else {
 						require.NoError(t, err, at)
 					}
-					// Whoever comes next finds everything that either was told is done.
+					// Anyone who comes next finds everything that either was told is done.
 					s, failed := openMemory(t, m, 3).Begin(t.Context(), testRef, b64Options)
 					require.NoError(t, failed, at)
 					require.NoError(t, s.Base().Verify(), at)
@@ -319,7 +319,7 @@ func TestObjectsLocks(t *testing.T) { // F6.9
 	require.NoError(t, err)
 	require.Len(t, found, 1, "the lock of the one who lost is gone, that of the other is not")
 
-	// cancel takes it from whoever has it.
+	// cancel takes it from anyone who has it.
 	removed, err := a.Cancel(testRef)
 	require.NoError(t, err)
 	require.Len(t, removed.Locks, 1)

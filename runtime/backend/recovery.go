@@ -52,11 +52,11 @@ func (b stackJournal) settle(file stored, data []byte, salvage bool) (*Recovery,
 	if err != nil {
 		return nil, err
 	}
-	book, done, err := contents.Book(c.Snapshot, file.identity)
+	replayer, done, err := contents.Replayer(c.Snapshot, file.identity)
 	var mismatch *journal.MismatchError
 	var damage *journal.DamageError
 	if errors.As(err, &damage) && salvage {
-		book, out.Missing, done, err = contents.Salvage(c.Snapshot, file.identity)
+		replayer, out.Missing, done, err = contents.Salvage(c.Snapshot, file.identity)
 	}
 	switch {
 	case errors.As(err, &damage):
@@ -75,8 +75,8 @@ func (b stackJournal) settle(file stored, data []byte, salvage bool) (*Recovery,
 	case done:
 		return out, nil
 	}
-	out.Entries, out.InFlight = len(contents.Entries), book.InFlight()
-	if out.snapshot, err = book.Snapshot(); err != nil {
+	out.Entries, out.InFlight = len(contents.Entries), replayer.InFlight()
+	if out.snapshot, err = replayer.Snapshot(); err != nil {
 		return nil, &CorruptError{Path: b.file(), Err: err}
 	}
 	if contents.Secrets != nil {

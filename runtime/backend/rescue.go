@@ -12,13 +12,13 @@ func (s *Session) Rescue(final *state.Snapshot) (text []byte, complete bool, err
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if final == nil {
-		if final, err = s.book.Snapshot(); err != nil {
+		if final, err = s.replayer.Snapshot(); err != nil {
 			return nil, false, err
 		}
 	}
 	text, err = s.rescue(final)
 	if err != nil { // what cannot be written as a state cannot be rescued as one: the journal knows almost as much
-		known, failed := s.book.Snapshot()
+		known, failed := s.replayer.Snapshot()
 		if failed != nil {
 			return nil, false, errors.Join(err, failed)
 		}

@@ -54,7 +54,7 @@ type Session struct {
 	mu         sync.Mutex // guards what follows
 	checkpoint state.Checkpoint
 	file       stored
-	book       *journal.Book
+	replayer       *journal.Replayer
 	log        *journal.Log // nil before the first entry
 	written    time.Time    // when the state file was written last
 	closed     bool
@@ -118,7 +118,7 @@ func (s *Session) load() error {
 	}
 	s.altered = file.altered()
 	base := snapshotOf(c)
-	s.checkpoint, s.file, s.base, s.book = *c, file, base, journal.NewBook(base)
+	s.checkpoint, s.file, s.base, s.replayer = *c, file, base, journal.NewReplayer(base)
 	if s.o.SkipIntegrity {
 		return nil
 	}
@@ -130,7 +130,7 @@ func (s *Session) load() error {
 	if err := s.replace(sound); err != nil {
 		return err
 	}
-	s.base, s.book, s.checkpoint.Snapshot, s.moved = sound, journal.NewBook(sound), sound, moved
+	s.base, s.replayer, s.checkpoint.Snapshot, s.moved = sound, journal.NewReplayer(sound), sound, moved
 	return nil
 }
 
@@ -182,7 +182,7 @@ func (s *Session) Settle(_ context.Context, base *state.Snapshot) error {
 	if err := s.replace(base); err != nil {
 		return s.held.explain(err)
 	}
-	s.base, s.book, s.checkpoint.Snapshot = base, journal.NewBook(base), base
+	s.base, s.replayer, s.checkpoint.Snapshot = base, journal.NewReplayer(base), base
 	return nil
 }
 
@@ -194,7 +194,7 @@ func (s *Session) Append(_ context.Context, e journal.Entry) error {
 		return err
 	}
 	if e.Begin != nil {
-		// Once the lock is lost the end of a step is still worth a try, for whoever comes next. A beginning is not.
+		// Once the lock is lost the end of a step is still worth a try, for anyone who comes next. A beginning is not.
 		if err := s.held.look(); err != nil {
 			return s.held.explain(err)
 		}
@@ -238,7 +238,7 @@ func (s *Session) Defer(ctx context.Context, e journal.Entry) error {
 	return sealing
 }
 
-// looksAfter reports whether the lock has to be there after an entry is durable. Whoever comes next reads the journal after
+// looksAfter reports whether the lock has to be there after an entry is durable. Anyone who comes next reads the journal after
 // the lock was lost. So if the lock is still there, they will find the entry. Links in a store need no such look unless
 // something begins now: a fence keeps them out.
 func (s *Session) looksAfter(e journal.Entry) bool { return e.Begin != nil || s.held.lease == nil }
@@ -269,7 +269,7 @@ func (s *Session) put(e journal.Entry, put func(*journal.Log)) (err error) {
 			return err
 		}
 	}
-	if err := s.book.Apply(e); err != nil {
+	if err := s.replayer.Apply(e); err != nil {
 		return err
 	}
 	put(s.log)
@@ -350,7 +350,7 @@ func (s *Session) due() (w stateWrite, due bool) {
 		return w, false
 	}
 	s.written = now // also when it fails, so that it is not tried at every step
-	snapshot, origin, err := s.book.Checkpoint()
+	snapshot, origin, err := s.replayer.Checkpoint()
 	if err != nil {
 		return w, false
 	}
@@ -504,7 +504,7 @@ func (s *Session) Commit(_ context.Context, final *state.Snapshot, record *Recor
 
 func (s *Session) finish(final *state.Snapshot) (unsound, err error) {
 	if final == nil {
-		if final, err = s.book.Snapshot(); err != nil {
+		if final, err = s.replayer.Snapshot(); err != nil {
 			return nil, err
 		}
 	}

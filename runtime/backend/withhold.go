@@ -10,7 +10,7 @@ import (
 var errNotBegun = errors.New("the step was not begun")
 
 // withholdSecrets is the end of a step without its secrets: each is null, and its resource says so. The beginning of a
-// step is refused: whoever cannot record it must not take it.
+// step is refused: anyone who cannot record it must not take it.
 func withholdSecrets(e journal.Entry) (journal.Entry, error) {
 	if e.Begin != nil {
 		return e, errNotBegun

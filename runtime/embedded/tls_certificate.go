@@ -110,7 +110,7 @@ func (c certificates) selfSigned(_ context.Context, _ provider.Subject, inputs v
 	return id, outputs.With("keyAlgorithm", value.String(algorithm)), err
 }
 
-// locallySigned makes a certificate of a request, as an authority whose key is at hand.
+// locallySigned makes a certificate of a request, as an authority whose key is known.
 func (c certificates) locallySigned(ctx context.Context, s provider.Subject, inputs value.Value) (string, value.Value, error) {
 	request, err := parseRequest(lookupString(inputs, "certRequestPem"), "certRequestPem")
 	if err != nil {

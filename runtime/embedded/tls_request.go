@@ -109,7 +109,7 @@ func (c certificates) request(_ context.Context, _ provider.Subject, inputs valu
 	), nil
 }
 
-// parseRequest reads a certificate request and makes sure that whoever made it had the key.
+// parseRequest reads a certificate request and makes sure that anyone who made it had the key.
 func parseRequest(text, what string) (*x509.CertificateRequest, error) {
 	der, err := decodePEM(text, blockRequest, what)
 	if err != nil {

@@ -143,7 +143,7 @@ func TestReservedKeysInAnswers(t *testing.T) {
 	}
 }
 
-// F1.10: what enters through the monitor, whoever speaks to it, is refused by the request that brings it.
+// F1.10: what enters through the monitor, no matter who speaks to it, is refused by the request that brings it.
 func TestReservedKeysInRequests(t *testing.T) {
 	t.Parallel()
 	w := newWorld()

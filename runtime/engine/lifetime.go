@@ -57,7 +57,7 @@ func (l *lifetime) enter() error {
 
 // leave is deferred by requests.
 func (l *lifetime) leave() {
-	if l.crash != nil { // a request may come in a goroutine of whoever offers the monitor
+	if l.crash != nil { // a request may come in a goroutine of anyone who offers the monitor
 		if fault := recover(); fault != nil {
 			l.crash(fault)
 		}

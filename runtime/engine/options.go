@@ -47,7 +47,7 @@ type Options struct {
 
 	Plan            *UpdatePlan // binds an update, and the preview of one, to what was planned; nil for no plan
 	MonitorEndpoint string      // host:port at which other processes reach this deployment's monitor; empty for none
-	// Serve gives the deployment to whoever offers its monitor to other processes, before anything runs, and gets back
+	// Serve gives the deployment to anyone who offers its monitor to other processes, before anything runs, and gets back
 	// the endpoint; nil when MonitorEndpoint says it all.
 	Serve func(*Deployment) (endpoint string, err error)
 

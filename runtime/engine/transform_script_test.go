@@ -14,7 +14,7 @@ import (
 // registerScriptTransform reads a transform of a script: what it is called, "stack" for all resources from now on, "invoke"
 // for all calls, and what it does: key=value sets an input, key=${name.urn} one that depends on a resource, and options
 // @fail=TEXT, @only=RESOURCE, @type=TYPE, @protect, @import=ID, @provider=NAME, @deps=NAME, @alias=NAME, @dbr.
-// Whoever it is applied to is written down, with its inputs and what they depend on.
+// The resource that it is applied to is written down, with its inputs and what they depend on.
 func registerScriptTransform(ctx context.Context, m monitor.Monitor, names map[string]known, name string, words []string) error {
 	log := ctx.Value(logKey{}).(func(string, ...any))
 	inputs := func(v value.Value) value.Value {

@@ -89,7 +89,7 @@ func (s *record) keepPosition(steps []Step) error {
 	return nil
 }
 
-// retainAsIs puts the old state of a registration into the new state to the letter; whoever waits for the resource goes on.
+// retainAsIs puts the old state of a registration into the new state to the letter; anyone who waits for the resource goes on.
 func (d retainer) retainAsIs(reg *resources.Registration) error {
 	step := plan.Unchanged(reg.Old.Resource(), reg.Old.Resource())
 	kept, err := d.executor.Take(step, reg)

@@ -172,10 +172,10 @@ func ReadPiece(data []byte) []Entry {
 	return c.Entries
 }
 
-// Salvage is Book for a damaged journal: it applies every entry that can be read and tells what is missing. Nothing is missing
+// Salvage is Replayer for a damaged journal: it applies every entry that can be read and tells what is missing. Nothing is missing
 // if all steps are known of, steps were begun behind the damage, and what comes out is sound: then what can be read stands on
 // its own. A step whose end cannot be read counts as under way.
-func (c *Contents) Salvage(base *state.Snapshot, at Identity) (book *Book, missing []string, done bool, err error) {
+func (c *Contents) Salvage(base *state.Snapshot, at Identity) (replayer *Replayer, missing []string, done bool, err error) {
 	if base == nil {
 		base = &state.Snapshot{}
 	}
@@ -187,7 +187,7 @@ func (c *Contents) Salvage(base *state.Snapshot, at Identity) (book *Book, missi
 	if from.entries == len(c.Entries) && len(gaps) == 0 && from.covered {
 		return nil, nil, true, nil
 	}
-	if book, err = from.book(base); err != nil {
+	if replayer, err = from.replayer(base); err != nil {
 		return nil, nil, false, err
 	}
 	k := knowledge{steps: map[int64]bool{}, low: 1, firstBegin: len(c.Entries), lastBegin: -1}
@@ -199,8 +199,8 @@ func (c *Contents) Salvage(base *state.Snapshot, at Identity) (book *Book, missi
 	}
 	for i, e := range c.Entries[from.entries:] {
 		if len(gaps) > 0 && from.entries+i >= gaps[0].entries {
-			book.loosely(e)
-		} else if err := book.Apply(e); err != nil {
+			replayer.loosely(e)
+		} else if err := replayer.Apply(e); err != nil {
 			return nil, nil, false, fmt.Errorf("entry %d: %w", from.entries+i+1, err)
 		}
 		if e.Step != 0 {
@@ -210,7 +210,7 @@ func (c *Contents) Salvage(base *state.Snapshot, at Identity) (book *Book, missi
 			k.firstBegin, k.lastBegin = min(k.firstBegin, from.entries+i), from.entries+i
 		}
 	}
-	return book, k.missing(c, gaps, book), false, nil
+	return replayer, k.missing(c, gaps, replayer), false, nil
 }
 
 // knowledge is what entries tell of steps.
@@ -229,7 +229,7 @@ func (k *knowledge) saw(step int64) {
 	}
 }
 
-func (k *knowledge) missing(c *Contents, gaps []Gap, book *Book) (missing []string) {
+func (k *knowledge) missing(c *Contents, gaps []Gap, replayer *Replayer) (missing []string) {
 	if c.beheaded {
 		missing = append(missing, "the beginning of the journal, which says what state it goes on from")
 	}
@@ -250,7 +250,7 @@ func (k *knowledge) missing(c *Contents, gaps []Gap, book *Book) (missing []stri
 	case k.lastBegin < last.entries:
 		missing = append(missing, fmt.Sprintf("whether anything was begun in the %d bytes from byte %d on", last.Length, last.Offset))
 	}
-	if s, err := book.Snapshot(); err != nil {
+	if s, err := replayer.Snapshot(); err != nil {
 		missing = append(missing, err.Error())
 	} else if err := s.Verify(); err != nil {
 		missing = append(missing, err.Error())
@@ -259,7 +259,7 @@ func (k *knowledge) missing(c *Contents, gaps []Gap, book *Book) (missing []stri
 }
 
 // loosely applies an entry that comes behind damage, as far as it fits: what it adds or changes it describes in full.
-func (b *Book) loosely(e Entry) {
+func (b *Replayer) loosely(e Entry) {
 	there := func(id ID) bool { p := b.slots[id]; return p != nil && p.resource != nil }
 	if e.Begin != nil {
 		if _, known := b.live[e.Step]; !known && e.Step != 0 && e.Begin.Resource != nil {

@@ -119,11 +119,11 @@ func sameJournal(data, want []byte) error {
 	if c.Mended != 1 || len(c.Gaps) > 0 || c.Torn > 0 {
 		return fmt.Errorf("mended %d, gaps %v, torn %d", c.Mended, c.Gaps, c.Torn)
 	}
-	book, _, err := c.Book(nil, testHeader.Base)
+	replayer, _, err := c.Replayer(nil, testHeader.Base)
 	if err != nil {
 		return err
 	}
-	s, err := book.Snapshot()
+	s, err := replayer.Snapshot()
 	if err != nil {
 		return err
 	}
@@ -140,7 +140,7 @@ func TestEveryCut(t *testing.T) {
 	for cut := range len(data) + 1 {
 		c, err := Read(data[:cut], nil)
 		require.NoError(t, err)
-		book, _, err := c.Book(nil, testHeader.Base)
+		replayer, _, err := c.Replayer(nil, testHeader.Base)
 		if cut < ends[0] { // what is left says nothing: that is no journal without records
 			var damage *DamageError
 			require.ErrorAs(t, err, &damage, cut)
@@ -159,7 +159,7 @@ func TestEveryCut(t *testing.T) {
 		if n == 0 {
 			continue
 		}
-		s, err := book.Snapshot()
+		s, err := replayer.Snapshot()
 		require.NoError(t, err)
 		require.NoError(t, s.Verify(), cut)
 		require.Empty(t, unknown(s, objects[n-1]), cut)
@@ -167,7 +167,7 @@ func TestEveryCut(t *testing.T) {
 }
 
 // Records behind one that cannot be read prove damage. They are used where they stand on their own; else it is said what is
-// missing, and what is left is for whoever asks for it.
+// missing, and what is left is for anyone who asks for it.
 func TestDestroyedRecords(t *testing.T) {
 	t.Parallel()
 	data, ends, entries, objects := thirty(t)
@@ -187,22 +187,22 @@ func TestDestroyedRecords(t *testing.T) {
 				c, err := Read(damaged, nil)
 				require.NoError(t, err, what)
 				require.NotEmpty(t, c.Gaps, what)
-				book, _, err := c.Book(nil, testHeader.Base)
+				replayer, _, err := c.Replayer(nil, testHeader.Base)
 				if err != nil {
 					refused++
 					var damage *DamageError
 					require.ErrorAs(t, err, &damage, what)
 					require.NotEmpty(t, damage.Missing, what)
 					require.Contains(t, err.Error(), fmt.Sprintf("from byte %d on", ends[from]), what)
-					if book, _, _, err = c.Salvage(nil, testHeader.Base); err != nil {
+					if replayer, _, _, err = c.Salvage(nil, testHeader.Base); err != nil {
 						t.Fatal(what, err)
 					}
-					_, err = book.Snapshot()
+					_, err = replayer.Snapshot()
 					require.NoError(t, err, what)
 					continue
 				}
 				used++
-				s, err := book.Snapshot()
+				s, err := replayer.Snapshot()
 				require.NoError(t, err, what)
 				require.NoError(t, s.Verify(), what)
 				require.Empty(t, unknown(s, objects[29]), "%s: %v", what, entries[from])
@@ -215,7 +215,7 @@ func TestDestroyedRecords(t *testing.T) {
 	copy(damaged[ends[6]:ends[8]], bytes.Repeat([]byte("x"), ends[8]-ends[6]))
 	c, err := Read(damaged, nil)
 	require.NoError(t, err)
-	_, _, err = c.Book(nil, testHeader.Base)
+	_, _, err = c.Replayer(nil, testHeader.Base)
 	require.ErrorContains(t, err, "missing: what step 4 of the run was")
 
 	text, err := c.Covering(IdentityOf([]byte("next")))
@@ -223,7 +223,7 @@ func TestDestroyedRecords(t *testing.T) {
 	again, err := Read(text, nil)
 	require.NoError(t, err)
 	require.Empty(t, again.Gaps)
-	_, done, err := again.Book(nil, IdentityOf([]byte("next")))
+	_, done, err := again.Replayer(nil, IdentityOf([]byte("next")))
 	require.NoError(t, err)
 	require.True(t, done)
 }

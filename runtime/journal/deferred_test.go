@@ -123,16 +123,16 @@ func TestCoveredInBetween(t *testing.T) { // D9
 	f := &memoryFile{}
 	log, err := Create(f, testHeader, LogOptions{})
 	require.NoError(t, err)
-	book := NewBook(nil)
+	replayer := NewReplayer(nil)
 	add := func(id ID) {
 		e := Entry{Add: []Amended{{id, res(int(id))}}}
-		require.NoError(t, book.Apply(e))
+		require.NoError(t, replayer.Apply(e))
 		require.NoError(t, log.Append(t.Context(), e))
 	}
 	add(1)
 	first := len(f.data)
 	add(2)
-	held, origin, err := book.Checkpoint()
+	held, origin, err := replayer.Checkpoint()
 	require.NoError(t, err)
 	size := log.Size()
 	add(3)
@@ -151,10 +151,10 @@ func TestCoveredInBetween(t *testing.T) { // D9
 			require.Len(t, c.Entries, 3)
 			require.Len(t, c.Gaps, 1)
 		}
-		book, done, err := c.Book(held, mid)
+		replayer, done, err := c.Replayer(held, mid)
 		require.NoError(t, err, name)
 		require.False(t, done, name)
-		s, err := book.Snapshot()
+		s, err := replayer.Snapshot()
 		require.NoError(t, err, name)
 		require.Len(t, s.Resources, 4, name)
 
@@ -162,20 +162,20 @@ func TestCoveredInBetween(t *testing.T) { // D9
 		require.NoError(t, err)
 		again, err := Read(text, nil)
 		require.NoError(t, err)
-		if book, _, err = again.Book(held, mid); name == "damaged" {
+		if replayer, _, err = again.Replayer(held, mid); name == "damaged" {
 			require.NoError(t, err)
 		}
-		s, err = book.Snapshot()
+		s, err = replayer.Snapshot()
 		require.NoError(t, err, name)
 		require.Len(t, s.Resources, 4, name)
 	}
 	c, err := Read(f.data, nil)
 	require.NoError(t, err)
-	all, _, err := c.Book(nil, testHeader.Base)
+	all, _, err := c.Replayer(nil, testHeader.Base)
 	require.NoError(t, err, "the file was not written")
 	s, err := all.Snapshot()
 	require.NoError(t, err)
 	require.Len(t, s.Resources, 4)
-	_, _, err = func() (*Book, bool, error) { c, _ := Read(damaged, nil); return c.Book(nil, testHeader.Base) }()
+	_, _, err = func() (*Replayer, bool, error) { c, _ := Read(damaged, nil); return c.Replayer(nil, testHeader.Base) }()
 	require.ErrorAs(t, err, new(*DamageError), "what is damaged is in no file")
 }

@@ -126,7 +126,7 @@ func (l *Log) Put(r Record, check bool) (wait func() error) {
 	return func() error { return l.await(b) }
 }
 
-// PutDeferred gives the record its place in the log and returns a function that writes it, or leaves that to whoever is
+// PutDeferred gives the record its place in the log and returns a function that writes it, or leaves that to anyone who is
 // writing now. It is durable before any record that is put later. told is called once with what became of it. The function's
 // error is why the log cannot be written any more, if that is known by then.
 func (l *Log) PutDeferred(r Record, check bool, told func(error)) (write func() error) {
@@ -169,7 +169,7 @@ func (l *Log) newSealing() []byte {
 }
 
 // Covered notes, durably, that a state file with this identity is about to be written which holds everything that was put
-// up to a size of the log; o is what Book.Checkpoint says of it, and may be empty if nothing will be put any more. Whether or
+// up to a size of the log; o is what Replayer.Checkpoint says of it, and may be empty if nothing will be put any more. Whether or
 // not the file comes to be, what is in the journal can be applied.
 func (l *Log) Covered(by Identity, o Origin, size int64) error {
 	note := cover{Identity: by, Origin: o}

@@ -94,15 +94,15 @@ func TestLogRoundTrip(t *testing.T) {
 
 	blind, err := Read(f.data, nil)
 	require.NoError(t, err)
-	book, done, err := blind.Book(nil, IdentityOf([]byte("base")))
+	replayer, done, err := blind.Replayer(nil, IdentityOf([]byte("base")))
 	require.NoError(t, err)
 	require.False(t, done)
-	s, err := book.Snapshot()
+	s, err := replayer.Snapshot()
 	require.NoError(t, err)
 	text, err := state.Encode(s, nil)
 	require.NoError(t, err, "recovered without a passphrase")
 	require.Contains(t, string(text), `"ciphertext":"v1:`)
-	require.Equal(t, state.Deleting, book.InFlight()[0].Kind)
+	require.Equal(t, state.Deleting, replayer.InFlight()[0].Kind)
 }
 
 func TestTornTail(t *testing.T) {
@@ -119,7 +119,7 @@ func TestTornTail(t *testing.T) {
 		c, err := Read(f.data[:cut], nil)
 		require.NoError(t, err)
 		if cut < ends[0] { // a journal comes to be with its header
-			_, _, err := c.Book(nil, testHeader.Base)
+			_, _, err := c.Replayer(nil, testHeader.Base)
 			require.ErrorAs(t, err, new(*DamageError), cut)
 			continue
 		}
@@ -225,7 +225,7 @@ func TestBookOfAnotherState(t *testing.T) {
 		require.NoError(t, err)
 		return c
 	}
-	_, done, err := read().Book(&state.Snapshot{Resources: []*state.Resource{res(1)}}, mid)
+	_, done, err := read().Replayer(&state.Snapshot{Resources: []*state.Resource{res(1)}}, mid)
 	require.NoError(t, err)
 	require.True(t, done, "the file holds it all")
 
@@ -238,16 +238,16 @@ func TestBookOfAnotherState(t *testing.T) {
 		{"the file was written", &state.Snapshot{Resources: []*state.Resource{res(1)}}, mid},
 		{"the file was not written", nil, testHeader.Base},
 	} {
-		book, done, err := read().Book(c.base, c.at)
+		replayer, done, err := read().Replayer(c.base, c.at)
 		require.NoError(t, err, c.name)
 		require.False(t, done, c.name)
-		s, err := book.Snapshot()
+		s, err := replayer.Snapshot()
 		require.NoError(t, err)
 		require.Len(t, s.Resources, 2, c.name)
 		require.NoError(t, s.Verify())
 	}
 	var mismatch *MismatchError
-	_, _, err = read().Book(nil, IdentityOf([]byte("another tool's")))
+	_, _, err = read().Replayer(nil, IdentityOf([]byte("another tool's")))
 	require.ErrorAs(t, err, &mismatch)
 }
 
@@ -267,8 +267,8 @@ func FuzzRead(f *testing.F) {
 		if c.Whole+c.Torn != len(data) {
 			t.Fatalf("%d and %d do not make %d", c.Whole, c.Torn, len(data))
 		}
-		if book, _, err := c.Book(nil, c.Header.Base); err == nil && book != nil {
-			_, _ = book.Snapshot()
+		if replayer, _, err := c.Replayer(nil, c.Header.Base); err == nil && replayer != nil {
+			_, _ = replayer.Snapshot()
 		}
 		// Whatever follows the sound part, records made of it are read again.
 		if text, err := c.Covering(Identity{}); err == nil && c.Whole > 0 {

@@ -224,18 +224,18 @@ func TestEveryPrefixVerifies(t *testing.T) { // D9
 	rapid.Check(t, func(t *rapid.T) {
 		o := drawOperation(t)
 		require.NoError(t, o.base.Verify())
-		book := NewBook(o.base)
+		replayer := NewReplayer(o.base)
 		for i := range len(o.entries) + 1 {
 			s, err := Replay(o.base, o.entries[:i])
 			require.NoError(t, err)
 			if err := s.Verify(); err != nil {
 				t.Fatalf("after %d entries: %v", i, err)
 			}
-			stepwise, err := book.Snapshot()
+			stepwise, err := replayer.Snapshot()
 			require.NoError(t, err)
-			require.Equal(t, s, stepwise, "a book does the same one entry at a time")
+			require.Equal(t, s, stepwise, "a replayer does the same one entry at a time")
 			if i < len(o.entries) {
-				require.NoError(t, book.Apply(o.entries[i]))
+				require.NoError(t, replayer.Apply(o.entries[i]))
 			}
 		}
 	})
@@ -245,23 +245,23 @@ func TestResumeFromAnyCheckpoint(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		o := drawOperation(t)
-		book := NewBook(o.base)
+		replayer := NewReplayer(o.base)
 		for _, e := range o.entries {
 			if rapid.IntRange(0, 3).Draw(t, "checkpoint") == 0 {
-				s, origin, err := book.Checkpoint()
+				s, origin, err := replayer.Checkpoint()
 				require.NoError(t, err)
 				text, err := state.Encode(s, nil)
 				require.NoError(t, err)
 				read, err := state.Decode(text, nil)
 				require.NoError(t, err)
-				book, err = Resume(read, origin)
+				replayer, err = Resume(read, origin)
 				require.NoError(t, err)
 			}
-			require.NoError(t, book.Apply(e))
+			require.NoError(t, replayer.Apply(e))
 		}
 		want, err := Replay(o.base, o.entries)
 		require.NoError(t, err)
-		got, err := book.Snapshot()
+		got, err := replayer.Snapshot()
 		require.NoError(t, err)
 		wantText, err := state.Encode(want, nil)
 		require.NoError(t, err)

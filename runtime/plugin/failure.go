@@ -23,7 +23,7 @@ func errorOf(err error) *provider.Error {
 	case codes.Internal, codes.DataLoss, codes.Unknown:
 		e.Outcome = provider.Unclear
 	case codes.Canceled, codes.DeadlineExceeded:
-		// Whoever gave up, the plugin may have been in the middle of it.
+		// Anyone who gave up, the plugin may have been in the middle of it.
 		e.Outcome = provider.Unclear
 	case codes.Unimplemented:
 		e.Unimplemented = true

@@ -79,7 +79,7 @@ func (o *Options) start(name, path string, args, env []string, dir string) (*pro
 		}
 		return r, w, nil
 	}
-	// Plain files, not readers and writers: so Wait waits for the process alone and not for whoever holds its output.
+	// Plain files, not readers and writers: so Wait waits for the process alone and not for anyone who holds its output.
 	inRead, inWrite, err := pipe()
 	if err != nil {
 		return nil, err

@@ -16,7 +16,7 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// A plugin's schema is kept as its text and an index of it; whoever keeps it at the same time keeps the same, and what was kept
+// A plugin's schema is kept as its text and an index of it; anyone who keeps it at the same time keeps the same, and what was kept
 // before the plugin was installed is not believed.
 func TestPluginSchemaCache(t *testing.T) { // F2.38
 	t.Parallel()

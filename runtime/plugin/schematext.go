@@ -14,7 +14,7 @@ import (
 )
 
 // schemaText is the answer to GetSchema in the buffers that it came in: the largest schemas have 150 MB, which a message
-// would hold three times while it is decoded. Whoever receives one releases it.
+// would hold three times while it is decoded. Anyone who receives one releases it.
 type schemaText struct {
 	buffers mem.BufferSlice
 	at      int // of the text in buffers

@@ -102,7 +102,7 @@ func (c *sharedCache) spoil(random *rand.Rand) {
 }
 
 // Eight processes at a time use a cache of schemas while others are killed and its files are cut, removed, replaced and
-// written over: whoever lives says what is right, and nobody waits for anybody.
+// written over: the survivor says what is right, and nobody waits for anybody.
 func TestProcessesShareSchemas(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

@@ -11,7 +11,7 @@ import (
 )
 
 // Hold keeps other processes from editing a project, stack or lock file, until release: such a file is read, changed and
-// written whole. An interrupt ends the waiting. Whoever holds a file must not ask for another one in the same folder.
+// written whole. An interrupt ends the waiting. Anyone who holds a file must not ask for another one in the same folder.
 func (a *Console) Hold(path string) (release func(), err error) {
 	ctx, done := a.Signals.Gentle(context.Background())
 	defer done()

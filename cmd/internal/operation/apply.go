@@ -24,7 +24,7 @@ func Preview(ctx context.Context, a *console.Console, o *Options) error {
 		return err
 	}
 	result, err := p.plan(ctx, previewOperation)
-	return verdict(a, o, "preview", result, err)
+	return exitError(a, o, "preview", result, err)
 }
 
 // Up previews, asks and applies.
@@ -74,7 +74,7 @@ func Run(ctx context.Context, a *console.Console, o *Options) error {
 	}
 	if o.PlanOnly {
 		result, err := p.plan(ctx, updateOperation)
-		return verdict(a, o, "preview", result, err)
+		return exitError(a, o, "preview", result, err)
 	}
 	if err := p.canSeal(); err != nil {
 		return err
@@ -89,14 +89,14 @@ func Run(ctx context.Context, a *console.Console, o *Options) error {
 	}
 	// Nobody is asked, so nobody would read a preview: each step is planned right before it is taken.
 	result, err := p.apply(ctx, updateOperation)
-	return verdict(a, o, "update", result, err)
+	return exitError(a, o, "update", result, err)
 }
 
 // expectNone plans an operation that is expected to change nothing, and ends it with exit code 7 where it would: unlike
 // with the Pulumi CLI, nothing is done then (F7.14).
 func (p *Pipeline) expectNone(ctx context.Context, op Operation) error {
 	result, err := p.plan(ctx, op)
-	return verdict(p.Console, &Options{ExpectNoChanges: true}, op.Kind, result, err)
+	return exitError(p.Console, &Options{ExpectNoChanges: true}, op.Kind, result, err)
 }
 
 // chosen opens the stack that the options choose.
@@ -144,9 +144,9 @@ func PlanAndApply(ctx context.Context, a *console.Console, o *Options, op Operat
 		result, err := p.plan(ctx, op)
 		p.listen = nil
 		if o.PreviewOnly {
-			return verdict(a, o, "preview", result, err)
+			return exitError(a, o, "preview", result, err)
 		}
-		if err := verdict(a, &Options{ExpectNoChanges: expectNone}, op.Kind, result, err); err != nil {
+		if err := exitError(a, &Options{ExpectNoChanges: expectNone}, op.Kind, result, err); err != nil {
 			return err
 		}
 		if o.Strict { // E7.63
@@ -159,7 +159,7 @@ func PlanAndApply(ctx context.Context, a *console.Console, o *Options, op Operat
 		}
 	}
 	result, err := p.apply(ctx, op)
-	if err := verdict(a, o, op.Kind, result, err); err != nil {
+	if err := exitError(a, o, op.Kind, result, err); err != nil {
 		return err
 	}
 	if len(p.kept) > 0 {
@@ -208,8 +208,8 @@ func afterDestroy(ctx context.Context, a *console.Console, o *Options, p *Pipeli
 	return nil
 }
 
-// verdict is the error, and so the exit code, of an operation that has come to its end (F7.14, E8.27–E8.29).
-func verdict(a *console.Console, o *Options, what string, result *engine.Result, err error) error {
+// exitError is the error, and so the exit code, of an operation that has come to its end (F7.14, E8.27–E8.29).
+func exitError(a *console.Console, o *Options, what string, result *engine.Result, err error) error {
 	switch {
 	case result == nil || err != nil && !result.Terminated:
 		return err

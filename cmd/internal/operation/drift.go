@@ -158,7 +158,7 @@ func Drift(ctx context.Context, a *console.Console, o *Options) error {
 	case err != nil:
 		return &console.ExitError{Code: failureCode([]string{err.Error()}), Cause: err}
 	case result.Terminated || result.Canceled:
-		return verdict(a, o, "drift", result, err)
+		return exitError(a, o, "drift", result, err)
 	case result.Failed:
 		return &console.ExitError{Code: failureCode(c.errors)}
 	}

@@ -282,7 +282,7 @@ func (p *Providers) openSchema(ctx context.Context, d schema.Descriptor) (*schem
 	return p.finder.Schema(ctx, d)
 }
 
-// FetchSchema is the text of what openSchema finds, for whoever needs it whole.
+// FetchSchema is the text of what openSchema finds, for anyone who needs it whole.
 func (p *Providers) FetchSchema(ctx context.Context, d schema.Descriptor) ([]byte, error) {
 	if path := p.Given.find(d); path != "" {
 		return plugin.ReadSchemaFile(path)

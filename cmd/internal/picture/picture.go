@@ -16,7 +16,7 @@ import (
 // OpenMembers is how many members of components a picture shows. Further components are closed boxes.
 const OpenMembers = 600
 
-// WriteSVG draws a program. Components whose text is at hand are groups around what they are made of; calls of provider
+// WriteSVG draws a program. Components whose text is known are groups around what they are made of; calls of provider
 // functions have boxes of their own.
 func WriteSVG(w io.Writer, p *check.Program) error {
 	s := &sketch{program: p, left: OpenMembers}

@@ -132,7 +132,7 @@ func (f *fakeGS) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// TestGS holds the way through the client against a server that speaks as Google's does; a real one was not at hand.
+// TestGS holds the way through the client against a server that speaks as Google's does; a real one was not available.
 func TestGS(t *testing.T) { // F6.1
 	server := httptest.NewServer(&fakeGS{objects: map[string]gsObject{}})
 	t.Cleanup(server.Close)

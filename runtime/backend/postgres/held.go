@@ -17,7 +17,7 @@ import (
 
 // held is the store as the holder of a lease sees it. Each of its writes checks the number of the lease. Beside that a session
 // of its own has an advisory lock for as long as the process is connected: administrators see in pg_locks who works on what, and
-// whoever takes over ends that session. It is safe for concurrent use.
+// anyone who takes over ends that session. It is safe for concurrent use.
 type held struct {
 	*Store
 	lease string // key
@@ -31,7 +31,7 @@ var _ backend.Held = (*held)(nil)
 
 var errHeld = errors.New("another session holds the advisory lock on the stack")
 
-// Hold takes the advisory lock on the key of a lease. Whoever has it still has lost the lease: that session is ended, so that nothing
+// Hold takes the advisory lock on the key of a lease. Anyone who has it still has lost the lease: that session is ended, so that nothing
 // comes of what it may have under way.
 func (s *Store) Hold(ctx context.Context, lease string, number int64) (backend.Held, error) {
 	h := &held{Store: s, lease: lease, claim: &claim{s.prefix + lease, number}, done: make(chan struct{})}
@@ -104,7 +104,7 @@ func (h *held) try(ctx context.Context, c *pgx.Conn, number int64) error {
 	return err
 }
 
-// take takes the advisory lock, and ends the session of whoever has it.
+// take takes the advisory lock, and ends the session of anyone who has it.
 func (h *held) take(ctx context.Context, c *pgx.Conn) error {
 	number, err := h.lockNumber(ctx, c)
 	if err != nil {

@@ -225,7 +225,7 @@ func fence(t *testing.T, server *postgrestest.Server) {
 	require.NoError(t, err)
 	require.Equal(t, "1", string(got.Data))
 
-	// A write that waits for whoever takes over sees what that one wrote: however the two meet, it is not the late one that counts.
+	// A write that waits for anyone who takes over sees what that one wrote: however the two meet, it is not the late one that counts.
 	two, err := s.Hold(ctx, lease, 2)
 	require.NoError(t, err)
 	defer two.Release()
@@ -268,7 +268,7 @@ func sessionOf(t *testing.T, server *postgrestest.Server) []string {
 	return sql(t, server, `SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND granted`)
 }
 
-// sessions: whoever holds a lease has an advisory lock as well, gets it back after a cut, and loses it to whoever takes over.
+// sessions: anyone who holds a lease has an advisory lock as well, gets it back after a cut, and loses it to anyone who takes over.
 func sessions(t *testing.T, server *postgrestest.Server) {
 	const lease = ".pulumi/yamlhost/p/dev/lease.json"
 	ctx := t.Context()

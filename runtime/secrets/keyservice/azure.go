@@ -23,7 +23,7 @@ func plainAzure(err error) string {
 	}
 	said := fmt.Sprintf("the service answered %d %s", reply.StatusCode, http.StatusText(reply.StatusCode))
 	var answer struct{ Error struct{ Message string } }
-	text, err := io.ReadAll(io.LimitReader(reply.RawResponse.Body, mostOfAnAnswer)) // the library keeps it for whoever reads
+	text, err := io.ReadAll(io.LimitReader(reply.RawResponse.Body, mostOfAnAnswer)) // the library keeps it for anyone who reads
 	if err == nil && json.Unmarshal(text, &answer) == nil && answer.Error.Message != "" {
 		return said + ": " + answer.Error.Message
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestReadyMadePrograms runs the programs that the suite's generator writes, where they are at hand: each folder below
+// TestReadyMadePrograms runs the programs that the suite's generator writes, where they are known: each folder below
 // YAMLHOST_CONFORMANCE/projects is a project. It prints how many ran.
 func TestReadyMadePrograms(t *testing.T) {
 	t.Parallel()

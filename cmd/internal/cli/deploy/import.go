@@ -357,7 +357,7 @@ func (i *Importing) values(raw json.RawMessage) (value.Value, error) {
 	return v, err
 }
 
-// canonicalType is a type's token as states have it. Providers whose schema is not at hand get what was written.
+// canonicalType is a type's token as states have it. Providers whose schema is not known get what was written.
 func canonicalType(ctx context.Context, schemas schema.Loader, p *PlannedImport) (string, error) {
 	e := p.Entry
 	pkg, err := schemas.Load(ctx, p.Descriptor())

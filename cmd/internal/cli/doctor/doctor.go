@@ -16,19 +16,19 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/plugin"
 )
 
-// verdict is how a part of the machine is.
-type verdict string
+// grade is how a part of the machine is.
+type grade string
 
 const (
-	fine  verdict = "ok"
-	note  verdict = "note"  // works, with less than there could be
-	wrong verdict = "wrong" // something will fail
+	fine  grade = "ok"
+	note  grade = "note"  // works, with less than there could be
+	wrong grade = "wrong" // something will fail
 )
 
 // finding is what was found out about a part of the machine.
 type finding struct {
 	part    string
-	verdict verdict
+	grade grade
 	text    string
 	way     string // what to do; empty when there is nothing to do
 }
@@ -52,11 +52,11 @@ func Doctor(ctx context.Context, a *console.Console, _ *struct{}) error {
 	bad := 0
 	w := tabwriter.NewWriter(a.Streams.Out, 0, 0, 2, ' ', 0)
 	for _, f := range found {
-		fmt.Fprintf(w, "%s\t%s\t%s\n", f.verdict, f.part, f.text)
+		fmt.Fprintf(w, "%s\t%s\t%s\n", f.grade, f.part, f.text)
 		if f.way != "" {
 			fmt.Fprintf(w, "\t\t%s\n", f.way)
 		}
-		if f.verdict == wrong {
+		if f.grade == wrong {
 			bad++
 		}
 	}
@@ -92,18 +92,18 @@ func isProgram(info os.FileInfo) bool {
 }
 
 func lookPath(a *console.Console) finding {
-	f := finding{part: "PATH", verdict: fine}
+	f := finding{part: "PATH", grade: fine}
 	here := onPath(a, "yamlhost")
 	switch {
 	case a.World.Getenv("PATH") == "":
-		f.verdict, f.text, f.way = wrong, "it is empty, so that no plugin and no command is found", "set PATH in the settings of your shell"
+		f.grade, f.text, f.way = wrong, "it is empty, so that no plugin and no command is found", "set PATH in the settings of your shell"
 	case here == "":
-		f.verdict, f.text, f.way = note, "yamlhost is not on it", "add the folder that it is in to PATH"
+		f.grade, f.text, f.way = note, "yamlhost is not on it", "add the folder that it is in to PATH"
 		if a.World.Self != "" {
 			f.way = "add " + filepath.Dir(a.World.Self) + " to PATH to call it from everywhere"
 		}
 	case a.World.Self != "" && !same(here, a.World.Self):
-		f.verdict, f.text = note, "this is "+a.World.Self+", but PATH has "+here+" first"
+		f.grade, f.text = note, "this is "+a.World.Self+", but PATH has "+here+" first"
 		f.way = "remove one of them, or change the order of PATH"
 	default:
 		f.text = "yamlhost is " + here
@@ -131,7 +131,7 @@ func judgeShell(path string) finding {
 		return finding{"shell", note, "there is none to start resources of the type command:local:Command",
 			"install one as /bin/sh, or set `interpreter` in such resources"}
 	}
-	return finding{part: "shell", verdict: fine, text: "local commands are started by " + path}
+	return finding{part: "shell", grade: fine, text: "local commands are started by " + path}
 }
 
 // lookPlugins looks for plugins that cannot be started.
@@ -154,7 +154,7 @@ func lookPlugins(installed []plugin.InstalledPlugin) []finding {
 	if len(broken) > 0 {
 		return broken
 	}
-	return []finding{{part: "plugins", verdict: fine,
+	return []finding{{part: "plugins", grade: fine,
 		text: fmt.Sprintf("%d installed; built in are %s", len(installed), strings.Join(embedded.Names(), ", "))}}
 }
 
@@ -183,13 +183,13 @@ func lookBackend(ctx context.Context, a *console.Console) []finding {
 	if err != nil {
 		return bad(err, "see that you may write there and that there is space left")
 	}
-	return []finding{{part: "backend", verdict: fine, text: fmt.Sprintf("%s can be read and written; it has %s", b.PublicURL(), console.Count(len(stacks), "stack"))},
+	return []finding{{part: "backend", grade: fine, text: fmt.Sprintf("%s can be read and written; it has %s", b.PublicURL(), console.Count(len(stacks), "stack"))},
 		clock(before, written, time.Now())}
 }
 
 // clock judges a time that the backend gave to something that was written between two moments of this machine.
 func clock(before, written, after time.Time) finding {
-	f := finding{part: "clock", verdict: fine, text: "it agrees with that of the backend"}
+	f := finding{part: "clock", grade: fine, text: "it agrees with that of the backend"}
 	switch {
 	case written.Before(before.Add(-skew)):
 		f.text = fmt.Sprintf("it is %s ahead of the backend's", before.Sub(written).Round(time.Second))
@@ -198,17 +198,17 @@ func clock(before, written, after time.Time) finding {
 	default:
 		return f
 	}
-	f.verdict, f.way = wrong, "set the clock of this machine; credentials, certificates and locks depend on it"
+	f.grade, f.way = wrong, "set the clock of this machine; credentials, certificates and locks depend on it"
 	return f
 }
 
 func lookTerminal(a *console.Console) finding {
-	f := finding{part: "terminal", verdict: fine}
+	f := finding{part: "terminal", grade: fine}
 	switch columns, lines := a.Size(); {
 	case !a.Interactive():
-		f.verdict, f.text, f.way = note, "there is none, so nobody is asked", "`up` and `destroy` need --yes here"
+		f.grade, f.text, f.way = note, "there is none, so nobody is asked", "`up` and `destroy` need --yes here"
 	case a.World.Getenv("TERM") == "" && runtime.GOOS != "windows", a.World.Getenv("TERM") == "dumb":
-		f.verdict, f.text, f.way = note, "it is not known what it can do, so there is no colour", "set TERM, to xterm-256color for example"
+		f.grade, f.text, f.way = note, "it is not known what it can do, so there is no colour", "set TERM, to xterm-256color for example"
 	default:
 		f.text = fmt.Sprintf("%d columns, %d lines", columns, lines)
 	}

@@ -224,31 +224,31 @@ func pluginRemove(_ context.Context, a *console.Console, o *pluginOptions) error
 	if len(o.args) > 0 && o.args[0] != "resource" {
 		return console.WithCode(console.CodeUsage, "there are only plugins of the kind resource, not %q", o.args[0])
 	}
-	var doomed []plugin.InstalledPlugin
+	var removed []plugin.InstalledPlugin
 	for _, p := range plugin.Installed(a.PulumiHome()) {
 		fits, err := pluginFits(p, o.args)
 		if err != nil {
 			return err
 		}
 		if fits {
-			doomed = append(doomed, p)
+			removed = append(removed, p)
 		}
 	}
-	if len(doomed) == 0 {
+	if len(removed) == 0 {
 		return errors.New("no such plugin is installed")
 	}
 	if !o.yes {
-		for _, p := range doomed {
+		for _, p := range removed {
 			fmt.Fprintf(a.Streams.Err, "  %s %s\n", p.Name, p.Version)
 		}
 		if !a.Interactive() {
 			return console.WithCode(console.CodeUsage, "--yes must be passed in to remove plugins when running in non-interactive mode")
 		}
-		if err := a.Confirm(fmt.Sprintf("Remove %s?", console.Count(len(doomed), "plugin"))); err != nil {
+		if err := a.Confirm(fmt.Sprintf("Remove %s?", console.Count(len(removed), "plugin"))); err != nil {
 			return err
 		}
 	}
-	for _, p := range doomed {
+	for _, p := range removed {
 		if err := plugin.Remove(p); err != nil {
 			return err
 		}

@@ -65,7 +65,7 @@ func Layers(going []*state.Resource) [][]int {
 // layersFrom are the groups, what is deleted last in front. No resource is in a group before its floor.
 func layersFrom(going []*state.Resource, floor map[int]int) [][]int {
 	level := make(map[urn.URN]int, len(going)) // of a URN's entries so far, the greatest; from 1
-	// below is the greatest level among the descendants of a component that came so far: whoever depends on the component
+	// below is the greatest level among the descendants of a component that came so far: anyone who depends on the component
 	// depends on them too.
 	below := map[urn.URN]int{}
 	parents := make(map[urn.URN]urn.URN, len(going))

@@ -12,7 +12,7 @@ import (
 )
 
 // Prerequisites is everything that a prior resource needs to stand before it in the state, so that it can stay as it is
-// (E4.108). It is taken in the order of the state that the operation found, and whoever waits does so for something in
+// (E4.108). It is taken in the order of the state that the operation found, and anyone who waits does so for something in
 // front of everything that it has not yet moved itself: so no two of them wait for each other.
 //
 // Next says what is to be done with the first one that is left:

@@ -13,7 +13,7 @@ import (
 )
 
 // Registration is a resource that the program has registered or read in this operation, or that stays because something
-// that is left alone depends on it. The exported fields below Done are set by whoever handles it before Done is closed, and
+// that is left alone depends on it. The exported fields below Done are set by anyone who handles it before Done is closed, and
 // are to be read by others after that; the table guards the others.
 type Registration struct {
 	URN    urn.URN

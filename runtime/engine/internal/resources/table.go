@@ -281,7 +281,7 @@ func (t *Table) OwnerLeft(old, goal *state.Resource) bool {
 }
 
 // Mark notes what steps are going to do, so that later decisions take it into account. claimed is the prior resource of the
-// registration that takes them, nil for a new one. Whoever decides must not be interrupted by other decisions.
+// registration that takes them, nil for a new one. Anyone who decides must not be interrupted by other decisions.
 func (t *Table) Mark(claimed *Prior, steps []plan.Step) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -25,7 +25,7 @@ func TestEachKeepsToTheLimit(t *testing.T) {
 	require.Equal(t, int32(50), all.Load())
 }
 
-// Whoever waits for another lets that one have the only slot.
+// Anyone who waits for another lets that one have the only slot.
 func TestWaitingHoldsNoSlot(t *testing.T) {
 	p := NewPool(t.Context(), 1)
 	first, done := p.Slot(), make(chan struct{})

@@ -9,12 +9,12 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
-// Book is a base snapshot with entries applied to it. Applying one costs the same however large the stack is, so that the
-// snapshot at the end of n entries costs linear time. A Book is not safe for concurrent use.
-type Book struct {
+// Replayer is a base snapshot with entries applied to it. Applying one costs the same however large the stack is, so that the
+// snapshot at the end of n entries costs linear time. A Replayer is not safe for concurrent use.
+type Replayer struct {
 	base    *state.Snapshot
 	ids     []ID          // of the base's resources, in its order
-	slots   map[ID]*place // every entry of the snapshot that is, or was, in the book
+	slots   map[ID]*place // every entry of the snapshot that is, or was, in the replayer
 	added   []ID          // in the order of their adding, removed ones included
 	lead    int           // how many of ids were added by the same operation, see Resume
 	live    map[int64]*state.Operation
@@ -28,8 +28,8 @@ type place struct {
 	resource *state.Resource // nil once removed
 }
 
-// NewBook starts with the resources of base, whose IDs are 1 to n. A nil base is an empty one. base is not modified.
-func NewBook(base *state.Snapshot) *Book {
+// NewReplayer starts with the resources of base, whose IDs are 1 to n. A nil base is an empty one. base is not modified.
+func NewReplayer(base *state.Snapshot) *Replayer {
 	if base == nil {
 		base = &state.Snapshot{}
 	}
@@ -46,8 +46,8 @@ func NewBook(base *state.Snapshot) *Book {
 	return b
 }
 
-func newBook(base *state.Snapshot, ids []ID) *Book {
-	b := &Book{base: base, ids: ids, slots: make(map[ID]*place, len(ids)), live: map[int64]*state.Operation{}}
+func newBook(base *state.Snapshot, ids []ID) *Replayer {
+	b := &Replayer{base: base, ids: ids, slots: make(map[ID]*place, len(ids)), live: map[int64]*state.Operation{}}
 	places := make([]place, len(ids))
 	for i, id := range ids {
 		places[i].resource = base.Resources[i]
@@ -58,7 +58,7 @@ func newBook(base *state.Snapshot, ids []ID) *Book {
 
 // Apply adds one entry. An entry that does not fit what came before it is an error and changes nothing: it ends a step
 // that is not begun, begins one twice, or names an ID that is not there or is taken.
-func (b *Book) Apply(e Entry) error {
+func (b *Replayer) Apply(e Entry) error {
 	if err := b.check(e); err != nil {
 		return err
 	}
@@ -99,7 +99,7 @@ func (b *Book) Apply(e Entry) error {
 	return nil
 }
 
-func (b *Book) check(e Entry) error {
+func (b *Replayer) check(e Entry) error {
 	if op, known := b.live[e.Step]; e.Begin != nil {
 		switch {
 		case e.Step == 0:
@@ -137,14 +137,14 @@ func (b *Book) check(e Entry) error {
 
 // Snapshot is what is known after the entries so far: resources added, in the order of their adding, then what is left of
 // the base in its order (E6.30); pending are the steps under way and the base's pending creations (E6.31). Aliases are
-// normalised (E6.32). The snapshot shares resources with the base and the entries; the book can go on afterwards.
-func (b *Book) Snapshot() (*state.Snapshot, error) {
+// normalised (E6.32). The snapshot shares resources with the base and the entries; the replayer can go on afterwards.
+func (b *Replayer) Snapshot() (*state.Snapshot, error) {
 	raw, _ := b.assemble()
 	return raw.Normalize()
 }
 
 // assemble also says which entry each resource is, and where each step under way is among the pending operations.
-func (b *Book) assemble() (*state.Snapshot, Origin) {
+func (b *Replayer) assemble() (*state.Snapshot, Origin) {
 	next := *b.base
 	next.Resources = make([]*state.Resource, 0, len(b.ids)+len(b.added))
 	origin := Origin{IDs: make([]ID, 0, len(b.ids)+len(b.added))}
@@ -173,7 +173,7 @@ func (b *Book) assemble() (*state.Snapshot, Origin) {
 }
 
 // knownExtensions are the extensions that a snapshot's resources name. What cannot be read stays as it is.
-func (b *Book) knownExtensions(s *state.Snapshot) json.RawMessage {
+func (b *Replayer) knownExtensions(s *state.Snapshot) json.RawMessage {
 	if len(b.extensions) == 0 && len(s.Extensions) == 0 {
 		return nil
 	}
@@ -212,15 +212,15 @@ type Origin struct {
 	Steps []int64 `json:"steps,omitempty"` // of its first pending operations; the others are the old base's
 }
 
-// Checkpoint is Snapshot with what Resume needs to go on from it in another book.
-func (b *Book) Checkpoint() (*state.Snapshot, Origin, error) {
+// Checkpoint is Snapshot with what Resume needs to go on from it in another replayer.
+func (b *Replayer) Checkpoint() (*state.Snapshot, Origin, error) {
 	raw, origin := b.assemble()
 	next, err := raw.Normalize()
 	return next, origin, err
 }
 
-// Resume starts a book with a snapshot that Checkpoint has given.
-func Resume(base *state.Snapshot, o Origin) (*Book, error) {
+// Resume starts a replayer with a snapshot that Checkpoint has given.
+func Resume(base *state.Snapshot, o Origin) (*Replayer, error) {
 	if len(o.IDs) != len(base.Resources) || len(o.Steps) > len(base.Pending) || o.Added < 0 || o.Added > len(o.IDs) {
 		return nil, errors.New("the journal does not fit the state that it continues")
 	}
@@ -238,7 +238,7 @@ func Resume(base *state.Snapshot, o Origin) (*Book, error) {
 }
 
 // InFlight are the operations begun and not ended, in the order of their beginning.
-func (b *Book) InFlight() []state.Operation {
+func (b *Replayer) InFlight() []state.Operation {
 	var ops []state.Operation
 	for _, step := range b.begun {
 		if op := b.live[step]; op != nil {
@@ -251,7 +251,7 @@ func (b *Book) InFlight() []state.Operation {
 // Replay applies entries to base. It is pure: base and entries are not modified. base may be nil. Of a journal that the
 // engine wrote, every prefix replays to a snapshot that verifies.
 func Replay(base *state.Snapshot, entries []Entry) (*state.Snapshot, error) {
-	b := NewBook(base)
+	b := NewReplayer(base)
 	for i, e := range entries {
 		if err := b.Apply(e); err != nil {
 			return nil, fmt.Errorf("entry %d: %w", i+1, err)
