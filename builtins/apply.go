@@ -55,9 +55,9 @@ func blameText(arg int, shown, format string, a ...any) error {
 	return &Error{Arg: arg, Reason: fmt.Sprintf(format, a...), Shown: shown}
 }
 
-// Apply calls f with values (L6.5). It checks number and kinds of the arguments, answers an unknown value when one of them
-// is unknown, and gives the result the secrecy and dependencies of all of them. What it makes is paid from the budget of ctx, if
-// there is one. Errors are *Error, *BudgetError, or what Env gave.
+// Apply calls f with values (L6.5). It checks number and kinds of the arguments, answers an unknown value when one of
+// them is unknown, and gives the result the secrecy and dependencies of all of them. What it makes is paid from the
+// budget of ctx, if there is one. Errors are *Error, *BudgetError, or what Env gave.
 //
 // An optional argument may be left out or null. A function with Lazy is called with thunks of the values; one with
 // neither body is refused.
@@ -127,8 +127,8 @@ func Apply(ctx context.Context, env Env, f *Func, args []value.Value) (value.Val
 	return withUnused(result, args), nil
 }
 
-// withUnused returns a result that depends on everything that its arguments do, also on what was not chosen from them: what
-// the function would give otherwise is decided there, and an order of deletions has to respect it (L5.36).
+// withUnused returns a result that depends on everything that its arguments do, also on what was not chosen from them:
+// what the function would give otherwise is decided there, and an order of deletions has to respect it (L5.36).
 func withUnused(result value.Value, args []value.Value) value.Value {
 	has := result.AllDeps()
 	for _, arg := range args {

@@ -35,7 +35,8 @@ var assetFuncs = []*Func{
 	{
 		Name:    "remoteAsset",
 		Summary: "An asset with the content behind an address.",
-		Params:  []Param{{Name: "uri", Type: schema.String, Path: true, Doc: "an address that starts with http://, https:// or file://"}},
+		Params: []Param{{Name: "uri", Type: schema.String, Path: true,
+			Doc: "an address that starts with http://, https:// or file://"}},
 		Result:  always(schema.Asset),
 		Example: `fn::remoteAsset: https://example.com/index.html`,
 		Call:    `remoteAsset("https://example.com/index.html")`,
@@ -46,7 +47,8 @@ var assetFuncs = []*Func{
 	{
 		Name:    "fileArchive",
 		Summary: "An archive of a directory, or from a .tar, .tgz, .tar.gz, .zip or .jar file.",
-		Params:  []Param{{Name: "path", Type: schema.String, Path: true, Doc: "the directory or file, relative to the program directory"}},
+		Params: []Param{{Name: "path", Type: schema.String, Path: true,
+			Doc: "the directory or file, relative to the program directory"}},
 		Result:  always(schema.Archive),
 		Example: `fn::fileArchive: ./site`,
 		Call:    `fileArchive("./site")`,
@@ -57,7 +59,8 @@ var assetFuncs = []*Func{
 	{
 		Name:    "remoteArchive",
 		Summary: "An archive from the file behind an address.",
-		Params:  []Param{{Name: "uri", Type: schema.String, Path: true, Doc: "an address that starts with http://, https:// or file://"}},
+		Params: []Param{{Name: "uri", Type: schema.String, Path: true,
+			Doc: "an address that starts with http://, https:// or file://"}},
 		Result:  always(schema.Archive),
 		Example: `fn::remoteArchive: https://example.com/site.zip`,
 		Call:    `remoteArchive("https://example.com/site.zip")`,
@@ -68,7 +71,8 @@ var assetFuncs = []*Func{
 	{
 		Name:    "assetArchive",
 		Summary: "An archive put together from assets and archives by their names in it.",
-		Params:  []Param{{Name: "assets", Type: &schema.Map{Item: schema.Asset}, Doc: "assets and archives; a key may hold slashes"}},
+		Params: []Param{{Name: "assets", Type: &schema.Map{Item: schema.Asset},
+			Doc: "assets and archives; a key may hold slashes"}},
 		Result:  always(schema.Archive),
 		Example: `fn::assetArchive: {readme.txt: {fn::stringAsset: hello}}`,
 		Call:    `assetArchive({"readme.txt" = stringAsset("hello")})`,

@@ -9,7 +9,8 @@ import (
 	"github.com/yamlhost/yamlhost/value"
 )
 
-// Limits bound what one evaluation of a program may cost, however it does that: by what it repeats, nests, reads or formats.
+// Limits bound what one evaluation of a program may cost, however it does that: by what it repeats, nests, reads or
+// formats.
 type Limits struct {
 	Value       int64 // bytes of one value, see value.Size
 	Steps       int64 // expressions, and parts of 32 bytes that are made
@@ -69,7 +70,8 @@ func NewBudget(limits Limits) *Budget {
 	for _, field := range []struct {
 		of        *int64
 		otherwise int64
-	}{{&limits.Value, DefaultLimits.Value}, {&limits.Steps, DefaultLimits.Steps}, {&limits.PerResource, DefaultLimits.PerResource}} {
+	}{{&limits.Value, DefaultLimits.Value}, {&limits.Steps, DefaultLimits.Steps},
+		{&limits.PerResource, DefaultLimits.PerResource}} {
 		if *field.of == 0 {
 			*field.of = field.otherwise
 		}
@@ -138,8 +140,8 @@ func budgetOf(ctx context.Context) *Budget {
 	return b
 }
 
-// growth tells, of functions whose results can be much larger than their arguments, how large a result will be at most, in
-// bytes and before it is made.
+// growth tells, of functions whose results can be much larger than their arguments, how large a result will be at most,
+// in bytes and before it is made.
 var growth = map[string]func(args []value.Value) int64{
 	"join": func(args []value.Value) int64 {
 		items, _ := args[1].AsList()

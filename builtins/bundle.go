@@ -30,13 +30,17 @@ var bundleFuncs = []*Func{{
 	Name:    "bundle",
 	Summary: "An archive of a source file with everything that it imports, to run elsewhere.",
 	Params: []Param{
-		{Name: "entry", Type: schema.String, Path: true, Doc: "the source file, relative to the program directory: TypeScript, JavaScript or Python"},
-		{Name: "export", Type: schema.String, Optional: true, Doc: "a name that the file must export; without it, everything that it exports"},
+		{Name: "entry", Type: schema.String, Path: true,
+			Doc: "the source file, relative to the program directory: TypeScript, JavaScript or Python"},
+		{Name: "export", Type: schema.String, Optional: true,
+			Doc: "a name that the file must export; without it, everything that it exports"},
 		{Name: "capture", Type: &schema.Map{Item: schema.Any}, Optional: true, Marked: true,
 			Doc: "values that the sources import: from yamlhost:captured, in Python from yamlhost_captured"},
-		{Name: "external", Type: &schema.Array{Item: schema.String}, Optional: true, Doc: "packages that are not put in, such as @aws-sdk/*"},
+		{Name: "external", Type: &schema.Array{Item: schema.String}, Optional: true,
+			Doc: "packages that are not put in, such as @aws-sdk/*"},
 		{Name: "minify", Type: schema.Bool, Optional: true, Doc: "short names, and no white space"},
-		{Name: "secret", Type: schema.String, Optional: true, Doc: "allow: captured values may be secret, and the archive is secret then"},
+		{Name: "secret", Type: schema.String, Optional: true,
+			Doc: "allow: captured values may be secret, and the archive is secret then"},
 	},
 	Shape:   Fields,
 	Result:  always(schema.Archive),
@@ -50,8 +54,9 @@ var bundleFuncs = []*Func{{
 			return value.Null, blameText(5, allowed, "secret: there is nothing but allow")
 		}
 		if secret := secretAt("capture", capture); secret != "" && allowed == "" {
-			return value.Null, blame(2, "%s is secret, and the archive would hold it in plain text; read it where the code runs, "+
-				"or write secret: allow, which makes the archive secret", secret)
+			return value.Null, blame(2,
+				"%s is secret, and the archive would hold it in plain text; read it where the code runs, "+
+					"or write secret: allow, which makes the archive secret", secret)
 		}
 		request := BundleRequest{Entry: str(args[0]), Export: str(args[1]), Captured: !capture.IsNull()}
 		if items, ok := args[3].AsList(); ok {

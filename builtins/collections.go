@@ -10,7 +10,8 @@ import (
 	"github.com/yamlhost/yamlhost/value"
 )
 
-// collectionFuncs work on lists and maps. Those that only move items about keep what is unknown in its place; see parts.
+// collectionFuncs work on lists and maps. Those that only move items about keep what is unknown in its place; see
+// parts.
 var collectionFuncs = []*Func{
 	{
 		Name:    "select",
@@ -86,7 +87,8 @@ var collectionFuncs = []*Func{
 		Eval: parts(func(args []value.Value) (value.Value, error) {
 			items := make([]value.Value, args[0].Len())
 			for i, key := range args[0].Keys() {
-				items[i] = value.MapOf(value.Entry{Key: "key", Value: value.String(key)}, value.Entry{Key: "value", Value: args[0].At(i)})
+				items[i] = value.MapOf(value.Entry{Key: "key", Value: value.String(key)},
+					value.Entry{Key: "value", Value: args[0].At(i)})
 			}
 			return value.List(items...), nil
 		}),
@@ -127,7 +129,8 @@ var collectionFuncs = []*Func{
 		Params: []Param{
 			{Name: "map", Type: anyMap, Doc: "the map", Marked: true},
 			{Name: "key", Type: schema.String, Doc: "the key", Marked: true},
-			{Name: "default", Type: schema.Any, Doc: "the result when there is no such key; without it that is an error", Optional: true, Marked: true},
+			{Name: "default", Type: schema.Any, Doc: "the result when there is no such key; without it that is an error",
+				Optional: true, Marked: true},
 		},
 		Shape: Positional,
 		Result: func(args []schema.Type) schema.Type {
@@ -280,8 +283,8 @@ var collectionFuncs = []*Func{
 	{
 		Name:    "sort",
 		Summary: "A list of texts or of numbers in ascending order.",
-		Params: []Param{{Name: "items", Type: &schema.Array{Item: &schema.Union{Members: []schema.Type{schema.String, schema.Number}}},
-			Doc: "only texts, which are compared byte by byte, or only numbers"}},
+		Params: []Param{{Name: "items", Type: &schema.Array{Item: &schema.Union{Members: []schema.Type{schema.String,
+			schema.Number}}}, Doc: "only texts, which are compared byte by byte, or only numbers"}},
 		Result:  argument(0),
 		Example: `fn::sort: [b, c, a]`,
 		Call:    `sort(["b", "c", "a"])`,
@@ -315,9 +318,11 @@ var collectionFuncs = []*Func{
 		Name:    "range",
 		Summary: "The numbers from 0, or from a start, up to but not including a limit.",
 		Params: []Param{
-			{Name: "start", Type: schema.Number, Doc: "the first number; where it is the only argument, it is the limit, and the first number is 0"},
+			{Name: "start", Type: schema.Number,
+				Doc: "the first number; where it is the only argument, it is the limit, and the first number is 0"},
 			{Name: "limit", Type: schema.Number, Doc: "where to stop", Optional: true},
-			{Name: "step", Type: schema.Number, Doc: "the distance between two numbers; 1, or -1 where the limit is less than the start", Optional: true},
+			{Name: "step", Type: schema.Number,
+				Doc: "the distance between two numbers; 1, or -1 where the limit is less than the start", Optional: true},
 		},
 		Shape:   Positional,
 		Result:  always(&schema.Array{Item: schema.Number}),
@@ -360,7 +365,8 @@ var collectionFuncs = []*Func{
 		Name:    "contains",
 		Summary: "Whether a list has an item, a map has a key or a text has a part.",
 		Params: []Param{
-			{Name: "collection", Type: &schema.Union{Members: []schema.Type{anyList, anyMap, schema.String}}, Doc: "a list, a map or a text"},
+			{Name: "collection", Type: &schema.Union{Members: []schema.Type{anyList, anyMap, schema.String}},
+				Doc: "a list, a map or a text"},
 			{Name: "wanted", Type: schema.Any, Doc: "the item, the key or the part"},
 		},
 		Shape:   Positional,
@@ -371,7 +377,8 @@ var collectionFuncs = []*Func{
 		Since:   "0.1.0", Rule: "L10.C6",
 		Eval: func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
 			if items, ok := args[0].AsList(); ok {
-				return value.Bool(slices.ContainsFunc(items, func(v value.Value) bool { return value.SameContent(v, args[1]) })), nil
+				return value.Bool(slices.ContainsFunc(items, func(v value.Value) bool { return value.SameContent(v, args[1]) })),
+					nil
 			}
 			wanted, ok := args[1].AsString()
 			if !ok {
@@ -388,7 +395,8 @@ var collectionFuncs = []*Func{
 // parts is the body of a function that only moves parts of its arguments about. An unknown argument makes the result
 // unknown, unknown parts stay where they are. A secret anywhere in an argument makes the whole result secret (L9.31);
 // dependencies of the arguments are added, those of parts stay with them (L9.44). All of its parameters are Marked.
-func parts(body func(args []value.Value) (value.Value, error)) func(context.Context, Env, []value.Value) (value.Value, error) {
+func parts(body func(args []value.Value) (value.Value, error)) func(context.Context, Env, []value.Value) (value.Value,
+	error) {
 	return func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
 		for _, arg := range args {
 			if !arg.IsKnown() {

@@ -17,8 +17,9 @@ var dateFuncs = []*Func{
 		Name:    "formatDate",
 		Summary: "A moment written in another way.",
 		Params: []Param{
-			{Name: "layout", Type: schema.String, Doc: "how to write it: YYYY year, MM month, MMM its name, DD day, EEE weekday, hh hour, HH hour of twelve, " +
-				"mm minute, ss second, AA AM or PM, ZZZZ offset; other letters between single quotes"},
+			{Name: "layout", Type: schema.String,
+				Doc: "how to write it: YYYY year, MM month, MMM its name, DD day, EEE weekday, hh hour, HH hour of twelve, " +
+					"mm minute, ss second, AA AM or PM, ZZZZ offset; other letters between single quotes"},
 			{Name: "moment", Type: schema.String, Doc: "the moment, such as 2026-08-03T10:30:00Z"},
 		},
 		Shape:   Positional,

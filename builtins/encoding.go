@@ -70,7 +70,8 @@ var encodingFuncs = []*Func{
 	{
 		Name:    "fromYAML",
 		Summary: "The value that a YAML text describes.",
-		Params:  []Param{{Name: "text", Type: schema.String, Doc: "the YAML, one document; nothing in it is interpolated or called"}},
+		Params: []Param{{Name: "text", Type: schema.String,
+			Doc: "the YAML, one document; nothing in it is interpolated or called"}},
 		Result:  always(schema.Any),
 		Example: `fn::fromYAML: "ports: [80, 443]\ntls: true\n"`,
 		Call:    `fromYAML("ports: [80, 443]\ntls: true\n")`,
@@ -163,7 +164,8 @@ var encodingFuncs = []*Func{
 	{
 		Name:    "fromBase64",
 		Summary: "The text whose bytes a Base64 text describes.",
-		Params:  []Param{{Name: "text", Type: schema.String, Doc: "standard alphabet with padding; the decoded bytes must be UTF-8"}},
+		Params: []Param{{Name: "text", Type: schema.String,
+			Doc: "standard alphabet with padding; the decoded bytes must be UTF-8"}},
 		Result:  always(schema.String),
 		Example: `fn::fromBase64: aGVsbG8=`,
 		Call:    `fromBase64("aGVsbG8=")`,

@@ -74,7 +74,8 @@ var fileFuncs = []*Func{
 		Name:    "env",
 		Summary: "The text of an environment variable, which the program must be allowed to read.",
 		Params: []Param{
-			{Name: "name", Type: schema.String, Doc: "the variable; listed under pulumi.allowEnv, or under pulumi.publicEnv where it is no secret"},
+			{Name: "name", Type: schema.String,
+				Doc: "the variable; listed under pulumi.allowEnv, or under pulumi.publicEnv where it is no secret"},
 			{Name: "default", Type: schema.Any, Doc: "the result where there is no such variable", Optional: true},
 		},
 		Shape: Positional,
@@ -106,8 +107,8 @@ var fileFuncs = []*Func{
 // ErrFile is behind every Error about a file that could not be read.
 var ErrFile = errors.New("file access")
 
-// read reads a file. What the operating system says names the absolute path, which belongs to the machine and not to the
-// program, so that only the reason is kept.
+// read reads a file. What the operating system says names the absolute path, which belongs to the machine and not to
+// the program, so that only the reason is kept.
 func read(env Env, path string) ([]byte, error) {
 	content, err := env.ReadFile(path)
 	if err == nil {

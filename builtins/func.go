@@ -18,8 +18,8 @@ type Func struct {
 	// Result is the type of the result, given the types of the arguments.
 	Result func(args []schema.Type) schema.Type
 	// Example calls the function in YAML, in the fn:: form; Call does the same as an expression, for use inside ${…}. Both
-	// give what Gives says: JSON, with "secret " before it for a secret, or an asset or archive in words. Empty for the one
-	// function that has no such form. A test runs them all.
+	// give what Gives says: JSON, with "secret " before it for a secret, or an asset or archive in words. Empty for the
+	// one function that has no such form. A test runs them all.
 	Example  string
 	Call     string
 	Gives    string
@@ -73,10 +73,11 @@ type Env interface {
 	// Env looks up an environment variable, secret unless the program says that it is public (L10.C9). An error says that
 	// the program may not read it.
 	Env(name string) (v value.Value, found bool, err error)
-	// ParseYAML reads a text as data: nothing in it is interpolated or called. The error says where in the text the fault is.
-	ParseYAML(text string) (value.Value, error)
-	// Bundle makes texts, by their names in an archive, of a source file and what it imports. The error says where the fault
+	// ParseYAML reads a text as data: nothing in it is interpolated or called. The error says where in the text the fault
 	// is.
+	ParseYAML(text string) (value.Value, error)
+	// Bundle makes texts, by their names in an archive, of a source file and what it imports. The error says where the
+	// fault is.
 	Bundle(ctx context.Context, r BundleRequest) (map[string]string, error)
 	// Recoverable reports whether err is a fault that try and can may pass over, and whether it is the failure of
 	// something that the argument needs, which recover may pass over besides (L10.C5). Neither holds for the end of

@@ -26,7 +26,8 @@ var hashFuncs = []*Func{
 		Call:    `sha1("hello")`,
 		Gives:   `"aaf4c61ddcc5e8a2dabede0f3b482cd9aea9434d"`,
 		Since:   "0.1.0", Rule: "L6.21", Portable: true,
-		Eval: digest(func(b []byte) []byte { d := sha1.Sum(b); return d[:] }, hex.EncodeToString), //nolint:gosec // see the import
+		//nolint:gosec // see the import
+		Eval: digest(func(b []byte) []byte { d := sha1.Sum(b); return d[:] }, hex.EncodeToString),
 	},
 	{
 		Name:    "md5",
@@ -37,7 +38,8 @@ var hashFuncs = []*Func{
 		Call:    `md5("hello")`,
 		Gives:   `"5d41402abc4b2a76b9719d911017c592"`,
 		Since:   "0.1.0", Rule: "D6",
-		Eval: digest(func(b []byte) []byte { d := md5.Sum(b); return d[:] }, hex.EncodeToString), //nolint:gosec // see the import
+		//nolint:gosec // see the import
+		Eval: digest(func(b []byte) []byte { d := md5.Sum(b); return d[:] }, hex.EncodeToString),
 	},
 	{
 		Name:    "sha256",

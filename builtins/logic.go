@@ -13,7 +13,8 @@ var logicFuncs = []*Func{
 		Name:    "if",
 		Summary: "The second argument when the first is true, else the third.",
 		Params: []Param{
-			{Name: "condition", Type: schema.Bool, Doc: "what decides; while it is unknown, so is the result, and neither branch is evaluated"},
+			{Name: "condition", Type: schema.Bool,
+				Doc: "what decides; while it is unknown, so is the result, and neither branch is evaluated"},
 			{Name: "then", Type: schema.Any, Doc: "the result when the condition is true"},
 			{Name: "else", Type: schema.Any, Doc: "the result when the condition is false"},
 		},
@@ -46,9 +47,10 @@ var logicFuncs = []*Func{
 		},
 	},
 	{
-		Name:     "try",
-		Summary:  "The first argument that can be evaluated without an error.",
-		Params:   []Param{{Name: "candidates", Type: schema.Any, Doc: "what to try, in order; one that is unknown ends the search, and a null is a success"}},
+		Name:    "try",
+		Summary: "The first argument that can be evaluated without an error.",
+		Params: []Param{{Name: "candidates", Type: schema.Any,
+			Doc: "what to try, in order; one that is unknown ends the search, and a null is a success"}},
 		Variadic: true,
 		Shape:    Positional,
 		Result:   func(args []schema.Type) schema.Type { return union(args...) },
@@ -135,9 +137,10 @@ var logicFuncs = []*Func{
 		},
 	},
 	{
-		Name:     "coalesce",
-		Summary:  "The first argument that is not null; null when all are.",
-		Params:   []Param{{Name: "values", Type: schema.Any, Doc: "the values, or one list of them; one that is unknown ends the search", Marked: true}},
+		Name:    "coalesce",
+		Summary: "The first argument that is not null; null when all are.",
+		Params: []Param{{Name: "values", Type: schema.Any,
+			Doc: "the values, or one list of them; one that is unknown ends the search", Marked: true}},
 		Variadic: true,
 		Result: func(args []schema.Type) schema.Type {
 			if len(args) == 1 {
@@ -243,8 +246,8 @@ func marksOnly(v, from value.Value) value.Value {
 	return v.DependingOn(from.AllDeps()...)
 }
 
-// spread is the arguments of a variadic function, where one list stands for its items: fn::max: [1, 2] gives the function
-// a single list. Marks of that list pass to the items.
+// spread is the arguments of a variadic function, where one list stands for its items: fn::max: [1, 2] gives the
+// function a single list. Marks of that list pass to the items.
 func spread(args []value.Value) []value.Value {
 	if len(args) != 1 || !args[0].Is(value.KindList) {
 		return args

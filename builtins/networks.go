@@ -85,7 +85,8 @@ var networkFuncs = []*Func{
 			bits, number := clampInt(args[1]), clampInt(args[2])
 			length := network.Bits() + bits
 			if bits < 0 || length > network.Addr().BitLen() {
-				return value.Null, blame(1, "bits: the prefix would be %d bits long, from %d to %d are possible", length, network.Bits(), network.Addr().BitLen())
+				return value.Null, blame(1, "bits: the prefix would be %d bits long, from %d to %d are possible", length,
+					network.Bits(), network.Addr().BitLen())
 			}
 			if number < 0 || bits < 31 && number >= 1<<bits {
 				return value.Null, blame(2, "number: %d bits number fewer networks", bits)
@@ -120,7 +121,8 @@ var networkFuncs = []*Func{
 			for i, arg := range args[1:] {
 				length := network.Bits() + clampInt(arg)
 				if length < network.Bits() || length > network.Addr().BitLen() {
-					return value.Null, blame(i+1, "bits: the prefix would be %d bits long, from %d to %d are possible", length, network.Bits(), network.Addr().BitLen())
+					return value.Null, blame(i+1, "bits: the prefix would be %d bits long, from %d to %d are possible", length,
+						network.Bits(), network.Addr().BitLen())
 				}
 				size := new(big.Int).Lsh(big.NewInt(1), uint(network.Addr().BitLen()-length))
 				if rest := new(big.Int).Mod(next, size); rest.Sign() != 0 {

@@ -89,7 +89,8 @@ var numberFuncs = []*Func{
 		Summary: "A number rounded to some decimals, halves away from zero.",
 		Params: []Param{
 			{Name: "number", Type: schema.Number, Doc: "the number"},
-			{Name: "decimals", Type: schema.Integer, Doc: "how many decimals to keep, from 0 to 15; none when left out", Optional: true},
+			{Name: "decimals", Type: schema.Integer, Doc: "how many decimals to keep, from 0 to 15; none when left out",
+				Optional: true},
 		},
 		Shape:   Positional,
 		Result:  always(schema.Number),

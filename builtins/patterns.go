@@ -12,9 +12,9 @@ import (
 	"github.com/yamlhost/yamlhost/value"
 )
 
-// patternFuncs look for regular expressions in texts. The syntax is RE2's, so that no pattern takes longer than the text is
-// long. What a match gives is as in cty's library: without groups the text that matched, with groups a list of what they
-// matched, with named groups a map of it.
+// patternFuncs look for regular expressions in texts. The syntax is RE2's, so that no pattern takes longer than the
+// text is long. What a match gives is as in cty's library: without groups the text that matched, with groups a list of
+// what they matched, with named groups a map of it.
 var patternFuncs = []*Func{
 	{
 		Name:    "regex",
@@ -36,7 +36,8 @@ var patternFuncs = []*Func{
 			}
 			found := p.FindStringSubmatchIndex(str(args[1]))
 			if found == nil {
-				return value.Null, blameText(1, str(args[1]), "text: nothing in it matches the pattern; use fn::regexAll where that may be")
+				return value.Null, blameText(1, str(args[1]),
+					"text: nothing in it matches the pattern; use fn::regexAll where that may be")
 			}
 			return p.match(str(args[1]), found), nil
 		},
@@ -76,7 +77,8 @@ var patternFuncs = []*Func{
 		Params: []Param{
 			{Name: "text", Type: schema.String, Doc: "the text to change"},
 			{Name: "pattern", Type: schema.String, Doc: "the regular expression, in the syntax of RE2"},
-			{Name: "replacement", Type: schema.String, Doc: "what to put in its place; $1 is what the first group matched, $name what a named one did, $$$$ a dollar"},
+			{Name: "replacement", Type: schema.String,
+				Doc: "what to put in its place; $1 is what the first group matched, $name what a named one did, $$$$ a dollar"},
 		},
 		Shape:   Positional,
 		Result:  always(schema.String),
@@ -95,7 +97,8 @@ var patternFuncs = []*Func{
 	},
 }
 
-// allMatches finds the matches of an expression with their groups, unless the list of them would be larger than a value may be.
+// allMatches finds the matches of an expression with their groups, unless the list of them would be larger than a value
+// may be.
 func allMatches(ctx context.Context, re *regexp.Regexp, text string) ([][]int, error) {
 	budget, most := budgetOf(ctx), -1
 	size := int64(itemSize * (re.NumSubexp() + 1))

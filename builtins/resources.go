@@ -44,7 +44,8 @@ var resourceFuncs = []*Func{
 		Call:    `stackReference("organization/network/prod", "vpcId")`,
 		Gives:   `"vpc-1"`,
 		Since:   "0.1.0", Rule: "L6.30", Portable: true,
-		Warning: "fn::stackReference is deprecated; declare a resource of type pulumi:pulumi:StackReference and use its outputs",
+		Warning: "fn::stackReference is deprecated; declare a resource of type pulumi:pulumi:StackReference and use its " +
+			"outputs",
 		Eval: func(ctx context.Context, env Env, args []value.Value) (value.Value, error) {
 			return env.StackOutput(ctx, str(args[0]), str(args[1]))
 		},
@@ -55,7 +56,8 @@ var resourceFuncs = []*Func{
 		Params: []Param{
 			{Name: "function", Type: schema.String, Doc: "the function's token, such as aws:index:getRegion", Literal: true},
 			{Name: "arguments", Type: anyMap, Doc: "the function's arguments by name", Optional: true},
-			{Name: "return", Type: schema.String, Doc: "the name of the one output that is wanted", Optional: true, Literal: true},
+			{Name: "return", Type: schema.String, Doc: "the name of the one output that is wanted", Optional: true,
+				Literal: true},
 			{Name: "options", Type: anyMap, Doc: "parent, provider, version, pluginDownloadURL and dependsOn", Optional: true},
 		},
 		Shape:   Fields,
@@ -71,7 +73,8 @@ var resourceFuncs = []*Func{
 			{Name: "resource", Type: schema.AnyResource, Doc: "the resource, as in ${server}"},
 			{Name: "method", Type: schema.String, Doc: "the method's name", Literal: true},
 			{Name: "arguments", Type: anyMap, Doc: "the method's arguments by name", Optional: true},
-			{Name: "return", Type: schema.String, Doc: "the name of the one output that is wanted", Optional: true, Literal: true},
+			{Name: "return", Type: schema.String, Doc: "the name of the one output that is wanted", Optional: true,
+				Literal: true},
 		},
 		Shape:   Fields,
 		Result:  always(schema.Any),

@@ -12,7 +12,8 @@ var secretFuncs = []*Func{
 	{
 		Name:    "secret",
 		Summary: "The argument, marked secret: it is encrypted in state and never shown.",
-		Params:  []Param{{Name: "value", Type: schema.Any, Doc: "anything, a resource too, whose members are secret then", Marked: true}},
+		Params: []Param{{Name: "value", Type: schema.Any, Doc: "anything, a resource too, whose members are secret then",
+			Marked: true}},
 		Result:  argument(0),
 		Example: `fn::secret: hush`,
 		Call:    `secret("hush")`,

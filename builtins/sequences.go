@@ -8,15 +8,16 @@ import (
 	"github.com/yamlhost/yamlhost/value"
 )
 
-// sequenceFuncs take lists apart, order them anew and put them together. Like those of collectionFuncs, the ones that only
-// move items about keep what is unknown in its place.
+// sequenceFuncs take lists apart, order them anew and put them together. Like those of collectionFuncs, the ones that
+// only move items about keep what is unknown in its place.
 var sequenceFuncs = []*Func{
 	{
 		Name:    "element",
 		Summary: "The item of a list at an index that starts over at the end of the list.",
 		Params: []Param{
 			{Name: "items", Type: anyList, Doc: "the list, not empty", Marked: true},
-			{Name: "index", Type: schema.Integer, Doc: "0-based place; behind the last item comes the first, and -1 is the last one", Marked: true},
+			{Name: "index", Type: schema.Integer,
+				Doc: "0-based place; behind the last item comes the first, and -1 is the last one", Marked: true},
 		},
 		Shape:   Positional,
 		Result:  itemOfArgument(0, same),
@@ -38,7 +39,8 @@ var sequenceFuncs = []*Func{
 		Params: []Param{
 			{Name: "items", Type: anyList, Doc: "the list", Marked: true},
 			{Name: "start", Type: schema.Integer, Doc: "0-based place of the first item", Marked: true},
-			{Name: "end", Type: schema.Integer, Doc: "0-based place behind the last item; the end of the list when left out", Optional: true, Marked: true},
+			{Name: "end", Type: schema.Integer, Doc: "0-based place behind the last item; the end of the list when left out",
+				Optional: true, Marked: true},
 		},
 		Shape:   Positional,
 		Result:  itemOfArgument(0, list),
@@ -111,9 +113,10 @@ var sequenceFuncs = []*Func{
 		}),
 	},
 	{
-		Name:     "setProduct",
-		Summary:  "Every way to choose one item from each of some lists.",
-		Params:   []Param{{Name: "lists", Type: anyList, Doc: "the lists; the result has at most 1000000 items", Marked: true}},
+		Name:    "setProduct",
+		Summary: "Every way to choose one item from each of some lists.",
+		Params: []Param{{Name: "lists", Type: anyList, Doc: "the lists; the result has at most 1000000 items",
+			Marked: true}},
 		Variadic: true,
 		Shape:    Positional,
 		Result:   always(&schema.Array{Item: anyList}),
@@ -172,9 +175,10 @@ var sequenceFuncs = []*Func{
 		}),
 	},
 	{
-		Name:     "coalesceList",
-		Summary:  "The first list that has items; an empty one when none has.",
-		Params:   []Param{{Name: "lists", Type: &schema.Optional{Elem: anyList}, Doc: "the lists; null counts as empty, and one that is unknown ends the search", Marked: true}},
+		Name:    "coalesceList",
+		Summary: "The first list that has items; an empty one when none has.",
+		Params: []Param{{Name: "lists", Type: &schema.Optional{Elem: anyList},
+			Doc: "the lists; null counts as empty, and one that is unknown ends the search", Marked: true}},
 		Variadic: true,
 		Shape:    Positional,
 		Result: func(args []schema.Type) schema.Type {
@@ -333,7 +337,8 @@ func every(usual bool) evalFunc {
 		for i, v := range spread(args) {
 			b, ok := v.AsBool()
 			if !ok {
-				return value.Null, blame(min(i, len(args)-1), "conditions: item %d must be a boolean, not %s", i, kindPhrase(v.Kind()))
+				return value.Null, blame(min(i, len(args)-1), "conditions: item %d must be a boolean, not %s", i,
+					kindPhrase(v.Kind()))
 			}
 			if b != usual {
 				return value.Bool(!usual), nil

@@ -6,8 +6,8 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// Signature is how the function is called inside ${…}, with the types of parameters and result: an optional parameter has
-// a question mark behind its name, one that takes any number of arguments three dots.
+// Signature is how the function is called inside ${…}, with the types of parameters and result: an optional parameter
+// has a question mark behind its name, one that takes any number of arguments three dots.
 func (f *Func) Signature() string {
 	params := make([]string, len(f.Params))
 	for i, p := range f.Params {

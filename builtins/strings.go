@@ -19,7 +19,8 @@ var stringFuncs = []*Func{
 		Name:    "join",
 		Summary: "The items of a list as one text, with a delimiter between them.",
 		Params: []Param{
-			{Name: "delimiter", Type: &schema.Optional{Elem: schema.String}, Doc: "what stands between two items; null for nothing"},
+			{Name: "delimiter", Type: &schema.Optional{Elem: schema.String},
+				Doc: "what stands between two items; null for nothing"},
 			{Name: "items", Type: &schema.Array{Item: scalar}, Doc: "strings, numbers or booleans"},
 		},
 		Shape:   Positional,
@@ -90,7 +91,8 @@ var stringFuncs = []*Func{
 		Summary: "A text without white space at its ends, or without the characters given.",
 		Params: []Param{
 			{Name: "text", Type: schema.String, Doc: "the text to trim"},
-			{Name: "characters", Type: schema.String, Doc: "the characters to remove; white space when left out", Optional: true},
+			{Name: "characters", Type: schema.String, Doc: "the characters to remove; white space when left out",
+				Optional: true},
 		},
 		Shape:   Positional,
 		Result:  always(schema.String),
@@ -168,7 +170,9 @@ var stringFuncs = []*Func{
 		Name:    "format",
 		Summary: "A text with arguments put in the places that verbs mark.",
 		Params: []Param{
-			{Name: "format", Type: schema.String, Doc: "the text; %s is a text, %d a whole number, %05d one padded with zeros, %f a number with six decimals (%.2f: two), %x a whole number or text in hexadecimal, %% a percent sign"},
+			{Name: "format", Type: schema.String,
+				Doc: "the text; %s is a text, %d a whole number, %05d one padded with zeros, %f a number with six decimals " +
+					"(%.2f: two), %x a whole number or text in hexadecimal, %% a percent sign"},
 			{Name: "arguments", Type: scalar, Doc: "one for each verb"},
 		},
 		Variadic: true,
@@ -335,8 +339,10 @@ var stringFuncs = []*Func{
 		Summary: "A list of texts, each made like fn::format makes one, from the items of lists.",
 		Params: []Param{
 			{Name: "format", Type: schema.String, Doc: "the text with verbs, see fn::format"},
-			{Name: "arguments", Type: &schema.Union{Members: []schema.Type{schema.String, schema.Number, schema.Bool, &schema.Array{Item: scalar}}},
-				Doc: "one for each verb: a list gives every text its own item, anything else is the same for all; the lists have equal lengths"},
+			{Name: "arguments", Type: &schema.Union{Members: []schema.Type{schema.String, schema.Number, schema.Bool,
+				&schema.Array{Item: scalar}}},
+				Doc: "one for each verb: a list gives every text its own item, anything else is the same for all; the lists have " +
+					"equal lengths"},
 		},
 		Variadic: true,
 		Shape:    Positional,

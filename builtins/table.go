@@ -53,7 +53,8 @@ var byName = func() map[string]*Func {
 	return index
 }()
 
-// Spelling is the name or alias of the function that a text is, whatever its capitalisation, in the spelling of the table.
+// Spelling is the name or alias of the function that a text is, whatever its capitalisation, in the spelling of the
+// table.
 func (f *Func) Spelling(name string) string {
 	for _, known := range append([]string{f.Name}, f.Aliases...) {
 		if strings.EqualFold(known, name) {

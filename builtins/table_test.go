@@ -86,7 +86,8 @@ func TestLookup(t *testing.T) {
 // TestPortable holds the functions that Pulumi YAML has too (L6.B), and no others.
 func TestPortable(t *testing.T) {
 	t.Parallel()
-	want := []string{"assetArchive", "fileArchive", "fileAsset", "filebase64", "filebase64sha256", "fromBase64", "invoke", "join",
+	want := []string{"assetArchive", "fileArchive", "fileAsset", "filebase64", "filebase64sha256", "fromBase64", "invoke",
+		"join",
 		"length", "pulumiResourceName", "pulumiResourceType", "readFile", "remoteArchive", "remoteAsset", "secret", "select",
 		"sha1", "singleOrNone", "split", "stackReference", "stringAsset", "toBase64", "toJSON", "unsecret"}
 	var got []string

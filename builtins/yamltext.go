@@ -8,9 +8,10 @@ import (
 	"github.com/yamlhost/yamlhost/value"
 )
 
-// yamlText is a plain value as YAML that every reader of YAML 1.1 and 1.2 understands alike: lists and maps in blocks, texts
-// of several lines as literal blocks where that is exact, other texts bare where nobody could take them for something else
-// and between double quotes, as in JSON, where somebody could. Values without a JSON form have no YAML form either.
+// yamlText is a plain value as YAML that every reader of YAML 1.1 and 1.2 understands alike: lists and maps in blocks,
+// texts of several lines as literal blocks where that is exact, other texts bare where nobody could take them for
+// something else and between double quotes, as in JSON, where somebody could. Values without a JSON form have no YAML
+// form either.
 func yamlText(v value.Value) (string, error) {
 	var b strings.Builder
 	err := writeYAML(&b, v, "")
@@ -85,10 +86,11 @@ func writeYAMLPart(b *strings.Builder, v value.Value, indent string, inList bool
 	return writeYAML(b, v, indent)
 }
 
-// blockable reports whether a text has several lines and survives as a literal block: no white space that the block could
-// lose or misread, nothing that is not printable.
+// blockable reports whether a text has several lines and survives as a literal block: no white space that the block
+// could lose or misread, nothing that is not printable.
 func blockable(text string) bool {
-	if !strings.Contains(strings.TrimSuffix(text, "\n"), "\n") || strings.HasSuffix(text, "\n\n") || strings.Trim(text[:1], " \t\n") == "" {
+	if !strings.Contains(strings.TrimSuffix(text, "\n"), "\n") || strings.HasSuffix(text, "\n\n") ||
+		strings.Trim(text[:1], " \t\n") == "" {
 		return false
 	}
 	for _, r := range text {
@@ -99,8 +101,8 @@ func blockable(text string) bool {
 	return true
 }
 
-// bare are the texts that nobody takes for anything else: they start with a letter, hold nothing that YAML knows, and are
-// none of the words that some reader takes for a boolean, a number or null.
+// bare are the texts that nobody takes for anything else: they start with a letter, hold nothing that YAML knows, and
+// are none of the words that some reader takes for a boolean, a number or null.
 var (
 	bare     = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_./-]*( [A-Za-z0-9_./-]+)*$`)
 	reserved = regexp.MustCompile(`^(?i:y|n|yes|no|on|off|true|false|null|nan|inf|infinity)$`)
@@ -127,6 +129,6 @@ func printable(r rune) bool {
 	return r >= ' ' && r < 0x7f || r >= 0xa0 && r != 0x2028 && r != 0x2029 && r != 0xfeff && r != 0xfffe && r != 0xffff
 }
 
-// unescapeHTML takes back the escapes that are needed only where JSON stands in a web page. A backslash is skipped together
-// with what follows, so that an escaped backslash before u003c stays one.
+// unescapeHTML takes back the escapes that are needed only where JSON stands in a web page. A backslash is skipped
+// together with what follows, so that an escaped backslash before u003c stays one.
 var unescapeHTML = strings.NewReplacer(`\\`, `\\`, `\u003c`, "<", `\u003e`, ">", `\u0026`, "&")

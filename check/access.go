@@ -78,7 +78,8 @@ func (c *typer) inferAccess(e *ast.Access) schema.Type {
 	return t
 }
 
-// optionalMember is member for a step that may be optional: of several types, one that lacks the member is no fault then.
+// optionalMember is member for a step that may be optional: of several types, one that lacks the member is no fault
+// then.
 func (c *fitter) optionalMember(optional bool, t schema.Type, s step) schema.Type {
 	if _, several := schema.Required(t).(*schema.Union); !optional || !several {
 		return c.member(t, s)
@@ -151,7 +152,8 @@ func (c *fitter) checkIndex(list *ast.List, i int, at diag.Range) bool {
 	if i >= 0 && i < len(list.Items) {
 		return false
 	}
-	c.errorf(diag.IndexOutOfRange, at, "items are counted from 0", "index %d, list has %s", i, counted(len(list.Items), "element"))
+	c.errorf(diag.IndexOutOfRange, at, "items are counted from 0", "index %d, list has %s", i,
+		counted(len(list.Items), "element"))
 	return true
 }
 
@@ -287,7 +289,8 @@ func (c *fitter) unionMember(u *schema.Union, s step) schema.Type {
 		faults := c.attempt(func() { t = c.member(m, s) })
 		if faults.HasErrors() {
 			first := faults[0]
-			if others := slices.DeleteFunc(slices.Clone(u.Members), func(o schema.Type) bool { return o == m }); len(others) > 0 {
+			if others := slices.DeleteFunc(slices.Clone(u.Members), func(o schema.Type) bool { return o == m }); len(
+				others) > 0 {
 				first.Summary = fmt.Sprintf("%s may be %s, which has no %s", s.owner, typeWithArticle(m), s.wanted())
 				first.Detail = "it may also be " + typeWithArticle(others[0])
 			}

@@ -6,8 +6,8 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// Assignability of types (L8.C), the conversions at the boundary to providers included (L8.40, L8.41). How literals fit,
-// entry by entry, is in fit.go, which falls back to this.
+// Assignability of types (L8.C), the conversions at the boundary to providers included (L8.40, L8.41). How literals
+// fit, entry by entry, is in fit.go, which falls back to this.
 
 // mismatch says why a value of one type cannot stand where another is wanted. It is a chain: inner is the deeper cause.
 type mismatch struct {
@@ -33,8 +33,8 @@ func (m *mismatch) deepest() (path, reason string) {
 
 const itemStep = "[*]"
 
-// pair is a question that is being asked further up: types may refer to themselves, and what holds everywhere else holds
-// there too.
+// pair is a question that is being asked further up: types may refer to themselves, and what holds everywhere else
+// holds there too.
 type pair struct{ to, from *schema.Object }
 
 // assigner answers questions of assignability.
@@ -132,8 +132,8 @@ func (a *assigner) assignUnion(to schema.Type, from *schema.Union) *mismatch {
 	return nil
 }
 
-// assignAny wants at least one alternative of the wanted type to take the value. When only one of them is of the value's
-// shape, its reason is the one to tell.
+// assignAny wants at least one alternative of the wanted type to take the value. When only one of them is of the
+// value's shape, its reason is the one to tell.
 func (a *assigner) assignAny(to *schema.Union, from schema.Type) *mismatch {
 	var reason *mismatch
 	candidates := 0

@@ -10,8 +10,8 @@ import (
 	"github.com/yamlhost/yamlhost/parser"
 )
 
-// bigProgram has n resources of nine properties with values inside each other, each needing the one before it in a chain
-// of ten.
+// bigProgram has n resources of nine properties with values inside each other, each needing the one before it in a
+// chain of ten.
 func bigProgram(n int) string {
 	var b strings.Builder
 	b.WriteString("name: p\nconfig:\n  size: {type: integer, default: 3}\nvariables:\n  label: x-${size}\nresources:\n")
@@ -43,7 +43,8 @@ func bigProgram(n int) string {
 	return b.String()
 }
 
-// BenchmarkCheck checks programs that have been read; cpu-ms/op is what the process used, whatever else the machine does.
+// BenchmarkCheck checks programs that have been read; cpu-ms/op is what the process used, whatever else the machine
+// does.
 func BenchmarkCheck(b *testing.B) {
 	schemas := loader()
 	for _, n := range []int{10, 1000, 10_000} {

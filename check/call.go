@@ -88,8 +88,8 @@ func (c *typer) inferCall(e *ast.Call) schema.Type {
 	return schema.Any
 }
 
-// warnSpelling warns of a name of a function that is an older spelling, or has other capitals, its prefix included (L1.20,
-// L6.24).
+// warnSpelling warns of a name of a function that is an older spelling, or has other capitals, its prefix included
+// (L1.20, L6.24).
 func (c *fitter) warnSpelling(e *ast.Call, name string) {
 	at, written := e.Name.Range, e.Name.Value
 	if !e.Prefix.IsZero() {
@@ -131,7 +131,8 @@ var foreignFunctions = map[string]string{
 
 // fieldAbbreviations are other words for the keys of a call.
 var fieldAbbreviations = map[string]string{
-	"args": "arguments", "inputs": "arguments", "params": "arguments", "parameters": "arguments", "opts": "options", "fn": "function",
+	"args": "arguments", "inputs": "arguments", "params": "arguments", "parameters": "arguments", "opts": "options",
+	"fn":   "function",
 	"name": "function", "returns": "return",
 }
 

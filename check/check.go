@@ -25,17 +25,18 @@ type Options struct {
 	// Local are packages of components that are used by path (L7.31).
 	Local      []LocalPackage
 	ProgramDir string
-	// RootDir is the project's directory. With RestrictPaths no path may lead out of it; with AllowEnv the program may read
-	// environment variables that it does not list.
+	// RootDir is the project's directory. With RestrictPaths no path may lead out of it; with AllowEnv the program may
+	// read environment variables that it does not list.
 	RootDir                 string
 	RestrictPaths, AllowEnv bool
-	// Untrusted says that the run will be of a program that is not trusted: no absolute path may lead out of RootDir either, and
-	// no environment variable may be read.
+	// Untrusted says that the run will be of a program that is not trusted: no absolute path may lead out of RootDir
+	// either, and no environment variable may be read.
 	Untrusted bool
 	// Stat looks for files that programs name; nil when there is no file system available.
 	Stat func(path string) (fs.FileInfo, error)
-	// Previous is what an earlier check of the program has answered: what is the same as then is taken over, so that a check
-	// after an edit costs little more than what has changed. The answers are those of a check without it. It may be nil.
+	// Previous is what an earlier check of the program has answered: what is the same as then is taken over, so that a
+	// check after an edit costs little more than what has changed. The answers are those of a check without it. It may be
+	// nil.
 	Previous *Program
 	// Bundle makes the code of dynamic types; nil where nobody does, which leaves their sources unread.
 	Bundle Bundler
@@ -55,7 +56,8 @@ type ConfigText struct {
 }
 
 // Check finds out what a program means. The Program is usable whatever the diagnostics say, but only one without errors
-// may be evaluated, and none of a context that is cancelled: then the rest is not looked at. Every fault is reported once, and what follows from it is not (D7).
+// may be evaluated, and none of a context that is cancelled: then the rest is not looked at. Every fault is reported
+// once, and what follows from it is not (D7).
 func Check(ctx context.Context, file *ast.File, opts Options) (*Program, diag.Diagnostics) {
 	r := newRun(ctx, file, opts)
 	opts.Previous = nil
@@ -155,9 +157,12 @@ func (r *run) body(file *ast.File, opts Options) *body {
 		opts.Project = file.Name.Text()
 	}
 	program := &Program{File: file, Name: opts.Project, records: r.records, schemas: opts.Schemas}
-	return &body{cyclic: make(map[*Node]bool), fromResource: make(map[*Node]bool), partFromResource: make(map[ast.Expr]bool),
-		resourceKeys: make(map[urnKey]*Node, len(file.Resources)), resolver: resolver{choices: make(map[choiceKey]*choice), linker: linker{
-			scope: newScope(r, file, opts), program: program, defaults: make(map[string]*Node)}}}
+	return &body{cyclic: make(map[*Node]bool), fromResource: make(map[*Node]bool),
+		partFromResource: make(map[ast.Expr]bool),
+		resourceKeys:     make(map[urnKey]*Node, len(file.Resources)),
+		resolver: resolver{choices: make(map[choiceKey]*choice),
+			linker: linker{
+				scope: newScope(r, file, opts), program: program, defaults: make(map[string]*Node)}}}
 }
 
 // checkNodes gives every node its type, each behind what it needs.

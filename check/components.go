@@ -10,7 +10,8 @@ import (
 )
 
 // Components are expanded in process: those that the program declares itself (L10.C15) and those of packages that are
-// used by path (L1.G). Each has a body that is checked once, like a program of its own, and evaluated for each instance.
+// used by path (L1.G). Each has a body that is checked once, like a program of its own, and evaluated for each
+// instance.
 
 // Component is a component whose text is known.
 type Component struct {
@@ -71,7 +72,8 @@ func (c *body) findComponents() []*body {
 		}
 		if other := c.components.byToken[component.Token]; other != component && other != nil {
 			c.report(diag.Diagnostic{Code: diag.DeclaredTwice, Subject: decl.Token.Range,
-				Summary: "the component `" + other.Decl.Name.Value + "` has this type already", Detail: "give one of the two another `token`",
+				Summary: "the component `" + other.Decl.Name.Value + "` has this type already",
+				Detail:  "give one of the two another `token`",
 				Related: []diag.Related{{Range: other.Decl.Name.Range, Message: "the other component is here"}}})
 		}
 		c.components.byToken[component.Token] = component
@@ -107,8 +109,8 @@ func (c *body) bodyOf(component *Component, file *ast.File) *body {
 	decl := component.Decl
 	opts := c.opts
 	opts.Config, opts.ConfigKnown = nil, false
-	b := c.body(&ast.File{Source: file.Source, Origins: file.Origins, Lost: file.Lost, Faults: file.Faults, Nameless: file.Nameless,
-		RequiredVersion: decl.RequiredVersion, Unit: decl.Unit, Config: decl.Inputs,
+	b := c.body(&ast.File{Source: file.Source, Origins: file.Origins, Lost: file.Lost, Faults: file.Faults,
+		Nameless: file.Nameless, RequiredVersion: decl.RequiredVersion, Unit: decl.Unit, Config: decl.Inputs,
 		Variables: decl.Variables, Resources: decl.Resources, Outputs: decl.Outputs}, opts)
 	b.component, b.program.component = component, true
 	return b
@@ -123,14 +125,15 @@ type seenComponent struct {
 	outputs []schema.Type          // nil until the body has been checked
 }
 
-// show makes what the users of the component see. What it leaves to the body, such as the types of outputs, is found when it
-// is first asked for: when the body has been checked.
+// show makes what the users of the component see. What it leaves to the body, such as the types of outputs, is found
+// when it is first asked for: when the body has been checked.
 func (c *Component) show() {
 	s := &seenComponent{decl: c.Decl}
 	s.schema = &schema.Resource{Token: c.Token, Component: true, Description: c.Decl.Description.Text()}
 	s.schema.Inputs = schema.NewObject("", true, s.inputProperties)
 	s.schema.Outputs = schema.NewObject("", true, s.outputProperties)
-	s.typ = &schema.ResourceType{Token: c.Token, Component: true, Outputs: func() *schema.Object { return s.schema.Outputs }}
+	s.typ = &schema.ResourceType{Token: c.Token, Component: true,
+		Outputs: func() *schema.Object { return s.schema.Outputs }}
 	c.seen, c.Schema = s, s.schema
 }
 
@@ -169,8 +172,8 @@ func (s *seenComponent) outputProperties() []*schema.Property {
 	return list
 }
 
-// carryOver closes what the users of a component see. It is what they saw in an earlier check if everything in the body is as
-// it was.
+// carryOver closes what the users of a component see. It is what they saw in an earlier check if everything in the body
+// is as it was.
 func (b *body) carryOver() {
 	c := b.component
 	if c == nil {
@@ -227,12 +230,13 @@ func (c *resolver) resolveComponent(n *Node) {
 	r.Component, r.Schema, r.Token = component, component.Schema, component.Token
 	n.Type = component.seen.typ
 	if r.Decl.Get != nil {
-		c.errorf(diag.WrongKind, r.Decl.Name.Range, "declare what the component is made of instead", "a component cannot be read with `get`")
+		c.errorf(diag.WrongKind, r.Decl.Name.Range, "declare what the component is made of instead",
+			"a component cannot be read with `get`")
 	}
 }
 
-// packages are the packages of the providers that a component's resources and calls need, those inside of components that
-// it uses included.
+// packages are the packages of the providers that a component's resources and calls need, those inside of components
+// that it uses included.
 func (c *Component) packages() map[string]bool {
 	if c.needs != nil {
 		return c.needs
@@ -320,7 +324,8 @@ func (c *body) reportEndless(bodies []*body, via []*Node) {
 	for i, b := range bodies {
 		name, next := b.component.Decl.Name.Value, bodies[(i+1)%len(bodies)].component.Decl.Name.Value
 		names = append(names, name)
-		related = append(related, diag.Related{Range: via[i].Resource.Decl.Type.Range, Message: name + " contains " + next + " here"})
+		related = append(related, diag.Related{Range: via[i].Resource.Decl.Type.Range, Message: name + " contains " + next +
+			" here"})
 	}
 	c.report(diag.Diagnostic{Code: diag.Cycle, Subject: via[len(via)-1].Resource.Decl.Type.Range,
 		Summary: "cycle of components: " + strings.Join(append(names, names[0]), " → "),

@@ -72,8 +72,8 @@ func (c *judge) checkConfig(n *Node) {
 	}
 }
 
-// warnUnread warns of keys of the stack's configuration that nothing reads, where the program declares one that is nearly the
-// same and that the stack does not set.
+// warnUnread warns of keys of the stack's configuration that nothing reads, where the program declares one that is
+// nearly the same and that the stack does not set.
 func (c *scope) warnUnread() {
 	var declared []string
 	for _, n := range c.all {
@@ -90,8 +90,8 @@ func (c *scope) warnUnread() {
 			continue
 		}
 		if meant := diag.Meant(key, diag.Suggest(key, declared)); meant != "" {
-			d := diag.Diagnostic{Severity: diag.Warning, Code: diag.UnknownKey, Subject: text.Key, Detail: didYouMean([]string{meant}),
-				Summary: "nothing reads the configuration " + key}
+			d := diag.Diagnostic{Severity: diag.Warning, Code: diag.UnknownKey, Subject: text.Key,
+				Detail: didYouMean([]string{meant}), Summary: "nothing reads the configuration " + key}
 			if text.Key.Text() == key {
 				d.Fixes = writing(text.Key, key, meant)
 			}
@@ -100,8 +100,8 @@ func (c *scope) warnUnread() {
 	}
 }
 
-// guessConfig types a value by its text alone, as nothing declares it (L2.30). The text is kept for properties that want
-// text (L2.33).
+// guessConfig types a value by its text alone, as nothing declares it (L2.30). The text is kept for properties that
+// want text (L2.33).
 func (c *judge) guessConfig(n *Node, text ConfigText, set bool) {
 	n.Type = schema.Any
 	if !set {
@@ -268,8 +268,8 @@ func textTo(t schema.Type, text string) (value.Value, error) {
 	return jsonInto(t, v, false)
 }
 
-// jsonInto converts what JSON gave to a type: containers item by item, scalars by the same rules as texts. A null inside
-// of a container stays.
+// jsonInto converts what JSON gave to a type: containers item by item, scalars by the same rules as texts. A null
+// inside of a container stays.
 func jsonInto(t schema.Type, v value.Value, inside bool) (value.Value, error) {
 	if inside && v.IsNull() {
 		return v, nil
@@ -355,7 +355,8 @@ func withArticle(noun string) string {
 }
 
 // ConfigText is the text of the configuration value that an expression stands for as it is, through variables too, when
-// nothing declares its type: a property that wants text is to get it unchanged (L2.33). ok is false for everything else.
+// nothing declares its type: a property that wants text is to get it unchanged (L2.33). ok is false for everything
+// else.
 func (p *Program) ConfigText(e ast.Expr) (text string, ok bool) {
 	for range maxIndirections {
 		access, isAccess := e.(*ast.Access)

@@ -41,8 +41,10 @@ func TestUndeclaredConfig(t *testing.T) { // L2.30, L2.31
 	for text, want := range map[string]value.Value{
 		"007": value.String("007"), "0123": value.String("0123"), "0e5": value.String("0e5"), "0": value.Number(0),
 		"0.5": value.Number(0.5), "42": value.Number(42), "+44123": value.Number(44123), "1.10": value.Number(1.1),
-		"t": value.Bool(true), "F": value.Bool(false), "true": value.Bool(true), "1": value.Number(1), "1e5": value.Number(100000),
-		".5": value.Number(0.5), "null": value.Null, `"q"`: value.String("q"), "hello": value.String("hello"), "": value.String(""),
+		"t": value.Bool(true), "F": value.Bool(false), "true": value.Bool(true), "1": value.Number(1),
+		"1e5": value.Number(100000),
+		".5":  value.Number(0.5), "null": value.Null, `"q"`: value.String("q"), "hello": value.String("hello"),
+		"":      value.String(""),
 		"[1,2]": value.List(value.Number(1), value.Number(2)), "12345678901234567890": value.Number(12345678901234567168),
 		`{"a":1}`: value.MapOf(value.Entry{Key: "a", Value: value.Number(1)}), "yes": value.String("yes"),
 	} {
@@ -76,19 +78,22 @@ func TestDeclaredConfig(t *testing.T) { // L2.33, L2.34
 		"boolean of a digit":  {"{type: boolean}", "0", value.Bool(false)},
 		"no boolean":          {"{type: boolean}", "yes", value.Null},
 		"list":                {"{type: List<string>}", `["a", 5]`, value.List(value.String("a"), value.String("5"))},
-		"list of lists":       {"{type: List<List<integer>>}", `[[1],[]]`, value.List(value.List(value.Number(1)), value.List())},
+		"list of lists": {"{type: List<List<integer>>}", `[[1],[]]`,
+			value.List(value.List(value.Number(1)), value.List())},
 		"list of no integers": {"{type: List<integer>}", `["x"]`, value.Null},
 		"not a list":          {"{type: List<string>}", "a", value.Null},
 		"object":              {"{type: object}", `{"a": "1"}`, value.MapOf(value.Entry{Key: "a", Value: value.String("1")})},
 		"not an object":       {"{type: object}", `[1]`, value.Null},
 		"kind of the default": {"{default: abc}", "42", value.String("42")},
 		"number by default":   {"{default: 3}", "4.5", value.Number(4.5)},
-		"map of integers":     {"{type: 'Map<integer>'}", `{"a": "1"}`, value.MapOf(value.Entry{Key: "a", Value: value.Number(1)})},
-		"null among items":    {"{type: List<string>}", `["a", null]`, value.List(value.String("a"), value.Null)},
-		"other name":          {"{type: string, name: other}", "x", value.String("x")},
+		"map of integers": {"{type: 'Map<integer>'}", `{"a": "1"}`,
+			value.MapOf(value.Entry{Key: "a", Value: value.Number(1)})},
+		"null among items": {"{type: List<string>}", `["a", null]`, value.List(value.String("a"), value.Null)},
+		"other name":       {"{type: string, name: other}", "x", value.String("x")},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p, diags := checkText(t, "Main.yaml", "config: {k: "+c.declaration+"}\nvariables: {v: '${k}'}", stack("p:k", c.text, "p:other", c.text))
+			p, diags := checkText(t, "Main.yaml", "config: {k: "+c.declaration+"}\nvariables: {v: '${k}'}",
+				stack("p:k", c.text, "p:other", c.text))
 			config := node(t, p, "k").Config
 			if c.want.IsNull() {
 				require.Len(t, diags, 1)
@@ -139,7 +144,8 @@ variables:
 
 func TestSecretConfig(t *testing.T) { // L2.32, L2.4
 	t.Parallel()
-	p, diags := checkText(t, "Main.yaml", "config:\n  a: {type: string, secret: true}\n  b: {type: integer}\n  c: {type: integer}\noutputs: {o: '${d}'}",
+	p, diags := checkText(t, "Main.yaml",
+		"config:\n  a: {type: string, secret: true}\n  b: {type: integer}\n  c: {type: integer}\noutputs: {o: '${d}'}",
 		stack("p:a", "plain"), func(o *check.Options) {
 			o.Config["p:b"] = check.ConfigText{Text: "5", Secret: true}
 			o.Config["p:c"] = check.ConfigText{Text: "hunter2", Secret: true}
@@ -171,7 +177,8 @@ func TestOptionalConfig(t *testing.T) { // L10.C13
 
 func TestConfigOrder(t *testing.T) { // L2.24
 	t.Parallel()
-	p := sound(t, "config:\n  a: {default: '${v.result}'}\n  b: {default: 'x${a}'}\nvariables: {v: {fn::zoo:echo: {value: 1}}}")
+	p := sound(t,
+		"config:\n  a: {default: '${v.result}'}\n  b: {default: 'x${a}'}\nvariables: {v: {fn::zoo:echo: {value: 1}}}")
 	var names []string
 	for _, n := range p.Nodes {
 		names = append(names, n.Name)

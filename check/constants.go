@@ -74,12 +74,12 @@ func (c *typer) checkConstantCall(e *ast.Call, f *builtins.Func, args []ast.Expr
 	return false
 }
 
-// constantParts is how many parts the arguments of a constant call may have: lists of variables of lists grow with each of them.
+// constantParts is how many parts the arguments of a constant call may have: lists of variables of lists grow with each
+// of them.
 const constantParts = 10_000
 
-// constantValue is the value of an expression that is written out, by way of variables too; a list may hold anything when it
-// is counted only.
-// left is how many parts it may still have.
+// constantValue is the value of an expression that is written out, by way of variables too; a list may hold anything
+// when it is counted only. left is how many parts it may still have.
 func (c *constants) constantValue(e ast.Expr, depth int, left *int) (v value.Value, ok bool) {
 	const deepest = 100
 	if e == nil {
@@ -112,12 +112,14 @@ func (c *constants) constantValue(e ast.Expr, depth int, left *int) (v value.Val
 // checkEnv finds a variable of the environment that the program does not list (L10.C9).
 func (c *typer) checkEnv(arg ast.Expr) {
 	if c.opts.Untrusted {
-		c.errorf(diag.FunctionFailed, arg.Range(), "the run is --untrusted", "an untrusted program may read no environment variable")
+		c.errorf(diag.FunctionFailed, arg.Range(), "the run is --untrusted",
+			"an untrusted program may read no environment variable")
 		return
 	}
 	name, ok := c.constant(arg).(*ast.String)
 	is := func(l ast.Literal) bool { return ok && l.Value == name.Value }
-	if !ok || c.opts.AllowEnv || c.component != nil || slices.ContainsFunc(c.file.AllowEnv, is) || slices.ContainsFunc(c.file.PublicEnv, is) {
+	if !ok || c.opts.AllowEnv || c.component != nil || slices.ContainsFunc(c.file.AllowEnv, is) ||
+		slices.ContainsFunc(c.file.PublicEnv, is) {
 		return
 	}
 	d := diag.Diagnostic{Severity: diag.Warning, Code: diag.FunctionFailed, Subject: arg.Range(),

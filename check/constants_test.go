@@ -27,15 +27,21 @@ func TestConstants(t *testing.T) {
   if: '${pulumi.stack == "dev" ? fromJSON("{") : 1}'
   good: {fn::fromJSON: '{"a": 1}'}
 `},
-		"indexes of constants": {text: "variables: {deep: {a: [1]}}\noutputs:\n  a: ${deep.a[3]} #! Y300 index 3, list has 1 element\n" +
+		"indexes of constants": {text: "variables: {deep: {a: [1]}}\noutputs:\n  a: ${deep.a[3]} #! Y300 index 3, list has " +
+			"1 element\n" +
 			"  b: ${[1, 2][4]} #! Y300 index 4, list has 2 elements\n  c: ${[1, 2][1]}\n"},
-		"variables of the environment": {text: "pulumi: {allowEnv: [HOME], publicEnv: [LANG]}\noutputs:\n  a: {fn::env: HOME}\n  b: {fn::env: LANG}\n" +
+		"variables of the environment": {text: "pulumi: {allowEnv: [HOME], publicEnv: [LANG]}\noutputs:\n  a: {fn::env: " +
+			"HOME}\n  b: {fn::env: LANG}\n" +
 			"  c: {fn::env: HOMR} #! Y302 did you mean \"HOME\"?\n  d: {fn::env: OTHER} #! Y302 or run with --allow-env\n"},
-		"variables of the environment, all allowed": {text: "outputs: {a: {fn::env: OTHER}}\n", options: func(o *check.Options) { o.AllowEnv = true }},
-		"paths out of the project": {text: "outputs:\n  a: {fn::readFile: ../x} #! Y306 \"../x\" is outside of the project\n  b: {fn::readFile: sub/../x}\n  c: {fn::readFile: /etc/x}\n",
+		"variables of the environment, all allowed": {text: "outputs: {a: {fn::env: OTHER}}\n",
+			options: func(o *check.Options) { o.AllowEnv = true }},
+		"paths out of the project": {text: "outputs:\n  a: {fn::readFile: ../x} #! Y306 \"../x\" is outside of the " +
+			"project\n  b: {fn::readFile: sub/../x}\n  c: {fn::readFile: /etc/x}\n",
 			options: func(o *check.Options) { o.RestrictPaths, o.ProgramDir = true, "/some/where" }},
-		"defaults of the shell": {text: "outputs:\n  a: ${region:-us} #! Y200 a default stands in the declaration: \"config: {region: {default: us}}\"\n"},
-		"tags":                  {text: "outputs:\n  a: !GetAtt x.y #! Y115 write \"${resource.property}\"\n  b: !!str 5\n  c: !other [1] #! Y115 the tag \"!other\" has no effect\n"},
+		"defaults of the shell": {text: "outputs:\n  a: ${region:-us} #! Y200 a default stands in the declaration: " +
+			"\"config: {region: {default: us}}\"\n"},
+		"tags": {text: "outputs:\n  a: !GetAtt x.y #! Y115 write \"${resource.property}\"\n  b: !!str 5\n " +
+			" c: !other [1] #! Y115 the tag \"!other\" has no effect\n"},
 		"options": {text: `resources:
   n:
     type: random:RandomInteger
@@ -65,11 +71,14 @@ func TestConstants(t *testing.T) {
 func TestUnreadConfiguration(t *testing.T) {
 	t.Parallel()
 	src := diag.NewSource("Pulumi.dev.yaml", []byte("p:siez p:other"))
-	_, found := checkText(t, "Main.yaml", "config: {size: {type: integer, default: 3}, other: {default: x}}\noutputs: {a: '${size}'}\n", func(o *check.Options) {
-		o.ConfigKnown = true
-		o.Config = map[string]check.ConfigText{"p:siez": {Text: "5", Key: diag.NewRange(src, 0, 6)}, "p:other": {Text: "y", Key: diag.NewRange(src, 7, 14)},
-			"p:size": {Text: "3", Project: true}} // the default, as a project file has it
-	})
+	_, found := checkText(t, "Main.yaml",
+		"config: {size: {type: integer, default: 3}, other: {default: x}}\noutputs: {a: '${size}'}\n",
+		func(o *check.Options) {
+			o.ConfigKnown = true
+			o.Config = map[string]check.ConfigText{"p:siez": {Text: "5", Key: diag.NewRange(src, 0, 6)},
+				"p:other": {Text: "y", Key: diag.NewRange(src, 7, 14)},
+				"p:size":  {Text: "3", Project: true}} // the default, as a project file has it
+		})
 	require.Len(t, found, 1)
 	require.Equal(t, "nothing reads the configuration p:siez", found[0].Summary)
 	require.Equal(t, diag.Warning, found[0].Severity)

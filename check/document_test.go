@@ -19,7 +19,8 @@ import (
 func archived(tb testing.TB) map[string]string {
 	tb.Helper()
 	texts := map[string]string{}
-	for _, pattern := range []string{"../parser/testdata/*.txtar", "testdata/corpus/*.txtar", "../eval/testdata/*/*.txtar", "../cmd/internal/cli/testdata/*/*.txtar"} {
+	for _, pattern := range []string{"../parser/testdata/*.txtar", "testdata/corpus/*.txtar", "../eval/testdata/*/*.txtar",
+		"../cmd/internal/cli/testdata/*/*.txtar"} {
 		paths, err := filepath.Glob(pattern)
 		require.NoError(tb, err)
 		for _, path := range paths {
@@ -59,7 +60,8 @@ func whole(diags diag.Diagnostics) string {
 	return b.String()
 }
 
-// TestBlocksAreCheckedAsAWhole checks every program as it was read by blocks, and as one text: findings and graph are equal.
+// TestBlocksAreCheckedAsAWhole checks every program as it was read by blocks, and as one text: findings and graph are
+// equal.
 func TestBlocksAreCheckedAsAWhole(t *testing.T) {
 	t.Parallel()
 	programs := archived(t)

@@ -17,8 +17,8 @@ import (
 // DynamicNamespace is the package of the dynamic types that a program declares.
 const DynamicNamespace = "dynamic"
 
-// Bundler makes one text of a source file and what it imports. source is relative to dir, with slashes. faults say what is
-// wrong with the source; err says that it could not be looked at.
+// Bundler makes one text of a source file and what it imports. source is relative to dir, with slashes. faults say what
+// is wrong with the source; err says that it could not be looked at.
 type Bundler func(ctx context.Context, dir, source string) (b *Bundle, faults []BundleFault, err error)
 
 // Bundle is the code of a source file. It is immutable.
@@ -154,7 +154,8 @@ func (c *body) dynamicProperties(from *ast.DynamicProperties, input bool) []*sch
 		if decl.Type != nil {
 			p.Type = configType(decl.Type)
 		}
-		p.Required = input && decl.Default == nil && (decl.Optional == nil || !decl.Optional.Value) && (decl.Type == nil || !decl.Type.Optional)
+		p.Required = input && decl.Default == nil && (decl.Optional == nil || !decl.Optional.Value) &&
+			(decl.Type == nil || !decl.Type.Optional)
 		switch literal := decl.Default.(type) {
 		case nil, *ast.Bad:
 		case *ast.String:
@@ -205,7 +206,8 @@ func (c *resolver) resolveDynamic(n *Node) {
 	}
 	r.Dynamic, r.Schema, r.Token = d, d.Schema, d.Token
 	n.Type = &schema.ResourceType{Token: r.Token, Outputs: func() *schema.Object { return d.Schema.Outputs }}
-	for _, option := range []*ast.Option{r.Decl.Options.Provider, r.Decl.Options.Version, r.Decl.Options.PluginDownloadURL} {
+	for _, option := range []*ast.Option{r.Decl.Options.Provider, r.Decl.Options.Version,
+		r.Decl.Options.PluginDownloadURL} {
 		if option != nil {
 			c.errorf(diag.WrongProvider, option.Key.Range, "leave the option out",
 				"%s is served by %s and takes no `%s`", shown(token.Value), d.Path, option.Key.Value)

@@ -11,8 +11,8 @@ import (
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
-// checkPath looks whether the file of a literal path exists (L6.50). It may still come to be before it is needed, so that
-// this is a warning.
+// checkPath looks whether the file of a literal path exists (L6.50). It may still come to be before it is needed, so
+// that this is a warning.
 func (c *typer) checkPath(f *builtins.Func, arg ast.Expr) {
 	text, ok := c.constant(arg).(*ast.String)
 	if !ok || text.Value == "" || !c.checkConfined(arg, text.Value) || c.opts.Stat == nil {
@@ -26,8 +26,8 @@ func (c *typer) checkPath(f *builtins.Func, arg ast.Expr) {
 	info, err := c.opts.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		c.warnf(diag.FileAccess, arg.Range(), "paths are relative to the directory of the program", "the file %s does not exist",
-			shown(text.Value))
+		c.warnf(diag.FileAccess, arg.Range(), "paths are relative to the directory of the program",
+			"the file %s does not exist", shown(text.Value))
 	case err != nil:
 	case f.Name == "fileArchive" && !info.IsDir() && !isArchive(path): // L6.52
 		c.warnf(diag.FileAccess, arg.Range(), "an archive is a directory, or a .tar, .tgz, .tar.gz, .zip or .jar file",

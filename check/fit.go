@@ -140,7 +140,8 @@ func (c *fitter) fitScalar(e ast.Expr, v any, to schema.Type, at *place) bool {
 	case schema.Primitive:
 		if fitsPrimitive(v, to, at.strict) {
 			if f, number := v.(float64); number && to == schema.Integer && f != math.Trunc(f) { // other hosts send it
-				c.warnf(diag.NotAssignable, at.at(e), "write a whole number", "%s: expected integer, got %s", at, value.FormatNumber(f))
+				c.warnf(diag.NotAssignable, at.at(e), "write a whole number", "%s: expected integer, got %s", at,
+					value.FormatNumber(f))
 			}
 			return true
 		}
@@ -214,7 +215,8 @@ func fitsPrimitive(v any, to schema.Primitive, strict bool) bool {
 			return !strict && (v == "true" || v == "false")
 		}
 	case float64:
-		return to == schema.Number || to == schema.Integer && (!strict || v == math.Trunc(v)) || to == schema.String && !strict
+		return to == schema.Number || to == schema.Integer && (!strict || v == math.Trunc(v)) || to == schema.String &&
+			!strict
 	case bool:
 		return to == schema.Bool || to == schema.String && !strict
 	}

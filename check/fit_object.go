@@ -59,7 +59,8 @@ func (c *fitter) fitMap(e *ast.Map, to schema.Type, at *place) bool {
 			hint = "use fn::toJSON to make a text of it"
 		}
 		if key := c.callWithoutPrefix(e); key != nil {
-			d := diag.Diagnostic{Code: diag.NotAssignable, Subject: at.at(e), Detail: "a call is written with its prefix: `fn::" + key.Value + "`",
+			d := diag.Diagnostic{Code: diag.NotAssignable, Subject: at.at(e),
+				Detail:  "a call is written with its prefix: `fn::" + key.Value + "`",
 				Summary: fmt.Sprintf("%s: expected %s, got object", at, schema.TypeName(to))}
 			if at.use.IsZero() {
 				d.Fixes = writing(key.Range(), key.Value, "fn::"+key.Value)
@@ -119,7 +120,8 @@ func (c *fitter) pairsHint(e *ast.Map, list *schema.Array, at *place) (hint stri
 	for _, entry := range e.Entries {
 		key, literal := entry.Key.(*ast.String)
 		text := entry.Value.Range().Text()
-		if !literal || strings.Contains(text, "\n") || !at.use.IsZero() || !simple(entry.Value) || strings.ContainsAny(text, "{}[],") {
+		if !literal || strings.Contains(text, "\n") || !at.use.IsZero() || !simple(entry.Value) ||
+			strings.ContainsAny(text, "{}[],") {
 			return hint, nil
 		}
 		pairs = append(pairs, "{"+name+": "+key.Range().Text()+", value: "+text+"}")
@@ -127,7 +129,8 @@ func (c *fitter) pairsHint(e *ast.Map, list *schema.Array, at *place) (hint stri
 	if whole := e.Range(); !strings.HasPrefix(whole.Text(), "{") || len(pairs) == 0 {
 		return hint, nil
 	}
-	return hint, []diag.Fix{{Label: "Write a list", Edits: []diag.Edit{{Range: e.Range(), Text: "[" + strings.Join(pairs, ", ") + "]"}}}}
+	return hint, []diag.Fix{{Label: "Write a list", Edits: []diag.Edit{{Range: e.Range(), Text: "[" +
+		strings.Join(pairs, ", ") + "]"}}}}
 }
 
 // simple reports whether an expression is one text, number or boolean.
@@ -188,8 +191,8 @@ func (c *fitter) fitMember(key ast.Literal, v ast.Expr, to *schema.Object, at *p
 	return !p.Plain || at.optional || c.inTime(v, p.Type, &inner)
 }
 
-// inTime checks a plain place (L8.18). Of a list or map that is written out, only itself has to be known: what stands in
-// it is checked by what the schema says of its members.
+// inTime checks a plain place (L8.18). Of a list or map that is written out, only itself has to be known: what stands
+// in it is checked by what the schema says of its members.
 func (c *fitter) inTime(v ast.Expr, t schema.Type, at *place) bool {
 	late := v
 	switch literal := c.constant(v).(type) {
@@ -336,7 +339,8 @@ func sameWords(a, b string) bool {
 func partOf(part, whole string) bool {
 	const enough = 3
 	part, whole = strings.ToLower(part), strings.ToLower(whole)
-	return len(part) >= enough && len(whole) > len(part) && (strings.HasPrefix(whole, part) || strings.HasSuffix(whole, part))
+	return len(part) >= enough && len(whole) > len(part) && (strings.HasPrefix(whole, part) ||
+		strings.HasSuffix(whole, part))
 }
 
 // requireMembers reports each required member that is missing (L8.12). Constants are filled in, but for those that tell

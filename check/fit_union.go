@@ -6,7 +6,8 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// fitUnion checks a literal against alternatives: the one that the discriminator selects (L8.16), else any that takes it.
+// fitUnion checks a literal against alternatives: the one that the discriminator selects (L8.16), else any that takes
+// it.
 func (c *fitter) fitUnion(e ast.Expr, u *schema.Union, at *place) bool {
 	inner := *at
 	inner.inUnion = true
@@ -83,8 +84,8 @@ func (c *fitter) fitDiscriminated(e *ast.Map, u *schema.Union, at *place) (decid
 			return false, false
 		}
 	}
-	c.errorf(diag.BadDiscriminator, at.keyAt(e.Range()), "it says which kind of object this is", "%s needs %s, one of %s", at,
-		u.Discriminator, listed(tags))
+	c.errorf(diag.BadDiscriminator, at.keyAt(e.Range()), "it says which kind of object this is", "%s needs %s, one of %s",
+		at, u.Discriminator, listed(tags))
 	return true, false
 }
 

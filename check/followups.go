@@ -8,12 +8,12 @@ import (
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
-// What is wrong with the use of a declaration that could not be read as it stands mostly follows from that: it is left out, and
-// shows again when the declaration is mended and it is still there.
+// What is wrong with the use of a declaration that could not be read as it stands mostly follows from that: it is left
+// out, and shows again when the declaration is mended and it is still there.
 
 // followUps are the codes of findings that may follow from a fault in what is used.
-var followUps = []diag.Code{diag.NoMember, diag.NotIndexable, diag.IndexOutOfRange, diag.NotAssignable, diag.NotPrintable,
-	diag.UnknownProperty, diag.RequiredMissing}
+var followUps = []diag.Code{diag.NoMember, diag.NotIndexable, diag.IndexOutOfRange, diag.NotAssignable,
+	diag.NotPrintable, diag.UnknownProperty, diag.RequiredMissing}
 
 // stretch is a part of a text.
 type stretch struct {
@@ -30,8 +30,8 @@ func (s stretch) holds(o stretch) bool {
 	return s.source == o.source && s.start <= o.start && o.end <= s.end
 }
 
-// usage is a place at which a declaration is used: that of a node, or of what a resource is an instance of: a component or
-// a dynamic type.
+// usage is a place at which a declaration is used: that of a node, or of what a resource is an instance of: a component
+// or a dynamic type.
 type usage struct {
 	at   stretch
 	node *Node
@@ -47,8 +47,8 @@ type cause struct {
 	nodes  map[*Node]bool
 }
 
-// withoutFollowUps leaves out findings about uses of declarations in which the parser has found a fault, or that are what they are by
-// others with one.
+// withoutFollowUps leaves out findings about uses of declarations in which the parser has found a fault, or that are
+// what they are by others with one.
 func (c *body) withoutFollowUps(bodies []*body, found diag.Diagnostics) diag.Diagnostics {
 	if !slices.ContainsFunc(found, mayFollow) {
 		return found
@@ -109,8 +109,8 @@ func (f *cause) faulty(n *Node) bool {
 	return known
 }
 
-// within reports whether there is a fault in an entry, up to the beginning of the next: what could not be read of an entry
-// stands behind the rest.
+// within reports whether there is a fault in an entry, up to the beginning of the next: what could not be read of an
+// entry stands behind the rest.
 func (f *cause) within(entry diag.Range) bool {
 	at := f.c.stretchOf(entry)
 	known, asked := f.known[at]
@@ -118,7 +118,8 @@ func (f *cause) within(entry diag.Range) bool {
 		return known
 	}
 	whole := at
-	if i, _ := slices.BinarySearchFunc(f.starts, stretch{at.source, at.end, at.end}, compareStretches); i < len(f.starts) && f.starts[i].source == at.source {
+	if i, _ := slices.BinarySearchFunc(f.starts, stretch{at.source, at.end, at.end},
+		compareStretches); i < len(f.starts) && f.starts[i].source == at.source {
 		whole.end = f.starts[i].start - 1
 	}
 	i, _ := slices.BinarySearchFunc(f.faults, stretch{at.source, at.start, at.start}, compareStretches)
@@ -202,7 +203,8 @@ func (c *typer) leadsOn(from, to ast.Expr) {
 // around are the uses that overlap a place, of uses in the order of the text, none of which is longer than longest.
 func around(uses []usage, longest int32, at stretch) []usage {
 	var found []usage
-	end, _ := slices.BinarySearchFunc(uses, stretch{at.source, max(at.end, at.start+1), 0}, func(u usage, s stretch) int { return compareStretches(u.at, s) })
+	end, _ := slices.BinarySearchFunc(uses, stretch{at.source, max(at.end, at.start+1), 0},
+		func(u usage, s stretch) int { return compareStretches(u.at, s) })
 	for i := end - 1; i >= 0 && uses[i].at.source == at.source && uses[i].at.start+longest > at.start; i-- {
 		if at.start < uses[i].at.end {
 			found = append(found, uses[i])

@@ -31,7 +31,8 @@ func known(ctx context.Context, schemas schema.Loader, t schema.Type) (found sch
 		pkg, missing := foreign(ctx, schemas, t.Package)
 		if pkg != nil {
 			if r, err := pkg.ResolveResource(t.Token); err == nil && r.Token == t.Token {
-				return &schema.ResourceType{Token: r.Token, Component: r.Component, Outputs: func() *schema.Object { return r.Outputs }}, false
+				return &schema.ResourceType{Token: r.Token, Component: r.Component,
+					Outputs: func() *schema.Object { return r.Outputs }}, false
 			}
 		}
 		return t, missing
@@ -39,7 +40,8 @@ func known(ctx context.Context, schemas schema.Loader, t schema.Type) (found sch
 	return t, false
 }
 
-// foreign is the package that a schema refers to; nil when there is none, or it is missing, which is no fault of the program.
+// foreign is the package that a schema refers to; nil when there is none, or it is missing, which is no fault of the
+// program.
 func foreign(ctx context.Context, schemas schema.Loader, d schema.Descriptor) (pkg *schema.Package, missing bool) {
 	if d.Name == "" || schemas == nil {
 		return nil, false

@@ -12,8 +12,8 @@ import (
 	"github.com/yamlhost/yamlhost/parser"
 )
 
-// FuzzFindings demands of every text that checking it ends, that places are inside of it, that fixes can be applied, and that
-// checking once more says the same.
+// FuzzFindings demands of every text that checking it ends, that places are inside of it, that fixes can be applied,
+// and that checking once more says the same.
 func FuzzFindings(f *testing.F) {
 	files, err := filepath.Glob("testdata/faults/*.yaml")
 	require.NoError(f, err)

@@ -13,7 +13,8 @@ var (
 	// inBranch are the faults that a condition may keep from happening.
 	inBranch = []diag.Code{diag.IndexOutOfRange, diag.FunctionFailed, diag.FileAccess}
 	// inTry are the faults that try, can and recover are there for: those of types too (L10.C5).
-	inTry = []diag.Code{diag.IndexOutOfRange, diag.FunctionFailed, diag.FileAccess, diag.NoMember, diag.NotIndexable, diag.NotAssignable, diag.NotPrintable}
+	inTry = []diag.Code{diag.IndexOutOfRange, diag.FunctionFailed, diag.FileAccess, diag.NoMember, diag.NotIndexable,
+		diag.NotAssignable, diag.NotPrintable}
 )
 
 // tolerating runs fn and leaves out errors of some kinds that it reports.

@@ -21,13 +21,14 @@ type Hook struct {
 	other diag.Range // where it is named for something else than an error
 }
 
-// argsName is what the command of a hook calls that which the engine says about the operation, and a transform that which
-// it changes.
+// argsName is what the command of a hook calls that which the engine says about the operation, and a transform that
+// which it changes.
 const argsName = "args"
 
 const onError = "onError"
 
-var hookMoments = []string{"afterCreate", "afterDelete", "afterUpdate", "beforeCreate", "beforeDelete", "beforeUpdate", onError}
+var hookMoments = []string{"afterCreate", "afterDelete", "afterUpdate", "beforeCreate", "beforeDelete", "beforeUpdate",
+	onError}
 
 // HookMoments are the moments that a resource can name hooks for.
 func HookMoments() []string { return slices.Clone(hookMoments) }
@@ -122,7 +123,8 @@ func (c *judge) checkHookOption(o *ast.Options) {
 			c.errorf(diag.NotLiteral, entry.Value.Range(), shape, "a hook is named by a literal text")
 		}
 		if moment, isText := entry.Key.(*ast.String); !isText || !isMoment(moment.Value) {
-			c.errorf(diag.UnknownKey, entry.Key.Range(), "the moments are "+listed(hookMoments), "there are no hooks for this moment")
+			c.errorf(diag.UnknownKey, entry.Key.Range(), "the moments are "+listed(hookMoments),
+				"there are no hooks for this moment")
 		}
 	}
 	eachHook(o, func(moment, name *ast.String) {

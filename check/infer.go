@@ -93,7 +93,8 @@ func (c *typer) inferNew(e ast.Expr) schema.Type {
 		return c.chained(e.Optional || c.chains(e.Collection), c.inferIndex(e))
 	case *ast.Member:
 		t := c.infer(e.Object)
-		return c.chained(e.Optional || c.chains(e.Object), c.optionalMember(e.Optional, t, step{name: e.Name.Value, at: e.Name.Range, owner: describeExpr(e.Object)}))
+		return c.chained(e.Optional || c.chains(e.Object), c.optionalMember(e.Optional, t,
+			step{name: e.Name.Value, at: e.Name.Range, owner: describeExpr(e.Object)}))
 	case *ast.Splat:
 		return c.inferSplat(e)
 	case *ast.For:
@@ -246,7 +247,8 @@ func (c *typer) operand(e ast.Expr, want schema.Type, what string) schema.Type {
 	return t
 }
 
-// chains reports whether an expression is a property access with an optional step, which ends what follows it too (L10.C19).
+// chains reports whether an expression is a property access with an optional step, which ends what follows it too
+// (L10.C19).
 func (c *typer) chains(e ast.Expr) bool {
 	switch e := e.(type) {
 	case *ast.Access:
@@ -274,11 +276,13 @@ func (c *typer) inferIndex(e *ast.Index) schema.Type {
 	owner := describeExpr(e.Collection)
 	switch k := e.Key.(type) {
 	case *ast.Number:
-		if list, ok := c.constant(e.Collection).(*ast.List); ok && k.Integer && !e.Optional && c.checkIndex(list, int(k.Value), e.Key.Range()) {
+		if list, ok := c.constant(e.Collection).(*ast.List); ok && k.Integer && !e.Optional &&
+			c.checkIndex(list, int(k.Value), e.Key.Range()) {
 			return schema.Invalid
 		}
 		if k.Integer {
-			return c.optionalMember(e.Optional, collection, step{index: int(k.Value), isIndex: true, at: e.Key.Range(), owner: owner})
+			return c.optionalMember(e.Optional, collection, step{index: int(k.Value), isIndex: true, at: e.Key.Range(),
+				owner: owner})
 		}
 	case *ast.String:
 		return c.optionalMember(e.Optional, collection, step{name: k.Value, at: e.Key.Range(), owner: owner})

@@ -71,7 +71,8 @@ func (c *judge) checkInstances(n *Node) {
 			"`if` must be known before anything is created")
 	}
 	if decl.DefaultProvider != nil && decl.DefaultProvider.Value && decl.ForEach != nil {
-		c.errorf(diag.WrongProvider, decl.DefaultProvider.Range, "remove `forEach`, or name the instances in the option `provider`",
+		c.errorf(diag.WrongProvider, decl.DefaultProvider.Range,
+			"remove `forEach`, or name the instances in the option `provider`",
 			"many providers cannot be the default one")
 	}
 }
@@ -169,8 +170,8 @@ func (c *judge) instancesType(n *Node) schema.Type {
 // maxNamedInstances bounds how many instances are known by their names where the keys are written out.
 const maxNamedInstances = 1000
 
-// looksLikeOutput warns of an access to an instance whose key is the name of an output: `${many.id}` is hardly ever meant
-// to be the instance with the key `id`.
+// looksLikeOutput warns of an access to an instance whose key is the name of an output: `${many.id}` is hardly ever
+// meant to be the instance with the key `id`.
 func (c *typer) looksLikeOutput(e *ast.Access, n *Node) {
 	m, ok := n.Type.(*schema.Map)
 	if !ok || n.Resource == nil || n.Resource.Decl.ForEach == nil || e.Steps[0].IsIndex || e.Steps[0].Quoted {
@@ -186,8 +187,9 @@ func (c *typer) looksLikeOutput(e *ast.Access, n *Node) {
 		known = t.Outputs().Property(name) != nil
 	}
 	if known {
-		c.warnf(diag.NotIndexable, e.Steps[0].Range, fmt.Sprintf("write `${%s[\"key\"].%s}` for one, `${%s[*].%s}` for all, or `[\"%s\"]` for that instance",
-			n.Name, name, n.Name, name, name), "`%s` has `forEach`: this is its instance with the key `%s`", n.Name, name)
+		c.warnf(diag.NotIndexable, e.Steps[0].Range,
+			fmt.Sprintf("write `${%s[\"key\"].%s}` for one, `${%s[*].%s}` for all, or `[\"%s\"]` for that instance",
+				n.Name, name, n.Name, name, name), "`%s` has `forEach`: this is its instance with the key `%s`", n.Name, name)
 	}
 }
 
@@ -217,8 +219,8 @@ func (c *fitter) firstKey(n *Node) string {
 	return "[0]"
 }
 
-// Instances reports whether an expression stands for the instances of a resource with forEach over a map, by their keys:
-// `[*]` on it goes over them.
+// Instances reports whether an expression stands for the instances of a resource with forEach over a map, by their
+// keys: `[*]` on it goes over them.
 func (p *Program) Instances(e ast.Expr) bool {
 	switch t := schema.Required(p.TypeOf(e)).(type) {
 	case *schema.Map:

@@ -203,7 +203,8 @@ func (c *typer) inferProviderCall(e *ast.Call, in *Invoke, token, returned *ast.
 func (c *typer) returned(result schema.Type, name *ast.Literal, owner string) schema.Type {
 	path := ReturnPath(result, name.Value)
 	for _, s := range path {
-		if result = c.member(result, step{name: s.Key, index: s.Index, isIndex: s.IsIndex, at: name.Range, owner: owner}); result == schema.Invalid {
+		if result = c.member(result, step{name: s.Key, index: s.Index, isIndex: s.IsIndex, at: name.Range,
+			owner: owner}); result == schema.Invalid {
 			return result
 		}
 		owner += value.Path{s}.String()
@@ -254,7 +255,8 @@ func (c *typer) resolveFunction(in *Invoke, u use) *schema.Function {
 			return nil
 		}
 		if f.Deprecation != "" {
-			c.warnf(diag.Deprecated, u.token.Range, schema.Plain(f.Deprecation), "%s is deprecated", schema.CollapseToken(f.Token))
+			c.warnf(diag.Deprecated, u.token.Range, schema.Plain(f.Deprecation), "%s is deprecated",
+				schema.CollapseToken(f.Token))
 		}
 		return f
 	}

@@ -10,9 +10,9 @@ import (
 	"github.com/yamlhost/yamlhost/diag"
 )
 
-// TestLineEditsStayInTheirEntry deletes and doubles each line of ten programs, and moves each by a column: what is found is in the
-// entry that was touched. Only where that entry has nothing wrong, because the edit makes another sound program of it, something else
-// may be wrong that uses what the line declared.
+// TestLineEditsStayInTheirEntry deletes and doubles each line of ten programs, and moves each by a column: what is
+// found is in the entry that was touched. Only where that entry has nothing wrong, because the edit makes another sound
+// program of it, something else may be wrong that uses what the line declared.
 func TestLineEditsStayInTheirEntry(t *testing.T) {
 	t.Parallel()
 	l := builtinLoader()
@@ -33,7 +33,8 @@ func TestLineEditsStayInTheirEntry(t *testing.T) {
 				continue
 			}
 			first, last := entryOf(lines, i)
-			for what, with := range map[string]string{"deleted": "", "doubled": line + line, "moved right": " " + line, "moved left": line[1:]} {
+			for what, with := range map[string]string{"deleted": "", "doubled": line + line, "moved right": " " + line,
+				"moved left": line[1:]} {
 				edits++
 				text := strings.Join(lines[:i], "") + with + strings.Join(lines[i+1:], "")
 				added := max(strings.Count(with, "\n")-1, 0)
@@ -48,18 +49,20 @@ func TestLineEditsStayInTheirEntry(t *testing.T) {
 				}
 				for _, d := range outside {
 					at := d.Subject.StartPosition().Line
-					if used := strings.Split(text, "\n")[at-1] + d.Summary; uses(used, lines, first, i) && (own == 0 || meansAnother(line)) {
+					if used := strings.Split(text, "\n")[at-1] + d.Summary; uses(used, lines, first, i) &&
+						(own == 0 || meansAnother(line)) {
 						changes++
 						continue
 					}
 					strays++
-					t.Errorf("%s:%d %s (entry %d-%d, which has %d findings): line %d: %s %s\n%s", p.name, i+1, what, first+1, last+1, own, at,
-						d.Code, d.Summary, line)
+					t.Errorf("%s:%d %s (entry %d-%d, which has %d findings): line %d: %s %s\n%s", p.name, i+1, what, first+1, last+1,
+						own, at, d.Code, d.Summary, line)
 				}
 			}
 		}
 	}
-	t.Logf("%d edits, %d findings outside of the entry that was touched, and %d about what it means now", edits, strays, changes)
+	t.Logf("%d edits, %d findings outside of the entry that was touched, and %d about what it means now", edits, strays,
+		changes)
 	require.Greater(t, edits, 500)
 	require.LessOrEqual(t, 100*changes, 3*edits)
 }
@@ -82,8 +85,8 @@ func uses(text string, lines []string, first, i int) bool {
 	return false
 }
 
-// meansAnother lists lines without which the rest of their entry is sound and declares something else, which has a finding of its
-// own for a reason of its own.
+// meansAnother lists lines without which the rest of their entry is sound and declares something else, which has a
+// finding of its own for a reason of its own.
 func meansAnother(line string) bool {
 	return slices.Contains([]string{
 		"  account:\n",   // user and password are variables then, and a resource is called password

@@ -69,8 +69,8 @@ type surroundings struct {
 	args schema.Type // of `args`; nil where there is none
 }
 
-// linkUnit resolves the names in the expressions of a declaration, and notes what they need. around are its surroundings in
-// the order of slots.
+// linkUnit resolves the names in the expressions of a declaration, and notes what they need. around are its
+// surroundings in the order of slots.
 func (c *linker) linkUnit(n *Node, needs *[]Edge, unit *ast.Unit, around ...surroundings) {
 	var here surroundings
 	record, calls := c.records[unit], unit.Calls
@@ -194,7 +194,8 @@ func (c *linker) linkDefaultProviders() {
 	}
 }
 
-// keepUsable drops the edges of calls in nodes that the default provider itself needs, and notes the provider of the rest.
+// keepUsable drops the edges of calls in nodes that the default provider itself needs, and notes the provider of the
+// rest.
 func (c *linker) keepUsable(n *Node, needs []Edge, before map[string]map[*Node]bool) []Edge {
 	kept := needs[:0]
 	for _, edge := range needs {

@@ -56,7 +56,8 @@ func (c *typer) inferMethod(e *ast.Call, f *builtins.Func) schema.Type {
 	p, r := c.resourceOfType(t.Token)
 	if r == nil {
 		if c.components.byToken[t.Token] != nil {
-			c.errorf(diag.TokenNotFound, method.Range(), "read its outputs", "the component %s has no methods", schema.CollapseToken(t.Token))
+			c.errorf(diag.TokenNotFound, method.Range(), "read its outputs", "the component %s has no methods",
+				schema.CollapseToken(t.Token))
 			return schema.Invalid
 		}
 		m.Token = t.Token + "/" + m.Name
@@ -82,7 +83,8 @@ func (c *typer) inferMethod(e *ast.Call, f *builtins.Func) schema.Type {
 		c.errorf(diag.NoMember, method.Range(), hint, "%s has no method `%s`", schema.CollapseToken(r.Token), m.Name)
 		return schema.Invalid
 	case err != nil:
-		c.errorf(diag.PackageMissing, method.Range(), "the package's schema is faulty", "%s cannot be called: %s", m.Name, err)
+		c.errorf(diag.PackageMissing, method.Range(), "the package's schema is faulty", "%s cannot be called: %s", m.Name,
+			err)
 		return schema.Invalid
 	}
 	m.Token, m.Package, m.Schema = function.Token, p.descriptor, function
@@ -115,8 +117,8 @@ func (c *typer) inferMethod(e *ast.Call, f *builtins.Func) schema.Type {
 	return result
 }
 
-// resourceOfType finds a resource's schema by its canonical token among the packages that the program uses; nil when its
-// package is not known.
+// resourceOfType finds a resource's schema by its canonical token among the packages that the program uses; nil when
+// its package is not known.
 func (c *run) resourceOfType(token string) (*loadedPackage, *schema.Resource) {
 	for _, key := range c.packages.order {
 		p := c.packages.loaded[key]

@@ -15,8 +15,8 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// A package without a schema is never taken for another one, however alike the names are (L7.22): the finding says how to
-// install it, and nothing is fixed.
+// A package without a schema is never taken for another one, however alike the names are (L7.22): the finding says how
+// to install it, and nothing is fixed.
 func TestMissingPackageIsNotGuessed(t *testing.T) {
 	t.Parallel()
 	const text = `name: p
@@ -51,7 +51,8 @@ func TestMissingAmongSeveral(t *testing.T) {
 		return os.ReadFile("testdata/random.json")
 	})
 	for _, versions := range [][]string{{"1.0.0", "2.0.0"}, {"2.0.0", "1.0.0"}} {
-		_, found := checkText(t, "Main.yaml", "resources:\n  b: {type: 'random:RandomPot'}\nvariables:\n  c: {fn::random:getPot: {}}\n",
+		_, found := checkText(t, "Main.yaml",
+			"resources:\n  b: {type: 'random:RandomPot'}\nvariables:\n  c: {fn::random:getPot: {}}\n",
 			func(o *check.Options) {
 				o.Schemas = random
 				for _, v := range versions {
@@ -108,7 +109,8 @@ func fixesWithoutSchemas(t *testing.T, programs []sampleProgram, of func(provide
 		asked := slices.Compact(slices.Sorted(slices.Values(all.asked)))
 		without := []schema.Loader{with(all.Loader)}
 		for _, name := range asked {
-			without = append(without, with(all.Loader, slices.DeleteFunc(slices.Clone(asked), func(n string) bool { return n == name })...))
+			without = append(without, with(all.Loader, slices.DeleteFunc(slices.Clone(asked),
+				func(n string) bool { return n == name })...))
 		}
 		for _, l := range without {
 			checks++

@@ -123,8 +123,8 @@ func (y *tally) add(v outcome) {
 func (y *tally) share(n int) float64 { return 100 * float64(n) / float64(y.cases) }
 
 func (y *tally) String() string {
-	return fmt.Sprintf("%5d %6.1f%% %6.1f%% %6.1f%% %6.1f%%", y.cases, y.share(y.found), y.share(y.exact), y.share(y.single),
-		y.share(y.suggested))
+	return fmt.Sprintf("%5d %6.1f%% %6.1f%% %6.1f%% %6.1f%%", y.cases, y.share(y.found), y.share(y.exact),
+		y.share(y.single), y.share(y.suggested))
 }
 
 // judge checks a program with a mistake. What the program without it has to say does not count.
@@ -203,7 +203,8 @@ func told(t *testing.T, p sampleProgram, m mistake, l schema.Loader) string {
 	var b strings.Builder
 	require.NoError(t, diag.WriteText(&b, findings(t, m.text, l), diag.TextOptions{}))
 	for _, place := range m.places {
-		fmt.Fprintf(&b, "wanted %v at %d-%d %q saying %q\n", m.codes, place[0], place[1], m.text[place[0]:place[1]], m.suggests)
+		fmt.Fprintf(&b, "wanted %v at %d-%d %q saying %q\n", m.codes, place[0], place[1], m.text[place[0]:place[1]],
+			m.suggests)
 	}
 	return b.String()
 }
@@ -234,7 +235,8 @@ func mistakesIn(t *testing.T, p sampleProgram, l schema.Loader) []mistake {
 
 // add makes a mistake: the text from start to end becomes replacement. places are as in mistake, in the new text.
 func (b *breaker) add(kind string, start, end int, replacement, suggests string, places [][2]int, codes ...diag.Code) {
-	b.put(mistake{kind: kind, text: b.text[:start] + replacement + b.text[end:], codes: codes, places: places, suggests: suggests})
+	b.put(mistake{kind: kind, text: b.text[:start] + replacement + b.text[end:], codes: codes, places: places,
+		suggests: suggests})
 }
 
 func (b *breaker) put(m mistake) {
@@ -380,7 +382,8 @@ func (b *breaker) wrongEnum(s site) {
 		if enum, isEnum := schema.Required(m).(*schema.Enum); isEnum && slices.ContainsFunc(enum.Values,
 			func(v schema.EnumValue) bool { return v.Value == text.Value }) {
 			at := text.Range()
-			b.add("wrong enum", int(at.Start), int(at.End), wrong, "`"+text.Value+"`", replaced(int(at.Start), wrong), diag.NotInEnum)
+			b.add("wrong enum", int(at.Start), int(at.End), wrong, "`"+text.Value+"`", replaced(int(at.Start), wrong),
+				diag.NotInEnum)
 		}
 	}
 }
@@ -399,7 +402,8 @@ func (b *breaker) lineEnd(offset int) int {
 // alone reports whether an entry is all there is on its lines.
 func (b *breaker) alone(s site) bool {
 	start, end := int(s.key.Range.Start), int(s.value.Range().End)
-	return strings.TrimSpace(b.text[b.lineStart(start):start]) == "" && strings.TrimSpace(b.text[end:b.lineEnd(end)]) == "" &&
+	return strings.TrimSpace(b.text[b.lineStart(start):start]) == "" &&
+		strings.TrimSpace(b.text[end:b.lineEnd(end)]) == "" &&
 		b.text[end-1] != '\n'
 }
 
@@ -461,16 +465,18 @@ func (b *breaker) wrongLevel(n *check.Node, s site) {
 	}
 	start, end := b.lineStart(int(s.key.Range.Start)), b.lineEnd(int(s.value.Range().End))
 	switch strings.ToLower(s.key.Value) {
-	case "name", "type", "properties", "options", "get", "id", "state", "version", "provider", "parent", "providers", "condition",
-		"metadata", "if", "foreach", "defaultprovider", "aliases", "hooks":
+	case "name", "type", "properties", "options", "get", "id", "state", "version", "provider", "parent", "providers",
+		"condition", "metadata", "if", "foreach", "defaultprovider", "aliases", "hooks":
 	default:
 		line := indent + strings.TrimLeft(b.text[start:end], " ")
 		b.put(mistake{kind: "property above", codes: []diag.Code{diag.UnknownKey}, suggests: "under `properties`",
-			places: replaced(offset+len(indent), s.key.Range.Text()), text: b.text[:offset] + line + b.text[offset:start] + b.text[end:]})
+			places: replaced(offset+len(indent), s.key.Range.Text()), text: b.text[:offset] + line + b.text[offset:start] +
+				b.text[end:]})
 	}
 	if n.Resource.Schema.Inputs.Property("protect") == nil {
 		line := b.text[start:s.key.Range.Start] + "protect: true\n"
-		b.add("option below", start, start, line, "`options`", replaced(int(s.key.Range.Start), "protect"), diag.UnknownProperty)
+		b.add("option below", start, start, line, "`options`", replaced(int(s.key.Range.Start), "protect"),
+			diag.UnknownProperty)
 	}
 }
 
@@ -481,12 +487,12 @@ func (b *breaker) wrongTokens(n *check.Node) {
 	}
 	i := strings.LastIndexByte(token.Value, ':') + 1
 	wrong := token.Value[:i] + misspell(token.Value[i:])
-	b.add("unknown type", int(token.Range.Start), int(token.Range.End), wrong, "`"+schema.CollapseToken(n.Resource.Token)+"`",
-		replaced(int(token.Range.Start), wrong), diag.TokenNotFound)
+	b.add("unknown type", int(token.Range.Start), int(token.Range.End), wrong, "`"+schema.CollapseToken(n.Resource.Token)+
+		"`", replaced(int(token.Range.Start), wrong), diag.TokenNotFound)
 	pkg, rest, _ := strings.Cut(token.Value, ":")
 	wrong = misspell(pkg) + ":" + rest
-	b.add("unknown package", int(token.Range.Start), int(token.Range.End), wrong, "plugin install resource "+misspell(pkg)+" VERSION",
-		replaced(int(token.Range.Start), wrong), diag.PackageMissing)
+	b.add("unknown package", int(token.Range.Start), int(token.Range.End), wrong, "plugin install resource "+misspell(pkg)+
+		" VERSION", replaced(int(token.Range.Start), wrong), diag.PackageMissing)
 	wrong = strings.ReplaceAll(token.Value, ":", "/")
 	b.add("no type at all", int(token.Range.Start), int(token.Range.End), wrong, "package:module:Type",
 		replaced(int(token.Range.Start), wrong), diag.BadTypeToken)
@@ -506,7 +512,8 @@ func (b *breaker) wrongOptions(n *check.Node) {
 	option("timeout without unit", "customTimeouts: {create: ", "5 minutes", "}", "such as 40s", diag.Malformed)
 	option("version not a version", "version: ", "latest", "", "looks like 1.2.3", diag.Malformed)
 	if inputs := n.Resource.Schema.Inputs.Properties(); len(inputs) > 0 && len(inputs[0].Name) > 3 {
-		option("misspelt ignoreChanges", "ignoreChanges: [", misspell(inputs[0].Name), "]", "`"+inputs[0].Name+"`", diag.UnknownProperty)
+		option("misspelt ignoreChanges", "ignoreChanges: [", misspell(inputs[0].Name), "]", "`"+inputs[0].Name+"`",
+			diag.UnknownProperty)
 	}
 	for _, other := range b.program.Nodes {
 		if other != n && other.Kind == check.ResourceNode && len(other.Needs) == 0 {
@@ -583,7 +590,8 @@ func (b *breaker) breakAccess(e *ast.Access) {
 		b.add("unknown name", start, end, wrong, "`"+e.Root.Value+"`", replaced(start, wrong), diag.Undeclared)
 	}
 	b.put(mistake{kind: "reference never closed", text: b.text[:e.Range().End-1] + b.text[e.Range().End:], suggests: "`${",
-		codes: []diag.Code{diag.BadInterpolation}, places: [][2]int{{int(e.Range().Start), int(e.Range().End)}}, wholeLine: true})
+		codes: []diag.Code{diag.BadInterpolation}, places: [][2]int{{int(e.Range().Start), int(e.Range().End)}},
+		wholeLine: true})
 	if len(e.Steps) == 0 {
 		return
 	}
@@ -677,8 +685,8 @@ func (b *breaker) breakSyntax() {
 		key, value, isEntry := strings.Cut(strings.TrimSuffix(body, "\n"), ": ")
 		plain := !strings.ContainsAny(body, "'\"[]{}|>#&*!") && !strings.HasPrefix(body, "-")
 		syntax := func(kind, text, suggests string) {
-			b.put(mistake{kind: kind, text: b.text[:start] + text + b.text[offset:], codes: []diag.Code{diag.Syntax}, suggests: suggests,
-				places: [][2]int{{start, start + max(len(text)-1, 0)}}, wholeLine: true})
+			b.put(mistake{kind: kind, text: b.text[:start] + text + b.text[offset:], codes: []diag.Code{diag.Syntax},
+				suggests: suggests, places: [][2]int{{start, start + max(len(text)-1, 0)}}, wholeLine: true})
 		}
 		switch {
 		case !plain || indent == 0:

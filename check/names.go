@@ -224,8 +224,8 @@ func (c *scope) noteUndeclared(root ast.Literal) {
 	c.undeclared[root.Value] = &undeclaredName{first: root.Range}
 }
 
-// nameless reports whether a name that nothing has is taken to be that of an entry without a name, which is told already (Y117): the
-// first names are.
+// nameless reports whether a name that nothing has is taken to be that of an entry without a name, which is told
+// already (Y117): the first names are.
 func (c *scope) nameless(name string) bool {
 	if slices.Contains(c.missing, name) {
 		return true
@@ -244,7 +244,10 @@ func (c *scope) reportUndeclared() {
 		names = append(names, name)
 	}
 	c.reportPrefixes()
-	slices.SortFunc(names, func(a, b string) int { return c.startOf(c.undeclared[a].first) - c.startOf(c.undeclared[b].first) })
+	slices.SortFunc(names, func(a, b string) int {
+		return c.startOf(c.undeclared[a].first) - c.startOf(
+			c.undeclared[b].first)
+	})
 	for i, name := range names {
 		if c.ctx.Err() != nil {
 			return
@@ -259,7 +262,8 @@ func (c *scope) reportUndeclared() {
 		case hint != "":
 		case strings.Contains(name, ":-"):
 			key, fallback, _ := strings.Cut(name, ":-")
-			hint = "a default stands in the declaration: `config: {" + key + ": {default: " + fallback + "}}`, and is used by `${" + key + "}`"
+			hint = "a default stands in the declaration: `config: {" + key + ": {default: " + fallback +
+				"}}`, and is used by `${" + key + "}`"
 		case name == eachName:
 			hint = "it stands for an instance inside of a resource that has `forEach`, in every field but `forEach` itself"
 		case strings.Contains(name, ":"):
@@ -271,24 +275,27 @@ func (c *scope) reportUndeclared() {
 		case c.component != nil:
 			hint = "declare it under inputs, variables or resources of the component"
 		case c.opts.ConfigKnown && configName.MatchString(name):
-			hint = "declare it under variables, resources or config, or set it for the stack: yamlhost config set " + name + " VALUE"
+			hint = "declare it under variables, resources or config, or set it for the stack: yamlhost config set " + name +
+				" VALUE"
 		default:
 			hint = "declare it under variables, resources or config"
 		}
 		if c.mayBeConfiguration(name, near) {
 			severity = diag.Warning
-			hint = sentences(hint, "or, if it is configuration that a stack sets, check with that stack: yamlhost check --stack NAME")
+			hint = sentences(hint,
+				"or, if it is configuration that a stack sets, check with that stack: yamlhost check --stack NAME")
 		}
 		wrong := c.undeclared[name]
-		d := diag.Diagnostic{Severity: severity, Code: diag.Undeclared, Subject: wrong.first, Summary: "nothing is called " + shown(name),
-			Detail: hint, Related: wrong.related}
+		d := diag.Diagnostic{Severity: severity, Code: diag.Undeclared, Subject: wrong.first, Summary: "nothing is called " +
+			shown(name), Detail: hint, Related: wrong.related}
 		c.mendName(&d, name, diag.Meant(name, near), wrong, i < maxSearches)
 		c.report(d)
 	}
 }
 
 // sectionPrefixes are roots that other tools put before a name.
-var sectionPrefixes = []string{"resources", "resource", "config", "configuration", "variables", "variable", "var", "vars", "local", "locals", "param", "params",
+var sectionPrefixes = []string{"resources", "resource", "config", "configuration", "variables", "variable", "var",
+	"vars", "local", "locals", "param", "params",
 	"parameters", "inputs"}
 
 // prefixed reports whether an access names a section before what is declared in it, and notes it.
@@ -334,11 +341,12 @@ func (c *scope) reportPrefixes() {
 	c.sink.Add(found...)
 }
 
-// reportSlips reports sections with a misspelt key: where something in one is referred to, it is the one fault of all who
-// do, and else a warning, since other hosts take no notice of such keys (L1.17).
+// reportSlips reports sections with a misspelt key: where something in one is referred to, it is the one fault of all
+// who do, and else a warning, since other hosts take no notice of such keys (L1.17).
 func (c *scope) reportSlips() {
 	for i, slip := range c.file.Slips {
-		d := diag.Diagnostic{Severity: diag.Warning, Code: diag.UnknownKey, Subject: slip.Key.Range, Detail: didYouMean([]string{slip.Meant}),
+		d := diag.Diagnostic{Severity: diag.Warning, Code: diag.UnknownKey, Subject: slip.Key.Range,
+			Detail:  didYouMean([]string{slip.Meant}),
 			Summary: "unknown key " + shown(slip.Key.Value) + " in the program; it is ignored",
 			Fixes:   writing(slip.Key.Range, slip.Key.Value, slip.Meant)}
 		if c.slips[i] {
@@ -348,7 +356,8 @@ func (c *scope) reportSlips() {
 	}
 }
 
-// maxSearches bounds for how many names all others are looked at; for those behind it is those that differ in one place.
+// maxSearches bounds for how many names all others are looked at; for those behind it is those that differ in one
+// place.
 const maxSearches = 100
 
 // nearNames are the declared names that the i-th undeclared one may have been meant to be.
@@ -426,13 +435,15 @@ func (c *scope) wordCount(word string) int {
 // mayBeConfiguration reports whether a name that the program does not declare may be a key of a stack's configuration,
 // which nobody has to declare (L2.35): there is no stack, and the name is not surely another one misspelt.
 func (c *scope) mayBeConfiguration(name string, near []string) bool {
-	return !c.opts.ConfigKnown && c.component == nil && name != eachName && configName.MatchString(name) && !isFunction(name) &&
+	return !c.opts.ConfigKnown && c.component == nil && name != eachName && configName.MatchString(name) &&
+		!isFunction(name) &&
 		!slices.ContainsFunc(near, func(other string) bool { return diag.Surely(name, other) })
 }
 
 var configName = regexp.MustCompile(`^[A-Za-z_][\w-]*(:[A-Za-z_][\w-]*)?$`)
 
-// operatorHint is how something is written that other languages write as this name; empty where the name looks like none.
+// operatorHint is how something is written that other languages write as this name; empty where the name looks like
+// none.
 func operatorHint(name string) string {
 	words := strings.Fields(name)
 	switch {

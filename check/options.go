@@ -63,7 +63,8 @@ func (c *judge) checkOption(n *Node, spec *ast.OptionSpec, e ast.Expr) {
 		return
 	case "envVarMappings":
 		if n.Resource.Token != "" && !isProviderToken(n.Resource.Token) {
-			c.errorf(diag.UnknownKey, n.Resource.Decl.Options.EnvVarMappings.Key.Range, "", "option envVarMappings is for provider resources only")
+			c.errorf(diag.UnknownKey, n.Resource.Decl.Options.EnvVarMappings.Key.Range, "",
+				"option envVarMappings is for provider resources only")
 		}
 		fit(spec.Name, e, &schema.Map{Item: schema.String})
 		return
@@ -120,8 +121,8 @@ func (c *typer) fitResource(name string, e ast.Expr) {
 	c.fitOption(name, e, schema.AnyResource)
 }
 
-// fitResources accepts a list of resources, at any depth, or a single one (L4.5). A resource with forEach stands for all
-// of its instances.
+// fitResources accepts a list of resources, at any depth, or a single one (L4.5). A resource with forEach stands for
+// all of its instances.
 func (c *typer) fitResources(name string, e ast.Expr) {
 	if list, literal := e.(*ast.List); literal {
 		c.infer(e)
@@ -272,8 +273,8 @@ func (c *judge) fitPaths(name string, e ast.Expr, inputs *schema.Object) {
 // warnNoProperty warns of a text in an option that begins with the name of a property that there is not.
 func (c *judge) warnNoProperty(option, what string, text *ast.String, name string, o *schema.Object) {
 	near := diag.Suggest(name, propertyNames(o))
-	d := diag.Diagnostic{Severity: diag.Warning, Code: diag.UnknownProperty, Subject: text.Range(), Detail: didYouMean(near),
-		Summary: fmt.Sprintf("%s: there is no %s `%s`", option, what, name)}
+	d := diag.Diagnostic{Severity: diag.Warning, Code: diag.UnknownProperty, Subject: text.Range(),
+		Detail: didYouMean(near), Summary: fmt.Sprintf("%s: there is no %s `%s`", option, what, name)}
 	if text.Value == name {
 		d.Fixes = rename(text.Range(), name, near)
 	}
@@ -397,7 +398,8 @@ func (c *judge) checkDefaultProviderVersion(n *Node) {
 		return
 	}
 	mine, theirs := &n.Resource.Decl.Options, &provider.Resource.Decl.Options
-	for _, both := range [][2]*ast.Option{{mine.Version, theirs.Version}, {mine.PluginDownloadURL, theirs.PluginDownloadURL}} {
+	for _, both := range [][2]*ast.Option{{mine.Version, theirs.Version},
+		{mine.PluginDownloadURL, theirs.PluginDownloadURL}} {
 		own, given := optionText(both[0]), optionText(both[1])
 		if own != "" && schema.PlainVersion(own) != schema.PlainVersion(given) {
 			c.report(diag.Diagnostic{Code: diag.WrongProvider, Subject: both[0].Value.Range(),

@@ -118,7 +118,8 @@ func (c *body) reportCycle(nodes []*Node, edges []Edge) {
 	closing := edges[len(edges)-1]
 	detail := "none of these can be evaluated first; take out one of the references"
 	if slices.ContainsFunc(edges, func(e Edge) bool { return e.transform != nil }) {
-		detail = "none of these can be evaluated first; make the `match` of the transform narrower, or take out one of the references"
+		detail = "none of these can be evaluated first; make the `match` of the transform narrower, or take out one of the " +
+			"references"
 	}
 	c.report(diag.Diagnostic{Code: diag.Cycle, Subject: closing.Range, Summary: "cycle: " + path.String(),
 		Detail: detail, Related: related})

@@ -71,7 +71,8 @@ type choice struct {
 // resolver finds the types of the resources of a body.
 type resolver struct {
 	linker
-	// namedVersions are the first mention of each package with a version, for those without one, as with Pulumi's host (L7.21).
+	// namedVersions are the first mention of each package with a version, for those without one, as with Pulumi's host
+	// (L7.21).
 	namedVersions map[string]use
 	choices       map[choiceKey]*choice
 }
@@ -140,7 +141,8 @@ func (c *resolver) nameVersion(u use) {
 func (c *resolver) packageUses() []use {
 	var uses []use
 	for _, decl := range c.file.Resources {
-		if decl.Type != nil && !c.components.serves(decl.Type.Value) && !c.servesDynamic(decl.Type.Value) && !ofSDK(decl.Type.Value) {
+		if decl.Type != nil && !c.components.serves(decl.Type.Value) && !c.servesDynamic(decl.Type.Value) &&
+			!ofSDK(decl.Type.Value) {
 			uses = append(uses, resourceUse(decl))
 		}
 	}
@@ -187,15 +189,16 @@ func (c *body) takeOverPackages() {
 		return
 	}
 	for key, p := range c.packages.loaded {
-		if before := c.memory.packages[key]; before != nil && before.pkg == p.pkg && p.pkg != nil && before.err == nil && p.err == nil &&
+		if before := c.memory.packages[key]; before != nil && before.pkg == p.pkg && p.pkg != nil && before.err == nil &&
+			p.err == nil &&
 			reflect.DeepEqual(before.descriptor, p.descriptor) {
 			c.packages.loaded[key] = before
 		}
 	}
 }
 
-// settleChoices makes the choices speak of the packages that have been loaded. A choice is the one of an earlier check where it
-// is the same.
+// settleChoices makes the choices speak of the packages that have been loaded. A choice is the one of an earlier check
+// where it is the same.
 func (c *body) settleChoices() {
 	for key, made := range c.choices {
 		for i, p := range made.packages {
@@ -239,8 +242,8 @@ func optionText(o *ast.Option) string {
 	return ""
 }
 
-// descriptors are the packages in which a token may be found, in order (L7.20): those that the project declares under its
-// namespace, else the plain one. Options of the resource or call win (L7.21).
+// descriptors are the packages in which a token may be found, in order (L7.20): those that the project declares under
+// its namespace, else the plain one. Options of the resource or call win (L7.21).
 func (c *resolver) descriptors(u use) []schema.Descriptor {
 	name := packageOf(u.token.Value)
 	var found []schema.Descriptor
@@ -256,8 +259,12 @@ func (c *resolver) descriptors(u use) []schema.Descriptor {
 		options := &provider.Resource.Decl.Options // L7.46
 		u.versionText, u.urlText = optionText(options.Version), optionText(options.PluginDownloadURL)
 	}
-	if first, named := c.namedVersions[name]; named && u.versionText == "" && u.urlText == "" && !strings.HasPrefix(u.token.Value, providerPrefix) {
-		if slices.ContainsFunc(found, func(d schema.Descriptor) bool { return d.Version != "" || d.Parameterization != nil }) {
+	if first, named := c.namedVersions[name]; named && u.versionText == "" && u.urlText == "" &&
+		!strings.HasPrefix(u.token.Value, providerPrefix) {
+		if slices.ContainsFunc(found, func(d schema.Descriptor) bool {
+			return d.Version != "" ||
+				d.Parameterization != nil
+		}) {
 			return found // the project says which
 		}
 		u.versionText, u.urlText = first.versionText, first.urlText
@@ -266,7 +273,8 @@ func (c *resolver) descriptors(u use) []schema.Descriptor {
 		}
 	}
 	for i := range found {
-		if versionText.MatchString(u.versionText) && found[i].Parameterization == nil { // another text is reported where it stands
+		// another text is reported where it stands
+		if versionText.MatchString(u.versionText) && found[i].Parameterization == nil {
 			found[i].Version = schema.PlainVersion(u.versionText)
 		}
 		if u.urlText != "" {
@@ -478,11 +486,12 @@ func (c *findings) tokenNotFound(token *ast.Literal, pkg *schema.Package, what s
 		hint = "list what there is with: yamlhost schema " + pkg.Name
 	}
 	c.report(diag.Diagnostic{Code: diag.TokenNotFound, Subject: token.Range, Detail: hint,
-		Summary: fmt.Sprintf("package %s has no %s %s", pkg.Name, what, token.Value), Fixes: rename(token.Range, token.Value, near)})
+		Summary: fmt.Sprintf("package %s has no %s %s", pkg.Name, what, token.Value),
+		Fixes:   rename(token.Range, token.Value, near)})
 }
 
-// nearTokens are tokens that a written one may have been meant to be (L7.6), in their shortest form: those that look alike
-// in the short or the long form, else those of other modules that have its name.
+// nearTokens are tokens that a written one may have been meant to be (L7.6), in their shortest form: those that look
+// alike in the short or the long form, else those of other modules that have its name.
 func nearTokens(written string, tokens []string) []string {
 	candidates := make([]string, 0, 2*len(tokens))
 	for _, t := range tokens {

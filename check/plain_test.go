@@ -52,7 +52,8 @@ func TestDeprecationWithoutHTML(t *testing.T) {
 	t.Parallel()
 	const deprecated = `{"name": "n", "resources": {"n:index:R": {"deprecationMessage": "use <b>S</b>", "inputProperties": {
 	  "old": {"type": "string", "deprecationMessage": "use <span pulumi-lang-yaml=\"` + "`new`" + `\">` + "`new`" + `</span> instead"}}}}}`
-	_, diags := checkText(t, "Main.yaml", "name: p\nresources:\n  r: {type: 'n:R', properties: {old: x}}\n", withPackage(deprecated))
+	_, diags := checkText(t, "Main.yaml", "name: p\nresources:\n  r: {type: 'n:R', properties: {old: x}}\n",
+		withPackage(deprecated))
 	require.Len(t, diags, 2)
 	require.Equal(t, "use S", diags[0].Detail)
 	require.Equal(t, "use `new` instead", diags[1].Detail)

@@ -96,8 +96,8 @@ type Config struct {
 	Text *string
 }
 
-// Resource is a checked resource. With Decl.ForEach it stands for any number of instances, and its node's value is a list
-// or a map of them; with Decl.If it may be null (decision D6).
+// Resource is a checked resource. With Decl.ForEach it stands for any number of instances, and its node's value is a
+// list or a map of them; with Decl.If it may be null (decision D6).
 type Resource struct {
 	Decl        *ast.Resource
 	Token       string            // canonical
@@ -188,8 +188,8 @@ func (p *Program) Call(c *ast.Call) *Call {
 	return nil
 }
 
-// Known is a type with its definition where it is of another package than the one that refers to it (F8.7), and that package
-// is known; else it stays as it is, known by its name only.
+// Known is a type with its definition where it is of another package than the one that refers to it (F8.7), and that
+// package is known; else it stays as it is, known by its name only.
 func (p *Program) Known(ctx context.Context, t schema.Type) schema.Type {
 	found, _ := known(ctx, p.schemas, t)
 	return found

@@ -107,9 +107,12 @@ func TestDeclaredPackages(t *testing.T) { // L7.20, L7.21
 	t.Parallel()
 	declared := func(o *check.Options) {
 		o.Packages = []schema.Descriptor{{Name: "zoo", Version: "1.2.3", DownloadURL: "https://x.example"},
-			{Name: "terraform-provider", Version: "0.6.0", Parameterization: &schema.Parameterization{Name: "random", Version: "4.0.0", Value: []byte("x")}}}
+			{Name: "terraform-provider", Version: "0.6.0", Parameterization: &schema.Parameterization{Name: "random",
+				Version: "4.0.0", Value: []byte("x")}}}
 	}
-	p := sound(t, "resources:\n  a: {type: 'zoo:Echo'}\n  b: {type: 'random:RandomPet'}\n  c: {type: 'zoo:Echo', options: {version: 2.0.0}}", declared)
+	p := sound(t,
+		"resources:\n  a: {type: 'zoo:Echo'}\n  b: {type: 'random:RandomPet'}\n  c: {type: 'zoo:Echo', options: {version: "+
+			"2.0.0}}", declared)
 	require.Equal(t, "1.2.3", node(t, p, "a").Resource.Package.Version)
 	require.Equal(t, "terraform-provider", node(t, p, "b").Resource.Package.Name)
 	require.Equal(t, "2.0.0", node(t, p, "c").Resource.Package.Version)
@@ -259,6 +262,7 @@ outputs: {o: "${b.made}"}
 `, func(o *check.Options) { o.Schemas = builtinLoader() })
 	require.False(t, found.HasErrors(), "%v", found)
 	require.Empty(t, program.Packages, "nothing has to be installed for them")
-	_, found = checkText(t, "Main.yaml", "resources:\n  a: {type: 'pulumi-nodejs:other:Resource'}\n", func(o *check.Options) { o.Schemas = builtinLoader() })
+	_, found = checkText(t, "Main.yaml", "resources:\n  a: {type: 'pulumi-nodejs:other:Resource'}\n",
+		func(o *check.Options) { o.Schemas = builtinLoader() })
 	require.True(t, found.HasErrors())
 }

@@ -25,7 +25,8 @@ func (c *findings) errorf(code diag.Code, at diag.Range, detail, format string, 
 }
 
 func (c *findings) warnf(code diag.Code, at diag.Range, detail, format string, a ...any) {
-	c.report(diag.Diagnostic{Severity: diag.Warning, Code: code, Subject: at, Summary: fmt.Sprintf(format, a...), Detail: detail})
+	c.report(diag.Diagnostic{Severity: diag.Warning, Code: code, Subject: at, Summary: fmt.Sprintf(format, a...),
+		Detail: detail})
 }
 
 // extension notes something that only yamlhost understands (D6).

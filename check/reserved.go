@@ -6,8 +6,8 @@ import (
 	"github.com/yamlhost/yamlhost/value"
 )
 
-// Maps with the key that marks special values are reported wherever they are about to enter a state or a message (F1.10).
-// Arguments of built-in functions are left to the evaluator: what they make of a map is often a text.
+// Maps with the key that marks special values are reported wherever they are about to enter a state or a message
+// (F1.10). Arguments of built-in functions are left to the evaluator: what they make of a map is often a text.
 
 // reportReservedKeys looks for the key in a resource.
 func (c *judge) reportReservedKeys(decl *ast.Resource) {

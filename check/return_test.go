@@ -13,7 +13,8 @@ import (
 // L6.40 and beyond: return names a member, also one whose name looks like a path, or leads deeper.
 func TestReturnPath(t *testing.T) {
 	t.Parallel()
-	result := schema.ObjectOf(&schema.Property{Name: "a.b", Type: schema.String}, &schema.Property{Name: "list", Type: schema.Any})
+	result := schema.ObjectOf(&schema.Property{Name: "a.b", Type: schema.String},
+		&schema.Property{Name: "list", Type: schema.Any})
 	index := value.PathStep{Index: 0, IsIndex: true}
 	for text, want := range map[string]value.Path{
 		"list":          value.PathOf("list"),

@@ -11,9 +11,10 @@ import (
 	"github.com/yamlhost/yamlhost/value"
 )
 
-// A check takes over what an earlier one has found out about a declaration, when it would find the same: the expressions are
-// the very same, what their names stand for has not changed, and neither have the packages. Names, the order of evaluation
-// and whatever compares declarations with each other are worked out anew each time, which costs little.
+// A check takes over what an earlier one has found out about a declaration, when it would find the same: the
+// expressions are the very same, what their names stand for has not changed, and neither have the packages. Names, the
+// order of evaluation and whatever compares declarations with each other are worked out anew each time, which costs
+// little.
 
 // outcome is what was found out about one declaration, and by what. It is immutable once it is settled.
 type outcome struct {
@@ -119,7 +120,8 @@ func environmentOf(file *ast.File, opts Options) environment {
 
 func (e environment) equal(other environment) bool {
 	a, b := e.options, other.options
-	if !slices.Equal(e.allowEnv, other.allowEnv) || !slices.Equal(e.publicEnv, other.publicEnv) || !sameLoader(a.Schemas, b.Schemas) ||
+	if !slices.Equal(e.allowEnv, other.allowEnv) || !slices.Equal(e.publicEnv, other.publicEnv) ||
+		!sameLoader(a.Schemas, b.Schemas) ||
 		!maps.EqualFunc(a.Config, b.Config, func(x, y ConfigText) bool {
 			x.Key, y.Key = diag.Range{}, diag.Range{}
 			return x == y
@@ -139,7 +141,8 @@ func sameLoader(a, b schema.Loader) bool {
 
 // recall is what an earlier check has left; nil where that cannot be used.
 func recall(file *ast.File, opts Options) *memory {
-	if opts.Previous == nil || opts.Previous.left == nil || !opts.Previous.left.environment.equal(environmentOf(file, opts)) {
+	if opts.Previous == nil || opts.Previous.left == nil ||
+		!opts.Previous.left.environment.equal(environmentOf(file, opts)) {
 		return nil
 	}
 	return opts.Previous.left
@@ -147,8 +150,9 @@ func recall(file *ast.File, opts Options) *memory {
 
 // leave keeps what a later check may take over.
 func (r *run) leave(file *ast.File, opts Options, bodies []*body) *memory {
-	m := &memory{environment: environmentOf(file, opts), packages: r.packages.loaded, components: make(map[*ast.Component]*Component),
-		bodies: make(map[string]*remembered, len(bodies))}
+	m := &memory{environment: environmentOf(file, opts), packages: r.packages.loaded,
+		components: make(map[*ast.Component]*Component),
+		bodies:     make(map[string]*remembered, len(bodies))}
 	for _, b := range bodies {
 		token := ""
 		if b.component != nil {
@@ -278,7 +282,8 @@ func (b *body) stamped(n *Node) *stamp {
 		return s
 	}
 	before := b.remembered.declared[n.Name]
-	if before == nil || before.Kind != n.Kind || before.stamp == nil || before.stamp.resource != s.resource || !sameType(before.stamp.typ, s.typ) {
+	if before == nil || before.Kind != n.Kind || before.stamp == nil || before.stamp.resource != s.resource ||
+		!sameType(before.stamp.typ, s.typ) {
 		return s
 	}
 	return before.stamp

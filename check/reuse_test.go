@@ -102,7 +102,8 @@ func known(file *ast.File, p *check.Program) string {
 					if call := body.Call(e); call != nil {
 						fmt.Fprint(&b, " ", len(call.Args), call.Func != nil)
 						if call.Invoke != nil {
-							fmt.Fprint(&b, " ", call.Invoke.Token, call.Invoke.Package, call.Invoke.Schema != nil, node(call.Invoke.DefaultProvider))
+							fmt.Fprint(&b, " ", call.Invoke.Token, call.Invoke.Package, call.Invoke.Schema != nil,
+								node(call.Invoke.DefaultProvider))
 						}
 						if call.Method != nil {
 							fmt.Fprint(&b, " ", call.Method.Token, call.Method.Package)
@@ -123,7 +124,8 @@ func known(file *ast.File, p *check.Program) string {
 				expr(n.Variable.Value)
 			case n.Resource != nil:
 				r := n.Resource
-				fmt.Fprintln(&b, "  ", r.Token, r.LogicalName, r.Package, r.Schema != nil, r.Component != nil, node(r.DefaultProvider), len(r.DefaultProviders))
+				fmt.Fprintln(&b, "  ", r.Token, r.LogicalName, r.Package, r.Schema != nil, r.Component != nil,
+					node(r.DefaultProvider), len(r.DefaultProviders))
 				r.Decl.Exprs(expr)
 			case n.Config != nil:
 				fmt.Fprintln(&b, "  ", n.Config.Key, n.Config.Value, n.Config.Text != nil)
@@ -144,8 +146,8 @@ func known(file *ast.File, p *check.Program) string {
 	return b.String()
 }
 
-// TestCheckAfterEditEqualsFresh makes random edits, and checks after each with what the check before has left: everything that
-// is known of the program, and the findings, are those of a check that knows nothing.
+// TestCheckAfterEditEqualsFresh makes random edits, and checks after each with what the check before has left:
+// everything that is known of the program, and the findings, are those of a check that knows nothing.
 func TestCheckAfterEditEqualsFresh(t *testing.T) {
 	t.Parallel()
 	t.Logf("-edits %d -seed %d", *edits, *seed)
@@ -165,7 +167,8 @@ func TestCheckAfterEditEqualsFresh(t *testing.T) {
 		text := programs[name]
 		options := check.Options{Project: "p", Schemas: schemas}
 		if random.IntN(2) == 0 {
-			options.ConfigKnown, options.Config = true, map[string]check.ConfigText{"p:size": {Text: "3"}, "p:name": {Text: "true"}}
+			options.ConfigKnown, options.Config = true, map[string]check.ConfigText{"p:size": {Text: "3"},
+				"p:name": {Text: "true"}}
 		}
 		document := parser.NewDocument(diag.NewSource("x", []byte(text)))
 		var previous *check.Program
@@ -180,14 +183,16 @@ func TestCheckAfterEditEqualsFresh(t *testing.T) {
 			fresh, found := check.Check(t.Context(), file, options)
 			options.Previous = previous
 			program, same := check.Check(t.Context(), file, options)
-			require.Equal(t, whole(file.Origins.Findings(found)), whole(file.Origins.Findings(same)), "%s, edit %d:\n%s", name, n, document.Source().Text())
+			require.Equal(t, whole(file.Origins.Findings(found)), whole(file.Origins.Findings(same)), "%s, edit %d:\n%s", name,
+				n, document.Source().Text())
 			require.Equal(t, known(file, fresh), known(file, program), "%s, edit %d:\n%s", name, n, document.Source().Text())
 			previous = program
 		}
 	}
 }
 
-// TestWhatHasNotChangedIsTakenOver counts how many findings are worked out anew: a finding that is taken over is the very same.
+// TestWhatHasNotChangedIsTakenOver counts how many findings are worked out anew: a finding that is taken over is the
+// very same.
 func TestWhatHasNotChangedIsTakenOver(t *testing.T) {
 	t.Parallel()
 	text := `variables:
@@ -229,8 +234,8 @@ outputs:
 	require.Equal(t, []string{"b", "z"}, judged(replace("  a:", "  z:")), "a is no more")
 }
 
-// TestCancelledCheckLeavesNothing cancels checks at every look at the context: a check after that is as if there were none
-// before.
+// TestCancelledCheckLeavesNothing cancels checks at every look at the context: a check after that is as if there were
+// none before.
 func TestCancelledCheckLeavesNothing(t *testing.T) {
 	t.Parallel()
 	file, _ := parser.Parse(diag.NewSource("x", []byte("variables:\n  a: 1\n  b: ${a.c}\n  c: ${d}\n")), parser.Options{})

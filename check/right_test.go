@@ -96,7 +96,8 @@ outputs:
   c: ${w.dev.deep}
   d: ${arr[1]}
 `},
-		"days": {text: "resources:\n  pet: {type: 'random:RandomPet', options: {customTimeouts: {create: 1d, delete: 1d12h}}}\n"},
+		"days": {text: "resources:\n  pet: {type: 'random:RandomPet', options: {customTimeouts: {create: 1d, delete: " +
+			"1d12h}}}\n"},
 		"a declaration without a type": {text: "config:\n  inputs: {}\n  other:\noutputs:\n  a: ${inputs}\n  b: ${other}\n",
 			options: func(o *check.Options) {
 				o.ConfigKnown = true
@@ -152,8 +153,8 @@ outputs:
 	}
 }
 
-// A name that nothing declares may be configuration of a stack as long as there is none: a warning says how to find out.
-// With a stack, or where another name is surely meant, it is an error.
+// A name that nothing declares may be configuration of a stack as long as there is none: a warning says how to find
+// out. With a stack, or where another name is surely meant, it is an error.
 func TestUndeclaredWithoutStack(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

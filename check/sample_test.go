@@ -74,7 +74,8 @@ func TestSample(t *testing.T) {
 // sampleSizes are the number of programs to draw, twelve unless listed.
 var sampleSizes = map[string]int{"azure-native": 24, "azure-native-full": 0}
 
-// drawSample picks programs that pass, larger ones first, each with a resource type or function that none before it has.
+// drawSample picks programs that pass, larger ones first, each with a resource type or function that none before it
+// has.
 func drawSample(t *testing.T, dir string) {
 	s, err := openShelf(dir)
 	require.NoError(t, err)

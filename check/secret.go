@@ -15,8 +15,8 @@ type Secret struct {
 
 // FirstSecret is the first thing in source order that the program makes secret: secret configuration, a property that
 // its schema or an option marks, or a call of fn::secret. It is false for a program without, whose providers may still
-// answer with secrets. Anyone who is about to run the program can so ask for the means to seal secrets before anything is
-// done.
+// answer with secrets. Anyone who is about to run the program can so ask for the means to seal secrets before anything
+// is done.
 func (p *Program) FirstSecret() (Secret, bool) {
 	var first *Secret
 	found := func(what string, at diag.Range) {
@@ -28,7 +28,8 @@ func (p *Program) FirstSecret() (Secret, bool) {
 	visit := func(e ast.Expr) {
 		ast.Walk(e, func(e ast.Expr) bool {
 			if call, ok := e.(*ast.Call); ok {
-				if c := p.Call(call); c != nil && c.Func != nil && (c.Func.Name == "secret" || c.Func.Name == "env" && !p.publicEnv(c)) {
+				if c := p.Call(call); c != nil && c.Func != nil && (c.Func.Name == "secret" || c.Func.Name == "env" &&
+					!p.publicEnv(c)) {
 					found("fn::"+c.Func.Name, call.Name.Range)
 				}
 			}

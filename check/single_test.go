@@ -19,37 +19,53 @@ func TestOneMistakeOneFinding(t *testing.T) {
 		code        diag.Code
 		says        string
 	}{
-		"the field type": {"resources:\n  pet:\n    tpye: random:RandomPet\n    properties: {length: 3}\noutputs: {a: '${pet.id}'}\n",
-			"resources:\n  pet:\n    type: random:RandomPet\n    properties: {length: 3}\noutputs: {a: '${pet.id}'}\n", diag.UnknownKey, "did you mean `type`"},
-		"the field properties": {"resources:\n  n: {type: 'random:RandomInteger', propeties: {min: 1, max: 2}}\n",
-			"resources:\n  n: {type: 'random:RandomInteger', properties: {min: 1, max: 2}}\n", diag.UnknownKey, "did you mean `properties`"},
-		"a section": {"resurces:\n  pet: {type: random:RandomPet}\noutputs: {a: '${pet.id}', b: '${pet.length}'}\n",
-			"resources:\n  pet: {type: random:RandomPet}\noutputs: {a: '${pet.id}', b: '${pet.length}'}\n", diag.UnknownKey, "did you mean `resources`"},
-		"a field in JSON": {`{"resources": {"pet": {"tpye": "random:RandomPet"}}}`, `{"resources": {"pet": {"type": "random:RandomPet"}}}`,
+		"the field type": {"resources:\n  pet:\n    tpye: random:RandomPet\n    properties: {length: 3}\noutputs: {a: " +
+			"'${pet.id}'}\n",
+			"resources:\n  pet:\n    type: random:RandomPet\n    properties: {length: 3}\noutputs: {a: '${pet.id}'}\n",
 			diag.UnknownKey, "did you mean `type`"},
-		"a required property by a part of its name": {"resources:\n  n: {type: 'random:RandomInteger', properties: {minimum: 1, max: 2}}\n",
-			"resources:\n  n: {type: 'random:RandomInteger', properties: {min: 1, max: 2}}\n", diag.UnknownProperty, "did you mean `min`?"},
-		"a key of a call":        {"outputs:\n  a: {fn::assertBool: {vallue: true}}\n", "", diag.UnknownFunction, ""},
-		"a version that is none": {strings.TrimSuffix(pet, "\n") + "\n    options: {version: latest}\n", "", diag.Malformed, "looks like 1.2.3"},
-		"swapped arguments of join": {"outputs:\n  a: {fn::join: [[a, b], ',']}\n", "outputs:\n  a: {fn::join: [',', [a, b]]}\n",
+		"the field properties": {"resources:\n  n: {type: 'random:RandomInteger', propeties: {min: 1, max: 2}}\n",
+			"resources:\n  n: {type: 'random:RandomInteger', properties: {min: 1, max: 2}}\n", diag.UnknownKey,
+			"did you mean `properties`"},
+		"a section": {"resurces:\n  pet: {type: random:RandomPet}\noutputs: {a: '${pet.id}', b: '${pet.length}'}\n",
+			"resources:\n  pet: {type: random:RandomPet}\noutputs: {a: '${pet.id}', b: '${pet.length}'}\n", diag.UnknownKey,
+			"did you mean `resources`"},
+		"a field in JSON": {`{"resources": {"pet": {"tpye": "random:RandomPet"}}}`,
+			`{"resources": {"pet": {"type": "random:RandomPet"}}}`,
+			diag.UnknownKey, "did you mean `type`"},
+		"a required property by a part of its name": {"resources:\n  n: {type: 'random:RandomInteger', properties: " +
+			"{minimum: 1, max: 2}}\n",
+			"resources:\n  n: {type: 'random:RandomInteger', properties: {min: 1, max: 2}}\n", diag.UnknownProperty,
+			"did you mean `min`?"},
+		"a key of a call": {"outputs:\n  a: {fn::assertBool: {vallue: true}}\n", "", diag.UnknownFunction, ""},
+		"a version that is none": {strings.TrimSuffix(pet, "\n") + "\n    options: {version: latest}\n", "", diag.Malformed,
+			"looks like 1.2.3"},
+		"swapped arguments of join": {"outputs:\n  a: {fn::join: [[a, b], ',']}\n",
+			"outputs:\n  a: {fn::join: [',', [a, b]]}\n",
 			diag.NotAssignable, "in the wrong order"},
-		"swapped arguments of select": {"outputs:\n  a: {fn::select: [[a, b], 0]}\n", "outputs:\n  a: {fn::select: [0, [a, b]]}\n",
+		"swapped arguments of select": {"outputs:\n  a: {fn::select: [[a, b], 0]}\n",
+			"outputs:\n  a: {fn::select: [0, [a, b]]}\n",
 			diag.NotAssignable, "in the wrong order"},
 		"an old spelling": {"outputs:\n  a: {Fn::ToBase64: x}\n", "outputs:\n  a: {fn::toBase64: x}\n", diag.Capitalisation,
 			"write `Fn::ToBase64` as `fn::toBase64`"},
-		"a function of CloudFormation": {"outputs:\n  a: {Fn::Sub: x}\n", "", diag.UnknownFunction, "a text needs no function: write `${name}`"},
+		"a function of CloudFormation": {"outputs:\n  a: {Fn::Sub: x}\n", "", diag.UnknownFunction,
+			"a text needs no function: write `${name}`"},
 		"a name in several sections": {"variables: {bukcet: 1}\noutputs: {a: '${bucket}', b: '${bucket}'}\n",
-			"variables: {bucket: 1}\noutputs: {a: '${bucket}', b: '${bucket}'}\n", diag.Undeclared, "the declaration of `bukcet` looks misspelt"},
+			"variables: {bucket: 1}\noutputs: {a: '${bucket}', b: '${bucket}'}\n", diag.Undeclared,
+			"the declaration of `bukcet` looks misspelt"},
 		"a use of a name": {"variables: {bucket: 1}\noutputs: {a: '${bukcet}', b: '${bucket}'}\n",
 			"variables: {bucket: 1}\noutputs: {a: '${bucket}', b: '${bucket}'}\n", diag.Undeclared, "did you mean `bucket`?"},
 		"a name that occurs elsewhere": {"variables: {bukcet: 1}\noutputs: {bucketName: '${bucket}'}\n",
 			"variables: {bucket: 1}\noutputs: {bucketName: '${bucket}'}\n", diag.Undeclared, "looks misspelt"},
 		"a name that nothing decides": {"variables: {bukcet: 1}\noutputs: {a: '${bucket}'}\n", "", diag.Undeclared,
 			"did you mean `bukcet`? If not, its declaration is misspelt"},
-		"a property beside the right one": {pet + "    properties: {length: 3, lenght: 4}\n", "", diag.UnknownProperty, "`length` is set already"},
-		"a field beside the right one":    {pet + "    tpye: random:RandomPet\n", "", diag.UnknownKey, "`type` is there already"},
-		"words joined in another way": {"resources:\n  s: {type: 'random:RandomShuffle', properties: {inputs: [a], result_count: 1}}\n",
-			"resources:\n  s: {type: 'random:RandomShuffle', properties: {inputs: [a], resultCount: 1}}\n", diag.UnknownProperty, "did you mean `resultCount`"},
+		"a property beside the right one": {pet + "    properties: {length: 3, lenght: 4}\n", "", diag.UnknownProperty,
+			"`length` is set already"},
+		"a field beside the right one": {pet + "    tpye: random:RandomPet\n", "", diag.UnknownKey,
+			"`type` is there already"},
+		"words joined in another way": {"resources:\n  s: {type: 'random:RandomShuffle', properties: {inputs: [a], " +
+			"result_count: 1}}\n",
+			"resources:\n  s: {type: 'random:RandomShuffle', properties: {inputs: [a], resultCount: 1}}\n", diag.UnknownProperty,
+			"did you mean `resultCount`"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -76,7 +92,8 @@ func TestOneMistakeOneFinding(t *testing.T) {
 // resourceGroup for resourceGroupName: the one required member that is missing is meant.
 func TestRequiredMemberByPart(t *testing.T) {
 	t.Parallel()
-	const text = "resources:\n  s: {type: 'plain:Group', properties: {resourceGroup: x}}\n  o: {type: 'plain:Group', properties: {resourceGroup: [x]}}\n"
+	const text = "resources:\n  s: {type: 'plain:Group', properties: {resourceGroup: x}}\n  o: {type: 'plain:Group', " +
+		"properties: {resourceGroup: [x]}}\n"
 	_, found := checkText(t, "Main.yaml", text, func(o *check.Options) { o.Schemas = plainLoader() })
 	require.Len(t, found, 3)
 	require.Equal(t, "did you mean `resourceGroupName`?", found[0].Detail)
@@ -102,7 +119,8 @@ variables:
 	for _, d := range folded {
 		lines = append(lines, d.Summary)
 	}
-	require.ElementsMatch(t, []string{"`configuration` is deprecated: write `config`", "write `Fn::ToBase64` as `fn::toBase64`",
+	require.ElementsMatch(t, []string{"`configuration` is deprecated: write `config`",
+		"write `Fn::ToBase64` as `fn::toBase64`",
 		"write `Fn::Invoke` as `fn::invoke`", "write `Function` as `function`", "write `Arguments` as `arguments`",
 		"write `Return` as `return`", "write `Version` as `version`", "write `Options` as `options`"}, lines)
 	fixed, _ := applied(text, folded)

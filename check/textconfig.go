@@ -9,9 +9,9 @@ import (
 	"github.com/yamlhost/yamlhost/value"
 )
 
-// noteTexts tells, once for each value, where the argument of fn::toJSON holds configuration that is declared as text, and
-// that looks like a number or a boolean: Pulumi's own host ignores the declaration of a value that the stack has (L2.30),
-// and writes a number where ours writes a text, so that what was made from the document differs.
+// noteTexts tells, once for each value, where the argument of fn::toJSON holds configuration that is declared as text,
+// and that looks like a number or a boolean: Pulumi's own host ignores the declaration of a value that the stack has
+// (L2.30), and writes a number where ours writes a text, so that what was made from the document differs.
 func (c *body) noteTexts(argument ast.Expr) {
 	ast.Walk(argument, func(e ast.Expr) bool {
 		a, ok := e.(*ast.Access)
@@ -67,7 +67,8 @@ func (c *body) noteText(n *Node, a *ast.Access) {
 		ours, written = "in quotes", "without"
 	}
 	c.report(diag.Diagnostic{Severity: diag.Info, Code: diag.BadNumber, Subject: a.Range(),
-		Summary: fmt.Sprintf("config %s is declared as text and is written %s, Pulumi's own host writes it %s", decl.Name.Value, ours, written),
+		Summary: fmt.Sprintf("config %s is declared as text and is written %s, Pulumi's own host writes it %s",
+			decl.Name.Value, ours, written),
 		Detail:  fmt.Sprintf("declare it with `type: %s` to keep what Pulumi's host has made of the document", kind),
 		Related: []diag.Related{{Range: decl.Type.Range, Message: "declared here"}}})
 }

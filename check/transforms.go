@@ -23,7 +23,8 @@ type Transform struct {
 // short form too.
 func MatchesResource(t *ast.Transform, typ, name string, custom bool) bool {
 	m := &t.Match
-	return !t.Arguments && (m.Custom == nil || m.Custom.Value == custom) && matchesToken(m.Types, typ) && matchesAny(m.Names, name)
+	return !t.Arguments && (m.Custom == nil || m.Custom.Value == custom) && matchesToken(m.Types, typ) &&
+		matchesAny(m.Names, name)
 }
 
 // MatchesFunction reports whether a transform is for calls of a function.
@@ -36,7 +37,10 @@ func matchesToken(globs []ast.Literal, token string) bool {
 }
 
 func matchesAny(globs []ast.Literal, text string) bool {
-	return len(globs) == 0 || slices.ContainsFunc(globs, func(glob ast.Literal) bool { return matchesGlob(glob.Value, text) })
+	return len(globs) == 0 || slices.ContainsFunc(globs, func(glob ast.Literal) bool {
+		return matchesGlob(glob.Value,
+			text)
+	})
 }
 
 // matchesGlob reports whether a text is what a glob says, in which `*` stands for any text, an empty one included.
@@ -63,7 +67,8 @@ func matchesGlob(glob, text string) bool {
 var (
 	resourceArgs = argsObject(map[string]schema.Type{"type": schema.String, "name": schema.String, "custom": schema.Bool,
 		"parent": schema.String, "properties": schema.Any, "options": schema.Any})
-	callArgs = argsObject(map[string]schema.Type{"function": schema.String, "arguments": schema.Any, "options": schema.Any})
+	callArgs = argsObject(map[string]schema.Type{"function": schema.String, "arguments": schema.Any,
+		"options": schema.Any})
 )
 
 func argsObject(members map[string]schema.Type) *schema.Object {
@@ -101,8 +106,8 @@ const (
 	always            // it does, for at least one instance
 )
 
-// linkMatched makes every node that a transform of the stack can match need what the transform needs. Where only a run can
-// tell, a node that the transform itself needs does not.
+// linkMatched makes every node that a transform of the stack can match need what the transform needs. Where only a run
+// can tell, a node that the transform itself needs does not.
 func (c *linker) linkMatched() {
 	chances := make([][]likelihood, len(c.program.Transforms))
 	for i, t := range c.program.Transforms {
@@ -180,8 +185,8 @@ func (c *linker) chance(t *ast.Transform, n *Node) likelihood {
 	return best
 }
 
-// chanceOf says whether a transform is for the resource of a node itself. The names of instances, and of what is inside of a
-// component, are known to a run only.
+// chanceOf says whether a transform is for the resource of a node itself. The names of instances, and of what is inside
+// of a component, are known to a run only.
 func chanceOf(t *ast.Transform, n *Node, inside bool) likelihood {
 	r := n.Resource
 	named := *t
@@ -206,8 +211,8 @@ func isRemote(n *Node) bool {
 	return n.Resource.Component == nil && n.Resource.Schema != nil && n.Resource.Schema.Component
 }
 
-// eachRegistered calls fn for a node, and for the nodes of the components that it is made of, with the checkers of their
-// bodies.
+// eachRegistered calls fn for a node, and for the nodes of the components that it is made of, with the checkers of
+// their bodies.
 func (c *linker) eachRegistered(n *Node, fn func(b *linker, n *Node)) {
 	seen := make(map[*body]bool)
 	var visit func(b *linker, n *Node)
@@ -380,14 +385,16 @@ func (c *judge) checkTransform(t *ast.Transform, m *matched) {
 		if at.IsZero() {
 			at = t.Key
 		}
-		c.report(diag.Diagnostic{Severity: diag.Warning, Code: diag.Ignored, Subject: at, Summary: "this transform matches no " + what,
-			Detail: "`*` stands for any text; a type is written package:module:Type, as `yamlhost graph` shows it"})
+		c.report(diag.Diagnostic{Severity: diag.Warning, Code: diag.Ignored, Subject: at,
+			Summary: "this transform matches no " + what,
+			Detail:  "`*` stands for any text; a type is written package:module:Type, as `yamlhost graph` shows it"})
 	}
 	if t.Merge == nil {
 		return
 	}
 	if from := schema.Required(c.infer(t.Merge)); !mapLike(from) {
-		c.errorf(diag.NotAssignable, t.Merge.Range(), "", "what a transform merges must be a map, not %s", typeWithArticle(from))
+		c.errorf(diag.NotAssignable, t.Merge.Range(), "", "what a transform merges must be a map, not %s",
+			typeWithArticle(from))
 		return
 	}
 	literal, ok := c.constant(t.Merge).(*ast.Map)
@@ -430,7 +437,8 @@ func (c *judge) checkMerged(key *ast.String, e ast.Expr, m *matched) {
 		if hint == "" {
 			hint = "it matches " + listed(m.types[:min(len(m.types), 5)])
 		}
-		c.report(diag.Diagnostic{Code: diag.UnknownProperty, Subject: key.Range(), Detail: hint, Fixes: rename(key.Range(), key.Value, near),
+		c.report(diag.Diagnostic{Code: diag.UnknownProperty, Subject: key.Range(), Detail: hint,
+			Fixes:   rename(key.Range(), key.Value, near),
 			Summary: fmt.Sprintf("nothing that this transform matches has the property `%s`", key.Value)})
 		return
 	}
@@ -457,12 +465,12 @@ func (c *judge) checkMerged(key *ast.String, e ast.Expr, m *matched) {
 	}
 }
 
-// InputsOf are the inputs of a type that the program uses, or that a package has which the program uses; nil when they are
-// not known.
+// InputsOf are the inputs of a type that the program uses, or that a package has which the program uses; nil when they
+// are not known.
 func (p *Program) InputsOf(token string) *schema.Object { return p.inputsOf(token) }
 
-// knownInputs makes InputsOf of what the bodies of a program declare and of the packages that are loaded. The function is
-// safe for concurrent use.
+// knownInputs makes InputsOf of what the bodies of a program declare and of the packages that are loaded. The function
+// is safe for concurrent use.
 func (c *run) knownInputs(bodies []*body) func(token string) *schema.Object {
 	declared := make(map[string]*schema.Object)
 	for _, body := range bodies {

@@ -19,25 +19,45 @@ func TestTransformFindings(t *testing.T) {
 		at   string // the text that is pointed at
 		says string
 	}{
-		"nothing of that type":      {"transforms:\n  - match: {type: 'aws:*'}\n    properties: {a: b}\n" + pets, diag.Ignored, "{type: 'aws:*'}", "matches no resource"},
-		"nothing of that name":      {"transforms:\n  - match: {name: tim}\n    options: {protect: true}\n" + pets, diag.Ignored, "{name: tim}", "matches no resource"},
-		"no component":              {"transforms:\n  - match: {custom: false}\n    options: {protect: true}\n" + pets, diag.Ignored, "{custom: false}", "matches no resource"},
-		"no call":                   {"transforms:\n  - match: {function: 'std:*'}\n    arguments: {a: b}\n" + pets, diag.Ignored, "{function: 'std:*'}", "matches no function call"},
-		"a property that none has":  {"transforms:\n  - match: {type: 'random:*'}\n    properties: {lenght: 1}\n" + pets, diag.UnknownProperty, "lenght", "did you mean `length`"},
-		"a value that none takes":   {"transforms:\n  - match: {type: 'random:*'}\n    properties: {length: [1]}\n" + pets, diag.NotAssignable, "[1]", "length"},
-		"an argument that is none":  {"transforms:\n  - match: {function: 'std:upper'}\n    arguments: {inputt: b}\noutputs: {a: {fn::invoke: {function: 'std:upper', arguments: {input: a}}}}\n", diag.UnknownProperty, "inputt", "did you mean `input`"},
-		"a condition that is none":  {"transforms:\n  - when: '${args.name}'\n    options: {protect: true}\n" + pets, diag.NotAssignable, "${args.name}", "when"},
-		"a member of args":          {"transforms:\n  - when: '${args.nam == \"pet\"}'\n    options: {protect: true}\n" + pets, diag.NoMember, ".nam", "did you mean `name`"},
-		"args outside":              {"outputs: {a: '${args.name}'}\n" + pets, diag.Undeclared, "args", "nothing is called `args`"},
-		"an option":                 {"transforms:\n  - options: {protectt: true}\n" + pets, diag.UnknownKey, "protectt", "did you mean `protect`"},
-		"another parent":            {"transforms:\n  - options: {parent: '${pet}'}\n" + pets, diag.UnknownKey, "parent", "cannot move a resource"},
-		"nothing to change":         {"transforms:\n  - match: {name: pet}\n" + pets, diag.RequiredMissing, "match", "changes nothing"},
-		"no list":                   {"transforms: {match: {name: pet}}\n" + pets, diag.WrongKind, "{match: {name: pet}}", "must be a list"},
-		"the older word":            {"transformations:\n  - match: {name: pet}\n    options: {protect: true}\n" + pets, diag.Deprecated, "transformations", "write `transforms`"},
-		"a transform of calls here": {"resources:\n  pet:\n    type: random:RandomPet\n    options: {transforms: [{match: {function: 'a:b'}, arguments: {a: b}}]}\n", diag.UnknownKey, "'a:b'", "the section `transforms`"},
-		"no text to match":          {"transforms:\n  - match: {type: '${pet.id}'}\n    options: {protect: true}\n" + pets, diag.NotLiteral, "'${pet.id}'", "literal"},
-		"below a resource": {"resources:\n  pet:\n    type: random:RandomPet\n    options: {transforms: [{match: {type: 'random:RandomId'}, options: {protect: true}}]}\n" +
-			"  other: {type: random:RandomId, properties: {byteLength: 2}}\n", diag.Ignored, "{type: 'random:RandomId'}", "matches no resource"},
+		"nothing of that type": {"transforms:\n  - match: {type: 'aws:*'}\n    properties: {a: b}\n" + pets,
+			diag.Ignored, "{type: 'aws:*'}", "matches no resource"},
+		"nothing of that name": {"transforms:\n  - match: {name: tim}\n    options: {protect: true}\n" + pets,
+			diag.Ignored, "{name: tim}", "matches no resource"},
+		"no component": {"transforms:\n  - match: {custom: false}\n    options: {protect: true}\n" + pets,
+			diag.Ignored, "{custom: false}", "matches no resource"},
+		"no call": {"transforms:\n  - match: {function: 'std:*'}\n    arguments: {a: b}\n" + pets,
+			diag.Ignored, "{function: 'std:*'}", "matches no function call"},
+		"a property that none has": {"transforms:\n  - match: {type: 'random:*'}\n    properties: {lenght: 1}\n" + pets,
+			diag.UnknownProperty, "lenght", "did you mean `length`"},
+		"a value that none takes": {"transforms:\n  - match: {type: 'random:*'}\n    properties: {length: [1]}\n" + pets,
+			diag.NotAssignable, "[1]", "length"},
+		"an argument that is none": {"transforms:\n  - match: {function: 'std:upper'}\n    arguments: {inputt: " +
+			"b}\noutputs: {a: {fn::invoke: {function: 'std:upper', arguments: {input: a}}}}\n", diag.UnknownProperty, "inputt",
+			"did you mean `input`"},
+		"a condition that is none": {"transforms:\n  - when: '${args.name}'\n    options: {protect: true}\n" + pets,
+			diag.NotAssignable, "${args.name}", "when"},
+		"a member of args": {"transforms:\n  - when: '${args.nam == \"pet\"}'\n    options: {protect: true}\n" +
+			pets, diag.NoMember, ".nam", "did you mean `name`"},
+		"args outside": {"outputs: {a: '${args.name}'}\n" + pets, diag.Undeclared, "args",
+			"nothing is called `args`"},
+		"an option": {"transforms:\n  - options: {protectt: true}\n" + pets, diag.UnknownKey, "protectt",
+			"did you mean `protect`"},
+		"another parent": {"transforms:\n  - options: {parent: '${pet}'}\n" + pets, diag.UnknownKey, "parent",
+			"cannot move a resource"},
+		"nothing to change": {"transforms:\n  - match: {name: pet}\n" + pets, diag.RequiredMissing, "match",
+			"changes nothing"},
+		"no list": {"transforms: {match: {name: pet}}\n" + pets, diag.WrongKind, "{match: {name: pet}}",
+			"must be a list"},
+		"the older word": {"transformations:\n  - match: {name: pet}\n    options: {protect: true}\n" + pets,
+			diag.Deprecated, "transformations", "write `transforms`"},
+		"a transform of calls here": {"resources:\n  pet:\n    type: random:RandomPet\n    options: {transforms: [{match: " +
+			"{function: 'a:b'}, arguments: {a: b}}]}\n", diag.UnknownKey, "'a:b'", "the section `transforms`"},
+		"no text to match": {"transforms:\n  - match: {type: '${pet.id}'}\n    options: {protect: true}\n" + pets,
+			diag.NotLiteral, "'${pet.id}'", "literal"},
+		"below a resource": {"resources:\n  pet:\n    type: random:RandomPet\n    options: {transforms: [{match: {type: " +
+			"'random:RandomId'}, options: {protect: true}}]}\n" +
+			"  other: {type: random:RandomId, properties: {byteLength: 2}}\n", diag.Ignored, "{type: 'random:RandomId'}",
+			"matches no resource"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -90,8 +110,9 @@ outputs: {loud: '${loud}'}
 	require.Empty(t, needs["resource:salt"])
 	require.Empty(t, needs["resource:read"], "transforms do not concern what is only read")
 
-	_, found = checkText(t, "Main.yaml", "transforms:\n  - match: {type: 'random:*'}\n    properties: {keepers: {salt: '${team}'}}\n"+
-		"variables: {team: '${salt.id}'}\nresources:\n  salt: {type: random:RandomId, properties: {byteLength: 2}}\n",
+	_, found = checkText(t, "Main.yaml",
+		"transforms:\n  - match: {type: 'random:*'}\n    properties: {keepers: {salt: '${team}'}}\n"+
+			"variables: {team: '${salt.id}'}\nresources:\n  salt: {type: random:RandomId, properties: {byteLength: 2}}\n",
 		func(o *check.Options) { o.Schemas = builtinLoader() })
 	require.Len(t, found, 2, "the section, which is an extension, and the cycle")
 	require.Equal(t, diag.Cycle, found[1].Code)
@@ -106,9 +127,12 @@ outputs: {loud: '${loud}'}
 func TestTransformGlobs(t *testing.T) {
 	t.Parallel()
 	const pet = "random:index/randomPet:RandomPet"
-	for glob, matches := range map[string]bool{pet: true, "random:RandomPet": true, "random:*": true, "*": true, "*Pet": true, "*:Random*t": true,
-		"random": false, "random:RandomPe": false, "andom:*": false, "*Pets": false, "r*random:RandomPet": false, "": false, "*Pet*Pet*Pet*": false} {
-		file := "transforms:\n  - match: {type: '" + glob + "'}\n    options: {protect: true}\nresources:\n  pet: {type: random:RandomPet}\n"
+	for glob, matches := range map[string]bool{pet: true, "random:RandomPet": true, "random:*": true, "*": true,
+		"*Pet": true, "*:Random*t": true,
+		"random": false, "random:RandomPe": false, "andom:*": false, "*Pets": false, "r*random:RandomPet": false, "": false,
+		"*Pet*Pet*Pet*": false} {
+		file := "transforms:\n  - match: {type: '" + glob +
+			"'}\n    options: {protect: true}\nresources:\n  pet: {type: random:RandomPet}\n"
 		program, _ := checkText(t, "Main.yaml", file, func(o *check.Options) { o.Schemas = builtinLoader() })
 		require.Equal(t, matches, check.MatchesResource(program.File.Transforms[0], pet, "pet", true), glob)
 	}

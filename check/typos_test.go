@@ -39,7 +39,8 @@ func TestTyposInExamples(t *testing.T) {
 func examplePrograms(t *testing.T) []sampleProgram {
 	var programs []sampleProgram
 	require.NoError(t, filepath.WalkDir("../examples", func(path string, d fs.DirEntry, err error) error {
-		if base := filepath.Base(path); err != nil || base != "Pulumi.yaml" && base != "portable.yaml" && base != "Main.json" {
+		if base := filepath.Base(path); err != nil || base != "Pulumi.yaml" && base != "portable.yaml" &&
+			base != "Main.json" {
 			return err
 		}
 		text, err := os.ReadFile(path)
@@ -115,8 +116,10 @@ type typoTally struct{ cases, found, single, fixed, restored int }
 
 func (y *typoTally) String() string {
 	share := func(n, of int) float64 { return 100 * float64(n) / float64(max(of, 1)) }
-	return fmt.Sprintf("%6d  found %6.2f%%  one finding %6.2f%%  fixed %6.2f%%  restored %6.2f%% of all, %6.2f%% of the fixed", y.cases,
-		share(y.found, y.cases), share(y.single, y.cases), share(y.fixed, y.cases), share(y.restored, y.cases), share(y.restored, y.fixed))
+	return fmt.Sprintf(
+		"%6d  found %6.2f%%  one finding %6.2f%%  fixed %6.2f%%  restored %6.2f%% of all, %6.2f%% of the fixed", y.cases,
+		share(y.found, y.cases), share(y.single, y.cases), share(y.fixed, y.cases), share(y.restored, y.cases),
+		share(y.restored, y.fixed))
 }
 
 func typosIn(t *testing.T, programs []sampleProgram, of func(provider string) schema.Loader) {
@@ -273,7 +276,8 @@ func oneOf(words ...string) func(string) bool {
 }
 
 var (
-	programFields  = []string{"name", "runtime", "description", "config", "variables", "resources", "outputs", "components", "hooks"}
+	programFields = []string{"name", "runtime", "description", "config", "variables", "resources", "outputs",
+		"components", "hooks"}
 	resourceFields = []string{"type", "properties", "options", "get", "name", "forEach", "if", "defaultProvider"}
 	configFields   = []string{"type", "default", "secret", "items", "name", "optional", "value", "description"}
 	invokeFields   = []string{"function", "arguments", "return", "options"}
@@ -423,14 +427,16 @@ func (g *identifierGatherer) members(key ast.Literal, v ast.Expr, o *schema.Obje
 	}
 }
 
-func (g *identifierGatherer) access(p *check.Program, e *ast.Access, declared func(string) bool, uses map[*check.Node]int) {
+func (g *identifierGatherer) access(p *check.Program, e *ast.Access, declared func(string) bool,
+	uses map[*check.Node]int) {
 	ref := p.Ref(e)
 	if ref.Kind != check.RefNode {
 		return
 	}
 	uses[ref.Node]++
 	g.add("reference", e.Root.Range, e.Root.Value, declared)
-	if len(e.Steps) == 0 || e.Steps[0].IsIndex || e.Steps[0].Quoted || ref.Node.Kind != check.ResourceNode || ref.Node.Resource.Schema == nil {
+	if len(e.Steps) == 0 || e.Steps[0].IsIndex || e.Steps[0].Quoted || ref.Node.Kind != check.ResourceNode ||
+		ref.Node.Resource.Schema == nil {
 		return
 	}
 	at := e.Steps[0].Range
@@ -466,7 +472,8 @@ func (g *identifierGatherer) call(p *check.Program, e *ast.Call) {
 	ast.Walk(e.Argument, func(inside ast.Expr) bool {
 		if s, ok := inside.(*ast.String); ok && s.Value == call.Invoke.Return {
 			result, _ := schema.Required(call.Invoke.Schema.Result).(*schema.Object)
-			if result != nil && result.Property(s.Value) != nil && strings.HasSuffix(strings.TrimRight(g.text[:s.Range().Start], " "), "return:") {
+			if result != nil && result.Property(s.Value) != nil &&
+				strings.HasSuffix(strings.TrimRight(g.text[:s.Range().Start], " "), "return:") {
 				g.add("return", s.Range(), s.Value, func(word string) bool { return result.Property(word) != nil })
 			}
 		}

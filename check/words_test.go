@@ -9,8 +9,8 @@ import (
 	"github.com/yamlhost/yamlhost/diag"
 )
 
-// What people bring along from other tools and languages: the finding says how to write it here, at the place of the fault, and
-// mends it where that is certain.
+// What people bring along from other tools and languages: the finding says how to write it here, at the place of the
+// fault, and mends it where that is certain.
 func TestWordsOfOthers(t *testing.T) {
 	t.Parallel()
 	const pw = "resources:\n  pw: {type: 'random:RandomPassword', properties: {length: 8}}\n"
@@ -18,32 +18,44 @@ func TestWordsOfOthers(t *testing.T) {
 		text, at, detail, fixed string
 	}{
 		"a section before a name": {pw + "outputs: {a: '${resources.pw.result}', b: '${resources.pw.id}'}\n", "resources",
-			"a name stands for itself, whatever its section: write `${pw.result}`", pw + "outputs: {a: '${pw.result}', b: '${pw.id}'}\n"},
-		"config before a name": {"config: {region: {default: x}}\noutputs: {a: '${config.region}'}\n", "config", "write `${region}`",
-			"config: {region: {default: x}}\noutputs: {a: '${region}'}\n"},
+			"a name stands for itself, whatever its section: write `${pw.result}`", pw +
+				"outputs: {a: '${pw.result}', b: '${pw.id}'}\n"},
+		"config before a name": {"config: {region: {default: x}}\noutputs: {a: '${config.region}'}\n", "config",
+			"write `${region}`", "config: {region: {default: x}}\noutputs: {a: '${region}'}\n"},
 		"var before a name": {"variables: {region: x}\noutputs: {a: 'in ${var.region}'}\n", "var", "write `${region}`",
 			"variables: {region: x}\noutputs: {a: 'in ${region}'}\n"},
-		"outputs below resources": {"resources:\n  pet: {type: 'random:RandomPet'}\n  outputs:\n    a: ${pet.id}\n", "outputs",
-			"indent this under the program, as `resources` is", ""},
-		"a map for a list of pairs": {"resources: {g: {type: 'plain:Tagged', properties: {tags: {team: web, size: 5}}}}\n", "{team: web, size: 5}",
-			"write a list: `- {key: …, value: …}`", "resources: {g: {type: 'plain:Tagged', properties: {tags: [{key: team, value: web}, {key: size, value: 5}]}}}\n"},
+		"outputs below resources": {"resources:\n  pet: {type: 'random:RandomPet'}\n  outputs:\n    a: ${pet.id}\n",
+			"outputs", "indent this under the program, as `resources` is", ""},
+		"a map for a list of pairs": {"resources: {g: {type: 'plain:Tagged', properties: {tags: {team: web, size: 5}}}}\n",
+			"{team: web, size: 5}",
+			"write a list: `- {key: …, value: …}`",
+			"resources: {g: {type: 'plain:Tagged', properties: {tags: [{key: team, value: web}, {key: size, value: 5}]}}}\n"},
 		"a member one level up": {"resources: {g: {type: 'plain:Tagged', properties: {replicas: 3, spec: {}}}}\n", "replicas",
 			"`replicas` is a member of `spec`: indent it there", ""},
 		"an output as an input": {"resources: {g: {type: 'plain:Tagged', properties: {arn: x}}}\n", "arn",
 			"it is an output, which the provider sets: remove it", ""},
-		"a call without a prefix": {"resources: {p: {type: 'random:RandomPet', properties: {prefix: {join: ['-', [a, b]]}}}}\n", "{join: ['-', [a, b]]}",
-			"a call is written with its prefix: `fn::join`", "resources: {p: {type: 'random:RandomPet', properties: {prefix: {fn::join: ['-', [a, b]]}}}}\n"},
-		"a type of Terraform":      {"resources: {p: {type: random_password}}\n", "random_password", "`random:RandomPassword` or `random:Password`", ""},
-		"a type of CloudFormation": {"resources: {p: {type: 'AWS::S3::Bucket'}}\n", "'AWS::S3::Bucket'", "here it is `aws-native:s3:Bucket`", ""},
-		"a type of another language": {"resources: {p: {type: random.RandomPet}}\n", "random.RandomPet", "separated by colons: `random:RandomPet`",
+		"a call without a prefix": {"resources: {p: {type: 'random:RandomPet', properties: {prefix: {join: ['-', [a, " +
+			"b]]}}}}\n", "{join: ['-', [a, b]]}",
+			"a call is written with its prefix: `fn::join`",
+			"resources: {p: {type: 'random:RandomPet', properties: {prefix: {fn::join: ['-', [a, b]]}}}}\n"},
+		"a type of Terraform": {"resources: {p: {type: random_password}}\n", "random_password",
+			"`random:RandomPassword` or `random:Password`", ""},
+		"a type of CloudFormation": {"resources: {p: {type: 'AWS::S3::Bucket'}}\n", "'AWS::S3::Bucket'",
+			"here it is `aws-native:s3:Bucket`", ""},
+		"a type of another language": {"resources: {p: {type: random.RandomPet}}\n", "random.RandomPet",
+			"separated by colons: `random:RandomPet`",
 			"resources: {p: {type: random:RandomPet}}\n"},
-		"a resource that is called": {"outputs: {a: {fn::random:RandomPet: {}}}\n", "random:RandomPet", "it is the type of a resource", ""},
-		"an option of Terraform": {"resources: {p: {type: 'random:RandomPet', options: {deleteBeforeCreate: true}}}\n", "deleteBeforeCreate",
-			"did you mean `deleteBeforeReplace`?", "resources: {p: {type: 'random:RandomPet', options: {deleteBeforeReplace: true}}}\n"},
-		"args for arguments": {"outputs: {a: {fn::invoke: {function: 'plain:get', args: {}}}}\n", "args", "did you mean `arguments`?",
-			"outputs: {a: {fn::invoke: {function: 'plain:get', arguments: {}}}}\n"},
+		"a resource that is called": {"outputs: {a: {fn::random:RandomPet: {}}}\n", "random:RandomPet",
+			"it is the type of a resource", ""},
+		"an option of Terraform": {"resources: {p: {type: 'random:RandomPet', options: {deleteBeforeCreate: true}}}\n",
+			"deleteBeforeCreate",
+			"did you mean `deleteBeforeReplace`?",
+			"resources: {p: {type: 'random:RandomPet', options: {deleteBeforeReplace: true}}}\n"},
+		"args for arguments": {"outputs: {a: {fn::invoke: {function: 'plain:get', args: {}}}}\n", "args",
+			"did you mean `arguments`?", "outputs: {a: {fn::invoke: {function: 'plain:get', arguments: {}}}}\n"},
 		"a pattern without quotes": {"outputs:\n  a:\n    - *.log\n", "*", "put the text in quotes", ""},
-		"a missing member of an item": {"resources:\n  g:\n    type: plain:Tagged\n    properties:\n      tags:\n        - {key: a, value: b}\n        - {value: c}\n",
+		"a missing member of an item": {"resources:\n  g:\n    type: plain:Tagged\n    properties:\n      tags:\n        - " +
+			"{key: a, value: b}\n        - {value: c}\n",
 			"{value: c}", "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {

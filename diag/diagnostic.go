@@ -29,8 +29,8 @@ type Diagnostic struct {
 	Subject  Range  // what to point at; zero when the text is not known
 	Related  []Related
 	Fixes    []Fix
-	// Confidential says that the text at Subject must not be shown, such as a password that somebody forgot to encrypt: the
-	// place is named, but the line is not printed.
+	// Confidential says that the text at Subject must not be shown, such as a password that somebody forgot to encrypt:
+	// the place is named, but the line is not printed.
 	Confidential bool
 }
 
@@ -63,8 +63,8 @@ func (ds Diagnostics) HasErrors() bool {
 	return slices.ContainsFunc(ds, func(d Diagnostic) bool { return d.Severity == Error })
 }
 
-// Sorted is a copy in the order of source name, place, severity and code, with each finding (same code, same range, same
-// summary) once (Appendix A).
+// Sorted is a copy in the order of source name, place, severity and code, with each finding (same code, same range,
+// same summary) once (Appendix A).
 func (ds Diagnostics) Sorted() Diagnostics {
 	sorted := slices.Clone(ds)
 	slices.SortStableFunc(sorted, func(a, b Diagnostic) int {

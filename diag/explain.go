@@ -42,8 +42,8 @@ func Codes() []Code {
 
 // Explain is the page of a code; ok is false where there is none.
 //
-// A page is Markdown: a heading with the title, text, the line "Found by `yamlhost COMMAND`.", and under the headings Wrong
-// and Right fenced blocks, whose files are named behind the language: Pulumi.yaml where they are not.
+// A page is Markdown: a heading with the title, text, the line "Found by `yamlhost COMMAND`.", and under the headings
+// Wrong and Right fenced blocks, whose files are named behind the language: Pulumi.yaml where they are not.
 func Explain(code Code) (page Page, ok bool) {
 	text, err := explanations.ReadFile("explain/" + string(code) + ".md")
 	if err != nil {

@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// ApplyFixes is the text of a source with the first fix of each finding applied, every other byte kept, and how many were.
-// A fix is left out when one of its edits touches another source or what an earlier fix changes; so are all the fixes of
-// findings about other sources.
+// ApplyFixes is the text of a source with the first fix of each finding applied, every other byte kept, and how many
+// were. A fix is left out when one of its edits touches another source or what an earlier fix changes; so are all the
+// fixes of findings about other sources.
 func ApplyFixes(src *Source, ds Diagnostics) (text []byte, applied int) {
 	var edits []Edit // in the order of the text
 	for _, d := range ds.Sorted() {
@@ -31,14 +31,15 @@ func ApplyFixes(src *Source, ds Diagnostics) (text []byte, applied int) {
 	return b.Bytes(), applied
 }
 
-// place puts edits among those that are taken, in the order of the text; ok is false where one of them is of another source
-// or touches another edit.
+// place puts edits among those that are taken, in the order of the text; ok is false where one of them is of another
+// source or touches another edit.
 func place(src *Source, taken, wanted []Edit) (all []Edit, ok bool) {
 	wanted = slices.Clone(wanted)
 	slices.SortStableFunc(wanted, byStart)
 	for i, e := range wanted {
 		r := e.Range
-		if r.Source != src || r.Start < 0 || r.Start > r.End || int(r.End) > len(src.text) || i > 0 && touches(wanted[i-1], e) {
+		if r.Source != src || r.Start < 0 || r.Start > r.End || int(r.End) > len(src.text) || i > 0 &&
+			touches(wanted[i-1], e) {
 			return nil, false
 		}
 		at, _ := slices.BinarySearchFunc(taken, e, byStart)

@@ -1,7 +1,7 @@
 package diag
 
-// Folded is a copy in which all warnings of one old or odd spelling in one text are one finding, at the first of its places
-// and with the others as related ones; its fix mends all of them. Everything else stays, in the order of Sorted.
+// Folded is a copy in which all warnings of one old or odd spelling in one text are one finding, at the first of its
+// places and with the others as related ones; its fix mends all of them. Everything else stays, in the order of Sorted.
 func Folded(ds Diagnostics) Diagnostics {
 	type spelling struct {
 		source  *Source

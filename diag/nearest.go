@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Names finds names that differ from others in one place, at a cost that does not grow with their number. It is made once
-// for many questions, where Suggest looks at every name for each. A Names is immutable.
+// Names finds names that differ from others in one place, at a cost that does not grow with their number. It is made
+// once for many questions, where Suggest looks at every name for each. A Names is immutable.
 type Names struct {
 	byVariant map[string][]string // names by what is left of them without one letter, and by themselves, in lower case
 }

@@ -12,8 +12,9 @@ func TestNames(t *testing.T) {
 	names := []string{"bucket", "Bucket2", "queue", "queues", "vpc"}
 	x := NewNames(names)
 	for name, want := range map[string][]string{
-		"bukcet": {"bucket"}, "buckt": {"bucket"}, "bucketx": {"Bucket2", "bucket"}, "bucked": {"bucket"}, "queue": {"queues"},
-		"quue": {"queue"}, "subnet": nil, "vpx": {"vpc"},
+		"bukcet": {"bucket"}, "buckt": {"bucket"}, "bucketx": {"Bucket2", "bucket"}, "bucked": {"bucket"},
+		"queue": {"queues"},
+		"quue":  {"queue"}, "subnet": nil, "vpx": {"vpc"},
 	} {
 		require.Equal(t, want, x.Near(name), name)
 	}

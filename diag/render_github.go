@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// WriteGitHub writes findings as workflow commands, one line each, which show up as annotations beside the changed lines
-// of a pull request. Severities without a command of their own are notices.
+// WriteGitHub writes findings as workflow commands, one line each, which show up as annotations beside the changed
+// lines of a pull request. Severities without a command of their own are notices.
 func WriteGitHub(w io.Writer, ds Diagnostics) error {
 	var b bytes.Buffer
 	for _, d := range ds.Sorted() {

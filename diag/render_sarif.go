@@ -85,8 +85,8 @@ type (
 	}
 )
 
-// WriteSARIF writes findings as a log in the format SARIF 2.1.0, which code hosts and editors read, indented, with a line
-// break at the end. Each code is a rule with its explanation. Findings that are silent by default are notes.
+// WriteSARIF writes findings as a log in the format SARIF 2.1.0, which code hosts and editors read, indented, with a
+// line break at the end. Each code is a rule with its explanation. Findings that are silent by default are notes.
 func WriteSARIF(w io.Writer, ds Diagnostics, tool Tool) error {
 	run := sarifRun{Tool: sarifTool{sarifDriver{Name: tool.Name, Version: tool.Version, Rules: []sarifRule{}}},
 		ColumnKind: "unicodeCodePoints", Results: []sarifResult{}}
@@ -124,7 +124,8 @@ func WriteSARIF(w io.Writer, ds Diagnostics, tool Tool) error {
 	out := json.NewEncoder(w)
 	out.SetEscapeHTML(false)
 	out.SetIndent("", "  ")
-	return out.Encode(sarifLog{Schema: "https://json.schemastore.org/sarif-2.1.0.json", Version: "2.1.0", Runs: []sarifRun{run}})
+	return out.Encode(sarifLog{Schema: "https://json.schemastore.org/sarif-2.1.0.json", Version: "2.1.0",
+		Runs: []sarifRun{run}})
 }
 
 func sarifLevel(s Severity) string {

@@ -52,7 +52,8 @@ resources:
 		{Severity: Error, Code: NotAssignable, Summary: "a block over many lines",
 			Subject: NewRange(program, int(fifth.Start)+2, bytes.Index(program.Text(), []byte("  pet:\n    type: x")))},
 		{Severity: Error, Code: Duplicate, Summary: "pet is declared twice", Detail: "one\ntwo\nthree\nfour is not shown",
-			Subject: NewRange(program, bytes.LastIndex(program.Text(), []byte("pet:")), bytes.LastIndex(program.Text(), []byte("pet:"))+3),
+			Subject: NewRange(program, bytes.LastIndex(program.Text(), []byte("pet:")),
+				bytes.LastIndex(program.Text(), []byte("pet:"))+3),
 			Related: []Related{
 				{Range: rangeOf(program, "pet"), Message: "first declared here"},
 				{Range: rangeOf(other, "shared"), Message: "and used here"},
@@ -61,7 +62,8 @@ resources:
 		{Severity: Hint, Code: Ignored, Summary: "in a long line", Subject: rangeOf(program, "HERE")},
 		{Severity: Portability, Code: YamlhostOnly, Summary: "nothing at the end",
 			Subject: NewRange(program, len(program.Text()), len(program.Text()))},
-		{Severity: Error, Code: NoProgram, Summary: "no program file in demo\x1b[31m\nsecond line", Detail: "100% : sure, yes"},
+		{Severity: Error, Code: NoProgram, Summary: "no program file in demo\x1b[31m\nsecond line",
+			Detail: "100% : sure, yes"},
 	}
 }
 

@@ -16,8 +16,10 @@ func sarifSamples() Diagnostics {
 		{Code: UnknownProperty, Summary: "one", Detail: "do this", Subject: here,
 			Related: []Related{{Range: NewRange(src, 6, 7), Message: "there"}, {Message: "nowhere"}},
 			Fixes:   []Fix{{Label: "Write x", Edits: []Edit{{here, "x"}, {NewRange(src, 6, 7), "y"}}}, {Label: "nothing"}}},
-		{Code: UnknownProperty, Severity: Warning, Summary: "two", Subject: NewRange(NewSource(`C:\p\Main.yaml`, []byte("x")), 0, 0)},
-		{Code: YamlhostOnly, Severity: Portability, Summary: "three", Subject: NewRange(NewSource("/p/Main.yaml", []byte("x")), 0, 1)},
+		{Code: UnknownProperty, Severity: Warning, Summary: "two", Subject: NewRange(NewSource(`C:\p\Main.yaml`, []byte("x")),
+			0, 0)},
+		{Code: YamlhostOnly, Severity: Portability, Summary: "three",
+			Subject: NewRange(NewSource("/p/Main.yaml", []byte("x")), 0, 1)},
 		{Summary: "no code and no place"},
 	}
 }
@@ -87,7 +89,8 @@ func TestSARIF(t *testing.T) {
 			require.Len(t, r.Fixes[0].ArtifactChanges[0].Replacements, 2)
 		}
 	}
-	require.Equal(t, map[string]string{"one\ndo this": "a%20dir/Pulumi.yaml", "two": "file:///C:/p/Main.yaml", "three": "file:///p/Main.yaml"}, uris)
+	require.Equal(t, map[string]string{"one\ndo this": "a%20dir/Pulumi.yaml", "two": "file:///C:/p/Main.yaml",
+		"three": "file:///p/Main.yaml"}, uris)
 
 	b.Reset()
 	require.NoError(t, WriteSARIF(&b, nil, Tool{Name: "yamlhost"}))

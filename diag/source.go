@@ -204,11 +204,12 @@ func (r Range) Text() string {
 	return string(r.Source.text[r.Start:r.End])
 }
 
-// Word is the place of a word that a range holds as it stands, the quotes around it left out; ok is false where the range
-// holds it in another way, or something else.
+// Word is the place of a word that a range holds as it stands, the quotes around it left out; ok is false where the
+// range holds it in another way, or something else.
 func (r Range) Word(word string) (at Range, ok bool) {
 	text := r.Text()
-	if n := len(text); n == len(word)+2 && (text[0] == '"' || text[0] == '\'') && text[n-1] == text[0] && text[1:n-1] == word {
+	if n := len(text); n == len(word)+2 && (text[0] == '"' || text[0] == '\'') && text[n-1] == text[0] &&
+		text[1:n-1] == word {
 		r.Start++
 		r.End--
 		return r, true

@@ -6,16 +6,17 @@ import (
 	"unicode/utf8"
 )
 
-// The bounds of Suggest: how far a name may be from what was typed (L5.22) and how many names are worth showing (L1.24).
+// The bounds of Suggest: how far a name may be from what was typed (L5.22) and how many names are worth showing
+// (L1.24).
 const (
 	suggestDistance = 3
 	suggestMost     = 5
 )
 
 // Suggest picks the candidates that name may have been meant to be: those at an edit distance of at most three without
-// regard to case, two swapped letters counting once, nearest first and in alphabetical order where equally near, at most five (L1.24). A short name must
-// keep at least half of its letters, so that not every short candidate is near to it. name itself is never suggested,
-// another capitalisation of it is.
+// regard to case, two swapped letters counting once, nearest first and in alphabetical order where equally near, at
+// most five (L1.24). A short name must keep at least half of its letters, so that not every short candidate is near to
+// it. name itself is never suggested, another capitalisation of it is.
 func Suggest(name string, candidates []string) []string {
 	type near struct {
 		name     string
@@ -51,8 +52,8 @@ func Suggest(name string, candidates []string) []string {
 	return names
 }
 
-// Surely reports whether a name is what was meant by what was typed, when no other name is such: it differs in one place,
-// or in two of a long word.
+// Surely reports whether a name is what was meant by what was typed, when no other name is such: it differs in one
+// place, or in two of a long word.
 func Surely(typed, meant string) bool {
 	a, b := []rune(strings.ToLower(typed)), []rune(strings.ToLower(meant))
 	const long = 8
@@ -63,8 +64,8 @@ func Surely(typed, meant string) bool {
 	return distance(a, b, most) <= most
 }
 
-// Meant is the one of some near names that was surely meant by what was typed: the only one that differs in one place, or,
-// where none does, the only one that Surely goes for; empty where there is none or several may have been meant.
+// Meant is the one of some near names that was surely meant by what was typed: the only one that differs in one place,
+// or, where none does, the only one that Surely goes for; empty where there is none or several may have been meant.
 func Meant(typed string, near []string) string {
 	var one, two []string // that differ in one place, and in two
 	for _, name := range near {

@@ -13,8 +13,8 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// extractComponent offers to make a component of the resources that are selected. What they need of the rest becomes inputs,
-// what the rest needs of them outputs, and aliases keep their state.
+// extractComponent offers to make a component of the resources that are selected. What they need of the rest becomes
+// inputs, what the rest needs of them outputs, and aliases keep their state.
 func extractComponent(a *actor) []Action {
 	i := slices.IndexFunc(a.spans, func(s parser.Span) bool { return strings.EqualFold(s.Name, "resources") })
 	if a.start == a.end || a.json() || i < 0 || a.spans[i].Flow {
@@ -39,7 +39,8 @@ func extractComponent(a *actor) []Action {
 			continue
 		}
 		decl := n.Resource.Decl
-		if decl.ForEach != nil || decl.If != nil || decl.Get != nil || decl.Options.Aliases != nil || n.Resource.Component != nil {
+		if decl.ForEach != nil || decl.If != nil || decl.Get != nil || decl.Options.Aliases != nil ||
+			n.Resource.Component != nil {
 			return nil
 		}
 		m.nodes[n] = true
@@ -64,7 +65,10 @@ func extractComponent(a *actor) []Action {
 	}
 	use := m.instance + ":\n  type: components:" + m.component + "\n"
 	if len(m.named) > 0 {
-		use += "  properties:\n" + lines(m.members(m.named, func(name, access string) string { return name + ": ${" + access + "}" }), 4)
+		use += "  properties:\n" + lines(m.members(m.named, func(name, access string) string {
+			return name + ": ${" + access +
+				"}"
+		}), 4)
 	}
 	used := strings.TrimSpace(lines(use, a.column(a.start)))
 	return a.action(ExtractAction, "Extract to the component "+m.component,
@@ -101,7 +105,8 @@ func (m *relocation) pascal(name string) string {
 		}
 	}
 	free := b.String()
-	for i := 2; slices.ContainsFunc(m.p.File.Components, func(c *ast.Component) bool { return c.Name.Value == free }); i++ {
+	for i := 2; slices.ContainsFunc(m.p.File.Components,
+		func(c *ast.Component) bool { return c.Name.Value == free }); i++ {
 		free = fmt.Sprintf("%s%d", b.String(), i)
 	}
 	return free
@@ -120,7 +125,8 @@ func camel(root string, steps []ast.Step) string {
 	return root
 }
 
-// look finds what crosses the border of the component; it reports false where that cannot be told by inputs and outputs.
+// look finds what crosses the border of the component; it reports false where that cannot be told by inputs and
+// outputs.
 func (m *relocation) look() bool {
 	ok := true
 	m.each(func(e ast.Expr, start, end int) {
@@ -150,7 +156,10 @@ func (m *relocation) look() bool {
 }
 
 func (m *relocation) input(access *ast.Access, start, end int) bool {
-	if slices.ContainsFunc(names(m.trail(start, end)), func(name string) bool { return strings.EqualFold(name, "options") }) {
+	if slices.ContainsFunc(names(m.trail(start, end)), func(name string) bool {
+		return strings.EqualFold(name,
+			"options")
+	}) {
 		return false
 	}
 	text, ok := m.p.expression(access)
@@ -207,7 +216,8 @@ func (m *relocation) output(access *ast.Access, start, end int) bool {
 	node := m.p.Checked.Ref(access).Node
 	if len(access.Steps) == 0 {
 		from, to, ok := m.steps(access, 0)
-		waits := slices.ContainsFunc(names(m.trail(start, end)), func(name string) bool { return strings.EqualFold(name, "dependsOn") })
+		waits := slices.ContainsFunc(names(m.trail(start, end)),
+			func(name string) bool { return strings.EqualFold(name, "dependsOn") })
 		m.outside = append(m.outside, m.replace(from, to, m.instance))
 		return ok && waits
 	}

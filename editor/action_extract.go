@@ -84,12 +84,14 @@ func (x *extraction) free(start, end int) bool {
 // flowOf is a value of the text as it stands in brackets; ok is false for texts of several lines.
 func (x *extraction) flowOf(s parser.Span) (string, bool) {
 	text := s.Value.Text()
-	if !strings.Contains(text, "\n") && (x.inFlow(x.trail) || s.Flow || strings.HasPrefix(text, `"`) || strings.HasPrefix(text, "'")) {
+	if !strings.Contains(text, "\n") && (x.inFlow(x.trail) || s.Flow || strings.HasPrefix(text, `"`) ||
+		strings.HasPrefix(text, "'")) {
 		return text, true
 	}
 	if s.Kind == parser.ScalarSpan && !strings.Contains(text, "\n") {
 		if strings.ContainsAny(text, "{}[],:#'\"\\&*!|>%@`") {
-			return jsonText(text), !strings.HasPrefix(text, "&") && !strings.HasPrefix(text, "*") && !strings.HasPrefix(text, "!")
+			return jsonText(text), !strings.HasPrefix(text, "&") && !strings.HasPrefix(text, "*") &&
+				!strings.HasPrefix(text, "!")
 		}
 		return text, true
 	}
@@ -100,7 +102,8 @@ func (x *extraction) variable(s parser.Span) []Action {
 	name := x.unused(x.body, x.name)
 	start, end := int(s.Value.Start), int(s.Value.End)
 	text := name + ": " + s.Value.Text()
-	if block := s.Kind != parser.ScalarSpan && !s.Flow && strings.Contains(s.Value.Text(), "\n") || s.Kind != parser.ScalarSpan && !s.Flow && !x.json(); block {
+	if block := s.Kind != parser.ScalarSpan && !s.Flow && strings.Contains(s.Value.Text(), "\n") ||
+		s.Kind != parser.ScalarSpan && !s.Flow && !x.json(); block {
 		moved, ok := x.moved(start, end, 2)
 		if !ok {
 			return nil
@@ -126,7 +129,8 @@ func unindented(text string) string {
 	all := strings.Split(text, "\n")
 	least := -1
 	for _, line := range all {
-		if indent := len(line) - len(strings.TrimLeft(line, " ")); strings.TrimSpace(line) != "" && (least < 0 || indent < least) {
+		if indent := len(line) - len(strings.TrimLeft(line, " ")); strings.TrimSpace(line) != "" &&
+			(least < 0 || indent < least) {
 			least = indent
 		}
 	}
@@ -139,7 +143,8 @@ func unindented(text string) string {
 // named declares a value and puts a reference in its place.
 func (x *extraction) named(s parser.Span, name, section, text, flow string, flows bool, title string) []Action {
 	declared, ok := x.declare(x.component, section, text, x.flowKey(name)+": "+flow, int(s.Range().Start))
-	if !ok || !flows && strings.Contains(declared.Text, "{"+x.flowKey(name)) || !flows && strings.HasPrefix(declared.Text, ", ") {
+	if !ok || !flows && strings.Contains(declared.Text, "{"+x.flowKey(name)) || !flows &&
+		strings.HasPrefix(declared.Text, ", ") {
 		return nil
 	}
 	reference := "${" + name + "}"
@@ -227,12 +232,14 @@ func (x *extraction) part(s parser.Span) []Action {
 	if quote == "" {
 		flow = jsonText(value)
 	}
-	declared, ok := x.declare(x.component, "variables", name+": "+quote+value+quote, x.flowKey(name)+": "+flow, int(s.Range().Start))
+	declared, ok := x.declare(x.component, "variables", name+": "+quote+value+quote, x.flowKey(name)+": "+flow,
+		int(s.Range().Start))
 	if !ok {
 		return nil
 	}
 	used := name
-	if opening, closing, whole := braces(diag.NewRange(x.src, x.start, x.end)); whole && int(opening.Start) == x.start && int(closing.End) == x.end {
+	if opening, closing, whole := braces(diag.NewRange(x.src, x.start, x.end)); whole && int(opening.Start) == x.start &&
+		int(closing.End) == x.end {
 		return nil // with its braces: the whole value, or the part of a text between them
 	}
 	return x.action(ExtractAction, "Extract to the variable "+name, declared, x.replace(x.start, x.end, used))

@@ -50,7 +50,8 @@ func fill(a *actor) []Action {
 		inner = inner[1:]
 	}
 	for target, into := properties, t; ; {
-		if offered := a.fillMap(target, n, missing(into, target.Children)); offered != nil && (len(inner) == 0 || inner[0].Kind == parser.ScalarSpan) {
+		if offered := a.fillMap(target, n, missing(into, target.Children)); offered != nil &&
+			(len(inner) == 0 || inner[0].Kind == parser.ScalarSpan) {
 			return offered
 		}
 		if len(inner) == 0 {

@@ -27,7 +27,8 @@ func inline(a *actor) []Action {
 		return nil
 	}
 	variable, section := trail[len(trail)-1], trail[len(trail)-2]
-	if a.commented(int(variable.Key.Start), int(variable.Value.End)) || len(uses) > 1 && !repeatable(a.p.Checked, n.Variable.Value) {
+	if a.commented(int(variable.Key.Start), int(variable.Value.End)) || len(uses) > 1 &&
+		!repeatable(a.p.Checked, n.Variable.Value) {
 		return nil
 	}
 	in := &inlining{actor: a, value: n.Variable.Value, span: variable, flowing: a.inFlow(trail)}
@@ -173,7 +174,8 @@ func changeForm(a *actor) []Action {
 				end = int(r.End)
 			}
 			if c.Argument != nil && start == int(s.Value.Start) && end == int(s.Value.End) ||
-				c.Argument == nil && whole && end >= int(s.Value.End)-1 && int(s.Value.Start) <= start && start <= int(s.Value.Start)+3 {
+				c.Argument == nil && whole && end >= int(s.Value.End)-1 && int(s.Value.Start) <= start &&
+					start <= int(s.Value.Start)+3 {
 				call = c
 			}
 		})
@@ -233,7 +235,8 @@ func (a *actor) toFunction(trail []parser.Span, call *ast.Call) []Action {
 // argument is the argument of the fn:: form of a call, in YAML on one line.
 func (w *printer) argument(call *ast.Call) (string, bool) {
 	known := w.checked.Call(call)
-	if known == nil || known.Func == nil || known.Func.Example == "" || call.Expanded || call.Argument == nil && call.Args == nil {
+	if known == nil || known.Func == nil || known.Func.Example == "" || call.Expanded || call.Argument == nil &&
+		call.Args == nil {
 		return "", false
 	}
 	if call.Argument != nil {

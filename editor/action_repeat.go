@@ -12,8 +12,8 @@ import (
 // firstKey is the key of the instance that stands for a resource that gets a forEach.
 const firstKey = "main"
 
-// repeat offers to make a resource many times: it becomes the only instance of a forEach, keeps its state by an alias, and its
-// uses name the instance.
+// repeat offers to make a resource many times: it becomes the only instance of a forEach, keeps its state by an alias,
+// and its uses name the instance.
 func repeat(a *actor) []Action {
 	n := a.resource()
 	if n == nil || n.Resource.Decl.ForEach != nil || n.Resource.Decl.If != nil || n.Resource.Decl.Get != nil ||
@@ -23,7 +23,8 @@ func repeat(a *actor) []Action {
 	decl := n.Resource.Decl
 	trail := a.trail(a.start, a.end)
 	depth := slices.IndexFunc(trail, func(s parser.Span) bool { return s.Key.Start == a.p.location(n.Range).At.Start })
-	if depth < 0 || a.start != a.end && depth < len(trail)-1 || depth+1 < len(trail) && !strings.EqualFold(trail[depth+1].Name, "type") {
+	if depth < 0 || a.start != a.end && depth < len(trail)-1 || depth+1 < len(trail) &&
+		!strings.EqualFold(trail[depth+1].Name, "type") {
 		return nil // only where the resource's name or type stands
 	}
 	at := trail[depth]
@@ -40,7 +41,10 @@ func repeat(a *actor) []Action {
 		old = n.Name
 	}
 	alias := `aliases: '${each.key == "` + firstKey + `" ? [{name = "` + quotedText(old) + `"}] : []}'`
-	if options := slices.IndexFunc(at.Children, func(s parser.Span) bool { return strings.EqualFold(s.Name, "options") }); options >= 0 {
+	if options := slices.IndexFunc(at.Children, func(s parser.Span) bool {
+		return strings.EqualFold(s.Name,
+			"options")
+	}); options >= 0 {
 		edit, ok := a.add(at.Children[options], false, alias, "")
 		if !ok || at.Children[options].Flow {
 			return nil
@@ -69,7 +73,8 @@ func (a *actor) instance(use *ast.Access) ([]diag.Edit, bool) {
 	if len(trail) == 0 || trail[len(trail)-1].Kind != parser.ScalarSpan {
 		return nil, false
 	}
-	if slices.ContainsFunc(names(trail), func(name string) bool { return strings.EqualFold(name, "dependsOn") }) && len(use.Steps) == 0 {
+	if slices.ContainsFunc(names(trail), func(name string) bool { return strings.EqualFold(name, "dependsOn") }) &&
+		len(use.Steps) == 0 {
 		return nil, true
 	}
 	key := `["` + firstKey + `"]`

@@ -46,10 +46,12 @@ func Actions(ctx context.Context, s *Snapshot, path string, start, end int) ([]A
 	if err != nil || p.Checked == nil {
 		return nil, err
 	}
-	a := &actor{ctx: ctx, s: s, p: p, path: path, src: document.Source(), text: document.Source().Text(), spans: document.Spans()}
+	a := &actor{ctx: ctx, s: s, p: p, path: path, src: document.Source(), text: document.Source().Text(),
+		spans: document.Spans()}
 	a.start, a.end = a.trimmed(start, end)
 	var offered []Action
-	for _, offer := range []func(*actor) []Action{fill, extract, extractComponent, inline, changeForm, changeStyle, changeFile, repeat} {
+	for _, offer := range []func(*actor) []Action{fill, extract, extractComponent, inline, changeForm, changeStyle,
+		changeFile, repeat} {
 		for _, action := range offer(a) {
 			if ctx.Err() != nil {
 				return nil, ctx.Err()
@@ -172,8 +174,8 @@ func names(trail []parser.Span) []string {
 	return list
 }
 
-// scope splits the path of a declaration or what is inside of it: the component it belongs to, if any, its section, its name,
-// and the rest.
+// scope splits the path of a declaration or what is inside of it: the component it belongs to, if any, its section, its
+// name, and the rest.
 func scope(path []string) (component, section, name string, rest []string) {
 	if len(path) >= 2 && strings.EqualFold(path[0], "components") {
 		component, path = path[1], path[2:]
@@ -200,7 +202,8 @@ func (a *actor) body(component string) *check.Program {
 // unused is a name that nothing in a body has yet: the one given, or that with a number behind it.
 func (a *actor) unused(body *check.Program, name string) string {
 	taken := func(name string) bool {
-		return name == "pulumi" || name == "each" || slices.ContainsFunc(body.Nodes, func(n *check.Node) bool { return n.Name == name })
+		return name == "pulumi" || name == "each" || slices.ContainsFunc(body.Nodes,
+			func(n *check.Node) bool { return n.Name == name })
 	}
 	if !plainName.MatchString(name) {
 		name = "value"
@@ -253,8 +256,8 @@ func (a *actor) afterColon(s parser.Span) int {
 	return -1
 }
 
-// replaceValue is the edit that puts a text of one line in the place of an entry's value; ok is false where a comment stands
-// between the key and the value.
+// replaceValue is the edit that puts a text of one line in the place of an entry's value; ok is false where a comment
+// stands between the key and the value.
 func (a *actor) replaceValue(s parser.Span, text string) (edit diag.Edit, ok bool) {
 	start, end := int(s.Value.Start), int(s.Value.End)
 	if s.Key.IsZero() {
@@ -274,7 +277,8 @@ func (a *actor) commented(start, end int) bool {
 	gather = func(spans []parser.Span) {
 		for _, s := range spans {
 			texts = append(texts, s.Key)
-			if s.Kind == parser.ScalarSpan && !strings.HasPrefix(s.Value.Text(), "|") && !strings.HasPrefix(s.Value.Text(), ">") {
+			if s.Kind == parser.ScalarSpan && !strings.HasPrefix(s.Value.Text(), "|") &&
+				!strings.HasPrefix(s.Value.Text(), ">") {
 				texts = append(texts, s.Value)
 			} else if s.Kind == parser.ScalarSpan { // behind the line of the sign, where a comment may stand
 				texts = append(texts, diag.NewRange(a.src, a.lineEnd(int(s.Value.Start)), int(s.Value.End)))
@@ -310,9 +314,9 @@ func (a *actor) moved(start, end, to int) (string, bool) {
 	return strings.Join(lines, "\n"), true
 }
 
-// declare is the edit that adds an entry to a section of the program or of a component. text is the entry as lines without
-// indentation, flow the same as it stands in brackets, both with the key. near is an offset in the section that needs it, in
-// front of which a new section goes.
+// declare is the edit that adds an entry to a section of the program or of a component. text is the entry as lines
+// without indentation, flow the same as it stands in brackets, both with the key. near is an offset in the section that
+// needs it, in front of which a new section goes.
 func (a *actor) declare(component, section, text, flow string, near int) (diag.Edit, bool) {
 	siblings, indent, root := a.spans, 0, a.json()
 	if component != "" {
@@ -330,7 +334,10 @@ func (a *actor) declare(component, section, text, flow string, near int) (diag.E
 	if i := slices.IndexFunc(siblings, known); i >= 0 {
 		return a.add(siblings[i], root, text, flow)
 	}
-	i := slices.IndexFunc(siblings, func(s parser.Span) bool { return int(s.Range().Start) <= near && near <= int(s.Range().End) })
+	i := slices.IndexFunc(siblings, func(s parser.Span) bool {
+		return int(s.Range().Start) <= near &&
+			near <= int(s.Range().End)
+	})
 	if i < 0 {
 		return diag.Edit{}, false
 	}
@@ -396,7 +403,8 @@ func (a *actor) add(to parser.Span, inFlow bool, text, flow string) (diag.Edit, 
 	return diag.Edit{}, false
 }
 
-// without are the edits that take entries out of their map, which goes too when nothing is left in it. around is the map.
+// without are the edits that take entries out of their map, which goes too when nothing is left in it. around is the
+// map.
 func (a *actor) without(around parser.Span, inFlow bool, entries ...parser.Span) []diag.Edit {
 	if len(entries) == len(around.Children) && !inFlow && !a.commented(int(around.Key.Start), int(around.Range().End)) {
 		return []diag.Edit{a.cut(int(around.Key.Start), int(around.Range().End))}

@@ -65,8 +65,8 @@ func looked(t *testing.T, text string) (graph []check.Vertex, found map[diag.Cod
 	return graph, found
 }
 
-// TestActions asks for the actions at marked places, makes them, and looks at the programs that come of them: none has a new
-// finding, and what is only written in another way has the same graph.
+// TestActions asks for the actions at marked places, makes them, and looks at the programs that come of them: none has
+// a new finding, and what is only written in another way has the same graph.
 func TestActions(t *testing.T) {
 	t.Parallel()
 	corpus.Run(t, *update, func(t *testing.T, archive *txtar.Archive) (out []txtar.File) {

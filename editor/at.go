@@ -268,7 +268,8 @@ func members(t schema.Type) []*schema.Property {
 	case *schema.ResourceType:
 		list := []*schema.Property{{Name: "urn", Type: schema.String, Description: "The URN of the resource."}}
 		if !t.Component {
-			list = append(list, &schema.Property{Name: "id", Type: schema.String, Description: "The ID that the provider gave the resource."})
+			list = append(list, &schema.Property{Name: "id", Type: schema.String,
+				Description: "The ID that the provider gave the resource."})
 		}
 		if t.Outputs != nil {
 			list = append(list, t.Outputs().Properties()...)

@@ -62,7 +62,8 @@ func Complete(ctx context.Context, s *Snapshot, path string, offset int) (Comple
 		return answer, err
 	}
 	block := document.Block(offset)
-	q := &completer{ctx: ctx, p: p, cursor: c, block: string(text[block.Start:min(int(block.End), len(text))]), offset: offset - int(block.Start)}
+	q := &completer{ctx: ctx, p: p, cursor: c, block: string(text[block.Start:min(int(block.End), len(text))]),
+		offset: offset - int(block.Start)}
 	if p.Document != nil && p.Document != document {
 		q.text = document
 	}
@@ -135,14 +136,18 @@ func values(names ...string) []Item {
 }
 
 var (
-	sections      = []string{"name", "description", "pulumi", "config", "variables", "resources", "outputs", "components", "hooks", "dynamic", "transforms", "messages", "include", "runtime", "packages", "plugins", "template", "backend", "options"}
-	blockKeys     = []string{"config", "variables", "resources", "outputs", "components", "hooks", "dynamic", "transforms", "messages", "match", "properties", "arguments", "options", "get", "inputs", "pulumi", "packages"}
+	sections = []string{"name", "description", "pulumi", "config", "variables", "resources", "outputs", "components",
+		"hooks", "dynamic", "transforms", "messages", "include", "runtime", "packages", "plugins", "template", "backend",
+		"options"}
+	blockKeys = []string{"config", "variables", "resources", "outputs", "components", "hooks", "dynamic", "transforms",
+		"messages", "match", "properties", "arguments", "options", "get", "inputs", "pulumi", "packages"}
 	componentKeys = []string{"description", "inputs", "variables", "resources", "outputs"}
 	configKeys    = []string{"type", "default", "secret", "items", "optional", "name", "description"}
-	configTypes   = []string{"string", "integer", "number", "boolean", "object", "list<string>", "list<integer>", "list<object>"}
-	invokeKeys    = []string{"function", "arguments", "options", "return"}
-	timeoutKeys   = []string{"create", "update", "delete"}
-	yesNo         = []string{"true", "false"}
+	configTypes   = []string{"string", "integer", "number", "boolean", "object", "list<string>", "list<integer>",
+		"list<object>"}
+	invokeKeys  = []string{"function", "arguments", "options", "return"}
+	timeoutKeys = []string{"create", "update", "delete"}
+	yesNo       = []string{"true", "false"}
 )
 
 // items are all that may stand at the place, whatever has been typed.
@@ -269,7 +274,10 @@ func (q *completer) transform(path []string, stack bool) []Item {
 	case len(path) == 0:
 		return nil
 	case len(path) == 1 && key:
-		return fields(slices.DeleteFunc(slices.Clone(transformKeys), func(name string) bool { return name == "arguments" && !stack })...)
+		return fields(slices.DeleteFunc(slices.Clone(transformKeys), func(name string) bool {
+			return name == "arguments" &&
+				!stack
+		})...)
 	case len(path) < 2:
 		return nil
 	}
@@ -277,7 +285,10 @@ func (q *completer) transform(path []string, stack bool) []Item {
 	case "match":
 		switch {
 		case len(path) == 2 && key:
-			return fields(slices.DeleteFunc(slices.Clone(matchKeys), func(name string) bool { return name == "function" && !stack })...)
+			return fields(slices.DeleteFunc(slices.Clone(matchKeys), func(name string) bool {
+				return name == "function" &&
+					!stack
+			})...)
 		case len(path) > 2 && path[2] == "type":
 			return q.types()
 		case len(path) == 3 && path[2] == "custom":
@@ -395,7 +406,8 @@ func (q *completer) types() []Item {
 	name, _, inside := strings.Cut(typed, ":")
 	var items []Item
 	for _, c := range q.p.Checked.Components {
-		items = append(items, Item{Label: schema.CollapseToken(c.Token), Kind: TypeItem, Insert: schema.CollapseToken(c.Token), Detail: "component"})
+		items = append(items, Item{Label: schema.CollapseToken(c.Token), Kind: TypeItem,
+			Insert: schema.CollapseToken(c.Token), Detail: "component"})
 	}
 	packages := q.p.Packages()
 	if inside {
@@ -468,8 +480,8 @@ func (q *completer) properties(t schema.Type) []Item {
 }
 
 func propertyItem(p *schema.Property) Item {
-	item := Item{Label: p.Name, Kind: PropertyItem, Detail: schema.TypeName(schema.Required(p.Type)), Docs: p.Description, Insert: p.Name + ": ",
-		First: p.Required, Deprecated: p.Deprecation != ""}
+	item := Item{Label: p.Name, Kind: PropertyItem, Detail: schema.TypeName(schema.Required(p.Type)), Docs: p.Description,
+		Insert: p.Name + ": ", First: p.Required, Deprecated: p.Deprecation != ""}
 	switch schema.Required(p.Type).(type) {
 	case *schema.Object, *schema.Map, *schema.Array:
 		item.Insert = p.Name + ":"
@@ -491,7 +503,8 @@ func (q *completer) constants(t schema.Type) []Item {
 		var items []Item
 		for _, v := range t.Values {
 			text := schema.ScalarText(v.Value)
-			items = append(items, Item{Label: text, Kind: ValueItem, Insert: text, Detail: v.Name, Docs: v.Description, Deprecated: v.Deprecation != ""})
+			items = append(items, Item{Label: text, Kind: ValueItem, Insert: text, Detail: v.Name, Docs: v.Description,
+				Deprecated: v.Deprecation != ""})
 		}
 		return items
 	case *schema.Union:
@@ -508,7 +521,8 @@ func (q *completer) constants(t schema.Type) []Item {
 func functions() []Item {
 	var items []Item
 	for _, f := range builtins.Table() {
-		items = append(items, Item{Label: "fn::" + f.Name, Kind: FunctionItem, Insert: "fn::" + f.Name + ": ", Detail: f.Signature(), Docs: f.Summary})
+		items = append(items, Item{Label: "fn::" + f.Name, Kind: FunctionItem, Insert: "fn::" + f.Name + ": ",
+			Detail: f.Signature(), Docs: f.Summary})
 	}
 	return items
 }
@@ -646,7 +660,8 @@ func (q *completer) names() []Item {
 		items = append(items, Item{Label: "pulumi", Kind: NameItem, Insert: "pulumi", Detail: "what is known of the run"})
 		for _, f := range builtins.Table() {
 			if f.Call != "" {
-				items = append(items, Item{Label: f.Name, Kind: FunctionItem, Insert: f.Name + "(", Detail: f.Signature(), Docs: f.Summary})
+				items = append(items, Item{Label: f.Name, Kind: FunctionItem, Insert: f.Name + "(", Detail: f.Signature(),
+					Docs: f.Summary})
 			}
 		}
 		return items

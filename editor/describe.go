@@ -94,8 +94,8 @@ func (p *Program) memberInfos(ctx context.Context, o *schema.Object) []MemberInf
 		return infos
 	}
 	for _, m := range o.Properties() {
-		info := MemberInfo{Name: m.Name, Type: schema.TypeName(schema.Required(m.Type)), Required: m.Required, Secret: m.Secret,
-			Description: schema.Plain(m.Description)}
+		info := MemberInfo{Name: m.Name, Type: schema.TypeName(schema.Required(m.Type)), Required: m.Required,
+			Secret: m.Secret, Description: schema.Plain(m.Description)}
 		if enum, ok := p.Checked.Known(ctx, schema.Required(m.Type)).(*schema.Enum); ok {
 			for _, v := range enum.Values {
 				info.Values = append(info.Values, schema.ScalarText(v.Value))

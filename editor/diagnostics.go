@@ -6,8 +6,8 @@ import (
 	"github.com/yamlhost/yamlhost/diag"
 )
 
-// Diagnostics are the findings about a file and its program, by the absolute path of the file that each is about: those that
-// `yamlhost check` shows, in its order.
+// Diagnostics are the findings about a file and its program, by the absolute path of the file that each is about: those
+// that `yamlhost check` shows, in its order.
 func Diagnostics(ctx context.Context, s *Snapshot, path string) (map[string]diag.Diagnostics, error) {
 	p, err := s.Program(ctx, path)
 	if err != nil {

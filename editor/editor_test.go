@@ -37,8 +37,9 @@ func (opener) Forget() {}
 
 func (o opener) Open(_ context.Context, path string, open func(string) *parser.Document) (*editor.Project, error) {
 	return &editor.Project{Main: path, Document: open(path), Check: check.Options{Project: "p", Schemas: o.schemas},
-		Join: func(found diag.Diagnostics) diag.Diagnostics { return found },
-		Path: func(name string) string { return filepath.Join(filepath.Dir(path), name) }, Packages: func() []string { return []string{"random", "zoo"} }}, nil
+		Join:     func(found diag.Diagnostics) diag.Diagnostics { return found },
+		Path:     func(name string) string { return filepath.Join(filepath.Dir(path), name) },
+		Packages: func() []string { return []string{"random", "zoo"} }}, nil
 }
 
 const file = "/project/Pulumi.yaml"
@@ -73,28 +74,33 @@ func TestComplete(t *testing.T) {
 		text  string
 		wants []string
 	}{
-		"sections":             {"reso|", []string{"resources"}},
-		"packages":             {"resources:\n  a:\n    type: ran|", []string{"random"}},
-		"types":                {"resources:\n  a:\n    type: random:RandomPe|", []string{"random:RandomPet"}},
-		"fields":               {"resources:\n  a:\n    |\n", []string{"type", "properties", "options"}},
-		"properties":           {pet + "      sep|\n", []string{"separator"}},
-		"properties, none yet": {"resources:\n  pet:\n    type: random:RandomPet\n    properties:\n      |\noutputs:\n  o: 1\n", []string{"length", "prefix"}},
-		"in braces":            {"resources:\n  pet: {type: random:RandomPet, properties: {len|}}\n", []string{"length"}},
-		"options":              {"resources:\n  a:\n    type: random:RandomPet\n    options:\n      prot|", []string{"protect"}},
-		"booleans":             {"resources:\n  a:\n    type: random:RandomPet\n    options:\n      protect: |", []string{"false", "true"}},
-		"names":                {pet + "outputs:\n  o: ${pe|", []string{"pet"}},
-		"steps":                {pet + "outputs:\n  o: ${pet.|", []string{"id", "length", "urn"}},
-		"steps, closed":        {pet + "outputs:\n  o: ${pet.le|}\n", []string{"length"}},
-		"functions":            {"variables:\n  a:\n    fn::joi|", []string{"fn::join"}},
-		"calls":                {"variables:\n  a: ${joi|", []string{"join"}},
-		"transforms":           {"transforms:\n  - |\n", []string{"match", "when", "properties", "arguments"}},
-		"what they match":      {"transforms:\n  - match:\n      |\n", []string{"type", "name", "function"}},
-		"types they match":     {"transforms:\n  - match:\n      type: random:RandomPe|\n", []string{"random:RandomPet"}},
-		"their options":        {"transforms:\n  - match: {name: x}\n    options:\n      ign|\n", []string{"ignoreChanges"}},
-		"transforms, option":   {"resources:\n  a:\n    type: random:RandomPet\n    options:\n      transforms:\n        - |\n", []string{"match", "properties"}},
-		"configuration":        {"config:\n  a:\n    type: str|", []string{"string"}},
-		"references":           {pet + "  other:\n    type: random:RandomPet\n    options:\n      dependsOn:\n        - |", []string{"${pet}"}},
-		"broken elsewhere":     {"variables:\n  x: [1\n" + pet + "      sep|\n", []string{"separator"}},
+		"sections":   {"reso|", []string{"resources"}},
+		"packages":   {"resources:\n  a:\n    type: ran|", []string{"random"}},
+		"types":      {"resources:\n  a:\n    type: random:RandomPe|", []string{"random:RandomPet"}},
+		"fields":     {"resources:\n  a:\n    |\n", []string{"type", "properties", "options"}},
+		"properties": {pet + "      sep|\n", []string{"separator"}},
+		"properties, none yet": {"resources:\n  pet:\n    type: random:RandomPet\n    properties:\n      |\noutputs:\n  o: " +
+			"1\n", []string{"length", "prefix"}},
+		"in braces": {"resources:\n  pet: {type: random:RandomPet, properties: {len|}}\n", []string{"length"}},
+		"options": {"resources:\n  a:\n    type: random:RandomPet\n    options:\n      prot|",
+			[]string{"protect"}},
+		"booleans": {"resources:\n  a:\n    type: random:RandomPet\n    options:\n      protect: |",
+			[]string{"false", "true"}},
+		"names":            {pet + "outputs:\n  o: ${pe|", []string{"pet"}},
+		"steps":            {pet + "outputs:\n  o: ${pet.|", []string{"id", "length", "urn"}},
+		"steps, closed":    {pet + "outputs:\n  o: ${pet.le|}\n", []string{"length"}},
+		"functions":        {"variables:\n  a:\n    fn::joi|", []string{"fn::join"}},
+		"calls":            {"variables:\n  a: ${joi|", []string{"join"}},
+		"transforms":       {"transforms:\n  - |\n", []string{"match", "when", "properties", "arguments"}},
+		"what they match":  {"transforms:\n  - match:\n      |\n", []string{"type", "name", "function"}},
+		"types they match": {"transforms:\n  - match:\n      type: random:RandomPe|\n", []string{"random:RandomPet"}},
+		"their options":    {"transforms:\n  - match: {name: x}\n    options:\n      ign|\n", []string{"ignoreChanges"}},
+		"transforms, option": {"resources:\n  a:\n    type: random:RandomPet\n    options:\n      transforms:\n        - " +
+			"|\n", []string{"match", "properties"}},
+		"configuration": {"config:\n  a:\n    type: str|", []string{"string"}},
+		"references": {pet + "  other:\n    type: random:RandomPet\n    options:\n      dependsOn:\n        - |",
+			[]string{"${pet}"}},
+		"broken elsewhere": {"variables:\n  x: [1\n" + pet + "      sep|\n", []string{"separator"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -106,7 +112,8 @@ func TestComplete(t *testing.T) {
 	}
 }
 
-const names = "config:\n  size: {type: integer, default: 3}\nvariables:\n  twice: ${size * 2}\nresources:\n  pet:\n    type: random:RandomPet\n" +
+const names = "config:\n  size: {type: integer, default: 3}\nvariables:\n  twice: ${size * 2}\nresources:\n  pet:\n  " +
+	"  type: random:RandomPet\n" +
 	"    properties:\n      length: ${twice}\noutputs:\n  one: ${pet.length}\n  two: \"${twice} ${pet.id}\"\n"
 
 // TestNames finds declarations and uses.
@@ -130,7 +137,8 @@ func TestNames(t *testing.T) {
 // TestHover explains names, types, properties and functions.
 func TestHover(t *testing.T) {
 	t.Parallel()
-	for word, want := range map[string]string{"twice}": "variable twice", "pet:": "resource pet: random:RandomPet", "random:": "resource random:RandomPet",
+	for word, want := range map[string]string{"twice}": "variable twice", "pet:": "resource pet: random:RandomPet",
+		"random:":    "resource random:RandomPet",
 		"length: ${": "length: ", "length}": "pet.length: ", "size:": "config size: integer"} {
 		at := strings.Index(names, word) + 1
 		s, offset := opened(t, names[:at]+"|"+names[at:])
@@ -158,20 +166,29 @@ func renamed(t *testing.T, marked, name string) string {
 // TestRename renames everywhere; a resource keeps its place in the stack by an alias.
 func TestRename(t *testing.T) {
 	t.Parallel()
-	require.Equal(t, "variables:\n  b: 1\noutputs:\n  o: \"${b} ${b + 1}\"\n", renamed(t, "variables:\n  |a: 1\noutputs:\n  o: \"${a} ${a + 1}\"\n", "b"))
+	require.Equal(t, "variables:\n  b: 1\noutputs:\n  o: \"${b} ${b + 1}\"\n",
+		renamed(t, "variables:\n  |a: 1\noutputs:\n  o: \"${a} ${a + 1}\"\n", "b"))
 	for name, c := range map[string]struct{ text, wants string }{
 		"no options": {"resources:\n  |a:\n    type: random:RandomPet\noutputs:\n  o: ${a.id}\n",
 			"resources:\n  b:\n    type: random:RandomPet\n    options:\n      aliases: [{name: a}]\noutputs:\n  o: ${b.id}\n"},
-		"options":           {"resources:\n  |a:\n    type: random:RandomPet\n    options:\n      protect: true\n", "resources:\n  b:\n    type: random:RandomPet\n    options:\n      aliases: [{name: a}]\n      protect: true\n"},
-		"options inline":    {"resources:\n  |a: {type: random:RandomPet, options: {protect: true}}\n", "resources:\n  b: {type: random:RandomPet, options: {aliases: [{name: a}], protect: true}}\n"},
-		"inline":            {"resources:\n  |a: {type: random:RandomPet}\n", "resources:\n  b: {type: random:RandomPet, options: {aliases: [{name: a}]}}\n"},
-		"aliases":           {"resources:\n  |a:\n    type: random:RandomPet\n    options:\n      aliases:\n        - name: z\n", "resources:\n  b:\n    type: random:RandomPet\n    options:\n      aliases:\n        - {name: a}\n        - name: z\n"},
-		"a name of its own": {"resources:\n  |a:\n    type: random:RandomPet\n    name: own\n", "resources:\n  b:\n    type: random:RandomPet\n    name: own\n"},
+		"options": {"resources:\n  |a:\n    type: random:RandomPet\n    options:\n      protect: true\n",
+			"resources:\n  b:\n    type: random:RandomPet\n    options:\n      aliases: [{name: a}]\n      protect: true\n"},
+		"options inline": {"resources:\n  |a: {type: random:RandomPet, options: {protect: true}}\n",
+			"resources:\n  b: {type: random:RandomPet, options: {aliases: [{name: a}], protect: true}}\n"},
+		"inline": {"resources:\n  |a: {type: random:RandomPet}\n",
+			"resources:\n  b: {type: random:RandomPet, options: {aliases: [{name: a}]}}\n"},
+		"aliases": {"resources:\n  |a:\n    type: random:RandomPet\n    options:\n      aliases:\n        - " +
+			"name: z\n",
+			"resources:\n  b:\n    type: random:RandomPet\n    options:\n      aliases:\n        - {name: a}\n        - name: " +
+				"z\n"},
+		"a name of its own": {"resources:\n  |a:\n    type: random:RandomPet\n    name: own\n",
+			"resources:\n  b:\n    type: random:RandomPet\n    name: own\n"},
 	} {
 		require.Equal(t, c.wants, renamed(t, c.text, "b"), name)
 	}
 	for name, c := range map[string]struct{ text, wants string }{
-		"variable": {`{"variables": {"|a": 1}, "outputs": {"o": "${a}"}}`, `{"variables": {"b": 1}, "outputs": {"o": "${b}"}}`},
+		"variable": {`{"variables": {"|a": 1}, "outputs": {"o": "${a}"}}`,
+			`{"variables": {"b": 1}, "outputs": {"o": "${b}"}}`},
 		"resource": {`{"resources": {"|a": {"type": "random:RandomPet"}}}`,
 			`{"resources": {"b": {"type": "random:RandomPet", "options": {"aliases": [{"name": "a"}]}}}}`},
 		"empty options": {`{"resources": {"|a": {"type": "random:RandomPet", "options": {}}}}`,
@@ -187,8 +204,8 @@ func TestRename(t *testing.T) {
 	require.ErrorContains(t, err, "is no name")
 }
 
-// TestEveryPrefixAndDeletion completes at every place of a program that is cut off there, or lacks one character: nothing
-// fails, and all offsets stay inside of the text.
+// TestEveryPrefixAndDeletion completes at every place of a program that is cut off there, or lacks one character:
+// nothing fails, and all offsets stay inside of the text.
 func TestEveryPrefixAndDeletion(t *testing.T) {
 	t.Parallel()
 	try := func(text string, offset int) {

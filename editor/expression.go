@@ -191,7 +191,8 @@ func (w *printer) call(e *ast.Call) string {
 	return text + ")"
 }
 
-var expressionEscapes = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\r", `\r`, "\t", `\t`, "${", "$${", "%{", "%%{")
+var expressionEscapes = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\r", `\r`, "\t", `\t`, "${", "$${", "%{",
+	"%%{")
 
 // quotedText is a text between the quotes of an expression.
 func quotedText(text string) string { return expressionEscapes.Replace(text) }

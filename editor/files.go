@@ -8,8 +8,8 @@ import (
 	"github.com/yamlhost/yamlhost/diag"
 )
 
-// Moved returns the edits of open texts that name a file or folder which gets another absolute path, by the path of each text.
-// Patterns that stand for several files stay.
+// Moved returns the edits of open texts that name a file or folder which gets another absolute path, by the path of
+// each text. Patterns that stand for several files stay.
 func Moved(ctx context.Context, s *Snapshot, from, to string) (map[string][]diag.Edit, error) {
 	edits := map[string][]diag.Edit{}
 	for _, path := range s.Paths() {
@@ -33,8 +33,8 @@ func Moved(ctx context.Context, s *Snapshot, from, to string) (map[string][]diag
 	return edits, nil
 }
 
-// renamedPath is what a link says when its target has another path. What stands behind the path, such as the name of an export,
-// stays.
+// renamedPath is what a link says when its target has another path. What stands behind the path, such as the name of an
+// export, stays.
 func renamedPath(link Link, target string) (string, bool) {
 	behind, ok := strings.CutPrefix(link.At.Text(), link.written)
 	if !ok {

@@ -15,7 +15,8 @@ func TestFolds(t *testing.T) {
 		text  string
 		wants []editor.Fold
 	}{
-		"entries": {"resources:\n  a:\n    type: random:RandomPet\n    properties:\n      length: 2\n\noutputs:\n  o: 1\n  p: 2\n",
+		"entries": {"resources:\n  a:\n    type: random:RandomPet\n    properties:\n      length: 2\n\noutputs:\n  o: 1\n  " +
+			"p: 2\n",
 			[]editor.Fold{{First: 1, Last: 5}, {First: 2, Last: 5}, {First: 4, Last: 5}, {First: 7, Last: 9}}},
 		"items": {"variables:\n  a:\n    - x: 1\n      y: 2\n    - 3\n",
 			[]editor.Fold{{First: 1, Last: 5}, {First: 2, Last: 5}, {First: 3, Last: 4}}},
@@ -43,10 +44,13 @@ func TestSelection(t *testing.T) {
 		wants []string // all but the last, which is the whole text
 	}{
 		"in an expression": {"variables:\n  a: {x: 1}\noutputs:\n  o: \"is ${a.|x} now\"\n",
-			[]string{".x", "a.x", "${a.x}", "is ${a.x} now", "\"is ${a.x} now\"", "o: \"is ${a.x} now\"", "outputs:\n  o: \"is ${a.x} now\""}},
+			[]string{".x", "a.x", "${a.x}", "is ${a.x} now", "\"is ${a.x} now\"", "o: \"is ${a.x} now\"",
+				"outputs:\n  o: \"is ${a.x} now\""}},
 		"on a key": {"variables:\n  a:\n    k|ey: [1, 2]\n  b: 1\n",
-			[]string{"key", "key: [1, 2]", "a:\n    key: [1, 2]", "a:\n    key: [1, 2]\n  b: 1", "variables:\n  a:\n    key: [1, 2]\n  b: 1"}},
-		"elsewhere broken": {"variables:\n  a: [1\n  b: tw|o\n", []string{"two", "b: two", "a: [1\n  b: two", "variables:\n  a: [1\n  b: two"}},
+			[]string{"key", "key: [1, 2]", "a:\n    key: [1, 2]", "a:\n    key: [1, 2]\n  b: 1",
+				"variables:\n  a:\n    key: [1, 2]\n  b: 1"}},
+		"elsewhere broken": {"variables:\n  a: [1\n  b: tw|o\n", []string{"two", "b: two", "a: [1\n  b: two",
+			"variables:\n  a: [1\n  b: two"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -8,14 +8,14 @@ import (
 	"github.com/yamlhost/yamlhost/parser"
 )
 
-// Format returns the edits, from the top down, that bring a text into the form of `yamlhost fmt`: one for each line that
-// changes. There are none for a text that has that form or has syntax errors.
+// Format returns the edits, from the top down, that bring a text into the form of `yamlhost fmt`: one for each line
+// that changes. There are none for a text that has that form or has syntax errors.
 func Format(s *Snapshot, path string) []diag.Edit {
 	return FormatRange(s, path, 0, -1)
 }
 
-// FormatRange returns those edits of Format that are about the lines that a stretch of a text touches; a negative end is that of
-// the text.
+// FormatRange returns those edits of Format that are about the lines that a stretch of a text touches; a negative end
+// is that of the text.
 func FormatRange(s *Snapshot, path string, start, end int) []diag.Edit {
 	document := s.Text(path)
 	if document == nil {
@@ -45,8 +45,8 @@ func FormatRange(s *Snapshot, path string, start, end int) []diag.Edit {
 	return edits
 }
 
-// lineEdits are the edits that make one text of another that differs in white space only: lines that hold something are the
-// same ones in the same order.
+// lineEdits are the edits that make one text of another that differs in white space only: lines that hold something are
+// the same ones in the same order.
 func lineEdits(src *diag.Source, to []byte) []diag.Edit {
 	before, after := bytes.SplitAfter(src.Text(), []byte("\n")), bytes.SplitAfter(to, []byte("\n"))
 	empty := func(line []byte) bool { return len(bytes.TrimSpace(line)) == 0 }
@@ -74,7 +74,8 @@ func lineEdits(src *diag.Source, to []byte) []diag.Edit {
 		if bytes.Equal(line, instead) {
 			continue
 		}
-		for start < end && len(instead) > 0 && line[0] == instead[0] && instead[0] != '\n' { // blanks in front stay where they are
+		// blanks in front stay where they are
+		for start < end && len(instead) > 0 && line[0] == instead[0] && instead[0] != '\n' {
 			line, instead, start = line[1:], instead[1:], start+1
 		}
 		for start < end && len(instead) > 0 && line[len(line)-1] == instead[len(instead)-1] {
@@ -88,9 +89,9 @@ func lineEdits(src *diag.Source, to []byte) []diag.Edit {
 	return edits
 }
 
-// Indent returns the edit that indents a new line, which holds nothing but blanks: below a key without a value by one level
-// more than the key, and else like the line above. There is none inside of a text of several lines, and where the line is
-// indented so already.
+// Indent returns the edit that indents a new line, which holds nothing but blanks: below a key without a value by one
+// level more than the key, and else like the line above. There is none inside of a text of several lines, and where the
+// line is indented so already.
 func Indent(s *Snapshot, path string, offset int) []diag.Edit {
 	document := s.Text(path)
 	if document == nil {

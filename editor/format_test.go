@@ -13,10 +13,12 @@ import (
 	"github.com/yamlhost/yamlhost/parser"
 )
 
-// TestFormatByLines makes the edits of single lines: together they give the text of `yamlhost fmt`, whatever the blanks were.
+// TestFormatByLines makes the edits of single lines: together they give the text of `yamlhost fmt`, whatever the blanks
+// were.
 func TestFormatByLines(t *testing.T) {
 	t.Parallel()
-	const program = "name: p\n# about it\n\nresources:\n  pet:\n    type: random:RandomPet\n    properties:\n      length: 2\noutputs:\n  o:\n    - a\n    - 'b c'\n"
+	const program = "name: p\n# about it\n\nresources:\n  pet:\n    type: random:RandomPet\n    properties:\n      " +
+		"length: 2\noutputs:\n  o:\n    - a\n    - 'b c'\n"
 	rapid.Check(t, func(t *rapid.T) {
 		var b strings.Builder
 		for _, line := range strings.SplitAfter(program, "\n") {

@@ -15,8 +15,8 @@ type Dependency struct {
 	Uses   []diag.Range // in the file of the one that needs the other: the texts that say so, in source order
 }
 
-// Declared returns the declaration of what stands at a place, which may be a use of it; nil where nothing stands that a text
-// declares.
+// Declared returns the declaration of what stands at a place, which may be a use of it; nil where nothing stands that a
+// text declares.
 func Declared(ctx context.Context, s *Snapshot, path string, offset int) (*Symbol, error) {
 	p, v, err := vertexAt(ctx, s, path, offset)
 	if v == nil {
@@ -49,8 +49,8 @@ func Needs(ctx context.Context, s *Snapshot, path string, offset int) ([]Depende
 	return found, nil
 }
 
-// NeededBy returns what needs the declaration at a place: values, variables and resources in the order of evaluation, and
-// then outputs.
+// NeededBy returns what needs the declaration at a place: values, variables and resources in the order of evaluation,
+// and then outputs.
 func NeededBy(ctx context.Context, s *Snapshot, path string, offset int) ([]Dependency, error) {
 	p, v, err := vertexAt(ctx, s, path, offset)
 	if v == nil || v.node == nil {

@@ -23,7 +23,8 @@ func TestDependencies(t *testing.T) {
 		}
 		return list
 	}
-	const many = "variables:\n  a: 1\n  b: ${a + a}\nresources:\n  p:\n    type: random:RandomPet\n    properties: {length: \"${b}\", prefix: \"${a}\"}\n" +
+	const many = "variables:\n  a: 1\n  b: ${a + a}\nresources:\n  p:\n    type: random:RandomPet\n    properties: " +
+		"{length: \"${b}\", prefix: \"${a}\"}\n" +
 		"    options: {dependsOn: [\"${q}\"]}\n  q: {type: random:RandomPet}\noutputs:\n  o: \"${p.id} ${a}\"\n"
 	for word, c := range map[string]struct{ name, needs, neededBy string }{
 		"a: 1":    {"a", "", "b a a, p a, o a"},

@@ -15,8 +15,8 @@ type Hint struct {
 	Type string     // for people
 }
 
-// Hints returns the types of the expressions `${…}` that fill a whole text of a file and end between two offsets, in the
-// order of the text. What may be anything has no hint.
+// Hints returns the types of the expressions `${…}` that fill a whole text of a file and end between two offsets, in
+// the order of the text. What may be anything has no hint.
 func Hints(ctx context.Context, s *Snapshot, path string, start, end int) ([]Hint, error) {
 	p, err := s.Program(ctx, path)
 	if err != nil || p.Checked == nil {

@@ -13,18 +13,18 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// draft7 is the dialect of the schemas that are written here. The YAML servers of editors take draft 7 for their own: what
-// Red Hat's server, which VS Code, Neovim and Helix run, does with draft 2020-12 depends on its version, and older ones read
-// such a schema without its definitions.
+// draft7 is the dialect of the schemas that are written here. The YAML servers of editors take draft 7 for their own:
+// what Red Hat's server, which VS Code, Neovim and Helix run, does with draft 2020-12 depends on its version, and older
+// ones read such a schema without its definitions.
 const draft7 = "http://json-schema.org/draft-07/schema#"
 
-// JSONSchema is a JSON Schema, draft 7, of the texts of a program, for editors without a language server. It knows sections,
-// fields, options and functions, the types that the program names with their inputs, and of packages all other types by name.
-// With all, it has the inputs of every type of the packages.
+// JSONSchema is a JSON Schema, draft 7, of the texts of a program, for editors without a language server. It knows
+// sections, fields, options and functions, the types that the program names with their inputs, and of packages all
+// other types by name. With all, it has the inputs of every type of the packages.
 //
-// What it refuses is refused by the checker too, save for spellings that the checker repairs with a warning, such as keys of
-// the language in other letters (L1.20); much that the checker finds, it cannot say. Types that cannot be read are allowed with
-// any inputs. The answer is made of maps, slices and scalars, and belongs to the caller.
+// What it refuses is refused by the checker too, save for spellings that the checker repairs with a warning, such as
+// keys of the language in other letters (L1.20); much that the checker finds, it cannot say. Types that cannot be read
+// are allowed with any inputs. The answer is made of maps, slices and scalars, and belongs to the caller.
 func JSONSchema(ctx context.Context, program *check.Program, packages []*schema.Package, all bool) map[string]any {
 	w := &schemaWriter{
 		jsonTypes: jsonTypes{ctx: ctx, program: program, definitions: jsonNode{}, names: map[*schema.Object]string{}},
@@ -145,7 +145,8 @@ func (w *schemaWriter) addProgram(program *check.Program) {
 	}
 }
 
-// token is what may be written as the token of a resource or function: one of those that are known, or one of another package.
+// token is what may be written as the token of a resource or function: one of those that are known, or one of another
+// package.
 func (w *schemaWriter) token(names map[string]bool, what string) jsonNode {
 	var known []string
 	for _, name := range slices.Sorted(maps.Keys(w.known)) {
@@ -155,7 +156,8 @@ func (w *schemaWriter) token(names map[string]bool, what string) jsonNode {
 	if len(known) > 0 {
 		other["not"] = jsonNode{"pattern": "^(" + strings.Join(known, "|") + "):"}
 	}
-	provider := jsonNode{"type": "string", "pattern": `^pulumi:providers:[^:$\s]+$`} // of another package, where types may be
+	// of another package, where types may be
+	provider := jsonNode{"type": "string", "pattern": `^pulumi:providers:[^:$\s]+$`}
 	allowed := []any{other, provider}
 	if len(names) > 0 { // an enum has values
 		allowed = append([]any{jsonNode{"enum": slices.Sorted(maps.Keys(names))}}, allowed...)
@@ -195,8 +197,9 @@ func (w *schemaWriter) resource() jsonNode {
 			"Reads a resource that exists, and does not manage it."),
 		"defaultProvider": described(jsonNode{"type": "boolean"},
 			"This provider manages the resources of its package that name none."),
-		"forEach": described(refTo(anyValue), "Makes one resource for each entry of a list or map, or as many as a number says; "+
-			"${each.key} and ${each.value} tell them apart."),
+		"forEach": described(refTo(anyValue),
+			"Makes one resource for each entry of a list or map, or as many as a number says; "+
+				"${each.key} and ${each.value} tell them apart."),
 		"if": described(w.value(schema.Bool), "The resource is made only if this is true."),
 	}
 	node := jsonNode{"type": "object", "properties": fields, "required": []string{"type"}, "additionalProperties": false}
@@ -296,7 +299,8 @@ func (w *schemaWriter) optionTypes() map[string]jsonNode {
 		jsonNode{"type": "object", "additionalProperties": w.value(schema.AnyResource)})
 	text, flag := optional(schema.String), optional(schema.Bool)
 	texts := orExpression(true, jsonNode{"type": "string"}, jsonNode{"type": "array", "items": w.value(schema.String)})
-	names := anyOf(jsonNode{"type": []string{"string", "null"}}, jsonNode{"type": "array", "items": jsonNode{"type": "string"}})
+	names := anyOf(jsonNode{"type": []string{"string", "null"}},
+		jsonNode{"type": "array", "items": jsonNode{"type": "string"}})
 	moments := jsonNode{}
 	for _, moment := range check.HookMoments() {
 		moments[moment] = names
@@ -305,13 +309,14 @@ func (w *schemaWriter) optionTypes() map[string]jsonNode {
 	for _, operation := range []string{"create", "update", "delete", "read"} {
 		timeouts[operation] = described(text, "A number with its unit, such as 5m or 1h30m.")
 	}
-	shapes := map[ast.OptionShape]jsonNode{ast.AnyOption: refTo(anyValue), ast.FlagOption: flag, ast.TextOption: text, ast.TextsOption: texts,
-		ast.PathsOption: texts, ast.ResourceOption: resource, ast.ResourcesOption: resources}
+	shapes := map[ast.OptionShape]jsonNode{ast.AnyOption: refTo(anyValue), ast.FlagOption: flag, ast.TextOption: text,
+		ast.TextsOption: texts, ast.PathsOption: texts, ast.ResourceOption: resource, ast.ResourcesOption: resources}
 	types := make(map[string]jsonNode)
 	for _, spec := range ast.OptionSpecs() {
 		types[spec.Name] = shapes[spec.Shape]
 	}
-	types["customTimeouts"] = jsonNode{"type": []string{"object", "null"}, "properties": timeouts, "additionalProperties": false}
+	types["customTimeouts"] = jsonNode{"type": []string{"object", "null"}, "properties": timeouts,
+		"additionalProperties": false}
 	types["hooks"] = jsonNode{"type": []string{"object", "null"}, "properties": moments, "additionalProperties": false}
 	types["transforms"] = w.transforms(false)
 	return types

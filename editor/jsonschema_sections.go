@@ -23,8 +23,8 @@ func plainText(text string) jsonNode {
 	return described(jsonNode{"type": []string{"string", "null"}}, text)
 }
 
-// sections are the keys at the top: those of programs, included files and component packages (L1.C), and those of project
-// files (L1.B), since one file often is both.
+// sections are the keys at the top: those of programs, included files and component packages (L1.C), and those of
+// project files (L1.B), since one file often is both.
 func (w *schemaWriter) sections() jsonNode {
 	values, resources := mapOf(refTo(anyValue)), mapOf(refTo("resource"))
 	texts := jsonNode{"type": []string{"array", "null"}, "items": jsonNode{"type": "string"}}
@@ -53,21 +53,25 @@ func (w *schemaWriter) sections() jsonNode {
 		"pulumi":      described(pulumi, "What the program needs of its surroundings."),
 		"config": described(anyOf(mapOf(refTo("config")), jsonNode{"type": "string"}),
 			"Configuration values, which stacks give in Pulumi.<stack>.yaml."),
-		"configuration":   annotated(mapOf(refTo("config")), jsonNode{"deprecationMessage": "write config"}),
-		"variables":       described(values, "Names for values."),
-		"resources":       described(resources, "What the stack has."),
-		"outputs":         described(values, "Values that the stack shows and others can read."),
-		"components":      described(mapOf(component), "Types of resources that are made of others."),
-		"hooks":           described(mapOf(hook), "Commands that resources run before or after operations."),
-		"dynamic":         described(mapOf(dynamicNode(textOrTexts)), "Types of resources whose provider is a file beside the program."),
-		"transforms":      described(w.transforms(true), "Changes of many resources or function calls, before anything is done about them."),
+		"configuration": annotated(mapOf(refTo("config")), jsonNode{"deprecationMessage": "write config"}),
+		"variables":     described(values, "Names for values."),
+		"resources":     described(resources, "What the stack has."),
+		"outputs":       described(values, "Values that the stack shows and others can read."),
+		"components":    described(mapOf(component), "Types of resources that are made of others."),
+		"hooks":         described(mapOf(hook), "Commands that resources run before or after operations."),
+		"dynamic": described(mapOf(dynamicNode(textOrTexts)),
+			"Types of resources whose provider is a file beside the program."),
+		"transforms": described(w.transforms(true),
+			"Changes of many resources or function calls, before anything is done about them."),
 		"transformations": annotated(w.transforms(true), jsonNode{"deprecationMessage": "write transforms"}),
-		"messages": described(jsonNode{"type": []string{"array", "null"}, "items": anyOf(jsonNode{"type": "string"}, closedMap(jsonNode{
-			"level":    described(jsonNode{"enum": []string{"debug", "info", "warning", "error"}}, "How grave it is; error makes the run fail."),
-			"message":  described(refTo(anyValue), "The text."),
-			"resource": described(refTo(anyValue), "The resource that it is about."),
-			"if":       described(refTo(anyValue), "A condition."),
-		}, "message"))}, "Texts that a run shows."),
+		"messages": described(jsonNode{"type": []string{"array", "null"}, "items": anyOf(jsonNode{"type": "string"},
+			closedMap(jsonNode{
+				"level": described(jsonNode{"enum": []string{"debug", "info", "warning", "error"}},
+					"How grave it is; error makes the run fail."),
+				"message":  described(refTo(anyValue), "The text."),
+				"resource": described(refTo(anyValue), "The resource that it is about."),
+				"if":       described(refTo(anyValue), "A condition."),
+			}, "message"))}, "Texts that a run shows."),
 		"include": described(textOrTexts, "Further files of the program; * stands for a part of a name."),
 	}
 	for name, node := range projectFields() {
@@ -121,7 +125,8 @@ func dynamicNode(texts jsonNode) jsonNode {
 
 // driftNode is options.drift: the differences that do not count.
 func driftNode() jsonNode {
-	glob := described(jsonNode{"type": "string"}, "A glob: * stands for anything without a colon or a dot, ** for anything.")
+	glob := described(jsonNode{"type": "string"},
+		"A glob: * stands for anything without a colon or a dot, ** for anything.")
 	rule := closedMap(jsonNode{"type": glob, "urn": glob, "property": glob,
 		"reason": described(jsonNode{"type": "string"}, "Why the difference does not matter; reports show it.")}, "reason")
 	return closedMap(jsonNode{"ignore": jsonNode{"type": []string{"array", "null"}, "items": rule}})
@@ -133,7 +138,8 @@ func projectFields() jsonNode {
 	text := jsonNode{"type": []string{"string", "null"}}
 	return jsonNode{
 		"runtime": described(anyOf(jsonNode{"type": "string"}, closedMap(jsonNode{
-			"name": jsonNode{"type": "string"}, "options": closedOpen(jsonNode{"compiler": text})}, "name")), "The language: yaml."),
+			"name": jsonNode{"type": "string"}, "options": closedOpen(jsonNode{"compiler": text})}, "name")),
+			"The language: yaml."),
 		"main": plainText("The folder or file of the program."), "author": text, "website": text, "license": text,
 		"stackConfigDir":        plainText("The folder of Pulumi.<stack>.yaml."),
 		"requiredPulumiVersion": plainText("The versions of Pulumi that the project needs."),

@@ -39,7 +39,8 @@ func schemaOf(tb testing.TB, definition []byte, token string, all bool) []byte {
 	return written
 }
 
-// TestJSONSchemaOfPackages compiles the schemas of all types of the packages of the sample, every reference in them included.
+// TestJSONSchemaOfPackages compiles the schemas of all types of the packages of the sample, every reference in them
+// included.
 func TestJSONSchemaOfPackages(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("../check/testdata/corpus/*.json")
@@ -56,7 +57,8 @@ func TestJSONSchemaOfPackages(t *testing.T) {
 	}
 }
 
-// TestJSONSchemaAcceptsSample holds the programs of the sample in which the checker finds nothing against their schemas.
+// TestJSONSchemaAcceptsSample holds the programs of the sample in which the checker finds nothing against their
+// schemas.
 func TestJSONSchemaAcceptsSample(t *testing.T) {
 	t.Parallel()
 	loader := schema.NewLoader(func(_ context.Context, d schema.Descriptor) ([]byte, error) {

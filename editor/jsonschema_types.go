@@ -20,8 +20,8 @@ const (
 	absent     = "absent"     // null, or an expression that may give it
 )
 
-// jsonTypes writes the types of packages as definitions, each once. What a definition accepts follows the checker: a literal is
-// converted where that loses nothing (L8.41), and an expression may stand for every value.
+// jsonTypes writes the types of packages as definitions, each once. What a definition accepts follows the checker: a
+// literal is converted where that loses nothing (L8.41), and an expression may stand for every value.
 type jsonTypes struct {
 	ctx         context.Context
 	program     *check.Program
@@ -119,7 +119,8 @@ func (j *jsonTypes) branches(t schema.Type) (branches []any, open bool) {
 	return nil, true
 }
 
-// enumNode are the values of an enum. One that is no text may be written as a text too, and the other way round (L8.41).
+// enumNode are the values of an enum. One that is no text may be written as a text too, and the other way round
+// (L8.41).
 func enumNode(t *schema.Enum) jsonNode {
 	var values []any
 	for _, v := range t.Values {

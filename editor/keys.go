@@ -9,8 +9,8 @@ import (
 )
 
 // topKeys are the keys at the top of a program that completion does not offer.
-var topKeys = []string{"version", "namespace", "configuration", "dynamic", "transformations", "main", "author", "website", "license",
-	"stackConfigDir", "requiredPulumiVersion"}
+var topKeys = []string{"version", "namespace", "configuration", "dynamic", "transformations", "main", "author",
+	"website", "license", "stackConfigDir", "requiredPulumiVersion"}
 
 var (
 	hookKeys      = []string{"command", "onDryRun", "ignoreErrors"}

@@ -9,9 +9,9 @@ import (
 // NamePattern is the regular expression of names that can be declared.
 const NamePattern = `[A-Za-z_][A-Za-z0-9_-]*`
 
-// Linked returns the places in the whole text that hold the name at an offset and can be edited together: its declaration and
-// all uses. There are none where another file uses the name too, for a name that Rename does not change, and for one that is
-// written with escapes.
+// Linked returns the places in the whole text that hold the name at an offset and can be edited together: its
+// declaration and all uses. There are none where another file uses the name too, for a name that Rename does not
+// change, and for one that is written with escapes.
 func Linked(ctx context.Context, s *Snapshot, path string, offset int) ([]diag.Range, error) {
 	name, _, ok := Renamable(ctx, s, path, offset)
 	if !ok {

@@ -16,11 +16,12 @@ func TestLinked(t *testing.T) {
 		text   string
 		places int
 	}{
-		"declaration":    {"variables:\n  |abc: 1\noutputs:\n  abc: \"${abc} abc ${abc + 1}\"\n", 3},
-		"use":            {"variables:\n  abc: 1\noutputs:\n  o: ${a|bc}\n", 2},
-		"resource":       {"resources:\n  abc|:\n    type: random:RandomPet\noutputs:\n  o: ${abc.id}\n", 2},
-		"JSON":           {`{"variables": {"|abc": 1}, "outputs": {"o": "${abc}"}}`, 2},
-		"another scope":  {"variables:\n  |abc: 1\n  o: ${abc}\ncomponents:\n  c:\n    variables:\n      abc: 2\n      p: ${abc}\n", 2},
+		"declaration": {"variables:\n  |abc: 1\noutputs:\n  abc: \"${abc} abc ${abc + 1}\"\n", 3},
+		"use":         {"variables:\n  abc: 1\noutputs:\n  o: ${a|bc}\n", 2},
+		"resource":    {"resources:\n  abc|:\n    type: random:RandomPet\noutputs:\n  o: ${abc.id}\n", 2},
+		"JSON":        {`{"variables": {"|abc": 1}, "outputs": {"o": "${abc}"}}`, 2},
+		"another scope": {"variables:\n  |abc: 1\n  o: ${abc}\ncomponents:\n  c:\n    variables:\n      abc: 2\n      p: " +
+			"${abc}\n", 2},
 		"configuration":  {"config:\n  |abc: {type: string}\noutputs:\n  o: ${abc}\n", 0},
 		"a member":       {"resources:\n  abc:\n    type: random:RandomPet\noutputs:\n  o: ${abc.i|d}\n", 0},
 		"no name":        {"variables:\n  abc: |1\n", 0},

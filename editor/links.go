@@ -22,8 +22,9 @@ type Link struct {
 // linking are the functions whose argument is a path.
 var linking = map[string]bool{"readFile": true, "fileAsset": true, "fileArchive": true}
 
-// Links returns what a file names by its path: files that the program includes, packages in folders, the sources of dynamic
-// providers, and constant arguments of functions that read files. A pattern is a link where it stands for one file.
+// Links returns what a file names by its path: files that the program includes, packages in folders, the sources of
+// dynamic providers, and constant arguments of functions that read files. A pattern is a link where it stands for one
+// file.
 func Links(ctx context.Context, s *Snapshot, path string) ([]Link, error) {
 	p, err := s.Program(ctx, path)
 	document := s.Text(path)
@@ -152,7 +153,8 @@ func (l *linker) included(section parser.Span) {
 	}
 }
 
-// pkg links a package that is given by its path, relative to the file that declares it: to its program where there is one.
+// pkg links a package that is given by its path, relative to the file that declares it: to its program where there is
+// one.
 func (l *linker) pkg(entry parser.Span) {
 	value := entry.Value
 	for _, field := range entry.Children {

@@ -59,11 +59,13 @@ func TestLinks(t *testing.T) {
 		text  string
 		wants []string // text -> target
 	}{
-		"included":        {"include: [one.yaml, \"t*.yaml\", '*.yaml']\n", []string{"one.yaml -> /project/one.yaml", "t*.yaml -> /project/two.yaml"}},
+		"included": {"include: [one.yaml, \"t*.yaml\", '*.yaml']\n", []string{"one.yaml -> /project/one.yaml",
+			"t*.yaml -> /project/two.yaml"}},
 		"included, alone": {"include:\n  - one.yaml\n", []string{"one.yaml -> /project/one.yaml"}},
 		"packages": {"packages:\n  a: ./parts\n  b: {source: ../other}\n  c: random@1.0.0\n  d: [1]\n",
 			[]string{"./parts -> /project/parts/PulumiPlugin.yaml", "../other -> /other"}},
-		"functions": {"variables:\n  a:\n    fn::readFile: ./x/motd.txt\n  b: ${readFile(\"/etc/motd\")}\n  c:\n    fn::fileAsset: \"a.txt\"\n" +
+		"functions": {"variables:\n  a:\n    fn::readFile: ./x/motd.txt\n  b: ${readFile(\"/etc/motd\")}\n  c:\n    " +
+			"fn::fileAsset: \"a.txt\"\n" +
 			"  d:\n    fn::readFile: ${a}\n  e:\n    fn::toUpper: no.txt\n",
 			[]string{"./x/motd.txt -> /project/x/motd.txt", "/etc/motd -> /etc/motd", "a.txt -> /project/a.txt"}},
 		"dynamic": {"dynamic:\n  Label:\n    provider: ./label.ts\n  Other:\n    provider: src/many.py:Other\n",
@@ -71,7 +73,8 @@ func TestLinks(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			session := editor.NewSession(manyOpener{newOpener(), map[string]string{"one.yaml": "variables:\n  x: 1\n", "two.yaml": "variables:\n  y: 1\n"}})
+			session := editor.NewSession(manyOpener{newOpener(), map[string]string{"one.yaml": "variables:\n  x: 1\n",
+				"two.yaml": "variables:\n  y: 1\n"}})
 			session.Open(file, c.text)
 			found, err := editor.Links(t.Context(), session.Snapshot(), file)
 			require.NoError(t, err)

@@ -24,8 +24,8 @@ func (p *Program) location(r diag.Range) Location {
 	return Location{Path: p.PathOf(whole), At: whole}
 }
 
-// Definition is where the name at a place is declared; for a step of an access, the resource's property or the entry of a
-// literal that it leads to is not looked for. Nothing is found for what no text declares.
+// Definition is where the name at a place is declared; for a step of an access, the resource's property or the entry of
+// a literal that it leads to is not looked for. Nothing is found for what no text declares.
 func Definition(ctx context.Context, s *Snapshot, path string, offset int) ([]Location, error) {
 	p, err := s.Program(ctx, path)
 	if err == nil && p.SettingsOf != "" {
@@ -92,7 +92,8 @@ func Renamable(ctx context.Context, s *Snapshot, path string, offset int) (name 
 		return "", diag.Range{}, false
 	}
 	found := p.at(path, offset)
-	if found.node == nil || found.node.Config != nil || found.access != nil && found.step >= 0 { // settings of stacks name configuration
+	// settings of stacks name configuration
+	if found.node == nil || found.node.Config != nil || found.access != nil && found.step >= 0 {
 		return "", diag.Range{}, false
 	}
 	return found.node.Name, unquoted(p.File.Origins.Place(found.at)), true
@@ -100,8 +101,8 @@ func Renamable(ctx context.Context, s *Snapshot, path string, offset int) (name 
 
 var plainName = regexp.MustCompile(`^` + NamePattern + `$`)
 
-// Rename gives the name at a place another one, wherever it is used, in all files. A resource gets an alias of its old name,
-// so that the stack keeps it. The error says why a name cannot be taken.
+// Rename gives the name at a place another one, wherever it is used, in all files. A resource gets an alias of its old
+// name, so that the stack keeps it. The error says why a name cannot be taken.
 func Rename(ctx context.Context, s *Snapshot, path string, offset int, name string) (map[string][]diag.Edit, error) {
 	p, err := s.Program(ctx, path)
 	if err != nil {
@@ -157,7 +158,8 @@ func (p *Program) bodyOf(n *check.Node) *check.Program {
 	return p.Checked
 }
 
-// alias is the text that gives a resource an alias of a name, without a parent if it had none under it, and where it goes.
+// alias is the text that gives a resource an alias of a name, without a parent if it had none under it, and where it
+// goes.
 func (p *Program) alias(n *check.Node, name string, noParent bool) (Location, string, bool) {
 	decl := n.Resource.Decl
 	whole := p.location(decl.Range)
@@ -226,5 +228,6 @@ func (p *Program) alias(n *check.Node, name string, noParent bool) (Location, st
 	for lineEnd < len(text) && text[lineEnd] != '\n' && text[lineEnd] != '\r' {
 		lineEnd++
 	}
-	return point(lineEnd), "\n" + indentOf(end) + optionsKey + ":\n" + indentOf(end) + "  " + aliasKey + ": [" + entry + "]", true
+	return point(lineEnd), "\n" + indentOf(end) + optionsKey + ":\n" + indentOf(end) + "  " + aliasKey + ": [" + entry +
+		"]", true
 }

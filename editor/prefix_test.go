@@ -14,7 +14,8 @@ import (
 	"github.com/yamlhost/yamlhost/parser"
 )
 
-var everywhere = flag.Bool("everywhere", false, "ask at every prefix and every deletion of one character, not at a sample")
+var everywhere = flag.Bool("everywhere", false,
+	"ask at every prefix and every deletion of one character, not at a sample")
 
 // somePrograms are 50 programs of the archives.
 func somePrograms(t *testing.T) []string {
@@ -37,8 +38,8 @@ func somePrograms(t *testing.T) []string {
 	return texts[:50]
 }
 
-// TestHalfTypedProgramsAreAnswered asks everything of the prefixes of programs, and of programs without one character, at the
-// place of the edit: there is an answer each time, and its places are in the text.
+// TestHalfTypedProgramsAreAnswered asks everything of the prefixes of programs, and of programs without one character,
+// at the place of the edit: there is an answer each time, and its places are in the text.
 func TestHalfTypedProgramsAreAnswered(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 4))

@@ -14,8 +14,8 @@ import (
 
 // Opener finds the program that a file is part of.
 type Opener interface {
-	// Open reads what belongs to the program of a file, given by its absolute path. A text that is open in the editor stands
-	// for the file on disk. It is called from one goroutine at a time for one snapshot.
+	// Open reads what belongs to the program of a file, given by its absolute path. A text that is open in the editor
+	// stands for the file on disk. It is called from one goroutine at a time for one snapshot.
 	Open(ctx context.Context, path string, open func(path string) *parser.Document) (*Project, error)
 	// Name is how findings call a file.
 	Name(path string) string
@@ -37,8 +37,8 @@ type Project struct {
 	Path func(name string) string
 	// Packages are the names of the packages that are known. It must not know the texts that are open: it outlives them.
 	Packages func() []string
-	// State is what is recorded of the stack that is selected; nil, or a nil answer, where nothing is known. It is safe for
-	// concurrent use and opens no secret.
+	// State is what is recorded of the stack that is selected; nil, or a nil answer, where nothing is known. It is safe
+	// for concurrent use and opens no secret.
 	State func(ctx context.Context) *State
 	// SettingsOf is the absolute path of the program whose stack's settings a file is; empty for a program.
 	SettingsOf string
@@ -102,7 +102,8 @@ func (s *Session) change(fn func(texts map[string]*parser.Document)) {
 	s.current = &Snapshot{session: s, texts: texts, programs: map[string]*Program{}, before: s.current.latest()}
 }
 
-// Snapshot is the texts of one moment. It is immutable and safe for concurrent use; what is asked of it is worked out once.
+// Snapshot is the texts of one moment. It is immutable and safe for concurrent use; what is asked of it is worked out
+// once.
 type Snapshot struct {
 	session *Session
 	texts   map[string]*parser.Document
@@ -128,10 +129,11 @@ func (s *Snapshot) latest() map[string]*Program {
 	return known
 }
 
-// lasting is a program as later snapshots may keep it: it knows nothing of the snapshot that it was read in, which would keep all
-// that were before alive.
+// lasting is a program as later snapshots may keep it: it knows nothing of the snapshot that it was read in, which
+// would keep all that were before alive.
 func (p *Program) lasting() *Program {
-	return &Program{Project: &Project{Main: p.Main, Document: p.Document, Check: p.Check, Packages: p.Packages}, File: p.File, Checked: p.Checked}
+	return &Program{Project: &Project{Main: p.Main, Document: p.Document, Check: p.Check, Packages: p.Packages},
+		File: p.File, Checked: p.Checked}
 }
 
 // known is the program of a file, if it has been checked; else, as it was when it was checked last. Either may be nil.
@@ -169,8 +171,8 @@ type Program struct {
 	Findings diag.Diagnostics // with places in whole texts
 }
 
-// Recent is the program of a file as it was checked last, which may have been before the latest edits: good for answers that
-// must come at once. What nobody has checked yet is checked.
+// Recent is the program of a file as it was checked last, which may have been before the latest edits: good for answers
+// that must come at once. What nobody has checked yet is checked.
 func (s *Snapshot) Recent(ctx context.Context, path string) (*Program, error) {
 	now, last := s.known(path)
 	if now == nil && last != nil && last.Checked != nil {
@@ -179,7 +181,8 @@ func (s *Snapshot) Recent(ctx context.Context, path string) (*Program, error) {
 	return s.Program(ctx, path)
 }
 
-// Program parses and checks the program of a file. The error is that of the context, or of a project that cannot be read.
+// Program parses and checks the program of a file. The error is that of the context, or of a project that cannot be
+// read.
 func (s *Snapshot) Program(ctx context.Context, path string) (*Program, error) {
 	if p, _ := s.known(path); p != nil {
 		return p, nil

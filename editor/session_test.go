@@ -28,10 +28,12 @@ func offered(t *testing.T, s *editor.Session, text, mark string) []string {
 	return labels
 }
 
-// TestCompletionComesBeforeTheCheck completes after edits that nobody has checked: what the text says by now is offered.
+// TestCompletionComesBeforeTheCheck completes after edits that nobody has checked: what the text says by now is
+// offered.
 func TestCompletionComesBeforeTheCheck(t *testing.T) {
 	t.Parallel()
-	text := "variables:\n  one: 1\nresources:\n  a:\n    type: random:RandomPet\n    properties:\n      prefix: x\noutputs:\n  o: ${one}\n"
+	text := "variables:\n  one: 1\nresources:\n  a:\n    type: random:RandomPet\n    properties:\n      prefix: " +
+		"x\noutputs:\n  o: ${one}\n"
 	s := editor.NewSession(newOpener())
 	s.Open(file, text)
 	_, err := editor.Diagnostics(t.Context(), s.Snapshot(), file)
@@ -81,7 +83,8 @@ type slowOpener struct {
 	inside, leave chan struct{}
 }
 
-func (o *slowOpener) Open(ctx context.Context, path string, open func(path string) *parser.Document) (*editor.Project, error) {
+func (o *slowOpener) Open(ctx context.Context, path string, open func(path string) *parser.Document) (*editor.Project,
+	error) {
 	close(o.inside)
 	<-o.leave
 	return o.Opener.Open(ctx, path, open)
@@ -90,7 +93,8 @@ func (o *slowOpener) Open(ctx context.Context, path string, open func(path strin
 // rememberingOpener opens programs that know the texts that were open, as those of a real project do.
 type rememberingOpener struct{ opener }
 
-func (o rememberingOpener) Open(ctx context.Context, path string, open func(path string) *parser.Document) (*editor.Project, error) {
+func (o rememberingOpener) Open(ctx context.Context, path string, open func(path string) *parser.Document) (
+	*editor.Project, error) {
 	p, err := o.opener.Open(ctx, path, open)
 	p.Join = func(found diag.Diagnostics) diag.Diagnostics {
 		_ = open(path)

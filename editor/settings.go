@@ -39,8 +39,8 @@ func (s *Snapshot) completeSettings(ctx context.Context, settings *Program, c pa
 	case len(c.Path) == 1 && c.Path[0] == "config" && c.Kind == parser.KeyCursor:
 		var items []Item
 		for _, n := range nodes {
-			item := Item{Label: n.Config.Key, Kind: PropertyItem, Insert: n.Config.Key + ": ", Detail: configDetail(n), Docs: configDocs(n),
-				First: n.Config.Decl.Default == nil && n.Config.Decl.Optional == nil}
+			item := Item{Label: n.Config.Key, Kind: PropertyItem, Insert: n.Config.Key + ": ", Detail: configDetail(n),
+				Docs: configDocs(n), First: n.Config.Decl.Default == nil && n.Config.Decl.Optional == nil}
 			items = append(items, item)
 		}
 		return items

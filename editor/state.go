@@ -53,7 +53,8 @@ type Lens struct {
 	Text string
 }
 
-// Lenses returns what the selected stack holds of the resources that a file declares; nothing where no stack is selected.
+// Lenses returns what the selected stack holds of the resources that a file declares; nothing where no stack is
+// selected.
 func Lenses(ctx context.Context, s *Snapshot, path string) ([]Lens, error) {
 	p, err := s.Program(ctx, path)
 	if err != nil || p.Checked == nil {

@@ -14,7 +14,8 @@ import (
 	"github.com/yamlhost/yamlhost/value"
 )
 
-// recorder opens programs with a state, and files called Pulumi.<stack>.yaml as the settings of the program beside them.
+// recorder opens programs with a state, and files called Pulumi.<stack>.yaml as the settings of the program beside
+// them.
 type recorder struct {
 	opener
 	state *editor.State
@@ -58,8 +59,9 @@ func TestState(t *testing.T) {
 	state := &editor.State{Stack: "dev", Resources: map[editor.Recorded]editor.Deployed{
 		{Type: pet, Name: "pet"}: {ID: "good-eel", Protect: true, Pending: "to be replaced",
 			Outputs: value.Map(map[string]value.Value{"separator": value.String("`-`")})},
-		{Type: "random:index/randomPassword:RandomPassword", Name: "password"}: {ID: "none", Outputs: value.Map(map[string]value.Value{
-			"result": value.String("canary-schema"), "bcryptHash": value.String("canary-sealed").Secret()})},
+		{Type: "random:index/randomPassword:RandomPassword", Name: "password"}: {ID: "none",
+			Outputs: value.Map(map[string]value.Value{
+				"result": value.String("canary-schema"), "bcryptHash": value.String("canary-sealed").Secret()})},
 		{Type: pet, Name: "many-a"}: {ID: "x"},
 		{Type: pet, Name: "sealed"}: {ID: "canary-id", Sealed: true},
 	}}
@@ -71,10 +73,12 @@ func TestState(t *testing.T) {
 	for _, l := range lenses {
 		shown[l.At.Text()] = l.Text
 	}
-	require.Equal(t, map[string]string{"pet": "dev: good-eel, protected, to be replaced", "password": "dev: none", "many": "dev: 1 instances",
-		"new": "dev: not deployed", "sealed": "dev: deployed"}, shown)
-	for at, want := range map[string]string{"pet:": "In the stack `dev`: `good-eel, protected, to be replaced`", "separator}": "``",
-		"result}": "[secret]", "bcryptHash}": "[secret]", "sealed.id}": "deployed", "id}\n  o": "[secret]", "id}\n  q": "`\"good-eel\"`"} {
+	require.Equal(t, map[string]string{"pet": "dev: good-eel, protected, to be replaced", "password": "dev: none",
+		"many": "dev: 1 instances", "new": "dev: not deployed", "sealed": "dev: deployed"}, shown)
+	for at, want := range map[string]string{"pet:": "In the stack `dev`: `good-eel, protected, to be replaced`",
+		"separator}": "``",
+		"result}":    "[secret]", "bcryptHash}": "[secret]", "sealed.id}": "deployed", "id}\n  o": "[secret]",
+		"id}\n  q": "`\"good-eel\"`"} {
 		hover, err := editor.HoverAt(t.Context(), s.Snapshot(), file, strings.Index(statefulProgram, at)+1)
 		require.NoError(t, err)
 		require.NotNil(t, hover, at)
@@ -138,7 +142,8 @@ func TestSettings(t *testing.T) {
 
 func TestTypeDefinition(t *testing.T) {
 	t.Parallel()
-	const text = "components:\n  Pets:\n    outputs: {n: 1}\nresources:\n  mine:\n    type: components:Pets\n  pet:\n    type: random:RandomPet\noutputs:\n  o: ${mine.n}\n  p: ${pet.id}\n"
+	const text = "components:\n  Pets:\n    outputs: {n: 1}\nresources:\n  mine:\n    type: components:Pets\n  pet:\n   " +
+		" type: random:RandomPet\noutputs:\n  o: ${mine.n}\n  p: ${pet.id}\n"
 	s := snapshotOf(text)
 	for _, at := range []string{"components:Pets", "mine:", "mine.n", "n}"} {
 		found, err := editor.TypeDefinition(t.Context(), s, file, strings.Index(text, at)+1)
@@ -153,7 +158,8 @@ func TestTypeDefinition(t *testing.T) {
 
 func TestMoved(t *testing.T) {
 	t.Parallel()
-	const text = "variables:\n  a: {fn::readFile: ./parts/a.txt}\n  b: ${readFile(\"parts/b.txt\")}\n  c:\n    fn::fileAsset: other.txt\n"
+	const text = "variables:\n  a: {fn::readFile: ./parts/a.txt}\n  b: ${readFile(\"parts/b.txt\")}\n  c:\n    " +
+		"fn::fileAsset: other.txt\n"
 	s := snapshotOf(text)
 	dir := filepath.Dir(file)
 	for move, want := range map[[2]string]string{

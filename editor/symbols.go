@@ -85,10 +85,12 @@ func (p *Program) symbols() []Symbol {
 
 func (p *Program) symbol(kind SymbolKind, name ast.Literal, at diag.Range, detail string) Symbol {
 	whole := p.location(at)
-	return Symbol{Name: name.Value, Kind: kind, Detail: detail, Path: whole.Path, At: whole.At, Named: p.File.Origins.Place(name.Range)}
+	return Symbol{Name: name.Value, Kind: kind, Detail: detail, Path: whole.Path, At: whole.At,
+		Named: p.File.Origins.Place(name.Range)}
 }
 
-func (p *Program) body(config []*ast.Config, variables []*ast.Variable, resources []*ast.Resource, outputs []*ast.Output) []Symbol {
+func (p *Program) body(config []*ast.Config, variables []*ast.Variable, resources []*ast.Resource,
+	outputs []*ast.Output) []Symbol {
 	var all []Symbol
 	for _, c := range config {
 		detail := "config"

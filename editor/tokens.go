@@ -35,8 +35,8 @@ type Token struct {
 	Declared bool // here, and not used
 }
 
-// Tokens returns the tokens of a file that touch the bytes from start up to but not including end, in the order of the text.
-// None overlaps another one.
+// Tokens returns the tokens of a file that touch the bytes from start up to but not including end, in the order of the
+// text. None overlaps another one.
 func Tokens(ctx context.Context, s *Snapshot, path string, start, end int) ([]Token, error) {
 	p, err := s.Program(ctx, path)
 	document := s.Text(path)
@@ -59,8 +59,8 @@ func Tokens(ctx context.Context, s *Snapshot, path string, start, end int) ([]To
 	return tokens, nil
 }
 
-// colors gathers the tokens of one file. Of two that overlap, the one that comes first in the text counts, and of two that
-// begin at one place the one that is added first.
+// colors gathers the tokens of one file. Of two that overlap, the one that comes first in the text counts, and of two
+// that begin at one place the one that is added first.
 type colors struct {
 	p          *Program
 	src        *diag.Source
@@ -70,7 +70,8 @@ type colors struct {
 
 func (c *colors) add(kind TokenKind, declared bool, r diag.Range) {
 	r = c.p.File.Origins.Place(r)
-	if r.Source == nil || r.Source != c.src && (r.Source.Name() != c.src.Name() || !bytes.Equal(r.Source.Text(), c.src.Text())) {
+	if r.Source == nil || r.Source != c.src && (r.Source.Name() != c.src.Name() ||
+		!bytes.Equal(r.Source.Text(), c.src.Text())) {
 		return
 	}
 	start, end := int(r.Start), int(r.End)
@@ -104,7 +105,8 @@ func (c *colors) declarations() {
 	}
 }
 
-func (c *colors) body(config []*ast.Config, variables []*ast.Variable, resources []*ast.Resource, outputs []*ast.Output) {
+func (c *colors) body(config []*ast.Config, variables []*ast.Variable, resources []*ast.Resource,
+	outputs []*ast.Output) {
 	for _, v := range config {
 		c.add(ConfigToken, true, v.Name.Range)
 		if v.Type != nil {

@@ -10,8 +10,10 @@ import (
 )
 
 // kinds are the letters that the tests write for tokens; a capital stands for a declaration.
-var kinds = map[editor.TokenKind]string{editor.KeywordToken: "k", editor.ConfigToken: "c", editor.VariableToken: "v", editor.ResourceToken: "r",
-	editor.OutputToken: "o", editor.HookToken: "h", editor.TypeToken: "t", editor.FunctionToken: "f", editor.PropertyToken: "p", editor.OperatorToken: "x"}
+var kinds = map[editor.TokenKind]string{editor.KeywordToken: "k", editor.ConfigToken: "c", editor.VariableToken: "v",
+	editor.ResourceToken: "r",
+	editor.OutputToken:   "o", editor.HookToken: "h", editor.TypeToken: "t", editor.FunctionToken: "f",
+	editor.PropertyToken: "p", editor.OperatorToken: "x"}
 
 func colored(t *testing.T, text string, start, end int) string {
 	t.Helper()
@@ -33,23 +35,29 @@ func colored(t *testing.T, text string, start, end int) string {
 func TestTokens(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ text, wants string }{
-		"sections": {names, "k:config C:size k:type t:integer k:default k:variables V:twice x:${ c:size x:* x:} k:resources R:pet k:type " +
-			"t:random:RandomPet k:properties p:length x:${ v:twice x:} k:outputs O:one x:${ r:pet p:length x:} " +
-			"O:two x:${ v:twice x:} x:${ r:pet p:id x:}"},
+		"sections": {names,
+			"k:config C:size k:type t:integer k:default k:variables V:twice x:${ c:size x:* x:} k:resources R:pet k:type " +
+				"t:random:RandomPet k:properties p:length x:${ v:twice x:} k:outputs O:one x:${ r:pet p:length x:} " +
+				"O:two x:${ v:twice x:} x:${ r:pet p:id x:}"},
 		"names like keys": {"variables:\n  type: {type: 1, options: 2}\noutputs:\n  config: ${type.options}\n",
 			"k:variables V:type p:type p:options k:outputs O:config x:${ v:type p:options x:}"},
-		"options": {"resources:\n  a:\n    type: random:RandomPet\n    options:\n      protect: true\n      customTimeouts: {create: 1h}\n",
+		"options": {"resources:\n  a:\n    type: random:RandomPet\n    options:\n      protect: true\n      " +
+			"customTimeouts: {create: 1h}\n",
 			"k:resources R:a k:type t:random:RandomPet k:options k:protect k:customTimeouts k:create"},
 		"functions": {"variables:\n  a:\n    fn::join: [\"\", [b]]\n  c: '${toUpper( \"x\" )}'\n",
 			"k:variables V:a f:fn::join V:c x:${ f:toUpper x:}"},
 		"invoke": {"variables:\n  a:\n    fn::invoke:\n      function: zoo:index:f\n      arguments: {x: 1}\n",
 			"k:variables V:a f:fn::invoke k:function f:zoo:index:f k:arguments p:x"},
-		"steps":  {"outputs:\n  o: ${pulumi.stack}\n  p: $${no}\n  q: ${nothing}\n", "k:outputs O:o x:${ k:pulumi p:stack x:} O:p O:q x:${ x:}"},
-		"locals": {"config:\n  l: {type: list<string>, default: []}\noutputs:\n  o: \"${[for x in l : x]}\"\n", "k:config C:l k:type t:list<string> k:default k:outputs O:o x:${ V:x c:l v:x x:}"},
+		"steps": {"outputs:\n  o: ${pulumi.stack}\n  p: $${no}\n  q: ${nothing}\n",
+			"k:outputs O:o x:${ k:pulumi p:stack x:} O:p O:q x:${ x:}"},
+		"locals": {"config:\n  l: {type: list<string>, default: []}\noutputs:\n  o: \"${[for x in l : x]}\"\n",
+			"k:config C:l k:type t:list<string> k:default k:outputs O:o x:${ V:x c:l v:x x:}"},
 		"components": {"components:\n  c:\n    inputs:\n      i: {type: string}\n    variables:\n      v: ${i}\n",
 			"k:components T:c k:inputs C:i k:type t:string k:variables V:v x:${ c:i x:}"},
-		"broken elsewhere": {"variables:\n  a: [1\n  b: 1\noutputs:\n  o: ${b}\n", "k:variables V:a V:b k:outputs O:o x:${ v:b x:}"},
-		"JSON":             {`{"variables": {"a": 1}, "outputs": {"o": "${a}"}}`, "k:variables V:a k:outputs O:o x:${ v:a x:}"},
+		"broken elsewhere": {"variables:\n  a: [1\n  b: 1\noutputs:\n  o: ${b}\n",
+			"k:variables V:a V:b k:outputs O:o x:${ v:b x:}"},
+		"JSON": {`{"variables": {"a": 1}, "outputs": {"o": "${a}"}}`,
+			"k:variables V:a k:outputs O:o x:${ v:a x:}"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

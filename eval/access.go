@@ -36,13 +36,14 @@ func (s *scope) access(ctx context.Context, a *ast.Access) (value.Value, *fault)
 	default:
 		return value.Null, poison // it has been reported
 	}
-	if v.IsNull() && len(a.Steps) > 0 && !a.Steps[0].Optional && ref.Node != nil && ref.Node.Resource != nil && v.IsKnown() {
+	if v.IsNull() && len(a.Steps) > 0 && !a.Steps[0].Optional && ref.Node != nil && ref.Node.Resource != nil &&
+		v.IsKnown() {
 		field := "if"
 		if ref.Node.Resource.Decl.If == nil {
 			field = "forEach"
 		}
-		return value.Null, blame(diag.AccessOnNull, a.Range(), "guard it: '${"+a.Root.Value+" == null ? … : …}', or use fn::try",
-			"`%s` does not exist, its `%s` is false", a.Root.Value, field)
+		return value.Null, blame(diag.AccessOnNull, a.Range(), "guard it: '${"+a.Root.Value+
+			" == null ? … : …}', or use fn::try", "`%s` does not exist, its `%s` is false", a.Root.Value, field)
 	}
 	path := a.Root.Value
 	s.used.add(v)
@@ -89,8 +90,8 @@ func absent(v value.Value, name string, index float64, isIndex, partial bool) bo
 	return v.Is(value.KindMap) && !v.Has(name)
 }
 
-// link evaluates what an index or a member is taken of. ended says that an optional step in it has found nothing, which ends
-// what follows too.
+// link evaluates what an index or a member is taken of. ended says that an optional step in it has found nothing, which
+// ends what follows too.
 func (s *scope) link(ctx context.Context, e ast.Expr) (v value.Value, partial, ended bool, f *fault) {
 	s.ended = false
 	v, partial, f = s.path(ctx, e)
@@ -121,8 +122,8 @@ func (s *scope) path(ctx context.Context, e ast.Expr) (v value.Value, partial bo
 	return v, partial, f
 }
 
-// knownInPart reports whether a member of a resource is an output that a preview knows in part only: what is missing inside
-// of it is not known yet then, and not null. Pulumi's engine tells programs nothing of such an output (F1.20).
+// knownInPart reports whether a member of a resource is an output that a preview knows in part only: what is missing
+// inside of it is not known yet then, and not null. Pulumi's engine tells programs nothing of such an output (F1.20).
 func (e *evaluator) knownInPart(v value.Value, name string) bool {
 	ref, ok := v.AsResource()
 	if !ok || !e.info.DryRun {
@@ -136,9 +137,10 @@ func (e *evaluator) knownInPart(v value.Value, name string) bool {
 	return output.IsKnown() && output.ContainsUnknown()
 }
 
-// named is the member of a known value (L5.E, L5.30), with the marks of the value. With partial, what the value lacks is not
-// known. path names the value in messages.
-func (s *scope) named(ctx context.Context, v value.Value, name string, partial bool, path string, at diag.Range) (value.Value, *fault) {
+// named is the member of a known value (L5.E, L5.30), with the marks of the value. With partial, what the value lacks
+// is not known. path names the value in messages.
+func (s *scope) named(ctx context.Context, v value.Value, name string, partial bool, path string,
+	at diag.Range) (value.Value, *fault) {
 	if member, _ := v.Lookup(name); partial && member.IsNull() && (v.Is(value.KindMap) || v.IsNull()) {
 		return value.Unknown(value.KindAny).WithMarksOf(v), nil
 	}
@@ -162,7 +164,8 @@ func (s *scope) named(ctx context.Context, v value.Value, name string, partial b
 		return value.Null, blame(diag.AccessOnNull, at, path+" is not set; make sure that it has a value, or use fn::try",
 			"%s of null", strconv.Quote(name))
 	case value.KindList:
-		return value.Null, blame(diag.NotIndexable, at, "take an item first, such as "+path+"[0]", "a list has no member %q", name)
+		return value.Null, blame(diag.NotIndexable, at, "take an item first, such as "+path+"[0]", "a list has no member %q",
+			name)
 	}
 	return value.Null, blame(diag.NotIndexable, at, "", "%s has no members", kindOf(v))
 }
@@ -184,7 +187,8 @@ func (s *scope) item(v value.Value, index float64, partial bool, path string, at
 		if v.IsSecret() {
 			return value.Null, blame(diag.IndexOutOfRange, at, "", "index %s is outside of the list", value.FormatNumber(index))
 		}
-		return value.Null, blame(diag.IndexOutOfRange, at, "", "index %s, list has %d elements", value.FormatNumber(index), v.Len())
+		return value.Null, blame(diag.IndexOutOfRange, at, "", "index %s, list has %d elements", value.FormatNumber(index),
+			v.Len())
 	case value.KindNull:
 		return value.Null, blame(diag.AccessOnNull, at, path+" is not set; make sure that it has a value, or use fn::try",
 			"item %s of null", value.FormatNumber(index))

@@ -45,7 +45,8 @@ func (o *optionReader) aliases(option *ast.Option) []monitor.Alias {
 func (o *optionReader) parseURN(option *ast.Option, text string, at diag.Range) urn.URN {
 	u, err := urn.Parse(text)
 	if err != nil {
-		o.blame(blame(diag.Malformed, at, "a URN looks like urn:pulumi:stack::project::type::name", "%s: %q is not a URN", option.Key.Value, text))
+		o.blame(blame(diag.Malformed, at, "a URN looks like urn:pulumi:stack::project::type::name", "%s: %q is not a URN",
+			option.Key.Value, text))
 	}
 	return u
 }

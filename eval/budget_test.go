@@ -15,8 +15,8 @@ import (
 	"github.com/yamlhost/yamlhost/eval"
 )
 
-// A program that repeats, nests, reads or formats too much ends with one finding at the place that does (Y309): the value is
-// never made.
+// A program that repeats, nests, reads or formats too much ends with one finding at the place that does (Y309): the
+// value is never made.
 func TestBudget(t *testing.T) {
 	t.Parallel()
 	repeated := func(first, each string) string { // nine variables, each ten times the one before
@@ -27,7 +27,8 @@ func TestBudget(t *testing.T) {
 			if !strings.HasPrefix(each, "\"") {
 				item = "'" + item + "'"
 			}
-			fmt.Fprintf(&b, "  v%d: %s\n", i, strings.ReplaceAll(each, "X", strings.TrimSuffix(strings.Repeat(item+", ", 10), ", ")))
+			fmt.Fprintf(&b, "  v%d: %s\n", i, strings.ReplaceAll(each, "X", strings.TrimSuffix(strings.Repeat(item+", ", 10),
+				", ")))
 		}
 		return b.String() + "outputs: {out: \"${v9}\"}\n"
 	}
@@ -43,9 +44,10 @@ func TestBudget(t *testing.T) {
 		"lists of lists": {text: repeated("[text]", "[X]"), at: "['${v6}', '${v6}'", says: "larger than 256 MiB"},
 		"texts of texts": {text: repeated("abcdefghij", `"X"`), at: `${v7}, ${v7}`, says: "larger than 256 MiB"},
 		"maps of maps":   {text: repeated("{a: 1}", "{k: [X]}"), at: "['${v6}', '${v6}'", says: "larger than 256 MiB"},
-		"a file that ends never": {text: "outputs: {x: {fn::readFile: /dev/zero}}", limits: small, at: "fn::readFile: /dev/zero",
+		"a file that ends never": {text: "outputs: {x: {fn::readFile: /dev/zero}}", limits: small,
+			at: "fn::readFile: /dev/zero", says: "larger than 1 MiB"},
+		"a large file": {text: "outputs: {x: {fn::readFile: large}}", limits: small, at: "fn::readFile: large",
 			says: "larger than 1 MiB"},
-		"a large file": {text: "outputs: {x: {fn::readFile: large}}", limits: small, at: "fn::readFile: large", says: "larger than 1 MiB"},
 		"two large outputs": {text: `
 variables:
   big: {fn::repeat: [abcdefghij, 60000]}
@@ -59,18 +61,18 @@ outputs:
 			at: "t1", says: "more than 10000 steps"},
 		"a text taken apart": {text: `outputs: {x: '${length(split("", repeat("0123456789", 60000)))}'}`, limits: small,
 			at: `split("", repeat("0123456789", 60000))`, says: "larger than 1 MiB"},
-		"a replacement that grows": {text: `outputs: {x: '${replace(repeat("a", 10000), "a", repeat("b", 10000))}'}`, limits: small,
-			at: `replace(repeat("a", 10000), "a", repeat("b", 10000))`, says: "larger than 1 MiB"},
-		"JSON of many small values": {text: `outputs: {x: '${fromJSON(format("[%s1]", repeat("1,", 100000)))}'}`, limits: small,
-			at: `fromJSON(format("[%s1]", repeat("1,", 100000)))`, says: "larger than 1 MiB"},
-		"matches without number": {text: `outputs: {x: '${length(regexAll("(a)(b)?()", repeat("a", 20000)))}'}`, limits: small,
-			at: `regexAll("(a)(b)?()", repeat("a", 20000))`, says: "larger than 1 MiB"},
-		"a match that is repeated": {text: `outputs: {x: '${regexReplace(repeat("a", 100000), "a+", repeat("$0", 1000))}'}`, limits: small,
-			at: `regexReplace(`, says: "larger than 1 MiB"},
-		"matches that grow": {text: `outputs: {x: '${regexReplace(repeat("a", 10000), "a", repeat("b", 10000))}'}`, limits: small,
-			at: `regexReplace(`, says: "larger than 1 MiB"},
-		"not to be recovered from": {text: `outputs: {x: '${try([for a in range(100000) : a], "fine")}'}`, limits: builtins.Limits{Steps: 1000},
-			at: "range(100000)", says: "more than 1000 steps"},
+		"a replacement that grows": {text: `outputs: {x: '${replace(repeat("a", 10000), "a", repeat("b", 10000))}'}`,
+			limits: small, at: `replace(repeat("a", 10000), "a", repeat("b", 10000))`, says: "larger than 1 MiB"},
+		"JSON of many small values": {text: `outputs: {x: '${fromJSON(format("[%s1]", repeat("1,", 100000)))}'}`,
+			limits: small, at: `fromJSON(format("[%s1]", repeat("1,", 100000)))`, says: "larger than 1 MiB"},
+		"matches without number": {text: `outputs: {x: '${length(regexAll("(a)(b)?()", repeat("a", 20000)))}'}`,
+			limits: small, at: `regexAll("(a)(b)?()", repeat("a", 20000))`, says: "larger than 1 MiB"},
+		"a match that is repeated": {text: `outputs: {x: '${regexReplace(repeat("a", 100000), "a+", repeat("$0", 1000))}'}`,
+			limits: small, at: `regexReplace(`, says: "larger than 1 MiB"},
+		"matches that grow": {text: `outputs: {x: '${regexReplace(repeat("a", 10000), "a", repeat("b", 10000))}'}`,
+			limits: small, at: `regexReplace(`, says: "larger than 1 MiB"},
+		"not to be recovered from": {text: `outputs: {x: '${try([for a in range(100000) : a], "fine")}'}`,
+			limits: builtins.Limits{Steps: 1000}, at: "range(100000)", says: "more than 1000 steps"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -114,7 +116,9 @@ func TestBudgetOfManyResources(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("resources:\n")
 	for i := range n {
-		fmt.Fprintf(&b, "  r%d: {type: \"zoo:Echo\", properties: {value: {a: [1, 2, {b: \"x-%d-${pulumi.stack}\"}], c: \"%s\"}}}\n", i, i, strings.Repeat("z", 500))
+		fmt.Fprintf(&b,
+			"  r%d: {type: \"zoo:Echo\", properties: {value: {a: [1, 2, {b: \"x-%d-${pulumi.stack}\"}], c: \"%s\"}}}\n", i, i,
+			strings.Repeat("z", 500))
 	}
 	o := options()
 	o.Limits = builtins.Limits{Steps: 1000, PerResource: 200} // a fiftieth of what there is by default

@@ -296,8 +296,8 @@ func (env environment) StackOutput(ctx context.Context, stack, output string) (v
 	return env.e.stackOutput(ctx, stack, output)
 }
 
-// Recoverable tells faults of an expression, which try passes over, from failures of what it needs, which recover passes
-// over too (L10.C5).
+// Recoverable tells faults of an expression, which try passes over, from failures of what it needs, which recover
+// passes over too (L10.C5).
 func (env environment) Recoverable(err error) (isFault, isFailure bool) {
 	if f := (*fault)(nil); errors.As(err, &f) {
 		return f.cause == broken, f.cause == poisoned

@@ -14,7 +14,9 @@ func calls(n int) string {
 	var b strings.Builder
 	b.WriteString("variables:\n  v0: {name: start, ports: [80, 443]}\n")
 	for i := 1; i <= n; i++ {
-		fmt.Fprintf(&b, "  v%d:\n    name: {fn::join: [\"-\", [n, %d, {fn::upper: \"${v%d.name}\"}]]}\n    ports: ${slice(v%d.ports, 0, 2)}\n", i, i, i/2, i/2)
+		fmt.Fprintf(&b,
+			"  v%d:\n    name: {fn::join: [\"-\", [n, %d, {fn::upper: \"${v%d.name}\"}]]}\n    ports: ${slice(v%d.ports, 0, "+
+				"2)}\n", i, i, i/2, i/2)
 	}
 	return b.String()
 }
@@ -39,7 +41,9 @@ func BenchmarkCalls(b *testing.B) {
 func BenchmarkForEach(b *testing.B) {
 	for _, n := range []int{1_000, 10_000} {
 		b.Run(fmt.Sprintf("items=%d", n), func(b *testing.B) {
-			text := fmt.Sprintf("resources:\n  r: {type: zoo:Echo, forEach: %d, properties: {value: \"x-${each.key}\"}}\noutputs: {n: \"${length(r[*].computed)}\"}\n", n)
+			text := fmt.Sprintf(
+				"resources:\n  r: {type: zoo:Echo, forEach: %d, properties: {value: \"x-${each.key}\"}}\noutputs: {n: "+
+					"\"${length(r[*].computed)}\"}\n", n)
 			program := mustLoad(b, text, nil)
 			b.ReportAllocs()
 			for b.Loop() {

@@ -10,10 +10,11 @@ import (
 	"github.com/yamlhost/yamlhost/internal/supervise"
 )
 
-// RunCommand is a Command for Options: it starts words[0] with the other words as its arguments, in a folder and with an
-// environment of "name=value", and returns what the command wrote. The command is killed with all that it has started when ctx ends,
-// and, behind a supervisor, when this process does; see supervise.Start.
-func RunCommand(env, supervisor []string) func(ctx context.Context, dir string, words []string) (said string, err error) {
+// RunCommand is a Command for Options: it starts words[0] with the other words as its arguments, in a folder and with
+// an environment of "name=value", and returns what the command wrote. The command is killed with all that it has
+// started when ctx ends, and, behind a supervisor, when this process does; see supervise.Start.
+func RunCommand(env, supervisor []string) func(ctx context.Context, dir string, words []string) (said string,
+	err error) {
 	return func(ctx context.Context, dir string, words []string) (string, error) {
 		var output bytes.Buffer
 		cmd := exec.Command(words[0], words[1:]...)

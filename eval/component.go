@@ -48,9 +48,11 @@ func (s *scope) construct(ctx context.Context, r *check.Resource, u urn.URN, inp
 		if f := silent(err); f != nil {
 			return value.Null, f
 		}
-		return value.Null, blame(diag.OperationFailed, r.Decl.Name.Range, "", "cannot record the outputs of `%s`: %s", r.Decl.Name.Value, err)
+		return value.Null, blame(diag.OperationFailed, r.Decl.Name.Range, "", "cannot record the outputs of `%s`: %s",
+			r.Decl.Name.Value, err)
 	}
-	return s.e.registered(r, &resource{urn: u, outputs: outputs, component: true, known: true, local: true, members: members}), nil
+	return s.e.registered(r, &resource{urn: u, outputs: outputs, component: true, known: true, local: true,
+		members: members}), nil
 }
 
 // failed are the faults of nodes together, in the order of the program; nil when there are none.
@@ -104,8 +106,8 @@ func (e *evaluator) concrete(urns []urn.URN) []urn.URN {
 	return sortedURNs(all)
 }
 
-// withoutItself is a reference to a resource without the dependency on a component of the program: what such a component
-// gives has dependencies of its own.
+// withoutItself is a reference to a resource without the dependency on a component of the program: what such a
+// component gives has dependencies of its own.
 func (e *evaluator) withoutItself(v value.Value, u urn.URN) value.Value {
 	if of := e.resources.get(u); of == nil || !of.local {
 		return v

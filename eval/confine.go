@@ -14,8 +14,8 @@ import (
 	"github.com/yamlhost/yamlhost/value"
 )
 
-// confined makes the thunks of arguments that name files refuse those outside of the project (L6.23). An absolute path that
-// the program writes out is the one exception: anyone who reads the program sees it.
+// confined makes the thunks of arguments that name files refuse those outside of the project (L6.23). An absolute path
+// that the program writes out is the one exception: anyone who reads the program sees it.
 func (s *scope) confined(f *builtins.Func, args []ast.Expr, thunks []builtins.Thunk) {
 	for i, inner := range thunks {
 		if p := f.Param(i); p == nil || !p.Path || i >= len(args) || args[i] == nil {
@@ -41,13 +41,15 @@ func (s *scope) confined(f *builtins.Func, args []ast.Expr, thunks []builtins.Th
 			if !v.IsSecret() {
 				shown = "`" + path + "`"
 			}
-			return value.Null, blame(diag.FileAccess, arg.Range(), "the run restricts paths; copy the file into the project, or write an absolute path out",
+			return value.Null, blame(diag.FileAccess, arg.Range(),
+				"the run restricts paths; copy the file into the project, or write an absolute path out",
 				"%s is outside of the project", shown)
 		}
 	}
 }
 
-// stranger judges what an untrusted program may read: files of the project, and public addresses (D13). Its error is nil for those.
+// stranger judges what an untrusted program may read: files of the project, and public addresses (D13). Its error is
+// nil for those.
 func (e *evaluator) stranger(path string, secret bool, arg ast.Expr) error {
 	err := e.public(path)
 	if err == nil {
@@ -57,7 +59,8 @@ func (e *evaluator) stranger(path string, secret bool, arg ast.Expr) error {
 	if !secret {
 		shown = "`" + path + "`"
 	}
-	return blame(diag.FileAccess, arg.Range(), "the run is --untrusted; the files of the project and public addresses are all that it reads",
+	return blame(diag.FileAccess, arg.Range(),
+		"the run is --untrusted; the files of the project and public addresses are all that it reads",
 		"%s may not be read: %s", shown, err)
 }
 

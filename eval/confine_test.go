@@ -20,7 +20,8 @@ func TestRestrictedPaths(t *testing.T) {
 	root := filepath.Join(dir, "project")
 	cwd := filepath.Join(root, "prog")
 	require.NoError(t, os.MkdirAll(cwd, 0o755))
-	for _, path := range []string{filepath.Join(dir, "outside"), filepath.Join(root, "shared"), filepath.Join(cwd, "own")} {
+	for _, path := range []string{filepath.Join(dir, "outside"), filepath.Join(root, "shared"),
+		filepath.Join(cwd, "own")} {
 		require.NoError(t, os.WriteFile(path, []byte("content"), 0o644))
 	}
 	require.NoError(t, os.Symlink(filepath.Join(dir, "outside"), filepath.Join(cwd, "link")))
@@ -42,7 +43,8 @@ func TestRestrictedPaths(t *testing.T) {
 		"absolute, through a variable":   {"${path}", false},
 		"a name that begins like upward": {"..own", true}, // does not exist: no matter of permission
 	} {
-		for _, call := range []string{"fn::readFile", "fn::filebase64", "fn::filebase64sha256", "fn::fileAsset", "fn::fileArchive"} {
+		for _, call := range []string{"fn::readFile", "fn::filebase64", "fn::filebase64sha256", "fn::fileAsset",
+			"fn::fileArchive"} {
 			t.Run(name+" "+call, func(t *testing.T) {
 				t.Parallel()
 				text := fmt.Sprintf("variables: {path: %q}\noutputs: {a: {%s: %q}}\n", outside, call, tc.argument)
@@ -61,8 +63,8 @@ func TestRestrictedPaths(t *testing.T) {
 	}
 }
 
-// An untrusted program reads files of the project and nothing else, in whatever form it names them, no private address, no
-// environment variable, and runs no command (D13).
+// An untrusted program reads files of the project and nothing else, in whatever form it names them, no private address,
+// no environment variable, and runs no command (D13).
 func TestUntrusted(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -71,10 +73,12 @@ func TestUntrusted(t *testing.T) {
 	require.NoError(t, os.MkdirAll(filepath.Join(cwd, "sound"), 0o755))
 	require.NoError(t, os.MkdirAll(filepath.Join(cwd, "leaky"), 0o755))
 	outside := filepath.Join(dir, "outside")
-	for _, path := range []string{outside, filepath.Join(root, "shared"), filepath.Join(cwd, "own"), filepath.Join(cwd, "sound", "a")} {
+	for _, path := range []string{outside, filepath.Join(root, "shared"), filepath.Join(cwd, "own"),
+		filepath.Join(cwd, "sound", "a")} {
 		require.NoError(t, os.WriteFile(path, []byte("content"), 0o644))
 	}
-	for link, target := range map[string]string{"link": outside, "up": dir, "inner": filepath.Join(root, "shared"), "leaky/link": outside} {
+	for link, target := range map[string]string{"link": outside, "up": dir, "inner": filepath.Join(root, "shared"),
+		"leaky/link": outside} {
 		require.NoError(t, os.Symlink(target, filepath.Join(cwd, link)))
 	}
 	file := func(path string) string { return "file://" + filepath.ToSlash(path) }
@@ -131,7 +135,8 @@ func TestUntrusted(t *testing.T) {
 		for _, call := range c.calls {
 			t.Run(name+" "+call, func(t *testing.T) {
 				t.Parallel()
-				require.Equal(t, !c.allowed, refused(t, fmt.Sprintf("variables: {v: {%s: %q}}\noutputs: {a: '${v}'}\n", call, c.argument)))
+				require.Equal(t, !c.allowed, refused(t, fmt.Sprintf("variables: {v: {%s: %q}}\noutputs: {a: '${v}'}\n", call,
+					c.argument)))
 			})
 		}
 	}

@@ -58,7 +58,8 @@ func runArchive(t *testing.T, a *txtar.Archive) []txtar.File {
 	if result.Failed+result.Skipped > 0 {
 		add("counts", fmt.Sprintf("%d failed, %d skipped\n", result.Failed, result.Skipped))
 	}
-	require.True(t, value.Equal(result.Outputs, z.recorder.Outputs(result.Stack)), "the outputs are registered, also after failures")
+	require.True(t, value.Equal(result.Outputs, z.recorder.Outputs(result.Stack)),
+		"the outputs are registered, also after failures")
 	return got
 }
 

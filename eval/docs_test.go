@@ -36,16 +36,17 @@ func blocksOf(lines []string) []block {
 		for end < len(lines) && lines[end] != "```" {
 			end++
 		}
-		found = append(found, block{label: label, text: strings.Join(lines[i+1:end], "\n") + "\n", line: i + 1, start: i + 1, end: end})
+		found = append(found, block{label: label, text: strings.Join(lines[i+1:end], "\n") + "\n", line: i + 1, start: i + 1,
+			end: end})
 		i = end
 	}
 	return found
 }
 
-// TestLanguagePage carries out every example of docs/language.md. A block "yaml run" is a program that runs without errors,
-// "yaml check" one that has errors and does not run, "yaml file NAME" a text that the next one includes. Behind a program
-// come blocks "config" with the stack's settings, "outputs" with what it gives, and "findings" with what there is to say of
-// it; -update rewrites the last two.
+// TestLanguagePage carries out every example of docs/language.md. A block "yaml run" is a program that runs without
+// errors, "yaml check" one that has errors and does not run, "yaml file NAME" a text that the next one includes. Behind
+// a program come blocks "config" with the stack's settings, "outputs" with what it gives, and "findings" with what
+// there is to say of it; -update rewrites the last two.
 func TestLanguagePage(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(languagePage)
@@ -60,7 +61,8 @@ func TestLanguagePage(t *testing.T) {
 			require.Contains(t, []string{"config", "outputs", "findings"}, b.label, "line %d", b.line)
 			continue
 		}
-		require.Regexp(t, `^yaml (run|check|file .+)$`, b.label, "line %d: an example is run, checked, or a file of one", b.line)
+		require.Regexp(t, `^yaml (run|check|file .+)$`, b.label, "line %d: an example is run, checked, or a file of one",
+			b.line)
 		if strings.HasPrefix(b.label, "yaml file ") {
 			continue
 		}
@@ -88,7 +90,8 @@ func TestLanguagePage(t *testing.T) {
 				got string
 			}{{findings, gotFindings}, {outputs, gotOutputs}} {
 				if part.at != nil {
-					lines = slices.Replace(lines, part.at.start, part.at.end, strings.Split(strings.TrimSuffix(part.got, "\n"), "\n")...)
+					lines = slices.Replace(lines, part.at.start, part.at.end, strings.Split(strings.TrimSuffix(part.got, "\n"),
+						"\n")...)
 				}
 			}
 			continue

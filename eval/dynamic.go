@@ -13,8 +13,8 @@ import (
 )
 
 // dynamicProviders are the provider resources of dynamic types (D15): one for each source, so that the state has each
-// source's code once. Types whose objects are replaced when their code changes have one of their own, which keeps the old
-// code until the old objects are deleted.
+// source's code once. Types whose objects are replaced when their code changes have one of their own, which keeps the
+// old code until the old objects are deleted.
 type dynamicProviders struct {
 	mu    sync.Mutex // guards known
 	known map[string]*dynamicProvider
@@ -52,7 +52,8 @@ func (e *evaluator) dynamicProvider(ctx context.Context, d *check.Dynamic) (stri
 func (e *evaluator) registerDynamic(ctx context.Context, name string, d *check.Dynamic) (string, *fault) {
 	at := d.Decl.Name.Range
 	if d.Code == nil {
-		return "", blame(diag.OperationFailed, at, "", "this engine cannot run %s: dynamic types need the engine of yamlhost", d.Path)
+		return "", blame(diag.OperationFailed, at, "", "this engine cannot run %s: dynamic types need the engine of yamlhost",
+			d.Path)
 	}
 	response, err := e.monitor.RegisterResource(ctx, monitor.RegisterRequest{
 		Type: "pulumi:providers:" + check.DynamicNamespace, Name: name, Custom: true, Parent: e.stack,
@@ -70,8 +71,8 @@ func (e *evaluator) registerDynamic(ctx context.Context, name string, d *check.D
 	return providerReference(&value.ResourceRef{URN: response.URN, ID: response.ID}), nil
 }
 
-// dynamicInputs are the inputs of the provider resource that serves a type and others of its source; runtime/dynamic reads
-// them.
+// dynamicInputs are the inputs of the provider resource that serves a type and others of its source; runtime/dynamic
+// reads them.
 func dynamicInputs(p *check.Program, d *check.Dynamic) value.Value {
 	types := value.EmptyMap()
 	var env []string

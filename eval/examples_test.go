@@ -24,8 +24,8 @@ import (
 // docsSchema is the package that examples in documentation use.
 const docsSchema = "testdata/docs.json"
 
-// docsMonitor answers for the stack dev of the project docs: a provider docs whose resources give back their inputs and what
-// testdata/docs.json adds, and the stack organization/network/prod.
+// docsMonitor answers for the stack dev of the project docs: a provider docs whose resources give back their inputs and
+// what testdata/docs.json adds, and the stack organization/network/prod.
 func docsMonitor() *monitortest.Recorder {
 	r := &monitortest.Recorder{Deployment: monitor.Info{Project: "docs", Stack: "dev", Organization: "organization"}}
 	r.Register = func(g monitor.RegisterRequest) (monitor.RegisterResponse, error) {
@@ -71,7 +71,8 @@ func runDocsWith(t *testing.T, text string, config map[string]check.ConfigText,
 	file, findings := parser.Parse(diag.NewSource("Main.yaml", []byte(text)), parser.Options{Include: include})
 	bytes, err := os.ReadFile(docsSchema)
 	require.NoError(t, err)
-	program, more := check.Check(context.Background(), file, check.Options{Project: "docs", Config: config, ConfigKnown: true,
+	program, more := check.Check(context.Background(), file, check.Options{Project: "docs", Config: config,
+		ConfigKnown: true,
 		Schemas: schema.NewLoader(func(_ context.Context, d schema.Descriptor) ([]byte, error) {
 			if d.PackageName() != "docs" {
 				return nil, errNoPackage
@@ -90,8 +91,8 @@ func runDocsWith(t *testing.T, text string, config map[string]check.ConfigText,
 	return result, append(findings, more...)
 }
 
-// TestExamplesOfFunctions carries out what the table of functions says: each example, as a call in YAML and inside ${…},
-// gives what the record promises. (Every rule of L6.B has its function here.)
+// TestExamplesOfFunctions carries out what the table of functions says: each example, as a call in YAML and inside
+// ${…}, gives what the record promises. (Every rule of L6.B has its function here.)
 func TestExamplesOfFunctions(t *testing.T) {
 	t.Parallel()
 	for _, f := range builtins.Table() {

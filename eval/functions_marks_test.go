@@ -15,10 +15,10 @@ import (
 	"github.com/yamlhost/yamlhost/value/urn"
 )
 
-// TestMarksOfFunctions takes the arguments of every function's example and changes one leaf at a time (L6.5, L9.14, L9.31,
-// L9.40): a secret leaf makes the result secret and changes nothing else; what is known in spite of an unknown leaf is what
-// it is with the leaf known; and a leaf that came from a resource makes the result depend on it, unless the function only
-// moved other parts about.
+// TestMarksOfFunctions takes the arguments of every function's example and changes one leaf at a time (L6.5, L9.14,
+// L9.31, L9.40): a secret leaf makes the result secret and changes nothing else; what is known in spite of an unknown
+// leaf is what it is with the leaf known; and a leaf that came from a resource makes the result depend on it, unless
+// the function only moved other parts about.
 func TestMarksOfFunctions(t *testing.T) {
 	t.Parallel()
 	tried := 0
@@ -70,7 +70,8 @@ const origin = urn.URN("urn:pulumi:dev::docs::docs:index:Server::origin")
 
 // moves are the functions whose result may have nothing of a leaf: they pick parts, or count them (L9.44), or they look
 // for the first argument that will do.
-var moves = map[string]bool{"select": true, "element": true, "slice": true, "lookup": true, "length": true, "coalesce": true,
+var moves = map[string]bool{"select": true, "element": true, "slice": true, "lookup": true, "length": true,
+	"coalesce":     true,
 	"coalesceList": true, "merge": true, "keys": true, "if": true, "try": true, "can": true, "recover": true}
 
 // exampleArguments are the arguments of a function's example; false where they are not plain data.

@@ -18,7 +18,8 @@ func (e *evaluator) registerHooks(ctx context.Context) *fault {
 	for _, h := range e.program.Hooks {
 		at := h.Decl.Name.Range
 		if e.options.Untrusted {
-			return blame(diag.OperationFailed, at, "the run is --untrusted, and starts no command", "the hook `%s` runs a command", h.Decl.Name.Value)
+			return blame(diag.OperationFailed, at, "the run is --untrusted, and starts no command",
+				"the hook `%s` runs a command", h.Decl.Name.Value)
 		}
 		registrar, ok := e.monitor.(monitor.HookRegistrar)
 		if !ok || e.options.Command == nil {

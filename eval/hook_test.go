@@ -66,15 +66,17 @@ resources:
 func TestHooks(t *testing.T) {
 	t.Parallel()
 	program := compileHooks(t, hookProgram)
-	m := &hookMonitor{Recorder: &monitortest.Recorder{Deployment: monitor.Info{Project: "p", Stack: "s"}}, hooks: map[string]monitor.Hook{}}
+	m := &hookMonitor{Recorder: &monitortest.Recorder{Deployment: monitor.Info{Project: "p", Stack: "s"}},
+		hooks: map[string]monitor.Hook{}}
 	var ran []string
-	result, diags := eval.Run(t.Context(), program, m, eval.Options{Cwd: "/dir", Command: func(_ context.Context, dir string, words []string) (string, error) {
-		ran = append(ran, dir+": "+strings.Join(words, " "))
-		if len(ran) > 1 {
-			return "", errors.New("exit status 1")
-		}
-		return "", nil
-	}})
+	result, diags := eval.Run(t.Context(), program, m, eval.Options{Cwd: "/dir",
+		Command: func(_ context.Context, dir string, words []string) (string, error) {
+			ran = append(ran, dir+": "+strings.Join(words, " "))
+			if len(ran) > 1 {
+				return "", errors.New("exit status 1")
+			}
+			return "", nil
+		}})
 	require.False(t, diags.HasErrors(), diags)
 	require.Zero(t, result.Failed)
 	require.True(t, m.waited)
@@ -118,7 +120,8 @@ func TestFaultyHooks(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			text := "hooks: {first: {command: [x]}}\nvariables: {v: first}\nresources: {r: {type: 'pkg:T', options: {hooks: " + c.hooks + "}}}\n"
+			text := "hooks: {first: {command: [x]}}\nvariables: {v: first}\nresources: {r: {type: 'pkg:T', options: {hooks: " +
+				c.hooks + "}}}\n"
 			file, diags := parser.Parse(diag.NewSource("Main.yaml", []byte(text)), parser.Options{})
 			require.False(t, diags.HasErrors(), diags)
 			_, diags = check.Check(t.Context(), file, check.Options{Project: "p"})
@@ -140,10 +143,11 @@ func TestHookOutputIsMasked(t *testing.T) {
 	program := compileHooks(t, "hooks:\n  first: {command: [echo, '${secret}', '${args.password}']}\n"+
 		"variables: {secret: {fn::secret: \"canary one\\ncanary two\"}}\n"+
 		"resources:\n  r: {type: 'pkg:Thing', options: {hooks: {beforeCreate: [first]}}}\n")
-	m := &hookMonitor{Recorder: &monitortest.Recorder{Deployment: monitor.Info{Project: "p", Stack: "s"}}, hooks: map[string]monitor.Hook{},
-		args: map[string]value.Value{"password": value.String("canary three").Secret()}}
+	m := &hookMonitor{Recorder: &monitortest.Recorder{Deployment: monitor.Info{Project: "p", Stack: "s"}},
+		hooks: map[string]monitor.Hook{}, args: map[string]value.Value{"password": value.String("canary three").Secret()}}
 	var lines []string
-	_, diags := eval.Run(t.Context(), program, m, eval.Options{Cwd: "/dir", Says: func(line string) { lines = append(lines, line) },
+	_, diags := eval.Run(t.Context(), program, m, eval.Options{Cwd: "/dir",
+		Says: func(line string) { lines = append(lines, line) },
 		Command: func(_ context.Context, _ string, words []string) (string, error) {
 			return strings.Join(words, " and ") + "\nin the clear", nil
 		}})

@@ -19,8 +19,8 @@ import (
 // maxInstances bounds what one forEach makes, so that a slip of a number ends in an error.
 const maxInstances = 100_000
 
-// resource makes what a resource of the program stands for: a reference to it, null where its if is false, or with forEach
-// a list or map of these.
+// resource makes what a resource of the program stands for: a reference to it, null where its if is false, or with
+// forEach a list or map of these.
 func (s *scope) resource(ctx context.Context, n *check.Node) (value.Value, *fault) {
 	if n.Resource.Decl.ForEach != nil {
 		return s.instances(ctx, n)
@@ -54,10 +54,12 @@ func (s *scope) wanted(ctx context.Context, condition ast.Expr) (bool, *fault) {
 	yes, ok := v.AsBool()
 	switch {
 	case !v.IsKnown():
-		return false, blame(diag.NotKnownInTime, condition.Range(), "use values that do not come from resources to be created",
+		return false, blame(diag.NotKnownInTime, condition.Range(),
+			"use values that do not come from resources to be created",
 			"`if` must be known before anything is created")
 	case v.IsSecret():
-		return false, blame(diag.NotAssignable, condition.Range(), "which resources there are is seen by all; use fn::unsecret if that is fine",
+		return false, blame(diag.NotAssignable, condition.Range(),
+			"which resources there are is seen by all; use fn::unsecret if that is fine",
 			"`if` must not be secret")
 	case !ok:
 		return false, blame(diag.NotAssignable, condition.Range(), "", "`if` must be a boolean, not %s", kindOf(v))
@@ -77,7 +79,8 @@ func (s *scope) instances(ctx context.Context, n *check.Node) (value.Value, *fau
 			"the instances of `%s` are not shown here", s.nameOf(n.Resource))
 		return collection.AsWitness(schema.Witness(n.Type)), nil
 	case collection.IsSecret():
-		return value.Null, blame(diag.NotAssignable, from.Range(), "names and number of resources are seen by all; use fn::unsecret if that is fine",
+		return value.Null, blame(diag.NotAssignable, from.Range(),
+			"names and number of resources are seen by all; use fn::unsecret if that is fine",
 			"`forEach` must not be secret")
 	}
 	of := *s
@@ -100,16 +103,18 @@ func (s *scope) instances(ctx context.Context, n *check.Node) (value.Value, *fau
 	switch number, isNumber := collection.AsNumber(); {
 	case isNumber:
 		if number < 0 || number != math.Trunc(number) || number > maxInstances {
-			return value.Null, blame(diag.NotAssignable, from.Range(), "", "`forEach` makes from 0 to %d instances, not %s", maxInstances,
-				value.FormatNumber(number))
+			return value.Null, blame(diag.NotAssignable, from.Range(), "", "`forEach` makes from 0 to %d instances, not %s",
+				maxInstances, value.FormatNumber(number))
 		}
 		count, numbered = int(number), true
 	case collection.Is(value.KindList), collection.Is(value.KindMap):
 		if count = collection.Len(); count > maxInstances {
-			return value.Null, blame(diag.NotAssignable, from.Range(), "", "`forEach` makes from 0 to %d instances, not %d", maxInstances, count)
+			return value.Null, blame(diag.NotAssignable, from.Range(), "", "`forEach` makes from 0 to %d instances, not %d",
+				maxInstances, count)
 		}
 	default:
-		return value.Null, blame(diag.NotAssignable, from.Range(), "", "`forEach` must be a number, a list, a map or a boolean, not %s",
+		return value.Null, blame(diag.NotAssignable, from.Range(), "",
+			"`forEach` must be a number, a list, a map or a boolean, not %s",
 			kindOf(collection))
 	}
 	made := make([]value.Value, count)
@@ -219,8 +224,8 @@ func inParallel(n, workers int, fn func(i int)) {
 	wg.Wait()
 }
 
-// nameOf is the name of a resource as its URN has it: with those of the components around it (L3.52), and the key of the
-// instance.
+// nameOf is the name of a resource as its URN has it: with those of the components around it (L3.52), and the key of
+// the instance.
 func (s *scope) nameOf(r *check.Resource) string { return s.frame.prefix + r.LogicalName + s.suffix }
 
 // urnOf is the URN that the engine will give a resource.

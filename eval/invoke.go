@@ -85,7 +85,8 @@ func (s *scope) invoke(ctx context.Context, e *ast.Call, call *check.Invoke) (va
 		if response, err = s.e.monitor.Invoke(ctx, request); err == nil {
 			switch {
 			case len(response.Failures) > 0:
-				return value.Null, failuresFault(diag.InvokeFailed, call.Token, response.Failures, args, argumentRanges(call.Arguments), e.Name.Range)
+				return value.Null, failuresFault(diag.InvokeFailed, call.Token, response.Failures, args,
+					argumentRanges(call.Arguments), e.Name.Range)
 			case response.Unknown:
 				return unknown, nil
 			}
@@ -188,7 +189,8 @@ func argumentRanges(e ast.Expr) map[string]diag.Range {
 }
 
 // failuresFault is a refusal by a provider, each reason at the property that it is about.
-func failuresFault(code diag.Code, what string, failures []monitor.Failure, inputs value.Value, ranges map[string]diag.Range, otherwise diag.Range) *fault {
+func failuresFault(code diag.Code, what string, failures []monitor.Failure, inputs value.Value,
+	ranges map[string]diag.Range, otherwise diag.Range) *fault {
 	var all *fault
 	for _, failure := range failures {
 		reason, at := redact(failure.Reason, inputs), otherwise

@@ -64,7 +64,8 @@ func (s *scope) loop(ctx context.Context, e *ast.For) (value.Value, *fault) {
 		s.used.doubt(collection)
 		return collection.AsWitness(kind), nil
 	case !collection.Is(value.KindList) && !collection.Is(value.KindMap):
-		return value.Null, blame(diag.NotIndexable, e.Collection.Range(), "", "a loop needs a list or a map, not %s", kindOf(collection))
+		return value.Null, blame(diag.NotIndexable, e.Collection.Range(), "", "a loop needs a list or a map, not %s",
+			kindOf(collection))
 	}
 	var (
 		failed   *fault
@@ -132,10 +133,12 @@ func (s *scope) loop(ctx context.Context, e *ast.For) (value.Value, *fault) {
 			items, _ := entries[at].Value.AsList()
 			entries[at].Value = value.List(append(items, v)...)
 		case key.IsSecret():
-			failed = failed.and(blame(diag.Duplicate, e.Key.Range(), "write ... behind the value to gather values of one key in a list",
+			failed = failed.and(blame(diag.Duplicate, e.Key.Range(),
+				"write ... behind the value to gather values of one key in a list",
 				"two values have the same key"))
 		default:
-			failed = failed.and(blame(diag.Duplicate, e.Key.Range(), "write ... behind the value to gather values of one key in a list",
+			failed = failed.and(blame(diag.Duplicate, e.Key.Range(),
+				"write ... behind the value to gather values of one key in a list",
 				"two values have the key %q", name))
 		}
 	}

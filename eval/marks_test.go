@@ -102,7 +102,8 @@ func TestMarksAreThoseOfTheLeaves(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		var b strings.Builder
-		b.WriteString("resources:\n  a: {type: zoo:Echo, properties: {value: known}}\n  b: {type: zoo:Echo, properties: {value: known}}\n")
+		b.WriteString(
+			"resources:\n  a: {type: zoo:Echo, properties: {value: known}}\n  b: {type: zoo:Echo, properties: {value: known}}\n")
 		b.WriteString("  probe: {type: zoo:Echo, properties: {value: \"${last}\"}}\n")
 		b.WriteString("variables:\n  flag: true\n")
 		names, models := []string{}, []model{}

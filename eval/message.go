@@ -19,8 +19,8 @@ type Message struct {
 	At       diag.Range
 }
 
-// messages shows the messages of the program, in its order, now that all nodes have been evaluated. What a preview does not
-// know is left out, and so is what depends on a failure. A message of the level error makes the run fail.
+// messages shows the messages of the program, in its order, now that all nodes have been evaluated. What a preview does
+// not know is left out, and so is what depends on a failure. A message of the level error makes the run fail.
 func (e *evaluator) messages(ctx context.Context, result *Result) diag.Diagnostics {
 	var findings diag.Diagnostics
 	s := &scope{e: e, frame: e.root}
@@ -87,7 +87,8 @@ func (s *scope) message(ctx context.Context, decl *ast.Message) (m Message, show
 	return m, true, nil
 }
 
-// publicText is the text of an expression with a placeholder for each part that is secret. known says whether all of it is.
+// publicText is the text of an expression with a placeholder for each part that is secret. known says whether all of it
+// is.
 func (s *scope) publicText(ctx context.Context, e ast.Expr) (text string, known bool, _ *fault) {
 	parts := []ast.Expr{e}
 	if template, ok := e.(*ast.Template); ok {

@@ -35,13 +35,14 @@ func sayMessages(t *testing.T, m *monitortest.Recorder) ([]eval.Message, eval.Re
 	program, diags := check.Check(t.Context(), file, check.Options{Project: "p"})
 	require.False(t, diags.HasErrors(), diags)
 	var said []eval.Message
-	result, diags := eval.Run(t.Context(), program, m, eval.Options{Cwd: "/dir", Message: func(_ context.Context, m eval.Message) { said = append(said, m) }})
+	result, diags := eval.Run(t.Context(), program, m, eval.Options{Cwd: "/dir",
+		Message: func(_ context.Context, m eval.Message) { said = append(said, m) }})
 	require.Empty(t, diags)
 	return said, result
 }
 
-// L10.C20: messages come in the order of the program, with their level and resource; secrets are hidden; an error fails the
-// run.
+// L10.C20: messages come in the order of the program, with their level and resource; secrets are hidden; an error fails
+// the run.
 func TestMessages(t *testing.T) {
 	t.Parallel()
 	said, result := sayMessages(t, &monitortest.Recorder{Deployment: monitor.Info{Project: "p", Stack: "s"}})
@@ -49,7 +50,8 @@ func TestMessages(t *testing.T) {
 	for _, m := range said {
 		texts = append(texts, m.Severity.String()+": "+m.Text)
 	}
-	require.Equal(t, []string{"info: plain 3", "warning: careful", "info: with [secret]!", "info: the id is id-r", "error: too much"}, texts)
+	require.Equal(t, []string{"info: plain 3", "warning: careful", "info: with [secret]!", "info: the id is id-r",
+		"error: too much"}, texts)
 	require.Equal(t, "r", said[1].URN.Name())
 	require.True(t, said[2].Debug)
 	require.Empty(t, said[2].URN)

@@ -12,8 +12,8 @@ import (
 	"github.com/yamlhost/yamlhost/value/urn"
 )
 
-// method calls a method of a resource (L10.C8). Unlike functions, methods are called in previews too: who has the resource
-// knows what it can answer already.
+// method calls a method of a resource (L10.C8). Unlike functions, methods are called in previews too: who has the
+// resource knows what it can answer already.
 func (s *scope) method(ctx context.Context, e *ast.Call, call *check.Method) (value.Value, *fault) {
 	self, failed := s.eval(ctx, call.Resource)
 	args := value.EmptyMap()
@@ -56,7 +56,8 @@ func (s *scope) method(ctx context.Context, e *ast.Call, call *check.Method) (va
 		return value.Null, f
 	}
 	request := monitor.CallRequest{
-		Token: call.Token, ArgDependencies: make(map[string][]urn.URN, args.Len()), SourcePosition: s.e.position(e.Name.Range),
+		Token: call.Token, ArgDependencies: make(map[string][]urn.URN, args.Len()),
+		SourcePosition: s.e.position(e.Name.Range),
 	}
 	if request.Token == "" {
 		request.Token = ref.URN.Type() + "/" + call.Name
@@ -74,7 +75,8 @@ func (s *scope) method(ctx context.Context, e *ast.Call, call *check.Method) (va
 		var response monitor.CallResponse
 		if response, err = s.e.monitor.Call(ctx, request); err == nil {
 			if len(response.Failures) > 0 {
-				return value.Null, failuresFault(diag.InvokeFailed, request.Token, response.Failures, args, argumentRanges(call.Arguments), e.Name.Range)
+				return value.Null, failuresFault(diag.InvokeFailed, request.Token, response.Failures, args,
+					argumentRanges(call.Arguments), e.Name.Range)
 			}
 			return marked(s.methodResult(call, response)), nil
 		}
@@ -85,8 +87,8 @@ func (s *scope) method(ctx context.Context, e *ast.Call, call *check.Method) (va
 	return value.Null, blame(diag.InvokeFailed, e.Name.Range, "", "%s: %s", request.Token, redact(err.Error(), args))
 }
 
-// receiver is the resource whose method is called. A provider has to be named by an ID even while it has none: the engine
-// finds the provider that answers by it.
+// receiver is the resource whose method is called. A provider has to be named by an ID even while it has none: the
+// engine finds the provider that answers by it.
 func receiver(ref *value.ResourceRef) *value.ResourceRef {
 	if !urn.IsProviderType(ref.URN.Type()) {
 		return ref

@@ -9,8 +9,8 @@ import (
 	"github.com/yamlhost/yamlhost/value"
 )
 
-// numberNote remembers where a number first went into a text that the stock host would have written otherwise, such as a
-// million as 1e+06 (L5.15): it names resources that people may have already.
+// numberNote remembers where a number first went into a text that the stock host would have written otherwise, such as
+// a million as 1e+06 (L5.15): it names resources that people may have already.
 type numberNote struct {
 	mu     sync.Mutex // guards the rest
 	at     diag.Range // of the first in the text, so that the note does not depend on the schedule
@@ -47,7 +47,8 @@ func (n *numberNote) tell(to *notes) {
 	}
 	detail := "a name or ID that was made with it by Pulumi's host differs; this is said once for the whole program"
 	if whole := n.number == math.Trunc(n.number); whole && !n.secret {
-		detail = "write " + theirs + " in the text to keep a name that Pulumi's host has made; this is said once for the whole program"
+		detail = "write " + theirs +
+			" in the text to keep a name that Pulumi's host has made; this is said once for the whole program"
 	}
 	to.mu.Lock()
 	defer to.mu.Unlock()

@@ -127,8 +127,8 @@ func taintedBy(v value.Value, from ...value.Value) value.Value {
 	return v
 }
 
-// logic is && and ||. The right side is evaluated only when the left one does not decide; while the left side is unknown,
-// so is the result.
+// logic is && and ||. The right side is evaluated only when the left one does not decide; while the left side is
+// unknown, so is the result.
 func (s *scope) logic(ctx context.Context, e *ast.Binary) (value.Value, *fault) {
 	left, f := s.eval(ctx, e.Left)
 	if f != nil {

@@ -63,8 +63,8 @@ func (s *scope) options(ctx context.Context, r *check.Resource, request *monitor
 	return o.failed
 }
 
-// setting is where in a registration the value of an option goes that is one flag, one text or a list of texts: one of the three is
-// set.
+// setting is where in a registration the value of an option goes that is one flag, one text or a list of texts: one of
+// the three is set.
 type setting struct {
 	option string
 	flag   func(*monitor.RegisterRequest) **bool
@@ -80,12 +80,13 @@ var settings = []setting{
 	{option: "ignoreChanges", texts: func(r *monitor.RegisterRequest) *[]string { return &r.IgnoreChanges }},
 	{option: "replaceOnChanges", texts: func(r *monitor.RegisterRequest) *[]string { return &r.ReplaceOnChanges }},
 	{option: "hideDiffs", texts: func(r *monitor.RegisterRequest) *[]string { return &r.HideDiffs }},
-	{option: "additionalSecretOutputs", texts: func(r *monitor.RegisterRequest) *[]string { return &r.AdditionalSecretOutputs }},
+	{option: "additionalSecretOutputs",
+		texts: func(r *monitor.RegisterRequest) *[]string { return &r.AdditionalSecretOutputs }},
 	{option: "import", text: func(r *monitor.RegisterRequest) *string { return &r.ImportID }},
 }
 
-// plain puts the options of the table into a registration, or merges them with what it has: lists are put together, and of anything
-// else what is given here counts.
+// plain puts the options of the table into a registration, or merges them with what it has: lists are put together, and
+// of anything else what is given here counts.
 func (o *optionReader) plain(from *ast.Options, r *monitor.RegisterRequest) {
 	for _, s := range settings {
 		option := *ast.OptionSpecOf(s.option).In(from)
@@ -109,8 +110,8 @@ func (o *optionReader) plain(from *ast.Options, r *monitor.RegisterRequest) {
 	}
 }
 
-// pack says which package a request is about. The options version and pluginDownloadURL have been applied by the checker
-// where they are literal (L7.21).
+// pack says which package a request is about. The options version and pluginDownloadURL have been applied by the
+// checker where they are literal (L7.21).
 func (o *optionReader) pack(r *check.Resource, from *ast.Options, version, url, ref *string) {
 	d := r.Package
 	if v := o.text(from.Version); v != "" {
@@ -170,8 +171,8 @@ func (o *optionReader) provider(r *check.Resource, from *ast.Options, provider *
 	}
 }
 
-// serves reports whether providers of a package can be those of a resource: it is the resource's own, or that of the plugin
-// which the resource's package is made of.
+// serves reports whether providers of a package can be those of a resource: it is the resource's own, or that of the
+// plugin which the resource's package is made of.
 func serves(r *check.Resource, pkg string) bool {
 	return pkg == urn.PackageOf(r.Token) || pkg == r.Package.Name
 }
@@ -207,15 +208,16 @@ func (o *optionReader) known(option *ast.Option) value.Value {
 			"%s must be known before anything is created", option.Key.Value))
 		return value.Null
 	case v.ContainsSecret():
-		o.blame(blame(diag.NotAssignable, option.Value.Range(), "options are stored in plain text; use fn::unsecret if that is fine",
+		o.blame(blame(diag.NotAssignable, option.Value.Range(),
+			"options are stored in plain text; use fn::unsecret if that is fine",
 			"%s must not be secret", option.Key.Value))
 		return value.Null
 	}
 	return v
 }
 
-// unknownBesidesIDs reports whether anything inside v is unknown but the IDs of resources to be created: of those, options
-// want the URN, which is known (L4.10).
+// unknownBesidesIDs reports whether anything inside v is unknown but the IDs of resources to be created: of those,
+// options want the URN, which is known (L4.10).
 func unknownBesidesIDs(v value.Value) bool {
 	return v.Transform(func(x value.Value) value.Value {
 		if x.Is(value.KindResource) {
@@ -227,7 +229,8 @@ func unknownBesidesIDs(v value.Value) bool {
 
 // wrong reports an option of the wrong kind.
 func (o *optionReader) wrong(option *ast.Option, wants string, v value.Value) {
-	o.blame(blame(diag.NotAssignable, option.Value.Range(), "", "%s must be %s, not %s", option.Key.Value, wants, kindOf(v)))
+	o.blame(blame(diag.NotAssignable, option.Value.Range(), "", "%s must be %s, not %s", option.Key.Value, wants,
+		kindOf(v)))
 }
 
 // bool is nil when the option is absent or null (L4.6).

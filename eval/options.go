@@ -23,15 +23,16 @@ type Options struct {
 	// RequireVersion asks the engine whether its version is in a range, where that is the engine's to say; nil to compare
 	// with EngineVersion. An error is the engine's refusal.
 	RequireVersion func(ctx context.Context, wanted string) error
-	// EngineKnowsPackages says that the engine was told which packages the program needs, as the Pulumi CLI is: it completes
-	// requests that name no version by itself (E3.29).
+	// EngineKnowsPackages says that the engine was told which packages the program needs, as the Pulumi CLI is: it
+	// completes requests that name no version by itself (E3.29).
 	EngineKnowsPackages bool
-	// Command runs a command of a hook (L10.C14) in a folder and returns what it wrote; nil when commands cannot be run. Says gets
-	// what the commands of hooks wrote, line by line and without the secrets that they were given; nil to drop it.
+	// Command runs a command of a hook (L10.C14) in a folder and returns what it wrote; nil when commands cannot be run.
+	// Says gets what the commands of hooks wrote, line by line and without the secrets that they were given; nil to drop
+	// it.
 	Command func(ctx context.Context, dir string, words []string) (said string, err error)
 	Says    func(line string)
-	// Bundle makes texts, by their names in an archive, of a source file below dir and what it imports; nil when nothing here
-	// can. The error says where the fault is.
+	// Bundle makes texts, by their names in an archive, of a source file below dir and what it imports; nil when nothing
+	// here can. The error says where the fault is.
 	Bundle func(ctx context.Context, dir string, r builtins.BundleRequest) (map[string]string, error)
 	// Message shows a message of the program; nil for nobody. It is called by one goroutine.
 	Message func(ctx context.Context, m Message)
@@ -44,15 +45,15 @@ type Options struct {
 	Getenv func(name string) (string, bool)
 	// RestrictPaths keeps functions that name files to those of the project (L6.23).
 	RestrictPaths bool
-	// Untrusted is for the program of a stranger (D13): it reads files of the project and nothing else, no private address, no
-	// environment, and runs no command. Getenv and Command are not asked then.
+	// Untrusted is for the program of a stranger (D13): it reads files of the project and nothing else, no private
+	// address, no environment, and runs no command. Getenv and Command are not asked then.
 	Untrusted bool
 	// AllowEnv lets fn::env read every environment variable, not only those that the program lists (L10.C9).
 	AllowEnv bool
 	// Limits bound what the evaluation may cost (Y309); what is 0 is as in builtins.DefaultLimits.
 	Limits builtins.Limits
-	// Crash is told of a panic in the goroutine that had it, and does not return; nil to let it end the process as Go does.
-	// Others may hold locks for ever then, so that there is nothing to clean up.
+	// Crash is told of a panic in the goroutine that had it, and does not return; nil to let it end the process as Go
+	// does. Others may hold locks for ever then, so that there is nothing to clean up.
 	Crash func(fault any)
 	// SourcePath makes the absolute path of a source's name, for source positions (D11); nil to join it to Cwd.
 	SourcePath func(name string) string

@@ -18,16 +18,18 @@ type Constructed struct {
 	Outputs value.Value // a map; each output carries what it depends on
 }
 
-// Construct makes an instance of a component for another program, which may be in any language (L1.35): it registers the
-// component as request has it, evaluates its body and registers its outputs. The request's inputs are those that the other
-// program gave; its type and kind are the component's business. The options' directories are those of the other program
-// (L3.55).
-func Construct(ctx context.Context, c *check.Component, m monitor.Monitor, request monitor.RegisterRequest, o Options) (Constructed, diag.Diagnostics) {
+// Construct makes an instance of a component for another program, which may be in any language (L1.35): it registers
+// the component as request has it, evaluates its body and registers its outputs. The request's inputs are those that
+// the other program gave; its type and kind are the component's business. The options' directories are those of the
+// other program (L3.55).
+func Construct(ctx context.Context, c *check.Component, m monitor.Monitor, request monitor.RegisterRequest,
+	o Options) (Constructed, diag.Diagnostics) {
 	e := &evaluator{program: c.Body, monitor: m, options: o, workers: o.Workers}
 	ctx = e.paying(ctx)
 	var err error
 	if e.info, err = m.Info(ctx); err != nil {
-		return Constructed{}, diag.Diagnostics{{Code: diag.OperationFailed, Summary: fmt.Sprintf("cannot ask which deployment this is: %s", err)}}
+		return Constructed{}, diag.Diagnostics{{Code: diag.OperationFailed,
+			Summary: fmt.Sprintf("cannot ask which deployment this is: %s", err)}}
 	}
 	if e.workers <= 0 {
 		e.workers = e.info.Parallel
@@ -40,7 +42,8 @@ func Construct(ctx context.Context, c *check.Component, m monitor.Monitor, reque
 	e.root = newFrame(c.Body, request.Parent)
 
 	name := ast.Literal{Value: request.Name, Range: c.Decl.Name.Range}
-	r := &check.Resource{Decl: &ast.Resource{Name: name}, Token: c.Token, LogicalName: request.Name, Component: c, Schema: c.Schema}
+	r := &check.Resource{Decl: &ast.Resource{Name: name}, Token: c.Token, LogicalName: request.Name, Component: c,
+		Schema: c.Schema}
 	inputs, err := e.converter(ctx).Convert(c.Schema.Inputs, request.Inputs)
 	if err != nil {
 		return Constructed{}, conversionFault(request.Name, err, nil, c.Decl.Name.Range).findings

@@ -47,7 +47,8 @@ func (s *scope) read(ctx context.Context, r *check.Resource) (value.Value, *faul
 	if failed = failed.and(o.failed); failed != nil {
 		return value.Null, failed
 	}
-	request.Dependencies = s.e.concrete(append(append(append(dependsOn, s.deps...), request.ID.AllDeps()...), request.State.AllDeps()...))
+	request.Dependencies = s.e.concrete(append(append(append(dependsOn, s.deps...), request.ID.AllDeps()...),
+		request.State.AllDeps()...))
 	if f := s.e.urns.claim(s.urnOf(request.Parent, r), r.Decl.Name); f != nil {
 		return value.Null, f
 	}
@@ -130,11 +131,13 @@ func (s *scope) stackName(ctx context.Context, r *check.Resource) (value.Value, 
 			break
 		}
 		if !v.IsKnown() {
-			return value.Null, blame(diag.NotKnownInTime, p.Value.Range(), "use values that do not come from resources to be created",
+			return value.Null, blame(diag.NotKnownInTime, p.Value.Range(),
+				"use values that do not come from resources to be created",
 				"the name of a stack must be known before anything is created")
 		}
 		if _, ok := v.AsString(); !ok {
-			return value.Null, blame(diag.NotAssignable, p.Value.Range(), "", "the name of a stack must be a string, not %s", kindOf(v))
+			return value.Null, blame(diag.NotAssignable, p.Value.Range(), "", "the name of a stack must be a string, not %s",
+				kindOf(v))
 		}
 		return v, nil
 	}

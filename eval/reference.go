@@ -105,13 +105,15 @@ func (r *registry) get(u urn.URN) *resource {
 
 // resourceMember is a member of a resource: urn, id or an output (L5.31, L5.32). Resources that a provider's answer
 // refers to are fetched through the engine (L5.38).
-func (e *evaluator) resourceMember(ctx context.Context, ref *value.ResourceRef, name string, at diag.Range) (value.Value, *fault) {
+func (e *evaluator) resourceMember(ctx context.Context, ref *value.ResourceRef, name string,
+	at diag.Range) (value.Value, *fault) {
 	switch name {
 	case "urn":
 		return value.String(string(ref.URN)).DependingOn(ref.URN), nil
 	case "id":
 		if ref.ID.IsNull() {
-			return value.Null, blame(diag.NoMember, at, "use urn to name it", "a component has no member %s", strconv.Quote("id"))
+			return value.Null, blame(diag.NoMember, at, "use urn to name it", "a component has no member %s",
+				strconv.Quote("id"))
 		}
 		if text, ok := ref.ID.AsString(); ok && text == "" {
 			return value.Unknown(value.KindString).DependingOn(ref.URN), nil // F1.7
@@ -157,7 +159,8 @@ func (e *evaluator) fetch(ctx context.Context, ref *value.ResourceRef, at diag.R
 	if state := response.Result.Get("state"); state.Is(value.KindMap) {
 		of.outputs = state
 	}
-	of.known = !response.Unknown && (!e.info.DryRun || of.component || of.id.IsKnown() && !value.SameContent(of.id, value.String("")))
+	of.known = !response.Unknown && (!e.info.DryRun || of.component || of.id.IsKnown() &&
+		!value.SameContent(of.id, value.String("")))
 	return of, nil
 }
 
@@ -230,7 +233,8 @@ func (e *evaluator) readStack(ctx context.Context, stack string) (*resource, *fa
 		if f := silent(err); f != nil {
 			return nil, f
 		}
-		return nil, &fault{findings: diag.Diagnostics{{Code: diag.FunctionFailed, Summary: fmt.Sprintf("cannot read the stack %s: %s", stack, err)}}}
+		return nil, &fault{findings: diag.Diagnostics{{Code: diag.FunctionFailed,
+			Summary: fmt.Sprintf("cannot read the stack %s: %s", stack, err)}}}
 	}
 	of := &resource{urn: response.URN, id: response.ID, outputs: response.Outputs, known: response.Known || !e.info.DryRun}
 	e.resources.add(of)

@@ -90,9 +90,9 @@ func (g expressions) of(kind byte, depth int) string {
 	return all[rapid.IntRange(0, len(all)-1).Draw(g.t, "form")]()
 }
 
-// TestUnknownsResolve evaluates random expressions with everything known, and with each of their leaves unknown. What is
-// known then must be what it turns out to be; what is unknown must say that it waits for the leaf; and
-// nothing fails that does not fail in the end (L5.36, L6.5, L9.16, L10.C1, L10.C5).
+// TestUnknownsResolve evaluates random expressions with everything known, and with each of their leaves unknown. What
+// is known then must be what it turns out to be; what is unknown must say that it waits for the leaf; and nothing fails
+// that does not fail in the end (L5.36, L6.5, L9.16, L10.C1, L10.C5).
 func TestUnknownsResolve(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
@@ -143,8 +143,8 @@ func TestUnknownsResolve(t *testing.T) {
 	})
 }
 
-// comesTrue says what is wrong with a value that was computed without knowing a leaf; empty when nothing is. waiting tells
-// that it has to do with the leaf at all.
+// comesTrue says what is wrong with a value that was computed without knowing a leaf; empty when nothing is. waiting
+// tells that it has to do with the leaf at all.
 func comesTrue(part, whole value.Value, leaf string, waiting bool) string {
 	if !part.IsKnown() {
 		if waits(part, leaf) {

@@ -59,7 +59,8 @@ func (s *scope) register(ctx context.Context, n *check.Node) (value.Value, *faul
 	}
 	s.frame.members.add(response.URN)
 	return s.e.registered(r, &resource{
-		urn: response.URN, id: response.ID, outputs: response.Outputs, component: component, deps: response.PropertyDependencies,
+		urn: response.URN, id: response.ID, outputs: response.Outputs, component: component,
+		deps: response.PropertyDependencies,
 		// Without a preview only a resource that was left out of a targeted run has an unknown ID.
 		known:   response.Known || !s.e.info.DryRun && response.ID.IsKnown(),
 		secrets: request.AdditionalSecretOutputs,
@@ -88,7 +89,8 @@ func (e *evaluator) registered(r *check.Resource, of *resource) value.Value {
 }
 
 // registrationFault is a registration that did not succeed.
-func (s *scope) registrationFault(r *check.Resource, err error, inputs value.Value, ranges map[string]diag.Range) *fault {
+func (s *scope) registrationFault(r *check.Resource, err error, inputs value.Value,
+	ranges map[string]diag.Range) *fault {
 	if f := silent(err); f != nil {
 		return f
 	}
@@ -98,13 +100,14 @@ func (s *scope) registrationFault(r *check.Resource, err error, inputs value.Val
 	if refusal := (*monitor.FailuresError)(nil); errors.As(err, &refusal) {
 		return failuresFault(diag.CheckFailed, r.Decl.Name.Value, refusal.Failures, inputs, ranges, r.Decl.Name.Range)
 	}
-	return blame(diag.OperationFailed, r.Decl.Name.Range, "", "registering %s failed: %s", r.Decl.Name.Value, redact(err.Error(), inputs))
+	return blame(diag.OperationFailed, r.Decl.Name.Range, "", "registering %s failed: %s", r.Decl.Name.Value,
+		redact(err.Error(), inputs))
 }
 
 // properties evaluates the inputs of a resource and makes of them what its provider expects, with the places of those
-// that are written out. whole is the same with nulls, which are not sent but depend on where they came from. What a default
-// has filled in is noted in the request. A provider reads its environment itself, mapped by envVarMappings: to fill in
-// what this process has would make plans depend on the machine (L3.15).
+// that are written out. whole is the same with nulls, which are not sent but depend on where they came from. What a
+// default has filled in is noted in the request. A provider reads its environment itself, mapped by envVarMappings: to
+// fill in what this process has would make plans depend on the machine (L3.15).
 func (s *scope) properties(ctx context.Context, r *check.Resource, request *monitor.RegisterRequest) (
 	inputs, whole value.Value, ranges map[string]diag.Range, _ *fault,
 ) {
@@ -122,7 +125,8 @@ func (s *scope) properties(ctx context.Context, r *check.Resource, request *moni
 		case inputs.IsNull():
 			inputs = value.EmptyMap().WithMarksOf(inputs)
 		case inputs.IsKnown() && !inputs.Is(value.KindMap):
-			return value.Null, value.Null, nil, blame(diag.NotAssignable, e.Range(), "", "properties must be a map, not %s", kindOf(inputs))
+			return value.Null, value.Null, nil, blame(diag.NotAssignable, e.Range(), "", "properties must be a map, not %s",
+				kindOf(inputs))
 		}
 	} else {
 		var f *fault
@@ -144,7 +148,8 @@ func (s *scope) properties(ctx context.Context, r *check.Resource, request *moni
 	}
 	if !inputs.IsKnown() {
 		// Without a schema nothing is known of an unknown block: there is no way to send it (L3.12).
-		return value.Null, value.Null, nil, blame(diag.NotKnownInTime, r.Decl.PropertiesExpr.Range(), "write the names of the properties out",
+		return value.Null, value.Null, nil, blame(diag.NotKnownInTime, r.Decl.PropertiesExpr.Range(),
+			"write the names of the properties out",
 			"properties must be known before anything is created")
 	}
 	// What the block as a whole carries belongs to each property (L3.12).
@@ -163,7 +168,8 @@ func (s *scope) properties(ctx context.Context, r *check.Resource, request *moni
 }
 
 // block evaluates properties that are written out.
-func (s *scope) block(ctx context.Context, properties []ast.Property, object *schema.Object) (value.Value, map[string]diag.Range, *fault) {
+func (s *scope) block(ctx context.Context, properties []ast.Property, object *schema.Object) (value.Value,
+	map[string]diag.Range, *fault) {
 	entries := make([]value.Entry, len(properties))
 	ranges := make(map[string]diag.Range, len(properties))
 	var failed *fault
@@ -190,7 +196,8 @@ func (s *scope) originalText(v value.Value, p ast.Property, object *schema.Objec
 		return v
 	}
 	property, node := object.Property(p.Name.Value), s.e.program.Ref(access).Node
-	if property == nil || node == nil || node.Config == nil || node.Config.Text == nil || schema.Required(property.Type) != schema.String {
+	if property == nil || node == nil || node.Config == nil || node.Config.Text == nil ||
+		schema.Required(property.Type) != schema.String {
 		return v
 	}
 	if node.Config.Decl != nil && node.Config.Decl.Type != nil {
@@ -202,7 +209,8 @@ func (s *scope) originalText(v value.Value, p ast.Property, object *schema.Objec
 // dependencies are the URNs behind each top-level property, and all of them together with those of dependsOn and of the
 // replacement trigger (L9.41). Resources whose references go to a remote component are no dependencies of it; where a
 // reference came from is one.
-func (e *evaluator) dependencies(inputs value.Value, remote bool, dependsOn []urn.URN) (map[string][]urn.URN, []urn.URN) {
+func (e *evaluator) dependencies(inputs value.Value, remote bool, dependsOn []urn.URN) (map[string][]urn.URN,
+	[]urn.URN) {
 	byProperty := make(map[string][]urn.URN, inputs.Len())
 	all := dependsOn
 	for i, key := range inputs.Keys() {
@@ -235,8 +243,8 @@ func depsBesideReferences(v value.Value) []urn.URN {
 	return sortedURNs(deps)
 }
 
-// withProvider is the providers of a component that a provider constructs: the one that is its own is what its children of
-// that package have, too (L4.20).
+// withProvider is the providers of a component that a provider constructs: the one that is its own is what its children
+// of that package have, too (L4.20).
 func withProvider(providers map[string]string, own string) map[string]string {
 	ref, err := urn.ParseReference(own)
 	if err != nil { // none is given
@@ -251,8 +259,8 @@ func withProvider(providers map[string]string, own string) map[string]string {
 	return more
 }
 
-// besideReferences is a value whose references depend on where they came from, and not on the resources they refer to. A
-// resource is no dependency of a method that is given it, nor of a component that a provider constructs (L9.41).
+// besideReferences is a value whose references depend on where they came from, and not on the resources they refer to.
+// A resource is no dependency of a method that is given it, nor of a component that a provider constructs (L9.41).
 func besideReferences(v value.Value) value.Value {
 	return v.Transform(func(x value.Value) value.Value {
 		if x.Is(value.KindResource) {

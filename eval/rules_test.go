@@ -44,7 +44,8 @@ func passes(t *testing.T, a *txtar.Archive) []txtar.File {
 		}
 	}
 	z, o, config := setting(a)
-	file, findings := parser.Parse(diag.NewSource(a.Files[0].Name, a.Files[0].Data), parser.Options{Declared: declared(config), Include: including(a)})
+	file, findings := parser.Parse(diag.NewSource(a.Files[0].Name, a.Files[0].Data),
+		parser.Options{Declared: declared(config), Include: including(a)})
 	var tree bytes.Buffer
 	require.NoError(t, asttest.Dump(&tree, file))
 	add("tree", tree.String())
@@ -58,13 +59,15 @@ func passes(t *testing.T, a *txtar.Archive) []txtar.File {
 	}
 	add("graph", graphText(program))
 	result, found := eval.Run(context.Background(), program, z.recorder, o)
-	add("requests", strings.TrimPrefix(z.recorder.String(), "register pulumi:pulumi:Stack \"proj-dev\" at 1:1\n  kind: component\n\n"))
+	add("requests", strings.TrimPrefix(z.recorder.String(),
+		"register pulumi:pulumi:Stack \"proj-dev\" at 1:1\n  kind: component\n\n"))
 	add("outputs", outputsText(result.Outputs))
 	add("run", describe(found))
 	if result.Failed+result.Skipped > 0 {
 		add("counts", fmt.Sprintf("%d failed, %d skipped\n", result.Failed, result.Skipped))
 	}
-	require.True(t, value.Equal(result.Outputs, z.recorder.Outputs(result.Stack)), "the outputs are registered, also after failures")
+	require.True(t, value.Equal(result.Outputs, z.recorder.Outputs(result.Stack)),
+		"the outputs are registered, also after failures")
 	return got
 }
 

@@ -31,7 +31,8 @@ func Run(ctx context.Context, p *check.Program, m monitor.Monitor, o Options) (R
 		if silent(err) != nil {
 			return result, nil
 		}
-		return result, diag.Diagnostics{{Code: diag.OperationFailed, Summary: fmt.Sprintf("cannot register the stack: %s", err)}}
+		return result, diag.Diagnostics{{Code: diag.OperationFailed, Summary: fmt.Sprintf("cannot register the stack: %s",
+			err)}}
 	}
 	result.Stack = e.stack
 
@@ -66,13 +67,15 @@ func Run(ctx context.Context, p *check.Program, m monitor.Monitor, o Options) (R
 		findings.Add(outputFindings...)
 	}
 	if err := m.RegisterOutputs(ctx, e.stack, result.Outputs); err != nil && silent(err) == nil {
-		findings.Add(diag.Diagnostic{Code: diag.OperationFailed, Summary: fmt.Sprintf("cannot record the stack's outputs: %s", err)})
+		findings.Add(diag.Diagnostic{Code: diag.OperationFailed, Summary: fmt.Sprintf("cannot record the stack's outputs: %s",
+			err)})
 		result.Failed++
 	}
 	if len(p.Hooks) > 0 && f == nil {
 		// Hooks run until the engine is done (E2.68).
 		if err := m.SignalAndWaitForShutdown(ctx); err != nil && silent(err) == nil {
-			findings.Add(diag.Diagnostic{Code: diag.OperationFailed, Summary: fmt.Sprintf("cannot wait for the engine: %s", err)})
+			findings.Add(diag.Diagnostic{Code: diag.OperationFailed, Summary: fmt.Sprintf("cannot wait for the engine: %s",
+				err)})
 			result.Failed++
 		}
 	}

@@ -212,7 +212,9 @@ func generate(n int) string {
 			fmt.Fprintf(&b, "      value: {a: %d, b: [x, y], c: {d: true}}\n", i)
 			continue
 		}
-		fmt.Fprintf(&b, "      value: {a: \"${r%d.computed}\", b: [x, \"${r%d.num}\"], c: {d: true}}\n      s: \"n-${r%d.id}\"\n", i/2, i-1-i%7/3, i/3)
+		fmt.Fprintf(&b,
+			"      value: {a: \"${r%d.computed}\", b: [x, \"${r%d.num}\"], c: {d: true}}\n      s: \"n-${r%d.id}\"\n", i/2,
+			i-1-i%7/3, i/3)
 	}
 	fmt.Fprintf(&b, "outputs:\n  last: ${r%d.computed}\n  bad: ${r%d.value.c.d.e}\n  seven: ${r7.id}\n", n-1, n-2)
 	return b.String()
@@ -286,8 +288,8 @@ func FuzzRun(f *testing.F) {
 	})
 }
 
-// Defaults of the schema are told apart from what the program says; of a provider, none comes from the environment: it reads
-// that itself, as envVarMappings has it (L3.15, L4.29).
+// Defaults of the schema are told apart from what the program says; of a provider, none comes from the environment: it
+// reads that itself, as envVarMappings has it (L3.15, L4.29).
 func TestDefaultsAreTold(t *testing.T) {
 	t.Parallel()
 	program := mustLoad(t, `
@@ -313,8 +315,8 @@ resources:
 	require.Empty(t, said.Defaults)
 }
 
-// In a preview, what is missing inside of an output that is known in part is unknown, not null: whatever the way to it. What
-// a preview knows whole, and what the program itself says, lacks what it lacks (L5.33, L5.36, F1.20).
+// In a preview, what is missing inside of an output that is known in part is unknown, not null: whatever the way to it.
+// What a preview knows whole, and what the program itself says, lacks what it lacks (L5.33, L5.36, F1.20).
 func TestMissingMembersInPreviews(t *testing.T) {
 	t.Parallel()
 	program := mustLoad(t, `
@@ -355,8 +357,8 @@ outputs:
 
 func text(v value.Value) string { s, _ := v.AsString(); return s }
 
-// Pulumi's host records what an input came from although it is null, and every item that fn::select had to choose from; so
-// that deletions have the right order.
+// Pulumi's host records what an input came from although it is null, and every item that fn::select had to choose from;
+// so that deletions have the right order.
 func TestDependenciesOfWhatIsNotThere(t *testing.T) {
 	t.Parallel()
 	program := mustLoad(t, `

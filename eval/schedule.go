@@ -45,7 +45,8 @@ type queue struct {
 }
 
 func newQueue(nodes []*check.Node) *queue {
-	q := &queue{left: len(nodes), waiting: make(map[*check.Node]int, len(nodes)), users: make(map[*check.Node][]*check.Node, len(nodes))}
+	q := &queue{left: len(nodes), waiting: make(map[*check.Node]int, len(nodes)),
+		users: make(map[*check.Node][]*check.Node, len(nodes))}
 	q.changed = sync.NewCond(&q.mu)
 	among := make(map[*check.Node]bool, len(nodes))
 	for _, n := range nodes {

@@ -7,9 +7,9 @@ import (
 	"github.com/yamlhost/yamlhost/value"
 )
 
-// storable refuses a value that is about to enter the state or a message to a provider although neither can hold it (F1.10):
-// it may come from a file, from a function or from configuration. ranges are the places of top-level properties that are
-// written out.
+// storable refuses a value that is about to enter the state or a message to a provider although neither can hold it
+// (F1.10): it may come from a file, from a function or from configuration. ranges are the places of top-level
+// properties that are written out.
 func storable(what string, v value.Value, ranges map[string]diag.Range, otherwise diag.Range) *fault {
 	err := value.Storable(v)
 	if err == nil {
@@ -21,6 +21,7 @@ func storable(what string, v value.Value, ranges map[string]diag.Range, otherwis
 			at = r
 		}
 	}
-	return blame(diag.ReservedKey, at, "take the part that is needed out of the value, or pass it on as a text with fn::toJSON",
+	return blame(diag.ReservedKey, at,
+		"take the part that is needed out of the value, or pass it on as a text with fn::toJSON",
 		"%s: %s", what, err)
 }

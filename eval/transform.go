@@ -17,7 +17,8 @@ import (
 	"github.com/yamlhost/yamlhost/value/urn"
 )
 
-// registerTransforms announces the transforms of the stack (L10.C17), before anything is registered that they may change.
+// registerTransforms announces the transforms of the stack (L10.C17), before anything is registered that they may
+// change.
 func (e *evaluator) registerTransforms(ctx context.Context) *fault {
 	root := &scope{e: e, frame: e.root}
 	for _, t := range e.program.Transforms {
@@ -87,7 +88,8 @@ func (e *evaluator) transformError(t *ast.Transform, of string, f *fault) error 
 	return f
 }
 
-func (s *scope) transformResource(ctx context.Context, t *ast.Transform, needs []check.Edge, r monitor.RegisterRequest) (monitor.RegisterRequest, *fault) {
+func (s *scope) transformResource(ctx context.Context, t *ast.Transform, needs []check.Edge,
+	r monitor.RegisterRequest) (monitor.RegisterRequest, *fault) {
 	if f := s.waits(needs, t, r.Name); f != nil {
 		return r, f
 	}
@@ -161,7 +163,8 @@ func (s *scope) merge(ctx context.Context, t *ast.Transform, object *schema.Obje
 		return into, nil, blame(diag.NotKnownInTime, t.Merge.Range(), "write the names of the properties out",
 			"the names of the properties must be known before anything is created")
 	case !v.Is(value.KindMap):
-		return into, nil, blame(diag.NotAssignable, t.Merge.Range(), "", "what a transform merges must be a map, not %s", kindOf(v))
+		return into, nil, blame(diag.NotAssignable, t.Merge.Range(), "", "what a transform merges must be a map, not %s",
+			kindOf(v))
 	}
 	v = s.e.concreteDeps(v)
 	s.e.hydrate(ctx, v, t.Merge.Range())
@@ -269,9 +272,11 @@ func (s *scope) invokeTransform(t *check.Transform) monitor.InvokeTransform {
 			return r, nil
 		}
 		inner := *s
-		inner.args = value.MapOf(value.Entry{Key: "function", Value: value.String(r.Token)}, value.Entry{Key: "arguments", Value: r.Args},
+		inner.args = value.MapOf(value.Entry{Key: "function", Value: value.String(r.Token)},
+			value.Entry{Key: "arguments", Value: r.Args},
 			value.Entry{Key: "options", Value: value.MapOf(textEntries(
-				[2]string{"provider", r.Provider}, [2]string{"version", r.Version}, [2]string{"pluginDownloadURL", r.PluginDownloadURL})...)})
+				[2]string{"provider", r.Provider}, [2]string{"version", r.Version},
+				[2]string{"pluginDownloadURL", r.PluginDownloadURL})...)})
 		next, f := inner.transformCall(s.e.paying(ctx), t, r)
 		if f != nil {
 			return r, s.e.transformError(t.Decl, r.Token, f)
@@ -280,7 +285,8 @@ func (s *scope) invokeTransform(t *check.Transform) monitor.InvokeTransform {
 	}
 }
 
-func (s *scope) transformCall(ctx context.Context, t *check.Transform, r monitor.InvokeRequest) (monitor.InvokeRequest, *fault) {
+func (s *scope) transformCall(ctx context.Context, t *check.Transform, r monitor.InvokeRequest) (monitor.InvokeRequest,
+	*fault) {
 	if f := s.waits(t.Needs, t.Decl, r.Token); f != nil {
 		return r, f
 	}
@@ -311,9 +317,10 @@ func (s *scope) transformCall(ctx context.Context, t *check.Transform, r monitor
 	return r, o.failed
 }
 
-// mergeOptions merges options into those of a registration: lists are put together, maps merged, and of everything else the
-// transform's own count.
-func (s *scope) mergeOptions(ctx context.Context, from *ast.Options, r monitor.RegisterRequest) (monitor.RegisterRequest, *fault) {
+// mergeOptions merges options into those of a registration: lists are put together, maps merged, and of everything else
+// the transform's own count.
+func (s *scope) mergeOptions(ctx context.Context, from *ast.Options,
+	r monitor.RegisterRequest) (monitor.RegisterRequest, *fault) {
 	o := &optionReader{scope: s, ctx: ctx}
 	o.plain(from, &r)
 	if text := o.text(from.PluginDownloadURL); text != "" {
@@ -329,8 +336,8 @@ func (s *scope) mergeOptions(ctx context.Context, from *ast.Options, r monitor.R
 		r.DeletedWith = u
 	}
 	if t := from.CustomTimeouts; t != nil {
-		r.CustomTimeouts = mergeTimeouts(r.CustomTimeouts, monitor.Timeouts{Create: o.duration(t.Create), Update: o.duration(t.Update),
-			Delete: o.duration(t.Delete), Read: o.duration(t.Read)})
+		r.CustomTimeouts = mergeTimeouts(r.CustomTimeouts, monitor.Timeouts{Create: o.duration(t.Create),
+			Update: o.duration(t.Update), Delete: o.duration(t.Delete), Read: o.duration(t.Read)})
 	}
 	if hooks := o.hooks(from.Hooks); len(hooks) > 0 {
 		merged := maps.Clone(r.Hooks)
@@ -353,7 +360,8 @@ func (s *scope) mergeOptions(ctx context.Context, from *ast.Options, r monitor.R
 	return r, o.failed
 }
 
-// mergeProviders adds providers to those of a registration. One of the resource's own package is what the resource uses.
+// mergeProviders adds providers to those of a registration. One of the resource's own package is what the resource
+// uses.
 func (o *optionReader) mergeProviders(from *ast.Options, r *monitor.RegisterRequest) {
 	given := map[string]string{}
 	if from.Providers != nil {
@@ -387,8 +395,8 @@ func mergeTimeouts(a, b monitor.Timeouts) monitor.Timeouts {
 		}
 		return a
 	}
-	return monitor.Timeouts{Create: first(b.Create, a.Create), Update: first(b.Update, a.Update), Delete: first(b.Delete, a.Delete),
-		Read: first(b.Read, a.Read)}
+	return monitor.Timeouts{Create: first(b.Create, a.Create), Update: first(b.Update, a.Update),
+		Delete: first(b.Delete, a.Delete), Read: first(b.Read, a.Read)}
 }
 
 // resourceArgs are the value of `args` in a transform of a resource.
@@ -405,7 +413,8 @@ func resourceArgs(r monitor.RegisterRequest) value.Value {
 
 // optionValues are the options of a registration by the names that programs use. What is not set is not there.
 func optionValues(r monitor.RegisterRequest) value.Value {
-	entries := textEntries([2]string{"provider", r.Provider}, [2]string{"version", r.Version}, [2]string{"pluginDownloadURL", r.PluginDownloadURL},
+	entries := textEntries([2]string{"provider", r.Provider}, [2]string{"version", r.Version},
+		[2]string{"pluginDownloadURL", r.PluginDownloadURL},
 		[2]string{"deletedWith", string(r.DeletedWith)})
 	for _, s := range settings {
 		switch {

@@ -17,7 +17,8 @@ import (
 )
 
 // runTransforms runs a program with types of which nothing is known.
-func runTransforms(t *testing.T, text string, script func(*monitortest.Recorder)) (*monitortest.Recorder, eval.Result, diag.Diagnostics) {
+func runTransforms(t *testing.T, text string, script func(*monitortest.Recorder)) (*monitortest.Recorder, eval.Result,
+	diag.Diagnostics) {
 	t.Helper()
 	file, diags := parser.Parse(diag.NewSource("Main.yaml", []byte(text)), parser.Options{})
 	require.False(t, diags.HasErrors(), diags)
@@ -114,8 +115,8 @@ resources:
 	require.Equal(t, "2.0.0", r.Version)
 }
 
-// L10.C17: transforms of a resource come before those of what it is below, and these before the stack's; a component of the
-// program is evaluated with the inputs that they leave.
+// L10.C17: transforms of a resource come before those of what it is below, and these before the stack's; a component of
+// the program is evaluated with the inputs that they leave.
 func TestTransformOrder(t *testing.T) {
 	t.Parallel()
 	m, _, findings := runTransforms(t, `transforms:
@@ -184,7 +185,9 @@ outputs:
 // L10.C17: a fault of a transform is told once for each resource, at the transform.
 func TestTransformFault(t *testing.T) {
 	t.Parallel()
-	_, result, findings := runTransforms(t, "transforms:\n  - properties: {a: '${args.properties.b.c}'}\nresources:\n  r: {type: 'pkg:Thing', properties: {b: x}}\n", nil)
+	_, result, findings := runTransforms(t,
+		"transforms:\n  - properties: {a: '${args.properties.b.c}'}\nresources:\n  r: {type: 'pkg:Thing', properties: {b: "+
+			"x}}\n", nil)
 	require.Equal(t, 1, result.Failed)
 	require.Len(t, findings, 1)
 	require.Equal(t, 2, findings[0].Subject.StartPosition().Line)

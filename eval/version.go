@@ -26,7 +26,8 @@ func (e *evaluator) checkVersion(ctx context.Context, in *frame) *fault {
 	}
 	text, ok := v.AsString()
 	if !ok {
-		return blame(diag.VersionTooOld, at, `write it in quotes, such as ">=3.100.0"`, "requiredVersion must be a string, not %s", kindOf(v))
+		return blame(diag.VersionTooOld, at, `write it in quotes, such as ">=3.100.0"`,
+			"requiredVersion must be a string, not %s", kindOf(v))
 	}
 	shown := text
 	if v.IsSecret() {

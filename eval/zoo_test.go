@@ -68,7 +68,8 @@ func (z *zoo) register(g monitor.RegisterRequest) (monitor.RegisterResponse, err
 	case slices.Contains(z.refuse, g.Name):
 		text, _ := value.Text(g.Inputs.Get("value"))
 		shown, _ := text.AsString()
-		return response, &monitor.FailuresError{Token: g.Type, Failures: []monitor.Failure{{Property: "value", Reason: "does not like " + shown}}}
+		return response, &monitor.FailuresError{Token: g.Type,
+			Failures: []monitor.Failure{{Property: "value", Reason: "does not like " + shown}}}
 	}
 	if preview {
 		return response, nil
@@ -102,8 +103,8 @@ func (z *zoo) read(g monitor.ReadRequest) (monitor.ReadResponse, error) {
 		if id == "org/none/dev" {
 			return response, fmt.Errorf("unknown stack %q", id)
 		}
-		response.Outputs = entries("name", g.ID, "outputs", entries("vpc", value.String("vpc-"+id), "key", value.String("hush").Secret()),
-			"secretOutputNames", value.List(value.String("key")))
+		response.Outputs = entries("name", g.ID, "outputs", entries("vpc", value.String("vpc-"+id), "key",
+			value.String("hush").Secret()), "secretOutputNames", value.List(value.String("key")))
 	default:
 		response.Outputs = g.State.With("computed", value.String("read-"+id))
 	}
@@ -117,7 +118,8 @@ func (z *zoo) function(g monitor.InvokeRequest) (monitor.InvokeResponse, error) 
 		if err != nil {
 			text = value.String("many")
 		}
-		return monitor.InvokeResponse{Result: entries("value", g.Args.Get("value").Bare(), "result", text, "list", value.List(text))}, nil
+		return monitor.InvokeResponse{Result: entries("value", g.Args.Get("value").Bare(), "result", text, "list",
+			value.List(text))}, nil
 	case "zoo:index:scalar":
 		return monitor.InvokeResponse{Result: entries("result", g.Args.Get("text").Bare())}, nil
 	case "zoo:index:secretFn":
@@ -205,7 +207,8 @@ func describe(findings diag.Diagnostics) string {
 	var b strings.Builder
 	for _, d := range findings {
 		start, end := d.Subject.StartPosition(), d.Subject.EndPosition()
-		fmt.Fprintf(&b, "%d:%d-%d:%d %s %s: %s\n", start.Line, start.Column, end.Line, end.Column, d.Severity, d.Code, d.Summary)
+		fmt.Fprintf(&b, "%d:%d-%d:%d %s %s: %s\n", start.Line, start.Column, end.Line, end.Column, d.Severity, d.Code,
+			d.Summary)
 		if d.Detail != "" {
 			fmt.Fprintf(&b, "  %s\n", d.Detail)
 		}

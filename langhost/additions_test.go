@@ -9,8 +9,8 @@ import (
 	"github.com/yamlhost/yamlhost/value"
 )
 
-// additions are programs with what yamlhost adds to the language (L10), as they run under another engine, and what that engine
-// hears of them.
+// additions are programs with what yamlhost adds to the language (L10), as they run under another engine, and what that
+// engine hears of them.
 var additions = map[string]struct {
 	files   map[string]string // Main.yaml, and what is beside it
 	outputs string            // of the stack, as JSON prints them
@@ -45,7 +45,8 @@ outputs: {a: {fn::try: ['${toNumber("x")}', other]}, b: {fn::can: '${toNumber("x
 	"L10.C9 environment": {files: map[string]string{"Main.yaml": `pulumi: {allowEnv: [GREETING], publicEnv: [GREETING]}
 outputs: {a: {fn::env: GREETING}}
 `}, outputs: `{"a": "hello"}`},
-	"L10.C11 include": {files: map[string]string{"Main.yaml": "include: [parts/*.yaml]\noutputs: {a: '${there}'}\n", "parts/p.yaml": "variables: {there: 7}\n"},
+	"L10.C11 include": {files: map[string]string{"Main.yaml": "include: [parts/*.yaml]\noutputs: {a: '${there}'}\n",
+		"parts/p.yaml": "variables: {there: 7}\n"},
 		outputs: `{"a": 7}`},
 	"L10.C13 optional configuration": {files: map[string]string{"Main.yaml": `config: {missing: {type: string, optional: true}}
 outputs: {a: "${missing == null}"}
@@ -80,14 +81,15 @@ resources: {p: {type: components:Pair, properties: {size: 2}}}
 		require.True(t, found)
 		require.False(t, parent.Custom)
 	}},
-	"L10.C18 bundles": {files: map[string]string{"Main.yaml": "outputs: {a: {fn::bundle: {entry: ./h.ts, export: handler, capture: {n: 1}}}}\n",
+	"L10.C18 bundles": {files: map[string]string{"Main.yaml": "outputs: {a: {fn::bundle: {entry: ./h.ts, export: " +
+		"handler, capture: {n: 1}}}}\n",
 		"h.ts": "export function handler() { return 1 }\n"}, check: func(t *testing.T, r *monitortest.Recorder) {
 		require.True(t, r.Outputs("urn:pulumi:dev::proj::pulumi:pulumi:Stack::proj-dev").Get("a").Is(value.KindArchive))
 	}},
 }
 
-// TestAdditionsUnderAnotherEngine runs what only yamlhost understands as the language host of a caller that has an engine of its
-// own (L10).
+// TestAdditionsUnderAnotherEngine runs what only yamlhost understands as the language host of a caller that has an
+// engine of its own (L10).
 func TestAdditionsUnderAnotherEngine(t *testing.T) {
 	t.Parallel()
 	for name, c := range additions {

@@ -33,7 +33,8 @@ func TestCompilerRunsInTheProgramsFolder(t *testing.T) {
 	t.Parallel()
 	e := startEngine(t)
 	host, _ := serveHost(t, e, "PATH="+os.Getenv("PATH"))
-	of := compiled(t, map[string]string{"sub/place": "here", "sub/compile": `printf '{"outputs": {"place": "%s"}}' "$(cat place)"`}, "exit 1")
+	of := compiled(t, map[string]string{"sub/place": "here",
+		"sub/compile": `printf '{"outputs": {"place": "%s"}}' "$(cat place)"`}, "exit 1")
 	of.ProgramDirectory = filepath.Join(of.RootDirectory, "sub")
 	r := newRecorder()
 	request := runRequest(e, serveMonitor(t, r), of.RootDirectory)
@@ -84,7 +85,8 @@ func TestCompilerTellsPackages(t *testing.T) {
 	e := startEngine(t)
 	host, _ := serveHost(t, e, "PATH="+os.Getenv("PATH"))
 	of := compiled(t, map[string]string{"Main.yaml": "resources: {r: {type: 'unused:Thing'}}\n"},
-		"echo \"resources: {r: {type: 'stack-${PULUMI_STACK:-none}:Thing'}}\"\n[ \"$PULUMI_CONFIG\" = '{}' ] && [ -z \"$PULUMI_PROJECT$PULUMI_ORGANIZATION\" ]\n")
+		"echo \"resources: {r: {type: 'stack-${PULUMI_STACK:-none}:Thing'}}\"\n[ \"$PULUMI_CONFIG\" = '{}' ] && [ -z "+
+			"\"$PULUMI_PROJECT$PULUMI_ORGANIZATION\" ]\n")
 	got, err := host.GetRequiredPackages(t.Context(), &pulumirpc.GetRequiredPackagesRequest{Info: of})
 	require.NoError(t, err)
 	require.Len(t, got.GetPackages(), 1)
@@ -96,7 +98,8 @@ func TestCompiledProgramHasTheProjectsName(t *testing.T) {
 	t.Parallel()
 	e := startEngine(t)
 	host, _ := serveHost(t, e, "PATH="+os.Getenv("PATH"))
-	of := compiled(t, map[string]string{"Main.yaml": "outputs: {from: the file}\n"}, "echo 'outputs: {name: \"${pulumi.project}\", from: the compiler, size: \"${proj:size}\"}'\n")
+	of := compiled(t, map[string]string{"Main.yaml": "outputs: {from: the file}\n"},
+		"echo 'outputs: {name: \"${pulumi.project}\", from: the compiler, size: \"${proj:size}\"}'\n")
 	r := newRecorder()
 	request := runRequest(e, serveMonitor(t, r), of.RootDirectory)
 	request.Info = of
@@ -109,8 +112,8 @@ func TestCompiledProgramHasTheProjectsName(t *testing.T) {
 	require.True(t, value.SameContent(value.Int(4), outputs.Get("size")), "%s", outputs.Get("size"))
 }
 
-// L1.F4: what is wrong with a compiled program is told with the compiler in the place of a file; L1.F6: what a compiler that
-// succeeds writes to standard error is passed on, and is no fault.
+// L1.F4: what is wrong with a compiled program is told with the compiler in the place of a file; L1.F6: what a compiler
+// that succeeds writes to standard error is passed on, and is no fault.
 func TestCompilerMessages(t *testing.T) {
 	t.Parallel()
 	e := startEngine(t)

@@ -15,8 +15,8 @@ import (
 	"github.com/yamlhost/yamlhost/workspace/sources"
 )
 
-// componentProvider offers the components of a plugin as a provider: it has a schema and constructs, and manages nothing
-// itself.
+// componentProvider offers the components of a plugin as a provider: it has a schema and constructs, and manages
+// nothing itself.
 type componentProvider struct {
 	plugin *componentPlugin
 }
@@ -37,7 +37,8 @@ func (c componentProvider) Schema(ctx context.Context, _ provider.SchemaRequest)
 }
 
 // Construct makes an instance of a component against the monitor of the caller.
-func (c componentProvider) Construct(ctx context.Context, r provider.ConstructRequest) (provider.ConstructResponse, error) {
+func (c componentProvider) Construct(ctx context.Context, r provider.ConstructRequest) (provider.ConstructResponse,
+	error) {
 	p := c.plugin
 	component, err := p.component(ctx, r.Type)
 	if err != nil {
@@ -56,8 +57,9 @@ func (c componentProvider) Construct(ctx context.Context, r provider.ConstructRe
 		Name: r.Name, Parent: r.Parent, Inputs: dependingOn(r.Inputs, r.InputDependencies),
 		PropertyDependencies: r.InputDependencies, Dependencies: r.Dependencies, Providers: r.Providers,
 		Protect: r.Protect, RetainOnDelete: r.RetainOnDelete, DeleteBeforeReplace: r.DeleteBeforeReplace,
-		IgnoreChanges: r.IgnoreChanges, ReplaceOnChanges: r.ReplaceOnChanges, AdditionalSecretOutputs: r.AdditionalSecretOutputs,
-		DeletedWith: r.DeletedWith, ReplaceWith: r.ReplaceWith, ReplacementTrigger: r.ReplacementTrigger,
+		IgnoreChanges: r.IgnoreChanges, ReplaceOnChanges: r.ReplaceOnChanges,
+		AdditionalSecretOutputs: r.AdditionalSecretOutputs,
+		DeletedWith:             r.DeletedWith, ReplaceWith: r.ReplaceWith, ReplacementTrigger: r.ReplacementTrigger,
 		CustomTimeouts: monitor.Timeouts{Create: r.CreateTimeout, Update: r.UpdateTimeout, Delete: r.DeleteTimeout},
 	}
 	for _, alias := range r.Aliases {
@@ -69,7 +71,8 @@ func (c componentProvider) Construct(ctx context.Context, r provider.ConstructRe
 		})
 	}
 	made, diags := eval.Construct(ctx, component, m, request, eval.Options{
-		Cwd: p.cwd, RootDirectory: p.cwd, Getenv: p.getenv, RequireVersion: p.requireVersion, Bundle: new(sources.Sources).Texts,
+		Cwd: p.cwd, RootDirectory: p.cwd, Getenv: p.getenv, RequireVersion: p.requireVersion,
+		Bundle:     new(sources.Sources).Texts,
 		ParseData:  parser.Data,
 		SourcePath: func(name string) string { return filepath.Join(p.dir, name) },
 	})
@@ -119,11 +122,13 @@ func (c componentProvider) Close() error { return nil }
 
 // none is the answer to what a package of components does not have.
 func (c componentProvider) none(what string) error {
-	return &provider.Error{Message: fmt.Sprintf("the package %s has components only, and no %s", c.plugin.name, what), Unimplemented: true}
+	return &provider.Error{Message: fmt.Sprintf("the package %s has components only, and no %s", c.plugin.name, what),
+		Unimplemented: true}
 }
 
 // Parameterize is refused.
-func (c componentProvider) Parameterize(context.Context, provider.ParameterizeRequest) (provider.ParameterizeResponse, error) {
+func (c componentProvider) Parameterize(context.Context, provider.ParameterizeRequest) (provider.ParameterizeResponse,
+	error) {
 	return provider.ParameterizeResponse{}, c.none("parameters")
 }
 

@@ -17,19 +17,21 @@ func servePlugin(t *testing.T, e *fakeEngine, files map[string]string) pulumirpc
 	t.Helper()
 	host, _ := serveHost(t, e)
 	dir := writeFiles(t, files)
-	stream, err := host.RunPlugin(t.Context(), &pulumirpc.RunPluginRequest{Pwd: dir, Info: info(dir), Kind: "resource", LoaderTarget: e.address})
+	stream, err := host.RunPlugin(t.Context(), &pulumirpc.RunPluginRequest{Pwd: dir, Info: info(dir), Kind: "resource",
+		LoaderTarget: e.address})
 	require.NoError(t, err)
 	first, err := stream.Recv()
 	require.NoError(t, err)
-	conn, err := grpc.NewClient("127.0.0.1:"+strings.TrimSpace(string(first.GetStdout())), grpc.WithTransportCredentials(insecure.NewCredentials()))
+	conn, err := grpc.NewClient("127.0.0.1:"+strings.TrimSpace(string(first.GetStdout())),
+		grpc.WithTransportCredentials(insecure.NewCredentials()))
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, conn.Close()) })
 	return pulumirpc.NewResourceProviderClient(conn)
 }
 
 // L1.33, L1.34: the schema of a plugin: every type of an input, required ones, literal defaults and nothing from the
-// environment; outputs have the types that the checker finds, and any type where it finds none, or where a schema that it
-// needs is not to be had.
+// environment; outputs have the types that the checker finds, and any type where it finds none, or where a schema that
+// it needs is not to be had.
 func TestPluginSchema(t *testing.T) {
 	t.Parallel()
 	provider := servePlugin(t, startEngine(t), map[string]string{"PulumiPlugin.yaml": `name: parts
@@ -64,7 +66,8 @@ components:
 		Resources                             map[string]map[string]any
 	}
 	require.NoError(t, json.Unmarshal([]byte(got.GetSchema()), &schema))
-	require.Equal(t, []string{"parts", "1.1.0", "acme", "Parts of all kinds"}, []string{schema.Name, schema.Version, schema.Namespace, schema.Description})
+	require.Equal(t, []string{"parts", "1.1.0", "acme", "Parts of all kinds"},
+		[]string{schema.Name, schema.Version, schema.Namespace, schema.Description})
 	want := `{
 		"description": "Everything there is", "isComponent": true,
 		"inputProperties": {
@@ -104,7 +107,8 @@ components:
       one: {type: 'pkg:Thing', properties: {size: "${size}"}}
     outputs: {note: "${note}!", size: "${one.size}", data: {fn::fromYAML: "a: 1"}}
 `})
-	configured, err := provider.Configure(t.Context(), &pulumirpc.ConfigureRequest{AcceptSecrets: true, AcceptResources: true, SendsOldInputs: true})
+	configured, err := provider.Configure(t.Context(), &pulumirpc.ConfigureRequest{AcceptSecrets: true,
+		AcceptResources: true, SendsOldInputs: true})
 	require.NoError(t, err)
 	require.True(t, configured.GetAcceptSecrets())
 	require.True(t, configured.GetAcceptResources())
@@ -112,12 +116,14 @@ components:
 
 	const other = "urn:pulumi:dev::proj::pkg:index:Thing::other"
 	secret := map[string]any{"4dabf18193072939515e22adb298388d": "1b47061264138c4ac30d75fd1eb44270", "value": "psst"}
-	output := map[string]any{"4dabf18193072939515e22adb298388d": "d0e6a833031e9bbcd3f4e8bde6ca49a4", "value": 3, "dependencies": []any{other}}
+	output := map[string]any{"4dabf18193072939515e22adb298388d": "d0e6a833031e9bbcd3f4e8bde6ca49a4", "value": 3,
+		"dependencies": []any{other}}
 	inputs, err := structpb.NewStruct(map[string]any{"note": secret, "size": output})
 	require.NoError(t, err)
 	r := newRecorder()
 	made, err := provider.Construct(t.Context(), &pulumirpc.ConstructRequest{
-		Project: "proj", Stack: "dev", MonitorEndpoint: serveMonitor(t, r), Type: "parts:index:Pair", Name: "pair", Inputs: inputs, AcceptsOutputValues: true,
+		Project: "proj", Stack: "dev", MonitorEndpoint: serveMonitor(t, r), Type: "parts:index:Pair", Name: "pair",
+		Inputs: inputs, AcceptsOutputValues: true,
 	})
 	require.NoError(t, err)
 	child, found := r.Registered("pair-one")

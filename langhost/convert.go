@@ -16,9 +16,10 @@ import (
 	"github.com/yamlhost/yamlhost/workspace"
 )
 
-// ConvertProgram translates a project back to PCL (F9.14): the project file, and the program beside it where the project
-// has it.
-func (h *Host) ConvertProgram(ctx context.Context, r *pulumirpc.ConvertProgramRequest) (*pulumirpc.ConvertProgramResponse, error) {
+// ConvertProgram translates a project back to PCL (F9.14): the project file, and the program beside it where the
+// project has it.
+func (h *Host) ConvertProgram(ctx context.Context, r *pulumirpc.ConvertProgramRequest) (
+	*pulumirpc.ConvertProgramResponse, error) {
 	w, unread, err := h.open(ctx, &pulumirpc.ProgramInfo{RootDirectory: r.GetSourceDirectory()}, workspace.Run{})
 	if err != nil {
 		return nil, err

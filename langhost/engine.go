@@ -83,7 +83,8 @@ func severityOf(severity diag.Severity) pulumirpc.LogSeverity {
 func (e *engine) log(ctx context.Context, severity diag.Severity, text string) {
 	if e.client != nil {
 		// What failed must be told also when the run was cancelled because of it.
-		if _, err := e.client.Log(context.WithoutCancel(ctx), &pulumirpc.LogRequest{Severity: severityOf(severity), Message: text}); err == nil {
+		if _, err := e.client.Log(context.WithoutCancel(ctx), &pulumirpc.LogRequest{Severity: severityOf(severity),
+			Message: text}); err == nil {
 			return
 		}
 	}
@@ -115,8 +116,8 @@ func messageOf(d diag.Diagnostic) string {
 	return b.String()
 }
 
-// requireVersion asks the engine whether its version is in a range. An engine that does not know the question is taken to
-// be new enough (L3.62).
+// requireVersion asks the engine whether its version is in a range. An engine that does not know the question is taken
+// to be new enough (L3.62).
 func (e *engine) requireVersion(ctx context.Context, wanted string) error {
 	if e.client == nil {
 		return nil
@@ -128,7 +129,8 @@ func (e *engine) requireVersion(ctx context.Context, wanted string) error {
 	return fmt.Errorf("%s", status.Convert(err).Message())
 }
 
-// watch returns when ctx is done or the engine is gone (F2.11). An engine without a health service is trusted to end us.
+// watch returns when ctx is done or the engine is gone (F2.11). An engine without a health service is trusted to end
+// us.
 func (e *engine) watch(ctx context.Context) error {
 	if e.conn == nil {
 		<-ctx.Done()

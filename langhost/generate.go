@@ -25,7 +25,8 @@ import (
 const programFile = "Main.yaml"
 
 // GenerateProgram translates a program from PCL (F9.11).
-func (h *Host) GenerateProgram(ctx context.Context, r *pulumirpc.GenerateProgramRequest) (*pulumirpc.GenerateProgramResponse, error) {
+func (h *Host) GenerateProgram(ctx context.Context, r *pulumirpc.GenerateProgramRequest) (
+	*pulumirpc.GenerateProgramResponse, error) {
 	sources := pcl.Sources{}
 	for name, text := range r.GetSource() {
 		sources[name] = []byte(text)
@@ -41,9 +42,11 @@ func (h *Host) GenerateProgram(ctx context.Context, r *pulumirpc.GenerateProgram
 	return response, nil
 }
 
-// GenerateProject translates a program from PCL and writes a project around it (F9.11): the project file, the program where
-// the project has it, and the declarations of the packages that it uses. Nothing is written when there is an error.
-func (h *Host) GenerateProject(ctx context.Context, r *pulumirpc.GenerateProjectRequest) (*pulumirpc.GenerateProjectResponse, error) {
+// GenerateProject translates a program from PCL and writes a project around it (F9.11): the project file, the program
+// where the project has it, and the declarations of the packages that it uses. Nothing is written when there is an
+// error.
+func (h *Host) GenerateProject(ctx context.Context, r *pulumirpc.GenerateProjectRequest) (
+	*pulumirpc.GenerateProjectResponse, error) {
 	fields := map[string]json.RawMessage{}
 	if err := json.Unmarshal([]byte(r.GetProject()), &fields); err != nil {
 		return nil, fmt.Errorf("read the project: %w", err)
@@ -114,7 +117,8 @@ func (h *Host) GenerateProject(ctx context.Context, r *pulumirpc.GenerateProject
 }
 
 // generate translates with the schemas of the engine, or without where there are none.
-func (h *Host) generate(ctx context.Context, sources pcl.Sources, loader string, o pcl.Options) (pcl.Program, diag.Diagnostics, error) {
+func (h *Host) generate(ctx context.Context, sources pcl.Sources, loader string, o pcl.Options) (pcl.Program,
+	diag.Diagnostics, error) {
 	if loader != "" || h.options.Schemas != nil {
 		schemas, closeSchemas, err := h.schemas(loader)
 		if err != nil {
@@ -199,7 +203,8 @@ func projectText(fields map[string]json.RawMessage) (string, error) {
 	fields["runtime"] = json.RawMessage(`"yaml"`)
 	var b strings.Builder
 	first := []string{"name", "runtime", "description", "main"}
-	names := slices.DeleteFunc(slices.Sorted(maps.Keys(fields)), func(name string) bool { return slices.Contains(first, name) })
+	names := slices.DeleteFunc(slices.Sorted(maps.Keys(fields)),
+		func(name string) bool { return slices.Contains(first, name) })
 	for _, name := range append(first, names...) {
 		raw, found := fields[name]
 		if !found || string(raw) == "null" {

@@ -21,8 +21,8 @@ type Options struct {
 	EngineAddress string // host:port of the engine's service; empty when there is none
 	// Schemas fetches the text of a schema where the engine offers no loader of its own; nil for none.
 	Schemas func(ctx context.Context, d schema.Descriptor) ([]byte, error)
-	// Limits bound what an evaluation may cost; what is 0 is as in builtins.DefaultLimits, unless the project's runtime options
-	// max-value (MiB) and max-steps say something else.
+	// Limits bound what an evaluation may cost; what is 0 is as in builtins.DefaultLimits, unless the project's runtime
+	// options max-value (MiB) and max-steps say something else.
 	Limits builtins.Limits
 	// Supervisor is the command line of a process that ends commands with this one (supervise.Start); nil for none.
 	Supervisor []string
@@ -89,7 +89,8 @@ func (h *Host) cancelAll() {
 }
 
 // Handshake has nothing to agree on (F9.13).
-func (h *Host) Handshake(context.Context, *pulumirpc.LanguageHandshakeRequest) (*pulumirpc.LanguageHandshakeResponse, error) {
+func (h *Host) Handshake(context.Context, *pulumirpc.LanguageHandshakeRequest) (*pulumirpc.LanguageHandshakeResponse,
+	error) {
 	return &pulumirpc.LanguageHandshakeResponse{}, nil
 }
 
@@ -104,11 +105,13 @@ func (h *Host) About(context.Context, *pulumirpc.AboutRequest) (*pulumirpc.About
 	if err != nil {
 		executable = "yamlhost" // only shown
 	}
-	return &pulumirpc.AboutResponse{Executable: executable, Version: h.options.Version, Metadata: map[string]string{"host": "yamlhost"}}, nil
+	return &pulumirpc.AboutResponse{Executable: executable, Version: h.options.Version,
+		Metadata: map[string]string{"host": "yamlhost"}}, nil
 }
 
 // RuntimeOptionsPrompts asks nothing: the runtime has no option that a new project needs.
-func (h *Host) RuntimeOptionsPrompts(context.Context, *pulumirpc.RuntimeOptionsRequest) (*pulumirpc.RuntimeOptionsResponse, error) {
+func (h *Host) RuntimeOptionsPrompts(context.Context, *pulumirpc.RuntimeOptionsRequest) (
+	*pulumirpc.RuntimeOptionsResponse, error) {
 	return &pulumirpc.RuntimeOptionsResponse{}, nil
 }
 
@@ -118,7 +121,8 @@ func (h *Host) Template(context.Context, *pulumirpc.TemplateRequest) (*pulumirpc
 }
 
 // InstallDependencies has nothing to install: the engine gets provider plugins itself.
-func (h *Host) InstallDependencies(*pulumirpc.InstallDependenciesRequest, pulumirpc.LanguageRuntime_InstallDependenciesServer) error {
+func (h *Host) InstallDependencies(*pulumirpc.InstallDependenciesRequest,
+	pulumirpc.LanguageRuntime_InstallDependenciesServer) error {
 	return nil
 }
 
@@ -127,8 +131,8 @@ func (h *Host) Link(context.Context, *pulumirpc.LinkRequest) (*pulumirpc.LinkRes
 	return &pulumirpc.LinkResponse{}, nil
 }
 
-// childEnv is what hooks and compilers inherit: nothing that opens the secrets of stacks, unless PULUMI_OPTION_PASS_ENV asks for it
-// by name.
+// childEnv is what hooks and compilers inherit: nothing that opens the secrets of stacks, unless PULUMI_OPTION_PASS_ENV
+// asks for it by name.
 func (h *Host) childEnv() environ.List {
 	return h.options.Env.ForChildren(strings.Split(h.options.Env.Get("PULUMI_OPTION_PASS_ENV"), ",")...)
 }

@@ -51,7 +51,8 @@ func (e *fakeEngine) said() string {
 	return strings.Join(e.messages, "\n")
 }
 
-func (e *fakeEngine) RequirePulumiVersion(_ context.Context, r *pulumirpc.RequirePulumiVersionRequest) (*pulumirpc.RequirePulumiVersionResponse, error) {
+func (e *fakeEngine) RequirePulumiVersion(_ context.Context, r *pulumirpc.RequirePulumiVersionRequest) (
+	*pulumirpc.RequirePulumiVersionResponse, error) {
 	if r.GetPulumiVersionRange() != ">=3.0.0" {
 		return nil, fmt.Errorf("3.200.0 is not in %s", r.GetPulumiVersionRange())
 	}
@@ -94,7 +95,8 @@ func serveHost(t *testing.T, e *fakeEngine, env ...string) (pulumirpc.LanguageRu
 	}()
 	port, err := bufio.NewReader(reader).ReadString('\n')
 	require.NoError(t, err)
-	conn, err := grpc.NewClient("127.0.0.1:"+strings.TrimSpace(port), grpc.WithTransportCredentials(insecure.NewCredentials()))
+	conn, err := grpc.NewClient("127.0.0.1:"+strings.TrimSpace(port),
+		grpc.WithTransportCredentials(insecure.NewCredentials()))
 	require.NoError(t, err)
 	t.Cleanup(func() {
 		require.NoError(t, conn.Close())
@@ -132,8 +134,10 @@ func info(dir string) *pulumirpc.ProgramInfo {
 
 func runRequest(e *fakeEngine, monitorAddress, dir string) *pulumirpc.RunRequest {
 	return &pulumirpc.RunRequest{
-		Project: "proj", Stack: "dev", Organization: "org", Pwd: dir, Info: info(dir), MonitorAddress: monitorAddress, LoaderTarget: e.address,
-		Config: map[string]string{"proj:size": "4", "proj:token": "s3cr3t"}, ConfigSecretKeys: []string{"proj:token"}, Parallel: 4,
+		Project: "proj", Stack: "dev", Organization: "org", Pwd: dir, Info: info(dir), MonitorAddress: monitorAddress,
+		LoaderTarget: e.address,
+		Config:       map[string]string{"proj:size": "4", "proj:token": "s3cr3t"}, ConfigSecretKeys: []string{"proj:token"},
+		Parallel: 4,
 	}
 }
 
@@ -143,8 +147,8 @@ func newRecorder() *monitortest.Recorder {
 	return &monitortest.Recorder{Deployment: monitor.Info{Project: "proj", Stack: "dev", Organization: "org", Parallel: 4}}
 }
 
-// F9.5, L1.I: a run registers resources with the caller's monitor, converted by the engine's schemas, with places of the
-// text; the working directory stays what it is, and runs do not see each other.
+// F9.5, L1.I: a run registers resources with the caller's monitor, converted by the engine's schemas, with places of
+// the text; the working directory stays what it is, and runs do not see each other.
 func TestRun(t *testing.T) {
 	t.Parallel()
 	e := startEngine(t)
@@ -193,7 +197,8 @@ func TestRunKnowsStructuredConfig(t *testing.T) {
 	t.Parallel()
 	e := startEngine(t)
 	host, _ := serveHost(t, e)
-	dir := writeFiles(t, map[string]string{"Pulumi.yaml": project + "config:\n  list: {type: string}\n  text: {type: string}\n  word: {type: string}\n"})
+	dir := writeFiles(t, map[string]string{"Pulumi.yaml": project +
+		"config:\n  list: {type: string}\n  text: {type: string}\n  word: {type: string}\n"})
 	request := runRequest(e, serveMonitor(t, newRecorder()), dir)
 	request.Config = map[string]string{"proj:list": `["a"]`, "proj:text": `["a"]`, "proj:word": "w"}
 	request.ConfigSecretKeys = []string{"proj:word"}
@@ -214,11 +219,13 @@ func TestRunKnowsStructuredConfig(t *testing.T) {
 func TestRunTellsFaults(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct{ program, want string }{
-		"check":                    {"outputs:\n  o: ${nothing}\n", "ERROR Main.yaml:2:8: nothing is called `nothing`"},
-		"syntax":                   {"outputs: [\n", "ERROR Main.yaml:"},
-		"version with a leading v": {"pulumi: {requiredVersion: '>=v9.0.0 || v9.1.0'}\n", "3.200.0 is not in >=9.0.0 || 9.1.0"},
-		"version":                  {"pulumi: {requiredVersion: '>=9.0.0'}\n", "ERROR Main.yaml:1:27: 3.200.0 is not in >=9.0.0"},
-		"schema":                   {"resources: {r: {type: 'other:Thing'}}\n", "there is no plugin other"},
+		"check":  {"outputs:\n  o: ${nothing}\n", "ERROR Main.yaml:2:8: nothing is called `nothing`"},
+		"syntax": {"outputs: [\n", "ERROR Main.yaml:"},
+		"version with a leading v": {"pulumi: {requiredVersion: '>=v9.0.0 || v9.1.0'}\n",
+			"3.200.0 is not in >=9.0.0 || 9.1.0"},
+		"version": {"pulumi: {requiredVersion: '>=9.0.0'}\n",
+			"ERROR Main.yaml:1:27: 3.200.0 is not in >=9.0.0"},
+		"schema": {"resources: {r: {type: 'other:Thing'}}\n", "there is no plugin other"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -241,7 +248,8 @@ func TestCompiler(t *testing.T) {
 	t.Parallel()
 	e := startEngine(t)
 	host, _ := serveHost(t, e, "PATH="+os.Getenv("PATH"))
-	dir := writeFiles(t, map[string]string{"Pulumi.yaml": project, "compile": "echo 'outputs:'\necho \"  stack: '$PULUMI_STACK of $PULUMI_PROJECT'\"\necho \"  argument: '$1'\"\n"})
+	dir := writeFiles(t, map[string]string{"Pulumi.yaml": project,
+		"compile": "echo 'outputs:'\necho \"  stack: '$PULUMI_STACK of $PULUMI_PROJECT'\"\necho \"  argument: '$1'\"\n"})
 	request := runRequest(e, "", dir)
 	options := func(compiler any) *structpb.Struct {
 		s, err := structpb.NewStruct(map[string]any{"compiler": compiler})
@@ -293,20 +301,23 @@ resources:
 variables:
   v: {'fn::invoke': {function: 'called:f'}}
 `,
-		"sdks/aws.yaml":    "packageDeclarationVersion: 1\nname: aws\nversion: 1.0.0\n",
-		"sdks/sub.yaml":    "packageDeclarationVersion: 1\nname: bridge\nversion: 3.0.0\nparameterization: {name: sub, version: 0.1.0, value: eA==}\n",
-		"sdks/ext.yaml":    "packageDeclarationVersion: 1\nname: bridge\nversion: 3.0.0\nextension: {name: ext, version: 0.2.0, value: eQ==}\n",
+		"sdks/aws.yaml": "packageDeclarationVersion: 1\nname: aws\nversion: 1.0.0\n",
+		"sdks/sub.yaml": "packageDeclarationVersion: 1\nname: bridge\nversion: 3.0.0\nparameterization: {name: sub, " +
+			"version: 0.1.0, value: eA==}\n",
+		"sdks/ext.yaml": "packageDeclarationVersion: 1\nname: bridge\nversion: 3.0.0\nextension: {name: ext, version: " +
+			"0.2.0, value: eQ==}\n",
 		"sdks/unused.yaml": "packageDeclarationVersion: 1\nname: unused\nversion: 3.0.0\n",
 	})
 	got, err := host.GetRequiredPackages(t.Context(), &pulumirpc.GetRequiredPackagesRequest{Info: info(dir)})
 	require.NoError(t, err)
 	var lines []string
 	for _, p := range got.GetPackages() {
-		lines = append(lines, strings.TrimSpace(fmt.Sprintf("%s %s %s %s %s %s", p.GetKind(), p.GetName(), p.GetVersion(), p.GetServer(),
-			p.GetParameterization().GetName(), p.GetExtension().GetName())))
+		lines = append(lines, strings.TrimSpace(fmt.Sprintf("%s %s %s %s %s %s", p.GetKind(), p.GetName(), p.GetVersion(),
+			p.GetServer(), p.GetParameterization().GetName(), p.GetExtension().GetName())))
 	}
 	require.ElementsMatch(t, []string{
-		"resource aws 1.0.0", "resource base 2.0.0 https://x.test", "resource bridge 3.0.0  sub", "resource bridge 3.0.0   ext", "resource called", "resource inside",
+		"resource aws 1.0.0", "resource base 2.0.0 https://x.test", "resource bridge 3.0.0  sub",
+		"resource bridge 3.0.0   ext", "resource called", "resource inside",
 	}, lines)
 
 	names, err := host.GetProgramDependencies(t.Context(), &pulumirpc.GetProgramDependenciesRequest{Info: info(dir)})
@@ -319,14 +330,16 @@ variables:
 	require.Empty(t, got.GetPackages())
 }
 
-// F9.4: a package of components is asked about as programs are. It needs not itself, nor what a project further up names.
+// F9.4: a package of components is asked about as programs are. It needs not itself, nor what a project further up
+// names.
 func TestRequiredPackagesOfPlugin(t *testing.T) {
 	t.Parallel()
 	host, _ := serveHost(t, startEngine(t))
 	dir := writeFiles(t, map[string]string{
 		"Pulumi.yaml":             "name: user\nruntime: yaml\nresources: {p: {type: 'parts:Pair'}}\n",
 		"parts/PulumiPlugin.yaml": "name: parts\nruntime: yaml\n",
-		"parts/pair.yaml":         "components: {Pair: {resources: {a: {type: 'pkg:Thing', options: {version: 1.2.0}}, b: {type: 'parts:index:One'}}}, One: {}}\n",
+		"parts/pair.yaml": "components: {Pair: {resources: {a: {type: 'pkg:Thing', options: {version: 1.2.0}}, b: " +
+			"{type: 'parts:index:One'}}}, One: {}}\n",
 	})
 	for name, parts := range map[string]*pulumirpc.ProgramInfo{
 		"all": info(filepath.Join(dir, "parts")), "only the root": {RootDirectory: filepath.Join(dir, "parts")},
@@ -346,16 +359,19 @@ func TestPackages(t *testing.T) {
 		"plain": {`{"name": "p", "version": "1.2.3", "pluginDownloadURL": "https://x.test"}`, "p-1.2.3.yaml",
 			"packageDeclarationVersion: 1\nname: p\nversion: '1.2.3'\ndownloadUrl: https://x.test\n"},
 		"with parameters": {`{"name": "p", "version": "1.2.3", "parameterization": {"baseProvider": {"name": "b", "version": "2.0.0"}, "parameter": "eA=="}}`, "p-1.2.3.yaml",
-			"packageDeclarationVersion: 1\nname: b\nversion: '2.0.0'\nparameterization:\n  name: p\n  version: '1.2.3'\n  value: eA==\n"},
+			"packageDeclarationVersion: 1\nname: b\nversion: '2.0.0'\nparameterization:\n  name: p\n  version: '1.2.3'\n  " +
+				"value: eA==\n"},
 		"extension": {`{"name": "p", "version": "1.2.3", "extensionParameterization": {"baseProvider": {"name": "b", "version": "2.0.0"}, "parameter": "eA=="}}`, "p-1.2.3.yaml",
 			"packageDeclarationVersion: 1\nname: b\nversion: '2.0.0'\nextension:\n  name: p\n  version: '1.2.3'\n  value: eA==\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
-			_, err := host.GeneratePackage(t.Context(), &pulumirpc.GeneratePackageRequest{Directory: filepath.Join(dir, "sdk"), Schema: c.schema})
+			_, err := host.GeneratePackage(t.Context(), &pulumirpc.GeneratePackageRequest{Directory: filepath.Join(dir, "sdk"),
+				Schema: c.schema})
 			require.NoError(t, err)
-			packed, err := host.Pack(t.Context(), &pulumirpc.PackRequest{PackageDirectory: filepath.Join(dir, "sdk"), DestinationDirectory: filepath.Join(dir, "out")})
+			packed, err := host.Pack(t.Context(), &pulumirpc.PackRequest{PackageDirectory: filepath.Join(dir, "sdk"),
+				DestinationDirectory: filepath.Join(dir, "out")})
 			require.NoError(t, err)
 			require.Equal(t, filepath.Join(dir, "out", c.file), packed.GetArtifactPath())
 			text, err := os.ReadFile(packed.GetArtifactPath())
@@ -363,7 +379,8 @@ func TestPackages(t *testing.T) {
 			require.Equal(t, c.want, string(text))
 		})
 	}
-	_, err := host.GeneratePackage(t.Context(), &pulumirpc.GeneratePackageRequest{Schema: `{"name": "p"}`, ExtraFiles: map[string][]byte{"x.go": nil}})
+	_, err := host.GeneratePackage(t.Context(), &pulumirpc.GeneratePackageRequest{Schema: `{"name": "p"}`,
+		ExtraFiles: map[string][]byte{"x.go": nil}})
 	require.ErrorContains(t, err, "cannot carry files")
 }
 
@@ -376,10 +393,12 @@ func TestGenerateProject(t *testing.T) {
 		"main.pp":      "resource thing \"pkg:index:Thing\" { size = 1 }\ncomponent c \"./part\" {}\n",
 		"part/main.pp": "output o { value = cwd() }\n",
 	})
-	declaration := filepath.Join(writeFiles(t, map[string]string{"pkg-1.2.3.yaml": "packageDeclarationVersion: 1\nname: pkg\nversion: 1.2.3\n"}), "pkg-1.2.3.yaml")
+	declaration := filepath.Join(writeFiles(t,
+		map[string]string{"pkg-1.2.3.yaml": "packageDeclarationVersion: 1\nname: pkg\nversion: 1.2.3\n"}), "pkg-1.2.3.yaml")
 	target := t.TempDir()
 	got, err := host.GenerateProject(t.Context(), &pulumirpc.GenerateProjectRequest{
-		SourceDirectory: source, TargetDirectory: target, Project: `{"name": "p", "main": "sub", "description": "a: b", "runtime": "go", "AdditionalKeys": null}`,
+		SourceDirectory: source, TargetDirectory: target,
+		Project:      `{"name": "p", "main": "sub", "description": "a: b", "runtime": "go", "AdditionalKeys": null}`,
 		LoaderTarget: e.address, LocalDependencies: map[string]string{"pkg": declaration},
 	})
 	require.NoError(t, err)
@@ -387,7 +406,8 @@ func TestGenerateProject(t *testing.T) {
 	for path, want := range map[string]string{
 		"Pulumi.yaml":             "name: p\nruntime: yaml\ndescription: 'a: b'\nmain: sub\n",
 		"sub/sdks/pkg-1.2.3.yaml": "packageDeclarationVersion: 1\nname: pkg\nversion: 1.2.3\n",
-		"sub/Main.yaml": "components:\n  Part:\n    outputs:\n      o: ${pulumi.cwd}\nresources:\n  thing:\n    type: pkg:Thing\n    properties:\n      size: 1\n" +
+		"sub/Main.yaml": "components:\n  Part:\n    outputs:\n      o: ${pulumi.cwd}\nresources:\n  thing:\n    type: " +
+			"pkg:Thing\n    properties:\n      size: 1\n" +
 			"  c:\n    type: components:Part\n",
 	} {
 		text, err := os.ReadFile(filepath.Join(target, path))
@@ -397,7 +417,8 @@ func TestGenerateProject(t *testing.T) {
 
 	empty := t.TempDir()
 	got, err = host.GenerateProject(t.Context(), &pulumirpc.GenerateProjectRequest{
-		SourceDirectory: writeFiles(t, map[string]string{"main.pp": "a = unheardOf(1)\n"}), TargetDirectory: empty, Project: `{"name": "p"}`,
+		SourceDirectory: writeFiles(t, map[string]string{"main.pp": "a = unheardOf(1)\n"}), TargetDirectory: empty,
+		Project: `{"name": "p"}`,
 	})
 	require.NoError(t, err)
 	require.Len(t, got.GetDiagnostics(), 1)
@@ -426,11 +447,13 @@ func TestRunPlugin(t *testing.T) {
 `})
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	stream, err := host.RunPlugin(ctx, &pulumirpc.RunPluginRequest{Pwd: dir, Info: info(dir), Kind: "resource", LoaderTarget: e.address})
+	stream, err := host.RunPlugin(ctx, &pulumirpc.RunPluginRequest{Pwd: dir, Info: info(dir), Kind: "resource",
+		LoaderTarget: e.address})
 	require.NoError(t, err)
 	first, err := stream.Recv()
 	require.NoError(t, err)
-	conn, err := grpc.NewClient("127.0.0.1:"+strings.TrimSpace(string(first.GetStdout())), grpc.WithTransportCredentials(insecure.NewCredentials()))
+	conn, err := grpc.NewClient("127.0.0.1:"+strings.TrimSpace(string(first.GetStdout())),
+		grpc.WithTransportCredentials(insecure.NewCredentials()))
 	require.NoError(t, err)
 	defer conn.Close()
 	provider := pulumirpc.NewResourceProviderClient(conn)
@@ -445,7 +468,8 @@ func TestRunPlugin(t *testing.T) {
 	require.NoError(t, err)
 	r := newRecorder()
 	made, err := provider.Construct(ctx, &pulumirpc.ConstructRequest{
-		Project: "proj", Stack: "dev", MonitorEndpoint: serveMonitor(t, r), Type: "parts:index:Pair", Name: "pair", Inputs: &structpb.Struct{},
+		Project: "proj", Stack: "dev", MonitorEndpoint: serveMonitor(t, r), Type: "parts:index:Pair", Name: "pair",
+		Inputs: &structpb.Struct{},
 	})
 	require.NoError(t, err)
 	require.Equal(t, "urn:pulumi:dev::proj::parts:index:Pair::pair", made.GetUrn())
@@ -455,7 +479,8 @@ func TestRunPlugin(t *testing.T) {
 	require.True(t, found)
 	require.EqualValues(t, made.GetUrn(), child.Parent)
 
-	_, err = provider.Construct(ctx, &pulumirpc.ConstructRequest{Type: "parts:index:Other", Name: "x", MonitorEndpoint: "127.0.0.1:1"})
+	_, err = provider.Construct(ctx, &pulumirpc.ConstructRequest{Type: "parts:index:Other", Name: "x",
+		MonitorEndpoint: "127.0.0.1:1"})
 	require.ErrorContains(t, err, "no component parts:index:Other")
 	_, err = provider.Create(ctx, &pulumirpc.CreateRequest{Urn: made.GetUrn()})
 	require.ErrorContains(t, err, "has components only")
@@ -469,12 +494,16 @@ func TestFaultyPlugins(t *testing.T) {
 		files map[string]string
 		want  string
 	}{
-		"no name":         {map[string]string{"PulumiPlugin.yaml": "runtime: yaml\n"}, "has no name"},
-		"two of a name":   {map[string]string{"PulumiPlugin.yaml": "name: p\ncomponents: {A: {}}\n", "b.yaml": "components: {A: {}}\n"}, "there is a component `A` already"},
-		"a program":       {map[string]string{"PulumiPlugin.yaml": "name: p\nresources: {}\n"}, "has no `resources` of its own"},
-		"described twice": {map[string]string{"PulumiPlugin.yaml": "name: p\ndescription: one\n", "b.yaml": "description: two\n"}, "gives its description already"},
-		"no plugin":       {map[string]string{"Pulumi.yaml": project}, "has no PulumiPlugin.yaml"},
-		"a policy pack":   {map[string]string{"PulumiPolicy.yaml": "runtime: yaml\n"}, "policy packs cannot be written in YAML"},
+		"no name": {map[string]string{"PulumiPlugin.yaml": "runtime: yaml\n"}, "has no name"},
+		"two of a name": {map[string]string{"PulumiPlugin.yaml": "name: p\ncomponents: {A: {}}\n",
+			"b.yaml": "components: {A: {}}\n"}, "there is a component `A` already"},
+		"a program": {map[string]string{"PulumiPlugin.yaml": "name: p\nresources: {}\n"},
+			"has no `resources` of its own"},
+		"described twice": {map[string]string{"PulumiPlugin.yaml": "name: p\ndescription: one\n",
+			"b.yaml": "description: two\n"}, "gives its description already"},
+		"no plugin": {map[string]string{"Pulumi.yaml": project}, "has no PulumiPlugin.yaml"},
+		"a policy pack": {map[string]string{"PulumiPolicy.yaml": "runtime: yaml\n"},
+			"policy packs cannot be written in YAML"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -542,7 +571,8 @@ func TestLimits(t *testing.T) {
 	require.Equal(t, "127.0.0.1:1", a.EngineAddress)
 	options, err := structpb.NewStruct(map[string]any{"max-value": 3, "max-steps": "9"})
 	require.NoError(t, err)
-	require.Equal(t, builtins.Limits{Value: 3 << 20, Steps: 9}, langhost.LimitsOf(&pulumirpc.ProgramInfo{Options: options}, a.Limits))
+	require.Equal(t, builtins.Limits{Value: 3 << 20, Steps: 9}, langhost.LimitsOf(&pulumirpc.ProgramInfo{Options: options},
+		a.Limits))
 	require.Equal(t, a.Limits, langhost.LimitsOf(&pulumirpc.ProgramInfo{}, a.Limits))
 	e := startEngine(t)
 	host, _ := serveHost(t, e)

@@ -35,7 +35,8 @@ type parameterHead struct {
 }
 
 // GeneratePackage writes the declaration of a package (L1.40): all that a YAML program needs of an SDK.
-func (h *Host) GeneratePackage(_ context.Context, r *pulumirpc.GeneratePackageRequest) (*pulumirpc.GeneratePackageResponse, error) {
+func (h *Host) GeneratePackage(_ context.Context, r *pulumirpc.GeneratePackageRequest) (
+	*pulumirpc.GeneratePackageResponse, error) {
 	if len(r.GetExtraFiles()) > 0 {
 		return nil, errors.New("packages for YAML are declarations and cannot carry files of their own")
 	}
@@ -105,7 +106,8 @@ func (h *Host) Pack(_ context.Context, r *pulumirpc.PackRequest) (*pulumirpc.Pac
 		return nil, fmt.Errorf("look for the package declaration: %w", err)
 	}
 	if len(paths) != 1 {
-		return nil, fmt.Errorf("a package for YAML is one declaration file, but %s holds %d", r.GetPackageDirectory(), len(paths))
+		return nil, fmt.Errorf("a package for YAML is one declaration file, but %s holds %d", r.GetPackageDirectory(),
+			len(paths))
 	}
 	text, err := os.ReadFile(paths[0])
 	if err != nil {

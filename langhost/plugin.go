@@ -26,13 +26,14 @@ import (
 // pluginFile marks a folder as a plugin.
 const pluginFile = "PulumiPlugin.yaml"
 
-// RunPlugin serves the components of a plugin written in YAML as a provider (F9.10, L1.35), in this process: the first line
-// of the streamed output is the port. It lives until the stream is cancelled.
+// RunPlugin serves the components of a plugin written in YAML as a provider (F9.10, L1.35), in this process: the first
+// line of the streamed output is the port. It lives until the stream is cancelled.
 func (h *Host) RunPlugin(r *pulumirpc.RunPluginRequest, stream pulumirpc.LanguageRuntime_RunPluginServer) error {
 	ctx, done := h.begin(stream.Context())
 	defer done()
 	info := r.GetInfo()
-	if _, err := os.Stat(filepath.Join(info.GetProgramDirectory(), "PulumiPolicy.yaml")); err == nil || r.GetKind() == "analyzer" {
+	if _, err := os.Stat(filepath.Join(info.GetProgramDirectory(), "PulumiPolicy.yaml")); err == nil ||
+		r.GetKind() == "analyzer" {
 		return errors.New("policy packs cannot be written in YAML")
 	}
 	p, err := openPlugin(info.GetProgramDirectory())
@@ -56,7 +57,8 @@ func (h *Host) RunPlugin(r *pulumirpc.RunPluginRequest, stream pulumirpc.Languag
 	if err != nil {
 		return fmt.Errorf("serve the plugin: %w", err)
 	}
-	err = stream.Send(&pulumirpc.RunPluginResponse{Output: &pulumirpc.RunPluginResponse_Stdout{Stdout: []byte(port + "\n")}})
+	err = stream.Send(&pulumirpc.RunPluginResponse{Output: &pulumirpc.RunPluginResponse_Stdout{Stdout: []byte(port +
+		"\n")}})
 	if err != nil {
 		return err
 	}
@@ -114,7 +116,8 @@ func openPlugin(dir string) (*componentPlugin, error) {
 		found.Add(p.merge(file)...)
 	}
 	if p.name == "" {
-		found.Add(diag.Diagnostic{Code: diag.WrongKind, Summary: "the plugin has no name", Detail: "write `name: …` into " + pluginFile})
+		found.Add(diag.Diagnostic{Code: diag.WrongKind, Summary: "the plugin has no name", Detail: "write `name: …` into " +
+			pluginFile})
 	}
 	p.version = schema.PlainVersion(p.version)
 	if p.version == "" {
@@ -130,8 +133,9 @@ func (p *componentPlugin) merge(file *ast.File) diag.Diagnostics {
 		switch {
 		case from == nil:
 		case *to != "":
-			diags.Add(diag.Diagnostic{Code: diag.Duplicate, Subject: from.Range, Summary: "another file of the plugin gives its " + field + " already",
-				Detail: "keep it in " + pluginFile})
+			diags.Add(diag.Diagnostic{Code: diag.Duplicate, Subject: from.Range,
+				Summary: "another file of the plugin gives its " + field + " already",
+				Detail:  "keep it in " + pluginFile})
 		default:
 			*to = from.Value
 		}
@@ -146,7 +150,8 @@ func (p *componentPlugin) merge(file *ast.File) diag.Diagnostics {
 	for _, c := range file.Components {
 		for _, other := range p.file.Components {
 			if other.Name.Value == c.Name.Value {
-				diags.Add(diag.Diagnostic{Code: diag.Duplicate, Subject: c.Name.Range, Summary: "there is a component `" + c.Name.Value + "` already",
+				diags.Add(diag.Diagnostic{Code: diag.Duplicate, Subject: c.Name.Range, Summary: "there is a component `" +
+					c.Name.Value + "` already",
 					Related: []diag.Related{{Range: other.Name.Range, Message: "the other component is here"}}})
 			}
 		}

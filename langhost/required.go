@@ -15,9 +15,10 @@ import (
 	"github.com/yamlhost/yamlhost/workspace"
 )
 
-// GetRequiredPackages lists the packages that a program names (F9.4, L7.30). A program with faults has an empty list, so
-// that configuration can still be set; Run tells what is wrong.
-func (h *Host) GetRequiredPackages(ctx context.Context, r *pulumirpc.GetRequiredPackagesRequest) (*pulumirpc.GetRequiredPackagesResponse, error) {
+// GetRequiredPackages lists the packages that a program names (F9.4, L7.30). A program with faults has an empty list,
+// so that configuration can still be set; Run tells what is wrong.
+func (h *Host) GetRequiredPackages(ctx context.Context, r *pulumirpc.GetRequiredPackagesRequest) (
+	*pulumirpc.GetRequiredPackagesResponse, error) {
 	found, err := h.required(ctx, r.GetInfo())
 	if err != nil {
 		return nil, err
@@ -39,14 +40,16 @@ func (h *Host) GetRequiredPackages(ctx context.Context, r *pulumirpc.GetRequired
 }
 
 // GetProgramDependencies lists the same packages by the names that programs use (F9.9).
-func (h *Host) GetProgramDependencies(ctx context.Context, r *pulumirpc.GetProgramDependenciesRequest) (*pulumirpc.GetProgramDependenciesResponse, error) {
+func (h *Host) GetProgramDependencies(ctx context.Context, r *pulumirpc.GetProgramDependenciesRequest) (
+	*pulumirpc.GetProgramDependenciesResponse, error) {
 	found, err := h.required(ctx, r.GetInfo())
 	if err != nil {
 		return nil, err
 	}
 	response := &pulumirpc.GetProgramDependenciesResponse{}
 	for _, d := range found {
-		response.Dependencies = append(response.Dependencies, &pulumirpc.DependencyInfo{Name: d.PackageName(), Version: d.PackageVersion()})
+		response.Dependencies = append(response.Dependencies, &pulumirpc.DependencyInfo{Name: d.PackageName(),
+			Version: d.PackageVersion()})
 	}
 	return response, nil
 }
@@ -74,8 +77,8 @@ func (h *Host) required(ctx context.Context, info *pulumirpc.ProgramInfo) ([]sch
 	return descriptorsOf(usesOf(file), w.Packages, ""), nil
 }
 
-// pluginFolder is the folder of a package of components, which engines ask about before they run it; empty for a program.
-// A project further up is that of somebody who uses the package.
+// pluginFolder is the folder of a package of components, which engines ask about before they run it; empty for a
+// program. A project further up is that of somebody who uses the package.
 func pluginFolder(info *pulumirpc.ProgramInfo) string {
 	dir := info.GetProgramDirectory()
 	if dir == "" {

@@ -24,7 +24,8 @@ import (
 //
 //	project, program, packages -> check.Program -> eval -> monitor
 //
-// What is wrong with the program is told to the engine, and the answer says bail; the answer's error is about the world.
+// What is wrong with the program is told to the engine, and the answer says bail; the answer's error is about the
+// world.
 func (h *Host) Run(ctx context.Context, r *pulumirpc.RunRequest) (*pulumirpc.RunResponse, error) {
 	ctx, done := h.begin(ctx)
 	defer done()
@@ -67,7 +68,8 @@ func (h *Host) Run(ctx context.Context, r *pulumirpc.RunRequest) (*pulumirpc.Run
 	return &pulumirpc.RunResponse{}, nil
 }
 
-// LimitsOf are the limits of an evaluation, of which the project's runtime options may say other ones: max-value in MiB, and max-steps.
+// LimitsOf are the limits of an evaluation, of which the project's runtime options may say other ones: max-value in
+// MiB, and max-steps.
 func LimitsOf(info *pulumirpc.ProgramInfo, limits builtins.Limits) builtins.Limits {
 	option := func(name string) int64 {
 		v := info.GetOptions().GetFields()[name]
@@ -89,10 +91,12 @@ func LimitsOf(info *pulumirpc.ProgramInfo, limits builtins.Limits) builtins.Limi
 func (h *Host) evalOptions(w *workspace.Workspace, limits builtins.Limits) eval.Options {
 	return eval.Options{
 		Limits:  limits,
-		Command: eval.RunCommand(h.childEnv(), h.options.Supervisor), EngineKnowsPackages: true, Bundle: new(sources.Sources).Texts,
+		Command: eval.RunCommand(h.childEnv(), h.options.Supervisor), EngineKnowsPackages: true,
+		Bundle:    new(sources.Sources).Texts,
 		ParseData: parser.Data,
 		Message:   h.engine.say,
-		Cwd:       w.Dir(), RootDirectory: w.Project.Dir, Getenv: h.options.Env.Lookup, RequireVersion: h.engine.requireVersion,
+		Cwd:       w.Dir(), RootDirectory: w.Project.Dir, Getenv: h.options.Env.Lookup,
+		RequireVersion: h.engine.requireVersion,
 		SourcePath: func(name string) string {
 			if filepath.IsAbs(name) {
 				return name
@@ -107,7 +111,8 @@ func infoOf(r *pulumirpc.RunRequest) *pulumirpc.ProgramInfo {
 	if info := r.GetInfo(); info.GetRootDirectory() != "" {
 		return info
 	}
-	return &pulumirpc.ProgramInfo{RootDirectory: r.GetPwd(), ProgramDirectory: r.GetPwd(), EntryPoint: ".", Options: r.GetInfo().GetOptions()}
+	return &pulumirpc.ProgramInfo{RootDirectory: r.GetPwd(), ProgramDirectory: r.GetPwd(), EntryPoint: ".",
+		Options: r.GetInfo().GetOptions()}
 }
 
 // configOf is the configuration as the checker takes it (L2.D).

@@ -31,8 +31,8 @@ type (
 	}
 )
 
-// schemaText is the schema of the plugin's package (L1.33). Outputs have the types that the checker finds; one that comes
-// from something whose own schema is not to be had has any type.
+// schemaText is the schema of the plugin's package (L1.33). Outputs have the types that the checker finds; one that
+// comes from something whose own schema is not to be had has any type.
 func (p *componentPlugin) schemaText(ctx context.Context) ([]byte, error) {
 	components, err := p.check(ctx)
 	if err != nil {
@@ -81,7 +81,8 @@ func describe(c *check.Component) (componentText, error) {
 	}
 	for _, out := range c.Schema.Outputs.Properties() {
 		if out.Name == "urn" || out.Name == "id" {
-			return text, fmt.Errorf("an output of component %s cannot be named %s: every component has one", c.Decl.Name.Value, out.Name)
+			return text, fmt.Errorf("an output of component %s cannot be named %s: every component has one", c.Decl.Name.Value,
+				out.Name)
 		}
 		text.Properties[out.Name] = typeText(out.Type)
 		if _, optional := out.Type.(*schema.Optional); !optional {

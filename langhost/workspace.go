@@ -13,9 +13,10 @@ import (
 	"github.com/yamlhost/yamlhost/workspace/compiler"
 )
 
-// open reads the project that a request names, and its program, which a compiler may have to print. What is wrong with either
-// is in the diagnostics.
-func (h *Host) open(ctx context.Context, info *pulumirpc.ProgramInfo, run workspace.Run) (*workspace.Workspace, diag.Diagnostics, error) {
+// open reads the project that a request names, and its program, which a compiler may have to print. What is wrong with
+// either is in the diagnostics.
+func (h *Host) open(ctx context.Context, info *pulumirpc.ProgramInfo, run workspace.Run) (*workspace.Workspace,
+	diag.Diagnostics, error) {
 	root := info.GetRootDirectory()
 	if root == "" {
 		return nil, nil, errors.New("the request names no root directory")
@@ -34,7 +35,8 @@ func (h *Host) open(ctx context.Context, info *pulumirpc.ProgramInfo, run worksp
 	return w, w.Compile(ctx, run), nil
 }
 
-// compilerOption is the option compiler of a project's runtime (L1.F) as the engine has read it; nil when it names none.
+// compilerOption is the option compiler of a project's runtime (L1.F) as the engine has read it; nil when it names
+// none.
 func compilerOption(info *pulumirpc.ProgramInfo) (*string, error) {
 	option, found := info.GetOptions().GetFields()["compiler"]
 	if !found {

@@ -26,8 +26,8 @@ type stepText struct {
 	optional bool // a question mark stands before it
 }
 
-// scanAccess reads an access that begins at i, behind "${", up to its closing brace. chains says that a question mark between
-// a name and a step makes the step optional; it is a part of the name otherwise.
+// scanAccess reads an access that begins at i, behind "${", up to its closing brace. chains says that a question mark
+// between a name and a step makes the step optional; it is a part of the name otherwise.
 func scanAccess(text string, i int, chains bool) (*accessText, *fault) {
 	a := &accessText{}
 	// mark takes the question mark off the name before a step.
@@ -185,8 +185,9 @@ func scanBrackets(text string, i int) (stepText, int, *fault) {
 			if to < len(text) && text[to] == '}' && err != nil && i > from {
 				return step, i, &fault{from: open, to: to, open: true, summary: "missing `]`"}
 			}
-			return step, i, &fault{from: from, to: max(to, from), summary: "an index is a whole number, or a name in double quotes",
-				detail: "write `[0]` or `[\"name\"]`"}
+			return step, i, &fault{from: from, to: max(to, from),
+				summary: "an index is a whole number, or a name in double quotes",
+				detail:  "write `[0]` or `[\"name\"]`"}
 		}
 		step.index, step.isIndex = index, true
 	}
@@ -198,8 +199,8 @@ func scanBrackets(text string, i int) (stepText, int, *fault) {
 	return step, i + 1, nil
 }
 
-// plain reports whether no part of an access looks like anything but a name. Names that could as well be a literal of an
-// expression are not plain.
+// plain reports whether no part of an access looks like anything but a name. Names that could as well be a literal of
+// an expression are not plain.
 func (a *accessText) plain() bool {
 	if !a.root.quoted && (!nameLike(a.root.name) || literalLike(a.root.name)) {
 		return false
@@ -215,7 +216,8 @@ func (a *accessText) plain() bool {
 func nameLike(name string) bool {
 	for i := 0; i < len(name); i++ {
 		c := name[i]
-		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-' || c == ':' || c >= 0x80 {
+		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-' || c == ':' ||
+			c >= 0x80 {
 			continue
 		}
 		return false
@@ -247,13 +249,15 @@ func (p *parser) access(s *scalar, start int, a *accessText) ast.Expr {
 			at = s.at(start, a.end+1)
 		}
 	}
-	access := &ast.Access{Place: ast.Place{At: at}, Root: ast.Literal{Value: a.root.name, Range: s.at(a.root.from, a.root.to)}}
+	access := &ast.Access{Place: ast.Place{At: at}, Root: ast.Literal{Value: a.root.name,
+		Range: s.at(a.root.from, a.root.to)}}
 	if len(a.steps) > 0 {
 		access.Steps = make([]ast.Step, 0, len(a.steps))
 	}
 	for _, step := range a.steps {
 		access.Steps = append(access.Steps, ast.Step{
-			Range: s.at(step.from, step.to), Name: step.name, Index: step.index, IsIndex: step.isIndex, Quoted: step.quoted, Optional: step.optional,
+			Range: s.at(step.from, step.to), Name: step.name, Index: step.index, IsIndex: step.isIndex, Quoted: step.quoted,
+			Optional: step.optional,
 		})
 	}
 	return access

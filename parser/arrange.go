@@ -10,16 +10,18 @@ import (
 	"github.com/yamlhost/yamlhost/diag"
 )
 
-// sectionOrder is the order of the keys at the top of a program that Arrange brings about. Others keep their places among
-// themselves, behind these and in front of resources and outputs.
-var sectionOrder = []string{"name", "runtime", "description", "author", "website", "license", "version", "namespace", "main", "backend", "template", "plugins",
+// sectionOrder is the order of the keys at the top of a program that Arrange brings about. Others keep their places
+// among themselves, behind these and in front of resources and outputs.
+var sectionOrder = []string{"name", "runtime", "description", "author", "website", "license", "version", "namespace",
+	"main", "backend", "template", "plugins",
 	"packages", "options", "pulumi", "include", "config", "configuration", "dynamic", "hooks", "components", "variables"}
 
 var lastSections = []string{"resources", "outputs"}
 
-// Arrange puts the sections of a program into the usual order. Each takes the comments right above it along; what stands at
-// the top of the text up to an empty line stays there. A text stays as it is where that could change what it means, such as with an
-// anchor that would come behind its alias, in JSON, and with syntax errors, which are the findings.
+// Arrange puts the sections of a program into the usual order. Each takes the comments right above it along; what
+// stands at the top of the text up to an empty line stays there. A text stays as it is where that could change what it
+// means, such as with an anchor that would come behind its alias, in JSON, and with syntax errors, which are the
+// findings.
 func Arrange(src *diag.Source) ([]byte, diag.Diagnostics) {
 	text := src.Text()
 	p := &parser{src: src, text: text}
@@ -99,8 +101,8 @@ func rankOf(key string) int {
 	return len(sectionOrder)
 }
 
-// aboveComments is the first of the comments that stand right above a line, but for those at the top of the text that an empty
-// line follows.
+// aboveComments is the first of the comments that stand right above a line, but for those at the top of the text that
+// an empty line follows.
 func (f *formatter) aboveComments(line int) int {
 	for line > 0 {
 		above := f.lines[line-1]
@@ -115,7 +117,8 @@ func (f *formatter) aboveComments(line int) int {
 // sameEntries reports whether two texts hold the same entries at their tops, in whatever order.
 func sameEntries(a, b []byte) bool {
 	var one, other node
-	if unmarshal(a[textStart(a):], &one) != nil || unmarshal(b[textStart(b):], &other) != nil || len(one.Content) == 0 || len(other.Content) == 0 {
+	if unmarshal(a[textStart(a):], &one) != nil || unmarshal(b[textStart(b):], &other) != nil || len(one.Content) == 0 ||
+		len(other.Content) == 0 {
 		return false
 	}
 	first, second := one.Content[0], other.Content[0]

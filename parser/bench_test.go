@@ -13,7 +13,8 @@ import (
 // generated is a program of n resources with some nine nested properties each, about 700 bytes a resource.
 func generated(n int) []byte {
 	var b strings.Builder
-	b.WriteString("name: generated\nconfig:\n  zone: {type: string, default: a}\nvariables:\n  prefix: \"p-${zone}\"\nresources:\n")
+	b.WriteString(
+		"name: generated\nconfig:\n  zone: {type: string, default: a}\nvariables:\n  prefix: \"p-${zone}\"\nresources:\n")
 	for i := range n {
 		before := "zone"
 		if i > 0 {

@@ -8,17 +8,18 @@ import (
 	"github.com/yamlhost/yamlhost/diag"
 )
 
-// A text is cut into stretches that can be read one by one: the keys at its top, and the entries of the sections whose keys
-// are names. The cut looks at lines and their indentation alone, so that it also holds for a text that is broken: a fault
-// stays in its stretch.
+// A text is cut into stretches that can be read one by one: the keys at its top, and the entries of the sections whose
+// keys are names. The cut looks at lines and their indentation alone, so that it also holds for a text that is broken:
+// a fault stays in its stretch.
 
 // stretch is a part of a text: whole lines.
 type stretch struct {
 	start, end int
-	// lead is the line of the section's key, without its value, that is read in front of an entry; nil for what stands at the
-	// top.
+	// lead is the line of the section's key, without its value, that is read in front of an entry; nil for what stands at
+	// the top.
 	lead []byte
-	// astray says that the first line of the stretch is indented like no entry of its section; deeper, that it stands deeper.
+	// astray says that the first line of the stretch is indented like no entry of its section; deeper, that it stands
+	// deeper.
 	astray, deeper bool
 }
 
@@ -29,7 +30,8 @@ type cutSection struct {
 }
 
 // cuttable are the sections whose entries are read one by one.
-var cuttable = []string{"config", "configuration", "variables", "resources", "outputs", "components", "hooks", "dynamic"}
+var cuttable = []string{"config", "configuration", "variables", "resources", "outputs", "components", "hooks",
+	"dynamic"}
 
 // textLine is a line that holds more than blanks and a comment.
 type textLine struct {
@@ -39,14 +41,15 @@ type textLine struct {
 	tab        bool // in the indentation
 }
 
-// cut finds the stretches of a text. The answer is nil where lines do not tell them: JSON, several documents, complex keys,
-// line breaks that only YAML knows, a map that is indented as a whole.
+// cut finds the stretches of a text. The answer is nil where lines do not tell them: JSON, several documents, complex
+// keys, line breaks that only YAML knows, a map that is indented as a whole.
 func cut(text []byte) []cutSection {
 	if oddBreaks(text) {
 		return nil
 	}
 	lines := contentLines(text)
-	if len(lines) > 0 && lines[0].indent == 0 && bytes.Equal(bytes.TrimRight(text[lines[0].start:lines[0].end], " \t"), []byte("---")) {
+	if len(lines) > 0 && lines[0].indent == 0 && bytes.Equal(bytes.TrimRight(text[lines[0].start:lines[0].end], " \t"),
+		[]byte("---")) {
 		lines = lines[1:]
 	}
 	if len(lines) == 0 || lines[0].indent > 0 || lines[0].tab || !keyLine(text, lines[0]) {
@@ -197,8 +200,8 @@ func sectionName(text []byte, l textLine) string {
 	return known
 }
 
-// strays reports whether the line at the top that comes next is a broken line of the section that begins at a line, and not
-// the beginning of something else: what follows it goes on with the entries of that section.
+// strays reports whether the line at the top that comes next is a broken line of the section that begins at a line, and
+// not the beginning of something else: what follows it goes on with the entries of that section.
 func strays(text []byte, lines []textLine, section int, tops []int, usual int) bool {
 	if !bareKey(text, lines[section]) || sectionName(text, lines[section]) == "" || section+1 >= len(lines) {
 		return false
@@ -232,11 +235,14 @@ func strays(text []byte, lines []textLine, section int, tops []int, usual int) b
 		return inside[0].indent > 0 && keyLine(text, inside[0])
 	}
 	indent := entryIndent(text, lines[section+1:at], usual)
-	return inside[0].indent > indent && slices.ContainsFunc(inside, func(l textLine) bool { return l.indent == indent && keyLine(text, l) })
+	return inside[0].indent > indent && slices.ContainsFunc(inside, func(l textLine) bool {
+		return l.indent == indent &&
+			keyLine(text, l)
+	})
 }
 
-// usualIndent is how much deeper lines stand than those above them, as a rule: what is most often below the keys at the top, or
-// else below any line; 0 where no line stands deeper.
+// usualIndent is how much deeper lines stand than those above them, as a rule: what is most often below the keys at the
+// top, or else below any line; 0 where no line stands deeper.
 func usualIndent(lines []textLine) int {
 	below, deeper := map[int]int{}, map[int]int{}
 	for i, l := range lines[:len(lines)-1] {
@@ -265,11 +271,14 @@ func usualIndent(lines []textLine) int {
 	return best
 }
 
-// entryIndent is how deep the entries of a section stand: as deep as usual where a key does, or else as deep as the first, unless
-// more lines stand less deep.
+// entryIndent is how deep the entries of a section stand: as deep as usual where a key does, or else as deep as the
+// first, unless more lines stand less deep.
 func entryIndent(text []byte, inside []textLine, usual int) int {
 	first := inside[0].indent
-	if first >= usual-1 && slices.ContainsFunc(inside, func(l textLine) bool { return l.indent == usual && !l.tab && keyLine(text, l) }) {
+	if first >= usual-1 && slices.ContainsFunc(inside, func(l textLine) bool {
+		return l.indent == usual && !l.tab &&
+			keyLine(text, l)
+	}) {
 		return usual
 	}
 	counts := map[int]int{}
@@ -290,14 +299,17 @@ func entryIndent(text []byte, inside []textLine, usual int) int {
 	return best
 }
 
-// movedLeft reports whether the first entry of a section was moved by a column: nothing else stands as it does, and others stand
-// a column deeper, which cannot belong to it.
+// movedLeft reports whether the first entry of a section was moved by a column: nothing else stands as it does, and
+// others stand a column deeper, which cannot belong to it.
 func movedLeft(text []byte, inside []textLine) bool {
 	first := inside[0].indent
 	if len(inside) < 2 || inside[1].indent <= first || inside[1].indent == first+1 && bareKey(text, inside[0]) {
 		return false
 	}
-	return slices.ContainsFunc(inside[1:], func(l textLine) bool { return l.indent == first+1 && !l.tab && keyLine(text, l) })
+	return slices.ContainsFunc(inside[1:], func(l textLine) bool {
+		return l.indent == first+1 && !l.tab &&
+			keyLine(text, l)
+	})
 }
 
 // cutEntries cuts one section, whose lines are given, into its entries.
@@ -344,8 +356,8 @@ func cutEntries(text []byte, lines []textLine, end, usual int) cutSection {
 	return whole
 }
 
-// block is a stretch of a text with what has been read of it. What depends on nothing but its own text is kept for as long
-// as that text lives.
+// block is a stretch of a text with what has been read of it. What depends on nothing but its own text is kept for as
+// long as that text lives.
 type block struct {
 	stretch
 	p      *parser // its position in the text is fixed
@@ -358,10 +370,11 @@ type block struct {
 	linesAbove int    // as of the parser, which may have been made for another place
 }
 
-// newBlock reads the YAML of a stretch. origin is where it begins in src, and line how many lines come before it in the text
-// that the user sees, but for those of src.
+// newBlock reads the YAML of a stretch. origin is where it begins in src, and line how many lines come before it in the
+// text that the user sees, but for those of src.
 func newBlock(src *diag.Source, s stretch, text []byte, origin, line int, options Options) *block {
-	p := &parser{src: src, text: slices.Concat(s.lead, text), options: options, lead: len(s.lead), origin: origin, linesAbove: line}
+	p := &parser{src: src, text: slices.Concat(s.lead, text), options: options, lead: len(s.lead), origin: origin,
+		linesAbove: line}
 	b := &block{stretch: s, p: p, linesAbove: line}
 	p.lexed = lex(p.text)
 	b.asWritten = p.lexed
@@ -397,7 +410,8 @@ func newBlock(src *diag.Source, s stretch, text []byte, origin, line int, option
 	}
 	for i, e := range b.top {
 		if i > 0 {
-			p.fail(diag.Syntax, e.at, "align it with the entries that it belongs to", "this line is indented like none of those above it")
+			p.fail(diag.Syntax, e.at, "align it with the entries that it belongs to",
+				"this line is indented like none of those above it")
 		}
 	}
 	b.top = b.top[:min(len(b.top), 1)]
@@ -413,7 +427,8 @@ func newBlock(src *diag.Source, s stretch, text []byte, origin, line int, option
 		b.top, b.failed = nil, true
 	} else if s.astray && len(p.repairs) == 0 && len(b.top) == 1 {
 		start, _ := p.lineAt(p.lineOf(len(s.lead)))
-		p.fail(diag.Syntax, p.at(start, start+1), "align it with the entries that it belongs to", "this line is indented like none of those above it")
+		p.fail(diag.Syntax, p.at(start, start+1), "align it with the entries that it belongs to",
+			"this line is indented like none of those above it")
 	}
 	return b
 }
@@ -441,8 +456,8 @@ func isField(section, key string) bool {
 }
 
 // entryKeys are the fields of the entries of sections.
-var entryKeys = map[string][]string{"config": configKeys, "configuration": configKeys, "resources": allFields, "components": componentKeys,
-	"hooks": hookKeys, "dynamic": dynamicKeys}
+var entryKeys = map[string][]string{"config": configKeys, "configuration": configKeys, "resources": allFields,
+	"components": componentKeys, "hooks": hookKeys, "dynamic": dynamicKeys}
 
 // beginsWithKey reports whether the first line of the block can be a key, as far as lines tell; one that begins with an
 // anchor or a tag may be.

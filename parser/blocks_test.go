@@ -23,7 +23,8 @@ func errorsAt(diags diag.Diagnostics) (places []string) {
 func resourcesOf(n int) []string {
 	lines := []string{"resources:"}
 	for i := range n {
-		lines = append(lines, fmt.Sprintf("  r%d:", i), "    type: zoo:Echo", "    properties:", "      value: x", "      other: ${r0.value}")
+		lines = append(lines, fmt.Sprintf("  r%d:", i), "    type: zoo:Echo", "    properties:", "      value: x",
+			"      other: ${r0.value}")
 	}
 	return append(lines, "outputs:", "  last: ${r1.value}")
 }
@@ -81,7 +82,9 @@ func TestEachBrokenEntryIsFound(t *testing.T) {
 		require.Equal(t, wants, errorsAt(diags))
 		require.Len(t, file.Variables, n)
 	}
-	_, diags := Parse(diag.NewSource("x", []byte("resources:\n  r:\n    type: a:B\n    properties:\n      a: {b: ${c}}\n      d: {e: ${f}}\n      g: h\n")), Options{})
+	_, diags := Parse(diag.NewSource("x",
+		[]byte("resources:\n  r:\n    type: a:B\n    properties:\n      a: {b: ${c}}\n      d: {e: ${f}}\n      g: h\n")),
+		Options{})
 	require.Equal(t, []string{"5:14 Y101", "6:14 Y101"}, errorsAt(diags), "neighbours in one resource")
 	_, diags = Parse(diag.NewSource("x", []byte("variables:\n  a: b: c\n  d: e: f\n  g: @h\n")), Options{})
 	require.Equal(t, []string{"2:7 Y101", "3:7 Y101", "4:6 Y101"}, errorsAt(diags))

@@ -116,7 +116,8 @@ func (p *parser) configFields(c *ast.Config, n *node) {
 	case defaultEntry != nil:
 		c.Default = p.checkedDefault(c, p.expression(*defaultEntry))
 		if value != nil {
-			d := p.fail(diag.ConfigDefault, value.at, "keep one of the two", "`%s` has both a default and a value", shorten(c.Name.Value))
+			d := p.fail(diag.ConfigDefault, value.at, "keep one of the two", "`%s` has both a default and a value",
+				shorten(c.Name.Value))
 			d.Related = []diag.Related{{Range: defaultEntry.at, Message: "the default"}}
 		}
 	case value != nil:
@@ -130,8 +131,9 @@ func (p *parser) configFields(c *ast.Config, n *node) {
 }
 
 var configTypes = map[string]string{
-	"string": "string", "number": "number", "int": "integer", "integer": "integer", "bool": "boolean", "boolean": "boolean",
-	"object": "object", "map": "object", "list": "list", "array": "list", "any": "any",
+	"string": "string", "number": "number", "int": "integer", "integer": "integer", "bool": "boolean",
+	"boolean": "boolean",
+	"object":  "object", "map": "object", "list": "list", "array": "list", "any": "any",
 }
 
 // configType reads the field type, and items beside it (L2.20, L2.12). It answers nil for what it has reported.
@@ -215,8 +217,8 @@ func (p *parser) parseConfigType(text string, at diag.Range, depth int) *ast.Con
 	return t
 }
 
-// checkedDefault compares a literal default with the declared type, or with itself where it has to tell the type (L2.22,
-// L2.23). What is wrong is reported and becomes Bad; what is no literal is left to the checker.
+// checkedDefault compares a literal default with the declared type, or with itself where it has to tell the type
+// (L2.22, L2.23). What is wrong is reported and becomes Bad; what is no literal is left to the checker.
 func (p *parser) checkedDefault(c *ast.Config, value ast.Expr) ast.Expr {
 	if c.Type == nil {
 		if list, ok := value.(*ast.List); ok {
@@ -232,8 +234,8 @@ func (p *parser) checkedDefault(c *ast.Config, value ast.Expr) ast.Expr {
 		if number, ok := wrong.(*ast.Number); ok && number.Value != math.Trunc(number.Value) {
 			kind = "a number with a fraction"
 		}
-		p.fail(diag.ConfigDefault, wrong.Range(), "", "the default of `%s` %s %s, its type is %s", shorten(c.Name.Value), verb,
-			kind, c.Type)
+		p.fail(diag.ConfigDefault, wrong.Range(), "", "the default of `%s` %s %s, its type is %s", shorten(c.Name.Value),
+			verb, kind, c.Type)
 		return bad(value.Range())
 	}
 	return value

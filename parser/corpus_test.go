@@ -39,7 +39,8 @@ func listed(diags diag.Diagnostics) string {
 	var b strings.Builder
 	for _, d := range diags.Sorted() {
 		start, end := d.Subject.StartPosition(), d.Subject.EndPosition()
-		fmt.Fprintf(&b, "%d:%d-%d:%d %s %s: %s\n", start.Line, start.Column, end.Line, end.Column, d.Severity, d.Code, d.Summary)
+		fmt.Fprintf(&b, "%d:%d-%d:%d %s %s: %s\n", start.Line, start.Column, end.Line, end.Column, d.Severity, d.Code,
+			d.Summary)
 		if text, _, more := strings.Cut(d.Subject.Text(), "\n"); text != "" {
 			if more {
 				text += "…"

@@ -16,11 +16,12 @@ const (
 	NameCursor                    // a name inside of ${…}
 )
 
-// Context is what is known of a place from its lines and brackets alone, so that it is known in a text that is broken too.
+// Context is what is known of a place from its lines and brackets alone, so that it is known in a text that is broken
+// too.
 type Context struct {
 	Kind CursorKind
-	// Path are the keys around the place, from the top of the text; an item of a list is "[]". For a value, the last one is
-	// its key.
+	// Path are the keys around the place, from the top of the text; an item of a list is "[]". For a value, the last one
+	// is its key.
 	Path  []string
 	Typed string // what has been written of the word, up to the cursor
 	// Start and End are the byte offsets of the whole word.
@@ -28,8 +29,8 @@ type Context struct {
 	// Flow says that the place is inside of brackets or braces of YAML.
 	Flow bool
 
-	// Of a NameCursor: the parts of the access in front of the word, none for its first name, and the function that the place
-	// is an argument of.
+	// Of a NameCursor: the parts of the access in front of the word, none for its first name, and the function that the
+	// place is an argument of.
 	Steps    []string
 	Function string
 	Argument int // 0-based
@@ -40,7 +41,8 @@ func Cursor(text []byte, offset int) Context {
 	offset = min(max(offset, 0), len(text))
 	start := bytes.LastIndexByte(text[:offset], '\n') + 1
 	line := text[start:offset]
-	if i := bytes.LastIndex(line, []byte("${")); i >= 0 && !bytes.Contains(line[i:], []byte("}")) && !(i > 0 && line[i-1] == '$') {
+	if i := bytes.LastIndex(line, []byte("${")); i >= 0 && !bytes.Contains(line[i:], []byte("}")) &&
+		!(i > 0 && line[i-1] == '$') {
 		c := nameContext(text, start+i+2, offset)
 		c.Path = blockContext(text, start, offset).Path
 		return c
@@ -52,7 +54,8 @@ func Cursor(text []byte, offset int) Context {
 }
 
 func nameByte(c byte) bool {
-	return c == '_' || c == '-' || c == ':' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c >= 0x80
+	return c == '_' || c == '-' || c == ':' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' ||
+		c >= 0x80
 }
 
 // nameContext looks at a place inside of an expression that begins at an offset.

@@ -5,9 +5,9 @@ import (
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
-// Data reads a text of one YAML document as data, as fn::fromYAML wants it: scalars, lists, maps, aliases and merge keys as
-// in a program, but nothing is interpolated or called. A text without content is null. The answer is never nil; where the
-// diagnostics hold an error, it is of no use. Data is safe for concurrent use.
+// Data reads a text of one YAML document as data, as fn::fromYAML wants it: scalars, lists, maps, aliases and merge
+// keys as in a program, but nothing is interpolated or called. A text without content is null. The answer is never nil;
+// where the diagnostics hold an error, it is of no use. Data is safe for concurrent use.
 func Data(src *diag.Source) (ast.Expr, diag.Diagnostics) {
 	p := &parser{src: src, text: src.Text()}
 	nothing := &ast.Null{Place: ast.Place{At: p.at(0, len(p.text))}}

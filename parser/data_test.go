@@ -35,7 +35,8 @@ func TestData(t *testing.T) {
 	expr, diags = read("just text")
 	require.Empty(t, diags)
 	require.Equal(t, "just text", expr.(*ast.String).Value)
-	for name, text := range map[string]string{"syntax": "a: [", "documents": "a\n---\nb\n", "an alias of nothing": "a: *x", "twice": "a: 1\na: 2\n"} {
+	for name, text := range map[string]string{"syntax": "a: [", "documents": "a\n---\nb\n", "an alias of nothing": "a: *x",
+		"twice": "a: 1\na: 2\n"} {
 		_, diags := read(text)
 		require.True(t, diags.HasErrors(), name)
 	}
@@ -43,7 +44,8 @@ func TestData(t *testing.T) {
 
 // FuzzData looks for texts that make the reader panic, or point outside of the text.
 func FuzzData(f *testing.F) {
-	for _, text := range []string{"", "a: [1, *x]", "&a [*a]", "{a: {b: !!binary x}}", "- |\n  x\n- >-\n  y\n", "<<: {a: 1}", "a\n---\nb", "\xff", "? [a]\n: b"} {
+	for _, text := range []string{"", "a: [1, *x]", "&a [*a]", "{a: {b: !!binary x}}", "- |\n  x\n- >-\n  y\n",
+		"<<: {a: 1}", "a\n---\nb", "\xff", "? [a]\n: b"} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

@@ -12,9 +12,9 @@ import (
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
-// Document is the text of a program that is being edited. It is read by blocks, so that an edit costs little more than what
-// it touches, and a fault stays in its block. A Document is immutable; what has been read is shared with the documents that
-// edits make of it. It is safe for concurrent use.
+// Document is the text of a program that is being edited. It is read by blocks, so that an edit costs little more than
+// what it touches, and a fault stays in its block. A Document is immutable; what has been read is shared with the
+// documents that edits make of it. It is safe for concurrent use.
 type Document struct {
 	src    *diag.Source
 	set    *blockSet // nil where the text has to be read as a whole
@@ -49,8 +49,8 @@ func NewDocument(src *diag.Source) *Document {
 // Source is the whole text.
 func (d *Document) Source() *diag.Source { return d.src }
 
-// Edit makes the document that comes of edits, which are applied one after the other: each speaks of the text that the ones
-// before it have left. Offsets outside of the text are moved to its nearest end.
+// Edit makes the document that comes of edits, which are applied one after the other: each speaks of the text that the
+// ones before it have left. Offsets outside of the text are moved to its nearest end.
 func (d *Document) Edit(edits ...Edit) *Document {
 	text := d.src.Text()
 	for _, e := range edits {
@@ -112,8 +112,8 @@ type blockKey struct {
 	astray     bool
 }
 
-// knownBlocks are the blocks of an earlier text, of which those of the next are taken. Nearly all of them come in the same
-// order: before an edit from the start on, and behind it from the end.
+// knownBlocks are the blocks of an earlier text, of which those of the next are taken. Nearly all of them come in the
+// same order: before an edit from the start on, and behind it from the end.
 type knownBlocks struct {
 	count   int      // of the blocks of the next text
 	before  []*block // the same as those of the next text, from its start on
@@ -150,7 +150,8 @@ func newKnownBlocks(from *blockSet, text []byte, sections []cutSection) *knownBl
 
 // says reports whether a block has the text of a stretch.
 func (b *block) says(s stretch, text []byte) bool {
-	return b.astray == s.astray && bytes.Equal(b.lead, s.lead) && (b.lead == nil) == (s.lead == nil) && bytes.Equal(b.p.src.Text(), text[s.start:s.end])
+	return b.astray == s.astray && bytes.Equal(b.lead, s.lead) && (b.lead == nil) == (s.lead == nil) &&
+		bytes.Equal(b.p.src.Text(), text[s.start:s.end])
 }
 
 // take is the known block for the next stretch; nil where there is none.
@@ -240,7 +241,8 @@ func (p *parser) byBlocks() *blockSet {
 		}
 		set.sections = append(set.sections, section)
 	}
-	if !found || crossing(set.blocks) || slices.ContainsFunc(set.blocks, func(b *block) bool { return b.asWritten.tooDeep >= 0 }) {
+	if !found || crossing(set.blocks) || slices.ContainsFunc(set.blocks,
+		func(b *block) bool { return b.asWritten.tooDeep >= 0 }) {
 		return nil
 	}
 	return set
@@ -297,9 +299,9 @@ func (s *blockSet) outline(p *parser, part bool) *outline {
 	return o
 }
 
-// File reads the document. What it answers may speak of blocks instead of the whole text, which Place and the file's Origins
-// tell apart; declarations whose blocks have not changed, and for which the names of the program mean the same, are the
-// very ones that a document before has answered with.
+// File reads the document. What it answers may speak of blocks instead of the whole text, which Place and the file's
+// Origins tell apart; declarations whose blocks have not changed, and for which the names of the program mean the same,
+// are the very ones that a document before has answered with.
 func (d *Document) File(options Options) (*ast.File, diag.Diagnostics) {
 	if d.set == nil {
 		return Parse(d.src, options)
@@ -325,8 +327,8 @@ type Named struct {
 	Name    string
 }
 
-// Declared are the names of the program's configuration, variables and resources, as far as they can be read. There are none
-// where the text is read as a whole.
+// Declared are the names of the program's configuration, variables and resources, as far as they can be read. There are
+// none where the text is read as a whole.
 func (d *Document) Declared() []Named {
 	if d.set == nil {
 		return nil
@@ -352,8 +354,8 @@ func (d *Document) Declared() []Named {
 	return names
 }
 
-// Block is the range of the whole text that is read together with an offset. It is the whole text where that is not read by
-// blocks.
+// Block is the range of the whole text that is read together with an offset. It is the whole text where that is not
+// read by blocks.
 func (d *Document) Block(offset int) diag.Range {
 	if d.set == nil || len(d.set.blocks) == 0 {
 		return diag.NewRange(d.src, 0, len(d.src.Text()))
@@ -363,7 +365,8 @@ func (d *Document) Block(offset int) diag.Range {
 	return diag.NewRange(d.src, b.start, b.end)
 }
 
-// Inside is the block that holds an offset of the whole text, and the offset in it. Without blocks that is the text itself.
+// Inside is the block that holds an offset of the whole text, and the offset in it. Without blocks that is the text
+// itself.
 func (d *Document) Inside(offset int) (*diag.Source, int) {
 	if d.set == nil || len(d.set.blocks) == 0 {
 		return d.src, offset

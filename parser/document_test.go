@@ -22,7 +22,8 @@ import (
 func programs(t testing.TB) map[string][]byte {
 	t.Helper()
 	texts := map[string][]byte{}
-	for _, pattern := range []string{"testdata/*.txtar", "../check/testdata/*.txtar", "../eval/testdata/*/*.txtar", "../eval/testdata/*.txtar",
+	for _, pattern := range []string{"testdata/*.txtar", "../check/testdata/*.txtar", "../eval/testdata/*/*.txtar",
+		"../eval/testdata/*.txtar",
 		"../cmd/internal/cli/testdata/*/*.txtar", "../cmd/internal/cli/testdata/*/*/*.txtar"} {
 		paths, err := filepath.Glob(pattern)
 		require.NoError(t, err)

@@ -26,7 +26,8 @@ func (p *parser) dynamicSection(section *entry) (types []*ast.Dynamic) {
 func (p *parser) dynamicType(e entry, name ast.Literal) item {
 	d := &ast.Dynamic{Name: name, Range: p.whole(e)}
 	if strings.ContainsAny(name.Value, ":/ ") || name.Value == "" {
-		p.fail(diag.BadTypeToken, name.Range, "use letters and digits, such as `Label`", "`%s` cannot be the name of a type", shorten(name.Value))
+		p.fail(diag.BadTypeToken, name.Range, "use letters and digits, such as `Label`", "`%s` cannot be the name of a type",
+			shorten(name.Value))
 	}
 	p.section(e, "the dynamic type `"+shorten(e.name)+"`", func(n *node, _ diag.Range) {
 		p.fieldsOf(p.described(n), dynamicKeys, nil, func(key string, e entry) {
@@ -47,7 +48,8 @@ func (p *parser) dynamicType(e entry, name ast.Literal) item {
 		}, func(e entry) bool { p.unknownKey(diag.Error, e, "a dynamic type", dynamicKeys, ""); return true })
 	})
 	if d.Provider == nil {
-		p.fail(diag.RequiredMissing, name.Range, "add `provider: ./file.ts`, or a file that ends in .js, .mjs, .cjs, .mts or .py",
+		p.fail(diag.RequiredMissing, name.Range,
+			"add `provider: ./file.ts`, or a file that ends in .js, .mjs, .cjs, .mts or .py",
 			"the dynamic type `%s` needs a provider", shorten(name.Value))
 	}
 	return item{dynamic: d}
@@ -117,7 +119,8 @@ func (p *parser) dynamicProperty(e entry, what string, keys []string) *ast.Dynam
 	})
 	if d.Type != nil && d.Default != nil {
 		if wrong, found := mismatch(d.Type, d.Default); found {
-			p.fail(diag.ConfigDefault, wrong.Range(), "", "the default of `%s` is %s, its type is %s", shorten(name.Value), exprKind(wrong), d.Type)
+			p.fail(diag.ConfigDefault, wrong.Range(), "", "the default of `%s` is %s, its type is %s", shorten(name.Value),
+				exprKind(wrong), d.Type)
 			d.Default = bad(wrong.Range())
 		}
 	}

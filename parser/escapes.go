@@ -7,9 +7,9 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// JSON has two escapes that the YAML reader refuses: `\/`, and a character beyond U+FFFF as two halves. Encoders of JSON
-// write both. The reader is given letters in their place, as many bytes as they have, so that every position stays what it
-// is; the texts are then read again from what the user wrote.
+// JSON has two escapes that the YAML reader refuses: `\/`, and a character beyond U+FFFF as two halves. Encoders of
+// JSON write both. The reader is given letters in their place, as many bytes as they have, so that every position stays
+// what it is; the texts are then read again from what the user wrote.
 
 // refused is an escape that the YAML reader refuses.
 type refused struct{ at, width int }
@@ -49,8 +49,8 @@ func (p *parser) readable() []byte {
 	return text
 }
 
-// restore gives the located texts their escapes back. It answers false when one is in no text in double quotes, where it
-// is none.
+// restore gives the located texts their escapes back. It answers false when one is in no text in double quotes, where
+// it is none.
 func (p *parser) restore(root *node) bool {
 	if second := p.lexed.secondDocument; second >= 0 { // nobody reads on to there
 		p.lexed.refused = slices.DeleteFunc(p.lexed.refused, func(r refused) bool { return r.at >= second })

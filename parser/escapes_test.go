@@ -9,8 +9,8 @@ import (
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
-// Escapes of JSON that the YAML reader refuses (L1.8): they are read, what stands behind them keeps its place, and where
-// they are no escapes they stay what they are.
+// Escapes of JSON that the YAML reader refuses (L1.8): they are read, what stands behind them keeps its place, and
+// where they are no escapes they stay what they are.
 func TestEscapesOfJSON(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ text, want string }{

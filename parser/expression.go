@@ -11,8 +11,8 @@ import (
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
-// maxExpressionDepth bounds the depth of expressions, aliases expanded. A list in a map counts twice, as maxDepth counts
-// columns and brackets.
+// maxExpressionDepth bounds the depth of expressions, aliases expanded. A list in a map counts twice, as maxDepth
+// counts columns and brackets.
 const maxExpressionDepth = 2*maxDepth + 100
 
 // expression reads the value of an entry as an expression (L5.1).
@@ -69,12 +69,14 @@ func (p *parser) readAt(n *node, at diag.Range, live bool) ast.Expr {
 var foreignTags = map[string]string{
 	"!Ref": "write `${name}`", "!GetAtt": "write `${resource.property}`", "!Sub": "write the text with `${name}` in it",
 	"!Join": "write `fn::join: [delimiter, items]`", "!Select": "write `fn::select: [index, items]`",
-	"!Split": "write `fn::split: [delimiter, text]`", "!Base64": "write `fn::toBase64: text`", "!If": "write `${condition ? one : other}`",
+	"!Split": "write `fn::split: [delimiter, text]`", "!Base64": "write `fn::toBase64: text`",
+	"!If": "write `${condition ? one : other}`",
 }
 
 // warnTag warns of a tag that has no meaning here: the value is read as if it were not there.
 func (p *parser) warnTag(n *node) {
-	if n.Style&yaml.TaggedStyle == 0 || !strings.HasPrefix(n.Tag, "!") || strings.HasPrefix(n.Tag, "!!") || n.Tag == "!" || len(p.aliases) > 0 {
+	if n.Style&yaml.TaggedStyle == 0 || !strings.HasPrefix(n.Tag, "!") || strings.HasPrefix(n.Tag, "!!") || n.Tag == "!" ||
+		len(p.aliases) > 0 {
 		return
 	}
 	at, _, _ := strings.Cut(string(p.text[n.Line:min(n.Line+len(n.Tag), len(p.text))]), " ")
@@ -98,9 +100,11 @@ func (p *parser) warnOneColon(e entry) {
 	if !ok || name == "" {
 		return
 	}
-	d := p.warn(diag.UnknownFunction, e.at, "a call is written with two colons: `"+callPrefix+shorten(name)+"`", "`%s` is no call, but data", shorten(e.name))
+	d := p.warn(diag.UnknownFunction, e.at, "a call is written with two colons: `"+callPrefix+shorten(name)+"`",
+		"`%s` is no call, but data", shorten(e.name))
 	if e.at.Text() == e.name {
-		d.Fixes = []diag.Fix{{Label: "Write `" + callPrefix + shorten(name) + "`", Edits: []diag.Edit{{Range: e.at, Text: callPrefix + name}}}}
+		d.Fixes = []diag.Fix{{Label: "Write `" + callPrefix + shorten(name) + "`",
+			Edits: []diag.Edit{{Range: e.at, Text: callPrefix + name}}}}
 	}
 }
 

@@ -35,9 +35,10 @@ func (p *parser) fields(n *node, keys []string, known func(name string, e entry)
 }
 
 // fieldsOf reads the entries of a map whose keys the language defines, each with the parser that it has. A key that is
-// surely a slip of one that is not there goes to unknown first, and then to known, if unknown answers so: what is inside
-// of it is no further fault. others are keys that have a meaning elsewhere, which are no slips.
-func (p *parser) fieldsOf(entries []entry, keys, others []string, known func(name string, e entry), unknown func(e entry) bool) {
+// surely a slip of one that is not there goes to unknown first, and then to known, if unknown answers so: what is
+// inside of it is no further fault. others are keys that have a meaning elsewhere, which are no slips.
+func (p *parser) fieldsOf(entries []entry, keys, others []string, known func(name string, e entry),
+	unknown func(e entry) bool) {
 	seen := make(map[string]diag.Range, len(entries))
 	var odd []entry
 	for _, e := range entries {

@@ -10,11 +10,11 @@ import (
 	"github.com/yamlhost/yamlhost/diag"
 )
 
-// Format writes a text in one manner: two columns for each level, lists under their keys, one blank behind a colon and a
-// dash, no blanks at the end of lines, at most one empty line in a row, a line break at the end. Only white space changes;
-// comments, order, quotes and folding stay, and so does everything inside of a text of several lines. What the text means
-// stays the same: Format compares, and leaves a text alone where it cannot be sure. So it does with one that has syntax
-// errors, which are the findings, and with JSON.
+// Format writes a text in one manner: two columns for each level, lists under their keys, one blank behind a colon and
+// a dash, no blanks at the end of lines, at most one empty line in a row, a line break at the end. Only white space
+// changes; comments, order, quotes and folding stay, and so does everything inside of a text of several lines. What the
+// text means stays the same: Format compares, and leaves a text alone where it cannot be sure. So it does with one that
+// has syntax errors, which are the findings, and with JSON.
 func Format(src *diag.Source) ([]byte, diag.Diagnostics) {
 	text := src.Text()
 	p := &parser{src: src, text: text}
@@ -24,7 +24,10 @@ func Format(src *diag.Source) ([]byte, diag.Diagnostics) {
 	var document node
 	if err := p.unmarshal(&document); err != nil {
 		_, diags := Parse(src, Options{})
-		return text, slices.DeleteFunc(diags, func(d diag.Diagnostic) bool { return d.Code != diag.Syntax && d.Code != diag.RunawayInput })
+		return text, slices.DeleteFunc(diags, func(d diag.Diagnostic) bool {
+			return d.Code != diag.Syntax &&
+				d.Code != diag.RunawayInput
+		})
 	}
 	if len(document.Content) == 0 || oddBreaks(text) || p.lexed.secondDocument >= 0 {
 		return text, nil
@@ -55,7 +58,8 @@ func sameData(a, b []byte) bool {
 }
 
 func sameNode(a, b *node, depth int) bool {
-	if a.Kind != b.Kind || a.Style != b.Style || a.Tag != b.Tag || a.Value != b.Value || a.Anchor != b.Anchor || len(a.Content) != len(b.Content) || depth > maxDepth {
+	if a.Kind != b.Kind || a.Style != b.Style || a.Tag != b.Tag || a.Value != b.Value || a.Anchor != b.Anchor ||
+		len(a.Content) != len(b.Content) || depth > maxDepth {
 		return false
 	}
 	for i := range a.Content {
@@ -176,7 +180,8 @@ func (f *formatter) tighten(at int) {
 	for end < len(f.text) && f.text[end] == ' ' {
 		end++
 	}
-	if end-at > 1 && end < len(f.text) && f.text[end] != '#' && f.text[end] != '\n' && f.text[end] != '\r' && f.text[end] != '\t' {
+	if end-at > 1 && end < len(f.text) && f.text[end] != '#' && f.text[end] != '\n' && f.text[end] != '\r' &&
+		f.text[end] != '\t' {
 		l := &f.lines[f.lineOf(at)]
 		l.cuts = append(l.cuts, shortening{at, end, 1})
 	}

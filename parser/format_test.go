@@ -17,12 +17,14 @@ import (
 func TestFormat(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ text, wants string }{
-		"indentation":  {"resources:\n    a:\n        type:   b:C   \n        properties:\n            x: 1\n", "resources:\n  a:\n    type: b:C\n    properties:\n      x: 1\n"},
-		"lists":        {"a:\n- b\n-   c: 1\n    d: 2\n", "a:\n  - b\n  - c: 1\n    d: 2\n"},
-		"comments":     {"# top\na:\n    # inside\n    b: 1   # behind\n", "# top\na:\n  # inside\n  b: 1   # behind\n"},
-		"empty lines":  {"\n\na: 1\n\n\n\nb: 2\n\n", "a: 1\n\nb: 2\n"},
-		"no end":       {"a: 1", "a: 1\n"},
-		"literal":      {"a:\n    b: |\n        x  \n\n\n          y\n    c: 1\n", "a:\n  b: |\n      x  \n\n\n        y\n  c: 1\n"},
+		"indentation": {"resources:\n    a:\n        type:   b:C   \n        properties:\n            x: 1\n",
+			"resources:\n  a:\n    type: b:C\n    properties:\n      x: 1\n"},
+		"lists":       {"a:\n- b\n-   c: 1\n    d: 2\n", "a:\n  - b\n  - c: 1\n    d: 2\n"},
+		"comments":    {"# top\na:\n    # inside\n    b: 1   # behind\n", "# top\na:\n  # inside\n  b: 1   # behind\n"},
+		"empty lines": {"\n\na: 1\n\n\n\nb: 2\n\n", "a: 1\n\nb: 2\n"},
+		"no end":      {"a: 1", "a: 1\n"},
+		"literal": {"a:\n    b: |\n        x  \n\n\n          y\n    c: 1\n",
+			"a:\n  b: |\n      x  \n\n\n        y\n  c: 1\n"},
 		"quotes":       {"a:\n    b: \"x\n      y\"\n", "a:\n  b: \"x\n    y\"\n"},
 		"brackets":     {"a:\n    b: {\n      c: 1,\n    }\n", "a:\n  b: {\n    c: 1,\n  }\n"},
 		"Windows":      {"a:\r\n    b: 1  \r\n", "a:\r\n  b: 1\r\n"},
@@ -40,8 +42,8 @@ func TestFormat(t *testing.T) {
 	}
 }
 
-// TestFormatKeepsTheTree formats every program of the archives, as it is and after random edits: the tree says the same, and
-// a second time changes nothing.
+// TestFormatKeepsTheTree formats every program of the archives, as it is and after random edits: the tree says the
+// same, and a second time changes nothing.
 func TestFormatKeepsTheTree(t *testing.T) {
 	t.Parallel()
 	try := func(name string, text []byte) {

@@ -31,15 +31,21 @@ func seeds(f *testing.F) {
 }
 
 var awkward = []string{
-	"", "\uFEFF", "\uFEFFa: 'b'\r\n", "a: b\rc: d\r", "a: \"x\\\n  y\"\n", "a: \"x\n\n  y ${z}\"\n", "a: 'it''s\n  ${x}'\n",
+	"", "\uFEFF", "\uFEFFa: 'b'\r\n", "a: b\rc: d\r", "a: \"x\\\n  y\"\n", "a: \"x\n\n  y ${z}\"\n",
+	"a: 'it''s\n  ${x}'\n",
 	"a: |2-\n    x\n   ${y}\n", "a: >+\n  x\n\n   y\n  z\n\n", "- |\n ${a}\n- >\n ${b}\n", "a: x\n  y\n\n  z ${b}\n",
-	"a: x\u0085  y\n", "a: x\u2028 y\u2029z\n", "{a: [b, {c: d}], e: 'f', ? g : h, i}", "[a: b, c]", "a: &x !!str b\nc: *x\n",
-	"a: &x\n  b: c\nd:\n  <<: *x\n", "a: &x [*x]\n", "? a\n: b\n", "a:\n- b\n- - c\n  - d\n", "a: \"\\u00e9\\x41\\t${b}\"\n",
-	"a: ${b[0][\"c d\"].e} $$ $${x}\n", "a: '${b ? \"x\" : [1, 2]}'\n", "a: !!binary aGk=\nb: ! 12\nc: !t {d: e}\n", "--- a\n--- b\n",
-	"a: \"\ttab\t \"\n", "a: b # c\n# d\ne: |  # f\n  g\n", "a: \"x \\\n\n  \\ y\"\n", "a:\n  - b: |\n      c\n    d: >-\n      e\n",
+	"a: x\u0085  y\n", "a: x\u2028 y\u2029z\n", "{a: [b, {c: d}], e: 'f', ? g : h, i}", "[a: b, c]",
+	"a: &x !!str b\nc: *x\n",
+	"a: &x\n  b: c\nd:\n  <<: *x\n", "a: &x [*x]\n", "? a\n: b\n", "a:\n- b\n- - c\n  - d\n",
+	"a: \"\\u00e9\\x41\\t${b}\"\n",
+	"a: ${b[0][\"c d\"].e} $$ $${x}\n", "a: '${b ? \"x\" : [1, 2]}'\n", "a: !!binary aGk=\nb: ! 12\nc: !t {d: e}\n",
+	"--- a\n--- b\n",
+	"a: \"\ttab\t \"\n", "a: b # c\n# d\ne: |  # f\n  g\n", "a: \"x \\\n\n  \\ y\"\n",
+	"a:\n  - b: |\n      c\n    d: >-\n      e\n",
 }
 
-// FuzzParse holds that whatever is read, nothing panics, every place is inside of the text, and reading is deterministic.
+// FuzzParse holds that whatever is read, nothing panics, every place is inside of the text, and reading is
+// deterministic.
 func FuzzParse(f *testing.F) {
 	seeds(f)
 	f.Fuzz(func(t *testing.T, text []byte) {
@@ -155,7 +161,8 @@ func located(t *testing.T, p *parser, n *node) {
 // FuzzInterpolation reads a text as a quoted scalar: whatever it holds, what an access's range covers is what was
 // written, and escapes lose nothing.
 func FuzzInterpolation(f *testing.F) {
-	for _, text := range []string{"${a}", "x${a.b[0]}y", "$$${a}", "$", "${", "${a", "${a..b}", "${[\"a b\"].c}", "${a[\"q\\\"q\"]}",
+	for _, text := range []string{"${a}", "x${a.b[0]}y", "$$${a}", "$", "${", "${a", "${a..b}", "${[\"a b\"].c}",
+		"${a[\"q\\\"q\"]}",
 		"${ a . b }", "$${x}", "${a[x]}", "${}", "${[0].x}", "${a ? b : c}", "${max([1, 2]...)}", "${\"${a}\"}", "${a}${b}"} {
 		f.Add(text)
 	}
@@ -208,8 +215,10 @@ func accessCovers(t *testing.T, a *ast.Access) {
 // FuzzExpression reads a text as an expression in HCL's grammar.
 func FuzzExpression(f *testing.F) {
 	for _, text := range []string{"a + 1", "!a && b", "a ? b : c", "[for i, x in a : \"${i}-${x}\" if x != null]",
-		"{for k, v in a : k => v...}", "a[*].b", "a.*.b", "f(1, [2]...)", "{b = 1, \"c\" = 2, (a) = 3}", "a[b.c].d", "-1", "(a)[0]",
-		"\"%{if a}x%{else}y%{endif}\"", "\"%{for x in a}${x}%{endfor}\"", "\"é\\u00e9 $${x}\"", "1.5e3", "a.0.1", "fn::sha1(a)",
+		"{for k, v in a : k => v...}", "a[*].b", "a.*.b", "f(1, [2]...)", "{b = 1, \"c\" = 2, (a) = 3}", "a[b.c].d", "-1",
+		"(a)[0]",
+		"\"%{if a}x%{else}y%{endif}\"", "\"%{for x in a}${x}%{endfor}\"", "\"é\\u00e9 $${x}\"", "1.5e3", "a.0.1",
+		"fn::sha1(a)",
 		"!!!!a", "((((a))))", "a[\"x\"]", "[[[[1]]]]", "<<E\nx\nE\n", "a /* c */ + 1"} {
 		f.Add(text)
 	}

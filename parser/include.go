@@ -93,7 +93,8 @@ func (o *outline) find(pattern ast.Literal) []*diag.Source {
 		o.p.fail(diag.UnknownKey, o.include.at, "", "files cannot be included here")
 		return nil
 	case path.IsAbs(clean), clean == "..", strings.HasPrefix(clean, "../"), strings.Contains(pattern.Value, ":"):
-		o.p.fail(diag.NoProgram, pattern.Range, "name files in the program's folder", "`%s` is outside of the program", shorten(pattern.Value))
+		o.p.fail(diag.NoProgram, pattern.Range, "name files in the program's folder", "`%s` is outside of the program",
+			shorten(pattern.Value))
 		return nil
 	}
 	found, err := o.p.options.Include(pattern.Value)
@@ -101,7 +102,8 @@ func (o *outline) find(pattern ast.Literal) []*diag.Source {
 	case err != nil:
 		o.p.fail(diag.NoProgram, pattern.Range, "", "`%s` cannot be included: %s", shorten(pattern.Value), err)
 	case len(found) == 0:
-		o.p.fail(diag.NoProgram, pattern.Range, "names are relative to the program's folder", "there is no file `%s` to include", shorten(pattern.Value))
+		o.p.fail(diag.NoProgram, pattern.Range, "names are relative to the program's folder",
+			"there is no file `%s` to include", shorten(pattern.Value))
 	}
 	return found
 }

@@ -36,12 +36,14 @@ func TestInclude(t *testing.T) {
 		"twice": {
 			files: map[string]string{"Main.yaml": "include: a.yaml\nresources: {r: {type: 'p:R'}}\nvariables: {v: 1}",
 				"a.yaml": "resources: {r: {type: 'p:R'}}\nvariables: {r: 1, v: 2}"},
-			names:  "v r v r r",
-			faults: []string{"a.yaml: the variable `v` is declared in Main.yaml already", "a.yaml: the resource `r` is declared in Main.yaml already"},
+			names: "v r v r r",
+			faults: []string{"a.yaml: the variable `v` is declared in Main.yaml already",
+				"a.yaml: the resource `r` is declared in Main.yaml already"},
 		},
 		"nothing there": {
 			files: map[string]string{"Main.yaml": "include: [no.yaml, ../x.yaml, /x.yaml, bad.yaml, '${x}', 5, {a: b}]"},
-			faults: []string{"Main.yaml: there is no file `no.yaml` to include", "Main.yaml: `../x.yaml` is outside of the program",
+			faults: []string{"Main.yaml: there is no file `no.yaml` to include",
+				"Main.yaml: `../x.yaml` is outside of the program",
 				"Main.yaml: `/x.yaml` is outside of the program", "Main.yaml: `bad.yaml` cannot be included: no permission",
 				"Main.yaml: `include` must be literal", "Main.yaml: `include` must be the name of a file, found a number",
 				"Main.yaml: `include` must be the name of a file, found a map"},

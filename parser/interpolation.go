@@ -78,11 +78,12 @@ func (p *parser) warnParentheses(s *scalar, i int) {
 	}
 	at := s.at(i, i+len("$()")+len(inside))
 	right := "${" + inside + "}"
-	p.warn(diag.BadInterpolation, at, "write `"+right+"` for the value; `$$(` is the text in any case", "`$(%s)` is text", inside)
+	p.warn(diag.BadInterpolation, at, "write `"+right+"` for the value; `$$(` is the text in any case", "`$(%s)` is text",
+		inside)
 }
 
-// interpolation reads the `${…}` that begins at offset i of a scalar's text, and answers with what it means and where it
-// ends. It decides between Pulumi's grammar and that of HCL (decision D6):
+// interpolation reads the `${…}` that begins at offset i of a scalar's text, and answers with what it means and where
+// it ends. It decides between Pulumi's grammar and that of HCL (decision D6):
 //
 //   - a name that is declared is what Pulumi would take it for;
 //   - with one exception: where a *member* holds blanks, as in `${res.count + 1}`, or is `*`, the stock host would look
@@ -94,7 +95,8 @@ func (p *parser) interpolation(s *scalar, i int) (ast.Expr, int) {
 	access, f := scanAccess(s.text, i+2, true)
 	if f == nil && access.chained() {
 		// A name may end with a question mark, which a program that has such a name means.
-		if whole, g := scanAccess(s.text, i+2, false); g == nil && whole.root.name != access.root.name && p.declares(whole.root.name) {
+		if whole, g := scanAccess(s.text, i+2, false); g == nil && whole.root.name != access.root.name &&
+			p.declares(whole.root.name) {
 			access = whole
 		} else {
 			p.extension(s.at(i, access.end+1), "`?.` and `?[`")
@@ -122,7 +124,8 @@ func (p *parser) interpolation(s *scalar, i int) (ast.Expr, int) {
 	}
 	operators := looksLikeOperators(s.text[i+2 : end])
 	switch {
-	case problem == nil && f == nil && (operators || body.allDeclared()), problem == nil && f != nil && (!f.final || operators):
+	case problem == nil && f == nil && (operators || body.allDeclared()), problem == nil && f != nil &&
+		(!f.final || operators):
 		return body.lowered(i), end
 	case f == nil && !operators:
 		return p.access(s, i, access), access.end + 1

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// A tolerant look at the tokens of a YAML text. It never fails and decides nothing about meaning; it finds how deep a text
-// nests before anything else reads it, and gathers the places at which a syntax error is likely to have its cause, since
-// the YAML reader only says at which line it stumbled.
+// A tolerant look at the tokens of a YAML text. It never fails and decides nothing about meaning; it finds how deep a
+// text nests before anything else reads it, and gathers the places at which a syntax error is likely to have its cause,
+// since the YAML reader only says at which line it stumbled.
 
 // suspect is a kind of likely fault.
 type suspect uint8
@@ -36,8 +36,8 @@ const (
 type suspicion struct {
 	kind    suspect
 	at, end int
-	// from is where the thing began that at ends or spoils; of a line that is indented like no other, 1 where it stands deeper than
-	// the value above.
+	// from is where the thing began that at ends or spoils; of a line that is indented like no other, 1 where it stands
+	// deeper than the value above.
 	from int
 }
 
@@ -97,8 +97,8 @@ func lex(text []byte) *lexed {
 	return &l.lexed
 }
 
-// outgrown reports whether a line between two offsets is indented no deeper than the line of the first, as nothing inside
-// of quotes or brackets may be.
+// outgrown reports whether a line between two offsets is indented no deeper than the line of the first, as nothing
+// inside of quotes or brackets may be.
 func outgrown(text []byte, from, to int) bool {
 	indent := func(i int) int {
 		for n := 0; ; n++ {
@@ -342,7 +342,8 @@ func (l *lexer) closeFlow(c byte) {
 		l.value = -1
 		l.afterKey(open-l.lineStart, open)
 	}
-	if !l.complete && len(l.flow) == 0 || blankAt(l.text, l.i) && len(l.flow) > 0 { // it was a key, or what follows is another token
+	// it was a key, or what follows is another token
+	if !l.complete && len(l.flow) == 0 || blankAt(l.text, l.i) && len(l.flow) > 0 {
 		return
 	}
 	i := l.i
@@ -576,7 +577,8 @@ func (l *lexer) flowPlain() {
 		case c == ',' || c == '[' || c == ']' || c == '{' || c == '}':
 		case c == ':' && blankAt(l.text, l.i+1):
 			quoted = true // a key, rather than more of the text before
-			if at := max(bytes.LastIndex(l.text[start:l.i], []byte(` "`)), bytes.LastIndex(l.text[start:l.i], []byte(" '"))); at > 0 {
+			if at := max(bytes.LastIndex(l.text[start:l.i], []byte(` "`)),
+				bytes.LastIndex(l.text[start:l.i], []byte(" '"))); at > 0 {
 				l.suspect(suspectComma, l.trimmed(start, start+at), start+at+1, 0)
 			}
 		case c == '#' && l.i > start && blank(l.text[l.i-1]):

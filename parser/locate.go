@@ -6,8 +6,9 @@ import (
 	"github.com/yamlhost/yamlhost/diag"
 )
 
-// The YAML reader gives the line and the column, in code points, at which a node begins, and no end. locate finds both as
-// byte offsets, in one walk in the order of the text, so that the cost is linear even where the whole text is one line.
+// The YAML reader gives the line and the column, in code points, at which a node begins, and no end. locate finds both
+// as byte offsets, in one walk in the order of the text, so that the cost is linear even where the whole text is one
+// line.
 
 // locate replaces Line and Column of every node by the byte offsets of its start and its end.
 func (p *parser) locate(root *node) {
@@ -55,8 +56,8 @@ func (l *locator) seek(line, column int) int {
 	return l.offset
 }
 
-// back moves the cursor to the beginning of a line at or before it. The reader names places in the order of the text but
-// for a few empty nodes.
+// back moves the cursor to the beginning of a line at or before it. The reader names places in the order of the text
+// but for a few empty nodes.
 func (l *locator) back(line int) {
 	l.offset, l.column = l.lineStart, 0
 	for l.line > line && l.offset > l.begin {
@@ -82,7 +83,8 @@ func breakBefore(text []byte, i int) int {
 	return 0
 }
 
-// node locates a node and all inside it. indent is the column of the nearest block collection around it, in code points.
+// node locates a node and all inside it. indent is the column of the nearest block collection around it, in code
+// points.
 func (l *locator) node(n *node, indent int) {
 	column := n.Column - 1
 	start := l.seek(n.Line, column)
@@ -229,8 +231,8 @@ func quotedEnd(text []byte, start int) int {
 	return len(text)
 }
 
-// blockEnd is the end of the last line of the literal or folded text that begins at start, without its line break; where
-// it has no lines, the end of its header. indent is the column of the collection around it.
+// blockEnd is the end of the last line of the literal or folded text that begins at start, without its line break;
+// where it has no lines, the end of its header. indent is the column of the collection around it.
 func blockEnd(text []byte, start, indent int) int {
 	h := blockHeader(text, start)
 	width := h.width(text, indent)

@@ -41,8 +41,8 @@ func (p *parser) deref(n *node) *node {
 	return n
 }
 
-// with reads a node through fn, which gets the node behind an alias, and the place to name it by: the alias's own. fn is
-// not called where the alias stands inside of what it stands for, or where aliases expand to too much (L1.28).
+// with reads a node through fn, which gets the node behind an alias, and the place to name it by: the alias's own. fn
+// is not called where the alias stands inside of what it stands for, or where aliases expand to too much (L1.28).
 func (p *parser) with(n, via *node, fn func(n *node, at diag.Range)) {
 	at := p.span(n)
 	entered := len(p.aliases)
@@ -145,8 +145,8 @@ func (p *parser) entries(n *node) []entry {
 	return p.merge(list, &index)
 }
 
-// described are the entries of a map with the fields of a resource or the like. Where fields come again, the name of another entry
-// is missing, which has the rest (Y117).
+// described are the entries of a map with the fields of a resource or the like. Where fields come again, the name of
+// another entry is missing, which has the rest (Y117).
 func (p *parser) described(n *node) []entry {
 	i, first := secondEntry(n)
 	if i == 0 {
@@ -154,15 +154,16 @@ func (p *parser) described(n *node) []entry {
 	}
 	key := n.Content[i]
 	d := p.fail(diag.Nameless, p.span(key), "write the name of the other entry in the line above, or remove this one",
-		"`%s` is there already (line %d): the name of another entry is missing", shorten(key.Value), p.shownLine(p.span(first)))
+		"`%s` is there already (line %d): the name of another entry is missing", shorten(key.Value),
+		p.shownLine(p.span(first)))
 	d.Related = []diag.Related{{Range: p.span(first), Message: "declared here first"}}
 	rest := *n
 	rest.Content = n.Content[:i:i]
 	return p.entries(&rest)
 }
 
-// secondEntry is where in a map another entry seems to begin, and the key above that is the same as the one there: the first key
-// comes again, or two do. It is 0 where none begins; a line that is there twice is no other entry.
+// secondEntry is where in a map another entry seems to begin, and the key above that is the same as the one there: the
+// first key comes again, or two do. It is 0 where none begins; a line that is there twice is no other entry.
 func secondEntry(n *node) (at int, first *node) {
 	if n.Style&yaml.FlowStyle != 0 {
 		return 0, nil

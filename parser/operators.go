@@ -33,8 +33,8 @@ type operators struct {
 	marks  map[int]bool // offsets of the question marks of optional steps in the expression; true once one is used
 }
 
-// parseOperators reads an expression that begins at offset start of a scalar's text, behind "${". The answer is nil where
-// its closing brace is not found.
+// parseOperators reads an expression that begins at offset start of a scalar's text, behind "${". The answer is nil
+// where its closing brace is not found.
 func (p *parser) parseOperators(s *scalar, start int) (*operators, *fault) {
 	end, f := expressionEnd(s.text, start)
 	if f != nil {
@@ -43,7 +43,8 @@ func (p *parser) parseOperators(s *scalar, start int) (*operators, *fault) {
 	o := &operators{p: p, s: s, start: start, end: end}
 	text := s.text[start:end]
 	if len(text) > maxOperatorsText {
-		return o, &fault{from: start, to: end, summary: "the expression is too long", detail: "give parts of it names, as variables"}
+		return o, &fault{from: start, to: end, summary: "the expression is too long",
+			detail: "give parts of it names, as variables"}
 	}
 	root, diags := hclsyntax.ParseExpression([]byte(text), "", hcl.InitialPos)
 	if diags.HasErrors() {
@@ -55,9 +56,9 @@ func (p *parser) parseOperators(s *scalar, start int) (*operators, *fault) {
 	return o, nil
 }
 
-// parseChains reads an expression with optional steps, which HCL does not know: a?.b and a?[0]. A question mark right behind
-// a value and right before a dot or a bracket is one, where the text makes no sense otherwise. It is nil for a text that has
-// none, or that makes no sense still.
+// parseChains reads an expression with optional steps, which HCL does not know: a?.b and a?[0]. A question mark right
+// behind a value and right before a dot or a bracket is one, where the text makes no sense otherwise. It is nil for a
+// text that has none, or that makes no sense still.
 func (o *operators) parseChains(text string) hclsyntax.Expression {
 	plain := []byte(text)
 	quoted := false
@@ -158,7 +159,8 @@ func looksLikeOperators(text string) bool {
 		return true
 	}
 	for i := 0; i < len(text); i++ {
-		if c := text[i]; (c == '-' || c == '/' || c == ':') && i > 0 && space(text[i-1]) && (i+1 >= len(text) || space(text[i+1])) {
+		if c := text[i]; (c == '-' || c == '/' || c == ':') && i > 0 && space(text[i-1]) &&
+			(i+1 >= len(text) || space(text[i+1])) {
 			return true
 		}
 	}
@@ -314,9 +316,11 @@ func (o *operators) lower(e hclsyntax.Expression) ast.Expr {
 		hideSecrets(call)
 		return call
 	case *hclsyntax.ConditionalExpr:
-		return &ast.Conditional{Place: place, Condition: o.lower(e.Condition), Then: o.lower(e.TrueResult), Else: o.lower(e.FalseResult)}
+		return &ast.Conditional{Place: place, Condition: o.lower(e.Condition), Then: o.lower(e.TrueResult),
+			Else: o.lower(e.FalseResult)}
 	case *hclsyntax.IndexExpr:
-		return &ast.Index{Place: place, Collection: o.lower(e.Collection), Key: o.lower(e.Key), Optional: o.optional(e.OpenRange.Start.Byte)}
+		return &ast.Index{Place: place, Collection: o.lower(e.Collection), Key: o.lower(e.Key),
+			Optional: o.optional(e.OpenRange.Start.Byte)}
 	case *hclsyntax.TupleConsExpr:
 		return &ast.List{Place: place, Items: o.lowerAll(e.Exprs)}
 	case *hclsyntax.ObjectConsExpr:
@@ -580,17 +584,20 @@ func (o *operators) steps(source ast.Expr, traversal hcl.Traversal) ast.Expr {
 				return o.bad(t.SourceRange(), "", "the expression in `${…}` is malformed")
 			}
 			number, _ := index.Key.AsBigFloat().Float64()
-			source = &ast.Index{Place: place, Collection: source, Key: &ast.Number{Place: ast.Place{At: at}, Value: number}, Optional: optional}
+			source = &ast.Index{Place: place, Collection: source, Key: &ast.Number{Place: ast.Place{At: at}, Value: number},
+				Optional: optional}
 		case step.IsIndex:
 			key := &ast.Number{Place: ast.Place{At: at}, Value: float64(step.Index), Integer: true}
 			source = &ast.Index{Place: place, Collection: source, Key: key, Optional: optional}
 		case step.Quoted:
-			source = &ast.Index{Place: place, Collection: source, Key: &ast.String{Place: ast.Place{At: at}, Value: step.Name}, Optional: optional}
+			source = &ast.Index{Place: place, Collection: source, Key: &ast.String{Place: ast.Place{At: at}, Value: step.Name},
+				Optional: optional}
 		default:
 			if at.Start < at.End && at.Text()[0] == '.' {
 				at.Start++
 			}
-			source = &ast.Member{Place: place, Object: source, Name: ast.Literal{Value: step.Name, Range: at}, Optional: optional}
+			source = &ast.Member{Place: place, Object: source, Name: ast.Literal{Value: step.Name, Range: at},
+				Optional: optional}
 		}
 	}
 	return source

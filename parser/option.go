@@ -17,8 +17,10 @@ var (
 )
 
 // optionSynonyms are other words for options.
-var optionSynonyms = map[string]string{"deleteBeforeCreate": "deleteBeforeReplace", "depends_on": "dependsOn", "ignore_changes": "ignoreChanges",
-	"preventDestroy": "protect", "prevent_destroy": "protect", "createBeforeDestroy": "", "timeouts": "customTimeouts", "providerVersion": "version"}
+var optionSynonyms = map[string]string{"deleteBeforeCreate": "deleteBeforeReplace", "depends_on": "dependsOn",
+	"ignore_changes": "ignoreChanges",
+	"preventDestroy": "protect", "prevent_destroy": "protect", "createBeforeDestroy": "", "timeouts": "customTimeouts",
+	"providerVersion": "version"}
 
 var timeoutKeys = []string{"create", "update", "delete", "read"}
 
@@ -64,7 +66,8 @@ func (p *parser) optionBlock(o *ast.Options, e entry) {
 	})
 }
 
-// shaped compares an option's value with its shape where it is written out; what does not fit is reported and becomes Bad.
+// shaped compares an option's value with its shape where it is written out; what does not fit is reported and becomes
+// Bad.
 func (p *parser) shaped(e entry, name string, value ast.Expr, shape ast.OptionShape) ast.Expr {
 	what := "`" + name + "`"
 	kind := exprKind(value)
@@ -121,9 +124,11 @@ func (p *parser) shaped(e entry, name string, value ast.Expr, shape ast.OptionSh
 // portableList warns of one text where other hosts want a list of them (L4.2).
 func (p *parser) portableList(e entry, name string, value ast.Expr) {
 	at := value.Range()
-	d := p.warn(diag.WrongKind, at, "write `["+shorten(at.Text())+"]`; here one text counts as a list, other hosts refuse it",
+	d := p.warn(diag.WrongKind, at, "write `["+shorten(at.Text())+
+		"]`; here one text counts as a list, other hosts refuse it",
 		"`%s` is a list of strings", name)
-	if n := p.deref(e.value); n == e.value && n.Kind == yaml.ScalarNode && !strings.Contains(at.Text(), "\n") && !strings.ContainsAny(at.Text(), "[]{},#") {
+	if n := p.deref(e.value); n == e.value && n.Kind == yaml.ScalarNode && !strings.Contains(at.Text(), "\n") &&
+		!strings.ContainsAny(at.Text(), "[]{},#") {
 		d.Fixes = []diag.Fix{{Label: "Write a list", Edits: []diag.Edit{{Range: at, Text: "[" + at.Text() + "]"}}}}
 	}
 }

@@ -5,8 +5,8 @@ import (
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
-// ParsePackage reads the files of a package of components, of which the first is the main one, and puts them together: the
-// components of all, and name, description, version and namespace from the one file that gives each (L1.30–L1.32).
+// ParsePackage reads the files of a package of components, of which the first is the main one, and puts them together:
+// the components of all, and name, description, version and namespace from the one file that gives each (L1.30–L1.32).
 func ParsePackage(files []*diag.Source) (*ast.File, diag.Diagnostics) {
 	whole := &ast.File{}
 	var diags diag.Diagnostics
@@ -16,8 +16,9 @@ func ParsePackage(files []*diag.Source) (*ast.File, diag.Diagnostics) {
 		case *to == nil:
 			*to = from
 		default:
-			diags.Add(diag.Diagnostic{Code: diag.Duplicate, Subject: from.Range, Summary: "another file of the package gives its " + field + " already",
-				Detail: "keep one of the two", Related: []diag.Related{{Range: (*to).Range, Message: "the other one is here"}}})
+			diags.Add(diag.Diagnostic{Code: diag.Duplicate, Subject: from.Range,
+				Summary: "another file of the package gives its " + field + " already",
+				Detail:  "keep one of the two", Related: []diag.Related{{Range: (*to).Range, Message: "the other one is here"}}})
 		}
 	}
 	components := make(map[string]diag.Range)

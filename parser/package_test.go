@@ -25,7 +25,8 @@ func TestParsePackage(t *testing.T) {
 			components: []string{"A", "B"},
 		},
 		"a name in the second file": {
-			files:      []*diag.Source{source("PulumiPlugin.yaml", "components: {A: "+component+"}"), source("b.yaml", "name: p")},
+			files: []*diag.Source{source("PulumiPlugin.yaml", "components: {A: "+component+"}"),
+				source("b.yaml", "name: p")},
 			components: []string{"A"},
 		},
 		"no name": {
@@ -36,10 +37,12 @@ func TestParsePackage(t *testing.T) {
 			files: []*diag.Source{source("PulumiPlugin.yaml", "name: p\ncomponents: {A: "+component+"}"),
 				source("b.yaml", "name: p\ncomponents: {A: "+component+"}")},
 			components: []string{"A"},
-			faults:     []string{"another file of the package gives its name already", "the package has a component `A` already"},
+			faults: []string{"another file of the package gives its name already",
+				"the package has a component `A` already"},
 		},
 		"program sections in a second file": { // L1.31
-			files:  []*diag.Source{source("PulumiPlugin.yaml", "name: p"), source("b.yaml", "resources: {r: {type: 'docs:Rec'}}")},
+			files: []*diag.Source{source("PulumiPlugin.yaml", "name: p"),
+				source("b.yaml", "resources: {r: {type: 'docs:Rec'}}")},
 			faults: []string{"a component plugin has no `resources` of its own"},
 		},
 	} {

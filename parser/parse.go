@@ -54,7 +54,8 @@ func (p *parser) finish(main *outline) (*ast.File, diag.Diagnostics) {
 }
 
 // shaping are the codes of faults by which a declaration is another than the text meant.
-var shaping = []diag.Code{diag.Syntax, diag.Duplicate, diag.Nameless, diag.UnknownKey, diag.WrongKind, diag.BadTypeToken}
+var shaping = []diag.Code{diag.Syntax, diag.Duplicate, diag.Nameless, diag.UnknownKey, diag.WrongKind,
+	diag.BadTypeToken}
 
 // open finds the sections of the text; nil where it cannot be read at all, which has been reported.
 func (p *parser) open(part bool) *outline {
@@ -93,8 +94,8 @@ type parser struct {
 	scope *scope // of what is being read
 	depth int    // of the expression that is being read
 
-	// Of a block, which is read with the line of its section's key in front: the length of that line, where the block begins
-	// in src, and how many lines stand above src in the text that the user sees.
+	// Of a block, which is read with the line of its section's key in front: the length of that line, where the block
+	// begins in src, and how many lines stand above src in the text that the user sees.
 	lead, origin, linesAbove int
 	namesLines               bool         // a message names a line
 	origins                  *ast.Origins // of the blocks, for what looks at several
@@ -140,8 +141,8 @@ func (p *parser) warn(code diag.Code, at diag.Range, detail, format string, args
 	return p.report(diag.Warning, code, at, detail, format, args...)
 }
 
-// extension notes the use of something that only yamlhost understands (decision D6); it is silent unless asked for. What
-// is read through an alias is covered by the note about the alias.
+// extension notes the use of something that only yamlhost understands (decision D6); it is silent unless asked for.
+// What is read through an alias is covered by the note about the alias.
 func (p *parser) extension(at diag.Range, format string, args ...any) {
 	if len(p.aliases) > 0 {
 		return

@@ -22,8 +22,8 @@ type body struct {
 	config, configuration, variables, resources, outputs *entry
 }
 
-// outline is a text of which the sections are known and not read yet: how expressions are to be read depends on the names
-// that all texts of a program declare.
+// outline is a text of which the sections are known and not read yet: how expressions are to be read depends on the
+// names that all texts of a program declare.
 type outline struct {
 	p    *parser // of the text as a whole; it gets all findings in the end
 	file *ast.File
@@ -75,14 +75,16 @@ func (p *parser) outline(top []entry, part bool) *outline {
 			hooks = &e
 		case "dynamic":
 			if p.options.Plugin {
-				p.fail(diag.UnknownKey, e.at, "declare the types in the program that uses them", "a package cannot have `dynamic` types in this version")
+				p.fail(diag.UnknownKey, e.at, "declare the types in the program that uses them",
+					"a package cannot have `dynamic` types in this version")
 				break
 			}
 			p.extension(e.at, "a section of dynamic types")
 			dynamic = &e
 		case transformsName, transformationsName:
 			if p.options.Plugin {
-				p.fail(diag.UnknownKey, e.at, "write the option `transforms` on a resource of a component", "a package has no `transforms` of its own")
+				p.fail(diag.UnknownKey, e.at, "write the option `transforms` on a resource of a component",
+					"a package has no `transforms` of its own")
 				break
 			}
 			transforms = append(transforms, e)
@@ -98,7 +100,8 @@ func (p *parser) outline(top []entry, part bool) *outline {
 			include = &e
 		}
 		if part && slices.Contains(mainOnly, name) {
-			p.warn(diag.Ignored, e.at, "remove it, or move it to the file that includes this one", "`%s` has no effect in an included file", name)
+			p.warn(diag.Ignored, e.at, "remove it, or move it to the file that includes this one",
+				"`%s` has no effect in an included file", name)
 			file.Name, file.Description, file.Version, pulumi = nil, nil, nil, nil
 		}
 	}, func(e entry) bool {
@@ -121,7 +124,8 @@ func (p *parser) outline(top []entry, part bool) *outline {
 		}
 		b, include = body{}, nil
 	}
-	return &outline{p: p, file: file, body: b, components: components, pulumi: pulumi, hooks: hooks, dynamic: dynamic, transforms: transforms, messages: messages, include: include}
+	return &outline{p: p, file: file, body: b, components: components, pulumi: pulumi, hooks: hooks, dynamic: dynamic,
+		transforms: transforms, messages: messages, include: include}
 }
 
 // mainOnly are the sections that only the main text of a program may have an effect with.
@@ -130,7 +134,8 @@ var mainOnly = []string{"name", "description", "version", "namespace", "pulumi"}
 // read reads the sections; names are those that the texts of the program declare.
 func (o *outline) read(names map[string]bool) {
 	p, file, b := o.p, o.file, o.body
-	p.scope = &scope{declared: names, keys: &oddKeys{roots: o.roots}, stack: make(map[string]bool, len(p.options.Declared))}
+	p.scope = &scope{declared: names, keys: &oddKeys{roots: o.roots},
+		stack: make(map[string]bool, len(p.options.Declared))}
 	for _, name := range p.options.Declared {
 		p.scope.stack[name] = true
 	}
@@ -186,21 +191,24 @@ func limited(diags diag.Diagnostics) diag.Diagnostics {
 	return kept
 }
 
-// unknownSection reports a key at the top that is no section (L1.17). What is surely a slip of a section whose entries others
-// refer to is noted for the checker, which knows whether they do.
+// unknownSection reports a key at the top that is no section (L1.17). What is surely a slip of a section whose entries
+// others refer to is noted for the checker, which knows whether they do.
 func (p *parser) unknownSection(file *ast.File, e entry) {
 	if slices.Contains(projectKeys, e.name) {
 		return
 	}
-	if names := entryNames(p, e); slices.Contains([]string{"config", "variables", "resources"}, e.meant) && !e.taken && len(names) > 0 {
+	if names := entryNames(p, e); slices.Contains([]string{"config", "variables", "resources"}, e.meant) && !e.taken &&
+		len(names) > 0 {
 		file.Slips = append(file.Slips, ast.Slip{Key: ast.Literal{Value: e.name, Range: e.at}, Meant: e.meant, Names: names})
 		return
 	}
 	hint := ""
-	if body := p.deref(e.value); body.Kind == yaml.MappingNode && hasKey(body, "type") && hasKey(body, "properties", "options", "get") {
+	if body := p.deref(e.value); body.Kind == yaml.MappingNode && hasKey(body, "type") &&
+		hasKey(body, "properties", "options", "get") {
 		hint = "this looks like a resource: indent it under `resources`"
 	}
-	p.unknownKey(diag.Warning, e, "the program; it is ignored", append(sectionKeys[:len(sectionKeys):len(sectionKeys)], projectKeys...), hint)
+	p.unknownKey(diag.Warning, e, "the program; it is ignored", append(sectionKeys[:len(sectionKeys):len(sectionKeys)],
+		projectKeys...), hint)
 }
 
 // entryNames are the keys of a section.
@@ -252,7 +260,8 @@ func (p *parser) pulumiBlock(e *entry, file *ast.File) (required ast.Expr) {
 			required = p.present(p.expression(e))
 			switch required.(type) {
 			case *ast.Number, *ast.Bool, *ast.List, *ast.Map:
-				p.wrongKind(p.deref(e.value), required.Range(), "`requiredVersion`", "a string", "put it in quotes, such as \">=3.100.0\"")
+				p.wrongKind(p.deref(e.value), required.Range(), "`requiredVersion`", "a string",
+					"put it in quotes, such as \">=3.100.0\"")
 				required = bad(required.Range())
 			}
 		}, func(e entry) { p.unknownKey(diag.Error, e, "`pulumi`", keys, "") })
@@ -368,7 +377,8 @@ func (p *parser) hook(e entry, name ast.Literal) item {
 		}, func(e entry) bool { p.unknownKey(diag.Error, e, "a hook", hookKeys, ""); return true })
 	})
 	if hook.Command == nil {
-		p.fail(diag.RequiredMissing, name.Range, "add `command: [program, argument]`", "the hook `%s` needs a command", shorten(e.name))
+		p.fail(diag.RequiredMissing, name.Range, "add `command: [program, argument]`", "the hook `%s` needs a command",
+			shorten(e.name))
 	}
 	hook.Unit = ast.NewUnit(hook.Command)
 	return item{hook: hook}

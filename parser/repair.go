@@ -7,13 +7,13 @@ import (
 	"github.com/yamlhost/yamlhost/diag"
 )
 
-// The YAML reader gives no tree at all after a syntax error. So that one does not hide what else is wrong, the line at fault
-// is made harmless and the text read again. Repairs keep the length of the text, so that every place stays what it is: a
-// value is written over with letters, and what is read there is Bad; a colon that is missing takes the place of the key's
-// last letter; a line for which neither helps becomes blank.
+// The YAML reader gives no tree at all after a syntax error. So that one does not hide what else is wrong, the line at
+// fault is made harmless and the text read again. Repairs keep the length of the text, so that every place stays what
+// it is: a value is written over with letters, and what is read there is Bad; a colon that is missing takes the place
+// of the key's last letter; a line for which neither helps becomes blank.
 
-// maxRepairs bounds how many lines are repaired. A text with more faults, or with one that nothing repairs, has only its
-// first fault reported.
+// maxRepairs bounds how many lines are repaired. A text with more faults, or with one that nothing repairs, has only
+// its first fault reported.
 const maxRepairs = 20
 
 // repair is a stretch of text that was written over.
@@ -24,8 +24,8 @@ type repair struct {
 	blanked    bool   // the whole line
 }
 
-// reread reports the syntax error and goes on behind it as far as that is possible, until the text can be read. read reads
-// p.text.
+// reread reports the syntax error and goes on behind it as far as that is possible, until the text can be read. read
+// reads p.text.
 func (p *parser) reread(err error, read func() error) error {
 	original, lexed, first := p.text, p.lexed, len(p.diags)
 	p.syntax(err)
@@ -98,7 +98,8 @@ func (p *parser) mend(line int) bool {
 	for lineStart > 0 && breakBefore(p.text, lineStart) == 0 {
 		lineStart--
 	}
-	if last := bytes.TrimRight(body, " \t"); len(last) > 0 && last[len(last)-1] == ':' { // what stands below it goes with it
+	// what stands below it goes with it
+	if last := bytes.TrimRight(body, " \t"); len(last) > 0 && last[len(last)-1] == ':' {
 		end = p.below(start-lineStart, end)
 	}
 	for i := lineStart; i < end; {
@@ -167,7 +168,8 @@ func isWord(text []byte) bool {
 }
 
 func keyByte(c byte) bool {
-	return c == '_' || c == '-' || c == '.' || c == '/' || c == ':' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
+	return c == '_' || c == '-' || c == '.' || c == '/' || c == ':' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' ||
+		'A' <= c && c <= 'Z'
 }
 
 // mended reports whether the value at an offset was written over.

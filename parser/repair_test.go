@@ -11,22 +11,25 @@ import (
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
-// One syntax error does not hide the rest (D7): what is wrong elsewhere is found, and nothing that follows from the repair.
+// One syntax error does not hide the rest (D7): what is wrong elsewhere is found, and nothing that follows from the
+// repair.
 func TestRepairs(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		text  string
 		wants []string // line:column code
 	}{
-		"quote":            {"variables:\n  a: \"b\n  c: ${d\n", []string{"2:6 Y101", "3:6 Y108"}},
-		"bracket":          {"variables:\n  a: [b\n  c: ${d\n", []string{"2:6 Y101", "3:6 Y108"}},
-		"two colons":       {"variables:\n  a: b: c\n  c: ${d\n", []string{"2:7 Y101", "3:6 Y108"}},
-		"two faults":       {"variables:\n  a: @b\n  c: d\n  e: [f]]\n  g: ${h\n", []string{"2:6 Y101", "4:9 Y101", "5:6 Y108"}},
+		"quote":      {"variables:\n  a: \"b\n  c: ${d\n", []string{"2:6 Y101", "3:6 Y108"}},
+		"bracket":    {"variables:\n  a: [b\n  c: ${d\n", []string{"2:6 Y101", "3:6 Y108"}},
+		"two colons": {"variables:\n  a: b: c\n  c: ${d\n", []string{"2:7 Y101", "3:6 Y108"}},
+		"two faults": {"variables:\n  a: @b\n  c: d\n  e: [f]]\n  g: ${h\n",
+			[]string{"2:6 Y101", "4:9 Y101", "5:6 Y108"}},
 		"colon of a key":   {"resources:\n  res\n    type: a:B\n    propertees: {}\n", []string{"2:3 Y101", "4:5 Y105"}},
 		"tab":              {"variables:\n\ta: b\n  c: ${d\n", []string{"2:1 Y101", "3:6 Y108"}},
 		"type of resource": {"resources:\n  r:\n    type: \"a:B\n    propertees: {}\n", []string{"3:11 Y101", "4:5 Y105"}},
 		"list item":        {"variables:\n  a:\n    - 'b\n    - ${d\n", []string{"3:7 Y101", "4:7 Y108"}},
-		"boolean":          {"resources:\n  r:\n    type: a:B\n    options:\n      protect: @\n      protct: true\n", []string{"5:16 Y101", "6:7 Y105"}},
+		"boolean": {"resources:\n  r:\n    type: a:B\n    options:\n      protect: @\n      protct: true\n",
+			[]string{"5:16 Y101", "6:7 Y105"}},
 		"JSON in one line": {`{"variables": {"a": "b}}`, []string{"1:21 Y101"}},
 		"beyond repair":    {"variables:\n  v:\n" + strings.Repeat("    - @b\n#\n#\n", 30), []string{"3:7 Y101"}},
 	} {
@@ -46,8 +49,8 @@ func TestRepairs(t *testing.T) {
 	}
 }
 
-// What is written over is Bad, so that nobody takes it for the user's text; a key that a colon was given to keeps its name;
-// and keys of lines that were taken out are known.
+// What is written over is Bad, so that nobody takes it for the user's text; a key that a colon was given to keeps its
+// name; and keys of lines that were taken out are known.
 func TestRepairsAreNotRead(t *testing.T) {
 	t.Parallel()
 	file, _ := Parse(diag.NewSource("x", []byte("variables:\n  a: \"b\n  c: d\n")), Options{})

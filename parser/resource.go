@@ -79,7 +79,8 @@ func (p *parser) resourceItem(e entry, name ast.Literal) item {
 }
 
 func (p *parser) needsToken(r *ast.Resource) {
-	p.fail(diag.BadTypeToken, r.Name.Range, "add `type: package:module:Type`", "the resource `%s` needs a type", shorten(r.Name.Value))
+	p.fail(diag.BadTypeToken, r.Name.Range, "add `type: package:module:Type`", "the resource `%s` needs a type",
+		shorten(r.Name.Value))
 }
 
 // bodyHint is how to write what stands in the place of a resource's fields.
@@ -102,8 +103,8 @@ func bodyHint(n *node) string {
 	return "it has at least a `type`"
 }
 
-// misplaced reports whether an entry is a field of the resource above that has been indented one level too little (L4.7),
-// and what it has to be under.
+// misplaced reports whether an entry is a field of the resource above that has been indented one level too little
+// (L4.7), and what it has to be under.
 const aName = "a resource's name"
 
 // aSection is what a section has to be under that stands among the resources.
@@ -231,7 +232,8 @@ func (p *parser) levelHint(e entry, properties *entry) string {
 	return ""
 }
 
-// typeToken reads a type (L3.10): two or three parts, none of them empty. Whether such a type exists is for the checker.
+// typeToken reads a type (L3.10): two or three parts, none of them empty. Whether such a type exists is for the
+// checker.
 func (p *parser) typeToken(e entry, what string) *ast.Literal {
 	literal := p.literalText(e, what)
 	if literal == nil {
@@ -274,7 +276,8 @@ func (p *parser) foreignType(d *diag.Diagnostic, literal *ast.Literal) {
 			name.WriteString(strings.ToUpper(word[:1]) + word[1:])
 		}
 		short := strings.TrimPrefix(name.String(), strings.ToUpper(m[1][:1])+m[1][1:])
-		d.Detail = "that is a type of Terraform: here it is one of the package " + m[1] + ", such as `" + m[1] + ":" + name.String() + "` or `" +
+		d.Detail = "that is a type of Terraform: here it is one of the package " + m[1] + ", such as `" + m[1] + ":" +
+			name.String() + "` or `" +
 			m[1] + ":" + short + "`; `yamlhost schema " + m[1] + "` lists them"
 	case cloudType.MatchString(text):
 		m := cloudType.FindStringSubmatch(text)

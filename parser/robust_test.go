@@ -36,33 +36,39 @@ func TestHostile(t *testing.T) {
 		text string
 		code diag.Code
 	}{
-		"flow lists 10,000 deep":       {"variables: {a: " + strings.Repeat("[", 10_000) + strings.Repeat("]", 10_000) + "}", diag.RunawayInput},
-		"flow maps 10,000 deep":        {"variables: " + strings.Repeat("{a: ", 10_000) + strings.Repeat("}", 10_000), diag.RunawayInput},
-		"open brackets":                {"variables: " + strings.Repeat("[", 100_000), diag.RunawayInput},
-		"block maps 10,000 deep":       {blockDeep(10_000), diag.RunawayInput},
-		"block lists in a line":        {"variables:\n  a:\n    " + strings.Repeat("- ", 10_000) + "x\n", diag.RunawayInput},
-		"question marks":               {strings.Repeat("? ", 10_000) + "x", diag.RunawayInput},
-		"alias bomb (L1.28)":           {"variables:\n  v: *i\n" + bomb, diag.Syntax}, // the anchor comes later
-		"alias bomb in place (L1.28)":  {bomb + "variables:\n  v: *i\n", diag.AliasLimit},
-		"merge bomb (L1.28)":           {merges, diag.AliasLimit},
-		"aliases 3,000 deep":           {deepAlias, diag.AliasLimit},
-		"alias to itself (L1.28)":      {"variables:\n  a: &a [*a]\n", diag.AliasLimit},
-		"merge of itself (L1.28)":      {"variables:\n  a: &a {<<: *a, b: c}\n", diag.AliasLimit},
-		"alias to the root":            {"&a\nvariables: *a\n", diag.AliasLimit},
-		"UTF-16":                       {"\xff\xfea\x00:\x00", diag.RunawayInput},
-		"not UTF-8":                    {"variables: {a: \xc3\x28}", diag.RunawayInput},
-		"NUL":                          {"variables: {a: \x00}", diag.RunawayInput},
-		"binary":                       {"\x7fELF\x02\x01\x01\x00\x00", diag.RunawayInput},
-		"control character":            {"variables: {a: \x1b[31m}", diag.RunawayInput},
-		"unclosed in a long scalar":    {"variables: {a: \"" + strings.Repeat("${", 1<<19) + "\"}", diag.BadInterpolation},
-		"many faults in a long scalar": {"variables: {a: '" + strings.Repeat("${a[\"} ", 1<<17) + "'}", diag.BadInterpolation},
-		"unclosed calls":               {"variables: {a: '" + strings.Repeat("${a(} ", 1<<17) + "'}", diag.BadInterpolation},
-		"quotes":                       {"variables: {a: '" + strings.Repeat("${\"", 1<<17) + "'}", diag.BadInterpolation},
-		"parentheses":                  {"variables: {a: '${" + strings.Repeat("(", 1<<20) + "}'}", diag.BadInterpolation},
-		"closed parentheses":           {"variables: {a: '${" + strings.Repeat("(", 5000) + "1" + strings.Repeat(")", 5000) + "}'}", diag.BadInterpolation},
-		"negations":                    {"variables: {a: '${" + strings.Repeat("!", 60_000) + "a}'}", diag.BadInterpolation},
-		"conditions":                   {"variables: {a: '${" + strings.Repeat("a ? b : ", 8000) + "c}'}", diag.BadInterpolation},
-		"sum":                          {"variables: {a: '${1" + strings.Repeat(" + 1", 16_000) + "}'}", diag.BadInterpolation},
+		"flow lists 10,000 deep": {"variables: {a: " + strings.Repeat("[", 10_000) + strings.Repeat("]", 10_000) + "}",
+			diag.RunawayInput},
+		"flow maps 10,000 deep": {"variables: " + strings.Repeat("{a: ", 10_000) + strings.Repeat("}", 10_000),
+			diag.RunawayInput},
+		"open brackets":               {"variables: " + strings.Repeat("[", 100_000), diag.RunawayInput},
+		"block maps 10,000 deep":      {blockDeep(10_000), diag.RunawayInput},
+		"block lists in a line":       {"variables:\n  a:\n    " + strings.Repeat("- ", 10_000) + "x\n", diag.RunawayInput},
+		"question marks":              {strings.Repeat("? ", 10_000) + "x", diag.RunawayInput},
+		"alias bomb (L1.28)":          {"variables:\n  v: *i\n" + bomb, diag.Syntax}, // the anchor comes later
+		"alias bomb in place (L1.28)": {bomb + "variables:\n  v: *i\n", diag.AliasLimit},
+		"merge bomb (L1.28)":          {merges, diag.AliasLimit},
+		"aliases 3,000 deep":          {deepAlias, diag.AliasLimit},
+		"alias to itself (L1.28)":     {"variables:\n  a: &a [*a]\n", diag.AliasLimit},
+		"merge of itself (L1.28)":     {"variables:\n  a: &a {<<: *a, b: c}\n", diag.AliasLimit},
+		"alias to the root":           {"&a\nvariables: *a\n", diag.AliasLimit},
+		"UTF-16":                      {"\xff\xfea\x00:\x00", diag.RunawayInput},
+		"not UTF-8":                   {"variables: {a: \xc3\x28}", diag.RunawayInput},
+		"NUL":                         {"variables: {a: \x00}", diag.RunawayInput},
+		"binary":                      {"\x7fELF\x02\x01\x01\x00\x00", diag.RunawayInput},
+		"control character":           {"variables: {a: \x1b[31m}", diag.RunawayInput},
+		"unclosed in a long scalar":   {"variables: {a: \"" + strings.Repeat("${", 1<<19) + "\"}", diag.BadInterpolation},
+		"many faults in a long scalar": {"variables: {a: '" + strings.Repeat("${a[\"} ", 1<<17) + "'}",
+			diag.BadInterpolation},
+		"unclosed calls": {"variables: {a: '" + strings.Repeat("${a(} ", 1<<17) + "'}", diag.BadInterpolation},
+		"quotes":         {"variables: {a: '" + strings.Repeat("${\"", 1<<17) + "'}", diag.BadInterpolation},
+		"parentheses":    {"variables: {a: '${" + strings.Repeat("(", 1<<20) + "}'}", diag.BadInterpolation},
+		"closed parentheses": {"variables: {a: '${" + strings.Repeat("(", 5000) + "1" + strings.Repeat(")", 5000) +
+			"}'}", diag.BadInterpolation},
+		"negations": {"variables: {a: '${" + strings.Repeat("!", 60_000) + "a}'}", diag.BadInterpolation},
+		"conditions": {"variables: {a: '${" + strings.Repeat("a ? b : ", 8000) + "c}'}",
+			diag.BadInterpolation},
+		"sum": {"variables: {a: '${1" + strings.Repeat(" + 1", 16_000) + "}'}",
+			diag.BadInterpolation},
 		"long expression":              {"variables: {a: '${1 + " + long + "}'}", diag.BadInterpolation},
 		"long name":                    {"variables: {a: '${" + long + "}', a: b}", diag.Duplicate},
 		"long key":                     {"? " + long + "\n: b\nvariables: 1\n", diag.WrongKind},
@@ -74,7 +80,8 @@ func TestHostile(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			file, diags := parse(c.text) // work that grows with the square of the text would not end before the tests are stopped
+			// work that grows with the square of the text would not end before the tests are stopped
+			file, diags := parse(c.text)
 			require.NotNil(t, file)
 			codes := map[diag.Code]bool{}
 			for _, d := range diags {
@@ -123,7 +130,8 @@ func TestDeepEnough(t *testing.T) {
 		})
 	}
 	// A text full of brackets is no structure.
-	file, diags := parse("variables:\n  a: |\n    " + strings.Repeat("[{", 5000) + "\n  b: \"" + strings.Repeat("[", 5000) +
+	file, diags := parse("variables:\n  a: |\n    " + strings.Repeat("[{", 5000) + "\n  b: \"" +
+		strings.Repeat("[", 5000) +
 		"\"\n  c: x" + strings.Repeat("[", 5000) + "\n  # " + strings.Repeat("[", 5000) + "\n")
 	require.Empty(t, diags)
 	require.Len(t, file.Variables, 3)

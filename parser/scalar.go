@@ -12,9 +12,9 @@ import (
 	"github.com/yamlhost/yamlhost/diag"
 )
 
-// A scalar's text differs from its source by escapes, folded lines and indentation. A textMap leads from the one back to
-// the other. It is built by reading the source a second time, by the rules of the YAML reader, and only for scalars in
-// which something has to be pointed at.
+// A scalar's text differs from its source by escapes, folded lines and indentation. A textMap leads from the one back
+// to the other. It is built by reading the source a second time, by the rules of the YAML reader, and only for scalars
+// in which something has to be pointed at.
 
 // textMap maps byte offsets of a scalar's text to byte offsets of its source. Its segments are in order.
 type textMap struct {
@@ -377,7 +377,8 @@ func blockHeader(source []byte, start int) header {
 	return h
 }
 
-// width is the indentation of the text below a header, in spaces. parent is that of the collection around it, -1 for none.
+// width is the indentation of the text below a header, in spaces. parent is that of the collection around it, -1 for
+// none.
 func (h header) width(source []byte, parent int) int {
 	if h.increment > 0 {
 		return max(parent, 0) + h.increment

@@ -9,8 +9,8 @@ import (
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
-// scope answers which names an expression may use, and which odd keys the text writes. It remembers its answers where what
-// is read is kept: that holds for as long as the answers stay the same.
+// scope answers which names an expression may use, and which odd keys the text writes. It remembers its answers where
+// what is read is kept: that holds for as long as the answers stay the same.
 type scope struct {
 	declared map[string]bool // by the program or the component
 	local    map[string]int  // names that are bound around what is being read, and how often
@@ -152,7 +152,8 @@ func (p *parser) names(b body) map[string]bool {
 // inside reads a component's body with the names that it declares in scope.
 func (p *parser) inside(b body, fn func()) {
 	outer := p.scope
-	p.scope = &scope{declared: p.names(b), keys: outer.keys, askedOdd: outer.askedOdd, stack: outer.stack, askedStack: outer.askedStack}
+	p.scope = &scope{declared: p.names(b), keys: outer.keys, askedOdd: outer.askedOdd, stack: outer.stack,
+		askedStack: outer.askedStack}
 	fn()
 	p.scope = outer
 }
@@ -200,7 +201,8 @@ func gatherNames(section *node, names map[string]bool, depth int) {
 	}
 }
 
-// item is one entry of a section whose keys are names, with what is to be said about it: one of the declarations is set.
+// item is one entry of a section whose keys are names, with what is to be said about it: one of the declarations is
+// set.
 type item struct {
 	name   ast.Literal
 	diags  diag.Diagnostics
@@ -229,7 +231,8 @@ type readBlock struct {
 	lines bool             // a message names a line
 }
 
-// items reads the entries of a section, each name once. What is to be said about an item comes with it; p gets all else.
+// items reads the entries of a section, each name once. What is to be said about an item comes with it; p gets all
+// else.
 func (p *parser) items(section *entry, read itemReader) []item {
 	if section == nil {
 		return nil
@@ -279,7 +282,8 @@ func (p *parser) itemsOf(section entry, read itemReader) (list []item) {
 	return list
 }
 
-// nameless reports the first entry of a section if that is the field of one, whose name is missing: what has fields is a map.
+// nameless reports the first entry of a section if that is the field of one, whose name is missing: what has fields is
+// a map.
 func (p *parser) nameless(section string, e entry) bool {
 	known, _ := canonical(section, cuttable)
 	if !slices.Contains([]string{"components", "hooks", "dynamic"}, known) || !isField(known, e.name) {
@@ -288,7 +292,8 @@ func (p *parser) nameless(section string, e entry) bool {
 	if body := p.deref(e.value); body.Kind == yaml.MappingNode || empty(body) {
 		return false
 	}
-	p.fail(diag.Nameless, e.at, "write the name of the entry in the line above", "`%s` belongs to an entry whose name is missing", shorten(e.name))
+	p.fail(diag.Nameless, e.at, "write the name of the entry in the line above",
+		"`%s` belongs to an entry whose name is missing", shorten(e.name))
 	return true
 }
 

@@ -7,8 +7,8 @@ import (
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
-// Programs hold secrets as they are, `fn::secret: hunter2`, and findings show lines of programs, in logs too. What is written
-// of a secret is hidden from them; what it is made of by name, `${password}`, is not.
+// Programs hold secrets as they are, `fn::secret: hunter2`, and findings show lines of programs, in logs too. What is
+// written of a secret is hidden from them; what it is made of by name, `${password}`, is not.
 
 // hideSecrets hides what a call that makes a secret is given.
 func hideSecrets(call *ast.Call) {
@@ -48,7 +48,8 @@ func (p *parser) hideMeant(entries []entry) {
 	}
 }
 
-// hideBroken hides what follows `fn::secret` in each line of a text that cannot be read as a whole, to the end of the line.
+// hideBroken hides what follows `fn::secret` in each line of a text that cannot be read as a whole, to the end of the
+// line.
 func (p *parser) hideBroken() {
 	const call = "fn::secret"
 	start := 0

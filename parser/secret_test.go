@@ -11,8 +11,8 @@ import (
 	"github.com/yamlhost/yamlhost/parser"
 )
 
-// What is written of a secret is in no excerpt of its program, however its line is cut, escaped or broken; what stands beside
-// it is.
+// What is written of a secret is in no excerpt of its program, however its line is cut, escaped or broken; what stands
+// beside it is.
 func TestSecretsAreHidden(t *testing.T) { // L6.F
 	t.Parallel()
 	long := strings.Repeat("x", 300)
@@ -24,13 +24,14 @@ func TestSecretsAreHidden(t *testing.T) { // L6.F
 		"a number":           {"variables:\n  a: {fn::secret: 31337}\n", "31337", "fn::secret"},
 		"a map":              {"variables:\n  a: {fn::secret: {user: [hunter2]}}\n", "hunter2", "user"},
 		"what has a name":    {"variables:\n  a: {fn::secret: 'pre-hunter2-${password}'}\n", "hunter2", "${password}"},
-		"an expression":      {"variables:\n  a: ${secret('hunter2')}\n  b: ${secret(\"hunter2\")}\n", "\"hunter2\"", "secret("},
-		"lines":              {"variables:\n  a:\n    fn::secret: |\n      hunter2\n      hunter3\n", "hunter", "fn::secret"},
-		"a default":          {"configuration:\n  a: {type: string, secret: true, default: hunter2}\n", "hunter2", "default"},
-		"a broken line":      {"variables:\n  a: {fn::secret: hunter2: ]\n  b: 1\n", "hunter2", "fn::secret"},
-		"beside others":      {"variables:\n  a: {fn::secret: hunter2, other: 1}\n", "hunter2", "other: 1"},
-		"with one colon":     {"variables:\n  a: {fn:secret: hunter2}\n", "hunter2", "fn:secret"},
-		"no secret":          {"variables:\n  a: {fn::toJSON: hunter2}\n", "nothing is hidden", "hunter2"},
+		"an expression": {"variables:\n  a: ${secret('hunter2')}\n  b: ${secret(\"hunter2\")}\n", "\"hunter2\"",
+			"secret("},
+		"lines":          {"variables:\n  a:\n    fn::secret: |\n      hunter2\n      hunter3\n", "hunter", "fn::secret"},
+		"a default":      {"configuration:\n  a: {type: string, secret: true, default: hunter2}\n", "hunter2", "default"},
+		"a broken line":  {"variables:\n  a: {fn::secret: hunter2: ]\n  b: 1\n", "hunter2", "fn::secret"},
+		"beside others":  {"variables:\n  a: {fn::secret: hunter2, other: 1}\n", "hunter2", "other: 1"},
+		"with one colon": {"variables:\n  a: {fn:secret: hunter2}\n", "hunter2", "fn:secret"},
+		"no secret":      {"variables:\n  a: {fn::toJSON: hunter2}\n", "nothing is hidden", "hunter2"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -36,8 +36,8 @@ func (s Span) Range() diag.Range {
 	return diag.NewRange(s.Key.Source, int(s.Key.Start), max(int(s.Key.End), int(s.Value.End)))
 }
 
-// Spans returns the entries at the top of the document with all inside of them, in the order of the text. A block that cannot
-// be read is one BrokenSpan; a document without blocks that cannot be read has no spans.
+// Spans returns the entries at the top of the document with all inside of them, in the order of the text. A block that
+// cannot be read is one BrokenSpan; a document without blocks that cannot be read has no spans.
 func (d *Document) Spans() []Span {
 	d.shared.Lock()
 	defer d.shared.Unlock()

@@ -10,8 +10,8 @@ import (
 	"github.com/yamlhost/yamlhost/diag"
 )
 
-// The YAML reader stops at the first fault, and tells a line that may be that of the fault, of the line before, or of the
-// collection around it. What a look at the tokens found suspicious tells the place, and often the cause.
+// The YAML reader stops at the first fault, and tells a line that may be that of the fault, of the line before, or of
+// the collection around it. What a look at the tokens found suspicious tells the place, and often the cause.
 
 var yamlError = regexp.MustCompile(`^yaml: (?:line (\d+): )?((?s:.*))$`)
 
@@ -24,7 +24,8 @@ type syntaxCause struct {
 var syntaxCauses = []syntaxCause{
 	{"unknown anchor", []suspect{suspectAlias}},
 	{"did not find expected alphabetic or numeric character", []suspect{suspectAlias}},
-	{"mapping values are not allowed", []suspect{suspectKey, suspectTail, suspectColon, suspectTab, suspectQuoteTail, suspectIndent}},
+	{"mapping values are not allowed", []suspect{suspectKey, suspectTail, suspectColon, suspectTab, suspectQuoteTail,
+		suspectIndent}},
 	{"block sequence entries are not allowed", []suspect{suspectDash, suspectTab, suspectIndent}},
 	{"found character that cannot start any token", []suspect{suspectTab, suspectReserved}},
 	{"found a tab character", []suspect{suspectTab}},
@@ -34,12 +35,18 @@ var syntaxCauses = []syntaxCause{
 	{"found unexpected end of stream", []suspect{suspectQuoteOpen}},
 	{"found unexpected document indicator", []suspect{suspectQuoteOpen}},
 	{"did not find expected comment or line break", []suspect{suspectHeader}},
-	{"could not find expected ':'", []suspect{suspectKey, suspectTail, suspectFlowOpen, suspectComma, suspectQuoteTail, suspectTab, suspectIndent}},
-	{"did not find expected ',' or", []suspect{suspectInterpolation, suspectQuoteTail, suspectTail, suspectCloser, suspectFlowOpen, suspectComma}},
-	{"did not find expected node content", []suspect{suspectInterpolation, suspectTail, suspectCloser, suspectFlowOpen, suspectComma, suspectTab}},
-	{"did not find expected key", []suspect{suspectQuoteTail, suspectTail, suspectCloser, suspectTab, suspectIndent, suspectDash, suspectKey}},
-	{"did not find expected '-' indicator", []suspect{suspectQuoteTail, suspectTail, suspectCloser, suspectTab, suspectIndent, suspectKey}},
-	{"", []suspect{suspectTail, suspectCloser, suspectQuoteTail, suspectTab, suspectIndent, suspectFlowOpen, suspectQuoteOpen, suspectReserved}},
+	{"could not find expected ':'", []suspect{suspectKey, suspectTail, suspectFlowOpen, suspectComma, suspectQuoteTail,
+		suspectTab, suspectIndent}},
+	{"did not find expected ',' or", []suspect{suspectInterpolation, suspectQuoteTail, suspectTail, suspectCloser,
+		suspectFlowOpen, suspectComma}},
+	{"did not find expected node content", []suspect{suspectInterpolation, suspectTail, suspectCloser, suspectFlowOpen,
+		suspectComma, suspectTab}},
+	{"did not find expected key", []suspect{suspectQuoteTail, suspectTail, suspectCloser, suspectTab, suspectIndent,
+		suspectDash, suspectKey}},
+	{"did not find expected '-' indicator", []suspect{suspectQuoteTail, suspectTail, suspectCloser, suspectTab,
+		suspectIndent, suspectKey}},
+	{"", []suspect{suspectTail, suspectCloser, suspectQuoteTail, suspectTab, suspectIndent, suspectFlowOpen,
+		suspectQuoteOpen, suspectReserved}},
 }
 
 // syntax reports what the YAML reader stumbled over.
@@ -70,13 +77,15 @@ func (p *parser) syntax(err error) {
 		}
 	}
 	start, end := p.lineAt(max(line, 1))
-	p.fail(diag.Syntax, p.at(start, end), "the cause may stand on the line before", "the YAML syntax is broken here: %s", ownWords(message))
+	p.fail(diag.Syntax, p.at(start, end), "the cause may stand on the line before", "the YAML syntax is broken here: %s",
+		ownWords(message))
 }
 
 // accuse reports a suspicion as the cause.
 func (p *parser) accuse(s *suspicion) {
 	switch s.kind {
-	case suspectInterpolation, suspectColon, suspectReserved, suspectComma, suspectTail, suspectDash, suspectHeader, suspectEscape:
+	case suspectInterpolation, suspectColon, suspectReserved, suspectComma, suspectTail, suspectDash, suspectHeader,
+		suspectEscape:
 		p.sure = true
 	}
 	at := p.at(s.at, min(s.end, len(p.text)))
@@ -94,7 +103,8 @@ func (p *parser) accuse(s *suspicion) {
 		p.fail(diag.Syntax, at, "add the missing quote at the end of the text", "the text that begins here is never closed")
 	case suspectQuoteTail:
 		from, end := p.shownLine(p.at(s.from, s.from)), p.shownLine(at)
-		detail := "a quoted text is a whole value: quote all of it, and write a quote inside of it twice ('') or escaped (\\\")"
+		detail := "a quoted text is a whole value: quote all of it, and write a quote inside of it twice ('') or escaped " +
+			"(\\\")"
 		if end != from {
 			detail = "the quote on line " + strconv.Itoa(from) + " seems to have no end; the next quote has closed it"
 		}
@@ -110,7 +120,8 @@ func (p *parser) accuse(s *suspicion) {
 		p.comma = s.end - 1
 	case suspectTail:
 		open := p.text[s.from]
-		p.fail(diag.Syntax, p.at(s.from, s.end), "put a text that begins with `"+string(open)+"` in quotes; a reference is written `${name}`",
+		p.fail(diag.Syntax, p.at(s.from, s.end), "put a text that begins with `"+string(open)+
+			"` in quotes; a reference is written `${name}`",
 			"nothing may follow `%c`", closer(open))
 	case suspectCloser:
 		if s.from < 0 {
@@ -125,7 +136,8 @@ func (p *parser) accuse(s *suspicion) {
 		p.accuseColon(s, at)
 	case suspectAlias:
 		if s.end < len(p.text) && !blankAt(p.text, s.end) {
-			p.fail(diag.Syntax, p.at(s.at, s.at+1), "put the text in quotes", "a text without quotes cannot begin with `*`, which begins an alias")
+			p.fail(diag.Syntax, p.at(s.at, s.at+1), "put the text in quotes",
+				"a text without quotes cannot begin with `*`, which begins an alias")
 			return
 		}
 		name := shorten(string(p.text[s.at+1 : s.end]))
@@ -142,7 +154,8 @@ func (p *parser) accuse(s *suspicion) {
 				"`%s` belongs to an entry whose name is missing", shorten(key))
 			return
 		}
-		p.fail(diag.Syntax, at, "align it with the entries that it belongs to", "this line is indented like none of those above it")
+		p.fail(diag.Syntax, at, "align it with the entries that it belongs to",
+			"this line is indented like none of those above it")
 	case suspectDash:
 		p.fail(diag.Syntax, at, "begin the list on the next line", "a list item cannot follow a key on the same line")
 	case suspectEscape:
@@ -200,15 +213,16 @@ func (p *parser) accuseColon(s *suspicion, at diag.Range) {
 		for end < len(p.text) && breakAt(p.text, end) == 0 {
 			end++
 		}
-		p.fail(diag.Syntax, p.at(line+dollar, end), tornBy(':'), "an expression with `: ` in it needs quotes around the whole text")
+		p.fail(diag.Syntax, p.at(line+dollar, end), tornBy(':'),
+			"an expression with `: ` in it needs quotes around the whole text")
 		return
 	}
 	p.fail(diag.Syntax, at, "put a text that holds `: ` in quotes; a map begins on the next line, indented",
 		"a second `: ` in one entry")
 }
 
-// wordAbove is the line above the one that begins at an offset, if it is one word that is indented less: a key whose colon
-// is missing, which makes one text of the two lines.
+// wordAbove is the line above the one that begins at an offset, if it is one word that is indented less: a key whose
+// colon is missing, which makes one text of the two lines.
 func (p *parser) wordAbove(line int) (start, end int, ok bool) {
 	end = line - breakBefore(p.text, line)
 	start = end

@@ -18,16 +18,22 @@ func TestSyntax(t *testing.T) {
 		at, summary  string
 		detail       string // a part of it
 	}{
-		"tab as indentation":     {"variables:\n\ta: b\n", 2, 1, "\t", "a tab cannot be used for indentation", "spaces"},
-		"tab behind spaces":      {"variables:\n  a:\n  \tb: c\n", 3, 3, "\t", "a tab cannot be used for indentation", "spaces"},
-		"quote never closed":     {"variables:\n  a: \"b\n  c: d\n", 2, 6, "\"", "the text that begins here is never closed", "missing quote"},
-		"single quote in text":   {"variables:\n  a: 'it's'\n", 2, 10, "s", "nothing may follow a quoted text", "twice"},
-		"quote closed far below": {"variables:\n  a: \"b\n  c: \"d\"\n", 2, 6, "\"", "the text that begins here is never closed", "missing quote"},
-		"text behind quotes":     {"variables:\n  a: \"b\" c\n", 2, 10, "c", "nothing may follow a quoted text", "quote all of it"},
-		"bracket never closed":   {"variables:\n  a: [b, c\n", 2, 6, "[", "`[` is never closed", "`]`"},
-		"brace never closed":     {"variables: {a: {b: c}\n", 1, 12, "{", "`{` is never closed", "`}`"},
-		"text behind a brace":    {"variables:\n  a: {b}-c\n  d: e\n", 2, 6, "{b}-c", "nothing may follow `}`", "put a text that begins with `{` in quotes"},
-		"text behind two braces": {"variables:\n  a: {{b}}-c # d\n  e: f\n", 2, 6, "{{b}}-c # d", "nothing may follow `}`", "`${name}`"},
+		"tab as indentation": {"variables:\n\ta: b\n", 2, 1, "\t", "a tab cannot be used for indentation", "spaces"},
+		"tab behind spaces": {"variables:\n  a:\n  \tb: c\n", 3, 3, "\t", "a tab cannot be used for indentation",
+			"spaces"},
+		"quote never closed": {"variables:\n  a: \"b\n  c: d\n", 2, 6, "\"", "the text that begins here is never closed",
+			"missing quote"},
+		"single quote in text": {"variables:\n  a: 'it's'\n", 2, 10, "s", "nothing may follow a quoted text", "twice"},
+		"quote closed far below": {"variables:\n  a: \"b\n  c: \"d\"\n", 2, 6, "\"",
+			"the text that begins here is never closed", "missing quote"},
+		"text behind quotes": {"variables:\n  a: \"b\" c\n", 2, 10, "c", "nothing may follow a quoted text",
+			"quote all of it"},
+		"bracket never closed": {"variables:\n  a: [b, c\n", 2, 6, "[", "`[` is never closed", "`]`"},
+		"brace never closed":   {"variables: {a: {b: c}\n", 1, 12, "{", "`{` is never closed", "`}`"},
+		"text behind a brace": {"variables:\n  a: {b}-c\n  d: e\n", 2, 6, "{b}-c", "nothing may follow `}`",
+			"put a text that begins with `{` in quotes"},
+		"text behind two braces": {"variables:\n  a: {{b}}-c # d\n  e: f\n", 2, 6, "{{b}}-c # d", "nothing may follow `}`",
+			"`${name}`"},
 		"brace text in a list":   {"variables:\n  a: [{b}-c, d]\n", 2, 7, "{b}-c", "nothing may follow `}`", "quotes"},
 		"text behind a list":     {"variables:\n  a: [b] c\n", 2, 6, "[b] c", "nothing may follow `]`", "quotes"},
 		"comma in a list":        {"variables:\n  a: [b, 'c' 'd']\n", 2, 12, "'", "a comma is missing behind this", ""},
@@ -36,20 +42,31 @@ func TestSyntax(t *testing.T) {
 		"bracket too many":       {"variables:\n  a: [b]]\n", 2, 9, "]", "`]` closes nothing", ""},
 		"two colons":             {"variables:\n  a: b: c\n", 2, 7, ":", "a second `: ` in one entry", "quotes"},
 		"two colons on the next": {"variables:\n  a: b\n    c: d\n", 3, 6, ":", "a second `: ` in one entry", "quotes"},
-		"condition in the open":  {"variables:\n  a: ${a ? b : c}\n", 2, 6, "${a ? b : c}", "an expression with `: ` in it needs quotes around the whole text", "'${…}'"},
-		"expression in brackets": {"variables: {a: ${b}}\n", 1, 16, "${", "`${…}` needs quotes in a list or map that is written in brackets", "'${…}'"},
-		"expression in a list":   {"variables:\n  a: [${b}, c]\n", 2, 7, "${", "`${…}` needs quotes in a list or map that is written in brackets", "'${…}'"},
-		"bad indentation":        {"variables:\n    a: b\n  c: d\n", 3, 3, "c", "this line is indented like none of those above it", "align"},
-		"bad list indentation":   {"variables:\n  a:\n    - b\n   - c\n", 4, 4, "-", "this line is indented like none of those above it", "align"},
+		"condition in the open": {"variables:\n  a: ${a ? b : c}\n", 2, 6, "${a ? b : c}",
+			"an expression with `: ` in it needs quotes around the whole text", "'${…}'"},
+		"expression in brackets": {"variables: {a: ${b}}\n", 1, 16, "${",
+			"`${…}` needs quotes in a list or map that is written in brackets", "'${…}'"},
+		"expression in a list": {"variables:\n  a: [${b}, c]\n", 2, 7, "${",
+			"`${…}` needs quotes in a list or map that is written in brackets", "'${…}'"},
+		"bad indentation": {"variables:\n    a: b\n  c: d\n", 3, 3, "c",
+			"this line is indented like none of those above it", "align"},
+		"bad list indentation": {"variables:\n  a:\n    - b\n   - c\n", 4, 4, "-",
+			"this line is indented like none of those above it", "align"},
 		"unknown anchor (L1.28)": {"variables:\n  a: *b\n", 2, 6, "*b", "there is no anchor called `b`", "&b"},
 		"missing colon":          {"variables:\n  a b\n  c: d\n", 2, 3, "a b", "`:` is missing behind a key", "key: value"},
-		"list behind a key":      {"variables:\n  a: - b\n", 2, 6, "-", "a list item cannot follow a key on the same line", "next line"},
-		"unknown escape":         {"variables:\n  a: \"b\\qc\"\n", 2, 8, "\\q", "there is no escape `\\q`", "backslash"},
-		"half a surrogate":       {"{\"variables\": {\"a\": \"\\ud83d\\u0041\"}}\n", 1, 22, "\\ud83d", "there is no escape `\\ud83d`", "character itself"},
-		"text behind a bar":      {"variables:\n  a: | b\n    c\n", 2, 7, " b", "nothing may follow `|` or `>` on its line", "next line"},
-		"at sign":                {"variables:\n  a: @b\n", 2, 6, "@", "a text without quotes cannot begin with `@`", "quotes"},
-		"in Windows lines":       {"variables:\r\n  b: c\r\n  a: @b\r\n", 3, 6, "@", "a text without quotes cannot begin with `@`", "quotes"},
-		"behind a mark":          {"\uFEFFvariables: @b\n", 1, 13, "@", "a text without quotes cannot begin with `@`", "quotes"},
+		"list behind a key": {"variables:\n  a: - b\n", 2, 6, "-", "a list item cannot follow a key on the same line",
+			"next line"},
+		"unknown escape": {"variables:\n  a: \"b\\qc\"\n", 2, 8, "\\q", "there is no escape `\\q`", "backslash"},
+		"half a surrogate": {"{\"variables\": {\"a\": \"\\ud83d\\u0041\"}}\n", 1, 22, "\\ud83d",
+			"there is no escape `\\ud83d`", "character itself"},
+		"text behind a bar": {"variables:\n  a: | b\n    c\n", 2, 7, " b", "nothing may follow `|` or `>` on its line",
+			"next line"},
+		"at sign": {"variables:\n  a: @b\n", 2, 6, "@", "a text without quotes cannot begin with `@`",
+			"quotes"},
+		"in Windows lines": {"variables:\r\n  b: c\r\n  a: @b\r\n", 3, 6, "@",
+			"a text without quotes cannot begin with `@`", "quotes"},
+		"behind a mark": {"\uFEFFvariables: @b\n", 1, 13, "@", "a text without quotes cannot begin with `@`",
+			"quotes"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -66,8 +83,8 @@ func TestSyntax(t *testing.T) {
 	}
 }
 
-// TestEachMissingComma takes each comma out of a JSON program: there is one finding, at the value in front of it, whose fix puts
-// it back.
+// TestEachMissingComma takes each comma out of a JSON program: there is one finding, at the value in front of it, whose
+// fix puts it back.
 func TestEachMissingComma(t *testing.T) {
 	t.Parallel()
 	const text = `{
@@ -107,7 +124,8 @@ func TestEachMissingComma(t *testing.T) {
 		require.Len(t, diags, 1, broken)
 		require.Equal(t, "a comma is missing behind this", diags[0].Summary, broken)
 		require.Equal(t, int32(i), diags[0].Subject.End)
-		require.Equal(t, []diag.Edit{{Range: diag.Range{Source: diags[0].Subject.Source, Start: int32(i), End: int32(i)}, Text: ","}}, diags[0].Fixes[0].Edits)
+		require.Equal(t, []diag.Edit{{Range: diag.Range{Source: diags[0].Subject.Source, Start: int32(i), End: int32(i)},
+			Text: ","}}, diags[0].Fixes[0].Edits)
 	}
 }
 

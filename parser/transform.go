@@ -102,7 +102,8 @@ func (p *parser) transformOptions(t *ast.Transform, e entry) {
 	p.optionBlock(&t.Options, e)
 	for _, option := range []*ast.Option{t.Options.Parent, t.Options.EnvVarMappings} {
 		if option != nil {
-			p.fail(diag.UnknownKey, option.Key.Range, fixedOptions[option.Key.Value], "a transform cannot set the option `%s`", option.Key.Value)
+			p.fail(diag.UnknownKey, option.Key.Range, fixedOptions[option.Key.Value], "a transform cannot set the option `%s`",
+				option.Key.Value)
 		}
 	}
 	t.Options.Parent, t.Options.EnvVarMappings = nil, nil
@@ -134,7 +135,8 @@ func (p *parser) wrongSide(t *ast.Transform, found map[string]entry) {
 		report("properties", "function calls have `arguments`")
 		for _, other := range [][]ast.Literal{t.Match.Types, t.Match.Names} {
 			if len(other) > 0 {
-				p.fail(diag.UnknownKey, other[0].Range, "write two transforms", "a transform is for resources or for function calls, not for both")
+				p.fail(diag.UnknownKey, other[0].Range, "write two transforms",
+					"a transform is for resources or for function calls, not for both")
 			}
 		}
 		return

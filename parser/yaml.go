@@ -11,8 +11,8 @@ import (
 // node is a YAML node. Once locate has run, Line and Column hold the byte offsets at which the node begins and ends.
 type node = yaml.Node
 
-// load reads the YAML tree, whose root is a map. A text with a syntax error is read by blocks where it can be. Both answers
-// are nil when there is nothing to read, and the parser has reported why.
+// load reads the YAML tree, whose root is a map. A text with a syntax error is read by blocks where it can be. Both
+// answers are nil when there is nothing to read, and the parser has reported why.
 func (p *parser) load() (*node, *blockSet) {
 	var document node
 	read := func() error { return p.unmarshal(&document) }
@@ -28,13 +28,15 @@ func (p *parser) load() (*node, *blockSet) {
 		return nil, nil // what is left is no program, and need not be one
 	}
 	if document.Kind == 0 || len(document.Content) == 0 || empty(document.Content[0]) {
-		p.warn(diag.NoProgram, p.at(0, 0), "a program has sections such as `resources` and `outputs`; `{}` is the shortest one",
+		p.warn(diag.NoProgram, p.at(0, 0),
+			"a program has sections such as `resources` and `outputs`; `{}` is the shortest one",
 			"the file is empty")
 		return nil, nil
 	}
 	p.noteEscapes()
 	if second := p.lexed.secondDocument; second >= 0 {
-		p.warn(diag.Ignored, p.at(second, second+3), "a program is one document; remove what follows or move it to a file of its own",
+		p.warn(diag.Ignored, p.at(second, second+3),
+			"a program is one document; remove what follows or move it to a file of its own",
 			"only the first document of the file is read")
 	}
 	root := p.deref(document.Content[0])

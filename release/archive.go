@@ -11,7 +11,8 @@ import (
 	"slices"
 )
 
-// archive writes the archive of a build: .zip for Windows, .tar.gz for the others. Everything is in one folder of the archive's name.
+// archive writes the archive of a build: .zip for Windows, .tar.gz for the others. Everything is in one folder of the
+// archive's name.
 func (p Plan) archive(b build) (err error) {
 	name := p.named(b.Target)
 	ending := ".tar.gz"
@@ -38,7 +39,8 @@ func (p Plan) writeTar(out io.Writer, folder string, files []file) error {
 		if err != nil {
 			return err
 		}
-		head := tar.Header{Name: folder + f.name, Mode: int64(f.mode), Size: int64(len(data)), ModTime: p.Time, Format: tar.FormatPAX}
+		head := tar.Header{Name: folder + f.name, Mode: int64(f.mode), Size: int64(len(data)), ModTime: p.Time,
+			Format: tar.FormatPAX}
 		if err := w.WriteHeader(&head); err != nil {
 			return err
 		}

@@ -61,15 +61,16 @@ func (p Plan) compile(ctx context.Context, t Target, program, path string) error
 	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-tags", tags,
 		"-ldflags", "-s -w -buildid= -X main.version="+p.Version, "-o", path, "./cmd/"+program)
 	cmd.Dir = p.Source
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=", "GOOS="+t.OS, "GOARCH="+t.Arch, "GOAMD64=v1", "GOARM64=v8.0")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=", "GOOS="+t.OS, "GOARCH="+t.Arch, "GOAMD64=v1",
+		"GOARM64=v8.0")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("build %s: %w\n%s", program, err, out)
 	}
 	return nil
 }
 
-// extras are the files that every archive has beside the programs: licence, notices, first steps, and completions for shells, which a
-// program for this machine writes.
+// extras are the files that every archive has beside the programs: licence, notices, first steps, and completions for
+// shells, which a program for this machine writes.
 func (p Plan) extras(ctx context.Context, work string) ([]file, error) {
 	var all []file
 	for _, name := range []string{"LICENSE", "THIRD_PARTY_NOTICES.txt", "README.md", "CHANGELOG.md"} {
@@ -99,7 +100,8 @@ func (p Plan) extras(ctx context.Context, work string) ([]file, error) {
 	return all, nil
 }
 
-// named is the name of what is built for a target, as yamlhost_1.2.3_linux_amd64, or yamlhost-lean_… for the lean edition.
+// named is the name of what is built for a target, as yamlhost_1.2.3_linux_amd64, or yamlhost-lean_… for the lean
+// edition.
 func (p Plan) named(t Target) string {
 	return edition(t) + "_" + p.Version + "_" + t.OS + "_" + t.Arch
 }

@@ -22,9 +22,9 @@ import (
 // The user of the image, who owns its home and the folder of work.
 const user = 65532
 
-// image writes the container image as an OCI layout in one file, for each Linux of the default edition that was built. It holds the
-// programs and the authorities of the web, runs as a user without rights, and has no shell, so `command` resources that want one
-// do not work in it.
+// image writes the container image as an OCI layout in one file, for each Linux of the default edition that was built.
+// It holds the programs and the authorities of the web, runs as a user without rights, and has no shell, so `command`
+// resources that want one do not work in it.
 func (p Plan) image(builds []build) error {
 	var index v1.ImageIndex = mutate.IndexMediaType(empty.Index, types.OCIImageIndex)
 	none := true
@@ -87,7 +87,8 @@ func (p Plan) imageOf(b build) (v1.Image, error) {
 		return nil, err
 	}
 	return mutate.ConfigFile(img, &v1.ConfigFile{
-		OS: b.OS, Architecture: b.Arch, Created: v1.Time{Time: p.Time}, RootFS: must(img.ConfigFile()).RootFS, History: must(img.ConfigFile()).History,
+		OS: b.OS, Architecture: b.Arch, Created: v1.Time{Time: p.Time}, RootFS: must(img.ConfigFile()).RootFS,
+		History: must(img.ConfigFile()).History,
 		Config: v1.Config{
 			Entrypoint: []string{"/usr/bin/yamlhost"}, User: "65532:65532", WorkingDir: "/work",
 			Env: []string{"PATH=/usr/bin", "HOME=/home/yamlhost", "SSL_CERT_FILE=/etc/ssl/certs/ca-certificates.crt"},
@@ -113,7 +114,8 @@ func (p Plan) rootOf(b build) ([]byte, error) {
 	var out bytes.Buffer
 	w := tar.NewWriter(&out)
 	put := func(name string, mode int64, owner int, data []byte) error {
-		head := tar.Header{Name: name, Mode: mode, Uid: owner, Gid: owner, Size: int64(len(data)), ModTime: p.Time, Format: tar.FormatPAX}
+		head := tar.Header{Name: name, Mode: mode, Uid: owner, Gid: owner, Size: int64(len(data)), ModTime: p.Time,
+			Format: tar.FormatPAX}
 		if data == nil {
 			head.Typeflag = tar.TypeDir
 		}
@@ -128,8 +130,10 @@ func (p Plan) rootOf(b build) ([]byte, error) {
 		mode  int64
 		owner int
 	}{
-		{"etc/", 0o755, 0}, {"etc/ssl/", 0o755, 0}, {"etc/ssl/certs/", 0o755, 0}, {"home/", 0o755, 0}, {"home/yamlhost/", 0o755, user},
-		{"tmp/", 0o1777, 0}, {"usr/", 0o755, 0}, {"usr/bin/", 0o755, 0}, {"usr/share/", 0o755, 0}, {"usr/share/doc/", 0o755, 0},
+		{"etc/", 0o755, 0}, {"etc/ssl/", 0o755, 0}, {"etc/ssl/certs/", 0o755, 0}, {"home/", 0o755, 0},
+		{"home/yamlhost/", 0o755, user},
+		{"tmp/", 0o1777, 0}, {"usr/", 0o755, 0}, {"usr/bin/", 0o755, 0}, {"usr/share/", 0o755, 0},
+		{"usr/share/doc/", 0o755, 0},
 		{"usr/share/doc/yamlhost/", 0o755, 0}, {"work/", 0o755, user},
 	} {
 		if err := put(d.name, d.mode, d.owner, nil); err != nil {
@@ -137,7 +141,8 @@ func (p Plan) rootOf(b build) ([]byte, error) {
 		}
 	}
 	texts := map[string][]byte{
-		"etc/passwd":                        []byte("root:x:0:0:root:/:/none\nyamlhost:x:65532:65532:yamlhost:/home/yamlhost:/none\n"),
+		"etc/passwd": []byte(
+			"root:x:0:0:root:/:/none\nyamlhost:x:65532:65532:yamlhost:/home/yamlhost:/none\n"),
 		"etc/group":                         []byte("root:x:0:\nyamlhost:x:65532:\n"),
 		"etc/ssl/certs/ca-certificates.crt": authorities(),
 	}
@@ -171,8 +176,8 @@ func (p Plan) rootOf(b build) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// authorities returns the certificates of the authorities of the web that Go carries. Those that may only be trusted under conditions
-// are left out, as a file cannot say them.
+// authorities returns the certificates of the authorities of the web that Go carries. Those that may only be trusted
+// under conditions are left out, as a file cannot say them.
 func authorities() []byte {
 	var out bytes.Buffer
 	for root := range bundle.Roots() {

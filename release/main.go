@@ -1,7 +1,7 @@
-// Command release builds everything that a release consists of, into one folder: archives and packages for each system, an image,
-// manifests of package managers, a list of what is inside, a statement of how it was built, checksums and their signature.
-// It uploads nothing. The same commit, version and Go give the same bits, whatever the folder; docs/releases.md says what users
-// may rely on.
+// Command release builds everything that a release consists of, into one folder: archives and packages for each system,
+// an image, manifests of package managers, a list of what is inside, a statement of how it was built, checksums and
+// their signature. It uploads nothing. The same commit, version and Go give the same bits, whatever the folder;
+// docs/releases.md says what users may rely on.
 package main
 
 import (

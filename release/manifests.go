@@ -11,8 +11,8 @@ import (
 //go:embed manifests install.sh
 var texts embed.FS
 
-// manifests writes what package managers read: Homebrew's formula, Scoop's manifest and WinGet's three files, and the installer of this
-// version. Those of a system whose archives were not built are left out.
+// manifests writes what package managers read: Homebrew's formula, Scoop's manifest and WinGet's three files, and the
+// installer of this version. Those of a system whose archives were not built are left out.
 func (p Plan) manifests() error {
 	_, digests, err := p.sums()
 	if err != nil {
@@ -33,7 +33,8 @@ func (p Plan) manifests() error {
 		if digests["yamlhost_"+p.Version+"_"+m.needs] == "" {
 			continue
 		}
-		t, err := template.New(m.from).Funcs(template.FuncMap{"upper": strings.ToUpper}).Option("missingkey=error").ParseFS(texts, "manifests/"+m.from)
+		t, err := template.New(m.from).Funcs(template.FuncMap{"upper": strings.ToUpper}).Option("missingkey=error").ParseFS(
+			texts, "manifests/"+m.from)
 		if err != nil {
 			return err
 		}

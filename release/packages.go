@@ -24,7 +24,8 @@ var places = map[string]string{
 	"completions/yamlhost.fish": "/usr/share/fish/vendor_completions.d/yamlhost.fish",
 }
 
-// packages writes the deb, rpm and apk of a build. They need nothing else to be installed; the two editions exclude each other.
+// packages writes the deb, rpm and apk of a build. They need nothing else to be installed; the two editions exclude
+// each other.
 func (p Plan) packages(ctx context.Context, b build) error {
 	name, other := edition(b.Target), "yamlhost-lean"
 	if b.Edition == "lean" {
@@ -45,10 +46,13 @@ func (p Plan) packages(ctx context.Context, b build) error {
 			}
 		}
 		info := nfpm.WithDefaults(&nfpm.Info{
-			Name: name, Arch: b.Arch, Platform: "linux", Version: p.Version, VersionSchema: "semver", Section: "utils", Priority: "optional",
-			Maintainer: "The yamlhost authors <yamlhost@users.noreply.github.com>", Homepage: "https://github.com/yamlhost/yamlhost",
+			Name: name, Arch: b.Arch, Platform: "linux", Version: p.Version, VersionSchema: "semver", Section: "utils",
+			Priority:    "optional",
+			Maintainer:  "The yamlhost authors <yamlhost@users.noreply.github.com>",
+			Homepage:    "https://github.com/yamlhost/yamlhost",
 			Description: "Runs Pulumi YAML and JSON programs with an engine of its own.", License: "Apache-2.0", MTime: p.Time,
-			Overridables: nfpm.Overridables{Contents: contents, Conflicts: []string{other}, RPM: nfpm.RPM{BuildHost: "yamlhost"}},
+			Overridables: nfpm.Overridables{Contents: contents, Conflicts: []string{other},
+				RPM: nfpm.RPM{BuildHost: "yamlhost"}},
 		})
 		if err := p.pack(ctx, format, info); err != nil {
 			return err

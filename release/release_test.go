@@ -93,7 +93,8 @@ func twice(ctx context.Context) (r releases, err error) {
 			return r, err
 		}
 		only := runtime.GOOS + "/" + runtime.GOARCH
-		args := []string{"-version", version, "-source", source, "-out", *out, "-key", key, "-only", only + "/default," + only + "/lean"}
+		args := []string{"-version", version, "-source", source, "-out", *out, "-key", key, "-only", only + "/default," +
+			only + "/lean"}
 		if *wide {
 			args = args[:len(args)-2]
 		}
@@ -120,7 +121,8 @@ func TestTheSameCommitGivesTheSameBits(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, again, len(entries))
 	for _, e := range entries {
-		require.True(t, bytes.Equal(read(t, filepath.Join(r.first, e.Name())), read(t, filepath.Join(r.second, e.Name()))), e.Name())
+		require.True(t, bytes.Equal(read(t, filepath.Join(r.first, e.Name())), read(t, filepath.Join(r.second, e.Name()))),
+			e.Name())
 	}
 }
 
@@ -137,7 +139,8 @@ func TestChecksumsAreSigned(t *testing.T) {
 		if _, err := exec.LookPath("minisign"); err != nil {
 			t.Skip("minisign is not installed")
 		}
-		out, err := exec.Command("minisign", "-Vm", filepath.Join(r.first, sumsName), "-P", r.public.String()).CombinedOutput()
+		out, err := exec.Command("minisign", "-Vm", filepath.Join(r.first, sumsName), "-P",
+			r.public.String()).CombinedOutput()
 		require.NoError(t, err, string(out))
 	})
 }
@@ -154,7 +157,8 @@ func unpack(t *testing.T, r releases) string {
 
 func TestArchive(t *testing.T) {
 	folder := unpack(t, release(t))
-	for _, name := range []string{"LICENSE", "README.md", "CHANGELOG.md", "THIRD_PARTY_NOTICES.txt", "completions/_yamlhost"} {
+	for _, name := range []string{"LICENSE", "README.md", "CHANGELOG.md", "THIRD_PARTY_NOTICES.txt",
+		"completions/_yamlhost"} {
 		require.NotEmpty(t, read(t, filepath.Join(folder, name)))
 	}
 	out, err := exec.Command(filepath.Join(folder, "yamlhost"), "version").CombinedOutput()
@@ -162,8 +166,8 @@ func TestArchive(t *testing.T) {
 	require.Equal(t, "v"+version+" (default edition)\n", string(out))
 }
 
-// TestLifeWithNothingElse leads a whole life of a stack in a root folder that has nothing but the program: no shell, no libraries, no
-// network, no devices.
+// TestLifeWithNothingElse leads a whole life of a stack in a root folder that has nothing but the program: no shell, no
+// libraries, no network, no devices.
 func TestLifeWithNothingElse(t *testing.T) {
 	if os.Getuid() != 0 || runtime.GOOS != "linux" {
 		t.Skip("only root may change the root folder")
@@ -183,7 +187,8 @@ func life(t *testing.T, root, program string) {
 		require.NoError(t, os.Chmod(dir, 0o755))
 	}
 	exe := func(args ...string) string {
-		cmd := &exec.Cmd{Path: program, Args: append([]string{program}, args...), Dir: "/work", Env: []string{"HOME=/work", "PATH=/usr/bin:/"},
+		cmd := &exec.Cmd{Path: program, Args: append([]string{program}, args...), Dir: "/work",
+			Env:         []string{"HOME=/work", "PATH=/usr/bin:/"},
 			SysProcAttr: &syscall.SysProcAttr{Chroot: root, Credential: &syscall.Credential{Uid: user, Gid: user}}}
 		out, err := cmd.CombinedOutput()
 		require.NoError(t, err, "%v: %s", args, out)
@@ -203,14 +208,18 @@ func TestInstaller(t *testing.T) {
 	require.NoError(t, os.CopyFS(dist, os.DirFS(r.first)))
 	mux := http.NewServeMux()
 	mux.Handle("/download/v"+version+"/", http.StripPrefix("/download/v"+version+"/", http.FileServer(http.Dir(dist))))
-	mux.HandleFunc("/latest", func(w http.ResponseWriter, q *http.Request) { http.Redirect(w, q, "/tag/v"+version, http.StatusFound) })
+	mux.HandleFunc("/latest", func(w http.ResponseWriter, q *http.Request) {
+		http.Redirect(w, q, "/tag/v"+version,
+			http.StatusFound)
+	})
 	mux.HandleFunc("/tag/", func(http.ResponseWriter, *http.Request) {})
 	server := httptest.NewServer(mux)
 	t.Cleanup(server.Close)
 	install := func(t *testing.T, into string, args ...string) (string, error) {
 		t.Helper()
 		cmd := exec.Command("sh", append([]string{filepath.Join(r.first, "install.sh")}, args...)...)
-		cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "YAMLHOST_RELEASES=" + server.URL, "YAMLHOST_INSTALL_DIR=" + into}
+		cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "YAMLHOST_RELEASES=" + server.URL,
+			"YAMLHOST_INSTALL_DIR=" + into}
 		out, err := cmd.CombinedOutput()
 		return string(out), err
 	}
@@ -267,7 +276,8 @@ func TestDeb(t *testing.T) {
 // TestRPMAndAPK looks at what the packages begin with; there is no rpm or apk to install them.
 func TestRPMAndAPK(t *testing.T) {
 	r := release(t)
-	for pattern, magic := range map[string]string{"yamlhost-[0-9]*.rpm": "\xed\xab\xee\xdb", "yamlhost_*.apk": "\x1f\x8b"} {
+	for pattern, magic := range map[string]string{"yamlhost-[0-9]*.rpm": "\xed\xab\xee\xdb",
+		"yamlhost_*.apk": "\x1f\x8b"} {
 		found, err := filepath.Glob(filepath.Join(r.first, pattern))
 		require.NoError(t, err)
 		require.NotEmpty(t, found, pattern)
@@ -282,7 +292,8 @@ func TestImage(t *testing.T) {
 	}
 	r := release(t)
 	layout := t.TempDir()
-	out, err := exec.Command("tar", "-xzf", filepath.Join(r.first, "yamlhost_"+version+"_image.tar.gz"), "-C", layout).CombinedOutput()
+	out, err := exec.Command("tar", "-xzf", filepath.Join(r.first, "yamlhost_"+version+"_image.tar.gz"), "-C",
+		layout).CombinedOutput()
 	require.NoError(t, err, string(out))
 	var index struct{ Manifests []struct{ Digest string } }
 	require.NoError(t, json.Unmarshal(read(t, filepath.Join(layout, "index.json")), &index))
@@ -314,7 +325,8 @@ func TestContents(t *testing.T) {
 	require.NoError(t, err)
 	require.Greater(t, len(modules), 50)
 	var bom cyclone.BOM
-	require.NoError(t, cyclone.NewBOMDecoder(bytes.NewReader(read(t, name+".cdx.json")), cyclone.BOMFileFormatJSON).Decode(&bom))
+	require.NoError(t, cyclone.NewBOMDecoder(bytes.NewReader(read(t, name+".cdx.json")), cyclone.BOMFileFormatJSON).Decode(
+		&bom))
 	var spdx spdxDocument
 	require.NoError(t, json.Unmarshal(read(t, name+".spdx.json"), &spdx))
 	named := map[string]int{}
@@ -336,7 +348,8 @@ func TestContents(t *testing.T) {
 	require.Len(t, statement.Subject, len(entries)-3, "all but the statement, the checksums and their signature")
 }
 
-// TestGoInstall installs the program by its version from a module proxy that is a folder. All else comes from the cache of modules.
+// TestGoInstall installs the program by its version from a module proxy that is a folder. All else comes from the cache
+// of modules.
 func TestGoInstall(t *testing.T) {
 	r := release(t)
 	cache, err := exec.Command("go", "env", "GOMODCACHE").Output()
@@ -350,7 +363,8 @@ func TestGoInstall(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, modzip.CreateFromDir(out, module.Version{Path: path, Version: tag}, r.source))
 	require.NoError(t, out.Close())
-	for name, data := range map[string][]byte{"list": []byte(tag + "\n"), tag + ".info": []byte(`{"Version":"` + tag + `"}`),
+	for name, data := range map[string][]byte{"list": []byte(tag + "\n"), tag +
+		".info": []byte(`{"Version":"` + tag + `"}`),
 		tag + ".mod": read(t, filepath.Join(r.source, "go.mod"))} {
 		require.NoError(t, os.WriteFile(filepath.Join(at, name), data, 0o644))
 	}
@@ -358,8 +372,10 @@ func TestGoInstall(t *testing.T) {
 	for _, query := range []string{tag, "latest"} {
 		cmd := exec.Command("go", "install", path+"/cmd/yamlhost@"+query)
 		cmd.Dir = into
-		cmd.Env = append(os.Environ(), "GOBIN="+into, "GOFLAGS=-trimpath -modcacherw", "GONOSUMDB=*", "GONOSUMCHECK=1", "GOMODCACHE="+t.TempDir(),
-			"GOPROXY=file://"+proxy+",file://"+filepath.Join(strings.TrimSpace(string(cache)), "cache/download"), "CGO_ENABLED=0", "GOSUMDB=off")
+		cmd.Env = append(os.Environ(), "GOBIN="+into, "GOFLAGS=-trimpath -modcacherw", "GONOSUMDB=*", "GONOSUMCHECK=1",
+			"GOMODCACHE="+t.TempDir(),
+			"GOPROXY=file://"+proxy+",file://"+filepath.Join(strings.TrimSpace(string(cache)), "cache/download"),
+			"CGO_ENABLED=0", "GOSUMDB=off")
 		said, err := cmd.CombinedOutput()
 		require.NoError(t, err, string(said))
 		printed, err := exec.Command(filepath.Join(into, "yamlhost"), "version").Output()
@@ -372,7 +388,8 @@ func TestGoInstall(t *testing.T) {
 // TestTarIsPlain: what unpacks an archive sees no owner, and the time of the commit.
 func TestTarIsPlain(t *testing.T) {
 	r := release(t)
-	zipped, err := gzip.NewReader(bytes.NewReader(read(t, filepath.Join(r.first, "yamlhost_"+version+"_"+runtime.GOOS+"_"+runtime.GOARCH+".tar.gz"))))
+	zipped, err := gzip.NewReader(bytes.NewReader(read(t, filepath.Join(r.first, "yamlhost_"+version+"_"+runtime.GOOS+"_"+
+		runtime.GOARCH+".tar.gz"))))
 	require.NoError(t, err)
 	_, at, err := commit(t.Context(), r.source)
 	require.NoError(t, err)

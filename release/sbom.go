@@ -67,18 +67,21 @@ func (p Plan) cyclone(b build, modules []*debug.Module, goVersion string) *cyclo
 	bom := cyclone.NewBOM()
 	bom.SerialNumber = "urn:uuid:" + uuid(p.Commit+p.named(b.Target))
 	main := cyclone.Component{
-		BOMRef: purl("github.com/yamlhost/yamlhost", "v"+p.Version), Type: cyclone.ComponentTypeApplication, Name: edition(b.Target),
+		BOMRef: purl("github.com/yamlhost/yamlhost", "v"+p.Version), Type: cyclone.ComponentTypeApplication,
+		Name:    edition(b.Target),
 		Version: p.Version, PackageURL: purl("github.com/yamlhost/yamlhost", "v"+p.Version),
 		Licenses: &cyclone.Licenses{{License: &cyclone.License{ID: "Apache-2.0"}}},
 	}
 	bom.Metadata = &cyclone.Metadata{Timestamp: p.Time.Format(time.RFC3339), Component: &main}
 	var needs []string
 	components := []cyclone.Component{{
-		BOMRef: purl("std", goVersion), Type: cyclone.ComponentTypeLibrary, Name: "std", Version: goVersion, PackageURL: purl("std", goVersion),
+		BOMRef: purl("std", goVersion), Type: cyclone.ComponentTypeLibrary, Name: "std", Version: goVersion,
+		PackageURL: purl("std", goVersion),
 	}}
 	for _, m := range modules {
 		components = append(components, cyclone.Component{
-			BOMRef: purl(m.Path, m.Version), Type: cyclone.ComponentTypeLibrary, Name: m.Path, Version: m.Version, PackageURL: purl(m.Path, m.Version),
+			BOMRef: purl(m.Path, m.Version), Type: cyclone.ComponentTypeLibrary, Name: m.Path, Version: m.Version,
+			PackageURL: purl(m.Path, m.Version),
 		})
 	}
 	for _, c := range components {
@@ -129,8 +132,9 @@ type (
 func (p Plan) spdx(b build, modules []*debug.Module, goVersion string) spdxDocument {
 	d := spdxDocument{
 		Version: "SPDX-2.3", License: "CC0-1.0", ID: "SPDXRef-DOCUMENT", Name: p.named(b.Target),
-		Namespace: "https://github.com/yamlhost/yamlhost/releases/download/v" + p.Version + "/" + p.named(b.Target) + ".spdx.json",
-		Creation:  spdxCreation{p.Time.Format(time.RFC3339), []string{"Tool: yamlhost release"}},
+		Namespace: "https://github.com/yamlhost/yamlhost/releases/download/v" + p.Version + "/" + p.named(b.Target) +
+			".spdx.json",
+		Creation: spdxCreation{p.Time.Format(time.RFC3339), []string{"Tool: yamlhost release"}},
 	}
 	add := func(id, path, version, licence string) {
 		d.Packages = append(d.Packages, spdxPackage{id, path, version, "NOASSERTION", false, licence,

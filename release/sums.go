@@ -43,7 +43,8 @@ func (p Plan) sums() (names []string, digests map[string]string, err error) {
 	return names, digests, nil
 }
 
-// provenance writes how the release was built: an in-toto statement with SLSA's predicate, over everything else in the folder.
+// provenance writes how the release was built: an in-toto statement with SLSA's predicate, over everything else in the
+// folder.
 func (p Plan) provenance() error {
 	names, digests, err := p.sums()
 	if err != nil {
@@ -58,7 +59,8 @@ func (p Plan) provenance() error {
 	for _, name := range names {
 		subjects = append(subjects, subject{name, digest{"sha256": digests[name]}})
 	}
-	source := map[string]any{"uri": "git+https://github.com/yamlhost/yamlhost@refs/tags/v" + p.Version, "digest": digest{"gitCommit": p.Commit}}
+	source := map[string]any{"uri": "git+https://github.com/yamlhost/yamlhost@refs/tags/v" + p.Version,
+		"digest": digest{"gitCommit": p.Commit}}
 	return writeJSON(filepath.Join(p.Out, "yamlhost_"+p.Version+".intoto.json"), map[string]any{
 		"_type": "https://in-toto.io/Statement/v1", "subject": subjects, "predicateType": "https://slsa.dev/provenance/v1",
 		"predicate": map[string]any{
@@ -91,6 +93,7 @@ func (p Plan) sign() error {
 		return fmt.Errorf("the key %s: %w", p.Key, err)
 	}
 	trusted := fmt.Sprintf("timestamp:%d\tfile:%s\tversion:%s", p.Time.Unix(), sumsName, p.Version)
-	signature := minisign.SignWithComments(key, text.Bytes(), trusted, "signature of yamlhost "+p.Version+", "+p.Time.Format(time.DateOnly))
+	signature := minisign.SignWithComments(key, text.Bytes(), trusted, "signature of yamlhost "+p.Version+", "+
+		p.Time.Format(time.DateOnly))
 	return os.WriteFile(path+".minisig", signature, 0o644)
 }

@@ -45,7 +45,8 @@ func TestCompleteFillsInsideOfObjects(t *testing.T) { // L3.14–L3.16
 	filled := func(size float64, token string) value.Value {
 		return mapOf("kind", text("inner"), "size", value.Number(size), "zone", text("z1"), "token", text(token).Secret())
 	}
-	want := mapOf("inner", filled(3, "t"), "list", value.List(filled(7, "t")), "map", mapOf("k", filled(3, "own")), "loose", value.EmptyMap())
+	want := mapOf("inner", filled(3, "t"), "list", value.List(filled(7, "t")), "map", mapOf("k", filled(3, "own")),
+		"loose", value.EmptyMap())
 	require.True(t, value.SameContent(want, got), "%v", got)
 	inner, _ := got.Lookup("inner")
 	token, _ := inner.Lookup("token")

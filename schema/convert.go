@@ -25,18 +25,18 @@ func (e *ConvertError) Error() string {
 	return e.Path.String() + ": " + e.Reason
 }
 
-// Convert makes of v what a provider expects for the type t, deeply (L8.40): numbers and booleans become text where text
-// is wanted, numeric text becomes a number, "true" and "false" become booleans, and a resource where text is wanted
-// becomes its ID, or a component its URN (L8.11). Unknown values, secrecy and dependencies stay where they are. What
-// needs no conversion is left as it is, whether it fits the type or not: judging is the provider's. The error is a
+// Convert makes of v what a provider expects for the type t, deeply (L8.40): numbers and booleans become text where
+// text is wanted, numeric text becomes a number, "true" and "false" become booleans, and a resource where text is
+// wanted becomes its ID, or a component its URN (L8.11). Unknown values, secrecy and dependencies stay where they are.
+// What needs no conversion is left as it is, whether it fits the type or not: judging is the provider's. The error is a
 // *ConvertError.
 func Convert(t Type, v value.Value) (value.Value, error) { return Converter{}.Convert(t, v) }
 
-// Converter is Convert and Complete for anyone who knows more than one package, and an environment. It is safe for concurrent
-// use if its functions are.
+// Converter is Convert and Complete for anyone who knows more than one package, and an environment. It is safe for
+// concurrent use if its functions are.
 type Converter struct {
-	// Known is a type with its definition where it is of another package than the one that refers to it (F8.7), and the type
-	// itself where that is not known. Nil for one package alone.
+	// Known is a type with its definition where it is of another package than the one that refers to it (F8.7), and the
+	// type itself where that is not known. Nil for one package alone.
 	Known func(Type) Type
 	// Getenv looks up environment variables; nil stands for an empty environment.
 	Getenv func(name string) (string, bool)
@@ -51,8 +51,9 @@ func (c Converter) Convert(t Type, v value.Value) (value.Value, error) {
 }
 
 // Complete makes of what a program gives for the inputs o what a provider expects: it converts as Convert does, adds
-// constants (L3.14), fills in what is left out and has a default, of the schema or of an environment variable (L3.15), at
-// any depth of what is given, and marks secret what the schema marks so (L3.16). Of an unknown map every input is unknown (L3.12). The error is a *ConvertError.
+// constants (L3.14), fills in what is left out and has a default, of the schema or of an environment variable (L3.15),
+// at any depth of what is given, and marks secret what the schema marks so (L3.16). Of an unknown map every input is
+// unknown (L3.12). The error is a *ConvertError.
 func (c Converter) Complete(o *Object, inputs value.Value) (value.Value, error) {
 	if !inputs.IsKnown() {
 		entries := make([]value.Entry, 0, len(o.Properties()))
@@ -281,8 +282,8 @@ func (c *converter) convertMap(
 	return value.MapOf(entries...).WithMarksOf(v), true, nil
 }
 
-// fill adds members of an object that are left out, or null, and have a constant or a default. Constants of members that
-// may be left out are added at the top only: deeper down they tell which of several kinds an object is.
+// fill adds members of an object that are left out, or null, and have a constant or a default. Constants of members
+// that may be left out are added at the top only: deeper down they tell which of several kinds an object is.
 func (c *converter) fill(o *Object, v value.Value, entries []value.Entry, at value.Path) ([]value.Entry, bool, error) {
 	filledAny := false
 	for _, p := range o.Properties() {

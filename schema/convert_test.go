@@ -33,28 +33,34 @@ func TestConvert(t *testing.T) { // L8.40
 		to       schema.Type
 		in, want value.Value
 	}{
-		"text stays":                    {schema.String, text("5"), text("5")},
-		"number to text":                {schema.String, value.Number(8080), text("8080")},
-		"large number to text":          {schema.String, value.Number(1048576), text("1048576")},
-		"bool to text":                  {schema.String, value.Bool(true), text("true")},
-		"id to number":                  {schema.Number, text("1234"), value.Number(1234)},
-		"text to integer":               {schema.Integer, text("-3"), value.Number(-3)},
-		"text to bool":                  {schema.Bool, text("false"), value.Bool(false)},
-		"marks stay":                    {schema.Bool, marked(text("true")), marked(value.Bool(true))},
-		"unknown stays":                 {schema.Number, value.Unknown(value.KindString).Secret(), value.Unknown(value.KindString).Secret()},
-		"null stays":                    {schema.OptionalOf(schema.String), value.Null, value.Null},
-		"any unchanged":                 {schema.Any, value.Number(1), value.Number(1)},
-		"json unchanged":                {schema.JSON, value.Number(1), value.Number(1)},
-		"enum by its base":              {color, value.Number(1), text("1")},
-		"list items":                    {&schema.Array{Item: schema.String}, marked(value.List(value.Number(1), text("x"))), marked(value.List(text("1"), text("x")))},
-		"map entries":                   {&schema.Map{Item: schema.Integer}, mapOf("a", marked(text("1"))), mapOf("a", marked(value.Number(1)))},
-		"object members, others kept":   {inner, mapOf("a", value.Number(1), "b", text("2"), "c", text("3")), mapOf("a", text("1"), "b", value.Number(2), "c", text("3"))},
-		"resource to its id":            {schema.String, marked(ref), marked(text("id-e"))}, // L8.11
-		"component to its URN":          {schema.String, component, text(string(where))},
-		"resource where one is wanted":  {&schema.ResourceType{Token: "zoo:index:Echo"}, ref, ref},
-		"union member as it is":         {&schema.Union{Members: []schema.Type{schema.String, schema.Number}}, value.Number(1), value.Number(1)},
-		"union converts when none fits": {&schema.Union{Members: []schema.Type{schema.Number, schema.Bool}}, text("true"), value.Bool(true)},
-		"kind that nothing converts":    {schema.String, value.List(), value.List()},
+		"text stays":           {schema.String, text("5"), text("5")},
+		"number to text":       {schema.String, value.Number(8080), text("8080")},
+		"large number to text": {schema.String, value.Number(1048576), text("1048576")},
+		"bool to text":         {schema.String, value.Bool(true), text("true")},
+		"id to number":         {schema.Number, text("1234"), value.Number(1234)},
+		"text to integer":      {schema.Integer, text("-3"), value.Number(-3)},
+		"text to bool":         {schema.Bool, text("false"), value.Bool(false)},
+		"marks stay":           {schema.Bool, marked(text("true")), marked(value.Bool(true))},
+		"unknown stays": {schema.Number, value.Unknown(value.KindString).Secret(),
+			value.Unknown(value.KindString).Secret()},
+		"null stays":       {schema.OptionalOf(schema.String), value.Null, value.Null},
+		"any unchanged":    {schema.Any, value.Number(1), value.Number(1)},
+		"json unchanged":   {schema.JSON, value.Number(1), value.Number(1)},
+		"enum by its base": {color, value.Number(1), text("1")},
+		"list items": {&schema.Array{Item: schema.String}, marked(value.List(value.Number(1), text("x"))),
+			marked(value.List(text("1"), text("x")))},
+		"map entries": {&schema.Map{Item: schema.Integer}, mapOf("a", marked(text("1"))),
+			mapOf("a", marked(value.Number(1)))},
+		"object members, others kept": {inner, mapOf("a", value.Number(1), "b", text("2"), "c", text("3")),
+			mapOf("a", text("1"), "b", value.Number(2), "c", text("3"))},
+		"resource to its id":           {schema.String, marked(ref), marked(text("id-e"))}, // L8.11
+		"component to its URN":         {schema.String, component, text(string(where))},
+		"resource where one is wanted": {&schema.ResourceType{Token: "zoo:index:Echo"}, ref, ref},
+		"union member as it is": {&schema.Union{Members: []schema.Type{schema.String, schema.Number}},
+			value.Number(1), value.Number(1)},
+		"union converts when none fits": {&schema.Union{Members: []schema.Type{schema.Number, schema.Bool}}, text("true"),
+			value.Bool(true)},
+		"kind that nothing converts": {schema.String, value.List(), value.List()},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -72,7 +78,8 @@ func TestConvert(t *testing.T) { // L8.40
 		"hexadecimal":   {schema.Integer, text("0x10"), "this is text that is not a number"},
 		"infinite":      {schema.Number, text("inf"), "this is text that is not a number"},
 		"not a boolean": {schema.Bool, text("yes"), `this is text that is neither "true" nor "false"`},
-		"with its path": {&schema.Map{Item: &schema.Array{Item: schema.Number}}, mapOf("a", value.List(value.Number(1), text("x"))), "a[1]: this is text that is not a number"},
+		"with its path": {&schema.Map{Item: &schema.Array{Item: schema.Number}},
+			mapOf("a", value.List(value.Number(1), text("x"))), "a[1]: this is text that is not a number"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := schema.Convert(c.to, c.in)

@@ -6,8 +6,8 @@ import (
 	"github.com/yamlhost/yamlhost/internal/jsontext"
 )
 
-// Decoding runs under Package.mu, save for propertiesOf inside of lazy objects, which takes it anew. Nothing here fills a
-// lazy object, so types may refer to themselves.
+// Decoding runs under Package.mu, save for propertiesOf inside of lazy objects, which takes it anew. Nothing here fills
+// a lazy object, so types may refer to themselves.
 
 // readers decodes the members of an object by name; others are passed over.
 type readers map[string]func(raw []byte) error

@@ -5,8 +5,8 @@ import (
 	"unicode"
 )
 
-// Example returns a value that a property takes, as YAML on one line: its constant or default where the schema gives one, and
-// else a value of its type with the members that the type requires.
+// Example returns a value that a property takes, as YAML on one line: its constant or default where the schema gives
+// one, and else a value of its type with the members that the type requires.
 func Example(p *Property) string { return exampleValue(p, p.Type, 0) }
 
 // ExampleName returns a name for what a token makes: the token's last part, beginning with a small letter.

@@ -12,9 +12,9 @@ import (
 )
 
 // OpenFile opens the schema of a file by its index, which it keeps in the file at indexPath and makes anew when it is
-// missing, damaged or that of another text. Of the schema it never holds more than one definition. Any number of processes
-// may do so at the same time. An index that cannot be written costs time and nothing else; an empty indexPath is for none at
-// all. The error says what is wrong with the schema, or that it cannot be read.
+// missing, damaged or that of another text. Of the schema it never holds more than one definition. Any number of
+// processes may do so at the same time. An index that cannot be written costs time and nothing else; an empty indexPath
+// is for none at all. The error says what is wrong with the schema, or that it cannot be read.
 func OpenFile(path, indexPath string) (*Package, error) {
 	if p, err := OpenKept(path, indexPath); err == nil {
 		return p, nil
@@ -47,8 +47,8 @@ func OpenKept(path, indexPath string) (*Package, error) {
 	return openIndexed(index, fileText(path), info.Size(), stampOf(info), forget(indexPath))
 }
 
-// forget removes an index where a definition has changed though the file looks the same, so that the next to open the file
-// makes it anew.
+// forget removes an index where a definition has changed though the file looks the same, so that the next to open the
+// file makes it anew.
 func forget(indexPath string) func() {
 	return func() {
 		if indexPath != "" {
@@ -102,9 +102,9 @@ func Keep(path string, text []byte) error {
 	})
 }
 
-// KeepIndexed writes the text of a schema to a file for OpenKept, with the index of what it has read: never one of the file,
-// which others may have written to since. modified is the time that the file gets. It answers whether both are kept, and
-// whether the text is a schema that can be read.
+// KeepIndexed writes the text of a schema to a file for OpenKept, with the index of what it has read: never one of the
+// file, which others may have written to since. modified is the time that the file gets. It answers whether both are
+// kept, and whether the text is a schema that can be read.
 func KeepIndexed(text io.Reader, path, indexPath string, modified time.Time) (kept bool, err error) {
 	var index []byte
 	var unsound error
@@ -171,8 +171,8 @@ func replaceFile(path string, write func(*os.File) error) error {
 }
 
 // RemoveLeftovers removes files from a directory of schemas whose writers were killed: those that start with a dot, as
-// unfinished ones do, and were last written an hour before now, the time of the file system. A slow writer that loses its
-// file to this has written to a cache in vain, and nothing else.
+// unfinished ones do, and were last written an hour before now, the time of the file system. A slow writer that loses
+// its file to this has written to a cache in vain, and nothing else.
 func RemoveLeftovers(dir string, now time.Time) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {

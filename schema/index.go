@@ -11,14 +11,15 @@ import (
 	"sync"
 )
 
-// An index says where in a schema's text each definition stands, so that a program pays for the definitions it names and
-// not for the size of the schema. It is made by one pass over the text (indexer.go) and kept in a file beside it (file.go).
+// An index says where in a schema's text each definition stands, so that a program pays for the definitions it names
+// and not for the size of the schema. It is made by one pass over the text (indexer.go) and kept in a file beside it
+// (file.go).
 //
 //	magic, length of the head, head in JSON, records and texts of each table, checksum of all this
 //
-// The records of a table are sorted by the lower-case form of their tokens, in schema order where that is equal, so that
-// they are found by halving, without decoding the table. Records of the definitions of a section point into the schema's
-// text and hold a checksum of the definition; those of modules and aliases point at records of the section.
+// The records of a table are sorted by the lower-case form of their tokens, in schema order where that is equal, so
+// that they are found by halving, without decoding the table. Records of the definitions of a section point into the
+// schema's text and hold a checksum of the definition; those of modules and aliases point at records of the section.
 
 // ErrDamaged says that an index, or a schema's text, is not what it was when the index was made.
 var ErrDamaged = errors.New("the schema's file has changed or is damaged")
@@ -85,10 +86,10 @@ func appendTable(index []byte, records []record) []byte {
 	return index
 }
 
-// openIndexed makes a Package of an index and of the text that it is about, of which only what is asked for is read, when
-// it is asked for. text must be safe for concurrent use. The error wraps ErrDamaged when the index is not whole, or is not
-// that of a text with this stamp and size; a definition that has changed since is told so when it is asked for.
-// damaged is called when a definition turns out to have changed.
+// openIndexed makes a Package of an index and of the text that it is about, of which only what is asked for is read,
+// when it is asked for. text must be safe for concurrent use. The error wraps ErrDamaged when the index is not whole,
+// or is not that of a text with this stamp and size; a definition that has changed since is told so when it is asked
+// for. damaged is called when a definition turns out to have changed.
 func openIndexed(index []byte, text io.ReaderAt, size int64, stamp string, damaged func()) (*Package, error) {
 	end := len(index) - 4
 	start := len(indexMagic) + 4
@@ -98,7 +99,8 @@ func openIndexed(index []byte, text io.ReaderAt, size int64, stamp string, damag
 	}
 	length := int(binary.LittleEndian.Uint32(index[start-4:]))
 	var head indexHead
-	if length > end-start || json.Unmarshal(index[start:start+length], &head) != nil || head.Size != size || head.Stamp != stamp {
+	if length > end-start || json.Unmarshal(index[start:start+length], &head) != nil || head.Size != size ||
+		head.Stamp != stamp {
 		return nil, ErrDamaged
 	}
 	body := index[start+length : end]
@@ -119,10 +121,14 @@ func openIndexed(index []byte, text io.ReaderAt, size int64, stamp string, damag
 	}
 	p := newPackage(nil, nil, nil)
 	section := func(of, modules *table) *indexedSection {
-		return &indexedSection{table: of, modules: modules, text: text, size: size, damaged: func() { p.damaged.Store(true); damaged() }}
+		return &indexedSection{table: of, modules: modules, text: text, size: size, damaged: func() {
+			p.damaged.Store(true)
+			damaged()
+		}}
 	}
 	resources := section(opened[resourceTable], opened[resourceModuleTable])
-	p.types, p.resources, p.functions = section(opened[typeTable], &table{}), resources, section(opened[functionTable], opened[functionModuleTable])
+	p.types, p.resources, p.functions = section(opened[typeTable], &table{}), resources,
+		section(opened[functionTable], opened[functionModuleTable])
 	p.Name, p.Version, p.Description, p.DownloadURL = head.Name, head.Version, head.Description, head.DownloadURL
 	p.AllowedPackageNames, p.provider, p.config = head.Allowed, head.Provider, head.Config
 	if err := p.setModuleFormat(head.ModuleFormat); err != nil {
@@ -158,8 +164,9 @@ func (t *table) at(i int) record {
 	if !ok {
 		return record{}
 	}
-	return record{text: string(text), offset: binary.LittleEndian.Uint64(raw[8:]), length: binary.LittleEndian.Uint32(raw[16:]),
-		sum: binary.LittleEndian.Uint32(raw[20:]), order: binary.LittleEndian.Uint32(raw[24:])}
+	return record{text: string(text), offset: binary.LittleEndian.Uint64(raw[8:]),
+		length: binary.LittleEndian.Uint32(raw[16:]),
+		sum:    binary.LittleEndian.Uint32(raw[20:]), order: binary.LittleEndian.Uint32(raw[24:])}
 }
 
 // find is the place of the first record whose text is lower in lower case, and whether there is one.

@@ -124,7 +124,8 @@ func TestIndexOfAnotherText(t *testing.T) {
 	require.Positive(t, failed)
 }
 
-// Eight users open, spoil and replace one cache at the same time: an answer is right or an error, and the last is right.
+// Eight users open, spoil and replace one cache at the same time: an answer is right or an error, and the last is
+// right.
 func TestIndexFileIsShared(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -227,8 +228,8 @@ func TestIndexOfRealSchemas(t *testing.T) {
 			runtime.ReadMemStats(&after)
 			info, err := os.Stat(indexPath)
 			require.NoError(t, err)
-			t.Logf("%d MiB: scan %v, cold %v, warm with five resources %v and %d KiB; index of %d KiB", size>>20, scan, cold, warm,
-				(after.TotalAlloc-before.TotalAlloc)>>10, info.Size()>>10)
+			t.Logf("%d MiB: scan %v, cold %v, warm with five resources %v and %d KiB; index of %d KiB", size>>20, scan, cold,
+				warm, (after.TotalAlloc-before.TotalAlloc)>>10, info.Size()>>10)
 			if size < 8<<20 {
 				sameAnswers(t, want, got)
 			}

@@ -14,9 +14,9 @@ import (
 	"strings"
 )
 
-// BuildIndex makes the index of a schema in one pass over its text, of which it holds one definition at a time. stamp tells
-// this text from others of its file. The error says what is wrong with the schema, as that of Parse does, or that it cannot be
-// read.
+// BuildIndex makes the index of a schema in one pass over its text, of which it holds one definition at a time. stamp
+// tells this text from others of its file. The error says what is wrong with the schema, as that of Parse does, or that
+// it cannot be read.
 func BuildIndex(text io.Reader, stamp string) ([]byte, error) {
 	b := &indexer{p: newPackage(nil, nil, nil), text: newStream(text)}
 	if err := b.read(); err != nil {
@@ -66,7 +66,8 @@ func (b *indexer) read() error {
 	return err
 }
 
-// readSection reads a section. As in a text that is read as a whole, the last of equal sections and of equal tokens counts.
+// readSection reads a section. As in a text that is read as a whole, the last of equal sections and of equal tokens
+// counts.
 func (b *indexer) readSection(table int) error {
 	var d definitions
 	places := make(map[string]int)
@@ -141,7 +142,8 @@ func (b *indexer) index(stamp string) ([]byte, error) {
 	return binary.LittleEndian.AppendUint32(index, crc32.Checksum(index, checksums)), nil
 }
 
-// aliases are the records of old tokens, which point at those of resources; the first in schema order to claim one has it.
+// aliases are the records of old tokens, which point at those of resources; the first in schema order to claim one has
+// it.
 func (b *indexer) aliases(resources []record) []record {
 	places := make([]int, len(resources))
 	for i, r := range resources {

@@ -88,7 +88,8 @@ func TestIndexerOfRepetitions(t *testing.T) {
 		f, err := pkg.Function("n:index:f")
 		require.NoError(t, err, name)
 		require.Equal(t, "last", f.Description, name)
-		for old, want := range map[string]string{"n:index:Old": "n:index:B", "n:index:OLD": "n:index:B", "n:index:Older": "n:index:A", "n:index:Lost": ""} {
+		for old, want := range map[string]string{"n:index:Old": "n:index:B", "n:index:OLD": "n:index:B",
+			"n:index:Older": "n:index:A", "n:index:Lost": ""} {
 			token, _ := pkg.ResourceByAlias(old)
 			require.Equal(t, want, token, "%s: %s", name, old)
 		}
@@ -98,7 +99,8 @@ func TestIndexerOfRepetitions(t *testing.T) {
 // A definition may be longer than what is read at once.
 func TestIndexerOfLongDefinitions(t *testing.T) {
 	t.Parallel()
-	text := []byte(fmt.Sprintf(`{"name": "n", "resources": {"n:index:A": {"description": "%s"}, "n:index:B": {"description": "short"}}}`,
+	text := []byte(fmt.Sprintf(
+		`{"name": "n", "resources": {"n:index:A": {"description": "%s"}, "n:index:B": {"description": "short"}}}`,
 		strings.Repeat(`\\\"{`, 300_000)))
 	_, indexed := bothWays(t, text)
 	a, err := indexed.Resource("n:index:A")
@@ -111,7 +113,8 @@ func TestIndexerOfLongDefinitions(t *testing.T) {
 
 func TestIndexerOfTextThatCannotBeRead(t *testing.T) {
 	t.Parallel()
-	for _, text := range []string{``, `{`, `{"name"`, `{"name": "n", "types": {"a": {`, `{"name": "n"}`, `{"name": "n", "x": 1`} {
+	for _, text := range []string{``, `{`, `{"name"`, `{"name": "n", "types": {"a": {`, `{"name": "n"}`,
+		`{"name": "n", "x": 1`} {
 		_, err := schema.BuildIndex(iotest.DataErrReader(&failing{strings.NewReader(text)}), "s")
 		require.ErrorIs(t, err, iotest.ErrTimeout, text)
 	}
@@ -137,7 +140,8 @@ func TestLeftoversGo(t *testing.T) {
 	require.NoError(t, os.WriteFile(path, data, 0o644))
 	require.NoError(t, os.Mkdir(filepath.Dir(indexPath), 0o755))
 	long := time.Now().Add(-2 * time.Hour)
-	for name, old := range map[string]bool{".index-1": true, ".zoo.json123": true, ".index-2": false, "other.index": true} {
+	for name, old := range map[string]bool{".index-1": true, ".zoo.json123": true, ".index-2": false,
+		"other.index": true} {
 		file := filepath.Join(dir, "sub", name)
 		require.NoError(t, os.WriteFile(file, []byte("x"), 0o644))
 		if old {
@@ -197,8 +201,8 @@ func FuzzIndexer(f *testing.F) {
 	})
 }
 
-// The index that is kept is that of the text that was read, anyone who writes to the file of it; what cannot be kept is no fault
-// of the schema, and what is no schema is not kept.
+// The index that is kept is that of the text that was read, anyone who writes to the file of it; what cannot be kept is
+// no fault of the schema, and what is no schema is not kept.
 func TestKeepIndexed(t *testing.T) {
 	t.Parallel()
 	const text = `{"name": "p", "resources": {"p:index:A": {"inputProperties": {"first": {"type": "string"}}}}}`

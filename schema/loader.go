@@ -11,7 +11,8 @@ import (
 // ErrNotFound says that no provider of the wanted package is installed or embedded.
 var ErrNotFound = errors.New("no such package")
 
-// ErrReported says that a package cannot be loaded for a reason that somebody else reports, so that the checker does not.
+// ErrReported says that a package cannot be loaded for a reason that somebody else reports, so that the checker does
+// not.
 var ErrReported = errors.New("the package cannot be loaded")
 
 // Descriptor names a package to load.
@@ -22,13 +23,13 @@ type Descriptor struct {
 	Parameterization *Parameterization // nil for a plain package
 	// Extension says that the parameters add a package to what the plugin is instead of replacing it (L1.41).
 	Extension bool
-	// Implied says that what uses the package names no version: Version and DownloadURL are those of another use in the same
-	// program. It is no part of the Key.
+	// Implied says that what uses the package names no version: Version and DownloadURL are those of another use in the
+	// same program. It is no part of the Key.
 	Implied bool
 }
 
-// PlainVersion is a version as the Pulumi CLI reads it: without a leading v and with all of its three numbers, whatever of
-// that a program has written (L4.22). A text that is no version stays as it is.
+// PlainVersion is a version as the Pulumi CLI reads it: without a leading v and with all of its three numbers, whatever
+// of that a program has written (L4.22). A text that is no version stays as it is.
 func PlainVersion(text string) string {
 	plain := strings.TrimPrefix(text, "v")
 	end := strings.IndexAny(plain, "-+")
@@ -96,8 +97,8 @@ func NewLoader(fetch func(ctx context.Context, d Descriptor) ([]byte, error)) Lo
 	})
 }
 
-// NewPackageLoader is NewLoader for anyone who opens packages in another way than from a text in memory, such as OpenFile. The
-// loader fills in the version of packages that have none.
+// NewPackageLoader is NewLoader for anyone who opens packages in another way than from a text in memory, such as
+// OpenFile. The loader fills in the version of packages that have none.
 func NewPackageLoader(open func(ctx context.Context, d Descriptor) (*Package, error)) Loader {
 	return &loader{open: open, entries: make(map[string]*loaderEntry)}
 }

@@ -39,8 +39,8 @@ func (r *Resource) SecretOutputs() []string {
 	return names
 }
 
-// ReplaceOnChanges are the property paths whose change replaces the resource, as the schema marks them on outputs at any
-// depth, in schema order (F8.12). Items of lists and entries of maps stand in a path as [*].
+// ReplaceOnChanges are the property paths whose change replaces the resource, as the schema marks them on outputs at
+// any depth, in schema order (F8.12). Items of lists and entries of maps stand in a path as [*].
 func (r *Resource) ReplaceOnChanges() []string {
 	if !r.marksReplacement() {
 		return nil

@@ -162,8 +162,8 @@ func (p *Package) Owns(name string) bool {
 	return false
 }
 
-// Damaged reports whether a definition could not be read, or is no longer what it was when the index was made. Opened anew,
-// the package is sound, or says what is wrong.
+// Damaged reports whether a definition could not be read, or is no longer what it was when the index was made. Opened
+// anew, the package is sound, or says what is wrong.
 func (p *Package) Damaged() bool { return p.damaged.Load() }
 
 // ResourceTokens are the canonical tokens of all resources in schema order, which the caller must not modify.
@@ -210,7 +210,8 @@ const providerPrefix = "pulumi:providers:"
 // Without an index, the first call looks at every resource of the package.
 func (p *Package) ResourceByAlias(old string) (token string, ok bool) { return p.alias(old) }
 
-// aliasesIn are the old tokens of the resources of a section, each with the token of today; the first to claim one has it.
+// aliasesIn are the old tokens of the resources of a section, each with the token of today; the first to claim one has
+// it.
 func aliasesIn(resources section) map[string]string {
 	aliases := make(map[string]string)
 	for _, token := range resources.list() {
@@ -227,8 +228,8 @@ func aliasesIn(resources section) map[string]string {
 	return aliases
 }
 
-// aliasNames are the old tokens of a resource. A definition that is malformed has none from there on; anyone who asks for it
-// gets the error.
+// aliasNames are the old tokens of a resource. A definition that is malformed has none from there on; anyone who asks
+// for it gets the error.
 func aliasNames(definition []byte) (names []string) {
 	if !bytes.Contains(definition, []byte(`"aliases"`)) {
 		return nil

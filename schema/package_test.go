@@ -235,7 +235,8 @@ func TestHostileSchemas(t *testing.T) {
 		"bad reference":   `{"inputProperties": {"a": {"$ref": "nowhere"}}}`,
 		"default is list": `{"inputProperties": {"a": {"type": "string", "default": []}}}`,
 		"not an object":   `5`,
-		"endless nesting": `{"inputProperties": {"a": ` + strings.Repeat(`{"type": "array", "items": `, 100) + `{"type": "string"}` + strings.Repeat("}", 101) + `}`,
+		"endless nesting": `{"inputProperties": {"a": ` + strings.Repeat(`{"type": "array", "items": `, 100) +
+			`{"type": "string"}` + strings.Repeat("}", 101) + `}`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			pkg, err := schema.Parse([]byte(`{"name": "x", "resources": {"x:index:R": ` + definition + `}}`))
@@ -317,7 +318,9 @@ func FuzzParse(f *testing.F) {
 	data, err := os.ReadFile(filepath.Join("testdata", "zoo.json"))
 	require.NoError(f, err)
 	f.Add(data)
-	f.Add([]byte(`{"name":"x","types":{"x:i:T":{"enum":[{"value":1}],"type":"integer"}},"functions":{"x:i:f":{"outputs":{"type":"array"}}}}`))
+	f.Add(
+		[]byte(
+			`{"name":"x","types":{"x:i:T":{"enum":[{"value":1}],"type":"integer"}},"functions":{"x:i:f":{"outputs":{"type":"array"}}}}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		pkg, err := schema.Parse(data)
 		if err != nil {

@@ -11,7 +11,8 @@ import (
 func TestPlain(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ text, want string }{
-		"names by language": {"use <span pulumi-lang-nodejs=\"`minUpper`\" pulumi-lang-yaml=\"`minUpper`\">`minUpper`</span> instead.",
+		"names by language": {"use <span pulumi-lang-nodejs=\"`minUpper`\" " +
+			"pulumi-lang-yaml=\"`minUpper`\">`minUpper`</span> instead.",
 			"use `minUpper` instead."},
 		"a link":         {`see <a href="https://example.com">there</a>`, "see there"},
 		"an empty tag":   {"one<br/>two<BR />", "onetwo"},

@@ -8,8 +8,8 @@ import (
 	"github.com/yamlhost/yamlhost/internal/jsontext"
 )
 
-// section is where the definitions of one kind are found by their tokens: in the text of a schema that has been read, or by
-// an index in a file. Implementations are safe for concurrent use.
+// section is where the definitions of one kind are found by their tokens: in the text of a schema that has been read,
+// or by an index in a file. Implementations are safe for concurrent use.
 type section interface {
 	// has reports whether there is a definition of exactly that token.
 	has(token string) bool

@@ -8,8 +8,8 @@ import (
 	"github.com/yamlhost/yamlhost/internal/jsontext"
 )
 
-// stream reads a JSON text as it passes by and holds one value of it at a time, so that the text may be much larger than the
-// memory. It has the grammar of jsontext.EachMember.
+// stream reads a JSON text as it passes by and holds one value of it at a time, so that the text may be much larger
+// than the memory. It has the grammar of jsontext.EachMember.
 type stream struct {
 	from io.Reader
 	held []byte // read, from the value it is at

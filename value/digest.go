@@ -120,7 +120,8 @@ func OpenArchiveFile(a *Archive, o Opener) (content io.ReadCloser, isFile bool, 
 			return nil, false, file.Close()
 		case !IsArchiveName(a.Path):
 			file.Close()
-			return nil, false, fmt.Errorf("open archive %s: it is neither a directory nor a .tar, .tgz, .tar.gz, .zip or .jar file", a.Path)
+			return nil, false, fmt.Errorf(
+				"open archive %s: it is neither a directory nor a .tar, .tgz, .tar.gz, .zip or .jar file", a.Path)
 		}
 		return file, true, nil
 	case a.URI != "":

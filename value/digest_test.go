@@ -166,7 +166,8 @@ func TestDigestFaults(t *testing.T) {
 
 func TestDigestKeepsMarksAndHashes(t *testing.T) {
 	t.Parallel()
-	v := List(NewAsset(&Asset{Text: "x", HasText: true}).Secret(), NewAsset(&Asset{Path: "gone", Hash: "kept"}), Unknown(KindAsset))
+	v := List(NewAsset(&Asset{Text: "x", HasText: true}).Secret(), NewAsset(&Asset{Path: "gone", Hash: "kept"}),
+		Unknown(KindAsset))
 	got, err := WithDigests(v, DirOpener{Dir: t.TempDir()})
 	require.NoError(t, err)
 	items, _ := got.AsList()

@@ -11,7 +11,8 @@ import (
 func TestParseDuration(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]time.Duration{
-		"90s": 90 * time.Second, "1h30m": 90 * time.Minute, "1d": 24 * time.Hour, "1.5d": 36 * time.Hour, "2d12h": 60 * time.Hour,
+		"90s": 90 * time.Second, "1h30m": 90 * time.Minute, "1d": 24 * time.Hour, "1.5d": 36 * time.Hour,
+		"2d12h": 60 * time.Hour,
 	} {
 		d, err := ParseDuration(text)
 		require.NoError(t, err, text)

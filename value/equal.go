@@ -7,8 +7,8 @@ import "slices"
 // compared by them alone (F1.26).
 func Equal(a, b Value) bool { return equal(a, b, true) }
 
-// SameContent reports whether a and b have the same content, whatever their secrecy and dependencies. Two unknown values
-// are the same content only if both are unknown at the same place.
+// SameContent reports whether a and b have the same content, whatever their secrecy and dependencies. Two unknown
+// values are the same content only if both are unknown at the same place.
 func SameContent(a, b Value) bool { return equal(a, b, false) }
 
 func equal(a, b Value, withMarks bool) bool {

@@ -10,10 +10,10 @@ import (
 	"github.com/yamlhost/yamlhost/internal/jsontext"
 )
 
-// JSON is the text that fn::toJSON gives for v (L6.18): a string value that carries the marks of everything inside v, and
-// is unknown when anything inside v is. Keys are ascending, numbers as short as they can be, null is kept, and < > & are
-// escaped so that texts written by other hosts stay the same. NaN, infinities, assets, archives, resources and texts that
-// are not UTF-8 are errors.
+// JSON is the text that fn::toJSON gives for v (L6.18): a string value that carries the marks of everything inside v,
+// and is unknown when anything inside v is. Keys are ascending, numbers as short as they can be, null is kept, and < >
+// & are escaped so that texts written by other hosts stay the same. NaN, infinities, assets, archives, resources and
+// texts that are not UTF-8 are errors.
 func JSON(v Value) (Value, error) {
 	if v.ContainsUnknown() {
 		return UnknownFrom(KindString, v), nil

@@ -19,8 +19,9 @@ func TestJSON(t *testing.T) {
 		v    value.Value
 		want string
 	}{
-		"null":               {value.Null, `null`},
-		"keys ascending":     {value.Map(map[string]value.Value{"b": value.Int(1), "a": value.Bool(false)}), `{"a":false,"b":1}`},
+		"null": {value.Null, `null`},
+		"keys ascending": {value.Map(map[string]value.Value{"b": value.Int(1), "a": value.Bool(false)}),
+			`{"a":false,"b":1}`},
 		"null kept":          {value.Map(map[string]value.Value{"a": value.Null}), `{"a":null}`},
 		"empty list":         {value.List(), `[]`},
 		"empty map":          {value.EmptyMap(), `{}`},
@@ -54,7 +55,8 @@ func TestJSONMarks(t *testing.T) {
 
 	got, err = value.JSON(value.List(a.Secret(), value.Unknown(value.KindNumber)))
 	require.NoError(t, err)
-	require.True(t, value.Equal(value.Unknown(value.KindString).Secret().DependingOn("urn:pulumi:s::p::t::a"), got), "%v", got)
+	require.True(t, value.Equal(value.Unknown(value.KindString).Secret().DependingOn("urn:pulumi:s::p::t::a"), got), "%v",
+		got)
 }
 
 func TestJSONRefuses(t *testing.T) {
@@ -67,8 +69,9 @@ func TestJSONRefuses(t *testing.T) {
 		"NaN":      {value.List(value.Number(math.NaN())), "JSON has no NaN"},
 		"asset":    {value.NewAsset(&value.Asset{Path: "x"}), "an asset has no JSON form"},
 		"archive":  {value.List(value.NewArchive(&value.Archive{Path: "x"})), "an archive has no JSON form"},
-		"resource": {value.Resource(&value.ResourceRef{}), "a resource has no JSON form; use one of its properties, such as .id"},
-		"bytes":    {value.String("\xff"), "a text that is not UTF-8 has no JSON form; use fn::toBase64"},
+		"resource": {value.Resource(&value.ResourceRef{}),
+			"a resource has no JSON form; use one of its properties, such as .id"},
+		"bytes": {value.String("\xff"), "a text that is not UTF-8 has no JSON form; use fn::toBase64"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -86,9 +89,10 @@ func TestFromJSON(t *testing.T) {
 		text string
 		want value.Value
 	}{
-		"white space":       {" \n\t[ 1 , true ]\r\n", value.List(value.Int(1), value.Bool(true))},
-		"last key counts":   {`{"a":1,"b":2,"a":3}`, value.Map(map[string]value.Value{"a": value.Int(3), "b": value.Int(2)})},
-		"numbers":           {`[-0.5e+1,1E2,0,9007199254740993]`, value.List(value.Number(-5), value.Int(100), value.Int(0), value.Number(9007199254740992))},
+		"white space":     {" \n\t[ 1 , true ]\r\n", value.List(value.Int(1), value.Bool(true))},
+		"last key counts": {`{"a":1,"b":2,"a":3}`, value.Map(map[string]value.Value{"a": value.Int(3), "b": value.Int(2)})},
+		"numbers": {`[-0.5e+1,1E2,0,9007199254740993]`, value.List(value.Number(-5), value.Int(100), value.Int(0),
+			value.Number(9007199254740992))},
 		"escapes":           {`"\"\\\/\b\f\n\r\t\u00e9\ud83d\ude00"`, value.String("\"\\/\b\f\n\r\té😀")},
 		"half a pair":       {`"\ud83dx\udc00"`, value.String("\uFFFDx\uFFFD")},
 		"bytes are kept":    {"\"\xff\xfe\"", value.String("\xff\xfe")},
@@ -120,7 +124,8 @@ func TestFromJSONRefuses(t *testing.T) {
 		"key":               {`{a:1}`, "line 1, column 2: a key should come here"},
 		"colon":             {`{"a" 1}`, `line 1, column 6: ":" should come here`},
 		"too large":         {`[1e999]`, "line 1, column 2: the number is too large"},
-		"too deep":          {strings.Repeat("[", 20_000), "line 1, column 10002: lists and objects are nested more than 10000 deep"},
+		"too deep": {strings.Repeat("[", 20_000),
+			"line 1, column 10002: lists and objects are nested more than 10000 deep"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -132,7 +137,8 @@ func TestFromJSONRefuses(t *testing.T) {
 
 // FuzzJSON compares with the standard library, which is right about what JSON is.
 func FuzzJSON(f *testing.F) {
-	for _, seed := range []string{`null`, `{"a":[1,2.5,"x\u0000"],"b":{}}`, `"\ud83d\ude00<>&"`, `-0`, `[1e21,1e-7]`, `{"a":1,"a":2}`, `"\u2028"`} {
+	for _, seed := range []string{`null`, `{"a":[1,2.5,"x\u0000"],"b":{}}`, `"\ud83d\ude00<>&"`, `-0`, `[1e21,1e-7]`,
+		`{"a":1,"a":2}`, `"\u2028"`} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

@@ -16,8 +16,8 @@ type marks struct {
 // IsSecret reports whether the value itself is secret; parts inside may be too, see ContainsSecret.
 func (v Value) IsSecret() bool { return v.marks != nil && v.marks.secret }
 
-// Deps are the URNs that the value itself came from, ascending, each once. The caller must not modify them. Parts inside
-// may have more, see AllDeps.
+// Deps are the URNs that the value itself came from, ascending, each once. The caller must not modify them. Parts
+// inside may have more, see AllDeps.
 func (v Value) Deps() []urn.URN {
 	if v.marks == nil {
 		return nil
@@ -25,8 +25,8 @@ func (v Value) Deps() []urn.URN {
 	return v.marks.deps
 }
 
-// Secret returns v marked secret. The mark covers everything inside, so the parts lose marks of their own: a secret inside
-// a secret would be written into a state file as a plain text below the key of a ciphertext (F4.7).
+// Secret returns v marked secret. The mark covers everything inside, so the parts lose marks of their own: a secret
+// inside a secret would be written into a state file as a plain text below the key of a ciphertext (F4.7).
 func (v Value) Secret() Value {
 	if v.IsSecret() {
 		return v

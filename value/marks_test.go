@@ -82,7 +82,8 @@ func TestMarksProperties(t *testing.T) {
 		}
 
 		bare := v.Bare()
-		if bare.ContainsSecret() || len(bare.AllDeps()) > 0 || !value.SameContent(bare, v) || bare.ContainsUnknown() != v.ContainsUnknown() {
+		if bare.ContainsSecret() || len(bare.AllDeps()) > 0 || !value.SameContent(bare, v) ||
+			bare.ContainsUnknown() != v.ContainsUnknown() {
 			t.Fatal("Bare")
 		}
 		if public := v.DeepPublic(); public.ContainsSecret() || !slices.Equal(public.AllDeps(), v.AllDeps()) {
@@ -105,7 +106,8 @@ func TestAccessProperties(t *testing.T) {
 		item, exists := v.Index(0)
 		switch {
 		case !v.IsKnown():
-			if got.IsKnown() || item.IsKnown() || !exists || got.IsSecret() != v.IsSecret() || !slices.Equal(got.Deps(), v.Deps()) {
+			if got.IsKnown() || item.IsKnown() || !exists || got.IsSecret() != v.IsSecret() ||
+				!slices.Equal(got.Deps(), v.Deps()) {
 				t.Fatal("access on unknown gives unknown with the same marks")
 			}
 			return
@@ -188,7 +190,8 @@ func TestEqual(t *testing.T) {
 	require.False(t, value.Equal(value.List(), value.EmptyMap()))
 	require.True(t, value.Equal(
 		value.NewAsset(&value.Asset{Path: "a", Hash: "1"}), value.NewAsset(&value.Asset{URI: "b", Hash: "1"})), "F1.26")
-	require.False(t, value.Equal(value.NewAsset(&value.Asset{Path: "a", Hash: "1"}), value.NewAsset(&value.Asset{Path: "a", Hash: "2"})))
+	require.False(t, value.Equal(value.NewAsset(&value.Asset{Path: "a", Hash: "1"}),
+		value.NewAsset(&value.Asset{Path: "a", Hash: "2"})))
 }
 
 func nanOf() float64 { zero := 0.0; return zero / zero }

@@ -29,8 +29,8 @@ func (d DirOpener) Open(path string) (fs.File, error) {
 	return d.open(path)
 }
 
-// open opens a file or directory. A named pipe or a socket is refused: it has no content that could be the same tomorrow,
-// and opening it may take for ever.
+// open opens a file or directory. A named pipe or a socket is refused: it has no content that could be the same
+// tomorrow, and opening it may take for ever.
 func (d DirOpener) open(path string) (*os.File, error) {
 	if d.Allow != nil {
 		if err := d.Allow(path); err != nil {

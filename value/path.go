@@ -36,7 +36,8 @@ func PathOf(keys ...string) Path {
 	return p
 }
 
-// ParsePath reads the text form of a path (F3.14), in its lenient form that allows `a.[0]`. The empty text is the empty path.
+// ParsePath reads the text form of a path (F3.14), in its lenient form that allows `a.[0]`. The empty text is the empty
+// path.
 func ParsePath(s string) (Path, error) { return parsePath(s, false) }
 
 // ParsePathStrict is ParsePath without the lenience: `a.[0]` is an error, as it is for `config set --path`.
@@ -108,8 +109,8 @@ func parseBracket(s string) (step PathStep, rest string, err error) {
 	return IndexStep(int(index)), rest, nil
 }
 
-// String is the text form of the path. ParsePath reads it back as an equal path, save for keys that need quotes and have
-// a backslash before a quote or at their end: the grammar has no way to write those.
+// String is the text form of the path. ParsePath reads it back as an equal path, save for keys that need quotes and
+// have a backslash before a quote or at their end: the grammar has no way to write those.
 func (p Path) String() string {
 	var b strings.Builder
 	for i, step := range p {
@@ -312,9 +313,9 @@ func (v Value) stepsMatching(step PathStep) []PathStep {
 }
 
 // Reset returns a copy of news in which the places that the path matches are as they are in olds, and reports whether
-// that was possible everywhere (E4.65). A key that olds lacks is removed, whether or not olds has the container around it;
-// a key that only news lacks is added again. Two things cannot be reset and stay as in news: a list item that only one
-// side has, and a place in a container that news lacks. What was inside a secret comes back as a secret.
+// that was possible everywhere (E4.65). A key that olds lacks is removed, whether or not olds has the container around
+// it; a key that only news lacks is added again. Two things cannot be reset and stay as in news: a list item that only
+// one side has, and a place in a container that news lacks. What was inside a secret comes back as a secret.
 func (p Path) Reset(olds, news Value) (Value, bool) { return p.reset(olds, news, false) }
 
 // reset does the work of Reset; exposed says that a container around olds is secret and none around news is.
@@ -396,8 +397,8 @@ type Change struct {
 	Old, New Value // null where there is none
 }
 
-// Changes lists the places at which two values differ in content, whatever their marks, in order of keys and indexes. It
-// goes into maps and lists that both sides have and reports the innermost places; a null counts as absent.
+// Changes lists the places at which two values differ in content, whatever their marks, in order of keys and indexes.
+// It goes into maps and lists that both sides have and reports the innermost places; a null counts as absent.
 func Changes(olds, news Value) []Change {
 	var found []Change
 	collectChanges(&found, nil, olds, news)

@@ -17,19 +17,22 @@ func TestPrint(t *testing.T) {
 		v    value.Value
 		want string
 	}{
-		"null":           {value.Null, `null`},
-		"text":           {value.String("a\"b"), `"a\"b"`},
-		"number":         {value.Int(1 << 20), `1048576`},
-		"nested":         {value.Map(map[string]value.Value{"b": value.List(value.Bool(true), value.Null), "a": value.Int(1)}), `{"a": 1, "b": [true, null]}`},
+		"null":   {value.Null, `null`},
+		"text":   {value.String("a\"b"), `"a\"b"`},
+		"number": {value.Int(1 << 20), `1048576`},
+		"nested": {value.Map(map[string]value.Value{"b": value.List(value.Bool(true), value.Null),
+			"a": value.Int(1)}), `{"a": 1, "b": [true, null]}`},
 		"secret":         {value.String("hunter2").Secret(), `[secret]`},
 		"secret inside":  {value.List(value.Int(1), value.String("hunter2").Secret()), `[1, [secret]]`},
 		"unknown":        {value.Unknown(value.KindString), `[unknown]`},
 		"secret unknown": {value.Unknown(value.KindString).Secret(), `[secret]`},
 		"asset":          {value.NewAsset(&value.Asset{Text: "x", HasText: true}), `asset(text "x")`},
-		"archive":        {value.NewArchive(&value.Archive{Assets: value.Map(map[string]value.Value{"a": value.NewAsset(&value.Asset{Path: "p"})})}), `archive({"a": asset(path "p")})`},
-		"elided":         {value.NewArchive(&value.Archive{Hash: "00ff"}), `archive(hash 00ff)`},
-		"remote":         {value.NewAsset(&value.Asset{URI: "https://x"}), `asset(uri "https://x")`},
-		"resource":       {value.Resource(&value.ResourceRef{URN: "urn:pulumi:s::p::t::a"}), `resource(urn:pulumi:s::p::t::a)`},
+		"archive": {value.NewArchive(&value.Archive{Assets: value.Map(
+			map[string]value.Value{"a": value.NewAsset(&value.Asset{Path: "p"})})}), `archive({"a": asset(path "p")})`},
+		"elided": {value.NewArchive(&value.Archive{Hash: "00ff"}), `archive(hash 00ff)`},
+		"remote": {value.NewAsset(&value.Asset{URI: "https://x"}), `asset(uri "https://x")`},
+		"resource": {value.Resource(&value.ResourceRef{URN: "urn:pulumi:s::p::t::a"}),
+			`resource(urn:pulumi:s::p::t::a)`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -46,7 +49,8 @@ func TestNoVerbLeaks(t *testing.T) {
 		value.String(text).Secret(),
 		value.Map(map[string]value.Value{"k": value.List(value.String(text).Secret())}),
 		value.NewAsset(&value.Asset{Text: text, HasText: true}).Secret(),
-		value.NewArchive(&value.Archive{Assets: value.Map(map[string]value.Value{"a": value.NewAsset(&value.Asset{Text: text, HasText: true}).Secret()})}),
+		value.NewArchive(&value.Archive{Assets: value.Map(map[string]value.Value{"a": value.NewAsset(&value.Asset{Text: text,
+			HasText: true}).Secret()})}),
 		value.Resource(&value.ResourceRef{URN: "urn:pulumi:s::p::t::a", ID: value.String(text).Secret()}),
 	}
 	for _, v := range secrets {

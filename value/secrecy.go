@@ -3,8 +3,8 @@ package value
 import "slices"
 
 // SecretLike returns v with everything marked secret that was secret in before, an earlier version of v: for providers
-// that do not tell which of the values that they have read are secret. Maps are matched by key and lists by content, then
-// by position. Where a secret member of a list cannot be found again, the whole list becomes secret.
+// that do not tell which of the values that they have read are secret. Maps are matched by key and lists by content,
+// then by position. Where a secret member of a list cannot be found again, the whole list becomes secret.
 func (v Value) SecretLike(before Value) Value {
 	switch {
 	case v.IsSecret():

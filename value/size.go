@@ -1,7 +1,8 @@
 package value
 
-// Size estimates how many bytes a value takes when it is written out: what several values share counts each time. It stops
-// looking once it is over limit, so that it takes no longer than a value of that size does; the result is then any number over it.
+// Size estimates how many bytes a value takes when it is written out: what several values share counts each time. It
+// stops looking once it is over limit, so that it takes no longer than a value of that size does; the result is then
+// any number over it.
 func Size(v Value, limit int64) int64 {
 	s := sizer{left: limit}
 	s.add(v)

@@ -6,11 +6,12 @@ import (
 	"unicode/utf8"
 )
 
-// SignatureKey is the map key that marks a map as something special in messages and in states (F1.3). It is reserved: a map
-// of a program or of a provider's answer must not have it.
+// SignatureKey is the map key that marks a map as something special in messages and in states (F1.3). It is reserved: a
+// map of a program or of a provider's answer must not have it.
 const SignatureKey = "4dabf18193072939515e22adb298388d"
 
-// MaxDepth is how deep lists, maps and archives of a value may nest to be kept in a state, with room for what is around it.
+// MaxDepth is how deep lists, maps and archives of a value may nest to be kept in a state, with room for what is around
+// it.
 const MaxDepth = 900
 
 // StorableError says why a value cannot be kept in a state: what was written would not be read back as the same value.
@@ -83,8 +84,8 @@ func storable(v Value, depth int, secret bool) *StorableError {
 	return nil
 }
 
-// unrecognized describes a map with the reserved key. The signature is shown only where it is no secret and of a signature's
-// length at most.
+// unrecognized describes a map with the reserved key. The signature is shown only where it is no secret and of a
+// signature's length at most.
 func unrecognized(signature Value, secret bool) string {
 	text, ok := signature.AsString()
 	if !ok || secret || signature.IsSecret() || len(text) > 64 {

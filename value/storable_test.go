@@ -21,16 +21,18 @@ func TestStorable(t *testing.T) {
 		v    Value
 		says string // nothing: it is sound
 	}{
-		"plain":                {MapOf(Entry{"a", List(Int(1), String("\xff"), Null)}), ""},
-		"the key as a text":    {String(SignatureKey), ""},
-		"deep":                 {nested(MaxDepth, Int(1)), ""},
-		"too deep":             {nested(MaxDepth+1, Int(1)), "nested more than 900 deep"},
-		"nonsense":             {MapOf(Entry{"a", List(reserved(String("nonsense")))}), `the value of a[0] has the unrecognized signature "nonsense"`},
+		"plain":             {MapOf(Entry{"a", List(Int(1), String("\xff"), Null)}), ""},
+		"the key as a text": {String(SignatureKey), ""},
+		"deep":              {nested(MaxDepth, Int(1)), ""},
+		"too deep":          {nested(MaxDepth+1, Int(1)), "nested more than 900 deep"},
+		"nonsense": {MapOf(Entry{"a", List(reserved(String("nonsense")))}),
+			`the value of a[0] has the unrecognized signature "nonsense"`},
 		"a secret's signature": {reserved(String("1b47061264138c4ac30d75fd1eb44270")), "unrecognized signature"},
 		"a number":             {reserved(Int(7)), "unrecognized signature"},
-		"within a secret":      {MapOf(Entry{"a", reserved(String("hidden text").Secret()).Secret()}), "the value of a has an unrecognized signature"},
-		"a key of bytes":       {MapOf(Entry{"\xff", Int(1)}), "not UTF-8"},
-		"an asset of bytes":    {NewAsset(&Asset{Text: "\xff", HasText: true}), "not UTF-8"},
+		"within a secret": {MapOf(Entry{"a", reserved(String("hidden text").Secret()).Secret()}),
+			"the value of a has an unrecognized signature"},
+		"a key of bytes":    {MapOf(Entry{"\xff", Int(1)}), "not UTF-8"},
+		"an asset of bytes": {NewAsset(&Asset{Text: "\xff", HasText: true}), "not UTF-8"},
 		"an archive in an archive": {NewArchive(&Archive{Assets: MapOf(Entry{"x", NewArchive(&Archive{
 			Assets: MapOf(Entry{"y", NewAsset(&Asset{Path: "\xff"})})})})}), "not UTF-8"},
 	} {
@@ -43,5 +45,6 @@ func TestStorable(t *testing.T) {
 		require.NotContains(t, err.Error(), "hidden", name)
 		require.Less(t, len(err.Error()), 300, name)
 	}
-	require.Equal(t, 2, strings.Count(Storable(nested(MaxDepth+1, Int(1))).Error(), "[0][0][0][0]"), "the path begins at the top and is short")
+	require.Equal(t, 2, strings.Count(Storable(nested(MaxDepth+1, Int(1))).Error(), "[0][0][0][0]"),
+		"the path begins at the top and is short")
 }

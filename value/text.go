@@ -59,9 +59,9 @@ func Text(v Value) (Value, error) {
 	return text, nil
 }
 
-// FormatNumber writes a number for people and names (L5.C): an integer below 2^53 with all of its digits and never with an
-// exponent, everything from 1e-6 up to 1e21 as plain decimals with as few digits as tell it from its neighbours, the rest
-// with an exponent. Minus zero is 0.
+// FormatNumber writes a number for people and names (L5.C): an integer below 2^53 with all of its digits and never with
+// an exponent, everything from 1e-6 up to 1e21 as plain decimals with as few digits as tell it from its neighbours, the
+// rest with an exponent. Minus zero is 0.
 func FormatNumber(f float64) string {
 	switch abs := math.Abs(f); {
 	case abs == 0:

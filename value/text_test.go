@@ -69,11 +69,14 @@ func TestTextRefuses(t *testing.T) {
 		v    value.Value
 		want string
 	}{
-		"list":     {value.List(value.Int(1)), "a list cannot be put into a text; use fn::join or fn::toJSON"},
-		"map":      {value.EmptyMap(), "a map cannot be put into a text; use fn::toJSON, or name one of its members"},
-		"asset":    {value.NewAsset(&value.Asset{Path: "x"}), "an asset cannot be put into a text; use its content or its path instead"},
-		"archive":  {value.NewArchive(&value.Archive{Path: "x"}), "an archive cannot be put into a text; use its path instead"},
-		"resource": {value.Resource(&value.ResourceRef{}), "a resource cannot be put into a text; name one of its properties, such as .id"},
+		"list": {value.List(value.Int(1)), "a list cannot be put into a text; use fn::join or fn::toJSON"},
+		"map":  {value.EmptyMap(), "a map cannot be put into a text; use fn::toJSON, or name one of its members"},
+		"asset": {value.NewAsset(&value.Asset{Path: "x"}),
+			"an asset cannot be put into a text; use its content or its path instead"},
+		"archive": {value.NewArchive(&value.Archive{Path: "x"}),
+			"an archive cannot be put into a text; use its path instead"},
+		"resource": {value.Resource(&value.ResourceRef{}),
+			"a resource cannot be put into a text; name one of its properties, such as .id"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -85,7 +88,8 @@ func TestTextRefuses(t *testing.T) {
 }
 
 func FuzzFormatNumber(f *testing.F) {
-	for _, n := range []float64{0, 1, -1, 1e6, 1 << 53, 1e21, 1e-6, 1e-7, 0.1, math.MaxFloat64, math.SmallestNonzeroFloat64} {
+	for _, n := range []float64{0, 1, -1, 1e6, 1 << 53, 1e21, 1e-6, 1e-7, 0.1, math.MaxFloat64,
+		math.SmallestNonzeroFloat64} {
 		f.Add(n)
 	}
 	f.Fuzz(func(t *testing.T, n float64) {

@@ -19,11 +19,12 @@ import (
 
 // CheckOptions are what is known of a run besides the text.
 type CheckOptions struct {
-	// Schemas loads the schemas of packages. damaged reports whether one of those that were loaded since has turned out to be
-	// damaged, for example by somebody who writes to its file: loaded anew, it is sound or says what is wrong.
+	// Schemas loads the schemas of packages. damaged reports whether one of those that were loaded since has turned out to
+	// be damaged, for example by somebody who writes to its file: loaded anew, it is sound or says what is wrong.
 	Schemas func() (loader schema.Loader, damaged func() bool)
-	// Parameterize asks a plugin what package it becomes with the parameters of an entry of `packages` (L7.32). Its error may
-	// have a method Advice() string that tells the way out. It is nil where only declarations beside the program count.
+	// Parameterize asks a plugin what package it becomes with the parameters of an entry of `packages` (L7.32). Its error
+	// may have a method Advice() string that tells the way out. It is nil where only declarations beside the program
+	// count.
 	Parameterize func(ctx context.Context, pkg project.Package) (schema.Descriptor, error)
 	// Config is the configuration of a stack by full key, and that of the project file. ConfigKnown says that there is a
 	// stack; without one, missing values are not reported.
@@ -44,8 +45,8 @@ type CheckOptions struct {
 // attempts bounds how often a program is checked while somebody writes to the schemas that it needs.
 const attempts = 3
 
-// Check parses and checks the program. All findings, those of the workspace too, come back together, each position once. The
-// program is nil when there is no text.
+// Check parses and checks the program. All findings, those of the workspace too, come back together, each position
+// once. The program is nil when there is no text.
 func (w *Workspace) Check(ctx context.Context, o CheckOptions) (*check.Program, diag.Diagnostics) {
 	if w.Source == nil {
 		if w.compiler != nil && w.options.Compile == nil {
@@ -69,8 +70,8 @@ func (w *Workspace) Check(ctx context.Context, o CheckOptions) (*check.Program, 
 	return program, w.Join(slices.Concat(parsed, failed, checked))
 }
 
-// runtime is what is wrong with the runtime of the project: a program in another language cannot be read here, and the Pulumi
-// CLI wants one.
+// runtime is what is wrong with the runtime of the project: a program in another language cannot be read here, and the
+// Pulumi CLI wants one.
 func (w *Workspace) runtime() diag.Diagnostics {
 	const yaml = "yaml"
 	p := w.Project
@@ -81,7 +82,8 @@ func (w *Workspace) runtime() diag.Diagnostics {
 		return diag.Diagnostics{{Severity: diag.Portability, Code: diag.YamlhostOnly, Subject: p.Name.Range,
 			Summary: "the project names no runtime", Detail: "the Pulumi CLI wants `runtime: yaml`"}}
 	}
-	d := diag.Diagnostic{Code: diag.NoProgram, Subject: p.RuntimePlace, Summary: "the runtime " + p.Runtime + " cannot be run here",
+	d := diag.Diagnostic{Code: diag.NoProgram, Subject: p.RuntimePlace, Summary: "the runtime " + p.Runtime +
+		" cannot be run here",
 		Detail: "yamlhost runs programs of the runtime yaml; others need the Pulumi CLI and its language host"}
 	if diag.Surely(p.Runtime, yaml) {
 		d.Summary, d.Detail = "there is no runtime "+p.Runtime, "did you mean `yaml`?"
@@ -92,8 +94,8 @@ func (w *Workspace) runtime() diag.Diagnostics {
 	return diag.Diagnostics{d}
 }
 
-// Parse reads the program's text without checking it. Configuration that the text uses need not be declared in it when config
-// has its key. The program's text must be known (Source).
+// Parse reads the program's text without checking it. Configuration that the text uses need not be declared in it when
+// config has its key. The program's text must be known (Source).
 func (w *Workspace) Parse(config map[string]check.ConfigText) (*ast.File, diag.Diagnostics) {
 	file, diags := w.parse(names(config, w.Project.Name.Text))
 	return file, onceEach(diags, w.Diags)
@@ -130,23 +132,24 @@ func programNames(keys []string, name string) []string {
 	return all
 }
 
-// ConfigTexts is a stack's configuration as Check takes it. Without a stack (nil) the values of the project file are all there
-// is.
+// ConfigTexts is a stack's configuration as Check takes it. Without a stack (nil) the values of the project file are
+// all there is.
 func (w *Workspace) ConfigTexts(config map[project.Key]project.Text) map[string]check.ConfigText {
 	if config == nil {
 		config, _, _ = project.Merge(w.Project, project.NewSettings("", w.Project.Name.Text), "", nil)
 	}
 	texts := make(map[string]check.ConfigText, len(config))
 	for key, text := range config {
-		texts[key.String()] = check.ConfigText{Text: text.Text, Secret: text.Secret, Project: text.FromProject, Structured: text.Structured,
-			Key: text.Key}
+		texts[key.String()] = check.ConfigText{Text: text.Text, Secret: text.Secret, Project: text.FromProject,
+			Structured: text.Structured, Key: text.Key}
 	}
 	return texts
 }
 
-// parameterized are the packages that the project's `packages` make of plugins and parameters (L7.32). One that is declared
-// beside the program is not asked for: the declaration has all that is needed.
-func (w *Workspace) parameterized(ctx context.Context, ask func(context.Context, project.Package) (schema.Descriptor, error)) ([]schema.Descriptor, diag.Diagnostics) {
+// parameterized are the packages that the project's `packages` make of plugins and parameters (L7.32). One that is
+// declared beside the program is not asked for: the declaration has all that is needed.
+func (w *Workspace) parameterized(ctx context.Context, ask func(context.Context, project.Package) (schema.Descriptor,
+	error)) ([]schema.Descriptor, diag.Diagnostics) {
 	var found []schema.Descriptor
 	var diags diag.Diagnostics
 	declared := map[string]bool{}

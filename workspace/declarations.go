@@ -9,8 +9,8 @@ import (
 	"github.com/yamlhost/yamlhost/workspace/project"
 )
 
-// withDeclarations adds the configuration that the project file declares to a program that lies in another file (L1.7): values
-// of the stack have their declared types in the program too (L2.33).
+// withDeclarations adds the configuration that the project file declares to a program that lies in another file (L1.7):
+// values of the stack have their declared types in the program too (L2.33).
 func withDeclarations(file *ast.File, p *project.Project) *ast.File {
 	declared := map[string]bool{}
 	for _, c := range file.Config {
@@ -25,7 +25,8 @@ func withDeclarations(file *ast.File, p *project.Project) *ast.File {
 		if !d.Own || declared[d.Key.Name] {
 			continue
 		}
-		c := &ast.Config{Name: ast.Literal{Value: d.Key.Name, Range: d.Place}, Range: d.Place, Secret: &ast.BoolLiteral{Value: d.Secret, Range: d.Place}}
+		c := &ast.Config{Name: ast.Literal{Value: d.Key.Name, Range: d.Place}, Range: d.Place,
+			Secret: &ast.BoolLiteral{Value: d.Secret, Range: d.Place}}
 		if t := d.ValueType(); t != nil {
 			c.Type = declaredType(t, d.Place)
 		}
@@ -48,8 +49,8 @@ func declaredType(t *project.Type, at diag.Range) *ast.ConfigType {
 	return list
 }
 
-// SecretKeys returns the configuration keys that the project file or the program declare secret. Faults of the program are
-// not told.
+// SecretKeys returns the configuration keys that the project file or the program declare secret. Faults of the program
+// are not told.
 func (w *Workspace) SecretKeys() map[project.Key]bool {
 	if w.Source == nil {
 		return SecretKeys(w.Project, nil)

@@ -11,9 +11,9 @@ import (
 	"github.com/yamlhost/yamlhost/workspace/project"
 )
 
-// ParserOptions, Declare, CheckerOptions and Join are the parts of Check, for an editor that parses and checks by itself: what
-// the parser has to know, what is declared beside the program, what the checker has to know but for the schemas, and the
-// findings of the parser and the checker with those about the workspace, each position once.
+// ParserOptions, Declare, CheckerOptions and Join are the parts of Check, for an editor that parses and checks by
+// itself: what the parser has to know, what is declared beside the program, what the checker has to know but for the
+// schemas, and the findings of the parser and the checker with those about the workspace, each position once.
 func (w *Workspace) ParserOptions(o CheckOptions) parser.Options {
 	name := w.nameFor(o)
 	declared := append(names(o.Config, name), programNames(w.stackKeys(o), name)...)

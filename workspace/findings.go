@@ -50,6 +50,7 @@ func onceEach(first, second diag.Diagnostics) diag.Diagnostics {
 // within reports whether an error of findings is about a part of what another is about, in the same way.
 func within(findings diag.Diagnostics, d diag.Diagnostic) bool {
 	return d.Code == diag.ConfigDefault && slices.ContainsFunc(findings, func(f diag.Diagnostic) bool {
-		return f.Code == d.Code && f.Subject.Source == d.Subject.Source && d.Subject.Start <= f.Subject.Start && f.Subject.End <= d.Subject.End
+		return f.Code == d.Code && f.Subject.Source == d.Subject.Source && d.Subject.Start <= f.Subject.Start &&
+			f.Subject.End <= d.Subject.End
 	})
 }

@@ -28,8 +28,8 @@ func (w *Workspace) readPackages() error {
 	return w.readLocal(w.Project.Packages, w.Project.LocalDir, make(map[string]bool))
 }
 
-// readDeclared finds the packages that are declared in the program directory (L1.H). Those of a program in a folder of its own
-// may lie beside the project file too, where `pulumi package add` puts them.
+// readDeclared finds the packages that are declared in the program directory (L1.H). Those of a program in a folder of
+// its own may lie beside the project file too, where `pulumi package add` puts them.
 func (w *Workspace) readDeclared() error {
 	files, found, err := project.PackageFiles(w.Dir(), w.options.shown)
 	if err != nil {
@@ -66,9 +66,11 @@ func Descriptors(files []project.PackageFile) []schema.Descriptor {
 	return found
 }
 
-// readLocal reads the packages of components that are used by path (L7.31, L7.32), and those that they use themselves: they
-// need no installation and are evaluated in process. localDir tells the folder of a package; read are those that are known.
-func (w *Workspace) readLocal(packages []project.Package, localDir func(project.Package) (string, bool), read map[string]bool) error {
+// readLocal reads the packages of components that are used by path (L7.31, L7.32), and those that they use themselves:
+// they need no installation and are evaluated in process. localDir tells the folder of a package; read are those that
+// are known.
+func (w *Workspace) readLocal(packages []project.Package, localDir func(project.Package) (string, bool),
+	read map[string]bool) error {
 	for _, pkg := range packages {
 		dir, local := localDir(pkg)
 		if !local || read[dir] {

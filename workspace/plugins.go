@@ -20,8 +20,8 @@ type Plugin struct {
 	Faulty  bool   // it cannot be used, which a finding says
 }
 
-// findPlugins finds the plugins that the project names by path, and returns what is wrong with them. A package with a path is
-// never looked for anywhere else: one of the same name that others publish is not what the project means.
+// findPlugins finds the plugins that the project names by path, and returns what is wrong with them. A package with a
+// path is never looked for anywhere else: one of the same name that others publish is not what the project means.
 func (w *Workspace) findPlugins() diag.Diagnostics {
 	var diags diag.Diagnostics
 	for _, pkg := range w.Project.Packages {
@@ -29,7 +29,8 @@ func (w *Workspace) findPlugins() diag.Diagnostics {
 		if !local {
 			if finding := w.almostPath(pkg); finding != nil {
 				diags.Add(*finding)
-				w.Plugins = append(w.Plugins, Plugin{Package: pkg, Name: pkg.Name.Text, Dir: filepath.Join(w.Project.Dir, pkg.Source), Faulty: true})
+				w.Plugins = append(w.Plugins, Plugin{Package: pkg, Name: pkg.Name.Text,
+					Dir: filepath.Join(w.Project.Dir, pkg.Source), Faulty: true})
 			}
 			continue
 		}
@@ -46,12 +47,13 @@ func (w *Workspace) findPlugins() diag.Diagnostics {
 	return diags
 }
 
-// examine looks whether a folder holds the plugin of a package; nil when it does. A plugin that is made another package by
-// parameters has a name of its own, which its executable says.
+// examine looks whether a folder holds the plugin of a package; nil when it does. A plugin that is made another package
+// by parameters has a name of its own, which its executable says.
 func (w *Workspace) examine(p *Plugin) *diag.Diagnostic {
 	pkg, shown := p.Package, w.options.shown(p.Dir)
 	fault := func(summary, detail string) *diag.Diagnostic {
-		return &diag.Diagnostic{Subject: pkg.Name.Range, Summary: "package `" + pkg.Name.Text + "`: " + summary, Detail: detail}
+		return &diag.Diagnostic{Subject: pkg.Name.Range, Summary: "package `" + pkg.Name.Text + "`: " + summary,
+			Detail: detail}
 	}
 	info, err := os.Stat(p.Dir)
 	if err != nil {
@@ -65,7 +67,8 @@ func (w *Workspace) examine(p *Plugin) *diag.Diagnostic {
 		finding := fault(shown+" is a file, and a package is named by the path of its folder", "write "+folder)
 		finding.Subject = pkg.SourceRange
 		if pkg.SourceRange.Text() == pkg.Source {
-			finding.Fixes = []diag.Fix{{Label: "Change to " + folder, Edits: []diag.Edit{{Range: pkg.SourceRange, Text: folder}}}}
+			finding.Fixes = []diag.Fix{{Label: "Change to " + folder,
+				Edits: []diag.Edit{{Range: pkg.SourceRange, Text: folder}}}}
 		}
 		return finding
 	}
@@ -77,15 +80,18 @@ func (w *Workspace) examine(p *Plugin) *diag.Diagnostic {
 		p.Name = names[0]
 		return nil
 	case len(names) == 1:
-		finding := fault(fmt.Sprintf("%s holds the plugin of the package `%s`", shown, names[0]), "call the package `"+names[0]+"`, as its resources do")
-		finding.Fixes = []diag.Fix{{Label: "Change to " + names[0], Edits: []diag.Edit{{Range: pkg.Name.Range, Text: names[0]}}}}
+		finding := fault(fmt.Sprintf("%s holds the plugin of the package `%s`", shown, names[0]), "call the package `"+
+			names[0]+"`, as its resources do")
+		finding.Fixes = []diag.Fix{{Label: "Change to " + names[0],
+			Edits: []diag.Edit{{Range: pkg.Name.Range, Text: names[0]}}}}
 		return finding
 	}
-	return fault(shown+" holds no plugin", "a plugin is an executable pulumi-resource-"+p.Name+", or a program with a file "+project.ComponentPackageFile)
+	return fault(shown+" holds no plugin", "a plugin is an executable pulumi-resource-"+p.Name+
+		", or a program with a file "+project.ComponentPackageFile)
 }
 
-// almostPath reports a source that is meant as a path but is none: it names a folder of the project and does not begin with a
-// dot. It would be taken for the name of a package that others publish.
+// almostPath reports a source that is meant as a path but is none: it names a folder of the project and does not begin
+// with a dot. It would be taken for the name of a package that others publish.
 func (w *Workspace) almostPath(pkg project.Package) *diag.Diagnostic {
 	source := filepath.ToSlash(pkg.Source)
 	if !strings.Contains(source, "/") || strings.Contains(source, "://") {
@@ -95,9 +101,11 @@ func (w *Workspace) almostPath(pkg project.Package) *diag.Diagnostic {
 		return nil
 	}
 	finding := &diag.Diagnostic{Code: diag.PackageMissing, Subject: pkg.SourceRange,
-		Summary: fmt.Sprintf("package `%s`: %s is no path, although there is such a file", pkg.Name.Text, pkg.Source), Detail: "write ./" + source}
+		Summary: fmt.Sprintf("package `%s`: %s is no path, although there is such a file", pkg.Name.Text, pkg.Source),
+		Detail:  "write ./" + source}
 	if pkg.SourceRange.Text() == pkg.Source {
-		finding.Fixes = []diag.Fix{{Label: "Change to ./" + source, Edits: []diag.Edit{{Range: pkg.SourceRange, Text: "./" + source}}}}
+		finding.Fixes = []diag.Fix{{Label: "Change to ./" + source,
+			Edits: []diag.Edit{{Range: pkg.SourceRange, Text: "./" + source}}}}
 	}
 	return finding
 }

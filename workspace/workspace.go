@@ -16,8 +16,8 @@ import (
 	"github.com/yamlhost/yamlhost/workspace/project"
 )
 
-// Workspace is a project with the text of its program. One with faults can still be checked as far as it goes. It is not safe
-// for concurrent use.
+// Workspace is a project with the text of its program. One with faults can still be checked as far as it goes. It is
+// not safe for concurrent use.
 type Workspace struct {
 	Project *project.Project
 	Program project.Program
@@ -26,8 +26,8 @@ type Workspace struct {
 	Packages []schema.Descriptor
 	// Components are the packages of components that are used by path (L7.31).
 	Components []check.LocalPackage
-	// Plugins are the packages that are plugins in folders of their own, which the project names by their paths (L7.31). They are
-	// taken from there and from nowhere else.
+	// Plugins are the packages that are plugins in folders of their own, which the project names by their paths (L7.31).
+	// They are taken from there and from nowhere else.
 	Plugins []Plugin
 	// Parts are the texts that the program is made of besides Source, as far as they have been read.
 	Parts []*diag.Source
@@ -51,17 +51,18 @@ type Options struct {
 	CompilerOption *string
 	// ProgramDir is where a compiler runs; empty for the folder that the project file says.
 	ProgramDir string
-	// Opened is the text of a file, by the name that Shown gives it, where an editor has it open; nil for any other file. The
-	// function itself is nil where there is no editor.
+	// Opened is the text of a file, by the name that Shown gives it, where an editor has it open; nil for any other file.
+	// The function itself is nil where there is no editor.
 	Opened func(shown string) *diag.Source
-	// Confined reads nothing outside of the project's folder, also where links lead: for a project that is not trusted (D13).
+	// Confined reads nothing outside of the project's folder, also where links lead: for a project that is not trusted
+	// (D13).
 	Confined bool
 	// LocalPackages reads the packages that the project uses by path: those of components, and plugins.
 	LocalPackages bool
 }
 
-// FindProject finds and reads the project file of a folder or one above it (L1.1). The error wraps project.ErrNotFound when
-// there is none.
+// FindProject finds and reads the project file of a folder or one above it (L1.1). The error wraps project.ErrNotFound
+// when there is none.
 func FindProject(dir string, o Options) (*project.Project, diag.Diagnostics, error) {
 	path, err := project.Find(dir)
 	if err != nil {
@@ -201,8 +202,8 @@ func (w *Workspace) Dir() string {
 	return w.Project.Dir
 }
 
-// source is the text of a program file. When that is the project file, it is the project's own text (L1.7), so that positions
-// in both are the same.
+// source is the text of a program file. When that is the project file, it is the project's own text (L1.7), so that
+// positions in both are the same.
 func (o Options) source(p *project.Project, path string) (*diag.Source, error) {
 	if path == p.Path {
 		return p.Source, nil
@@ -287,8 +288,8 @@ func (o Options) compilerOf(p *project.Project) *compilerOption {
 	return &c
 }
 
-// Compiler runs the command of a project's runtime option compiler and returns what it prints to standard output, which is
-// the program (L1.F).
+// Compiler runs the command of a project's runtime option compiler and returns what it prints to standard output, which
+// is the program (L1.F).
 type Compiler func(ctx context.Context, c Compilation) ([]byte, error)
 
 // Compilation is one run of a compiler.
@@ -315,7 +316,8 @@ func (w *Workspace) Compile(ctx context.Context, run Run) diag.Diagnostics {
 	if w.options.Compile == nil {
 		return diag.Diagnostics{w.notCompiled()}
 	}
-	text, err := w.options.Compile(ctx, Compilation{Command: w.compiler.command, Dir: w.Program.Dir, Root: w.Project.Dir, Run: run})
+	text, err := w.options.Compile(ctx, Compilation{Command: w.compiler.command, Dir: w.Program.Dir, Root: w.Project.Dir,
+		Run: run})
 	if err != nil {
 		summary, said, _ := strings.Cut(err.Error(), "\n")
 		if said != "" {
@@ -331,8 +333,9 @@ func (w *Workspace) Compile(ctx context.Context, run Run) diag.Diagnostics {
 // notCompiled says that a program was not looked at.
 func (w *Workspace) notCompiled() diag.Diagnostic {
 	return diag.Diagnostic{Severity: diag.Warning, Code: diag.NoProgram, Subject: w.compiler.at,
-		Summary: fmt.Sprintf("the program was not checked: it is what the compiler `%s` prints, which is not started here", w.compiler.command),
-		Detail:  "`yamlhost preview` starts the compiler and reports everything that is wrong with the program"}
+		Summary: fmt.Sprintf("the program was not checked: it is what the compiler `%s` prints, which is not started here",
+			w.compiler.command),
+		Detail: "`yamlhost preview` starts the compiler and reports everything that is wrong with the program"}
 }
 
 // Compiled reports whether the program is what a compiler prints.

@@ -38,15 +38,17 @@ func open(t *testing.T, files map[string]string, o workspace.Options) *workspace
 
 // noSchemas knows no package.
 func noSchemas() (schema.Loader, func() bool) {
-	return schema.NewLoader(func(context.Context, schema.Descriptor) ([]byte, error) { return nil, schema.ErrNotFound }), func() bool { return false }
+	return schema.NewLoader(func(context.Context, schema.Descriptor) ([]byte, error) { return nil, schema.ErrNotFound }),
+		func() bool { return false }
 }
 
 // L1.7, L2.33: a program beside its project file has that file's declarations, but for those that it makes itself.
 func TestParseWithDeclarations(t *testing.T) {
 	t.Parallel()
 	w := open(t, map[string]string{
-		"Pulumi.yaml": "name: p\nruntime: yaml\nconfig:\n  size: {type: integer, secret: true}\n  names: {type: array, items: {type: array, items: {type: boolean}}}\n  own: {type: string}\n  aws:region: {value: x}\n",
-		"Main.yaml":   "\uFEFFconfig:\n  own: {type: integer}\n",
+		"Pulumi.yaml": "name: p\nruntime: yaml\nconfig:\n  size: {type: integer, secret: true}\n  names: {type: array, " +
+			"items: {type: array, items: {type: boolean}}}\n  own: {type: string}\n  aws:region: {value: x}\n",
+		"Main.yaml": "\uFEFFconfig:\n  own: {type: integer}\n",
 	}, workspace.Options{})
 	require.Empty(t, w.Diags)
 	require.Equal(t, "Main.yaml", w.Source.Name())
@@ -65,7 +67,8 @@ func TestParseWithDeclarations(t *testing.T) {
 // L1.7: a project file that is the program too is one text, read once.
 func TestSourceOfTheProject(t *testing.T) {
 	t.Parallel()
-	w := open(t, map[string]string{"Pulumi.yaml": "name: p\nruntime: yaml\nconfig:\n  size: {type: integer}\n"}, workspace.Options{})
+	w := open(t, map[string]string{"Pulumi.yaml": "name: p\nruntime: yaml\nconfig:\n  size: {type: integer}\n"},
+		workspace.Options{})
 	require.Same(t, w.Project.Source, w.Source)
 	file, _ := w.Parse(nil)
 	require.Len(t, file.Config, 1)
@@ -74,7 +77,8 @@ func TestSourceOfTheProject(t *testing.T) {
 // A file by itself is a program of the project around it, or of none.
 func TestOpenFile(t *testing.T) {
 	t.Parallel()
-	dir := folder(t, map[string]string{"Pulumi.yaml": "name: p\nruntime: {name: yaml, options: {compiler: unused}}\n", "other.yaml": "outputs: {a: 1}\n"})
+	dir := folder(t, map[string]string{"Pulumi.yaml": "name: p\nruntime: {name: yaml, options: {compiler: unused}}\n",
+		"other.yaml": "outputs: {a: 1}\n"})
 	w, err := workspace.OpenFile(filepath.Join(dir, "other.yaml"), workspace.Options{Shown: workspace.Relative(dir)})
 	require.NoError(t, err)
 	require.Equal(t, []string{"p", "other.yaml"}, []string{w.Project.Name.Text, w.Source.Name()})
@@ -86,8 +90,8 @@ func TestOpenFile(t *testing.T) {
 	require.ErrorContains(t, err, "read program")
 }
 
-// L1.40, L1.41: plain, parameterized and extension packages; a declaration that is there twice counts once. Those of a program
-// in a folder of its own may lie beside the project file.
+// L1.40, L1.41: plain, parameterized and extension packages; a declaration that is there twice counts once. Those of a
+// program in a folder of its own may lie beside the project file.
 func TestDeclaredPackages(t *testing.T) {
 	t.Parallel()
 	parameters := &project.PackageParameter{Name: "sub", Version: "0.1.0", Value: []byte("x")}
@@ -105,13 +109,16 @@ func TestDeclaredPackages(t *testing.T) {
 	}, got)
 
 	w := open(t, map[string]string{
-		"Pulumi.yaml": "name: p\nruntime: yaml\nmain: prog\n", "prog/Main.yaml": "{}", "prog/here.yaml": "packageDeclarationVersion: 1\nname: here\n",
-		"sdks/there.yaml": "packageDeclarationVersion: 1\nname: there\n", "elsewhere.yaml": "packageDeclarationVersion: 1\nname: elsewhere\n",
+		"Pulumi.yaml": "name: p\nruntime: yaml\nmain: prog\n", "prog/Main.yaml": "{}",
+		"prog/here.yaml":  "packageDeclarationVersion: 1\nname: here\n",
+		"sdks/there.yaml": "packageDeclarationVersion: 1\nname: there\n",
+		"elsewhere.yaml":  "packageDeclarationVersion: 1\nname: elsewhere\n",
 	}, workspace.Options{})
 	require.Equal(t, []schema.Descriptor{{Name: "here"}, {Name: "there"}}, w.Packages)
 }
 
-const compiledProject = "name: p\nruntime: {name: yaml, options: {compiler: make program}}\nresources: {old: {type: 'a:b:C'}}\n"
+const compiledProject = "name: p\nruntime: {name: yaml, options: {compiler: make program}}\nresources: {old: {type: " +
+	"'a:b:C'}}\n"
 
 // L1.F, D13: a program that a compiler prints is never taken from a file, and the compiler is started by those only who
 // may; the others are told.
@@ -139,14 +146,18 @@ func TestCompiledProgram(t *testing.T) {
 	require.Empty(t, w.Compile(t.Context(), run))
 	require.Empty(t, w.Compile(t.Context(), run))
 	require.Equal(t, 1, runs, "it is started once")
-	require.Equal(t, workspace.Compilation{Command: "make program", Dir: w.Project.Dir, Root: w.Project.Dir, Run: run}, got)
+	require.Equal(t, workspace.Compilation{Command: "make program", Dir: w.Project.Dir, Root: w.Project.Dir, Run: run},
+		got)
 	require.Equal(t, "<make program>", w.Source.Name())
 	program, diags = w.Check(t.Context(), workspace.CheckOptions{Schemas: noSchemas})
 	require.Empty(t, diags)
 	require.Len(t, program.Outputs, 2)
 	require.Empty(t, program.Packages, "the project file is no program here")
 
-	w = open(t, files, workspace.Options{Compile: func(context.Context, workspace.Compilation) ([]byte, error) { return nil, errors.New("it broke") }})
+	w = open(t, files, workspace.Options{Compile: func(context.Context, workspace.Compilation) ([]byte,
+		error) {
+		return nil, errors.New("it broke")
+	}})
 	diags = w.Compile(t.Context(), run)
 	require.True(t, diags.HasErrors())
 	require.Equal(t, "it broke", diags[0].Summary)
@@ -164,7 +175,8 @@ func TestRuntimeOptions(t *testing.T) {
 		"{name: yaml, options: {compiler: ''}}":        "",
 		"{name: yaml}":                                 "",
 	} {
-		w := open(t, map[string]string{"Pulumi.yaml": "name: p\nruntime: " + options + "\noutputs: {a: 1}\n"}, workspace.Options{})
+		w := open(t, map[string]string{"Pulumi.yaml": "name: p\nruntime: " + options + "\noutputs: {a: 1}\n"},
+			workspace.Options{})
 		if want == "" {
 			require.Empty(t, w.Diags, options)
 			require.NotNil(t, w.Source, options)
@@ -178,12 +190,17 @@ func TestRuntimeOptions(t *testing.T) {
 // A project of another runtime has no program that can be run here; a slip of one is mended.
 func TestOtherRuntimes(t *testing.T) {
 	t.Parallel()
-	for runtime, want := range map[string]string{"yaml": "", "yalm": "there is no runtime yalm", "nodejs": "the runtime nodejs cannot be run here"} {
+	for runtime, want := range map[string]string{"yaml": "", "yalm": "there is no runtime yalm",
+		"nodejs": "the runtime nodejs cannot be run here"} {
 		dir := t.TempDir()
-		require.NoError(t, os.WriteFile(filepath.Join(dir, "Pulumi.yaml"), []byte("name: p\nruntime: "+runtime+"\noutputs: {a: 1}\n"), 0o600))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "Pulumi.yaml"),
+			[]byte("name: p\nruntime: "+runtime+"\noutputs: {a: 1}\n"), 0o600))
 		w, err := workspace.Open(dir, workspace.Options{})
 		require.NoError(t, err)
-		_, diags := w.Check(t.Context(), workspace.CheckOptions{Schemas: func() (schema.Loader, func() bool) { return nil, func() bool { return false } }})
+		_, diags := w.Check(t.Context(), workspace.CheckOptions{Schemas: func() (schema.Loader, func() bool) {
+			return nil,
+				func() bool { return false }
+		}})
 		if want == "" {
 			require.Empty(t, diags)
 			continue

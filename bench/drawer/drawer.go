@@ -1,5 +1,6 @@
-// Package drawer is a provider for crash tests. Its objects are files in a folder, so that what exists can be compared with
-// what a state says, no matter who was killed when; and a log in the folder keeps every change in the order in which it happened.
+// Package drawer is a provider for crash tests. Its objects are files in a folder, so that what exists can be compared
+// with what a state says, no matter who was killed when; and a log in the folder keeps every change in the order in
+// which it happened.
 package drawer
 
 import (
@@ -125,8 +126,10 @@ func (p *Provider) around(ctx context.Context, what, name string, change func() 
 }
 
 func outputs(o Object) value.Value {
-	return value.MapOf(value.Entry{Key: "title", Value: value.String(o.Title)}, value.Entry{Key: "kind", Value: value.String(o.Kind)},
-		value.Entry{Key: "revision", Value: value.Int(o.Revision)}, value.Entry{Key: "tag", Value: value.String("tag-" + o.Title)})
+	return value.MapOf(value.Entry{Key: "title", Value: value.String(o.Title)},
+		value.Entry{Key: "kind", Value: value.String(o.Kind)},
+		value.Entry{Key: "revision", Value: value.Int(o.Revision)},
+		value.Entry{Key: "tag", Value: value.String("tag-" + o.Title)})
 }
 
 func inputs(o Object) value.Value { return outputs(o).Without("revision").Without("tag") }

@@ -1,8 +1,9 @@
-// Command figures measures whole processes: generated programs of several sizes through check, preview, up, a change of one
-// resource in a hundred, refresh and destroy, with a provider that does nothing, once inside the process and once as a
-// plugin. Beside them, on the same machine in the same run, it measures the floor, which is what no host can do without
-// (see bench/floor), the Pulumi CLI with the same plugin and the same program, and terraform with its built-in resource,
-// where it is on PATH. It prints tables, CPU as multiples of the floor, and the exponents with which CPU grows.
+// Command figures measures whole processes: generated programs of several sizes through check, preview, up, a change of
+// one resource in a hundred, refresh and destroy, with a provider that does nothing, once inside the process and once
+// as a plugin. Beside them, on the same machine in the same run, it measures the floor, which is what no host can do
+// without (see bench/floor), the Pulumi CLI with the same plugin and the same program, and terraform with its built-in
+// resource, where it is on PATH. It prints tables, CPU as multiples of the floor, and the exponents with which CPU
+// grows.
 //
 //	go run ./bench/figures                     everything, as `make figures` does
 //	go run ./bench/figures -sizes 1,1000       other sizes
@@ -202,8 +203,10 @@ func ours(dir string) ([]*tool, error) {
 	}
 	base := tool{setup: strings.Fields(initFlags), operations: operations, file: "Pulumi.yaml", write: program.YAML}
 	process, remote := base, base
-	process.name, process.binary, process.path = "yamlhost, provider in process", filepath.Join(dir, "yamlhost-noop"), filepath.Join(dir, "no-plugins")
-	remote.name, remote.binary, remote.path = "yamlhost, provider plugin", filepath.Join(dir, "yamlhost"), filepath.Join(dir, "no-plugins")
+	process.name, process.binary, process.path = "yamlhost, provider in process", filepath.Join(dir, "yamlhost-noop"),
+		filepath.Join(dir, "no-plugins")
+	remote.name, remote.binary, remote.path = "yamlhost, provider plugin", filepath.Join(dir, "yamlhost"),
+		filepath.Join(dir, "no-plugins")
 	remote.plugin = plugin
 	process.floor = []string{filepath.Join(dir, "floor"), plugin}
 	remote.floor = process.floor
@@ -219,8 +222,8 @@ func pulumi(dir string) (*tool, error) {
 	}); err != nil {
 		return nil, err
 	}
-	return &tool{name: "Pulumi CLI, provider plugin", binary: filepath.Join(bin, "pulumi"), path: bin, plugin: noopPlugin(dir),
-		setup: strings.Fields(initFlags), file: "Pulumi.yaml", write: program.YAML,
+	return &tool{name: "Pulumi CLI, provider plugin", binary: filepath.Join(bin, "pulumi"), path: bin,
+		plugin: noopPlugin(dir), setup: strings.Fields(initFlags), file: "Pulumi.yaml", write: program.YAML,
 		operations: slices.DeleteFunc(slices.Clone(operations), func(o operation) bool { return o.name == "check" })}, nil
 }
 
@@ -231,7 +234,8 @@ func terraform(string) (*tool, error) {
 		return nil, errors.New("it is not on PATH")
 	}
 	apply := []string{"apply", "-auto-approve", "-refresh=false", "-no-color"}
-	return &tool{name: "terraform, terraform_data", binary: binary, setup: []string{"init", "-no-color"}, file: "main.tf", write: program.Terraform,
+	return &tool{name: "terraform, terraform_data", binary: binary, setup: []string{"init", "-no-color"}, file: "main.tf",
+		write: program.Terraform,
 		operations: []operation{
 			{name: "first preview", args: []string{"plan", "-no-color"}},
 			{name: "up", args: apply},
@@ -272,7 +276,8 @@ func (t *tool) measure(dir string, sizes []int) error {
 				return err
 			}
 		}
-		env := []string{"HOME=" + stack, "PULUMI_HOME=" + filepath.Join(stack, ".pulumi"), "PATH=" + t.path + ":/usr/bin:/bin",
+		env := []string{"HOME=" + stack, "PULUMI_HOME=" + filepath.Join(stack, ".pulumi"), "PATH=" + t.path +
+			":/usr/bin:/bin",
 			"PULUMI_BACKEND_URL=file://" + stack + "/backend", "PULUMI_CONFIG_PASSPHRASE=figures", "NO_COLOR=1",
 			"PULUMI_SKIP_UPDATE_CHECK=true", "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION=true"}
 		if _, err := measure(exec.Command(t.binary, t.setup...), stack, env); err != nil {

@@ -15,9 +15,9 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// measureSchemas checks a program of five resources against each schema of a folder: cold, with nothing in the home folder,
-// from the gzipped file and from the plain one; and warm. Beside it stands what one look at the JSON text costs, by the
-// standard library's json.Valid of the plain file, in a process of its own.
+// measureSchemas checks a program of five resources against each schema of a folder: cold, with nothing in the home
+// folder, from the gzipped file and from the plain one; and warm. Beside it stands what one look at the JSON text
+// costs, by the standard library's json.Valid of the plain file, in a process of its own.
 func measureSchemas(dir, schemas string) error {
 	binary, self := filepath.Join(dir, "yamlhost"), filepath.Join(dir, "figures")
 	for out, pkg := range map[string]string{binary: "./cmd/yamlhost", self: "./bench/figures"} {
@@ -81,7 +81,8 @@ func measureSchema(table io.Writer, dir, name, packed, binary, self string) erro
 		if err != nil {
 			return fmt.Errorf("%s: %w", op.name, err)
 		}
-		fmt.Fprintf(table, "%s\t%d\t%s\t%.3f\t%.3f\t%.0f\t\n", name, info.Size()>>20, op.name, f.wall.Seconds(), f.cpu.Seconds(), float64(f.peak)/1e6)
+		fmt.Fprintf(table, "%s\t%d\t%s\t%.3f\t%.3f\t%.0f\t\n", name, info.Size()>>20, op.name, f.wall.Seconds(),
+			f.cpu.Seconds(), float64(f.peak)/1e6)
 	}
 	return nil
 }

@@ -17,7 +17,8 @@ func bytesWritten(pid int) int64 {
 	)
 	var info [128]byte
 	for {
-		_, _, errno := syscall.Syscall6(syscall.SYS_WAITID, byPID, uintptr(pid), uintptr(unsafe.Pointer(&info)), exitedNoRip, 0, 0)
+		_, _, errno := syscall.Syscall6(syscall.SYS_WAITID, byPID, uintptr(pid), uintptr(unsafe.Pointer(&info)), exitedNoRip,
+			0, 0)
 		if errno != syscall.EINTR {
 			break
 		}

@@ -1,5 +1,6 @@
-// Command floor does what no host can do without, and nothing else: it decodes a program, calls a provider twice for each
-// resource with its properties, and reads and writes a state once. What it costs is what other figures are multiples of.
+// Command floor does what no host can do without, and nothing else: it decodes a program, calls a provider twice for
+// each resource with its properties, and reads and writes a state once. What it costs is what other figures are
+// multiples of.
 //
 //	floor PLUGIN PROGRAM STATE
 package main
@@ -72,14 +73,16 @@ func run(plugin, program, state string) error {
 	if err != nil {
 		return err
 	}
-	connection, err := grpc.NewClient("127.0.0.1:"+strings.TrimSpace(port), grpc.WithTransportCredentials(insecure.NewCredentials()))
+	connection, err := grpc.NewClient("127.0.0.1:"+strings.TrimSpace(port),
+		grpc.WithTransportCredentials(insecure.NewCredentials()))
 	if err != nil {
 		return err
 	}
 	defer func() { _ = connection.Close() }()
 	client := pulumirpc.NewResourceProviderClient(connection)
 	ctx := context.Background()
-	if _, err := client.Configure(ctx, &pulumirpc.ConfigureRequest{AcceptSecrets: true, AcceptResources: true}); err != nil {
+	if _, err := client.Configure(ctx, &pulumirpc.ConfigureRequest{AcceptSecrets: true,
+		AcceptResources: true}); err != nil {
 		return err
 	}
 
@@ -129,14 +132,15 @@ func write(path string, text []byte) (err error) {
 }
 
 // call checks and creates one resource.
-func call(ctx context.Context, client pulumirpc.ResourceProviderClient, name, typ string, properties map[string]any) error {
+func call(ctx context.Context, client pulumirpc.ResourceProviderClient, name, typ string,
+	properties map[string]any) error {
 	news, err := structpb.NewStruct(properties)
 	if err != nil {
 		return err
 	}
 	urn := "urn:pulumi:dev::generated::" + typ + "::" + name
-	checked, err := client.Check(ctx, &pulumirpc.CheckRequest{Urn: urn, Name: name, Type: typ, Olds: &structpb.Struct{}, News: news,
-		RandomSeed: make([]byte, 32)})
+	checked, err := client.Check(ctx, &pulumirpc.CheckRequest{Urn: urn, Name: name, Type: typ, Olds: &structpb.Struct{},
+		News: news, RandomSeed: make([]byte, 32)})
 	if err != nil {
 		return err
 	}

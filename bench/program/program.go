@@ -1,5 +1,6 @@
-// Package program writes programs of any size, always the same text for the same size: about nine properties a resource,
-// with nested maps and lists, two references to earlier resources, and some built-in functions; about 700 bytes each.
+// Package program writes programs of any size, always the same text for the same size: about nine properties a
+// resource, with nested maps and lists, two references to earlier resources, and some built-in functions; about 700
+// bytes each.
 package program
 
 import (
@@ -8,8 +9,8 @@ import (
 	"math/rand/v2"
 )
 
-// YAML is a whole program, project fields included, with n resources of the package noop. edit changes the title of every
-// edit-th resource; 0 changes none.
+// YAML is a whole program, project fields included, with n resources of the package noop. edit changes the title of
+// every edit-th resource; 0 changes none.
 func YAML(n, edit int) []byte {
 	random := rand.New(rand.NewPCG(1, uint64(n)))
 	var b bytes.Buffer
@@ -22,18 +23,25 @@ func YAML(n, edit int) []byte {
 		}
 		fmt.Fprintf(&b, "  thing%d:\n    type: noop:index:Thing\n    properties:\n", i)
 		fmt.Fprintf(&b, "      title: %s\n      size: %d\n      enabled: %t\n", title, random.IntN(1000), i%2 == 0)
-		fmt.Fprintf(&b, "      tags:\n        environment: production\n        owner: team-%d\n        cost-centre: \"%05d\"\n        region: ${region}\n",
+		fmt.Fprintf(&b,
+			"      tags:\n        environment: production\n        owner: team-%d\n        cost-centre: \"%05d\"\n        "+
+				"region: ${region}\n",
 			random.IntN(20), random.IntN(100000))
 		fmt.Fprintf(&b, "      ports: [%d, %d, %d]\n", random.IntN(65536), random.IntN(65536), random.IntN(65536))
-		fmt.Fprintf(&b, "      settings:\n        mode: mode-%d\n        retries: %d\n        labels:\n          tier: tier-%d\n          zone: ${zones[%d]}\n",
+		fmt.Fprintf(&b,
+			"      settings:\n        mode: mode-%d\n        retries: %d\n        labels:\n          tier: tier-%d\n          "+
+				"zone: ${zones[%d]}\n",
 			random.IntN(8), random.IntN(10), random.IntN(4), random.IntN(3))
-		fmt.Fprintf(&b, "        rules:\n          - from: %d\n            to: %d\n            protocol: tcp\n          - from: %d\n            to: %d\n            protocol: udp\n",
+		fmt.Fprintf(&b,
+			"        rules:\n          - from: %d\n            to: %d\n            protocol: tcp\n          - from: %d\n      "+
+				"      to: %d\n            protocol: udp\n",
 			random.IntN(1000), random.IntN(1000), random.IntN(1000), random.IntN(1000))
 		if i > 0 {
 			fmt.Fprintf(&b, "      upstream: ${thing%d.uid}\n      peer: to-${thing%d.id}\n", parent(i, random), random.IntN(i))
 		}
 		if i%4 == 0 {
-			fmt.Fprintf(&b, "      digest:\n        fn::sha1:\n          fn::join: [\"-\", [\"${region}\", part-%d, part-%d]]\n", i, random.IntN(100))
+			fmt.Fprintf(&b, "      digest:\n        fn::sha1:\n          fn::join: [\"-\", [\"${region}\", part-%d, part-%d]]\n",
+				i, random.IntN(100))
 		} else {
 			fmt.Fprintf(&b, "      digest: sha-%016x\n", random.Uint64())
 		}
@@ -60,9 +68,11 @@ func Terraform(n, edit int) []byte {
 		}
 		fmt.Fprintf(&b, "resource \"terraform_data\" \"thing%d\" {\n  input = {\n", i)
 		fmt.Fprintf(&b, "    title = %q\n    size = %d\n    enabled = %t\n", title, random.IntN(1000), i%2 == 0)
-		fmt.Fprintf(&b, "    tags = { environment = \"production\", owner = \"team-%d\", region = local.region }\n", random.IntN(20))
+		fmt.Fprintf(&b, "    tags = { environment = \"production\", owner = \"team-%d\", region = local.region }\n",
+			random.IntN(20))
 		fmt.Fprintf(&b, "    ports = [%d, %d, %d]\n", random.IntN(65536), random.IntN(65536), random.IntN(65536))
-		fmt.Fprintf(&b, "    settings = { mode = \"mode-%d\", retries = %d, zone = local.zones[%d] }\n", random.IntN(8), random.IntN(10), random.IntN(3))
+		fmt.Fprintf(&b, "    settings = { mode = \"mode-%d\", retries = %d, zone = local.zones[%d] }\n", random.IntN(8),
+			random.IntN(10), random.IntN(3))
 		if i > 0 {
 			fmt.Fprintf(&b, "    upstream = terraform_data.thing%d.id\n    peer = \"to-${terraform_data.thing%d.id}\"\n",
 				parent(i, random), random.IntN(i))

@@ -1,6 +1,6 @@
-// Command pulumi-resource-embedded serves a built-in provider as a plugin, to other engines than ours: the one whose name
-// the program file has, as in pulumi-resource-random. Chance always falls the same way, so that what two hosts make of one
-// program can be compared.
+// Command pulumi-resource-embedded serves a built-in provider as a plugin, to other engines than ours: the one whose
+// name the program file has, as in pulumi-resource-random. Chance always falls the same way, so that what two hosts
+// make of one program can be compared.
 package main
 
 import (

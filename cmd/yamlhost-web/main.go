@@ -1,7 +1,8 @@
 //go:build js && wasm
 
-// The command yamlhost-web is the checker, evaluator and engine in a browser: it puts functions under the name yamlhost into the
-// global object and goes on until the page ends. Each takes the program's text first and answers with a promise.
+// The command yamlhost-web is the checker, evaluator and engine in a browser: it puts functions under the name yamlhost
+// into the global object and goes on until the page ends. Each takes the program's text first and answers with a
+// promise.
 package main
 
 import (

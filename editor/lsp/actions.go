@@ -13,7 +13,8 @@ import (
 
 var actionKinds = map[editor.ActionKind]protocol.CodeActionKind{
 	editor.FillAction: protocol.CodeActionKindQuickFix, editor.ExtractAction: protocol.CodeActionKindRefactorExtract,
-	editor.InlineAction: protocol.CodeActionKindRefactorInline, editor.RewriteAction: protocol.CodeActionKindRefactorRewrite,
+	editor.InlineAction:  protocol.CodeActionKindRefactorInline,
+	editor.RewriteAction: protocol.CodeActionKindRefactorRewrite,
 }
 
 // editing is what a client can do with edits of the workspace.
@@ -25,7 +26,8 @@ func editingOf(c protocol.ClientCapabilities) editing {
 		return can
 	}
 	edit := c.Workspace.WorkspaceEdit
-	can.snippets = edit.SnippetEditSupport != nil && *edit.SnippetEditSupport && edit.DocumentChanges != nil && *edit.DocumentChanges
+	can.snippets = edit.SnippetEditSupport != nil && *edit.SnippetEditSupport && edit.DocumentChanges != nil &&
+		*edit.DocumentChanges
 	for _, operation := range edit.ResourceOperations {
 		can.renames = can.renames || operation == protocol.ResourceOperationKindRename
 	}
@@ -33,7 +35,8 @@ func editingOf(c protocol.ClientCapabilities) editing {
 }
 
 // CodeAction offers the fixes of findings, and what else can be done with a stretch.
-func (s *server) CodeAction(ctx context.Context, params *protocol.CodeActionParams) ([]protocol.CommandOrCodeAction, error) {
+func (s *server) CodeAction(ctx context.Context, params *protocol.CodeActionParams) ([]protocol.CommandOrCodeAction,
+	error) {
 	path := pathOf(params.TextDocument.URI)
 	snapshot := moment(ctx)
 	document := snapshot.Text(path)
@@ -60,7 +63,8 @@ func (s *server) CodeAction(ctx context.Context, params *protocol.CodeActionPara
 		kind := protocol.CodeActionKindQuickFix
 		for _, fix := range fixes {
 			actions = append(actions, &protocol.CodeAction{Title: fix.Label, Kind: &kind, IsPreferred: &preferred,
-				Diagnostics: []protocol.Diagnostic{s.diagnostic(e, snapshot, path, fix.Finding)}, Edit: workspaceEdit(e, fix.Edits)})
+				Diagnostics: []protocol.Diagnostic{s.diagnostic(e, snapshot, path, fix.Finding)},
+				Edit:        workspaceEdit(e, fix.Edits)})
 		}
 	}
 	offered, err := editor.Actions(ctx, snapshot, path, start, end)
@@ -73,7 +77,8 @@ func (s *server) CodeAction(ctx context.Context, params *protocol.CodeActionPara
 		if !wanted(kind) || action.Renamed != "" && !can.renames {
 			continue
 		}
-		actions = append(actions, &protocol.CodeAction{Title: action.Title, Kind: &kind, Edit: s.actionEdit(e, can, path, action)})
+		actions = append(actions, &protocol.CodeAction{Title: action.Title, Kind: &kind,
+			Edit: s.actionEdit(e, can, path, action)})
 	}
 	return actions, nil
 }
@@ -114,7 +119,8 @@ func workspaceEdit(e encoding, edits map[string][]diag.Edit) *protocol.Workspace
 	changes := map[uri.URI][]protocol.TextEdit{}
 	for path, list := range edits {
 		for _, edit := range list {
-			changes[uriOf(path)] = append(changes[uriOf(path)], protocol.TextEdit{Range: e.rangeOf(edit.Range), NewText: edit.Text})
+			changes[uriOf(path)] = append(changes[uriOf(path)], protocol.TextEdit{Range: e.rangeOf(edit.Range),
+				NewText: edit.Text})
 		}
 	}
 	return &protocol.WorkspaceEdit{Changes: changes}

@@ -42,8 +42,9 @@ func TestActionsThatRenameFiles(t *testing.T) {
 	c.open("outputs:\n  o: 1\n")
 	require.Empty(t, c.actions("refactor.rewrite", 0, 0, 0))
 	yes := true
-	can := connectAs(t, protocol.ClientCapabilities{Workspace: &protocol.WorkspaceClientCapabilities{WorkspaceEdit: &protocol.WorkspaceEditClientCapabilities{
-		DocumentChanges: &yes, ResourceOperations: []protocol.ResourceOperationKind{protocol.ResourceOperationKindRename}}}})
+	can := connectAs(t,
+		protocol.ClientCapabilities{Workspace: &protocol.WorkspaceClientCapabilities{WorkspaceEdit: &protocol.WorkspaceEditClientCapabilities{
+			DocumentChanges: &yes, ResourceOperations: []protocol.ResourceOperationKind{protocol.ResourceOperationKindRename}}}})
 	can.open("outputs:\n  o: 1\n")
 	actions := can.actions("refactor.rewrite", 0, 0, 0)
 	require.Len(t, actions, 1)

@@ -11,9 +11,11 @@ func yes() *bool {
 func (s *server) capabilities() protocol.ServerCapabilities {
 	change := protocol.TextDocumentSyncKindIncremental
 	return protocol.ServerCapabilities{
-		PositionEncoding:                 s.positions.kind(),
-		TextDocumentSync:                 &protocol.TextDocumentSyncOptions{OpenClose: yes(), Change: &change, Save: protocol.Boolean(true)},
-		DiagnosticProvider:               &protocol.DiagnosticOptions{InterFileDependencies: true, WorkspaceDiagnostics: true},
+		PositionEncoding: s.positions.kind(),
+		TextDocumentSync: &protocol.TextDocumentSyncOptions{OpenClose: yes(), Change: &change,
+			Save: protocol.Boolean(true)},
+		DiagnosticProvider: &protocol.DiagnosticOptions{InterFileDependencies: true,
+			WorkspaceDiagnostics: true},
 		CompletionProvider:               &protocol.CompletionOptions{TriggerCharacters: []string{":", ".", "{", " ", "\""}},
 		DocumentFormattingProvider:       protocol.Boolean(true),
 		DocumentRangeFormattingProvider:  protocol.Boolean(true),

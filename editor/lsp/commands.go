@@ -63,7 +63,8 @@ func (s *server) ExecuteCommand(ctx context.Context, params *protocol.ExecuteCom
 		text = b.String()
 	case params.Command == planCommand && s.options.Plan != nil:
 		if !s.trusting() {
-			return nil, jsonrpc2.Errorf(jsonrpc2.InvalidRequest, "the workspace is not trusted: a preview runs plugins and commands of the project")
+			return nil, jsonrpc2.Errorf(jsonrpc2.InvalidRequest,
+				"the workspace is not trusted: a preview runs plugins and commands of the project")
 		}
 		if text, err = s.options.Plan(ctx, path); err != nil {
 			return nil, jsonrpc2.Errorf(jsonrpc2.InternalError, "%v", err)

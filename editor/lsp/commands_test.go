@@ -11,7 +11,8 @@ import (
 func (c *client) command(name, uri string) (string, error) {
 	argument, err := json.Marshal(uri)
 	require.NoError(c.t, err)
-	answer, err := c.server.ExecuteCommand(c.t.Context(), &protocol.ExecuteCommandParams{Command: name, Arguments: []protocol.LSPAny{argument}})
+	answer, err := c.server.ExecuteCommand(c.t.Context(), &protocol.ExecuteCommandParams{Command: name,
+		Arguments: []protocol.LSPAny{argument}})
 	var text string
 	_ = json.Unmarshal(answer, &text)
 	return text, err

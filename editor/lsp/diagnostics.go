@@ -61,7 +61,8 @@ func (p *publisher) closed(path string) {
 	for _, other := range told {
 		_, open := p.s.versionOf(other)
 		if !open {
-			_ = p.s.client.PublishDiagnostics(p.ctx, &protocol.PublishDiagnosticsParams{URI: uriOf(other), Diagnostics: []protocol.Diagnostic{}})
+			_ = p.s.client.PublishDiagnostics(p.ctx, &protocol.PublishDiagnosticsParams{URI: uriOf(other),
+				Diagnostics: []protocol.Diagnostic{}})
 		}
 	}
 	p.changed("")
@@ -156,8 +157,8 @@ func (s *server) diagnostic(e encoding, snapshot *editor.Snapshot, path string, 
 	if d.Detail != "" {
 		message += "\n" + d.Detail
 	}
-	shown := protocol.Diagnostic{Range: e.rangeOf(d.Subject), Severity: severities[d.Severity], Code: protocol.String(d.Code),
-		Source: protocol.NewOptional("yamlhost"), Message: protocol.String(message)}
+	shown := protocol.Diagnostic{Range: e.rangeOf(d.Subject), Severity: severities[d.Severity],
+		Code: protocol.String(d.Code), Source: protocol.NewOptional("yamlhost"), Message: protocol.String(message)}
 	switch d.Code {
 	case diag.Deprecated:
 		shown.Tags = protocol.NewDiagnosticTags(protocol.DiagnosticTagDeprecated)
@@ -179,7 +180,8 @@ func (s *server) diagnostic(e encoding, snapshot *editor.Snapshot, path string, 
 }
 
 // Diagnostic answers a client that asks for diagnostics instead of waiting for them.
-func (s *server) Diagnostic(ctx context.Context, params *protocol.DocumentDiagnosticParams) (protocol.DocumentDiagnosticReport, error) {
+func (s *server) Diagnostic(ctx context.Context, params *protocol.DocumentDiagnosticParams) (
+	protocol.DocumentDiagnosticReport, error) {
 	path := pathOf(params.TextDocument.URI)
 	snapshot := moment(ctx)
 	report := &protocol.RelatedFullDocumentDiagnosticReport{}

@@ -30,7 +30,8 @@ func (s *server) placeOf(ctx context.Context, at protocol.TextDocumentPositionPa
 	return p, true
 }
 
-// failed is the answer to a request whose program cannot be read: that is said by diagnostics, so that the request has none.
+// failed is the answer to a request whose program cannot be read: that is said by diagnostics, so that the request has
+// none.
 func failed(ctx context.Context) error { return ctx.Err() }
 
 func markdown(text string) *protocol.MarkupContent {
@@ -56,7 +57,8 @@ func (s *server) Completion(ctx context.Context, params *protocol.CompletionPara
 	}
 	src := at.snapshot.Text(at.path).Source()
 	word := protocol.Range{Start: at.e.position(src, found.Start), End: at.e.position(src, found.End)}
-	list := &protocol.CompletionList{IsIncomplete: found.Partial, Items: make([]protocol.CompletionItem, 0, len(found.Items))}
+	list := &protocol.CompletionList{IsIncomplete: found.Partial, Items: make([]protocol.CompletionItem, 0,
+		len(found.Items))}
 	for i, item := range found.Items {
 		shown := protocol.CompletionItem{Label: item.Label, Kind: itemKinds[item.Kind],
 			SortText: protocol.NewOptional(fmt.Sprintf("%04d", i)), FilterText: protocol.NewOptional(item.Label),
@@ -90,7 +92,8 @@ func (s *server) Hover(ctx context.Context, params *protocol.HoverParams) (*prot
 }
 
 // SignatureHelp shows the function whose arguments are being written.
-func (s *server) SignatureHelp(ctx context.Context, params *protocol.SignatureHelpParams) (*protocol.SignatureHelp, error) {
+func (s *server) SignatureHelp(ctx context.Context, params *protocol.SignatureHelpParams) (*protocol.SignatureHelp,
+	error) {
 	at, open := s.placeOf(ctx, params.TextDocumentPositionParams)
 	if !open {
 		return nil, nil
@@ -146,7 +149,8 @@ func (s *server) References(ctx context.Context, params *protocol.ReferenceParam
 }
 
 // DocumentHighlight are the uses of a name in one file.
-func (s *server) DocumentHighlight(ctx context.Context, params *protocol.DocumentHighlightParams) ([]protocol.DocumentHighlight, error) {
+func (s *server) DocumentHighlight(ctx context.Context, params *protocol.DocumentHighlightParams) (
+	[]protocol.DocumentHighlight, error) {
 	at, open := s.placeOf(ctx, params.TextDocumentPositionParams)
 	if !open {
 		return nil, nil
@@ -165,7 +169,8 @@ func (s *server) DocumentHighlight(ctx context.Context, params *protocol.Documen
 }
 
 // PrepareRename is the name that would be renamed.
-func (s *server) PrepareRename(ctx context.Context, params *protocol.PrepareRenameParams) (protocol.PrepareRenameResult, error) {
+func (s *server) PrepareRename(ctx context.Context, params *protocol.PrepareRenameParams) (protocol.PrepareRenameResult,
+	error) {
 	at, open := s.placeOf(ctx, params.TextDocumentPositionParams)
 	if !open {
 		return nil, nil
@@ -203,14 +208,15 @@ func (e encoding) symbols(found []editor.Symbol) []protocol.DocumentSymbol {
 	list := make([]protocol.DocumentSymbol, 0, len(found))
 	for _, s := range found {
 		detail := s.Detail
-		list = append(list, protocol.DocumentSymbol{Name: s.Name, Detail: &detail, Kind: symbolKinds[s.Kind], Range: e.rangeOf(s.At),
-			SelectionRange: e.rangeOf(s.Named), Children: e.symbols(s.Children)})
+		list = append(list, protocol.DocumentSymbol{Name: s.Name, Detail: &detail, Kind: symbolKinds[s.Kind],
+			Range: e.rangeOf(s.At), SelectionRange: e.rangeOf(s.Named), Children: e.symbols(s.Children)})
 	}
 	return list
 }
 
 // DocumentSymbol are the declarations of a file.
-func (s *server) DocumentSymbol(ctx context.Context, params *protocol.DocumentSymbolParams) (protocol.DocumentSymbolResult, error) {
+func (s *server) DocumentSymbol(ctx context.Context, params *protocol.DocumentSymbolParams) (
+	protocol.DocumentSymbolResult, error) {
 	found, err := editor.Symbols(ctx, moment(ctx), pathOf(params.TextDocument.URI))
 	if err != nil {
 		return nil, failed(ctx)
@@ -219,14 +225,16 @@ func (s *server) DocumentSymbol(ctx context.Context, params *protocol.DocumentSy
 }
 
 // Symbols are the declarations of everything that is open.
-func (s *server) Symbols(ctx context.Context, params *protocol.WorkspaceSymbolParams) (protocol.WorkspaceSymbolResult, error) {
+func (s *server) Symbols(ctx context.Context, params *protocol.WorkspaceSymbolParams) (protocol.WorkspaceSymbolResult,
+	error) {
 	found, err := editor.FindSymbols(ctx, moment(ctx), params.Query)
 	if err != nil {
 		return nil, failed(ctx)
 	}
 	list := make(protocol.WorkspaceSymbolSlice, 0, len(found))
 	for _, symbol := range found {
-		shown := protocol.WorkspaceSymbol{Location: &protocol.Location{URI: uriOf(symbol.Path), Range: s.encoding().rangeOf(symbol.Named)}}
+		shown := protocol.WorkspaceSymbol{Location: &protocol.Location{URI: uriOf(symbol.Path),
+			Range: s.encoding().rangeOf(symbol.Named)}}
 		shown.Name, shown.Kind = symbol.Name, symbolKinds[symbol.Kind]
 		list = append(list, shown)
 	}

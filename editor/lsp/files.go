@@ -11,7 +11,8 @@ import (
 )
 
 // WillRenameFiles answers with the edits of texts that name files which are about to be renamed.
-func (s *server) WillRenameFiles(ctx context.Context, params *protocol.RenameFilesParams) (*protocol.WorkspaceEdit, error) {
+func (s *server) WillRenameFiles(ctx context.Context, params *protocol.RenameFilesParams) (*protocol.WorkspaceEdit,
+	error) {
 	all := map[string][]diag.Edit{}
 	for _, file := range params.Files {
 		from, err := uri.Parse(file.OldURI)
@@ -38,7 +39,8 @@ func (s *server) WillRenameFiles(ctx context.Context, params *protocol.RenameFil
 
 var fileScheme = "file"
 
-// fileOperations are the files whose renaming the server wants to know of: all of them, since programs name files of any kind.
+// fileOperations are the files whose renaming the server wants to know of: all of them, since programs name files of
+// any kind.
 func fileOperations() *protocol.WorkspaceOptions {
 	return &protocol.WorkspaceOptions{FileOperations: &protocol.FileOperationOptions{
 		WillRename: protocol.FileOperationRegistrationOptions{Filters: []protocol.FileOperationFilter{
@@ -46,7 +48,8 @@ func fileOperations() *protocol.WorkspaceOptions {
 }
 
 // DiagnosticWorkspace answers with the findings of all programs of which a text is open.
-func (s *server) DiagnosticWorkspace(ctx context.Context, _ *protocol.WorkspaceDiagnosticParams) (*protocol.WorkspaceDiagnosticReport, error) {
+func (s *server) DiagnosticWorkspace(ctx context.Context, _ *protocol.WorkspaceDiagnosticParams) (
+	*protocol.WorkspaceDiagnosticReport, error) {
 	snapshot := moment(ctx)
 	report := &protocol.WorkspaceDiagnosticReport{Items: []protocol.WorkspaceDocumentDiagnosticReport{}}
 	told := map[string]bool{}

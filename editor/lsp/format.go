@@ -19,12 +19,14 @@ func (s *server) textEdits(edits []diag.Edit) []protocol.TextEdit {
 }
 
 // Formatting brings a text into one form.
-func (s *server) Formatting(ctx context.Context, params *protocol.DocumentFormattingParams) ([]protocol.TextEdit, error) {
+func (s *server) Formatting(ctx context.Context, params *protocol.DocumentFormattingParams) ([]protocol.TextEdit,
+	error) {
 	return s.textEdits(editor.Format(moment(ctx), pathOf(params.TextDocument.URI))), nil
 }
 
 // RangeFormatting brings the lines of a stretch into the form that they have in the whole text.
-func (s *server) RangeFormatting(ctx context.Context, params *protocol.DocumentRangeFormattingParams) ([]protocol.TextEdit, error) {
+func (s *server) RangeFormatting(ctx context.Context, params *protocol.DocumentRangeFormattingParams) (
+	[]protocol.TextEdit, error) {
 	snapshot, path := moment(ctx), pathOf(params.TextDocument.URI)
 	document := snapshot.Text(path)
 	if document == nil {
@@ -35,7 +37,8 @@ func (s *server) RangeFormatting(ctx context.Context, params *protocol.DocumentR
 }
 
 // OnTypeFormatting indents a new line.
-func (s *server) OnTypeFormatting(ctx context.Context, params *protocol.DocumentOnTypeFormattingParams) ([]protocol.TextEdit, error) {
+func (s *server) OnTypeFormatting(ctx context.Context, params *protocol.DocumentOnTypeFormattingParams) (
+	[]protocol.TextEdit, error) {
 	snapshot, path := moment(ctx), pathOf(params.TextDocument.URI)
 	document := snapshot.Text(path)
 	if document == nil || params.Ch != "\n" {

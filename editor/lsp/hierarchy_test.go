@@ -20,7 +20,8 @@ func TestCallHierarchy(t *testing.T) {
 	require.Equal(t, "two", items[0].Name)
 	require.Equal(t, c.uri, items[0].URI)
 	at := func(line, start, end uint32) protocol.Range {
-		return protocol.Range{Start: protocol.Position{Line: line, Character: start}, End: protocol.Position{Line: line, Character: end}}
+		return protocol.Range{Start: protocol.Position{Line: line, Character: start},
+			End: protocol.Position{Line: line, Character: end}}
 	}
 	require.Equal(t, at(2, 2, 5), items[0].SelectionRange)
 	incoming, err := c.server.IncomingCalls(t.Context(), &protocol.CallHierarchyIncomingCallsParams{Item: items[0]})

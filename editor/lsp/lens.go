@@ -23,7 +23,8 @@ func (s *server) CodeLens(ctx context.Context, params *protocol.CodeLensParams) 
 }
 
 // TypeDefinition is where a component or a dynamic type is declared.
-func (s *server) TypeDefinition(ctx context.Context, params *protocol.TypeDefinitionParams) (protocol.DefinitionResult, error) {
+func (s *server) TypeDefinition(ctx context.Context, params *protocol.TypeDefinitionParams) (protocol.DefinitionResult,
+	error) {
 	at, open := s.placeOf(ctx, params.TextDocumentPositionParams)
 	if !open {
 		return nil, nil

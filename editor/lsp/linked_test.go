@@ -13,7 +13,8 @@ func TestLinkedEditing(t *testing.T) {
 	c := connect(t)
 	c.open("variables:\n  one: 1\n  two: \"😀 ${one}\"\n")
 	at := func(line, start, end uint32) protocol.Range {
-		return protocol.Range{Start: protocol.Position{Line: line, Character: start}, End: protocol.Position{Line: line, Character: end}}
+		return protocol.Range{Start: protocol.Position{Line: line, Character: start},
+			End: protocol.Position{Line: line, Character: end}}
 	}
 	places := []protocol.Range{at(1, 2, 5), at(2, 13, 16)}
 	params := &protocol.LinkedEditingRangeParams{}
@@ -48,7 +49,7 @@ func TestCapabilities(t *testing.T) {
 	require.Equal(t, protocol.Boolean(true), has.LinkedEditingRangeProvider)
 	require.NotNil(t, has.DocumentLinkProvider)
 	tokens := has.SemanticTokensProvider.(*protocol.SemanticTokensOptions)
-	require.Equal(t, []string{"keyword", "parameter", "variable", "class", "enumMember", "event", "type", "function", "property", "operator"},
-		tokens.Legend.TokenTypes)
+	require.Equal(t, []string{"keyword", "parameter", "variable", "class", "enumMember", "event", "type", "function",
+		"property", "operator"}, tokens.Legend.TokenTypes)
 	require.Equal(t, []string{"declaration"}, tokens.Legend.TokenModifiers)
 }

@@ -28,7 +28,8 @@ func (e encoding) position(src *diag.Source, offset int) protocol.Position {
 		return protocol.Position{Line: uint32(line), Character: uint32(column)}
 	}
 	line := src.Position(offset).Line
-	return protocol.Position{Line: uint32(line - 1), Character: uint32(offset - src.Offset(diag.Position{Line: line, Column: 1}))}
+	return protocol.Position{Line: uint32(line - 1),
+		Character: uint32(offset - src.Offset(diag.Position{Line: line, Column: 1}))}
 }
 
 func (e encoding) offset(src *diag.Source, p protocol.Position) int {

@@ -1,6 +1,6 @@
-// Package lsp speaks the Language Server Protocol, version 3.18, over package editor. It owns positions, capabilities, the
-// order of messages and cancelling, and knows nothing of programs. It is the only package that imports the library of the
-// protocol.
+// Package lsp speaks the Language Server Protocol, version 3.18, over package editor. It owns positions, capabilities,
+// the order of messages and cancelling, and knows nothing of programs. It is the only package that imports the library
+// of the protocol.
 package lsp
 
 import (
@@ -95,11 +95,11 @@ func (s *server) stopped() bool {
 
 type momentKey struct{}
 
-// ordered handles notifications one after the other, in the order in which they come, and requests beside them: each answers
-// from the snapshot of the moment at which it came, and ends when the editor cancels it.
+// ordered handles notifications one after the other, in the order in which they come, and requests beside them: each
+// answers from the snapshot of the moment at which it came, and ends when the editor cancels it.
 //
-// Handlers get contexts made of server, not those of the library: the library uses its own again for other requests, while
-// what context.WithCancel has started on them may still look at them.
+// Handlers get contexts made of server, not those of the library: the library uses its own again for other requests,
+// while what context.WithCancel has started on them may still look at them.
 func (s *server) ordered(server context.Context, next jsonrpc2.Handler) jsonrpc2.Handler {
 	var mu sync.Mutex
 	running := map[jsonrpc2.ID]func(){} // guarded by mu

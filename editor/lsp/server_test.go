@@ -33,8 +33,9 @@ func (opener) Open(_ context.Context, path string, open func(string) *parser.Doc
 		d = parser.NewDocument(diag.NewSource(filepath.Base(path), nil))
 	}
 	return &editor.Project{Main: path, Document: d, Check: check.Options{Project: "p"},
-		Join: func(found diag.Diagnostics) diag.Diagnostics { return found },
-		Path: func(name string) string { return filepath.Join(filepath.Dir(path), name) }, Packages: func() []string { return nil }}, nil
+		Join:     func(found diag.Diagnostics) diag.Diagnostics { return found },
+		Path:     func(name string) string { return filepath.Join(filepath.Dir(path), name) },
+		Packages: func() []string { return nil }}, nil
 }
 
 // client is an editor that talks to a server over a pipe.
@@ -60,7 +61,8 @@ type duplex struct {
 // connect starts a server and says hello to it.
 func connect(t *testing.T, encodings ...protocol.PositionEncodingKind) *client {
 	t.Helper()
-	return connectAs(t, protocol.ClientCapabilities{General: &protocol.GeneralClientCapabilities{PositionEncodings: encodings}})
+	return connectAs(t,
+		protocol.ClientCapabilities{General: &protocol.GeneralClientCapabilities{PositionEncodings: encodings}})
 }
 
 func connectAs(t *testing.T, capabilities protocol.ClientCapabilities) *client {
@@ -87,10 +89,13 @@ func connectWith(t *testing.T, capabilities protocol.ClientCapabilities, options
 		done <- lsp.Serve(context.WithoutCancel(t.Context()), toServer, fromServer, editor.NewSession(opener{}), testOptions)
 		fromServer.Close()
 	}()
-	c := &client{t: t, published: make(chan *protocol.PublishDiagnosticsParams, 100), uri: uri.File("/project/Pulumi.yaml")}
-	_, conn, server := protocol.NewClient(context.WithoutCancel(t.Context()), c, jsonrpc2.NewStream(duplex{toClient, fromClient}))
+	c := &client{t: t, published: make(chan *protocol.PublishDiagnosticsParams, 100),
+		uri: uri.File("/project/Pulumi.yaml")}
+	_, conn, server := protocol.NewClient(context.WithoutCancel(t.Context()), c,
+		jsonrpc2.NewStream(duplex{toClient, fromClient}))
 	c.server = server
-	_, err := server.Initialize(t.Context(), &protocol.InitializeParams{Capabilities: capabilities, InitializationOptions: options})
+	_, err := server.Initialize(t.Context(), &protocol.InitializeParams{Capabilities: capabilities,
+		InitializationOptions: options})
 	require.NoError(t, err)
 	require.NoError(t, server.Initialized(t.Context(), &protocol.InitializedParams{}))
 	t.Cleanup(func() {
@@ -133,7 +138,8 @@ func (c *client) next() *protocol.PublishDiagnosticsParams {
 
 func partial(startLine, startColumn, endLine, endColumn uint32, text string) protocol.TextDocumentContentChangeEvent {
 	return &protocol.TextDocumentContentChangePartial{Text: text, Range: protocol.Range{
-		Start: protocol.Position{Line: startLine, Character: startColumn}, End: protocol.Position{Line: endLine, Character: endColumn}}}
+		Start: protocol.Position{Line: startLine, Character: startColumn},
+		End:   protocol.Position{Line: endLine, Character: endColumn}}}
 }
 
 const sample = "variables:\n  smile: \"😀 ${nothing}\"\n  two: ${smile}\noutputs:\n  o: ${two}\n"
@@ -146,7 +152,8 @@ func TestDiagnosticsFollowEdits(t *testing.T) {
 		column    uint32
 	}{
 		"UTF-16": {nil, 15},
-		"UTF-8":  {[]protocol.PositionEncodingKind{protocol.PositionEncodingKindUTF8, protocol.PositionEncodingKindUTF16}, 17},
+		"UTF-8": {[]protocol.PositionEncodingKind{protocol.PositionEncodingKindUTF8, protocol.PositionEncodingKindUTF16},
+			17},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -178,7 +185,8 @@ func TestFixesAreActions(t *testing.T) {
 	edits := actions[0].(*protocol.CodeAction).Edit.Changes[c.uri]
 	require.Len(t, edits, 1)
 	require.Equal(t, "server", edits[0].NewText)
-	require.Empty(t, c.change(&protocol.TextDocumentContentChangePartial{Range: edits[0].Range, Text: edits[0].NewText}).Diagnostics)
+	require.Empty(t, c.change(&protocol.TextDocumentContentChangePartial{Range: edits[0].Range,
+		Text: edits[0].NewText}).Diagnostics)
 }
 
 // TestPull asks for diagnostics.
@@ -186,7 +194,8 @@ func TestPull(t *testing.T) {
 	t.Parallel()
 	c := connect(t)
 	pushed := c.open(sample)
-	report, err := c.server.Diagnostic(t.Context(), &protocol.DocumentDiagnosticParams{TextDocument: protocol.TextDocumentIdentifier{URI: c.uri}})
+	report, err := c.server.Diagnostic(t.Context(),
+		&protocol.DocumentDiagnosticParams{TextDocument: protocol.TextDocumentIdentifier{URI: c.uri}})
 	require.NoError(t, err)
 	require.Equal(t, pushed.Diagnostics, report.(*protocol.RelatedFullDocumentDiagnosticReport).Items)
 }

@@ -9,7 +9,8 @@ import (
 )
 
 // FoldingRanges are the stretches of a text that can be hidden.
-func (s *server) FoldingRanges(ctx context.Context, params *protocol.FoldingRangeParams) ([]protocol.FoldingRange, error) {
+func (s *server) FoldingRanges(ctx context.Context, params *protocol.FoldingRangeParams) ([]protocol.FoldingRange,
+	error) {
 	list := []protocol.FoldingRange{}
 	for _, f := range editor.Folds(moment(ctx), pathOf(params.TextDocument.URI)) {
 		fold := protocol.FoldingRange{StartLine: uint32(f.First - 1), EndLine: uint32(f.Last - 1)}

@@ -12,7 +12,8 @@ func TestFoldingRanges(t *testing.T) {
 	t.Parallel()
 	c := connect(t)
 	c.open("# one\n# two\n" + sample)
-	folds, err := c.server.FoldingRanges(t.Context(), &protocol.FoldingRangeParams{TextDocument: protocol.TextDocumentIdentifier{URI: c.uri}})
+	folds, err := c.server.FoldingRanges(t.Context(),
+		&protocol.FoldingRangeParams{TextDocument: protocol.TextDocumentIdentifier{URI: c.uri}})
 	require.NoError(t, err)
 	require.Equal(t, []protocol.FoldingRange{{StartLine: 0, EndLine: 1, Kind: protocol.FoldingRangeKindComment},
 		{StartLine: 2, EndLine: 4}, {StartLine: 5, EndLine: 6}}, folds)

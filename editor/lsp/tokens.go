@@ -77,8 +77,8 @@ func tokenEdits(before, after []uint32) []protocol.SemanticTokensEdit {
 		Data: after[start : len(after)-same]}}
 }
 
-// sentTokens are the tokens of each file that were answered last, for answers that say only what has changed. It is safe for
-// concurrent use.
+// sentTokens are the tokens of each file that were answered last, for answers that say only what has changed. It is
+// safe for concurrent use.
 type sentTokens struct {
 	mu     sync.Mutex
 	count  int                                 // of answers; guarded by mu, as what follows
@@ -144,7 +144,8 @@ func (s *server) semanticTokens(ctx context.Context, path string, start, end int
 		if token.Declared {
 			modifiers = 1
 		}
-		data = append(data, at.Start.Line-last.Line, column, at.End.Character-at.Start.Character, uint32(token.Kind), modifiers)
+		data = append(data, at.Start.Line-last.Line, column, at.End.Character-at.Start.Character, uint32(token.Kind),
+			modifiers)
 		last = at.Start
 	}
 	return &protocol.SemanticTokens{Data: data}, nil

@@ -31,7 +31,8 @@ func TestSemanticTokens(t *testing.T) {
 	require.Equal(t, []uint32{1, 2, 3, variable, 1}, part.Data)
 }
 
-// TestSemanticTokenDeltas applies what is answered after edits to what was answered before: it gives all tokens of the text.
+// TestSemanticTokenDeltas applies what is answered after edits to what was answered before: it gives all tokens of the
+// text.
 func TestSemanticTokenDeltas(t *testing.T) {
 	t.Parallel()
 	c := connect(t)
@@ -46,7 +47,8 @@ func TestSemanticTokenDeltas(t *testing.T) {
 	known, name := first.Data, *first.ResultID
 	for _, text := range []string{"  zero: 0\n", "", "# a comment\n", "  three: ${one}\n"} {
 		c.change(partial(1, 0, 1, 0, text))
-		answer, err := c.server.SemanticTokensFullDelta(t.Context(), &protocol.SemanticTokensDeltaParams{TextDocument: document, PreviousResultID: name})
+		answer, err := c.server.SemanticTokensFullDelta(t.Context(),
+			&protocol.SemanticTokensDeltaParams{TextDocument: document, PreviousResultID: name})
 		require.NoError(t, err)
 		delta, ok := answer.(*protocol.SemanticTokensDelta)
 		require.True(t, ok, "%T", answer)
@@ -57,7 +59,8 @@ func TestSemanticTokenDeltas(t *testing.T) {
 		require.Equal(t, all.Data, known)
 		name = *all.ResultID
 	}
-	answer, err := c.server.SemanticTokensFullDelta(t.Context(), &protocol.SemanticTokensDeltaParams{TextDocument: document, PreviousResultID: "other"})
+	answer, err := c.server.SemanticTokensFullDelta(t.Context(),
+		&protocol.SemanticTokensDeltaParams{TextDocument: document, PreviousResultID: "other"})
 	require.NoError(t, err)
 	require.IsType(t, &protocol.SemanticTokens{}, answer, "of an answer that is not known, all is told")
 }

@@ -28,7 +28,8 @@ func TestWorkspaceDiagnostics(t *testing.T) {
 	t.Parallel()
 	c := connect(t)
 	pushed := c.open(sample)
-	report, err := c.server.DiagnosticWorkspace(t.Context(), &protocol.WorkspaceDiagnosticParams{PreviousResultIds: []protocol.PreviousResultId{}})
+	report, err := c.server.DiagnosticWorkspace(t.Context(),
+		&protocol.WorkspaceDiagnosticParams{PreviousResultIds: []protocol.PreviousResultId{}})
 	require.NoError(t, err)
 	require.Len(t, report.Items, 1)
 	item := report.Items[0].(*protocol.WorkspaceFullDocumentDiagnosticReport)
@@ -48,8 +49,9 @@ func TestFormattingOfAPart(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, edits, 1)
 	require.EqualValues(t, 2, edits[0].Range.Start.Line)
-	indented, err := c.server.OnTypeFormatting(t.Context(), &protocol.DocumentOnTypeFormattingParams{TextDocument: document,
-		Position: protocol.Position{Line: 4}, Ch: "\n"})
+	indented, err := c.server.OnTypeFormatting(t.Context(),
+		&protocol.DocumentOnTypeFormattingParams{TextDocument: document,
+			Position: protocol.Position{Line: 4}, Ch: "\n"})
 	require.NoError(t, err)
 	require.Len(t, indented, 1)
 	require.Equal(t, "  ", indented[0].NewText)
@@ -69,7 +71,8 @@ func TestTypesAndLenses(t *testing.T) {
 	found, err := c.server.TypeDefinition(t.Context(), params)
 	require.NoError(t, err)
 	require.EqualValues(t, 1, found.(protocol.LocationSlice)[0].Range.Start.Line)
-	lenses, err := c.server.CodeLens(t.Context(), &protocol.CodeLensParams{TextDocument: protocol.TextDocumentIdentifier{URI: c.uri}})
+	lenses, err := c.server.CodeLens(t.Context(),
+		&protocol.CodeLensParams{TextDocument: protocol.TextDocumentIdentifier{URI: c.uri}})
 	require.NoError(t, err)
 	require.Empty(t, lenses)
 }

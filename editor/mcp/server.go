@@ -63,18 +63,23 @@ func newServer(session *editor.Session, options Options) (*mcp.Server, error) {
 	closed := false
 	reading := &mcp.ToolAnnotations{ReadOnlyHint: true, IdempotentHint: true, OpenWorldHint: &closed}
 	mcp.AddTool(m, &mcp.Tool{Name: "check", Annotations: reading,
-		Description: "Finds what is wrong in a program: syntax, names, types, properties. The findings of `yamlhost check`."}, s.check)
+		Description: "Finds what is wrong in a program: syntax, names, types, properties. The findings of `yamlhost check`."},
+		s.check)
 	mcp.AddTool(m, &mcp.Tool{Name: "explain", Annotations: reading,
 		Description: "Explains a finding by its code, such as Y210, with a wrong and a right example."}, s.explain)
 	mcp.AddTool(m, &mcp.Tool{Name: "schema", Annotations: reading,
-		Description: "Describes a resource or a function of a provider: inputs, outputs, allowed values. Without a type, lists those of a package."}, s.schema)
+		Description: "Describes a resource or a function of a provider: inputs, outputs, allowed values. Without a type, " +
+			"lists those of a package."}, s.schema)
 	mcp.AddTool(m, &mcp.Tool{Name: "functions", Annotations: reading,
-		Description: "Describes the built-in functions that programs call as fn::name or inside of ${…}, with examples."}, s.functions)
+		Description: "Describes the built-in functions that programs call as fn::name or inside of ${…}, with examples."},
+		s.functions)
 	mcp.AddTool(m, &mcp.Tool{Name: "graph", Annotations: reading,
-		Description: "Tells what depends on what in a program: configuration, variables, resources and outputs with what each needs."}, s.graph)
+		Description: "Tells what depends on what in a program: configuration, variables, resources and outputs with what " +
+			"each needs."}, s.graph)
 	if options.Plan != nil {
 		mcp.AddTool(m, &mcp.Tool{Name: "plan", Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true},
-			Description: "Previews the stack that is selected: what an update would create, update, replace and delete. It runs plugins of the project and changes nothing."}, s.plan)
+			Description: "Previews the stack that is selected: what an update would create, update, replace and delete. It " +
+				"runs plugins of the project and changes nothing."}, s.plan)
 	}
 	return m, nil
 }
@@ -143,7 +148,8 @@ type findings struct {
 	Diagnostics []diag.Record `json:"diagnostics"`
 }
 
-func (s *server) check(ctx context.Context, _ *mcp.CallToolRequest, in fileInput) (*mcp.CallToolResult, findings, error) {
+func (s *server) check(ctx context.Context, _ *mcp.CallToolRequest, in fileInput) (*mcp.CallToolResult, findings,
+	error) {
 	p, _, err := s.program(ctx, in.File)
 	if err != nil {
 		return nil, findings{}, err
@@ -211,7 +217,8 @@ type functions struct {
 	Functions []function `json:"functions"`
 }
 
-func (s *server) functions(_ context.Context, _ *mcp.CallToolRequest, in functionsInput) (*mcp.CallToolResult, functions, error) {
+func (s *server) functions(_ context.Context, _ *mcp.CallToolRequest, in functionsInput) (*mcp.CallToolResult,
+	functions, error) {
 	list := builtins.Table()
 	if name := strings.TrimPrefix(in.Name, "fn::"); name != "" {
 		f, ok := builtins.Lookup(name)
@@ -231,7 +238,8 @@ type vertices struct {
 	Nodes []check.Vertex `json:"nodes"`
 }
 
-func (s *server) graph(ctx context.Context, _ *mcp.CallToolRequest, in fileInput) (*mcp.CallToolResult, vertices, error) {
+func (s *server) graph(ctx context.Context, _ *mcp.CallToolRequest, in fileInput) (*mcp.CallToolResult, vertices,
+	error) {
 	p, path, err := s.program(ctx, in.File)
 	if err != nil {
 		return nil, vertices{}, err

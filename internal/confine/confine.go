@@ -1,5 +1,5 @@
-// Package confine keeps a program that nobody trusts inside of its folder and away from private networks (D13). It decides; those
-// who read files and open connections ask it.
+// Package confine keeps a program that nobody trusts inside of its folder and away from private networks (D13). It
+// decides; those who read files and open connections ask it.
 package confine
 
 import (
@@ -24,8 +24,8 @@ func Within(root, path string) bool {
 	return err == nil && filepath.IsLocal(rel)
 }
 
-// Path returns an error that wraps ErrOutside unless an absolute path lies in a folder, before and after links are followed. What
-// does not exist is judged by its name and by the links on the way to it.
+// Path returns an error that wraps ErrOutside unless an absolute path lies in a folder, before and after links are
+// followed. What does not exist is judged by its name and by the links on the way to it.
 func Path(root, path string) error {
 	if !Within(root, path) {
 		return ErrOutside
@@ -78,15 +78,16 @@ func (e *AddressError) Error() string {
 	return e.Address + " is no address of the public network, and an untrusted program reaches no other"
 }
 
-// notPublic are ranges that no address of the public network is in: of this network, of providers and their customers (RFC 6598), of
-// protocols, of benchmarks (RFC 2544), and what was never given out.
+// notPublic are ranges that no address of the public network is in: of this network, of providers and their customers
+// (RFC 6598), of protocols, of benchmarks (RFC 2544), and what was never given out.
 var notPublic = []netip.Prefix{
 	netip.MustParsePrefix("0.0.0.0/8"), netip.MustParsePrefix("100.64.0.0/10"), netip.MustParsePrefix("192.0.0.0/24"),
 	netip.MustParsePrefix("198.18.0.0/15"), netip.MustParsePrefix("240.0.0.0/4"),
 	netip.MustParsePrefix("fec0::/10"),
 }
 
-// IPv6 ranges whose addresses hold one of IPv4, which a gateway connects to: in the last four bytes, or for sixTo4 behind the first two.
+// IPv6 ranges whose addresses hold one of IPv4, which a gateway connects to: in the last four bytes, or for sixTo4
+// behind the first two.
 var (
 	nat64  = netip.MustParsePrefix("64:ff9b::/96")
 	nat64l = netip.MustParsePrefix("64:ff9b:1::/48")
@@ -94,7 +95,8 @@ var (
 	compat = netip.MustParsePrefix("::/96")
 )
 
-// Public reports whether an address is one of the public network: neither of this machine, nor of its links, nor private.
+// Public reports whether an address is one of the public network: neither of this machine, nor of its links, nor
+// private.
 func Public(a netip.Addr) bool {
 	a = a.Unmap().WithZone("")
 	if !a.IsGlobalUnicast() || a.IsPrivate() {
@@ -118,8 +120,8 @@ func Public(a netip.Addr) bool {
 	return true
 }
 
-// Host returns an *AddressError for a host that is written as an address that is not public, or that names this machine or the
-// local network. Other names are judged when they are connected to (Dialer).
+// Host returns an *AddressError for a host that is written as an address that is not public, or that names this machine
+// or the local network. Other names are judged when they are connected to (Dialer).
 func Host(host string) error {
 	name := strings.ToLower(strings.TrimSuffix(host, "."))
 	if a, err := netip.ParseAddr(strings.Trim(name, "[]")); err == nil {
@@ -148,8 +150,8 @@ func Dialer() *net.Dialer {
 	}}
 }
 
-// Client reads from public addresses only, without a proxy, which would connect where it likes. Redirects are judged like the
-// first address.
+// Client reads from public addresses only, without a proxy, which would connect where it likes. Redirects are judged
+// like the first address.
 func Client() *http.Client {
 	return &http.Client{Transport: &http.Transport{
 		DialContext: Dialer().DialContext, TLSHandshakeTimeout: 10 * time.Second, ResponseHeaderTimeout: time.Minute,

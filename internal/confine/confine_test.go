@@ -16,7 +16,8 @@ func TestPath(t *testing.T) {
 	dir := t.TempDir()
 	root := filepath.Join(dir, "project")
 	require.NoError(t, os.MkdirAll(filepath.Join(root, "sub"), 0o700))
-	for _, path := range []string{filepath.Join(dir, "secret"), filepath.Join(root, "own"), filepath.Join(root, "sub", "own")} {
+	for _, path := range []string{filepath.Join(dir, "secret"), filepath.Join(root, "own"),
+		filepath.Join(root, "sub", "own")} {
 		require.NoError(t, os.WriteFile(path, nil, 0o600))
 	}
 	link := func(target, path string) { require.NoError(t, os.Symlink(target, filepath.Join(root, path))) }
@@ -50,19 +51,25 @@ func TestPublic(t *testing.T) {
 	t.Parallel()
 	for address, public := range map[string]bool{
 		"93.184.216.34": true, "2606:2800:220:1::1": true, "64:ff9b::5db8:d822": true, "2002:5db8:d822::1": true,
-		"127.0.0.1": false, "10.1.2.3": false, "172.16.0.1": false, "192.168.1.1": false, "169.254.169.254": false, "0.0.0.0": false,
-		"100.64.0.1": false, "224.0.0.1": false, "255.255.255.255": false, "240.0.0.1": false, "198.18.0.1": false, "0.1.2.3": false,
-		"::1": false, "::": false, "fe80::1": false, "fd00::1": false, "ff02::1": false, "::ffff:127.0.0.1": false,
-		"64:ff9b::7f00:1": false, "64:ff9b::a9fe:a9fe": false, "2002:7f00:1::": false, "::127.0.0.1": false, "fe80::1%eth0": false,
+		"127.0.0.1": false, "10.1.2.3": false, "172.16.0.1": false, "192.168.1.1": false, "169.254.169.254": false,
+		"0.0.0.0":    false,
+		"100.64.0.1": false, "224.0.0.1": false, "255.255.255.255": false, "240.0.0.1": false, "198.18.0.1": false,
+		"0.1.2.3": false,
+		"::1":     false, "::": false, "fe80::1": false, "fd00::1": false, "ff02::1": false, "::ffff:127.0.0.1": false,
+		"64:ff9b::7f00:1": false, "64:ff9b::a9fe:a9fe": false, "2002:7f00:1::": false, "::127.0.0.1": false,
+		"fe80::1%eth0":  false,
 		"fd00:ec2::254": false, "64:ff9b:1::1": false, "fec0::1": false,
 	} {
 		require.Equal(t, public, Public(netip.MustParseAddr(address)), address)
 	}
 	for host, public := range map[string]bool{
 		"example.com": true, "example.com.": true, "93.184.216.34": true,
-		"localhost": false, "LOCALHOST": false, "a.localhost": false, "printer.local": false, "metadata.google.internal": false,
-		"metadata": false, "": false, "127.1": false, "2130706433": false, "0x7f.1": false, "0x7f000001": false, "[::1]": false,
-		"127.0.0.1": false, "127.0.0.1.": false,
+		"localhost": false, "LOCALHOST": false, "a.localhost": false, "printer.local": false,
+		"metadata.google.internal": false,
+		"metadata":                 false, "": false, "127.1": false, "2130706433": false, "0x7f.1": false,
+		"0x7f000001": false,
+		"[::1]":      false,
+		"127.0.0.1":  false, "127.0.0.1.": false,
 	} {
 		if public {
 			require.NoError(t, Host(host), host)

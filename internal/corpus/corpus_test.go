@@ -19,7 +19,8 @@ func upper(_ *testing.T, a *txtar.Archive) []txtar.File {
 func TestRun(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "a.txtar")
-	require.NoError(t, os.WriteFile(path, []byte("what it is about\n-- in --\ntext\n-- out/upper --\nstale\n-- out/gone --\nx\n"), 0o600))
+	require.NoError(t, os.WriteFile(path,
+		[]byte("what it is about\n-- in --\ntext\n-- out/upper --\nstale\n-- out/gone --\nx\n"), 0o600))
 	run := func(update bool) {
 		t.Run("run", func(t *testing.T) { corpus.Run(t, update, upper, filepath.Join(dir, "*.txtar")) })
 	}

@@ -21,23 +21,31 @@ func TestLookup(t *testing.T) {
 		_, set = env.Lookup(name)
 		require.False(t, set, name)
 	}
-	require.Equal(t, []bool{true, true, false, false}, []bool{env.True("ON"), env.True("ONE"), env.True("YES"), env.True("NO")})
+	require.Equal(t, []bool{true, true, false, false}, []bool{env.True("ON"), env.True("ONE"), env.True("YES"),
+		env.True("NO")})
 }
 
 func TestForChildren(t *testing.T) {
 	t.Parallel()
-	env := environ.List{"PATH=/bin", "PULUMI_CONFIG_PASSPHRASE=p", "PULUMI_CONFIG_PASSPHRASE_FILE=/f", "PULUMI_ACCESS_TOKEN=t", "PGPASSWORD=g",
-		"PULUMI_CONFIG_PASSPHRASE_HINT=stays", "AWS_SECRET_ACCESS_KEY=a", "AZURE_CLIENT_SECRET=z", "ARM_CLIENT_SECRET=r", "GOOGLE_CREDENTIALS=o",
-		"VAULT_TOKEN=v", "PULUMI_BACKEND_URL=postgres://u:hidden@h/db?sslmode=require&password=hidden&sslkey=hidden", "broken"}
-	kept := environ.List{"PATH=/bin", "PULUMI_CONFIG_PASSPHRASE_HINT=stays", "AWS_SECRET_ACCESS_KEY=a", "AZURE_CLIENT_SECRET=z",
-		"ARM_CLIENT_SECRET=r", "GOOGLE_CREDENTIALS=o", "VAULT_TOKEN=v", "PULUMI_BACKEND_URL=postgres://u@h/db?sslmode=require", "broken"}
+	env := environ.List{"PATH=/bin", "PULUMI_CONFIG_PASSPHRASE=p", "PULUMI_CONFIG_PASSPHRASE_FILE=/f",
+		"PULUMI_ACCESS_TOKEN=t", "PGPASSWORD=g",
+		"PULUMI_CONFIG_PASSPHRASE_HINT=stays", "AWS_SECRET_ACCESS_KEY=a", "AZURE_CLIENT_SECRET=z", "ARM_CLIENT_SECRET=r",
+		"GOOGLE_CREDENTIALS=o",
+		"VAULT_TOKEN=v", "PULUMI_BACKEND_URL=postgres://u:hidden@h/db?sslmode=require&password=hidden&sslkey=hidden",
+		"broken"}
+	kept := environ.List{"PATH=/bin", "PULUMI_CONFIG_PASSPHRASE_HINT=stays", "AWS_SECRET_ACCESS_KEY=a",
+		"AZURE_CLIENT_SECRET=z",
+		"ARM_CLIENT_SECRET=r", "GOOGLE_CREDENTIALS=o", "VAULT_TOKEN=v",
+		"PULUMI_BACKEND_URL=postgres://u@h/db?sslmode=require", "broken"}
 	require.Equal(t, kept, env.ForChildren())
 	require.Len(t, env, 13)
 	require.Equal(t, env, env.ForChildren(append(environ.Withheld(), "PULUMI_BACKEND_URL")...))
 	require.Equal(t, "g", env.ForChildren("PGPASSWORD").Get("PGPASSWORD"))
 	for url, want := range map[string]string{
-		"file://~": "file://~", "s3://b/p?region=eu&endpoint=x": "s3://b/p?region=eu&endpoint=x", "file:///a b": "file:///a b",
-		"azblob://c?sas_token=hidden&x=1": "azblob://c?x=1", "https://user:hidden@h": "https://user@h", "://u:hidden@h": "", "s3://b?a=%zz": "",
+		"file://~": "file://~", "s3://b/p?region=eu&endpoint=x": "s3://b/p?region=eu&endpoint=x",
+		"file:///a b":                     "file:///a b",
+		"azblob://c?sas_token=hidden&x=1": "azblob://c?x=1", "https://user:hidden@h": "https://user@h", "://u:hidden@h": "",
+		"s3://b?a=%zz": "",
 	} {
 		got := environ.List{"PULUMI_BACKEND_URL=" + url}.ForChildren().Get("PULUMI_BACKEND_URL")
 		require.Equal(t, want, got, url)

@@ -10,14 +10,15 @@ import (
 // backendURL is the variable that says where state lives. It may carry a password.
 const backendURL = "PULUMI_BACKEND_URL"
 
-// Withheld are the variables that open the secrets of every stack, or its backend, by themselves. No child process inherits
-// them unless somebody asks for them by name. Cloud credentials are not among them, since providers sign in with those.
+// Withheld are the variables that open the secrets of every stack, or its backend, by themselves. No child process
+// inherits them unless somebody asks for them by name. Cloud credentials are not among them, since providers sign in
+// with those.
 func Withheld() []string {
 	return []string{"PULUMI_CONFIG_PASSPHRASE", "PULUMI_CONFIG_PASSPHRASE_FILE", "PULUMI_ACCESS_TOKEN", "PGPASSWORD"}
 }
 
-// ForChildren is what child processes inherit: l without what Withheld names, and without the password in the URL of the
-// backend. What asked names is passed on as it is. l stays as it is.
+// ForChildren is what child processes inherit: l without what Withheld names, and without the password in the URL of
+// the backend. What asked names is passed on as it is. l stays as it is.
 func (l List) ForChildren(asked ...string) List {
 	withheld := Withheld()
 	children := make(List, 0, len(l))

@@ -1,9 +1,9 @@
-// Package filelock keeps two processes of one machine from editing the files of a folder at the same moment: project, stack
-// and lock files, credentials and what is selected. Each of them is read, changed and written whole, so that without a lock
-// the one that writes last takes away what the other has written in between.
+// Package filelock keeps two processes of one machine from editing the files of a folder at the same moment: project,
+// stack and lock files, credentials and what is selected. Each of them is read, changed and written whole, so that
+// without a lock the one that writes last takes away what the other has written in between.
 //
-// The kernel gives a lock back when its process ends. A lock is a promise between processes of yamlhost only: other programs
-// do not ask for it.
+// The kernel gives a lock back when its process ends. A lock is a promise between processes of yamlhost only: other
+// programs do not ask for it.
 package filelock
 
 import (
@@ -23,10 +23,10 @@ const Patience = 2 * time.Second
 // pause is how long to wait between two tries.
 const pause = 5 * time.Millisecond
 
-// Folder waits until nobody else holds the lock of a folder, and takes it. If that takes longer than Patience it calls busy
-// once, unless that is nil. A cancelled ctx ends the waiting with its error. The lock of a folder that does not exist is that
-// of the nearest one above it. Where the file system knows no locks, nothing is locked and release does nothing. A lock is
-// not reentrant: the caller must release it before it asks again.
+// Folder waits until nobody else holds the lock of a folder, and takes it. If that takes longer than Patience it calls
+// busy once, unless that is nil. A cancelled ctx ends the waiting with its error. The lock of a folder that does not
+// exist is that of the nearest one above it. Where the file system knows no locks, nothing is locked and release does
+// nothing. A lock is not reentrant: the caller must release it before it asks again.
 func Folder(ctx context.Context, dir string, busy func()) (release func(), err error) {
 	began, told := time.Now(), busy == nil
 	for {

@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// targetOf is what is locked for a folder, and how it is opened. Folders cannot be locked on this system, so a file among the
-// user's temporary files stands for it, which stays.
+// targetOf is what is locked for a folder, and how it is opened. Folders cannot be locked on this system, so a file
+// among the user's temporary files stands for it, which stays.
 func targetOf(dir string) (target string, flag int, err error) {
 	if dir, err = existing(dir); err != nil {
 		return "", 0, err

@@ -1,5 +1,5 @@
-// Package httpget reads from web servers, which may be out of reach or overloaded for a moment: it tries again. It knows
-// nothing of what is read.
+// Package httpget reads from web servers, which may be out of reach or overloaded for a moment: it tries again. It
+// knows nothing of what is read.
 package httpget
 
 import (
@@ -21,8 +21,8 @@ type FinalError struct{ Problem string }
 // Error is the problem.
 func (e *FinalError) Error() string { return e.Problem }
 
-// Repeat calls attempt until it succeeds, returns a *FinalError, was called five times, or ctx has ended. It waits in between,
-// each time twice as long, at first for pause; 0 stands for 80 ms. It returns the error of the last attempt.
+// Repeat calls attempt until it succeeds, returns a *FinalError, was called five times, or ctx has ended. It waits in
+// between, each time twice as long, at first for pause; 0 stands for 80 ms. It returns the error of the last attempt.
 func Repeat(ctx context.Context, pause time.Duration, attempt func() error) error {
 	if pause == 0 {
 		pause = 80 * time.Millisecond
@@ -49,8 +49,8 @@ type Options struct {
 	Redirect func(address string) error
 }
 
-// Get asks a server once; the caller closes the body of the answer, whatever its status. client may be nil for the usual one. An
-// error that another attempt would meet again is a *FinalError.
+// Get asks a server once; the caller closes the body of the answer, whatever its status. client may be nil for the
+// usual one. An error that another attempt would meet again is a *FinalError.
 func Get(ctx context.Context, client *http.Client, address string, o Options) (*http.Response, error) {
 	asking := http.Client{}
 	if client != nil {
@@ -128,7 +128,8 @@ func (h *heard) Close() error {
 	return err
 }
 
-// plainly is an error of a request without the address, which is named already, and with the cause of an end that was ours.
+// plainly is an error of a request without the address, which is named already, and with the cause of an end that was
+// ours.
 func plainly(ctx context.Context, err error) error {
 	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.Canceled) {
 		return cause
@@ -142,7 +143,8 @@ func plainly(ctx context.Context, err error) error {
 // StatusError is the error of an answer that has not what was asked for: a *FinalError unless another attempt may help.
 func StatusError(response *http.Response) error {
 	problem := "the server answered " + response.Status
-	if response.StatusCode < 500 && response.StatusCode != http.StatusTooManyRequests && response.StatusCode != http.StatusRequestTimeout {
+	if response.StatusCode < 500 && response.StatusCode != http.StatusTooManyRequests &&
+		response.StatusCode != http.StatusRequestTimeout {
 		return &FinalError{problem}
 	}
 	return errors.New(problem)
@@ -151,8 +153,8 @@ func StatusError(response *http.Response) error {
 // mostSilence is how long a server may send nothing to Open.
 const mostSilence = time.Minute
 
-// Open reads what is at an address; the caller closes it. A server that cannot be reached, that has too much to do or that
-// has a fault of its own is asked again, after pauses as Repeat has them. client may be nil for the usual one.
+// Open reads what is at an address; the caller closes it. A server that cannot be reached, that has too much to do or
+// that has a fault of its own is asked again, after pauses as Repeat has them. client may be nil for the usual one.
 func Open(ctx context.Context, client *http.Client, address string, pause time.Duration) (io.ReadCloser, error) {
 	var body io.ReadCloser
 	err := Repeat(ctx, pause, func() error {

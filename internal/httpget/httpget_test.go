@@ -24,7 +24,8 @@ func (a *answers) RoundTrip(r *http.Request) (*http.Response, error) {
 	if status == 0 {
 		return nil, errors.New("connection refused")
 	}
-	return &http.Response{StatusCode: status, Status: http.StatusText(status), Body: io.NopCloser(strings.NewReader("content")), Request: r}, nil
+	return &http.Response{StatusCode: status, Status: http.StatusText(status),
+		Body: io.NopCloser(strings.NewReader("content")), Request: r}, nil
 }
 
 func TestOpen(t *testing.T) {

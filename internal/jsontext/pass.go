@@ -8,9 +8,9 @@ import (
 	"strconv"
 )
 
-// The functions here read JSON text in place, without decoding what nobody asked for: a member that is passed over costs
-// one look at its bytes. They check as much of the grammar as they need to find where things end; decoding checks the
-// rest. Text is never trusted: every fault is an error.
+// The functions here read JSON text in place, without decoding what nobody asked for: a member that is passed over
+// costs one look at its bytes. They check as much of the grammar as they need to find where things end; decoding checks
+// the rest. Text is never trusted: every fault is an error.
 
 // ErrTruncated says that a text stops in the middle of a value.
 var ErrTruncated = errors.New("the text ends too early")
@@ -38,8 +38,8 @@ type Passage struct {
 	Quoted bool
 }
 
-// Advance goes on over text, which starts with the value and was shorter when it was last called, and reports whether the
-// value ends in it: at p.At. Numbers and words end at what follows them, or where the text does.
+// Advance goes on over text, which starts with the value and was shorter when it was last called, and reports whether
+// the value ends in it: at p.At. Numbers and words end at what follows them, or where the text does.
 func (p *Passage) Advance(text []byte) bool {
 	if len(text) == 0 {
 		return false

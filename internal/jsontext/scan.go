@@ -126,7 +126,8 @@ func (s *Scanner) enter() bool {
 	return true
 }
 
-// Object calls member for each member of an object, whose value member has to read. A null is an object without members.
+// Object calls member for each member of an object, whose value member has to read. A null is an object without
+// members.
 func (s *Scanner) Object(member func(key string)) {
 	if s.Null() {
 		return

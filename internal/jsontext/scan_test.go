@@ -80,7 +80,8 @@ func passed(raw []byte) (v any, err error) {
 
 // FuzzScanner compares with the standard library: what is JSON, what it means, and where its values end.
 func FuzzScanner(f *testing.F) {
-	for _, seed := range []string{`null`, `{"a":[1,2.5,"x\u0000"],"b":{}}`, `"\ud83d\ude00\ud83d"`, `-0`, ` [1e21 , 1e-7]`, `{"a":1,"a":2}`, "\"\xff\"", `"\\\""`} {
+	for _, seed := range []string{`null`, `{"a":[1,2.5,"x\u0000"],"b":{}}`, `"\ud83d\ude00\ud83d"`, `-0`, ` [1e21 , 1e-7]`,
+		`{"a":1,"a":2}`, "\"\xff\"", `"\\\""`} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

@@ -16,8 +16,8 @@ import (
 
 const module = "github.com/yamlhost/yamlhost"
 
-// mayImport is the policy: what of ours each package may import. A package that is not listed is a mistake, and so is an
-// import that is not. If this test fails, the code is in the wrong room; do not add a line here to make it pass.
+// mayImport is the policy: what of ours each package may import. A package that is not listed is a mistake, and so is
+// an import that is not. If this test fails, the code is in the wrong room; do not add a line here to make it pass.
 var mayImport = map[string][]string{
 	// For tests only.
 	"parser/ast/asttest":          {"parser/ast", "diag"},
@@ -44,13 +44,17 @@ var mayImport = map[string][]string{
 	"check":               {"parser/ast", "schema", "builtins", "value", "diag", "value/urn"},
 	"runtime/monitor":     {"value", "value/urn"},
 	"runtime/monitor/rpc": {"runtime/monitor", "value/wire", "value", "value/urn"},
-	"eval":                {"internal/confine", "internal/supervise", "internal/patient", "check", "parser/ast", "builtins", "schema", "runtime/monitor", "value", "value/mask", "diag", "value/urn"},
-	"runtime/provider":    {"value", "value/urn"},
-	"runtime/plugin":      {"internal/httpget", "internal/environ", "internal/filelock", "runtime/provider", "value/wire", "value/mask", "schema", "value", "value/urn"},
-	"runtime/embedded":    {"internal/confine", "internal/supervise", "internal/patient", "runtime/provider", "schema", "value", "value/mask", "value/urn"},
+	"eval": {"internal/confine", "internal/supervise", "internal/patient", "check", "parser/ast",
+		"builtins", "schema", "runtime/monitor", "value", "value/mask", "diag", "value/urn"},
+	"runtime/provider": {"value", "value/urn"},
+	"runtime/plugin": {"internal/httpget", "internal/environ", "internal/filelock", "runtime/provider", "value/wire",
+		"value/mask", "schema", "value", "value/urn"},
+	"runtime/embedded": {"internal/confine", "internal/supervise", "internal/patient", "runtime/provider", "schema",
+		"value", "value/mask", "value/urn"},
 	// Bundles for the checker, which knows no bundler.
 	"workspace/sources": {"check", "runtime/dynamic/bundle"},
-	"runtime/dynamic":   {"internal/environ", "runtime/dynamic/bundle", "runtime/provider", "value/wire", "value", "value/urn"},
+	"runtime/dynamic": {"internal/environ", "runtime/dynamic/bundle", "runtime/provider", "value/wire", "value",
+		"value/urn"},
 	// Around any provider.
 	"runtime/provider/guard": {"runtime/provider", "value", "value/mask", "value/urn"},
 	// Bundles of source files, which knows neither providers nor programs.
@@ -92,12 +96,14 @@ var mayImport = map[string][]string{
 	"internal/filelock": {},
 	"langhost/pcl":      {"parser", "parser/ast", "builtins", "schema", "diag"},
 	"runtime/engine": {
-		"runtime/engine/internal/plan", "runtime/engine/internal/resources", "runtime/engine/internal/providers", "runtime/engine/internal/apply",
+		"runtime/engine/internal/plan", "runtime/engine/internal/resources", "runtime/engine/internal/providers",
+		"runtime/engine/internal/apply",
 		"runtime/engine/internal/slots",
 		"runtime/monitor", "runtime/provider", "runtime/state", "runtime/journal", "value", "value/urn", "diag",
 	},
 	// Deciding is apart from doing: see TestPlanningIsPure.
-	"runtime/engine/internal/plan": {"runtime/monitor", "runtime/provider", "runtime/state", "runtime/journal", "value", "value/urn", "diag"},
+	"runtime/engine/internal/plan": {"runtime/monitor", "runtime/provider", "runtime/state", "runtime/journal", "value",
+		"value/urn", "diag"},
 	"runtime/engine/internal/resources": {
 		"runtime/engine/internal/plan", "runtime/monitor", "runtime/state", "runtime/journal", "value", "value/urn", "diag",
 	},
@@ -107,7 +113,8 @@ var mayImport = map[string][]string{
 		"runtime/monitor", "runtime/provider", "runtime/state", "runtime/journal", "value", "value/urn", "diag",
 	},
 	"runtime/engine/internal/providers": {
-		"runtime/engine/internal/plan", "runtime/engine/internal/resources", "runtime/monitor", "runtime/provider", "runtime/state",
+		"runtime/engine/internal/plan", "runtime/engine/internal/resources", "runtime/monitor", "runtime/provider",
+		"runtime/state",
 		"value", "value/urn",
 	},
 	// Text from elsewhere, made harmless for terminals.
@@ -119,8 +126,8 @@ var mayImport = map[string][]string{
 // wiring are the trees where everything may meet.
 var wiring = []string{"cmd", "bench"}
 
-// guests are libraries with the rooms they may live in; a trailing slash means everything below. bench/floor measures what
-// those libraries cost by themselves.
+// guests are libraries with the rooms they may live in; a trailing slash means everything below. bench/floor measures
+// what those libraries cost by themselves.
 var guests = []struct {
 	library string
 	rooms   []string
@@ -129,9 +136,12 @@ var guests = []struct {
 	{"github.com/zclconf/go-cty/", []string{"builtins"}},
 	// PCL, which langhost/pcl translates, is written in HCL's syntax.
 	{"github.com/hashicorp/hcl/", []string{"diag", "parser", "langhost/pcl"}},
-	{"google.golang.org/grpc", []string{"value/wire", "runtime/monitor/rpc", "runtime/plugin", "langhost", "bench/floor", "cmd/internal/report"}},
-	{"google.golang.org/grpc/", []string{"value/wire", "runtime/monitor/rpc", "runtime/plugin", "langhost", "bench/floor", "cmd/internal/report"}},
-	{"google.golang.org/protobuf/", []string{"value/wire", "runtime/monitor/rpc", "runtime/plugin", "langhost", "bench/floor", "cmd/internal/report"}},
+	{"google.golang.org/grpc", []string{"value/wire", "runtime/monitor/rpc", "runtime/plugin", "langhost", "bench/floor",
+		"cmd/internal/report"}},
+	{"google.golang.org/grpc/", []string{"value/wire", "runtime/monitor/rpc", "runtime/plugin", "langhost", "bench/floor",
+		"cmd/internal/report"}},
+	{"google.golang.org/protobuf/", []string{"value/wire", "runtime/monitor/rpc", "runtime/plugin", "langhost",
+		"bench/floor", "cmd/internal/report"}},
 	{"google.golang.org/genproto/", []string{"value/wire", "runtime/monitor/rpc", "runtime/plugin", "langhost"}},
 	{"google.golang.org/api/", []string{"runtime/backend/bucket"}},
 	{"cloud.google.com/", []string{"runtime/backend/bucket"}},
@@ -139,7 +149,8 @@ var guests = []struct {
 	{"github.com/Azure/", []string{"runtime/backend/bucket", "runtime/secrets/keyservice"}},
 	{"gocloud.dev/", []string{"runtime/backend/bucket", "runtime/secrets/keyservice"}},
 	{"github.com/jackc/", []string{"runtime/backend/postgres"}},
-	{"github.com/pulumi/", []string{"value/wire", "runtime/monitor/rpc", "runtime/plugin", "langhost", "bench/floor", "cmd/internal/report"}},
+	{"github.com/pulumi/", []string{"value/wire", "runtime/monitor/rpc", "runtime/plugin", "langhost", "bench/floor",
+		"cmd/internal/report"}},
 	{"github.com/spf13/", []string{"cmd/"}},
 	{"go.lsp.dev/", []string{"editor/lsp"}},
 	{"github.com/modelcontextprotocol/", []string{"editor/mcp"}},
@@ -169,7 +180,8 @@ func sources(t *testing.T) []file {
 		}
 		if d.IsDir() {
 			// A folder with its own go.mod is a module of its own and follows its own rules.
-			if _, err := os.Stat(filepath.Join(p, "go.mod")); p != root && err == nil || strings.HasPrefix(d.Name(), ".") || d.Name() == "testdata" {
+			if _, err := os.Stat(filepath.Join(p, "go.mod")); p != root && err == nil || strings.HasPrefix(d.Name(), ".") ||
+				d.Name() == "testdata" {
 				return filepath.SkipDir
 			}
 			return nil

@@ -85,8 +85,8 @@ func TestLinksOfPagesLeadSomewhere(t *testing.T) {
 	}
 }
 
-// TestMakeTargets holds the pages and the Makefile to each other: a target that is named exists, and CONTRIBUTING.md or the
-// README names each.
+// TestMakeTargets holds the pages and the Makefile to each other: a target that is named exists, and CONTRIBUTING.md or
+// the README names each.
 func TestMakeTargets(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(root, "Makefile"))
 	if err != nil {

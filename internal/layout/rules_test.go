@@ -66,7 +66,8 @@ func TestEveryRuleHasACase(t *testing.T) {
 			t.Errorf("a program names %s, which %s does not list", rule, rulesFile)
 		}
 	}
-	t.Logf("%d rules: %d with programs, %d with tests, %d with neither", len(seen), counts["program"], counts["test"], counts["none"])
+	t.Logf("%d rules: %d with programs, %d with tests, %d with neither", len(seen), counts["program"], counts["test"],
+		counts["none"])
 	for _, line := range open {
 		t.Log(line)
 	}

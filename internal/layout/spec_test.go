@@ -23,8 +23,8 @@ var (
 	decision   = regexp.MustCompile(`\bD\d{1,2}\b`)
 )
 
-// TestEveryCitationHasARule fails for a rule that a source file, a test, a corpus or a page cites and docs/spec does not
-// define, and for a rule whose anchor and name differ. Rules that nothing cites are listed in the log.
+// TestEveryCitationHasARule fails for a rule that a source file, a test, a corpus or a page cites and docs/spec does
+// not define, and for a rule whose anchor and name differ. Rules that nothing cites are listed in the log.
 func TestEveryCitationHasARule(t *testing.T) {
 	defined := map[string]bool{}
 	for letter, page := range specPages {
@@ -72,11 +72,12 @@ func TestEveryCitationHasARule(t *testing.T) {
 		}
 	}
 	slices.Sort(unused)
-	t.Logf("%d rules, %d of them cited; nothing cites %s", len(defined), len(defined)-len(unused), strings.Join(unused, " "))
+	t.Logf("%d rules, %d of them cited; nothing cites %s", len(defined), len(defined)-len(unused),
+		strings.Join(unused, " "))
 }
 
-// citedRules returns the rules that text names. A range such as E4.13-E4.15 names every rule in it, and a letter behind a
-// rule (E4.58c) names a part of that rule.
+// citedRules returns the rules that text names. A range such as E4.13-E4.15 names every rule in it, and a letter behind
+// a rule (E4.58c) names a part of that rule.
 func citedRules(text string) []string {
 	var rules []string
 	for _, m := range ruleCited.FindAllStringSubmatch(text, -1) {

@@ -1,5 +1,5 @@
-// Package memory keeps the garbage of a process small where its values are large: the runtime collects when the heap has doubled, which
-// is cheap for small heaps and gives large ones twice the memory that they need.
+// Package memory keeps the garbage of a process small where its values are large: the runtime collects when the heap
+// has doubled, which is cheap for small heaps and gives large ones twice the memory that they need.
 package memory
 
 import (
@@ -8,11 +8,13 @@ import (
 	"runtime/metrics"
 )
 
-// Enough is how much memory, in bytes, a process may take before the runtime collects earlier than when the heap has doubled.
+// Enough is how much memory, in bytes, a process may take before the runtime collects earlier than when the heap has
+// doubled.
 const Enough = 512 << 20
 
-// Bound makes the runtime collect earlier once the process takes Enough, for the rest of its life. A process with more that is live
-// gets a half of that on top, so that collecting never takes most of its time. It does nothing where the environment decides.
+// Bound makes the runtime collect earlier once the process takes Enough, for the rest of its life. A process with more
+// that is live gets a half of that on top, so that collecting never takes most of its time. It does nothing where the
+// environment decides.
 func Bound(getenv func(name string) string) {
 	if getenv("GOMEMLIMIT") == "" && getenv("GOGC") == "" {
 		watch(func() { debug.SetMemoryLimit(limit(live())) })

@@ -96,7 +96,8 @@ func text(t *testing.T) string {
 		add(m.Path+" "+m.Version, licence(t, m.Dir))
 	}
 	var b strings.Builder
-	b.WriteString("yamlhost contains the software below, under the licences that follow it.\nThis file is generated: make notices\n")
+	b.WriteString(
+		"yamlhost contains the software below, under the licences that follow it.\nThis file is generated: make notices\n")
 	for _, licence := range order {
 		fmt.Fprintf(&b, "\n%s\n\n", strings.Repeat("=", 80))
 		for _, name := range users[licence] {

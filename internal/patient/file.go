@@ -1,4 +1,5 @@
-// Package patient reads files that may make the reader wait for ever, such as named pipes, without losing sight of a context.
+// Package patient reads files that may make the reader wait for ever, such as named pipes, without losing sight of a
+// context.
 package patient
 
 import (
@@ -36,8 +37,9 @@ func ReadFileUpTo(ctx context.Context, path string, limit int64) ([]byte, error)
 	})
 }
 
-// ReadFile is os.ReadFile that a cancelled ctx ends with its error. What was being read is then left to a goroutine, which
-// ends with the process at the latest: a system call that waits for the other end of a pipe cannot be called back.
+// ReadFile is os.ReadFile that a cancelled ctx ends with its error. What was being read is then left to a goroutine,
+// which ends with the process at the latest: a system call that waits for the other end of a pipe cannot be called
+// back.
 func ReadFile(ctx context.Context, path string) ([]byte, error) {
 	return waited(ctx, path, func() ([]byte, error) { return os.ReadFile(path) })
 }

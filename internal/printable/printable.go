@@ -1,10 +1,10 @@
-// Package printable makes text harmless for terminals and logs. Names, messages of providers and output of commands come from
-// elsewhere; an escape sequence inside of them could move the cursor, hide or forge lines, set the clipboard or answer for the
-// user.
+// Package printable makes text harmless for terminals and logs. Names, messages of providers and output of commands
+// come from elsewhere; an escape sequence inside of them could move the cursor, hide or forge lines, set the clipboard
+// or answer for the user.
 //
-// Line feeds and tabs stay. Sequences that set colours pass where colours are wanted and are left out elsewhere. Every other
-// control character, the characters that turn the direction of writing around, and bytes that are no UTF-8 are written as
-// Go writes them in a string: \x1b, \u202e, \xff.
+// Line feeds and tabs stay. Sequences that set colours pass where colours are wanted and are left out elsewhere. Every
+// other control character, the characters that turn the direction of writing around, and bytes that are no UTF-8 are
+// written as Go writes them in a string: \x1b, \u202e, \xff.
 package printable
 
 import (
@@ -106,7 +106,8 @@ func filter(dst []byte, text string, colors, all bool) (out []byte, rest string)
 			dst = append(dst, `\u007f`...) // as JSON has it, since JSON is what it may come in
 		case r == utf8.RuneError && size == 1, r < 0x80:
 			dst = fmt.Appendf(dst, `\x%02x`, text[i])
-		case unicode.IsControl(r), r == '\u2028', r == '\u2029', r >= '\u202a' && r <= '\u202e', r >= '\u2066' && r <= '\u2069':
+		case unicode.IsControl(r), r == '\u2028', r == '\u2029', r >= '\u202a' && r <= '\u202e', r >= '\u2066' &&
+			r <= '\u2069':
 			dst = fmt.Appendf(dst, `\u%04x`, r)
 		default:
 			dst = append(dst, text[i:i+size]...)
@@ -116,8 +117,8 @@ func filter(dst []byte, text string, colors, all bool) (out []byte, rest string)
 	return dst, ""
 }
 
-// sequence is the length of the sequence for a colour that text begins with, 0 for none. It is not whole where more could make
-// it one.
+// sequence is the length of the sequence for a colour that text begins with, 0 for none. It is not whole where more
+// could make it one.
 func sequence(text string) (length int, whole bool) {
 	if len(text) == 1 {
 		return 0, false

@@ -13,19 +13,20 @@ import (
 func TestText(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string][2]string{ // without and with colours
-		"":                                     {"", ""},
-		"größer\n\t日本 🔑":                       {"größer\n\t日本 🔑", "größer\n\t日本 🔑"},
-		"\x1b[31mred\x1b[0m":                   {"red", "\x1b[31mred\x1b[0m"},
-		"\x1b[1;32mbold\x1b[m":                 {"bold", "\x1b[1;32mbold\x1b[m"},
-		"\x1b[8mhidden\x1b[30;40m":             {"hidden", "hidden"},
-		"\x1b[2Jgone\x1b[1A":                   {`\x1b[2Jgone\x1b[1A`, `\x1b[2Jgone\x1b[1A`},
-		"\x1b]0;title\x07\x1b]52;c;aGk=\x1b\\": {`\x1b]0;title\x07\x1b]52;c;aGk=\x1b\`, `\x1b]0;title\x07\x1b]52;c;aGk=\x1b\`},
-		"\u009b2J\u0085\x7f\x00":               {`\u009b2J\u0085\u007f\x00`, `\u009b2J\u0085\u007f\x00`},
-		"a\r\nb\rc\r":                          {"a\nb\\rc\\r", "a\nb\\rc\\r"},
-		"user\u202egpj.exe\u2066\u2028":        {`user\u202egpj.exe\u2066\u2028`, `user\u202egpj.exe\u2066\u2028`},
-		"\xff\xc3":                             {`\xff\xc3`, `\xff\xc3`},
-		"\x1b":                                 {`\x1b`, `\x1b`},
-		"\x1b[" + strings.Repeat("1;", 40):     {`\x1b[` + strings.Repeat("1;", 40), `\x1b[` + strings.Repeat("1;", 40)},
+		"":                         {"", ""},
+		"größer\n\t日本 🔑":           {"größer\n\t日本 🔑", "größer\n\t日本 🔑"},
+		"\x1b[31mred\x1b[0m":       {"red", "\x1b[31mred\x1b[0m"},
+		"\x1b[1;32mbold\x1b[m":     {"bold", "\x1b[1;32mbold\x1b[m"},
+		"\x1b[8mhidden\x1b[30;40m": {"hidden", "hidden"},
+		"\x1b[2Jgone\x1b[1A":       {`\x1b[2Jgone\x1b[1A`, `\x1b[2Jgone\x1b[1A`},
+		"\x1b]0;title\x07\x1b]52;c;aGk=\x1b\\": {`\x1b]0;title\x07\x1b]52;c;aGk=\x1b\`,
+			`\x1b]0;title\x07\x1b]52;c;aGk=\x1b\`},
+		"\u009b2J\u0085\x7f\x00":           {`\u009b2J\u0085\u007f\x00`, `\u009b2J\u0085\u007f\x00`},
+		"a\r\nb\rc\r":                      {"a\nb\\rc\\r", "a\nb\\rc\\r"},
+		"user\u202egpj.exe\u2066\u2028":    {`user\u202egpj.exe\u2066\u2028`, `user\u202egpj.exe\u2066\u2028`},
+		"\xff\xc3":                         {`\xff\xc3`, `\xff\xc3`},
+		"\x1b":                             {`\x1b`, `\x1b`},
+		"\x1b[" + strings.Repeat("1;", 40): {`\x1b[` + strings.Repeat("1;", 40), `\x1b[` + strings.Repeat("1;", 40)},
 	} {
 		require.Equal(t, want, [2]string{Text(text), Colored(text)}, "%q", text)
 	}
@@ -52,7 +53,10 @@ func FuzzWriter(f *testing.F) {
 			t.Errorf("%q: in pieces %q, at once %q", text, out.String(), whole)
 		}
 		for _, shown := range []string{Text(text), Text(Colored(text))} {
-			if !utf8.ValidString(shown) || strings.ContainsFunc(shown, func(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }) {
+			if !utf8.ValidString(shown) || strings.ContainsFunc(shown, func(r rune) bool {
+				return unicode.IsControl(r) &&
+					r != '\n' && r != '\t'
+			}) {
 				t.Errorf("%q is shown as %q", text, shown)
 			}
 		}

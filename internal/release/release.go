@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Version returns the version without a leading v: the one that the linker set, else the one by which `go install` fetched the
-// module. A build of a checkout that names none is "0.0.0-dev".
+// Version returns the version without a leading v: the one that the linker set, else the one by which `go install`
+// fetched the module. A build of a checkout that names none is "0.0.0-dev".
 func Version(linked string) string {
 	if linked != "" {
 		return strings.TrimPrefix(linked, "v")

@@ -2,9 +2,9 @@
 //
 // On Linux and other Unix systems a supervisor stands between: a small process that runs the same executable with the
 // argument Word. It starts the command and waits on a pipe that this process holds open. When the pipe closes without a
-// word, it kills the command with all its descendants. On Linux it is their subreaper, so that also those are found which
-// have left the process group or lost their parent. On other Unix systems it kills the process group. On Windows there is
-// no supervisor: a job object, whose handle the system closes, does the same.
+// word, it kills the command with all its descendants. On Linux it is their subreaper, so that also those are found
+// which have left the process group or lost their parent. On other Unix systems it kills the process group. On Windows
+// there is no supervisor: a job object, whose handle the system closes, does the same.
 //
 // What a command has left running when it has ended stays: the supervisor is told to go, and goes alone.
 package supervise
@@ -17,13 +17,13 @@ import (
 // Word is the first argument of a supervisor. An executable that is its own supervisor calls Main with what follows it.
 const Word = "__supervise"
 
-// Child is a command that was started. Its owner calls Wait and then Finish. Ask and Kill may be called at any time before
-// Finish, from any goroutine.
+// Child is a command that was started. Its owner calls Wait and then Finish. Ask and Kill may be called at any time
+// before Finish, from any goroutine.
 type Child struct{ system }
 
-// Start starts cmd, whose Path, Args, Dir, Env, Stdin, Stdout and Stderr count. supervisor is the command line of a supervisor, such
-// as the path of this executable and Word. Without one the command is started as a process group of its own, which outlives this
-// process if that is killed. An error says that the command was not started.
+// Start starts cmd, whose Path, Args, Dir, Env, Stdin, Stdout and Stderr count. supervisor is the command line of a
+// supervisor, such as the path of this executable and Word. Without one the command is started as a process group of
+// its own, which outlives this process if that is killed. An error says that the command was not started.
 func Start(cmd *exec.Cmd, supervisor []string) (*Child, error) {
 	if cmd.Err != nil {
 		return nil, cmd.Err

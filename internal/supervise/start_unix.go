@@ -40,7 +40,8 @@ func start(cmd *exec.Cmd, supervisor []string) (system, error) {
 		}
 		return system{cmd: cmd}, nil
 	}
-	outer := exec.Command(supervisor[0], append(append(supervisor[1:len(supervisor):len(supervisor)], cmd.Path), cmd.Args...)...)
+	outer := exec.Command(supervisor[0], append(append(supervisor[1:len(supervisor):len(supervisor)], cmd.Path),
+		cmd.Args...)...)
 	outer.Dir, outer.Env, outer.Stdin, outer.Stdout, outer.Stderr = cmd.Dir, cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr
 	outer.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	theirControl, control, err := os.Pipe()

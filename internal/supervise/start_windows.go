@@ -24,7 +24,8 @@ func start(cmd *exec.Cmd, _ []string) (system, error) {
 	if err != nil {
 		return s, nil
 	}
-	process, err := windows.OpenProcess(windows.PROCESS_SET_QUOTA|windows.PROCESS_TERMINATE, false, uint32(cmd.Process.Pid))
+	process, err := windows.OpenProcess(windows.PROCESS_SET_QUOTA|windows.PROCESS_TERMINATE, false,
+		uint32(cmd.Process.Pid))
 	if err == nil {
 		err = windows.AssignProcessToJobObject(job, process)
 		_ = windows.CloseHandle(process)
@@ -42,7 +43,8 @@ func start(cmd *exec.Cmd, _ []string) (system, error) {
 
 func limit(job windows.Handle, flags uint32) error {
 	info := windows.JOBOBJECT_EXTENDED_LIMIT_INFORMATION{BasicLimitInformation: windows.JOBOBJECT_BASIC_LIMIT_INFORMATION{LimitFlags: flags}}
-	_, err := windows.SetInformationJobObject(job, windows.JobObjectExtendedLimitInformation, uintptr(unsafe.Pointer(&info)), uint32(unsafe.Sizeof(info)))
+	_, err := windows.SetInformationJobObject(job, windows.JobObjectExtendedLimitInformation,
+		uintptr(unsafe.Pointer(&info)), uint32(unsafe.Sizeof(info)))
 	return err
 }
 

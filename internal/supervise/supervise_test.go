@@ -65,7 +65,8 @@ func TestEnds(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "got input\n/bin/sh\n", said)
 	for script, how := range map[string]string{
-		"exit 3": "exit status 3", "kill -TERM $$": "signal: terminated", "kill -KILL $$": "signal: killed", "kill -INT $$": "signal: interrupt",
+		"exit 3": "exit status 3", "kill -TERM $$": "signal: terminated", "kill -KILL $$": "signal: killed",
+		"kill -INT $$": "signal: interrupt",
 	} {
 		_, err := sh(t, script)
 		var exit *exec.ExitError
@@ -86,8 +87,10 @@ func TestEnds(t *testing.T) {
 	require.ErrorIs(t, err, errLost)
 }
 
-// watched starts a script whose processes hold its output, and gives the end of it once they have said that they are there.
-func watched(t *testing.T, script string, lines int, environ ...string) (host *exec.Cmd, output *bufio.Reader, said []string) {
+// watched starts a script whose processes hold its output, and gives the end of it once they have said that they are
+// there.
+func watched(t *testing.T, script string, lines int, environ ...string) (host *exec.Cmd, output *bufio.Reader,
+	said []string) {
 	t.Helper()
 	r, w, err := os.Pipe()
 	require.NoError(t, err)
@@ -106,8 +109,8 @@ func watched(t *testing.T, script string, lines int, environ ...string) (host *e
 	return host, output, said
 }
 
-// The process that started the command is killed: the command goes too, with those of its descendants that ignore signals, have a session of
-// their own or have lost their parent.
+// The process that started the command is killed: the command goes too, with those of its descendants that ignore
+// signals, have a session of their own or have lost their parent.
 func TestKilledWithItsOwner(t *testing.T) {
 	t.Parallel()
 	for name, script := range map[string]string{

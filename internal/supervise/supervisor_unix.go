@@ -10,8 +10,8 @@ import (
 	"syscall"
 )
 
-// Main is a supervisor: it starts args[0] with args[1:] as its arguments, the name included, in an environment, on its own streams, and
-// watches over it as the descriptors 3 and 4 say. It returns the exit code of the process.
+// Main is a supervisor: it starts args[0] with args[1:] as its arguments, the name included, in an environment, on its
+// own streams, and watches over it as the descriptors 3 and 4 say. It returns the exit code of the process.
 func Main(args, env []string) int {
 	runtime.LockOSThread() // the command ends with the thread that started it
 	control, status := os.NewFile(3, "control"), os.NewFile(4, "status")
@@ -20,10 +20,13 @@ func Main(args, env []string) int {
 	}
 	syscall.CloseOnExec(3)
 	syscall.CloseOnExec(4)
-	// It must outlive what is sent to its group, and what it writes to pipes that are closed. The command does not inherit that.
-	signal.Notify(make(chan os.Signal, 1), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGPIPE)
+	// It must outlive what is sent to its group, and what it writes to pipes that are closed. The command does not inherit
+	// that.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT,
+		syscall.SIGPIPE)
 	adoptOrphans()
-	child, err := syscall.ForkExec(args[0], args[1:], &syscall.ProcAttr{Env: env, Files: []uintptr{0, 1, 2}, Sys: attributes()})
+	child, err := syscall.ForkExec(args[0], args[1:], &syscall.ProcAttr{Env: env, Files: []uintptr{0, 1, 2},
+		Sys: attributes()})
 	if err != nil {
 		fmt.Fprintf(status, "%s%s: %s\n", saidFailed, args[0], err)
 		return 126

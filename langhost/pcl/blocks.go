@@ -179,7 +179,10 @@ func (t *translator) used(token string) string {
 func (t *translator) resource(b *hclsyntax.Block) node {
 	out, properties, options := &mapping{}, &mapping{}, &mapping{}
 	out.add("type", scalar(Scalar(t.used(b.Labels[1]))))
-	t.attributes(b.Body, map[string]func(*hclsyntax.Block){"options": func(o *hclsyntax.Block) { t.writeOptions(o, out, options) }},
+	t.attributes(b.Body, map[string]func(*hclsyntax.Block){"options": func(o *hclsyntax.Block) {
+		t.writeOptions(o, out,
+			options)
+	}},
 		func(a *hclsyntax.Attribute) {
 			if a.Name == "__logicalName" {
 				out.add("name", t.value(a.Expr))
@@ -200,7 +203,10 @@ func (t *translator) resource(b *hclsyntax.Block) node {
 func (t *translator) read(b *hclsyntax.Block) node {
 	out, get, state, options := &mapping{}, &mapping{}, &mapping{}, &mapping{}
 	out.add("type", scalar(Scalar(t.used(b.Labels[1]))))
-	t.attributes(b.Body, map[string]func(*hclsyntax.Block){"options": func(o *hclsyntax.Block) { t.writeOptions(o, out, options) }},
+	t.attributes(b.Body, map[string]func(*hclsyntax.Block){"options": func(o *hclsyntax.Block) {
+		t.writeOptions(o, out,
+			options)
+	}},
 		func(a *hclsyntax.Attribute) {
 			switch a.Name {
 			case "__logicalName":
@@ -254,7 +260,10 @@ func (t *translator) componentUse(b *hclsyntax.Block) node {
 	out, properties, options := &mapping{}, &mapping{}, &mapping{}
 	token := ""
 	var inputs []string
-	t.attributes(b.Body, map[string]func(*hclsyntax.Block){"options": func(o *hclsyntax.Block) { t.writeOptions(o, out, options) }},
+	t.attributes(b.Body, map[string]func(*hclsyntax.Block){"options": func(o *hclsyntax.Block) {
+		t.writeOptions(o, out,
+			options)
+	}},
 		func(a *hclsyntax.Attribute) {
 			if a.Name == "token" && len(b.Labels) == 1 {
 				if text, ok := literalText(a.Expr); ok {
@@ -344,7 +353,8 @@ func (t *translator) componentOf(b *hclsyntax.Block) string {
 	for _, section := range []struct {
 		key string
 		m   *mapping
-	}{{"pulumi", body.pulumi}, {"inputs", body.config}, {"variables", body.variables}, {"resources", body.resources}, {"outputs", body.outputs}} {
+	}{{"pulumi", body.pulumi}, {"inputs", body.config}, {"variables", body.variables}, {"resources", body.resources},
+		{"outputs", body.outputs}} {
 		if len(section.m.entries) > 0 {
 			out.add(section.key, section.m)
 		}
@@ -410,7 +420,8 @@ func (t *translator) packageBlock(b *hclsyntax.Block) {
 	}
 	t.attributes(b.Body, map[string]func(*hclsyntax.Block){"parameterization": func(p *hclsyntax.Block) {
 		d.Parameter = &Parameter{}
-		t.attributes(p.Body, nil, take(map[string]*string{"name": &d.Parameter.Name, "version": &d.Parameter.Version, "value": &d.Parameter.Value}))
+		t.attributes(p.Body, nil, take(map[string]*string{"name": &d.Parameter.Name, "version": &d.Parameter.Version,
+			"value": &d.Parameter.Value}))
 	}}, take(fields))
 	t.declared = append(t.declared, d)
 }

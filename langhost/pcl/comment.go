@@ -45,7 +45,8 @@ func (c *converter) literalNotes(place diag.Range) []string {
 	return append(c.above(place), c.behind(place, behindValue)...)
 }
 
-// resourceNotes are the comments on a resource and on those of its fields that PCL has in the head of a block or none at all.
+// resourceNotes are the comments on a resource and on those of its fields that PCL has in the head of a block or none
+// at all.
 func (c *converter) resourceNotes(r *ast.Resource) []string {
 	lines := append(c.notes(r.Name.Range), c.literalNotes(r.Type.Range)...)
 	if r.LogicalName != nil {
@@ -115,8 +116,8 @@ func (c *converter) behind(place diag.Range, pattern *regexp.Regexp) []string {
 	return []string{strings.TrimSpace(found[1])}
 }
 
-// header are the comments that a text begins with, but for what stands right above its first section: that belongs to the
-// first entry.
+// header are the comments that a text begins with, but for what stands right above its first section: that belongs to
+// the first entry.
 func (c *converter) header(source *diag.Source) []string {
 	if source == nil {
 		return nil

@@ -350,7 +350,8 @@ func (p *printer) resource(r *ast.Resource, up string) {
 		properties = r.Get.State
 	}
 	for _, property := range properties {
-		p.attribute(p.name(property.Name, "property"), p.expr(property.Value), p.notes(property.Name.Range, property.Value)...)
+		p.attribute(p.name(property.Name, "property"), p.expr(property.Value),
+			p.notes(property.Name.Range, property.Value)...)
 	}
 	p.resourceOptions(r)
 	p.close()

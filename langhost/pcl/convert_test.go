@@ -48,12 +48,13 @@ func TestThereAndBack(t *testing.T) {
 				}
 				folders[folder][path.Base(name)] = []byte(text)
 			}
-			again, diags := pcl.Generate(t.Context(), folders[""], pcl.Options{Component: func(folder string) (pcl.Sources, error) {
-				if sources := folders[folder]; sources != nil {
-					return sources, nil
-				}
-				return nil, fmt.Errorf("there is no folder %s", folder)
-			}})
+			again, diags := pcl.Generate(t.Context(), folders[""],
+				pcl.Options{Component: func(folder string) (pcl.Sources, error) {
+					if sources := folders[folder]; sources != nil {
+						return sources, nil
+					}
+					return nil, fmt.Errorf("there is no folder %s", folder)
+				}})
 			require.False(t, diags.HasErrors(), "%v\n%s", diags, module.Files["main.pp"])
 			require.Equal(t, string(f.Data), again.Text, "%s\n%s", file, module.Files["main.pp"])
 		}
@@ -65,10 +66,13 @@ func TestThereAndBack(t *testing.T) {
 func TestNotInPCL(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ text, want string }{
-		"name":                {"variables: {'a b': 1}\n", "a b cannot be the name of a variable in PCL"},
-		"properties":          {"variables: {v: {}}\nresources: {r: {type: 'a:B', properties: '${v}'}}\n", "must be written out in PCL"},
-		"default provider":    {"resources: {r: {type: 'pulumi:providers:a', defaultProvider: true}}\n", "PCL has no default providers"},
-		"computed path":       {"variables: {v: x}\nresources: {r: {type: 'a:B', options: {ignoreChanges: ['${v}']}}}\n", "literal texts in PCL"},
+		"name": {"variables: {'a b': 1}\n", "a b cannot be the name of a variable in PCL"},
+		"properties": {"variables: {v: {}}\nresources: {r: {type: 'a:B', properties: '${v}'}}\n",
+			"must be written out in PCL"},
+		"default provider": {"resources: {r: {type: 'pulumi:providers:a', defaultProvider: true}}\n",
+			"PCL has no default providers"},
+		"computed path": {"variables: {v: x}\nresources: {r: {type: 'a:B', options: {ignoreChanges: ['${v}']}}}\n",
+			"literal texts in PCL"},
 		"whole variable":      {"outputs: {o: '${pulumi}'}\n", "only a member of pulumi"},
 		"range and condition": {"resources: {r: {type: 'a:B', forEach: 2, if: true}}\n", "not both"},
 	} {
@@ -85,7 +89,8 @@ func TestNotInPCL(t *testing.T) {
 // L1.41: packages with parameters are blocks of their own, those that are used.
 func TestPackageBlocks(t *testing.T) {
 	t.Parallel()
-	d := schema.Descriptor{Name: "base", Version: "1.0.0", Parameterization: &schema.Parameterization{Name: "sub", Version: "2.0.0", Value: []byte("x")}}
+	d := schema.Descriptor{Name: "base", Version: "1.0.0", Parameterization: &schema.Parameterization{Name: "sub",
+		Version: "2.0.0", Value: []byte("x")}}
 	module, diags := convert(t, "resources: {r: {type: 'sub:A'}}\n", pcl.Options{
 		Packages: map[string]schema.Descriptor{"sub": d, "plain": {Name: "plain"}}, Used: map[string]bool{"sub": true},
 	})
@@ -109,10 +114,11 @@ resource "r" "sub:A" {
 func TestKeyOfNumbers(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ declared, forEach, want string }{
-		"a number":                  {"", "3", "${range.value} ${range.value}"},
-		"a setting, typed":          {"config: {n: {type: integer}}\n", "'${n}'", "${range.value} ${range.value}"},
-		"a setting by its default":  {"config: {n: {default: 2}}\n", "'${n}'", "${range.value} ${range.value}"},
-		"a variable":                {"config: {n: {type: number}}\nvariables: {v: '${n}'}\n", "'${v}'", "${range.value} ${range.value}"},
+		"a number":                 {"", "3", "${range.value} ${range.value}"},
+		"a setting, typed":         {"config: {n: {type: integer}}\n", "'${n}'", "${range.value} ${range.value}"},
+		"a setting by its default": {"config: {n: {default: 2}}\n", "'${n}'", "${range.value} ${range.value}"},
+		"a variable": {"config: {n: {type: number}}\nvariables: {v: '${n}'}\n", "'${v}'",
+			"${range.value} ${range.value}"},
 		"a list":                    {"", "[a]", "${range.key} ${range.value}"},
 		"a setting that is a list":  {"config: {n: {type: list<integer>}}\n", "'${n}'", "${range.key} ${range.value}"},
 		"a variable that is a list": {"variables: {v: [1, 2]}\n", "'${v}'", "${range.key} ${range.value}"},

@@ -188,7 +188,8 @@ func (p *printer) callOf(e *ast.Call) string {
 	switch strings.ToLower(name) {
 	case "invoke":
 		if body != nil {
-			return p.invokeOf(literalOf(field(body, "function")), field(body, "arguments"), field(body, "return"), field(body, "options"))
+			return p.invokeOf(literalOf(field(body, "function")), field(body, "arguments"), field(body, "return"),
+				field(body, "options"))
 		}
 		for len(args) < 4 {
 			args = append(args, nil)

@@ -139,7 +139,8 @@ func (m *module) place(r hcl.Range) diag.Range {
 }
 
 func (m *module) fail(at hcl.Range, detail, format string, args ...any) {
-	m.diags.Add(diag.Diagnostic{Code: diag.Syntax, Subject: m.place(at), Summary: fmt.Sprintf(format, args...), Detail: detail})
+	m.diags.Add(diag.Diagnostic{Code: diag.Syntax, Subject: m.place(at), Summary: fmt.Sprintf(format, args...),
+		Detail: detail})
 }
 
 // item is a block or an attribute of a body.
@@ -163,7 +164,8 @@ func items(body *hclsyntax.Body) []item {
 }
 
 // attributes are the attributes of a body that has no blocks, save those of the kinds given, which are called back.
-func (m *module) attributes(body *hclsyntax.Body, blocks map[string]func(*hclsyntax.Block), attribute func(*hclsyntax.Attribute)) {
+func (m *module) attributes(body *hclsyntax.Body, blocks map[string]func(*hclsyntax.Block),
+	attribute func(*hclsyntax.Attribute)) {
 	for _, i := range items(body) {
 		switch {
 		case i.attribute != nil:

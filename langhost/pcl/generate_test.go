@@ -36,12 +36,13 @@ func TestCorpus(t *testing.T) {
 			}
 			folders[folder][path.Base(name)] = f.Data
 		}
-		program, diags := pcl.Generate(t.Context(), folders[""], pcl.Options{Component: func(folder string) (pcl.Sources, error) {
-			if sources := folders[folder]; sources != nil {
-				return sources, nil
-			}
-			return nil, fmt.Errorf("there is no folder %s", folder)
-		}})
+		program, diags := pcl.Generate(t.Context(), folders[""],
+			pcl.Options{Component: func(folder string) (pcl.Sources, error) {
+				if sources := folders[folder]; sources != nil {
+					return sources, nil
+				}
+				return nil, fmt.Errorf("there is no folder %s", folder)
+			}})
 		if diags.HasErrors() {
 			var b bytes.Buffer
 			require.NoError(t, diag.WriteText(&b, diags, diag.TextOptions{}))
@@ -61,8 +62,10 @@ func TestCorpus(t *testing.T) {
 // FuzzScalar holds a scalar to what it promises: as a key and as a value it reads back as the same text.
 func FuzzScalar(f *testing.F) {
 	for _, text := range []string{
-		"", "plain", "two words", "a: b", "a:b", "a #b", "#a", "- a", "-", "yes", "NULL", "~", "1.5", "0x1f", "1_000", "2001-01-01", "${a.b}",
-		"${a ? b : c}", "it's", `"quoted"`, "line\nbreak", " lead", "trail ", "tab\t", "\u0085", "\ufeff", "😃⁉️", "a,b", "[x]", "{x}", "&a", "*a", "!t",
+		"", "plain", "two words", "a: b", "a:b", "a #b", "#a", "- a", "-", "yes", "NULL", "~", "1.5", "0x1f", "1_000",
+		"2001-01-01", "${a.b}",
+		"${a ? b : c}", "it's", `"quoted"`, "line\nbreak", " lead", "trail ", "tab\t", "\u0085", "\ufeff", "😃⁉️", "a,b",
+		"[x]", "{x}", "&a", "*a", "!t",
 		"%d", "@x", "`x`", "? x", "=", "<<", "null:", "::", "\x00\x1b", "${VERSION}", "x:", ".5", "+1", "1e3", "|", ">",
 	} {
 		f.Add(text)

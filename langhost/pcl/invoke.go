@@ -70,7 +70,8 @@ func (m *module) invokeOption(item hclsyntax.ObjectConsItem) (string, bool) {
 	return name, name != ""
 }
 
-// invocation reads invoke(token, {arguments}, {options}), or with positional arguments (conformance l2-invoke-multi-argument).
+// invocation reads invoke(token, {arguments}, {options}), or with positional arguments (conformance
+// l2-invoke-multi-argument).
 func (m *module) invocation(e *hclsyntax.FunctionCallExpr) (call invocation, ok bool) {
 	if len(e.Args) == 0 {
 		m.fail(e.Range(), "", "invoke needs the token of a function")

@@ -8,13 +8,16 @@ import (
 )
 
 // pathOptions hold paths to properties of the resource itself.
-var pathOptions = map[string]bool{"ignoreChanges": true, "replaceOnChanges": true, "additionalSecretOutputs": true, "hideDiffs": true}
+var pathOptions = map[string]bool{"ignoreChanges": true, "replaceOnChanges": true, "additionalSecretOutputs": true,
+	"hideDiffs": true}
 
 // valueOptions hold expressions.
 var valueOptions = map[string]string{
 	"parent": "parent", "provider": "provider", "providers": "providers", "dependsOn": "dependsOn", "protect": "protect",
-	"retainOnDelete": "retainOnDelete", "deleteBeforeReplace": "deleteBeforeReplace", "version": "version", "import": "import",
-	"pluginDownloadURL": "pluginDownloadURL", "pluginDownloadUrl": "pluginDownloadURL", "aliases": "aliases", "deletedWith": "deletedWith",
+	"retainOnDelete": "retainOnDelete", "deleteBeforeReplace": "deleteBeforeReplace", "version": "version",
+	"import":            "import",
+	"pluginDownloadURL": "pluginDownloadURL", "pluginDownloadUrl": "pluginDownloadURL", "aliases": "aliases",
+	"deletedWith": "deletedWith",
 	"replaceWith": "replaceWith", "replacementTrigger": "replacementTrigger", "customTimeouts": "customTimeouts",
 	"envVarMappings": "envVarMappings",
 }

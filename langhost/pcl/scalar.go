@@ -9,7 +9,8 @@ import (
 )
 
 // plainScalar matches texts that YAML reads back as they are without quotes, in keys and in values, with room to spare.
-var plainScalar = regexp.MustCompile(`^[A-Za-z_./$][A-Za-z0-9_./${}\[\]()*+@=;&|<>?!^~-]*( [A-Za-z0-9_./${}()*+@=;&|<>?!^~-]+)*$`)
+var plainScalar = regexp.MustCompile(
+	`^[A-Za-z_./$][A-Za-z0-9_./${}\[\]()*+@=;&|<>?!^~-]*( [A-Za-z0-9_./${}()*+@=;&|<>?!^~-]+)*$`)
 
 // reserved are words that YAML 1.1 or 1.2 readers take for something else than text.
 var reserved = map[string]bool{
@@ -25,7 +26,9 @@ func Scalar(text string) string {
 	switch {
 	case text == "":
 		return `""`
-	case plainScalar.MatchString(strings.ReplaceAll(text, ":", "/")) && !strings.Contains(text, ": ") && !strings.HasSuffix(text, ":") && !reserved[strings.ToLower(text)] && !numberLike.MatchString(text) && !strings.HasPrefix(text, "${") || interpolationOnly.MatchString(text):
+	case plainScalar.MatchString(strings.ReplaceAll(text, ":", "/")) && !strings.Contains(text, ": ") &&
+		!strings.HasSuffix(text, ":") && !reserved[strings.ToLower(text)] && !numberLike.MatchString(text) &&
+		!strings.HasPrefix(text, "${") || interpolationOnly.MatchString(text):
 		return text
 	case singleLine(text):
 		return "'" + strings.ReplaceAll(text, "'", "''") + "'"

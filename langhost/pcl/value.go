@@ -9,8 +9,8 @@ import (
 	"github.com/yamlhost/yamlhost/builtins"
 )
 
-// value writes an expression as YAML: literals, lists and maps as such, functions with their portable name as `fn::…`, and
-// all else as an expression in `${…}`.
+// value writes an expression as YAML: literals, lists and maps as such, functions with their portable name as `fn::…`,
+// and all else as an expression in `${…}`.
 func (m *module) value(e hclsyntax.Expression) node {
 	switch e := e.(type) {
 	case *hclsyntax.LiteralValueExpr:
@@ -60,8 +60,8 @@ func (m *module) object(e *hclsyntax.ObjectConsExpr) node {
 	return out
 }
 
-// keyText is the key of an object as programs in YAML write it, escaped and interpolated; false for one that is computed
-// otherwise.
+// keyText is the key of an object as programs in YAML write it, escaped and interpolated; false for one that is
+// computed otherwise.
 func (m *module) keyText(e hclsyntax.Expression) (string, bool) {
 	if key, ok := literalKey(e); ok {
 		return escape(key, false), true
@@ -129,7 +129,8 @@ func (m *module) template(e *hclsyntax.TemplateExpr) []part {
 		}
 		switch p.(type) {
 		case *hclsyntax.ConditionalExpr, *hclsyntax.TemplateJoinExpr:
-			if p.Range().SliceBytes(m.sourceText(p)) != nil && strings.HasPrefix(string(p.Range().SliceBytes(m.sourceText(p))), "%{") {
+			if p.Range().SliceBytes(m.sourceText(p)) != nil && strings.HasPrefix(string(p.Range().SliceBytes(m.sourceText(p))),
+				"%{") {
 				m.fail(p.Range(), "write a conditional or a for expression in ${…}", "template directives are not understood")
 			}
 		}
@@ -206,7 +207,8 @@ func literalKey(e hclsyntax.Expression) (string, bool) {
 			return t.Traversal.RootName(), true
 		}
 	}
-	if l, ok := key.Wrapped.(*hclsyntax.LiteralValueExpr); ok && !l.Val.IsNull() && l.Val.Type().FriendlyName() == "number" {
+	if l, ok := key.Wrapped.(*hclsyntax.LiteralValueExpr); ok && !l.Val.IsNull() &&
+		l.Val.Type().FriendlyName() == "number" {
 		return numberText(l.Val.AsBigFloat()), true
 	}
 	return literalText(key.Wrapped)
@@ -218,12 +220,14 @@ var pulumiCalls = map[string]string{
 	"rootDirectory": "pulumi.rootDirectory", "cwd": "pulumi.cwd",
 }
 
-// portable are the functions that every host has under the same name, with the number of arguments that their one argument
-// in YAML holds.
+// portable are the functions that every host has under the same name, with the number of arguments that their one
+// argument in YAML holds.
 var portable = map[string]int{
-	"join": 2, "split": 2, "toJSON": 1, "toBase64": 1, "fromBase64": 1, "readFile": 1, "filebase64": 1, "filebase64sha256": 1,
-	"sha1": 1, "length": 1, "singleOrNone": 1, "secret": 1, "unsecret": 1, "pulumiResourceName": 1, "pulumiResourceType": 1,
-	"fileAsset": 1, "fileArchive": 1, "stringAsset": 1, "remoteAsset": 1, "remoteArchive": 1, "assetArchive": 1,
+	"join": 2, "split": 2, "toJSON": 1, "toBase64": 1, "fromBase64": 1, "readFile": 1, "filebase64": 1,
+	"filebase64sha256": 1,
+	"sha1":             1, "length": 1, "singleOrNone": 1, "secret": 1, "unsecret": 1, "pulumiResourceName": 1,
+	"pulumiResourceType": 1,
+	"fileAsset":          1, "fileArchive": 1, "stringAsset": 1, "remoteAsset": 1, "remoteArchive": 1, "assetArchive": 1,
 }
 
 // call writes a function call as a map; nil for one that has to be an expression.

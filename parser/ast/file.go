@@ -17,8 +17,8 @@ type File struct {
 	// Lost are the keys of lines that had to be left out to read a text that is not sound YAML, which the parser has
 	// reported. What misses them is no further fault.
 	Lost []string
-	// Faults are the places of errors by which a declaration is another than the text meant, and Nameless how many of them are
-	// entries without a name (Y117). The parser has reported them; what only follows from them is no further fault.
+	// Faults are the places of errors by which a declaration is another than the text meant, and Nameless how many of them
+	// are entries without a name (Y117). The parser has reported them; what only follows from them is no further fault.
 	Faults   []diag.Range
 	Nameless int
 

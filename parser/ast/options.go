@@ -6,7 +6,8 @@ import (
 	"github.com/yamlhost/yamlhost/diag"
 )
 
-// Options are a resource's options (L4.A). Every field is nil or empty when absent. What each of them is says the table below.
+// Options are a resource's options (L4.A). Every field is nil or empty when absent. What each of them is says the table
+// below.
 type Options struct {
 	Range diag.Range // the whole block; zero when absent
 
@@ -47,8 +48,8 @@ type Timeouts struct {
 	Create, Update, Delete, Read *Option
 }
 
-// OptionShape is what an option takes when it is written out (L4.A). Anything may be an expression instead; whether its value
-// fits is for the checker (L4.2).
+// OptionShape is what an option takes when it is written out (L4.A). Anything may be an expression instead; whether its
+// value fits is for the checker (L4.2).
 type OptionShape uint8
 
 // The shapes.
@@ -62,8 +63,8 @@ const (
 	ResourcesOption // a list or a map of resources, or one
 )
 
-// OptionSpec describes an option: the parser, the checker, the editor and the JSON Schema read the table of them. What an option sets
-// in a registration says the table of the evaluator.
+// OptionSpec describes an option: the parser, the checker, the editor and the JSON Schema read the table of them. What
+// an option sets in a registration says the table of the evaluator.
 type OptionSpec struct {
 	Name  string
 	Shape OptionShape
@@ -72,7 +73,8 @@ type OptionSpec struct {
 	field func(*Options) **Option
 }
 
-// In is where the option stands among those of a resource; nil for customTimeouts and transforms, which are no expressions.
+// In is where the option stands among those of a resource; nil for customTimeouts and transforms, which are no
+// expressions.
 func (s *OptionSpec) In(o *Options) **Option {
 	if s.field == nil {
 		return nil
@@ -81,13 +83,15 @@ func (s *OptionSpec) In(o *Options) **Option {
 }
 
 var optionSpecs = []OptionSpec{
-	{Name: "additionalSecretOutputs", Shape: TextsOption, field: func(o *Options) **Option { return &o.AdditionalSecretOutputs },
-		Doc: "Outputs that are kept secret, besides those of the schema."},
+	{Name: "additionalSecretOutputs", Shape: TextsOption,
+		field: func(o *Options) **Option { return &o.AdditionalSecretOutputs },
+		Doc:   "Outputs that are kept secret, besides those of the schema."},
 	{Name: "aliases", field: func(o *Options) **Option { return &o.Aliases },
 		Doc: "Earlier names of the resource: a resource of such a name is this one, and is not replaced."},
 	{Name: "customTimeouts", Doc: "How long the provider may take to create, update, delete or read the resource."},
-	{Name: "deleteBeforeReplace", Shape: FlagOption, Early: true, field: func(o *Options) **Option { return &o.DeleteBeforeReplace },
-		Doc: "A replacement deletes the old resource before it creates the new one."},
+	{Name: "deleteBeforeReplace", Shape: FlagOption, Early: true,
+		field: func(o *Options) **Option { return &o.DeleteBeforeReplace },
+		Doc:   "A replacement deletes the old resource before it creates the new one."},
 	{Name: "dependsOn", Shape: ResourcesOption, field: func(o *Options) **Option { return &o.DependsOn },
 		Doc: "Resources that have to be there before this one, although no property refers to them."},
 	{Name: "ignoreChanges", Shape: PathsOption, field: func(o *Options) **Option { return &o.IgnoreChanges },
@@ -104,8 +108,9 @@ var optionSpecs = []OptionSpec{
 		Doc: "Provider resources for a component and what it is made of."},
 	{Name: "version", Shape: TextOption, Early: true, field: func(o *Options) **Option { return &o.Version },
 		Doc: "The version of the provider's plugin."},
-	{Name: "pluginDownloadURL", Shape: TextOption, Early: true, field: func(o *Options) **Option { return &o.PluginDownloadURL },
-		Doc: "Where the provider's plugin can be downloaded."},
+	{Name: "pluginDownloadURL", Shape: TextOption, Early: true,
+		field: func(o *Options) **Option { return &o.PluginDownloadURL },
+		Doc:   "Where the provider's plugin can be downloaded."},
 	{Name: "replaceOnChanges", Shape: PathsOption, field: func(o *Options) **Option { return &o.ReplaceOnChanges },
 		Doc: "Properties whose changes replace the resource."},
 	{Name: "retainOnDelete", Shape: FlagOption, Early: true, field: func(o *Options) **Option { return &o.RetainOnDelete },

@@ -2,8 +2,8 @@ package ast
 
 import "github.com/yamlhost/yamlhost/diag"
 
-// Origins says where the texts from which parts of a program were read stand in its whole text. A nil Origins is that of a
-// program that was read as one text. It is immutable.
+// Origins says where the texts from which parts of a program were read stand in its whole text. A nil Origins is that
+// of a program that was read as one text. It is immutable.
 type Origins struct {
 	Whole  *diag.Source
 	Starts map[*diag.Source]int // byte offsets in Whole

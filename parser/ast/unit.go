@@ -1,7 +1,7 @@
 package ast
 
-// Unit is the expressions of one declaration. Each has a slot, a number from 0, so that what somebody knows of them can be
-// kept in slices. It is immutable once its declaration is read.
+// Unit is the expressions of one declaration. Each has a slot, a number from 0, so that what somebody knows of them can
+// be kept in slices. It is immutable once its declaration is read.
 type Unit struct {
 	Size     int       // how many expressions there are
 	Accesses []*Access // in the order of Walk
@@ -43,8 +43,8 @@ func (u *Unit) add(e Expr) {
 	})
 }
 
-// Slot is the unit that an expression belongs to, and its number in it. The unit is nil for an expression that belongs to
-// none.
+// Slot is the unit that an expression belongs to, and its number in it. The unit is nil for an expression that belongs
+// to none.
 func Slot(e Expr) (*Unit, int) {
 	place := e.place()
 	return place.unit, int(place.slot)

@@ -61,8 +61,8 @@ type Backend struct {
 
 func inBackground(f func()) { go f() }
 
-// Open makes the backend of a URL: file:// (F6.1, F6.2), or what Options.OpenObjects knows. A folder has to exist, unless the
-// URL asks to create it with create_dir=true; nothing is written before a stack is. Other URLs give an
+// Open makes the backend of a URL: file:// (F6.1, F6.2), or what Options.OpenObjects knows. A folder has to exist,
+// unless the URL asks to create it with create_dir=true; nothing is written before a stack is. Other URLs give an
 // *UnsupportedURLError, folders of another layout a *LayoutError.
 func Open(rawURL string, o Options) (*Backend, error) {
 	if !strings.HasPrefix(rawURL, "file://") && o.OpenObjects != nil {
@@ -84,7 +84,8 @@ func openObjects(rawURL string, o Options, objects Objects) (*Backend, error) {
 	}
 	name, _, _ := strings.Cut(PublicURL(rawURL), "?") // the rest may hold what is nobody's business
 	d := newObjectDisk(objects, name, o.Fault)
-	b := &Backend{url: rawURL, root: ".pulumi", o: o, disk: d, objects: d, probed: &probed{}, leastJournal: defaultLeastJournal, background: inBackground}
+	b := &Backend{url: rawURL, root: ".pulumi", o: o, disk: d, objects: d, probed: &probed{},
+		leastJournal: defaultLeastJournal, background: inBackground}
 	_, err := b.layout()
 	return b, err
 }
@@ -97,7 +98,8 @@ func open(rawURL string, o Options, d disk) (*Backend, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	b := &Backend{url: rawURL, root: filepath.Join(path, ".pulumi"), o: o, disk: d, probed: &probed{}, leastJournal: defaultLeastJournal, background: inBackground}
+	b := &Backend{url: rawURL, root: filepath.Join(path, ".pulumi"), o: o, disk: d, probed: &probed{},
+		leastJournal: defaultLeastJournal, background: inBackground}
 	if _, err := d.ModTime(path); err != nil {
 		if !errors.Is(err, fs.ErrNotExist) || query.Get("create_dir") != "true" {
 			return nil, &FileError{Doing: "open the backend in the folder", Path: path, Err: err}
@@ -153,7 +155,8 @@ func folderOf(rawURL string, o Options) (path string, query url.Values, err erro
 		return "", nil, fmt.Errorf("the parameters of the backend %q are malformed", rawURL)
 	}
 	if path, err = url.PathUnescape(text); err != nil {
-		return "", nil, fmt.Errorf("the path of the backend %q is malformed: a percent sign is not followed by two hexadecimal digits",
+		return "", nil, fmt.Errorf(
+			"the path of the backend %q is malformed: a percent sign is not followed by two hexadecimal digits",
 			rawURL)
 	}
 	switch {
@@ -178,8 +181,8 @@ func (b *Backend) path(parts ...string) string {
 	return filepath.Join(append([]string{b.root}, parts...)...)
 }
 
-// layout looks at meta.yaml (F6.3). fresh says that there is none yet; it is written with the first stack, not before, so
-// that looking into an empty folder leaves it empty.
+// layout looks at meta.yaml (F6.3). fresh says that there is none yet; it is written with the first stack, not before,
+// so that looking into an empty folder leaves it empty.
 func (b *Backend) layout() (fresh bool, err error) {
 	path := b.path("meta.yaml")
 	text, err := b.disk.ReadFile(path)
@@ -201,7 +204,8 @@ func (b *Backend) layout() (fresh bool, err error) {
 		case "0":
 			return false, legacyLayout(path)
 		default:
-			return false, &LayoutError{path, fmt.Sprintf("the folder is of layout %s, and this build knows layout 1 only", version)}
+			return false, &LayoutError{path, fmt.Sprintf("the folder is of layout %s, and this build knows layout 1 only",
+				version)}
 		}
 	}
 	return false, &LayoutError{path, "the file should say of which layout the folder is, as in \"version: 1\""}

@@ -81,7 +81,8 @@ func TestOpen(t *testing.T) {
 	}
 	require.Empty(t, files(t, home), "opening writes nothing, F6.3")
 	var unsupported *UnsupportedURLError
-	for _, url := range []string{"s3://b", "gs://b", "azblob://b", "postgres://h/d", "https://api.pulumi.com", "mem://", "/tmp"} {
+	for _, url := range []string{"s3://b", "gs://b", "azblob://b", "postgres://h/d", "https://api.pulumi.com", "mem://",
+		"/tmp"} {
 		_, err := Open(url, o)
 		require.ErrorAs(t, err, &unsupported, url)
 		require.ErrorContains(t, err, "not supported by this build")
@@ -122,14 +123,16 @@ func TestLayouts(t *testing.T) { // F6.3, F6.5
 func TestParseRef(t *testing.T) { // F6.14
 	t.Parallel()
 	for text, want := range map[string]Ref{
-		"dev": {"p", "dev"}, "organization/dev": {"p", "dev"}, "organization/q/dev": {"q", "dev"}, "a.b_c-1": {"p", "a.b_c-1"},
+		"dev": {"p", "dev"}, "organization/dev": {"p", "dev"}, "organization/q/dev": {"q", "dev"},
+		"a.b_c-1": {"p", "a.b_c-1"},
 	} {
 		got, err := ParseRef(text, "p")
 		require.NoError(t, err, text)
 		require.Equal(t, want, got)
 	}
 	require.Equal(t, "organization/p/dev", Ref{"p", "dev"}.QualifiedName())
-	for _, text := range []string{"", "acme/dev", "acme/q/dev", "organization/a/b/c", "..", "organization/../dev", "a b", "ä",
+	for _, text := range []string{"", "acme/dev", "acme/q/dev", "organization/a/b/c", "..", "organization/../dev", "a b",
+		"ä",
 		"organization/p/", strings.Repeat("x", 101)} {
 		_, err := ParseRef(text, "p")
 		require.Error(t, err, text)
@@ -146,7 +149,8 @@ func TestCreateListRemove(t *testing.T) { // F6.4, F6.6, F6.14, E6.1
 	require.NoError(t, b.Create(t.Context(), Ref{"fmtcheck", "dev"}, provider))
 	require.NoError(t, b.Create(t.Context(), Ref{"fmtcheck", "a"}, nil))
 	require.NoError(t, b.Create(t.Context(), Ref{"other", "dev"}, nil))
-	require.Equal(t, string(sealed([]byte(vector(t, "checkpoint-new-stack.bak.json")))), read(t, filepath.Join(dir, "stacks/fmtcheck/dev.json.bak")))
+	require.Equal(t, string(sealed([]byte(vector(t, "checkpoint-new-stack.bak.json")))),
+		read(t, filepath.Join(dir, "stacks/fmtcheck/dev.json.bak")))
 	require.Equal(t, "version: 1\n", read(t, filepath.Join(dir, "meta.yaml")))
 	var got, want map[string]any
 	require.NoError(t, json.Unmarshal([]byte(read(t, filepath.Join(dir, "stacks/fmtcheck/dev.json"))), &got))
@@ -215,10 +219,12 @@ func TestSession(t *testing.T) { // F6.10, F6.11, D9, E6.2, E6.3
 				wg.Go(func() {
 					r := resource(i)
 					id := int64(i + 1)
-					if err := s.Append(context.Background(), journal.Entry{Step: id, Begin: &state.Operation{Resource: r, Kind: state.Creating}}); err != nil {
+					if err := s.Append(context.Background(), journal.Entry{Step: id,
+						Begin: &state.Operation{Resource: r, Kind: state.Creating}}); err != nil {
 						t.Error(err)
 					}
-					if err := s.Append(context.Background(), journal.Entry{Step: id, Add: []journal.Amended{{ID: journal.ID(id), Resource: r}}}); err != nil {
+					if err := s.Append(context.Background(), journal.Entry{Step: id,
+						Add: []journal.Amended{{ID: journal.ID(id), Resource: r}}}); err != nil {
 						t.Error(err)
 					}
 				})
@@ -297,7 +303,8 @@ func TestRecovery(t *testing.T) {
 		s, err := b.Begin(t.Context(), testRef, b64Options)
 		require.NoError(t, err)
 		require.NoError(t, s.Append(t.Context(), journal.Entry{Add: []journal.Amended{{ID: 1, Resource: resource(1)}}}))
-		require.NoError(t, s.Append(t.Context(), journal.Entry{Step: 1, Begin: &state.Operation{Resource: resource(2), Kind: state.Creating}}))
+		require.NoError(t, s.Append(t.Context(), journal.Entry{Step: 1, Begin: &state.Operation{Resource: resource(2),
+			Kind: state.Creating}}))
 		next, err := Open(b.URL(), testOptions(2)) // in which process 1 is gone
 		require.NoError(t, err)
 		return next, dir
@@ -449,7 +456,8 @@ func TestUnwritableFolder(t *testing.T) {
 	require.ErrorContains(t, err, "cannot write")
 	require.ErrorIs(t, err, errCrashed)
 	err = &FileError{Doing: "write the state", Path: "/x", Err: pathError("open", "/x", os.ErrPermission)}
-	require.EqualError(t, err, "cannot write the state /x: permission denied; check who owns the folder and who may write to it")
+	require.EqualError(t, err,
+		"cannot write the state /x: permission denied; check who owns the folder and who may write to it")
 }
 
 func TestUnsoundResultIsWrittenAndMarked(t *testing.T) { // E6.51, F5.6
@@ -485,8 +493,8 @@ func exportOf(t *testing.T, b *Backend, r Ref) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// An export and an overview are the same whether the state is read piece by piece or as a whole, and of a damaged state there is
-// no export.
+// An export and an overview are the same whether the state is read piece by piece or as a whole, and of a damaged state
+// there is no export.
 func TestExportOfEveryKindOfFile(t *testing.T) { // F5.17
 	t.Parallel()
 	for _, packing := range extensions {
@@ -511,7 +519,8 @@ func TestExportOfEveryKindOfFile(t *testing.T) { // F5.17
 
 		s, err := b.Begin(t.Context(), testRef, b64Options)
 		require.NoError(t, err)
-		require.NoError(t, s.Append(t.Context(), journal.Entry{Step: 1, Begin: &state.Operation{Resource: resource(3), Kind: state.Creating}}))
+		require.NoError(t, s.Append(t.Context(), journal.Entry{Step: 1, Begin: &state.Operation{Resource: resource(3),
+			Kind: state.Creating}}))
 		got, err = exportOf(t, b, testRef)
 		require.NoError(t, err)
 		require.Contains(t, string(got), "pending_operations", "what a run is about to do is in its journal")

@@ -12,8 +12,8 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
-// Steps go on while the state file is written in between, and the end waits for it. What goes on meanwhile is in the journal
-// alone, until the end.
+// Steps go on while the state file is written in between, and the end waits for it. What goes on meanwhile is in the
+// journal alone, until the end.
 func TestStepsGoOnWhileStateIsWritten(t *testing.T) { // D9
 	t.Parallel()
 	d := prepared(t)
@@ -21,7 +21,8 @@ func TestStepsGoOnWhileStateIsWritten(t *testing.T) { // D9
 	var once sync.Once
 	armed := false
 	b, err := open("file:///state", testOptions(1), faultyDisk{d, func(do, path string, done bool) error {
-		if armed && do == "create" && !done && strings.HasPrefix(filepath.Base(path), "dev.json") && !strings.Contains(path, ".bak") {
+		if armed && do == "create" && !done && strings.HasPrefix(filepath.Base(path), "dev.json") &&
+			!strings.Contains(path, ".bak") {
 			once.Do(func() {
 				close(began)
 				<-goOn
@@ -35,8 +36,10 @@ func TestStepsGoOnWhileStateIsWritten(t *testing.T) { // D9
 	require.NoError(t, err)
 	armed = true
 	step := func(i int) {
-		require.NoError(t, s.Append(t.Context(), journal.Entry{Step: int64(i), Begin: &state.Operation{Resource: resource(i), Kind: state.Creating}}))
-		require.NoError(t, s.Defer(t.Context(), journal.Entry{Step: int64(i), Add: []journal.Amended{{ID: journal.ID(i), Resource: resource(i)}}}))
+		require.NoError(t, s.Append(t.Context(), journal.Entry{Step: int64(i), Begin: &state.Operation{Resource: resource(i),
+			Kind: state.Creating}}))
+		require.NoError(t, s.Defer(t.Context(), journal.Entry{Step: int64(i),
+			Add: []journal.Amended{{ID: journal.ID(i), Resource: resource(i)}}}))
 	}
 	i := 1
 	for waiting := true; waiting; i++ { // until the journal is larger than the state file, and the state is being written

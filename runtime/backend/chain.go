@@ -14,10 +14,11 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/journal"
 )
 
-// A journal in a store is a chain of objects: one folder for each generation of the lease, in it one object for each write,
-// numbered from 0. Every link is written under the condition that there is none of its number yet, and a writer never
-// leaves a number out. Anyone who takes over from a writer puts a fence where that would write next: it finds the place taken,
-// and has lost. Links are pieces of the journal (the last one that begins with a journal's signature begins it) or marks.
+// A journal in a store is a chain of objects: one folder for each generation of the lease, in it one object for each
+// write, numbered from 0. Every link is written under the condition that there is none of its number yet, and a writer
+// never leaves a number out. Anyone who takes over from a writer puts a fence where that would write next: it finds the
+// place taken, and has lost. Links are pieces of the journal (the last one that begins with a journal's signature
+// begins it) or marks.
 const (
 	markClaim   = "yhclaim\n"   // a generation begins
 	markGuard   = "yhguard\n"   // its writer is about to write something else, and still may
@@ -88,7 +89,8 @@ func (c *chain) put(data []byte) error {
 
 func (c *chain) mark(kind string) error { return c.put([]byte(kind + newUUID())) }
 
-// guard makes sure that nobody has taken over; what is written next under a condition cannot undo what others have done.
+// guard makes sure that nobody has taken over; what is written next under a condition cannot undo what others have
+// done.
 func (c *chain) guard() error { return c.mark(markGuard) }
 
 // Write makes a piece of the journal a link.
@@ -123,8 +125,8 @@ func (c *chain) dropAll() error {
 	return c.removeLocked(c.next)
 }
 
-// leave is called at the end. A journal stays; without one, what this run has written is of no use to anybody. A fence that
-// others have put behind it stays in any case.
+// leave is called at the end. A journal stays; without one, what this run has written is of no use to anybody. A fence
+// that others have put behind it stays in any case.
 func (c *chain) leave() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -222,8 +224,9 @@ func isMark(data []byte) bool {
 	return false
 }
 
-// journal is what a chain holds of a journal; nil if nothing that counts. pieces are its links. A link that is missing in between is
-// damage: each is written after the one before was acknowledged, and links are removed from the beginning.
+// journal is what a chain holds of a journal; nil if nothing that counts. pieces are its links. A link that is missing
+// in between is damage: each is written after the one before was acknowledged, and links are removed from the
+// beginning.
 func (l *links) journal() (data []byte, pieces []int, err error) {
 	start := -1
 	for i, n := range l.numbers {
@@ -238,7 +241,9 @@ func (l *links) journal() (data []byte, pieces []int, err error) {
 		n := l.numbers[i]
 		if i > start && n != l.numbers[i-1]+1 {
 			return nil, nil, &CorruptError{Path: linkKey(l.folder, l.numbers[i-1]+1),
-				Err: errors.New("this piece of the journal is missing, and there are pieces behind it; put it back from a version or a copy of the store")}
+				Err: errors.New(
+					"this piece of the journal is missing, and there are pieces behind it; put it back from a version or a copy of " +
+						"the store")}
 		}
 		if l.data[n] == nil {
 			break // it was removed since it was listed: the state holds all of it
@@ -290,8 +295,8 @@ func (b stackJournal) appendTo(h *heldLock, l *links, data []byte) error {
 	}
 }
 
-// fence closes the chains of all others, so that none of them can journal anything any more. Those that have left anything
-// behind, or may have, are kept in h.
+// fence closes the chains of all others, so that none of them can journal anything any more. Those that have left
+// anything behind, or may have, are kept in h.
 func (b stackJournal) fence(h *heldLock) error {
 	folders, err := b.chains()
 	if err != nil {
@@ -333,7 +338,8 @@ func (b stackJournal) dropLinks(l *links, before int) {
 	}
 }
 
-// settleChain notes that what a chain held is in the state file, and removes it but for the fence that keeps its writer out.
+// settleChain notes that what a chain held is in the state file, and removes it but for the fence that keeps its writer
+// out.
 func (b stackJournal) settleChain(h *heldLock, l *links) error {
 	fence := l.next() - 1
 	for i, n := range l.numbers {

@@ -37,8 +37,8 @@ func (f *keptFile) Write(p []byte) (int, error) { f.data = append(f.data, p...);
 func (f *keptFile) Sync() error                 { return nil }
 func (f *keptFile) Close() error                { return nil }
 
-// The lock of a dead process of the Pulumi CLI on this host is stale in a store too, where the host's name tells this machine from
-// others.
+// The lock of a dead process of the Pulumi CLI on this host is stale in a store too, where the host's name tells this
+// machine from others.
 func TestStaleLockOfTheStockHostInAStore(t *testing.T) { // F6.9
 	t.Parallel()
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
@@ -47,13 +47,14 @@ func TestStaleLockOfTheStockHostInAStore(t *testing.T) { // F6.9
 		alive bool
 		stale bool
 	}{
-		"dead":               {lockFile{PID: 9, Username: "u", Hostname: "builder", Timestamp: at}, false, true},
-		"alive":              {lockFile{PID: 9, Username: "u", Hostname: "builder", Timestamp: at}, true, false},
-		"another host":       {lockFile{PID: 9, Username: "u", Hostname: "other", Timestamp: at}, false, false},
-		"another user":       {lockFile{PID: 9, Username: "v", Hostname: "builder", Timestamp: at}, false, false},
-		"no moment":          {lockFile{PID: 9, Username: "u", Hostname: "builder"}, false, false},
-		"everybody's name":   {lockFile{PID: 9, Username: "u", Hostname: "localhost", Timestamp: at}, false, false},
-		"everybody's domain": {lockFile{PID: 9, Username: "u", Hostname: "localhost.localdomain", Timestamp: at}, false, false},
+		"dead":             {lockFile{PID: 9, Username: "u", Hostname: "builder", Timestamp: at}, false, true},
+		"alive":            {lockFile{PID: 9, Username: "u", Hostname: "builder", Timestamp: at}, true, false},
+		"another host":     {lockFile{PID: 9, Username: "u", Hostname: "other", Timestamp: at}, false, false},
+		"another user":     {lockFile{PID: 9, Username: "v", Hostname: "builder", Timestamp: at}, false, false},
+		"no moment":        {lockFile{PID: 9, Username: "u", Hostname: "builder"}, false, false},
+		"everybody's name": {lockFile{PID: 9, Username: "u", Hostname: "localhost", Timestamp: at}, false, false},
+		"everybody's domain": {lockFile{PID: 9, Username: "u", Hostname: "localhost.localdomain", Timestamp: at}, false,
+			false},
 	} {
 		host := "builder"
 		if c.lock.Hostname != "other" {

@@ -8,8 +8,8 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/journal"
 )
 
-// journalInChains is what there is of a journal in a store: at most one chain holds something that is not in the state yet,
-// the newest that is not settled.
+// journalInChains is what there is of a journal in a store: at most one chain holds something that is not in the state
+// yet, the newest that is not settled.
 func (b stackJournal) journalInChains() ([]byte, error) {
 	folders, err := b.chains()
 	if err != nil || len(folders) == 0 {
@@ -34,9 +34,9 @@ func (b stackJournal) journalInChains() ([]byte, error) {
 	return nil, nil
 }
 
-// recoverObjects brings the state up to what the chains say that other runs have left, which the lock has fenced off. The
-// state is written anew even if they say nothing: one of them may have passed its last guard and be about to replace the
-// state that it knows, which must therefore not be there any more.
+// recoverObjects brings the state up to what the chains say that other runs have left, which the lock has fenced off.
+// The state is written anew even if they say nothing: one of them may have passed its last guard and be about to
+// replace the state that it knows, which must therefore not be there any more.
 func (b stackJournal) recoverObjects(h *heldLock, file stored, salvage bool) (*Recovery, stored, error) {
 	if len(h.left) == 0 {
 		return nil, file, nil

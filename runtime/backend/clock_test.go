@@ -12,11 +12,12 @@ import (
 	"github.com/yamlhost/yamlhost/value/urn"
 )
 
-// A clock that jumps, forward or back, in the middle of a run or between two, costs nothing: not the lock, not an entry, not
-// the state in between, not the order of the history (F6.11).
+// A clock that jumps, forward or back, in the middle of a run or between two, costs nothing: not the lock, not an
+// entry, not the state in between, not the order of the history (F6.11).
 func TestClockJumps(t *testing.T) {
 	t.Parallel()
-	for name, jump := range map[string]time.Duration{"an hour back": -time.Hour, "an hour forward": time.Hour, "a year back": -365 * 24 * time.Hour} {
+	for name, jump := range map[string]time.Duration{"an hour back": -time.Hour, "an hour forward": time.Hour,
+		"a year back": -365 * 24 * time.Hour} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			clock := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
@@ -32,8 +33,10 @@ func TestClockJumps(t *testing.T) {
 				require.NoError(t, err)
 				for i := range 4 {
 					r, n := resource(run*4+i), len(s.Base().Resources)
-					require.NoError(t, s.Append(t.Context(), journal.Entry{Step: int64(i + 1), Begin: &state.Operation{Resource: r, Kind: state.Creating}}))
-					require.NoError(t, s.Append(t.Context(), journal.Entry{Step: int64(i + 1), Add: []journal.Amended{{ID: journal.ID(n + i + 1), Resource: r}}}))
+					require.NoError(t, s.Append(t.Context(), journal.Entry{Step: int64(i + 1),
+						Begin: &state.Operation{Resource: r, Kind: state.Creating}}))
+					require.NoError(t, s.Append(t.Context(), journal.Entry{Step: int64(i + 1),
+						Add: []journal.Amended{{ID: journal.ID(n + i + 1), Resource: r}}}))
 					made = append(made, r.URN)
 					if clock = clock.Add(time.Second); i == 1 {
 						clock = clock.Add(jump)
@@ -44,7 +47,8 @@ func TestClockJumps(t *testing.T) {
 				_, err = other.Begin(t.Context(), testRef, b64Options)
 				var locked *LockedError
 				require.ErrorAs(t, err, &locked, "the lock holds, however old it looks")
-				require.NoError(t, s.Commit(t.Context(), nil, &Record{Kind: "update", Result: "succeeded", Message: fmt.Sprint(run)}))
+				require.NoError(t, s.Commit(t.Context(), nil, &Record{Kind: "update", Result: "succeeded",
+					Message: fmt.Sprint(run)}))
 				loaded, err := b.Load(t.Context(), testRef, openB64)
 				require.NoError(t, err)
 				require.NoError(t, loaded.Snapshot.Verify())

@@ -25,8 +25,8 @@ import (
 
 var errCrashed = errors.New("the machine is off")
 
-// simDisk is a file system in memory that knows what would be left after the process or the machine stops: content counts
-// as durable once its file was synced, a name once its folder was.
+// simDisk is a file system in memory that knows what would be left after the process or the machine stops: content
+// counts as durable once its file was synced, a name once its folder was.
 type simDisk struct {
 	mu      sync.Mutex
 	names   map[string]*simFile // folders too
@@ -46,7 +46,8 @@ type simFile struct {
 
 func newSimDisk() *simDisk {
 	root := &simFile{folder: true}
-	return &simDisk{names: map[string]*simFile{"/": root, "/state": root}, durable: map[string]*simFile{"/": root, "/state": root}, budget: -1}
+	return &simDisk{names: map[string]*simFile{"/": root, "/state": root},
+		durable: map[string]*simFile{"/": root, "/state": root}, budget: -1}
 }
 
 // change is called before every change; it fails once the machine is off.
@@ -254,8 +255,8 @@ func (h *simHandle) Sync() error {
 
 func (h *simHandle) Close() error { return nil }
 
-// after is the disk as the next process finds it. A killed process leaves everything it wrote; a machine without power only
-// what is durable, with part of what was written behind it.
+// after is the disk as the next process finds it. A killed process leaves everything it wrote; a machine without power
+// only what is durable, with part of what was written behind it.
 func (d *simDisk) after(power bool) *simDisk {
 	next := &simDisk{names: map[string]*simFile{}, budget: -1, clock: d.clock + 1}
 	from := d.names
@@ -297,8 +298,10 @@ func testOptions(pid int) Options {
 }
 
 func resource(i int) *state.Resource {
-	return &state.Resource{URN: urn.New("dev", "p", "", "pkg:index:Res", fmt.Sprint("r", i)), Type: "pkg:index:Res", Custom: true,
-		ID: fmt.Sprint("id", i), Inputs: value.MapOf(value.Entry{Key: "password", Value: value.String("hidden").Secret()}),
+	return &state.Resource{URN: urn.New("dev", "p", "", "pkg:index:Res", fmt.Sprint("r", i)), Type: "pkg:index:Res",
+		Custom: true,
+		ID:     fmt.Sprint("id", i), Inputs: value.MapOf(value.Entry{Key: "password",
+			Value: value.String("hidden").Secret()}),
 		Outputs: value.EmptyMap()}
 }
 
@@ -312,8 +315,8 @@ func inline(f func()) { f() }
 // never is when what is not waited for is synced by itself, so that syncs come in one order too.
 const never = time.Hour
 
-// work is what the tests crash in the middle of: a run that creates five resources. acknowledged takes those whose end Append has
-// confirmed.
+// work is what the tests crash in the middle of: a run that creates five resources. acknowledged takes those whose end
+// Append has confirmed.
 func work(b *Backend, acknowledged *[]urn.URN) error {
 	s, err := b.Begin(context.Background(), testRef, b64Options)
 	if err != nil {
@@ -323,10 +326,12 @@ func work(b *Backend, acknowledged *[]urn.URN) error {
 	for i := range 5 {
 		r := resource(i)
 		step := int64(i + 1)
-		if err := s.Append(context.Background(), journal.Entry{Step: step, Begin: &state.Operation{Resource: resource(i), Kind: state.Creating}}); err != nil {
+		if err := s.Append(context.Background(), journal.Entry{Step: step, Begin: &state.Operation{Resource: resource(i),
+			Kind: state.Creating}}); err != nil {
 			return err
 		}
-		if err := s.Append(context.Background(), journal.Entry{Step: step, Add: []journal.Amended{{ID: last + journal.ID(i+1), Resource: r}}}); err != nil {
+		if err := s.Append(context.Background(), journal.Entry{Step: step,
+			Add: []journal.Amended{{ID: last + journal.ID(i+1), Resource: r}}}); err != nil {
 			return err
 		}
 		*acknowledged = append(*acknowledged, r.URN)
@@ -334,8 +339,8 @@ func work(b *Backend, acknowledged *[]urn.URN) error {
 	return s.Commit(context.Background(), nil, &Record{Kind: "update", Result: "succeeded"})
 }
 
-// deferring is work as the engine does it: nobody waits for the end of a step. What was deferred counts as acknowledged once
-// something that is begun after it is, and written once it is deferred: a process that is killed does not lose it.
+// deferring is work as the engine does it: nobody waits for the end of a step. What was deferred counts as acknowledged
+// once something that is begun after it is, and written once it is deferred: a process that is killed does not lose it.
 func deferring(b *Backend, acknowledged, written *[]urn.URN) error {
 	s, err := b.Begin(context.Background(), testRef, b64Options)
 	if err != nil {
@@ -345,11 +350,13 @@ func deferring(b *Backend, acknowledged, written *[]urn.URN) error {
 	for i := range 5 {
 		r := resource(i)
 		step := int64(i + 1)
-		if err := s.Append(context.Background(), journal.Entry{Step: step, Begin: &state.Operation{Resource: resource(i), Kind: state.Creating}}); err != nil {
+		if err := s.Append(context.Background(), journal.Entry{Step: step, Begin: &state.Operation{Resource: resource(i),
+			Kind: state.Creating}}); err != nil {
 			return err
 		}
 		*acknowledged = append([]urn.URN(nil), *written...)
-		if err := s.Defer(context.Background(), journal.Entry{Step: step, Add: []journal.Amended{{ID: last + journal.ID(i+1), Resource: r}}}); err != nil {
+		if err := s.Defer(context.Background(), journal.Entry{Step: step,
+			Add: []journal.Amended{{ID: last + journal.ID(i+1), Resource: r}}}); err != nil {
 			return err
 		}
 		*written = append(*written, r.URN)
@@ -430,8 +437,8 @@ func crashEverywhere(t *testing.T, leastJournal int64) int {
 	return total
 }
 
-// checkAfterCrash demands that everything acknowledged is there, to a reader without the lock and to the next session, and
-// also if the next session is cut off anywhere.
+// checkAfterCrash demands that everything acknowledged is there, to a reader without the lock and to the next session,
+// and also if the next session is cut off anywhere.
 func checkAfterCrash(t *testing.T, d *simDisk, acknowledged []urn.URN, at string) {
 	t.Helper()
 	b, err := open("file:///state", testOptions(2), d)

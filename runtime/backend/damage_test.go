@@ -13,8 +13,8 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
-// cutOff is a backend in which a run of twelve creations was cut off: 24 records in the journal. It gives the journal's path,
-// its content and where each record ends.
+// cutOff is a backend in which a run of twelve creations was cut off: 24 records in the journal. It gives the journal's
+// path, its content and where each record ends.
 func cutOff(t *testing.T) (b *Backend, path string, data []byte, ends []int) {
 	t.Helper()
 	b, dir := newBackend(t)
@@ -56,8 +56,8 @@ func TestFlippedBitInAJournal(t *testing.T) {
 	require.NoFileExists(t, path)
 }
 
-// What cannot be read is never passed over: with sound records behind it that stand on their own the run goes on and tells;
-// else nothing is done, and salvaging is the way on.
+// What cannot be read is never passed over: with sound records behind it that stand on their own the run goes on and
+// tells; else nothing is done, and salvaging is the way on.
 func TestDestroyedRecordsInAJournal(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -166,8 +166,8 @@ func writeWhole(d disk, path string, data []byte, sync bool) error {
 	return writeThrough(d, temporary(path), path, data, sync)
 }
 
-// sameAs makes path another name of a file that is never written to, whose content is data. Where files have one name only, it
-// writes a copy in the manner of writeWhole without sync.
+// sameAs makes path another name of a file that is never written to, whose content is data. Where files have one name
+// only, it writes a copy in the manner of writeWhole without sync.
 func sameAs(d disk, file, path string, data []byte) error {
 	if err := mkdirAll(d, filepath.Dir(path)); err != nil {
 		return err
@@ -177,7 +177,8 @@ func sameAs(d disk, file, path string, data []byte) error {
 		return writeThrough(d, temporary(path), path, data, false)
 	}
 	err := d.Rename(tmp, path)
-	if removed := d.Remove(tmp); removed == nil || !errors.Is(removed, fs.ErrNotExist) { // both were names of the file already
+	// both were names of the file already
+	if removed := d.Remove(tmp); removed == nil || !errors.Is(removed, fs.ErrNotExist) {
 		err = errors.Join(err, removed)
 	}
 	return err

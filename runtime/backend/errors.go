@@ -38,8 +38,8 @@ func (e *ExistsError) Error() string {
 	return fmt.Sprintf("the stack %q of project %q exists already", e.Ref.Stack, e.Ref.Project)
 }
 
-// LostError says that a stack has no state, although what is left of it shows that it has resources. Nothing is written when
-// it is returned: a new stack of that name would create all of them again.
+// LostError says that a stack has no state, although what is left of it shows that it has resources. Nothing is written
+// when it is returned: a new stack of that name would create all of them again.
 type LostError struct {
 	Ref      Ref
 	History  string // the folder that says so
@@ -58,7 +58,8 @@ type NotEmptyError struct {
 }
 
 func (e *NotEmptyError) Error() string {
-	return fmt.Sprintf("the stack %q still has %d resources; destroy them first, or remove it by force and leave them behind",
+	return fmt.Sprintf(
+		"the stack %q still has %d resources; destroy them first, or remove it by force and leave them behind",
 		e.Ref.Stack, e.Resources)
 }
 
@@ -92,36 +93,39 @@ func (p *Previous) advice() string {
 			"). If somebody has edited the file by hand, remove its last member, yamlhostChecksum."
 	}
 	return fmt.Sprintf("There is a sound copy of the state: %s, of %s (resources: %d).\n"+
-		"`yamlhost state repair` shows that and puts it back; then `yamlhost refresh`, because what may have changed since is not in it.",
+		"`yamlhost state repair` shows that and puts it back; then `yamlhost refresh`, because what may have changed since "+
+		"is not in it.",
 		p.Path, p.Written.Format(time.RFC3339), p.Resources)
 }
 
 // Unwrap gives the cause.
 func (e *CorruptError) Unwrap() error { return e.Err }
 
-// DamagedJournalError says that the journal of a run that was cut off is damaged, and that what can be read of it does not
-// stand on its own. Nothing is written when it is returned.
+// DamagedJournalError says that the journal of a run that was cut off is damaged, and that what can be read of it does
+// not stand on its own. Nothing is written when it is returned.
 type DamagedJournalError struct {
 	Path   string
 	Damage *journal.DamageError
 }
 
 func (e *DamagedJournalError) Error() string {
-	return fmt.Sprintf("%s: %v\n`yamlhost state repair` shows what can be used of it, and goes on with that.", e.Path, e.Damage)
+	return fmt.Sprintf("%s: %v\n`yamlhost state repair` shows what can be used of it, and goes on with that.", e.Path,
+		e.Damage)
 }
 
 // Unwrap gives the cause.
 func (e *DamagedJournalError) Unwrap() error { return e.Damage }
 
-// UnreadableError says that a state was not written because what was about to be written could not have been read again. The
-// state is what it was, and the journal stays.
+// UnreadableError says that a state was not written because what was about to be written could not have been read
+// again. The state is what it was, and the journal stays.
 type UnreadableError struct {
 	Path string
 	Err  error
 }
 
 func (e *UnreadableError) Error() string {
-	return fmt.Sprintf("the state %s was not replaced: what was about to be written could not have been read again: %v", e.Path, e.Err)
+	return fmt.Sprintf("the state %s was not replaced: what was about to be written could not have been read again: %v",
+		e.Path, e.Err)
 }
 
 // Unwrap gives the cause.
@@ -148,15 +152,18 @@ type Lock struct {
 
 func (e *LockedError) Error() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "the stack is currently locked by %d lock(s). Either wait for the other process(es) to end or delete the "+
-		"lock with 'cancel'.", len(e.Locks))
+	fmt.Fprintf(&b,
+		"the stack is currently locked by %d lock(s). Either wait for the other process(es) to end or delete the "+
+			"lock with 'cancel'.", len(e.Locks))
 	for _, l := range e.Locks {
-		fmt.Fprintf(&b, "\n  %s: created by %s@%s (pid %d) at %s", l.Path, l.User, l.Host, l.PID, l.Timestamp.Format(time.RFC3339))
+		fmt.Fprintf(&b, "\n  %s: created by %s@%s (pid %d) at %s", l.Path, l.User, l.Host, l.PID,
+			l.Timestamp.Format(time.RFC3339))
 		switch l.Owner {
 		case OwnerGone:
 			b.WriteString("; that process has ended")
 		case OwnerStopped:
-			fmt.Fprintf(&b, "; that process is stopped: let it go on with 'kill -CONT %d', or end it with 'kill -9 %d'", l.PID, l.PID)
+			fmt.Fprintf(&b, "; that process is stopped: let it go on with 'kill -CONT %d', or end it with 'kill -9 %d'", l.PID,
+				l.PID)
 		case OwnerRunning:
 			b.WriteString("; that process still runs")
 		}
@@ -167,8 +174,8 @@ func (e *LockedError) Error() string {
 	return b.String()
 }
 
-// HeldUpError says that somebody is in the middle of taking a stack's lock, or of removing a file of the stack, and does not
-// go on: the process is stopped, or its disk hangs. Nothing was done.
+// HeldUpError says that somebody is in the middle of taking a stack's lock, or of removing a file of the stack, and
+// does not go on: the process is stopped, or its disk hangs. Nothing was done.
 type HeldUpError struct {
 	Ref    Ref
 	Folder string // of the locks
@@ -177,11 +184,14 @@ type HeldUpError struct {
 
 func (e *HeldUpError) Error() string {
 	if e.PID == 0 {
-		return fmt.Sprintf("another process is in the middle of a change to the stack %q and does not go on; it holds the folder %s. "+
-			"Let it go on, or end it, and run this command again. Nothing was done.", e.Ref.Stack, e.Folder)
+		return fmt.Sprintf(
+			"another process is in the middle of a change to the stack %q and does not go on; it holds the folder %s. "+
+				"Let it go on, or end it, and run this command again. Nothing was done.", e.Ref.Stack, e.Folder)
 	}
-	return fmt.Sprintf("the process %d is in the middle of a change to the stack %q and does not go on. Let it go on with "+
-		"'kill -CONT %d', or end it with 'kill -9 %d', and run this command again. Nothing was done.", e.PID, e.Ref.Stack, e.PID, e.PID)
+	return fmt.Sprintf(
+		"the process %d is in the middle of a change to the stack %q and does not go on. Let it go on with "+
+			"'kill -CONT %d', or end it with 'kill -9 %d', and run this command again. Nothing was done.", e.PID, e.Ref.Stack,
+		e.PID, e.PID)
 }
 
 // FileError says that a file or folder of the backend cannot be read or written.

@@ -11,9 +11,9 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
-// Export writes what stack export prints (F5.17). With a nil open, secrets stay sealed as they are; else they are shown. A state
-// file that is as it should be, with nothing beside it, is not held in memory as a whole. Nothing is written of a state that
-// cannot be read.
+// Export writes what stack export prints (F5.17). With a nil open, secrets stay sealed as they are; else they are
+// shown. A state file that is as it should be, with nothing beside it, is not held in memory as a whole. Nothing is
+// written of a state that cannot be read.
 func (b *Backend) Export(ctx context.Context, r Ref, open state.Opener, w io.Writer) error {
 	if open == nil {
 		if err := b.streamExport(r, w); !errors.Is(err, state.ErrNotStreamed) {
@@ -97,8 +97,8 @@ func (b *Backend) Overview(ctx context.Context, r Ref) (Overview, error) {
 	return o, nil
 }
 
-// LastUpdate is when the last operation ended on a stack whose state was written at that time: one that changes nothing leaves
-// the state as it is.
+// LastUpdate is when the last operation ended on a stack whose state was written at that time: one that changes nothing
+// leaves the state as it is.
 func (b *Backend) LastUpdate(ctx context.Context, r Ref, written time.Time) time.Time {
 	if last, err := b.History(ctx, r, 1); err == nil && len(last) > 0 {
 		if ended := time.Unix(last[0].EndTime, 0); ended.After(written) {

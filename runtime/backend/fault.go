@@ -6,10 +6,10 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/journal"
 )
 
-// Fault is told of every change that a backend is about to make in its folder, and of every one that it has made; an error
-// makes the change, or the report of its success, fail. It exists for tests of crashes and of bad disks: nothing but a test
-// sets it. do is mkdir, create, write, sync, rename, link, remove or syncdir; of a rename and a link, path is where to. It is called
-// concurrently.
+// Fault is told of every change that a backend is about to make in its folder, and of every one that it has made; an
+// error makes the change, or the report of its success, fail. It exists for tests of crashes and of bad disks: nothing
+// but a test sets it. do is mkdir, create, write, sync, rename, link, remove or syncdir; of a rename and a link, path
+// is where to. It is called concurrently.
 type Fault func(do, path string, done bool) error
 
 // faultyDisk is a disk behind a Fault.

@@ -35,7 +35,8 @@ func failing(t *testing.T, d *simDisk, fails func(call int64, done bool) bool) *
 	return b
 }
 
-// try works and goes on after every fault, as the engine does not: what was acknowledged counts, whatever failed before.
+// try works and goes on after every fault, as the engine does not: what was acknowledged counts, whatever failed
+// before.
 func try(b *Backend) (acknowledged []urn.URN, rescued *state.Snapshot) {
 	s, err := b.Begin(context.Background(), testRef, b64Options)
 	if err != nil {
@@ -43,10 +44,12 @@ func try(b *Backend) (acknowledged []urn.URN, rescued *state.Snapshot) {
 	}
 	for i := range 5 {
 		step := int64(i + 1)
-		if s.Append(context.Background(), journal.Entry{Step: step, Begin: &state.Operation{Resource: resource(i), Kind: state.Creating}}) != nil {
+		if s.Append(context.Background(), journal.Entry{Step: step, Begin: &state.Operation{Resource: resource(i),
+			Kind: state.Creating}}) != nil {
 			break
 		}
-		if s.Append(context.Background(), journal.Entry{Step: step, Add: []journal.Amended{{ID: journal.ID(i + 1), Resource: resource(i)}}}) != nil {
+		if s.Append(context.Background(), journal.Entry{Step: step,
+			Add: []journal.Amended{{ID: journal.ID(i + 1), Resource: resource(i)}}}) != nil {
 			break
 		}
 		acknowledged = append(acknowledged, resource(i).URN)
@@ -85,9 +88,9 @@ func TestEveryCallFailing(t *testing.T) {
 	}
 }
 
-// Every N-th call fails, for every N: what was acknowledged is there. That a journal stays that the state has outgrown may
-// be, when neither could it take note of the state nor be removed; the next run puts it aside, and accuses nobody of having
-// written the state meanwhile.
+// Every N-th call fails, for every N: what was acknowledged is there. That a journal stays that the state has outgrown
+// may be, when neither could it take note of the state nor be removed; the next run puts it aside, and accuses nobody
+// of having written the state meanwhile.
 func TestEveryNthCallFailing(t *testing.T) {
 	t.Parallel()
 	for n := int64(1); n < 60; n++ {
@@ -119,7 +122,8 @@ func TestJournalLeftBehind(t *testing.T) {
 		"the file fails": {func(do, path string) bool {
 			return strings.HasSuffix(path, "-journal") && do == "remove"
 		}, false},
-		"no journal can be written any more": {func(do, path string) bool { return strings.Contains(path, "-journal") }, true},
+		"no journal can be written any more": {func(do, path string) bool { return strings.Contains(path, "-journal") },
+			true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -138,8 +142,10 @@ func TestJournalLeftBehind(t *testing.T) {
 			require.NoError(t, err)
 			s, err := b.Begin(t.Context(), testRef, b64Options)
 			require.NoError(t, err)
-			require.NoError(t, s.Append(t.Context(), journal.Entry{Step: 1, Begin: &state.Operation{Resource: resource(0), Kind: state.Creating}}))
-			require.NoError(t, s.Append(t.Context(), journal.Entry{Step: 1, Add: []journal.Amended{{ID: 1, Resource: resource(0)}}}))
+			require.NoError(t, s.Append(t.Context(), journal.Entry{Step: 1, Begin: &state.Operation{Resource: resource(0),
+				Kind: state.Creating}}))
+			require.NoError(t, s.Append(t.Context(), journal.Entry{Step: 1,
+				Add: []journal.Amended{{ID: 1, Resource: resource(0)}}}))
 			failing.Store(true)
 			require.ErrorIs(t, s.Commit(t.Context(), nil, nil), syscall.EIO)
 			require.True(t, s.Written())

@@ -12,8 +12,8 @@ import (
 	"github.com/yamlhost/yamlhost/value/urn"
 )
 
-// LockLostError says that a run no longer holds the lock on its stack: somebody cancelled it, or it was stopped, or cut off
-// from the store, for so long that another run took over. The run begins nothing more, and nothing that it writes
+// LockLostError says that a run no longer holds the lock on its stack: somebody cancelled it, or it was stopped, or cut
+// off from the store, for so long that another run took over. The run begins nothing more, and nothing that it writes
 // afterwards goes into the state.
 type LockLostError struct {
 	Ref   Ref
@@ -43,17 +43,19 @@ func (e *LockLostError) Error() string {
 	if e.By != "" {
 		fmt.Fprintf(&b, "; %s holds it now", e.By)
 	}
-	b.WriteString(". Nothing more was written. What was under way is a pending operation, which the run that follows settles.")
+	b.WriteString(
+		". Nothing more was written. What was under way is a pending operation, which the run that follows settles.")
 	for _, u := range e.Unrecorded {
-		fmt.Fprintf(&b, "\n  The provider has made %s with the ID %q. If the next run asks about it, answer with: --settle-pending '%s=%s'",
+		fmt.Fprintf(&b,
+			"\n  The provider has made %s with the ID %q. If the next run asks about it, answer with: --settle-pending '%s=%s'",
 			u.URN, u.ID, u.URN, u.ID)
 	}
 	return b.String()
 }
 
-// look makes sure that this run still holds its lock, by looking at the lock file in a folder and the lease in a store (D14). A
-// lock file whose stamp is what it was when the file was read is not read again.
-// A *LockLostError is final: each later look gives it again. Another error means that it could not be told.
+// look makes sure that this run still holds its lock, by looking at the lock file in a folder and the lease in a store
+// (D14). A lock file whose stamp is what it was when the file was read is not read again. A *LockLostError is final:
+// each later look gives it again. Another error means that it could not be told.
 func (l *heldLock) look() error {
 	if l.lease != nil {
 		return l.lease.look()
@@ -116,8 +118,8 @@ func (l *heldLock) guard() error {
 	return l.explain(l.chain.guard())
 }
 
-// fencedDisk is a folder as a run sees it that holds a stack's lock. It looks at the lock before each change of a name, so
-// that a run which has lost the lock changes nothing.
+// fencedDisk is a folder as a run sees it that holds a stack's lock. It looks at the lock before each change of a name,
+// so that a run which has lost the lock changes nothing.
 //
 // A run may be stopped between the look and the change, and go on much later. Two rules cover that:
 //
@@ -193,14 +195,15 @@ func (d fencedDisk) Remove(path string) error {
 	return err
 }
 
-// sweep removes what others have left half written of a stack: runs that were killed, and runs that were cancelled and may
-// wake up in the middle of a write. It comes before the state is read. The caller holds the lock, or has just removed
-// those of others.
+// sweep removes what others have left half written of a stack: runs that were killed, and runs that were cancelled and
+// may wake up in the middle of a write. It comes before the state is read. The caller holds the lock, or has just
+// removed those of others.
 func (b stackLocks) sweep() error {
 	if b.objects != nil {
 		return nil // nothing is ever half written there
 	}
-	for _, folder := range [][]string{{"stacks", b.ref.Project}, {"history", b.ref.Project, b.ref.Stack}, {"backups", b.ref.Project, b.ref.Stack}} {
+	for _, folder := range [][]string{{"stacks", b.ref.Project}, {"history", b.ref.Project, b.ref.Stack},
+		{"backups", b.ref.Project, b.ref.Stack}} {
 		names, err := b.list(folder...)
 		if err != nil {
 			return err
@@ -219,12 +222,13 @@ func (b stackLocks) sweep() error {
 	return nil
 }
 
-// besideState reports whether a file in the folder of a project's states belongs to a stack, and not to another one whose
-// name only begins alike: the stacks dev and dev.eu may exist side by side.
+// besideState reports whether a file in the folder of a project's states belongs to a stack, and not to another one
+// whose name only begins alike: the stacks dev and dev.eu may exist side by side.
 func besideState(name, stack string) bool {
 	kind, found := strings.CutPrefix(name, stack)
 	return found && stateKinds.MatchString(kind)
 }
 
 // stateKinds are the ends of the names of all files beside a state that are written under the stack's lock.
-var stateKinds = regexp.MustCompile(`^\.(json(\.gz|\.zst)?(\.bak|\.\d+(\.damaged)?)?|pulumi-tags|yamlhost-journal(\.\d+\.(torn|foreign))?)$`)
+var stateKinds = regexp.MustCompile(
+	`^\.(json(\.gz|\.zst)?(\.bak|\.\d+(\.damaged)?)?|pulumi-tags|yamlhost-journal(\.\d+\.(torn|foreign))?)$`)

@@ -59,8 +59,8 @@ func (p *pause) fault(do, path string, done bool) error {
 
 const wanted = 4
 
-// converge makes the resources that are missing, as the engine does: an entry, the call of the provider, an entry. Creations
-// of which nobody knows what became stop it, unless settle says so.
+// converge makes the resources that are missing, as the engine does: an entry, the call of the provider, an entry.
+// Creations of which nobody knows what became stop it, unless settle says so.
 func converge(b *Backend, s *sky, p *pause, settle bool) (err error) {
 	ctx := context.Background()
 	session, err := b.Begin(ctx, testRef, b64Options)
@@ -88,14 +88,16 @@ func converge(b *Backend, s *sky, p *pause, settle bool) (err error) {
 			continue
 		}
 		begin := *r
-		if err = session.Append(ctx, journal.Entry{Step: int64(i + 1), Begin: &state.Operation{Resource: &begin, Kind: state.Creating}}); err != nil {
+		if err = session.Append(ctx, journal.Entry{Step: int64(i + 1), Begin: &state.Operation{Resource: &begin,
+			Kind: state.Creating}}); err != nil {
 			break
 		}
 		p.reach("before the provider is called")
 		s.create(r)
 		p.reach("after the provider was called")
 		last++
-		if err = session.Defer(ctx, journal.Entry{Step: int64(i + 1), Add: []journal.Amended{{ID: last, Resource: r}}}); err != nil {
+		if err = session.Defer(ctx, journal.Entry{Step: int64(i + 1),
+			Add: []journal.Amended{{ID: last, Resource: r}}}); err != nil {
 			break
 		}
 	}
@@ -111,7 +113,8 @@ func settled(base *state.Snapshot, s *sky) *state.Snapshot {
 	next.Pending, next.Resources = nil, slices.Clone(base.Resources)
 	for _, op := range base.Pending {
 		for _, o := range s.objects {
-			if o.urn == op.Resource.URN && !slices.ContainsFunc(base.Resources, func(r *state.Resource) bool { return r.ID == o.id }) {
+			if o.urn == op.Resource.URN && !slices.ContainsFunc(base.Resources,
+				func(r *state.Resource) bool { return r.ID == o.id }) {
 				made := *op.Resource
 				made.ID = o.id
 				next.Resources = append(next.Resources, &made)
@@ -195,9 +198,9 @@ func memoryWorld(t *testing.T) fenceWorld {
 	}
 }
 
-// A run is stopped before and after each look at its lock, each write and each call of a provider. Meanwhile it is cancelled,
-// and in some rounds another run comes and ends. Then it goes on: it writes nothing into the state, says that it lost its
-// lock, and nothing is lost, made twice or forgotten.
+// A run is stopped before and after each look at its lock, each write and each call of a provider. Meanwhile it is
+// cancelled, and in some rounds another run comes and ends. Then it goes on: it writes nothing into the state, says
+// that it lost its lock, and nothing is lost, made twice or forgotten.
 func TestFence(t *testing.T) { // D14
 	t.Parallel()
 	for name, world := range map[string]func(*testing.T) fenceWorld{"folder": simWorld, "store": memoryWorld} {
@@ -257,7 +260,8 @@ func fenceAt(t *testing.T, w fenceWorld, at int, between int64, next bool, lost 
 		}
 		if next || err != nil { // else it was about to give the lock back
 			written := differences(frozen, w.frozen())
-			if w.store && len(written) == 1 && (strings.HasPrefix(p.name, "after look ") || strings.HasPrefix(p.name, "before ")) {
+			if w.store && len(written) == 1 && (strings.HasPrefix(p.name, "after look ") ||
+				strings.HasPrefix(p.name, "before ")) {
 				// That request was as good as sent. When another run had come, the state was kept out of it.
 				require.False(t, next && strings.HasSuffix(written[0], "/dev.json"), p.name)
 				written = nil
@@ -316,7 +320,8 @@ func TestLostLockTellsResults(t *testing.T) { // D14
 	require.NoError(t, b.Create(t.Context(), testRef, &state.SecretsProvider{Type: "b64"}))
 	s, err := b.Begin(t.Context(), testRef, b64Options)
 	require.NoError(t, err)
-	require.NoError(t, s.Append(t.Context(), journal.Entry{Step: 1, Begin: &state.Operation{Resource: resource(1), Kind: state.Creating}}))
+	require.NoError(t, s.Append(t.Context(), journal.Entry{Step: 1, Begin: &state.Operation{Resource: resource(1),
+		Kind: state.Creating}}))
 	cancelled, err := w.open(2, nil).Cancel(testRef)
 	require.NoError(t, err)
 	require.Len(t, cancelled.Locks, 1)
@@ -329,7 +334,8 @@ func TestLostLockTellsResults(t *testing.T) { // D14
 	require.Equal(t, []urn.URN{resource(1).URN}, urns(loaded.Snapshot), "nobody came, so that its journal still counts")
 }
 
-// Nobody takes the lock while a stopped process is in the middle of removing a file, and anyone who tries is told how to go on.
+// Nobody takes the lock while a stopped process is in the middle of removing a file, and anyone who tries is told how
+// to go on.
 func TestHeldUp(t *testing.T) { // D14
 	t.Parallel()
 	w := simWorld(t)
@@ -350,8 +356,11 @@ func TestSweepLeavesOtherStacks(t *testing.T) {
 	t.Parallel()
 	for name, mine := range map[string]bool{
 		"dev.json": true, "dev.json.gz": true, "dev.json.bak": true, "dev.json.zst.bak": true, "dev.json.1700000000": true,
-		"dev.json.1700000000.damaged": true, "dev.pulumi-tags": true, "dev.yamlhost-journal": true, "dev.yamlhost-journal.17.torn": true,
-		"dev.eu.json": false, "dev.json.json": false, "dev-eu.json": false, "dev.json.gz.json": false, "prod.json": false, "dev.eu.yamlhost-journal": false,
+		"dev.json.1700000000.damaged": true, "dev.pulumi-tags": true, "dev.yamlhost-journal": true,
+		"dev.yamlhost-journal.17.torn": true,
+		"dev.eu.json":                  false, "dev.json.json": false, "dev-eu.json": false, "dev.json.gz.json": false,
+		"prod.json":               false,
+		"dev.eu.yamlhost-journal": false,
 	} {
 		require.Equal(t, mine, besideState(name, "dev"), name)
 	}
@@ -365,8 +374,8 @@ func TestSweepLeavesOtherStacks(t *testing.T) {
 	require.Contains(t, d.names, half)
 }
 
-// A lock that the Pulumi CLI left behind in a folder is taken over when its process is gone from this machine, also if the
-// number was used again, and is told of otherwise.
+// A lock that the Pulumi CLI left behind in a folder is taken over when its process is gone from this machine, also if
+// the number was used again, and is told of otherwise.
 func TestStaleForeignLock(t *testing.T) { // D9
 	t.Parallel()
 	at := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
@@ -385,7 +394,8 @@ func TestStaleForeignLock(t *testing.T) { // D9
 		"another host": {change: func(p *Process) { p.Host = "elsewhere" }, says: "u@h (pid 4711)"},
 		"nobody knows": {change: func(p *Process) { p.AliveAt = nil }, says: "u@h (pid 4711)"},
 		"no lock":      {change: func(*Process) {}, text: "{", says: "locked by 1 lock"},
-		"no process":   {change: func(*Process) {}, text: `{"pid":0,"hostname":"h","timestamp":"2026-11-20T12:00:00Z"}`, says: "locked by 1 lock"},
+		"no process": {change: func(*Process) {}, text: `{"pid":0,"hostname":"h","timestamp":"2026-11-20T12:00:00Z"}`,
+			says: "locked by 1 lock"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -418,7 +428,8 @@ func orText(text, fallback string) string {
 	return fallback
 }
 
-// The real process tells of itself that it runs, and ran since it was started, and of numbers that nobody has that nobody runs.
+// The real process tells of itself that it runs, and ran since it was started, and of numbers that nobody has that
+// nobody runs.
 func TestAliveAt(t *testing.T) {
 	t.Parallel()
 	require.True(t, aliveAt(os.Getpid(), time.Now()))
@@ -430,8 +441,8 @@ func TestAliveAt(t *testing.T) {
 	require.False(t, aliveAt(nobody, time.Now()))
 }
 
-// The lock file is looked at by its stamp. Whatever happens to it shows: that it is removed, written over with a text of the same
-// length, and put there anew.
+// The lock file is looked at by its stamp. Whatever happens to it shows: that it is removed, written over with a text
+// of the same length, and put there anew.
 func TestLockFileStamp(t *testing.T) { // D14
 	t.Parallel()
 	one, err := realDisk{}.Stamp("fence.go")

@@ -14,13 +14,14 @@ type Bulk interface {
 	Objects
 	// ListAll names every object whose key begins with prefix, in order.
 	ListAll(ctx context.Context, prefix string) ([]Listed, error)
-	// GetAll reads the objects under some keys. Those that do not exist are not there, and the last ones may be left out if
-	// all would be too much at once, but never the first.
+	// GetAll reads the objects under some keys. Those that do not exist are not there, and the last ones may be left out
+	// if all would be too much at once, but never the first.
 	GetAll(ctx context.Context, keys []string) (map[string]Object, error)
 }
 
-// Glance returns the backend for a look at all stacks of a project, or of all projects if that is empty. In a store that can
-// do so, what there is is asked for once, and states are read many at a time; it shows what there was when it was called.
+// Glance returns the backend for a look at all stacks of a project, or of all projects if that is empty. In a store
+// that can do so, what there is is asked for once, and states are read many at a time; it shows what there was when it
+// was called.
 func (b *Backend) Glance(project string) (*Backend, error) {
 	if b.objects == nil {
 		return b, nil
@@ -31,7 +32,8 @@ func (b *Backend) Glance(project string) (*Backend, error) {
 	}
 	g := &glance{Bulk: store, ahead: map[string]Object{}}
 	// The journals come before the states: an operation drops its journal after it has written the state.
-	folders := []string{keyOf(b.path("yamlhost")), keyOf(b.path("locks", organization)), keyOf(b.path("stacks")), keyOf(b.path("history"))}
+	folders := []string{keyOf(b.path("yamlhost")), keyOf(b.path("locks", organization)), keyOf(b.path("stacks")),
+		keyOf(b.path("history"))}
 	for _, folder := range folders {
 		root := path.Join(folder, project) + "/"
 		var found []Listed

@@ -73,7 +73,8 @@ func TestGlance(t *testing.T) {
 		if n%3 == 0 {
 			s, err := b.Begin(t.Context(), r, BeginOptions{Command: "update"})
 			require.NoError(t, err)
-			require.NoError(t, s.Commit(t.Context(), nil, &Record{Kind: "update", Result: "succeeded", EndTime: int64(1000 + n)}))
+			require.NoError(t, s.Commit(t.Context(), nil, &Record{Kind: "update", Result: "succeeded",
+				EndTime: int64(1000 + n)}))
 		}
 	}
 	for _, name := range []string{"dev", "dev-eu", "dev.eu"} {

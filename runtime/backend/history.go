@@ -47,8 +47,8 @@ func compactJSON(v any) ([]byte, error) {
 	return bytes.TrimSuffix(out.Bytes(), []byte("\n")), nil
 }
 
-// add keeps a record, the state file that goes with it, and a backup of that (F6.11). What is the same as the last time is
-// kept as another name of the same file. The caller holds the lock.
+// add keeps a record, the state file that goes with it, and a backup of that (F6.11). What is the same as the last time
+// is kept as another name of the same file. The caller holds the lock.
 func (b stackHistory) add(record *Record, checkpoint []byte) error {
 	text, err := record.encode()
 	if err != nil {
@@ -190,7 +190,8 @@ func readTags(path string, text []byte) (map[string]string, error) {
 		return nil, &CorruptError{Path: path, Err: err}
 	}
 	if f.Version != 1 {
-		return nil, &CorruptError{Path: path, Err: fmt.Errorf("it is of version %d, and this build knows version 1", f.Version)}
+		return nil, &CorruptError{Path: path, Err: fmt.Errorf("it is of version %d, and this build knows version 1",
+			f.Version)}
 	}
 	if f.Tags == nil {
 		f.Tags = map[string]string{}
@@ -198,8 +199,8 @@ func readTags(path string, text []byte) (map[string]string, error) {
 	return f.Tags, nil
 }
 
-// EditTags changes a stack's tags (F6.13). edit gets them, and may modify them; its error ends the edit. Of several that edit
-// at the same moment none loses what another one has set.
+// EditTags changes a stack's tags (F6.13). edit gets them, and may modify them; its error ends the edit. Of several
+// that edit at the same moment none loses what another one has set.
 func (b *Backend) EditTags(r Ref, edit func(tags map[string]string) error) error {
 	if err := r.check(); err != nil {
 		return err

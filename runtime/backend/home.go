@@ -22,15 +22,16 @@ func workspacePath(home, project, projectFile string) string {
 	return filepath.Join(home, "workspaces", project+"-"+hex.EncodeToString(sum[:])+"-workspace.json")
 }
 
-// editing makes sure that no other process edits a file meanwhile, which is read, changed and written as a whole. The caller
-// must release it.
+// editing makes sure that no other process edits a file meanwhile, which is read, changed and written as a whole. The
+// caller must release it.
 func editing(path string) (release func(), err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), editLimit)
 	defer cancel()
 	release, err = filelock.Folder(ctx, filepath.Dir(path), nil)
 	if errors.Is(err, context.DeadlineExceeded) {
-		return nil, &FileError{Doing: "edit", Path: path, Err: errors.New("another process edits the files in that folder and does not " +
-			"come to an end; let it go on, or end it")}
+		return nil, &FileError{Doing: "edit", Path: path,
+			Err: errors.New("another process edits the files in that folder and does not " +
+				"come to an end; let it go on, or end it")}
 	} else if err != nil {
 		return nil, &FileError{Doing: "edit", Path: path, Err: err}
 	}
@@ -40,8 +41,8 @@ func editing(path string) (release func(), err error) {
 // editLimit is how long to wait for others that edit the same file, which takes them a few milliseconds.
 const editLimit = 30 * time.Second
 
-// SelectedStack is the full name of the stack selected for a project and a backend, empty if none is (F6.15). home is the
-// tool's home folder, projectFile the absolute path of the project file, url the backend's URL as configured.
+// SelectedStack is the full name of the stack selected for a project and a backend, empty if none is (F6.15). home is
+// the tool's home folder, projectFile the absolute path of the project file, url the backend's URL as configured.
 func SelectedStack(home, project, projectFile, url string) (string, error) {
 	w, err := readObject(workspacePath(home, project, projectFile))
 	if err != nil {
@@ -57,8 +58,8 @@ func SelectedStack(home, project, projectFile, url string) (string, error) {
 	return w.text("stack") // from before there was one per backend
 }
 
-// SelectStack remembers the stack selected for a project and a backend; an empty name forgets it. The file is removed when
-// nothing is left in it (F6.15).
+// SelectStack remembers the stack selected for a project and a backend; an empty name forgets it. The file is removed
+// when nothing is left in it (F6.15).
 func SelectStack(home, project, projectFile, url, qualifiedName string) error {
 	path := workspacePath(home, project, projectFile)
 	release, err := editing(path)
@@ -91,8 +92,8 @@ func SelectStack(home, project, projectFile, url, qualifiedName string) error {
 	return w.write()
 }
 
-// CurrentLogin is the URL of the backend that one is logged in to, empty if none (F6.16). home is the tool's home folder, or
-// what PULUMI_CREDENTIALS_PATH says.
+// CurrentLogin is the URL of the backend that one is logged in to, empty if none (F6.16). home is the tool's home
+// folder, or what PULUMI_CREDENTIALS_PATH says.
 func CurrentLogin(home string) (string, error) {
 	c, err := readObject(filepath.Join(home, "credentials.json"))
 	if err != nil {

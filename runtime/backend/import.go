@@ -32,8 +32,8 @@ type ImportOptions struct {
 	Force bool // a *ForeignStackError or *state.IntegrityError is only a warning
 }
 
-// Import replaces a stack's state by what stack export prints (F5.17), under the stack's lock and without a record in the
-// history. Secrets in the clear are sealed. When it fails, the state is as it was.
+// Import replaces a stack's state by what stack export prints (F5.17), under the stack's lock and without a record in
+// the history. Secrets in the clear are sealed. When it fails, the state is as it was.
 func (b *Backend) Import(ctx context.Context, r Ref, data []byte, o ImportOptions) (_ *Imported, err error) {
 	next, err := state.DecodeExport(data, o.Begin.Open)
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 // defaultLease is how long a lease holds after it was taken or renewed. It is renewed four times as often.
 const defaultLease = 20 * time.Second
 
-// leaseFile is the lease object of a stack. It is only ever written under the condition that it is still what was read, and
-// never removed, so that generations never come twice.
+// leaseFile is the lease object of a stack. It is only ever written under the condition that it is still what was read,
+// and never removed, so that generations never come twice.
 type leaseFile struct {
 	Generation   int64        `json:"generation"` // one more with every holder
 	Beat         int64        `json:"beat"`       // one more with every renewal
@@ -36,8 +36,8 @@ type leaseHolder struct {
 	Lock     string      `json:"lock"` // the name of its lock file, which the stock host looks for
 }
 
-// lease is a lease that this process has taken. Another process may take over once it has not been renewed for its length,
-// judged by the clock of the store; the holder itself judges by its own clocks, and earlier.
+// lease is a lease that this process has taken. Another process may take over once it has not been renewed for its
+// length, judged by the clock of the store; the holder itself judges by its own clocks, and earlier.
 type lease struct {
 	d      *objectDisk
 	ref    Ref
@@ -107,7 +107,8 @@ func (b stackLocks) takeLease(ctx context.Context, lockName string) (*lease, err
 			}
 			if wait > 0 {
 				if b.o.Note != nil {
-					b.o.Note(fmt.Sprintf("waiting for the lease of %s@%s, which seems to be gone, to run out (%s)", file.Holder.Username, file.Holder.Hostname, wait.Round(time.Second)))
+					b.o.Note(fmt.Sprintf("waiting for the lease of %s@%s, which seems to be gone, to run out (%s)",
+						file.Holder.Username, file.Holder.Hostname, wait.Round(time.Second)))
 				}
 				select {
 				case <-ctx.Done():
@@ -118,10 +119,13 @@ func (b stackLocks) takeLease(ctx context.Context, lockName string) (*lease, err
 			}
 		}
 		p := b.o.Process
-		l := &lease{d: b.objects, ref: b.ref, key: b.leaseKey(), lock: path.Join(keyOf(b.lockFolder()), lockName), length: b.leaseLength(), clock: b.o.Now, fault: b.o.Fault,
+		l := &lease{d: b.objects, ref: b.ref, key: b.leaseKey(), lock: path.Join(keyOf(b.lockFolder()), lockName),
+			length: b.leaseLength(), clock: b.o.Now, fault: b.o.Fault,
 			stop: make(chan struct{})}
-		l.file = leaseFile{Generation: file.Generation + 1, Settled: file.Settled, Milliseconds: l.length.Milliseconds(), Mark: newUUID(), Holder: &leaseHolder{
-			PID: p.PID, Username: p.User, Hostname: p.Host, Since: b.o.Now().UTC(), Process: lockProcess{Machine: p.Machine, Boot: p.Boot, Started: p.Started}, Lock: lockName}}
+		l.file = leaseFile{Generation: file.Generation + 1, Settled: file.Settled, Milliseconds: l.length.Milliseconds(),
+			Mark: newUUID(), Holder: &leaseHolder{
+				PID: p.PID, Username: p.User, Hostname: p.Host, Since: b.o.Now().UTC(), Process: lockProcess{Machine: p.Machine,
+					Boot: p.Boot, Started: p.Started}, Lock: lockName}}
 		condition := Condition{Version: o.Version}
 		if file.Generation == 0 {
 			condition = Condition{Absent: true}
@@ -141,8 +145,8 @@ func (h *leaseHolder) lockFile() lockFile {
 	return lockFile{PID: h.PID, Username: h.Username, Hostname: h.Hostname, Timestamp: h.Since, Yamlhost: &h.Process}
 }
 
-// leaseRest is how long to wait until a lease has run out, by the store's clock. If its holder renews it as it should, the
-// error is a *LockedError.
+// leaseRest is how long to wait until a lease has run out, by the store's clock. If its holder renews it as it should,
+// the error is a *LockedError.
 func (b stackLocks) leaseRest(file leaseFile, o Object) (time.Duration, error) {
 	now, err := b.objects.now(b.workFolder(b.ref))
 	if err != nil {
@@ -220,8 +224,8 @@ func (l *lease) lostTo(o Object) error {
 	return lost
 }
 
-// look makes sure that the lease is held at this moment, by reading it. Calls that wait for one another share an answer:
-// it counts for everybody who asked before the request was sent.
+// look makes sure that the lease is held at this moment, by reading it. Calls that wait for one another share an
+// answer: it counts for everybody who asked before the request was sent.
 func (l *lease) look() error {
 	mine := l.asked.Add(1)
 	l.mu.Lock()
@@ -278,8 +282,8 @@ func (l *lease) settledTo() int64 {
 	return l.file.Settled
 }
 
-// check makes sure that the lease is held: by the clock if it was renewed lately, else by renewing it. It is called after
-// what was written under the lease, and before that is called done.
+// check makes sure that the lease is held: by the clock if it was renewed lately, else by renewing it. It is called
+// after what was written under the lease, and before that is called done.
 func (l *lease) check() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -295,8 +299,8 @@ func (l *lease) check() error {
 	return l.renewLocked()
 }
 
-// keep begins to renew the lease, until halt. A store that cannot be reached is tried again: as long as nobody takes over,
-// the lease is held.
+// keep begins to renew the lease, until halt. A store that cannot be reached is tried again: as long as nobody takes
+// over, the lease is held.
 func (l *lease) keep() {
 	l.done = make(chan struct{})
 	go l.renewals()
@@ -339,8 +343,8 @@ func (l *lease) release() error {
 	return err
 }
 
-// freeLease takes the lease from anyone who holds it, and returns who that was; nil if nobody. The holder finds out with its next
-// look.
+// freeLease takes the lease from anyone who holds it, and returns who that was; nil if nobody. The holder finds out
+// with its next look.
 func (b stackLocks) freeLease() (*Lock, error) {
 	for {
 		file, o, err := b.readLease()

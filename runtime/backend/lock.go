@@ -49,8 +49,8 @@ type heldLock struct {
 	session Held // nil unless the store can hold writes to the lease
 }
 
-// lock takes the stack's lock by the protocol of F6.9: look, write, look again. A lock that yamlhost left behind on this
-// machine in a process that is gone is taken over (D9); anyone else's gives a *LockedError.
+// lock takes the stack's lock by the protocol of F6.9: look, write, look again. A lock that yamlhost left behind on
+// this machine in a process that is gone is taken over (D9); anyone else's gives a *LockedError.
 func (b stackLocks) lock(ctx context.Context) (*heldLock, error) {
 	if b.objects != nil {
 		return b.lockObjects(ctx)
@@ -134,7 +134,8 @@ func (b stackLocks) locks(own string) (live []Lock, stale []string, err error) {
 
 // lock is what a lock file tells.
 func (l lockFile) lock(path string, p Process) Lock {
-	return Lock{Path: path, PID: l.PID, User: l.Username, Host: l.Hostname, Timestamp: l.Timestamp, Owner: p.owner(l), Foreign: l.Yamlhost == nil}
+	return Lock{Path: path, PID: l.PID, User: l.Username, Host: l.Hostname, Timestamp: l.Timestamp, Owner: p.owner(l),
+		Foreign: l.Yamlhost == nil}
 }
 
 // lockFiles are the lock files but own, and what is in them.
@@ -162,10 +163,12 @@ func (b stackLocks) lockFiles(own string) (found []Lock, files []lockFile, err e
 	return found, files, nil
 }
 
-// stale reports whether a lock is of a process of this machine that is gone. What the Pulumi CLI left tells no more than the names of
-// host and user: in a store, which machines share, those of this machine count unless every machine may be called so.
+// stale reports whether a lock is of a process of this machine that is gone. What the Pulumi CLI left tells no more
+// than the names of host and user: in a store, which machines share, those of this machine count unless every machine
+// may be called so.
 func (b stackLocks) stale(l lockFile) bool {
-	own := l.Yamlhost != nil || b.objects == nil || l.Username == b.o.Process.User && l.Hostname != "" && !strings.HasPrefix(l.Hostname, "localhost")
+	own := l.Yamlhost != nil || b.objects == nil || l.Username == b.o.Process.User && l.Hostname != "" &&
+		!strings.HasPrefix(l.Hostname, "localhost")
 	return own && b.o.Process.owner(l) == OwnerGone
 }
 
@@ -181,8 +184,9 @@ type Cancelled struct {
 	HeldUp int    // the process that is stopped in the middle of removing a file; 0 if there is none
 }
 
-// Cancel removes all locks of a stack, no matter who holds them, and takes the lease away in a store (F6.9, D14). A run of yamlhost
-// that held one begins nothing and writes nothing from then on, also one that is stopped now and wakes up later.
+// Cancel removes all locks of a stack, no matter who holds them, and takes the lease away in a store (F6.9, D14). A run
+// of yamlhost that held one begins nothing and writes nothing from then on, also one that is stopped now and wakes up
+// later.
 func (b *Backend) Cancel(r Ref) (*Cancelled, error) {
 	if err := r.check(); err != nil {
 		return nil, err

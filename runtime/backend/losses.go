@@ -8,8 +8,8 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/journal"
 )
 
-// losses are the results that providers reported and that the next run may not learn of, because the lock was lost before they
-// were known to be journaled. The zero value has none. It is safe for concurrent use.
+// losses are the results that providers reported and that the next run may not learn of, because the lock was lost
+// before they were known to be journaled. The zero value has none. It is safe for concurrent use.
 type losses struct {
 	mu  sync.Mutex
 	all []Unrecorded

@@ -36,7 +36,8 @@ type objectDisk struct {
 }
 
 func newObjectDisk(objects Objects, name string, fault Fault) *objectDisk {
-	return &objectDisk{objects: objects, name: name, fault: fault, patience: storePatience, staged: map[string]*bytes.Buffer{}}
+	return &objectDisk{objects: objects, name: name, fault: fault, patience: storePatience,
+		staged: map[string]*bytes.Buffer{}}
 }
 
 // try repeats a request while the store cannot be reached. ErrChanged, fs.ErrNotExist and ErrRefused are answers.
@@ -122,8 +123,8 @@ func (d *objectDisk) delete(key string) error {
 	})
 }
 
-// now is the time by the store's clock, which is the one that its objects' times are by: that of an object written now. It
-// stays in the folder, for the next time.
+// now is the time by the store's clock, which is the one that its objects' times are by: that of an object written now.
+// It stays in the folder, for the next time.
 func (d *objectDisk) now(folder string) (time.Time, error) {
 	key := folder + "/clock"
 	if _, err := d.put(key, []byte(newUUID()), Condition{}); err != nil {

@@ -9,12 +9,13 @@ import (
 	"sync"
 )
 
-// lockObjects takes a stack's lock in a store. The lease decides between runs of yamlhost; the lock file of F6.9 keeps the
-// stock host out, which knows nothing of leases, and is honoured when it is the stock host's. The order matters:
+// lockObjects takes a stack's lock in a store. The lease decides between runs of yamlhost; the lock file of F6.9 keeps
+// the stock host out, which knows nothing of leases, and is honoured when it is the stock host's. The order matters:
 //
 //	lock files of others -> lease -> own lock file -> lock files of others -> own chain -> renewal -> fences
 //
-// The renewal proves that the lease was still held when the chain had begun, so that anyone who takes over later finds it.
+// The renewal proves that the lease was still held when the chain had begun, so that anyone who takes over later finds
+// it.
 func (b stackLocks) lockObjects(ctx context.Context) (_ *heldLock, err error) {
 	if err := b.prepare(); err != nil {
 		return nil, err
@@ -32,7 +33,8 @@ func (b stackLocks) lockObjects(ctx context.Context) (_ *heldLock, err error) {
 		return nil, errors.Join(err, l.release())
 	}
 	b.Backend = fenced
-	h := &heldLock{b: b.Backend, session: session, ref: b.ref, folder: b.lockFolder(), path: l.lock, lease: l, chain: &chain{lease: l, folder: b.journalOf(b.ref).chainFolder(l.file.Generation)}}
+	h := &heldLock{b: b.Backend, session: session, ref: b.ref, folder: b.lockFolder(), path: l.lock, lease: l,
+		chain: &chain{lease: l, folder: b.journalOf(b.ref).chainFolder(l.file.Generation)}}
 	h.fenced = b.on(fencedDisk{b.disk, h})
 	defer func() {
 		if err != nil {
@@ -92,8 +94,8 @@ func (b *Backend) hold(l *lease) (*Backend, Held, error) {
 	return b, session, nil
 }
 
-// otherLocks finds lock files but own. Those of the stock host give a *LockedError; those of ours are returned: the lease
-// says what they are worth.
+// otherLocks finds lock files but own. Those of the stock host give a *LockedError; those of ours are returned: the
+// lease says what they are worth.
 func (b stackLocks) otherLocks(own string) (ours []string, err error) {
 	folder := keyOf(b.lockFolder())
 	locks, files, err := b.lockFiles(own)
@@ -150,8 +152,10 @@ func (b stackLocks) probe(h *heldLock) error {
 type UnfitStoreError struct{ URL string }
 
 func (e *UnfitStoreError) Error() string {
-	return fmt.Sprintf("the store %s ignores the conditions that objects are written under (If-None-Match and If-Match), so that two "+
-		"runs at once could not be kept apart. Keep state in a store that honours them, or in a folder. Nothing was done.", e.URL)
+	return fmt.Sprintf(
+		"the store %s ignores the conditions that objects are written under (If-None-Match and If-Match), so that two "+
+			"runs at once could not be kept apart. Keep state in a store that honours them, or in a folder. Nothing was done.",
+		e.URL)
 }
 
 // explain makes an error that of the lost lock where it came of one: that explains everything.
@@ -163,8 +167,8 @@ func (h *heldLock) explain(err error) error {
 	return err
 }
 
-// foreign explains why the state in a store is not what was read although the lock was held: because it no longer is, or
-// because the stock host has written it after the lock was cancelled.
+// foreign explains why the state in a store is not what was read although the lock was held: because it no longer is,
+// or because the stock host has written it after the lock was cancelled.
 func (h *heldLock) foreign(err error) error {
 	if h.lease == nil || !errors.Is(err, ErrChanged) {
 		return err

@@ -19,8 +19,8 @@ type memory struct {
 	now      func() time.Time
 
 	careless bool // conditions are ignored
-	// before is called before each request and after says that it was carried out; an error is the answer, and of one before
-	// nothing is done.
+	// before is called before each request and after says that it was carried out; an error is the answer, and of one
+	// before nothing is done.
 	before, after func(do, key string) error
 }
 

@@ -7,9 +7,10 @@ import (
 	"time"
 )
 
-// Objects is a store of objects, a bucket say, that a backend can live in instead of a folder. Keys are paths with slashes.
-// Implementations are safe for concurrent use, and what they promise holds across processes and machines: a Put is whole or
-// not at all, its condition is checked in the same instant, and a Get or List that begins after a Put has returned sees it.
+// Objects is a store of objects, a bucket say, that a backend can live in instead of a folder. Keys are paths with
+// slashes. Implementations are safe for concurrent use, and what they promise holds across processes and machines: a
+// Put is whole or not at all, its condition is checked in the same instant, and a Get or List that begins after a Put
+// has returned sees it.
 type Objects interface {
 	// Get reads an object. Without one the error is fs.ErrNotExist.
 	Get(ctx context.Context, key string) (Object, error)
@@ -38,21 +39,21 @@ type Listed struct {
 type Condition struct {
 	Absent  bool   // there is no object yet
 	Version string // the object is still of this version
-	// Number is no condition: of a lease, what a store that implements Fencing keeps beside it; 0 when nobody holds it. Other
-	// stores have no use for it.
+	// Number is no condition: of a lease, what a store that implements Fencing keeps beside it; 0 when nobody holds it.
+	// Other stores have no use for it.
 	Number int64
 }
 
 // Fencing is a store that can check in the same instant as it writes whether a lease is still held.
 type Fencing interface {
 	Objects
-	// Hold returns the store as the holder of a lease sees it, which is the object under key with this number. Anyone who had it
-	// before is shut out.
+	// Hold returns the store as the holder of a lease sees it, which is the object under key with this number. Anyone who
+	// had it before is shut out.
 	Hold(ctx context.Context, key string, number int64) (Held, error)
 }
 
-// Held is a store of which each Put and Delete, but those of the lease itself, give ErrFenced and change nothing unless the lease still
-// has its number in the instant of the change.
+// Held is a store of which each Put and Delete, but those of the lease itself, give ErrFenced and change nothing unless
+// the lease still has its number in the instant of the change.
 type Held interface {
 	Objects
 	// Release is called once, before the lease is given back. The lease itself can still be written.
@@ -65,6 +66,6 @@ var ErrFenced = fmt.Errorf("the lease is no longer held: %w", ErrChanged)
 // ErrChanged says that the condition of a Put did not hold: somebody else has written the object.
 var ErrChanged = errors.New("somebody else has written the object meanwhile")
 
-// ErrRefused says that a store has understood a request and will not do it, now or later: for want of permission, say, or
-// because there is no such bucket. Errors of Objects that are none of this package's are taken for passing.
+// ErrRefused says that a store has understood a request and will not do it, now or later: for want of permission, say,
+// or because there is no such bucket. Errors of Objects that are none of this package's are taken for passing.
 var ErrRefused = errors.New("the store refuses")

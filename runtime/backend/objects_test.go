@@ -40,7 +40,8 @@ func TestObjectsLayout(t *testing.T) { // F6.3, F6.4, F6.9
 	b := openMemory(t, m, 1)
 	require.Equal(t, "mem://bucket/?secret=1", b.URL())
 	require.NoError(t, b.Create(t.Context(), testRef, &state.SecretsProvider{Type: "b64"}))
-	require.Equal(t, []string{".pulumi/meta.yaml", ".pulumi/stacks/p/dev.json", ".pulumi/stacks/p/dev.json.bak", ".pulumi/yamlhost/p/dev/lease.json"}, m.keys())
+	require.Equal(t, []string{".pulumi/meta.yaml", ".pulumi/stacks/p/dev.json", ".pulumi/stacks/p/dev.json.bak",
+		".pulumi/yamlhost/p/dev/lease.json"}, m.keys())
 	s, err := b.Begin(t.Context(), testRef, b64Options)
 	require.NoError(t, err)
 	var locks, links int
@@ -184,7 +185,8 @@ func other(b *Backend, name int) error {
 		return err
 	}
 	id := journal.ID(len(s.Base().Resources) + 1)
-	if err := s.Append(context.Background(), journal.Entry{Add: []journal.Amended{{ID: id, Resource: resource(name)}}}); err != nil {
+	if err := s.Append(context.Background(),
+		journal.Entry{Add: []journal.Amended{{ID: id, Resource: resource(name)}}}); err != nil {
 		return err
 	}
 	return s.Commit(context.Background(), nil, nil)
@@ -324,12 +326,14 @@ func TestObjectsLocks(t *testing.T) { // F6.9
 	require.NoError(t, err)
 	require.Len(t, removed.Locks, 1)
 	require.ErrorAs(t, taken.held.lease.renew(), &lost, "the next beat tells")
-	require.ErrorAs(t, taken.Append(t.Context(), journal.Entry{Add: []journal.Amended{{ID: 1, Resource: resource(1)}}}), &lost)
+	require.ErrorAs(t, taken.Append(t.Context(), journal.Entry{Add: []journal.Amended{{ID: 1, Resource: resource(1)}}}),
+		&lost)
 	require.ErrorAs(t, taken.Commit(t.Context(), nil, nil), &lost)
 	require.NoError(t, other(a, 1))
 
 	// A lock of the stock host knows nothing of leases, and is honoured.
-	_, err = m.Put(t.Context(), ".pulumi/locks/organization/p/dev/stock.json", []byte(`{"pid":5,"username":"x","hostname":"y","timestamp":"2026-11-20T12:00:00Z"}`), Condition{})
+	_, err = m.Put(t.Context(), ".pulumi/locks/organization/p/dev/stock.json",
+		[]byte(`{"pid":5,"username":"x","hostname":"y","timestamp":"2026-11-20T12:00:00Z"}`), Condition{})
 	require.NoError(t, err)
 	_, err = a.Begin(t.Context(), testRef, b64Options)
 	require.ErrorAs(t, err, &locked)
@@ -347,7 +351,8 @@ func TestObjectsLocks(t *testing.T) { // F6.9
 		}
 	}
 	require.ErrorAs(t, s.held.lease.renew(), &lost)
-	require.Contains(t, s.Append(t.Context(), journal.Entry{Add: []journal.Amended{{ID: 9, Resource: resource(9)}}}).Error(), "removed by cancel")
+	require.Contains(t, s.Append(t.Context(),
+		journal.Entry{Add: []journal.Amended{{ID: 9, Resource: resource(9)}}}).Error(), "removed by cancel")
 	_ = s.Close()
 }
 

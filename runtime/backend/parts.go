@@ -1,6 +1,7 @@
 package backend
 
-// What belongs to one stack, apart from its state. Each is a view of the backend with a stack chosen; none keeps anything.
+// What belongs to one stack, apart from its state. Each is a view of the backend with a stack chosen; none keeps
+// anything.
 type (
 	// stackLocks takes, finds and gives back the locks of a stack: files in a folder, and the lease in a store.
 	stackLocks struct {

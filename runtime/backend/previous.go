@@ -13,8 +13,9 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/journal"
 )
 
-// Previous is a sound copy of a stack's state for when the state itself cannot be read: what it was before it was written
-// last, which stays as .bak (F6.10), or what the history or the backups have kept of it (F6.11), whichever is newest.
+// Previous is a sound copy of a stack's state for when the state itself cannot be read: what it was before it was
+// written last, which stays as .bak (F6.10), or what the history or the backups have kept of it (F6.11), whichever is
+// newest.
 type Previous struct {
 	Path      string
 	Written   time.Time
@@ -27,8 +28,9 @@ type Previous struct {
 	data    []byte
 }
 
-// Previous finds the newest copy of a stack's state that is sound; nil when there is none. A copy in the history is what the
-// state was at the end of an operation, and so mostly all of it; .bak is that without the last time it was written.
+// Previous finds the newest copy of a stack's state that is sound; nil when there is none. A copy in the history is
+// what the state was at the end of an operation, and so mostly all of it; .bak is that without the last time it was
+// written.
 func (b *Backend) Previous(r Ref) *Previous {
 	if r.check() != nil {
 		return nil
@@ -131,11 +133,12 @@ func (b *Backend) mended(path string, fault error) *Previous {
 		return nil
 	}
 	at, _ := b.disk.ModTime(path)
-	return &Previous{Path: path, Written: at, Resources: len(snapshotOf(c).Resources), Mended: true, packing: packing, data: data}
+	return &Previous{Path: path, Written: at, Resources: len(snapshotOf(c).Resources), Mended: true, packing: packing,
+		data: data}
 }
 
-// Lost is what is wrong with a stack whose state has disappeared; nil for one that is there, never was, or was removed. Removing
-// a stack removes its history first, so that a history without a state is no stack that was removed.
+// Lost is what is wrong with a stack whose state has disappeared; nil for one that is there, never was, or was removed.
+// Removing a stack removes its history first, so that a history without a state is no stack that was removed.
 func (b *Backend) Lost(r Ref) *LostError {
 	if exists, err := b.Exists(r); err != nil || exists || len(b.historyOf(r).within("history")) == 0 {
 		return nil
@@ -147,8 +150,8 @@ func (b *Backend) Lost(r Ref) *LostError {
 	return &LostError{Ref: r, History: b.path("history", r.Project, r.Stack), Previous: p}
 }
 
-// Restore puts the newest sound copy of a stack's state in the place of one that is lost, damaged or unsound, which it keeps aside. A
-// state that is sound is refused. A journal that was left behind and begins with that copy fits again.
+// Restore puts the newest sound copy of a stack's state in the place of one that is lost, damaged or unsound, which it
+// keeps aside. A state that is sound is refused. A journal that was left behind and begins with that copy fits again.
 func (b *Backend) Restore(ctx context.Context, r Ref) (aside string, err error) {
 	if err := ctx.Err(); err != nil {
 		return "", err

@@ -37,7 +37,8 @@ func TestPrevious(t *testing.T) {
 				return string(data)
 			},
 			remove: func(part string) {
-				for _, p := range []string{"/state/.pulumi/history/p/dev", "/state/.pulumi/backups/p/dev", "/state/.pulumi/stacks/p"} {
+				for _, p := range []string{"/state/.pulumi/history/p/dev", "/state/.pulumi/backups/p/dev",
+					"/state/.pulumi/stacks/p"} {
 					names, err := d.ReadDir(p)
 					require.NoError(t, err)
 					for _, name := range names {
@@ -155,7 +156,8 @@ func TestPrevious(t *testing.T) {
 	}
 }
 
-// TestPreviousUnderJournal: what a run that was cut off has journaled counts again when the state that it began with is back.
+// TestPreviousUnderJournal: what a run that was cut off has journaled counts again when the state that it began with is
+// back.
 func TestPreviousUnderJournal(t *testing.T) {
 	t.Parallel()
 	d := newSimDisk()

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Probe writes a small file where the backend keeps its own, reads it back and removes it again, and returns when it was written
-// by the clock of anyone who keeps it. Nothing else is made; a backend without a stack stays empty.
+// Probe writes a small file where the backend keeps its own, reads it back and removes it again, and returns when it
+// was written by the clock of anyone who keeps it. Nothing else is made; a backend without a stack stays empty.
 func (b *Backend) Probe() (written time.Time, err error) {
 	folder := b.root
 	if _, err := b.disk.ModTime(folder); err != nil && b.objects == nil {

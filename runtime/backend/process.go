@@ -27,7 +27,8 @@ type Process struct {
 	// AliveAt reports whether a process of this machine still runs that had this number at a moment, also in a container;
 	// of locks that say no more than that. nil counts every process as running.
 	AliveAt func(pid int, at time.Time) bool
-	// Stopped reports whether a process of this machine is stopped, by SIGSTOP or from a terminal. nil counts none as stopped.
+	// Stopped reports whether a process of this machine is stopped, by SIGSTOP or from a terminal. nil counts none as
+	// stopped.
 	Stopped func(pid int) bool
 }
 

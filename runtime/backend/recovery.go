@@ -9,8 +9,8 @@ import (
 	"github.com/yamlhost/yamlhost/value/urn"
 )
 
-// Recovery tells what the journal of an earlier run held, one that was cut off or, when read without the lock, one that is
-// under way.
+// Recovery tells what the journal of an earlier run held, one that was cut off or, when read without the lock, one that
+// is under way.
 type Recovery struct {
 	Header   journal.Header
 	Entries  int               // applied; none if the state file held them all
@@ -19,13 +19,13 @@ type Recovery struct {
 	// Foreign says that somebody else has written the state file since: the journal does not fit it, nothing was applied,
 	// and nothing was thrown away.
 	Foreign bool
-	// Known says of a foreign journal that nothing it tells of is missing from the state file: whatever it says was made is
-	// there, and nothing was under way. Then there is nothing to warn of.
+	// Known says of a foreign journal that nothing it tells of is missing from the state file: whatever it says was made
+	// is there, and nothing was under way. Then there is nothing to warn of.
 	Known   bool
 	Claimed []state.Operation // of a foreign journal: what it says was begun
 	Aside   []string          // files that Begin has put aside: a foreign or damaged journal, a torn tail
-	// Mended are the flipped bits of the journal that were put right, Gaps what is damaged beyond that, and Missing what is
-	// not known for it, which only BeginOptions.Salvage goes on without.
+	// Mended are the flipped bits of the journal that were put right, Gaps what is damaged beyond that, and Missing what
+	// is not known for it, which only BeginOptions.Salvage goes on without.
 	Mended  int
 	Gaps    []journal.Gap
 	Missing []string
@@ -44,7 +44,8 @@ func (b stackJournal) settle(file stored, data []byte, salvage bool) (*Recovery,
 	if err != nil {
 		return nil, &CorruptError{Path: b.file(), Err: err}
 	}
-	out := &Recovery{Header: contents.Header, Torn: contents.Torn, Mended: contents.Mended, Gaps: contents.Gaps, contents: contents}
+	out := &Recovery{Header: contents.Header, Torn: contents.Torn, Mended: contents.Mended, Gaps: contents.Gaps,
+		contents: contents}
 	if len(contents.Entries) == 0 && len(contents.Gaps) == 0 {
 		return out, nil
 	}
@@ -85,8 +86,8 @@ func (b stackJournal) settle(file stored, data []byte, salvage bool) (*Recovery,
 	return out, nil
 }
 
-// knows reports whether a state has everything that entries say was made and is still there, and nothing of what they say
-// was begun is open. It needs no base: what an entry adds it describes in full.
+// knows reports whether a state has everything that entries say was made and is still there, and nothing of what they
+// say was begun is open. It needs no base: what an entry adds it describes in full.
 func knows(s *state.Snapshot, entries []journal.Entry) bool {
 	made, open := map[journal.ID]*state.Resource{}, map[int64]bool{}
 	for _, e := range entries {
@@ -129,8 +130,8 @@ func knows(s *state.Snapshot, entries []journal.Entry) bool {
 // damaged reports whether anything but a torn tail is wrong with the journal.
 func (r *Recovery) damaged() bool { return r.Mended > 0 || len(r.Gaps) > 0 }
 
-// coverJournal puts, in place of a journal, its sound part with a note that a state file with this identity, which is about
-// to be written, holds everything in it.
+// coverJournal puts, in place of a journal, its sound part with a note that a state file with this identity, which is
+// about to be written, holds everything in it.
 func (b stackJournal) coverJournal(by journal.Identity) error {
 	data, err := b.data()
 	if err != nil || data == nil {
@@ -191,8 +192,8 @@ func (b stackJournal) recover(file stored, salvage bool) (*Recovery, stored, err
 	return found.unlessEmpty(), file, nil
 }
 
-// unlessEmpty is nil if there is nothing to tell: the run had come to its end but for the removal of its journal, or had
-// not begun anything.
+// unlessEmpty is nil if there is nothing to tell: the run had come to its end but for the removal of its journal, or
+// had not begun anything.
 func (r *Recovery) unlessEmpty() *Recovery {
 	if r == nil || r.snapshot == nil && !r.Foreign && r.Torn == 0 && !r.damaged() {
 		return nil
@@ -208,8 +209,8 @@ func (r *Recovery) recovered() *state.Snapshot {
 	return r.snapshot
 }
 
-// bring writes a recovered snapshot as the state file. A crash in between is no harm: the journal says first that the file
-// to come holds everything.
+// bring writes a recovered snapshot as the state file. A crash in between is no harm: the journal says first that the
+// file to come holds everything.
 func (b stackJournal) bring(file stored, found *Recovery) (stored, error) {
 	p, err := b.packRecovered(file, found.snapshot)
 	if err != nil {

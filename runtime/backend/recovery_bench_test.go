@@ -11,8 +11,8 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
-// BenchmarkRecovery tells how long a run takes to begin after one that was killed behind 10,000 steps, 20,000 records: the
-// journal is read, applied, written as the state, and removed, every sync included.
+// BenchmarkRecovery tells how long a run takes to begin after one that was killed behind 10,000 steps, 20,000 records:
+// the journal is read, applied, written as the state, and removed, every sync included.
 func BenchmarkRecovery(b *testing.B) {
 	const steps = 10_000
 	o := testOptions(1)
@@ -27,8 +27,10 @@ func BenchmarkRecovery(b *testing.B) {
 	require.NoError(b, err)
 	for i := range steps {
 		r, step := resource(i), int64(i+1)
-		require.NoError(b, s.Append(b.Context(), journal.Entry{Step: step, Begin: &state.Operation{Resource: r, Kind: state.Creating}}))
-		require.NoError(b, s.Append(b.Context(), journal.Entry{Step: step, Add: []journal.Amended{{ID: journal.ID(i + 1), Resource: r}}}))
+		require.NoError(b, s.Append(b.Context(), journal.Entry{Step: step,
+			Begin: &state.Operation{Resource: r, Kind: state.Creating}}))
+		require.NoError(b, s.Append(b.Context(), journal.Entry{Step: step,
+			Add: []journal.Amended{{ID: journal.ID(i + 1), Resource: r}}}))
 	}
 	info, err := os.Stat(filepath.Join(killed, ".pulumi/stacks/p/dev.yamlhost-journal"))
 	if err != nil {

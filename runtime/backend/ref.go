@@ -17,16 +17,18 @@ func (r Ref) QualifiedName() string { return path.Join(organization, r.Project, 
 
 func (r Ref) String() string { return r.QualifiedName() }
 
-// ParseRef reads stack, organization/stack or organization/project/stack (F6.14). project stands in where the text names
-// none.
+// ParseRef reads stack, organization/stack or organization/project/stack (F6.14). project stands in where the text
+// names none.
 func ParseRef(text, project string) (Ref, error) {
 	parts := strings.Split(text, "/")
 	r := Ref{Project: project, Stack: parts[len(parts)-1]}
 	switch {
 	case len(parts) > 3:
-		return Ref{}, fmt.Errorf("%q is no name of a stack: expected stack, organization/stack or organization/project/stack", text)
+		return Ref{}, fmt.Errorf("%q is no name of a stack: expected stack, organization/stack or organization/project/stack",
+			text)
 	case len(parts) > 1 && parts[0] != organization:
-		return Ref{}, fmt.Errorf("%q is no name of a stack in this backend: what comes before the first slash has to be the word %q",
+		return Ref{}, fmt.Errorf(
+			"%q is no name of a stack in this backend: what comes before the first slash has to be the word %q",
 			text, organization)
 	case len(parts) == 3:
 		r.Project = parts[1]

@@ -84,9 +84,10 @@ func existing(exists bool, r Ref) error {
 	return nil
 }
 
-// Edit changes a stack's state by hand, under its lock and without a record in the history. edit gets the state and gives
-// the next one; the same one changes nothing.
-func (b *Backend) Edit(ctx context.Context, r Ref, o BeginOptions, edit func(*state.Snapshot) (*state.Snapshot, error)) (err error) {
+// Edit changes a stack's state by hand, under its lock and without a record in the history. edit gets the state and
+// gives the next one; the same one changes nothing.
+func (b *Backend) Edit(ctx context.Context, r Ref, o BeginOptions, edit func(*state.Snapshot) (*state.Snapshot,
+	error)) (err error) {
 	s, err := b.Begin(ctx, r, o)
 	if err != nil {
 		return err

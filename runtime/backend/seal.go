@@ -11,9 +11,9 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/journal"
 )
 
-// A state file ends with a member that other programs pass over and do not keep: the CRC-32C of everything before it. So a flipped
-// bit shows that would else make another state of it, and the checksum says which bit it was. A file that another program wrote has
-// no such member and is taken as it is.
+// A state file ends with a member that other programs pass over and do not keep: the CRC-32C of everything before it.
+// So a flipped bit shows that would else make another state of it, and the checksum says which bit it was. A file that
+// another program wrote has no such member and is taken as it is.
 const (
 	sealMember = "yamlhostChecksum"
 	sealBefore = `,"` + sealMember + `":"crc32c:`
@@ -46,8 +46,8 @@ func (e *FlippedError) Error() string {
 	return fmt.Sprintf("one bit of it has flipped since it was written, in byte %d", e.Offset)
 }
 
-// checkSeal compares a state file's text with its checksum. changed says that it is not what was written, by more than one bit:
-// somebody has edited it, or it is damaged. A single flipped bit is a *FlippedError.
+// checkSeal compares a state file's text with its checksum. changed says that it is not what was written, by more than
+// one bit: somebody has edited it, or it is damaged. A single flipped bit is a *FlippedError.
 func checkSeal(text []byte) (changed bool, err error) {
 	text = bytes.TrimRight(text, " \t\r\n")
 	n := len(text) - sealLength

@@ -59,8 +59,8 @@ func TestEveryFlippedBitOfAState(t *testing.T) {
 	group.Wait()
 }
 
-// What is refused says how to go on, and that way leads back to what was there: for a flipped bit to the state itself, for a cut
-// to the newest sound copy.
+// What is refused says how to go on, and that way leads back to what was there: for a flipped bit to the state itself,
+// for a cut to the newest sound copy.
 func TestWayOnFromADamagedState(t *testing.T) {
 	t.Parallel()
 	b, path, text := thirtyResources(t)
@@ -103,7 +103,8 @@ func TestWayOnFromADamagedState(t *testing.T) {
 	}
 }
 
-// A file that somebody has edited is used, and that is told; one that another program wrote has no checksum and needs none.
+// A file that somebody has edited is used, and that is told; one that another program wrote has no checksum and needs
+// none.
 func TestEditedState(t *testing.T) {
 	t.Parallel()
 	b, path, text := thirtyResources(t)

@@ -17,7 +17,8 @@ import (
 
 const (
 	defaultInterval = 30 * time.Second
-	// defaultLeastJournal is what a journal may grow to before the state file is rewritten in between, however small that is.
+	// defaultLeastJournal is what a journal may grow to before the state file is rewritten in between, however small that
+	// is.
 	defaultLeastJournal = 1 << 20
 )
 
@@ -28,16 +29,18 @@ type BeginOptions struct {
 	Open    state.Opener    // opens what is read; nil leaves secrets sealed, which is enough to edit other things
 	// SkipIntegrity begins also on a state that is not sound (E6.50), to repair it.
 	SkipIntegrity bool
-	// Salvage goes on with what can be read of a damaged journal although something is missing, which Recovery.Missing tells.
+	// Salvage goes on with what can be read of a damaged journal although something is missing, which Recovery.Missing
+	// tells.
 	Salvage bool
 	NoSync  bool // see journal.LogOptions
 }
 
 // Session is one operation on a stack, from taking its lock to giving it back. It is the operation's journal.
 //
-// Rule for the state file: it is written by Commit, and in between when the journal has outgrown both it and a megabyte and
-// at least Options.CheckpointInterval has passed since it was written last. What that costs in all is therefore linear in
-// what was journaled. Steps go on meanwhile. A crash at any moment loses nothing that Append has acknowledged.
+// Rule for the state file: it is written by Commit, and in between when the journal has outgrown both it and a megabyte
+// and at least Options.CheckpointInterval has passed since it was written last. What that costs in all is therefore
+// linear in what was journaled. Steps go on meanwhile. A crash at any moment loses nothing that Append has
+// acknowledged.
 //
 // Append is safe for concurrent use; Commit and Close are for the end, when no Append is under way.
 type Session struct {
@@ -54,7 +57,7 @@ type Session struct {
 	mu         sync.Mutex // guards what follows
 	checkpoint state.Checkpoint
 	file       stored
-	replayer       *journal.Replayer
+	replayer   *journal.Replayer
 	log        *journal.Log // nil before the first entry
 	written    time.Time    // when the state file was written last
 	closed     bool
@@ -68,8 +71,9 @@ type Session struct {
 
 var _ journal.Journal = (*Session)(nil)
 
-// Begin takes a stack's lock, brings the state file up to what a crashed run has journaled, and reads it. The caller must
-// end the session with Commit or Close. Errors, after which nothing is locked: *LockedError, *NotFoundError, *CorruptError,
+// Begin takes a stack's lock, brings the state file up to what a crashed run has journaled, and reads it. The caller
+// must end the session with Commit or Close. Errors, after which nothing is locked: *LockedError, *NotFoundError,
+// *CorruptError,
 // *FileError, *state.VersionError, *state.IntegrityError, and whatever opening a secret gives.
 func (b *Backend) Begin(ctx context.Context, r Ref, o BeginOptions) (_ *Session, err error) {
 	if err := r.check(); err != nil {
@@ -134,8 +138,8 @@ func (s *Session) load() error {
 	return nil
 }
 
-// Altered reports whether the state file was not what yamlhost wrote, nor what another program would have: somebody has edited it,
-// or it is damaged in more than one bit.
+// Altered reports whether the state file was not what yamlhost wrote, nor what another program would have: somebody has
+// edited it, or it is damaged in more than one bit.
 func (s *Session) Altered() bool { return s.altered }
 
 // Moved are the resources that came after what depends on them in the state file, and were moved to the front of it.
@@ -171,8 +175,8 @@ func (s *Session) Base() *state.Snapshot { return s.base }
 // Recovered tells what a crashed run had left; nil if nothing.
 func (s *Session) Recovered() *Recovery { return s.recovered }
 
-// Settle replaces the state that the session began with, durably and before anything is journaled: by what became of the
-// operations that an earlier run left in flight.
+// Settle replaces the state that the session began with, durably and before anything is journaled: by what became of
+// the operations that an earlier run left in flight.
 func (s *Session) Settle(_ context.Context, base *state.Snapshot) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -186,8 +190,8 @@ func (s *Session) Settle(_ context.Context, base *state.Snapshot) error {
 	return nil
 }
 
-// Append makes an entry durable and takes it into account. It ignores a cancelled ctx: an entry is a fact. An entry that
-// does not fit the ones before it is refused and not written.
+// Append makes an entry durable and takes it into account. It ignores a cancelled ctx: an entry is a fact. An entry
+// that does not fit the ones before it is refused and not written.
 func (s *Session) Append(_ context.Context, e journal.Entry) error {
 	record, e, sealing, err := s.encode(e)
 	if err != nil {
@@ -214,8 +218,8 @@ func (s *Session) Append(_ context.Context, e journal.Entry) error {
 	return sealing
 }
 
-// Defer takes an entry into account that is durable before any other that is appended later. In a store it is Append: there
-// the order of what is on the way to be written is nobody's promise.
+// Defer takes an entry into account that is durable before any other that is appended later. In a store it is Append:
+// there the order of what is on the way to be written is nobody's promise.
 func (s *Session) Defer(ctx context.Context, e journal.Entry) error {
 	if s.held.lease != nil || e.Begin != nil {
 		return s.Append(ctx, e)
@@ -238,9 +242,9 @@ func (s *Session) Defer(ctx context.Context, e journal.Entry) error {
 	return sealing
 }
 
-// looksAfter reports whether the lock has to be there after an entry is durable. Anyone who comes next reads the journal after
-// the lock was lost. So if the lock is still there, they will find the entry. Links in a store need no such look unless
-// something begins now: a fence keeps them out.
+// looksAfter reports whether the lock has to be there after an entry is durable. Anyone who comes next reads the
+// journal after the lock was lost. So if the lock is still there, they will find the entry. Links in a store need no
+// such look unless something begins now: a fence keeps them out.
 func (s *Session) looksAfter(e journal.Entry) bool { return e.Begin != nil || s.held.lease == nil }
 
 // encode makes a record of an entry. sealing is why its secrets are not in it.
@@ -313,8 +317,8 @@ func (s *Session) header() journal.Header {
 	}
 }
 
-// checkpointIfDue begins to write the state file in between, by the rule of Session, and does not wait for it. When that
-// fails the journal simply goes on: it holds everything, and Commit will say what is wrong.
+// checkpointIfDue begins to write the state file in between, by the rule of Session, and does not wait for it. When
+// that fails the journal simply goes on: it holds everything, and Commit will say what is wrong.
 func (s *Session) checkpointIfDue() {
 	w, due := s.due()
 	if !due {
@@ -410,8 +414,9 @@ func (s *Session) write(w stateWrite) (stored, error) {
 	return file, nil
 }
 
-// same reports whether the state file is what would be written, but for the time and the order of resources: those that do
-// not change come in the order in which they were registered, which differs from run to run. The caller holds the session's mutex.
+// same reports whether the state file is what would be written, but for the time and the order of resources: those that
+// do not change come in the order in which they were registered, which differs from run to run. The caller holds the
+// session's mutex.
 func (s *Session) same(snapshot *state.Snapshot) bool {
 	plain, err := unpack(s.file.raw)
 	if err != nil || s.base == nil || s.file.path != s.b.stackPath(s.ref, s.b.packing(s.file)) {
@@ -426,7 +431,8 @@ func (s *Session) same(snapshot *state.Snapshot) bool {
 	return err == nil && bytes.Equal(sealed(text), plain)
 }
 
-// inOrderOf are resources in the order of others with the same names and IDs; nil if there are no such others for each of them.
+// inOrderOf are resources in the order of others with the same names and IDs; nil if there are no such others for each
+// of them.
 func inOrderOf(others, resources []*state.Resource) []*state.Resource {
 	type name struct {
 		urn     urn.URN
@@ -460,7 +466,8 @@ func (s *Session) next(snapshot *state.Snapshot) state.Checkpoint {
 	return c
 }
 
-// replace writes a snapshot as the state before anything is journaled, or at the end. The caller holds the session's mutex.
+// replace writes a snapshot as the state before anything is journaled, or at the end. The caller holds the session's
+// mutex.
 func (s *Session) replace(snapshot *state.Snapshot) error {
 	w := stateWrite{snapshot: snapshot, over: s.file, log: s.log, last: s.closed}
 	if s.log != nil {
@@ -473,7 +480,8 @@ func (s *Session) replace(snapshot *state.Snapshot) error {
 	return err
 }
 
-// end marks the session as ended and waits for a state file that is being written. The caller holds the session's mutex.
+// end marks the session as ended and waits for a state file that is being written. The caller holds the session's
+// mutex.
 func (s *Session) end() {
 	s.closed = true
 	for s.writing {
@@ -481,10 +489,10 @@ func (s *Session) end() {
 	}
 }
 
-// Commit ends the session: it writes final as the state unless that is what the file has, or what the journal says if final is nil, and record into the
-// history unless that is nil, drops the journal and gives the lock back. It goes on when ctx is cancelled. A final snapshot
-// that is not sound is written nevertheless, marked as such (E6.51), and gives a *state.IntegrityError. When the state
-// cannot be written, the journal stays and the next command finds it.
+// Commit ends the session: it writes final as the state unless that is what the file has, or what the journal says if
+// final is nil, and record into the history unless that is nil, drops the journal and gives the lock back. It goes on
+// when ctx is cancelled. A final snapshot that is not sound is written nevertheless, marked as such (E6.51), and gives
+// a *state.IntegrityError. When the state cannot be written, the journal stays and the next command finds it.
 func (s *Session) Commit(_ context.Context, final *state.Snapshot, record *Record) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -539,7 +547,8 @@ func (s *Session) dropLog() error {
 	path := s.b.journalOf(s.ref).file()
 	closing := s.log.Close()
 	err := removeDurably(s.b.disk, path)
-	if err != nil && !errors.As(err, new(*LockLostError)) { // a disk that failed once is asked again: what stays behind is in the way of nobody, but puzzles people
+	// a disk that failed once is asked again: what stays behind is in the way of nobody, but puzzles people
+	if err != nil && !errors.As(err, new(*LockLostError)) {
 		err = removeDurably(s.b.disk, path)
 	}
 	if err = errors.Join(closing, err); err != nil {
@@ -574,8 +583,8 @@ func integrityNote(metadata json.RawMessage, fault error, version, command strin
 	return compactJSON(members)
 }
 
-// Close ends a session that was not committed. Without entries it only gives the lock back; with some, it writes what they
-// say, without a record in the history. After Commit it does nothing.
+// Close ends a session that was not committed. Without entries it only gives the lock back; with some, it writes what
+// they say, without a record in the history. After Commit it does nothing.
 func (s *Session) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -171,9 +171,11 @@ func (s stored) altered() bool {
 
 // Loaded is a stack as it is known.
 type Loaded struct {
-	Snapshot  *state.Snapshot // never nil; empty for a new stack
-	Recovered *Recovery       // what a run that was cut off, or is still under way, has left beside the file; nil if nothing
-	Altered   bool            // the file is not what yamlhost wrote, nor what another program would: somebody has edited it
+	Snapshot *state.Snapshot // never nil; empty for a new stack
+	// what a run that was cut off, or is still under way, has left beside the file; nil if nothing
+	Recovered *Recovery
+	// the file is not what yamlhost wrote, nor what another program would: somebody has edited it
+	Altered bool
 }
 
 // Load reads a stack without taking its lock, and writes nothing: what a crashed or running operation has journaled is
@@ -234,8 +236,8 @@ func reopen(s *state.Snapshot, open state.Opener) (*state.Snapshot, error) {
 	return state.Decode(text, open)
 }
 
-// Create makes a stack without resources (F6.6). secrets may be nil: then the stack has no way to keep secrets yet. A stack
-// of that name gives an *ExistsError, one that has lost its state a *LostError.
+// Create makes a stack without resources (F6.6). secrets may be nil: then the stack has no way to keep secrets yet. A
+// stack of that name gives an *ExistsError, one that has lost its state a *LostError.
 func (b *Backend) Create(ctx context.Context, r Ref, secrets *state.SecretsProvider) (err error) {
 	if err := r.check(); err != nil {
 		return err
@@ -342,8 +344,8 @@ func (b stackHistory) within(folder string) []string {
 	return paths
 }
 
-// keepAsBackup makes a state file its .bak (F6.10), which the next state file leaves alone because it takes over the name and not
-// the file. It is not synced: it is a second chance, not a promise.
+// keepAsBackup makes a state file its .bak (F6.10), which the next state file leaves alone because it takes over the
+// name and not the file. It is not synced: it is a second chance, not a promise.
 func (b *Backend) keepAsBackup(path string) error {
 	old, err := b.disk.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -364,8 +366,8 @@ type packed struct {
 	identity journal.Identity
 }
 
-// pack makes a state file that takes the place of another one, which may be none. It is read back first: bytes that nobody
-// can read never become the state. Such bytes give an *UnreadableError.
+// pack makes a state file that takes the place of another one, which may be none. It is read back first: bytes that
+// nobody can read never become the state. Such bytes give an *UnreadableError.
 func (b *Backend) pack(text []byte, over stored) (packed, error) {
 	data, err := b.packing(over).pack(sealed(text))
 	if err != nil {
@@ -397,8 +399,8 @@ func readBack(data []byte) error {
 	return state.Readable(plain)
 }
 
-// packing is how a state file will be packed that takes the place of another one. In a store it keeps its name, and so its
-// packing: that it is still what it was is all that keeps a run out which has lost the lock.
+// packing is how a state file will be packed that takes the place of another one. In a store it keeps its name, and so
+// its packing: that it is still what it was is all that keeps a run out which has lost the lock.
 func (b *Backend) packing(over stored) Compression {
 	if b.objects != nil && over.path != "" {
 		for _, c := range extensions {
@@ -440,8 +442,8 @@ func (b *Backend) putState(r Ref, p packed, over stored) (stored, error) {
 	return next, err
 }
 
-// replaceObject writes a state object if it is still what was read. The previous content becomes the backup afterwards: of
-// a run that is too late, nothing is written.
+// replaceObject writes a state object if it is still what was read. The previous content becomes the backup afterwards:
+// of a run that is too late, nothing is written.
 func (b *Backend) replaceObject(next, over stored) (version string, err error) {
 	condition := Condition{Version: over.version}
 	if over.path == "" {

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// Stamp is the identity of a file's content as the file system has it, by way of opening the file: file systems on other
-// machines answer that, and not what they are only asked, with what is true now. Of a file that was changed just now it is
-// the zero stamp, since clocks of file systems are coarse.
+// Stamp is the identity of a file's content as the file system has it, by way of opening the file: file systems on
+// other machines answer that, and not what they are only asked, with what is true now. Of a file that was changed just
+// now it is the zero stamp, since clocks of file systems are coarse.
 func (realDisk) Stamp(path string) (stamp, error) {
 	fd, err := syscall.Open(path, syscall.O_RDONLY|syscall.O_CLOEXEC, 0)
 	if err != nil {
@@ -22,5 +22,6 @@ func (realDisk) Stamp(path string) (stamp, error) {
 	if age := time.Since(time.Unix(0, info.Ctim.Nano())); age < stampAge {
 		return stamp{}, nil
 	}
-	return stamp{device: uint64(info.Dev), file: info.Ino, size: info.Size, modified: info.Mtim.Nano(), changed: info.Ctim.Nano()}, nil
+	return stamp{device: uint64(info.Dev), file: info.Ino, size: info.Size, modified: info.Mtim.Nano(),
+		changed: info.Ctim.Nano()}, nil
 }

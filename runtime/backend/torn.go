@@ -8,12 +8,13 @@ import (
 	"github.com/yamlhost/yamlhost/value/urn"
 )
 
-// Torn is what a file tells that was set aside as the torn end of a journal although there are sound records in it, of a state
-// that does not know it.
+// Torn is what a file tells that was set aside as the torn end of a journal although there are sound records in it, of
+// a state that does not know it.
 type Torn struct {
-	Path  string
-	Made  []*state.Resource // objects that the state does not have; secrets in them are sealed
-	Begun []state.Operation // creations of which the records do not tell the end, of resources that the state does not have
+	Path string
+	Made []*state.Resource // objects that the state does not have; secrets in them are sealed
+	// creations of which the records do not tell the end, of resources that the state does not have
+	Begun []state.Operation
 }
 
 // Torn looks for records in what earlier runs set aside as torn, and compares them with a state.

@@ -12,8 +12,8 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
-// An operation that changes nothing writes its record, and nothing else: the state stays, and the checkpoint that goes with
-// the record is another name of the one before.
+// An operation that changes nothing writes its record, and nothing else: the state stays, and the checkpoint that goes
+// with the record is another name of the one before.
 func TestUnchangedWritesOnlyItsRecord(t *testing.T) {
 	t.Parallel()
 	for _, packing := range extensions {
@@ -39,7 +39,8 @@ func TestUnchangedWritesOnlyItsRecord(t *testing.T) {
 					require.NoError(t, err)
 					if change {
 						id := journal.ID(len(s.Base().Resources) + 1)
-						require.NoError(t, s.Append(t.Context(), journal.Entry{Add: []journal.Amended{{ID: id, Resource: resource(int(id))}}}))
+						require.NoError(t, s.Append(t.Context(),
+							journal.Entry{Add: []journal.Amended{{ID: id, Resource: resource(int(id))}}}))
 					}
 					require.NoError(t, s.Commit(t.Context(), nil, &Record{Kind: "update", Result: "succeeded"}))
 					require.True(t, s.Written())
@@ -88,7 +89,8 @@ func TestUnchangedWritesOnlyItsRecord(t *testing.T) {
 				kept, err := os.ReadFile(path + ".bak")
 				require.NoError(t, err)
 				require.Equal(t, state, kept, "the previous state")
-				require.Len(t, wrote, map[bool]int{true: 7, false: 9}[links], "lock, three pieces of the journal, state, record and checkpoint; copies without links: %v", wrote)
+				require.Len(t, wrote, map[bool]int{true: 7, false: 9}[links],
+					"lock, three pieces of the journal, state, record and checkpoint; copies without links: %v", wrote)
 				for _, folder := range []string{"stacks/p", "history/p/dev", "backups/p/dev"} {
 					names, err := os.ReadDir(filepath.Join(dir, ".pulumi", folder))
 					require.NoError(t, err)

@@ -11,8 +11,8 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
-// A state that could not be read back is never put in place: the file and the journal stay as they are, there is something to
-// rescue, and the next run has everything.
+// A state that could not be read back is never put in place: the file and the journal stay as they are, there is
+// something to rescue, and the next run has everything.
 func TestUnreadableStateIsNotWritten(t *testing.T) {
 	t.Parallel()
 	for _, packing := range []Compression{Plain, Gzip, Zstd} {
@@ -22,9 +22,12 @@ func TestUnreadableStateIsNotWritten(t *testing.T) {
 		before := read(t, path)
 		s, err := b.Begin(t.Context(), testRef, b64Options)
 		require.NoError(t, err)
-		require.NoError(t, s.Append(t.Context(), journal.Entry{Step: 1, Begin: &state.Operation{Resource: resource(1), Kind: state.Creating}}))
-		require.NoError(t, s.Append(t.Context(), journal.Entry{Step: 1, Add: []journal.Amended{{ID: 1, Resource: resource(1)}}}))
-		broken := &state.Snapshot{Resources: []*state.Resource{resource(1)}, Unknown: map[string]json.RawMessage{"other": json.RawMessage(`{"half":`)}}
+		require.NoError(t, s.Append(t.Context(), journal.Entry{Step: 1, Begin: &state.Operation{Resource: resource(1),
+			Kind: state.Creating}}))
+		require.NoError(t, s.Append(t.Context(), journal.Entry{Step: 1,
+			Add: []journal.Amended{{ID: 1, Resource: resource(1)}}}))
+		broken := &state.Snapshot{Resources: []*state.Resource{resource(1)},
+			Unknown: map[string]json.RawMessage{"other": json.RawMessage(`{"half":`)}}
 		err = s.Commit(t.Context(), broken, nil)
 		var unreadable *UnreadableError
 		require.ErrorAs(t, err, &unreadable)

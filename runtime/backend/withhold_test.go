@@ -10,13 +10,16 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
-// TestSecretsThatCannotBeSealed: what a provider made is not lost for want of a passphrase, and what would not be recorded
-// is not begun (D3, D9).
+// TestSecretsThatCannotBeSealed: what a provider made is not lost for want of a passphrase, and what would not be
+// recorded is not begun (D3, D9).
 func TestSecretsThatCannotBeSealed(t *testing.T) {
 	t.Parallel()
 	b, _ := newBackend(t)
 	require.NoError(t, b.Create(t.Context(), testRef, nil))
-	none := secrets.NewLazy("", secrets.Options{Passphrase: func(secrets.Purpose) (string, error) { return "", secrets.ErrNoPassphrase }})
+	none := secrets.NewLazy("", secrets.Options{Passphrase: func(secrets.Purpose) (string, error) {
+		return "",
+			secrets.ErrNoPassphrase
+	}})
 	s, err := b.Begin(t.Context(), testRef, BeginOptions{Secrets: none})
 	require.NoError(t, err)
 
@@ -28,8 +31,10 @@ func TestSecretsThatCannotBeSealed(t *testing.T) {
 
 	public := secret.WithoutSecrets()
 	public.InitErrors = nil
-	require.NoError(t, s.Append(t.Context(), journal.Entry{Step: 1, Begin: &state.Operation{Resource: public, Kind: state.Creating}}))
-	require.ErrorIs(t, s.Append(t.Context(), journal.Entry{Step: 1, Add: []journal.Amended{{ID: 1, Resource: secret}}}), secrets.ErrNoPassphrase)
+	require.NoError(t, s.Append(t.Context(), journal.Entry{Step: 1, Begin: &state.Operation{Resource: public,
+		Kind: state.Creating}}))
+	require.ErrorIs(t, s.Append(t.Context(), journal.Entry{Step: 1, Add: []journal.Amended{{ID: 1, Resource: secret}}}),
+		secrets.ErrNoPassphrase)
 	require.NoError(t, s.Close())
 
 	loaded, err := b.Load(t.Context(), testRef, nil)

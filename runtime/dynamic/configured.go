@@ -54,7 +54,8 @@ func (c *configured) lookup(token string) (Type, *host, error) {
 }
 
 // call asks the author's code. seconds is the caller's timeout, 0 for ours.
-func (c *configured) call(ctx context.Context, h *host, t Type, s provider.Subject, method string, seconds float64, args map[string]any) (reply, error) {
+func (c *configured) call(ctx context.Context, h *host, t Type, s provider.Subject, method string, seconds float64,
+	args map[string]any) (reply, error) {
 	limit := c.timeout
 	if seconds > 0 {
 		limit = time.Duration(seconds * float64(time.Second))
@@ -110,8 +111,8 @@ func (c *configured) Check(ctx context.Context, r provider.CheckRequest) (provid
 	return provider.CheckResponse{Inputs: inputs.With(codeInput, digest)}, nil
 }
 
-// has reports whether the author's provider has a method. Code that does not even contain the word is not started for the
-// answer: so a preview of unknown inputs starts no process where there is nothing to run.
+// has reports whether the author's provider has a method. Code that does not even contain the word is not started for
+// the answer: so a preview of unknown inputs starts no process where there is nothing to run.
 func (c *configured) has(ctx context.Context, h *host, t Type, method string) (bool, error) {
 	if !strings.Contains(t.Source.Code, method) {
 		return false, nil
@@ -181,7 +182,8 @@ func compare(t Type, olds, news value.Value) provider.DiffResponse {
 	return response
 }
 
-func (c *configured) authorsDiff(ctx context.Context, h *host, t Type, r provider.DiffRequest, codeChanged bool) (provider.DiffResponse, error) {
+func (c *configured) authorsDiff(ctx context.Context, h *host, t Type, r provider.DiffRequest,
+	codeChanged bool) (provider.DiffResponse, error) {
 	olds, err := encode(mapOrEmpty(r.OldOutputs).Without(codeInput))
 	if err != nil {
 		return provider.DiffResponse{}, err
@@ -190,7 +192,8 @@ func (c *configured) authorsDiff(ctx context.Context, h *host, t Type, r provide
 	if err != nil {
 		return provider.DiffResponse{}, err
 	}
-	answer, err := c.call(ctx, h, t, r.Subject, "diff", 0, map[string]any{"id": r.ID, "olds": olds, "news": news, "codeChanged": codeChanged})
+	answer, err := c.call(ctx, h, t, r.Subject, "diff", 0, map[string]any{"id": r.ID, "olds": olds, "news": news,
+		"codeChanged": codeChanged})
 	if err != nil {
 		return provider.DiffResponse{}, err
 	}

@@ -57,8 +57,8 @@ const (
 	inputTypes    = "types"
 )
 
-// definitionOf reads a definition from the inputs of a provider resource, which the state keeps: what is defined there can
-// be deleted when the source file is gone. maps finds the source map of a digest; it may be nil.
+// definitionOf reads a definition from the inputs of a provider resource, which the state keeps: what is defined there
+// can be deleted when the source file is gone. maps finds the source map of a digest; it may be nil.
 func definitionOf(inputs value.Value, maps func(digest string) *bundle.Map) (Definition, error) {
 	text := func(key string) string { s, _ := inputs.Get(key).AsString(); return s }
 	source := &Source{File: text(inputSource), Language: bundle.Language(text(inputLanguage)), Code: text(inputCode),

@@ -55,7 +55,8 @@ func start(t *testing.T, source string, types map[string]value.Value) *fixture {
 	b, err := bundle.Make(bundle.Options{Dir: dir, Source: source})
 	require.NoError(t, err)
 	f := &fixture{cloud: t.TempDir()}
-	l := NewLoader(Options{Dir: f.cloud, Environ: os.Environ(), Path: filepath.SplitList(os.Getenv("PATH")), Project: "p", Stack: "dev",
+	l := NewLoader(Options{Dir: f.cloud, Environ: os.Environ(), Path: filepath.SplitList(os.Getenv("PATH")), Project: "p",
+		Stack:  "dev",
 		Config: map[string]string{"p:cloud": f.cloud}, Log: f.log, Maps: func(string) *bundle.Map { return b.Map }})
 	loaded, err := l.Load(t.Context(), provider.Package{Name: Package})
 	require.NoError(t, err)
@@ -118,13 +119,15 @@ func TestLife(t *testing.T) {
 		{"color", strs("name", "one", "color", "red"), provider.DiffSome, false},
 		{"name", strs("name", "two", "color", "white"), provider.DiffSome, true},
 	} {
-		diff, err := f.Diff(ctx, provider.DiffRequest{Subject: s, ID: "one", OldInputs: checked.Inputs, OldOutputs: made.Outputs, News: c.news.With("__provider", checked.Inputs.Get("__provider"))})
+		diff, err := f.Diff(ctx, provider.DiffRequest{Subject: s, ID: "one", OldInputs: checked.Inputs,
+			OldOutputs: made.Outputs, News: c.news.With("__provider", checked.Inputs.Get("__provider"))})
 		require.NoError(t, err, c.name)
 		assert.Equal(t, c.changes, diff.Changes, c.name)
 		assert.Equal(t, c.replace, diff.Replace(), c.name)
 	}
 
-	updated, err := f.Update(ctx, provider.UpdateRequest{Subject: s, ID: "one", OldInputs: checked.Inputs, OldOutputs: made.Outputs, News: strs("name", "one", "color", "red")})
+	updated, err := f.Update(ctx, provider.UpdateRequest{Subject: s, ID: "one", OldInputs: checked.Inputs,
+		OldOutputs: made.Outputs, News: strs("name", "one", "color", "red")})
 	require.NoError(t, err)
 	assert.Equal(t, "red", mustString(t, updated.Outputs.Get("color")))
 
@@ -149,7 +152,8 @@ func mustString(t *testing.T, v value.Value) string {
 // TestFailures holds each way in which an author's code can fail to one clear error, while other calls go on.
 func TestFailures(t *testing.T) {
 	f, s := note(t), subject("Note", "n")
-	checked, err := f.Check(t.Context(), provider.CheckRequest{Subject: s, Olds: value.EmptyMap(), News: strs("color", "pink")})
+	checked, err := f.Check(t.Context(), provider.CheckRequest{Subject: s, Olds: value.EmptyMap(),
+		News: strs("color", "pink")})
 	require.NoError(t, err)
 	assert.Equal(t, []provider.Failure{{Property: "color", Reason: "pink is not sold here"}}, checked.Failures)
 
@@ -188,7 +192,8 @@ func TestOneProcess(t *testing.T) {
 	for i := range 200 {
 		wait.Go(func() {
 			name := "n" + string(rune('a'+i%26)) + strings.Repeat("x", i/26)
-			made, err := f.Create(context.Background(), provider.CreateRequest{Subject: subject("Note", name), Inputs: strs("name", name)})
+			made, err := f.Create(context.Background(), provider.CreateRequest{Subject: subject("Note", name),
+				Inputs: strs("name", name)})
 			assert.NoError(t, err)
 			assert.Equal(t, name, made.ID)
 		})
@@ -235,7 +240,8 @@ func configure(t *testing.T, code, digest string, policy CodeChange) (provider.C
 	t.Helper()
 	p, err := NewLoader(Options{Dir: t.TempDir()}).Load(t.Context(), provider.Package{Name: Package})
 	require.NoError(t, err)
-	c, err := p.Configure(t.Context(), provider.ConfigureRequest{Inputs: strs("source", "t.ts", "language", "node", "digest", digest, "code", code).
+	c, err := p.Configure(t.Context(), provider.ConfigureRequest{Inputs: strs("source", "t.ts", "language", "node",
+		"digest", digest, "code", code).
 		With("types", value.Map(map[string]value.Value{"T": strs("onCodeChange", string(policy))}))})
 	require.NoError(t, err)
 	return c, p
@@ -245,7 +251,8 @@ func TestInterpreterIsMissing(t *testing.T) {
 	c, p := configure(t, "exports.create = () => 0", "sha256:0", ByDiff)
 	_, err := c.Create(t.Context(), provider.CreateRequest{Subject: subject("T", "t"), Inputs: value.EmptyMap()})
 	assert.EqualError(t, err, "t.ts needs Node.js 18 or newer, and there is no node on PATH: install it; nothing was done")
-	_, err = c.Create(t.Context(), provider.CreateRequest{Subject: subject("T", "t"), Inputs: value.EmptyMap(), Preview: true})
+	_, err = c.Create(t.Context(), provider.CreateRequest{Subject: subject("T", "t"), Inputs: value.EmptyMap(),
+		Preview: true})
 	assert.NoError(t, err, "a preview of code that has no check starts nothing")
 	require.NoError(t, p.Close())
 }
@@ -255,12 +262,15 @@ func TestCodeChange(t *testing.T) {
 		policy  CodeChange
 		changes provider.Changes
 		replace bool
-	}{{ByDiff, provider.DiffSome, false}, {Ignore, provider.DiffNone, false}, {Update, provider.DiffSome, false}, {Replace, provider.DiffSome, true}} {
+	}{{ByDiff, provider.DiffSome, false}, {Ignore, provider.DiffNone, false}, {Update, provider.DiffSome, false},
+		{Replace, provider.DiffSome, true}} {
 		configured, p := configure(t, "exports.create = 0", "sha256:new", c.policy)
 		old := strs("a", "1", "__provider", "sha256:old")
-		checked, err := configured.Check(t.Context(), provider.CheckRequest{Subject: subject("T", "t"), Olds: old, News: strs("a", "1")})
+		checked, err := configured.Check(t.Context(), provider.CheckRequest{Subject: subject("T", "t"), Olds: old,
+			News: strs("a", "1")})
 		require.NoError(t, err)
-		diff, err := configured.Diff(t.Context(), provider.DiffRequest{Subject: subject("T", "t"), OldInputs: old, News: checked.Inputs})
+		diff, err := configured.Diff(t.Context(), provider.DiffRequest{Subject: subject("T", "t"), OldInputs: old,
+			News: checked.Inputs})
 		require.NoError(t, err)
 		assert.Equal(t, c.changes, diff.Changes, "%q", c.policy)
 		assert.Equal(t, c.replace, diff.Replace(), "%q", c.policy)

@@ -10,8 +10,8 @@ import (
 	"github.com/yamlhost/yamlhost/internal/environ"
 )
 
-// needed are the variables that every process gets: what an interpreter needs to run, to find its certificates and to get
-// out through a proxy.
+// needed are the variables that every process gets: what an interpreter needs to run, to find its certificates and to
+// get out through a proxy.
 var needed = []string{"PATH", "HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "TEMP", "TMP",
 	"SYSTEMROOT", "SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS", "REQUESTS_CA_BUNDLE",
 	"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy", "VIRTUAL_ENV", "PYTHONPATH"}

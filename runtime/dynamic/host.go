@@ -114,7 +114,8 @@ func (h *host) current(ctx context.Context) (*process, map[string]*export, error
 	if err != nil {
 		return nil, nil, err
 	}
-	answer, err := p.do(ctx, request{Method: "load", Args: map[string]any{"code": h.source.Code, "file": h.source.File}, limit: time.Minute})
+	answer, err := p.do(ctx, request{Method: "load", Args: map[string]any{"code": h.source.Code, "file": h.source.File},
+		limit: time.Minute})
 	if err == nil {
 		err = h.failure(answer, request{Method: "load"})
 	}
@@ -144,8 +145,8 @@ func (h *host) ready(ctx context.Context, name string) (*process, *export, error
 		if config == nil {
 			config = map[string]string{}
 		}
-		r := request{Method: "configure", limit: time.Minute, Args: map[string]any{"export": name, "project": h.options.Project,
-			"stack": h.options.Stack, "config": config}}
+		r := request{Method: "configure", limit: time.Minute, Args: map[string]any{"export": name,
+			"project": h.options.Project, "stack": h.options.Stack, "config": config}}
 		answer, err := p.do(context.WithoutCancel(ctx), r)
 		if err == nil {
 			err = h.failure(answer, r)

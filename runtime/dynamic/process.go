@@ -74,7 +74,8 @@ func startProcess(s *Source, o Options) (*process, error) {
 	program := findProgram(name, o.Path)
 	if program == "" {
 		version := map[string]string{"node": "Node.js 18 or newer", "python3": "Python 3.9 or newer"}[name]
-		return nil, &provider.Error{Message: fmt.Sprintf("%s needs %s, and there is no %s on PATH: install it; nothing was done", s.File, version, name)}
+		return nil, &provider.Error{Message: fmt.Sprintf(
+			"%s needs %s, and there is no %s on PATH: install it; nothing was done", s.File, version, name)}
 	}
 	flag := map[string]string{"node": "-e", "python3": "-c"}[name]
 	cmd := exec.Command(program, flag, script)
@@ -82,7 +83,8 @@ func startProcess(s *Source, o Options) (*process, error) {
 	ownGroup(cmd)
 
 	fail := func(err error) (*process, error) {
-		return nil, &provider.Error{Message: fmt.Sprintf("%s: %s cannot be started: %v; nothing was done", s.File, program, err)}
+		return nil, &provider.Error{Message: fmt.Sprintf("%s: %s cannot be started: %v; nothing was done", s.File, program,
+			err)}
 	}
 	childIn, in, err := os.Pipe()
 	if err != nil {

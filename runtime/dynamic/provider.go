@@ -83,8 +83,8 @@ func (l *loaded) CheckConfig(_ context.Context, r provider.CheckRequest) (provid
 	return provider.CheckResponse{Inputs: r.News}, nil
 }
 
-// DiffConfig replaces the provider where a type asks for new objects when its code changes: they are then deleted by the
-// code that made them, which the old provider keeps.
+// DiffConfig replaces the provider where a type asks for new objects when its code changes: they are then deleted by
+// the code that made them, which the old provider keeps.
 func (l *loaded) DiffConfig(_ context.Context, r provider.DiffRequest) (provider.DiffResponse, error) {
 	response := provider.DiffResponse{Changes: provider.DiffNone, Detailed: map[string]provider.PropertyDiff{}}
 	for _, key := range []string{inputSource, inputLanguage, inputDigest, inputEnv, inputTypes} {

@@ -98,7 +98,8 @@ func (c commander) delete(ctx context.Context, s provider.Subject, outputs value
 	if v, ok := outputs.Lookup("delete"); !ok || v.IsNull() {
 		return nil
 	}
-	_, err := c.execute(ctx, job{subject: s, command: lookupString(outputs, "delete"), inputs: outputs, before: outputs, last: true})
+	_, err := c.execute(ctx, job{subject: s, command: lookupString(outputs, "delete"), inputs: outputs, before: outputs,
+		last: true})
 	return err
 }
 
@@ -120,8 +121,8 @@ type job struct {
 	last    bool        // nobody will look at the outputs
 }
 
-// execute runs a job and gives its outputs. None of them is secret, whatever the inputs are, as in the public package: there
-// an output is secret where an input of the same name is. Who has a command print a secret says so with
+// execute runs a job and gives its outputs. None of them is secret, whatever the inputs are, as in the public package:
+// there an output is secret where an input of the same name is. Who has a command print a secret says so with
 // additionalSecretOutputs or fn::secret.
 func (c commander) execute(ctx context.Context, j job) (value.Value, error) {
 	secrets := mask.New(j.inputs, j.before)

@@ -45,9 +45,11 @@ func TestCommandLifecycle(t *testing.T) {
 	diff := r.diff(commandType, inputs, outputs, news)
 	require.Equal(t, provider.DiffSome, diff.Changes)
 	require.False(t, diff.Replace())
-	require.Equal(t, map[string]provider.PropertyDiff{"environment.NAME": {Kind: provider.DiffUpdate, InputDiff: true}}, diff.Detailed)
+	require.Equal(t, map[string]provider.PropertyDiff{"environment.NAME": {Kind: provider.DiffUpdate, InputDiff: true}},
+		diff.Detailed)
 
-	update := provider.UpdateRequest{Subject: subject(commandType), ID: id, OldInputs: inputs, OldOutputs: outputs, News: news, Preview: true}
+	update := provider.UpdateRequest{Subject: subject(commandType), ID: id, OldInputs: inputs, OldOutputs: outputs,
+		News: news, Preview: true}
 	preview, err := r.Update(t.Context(), update)
 	require.NoError(t, err)
 	require.False(t, at(preview.Outputs, "stdout").IsKnown())
@@ -60,7 +62,8 @@ func TestCommandLifecycle(t *testing.T) {
 	require.Equal(t, "", text(updated.Outputs, "stderr"))
 	require.Equal(t, "create hello you\nupdate [given\n\n] [oops]\n", log())
 
-	require.NoError(t, r.Delete(t.Context(), provider.DeleteRequest{Subject: subject(commandType), ID: id, Outputs: updated.Outputs}))
+	require.NoError(t, r.Delete(t.Context(), provider.DeleteRequest{Subject: subject(commandType), ID: id,
+		Outputs: updated.Outputs}))
 	require.True(t, strings.HasSuffix(log(), "delete [second]\n"))
 }
 
@@ -77,7 +80,8 @@ func TestCommandUpdateWithoutItsOwnCommand(t *testing.T) {
 		{"without the output before", obj("create", "echo [$PULUMI_COMMAND_STDOUT]", "addPreviousOutputInEnv", false), "[]"},
 		{"nothing to run", obj("delete", "true"), "old"},
 	} {
-		got, err := r.Update(t.Context(), provider.UpdateRequest{Subject: subject(commandType), ID: "x", OldOutputs: old, News: c.news})
+		got, err := r.Update(t.Context(), provider.UpdateRequest{Subject: subject(commandType), ID: "x", OldOutputs: old,
+			News: c.news})
 		require.NoError(t, err)
 		require.Equal(t, c.want, text(got.Outputs, "stdout"), c.name)
 		require.Equal(t, text(c.news, "create"), text(got.Outputs, "create"), "removed inputs leave the outputs")
@@ -91,7 +95,8 @@ func TestCommandTriggersReplace(t *testing.T) {
 	got := r.diff(commandType, before, before, obj("create", "x", "triggers", []string{"2", "3"}))
 	require.Equal(t, []string{"triggers"}, got.Replaces)
 	require.Equal(t, map[string]provider.PropertyDiff{
-		"triggers[0]": {Kind: provider.DiffUpdateReplace, InputDiff: true}, "triggers[1]": {Kind: provider.DiffAddReplace, InputDiff: true},
+		"triggers[0]": {Kind: provider.DiffUpdateReplace, InputDiff: true}, "triggers[1]": {Kind: provider.DiffAddReplace,
+			InputDiff: true},
 	}, got.Detailed)
 }
 
@@ -117,7 +122,8 @@ func TestCommandAssets(t *testing.T) {
 	require.Len(t, archive.Hash, 64)
 
 	inputs := r.check(commandType, obj("create", "true", "assetPaths", []string{"*"}))
-	preview, err := r.Create(t.Context(), provider.CreateRequest{Subject: subject(commandType), Inputs: inputs, Preview: true})
+	preview, err := r.Create(t.Context(), provider.CreateRequest{Subject: subject(commandType), Inputs: inputs,
+		Preview: true})
 	require.NoError(t, err)
 	require.False(t, at(preview.Outputs, "assets").IsKnown())
 	require.False(t, preview.Outputs.Has("archive"))
@@ -131,7 +137,8 @@ func TestCommandFailures(t *testing.T) {
 	r := configure(t, "command", Options{Dir: t.TempDir(), Environ: shellEnviron})
 	fail := func(inputs value.Value) *provider.Error {
 		t.Helper()
-		_, err := r.Create(t.Context(), provider.CreateRequest{Subject: subject(commandType), Inputs: r.check(commandType, inputs)})
+		_, err := r.Create(t.Context(), provider.CreateRequest{Subject: subject(commandType),
+			Inputs: r.check(commandType, inputs)})
 		var failed *provider.Error
 		require.ErrorAs(t, err, &failed)
 		return failed
@@ -183,7 +190,8 @@ func TestCommandSecretsAndLog(t *testing.T) {
 		require.False(t, at(outputs, key).IsSecret(), "the public package does not mark it")
 	}
 	require.False(t, at(outputs, "environment").IsSecret())
-	require.True(t, at(outputs, "environment").Get("P").IsSecret(), "what shares its name with an input is marked as that is")
+	require.True(t, at(outputs, "environment").Get("P").IsSecret(),
+		"what shares its name with an input is marked as that is")
 	require.Equal(t, "key hunter2", text(outputs, "stdout"))
 	_, outputs = r.create(commandType, obj("create", value.String("echo hello").Secret()))
 	require.True(t, at(outputs, "create").IsSecret())
@@ -203,8 +211,8 @@ func TestCommandSecretsAndLog(t *testing.T) {
 	}
 }
 
-// A secret that comes in two pieces, across the buffer of the reader or in the middle of a line too long to log at once, is
-// hidden like any other.
+// A secret that comes in two pieces, across the buffer of the reader or in the middle of a line too long to log at
+// once, is hidden like any other.
 func TestCommandSecretsInPieces(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
@@ -235,7 +243,8 @@ func TestSuppressSecretOutput(t *testing.T) {
 	}}
 	secret := obj("create", "echo $P | tr a-z b-za; exit 1", "environment", obj("P", value.String("hunter2").Secret()))
 	urn := subject(commandType).URN
-	_, err := configure(t, "command", options).Create(t.Context(), provider.CreateRequest{Subject: subject(commandType), Inputs: secret})
+	_, err := configure(t, "command", options).Create(t.Context(), provider.CreateRequest{Subject: subject(commandType),
+		Inputs: secret})
 	require.ErrorContains(t, err, "ivoufs2", "what cannot be recognized")
 	require.Equal(t, []LogLine{{urn, false, true, "ivoufs2"}}, lines)
 
@@ -265,8 +274,10 @@ func TestCommandRun(t *testing.T) {
 
 	got, err = r.Invoke(t.Context(), provider.InvokeRequest{Token: "command:local:run", Args: obj()})
 	require.NoError(t, err)
-	require.Equal(t, []provider.Failure{{Property: "command", Reason: `missing required property "command"`}}, got.Failures)
-	got, err = r.Invoke(t.Context(), provider.InvokeRequest{Token: "command:local:run", Args: obj("command", value.Unknown(value.KindString).Secret())})
+	require.Equal(t, []provider.Failure{{Property: "command", Reason: `missing required property "command"`}},
+		got.Failures)
+	got, err = r.Invoke(t.Context(), provider.InvokeRequest{Token: "command:local:run",
+		Args: obj("command", value.Unknown(value.KindString).Secret())})
 	require.NoError(t, err)
 	require.False(t, got.Result.IsKnown())
 	require.True(t, got.Result.IsSecret())
@@ -281,17 +292,23 @@ func TestCommandCancel(t *testing.T) {
 		cancel       func(context.CancelFunc, provider.Provider)
 		want         string
 	}{
-		{"context", `echo up; sleep 600 & wait`, 0, func(stop context.CancelFunc, _ provider.Provider) { stop() }, "cancelled"},
-		{"provider", `echo up; sleep 600`, 0, func(_ context.CancelFunc, p provider.Provider) { _ = p.Cancel(context.Background()) }, "cancelled"},
+		{"context", `echo up; sleep 600 & wait`, 0, func(stop context.CancelFunc, _ provider.Provider) { stop() },
+			"cancelled"},
+		{"provider", `echo up; sleep 600`, 0, func(_ context.CancelFunc,
+			p provider.Provider) {
+			_ = p.Cancel(context.Background())
+		}, "cancelled"},
 		{"one that does not obey", `trap '' TERM; echo up; while :; do sleep 600; done`, 0,
 			func(stop context.CancelFunc, _ provider.Provider) { stop() }, "cancelled"},
-		{"child in the background", `sleep 600 & echo up`, 0, func(stop context.CancelFunc, _ provider.Provider) { stop() }, "cancelled"},
+		{"child in the background", `sleep 600 & echo up`, 0, func(stop context.CancelFunc, _ provider.Provider) { stop() },
+			"cancelled"},
 		{"timeout", `echo up; sleep 600`, 0.2, func(context.CancelFunc, provider.Provider) {}, "time was up"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			up := make(chan struct{}, 10)
-			loader := NewLoader(Options{Dir: t.TempDir(), Environ: shellEnviron, Grace: 50 * time.Millisecond, Log: func(LogLine) { up <- struct{}{} }})
+			loader := NewLoader(Options{Dir: t.TempDir(), Environ: shellEnviron, Grace: 50 * time.Millisecond,
+				Log: func(LogLine) { up <- struct{}{} }})
 			p, err := loader.Load(t.Context(), provider.Package{Name: "command"})
 			require.NoError(t, err)
 			configured, err := p.Configure(t.Context(), provider.ConfigureRequest{})
@@ -300,7 +317,8 @@ func TestCommandCancel(t *testing.T) {
 			defer stop()
 			failed := make(chan error, 1)
 			go func() {
-				_, err := configured.Create(ctx, provider.CreateRequest{Subject: subject(commandType), Inputs: obj("create", c.script), Timeout: c.timeout})
+				_, err := configured.Create(ctx, provider.CreateRequest{Subject: subject(commandType),
+					Inputs: obj("create", c.script), Timeout: c.timeout})
 				failed <- err
 			}()
 			select {
@@ -323,7 +341,8 @@ func TestCommandCancel(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, p.Close())
 	require.NoError(t, p.Close())
-	_, err = configured.Create(t.Context(), provider.CreateRequest{Subject: subject(commandType), Inputs: obj("create", "true")})
+	_, err = configured.Create(t.Context(), provider.CreateRequest{Subject: subject(commandType),
+		Inputs: obj("create", "true")})
 	require.ErrorContains(t, err, "cancelled", "a closed provider starts nothing")
 }
 
@@ -340,9 +359,11 @@ func TestGlob(t *testing.T) {
 		pattern, name string
 		want          bool
 	}{
-		{"*.txt", "a.txt", true}, {"*.txt", "d/a.txt", false}, {"**.txt", "d/a.txt", true}, {"d/**", "d/e/f", true}, {"d/**", "d", false},
+		{"*.txt", "a.txt", true}, {"*.txt", "d/a.txt", false}, {"**.txt", "d/a.txt", true}, {"d/**", "d/e/f", true},
+		{"d/**", "d", false},
 		{"?.go", "a.go", true}, {"?", "/", false}, {"[a-c]x", "bx", true}, {"[!a-c]x", "bx", false}, {"[!a-c]x", "dx", true},
-		{"{a,b/{c,d}}.x", "b/d.x", true}, {"{a,b}.x", "c.x", false}, {"a,b", "a,b", true}, {`\*`, "*", true}, {`\*`, "a", false},
+		{"{a,b/{c,d}}.x", "b/d.x", true}, {"{a,b}.x", "c.x", false}, {"a,b", "a,b", true}, {`\*`, "*", true},
+		{`\*`, "a", false},
 		{"a.b", "axb", false}, {"名*", "名前", true}, {"[^]", "^", true},
 	} {
 		match, err := compileGlob(c.pattern)

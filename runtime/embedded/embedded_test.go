@@ -53,7 +53,8 @@ func (r rig) create(typ string, inputs value.Value) (string, value.Value) {
 func (r rig) diff(typ string, oldInputs, oldOutputs, news value.Value) provider.DiffResponse {
 	r.t.Helper()
 	response, err := r.Diff(r.t.Context(), provider.DiffRequest{
-		Subject: subject(typ), ID: "x", OldInputs: oldInputs, OldOutputs: oldOutputs, News: r.check(typ, news), AllowUnknowns: true,
+		Subject: subject(typ), ID: "x", OldInputs: oldInputs, OldOutputs: oldOutputs, News: r.check(typ, news),
+		AllowUnknowns: true,
 	})
 	require.NoError(r.t, err)
 	return response
@@ -104,9 +105,10 @@ var leastInputs = map[string]value.Value{
 	"command:local:Command":                      obj("create", "echo hi"),
 	"tls:index/privateKey:PrivateKey":            obj("algorithm", "ED25519"),
 	"tls:index/certRequest:CertRequest":          obj("privateKeyPem", someKey.private),
-	"tls:index/selfSignedCert:SelfSignedCert":    obj("privateKeyPem", someKey.private, "validityPeriodHours", 1, "allowedUses", []string{}),
-	"tls:index/locallySignedCert:LocallySignedCert": obj("caPrivateKeyPem", someKey.private, "caCertPem", someKey.certificate,
-		"certRequestPem", someKey.request, "validityPeriodHours", 1, "allowedUses", []string{}),
+	"tls:index/selfSignedCert:SelfSignedCert": obj("privateKeyPem", someKey.private, "validityPeriodHours", 1,
+		"allowedUses", []string{}),
+	"tls:index/locallySignedCert:LocallySignedCert": obj("caPrivateKeyPem", someKey.private, "caCertPem",
+		someKey.certificate, "certRequestPem", someKey.request, "validityPeriodHours", 1, "allowedUses", []string{}),
 	"time:index/static:Static":     obj(),
 	"time:index/offset:Offset":     obj("offsetDays", 7),
 	"time:index/rotating:Rotating": obj("rotationDays", 30),
@@ -149,7 +151,8 @@ func TestSchemasAreServedWhole(t *testing.T) {
 				require.NoError(t, err)
 				inputs := r.check(token, leastInputs[token])
 				_, outputs := r.create(token, leastInputs[token])
-				preview, err := r.Create(t.Context(), provider.CreateRequest{Subject: subject(token), Inputs: inputs, Preview: true})
+				preview, err := r.Create(t.Context(), provider.CreateRequest{Subject: subject(token), Inputs: inputs,
+					Preview: true})
 				require.NoError(t, err)
 				require.Empty(t, preview.ID)
 				for _, property := range def.Outputs.Properties() {
@@ -170,11 +173,13 @@ func TestSchemasAreServedWhole(t *testing.T) {
 				}
 				none := r.diff(token, inputs, outputs, leastInputs[token])
 				require.Equal(t, provider.DiffNone, none.Changes, "%s: %v", token, none.Detailed)
-				read, err := r.Read(t.Context(), provider.ReadRequest{Subject: subject(token), ID: "x", Inputs: inputs, Outputs: outputs})
+				read, err := r.Read(t.Context(), provider.ReadRequest{Subject: subject(token), ID: "x", Inputs: inputs,
+					Outputs: outputs})
 				require.NoError(t, err)
 				require.True(t, value.Equal(outputs, read.Outputs))
 				require.True(t, value.Equal(inputs, read.Inputs))
-				require.NoError(t, r.Delete(t.Context(), provider.DeleteRequest{Subject: subject(token), ID: "x", Outputs: outputs}))
+				require.NoError(t, r.Delete(t.Context(), provider.DeleteRequest{Subject: subject(token), ID: "x",
+					Outputs: outputs}))
 			}
 		})
 	}
@@ -182,7 +187,8 @@ func TestSchemasAreServedWhole(t *testing.T) {
 
 func TestLoadUnknown(t *testing.T) {
 	t.Parallel()
-	for _, p := range []provider.Package{{Name: "aws", Version: "7.0.0"}, {Name: "random", Parameterization: &provider.Parameterization{}}} {
+	for _, p := range []provider.Package{{Name: "aws", Version: "7.0.0"},
+		{Name: "random", Parameterization: &provider.Parameterization{}}} {
 		_, err := NewLoader(Options{}).Load(t.Context(), p)
 		var missing *provider.MissingError
 		require.ErrorAs(t, err, &missing)
@@ -206,10 +212,12 @@ func TestUnconfigured(t *testing.T) {
 	config, err := p.CheckConfig(t.Context(), provider.CheckRequest{News: obj("version", "1.0.0")})
 	require.NoError(t, err)
 	require.Equal(t, "1.0.0", text(config.Inputs, "version"))
-	diff, err := p.DiffConfig(t.Context(), provider.DiffRequest{OldInputs: obj("__pulumi-go-provider-version", "v1"), News: obj()})
+	diff, err := p.DiffConfig(t.Context(), provider.DiffRequest{OldInputs: obj("__pulumi-go-provider-version", "v1"),
+		News: obj()})
 	require.NoError(t, err)
 	require.Equal(t, provider.DiffNone, diff.Changes, "a plugin's own notes are no difference")
-	diff, err = p.DiffConfig(t.Context(), provider.DiffRequest{OldInputs: obj("version", "1.0.0"), News: obj("version", "2.0.0")})
+	diff, err = p.DiffConfig(t.Context(), provider.DiffRequest{OldInputs: obj("version", "1.0.0"),
+		News: obj("version", "2.0.0")})
 	require.NoError(t, err)
 	require.Equal(t, provider.DiffSome, diff.Changes)
 	require.False(t, diff.Replace())
@@ -228,29 +236,37 @@ func TestCheckFaults(t *testing.T) {
 		property, text string // empty property: no fault
 	}{
 		{"required", "random", "random:index/randomString:RandomString", obj(), "length", "missing required"},
-		{"null counts as absent", "random", "random:index/randomString:RandomString", obj("length", value.Null), "length", "missing"},
+		{"null counts as absent", "random", "random:index/randomString:RandomString", obj("length", value.Null), "length",
+			"missing"},
 		{"unknown property", "random", "random:index/randomPet:RandomPet", obj("lenght", 2), "lenght", "no property"},
 		{"wrong kind", "random", "random:index/randomPet:RandomPet", obj("length", value.EmptyMap()), "length", "must be"},
 		{"text that is no number", "random", "random:index/randomPet:RandomPet", obj("length", "two"), "length", "number"},
 		{"numeric text", "random", "random:index/randomPet:RandomPet", obj("length", "3"), "", ""},
 		{"fraction", "random", "random:index/randomPet:RandomPet", obj("length", value.Number(1.5)), "length", "must be"},
 		{"length below one", "random", "random:index/randomString:RandomString", obj("length", 0), "length", "at least 1"},
-		{"length beyond reason", "random", "random:index/randomBytes:RandomBytes", obj("length", value.Number(1e12)), "length", "at most"},
-		{"sum of minimums", "random", "random:index/randomString:RandomString", obj("length", 3, "minLower", 2, "minUpper", 2), "length", "sum"},
-		{"sum not known yet", "random", "random:index/randomString:RandomString", obj("length", 3, "minLower", soon, "minUpper", 4), "", ""},
-		{"number against numeric", "random", "random:index/randomString:RandomString", obj("length", 3, "number", true, "numeric", false), "number", "differ"},
+		{"length beyond reason", "random", "random:index/randomBytes:RandomBytes", obj("length", value.Number(1e12)),
+			"length", "at most"},
+		{"sum of minimums", "random", "random:index/randomString:RandomString", obj("length", 3, "minLower", 2, "minUpper",
+			2), "length", "sum"},
+		{"sum not known yet", "random", "random:index/randomString:RandomString",
+			obj("length", 3, "minLower", soon, "minUpper", 4), "", ""},
+		{"number against numeric", "random", "random:index/randomString:RandomString",
+			obj("length", 3, "number", true, "numeric", false), "number", "differ"},
 		{"no class left", "random", "random:index/randomPassword:RandomPassword",
 			obj("length", 3, "lower", false, "upper", false, "special", false, "number", false), "special", "one of"},
 		{"min above max", "random", "random:index/randomInteger:RandomInteger", obj("min", 3, "max", 1), "min", "greater"},
 		{"not known yet", "random", "random:index/randomInteger:RandomInteger", obj("min", soon, "max", 1), "", ""},
-		{"negative count", "random", "random:index/randomShuffle:RandomShuffle", obj("inputs", []string{"a"}, "resultCount", -1), "resultCount", "at least 0"},
+		{"negative count", "random", "random:index/randomShuffle:RandomShuffle", obj("inputs", []string{"a"}, "resultCount",
+			-1), "resultCount", "at least 0"},
 		{"enum", "command", "command:local:Command", obj("logging", "loud"), "logging", "must be"},
-		{"list item", "command", "command:local:Command", obj("interpreter", value.List(value.EmptyMap())), "interpreter", "must be"},
+		{"list item", "command", "command:local:Command", obj("interpreter", value.List(value.EmptyMap())), "interpreter",
+			"must be"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			r := configure(t, c.pkg, Options{})
-			response, err := r.Check(t.Context(), provider.CheckRequest{Subject: subject(c.typ), News: c.inputs, AllowUnknowns: true})
+			response, err := r.Check(t.Context(), provider.CheckRequest{Subject: subject(c.typ), News: c.inputs,
+				AllowUnknowns: true})
 			require.NoError(t, err)
 			if c.property == "" {
 				require.Empty(t, response.Failures)

@@ -27,11 +27,11 @@ type Options struct {
 	Now func() time.Time
 	// Random is the source of randomness for everything without a seed; nil for the system's. It is read concurrently.
 	Random io.Reader
-	// Supervisor is the command line of a process that kills commands with all that they have started when this process ends;
-	// see supervise.Start. Without one they outlive a kill.
+	// Supervisor is the command line of a process that kills commands with all that they have started when this process
+	// ends; see supervise.Start. Without one they outlive a kill.
 	Supervisor []string
-	// Confined is the folder that paths may not lead out of, for a program that is not trusted: no private address is reached
-	// then, and no command is run (D13). Empty for a program that is.
+	// Confined is the folder that paths may not lead out of, for a program that is not trusted: no private address is
+	// reached then, and no command is run (D13). Empty for a program that is.
 	Confined string
 	// LargestFile is how many bytes of a file a function reads at most; 0 for 256 MiB.
 	LargestFile int64
@@ -122,5 +122,6 @@ func (l loader) Load(_ context.Context, p provider.Package) (provider.Provider, 
 		return nil, errors.New("the package command runs commands, which an untrusted program may not (--untrusted)")
 	}
 	ctx, cancel := context.WithCancel(context.Background()) // ends with the provider, not with the call that loaded it
-	return &shell{name: p.Name, schema: e.schema(), text: e.text(), kinds: e.kinds(l.options), done: ctx, cancel: cancel}, nil
+	return &shell{name: p.Name, schema: e.schema(), text: e.text(), kinds: e.kinds(l.options), done: ctx, cancel: cancel},
+		nil
 }

@@ -65,7 +65,8 @@ func randomKinds(o Options) kinds {
 			"random:index/randomUuid7:RandomUuid7": g.uuidKind(uuid7, adoptUUID),
 		},
 		refused: map[string]string{
-			"pulumi:providers:random/terraformConfig": "it describes a Terraform provider, which this is not; install the plugin for it",
+			"pulumi:providers:random/terraformConfig": "it describes a Terraform provider, which this is not; install the " +
+				"plugin for it",
 		},
 	}
 }
@@ -129,7 +130,8 @@ func checkRange(property string, least int) func(value.Value) []provider.Failure
 		case ok && f < float64(least):
 			return []provider.Failure{{Property: property, Reason: fmt.Sprintf("%s must be at least %d", property, least)}}
 		case ok && f > largestRandom:
-			return []provider.Failure{{Property: property, Reason: fmt.Sprintf("%s must be at most %d", property, largestRandom)}}
+			return []provider.Failure{{Property: property, Reason: fmt.Sprintf("%s must be at most %d", property,
+				largestRandom)}}
 		}
 		return nil
 	}
@@ -145,7 +147,8 @@ func checkMinMax(inputs value.Value) []provider.Failure {
 	}
 	low, high, known := bounds(inputs)
 	if known && low > high {
-		failures = append(failures, provider.Failure{Property: "min", Reason: fmt.Sprintf("min (%d) must not be greater than max (%d)", low, high)})
+		failures = append(failures, provider.Failure{Property: "min",
+			Reason: fmt.Sprintf("min (%d) must not be greater than max (%d)", low, high)})
 	}
 	return failures
 }
@@ -163,7 +166,8 @@ func checkCharacters(inputs value.Value) []provider.Failure {
 	number, numberOK := lookupBool(inputs, "number")
 	numeric, numericOK := lookupBool(inputs, "numeric")
 	if numberOK && numericOK && number != numeric {
-		failures = append(failures, provider.Failure{Property: "number", Reason: "number and numeric differ; give numeric only, number is its old name"})
+		failures = append(failures, provider.Failure{Property: "number",
+			Reason: "number and numeric differ; give numeric only, number is its old name"})
 	}
 	all := withCharacterDefaults(inputs)
 	classes := false
@@ -172,7 +176,8 @@ func checkCharacters(inputs value.Value) []provider.Failure {
 		classes = classes || on || !known
 	}
 	if !classes {
-		failures = append(failures, provider.Failure{Property: "special", Reason: "one of lower, upper, numeric and special must be true"})
+		failures = append(failures, provider.Failure{Property: "special",
+			Reason: "one of lower, upper, numeric and special must be true"})
 	}
 	length, lengthOK := lookupInt(all, "length")
 	least := 0

@@ -40,12 +40,14 @@ func TestRandomString(t *testing.T) {
 		allowed string // a regular expression for the whole
 		least   map[string]int
 	}{
-		{"all classes", obj("length", 200), `^[A-Za-z0-9!@#$%&*()\-_=+\[\]{}<>:?]{200}$`, map[string]int{"[a-z]": 1, "[A-Z]": 1, "[0-9]": 1}},
+		{"all classes", obj("length", 200), `^[A-Za-z0-9!@#$%&*()\-_=+\[\]{}<>:?]{200}$`,
+			map[string]int{"[a-z]": 1, "[A-Z]": 1, "[0-9]": 1}},
 		{"digits only", obj("length", 9, "lower", false, "upper", false, "special", false), `^[0-9]{9}$`, nil},
 		{"old name of numeric", obj("length", 50, "number", false, "special", false), `^[A-Za-z]{50}$`, nil},
 		{"minimums", obj("length", 8, "minLower", 2, "minUpper", 2, "minNumeric", 2, "minSpecial", 2), `^.{8}$`,
 			map[string]int{"[a-z]": 2, "[A-Z]": 2, "[0-9]": 2, "[^A-Za-z0-9]": 2}},
-		{"own special characters", obj("length", 6, "overrideSpecial", "é°", "lower", false, "upper", false, "numeric", false), `^[é°]{6}$`, nil},
+		{"own special characters", obj("length", 6, "overrideSpecial", "é°", "lower", false, "upper", false, "numeric",
+			false), `^[é°]{6}$`, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -78,8 +80,8 @@ func TestRandomPassword(t *testing.T) {
 	require.True(t, at(outputs, "result").IsSecret())
 	require.True(t, at(outputs, "bcryptHash").IsSecret())
 	require.True(t, at(at(outputs, "keepers"), "k").IsSecret(), "secrecy of inputs stays")
-	want := obj("length", 80, "special", false, "lower", true, "upper", true, "number", true, "numeric", true, "id", "none",
-		"minLower", 0, "minUpper", 0, "minNumeric", 0, "minSpecial", 0, "keepers", at(inputs, "keepers"),
+	want := obj("length", 80, "special", false, "lower", true, "upper", true, "number", true, "numeric", true, "id",
+		"none", "minLower", 0, "minUpper", 0, "minNumeric", 0, "minSpecial", 0, "keepers", at(inputs, "keepers"),
 		"result", at(outputs, "result"), "bcryptHash", at(outputs, "bcryptHash"), "__meta", `{"schema_version":"3"}`)
 	require.True(t, value.Equal(want, outputs), "%v", outputs.Keys())
 }
@@ -129,7 +131,8 @@ func TestSeeds(t *testing.T) {
 	_, outputs = r.create(shuffleType, obj("inputs", []string{"a", "b", "c", "d", "e"}, "seed", "-", "resultCount", 3))
 	require.True(t, value.Equal(obj("x", []string{"a", "c", "b"}), obj("x", at(outputs, "results"))))
 	_, outputs = r.create(shuffleType, obj("inputs", []string{"a", "b", "c", "d", "e"}, "seed", "-", "resultCount", 12))
-	require.True(t, value.Equal(obj("x", []string{"a", "c", "b", "e", "d", "a", "e", "d", "c", "b", "a", "b"}), obj("x", at(outputs, "results"))))
+	require.True(t, value.Equal(obj("x", []string{"a", "c", "b", "e", "d", "a", "e", "d", "c", "b", "a", "b"}),
+		obj("x", at(outputs, "results"))))
 }
 
 func TestRandomIntegerAndShuffle(t *testing.T) {
@@ -163,7 +166,8 @@ func TestRandomIDAndBytes(t *testing.T) {
 	r = configure(t, "random", Options{Random: strings.NewReader("\xff\x00\x01\xfe")})
 	id, outputs = r.create(bytesType, obj("length", 4))
 	require.Equal(t, "/wAB/g==", id)
-	require.True(t, value.Equal(obj("length", 4, "base64", value.String("/wAB/g==").Secret(), "hex", value.String("ff0001fe").Secret()), outputs))
+	require.True(t, value.Equal(obj("length", 4, "base64", value.String("/wAB/g==").Secret(), "hex",
+		value.String("ff0001fe").Secret()), outputs))
 }
 
 func TestRandomUUIDs(t *testing.T) {
@@ -227,7 +231,8 @@ func TestRandomDiff(t *testing.T) {
 			require.Equal(t, c.detailed, kinds)
 		})
 	}
-	bytes := r.diff(bytesType, obj("length", 1), obj("length", 1, "base64", "AA==", "hex", "00"), obj("length", 1, "keepers", obj()))
+	bytes := r.diff(bytesType, obj("length", 1), obj("length", 1, "base64", "AA==", "hex", "00"),
+		obj("length", 1, "keepers", obj()))
 	require.Equal(t, []string{"keepers"}, bytes.Replaces, "bytes have no exception for empty keepers")
 }
 
@@ -235,7 +240,8 @@ func TestRandomUpdateOfEmptyKeepers(t *testing.T) {
 	t.Parallel()
 	r := configure(t, "random", Options{})
 	old := obj("length", 2, "separator", "-", "id", "big-cat", "__pulumi_raw_state_delta", obj())
-	updated, err := r.Update(t.Context(), provider.UpdateRequest{Subject: subject(petType), ID: "big-cat", OldOutputs: old, News: obj("keepers", obj())})
+	updated, err := r.Update(t.Context(), provider.UpdateRequest{Subject: subject(petType), ID: "big-cat", OldOutputs: old,
+		News: obj("keepers", obj())})
 	require.NoError(t, err)
 	require.True(t, value.Equal(obj("length", 2, "separator", "-", "id", "big-cat", "keepers", obj()), updated.Outputs))
 }
@@ -254,7 +260,8 @@ func TestRandomImport(t *testing.T) {
 		{"password", passwordType, "supersecret", "none",
 			obj("length", 11, "lower", true, "upper", true, "number", true, "numeric", true, "special", true),
 			map[string]value.Value{"result": value.String("supersecret").Secret()}},
-		{"integer", integerType, "15390,1,50000", "15390", obj("min", 1, "max", 50000), map[string]value.Value{"result": value.Int(15390)}},
+		{"integer", integerType, "15390,1,50000", "15390", obj("min", 1, "max", 50000),
+			map[string]value.Value{"result": value.Int(15390)}},
 		{"integer with seed", integerType, "5,0,9,x", "5", obj("min", 0, "max", 9, "seed", "x"), nil},
 		{"id", idType, "p-9hUg", "p-9hUg", obj("byteLength", 4), map[string]value.Value{"hex": value.String("a7ef6152")}},
 		{"id with prefix", idType, "my-prefix-,p-9hUg", "p-9hUg", obj("byteLength", 4, "prefix", "my-prefix-"),
@@ -262,7 +269,8 @@ func TestRandomImport(t *testing.T) {
 		{"bytes", bytesType, "8/fu3q+2DcgSJ19i0jZ5Cw==", "8/fu3q+2DcgSJ19i0jZ5Cw==", obj("length", 16),
 			map[string]value.Value{"hex": value.String("f3f7eedeafb60dc812275f62d236790b").Secret()}},
 		{"uuid", uuidType, "AABBCCDD-eeff-0011-2233-445566778899", "aabbccdd-eeff-0011-2233-445566778899", obj(), nil},
-		{"uuid7 in braces", uuid7Type, "{0197ad85-fe6e-7e92-a2f5-7550daa83030}", "0197ad85-fe6e-7e92-a2f5-7550daa83030", obj(), nil},
+		{"uuid7 in braces", uuid7Type, "{0197ad85-fe6e-7e92-a2f5-7550daa83030}", "0197ad85-fe6e-7e92-a2f5-7550daa83030",
+			obj(), nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -274,12 +282,15 @@ func TestRandomImport(t *testing.T) {
 				require.True(t, value.Equal(want, at(read.Outputs, key)), key)
 			}
 			diff := r.diff(c.typ, read.Inputs, read.Outputs, read.Inputs)
-			require.Equal(t, provider.DiffNone, diff.Changes, "what was imported is not changed by its own inputs: %v", diff.Detailed)
+			require.Equal(t, provider.DiffNone, diff.Changes, "what was imported is not changed by its own inputs: %v",
+				diff.Detailed)
 		})
 	}
 	for _, c := range []struct{ typ, id, want string }{
-		{integerType, "1,2", "{result},{min},{max}"}, {integerType, "a,b,c", "{result}"}, {idType, "?", "b64Url"}, {bytesType, "?", "base64"},
-		{uuidType, "x", "UUID"}, {uuid4Type, strings.Repeat("z", 32), "UUID"}, {petType, "a-b", "cannot be imported"}, {shuffleType, "-", "cannot be imported"},
+		{integerType, "1,2", "{result},{min},{max}"}, {integerType, "a,b,c", "{result}"}, {idType, "?", "b64Url"},
+		{bytesType, "?", "base64"},
+		{uuidType, "x", "UUID"}, {uuid4Type, strings.Repeat("z", 32), "UUID"}, {petType, "a-b", "cannot be imported"},
+		{shuffleType, "-", "cannot be imported"},
 	} {
 		_, err := r.Read(t.Context(), provider.ReadRequest{Subject: subject(c.typ), ID: c.id})
 		require.ErrorContains(t, err, c.want)

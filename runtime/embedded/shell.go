@@ -101,7 +101,8 @@ type configured struct{ *shell }
 // lookup finds what a type token means.
 func (s *shell) lookup(token string) (kind, *schema.Resource, error) {
 	if why, refused := s.kinds.refused[token]; refused {
-		return kind{}, nil, &provider.Error{Message: fmt.Sprintf("the embedded provider %s does not manage %s: %s", s.name, token, why)}
+		return kind{}, nil, &provider.Error{Message: fmt.Sprintf("the embedded provider %s does not manage %s: %s", s.name,
+			token, why)}
 	}
 	k, ok := s.kinds.resources[token]
 	if !ok {
@@ -149,7 +150,8 @@ func checkObject(o *schema.Object, news value.Value, token string) (value.Value,
 		}
 		if property == nil {
 			if !strings.HasPrefix(key, "__") {
-				failures = append(failures, provider.Failure{Property: key, Reason: fmt.Sprintf("%s has no property %q", token, key)})
+				failures = append(failures, provider.Failure{Property: key, Reason: fmt.Sprintf("%s has no property %q", token,
+					key)})
 			}
 			continue
 		}
@@ -167,7 +169,8 @@ func checkObject(o *schema.Object, news value.Value, token string) (value.Value,
 	}
 	for _, property := range o.Properties() {
 		if property.Required && !inputs.Has(property.Name) {
-			failures = append(failures, provider.Failure{Property: property.Name, Reason: fmt.Sprintf("missing required property %q", property.Name)})
+			failures = append(failures, provider.Failure{Property: property.Name,
+				Reason: fmt.Sprintf("missing required property %q", property.Name)})
 		}
 	}
 	return inputs, failures
@@ -272,7 +275,8 @@ func (c configured) Read(_ context.Context, r provider.ReadRequest) (provider.Re
 		return provider.ReadResponse{ID: r.ID, Inputs: inputs, Outputs: outputs}, nil
 	}
 	if k.adopt == nil {
-		return provider.ReadResponse{}, &provider.Error{Message: fmt.Sprintf("%s cannot be imported: %s", r.Type, k.cannotAdopt)}
+		return provider.ReadResponse{}, &provider.Error{Message: fmt.Sprintf("%s cannot be imported: %s", r.Type,
+			k.cannotAdopt)}
 	}
 	id, made, err := k.adopt(r.ID)
 	if err != nil {
@@ -299,7 +303,8 @@ func (c configured) Invoke(ctx context.Context, r provider.InvokeRequest) (provi
 	}
 	call, ok := c.kinds.functions[r.Token]
 	if !ok {
-		return provider.InvokeResponse{}, &provider.Error{Message: fmt.Sprintf("package %s has no function %s", c.name, r.Token)}
+		return provider.InvokeResponse{}, &provider.Error{Message: fmt.Sprintf("package %s has no function %s", c.name,
+			r.Token)}
 	}
 	def, err := c.schema.Function(r.Token)
 	if err != nil {

@@ -29,7 +29,8 @@ func stdKinds(o Options) kinds {
 		}
 		return value.MapOf(value.Entry{Key: "result", Value: result}), nil
 	}
-	for _, table := range []map[string]formula{stdTexts(), stdDigests(), stdNumbers(), stdLists(), stdMaps(), stdConversions(), stdPatterns(), stdFormats(), stdNetworks(), s.world()} {
+	for _, table := range []map[string]formula{stdTexts(), stdDigests(), stdNumbers(), stdLists(), stdMaps(),
+		stdConversions(), stdPatterns(), stdFormats(), stdNetworks(), s.world()} {
 		for name, f := range table {
 			k.functions["std:index:"+name] = func(_ context.Context, args value.Value) (value.Value, error) {
 				result, err := f(args)
@@ -58,7 +59,8 @@ func stdKinds(o Options) kinds {
 
 // stdElsewhere are functions of the package that are not built in, with the reason.
 var stdElsewhere = map[string]string{
-	"matchkeys": "its inputs have no place for the keys, so that no call of it can succeed; use an expression such as [for i, k in keys : values[i] if contains(search, k)]",
+	"matchkeys": "its inputs have no place for the keys, so that no call of it can succeed; use an expression such as " +
+		"[for i, k in keys : values[i] if contains(search, k)]",
 }
 
 func textArg(args value.Value, name string) string {

@@ -61,7 +61,10 @@ func stdConversions() map[string]formula {
 			}
 			s, text := v.AsString()
 			f, err := strconv.ParseFloat(s, 64)
-			if !text || err != nil || strings.ContainsFunc(s, func(r rune) bool { return unicode.IsLetter(r) && r != 'e' && r != 'E' || r == '_' }) {
+			if !text || err != nil || strings.ContainsFunc(s, func(r rune) bool {
+				return unicode.IsLetter(r) && r != 'e' &&
+					r != 'E' || r == '_'
+			}) {
 				return value.Null, errors.New("the input is no number")
 			}
 			return finite(f)

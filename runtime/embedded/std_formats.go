@@ -32,7 +32,8 @@ func formatList(args value.Value) (value.Value, error) {
 		items, ok := arg.AsList()
 		switch {
 		case ok && count >= 0 && len(items) != count:
-			return value.Null, fmt.Errorf("the lists must be equally long, but one has %d members and another %d", count, len(items))
+			return value.Null, fmt.Errorf("the lists must be equally long, but one has %d members and another %d", count,
+				len(items))
 		case ok:
 			count = len(items)
 		}

@@ -84,7 +84,10 @@ func stdLists() map[string]formula {
 			return l[i%len(l)], nil
 		},
 		"index": func(args value.Value) (value.Value, error) {
-			i := slices.IndexFunc(listArg(args, "input"), func(v value.Value) bool { return value.SameContent(v, args.Get("element")) })
+			i := slices.IndexFunc(listArg(args, "input"), func(v value.Value) bool {
+				return value.SameContent(v,
+					args.Get("element"))
+			})
 			if i < 0 {
 				return value.Null, errors.New("the list has no such element")
 			}
@@ -145,8 +148,8 @@ func flat(dst, l []value.Value) []value.Value {
 	return dst
 }
 
-// firstOf is the first value that is neither null nor an empty text. With a text among them all count as texts; otherwise
-// they must be of one kind.
+// firstOf is the first value that is neither null nor an empty text. With a text among them all count as texts;
+// otherwise they must be of one kind.
 func firstOf(list []value.Value) (value.Value, error) {
 	list = slices.DeleteFunc(slices.Clone(list), value.Value.IsNull)
 	texts := slices.ContainsFunc(list, func(v value.Value) bool { return v.Is(value.KindString) })

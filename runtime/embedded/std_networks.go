@@ -112,7 +112,8 @@ func consecutiveSubnets(args value.Value) (value.Value, error) {
 	for i, v := range listArg(args, "newbits") {
 		f, _ := v.AsNumber()
 		if bits := int(f); bits < 1 || bits > 32 || bits > total {
-			return value.Null, fmt.Errorf("newbits[%d]: the prefix of %s can be longer by 1 to %d bits, not by %s", i, network, min(32, total), value.FormatNumber(f))
+			return value.Null, fmt.Errorf("newbits[%d]: the prefix of %s can be longer by 1 to %d bits, not by %s", i, network,
+				min(32, total), value.FormatNumber(f))
 		}
 		size := new(big.Int).Lsh(big.NewInt(1), uint(total-int(f)))
 		if rest := new(big.Int).Mod(next, size); rest.Sign() > 0 {

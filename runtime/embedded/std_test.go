@@ -33,51 +33,84 @@ func stdCall(t *testing.T, o Options, name, args string) (value.Value, error) {
 func TestStd(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, args, want string }{
-		{"abs", `{"input":-2.5}`, `2.5`}, {"ceil", `{"input":1.2}`, `2`}, {"floor", `{"input":-1.2}`, `-2`}, {"signum", `{"input":-7}`, `-1`},
+		{"abs", `{"input":-2.5}`, `2.5`}, {"ceil", `{"input":1.2}`, `2`}, {"floor", `{"input":-1.2}`, `-2`},
+		{"signum", `{"input":-7}`, `-1`},
 		{"max", `{"input":[1,5,3]}`, `5`}, {"min", `{"input":[1,5,-3]}`, `-3`}, {"sum", `{"input":[1,2,3.5]}`, `6.5`},
 		{"pow", `{"base":2,"exponent":10}`, `1024`}, {"log", `{"input":8,"base":2}`, `3`},
-		{"range", `{"limit":3}`, `[0,1,2]`}, {"range", `{"limit":5,"start":1,"step":2}`, `[1,3]`}, {"range", `{"limit":-2}`, `[0,-1]`},
-		{"alltrue", `{"input":[true,"true"]}`, `true`}, {"alltrue", `{"input":[]}`, `true`}, {"anytrue", `{"input":[]}`, `false`}, {"anytrue", `{"input":[false,"true"]}`, `true`},
-		{"lower", `{"input":"ÄB"}`, `"äb"`}, {"upper", `{"input":"äb"}`, `"ÄB"`}, {"chomp", `{"input":"a\n\r\n"}`, `"a"`}, {"strrev", `{"input":"añb"}`, `"bña"`},
-		{"trim", `{"input":"xxaxx","cutset":"x"}`, `"a"`}, {"trimprefix", `{"input":"aab","prefix":"a"}`, `"ab"`}, {"trimsuffix", `{"input":"abb","suffix":"b"}`, `"ab"`},
-		{"trimspace", `{"input":" a "}`, `"a"`}, {"startswith", `{"input":"ab","prefix":"a"}`, `true`}, {"endswith", `{"input":"ab","suffix":"a"}`, `false`},
+		{"range", `{"limit":3}`, `[0,1,2]`}, {"range", `{"limit":5,"start":1,"step":2}`, `[1,3]`},
+		{"range", `{"limit":-2}`, `[0,-1]`},
+		{"alltrue", `{"input":[true,"true"]}`, `true`}, {"alltrue", `{"input":[]}`, `true`},
+		{"anytrue", `{"input":[]}`, `false`}, {"anytrue", `{"input":[false,"true"]}`, `true`},
+		{"lower", `{"input":"ÄB"}`, `"äb"`}, {"upper", `{"input":"äb"}`, `"ÄB"`}, {"chomp", `{"input":"a\n\r\n"}`, `"a"`},
+		{"strrev", `{"input":"añb"}`, `"bña"`},
+		{"trim", `{"input":"xxaxx","cutset":"x"}`, `"a"`}, {"trimprefix", `{"input":"aab","prefix":"a"}`, `"ab"`},
+		{"trimsuffix", `{"input":"abb","suffix":"b"}`, `"ab"`},
+		{"trimspace", `{"input":" a "}`, `"a"`}, {"startswith", `{"input":"ab","prefix":"a"}`, `true`},
+		{"endswith", `{"input":"ab","suffix":"a"}`, `false`},
 		{"split", `{"separator":",","text":"a,b"}`, `["a","b"]`}, {"join", `{"input":["a","b"],"separator":"-"}`, `"a-b"`},
-		{"indent", `{"input":"a\nb","spaces":2}`, `"a\n  b"`}, {"substr", `{"input":"hällo","offset":1,"length":2}`, `"äl"`}, {"substr", `{"input":"hello","offset":-2,"length":-1}`, `"lo"`},
-		{"urlencode", `{"input":"a b&c"}`, `"a+b%26c"`}, {"basename", `{"input":"/a/b.c"}`, `"b.c"`}, {"dirname", `{"input":"/a/b.c"}`, `"/a"`},
+		{"indent", `{"input":"a\nb","spaces":2}`, `"a\n  b"`}, {"substr", `{"input":"hällo","offset":1,"length":2}`, `"äl"`},
+		{"substr", `{"input":"hello","offset":-2,"length":-1}`, `"lo"`},
+		{"urlencode", `{"input":"a b&c"}`, `"a+b%26c"`}, {"basename", `{"input":"/a/b.c"}`, `"b.c"`},
+		{"dirname", `{"input":"/a/b.c"}`, `"/a"`},
 		{"base64encode", `{"input":"hi"}`, `"aGk="`}, {"base64decode", `{"input":"aGk="}`, `"hi"`},
-		{"md5", `{"input":"a"}`, `"0cc175b9c0f1b6a831c399e269772661"`}, {"sha1", `{"input":"a"}`, `"86f7e437faa5a7fce15d1ddcb9eaeaea377667b8"`},
+		{"md5", `{"input":"a"}`, `"0cc175b9c0f1b6a831c399e269772661"`},
+		{"sha1", `{"input":"a"}`, `"86f7e437faa5a7fce15d1ddcb9eaeaea377667b8"`},
 		{"sha256", `{"input":"a"}`, `"ca978112ca1bbdcafac231b39a23dc4da786eff8147c4e72b9807785afee48bb"`},
 		{"base64sha256", `{"input":"a"}`, `"ypeBEsobvcr6wjGzmiPcTaeG7/gUfE5yuYB3ha/uSLs="`},
 		{"csvdecode", `{"input":"a,b\n1,\"x,y\"\n"}`, `[{"a":"1","b":"x,y"}]`},
-		{"distinct", `{"input":["a","b","a"]}`, `["a","b"]`}, {"toset", `{"input":["b","b"]}`, `["b"]`}, {"flatten", `{"input":[["a",["b"]],"c"]}`, `["a","b","c"]`},
-		{"reverse", `{"input":[1,2]}`, `[2,1]`}, {"sort", `{"input":["b","a"]}`, `["a","b"]`}, {"compact", `{"input":["a","",null,"b"]}`, `["a","b"]`},
-		{"concat", `{"input":[["a"],["b","c"]]}`, `["a","b","c"]`}, {"coalescelist", `{"input":[[],["b"]]}`, `["b"]`}, {"setintersection", `{"input":[["a","b"],["b","c"]]}`, `["b"]`},
-		{"contains", `{"input":["a",1],"element":1}`, `true`}, {"element", `{"input":["a","b"],"index":3}`, `"b"`}, {"chunklist", `{"input":[1,2,3],"size":2}`, `[[1,2],[3]]`},
+		{"distinct", `{"input":["a","b","a"]}`, `["a","b"]`}, {"toset", `{"input":["b","b"]}`, `["b"]`},
+		{"flatten", `{"input":[["a",["b"]],"c"]}`, `["a","b","c"]`},
+		{"reverse", `{"input":[1,2]}`, `[2,1]`}, {"sort", `{"input":["b","a"]}`, `["a","b"]`},
+		{"compact", `{"input":["a","",null,"b"]}`, `["a","b"]`},
+		{"concat", `{"input":[["a"],["b","c"]]}`, `["a","b","c"]`}, {"coalescelist", `{"input":[[],["b"]]}`, `["b"]`},
+		{"setintersection", `{"input":[["a","b"],["b","c"]]}`, `["b"]`},
+		{"contains", `{"input":["a",1],"element":1}`, `true`}, {"element", `{"input":["a","b"],"index":3}`, `"b"`},
+		{"chunklist", `{"input":[1,2,3],"size":2}`, `[[1,2],[3]]`},
 		{"slice", `{"list":[1,2,3],"from":1}`, `[2,3]`}, {"slice", `{"list":[1,2,3],"from":0,"to":1}`, `[1]`},
-		{"keys", `{"input":{"b":1,"a":2}}`, `["a","b"]`}, {"values", `{"input":{"b":1,"a":2}}`, `[2,1]`}, {"lookup", `{"map":{"a":1},"key":"a"}`, `1`}, {"lookup", `{"map":{},"key":"a","default":"d"}`, `"d"`},
-		{"merge", `{"input":[{"a":1},{"a":2,"b":3}]}`, `{"a":2,"b":3}`}, {"zipmap", `{"keys":["a"],"values":[1]}`, `{"a":1}`}, {"transpose", `{"input":{"a":["x","y"],"b":["x"]}}`, `{"x":["a","b"],"y":["a"]}`},
-		{"length", `{"input":"hällo"}`, `5`}, {"length", `{"input":[1]}`, `1`}, {"jsonencode", `{"input":{"a":[1,null]}}`, `"{\"a\":[1,null]}"`}, {"jsondecode", `{"input":"[1]"}`, `[1]`},
+		{"keys", `{"input":{"b":1,"a":2}}`, `["a","b"]`}, {"values", `{"input":{"b":1,"a":2}}`, `[2,1]`},
+		{"lookup", `{"map":{"a":1},"key":"a"}`, `1`}, {"lookup", `{"map":{},"key":"a","default":"d"}`, `"d"`},
+		{"merge", `{"input":[{"a":1},{"a":2,"b":3}]}`, `{"a":2,"b":3}`}, {"zipmap", `{"keys":["a"],"values":[1]}`, `{"a":1}`},
+		{"transpose", `{"input":{"a":["x","y"],"b":["x"]}}`, `{"x":["a","b"],"y":["a"]}`},
+		{"length", `{"input":"hällo"}`, `5`}, {"length", `{"input":[1]}`, `1`}, {"jsonencode", `{"input":{"a":[1,null]}}`,
+			`"{\"a\":[1,null]}"`}, {"jsondecode", `{"input":"[1]"}`, `[1]`},
 		{"tobool", `{"input":"true"}`, `true`}, {"tonumber", `{"input":"1.5"}`, `1.5`},
 		{"format", `{"input":"%s-%03d %5.1f%% %v %q %t","args":["a",7,99.44,1.5,"x",true]}`, `"a-007  99.4% 1.5 \"x\" true"`},
-		{"format", `{"input":"%x %X %x %o %b %c %e","args":[255,255,"hi",8,5,65,1500]}`, `"ff FF 6869 10 101 A 1.500000e+03"`},
-		{"format", `{"input":"%[2]s %[1]s %s","args":["a","b"]}`, `"b a b"`}, {"format", `{"input":"%s %v","args":[[1,"a"],null]}`, `"[1,\"a\"] null"`},
-		{"format", `{"input":"%-4s|%+d|% d","args":["a",1,2]}`, `"a   |+1| 2"`}, {"format", `{"input":"100%% of %d","args":["12"]}`, `"100% of 12"`},
-		{"formatlist", `{"input":"%s=%d","args":[["a","b"],1]}`, `["a=1","b=1"]`}, {"formatlist", `{"input":"x","args":[]}`, `["x"]`}, {"formatlist", `{"input":"%s","args":[[]]}`, `[]`},
-		{"regex", `{"pattern":"b+","string":"abbb"}`, `"bbb"`}, {"regex", `{"pattern":"(a)(x)?","string":"ab"}`, `["a",""]`}, {"regex", `{"pattern":"(?P<n>[0-9]+)","string":"a12"}`, `{"n":"12"}`},
+		{"format", `{"input":"%x %X %x %o %b %c %e","args":[255,255,"hi",8,5,65,1500]}`,
+			`"ff FF 6869 10 101 A 1.500000e+03"`},
+		{"format", `{"input":"%[2]s %[1]s %s","args":["a","b"]}`, `"b a b"`},
+		{"format", `{"input":"%s %v","args":[[1,"a"],null]}`, `"[1,\"a\"] null"`},
+		{"format", `{"input":"%-4s|%+d|% d","args":["a",1,2]}`, `"a   |+1| 2"`},
+		{"format", `{"input":"100%% of %d","args":["12"]}`, `"100% of 12"`},
+		{"formatlist", `{"input":"%s=%d","args":[["a","b"],1]}`, `["a=1","b=1"]`}, {"formatlist", `{"input":"x","args":[]}`,
+			`["x"]`}, {"formatlist", `{"input":"%s","args":[[]]}`, `[]`},
+		{"regex", `{"pattern":"b+","string":"abbb"}`, `"bbb"`}, {"regex", `{"pattern":"(a)(x)?","string":"ab"}`, `["a",""]`},
+		{"regex", `{"pattern":"(?P<n>[0-9]+)","string":"a12"}`, `{"n":"12"}`},
 		{"regexall", `{"pattern":"[a-z]","string":"a1b"}`, `["a","b"]`}, {"regexall", `{"pattern":"x","string":"a"}`, `[]`},
-		{"replace", `{"text":"a.b.c","search":".","replace":"-"}`, `"a-b-c"`}, {"replace", `{"text":"a1b2","search":"/([a-z])([0-9])/","replace":"$2$1"}`, `"1a2b"`}, {"replace", `{"text":"a/b","search":"/","replace":":"}`, `"a:b"`},
-		{"index", `{"input":["a",1],"element":1}`, `1`}, {"coalesce", `{"input":[null,"","b"]}`, `"b"`}, {"coalesce", `{"input":[null,0,1]}`, `0`}, {"coalesce", `{"input":["",7]}`, `"7"`},
-		{"map", `{"args":["a",1,"b",[2]]}`, `{"a":1,"b":[2]}`}, {"parseint", `{"input":"-42"}`, `-42`}, {"parseint", `{"input":"ff","base":16}`, `255`}, {"parseint", `{"input":"Z","base":62}`, `61`},
-		{"title", `{"input":"hello wörld, it_is 3d über-äll"}`, `"Hello Wörld, It_is 3d Über-Äll"`}, {"tostring", `{"input":1.5}`, `"1.5"`}, {"tostring", `{"input":true}`, `"true"`}, {"tostring", `{"input":null}`, `null`},
-		{"cidrhost", `{"input":"10.0.0.0/8","host":2}`, `"10.0.0.2"`}, {"cidrhost", `{"input":"10.0.0.0/8","host":-2}`, `"10.255.255.254"`}, {"cidrhost", `{"input":"fd00:fd12:3456:7890::/72","host":34}`, `"fd00:fd12:3456:7890::22"`},
+		{"replace", `{"text":"a.b.c","search":".","replace":"-"}`, `"a-b-c"`},
+		{"replace", `{"text":"a1b2","search":"/([a-z])([0-9])/","replace":"$2$1"}`, `"1a2b"`},
+		{"replace", `{"text":"a/b","search":"/","replace":":"}`, `"a:b"`},
+		{"index", `{"input":["a",1],"element":1}`, `1`}, {"coalesce", `{"input":[null,"","b"]}`, `"b"`},
+		{"coalesce", `{"input":[null,0,1]}`, `0`}, {"coalesce", `{"input":["",7]}`, `"7"`},
+		{"map", `{"args":["a",1,"b",[2]]}`, `{"a":1,"b":[2]}`}, {"parseint", `{"input":"-42"}`, `-42`},
+		{"parseint", `{"input":"ff","base":16}`, `255`}, {"parseint", `{"input":"Z","base":62}`, `61`},
+		{"title", `{"input":"hello wörld, it_is 3d über-äll"}`, `"Hello Wörld, It_is 3d Über-Äll"`},
+		{"tostring", `{"input":1.5}`, `"1.5"`}, {"tostring", `{"input":true}`, `"true"`},
+		{"tostring", `{"input":null}`, `null`},
+		{"cidrhost", `{"input":"10.0.0.0/8","host":2}`, `"10.0.0.2"`}, {"cidrhost", `{"input":"10.0.0.0/8","host":-2}`,
+			`"10.255.255.254"`}, {"cidrhost", `{"input":"fd00:fd12:3456:7890::/72","host":34}`, `"fd00:fd12:3456:7890::22"`},
 		{"cidrnetmask", `{"input":"172.16.0.0/12"}`, `"255.240.0.0"`}, {"cidrnetmask", `{"input":"0.0.0.0/0"}`, `"0.0.0.0"`},
-		{"cidrsubnet", `{"input":"10.0.0.0/8","newbits":8,"netnum":2}`, `"10.2.0.0/16"`}, {"cidrsubnet", `{"input":"2607:f298:6051:516c::/64","newbits":8,"netnum":2}`, `"2607:f298:6051:516c:200::/72"`},
-		{"cidrsubnets", `{"input":"10.1.0.0/16","newbits":[4,4,8,4]}`, `["10.1.0.0/20","10.1.16.0/20","10.1.32.0/24","10.1.48.0/20"]`}, {"cidrsubnets", `{"input":"fd00:fd12:3456:7890::/56","newbits":[16,16,16,32]}`,
+		{"cidrsubnet", `{"input":"10.0.0.0/8","newbits":8,"netnum":2}`, `"10.2.0.0/16"`},
+		{"cidrsubnet", `{"input":"2607:f298:6051:516c::/64","newbits":8,"netnum":2}`, `"2607:f298:6051:516c:200::/72"`},
+		{"cidrsubnets", `{"input":"10.1.0.0/16","newbits":[4,4,8,4]}`,
+			`["10.1.0.0/20","10.1.16.0/20","10.1.32.0/24","10.1.48.0/20"]`},
+		{"cidrsubnets", `{"input":"fd00:fd12:3456:7890::/56","newbits":[16,16,16,32]}`,
 			`["fd00:fd12:3456:7800::/72","fd00:fd12:3456:7800:100::/72","fd00:fd12:3456:7800:200::/72","fd00:fd12:3456:7800:300::/88"]`},
-		{"timestamp", `{}`, `"2026-01-02T03:04:05Z"`}, {"timeadd", `{"timestamp":"2026-01-01T00:00:00Z","duration":"90m"}`, `"2026-01-01T01:30:00Z"`},
+		{"timestamp", `{}`, `"2026-01-02T03:04:05Z"`}, {"timeadd", `{"timestamp":"2026-01-01T00:00:00Z","duration":"90m"}`,
+			`"2026-01-01T01:30:00Z"`},
 		{"timecmp", `{"timestampa":"2026-01-01T00:00:00Z","timestampb":"2026-01-01T01:00:00+01:00"}`, `0`},
 	} {
-		got, err := stdCall(t, Options{Now: func() time.Time { return time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC) }}, c.name, c.args)
+		got, err := stdCall(t, Options{Now: func() time.Time { return time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC) }}, c.name,
+			c.args)
 		require.NoError(t, err, "%s %s", c.name, c.args)
 		text, err := value.AppendJSON(nil, got)
 		require.NoError(t, err)
@@ -88,30 +121,52 @@ func TestStd(t *testing.T) {
 func TestStdRefuses(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, args, why string }{
-		{"base64decode", `{"input":"%"}`, "is not base64"}, {"max", `{"input":[]}`, "no maximum"}, {"log", `{"input":-1,"base":2}`, "no such number"},
-		{"range", `{"limit":5,"step":0}`, "does not lead"}, {"range", `{"limit":1e12}`, "too many"}, {"substr", `{"input":"a","offset":0,"length":5}`, "has 1 characters"},
-		{"element", `{"input":[],"index":0}`, "no such element"}, {"slice", `{"list":[1],"from":2}`, "none from 2"}, {"lookup", `{"map":{},"key":"a"}`, `no key "a"`},
-		{"zipmap", `{"keys":["a"],"values":[]}`, "1 keys and 0 values"}, {"jsondecode", `{"input":"{"}`, "is not JSON"}, {"tonumber", `{"input":"0x1"}`, "is no number"},
-		{"tobool", `{"input":"yes"}`, "are booleans"}, {"timeadd", `{"timestamp":"x","duration":"1h"}`, "no timestamp"}, {"file", `{"input":"/no/such"}`, "cannot be read"},
+		{"base64decode", `{"input":"%"}`, "is not base64"}, {"max", `{"input":[]}`, "no maximum"},
+		{"log", `{"input":-1,"base":2}`, "no such number"},
+		{"range", `{"limit":5,"step":0}`, "does not lead"}, {"range", `{"limit":1e12}`, "too many"},
+		{"substr", `{"input":"a","offset":0,"length":5}`, "has 1 characters"},
+		{"element", `{"input":[],"index":0}`, "no such element"}, {"slice", `{"list":[1],"from":2}`, "none from 2"},
+		{"lookup", `{"map":{},"key":"a"}`, `no key "a"`},
+		{"zipmap", `{"keys":["a"],"values":[]}`, "1 keys and 0 values"}, {"jsondecode", `{"input":"{"}`, "is not JSON"},
+		{"tonumber", `{"input":"0x1"}`, "is no number"},
+		{"tobool", `{"input":"yes"}`, "are booleans"}, {"timeadd", `{"timestamp":"x","duration":"1h"}`, "no timestamp"},
+		{"file", `{"input":"/no/such"}`, "cannot be read"},
 		{"matchkeys", `{"values":[],"searchList":[]}`, "no place for the keys"},
-		{"format", `{"input":"%s","args":[]}`, `no argument 1 for "%s"`}, {"format", `{"input":"a","args":[1]}`, "no place for argument 1"},
-		{"format", `{"input":"%d","args":[1.5]}`, `argument 1 for "%d" is no whole number`}, {"format", `{"input":"%f","args":["x"]}`, "is no number"},
+		{"format", `{"input":"%s","args":[]}`, `no argument 1 for "%s"`},
+		{"format", `{"input":"a","args":[1]}`, "no place for argument 1"},
+		{"format", `{"input":"%d","args":[1.5]}`, `argument 1 for "%d" is no whole number`},
+		{"format", `{"input":"%f","args":["x"]}`, "is no number"},
 		{"format", `{"input":"%t","args":["x"]}`, "is no boolean"}, {"format", `{"input":"%z","args":["x"]}`, "no such verb"},
-		{"format", `{"input":"%","args":["x"]}`, "no such verb"}, {"format", `{"input":"%999999999d","args":[1]}`, "wider than"},
-		{"format", `{"input":"%.99999s","args":[1]}`, "wider than"}, {"format", `{"input":"%[0]s","args":["x"]}`, "no argument 0"},
-		{"formatlist", `{"input":"%s","args":[["a"],["b","c"]]}`, "equally long"}, {"regex", `{"pattern":"(","string":""}`, "no regular expression"},
-		{"regex", `{"pattern":"b","string":"a"}`, "matches nowhere"}, {"regexall", `{"pattern":"(?P<a>x)(y)","string":""}`, "with names and groups without"},
-		{"replace", `{"text":"a","search":"/(/","replace":""}`, "no regular expression"}, {"index", `{"input":["a"],"element":"b"}`, "no such element"},
-		{"coalesce", `{"input":[null,""]}`, "all values are empty"}, {"coalesce", `{"input":[1,[2]]}`, "of one kind, not a number and a list"},
-		{"coalesce", `{"input":[[1],"a"]}`, "beside a text"}, {"map", `{"args":["a"]}`, "by turns"}, {"map", `{"args":[1,2]}`, "must be texts"},
-		{"parseint", `{"input":"12x"}`, "no whole number in base 10"}, {"parseint", `{"input":"1","base":63}`, "from 2 to 62"},
-		{"parseint", `{"input":"zzzzzzzzzzzzzzzz","base":36}`, "too large"}, {"tostring", `{"input":[]}`, "can become a text"},
-		{"cidrhost", `{"input":"10.0.0.0","host":1}`, "must be a network"}, {"cidrhost", `{"input":"10.0.0.0/30","host":4}`, "has 4 addresses"},
-		{"cidrhost", `{"input":"10.0.0.0/30","host":-5}`, "none with the number -5"}, {"cidrnetmask", `{"input":"fd00::/8"}`, "only networks of IPv4"},
-		{"cidrsubnet", `{"input":"10.0.0.0/8","newbits":25,"netnum":0}`, "cannot be longer by 25"}, {"cidrsubnet", `{"input":"10.0.0.0/8","newbits":1,"netnum":2}`, "1 bits are not enough"},
-		{"cidrsubnet", `{"input":"10.0.0.0/8","newbits":1,"netnum":-1}`, "not enough"}, {"cidrsubnets", `{"input":"10.0.0.0/30","newbits":[1,1,1]}`, "newbits[2]: what is left"},
-		{"cidrsubnets", `{"input":"10.0.0.0/30","newbits":[3]}`, "by 1 to 2 bits"}, {"cidrsubnets", `{"input":"10.0.0.0/30","newbits":[0]}`, "not by 0"},
-		{"rsadecrypt", `{"cipherText":"%","key":""}`, "not base64"}, {"rsadecrypt", `{"cipherText":"","key":"x"}`, "no private key"},
+		{"format", `{"input":"%","args":["x"]}`, "no such verb"}, {"format", `{"input":"%999999999d","args":[1]}`,
+			"wider than"},
+		{"format", `{"input":"%.99999s","args":[1]}`, "wider than"}, {"format", `{"input":"%[0]s","args":["x"]}`,
+			"no argument 0"},
+		{"formatlist", `{"input":"%s","args":[["a"],["b","c"]]}`, "equally long"}, {"regex", `{"pattern":"(","string":""}`,
+			"no regular expression"},
+		{"regex", `{"pattern":"b","string":"a"}`, "matches nowhere"}, {"regexall", `{"pattern":"(?P<a>x)(y)","string":""}`,
+			"with names and groups without"},
+		{"replace", `{"text":"a","search":"/(/","replace":""}`, "no regular expression"},
+		{"index", `{"input":["a"],"element":"b"}`, "no such element"},
+		{"coalesce", `{"input":[null,""]}`, "all values are empty"},
+		{"coalesce", `{"input":[1,[2]]}`, "of one kind, not a number and a list"},
+		{"coalesce", `{"input":[[1],"a"]}`, "beside a text"}, {"map", `{"args":["a"]}`, "by turns"},
+		{"map", `{"args":[1,2]}`, "must be texts"},
+		{"parseint", `{"input":"12x"}`, "no whole number in base 10"},
+		{"parseint", `{"input":"1","base":63}`, "from 2 to 62"},
+		{"parseint", `{"input":"zzzzzzzzzzzzzzzz","base":36}`, "too large"},
+		{"tostring", `{"input":[]}`, "can become a text"},
+		{"cidrhost", `{"input":"10.0.0.0","host":1}`, "must be a network"}, {"cidrhost", `{"input":"10.0.0.0/30","host":4}`,
+			"has 4 addresses"},
+		{"cidrhost", `{"input":"10.0.0.0/30","host":-5}`, "none with the number -5"},
+		{"cidrnetmask", `{"input":"fd00::/8"}`, "only networks of IPv4"},
+		{"cidrsubnet", `{"input":"10.0.0.0/8","newbits":25,"netnum":0}`, "cannot be longer by 25"},
+		{"cidrsubnet", `{"input":"10.0.0.0/8","newbits":1,"netnum":2}`, "1 bits are not enough"},
+		{"cidrsubnet", `{"input":"10.0.0.0/8","newbits":1,"netnum":-1}`, "not enough"},
+		{"cidrsubnets", `{"input":"10.0.0.0/30","newbits":[1,1,1]}`, "newbits[2]: what is left"},
+		{"cidrsubnets", `{"input":"10.0.0.0/30","newbits":[3]}`, "by 1 to 2 bits"},
+		{"cidrsubnets", `{"input":"10.0.0.0/30","newbits":[0]}`, "not by 0"},
+		{"rsadecrypt", `{"cipherText":"%","key":""}`, "not base64"}, {"rsadecrypt", `{"cipherText":"","key":"x"}`,
+			"no private key"},
 	} {
 		_, err := stdCall(t, Options{}, c.name, c.args)
 		require.ErrorContains(t, err, c.why, "%s %s", c.name, c.args)
@@ -140,7 +195,8 @@ func TestStdFilesAndSecrets(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "f"), []byte("a"), 0o600))
 	o := Options{Dir: dir, Environ: []string{"HOME=/home/x"}}
-	for name, want := range map[string]string{"file": "a", "filebase64": "YQ==", "filemd5": "0cc175b9c0f1b6a831c399e269772661", "abspath": filepath.Join(dir, "f")} {
+	for name, want := range map[string]string{"file": "a", "filebase64": "YQ==",
+		"filemd5": "0cc175b9c0f1b6a831c399e269772661", "abspath": filepath.Join(dir, "f")} {
 		got, err := stdCall(t, o, name, `{"input":"f"}`)
 		require.NoError(t, err)
 		require.True(t, value.Equal(value.String(want), got), name)
@@ -161,7 +217,8 @@ func TestStdFilesAndSecrets(t *testing.T) {
 	t.Cleanup(func() { _ = p.Close() })
 	c, err := p.Configure(t.Context(), provider.ConfigureRequest{})
 	require.NoError(t, err)
-	r, err := c.Invoke(t.Context(), provider.InvokeRequest{Token: "std:index:upper", Args: value.MapOf(value.Entry{Key: "input", Value: value.String("x").Secret()})})
+	r, err := c.Invoke(t.Context(), provider.InvokeRequest{Token: "std:index:upper",
+		Args: value.MapOf(value.Entry{Key: "input", Value: value.String("x").Secret()})})
 	require.NoError(t, err)
 	require.True(t, r.Result.Get("result").IsSecret())
 }
@@ -169,7 +226,8 @@ func TestStdFilesAndSecrets(t *testing.T) {
 // TestStdDecrypts has what openssl encrypted.
 func TestStdDecrypts(t *testing.T) {
 	t.Parallel()
-	args := value.MapOf(value.Entry{Key: "cipherText", Value: value.String(sample("rsa.sealed"))}, value.Entry{Key: "key", Value: value.String(sample("rsa.pem"))})
+	args := value.MapOf(value.Entry{Key: "cipherText", Value: value.String(sample("rsa.sealed"))},
+		value.Entry{Key: "key", Value: value.String(sample("rsa.pem"))})
 	text, err := value.AppendJSON(nil, args)
 	require.NoError(t, err)
 	got, err := stdCall(t, Options{}, "rsadecrypt", string(text))
@@ -194,9 +252,12 @@ func FuzzStdTexts(f *testing.F) {
 		for name, args := range map[string]value.Value{
 			"format": v("input", text, "args", list), "formatlist": v("input", text, "args", value.List(list, list)),
 			"replace": v("text", other, "search", text, "replace", other), "regexall": v("pattern", text, "string", other),
-			"cidrhost": v("input", text, "host", value.Number(number)), "cidrsubnets": v("input", text, "newbits", value.List(value.Number(number))),
-			"cidrsubnet": v("input", text, "newbits", value.Number(number), "netnum", 1), "parseint": v("input", text, "base", value.Number(number)),
-			"csvdecode": v("input", text), "jsondecode": v("input", text), "timeadd": v("timestamp", text, "duration", other), "title": v("input", text),
+			"cidrhost": v("input", text, "host", value.Number(number)), "cidrsubnets": v("input", text, "newbits",
+				value.List(value.Number(number))),
+			"cidrsubnet": v("input", text, "newbits", value.Number(number), "netnum", 1),
+			"parseint":   v("input", text, "base", value.Number(number)),
+			"csvdecode":  v("input", text), "jsondecode": v("input", text), "timeadd": v("timestamp", text, "duration", other),
+			"title": v("input", text),
 		} {
 			_, _ = k.functions["std:index:"+name](t.Context(), args)
 		}

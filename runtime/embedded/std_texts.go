@@ -68,7 +68,8 @@ func substring(args value.Value) (value.Value, error) {
 		length = len(runes) - offset
 	}
 	if offset < 0 || length < 0 || offset > len(runes) || offset+length > len(runes) {
-		return value.Null, fmt.Errorf("the input has %d characters, and from %d on there are not %d", len(runes), offset, length)
+		return value.Null, fmt.Errorf("the input has %d characters, and from %d on there are not %d", len(runes), offset,
+			length)
 	}
 	return value.String(string(runes[offset : offset+length])), nil
 }

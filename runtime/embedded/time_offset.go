@@ -11,8 +11,8 @@ import (
 	"github.com/yamlhost/yamlhost/value"
 )
 
-// offsetSpans are in the order in which they are added. It matters at the ends of months: a day and a month after 31 January
-// is 1 March, and a month and a day is 4 March.
+// offsetSpans are in the order in which they are added. It matters at the ends of months: a day and a month after 31
+// January is 1 March, and a month and a day is 4 March.
 func offsetSpans() []span {
 	return []span{
 		{"offsetDays", days(0, 0, 1)}, {"offsetHours", clock(time.Hour)}, {"offsetMinutes", clock(time.Minute)},
@@ -60,13 +60,16 @@ func offsetOutputs(spans []span, inputs value.Value, base time.Time) value.Value
 func adoptOffset(id string) (string, value.Value, error) {
 	fields := strings.Split(id, ",")
 	if len(fields) != 7 {
-		return "", value.Null, errors.New("the ID must be {base},{years},{months},{days},{hours},{minutes},{seconds}, where all but one of the numbers may be empty")
+		return "", value.Null, errors.New(
+			"the ID must be {base},{years},{months},{days},{hours},{minutes},{seconds}, where all but one of the numbers may " +
+				"be empty")
 	}
 	base, err := parseMoment(fields[0])
 	if err != nil {
 		return "", value.Null, err
 	}
-	inputs, err := adoptSpans([]string{"offsetYears", "offsetMonths", "offsetDays", "offsetHours", "offsetMinutes", "offsetSeconds"}, fields[1:])
+	inputs, err := adoptSpans([]string{"offsetYears", "offsetMonths", "offsetDays", "offsetHours", "offsetMinutes",
+		"offsetSeconds"}, fields[1:])
 	if err != nil {
 		return "", value.Null, err
 	}

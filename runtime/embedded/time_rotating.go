@@ -10,8 +10,8 @@ import (
 	"github.com/yamlhost/yamlhost/value"
 )
 
-// rotatingKind is a moment that is replaced by a new one once another moment, a span after it, is over. That is found out
-// when a run plans, for nothing runs in between.
+// rotatingKind is a moment that is replaced by a new one once another moment, a span after it, is over. That is found
+// out when a run plans, for nothing runs in between.
 func (c calendar) rotatingKind() kind {
 	moments, counts := checkMoments("rfc3339", "rotationRfc3339"), checkSpans(rotationSpans(), 1, "rotationRfc3339")
 	over := func(outputs value.Value) bool {
@@ -51,8 +51,8 @@ func (c calendar) rotatingKind() kind {
 	}
 }
 
-// rotationSpans are in the order in which a later one counts instead of an earlier one, other than with offsets: that is
-// how the public package has it (TestOneRotationCounts). rotationRfc3339 counts before all but years.
+// rotationSpans are in the order in which a later one counts instead of an earlier one, other than with offsets: that
+// is how the public package has it (TestOneRotationCounts). rotationRfc3339 counts before all but years.
 func rotationSpans() []span {
 	return []span{
 		{"rotationDays", days(0, 0, 1)}, {"rotationHours", clock(time.Hour)}, {"rotationMinutes", clock(time.Minute)},
@@ -81,7 +81,9 @@ func rotatingOutputs(inputs value.Value, base time.Time) (value.Value, error) {
 func adoptRotating(id string) (string, value.Value, error) {
 	fields := strings.Split(id, ",")
 	if len(fields) != 2 && len(fields) != 6 {
-		return "", value.Null, errors.New("the ID must be {base},{years},{months},{days},{hours},{minutes}, where all but one of the numbers may be empty, or {base},{rotation}")
+		return "", value.Null, errors.New(
+			"the ID must be {base},{years},{months},{days},{hours},{minutes}, where all but one of the numbers may be empty, " +
+				"or {base},{rotation}")
 	}
 	base, err := parseMoment(fields[0])
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/yamlhost/yamlhost/value"
 )
 
-// sleepKind lets time pass before what depends on it is created, and after that is deleted. Changes of the durations take
-// effect the next time; only new triggers let it sleep again. Who cancels need not wait.
+// sleepKind lets time pass before what depends on it is created, and after that is deleted. Changes of the durations
+// take effect the next time; only new triggers let it sleep again. Who cancels need not wait.
 func (c calendar) sleepKind() kind {
 	return kind{
 		byOutputs: true, idOutput: true, check: checkDurations,

@@ -32,7 +32,8 @@ func TestStatic(t *testing.T) {
 	r := configure(t, "time", atNoon())
 	id, outputs := r.create(staticType, obj())
 	require.Equal(t, "2026-01-31T12:30:15Z", id)
-	for name, want := range map[string]int{"year": 2026, "month": 1, "day": 31, "hour": 12, "minute": 30, "second": 15, "unix": 1769862615} {
+	for name, want := range map[string]int{"year": 2026, "month": 1, "day": 31, "hour": 12, "minute": 30, "second": 15,
+		"unix": 1769862615} {
 		got, _ := lookupInt(outputs, name)
 		require.Equal(t, want, got, name)
 	}
@@ -72,7 +73,8 @@ func TestOffset(t *testing.T) {
 		{obj("offsetMinutes", 30), "2026-01-31T13:00:15Z"}, {obj("offsetSeconds", -15), "2026-01-31T12:30:00Z"},
 		{obj("offsetDays", 0), "2026-01-31T12:30:15Z"},
 		{obj("offsetDays", 1, "offsetHours", 1, "offsetMinutes", 1), "2026-02-01T13:31:15Z"},
-		{obj("offsetMonths", 1, "offsetSeconds", 1), "2026-03-03T12:30:16Z"}, {obj("offsetDays", 1, "offsetMonths", 1), "2026-03-01T12:30:15Z"},
+		{obj("offsetMonths", 1, "offsetSeconds", 1), "2026-03-03T12:30:16Z"}, {obj("offsetDays", 1, "offsetMonths", 1),
+			"2026-03-01T12:30:15Z"},
 		{obj("offsetDays", 1, "baseRfc3339", "2020-02-28T00:00:00+01:00"), "2020-02-29T00:00:00+01:00"},
 	} {
 		_, outputs := r.create(offsetType, c.inputs)
@@ -91,7 +93,8 @@ func TestOffset(t *testing.T) {
 		require.Equal(t, "2026-01-31T12:30:15Z", text(updated.Outputs, "id"))
 	}
 	unknown, err := later.Update(t.Context(), provider.UpdateRequest{
-		Subject: subject(offsetType), ID: "x", OldOutputs: outputs, News: obj("offsetDays", value.Unknown(value.KindNumber)), Preview: true})
+		Subject: subject(offsetType), ID: "x", OldOutputs: outputs, News: obj("offsetDays", value.Unknown(value.KindNumber)),
+		Preview: true})
 	require.NoError(t, err)
 	require.False(t, at(unknown.Outputs, "rfc3339").IsKnown())
 	// Another base moves it in place too, as with the public package.
@@ -99,7 +102,8 @@ func TestOffset(t *testing.T) {
 	diff := later.diff(offsetType, obj("offsetDays", 1), outputs, moved)
 	require.Equal(t, []string{"baseRfc3339"}, diff.Diffs)
 	require.False(t, diff.Replace())
-	updated, err := later.Update(t.Context(), provider.UpdateRequest{Subject: subject(offsetType), ID: "x", OldOutputs: outputs, News: moved})
+	updated, err := later.Update(t.Context(), provider.UpdateRequest{Subject: subject(offsetType), ID: "x",
+		OldOutputs: outputs, News: moved})
 	require.NoError(t, err)
 	require.Equal(t, "2020-02-29T00:00:00Z", text(updated.Outputs, "rfc3339"))
 	require.Equal(t, "2020-02-28T00:00:00Z", text(updated.Outputs, "baseRfc3339"))
@@ -134,7 +138,8 @@ func TestRotating(t *testing.T) {
 	require.Equal(t, 2, day, "the parts are those of the rotation")
 
 	exists := func() bool {
-		response, err := r.Read(t.Context(), provider.ReadRequest{Subject: subject(rotatingType), ID: "x", Inputs: inputs, Outputs: outputs})
+		response, err := r.Read(t.Context(), provider.ReadRequest{Subject: subject(rotatingType), ID: "x", Inputs: inputs,
+			Outputs: outputs})
 		require.NoError(t, err)
 		return response.ID != ""
 	}
@@ -143,17 +148,20 @@ func TestRotating(t *testing.T) {
 	require.True(t, exists())
 	// Another span counts from the same moment, in place.
 	require.False(t, r.diff(rotatingType, inputs, outputs, obj("rotationDays", 60)).Replace())
-	updated, err := r.Update(t.Context(), provider.UpdateRequest{Subject: subject(rotatingType), ID: "x", OldOutputs: outputs, News: obj("rotationDays", 60)})
+	updated, err := r.Update(t.Context(), provider.UpdateRequest{Subject: subject(rotatingType), ID: "x",
+		OldOutputs: outputs, News: obj("rotationDays", 60)})
 	require.NoError(t, err)
 	require.Equal(t, "2026-04-01T12:30:15Z", text(updated.Outputs, "rotationRfc3339"))
-	require.Equal(t, provider.DiffNone, r.diff(rotatingType, obj("rotationDays", 60), updated.Outputs, obj("rotationDays", 60)).Changes)
+	require.Equal(t, provider.DiffNone, r.diff(rotatingType, obj("rotationDays", 60), updated.Outputs,
+		obj("rotationDays", 60)).Changes)
 
 	now = now.Add(time.Second)
 	diff := r.diff(rotatingType, inputs, outputs, inputs)
 	require.Equal(t, []string{"rotationRfc3339"}, diff.Replaces)
 	require.False(t, exists(), "a refresh finds it gone")
 	_, again := r.create(rotatingType, inputs)
-	require.Equal(t, "2026-03-02T12:30:16Z", text(again, "rfc3339"), "the time that has passed in between is not made up for")
+	require.Equal(t, "2026-03-02T12:30:16Z", text(again, "rfc3339"),
+		"the time that has passed in between is not made up for")
 }
 
 func TestTimeImports(t *testing.T) {
@@ -165,9 +173,12 @@ func TestTimeImports(t *testing.T) {
 		output, want   string
 	}{
 		{staticType, "2020-02-12T06:36:13Z", "2020-02-12T06:36:13Z", obj(), "rfc3339", "2020-02-12T06:36:13Z"},
-		{offsetType, "2020-02-12T06:36:13Z,0,,7,,,", "2020-02-12T06:36:13Z", obj("offsetDays", 7), "rfc3339", "2020-02-19T06:36:13Z"},
-		{rotatingType, "2026-01-12T06:36:13Z,,,30,,", "2026-01-12T06:36:13Z", obj("rotationDays", 30), "rotationRfc3339", "2026-02-11T06:36:13Z"},
-		{rotatingType, "2026-01-12T06:36:13Z,2027-01-01T00:00:00Z", "2026-01-12T06:36:13Z", obj("rotationRfc3339", "2027-01-01T00:00:00Z"), "rotationRfc3339", "2027-01-01T00:00:00Z"},
+		{offsetType, "2020-02-12T06:36:13Z,0,,7,,,", "2020-02-12T06:36:13Z", obj("offsetDays", 7), "rfc3339",
+			"2020-02-19T06:36:13Z"},
+		{rotatingType, "2026-01-12T06:36:13Z,,,30,,", "2026-01-12T06:36:13Z", obj("rotationDays", 30), "rotationRfc3339",
+			"2026-02-11T06:36:13Z"},
+		{rotatingType, "2026-01-12T06:36:13Z,2027-01-01T00:00:00Z", "2026-01-12T06:36:13Z",
+			obj("rotationRfc3339", "2027-01-01T00:00:00Z"), "rotationRfc3339", "2027-01-01T00:00:00Z"},
 		{sleepType, "30s,", "2026-01-31T12:30:15Z", obj("createDuration", "30s"), "createDuration", "30s"},
 		{sleepType, ",1.5h", "2026-01-31T12:30:15Z", obj("destroyDuration", "1.5h"), "destroyDuration", "1.5h"},
 	} {
@@ -179,7 +190,8 @@ func TestTimeImports(t *testing.T) {
 		require.Equal(t, provider.DiffNone, r.diff(c.typ, response.Inputs, response.Outputs, c.inputs).Changes, c.id)
 	}
 	for _, c := range []struct{ typ, id, why string }{
-		{staticType, "today", "no moment"}, {offsetType, "2020-02-12T06:36:13Z,1", "the ID must be"}, {offsetType, "x,1,,,,,", "no moment"},
+		{staticType, "today", "no moment"}, {offsetType, "2020-02-12T06:36:13Z,1", "the ID must be"},
+		{offsetType, "x,1,,,,,", "no moment"},
 		{offsetType, "2020-02-12T06:36:13Z,,,,,,", "one of"}, {offsetType, "2020-02-12T06:36:13Z,1.5,,,,,", "whole number"},
 		{rotatingType, "2020-02-12T06:36:13Z", "the ID must be"}, {rotatingType, "2020-02-12T06:36:13Z,soon", "no moment"},
 		{sleepType, "30s", "the ID must be"}, {sleepType, ",", "the ID must be"}, {sleepType, "soon,", "no duration"},
@@ -197,15 +209,20 @@ func TestTimeFaults(t *testing.T) {
 		inputs         value.Value
 		property, text string
 	}{
-		{staticType, obj("rfc3339", "2020-02-30T00:00:00Z"), "rfc3339", "no moment"}, {offsetType, obj(), "", "must be given"},
-		{offsetType, obj("offsetDays", value.Number(1e18)), "offsetDays", "from"}, {offsetType, obj("offsetDays", 1, "baseRfc3339", ""), "baseRfc3339", "no moment"},
+		{staticType, obj("rfc3339", "2020-02-30T00:00:00Z"), "rfc3339", "no moment"},
+		{offsetType, obj(), "", "must be given"},
+		{offsetType, obj("offsetDays", value.Number(1e18)), "offsetDays", "from"},
+		{offsetType, obj("offsetDays", 1, "baseRfc3339", ""), "baseRfc3339", "no moment"},
 		{rotatingType, obj(), "", "must be given"}, {rotatingType, obj("rotationDays", 0), "rotationDays", "from 1"},
-		{rotatingType, obj("rotationRfc3339", "never"), "rotationRfc3339", "no moment"}, {sleepType, obj(), "", "must be given"},
-		{sleepType, obj("createDuration", "-1s"), "createDuration", "no duration"}, {sleepType, obj("destroyDuration", "1h30m"), "destroyDuration", "no duration"},
+		{rotatingType, obj("rotationRfc3339", "never"), "rotationRfc3339", "no moment"},
+		{sleepType, obj(), "", "must be given"},
+		{sleepType, obj("createDuration", "-1s"), "createDuration", "no duration"},
+		{sleepType, obj("destroyDuration", "1h30m"), "destroyDuration", "no duration"},
 		{sleepType, obj("createDuration", soon), "-", ""}, {staticType, obj("rfc3339", soon), "-", ""},
 	} {
 		r := configure(t, "time", Options{})
-		response, err := r.Check(t.Context(), provider.CheckRequest{Subject: subject(c.typ), News: c.inputs, AllowUnknowns: true})
+		response, err := r.Check(t.Context(), provider.CheckRequest{Subject: subject(c.typ), News: c.inputs,
+			AllowUnknowns: true})
 		require.NoError(t, err)
 		if c.property == "-" {
 			require.Empty(t, response.Failures)
@@ -228,7 +245,8 @@ func TestSleep(t *testing.T) {
 		require.False(t, r.diff(sleepType, inputs, outputs, obj("createDuration", "1h")).Replace())
 		require.True(t, r.diff(sleepType, inputs, outputs, inputs.With("triggers", obj("a", "b"))).Replace())
 		began = time.Now()
-		require.NoError(t, r.Delete(t.Context(), provider.DeleteRequest{Subject: subject(sleepType), ID: "x", Outputs: outputs}))
+		require.NoError(t, r.Delete(t.Context(), provider.DeleteRequest{Subject: subject(sleepType), ID: "x",
+			Outputs: outputs}))
 		require.Equal(t, 2*time.Hour, time.Since(began))
 	})
 }
@@ -252,7 +270,8 @@ func TestSleepIsCutShort(t *testing.T) {
 			return err
 		}},
 		{"while deleting", func(r rig, ctx context.Context) error {
-			return r.Delete(ctx, provider.DeleteRequest{Subject: subject(sleepType), ID: "x", Outputs: obj("destroyDuration", "1h"), Timeout: 0.01})
+			return r.Delete(ctx, provider.DeleteRequest{Subject: subject(sleepType), ID: "x",
+				Outputs: obj("destroyDuration", "1h"), Timeout: 0.01})
 		}},
 	} {
 		err := c.call(configure(t, "time", Options{}), t.Context())
@@ -274,7 +293,8 @@ func TestTimeSchemaIsPacked(t *testing.T) {
 }
 
 func FuzzTimeIDs(f *testing.F) {
-	for _, id := range []string{"2020-02-12T06:36:13Z", "2020-02-12T06:36:13Z,0,,7,,,", "2026-01-12T06:36:13Z,,,30,,", "2026-01-12T06:36:13Z,2027-01-01T00:00:00Z", "30s,", ",1.5h"} {
+	for _, id := range []string{"2020-02-12T06:36:13Z", "2020-02-12T06:36:13Z,0,,7,,,", "2026-01-12T06:36:13Z,,,30,,",
+		"2026-01-12T06:36:13Z,2027-01-01T00:00:00Z", "30s,", ",1.5h"} {
 		f.Add(id)
 	}
 	k := timeKinds(atNoon())

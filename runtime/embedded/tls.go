@@ -47,7 +47,8 @@ func (c certificates) kinds() kinds {
 	}
 	selfSigned, locallySigned := signed, signed
 	selfSigned.check, selfSigned.settle, selfSigned.create = checkSelfSigned, withSelfSignedDefaults, c.selfSigned
-	locallySigned.check, locallySigned.settle, locallySigned.create = checkCertificate, withCertificateDefaults, c.locallySigned
+	locallySigned.check, locallySigned.settle, locallySigned.create = checkCertificate, withCertificateDefaults,
+		c.locallySigned
 	return kinds{
 		resources: map[string]kind{
 			"tls:index/privateKey:PrivateKey": {
@@ -66,7 +67,8 @@ func (c certificates) kinds() kinds {
 			"tls:index/getCertificate:getCertificate": c.getCertificate,
 		},
 		refused: map[string]string{
-			"pulumi:providers:tls/terraformConfig": "it describes a Terraform provider, which this is not; install the plugin for it",
+			"pulumi:providers:tls/terraformConfig": "it describes a Terraform provider, which this is not; install the plugin " +
+				"for it",
 		},
 	}
 }
@@ -112,7 +114,8 @@ func checkOneOf(inputs value.Value, property string, allowed []string) []provide
 	if !ok || slices.Contains(allowed, s) {
 		return nil
 	}
-	return []provider.Failure{{Property: property, Reason: fmt.Sprintf("%s must be one of %s, not %q", property, strings.Join(allowed, ", "), s)}}
+	return []provider.Failure{{Property: property, Reason: fmt.Sprintf("%s must be one of %s, not %q", property,
+		strings.Join(allowed, ", "), s)}}
 }
 
 // textsAt are the texts of a list that are known, and where they are.
@@ -149,7 +152,8 @@ func decodePEM(text, blockType, what string) ([]byte, error) {
 		return nil, fmt.Errorf("%s is not in the PEM format", what)
 	}
 	if block.Type != blockType {
-		return nil, fmt.Errorf("%s must begin with -----BEGIN %s-----, not with -----BEGIN %s-----", what, blockType, block.Type)
+		return nil, fmt.Errorf("%s must begin with -----BEGIN %s-----, not with -----BEGIN %s-----", what, blockType,
+			block.Type)
 	}
 	return block.Bytes, nil
 }

@@ -19,19 +19,23 @@ import (
 	"github.com/yamlhost/yamlhost/value"
 )
 
-// keyUses and extendedKeyUses are what a key of a certificate may be used for (RFC 5280, sections 4.2.1.3 and 4.2.1.12).
+// keyUses and extendedKeyUses are what a key of a certificate may be used for (RFC 5280, sections 4.2.1.3 and
+// 4.2.1.12).
 var (
 	keyUses = map[string]x509.KeyUsage{
 		"digital_signature": x509.KeyUsageDigitalSignature, "content_commitment": x509.KeyUsageContentCommitment,
 		"key_encipherment": x509.KeyUsageKeyEncipherment, "data_encipherment": x509.KeyUsageDataEncipherment,
-		"key_agreement": x509.KeyUsageKeyAgreement, "cert_signing": x509.KeyUsageCertSign, "crl_signing": x509.KeyUsageCRLSign,
+		"key_agreement": x509.KeyUsageKeyAgreement, "cert_signing": x509.KeyUsageCertSign,
+		"crl_signing":   x509.KeyUsageCRLSign,
 		"encipher_only": x509.KeyUsageEncipherOnly, "decipher_only": x509.KeyUsageDecipherOnly,
 	}
 	extendedKeyUses = map[string]x509.ExtKeyUsage{
-		"any_extended": x509.ExtKeyUsageAny, "server_auth": x509.ExtKeyUsageServerAuth, "client_auth": x509.ExtKeyUsageClientAuth,
+		"any_extended": x509.ExtKeyUsageAny, "server_auth": x509.ExtKeyUsageServerAuth,
+		"client_auth":  x509.ExtKeyUsageClientAuth,
 		"code_signing": x509.ExtKeyUsageCodeSigning, "email_protection": x509.ExtKeyUsageEmailProtection,
 		"ipsec_end_system": x509.ExtKeyUsageIPSECEndSystem, "ipsec_tunnel": x509.ExtKeyUsageIPSECTunnel,
-		"ipsec_user": x509.ExtKeyUsageIPSECUser, "timestamping": x509.ExtKeyUsageTimeStamping, "ocsp_signing": x509.ExtKeyUsageOCSPSigning,
+		"ipsec_user": x509.ExtKeyUsageIPSECUser, "timestamping": x509.ExtKeyUsageTimeStamping,
+		"ocsp_signing":                      x509.ExtKeyUsageOCSPSigning,
 		"microsoft_server_gated_crypto":     x509.ExtKeyUsageMicrosoftServerGatedCrypto,
 		"netscape_server_gated_crypto":      x509.ExtKeyUsageNetscapeServerGatedCrypto,
 		"microsoft_commercial_code_signing": x509.ExtKeyUsageMicrosoftCommercialCodeSigning,
@@ -63,7 +67,8 @@ func checkSelfSigned(inputs value.Value) []provider.Failure {
 	if _, something := subjectOf(inputs); boolOf(inputs, "isCaCertificate") && !something && !subject.ContainsUnknown() {
 		failures = append(failures, provider.Failure{Property: "subject", Reason: noSubject})
 	}
-	if boolOf(inputs, "setAuthorityKeyId") && knownFalse(inputs, "setSubjectKeyId") && knownFalse(inputs, "isCaCertificate") {
+	if boolOf(inputs, "setAuthorityKeyId") && knownFalse(inputs, "setSubjectKeyId") &&
+		knownFalse(inputs, "isCaCertificate") {
 		failures = append(failures, provider.Failure{Property: "setAuthorityKeyId",
 			Reason: "a self-signed certificate is its own authority: set setSubjectKeyId too"})
 	}
@@ -81,8 +86,10 @@ func knownFalse(inputs value.Value, property string) bool {
 
 func withCertificateDefaults(inputs value.Value) value.Value {
 	return overlay(value.MapOf(
-		value.Entry{Key: "earlyRenewalHours", Value: value.Int(0)}, value.Entry{Key: "isCaCertificate", Value: value.Bool(false)},
-		value.Entry{Key: "maxPathLength", Value: value.Int(-1)}, value.Entry{Key: "setSubjectKeyId", Value: value.Bool(false)},
+		value.Entry{Key: "earlyRenewalHours", Value: value.Int(0)},
+		value.Entry{Key: "isCaCertificate", Value: value.Bool(false)},
+		value.Entry{Key: "maxPathLength", Value: value.Int(-1)}, value.Entry{Key: "setSubjectKeyId",
+			Value: value.Bool(false)},
 	), inputs)
 }
 
@@ -92,7 +99,8 @@ func withSelfSignedDefaults(inputs value.Value) value.Value {
 }
 
 // selfSigned makes a certificate that its own key vouches for.
-func (c certificates) selfSigned(_ context.Context, _ provider.Subject, inputs value.Value) (string, value.Value, error) {
+func (c certificates) selfSigned(_ context.Context, _ provider.Subject, inputs value.Value) (string, value.Value,
+	error) {
 	key, algorithm, err := parseKey(lookupString(inputs, "privateKeyPem"), "privateKeyPem")
 	if err != nil {
 		return "", value.Null, failed(err)
@@ -111,7 +119,8 @@ func (c certificates) selfSigned(_ context.Context, _ provider.Subject, inputs v
 }
 
 // locallySigned makes a certificate of a request, as an authority whose key is known.
-func (c certificates) locallySigned(ctx context.Context, s provider.Subject, inputs value.Value) (string, value.Value, error) {
+func (c certificates) locallySigned(ctx context.Context, s provider.Subject, inputs value.Value) (string, value.Value,
+	error) {
 	request, err := parseRequest(lookupString(inputs, "certRequestPem"), "certRequestPem")
 	if err != nil {
 		return "", value.Null, failed(err)
@@ -132,8 +141,9 @@ func (c certificates) locallySigned(ctx context.Context, s provider.Subject, inp
 	}
 	// The subject is taken over as it was written, with attributes that have no names here.
 	template := &x509.Certificate{
-		RawSubject: request.RawSubject, Subject: request.Subject, DNSNames: request.DNSNames, IPAddresses: request.IPAddresses,
-		URIs: request.URIs, EmailAddresses: request.EmailAddresses,
+		RawSubject: request.RawSubject, Subject: request.Subject, DNSNames: request.DNSNames,
+		IPAddresses: request.IPAddresses,
+		URIs:        request.URIs, EmailAddresses: request.EmailAddresses,
 	}
 	if err := c.fillTemplate(template, inputs, request.PublicKey); err != nil {
 		return "", value.Null, failed(err)
@@ -191,7 +201,8 @@ func keyIdentifier(public crypto.PublicKey) ([]byte, error) {
 }
 
 // sign makes the certificate. Its ID is its serial number.
-func (c certificates) sign(template, authority *x509.Certificate, public crypto.PublicKey, key crypto.Signer) (string, value.Value, error) {
+func (c certificates) sign(template, authority *x509.Certificate, public crypto.PublicKey, key crypto.Signer) (string,
+	value.Value, error) {
 	der, err := x509.CreateCertificate(c.Random, template, authority, public, key)
 	if err != nil {
 		return "", value.EmptyMap(), failed(fmt.Errorf("make the certificate: %w", err))

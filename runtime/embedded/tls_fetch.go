@@ -37,7 +37,8 @@ func (c certificates) getCertificate(ctx context.Context, args value.Value) (val
 		digest.Write(certificate.Raw)
 		list = append(list, describeCertificate(certificate))
 	}
-	return outputs.With("certificates", value.List(list...)).With("id", value.String(hex.EncodeToString(digest.Sum(nil)))), nil
+	return outputs.With("certificates", value.List(list...)).With("id", value.String(hex.EncodeToString(digest.Sum(nil)))),
+		nil
 }
 
 func (c certificates) certificatesOf(ctx context.Context, args value.Value) ([]*x509.Certificate, error) {
@@ -116,7 +117,8 @@ func (c certificates) fetch(ctx context.Context, address string, verify bool) ([
 	if target.Scheme == "https" && c.proxy.set {
 		return c.fetchThroughProxy(ctx, target, settings)
 	}
-	conn, err := (&tls.Dialer{NetDialer: dialer, Config: settings}).DialContext(ctx, "tcp", net.JoinHostPort(target.Hostname(), port))
+	conn, err := (&tls.Dialer{NetDialer: dialer, Config: settings}).DialContext(ctx, "tcp",
+		net.JoinHostPort(target.Hostname(), port))
 	if err != nil {
 		return nil, fmt.Errorf("connect to %s: %w", target.Host, err)
 	}
@@ -125,7 +127,8 @@ func (c certificates) fetch(ctx context.Context, address string, verify bool) ([
 }
 
 // fetchThroughProxy asks for the page's head, and for the page where a server does not give heads alone.
-func (c certificates) fetchThroughProxy(ctx context.Context, target *url.URL, settings *tls.Config) ([]*x509.Certificate, error) {
+func (c certificates) fetchThroughProxy(ctx context.Context, target *url.URL,
+	settings *tls.Config) ([]*x509.Certificate, error) {
 	transport := &http.Transport{TLSClientConfig: settings, DisableKeepAlives: true, Proxy: c.proxy.choose(c.Options)}
 	defer transport.CloseIdleConnections()
 	client := &http.Client{Transport: transport}
@@ -186,7 +189,8 @@ func proxyFrom(inputs value.Value) (proxySettings, error) {
 	}
 	parsed, err := url.Parse(address)
 	if err != nil || parsed.Host == "" || !slices.Contains([]string{"http", "https", "socks5"}, parsed.Scheme) {
-		return proxySettings{}, failed(errors.New("the setting tls:proxy needs a url that begins with http://, https:// or socks5://"))
+		return proxySettings{}, failed(errors.New(
+			"the setting tls:proxy needs a url that begins with http://, https:// or socks5://"))
 	}
 	if user != "" {
 		parsed.User = url.UserPassword(user, password)
@@ -208,7 +212,8 @@ func (p proxySettings) choose(o Options) func(*http.Request) (*url.URL, error) {
 		return ""
 	}
 	choose := (&httpproxy.Config{
-		HTTPProxy: get("HTTP_PROXY", "http_proxy"), HTTPSProxy: get("HTTPS_PROXY", "https_proxy"), NoProxy: get("NO_PROXY", "no_proxy"),
+		HTTPProxy: get("HTTP_PROXY", "http_proxy"), HTTPSProxy: get("HTTPS_PROXY", "https_proxy"),
+		NoProxy: get("NO_PROXY", "no_proxy"),
 	}).ProxyFunc()
 	return func(r *http.Request) (*url.URL, error) { return choose(r.URL) }
 }

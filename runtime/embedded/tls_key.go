@@ -56,14 +56,16 @@ func withKeyDefaults(inputs value.Value) value.Value {
 
 // privateKey makes a key. Those of RSA and ECDSA come from the system's randomness whatever Options.Random is: Go's
 // cryptography insists on it.
-func (c certificates) privateKey(_ context.Context, _ provider.Subject, inputs value.Value) (string, value.Value, error) {
+func (c certificates) privateKey(_ context.Context, _ provider.Subject, inputs value.Value) (string, value.Value,
+	error) {
 	var key crypto.Signer
 	var err error
 	switch lookupString(inputs, "algorithm") {
 	case algorithmRSA:
 		key, err = rsa.GenerateKey(c.Random, wholeOf(inputs, "rsaBits"))
 	case algorithmECDSA:
-		curves := map[string]elliptic.Curve{"P224": elliptic.P224(), "P256": elliptic.P256(), "P384": elliptic.P384(), "P521": elliptic.P521()}
+		curves := map[string]elliptic.Curve{"P224": elliptic.P224(), "P256": elliptic.P256(), "P384": elliptic.P384(),
+			"P521": elliptic.P521()}
 		key, err = ecdsa.GenerateKey(curves[lookupString(inputs, "ecdsaCurve")], c.Random)
 	case algorithmED25519:
 		var seed []byte
@@ -122,7 +124,8 @@ func publicKeyOutputs(key crypto.PublicKey) (string, value.Value, error) {
 	}
 	line, md5, sha256 := "", "", ""
 	if public, err := ssh.NewPublicKey(key); err == nil {
-		line, md5, sha256 = string(ssh.MarshalAuthorizedKey(public)), ssh.FingerprintLegacyMD5(public), ssh.FingerprintSHA256(public)
+		line, md5, sha256 = string(ssh.MarshalAuthorizedKey(public)), ssh.FingerprintLegacyMD5(public),
+			ssh.FingerprintSHA256(public)
 	}
 	return checksumID(der), value.MapOf(
 		value.Entry{Key: "publicKeyPem", Value: value.String(encodePEM(blockPublicKey, der))},
@@ -139,8 +142,8 @@ func checksumID(content []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// parseKey reads a private key and says which algorithm it is for. Parameters of a curve may stand before it, as openssl
-// writes them. No error shows any of the text.
+// parseKey reads a private key and says which algorithm it is for. Parameters of a curve may stand before it, as
+// openssl writes them. No error shows any of the text.
 func parseKey(text, what string) (crypto.Signer, string, error) {
 	for rest := []byte(text); ; {
 		block, after := pem.Decode(rest)
@@ -196,7 +199,8 @@ func signerOf(key any, what string) (crypto.Signer, string, error) {
 	case *ed25519.PrivateKey:
 		return *key, algorithmED25519, nil
 	}
-	return nil, "", fmt.Errorf("%s is a key of another algorithm than %s, %s and %s", what, algorithmRSA, algorithmECDSA, algorithmED25519)
+	return nil, "", fmt.Errorf("%s is a key of another algorithm than %s, %s and %s", what, algorithmRSA, algorithmECDSA,
+		algorithmED25519)
 }
 
 // getPublicKey derives the public half of one of two forms of a private key.

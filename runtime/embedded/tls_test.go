@@ -82,7 +82,8 @@ func TestPrivateKey(t *testing.T) {
 				public, err := r.Invoke(t.Context(), provider.InvokeRequest{
 					Token: "tls:index/getPublicKey:getPublicKey", Args: obj(argument, text(outputs, name))})
 				require.NoError(t, err)
-				for _, same := range []string{"id", "publicKeyPem", "publicKeyOpenssh", "publicKeyFingerprintMd5", "publicKeyFingerprintSha256", "algorithm"} {
+				for _, same := range []string{"id", "publicKeyPem", "publicKeyOpenssh", "publicKeyFingerprintMd5",
+					"publicKeyFingerprintSha256", "algorithm"} {
 					require.Equal(t, text(outputs, same), text(public.Result, same), "%s of %s", same, name)
 				}
 				require.True(t, at(public.Result, argument).IsSecret())
@@ -101,8 +102,10 @@ func TestPublicKey(t *testing.T) {
 	t.Parallel()
 	r := configure(t, "tls", Options{})
 	for _, c := range []struct{ name, id, sha256, md5 string }{
-		{"rsa", "56cf9b4a33d6f1fc4ed3d3aab8886ec358d182df", "SHA256:TVldGRJPQfNrHM9CTMM1GkIus74+mJ27GWJvMQRW+Rs", "63:b0:25:3c:9a:1c:20:fc:ed:68:eb:a2:d3:fc:80:b7"},
-		{"p256", "5c2056dce071a844f0f8b08c5f4ab7ef223b1087", "SHA256:eeUhYTMDzkitGOdLjMhJMRn1VfepDzSdBhYQM1uzJfs", "d4:e3:55:9d:1f:f7:c1:79:5b:91:f8:03:03:43:ac:7a"},
+		{"rsa", "56cf9b4a33d6f1fc4ed3d3aab8886ec358d182df", "SHA256:TVldGRJPQfNrHM9CTMM1GkIus74+mJ27GWJvMQRW+Rs",
+			"63:b0:25:3c:9a:1c:20:fc:ed:68:eb:a2:d3:fc:80:b7"},
+		{"p256", "5c2056dce071a844f0f8b08c5f4ab7ef223b1087", "SHA256:eeUhYTMDzkitGOdLjMhJMRn1VfepDzSdBhYQM1uzJfs",
+			"d4:e3:55:9d:1f:f7:c1:79:5b:91:f8:03:03:43:ac:7a"},
 		{"p224", "5885434f06977fd6b2a9cd7924348a79bf92bd09", "", ""},
 	} {
 		response, err := r.Invoke(t.Context(), provider.InvokeRequest{
@@ -119,7 +122,8 @@ func TestPublicKey(t *testing.T) {
 	response, err := r.Invoke(t.Context(), provider.InvokeRequest{
 		Token: "tls:index/getPublicKey:getPublicKey", Args: obj("privateKeyOpenssh", sample("ed25519.openssh"))})
 	require.NoError(t, err)
-	require.Equal(t, "SHA256:1zVOt8aC3TgojSwj1FSbiblH0F3rwA6rBzziDnmpX1E", text(response.Result, "publicKeyFingerprintSha256"))
+	require.Equal(t, "SHA256:1zVOt8aC3TgojSwj1FSbiblH0F3rwA6rBzziDnmpX1E",
+		text(response.Result, "publicKeyFingerprintSha256"))
 
 	for _, c := range []struct {
 		args value.Value
@@ -127,7 +131,8 @@ func TestPublicKey(t *testing.T) {
 	}{
 		{obj(), "either"}, {obj("privateKeyPem", "x", "privateKeyOpenssh", "y"), "either"},
 		{obj("privateKeyPem", "x"), "no private key"}, {obj("privateKeyPem", sample("authority.pem")), "must begin with"},
-		{obj("privateKeyPem", sample("locked.pem")), "encrypted"}, {obj("privateKeyOpenssh", sample("locked.openssh")), "passphrase"},
+		{obj("privateKeyPem", sample("locked.pem")), "encrypted"}, {obj("privateKeyOpenssh", sample("locked.openssh")),
+			"passphrase"},
 		{obj("privateKeyOpenssh", "x"), "form of OpenSSH"},
 		{obj("privateKeyPem", "-----BEGIN PRIVATE KEY-----\nc2VjcmV0\n-----END PRIVATE KEY-----\n"), "cannot be read"},
 	} {
@@ -137,8 +142,8 @@ func TestPublicKey(t *testing.T) {
 	}
 }
 
-// TestChecksumID has the IDs that the public package gives: the checksum of what openssl writes in binary, without the line
-// break that this encoding of the request happens to end with.
+// TestChecksumID has the IDs that the public package gives: the checksum of what openssl writes in binary, without the
+// line break that this encoding of the request happens to end with.
 func TestChecksumID(t *testing.T) {
 	t.Parallel()
 	block, _ := pem.Decode([]byte(someKey.request))
@@ -147,15 +152,17 @@ func TestChecksumID(t *testing.T) {
 }
 
 func fullSubject() value.Value {
-	return obj("commonName", "service.test", "organization", "Ours", "organizationalUnit", "Tests", "locality", "Here", "province", "There",
-		"country", "DE", "postalCode", "12345", "serialNumber", "7", "streetAddresses", []string{"First 1", "Second 2"}, "emailAddress", "a@b.test")
+	return obj("commonName", "service.test", "organization", "Ours", "organizationalUnit", "Tests", "locality", "Here",
+		"province", "There",
+		"country", "DE", "postalCode", "12345", "serialNumber", "7", "streetAddresses", []string{"First 1", "Second 2"},
+		"emailAddress", "a@b.test")
 }
 
 func TestCertRequest(t *testing.T) {
 	t.Parallel()
 	r := configure(t, "tls", Options{})
-	inputs := obj("privateKeyPem", sample("p256.pem"), "subject", fullSubject(), "dnsNames", []string{"a.test", "*.b.test"},
-		"ipAddresses", []string{"10.0.0.1", "::1"}, "uris", []string{"spiffe://a.test/x"})
+	inputs := obj("privateKeyPem", sample("p256.pem"), "subject", fullSubject(), "dnsNames",
+		[]string{"a.test", "*.b.test"}, "ipAddresses", []string{"10.0.0.1", "::1"}, "uris", []string{"spiffe://a.test/x"})
 	id, outputs := r.create(requestType, inputs)
 	request, err := parseRequest(text(outputs, "certRequestPem"), "it")
 	require.NoError(t, err)
@@ -176,8 +183,10 @@ func TestCertRequest(t *testing.T) {
 	}
 	same := inputs.With("subject", fullSubject().With("locality", value.String("Here")))
 	require.Equal(t, provider.DiffNone, r.diff(requestType, inputs, outputs, same).Changes)
-	_, plain := r.create(requestType, obj("privateKeyPem", someKey.private, "subject", obj("commonName", "x", "country", "")))
-	require.Equal(t, provider.DiffNone, r.diff(requestType, obj(), plain, obj("privateKeyPem", someKey.private, "subject", obj("commonName", "x"))).Changes)
+	_, plain := r.create(requestType, obj("privateKeyPem", someKey.private, "subject",
+		obj("commonName", "x", "country", "")))
+	require.Equal(t, provider.DiffNone, r.diff(requestType, obj(), plain, obj("privateKeyPem", someKey.private, "subject",
+		obj("commonName", "x"))).Changes)
 	// Releases of the public package before 4 kept a digest of the key instead.
 	digest := outputs.With("privateKeyPem", value.String("0cc175b9c0f1b6a831c399e269772661"))
 	require.False(t, r.diff(requestType, inputs, digest, inputs).Replace())
@@ -187,8 +196,10 @@ func TestCertificateChain(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 3, 1, 12, 0, 0, 500, time.UTC)
 	r := configure(t, "tls", Options{Now: func() time.Time { return now }})
-	authorityInputs := obj("privateKeyPem", sample("p256.pem"), "subject", obj("commonName", "authority"), "isCaCertificate", true,
-		"setAuthorityKeyId", true, "maxPathLength", 0, "validityPeriodHours", 48, "allowedUses", []string{"cert_signing", "crl_signing"})
+	authorityInputs := obj("privateKeyPem", sample("p256.pem"), "subject", obj("commonName", "authority"),
+		"isCaCertificate", true,
+		"setAuthorityKeyId", true, "maxPathLength", 0, "validityPeriodHours", 48, "allowedUses",
+		[]string{"cert_signing", "crl_signing"})
 	authorityID, authority := r.create(selfSignedType, authorityInputs)
 	root, err := parseCertificate(text(authority, "certPem"), "it")
 	require.NoError(t, err)
@@ -201,15 +212,19 @@ func TestCertificateChain(t *testing.T) {
 	require.Equal(t, "2026-03-03T12:00:00Z", text(authority, "validityEndTime"))
 	require.Equal(t, "ECDSA", text(authority, "keyAlgorithm"))
 
-	_, request := r.create(requestType, obj("privateKeyPem", sample("rsa.pem"), "subject", fullSubject(), "dnsNames", []string{"service.test"}))
-	inputs := obj("caPrivateKeyPem", sample("p256.pem"), "caCertPem", text(authority, "certPem"), "certRequestPem", text(request, "certRequestPem"),
-		"validityPeriodHours", 24, "allowedUses", []string{"digital_signature", "server_auth", "client_auth"}, "setSubjectKeyId", true)
+	_, request := r.create(requestType, obj("privateKeyPem", sample("rsa.pem"), "subject", fullSubject(), "dnsNames",
+		[]string{"service.test"}))
+	inputs := obj("caPrivateKeyPem", sample("p256.pem"), "caCertPem", text(authority, "certPem"), "certRequestPem",
+		text(request, "certRequestPem"),
+		"validityPeriodHours", 24, "allowedUses", []string{"digital_signature", "server_auth", "client_auth"},
+		"setSubjectKeyId", true)
 	_, outputs := r.create(signedType, inputs)
 	leaf, err := parseCertificate(text(outputs, "certPem"), "it")
 	require.NoError(t, err)
 	pool := x509.NewCertPool()
 	pool.AddCert(root)
-	_, err = leaf.Verify(x509.VerifyOptions{Roots: pool, DNSName: "service.test", CurrentTime: now, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}})
+	_, err = leaf.Verify(x509.VerifyOptions{Roots: pool, DNSName: "service.test", CurrentTime: now,
+		KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}})
 	require.NoError(t, err)
 	require.Equal(t, root.SubjectKeyId, leaf.AuthorityKeyId)
 	require.Equal(t, root.RawSubject, leaf.RawIssuer)
@@ -223,14 +238,18 @@ func TestCertificateChain(t *testing.T) {
 		{"the authority's key is another", "caPrivateKeyPem", sample("rsa.pem"), "not the key of"},
 		{"the request is a certificate", "certRequestPem", someKey.certificate, "must begin with"},
 		{"the authority is no PEM", "caCertPem", "x", "not in the PEM"},
-		{"the authority is damaged", "caCertPem", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n", "no certificate"},
+		{"the authority is damaged", "caCertPem", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n",
+			"no certificate"},
 		{"the key is no PEM", "caPrivateKeyPem", "x", "no private key"},
 	} {
-		_, err := r.Create(t.Context(), provider.CreateRequest{Subject: subject(signedType), Inputs: inputs.With(c.property, value.String(c.text))})
+		_, err := r.Create(t.Context(), provider.CreateRequest{Subject: subject(signedType),
+			Inputs: inputs.With(c.property, value.String(c.text))})
 		require.ErrorContains(t, err, c.why, c.name)
 	}
-	_, err = r.Create(t.Context(), provider.CreateRequest{Subject: subject(signedType), Inputs: obj("caPrivateKeyPem", someKey.private,
-		"caCertPem", someKey.certificate, "certRequestPem", noSubjectRequest(t, r), "validityPeriodHours", 1, "isCaCertificate", true, "allowedUses", []string{})})
+	_, err = r.Create(t.Context(), provider.CreateRequest{Subject: subject(signedType),
+		Inputs: obj("caPrivateKeyPem", someKey.private,
+			"caCertPem", someKey.certificate, "certRequestPem", noSubjectRequest(t, r), "validityPeriodHours", 1,
+			"isCaCertificate", true, "allowedUses", []string{})})
 	require.ErrorContains(t, err, "must name it")
 }
 
@@ -245,9 +264,10 @@ func TestSignedByNoAuthority(t *testing.T) {
 	t.Parallel()
 	lines := make(chan LogLine, 1)
 	r := configure(t, "tls", Options{Log: func(l LogLine) { lines <- l }})
-	_, leaf := r.create(selfSignedType, obj("privateKeyPem", someKey.private, "subject", obj("commonName", "x"), "validityPeriodHours", 1, "allowedUses", []string{}))
-	r.create(signedType, obj("caPrivateKeyPem", someKey.private, "caCertPem", text(leaf, "certPem"), "certRequestPem", someKey.request,
+	_, leaf := r.create(selfSignedType, obj("privateKeyPem", someKey.private, "subject", obj("commonName", "x"),
 		"validityPeriodHours", 1, "allowedUses", []string{}))
+	r.create(signedType, obj("caPrivateKeyPem", someKey.private, "caCertPem", text(leaf, "certPem"), "certRequestPem",
+		someKey.request, "validityPeriodHours", 1, "allowedUses", []string{}))
 	require.Contains(t, (<-lines).Text, "not the certificate of an authority")
 }
 
@@ -255,10 +275,12 @@ func TestCertificateRenewal(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
 	r := configure(t, "tls", Options{Now: func() time.Time { return now }})
-	inputs := obj("privateKeyPem", someKey.private, "subject", obj("commonName", "x"), "validityPeriodHours", 48, "earlyRenewalHours", 12, "allowedUses", []string{})
+	inputs := obj("privateKeyPem", someKey.private, "subject", obj("commonName", "x"), "validityPeriodHours", 48,
+		"earlyRenewalHours", 12, "allowedUses", []string{})
 	_, outputs := r.create(selfSignedType, inputs)
 	read := func() bool {
-		response, err := r.Read(t.Context(), provider.ReadRequest{Subject: subject(selfSignedType), ID: "x", Inputs: inputs, Outputs: outputs})
+		response, err := r.Read(t.Context(), provider.ReadRequest{Subject: subject(selfSignedType), ID: "x", Inputs: inputs,
+			Outputs: outputs})
 		require.NoError(t, err)
 		return boolOf(response.Outputs, "readyForRenewal")
 	}
@@ -277,13 +299,16 @@ func TestCertificateRenewal(t *testing.T) {
 	diff = r.diff(selfSignedType, inputs, outputs, later)
 	require.False(t, diff.Replace())
 	require.Equal(t, []string{"earlyRenewalHours"}, diff.Diffs)
-	updated, err := r.Update(t.Context(), provider.UpdateRequest{Subject: subject(selfSignedType), ID: "x", OldInputs: inputs, OldOutputs: outputs, News: later})
+	updated, err := r.Update(t.Context(), provider.UpdateRequest{Subject: subject(selfSignedType), ID: "x",
+		OldInputs: inputs, OldOutputs: outputs, News: later})
 	require.NoError(t, err)
 	require.Equal(t, text(outputs, "certPem"), text(updated.Outputs, "certPem"))
 	require.Equal(t, provider.DiffNone, r.diff(selfSignedType, later, updated.Outputs, later).Changes)
 	for name, news := range map[string]value.Value{
-		"validityPeriodHours": inputs.With("validityPeriodHours", value.Int(47)), "allowedUses": inputs.With("allowedUses", value.List(value.String("server_auth"))),
-		"isCaCertificate": inputs.With("isCaCertificate", value.Bool(true)), "maxPathLength": inputs.With("maxPathLength", value.Int(1)),
+		"validityPeriodHours": inputs.With("validityPeriodHours", value.Int(47)), "allowedUses": inputs.With("allowedUses",
+			value.List(value.String("server_auth"))),
+		"isCaCertificate": inputs.With("isCaCertificate", value.Bool(true)), "maxPathLength": inputs.With("maxPathLength",
+			value.Int(1)),
 	} {
 		require.Contains(t, r.diff(selfSignedType, later, updated.Outputs, news).Replaces, name)
 	}
@@ -300,13 +325,19 @@ func TestTLSFaults(t *testing.T) {
 		{"algorithm", keyType, obj("algorithm", "DSA"), "algorithm", "RSA, ECDSA, ED25519"},
 		{"curve", keyType, obj("algorithm", "ECDSA", "ecdsaCurve", "P25"), "ecdsaCurve", "P224"},
 		{"bits", keyType, obj("algorithm", "RSA", "rsaBits", 512), "rsaBits", "from 1024"},
-		{"address", requestType, obj("privateKeyPem", "", "ipAddresses", []string{"1.2.3.4", "1.2.3"}), "ipAddresses[1]", "no IP address"},
+		{"address", requestType, obj("privateKeyPem", "", "ipAddresses", []string{"1.2.3.4", "1.2.3"}), "ipAddresses[1]",
+			"no IP address"},
 		{"URI", requestType, obj("privateKeyPem", "", "uris", []string{"://"}), "uris[0]", "no URI"},
-		{"use", selfSignedType, certificate.With("allowedUses", value.List(value.String("signing"))), "allowedUses[0]", "cert_signing"},
-		{"hours", selfSignedType, certificate.With("validityPeriodHours", value.Number(1e9)), "validityPeriodHours", "from 0"},
-		{"early", signedType, obj("caPrivateKeyPem", "", "caCertPem", "", "certRequestPem", "", "validityPeriodHours", 1, "allowedUses", []string{}, "earlyRenewalHours", -1), "earlyRenewalHours", "from 0"},
-		{"nameless authority", selfSignedType, certificate.With("isCaCertificate", value.Bool(true)), "subject", "must name it"},
-		{"nothing to refer to", selfSignedType, certificate.With("setAuthorityKeyId", value.Bool(true)), "setAuthorityKeyId", "setSubjectKeyId"},
+		{"use", selfSignedType, certificate.With("allowedUses", value.List(value.String("signing"))), "allowedUses[0]",
+			"cert_signing"},
+		{"hours", selfSignedType, certificate.With("validityPeriodHours", value.Number(1e9)), "validityPeriodHours",
+			"from 0"},
+		{"early", signedType, obj("caPrivateKeyPem", "", "caCertPem", "", "certRequestPem", "", "validityPeriodHours", 1,
+			"allowedUses", []string{}, "earlyRenewalHours", -1), "earlyRenewalHours", "from 0"},
+		{"nameless authority", selfSignedType, certificate.With("isCaCertificate", value.Bool(true)), "subject",
+			"must name it"},
+		{"nothing to refer to", selfSignedType, certificate.With("setAuthorityKeyId", value.Bool(true)), "setAuthorityKeyId",
+			"setSubjectKeyId"},
 	} {
 		r := configure(t, "tls", Options{})
 		response, err := r.Check(t.Context(), provider.CheckRequest{Subject: subject(c.typ), News: c.inputs})
@@ -325,13 +356,15 @@ const certificateToken = "tls:index/getCertificate:getCertificate"
 func TestGetCertificateOfContent(t *testing.T) {
 	t.Parallel()
 	r := configure(t, "tls", Options{})
-	response, err := r.Invoke(t.Context(), provider.InvokeRequest{Token: certificateToken, Args: obj("content", someKey.certificate)})
+	response, err := r.Invoke(t.Context(), provider.InvokeRequest{Token: certificateToken,
+		Args: obj("content", someKey.certificate)})
 	require.NoError(t, err)
 	list, _ := at(response.Result, "certificates").AsList()
 	require.Len(t, list, 1)
 	want := map[string]string{
-		"certPem": someKey.certificate, "issuer": "CN=authority.test", "subject": "CN=authority.test", "notBefore": "2026-11-21T12:38:59Z",
-		"notAfter": "2126-10-28T12:38:59Z", "publicKeyAlgorithm": "Ed25519", "signatureAlgorithm": "Ed25519",
+		"certPem": someKey.certificate, "issuer": "CN=authority.test", "subject": "CN=authority.test",
+		"notBefore": "2026-11-21T12:38:59Z",
+		"notAfter":  "2126-10-28T12:38:59Z", "publicKeyAlgorithm": "Ed25519", "signatureAlgorithm": "Ed25519",
 		"serialNumber":    "149846220566521995139991337131854366481442981892",
 		"sha1Fingerprint": "72e16350c09a45bb78ace130ca7794ad0bdf12ee",
 	}
@@ -345,7 +378,8 @@ func TestGetCertificateOfContent(t *testing.T) {
 		why  string
 	}{
 		{obj(), "either"}, {obj("content", "x"), "not in the PEM"}, {obj("content", someKey.private), "must begin with"},
-		{obj("content", someKey.certificate, "verifyChain", false), "not verified"}, {obj("url", "http://a.test"), "must be such as"},
+		{obj("content", someKey.certificate, "verifyChain", false), "not verified"},
+		{obj("url", "http://a.test"), "must be such as"},
 		{obj("url", "tls://a.test"), "needs a port"},
 	} {
 		_, err := r.Invoke(t.Context(), provider.InvokeRequest{Token: certificateToken, Args: c.args})
@@ -362,7 +396,8 @@ func TestGetCertificateOfServer(t *testing.T) {
 	address := strings.TrimPrefix(server.URL, "https://")
 	r := configure(t, "tls", Options{})
 	for _, url := range []string{"https://" + address, "tls://" + address} {
-		response, err := r.Invoke(t.Context(), provider.InvokeRequest{Token: certificateToken, Args: obj("url", url, "verifyChain", false)})
+		response, err := r.Invoke(t.Context(), provider.InvokeRequest{Token: certificateToken,
+			Args: obj("url", url, "verifyChain", false)})
 		require.NoError(t, err)
 		list, _ := at(response.Result, "certificates").AsList()
 		require.Len(t, list, 1)
@@ -398,7 +433,8 @@ func TestGetCertificateThroughProxy(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		response, err := c.Invoke(t.Context(), provider.InvokeRequest{Token: certificateToken, Args: obj("url", server.URL, "verifyChain", false)})
+		response, err := c.Invoke(t.Context(), provider.InvokeRequest{Token: certificateToken,
+			Args: obj("url", server.URL, "verifyChain", false)})
 		if err == nil {
 			require.Len(t, response.Failures, 0)
 			list, _ := at(response.Result, "certificates").AsList()
@@ -435,7 +471,8 @@ func passOn(w http.ResponseWriter, request *http.Request) {
 }
 
 func FuzzTLSDecoders(f *testing.F) {
-	for _, name := range []string{"rsa.pem", "p256.pem", "p224.pem", "ed25519.pem", "request.pem", "authority.pem", "ed25519.openssh", "locked.pem", "locked.openssh"} {
+	for _, name := range []string{"rsa.pem", "p256.pem", "p224.pem", "ed25519.pem", "request.pem", "authority.pem",
+		"ed25519.openssh", "locked.pem", "locked.openssh"} {
 		f.Add(sample(name))
 	}
 	c := certificates{generator: generator{Options{}.withDefaults()}}

@@ -26,8 +26,10 @@ func many(ctx context.Context, m monitor.Monitor, n int, text string) error {
 	if err != nil {
 		return err
 	}
-	nested := value.MapOf(value.Entry{Key: "a", Value: value.String("x")}, value.Entry{Key: "b", Value: value.List(value.Int(1), value.Int(2))},
-		value.Entry{Key: "c", Value: value.MapOf(value.Entry{Key: "d", Value: value.Bool(true)}, value.Entry{Key: "e", Value: value.String("y")})})
+	nested := value.MapOf(value.Entry{Key: "a", Value: value.String("x")},
+		value.Entry{Key: "b", Value: value.List(value.Int(1), value.Int(2))},
+		value.Entry{Key: "c", Value: value.MapOf(value.Entry{Key: "d", Value: value.Bool(true)},
+			value.Entry{Key: "e", Value: value.String("y")})})
 	var before urn.URN
 	for i := range n {
 		r := monitor.RegisterRequest{Type: "test:index:Res", Custom: true, Name: fmt.Sprintf("r%d", i), Parent: stack.URN,
@@ -53,7 +55,8 @@ func benchOptions(base *state.Snapshot, c *cloud) Options {
 func BenchmarkOperations(b *testing.B) {
 	for _, n := range []int{1000, 10000} {
 		run := func(b *testing.B, base *state.Snapshot, c *cloud, text string) *state.Snapshot {
-			result, err := Update(b.Context(), benchOptions(base, c), func(ctx context.Context, m monitor.Monitor) error { return many(ctx, m, n, text) })
+			result, err := Update(b.Context(), benchOptions(base, c),
+				func(ctx context.Context, m monitor.Monitor) error { return many(ctx, m, n, text) })
 			if err != nil || result.Failed {
 				b.Fatal(err, "failed")
 			}

@@ -28,10 +28,10 @@ var (
 // othersObject is the ID of an object that somebody else manages.
 const othersObject = "elsewhere"
 
-// TestModel runs chains of one to eight random programs, each a change of the one before, with providers that fail, with
-// interrupts, and with operations on parts of a stack in between. What must hold after each operation is in check; in
-// addition, once the providers are well, a program takes hold, a second run of it changes nothing and its preview agrees;
-// and at the end a destroy leaves nothing at the provider.
+// TestModel runs chains of one to eight random programs, each a change of the one before, with providers that fail,
+// with interrupts, and with operations on parts of a stack in between. What must hold after each operation is in check;
+// in addition, once the providers are well, a program takes hold, a second run of it changes nothing and its preview
+// agrees; and at the end a destroy leaves nothing at the provider.
 //
 // `make model CHAINS=10000` runs more; -seed N -chains 1 runs one again.
 func TestModel(t *testing.T) {
@@ -44,8 +44,8 @@ func TestModel(t *testing.T) {
 				c := newChain(t, seed, seen)
 				defer func() {
 					if t.Failed() {
-						t.Logf("again with: go test ./runtime/engine -run TestModel -seed %d -chains 1\n%v\n%s\n%s", seed, c.program, c.ledger,
-							strings.Join(c.trail, "\n"))
+						t.Logf("again with: go test ./runtime/engine -run TestModel -seed %d -chains 1\n%v\n%s\n%s", seed, c.program,
+							c.ledger, strings.Join(c.trail, "\n"))
 					}
 				}()
 				c.run()
@@ -58,10 +58,14 @@ func TestModel(t *testing.T) {
 	if *chains < 100 || t.Failed() {
 		return
 	}
-	for _, what := range []string{"preview", "update", "refresh", "refresh program", "destroy", "destroy program", "import command",
-		"targets", "excludes", "replace", "continue on error", "refresh first", "refresh first, program", "interrupted", "failed",
-		"planned", "drift", "lost", "tainted", "refused: protected", "same", "create", "update of one", "delete", "create-replacement", "delete-replaced",
-		"remove-pending-replace", "read", "discard", "import", "import-replacement", "renamed", "moved", "retained", "gone with another",
+	for _, what := range []string{"preview", "update", "refresh", "refresh program", "destroy", "destroy program",
+		"import command",
+		"targets", "excludes", "replace", "continue on error", "refresh first", "refresh first, program", "interrupted",
+		"failed",
+		"planned", "drift", "lost", "tainted", "refused: protected", "same", "create", "update of one", "delete",
+		"create-replacement", "delete-replaced",
+		"remove-pending-replace", "read", "discard", "import", "import-replacement", "renamed", "moved", "retained",
+		"gone with another",
 		"replaced provider", "deleteBeforeReplace", "left behind"} {
 		require.NotZero(t, seen.counts[what], "no chain has come across: %s", what)
 	}
@@ -75,8 +79,9 @@ func (c *chain) ledgerText() string {
 	}
 	for _, r := range c.state.Resources {
 		text += fmt.Sprintf("  %s [%s]", short(r.URN), r.ID)
-		for what, is := range map[string]bool{"DELETE": r.Delete, "PENDING-REPLACEMENT": r.PendingReplacement, "external": r.External,
-			"protect": r.Protect, "retain": r.RetainOnDelete, "taint": r.Taint, "init-errors": len(r.InitErrors) > 0} {
+		for what, is := range map[string]bool{"DELETE": r.Delete, "PENDING-REPLACEMENT": r.PendingReplacement,
+			"external": r.External,
+			"protect":  r.Protect, "retain": r.RetainOnDelete, "taint": r.Taint, "init-errors": len(r.InitErrors) > 0} {
 			if is {
 				text += " " + what
 			}
@@ -125,8 +130,10 @@ type chain struct {
 }
 
 func newChain(t *testing.T, seed uint64, seen *sightings) *chain {
-	c := &chain{world: newWorld(), t: t, r: rand.New(rand.NewPCG(seed, 2)), seen: seen, program: model{decls: map[string]decl{}},
-		workers: []int{1, 4}[seed%2], ids: map[urn.URN]string{}, kept: map[string]bool{}, lost: map[string]bool{}, loose: map[string]bool{}}
+	c := &chain{world: newWorld(), t: t, r: rand.New(rand.NewPCG(seed, 2)), seen: seen,
+		program: model{decls: map[string]decl{}},
+		workers: []int{1, 4}[seed%2], ids: map[urn.URN]string{}, kept: map[string]bool{}, lost: map[string]bool{},
+		loose: map[string]bool{}}
 	c.cloud.log = func(string, ...any) {}
 	c.cloud.objects[othersObject] = value.MapOf(value.Entry{Key: "out", Value: value.String("of elsewhere")})
 	return c
@@ -140,7 +147,8 @@ func (c *chain) one(in int) bool { return c.r.IntN(in) == 0 }
 func (c *chain) run() {
 	for range 1 + c.r.IntN(8) {
 		before := c.program.zone
-		if c.program = c.program.edit(c.r, c.next); c.program.zone == before { // else imports would be replaced, which is refused
+		// else imports would be replaced, which is refused
+		if c.program = c.program.edit(c.r, c.next); c.program.zone == before {
 			c.wish()
 		}
 		c.trail = append(c.trail, "--- a new version")
@@ -274,7 +282,8 @@ func (c *chain) trouble() {
 	}
 }
 
-// something is an operation that need not succeed: it may be confined to a part of the stack, interrupted, or hit trouble.
+// something is an operation that need not succeed: it may be confined to a part of the stack, interrupted, or hit
+// trouble.
 func (c *chain) something() {
 	var behind Program
 	if c.one(2) {
@@ -343,7 +352,8 @@ func (c *chain) importSomething() {
 	name := c.next()
 	id := "found-" + name
 	d := decl{form: plain, texts: map[string]string{"v": "1", "repl": "1"}, protect: c.one(2)}
-	c.cloud.objects[id] = value.MapOf(value.Entry{Key: "v", Value: value.String("1")}, value.Entry{Key: "repl", Value: value.String("1")})
+	c.cloud.objects[id] = value.MapOf(value.Entry{Key: "v", Value: value.String("1")},
+		value.Entry{Key: "repl", Value: value.String("1")})
 	c.loose[id] = true
 	if !c.one(3) {
 		c.program.add(name, d)
@@ -368,9 +378,13 @@ func (c *chain) settle() {
 		c.offer()
 	}
 	if c.one(2) {
-		cautious := c.operate("update", nil, func(ctx context.Context, o Options) (*Result, error) { return Update(ctx, o, program) })
+		cautious := c.operate("update", nil, func(ctx context.Context, o Options) (*Result,
+			error) {
+			return Update(ctx, o, program)
+		})
 		if cautious.Failed {
-			require.True(c.t, slices.ContainsFunc(c.said, func(text string) bool { return strings.Contains(text, "protected") }), "nothing is in the way")
+			require.True(c.t, slices.ContainsFunc(c.said, func(text string) bool { return strings.Contains(text, "protected") }),
+				"nothing is in the way")
 			c.seen.note("refused: protected")
 		}
 	}
@@ -384,7 +398,8 @@ func (c *chain) settle() {
 		require.False(c.t, planned.Failed, "nothing is in the way of a preview")
 		bound = planned.Plan
 	}
-	guessed := c.cloud.guessed || slices.ContainsFunc(c.warned, func(text string) bool { return strings.Contains(text, "not known during preview") })
+	guessed := c.cloud.guessed || slices.ContainsFunc(c.warned,
+		func(text string) bool { return strings.Contains(text, "not known during preview") })
 	for _, d := range c.program.decls { // a provider whose configuration is not known is not asked what its change means
 		guessed = guessed || d.form == provides && len(d.uses) > 0
 	}
@@ -504,8 +519,10 @@ func (c *chain) hear(o *Options, e Event) {
 		if o.DryRun || e.Outputs || e.Step.Op == OpRefresh { // which changes nothing at the provider
 			return
 		}
-		if old := e.Step.Old; old != nil && (e.Step.Op == OpDelete || e.Step.Op == OpDeleteReplaced) && old.Custom && !old.External {
-			require.False(c.t, e.Step.Op == OpDelete && old.Protect && !o.IgnoreProtect, "%s is protected and was deleted", old.URN)
+		if old := e.Step.Old; old != nil && (e.Step.Op == OpDelete || e.Step.Op == OpDeleteReplaced) && old.Custom &&
+			!old.External {
+			require.False(c.t, e.Step.Op == OpDelete && old.Protect && !o.IgnoreProtect, "%s is protected and was deleted",
+				old.URN)
 			switch {
 			case old.RetainOnDelete:
 				c.seen.note("retained")
@@ -559,7 +576,8 @@ func (c *chain) check(o *Options, m *memory, before map[string]value.Value, resu
 	require.NoError(t, result.Snapshot.Verify()) // E1.50: in an order in which each follows what it depends on
 	c.state = result.Snapshot
 	for _, op := range c.state.Pending { // a plugin died in the middle, and nobody can tell
-		require.True(t, c.crashes && op.Kind == state.Creating || result.Failed, "%s of %s is still under way", op.Kind, op.Resource.URN)
+		require.True(t, c.crashes && op.Kind == state.Creating || result.Failed, "%s of %s is still under way", op.Kind,
+			op.Resource.URN)
 	}
 	if !result.Canceled {
 		require.Equal(t, result.Failed, len(c.said) > 0, "a failure says why, and only a failure: %v", c.said)
@@ -592,7 +610,8 @@ func (c *chain) check(o *Options, m *memory, before map[string]value.Value, resu
 		// old resource stays.
 		for _, r := range c.state.Resources {
 			_, there := c.cloud.objects[r.ID]
-			require.False(t, managed[r.ID] && !there && r.DeletedWith != "" && !c.lost[r.ID], "%s is gone behind the back of the state", r.ID)
+			require.False(t, managed[r.ID] && !there && r.DeletedWith != "" && !c.lost[r.ID],
+				"%s is gone behind the back of the state", r.ID)
 		}
 	}
 	for id := range managed {
@@ -629,8 +648,8 @@ func managedBy(s *state.Snapshot) map[string]bool {
 	return ids
 }
 
-// link tells the cloud with which object a resource's object goes: the one that its owner had when the program first said
-// that it goes with that.
+// link tells the cloud with which object a resource's object goes: the one that its owner had when the program first
+// said that it goes with that.
 func (w *world) link(ids map[urn.URN]string, r *state.Resource) {
 	if r == nil || !r.Custom || r.ID == "" {
 		return

@@ -14,10 +14,11 @@ import (
 	"github.com/yamlhost/yamlhost/value/urn"
 )
 
-// cloud is a provider for tests, with everything that it manages. It implements provider.Loader; each load is a process of
-// its own. What it does is told by names of properties: a change of one that begins with "repl" forces a replacement, of
-// one that begins with "dbr" a replacement that deletes first, every other is made in place. A property "bad" is refused
-// by Check, and with "named" Check makes up a name. Outputs are the inputs and "out", which only a real create knows.
+// cloud is a provider for tests, with everything that it manages. It implements provider.Loader; each load is a process
+// of its own. What it does is told by names of properties: a change of one that begins with "repl" forces a
+// replacement, of one that begins with "dbr" a replacement that deletes first, every other is made in place. A property
+// "bad" is refused by Check, and with "named" Check makes up a name. Outputs are the inputs and "out", which only a
+// real create knows.
 type cloud struct {
 	mu      sync.Mutex
 	objects map[string]value.Value // by ID
@@ -39,7 +40,8 @@ type failure struct {
 }
 
 func newCloud() *cloud {
-	return &cloud{objects: map[string]value.Value{}, counter: map[string]int{}, owner: map[string]string{}, with: map[string]urn.URN{}, fails: map[string]failure{},
+	return &cloud{objects: map[string]value.Value{}, counter: map[string]int{}, owner: map[string]string{},
+		with: map[string]urn.URN{}, fails: map[string]failure{},
 		log: func(string, ...any) {}}
 }
 
@@ -84,7 +86,8 @@ func (f failure) err(id string, outputs value.Value) error {
 	case "unclear":
 		return &provider.Error{Outcome: provider.Unclear, Message: f.message}
 	case "partial":
-		return &provider.Error{Outcome: provider.Partial, Message: f.message, ID: id, Outputs: outputs, Reasons: []string{f.message}}
+		return &provider.Error{Outcome: provider.Partial, Message: f.message, ID: id, Outputs: outputs,
+			Reasons: []string{f.message}}
 	case "crash":
 		return &provider.CrashError{Plugin: "test", Exit: "exit status 2", Output: f.message}
 	}
@@ -100,7 +103,8 @@ type process struct {
 func (p *process) Info(context.Context) (provider.Info, error) {
 	return provider.Info{Name: p.name, Version: p.version}, nil
 }
-func (p *process) Parameterize(_ context.Context, r provider.ParameterizeRequest) (provider.ParameterizeResponse, error) {
+func (p *process) Parameterize(_ context.Context, r provider.ParameterizeRequest) (provider.ParameterizeResponse,
+	error) {
 	p.cloud.log("Parameterize %s %s %s %q", p.name, r.Name, r.Version, r.Value)
 	if string(r.Value) == "wrong" {
 		return provider.ParameterizeResponse{Name: "another"}, nil
@@ -299,7 +303,8 @@ func (p *process) Read(_ context.Context, r provider.ReadRequest) (provider.Read
 	if !ok {
 		return provider.ReadResponse{}, nil
 	}
-	return provider.ReadResponse{ID: r.ID, Inputs: object.Without("out"), Outputs: object, RefreshBeforeUpdate: object.Has("rbu")}, nil
+	return provider.ReadResponse{ID: r.ID, Inputs: object.Without("out"), Outputs: object,
+		RefreshBeforeUpdate: object.Has("rbu")}, nil
 }
 
 func (p *process) Invoke(_ context.Context, r provider.InvokeRequest) (provider.InvokeResponse, error) {
@@ -312,7 +317,8 @@ func (p *process) Invoke(_ context.Context, r provider.InvokeRequest) (provider.
 	return provider.InvokeResponse{Result: r.Args}, nil
 }
 func (p *process) Call(_ context.Context, r provider.CallRequest) (provider.CallResponse, error) {
-	p.cloud.log("Call %s %s deps=%v at %s", r.Token, r.Args.Without("__self__"), r.ArgDependencies["x"], r.Deployment.MonitorEndpoint)
+	p.cloud.log("Call %s %s deps=%v at %s", r.Token, r.Args.Without("__self__"), r.ArgDependencies["x"],
+		r.Deployment.MonitorEndpoint)
 	p.cloud.mu.Lock()
 	defer p.cloud.mu.Unlock()
 	if f, ok := p.cloud.trip("call", r.Token); ok {
@@ -323,7 +329,8 @@ func (p *process) Call(_ context.Context, r provider.CallRequest) (provider.Call
 
 // Construct makes a component and a resource below it.
 func (p *process) Construct(ctx context.Context, r provider.ConstructRequest) (provider.ConstructResponse, error) {
-	p.cloud.log("Construct %s %s inputs=%s deps=%v at %s", r.Type, r.Name, r.Inputs, r.InputDependencies["v"], r.Deployment.MonitorEndpoint)
+	p.cloud.log("Construct %s %s inputs=%s deps=%v at %s", r.Type, r.Name, r.Inputs, r.InputDependencies["v"],
+		r.Deployment.MonitorEndpoint)
 	p.cloud.mu.Lock()
 	f, failing := p.cloud.trip("construct", r.Name)
 	p.cloud.mu.Unlock()
@@ -331,14 +338,17 @@ func (p *process) Construct(ctx context.Context, r provider.ConstructRequest) (p
 		return provider.ConstructResponse{}, f.err("", value.Null)
 	}
 	m := p.cloud.monitor
-	self, err := m.RegisterResource(ctx, monitor.RegisterRequest{Type: r.Type, Name: r.Name, Parent: r.Parent, Protect: r.Protect})
+	self, err := m.RegisterResource(ctx, monitor.RegisterRequest{Type: r.Type, Name: r.Name, Parent: r.Parent,
+		Protect: r.Protect})
 	if err != nil {
 		return provider.ConstructResponse{}, err
 	}
 	v, _ := r.Inputs.Lookup("v")
-	child, err := m.RegisterResource(ctx, monitor.RegisterRequest{Type: "test:index:Res", Name: r.Name + "-child", Parent: self.URN, Custom: true,
-		Inputs: value.MapOf(value.Entry{Key: "v", Value: v}), PropertyDependencies: map[string][]urn.URN{"v": r.InputDependencies["v"]},
-		Dependencies: r.InputDependencies["v"]})
+	child, err := m.RegisterResource(ctx, monitor.RegisterRequest{Type: "test:index:Res", Name: r.Name + "-child",
+		Parent: self.URN, Custom: true,
+		Inputs:               value.MapOf(value.Entry{Key: "v", Value: v}),
+		PropertyDependencies: map[string][]urn.URN{"v": r.InputDependencies["v"]},
+		Dependencies:         r.InputDependencies["v"]})
 	if err != nil {
 		return provider.ConstructResponse{}, err
 	}
@@ -346,7 +356,8 @@ func (p *process) Construct(ctx context.Context, r provider.ConstructRequest) (p
 	if err := m.RegisterOutputs(ctx, self.URN, outputs); err != nil {
 		return provider.ConstructResponse{}, err
 	}
-	return provider.ConstructResponse{URN: self.URN, Outputs: outputs, StateDependencies: map[string][]urn.URN{"child": {child.URN}}}, nil
+	return provider.ConstructResponse{URN: self.URN, Outputs: outputs,
+		StateDependencies: map[string][]urn.URN{"child": {child.URN}}}, nil
 }
 
 func previewed(preview bool) string {

@@ -13,8 +13,8 @@ import (
 	"github.com/yamlhost/yamlhost/value/urn"
 )
 
-// construct has a component's provider build it (E2.38–E2.44). The component and its children arrive as registrations of
-// their own, from the provider's process, so that no slot is held.
+// construct has a component's provider build it (E2.38–E2.44). The component and its children arrive as registrations
+// of their own, from the provider's process, so that no slot is held.
 func (d *Deployment) construct(ctx context.Context, g *plan.Goal) (monitor.RegisterResponse, error) {
 	u := urn.New(d.opts.Stack, d.opts.Project, g.Parent, g.Type, g.Name)
 	i, err := d.registry.Get(g.Provider)
@@ -34,17 +34,20 @@ func (d *Deployment) construct(ctx context.Context, g *plan.Goal) (monitor.Regis
 		return monitor.RegisterResponse{}, d.constructFailed(u, g, err)
 	}
 	if d.endpoint == "" {
-		return monitor.RegisterResponse{}, d.constructFailed(u, g, errors.New("components of a provider cannot be built here: "+
-			"this operation cannot be reached by the provider's process"))
+		return monitor.RegisterResponse{}, d.constructFailed(u, g,
+			errors.New("components of a provider cannot be built here: "+
+				"this operation cannot be reached by the provider's process"))
 	}
 	aliases := d.table.Aliases(u, g.Parent, g.Aliases)
 	answer, err := i.Configured.Construct(d.calls, provider.ConstructRequest{
 		Deployment: d.info(), Type: g.Type, Name: g.Name, Parent: g.Parent, Inputs: g.Inputs,
 		InputDependencies: g.PropertyDependencies, Dependencies: g.Dependencies, Providers: g.Providers, Aliases: aliases,
 		Protect: g.Protect, RetainOnDelete: g.RetainOnDelete, DeleteBeforeReplace: g.DeleteBeforeReplace,
-		AdditionalSecretOutputs: g.AdditionalSecretOutputs, IgnoreChanges: g.IgnoreChanges, ReplaceOnChanges: g.ReplaceOnChanges,
-		DeletedWith: g.DeletedWith, ReplaceWith: g.ReplaceWith, CreateTimeout: g.CustomTimeouts.Create,
-		UpdateTimeout: g.CustomTimeouts.Update, DeleteTimeout: g.CustomTimeouts.Delete, ReplacementTrigger: g.ReplacementTrigger,
+		AdditionalSecretOutputs: g.AdditionalSecretOutputs, IgnoreChanges: g.IgnoreChanges,
+		ReplaceOnChanges: g.ReplaceOnChanges,
+		DeletedWith:      g.DeletedWith, ReplaceWith: g.ReplaceWith, CreateTimeout: g.CustomTimeouts.Create,
+		UpdateTimeout: g.CustomTimeouts.Update, DeleteTimeout: g.CustomTimeouts.Delete,
+		ReplacementTrigger: g.ReplacementTrigger,
 	})
 	if err != nil {
 		return monitor.RegisterResponse{}, d.constructFailed(u, g, err)
@@ -58,7 +61,8 @@ func (d *Deployment) construct(ctx context.Context, g *plan.Goal) (monitor.Regis
 			deps[key] = plan.Distinct(append(append([]urn.URN{}, deps[key]...), more...))
 		}
 	}
-	return monitor.RegisterResponse{URN: answer.URN, Outputs: plan.WithoutDeps(outputs), Known: !d.opts.DryRun, PropertyDependencies: deps}, nil
+	return monitor.RegisterResponse{URN: answer.URN, Outputs: plan.WithoutDeps(outputs), Known: !d.opts.DryRun,
+		PropertyDependencies: deps}, nil
 }
 
 // constructFailed reports a component that could not be built (E2.43).

@@ -42,7 +42,8 @@ func (s *record) deletesFirst() bool {
 	return s.oldState().PendingReplacement || fixed || plan.DeletesFirst(s.diff, s.reg.Goal.DeleteBeforeReplace)
 }
 
-// mark notes what steps are going to do that were decided without comparing, so that later decisions take it into account.
+// mark notes what steps are going to do that were decided without comparing, so that later decisions take it into
+// account.
 func (s *record) mark(steps []Step) {
 	s.d.decisions.Lock()
 	defer s.d.decisions.Unlock()

@@ -14,7 +14,8 @@ import (
 
 // provider resolves the provider of a resource or call: the one named, else the default one of its package, which is
 // registered when it is first needed (E3.28–E3.34). about says for whom.
-func (d *Deployment) provider(ctx context.Context, named string, p monitor.Package, about, position string) (string, error) {
+func (d *Deployment) provider(ctx context.Context, named string, p monitor.Package, about, position string) (string,
+	error) {
 	if named != "" {
 		return d.knownReference(named)
 	}

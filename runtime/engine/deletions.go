@@ -16,7 +16,8 @@ func (d *Deployment) deleteRest() {
 	// After a failure deletions go on only if asked to, and if the program itself ran to its end (E4.125, E5.44).
 	done := d.beginDeletions()
 	bailed, failed := d.faults()
-	if done || d.running.Err() != nil || (failed || d.report.hasFailed()) && !(d.opts.ContinueOnError && !failed && !bailed) {
+	if done || d.running.Err() != nil || (failed || d.report.hasFailed()) &&
+		!(d.opts.ContinueOnError && !failed && !bailed) {
 		return
 	}
 	if d.checkTargets(d.scope.Targets) != nil {

@@ -71,8 +71,8 @@ const (
 	destroying             // to be deleted, with the program's providers (E7.41)
 )
 
-// newDeployment prepares an operation. The caller ends it by calling stop and closing the registry. calls is the context of
-// provider calls; nil for one that ends with ctx.
+// newDeployment prepares an operation. The caller ends it by calling stop and closing the registry. calls is the
+// context of provider calls; nil for one that ends with ctx.
 func newDeployment(ctx, calls context.Context, o Options, scope *plan.Scope, refreshing bool) *Deployment {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -113,7 +113,8 @@ func newDeployment(ctx, calls context.Context, o Options, scope *plan.Scope, ref
 // executorOptions are what takes steps.
 func (d *Deployment) executorOptions() apply.Options {
 	return apply.Options{
-		Project: d.opts.Project, Stack: d.opts.Stack, Calls: d.calls, DryRun: d.opts.DryRun, IgnoreProtect: d.opts.IgnoreProtect,
+		Project: d.opts.Project, Stack: d.opts.Stack, Calls: d.calls, DryRun: d.opts.DryRun,
+		IgnoreProtect:   d.opts.IgnoreProtect,
 		ContinueOnError: d.opts.ContinueOnError, Refreshing: d.report.refreshing, Now: d.opts.Now, Seed: d.opts.Seed,
 		Table: d.table, Providers: d.registry, Journal: d.journal, Report: d.report, Terminated: d.isTerminated, Stop: d.stop,
 		Retried: func(u urn.URN) bool { return pendingOf(d).recorded(u) != nil },
@@ -129,7 +130,8 @@ func (d *Deployment) now() *time.Time {
 // registryOptions are what the operation's registry of providers works with.
 func (d *Deployment) registryOptions() providers.Options {
 	return providers.Options{
-		Loader: d.opts.Providers, Calls: d.calls, Config: providers.Config{Values: d.opts.Config, Secret: d.opts.ConfigSecretKeys},
+		Loader: d.opts.Providers, Calls: d.calls, Config: providers.Config{Values: d.opts.Config,
+			Secret: d.opts.ConfigSecretKeys},
 		DryRun: d.opts.DryRun, NewID: d.opts.NewID, Table: d.table, Extensions: d.opts.Base.Extensions, Guard: d.guard,
 		StackOutputs: d.opts.StackOutputs, StackResources: d.opts.StackResources,
 		Record: func(ref string, extension json.RawMessage) error {

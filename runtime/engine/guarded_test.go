@@ -78,8 +78,8 @@ func (b *babbling) Invoke(ctx context.Context, r provider.InvokeRequest) (provid
 	return provider.InvokeResponse{Result: reservedMap}, nil
 }
 
-// F1.10: a provider that answers with a reserved key fails the one resource that it answers about. What it made stays known
-// by its ID, nothing that cannot be read is recorded, and the next run goes on.
+// F1.10: a provider that answers with a reserved key fails the one resource that it answers about. What it made stays
+// known by its ID, nothing that cannot be read is recorded, and the next run goes on.
 func TestReservedKeysInAnswers(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -149,11 +149,14 @@ func TestReservedKeysInRequests(t *testing.T) {
 	w := newWorld()
 	bad := value.MapOf(value.Entry{Key: "x", Value: reservedMap})
 	w.heard(t, false, func(ctx context.Context, m monitor.Monitor, stack urn.URN) error {
-		_, err := m.RegisterResource(ctx, monitor.RegisterRequest{Type: "pkg:m:R", Name: "a", Custom: true, Parent: stack, Inputs: bad})
+		_, err := m.RegisterResource(ctx, monitor.RegisterRequest{Type: "pkg:m:R", Name: "a", Custom: true, Parent: stack,
+			Inputs: bad})
 		require.ErrorContains(t, err, `pkg:m:R "a": the value of x has the unrecognized signature "nonsense"`)
-		_, err = m.RegisterResource(ctx, monitor.RegisterRequest{Type: "pkg:m:R", Name: "a", Custom: true, Parent: stack, ReplacementTrigger: reservedMap})
+		_, err = m.RegisterResource(ctx, monitor.RegisterRequest{Type: "pkg:m:R", Name: "a", Custom: true, Parent: stack,
+			ReplacementTrigger: reservedMap})
 		require.ErrorContains(t, err, "the replacement trigger")
-		_, err = m.ReadResource(ctx, monitor.ReadRequest{Type: "pkg:m:R", Name: "r", ID: value.String("x"), Parent: stack, State: bad})
+		_, err = m.ReadResource(ctx, monitor.ReadRequest{Type: "pkg:m:R", Name: "r", ID: value.String("x"), Parent: stack,
+			State: bad})
 		require.ErrorContains(t, err, "unrecognized signature")
 		_, err = m.RegisterResource(ctx, monitor.RegisterRequest{Type: "pkg:m:R", Name: "\xff", Custom: true, Parent: stack})
 		require.ErrorContains(t, err, "not UTF-8")

@@ -47,7 +47,8 @@ func (i *Import) parent(o *Options) urn.URN {
 	return i.Parent
 }
 
-// ImportResources takes resources that exist into the state, without a program. What is in the state already stays as it is.
+// ImportResources takes resources that exist into the state, without a program. What is in the state already stays as
+// it is.
 func ImportResources(ctx context.Context, o Options, imports []Import) (*Result, error) {
 	seen := map[urn.URN]bool{}
 	for _, i := range imports {
@@ -158,8 +159,8 @@ func (d importer) makeProviders(ctx context.Context, imports []Import) error {
 		if d.table.Goal(i.urn(&d.opts)) != nil {
 			continue
 		}
-		g, err := plan.NewGoal(monitor.RegisterRequest{Type: i.Type, Name: i.Name, Custom: true, Parent: i.parent(&d.opts), Protect: &i.Protect,
-			Inputs: providers.WithPackage(plan.AsMap(i.Inputs), i.Package, nil)}, d.opts.RootDir)
+		g, err := plan.NewGoal(monitor.RegisterRequest{Type: i.Type, Name: i.Name, Custom: true, Parent: i.parent(&d.opts),
+			Protect: &i.Protect, Inputs: providers.WithPackage(plan.AsMap(i.Inputs), i.Package, nil)}, d.opts.RootDir)
 		if err != nil {
 			return err
 		}
@@ -181,7 +182,8 @@ func (d importer) importProviders(ctx context.Context, imports []Import) ([]stri
 	}
 	slices.SortStableFunc(order, func(a, b int) int {
 		x, y := &imports[a], &imports[b]
-		return slices.Compare([]string{urn.PackageOf(x.Type), x.Package.Version}, []string{urn.PackageOf(y.Type), y.Package.Version})
+		return slices.Compare([]string{urn.PackageOf(x.Type), x.Package.Version},
+			[]string{urn.PackageOf(y.Type), y.Package.Version})
 	})
 	for _, n := range order {
 		i := &imports[n]
@@ -240,10 +242,12 @@ func (d importer) importOne(i *Import, ref string) error {
 		return fault("unknown parent '%s' for resource '%s'", i.parent(&d.opts), u)
 	}
 	goal := &state.Resource{URN: u, Type: i.Type, Custom: !i.Component, ID: i.ID, ImportID: i.ID, Provider: ref,
-		Parent: i.parent(&d.opts), Protect: i.Protect, ExtensionRef: i.extension, Inputs: value.EmptyMap(), Outputs: value.EmptyMap()}
+		Parent: i.parent(&d.opts), Protect: i.Protect, ExtensionRef: i.extension, Inputs: value.EmptyMap(),
+		Outputs: value.EmptyMap()}
 	reg := d.table.Track(resources.BareGoal(goal), u, goal.Parent)
 	defer close(reg.Done)
-	if _, err := d.executor.Import(plan.NewStep(OpImport, nil, goal), reg, &apply.Import{Component: i.Component, Inputs: i.Inputs, Outputs: i.Outputs}); err != nil {
+	if _, err := d.executor.Import(plan.NewStep(OpImport, nil, goal), reg,
+		&apply.Import{Component: i.Component, Inputs: i.Inputs, Outputs: i.Outputs}); err != nil {
 		reg.Result = monitor.Failed
 		return fmt.Errorf("the import of %s %q failed", i.Type, i.Name)
 	}

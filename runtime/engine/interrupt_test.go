@@ -58,7 +58,8 @@ func (p *slowProcess) Create(ctx context.Context, r provider.CreateRequest) (pro
 
 // interrupted runs a program of two resources and calls interrupt while the first one is being created.
 func interrupted(t *testing.T, o Options, w *world, interrupt func(s *slow)) (*Result, error) {
-	s := &slow{cloud: w.cloud, creating: make(chan string, 2), proceed: make(chan struct{}), cancels: make(chan struct{}, 9)}
+	s := &slow{cloud: w.cloud, creating: make(chan string, 2), proceed: make(chan struct{}),
+		cancels: make(chan struct{}, 9)}
 	o.Providers = s
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -78,8 +79,8 @@ func interrupted(t *testing.T, o Options, w *world, interrupt func(s *slow)) (*R
 			return err
 		}
 		for _, name := range []string{"a", "b"} {
-			_, second = m.RegisterResource(ctx, monitor.RegisterRequest{Type: "test:index:Res", Custom: true, Name: name, Parent: stack.URN,
-				Inputs: value.EmptyMap()})
+			_, second = m.RegisterResource(ctx, monitor.RegisterRequest{Type: "test:index:Res", Custom: true, Name: name,
+				Parent: stack.URN, Inputs: value.EmptyMap()})
 			if second != nil {
 				return second
 			}
@@ -92,7 +93,8 @@ func interrupted(t *testing.T, o Options, w *world, interrupt func(s *slow)) (*R
 	return result, err
 }
 
-// E3.55, E5.50, E5.53, E9.97: providers are told to cancel; what is in flight is finished and kept; nothing else starts.
+// E3.55, E5.50, E5.53, E9.97: providers are told to cancel; what is in flight is finished and kept; nothing else
+// starts.
 func TestFirstInterruptFinishesWhatIsInFlight(t *testing.T) {
 	w := newWorld()
 	o, m := w.options(4, false)
@@ -202,8 +204,8 @@ func TestInterruptedRefreshKeepsWhatWasRead(t *testing.T) {
 	m.requireSound(t, w.state)
 }
 
-// A program that does not look at its context is left alone once the user has interrupted, and what it asks for later is
-// refused.
+// A program that does not look at its context is left alone once the user has interrupted, and what it asks for later
+// is refused.
 func TestInterruptOfAStubbornProgram(t *testing.T) { // E5.50
 	t.Parallel()
 	w := newWorld()
@@ -212,7 +214,8 @@ func TestInterruptOfAStubbornProgram(t *testing.T) { // E5.50
 	o, _ := w.options(4, false)
 	result, err := Update(ctx, o, func(_ context.Context, m monitor.Monitor) error {
 		background := context.Background()
-		if _, err := m.RegisterResource(background, monitor.RegisterRequest{Type: urn.RootStackType, Name: "p-dev"}); err != nil {
+		if _, err := m.RegisterResource(background, monitor.RegisterRequest{Type: urn.RootStackType,
+			Name: "p-dev"}); err != nil {
 			return err
 		}
 		cancel()

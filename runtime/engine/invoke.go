@@ -75,8 +75,8 @@ func (d *Deployment) Invoke(ctx context.Context, r monitor.InvokeRequest) (monit
 	if args.ContainsSecret() && !asked.ContainsSecret() { // the program marks what it has asked itself
 		answer.Result = answer.Result.Secret()
 	}
-	return monitor.InvokeResponse{Result: answer.Result.DependingOn(added(asked, r.Args)...), Failures: failuresOf(answer.Failures),
-		Unknown: !answer.Result.IsKnown()}, nil
+	return monitor.InvokeResponse{Result: answer.Result.DependingOn(added(asked, r.Args)...),
+		Failures: failuresOf(answer.Failures), Unknown: !answer.Result.IsKnown()}, nil
 }
 
 // added are the resources that transforms have made the arguments of a call depend on.
@@ -93,8 +93,8 @@ func failuresOf(list []provider.Failure) []monitor.Failure {
 	return failures
 }
 
-// allExist waits for the resources named, and for the descendants of components among them as far as components lead, and
-// reports whether every custom one exists (E2.51).
+// allExist waits for the resources named, and for the descendants of components among them as far as components lead,
+// and reports whether every custom one exists (E2.51).
 func (d *Deployment) allExist(ctx context.Context, urns []urn.URN) (bool, error) {
 	seen := map[urn.URN]bool{}
 	work := slices.Clone(urns)
@@ -151,7 +151,8 @@ func (d *Deployment) Call(ctx context.Context, r monitor.CallRequest) (monitor.C
 		part, _ := r.Args.Lookup(key)
 		deps[key] = plan.Distinct(slices.Concat(r.ArgDependencies[key], part.AllDeps()))
 	}
-	answer, err := i.Configured.Call(d.calls, provider.CallRequest{Token: r.Token, Args: plan.AsMap(r.Args), ArgDependencies: deps, Deployment: d.info()})
+	answer, err := i.Configured.Call(d.calls, provider.CallRequest{Token: r.Token, Args: plan.AsMap(r.Args),
+		ArgDependencies: deps, Deployment: d.info()})
 	if err != nil { // E2.58
 		if !errors.Is(err, monitor.ErrShutdown) {
 			d.report.message(Message{Severity: diag.Error, Code: diag.InvokeFailed,
@@ -169,8 +170,8 @@ func (d *Deployment) Call(ctx context.Context, r monitor.CallRequest) (monitor.C
 	return monitor.CallResponse{Result: result, Failures: failuresOf(answer.Failures)}, nil
 }
 
-// callProvider finds the provider of a method call: the resource itself if it is a provider, else the one named, else that
-// of the resource (E2.56).
+// callProvider finds the provider of a method call: the resource itself if it is a provider, else the one named, else
+// that of the resource (E2.56).
 func (d *Deployment) callProvider(r monitor.CallRequest) string {
 	self, _ := r.Args.Lookup("__self__")
 	ref, ok := self.AsResource()

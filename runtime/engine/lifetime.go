@@ -34,7 +34,8 @@ type lifetime struct {
 	deletionsDone bool          // deletions were begun
 }
 
-// newLifetime begins an operation that ends with ctx. calls is the context of provider calls; nil for one that ends with ctx.
+// newLifetime begins an operation that ends with ctx. calls is the context of provider calls; nil for one that ends
+// with ctx.
 func newLifetime(ctx, calls context.Context, crash func(any)) *lifetime {
 	l := &lifetime{interrupted: ctx.Done(), crash: crash, drained: make(chan struct{}), over: make(chan struct{})}
 	l.running, l.stop = context.WithCancel(ctx)
@@ -65,7 +66,8 @@ func (l *lifetime) leave() {
 	l.requests.Done()
 }
 
-// guard is deferred last where a goroutine begins, so that a panic is told before anything waits for a lock that it holds.
+// guard is deferred last where a goroutine begins, so that a panic is told before anything waits for a lock that it
+// holds.
 func (l *lifetime) guard() {
 	if l.crash == nil {
 		return

@@ -9,8 +9,8 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 )
 
-// E2.68: who waits for the shutdown is let go when all steps are over; nobody else is admitted meanwhile, and nobody waits
-// twice.
+// E2.68: who waits for the shutdown is let go when all steps are over; nobody else is admitted meanwhile, and nobody
+// waits twice.
 func TestWaitingForShutdown(t *testing.T) {
 	l := newLifetime(t.Context(), nil, nil)
 	signal := l.beginProgram()

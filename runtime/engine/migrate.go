@@ -11,8 +11,8 @@ import (
 	"github.com/yamlhost/yamlhost/value/urn"
 )
 
-// migrate brings a state of old times up to date before anything else happens (E6.53): resources without a provider get a
-// default one, and providers without outputs get them.
+// migrate brings a state of old times up to date before anything else happens (E6.53): resources without a provider get
+// a default one, and providers without outputs get them.
 func (d *Deployment) migrate() {
 	var e journal.Entry
 	made := map[string]*state.Resource{} // by package
@@ -32,7 +32,8 @@ func (d *Deployment) migrate() {
 			if p == nil {
 				if p = d.presentDefault(base.Resources, pkg); p == nil {
 					p = &state.Resource{URN: urn.New(d.opts.Stack, d.opts.Project, "", urn.ProviderType(pkg), "default"),
-						Type: urn.ProviderType(pkg), Custom: true, ID: d.opts.NewID(), Inputs: d.registry.Config.Default(pkg), Created: d.now()}
+						Type: urn.ProviderType(pkg), Custom: true, ID: d.opts.NewID(), Inputs: d.registry.Config.Default(pkg),
+						Created: d.now()}
 					p.Outputs, p.Modified = p.Inputs, p.Created
 					id := d.journal.NewID()
 					front, frontIDs = append(front, p), append(frontIDs, id)
@@ -52,14 +53,16 @@ func (d *Deployment) migrate() {
 		return
 	}
 	if err := d.journal.Commit(d.calls, e); err != nil {
-		d.report.message(Message{Severity: diag.Error, Code: diag.OperationFailed, Text: "could not record the state: " + err.Error()})
+		d.report.message(Message{Severity: diag.Error, Code: diag.OperationFailed, Text: "could not record the state: " +
+			err.Error()})
 		d.stop()
 		return
 	}
 	d.table.Rebase(resources.State{Resources: append(front, all...), IDs: append(frontIDs, ids...)})
 }
 
-// presentDefault is a package's default provider in the state if it stands in front of everything that a migration changes.
+// presentDefault is a package's default provider in the state if it stands in front of everything that a migration
+// changes.
 func (d *Deployment) presentDefault(all []*state.Resource, pkg string) *state.Resource {
 	for _, r := range all {
 		if r.Custom && !r.IsProvider() && r.Provider == "" && r.URN.Package() == pkg {

@@ -208,12 +208,13 @@ func (m *model) random(r *rand.Rand) decl {
 	return d
 }
 
-// importable are the names of resources that can be imported: whatever would replace them in the same operation is refused
-// by the engine (E4.53), so they depend on nothing.
+// importable are the names of resources that can be imported: whatever would replace them in the same operation is
+// refused by the engine (E4.53), so they depend on nothing.
 func (m *model) importable() (names []string) {
 	for _, name := range m.names {
 		d := m.decls[name]
-		if d.form == plain && d.parent == "" && d.provider == "" && d.deletedWith == "" && len(d.uses)+len(d.replaceWith)+len(d.depends)+len(d.replaceOn) == 0 {
+		if d.form == plain && d.parent == "" && d.provider == "" && d.deletedWith == "" && len(d.uses)+len(d.replaceWith)+
+			len(d.depends)+len(d.replaceOn) == 0 {
 			names = append(names, name)
 		}
 	}
@@ -284,15 +285,18 @@ func (p *running) register(ctx context.Context, name string) {
 		return
 	}
 	r := p.request(name, d, answers)
-	if s.response, s.err = p.monitor.RegisterResource(ctx, r); s.err == nil && d.outputs && s.response.Result == monitor.Succeeded {
+	if s.response, s.err = p.monitor.RegisterResource(ctx, r); s.err == nil && d.outputs &&
+		s.response.Result == monitor.Succeeded {
 		s.err = p.monitor.RegisterOutputs(ctx, s.response.URN, r.Inputs)
 	}
 }
 
 // request is the registration of a declaration, given the answers for what it uses.
 func (p *running) request(name string, d decl, answers map[string]monitor.RegisterResponse) monitor.RegisterRequest {
-	r := monitor.RegisterRequest{Type: "test:index:Res", Custom: true, Name: name, Parent: p.stack, DeleteBeforeReplace: d.before,
-		IgnoreChanges: d.ignore, ReplaceOnChanges: d.replaceOn, ImportID: d.importID, PropertyDependencies: map[string][]urn.URN{}}
+	r := monitor.RegisterRequest{Type: "test:index:Res", Custom: true, Name: name, Parent: p.stack,
+		DeleteBeforeReplace: d.before,
+		IgnoreChanges:       d.ignore, ReplaceOnChanges: d.replaceOn, ImportID: d.importID,
+		PropertyDependencies: map[string][]urn.URN{}}
 	switch d.form {
 	case component:
 		r.Type, r.Custom = "my:index:Comp", false

@@ -16,9 +16,10 @@ import (
 	"github.com/yamlhost/yamlhost/value/urn"
 )
 
-// Update runs a program and makes the stack what the program asks for; with DryRun it only says what that would take. The
-// program's context ends when nothing more is to be started. An error means that the operation could not be carried out
-// at all, or that its end could not be put together; what goes wrong with resources is reported by events and in Failed.
+// Update runs a program and makes the stack what the program asks for; with DryRun it only says what that would take.
+// The program's context ends when nothing more is to be started. An error means that the operation could not be carried
+// out at all, or that its end could not be put together; what goes wrong with resources is reported by events and in
+// Failed.
 func Update(ctx context.Context, o Options, program Program) (*Result, error) {
 	return operate(ctx, o, false, func(d *Deployment) {
 		pendingOf(d).warnOfPending()
@@ -83,8 +84,8 @@ func Refresh(ctx context.Context, o Options, program Program) (*Result, error) {
 
 // scopeOptions are what the options confine an operation to.
 func scopeOptions(o *Options) plan.ScopeOptions {
-	s := plan.ScopeOptions{Targets: o.Targets, Excludes: o.Excludes, Replace: o.Replace, TargetDependents: o.TargetDependents,
-		ExcludeDependents: o.ExcludeDependents, ExcludeProtected: o.ExcludeProtected}
+	s := plan.ScopeOptions{Targets: o.Targets, Excludes: o.Excludes, Replace: o.Replace,
+		TargetDependents: o.TargetDependents, ExcludeDependents: o.ExcludeDependents, ExcludeProtected: o.ExcludeProtected}
 	if o.Base != nil {
 		s.Base = o.Base.Resources
 	}
@@ -102,8 +103,9 @@ func (d *Deployment) requirePresent() bool {
 	return false
 }
 
-// refreshBefore reads what has to be read before anything is decided: everything in scope if that was asked for, else what
-// its provider wants to have read (E7.13, E4.112). later says that everything is read when the program registers it (E7.29).
+// refreshBefore reads what has to be read before anything is decided: everything in scope if that was asked for, else
+// what its provider wants to have read (E7.13, E4.112). later says that everything is read when the program registers
+// it (E7.29).
 func (d refresher) refreshBefore(later bool) {
 	switch {
 	case d.running.Err() != nil:
@@ -120,7 +122,8 @@ func (d refresher) refreshBefore(later bool) {
 	}
 }
 
-// operate surrounds the phases of an operation with what all have in common. It returns when everything it started is over.
+// operate surrounds the phases of an operation with what all have in common. It returns when everything it started is
+// over.
 func operate(ctx context.Context, o Options, refreshing bool, phases func(*Deployment)) (*Result, error) {
 	if (o.Journal == nil) != o.DryRun {
 		return nil, errors.New("an operation needs a journal, and a preview must have none")
@@ -135,8 +138,8 @@ func operate(ctx context.Context, o Options, refreshing bool, phases func(*Deplo
 	if err != nil {
 		return nil, err
 	}
-	naming, err := plan.NewNaming(plan.NamingOptions{Project: o.Project, Stack: o.Stack, Organization: o.Organization, Config: o.Config,
-		ConfigSecretKeys: o.ConfigSecretKeys})
+	naming, err := plan.NewNaming(plan.NamingOptions{Project: o.Project, Stack: o.Stack, Organization: o.Organization,
+		Config: o.Config, ConfigSecretKeys: o.ConfigSecretKeys})
 	if err != nil {
 		return nil, err
 	}
@@ -176,7 +179,8 @@ func operate(ctx context.Context, o Options, refreshing bool, phases func(*Deplo
 	close(d.over)
 	<-watched
 
-	result := &Result{Snapshot: d.opts.Base, Plan: d.constraint.record, Changes: d.report.changes, Failed: d.report.hasFailed(),
+	result := &Result{Snapshot: d.opts.Base, Plan: d.constraint.record, Changes: d.report.changes,
+		Failed:   d.report.hasFailed(),
 		Canceled: ctx.Err() != nil, Terminated: d.isTerminated(), PlanViolated: d.constraint.violated()}
 	if !o.DryRun {
 		result.Snapshot, err = d.journal.Snapshot(d.opts.Base)
@@ -218,8 +222,8 @@ func noDuplicates(base *state.Snapshot) error {
 	return nil
 }
 
-// watch reacts to interrupts until the operation is over: the first asks providers to hurry, the second gives up (E5.50,
-// E5.51).
+// watch reacts to interrupts until the operation is over: the first asks providers to hurry, the second gives up
+// (E5.50, E5.51).
 func (d *Deployment) watch(ctx context.Context, giveUp context.CancelFunc) {
 	interrupted := ctx.Done()
 	var asking sync.WaitGroup
@@ -228,7 +232,8 @@ func (d *Deployment) watch(ctx context.Context, giveUp context.CancelFunc) {
 		select {
 		case <-interrupted:
 			interrupted = nil
-			asking.Go(func() { defer d.guard(); d.registry.Cancel(d.calls) }) // a frozen provider must not keep the second from being heard
+			// a frozen provider must not keep the second from being heard
+			asking.Go(func() { defer d.guard(); d.registry.Cancel(d.calls) })
 		case <-d.opts.Terminate:
 			d.journal.Close()
 			d.terminate()
@@ -267,8 +272,8 @@ func (d *Deployment) runProgram(program func(ctx context.Context, m monitor.Moni
 // programGrace is how long a program may take to end once it is interrupted and nothing that it asked for is under way.
 const programGrace = time.Second
 
-// lastOf waits for a program that was interrupted. One that does not look at its context is left alone: it cannot ask for
-// anything any more.
+// lastOf waits for a program that was interrupted. One that does not look at its context is left alone: it cannot ask
+// for anything any more.
 func (d *Deployment) lastOf(ended <-chan error) error {
 	timer := time.NewTimer(programGrace)
 	defer timer.Stop()
@@ -315,8 +320,8 @@ func (d *Deployment) lastWords(r *Result, refreshing bool) {
 	}
 }
 
-// refuseDeleteHooks refuses to destroy, without the program that has them, resources that want hooks to run when they are
-// deleted (E2.80).
+// refuseDeleteHooks refuses to destroy, without the program that has them, resources that want hooks to run when they
+// are deleted (E2.80).
 func refuseDeleteHooks(base *state.Snapshot) error {
 	if base == nil {
 		return nil

@@ -34,8 +34,8 @@ type Options struct {
 	SkipRefreshBefore bool
 	RunProgram        bool // with Refresh, read each resource when the program registers it (E7.29)
 
-	// Targets, Replace and Excludes are URNs or globs of URNs (E4.98). With Targets, or with Excludes alone, the operation is
-	// confined; Replace forces replacements and confines nothing (E4.104).
+	// Targets, Replace and Excludes are URNs or globs of URNs (E4.98). With Targets, or with Excludes alone, the operation
+	// is confined; Replace forces replacements and confines nothing (E4.104).
 	Targets, Replace, Excludes []string
 	TargetDependents           bool // what depends on a target is one too
 	ExcludeDependents          bool // what depends on something excluded is excluded too
@@ -57,8 +57,8 @@ type Options struct {
 
 	// StackOutputs reads another stack's outputs by its name, for stack references; nil when that is not possible.
 	StackOutputs func(ctx context.Context, name string) (value.Value, error)
-	// StackResources reads another stack's resources by its name: a map of URNs to maps with type and outputs; nil when that
-	// is not possible.
+	// StackResources reads another stack's resources by its name: a map of URNs to maps with type and outputs; nil when
+	// that is not possible.
 	StackResources func(ctx context.Context, name string) (value.Value, error)
 	// Open reads the content behind an asset's or archive's URI; nil when remote content is not possible.
 	Open func(ctx context.Context, uri string) (io.ReadCloser, error)
@@ -68,8 +68,8 @@ type Options struct {
 	Seed func() []byte
 	// NewID gives the ID of a new provider resource; nil for random UUIDs (E1.17).
 	NewID func() string
-	// Crash is told of a panic in the goroutine that had it, and does not return; nil to let it end the process as Go does.
-	// The journal has everything up to then, and what was under way is open in it: that is as good as after a kill.
+	// Crash is told of a panic in the goroutine that had it, and does not return; nil to let it end the process as Go
+	// does. The journal has everything up to then, and what was under way is open in it: that is as good as after a kill.
 	Crash func(fault any)
 	// Now is the clock; nil for the system's.
 	Now func() time.Time

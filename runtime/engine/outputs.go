@@ -88,8 +88,8 @@ func (d *Deployment) RegisterOutputs(ctx context.Context, u urn.URN, outputs val
 	return nil
 }
 
-// finishStack puts the stack's outputs in place (E2.61, E6.55) and answers with the stack's resource before and after the
-// operation, nil where there is none.
+// finishStack puts the stack's outputs in place (E2.61, E6.55) and answers with the stack's resource before and after
+// the operation, nil where there is none.
 func (d *Deployment) finishStack() (before, after *state.Resource) {
 	before, left := d.table.Found(urn.RootStack(d.opts.Stack, d.opts.Project))
 	reg := d.table.Root()
@@ -137,7 +137,8 @@ func (d *Deployment) putOutputs(reg *resources.Registration, outputs value.Value
 		now.Outputs = knownOutputs(before.Outputs, outputs)
 	}
 	if !value.Equal(before.Outputs, now.Outputs) {
-		if err := d.journal.Commit(d.calls, journal.Entry{Amend: []journal.Amended{{ID: reg.ID(), Resource: now}}}); err != nil {
+		if err := d.journal.Commit(d.calls, journal.Entry{Amend: []journal.Amended{{ID: reg.ID(),
+			Resource: now}}}); err != nil {
 			return err
 		}
 	}

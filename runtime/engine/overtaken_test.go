@@ -14,8 +14,8 @@ import (
 	"github.com/yamlhost/yamlhost/value/urn"
 )
 
-// overtaking is a loader whose providers answer a read of b only when b is deleted, with what it was; and one of a only when
-// b is being read.
+// overtaking is a loader whose providers answer a read of b only when b is deleted, with what it was; and one of a only
+// when b is being read.
 type overtaking struct {
 	*cloud
 	reading, deleted chan struct{}
@@ -62,8 +62,8 @@ func (o *overtaker) Delete(ctx context.Context, r provider.DeleteRequest) error 
 	return err
 }
 
-// E4.30, E7.29: b is deleted on behalf of a while it is read. What was read of it counts for nothing: it is made again, and
-// nothing is left of what it was.
+// E4.30, E7.29: b is deleted on behalf of a while it is read. What was read of it counts for nothing: it is made again,
+// and nothing is left of what it was.
 func TestReadingIsOvertakenByReplacement(t *testing.T) {
 	w := newWorld()
 	w.command(t, "up", "res a v=1\nres b dbr=${a.out}")
@@ -83,8 +83,8 @@ func TestReadingIsOvertakenByReplacement(t *testing.T) {
 		var group sync.WaitGroup
 		for name, key := range inputs {
 			group.Go(func() {
-				_, _ = m.RegisterResource(ctx, monitor.RegisterRequest{Type: "test:index:Res", Custom: true, Name: name, Parent: stack.URN,
-					Inputs: value.EmptyMap().With(key, value.String("2"))})
+				_, _ = m.RegisterResource(ctx, monitor.RegisterRequest{Type: "test:index:Res", Custom: true, Name: name,
+					Parent: stack.URN, Inputs: value.EmptyMap().With(key, value.String("2"))})
 			})
 		}
 		group.Wait()

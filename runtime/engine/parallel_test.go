@@ -15,8 +15,8 @@ import (
 	"github.com/yamlhost/yamlhost/value/urn"
 )
 
-// meeting is a loader whose providers end a create or a delete only when as many are in flight as are expected, and take
-// some time for each.
+// meeting is a loader whose providers end a create or a delete only when as many are in flight as are expected, and
+// take some time for each.
 type meeting struct {
 	*cloud
 	size int
@@ -95,8 +95,8 @@ func independent(n int) Program {
 		var group sync.WaitGroup
 		for i := range n {
 			group.Go(func() {
-				_, errs[i] = m.RegisterResource(ctx, monitor.RegisterRequest{Type: "test:index:Res", Custom: true, Name: fmt.Sprintf("r%d", i),
-					Parent: stack.URN, Inputs: value.EmptyMap()})
+				_, errs[i] = m.RegisterResource(ctx, monitor.RegisterRequest{Type: "test:index:Res", Custom: true,
+					Name: fmt.Sprintf("r%d", i), Parent: stack.URN, Inputs: value.EmptyMap()})
 			})
 		}
 		group.Wait()
@@ -109,8 +109,8 @@ func independent(n int) Program {
 	}
 }
 
-// E5.2, E5.3, E5.4: as many calls are in flight as are allowed, all the time, and never more. Were there ever fewer while
-// there is work, those in flight would wait for ever.
+// E5.2, E5.3, E5.4: as many calls are in flight as are allowed, all the time, and never more. Were there ever fewer
+// while there is work, those in flight would wait for ever.
 func TestAsManyAtOnceAsAllowed(t *testing.T) {
 	for _, parallel := range []int{1, 8, 50} {
 		t.Run(fmt.Sprint(parallel), func(t *testing.T) {

@@ -1,6 +1,7 @@
 package engine
 
-// What an operation does beside its registrations. Each is a view of the operation with methods of its own; none keeps anything.
+// What an operation does beside its registrations. Each is a view of the operation with methods of its own; none keeps
+// anything.
 type (
 	// importer takes objects that exist into the state, without a program.
 	importer struct{ *Deployment }

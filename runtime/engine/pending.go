@@ -57,8 +57,8 @@ func Unfinished(s *state.Snapshot) []state.Operation {
 	return list
 }
 
-// Undecided returns the pending operations that only a person can settle: the Unfinished ones that may have made something
-// outside of the state. To try them again unasked could make a second object beside the first.
+// Undecided returns the pending operations that only a person can settle: the Unfinished ones that may have made
+// something outside of the state. To try them again unasked could make a second object beside the first.
 func Undecided(s *state.Snapshot) []state.Operation {
 	return slices.DeleteFunc(Unfinished(s), func(op state.Operation) bool { return livesInState(op.Resource) })
 }
@@ -77,9 +77,9 @@ func livesInState(r *state.Resource) bool {
 }
 
 // Settle finds out how the base's pending operations ended, and gives the state that follows: what was being updated or
-// deleted is read, and is as it was found; of the Unfinished creations, words say what became of each, and one of Undecided
-// without a word is an error. What is to be retried or kept stays pending in the state. Nothing is changed but the state,
-// and a failure leaves everything pending. Of the options, Journal is not used.
+// deleted is read, and is as it was found; of the Unfinished creations, words say what became of each, and one of
+// Undecided without a word is an error. What is to be retried or kept stays pending in the state. Nothing is changed
+// but the state, and a failure leaves everything pending. Of the options, Journal is not used.
 func Settle(ctx context.Context, o Options, words map[urn.URN]Word) (*state.Snapshot, []Settled, error) {
 	for _, op := range Undecided(o.Base) {
 		if _, said := words[op.Resource.URN]; !said {
@@ -180,12 +180,14 @@ func (s *settling) adopt(r *state.Resource, id string) error {
 		return err
 	}
 	answer, err := p.Read(s.d.calls, provider.ReadRequest{
-		Subject: provider.SubjectOf(r.URN), ID: id, Inputs: r.Inputs, Outputs: value.EmptyMap(), Timeout: r.CustomTimeouts.Read})
+		Subject: provider.SubjectOf(r.URN), ID: id, Inputs: r.Inputs, Outputs: value.EmptyMap(),
+		Timeout: r.CustomTimeouts.Read})
 	n := r.Clone()
 	n.InitErrors = nil
 	var failure *provider.Error
 	if errors.As(err, &failure) && failure.Outcome == provider.Partial { // E5.39
-		answer = provider.ReadResponse{ID: failure.ID, Outputs: plan.AsMap(failure.Outputs), RefreshBeforeUpdate: failure.RefreshBeforeUpdate}
+		answer = provider.ReadResponse{ID: failure.ID, Outputs: plan.AsMap(failure.Outputs),
+			RefreshBeforeUpdate: failure.RefreshBeforeUpdate}
 		n.InitErrors = failure.Reasons
 	} else if err != nil {
 		return err
@@ -204,8 +206,8 @@ func (s *settling) adopt(r *state.Resource, id string) error {
 	return nil
 }
 
-// insert puts a resource behind everything that it depends on. One that it replaces is left to be deleted, or is no more if
-// it was deleted already (E4.60).
+// insert puts a resource behind everything that it depends on. One that it replaces is left to be deleted, or is no
+// more if it was deleted already (E4.60).
 func (s *settling) insert(n *state.Resource) {
 	needs := map[urn.URN]bool{}
 	n.AllDependencies(func(u urn.URN) { needs[u] = true })
@@ -240,13 +242,15 @@ func (d pendingCreations) warnOfPending() {
 		return
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "Attempting to deploy or update resources with %d pending operations from previous deployment.\n", len(open))
+	fmt.Fprintf(&b, "Attempting to deploy or update resources with %d pending operations from previous deployment.\n",
+		len(open))
 	for _, op := range open {
 		fmt.Fprintf(&b, "  * %s, interrupted while %s\n", op.Resource.URN, op.Kind)
 	}
-	b.WriteString("These resources are in an unknown state because the earlier operation was interrupted while it waited for " +
-		"changes to complete. Run `refresh` to find out what there is, and `refresh --clear-pending-creates` to forget " +
-		"creations that did not happen.")
+	b.WriteString(
+		"These resources are in an unknown state because the earlier operation was interrupted while it waited for " +
+			"changes to complete. Run `refresh` to find out what there is, and `refresh --clear-pending-creates` to forget " +
+			"creations that did not happen.")
 	d.report.message(Message{Severity: diag.Warning, Text: b.String()})
 }
 
@@ -255,7 +259,8 @@ func (d pendingCreations) retries(op state.Operation) bool {
 	return op.Kind == state.Creating && slices.Contains(d.opts.Retry, op.Resource.URN)
 }
 
-// recorded returns what an earlier creation of a resource was begun with, when that creation is to be made again; else nil.
+// recorded returns what an earlier creation of a resource was begun with, when that creation is to be made again; else
+// nil.
 func (d pendingCreations) recorded(u urn.URN) *state.Resource {
 	if !slices.Contains(d.opts.Retry, u) {
 		return nil
@@ -268,8 +273,8 @@ func (d pendingCreations) recorded(u urn.URN) *state.Resource {
 	return nil
 }
 
-// withoutRetried drops the creations that were to be made again from what an operation has left pending, once it has done
-// all that the program wants: what it did not create again is not wanted any more.
+// withoutRetried drops the creations that were to be made again from what an operation has left pending, once it has
+// done all that the program wants: what it did not create again is not wanted any more.
 func (d pendingCreations) withoutRetried(s *state.Snapshot) *state.Snapshot {
 	if s == nil || d.scope.Restricts() || !slices.ContainsFunc(s.Pending, d.retries) {
 		return s

@@ -13,9 +13,9 @@ import (
 	"github.com/yamlhost/yamlhost/value/urn"
 )
 
-// readOnly is what happens to a resource that the program of a refresh registers: the old state is read again through the
-// provider that the program gives it, and the program's inputs count for nothing (E7.30–E7.32). What is gone leaves the
-// state at the end, when everything that names it is known.
+// readOnly is what happens to a resource that the program of a refresh registers: the old state is read again through
+// the provider that the program gives it, and the program's inputs count for nothing (E7.30–E7.32). What is gone leaves
+// the state at the end, when everything that names it is known.
 func (s *record) readOnly(ctx context.Context, reg *resources.Registration) error {
 	old := s.oldState()
 	if old == nil {
@@ -87,7 +87,8 @@ func (s *record) readFirst(reg *resources.Registration) error {
 	if taken() {
 		return nil
 	}
-	if err := s.d.journal.Commit(s.d.calls, journal.Entry{Amend: []journal.Amended{{ID: s.d.table.ID(s.old), Resource: now}}}); err != nil {
+	if err := s.d.journal.Commit(s.d.calls, journal.Entry{Amend: []journal.Amended{{ID: s.d.table.ID(s.old),
+		Resource: now}}}); err != nil {
 		step := plan.NewStep(OpRefresh, old, old)
 		return s.d.executor.JournalFailed(&step, err)
 	}
@@ -104,8 +105,8 @@ func (s *record) readFirst(reg *resources.Registration) error {
 	return nil
 }
 
-// refreshRest ends a refresh that ran a program: what the program did not register is read as well, and what is gone leaves
-// the state along with everything that names it (E7.33, E6.36).
+// refreshRest ends a refresh that ran a program: what the program did not register is read as well, and what is gone
+// leaves the state along with everything that names it (E7.33, E6.36).
 func (d refresher) refreshRest() {
 	if d.running.Err() != nil {
 		return
@@ -142,8 +143,8 @@ func (d refresher) refreshRest() {
 	d.commitRefreshed(e)
 }
 
-// knownOutputs are outputs as they can be recorded: what is not known, because the operation left it out, stays as it was
-// or is missing.
+// knownOutputs are outputs as they can be recorded: what is not known, because the operation left it out, stays as it
+// was or is missing.
 func knownOutputs(before, outputs value.Value) value.Value {
 	for _, key := range slices.Clone(outputs.Keys()) {
 		part, _ := outputs.Lookup(key)

@@ -46,7 +46,8 @@ func (d *Deployment) ReadResource(ctx context.Context, r monitor.ReadRequest) (m
 		return monitor.ReadResponse{}, err
 	}
 	goal := &state.Resource{
-		URN: u, Type: r.Type, Custom: true, External: true, ID: id, Inputs: inputs, Outputs: value.EmptyMap(), Parent: r.Parent,
+		URN: u, Type: r.Type, Custom: true, External: true, ID: id, Inputs: inputs, Outputs: value.EmptyMap(),
+		Parent:   r.Parent,
 		Provider: ref, Dependencies: plan.Distinct(r.Dependencies), AdditionalSecretOutputs: r.AdditionalSecretOutputs,
 		SourcePosition: position, ExtensionRef: d.registry.Packages.Extension(r.PackageRef),
 	}
@@ -82,7 +83,8 @@ func (d *Deployment) ReadResource(ctx context.Context, r monitor.ReadRequest) (m
 		return monitor.ReadResponse{}, err
 	}
 	now := reg.State()
-	return monitor.ReadResponse{URN: u, ID: plan.IDValue(now.ID), Outputs: now.Outputs, Known: known && !d.providerUnknown(ref)}, nil
+	return monitor.ReadResponse{URN: u, ID: plan.IDValue(now.ID), Outputs: now.Outputs, Known: known &&
+		!d.providerUnknown(ref)}, nil
 }
 
 // providerUnknown reports whether a provider answers nothing because its configuration is not known in this preview.
@@ -92,7 +94,8 @@ func (d *Deployment) providerUnknown(ref string) bool {
 }
 
 // readRetained answers a read of what was retained before, with what it was when it was read the last time.
-func (d *Deployment) readRetained(ctx context.Context, reg *resources.Registration, goal *state.Resource) (monitor.ReadResponse, error) {
+func (d *Deployment) readRetained(ctx context.Context, reg *resources.Registration,
+	goal *state.Resource) (monitor.ReadResponse, error) {
 	if err := d.slots.Wait(ctx, reg.Done); err != nil {
 		return monitor.ReadResponse{}, err
 	}

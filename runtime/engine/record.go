@@ -28,7 +28,8 @@ func (s *record) inScope(ctx context.Context) (bool, error) {
 	return s.deleted != nil, err
 }
 
-// record is a registration on its way from its goal to its steps. It belongs to the goroutine that handles the registration.
+// record is a registration on its way from its goal to its steps. It belongs to the goroutine that handles the
+// registration.
 type record struct {
 	d        *Deployment
 	reg      *resources.Registration
@@ -47,7 +48,8 @@ type record struct {
 }
 
 func (d *Deployment) recordOf(reg *resources.Registration) *record {
-	s := &record{d: d, reg: reg, slot: d.slots.Slot(), wanted: reg.Goal.Inputs, old: reg.Old, seed: d.constraint.seed(reg.URN)}
+	s := &record{d: d, reg: reg, slot: d.slots.Slot(), wanted: reg.Goal.Inputs, old: reg.Old,
+		seed: d.constraint.seed(reg.URN)}
 	if s.seed == nil {
 		s.seed = d.opts.Seed()
 	}
@@ -136,8 +138,9 @@ func (s *record) examine() error {
 
 // facts are what an examination of the record starts from.
 func (s *record) facts() plan.Facts {
-	f := plan.Facts{Old: s.oldState(), Goal: s.goal, Wanted: s.wanted, Deleted: s.deleted != nil, Provided: s.provider != nil,
-		DryRun: s.d.opts.DryRun, Recorded: pendingOf(s.d).recorded(s.reg.URN), Defaults: s.reg.Goal.Defaults}
+	f := plan.Facts{Old: s.oldState(), Goal: s.goal, Wanted: s.wanted, Deleted: s.deleted != nil,
+		Provided: s.provider != nil,
+		DryRun:   s.d.opts.DryRun, Recorded: pendingOf(s.d).recorded(s.reg.URN), Defaults: s.reg.Goal.Defaults}
 	if f.Old == nil {
 		return f
 	}
@@ -150,8 +153,9 @@ func (s *record) facts() plan.Facts {
 
 // surroundings are the facts about the operation that may force the replacement of a resource.
 func (d *Deployment) surroundings(u urn.URN, old, goal *state.Resource) plan.Surroundings {
-	return plan.Surroundings{Named: d.scope.Replaces.Match(u) || d.scope.Replaces.Match(old.URN), OwnerLeft: d.table.OwnerLeft(old, goal),
-		Replaced: d.table.Replaced(append(slices.Clip(goal.ReplaceWith), goal.DeletedWith)...)}
+	return plan.Surroundings{Named: d.scope.Replaces.Match(u) || d.scope.Replaces.Match(old.URN),
+		OwnerLeft: d.table.OwnerLeft(old, goal),
+		Replaced:  d.table.Replaced(append(slices.Clip(goal.ReplaceWith), goal.DeletedWith)...)}
 }
 
 // check has the provider check inputs (E4.21–E4.27).
@@ -160,14 +164,15 @@ func (s *record) check(x *plan.Examination, q *plan.Check) error {
 		s.cannotIgnore(x)
 	}
 	name, _ := s.d.naming.Of(s.goal, s.seed)
-	r, err := s.provider.Check(s.d.calls, provider.CheckRequest{Subject: provider.SubjectOf(s.reg.URN), Olds: q.Olds, News: q.News,
-		RandomSeed: s.seed, AllowUnknowns: s.d.opts.DryRun, Autonaming: name})
+	r, err := s.provider.Check(s.d.calls, provider.CheckRequest{Subject: provider.SubjectOf(s.reg.URN), Olds: q.Olds,
+		News: q.News, RandomSeed: s.seed, AllowUnknowns: s.d.opts.DryRun, Autonaming: name})
 	if err != nil {
 		return s.d.refused(s.reg.URN, s.reg.Goal.Position, "check", s.goal.Type, err)
 	}
 	if r.AutonamingIgnored && name.Insist && !q.Second {
 		s.d.report.message(Message{URN: s.reg.URN, Severity: diag.Warning, Position: s.reg.Goal.Position, Text: fmt.Sprintf(
-			"%s has a name of its own in %s, but its provider cannot be told names; a newer version of it may", s.reg.URN, plan.NamingSetting)})
+			"%s has a name of its own in %s, but its provider cannot be told names; a newer version of it may", s.reg.URN,
+			plan.NamingSetting)})
 	}
 	if len(r.Failures) > 0 {
 		s.checkFailures(q.News, r.Failures)

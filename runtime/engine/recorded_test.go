@@ -13,7 +13,8 @@ import (
 
 func TestWhatIsRecordedOfRefreshesAndOutputs(t *testing.T) {
 	w := newWorld()
-	program := registering(monitor.RegisterRequest{Name: "a", Inputs: inputs("v", "1")}, monitor.RegisterRequest{Name: "b", Inputs: inputs("v", "1")})
+	program := registering(monitor.RegisterRequest{Name: "a", Inputs: inputs("v", "1")},
+		monitor.RegisterRequest{Name: "b", Inputs: inputs("v", "1")})
 	w.heard(t, false, program)
 	for id := range w.cloud.objects {
 		w.cloud.objects[id] = inputs("v", "drifted")

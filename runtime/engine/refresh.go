@@ -11,9 +11,9 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
-// refreshAll reads every resource of the state and makes the outcome the state that the rest of the operation starts from
-// (E7.13–E7.22). It is written in one entry at the end (E6.17); an interrupt ends the pass early and keeps what was read.
-// Only those that chosen admits are read.
+// refreshAll reads every resource of the state and makes the outcome the state that the rest of the operation starts
+// from (E7.13–E7.22). It is written in one entry at the end (E6.17); an interrupt ends the pass early and keeps what
+// was read. Only those that chosen admits are read.
 func (d refresher) refreshAll(chosen func(*state.Resource) bool) {
 	base := d.table.Base()
 	refreshed := slices.Clone(base.Resources)
@@ -26,7 +26,8 @@ func (d refresher) refreshAll(chosen func(*state.Resource) bool) {
 	told := make([]*apply.Viewing, len(read))
 	d.each(len(read), func(n int) {
 		i := read[n]
-		refreshed[i], told[n], _ = d.executor.RefreshTold(base.Resources[i]) // E7.20: what fails was reported and stops nothing here
+		// E7.20: what fails was reported and stops nothing here
+		refreshed[i], told[n], _ = d.executor.RefreshTold(base.Resources[i])
 	})
 	if d.isTerminated() {
 		return
@@ -61,8 +62,10 @@ func (d refresher) refreshAll(chosen func(*state.Resource) bool) {
 	}
 }
 
-// insertViews puts views that a refresh has found behind their owners, which takes writing everything anew, in its order.
-func (d refresher) insertViews(base resources.State, rebuilt []*state.Resource, created map[int][]*state.Resource) (e journal.Entry, next resources.State) {
+// insertViews puts views that a refresh has found behind their owners, which takes writing everything anew, in its
+// order.
+func (d refresher) insertViews(base resources.State, rebuilt []*state.Resource, created map[int][]*state.Resource) (
+	e journal.Entry, next resources.State) {
 	for i, r := range rebuilt {
 		e.Remove = append(e.Remove, base.IDs[i])
 		if r != nil {
@@ -84,7 +87,8 @@ func (d refresher) commitRefreshed(e journal.Entry) {
 		return
 	}
 	if err := d.journal.Commit(d.calls, e); err != nil {
-		d.report.message(Message{Severity: diag.Error, Code: diag.OperationFailed, Text: "could not record the state: " + err.Error()})
+		d.report.message(Message{Severity: diag.Error, Code: diag.OperationFailed, Text: "could not record the state: " +
+			err.Error()})
 		d.stop()
 	}
 }

@@ -17,9 +17,11 @@ import (
 	"github.com/yamlhost/yamlhost/value/urn"
 )
 
-// RegisterResource registers a resource and returns once it is as the program wants it, or is planned to be (E2.9–E2.37).
-// A fault of the request itself is an error of its own; everything else was reported when ErrReported comes back.
-func (d *Deployment) RegisterResource(ctx context.Context, r monitor.RegisterRequest) (monitor.RegisterResponse, error) {
+// RegisterResource registers a resource and returns once it is as the program wants it, or is planned to be
+// (E2.9–E2.37). A fault of the request itself is an error of its own; everything else was reported when ErrReported
+// comes back.
+func (d *Deployment) RegisterResource(ctx context.Context, r monitor.RegisterRequest) (monitor.RegisterResponse,
+	error) {
 	if err := d.enter(); err != nil {
 		return monitor.RegisterResponse{}, err
 	}
@@ -55,7 +57,8 @@ func (d *Deployment) RegisterResource(ctx context.Context, r monitor.RegisterReq
 	return d.response(reg), nil
 }
 
-// resolve completes a goal with its provider, which is registered if it is a default one that is missing (E2.20, E2.22).
+// resolve completes a goal with its provider, which is registered if it is a default one that is missing (E2.20,
+// E2.22).
 func (d *Deployment) resolve(ctx context.Context, g *plan.Goal) error {
 	if !g.Custom && !g.Remote {
 		return nil
@@ -130,7 +133,8 @@ func (record *record) process(ctx context.Context, reg *resources.Registration) 
 	if err != nil {
 		return err
 	}
-	if reachable := record.d.mode == updating || record.d.table.WithoutSkipped(record.goal, record.d.opts.DryRun); !in || !reachable {
+	if reachable := record.d.mode == updating || record.d.table.WithoutSkipped(record.goal, record.d.opts.DryRun); !in ||
+		!reachable {
 		return record.retain(ctx, reg, in)
 	}
 	if record.d.mode == updating {

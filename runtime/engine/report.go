@@ -139,7 +139,8 @@ func (r *reporter) StepFailed(s Step, err error, took time.Duration) {
 	if r.planning {
 		text = "Preview failed: " + text
 	}
-	m := Message{URN: s.URN, Severity: diag.Error, Text: text, Code: diag.OperationFailed, Position: plan.PositionOf(s.New, s.Old)}
+	m := Message{URN: s.URN, Severity: diag.Error, Text: text, Code: diag.OperationFailed,
+		Position: plan.PositionOf(s.New, s.Old)}
 	if perr != nil && len(perr.Properties) > 0 {
 		m.Property = perr.Properties[0].Property
 	}
@@ -166,7 +167,8 @@ var verbs = map[Op]string{
 
 // Tell reports a diagnostic of the executor.
 func (r *reporter) Tell(n apply.Note) {
-	r.message(Message{URN: n.URN, Severity: n.Severity, Code: n.Code, Text: n.Text, Position: n.Position, Property: n.Property})
+	r.message(Message{URN: n.URN, Severity: n.Severity, Code: n.Code, Text: n.Text, Position: n.Position,
+		Property: n.Property})
 }
 
 func (r *reporter) skip(u urn.URN) {

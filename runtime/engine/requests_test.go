@@ -122,7 +122,8 @@ func questions[T any](l *listener) (all []T) {
 }
 
 // heard runs a program, in the notation of scripts, over the world, and answers with what its providers were asked.
-func (w *world) heard(t *testing.T, dryRun bool, program func(context.Context, monitor.Monitor, urn.URN) error, dress ...func(*Options, *listener)) (*listener, *Result) {
+func (w *world) heard(t *testing.T, dryRun bool, program func(context.Context, monitor.Monitor, urn.URN) error,
+	dress ...func(*Options, *listener)) (*listener, *Result) {
 	t.Helper()
 	l := &listener{cloud: w.cloud}
 	o, m := w.options(1, dryRun)
@@ -186,7 +187,8 @@ func (w *world) of(t *testing.T, name string) *state.Resource {
 
 func TestReadGivesItsPropertiesTwice(t *testing.T) { // E2.48
 	l, _ := newWorld().heard(t, false, func(ctx context.Context, m monitor.Monitor, stack urn.URN) error {
-		_, err := m.ReadResource(ctx, monitor.ReadRequest{Type: "test:index:Res", Name: "a", Parent: stack, ID: value.String("x"), State: inputs("v", "1")})
+		_, err := m.ReadResource(ctx, monitor.ReadRequest{Type: "test:index:Res", Name: "a", Parent: stack,
+			ID: value.String("x"), State: inputs("v", "1")})
 		return err
 	})
 	reads := questions[provider.ReadRequest](l)
@@ -232,7 +234,8 @@ func TestInvokeOfUnknownConfiguration(t *testing.T) { // E1.11, E2.54
 func TestPackageThatWasNotRegistered(t *testing.T) { // E2.20
 	var refused error
 	newWorld().heard(t, false, func(ctx context.Context, m monitor.Monitor, _ urn.URN) error {
-		_, refused = m.Invoke(ctx, monitor.InvokeRequest{Token: "test:index:find", Args: value.EmptyMap(), PackageRef: "none"})
+		_, refused = m.Invoke(ctx, monitor.InvokeRequest{Token: "test:index:find", Args: value.EmptyMap(),
+			PackageRef: "none"})
 		return nil
 	})
 	require.ErrorContains(t, refused, "unknown provider package 'none'")
@@ -247,7 +250,8 @@ func TestProvidersHaveProcessesOfTheirOwn(t *testing.T) { // E3.9
 
 func TestReferenceToADeniedProvider(t *testing.T) { // E1.15
 	l, result := newWorld().heard(t, false, func(ctx context.Context, m monitor.Monitor, stack urn.URN) error {
-		_, err := m.RegisterResource(ctx, monitor.RegisterRequest{Type: "test:index:Res", Custom: true, Name: "a", Inputs: value.EmptyMap(),
+		_, err := m.RegisterResource(ctx, monitor.RegisterRequest{Type: "test:index:Res", Custom: true, Name: "a",
+			Inputs:   value.EmptyMap(),
 			Provider: "urn:pulumi:denied::denied::denied$pulumi:providers:denied::test::denydefaultprovider"})
 		return err
 	})
@@ -283,8 +287,8 @@ func TestNothingIsDoneThatIsNotWritten(t *testing.T) {
 func TestStateHasCheckedInputs(t *testing.T) {
 	w := newWorld()
 	yes := true
-	w.heard(t, false, registering(monitor.RegisterRequest{Inputs: inputs("v", "1"), DeleteBeforeReplace: &yes, Version: "7.7.7",
-		Aliases: []monitor.Alias{{Name: "earlier"}}}), func(_ *Options, l *listener) { l.adding = "w" })
+	w.heard(t, false, registering(monitor.RegisterRequest{Inputs: inputs("v", "1"), DeleteBeforeReplace: &yes,
+		Version: "7.7.7", Aliases: []monitor.Alias{{Name: "earlier"}}}), func(_ *Options, l *listener) { l.adding = "w" })
 	require.Equal(t, `{"v": "1", "w": "added"}`, w.of(t, "a").Inputs.String())
 	text, err := state.EncodeResource(w.of(t, "a"), nil)
 	require.NoError(t, err)
@@ -296,7 +300,8 @@ func TestStateHasCheckedInputs(t *testing.T) {
 func TestIgnoreChangesIsToldToTheProvider(t *testing.T) { // E4.67
 	w := newWorld()
 	w.heard(t, false, registering(monitor.RegisterRequest{Inputs: inputs("v", "1")}))
-	l, _ := w.heard(t, false, registering(monitor.RegisterRequest{Inputs: inputs("w", "2"), IgnoreChanges: []string{"v", "x.y"}}))
+	l, _ := w.heard(t, false, registering(monitor.RegisterRequest{Inputs: inputs("w", "2"),
+		IgnoreChanges: []string{"v", "x.y"}}))
 	require.Equal(t, []string{"v", "x.y"}, questions[provider.DiffRequest](l)[0].IgnoreChanges)
 	require.Equal(t, []string{"v", "x.y"}, questions[provider.UpdateRequest](l)[0].IgnoreChanges)
 }
@@ -304,11 +309,13 @@ func TestIgnoreChangesIsToldToTheProvider(t *testing.T) { // E4.67
 func TestImportReadsWithoutInputs(t *testing.T) { // E4.68, E7.59
 	w := newWorld()
 	w.cloud.objects["x"] = inputs("v", "as it was").With("out", value.String("o"))
-	l, _ := w.heard(t, false, registering(monitor.RegisterRequest{Inputs: inputs("v", "1"), ImportID: "x", CustomTimeouts: monitor.Timeouts{Read: "90s"}}))
+	l, _ := w.heard(t, false, registering(monitor.RegisterRequest{Inputs: inputs("v", "1"), ImportID: "x",
+		CustomTimeouts: monitor.Timeouts{Read: "90s"}}))
 	read := questions[provider.ReadRequest](l)[0]
 	require.True(t, read.Inputs.IsNull() && read.Outputs.IsNull(), "nothing is known of it")
 	require.Equal(t, 90.0, read.Timeout)
-	require.Equal(t, `{"v": "as it was"}`, questions[provider.CheckRequest](l)[0].Olds.String(), "E4.68: what was imported is what was")
+	require.Equal(t, `{"v": "as it was"}`, questions[provider.CheckRequest](l)[0].Olds.String(),
+		"E4.68: what was imported is what was")
 	require.Equal(t, `{"v": "as it was"}`, questions[provider.DiffRequest](l)[0].OldInputs.String())
 	require.Equal(t, `{"v": "as it was"}`, questions[provider.UpdateRequest](l)[0].OldInputs.String())
 }
@@ -332,11 +339,12 @@ func TestUnknownsAreForPreviews(t *testing.T) { // E4.24, E7.5
 func TestAnUpdateWithoutKeys(t *testing.T) { // E4.48: the provider says that something changed, not what
 	w := newWorld()
 	w.heard(t, false, registering(monitor.RegisterRequest{Inputs: inputs("v", "1")}))
-	l, result := w.heard(t, false, registering(monitor.RegisterRequest{Inputs: inputs("v", "1")}), func(_ *Options, l *listener) {
-		l.diff = func(provider.DiffRequest) provider.DiffResponse {
-			return provider.DiffResponse{Changes: provider.DiffSome}
-		}
-	})
+	l, result := w.heard(t, false, registering(monitor.RegisterRequest{Inputs: inputs("v", "1")}),
+		func(_ *Options, l *listener) {
+			l.diff = func(provider.DiffRequest) provider.DiffResponse {
+				return provider.DiffResponse{Changes: provider.DiffSome}
+			}
+		})
 	require.Equal(t, 1, result.Changes[OpUpdate])
 	require.Len(t, questions[provider.UpdateRequest](l), 1)
 }
@@ -344,7 +352,8 @@ func TestAnUpdateWithoutKeys(t *testing.T) { // E4.48: the provider says that so
 func TestDetailsAbsentAndEmpty(t *testing.T) { // E4.51
 	for name, details := range map[string]map[string]provider.PropertyDiff{"absent": nil, "empty": {}} {
 		t.Run(name, func(t *testing.T) {
-			v := plan.ProviderDiff(provider.DiffResponse{Changes: provider.DiffSome, Diffs: []string{"v"}, Detailed: details}, value.EmptyMap(), value.EmptyMap(), nil)
+			v := plan.ProviderDiff(provider.DiffResponse{Changes: provider.DiffSome, Diffs: []string{"v"}, Detailed: details},
+				value.EmptyMap(), value.EmptyMap(), nil)
 			require.Equal(t, details == nil, v.Detailed == nil)
 			steps := plan.Steps(plan.Situation{Old: resource("a"), Goal: resource("a"), Diff: v})
 			require.Equal(t, details == nil, steps[0].Detailed == nil)
@@ -355,19 +364,23 @@ func TestDetailsAbsentAndEmpty(t *testing.T) { // E4.51
 // E2.22, E3.27: what a provider resource is given beside its inputs is in its state, and is no output.
 func TestStateOfProviders(t *testing.T) {
 	w := newWorld()
-	l, _ := w.heard(t, false, registering(monitor.RegisterRequest{Type: "pulumi:providers:test", Custom: true, Name: "x", Inputs: inputs("region", "here"),
-		Version: "1.2.3", PluginDownloadURL: "https://plugins.test/", PluginChecksums: map[string][]byte{"linux-amd64": {0xab, 0xcd}},
-		EnvVarMappings: map[string]string{"NEW": "OLD"}}))
+	l, _ := w.heard(t, false, registering(monitor.RegisterRequest{Type: "pulumi:providers:test", Custom: true, Name: "x",
+		Inputs:  inputs("region", "here"),
+		Version: "1.2.3", PluginDownloadURL: "https://plugins.test/",
+		PluginChecksums: map[string][]byte{"linux-amd64": {0xab, 0xcd}},
+		EnvVarMappings:  map[string]string{"NEW": "OLD"}}))
 	x := w.of(t, "x")
 	require.Equal(t, `{"__internal": {"envVarMappings": {"NEW": "OLD"}, "pluginChecksums": {"linux-amd64": "abcd"}, `+
 		`"pluginDownloadURL": "https://plugins.test/"}, "region": "here", "version": "1.2.3"}`, x.Inputs.String())
 	require.Equal(t, `{"region": "here", "version": "1.2.3"}`, x.Outputs.String())
-	require.Equal(t, `{"region": "here", "version": "1.2.3"}`, questions[provider.ConfigureRequest](l)[0].Inputs.String(), "E9.27")
+	require.Equal(t, `{"region": "here", "version": "1.2.3"}`, questions[provider.ConfigureRequest](l)[0].Inputs.String(),
+		"E9.27")
 }
 
 // E3.18, E9.28: a provider that drops its version gets it back; one that changes it is refused.
 func TestVersionsOfProvidersAreKept(t *testing.T) {
-	x := monitor.RegisterRequest{Type: "pulumi:providers:test", Custom: true, Name: "x", Inputs: inputs("region", "here"), Version: "1.2.3"}
+	x := monitor.RegisterRequest{Type: "pulumi:providers:test", Custom: true, Name: "x", Inputs: inputs("region", "here"),
+		Version: "1.2.3"}
 	w := newWorld()
 	w.heard(t, false, registering(x), func(_ *Options, l *listener) { l.checked = inputs("region", "here") })
 	version, _ := w.of(t, "x").Inputs.Lookup("version")
@@ -390,8 +403,8 @@ func TestVersionsOfProvidersAreKept(t *testing.T) {
 func TestIDsOfProviders(t *testing.T) {
 	w := newWorld()
 	id := func(key, text string) string {
-		w.heard(t, false, registering(monitor.RegisterRequest{Type: "pulumi:providers:test", Custom: true, Name: "x", Inputs: inputs(key, text)}),
-			func(o *Options, _ *listener) { o.NewID = nil })
+		w.heard(t, false, registering(monitor.RegisterRequest{Type: "pulumi:providers:test", Custom: true, Name: "x",
+			Inputs: inputs(key, text)}), func(o *Options, _ *listener) { o.NewID = nil })
 		return w.of(t, "x").ID
 	}
 	first := id("v", "1")
@@ -420,30 +433,34 @@ func TestTriggerIsStored(t *testing.T) {
 		what, trigger, v string
 		op               Op
 	}{
-		{"create", "1", "1", OpCreate}, {"same", "1", "1", OpSame}, {"update", "1", "2", OpUpdate}, {"replace", "2", "2", OpReplace},
+		{"create", "1", "1", OpCreate}, {"same", "1", "1", OpSame}, {"update", "1", "2", OpUpdate},
+		{"replace", "2", "2", OpReplace},
 	} {
-		_, result := w.heard(t, false, registering(monitor.RegisterRequest{Inputs: inputs("v", c.v), ReplacementTrigger: value.String(c.trigger)}))
+		_, result := w.heard(t, false, registering(monitor.RegisterRequest{Inputs: inputs("v", c.v),
+			ReplacementTrigger: value.String(c.trigger)}))
 		require.NotZero(t, result.Changes[c.op], c.what)
 		require.Equal(t, value.String(c.trigger).String(), w.of(t, "a").ReplacementTrigger.String(), c.what)
 	}
 	w.heard(t, false, registering())
 	w.cloud.objects["x"] = inputs("v", "1")
-	w.heard(t, false, registering(monitor.RegisterRequest{Inputs: inputs("v", "1"), ImportID: "x", ReplacementTrigger: value.String("3")}))
+	w.heard(t, false, registering(monitor.RegisterRequest{Inputs: inputs("v", "1"), ImportID: "x",
+		ReplacementTrigger: value.String("3")}))
 	require.Equal(t, value.String("3").String(), w.of(t, "a").ReplacementTrigger.String(), "import")
 }
 
 // E4.18: an alias to another type keeps the resource, also of another kind.
 func TestAliasOfAnotherType(t *testing.T) {
 	w := newWorld()
-	w.heard(t, false, registering(monitor.RegisterRequest{Type: "test:index:Old", Custom: true, Name: "a", Inputs: inputs("v", "1")},
-		monitor.RegisterRequest{Type: "my:index:Comp", Name: "c"}))
+	w.heard(t, false, registering(monitor.RegisterRequest{Type: "test:index:Old", Custom: true, Name: "a",
+		Inputs: inputs("v", "1")}, monitor.RegisterRequest{Type: "my:index:Comp", Name: "c"}))
 	_, result := w.heard(t, false, registering(
 		monitor.RegisterRequest{Inputs: inputs("v", "1"), Aliases: []monitor.Alias{{Type: "test:index:Old"}}},
 		monitor.RegisterRequest{Name: "c", Aliases: []monitor.Alias{{Type: "my:index:Comp"}}}))
 	require.False(t, result.Failed)
 	require.Equal(t, "a-1", w.of(t, "a").ID, "it is the same object under another type")
 	require.Equal(t, "test:index:Res", w.of(t, "a").Type)
-	require.Equal(t, 1, result.Changes[OpReplace], "E3.35: a component that becomes a resource is replaced: %v", result.Changes)
+	require.Equal(t, 1, result.Changes[OpReplace], "E3.35: a component that becomes a resource is replaced: %v",
+		result.Changes)
 	require.Zero(t, result.Changes[OpDelete])
 }
 
@@ -451,15 +468,19 @@ func TestAliasOfAnotherType(t *testing.T) {
 func TestOtherAliasesAreLeftOver(t *testing.T) {
 	w := newWorld()
 	w.heard(t, false, registering(monitor.RegisterRequest{Name: "one"}, monitor.RegisterRequest{Name: "two"}))
-	_, result := w.heard(t, false, registering(monitor.RegisterRequest{Name: "new", Aliases: []monitor.Alias{{Name: "one"}, {Name: "two"}}}))
+	_, result := w.heard(t, false, registering(monitor.RegisterRequest{Name: "new",
+		Aliases: []monitor.Alias{{Name: "one"}, {Name: "two"}}}))
 	require.Equal(t, 1, result.Changes[OpDelete])
 	require.Equal(t, []string{"one-1"}, w.cloud.inventory())
 	require.Equal(t, "one-1", w.of(t, "new").ID)
 }
 
 func TestEveryDependencyCounts(t *testing.T) { // E1.47
-	r := &state.Resource{URN: u("a"), Parent: u("parent"), Dependencies: []urn.URN{u("dependency")}, DeletedWith: u("with"), ReplaceWith: []urn.URN{u("replace")},
-		PropertyDependencies: map[string][]urn.URN{"v": {u("property")}}, Provider: urn.Reference{URN: urn.New("dev", "p", "", "pulumi:providers:test", "provider"), ID: "1"}.String()}
+	r := &state.Resource{URN: u("a"), Parent: u("parent"), Dependencies: []urn.URN{u("dependency")},
+		DeletedWith: u("with"), ReplaceWith: []urn.URN{u("replace")},
+		PropertyDependencies: map[string][]urn.URN{"v": {u("property")}},
+		Provider: urn.Reference{URN: urn.New("dev", "p", "", "pulumi:providers:test", "provider"),
+			ID: "1"}.String()}
 	var names []string
 	r.AllDependencies(func(u urn.URN) { names = append(names, u.Name()) })
 	require.ElementsMatch(t, []string{"parent", "dependency", "with", "replace", "property", "provider"}, names)
@@ -475,7 +496,8 @@ func TestSecrecyOfOutputs(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		return registering(monitor.RegisterRequest{Inputs: inputs("v", "1"), AdditionalSecretOutputs: []string{"out"}})(ctx, m, stack.URN)
+		return registering(monitor.RegisterRequest{Inputs: inputs("v", "1"), AdditionalSecretOutputs: []string{"out"}})(ctx,
+			m, stack.URN)
 	})
 	require.NoError(t, err)
 	require.False(t, result.HasChanges(), "E6.57: %v", result.Changes)
@@ -604,12 +626,15 @@ func TestWhatIsWrittenOfASame(t *testing.T) {
 		edit    func(*monitor.RegisterRequest)
 		written bool
 	}{
-		"nothing":         {func(*monitor.RegisterRequest) {}, false},
-		"source position": {func(r *monitor.RegisterRequest) { r.SourcePosition = &monitor.Position{Path: "/srv/a.yaml", Line: 9} }, false},
-		"ignoreChanges":   {func(r *monitor.RegisterRequest) { r.IgnoreChanges = []string{"w"} }, false},
-		"protect":         {func(r *monitor.RegisterRequest) { r.Protect = &yes }, true},
-		"retainOnDelete":  {func(r *monitor.RegisterRequest) { r.RetainOnDelete = &yes }, true},
-		"timeouts":        {func(r *monitor.RegisterRequest) { r.CustomTimeouts.Create = "9s" }, true},
+		"nothing": {func(*monitor.RegisterRequest) {}, false},
+		"source position": {func(r *monitor.RegisterRequest) {
+			r.SourcePosition = &monitor.Position{Path: "/srv/a.yaml",
+				Line: 9}
+		}, false},
+		"ignoreChanges":  {func(r *monitor.RegisterRequest) { r.IgnoreChanges = []string{"w"} }, false},
+		"protect":        {func(r *monitor.RegisterRequest) { r.Protect = &yes }, true},
+		"retainOnDelete": {func(r *monitor.RegisterRequest) { r.RetainOnDelete = &yes }, true},
+		"timeouts":       {func(r *monitor.RegisterRequest) { r.CustomTimeouts.Create = "9s" }, true},
 		"dependencies": {func(r *monitor.RegisterRequest) {
 			r.Dependencies, r.PropertyDependencies = []urn.URN{urn.RootStack("dev", "p")}, map[string][]urn.URN{"v": {}}
 		}, true},
@@ -660,13 +685,14 @@ func TestSecretsAreNotTold(t *testing.T) {
 func TestConstructGetsOutputValues(t *testing.T) {
 	w := newWorld()
 	l, result := w.heard(t, false, func(ctx context.Context, m monitor.Monitor, stack urn.URN) error {
-		a, err := m.RegisterResource(ctx, monitor.RegisterRequest{Type: "test:index:Res", Custom: true, Name: "a", Parent: stack, Inputs: inputs("v", "1")})
+		a, err := m.RegisterResource(ctx, monitor.RegisterRequest{Type: "test:index:Res", Custom: true, Name: "a",
+			Parent: stack, Inputs: inputs("v", "1")})
 		if err != nil {
 			return err
 		}
 		v := value.String("s").Secret().DependingOn(a.URN)
-		_, err = m.RegisterResource(ctx, monitor.RegisterRequest{Type: "test:index:Comp", Remote: true, Name: "c", Parent: stack,
-			Inputs: value.MapOf(value.Entry{Key: "v", Value: value.List(v)})})
+		_, err = m.RegisterResource(ctx, monitor.RegisterRequest{Type: "test:index:Comp", Remote: true, Name: "c",
+			Parent: stack, Inputs: value.MapOf(value.Entry{Key: "v", Value: value.List(v)})})
 		return err
 	}, func(o *Options, l *listener) {
 		o.Serve = func(d *Deployment) (string, error) {
@@ -687,7 +713,8 @@ func TestConstructGetsOutputValues(t *testing.T) {
 	require.Empty(t, child.Inputs.AllDeps())
 }
 
-// The providers that run code of a program get the whole configuration, with namespaces; others get that of their package.
+// The providers that run code of a program get the whole configuration, with namespaces; others get that of their
+// package.
 func TestConfigurationOfDynamicProviders(t *testing.T) {
 	for pkg, want := range map[string]string{
 		"pulumi-nodejs": `{"p:region": "here", "p:token": [secret], "test:size": "3"}`,
@@ -695,10 +722,11 @@ func TestConfigurationOfDynamicProviders(t *testing.T) {
 		"test":          `{"size": "3"}`,
 	} {
 		w := newWorld()
-		l, result := w.heard(t, false, registering(monitor.RegisterRequest{Type: pkg + ":dynamic:Resource", Custom: true}), func(o *Options, _ *listener) {
-			o.Config = map[string]string{"p:region": "here", "p:token": "t", "test:size": "3"}
-			o.ConfigSecretKeys = []string{"p:token"}
-		})
+		l, result := w.heard(t, false, registering(monitor.RegisterRequest{Type: pkg + ":dynamic:Resource", Custom: true}),
+			func(o *Options, _ *listener) {
+				o.Config = map[string]string{"p:region": "here", "p:token": "t", "test:size": "3"}
+				o.ConfigSecretKeys = []string{"p:token"}
+			})
 		require.False(t, result.Failed)
 		asked := questions[provider.ConfigureRequest](l)
 		require.Len(t, asked, 1)
@@ -706,8 +734,8 @@ func TestConfigurationOfDynamicProviders(t *testing.T) {
 	}
 }
 
-// A default that a program leaves to the schema is sent for what is new, and changes nothing of what is there without it;
-// providers are no exception. A transform that sets the same input has its way (L3.15).
+// A default that a program leaves to the schema is sent for what is new, and changes nothing of what is there without
+// it; providers are no exception. A transform that sets the same input has its way (L3.15).
 func TestDefaultsOfTheSchema(t *testing.T) {
 	w := newWorld()
 	provider := monitor.RegisterRequest{Type: "pulumi:providers:test", Custom: true, Name: "p", Inputs: inputs("x", "1")}
@@ -716,7 +744,8 @@ func TestDefaultsOfTheSchema(t *testing.T) {
 
 	mode := []value.Path{value.PathOf("mode")}
 	provider.Inputs, provider.Defaults = provider.Inputs.With("mode", value.String("fast")), mode
-	defaulted := monitor.RegisterRequest{Name: "a", Inputs: plain.Inputs.With("mode", value.String("fast")), Defaults: mode}
+	defaulted := monitor.RegisterRequest{Name: "a", Inputs: plain.Inputs.With("mode", value.String("fast")),
+		Defaults: mode}
 	created := monitor.RegisterRequest{Name: "b", Inputs: defaulted.Inputs, Defaults: mode}
 	for range 2 {
 		_, result := w.heard(t, false, registering(provider, defaulted, created))
@@ -736,7 +765,8 @@ func TestDefaultsOfTheSchema(t *testing.T) {
 	defaulted.Name, defaulted.Inputs = "c", plain.Inputs
 	w.heard(t, false, registering(defaulted))
 	defaulted.Inputs = plain.Inputs.With("mode", value.String("fast"))
-	defaulted.Transforms = []monitor.Transform{func(_ context.Context, r monitor.RegisterRequest) (monitor.RegisterRequest, error) {
+	defaulted.Transforms = []monitor.Transform{func(_ context.Context, r monitor.RegisterRequest) (monitor.RegisterRequest,
+		error) {
 		r.Inputs = r.Inputs.With("mode", value.String("slow"))
 		return r, nil
 	}}

@@ -17,9 +17,9 @@ import (
 // sections are how many rules of the engine each section has: E1.1 to E1.50, and so on.
 var sections = []int{50, 83, 57, 131, 54, 57, 77, 34, 100, 10}
 
-// TestEveryRuleHasATest looks for the number of each rule of the engine in the tests of this repository: in Go tests, and in
-// the lines of scripts that begin with #. Rules that none of them names are listed in testdata/untested.txt, each with a
-// reason; a rule in neither place fails.
+// TestEveryRuleHasATest looks for the number of each rule of the engine in the tests of this repository: in Go tests,
+// and in the lines of scripts that begin with #. Rules that none of them names are listed in testdata/untested.txt,
+// each with a reason; a rule in neither place fails.
 func TestEveryRuleHasATest(t *testing.T) {
 	tested := citedRules(t)
 	listed := map[string]string{}
@@ -106,7 +106,8 @@ func citedRules(t *testing.T) map[string]bool {
 			note(string(text))
 			return err
 		}
-		lines := slices.DeleteFunc(strings.Split(string(text), "\n"), func(l string) bool { return !strings.HasPrefix(l, "#") })
+		lines := slices.DeleteFunc(strings.Split(string(text), "\n"),
+			func(l string) bool { return !strings.HasPrefix(l, "#") })
 		note(strings.Join(lines, "\n"))
 		return nil
 	}))

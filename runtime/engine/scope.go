@@ -10,8 +10,8 @@ import (
 	"github.com/yamlhost/yamlhost/value/urn"
 )
 
-// missingFromState is the error for targets and excludes that the state does not have, for operations that know everything
-// there is from the state (E4.103).
+// missingFromState is the error for targets and excludes that the state does not have, for operations that know
+// everything there is from the state (E4.103).
 func (d *Deployment) missingFromState() error {
 	for _, u := range slices.Concat(d.scope.Targets.Exact, d.scope.Excludes.Exact) {
 		if !d.table.Present(u) {

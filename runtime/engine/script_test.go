@@ -29,8 +29,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden sections of testdata")
 
-// TestScripts runs the scenarios of testdata. A scenario is a txtar archive; each section is a command with its input, and
-// is followed by a section "out" that tells what must happen. Commands:
+// TestScripts runs the scenarios of testdata. A scenario is a txtar archive; each section is a command with its input,
+// and is followed by a section "out" that tells what must happen. Commands:
 //
 //	up, preview    run the program of the section; words behind it are options, see command
 //	import         what is there already; see importsOf
@@ -115,8 +115,9 @@ func (m *memory) requireSound(t require.TestingT, base *state.Snapshot) {
 
 func (w *world) options(parallel int, dryRun bool) (Options, *memory) {
 	o := Options{Project: "p", Stack: "dev", Organization: "organization", RootDir: "/srv", ProgramDir: "/srv",
-		Config: map[string]string{"test:region": "here"}, Base: w.state, Providers: w.cloud, DryRun: dryRun, Parallel: parallel,
-		Seed: func() []byte { return make([]byte, 32) },
+		Config: map[string]string{"test:region": "here"}, Base: w.state, Providers: w.cloud, DryRun: dryRun,
+		Parallel: parallel,
+		Seed:     func() []byte { return make([]byte, 32) },
 		Now: func() time.Time {
 			w.mu.Lock()
 			defer w.mu.Unlock()
@@ -130,7 +131,8 @@ func (w *world) options(parallel int, dryRun bool) (Options, *memory) {
 			return fmt.Sprintf("id%d", w.ids)
 		},
 		StackOutputs: func(_ context.Context, name string) (value.Value, error) {
-			return value.MapOf(value.Entry{Key: "of", Value: value.String(name)}, value.Entry{Key: "key", Value: value.String("k").Secret()}), nil
+			return value.MapOf(value.Entry{Key: "of", Value: value.String(name)},
+				value.Entry{Key: "key", Value: value.String("k").Secret()}), nil
 		}}
 	o.StackResources = func(_ context.Context, name string) (value.Value, error) {
 		return value.MapOf(value.Entry{Key: "urn:pulumi:other::p::t:i:R::r", Value: value.MapOf(
@@ -237,8 +239,8 @@ func (w *world) command(t *testing.T, command, input string) string {
 	return strings.Join(w.lines, "\n") + "\n"
 }
 
-// importsOf reads what to import: a line is TYPE NAME ID with options parent=NAME, open, provider=REFERENCE, out:KEY=VALUE
-// and in:KEY=VALUE; the type is Res or comp.
+// importsOf reads what to import: a line is TYPE NAME ID with options parent=NAME, open, provider=REFERENCE,
+// out:KEY=VALUE and in:KEY=VALUE; the type is Res or comp.
 func importsOf(t *testing.T, input string) []Import {
 	var imports []Import
 	urns := map[string]urn.URN{}
@@ -329,8 +331,8 @@ func (w *world) upheaval(t *testing.T, input string) {
 	}
 }
 
-// meddle changes the state behind the engine's back: taint NAME, legacy (a state from before providers were in it), pending
-// NAME (a creation whose end is not known), hook NAME.
+// meddle changes the state behind the engine's back: taint NAME, legacy (a state from before providers were in it),
+// pending NAME (a creation whose end is not known), hook NAME.
 func (w *world) meddle(f []string) {
 	next := *w.state
 	next.Resources = nil
@@ -544,7 +546,8 @@ func scriptHook(ctx context.Context, name string, words []string) monitor.Hook {
 //	transform stack|invoke|NAME …  a transform; see scriptTransform. A resource has those of its own with @transforms=NAME,NAME
 //
 // Values are texts, ${name.property} refers to another resource, secret: marks a secret.
-func statement(ctx context.Context, m monitor.Monitor, stack urn.URN, names map[string]known, line string, n int) (monitor.Result, error) {
+func statement(ctx context.Context, m monitor.Monitor, stack urn.URN, names map[string]known, line string,
+	n int) (monitor.Result, error) {
 	words := strings.Fields(line)
 	if words[0] == "error" {
 		return 0, errors.New(strings.Join(words[1:], " "))
@@ -703,15 +706,16 @@ func statement(ctx context.Context, m monitor.Monitor, stack urn.URN, names map[
 		typ, id := "test:index:Res", inputs["id"]
 		state := r.Inputs.Without("id")
 		if kind == "ref" {
-			typ, id, state = "pulumi:pulumi:StackReference", value.String(name), value.MapOf(value.Entry{Key: "name", Value: value.String(name)})
+			typ, id, state = "pulumi:pulumi:StackReference", value.String(name),
+				value.MapOf(value.Entry{Key: "name", Value: value.String(name)})
 		}
 		answer, err := m.ReadResource(ctx, monitor.ReadRequest{Type: typ, Name: name, Parent: stack, ID: id, State: state,
 			Dependencies: r.Dependencies, Provider: r.Provider})
 		names[name] = known{urn: answer.URN, id: answer.ID, outputs: answer.Outputs, known: answer.Known}
 		return 0, err
 	case "invoke":
-		answer, err := m.Invoke(ctx, monitor.InvokeRequest{Token: "test:index:" + name, Args: r.Inputs, DependsOn: r.Dependencies,
-			PackageRef: r.PackageRef})
+		answer, err := m.Invoke(ctx, monitor.InvokeRequest{Token: "test:index:" + name, Args: r.Inputs,
+			DependsOn: r.Dependencies, PackageRef: r.PackageRef})
 		names[name] = known{outputs: answer.Result, known: !answer.Unknown}
 		return 0, err
 	case "outputs":

@@ -42,7 +42,10 @@ func TestTimes(t *testing.T) {
 		if refresh {
 			result, err = Refresh(t.Context(), o, nil)
 		} else {
-			result, err = Update(t.Context(), o, func(ctx context.Context, m monitor.Monitor) error { return runScript(ctx, m, program) })
+			result, err = Update(t.Context(), o, func(ctx context.Context, m monitor.Monitor) error {
+				return runScript(ctx, m,
+					program)
+			})
 		}
 		require.NoError(t, err)
 		require.False(t, result.Failed)
@@ -80,7 +83,8 @@ func TestTimes(t *testing.T) {
 	require.True(t, fourth["a"][0].After(third["a"][0]), "E6.29: a replacement is made anew")
 }
 
-// E6.52: a state in which two resources have one name is refused before anything happens; one of them left to delete is fine.
+// E6.52: a state in which two resources have one name is refused before anything happens; one of them left to delete is
+// fine.
 func TestDuplicatesInTheState(t *testing.T) {
 	twice := &state.Snapshot{Resources: []*state.Resource{resource("a"), resource("a")}}
 	require.ErrorContains(t, noDuplicates(twice), "unexpected duplicate resource")
@@ -95,7 +99,8 @@ func TestDuplicatesInTheState(t *testing.T) {
 
 // E8.5: what counts as a change.
 func TestHasChanges(t *testing.T) {
-	for op, changes := range map[Op]bool{OpSame: false, OpRead: false, OpReadReplacement: false, OpDiscard: false, OpCreate: true, OpUpdate: true,
+	for op, changes := range map[Op]bool{OpSame: false, OpRead: false, OpReadReplacement: false, OpDiscard: false,
+		OpCreate: true, OpUpdate: true,
 		OpDelete: true, OpReplace: true, OpImport: true} {
 		require.Equal(t, changes, (&Result{Changes: map[Op]int{op: 1}}).HasChanges(), op)
 	}
@@ -116,7 +121,10 @@ func TestSeedIsTheSameForEachCheck(t *testing.T) {
 		o, _ := w.options(1, false)
 		n := byte(0)
 		o.Seed = func() []byte { n++; return []byte{n} }
-		result, err := Update(t.Context(), o, func(ctx context.Context, m monitor.Monitor) error { return runScript(ctx, m, program) })
+		result, err := Update(t.Context(), o, func(ctx context.Context, m monitor.Monitor) error {
+			return runScript(ctx, m,
+				program)
+		})
 		require.NoError(t, err)
 		w.state = result.Snapshot
 	}

@@ -11,11 +11,12 @@ import (
 	"github.com/yamlhost/yamlhost/value/urn"
 )
 
-// registerScriptTransform reads a transform of a script: what it is called, "stack" for all resources from now on, "invoke"
-// for all calls, and what it does: key=value sets an input, key=${name.urn} one that depends on a resource, and options
-// @fail=TEXT, @only=RESOURCE, @type=TYPE, @protect, @import=ID, @provider=NAME, @deps=NAME, @alias=NAME, @dbr.
-// The resource that it is applied to is written down, with its inputs and what they depend on.
-func registerScriptTransform(ctx context.Context, m monitor.Monitor, names map[string]known, name string, words []string) error {
+// registerScriptTransform reads a transform of a script: what it is called, "stack" for all resources from now on,
+// "invoke" for all calls, and what it does: key=value sets an input, key=${name.urn} one that depends on a resource,
+// and options @fail=TEXT, @only=RESOURCE, @type=TYPE, @protect, @import=ID, @provider=NAME, @deps=NAME, @alias=NAME,
+// @dbr. The resource that it is applied to is written down, with its inputs and what they depend on.
+func registerScriptTransform(ctx context.Context, m monitor.Monitor, names map[string]known, name string,
+	words []string) error {
 	log := ctx.Value(logKey{}).(func(string, ...any))
 	inputs := func(v value.Value) value.Value {
 		for _, word := range words {
@@ -44,7 +45,8 @@ func registerScriptTransform(ctx context.Context, m monitor.Monitor, names map[s
 		if only, ok := option("only"); ok && only != r.Name {
 			return r, nil
 		}
-		log("transform %s of %s %s %s deps=%v protect=%v", name, r.Name, r.Inputs, strings.TrimPrefix(r.Provider, "urn:pulumi:dev::p::"),
+		log("transform %s of %s %s %s deps=%v protect=%v", name, r.Name, r.Inputs,
+			strings.TrimPrefix(r.Provider, "urn:pulumi:dev::p::"),
 			shortAll(r.Inputs.AllDeps()), r.Protect != nil && *r.Protect)
 		if text, ok := option("fail"); ok {
 			return r, errors.New(text)
@@ -79,17 +81,18 @@ func registerScriptTransform(ctx context.Context, m monitor.Monitor, names map[s
 	case "stack":
 		return m.(monitor.TransformRegistrar).RegisterStackTransform(ctx, transform)
 	case "invoke":
-		return m.(monitor.TransformRegistrar).RegisterStackInvokeTransform(ctx, func(_ context.Context, r monitor.InvokeRequest) (monitor.InvokeRequest, error) {
-			log("transform invoke of %s %s", r.Token, r.Args)
-			if text, ok := option("fail"); ok {
-				return r, errors.New(text)
-			}
-			r.Args = inputs(r.Args)
-			if text, ok := option("provider"); ok {
-				r.Provider = names[text].reference()
-			}
-			return r, nil
-		})
+		return m.(monitor.TransformRegistrar).RegisterStackInvokeTransform(ctx,
+			func(_ context.Context, r monitor.InvokeRequest) (monitor.InvokeRequest, error) {
+				log("transform invoke of %s %s", r.Token, r.Args)
+				if text, ok := option("fail"); ok {
+					return r, errors.New(text)
+				}
+				r.Args = inputs(r.Args)
+				if text, ok := option("provider"); ok {
+					r.Provider = names[text].reference()
+				}
+				return r, nil
+			})
 	}
 	names[name] = known{transform: transform}
 	return nil

@@ -19,8 +19,8 @@ type transforms struct {
 	mu      sync.Mutex // guards the rest
 	stack   []monitor.Transform
 	invokes []monitor.InvokeTransform
-	// pending are those of remote components that are being constructed: the component's own registration comes from another
-	// process, which does not have them (E2.42).
+	// pending are those of remote components that are being constructed: the component's own registration comes from
+	// another process, which does not have them (E2.42).
 	pending map[string][]monitor.Transform
 }
 
@@ -62,8 +62,8 @@ func (d *Deployment) transformsOf(r *monitor.RegisterRequest) (own, all []monito
 	return own, append(all, t.stack...)
 }
 
-// transformed is a goal after all transforms: they see inputs that carry their dependencies, and what they leave says what
-// the resource depends on (E2.70–E2.73).
+// transformed is a goal after all transforms: they see inputs that carry their dependencies, and what they leave says
+// what the resource depends on (E2.70–E2.73).
 func (d *Deployment) transformed(ctx context.Context, g *plan.Goal, all []monitor.Transform) (*plan.Goal, error) {
 	r := g.RegisterRequest
 	r.Transforms = nil

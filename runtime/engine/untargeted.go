@@ -62,8 +62,8 @@ func (d retainer) prerequisites(ctx context.Context, p *resources.Prerequisites,
 	return nil
 }
 
-// keepPosition has a resource that is made again, after it was deleted, written where what was left of it was relocated to:
-// what names it stands behind that. What it needs now has to be in front already.
+// keepPosition has a resource that is made again, after it was deleted, written where what was left of it was relocated
+// to: what names it stands behind that. What it needs now has to be in front already.
 func (s *record) keepPosition(steps []Step) error {
 	p := s.recreated
 	if p == nil && s.deleted != nil {
@@ -74,10 +74,13 @@ func (s *record) keepPosition(steps []Step) error {
 	}
 	position, late := s.d.table.Late(p, s.goal)
 	if late != "" {
-		s.d.report.message(Message{URN: s.reg.URN, Severity: diag.Error, Code: diag.OperationFailed, Position: s.reg.Goal.Position,
-			Text: fmt.Sprintf("Resource '%s' cannot be created again: something outside of the operation's scope depends on it in the state, "+
-				"and '%s', on which it depends now, came after that. Include them in the operation too, or run it without --target and "+
-				"--exclude.", s.reg.URN, late)})
+		s.d.report.message(Message{URN: s.reg.URN, Severity: diag.Error, Code: diag.OperationFailed,
+			Position: s.reg.Goal.Position,
+			Text: fmt.Sprintf(
+				"Resource '%s' cannot be created again: something outside of the operation's scope depends on it in the state, "+
+					"and '%s', on which it depends now, came after that. Include them in the operation too, or run it without "+
+					"--target and "+
+					"--exclude.", s.reg.URN, late)})
 		return s.d.bail()
 	}
 	for i := range steps {
@@ -89,7 +92,8 @@ func (s *record) keepPosition(steps []Step) error {
 	return nil
 }
 
-// retainAsIs puts the old state of a registration into the new state to the letter; anyone who waits for the resource goes on.
+// retainAsIs puts the old state of a registration into the new state to the letter; anyone who waits for the resource
+// goes on.
 func (d retainer) retainAsIs(reg *resources.Registration) error {
 	step := plan.Unchanged(reg.Old.Resource(), reg.Old.Resource())
 	kept, err := d.executor.Take(step, reg)
@@ -102,9 +106,10 @@ func (d retainer) retainAsIs(reg *resources.Registration) error {
 	return nil
 }
 
-// verbatim is an old state under the name that its registration gives it; renamed is false when it keeps the one that it
-// had, because it is out of scope, or because the registration puts it below a parent that is not created.
-func (d retainer) verbatim(old *state.Resource, reg *resources.Registration, in bool) (kept *state.Resource, renamed bool) {
+// verbatim is an old state under the name that its registration gives it; renamed is false when it keeps the one that
+// it had, because it is out of scope, or because the registration puts it below a parent that is not created.
+func (d retainer) verbatim(old *state.Resource, reg *resources.Registration, in bool) (kept *state.Resource,
+	renamed bool) {
 	kept = old.Clone()
 	if old.URN == reg.URN {
 		return kept, true
@@ -137,7 +142,8 @@ func (s *record) needsSkipped() error {
 		if s.d.scope.Targets.Empty() {
 			text = fmt.Sprintf("Resource '%s' depends on '%s' which is excluded and does not exist yet.", s.reg.URN, u)
 		}
-		s.d.report.message(Message{URN: s.reg.URN, Severity: diag.Error, Code: diag.OperationFailed, Text: text, Position: s.reg.Goal.Position})
+		s.d.report.message(Message{URN: s.reg.URN, Severity: diag.Error, Code: diag.OperationFailed, Text: text,
+			Position: s.reg.Goal.Position})
 	}
 	if s.d.opts.DryRun {
 		return nil
@@ -145,9 +151,10 @@ func (s *record) needsSkipped() error {
 	return s.d.bail()
 }
 
-// registerRetained answers a registration of a resource that was retained before. As long as the resource is out of scope, or a
-// provider, that is what it is; one in scope would have to change behind the back of what needs it.
-func (d retainer) registerRetained(ctx context.Context, reg *resources.Registration, g *plan.Goal, slot *slots.Slot) error {
+// registerRetained answers a registration of a resource that was retained before. As long as the resource is out of
+// scope, or a provider, that is what it is; one in scope would have to change behind the back of what needs it.
+func (d retainer) registerRetained(ctx context.Context, reg *resources.Registration, g *plan.Goal,
+	slot *slots.Slot) error {
 	if err := slot.Wait(ctx, reg.Done); err != nil {
 		return err
 	}
@@ -189,6 +196,7 @@ func (d retainer) wantsNoChange(reg *resources.Registration, g *plan.Goal, now *
 // needed reports that a resource cannot change any more, because it was retained before.
 func (d retainer) needed(u urn.URN, position string) {
 	d.report.message(Message{URN: u, Severity: diag.Error, Code: diag.OperationFailed, Position: position,
-		Text: fmt.Sprintf("Resource '%s' cannot be operated on: something outside of the operation's scope depends on it in the state, and is "+
-			"registered before it now. Include that in the operation too, or run it without --target and --exclude.", u)})
+		Text: fmt.Sprintf(
+			"Resource '%s' cannot be operated on: something outside of the operation's scope depends on it in the state, and is "+
+				"registered before it now. Include that in the operation too, or run it without --target and --exclude.", u)})
 }

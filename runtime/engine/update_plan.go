@@ -16,7 +16,8 @@ import (
 	"github.com/yamlhost/yamlhost/value/urn"
 )
 
-// UpdatePlan is what a preview found an update to take. An update that is given one does that or less, or refuses (7.7).
+// UpdatePlan is what a preview found an update to take. An update that is given one does that or less, or refuses
+// (7.7).
 type UpdatePlan struct {
 	Resources map[urn.URN]*ResourcePlan
 }
@@ -145,10 +146,12 @@ func (p *planConstraint) decided(s *record, steps []Step) error {
 	if p.record != nil {
 		g := s.goal
 		p.of(g.URN).Seed = s.seed
-		p.of(g.URN).Goal = &PlannedGoal{Type: g.Type, Name: g.URN.Name(), Custom: g.Custom, Inputs: planDiff(before, g.Inputs), Parent: g.Parent,
+		p.of(g.URN).Goal = &PlannedGoal{Type: g.Type, Name: g.URN.Name(), Custom: g.Custom,
+			Inputs: planDiff(before, g.Inputs), Parent: g.Parent,
 			Protect: g.Protect, Dependencies: g.Dependencies, Provider: g.Provider, PropertyDependencies: g.PropertyDependencies,
 			DeleteBeforeReplace: s.reg.Goal.DeleteBeforeReplace, IgnoreChanges: g.IgnoreChanges,
-			AdditionalSecretOutputs: g.AdditionalSecretOutputs, Aliases: aliasURNs(s.reg.Goal), ImportID: g.ImportID, CustomTimeouts: g.CustomTimeouts}
+			AdditionalSecretOutputs: g.AdditionalSecretOutputs, Aliases: aliasURNs(s.reg.Goal), ImportID: g.ImportID,
+			CustomTimeouts: g.CustomTimeouts}
 	}
 	if p.bound != nil {
 		if err := p.goal(s, before); err != nil {
@@ -451,7 +454,8 @@ func (p *planConstraint) missing(known func(urn.URN) bool) []urn.URN {
 // violatesPlan reports a violation, which ends the operation (E7.76).
 func (d *Deployment) violatesPlan(u urn.URN, position string, err error) error {
 	d.constraint.noteViolation()
-	d.report.message(Message{URN: u, Severity: diag.Error, Code: diag.OperationFailed, Text: err.Error(), Position: position})
+	d.report.message(Message{URN: u, Severity: diag.Error, Code: diag.OperationFailed, Text: err.Error(),
+		Position: position})
 	d.stop()
 	return monitor.ErrReported
 }

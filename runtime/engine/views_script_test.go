@@ -8,8 +8,8 @@ import (
 	"github.com/yamlhost/yamlhost/value"
 )
 
-// tellViews is what the provider of tests does for views: a resource with an input views=a,b has those. A name with !, as in
-// a!, is one whose step fails, and one with ~ one that the provider forgets to tell of when it goes.
+// tellViews is what the provider of tests does for views: a resource with an input views=a,b has those. A name with !,
+// as in a!, is one whose step fails, and one with ~ one that the provider forgets to tell of when it goes.
 func (p *process) tellViews(v *provider.Views, inputs value.Value) {
 	if v == nil {
 		return
@@ -32,7 +32,8 @@ func (p *process) tellViews(v *provider.Views, inputs value.Value) {
 	level, _ := inputs.Lookup("level")
 	var steps []provider.ViewStep
 	for _, name := range names {
-		now := &provider.View{Type: "test:index:View", Name: strings.Trim(name, "!"), Inputs: value.EmptyMap().With("level", level),
+		now := &provider.View{Type: "test:index:View", Name: strings.Trim(name, "!"),
+			Inputs:  value.EmptyMap().With("level", level),
 			Outputs: value.EmptyMap().With("name", value.String(name))}
 		step := provider.ViewStep{Op: "create", New: now}
 		if old := had[now.Name]; old != nil {

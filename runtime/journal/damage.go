@@ -12,9 +12,9 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
-// A tail that was not written whole is torn: nobody was told that it was. Everything else that cannot be read is damage, which
-// the checksum of each record and what follows it prove. One flipped bit is put right, since the checksum says which it was;
-// records behind a damaged one are used where they stand on their own, see Contents.Salvage.
+// A tail that was not written whole is torn: nobody was told that it was. Everything else that cannot be read is
+// damage, which the checksum of each record and what follows it prove. One flipped bit is put right, since the checksum
+// says which it was; records behind a damaged one are used where they stand on their own, see Contents.Salvage.
 
 // Gap is a part of a journal that cannot be read although what is in it was acknowledged.
 type Gap struct {
@@ -48,8 +48,8 @@ func gapsText(gaps []Gap) string {
 	return strings.Join(parts, ", ")
 }
 
-// mendSignature is data with the journal's signature in front if it lacks at most one bit of it. The versions of the format to
-// come must therefore differ from each other in two bits at least.
+// mendSignature is data with the journal's signature in front if it lacks at most one bit of it. The versions of the
+// format to come must therefore differ from each other in two bits at least.
 func mendSignature(data []byte) (mended []byte, flipped bool) {
 	if len(data) < len(signature) {
 		return data, false
@@ -64,7 +64,8 @@ func mendSignature(data []byte) (mended []byte, flipped bool) {
 	return append([]byte(signature), data[len(signature):]...), true
 }
 
-// looksSound is a cheap test that a record begins at data, before its checksum is computed. size is that of its payload.
+// looksSound is a cheap test that a record begins at data, before its checksum is computed. size is that of its
+// payload.
 func looksSound(data []byte, size uint32) bool {
 	return size >= 2 && size <= maxRecord && int(size) <= len(data)-frameSize && isKind(data[frameSize])
 }
@@ -98,7 +99,8 @@ func mendRecord(data []byte) (k kind, payload, rest []byte, ok bool) {
 	return kind(payload[0]), payload[1:], rest, true
 }
 
-// FlippedBit finds the one bit of n bytes whose flip changes their CRC-32C by wrong; found is false if it is more than one.
+// FlippedBit finds the one bit of n bytes whose flip changes their CRC-32C by wrong; found is false if it is more than
+// one.
 func FlippedBit(n int, wrong uint32) (at int, mask byte, found bool) {
 	var change [8]uint32 // of the checksum, by a flip of each bit of the byte looked at
 	for b := range change {
@@ -128,9 +130,9 @@ func nextSound(data []byte) (skip int, ok bool) {
 	return 0, false
 }
 
-// torn reports whether a tail in which no record is sound looks like a write that did not come to its end: it begins like a
-// record and the file ends before that does, or it has holes where blocks never reached the disk. The bytes of a record are
-// not zero but in its frame.
+// torn reports whether a tail in which no record is sound looks like a write that did not come to its end: it begins
+// like a record and the file ends before that does, or it has holes where blocks never reached the disk. The bytes of a
+// record are not zero but in its frame.
 func torn(tail []byte) bool {
 	if len(tail) < frameSize || len(bytes.Trim(tail, "\x00")) == 0 || bytes.Contains(tail, make([]byte, 16)) {
 		return true
@@ -153,8 +155,8 @@ func isKind(b byte) bool {
 	return false
 }
 
-// ReadPiece takes apart what was cut off a journal and set aside as torn: entries that can be read in it prove that it was
-// not. Their secrets stay sealed.
+// ReadPiece takes apart what was cut off a journal and set aside as torn: entries that can be read in it prove that it
+// was not. Their secrets stay sealed.
 func ReadPiece(data []byte) []Entry {
 	c := &Contents{}
 	for pos := 0; pos < len(data); {
@@ -172,10 +174,11 @@ func ReadPiece(data []byte) []Entry {
 	return c.Entries
 }
 
-// Salvage is Replayer for a damaged journal: it applies every entry that can be read and tells what is missing. Nothing is missing
-// if all steps are known of, steps were begun behind the damage, and what comes out is sound: then what can be read stands on
-// its own. A step whose end cannot be read counts as under way.
-func (c *Contents) Salvage(base *state.Snapshot, at Identity) (replayer *Replayer, missing []string, done bool, err error) {
+// Salvage is Replayer for a damaged journal: it applies every entry that can be read and tells what is missing. Nothing
+// is missing if all steps are known of, steps were begun behind the damage, and what comes out is sound: then what can
+// be read stands on its own. A step whose end cannot be read counts as under way.
+func (c *Contents) Salvage(base *state.Snapshot, at Identity) (replayer *Replayer, missing []string, done bool,
+	err error) {
 	if base == nil {
 		base = &state.Snapshot{}
 	}
@@ -242,13 +245,15 @@ func (k *knowledge) missing(c *Contents, gaps []Gap, replayer *Replayer) (missin
 		}
 	}
 	if k.low != 1 && gaps[0].entries <= k.firstBegin {
-		missing = append(missing, fmt.Sprintf("whether anything was begun in the %d bytes from byte %d on", gaps[0].Length, gaps[0].Offset))
+		missing = append(missing, fmt.Sprintf("whether anything was begun in the %d bytes from byte %d on", gaps[0].Length,
+			gaps[0].Offset))
 	}
 	switch last := gaps[len(gaps)-1]; {
 	case last.last:
 		missing = append(missing, fmt.Sprintf("what was done last, in the %d bytes at the end", last.Length))
 	case k.lastBegin < last.entries:
-		missing = append(missing, fmt.Sprintf("whether anything was begun in the %d bytes from byte %d on", last.Length, last.Offset))
+		missing = append(missing, fmt.Sprintf("whether anything was begun in the %d bytes from byte %d on", last.Length,
+			last.Offset))
 	}
 	if s, err := replayer.Snapshot(); err != nil {
 		missing = append(missing, err.Error())

@@ -14,8 +14,8 @@ import (
 	"github.com/yamlhost/yamlhost/value/urn"
 )
 
-// thirty are the records of a run that creates twelve resources, updates the last and deletes the one before, as the engine writes
-// them. objects are the IDs of what there may be in the cloud after each.
+// thirty are the records of a run that creates twelve resources, updates the last and deletes the one before, as the
+// engine writes them. objects are the IDs of what there may be in the cloud after each.
 func thirty(t *testing.T) (data []byte, ends []int, entries []Entry, objects []map[string]urn.URN) {
 	t.Helper()
 	there := map[string]urn.URN{}
@@ -37,7 +37,8 @@ func thirty(t *testing.T) (data []byte, ends []int, entries []Entry, objects []m
 		begun := r.Clone()
 		begun.ID = ""
 		// The call is made once the beginning is durable: from then on there may be an object.
-		add(Entry{Step: int64(i), Begin: &state.Operation{Resource: begun, Kind: state.Creating}}, func() { there[r.ID] = r.URN })
+		add(Entry{Step: int64(i), Begin: &state.Operation{Resource: begun, Kind: state.Creating}},
+			func() { there[r.ID] = r.URN })
 		add(Entry{Step: int64(i), Add: []Amended{{ID(i), r}}}, nil)
 	}
 	add(Entry{Step: 13, Begin: &state.Operation{Resource: res(12, 9), Kind: state.Updating}}, nil)
@@ -166,8 +167,8 @@ func TestEveryCut(t *testing.T) {
 	}
 }
 
-// Records behind one that cannot be read prove damage. They are used where they stand on their own; else it is said what is
-// missing, and what is left is for anyone who asks for it.
+// Records behind one that cannot be read prove damage. They are used where they stand on their own; else it is said
+// what is missing, and what is left is for anyone who asks for it.
 func TestDestroyedRecords(t *testing.T) {
 	t.Parallel()
 	data, ends, entries, objects := thirty(t)

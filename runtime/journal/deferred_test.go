@@ -117,7 +117,8 @@ func TestDeferredAreTold(t *testing.T) {
 	require.ErrorIs(t, log.Close(), nil)
 }
 
-// A state file that is written while entries go on holds those up to when it was begun, whatever is damaged in front of that.
+// A state file that is written while entries go on holds those up to when it was begun, whatever is damaged in front of
+// that.
 func TestCoveredInBetween(t *testing.T) { // D9
 	t.Parallel()
 	f := &memoryFile{}

@@ -8,8 +8,8 @@ import (
 	"github.com/yamlhost/yamlhost/value/urn"
 )
 
-// ID names an entry of the snapshot during one operation: 1 to n are the n resources of the base, in its order; resources
-// added during the operation get greater numbers, each once. 0 names nothing.
+// ID names an entry of the snapshot during one operation: 1 to n are the n resources of the base, in its order;
+// resources added during the operation get greater numbers, each once. 0 names nothing.
 type ID int64
 
 // Entry is one record: of the beginning of a step if Begin is set, else of the end of a step or of another change.
@@ -39,8 +39,8 @@ type Amended struct {
 type Journal interface {
 	// Append returns once the entry is durable; entries of concurrent calls may share one sync.
 	Append(ctx context.Context, e Entry) error
-	// Defer returns once the entry has its place behind all that came before. It is durable before any entry that is appended
-	// later, so that what is begun because of it may rely on it. A fault that shows later is the fault of what comes next, or
-	// of the end of the operation.
+	// Defer returns once the entry has its place behind all that came before. It is durable before any entry that is
+	// appended later, so that what is begun because of it may rely on it. A fault that shows later is the fault of what
+	// comes next, or of the end of the operation.
 	Defer(ctx context.Context, e Entry) error
 }

@@ -14,10 +14,11 @@ import (
 func TestExtensions(t *testing.T) {
 	t.Parallel()
 	resource := func(name, ref string) *state.Resource {
-		return &state.Resource{URN: "urn:pulumi:dev::p::t:i:R::a", Type: "t:i:R", Custom: true, ID: name, Inputs: value.EmptyMap(),
-			Outputs: value.EmptyMap(), ExtensionRef: ref}
+		return &state.Resource{URN: "urn:pulumi:dev::p::t:i:R::a", Type: "t:i:R", Custom: true, ID: name,
+			Inputs: value.EmptyMap(), Outputs: value.EmptyMap(), ExtensionRef: ref}
 	}
-	base := &state.Snapshot{Resources: []*state.Resource{resource("1", "old")}, Extensions: json.RawMessage(`{"old":{"name":"o"},"unused":{}}`)}
+	base := &state.Snapshot{Resources: []*state.Resource{resource("1", "old")},
+		Extensions: json.RawMessage(`{"old":{"name":"o"},"unused":{}}`)}
 	entries := []Entry{
 		{Extensions: map[string]json.RawMessage{"new": json.RawMessage(`{"name":"n"}`)}},
 		{Add: []Amended{{ID: 2, Resource: resource("2", "new")}}},
@@ -33,5 +34,6 @@ func TestExtensions(t *testing.T) {
 		require.NoError(t, err)
 		kept = append(kept, string(s.Extensions))
 	}
-	require.Equal(t, []string{`{"old":{"name":"o"}}`, `{"new":{"name":"n"},"old":{"name":"o"}}`, `{"new":{"name":"n"}}`}, kept)
+	require.Equal(t, []string{`{"old":{"name":"o"}}`, `{"new":{"name":"n"},"old":{"name":"o"}}`, `{"new":{"name":"n"}}`},
+		kept)
 }

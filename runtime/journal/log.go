@@ -23,8 +23,8 @@ type File interface {
 type LogOptions struct {
 	Secrets state.Sealer // seals the entries' secrets; nil when there cannot be any
 	NoSync  bool         // do not wait for the disk: a crash of the machine may lose entries, one of the process does not
-	// Check is called after records that ask for it are durable, once for all that shared the sync, and before anybody is told
-	// that they are. Its error is theirs; the log goes on. It may be nil.
+	// Check is called after records that ask for it are durable, once for all that shared the sync, and before anybody is
+	// told that they are. Its error is theirs; the log goes on. It may be nil.
 	Check func() error
 	// Deferral is the longest time for which a record that nobody waits for may be without a sync; 0 is 10 milliseconds.
 	Deferral time.Duration
@@ -35,8 +35,9 @@ const defaultDeferral = 10 * time.Millisecond
 // Log appends entries to a file. It is safe for concurrent use: records that come while the disk is busy share the next
 // write and sync. After a failed write or sync it stays failed, because nobody can say what of it is on the disk.
 //
-// A record is written at once, or as soon as the write or sync under way has ended. It is synced when somebody waits for
-// it or for one that was put after it, and in any case soon. So a record that is durable has all that were put before it.
+// A record is written at once, or as soon as the write or sync under way has ended. It is synced when somebody waits
+// for it or for one that was put after it, and in any case soon. So a record that is durable has all that were put
+// before it.
 type Log struct {
 	file File
 	o    LogOptions
@@ -103,8 +104,9 @@ func (l *Log) Defer(_ context.Context, e Entry) error {
 // Record is an encoded entry.
 type Record []byte
 
-// Encode makes an entry ready to be put, with its secrets sealed by m; it is most of the work. A record that nobody could
-// read would be in the way of all that follow: it is scanned by the rules of the reader, and one that those refuse is an error.
+// Encode makes an entry ready to be put, with its secrets sealed by m; it is most of the work. A record that nobody
+// could read would be in the way of all that follow: it is scanned by the rules of the reader, and one that those
+// refuse is an error.
 func Encode(e Entry, m state.Sealer) (Record, error) {
 	const head = frameSize + 1
 	r, err := appendEntry(append(make([]byte, frameSize, 2048), byte(kindEntry)), e, m)
@@ -126,9 +128,9 @@ func (l *Log) Put(r Record, check bool) (wait func() error) {
 	return func() error { return l.await(b) }
 }
 
-// PutDeferred gives the record its place in the log and returns a function that writes it, or leaves that to anyone who is
-// writing now. It is durable before any record that is put later. told is called once with what became of it. The function's
-// error is why the log cannot be written any more, if that is known by then.
+// PutDeferred gives the record its place in the log and returns a function that writes it, or leaves that to anyone who
+// is writing now. It is durable before any record that is put later. told is called once with what became of it. The
+// function's error is why the log cannot be written any more, if that is known by then.
 func (l *Log) PutDeferred(r Record, check bool, told func(error)) (write func() error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -168,9 +170,9 @@ func (l *Log) newSealing() []byte {
 	return settings
 }
 
-// Covered notes, durably, that a state file with this identity is about to be written which holds everything that was put
-// up to a size of the log; o is what Replayer.Checkpoint says of it, and may be empty if nothing will be put any more. Whether or
-// not the file comes to be, what is in the journal can be applied.
+// Covered notes, durably, that a state file with this identity is about to be written which holds everything that was
+// put up to a size of the log; o is what Replayer.Checkpoint says of it, and may be empty if nothing will be put any
+// more. Whether or not the file comes to be, what is in the journal can be applied.
 func (l *Log) Covered(by Identity, o Origin, size int64) error {
 	note := cover{Identity: by, Origin: o}
 	l.mu.Lock()
@@ -257,8 +259,8 @@ func (l *Log) take() []byte {
 	return data
 }
 
-// release ends busy. Before, it writes what nobody waits for, so that the end of the process does not lose it. The caller
-// holds the lock and has set busy.
+// release ends busy. Before, it writes what nobody waits for, so that the end of the process does not lose it. The
+// caller holds the lock and has set busy.
 func (l *Log) release() {
 	for b := l.batch; b != nil && !b.awaited && len(l.queue) > 0 && l.failed == nil; b = l.batch {
 		data := l.take()
@@ -303,8 +305,8 @@ func (l *Log) Size() int64 {
 	return l.size
 }
 
-// Close waits for what is being written, syncs what nobody has waited for, and closes the file. Entries put afterwards are
-// refused.
+// Close waits for what is being written, syncs what nobody has waited for, and closes the file. Entries put afterwards
+// are refused.
 func (l *Log) Close() error {
 	l.mu.Lock()
 	for l.batch != nil && l.failed == nil {

@@ -24,19 +24,24 @@ func TestWhatIsJournaledCanBeRead(t *testing.T) {
 		change  func(*state.Resource)
 		refused bool
 	}{
-		"plain":                      {output(value.String("x")), false},
-		"a byte string":              {output(value.String("\xff")), false},
-		"a special number":           {output(value.Number(math.NaN())), false},
-		"a secret":                   {output(value.List(value.String("x").Secret()).Secret()), false},
-		"an unknown":                 {output(value.Unknown(value.KindString)), false},
-		"an empty text in a secret":  {output(value.String("").Secret()), false},
-		"a reserved key":             {output(value.MapOf(value.Entry{Key: value.SignatureKey, Value: value.String("x")})), true},
-		"an ID that is not UTF-8":    {func(r *state.Resource) { r.ID = "\xff" }, true},
-		"an archive of a text":       {output(value.NewArchive(&value.Archive{Assets: value.MapOf(value.Entry{Key: "x", Value: value.Int(1)})})), true},
+		"plain":                     {output(value.String("x")), false},
+		"a byte string":             {output(value.String("\xff")), false},
+		"a special number":          {output(value.Number(math.NaN())), false},
+		"a secret":                  {output(value.List(value.String("x").Secret()).Secret()), false},
+		"an unknown":                {output(value.Unknown(value.KindString)), false},
+		"an empty text in a secret": {output(value.String("").Secret()), false},
+		"a reserved key": {output(value.MapOf(value.Entry{Key: value.SignatureKey, Value: value.String("x")})),
+			true},
+		"an ID that is not UTF-8": {func(r *state.Resource) { r.ID = "\xff" }, true},
+		"an archive of a text": {output(value.NewArchive(
+			&value.Archive{Assets: value.MapOf(value.Entry{Key: "x", Value: value.Int(1)})})), true},
 		"a special number as a time": {func(r *state.Resource) { r.CustomTimeouts.Create = math.NaN() }, true},
 		"a moment of five digits":    {func(r *state.Resource) { r.Created = &distant }, true},
 		"a stack trace cut off":      {func(r *state.Resource) { r.StackTrace = json.RawMessage(`[{"x":`) }, true},
-		"an unknown member cut off":  {func(r *state.Resource) { r.Unknown = map[string]json.RawMessage{"x": json.RawMessage(`"`)} }, true},
+		"an unknown member cut off": {func(r *state.Resource) {
+			r.Unknown = map[string]json.RawMessage{"x": json.RawMessage(
+				`"`)}
+		}, true},
 	} {
 		r := res(1)
 		c.change(r)

@@ -58,11 +58,12 @@ type Header struct {
 	Stack   string                 `json:"stack"` // fully qualified name
 	Base    Identity               `json:"base"`  // the state file that the entries apply to
 	Secrets *state.SecretsProvider `json:"secrets,omitempty"`
-	Origin  *Origin                `json:"origin,omitempty"` // set when the base was written in the middle of the operation
-	PID     int                    `json:"pid"`
-	Host    string                 `json:"host"`
-	Started time.Time              `json:"started"`
-	Command string                 `json:"command,omitempty"` // what is being done: update, destroy, …
+	// set when the base was written in the middle of the operation
+	Origin  *Origin   `json:"origin,omitempty"`
+	PID     int       `json:"pid"`
+	Host    string    `json:"host"`
+	Started time.Time `json:"started"`
+	Command string    `json:"command,omitempty"` // what is being done: update, destroy, …
 }
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -174,12 +175,15 @@ func decodeEntry(payload []byte, m state.Sealer) (e Entry, err error) {
 
 // readable checks that decodeEntry can read a payload, without keeping what is in it.
 func readable(payload []byte) error {
-	return readEntry(payload, &Entry{}, func(raw []byte) (state.Operation, error) { return state.Operation{}, state.ReadableOperation(raw) },
-		func(raw []byte) (*state.Resource, error) { return nil, state.ReadableResource(raw) })
+	return readEntry(payload, &Entry{}, func(raw []byte) (state.Operation, error) {
+		return state.Operation{},
+			state.ReadableOperation(raw)
+	}, func(raw []byte) (*state.Resource, error) { return nil, state.ReadableResource(raw) })
 }
 
 // readEntry reads a payload into e, the operation and the resources in it by the functions that are given.
-func readEntry(payload []byte, e *Entry, operation func([]byte) (state.Operation, error), resource func([]byte) (*state.Resource, error)) error {
+func readEntry(payload []byte, e *Entry, operation func([]byte) (state.Operation, error),
+	resource func([]byte) (*state.Resource, error)) error {
 	amended := func(raw []byte, list *[]Amended) error {
 		return jsontext.EachItem(raw, func(item []byte) error {
 			var a Amended

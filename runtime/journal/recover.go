@@ -43,8 +43,9 @@ type cover struct {
 	entries, gaps int // before that
 }
 
-// Read takes a journal file apart. A torn tail is no error: it was never acknowledged. A flipped bit is put right. What else is
-// damaged is told by Gaps. m opens secrets; a nil m leaves them sealed, which is enough to replay and to write them again.
+// Read takes a journal file apart. A torn tail is no error: it was never acknowledged. A flipped bit is put right. What
+// else is damaged is told by Gaps. m opens secrets; a nil m leaves them sealed, which is enough to replay and to write
+// them again.
 func Read(data []byte, m state.Sealer) (*Contents, error) {
 	c := &Contents{sound: []byte(signature)}
 	data, flipped := mendSignature(data)
@@ -174,7 +175,8 @@ func (c *Contents) take(k kind, payload []byte, m state.Sealer) error {
 	return nil
 }
 
-// MismatchError says that a journal does not belong to the state file that is there: somebody else has written that since.
+// MismatchError says that a journal does not belong to the state file that is there: somebody else has written that
+// since.
 type MismatchError struct {
 	Journal, Found Identity
 }
@@ -212,10 +214,10 @@ func (s beginning) replayer(base *state.Snapshot) (*Replayer, error) {
 	return Resume(base, *s.origin)
 }
 
-// Replayer applies the journal to the state that was read from a file with the identity at; base is nil when there is none.
-// If the file holds everything that the journal has, done is true and there is no replayer: the run was cut off between
-// writing the file and dropping the journal. A *MismatchError says that the file is another one, a *DamageError that the
-// journal is damaged and what is left does not stand on its own.
+// Replayer applies the journal to the state that was read from a file with the identity at; base is nil when there is
+// none. If the file holds everything that the journal has, done is true and there is no replayer: the run was cut off
+// between writing the file and dropping the journal. A *MismatchError says that the file is another one, a *DamageError
+// that the journal is damaged and what is left does not stand on its own.
 func (c *Contents) Replayer(base *state.Snapshot, at Identity) (replayer *Replayer, done bool, err error) {
 	if len(c.Gaps) == 0 && !c.beheaded {
 		return c.replay(base, at)
@@ -261,8 +263,8 @@ func CoveredPiece(by Identity) ([]byte, error) {
 	return appendRecord(nil, kindCheckpoint, text), nil
 }
 
-// Covering is a journal of all records that can be read, with a note behind them that a state file with this identity holds
-// everything in them.
+// Covering is a journal of all records that can be read, with a note behind them that a state file with this identity
+// holds everything in them.
 func (c *Contents) Covering(by Identity) ([]byte, error) {
 	sound := c.sound
 	if c.beheaded {

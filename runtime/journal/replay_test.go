@@ -112,8 +112,8 @@ func TestReplayNormalises(t *testing.T) { // E6.32: also what was not visited ye
 	require.Equal(t, []urn.URN{name(7)}, s.Resources[1].Dependencies)
 }
 
-// operation plays an engine at work on a random graph: it creates, updates, replaces, keeps and deletes, several steps at
-// a time, and writes what such an engine journals.
+// operation plays an engine at work on a random graph: it creates, updates, replaces, keeps and deletes, several steps
+// at a time, and writes what such an engine journals.
 type operation struct {
 	t       *rapid.T
 	base    *state.Snapshot

@@ -9,8 +9,8 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
-// Replayer is a base snapshot with entries applied to it. Applying one costs the same however large the stack is, so that the
-// snapshot at the end of n entries costs linear time. A Replayer is not safe for concurrent use.
+// Replayer is a base snapshot with entries applied to it. Applying one costs the same however large the stack is, so
+// that the snapshot at the end of n entries costs linear time. A Replayer is not safe for concurrent use.
 type Replayer struct {
 	base    *state.Snapshot
 	ids     []ID          // of the base's resources, in its order
@@ -28,7 +28,8 @@ type place struct {
 	resource *state.Resource // nil once removed
 }
 
-// NewReplayer starts with the resources of base, whose IDs are 1 to n. A nil base is an empty one. base is not modified.
+// NewReplayer starts with the resources of base, whose IDs are 1 to n. A nil base is an empty one. base is not
+// modified.
 func NewReplayer(base *state.Snapshot) *Replayer {
 	if base == nil {
 		base = &state.Snapshot{}
@@ -135,9 +136,10 @@ func (b *Replayer) check(e Entry) error {
 	return nil
 }
 
-// Snapshot is what is known after the entries so far: resources added, in the order of their adding, then what is left of
-// the base in its order (E6.30); pending are the steps under way and the base's pending creations (E6.31). Aliases are
-// normalised (E6.32). The snapshot shares resources with the base and the entries; the replayer can go on afterwards.
+// Snapshot is what is known after the entries so far: resources added, in the order of their adding, then what is left
+// of the base in its order (E6.30); pending are the steps under way and the base's pending creations (E6.31). Aliases
+// are normalised (E6.32). The snapshot shares resources with the base and the entries; the replayer can go on
+// afterwards.
 func (b *Replayer) Snapshot() (*state.Snapshot, error) {
 	raw, _ := b.assemble()
 	return raw.Normalize()

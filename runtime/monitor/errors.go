@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// ErrShutdown says that the operation is over: it was cancelled or something else failed. The one who gets it has nothing
-// to report.
+// ErrShutdown says that the operation is over: it was cancelled or something else failed. The one who gets it has
+// nothing to report.
 var ErrShutdown = errors.New("the deployment is shutting down")
 
 // ErrReported says that the fault behind it has been shown to the user, so that it is not shown twice.

@@ -63,8 +63,8 @@ type Position struct {
 // Timeouts bound operations of a resource; Go duration texts such as 5m, empty for the provider's own choice (E5.33).
 type Timeouts struct{ Create, Update, Delete, Read string }
 
-// Alias is a name that a resource had (E4.13). Either URN is set, or the other fields are, where what is left empty is as
-// with the resource now.
+// Alias is a name that a resource had (E4.13). Either URN is set, or the other fields are, where what is left empty is
+// as with the resource now.
 type Alias struct {
 	URN                        urn.URN
 	Name, Type, Stack, Project string
@@ -80,8 +80,9 @@ type RegisterRequest struct {
 	Custom bool // managed by a provider; else a component
 	Remote bool // a component that its provider constructs
 
-	Inputs               value.Value          // a map
-	Defaults             []value.Path         // inputs that the program leaves out, with the default of the package's schema
+	Inputs value.Value // a map
+	// inputs that the program leaves out, with the default of the package's schema
+	Defaults             []value.Path
 	PropertyDependencies map[string][]urn.URN // by input; nil to take Dependencies for all (E1.48)
 	Dependencies         []urn.URN
 

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// alone waits until no other process installs the plugin with this folder, by the lock file beside it that the Pulumi CLI
-// takes as well (F2.28), and keeps others away until release.
+// alone waits until no other process installs the plugin with this folder, by the lock file beside it that the Pulumi
+// CLI takes as well (F2.28), and keeps others away until release.
 func alone(ctx context.Context, dir string) (release func(), err error) {
 	f, err := os.OpenFile(dir+".lock", os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {

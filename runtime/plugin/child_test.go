@@ -98,7 +98,8 @@ func child(mode string) int {
 		ctx = context.Background()
 		_ = plugin.ServeMain(ctx, &misfit{engine: engine}, os.Stdout, "")
 	case "parent": // runs a host of its own; its plugin must not outlive it
-		host := plugin.NewHost(plugin.Options{Env: []string{childMode + "=stubborn"}, Path: []string{os.Getenv("PLUGIN_DIR")}})
+		host := plugin.NewHost(plugin.Options{Env: []string{childMode + "=stubborn"},
+			Path: []string{os.Getenv("PLUGIN_DIR")}})
 		p, err := host.Load(ctx, provider.Package{Name: "misfit"})
 		if err != nil {
 			fmt.Println(err)
@@ -125,7 +126,8 @@ type shaken struct {
 	pulumirpc.UnimplementedResourceProviderServer
 }
 
-func (shaken) Handshake(_ context.Context, r *pulumirpc.ProviderHandshakeRequest) (*pulumirpc.ProviderHandshakeResponse, error) {
+func (shaken) Handshake(_ context.Context, r *pulumirpc.ProviderHandshakeRequest) (*pulumirpc.ProviderHandshakeResponse,
+	error) {
 	return nil, status.Errorf(codes.InvalidArgument, "root %s program %s", r.GetRootDirectory(), r.GetProgramDirectory())
 }
 
@@ -195,7 +197,8 @@ func (m *misfit) Invoke(_ context.Context, r provider.InvokeRequest) (provider.I
 			result = result.With(name, value.String(text))
 		}
 		dir, _ := os.Getwd()
-		return provider.InvokeResponse{Result: result.With("cwd", value.String(dir)).With("args", value.String(strings.Join(os.Args[1:], " ")))}, nil
+		return provider.InvokeResponse{Result: result.With("cwd", value.String(dir)).With("args",
+			value.String(strings.Join(os.Args[1:], " ")))}, nil
 	}
 	return provider.InvokeResponse{Result: value.EmptyMap()}, nil
 }

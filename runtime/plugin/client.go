@@ -45,7 +45,8 @@ func (c *client) Info(context.Context) (provider.Info, error) {
 }
 
 // Parameterize makes the plugin serve another package (E3.8).
-func (c *client) Parameterize(ctx context.Context, r provider.ParameterizeRequest) (provider.ParameterizeResponse, error) {
+func (c *client) Parameterize(ctx context.Context, r provider.ParameterizeRequest) (provider.ParameterizeResponse,
+	error) {
 	request := &pulumirpc.ParameterizeRequest{Parameters: &pulumirpc.ParameterizeRequest_Args{
 		Args: &pulumirpc.ParameterizeRequest_ParametersArgs{Args: r.Args},
 	}}
@@ -75,7 +76,8 @@ func (c *client) Schema(ctx context.Context, r provider.SchemaRequest) ([]byte, 
 }
 
 // ReadSchema is Schema for one that need not be in memory once more.
-func (c *client) ReadSchema(ctx context.Context, r provider.SchemaRequest, read func(open func() io.Reader) error) error {
+func (c *client) ReadSchema(ctx context.Context, r provider.SchemaRequest,
+	read func(open func() io.Reader) error) error {
 	got, err := c.schema(ctx, r)
 	if err != nil {
 		return err
@@ -92,7 +94,8 @@ func (c *client) schema(ctx context.Context, r provider.SchemaRequest) (*schemaT
 	if err != nil {
 		return nil, c.fail(ctx, "get the schema", err)
 	}
-	const short = 64                                                               // room for an object without members, and space
+	// room for an object without members, and space
+	const short = 64
 	if got.size <= short && strings.Trim(string(got.bytes()), "{} \t\r\n") == "" { // F2.16
 		got.release()
 		return nil, &provider.Error{Unimplemented: true, Message: fmt.Sprintf("plugin %s has no schema", c.name)}
@@ -100,7 +103,8 @@ func (c *client) schema(ctx context.Context, r provider.SchemaRequest) (*schemaT
 	return got, nil
 }
 
-// CheckConfig validates configuration; it is not sent a seed for names (E3.18). A plugin that does not know the call takes the configuration as it is (E3.19).
+// CheckConfig validates configuration; it is not sent a seed for names (E3.18). A plugin that does not know the call
+// takes the configuration as it is (E3.19).
 func (c *client) CheckConfig(ctx context.Context, r provider.CheckRequest) (provider.CheckResponse, error) {
 	encoding := c.checkConfig(keptWhen(r.AllowUnknowns))
 	olds, err := c.encode(encoding, "olds", withoutInternal(propertiesOrEmpty(r.Olds)))
@@ -130,7 +134,8 @@ func (c *client) CheckConfig(ctx context.Context, r provider.CheckRequest) (prov
 	}, nil
 }
 
-// DiffConfig compares configurations; it is not sent the ID (E3.20). A plugin that does not know the call gives an unknown diff (E3.19).
+// DiffConfig compares configurations; it is not sent the ID (E3.20). A plugin that does not know the call gives an
+// unknown diff (E3.19).
 func (c *client) DiffConfig(ctx context.Context, r provider.DiffRequest) (provider.DiffResponse, error) {
 	request := &pulumirpc.DiffRequest{Urn: string(r.URN), Name: r.Name, Type: r.Type, IgnoreChanges: r.IgnoreChanges}
 	var err error
@@ -139,7 +144,8 @@ func (c *client) DiffConfig(ctx context.Context, r provider.DiffRequest) (provid
 		name  string
 		value value.Value
 		to    **structpb.Struct
-	}{{"old inputs", r.OldInputs, &request.OldInputs}, {"olds", r.OldOutputs, &request.Olds}, {"news", r.News, &request.News}} {
+	}{{"old inputs", r.OldInputs, &request.OldInputs}, {"olds", r.OldOutputs, &request.Olds},
+		{"news", r.News, &request.News}} {
 		if *part.to, err = c.encode(encoding, part.name, withoutInternal(part.value)); err != nil {
 			return provider.DiffResponse{}, err
 		}
@@ -154,7 +160,8 @@ func (c *client) DiffConfig(ctx context.Context, r provider.DiffRequest) (provid
 	return diffOf(got), nil
 }
 
-// unknownCall reports that a plugin does not know CheckConfig or DiffConfig; two old ones say so in ways of their own (F2.17).
+// unknownCall reports that a plugin does not know CheckConfig or DiffConfig; two old ones say so in ways of their own
+// (F2.17).
 func (c *client) unknownCall(err error) bool {
 	switch s := status.Convert(err); s.Code() {
 	case codes.Unimplemented:
@@ -296,14 +303,15 @@ func (c *client) fail(ctx context.Context, what string, err error) error {
 	return e
 }
 
-// garbled reports whether an answer came that our side could not read, as the library for calls tells: it speaks of itself.
+// garbled reports whether an answer came that our side could not read, as the library for calls tells: it speaks of
+// itself.
 func garbled(err error) bool {
 	s := status.Convert(err)
 	return (s.Code() == codes.Internal || s.Code() == codes.ResourceExhausted) && strings.HasPrefix(s.Message(), "grpc: ")
 }
 
-// gaveUp is why our side stopped waiting for a call, or nil if it did not. A deadline travels with the call, and the other
-// side may act on it a moment before our own timer does.
+// gaveUp is why our side stopped waiting for a call, or nil if it did not. A deadline travels with the call, and the
+// other side may act on it a moment before our own timer does.
 func gaveUp(ctx context.Context, code codes.Code) error {
 	if code != codes.Canceled && code != codes.DeadlineExceeded {
 		return nil

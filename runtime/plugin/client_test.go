@@ -48,7 +48,8 @@ func attach(t testing.TB, address string, change func(*plugin.Options)) provider
 func configure(t testing.TB, p provider.Provider) provider.Configured {
 	t.Helper()
 	c, err := p.Configure(context.Background(), provider.ConfigureRequest{
-		Subject: provider.SubjectOf("urn:pulumi:dev::proj::pulumi:providers:pkg::default"), ID: "pid", Inputs: value.EmptyMap()})
+		Subject: provider.SubjectOf("urn:pulumi:dev::proj::pulumi:providers:pkg::default"), ID: "pid",
+		Inputs: value.EmptyMap()})
 	require.NoError(t, err)
 	return c
 }
@@ -65,8 +66,10 @@ func loopback(t testing.TB, r provider.Provider) provider.Provider {
 // plainly is a map with what every request may carry; the marks are secrets.
 func plainly() value.Value {
 	return value.Map(map[string]value.Value{
-		"null": value.Null, "n": value.Number(1.5), "b": value.Bool(true), "s": value.String("s"), "bytes": value.String("\xff"),
-		"secret": value.String("x").Secret(), "list": value.List(value.Int(1), value.EmptyMap().With("a", value.Int(2).Secret())),
+		"null": value.Null, "n": value.Number(1.5), "b": value.Bool(true), "s": value.String("s"),
+		"bytes":  value.String("\xff"),
+		"secret": value.String("x").Secret(), "list": value.List(value.Int(1),
+			value.EmptyMap().With("a", value.Int(2).Secret())),
 		"ref":   value.Resource(&value.ResourceRef{URN: resource, ID: value.String("i"), PackageVersion: "1.0.0"}),
 		"asset": value.NewAsset(&value.Asset{Hash: "abc"}),
 	})
@@ -79,7 +82,8 @@ func requireFull(t *testing.T, request any) {
 		if v.Type().Field(i).Name == "Views" {
 			continue // they hold a function; see TestViews
 		}
-		require.False(t, v.Field(i).IsZero(), "field %s of %T is not populated: does it survive?", v.Type().Field(i).Name, request)
+		require.False(t, v.Field(i).IsZero(), "field %s of %T is not populated: does it survive?", v.Type().Field(i).Name,
+			request)
 	}
 }
 
@@ -119,7 +123,8 @@ func TestLoopback(t *testing.T) {
 	subject := provider.Subject{URN: resource, Name: "another", Type: "pkg:index:Other"}
 	full := plainly()
 	unknown := full.With("u", value.Unknown(value.KindNumber)).With("su", value.Unknown(value.KindAny).Secret())
-	deps := unknown.With("d", value.String("d").DependingOn(resource)).With("du", value.Unknown(value.KindAny).DependingOn(resource))
+	deps := unknown.With("d", value.String("d").DependingOn(resource)).With("du",
+		value.Unknown(value.KindAny).DependingOn(resource))
 	deployment := provider.DeploymentInfo{Project: "p", Stack: "s", Organization: "o", Config: map[string]string{"k": "v"},
 		ConfigSecretKeys: []string{"k"}, DryRun: true, Parallel: 3, MonitorEndpoint: "127.0.0.1:1"}
 	byKey := map[string][]urn.URN{"a": {resource}}
@@ -129,34 +134,55 @@ func TestLoopback(t *testing.T) {
 		request, got any
 		full         bool
 	}{
-		{"Parameterize, value", provider.ParameterizeRequest{Name: "n", Version: "v", Value: []byte{0, 1}}, provider.ParameterizeResponse{Name: "n", Version: "v"}, false},
-		{"Parameterize, arguments", provider.ParameterizeRequest{Args: []string{"a", "b"}}, provider.ParameterizeResponse{Name: "n"}, false},
+		{"Parameterize, value", provider.ParameterizeRequest{Name: "n", Version: "v", Value: []byte{0, 1}},
+			provider.ParameterizeResponse{Name: "n", Version: "v"}, false},
+		{"Parameterize, arguments", provider.ParameterizeRequest{Args: []string{"a", "b"}},
+			provider.ParameterizeResponse{Name: "n"}, false},
 		{"Schema", provider.SchemaRequest{SubpackageName: "n", SubpackageVersion: "v"}, []byte(`{"name":"n"}`), true},
-		{"Check", provider.CheckRequest{Subject: subject, Olds: full, News: unknown, RandomSeed: bytes.Repeat([]byte{7}, 32), AllowUnknowns: true,
-			Autonaming: &provider.Autonaming{Mode: "enforce", Name: "n"}}, provider.CheckResponse{Inputs: unknown, Failures: failures}, true},
-		{"Diff", provider.DiffRequest{Subject: subject, ID: "i", OldInputs: full, OldOutputs: full, News: unknown, IgnoreChanges: []string{"x"}, AllowUnknowns: true},
-			provider.DiffResponse{Changes: provider.DiffSome, Replaces: []string{"a"}, Stables: []string{"b"}, Diffs: []string{"c"}, DeleteBeforeReplace: true,
-				Detailed: map[string]provider.PropertyDiff{"a": {Kind: provider.DiffAdd}, "b": {Kind: provider.DiffAddReplace, InputDiff: true},
-					"c": {Kind: provider.DiffDelete}, "d": {Kind: provider.DiffDeleteReplace}, "e": {Kind: provider.DiffUpdate}, "f": {Kind: provider.DiffUpdateReplace}}}, true},
-		{"Diff, none", provider.DiffRequest{OldInputs: full, OldOutputs: full, News: full}, provider.DiffResponse{Changes: provider.DiffNone, Detailed: map[string]provider.PropertyDiff{}}, false},
-		{"Diff, unknown", provider.DiffRequest{OldInputs: full, OldOutputs: full, News: full}, provider.DiffResponse{}, false},
-		{"Create", provider.CreateRequest{Subject: subject, Inputs: unknown, Timeout: 1.5, Preview: true}, provider.CreateResponse{Outputs: unknown, RefreshBeforeUpdate: true}, true},
-		{"Read", provider.ReadRequest{Subject: subject, ID: "i", Inputs: full, Outputs: full, Timeout: 2}, provider.ReadResponse{ID: "j", Inputs: full, Outputs: full, RefreshBeforeUpdate: true}, true},
-		{"Read, import", provider.ReadRequest{Subject: subject, ID: "i", Outputs: value.EmptyMap()}, provider.ReadResponse{ID: "j", Outputs: full}, false},
+		{"Check", provider.CheckRequest{Subject: subject, Olds: full, News: unknown, RandomSeed: bytes.Repeat([]byte{7}, 32),
+			AllowUnknowns: true,
+			Autonaming:    &provider.Autonaming{Mode: "enforce", Name: "n"}},
+			provider.CheckResponse{Inputs: unknown, Failures: failures}, true},
+		{"Diff", provider.DiffRequest{Subject: subject, ID: "i", OldInputs: full, OldOutputs: full, News: unknown,
+			IgnoreChanges: []string{"x"}, AllowUnknowns: true},
+			provider.DiffResponse{Changes: provider.DiffSome, Replaces: []string{"a"}, Stables: []string{"b"},
+				Diffs: []string{"c"}, DeleteBeforeReplace: true,
+				Detailed: map[string]provider.PropertyDiff{"a": {Kind: provider.DiffAdd},
+					"b": {Kind: provider.DiffAddReplace, InputDiff: true},
+					"c": {Kind: provider.DiffDelete}, "d": {Kind: provider.DiffDeleteReplace}, "e": {Kind: provider.DiffUpdate},
+					"f": {Kind: provider.DiffUpdateReplace}}}, true},
+		{"Diff, none", provider.DiffRequest{OldInputs: full, OldOutputs: full, News: full},
+			provider.DiffResponse{Changes: provider.DiffNone, Detailed: map[string]provider.PropertyDiff{}}, false},
+		{"Diff, unknown", provider.DiffRequest{OldInputs: full, OldOutputs: full, News: full}, provider.DiffResponse{},
+			false},
+		{"Create", provider.CreateRequest{Subject: subject, Inputs: unknown, Timeout: 1.5, Preview: true},
+			provider.CreateResponse{Outputs: unknown, RefreshBeforeUpdate: true}, true},
+		{"Read", provider.ReadRequest{Subject: subject, ID: "i", Inputs: full, Outputs: full, Timeout: 2},
+			provider.ReadResponse{ID: "j", Inputs: full, Outputs: full, RefreshBeforeUpdate: true}, true},
+		{"Read, import", provider.ReadRequest{Subject: subject, ID: "i", Outputs: value.EmptyMap()},
+			provider.ReadResponse{ID: "j", Outputs: full}, false},
 		{"Read, gone", provider.ReadRequest{Subject: subject, ID: "i"}, provider.ReadResponse{}, false},
-		{"Update", provider.UpdateRequest{Subject: subject, ID: "i", OldInputs: full, OldOutputs: full, News: unknown, Timeout: 3, IgnoreChanges: []string{"x"}, Preview: true},
+		{"Update", provider.UpdateRequest{Subject: subject, ID: "i", OldInputs: full, OldOutputs: full, News: unknown,
+			Timeout: 3, IgnoreChanges: []string{"x"}, Preview: true},
 			provider.UpdateResponse{Outputs: unknown, RefreshBeforeUpdate: true}, true},
 		{"Delete", provider.DeleteRequest{Subject: subject, ID: "i", Inputs: full, Outputs: full, Timeout: 4}, nil, true},
-		{"Invoke", provider.InvokeRequest{Token: "pkg:index:f", Args: full, Preview: true}, provider.InvokeResponse{Result: full, Failures: failures}, true},
+		{"Invoke", provider.InvokeRequest{Token: "pkg:index:f", Args: full, Preview: true},
+			provider.InvokeResponse{Result: full, Failures: failures}, true},
 		{"Call", provider.CallRequest{Token: "pkg:index:R/m", Args: deps, ArgDependencies: byKey, Deployment: deployment},
-			provider.CallResponse{Result: deps, ReturnDependencies: map[string][]urn.URN{"a": {resource}, "d": {resource}, "du": {resource}}, Failures: failures}, true},
+			provider.CallResponse{Result: deps, ReturnDependencies: map[string][]urn.URN{"a": {resource}, "d": {resource},
+				"du": {resource}}, Failures: failures}, true},
 		{"Construct", provider.ConstructRequest{
-			Deployment: deployment, Type: "t", Name: "n", Parent: resource, Inputs: deps, InputDependencies: byKey, Dependencies: []urn.URN{resource},
-			Providers: map[string]string{"pkg": "r"}, Aliases: []urn.URN{resource},
-			AliasSpecs: []provider.Alias{{Name: "old", Type: "pkg:index:Old", Stack: "dev", Project: "proj", Parent: resource}, {NoParent: true}}, Protect: ptr(true), RetainOnDelete: ptr(false), DeleteBeforeReplace: ptr(true),
-			AdditionalSecretOutputs: []string{"a"}, IgnoreChanges: []string{"b"}, ReplaceOnChanges: []string{"c"}, DeletedWith: resource,
-			ReplaceWith: []urn.URN{resource}, CreateTimeout: "1m", UpdateTimeout: "2m", DeleteTimeout: "3m", ReplacementTrigger: value.Int(1).Secret()},
-			provider.ConstructResponse{URN: resource, Outputs: deps, StateDependencies: map[string][]urn.URN{"a": {resource}, "d": {resource}, "du": {resource}}}, true},
+			Deployment: deployment, Type: "t", Name: "n", Parent: resource, Inputs: deps, InputDependencies: byKey,
+			Dependencies: []urn.URN{resource},
+			Providers:    map[string]string{"pkg": "r"}, Aliases: []urn.URN{resource},
+			AliasSpecs: []provider.Alias{{Name: "old", Type: "pkg:index:Old", Stack: "dev", Project: "proj", Parent: resource},
+				{NoParent: true}}, Protect: ptr(true), RetainOnDelete: ptr(false), DeleteBeforeReplace: ptr(true),
+			AdditionalSecretOutputs: []string{"a"}, IgnoreChanges: []string{"b"}, ReplaceOnChanges: []string{"c"},
+			DeletedWith: resource,
+			ReplaceWith: []urn.URN{resource}, CreateTimeout: "1m", UpdateTimeout: "2m", DeleteTimeout: "3m",
+			ReplacementTrigger: value.Int(1).Secret()},
+			provider.ConstructResponse{URN: resource, Outputs: deps, StateDependencies: map[string][]urn.URN{"a": {resource},
+				"d": {resource}, "du": {resource}}}, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -185,12 +211,17 @@ func TestErrorsSurvive(t *testing.T) { // E3.50, F2.22
 	}{
 		{"plain", errors.New("no quota"), provider.Error{Outcome: provider.Unclear, Message: "no quota"}},
 		{"nothing happened", &provider.Error{Message: "refused"}, provider.Error{Message: "refused"}},
-		{"unclear", &provider.Error{Outcome: provider.Unclear, Message: "timeout"}, provider.Error{Outcome: provider.Unclear, Message: "timeout"}},
-		{"properties", &provider.Error{Message: "bad inputs", Properties: []provider.Failure{{Property: "a.b", Reason: "too long"}}},
+		{"unclear", &provider.Error{Outcome: provider.Unclear, Message: "timeout"}, provider.Error{Outcome: provider.Unclear,
+			Message: "timeout"}},
+		{"properties", &provider.Error{Message: "bad inputs",
+			Properties: []provider.Failure{{Property: "a.b", Reason: "too long"}}},
 			provider.Error{Message: "bad inputs", Properties: []provider.Failure{{Property: "a.b", Reason: "too long"}}}},
-		{"unimplemented", &provider.Error{Unimplemented: true, Message: "not here"}, provider.Error{Unimplemented: true, Message: "plugin pkg cannot update: not here"}},
-		{"partial", &provider.Error{Outcome: provider.Partial, ID: "i", Outputs: plainly().Without("bytes"), Inputs: value.EmptyMap(), Reasons: []string{"a", "b"}},
-			provider.Error{Outcome: provider.Partial, ID: "i", Outputs: plainly().Without("bytes"), Inputs: value.EmptyMap(), Reasons: []string{"a", "b"}}},
+		{"unimplemented", &provider.Error{Unimplemented: true, Message: "not here"},
+			provider.Error{Unimplemented: true, Message: "plugin pkg cannot update: not here"}},
+		{"partial", &provider.Error{Outcome: provider.Partial, ID: "i", Outputs: plainly().Without("bytes"),
+			Inputs: value.EmptyMap(), Reasons: []string{"a", "b"}},
+			provider.Error{Outcome: provider.Partial, ID: "i", Outputs: plainly().Without("bytes"), Inputs: value.EmptyMap(),
+				Reasons: []string{"a", "b"}}},
 		{"wrapped status of another plugin", fmt.Errorf("inner: %w", status.Error(codes.NotFound, "x")),
 			provider.Error{Outcome: provider.Unclear, Message: "inner: rpc error: code = NotFound desc = x"}},
 	} {
@@ -236,7 +267,8 @@ func (o *oldPlugin) Check(_ context.Context, r *pulumirpc.CheckRequest) (*pulumi
 }
 func (o *oldPlugin) Diff(_ context.Context, r *pulumirpc.DiffRequest) (*pulumirpc.DiffResponse, error) {
 	o.keep(map[string]*structpb.Struct{"oldInputs": r.GetOldInputs(), "olds": r.GetOlds(), "news": r.GetNews()})
-	return &pulumirpc.DiffResponse{DetailedDiff: map[string]*pulumirpc.PropertyDiff{"a": {Kind: 99}}, HasDetailedDiff: !o.noAnswer}, o.err
+	return &pulumirpc.DiffResponse{DetailedDiff: map[string]*pulumirpc.PropertyDiff{"a": {Kind: 99}},
+		HasDetailedDiff: !o.noAnswer}, o.err
 }
 func (o *oldPlugin) Create(_ context.Context, r *pulumirpc.CreateRequest) (*pulumirpc.CreateResponse, error) {
 	o.keep(map[string]*structpb.Struct{"properties": r.GetProperties()})
@@ -329,28 +361,37 @@ func TestEncodingTable(t *testing.T) { // F1.13, E3.45
 	}{
 		{"Check in preview", provider.CheckRequest{Olds: properties, News: properties, AllowUnknowns: true},
 			map[string]string{"olds": "ua", "news": "ua"}, map[string]string{"olds": "usra", "news": "usra"}},
-		{"Check", provider.CheckRequest{News: properties}, map[string]string{"olds": "", "news": "a"}, map[string]string{"olds": "", "news": "sra"}},
-		{"Diff in preview", provider.DiffRequest{OldInputs: properties, OldOutputs: properties, News: properties, AllowUnknowns: true},
-			map[string]string{"oldInputs": "u", "olds": "u", "news": "u"}, map[string]string{"oldInputs": "usr", "olds": "usr", "news": "usr"}},
-		{"Create in preview", provider.CreateRequest{Inputs: properties, Preview: true}, nil, map[string]string{"properties": "usra"}},
-		{"Create", provider.CreateRequest{Inputs: properties}, map[string]string{"properties": "a"}, map[string]string{"properties": "sra"}},
+		{"Check", provider.CheckRequest{News: properties}, map[string]string{"olds": "", "news": "a"},
+			map[string]string{"olds": "", "news": "sra"}},
+		{"Diff in preview", provider.DiffRequest{OldInputs: properties, OldOutputs: properties, News: properties,
+			AllowUnknowns: true},
+			map[string]string{"oldInputs": "u", "olds": "u", "news": "u"}, map[string]string{"oldInputs": "usr", "olds": "usr",
+				"news": "usr"}},
+		{"Create in preview", provider.CreateRequest{Inputs: properties, Preview: true}, nil,
+			map[string]string{"properties": "usra"}},
+		{"Create", provider.CreateRequest{Inputs: properties}, map[string]string{"properties": "a"},
+			map[string]string{"properties": "sra"}},
 		{"Read", provider.ReadRequest{ID: "i", Inputs: properties, Outputs: properties},
 			map[string]string{"inputs": "", "properties": ""}, map[string]string{"inputs": "sr", "properties": "sr"}},
-		{"Update in preview", provider.UpdateRequest{OldInputs: properties, OldOutputs: properties, News: properties, Preview: true},
-			nil, map[string]string{"oldInputs": "sr", "olds": "sr", "news": "usra"}},
+		{"Update in preview", provider.UpdateRequest{OldInputs: properties, OldOutputs: properties, News: properties,
+			Preview: true}, nil, map[string]string{"oldInputs": "sr", "olds": "sr", "news": "usra"}},
 		{"Update", provider.UpdateRequest{OldInputs: properties, OldOutputs: properties, News: properties},
-			map[string]string{"oldInputs": "", "olds": "", "news": "a"}, map[string]string{"oldInputs": "sr", "olds": "sr", "news": "sra"}},
+			map[string]string{"oldInputs": "", "olds": "", "news": "a"}, map[string]string{"oldInputs": "sr", "olds": "sr",
+				"news": "sra"}},
 		{"Delete", provider.DeleteRequest{Inputs: properties, Outputs: properties},
 			map[string]string{"oldInputs": "", "properties": ""}, map[string]string{"oldInputs": "sr", "properties": "sr"}},
-		{"Invoke", provider.InvokeRequest{Args: properties}, map[string]string{"args": "a"}, map[string]string{"args": "sra"}},
-		{"Call", provider.CallRequest{Args: properties}, map[string]string{"args": "usra"}, map[string]string{"args": "usroa"}},
+		{"Invoke", provider.InvokeRequest{Args: properties}, map[string]string{"args": "a"},
+			map[string]string{"args": "sra"}},
+		{"Call", provider.CallRequest{Args: properties}, map[string]string{"args": "usra"},
+			map[string]string{"args": "usroa"}},
 		{"Construct", provider.ConstructRequest{Inputs: properties}, nil, map[string]string{"inputs": "usroa"}},
 	} {
 		for accepts, want := range map[string]map[string]string{"nothing": c.none, "all": c.all} {
 			t.Run(c.name+"/accepts "+accepts, func(t *testing.T) {
 				t.Parallel()
 				all := accepts == "all"
-				o := &oldPlugin{accepts: &pulumirpc.ConfigureResponse{AcceptSecrets: all, AcceptResources: all, AcceptOutputs: all, SupportsPreview: all}}
+				o := &oldPlugin{accepts: &pulumirpc.ConfigureResponse{AcceptSecrets: all, AcceptResources: all, AcceptOutputs: all,
+					SupportsPreview: all}}
 				p := attach(t, serveOld(t, o), nil)
 				_, err := exchange(t.Context(), p, configure(t, p), c.request)
 				if want == nil { // not asked: E3.53 for previews, E2.40 for components
@@ -375,8 +416,9 @@ func TestConfigure(t *testing.T) { // F2.19, E3.21, E3.23
 	p := attach(t, serveOld(t, o), nil)
 	u := urn.URN("urn:pulumi:dev::proj::pulumi:providers:pkg::default")
 	inputs := value.Map(map[string]value.Value{
-		"region": value.String("eu"), "token": value.String("t").Secret(), "n": value.Int(3), "version": value.String("1.0.0"),
-		"list": value.List(value.String("<a>"), value.Bool(true)), "__internal": value.EmptyMap().With("x", value.Int(1)),
+		"region": value.String("eu"), "token": value.String("t").Secret(), "n": value.Int(3),
+		"version": value.String("1.0.0"),
+		"list":    value.List(value.String("<a>"), value.Bool(true)), "__internal": value.EmptyMap().With("x", value.Int(1)),
 	})
 	_, err := p.Configure(t.Context(), provider.ConfigureRequest{Subject: provider.SubjectOf(u), ID: "id", Inputs: inputs})
 	require.NoError(t, err)
@@ -388,7 +430,8 @@ func TestConfigure(t *testing.T) { // F2.19, E3.21, E3.23
 	require.NoError(t, err)
 	require.Equal(t, inputs.Without("__internal"), args)
 	require.Equal(t, []any{string(u), "default", "pulumi:providers:pkg", "id", true, true, true, true}, []any{
-		o.config.GetUrn(), o.config.GetName(), o.config.GetType(), o.config.GetId(), o.config.GetAcceptSecrets(), o.config.GetAcceptResources(),
+		o.config.GetUrn(), o.config.GetName(), o.config.GetType(), o.config.GetId(), o.config.GetAcceptSecrets(),
+		o.config.GetAcceptResources(),
 		o.config.GetSendsOldInputs(), o.config.GetSendsOldInputsToDelete()})
 }
 
@@ -406,7 +449,8 @@ func TestMissingConfiguration(t *testing.T) { // E3.26
 func TestOldPlugin(t *testing.T) {
 	t.Parallel()
 	secretIn := value.Map(map[string]value.Value{
-		"secret": value.String("x").Secret(), "nested": value.EmptyMap().With("a", value.Int(1).Secret()).With("b", value.Int(2)),
+		"secret": value.String("x").Secret(), "nested": value.EmptyMap().With("a", value.Int(1).Secret()).With("b",
+			value.Int(2)),
 		"list": value.List(value.Int(1).Secret()), "plain": value.Int(1),
 	})
 	plain, err := (wire.Options{}).Encode(secretIn)
@@ -486,9 +530,11 @@ func TestOldPlugin(t *testing.T) {
 	})
 	t.Run("E3.48 F1.14 unknown where none is allowed", func(t *testing.T) {
 		t.Parallel()
-		_, c := load(t, &oldPlugin{answer: &structpb.Struct{Fields: map[string]*structpb.Value{"a": structpb.NewStringValue(wire.UnknownString)}}})
+		_, c := load(t, &oldPlugin{answer: &structpb.Struct{Fields: map[string]*structpb.Value{"a": structpb.NewStringValue(
+			wire.UnknownString)}}})
 		_, err := c.Create(t.Context(), provider.CreateRequest{Inputs: value.EmptyMap()})
-		require.ErrorContains(t, err, `plugin pkg answered outputs that cannot be read: the value of property "a" is not known yet`)
+		require.ErrorContains(t, err,
+			`plugin pkg answered outputs that cannot be read: the value of property "a" is not known yet`)
 		checked, err := c.Check(t.Context(), provider.CheckRequest{News: value.EmptyMap(), AllowUnknowns: true})
 		require.NoError(t, err)
 		require.Equal(t, value.Unknown(value.KindAny), checked.Inputs.Get("a"))
@@ -497,7 +543,8 @@ func TestOldPlugin(t *testing.T) {
 		t.Parallel()
 		_, c := load(t, &oldPlugin{})
 		_, err := c.Create(t.Context(), provider.CreateRequest{Inputs: value.EmptyMap().With("b", value.String("\xff"))})
-		require.ErrorContains(t, err, `send inputs to plugin pkg: the value of property "b" is a string that contains non-UTF8 bytes`)
+		require.ErrorContains(t, err,
+			`send inputs to plugin pkg: the value of property "b" is a string that contains non-UTF8 bytes`)
 	})
 	t.Run("E3.49 F1.17 contents come back by hash", func(t *testing.T) {
 		t.Parallel()
@@ -514,8 +561,9 @@ func TestOldPlugin(t *testing.T) {
 	})
 	for code, want := range map[codes.Code]provider.Outcome{ // E3.50
 		codes.Internal: provider.Unclear, codes.DataLoss: provider.Unclear, codes.Unknown: provider.Unclear,
-		codes.NotFound: provider.NothingHappened, codes.InvalidArgument: provider.NothingHappened, codes.PermissionDenied: provider.NothingHappened,
-		codes.Unavailable: provider.NothingHappened,
+		codes.NotFound: provider.NothingHappened, codes.InvalidArgument: provider.NothingHappened,
+		codes.PermissionDenied: provider.NothingHappened,
+		codes.Unavailable:      provider.NothingHappened,
 	} {
 		t.Run("E3.50 "+code.String(), func(t *testing.T) {
 			t.Parallel()
@@ -535,7 +583,8 @@ func TestUnknownConfiguration(t *testing.T) { // F2.20, E3.52
 	t.Parallel()
 	o := &oldPlugin{}
 	p := attach(t, serveOld(t, o), nil)
-	c, err := p.Configure(t.Context(), provider.ConfigureRequest{Inputs: value.EmptyMap().With("a", value.List(value.Unknown(value.KindAny)))})
+	c, err := p.Configure(t.Context(), provider.ConfigureRequest{Inputs: value.EmptyMap().With("a",
+		value.List(value.Unknown(value.KindAny)))})
 	require.NoError(t, err)
 	require.Nil(t, o.config, "the plugin is not asked")
 	in := value.EmptyMap().With("x", value.Int(1))
@@ -548,10 +597,12 @@ func TestUnknownConfiguration(t *testing.T) { // F2.20, E3.52
 	created, err := c.Create(t.Context(), provider.CreateRequest{Inputs: in, Preview: true})
 	require.NoError(t, err)
 	require.Equal(t, provider.CreateResponse{Outputs: value.EmptyMap()}, created)
-	require.ErrorContains(t, c.Delete(t.Context(), provider.DeleteRequest{}), "plugin pkg cannot delete: its configuration is not known")
+	require.ErrorContains(t, c.Delete(t.Context(), provider.DeleteRequest{}),
+		"plugin pkg cannot delete: its configuration is not known")
 	require.Nil(t, o.got)
 
-	_, err = p.Configure(t.Context(), provider.ConfigureRequest{Inputs: value.EmptyMap().With("version", value.Unknown(value.KindString))})
+	_, err = p.Configure(t.Context(), provider.ConfigureRequest{Inputs: value.EmptyMap().With("version",
+		value.Unknown(value.KindString))})
 	require.NoError(t, err)
 	require.NotNil(t, o.config, "an unknown version does not count")
 }
@@ -572,7 +623,8 @@ func TestParameterizedName(t *testing.T) { // E3.8
 	port, _ := strconv.Atoi(text)
 	host := plugin.NewHost(plugin.Options{DebugProviders: map[string]int{"base": port}})
 	defer func() { require.NoError(t, host.Close()) }()
-	_, err = host.Load(t.Context(), provider.Package{Name: "base", Parameterization: &provider.Parameterization{Name: "y"}})
+	_, err = host.Load(t.Context(), provider.Package{Name: "base",
+		Parameterization: &provider.Parameterization{Name: "y"}})
 	require.ErrorContains(t, err, `parameterize response name "x" does not match expected package "y"`)
 }
 
@@ -596,7 +648,8 @@ func TestTrace(t *testing.T) { // F2.39, and no secret in it
 	answers, err := structpb.NewStruct(map[string]any{"echo": "before hunter2secret after hunter", "pin": "42"})
 	require.NoError(t, err)
 	p := attach(t, serveOld(t, &oldPlugin{answer: answers}), func(o *plugin.Options) { o.Trace = &trace })
-	inputs := value.Map(map[string]value.Value{"password": value.String("hunter").Secret(), "longer": value.String("hunter2secret").Secret(), "pin": value.String("42").Secret(), "name": value.String("n")})
+	inputs := value.Map(map[string]value.Value{"password": value.String("hunter").Secret(),
+		"longer": value.String("hunter2secret").Secret(), "pin": value.String("42").Secret(), "name": value.String("n")})
 	c, err := p.Configure(t.Context(), provider.ConfigureRequest{Inputs: inputs})
 	require.NoError(t, err)
 	_, err = c.Create(t.Context(), provider.CreateRequest{Inputs: inputs})
@@ -617,8 +670,10 @@ func TestTrace(t *testing.T) { // F2.39, and no secret in it
 		require.NoError(t, json.Unmarshal([]byte(text), &line))
 		if line.Method == "/pulumirpc.ResourceProvider/Create" && line.Progress == "response_completed" {
 			found = true
-			require.Equal(t, map[string]any{"properties": map[string]any{"password": "[secret]", "longer": "[secret]", "pin": "[secret]", "name": "n"}}, line.Request)
-			require.Equal(t, map[string]any{"id": "i", "properties": map[string]any{"echo": "before [secret] after [secret]", "pin": "[secret]"}}, line.Response)
+			require.Equal(t, map[string]any{"properties": map[string]any{"password": "[secret]", "longer": "[secret]",
+				"pin": "[secret]", "name": "n"}}, line.Request)
+			require.Equal(t, map[string]any{"id": "i", "properties": map[string]any{"echo": "before [secret] after [secret]",
+				"pin": "[secret]"}}, line.Response)
 		}
 	}
 	require.True(t, found)
@@ -628,7 +683,8 @@ func BenchmarkCheck(b *testing.B) {
 	inputs := plainly()
 	p := loopback(b, &recorder{answer: provider.CheckResponse{Inputs: inputs}})
 	c := configure(b, p)
-	request := provider.CheckRequest{Subject: provider.SubjectOf(resource), Olds: value.EmptyMap(), News: inputs, RandomSeed: make([]byte, 32)}
+	request := provider.CheckRequest{Subject: provider.SubjectOf(resource), Olds: value.EmptyMap(), News: inputs,
+		RandomSeed: make([]byte, 32)}
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, err := c.Check(b.Context(), request); err != nil {

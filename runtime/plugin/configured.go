@@ -60,7 +60,8 @@ func (c *configured) Check(ctx context.Context, r provider.CheckRequest) (provid
 		return provider.CheckResponse{}, err
 	}
 	if r.Autonaming != nil && c.capabilities.autonaming { // F2.21
-		request.Autonaming = &pulumirpc.CheckRequest_AutonamingOptions{ProposedName: r.Autonaming.Name, Mode: autonamingMode(r.Autonaming.Mode)}
+		request.Autonaming = &pulumirpc.CheckRequest_AutonamingOptions{ProposedName: r.Autonaming.Name,
+			Mode: autonamingMode(r.Autonaming.Mode)}
 	}
 	got, err := c.remote.Check(ctx, request)
 	if err != nil {
@@ -88,7 +89,8 @@ func autonamingMode(name string) pulumirpc.CheckRequest_AutonamingOptions_Mode {
 
 // Diff compares an old state with new inputs.
 func (c *configured) Diff(ctx context.Context, r provider.DiffRequest) (provider.DiffResponse, error) {
-	request := &pulumirpc.DiffRequest{Id: r.ID, Urn: string(r.URN), Name: r.Name, Type: r.Type, IgnoreChanges: r.IgnoreChanges}
+	request := &pulumirpc.DiffRequest{Id: r.ID, Urn: string(r.URN), Name: r.Name, Type: r.Type,
+		IgnoreChanges: r.IgnoreChanges}
 	encoding := c.elided(keptWhen(r.AllowUnknowns))
 	if err := c.encodeAll(
 		part{"old inputs", r.OldInputs, encoding, &request.OldInputs},
@@ -107,7 +109,8 @@ func (c *configured) Diff(ctx context.Context, r provider.DiffRequest) (provider
 // diffOf reads a diff (F2.23): a detailed one counts only when it says so, and kinds from the future are updates.
 func diffOf(got *pulumirpc.DiffResponse) provider.DiffResponse {
 	d := provider.DiffResponse{
-		Replaces: got.GetReplaces(), Stables: got.GetStables(), Diffs: got.GetDiffs(), DeleteBeforeReplace: got.GetDeleteBeforeReplace(),
+		Replaces: got.GetReplaces(), Stables: got.GetStables(), Diffs: got.GetDiffs(),
+		DeleteBeforeReplace: got.GetDeleteBeforeReplace(),
 	}
 	switch got.GetChanges() {
 	case pulumirpc.DiffResponse_DIFF_NONE:
@@ -134,7 +137,8 @@ func (c *configured) Create(ctx context.Context, r provider.CreateRequest) (prov
 	if r.Preview && !c.capabilities.preview {
 		return provider.CreateResponse{Outputs: r.Inputs}, nil
 	}
-	request := &pulumirpc.CreateRequest{Urn: string(r.URN), Name: r.Name, Type: r.Type, Timeout: r.Timeout, Preview: r.Preview}
+	request := &pulumirpc.CreateRequest{Urn: string(r.URN), Name: r.Name, Type: r.Type, Timeout: r.Timeout,
+		Preview: r.Preview}
 	if err := c.encodeAll(part{"inputs", r.Inputs, c.request(keptWhen(r.Preview)), &request.Properties}); err != nil {
 		return provider.CreateResponse{}, err
 	}
@@ -155,8 +159,8 @@ func (c *configured) Create(ctx context.Context, r provider.CreateRequest) (prov
 	outputs, err := c.decode(response(allowedWhen(r.Preview)), "outputs", got.GetProperties())
 	if err != nil && id != "" && !r.Preview {
 		// It exists, under an ID that we know: what else there is to know of it will be read.
-		return provider.CreateResponse{}, &provider.Error{Outcome: provider.Partial, ID: id, Inputs: r.Inputs, Outputs: value.EmptyMap(),
-			Reasons: []string{err.Error()}, RefreshBeforeUpdate: true, Cause: err}
+		return provider.CreateResponse{}, &provider.Error{Outcome: provider.Partial, ID: id, Inputs: r.Inputs,
+			Outputs: value.EmptyMap(), Reasons: []string{err.Error()}, RefreshBeforeUpdate: true, Cause: err}
 	}
 	if err != nil {
 		return provider.CreateResponse{}, err
@@ -229,7 +233,8 @@ func (c *configured) Update(ctx context.Context, r provider.UpdateRequest) (prov
 		return provider.UpdateResponse{Outputs: r.News}, nil
 	}
 	request := &pulumirpc.UpdateRequest{
-		Id: r.ID, Urn: string(r.URN), Name: r.Name, Type: r.Type, Timeout: r.Timeout, IgnoreChanges: r.IgnoreChanges, Preview: r.Preview,
+		Id: r.ID, Urn: string(r.URN), Name: r.Name, Type: r.Type, Timeout: r.Timeout, IgnoreChanges: r.IgnoreChanges,
+		Preview: r.Preview,
 	}
 	old := c.elided(omitUnknowns)
 	if err := c.encodeAll(
@@ -283,7 +288,8 @@ func (c *configured) Delete(ctx context.Context, r provider.DeleteRequest) error
 // Invoke calls a function.
 func (c *configured) Invoke(ctx context.Context, r provider.InvokeRequest) (provider.InvokeResponse, error) {
 	request := &pulumirpc.InvokeRequest{Tok: r.Token, Preview: r.Preview}
-	if err := c.encodeAll(part{"arguments", propertiesOrEmpty(r.Args), c.request(omitUnknowns), &request.Args}); err != nil {
+	if err := c.encodeAll(part{"arguments", propertiesOrEmpty(r.Args), c.request(omitUnknowns),
+		&request.Args}); err != nil {
 		return provider.InvokeResponse{}, err
 	}
 	got, err := c.remote.Invoke(ctx, request)
@@ -311,9 +317,10 @@ func (c *configured) Call(ctx context.Context, r provider.CallRequest) (provider
 	if err := c.encodeAll(part{"arguments", propertiesOrEmpty(r.Args), c.capabilities.call(), &request.Args}); err != nil {
 		return provider.CallResponse{}, err
 	}
-	request.ArgDependencies = wire.DependencyMessages(r.ArgDependencies, func(us []string) *pulumirpc.CallRequest_ArgumentDependencies {
-		return &pulumirpc.CallRequest_ArgumentDependencies{Urns: us}
-	})
+	request.ArgDependencies = wire.DependencyMessages(r.ArgDependencies,
+		func(us []string) *pulumirpc.CallRequest_ArgumentDependencies {
+			return &pulumirpc.CallRequest_ArgumentDependencies{Urns: us}
+		})
 	got, err := c.remote.Call(ctx, request)
 	if err != nil {
 		return provider.CallResponse{}, c.fail(ctx, "call "+r.Token, err)
@@ -326,7 +333,8 @@ func (c *configured) Call(ctx context.Context, r provider.CallRequest) (provider
 	}
 	dependencies := wire.Dependencies(got.GetReturnDependencies())
 	result = propertiesOrEmpty(result)
-	return provider.CallResponse{Result: result, ReturnDependencies: extended(dependencies, result), Failures: failuresOf(got.GetFailures())}, nil
+	return provider.CallResponse{Result: result, ReturnDependencies: extended(dependencies, result),
+		Failures: failuresOf(got.GetFailures())}, nil
 }
 
 // Construct makes a component (E2.38).
@@ -339,10 +347,12 @@ func (c *configured) Construct(ctx context.Context, r provider.ConstructRequest)
 		Project: r.Deployment.Project, Stack: r.Deployment.Stack, Organization: r.Deployment.Organization,
 		Config: r.Deployment.Config, ConfigSecretKeys: r.Deployment.ConfigSecretKeys, DryRun: r.Deployment.DryRun,
 		Parallel: int32(r.Deployment.Parallel), MonitorEndpoint: r.Deployment.MonitorEndpoint,
-		Type: r.Type, Name: r.Name, Parent: string(r.Parent), Dependencies: wire.Texts(r.Dependencies), Providers: r.Providers,
-		Protect: r.Protect, RetainOnDelete: r.RetainOnDelete, DeleteBeforeReplace: r.DeleteBeforeReplace,
-		AdditionalSecretOutputs: r.AdditionalSecretOutputs, IgnoreChanges: r.IgnoreChanges, ReplaceOnChanges: r.ReplaceOnChanges,
-		DeletedWith: string(r.DeletedWith), ReplaceWith: wire.Texts(r.ReplaceWith), AcceptsOutputValues: true,
+		Type: r.Type, Name: r.Name, Parent: string(r.Parent), Dependencies: wire.Texts(r.Dependencies),
+		Providers: r.Providers,
+		Protect:   r.Protect, RetainOnDelete: r.RetainOnDelete, DeleteBeforeReplace: r.DeleteBeforeReplace,
+		AdditionalSecretOutputs: r.AdditionalSecretOutputs, IgnoreChanges: r.IgnoreChanges,
+		ReplaceOnChanges: r.ReplaceOnChanges,
+		DeletedWith:      string(r.DeletedWith), ReplaceWith: wire.Texts(r.ReplaceWith), AcceptsOutputValues: true,
 	}
 	if r.CreateTimeout != "" || r.UpdateTimeout != "" || r.DeleteTimeout != "" {
 		request.CustomTimeouts = &pulumirpc.ConstructRequest_CustomTimeouts{
@@ -371,9 +381,10 @@ func (c *configured) Construct(ctx context.Context, r provider.ConstructRequest)
 			return provider.ConstructResponse{}, fmt.Errorf("send the replacement trigger to plugin %s: %w", c.name, err)
 		}
 	}
-	request.InputDependencies = wire.DependencyMessages(r.InputDependencies, func(us []string) *pulumirpc.ConstructRequest_PropertyDependencies {
-		return &pulumirpc.ConstructRequest_PropertyDependencies{Urns: us}
-	})
+	request.InputDependencies = wire.DependencyMessages(r.InputDependencies,
+		func(us []string) *pulumirpc.ConstructRequest_PropertyDependencies {
+			return &pulumirpc.ConstructRequest_PropertyDependencies{Urns: us}
+		})
 	got, err := c.remote.Construct(ctx, request)
 	if err != nil {
 		return provider.ConstructResponse{}, c.fail(ctx, "construct", err)
@@ -386,7 +397,8 @@ func (c *configured) Construct(ctx context.Context, r provider.ConstructRequest)
 	}
 	dependencies := wire.Dependencies(got.GetStateDependencies())
 	outputs = propertiesOrEmpty(outputs)
-	return provider.ConstructResponse{URN: urn.URN(got.GetUrn()), Outputs: outputs, StateDependencies: extended(dependencies, outputs)}, nil
+	return provider.ConstructResponse{URN: urn.URN(got.GetUrn()), Outputs: outputs,
+		StateDependencies: extended(dependencies, outputs)}, nil
 }
 
 // extended adds the dependencies found inside values to those told by key (E2.44).

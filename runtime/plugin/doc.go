@@ -4,5 +4,6 @@
 // plugin's connection. NewServer does the reverse: it offers any provider.Provider as a plugin. Values cross as package
 // wire writes them; what each call may carry is written down here, once, in encoding.go.
 //
-// The package knows nothing of states, steps or programs. All that comes from outside, the environment too, comes in Options.
+// The package knows nothing of states, steps or programs. All that comes from outside, the environment too, comes in
+// Options.
 package plugin

@@ -67,7 +67,8 @@ func (i *Installation) attempt(ctx context.Context, f *os.File, tag *string) err
 	defer response.Body.Close()
 	switch response.StatusCode {
 	case http.StatusPartialContent:
-		if start, _, _ := strings.Cut(strings.TrimPrefix(response.Header.Get("Content-Range"), "bytes "), "-"); start != strconv.FormatInt(have, 10) || have == 0 {
+		if start, _, _ := strings.Cut(strings.TrimPrefix(response.Header.Get("Content-Range"), "bytes "),
+			"-"); start != strconv.FormatInt(have, 10) || have == 0 {
 			*tag = "" // the next attempt begins anew
 			return fmt.Errorf("the server sent the bytes from %q on, and was asked for those from %d on", start, have)
 		}
@@ -90,7 +91,8 @@ func (i *Installation) attempt(ctx context.Context, f *os.File, tag *string) err
 	if largest == 0 {
 		largest = largestArchive
 	}
-	tooLarge := &httpget.FinalError{Problem: fmt.Sprintf("the archive has more than %d bytes, which no plugin has", largest)}
+	tooLarge := &httpget.FinalError{Problem: fmt.Sprintf("the archive has more than %d bytes, which no plugin has",
+		largest)}
 	if have+response.ContentLength > largest {
 		return tooLarge
 	}
@@ -116,7 +118,8 @@ func (i *Installation) isArchive(f *os.File, response *http.Response) error {
 	if kind == "" {
 		kind = "something else"
 	}
-	return &httpget.FinalError{Problem: fmt.Sprintf("what came is no archive but %q; does a proxy or a portal answer for the server?", kind)}
+	return &httpget.FinalError{Problem: fmt.Sprintf(
+		"what came is no archive but %q; does a proxy or a portal answer for the server?", kind)}
 }
 
 // get asks a server. One that is silent for too long, in its answer too, is given up.
@@ -137,11 +140,12 @@ func secure(address string, allowHTTP bool) error {
 	if allowHTTP || !strings.HasPrefix(strings.ToLower(address), "http://") {
 		return nil
 	}
-	return errors.New("plugins are downloaded over https only; --allow-http-plugins allows http, on which others can change what comes")
+	return errors.New(
+		"plugins are downloaded over https only; --allow-http-plugins allows http, on which others can change what comes")
 }
 
-// published compares the checksum of what was downloaded with those that its publisher gives beside it, if there are any: a list
-// as releases have it, or a file for the archive alone.
+// published compares the checksum of what was downloaded with those that its publisher gives beside it, if there are
+// any: a list as releases have it, or a file for the archive alone.
 func (i *Installation) published(ctx context.Context, sum string) error {
 	base := strings.TrimSuffix(i.url(), i.asset())
 	for _, name := range []string{i.asset() + ".sha256", "pulumi-" + i.Name + "_" + i.Version + "_checksums.txt"} {
@@ -156,8 +160,8 @@ func (i *Installation) published(ctx context.Context, sum string) error {
 	return nil
 }
 
-// publishedIn is the checksum of the archive in a list of them; empty where there is no such list, or it does not have the archive.
-// alone says that the list is of the archive alone, so that its name may be missing.
+// publishedIn is the checksum of the archive in a list of them; empty where there is no such list, or it does not have
+// the archive. alone says that the list is of the archive alone, so that its name may be missing.
 func (i *Installation) publishedIn(ctx context.Context, address string, alone bool) (string, error) {
 	var text []byte
 	err := httpget.Repeat(ctx, i.Pause, func() error {
@@ -167,7 +171,8 @@ func (i *Installation) publishedIn(ctx context.Context, address string, alone bo
 		}
 		defer response.Body.Close()
 		switch {
-		case response.StatusCode == http.StatusNotFound, response.StatusCode == http.StatusForbidden, response.StatusCode == http.StatusGone:
+		case response.StatusCode == http.StatusNotFound, response.StatusCode == http.StatusForbidden,
+			response.StatusCode == http.StatusGone:
 			return nil // buckets say that something is forbidden where there is nothing
 		case response.StatusCode != http.StatusOK:
 			return httpget.StatusError(response)

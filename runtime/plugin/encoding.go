@@ -79,7 +79,8 @@ func response(u unknowns) wire.Options {
 	return u.apply(wire.Options{KeepSecrets: true, KeepResources: true})
 }
 
-// withSecretsOf marks in outputs what was secret in inputs, by key (F1.16, E3.47): for providers that do not take secrets.
+// withSecretsOf marks in outputs what was secret in inputs, by key (F1.16, E3.47): for providers that do not take
+// secrets.
 func withSecretsOf(inputs, outputs value.Value) value.Value {
 	if !inputs.Is(value.KindMap) || !outputs.Is(value.KindMap) || !inputs.ContainsSecret() {
 		return outputs
@@ -112,7 +113,8 @@ func withEachSecret(result value.Value) value.Value {
 // withoutInternal leaves out what only the engine keeps with a provider's inputs (E3.21).
 func withoutInternal(v value.Value) value.Value { return v.Without("__internal") }
 
-// contents collects assets and archives by hash, to give them back to a provider's answer that names only hashes (F1.17).
+// contents collects assets and archives by hash, to give them back to a provider's answer that names only hashes
+// (F1.17).
 type contents struct {
 	assets   map[string]value.Value
 	archives map[string]value.Value

@@ -28,8 +28,8 @@ type engineService struct {
 	root string
 }
 
-// serveEngine starts the service, with the one for views and the health service that plugins watch to end when we do. stop waits until no
-// goroutine of it is left.
+// serveEngine starts the service, with the one for views and the health service that plugins watch to end when we do.
+// stop waits until no goroutine of it is left.
 func serveEngine(o *Options, v *views) (address string, stop func(), err error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -66,14 +66,16 @@ func (s *engineService) Log(_ context.Context, r *pulumirpc.LogRequest) (*emptyp
 }
 
 // GetRootResource answers the URN that was set, or nothing.
-func (s *engineService) GetRootResource(context.Context, *pulumirpc.GetRootResourceRequest) (*pulumirpc.GetRootResourceResponse, error) {
+func (s *engineService) GetRootResource(context.Context, *pulumirpc.GetRootResourceRequest) (
+	*pulumirpc.GetRootResourceResponse, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return &pulumirpc.GetRootResourceResponse{Urn: s.root}, nil
 }
 
 // SetRootResource remembers a URN for GetRootResource.
-func (s *engineService) SetRootResource(_ context.Context, r *pulumirpc.SetRootResourceRequest) (*pulumirpc.SetRootResourceResponse, error) {
+func (s *engineService) SetRootResource(_ context.Context, r *pulumirpc.SetRootResourceRequest) (
+	*pulumirpc.SetRootResourceResponse, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.root = r.GetUrn()
@@ -82,11 +84,13 @@ func (s *engineService) SetRootResource(_ context.Context, r *pulumirpc.SetRootR
 
 // StartDebugging is refused: nobody could attach a debugger.
 func (s *engineService) StartDebugging(context.Context, *pulumirpc.StartDebuggingRequest) (*emptypb.Empty, error) {
-	return nil, status.Error(codes.Unimplemented, "yamlhost cannot attach debuggers; start the plugin yourself and set PULUMI_DEBUG_PROVIDERS")
+	return nil, status.Error(codes.Unimplemented,
+		"yamlhost cannot attach debuggers; start the plugin yourself and set PULUMI_DEBUG_PROVIDERS")
 }
 
 // RequirePulumiVersion compares the version that we stand for with a range.
-func (s *engineService) RequirePulumiVersion(_ context.Context, r *pulumirpc.RequirePulumiVersionRequest) (*pulumirpc.RequirePulumiVersionResponse, error) {
+func (s *engineService) RequirePulumiVersion(_ context.Context, r *pulumirpc.RequirePulumiVersionRequest) (
+	*pulumirpc.RequirePulumiVersionResponse, error) {
 	wanted := strings.TrimSpace(r.GetPulumiVersionRange())
 	if s.options.PulumiVersion == "" || wanted == "" {
 		return &pulumirpc.RequirePulumiVersionResponse{}, nil
@@ -100,7 +104,8 @@ func (s *engineService) RequirePulumiVersion(_ context.Context, r *pulumirpc.Req
 		return nil, status.Errorf(codes.Internal, "%q is not a version", s.options.PulumiVersion)
 	}
 	if !constraint.Check(have) {
-		return nil, status.Errorf(codes.FailedPrecondition, "Pulumi version %s does not satisfy the required range %q", have, wanted)
+		return nil, status.Errorf(codes.FailedPrecondition, "Pulumi version %s does not satisfy the required range %q", have,
+			wanted)
 	}
 	return &pulumirpc.RequirePulumiVersionResponse{}, nil
 }

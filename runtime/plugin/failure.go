@@ -106,7 +106,8 @@ func statusOf(err error, encoding wire.Options) error {
 	if len(e.Properties) > 0 {
 		d := &pulumirpc.InputPropertiesError{}
 		for _, p := range e.Properties {
-			d.Errors = append(d.Errors, &pulumirpc.InputPropertiesError_PropertyError{PropertyPath: p.Property, Reason: p.Reason})
+			d.Errors = append(d.Errors, &pulumirpc.InputPropertiesError_PropertyError{PropertyPath: p.Property,
+				Reason: p.Reason})
 		}
 		details = append(details, d)
 	}

@@ -24,8 +24,9 @@ type FetchOptions struct {
 	Overrides string
 	// Client downloads; nil for the usual one.
 	Client *http.Client
-	// Accept is asked for a plugin that is about to be downloaded without a checksum that is known (F2.34): an error keeps it from
-	// that. It is nil where nobody can be asked; then nothing is downloaded without a checksum. It is called by one at a time.
+	// Accept is asked for a plugin that is about to be downloaded without a checksum that is known (F2.34): an error keeps
+	// it from that. It is nil where nobody can be asked; then nothing is downloaded without a checksum. It is called by
+	// one at a time.
 	Accept func(ctx context.Context, name, version, from string) error
 	// AllowHTTP is as in Installation.
 	AllowHTTP bool
@@ -54,8 +55,8 @@ type download struct {
 // NewFetcher makes a fetcher. It downloads nothing before the first Fetch.
 func NewFetcher(o FetchOptions) *Fetcher { return &Fetcher{options: o, tries: map[string]*download{}} }
 
-// Fetch downloads the plugin that was found to be missing. Its error is missing with advice for somebody without a network:
-// which plugin, which version, and the command that installs it.
+// Fetch downloads the plugin that was found to be missing. Its error is missing with advice for somebody without a
+// network: which plugin, which version, and the command that installs it.
 func (f *Fetcher) Fetch(ctx context.Context, pkg provider.Package, missing *provider.MissingError) error {
 	version := strings.TrimPrefix(pkg.Version, "v")
 	fail := func(why string) error { return f.advise(pkg, version, missing, why) }
@@ -95,8 +96,8 @@ func (f *Fetcher) Fetch(ctx context.Context, pkg provider.Package, missing *prov
 	return nil
 }
 
-// Permit returns an error for a plugin that may not be downloaded, because its checksum is not known and nobody accepts it. What
-// was accepted once is so for the life of the Fetcher.
+// Permit returns an error for a plugin that may not be downloaded, because its checksum is not known and nobody accepts
+// it. What was accepted once is so for the life of the Fetcher.
 func (f *Fetcher) Permit(ctx context.Context, pkg provider.Package) error {
 	if f == nil || f.options.Home == "" || f.options.Forbidden != "" {
 		return nil // Fetch says what is wrong
@@ -111,7 +112,8 @@ func (f *Fetcher) Permit(ctx context.Context, pkg provider.Package) error {
 		return nil
 	}
 	if f.options.Accept == nil {
-		return fmt.Errorf("%s has no checksum of it for %s; --accept-new-plugins accepts what comes, and locks it", LockName, Platform())
+		return fmt.Errorf("%s has no checksum of it for %s; --accept-new-plugins accepts what comes, and locks it", LockName,
+			Platform())
 	}
 	from := pkg.DownloadURL
 	if from == "" && locked != nil {
@@ -155,7 +157,8 @@ func (f *Fetcher) advise(pkg provider.Package, version string, missing *provider
 
 // download installs a plugin from the first source that has it, and returns which version that was.
 func (f *Fetcher) download(ctx context.Context, pkg provider.Package, version string, lock *LockFile) (string, error) {
-	i := Installation{Home: f.options.Home, Name: pkg.Name, Version: version, Client: f.options.Client, AllowHTTP: f.options.AllowHTTP}
+	i := Installation{Home: f.options.Home, Name: pkg.Name, Version: version, Client: f.options.Client,
+		AllowHTTP: f.options.AllowHTTP}
 	from := pkg.DownloadURL
 	if locked := lock.Find(pkg.Name, version); locked != nil && version != "" {
 		i.Checksum = locked.Checksums[Platform()]
@@ -184,9 +187,10 @@ func (f *Fetcher) download(ctx context.Context, pkg provider.Package, version st
 	})
 }
 
-// InstallFrom installs a plugin from the first of its sources that has it (F2.32); without a version, the newest. It fills in
-// what it has chosen. overrides is the text of PULUMI_PLUGIN_DOWNLOAD_URL_OVERRIDES; tell may be nil.
-func InstallFrom(ctx context.Context, i *Installation, from, overrides string, tell func(string)) (InstallResult, error) {
+// InstallFrom installs a plugin from the first of its sources that has it (F2.32); without a version, the newest. It
+// fills in what it has chosen. overrides is the text of PULUMI_PLUGIN_DOWNLOAD_URL_OVERRIDES; tell may be nil.
+func InstallFrom(ctx context.Context, i *Installation, from, overrides string, tell func(string)) (InstallResult,
+	error) {
 	sources, err := Sources(i.Name, from, overrides)
 	if err != nil {
 		return InstallResult{}, err

@@ -22,8 +22,8 @@ type found struct {
 	ambient bool   // it is on PATH
 }
 
-// find looks for the executable of a resource plugin in the order of F2.25. It returns *provider.MissingError when there
-// is none.
+// find looks for the executable of a resource plugin in the order of F2.25. It returns *provider.MissingError when
+// there is none.
 func (o *Options) find(name, version string) (found, error) {
 	missing := &provider.MissingError{Package: name, Version: version}
 	if f, ok, err := o.fromOverrides(name, version); ok || err != nil {
@@ -71,7 +71,8 @@ func (o *Options) fromOverrides(name, version string) (found, bool, error) {
 		}
 		info, err := os.Stat(path)
 		if err != nil {
-			return found{}, false, fmt.Errorf("the project names %s for plugin %s, where there is nothing: %w", override.Path, name, err)
+			return found{}, false, fmt.Errorf("the project names %s for plugin %s, where there is nothing: %w", override.Path,
+				name, err)
 		}
 		if !info.IsDir() {
 			return found{path: path, dir: filepath.Dir(path)}, true, nil
@@ -90,7 +91,8 @@ func inDirectory(dir, executable string) (found, error) {
 	if _, err := os.Stat(filepath.Join(dir, scriptFile)); err == nil {
 		return found{dir: dir, script: true}, nil // F2.30
 	}
-	return found{}, fmt.Errorf("plugin directory %s holds no executable %s; remove the directory and install the plugin again", dir, executable)
+	return found{}, fmt.Errorf(
+		"plugin directory %s holds no executable %s; remove the directory and install the plugin again", dir, executable)
 }
 
 // executableIn looks for a file that can be run.

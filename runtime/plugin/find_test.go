@@ -35,25 +35,29 @@ func TestFind(t *testing.T) { // F2.25–F2.30
 		fails     string
 		missing   bool
 	}{
-		{name: "F2.29 no version: highest", installed: []string{"resource-misfit-v1.2.0", "resource-misfit-v1.10.0"}, want: "resource-misfit-v1.10.0"},
-		{name: "F2.29 no version: stable preferred", installed: []string{"resource-misfit-v1.0.0", "resource-misfit-v2.0.0-alpha.1"},
-			want: "resource-misfit-v1.0.0"},
-		{name: "F2.29 no version: pre-release if there is no other", installed: []string{"resource-misfit-v2.0.0-alpha.1", "resource-misfit-v2.0.0-alpha.2"},
-			want: "resource-misfit-v2.0.0-alpha.2"},
-		{name: "F2.29 version given: equal", installed: []string{"resource-misfit-v1.2.0", "resource-misfit-v1.3.0"}, version: "v1.2.0",
-			want: "resource-misfit-v1.2.0"},
-		{name: "F2.29 version given: not at least", installed: []string{"resource-misfit-v1.3.0"}, version: "1.2.0", missing: true},
-		{name: "F2.29 legacy: at least", installed: []string{"resource-misfit-v1.3.0", "resource-misfit-v1.1.0"}, version: "1.2.0",
-			change: func(_ *testing.T, o *plugin.Options) { o.LegacySearch = true }, want: "resource-misfit-v1.3.0"},
-		{name: "F2.29 git version", installed: []string{"resource-misfit-v0.0.0-xabc", "resource-misfit-v0.0.0-xabd"}, version: "0.0.0-xabc",
-			want: "resource-misfit-v0.0.0-xabc"},
+		{name: "F2.29 no version: highest", installed: []string{"resource-misfit-v1.2.0", "resource-misfit-v1.10.0"},
+			want: "resource-misfit-v1.10.0"},
+		{name: "F2.29 no version: stable preferred", installed: []string{"resource-misfit-v1.0.0",
+			"resource-misfit-v2.0.0-alpha.1"}, want: "resource-misfit-v1.0.0"},
+		{name: "F2.29 no version: pre-release if there is no other", installed: []string{"resource-misfit-v2.0.0-alpha.1",
+			"resource-misfit-v2.0.0-alpha.2"}, want: "resource-misfit-v2.0.0-alpha.2"},
+		{name: "F2.29 version given: equal", installed: []string{"resource-misfit-v1.2.0", "resource-misfit-v1.3.0"},
+			version: "v1.2.0", want: "resource-misfit-v1.2.0"},
+		{name: "F2.29 version given: not at least", installed: []string{"resource-misfit-v1.3.0"}, version: "1.2.0",
+			missing: true},
+		{name: "F2.29 legacy: at least", installed: []string{"resource-misfit-v1.3.0", "resource-misfit-v1.1.0"},
+			version: "1.2.0",
+			change:  func(_ *testing.T, o *plugin.Options) { o.LegacySearch = true }, want: "resource-misfit-v1.3.0"},
+		{name: "F2.29 git version", installed: []string{"resource-misfit-v0.0.0-xabc", "resource-misfit-v0.0.0-xabd"},
+			version: "0.0.0-xabc", want: "resource-misfit-v0.0.0-xabc"},
 		{name: "F2.28 partial installation", installed: []string{"resource-misfit-v1.0.0", "resource-misfit-v2.0.0"},
 			files: []string{"resource-misfit-v2.0.0.partial", "resource-misfit-v1.0.0.lock"}, want: "resource-misfit-v1.0.0"},
-		{name: "F2.27 other names", installed: []string{"language-misfit-v9.0.0", "resource-misfits-v9.0.0", "resource-misfit-v9.0.0.tmp12",
-			"resource-misfit-vx", "resource-misfit-v1.0.0"}, want: "resource-misfit-v1.0.0"},
+		{name: "F2.27 other names", installed: []string{"language-misfit-v9.0.0", "resource-misfits-v9.0.0",
+			"resource-misfit-v9.0.0.tmp12", "resource-misfit-vx", "resource-misfit-v1.0.0"}, want: "resource-misfit-v1.0.0"},
 		{name: "none", missing: true},
 		{name: "F2.25 PATH before folder", installed: []string{"resource-misfit-v1.0.0"}, version: "1.0.0",
-			change: func(t *testing.T, o *plugin.Options) { o.Path = []string{"", t.TempDir(), pluginDir(t, "misfit")} }, want: "PATH"},
+			change: func(t *testing.T, o *plugin.Options) { o.Path = []string{"", t.TempDir(), pluginDir(t, "misfit")} },
+			want:   "PATH"},
 		{name: "F2.25 PATH ignored", installed: []string{"resource-misfit-v1.0.0"},
 			change: func(t *testing.T, o *plugin.Options) {
 				o.Path, o.IgnoreAmbient = []string{pluginDir(t, "misfit")}, true
@@ -78,7 +82,8 @@ func TestFind(t *testing.T) { // F2.25–F2.30
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			var warnings []string
-			options := plugin.Options{Env: []string{childMode + "=serve"}, Home: t.TempDir(), Warn: func(text string) { warnings = append(warnings, text) }}
+			options := plugin.Options{Env: []string{childMode + "=serve"}, Home: t.TempDir(),
+				Warn: func(text string) { warnings = append(warnings, text) }}
 			install(t, options.Home, c.installed...)
 			for _, file := range c.files {
 				require.NoError(t, os.WriteFile(filepath.Join(options.Home, "plugins", file), nil, 0o600))
@@ -121,7 +126,8 @@ func TestInstalled(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
 	require.Empty(t, plugin.Installed(home))
-	install(t, home, "resource-misfit-v1.10.0", "resource-misfit-v1.9.0", "resource-another-v1.0.0", "language-misfit-v1.0.0", "resource-misfit-v3.0.0")
+	install(t, home, "resource-misfit-v1.10.0", "resource-misfit-v1.9.0", "resource-another-v1.0.0",
+		"language-misfit-v1.0.0", "resource-misfit-v3.0.0")
 	require.NoError(t, os.WriteFile(filepath.Join(home, "plugins", "resource-misfit-v3.0.0.partial"), nil, 0o600))
 	path := func(name string) string { return filepath.Join(home, "plugins", name) }
 	require.Equal(t, []plugin.InstalledPlugin{
@@ -135,7 +141,8 @@ func TestOlderVersionWarns(t *testing.T) { // E3.6
 	t.Parallel()
 	var warnings []string
 	dir := pluginDir(t, "misfit")
-	host := plugin.NewHost(plugin.Options{Env: []string{childMode + "=serve"}, Path: []string{dir}, Warn: func(text string) { warnings = append(warnings, text) }})
+	host := plugin.NewHost(plugin.Options{Env: []string{childMode + "=serve"}, Path: []string{dir},
+		Warn: func(text string) { warnings = append(warnings, text) }})
 	defer func() { require.NoError(t, host.Close()) }()
 	_, err := host.Load(t.Context(), provider.Package{Name: "misfit", Version: "1.2.3"})
 	require.NoError(t, err)

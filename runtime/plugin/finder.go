@@ -13,21 +13,22 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// Finder loads plugins and their schemas: it finds those that are installed, fetches those that are missing, and asks a plugin
-// for its schema only when the cache does not have it. It is safe for concurrent use.
+// Finder loads plugins and their schemas: it finds those that are installed, fetches those that are missing, and asks a
+// plugin for its schema only when the cache does not have it. It is safe for concurrent use.
 type Finder struct {
 	Host  *Host
 	Cache SchemaCache
 	// Fetcher downloads what is missing; nil to download nothing.
 	Fetcher *Fetcher
-	// AskOnce takes the schema of a plugin from PATH out of the cache too. Without it such a plugin is asked each time, and what is
-	// cached is renewed: one that is being written may be a script that starts something else.
+	// AskOnce takes the schema of a plugin from PATH out of the cache too. Without it such a plugin is asked each time,
+	// and what is cached is renewed: one that is being written may be a script that starts something else.
 	AskOnce bool
 }
 
 // Load starts a plugin, which is fetched first when it is missing. missing may add to the error where else somebody has
 // looked; it may be nil. The error wraps *provider.MissingError when there is no such plugin.
-func (f *Finder) Load(ctx context.Context, pkg provider.Package, missing func(*provider.MissingError)) (provider.Provider, error) {
+func (f *Finder) Load(ctx context.Context, pkg provider.Package, missing func(*provider.MissingError)) (
+	provider.Provider, error) {
 	loaded, err := f.Host.Load(ctx, pkg)
 	if absent, ok := errors.AsType[*provider.MissingError](err); ok {
 		if missing != nil {
@@ -41,8 +42,8 @@ func (f *Finder) Load(ctx context.Context, pkg provider.Package, missing func(*p
 	return loaded, err
 }
 
-// Schema opens the schema of a plugin, which is fetched first when it is missing. The error wraps schema.ErrNotFound when there
-// is no such plugin, and then tells the way out (Advice).
+// Schema opens the schema of a plugin, which is fetched first when it is missing. The error wraps schema.ErrNotFound
+// when there is no such plugin, and then tells the way out (Advice).
 func (f *Finder) Schema(ctx context.Context, d schema.Descriptor) (*schema.Package, error) {
 	at, err := f.find(ctx, d)
 	if err != nil {
@@ -138,7 +139,8 @@ func (f *Finder) askSchema(ctx context.Context, d schema.Descriptor) ([]byte, er
 }
 
 // ask starts the plugin of a package for one question about its schema.
-func (f *Finder) ask(ctx context.Context, d schema.Descriptor, question func(provider.Provider, provider.SchemaRequest) error) error {
+func (f *Finder) ask(ctx context.Context, d schema.Descriptor,
+	question func(provider.Provider, provider.SchemaRequest) error) error {
 	pkg := provider.Package{Name: d.Name, Version: d.Version, DownloadURL: d.DownloadURL}
 	request := provider.SchemaRequest{}
 	if q := d.Parameterization; q != nil {
@@ -152,9 +154,10 @@ func (f *Finder) ask(ctx context.Context, d schema.Descriptor, question func(pro
 	return errors.Join(question(loaded, request), loaded.Close())
 }
 
-// Parameterize asks a plugin what package it becomes with parameters (L7.32), and returns how to ask for that package again, and
-// its schema.
-func (f *Finder) Parameterize(ctx context.Context, pkg provider.Package, parameters []string) (schema.Descriptor, []byte, error) {
+// Parameterize asks a plugin what package it becomes with parameters (L7.32), and returns how to ask for that package
+// again, and its schema.
+func (f *Finder) Parameterize(ctx context.Context, pkg provider.Package, parameters []string) (schema.Descriptor,
+	[]byte, error) {
 	loaded, err := f.Load(ctx, pkg, nil)
 	if err != nil {
 		return schema.Descriptor{}, nil, asNotFound(err)
@@ -175,7 +178,8 @@ func (f *Finder) Parameterize(ctx context.Context, pkg provider.Package, paramet
 	}
 	made := head.Parameterization
 	if made == nil {
-		return schema.Descriptor{}, nil, fmt.Errorf("the schema of %s does not say how the plugin %s makes it", head.Name, pkg.Name)
+		return schema.Descriptor{}, nil, fmt.Errorf("the schema of %s does not say how the plugin %s makes it", head.Name,
+			pkg.Name)
 	}
 	return schema.Descriptor{
 		Name: made.BaseProvider.Name, Version: made.BaseProvider.Version, DownloadURL: pkg.DownloadURL,

@@ -40,7 +40,8 @@ func (s *shaker) note(call string) {
 	s.calls = append(s.calls, call)
 }
 
-func (s *shaker) Handshake(_ context.Context, r *pulumirpc.ProviderHandshakeRequest) (*pulumirpc.ProviderHandshakeResponse, error) {
+func (s *shaker) Handshake(_ context.Context, r *pulumirpc.ProviderHandshakeRequest) (
+	*pulumirpc.ProviderHandshakeResponse, error) {
 	s.note("Handshake")
 	s.shaken = r
 	if len(s.refuses) > 0 {
@@ -101,7 +102,8 @@ func (s *shaker) host(t *testing.T) *plugin.Host {
 	require.NoError(t, err)
 	port, err := strconv.Atoi(text)
 	require.NoError(t, err)
-	host := plugin.NewHost(plugin.Options{DebugProviders: map[string]int{"pkg": port}, LoaderTarget: "l", MapperTarget: "m", ResolverTarget: "r"})
+	host := plugin.NewHost(plugin.Options{DebugProviders: map[string]int{"pkg": port}, LoaderTarget: "l",
+		MapperTarget: "m", ResolverTarget: "r"})
 	t.Cleanup(func() { require.NoError(t, host.Close()) })
 	return host
 }
@@ -109,7 +111,8 @@ func (s *shaker) host(t *testing.T) *plugin.Host {
 // E3.3, E3.4, E3.6, E3.7: a plugin that is attached is greeted, without directories, and never ended.
 func TestAttached(t *testing.T) {
 	t.Parallel()
-	s := &shaker{answer: &pulumirpc.ProviderHandshakeResponse{}, refuses: []codes.Code{codes.Unavailable, codes.Unavailable}}
+	s := &shaker{answer: &pulumirpc.ProviderHandshakeResponse{}, refuses: []codes.Code{codes.Unavailable,
+		codes.Unavailable}}
 	host := s.host(t)
 	p, err := s.load(t, host)
 	require.NoError(t, err)
@@ -119,8 +122,10 @@ func TestAttached(t *testing.T) {
 	require.Equal(t, address, s.attached)
 	require.Equal(t, []string{"Handshake", "Handshake", "Handshake", "Attach", "GetPluginInfo"}, s.calls)
 	r := s.shaken
-	require.Equal(t, []any{address, true, true, true, true, true, "l", "m", "r"}, []any{r.GetEngineAddress(), r.GetConfigureWithUrn(), r.GetSupportsViews(),
-		r.GetSupportsRefreshBeforeUpdate(), r.GetInvokeWithPreview(), r.GetAcceptsByteString(), r.GetLoaderTarget(), r.GetMapperTarget(), r.GetResolverTarget()})
+	require.Equal(t, []any{address, true, true, true, true, true, "l", "m", "r"},
+		[]any{r.GetEngineAddress(), r.GetConfigureWithUrn(), r.GetSupportsViews(),
+			r.GetSupportsRefreshBeforeUpdate(), r.GetInvokeWithPreview(), r.GetAcceptsByteString(), r.GetLoaderTarget(),
+			r.GetMapperTarget(), r.GetResolverTarget()})
 	require.True(t, r.RootDirectory == nil && r.ProgramDirectory == nil)
 }
 
@@ -136,7 +141,8 @@ func TestRefusedHandshake(t *testing.T) { // E3.3
 func TestHandshakeTellsWhatIsAccepted(t *testing.T) {
 	t.Parallel()
 	inputs := value.Map(map[string]value.Value{
-		"s": value.String("x").Secret(), "b": value.String("\xff"), "r": value.Resource(&value.ResourceRef{URN: resource, ID: value.String("i")})})
+		"s": value.String("x").Secret(), "b": value.String("\xff"),
+		"r": value.Resource(&value.ResourceRef{URN: resource, ID: value.String("i")})})
 	s := &shaker{answer: &pulumirpc.ProviderHandshakeResponse{AcceptSecrets: true, AcceptsByteString: true}}
 	p, err := s.load(t, s.host(t))
 	require.NoError(t, err)

@@ -189,7 +189,8 @@ func (h *Host) connect(ctx context.Context, p provider.Package, engine string) (
 		return nil, err
 	}
 	if attached {
-		if _, err := c.remote.Attach(starting, &pulumirpc.PluginAttach{Address: engine}); err != nil && status.Code(err) != codes.Unimplemented {
+		if _, err := c.remote.Attach(starting, &pulumirpc.PluginAttach{Address: engine}); err != nil &&
+			status.Code(err) != codes.Unimplemented {
 			return nil, c.fail(starting, "attach", err)
 		}
 	}
@@ -204,13 +205,15 @@ func (h *Host) connect(ctx context.Context, p provider.Package, engine string) (
 			return nil, err
 		}
 		if got.Name != parameters.Name { // E3.8
-			return nil, fmt.Errorf("plugin %s: parameterize response name %q does not match expected package %q", p.Name, got.Name, parameters.Name)
+			return nil, fmt.Errorf("plugin %s: parameterize response name %q does not match expected package %q", p.Name,
+				got.Name, parameters.Name)
 		}
 	}
 	return c, nil
 }
 
-// handshake is the first call to a plugin; it must succeed, or be unknown to the plugin, within the time to start (E3.3).
+// handshake is the first call to a plugin; it must succeed, or be unknown to the plugin, within the time to start
+// (E3.3).
 func (c *client) handshake(ctx context.Context, request *pulumirpc.ProviderHandshakeRequest) error {
 	if c.process != nil {
 		// A plugin that ends now would otherwise be waited for until the time is up.

@@ -42,8 +42,8 @@ type zero struct{}
 
 func (zero) Read(p []byte) (int, error) { clear(p); return len(p), nil }
 
-// Archives that lie about themselves are refused with one error, in bounded space, and nothing is written outside of the plugin's
-// folder.
+// Archives that lie about themselves are refused with one error, in bounded space, and nothing is written outside of
+// the plugin's folder.
 func TestHostileArchives(t *testing.T) {
 	t.Parallel()
 	header := func(w *tar.Writer, h tar.Header) { require.NoError(t, w.WriteHeader(&h)) }
@@ -73,8 +73,10 @@ func TestHostileArchives(t *testing.T) {
 		}), "larger than any plugin"},
 		"a hole": {packed(t, func(w io.Writer) { // a sparse file of PAX 1.0
 			a := tar.NewWriter(w)
-			err := a.WriteHeader(&tar.Header{Name: "pulumi-resource-toy", Size: 512, Typeflag: tar.TypeReg, PAXRecords: map[string]string{
-				"GNU.sparse.major": "1", "GNU.sparse.minor": "0", "GNU.sparse.realsize": fmt.Sprint(int64(1) << 50), "GNU.sparse.name": "pulumi-resource-toy"}})
+			err := a.WriteHeader(&tar.Header{Name: "pulumi-resource-toy", Size: 512, Typeflag: tar.TypeReg,
+				PAXRecords: map[string]string{
+					"GNU.sparse.major": "1", "GNU.sparse.minor": "0", "GNU.sparse.realsize": fmt.Sprint(int64(1) << 50),
+					"GNU.sparse.name": "pulumi-resource-toy"}})
 			if err != nil { // the writer knows better; what follows is no archive then
 				_, _ = io.WriteString(w, strings.Repeat("x", 1024))
 				return
@@ -91,9 +93,11 @@ func TestHostileArchives(t *testing.T) {
 		"a deep path":        {archiveOf(t, member{name: strings.Repeat("a/", 400) + "b", text: "x"}), "longer or deeper"},
 		"a long name":        {archiveOf(t, member{name: strings.Repeat("a", 5000), text: "x"}), "longer or deeper"},
 		"a file as a folder": {archiveOf(t, script, member{name: script.name + "/x", text: "x"}), "not a directory"},
-		"a folder in the place of the executable": {archiveOf(t, member{name: "pulumi-resource-toy/", kind: tar.TypeDir}), "holds no executable"},
-		"a name with a zero byte":                 {archiveOf(t, script, member{name: "a\\b", text: "x"}), "outside of the plugin's folder"},
-		"cut":                                     {archiveOf(t, script)[:60], "damaged"},
+		"a folder in the place of the executable": {archiveOf(t, member{name: "pulumi-resource-toy/", kind: tar.TypeDir}),
+			"holds no executable"},
+		"a name with a zero byte": {archiveOf(t, script, member{name: "a\\b", text: "x"}),
+			"outside of the plugin's folder"},
+		"cut": {archiveOf(t, script)[:60], "damaged"},
 		"a bit flipped": {func() []byte {
 			data := archiveOf(t, script)
 			data[len(data)-6] ^= 1 // in the checksum
@@ -136,8 +140,8 @@ func TestReceipt(t *testing.T) {
 	require.Empty(t, Receipt(t.TempDir()))
 }
 
-// Servers that send something else, too much, too little, nothing, or elsewhere are given up with one error, and nothing is
-// installed.
+// Servers that send something else, too much, too little, nothing, or elsewhere are given up with one error, and
+// nothing is installed.
 func TestHostileServers(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
@@ -157,8 +161,9 @@ func TestHostileServers(t *testing.T) {
 			w.Header().Set("Content-Type", "text/html")
 			_, _ = io.WriteString(w, "<html>sign in")
 		}, want: `what came is no archive but "text/html"`},
-		"nothing at all": {serve: func(w http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, limits: Installation{Silence: time.Millisecond},
-			want: "the server sent nothing for 1ms"},
+		"nothing at all": {serve: func(w http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
+			limits: Installation{Silence: time.Millisecond},
+			want:   "the server sent nothing for 1ms"},
 		"silence in the middle": {serve: func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Length", "100000")
 			_, _ = w.Write(good[:50])
@@ -183,19 +188,23 @@ func TestHostileServers(t *testing.T) {
 			w.WriteHeader(http.StatusPartialContent)
 			whole(w)
 		}, want: "was asked for those from 0 on"},
-		"redirects in a circle": {serve: func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, r.URL.Path, http.StatusFound) },
-			want: "from one address to the next"},
+		"redirects in a circle": {serve: func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, r.URL.Path,
+				http.StatusFound)
+		}, want: "from one address to the next"},
 		"away from encryption": {overTLS: true, serve: func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "http://"+r.Host+r.URL.Path, http.StatusFound)
 		}, want: "over https only"},
-		"no encryption": {plain: true, serve: func(w http.ResponseWriter, _ *http.Request) { whole(w) }, want: "over https only"},
-		"encrypted":     {overTLS: true, serve: func(w http.ResponseWriter, r *http.Request) { only(w, r, asset, whole) }},
+		"no encryption": {plain: true, serve: func(w http.ResponseWriter, _ *http.Request) { whole(w) },
+			want: "over https only"},
+		"encrypted": {overTLS: true, serve: func(w http.ResponseWriter, r *http.Request) { only(w, r, asset, whole) }},
 		"the checksum of its publisher": {serve: func(w http.ResponseWriter, r *http.Request) {
 			switch {
 			case asset(r):
 				whole(w)
 			case strings.HasSuffix(r.URL.Path, "/pulumi-toy_1.2.3_checksums.txt"):
-				fmt.Fprintf(w, "%s  other.tar.gz\n%s  pulumi-resource-toy-v1.2.3-%s.tar.gz\n", strings.Repeat("0", 64), sumOf(good), Platform())
+				fmt.Fprintf(w, "%s  other.tar.gz\n%s  pulumi-resource-toy-v1.2.3-%s.tar.gz\n", strings.Repeat("0", 64), sumOf(good),
+					Platform())
 			default:
 				http.NotFound(w, r)
 			}
@@ -244,7 +253,8 @@ func TestHostileServers(t *testing.T) {
 			server := start(http.HandlerFunc(c.serve))
 			t.Cleanup(server.Close)
 			i := c.limits
-			i.Home, i.Name, i.Version, i.Server, i.Client, i.Pause = t.TempDir(), "toy", "1.2.3", server.URL, server.Client(), time.Microsecond
+			i.Home, i.Name, i.Version, i.Server, i.Client, i.Pause = t.TempDir(), "toy", "1.2.3", server.URL, server.Client(),
+				time.Microsecond
 			i.AllowHTTP = !c.plain && !c.overTLS
 			_, err := Install(t.Context(), i)
 			if c.want == "" {

@@ -36,8 +36,8 @@ type Installation struct {
 	AllowHTTP bool
 	Client    *http.Client
 	Pause     time.Duration // before the second attempt of a download, doubled for each further one; 0 for 80 ms (F2.33)
-	// Silence is how long a server may send nothing, 0 for 30 s; Patience how long a download may take, 0 for half an hour; Largest
-	// how many bytes an archive may have, 0 for 2 GiB.
+	// Silence is how long a server may send nothing, 0 for 30 s; Patience how long a download may take, 0 for half an
+	// hour; Largest how many bytes an archive may have, 0 for 2 GiB.
 	Silence, Patience time.Duration
 	Largest           int64
 }
@@ -56,7 +56,9 @@ func Platform() string { return runtime.GOOS + "-" + runtime.GOARCH }
 type ChecksumError struct{ Want, Got, From string }
 
 func (e *ChecksumError) Error() string {
-	return fmt.Sprintf("the archive from %s has the SHA-256 %s, and %s was expected: it was damaged, or replaced by another one; nothing was installed",
+	return fmt.Sprintf(
+		"the archive from %s has the SHA-256 %s, and %s was expected: it was damaged, or replaced by another one; nothing "+
+			"was installed",
 		e.From, e.Got, e.Want)
 }
 
@@ -123,8 +125,8 @@ func Install(ctx context.Context, i Installation) (InstallResult, error) {
 // receiptName is a file in a plugin's folder with the SHA-256 of the archive that it came from.
 const receiptName = ".yamlhost-archive"
 
-// Receipt returns the SHA-256 of the archive that an installed plugin came from, in hexadecimal digits; empty where nobody has kept
-// it.
+// Receipt returns the SHA-256 of the archive that an installed plugin came from, in hexadecimal digits; empty where
+// nobody has kept it.
 func Receipt(dir string) string {
 	text, err := os.ReadFile(filepath.Join(dir, receiptName))
 	if err != nil {

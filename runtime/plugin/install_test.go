@@ -67,7 +67,8 @@ func TestInstall(t *testing.T) { // F2.28, F2.31–F2.34
 	if runtime.GOOS == "windows" {
 		t.Skip("executables have other names there")
 	}
-	good := archiveOf(t, member{name: "./", kind: tar.TypeDir}, script, member{name: "data/more.txt", text: "more", mode: 0o644})
+	good := archiveOf(t, member{name: "./", kind: tar.TypeDir}, script, member{name: "data/more.txt", text: "more",
+		mode: 0o644})
 	elf := "\x7fELF" + strings.Repeat("\x00", 14) + "\xf3\x00" + strings.Repeat("\x00", 40) // RISC-V
 	for name, c := range map[string]struct {
 		archive  []byte
@@ -79,54 +80,70 @@ func TestInstall(t *testing.T) { // F2.28, F2.31–F2.34
 		"whole":            {archive: good, checksum: sumOf(good)},
 		"without checksum": {archive: good},
 		"wrong checksum":   {archive: good, checksum: strings.Repeat("0", 64), wrong: "and 0000"},
-		"not found":        {archive: good, wrong: "404", serve: func(_ int64, w http.ResponseWriter, r *http.Request, _ []byte) { http.NotFound(w, r) }},
-		"broken off, taken up again": {archive: good, checksum: sumOf(good), calls: 3, serve: func(n int64, w http.ResponseWriter, r *http.Request, data []byte) {
-			w.Header().Set("ETag", `"one"`)
-			if n < 3 && r.Header.Get("Range") == "" || n == 2 {
-				data = data[:len(data)-len(data)/4*int(3-n)]
-				w.Header().Set("Content-Length", "999999")
-				if r.Header.Get("Range") != "" { // no: from the beginning
+		"not found": {archive: good, wrong: "404", serve: func(_ int64, w http.ResponseWriter, r *http.Request,
+			_ []byte) {
+			http.NotFound(w, r)
+		}},
+		"broken off, taken up again": {archive: good, checksum: sumOf(good), calls: 3,
+			serve: func(n int64, w http.ResponseWriter, r *http.Request, data []byte) {
+				w.Header().Set("ETag", `"one"`)
+				if n < 3 && r.Header.Get("Range") == "" || n == 2 {
+					data = data[:len(data)-len(data)/4*int(3-n)]
 					w.Header().Set("Content-Length", "999999")
+					if r.Header.Get("Range") != "" { // no: from the beginning
+						w.Header().Set("Content-Length", "999999")
+					}
+					_, _ = w.Write(data)
+					return
 				}
-				_, _ = w.Write(data)
-				return
-			}
-			http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(data))
-		}},
-		"another file behind the same URL": {archive: good, checksum: sumOf(good), calls: 2, serve: func(n int64, w http.ResponseWriter, r *http.Request, data []byte) {
-			if n == 1 {
-				w.Header().Set("ETag", `"old"`)
+				http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(data))
+			}},
+		"another file behind the same URL": {archive: good, checksum: sumOf(good), calls: 2,
+			serve: func(n int64, w http.ResponseWriter, r *http.Request, data []byte) {
+				if n == 1 {
+					w.Header().Set("ETag", `"old"`)
+					w.Header().Set("Content-Length", "999999")
+					_, _ = w.Write([]byte("something old"))
+					return
+				}
+				w.Header().Set("ETag", `"new"`)
+				http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(data))
+			}},
+		"always broken off": {archive: good, calls: 5, wrong: "download plugin toy 1.2.3",
+			serve: func(_ int64, w http.ResponseWriter, _ *http.Request, data []byte) {
 				w.Header().Set("Content-Length", "999999")
-				_, _ = w.Write([]byte("something old"))
-				return
-			}
-			w.Header().Set("ETag", `"new"`)
-			http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(data))
-		}},
-		"always broken off": {archive: good, calls: 5, wrong: "download plugin toy 1.2.3", serve: func(_ int64, w http.ResponseWriter, _ *http.Request, data []byte) {
-			w.Header().Set("Content-Length", "999999")
-			_, _ = w.Write(data[:10])
-		}},
-		"a server in trouble": {archive: good, calls: 2, serve: func(n int64, w http.ResponseWriter, r *http.Request, data []byte) {
+				_, _ = w.Write(data[:10])
+			}},
+		"a server in trouble": {archive: good, calls: 2, serve: func(n int64, w http.ResponseWriter, r *http.Request,
+			data []byte) {
 			if n == 1 {
 				w.WriteHeader(http.StatusBadGateway)
 				return
 			}
 			_, _ = w.Write(data)
 		}},
-		"truncated archive":  {archive: good[:len(good)/2], wrong: "damaged"},
-		"no archive":         {archive: []byte("\x1f\x8bnonsense"), wrong: "damaged"},
-		"upwards":            {archive: archiveOf(t, script, member{name: "../evil", text: "x"}), wrong: "outside of the plugin's folder"},
-		"upwards in between": {archive: archiveOf(t, script, member{name: "a/../../evil", text: "x"}), wrong: "outside of the plugin's folder"},
-		"absolute":           {archive: archiveOf(t, script, member{name: "/tmp/evil", text: "x"}), wrong: "outside of the plugin's folder"},
-		"backslashes":        {archive: archiveOf(t, script, member{name: `..\evil`, text: "x"}), wrong: "outside of the plugin's folder"},
-		"a link":             {archive: archiveOf(t, script, member{name: "link", text: "/etc/passwd", kind: tar.TypeSymlink}), wrong: "is a link"},
-		"a hard link":        {archive: archiveOf(t, script, member{name: "link", text: "/etc/passwd", kind: tar.TypeLink}), wrong: "is a link"},
-		"a pipe":             {archive: archiveOf(t, script, member{name: "pipe", kind: tar.TypeFifo}), wrong: "is a link or a device"},
-		"the same twice":     {archive: archiveOf(t, script, script), wrong: "unpack the plugin"},
-		"another plugin":     {archive: archiveOf(t, member{name: "pulumi-resource-other", text: "x"}), wrong: "holds no executable pulumi-resource-toy"},
-		"another platform":   {archive: archiveOf(t, member{name: "pulumi-resource-toy", text: elf}), wrong: "is made for linux-another processor"},
-		"source form":        {archive: archiveOf(t, member{name: "PulumiPlugin.yaml", text: "runtime: nodejs"})},
+		"truncated archive": {archive: good[:len(good)/2], wrong: "damaged"},
+		"no archive":        {archive: []byte("\x1f\x8bnonsense"), wrong: "damaged"},
+		"upwards": {archive: archiveOf(t, script, member{name: "../evil", text: "x"}),
+			wrong: "outside of the plugin's folder"},
+		"upwards in between": {archive: archiveOf(t, script, member{name: "a/../../evil", text: "x"}),
+			wrong: "outside of the plugin's folder"},
+		"absolute": {archive: archiveOf(t, script, member{name: "/tmp/evil", text: "x"}),
+			wrong: "outside of the plugin's folder"},
+		"backslashes": {archive: archiveOf(t, script, member{name: `..\evil`, text: "x"}),
+			wrong: "outside of the plugin's folder"},
+		"a link": {archive: archiveOf(t, script, member{name: "link", text: "/etc/passwd",
+			kind: tar.TypeSymlink}), wrong: "is a link"},
+		"a hard link": {archive: archiveOf(t, script, member{name: "link", text: "/etc/passwd", kind: tar.TypeLink}),
+			wrong: "is a link"},
+		"a pipe": {archive: archiveOf(t, script, member{name: "pipe", kind: tar.TypeFifo}),
+			wrong: "is a link or a device"},
+		"the same twice": {archive: archiveOf(t, script, script), wrong: "unpack the plugin"},
+		"another plugin": {archive: archiveOf(t, member{name: "pulumi-resource-other", text: "x"}),
+			wrong: "holds no executable pulumi-resource-toy"},
+		"another platform": {archive: archiveOf(t, member{name: "pulumi-resource-toy", text: elf}),
+			wrong: "is made for linux-another processor"},
+		"source form": {archive: archiveOf(t, member{name: "PulumiPlugin.yaml", text: "runtime: nodejs"})},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -148,10 +165,12 @@ func TestInstall(t *testing.T) { // F2.28, F2.31–F2.34
 			}))
 			t.Cleanup(server.Close)
 			home := t.TempDir()
-			i := Installation{Home: home, Name: "toy", Version: "v1.2.3", Server: server.URL + "/at/${NAME}", Checksum: c.checksum, Pause: time.Microsecond, AllowHTTP: true}
+			i := Installation{Home: home, Name: "toy", Version: "v1.2.3", Server: server.URL + "/at/${NAME}",
+				Checksum: c.checksum, Pause: time.Microsecond, AllowHTTP: true}
 			result, err := Install(t.Context(), i)
 			left, _ := filepath.Glob(filepath.Join(home, "plugins", "*"))
-			left = slices.DeleteFunc(left, func(path string) bool { return strings.HasSuffix(path, ".lock") }) // it stays, empty (F2.28)
+			// it stays, empty (F2.28)
+			left = slices.DeleteFunc(left, func(path string) bool { return strings.HasSuffix(path, ".lock") })
 			require.GreaterOrEqual(t, calls.Load(), c.calls)
 			if c.wrong != "" {
 				require.ErrorContains(t, err, c.wrong)
@@ -241,7 +260,8 @@ func TestInstallAtOnce(t *testing.T) {
 	var group sync.WaitGroup
 	for range 8 {
 		group.Go(func() {
-			_, err := Install(t.Context(), Installation{Home: home, Name: "toy", Version: "1.2.3", Server: server.URL, AllowHTTP: true})
+			_, err := Install(t.Context(), Installation{Home: home, Name: "toy", Version: "1.2.3", Server: server.URL,
+				AllowHTTP: true})
 			if err != nil {
 				t.Error(err)
 			}
@@ -257,15 +277,17 @@ func TestSources(t *testing.T) {
 	t.Parallel()
 	const release = "https://github.com/%/releases/download/v${VERSION}"
 	for name, c := range map[string]struct{ from, overrides, want, wrong string }{
-		"by default":                {want: strings.Replace(release, "%", "pulumi/pulumi-toy", 1) + " " + DefaultServer},
-		"a template":                {from: "https://h/${NAME}", want: "https://h/${NAME}"},
-		"an owner":                  {from: "github://api.github.com/o", want: strings.Replace(release, "%", "o/pulumi-toy", 1)},
+		"by default": {want: strings.Replace(release, "%", "pulumi/pulumi-toy", 1) + " " + DefaultServer},
+		"a template": {from: "https://h/${NAME}", want: "https://h/${NAME}"},
+		"an owner": {from: "github://api.github.com/o", want: strings.Replace(release, "%", "o/pulumi-toy",
+			1)},
 		"an owner and a repository": {from: "github://api.github.com/o/r", want: strings.Replace(release, "%", "o/r", 1)},
 		"another GitHub":            {from: "github://ghe.test/o", wrong: "from github://api.github.com/OWNER"},
 		"another scheme":            {from: "s3://bucket", wrong: "begins with http:// or https:// or github://"},
-		"overridden":                {overrides: "x=y,^github://(?P<host>[^/]+)/=http://m/${host}/${NAME}", want: "http://m/api.github.com/${NAME}"},
-		"overridden, does not fit":  {from: "http://h", overrides: "^github=http://m", want: "http://h"},
-		"malformed override":        {overrides: "(", wrong: "not of the form"},
+		"overridden": {overrides: "x=y,^github://(?P<host>[^/]+)/=http://m/${host}/${NAME}",
+			want: "http://m/api.github.com/${NAME}"},
+		"overridden, does not fit": {from: "http://h", overrides: "^github=http://m", want: "http://h"},
+		"malformed override":       {overrides: "(", wrong: "not of the form"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

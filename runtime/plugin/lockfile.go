@@ -19,8 +19,8 @@ import (
 // LockName is the name of the lock file, beside the project file.
 const LockName = "yamlhost.lock.json"
 
-// LockFile says which plugins a project uses, exactly: for each its version, where it comes from, and the SHA-256 of its
-// archive for each platform that somebody has installed it on (F2.34).
+// LockFile says which plugins a project uses, exactly: for each its version, where it comes from, and the SHA-256 of
+// its archive for each platform that somebody has installed it on (F2.34).
 type LockFile struct {
 	Version int            `json:"version"`
 	Plugins []LockedPlugin `json:"plugins"`
@@ -71,7 +71,8 @@ func (l *LockFile) Add(name, version, server, checksum string) {
 	l.Version = 1
 	p := l.Find(name, version)
 	if p == nil {
-		l.Plugins = append(l.Plugins, LockedPlugin{Name: name, Version: version, Server: server, Checksums: map[string]string{}})
+		l.Plugins = append(l.Plugins, LockedPlugin{Name: name, Version: version, Server: server,
+			Checksums: map[string]string{}})
 		p = &l.Plugins[len(l.Plugins)-1]
 	}
 	if p.Checksums == nil {
@@ -86,8 +87,9 @@ func (l *LockFile) Add(name, version, server, checksum string) {
 	})
 }
 
-// EditLockFile changes the lock file of a folder. edit gets what is there now, nil when there is none, and gives what is to be
-// there; nil changes nothing. Of several processes that edit at the same moment none loses what another one has added.
+// EditLockFile changes the lock file of a folder. edit gets what is there now, nil when there is none, and gives what
+// is to be there; nil changes nothing. Of several processes that edit at the same moment none loses what another one
+// has added.
 func EditLockFile(ctx context.Context, dir string, edit func(*LockFile) (*LockFile, error)) error {
 	release, err := filelock.Folder(ctx, dir, nil)
 	if err != nil {

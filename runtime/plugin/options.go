@@ -33,11 +33,11 @@ type Override struct {
 	Path          string // the executable or the directory that holds it, relative to the root directory or absolute
 }
 
-// Options is everything that a Host takes from outside. The caller must not modify it afterwards. Callbacks may be called
-// from several goroutines at once, and must not block for long.
+// Options is everything that a Host takes from outside. The caller must not modify it afterwards. Callbacks may be
+// called from several goroutines at once, and must not block for long.
 type Options struct {
-	// Env is the environment of this process, as in os.Environ. Plugins inherit it but for what opens the secrets of stacks;
-	// see environ.List.ForChildren. Pass names what they inherit all the same.
+	// Env is the environment of this process, as in os.Environ. Plugins inherit it but for what opens the secrets of
+	// stacks; see environ.List.ForChildren. Pass names what they inherit all the same.
 	Env  []string
 	Pass []string
 	// Path lists the directories to look for executables, in order; IgnoreAmbient leaves them out

@@ -17,15 +17,16 @@ import (
 )
 
 const (
-	// startLimit is, unless Options say otherwise, how long a plugin may take to print its port and answer its first call (E3.3, F2.7).
+	// startLimit is, unless Options say otherwise, how long a plugin may take to print its port and answer its first call
+	// (E3.3, F2.7).
 	startLimit = 10 * time.Second
 	// graceLimit is, unless Options say otherwise, how long a plugin may take to end by itself once asked to (F2.13).
 	graceLimit = 5 * time.Second
 	// drainLimit is how long to wait for the last words of a process that is gone: something it started may hold its
 	// output open for ever. A machine under load needs most of it.
 	drainLimit = 2 * time.Second
-	// breakLimit is how long a call that failed for want of a connection waits for a sign that the connection broke. Without one
-	// it was the plugin that said so.
+	// breakLimit is how long a call that failed for want of a connection waits for a sign that the connection broke.
+	// Without one it was the plugin that said so.
 	breakLimit = 400 * time.Millisecond
 	// outputLimit bounds what is kept of a plugin's output, in bytes; lineLimit bounds its first line.
 	outputLimit = 16 << 10
@@ -202,7 +203,8 @@ func (p *process) port(ctx context.Context) (int, error) {
 	}
 	port, err := strconv.Atoi(text)
 	if err != nil || port <= 0 || port > 65535 {
-		return 0, fmt.Errorf("plugin %s printed %q where its port was expected; is it a Pulumi plugin?%s", p.name, shorten(text), p.lastWords())
+		return 0, fmt.Errorf("plugin %s printed %q where its port was expected; is it a Pulumi plugin?%s", p.name,
+			shorten(text), p.lastWords())
 	}
 	return port, nil
 }

@@ -60,7 +60,8 @@ func loadChild(t testing.TB, mode string, change func(*plugin.Options)) provider
 }
 
 func create(ctx context.Context, c provider.Configured, do string) (provider.CreateResponse, error) {
-	return c.Create(ctx, provider.CreateRequest{Subject: provider.SubjectOf(resource), Inputs: value.EmptyMap().With("do", value.String(do))})
+	return c.Create(ctx, provider.CreateRequest{Subject: provider.SubjectOf(resource),
+		Inputs: value.EmptyMap().With("do", value.String(do))})
 }
 
 func TestStart(t *testing.T) { // F2.5, F2.7, D10
@@ -74,9 +75,11 @@ func TestStart(t *testing.T) { // F2.5, F2.7, D10
 	}{
 		{mode: "serve"},
 		{mode: "escapes"},
-		{mode: "nonsense", fails: `plugin misfit printed "Welcome to my program!" where its port was expected; is it a Pulumi plugin?`},
+		{mode: "nonsense",
+			fails: `plugin misfit printed "Welcome to my program!" where its port was expected; is it a Pulumi plugin?`},
 		{mode: "endless line", fails: `plugin misfit printed "` + strings.Repeat("x", 80) + `…" where its port was expected`},
-		{mode: "exit", crash: true, fails: "plugin misfit stopped unexpectedly (exit status 7); its last output:\n    cannot find my configuration"},
+		{mode: "exit", crash: true,
+			fails: "plugin misfit stopped unexpectedly (exit status 7); its last output:\n    cannot find my configuration"},
 		{mode: "quiet exit", crash: true, fails: "plugin misfit stopped unexpectedly (exit status 0)"},
 		{mode: "exit after port", crash: true, fails: "plugin misfit stopped unexpectedly (exit status 4)"},
 		{mode: "silent", change: short, fails: "plugin misfit did not print its port within 4s"},
@@ -175,7 +178,8 @@ func TestLog(t *testing.T) { // F2.11, E8.33
 	require.NoError(t, err)
 	mu.Lock()
 	defer mu.Unlock()
-	require.Equal(t, []plugin.Message{{URN: resource, Severity: plugin.Warning, Text: "careful", StreamID: 4, Ephemeral: true}}, got)
+	require.Equal(t, []plugin.Message{{URN: resource, Severity: plugin.Warning, Text: "careful", StreamID: 4,
+		Ephemeral: true}}, got)
 }
 
 func TestEnvironment(t *testing.T) { // E3.1, E3.2, F2.1–F2.3
@@ -184,12 +188,13 @@ func TestEnvironment(t *testing.T) { // E3.1, E3.2, F2.1–F2.3
 	host := childHost(t, "serve", func(o *plugin.Options) {
 		o.ProgramDir, o.Project = dir, "proj"
 		o.RuntimeOptions = map[string]string{"compiler": "make"}
-		o.Env = append(o.Env, "NEW_TOKEN=t", "OLD_TOKEN=o", "PGPASSWORD=g", "PULUMI_CONFIG_PASSPHRASE=p", "PULUMI_ACCESS_TOKEN=a",
-			"PULUMI_CONFIG_PASSPHRASE_FILE=f")
+		o.Env = append(o.Env, "NEW_TOKEN=t", "OLD_TOKEN=o", "PGPASSWORD=g", "PULUMI_CONFIG_PASSPHRASE=p",
+			"PULUMI_ACCESS_TOKEN=a", "PULUMI_CONFIG_PASSPHRASE_FILE=f")
 		o.Pass = []string{"PULUMI_ACCESS_TOKEN"}
 	})
 	p, err := host.Load(t.Context(), provider.Package{
-		Name: "misfit", Config: map[string]string{"region": "<eu>"}, EnvVarMappings: map[string]string{"NEW_TOKEN": "OLD_TOKEN", "ABSENT": "OTHER", "PGPASSWORD": "PASSWORD"},
+		Name: "misfit", Config: map[string]string{"region": "<eu>"},
+		EnvVarMappings: map[string]string{"NEW_TOKEN": "OLD_TOKEN", "ABSENT": "OTHER", "PGPASSWORD": "PASSWORD"},
 	})
 	require.NoError(t, err)
 	configured, err := p.Configure(t.Context(), provider.ConfigureRequest{Inputs: value.EmptyMap()})
@@ -210,14 +215,18 @@ func TestEnvironment(t *testing.T) { // E3.1, E3.2, F2.1–F2.3
 		require.False(t, got.Result.Has(name), name)
 	}
 	require.False(t, got.Result.Has("PULUMI_NODEJS_PROJECT"))
-	host = childHost(t, "serve", func(o *plugin.Options) { o.Project, o.Path = "proj", []string{pluginDir(t, "pulumi-nodejs")} })
+	host = childHost(t, "serve", func(o *plugin.Options) {
+		o.Project, o.Path = "proj",
+			[]string{pluginDir(t, "pulumi-nodejs")}
+	})
 	p, err = host.Load(t.Context(), provider.Package{Name: "pulumi-nodejs"})
 	require.NoError(t, err)
 	configured, err = p.Configure(t.Context(), provider.ConfigureRequest{Inputs: value.EmptyMap()})
 	require.NoError(t, err)
 	got, err = configured.Invoke(t.Context(), provider.InvokeRequest{Token: "env", Args: value.EmptyMap()})
 	require.NoError(t, err)
-	require.Equal(t, value.String("proj"), got.Result.Get("PULUMI_NODEJS_PROJECT"), "keys without a namespace are the project's")
+	require.Equal(t, value.String("proj"), got.Result.Get("PULUMI_NODEJS_PROJECT"),
+		"keys without a namespace are the project's")
 }
 
 func TestCloseEndsStubborn(t *testing.T) { // F2.13, E3.54: it is told to cancel, and killed

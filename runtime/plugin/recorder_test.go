@@ -29,7 +29,8 @@ func answer[T any](r *recorder, request any) (T, error) {
 }
 
 func (r *recorder) Info(context.Context) (provider.Info, error) { return r.info, nil }
-func (r *recorder) Parameterize(_ context.Context, q provider.ParameterizeRequest) (provider.ParameterizeResponse, error) {
+func (r *recorder) Parameterize(_ context.Context, q provider.ParameterizeRequest) (provider.ParameterizeResponse,
+	error) {
 	return answer[provider.ParameterizeResponse](r, q)
 }
 func (r *recorder) Schema(_ context.Context, q provider.SchemaRequest) ([]byte, error) {

@@ -18,14 +18,15 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// SchemaCache keeps the schemas of plugins between runs, and indexes of large schemas, in the home folder. Several processes
-// may use one at the same time.
+// SchemaCache keeps the schemas of plugins between runs, and indexes of large schemas, in the home folder. Several
+// processes may use one at the same time.
 type SchemaCache struct {
 	Home string // empty to keep nothing
 }
 
-// Path returns the file that keeps the schema of the plugin at a location (F2.38). One from PATH is known by its path, its size and
-// its time. Path is empty for a plugin whose content may change without a sign: one from the project or attached.
+// Path returns the file that keeps the schema of the plugin at a location (F2.38). One from PATH is known by its path,
+// its size and its time. Path is empty for a plugin whose content may change without a sign: one from the project or
+// attached.
 func (c SchemaCache) Path(d schema.Descriptor, at Location) string {
 	name := d.Name + "-" + at.Version
 	if at.Ambient {
@@ -56,8 +57,8 @@ func shortDigest(data []byte) string {
 	return hex.EncodeToString(sum[:])[:12]
 }
 
-// OpenFile opens a schema that somebody has put into a file, gzipped or not, by its index. Where the index cannot be written, it
-// reads the whole schema.
+// OpenFile opens a schema that somebody has put into a file, gzipped or not, by its index. Where the index cannot be
+// written, it reads the whole schema.
 func (c SchemaCache) OpenFile(path string) (*schema.Package, error) {
 	if c.Home == "" {
 		text, err := ReadSchemaFile(path)
@@ -99,9 +100,10 @@ func (c SchemaCache) OpenFile(path string) (*schema.Package, error) {
 	return pkg, nil
 }
 
-// Open opens a plugin's schema that Keep has written to a file. installed is when the plugin was. One that is no longer what its index says is not trusted;
-// where there is no index, because its writer was killed or another program has kept it, it is taken for what it is. What was
-// kept before the plugin was installed is that of another one, which had the same version.
+// Open opens a plugin's schema that Keep has written to a file. installed is when the plugin was. One that is no longer
+// what its index says is not trusted; where there is no index, because its writer was killed or another program has
+// kept it, it is taken for what it is. What was kept before the plugin was installed is that of another one, which had
+// the same version.
 func (c SchemaCache) Open(path string, installed time.Time) (*schema.Package, error) {
 	const grain = 2 * time.Second // a file system may keep times no finer
 	if info, err := os.Stat(path); err == nil && info.ModTime().Before(installed.Add(-grain)) {
@@ -115,8 +117,8 @@ func (c SchemaCache) Open(path string, installed time.Time) (*schema.Package, er
 	return pkg, err
 }
 
-// Keep writes a plugin's schema to a file, with its index, and opens it. A cache that cannot be written costs time and nothing
-// else. The time of what it keeps is that of the plugin, so that an index stands for all who do it at once.
+// Keep writes a plugin's schema to a file, with its index, and opens it. A cache that cannot be written costs time and
+// nothing else. The time of what it keeps is that of the plugin, so that an index stands for all who do it at once.
 func (c SchemaCache) Keep(path string, installed time.Time, text func() io.Reader) (*schema.Package, error) {
 	kept, err := schema.KeepIndexed(text(), path, c.index(path), installed)
 	if err != nil {
@@ -155,8 +157,8 @@ func (c SchemaCache) beside(path string) string {
 	return filepath.Join(c.Home, "yamlhost", "schemas", shortDigest([]byte(path)))
 }
 
-// unpackSchema unpacks a gzipped schema into the home folder, with its index, and answers whether both could be kept. The
-// time of what it unpacks is that of its source, so that an index stands for all who do it at once.
+// unpackSchema unpacks a gzipped schema into the home folder, with its index, and answers whether both could be kept.
+// The time of what it unpacks is that of its source, so that an index stands for all who do it at once.
 func unpackSchema(path, unpacked, indexPath string, modified time.Time) (kept bool, err error) {
 	packed, err := os.Open(path)
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// A plugin's schema is kept as its text and an index of it; anyone who keeps it at the same time keeps the same, and what was kept
-// before the plugin was installed is not believed.
+// A plugin's schema is kept as its text and an index of it; anyone who keeps it at the same time keeps the same, and
+// what was kept before the plugin was installed is not believed.
 func TestPluginSchemaCache(t *testing.T) { // F2.38
 	t.Parallel()
 	home := t.TempDir()
@@ -63,7 +63,8 @@ func TestInstalledAt(t *testing.T) {
 	require.NoError(t, os.Mkdir(folder, 0o755))
 	require.NoError(t, os.WriteFile(file, nil, 0o755))
 	early, late := time.Unix(1_000_000_000, 0), time.Unix(1_500_000_000, 0)
-	for _, c := range []struct{ file, folder time.Time }{{early, late}, {late, early}} { // as packed long ago, or written over
+	// as packed long ago, or written over
+	for _, c := range []struct{ file, folder time.Time }{{early, late}, {late, early}} {
 		require.NoError(t, os.Chtimes(file, c.file, c.file))
 		require.NoError(t, os.Chtimes(folder, c.folder, c.folder))
 		require.True(t, late.Equal(plugin.Location{Path: file}.Installed()))

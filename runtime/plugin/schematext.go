@@ -13,8 +13,8 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// schemaText is the answer to GetSchema in the buffers that it came in: the largest schemas have 150 MB, which a message
-// would hold three times while it is decoded. Anyone who receives one releases it.
+// schemaText is the answer to GetSchema in the buffers that it came in: the largest schemas have 150 MB, which a
+// message would hold three times while it is decoded. Anyone who receives one releases it.
 type schemaText struct {
 	buffers mem.BufferSlice
 	at      int // of the text in buffers
@@ -26,8 +26,8 @@ const schemaField = 1
 
 var errSchemaMessage = errors.New("the message with the schema is damaged")
 
-// receive takes the buffers of a message, which are shared with gRPC, and finds the text: as everywhere in protobuf, the last
-// of equal fields counts, and unknown ones do not matter.
+// receive takes the buffers of a message, which are shared with gRPC, and finds the text: as everywhere in protobuf,
+// the last of equal fields counts, and unknown ones do not matter.
 func (s *schemaText) receive(buffers mem.BufferSlice) error {
 	r := buffers.Reader()
 	defer r.Close()

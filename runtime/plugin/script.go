@@ -30,8 +30,8 @@ type Script struct {
 	Requires string         // the versions of Pulumi that it runs under, as a range; empty for all
 }
 
-// languageHost finds what starts the host of a language: the command that Options name, an executable on the path, or an
-// installed plugin, in this order (F2.25, F2.30).
+// languageHost finds what starts the host of a language: the command that Options name, an executable on the path, or
+// an installed plugin, in this order (F2.25, F2.30).
 func (o *Options) languageHost(language string) (command []string, ok bool) {
 	if command := o.Languages[language]; len(command) > 0 {
 		return command, true
@@ -50,7 +50,8 @@ func (o *Options) languageHost(language string) (command []string, ok bool) {
 	var best *semver.Version
 	for _, entry := range entries {
 		match := pluginDirectory.FindStringSubmatch(entry.Name())
-		if match == nil || match[1] != "language" || match[2] != language || temporaryName.MatchString(entry.Name()) || partial(folder, entry.Name()) {
+		if match == nil || match[1] != "language" || match[2] != language || temporaryName.MatchString(entry.Name()) ||
+			partial(folder, entry.Name()) {
 			continue
 		}
 		have, err := semver.NewVersion(match[3])
@@ -62,18 +63,21 @@ func (o *Options) languageHost(language string) (command []string, ok bool) {
 	return command, best != nil
 }
 
-// startScript runs a plugin in source form through the host of its language (F2.30, F9.10). The process that comes back is
-// that of the language host; it is over when the plugin is, and ending it ends the plugin.
-func (o *Options) startScript(ctx context.Context, name, dir, engine string, env []string, programDir string) (_ *process, port int, err error) {
+// startScript runs a plugin in source form through the host of its language (F2.30, F9.10). The process that comes back
+// is that of the language host; it is over when the plugin is, and ending it ends the plugin.
+func (o *Options) startScript(ctx context.Context, name, dir, engine string, env []string,
+	programDir string) (_ *process, port int, err error) {
 	if o.ReadScript == nil {
-		return nil, 0, fmt.Errorf("plugin %s is a program in source form (%s), which cannot be run here", name, filepath.Join(dir, scriptFile))
+		return nil, 0, fmt.Errorf("plugin %s is a program in source form (%s), which cannot be run here", name,
+			filepath.Join(dir, scriptFile))
 	}
 	script, err := o.ReadScript(filepath.Join(dir, scriptFile))
 	if err != nil {
 		return nil, 0, fmt.Errorf("start plugin %s: %w", name, err)
 	}
 	if script.Language == "" {
-		return nil, 0, fmt.Errorf("start plugin %s: %s does not say which language it is written in; it needs `runtime: …`", name, filepath.Join(dir, scriptFile))
+		return nil, 0, fmt.Errorf("start plugin %s: %s does not say which language it is written in; it needs `runtime: …`",
+			name, filepath.Join(dir, scriptFile))
 	}
 	if err := o.admits(name, script.Requires); err != nil {
 		return nil, 0, err
@@ -84,8 +88,10 @@ func (o *Options) startScript(ctx context.Context, name, dir, engine string, env
 	}
 	command, ok := o.languageHost(script.Language)
 	if !ok {
-		return nil, 0, fmt.Errorf("plugin %s is written in %s, and no pulumi-language-%s that could run it is on $PATH; it comes with the Pulumi CLI. "+
-			"Or install a compiled version of the plugin, or start it yourself and set PULUMI_DEBUG_PROVIDERS", name, script.Language, script.Language)
+		return nil, 0, fmt.Errorf(
+			"plugin %s is written in %s, and no pulumi-language-%s that could run it is on $PATH; it comes with the Pulumi CLI. "+
+				"Or install a compiled version of the plugin, or start it yourself and set PULUMI_DEBUG_PROVIDERS", name,
+			script.Language, script.Language)
 	}
 	p, err := o.start(name, command[0], append(command[1:len(command):len(command)], engine), env, programDir)
 	if err != nil {
@@ -128,7 +134,8 @@ func (o *Options) admits(name, wanted string) error {
 		return fmt.Errorf("plugin %s requires the version %q of Pulumi, which is no range of versions", name, wanted)
 	}
 	if have, err := semver.NewVersion(o.PulumiVersion); err == nil && !admitted.Check(have) {
-		return fmt.Errorf("plugin %s requires the version %s of Pulumi, and this program is compatible with %s", name, wanted, o.PulumiVersion)
+		return fmt.Errorf("plugin %s requires the version %s of Pulumi, and this program is compatible with %s", name, wanted,
+			o.PulumiVersion)
 	}
 	return nil
 }
@@ -159,7 +166,8 @@ func (r *scriptRun) ended() string {
 
 // follow starts a plugin by its language host and takes what it prints: the first line of output for the port, the rest
 // for its last words. Once the plugin has ended its host has no more to do, and is ended too.
-func (p *process) follow(ctx context.Context, host pulumirpc.LanguageRuntimeClient, request *pulumirpc.RunPluginRequest, first chan<- firstLine) {
+func (p *process) follow(ctx context.Context, host pulumirpc.LanguageRuntimeClient, request *pulumirpc.RunPluginRequest,
+	first chan<- firstLine) {
 	var head []byte
 	told := false
 	tell := func(line firstLine) {

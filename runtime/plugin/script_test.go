@@ -21,8 +21,8 @@ import (
 	"github.com/yamlhost/yamlhost/value"
 )
 
-// language is the host of a language whose programs are this test binary: it runs the plugin that an option names, as the
-// hosts of real languages do, in a process of its own.
+// language is the host of a language whose programs are this test binary: it runs the plugin that an option names, as
+// the hosts of real languages do, in a process of its own.
 type language struct {
 	pulumirpc.UnimplementedLanguageRuntimeServer
 }
@@ -64,7 +64,8 @@ func (language) RunPlugin(r *pulumirpc.RunPluginRequest, stream pulumirpc.Langua
 		return err
 	}
 	command := exec.CommandContext(stream.Context(), self, r.GetArgs()...)
-	command.Dir, command.Env = r.GetPwd(), append(r.GetEnv(), childMode+"="+mode, "RUN_FROM="+r.GetInfo().GetProgramDirectory())
+	command.Dir, command.Env = r.GetPwd(), append(r.GetEnv(), childMode+"="+mode, "RUN_FROM="+
+		r.GetInfo().GetProgramDirectory())
 	command.Stdout, command.Stderr = sender{stream, false}, sender{stream, true}
 	stdin, err := command.StdinPipe()
 	if err != nil {
@@ -72,7 +73,8 @@ func (language) RunPlugin(r *pulumirpc.RunPluginRequest, stream pulumirpc.Langua
 	}
 	defer stdin.Close()
 	_ = command.Run() // its exit code says it
-	return stream.Send(&pulumirpc.RunPluginResponse{Output: &pulumirpc.RunPluginResponse_Exitcode{Exitcode: int32(command.ProcessState.ExitCode())}})
+	return stream.Send(&pulumirpc.RunPluginResponse{Output: &pulumirpc.RunPluginResponse_Exitcode{Exitcode: int32(
+		command.ProcessState.ExitCode())}})
 }
 
 // scriptHost has a plugin in source form, whose language host is this test binary.
@@ -148,22 +150,28 @@ func TestScriptFaults(t *testing.T) {
 		change func(*plugin.Options)
 		wrong  string
 	}{
-		"no language host": {script: plugin.Script{Language: "cobol"}, wrong: "plugin misfit is written in cobol, and no pulumi-language-cobol that could run it is on $PATH"},
-		"no language":      {wrong: "does not say which language it is written in; it needs `runtime: …`"},
+		"no language host": {script: plugin.Script{Language: "cobol"},
+			wrong: "plugin misfit is written in cobol, and no pulumi-language-cobol that could run it is on $PATH"},
+		"no language": {wrong: "does not say which language it is written in; it needs `runtime: …`"},
 		"another Pulumi": {script: plugin.Script{Language: "toy", Requires: ">=4.0.0"},
 			wrong: "plugin misfit requires the version >=4.0.0 of Pulumi, and this program is compatible with 3.200.0"},
-		"no range":             {script: plugin.Script{Language: "toy", Requires: "new"}, wrong: "which is no range of versions"},
+		"no range": {script: plugin.Script{Language: "toy", Requires: "new"},
+			wrong: "which is no range of versions"},
 		"cannot be run at all": {change: func(o *plugin.Options) { o.ReadScript = nil }, wrong: "which cannot be run here"},
 		"cannot be read": {change: func(o *plugin.Options) {
 			o.ReadScript = func(string) (plugin.Script, error) { return plugin.Script{}, errors.New("line 2 is no YAML") }
 		}, wrong: "start plugin misfit: line 2 is no YAML"},
-		"ends at once":          {script: toy("exit"), wrong: "plugin misfit stopped unexpectedly (exit status 7); its last output:\n    cannot find my configuration"},
-		"its host refuses":      {script: toy("refuse"), wrong: "cannot find module 'express'"},
-		"prints something else": {script: toy("nonsense"), wrong: `plugin misfit printed "Welcome to my program!" where its port was expected`},
+		"ends at once": {script: toy("exit"),
+			wrong: "plugin misfit stopped unexpectedly (exit status 7); its last output:\n    cannot find my configuration"},
+		"its host refuses": {script: toy("refuse"), wrong: "cannot find module 'express'"},
+		"prints something else": {script: toy("nonsense"),
+			wrong: `plugin misfit printed "Welcome to my program!" where its port was expected`},
 		"no port": {script: toy("silent"), change: func(o *plugin.Options) { o.StartLimit = time.Second / 2 },
 			wrong: "plugin misfit did not print its port within 3s; its last output:\n    thinking"},
-		"the host's host is no host": {script: toy("serve"), change: func(o *plugin.Options) { o.Env = []string{childMode + "=exit"} },
-			wrong: "stopped unexpectedly (exit status 7)"},
+		"the host's host is no host": {script: toy("serve"), change: func(o *plugin.Options) {
+			o.Env = []string{childMode +
+				"=exit"}
+		}, wrong: "stopped unexpectedly (exit status 7)"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -16,8 +16,8 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/provider"
 )
 
-// Serve offers a provider on a port of 127.0.0.1. stop ends that, calls in flight too, and returns once no goroutine of it
-// is left; the provider stays the caller's to close.
+// Serve offers a provider on a port of 127.0.0.1. stop ends that, calls in flight too, and returns once no goroutine of
+// it is left; the provider stays the caller's to close.
 func Serve(p provider.Provider) (address string, stop func(), err error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -33,8 +33,8 @@ func Serve(p provider.Provider) (address string, stop func(), err error) {
 	}, nil
 }
 
-// ServeMain is the whole life of a plugin's process: it prints the port to stdout (F2.5) and serves until ctx is done or
-// the engine at engineAddress, if there is one, is gone (F2.11). It closes the provider.
+// ServeMain is the whole life of a plugin's process: it prints the port to stdout (F2.5) and serves until ctx is done
+// or the engine at engineAddress, if there is one, is gone (F2.11). It closes the provider.
 func ServeMain(ctx context.Context, p provider.Provider, stdout io.Writer, engineAddress string) error {
 	defer func() { _ = p.Close() }()
 	address, stop, err := Serve(p)

@@ -90,7 +90,8 @@ func TestEngineService(t *testing.T) { // F2.11
 	_, err = engine.Log(t.Context(), &pulumirpc.LogRequest{Message: "nobody listens"})
 	require.NoError(t, err)
 	for wanted, code := range map[string]codes.Code{
-		"": codes.OK, ">=3.0.0": codes.OK, ">=3.0.0 <4.0.0 || >=5.0.0": codes.OK, ">=4.0.0": codes.FailedPrecondition, "what": codes.InvalidArgument,
+		"": codes.OK, ">=3.0.0": codes.OK, ">=3.0.0 <4.0.0 || >=5.0.0": codes.OK, ">=4.0.0": codes.FailedPrecondition,
+		"what": codes.InvalidArgument,
 	} {
 		_, err := engine.RequirePulumiVersion(t.Context(), &pulumirpc.RequirePulumiVersionRequest{PulumiVersionRange: wanted})
 		require.Equal(t, code, status.Code(err), wanted)
@@ -102,25 +103,29 @@ func TestEngineService(t *testing.T) { // F2.11
 func TestProviderConfiguration(t *testing.T) { // E3.18, E3.20, E3.21
 	t.Parallel()
 	inputs := value.Map(map[string]value.Value{
-		"token": value.String("t").Secret(), "u": value.Unknown(value.KindAny), "__internal": value.EmptyMap().With("name", value.String("x")),
+		"token": value.String("t").Secret(), "u": value.Unknown(value.KindAny), "__internal": value.EmptyMap().With("name",
+			value.String("x")),
 	})
 	sent := inputs.Without("__internal").With("token", value.String("t"))
 	subject := provider.SubjectOf("urn:pulumi:dev::proj::pulumi:providers:pkg::default")
 
 	r := &recorder{answer: provider.CheckResponse{Inputs: sent.With("region", value.String("eu"))}}
 	p := loopback(t, r)
-	checked, err := p.CheckConfig(t.Context(), provider.CheckRequest{Subject: subject, News: inputs, AllowUnknowns: true, RandomSeed: []byte("seed")})
+	checked, err := p.CheckConfig(t.Context(), provider.CheckRequest{Subject: subject, News: inputs, AllowUnknowns: true,
+		RandomSeed: []byte("seed")})
 	require.NoError(t, err)
-	require.Equal(t, provider.CheckRequest{Subject: subject, Olds: value.EmptyMap(), News: sent, AllowUnknowns: true}, r.got)
+	require.Equal(t, provider.CheckRequest{Subject: subject, Olds: value.EmptyMap(), News: sent, AllowUnknowns: true},
+		r.got)
 	require.Equal(t, sent.With("token", value.String("t").Secret()).With("region", value.String("eu")), checked.Inputs)
 
 	r.answer = provider.DiffResponse{Changes: provider.DiffSome, Replaces: []string{"region"}}
 	diff, err := p.DiffConfig(t.Context(), provider.DiffRequest{
-		Subject: subject, ID: "i", OldInputs: inputs.Without("u"), OldOutputs: inputs.Without("u"), News: inputs, IgnoreChanges: []string{"x"}})
+		Subject: subject, ID: "i", OldInputs: inputs.Without("u"), OldOutputs: inputs.Without("u"), News: inputs,
+		IgnoreChanges: []string{"x"}})
 	require.NoError(t, err)
 	require.Equal(t, r.answer, diff)
-	require.Equal(t, provider.DiffRequest{Subject: subject, OldInputs: sent.Without("u"), OldOutputs: sent.Without("u"), News: sent,
-		IgnoreChanges: []string{"x"}, AllowUnknowns: true}, r.got)
+	require.Equal(t, provider.DiffRequest{Subject: subject, OldInputs: sent.Without("u"), OldOutputs: sent.Without("u"),
+		News: sent, IgnoreChanges: []string{"x"}, AllowUnknowns: true}, r.got)
 }
 
 // component is a monitor that takes one registration.
@@ -129,7 +134,8 @@ type component struct {
 	got *pulumirpc.RegisterResourceRequest
 }
 
-func (c *component) RegisterResource(_ context.Context, r *pulumirpc.RegisterResourceRequest) (*pulumirpc.RegisterResourceResponse, error) {
+func (c *component) RegisterResource(_ context.Context, r *pulumirpc.RegisterResourceRequest) (
+	*pulumirpc.RegisterResourceResponse, error) {
 	c.got = r
 	return &pulumirpc.RegisterResourceResponse{Urn: string(resource)}, nil
 }
@@ -150,20 +156,23 @@ func TestComponentOfUnknownConfiguration(t *testing.T) { // E2.41
 		server.Stop()
 		<-done
 	}()
-	c, err := loopback(t, &recorder{}).Configure(t.Context(), provider.ConfigureRequest{Inputs: value.EmptyMap().With("a", value.Unknown(value.KindAny))})
+	c, err := loopback(t, &recorder{}).Configure(t.Context(),
+		provider.ConfigureRequest{Inputs: value.EmptyMap().With("a", value.Unknown(value.KindAny))})
 	require.NoError(t, err)
 	got, err := c.Construct(t.Context(), provider.ConstructRequest{Type: "pkg:index:C", Name: "n", Parent: resource,
 		Deployment: provider.DeploymentInfo{MonitorEndpoint: listener.Addr().String()}})
 	require.NoError(t, err)
 	require.Equal(t, provider.ConstructResponse{URN: resource, Outputs: value.EmptyMap()}, got)
 	require.Equal(t, []any{"pkg:index:C", "n", string(resource), false, false},
-		[]any{monitor.got.GetType(), monitor.got.GetName(), monitor.got.GetParent(), monitor.got.GetCustom(), monitor.got.GetRemote()})
+		[]any{monitor.got.GetType(), monitor.got.GetName(), monitor.got.GetParent(), monitor.got.GetCustom(),
+			monitor.got.GetRemote()})
 }
 
 func FuzzServer(f *testing.F) { // whatever an engine sends, a provider of ours answers
 	properties, err := wire.KeepAll().Encode(plainly())
 	require.NoError(f, err)
-	seed, err := proto.Marshal(&pulumirpc.UpdateRequest{Id: "i", Urn: string(resource), Olds: properties, News: properties, OldInputs: properties})
+	seed, err := proto.Marshal(&pulumirpc.UpdateRequest{Id: "i", Urn: string(resource), Olds: properties, News: properties,
+		OldInputs: properties})
 	require.NoError(f, err)
 	f.Add(seed)
 	f.Fuzz(func(t *testing.T, data []byte) {

@@ -72,12 +72,14 @@ func encodeTo(o wire.Options, v value.Value, to **structpb.Struct) error {
 }
 
 // Handshake tells what every provider of ours can take.
-func (s *server) Handshake(_ context.Context, r *pulumirpc.ProviderHandshakeRequest) (*pulumirpc.ProviderHandshakeResponse, error) {
+func (s *server) Handshake(_ context.Context, r *pulumirpc.ProviderHandshakeRequest) (
+	*pulumirpc.ProviderHandshakeResponse, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.byteStrings = r.GetAcceptsByteString()
 	return &pulumirpc.ProviderHandshakeResponse{
-		AcceptSecrets: true, AcceptResources: true, AcceptOutputs: true, SupportsAutonamingConfiguration: true, AcceptsByteString: true,
+		AcceptSecrets: true, AcceptResources: true, AcceptOutputs: true, SupportsAutonamingConfiguration: true,
+		AcceptsByteString: true,
 	}, nil
 }
 
@@ -96,9 +98,11 @@ func (s *server) GetPluginInfo(ctx context.Context, _ *emptypb.Empty) (*pulumirp
 }
 
 // Parameterize passes on.
-func (s *server) Parameterize(ctx context.Context, r *pulumirpc.ParameterizeRequest) (*pulumirpc.ParameterizeResponse, error) {
+func (s *server) Parameterize(ctx context.Context, r *pulumirpc.ParameterizeRequest) (*pulumirpc.ParameterizeResponse,
+	error) {
 	request := provider.ParameterizeRequest{
-		Args: r.GetArgs().GetArgs(), Name: r.GetValue().GetName(), Version: r.GetValue().GetVersion(), Value: r.GetValue().GetValue(),
+		Args: r.GetArgs().GetArgs(), Name: r.GetValue().GetName(), Version: r.GetValue().GetVersion(),
+		Value: r.GetValue().GetValue(),
 	}
 	got, err := s.provider.Parameterize(ctx, request)
 	if err != nil {
@@ -109,7 +113,8 @@ func (s *server) Parameterize(ctx context.Context, r *pulumirpc.ParameterizeRequ
 
 // GetSchema passes on.
 func (s *server) GetSchema(ctx context.Context, r *pulumirpc.GetSchemaRequest) (*pulumirpc.GetSchemaResponse, error) {
-	text, err := s.provider.Schema(ctx, provider.SchemaRequest{SubpackageName: r.GetSubpackageName(), SubpackageVersion: r.GetSubpackageVersion()})
+	text, err := s.provider.Schema(ctx, provider.SchemaRequest{SubpackageName: r.GetSubpackageName(),
+		SubpackageVersion: r.GetSubpackageVersion()})
 	if err != nil {
 		return nil, s.fail(err)
 	}
@@ -134,7 +139,8 @@ var autonamingNames = map[pulumirpc.CheckRequest_AutonamingOptions_Mode]string{
 }
 
 func (s *server) check(
-	ctx context.Context, r *pulumirpc.CheckRequest, do func(context.Context, provider.CheckRequest) (provider.CheckResponse, error),
+	ctx context.Context, r *pulumirpc.CheckRequest, do func(context.Context,
+		provider.CheckRequest) (provider.CheckResponse, error),
 ) (*pulumirpc.CheckResponse, error) {
 	v, err := s.all(&r.Olds, &r.News)
 	if err != nil {
@@ -142,7 +148,8 @@ func (s *server) check(
 	}
 	request := provider.CheckRequest{
 		Subject: subject(r.GetUrn(), r.GetName(), r.GetType()), Olds: propertiesOrEmpty(v[0]), News: propertiesOrEmpty(v[1]),
-		RandomSeed: r.GetRandomSeed(), AllowUnknowns: v[1].ContainsUnknown(), // the wire does not say whether this is a preview
+		// the wire does not say whether this is a preview
+		RandomSeed: r.GetRandomSeed(), AllowUnknowns: v[1].ContainsUnknown(),
 	}
 	if a := r.GetAutonaming(); a != nil {
 		request.Autonaming = &provider.Autonaming{Mode: autonamingNames[a.GetMode()], Name: a.GetProposedName()}
@@ -164,7 +171,8 @@ func checkFailures(failures []provider.Failure) []*pulumirpc.CheckFailure {
 }
 
 func (s *server) diff(
-	ctx context.Context, r *pulumirpc.DiffRequest, do func(context.Context, provider.DiffRequest) (provider.DiffResponse, error),
+	ctx context.Context, r *pulumirpc.DiffRequest, do func(context.Context, provider.DiffRequest) (provider.DiffResponse,
+		error),
 ) (*pulumirpc.DiffResponse, error) {
 	v, err := s.all(&r.OldInputs, &r.Olds, &r.News)
 	if err != nil {
@@ -172,7 +180,8 @@ func (s *server) diff(
 	}
 	got, err := do(ctx, provider.DiffRequest{
 		Subject: subject(r.GetUrn(), r.GetName(), r.GetType()), ID: r.GetId(),
-		OldInputs: v[0], OldOutputs: v[1], News: v[2], IgnoreChanges: r.GetIgnoreChanges(), AllowUnknowns: v[2].ContainsUnknown(),
+		OldInputs: v[0], OldOutputs: v[1], News: v[2], IgnoreChanges: r.GetIgnoreChanges(),
+		AllowUnknowns: v[2].ContainsUnknown(),
 	})
 	if err != nil {
 		return nil, s.fail(err)
@@ -226,7 +235,8 @@ func (s *server) Configure(ctx context.Context, r *pulumirpc.ConfigureRequest) (
 	}
 	s.configured = got
 	return &pulumirpc.ConfigureResponse{
-		AcceptSecrets: true, AcceptResources: true, AcceptOutputs: true, SupportsPreview: true, SupportsAutonamingConfiguration: true,
+		AcceptSecrets: true, AcceptResources: true, AcceptOutputs: true, SupportsPreview: true,
+		SupportsAutonamingConfiguration: true,
 	}, nil
 }
 
@@ -263,8 +273,8 @@ func (s *server) Create(ctx context.Context, r *pulumirpc.CreateRequest) (*pulum
 		return nil, err
 	}
 	defer release()
-	got, err := p.Create(ctx, provider.CreateRequest{Subject: subject(r.GetUrn(), r.GetName(), r.GetType()), Inputs: propertiesOrEmpty(v[0]),
-		Timeout: r.GetTimeout(), Preview: r.GetPreview(), Views: views})
+	got, err := p.Create(ctx, provider.CreateRequest{Subject: subject(r.GetUrn(), r.GetName(), r.GetType()),
+		Inputs: propertiesOrEmpty(v[0]), Timeout: r.GetTimeout(), Preview: r.GetPreview(), Views: views})
 	if err != nil {
 		return nil, s.fail(err)
 	}
@@ -288,8 +298,9 @@ func (s *server) Read(ctx context.Context, r *pulumirpc.ReadRequest) (*pulumirpc
 	}
 	defer release()
 	got, err := p.Read(ctx, provider.ReadRequest{
-		Subject: subject(r.GetUrn(), r.GetName(), r.GetType()), ID: r.GetId(), Inputs: v[0], Outputs: v[1], Timeout: r.GetTimeout(),
-		Views: views,
+		Subject: subject(r.GetUrn(), r.GetName(), r.GetType()), ID: r.GetId(), Inputs: v[0], Outputs: v[1],
+		Timeout: r.GetTimeout(),
+		Views:   views,
 	})
 	if err != nil {
 		return nil, s.fail(err)
@@ -344,8 +355,9 @@ func (s *server) Delete(ctx context.Context, r *pulumirpc.DeleteRequest) (*empty
 	}
 	defer release()
 	if err := p.Delete(ctx, provider.DeleteRequest{
-		Subject: subject(r.GetUrn(), r.GetName(), r.GetType()), ID: r.GetId(), Inputs: v[0], Outputs: v[1], Timeout: r.GetTimeout(),
-		Views: views,
+		Subject: subject(r.GetUrn(), r.GetName(), r.GetType()), ID: r.GetId(), Inputs: v[0], Outputs: v[1],
+		Timeout: r.GetTimeout(),
+		Views:   views,
 	}); err != nil {
 		return nil, s.fail(err)
 	}
@@ -362,7 +374,8 @@ func (s *server) Invoke(ctx context.Context, r *pulumirpc.InvokeRequest) (*pulum
 	if err != nil {
 		return nil, err
 	}
-	got, err := p.Invoke(ctx, provider.InvokeRequest{Token: r.GetTok(), Args: propertiesOrEmpty(v[0]), Preview: r.GetPreview()})
+	got, err := p.Invoke(ctx, provider.InvokeRequest{Token: r.GetTok(), Args: propertiesOrEmpty(v[0]),
+		Preview: r.GetPreview()})
 	if err != nil {
 		return nil, s.fail(err)
 	}
@@ -387,9 +400,10 @@ func (s *server) Call(ctx context.Context, r *pulumirpc.CallRequest) (*pulumirpc
 		return nil, s.fail(err)
 	}
 	answer := &pulumirpc.CallResponse{Failures: checkFailures(got.Failures)}
-	answer.ReturnDependencies = wire.DependencyMessages(got.ReturnDependencies, func(us []string) *pulumirpc.CallResponse_ReturnDependencies {
-		return &pulumirpc.CallResponse_ReturnDependencies{Urns: us}
-	})
+	answer.ReturnDependencies = wire.DependencyMessages(got.ReturnDependencies,
+		func(us []string) *pulumirpc.CallResponse_ReturnDependencies {
+			return &pulumirpc.CallResponse_ReturnDependencies{Urns: us}
+		})
 	encoding := s.encoding()
 	encoding.KeepOutputs = r.GetAcceptsOutputValues()
 	return answer, encodeTo(encoding, got.Result, &answer.Return)
@@ -408,7 +422,8 @@ func deploymentOf(r interface {
 }) provider.DeploymentInfo {
 	return provider.DeploymentInfo{
 		Project: r.GetProject(), Stack: r.GetStack(), Organization: r.GetOrganization(), Config: r.GetConfig(),
-		ConfigSecretKeys: r.GetConfigSecretKeys(), DryRun: r.GetDryRun(), Parallel: int(r.GetParallel()), MonitorEndpoint: r.GetMonitorEndpoint(),
+		ConfigSecretKeys: r.GetConfigSecretKeys(), DryRun: r.GetDryRun(), Parallel: int(r.GetParallel()),
+		MonitorEndpoint: r.GetMonitorEndpoint(),
 	}
 }
 
@@ -431,8 +446,9 @@ func (s *server) Construct(ctx context.Context, r *pulumirpc.ConstructRequest) (
 		Type: r.GetType(), Name: r.GetName(), Parent: urn.URN(r.GetParent()), Inputs: propertiesOrEmpty(v[0]),
 		Dependencies: wire.URNs(r.GetDependencies()), Providers: r.GetProviders(),
 		Protect: r.Protect, RetainOnDelete: r.RetainOnDelete, DeleteBeforeReplace: r.DeleteBeforeReplace,
-		AdditionalSecretOutputs: r.GetAdditionalSecretOutputs(), IgnoreChanges: r.GetIgnoreChanges(), ReplaceOnChanges: r.GetReplaceOnChanges(),
-		DeletedWith: urn.URN(r.GetDeletedWith()), ReplaceWith: wire.URNs(r.GetReplaceWith()),
+		AdditionalSecretOutputs: r.GetAdditionalSecretOutputs(), IgnoreChanges: r.GetIgnoreChanges(),
+		ReplaceOnChanges: r.GetReplaceOnChanges(),
+		DeletedWith:      urn.URN(r.GetDeletedWith()), ReplaceWith: wire.URNs(r.GetReplaceWith()),
 		CreateTimeout: r.GetCustomTimeouts().GetCreate(), UpdateTimeout: r.GetCustomTimeouts().GetUpdate(),
 		DeleteTimeout: r.GetCustomTimeouts().GetDelete(), ReplacementTrigger: trigger,
 	}
@@ -454,9 +470,10 @@ func (s *server) Construct(ctx context.Context, r *pulumirpc.ConstructRequest) (
 		return nil, s.fail(err)
 	}
 	answer := &pulumirpc.ConstructResponse{Urn: string(got.URN)}
-	answer.StateDependencies = wire.DependencyMessages(got.StateDependencies, func(us []string) *pulumirpc.ConstructResponse_PropertyDependencies {
-		return &pulumirpc.ConstructResponse_PropertyDependencies{Urns: us}
-	})
+	answer.StateDependencies = wire.DependencyMessages(got.StateDependencies,
+		func(us []string) *pulumirpc.ConstructResponse_PropertyDependencies {
+			return &pulumirpc.ConstructResponse_PropertyDependencies{Urns: us}
+		})
 	encoding := s.encoding()
 	encoding.KeepOutputs = r.GetAcceptsOutputValues()
 	return answer, encodeTo(encoding, got.Outputs, &answer.State)

@@ -27,8 +27,8 @@ func releases(owner, repository string) Source {
 	return Source{Server: page + "/download/v${VERSION}", latest: page + "/latest"}
 }
 
-// Sources are the places to download a plugin from, best first, as its pluginDownloadURL says, which may be empty (F2.32).
-// overrides is the text of PULUMI_PLUGIN_DOWNLOAD_URL_OVERRIDES (F2.35).
+// Sources are the places to download a plugin from, best first, as its pluginDownloadURL says, which may be empty
+// (F2.32). overrides is the text of PULUMI_PLUGIN_DOWNLOAD_URL_OVERRIDES (F2.35).
 func Sources(name, from, overrides string) ([]Source, error) {
 	if !pluginName.MatchString(name) {
 		return nil, fmt.Errorf("no plugin can be called %q", name) // nor is a path ever made an address
@@ -64,7 +64,8 @@ func Sources(name, from, overrides string) ([]Source, error) {
 		}
 		return []Source{releases(owner, repository)}, nil
 	}
-	return nil, fmt.Errorf("plugins can be downloaded from a URL that begins with http:// or https:// or github://, not from %q", from)
+	return nil, fmt.Errorf(
+		"plugins can be downloaded from a URL that begins with http:// or https:// or github://, not from %q", from)
 }
 
 // override is what the first of regex=URL,… that matches makes of a source; empty when none does.
@@ -83,7 +84,8 @@ func override(canonical, overrides string) (string, error) {
 			continue
 		}
 		// What stands for the plugin and not for a part of the match stays as it is.
-		keep := strings.NewReplacer("${NAME}", "$${NAME}", "${VERSION}", "$${VERSION}", "${OS}", "$${OS}", "${ARCH}", "$${ARCH}")
+		keep := strings.NewReplacer("${NAME}", "$${NAME}", "${VERSION}", "$${VERSION}", "${OS}", "$${OS}", "${ARCH}",
+			"$${ARCH}")
 		return string(expression.ExpandString(nil, keep.Replace(to), canonical, at)), nil
 	}
 	return "", nil
@@ -113,7 +115,8 @@ func (s Source) Latest(ctx context.Context, client *http.Client) (string, error)
 	_ = response.Body.Close() // there is none
 	version := strings.TrimPrefix(path.Base(response.Header.Get("Location")), "v")
 	if _, err := semver.NewVersion(version); err != nil || response.StatusCode/100 != 3 {
-		return "", fmt.Errorf("ask %s for the newest version: %w (the server answered %s)", s.latest, ErrNoLatest, response.Status)
+		return "", fmt.Errorf("ask %s for the newest version: %w (the server answered %s)", s.latest, ErrNoLatest,
+			response.Status)
 	}
 	return version, nil
 }

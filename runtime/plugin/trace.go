@@ -17,9 +17,9 @@ import (
 	"github.com/yamlhost/yamlhost/value/wire"
 )
 
-// tracer writes a JSON line when a call starts and one when it ends (F2.39). Secrets are hidden: those marked in a message,
-// and everything that was ever sent as part of a secret, since many plugins get them in the plain. It is safe for concurrent
-// use.
+// tracer writes a JSON line when a call starts and one when it ends (F2.39). Secrets are hidden: those marked in a
+// message, and everything that was ever sent as part of a secret, since many plugins get them in the plain. It is safe
+// for concurrent use.
 type tracer struct {
 	mu      sync.Mutex // guards out, and keeps lines whole
 	out     io.Writer
@@ -39,10 +39,12 @@ type traceLine struct {
 
 // intercept is the hook for gRPC.
 func (t *tracer) intercept(
-	ctx context.Context, method string, request, response any, conn *grpc.ClientConn, invoke grpc.UnaryInvoker, options ...grpc.CallOption,
+	ctx context.Context, method string, request, response any, conn *grpc.ClientConn, invoke grpc.UnaryInvoker,
+	options ...grpc.CallOption,
 ) error {
 	begin := time.Now()
-	line := traceLine{Method: method, Metadata: map[string]string{"mode": "client"}, Timestamp: begin.Format(time.RFC3339Nano)}
+	line := traceLine{Method: method, Metadata: map[string]string{"mode": "client"},
+		Timestamp: begin.Format(time.RFC3339Nano)}
 	line.Request, line.Progress = t.hidden(request), "request_started"
 	t.write(line)
 	err := invoke(ctx, method, request, response, conn, options...)

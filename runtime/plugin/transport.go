@@ -29,7 +29,8 @@ func dial(address string, trace *tracer) (*grpc.ClientConn, error) {
 		grpc.WithIdleTimeout(0),
 		// A plugin prints its port just before it listens, at times: try again soon (F2.7).
 		grpc.WithConnectParams(grpc.ConnectParams{
-			Backoff:           backoff.Config{BaseDelay: 10 * time.Millisecond, Multiplier: 1.2, MaxDelay: 200 * time.Millisecond},
+			Backoff: backoff.Config{BaseDelay: 10 * time.Millisecond, Multiplier: 1.2,
+				MaxDelay: 200 * time.Millisecond},
 			MinConnectTimeout: startLimit,
 		}),
 	}

@@ -13,12 +13,13 @@ import (
 
 var _ provider.Configured = (*unconfigured)(nil)
 
-// unconfigured answers for a plugin whose configuration is not known yet, without asking it (F2.20, E3.52). That happens
-// in previews only: what cannot be previewed is refused.
+// unconfigured answers for a plugin whose configuration is not known yet, without asking it (F2.20, E3.52). That
+// happens in previews only: what cannot be previewed is refused.
 type unconfigured struct{ client *client }
 
 func (u *unconfigured) refuse(what string) error {
-	return &provider.Error{Message: fmt.Sprintf("plugin %s cannot %s: its configuration is not known", u.client.name, what)}
+	return &provider.Error{Message: fmt.Sprintf("plugin %s cannot %s: its configuration is not known", u.client.name,
+		what)}
 }
 
 // Check takes the inputs as they are.

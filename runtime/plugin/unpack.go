@@ -38,7 +38,8 @@ func unpack(dir, archive, name string, bare bool) error {
 	in := bufio.NewReader(f)
 	head, _ := in.Peek(2)
 	if !bytes.Equal(head, []byte{0x1f, 0x8b}) {
-		if start, _ := in.Peek(20); !bare || platformOf(start) == "" && !bytes.HasPrefix(start, []byte("#!")) && !bytes.HasPrefix(start, []byte("MZ")) {
+		if start, _ := in.Peek(20); !bare || platformOf(start) == "" && !bytes.HasPrefix(start, []byte("#!")) &&
+			!bytes.HasPrefix(start, []byte("MZ")) {
 			return errors.New("it is neither an archive (.tar.gz) nor an executable; nothing was installed")
 		}
 		if err := writeMember(filepath.Join(dir, executableName(name)), in, 0o700); err != nil {
@@ -91,10 +92,12 @@ func takeMember(dir string, h *tar.Header, content io.Reader) error {
 		return nil
 	}
 	if len(h.Name) > longestName || strings.Count(h.Name, "/") > deepestMember {
-		return fmt.Errorf("the archive has a member whose path is longer or deeper than any plugin's (%.40q…); nothing was installed", h.Name)
+		return fmt.Errorf(
+			"the archive has a member whose path is longer or deeper than any plugin's (%.40q…); nothing was installed", h.Name)
 	}
 	if !filepath.IsLocal(local) || strings.ContainsAny(h.Name, "\\\x00") {
-		return fmt.Errorf("the archive has the member %q, which would be outside of the plugin's folder; nothing was installed", h.Name)
+		return fmt.Errorf(
+			"the archive has the member %q, which would be outside of the plugin's folder; nothing was installed", h.Name)
 	}
 	path := filepath.Join(dir, local)
 	switch h.Typeflag {
@@ -106,7 +109,8 @@ func takeMember(dir string, h *tar.Header, content io.Reader) error {
 		}
 		return writeMember(path, content, 0o600|fs.FileMode(h.Mode)&0o111)
 	}
-	return fmt.Errorf("the archive has the member %q, which is a link or a device and no file; nothing was installed", h.Name)
+	return fmt.Errorf("the archive has the member %q, which is a link or a device and no file; nothing was installed",
+		h.Name)
 }
 
 func writeMember(path string, content io.Reader, mode fs.FileMode) error {
@@ -160,7 +164,8 @@ func fits(dir, name string) error {
 	head := make([]byte, 512)
 	n, _ := io.ReadFull(f, head)
 	if made := platformOf(head[:n]); made != "" && made != Platform() {
-		return fmt.Errorf("the plugin %s is made for %s, and this machine is %s; nothing was installed", name, made, Platform())
+		return fmt.Errorf("the plugin %s is made for %s, and this machine is %s; nothing was installed", name, made,
+			Platform())
 	}
 	return nil
 }

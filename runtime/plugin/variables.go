@@ -7,8 +7,8 @@ import (
 	"github.com/yamlhost/yamlhost/value"
 )
 
-// configVariables are the deprecated form of a provider's configuration: <package>:config:<key> to text, strings raw and
-// everything else as JSON. Secrets are in it in plain text and the version is not (F2.19, E3.23).
+// configVariables are the deprecated form of a provider's configuration: <package>:config:<key> to text, strings raw
+// and everything else as JSON. Secrets are in it in plain text and the version is not (F2.19, E3.23).
 func configVariables(pkg string, inputs value.Value) (map[string]string, error) {
 	if inputs.Len() == 0 {
 		return nil, nil

@@ -16,8 +16,8 @@ import (
 	"github.com/yamlhost/yamlhost/value/wire"
 )
 
-// views is where plugins tell what they do to views of resources (E4.114): each call that may lead to that has a token, which
-// is good as long as the call lasts. It is safe for concurrent use.
+// views is where plugins tell what they do to views of resources (E4.114): each call that may lead to that has a token,
+// which is good as long as the call lasts. It is safe for concurrent use.
 type views struct {
 	pulumirpc.UnimplementedResourceStatusServer
 
@@ -26,7 +26,8 @@ type views struct {
 }
 
 // PublishViewSteps passes on what a plugin tells.
-func (v *views) PublishViewSteps(ctx context.Context, r *pulumirpc.PublishViewStepsRequest) (*pulumirpc.PublishViewStepsResponse, error) {
+func (v *views) PublishViewSteps(ctx context.Context, r *pulumirpc.PublishViewStepsRequest) (
+	*pulumirpc.PublishViewStepsResponse, error) {
 	v.mu.Lock()
 	of := v.byToken[r.GetToken()]
 	v.mu.Unlock()
@@ -125,7 +126,8 @@ func viewStepOf(s *pulumirpc.ViewStep) (provider.ViewStep, error) {
 	case pulumirpc.ViewStep_UNKNOWN:
 		step.Outcome = provider.Unclear
 	}
-	step.Detailed = diffOf(&pulumirpc.DiffResponse{HasDetailedDiff: s.GetHasDetailedDiff(), DetailedDiff: s.GetDetailedDiff()}).Detailed
+	step.Detailed = diffOf(&pulumirpc.DiffResponse{HasDetailedDiff: s.GetHasDetailedDiff(),
+		DetailedDiff: s.GetDetailedDiff()}).Detailed
 	var err error
 	if step.Old, err = viewOf(s.GetOld()); err != nil {
 		return step, err
@@ -140,7 +142,8 @@ func viewStepOf(s *pulumirpc.ViewStep) (provider.ViewStep, error) {
 }
 
 func viewStepMessage(s provider.ViewStep) (*pulumirpc.ViewStep, error) {
-	m := &pulumirpc.ViewStep{Op: viewOpMessage(s.Op), Error: s.Error, Keys: s.Keys, Diffs: s.Diffs, HasDetailedDiff: s.Detailed != nil}
+	m := &pulumirpc.ViewStep{Op: viewOpMessage(s.Op), Error: s.Error, Keys: s.Keys, Diffs: s.Diffs,
+		HasDetailedDiff: s.Detailed != nil}
 	switch s.Outcome {
 	case provider.Partial:
 		m.Status = pulumirpc.ViewStep_PARTIAL_FAILURE

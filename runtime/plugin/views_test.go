@@ -67,7 +67,8 @@ func TestViews(t *testing.T) {
 	c := configure(t, loopback(t, r))
 	var got []provider.ViewStep
 	var refuse error
-	old := provider.View{Type: "pkg:index:View", Name: "o", Inputs: value.EmptyMap().With("a", value.Int(1)), Outputs: value.EmptyMap()}
+	old := provider.View{Type: "pkg:index:View", Name: "o", Inputs: value.EmptyMap().With("a", value.Int(1)),
+		Outputs: value.EmptyMap()}
 	views := &provider.Views{Old: []provider.View{old}, Publish: func(_ context.Context, steps []provider.ViewStep) error {
 		got = steps
 		return refuse
@@ -80,15 +81,18 @@ func TestViews(t *testing.T) {
 			return err
 		},
 		"read": func() error {
-			_, err := c.Read(t.Context(), provider.ReadRequest{Subject: subject, ID: "i", Inputs: empty, Outputs: empty, Views: views})
+			_, err := c.Read(t.Context(), provider.ReadRequest{Subject: subject, ID: "i", Inputs: empty, Outputs: empty,
+				Views: views})
 			return err
 		},
 		"update": func() error {
-			_, err := c.Update(t.Context(), provider.UpdateRequest{Subject: subject, ID: "i", OldInputs: empty, OldOutputs: empty, News: empty, Views: views})
+			_, err := c.Update(t.Context(), provider.UpdateRequest{Subject: subject, ID: "i", OldInputs: empty,
+				OldOutputs: empty, News: empty, Views: views})
 			return err
 		},
 		"delete": func() error {
-			return c.Delete(t.Context(), provider.DeleteRequest{Subject: subject, ID: "i", Inputs: empty, Outputs: empty, Views: views})
+			return c.Delete(t.Context(), provider.DeleteRequest{Subject: subject, ID: "i", Inputs: empty, Outputs: empty,
+				Views: views})
 		},
 	} {
 		got, refuse = nil, nil

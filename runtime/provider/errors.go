@@ -18,8 +18,8 @@ const (
 	Unclear
 )
 
-// Error is a failed provider call whose outcome matters. Of a Partial failure, ID, Outputs, Inputs and Reasons tell what
-// there is now.
+// Error is a failed provider call whose outcome matters. Of a Partial failure, ID, Outputs, Inputs and Reasons tell
+// what there is now.
 type Error struct {
 	Outcome Outcome
 	Message string
@@ -31,8 +31,8 @@ type Error struct {
 	Properties          []Failure
 	RefreshBeforeUpdate bool
 	Unimplemented       bool // the provider does not know the call
-	// Lost says of an Unclear failure that no answer came, or none that could be understood: the provider may well have done
-	// what it was asked, and nobody can tell.
+	// Lost says of an Unclear failure that no answer came, or none that could be understood: the provider may well have
+	// done what it was asked, and nobody can tell.
 	Lost  bool
 	Cause error
 }
@@ -91,7 +91,8 @@ func (e *MissingError) Error() string {
 	if e.Version != "" {
 		name += " " + e.Version
 	}
-	text := fmt.Sprintf("no provider plugin for package %s: looked for pulumi-resource-%s in %s", name, e.Package, strings.Join(e.Looked, ", "))
+	text := fmt.Sprintf("no provider plugin for package %s: looked for pulumi-resource-%s in %s", name, e.Package,
+		strings.Join(e.Looked, ", "))
 	if e.Advice != "" {
 		text += "\n" + e.Advice
 	}

@@ -30,8 +30,8 @@ type Provider interface {
 
 // SchemaReader is a Provider whose schema, which may have 150 MB, can be read without a text of it in memory.
 type SchemaReader interface {
-	// ReadSchema gives read what Schema returns: open starts at the beginning of the text each time, and is of use until read
-	// returns. Its error is that of asking, or of read.
+	// ReadSchema gives read what Schema returns: open starts at the beginning of the text each time, and is of use until
+	// read returns. Its error is that of asking, or of read.
 	ReadSchema(ctx context.Context, r SchemaRequest, read func(open func() io.Reader) error) error
 }
 

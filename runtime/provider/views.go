@@ -6,8 +6,9 @@ import (
 	"github.com/yamlhost/yamlhost/value"
 )
 
-// Views are for providers whose resources consist of others that people want to see: while such a resource is worked on, its
-// provider tells what happens to its views (E4.114). They are part of their owner and have no lives of their own.
+// Views are for providers whose resources consist of others that people want to see: while such a resource is worked
+// on, its provider tells what happens to its views (E4.114). They are part of their owner and have no lives of their
+// own.
 type Views struct {
 	Old []View // the owner's views so far
 	// Publish tells what is being done to views. It is safe for concurrent use, and must not be called after the call that

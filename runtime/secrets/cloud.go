@@ -11,8 +11,8 @@ import (
 	"sync"
 )
 
-// Key is a key that a key service keeps and never hands out: it wraps other keys. Implementations are safe for concurrent
-// use. Errors name the service.
+// Key is a key that a key service keeps and never hands out: it wraps other keys. Implementations are safe for
+// concurrent use. Errors name the service.
 type Key interface {
 	Encrypt(plain []byte) ([]byte, error)
 	Decrypt(wrapped []byte) ([]byte, error)
@@ -27,8 +27,8 @@ func IsKeyURL(provider string) bool {
 	return true
 }
 
-// Cloud is a manager whose data key is wrapped by a key service (F4.11). The service is asked once, when the first secret is
-// sealed or opened, and not before. It is safe for concurrent use.
+// Cloud is a manager whose data key is wrapped by a key service (F4.11). The service is asked once, when the first
+// secret is sealed or opened, and not before. It is safe for concurrent use.
 type Cloud struct {
 	url string
 	key Key
@@ -42,9 +42,9 @@ type Cloud struct {
 
 var _ Manager = (*Cloud)(nil)
 
-// NewCloud makes the manager of a wrapped data key as a stack's settings or state keep it, or of a new one if that is empty:
-// it is made when the first secret is sealed. A URL that cannot be opened gives the error of Options.OpenKey, and without
-// that an *UnsupportedError.
+// NewCloud makes the manager of a wrapped data key as a stack's settings or state keep it, or of a new one if that is
+// empty: it is made when the first secret is sealed. A URL that cannot be opened gives the error of Options.OpenKey,
+// and without that an *UnsupportedError.
 func NewCloud(url, encryptedKey string, o Options) (*Cloud, error) {
 	if o.OpenKey == nil {
 		return nil, &UnsupportedError{Type: TypeCloud, URL: url}
@@ -150,7 +150,8 @@ func (c *Cloud) open(sealing bool) (*seal, error) {
 	return c.opened, nil
 }
 
-// doubly reports whether the service's answer is wrapped in base64 once more: the stock host has it so for Azure (F4.11).
+// doubly reports whether the service's answer is wrapped in base64 once more: the stock host has it so for Azure
+// (F4.11).
 func (c *Cloud) doubly() bool { return strings.HasPrefix(c.url, "azurekeyvault://") }
 
 func (c *Cloud) unwrap() ([]byte, error) {

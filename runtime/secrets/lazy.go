@@ -18,11 +18,13 @@ type Purpose struct {
 type PassphraseSource func(p Purpose) (string, error)
 
 // ErrNoPassphrase says that a passphrase is needed and none is given (F4.5, D3).
-var ErrNoPassphrase = errors.New("passphrase must be set with PULUMI_CONFIG_PASSPHRASE or PULUMI_CONFIG_PASSPHRASE_FILE " +
-	"environment variables; a new stack can also be given another way to keep secrets, with --secrets-provider")
+var ErrNoPassphrase = errors.New(
+	"passphrase must be set with PULUMI_CONFIG_PASSPHRASE or PULUMI_CONFIG_PASSPHRASE_FILE " +
+		"environment variables; a new stack can also be given another way to keep secrets, with --secrets-provider")
 
-// PassphraseFrom is the usual order of sources (F4.5): the variable PULUMI_CONFIG_PASSPHRASE if it is set, even to nothing;
-// the trimmed content of the file that PULUMI_CONFIG_PASSPHRASE_FILE names; a person. Each of the functions may be nil.
+// PassphraseFrom is the usual order of sources (F4.5): the variable PULUMI_CONFIG_PASSPHRASE if it is set, even to
+// nothing; the trimmed content of the file that PULUMI_CONFIG_PASSPHRASE_FILE names; a person. Each of the functions
+// may be nil.
 func PassphraseFrom(lookup func(name string) (string, bool), readFile func(path string) ([]byte, error),
 	prompt func(Purpose) (string, error)) PassphraseSource {
 	return func(p Purpose) (string, error) {
@@ -42,8 +44,8 @@ func PassphraseFrom(lookup func(name string) (string, bool), readFile func(path 
 }
 
 // Lazy is a passphrase manager that asks for its passphrase when the first secret is sealed or opened, and not before.
-// Without a salt it makes a new one when the first secret is sealed; until then its Type is empty and its State nil. Once
-// asking has failed it stays failed: a locked manager still tells its state, and each use fails alike (F4.6).
+// Without a salt it makes a new one when the first secret is sealed; until then its Type is empty and its State nil.
+// Once asking has failed it stays failed: a locked manager still tells its state, and each use fails alike (F4.6).
 type Lazy struct {
 	o Options
 

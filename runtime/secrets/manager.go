@@ -42,9 +42,9 @@ type Options struct {
 	OverrideURL string
 }
 
-// Open makes the manager that a state file names (F5.5). It asks for nothing yet: a passphrase is asked for when the first
-// secret is sealed or opened, and a wrong one is reported then, while the state itself stays readable (F4.6). An empty type
-// stands for a state without secrets. Types that only other tools can open give an *UnsupportedError.
+// Open makes the manager that a state file names (F5.5). It asks for nothing yet: a passphrase is asked for when the
+// first secret is sealed or opened, and a wrong one is reported then, while the state itself stays readable (F4.6). An
+// empty type stands for a state without secrets. Types that only other tools can open give an *UnsupportedError.
 func Open(typ string, state json.RawMessage, o Options) (Manager, error) {
 	switch typ {
 	case "":
@@ -76,8 +76,8 @@ func Open(typ string, state json.RawMessage, o Options) (Manager, error) {
 	}
 }
 
-// ForStack makes the manager that a stack's settings file asks for: provider, salt and encryptedKey are its secretsprovider,
-// encryptionsalt and encryptedkey, each empty when absent (F4.14).
+// ForStack makes the manager that a stack's settings file asks for: provider, salt and encryptedKey are its
+// secretsprovider, encryptionsalt and encryptedkey, each empty when absent (F4.14).
 func ForStack(provider, salt, encryptedKey string, o Options) (Manager, error) {
 	if IsKeyURL(provider) {
 		return NewCloud(provider, encryptedKey, o)

@@ -25,8 +25,8 @@ const (
 // ErrIncorrectPassphrase says that the passphrase is not the one that the salt was made with (F4.5).
 var ErrIncorrectPassphrase = errors.New("incorrect passphrase")
 
-// Keyring keeps the keys derived in this process, one per salt and passphrase (F4.1). The zero value is ready for use; it
-// is safe for concurrent use, and callers asking for the same key at once wait for one derivation.
+// Keyring keeps the keys derived in this process, one per salt and passphrase (F4.1). The zero value is ready for use;
+// it is safe for concurrent use, and callers asking for the same key at once wait for one derivation.
 type Keyring struct {
 	mu   sync.Mutex
 	keys map[keyName]*derived

@@ -224,14 +224,16 @@ func TestPassphraseFrom(t *testing.T) { // F4.5
 		want   string
 		err    error
 	}{
-		{"variable", map[string]string{"PULUMI_CONFIG_PASSPHRASE": "v\n", "PULUMI_CONFIG_PASSPHRASE_FILE": "/pass"}, prompt, "v\n", nil},
+		{"variable", map[string]string{"PULUMI_CONFIG_PASSPHRASE": "v\n", "PULUMI_CONFIG_PASSPHRASE_FILE": "/pass"}, prompt,
+			"v\n", nil},
 		{"empty variable", map[string]string{"PULUMI_CONFIG_PASSPHRASE": ""}, prompt, "", nil},
 		{"file, trimmed", map[string]string{"PULUMI_CONFIG_PASSPHRASE_FILE": "/pass"}, prompt, "from file", nil},
 		{"missing file", map[string]string{"PULUMI_CONFIG_PASSPHRASE_FILE": "/none"}, prompt, "", os.ErrNotExist},
 		{"a person", nil, prompt, "asked", nil},
 		{"nothing", nil, nil, "", ErrNoPassphrase},
 	} {
-		got, err := PassphraseFrom(func(name string) (string, bool) { v, ok := c.env[name]; return v, ok }, files, c.prompt)(Purpose{})
+		got, err := PassphraseFrom(func(name string) (string, bool) { v, ok := c.env[name]; return v, ok }, files,
+			c.prompt)(Purpose{})
 		require.ErrorIs(t, err, c.err, c.name)
 		require.Equal(t, c.want, got, c.name)
 	}

@@ -13,8 +13,8 @@ import (
 func sample(n int) *Snapshot {
 	at := time.Date(2026, 11, 20, 17, 47, 33, 744950003, time.UTC)
 	stack := &Resource{URN: urn.RootStack("dev", "bench"), Type: urn.RootStackType, Created: &at, Modified: &at}
-	provider := &Resource{URN: urn.New("dev", "bench", "", "pulumi:providers:aws", "default"), Type: "pulumi:providers:aws",
-		Custom: true, ID: "9025d003-b4ce-4f9e-a9ca-895b640f320c", Created: &at, Modified: &at}
+	provider := &Resource{URN: urn.New("dev", "bench", "", "pulumi:providers:aws", "default"),
+		Type: "pulumi:providers:aws", Custom: true, ID: "9025d003-b4ce-4f9e-a9ca-895b640f320c", Created: &at, Modified: &at}
 	s := &Snapshot{Manifest: NewManifest("yamlhost/0.1.0", at), Resources: []*Resource{stack, provider}}
 	reference := urn.Reference{URN: provider.URN, ID: provider.ID}.String()
 	for i := range n {

@@ -28,7 +28,8 @@ type VersionError struct {
 
 func (e *VersionError) Error() string {
 	if e.Feature != "" {
-		return fmt.Sprintf("the state uses the feature %q, which is not supported by this build; a newer one may know it", e.Feature)
+		return fmt.Sprintf("the state uses the feature %q, which is not supported by this build; a newer one may know it",
+			e.Feature)
 	}
 	return fmt.Sprintf("the state is of version %d, and this build knows versions 0 to %d; a newer one may know it",
 		e.Version, latestFeatureVersion)
@@ -49,8 +50,8 @@ func Decode(data []byte, open Opener) (*Snapshot, error) {
 	return s, nil
 }
 
-// DecodeCheckpoint reads a state file of any version (F5.1, F5.2), in the manner of Decode. Versions or features that are
-// not known are a *VersionError.
+// DecodeCheckpoint reads a state file of any version (F5.1, F5.2), in the manner of Decode. Versions or features that
+// are not known are a *VersionError.
 func DecodeCheckpoint(data []byte, open Opener) (*Checkpoint, error) {
 	c, err := decodeDocument(data, "checkpoint", open)
 	if err != nil {
@@ -59,8 +60,9 @@ func DecodeCheckpoint(data []byte, open Opener) (*Checkpoint, error) {
 	return c, nil
 }
 
-// Readable checks that DecodeCheckpoint can read a state file, by reading it in the same way with its secrets sealed and
-// keeping nothing: memory stays small, and time is what scanning the text takes. The error is what DecodeCheckpoint gives.
+// Readable checks that DecodeCheckpoint can read a state file, by reading it in the same way with its secrets sealed
+// and keeping nothing: memory stays small, and time is what scanning the text takes. The error is what DecodeCheckpoint
+// gives.
 func Readable(data []byte) error {
 	d := newDecoder(borrowed(data), nil)
 	d.skim = true

@@ -58,7 +58,8 @@ func (s *Snapshot) Without(urns []urn.URN, o RemoveOptions) (*Snapshot, []urn.UR
 		case entries == 0:
 			return nil, nil, &MissingError{u}
 		case entries > 1 && !o.Force:
-			return nil, nil, fmt.Errorf("the state has %d entries named %s, of which some are left to delete; force takes all of them out", entries, u)
+			return nil, nil, fmt.Errorf(
+				"the state has %d entries named %s, of which some are left to delete; force takes all of them out", entries, u)
 		}
 		named[u] = true
 	}
@@ -98,8 +99,8 @@ func (s *Snapshot) Without(urns []urn.URN, o RemoveOptions) (*Snapshot, []urn.UR
 	return &next, removed, nil
 }
 
-// WithEach changes each resource of a name, or every one when urns is nil, in copies that change is given. Entries left to
-// delete are not touched.
+// WithEach changes each resource of a name, or every one when urns is nil, in copies that change is given. Entries left
+// to delete are not touched.
 func (s *Snapshot) WithEach(urns []urn.URN, change func(*Resource)) (*Snapshot, error) {
 	left := map[urn.URN]bool{}
 	for _, u := range urns {

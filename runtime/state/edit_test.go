@@ -20,7 +20,8 @@ func named(name string) urn.URN { return urn.URN("urn:pulumi:dev::p::t:i:R::" + 
 func household(edits ...func(map[string]*Resource)) *Snapshot {
 	ref := urn.Reference{URN: providerDef, ID: "id"}.String()
 	make := func(u urn.URN, parent urn.URN) *Resource {
-		return &Resource{URN: u, Type: u.Type(), Custom: true, ID: "i", Parent: parent, Provider: ref, Inputs: value.EmptyMap(), Outputs: value.EmptyMap()}
+		return &Resource{URN: u, Type: u.Type(), Custom: true, ID: "i", Parent: parent, Provider: ref,
+			Inputs: value.EmptyMap(), Outputs: value.EmptyMap()}
 	}
 	byName := map[string]*Resource{
 		"stack":    {URN: stackURN, Type: urn.RootStackType},
@@ -161,8 +162,10 @@ func TestMoveOfAChildWithAndWithoutItsParents(t *testing.T) {
 	m, err := Move{URNs: []urn.URN{child}, Project: "p", Stack: "other"}.Apply(household(), &Snapshot{})
 	require.NoError(t, err)
 	require.Equal(t, []string{"p-other", "default", "c"}, names(m.Target))
-	require.Equal(t, urn.URN("urn:pulumi:other::p::t:i:R::c"), m.Target.Resources[2].URN, "without its parent it belongs to the stack")
-	m, err = Move{URNs: []urn.URN{child}, IncludeParents: true, Project: "p", Stack: "other"}.Apply(household(), &Snapshot{})
+	require.Equal(t, urn.URN("urn:pulumi:other::p::t:i:R::c"), m.Target.Resources[2].URN,
+		"without its parent it belongs to the stack")
+	m, err = Move{URNs: []urn.URN{child}, IncludeParents: true, Project: "p", Stack: "other"}.Apply(household(),
+		&Snapshot{})
 	require.NoError(t, err)
 	require.Equal(t, []string{"p-other", "default", "a", "c"}, names(m.Target))
 }

@@ -26,16 +26,16 @@ type Checkpoint struct {
 	UnknownInCheck map[string]json.RawMessage // keys inside "checkpoint" that are not ours, kept
 }
 
-// Encode is the deployment JSON of a snapshot (F5.3): compact, without HTML escaping or final newline (F0.4). Secrets are
-// sealed by m; with a nil m, only secrets that were read sealed can be written. The snapshot's SecretsProvider is written
-// when m is nil, else what m says of itself.
+// Encode is the deployment JSON of a snapshot (F5.3): compact, without HTML escaping or final newline (F0.4). Secrets
+// are sealed by m; with a nil m, only secrets that were read sealed can be written. The snapshot's SecretsProvider is
+// written when m is nil, else what m says of itself.
 func Encode(s *Snapshot, m secrets.Manager) ([]byte, error) {
 	d, err := encodeDeployment(s, Sealed(m))
 	return d.json, err
 }
 
-// EncodeCheckpoint is the JSON of a state file (F5.1), in the form of Encode. Without a snapshot it is the stub of a new
-// stack, whose version is 0 (F6.6).
+// EncodeCheckpoint is the JSON of a state file (F5.1), in the form of Encode. Without a snapshot it is the stub of a
+// new stack, whose version is 0 (F6.6).
 func EncodeCheckpoint(c *Checkpoint, m secrets.Manager) ([]byte, error) {
 	e := encoder{}
 	d := deployment{}
@@ -103,7 +103,8 @@ func AppendResource(dst []byte, r *Resource, f Form) ([]byte, error) {
 	return e.buf, e.err
 }
 
-// roomFor is about how many bytes the JSON of a resource has. A large text would otherwise be copied each time that the buffer grows.
+// roomFor is about how many bytes the JSON of a resource has. A large text would otherwise be copied each time that the
+// buffer grows.
 func roomFor(r *Resource) int64 {
 	const small, most = 1024, 1 << 30
 	n := value.Size(r.Inputs, most) + value.Size(r.Outputs, most)

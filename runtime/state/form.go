@@ -22,7 +22,8 @@ const (
 	innerSecrets // inside of a secret's plain text (F4.7)
 )
 
-// Sealed is the form of files: {signature, "ciphertext"} by m (F4.7). A nil m can write only what Decode has left sealed.
+// Sealed is the form of files: {signature, "ciphertext"} by m (F4.7). A nil m can write only what Decode has left
+// sealed.
 func Sealed(m secrets.Manager) Form { return Form{manager: m} }
 
 // Shown is the form with secrets in the clear: {signature, "plaintext"} (F4.8). Only for a user who asked for it.

@@ -38,8 +38,8 @@ const everything = `{"version":4,"features":["byteString","extensionParameteriza
 	`"pending_operations":[{"resource":{"urn":"urn:pulumi:dev::p::t:m:R::n","custom":false,"type":"t:m:R"},"type":"creating","future":0}],` +
 	`"metadata":{"x":"y"},"snippets":[{"uuid":"u"}],"extensions":{"e":{"name":"n"}},"future":"kept"},"future":[{}]},"future":null}`
 
-// F5.8, F0.3. The names and forms of members are those of E1.20–E1.41, E1.44–E1.46 and E6.6: lists that are empty where they
-// matter, seconds as numbers, times to the nanosecond.
+// F5.8, F0.3. The names and forms of members are those of E1.20–E1.41, E1.44–E1.46 and E6.6: lists that are empty where
+// they matter, seconds as numbers, times to the nanosecond.
 func TestEveryMemberSurvives(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{"as written": everything, "indented": indent(t, everything)} {
@@ -70,13 +70,15 @@ func TestOlderVersions(t *testing.T) { // F5.2
 	t.Parallel()
 	const latest = `{"manifest":{"time":"0001-01-01T00:00:00Z","magic":"","version":""},"resources":[{"urn":"urn:pulumi:dev::p::t::n","custom":false,"type":"t"}],"metadata":{}}`
 	for name, text := range map[string]string{
-		"version 0, bare":           `{"stack":"dev","latest":` + latest + `}`,
-		"version 1":                 `{"version":1,"checkpoint":{"stack":"dev","latest":` + latest + `}}`,
-		"version 2":                 `{"version":2,"checkpoint":{"stack":"dev","latest":` + latest + `}}`,
-		"features on a version 3":   `{"version":3,"features":["who knows"],"checkpoint":{"stack":"dev","latest":` + latest + `}}`,
-		"version last":              `{"checkpoint":{"stack":"dev","latest":` + latest + `},"version":3}`,
-		"byte order mark":           "\ufeff" + `{"version":3,"checkpoint":{"stack":"dev","latest":` + latest + `}}`,
-		"an empty list, a null one": `{"version":3,"checkpoint":{"stack":"dev","latest":` + strings.Replace(latest, `"metadata"`, `"pending_operations":null,"metadata"`, 1) + `}}`,
+		"version 0, bare": `{"stack":"dev","latest":` + latest + `}`,
+		"version 1":       `{"version":1,"checkpoint":{"stack":"dev","latest":` + latest + `}}`,
+		"version 2":       `{"version":2,"checkpoint":{"stack":"dev","latest":` + latest + `}}`,
+		"features on a version 3": `{"version":3,"features":["who knows"],"checkpoint":{"stack":"dev","latest":` + latest +
+			`}}`,
+		"version last":    `{"checkpoint":{"stack":"dev","latest":` + latest + `},"version":3}`,
+		"byte order mark": "\ufeff" + `{"version":3,"checkpoint":{"stack":"dev","latest":` + latest + `}}`,
+		"an empty list, a null one": `{"version":3,"checkpoint":{"stack":"dev","latest":` +
+			strings.Replace(latest, `"metadata"`, `"pending_operations":null,"metadata"`, 1) + `}}`,
 	} {
 		c, err := DecodeCheckpoint([]byte(text), nil)
 		require.NoError(t, err, name)
@@ -100,7 +102,8 @@ func TestDecodeFaults(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		{"nothing", "", "line 1, column 1 (byte 0): the text ends where an object should come"},
 		{"not JSON", "hello", "found 'h' where an object should come"},
-		{"cut off", "{\n  \"version\": 3,\n  \"checkpoint\": {\"stack\": \"de", "line 3, column 27 (byte 44): the string that begins here does not end"},
+		{"cut off", "{\n  \"version\": 3,\n  \"checkpoint\": {\"stack\": \"de",
+			"line 3, column 27 (byte 44): the string that begins here does not end"},
 		{"trailing", `{"version":3} x`, "there is more text behind the value"},
 		{"too new", `{"version":5,"checkpoint":{}}`, "version 5"},
 		{"version -1", `{"version":-1,"checkpoint":{}}`, "version -1"},
@@ -110,7 +113,9 @@ func TestDecodeFaults(t *testing.T) {
 		{"wrong shape", `{"version":3,"checkpoint":{"latest":{"resources":{}}}}`, "where a list should come"},
 		{"resource is null", `{"version":3,"checkpoint":{"latest":{"resources":[null]}}}`, "where a resource should come"},
 		{"inputs", `{"version":3,"checkpoint":{"latest":{"resources":[{"inputs":[]}]}}}`, "where an object should come"},
-		{"signature", `{"version":3,"checkpoint":{"latest":{"resources":[{"inputs":{"a":{"4dabf18193072939515e22adb298388d":"?"}}}]}}}`, "unrecognized signature"},
+		{"signature",
+			`{"version":3,"checkpoint":{"latest":{"resources":[{"inputs":{"a":{"4dabf18193072939515e22adb298388d":"?"}}}]}}}`,
+			"unrecognized signature"},
 		{"number", `{"version":1e999}`, "too large"},
 		{"leading zero", `{"version":01}`, `found '1'`},
 		{"time", `{"version":3,"checkpoint":{"latest":{"manifest":{"time":"noon"}}}}`, `"noon" is no time`},
@@ -134,13 +139,15 @@ func TestSecretsStaySecret(t *testing.T) {
 	t.Parallel()
 	const hidden = "hidden text"
 	r := &Resource{URN: "urn:pulumi:dev::p::t:m:R::n", Type: "t:m:R",
-		Inputs:  value.MapOf(value.Entry{Key: "a", Value: value.List(value.String(hidden).Secret())}),
-		Outputs: value.MapOf(value.Entry{Key: "b", Value: value.MapOf(value.Entry{Key: "c", Value: value.String(hidden)})}).Secret()}
+		Inputs: value.MapOf(value.Entry{Key: "a", Value: value.List(value.String(hidden).Secret())}),
+		Outputs: value.MapOf(value.Entry{Key: "b", Value: value.MapOf(value.Entry{Key: "c",
+			Value: value.String(hidden)})}).Secret()}
 	for name, want := range map[string]struct {
 		form Form
 		text string
 	}{
-		"events, F7.6":  {Marked(), `"inputs":{"a":[{"4dabf18193072939515e22adb298388d":"1b47061264138c4ac30d75fd1eb44270","ciphertext":"[secret]"}]},"outputs":{"b":{"4dabf18193072939515e22adb298388d":"1b47061264138c4ac30d75fd1eb44270","ciphertext":"[secret]"}}`},
+		"events, F7.6": {Marked(),
+			`"inputs":{"a":[{"4dabf18193072939515e22adb298388d":"1b47061264138c4ac30d75fd1eb44270","ciphertext":"[secret]"}]},"outputs":{"b":{"4dabf18193072939515e22adb298388d":"1b47061264138c4ac30d75fd1eb44270","ciphertext":"[secret]"}}`},
 		"preview, F7.9": {Masked(), `"inputs":{"a":["[secret]"]},"outputs":{"b":"[secret]"}`},
 	} {
 		got, err := AppendResource(nil, r, want.form)
@@ -156,7 +163,8 @@ func TestSecretsStaySecret(t *testing.T) {
 	require.ErrorIs(t, err, secrets.ErrNoPassphrase)
 	require.ErrorContains(t, err, `"inputs.a"`)
 
-	broken := []byte(`{"urn":"u","type":"t","inputs":{"p":{"4dabf18193072939515e22adb298388d":"1b47061264138c4ac30d75fd1eb44270","plaintext":"hidden text"}}}`)
+	broken := []byte(
+		`{"urn":"u","type":"t","inputs":{"p":{"4dabf18193072939515e22adb298388d":"1b47061264138c4ac30d75fd1eb44270","plaintext":"hidden text"}}}`)
 	_, err = DecodeResource(broken, nil)
 	require.ErrorContains(t, err, "not JSON")
 	require.NotContains(t, err.Error(), hidden)
@@ -230,7 +238,8 @@ func TestOldResourceReferences(t *testing.T) { // F1.7
 		`{"V":null}`: value.Null, `{"V":"x"}`: value.String("x"), `{"V":{}}`: value.Unknown(value.KindString),
 		`""`: value.Unknown(value.KindString), `"` + unknownText + `"`: value.Unknown(value.KindString),
 	} {
-		v, err := DecodeValue([]byte(`{"4dabf18193072939515e22adb298388d":"5cf8f73096256a8f31e491e813e4eb8e","id":`+id+`,"urn":"u"}`), nil)
+		v, err := DecodeValue([]byte(`{"4dabf18193072939515e22adb298388d":"5cf8f73096256a8f31e491e813e4eb8e","id":`+id+
+			`,"urn":"u"}`), nil)
 		require.NoError(t, err)
 		ref, ok := v.AsResource()
 		require.True(t, ok)
@@ -261,8 +270,10 @@ func drawValue(t *rapid.T, depth int) value.Value {
 	case "asset":
 		v = drawAsset(t)
 	case "ref":
-		v = value.Resource(&value.ResourceRef{URN: urn.URN(rapid.String().Draw(t, "urn")), PackageVersion: rapid.String().Draw(t, "v"),
-			ID: rapid.SampledFrom([]value.Value{value.Null, value.String("id"), value.Unknown(value.KindString)}).Draw(t, "id")})
+		v = value.Resource(&value.ResourceRef{URN: urn.URN(rapid.String().Draw(t, "urn")),
+			PackageVersion: rapid.String().Draw(t, "v"),
+			ID: rapid.SampledFrom([]value.Value{value.Null, value.String("id"),
+				value.Unknown(value.KindString)}).Draw(t, "id")})
 	case "list":
 		items := make([]value.Value, rapid.IntRange(0, 3).Draw(t, "n"))
 		for i := range items {
@@ -356,8 +367,9 @@ func FuzzDecodeCheckpoint(f *testing.F) {
 
 func TestWhatIsEmptyIsLeftOut(t *testing.T) { // E1.20, E1.22, E1.23, E1.31, E1.35, E1.40
 	t.Parallel()
-	r := &Resource{URN: uA, Type: "t", Inputs: value.EmptyMap(), Outputs: value.EmptyMap(), PropertyDependencies: map[string][]urn.URN{},
-		Dependencies: []urn.URN{}, ReplacementTrigger: value.Null}
+	r := &Resource{URN: uA, Type: "t", Inputs: value.EmptyMap(), Outputs: value.EmptyMap(),
+		PropertyDependencies: map[string][]urn.URN{},
+		Dependencies:         []urn.URN{}, ReplacementTrigger: value.Null}
 	got, err := EncodeResource(r, nil)
 	require.NoError(t, err)
 	require.Equal(t, `{"urn":"`+string(uA)+`","custom":false,"type":"t"}`, string(got))

@@ -15,16 +15,17 @@ type Move struct {
 	Project, Stack string    // where to
 }
 
-// Moved is what came of a move: both snapshots, and references that had to be given up because their ends are in different
-// stacks now, for people.
+// Moved is what came of a move: both snapshots, and references that had to be given up because their ends are in
+// different stacks now, for people.
 type Moved struct {
 	Source, Target *Snapshot
 	Resources      []urn.URN // as they were called
 	Broken         []string
 }
 
-// Apply moves resources. Their providers are copied, what they depend on and is not moved is not named any more, and what
-// has no parent in its new stack belongs to the stack itself. Names that are taken over there, and root stacks, are errors.
+// Apply moves resources. Their providers are copied, what they depend on and is not moved is not named any more, and
+// what has no parent in its new stack belongs to the stack itself. Names that are taken over there, and root stacks,
+// are errors.
 func (m Move) Apply(source, target *Snapshot) (*Moved, error) {
 	moving, err := m.chosen(source)
 	if err != nil {
@@ -39,7 +40,8 @@ func (m Move) Apply(source, target *Snapshot) (*Moved, error) {
 	next, left := *target, *source
 	next.Resources, left.Resources = slices.Clone(target.Resources), nil
 	if !there[root] {
-		next.Resources = append([]*Resource{{URN: root, Type: urn.RootStackType, Inputs: value.EmptyMap(), Outputs: value.EmptyMap()}}, next.Resources...)
+		next.Resources = append([]*Resource{{URN: root, Type: urn.RootStackType, Inputs: value.EmptyMap(),
+			Outputs: value.EmptyMap()}}, next.Resources...)
 	}
 	providers := m.providers(source, moving)
 	for _, r := range source.Resources {

@@ -7,9 +7,10 @@ import (
 	"github.com/yamlhost/yamlhost/value/urn"
 )
 
-// Normalize is s with every reference through an alias replaced by the current URN and the aliases dropped (E6.32, F5.14):
-// the URNs of children whose parent was renamed are made anew, also of those that were not visited yet. s itself is not
-// modified, and is returned when there is nothing to do. Two resources that claim one alias are an *IntegrityError.
+// Normalize is s with every reference through an alias replaced by the current URN and the aliases dropped (E6.32,
+// F5.14): the URNs of children whose parent was renamed are made anew, also of those that were not visited yet. s
+// itself is not modified, and is returned when there is nothing to do. Two resources that claim one alias are an
+// *IntegrityError.
 func (s *Snapshot) Normalize() (*Snapshot, error) {
 	renamed, err := s.renames()
 	if err != nil {
@@ -62,8 +63,8 @@ func (s *Snapshot) renames() (renames, error) {
 	return m, nil
 }
 
-// follow adds the new URN of a resource whose parent was renamed and which was not matched itself. Parents precede their
-// children, so that one pass in order finds grandchildren too.
+// follow adds the new URN of a resource whose parent was renamed and which was not matched itself. Parents precede
+// their children, so that one pass in order finds grandchildren too.
 func (m renames) follow(r *Resource) {
 	parent, renamed := m[r.Parent]
 	if !renamed || r.Parent == "" {

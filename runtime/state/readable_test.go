@@ -9,7 +9,8 @@ import (
 	"github.com/yamlhost/yamlhost/value"
 )
 
-// F1.10: nothing is encoded that could not be decoded, not within secrets either, which nobody can look into afterwards.
+// F1.10: nothing is encoded that could not be decoded, not within secrets either, which nobody can look into
+// afterwards.
 func TestWhatIsEncodedCanBeDecoded(t *testing.T) {
 	t.Parallel()
 	nested := func(n int) value.Value {
@@ -39,8 +40,9 @@ func TestWhatIsEncodedCanBeDecoded(t *testing.T) {
 		"an archive with an asset": {value.NewArchive(&value.Archive{Assets: value.MapOf(value.Entry{Key: "a",
 			Value: value.NewAsset(&value.Asset{Text: "x", HasText: true})})}), ""},
 	} {
-		s := &Snapshot{SecretsProvider: &SecretsProvider{Type: "b64"}, Resources: []*Resource{{URN: "urn:pulumi:dev::p::t:m:R::n", Type: "t:m:R",
-			Inputs: value.EmptyMap(), Outputs: value.MapOf(value.Entry{Key: "x", Value: c.v})}}}
+		s := &Snapshot{SecretsProvider: &SecretsProvider{Type: "b64"},
+			Resources: []*Resource{{URN: "urn:pulumi:dev::p::t:m:R::n", Type: "t:m:R",
+				Inputs: value.EmptyMap(), Outputs: value.MapOf(value.Entry{Key: "x", Value: c.v})}}}
 		text, err := EncodeCheckpoint(&Checkpoint{Snapshot: s}, secrets.B64{})
 		if c.says != "" {
 			require.ErrorContains(t, err, c.says, name)

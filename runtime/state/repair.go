@@ -16,9 +16,9 @@ type Repair struct {
 	What string  // for people, of what was done
 }
 
-// InOrder is a snapshot as an operation can begin with it: itself if it is sound, or with its resources in another order if that is
-// all it takes, and those that had to move. What breaks a rule nevertheless gives an *IntegrityError. Everything that reads a
-// state to work with it, a preview like an update, goes by this.
+// InOrder is a snapshot as an operation can begin with it: itself if it is sound, or with its resources in another
+// order if that is all it takes, and those that had to move. What breaks a rule nevertheless gives an *IntegrityError.
+// Everything that reads a state to work with it, a preview like an update, goes by this.
 func (s *Snapshot) InOrder() (sound *Snapshot, moved []urn.URN, err error) {
 	fault := s.Verify()
 	if fault == nil {
@@ -33,7 +33,8 @@ func (s *Snapshot) InOrder() (sound *Snapshot, moved []urn.URN, err error) {
 	}
 	var broken *IntegrityError
 	if errors.As(fault, &broken) {
-		return nil, nil, &IntegrityError{Rule: broken.Rule, URN: broken.URN, Problem: broken.Problem + "; no order helps: " + err.Error()}
+		return nil, nil, &IntegrityError{Rule: broken.Rule, URN: broken.URN, Problem: broken.Problem + "; no order helps: " +
+			err.Error()}
 	}
 	return nil, nil, fault
 }
@@ -42,7 +43,8 @@ func (s *Snapshot) InOrder() (sound *Snapshot, moved []urn.URN, err error) {
 // move. Nothing else changes; what is in order already stays where it is. A cycle is an error, and so is nothing else:
 // references to what is not there are ignored.
 func (s *Snapshot) Sorted() (*Snapshot, []urn.URN, error) {
-	o := orderer{byURN: map[urn.URN][]int{}, resources: s.Resources, state: make([]visit, len(s.Resources)), emitted: map[urn.URN]bool{}}
+	o := orderer{byURN: map[urn.URN][]int{}, resources: s.Resources, state: make([]visit, len(s.Resources)),
+		emitted: map[urn.URN]bool{}}
 	for i, r := range s.Resources {
 		o.byURN[r.URN] = append(o.byURN[r.URN], i)
 	}

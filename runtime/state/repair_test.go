@@ -29,7 +29,8 @@ func namesOf(s *Snapshot) (names []string) {
 
 func TestRepaired(t *testing.T) { // E6.50
 	t.Parallel()
-	provider := &Resource{URN: "urn:pulumi:dev::p::pulumi:providers:pkg::default", Type: "pulumi:providers:pkg", Custom: true, ID: "new"}
+	provider := &Resource{URN: "urn:pulumi:dev::p::pulumi:providers:pkg::default", Type: "pulumi:providers:pkg",
+		Custom: true, ID: "new"}
 	for name, c := range map[string]struct {
 		resources []*Resource
 		change    func(rs []*Resource)
@@ -37,20 +38,31 @@ func TestRepaired(t *testing.T) { // E6.50
 		repairs   int
 		left      int
 	}{
-		"sound":                          {resources: []*Resource{made("a"), made("b", "a")}, names: []string{"a", "b"}},
-		"order":                          {resources: []*Resource{made("c", "b"), made("b", "a"), made("a")}, names: []string{"a", "b", "c"}, repairs: 2},
-		"what is in order stays":         {resources: []*Resource{made("x"), made("b", "a"), made("y"), made("a"), made("z")}, names: []string{"x", "a", "b", "y", "z"}, repairs: 1},
-		"a dependency that is not there": {resources: []*Resource{made("a", "gone", "gone2")}, names: []string{"a"}, repairs: 2},
+		"sound": {resources: []*Resource{made("a"), made("b", "a")}, names: []string{"a", "b"}},
+		"order": {resources: []*Resource{made("c", "b"), made("b", "a"), made("a")},
+			names: []string{"a", "b", "c"}, repairs: 2},
+		"what is in order stays": {resources: []*Resource{made("x"), made("b", "a"), made("y"), made("a"), made("z")},
+			names: []string{"x", "a", "b", "y", "z"}, repairs: 1},
+		"a dependency that is not there": {resources: []*Resource{made("a", "gone", "gone2")}, names: []string{"a"},
+			repairs: 2},
 		"a parent that is not there": {resources: []*Resource{made("a")}, names: []string{"a"}, repairs: 1,
 			change: func(rs []*Resource) { rs[0].Parent = "urn:pulumi:dev::p::t::none" }},
-		"the same twice":               {resources: []*Resource{made("a"), made("a"), made("b")}, names: []string{"a", "b"}, repairs: 1},
-		"one name for two objects":     {resources: []*Resource{made("a"), made("a")}, names: []string{"a", "a"}, left: 1, change: func(rs []*Resource) { rs[1].ID = "other" }},
-		"a component with an ID":       {resources: []*Resource{made("a")}, names: []string{"a"}, repairs: 1, change: func(rs []*Resource) { rs[0].Custom = false }},
-		"no type":                      {resources: []*Resource{made("a")}, names: []string{"a"}, repairs: 1, change: func(rs []*Resource) { rs[0].Type = "" }},
-		"no URN":                       {resources: []*Resource{made("a")}, names: []string{""}, left: 1, change: func(rs []*Resource) { rs[0].URN = "" }},
-		"a cycle":                      {resources: []*Resource{made("a", "b"), made("b", "a")}, names: []string{"a", "b"}, left: 1},
-		"another ID of its provider":   {resources: []*Resource{provider, made("a")}, names: []string{"default", "a"}, repairs: 1, change: func(rs []*Resource) { rs[1].Provider = string(provider.URN) + "::old" }},
-		"a provider that is not there": {resources: []*Resource{made("a")}, names: []string{"a"}, left: 1, change: func(rs []*Resource) { rs[0].Provider = string(provider.URN) + "::old" }},
+		"the same twice": {resources: []*Resource{made("a"), made("a"), made("b")}, names: []string{"a", "b"},
+			repairs: 1},
+		"one name for two objects": {resources: []*Resource{made("a"), made("a")}, names: []string{"a", "a"}, left: 1,
+			change: func(rs []*Resource) { rs[1].ID = "other" }},
+		"a component with an ID": {resources: []*Resource{made("a")}, names: []string{"a"}, repairs: 1,
+			change: func(rs []*Resource) { rs[0].Custom = false }},
+		"no type": {resources: []*Resource{made("a")}, names: []string{"a"}, repairs: 1,
+			change: func(rs []*Resource) { rs[0].Type = "" }},
+		"no URN": {resources: []*Resource{made("a")}, names: []string{""}, left: 1,
+			change: func(rs []*Resource) { rs[0].URN = "" }},
+		"a cycle": {resources: []*Resource{made("a", "b"), made("b", "a")}, names: []string{"a", "b"},
+			left: 1},
+		"another ID of its provider": {resources: []*Resource{provider, made("a")}, names: []string{"default", "a"},
+			repairs: 1, change: func(rs []*Resource) { rs[1].Provider = string(provider.URN) + "::old" }},
+		"a provider that is not there": {resources: []*Resource{made("a")}, names: []string{"a"}, left: 1,
+			change: func(rs []*Resource) { rs[0].Provider = string(provider.URN) + "::old" }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

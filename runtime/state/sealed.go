@@ -9,17 +9,18 @@ import (
 	"github.com/yamlhost/yamlhost/value/urn"
 )
 
-// sealedValue is a secret that was read without being opened (F4.16): to everyone a secret, which prints as such, and to
-// this package its ciphertext. Its content is the shape that no program can give a value, a map with the signature key
-// (F1.10).
+// sealedValue is a secret that was read without being opened (F4.16): to everyone a secret, which prints as such, and
+// to this package its ciphertext. Its content is the shape that no program can give a value, a map with the signature
+// key (F1.10).
 func sealedValue(ciphertext string) value.Value {
 	v, _ := value.OrderedMap([]string{signatureKey, "ciphertext"},
 		[]value.Value{value.String(secretSignature), value.String(ciphertext)})
 	return v.Secret()
 }
 
-// SealedText is the ciphertext of a secret that was left sealed by a Decode without an Opener, and whether v is one. Such
-// values can be written again as they are, and must not be given to a provider or compared with values in the clear.
+// SealedText is the ciphertext of a secret that was left sealed by a Decode without an Opener, and whether v is one.
+// Such values can be written again as they are, and must not be given to a provider or compared with values in the
+// clear.
 func SealedText(v value.Value) (ciphertext string, ok bool) {
 	if !v.IsSecret() || v.Len() != 2 {
 		return "", false
@@ -33,8 +34,8 @@ func SealedText(v value.Value) (ciphertext string, ok bool) {
 	return text.AsString()
 }
 
-// Memory is a manager that keeps the ciphertexts it has seen, so that an unchanged secret of a resource keeps its own from
-// one write to the next (E6.33). Plain texts stay in memory as long as it lives. It is safe for concurrent use.
+// Memory is a manager that keeps the ciphertexts it has seen, so that an unchanged secret of a resource keeps its own
+// from one write to the next (E6.33). Plain texts stay in memory as long as it lives. It is safe for concurrent use.
 type Memory struct {
 	manager secrets.Manager
 	notes   *notes
@@ -93,8 +94,8 @@ func (n *notes) add(k memoryKey, ciphertext string) {
 	n.seen[k] = append(n.seen[k], ciphertext)
 }
 
-// Through is a manager that opens with m and notes what it has seen in the same memory, for a state that is read with one
-// manager and written with another of the same kind and key.
+// Through is a manager that opens with m and notes what it has seen in the same memory, for a state that is read with
+// one manager and written with another of the same kind and key.
 func (m *Memory) Through(opener secrets.Manager) *Memory {
 	return &Memory{manager: opener, notes: m.notes}
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/yamlhost/yamlhost/value/urn"
 )
 
-// Snapshot is everything known of a stack at one moment. Resources are in an order in which each follows what it depends
-// on (E1.50). Snapshots and what they hold are never modified once shared; make copies.
+// Snapshot is everything known of a stack at one moment. Resources are in an order in which each follows what it
+// depends on (E1.50). Snapshots and what they hold are never modified once shared; make copies.
 type Snapshot struct {
 	Manifest        Manifest
 	SecretsProvider *SecretsProvider // nil when the state has no secrets

@@ -12,8 +12,8 @@ import (
 	"github.com/yamlhost/yamlhost/internal/jsontext"
 )
 
-// ErrNotStreamed says that a state file is not of the shape that can be read piece by piece. Reading it as a whole gives the
-// answer, or says what is wrong with it.
+// ErrNotStreamed says that a state file is not of the shape that can be read piece by piece. Reading it as a whole
+// gives the answer, or says what is wrong with it.
 var ErrNotStreamed = errors.New("the state has to be read as a whole")
 
 // Summary is what a state file tells without its resources.
@@ -23,11 +23,12 @@ type Summary struct {
 	Pending   int
 }
 
-// Summarize counts what is in a state file, reading it piece by piece. It checks no more of the text than it needs to find the
-// parts. Its faults are ErrNotStreamed, and those of r.
+// Summarize counts what is in a state file, reading it piece by piece. It checks no more of the text than it needs to
+// find the parts. Its faults are ErrNotStreamed, and those of r.
 func Summarize(r io.Reader) (Summary, error) {
 	var s Summary
-	f, err := readPieces(r, func([]byte) error { s.Resources++; return nil }, func([]byte) error { s.Pending++; return nil }, false)
+	f, err := readPieces(r, func([]byte) error { s.Resources++; return nil },
+		func([]byte) error { s.Pending++; return nil }, false)
 	if err != nil {
 		return Summary{}, err
 	}
@@ -39,9 +40,10 @@ func Summarize(r io.Reader) (Summary, error) {
 	return s, nil
 }
 
-// StreamExport writes what EncodeExport would of a state file, with its secrets sealed as they are. It reads the file twice, one
-// resource at a time, and writes nothing before the file was read once to its end without a fault. sound is asked then. It
-// fails with ErrNotStreamed and the faults of sound, open and w; faults of the state are ErrNotStreamed too.
+// StreamExport writes what EncodeExport would of a state file, with its secrets sealed as they are. It reads the file
+// twice, one resource at a time, and writes nothing before the file was read once to its end without a fault. sound is
+// asked then. It fails with ErrNotStreamed and the faults of sound, open and w; faults of the state are ErrNotStreamed
+// too.
 func StreamExport(w io.Writer, open func() (io.Reader, error), sound func() error) error {
 	features := map[string]bool{}
 	bytesSeen := false
@@ -92,7 +94,8 @@ func pieceDecoder(raw []byte) decoder { return decoder{Scanner: newScanner(strin
 const exportIndent = "    "
 
 // writeExport writes the members around the lists, and in their place the lists.
-func writeExport(w io.Writer, around deployment, used map[string]bool, read func(resource, operation func([]byte) error) (*pieces, error)) error {
+func writeExport(w io.Writer, around deployment, used map[string]bool,
+	read func(resource, operation func([]byte) error) (*pieces, error)) error {
 	for _, name := range around.features {
 		used[name] = true
 	}
@@ -200,7 +203,10 @@ func (o *indenter) lists(read func(resource, operation func([]byte) error) (*pie
 		return item("resources", func(dst []byte) ([]byte, error) { return AppendResource(dst, d.resource(), Sealed(nil)) })
 	}, func(raw []byte) error {
 		d := pieceDecoder(raw)
-		return item("pending_operations", func(dst []byte) ([]byte, error) { return AppendOperation(dst, d.operation(), Sealed(nil)) })
+		return item("pending_operations", func(dst []byte) ([]byte, error) {
+			return AppendOperation(dst, d.operation(),
+				Sealed(nil))
+		})
 	})
 	o.closeList(open)
 	return err
@@ -227,8 +233,8 @@ func (p *pieces) head() (*Snapshot, error) {
 	return c.Snapshot, nil
 }
 
-// readPieces reads a state file and hands over each resource and each pending operation, whose text counts until the next one;
-// with keep unset there is no text.
+// readPieces reads a state file and hands over each resource and each pending operation, whose text counts until the
+// next one; with keep unset there is no text.
 func readPieces(r io.Reader, resource, operation func([]byte) error, keep bool) (*pieces, error) {
 	s := &stream{r: bufio.NewReaderSize(r, 1<<16)}
 	p := &pieces{}

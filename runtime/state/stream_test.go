@@ -24,7 +24,8 @@ import (
 // streamed is what StreamExport writes of a text that comes in pieces.
 func streamed(text []byte, pieces func(io.Reader) io.Reader) ([]byte, error) {
 	var out bytes.Buffer
-	err := StreamExport(&out, func() (io.Reader, error) { return pieces(bytes.NewReader(text)), nil }, func() error { return nil })
+	err := StreamExport(&out, func() (io.Reader, error) { return pieces(bytes.NewReader(text)), nil },
+		func() error { return nil })
 	return out.Bytes(), err
 }
 
@@ -45,7 +46,8 @@ func requireStreamed(t *testing.T, text []byte, at string) {
 		require.Equal(t, string(want), string(got), "%s, %s", at, name)
 		s, err := Summarize(pieces(bytes.NewReader(text)))
 		require.NoError(t, err, "%s, %s", at, name)
-		require.Equal(t, Summary{c.Snapshot.Manifest.Time, len(c.Snapshot.Resources), len(c.Snapshot.Pending)}, s, "%s, %s", at, name)
+		require.Equal(t, Summary{c.Snapshot.Manifest.Time, len(c.Snapshot.Resources), len(c.Snapshot.Pending)}, s, "%s, %s",
+			at, name)
 	}
 }
 
@@ -76,22 +78,27 @@ func TestStreamExport(t *testing.T) {
 		case n == 7:
 			return value.MapOf()
 		}
-		return value.MapOf(value.Entry{Key: texts[random.IntN(8)], Value: deep(depth - 1)}, value.Entry{Key: "k", Value: deep(depth - 1)})
+		return value.MapOf(value.Entry{Key: texts[random.IntN(8)], Value: deep(depth - 1)},
+			value.Entry{Key: "k", Value: deep(depth - 1)})
 	}
 	for i := range 60 {
-		s := &Snapshot{Manifest: NewManifest("v", time.Unix(int64(i), 0).UTC()), Metadata: json.RawMessage([]string{"", `{"x":[]}`}[i%2])}
+		s := &Snapshot{Manifest: NewManifest("v", time.Unix(int64(i), 0).UTC()),
+			Metadata: json.RawMessage([]string{"", `{"x":[]}`}[i%2])}
 		if i%3 > 0 {
 			s.SecretsProvider = &SecretsProvider{Type: "b64"}
 		}
 		for j := range random.IntN(4) {
-			s.Resources = append(s.Resources, &Resource{URN: urn.URN(fmt.Sprintf("urn:pulumi:dev::p::t:m:R::n%d", j)), Type: "t:m:R", Custom: true,
-				Inputs: value.MapOf(value.Entry{Key: "x", Value: deep(3)}), Outputs: value.MapOf(value.Entry{Key: "y", Value: deep(3)}), Taint: random.IntN(9) == 0})
+			s.Resources = append(s.Resources, &Resource{URN: urn.URN(fmt.Sprintf("urn:pulumi:dev::p::t:m:R::n%d", j)),
+				Type: "t:m:R", Custom: true,
+				Inputs:  value.MapOf(value.Entry{Key: "x", Value: deep(3)}),
+				Outputs: value.MapOf(value.Entry{Key: "y", Value: deep(3)}), Taint: random.IntN(9) == 0})
 		}
 		for range random.IntN(3) - 1 {
-			s.Pending = append(s.Pending, Operation{Kind: Creating, Resource: &Resource{URN: "urn:pulumi:dev::p::t:m:R::p", Type: "t:m:R",
-				Inputs: value.MapOf(value.Entry{Key: "x", Value: deep(2)}), Outputs: value.EmptyMap()}})
+			s.Pending = append(s.Pending, Operation{Kind: Creating, Resource: &Resource{URN: "urn:pulumi:dev::p::t:m:R::p",
+				Type: "t:m:R", Inputs: value.MapOf(value.Entry{Key: "x", Value: deep(2)}), Outputs: value.EmptyMap()}})
 		}
-		text, err := EncodeCheckpoint(&Checkpoint{Stack: "organization/p/dev", Snapshot: s, Unknown: map[string]json.RawMessage{"more": json.RawMessage(`"x"`)}}, secrets.B64{})
+		text, err := EncodeCheckpoint(&Checkpoint{Stack: "organization/p/dev", Snapshot: s,
+			Unknown: map[string]json.RawMessage{"more": json.RawMessage(`"x"`)}}, secrets.B64{})
 		require.NoError(t, err)
 		requireStreamed(t, text, fmt.Sprint("random ", i))
 	}
@@ -110,7 +117,8 @@ func TestNotStreamed(t *testing.T) {
 		require.ErrorIs(t, err, ErrNotStreamed, "cut at %d", cut)
 	}
 	for name, text := range map[string]string{
-		"nothing": "", "no object": "[]", "a new stack": `{"version":0,"checkpoint":{"stack":"x"}}`, "no snapshot": `{"version":3,"checkpoint":{"latest":null}}`,
+		"nothing": "", "no object": "[]", "a new stack": `{"version":0,"checkpoint":{"stack":"x"}}`,
+		"no snapshot":   `{"version":3,"checkpoint":{"latest":null}}`,
 		"more text":     `{"version":3,"checkpoint":{"latest":{"manifest":{},"resources":[]}}} x`,
 		"a newer one":   `{"version":9,"checkpoint":{"latest":{"manifest":{},"resources":[]}}}`,
 		"twice":         `{"version":3,"checkpoint":{"latest":{"manifest":{},"resources":[],"resources":[]}}}`,
@@ -127,13 +135,15 @@ func TestNotStreamed(t *testing.T) {
 	require.ErrorIs(t, err, broken)
 	flipped := errors.New("flipped")
 	var out bytes.Buffer
-	err = StreamExport(&out, func() (io.Reader, error) { return bytes.NewReader(text), nil }, func() error { return flipped })
+	err = StreamExport(&out, func() (io.Reader, error) { return bytes.NewReader(text), nil },
+		func() error { return flipped })
 	require.ErrorIs(t, err, flipped)
 	require.Empty(t, out.Bytes())
 }
 
 func FuzzStreamExport(f *testing.F) {
-	for _, name := range []string{"checkpoint-pending.json", "checkpoint-v3.json", "checkpoint-v4-taint.json", "checkpoint-new-stack.json"} {
+	for _, name := range []string{"checkpoint-pending.json", "checkpoint-v3.json", "checkpoint-v4-taint.json",
+		"checkpoint-new-stack.json"} {
 		text, err := os.ReadFile(filepath.Join("testdata", name))
 		require.NoError(f, err)
 		f.Add(text)

@@ -51,8 +51,9 @@ func (s *Snapshot) verify(tell func(*IntegrityError) bool) {
 		return fault == nil || tell(fault)
 	}
 	if want := magicOf(s.Manifest.Version); s.Manifest.Magic != want && s.Manifest.Magic+s.Manifest.Version != "" {
-		if !tell(&IntegrityError{Rule: "E6.43", Problem: fmt.Sprintf("its manifest names the version %q but its magic is not the one "+
-			"of that version; the file was damaged or edited by hand", s.Manifest.Version)}) {
+		if !tell(&IntegrityError{Rule: "E6.43", Problem: fmt.Sprintf(
+			"its manifest names the version %q but its magic is not the one "+
+				"of that version; the file was damaged or edited by hand", s.Manifest.Version)}) {
 			return
 		}
 	}

@@ -48,12 +48,17 @@ func TestVerify(t *testing.T) {
 		{"provider late", func(s *Snapshot) {
 			s.Resources[1], s.Resources[2] = s.Resources[2], s.Resources[1]
 		}, "E6.46", uA, "comes after it"},
-		{"parent", func(s *Snapshot) { s.Resources[2].Parent = uB }, "E6.47", uA, "its parent " + string(uB) + " comes after"},
-		{"dependency", func(s *Snapshot) { s.Resources[2].Dependencies = []urn.URN{"urn:pulumi:dev::p::t::x"} }, "E6.47", uA, "not in the state"},
-		{"itself", func(s *Snapshot) { s.Resources[2].Dependencies = []urn.URN{uA} }, "E6.47", uA, "its dependency is itself"},
+		{"parent", func(s *Snapshot) { s.Resources[2].Parent = uB }, "E6.47", uA, "its parent " + string(uB) +
+			" comes after"},
+		{"dependency", func(s *Snapshot) { s.Resources[2].Dependencies = []urn.URN{"urn:pulumi:dev::p::t::x"} }, "E6.47", uA,
+			"not in the state"},
+		{"itself", func(s *Snapshot) { s.Resources[2].Dependencies = []urn.URN{uA} }, "E6.47", uA,
+			"its dependency is itself"},
 		{"own parent", func(s *Snapshot) { s.Resources[2].Parent = uA }, "E6.47", uA, "its parent is itself"},
-		{"malformed URN", func(s *Snapshot) { s.Resources[2].URN = "urn:pulumi:dev::p" }, "E6.44", "urn:pulumi:dev::p", "malformed"},
-		{"property", func(s *Snapshot) { s.Resources[2].PropertyDependencies = map[string][]urn.URN{"q": {uB}} }, "E6.47", uA, `"q"`},
+		{"malformed URN", func(s *Snapshot) { s.Resources[2].URN = "urn:pulumi:dev::p" }, "E6.44", "urn:pulumi:dev::p",
+			"malformed"},
+		{"property", func(s *Snapshot) { s.Resources[2].PropertyDependencies = map[string][]urn.URN{"q": {uB}} }, "E6.47", uA,
+			`"q"`},
 		{"deletedWith", func(s *Snapshot) { s.Resources[2].DeletedWith = uB }, "E6.47", uA, "deleted with"},
 		{"replaceWith", func(s *Snapshot) { s.Resources[2].ReplaceWith = []urn.URN{uB} }, "E6.47", uA, "replaced with"},
 		{"twice", func(s *Snapshot) { s.Resources = append(s.Resources, s.Resources[2]) }, "E6.48", uA, "listed twice"},
@@ -90,8 +95,10 @@ func TestNormalize(t *testing.T) { // E6.32, F5.14
 	require.NoError(t, err)
 	require.Same(t, s, same)
 
-	const uNew, uNewProvider = urn.URN("urn:pulumi:dev::p::pkg:index:New::a2"), urn.URN("urn:pulumi:dev::p::pulumi:providers:pkg::p2")
-	s.Resources[1] = &Resource{URN: uNewProvider, Type: "pulumi:providers:pkg", Custom: true, ID: "1", Aliases: []urn.URN{uProvider}}
+	const uNew, uNewProvider = urn.URN("urn:pulumi:dev::p::pkg:index:New::a2"),
+		urn.URN("urn:pulumi:dev::p::pulumi:providers:pkg::p2")
+	s.Resources[1] = &Resource{URN: uNewProvider, Type: "pulumi:providers:pkg", Custom: true, ID: "1",
+		Aliases: []urn.URN{uProvider}}
 	s.Resources[2] = &Resource{URN: uNew, Type: "pkg:index:New", Custom: true, ID: "a", Aliases: []urn.URN{uA},
 		Provider: urn.Reference{URN: uNewProvider, ID: "1"}.String()}
 	child := urn.New("dev", "p", uA, "pkg:index:Res", "child")
@@ -117,7 +124,8 @@ func TestNormalize(t *testing.T) { // E6.32, F5.14
 		{URN: uNew, Type: "pkg:index:New", Custom: true, ID: "a", Provider: ref},
 		{URN: uB, Type: "pkg:index:Res", Custom: true, ID: "b", Provider: ref, Parent: uStack,
 			Dependencies: []urn.URN{uNew}, PropertyDependencies: map[string][]urn.URN{"k": {uNew}}},
-		{URN: newChild, Type: "pkg:index:Res", Parent: uNew, DeletedWith: uNew, ReplaceWith: []urn.URN{uB, uNew}, ViewOf: uNew},
+		{URN: newChild, Type: "pkg:index:Res", Parent: uNew, DeletedWith: uNew, ReplaceWith: []urn.URN{uB, uNew},
+			ViewOf: uNew},
 		{URN: urn.New("dev", "p", newChild, "pkg:index:Res", "grandchild"), Type: "pkg:index:Res", Parent: newChild,
 			Dependencies: []urn.URN{newChild}},
 	}, n.Resources)

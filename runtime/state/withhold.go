@@ -2,8 +2,8 @@ package state
 
 import "github.com/yamlhost/yamlhost/value"
 
-// Withheld is what a resource's initErrors say when its secrets could not be sealed, so that the next update looks after
-// it (E5.40).
+// Withheld is what a resource's initErrors say when its secrets could not be sealed, so that the next update looks
+// after it (E5.40).
 const Withheld = "its secrets could not be recorded, because there was nothing to seal them with"
 
 // WithoutSecrets is r with null in the place of every secret and, if there was one, Withheld among its initErrors; r

@@ -52,14 +52,17 @@ func run(ctx context.Context) error {
 	flags := flag.NewFlagSet("conformance", flag.ExitOnError) // the engine has put flags of its own into the common one
 	pattern := flags.String("run", "", "only tests whose name matches this regular expression")
 	flags.StringVar(&o.host, "host", "bin/pulumi-language-yaml", "the language host")
-	flags.StringVar(&o.programs, "programs", "", "folder of ready-made programs (projects/TEST), which are run instead of generated ones; tests without one are skipped")
+	flags.StringVar(&o.programs, "programs", "",
+		"folder of ready-made programs (projects/TEST), which are run instead of generated ones; tests without one are "+
+			"skipped")
 	flags.StringVar(&o.providers, "providers", "", "folder of the component providers that the provider tests need")
 	flags.BoolVar(&o.roundTrip, "round-trip", false, "convert what was generated back to PCL and repeat the test")
 	flags.IntVar(&o.workers, "workers", runtime.NumCPU(), "tests at the same time")
 	flags.BoolVar(&o.verbose, "verbose", false, "show what failing tests wrote")
 	flags.StringVar(&o.keep, "keep", "", "folder to leave projects and snapshots in")
 	table := flags.String("table", "", "file to write the table of results to")
-	passing := flags.String("passing", "", "file that lists the tests that must pass; a test of it that does not is an error")
+	passing := flags.String("passing", "",
+		"file that lists the tests that must pass; a test of it that does not is an error")
 	accept := flags.Bool("accept", false, "write the list of tests that must pass anew")
 	if err := flags.Parse(os.Args[1:]); err != nil {
 		return err

@@ -51,23 +51,25 @@ func serveFixtures(dir string) (*fixtures, error) {
 		return nil, err
 	}
 	address := "http://" + listener.Addr().String()
-	f := &fixtures{listener: listener, env: []string{"HTTPS_PROXY=" + address, "SSL_CERT_FILE=" + bundle, "NO_PROXY=127.0.0.1,localhost"}}
-	f.server = &http.Server{ReadHeaderTimeout: 10 * time.Second, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method != http.MethodConnect || r.URL.Hostname() != fixtureHost {
-			http.Error(w, "only "+fixtureHost+" is served", http.StatusForbidden)
-			return
-		}
-		conn, _, err := http.NewResponseController(w).Hijack()
-		if err != nil {
-			return
-		}
-		if _, err := conn.Write([]byte("HTTP/1.1 200 OK\r\n\r\n")); err != nil {
-			_ = conn.Close()
-			return
-		}
-		inner := tls.Server(conn, &tls.Config{Certificates: []tls.Certificate{certificate}})
-		_ = http.Serve(&single{conn: inner, done: make(chan struct{})}, http.HandlerFunc(serveFixture))
-	})}
+	f := &fixtures{listener: listener, env: []string{"HTTPS_PROXY=" + address, "SSL_CERT_FILE=" + bundle,
+		"NO_PROXY=127.0.0.1,localhost"}}
+	f.server = &http.Server{ReadHeaderTimeout: 10 * time.Second,
+		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.Method != http.MethodConnect || r.URL.Hostname() != fixtureHost {
+				http.Error(w, "only "+fixtureHost+" is served", http.StatusForbidden)
+				return
+			}
+			conn, _, err := http.NewResponseController(w).Hijack()
+			if err != nil {
+				return
+			}
+			if _, err := conn.Write([]byte("HTTP/1.1 200 OK\r\n\r\n")); err != nil {
+				_ = conn.Close()
+				return
+			}
+			inner := tls.Server(conn, &tls.Config{Certificates: []tls.Certificate{certificate}})
+			_ = http.Serve(&single{conn: inner, done: make(chan struct{})}, http.HandlerFunc(serveFixture))
+		})}
 	go func() { _ = f.server.Serve(listener) }() // it ends when it is closed
 	return f, nil
 }
@@ -138,5 +140,6 @@ func selfSigned(host string) (tls.Certificate, []byte, error) {
 	if err != nil {
 		return tls.Certificate{}, nil, err
 	}
-	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), nil
+	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE",
+		Bytes: der}), nil
 }

@@ -73,7 +73,8 @@ func (r *report) writeTable(path string) error {
 	before, rest, found := strings.Cut(string(text), start)
 	_, after, ended := strings.Cut(rest, tableEnd)
 	if !found || !ended {
-		return fmt.Errorf("%s has no place for the table: it needs the lines %q and %q", path, strings.TrimSpace(start), strings.TrimSpace(tableEnd))
+		return fmt.Errorf("%s has no place for the table: it needs the lines %q and %q", path, strings.TrimSpace(start),
+			strings.TrimSpace(tableEnd))
 	}
 	var b strings.Builder
 	b.WriteString(before + start + r.figures() + "\n")

@@ -192,7 +192,8 @@ func (w *worker) start(ctx context.Context) error {
 	w.round++
 	request := &testingrpc.PrepareLanguageTestsRequest{
 		LanguagePluginName: "yaml", LanguagePluginTarget: hostAddress,
-		TemporaryDirectory: filepath.Join(w.dir, fmt.Sprint("work-", w.round)), SnapshotDirectory: filepath.Join(w.dir, "snapshots"),
+		TemporaryDirectory: filepath.Join(w.dir, fmt.Sprint("work-", w.round)),
+		SnapshotDirectory:  filepath.Join(w.dir, "snapshots"),
 		ProvidersDirectory: w.options.providers,
 	}
 	if w.options.roundTrip {
@@ -290,7 +291,8 @@ type process struct {
 // behaviour is what is measured here.
 func launch(env []string, path string, args ...string) (*process, error) {
 	p := &process{cmd: exec.Command(path, args...), stderr: &tail{}, ended: make(chan struct{})}
-	p.cmd.Env = append(os.Environ(), "PULUMI_ACCEPT=true", "PULUMI_SKIP_UPDATE_CHECK=true", "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION=true")
+	p.cmd.Env = append(os.Environ(), "PULUMI_ACCEPT=true", "PULUMI_SKIP_UPDATE_CHECK=true",
+		"PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION=true")
 	p.cmd.Env = append(p.cmd.Env, env...)
 	p.cmd.Stderr = p.stderr
 	out, err := p.cmd.StdoutPipe()

@@ -5,8 +5,8 @@ import (
 	"sort"
 )
 
-// automaton finds every occurrence of many patterns in one pass over a text (Aho and Corasick, 1975). It is immutable. Its
-// nodes are numbered breadth first, so that the children of a node are neighbours: a node costs 13 bytes.
+// automaton finds every occurrence of many patterns in one pass over a text (Aho and Corasick, 1975). It is immutable.
+// Its nodes are numbered breadth first, so that the children of a node are neighbours: a node costs 13 bytes.
 type automaton struct {
 	patterns []string // sorted, without repetition
 	size     int      // bytes of all patterns

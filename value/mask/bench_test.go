@@ -17,7 +17,8 @@ func BenchmarkLearnAndHide(b *testing.B) {
 				m := New()
 				for i := range n {
 					m.LearnText(secretNumber(i))
-					m.Hide("resource " + secretNumber(i/2) + " was created in a line of usual length, with nothing else of interest in it")
+					m.Hide("resource " + secretNumber(i/2) +
+						" was created in a line of usual length, with nothing else of interest in it")
 				}
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/secret")

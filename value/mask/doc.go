@@ -1,9 +1,9 @@
 // Package mask hides secrets in text: in logs, errors, findings, traces and everything else that leaves the program.
 //
-// A Masker learns secrets, as values or as texts, and replaces every occurrence by value.SecretText. It looks for a secret as
-// it is and in the forms in which programs write it: its lines, quoted for JSON, YAML and shells, percent-encoded, in
-// hexadecimal and in base64 (forms.go lists them). Where secrets overlap, all of their bytes are hidden, so a secret that
-// contains another one never leaves a rest.
+// A Masker learns secrets, as values or as texts, and replaces every occurrence by value.SecretText. It looks for a
+// secret as it is and in the forms in which programs write it: its lines, quoted for JSON, YAML and shells,
+// percent-encoded, in hexadecimal and in base64 (forms.go lists them). Where secrets overlap, all of their bytes are
+// hidden, so a secret that contains another one never leaves a rest.
 //
 // What is too short to be looked for everywhere follows rules of its own:
 //
@@ -12,6 +12,6 @@
 //     "port 5432" and "db:5432", and neither in "154320" nor in "1.5432" nor in "id5432".
 //   - Everything else, booleans included, is hidden only where it is the whole text, apart from spaces around it.
 //
-// The cost is linear: learning n secrets and masking m texts in any order costs the sum of their lengths times the logarithm
-// of the number of secrets. A Writer masks a stream, also where a secret is cut in two.
+// The cost is linear: learning n secrets and masking m texts in any order costs the sum of their lengths times the
+// logarithm of the number of secrets. A Writer masks a stream, also where a secret is cut in two.
 package mask

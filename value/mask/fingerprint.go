@@ -3,14 +3,15 @@ package mask
 // window is the length of the pieces, in bytes, by which texts are found that are too long for an automaton.
 const window = 64
 
-// fingerprints are hashes of pieces of long texts. A piece of another text with the same hash would be hidden as well; with 64
-// bits that does not happen by accident.
+// fingerprints are hashes of pieces of long texts. A piece of another text with the same hash would be hidden as well;
+// with 64 bits that does not happen by accident.
 type fingerprints struct {
 	known  map[uint64]struct{}
 	filter []uint64 // 1<<12 of them: a bit for the highest 18 bits of each hash, which rules most pieces out at once
 }
 
-// factor is the base of the hash, an odd number of no meaning; shifted is its power for the byte that leaves the window.
+// factor is the base of the hash, an odd number of no meaning; shifted is its power for the byte that leaves the
+// window.
 const factor = 0x9e3779b97f4a7c15
 
 var shifted = func() uint64 {

@@ -16,8 +16,8 @@ import (
 // longText is how long a form may be, in bytes, to be looked for as it is. Longer ones are found by their pieces.
 const longText = 1024
 
-// manyLines is up to how many bytes of a secret each of its lines is looked for in all forms, and not only as it is and as JSON
-// has it.
+// manyLines is up to how many bytes of a secret each of its lines is looked for in all forms, and not only as it is and
+// as JSON has it.
 const manyLines = 4096
 
 // forms are the ways to write a secret text, without repetition, none shorter than LeastText.
@@ -63,7 +63,8 @@ func quoted(text string) []string {
 		inGo, inJSON(text), plainJSON(text), asciiJSON(text), inJSON(inJSON(text)), plainJSON(plainJSON(text)),
 		strings.ReplaceAll(text, "'", "''"),
 		html.EscapeString(text), xmlNames.Replace(text),
-		strings.ReplaceAll(text, "'", `'\''`), strings.ReplaceAll(text, "'", `'"'"'`), doubleQuotes.Replace(text), backslashes(text),
+		strings.ReplaceAll(text, "'", `'\''`), strings.ReplaceAll(text, "'", `'"'"'`), doubleQuotes.Replace(text),
+		backslashes(text),
 		strings.ReplaceAll(plainC(text), "'", `\'`), // $'…', also in Python
 	}
 }
@@ -109,7 +110,8 @@ func asciiJSON(text string) string {
 	return b.String()
 }
 
-// backslashes is as the shells' printf %q writes it: a backslash before everything that a shell would not take for itself.
+// backslashes is as the shells' printf %q writes it: a backslash before everything that a shell would not take for
+// itself.
 func backslashes(text string) string {
 	var b strings.Builder
 	for _, r := range text {
@@ -121,8 +123,8 @@ func backslashes(text string) string {
 	return b.String()
 }
 
-// percentEncoded is a text in an address: as a part of a path, in a query, as JavaScript's encodeURIComponent has it, and with
-// everything encoded that may be; each with digits in capitals and not.
+// percentEncoded is a text in an address: as a part of a path, in a query, as JavaScript's encodeURIComponent has it,
+// and with everything encoded that may be; each with digits in capitals and not.
 func percentEncoded(text string) []string {
 	component := keepFor(text, "-_.!~*'()")
 	all := []string{
@@ -172,8 +174,8 @@ func lower(b byte) byte {
 // base64Lines are the lengths of lines into which programs break base64: MIME and base64(1), PEM.
 var base64Lines = [...]int{76, 64}
 
-// inBase64 is a text by itself in base64, in lines too, and what is certain of it in the middle of something longer, where it
-// can begin at each of three places in a group: the characters that hold bits of nothing else.
+// inBase64 is a text by itself in base64, in lines too, and what is certain of it in the middle of something longer,
+// where it can begin at each of three places in a group: the characters that hold bits of nothing else.
 func inBase64(text string) []string {
 	alone := base64.RawStdEncoding.EncodeToString([]byte(text))
 	all := []string{alone, alone + "===="[:(4-len(alone)%4)%4]}

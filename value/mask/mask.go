@@ -26,8 +26,8 @@ func New(values ...value.Value) *Masker {
 	return m
 }
 
-// Learn takes every secret inside of values: texts, numbers and booleans, and the texts, paths and addresses of assets and
-// archives. Keys of secret maps are not taken, since they are words that occur everywhere.
+// Learn takes every secret inside of values: texts, numbers and booleans, and the texts, paths and addresses of assets
+// and archives. Keys of secret maps are not taken, since they are words that occur everywhere.
 func (m *Masker) Learn(values ...value.Value) {
 	for _, v := range values {
 		if v.ContainsSecret() {
@@ -171,8 +171,8 @@ func (m *Masker) HideAll(texts []string) []string {
 	return hidden
 }
 
-// HideValue hides what is known in every text and number inside of v. What is marked secret stays as it is, since printing
-// hides it; a number that is hidden becomes a text.
+// HideValue hides what is known in every text and number inside of v. What is marked secret stays as it is, since
+// printing hides it; a number that is hidden becomes a text.
 func (m *Masker) HideValue(v value.Value) value.Value {
 	if m.Empty() {
 		return v

@@ -31,11 +31,12 @@ func TestHide(t *testing.T) {
 		secrets    []string
 		text, want string
 	}{
-		"nothing known":                 {nil, "hunter2", "hunter2"},
-		"empty text":                    {[]string{"hunter2"}, "", ""},
-		"one":                           {[]string{"hunter2"}, "got hunter2!", "got [secret]!"},
-		"one contains another":          {[]string{"hunter", "hunter2secret"}, "got hunter2secret", "got [secret]"},
-		"the other order":               {[]string{"hunter2secret", "hunter"}, "got hunter2secret, hunter", "got [secret], [secret]"},
+		"nothing known":        {nil, "hunter2", "hunter2"},
+		"empty text":           {[]string{"hunter2"}, "", ""},
+		"one":                  {[]string{"hunter2"}, "got hunter2!", "got [secret]!"},
+		"one contains another": {[]string{"hunter", "hunter2secret"}, "got hunter2secret", "got [secret]"},
+		"the other order": {[]string{"hunter2secret", "hunter"}, "got hunter2secret, hunter",
+			"got [secret], [secret]"},
 		"in the middle of another":      {[]string{"2sec", "hunter2secret"}, "hunter2secret 2sec", "[secret] [secret]"},
 		"at the end of another":         {[]string{"cret", "hunter2secret"}, "hunter2secre cret", "hunter2secre [secret]"},
 		"overlapping":                   {[]string{"abcdef", "defghi"}, "-abcdefghi-", "-[secret]-"},
@@ -46,10 +47,11 @@ func TestHide(t *testing.T) {
 		"short and the whole":           {[]string{"abc"}, " abc\n", " [secret]\n"},
 		"spaces around do not count":    {[]string{"\n hunter2 \n"}, "hunter2", "[secret]"},
 		"only spaces":                   {[]string{" \n \n     "}, "a b", "a b"},
-		"lines":                         {[]string{"first line\r\n  second\nxy"}, "the second, first line: xy", "the [secret], [secret]: xy"},
-		"without newlines":              {[]string{"ab\ncd\nef"}, "abcdef ab cd ef", "[secret] [secret]"},
-		"with other newlines":           {[]string{"ab\ncd\nef"}, "ab\r\ncd\r\nef", "[secret]"},
-		"bytes that are no text":        {[]string{"\xff\xfe\xfd\xfc"}, "a\xff\xfe\xfd\xfcb", "a[secret]b"},
+		"lines": {[]string{"first line\r\n  second\nxy"}, "the second, first line: xy",
+			"the [secret], [secret]: xy"},
+		"without newlines":       {[]string{"ab\ncd\nef"}, "abcdef ab cd ef", "[secret] [secret]"},
+		"with other newlines":    {[]string{"ab\ncd\nef"}, "ab\r\ncd\r\nef", "[secret]"},
+		"bytes that are no text": {[]string{"\xff\xfe\xfd\xfc"}, "a\xff\xfe\xfd\xfcb", "a[secret]b"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -63,7 +65,8 @@ func TestValues(t *testing.T) {
 	m := New(value.MapOf(
 		value.Entry{Key: "password", Value: value.String("hunter2").Secret()},
 		value.Entry{Key: "name", Value: value.String("public")},
-		value.Entry{Key: "deep", Value: value.List(value.MapOf(value.Entry{Key: "inner", Value: value.String("deeper")})).Secret()},
+		value.Entry{Key: "deep", Value: value.List(value.MapOf(value.Entry{Key: "inner",
+			Value: value.String("deeper")})).Secret()},
 		value.Entry{Key: "port", Value: value.Number(5432).Secret()},
 		value.Entry{Key: "million", Value: value.Number(-1000000).Secret()},
 		value.Entry{Key: "small", Value: value.Number(7).Secret()},
@@ -90,7 +93,8 @@ func TestValues(t *testing.T) {
 	}
 	shown := m.HideValue(value.MapOf(
 		value.Entry{Key: "a", Value: value.String("the hunter2")}, value.Entry{Key: "b", Value: value.Number(5432)},
-		value.Entry{Key: "c", Value: value.Number(7)}, value.Entry{Key: "d", Value: value.Bool(true)}, value.Entry{Key: "e", Value: value.String("7")},
+		value.Entry{Key: "c", Value: value.Number(7)}, value.Entry{Key: "d", Value: value.Bool(true)},
+		value.Entry{Key: "e", Value: value.String("7")},
 	))
 	require.Equal(t, `{"a": "the [secret]", "b": "[secret]", "c": 7, "d": true, "e": "7"}`, shown.String())
 }
@@ -136,7 +140,8 @@ func TestForms(t *testing.T) {
 		}
 	}
 	for _, secret := range []string{
-		"correct horse", "with \"quotes\" and 'more'", "<&>/?#+%@:;=$`\\|", "größer als 日本 🔑", "-----BEGIN KEY-----\nMIIEvQIBADAN\nBgkqhkiG9w0B\n-----END KEY-----",
+		"correct horse", "with \"quotes\" and 'more'", "<&>/?#+%@:;=$`\\|", "größer als 日本 🔑",
+		"-----BEGIN KEY-----\nMIIEvQIBADAN\nBgkqhkiG9w0B\n-----END KEY-----",
 		"tab\tand\x00\x1b[31m", strings.Repeat("0123456789abcdef+/", 40), strings.Repeat("long & \"longer\"\n", 500),
 	} {
 		m := texts(secret)
@@ -144,10 +149,11 @@ func TestForms(t *testing.T) {
 			encoded := encode(secret)
 			hidden := m.Hide("before " + encoded + " after")
 			require.Contains(t, hidden, "[secret]", "%s of %q", name, secret)
-			// Nothing of the encoded secret is left but what encodings add around it, and the characters in which base64 mixes it with
-			// its neighbours.
+			// Nothing of the encoded secret is left but what encodings add around it, and the characters in which base64 mixes
+			// it with its neighbours.
 			rest := strings.ReplaceAll(strings.TrimSuffix(strings.TrimPrefix(hidden, "before "), " after"), "[secret]", "")
-			rest = strings.NewReplacer("\n", "", " ", "", "|", "", "Basic", "", "me:", "", "//", "", "@", "", `{"k":`, "", "}", "", `"`, "", `'`, "", `\`, "").Replace(rest)
+			rest = strings.NewReplacer("\n", "", " ", "", "|", "", "Basic", "", "me:", "", "//", "", "@", "", `{"k":`, "", "}",
+				"", `"`, "", `'`, "", `\`, "").Replace(rest)
 			require.Less(t, len(rest), 15, "%s of %q: %s", name, secret, hidden)
 		}
 	}
@@ -234,10 +240,13 @@ func TestWriter(t *testing.T) {
 			require.Equal(t, min(size, len(text)-at), n)
 		}
 		require.NoError(t, w.Flush())
-		require.True(t, strings.HasPrefix(out.String(), "got [secret] and hunt and [secret]2 at [secret], 543210 and [secret] then [secret]"), "%d: %.200s", size, out.String())
+		require.True(t, strings.HasPrefix(out.String(),
+			"got [secret] and hunt and [secret]2 at [secret], 543210 and [secret] then [secret]"), "%d: %.200s", size,
+			out.String())
 	}
 	whole := m.Hide(text)
-	require.Less(t, len(whole), len("got [secret] and hunt and [secret]2 at [secret], 543210 and [secret] then [secret].")+3*window, "a part of a long secret")
+	require.Less(t, len(whole), len("got [secret] and hunt and [secret]2 at [secret], 543210 and [secret] then [secret].")+
+		3*window, "a part of a long secret")
 }
 
 func TestWriterHoldsBackNoMoreThanItMust(t *testing.T) {
@@ -245,7 +254,8 @@ func TestWriterHoldsBackNoMoreThanItMust(t *testing.T) {
 	var out bytes.Buffer
 	w := NewWriter(&out, texts("hunter2"))
 	for _, step := range []struct{ write, want string }{
-		{"a line\n", "a line\n"}, {"and hun", "a line\nand "}, {"t", "a line\nand "}, {"s", "a line\nand hunts"}, {" hunter2", "a line\nand hunts [secret]"},
+		{"a line\n", "a line\n"}, {"and hun", "a line\nand "}, {"t", "a line\nand "}, {"s", "a line\nand hunts"},
+		{" hunter2", "a line\nand hunts [secret]"},
 	} {
 		_, err := w.Write([]byte(step.write))
 		require.NoError(t, err)
@@ -280,7 +290,8 @@ func FuzzHide(f *testing.F) {
 		m := texts(a, b)
 		hidden := m.Hide(text)
 		for _, s := range []string{a, b} {
-			if s = strings.TrimSpace(s); len(s) >= LeastText && strings.Contains(text, s) && !strings.Contains(hidden, value.SecretText) {
+			if s = strings.TrimSpace(s); len(s) >= LeastText && strings.Contains(text, s) &&
+				!strings.Contains(hidden, value.SecretText) {
 				t.Errorf("%q was not hidden in %q", s, text)
 			}
 		}

@@ -8,8 +8,8 @@ import (
 	"github.com/yamlhost/yamlhost/value"
 )
 
-// numberForms are the ways to write a number, without its sign: as programs of this language do, as Go, Python and JavaScript
-// do, and with an exponent.
+// numberForms are the ways to write a number, without its sign: as programs of this language do, as Go, Python and
+// JavaScript do, and with an exponent.
 func numberForms(f float64) []string {
 	f = math.Abs(f)
 	forms := []string{value.FormatNumber(f)}
@@ -28,8 +28,8 @@ func isWord(b byte) bool {
 	return isDigit(b) || b == '_' || b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || b >= 0x80
 }
 
-// numberAt is where the number ends that begins at from, a digit. It answers false where that is a part of something longer, as
-// in an address, a version or a name.
+// numberAt is where the number ends that begins at from, a digit. It answers false where that is a part of something
+// longer, as in an address, a version or a name.
 func numberAt(text string, from int) (end int, alone bool) {
 	at := func(i int) byte {
 		if i < len(text) {

@@ -22,8 +22,8 @@ type found struct {
 // none says that a text does not go on with a secret.
 const none = -1
 
-// search looks for secrets in a text that follows the byte before. If the text goes on with a secret that was found before,
-// as many bytes as hidden says belong to it, perhaps 0, and the first span is theirs.
+// search looks for secrets in a text that follows the byte before. If the text goes on with a secret that was found
+// before, as many bytes as hidden says belong to it, perhaps 0, and the first span is theirs.
 func (d *dictionary) search(text string, before byte, hidden int) found {
 	var f found
 	if hidden != none {
@@ -36,8 +36,8 @@ func (d *dictionary) search(text string, before byte, hidden int) found {
 	return f
 }
 
-// add joins s with the spans that it overlaps or touches. Spans come in the order of their ends, but for those of numbers,
-// which are merged afterwards.
+// add joins s with the spans that it overlaps or touches. Spans come in the order of their ends, but for those of
+// numbers, which are merged afterwards.
 func (f *found) add(s span) {
 	for len(f.spans) > 0 {
 		last := f.spans[len(f.spans)-1]

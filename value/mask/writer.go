@@ -7,17 +7,18 @@ import (
 	"github.com/yamlhost/yamlhost/value"
 )
 
-// Writer hides secrets in a stream, also where one comes in several pieces: the end of what was written is held back for as long
-// as it may be the beginning of a secret. Flush lets it go. It is safe for concurrent use.
+// Writer hides secrets in a stream, also where one comes in several pieces: the end of what was written is held back
+// for as long as it may be the beginning of a secret. Flush lets it go. It is safe for concurrent use.
 //
 // A secret that is hidden only as a whole text is not looked for in streams.
 type Writer struct {
 	masker *Masker
 
-	mu     sync.Mutex // guards what follows, and the order of what is written
-	out    io.Writer
-	held   []byte
-	hidden int  // how many of the first held bytes belong to a secret whose placeholder was written; none for no such secret
+	mu   sync.Mutex // guards what follows, and the order of what is written
+	out  io.Writer
+	held []byte
+	// how many of the first held bytes belong to a secret whose placeholder was written; none for no such secret
+	hidden int
 	before byte // the byte before held
 }
 
@@ -34,7 +35,8 @@ func (w *Writer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Flush writes what is held back. A secret whose beginning was held back is not recognized any more when the rest follows.
+// Flush writes what is held back. A secret whose beginning was held back is not recognized any more when the rest
+// follows.
 func (w *Writer) Flush() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -1,8 +1,8 @@
 // Package urn builds and takes apart the names of resources.
 //
-// A URN reads urn:pulumi:<stack>::<project>::<qualified type>::<name> (rules E1.1–E1.6, F1.28). The qualified type is the
-// chain of parent types joined by "$"; the type of the root stack never takes part in it. The package knows names only:
-// nothing of values, state or providers.
+// A URN reads urn:pulumi:<stack>::<project>::<qualified type>::<name> (rules E1.1–E1.6, F1.28). The qualified type is
+// the chain of parent types joined by "$"; the type of the root stack never takes part in it. The package knows names
+// only: nothing of values, state or providers.
 package urn
 
 import (
@@ -54,7 +54,8 @@ func Parse(s string) (URN, error) {
 		return "", fmt.Errorf("%q is not a URN: it does not start with %q", s, prefix)
 	}
 	if strings.Count(s, delimiter) < 3 {
-		return "", fmt.Errorf("%q is not a URN: it needs a stack, a project, a type and a name, separated by %q", s, delimiter)
+		return "", fmt.Errorf("%q is not a URN: it needs a stack, a project, a type and a name, separated by %q", s,
+			delimiter)
 	}
 	return URN(s), nil
 }
@@ -152,7 +153,8 @@ func ParseReference(s string) (Reference, error) {
 		return Reference{}, fmt.Errorf("%q is not a provider reference: %w", s, err)
 	}
 	if !IsProviderType(u.Type()) {
-		return Reference{}, fmt.Errorf("%q is not a provider reference: its type is %q, not %s<package>", s, u.Type(), providerPrefix)
+		return Reference{}, fmt.Errorf("%q is not a provider reference: its type is %q, not %s<package>", s, u.Type(),
+			providerPrefix)
 	}
 	return Reference{URN: u, ID: s[i+len(delimiter):]}, nil
 }

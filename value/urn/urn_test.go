@@ -30,9 +30,12 @@ func TestParts(t *testing.T) {
 	u := urn.New("dev", "p", "urn:pulumi:dev::p::a:b:C$d:e:F::top", "g:h:I", "a::b")
 	require.Equal(t, urn.URN("urn:pulumi:dev::p::a:b:C$d:e:F$g:h:I::a::b"), u, "E1.3")
 	require.Equal(t, []string{"dev", "p", "a:b:C$d:e:F$g:h:I", "g:h:I", "a::b", "g"},
-		[]string{u.Stack(), u.Project(), u.QualifiedType(), u.Type(), u.Name(), u.Package()}, "E1.2, E1.5: the bare name of the stack")
-	require.Equal(t, urn.URN("urn:pulumi:dev::p::g:h:I::n"), urn.New("dev", "p", urn.RootStack("dev", "p"), "g:h:I", "n"), "E1.3, E1.6")
-	require.Equal(t, urn.URN("urn:pulumi:prod::p::g:h:I::a::b"), urn.URN("urn:pulumi:dev::p::g:h:I::a::b").WithStack("prod"))
+		[]string{u.Stack(), u.Project(), u.QualifiedType(), u.Type(), u.Name(), u.Package()},
+		"E1.2, E1.5: the bare name of the stack")
+	require.Equal(t, urn.URN("urn:pulumi:dev::p::g:h:I::n"), urn.New("dev", "p", urn.RootStack("dev", "p"), "g:h:I", "n"),
+		"E1.3, E1.6")
+	require.Equal(t, urn.URN("urn:pulumi:prod::p::g:h:I::a::b"),
+		urn.URN("urn:pulumi:dev::p::g:h:I::a::b").WithStack("prod"))
 }
 
 func TestReference(t *testing.T) { // E1.13

@@ -99,7 +99,8 @@ func (o Options) unknown(witness value.Kind) (v value.Value, dropped bool, f *fa
 	return value.Null, true, nil
 }
 
-func (o Options) decodeSpecial(signature *structpb.Value, fields map[string]*structpb.Value) (value.Value, bool, *fault) {
+func (o Options) decodeSpecial(signature *structpb.Value, fields map[string]*structpb.Value) (value.Value, bool,
+	*fault) {
 	switch signature.GetStringValue() {
 	case SecretSignature:
 		inner, ok := fields[valueKey]
@@ -128,7 +129,8 @@ func (o Options) decodeSpecial(signature *structpb.Value, fields map[string]*str
 	case ResourceSignature:
 		return o.decodeResource(fields)
 	}
-	return value.Null, false, newFault(fmt.Sprintf("has the unrecognized signature %.64q", signature.GetStringValue())) // F1.10
+	// F1.10
+	return value.Null, false, newFault(fmt.Sprintf("has the unrecognized signature %.64q", signature.GetStringValue()))
 }
 
 func (o Options) decodeOutput(fields map[string]*structpb.Value) (v value.Value, dropped bool, f *fault) {
@@ -270,7 +272,8 @@ func (o Options) decodeResource(fields map[string]*structpb.Value) (v value.Valu
 	return id, false, nil
 }
 
-// decodeID reads the ID of a resource reference: null for a component, an unknown for one that is empty or unknown (F1.7).
+// decodeID reads the ID of a resource reference: null for a component, an unknown for one that is empty or unknown
+// (F1.7).
 func decodeID(w *structpb.Value) (value.Value, *fault) {
 	unknown := value.Unknown(value.KindString)
 	switch kind := w.GetKind().(type) {

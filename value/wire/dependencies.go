@@ -26,8 +26,8 @@ func URNs(list []string) []urn.URN {
 	return us
 }
 
-// Dependencies reads what each property depends on out of messages, of which each call has a type of its own. An empty map is
-// nil.
+// Dependencies reads what each property depends on out of messages, of which each call has a type of its own. An empty
+// map is nil.
 func Dependencies[M interface{ GetUrns() []string }](m map[string]M) map[string][]urn.URN {
 	if len(m) == 0 {
 		return nil

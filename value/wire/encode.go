@@ -12,7 +12,8 @@ import (
 )
 
 // Encode translates the properties of a resource or the arguments of a call. v must be a map, or null, which gives nil:
-// no properties at all. Marks of v itself cannot be expressed at the top and are passed on to each property. An error is a
+// no properties at all. Marks of v itself cannot be expressed at the top and are passed on to each property. An error
+// is a
 // *PropertyError.
 func (o Options) Encode(v value.Value) (*structpb.Struct, error) {
 	if v.IsNull() {

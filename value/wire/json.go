@@ -16,8 +16,8 @@ func (o Options) EncodeJSON(v value.Value) ([]byte, error) {
 	return s.MarshalJSON()
 }
 
-// UnmarshalJSON reads what EncodeJSON writes. Text that is no JSON object is an error; a *PropertyError names what else is
-// wrong.
+// UnmarshalJSON reads what EncodeJSON writes. Text that is no JSON object is an error; a *PropertyError names what else
+// is wrong.
 func (o Options) DecodeJSON(text []byte) (value.Value, error) {
 	var s structpb.Struct
 	if err := s.UnmarshalJSON(text); err != nil {

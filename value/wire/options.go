@@ -1,7 +1,8 @@
 package wire
 
-// Options says what a receiver understands and how the rest is expressed (F1.12). The zero Options keeps nothing: secrets
-// become plain, unknowns vanish, resource references become IDs. Options are plain data and safe for concurrent use.
+// Options says what a receiver understands and how the rest is expressed (F1.12). The zero Options keeps nothing:
+// secrets become plain, unknowns vanish, resource references become IDs. Options are plain data and safe for concurrent
+// use.
 type Options struct {
 	// KeepUnknowns passes unknowns on; else the property that holds one is left out, and an item is left out of its list
 	// when writing and becomes null when reading (F1.11).
@@ -33,6 +34,7 @@ type Options struct {
 // KeepAll is for two ends that are both ours: everything that a value holds is kept.
 func KeepAll() Options {
 	return Options{
-		KeepUnknowns: true, KeepSecrets: true, KeepResources: true, KeepOutputs: true, KeepWitnesses: true, KeepByteStrings: true,
+		KeepUnknowns: true, KeepSecrets: true, KeepResources: true, KeepOutputs: true, KeepWitnesses: true,
+		KeepByteStrings: true,
 	}
 }

@@ -70,8 +70,8 @@ func Sentinel(witness value.Kind) string {
 	}
 }
 
-// Witness is the kind that a sentinel stands for, and whether text is a sentinel at all. The string sentinel also stands
-// for unknowns of no particular kind (E1.12), so it promises nothing: KindAny.
+// Witness is the kind that a sentinel stands for, and whether text is a sentinel at all. The string sentinel also
+// stands for unknowns of no particular kind (E1.12), so it promises nothing: KindAny.
 func Witness(text string) (value.Kind, bool) {
 	if len(text) != len(UnknownString) {
 		return value.KindAny, false

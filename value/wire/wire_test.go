@@ -136,8 +136,8 @@ func TestDecode(t *testing.T) {
 			want: value.Unknown(value.KindNumber)},
 		{name: "E1.12 string sentinel is of any kind", options: wire.KeepAll(), wire: unknownString,
 			want: value.Unknown(value.KindAny)},
-		{name: "F1.14 unknown rejected", options: wire.Options{RejectUnknowns: true}, wire: `{"a.b":{"c":` + unknownString + `}}`,
-			fails: `the value of property "p[\"a.b\"].c" is not known yet, and must be here`},
+		{name: "F1.14 unknown rejected", options: wire.Options{RejectUnknowns: true}, wire: `{"a.b":{"c":` + unknownString +
+			`}}`, fails: `the value of property "p[\"a.b\"].c" is not known yet, and must be here`},
 		{name: "F1.11 dropped item leaves null", options: wire.Options{}, wire: `["a",` + unknownString + `,"b"]`,
 			want: value.List(value.String("a"), value.Null, value.String("b"))},
 		{name: "F1.18 dropped unknown in a secret", options: wire.Options{KeepSecrets: true},
@@ -145,30 +145,32 @@ func TestDecode(t *testing.T) {
 		{name: "F1.6 output", options: wire.KeepAll(),
 			wire: sig(wire.OutputSignature, `,"value":"v","secret":true,"dependencies":["`+string(res2)+`","`+string(res)+`"]`),
 			want: value.String("v").Secret().DependingOn(res, res2)},
-		{name: "F1.6 unknown output", options: wire.KeepAll(), wire: sig(wire.OutputSignature, `,"dependencies":["`+string(res)+`"]`),
-			want: value.Unknown(value.KindAny).DependingOn(res)},
-		{name: "F1.6 outputs not kept", options: preview, wire: sig(wire.OutputSignature, `,"value":1,"dependencies":["`+string(res)+`"]`),
-			want: value.Int(1)},
+		{name: "F1.6 unknown output", options: wire.KeepAll(), wire: sig(wire.OutputSignature, `,"dependencies":["`+
+			string(res)+`"]`), want: value.Unknown(value.KindAny).DependingOn(res)},
+		{name: "F1.6 outputs not kept", options: preview, wire: sig(wire.OutputSignature, `,"value":1,"dependencies":["`+
+			string(res)+`"]`), want: value.Int(1)},
 		{name: "F1.6 odd dependency", options: wire.KeepAll(), wire: sig(wire.OutputSignature, `,"dependencies":[1]`),
 			fails: `the value of property "p" is a malformed output: a dependency is not a string`},
 		{name: "F1.6 odd secrecy", options: wire.KeepAll(), wire: sig(wire.OutputSignature, `,"secret":"yes"`),
 			fails: `the value of property "p" is a malformed output: whether it is secret is not a boolean`},
-		{name: "F1.7 component", options: wire.KeepAll(), wire: sig(wire.ResourceSignature, `,"urn":"`+string(res)+`"`), want: ref(value.Null)},
-		{name: "F1.7 unknown ID", options: wire.KeepAll(), wire: sig(wire.ResourceSignature, `,"urn":"`+string(res)+`","id":`+unknownString),
-			want: ref(value.Unknown(value.KindString))},
-		{name: "F1.7 historic null", options: wire.KeepAll(), wire: sig(wire.ResourceSignature, `,"urn":"`+string(res)+`","id":{"V":null}`),
+		{name: "F1.7 component", options: wire.KeepAll(), wire: sig(wire.ResourceSignature, `,"urn":"`+string(res)+`"`),
 			want: ref(value.Null)},
-		{name: "F1.7 historic string", options: wire.KeepAll(), wire: sig(wire.ResourceSignature, `,"urn":"`+string(res)+`","id":{"V":"i"}`),
-			want: ref(value.String("i"))},
-		{name: "F1.7 historic object", options: wire.KeepAll(), wire: sig(wire.ResourceSignature, `,"urn":"`+string(res)+`","id":{"V":{}}`),
-			want: ref(value.Unknown(value.KindString))},
+		{name: "F1.7 unknown ID", options: wire.KeepAll(), wire: sig(wire.ResourceSignature, `,"urn":"`+string(res)+`","id":`+
+			unknownString), want: ref(value.Unknown(value.KindString))},
+		{name: "F1.7 historic null", options: wire.KeepAll(), wire: sig(wire.ResourceSignature, `,"urn":"`+string(res)+
+			`","id":{"V":null}`), want: ref(value.Null)},
+		{name: "F1.7 historic string", options: wire.KeepAll(), wire: sig(wire.ResourceSignature, `,"urn":"`+string(res)+
+			`","id":{"V":"i"}`), want: ref(value.String("i"))},
+		{name: "F1.7 historic object", options: wire.KeepAll(), wire: sig(wire.ResourceSignature, `,"urn":"`+string(res)+
+			`","id":{"V":{}}`), want: ref(value.Unknown(value.KindString))},
 		{name: "F1.7 no URN", options: wire.KeepAll(), wire: sig(wire.ResourceSignature, ""),
 			fails: `the value of property "p" is a malformed resource reference: it needs a URN`},
-		{name: "F1.7 references not kept", options: wire.Options{}, wire: sig(wire.ResourceSignature, `,"urn":"`+string(res)+`","id":"i"`),
-			want: value.String("i")},
+		{name: "F1.7 references not kept", options: wire.Options{}, wire: sig(wire.ResourceSignature, `,"urn":"`+string(res)+
+			`","id":"i"`), want: value.String("i")},
 		{name: "F1.8 empty text", options: wire.KeepAll(),
 			wire: sig(wire.AssetSignature, `,"hash":"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"`),
-			want: value.NewAsset(&value.Asset{HasText: true, Hash: "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"})},
+			want: value.NewAsset(&value.Asset{HasText: true,
+				Hash: "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"})},
 		{name: "F1.8 odd asset", options: wire.KeepAll(), wire: sig(wire.AssetSignature, `,"text":1`),
 			fails: `the value of property "p" is a malformed asset: its hash, text, path or uri is not a string`},
 		{name: "F1.8 odd archive member", options: wire.KeepAll(), wire: sig(wire.ArchiveSignature, `,"assets":{"a":1}`),
@@ -208,14 +210,17 @@ func TestEncode(t *testing.T) {
 		{name: "F1.12 internal keys only at the top", options: wire.Options{SkipInternalKeys: true},
 			value: value.MapOf(value.Entry{Key: "__a", Value: value.Int(1)},
 				value.Entry{Key: "b", Value: value.EmptyMap().With("__c", value.Int(2))}), want: `{"b":{"__c":2}}`},
-		{name: "F1.12 nulls", options: wire.Options{SkipNulls: true}, value: one(value.EmptyMap().With("a", value.Null)), want: `{"p":{}}`},
+		{name: "F1.12 nulls", options: wire.Options{SkipNulls: true}, value: one(value.EmptyMap().With("a", value.Null)),
+			want: `{"p":{}}`},
 		{name: "F1.12 unknown rejected", options: wire.Options{RejectUnknowns: true},
-			value: one(value.List(value.Null, value.Unknown(value.KindAny))), fails: `the value of property "p[1]" is not known yet`},
+			value: one(value.List(value.Null, value.Unknown(value.KindAny))),
+			fails: `the value of property "p[1]" is not known yet`},
 		{name: "F1.18 nested", options: wire.Options{KeepSecrets: true},
 			value: value.EmptyMap().With("a", one(value.Unknown(value.KindAny).Secret())), want: `{"a":{}}`},
 		{name: "F1.18 known parts stay", options: wire.Options{KeepSecrets: true},
 			value: one(value.List(value.Unknown(value.KindAny), value.Int(1)).Secret()), want: `{"p":` + secretOf(`[1]`) + `}`},
-		{name: "marks at the top reach the properties", options: preview, value: one(value.Int(1)).Secret(), want: `{"p":` + secretOf(`1`) + `}`},
+		{name: "marks at the top reach the properties", options: preview, value: one(value.Int(1)).Secret(), want: `{"p":` +
+			secretOf(`1`) + `}`},
 		{name: "not a map", options: preview, value: value.Int(1), fails: "the value is not a map of properties"},
 		{name: "name that is not UTF-8", options: preview, value: value.EmptyMap().With("a\xff", value.Null),
 			fails: "the value of property \"a\uFFFD\" has a name that is not UTF-8"},
@@ -330,7 +335,8 @@ func (b *build) bare(depth int) value.Value {
 		return value.NewArchive(&value.Archive{Assets: value.Map(members), Hash: strings.Repeat("a", int(b.next()%2))})
 	default:
 		ids := []value.Value{value.Null, value.Unknown(value.KindString), value.String("id")}
-		return value.Resource(&value.ResourceRef{URN: res, ID: ids[b.next()%3], PackageVersion: []string{"", "1.2.3"}[b.next()%2]})
+		return value.Resource(&value.ResourceRef{URN: res, ID: ids[b.next()%3],
+			PackageVersion: []string{"", "1.2.3"}[b.next()%2]})
 	}
 }
 
@@ -420,7 +426,8 @@ func FuzzDecode(f *testing.F) {
 func typical() value.Value {
 	return value.Map(map[string]value.Value{
 		"name": value.String("web-server"), "size": value.Int(3), "enabled": value.Bool(true),
-		"tags": value.Map(map[string]value.Value{"env": value.String("prod"), "team": value.String("core"), "cost": value.String("17")}),
+		"tags": value.Map(map[string]value.Value{"env": value.String("prod"), "team": value.String("core"),
+			"cost": value.String("17")}),
 		"rules": value.List(
 			value.Map(map[string]value.Value{"from": value.Int(80), "to": value.Int(80), "proto": value.String("tcp")}),
 			value.Map(map[string]value.Value{"from": value.Int(443), "to": value.Int(443), "proto": value.String("tcp")})),

@@ -1,5 +1,5 @@
-// Package compiler starts the command of a project's runtime option `compiler`, which prints the program (L1.F). Only those who
-// may start what a project brings hand it to a workspace (D13).
+// Package compiler starts the command of a project's runtime option `compiler`, which prints the program (L1.F). Only
+// those who may start what a project brings hand it to a workspace (D13).
 package compiler
 
 import (
@@ -17,9 +17,10 @@ import (
 	"github.com/yamlhost/yamlhost/workspace"
 )
 
-// New returns what runs compilers with an environment, behind a supervisor as supervise.Start has it. say is told what a user should know: what the compiler writes to
-// standard error, and variables that are set already. It may be nil.
-func New(env environ.List, supervisor []string, say func(ctx context.Context, s diag.Severity, text string)) workspace.Compiler {
+// New returns what runs compilers with an environment, behind a supervisor as supervise.Start has it. say is told what
+// a user should know: what the compiler writes to standard error, and variables that are set already. It may be nil.
+func New(env environ.List, supervisor []string, say func(ctx context.Context, s diag.Severity,
+	text string)) workspace.Compiler {
 	if say == nil {
 		say = func(context.Context, diag.Severity, string) {}
 	}
@@ -46,7 +47,8 @@ func New(env environ.List, supervisor []string, say func(ctx context.Context, s 
 			{"PULUMI_CONFIG", string(configText)}, {"PULUMI_ROOT_DIRECTORY", c.Root},
 		} {
 			if _, set := env.Lookup(variable.name); set { // L1.F2
-				say(ctx, diag.Warning, "the environment sets "+variable.name+", which the compiler gets instead of the value of this run")
+				say(ctx, diag.Warning, "the environment sets "+variable.name+
+					", which the compiler gets instead of the value of this run")
 				continue
 			}
 			cmd.Env = append(cmd.Env, variable.name+"="+variable.text)

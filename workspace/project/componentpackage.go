@@ -33,8 +33,8 @@ func (p *Project) LocalDir(pkg Package) (string, bool) {
 // executablePrefix is what the names of the executables of resource plugins begin with.
 const executablePrefix = "pulumi-resource-"
 
-// PluginsIn returns the names of the resource plugins whose executables lie in a folder, and whether the folder holds a plugin
-// that is a program in source form (F2.30).
+// PluginsIn returns the names of the resource plugins whose executables lie in a folder, and whether the folder holds a
+// plugin that is a program in source form (F2.30).
 func PluginsIn(dir string) (names []string, script bool) {
 	entries, _ := os.ReadDir(dir) // one that cannot be read holds none
 	for _, e := range entries {
@@ -51,8 +51,8 @@ func PluginsIn(dir string) (names []string, script bool) {
 }
 
 // ComponentPackage reads the texts of a package of components that is written in YAML: PulumiPlugin.yaml and then every
-// other *.yaml beside it, in the order of their names (L1.30). found is false for a directory that holds none, or one of
-// another language. name makes a path into what users see.
+// other *.yaml beside it, in the order of their names (L1.30). found is false for a directory that holds none, or one
+// of another language. name makes a path into what users see.
 func ComponentPackage(dir string, name func(path string) string) (files []*diag.Source, found bool, err error) {
 	main := filepath.Join(dir, ComponentPackageFile)
 	text, err := os.ReadFile(main)
@@ -88,8 +88,8 @@ func ComponentPackage(dir string, name func(path string) string) (files []*diag.
 	return files, true, nil
 }
 
-// PackagesOf are the packages that a package of components uses itself, by what its main file says under `packages`. Paths
-// are relative to its directory dir.
+// PackagesOf are the packages that a package of components uses itself, by what its main file says under `packages`.
+// Paths are relative to its directory dir.
 func PackagesOf(src *diag.Source, dir string) (packages []Package, local func(Package) (string, bool)) {
 	p := &Project{Dir: dir, Source: src}
 	d := &document{src: src}

@@ -10,7 +10,8 @@ import (
 	"github.com/yamlhost/yamlhost/workspace/project"
 )
 
-// L1.30: the main file first, then the others by name; a project beside them and declarations of packages do not belong.
+// L1.30: the main file first, then the others by name; a project beside them and declarations of packages do not
+// belong.
 func TestComponentPackage(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

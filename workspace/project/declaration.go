@@ -102,7 +102,8 @@ func (p *Project) readDeclaration(d *document, e entry) *Declaration {
 // readShorthand reads a bare scalar or list: a default for a key of the project, a value for any other.
 func (p *Project) readShorthand(d *document, place string, decl *Declaration, n *yaml.Node) {
 	if isNull(n) {
-		d.add(diag.WrongKind, decl.Place, place+" has no value", "write a value, or `{type: string}` to demand one from the stack")
+		d.add(diag.WrongKind, decl.Place, place+" has no value",
+			"write a value, or `{type: string}` to demand one from the stack")
 		decl.Optional = true
 		return
 	}
@@ -116,7 +117,8 @@ func (p *Project) readShorthand(d *document, place string, decl *Declaration, n 
 
 // isExpression reports whether a default is a call of a built-in, which only the program can evaluate.
 func isExpression(n *yaml.Node) bool {
-	return n.Kind == yaml.MappingNode && len(n.Content) == 2 && strings.HasPrefix(strings.ToLower(n.Content[0].Value), "fn::")
+	return n.Kind == yaml.MappingNode && len(n.Content) == 2 && strings.HasPrefix(strings.ToLower(n.Content[0].Value),
+		"fn::")
 }
 
 func (d *document) data(field string, n *yaml.Node) *Data {
@@ -142,12 +144,13 @@ func (p *Project) checkDeclaration(d *document, place string, decl *Declaration,
 	} else if p.Name.Text != "" {
 		for _, name := range []string{"type", "default"} {
 			if f, found := fields[name]; found {
-				d.add(diag.ConfigDefault, f.key.Range, fmt.Sprintf("%s cannot have a %s: the key is not of this project", place, name),
-					"give it a value: `value: …`")
+				d.add(diag.ConfigDefault, f.key.Range, fmt.Sprintf("%s cannot have a %s: the key is not of this project", place,
+					name), "give it a value: `value: …`")
 			}
 		}
 		if decl.Value == nil && fields["default"].value == nil {
-			d.add(diag.ConfigMissing, decl.Place, place+" needs a value: the key is not of this project", "write `value: …` in it")
+			d.add(diag.ConfigMissing, decl.Place, place+" needs a value: the key is not of this project",
+				"write `value: …` in it")
 		}
 	}
 	if decl.Type == nil {
@@ -158,10 +161,12 @@ func (p *Project) checkDeclaration(d *document, place string, decl *Declaration,
 			continue
 		}
 		if !fits(decl.Type, data.data, true) {
-			d.add(diag.ConfigDefault, data.Range, fmt.Sprintf("default of %s is %s, declared %s", decl.Key.Name, dataKind(data.data), decl.Type), "")
+			d.add(diag.ConfigDefault, data.Range, fmt.Sprintf("default of %s is %s, declared %s", decl.Key.Name,
+				dataKind(data.data), decl.Type), "")
 		}
 		if decl.Secret && decl.Own {
-			d.add(diag.ConfigDefault, data.Range, fmt.Sprintf("default of %s is not encrypted, but the key is secret", decl.Key.Name),
+			d.add(diag.ConfigDefault, data.Range, fmt.Sprintf("default of %s is not encrypted, but the key is secret",
+				decl.Key.Name),
 				fmt.Sprintf("remove the default and set the value per stack: yamlhost config set --secret %s", decl.Key.Name))
 			d.diags[len(d.diags)-1].Confidential = true
 		}
@@ -197,7 +202,8 @@ func (d *document) readType(field string, n, items *yaml.Node) *Type {
 	t := parseType(l.Text)
 	if t == nil {
 		finding := diag.Diagnostic{Code: diag.WrongKind, Subject: l.Range,
-			Summary: fmt.Sprintf("%s must be a type, found %q", field, l.Text), Detail: "the types are: " + strings.Join(typeNames, ", ") + " and number"}
+			Summary: fmt.Sprintf("%s must be a type, found %q", field, l.Text), Detail: "the types are: " +
+				strings.Join(typeNames, ", ") + " and number"}
 		if near := nearest(l.Text, typeNames); near != "" {
 			finding.Summary += fmt.Sprintf("; did you mean %s?", near)
 			finding.Fixes = []diag.Fix{{Label: "Change to " + near, Edits: []diag.Edit{{Range: l.Range, Text: near}}}}
@@ -214,7 +220,8 @@ func (d *document) readType(field string, n, items *yaml.Node) *Type {
 		return t
 	}
 	if isNull(items) {
-		d.add(diag.WrongKind, l.Range, strings.TrimSuffix(field, ".type")+" is an array without items", "say what it holds: `items: {type: string}`")
+		d.add(diag.WrongKind, l.Range, strings.TrimSuffix(field, ".type")+" is an array without items",
+			"say what it holds: `items: {type: string}`")
 		return t
 	}
 	fields := d.fields(strings.TrimSuffix(field, "type")+"items", items, "type", "items")

@@ -185,7 +185,8 @@ func (d *document) wrongKind(field, want string, n *yaml.Node) {
 	d.add(diag.WrongKind, d.at(n), fmt.Sprintf("%s must be %s, found %s", field, want, kindName(n)), detail)
 }
 
-// entries are the keys and values of a mapping, each key once. Anything but a mapping is reported; null counts as empty.
+// entries are the keys and values of a mapping, each key once. Anything but a mapping is reported; null counts as
+// empty.
 func (d *document) entries(field string, n *yaml.Node) []entry {
 	if isNull(n) {
 		return nil
@@ -244,7 +245,8 @@ func (d *document) fieldsOf(field string, n *yaml.Node, severity diag.Severity, 
 }
 
 // unknownKey reports a key that means nothing. The fix is for what is surely meant and is not there yet.
-func (d *document) unknownKey(field string, key Literal, severity diag.Severity, known []string, given func(name string) bool) {
+func (d *document) unknownKey(field string, key Literal, severity diag.Severity, known []string,
+	given func(name string) bool) {
 	finding := diag.Diagnostic{Severity: severity, Code: diag.UnknownKey, Subject: key.Range,
 		Summary: fmt.Sprintf("unknown key %s in %s", key.Text, field)}
 	near := diag.Suggest(key.Text, known)

@@ -8,8 +8,8 @@ import (
 	"github.com/yamlhost/yamlhost/diag"
 )
 
-// DriftRule says which differences between what exists and what the state or the program says do not count. Patterns are
-// globs: * stands for anything without a colon or a dot, ** for anything. An empty pattern matches everything.
+// DriftRule says which differences between what exists and what the state or the program says do not count. Patterns
+// are globs: * stands for anything without a colon or a dot, ** for anything. An empty pattern matches everything.
 type DriftRule struct {
 	Type, URN, Property string
 	Reason              string // which reports show
@@ -37,9 +37,11 @@ func (p *Project) readDrift(d *document, n *yaml.Node) {
 		rule := DriftRule{Type: text("type"), URN: text("urn"), Property: text("property"), Reason: text("reason")}
 		switch {
 		case rule.Reason == "":
-			d.add(diag.WrongKind, d.at(follow(item)), place+" has no reason", "say why the difference does not matter: `reason: …`")
+			d.add(diag.WrongKind, d.at(follow(item)), place+" has no reason",
+				"say why the difference does not matter: `reason: …`")
 		case rule.Type == "" && rule.URN == "" && rule.Property == "":
-			d.add(diag.WrongKind, d.at(follow(item)), place+" ignores everything", "say what to ignore with `type`, `urn` or `property`")
+			d.add(diag.WrongKind, d.at(follow(item)), place+" ignores everything",
+				"say what to ignore with `type`, `urn` or `property`")
 		default:
 			p.DriftRules = append(p.DriftRules, rule)
 		}

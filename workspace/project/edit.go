@@ -171,8 +171,8 @@ func cut(old any, steps value.Path) (any, bool) {
 	return old, false
 }
 
-// Text is the file as it would be saved: comments and the order of keys are kept, every key gets its namespace and every
-// scalar becomes a string, as the stock host does (F3.10).
+// Text is the file as it would be saved: comments and the order of keys are kept, every key gets its namespace and
+// every scalar becomes a string, as the stock host does (F3.10).
 func (s *Settings) Text() ([]byte, error) {
 	if filepath.Ext(s.Path) == ".json" {
 		return s.jsonFile()
@@ -224,7 +224,8 @@ func (s *Settings) readsSame(text []byte) bool {
 	other, diags := ParseSettings(diag.NewSource("", text), s.project)
 	return !diags.HasErrors() && slices.EqualFunc(s.entries, other.entries, func(a, b *Entry) bool {
 		return a.Key == b.Key && a.text == b.text && a.IsSecret() == b.IsSecret()
-	}) && s.EncryptionSalt == other.EncryptionSalt && s.SecretsProvider == other.SecretsProvider && s.EncryptedKey == other.EncryptedKey
+	}) && s.EncryptionSalt == other.EncryptionSalt && s.SecretsProvider == other.SecretsProvider &&
+		s.EncryptedKey == other.EncryptedKey
 }
 
 func dropComments(n *yaml.Node, seen map[*yaml.Node]bool) {
@@ -308,7 +309,8 @@ func rewrite(old *yaml.Node, v any) *yaml.Node {
 				return old
 			}
 		}
-		n := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map", Content: []*yaml.Node{stringNode("secure"), stringNode(string(x))}}
+		n := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map", Content: []*yaml.Node{stringNode("secure"),
+			stringNode(string(x))}}
 		return keepComments(n, was)
 	case map[string]any:
 		return keepComments(rewriteMap(old, x), was)

@@ -11,10 +11,11 @@ import (
 	"github.com/yamlhost/yamlhost/diag"
 )
 
-// Includer finds the texts that the section include of a program names (L10.C11): patterns are relative to the program's
-// directory dir, name makes a path into what users see, and allow returns an error for a path that may not be read. What it finds has the same identity each time. It is not safe
-// for concurrent use.
-func Includer(dir string, name func(path string) string, allow func(path string) error) func(pattern string) ([]*diag.Source, error) {
+// Includer finds the texts that the section include of a program names (L10.C11): patterns are relative to the
+// program's directory dir, name makes a path into what users see, and allow returns an error for a path that may not be
+// read. What it finds has the same identity each time. It is not safe for concurrent use.
+func Includer(dir string, name func(path string) string, allow func(path string) error) func(pattern string) (
+	[]*diag.Source, error) {
 	known := make(map[string]*diag.Source)
 	return func(pattern string) ([]*diag.Source, error) {
 		paths, err := filepath.Glob(filepath.Join(dir, filepath.FromSlash(pattern)))

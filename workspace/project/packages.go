@@ -110,13 +110,15 @@ func ParsePackageFile(src *diag.Source) (file PackageFile, found bool, diags dia
 	}
 	file.Name, file.Version, file.DownloadURL = text("name"), plainVersion(text("version")), text("downloadUrl")
 	if file.Name == "" {
-		d.add(diag.WrongKind, mark.key.Range, "the package declaration has no name", "say which plugin provides the package: `name: …`")
+		d.add(diag.WrongKind, mark.key.Range, "the package declaration has no name",
+			"say which plugin provides the package: `name: …`")
 	}
 	d.version("version", byName["version"].value, file.Version)
 	file.Parameterization = d.packageParameter("parameterization", byName["parameterization"].value)
 	file.Extension = d.packageParameter("extension", byName["extension"].value)
 	if file.Parameterization != nil && file.Extension != nil {
-		d.add(diag.WrongKind, byName["extension"].key.Range, "a package declaration has both parameterization and extension", "keep one of them")
+		d.add(diag.WrongKind, byName["extension"].key.Range, "a package declaration has both parameterization and extension",
+			"keep one of them")
 	}
 	return file, true, d.diags
 }

@@ -13,8 +13,9 @@ func TestPackageFiles(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	write(t, dir, map[string]string{
-		"a.yaml":              "packageDeclarationVersion: 1\nname: plain\nversion: 1.2.3\n",
-		"sdks/x/x-1.0.0.yaml": "packageDeclarationVersion: 1\nname: tf\nparameterization: {name: x, version: 1.0.0, value: eyJyIjoxfQ==}\n",
+		"a.yaml": "packageDeclarationVersion: 1\nname: plain\nversion: 1.2.3\n",
+		"sdks/x/x-1.0.0.yaml": "packageDeclarationVersion: 1\nname: tf\nparameterization: {name: x, version: 1.0.0, value: " +
+			"eyJyIjoxfQ==}\n",
 		"other.yaml":          "name: no declaration\n",
 		"broken.yaml":         "packageDeclarationVersion: [",
 		"node_modules/m.yaml": "packageDeclarationVersion: 1\nname: hidden\n",
@@ -23,7 +24,8 @@ func TestPackageFiles(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, diags)
 	require.Equal(t, []PackageFile{
-		{Path: filepath.Join(dir, "sdks", "x", "x-1.0.0.yaml"), Name: "tf", Parameterization: &PackageParameter{"x", "1.0.0", []byte(`{"r":1}`)}},
+		{Path: filepath.Join(dir, "sdks", "x", "x-1.0.0.yaml"), Name: "tf", Parameterization: &PackageParameter{"x", "1.0.0",
+			[]byte(`{"r":1}`)}},
 		{Path: filepath.Join(dir, "a.yaml"), Name: "plain", Version: "1.2.3"},
 	}, files)
 }
@@ -31,10 +33,12 @@ func TestPackageFiles(t *testing.T) {
 // L4.22: a version may be written with a leading v, wherever there is one.
 func TestVersionsWithALeadingV(t *testing.T) {
 	t.Parallel()
-	p, diags := Parse(diag.NewSource("Pulumi.yaml", []byte("name: p\npackages:\n  a: one@v1.2.3\n  b: {source: two, version: v2.0.0}\n"+
-		"plugins: {providers: [{name: c, path: ./c, version: v3.1.0}]}\n")))
+	p, diags := Parse(diag.NewSource("Pulumi.yaml",
+		[]byte("name: p\npackages:\n  a: one@v1.2.3\n  b: {source: two, version: v2.0.0}\n"+
+			"plugins: {providers: [{name: c, path: ./c, version: v3.1.0}]}\n")))
 	require.Empty(t, diags)
-	require.Equal(t, []string{"1.2.3", "2.0.0", "3.1.0"}, []string{p.Packages[0].Version, p.Packages[1].Version, p.Plugins[0].Version})
+	require.Equal(t, []string{"1.2.3", "2.0.0", "3.1.0"}, []string{p.Packages[0].Version, p.Packages[1].Version,
+		p.Plugins[0].Version})
 	for _, kind := range []string{"parameterization", "extension"} {
 		file, found, diags := ParsePackageFile(diag.NewSource("a.yaml",
 			[]byte("packageDeclarationVersion: 1\nname: tf\nversion: v0.6.0\n"+kind+": {name: x, version: v1.0.0}\n")))
@@ -53,11 +57,14 @@ func TestPackageFileFaults(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ text, summary string }{
 		"no name": {"packageDeclarationVersion: 1\n", "the package declaration has no name"},
-		"both": {"packageDeclarationVersion: 1\nname: a\nparameterization: {name: x, version: 1.0.0}\nextension: {name: x, version: 1.0.0}\n",
+		"both": {"packageDeclarationVersion: 1\nname: a\nparameterization: {name: x, version: 1.0.0}\nextension: {name: x, " +
+			"version: 1.0.0}\n",
 			"a package declaration has both parameterization and extension"},
-		"no version":   {"packageDeclarationVersion: 1\nname: a\nextension: {name: x}\n", "extension has no version"},
-		"no base64":    {"packageDeclarationVersion: 1\nname: a\nextension: {name: x, version: 1.0.0, value: '*'}\n", "extension.value must be base64"},
-		"not a semver": {"packageDeclarationVersion: 1\nname: a\nversion: new\n", `version must be a version such as 1.2.3, found "new"`},
+		"no version": {"packageDeclarationVersion: 1\nname: a\nextension: {name: x}\n", "extension has no version"},
+		"no base64": {"packageDeclarationVersion: 1\nname: a\nextension: {name: x, version: 1.0.0, value: '*'}\n",
+			"extension.value must be base64"},
+		"not a semver": {"packageDeclarationVersion: 1\nname: a\nversion: new\n",
+			`version must be a version such as 1.2.3, found "new"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -93,8 +93,9 @@ func (p *Project) programIn(dir string) (Program, diag.Diagnostics) {
 			Detail: "looked for " + strings.Join(programNames, ", ")})
 	case program.Shadowed != "":
 		diags.Add(diag.Diagnostic{Severity: diag.Warning, Code: diag.Ignored, Subject: p.Name.Range,
-			Summary: fmt.Sprintf("the program in %s is not read: %s comes first", filepath.Base(program.Shadowed), filepath.Base(program.Path)),
-			Detail:  "keep the program in one of the two files"})
+			Summary: fmt.Sprintf("the program in %s is not read: %s comes first", filepath.Base(program.Shadowed),
+				filepath.Base(program.Path)),
+			Detail: "keep the program in one of the two files"})
 	}
 	return program, diags
 }

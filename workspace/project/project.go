@@ -65,8 +65,8 @@ var fileNames = []string{"Pulumi.json", "Pulumi.yaml", "Pulumi.yml"}
 // ErrNotFound says that no directory from the given one upwards holds a project file.
 var ErrNotFound = errors.New("no Pulumi.yaml, Pulumi.yml or Pulumi.json found")
 
-// Find looks for a project file in dir and then upwards (L1.1). It returns an error that wraps ErrNotFound when there is
-// none.
+// Find looks for a project file in dir and then upwards (L1.1). It returns an error that wraps ErrNotFound when there
+// is none.
 func Find(dir string) (path string, err error) {
 	for at := filepath.Clean(dir); ; at = filepath.Dir(at) {
 		for _, name := range fileNames {
@@ -109,7 +109,8 @@ func Parse(src *diag.Source) (*Project, diag.Diagnostics) {
 	root := d.parseProject()
 	if root == nil {
 		if len(d.diags) == 0 {
-			d.add(diag.WrongKind, diag.NewRange(src, 0, 0), "the project file is empty", "it needs at least a name: write `name: my-project`")
+			d.add(diag.WrongKind, diag.NewRange(src, 0, 0), "the project file is empty",
+				"it needs at least a name: write `name: my-project`")
 		}
 		return p, d.diags
 	}
@@ -144,7 +145,8 @@ func blankProgram(text []byte) []byte {
 			line = text[:i+1]
 		}
 		text = text[len(line):]
-		if first := line[0]; first != ' ' && first != '\n' && first != '\r' && first != '#' && !(first == '-' && len(line) > 1 && line[1] == ' ') {
+		if first := line[0]; first != ' ' && first != '\n' && first != '\r' && first != '#' &&
+			!(first == '-' && len(line) > 1 && line[1] == ' ') {
 			cutting = false
 			for _, section := range []string{"resources:", "variables:", "outputs:"} {
 				cutting = cutting || strings.HasPrefix(string(line[:min(len(line), 16)]), section)
@@ -190,8 +192,8 @@ func (p *Project) read(d *document, root *yaml.Node) {
 func (p *Project) readName(d *document, entries []entry, byName map[string]entry) {
 	e, found := byName["name"]
 	if !found {
-		finding := diag.Diagnostic{Code: diag.WrongKind, Subject: diag.NewRange(d.src, 0, 0), Summary: "the project has no name",
-			Detail: "add one at the top of the file: `name: my-project`"}
+		finding := diag.Diagnostic{Code: diag.WrongKind, Subject: diag.NewRange(d.src, 0, 0),
+			Summary: "the project has no name", Detail: "add one at the top of the file: `name: my-project`"}
 		for _, other := range entries {
 			if nearest(other.key.Text, []string{"name"}) != "" && isText(other.value) {
 				finding.Subject = other.key.Range
@@ -237,7 +239,8 @@ func (p *Project) readRuntime(d *document, n *yaml.Node) {
 		d.entries("runtime.options", fields["options"].value) // which is for others to read
 		return
 	}
-	p.Compiler = d.text("runtime.options.compiler", d.fields("runtime.options", fields["options"].value, "compiler")["compiler"].value)
+	p.Compiler = d.text("runtime.options.compiler", d.fields("runtime.options", fields["options"].value,
+		"compiler")["compiler"].value)
 }
 
 func (p *Project) readBackend(d *document, n *yaml.Node) {
@@ -254,7 +257,8 @@ func (p *Project) readOptions(d *document, n *yaml.Node) {
 		return
 	}
 	if p.RefreshAlways = refresh.Text == "always"; !p.RefreshAlways {
-		d.add(diag.WrongKind, refresh.Range, fmt.Sprintf("options.refresh must be always, found %q", refresh.Text), "leave the option out to refresh only when asked to")
+		d.add(diag.WrongKind, refresh.Range, fmt.Sprintf("options.refresh must be always, found %q", refresh.Text),
+			"leave the option out to refresh only when asked to")
 	}
 }
 
@@ -293,7 +297,8 @@ func (p *Project) readPackages(d *document, n *yaml.Node) {
 			}
 			return ""
 		}
-		pkg.Source, pkg.Version, pkg.PluginDownloadURL = text("source"), plainVersion(text("version")), text("pluginDownloadURL")
+		pkg.Source, pkg.Version, pkg.PluginDownloadURL = text("source"), plainVersion(text("version")),
+			text("pluginDownloadURL")
 		pkg.SourceRange = d.at(fields["source"].value)
 		if isNull(fields["source"].value) {
 			d.add(diag.WrongKind, e.key.Range, place+" has no source", "say where the package comes from: `source: …`")

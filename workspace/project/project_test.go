@@ -48,17 +48,20 @@ func TestFindProgram(t *testing.T) {
 	}{
 		"in the project file": {files: map[string]string{"Pulumi.yaml": "name: p\nresources: {}\n"}, path: "Pulumi.yaml"},
 		"Main first":          {files: map[string]string{"Pulumi.yaml": "name: p", "Main.yaml": "{}"}, path: "Main.yaml"},
-		"JSON before":         {files: map[string]string{"Pulumi.yaml": "name: p", "Main.yaml": "{}", "Main.json": "{}"}, path: "Main.json"},
-		"yml":                 {files: map[string]string{"Pulumi.yaml": "name: p", "Main.yml": "{}"}, path: "Main.yml"},
-		"shadowed": {files: map[string]string{"Pulumi.yaml": "name: p\nresources: {}\n", "Main.yaml": "{}"}, path: "Main.yaml",
-			code: diag.Ignored, shadowed: "Pulumi.yaml"},
-		"main directory": {files: map[string]string{"Pulumi.yaml": "name: p\nmain: prog\n", "prog/Main.yaml": "{}"}, dir: "prog",
-			path: "prog/Main.yaml"},
-		"main file": {files: map[string]string{"Pulumi.yaml": "name: p\nmain: prog/x.yaml\n", "prog/x.yaml": "{}"}, dir: "prog",
-			path: "prog/x.yaml"},
-		"main missing":      {files: map[string]string{"Pulumi.yaml": "name: p\nmain: prog\n"}, code: diag.NoProgram},
-		"main of no text":   {files: map[string]string{"Pulumi.yaml": "name: p\nmain: a.go\n", "a.go": ""}, code: diag.NoProgram},
-		"nothing in folder": {files: map[string]string{"Pulumi.yaml": "name: p\nmain: prog\n", "prog/x.yaml": "{}"}, dir: "prog", code: diag.NoProgram},
+		"JSON before": {files: map[string]string{"Pulumi.yaml": "name: p", "Main.yaml": "{}", "Main.json": "{}"},
+			path: "Main.json"},
+		"yml": {files: map[string]string{"Pulumi.yaml": "name: p", "Main.yml": "{}"}, path: "Main.yml"},
+		"shadowed": {files: map[string]string{"Pulumi.yaml": "name: p\nresources: {}\n", "Main.yaml": "{}"},
+			path: "Main.yaml", code: diag.Ignored, shadowed: "Pulumi.yaml"},
+		"main directory": {files: map[string]string{"Pulumi.yaml": "name: p\nmain: prog\n", "prog/Main.yaml": "{}"},
+			dir: "prog", path: "prog/Main.yaml"},
+		"main file": {files: map[string]string{"Pulumi.yaml": "name: p\nmain: prog/x.yaml\n", "prog/x.yaml": "{}"},
+			dir: "prog", path: "prog/x.yaml"},
+		"main missing": {files: map[string]string{"Pulumi.yaml": "name: p\nmain: prog\n"}, code: diag.NoProgram},
+		"main of no text": {files: map[string]string{"Pulumi.yaml": "name: p\nmain: a.go\n", "a.go": ""},
+			code: diag.NoProgram},
+		"nothing in folder": {files: map[string]string{"Pulumi.yaml": "name: p\nmain: prog\n", "prog/x.yaml": "{}"},
+			dir: "prog", code: diag.NoProgram},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -99,25 +102,37 @@ func TestProjectFaults(t *testing.T) {
 		"name with a space":    {"name: a b\n", "a b", `"a b" cannot be a project's name`},
 		"name a number":        {"name: 12\n", "12", "name must be a string, found a number"},
 		"description a number": {"name: p\ndescription: 12\n", "12", "description must be a string, found a number"},
-		"runtime key":          {"name: p\nruntime: {name: yaml, option: {}}\n", "option", "unknown key option in runtime; did you mean options?"},
-		"backend key":          {"name: p\nbackend: {ur: x}\n", "ur", "unknown key ur in backend; did you mean url?"},
-		"refresh":              {"name: p\noptions: {refresh: yes}\n", "yes", `options.refresh must be always, found "yes"`},
-		"package source":       {"name: p\npackages: {a: {version: '1'}}\n", "a", "packages.a has no source"},
-		"plugin path":          {"name: p\nplugins: {providers: [{name: a}]}\n", "{name: a}]}", "plugins.providers[0] has no path"},
-		"config float key":     {"name: p\nconfig: {a: {tpe: string, default: x}}\n", "tpe", "unknown key tpe in config.a; did you mean type?"},
-		"config null":          {"name: p\nconfig:\n  a:\n", "a", "config.a has no value"},
-		"config type":          {"name: p\nconfig: {a: {type: strin}}\n", "strin", `config.a.type must be a type, found "strin"; did you mean string?`},
-		"array without items":  {"name: p\nconfig: {a: {type: array}}\n", "array", "config.a is an array without items"},
-		"default of type":      {"name: p\nconfig: {a: {type: integer, default: x}}\n", "x", "default of a is string, declared integer"}, // L2.12
-		"both":                 {"name: p\nconfig: {a: {default: 1, value: 2}}\n", "value", "config.a has both a default and a value"},
-		"foreign type":         {"name: p\nconfig: {aws:region: {type: string, value: x}}\n", "type", "config.aws:region cannot have a type: the key is not of this project"},
-		"foreign no value":     {"name: p\nconfig: {aws:region: {}}\n", "aws:region", "config.aws:region needs a value: the key is not of this project"},
-		"secret default":       {"name: p\nconfig: {a: {type: string, secret: true, default: x}}\n", "x", "default of a is not encrypted, but the key is secret"}, // L2.16
-		"two directories":      {"name: p\nconfig: x\nstackConfigDir: y\n", "config", "config and stackConfigDir both name the directory of the stack files"},
-		"duplicate":            {"name: p\nmain: .\nmain: x\n", "main", "main is declared twice (first at line 2)"},
-		"empty":                {"", "", "the project file is empty"},
-		"list":                 {"- a\n", "- a", "a project file must be a map, found a list"},
-		"quoted":               {"name: 'a b'\n", "'a b'", `"a b" cannot be a project's name`},
+		"runtime key": {"name: p\nruntime: {name: yaml, option: {}}\n", "option",
+			"unknown key option in runtime; did you mean options?"},
+		"backend key":    {"name: p\nbackend: {ur: x}\n", "ur", "unknown key ur in backend; did you mean url?"},
+		"refresh":        {"name: p\noptions: {refresh: yes}\n", "yes", `options.refresh must be always, found "yes"`},
+		"package source": {"name: p\npackages: {a: {version: '1'}}\n", "a", "packages.a has no source"},
+		"plugin path": {"name: p\nplugins: {providers: [{name: a}]}\n", "{name: a}]}",
+			"plugins.providers[0] has no path"},
+		"config float key": {"name: p\nconfig: {a: {tpe: string, default: x}}\n", "tpe",
+			"unknown key tpe in config.a; did you mean type?"},
+		"config null": {"name: p\nconfig:\n  a:\n", "a", "config.a has no value"},
+		"config type": {"name: p\nconfig: {a: {type: strin}}\n", "strin",
+			`config.a.type must be a type, found "strin"; did you mean string?`},
+		"array without items": {"name: p\nconfig: {a: {type: array}}\n", "array", "config.a is an array without items"},
+		// L2.12
+		"default of type": {"name: p\nconfig: {a: {type: integer, default: x}}\n", "x",
+			"default of a is string, declared integer"},
+		"both": {"name: p\nconfig: {a: {default: 1, value: 2}}\n", "value",
+			"config.a has both a default and a value"},
+		"foreign type": {"name: p\nconfig: {aws:region: {type: string, value: x}}\n", "type",
+			"config.aws:region cannot have a type: the key is not of this project"},
+		"foreign no value": {"name: p\nconfig: {aws:region: {}}\n", "aws:region",
+			"config.aws:region needs a value: the key is not of this project"},
+		// L2.16
+		"secret default": {"name: p\nconfig: {a: {type: string, secret: true, default: x}}\n", "x",
+			"default of a is not encrypted, but the key is secret"},
+		"two directories": {"name: p\nconfig: x\nstackConfigDir: y\n", "config",
+			"config and stackConfigDir both name the directory of the stack files"},
+		"duplicate": {"name: p\nmain: .\nmain: x\n", "main", "main is declared twice (first at line 2)"},
+		"empty":     {"", "", "the project file is empty"},
+		"list":      {"- a\n", "- a", "a project file must be a map, found a list"},
+		"quoted":    {"name: 'a b'\n", "'a b'", `"a b" cannot be a project's name`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -181,7 +196,8 @@ config:
 		t.Parallel()
 		config, diags, err := Merge(p, NewSettings("x", "p"), "dev", nil)
 		require.NoError(t, err)
-		require.Equal(t, map[Key]Text{{"p", "size"}: {Text: "3", FromProject: true}, {"aws", "region"}: {Text: "eu", FromProject: true}}, config)
+		require.Equal(t, map[Key]Text{{"p", "size"}: {Text: "3", FromProject: true},
+			{"aws", "region"}: {Text: "eu", FromProject: true}}, config)
 		var lines []int
 		for _, d := range diags {
 			require.Equal(t, diag.ConfigMissing, d.Code)
@@ -191,7 +207,8 @@ config:
 	})
 	t.Run("all there", func(t *testing.T) {
 		t.Parallel()
-		s := settings(t, "config: {need: x, need2: y, size: '4', flag: true, ports: [1, '2'], key: {secure: CIPHERTEXT(k)}, aws:region: us}")
+		s := settings(t,
+			"config: {need: x, need2: y, size: '4', flag: true, ports: [1, '2'], key: {secure: CIPHERTEXT(k)}, aws:region: us}")
 		config, diags, err := Merge(p, s, "dev", fakeSecrets{})
 		require.NoError(t, err)
 		require.Empty(t, diags)
@@ -202,7 +219,8 @@ config:
 		}
 		require.Equal(t, map[Key]Text{
 			{"p", "need"}: {Text: "x"}, {"p", "need2"}: {Text: "y"}, {"p", "size"}: {Text: "4"}, {"p", "flag"}: {Text: "true"},
-			{"p", "ports"}: {Text: `[1,"2"]`, Structured: true}, {"p", "key"}: {Text: "k", Secret: true}, {"aws", "region"}: {Text: "us"},
+			{"p", "ports"}: {Text: `[1,"2"]`, Structured: true}, {"p", "key"}: {Text: "k", Secret: true},
+			{"aws", "region"}: {Text: "us"},
 		}, config)
 	})
 	t.Run("wrong types", func(t *testing.T) {
@@ -225,7 +243,8 @@ config:
 	})
 	t.Run("secrets are not shown", func(t *testing.T) {
 		t.Parallel()
-		s := settings(t, "config: {need: x, need2: y, size: {secure: CIPHERTEXT(hush)}, flag: true, ports: [], key: {secure: CIPHERTEXT(k)}}")
+		s := settings(t,
+			"config: {need: x, need2: y, size: {secure: CIPHERTEXT(hush)}, flag: true, ports: [], key: {secure: CIPHERTEXT(k)}}")
 		_, diags, err := Merge(p, s, "dev", fakeSecrets{})
 		require.NoError(t, err)
 		require.Len(t, diags, 1)
@@ -274,7 +293,8 @@ func FuzzProject(f *testing.F) {
 }
 
 func BenchmarkParseLarge(b *testing.B) {
-	text := []byte("name: p\nresources:\n" + strings.Repeat("  r:\n    type: a:b:C\n    properties: {a: 1, b: ${x.y}}\n", 100_000))
+	text := []byte("name: p\nresources:\n" + strings.Repeat("  r:\n    type: a:b:C\n    properties: {a: 1, b: ${x.y}}\n",
+		100_000))
 	b.SetBytes(int64(len(text)))
 	for b.Loop() {
 		Parse(diag.NewSource("p", text))

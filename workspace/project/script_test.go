@@ -15,8 +15,10 @@ func TestReadPluginProgram(t *testing.T) { // F3.17
 		want        PluginProgram
 	}{
 		"a name": {text: "runtime: nodejs\n", want: PluginProgram{Language: "nodejs"}},
-		"with options": {text: "runtime:\n  name: python\n  options: {virtualenv: venv, typed: true}\nrequiredPulumiVersion: '>=3.1.0'\nname: x\n",
-			want: PluginProgram{Language: "python", Options: map[string]any{"virtualenv": "venv", "typed": true}, Requires: ">=3.1.0"}},
+		"with options": {text: "runtime:\n  name: python\n  options: {virtualenv: venv, typed: " +
+			"true}\nrequiredPulumiVersion: '>=3.1.0'\nname: x\n",
+			want: PluginProgram{Language: "python", Options: map[string]any{"virtualenv": "venv", "typed": true},
+				Requires: ">=3.1.0"}},
 		"no language": {text: "name: x\n"},
 		"a list":      {text: "runtime: [a]\n", wrong: "runtime is a name, or has `name` and `options`"},
 		"no YAML":     {text: "runtime: {\n", wrong: "cannot be read"},

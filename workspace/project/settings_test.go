@@ -240,7 +240,8 @@ func TestJSONFile(t *testing.T) {
 	path, err := ParseKeyPath("o.n[0]", "p")
 	require.NoError(t, err)
 	require.NoError(t, s.SetPath(path, Coerce("7")))
-	require.JSONEq(t, `{"encryptionsalt":"v1:x","config":{"p:b":"<1>","p:a":{"secure":"v1:y"},"p:o":{"n":[7]}}}`, saved(t, s))
+	require.JSONEq(t, `{"encryptionsalt":"v1:x","config":{"p:b":"<1>","p:a":{"secure":"v1:y"},"p:o":{"n":[7]}}}`,
+		saved(t, s))
 	again := settings(t, saved(t, s))
 	require.Equal(t, "<1>", again.Entry(Key{"p", "b"}).Data())
 	require.True(t, again.Entry(Key{"p", "a"}).IsSecret())
@@ -319,7 +320,8 @@ func TestStackKeys(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{
 		"Pulumi.dev.yaml": "config: {p:a: 1, b: 2}\n", "Pulumi.prod.yaml": "config: {p:b: 3, aws:region: x}\n",
-		"Pulumi.broken.yaml": "config: [\n", "Pulumi.yaml": "name: p\nconfig: {p:no: 1}\n", "other.yaml": "config: {p:no: 1}\n",
+		"Pulumi.broken.yaml": "config: [\n", "Pulumi.yaml": "name: p\nconfig: {p:no: 1}\n",
+		"other.yaml": "config: {p:no: 1}\n",
 	} {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
@@ -336,7 +338,8 @@ func TestTemplateFields(t *testing.T) {
 	t.Parallel()
 	for text, summaries := range map[string][]string{
 		"name: p\ntemplate: {config: {a: {value: x, anything: y}}, other: z}\n": nil,
-		"name: p\ntemplate: {config: {a: {descripton: x}}}\n":                   {"unknown key descripton in template.config.a; did you mean description?"},
+		"name: p\ntemplate: {config: {a: {descripton: x}}}\n": {"unknown key descripton in " +
+			"template.config.a; did you mean description?"},
 	} {
 		_, diags := Parse(diag.NewSource("Pulumi.yaml", []byte(text)))
 		var found []string

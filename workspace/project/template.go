@@ -11,7 +11,8 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// Template is what a project file says about projects that are made from it: its section `template`, in Pulumi's own form.
+// Template is what a project file says about projects that are made from it: its section `template`, in Pulumi's own
+// form.
 type Template struct {
 	Description string // of the template, or else of the project; empty when it has none
 	Quickstart  string // what to do after a project has been made; may be empty
@@ -52,7 +53,8 @@ func ReadTemplate(src *diag.Source) (*Template, diag.Diagnostics) {
 		}
 		return ""
 	}
-	fields := d.openFields("template", byName["template"], "displayName", "description", "quickstart", "important", "metadata", "config")
+	fields := d.openFields("template", byName["template"], "displayName", "description", "quickstart", "important",
+		"metadata", "config")
 	t.Description = text("template.description", fields["description"].value)
 	t.Quickstart = text("template.quickstart", fields["quickstart"].value)
 	if own := text("description", byName["description"]); t.Description == "" && own != templateDescription {
@@ -86,7 +88,8 @@ func CheckName(name string) error {
 	if projectName.MatchString(name) {
 		return nil
 	}
-	return fmt.Errorf("%q cannot be a project's name: a name has 1 to 100 letters, digits, hyphens, underscores and dots", name)
+	return fmt.Errorf("%q cannot be a project's name: a name has 1 to 100 letters, digits, hyphens, underscores and dots",
+		name)
 }
 
 // Fill is a text of a template with a project's name and description in their places.
@@ -95,8 +98,8 @@ func Fill(text []byte, name, description string) []byte {
 	return bytes.ReplaceAll(text, []byte(templateDescription), []byte(description))
 }
 
-// FromTemplate is the project file of a new project: that of a template with another name and description, filled, and without
-// its section `template`. All other lines stay as they are. The template has been read without faults.
+// FromTemplate is the project file of a new project: that of a template with another name and description, filled, and
+// without its section `template`. All other lines stay as they are. The template has been read without faults.
 func FromTemplate(text []byte, name, description string) ([]byte, error) {
 	doc := &yaml.Node{}
 	if err := yaml.Unmarshal(text, doc); err != nil {

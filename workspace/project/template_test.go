@@ -10,8 +10,10 @@ import (
 // A template in Pulumi's own form: defaults may be numbers and booleans, keys may have namespaces.
 func TestReadTemplate(t *testing.T) {
 	t.Parallel()
-	text := "name: ${PROJECT}\ndescription: ${DESCRIPTION}\nruntime: yaml\ntemplate:\n  description: A web server\n  quickstart: Look.\n" +
-		"  important: true\n  config:\n    aws:region: {description: Where, default: eu}\n    count: {default: 2}\n    key: {secret: true}\n"
+	text := "name: ${PROJECT}\ndescription: ${DESCRIPTION}\nruntime: yaml\ntemplate:\n  description: A web server\n  " +
+		"quickstart: Look.\n" +
+		"  important: true\n  config:\n    aws:region: {description: Where, default: eu}\n    count: {default: 2}\n    " +
+		"key: {secret: true}\n"
 	got, found := ReadTemplate(diag.NewSource("Pulumi.yaml", []byte(text)))
 	require.Empty(t, found)
 	require.Equal(t, &Template{Description: "A web server", Quickstart: "Look.", Config: []TemplateValue{
@@ -31,14 +33,19 @@ func TestFromTemplate(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ text, description, want string }{
 		"placeholders": {
-			"# Top.\nname: ${PROJECT}\ndescription: ${DESCRIPTION}\nruntime: yaml\n\n# About the template.\ntemplate:\n  config:\n    a: {}\n\n# What there is.\noutputs:\n  it: ${PROJECT} # stays\n",
-			"Words", "# Top.\nname: site\ndescription: Words\nruntime: yaml\n\n# What there is.\noutputs:\n  it: site # stays\n"},
-		"texts that YAML reads otherwise": {"runtime: yaml\nname: x\n", "yes: #1", "runtime: yaml\nname: site\ndescription: 'yes: #1'\n"},
-		"no description":                  {"name: x\ndescription: |\n  two\n  lines\nruntime: yaml\n", "", "name: site\nruntime: yaml\n"},
-		"no name":                         {"runtime: yaml\n", "", "name: site\nruntime: yaml\n"},
-		"template last":                   {"name: x\nruntime: yaml\ntemplate:\n  description: d\n", "", "name: site\nruntime: yaml\n"},
-		"a byte order mark":               {"\xef\xbb\xbfname: x\nruntime: yaml\n", "", "name: site\nruntime: yaml\n"},
-		"no line break at the end":        {"name: x\nruntime: yaml", "", "name: site\nruntime: yaml\n"},
+			"# Top.\nname: ${PROJECT}\ndescription: ${DESCRIPTION}\nruntime: yaml\n\n# About the template.\ntemplate:\n  " +
+				"config:\n    a: {}\n\n# What there is.\noutputs:\n  it: ${PROJECT} # stays\n",
+			"Words",
+			"# Top.\nname: site\ndescription: Words\nruntime: yaml\n\n# What there is.\noutputs:\n  it: site # stays\n"},
+		"texts that YAML reads otherwise": {"runtime: yaml\nname: x\n", "yes: #1",
+			"runtime: yaml\nname: site\ndescription: 'yes: #1'\n"},
+		"no description": {"name: x\ndescription: |\n  two\n  lines\nruntime: yaml\n", "",
+			"name: site\nruntime: yaml\n"},
+		"no name": {"runtime: yaml\n", "", "name: site\nruntime: yaml\n"},
+		"template last": {"name: x\nruntime: yaml\ntemplate:\n  description: d\n", "",
+			"name: site\nruntime: yaml\n"},
+		"a byte order mark":        {"\xef\xbb\xbfname: x\nruntime: yaml\n", "", "name: site\nruntime: yaml\n"},
+		"no line break at the end": {"name: x\nruntime: yaml", "", "name: site\nruntime: yaml\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -1,5 +1,6 @@
-// Package sources bundles the source files that programs name: the code of dynamic types (D15), and what fn::bundle makes archives of. It starts no process and
-// follows no import out of the project, unless a folder node_modules has it. It refuses to know what the code is for.
+// Package sources bundles the source files that programs name: the code of dynamic types (D15), and what fn::bundle
+// makes archives of. It starts no process and follows no import out of the project, unless a folder node_modules has
+// it. It refuses to know what the code is for.
 package sources
 
 import (
@@ -21,8 +22,8 @@ import (
 //go:embed stub.cjs
 var stub string
 
-// Sources bundles files and remembers the source maps, by which errors of running code find their line. The zero Sources
-// is ready to use and safe for concurrent use.
+// Sources bundles files and remembers the source maps, by which errors of running code find their line. The zero
+// Sources is ready to use and safe for concurrent use.
 type Sources struct {
 	// Confined says that folders node_modules, too, must stay below the program's folder.
 	Confined bool
@@ -37,7 +38,8 @@ func (s *Sources) Bundle(_ context.Context, dir, source string) (*check.Bundle, 
 	if err != nil {
 		return nil, nil, err
 	}
-	b, err := bundle.Make(bundle.Options{Dir: dir, Source: source, Confined: s.Confined, Stubs: map[string]string{"@pulumi/pulumi": stub}})
+	b, err := bundle.Make(bundle.Options{Dir: dir, Source: source, Confined: s.Confined,
+		Stubs: map[string]string{"@pulumi/pulumi": stub}})
 	if faults := faultsOf(err, source); faults != nil {
 		return nil, faults, nil
 	}
@@ -77,8 +79,8 @@ func (s *Sources) handler(dir string, r check.HandlerSource) (*bundle.Bundle, er
 		return nil, err
 	}
 	entry := path.Clean(strings.ReplaceAll(r.Entry, "\\", "/"))
-	return bundle.Make(bundle.Options{Dir: dir, Source: entry, Confined: s.Confined, External: r.External, Minify: r.Minify,
-		Handler: &bundle.Handler{Export: r.Export, Captured: r.Captured}})
+	return bundle.Make(bundle.Options{Dir: dir, Source: entry, Confined: s.Confined, External: r.External,
+		Minify: r.Minify, Handler: &bundle.Handler{Export: r.Export, Captured: r.Captured}})
 }
 
 // faultsOf are the faults that an error lists, each with a place; nil for another error, and for none.

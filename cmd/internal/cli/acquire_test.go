@@ -24,7 +24,8 @@ import (
 
 // playDrawer is the life of this test binary as a plugin; its folder is in DRAWER.
 func playDrawer() {
-	if err := plugin.ServeMain(context.Background(), &drawer.Provider{Dir: os.Getenv("DRAWER")}, os.Stdout, os.Args[len(os.Args)-1]); err != nil {
+	if err := plugin.ServeMain(context.Background(), &drawer.Provider{Dir: os.Getenv("DRAWER")}, os.Stdout,
+		os.Args[len(os.Args)-1]); err != nil {
 		os.Exit(1)
 	}
 }
@@ -40,7 +41,8 @@ func drawerArchive(t *testing.T) (archive []byte, sum string) {
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
 	w := tar.NewWriter(z)
-	require.NoError(t, w.WriteHeader(&tar.Header{Name: "pulumi-resource-drawer", Mode: 0o755, Size: int64(len(script)), Typeflag: tar.TypeReg}))
+	require.NoError(t, w.WriteHeader(&tar.Header{Name: "pulumi-resource-drawer", Mode: 0o755, Size: int64(len(script)),
+		Typeflag: tar.TypeReg}))
 	_, err = w.Write([]byte(script))
 	require.NoError(t, err)
 	require.NoError(t, w.Close())
@@ -58,8 +60,9 @@ func (r redirected) RoundTrip(q *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(there)
 }
 
-// A plugin that is missing is downloaded when it is needed, from where the program, the lock file or custom say, if it is
-// the one that was meant; and where that cannot be, people read which plugin, which version and which command (F2.32–F2.35).
+// A plugin that is missing is downloaded when it is needed, from where the program, the lock file or custom say, if it
+// is the one that was meant; and where that cannot be, people read which plugin, which version and which command
+// (F2.32–F2.35).
 func TestAcquisition(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
@@ -68,7 +71,8 @@ func TestAcquisition(t *testing.T) {
 	archive, sum := drawerArchive(t)
 	asset := "/pulumi-resource-drawer-v1.0.0-" + plugin.Platform() + ".tar.gz"
 	lock := func(sum string) string {
-		return `{"version": 1, "plugins": [{"name": "drawer", "version": "1.0.0", "checksums": {"` + plugin.Platform() + `": "` + sum + `"}}]}`
+		return `{"version": 1, "plugins": [{"name": "drawer", "version": "1.0.0", "checksums": {"` + plugin.Platform() +
+			`": "` + sum + `"}}]}`
 	}
 	const version, command = "version: 1.0.0", "install it with: yamlhost plugin install resource drawer 1.0.0"
 	for name, c := range map[string]struct {
@@ -80,31 +84,41 @@ func TestAcquisition(t *testing.T) {
 		want    []string // in what is said
 		wrong   bool
 	}{
-		"from the URL that the program names": {options: version + ", pluginDownloadURL: 'https://mirror.test/$${NAME}/$${VERSION}'",
+		"from the URL that the program names": {options: version +
+			", pluginDownloadURL: 'https://mirror.test/$${NAME}/$${VERSION}'",
 			serves: []string{"/drawer/1.0.0" + asset}, want: []string{"Downloading plugin drawer 1.0.0"}},
-		"from the release of that version": {options: version, serves: []string{"/pulumi/pulumi-drawer/releases/download/v1.0.0" + asset}},
-		"from the other usual server":      {options: version, serves: []string{"/releases/plugins" + asset}},
-		"the newest":                       {serves: []string{"/pulumi/pulumi-drawer/releases/download/v1.0.0" + asset}},
+		"from the release of that version": {options: version,
+			serves: []string{"/pulumi/pulumi-drawer/releases/download/v1.0.0" + asset}},
+		"from the other usual server": {options: version, serves: []string{"/releases/plugins" + asset}},
+		"the newest":                  {serves: []string{"/pulumi/pulumi-drawer/releases/download/v1.0.0" + asset}},
 		"of another owner": {options: version + ", pluginDownloadURL: 'github://api.github.com/joiner'",
 			serves: []string{"/joiner/pulumi-drawer/releases/download/v1.0.0" + asset}},
-		"overridden": {options: version, env: []string{"PULUMI_PLUGIN_DOWNLOAD_URL_OVERRIDES=^github://.*/pulumi-(\\w+)=https://mirror.test/all/$1"},
+		"overridden": {options: version,
+			env:    []string{"PULUMI_PLUGIN_DOWNLOAD_URL_OVERRIDES=^github://.*/pulumi-(\\w+)=https://mirror.test/all/$1"},
 			serves: []string{"/all/drawer" + asset}},
-		"the version of the lock file": {lock: lock(sum), serves: []string{"/pulumi/pulumi-drawer/releases/download/v1.0.0" + asset}},
-		"not the one of the lock file": {lock: lock(strings.Repeat("0", 64)), serves: []string{"/pulumi/pulumi-drawer/releases/download/v1.0.0" + asset},
-			wrong: true, want: []string{"has the SHA-256 " + sum + ", and 0000", "nothing was installed", command}},
+		"the version of the lock file": {lock: lock(sum), serves: []string{"/pulumi/pulumi-drawer/releases/download/v1.0.0" +
+			asset}},
+		"not the one of the lock file": {lock: lock(strings.Repeat("0", 64)),
+			serves: []string{"/pulumi/pulumi-drawer/releases/download/v1.0.0" + asset},
+			wrong:  true, want: []string{"has the SHA-256 " + sum + ", and 0000", "nothing was installed", command}},
 		"nowhere": {options: version, wrong: true, want: []string{"error[Y204]: no provider for package drawer 1.0.0",
 			"it could not be downloaded", "404 Not Found", command}},
-		"nowhere, not even a version": {wrong: true, want: []string{"no version is named", "yamlhost plugin install resource drawer VERSION"}},
-		"offline": {options: version, flags: []string{"--offline"}, serves: []string{"/releases/plugins" + asset}, wrong: true,
-			want: []string{"it was not downloaded, because --offline forbids that", command}},
-		"forbidden": {options: version, env: []string{"PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION=1"}, serves: []string{"/releases/plugins" + asset},
-			wrong: true, want: []string{"because PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION forbids that", command}},
-		"forbidden, with a URL": {options: version + ", pluginDownloadURL: 'https://mirror.test/x'", flags: []string{"--offline"}, wrong: true,
+		"nowhere, not even a version": {wrong: true, want: []string{"no version is named",
+			"yamlhost plugin install resource drawer VERSION"}},
+		"offline": {options: version, flags: []string{"--offline"}, serves: []string{"/releases/plugins" + asset},
+			wrong: true, want: []string{"it was not downloaded, because --offline forbids that", command}},
+		"forbidden": {options: version, env: []string{"PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION=1"},
+			serves: []string{"/releases/plugins" + asset},
+			wrong:  true, want: []string{"because PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION forbids that", command}},
+		"forbidden, with a URL": {options: version + ", pluginDownloadURL: 'https://mirror.test/x'",
+			flags: []string{"--offline"}, wrong: true,
 			want: []string{command + " --server 'https://mirror.test/x'"}},
-		"from nowhere we know": {options: version + ", pluginDownloadURL: 'ftp://mirror.test/x'", wrong: true, want: []string{"begins with http://"}},
-		"without encryption": {options: version + ", pluginDownloadURL: 'http://mirror.test/x'", wrong: true, serves: []string{"/x" + asset},
-			want: []string{"over https only; --allow-http-plugins allows http"}},
-		"without encryption, allowed": {options: version + ", pluginDownloadURL: 'http://mirror.test/x'", flags: []string{"--allow-http-plugins"}, serves: []string{"/x" + asset}},
+		"from nowhere we know": {options: version + ", pluginDownloadURL: 'ftp://mirror.test/x'", wrong: true,
+			want: []string{"begins with http://"}},
+		"without encryption": {options: version + ", pluginDownloadURL: 'http://mirror.test/x'", wrong: true,
+			serves: []string{"/x" + asset}, want: []string{"over https only; --allow-http-plugins allows http"}},
+		"without encryption, allowed": {options: version + ", pluginDownloadURL: 'http://mirror.test/x'",
+			flags: []string{"--allow-http-plugins"}, serves: []string{"/x" + asset}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -124,7 +138,9 @@ func TestAcquisition(t *testing.T) {
 				http.NotFound(w, r)
 			}))
 			t.Cleanup(server.Close)
-			x := newTerminal(t, "name: acq\nresources:\n  a:\n    type: drawer:Item\n    properties: {title: t, kind: k}\n    options: {"+c.options+"}\n")
+			x := newTerminal(t,
+				"name: acq\nresources:\n  a:\n    type: drawer:Item\n    properties: {title: t, kind: k}\n    options: {"+c.options+
+					"}\n")
 			x.world.HTTP = &http.Client{Transport: redirected{server}}
 			x.world.Env = append(append(x.world.Env, "DRAWER="+t.TempDir(), "HOME="+x.world.Home), c.env...)
 			if c.lock != "" {
@@ -179,15 +195,16 @@ func TestLookingAsksNoNetwork(t *testing.T) {
 	}
 }
 
-// Nothing is downloaded and run without a checksum that is locked or that somebody has accepted: people are asked, and where nobody
-// can be asked the command stops before anything is done (F2.34).
+// Nothing is downloaded and run without a checksum that is locked or that somebody has accepted: people are asked, and
+// where nobody can be asked the command stops before anything is done (F2.34).
 func TestNewPlugins(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
 		t.Skip("the plugin is a script for a shell")
 	}
 	archive, _ := drawerArchive(t)
-	const program = "name: acq\nresources:\n  pet: {type: random:RandomPet}\n  a:\n    type: drawer:Item\n    properties: {title: t, kind: k}\n    options: {version: 1.0.0}\n"
+	const program = "name: acq\nresources:\n  pet: {type: random:RandomPet}\n  a:\n    type: drawer:Item\n    " +
+		"properties: {title: t, kind: k}\n    options: {version: 1.0.0}\n"
 	for name, c := range map[string]struct {
 		args    []string
 		answers []string
@@ -198,20 +215,33 @@ func TestNewPlugins(t *testing.T) {
 		asked   bool // the server
 		want    string
 	}{
-		"run":                        {args: []string{"run", "-s", "dev"}, code: 12, want: "--accept-new-plugins accepts what comes"},
-		"run, accepted":              {args: []string{"run", "-s", "dev", "--accept-new-plugins"}, asked: true, want: "Downloading"},
-		"preview, yes":               {args: []string{"preview"}, answers: []string{"yes"}, asked: true, want: "yamlhost.lock.json does not have it. Download it from its publisher and run it?"},
-		"preview, no":                {args: []string{"preview"}, answers: []string{"no"}, code: 12, want: "you declined it"},
-		"preview without a terminal": {args: []string{"preview"}, silent: true, code: 12, want: "--accept-new-plugins accepts"},
-		"up, yes":                    {args: []string{"up", "--yes"}, answers: []string{"yes"}, asked: true, want: "Downloading"},
-		"up without a terminal":      {args: []string{"up", "--yes"}, silent: true, code: 12, want: "--accept-new-plugins accepts"},
-		"destroy":                    {args: []string{"destroy", "--yes", "--skip-preview"}, made: true, silent: true, code: 1, want: "nothing was done: no provider plugin for package drawer 1.0.0"},
-		"destroy, yes":               {args: []string{"destroy", "--yes"}, made: true, answers: []string{"yes"}, asked: true, want: "Downloading"},
-		"destroy, no":                {args: []string{"destroy", "--yes"}, made: true, answers: []string{"no"}, code: 1, want: "you declined it"},
-		"up that deletes":            {args: []string{"up", "--yes"}, made: true, next: onePet, silent: true, code: 1, want: "nothing was done"},
-		"up that deletes, accepted":  {args: []string{"up", "--yes", "--accept-new-plugins"}, made: true, next: onePet, silent: true, asked: true, want: "Downloading"},
-		"refresh":                    {args: []string{"refresh", "--yes"}, made: true, silent: true, code: 1, want: "nothing was done"},
-		"refresh, accepted":          {args: []string{"refresh", "--yes", "--accept-new-plugins"}, made: true, silent: true, asked: true, want: "Downloading"},
+		"run": {args: []string{"run", "-s", "dev"}, code: 12,
+			want: "--accept-new-plugins accepts what comes"},
+		"run, accepted": {args: []string{"run", "-s", "dev", "--accept-new-plugins"}, asked: true,
+			want: "Downloading"},
+		"preview, yes": {args: []string{"preview"}, answers: []string{"yes"}, asked: true,
+			want: "yamlhost.lock.json does not have it. Download it from its publisher and run it?"},
+		"preview, no": {args: []string{"preview"}, answers: []string{"no"}, code: 12, want: "you declined it"},
+		"preview without a terminal": {args: []string{"preview"}, silent: true, code: 12,
+			want: "--accept-new-plugins accepts"},
+		"up, yes": {args: []string{"up", "--yes"}, answers: []string{"yes"}, asked: true,
+			want: "Downloading"},
+		"up without a terminal": {args: []string{"up", "--yes"}, silent: true, code: 12,
+			want: "--accept-new-plugins accepts"},
+		"destroy": {args: []string{"destroy", "--yes", "--skip-preview"}, made: true, silent: true,
+			code: 1, want: "nothing was done: no provider plugin for package drawer 1.0.0"},
+		"destroy, yes": {args: []string{"destroy", "--yes"}, made: true, answers: []string{"yes"}, asked: true,
+			want: "Downloading"},
+		"destroy, no": {args: []string{"destroy", "--yes"}, made: true, answers: []string{"no"}, code: 1,
+			want: "you declined it"},
+		"up that deletes": {args: []string{"up", "--yes"}, made: true, next: onePet, silent: true, code: 1,
+			want: "nothing was done"},
+		"up that deletes, accepted": {args: []string{"up", "--yes", "--accept-new-plugins"}, made: true, next: onePet,
+			silent: true, asked: true, want: "Downloading"},
+		"refresh": {args: []string{"refresh", "--yes"}, made: true, silent: true, code: 1,
+			want: "nothing was done"},
+		"refresh, accepted": {args: []string{"refresh", "--yes", "--accept-new-plugins"}, made: true, silent: true,
+			asked: true, want: "Downloading"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -236,7 +266,8 @@ func TestNewPlugins(t *testing.T) {
 				asked.Store(0)
 			}
 			if c.next != "" {
-				require.NoError(t, os.WriteFile(filepath.Join(x.world.Dir, "Pulumi.yaml"), []byte(strings.Replace(c.next, "one", "acq", 1)), 0o600))
+				require.NoError(t, os.WriteFile(filepath.Join(x.world.Dir, "Pulumi.yaml"),
+					[]byte(strings.Replace(c.next, "one", "acq", 1)), 0o600))
 			}
 			x.streams.InTerminal = !c.silent
 			state := filepath.Join(x.world.Dir, "..", "state", ".pulumi", "stacks", "acq", "dev.json")
@@ -265,7 +296,9 @@ func TestInstalledIsAsLocked(t *testing.T) {
 		t.Skip("the plugin is a script for a shell")
 	}
 	archive, _ := drawerArchive(t)
-	x := newTerminal(t, "name: acq\nresources:\n  a:\n    type: drawer:Item\n    properties: {title: t, kind: k}\n    options: {version: 1.0.0}\n")
+	x := newTerminal(t,
+		"name: acq\nresources:\n  a:\n    type: drawer:Item\n    properties: {title: t, kind: k}\n    options: {version: "+
+			"1.0.0}\n")
 	x.world.Env = append(x.world.Env, "DRAWER="+t.TempDir(), "HOME="+x.world.Home)
 	file := filepath.Join(t.TempDir(), "drawer.tar.gz")
 	require.NoError(t, os.WriteFile(file, archive, 0o600))

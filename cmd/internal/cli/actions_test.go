@@ -27,7 +27,8 @@ outputs:
   next: ${next.id}
 `
 
-// TestActionsKeepState deploys a program, changes it as an editor does, and deploys it again: the resources stay the same.
+// TestActionsKeepState deploys a program, changes it as an editor does, and deploys it again: the resources stay the
+// same.
 func TestActionsKeepState(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(t *testing.T, s *editor.Snapshot, path string) []diag.Edit{

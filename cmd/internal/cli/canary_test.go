@@ -38,10 +38,13 @@ func titleOf(v value.Value) string {
 func inEveryForm(text string) string {
 	inJSON, _ := json.Marshal(map[string]string{"k": text})
 	nested, _ := json.Marshal(string(inJSON))
-	forms := []string{"cannot create " + text, fmt.Sprintf("%q", text), string(inJSON), string(nested), url.QueryEscape(text), url.PathEscape(text),
-		"'" + strings.ReplaceAll(text, "'", `'\''`) + "'", hex.EncodeToString([]byte(text)), fmt.Sprintf("%X", text), strings.ReplaceAll(text, "\n", "")}
+	forms := []string{"cannot create " + text, fmt.Sprintf("%q", text), string(inJSON), string(nested),
+		url.QueryEscape(text), url.PathEscape(text),
+		"'" + strings.ReplaceAll(text, "'", `'\''`) + "'", hex.EncodeToString([]byte(text)), fmt.Sprintf("%X", text),
+		strings.ReplaceAll(text, "\n", "")}
 	for i := range 3 {
-		forms = append(forms, base64.StdEncoding.EncodeToString([]byte("user:"[:2+i]+text)), base64.URLEncoding.EncodeToString([]byte(strings.Repeat("-", i)+text+"-")))
+		forms = append(forms, base64.StdEncoding.EncodeToString([]byte("user:"[:2+i]+text)),
+			base64.URLEncoding.EncodeToString([]byte(strings.Repeat("-", i)+text+"-")))
 	}
 	return strings.Join(append(forms, strings.Split(text, "\n")...), "\n")
 }
@@ -69,7 +72,8 @@ func (g gossip) Update(ctx context.Context, r provider.UpdateRequest) (provider.
 
 func (g gossip) Check(ctx context.Context, r provider.CheckRequest) (provider.CheckResponse, error) {
 	if strings.HasSuffix(r.Name, "-check") {
-		return provider.CheckResponse{Inputs: r.News, Failures: []provider.Failure{{Property: "title", Reason: "nobody is called " + titleOf(r.News)}}}, nil
+		return provider.CheckResponse{Inputs: r.News, Failures: []provider.Failure{{Property: "title",
+			Reason: "nobody is called " + titleOf(r.News)}}}, nil
 	}
 	return g.Provider.Check(ctx, r)
 }
@@ -130,7 +134,8 @@ outputs:
 	reports := 0
 	run(0, "stack", "init", "dev")
 	run(0, "config", "set", "--secret", "word", "canary-config")
-	for _, extra := range []string{"", "  x-create: {type: drawer:Item, properties: {title: {fn::secret: \"canary-\\\"quoted\\\"\\nlines\"}, kind: k}}",
+	for _, extra := range []string{"",
+		"  x-create: {type: drawer:Item, properties: {title: {fn::secret: \"canary-\\\"quoted\\\"\\nlines\"}, kind: k}}",
 		"  x-partial: {type: drawer:Item, properties: {title: \"${word}\", kind: k}}",
 		"  x-check: {type: drawer:Item, properties: {title: \"${word}\", kind: k}}"} {
 		text := strings.ReplaceAll(fmt.Sprintf(program, extra), "outputs:", "outputs:")
@@ -144,21 +149,26 @@ outputs:
 			preview = 14
 		}
 		reports++
-		run(preview, append([]string{"preview", "--diff"}, allKinds(filepath.Join(root, fmt.Sprintf("reports%d", reports)))...)...)
+		run(preview, append([]string{"preview", "--diff"},
+			allKinds(filepath.Join(root, fmt.Sprintf("reports%d", reports)))...)...)
 		run(preview, "preview", "--json")
 		reports++
-		run(code, append([]string{"up", "--yes", "--diff"}, allKinds(filepath.Join(root, fmt.Sprintf("reports%d", reports)))...)...)
+		run(code, append([]string{"up", "--yes", "--diff"},
+			allKinds(filepath.Join(root, fmt.Sprintf("reports%d", reports)))...)...)
 		run(code, "up", "--yes", "--json", "--skip-preview")
 	}
 	for _, canary := range []string{"63616e6172792d", "63616E6172792D", "Y2FuYXJ5", "NhbmFyeS", "jYW5hcnkt"} {
 		require.Contains(t, inEveryForm("canary-config"), canary)
 	}
-	require.NoError(t, os.WriteFile(filepath.Join(x.world.Dir, "Pulumi.yaml"), []byte(strings.Replace(fmt.Sprintf(program, ""), "canary-program", "canary-other", 1)), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(x.world.Dir, "Pulumi.yaml"),
+		[]byte(strings.Replace(fmt.Sprintf(program, ""), "canary-program", "canary-other", 1)), 0o600))
 	run(14, "up", "--yes", "--diff")
 	run(14, "up", "--yes", "--json", "--skip-preview")
 	run(0, "refresh", "--yes", "--diff")
-	for _, args := range [][]string{{"stack"}, {"stack", "output"}, {"stack", "output", "--json"}, {"stack", "export"}, {"stack", "history"},
-		{"stack", "history", "--json"}, {"config"}, {"config", "--json"}, {"state", "verify"}, {"graph"}, {"destroy", "--yes", "--json"}} {
+	for _, args := range [][]string{{"stack"}, {"stack", "output"}, {"stack", "output", "--json"}, {"stack", "export"},
+		{"stack", "history"},
+		{"stack", "history", "--json"}, {"config"}, {"config", "--json"}, {"state", "verify"}, {"graph"},
+		{"destroy", "--yes", "--json"}} {
 		run(0, args...)
 	}
 	require.NoError(t, filepath.WalkDir(root, func(path string, d os.DirEntry, err error) error {

@@ -72,7 +72,8 @@ func TestCommentIsChanged(t *testing.T) {
 			return []string{"GITHUB_API_URL=" + url, "GITHUB_REPOSITORY=o/r", "PR_NUMBER=3", "GITHUB_TOKEN=hush"}
 		},
 		"gitlab": func(url string) []string {
-			return []string{"GITLAB_CI=true", "CI_API_V4_URL=" + url, "CI_PROJECT_ID=5", "CI_MERGE_REQUEST_IID=3", "GITLAB_TOKEN=hush"}
+			return []string{"GITLAB_CI=true", "CI_API_V4_URL=" + url, "CI_PROJECT_ID=5", "CI_MERGE_REQUEST_IID=3",
+				"GITLAB_TOKEN=hush"}
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -126,7 +127,8 @@ func TestRunScriptLeavesReports(t *testing.T) {
 		return cmd.ProcessState.ExitCode()
 	}
 	require.Equal(t, 0, run("out", "preview"))
-	require.NoError(t, os.WriteFile(filepath.Join(x.world.Dir, "Pulumi.yaml"), []byte(strings.Replace(onePet, "RandomPet", "RandomPte", 1)), 0o644))
+	require.NoError(t, os.WriteFile(filepath.Join(x.world.Dir, "Pulumi.yaml"),
+		[]byte(strings.Replace(onePet, "RandomPet", "RandomPte", 1)), 0o644))
 	require.Equal(t, 12, run("failed", "preview"))
 	for _, folder := range []string{"out", "failed"} {
 		for _, name := range []string{"report.md", "report.html", "report.json", "report.sarif", "junit.xml", "exit-code"} {
@@ -140,7 +142,8 @@ func TestRunScriptLeavesReports(t *testing.T) {
 // The recipes are YAML, and name scripts that are there.
 func TestRecipesAreRead(t *testing.T) {
 	t.Parallel()
-	for _, path := range []string{"ci/github/action.yml", "ci/gitlab/templates/yamlhost.yml", "ci/azure/azure-pipelines.yml", ".pre-commit-hooks.yaml"} {
+	for _, path := range []string{"ci/github/action.yml", "ci/gitlab/templates/yamlhost.yml",
+		"ci/azure/azure-pipelines.yml", ".pre-commit-hooks.yaml"} {
 		text, err := os.ReadFile(filepath.Join("../../..", path))
 		require.NoError(t, err)
 		for _, document := range strings.Split(string(text), "\n---\n") {

@@ -149,25 +149,43 @@ func newRoot(a *console.Console, measured *profile) *cobra.Command {
 	flags.StringVar(&a.Global.Color, "color", "auto", "colour the output: always, never, raw or auto")
 	flags.BoolVar(&a.Global.NonInteractive, "non-interactive", false, "never ask, as without a terminal")
 	flags.BoolVar(&a.Global.Offline, "offline", false, "download no plugin")
-	flags.BoolVar(&a.Global.AllowHTTP, "allow-http-plugins", false, "download plugins over http too, on which others can change what comes")
-	flags.StringSliceVar(&a.Global.PassEnv, "pass-env", nil, "let plugins and commands inherit this variable although it opens secrets, such as PGPASSWORD")
+	flags.BoolVar(&a.Global.AllowHTTP, "allow-http-plugins", false,
+		"download plugins over http too, on which others can change what comes")
+	flags.StringSliceVar(&a.Global.PassEnv, "pass-env", nil,
+		"let plugins and commands inherit this variable although it opens secrets, such as PGPASSWORD")
 	flags.IntVarP(&a.Global.Verbose, "verbose", "v", 0, "show more detail")
 	console.Hide(flags, "verbose")
-	flags.StringVar(&profileDir, "profile", "", "write profiles of the command (CPU, heap, mutexes) and a trace to this folder")
+	flags.StringVar(&profileDir, "profile", "",
+		"write profiles of the command (CPU, heap, mutexes) and a trace to this folder")
 	console.Hide(flags, "profile")
-	for _, name := range []string{"logtostderr", "logflow", "emoji", "disable-integrity-checking", "fully-qualify-stack-names"} {
-		flags.BoolP(name, map[string]string{"emoji": "e", "fully-qualify-stack-names": "Q"}[name], false, "accepted for compatibility, without effect")
+	for _, name := range []string{"logtostderr", "logflow", "emoji", "disable-integrity-checking",
+		"fully-qualify-stack-names"} {
+		flags.BoolP(name, map[string]string{"emoji": "e", "fully-qualify-stack-names": "Q"}[name], false,
+			"accepted for compatibility, without effect")
 		console.Hide(flags, name)
 	}
 	root.SetFlagErrorFunc(console.FlagError)
 	root.AddCommand(
 		newcmd.NewNew(a, console.Bind(a, newcmd.New)), doctorcmd.NewDoctor(a, console.Bind(a, doctorcmd.Doctor)),
-		deploycmd.NewRun(a, console.Bind(a, operation.Run)), deploycmd.NewPreview(a, console.Bind(a, operation.Preview)), deploycmd.NewPlan(a, console.Bind(a, operation.Preview), plancmd.NewShow(a)), deploycmd.NewUp(a, console.Bind(a, operation.Up)), deploycmd.NewDrift(a, console.Bind(a, operation.Drift)), deploycmd.NewRefresh(a, console.Bind(a, operation.Refresh)), deploycmd.NewDestroy(a, console.Bind(a, operation.Destroy)), deploycmd.NewImport(a, console.Bind(a, deploycmd.ImportResources)),
-		checkcmd.NewCheck(a, console.Bind(a, checkcmd.Check)), checkcmd.NewFormat(a, console.Bind(a, checkcmd.Format)), explaincmd.NewExplain(a, console.Bind(a, explaincmd.Explain)), schemacmd.NewSchema(a, console.Bind(a, schemacmd.Schema)), graphcmd.NewGraph(a, console.Bind(a, graphcmd.Graph)), functionscmd.NewFunctions(a, console.Bind(a, functionscmd.Functions)), lspcmd.NewLSP(a, func(ctx context.Context) error { return lspcmd.Lsp(ctx, a, inside(a)) }),
+		deploycmd.NewRun(a, console.Bind(a, operation.Run)), deploycmd.NewPreview(a, console.Bind(a, operation.Preview)),
+		deploycmd.NewPlan(a, console.Bind(a, operation.Preview), plancmd.NewShow(a)),
+		deploycmd.NewUp(a, console.Bind(a, operation.Up)), deploycmd.NewDrift(a, console.Bind(a, operation.Drift)),
+		deploycmd.NewRefresh(a, console.Bind(a, operation.Refresh)),
+		deploycmd.NewDestroy(a, console.Bind(a, operation.Destroy)),
+		deploycmd.NewImport(a, console.Bind(a, deploycmd.ImportResources)),
+		checkcmd.NewCheck(a, console.Bind(a, checkcmd.Check)), checkcmd.NewFormat(a, console.Bind(a, checkcmd.Format)),
+		explaincmd.NewExplain(a, console.Bind(a, explaincmd.Explain)),
+		schemacmd.NewSchema(a, console.Bind(a, schemacmd.Schema)), graphcmd.NewGraph(a, console.Bind(a, graphcmd.Graph)),
+		functionscmd.NewFunctions(a, console.Bind(a, functionscmd.Functions)),
+		lspcmd.NewLSP(a, func(ctx context.Context) error { return lspcmd.Lsp(ctx, a, inside(a)) }),
 		mcpcmd.NewMCP(a, func(ctx context.Context, o *mcpcmd.Options) error { return mcpcmd.Serve(ctx, a, o, inside(a)) }),
 		stackcmd.NewStack(a), configcmd.NewConfig(a), statecmd.NewState(a), plugincmd.NewPlugin(a),
-		accountcmd.NewLogin(a, console.Bind(a, accountcmd.Login)), accountcmd.NewLogout(a, console.Bind(a, accountcmd.Logout)), accountcmd.NewWhoami(a, console.Bind(a, accountcmd.Whoami)), cancelcmd.NewCancel(a, console.Bind(a, cancelcmd.Cancel)),
-		aboutcmd.NewAbout(a, console.Bind(a, aboutcmd.About)), newVersion(a), shimcmd.NewShim(func(o *shimcmd.Options) error { return shimcmd.Shim(a, o) }), servecmd.NewServe(a),
+		accountcmd.NewLogin(a, console.Bind(a, accountcmd.Login)),
+		accountcmd.NewLogout(a, console.Bind(a, accountcmd.Logout)),
+		accountcmd.NewWhoami(a, console.Bind(a, accountcmd.Whoami)),
+		cancelcmd.NewCancel(a, console.Bind(a, cancelcmd.Cancel)),
+		aboutcmd.NewAbout(a, console.Bind(a, aboutcmd.About)), newVersion(a),
+		shimcmd.NewShim(func(o *shimcmd.Options) error { return shimcmd.Shim(a, o) }), servecmd.NewServe(a),
 	)
 	console.UsageErrors(root)
 	return root

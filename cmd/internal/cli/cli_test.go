@@ -47,7 +47,8 @@ func newTerminal(t *testing.T, program string, answers ...string) *terminal {
 			return next, nil
 		}}
 	x.world = console.World{Version: "0.1.0", Dir: filepath.Join(dir, "project"), Home: filepath.Join(dir, "home"),
-		Env:     []string{"PULUMI_BACKEND_URL=file://" + filepath.ToSlash(filepath.Join(dir, "state")), "NO_COLOR=1", "TERM=dumb"},
+		Env: []string{"PULUMI_BACKEND_URL=file://" + filepath.ToSlash(filepath.Join(dir, "state")), "NO_COLOR=1",
+			"TERM=dumb"},
 		Process: func() backend.Process { return backend.Process{PID: 7, User: "u", Host: "h"} },
 		HTTP:    &http.Client{Transport: noNetwork{}}}
 	return x
@@ -76,7 +77,8 @@ func TestUpAsks(t *testing.T) {
 		code    int
 		created bool
 	}{
-		"yes": {"yes", 0, true}, "y": {"y", 0, true}, "no": {"no", 1, false}, "nothing": {"", 1, false}, "anything": {"yess", 1, false},
+		"yes": {"yes", 0, true}, "y": {"y", 0, true}, "no": {"no", 1, false}, "nothing": {"", 1, false},
+		"anything": {"yess", 1, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -128,7 +130,8 @@ func TestPassphraseIsAsked(t *testing.T) {
 // D10, E5.50, E5.51, E8.27: the first signal ends gently with 1, the second at once with 8.
 func TestInterrupts(t *testing.T) {
 	t.Parallel()
-	const program = "name: one\nresources:\n  cmd:\n    type: command:local:Command\n    properties: {create: 'touch begun; sleep %s; touch done'}\n"
+	const program = "name: one\nresources:\n  cmd:\n    type: command:local:Command\n    properties: {create: 'touch " +
+		"begun; sleep %s; touch done'}\n"
 	begun := func(t *testing.T, x *terminal) {
 		t.Helper()
 		require.Eventually(t, func() bool {
@@ -188,8 +191,10 @@ func TestOperationFlags(t *testing.T) {
 	cmd := deploycmd.NewUp(a, func(_ context.Context, o *operation.Options) error { got = o; return nil })
 	cmd.SetArgs([]string{"-s", "dev", "-c", "a=1", "-c", "b=x,y", "--refresh", "--diff", "-m", "why"})
 	require.NoError(t, cmd.Execute())
-	require.Equal(t, &operation.Options{Stack: "dev", Config: []string{"a=1", "b=x,y"}, Refresh: "true", Diff: true, Message: "why",
-		Parallel: 3, Yes: true, Flags: map[string]string{"stack": "set", "config": "set", "refresh": "set", "diff": "true", "message": "set"}}, got)
+	require.Equal(t, &operation.Options{Stack: "dev", Config: []string{"a=1", "b=x,y"}, Refresh: "true", Diff: true,
+		Message:  "why",
+		Parallel: 3, Yes: true, Flags: map[string]string{"stack": "set", "config": "set", "refresh": "set", "diff": "true",
+			"message": "set"}}, got)
 }
 
 // Every command has a summary, and what it says of itself is free of the program's inner words.
@@ -213,7 +218,8 @@ func TestLooksSecret(t *testing.T) {
 		key, text string
 		want      bool
 	}{
-		"generated password": {"dbPassword", "kJ8s7Dh2kLq9", true}, "short": {"password", "x", false}, "word": {"passwordPolicy", "aaaaaaaa", false},
+		"generated password": {"dbPassword", "kJ8s7Dh2kLq9", true}, "short": {"password", "x", false},
+		"word":       {"passwordPolicy", "aaaaaaaa", false},
 		"other name": {"zone", "kJ8s7Dh2kLq9", false}, "sentence": {"tokenHelp", "ask the platform team", false},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -229,7 +235,8 @@ func BenchmarkPreviewOfOne(b *testing.B) {
 	world := console.World{Version: "0.1.0", Dir: dir, Home: dir, Env: []string{"PULUMI_BACKEND_URL=file://" + dir}}
 	for b.Loop() {
 		var out, errs bytes.Buffer
-		if code := Run(context.Background(), []string{"run", "--plan-only"}, console.Streams{In: strings.NewReader(""), Out: &out, Err: &errs}, world); code != 0 {
+		if code := Run(context.Background(), []string{"run", "--plan-only"}, console.Streams{In: strings.NewReader(""),
+			Out: &out, Err: &errs}, world); code != 0 {
 			b.Fatal(errs.String())
 		}
 	}

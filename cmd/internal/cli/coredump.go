@@ -8,8 +8,8 @@ import (
 // fault in it: nothing else about them is ours to decide.
 const coreDumpsKey = "YAMLHOST_CORE_DUMPS"
 
-// keepMemoryToOurselves makes sure that a crash writes no image of our memory to a disk: secrets are in it in plain text
-// (D9). What that takes is up to the system; see the file for each. environ is as in os.Environ.
+// keepMemoryToOurselves makes sure that a crash writes no image of our memory to a disk: secrets are in it in plain
+// text (D9). What that takes is up to the system; see the file for each. environ is as in os.Environ.
 func keepMemoryToOurselves(environ []string) {
 	if slices.Contains(environ, coreDumpsKey+"=true") || slices.Contains(environ, coreDumpsKey+"=1") {
 		return

@@ -17,8 +17,8 @@ import (
 	"github.com/yamlhost/yamlhost/value/urn"
 )
 
-// A damaged journal is never passed over: state repair shows what is missing of it, and goes on with the rest once it is told to.
-// What earlier versions set aside as torn comes back as far as the state does not have it.
+// A damaged journal is never passed over: state repair shows what is missing of it, and goes on with the rest once it
+// is told to. What earlier versions set aside as torn comes back as far as the state does not have it.
 func TestRepairOfAJournal(t *testing.T) {
 	t.Parallel()
 	dir, home := t.TempDir(), t.TempDir()
@@ -30,7 +30,8 @@ func TestRepairOfAJournal(t *testing.T) {
 		streams, world := System("0.1.0-test")
 		streams.Out, streams.Err = &said, &said
 		world.Dir, world.Home = dir, home
-		world.Env = []string{"PULUMI_BACKEND_URL=" + url, "PULUMI_HOME=" + filepath.Join(home, ".pulumi"), "HOME=" + home, "PULUMI_CONFIG_PASSPHRASE="}
+		world.Env = []string{"PULUMI_BACKEND_URL=" + url, "PULUMI_HOME=" + filepath.Join(home, ".pulumi"), "HOME=" + home,
+			"PULUMI_CONFIG_PASSPHRASE="}
 		code := Run(context.Background(), args, streams, world)
 		return said.String(), code
 	}
@@ -52,8 +53,8 @@ func TestRepairOfAJournal(t *testing.T) {
 		ends = append(ends, len(data))
 	}
 	for i := 1; i <= 5; i++ {
-		r := &state.Resource{URN: urn.New("dev", "p", "", "t:i:R", fmt.Sprint("r", i)), Type: "t:i:R", Custom: true, ID: fmt.Sprint("id", i),
-			Inputs: value.EmptyMap(), Outputs: value.EmptyMap()}
+		r := &state.Resource{URN: urn.New("dev", "p", "", "t:i:R", fmt.Sprint("r", i)), Type: "t:i:R", Custom: true,
+			ID: fmt.Sprint("id", i), Inputs: value.EmptyMap(), Outputs: value.EmptyMap()}
 		put(journal.Entry{Step: int64(i), Begin: &state.Operation{Resource: r, Kind: state.Creating}})
 		put(journal.Entry{Step: int64(i), Add: []journal.Amended{{ID: journal.ID(i), Resource: r}}})
 	}

@@ -41,8 +41,8 @@ func (u unreads) Load(ctx context.Context, p provider.Package) (provider.Provide
 	return unread{u.Provider, u.why}, nil
 }
 
-// Drift is told from the state and from the program, rules ignore what does not matter, and what could not be looked at is
-// never "no drift".
+// Drift is told from the state and from the program, rules ignore what does not matter, and what could not be looked at
+// is never "no drift".
 func TestDrift(t *testing.T) {
 	t.Parallel()
 	x, d := reportWorld(t)
@@ -79,7 +79,8 @@ func TestDrift(t *testing.T) {
 		x.program(t, "red", "small", "")
 		program, err := os.ReadFile(filepath.Join(x.world.Dir, "Pulumi.yaml"))
 		require.NoError(t, err)
-		require.NoError(t, os.WriteFile(filepath.Join(x.world.Dir, "Pulumi.yaml"), append(program, "options:\n  drift:\n    ignore:\n"+list...), 0o644))
+		require.NoError(t, os.WriteFile(filepath.Join(x.world.Dir, "Pulumi.yaml"),
+			append(program, "options:\n  drift:\n    ignore:\n"+list...), 0o644))
 	}
 	rules("      - {type: 'drawer:**', property: t*, reason: painters}\n")
 	require.Contains(t, drift(0), "Ignored: title of box differs from the state (painters)")

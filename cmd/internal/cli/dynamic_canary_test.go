@@ -10,8 +10,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestDynamicCanaries gives secrets to the code of a dynamic type by configuration and inputs, to a bundle, a transform and a
-// message. The code says all that it hears. None of it is in plain text in any output, state, journal, history or backup.
+// TestDynamicCanaries gives secrets to the code of a dynamic type by configuration and inputs, to a bundle, a transform
+// and a message. The code says all that it hears. None of it is in plain text in any output, state, journal, history or
+// backup.
 func TestDynamicCanaries(t *testing.T) {
 	t.Parallel()
 	path := needInterpreters(t)

@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestResourcesOfPulumisSDK takes a dynamic resource of Pulumi's Node.js SDK through its life, with that SDK's own provider: the
-// text of the closure is an input, as programs in TypeScript leave it in their states.
+// TestResourcesOfPulumisSDK takes a dynamic resource of Pulumi's Node.js SDK through its life, with that SDK's own
+// provider: the text of the closure is an input, as programs in TypeScript leave it in their states.
 func TestResourcesOfPulumisSDK(t *testing.T) {
 	t.Parallel()
 	sdk := os.Getenv("YAMLHOST_PULUMI_NODE")
@@ -18,12 +18,14 @@ func TestResourcesOfPulumisSDK(t *testing.T) {
 	}
 	path := needInterpreters(t)
 	program := func(text string) string {
-		return "name: sdk\nruntime: yaml\nconfig: {color: {default: red}}\nresources:\n  note:\n    type: pulumi-nodejs:dynamic:Resource\n    properties:\n" +
-			"      __provider: {fn::readFile: provider.js}\n      text: " + text + "\noutputs: {text: \"${note.text}\", color: \"${note.color}\"}\n"
+		return "name: sdk\nruntime: yaml\nconfig: {color: {default: red}}\nresources:\n  note:\n    type: " +
+			"pulumi-nodejs:dynamic:Resource\n    properties:\n" +
+			"      __provider: {fn::readFile: provider.js}\n      text: " + text +
+			"\noutputs: {text: \"${note.text}\", color: \"${note.color}\"}\n"
 	}
 	x := newTerminal(t, program("one"))
-	x.world.Env = append(x.world.Env, path+string(os.PathListSeparator)+filepath.Join(sdk, "node_modules", "@pulumi", "pulumi"),
-		"PULUMI_CONFIG_PASSPHRASE=x", "HOME="+filepath.Join(x.world.Dir, "..", "home"))
+	x.world.Env = append(x.world.Env, path+string(os.PathListSeparator)+filepath.Join(sdk, "node_modules", "@pulumi",
+		"pulumi"), "PULUMI_CONFIG_PASSPHRASE=x", "HOME="+filepath.Join(x.world.Dir, "..", "home"))
 	require.NoError(t, os.Symlink(filepath.Join(sdk, "node_modules"), filepath.Join(x.world.Dir, "node_modules")))
 	require.NoError(t, os.WriteFile(filepath.Join(x.world.Dir, "provider.js"), []byte(`exports.handler = () => {
   let color;

@@ -56,11 +56,12 @@ func (l *labels) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusNotFound)
 		return
 	}
-	_ = json.NewEncoder(w).Encode(map[string]any{"id": json.Number(id), "name": label["name"], "color": label["color"], "url": "/labels/" + id})
+	_ = json.NewEncoder(w).Encode(map[string]any{"id": json.Number(id), "name": label["name"], "color": label["color"],
+		"url": "/labels/" + id})
 }
 
-// labelSource is the label provider of Pulumi's documentation with the server's address from configuration, and with diff,
-// read and import besides.
+// labelSource is the label provider of Pulumi's documentation with the server's address from configuration, and with
+// diff, read and import besides.
 const labelSource = `import * as pulumi from "@pulumi/pulumi";
 
 interface Label { name: string; color: string }
@@ -91,8 +92,8 @@ const provider: pulumi.dynamic.ResourceProvider = {
 export default provider;
 `
 
-// TestDynamicLife takes a dynamic type against a server through its life: create, update in place, replacement, drift, import,
-// reading, and destroy when the source file is gone.
+// TestDynamicLife takes a dynamic type against a server through its life: create, update in place, replacement, drift,
+// import, reading, and destroy when the source file is gone.
 func TestDynamicLife(t *testing.T) {
 	t.Parallel()
 	path := needInterpreters(t)
@@ -101,9 +102,11 @@ func TestDynamicLife(t *testing.T) {
 	t.Cleanup(server.Close)
 
 	program := func(rest string) string {
-		return "name: forge\nruntime: yaml\ndynamic:\n  Label:\n    provider: ./label.ts\n    inputs:\n      name: string\n      color: {type: string, default: ffffff}\n" + rest
+		return "name: forge\nruntime: yaml\ndynamic:\n  Label:\n    provider: ./label.ts\n    inputs:\n      name: " +
+			"string\n      color: {type: string, default: ffffff}\n" + rest
 	}
-	x := newTerminal(t, program("resources:\n  bug: {type: \"dynamic:Label\", properties: {name: bug}}\noutputs: {url: \"${bug.url}\"}\n"))
+	x := newTerminal(t,
+		program("resources:\n  bug: {type: \"dynamic:Label\", properties: {name: bug}}\noutputs: {url: \"${bug.url}\"}\n"))
 	x.world.Env = append(x.world.Env, path, "PULUMI_CONFIG_PASSPHRASE=x")
 	write := func(name, text string) {
 		t.Helper()
@@ -130,9 +133,11 @@ func TestDynamicLife(t *testing.T) {
 	run("run")
 	require.Equal(t, "d94f0b", forge.made["1"]["color"], "a color is changed in place")
 
-	write("Pulumi.yaml", program("resources:\n  bug: {type: \"dynamic:Label\", properties: {name: defect, color: d94f0b}}\n"))
+	write("Pulumi.yaml",
+		program("resources:\n  bug: {type: \"dynamic:Label\", properties: {name: defect, color: d94f0b}}\n"))
 	run("run")
-	require.Equal(t, map[string]map[string]any{"2": {"name": "defect", "color": "d94f0b"}}, forge.made, "a name is changed by replacing")
+	require.Equal(t, map[string]map[string]any{"2": {"name": "defect", "color": "d94f0b"}}, forge.made,
+		"a name is changed by replacing")
 
 	forge.made["2"]["color"] = "000000"
 	run("refresh", "--yes")
@@ -140,9 +145,10 @@ func TestDynamicLife(t *testing.T) {
 	require.Equal(t, "d94f0b", forge.made["2"]["color"], "drift is seen and corrected")
 
 	forge.made["7"] = map[string]any{"name": "old", "color": "111111"}
-	write("Pulumi.yaml", program("resources:\n  bug: {type: \"dynamic:Label\", properties: {name: defect, color: d94f0b}}\n"+
-		"  taken: {type: \"dynamic:Label\", properties: {name: old, color: \"111111\"}, options: {import: \"7\"}}\n"+
-		"  seen: {type: \"dynamic:Label\", get: {id: \"7\"}}\noutputs: {color: \"${seen.color}\"}\n"))
+	write("Pulumi.yaml",
+		program("resources:\n  bug: {type: \"dynamic:Label\", properties: {name: defect, color: d94f0b}}\n"+
+			"  taken: {type: \"dynamic:Label\", properties: {name: old, color: \"111111\"}, options: {import: \"7\"}}\n"+
+			"  seen: {type: \"dynamic:Label\", get: {id: \"7\"}}\noutputs: {color: \"${seen.color}\"}\n"))
 	run("run")
 	require.Contains(t, run("stack", "output", "color"), "111111")
 	require.Contains(t, run("run", "--expect-no-changes"), "unchanged")
@@ -158,12 +164,15 @@ func TestDynamicLife(t *testing.T) {
 // TestDynamicWithoutNode gets one clear error, and nothing is changed.
 func TestDynamicWithoutNode(t *testing.T) {
 	t.Parallel()
-	x := newTerminal(t, "name: bare\nruntime: yaml\ndynamic:\n  Label: {provider: ./label.ts}\nresources:\n  bug: {type: \"dynamic:Label\"}\n")
+	x := newTerminal(t,
+		"name: bare\nruntime: yaml\ndynamic:\n  Label: {provider: ./label.ts}\nresources:\n  bug: {type: \"dynamic:Label\"}\n")
 	x.world.Env = append(x.world.Env, "PATH="+t.TempDir(), "PULUMI_CONFIG_PASSPHRASE=x")
-	require.NoError(t, os.WriteFile(filepath.Join(x.world.Dir, "label.ts"), []byte("export default { create: () => ({ id: 'x' }) };\n"), 0o644))
+	require.NoError(t, os.WriteFile(filepath.Join(x.world.Dir, "label.ts"),
+		[]byte("export default { create: () => ({ id: 'x' }) };\n"), 0o644))
 	require.Equal(t, 0, x.run("check"), "checking runs nothing: "+x.out.String())
 	require.Equal(t, 14, x.run("run"))
-	require.Contains(t, x.err.String(), "label.ts needs Node.js 18 or newer, and there is no node on PATH: install it; nothing was done")
+	require.Contains(t, x.err.String(),
+		"label.ts needs Node.js 18 or newer, and there is no node on PATH: install it; nothing was done")
 	require.Equal(t, 1, strings.Count(x.err.String(), "error["), x.err.String())
 }
 

@@ -53,9 +53,10 @@ func newDesk(t *testing.T, example string) *desk {
 	}
 	moment := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	return &desk{world: console.World{
-		Version: "0.1.0", Dir: dir, Home: filepath.Join(root, "home"), Random: newDice(), Now: func() time.Time { return moment },
-		Env: []string{"PULUMI_BACKEND_URL=file://" + filepath.ToSlash(filepath.Join(root, "state")), "PULUMI_CONFIG_PASSPHRASE=x",
-			"NO_COLOR=1", "PATH=/usr/bin:/bin"},
+		Version: "0.1.0", Dir: dir, Home: filepath.Join(root, "home"), Random: newDice(),
+		Now: func() time.Time { return moment },
+		Env: []string{"PULUMI_BACKEND_URL=file://" + filepath.ToSlash(filepath.Join(root, "state")),
+			"PULUMI_CONFIG_PASSPHRASE=x", "NO_COLOR=1", "PATH=/usr/bin:/bin"},
 		Process: func() backend.Process { return backend.Process{PID: 7, User: "u", Host: "h"} },
 	}}
 }
@@ -65,7 +66,8 @@ func (d *desk) run(t *testing.T, args ...string) string {
 	d.out.Reset()
 	d.err.Reset()
 	streams := console.Streams{In: strings.NewReader(""), Out: &d.out, Err: &d.err}
-	require.Equal(t, 0, Run(t.Context(), args, streams, d.world), "yamlhost %s\n%s%s", strings.Join(args, " "), d.out.String(), d.err.String())
+	require.Equal(t, 0, Run(t.Context(), args, streams, d.world), "yamlhost %s\n%s%s", strings.Join(args, " "),
+		d.out.String(), d.err.String())
 	return d.out.String()
 }
 

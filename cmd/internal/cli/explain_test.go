@@ -19,7 +19,8 @@ import (
 	"github.com/yamlhost/yamlhost/diag"
 )
 
-// forms are what is kept of each code: of a finding as people, programs and code hosts read it, and of what is behind it.
+// forms are what is kept of each code: of a finding as people, programs and code hosts read it, and of what is behind
+// it.
 var forms = []string{"text", "json", "sarif", "explain"}
 
 // Every code that is declared has a golden in every form, and no golden is of a code that is gone.
@@ -66,7 +67,8 @@ func declaredCodes(t *testing.T) []diag.Code {
 	return codes
 }
 
-// Every code has a page and every page a code, and no code is without a case: TestExplanations runs the cases of the pages.
+// Every code has a page and every page a code, and no code is without a case: TestExplanations runs the cases of the
+// pages.
 func TestEveryCodeIsExplained(t *testing.T) {
 	t.Parallel()
 	declared := declaredCodes(t)
@@ -77,9 +79,9 @@ func TestEveryCodeIsExplained(t *testing.T) {
 // examplesNeed are schemas that examples need besides the built-in ones.
 var examplesNeed = map[diag.Code]string{diag.BadDiscriminator: "../../../check/testdata/corpus/azure-native.json"}
 
-// TestExplanations runs what the pages of yamlhost explain show: the wrong example has the finding and no other, the right
-// one has none. What is said about the wrong one is kept in testdata/explain in all forms.
-// YAMLHOST_UPDATE rewrites it.
+// TestExplanations runs what the pages of yamlhost explain show: the wrong example has the finding and no other, the
+// right one has none. What is said about the wrong one is kept in testdata/explain in all forms. YAMLHOST_UPDATE
+// rewrites it.
 func TestExplanations(t *testing.T) {
 	t.Parallel()
 	for _, code := range diag.Codes() {
@@ -139,7 +141,8 @@ func explainRun(t *testing.T, page diag.Page) {
 			found.Add(d)
 		}
 	}
-	require.Contains(t, []int{console.CodeProgram, console.CodeConfig, console.CodeFailed}, x.run("run", "--stack", "wrong", "--color", "never"))
+	require.Contains(t, []int{console.CodeProgram, console.CodeConfig, console.CodeFailed},
+		x.run("run", "--stack", "wrong", "--color", "never"))
 	text := x.err.String()
 	begin := strings.Index(text, "error["+string(page.Code)+"]")
 	require.GreaterOrEqual(t, begin, 0, text)
@@ -208,12 +211,16 @@ func TestExplainCommand(t *testing.T) {
 
 func TestCheckFix(t *testing.T) {
 	t.Parallel()
-	x := newTerminal(t, "name: f # kept  \r\nruntime: yaml\nresources:\n  pet:\n    type: random:RandomPte\n    properties: {lenght: 3, prefx: a}\n"+
-		"outputs:\n  a: ${pte.id}-${pet.lenght}\n  b: ${nothing}\n")
+	x := newTerminal(t,
+		"name: f # kept  \r\nruntime: yaml\nresources:\n  pet:\n    type: random:RandomPte\n    properties: {lenght: 3, "+
+			"prefx: a}\n"+
+			"outputs:\n  a: ${pte.id}-${pet.lenght}\n  b: ${nothing}\n")
 	require.Equal(t, 0, x.run("check", "--fix"))
 	require.Contains(t, x.out.String(), "Pulumi.yaml:9:8: warning[Y200]: nothing is called `nothing`")
 	text, err := os.ReadFile(filepath.Join(x.world.Dir, "Pulumi.yaml"))
 	require.NoError(t, err)
-	require.Equal(t, "name: f # kept  \r\nruntime: yaml\nresources:\n  pet:\n    type: random:RandomPet\n    properties: {length: 3, prefix: a}\n"+
-		"outputs:\n  a: ${pet.id}-${pet.length}\n  b: ${nothing}\n", string(text))
+	require.Equal(t,
+		"name: f # kept  \r\nruntime: yaml\nresources:\n  pet:\n    type: random:RandomPet\n    properties: {length: 3, "+
+			"prefix: a}\n"+
+			"outputs:\n  a: ${pet.id}-${pet.length}\n  b: ${nothing}\n", string(text))
 }

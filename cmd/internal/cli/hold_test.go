@@ -115,7 +115,8 @@ func TestStackEditsFromManyProcesses(t *testing.T) {
 	require.Equal(t, 0, x.run("stack", "init", "dev"), x.err.String())
 	var commands [][]string
 	for i := range 10 {
-		commands = append(commands, []string{"stack", "tag", "set", fmt.Sprint("t", i), "v"}, []string{"stack", "init", fmt.Sprint("other", i), "--no-select"})
+		commands = append(commands, []string{"stack", "tag", "set", fmt.Sprint("t", i), "v"},
+			[]string{"stack", "init", fmt.Sprint("other", i), "--no-select"})
 	}
 	x.processes(t, nil, commands...)
 	require.Equal(t, 0, x.run("stack", "tag", "ls"))

@@ -30,16 +30,19 @@ func TestImportedProgram(t *testing.T) {
 	inputs := object(
 		"__defaults", list(),
 		"plain", text("abc"), "number", value.Number(1.5), "yes", text("yes"), "digits", text("0123"), "empty", text(""),
-		"multi", text("two\nlines"), "dollar", text("a ${b} c"), "colon", text("a: b"), "hash", text("a #b"), "bool", value.Bool(true),
+		"multi", text("two\nlines"), "dollar", text("a ${b} c"), "colon", text("a: b"), "hash", text("a #b"), "bool",
+		value.Bool(true),
 		"secret", text("hush").Secret(), "none", value.Null,
-		"list", list(text("a"), list(text("b"), list()), object("k", text("v"), "l", list(text("x")), "m", object("n", text("o")))),
+		"list", list(text("a"), list(text("b"), list()), object("k", text("v"), "l", list(text("x")), "m",
+			object("n", text("o")))),
 		"map", object("a.b", text("c"), "empty", object(), "secret", text("x").Secret()),
 		"deep", list(object("s", object("x", text("y")).Secret()), text("z").Secret()),
 	)
 	i := &deploycmd.Importing{
-		Table:   map[string]urn.URN{"box": "urn:pulumi:dev::p::t:i:Box::box"},
-		Planned: []deploycmd.PlannedImport{{Entry: deploycmd.ImportEntry{Type: "t:i:R", Name: "web server", Version: "1.2.3"}, Urn: u, Parent: "urn:pulumi:dev::p::t:i:Box::box"}},
-		Result:  &state.Snapshot{Resources: []*state.Resource{{URN: u, Type: "t:i:R", Inputs: inputs, Protect: true}}},
+		Table: map[string]urn.URN{"box": "urn:pulumi:dev::p::t:i:Box::box"},
+		Planned: []deploycmd.PlannedImport{{Entry: deploycmd.ImportEntry{Type: "t:i:R", Name: "web server", Version: "1.2.3"},
+			Urn: u, Parent: "urn:pulumi:dev::p::t:i:Box::box"}},
+		Result: &state.Snapshot{Resources: []*state.Resource{{URN: u, Type: "t:i:R", Inputs: inputs, Protect: true}}},
 	}
 	got := i.Program()
 	require.Equal(t, `resources:
@@ -96,10 +99,14 @@ func TestVersionsOfImportFiles(t *testing.T) {
 		want  schema.Descriptor
 	}{
 		"plain": {deploycmd.ImportEntry{Type: "a:b:C", Version: "v1.2.3"}, schema.Descriptor{Name: "a", Version: "1.2.3"}},
-		"parameters": {deploycmd.ImportEntry{Type: "a:b:C", Version: "v1.2.3", Parameterization: &operation.ImportParameters{PluginName: "tf", PluginVersion: "v0.6.0"}},
-			schema.Descriptor{Name: "tf", Version: "0.6.0", Parameterization: &schema.Parameterization{Name: "a", Version: "1.2.3"}}},
-		"extension": {deploycmd.ImportEntry{Type: "a:b:C", Extension: &deploycmd.ImportExtension{Name: "x", Version: "v2.0.0"}},
-			schema.Descriptor{Name: "a", Extension: true, Parameterization: &schema.Parameterization{Name: "x", Version: "2.0.0"}}},
+		"parameters": {deploycmd.ImportEntry{Type: "a:b:C", Version: "v1.2.3",
+			Parameterization: &operation.ImportParameters{PluginName: "tf", PluginVersion: "v0.6.0"}},
+			schema.Descriptor{Name: "tf", Version: "0.6.0", Parameterization: &schema.Parameterization{Name: "a",
+				Version: "1.2.3"}}},
+		"extension": {deploycmd.ImportEntry{Type: "a:b:C", Extension: &deploycmd.ImportExtension{Name: "x",
+			Version: "v2.0.0"}},
+			schema.Descriptor{Name: "a", Extension: true, Parameterization: &schema.Parameterization{Name: "x",
+				Version: "2.0.0"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -43,8 +43,8 @@ func validateText(t *testing.T, s *jsonschema.Schema, text string) error {
 	return s.Validate(document)
 }
 
-// TestJSONSchemaAcceptsExamples holds every program, included file and stack file of the examples against the schemas of its
-// project, with and without the inputs of all types.
+// TestJSONSchemaAcceptsExamples holds every program, included file and stack file of the examples against the schemas
+// of its project, with and without the inputs of all types.
 func TestJSONSchemaAcceptsExamples(t *testing.T) {
 	t.Parallel()
 	root, err := filepath.Abs("../../../examples")
@@ -214,12 +214,16 @@ config:
   text: {type: string, name: words}
 `)
 	s := editorSchema(t, x, "--stack-file")
-	for _, sound := range []string{"", "config: {p:size: 3, size: '4', p:zones: [b, {secure: x}], zones: '[\"a\"]', p:on: 'true'}",
-		"config: {p:key: {secure: abc}, aws:region: x, p:limits: {a: {secure: x}}, p:words: 7}\nencryptionsalt: v1:x\nenvironment: [dev]"} {
+	for _, sound := range []string{"",
+		"config: {p:size: 3, size: '4', p:zones: [b, {secure: x}], zones: '[\"a\"]', p:on: 'true'}",
+		"config: {p:key: {secure: abc}, aws:region: x, p:limits: {a: {secure: x}}, p:words: 7}\nencryptionsalt: " +
+			"v1:x\nenvironment: [dev]"} {
 		require.NoError(t, validateText(t, s, sound), sound)
 	}
-	for _, wrong := range []string{"config: {p:size: big}", "config: {size: [3]}", "config: {p:zones: b}", "config: {p:on: 1}",
-		"config: {p:words: [x]}", "config: {p:limits: 3}", "config: {p:key: {secure: 3}}", "config: [a]", "encryptionsalt: [1]"} {
+	for _, wrong := range []string{"config: {p:size: big}", "config: {size: [3]}", "config: {p:zones: b}",
+		"config: {p:on: 1}",
+		"config: {p:words: [x]}", "config: {p:limits: 3}", "config: {p:key: {secure: 3}}", "config: [a]",
+		"encryptionsalt: [1]"} {
 		require.Error(t, validateText(t, s, wrong), wrong)
 	}
 }
@@ -237,15 +241,19 @@ func TestJSONSchemaCommandLine(t *testing.T) {
 		require.Contains(t, x.err.String(), says)
 	}
 	// A program with faults has a schema of what is known of it, and a package that is not there leaves its types open.
-	x = newTerminal(t, "name: p\nruntime: yaml\nresources:\n  a: {type: nosuch:Thing}\n  b: {type: random:RandomPet, properties: {size: 3}}\n")
+	x = newTerminal(t,
+		"name: p\nruntime: yaml\nresources:\n  a: {type: nosuch:Thing}\n  b: {type: random:RandomPet, properties: {size: "+
+			"3}}\n")
 	require.Equal(t, 0, x.run("schema", "--json-schema"), x.err.String())
 	require.Contains(t, x.err.String(), "any type of package nosuch is allowed")
 	s := compiled(t, x.out.Bytes())
-	require.NoError(t, validateText(t, s, "resources:\n  a: {type: nosuch:Thing}\n  b: {type: random:RandomPet, properties: {length: 3}}\n"))
+	require.NoError(t, validateText(t, s,
+		"resources:\n  a: {type: nosuch:Thing}\n  b: {type: random:RandomPet, properties: {length: 3}}\n"))
 	require.Error(t, validateText(t, s, "resources:\n  b: {type: random:RandomPet, properties: {size: 3}}\n"))
 }
 
-// TestJSONSchemaStartsNothing has a project that brings a plugin, which `schema PACKAGE` starts and --json-schema does not.
+// TestJSONSchemaStartsNothing has a project that brings a plugin, which `schema PACKAGE` starts and --json-schema does
+// not.
 func TestJSONSchemaStartsNothing(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
@@ -263,7 +271,8 @@ resources:
 	require.NoError(t, os.Mkdir(filepath.Join(x.world.Dir, "plug"), 0o755))
 	require.NoError(t, os.WriteFile(filepath.Join(x.world.Dir, "plug", "pulumi-resource-thing"),
 		[]byte("#!/bin/sh\n: > '"+marker+"'\nexit 1\n"), 0o755))
-	for _, args := range [][]string{{"schema", "--json-schema"}, {"schema", "--json-schema", "--all"}, {"schema", "--json-schema", "--stack-file"}} {
+	for _, args := range [][]string{{"schema", "--json-schema"}, {"schema", "--json-schema", "--all"},
+		{"schema", "--json-schema", "--stack-file"}} {
 		require.Equal(t, 0, x.run(args...), x.err.String())
 		require.NoFileExists(t, marker)
 		compiled(t, x.out.Bytes())

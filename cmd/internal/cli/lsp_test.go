@@ -17,12 +17,13 @@ import (
 	"github.com/yamlhost/yamlhost/editor"
 )
 
-// TestEditorFindsWhatCheckFinds opens every program of the archives in an editor: its findings are those of check, with the
-// same places, texts and fixes.
+// TestEditorFindsWhatCheckFinds opens every program of the archives in an editor: its findings are those of check, with
+// the same places, texts and fixes.
 func TestEditorFindsWhatCheckFinds(t *testing.T) {
 	t.Parallel()
 	programs := 0
-	for _, pattern := range []string{"../../../parser/testdata/*.txtar", "../../../eval/testdata/*/*.txtar", "testdata/script/*.txtar"} {
+	for _, pattern := range []string{"../../../parser/testdata/*.txtar", "../../../eval/testdata/*/*.txtar",
+		"testdata/script/*.txtar"} {
 		archives, err := filepath.Glob(pattern)
 		require.NoError(t, err)
 		require.NotEmpty(t, archives)

@@ -30,14 +30,15 @@ outputs:
   c: ${plain.prefix}
 `
 
-// TestEditorKnowsTheStack looks at a stack with secrets in an editor that has no passphrase: it shows what is public, no secret
-// anywhere, and writes nothing.
+// TestEditorKnowsTheStack looks at a stack with secrets in an editor that has no passphrase: it shows what is public,
+// no secret anywhere, and writes nothing.
 func TestEditorKnowsTheStack(t *testing.T) {
 	t.Parallel()
 	x := newTerminal(t, statefulSecrets)
 	usual := x.world.Env
 	x.world.Env = append(x.world.Env, "PULUMI_CONFIG_PASSPHRASE=canary-passphrase")
-	for _, args := range [][]string{{"stack", "init", "dev"}, {"config", "set", "--secret", "password", "canary-password"}, {"up", "--yes"}} {
+	for _, args := range [][]string{{"stack", "init", "dev"}, {"config", "set", "--secret", "password", "canary-password"},
+		{"up", "--yes"}} {
 		require.Equal(t, 0, x.run(args...), x.err.String())
 	}
 	require.Equal(t, 0, x.run("stack", "output", "--json"), x.err.String())
@@ -48,7 +49,8 @@ func TestEditorKnowsTheStack(t *testing.T) {
 
 	path := filepath.Join(x.world.Dir, "Pulumi.yaml")
 	settings := filepath.Join(x.world.Dir, "Pulumi.dev.yaml")
-	opener := &lspcmd.ProgramOpener{Console: &console.Console{World: x.world, Streams: x.streams}, Loaders: map[string]*lspcmd.KeptSchemas{}}
+	opener := &lspcmd.ProgramOpener{Console: &console.Console{World: x.world, Streams: x.streams},
+		Loaders: map[string]*lspcmd.KeptSchemas{}}
 	defer opener.Close()
 	session := editor.NewSession(opener)
 	session.Open(path, statefulSecrets)

@@ -85,7 +85,8 @@ func (a answer) text() string {
 }
 
 func calling(id, tool, arguments string) string {
-	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%q,"method":"tools/call","params":{"name":%q,"arguments":%s}}`, id, tool, arguments)
+	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%q,"method":"tools/call","params":{"name":%q,"arguments":%s}}`, id, tool,
+		arguments)
 }
 
 const secretProgram = `name: one
@@ -104,16 +105,20 @@ func TestAssistant(t *testing.T) {
 	t.Parallel()
 	x := newTerminal(t, strings.Replace(secretProgram, ", lengthh: 2", "", 1))
 	x.world.Env = append(x.world.Env, "PULUMI_CONFIG_PASSPHRASE=canary-passphrase")
-	for _, args := range [][]string{{"stack", "init", "dev"}, {"config", "set", "--secret", "password", "canary-password"}, {"up", "--yes"}} {
+	for _, args := range [][]string{{"stack", "init", "dev"}, {"config", "set", "--secret", "password", "canary-password"},
+		{"up", "--yes"}} {
 		require.Equal(t, 0, x.run(args...), x.err.String())
 	}
 	require.NoError(t, os.WriteFile(filepath.Join(x.world.Dir, "Pulumi.yaml"), []byte(secretProgram), 0o644))
-	require.NoError(t, os.WriteFile(filepath.Join(x.world.Dir, "..", "outside.yaml"), []byte("name: canary-outside\n"), 0o644))
-	require.NoError(t, os.Symlink(filepath.Join(x.world.Dir, "..", "outside.yaml"), filepath.Join(x.world.Dir, "link.yaml")))
+	require.NoError(t, os.WriteFile(filepath.Join(x.world.Dir, "..", "outside.yaml"), []byte("name: canary-outside\n"),
+		0o644))
+	require.NoError(t, os.Symlink(filepath.Join(x.world.Dir, "..", "outside.yaml"),
+		filepath.Join(x.world.Dir, "link.yaml")))
 	answers := conversation(t, x, []string{"--allow-plan"},
 		`{"jsonrpc":"2.0","id":"tools","method":"tools/list"}`,
 		calling("check", "check", `{}`), calling("explain", "explain", `{"code":"y210"}`),
-		calling("schema", "schema", `{"type":"random:RandomPet"}`), calling("tokens", "schema", `{"type":"random","query":"pet"}`),
+		calling("schema", "schema", `{"type":"random:RandomPet"}`),
+		calling("tokens", "schema", `{"type":"random","query":"pet"}`),
 		calling("functions", "functions", `{"name":"fn::join"}`), calling("graph", "graph", `{"file":"Pulumi.yaml"}`),
 		calling("plan", "plan", `{}`),
 		calling("up", "check", `{"file":"../outside.yaml"}`), calling("absolute", "check", `{"file":"/etc/passwd"}`),
@@ -135,7 +140,8 @@ func TestAssistant(t *testing.T) {
 	require.Contains(t, answers["functions"].text(), "join(")
 	require.Contains(t, answers["graph"].text(), `"resource:pet"`)
 	require.Contains(t, answers["plan"].text(), "lengthh")
-	for id, want := range map[string]string{"up": "outside of the folder", "absolute": "outside of the folder", "link": "outside of the folder",
+	for id, want := range map[string]string{"up": "outside of the folder", "absolute": "outside of the folder",
+		"link":   "outside of the folder",
 		"folder": "not a file", "none": "does not exist", "code": "there is no code", "package": "not known here"} {
 		require.True(t, answers[id].Result.IsError, id)
 		require.Contains(t, answers[id].text(), want, id)
@@ -153,7 +159,8 @@ func TestAssistant(t *testing.T) {
 func TestAssistantMayNotPlan(t *testing.T) {
 	t.Parallel()
 	x := newTerminal(t, onePet)
-	answers := conversation(t, x, nil, `{"jsonrpc":"2.0","id":"tools","method":"tools/list"}`, calling("plan", "plan", `{}`))
+	answers := conversation(t, x, nil, `{"jsonrpc":"2.0","id":"tools","method":"tools/list"}`,
+		calling("plan", "plan", `{}`))
 	require.Len(t, answers["tools"].Result.Tools, 5)
 	require.NotNil(t, answers["plan"].Error, answers["plan"].line)
 }
@@ -172,7 +179,8 @@ func TestAssistantOfASubfolder(t *testing.T) {
 // TestMalformedMessages ends or answers with an error, and does not crash.
 func TestMalformedMessages(t *testing.T) {
 	t.Parallel()
-	for _, line := range []string{`{`, `[]`, `null`, `{"jsonrpc":"1.0","id":"a","method":"tools/list"}`, `{"jsonrpc":"2.0","id":{},"method":"tools/list"}`,
+	for _, line := range []string{`{`, `[]`, `null`, `{"jsonrpc":"1.0","id":"a","method":"tools/list"}`,
+		`{"jsonrpc":"2.0","id":{},"method":"tools/list"}`,
 		`{"jsonrpc":"2.0","id":"a","method":"tools/call","params":[]}`, "\x00\xff"} {
 		x := newTerminal(t, onePet)
 		conversation(t, x, []string{"."}, line)

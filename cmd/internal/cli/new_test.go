@@ -21,8 +21,8 @@ func emptyTerminal(t *testing.T, answers ...string) *terminal {
 	return x
 }
 
-// Every template makes a project that is checked without a finding. Those that need a plugin are checked where YAMLHOST_SCHEMAS has
-// its schema.
+// Every template makes a project that is checked without a finding. Those that need a plugin are checked where
+// YAMLHOST_SCHEMAS has its schema.
 func TestNewFromEveryTemplate(t *testing.T) {
 	t.Parallel()
 	names := templates.Names()
@@ -32,7 +32,8 @@ func TestNewFromEveryTemplate(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			x := emptyTerminal(t)
-			require.Equal(t, 0, x.run("new", name, "--dir", "a/site", "--yes", "--description", "It's: a \"test\""), x.err.String())
+			require.Equal(t, 0, x.run("new", name, "--dir", "a/site", "--yes", "--description", "It's: a \"test\""),
+				x.err.String())
 			require.Contains(t, x.err.String(), "Created project site in a/site:")
 			require.Contains(t, x.err.String(), "yamlhost up")
 			dir := filepath.Join(x.world.Dir, "a", "site")
@@ -69,8 +70,8 @@ func TestNewHelloRuns(t *testing.T) {
 	require.Equal(t, 0, x.run("destroy", "--yes"), x.err.String())
 }
 
-// On a terminal it asks for the template, the name, the description, the stack and the configuration; an answer that will not do is asked for
-// again, and an empty one is the default.
+// On a terminal it asks for the template, the name, the description, the stack and the configuration; an answer that
+// will not do is asked for again, and an empty one is the default.
 func TestNewAsks(t *testing.T) {
 	t.Parallel()
 	x := emptyTerminal(t, "helo", "hello", "no name", "greet", "", "", "3")
@@ -141,7 +142,8 @@ func TestNewLeavesStacksOfOthersAlone(t *testing.T) {
 // The templates of CI join a project that is there, and leave its own files as they are.
 func TestNewJoins(t *testing.T) {
 	t.Parallel()
-	for name, made := range map[string]string{"github-actions": ".github/workflows/yamlhost.yml", "gitlab-ci": ".gitlab-ci.yml"} {
+	for name, made := range map[string]string{"github-actions": ".github/workflows/yamlhost.yml",
+		"gitlab-ci": ".gitlab-ci.yml"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			x := newTerminal(t, onePet)
@@ -167,7 +169,9 @@ func TestNewFromFolder(t *testing.T) {
 	write := func(text string) {
 		require.NoError(t, os.WriteFile(filepath.Join(folder, "Pulumi.yaml"), []byte(text), 0o644))
 	}
-	write("name: ${PROJECT}\nruntime: yaml\ntemplate:\n  config:\n    password: {secret: true}\n    size: {description: How large}\n")
+	write(
+		"name: ${PROJECT}\nruntime: yaml\ntemplate:\n  config:\n    password: {secret: true}\n    size: {description: How " +
+			"large}\n")
 	require.Equal(t, 0, x.run("new", folder, "--dir", "site", "--yes", "-c", "password=hush"), x.err.String())
 	require.Contains(t, x.err.String(), "yamlhost config set size VALUE  How large")
 	text, err := os.ReadFile(filepath.Join(x.world.Dir, "site", "Pulumi.dev.yaml"))
@@ -177,7 +181,8 @@ func TestNewFromFolder(t *testing.T) {
 	require.Equal(t, 0, x.run("-C", "site", "config", "get", "password"), x.err.String())
 	require.Equal(t, "hush\n", x.out.String())
 
-	require.Equal(t, 1, x.run("new", folder, "--dir", "other", "--yes", "-c", "apiToken=aB3$kk09ZZqwerty77"), x.err.String())
+	require.Equal(t, 1, x.run("new", folder, "--dir", "other", "--yes", "-c", "apiToken=aB3$kk09ZZqwerty77"),
+		x.err.String())
 	require.Contains(t, x.err.String(), "looks like a secret")
 	require.NoDirExists(t, filepath.Join(x.world.Dir, "other"))
 	write("name: x\nruntime: nodejs\n")

@@ -37,10 +37,13 @@ func (x *terminal) command(t *testing.T, args ...string) *exec.Cmd {
 // Commands inherit nothing that opens the secrets of stacks, unless somebody asks for it by name (D13).
 func TestChildEnvironment(t *testing.T) {
 	t.Parallel()
-	x := newTerminal(t, "name: one\nresources:\n  c: {type: command:local:Command, properties: {create: env | sort}}\noutputs: {seen: '${c.stdout}'}\n")
+	x := newTerminal(t,
+		"name: one\nresources:\n  c: {type: command:local:Command, properties: {create: env | sort}}\noutputs: {seen: "+
+			"'${c.stdout}'}\n")
 	require.Equal(t, 0, x.run("stack", "init", "dev"), x.err.String())
 	canaries := []string{"PULUMI_CONFIG_PASSPHRASE", "PULUMI_CONFIG_PASSPHRASE_FILE", "PULUMI_ACCESS_TOKEN", "PGPASSWORD"}
-	for _, name := range append(canaries, "AWS_SECRET_ACCESS_KEY", "AZURE_CLIENT_SECRET", "ARM_CLIENT_SECRET", "GOOGLE_CREDENTIALS", "VAULT_TOKEN") {
+	for _, name := range append(canaries, "AWS_SECRET_ACCESS_KEY", "AZURE_CLIENT_SECRET", "ARM_CLIENT_SECRET",
+		"GOOGLE_CREDENTIALS", "VAULT_TOKEN") {
 		x.world.Env = append(x.world.Env, name+"=canary-"+name)
 	}
 	x.world.Env = append(x.world.Env, "PATH="+os.Getenv("PATH"))
@@ -50,7 +53,8 @@ func TestChildEnvironment(t *testing.T) {
 	for _, name := range canaries {
 		require.NotContains(t, seen, name)
 	}
-	for _, name := range []string{"AWS_SECRET_ACCESS_KEY", "AZURE_CLIENT_SECRET", "ARM_CLIENT_SECRET", "GOOGLE_CREDENTIALS", "VAULT_TOKEN"} {
+	for _, name := range []string{"AWS_SECRET_ACCESS_KEY", "AZURE_CLIENT_SECRET", "ARM_CLIENT_SECRET",
+		"GOOGLE_CREDENTIALS", "VAULT_TOKEN"} {
 		require.Contains(t, seen, name+"=canary-"+name)
 	}
 	require.Equal(t, 0, x.run("destroy", "--yes"), x.err.String())
@@ -60,8 +64,8 @@ func TestChildEnvironment(t *testing.T) {
 	require.NotContains(t, x.out.String(), "PULUMI_ACCESS_TOKEN")
 }
 
-// A command that still runs when yamlhost is killed is killed too, with what it has started, so that the next run does not have
-// two of them.
+// A command that still runs when yamlhost is killed is killed too, with what it has started, so that the next run does
+// not have two of them.
 func TestCommandEndsWithUs(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS != "linux" {
@@ -69,7 +73,8 @@ func TestCommandEndsWithUs(t *testing.T) {
 	}
 	const script = "exec 3>pipe; setsid sleep 1000 & echo there >&3; wait"
 	for name, program := range map[string]string{
-		"a command": "name: one\nresources:\n  c:\n    type: command:local:Command\n    properties: {create: \"" + script + "\"}\n",
+		"a command": "name: one\nresources:\n  c:\n    type: command:local:Command\n    properties: {create: \"" + script +
+			"\"}\n",
 		"a hook": "name: one\nhooks: {h: {command: [sh, -c, \"" + script + "\"]}}\n" +
 			"resources:\n  pet: {type: random:RandomPet, options: {hooks: {beforeCreate: [h]}}}\n",
 		"a compiler": "name: one\nruntime: {name: yaml, options: {compiler: sh compile.sh}}\n",
@@ -117,7 +122,8 @@ func TestDownloadThroughProxy(t *testing.T) {
 	}))
 	t.Cleanup(proxy.Close)
 	x := newTerminal(t, onePet)
-	cmd := x.command(t, "plugin", "install", "resource", "drawer", "1.0.0", "--server", "http://mirror.test/x", "--allow-http-plugins")
+	cmd := x.command(t, "plugin", "install", "resource", "drawer", "1.0.0", "--server", "http://mirror.test/x",
+		"--allow-http-plugins")
 	cmd.Env = append(cmd.Env, "HTTP_PROXY="+proxy.URL)
 	said, err := cmd.CombinedOutput()
 	require.NoError(t, err, string(said))
@@ -170,8 +176,8 @@ func TestInterruptEndsEvaluation(t *testing.T) {
 	}
 }
 
-// The second signal ends the process even if the command does not come to its end, and a terminal that takes no output does
-// not keep it from being heard.
+// The second signal ends the process even if the command does not come to its end, and a terminal that takes no output
+// does not keep it from being heard.
 func TestSecondSignalEnds(t *testing.T) {
 	t.Parallel()
 	signals, ended := make(chan os.Signal, 2), make(chan struct{})
@@ -189,7 +195,8 @@ func TestSecondSignalEnds(t *testing.T) {
 // An operation whose output nobody reads any more comes to its end, writes its state, and exits with 1.
 func TestClosedOutput(t *testing.T) {
 	t.Parallel()
-	for name, closed := range map[string][2]bool{"standard output": {true, false}, "standard error": {false, true}, "both": {true, true}} {
+	for name, closed := range map[string][2]bool{"standard output": {true, false}, "standard error": {false, true},
+		"both": {true, true}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			x := newTerminal(t, "name: one\nresources:\n  pet: {type: random:RandomPet}\noutputs: {pet: '${pet.id}'}\n")

@@ -48,7 +48,8 @@ func (p *profile) stop() error {
 		return nil
 	}
 	err := p.end()
-	for name, file := range map[string]string{"mutex": "mutex.pprof", "allocs": "heap.pprof"} { // the profile of allocations has the heap too
+	// the profile of allocations has the heap too
+	for name, file := range map[string]string{"mutex": "mutex.pprof", "allocs": "heap.pprof"} {
 		f, failed := os.Create(filepath.Join(p.dir, file))
 		if failed == nil {
 			failed = errors.Join(pprof.Lookup(name).WriteTo(f, 0), f.Close())

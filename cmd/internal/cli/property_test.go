@@ -12,7 +12,10 @@ import (
 
 func TestPropertyIsFoundAsDeepAsItIsWritten(t *testing.T) { // E4.26
 	t.Parallel()
-	src := diag.NewSource("Pulumi.yaml", []byte("name: p\nruntime: yaml\nresources:\n  a:\n    type: t:T\n    properties:\n      x: 7\n      deep: {in: [one, two]}\n"))
+	src := diag.NewSource("Pulumi.yaml",
+		[]byte(
+			"name: p\nruntime: yaml\nresources:\n  a:\n    type: t:T\n    properties:\n      x: 7\n      deep: {in: [one, "+
+				"two]}\n"))
 	file, diags := parser.Parse(src, parser.Options{})
 	require.False(t, diags.HasErrors(), diags)
 	p := &operation.Pipeline{Program: &check.Program{File: file}}

@@ -47,7 +47,8 @@ func TestWhoServesAPackage(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			home, bin := t.TempDir(), t.TempDir()
-			a := &console.Console{World: console.World{Dir: home, Home: home, Env: []string{"PULUMI_HOME=" + home, "PATH=" + bin}}}
+			a := &console.Console{World: console.World{Dir: home, Home: home, Env: []string{"PULUMI_HOME=" + home, "PATH=" +
+				bin}}}
 			if c.installed != "" {
 				executable(t, filepath.Join(home, "plugins", "resource-random-v"+c.installed))
 			}

@@ -37,16 +37,17 @@ func (s shelved) Load(context.Context, provider.Package) (provider.Provider, err
 	return nil, errors.New("nothing may be asked of a provider")
 }
 
-// TestRunRefusesWhatCheckRefuses holds run against check: on the wrong examples of all codes, on the programs with announced
-// faults, and on programs of the documentation of public providers with a name misspelt. Where check reports an error, run
-// reports it at the same place, asks nothing of a provider and leaves no resource in the state.
+// TestRunRefusesWhatCheckRefuses holds run against check: on the wrong examples of all codes, on the programs with
+// announced faults, and on programs of the documentation of public providers with a name misspelt. Where check reports
+// an error, run reports it at the same place, asks nothing of a provider and leaves no resource in the state.
 func TestRunRefusesWhatCheckRefuses(t *testing.T) {
 	t.Parallel()
 	t.Run("codes", func(t *testing.T) {
 		t.Parallel()
 		refused := 0
 		for _, code := range diag.Codes() {
-			if page, _ := diag.Explain(code); page.Command == "check" && refuses(t, string(code), page.Wrong, "../../../check/testdata/corpus") {
+			if page, _ := diag.Explain(code); page.Command == "check" &&
+				refuses(t, string(code), page.Wrong, "../../../check/testdata/corpus") {
 				refused++
 			}
 		}
@@ -150,19 +151,20 @@ func refuses(t *testing.T, name string, files []diag.Example, schemas string) bo
 	require.Subset(t, said, refused, "%s\n%s", name, x.err.String()) // run knows what the stack lacks, too
 	require.Zero(t, room.loaded.Load(), name)
 	state := filepath.Join(x.world.Dir, "..", "state", ".pulumi", "stacks")
-	require.NoError(t, filepath.WalkDir(filepath.Dir(filepath.Dir(state)), func(path string, e fs.DirEntry, err error) error {
-		if err == nil && !e.IsDir() && strings.HasSuffix(path, "dev.json") {
-			var file struct {
-				Checkpoint struct {
-					Latest struct{ Resources []json.RawMessage }
+	require.NoError(t, filepath.WalkDir(filepath.Dir(filepath.Dir(state)),
+		func(path string, e fs.DirEntry, err error) error {
+			if err == nil && !e.IsDir() && strings.HasSuffix(path, "dev.json") {
+				var file struct {
+					Checkpoint struct {
+						Latest struct{ Resources []json.RawMessage }
+					}
 				}
+				text, err := os.ReadFile(path)
+				require.NoError(t, err)
+				require.NoError(t, json.Unmarshal(text, &file))
+				require.Empty(t, file.Checkpoint.Latest.Resources, name)
 			}
-			text, err := os.ReadFile(path)
-			require.NoError(t, err)
-			require.NoError(t, json.Unmarshal(text, &file))
-			require.Empty(t, file.Checkpoint.Latest.Resources, name)
-		}
-		return err
-	}))
+			return err
+		}))
 	return true
 }

@@ -106,7 +106,8 @@ func reportWorld(t *testing.T) (*terminal, *drawer.Provider) {
 
 func (x *terminal) program(t *testing.T, title, kind, more string) {
 	t.Helper()
-	require.NoError(t, os.WriteFile(filepath.Join(x.world.Dir, "Pulumi.yaml"), fmt.Appendf(nil, lifeProgram, title, kind, more), 0o644))
+	require.NoError(t, os.WriteFile(filepath.Join(x.world.Dir, "Pulumi.yaml"), fmt.Appendf(nil, lifeProgram, title, kind,
+		more), 0o644))
 }
 
 // allKinds are flags for a report of each kind in a folder.
@@ -162,7 +163,8 @@ func TestReportsOfALife(t *testing.T) {
 	step("create", 0, "red", "small", "", up...)
 	step("change", 0, "blue", "small", "", up...)
 	step("replace", 0, "blue", "large", "", up...)
-	step("preview", 0, "blue", "huge", "  more: {type: drawer:Item, properties: {title: \"${lid.title}\", kind: k}}", "preview", "--parallel", "1")
+	step("preview", 0, "blue", "huge", "  more: {type: drawer:Item, properties: {title: \"${lid.title}\", kind: k}}",
+		"preview", "--parallel", "1")
 	step("fail", 14, "blue", "large", "  x-create: {type: drawer:Item, properties: {title: t, kind: k}}\n"+
 		"  more: {type: drawer:Item, properties: {title: \"${x-create.title}\", kind: k}}", up...)
 	step("program", 12, "blue", "large", "  bad: {type: drawer:Item, properties: {titel: t, kind: k}}", up...)
@@ -199,7 +201,8 @@ func TestJSONIsTheKindOfThatName(t *testing.T) {
 	same("json", 12, "preview", "--json")
 }
 
-// A report that cannot be written stops the command before anything is done; so does one that is not known, or is asked for twice.
+// A report that cannot be written stops the command before anything is done; so does one that is not known, or is asked
+// for twice.
 func TestReportsAreOpenedFirst(t *testing.T) {
 	t.Parallel()
 	x, d := reportWorld(t)
@@ -212,14 +215,16 @@ func TestReportsAreOpenedFirst(t *testing.T) {
 		{"--out json=- --json", "both write to standard output"},
 		{"--ci travis", `--ci takes auto, none, github`},
 	} {
-		require.NotEqual(t, 0, x.run(append([]string{"up", "--yes", "--skip-preview"}, strings.Fields(c.flags)...)...), c.flags)
+		require.NotEqual(t, 0, x.run(append([]string{"up", "--yes", "--skip-preview"}, strings.Fields(c.flags)...)...),
+			c.flags)
 		require.Contains(t, x.err.String(), c.want)
 		objects, err := drawer.Objects(d.Dir)
 		require.NoError(t, err)
 		require.Empty(t, objects, c.flags)
 	}
 	require.Equal(t, 0, x.run("up", "--yes", "--skip-preview", "--out", "markdown=-"), x.err.String())
-	require.True(t, strings.HasPrefix(x.out.String(), "### "), "standard output has the report and nothing else: %s", x.out.String())
+	require.True(t, strings.HasPrefix(x.out.String(), "### "), "standard output has the report and nothing else: %s",
+		x.out.String())
 	require.Contains(t, x.err.String(), "title:")
 }
 
@@ -230,12 +235,14 @@ func TestCISystemsAreTold(t *testing.T) {
 	env := x.world.Env
 	dir := filepath.Dir(x.world.Dir)
 	summary, outputs := filepath.Join(dir, "summary"), filepath.Join(dir, "outputs")
-	x.world.Env = append(env[:len(env):len(env)], "GITHUB_ACTIONS=true", "GITHUB_WORKSPACE="+dir, "GITHUB_STEP_SUMMARY="+summary, "GITHUB_OUTPUT="+outputs,
+	x.world.Env = append(env[:len(env):len(env)], "GITHUB_ACTIONS=true", "GITHUB_WORKSPACE="+dir, "GITHUB_STEP_SUMMARY="+
+		summary, "GITHUB_OUTPUT="+outputs,
 		"GITHUB_RUN_ID=7", "GITHUB_SERVER_URL=https://github.example", "GITHUB_REPOSITORY=o/r")
 	x.program(t, "red", "small", "  secret: {type: drawer:Item, properties: {title: {fn::secret: canary}, kind: k}}")
 	text, err := os.ReadFile(filepath.Join(x.world.Dir, "Pulumi.yaml"))
 	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(filepath.Join(x.world.Dir, "Pulumi.yaml"), append(text, "  hush: ${secret.title}\n  lines: \"a\\nresult=forged\"\n"...), 0o644))
+	require.NoError(t, os.WriteFile(filepath.Join(x.world.Dir, "Pulumi.yaml"),
+		append(text, "  hush: ${secret.title}\n  lines: \"a\\nresult=forged\"\n"...), 0o644))
 	read := func(path string) string {
 		text, err := os.ReadFile(path)
 		require.NoError(t, err)
@@ -267,11 +274,13 @@ func TestCISystemsAreTold(t *testing.T) {
 func TestPlansAreFoldedInLogs(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ env, begin, end string }{
-		"github":    {"GITHUB_ACTIONS=true", "::group::Previewing update dev\n", "\n::endgroup::\n"},
-		"gitlab":    {"GITLAB_CI=true", "\x1b[0Ksection_start:1700000000:yamlhost_plan\r\x1b[0KPreviewing update dev\n", "\x1b[0Ksection_end:1700000000:yamlhost_plan\r\x1b[0K\n"},
+		"github": {"GITHUB_ACTIONS=true", "::group::Previewing update dev\n", "\n::endgroup::\n"},
+		"gitlab": {"GITLAB_CI=true", "\x1b[0Ksection_start:1700000000:yamlhost_plan\r\x1b[0KPreviewing update dev\n",
+			"\x1b[0Ksection_end:1700000000:yamlhost_plan\r\x1b[0K\n"},
 		"azure":     {"TF_BUILD=True", "##[group]Previewing update dev\n", "##[endgroup]\n"},
 		"buildkite": {"BUILDKITE=true", "--- Previewing update dev\n", ""},
-		"teamcity":  {"TEAMCITY_VERSION=2026", "##teamcity[blockOpened name='Previewing update dev']\n", "##teamcity[blockClosed name='Previewing update dev']\n"},
+		"teamcity": {"TEAMCITY_VERSION=2026", "##teamcity[blockOpened name='Previewing update dev']\n",
+			"##teamcity[blockClosed name='Previewing update dev']\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -29,9 +29,12 @@ func TestUnreadableStateIsRescued(t *testing.T) {
 	var said bytes.Buffer
 	own := &project.Project{Dir: dir}
 	own.Name.Text = "p"
-	a := &console.Console{Streams: console.Streams{Err: &said}, World: console.World{Now: func() time.Time { return time.Unix(7, 0) }}}
-	p := &operation.Pipeline{Console: a, Workspace: &workspace.Workspace{Project: own}, Stack: &console.Stack{Project: own, Backend: b, Ref: ref}}
-	err = p.Commit(t.Context(), session, &state.Snapshot{Unknown: map[string]json.RawMessage{"other": json.RawMessage("{")}}, nil)
+	a := &console.Console{Streams: console.Streams{Err: &said},
+		World: console.World{Now: func() time.Time { return time.Unix(7, 0) }}}
+	p := &operation.Pipeline{Console: a, Workspace: &workspace.Workspace{Project: own},
+		Stack: &console.Stack{Project: own, Backend: b, Ref: ref}}
+	err = p.Commit(t.Context(), session,
+		&state.Snapshot{Unknown: map[string]json.RawMessage{"other": json.RawMessage("{")}}, nil)
 	require.ErrorContains(t, err, "could not have been read again")
 	require.FileExists(t, filepath.Join(dir, "p.dev.rescue-7.json"))
 	require.Contains(t, said.String(), filepath.Join(dir, "p.dev.rescue-7.json"))

@@ -22,8 +22,11 @@ func TestSchemaCommand(t *testing.T) {
 	t.Parallel()
 	x := newTerminal(t, onePet)
 	require.Equal(t, 0, x.run("schema", "random:RandomPassword"), x.err.String())
-	for _, part := range []string{"random:RandomPassword (resource)\n", "\nInputs\n  length  integer  (required", "\nOutputs\n",
-		"  result  string  (secret)\n", "\nExample\n  resources:\n    randomPassword:\n      type: random:RandomPassword\n      properties:\n        length: 1\n"} {
+	for _, part := range []string{"random:RandomPassword (resource)\n", "\nInputs\n  length  integer  (required",
+		"\nOutputs\n",
+		"  result  string  (secret)\n",
+		"\nExample\n  resources:\n    randomPassword:\n      type: random:RandomPassword\n      properties:\n        " +
+			"length: 1\n"} {
 		require.Contains(t, x.out.String(), part)
 	}
 	require.Equal(t, 0, x.run("schema", "--json", "command:local:Logging"), x.err.String())
@@ -34,7 +37,8 @@ func TestSchemaCommand(t *testing.T) {
 	require.Equal(t, 0, x.run("schema", "random"))
 	require.Contains(t, x.out.String(), "\nResources\n  random:RandomBytes\n")
 	require.Equal(t, 1, x.run("schema", "random:RandomPte"))
-	require.Contains(t, x.err.String(), "package random has no resource, function or type random:RandomPte; near are random:RandomPet")
+	require.Contains(t, x.err.String(),
+		"package random has no resource, function or type random:RandomPte; near are random:RandomPet")
 	require.Equal(t, 1, x.run("schema", "nosuch:Thing"))
 	require.Contains(t, x.err.String(), "no provider for package nosuch")
 }
@@ -60,9 +64,12 @@ func TestSchemaFiles(t *testing.T) {
 		x := newTerminal(t, program)
 		require.Equal(t, 1, x.run("check", "--schema", "missing.json"))
 		require.Contains(t, x.err.String(), "--schema missing.json: no such file or directory")
-		require.NoError(t, os.WriteFile(filepath.Join(x.world.Dir, "broken.json"), []byte(`{"name": "docker", "resources": {`), 0o644))
+		require.NoError(t, os.WriteFile(filepath.Join(x.world.Dir, "broken.json"),
+			[]byte(`{"name": "docker", "resources": {`), 0o644))
 		require.Equal(t, 1, x.run("check", "--schema", "broken.json"))
-		require.Contains(t, x.err.String(), "--schema broken.json: read package schema: resources: the text ends too early; a schema is what `pulumi package get-schema` writes")
+		require.Contains(t, x.err.String(),
+			"--schema broken.json: read package schema: resources: the text ends too early; a schema is what `pulumi package "+
+				"get-schema` writes")
 	})
 }
 

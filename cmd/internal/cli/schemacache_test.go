@@ -36,7 +36,8 @@ outputs:
 
 func newSharedCache(t *testing.T) *sharedCache {
 	dir := t.TempDir()
-	c := &sharedCache{home: filepath.Join(dir, "home"), program: filepath.Join(dir, "program"), schema: filepath.Join(dir, "azure-native.json.gz")}
+	c := &sharedCache{home: filepath.Join(dir, "home"), program: filepath.Join(dir, "program"),
+		schema: filepath.Join(dir, "azure-native.json.gz")}
 	require.NoError(t, os.Mkdir(c.program, 0o755))
 	require.NoError(t, os.WriteFile(filepath.Join(c.program, "Pulumi.yaml"), []byte(cacheProgram), 0o644))
 	text, err := os.ReadFile("../../../check/testdata/corpus/azure-native.json")

@@ -33,10 +33,12 @@ components:
     outputs: {text: "${words}"}
 `), 0o644))
 	for token, parts := range map[string][]string{
-		"near:Greeting":         {"near:Greeting (component)\n\nSome words\n\nInputs\n  words  string  (required)\n  often  integer", "Outputs\n  text  string\n", "type: near:Greeting\n"},
-		"near:index:Greeting":   {"near:Greeting (component)\n"},
-		"near":                  {"near\n\nResources\n  near:Greeting\n"},
-		"components:Pair":       {"components:Pair (component)\n\nInputs\n  words  string  (required)\n\nOutputs\n  both  string\n"},
+		"near:Greeting": {"near:Greeting (component)\n\nSome words\n\nInputs\n  words  string  (required)\n  often " +
+			" integer", "Outputs\n  text  string\n", "type: near:Greeting\n"},
+		"near:index:Greeting": {"near:Greeting (component)\n"},
+		"near":                {"near\n\nResources\n  near:Greeting\n"},
+		"components:Pair": {"components:Pair (component)\n\nInputs\n  words  string  (required)\n\nOutputs\n  both  " +
+			"string\n"},
 		"components:index:Pair": {"components:Pair (component)\n"},
 		"components":            {"components\n\nResources\n  components:Pair\n"},
 	} {
@@ -70,8 +72,10 @@ func (m *maker) Parameterize(_ context.Context, r provider.ParameterizeRequest) 
 }
 
 func (m *maker) Schema(context.Context, provider.SchemaRequest) ([]byte, error) {
-	return []byte(`{"name":"` + m.name + `","version":"2.0.0","parameterization":{"baseProvider":{"name":"maker","version":"1.0.0"},"parameter":"eA=="},` +
-		`"resources":{"` + m.name + `:index:Password":{"requiredInputs":["size"],"inputProperties":{"size":{"type":"integer"}}}}}`), nil
+	return []byte(`{"name":"` + m.name +
+		`","version":"2.0.0","parameterization":{"baseProvider":{"name":"maker","version":"1.0.0"},"parameter":"eA=="},` +
+		`"resources":{"` + m.name +
+		`:index:Password":{"requiredInputs":["size"],"inputProperties":{"size":{"type":"integer"}}}}}`), nil
 }
 
 // A package that the project makes of a plugin and parameters (L7.32) comes before a provider of that name.

@@ -30,19 +30,25 @@ outputs:
 			x.streams.OutTerminal = true
 			x.world.Env = append(x.world.Env, "PULUMI_CONFIG_PASSPHRASE=p")
 			require.Equal(t, 0, x.run("stack", "init", "dev"), x.err.String())
-			for _, args := range [][]string{{"check"}, {"preview", "--diff"}, {"up", "--yes", "--skip-preview"}, {"stack"}, {"stack", "output"}, {"stack", "output", "out"},
-				{"graph"}, {"stack", "export"}, {"preview", "--json"}, {"state", "verify"}, {"refresh", "--yes"}, {"destroy", "--yes"}} {
+			for _, args := range [][]string{{"check"}, {"preview", "--diff"}, {"up", "--yes", "--skip-preview"}, {"stack"},
+				{"stack", "output"}, {"stack", "output", "out"},
+				{"graph"}, {"stack", "export"}, {"preview", "--json"}, {"state", "verify"}, {"refresh", "--yes"},
+				{"destroy", "--yes"}} {
 				code := x.run(append(args, "--color", color)...)
 				if args[0] == "up" {
 					require.Equal(t, map[string]int{"true": 0, "exit 3": 14}[last], code, x.err.String())
 				}
 				for name, text := range map[string]string{"out": x.out.String(), "err": x.err.String()} {
-					for _, harmless := range []string{"0", "1", "2", "31", "32", "33", "34", "35", "36", "1;31", "1;32", "1;33", "1;34", "1;35", "1;36"} {
+					for _, harmless := range []string{"0", "1", "2", "31", "32", "33", "34", "35", "36", "1;31", "1;32", "1;33",
+						"1;34", "1;35", "1;36"} {
 						if color == "always" {
 							text = strings.ReplaceAll(text, "\x1b["+harmless+"m", "")
 						}
 					}
-					at := strings.IndexFunc(text, func(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' || r == '\u202e' })
+					at := strings.IndexFunc(text, func(r rune) bool {
+						return unicode.IsControl(r) && r != '\n' && r != '\t' ||
+							r == '\u202e'
+					})
 					require.Negative(t, at, "%s of %v: %q", name, args, text)
 				}
 			}

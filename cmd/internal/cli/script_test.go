@@ -18,7 +18,8 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	if filepath.Base(os.Args[0]) != "yamlhost" && signal.Ignored(syscall.SIGHUP) { // under nohup; what the tests start is to hear it
+	// under nohup; what the tests start is to hear it
+	if filepath.Base(os.Args[0]) != "yamlhost" && signal.Ignored(syscall.SIGHUP) {
 		signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
 	}
 	testscript.Main(noLeaks{m}, map[string]func(){
@@ -39,7 +40,8 @@ func (n noLeaks) Run() int {
 		return code
 	}
 	err := goleak.Find(
-		goleak.IgnoreAnyFunction("github.com/yamlhost/yamlhost/cmd/internal/console.(*Console).awaitInput.func1"), // of an interrupt: who reads cannot be called off
+		// of an interrupt: who reads cannot be called off
+		goleak.IgnoreAnyFunction("github.com/yamlhost/yamlhost/cmd/internal/console.(*Console).awaitInput.func1"),
 		goleak.IgnoreTopFunction("os/signal.loop"), goleak.IgnoreTopFunction("os/signal.signal_recv"),
 	)
 	if err != nil {
@@ -49,7 +51,8 @@ func (n noLeaks) Run() int {
 	return 0
 }
 
-// TestScripts runs testdata/script: each command with its output and exit code, in a home and a backend of its own. With
+// TestScripts runs testdata/script: each command with its output and exit code, in a home and a backend of its own.
+// With
 // -update, files compared by cmp are rewritten.
 func TestScripts(t *testing.T) {
 	t.Parallel()

@@ -188,7 +188,8 @@ func TestPendingCreation(t *testing.T) {
 	t.Run("nonsense is refused, whatever is pending", func(t *testing.T) {
 		t.Parallel()
 		x, dir := cutOff(t, "creating")
-		for _, words := range [][]string{{"perhaps"}, {"urn:no-id"}, {"forget", "retry"}, {secondURN + "=a", secondURN + "=b"}} {
+		for _, words := range [][]string{{"perhaps"}, {"urn:no-id"}, {"forget", "retry"},
+			{secondURN + "=a", secondURN + "=b"}} {
 			args := []string{"up", "--yes"}
 			for _, word := range words {
 				args = append(args, "--settle-pending", word)
@@ -196,15 +197,18 @@ func TestPendingCreation(t *testing.T) {
 			require.Equal(t, console.CodeUsage, x.run(args...), x.err.String())
 		}
 		require.Equal(t, 0, x.run("up", "--yes", "--settle-pending", secondURN+"="+ids(t, dir, "second")[0]), x.err.String())
-		require.Equal(t, console.CodeUsage, x.run("up", "--yes", "--settle-pending", "perhaps"), "nothing is pending any more")
+		require.Equal(t, console.CodeUsage, x.run("up", "--yes", "--settle-pending", "perhaps"),
+			"nothing is pending any more")
 	})
 	t.Run("a URN that is not pending", func(t *testing.T) {
 		t.Parallel()
 		x, dir := cutOff(t, "creating")
 		made := ids(t, dir, "second")[0]
 		before := checkpointOf(t, x)
-		for _, word := range []string{secondURN + "s=" + made, strings.Replace(secondURN, "second", "first", 1) + "=" + made} {
-			for _, command := range [][]string{{"up", "--yes"}, {"up", "--yes", "--skip-preview"}, {"preview"}, {"destroy", "--yes"}, {"run"}} {
+		for _, word := range []string{secondURN + "s=" + made, strings.Replace(secondURN, "second", "first", 1) + "=" +
+			made} {
+			for _, command := range [][]string{{"up", "--yes"}, {"up", "--yes", "--skip-preview"}, {"preview"},
+				{"destroy", "--yes"}, {"run"}} {
 				require.Equal(t, console.CodeUsage, x.run(append(command, "--settle-pending", word)...), x.err.String())
 				require.Contains(t, x.err.String(), "  * "+secondURN+"\n")
 			}
@@ -218,7 +222,8 @@ func TestPendingCreation(t *testing.T) {
 	t.Run("a partial answer lists what is still open", func(t *testing.T) {
 		t.Parallel()
 		x, dir := bothCutOff(t)
-		require.Equal(t, console.CodePending, x.run("up", "--yes", "--non-interactive", "--settle-pending", firstURN+"="+ids(t, dir, "first")[0]))
+		require.Equal(t, console.CodePending, x.run("up", "--yes", "--non-interactive", "--settle-pending", firstURN+"="+
+			ids(t, dir, "first")[0]))
 		require.Contains(t, x.err.String(), "became of 1 creation:")
 		require.Contains(t, x.err.String(), "\n  * "+secondURN+" (title")
 		require.NotContains(t, x.err.String(), "\n  * "+firstURN+" (title")
@@ -246,7 +251,8 @@ func TestDestroyWithPendingCreation(t *testing.T) {
 	require.Empty(t, ids(t, dir, "first"))
 	require.Equal(t, []string{made}, ids(t, dir, "second"))
 	require.Contains(t, string(checkpointOf(t, x)), "pending_operations", "the stack stays")
-	require.Equal(t, console.CodePending, x.run("destroy", "--yes", "--non-interactive"), "there is nothing more to destroy")
+	require.Equal(t, console.CodePending, x.run("destroy", "--yes", "--non-interactive"),
+		"there is nothing more to destroy")
 	x.streams.In = strings.NewReader("later\n")
 	require.Equal(t, console.CodePending, x.run("destroy", "--yes"), x.err.String())
 	require.Equal(t, 0, x.run("destroy", "--yes", "--settle-pending", secondURN+"="+made), x.err.String())
@@ -278,7 +284,8 @@ func TestPendingCreationsTogether(t *testing.T) {
 		first   int // objects afterwards
 		code    int
 	}{
-		"none of them": {"none\n", 2, 0}, "each": {"each\nno\nno\n", 2, 0}, "stop": {"\n", 1, 1}, "stop later": {"each\nno\n\n", 1, 1},
+		"none of them": {"none\n", 2, 0}, "each": {"each\nno\nno\n", 2, 0}, "stop": {"\n", 1, 1},
+		"stop later": {"each\nno\n\n", 1, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -293,7 +300,8 @@ func TestPendingCreationsTogether(t *testing.T) {
 // Objects of some providers are in the state only: nobody is asked about them.
 func TestPendingCreationInTheState(t *testing.T) {
 	t.Parallel()
-	for _, command := range [][]string{{"up", "--yes", "--non-interactive"}, {"run"}, {"refresh", "--yes", "--non-interactive"}} {
+	for _, command := range [][]string{{"up", "--yes", "--non-interactive"}, {"run"},
+		{"refresh", "--yes", "--non-interactive"}} {
 		x := newTerminal(t, "name: two\nresources:\n  pet: {type: random:RandomPet}\n")
 		require.Equal(t, 0, x.run("stack", "init", "dev"), x.err.String())
 		require.Equal(t, 0, x.run("up", "--yes"), x.err.String())
@@ -314,10 +322,12 @@ func TestRefreshTellsWhatIsGone(t *testing.T) {
 		args  []string
 		tells string
 	}{
-		"refresh":                  {[]string{"refresh", "--preview-only"}, "Resources: 1 gone, 2 unchanged"},
-		"refresh with the program": {[]string{"refresh", "--preview-only", "--run-program"}, "Resources: 1 gone, 2 unchanged"},
-		"preview":                  {[]string{"preview", "--refresh"}, "Resources: 1 gone, 1 to create, 2 unchanged"},
-		"preview with the program": {[]string{"preview", "--refresh", "--run-program"}, "Resources: 1 gone, 1 to create, 2 unchanged"},
+		"refresh": {[]string{"refresh", "--preview-only"}, "Resources: 1 gone, 2 unchanged"},
+		"refresh with the program": {[]string{"refresh", "--preview-only", "--run-program"},
+			"Resources: 1 gone, 2 unchanged"},
+		"preview": {[]string{"preview", "--refresh"}, "Resources: 1 gone, 1 to create, 2 unchanged"},
+		"preview with the program": {[]string{"preview", "--refresh", "--run-program"},
+			"Resources: 1 gone, 1 to create, 2 unchanged"},
 	} {
 		require.Equal(t, 0, x.run(c.args...), name)
 		require.Contains(t, x.err.String(), c.tells, name)

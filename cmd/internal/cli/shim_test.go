@@ -6,7 +6,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// By the name of the Pulumi CLI the program says which version of that it stands in for, and has no exit codes of its own.
+// By the name of the Pulumi CLI the program says which version of that it stands in for, and has no exit codes of its
+// own.
 func TestAsPulumi(t *testing.T) {
 	t.Parallel()
 	x := newTerminal(t, "name: one\noutputs: {x: '${nothing}'}\n")

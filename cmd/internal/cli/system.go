@@ -20,7 +20,8 @@ import (
 const garbagePercent = 300
 
 // System is the real world: the process's streams, environment, directories and signals. It also makes the process one
-// that spends memory to save time, unless the user has decided otherwise with GOGC, and that keeps its memory to itself.
+// that spends memory to save time, unless the user has decided otherwise with GOGC, and that keeps its memory to
+// itself.
 func System(version string) (console.Streams, console.World) {
 	keepMemoryToOurselves(os.Environ())
 	if os.Getenv("GOGC") == "" {

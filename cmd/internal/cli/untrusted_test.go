@@ -12,8 +12,8 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/plugin"
 )
 
-// markedDrawer puts the drawer into a folder, as a plugin that leaves a line in a file each time it is started, and returns how
-// often that was.
+// markedDrawer puts the drawer into a folder, as a plugin that leaves a line in a file each time it is started, and
+// returns how often that was.
 func markedDrawer(t *testing.T, dir string) (starts func() int) {
 	t.Helper()
 	if runtime.GOOS == "windows" {
@@ -36,12 +36,14 @@ func markedDrawer(t *testing.T, dir string) (starts func() int) {
 	}
 }
 
-// With --untrusted, nothing that a project brings is started, read from elsewhere or connected to, by any command that runs a
-// program, and each refusal names the reason (D13).
+// With --untrusted, nothing that a project brings is started, read from elsewhere or connected to, by any command that
+// runs a program, and each refusal names the reason (D13).
 func TestUntrusted(t *testing.T) {
 	t.Parallel()
-	const drawer = "name: one\nresources:\n  a: {type: drawer:Item, properties: {title: t, kind: k}, options: {version: 1.0.0}}\n"
-	lock := `{"version": 1, "plugins": [{"name": "drawer", "version": "1.0.0", "checksums": {"` + plugin.Platform() + `": "` + strings.Repeat("0", 64) + `"}}]}`
+	const drawer = "name: one\nresources:\n  a: {type: drawer:Item, properties: {title: t, kind: k}, options: {version: " +
+		"1.0.0}}\n"
+	lock := `{"version": 1, "plugins": [{"name": "drawer", "version": "1.0.0", "checksums": {"` + plugin.Platform() +
+		`": "` + strings.Repeat("0", 64) + `"}}]}`
 	for name, c := range map[string]struct {
 		program string
 		files   map[string]string // further files of the project
@@ -53,39 +55,61 @@ func TestUntrusted(t *testing.T) {
 		trusted bool   // a trusted run does it
 		starts  bool   // the plugin is started
 	}{
-		"a sound program": {program: "name: one\nresources:\n  pet: {type: random:RandomPet}\nvariables: {t: {fn::readFile: own}}\noutputs: {t: '${t}'}\n",
+		"a sound program": {program: "name: one\nresources:\n  pet: {type: random:RandomPet}\nvariables: {t: " +
+			"{fn::readFile: own}}\noutputs: {t: '${t}'}\n",
 			files: map[string]string{"own": "text"}},
 		"a command": {program: "name: one\nresources:\n  c: {type: command:local:Command, properties: {create: touch mark}}\n", want: "the package command runs commands", trusted: true},
-		"a called command": {program: "name: one\nvariables:\n  c:\n    fn::invoke: {function: 'command:local:run', arguments: {command: touch mark}, return: stdout}\noutputs: {c: '${c}'}\n",
+		"a called command": {program: "name: one\nvariables:\n  c:\n    fn::invoke: {function: 'command:local:run', " +
+			"arguments: {command: touch mark}, return: stdout}\noutputs: {c: '${c}'}\n",
 			want: "the package command runs commands", trusted: true},
-		"a hook": {program: "name: one\nhooks: {h: {command: [touch, mark]}}\nresources:\n  pet: {type: random:RandomPet, options: {hooks: {beforeCreate: [h]}}}\n",
+		"a hook": {program: "name: one\nhooks: {h: {command: [touch, mark]}}\nresources:\n  pet: {type: random:RandomPet, " +
+			"options: {hooks: {beforeCreate: [h]}}}\n",
 			want: "starts no command", trusted: true},
-		"a compiler": {program: "name: one\nruntime: {name: yaml, options: {compiler: touch mark}}\n", want: "is not started here"},
-		"a dynamic type": {program: "name: one\ndynamic:\n  types: {'own:Thing': {source: ./thing.js}}\nresources:\n  a: {type: 'own:Thing'}\n",
-			files: map[string]string{"thing.js": "require('fs').writeFileSync('mark', '')\nexports.create = () => ({id: '1', outputs: {}})\n"}, want: "untrusted"},
-		"a plugin of the project": {program: drawer + "plugins: {providers: [{name: drawer, path: ./bin}]}\n", plugin: "bin", want: "is not started here"},
-		"a plugin of a package":   {program: strings.ReplaceAll(drawer, ", options: {version: 1.0.0}", "") + "packages: {drawer: ./bin}\n", plugin: "bin", want: "is not started here"},
-		"a plugin from PATH":      {program: drawer, plugin: "path", want: "no provider for package drawer"},
-		"an installed plugin":     {program: drawer, plugin: "home", want: "is not in yamlhost.lock.json"},
-		"a locked one":            {program: drawer, plugin: "home", files: map[string]string{plugin.LockName: lock}, starts: true},
-		"a download":              {program: drawer, want: "because --untrusted forbids that"},
-		"a file elsewhere":        {program: "name: one\noutputs: {t: {fn::readFile: /etc/hostname}}\n", want: "outside of the project", trusted: true},
-		"a link to elsewhere":     {program: "name: one\noutputs: {t: {fn::readFile: link}}\n", links: map[string]string{"link": "/etc/hostname"}, want: "outside of the project", trusted: true},
-		"by a function of std": {program: "name: one\nvariables: {t: {fn::invoke: {function: 'std:file', arguments: {input: /etc/hostname}, return: result}}}\noutputs: {t: '${t}'}\n",
+		"a compiler": {program: "name: one\nruntime: {name: yaml, options: {compiler: touch mark}}\n",
+			want: "is not started here"},
+		"a dynamic type": {program: "name: one\ndynamic:\n  types: {'own:Thing': {source: ./thing.js}}\nresources:\n  a: " +
+			"{type: 'own:Thing'}\n",
+			files: map[string]string{"thing.js": "require('fs').writeFileSync('mark', '')\nexports.create = () => ({id: '1', " +
+				"outputs: {}})\n"}, want: "untrusted"},
+		"a plugin of the project": {program: drawer + "plugins: {providers: [{name: drawer, path: ./bin}]}\n", plugin: "bin",
+			want: "is not started here"},
+		"a plugin of a package": {program: strings.ReplaceAll(drawer, ", options: {version: 1.0.0}", "") +
+			"packages: {drawer: ./bin}\n", plugin: "bin", want: "is not started here"},
+		"a plugin from PATH":  {program: drawer, plugin: "path", want: "no provider for package drawer"},
+		"an installed plugin": {program: drawer, plugin: "home", want: "is not in yamlhost.lock.json"},
+		"a locked one": {program: drawer, plugin: "home", files: map[string]string{plugin.LockName: lock},
+			starts: true},
+		"a download": {program: drawer, want: "because --untrusted forbids that"},
+		"a file elsewhere": {program: "name: one\noutputs: {t: {fn::readFile: /etc/hostname}}\n",
 			want: "outside of the project", trusted: true},
-		"whether a file is there": {program: "name: one\nvariables: {t: {fn::invoke: {function: 'std:fileexists', arguments: {input: /etc/hostname}, return: result}}}\noutputs: {t: '${t}'}\n",
+		"a link to elsewhere": {program: "name: one\noutputs: {t: {fn::readFile: link}}\n",
+			links: map[string]string{"link": "/etc/hostname"}, want: "outside of the project", trusted: true},
+		"by a function of std": {program: "name: one\nvariables: {t: {fn::invoke: {function: 'std:file', arguments: " +
+			"{input: /etc/hostname}, return: result}}}\noutputs: {t: '${t}'}\n",
 			want: "outside of the project", trusted: true},
-		"a certificate of this machine": {program: "name: one\nvariables: {t: {fn::invoke: {function: 'tls:getCertificate', arguments: {url: 'https://127.0.0.1:1'}}}}\noutputs: {t: '${t.id}'}\n",
+		"whether a file is there": {program: "name: one\nvariables: {t: {fn::invoke: {function: 'std:fileexists', " +
+			"arguments: {input: /etc/hostname}, return: result}}}\noutputs: {t: '${t}'}\n",
+			want: "outside of the project", trusted: true},
+		"a certificate of this machine": {program: "name: one\nvariables: {t: {fn::invoke: {function: " +
+			"'tls:getCertificate', arguments: {url: 'https://127.0.0.1:1'}}}}\noutputs: {t: '${t.id}'}\n",
 			want: "is no address of the public network"},
-		"the home folder":       {program: "name: one\nvariables: {t: {fn::invoke: {function: 'std:pathexpand', arguments: {input: '~/x'}, return: result}}}\noutputs: {t: '${t}'}\n", want: "not known where the home folder is"},
-		"an included file":      {program: "name: one\ninclude: [part.yaml]\n", links: map[string]string{"part.yaml": "/etc/hostname"}, want: "part.yaml may not be read"},
-		"a program elsewhere":   {program: "name: one\nmain: /etc\n", want: "may not be read"},
-		"a package elsewhere":   {program: "name: one\npackages: {p: ../..}\noutputs: {a: 1}\n", want: "outside of the project"},
-		"settings elsewhere":    {program: "name: one\noutputs: {a: 1}\n", links: map[string]string{"Pulumi.dev.yaml": "/etc/hostname"}, want: "Pulumi.dev.yaml may not be read"},
-		"the environment":       {program: "name: one\npulumi: {publicEnv: [SECRET]}\noutputs: {t: {fn::env: SECRET}}\n", env: []string{"SECRET=canary"}, want: "may read no environment variable", trusted: true},
-		"steps":                 {program: "name: one\noutputs: {t: '${[for i in range(1000000) : i + 1]}'}\n", want: "takes more than 2000000 steps", trusted: true},
-		"a backend":             {program: "name: one\nbackend: {url: 'file://.'}\noutputs: {a: 1}\n", want: "set PULUMI_BACKEND_URL"},
-		"two flags that differ": {program: "name: one\noutputs: {a: 1}\n", flags: []string{"--allow-env"}, want: "exclude each other"},
+		"the home folder": {program: "name: one\nvariables: {t: {fn::invoke: {function: 'std:pathexpand', arguments: " +
+			"{input: '~/x'}, return: result}}}\noutputs: {t: '${t}'}\n", want: "not known where the home folder is"},
+		"an included file": {program: "name: one\ninclude: [part.yaml]\n",
+			links: map[string]string{"part.yaml": "/etc/hostname"}, want: "part.yaml may not be read"},
+		"a program elsewhere": {program: "name: one\nmain: /etc\n", want: "may not be read"},
+		"a package elsewhere": {program: "name: one\npackages: {p: ../..}\noutputs: {a: 1}\n",
+			want: "outside of the project"},
+		"settings elsewhere": {program: "name: one\noutputs: {a: 1}\n",
+			links: map[string]string{"Pulumi.dev.yaml": "/etc/hostname"}, want: "Pulumi.dev.yaml may not be read"},
+		"the environment": {program: "name: one\npulumi: {publicEnv: [SECRET]}\noutputs: {t: {fn::env: SECRET}}\n",
+			env: []string{"SECRET=canary"}, want: "may read no environment variable", trusted: true},
+		"steps": {program: "name: one\noutputs: {t: '${[for i in range(1000000) : i + 1]}'}\n",
+			want: "takes more than 2000000 steps", trusted: true},
+		"a backend": {program: "name: one\nbackend: {url: 'file://.'}\noutputs: {a: 1}\n",
+			want: "set PULUMI_BACKEND_URL"},
+		"two flags that differ": {program: "name: one\noutputs: {a: 1}\n", flags: []string{"--allow-env"},
+			want: "exclude each other"},
 	} {
 		for _, command := range [][]string{{"run"}, {"preview", "-s", "dev"}, {"up", "--yes", "-s", "dev"}} {
 			t.Run(name+"/"+command[0], func(t *testing.T) {
@@ -147,8 +171,8 @@ func TestUntrusted(t *testing.T) {
 	}
 }
 
-// Commands that only look at a program start no plugin of the project, also where PATH leads into it, and ask one of the user's
-// for its schema once.
+// Commands that only look at a program start no plugin of the project, also where PATH leads into it, and ask one of
+// the user's for its schema once.
 func TestCarefulPlugins(t *testing.T) {
 	t.Parallel()
 	const program = "name: one\nresources:\n  a: {type: drawer:Item, properties: {title: t, kind: k}}\n"

@@ -25,7 +25,8 @@ func TestVersionJump(t *testing.T) {
 	const provider = `"type":"pulumi:providers:drawer",`
 	require.Contains(t, string(made), provider)
 	for version, warns := range map[string]bool{"0.9.0": true, "2.1.0": true, "1.4.0": false} {
-		text := bytes.Replace(made, []byte(provider), []byte(provider+`"inputs": {"version": "`+version+`", "__internal": {}},`), 1)
+		text := bytes.Replace(made, []byte(provider), []byte(provider+`"inputs": {"version": "`+version+
+			`", "__internal": {}},`), 1)
 		require.NoError(t, os.WriteFile(checkpointPath(x), text, 0o600))
 		require.Equal(t, 0, x.run("preview"), x.err.String())
 		require.Equal(t, warns, strings.Contains(x.err.String(),

@@ -111,7 +111,8 @@ func (a *Console) HiddenAnswer(question string) (string, error) {
 func (a *Console) askPassphrase(stack string, p secrets.Purpose) (string, error) {
 	ask := a.HiddenAnswer
 	if !p.New {
-		return ask(fmt.Sprintf("Enter the passphrase of stack %s\n    (set PULUMI_CONFIG_PASSPHRASE or PULUMI_CONFIG_PASSPHRASE_FILE to remember): ", stack))
+		return ask(fmt.Sprintf(
+			"Enter the passphrase of stack %s\n    (set PULUMI_CONFIG_PASSPHRASE or PULUMI_CONFIG_PASSPHRASE_FILE to remember): ", stack))
 	}
 	first, err := ask(fmt.Sprintf("Enter a passphrase to protect the secrets of stack %s: ", stack))
 	if err != nil {

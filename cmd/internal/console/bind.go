@@ -8,6 +8,7 @@ func Bind[O any](c *Console, run func(context.Context, *Console, O) error) func(
 }
 
 // BindArgs is Bind for a command that takes words besides its flags.
-func BindArgs[O any](c *Console, run func(context.Context, *Console, O, []string) error) func(context.Context, O, []string) error {
+func BindArgs[O any](c *Console, run func(context.Context, *Console, O, []string) error) func(context.Context, O,
+	[]string) error {
 	return func(ctx context.Context, o O, args []string) error { return run(ctx, c, o, args) }
 }

@@ -120,7 +120,8 @@ func (a *Console) Report(ds diag.Diagnostics) error {
 	a.Reports.Find(shown)
 	if len(shown) > 0 {
 		width, _ := a.Size()
-		if err := diag.WriteText(a.Streams.Err, shown, diag.TextOptions{Color: a.Color(a.Streams.ErrTerminal), Width: width}); err != nil {
+		if err := diag.WriteText(a.Streams.Err, shown, diag.TextOptions{Color: a.Color(a.Streams.ErrTerminal),
+			Width: width}); err != nil {
 			return err
 		}
 		fmt.Fprintln(a.Streams.Err)

@@ -13,7 +13,8 @@ type ConfigRecord struct {
 	Secret      bool    `json:"secret"`
 }
 
-// masked takes the place of a secrets manager where secrets are not to be seen, so that no passphrase is needed (F4.16).
+// masked takes the place of a secrets manager where secrets are not to be seen, so that no passphrase is needed
+// (F4.16).
 type masked struct{}
 
 func (masked) Decrypt(string) (string, error) { return HiddenSecret, nil }

@@ -53,8 +53,10 @@ func (c *Crashes) Report(fault any) {
 	}
 	c.mu.Unlock()
 	out := c.Console.Streams.Err
-	fmt.Fprintf(out, "\ninternal error: %s\nThis is a fault of yamlhost, not of your program. State and journal are as after the last finished step:\n"+
-		"run the same command again; it says what was under way.\n", text)
+	fmt.Fprintf(out,
+		"\ninternal error: %s\nThis is a fault of yamlhost, not of your program. State and journal are as after the last "+
+			"finished step:\n"+
+			"run the same command again; it says what was under way.\n", text)
 	if path := c.keep(text); path != "" {
 		fmt.Fprintf(out, "Where it happened is in %s, for those who can mend it.\n", path)
 	}

@@ -8,8 +8,8 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/backend"
 )
 
-// The exit codes, the same for each command. Those up to 10 and 255 are Pulumi's (F7.14), of which 4 and 5 are kept free
-// for what Pulumi has reserved them for: resource and policy. Ours begin at 11.
+// The exit codes, the same for each command. Those up to 10 and 255 are Pulumi's (F7.14), of which 4 and 5 are kept
+// free for what Pulumi has reserved them for: resource and policy. Ours begin at 11.
 const (
 	CodeOK          = 0
 	CodeError       = 1 // any other error
@@ -35,8 +35,10 @@ const (
 // codeNames are the codes with the names that reports and CI systems get.
 var codeNames = map[int]string{
 	CodeOK: "ok", CodeError: "error", CodeUsage: "invocation", codeNoStack: "no-stack", CodeChanges: "changes",
-	CodeCancelled: "cancelled", CodeTimeout: "timeout", CodePending: "pending", CodeBadUsage: "usage", CodeProgram: "program",
-	CodeConfig: "config-missing", CodeFailed: "failed", CodeLocked: "locked", CodePlan: "plan-refused", CodeDrift: "drift",
+	CodeCancelled: "cancelled", CodeTimeout: "timeout", CodePending: "pending", CodeBadUsage: "usage",
+	CodeProgram: "program",
+	CodeConfig:  "config-missing", CodeFailed: "failed", CodeLocked: "locked", CodePlan: "plan-refused",
+	CodeDrift:       "drift",
 	CodeInterrupted: "interrupted", CodeDenied: "denied", CodeUnreachable: "unreachable", CodeInternal: "internal",
 }
 

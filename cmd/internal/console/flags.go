@@ -45,11 +45,14 @@ func FlagsFromEnvironment(flags *pflag.FlagSet, w *World) error {
 
 // notYet are flags of the Pulumi CLI that this program does not have, with what to do instead where there is something.
 var notYet = map[string]string{
-	"policy-pack": "", "policy-pack-config": "", "attach-debugger": "to debug a provider, set PULUMI_DEBUG_PROVIDERS=name:port",
+	"policy-pack": "", "policy-pack-config": "",
+	"attach-debugger":    "to debug a provider, set PULUMI_DEBUG_PROVIDERS=name:port",
 	"secrets-provider":   "give it to `stack init` or `stack change-secrets-provider`",
 	"generate-resources": "`preview --import-file` writes such a file", "from": "write a file for `import --file` instead",
-	"tracing": "PULUMI_DEBUG_GRPC=file writes every call to a provider", "otel-traces": "PULUMI_DEBUG_GRPC=file writes every call to a provider",
-	"profiling": "", "memprofilerate": "", "teams": "", "organization": "", "project": "", "oidc-token": "", "dest": "copy the stack's file instead",
+	"tracing":     "PULUMI_DEBUG_GRPC=file writes every call to a provider",
+	"otel-traces": "PULUMI_DEBUG_GRPC=file writes every call to a provider",
+	"profiling":   "", "memprofilerate": "", "teams": "", "organization": "", "project": "", "oidc-token": "",
+	"dest":          "copy the stack's file instead",
 	"version":       "every state before is in the backend's .pulumi/history",
 	"output":        "use --json",
 	"remote-config": "", "copy-config-from": "", "tag": "", "open": "", "client": "", "override-env": "",
@@ -57,10 +60,13 @@ var notYet = map[string]string{
 
 // notYetCommands are commands of the Pulumi CLI that this program does not have, with what to do instead.
 var notYetCommands = map[string]string{
-	"convert": "programs stay as they are", "install": "plugins are installed when they are first needed, or with `yamlhost plugin install`",
-	"package": "`yamlhost schema` shows what a provider has", "policy": "", "env": "", "watch": "", "logs": "", "console": "", "org": "", "deployment": "", "project": "",
-	"template": "", "neo": "", "api": "", "do": "", "gen-completion": "`yamlhost completion` does it", "stack webhook": "", "stack schedule": "",
-	"config env": "", "config cp": "copy the stack's file instead",
+	"convert": "programs stay as they are",
+	"install": "plugins are installed when they are first needed, or with `yamlhost plugin install`",
+	"package": "`yamlhost schema` shows what a provider has", "policy": "", "env": "", "watch": "", "logs": "",
+	"console": "", "org": "", "deployment": "", "project": "",
+	"template": "", "neo": "", "api": "", "do": "", "gen-completion": "`yamlhost completion` does it", "stack webhook": "",
+	"stack schedule": "",
+	"config env":     "", "config cp": "copy the stack's file instead",
 	"config refresh": "the last configuration is in `yamlhost stack history --json`",
 }
 
@@ -144,8 +150,8 @@ func UsageErrors(cmd *cobra.Command) {
 	}
 }
 
-// FlagsSet are the flags of a command line as history keeps them (F6.12): the value of booleans, of others only that they
-// were set.
+// FlagsSet are the flags of a command line as history keeps them (F6.12): the value of booleans, of others only that
+// they were set.
 func FlagsSet(cmd *cobra.Command) map[string]string {
 	set := map[string]string{}
 	cmd.Flags().Visit(func(f *pflag.Flag) {
@@ -160,7 +166,8 @@ func FlagsSet(cmd *cobra.Command) map[string]string {
 // NoArguments is an argument check with words of its own.
 func NoArguments(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
-		return fmt.Errorf("%s takes no arguments, but there is %q\nSee %s --help.", cmd.CommandPath(), args[0], cmd.CommandPath())
+		return fmt.Errorf("%s takes no arguments, but there is %q\nSee %s --help.", cmd.CommandPath(), args[0],
+			cmd.CommandPath())
 	}
 	return nil
 }
@@ -169,7 +176,8 @@ func NoArguments(cmd *cobra.Command, args []string) error {
 func AtMostOne(what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) > 1 {
-			return fmt.Errorf("%s takes %s and nothing more, but there is %q\nSee %s --help.", cmd.CommandPath(), what, args[1], cmd.CommandPath())
+			return fmt.Errorf("%s takes %s and nothing more, but there is %q\nSee %s --help.", cmd.CommandPath(), what, args[1],
+				cmd.CommandPath())
 		}
 		return nil
 	}

@@ -10,8 +10,9 @@ import (
 	"github.com/yamlhost/yamlhost/workspace/project"
 )
 
-// Hold keeps other processes from editing a project, stack or lock file, until release: such a file is read, changed and
-// written whole. An interrupt ends the waiting. Anyone who holds a file must not ask for another one in the same folder.
+// Hold keeps other processes from editing a project, stack or lock file, until release: such a file is read, changed
+// and written whole. An interrupt ends the waiting. Anyone who holds a file must not ask for another one in the same
+// folder.
 func (a *Console) Hold(path string) (release func(), err error) {
 	ctx, done := a.Signals.Gentle(context.Background())
 	defer done()
@@ -33,10 +34,12 @@ func (a *Console) SettingsPath(p *project.Project, stack, file string) string {
 }
 
 // errOvertaken says that another process has decided how a stack's secrets are sealed, after this one had looked.
-var errOvertaken = errors.New("another process has decided meanwhile how the secrets of the stack are sealed; run the command again")
+var errOvertaken = errors.New(
+	"another process has decided meanwhile how the secrets of the stack are sealed; run the command again")
 
-// writeProvider puts how secrets are sealed into a settings file, and leaves everything in it that others have written since
-// it was read. If they have decided on that themselves, settings gets what they have decided, and the error is errOvertaken.
+// writeProvider puts how secrets are sealed into a settings file, and leaves everything in it that others have written
+// since it was read. If they have decided on that themselves, settings gets what they have decided, and the error is
+// errOvertaken.
 func (a *Console) writeProvider(settings *project.Settings, apply func(*project.Settings)) error {
 	release, err := a.Hold(settings.Path)
 	if err != nil {
@@ -50,8 +53,10 @@ func (a *Console) writeProvider(settings *project.Settings, apply func(*project.
 	if diags.HasErrors() {
 		return a.Report(diags)
 	}
-	if now.EncryptionSalt != settings.EncryptionSalt || now.SecretsProvider != settings.SecretsProvider || now.EncryptedKey != settings.EncryptedKey {
-		settings.EncryptionSalt, settings.SecretsProvider, settings.EncryptedKey = now.EncryptionSalt, now.SecretsProvider, now.EncryptedKey
+	if now.EncryptionSalt != settings.EncryptionSalt || now.SecretsProvider != settings.SecretsProvider ||
+		now.EncryptedKey != settings.EncryptedKey {
+		settings.EncryptionSalt, settings.SecretsProvider, settings.EncryptedKey = now.EncryptionSalt, now.SecretsProvider,
+			now.EncryptedKey
 		return errOvertaken
 	}
 	apply(now)

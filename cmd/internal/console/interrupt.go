@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// hardLimit is how long a command may take to end after the second signal. Then the process ends without it: the journal is
-// as after a kill.
+// hardLimit is how long a command may take to end after the second signal. Then the process ends without it: the
+// journal is as after a kill.
 const hardLimit = 1500 * time.Millisecond
 
 // interrupts turns signals into a gentle end and, at the second, an immediate one (D10, E5.50, E5.51).
@@ -31,11 +31,11 @@ type interrupts struct {
 	timedOut  bool   // the first interrupt was the end of the time; guarded by mu
 }
 
-// Watch starts to listen for signals; stop ends it. end is called when a command does not come to its end after the second
-// signal; it does not return. nil lets the command take its time.
+// Watch starts to listen for signals; stop ends it. end is called when a command does not come to its end after the
+// second signal; it does not return. nil lets the command take its time.
 func Watch(signals <-chan os.Signal, err io.Writer, end func()) *interrupts {
-	i := &interrupts{First: make(chan struct{}), Second: make(chan struct{}), done: make(chan struct{}), lines: make(chan string, 3),
-		deadline: make(chan time.Duration, 1)}
+	i := &interrupts{First: make(chan struct{}), Second: make(chan struct{}), done: make(chan struct{}),
+		lines: make(chan string, 3), deadline: make(chan time.Duration, 1)}
 	// A terminal that takes no output must not keep signals from being heard.
 	i.said.Go(func() {
 		for line := range i.lines {
@@ -79,7 +79,8 @@ func Watch(signals <-chan os.Signal, err io.Writer, end func()) *interrupts {
 	return i
 }
 
-// first waits for the first signal or for the deadline, whose time it returns; ok is false when neither came before the end.
+// first waits for the first signal or for the deadline, whose time it returns; ok is false when neither came before the
+// end.
 func (i *interrupts) first(signals <-chan os.Signal) (after time.Duration, ok bool) {
 	select {
 	case <-signals:

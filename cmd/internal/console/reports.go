@@ -18,10 +18,13 @@ type ReportFlags struct {
 
 // Register adds the flags to a command.
 func (f *ReportFlags) Register(cmd *cobra.Command) {
-	cmd.Flags().StringArrayVar(&f.out, "out", nil, "write a report as KIND=FILE, - for standard output; may come several times: "+report.KindHelp())
-	cmd.Flags().StringVar(&f.eventLog, "event-log", "", "write a line of JSON for each event to this file, or to a listener at tcp://ADDRESS")
+	cmd.Flags().StringArrayVar(&f.out, "out", nil,
+		"write a report as KIND=FILE, - for standard output; may come several times: "+report.KindHelp())
+	cmd.Flags().StringVar(&f.eventLog, "event-log", "",
+		"write a line of JSON for each event to this file, or to a listener at tcp://ADDRESS")
 	Hide(cmd.Flags(), "event-log") // --out events=FILE is the same
-	cmd.Flags().StringVar(&f.ci, "ci", "", "the CI system to write for: auto (by default), none, github, gitlab, azure, buildkite or teamcity")
+	cmd.Flags().StringVar(&f.ci, "ci", "",
+		"the CI system to write for: auto (by default), none, github, gitlab, azure, buildkite or teamcity")
 }
 
 // OpenReports opens the reports of a command before anything is done. further are reports that other flags ask for.
@@ -44,8 +47,9 @@ func (a *Console) OpenReports(f *ReportFlags, command string, further ...report.
 	a.system = system
 	o := report.Options{
 		Specs: specs, Stdout: a.Data(), Path: a.Path, Began: a.Now(),
-		Subject: report.Subject{Command: command, Version: a.World.Version, Program: "Pulumi.yaml", Dir: a.World.Dir, Root: system.Root(a.World.Getenv)},
-		Origin:  report.OriginOf(a.World.Getenv, a.World.Dir), Always: system == report.GitHub || system == report.GitLab,
+		Subject: report.Subject{Command: command, Version: a.World.Version, Program: "Pulumi.yaml", Dir: a.World.Dir,
+			Root: system.Root(a.World.Getenv)},
+		Origin: report.OriginOf(a.World.Getenv, a.World.Dir), Always: system == report.GitHub || system == report.GitLab,
 	}
 	if a.Reports, err = report.Open(o); err != nil {
 		return WithCode(CodeBadUsage, "%w", err)
@@ -69,8 +73,8 @@ func (f *ReportFlags) system(getenv func(string) string) (report.System, error) 
 	return "", WithCode(CodeBadUsage, "--ci takes auto, none, github, gitlab, azure, buildkite or teamcity, not %q", f.ci)
 }
 
-// LogGroup folds what is logged until end in the log of the CI system, where it can fold; elsewhere it does nothing. Lines go to
-// standard error as they are.
+// LogGroup folds what is logged until end in the log of the CI system, where it can fold; elsewhere it does nothing.
+// Lines go to standard error as they are.
 func (a *Console) LogGroup(id, title string) (end func()) {
 	if a.system == "" || a.Streams.ErrTerminal || a.Screen == nil {
 		return func() {}

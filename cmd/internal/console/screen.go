@@ -6,8 +6,8 @@ import (
 	"github.com/yamlhost/yamlhost/internal/printable"
 )
 
-// GuardStreams sets the streams of the application so that nothing from elsewhere, a name or a message, controls a terminal
-// or forges lines of a log. It returns them.
+// GuardStreams sets the streams of the application so that nothing from elsewhere, a name or a message, controls a
+// terminal or forges lines of a log. It returns them.
 func (a *Console) GuardStreams(s Streams) Streams {
 	a.Screen, a.result = s.Err, s.Out
 	s.Out = printable.NewWriter(s.Out, func() bool { return a.Color(a.Streams.OutTerminal) })

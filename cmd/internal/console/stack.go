@@ -28,8 +28,8 @@ func (a *Console) CurrentStack(ctx context.Context, flag string) (*Stack, error)
 	return a.OpenStack(ctx, p, flag)
 }
 
-// CreateStack makes a stack in its backend. When provider asks for a passphrase or for a key, that is asked for now, and what comes
-// of it goes into the stack's file and state; otherwise that waits for the first secret (D3, F4.15).
+// CreateStack makes a stack in its backend. When provider asks for a passphrase or for a key, that is asked for now,
+// and what comes of it goes into the stack's file and state; otherwise that waits for the first secret (D3, F4.15).
 func (a *Console) CreateStack(ctx context.Context, s *Stack, provider *string, selected bool) error {
 	kept, err := a.providerToCreate(s, provider)
 	if err != nil {
@@ -44,7 +44,8 @@ func (a *Console) CreateStack(ctx context.Context, s *Stack, provider *string, s
 	return a.SelectStack(s)
 }
 
-// providerToCreate decides how the secrets of a new stack are sealed, and puts that into its settings file. nil leaves it open.
+// providerToCreate decides how the secrets of a new stack are sealed, and puts that into its settings file. nil leaves
+// it open.
 func (a *Console) providerToCreate(s *Stack, provider *string) (*state.SecretsProvider, error) {
 	if provider == nil {
 		return nil, nil

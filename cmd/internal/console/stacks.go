@@ -76,7 +76,8 @@ func (a *Console) OpenBackend(p *project.Project) (*backend.Backend, error) {
 	return a.OpenBackendAt(url, workDir)
 }
 
-// LocalBackend opens the backend of a project if it is a folder of this machine; else, or if that fails, it returns nil.
+// LocalBackend opens the backend of a project if it is a folder of this machine; else, or if that fails, it returns
+// nil.
 func (a *Console) LocalBackend(p *project.Project) *backend.Backend {
 	url, workDir, err := a.backendURL(p)
 	if err != nil || !strings.HasPrefix(url, "file://") {
@@ -149,7 +150,8 @@ var errNoStack = &ExitError{Code: codeNoStack, Cause: errors.New("no stack selec
 
 // ChosenStack is the stack that the flag, the environment or the selection names (D3, F6.15); ok is false when there is
 // none.
-func (a *Console) ChosenStack(b *backend.Backend, p *project.Project, flag string) (ref backend.Ref, ok bool, err error) {
+func (a *Console) ChosenStack(b *backend.Backend, p *project.Project, flag string) (ref backend.Ref, ok bool,
+	err error) {
 	name := flag
 	if name == "" {
 		name = a.World.Getenv("PULUMI_STACK")
@@ -253,7 +255,8 @@ func (a *Console) LoadSettings(p *project.Project, stack, file string) (*project
 	}
 	if settings.Environment != nil {
 		diags.Add(diag.Diagnostic{Code: diag.WrongKind, Subject: *settings.Environment,
-			Summary: "environments are a part of Pulumi Cloud, which this backend does not support", Detail: "Remove the key `environment`."})
+			Summary: "environments are a part of Pulumi Cloud, which this backend does not support",
+			Detail:  "Remove the key `environment`."})
 	}
 	return settings, diags, nil
 }

@@ -9,8 +9,10 @@ import (
 	"github.com/yamlhost/yamlhost/workspace/project"
 )
 
-// NewManager makes the manager that a stack is to change to. adopt puts it into the stack's settings, and says what it is.
-func (a *Console) NewManager(provider, stack string) (next secrets.Manager, adopt func(*project.Settings) string, err error) {
+// NewManager makes the manager that a stack is to change to. adopt puts it into the stack's settings, and says what it
+// is.
+func (a *Console) NewManager(provider, stack string) (next secrets.Manager, adopt func(*project.Settings) string,
+	err error) {
 	if !secrets.IsKeyURL(provider) {
 		passphrase, err := a.newPassphrase(stack)
 		if err != nil {

@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// Steady is an output that never fails: a pipe whose reader has gone, or a full disk, must not stop an operation. Once a write
-// has failed, nothing more is written, and fault tells why. It is safe for concurrent use.
+// Steady is an output that never fails: a pipe whose reader has gone, or a full disk, must not stop an operation. Once
+// a write has failed, nothing more is written, and fault tells why. It is safe for concurrent use.
 type Steady struct {
 	mu    sync.Mutex // guards what follows
 	W     io.Writer

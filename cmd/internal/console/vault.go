@@ -27,10 +27,13 @@ type Vault struct {
 
 var _ secrets.Manager = (*Vault)(nil)
 
-// Manager makes the secrets manager of a stack. A salt that is made for a new passphrase is written to the settings file
-// before anything is sealed with it (F4.14). The caller does not hold that file.
+// Manager makes the secrets manager of a stack. A salt that is made for a new passphrase is written to the settings
+// file before anything is sealed with it (F4.14). The caller does not hold that file.
 func (a *Console) Manager(settings *project.Settings, stack string) (*Vault, error) {
-	return a.managerBy(settings, stack, func(apply func(*project.Settings)) error { return a.writeProvider(settings, apply) })
+	return a.managerBy(settings, stack, func(apply func(*project.Settings)) error {
+		return a.writeProvider(settings,
+			apply)
+	})
 }
 
 // HeldManager is manager for a caller that holds the settings file.
@@ -41,13 +44,17 @@ func (a *Console) HeldManager(settings *project.Settings, stack string) (*Vault,
 	})
 }
 
-func (a *Console) managerBy(settings *project.Settings, stack string, write func(apply func(*project.Settings)) error) (*Vault, error) {
+func (a *Console) managerBy(settings *project.Settings, stack string, write func(apply func(*project.Settings)) error) (
+	*Vault, error) {
 	options := secrets.Options{Keys: &a.keys, Passphrase: a.passphrases(stack), Created: func(salt string) error {
 		return write(func(s *project.Settings) { s.EncryptionSalt, s.SecretsProvider, s.EncryptedKey = salt, "", "" })
 	}}
 	a.withKeys(&options)
 	options.CreatedKey = func(url, encryptedKey string) error {
-		return write(func(s *project.Settings) { s.EncryptionSalt, s.SecretsProvider, s.EncryptedKey = "", url, encryptedKey })
+		return write(func(s *project.Settings) {
+			s.EncryptionSalt, s.SecretsProvider, s.EncryptedKey = "", url,
+				encryptedKey
+		})
 	}
 	again := func() (secrets.Manager, error) {
 		m, err := secrets.ForStack(settings.SecretsProvider, settings.EncryptionSalt, settings.EncryptedKey, options)
@@ -60,7 +67,8 @@ func (a *Console) managerBy(settings *project.Settings, stack string, write func
 	if err != nil {
 		return nil, err
 	}
-	return &Vault{Options: options, Current: m, adopts: settings.EncryptionSalt == "" && settings.SecretsProvider == "", again: again}, nil
+	return &Vault{Options: options, Current: m, adopts: settings.EncryptionSalt == "" && settings.SecretsProvider == "",
+		again: again}, nil
 }
 
 // withKeys adds the key services (F4.11).
@@ -73,7 +81,8 @@ func (a *Console) withKeys(o *secrets.Options) {
 
 // SecretsProviderHelp tells the providers of this build.
 func SecretsProviderHelp() string {
-	return "how secrets are kept: default, passphrase, or the URL of a key (" + strings.Join(keyservice.Known(), "://, ") + "://)"
+	return "how secrets are kept: default, passphrase, or the URL of a key (" + strings.Join(keyservice.Known(), "://, ") +
+		"://)"
 }
 
 func (v *Vault) Manager() secrets.Manager {

@@ -19,11 +19,14 @@ func (a *Console) Looking() workspace.Options {
 	return workspace.Options{Shown: a.Short, LocalPackages: true}
 }
 
-// Trusting are the options for commands that use the user's own program: they start its compiler. say is told what the compiler
-// has to say.
+// Trusting are the options for commands that use the user's own program: they start its compiler. say is told what the
+// compiler has to say.
 func (a *Console) Trusting(say func(diag.Severity, string)) workspace.Options {
 	o := a.Looking()
-	o.Compile = compiler.New(a.ChildEnv(), a.Supervisor(), func(_ context.Context, s diag.Severity, text string) { say(s, text) })
+	o.Compile = compiler.New(a.ChildEnv(), a.Supervisor(), func(_ context.Context, s diag.Severity,
+		text string) {
+		say(s, text)
+	})
 	return o
 }
 
@@ -51,7 +54,8 @@ func AdviseProject(err error) error {
 	return err
 }
 
-// SoundProject is openProject for commands that need no program: a faulty project file is reported and ends the command.
+// SoundProject is openProject for commands that need no program: a faulty project file is reported and ends the
+// command.
 func (a *Console) SoundProject(dir string) (*project.Project, error) {
 	p, diags, err := a.OpenProject(dir)
 	if err != nil {

@@ -24,7 +24,8 @@ type Streams struct {
 	Size func() (columns, lines int)
 	// ReadPassword reads a line without showing it; nil where nobody can be asked.
 	ReadPassword func() (string, error)
-	// Restore makes the terminal what it was at the start, for when ReadPassword is given up; nil where there is nothing to do.
+	// Restore makes the terminal what it was at the start, for when ReadPassword is given up; nil where there is nothing
+	// to do.
 	Restore func()
 }
 
@@ -74,13 +75,14 @@ func (w *World) Quit(code int) {
 	os.Exit(code)
 }
 
-// ChildEnv is what commands, compilers and plugins inherit: nothing that opens the secrets of stacks, unless --pass-env asks for
-// it by name (D13).
+// ChildEnv is what commands, compilers and plugins inherit: nothing that opens the secrets of stacks, unless --pass-env
+// asks for it by name (D13).
 func (a *Console) ChildEnv() environ.List {
 	return environ.List(a.World.Env).ForChildren(a.Global.PassEnv...)
 }
 
-// Supervisor is the command line of the process that ends commands with this one; nil where there is none (supervise.Start).
+// Supervisor is the command line of the process that ends commands with this one; nil where there is none
+// (supervise.Start).
 func (a *Console) Supervisor() []string {
 	if a.World.Self == "" {
 		return nil

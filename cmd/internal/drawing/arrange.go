@@ -24,8 +24,8 @@ const (
 	margin                = 28.0
 )
 
-// item is a node or a group in a picture: a rectangle. Its place is relative to the inside of its group until place makes
-// it absolute.
+// item is a node or a group in a picture: a rectangle. Its place is relative to the inside of its group until place
+// makes it absolute.
 type item struct {
 	index      int // order of the picture, nodes first
 	node       *Node
@@ -305,8 +305,8 @@ func (b *block) grid() {
 	}
 }
 
-// pack puts blocks on shelves. Beside the block that a shelf begins with, others stand on top of each other as long as they
-// are no higher together.
+// pack puts blocks on shelves. Beside the block that a shelf begins with, others stand on top of each other as long as
+// they are no higher together.
 func (lv *level) pack(blocks []*block) {
 	area, widest := 0.0, 0.0
 	for _, b := range blocks {

@@ -32,7 +32,8 @@ func scribble(seed uint64, nodes, groups, edges int, cyclic bool) *Picture {
 		p.Groups = append(p.Groups, Group{ID: id, Label: "group " + id, Parent: groupOf(i)})
 	}
 	for i := range nodes {
-		n := Node{ID: fmt.Sprintf("n%d", i), Kind: Kind(i % int(kinds)), Name: strings.Repeat("name", 1+random.IntN(12)), Group: groupOf(groups)}
+		n := Node{ID: fmt.Sprintf("n%d", i), Kind: Kind(i % int(kinds)), Name: strings.Repeat("name", 1+random.IntN(12)),
+			Group: groupOf(groups)}
 		if random.IntN(3) > 0 {
 			n.Detail = "some:module:" + strings.Repeat("Type", random.IntN(9))
 		}
@@ -47,7 +48,8 @@ func scribble(seed uint64, nodes, groups, edges int, cyclic bool) *Picture {
 		if !cyclic && from == to {
 			continue
 		}
-		p.Edges = append(p.Edges, Edge{From: ids[from], To: ids[to], Label: fmt.Sprintf("%s.member%d", ids[from], random.IntN(3))})
+		p.Edges = append(p.Edges, Edge{From: ids[from], To: ids[to], Label: fmt.Sprintf("%s.member%d", ids[from],
+			random.IntN(3))})
 	}
 	return p
 }
@@ -65,15 +67,19 @@ func chain(n int) *Picture {
 
 func pictures() map[string]*Picture {
 	list := map[string]*Picture{
-		"nothing":            {},
-		"one box":            {Nodes: []Node{{ID: "a", Name: "a"}}},
-		"an empty group":     {Groups: []Group{{ID: "g", Label: "g"}}},
-		"a box and itself":   {Nodes: []Node{{ID: "a", Name: "a"}}, Edges: []Edge{{From: "a", To: "a"}}},
-		"two in a circle":    {Nodes: []Node{{ID: "a"}, {ID: "b"}}, Edges: []Edge{{From: "a", To: "b"}, {From: "b", To: "a"}}},
-		"groups in a ring":   {Groups: []Group{{ID: "g", Parent: "h"}, {ID: "h", Parent: "g"}}, Nodes: []Node{{ID: "a", Group: "g"}}},
-		"a group's inside":   {Groups: []Group{{ID: "g"}}, Nodes: []Node{{ID: "a", Group: "g"}}, Edges: []Edge{{From: "g", To: "a"}}},
-		"an unknown end":     {Nodes: []Node{{ID: "a"}}, Edges: []Edge{{From: "a", To: "x"}}},
-		"an ID twice":        {Nodes: []Node{{ID: "a"}, {ID: "a"}, {ID: "b", Group: "a"}}, Edges: []Edge{{From: "a", To: "b"}}},
+		"nothing":          {},
+		"one box":          {Nodes: []Node{{ID: "a", Name: "a"}}},
+		"an empty group":   {Groups: []Group{{ID: "g", Label: "g"}}},
+		"a box and itself": {Nodes: []Node{{ID: "a", Name: "a"}}, Edges: []Edge{{From: "a", To: "a"}}},
+		"two in a circle": {Nodes: []Node{{ID: "a"}, {ID: "b"}},
+			Edges: []Edge{{From: "a", To: "b"}, {From: "b", To: "a"}}},
+		"groups in a ring": {Groups: []Group{{ID: "g", Parent: "h"}, {ID: "h", Parent: "g"}},
+			Nodes: []Node{{ID: "a", Group: "g"}}},
+		"a group's inside": {Groups: []Group{{ID: "g"}}, Nodes: []Node{{ID: "a", Group: "g"}},
+			Edges: []Edge{{From: "g", To: "a"}}},
+		"an unknown end": {Nodes: []Node{{ID: "a"}}, Edges: []Edge{{From: "a", To: "x"}}},
+		"an ID twice": {Nodes: []Node{{ID: "a"}, {ID: "a"}, {ID: "b", Group: "a"}},
+			Edges: []Edge{{From: "a", To: "b"}}},
 		"many that are free": scribble(1, 200, 0, 0, false),
 		"a chain":            chain(60),
 		"more than lines":    chain(400),
@@ -259,7 +265,8 @@ func wellFormed(t *testing.T, r io.Reader) (texts []string) {
 func TestTextIsEscaped(t *testing.T) {
 	hostile := "</text><script>alert(1)</script>&amp;\"'\x00\x1b\xff]]>"
 	p := &Picture{Title: hostile, Subtitle: hostile, Groups: []Group{{ID: hostile, Label: hostile, Tip: hostile}},
-		Nodes: []Node{{ID: "a", Name: hostile, Detail: hostile, Tip: hostile, Group: hostile}, {ID: "b", Name: "日本語 – ü", Group: hostile}},
+		Nodes: []Node{{ID: "a", Name: hostile, Detail: hostile, Tip: hostile, Group: hostile},
+			{ID: "b", Name: "日本語 – ü", Group: hostile}},
 		Edges: []Edge{{From: "a", To: "b", Label: hostile}}}
 	var b bytes.Buffer
 	require.NoError(t, Write(&b, p))
@@ -310,7 +317,8 @@ func TestCostIsBounded(t *testing.T) {
 		require.LessOrEqual(t, b.sweeps()*len(line), max(200_000, 2*len(line)))
 	}
 
-	// A hub that each of very many needs: what they share of its line is written once, so that the text stays in proportion.
+	// A hub that each of very many needs: what they share of its line is written once, so that the text stays in
+	// proportion.
 	size := func(n int) int {
 		var b bytes.Buffer
 		require.NoError(t, Write(&b, chain(n)))

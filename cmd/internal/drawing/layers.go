@@ -73,7 +73,8 @@ func (b *block) layered(links int) {
 }
 
 // assign gives every item its column: behind everything that points to it, in a column that has room; and then as close
-// before what it points to as possible, where more arrows leave it than reach it. It answers how many columns there are.
+// before what it points to as possible, where more arrows leave it than reach it. It answers how many columns there
+// are.
 func (b *block) assign() int {
 	area, tallest := 0.0, 0.0
 	for _, it := range b.items {
@@ -143,8 +144,8 @@ func (b *block) assign() int {
 	return count
 }
 
-// maxPassing bounds how many places where lines pass columns a block may have, and maxLength how many columns its links may
-// pass in all. Links beyond are drawn straight, behind the boxes.
+// maxPassing bounds how many places where lines pass columns a block may have, and maxLength how many columns its links
+// may pass in all. Links beyond are drawn straight, behind the boxes.
 func (b *block) maxPassing() int { return max(20_000, 4*(len(b.items)+len(b.links))) }
 
 func (b *block) maxLength() int { return max(50_000, 30*len(b.links)) }
@@ -344,8 +345,8 @@ func distance(a, c *vertex) float64 {
 	return a.h/2 + gap + c.h/2
 }
 
-// settle puts vertices where they want to be, as far as their order and distances allow: the smallest sum of squares, by
-// joining neighbours that push each other until none does.
+// settle puts vertices where they want to be, as far as their order and distances allow: the smallest sum of squares,
+// by joining neighbours that push each other until none does.
 func settle(line []*vertex, want, weight []float64) {
 	type heap struct {
 		sum, weight float64

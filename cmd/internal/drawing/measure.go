@@ -2,8 +2,8 @@ package drawing
 
 import "strings"
 
-// textWidth estimates the width of a text in a sans-serif font, rather too wide than too narrow: which font a viewer has is
-// not known.
+// textWidth estimates the width of a text in a sans-serif font, rather too wide than too narrow: which font a viewer
+// has is not known.
 func textWidth(s string, size float64) float64 {
 	em := 0.0
 	for _, r := range s {
@@ -23,7 +23,8 @@ func textWidth(s string, size float64) float64 {
 	return em * size
 }
 
-// shorten keeps a text within a number of letters, by leaving out of its middle: both ends of a name tell it from others.
+// shorten keeps a text within a number of letters, by leaving out of its middle: both ends of a name tell it from
+// others.
 func shorten(s string, letters int) string {
 	runes := []rune(s)
 	if len(runes) <= letters {

@@ -44,8 +44,8 @@ type Group struct {
 }
 
 // Edge is an arrow between two nodes or groups. What crosses the frame of a group ends at the frame. Arrows between the
-// same boxes are drawn once, with all their labels. An arrow between a group and its own inside has no place and is left
-// out, as is one whose ends are not in the picture.
+// same boxes are drawn once, with all their labels. An arrow between a group and its own inside has no place and is
+// left out, as is one whose ends are not in the picture.
 type Edge struct {
 	From, To string
 	Label    string // short; drawn where there is room, and always part of the tip

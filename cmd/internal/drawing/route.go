@@ -9,8 +9,8 @@ import (
 // manyLinks is how many arrows a level may have for labels to be tried.
 const manyLinks = 1500
 
-// route gives everything in a layered block its place, and every link its curve: through the gaps between columns it bends,
-// in a column it is straight.
+// route gives everything in a layered block its place, and every link its curve: through the gaps between columns it
+// bends, in a column it is straight.
 func (b *block) route(linksOfLevel int) {
 	top := math.Inf(1)
 	for _, line := range b.lines {

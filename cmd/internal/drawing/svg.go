@@ -9,12 +9,13 @@ import (
 	"strings"
 )
 
-// Write writes a picture as a document of its own. Its colours follow what the viewer prefers, light or dark; viewers that
-// know no variables draw it light.
+// Write writes a picture as a document of its own. Its colours follow what the viewer prefers, light or dark; viewers
+// that know no variables draw it light.
 func Write(w io.Writer, p *Picture) error {
 	s := layOut(p)
 	x := &writer{}
-	x.printf(`<svg xmlns="http://www.w3.org/2000/svg" width="%s" height="%s" viewBox="0 0 %[1]s %[2]s" role="img">`+"\n", num(s.w), num(s.h))
+	x.printf(`<svg xmlns="http://www.w3.org/2000/svg" width="%s" height="%s" viewBox="0 0 %[1]s %[2]s" role="img">`+"\n",
+		num(s.w), num(s.h))
 	x.title(p.Title)
 	x.styles()
 	x.printf(`<rect class="paper" width="%s" height="%s"/>`+"\n", num(s.w), num(s.h))
@@ -116,10 +117,13 @@ func (x *writer) styles() {
 	paint := func(property, name string) string {
 		return property + ":" + plain[name] + ";" + property + ":var(--" + name + ");"
 	}
-	x.printf("<style>\nsvg{%scolor-scheme:light dark}\n@media (prefers-color-scheme:dark){svg{%s}}\n", light.String(), dark.String())
-	x.printf("text{font-family:system-ui,\"Segoe UI\",Roboto,\"Helvetica Neue\",Arial,sans-serif;%s}\n", paint("fill", "ink"))
+	x.printf("<style>\nsvg{%scolor-scheme:light dark}\n@media (prefers-color-scheme:dark){svg{%s}}\n", light.String(),
+		dark.String())
+	x.printf("text{font-family:system-ui,\"Segoe UI\",Roboto,\"Helvetica Neue\",Arial,sans-serif;%s}\n",
+		paint("fill", "ink"))
 	x.printf(".paper{%s}\n.head{font-size:17px;font-weight:600}\n", paint("fill", "paper"))
-	x.printf(".name{font-size:%spx;font-weight:600;text-anchor:middle}\n.detail{font-size:%spx;text-anchor:middle;%s}\n", num(nameSize), num(detailSize), paint("fill", "faint"))
+	x.printf(".name{font-size:%spx;font-weight:600;text-anchor:middle}\n.detail{font-size:%spx;text-anchor:middle;%s}\n",
+		num(nameSize), num(detailSize), paint("fill", "faint"))
 	x.printf(".small{font-size:12px;%s}\n", paint("fill", "faint"))
 	x.printf(".label{font-size:%spx;%s}\n", num(labelSize), paint("fill", "faint"))
 	x.printf(".group rect{%s%sstroke-width:1.2;stroke-dasharray:5 3}\n.group text{font-size:%spx;font-weight:600}\n",
@@ -135,10 +139,13 @@ func (x *writer) styles() {
 	}
 	x.printf(".many{opacity:.5}\n.many:hover{opacity:1}\n")
 	x.printf(".edge .near{stroke:transparent;stroke-width:9}\n")
-	x.printf(".edge:hover path{%sstroke-width:2.4}\n.edge:hover .near{stroke:transparent;stroke-width:9}\n</style>\n<defs>\n", paint("stroke", "hot"))
+	x.printf(
+		".edge:hover path{%sstroke-width:2.4}\n.edge:hover .near{stroke:transparent;stroke-width:9}\n</style>\n<defs>\n",
+		paint("stroke", "hot"))
 	for i := range hues {
-		x.printf(`<marker id="arrow%d" viewBox="0 0 10 10" refX="9.5" refY="5" markerWidth="8" markerHeight="8" markerUnits="userSpaceOnUse" orient="auto">`+
-			`<path class="tip%[1]d" d="M0 1L10 5L0 9z"/></marker>`+"\n", i)
+		x.printf(
+			`<marker id="arrow%d" viewBox="0 0 10 10" refX="9.5" refY="5" markerWidth="8" markerHeight="8" markerUnits="userSpaceOnUse" orient="auto">`+
+				`<path class="tip%[1]d" d="M0 1L10 5L0 9z"/></marker>`+"\n", i)
 	}
 	x.printf("</defs>\n")
 }
@@ -184,9 +191,11 @@ func (x *writer) box(it *item) {
 	middle, base := num(it.x+it.w/2), it.y+it.h/2+4.5
 	if n.Detail != "" {
 		base = it.y + 18
-		x.printf(`<text class="detail" x="%s" y="%s">%s</text>`, middle, num(it.y+33), escape(shorten(n.Detail, detailLetters)))
+		x.printf(`<text class="detail" x="%s" y="%s">%s</text>`, middle, num(it.y+33),
+			escape(shorten(n.Detail, detailLetters)))
 	}
-	x.printf(`<text class="name" x="%s" y="%s">%s</text></g>`+"\n", middle, num(base), escape(shorten(n.Name, nameLetters)))
+	x.printf(`<text class="name" x="%s" y="%s">%s</text></g>`+"\n", middle, num(base),
+		escape(shorten(n.Name, nameLetters)))
 }
 
 // shape draws the outline of a kind of box: all of them touch the middles of all four sides, where arrows end.
@@ -216,8 +225,8 @@ func (x *writer) shape(kind Kind, r rect) {
 }
 
 const (
-	// crowded is from how many arrows on those that leave one of a few boxes for very many others are faint. Where many run
-	// together they still show.
+	// crowded is from how many arrows on those that leave one of a few boxes for very many others are faint. Where many
+	// run together they still show.
 	crowded = 150
 	many    = 24
 	// huge is from how many arrows on each stretch that several share is written once only.
@@ -264,7 +273,8 @@ func pathOf(curve []point) string {
 		if at.y == to.y && curve[i].y == to.y {
 			fmt.Fprintf(&d, "H%s", num(to.x))
 		} else {
-			fmt.Fprintf(&d, "C%s %s %s %s %s %s", num(curve[i].x), num(curve[i].y), num(curve[i+1].x), num(curve[i+1].y), num(to.x), num(to.y))
+			fmt.Fprintf(&d, "C%s %s %s %s %s %s", num(curve[i].x), num(curve[i].y), num(curve[i+1].x), num(curve[i+1].y),
+				num(to.x), num(to.y))
 		}
 		at = to
 	}

@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A crash leaves no secret behind: no image of the memory, nothing in what is printed, nothing in any file. That the memory
-// holds secrets, and would be written if nothing forbade it, shows when it is asked for.
+// A crash leaves no secret behind: no image of the memory, nothing in what is printed, nothing in any file. That the
+// memory holds secrets, and would be written if nothing forbade it, shows when it is asked for.
 func TestCoreDumps(t *testing.T) {
 	t.Parallel()
 	const program = `name: kill
@@ -28,7 +28,8 @@ resources:
 		signal syscall.Signal
 		asked  bool
 	}{
-		"SIGABRT": {syscall.SIGABRT, false}, "SIGQUIT": {syscall.SIGQUIT, false}, "SIGSEGV from outside": {syscall.SIGSEGV, false},
+		"SIGABRT": {syscall.SIGABRT, false}, "SIGQUIT": {syscall.SIGQUIT, false}, "SIGSEGV from outside": {syscall.SIGSEGV,
+			false},
 		"asked for": {syscall.SIGABRT, true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -56,7 +57,8 @@ resources:
 			require.NotContains(t, b.said, "canary-")
 			looked := 0
 			require.NoError(t, filepath.WalkDir(b.dir, func(path string, d fs.DirEntry, err error) error {
-				if err != nil || d.IsDir() || d.Type()&fs.ModeSymlink != 0 || path == filepath.Join(b.dir, "project", "Pulumi.yaml") {
+				if err != nil || d.IsDir() || d.Type()&fs.ModeSymlink != 0 ||
+					path == filepath.Join(b.dir, "project", "Pulumi.yaml") {
 					return err
 				}
 				if filepath.Dir(path) == b.drawer {

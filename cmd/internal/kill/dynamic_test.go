@@ -21,8 +21,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// forge is a server of objects that the code of a dynamic type makes. It can hold an answer back, so that yamlhost dies in the
-// middle of a call.
+// forge is a server of objects that the code of a dynamic type makes. It can hold an answer back, so that yamlhost dies
+// in the middle of a call.
 type forge struct {
 	mu      sync.Mutex
 	objects map[string]string // id to text
@@ -79,8 +79,8 @@ export default {
 };
 `
 
-// TestDynamicKilled kills yamlhost in the middle of a call of a dynamic type's code: nothing is lost, nothing is made twice
-// without a word, and the code's process does not outlive yamlhost (D9, D15).
+// TestDynamicKilled kills yamlhost in the middle of a call of a dynamic type's code: nothing is lost, nothing is made
+// twice without a word, and the code's process does not outlive yamlhost (D9, D15).
 func TestDynamicKilled(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("node"); err != nil {
@@ -140,8 +140,8 @@ func killDynamic(t *testing.T, f *forge, url, method string, before bool) {
 	}
 	require.NoError(t, syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL))
 	_ = cmd.Wait()
-	require.Eventually(t, func() bool { return syscall.Kill(code, 0) != nil || zombie(code) }, time.Minute, 10*time.Millisecond,
-		"the process of the code lives on")
+	require.Eventually(t, func() bool { return syscall.Kill(code, 0) != nil || zombie(code) }, time.Minute,
+		10*time.Millisecond, "the process of the code lives on")
 	f.mu.Lock()
 	f.hold = ""
 	f.mu.Unlock()
@@ -169,7 +169,8 @@ func killDynamic(t *testing.T, f *forge, url, method string, before bool) {
 		want = map[string]string{}
 	}
 	require.Equal(t, want, f.objects, "nothing is lost and nothing is there twice")
-	require.Equal(t, 0, b.run("", 0, "up", "--yes", "--skip-preview", "--non-interactive", "--expect-no-changes").code, b.said)
+	require.Equal(t, 0, b.run("", 0, "up", "--yes", "--skip-preview", "--non-interactive", "--expect-no-changes").code,
+		b.said)
 	require.Equal(t, 0, b.run("", 0, "destroy", "--yes", "--skip-preview", "--non-interactive").code, b.said)
 	require.Empty(t, f.objects)
 }

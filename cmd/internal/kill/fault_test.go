@@ -27,8 +27,8 @@ func newFault(t *testing.T, environ ...string) *bench {
 	return b
 }
 
-// signalWhen sends signals to the next run: the first once the drawer's log has something, and each further one once the run has
-// said that it heard the one before. wait returns when all were sent.
+// signalWhen sends signals to the next run: the first once the drawer's log has something, and each further one once
+// the run has said that it heard the one before. wait returns when all were sent.
 func (b *bench) signalWhen(signals ...syscall.Signal) (wait func()) {
 	var meddling sync.WaitGroup
 	b.meddle = func(pid int) {
@@ -48,8 +48,8 @@ func (b *bench) signalWhen(signals ...syscall.Signal) (wait func()) {
 	return meddling.Wait
 }
 
-// giveUpOn interrupts the next run twice: when it says that it waits for somebody, and when the first interrupt was heard. If that
-// never comes, the run is killed as one that hangs. wait returns once both were sent.
+// giveUpOn interrupts the next run twice: when it says that it waits for somebody, and when the first interrupt was
+// heard. If that never comes, the run is killed as one that hangs. wait returns once both were sent.
 func (b *bench) giveUpOn(waiting string) (wait func()) {
 	var meddling sync.WaitGroup
 	b.meddle = func(pid int) {
@@ -124,7 +124,8 @@ func TestInterrupts(t *testing.T) {
 // A plugin that crashes in the middle of any change costs one clear error, and nothing is lost or made twice (D10).
 func TestPluginCrash(t *testing.T) {
 	t.Parallel()
-	for _, moment := range []string{"plugin create begun", "plugin create done", "plugin update begun", "plugin update done",
+	for _, moment := range []string{"plugin create begun", "plugin create done", "plugin update begun",
+		"plugin update done",
 		"plugin delete begun", "plugin delete done"} {
 		t.Run(moment, func(t *testing.T) {
 			t.Parallel()

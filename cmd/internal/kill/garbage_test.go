@@ -95,7 +95,8 @@ func garbled(kind string, reply proto.Message) (any, error) {
 	case "infinities":
 		return put(structpb.NewNumberValue(math.Inf(-1))), nil
 	case "other-types":
-		return put(structpb.NewListValue(&structpb.ListValue{Values: []*structpb.Value{structpb.NewBoolValue(true), structpb.NewNullValue()}})), nil
+		return put(structpb.NewListValue(&structpb.ListValue{Values: []*structpb.Value{structpb.NewBoolValue(true),
+			structpb.NewNullValue()}})), nil
 	case "deep":
 		v := structpb.NewNullValue()
 		for range 20_000 {
@@ -121,8 +122,8 @@ func garbled(kind string, reply proto.Message) (any, error) {
 	return nil, status.Error(codes.Internal, "no such nonsense: "+kind)
 }
 
-// A plugin that answers nonsense costs one clear error that names it and what it was asked; whatever it did is in the state,
-// or is found out about by the next run (D10).
+// A plugin that answers nonsense costs one clear error that names it and what it was asked; whatever it did is in the
+// state, or is found out about by the next run (D10).
 func TestGarbage(t *testing.T) {
 	t.Parallel()
 	const unreadable = "plugin drawer"
@@ -143,23 +144,32 @@ func TestGarbage(t *testing.T) {
 		{garbage: "Check bytes", code: console.CodeFailed, says: unreadable},
 		{garbage: "Check failures", code: console.CodeFailed, says: "i0"},
 		{garbage: "Check status", code: console.CodeFailed, says: "speaks in tongues"},
-		{garbage: "Create bytes", code: console.CodeFailed, says: "create: the answer of plugin drawer cannot be understood", pending: true},
-		{garbage: "Create empty", code: console.CodeFailed, says: "plugin drawer returned no ID for what it created", pending: true},
-		{garbage: "Create deep", code: console.CodeFailed, says: "create: the answer of plugin drawer cannot be understood", pending: true},
+		{garbage: "Create bytes", code: console.CodeFailed, says: "create: the answer of plugin drawer cannot be understood",
+			pending: true},
+		{garbage: "Create empty", code: console.CodeFailed, says: "plugin drawer returned no ID for what it created",
+			pending: true},
+		{garbage: "Create deep", code: console.CodeFailed, says: "create: the answer of plugin drawer cannot be understood",
+			pending: true},
 		{garbage: "Create unknowns", code: console.CodeFailed, says: "plugin drawer answered outputs that cannot be read"},
 		{garbage: "Create half-secret", code: console.CodeFailed, says: "plugin drawer answered outputs that cannot be read"},
-		{garbage: "Create no-signature", code: console.CodeFailed, says: "plugin drawer answered outputs that cannot be read"},
+		{garbage: "Create no-signature", code: console.CodeFailed,
+			says: "plugin drawer answered outputs that cannot be read"},
 		{garbage: "Create infinities", code: 0},
 		{garbage: "Create other-types", code: console.CodeFailed, says: "a list cannot be put into a text"},
 		{garbage: "Diff bytes", again: true, code: console.CodeFailed, says: unreadable},
 		{garbage: "Diff numbers", again: true, code: 0},
 		{garbage: "Diff empty", again: true, code: 0},
-		{garbage: "Update bytes", again: true, code: console.CodeFailed, says: "update: the answer of plugin drawer cannot be understood"},
-		{garbage: "Update unknowns", again: true, code: console.CodeFailed, says: "plugin drawer answered outputs that cannot be read"},
+		{garbage: "Update bytes", again: true, code: console.CodeFailed,
+			says: "update: the answer of plugin drawer cannot be understood"},
+		{garbage: "Update unknowns", again: true, code: console.CodeFailed,
+			says: "plugin drawer answered outputs that cannot be read"},
 		{garbage: "Update empty", again: true, code: 0},
-		{garbage: "Delete bytes", again: true, code: console.CodeFailed, says: "delete: the answer of plugin drawer cannot be understood"},
-		{garbage: "Read bytes", again: true, code: console.CodeFailed, says: "read: the answer of plugin drawer cannot be understood"},
-		{garbage: "Read unknowns", again: true, code: console.CodeFailed, says: "plugin drawer answered outputs that cannot be read"},
+		{garbage: "Delete bytes", again: true, code: console.CodeFailed,
+			says: "delete: the answer of plugin drawer cannot be understood"},
+		{garbage: "Read bytes", again: true, code: console.CodeFailed,
+			says: "read: the answer of plugin drawer cannot be understood"},
+		{garbage: "Read unknowns", again: true, code: console.CodeFailed,
+			says: "plugin drawer answered outputs that cannot be read"},
 		{garbage: "Cancel bytes", code: 0},
 	} {
 		t.Run(c.garbage, func(t *testing.T) {
@@ -170,7 +180,8 @@ func TestGarbage(t *testing.T) {
 				b.items = map[int]item{0: {"other", "k"}, 1: {"t", "k2"}, 2: {"t", "k"}}
 				b.write()
 			}
-			operation := []string{"up", "--yes", "--skip-preview", "--refresh=" + fmt.Sprint(strings.HasPrefix(c.garbage, "Read"))}
+			operation := []string{"up", "--yes", "--skip-preview", "--refresh=" +
+				fmt.Sprint(strings.HasPrefix(c.garbage, "Read"))}
 			before := len(b.environ)
 			b.environ = append(b.environ, garbageKey+"="+c.garbage)
 			require.Equal(t, c.code, b.run("", 0, operation...).code, b.said)
@@ -184,14 +195,16 @@ func TestGarbage(t *testing.T) {
 			if c.pending {
 				require.Equal(t, console.CodePending, b.run("", 0, operation...).code, b.said)
 			}
-			require.Equal(t, 0, b.run("", 0, append([]string{"up", "--yes", "--skip-preview", "--refresh"}, flags...)...).code, b.said)
+			require.Equal(t, 0, b.run("", 0, append([]string{"up", "--yes", "--skip-preview", "--refresh"}, flags...)...).code,
+				b.said)
 			b.nothingLeft(t)
 			require.Empty(t, b.o.faults)
 		})
 	}
 }
 
-// IDs are the provider's affair: objects of one ID are several resources, and the state that has them is sound and settles.
+// IDs are the provider's affair: objects of one ID are several resources, and the state that has them is sound and
+// settles.
 func TestDuplicateIDs(t *testing.T) {
 	t.Parallel()
 	b := newFault(t)
@@ -209,15 +222,16 @@ func TestDuplicateIDs(t *testing.T) {
 	require.Equal(t, 0, b.run("", 0, "up", "--yes", "--skip-preview", "--expect-no-changes").code, b.said)
 }
 
-// A plugin that freezes, in whichever call, is named by the watchdog with what it was asked; two interrupts end the run, and
-// leave no process behind and nothing unknown (D10, E5.51).
+// A plugin that freezes, in whichever call, is named by the watchdog with what it was asked; two interrupts end the
+// run, and leave no process behind and nothing unknown (D10, E5.51).
 func TestFreezeInEachCall(t *testing.T) {
 	t.Parallel()
 	for call, c := range map[string]struct {
 		again bool
 		says  string
 	}{
-		"CheckConfig": {false, "check its configuration"}, "Configure": {false, "take its configuration"}, "Check": {false, "check inputs"},
+		"CheckConfig": {false, "check its configuration"}, "Configure": {false, "take its configuration"},
+		"Check":  {false, "check inputs"},
 		"Create": {false, "create the resource"}, "Diff": {true, "compare inputs"}, "Update": {true, "update the resource"},
 		"Delete": {true, "delete the resource"}, "Read": {true, "read the resource"},
 	} {
@@ -233,14 +247,16 @@ func TestFreezeInEachCall(t *testing.T) {
 			environ := b.environ
 			b.environ = append(b.environ[:len(b.environ):len(b.environ)], garbageKey+"="+call+" freeze")
 			wait := b.giveUpOn("still waiting for the provider drawer to " + c.says)
-			require.Equal(t, 8, b.run("", 0, "up", "--yes", "--skip-preview", "--refresh="+fmt.Sprint(call == "Read")).code, b.said)
+			require.Equal(t, 8, b.run("", 0, "up", "--yes", "--skip-preview", "--refresh="+fmt.Sprint(call == "Read")).code,
+				b.said)
 			wait()
 			require.Contains(t, b.said, "still waiting for the provider drawer to "+c.says)
 			require.Empty(t, b.children(), "processes of the plugin")
 			require.True(t, b.inspect(call), b.o.faults)
 			b.meddle, b.environ = nil, environ
 			flags, _ := b.verdicts(false)
-			require.Equal(t, 0, b.run("", 0, append([]string{"up", "--yes", "--skip-preview", "--refresh"}, flags...)...).code, b.said)
+			require.Equal(t, 0, b.run("", 0, append([]string{"up", "--yes", "--skip-preview", "--refresh"}, flags...)...).code,
+				b.said)
 			b.nothingLeft(t)
 			require.Empty(t, b.o.faults)
 		})

@@ -93,7 +93,8 @@ func TestKill(t *testing.T) {
 		o.manual, o.lost, o.ghosts, o.unreadable, o.recreated, o.litter)
 	t.Logf("creations decided by a word %d, tried again on demand %d; updates and deletions found out by reading %d",
 		o.decisions, o.announced, o.settled)
-	t.Logf("start of the next run: median %v, 99%% %v, slowest %v", median, o.starts[len(o.starts)*99/100], o.starts[len(o.starts)-1])
+	t.Logf("start of the next run: median %v, 99%% %v, slowest %v", median, o.starts[len(o.starts)*99/100],
+		o.starts[len(o.starts)-1])
 	for _, name := range slices.Sorted(maps.Keys(o.points)) {
 		t.Logf("  %5d  %s", o.points[name], name)
 	}
@@ -173,8 +174,8 @@ func newBench(t *testing.T, o *outcome, seed uint64) *bench {
 func newBenchAt(t *testing.T, o *outcome, seed uint64, url string) *bench {
 	self, err := os.Executable()
 	require.NoError(t, err)
-	b := &bench{t: t, o: o, random: rand.New(rand.NewPCG(seed, 1)), dir: t.TempDir(), self: self, items: map[int]item{}, orphans: map[string]bool{},
-		took: 300 * time.Millisecond}
+	b := &bench{t: t, o: o, random: rand.New(rand.NewPCG(seed, 1)), dir: t.TempDir(), self: self, items: map[int]item{},
+		orphans: map[string]bool{}, took: 300 * time.Millisecond}
 	b.drawer = filepath.Join(b.dir, "drawer")
 	home := filepath.Join(b.dir, "home")
 	installed := filepath.Join(home, "plugins", "resource-drawer-v1.0.0")
@@ -304,7 +305,8 @@ func (b *bench) run(point string, after time.Duration, args ...string) ended {
 	if b.meddle != nil {
 		b.meddle(cmd.Process.Pid)
 	}
-	defer time.AfterFunc(runPatience, func() { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGQUIT) }).Stop() // it hangs: tell where
+	// it hangs: tell where
+	defer time.AfterFunc(runPatience, func() { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGQUIT) }).Stop()
 	if after > 0 {
 		timer := time.AfterFunc(after, func() { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) })
 		defer timer.Stop()
@@ -312,7 +314,8 @@ func (b *bench) run(point string, after time.Duration, args ...string) ended {
 	_ = cmd.Wait()
 	b.said = out.String()
 	status := cmd.ProcessState.Sys().(syscall.WaitStatus)
-	e := ended{code: cmd.ProcessState.ExitCode(), killed: status.Signaled() && status.Signal() == syscall.SIGKILL, dumped: status.CoreDump()}
+	e := ended{code: cmd.ProcessState.ExitCode(), killed: status.Signaled() && status.Signal() == syscall.SIGKILL,
+		dumped: status.CoreDump()}
 	b.o.mu.Lock()
 	defer b.o.mu.Unlock()
 	b.o.runs++
@@ -407,7 +410,8 @@ func (b *bench) load() (*state.Snapshot, error) {
 
 // tooEarly reports whether a run ended because the lease of a lost machine had not run out, and waits a moment.
 func (b *bench) tooEarly(e ended) bool {
-	if e.code == 0 || b.store == nil || !strings.Contains(b.said, "currently locked") || !strings.Contains(b.said, "runs out at") {
+	if e.code == 0 || b.store == nil || !strings.Contains(b.said, "currently locked") ||
+		!strings.Contains(b.said, "runs out at") {
 		return false
 	}
 	b.o.mu.Lock()
@@ -430,7 +434,8 @@ func (b *bench) view() (s *state.Snapshot, known map[string]bool, objects []draw
 	return s, known, objects, err
 }
 
-// verdicts play the one who looks what became of creations without an ID. Without a flag the program must refuse to go on.
+// verdicts play the one who looks what became of creations without an ID. Without a flag the program must refuse to go
+// on.
 func (b *bench) verdicts(retry bool) (flags []string, announced bool) {
 	s, known, objects, err := b.view()
 	if err != nil {
@@ -503,7 +508,8 @@ func (b *bench) inspect(moment string) bool {
 	}
 	for _, r := range s.Resources {
 		if r.Custom && !r.IsProvider() && !exists[r.ID] && !r.PendingReplacement && !pending[state.Deleting][r.URN] {
-			b.o.fault(&b.o.ghosts, "after %s: %s (%s) is in the state and does not exist; the run said:\n%s", moment, r.ID, r.URN, b.said)
+			b.o.fault(&b.o.ghosts, "after %s: %s (%s) is in the state and does not exist; the run said:\n%s", moment, r.ID,
+				r.URN, b.said)
 			return false
 		}
 	}
@@ -532,7 +538,8 @@ func (b *bench) final(operation string) {
 		want = 0
 	}
 	if len(count) != want || len(s.Pending) > 0 {
-		b.o.fault(&b.o.manual, "settled: %d objects instead of %d, %d operations pending:\n%s", len(count), want, len(s.Pending), b.said)
+		b.o.fault(&b.o.manual, "settled: %d objects instead of %d, %d operations pending:\n%s", len(count), want,
+			len(s.Pending), b.said)
 	}
 	if b.store != nil {
 		for _, key := range b.store.left() {
@@ -542,7 +549,8 @@ func (b *bench) final(operation string) {
 	}
 	_ = filepath.WalkDir(filepath.Join(b.dir, "state"), func(path string, d os.DirEntry, err error) error {
 		name := filepath.ToSlash(path)
-		if err == nil && !d.IsDir() && (strings.Contains(name, "-journal") && !strings.HasSuffix(name, ".torn") && !strings.HasSuffix(name, ".damaged") || strings.Contains(name, "/locks/")) {
+		if err == nil && !d.IsDir() && (strings.Contains(name, "-journal") && !strings.HasSuffix(name, ".torn") &&
+			!strings.HasSuffix(name, ".damaged") || strings.Contains(name, "/locks/")) {
 			b.o.fault(&b.o.litter, "settled: %s is left over", path)
 		}
 		return nil

@@ -80,11 +80,12 @@ func (p panicking) Close() error {
 	return nil
 }
 
-// A fault of ours in any goroutine ends in a report and not in a dump, shows no secret, and leaves what a kill leaves: a
-// journal from which the next run goes on.
+// A fault of ours in any goroutine ends in a report and not in a dump, shows no secret, and leaves what a kill leaves:
+// a journal from which the next run goes on.
 func TestPanic(t *testing.T) {
 	t.Parallel()
-	for at, pending := range map[string]bool{"create": true, "delete": false, "read": false, "diff": false, "close": false} {
+	for at, pending := range map[string]bool{"create": true, "delete": false, "read": false, "diff": false,
+		"close": false} {
 		t.Run(at, func(t *testing.T) {
 			t.Parallel()
 			reports := t.TempDir()

@@ -96,7 +96,8 @@ func (d *database) leftovers(prefix string) []string {
 func (d *database) bounce(away time.Duration, n int) {
 	switch n % 4 {
 	case 0, 1:
-		d.ask(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND backend_type = 'client backend'`)
+		d.ask(
+			`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND backend_type = 'client backend'`)
 		return
 	case 2:
 		d.server.Stop()

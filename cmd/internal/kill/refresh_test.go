@@ -18,11 +18,12 @@ func TestRefreshUnreachable(t *testing.T) {
 		aside   bool // the plugin is not installed any more
 		says    string
 	}{
-		"an error":           {environ: []string{garbageKey + "=Read status"}, says: "speaks in tongues"},
-		"no message":         {environ: []string{garbageKey + "=Read bytes"}, says: "cannot be understood"},
-		"cannot be set up":   {environ: []string{garbageKey + "=Configure bytes"}, says: "plugin drawer"},
-		"does not come up":   {environ: []string{garbageKey + "=Handshake bytes"}, says: "plugin drawer"},
-		"not there any more": {aside: true, environ: []string{"PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION=true"}, says: "no provider plugin for package drawer"},
+		"an error":         {environ: []string{garbageKey + "=Read status"}, says: "speaks in tongues"},
+		"no message":       {environ: []string{garbageKey + "=Read bytes"}, says: "cannot be understood"},
+		"cannot be set up": {environ: []string{garbageKey + "=Configure bytes"}, says: "plugin drawer"},
+		"does not come up": {environ: []string{garbageKey + "=Handshake bytes"}, says: "plugin drawer"},
+		"not there any more": {aside: true, environ: []string{"PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION=true"},
+			says: "no provider plugin for package drawer"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

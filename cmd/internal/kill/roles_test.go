@@ -31,10 +31,11 @@ const (
 	pointKey   = "KILL_AT"   // the moment to die at: its name, a colon, and how many of its kind to let pass
 	seenKey    = "KILL_SEEN" // a file that takes the moments passed
 	beganKey   = "KILL_BEGAN"
-	readyKey   = "KILL_READY"   // a file that takes the time that it took to begin with the work, in nanoseconds
-	delayKey   = "KILL_DELAY"   // the longest time that a change takes, in milliseconds
-	drawerKey  = "DRAWER"       // the plugin's folder
-	doKey      = "KILL_DO"      // what happens at the moment: kill all (the default), crash the plugin, freeze it, stop yamlhost
+	readyKey   = "KILL_READY" // a file that takes the time that it took to begin with the work, in nanoseconds
+	delayKey   = "KILL_DELAY" // the longest time that a change takes, in milliseconds
+	drawerKey  = "DRAWER"     // the plugin's folder
+	// what happens at the moment: kill all (the default), crash the plugin, freeze it, stop yamlhost
+	doKey      = "KILL_DO"
 	machineKey = "KILL_MACHINE" // the name of the machine to be
 	leaseKey   = "KILL_LEASE"   // how long a lease holds
 	panicKey   = "KILL_PANIC"   // the call at which the provider, in process, panics

@@ -45,9 +45,10 @@ type soak struct {
 	told   int // damage that was refused or put right, and said so
 }
 
-// TestSoak mistreats several stacks at random: kills, stops, interrupts, full disks, flipped bits, cut files, cancels and runs at
-// the same moment. After each round the state is compared with the cloud of files, at once and once everything is settled:
-// objects in no state, objects made twice, states that cannot be read and steps for a person besides what a message names: 0.
+// TestSoak mistreats several stacks at random: kills, stops, interrupts, full disks, flipped bits, cut files, cancels
+// and runs at the same moment. After each round the state is compared with the cloud of files, at once and once
+// everything is settled: objects in no state, objects made twice, states that cannot be read and steps for a person
+// besides what a message names: 0.
 func TestSoak(t *testing.T) {
 	t.Parallel()
 	o := &outcome{points: map[string]int{}}
@@ -185,7 +186,8 @@ func (s *soak) cancel() {
 }
 
 func (s *soak) fullDisk() {
-	fails := []string{"write state", "rename state", "sync state", "write journal", "sync journal", "create journal", "create lock", "write history", "remove journal"}
+	fails := []string{"write state", "rename state", "sync state", "write journal", "sync journal", "create journal",
+		"create lock", "write history", "remove journal"}
 	_, done := s.start([]string{failKey + "=" + fails[s.random.IntN(len(fails))]}, s.up()...)
 	s.said = done()
 	for _, path := range s.files("project/*.rescue-*.json") { // the journal has it all, or nothing was done
@@ -217,7 +219,8 @@ func (s *soak) flip() {
 	if _, err := s.load(); err != nil {
 		e := s.run("", 0, s.up()...)
 		if said = s.said; e.code == 0 || !strings.Contains(said, "yamlhost state repair") {
-			s.o.fault(&s.o.unreadable, "a flipped bit %d of %s is no state (%v), and nothing was said of it:\n%s", bit, path, err, said)
+			s.o.fault(&s.o.unreadable, "a flipped bit %d of %s is no state (%v), and nothing was said of it:\n%s", bit, path,
+				err, said)
 			return
 		}
 		if e := s.run("", 0, "state", "repair", "--yes"); e.code != 0 {

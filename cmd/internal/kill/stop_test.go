@@ -19,8 +19,9 @@ import (
 
 var stops = flag.Int("stops", 10, "how many runs to stop, cancel and wake up")
 
-// TestStopped stops a run at a moment that has a name: before and after a look at the lock, a write, a call of a provider.
-// It cancels the run, lets another one come, and wakes the first one up, which must not lose, repeat or overwrite anything (D14).
+// TestStopped stops a run at a moment that has a name: before and after a look at the lock, a write, a call of a
+// provider. It cancels the run, lets another one come, and wakes the first one up, which must not lose, repeat or
+// overwrite anything (D14).
 func TestStopped(t *testing.T) {
 	t.Parallel()
 	o := &outcome{points: map[string]int{}}
@@ -79,10 +80,13 @@ func TestStopped(t *testing.T) {
 		b.said = said()
 		require.True(t, b.inspect(moment), o.faults)
 		flags, _ := b.verdicts(false)
-		require.Equal(t, 0, b.run("", 0, append([]string{"up", "--yes", "--skip-preview", "--non-interactive"}, flags...)...).code, b.said)
+		require.Equal(t, 0, b.run("", 0, append([]string{"up", "--yes", "--skip-preview", "--non-interactive"},
+			flags...)...).code, b.said)
 		b.final("up")
 		require.Empty(t, o.faults)
 	}
-	t.Logf("runs stopped %d: %d held the lock, %d of them said that they had lost it, %d kept the next run waiting until they were woken up", *stops, held, told, heldUp)
+	t.Logf(
+		"runs stopped %d: %d held the lock, %d of them said that they had lost it, %d kept the next run waiting until they "+
+			"were woken up", *stops, held, told, heldUp)
 	require.NotZero(t, told)
 }

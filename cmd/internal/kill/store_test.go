@@ -76,8 +76,8 @@ func newGateway(t *testing.T) *gateway {
 }
 
 func (g *gateway) environ() map[string]string {
-	return map[string]string{"AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secretsecret", "AWS_EC2_METADATA_DISABLED": "true",
-		"AWS_CONFIG_FILE": "/dev/null", "AWS_SHARED_CREDENTIALS_FILE": "/dev/null"}
+	return map[string]string{"AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secretsecret",
+		"AWS_EC2_METADATA_DISABLED": "true", "AWS_CONFIG_FILE": "/dev/null", "AWS_SHARED_CREDENTIALS_FILE": "/dev/null"}
 }
 
 func (g *gateway) start() {
@@ -130,14 +130,15 @@ func newStoreBench(t *testing.T, g storeServer, o *outcome, seed uint64, lose in
 	}
 	b.environ = append(b.environ, leaseKey+"="+testLease)
 	machine := 0
-	b.store = &pail{url: g.url(prefix), prefix: prefix, open: g.open, left: func() []string { return g.leftovers(prefix) }, lose: func() bool {
-		if lose == 0 || b.random.IntN(lose) != 0 {
-			return false
-		}
-		machine++
-		b.moveTo(fmt.Sprint("machine", machine))
-		return true
-	}}
+	b.store = &pail{url: g.url(prefix), prefix: prefix, open: g.open, left: func() []string { return g.leftovers(prefix) },
+		lose: func() bool {
+			if lose == 0 || b.random.IntN(lose) != 0 {
+				return false
+			}
+			machine++
+			b.moveTo(fmt.Sprint("machine", machine))
+			return true
+		}}
 	b.begin()
 	return b
 }
@@ -177,7 +178,8 @@ func (g *gateway) leftovers(prefix string) (left []string) {
 	return left
 }
 
-// TestStoreKill is TestKill on a store: runs are killed, machines are lost, and so is the server, in the middle of runs.
+// TestStoreKill is TestKill on a store: runs are killed, machines are lost, and so is the server, in the middle of
+// runs.
 func TestStoreKill(t *testing.T) { // D9
 	storeKill(t, newGateway(t), *storeKills)
 }
@@ -218,7 +220,8 @@ func storeKill(t *testing.T, g storeServer, kills int) {
 	server.Wait()
 
 	slices.Sort(o.starts)
-	t.Logf("kills %d at %d named moments and at random ones, runs %d; machines lost %d, the server was taken away %d times",
+	t.Logf(
+		"kills %d at %d named moments and at random ones, runs %d; machines lost %d, the server was taken away %d times",
 		o.kills, len(points), o.runs, o.machines, bounces)
 	t.Logf("manual steps %d, lost objects %d, ghosts %d, unreadable states %d, silent re-creations %d, litter %d",
 		o.manual, o.lost, o.ghosts, o.unreadable, o.recreated, o.litter)
@@ -243,7 +246,8 @@ func storeRaced(t *testing.T, g storeServer, races int) {
 	t.Helper()
 	open := func(machine string) *backend.Backend {
 		b, err := backend.Open(g.url("races"), backend.Options{OpenObjects: g.open,
-			Process: backend.Process{PID: 1, User: "u", Host: machine, Machine: machine, Alive: func(int, string) bool { return true }}})
+			Process: backend.Process{PID: 1, User: "u", Host: machine, Machine: machine,
+				Alive: func(int, string) bool { return true }}})
 		require.NoError(t, err)
 		return b
 	}
@@ -274,8 +278,8 @@ func storeRaced(t *testing.T, g storeServer, races int) {
 	t.Logf("%d races, one winner each: %v", races, wins)
 }
 
-// TestStorePaused stops a run wherever it is, has another machine take over once its lease has run out, and lets it go on:
-// it cannot write, and says so (D9).
+// TestStorePaused stops a run wherever it is, has another machine take over once its lease has run out, and lets it go
+// on: it cannot write, and says so (D9).
 func TestStorePaused(t *testing.T) {
 	storePaused(t, newGateway(t), *storePauses)
 }
@@ -319,7 +323,8 @@ func storePaused(t *testing.T, g storeServer, pauses int) {
 		require.NoError(t, err)
 		require.NoError(t, syscall.Kill(a.Process.Pid, syscall.SIGCONT))
 		err = a.Wait()
-		require.Equal(t, before, storedState(t, g, b), "the state is what the other run has left; the one that was stopped said:\n%s", said.String())
+		require.Equal(t, before, storedState(t, g, b),
+			"the state is what the other run has left; the one that was stopped said:\n%s", said.String())
 		if err != nil {
 			require.Contains(t, said.String(), "the lease on the stack", "run %d", n)
 			overtaken++
@@ -331,7 +336,9 @@ func storePaused(t *testing.T, g storeServer, pauses int) {
 		require.Empty(t, g.leftovers(b.store.prefix))
 	}
 	require.Greater(t, overtaken, pauses/3)
-	t.Logf("%d runs stopped, %d of them before they had ended: none wrote anything after another had taken over; calls of the provider that were already on their way: %d",
+	t.Logf(
+		"%d runs stopped, %d of them before they had ended: none wrote anything after another had taken over; calls of the "+
+			"provider that were already on their way: %d",
 		pauses, overtaken, late)
 	require.Empty(t, o.faults)
 }

@@ -16,9 +16,10 @@ import (
 	"github.com/yamlhost/yamlhost/workspace"
 )
 
-// acquireWith lets missing plugins be downloaded from now on. dir is the folder of the lock file; accept is asked for plugins that
-// it does not have, and may be nil.
-func (p *Providers) acquireWith(a *console.Console, dir string, accept func(ctx context.Context, name, version, from string) error, tell func(text string)) {
+// acquireWith lets missing plugins be downloaded from now on. dir is the folder of the lock file; accept is asked for
+// plugins that it does not have, and may be nil.
+func (p *Providers) acquireWith(a *console.Console, dir string, accept func(ctx context.Context, name, version,
+	from string) error, tell func(text string)) {
 	forbidden := a.DownloadsForbidden()
 	if p.trust == Untrusted {
 		forbidden = "--untrusted"
@@ -47,7 +48,8 @@ func (p *Pipeline) accept() func(ctx context.Context, name, version, from string
 		if from == "" {
 			from = "its publisher"
 		}
-		question := fmt.Sprintf("The plugin %s is not installed, and %s does not have it. Download it from %s and run it?", name, plugin.LockName, from)
+		question := fmt.Sprintf("The plugin %s is not installed, and %s does not have it. Download it from %s and run it?",
+			name, plugin.LockName, from)
 		if err := p.Console.Confirm(question); err != nil {
 			return errors.New("you declined it")
 		}
@@ -55,8 +57,9 @@ func (p *Pipeline) accept() func(ctx context.Context, name, version, from string
 	}
 }
 
-// permit makes sure, before anything is done, that the plugins of the providers in a state are there or may be downloaded. Packages
-// that the program names are left out: it decides on their versions, and has been checked with them.
+// permit makes sure, before anything is done, that the plugins of the providers in a state are there or may be
+// downloaded. Packages that the program names are left out: it decides on their versions, and has been checked with
+// them.
 func (p *Pipeline) permit(ctx context.Context, base *state.Snapshot) error {
 	if base == nil {
 		return nil
@@ -79,14 +82,17 @@ func (p *Pipeline) permit(ctx context.Context, base *state.Snapshot) error {
 		}
 		pkg := engine.PackageOfProvider(r)
 		key := pkg.Name + " " + pkg.Version
-		if seen[key] || named[pkg.Name] || pkg.Name == dynamic.Package || p.Providers.Room(pkg.Name, pkg.Version, pkg.DownloadURL, pkg.Parameterization != nil) != nil || p.Providers.refuse(pkg.Name) != nil {
+		if seen[key] || named[pkg.Name] || pkg.Name == dynamic.Package || p.Providers.Room(pkg.Name, pkg.Version,
+			pkg.DownloadURL, pkg.Parameterization != nil) != nil || p.Providers.refuse(pkg.Name) != nil {
 			continue
 		}
 		seen[key] = true
 		_, err := p.Providers.finder.Host.Find(pkg.Name, pkg.Version)
 		if missing, ok := errors.AsType[*provider.MissingError](err); ok {
 			if err := p.Providers.finder.Fetcher.Permit(ctx, pkg); err != nil {
-				return fmt.Errorf("nothing was done: %w\nthe plugin was not downloaded, because %w\ninstall it with: yamlhost plugin install resource %s %s",
+				return fmt.Errorf(
+					"nothing was done: %w\nthe plugin was not downloaded, because %w\ninstall it with: yamlhost plugin install "+
+						"resource %s %s",
 					missing, err, pkg.Name, pkg.Version)
 			}
 		}

@@ -55,19 +55,22 @@ func Run(ctx context.Context, a *console.Console, o *Options) error {
 	case o.savePlan != "":
 		return console.WithCode(console.CodeBadUsage, "--save-plan writes a plan, and without --plan-only run makes none")
 	case o.importFile != "":
-		return console.WithCode(console.CodeBadUsage, "--import-file writes what a plan would create, and without --plan-only run makes none")
+		return console.WithCode(console.CodeBadUsage,
+			"--import-file writes what a plan would create, and without --plan-only run makes none")
 	}
 	o.unasked = true
 	chosen := false
-	p, err := prepare(ctx, a, o, updateOperation, func(_ context.Context, p *project.Project) (s *console.Stack, err error) {
+	p, err := prepare(ctx, a, o, updateOperation, func(_ context.Context, p *project.Project) (s *console.Stack,
+		err error) {
 		s, chosen, err = a.OpenOrImagine(p, o.Stack)
 		return s, err
 	})
 	//lint:ignore SA5001 what prepare returns with an error has to be closed too
 	defer p.Close()
 	if err != nil && p.wantsConfig && p.Stack.Missing {
-		fmt.Fprintf(a.Streams.Err, "The stack '%[1]s' does not exist yet: give the values with -c key=value, or run `yamlhost stack init %[1]s` "+
-			"and set them.\n", p.Stack.Ref.Stack)
+		fmt.Fprintf(a.Streams.Err,
+			"The stack '%[1]s' does not exist yet: give the values with -c key=value, or run `yamlhost stack init %[1]s` "+
+				"and set them.\n", p.Stack.Ref.Stack)
 	}
 	if err != nil {
 		return err
@@ -115,7 +118,8 @@ func PlanAndApply(ctx context.Context, a *console.Console, o *Options, op Operat
 		return console.WithCode(console.CodeBadUsage, "--strict binds to the preview: leave out --skip-preview and --plan")
 	}
 	if !o.Yes && !o.SkipPreview && !o.PreviewOnly && !a.Interactive() {
-		return console.WithCode(console.CodeUsage, "--yes or --skip-preview or --preview-only must be passed in to proceed when running in non-interactive mode")
+		return console.WithCode(console.CodeUsage,
+			"--yes or --skip-preview or --preview-only must be passed in to proceed when running in non-interactive mode")
 	}
 	ctx, done := a.Signals.Gentle(ctx)
 	defer done()
@@ -187,14 +191,16 @@ func (p *Pipeline) tellDetails(outline *view.Outline) {
 	_ = flush() // standard error has nobody to tell it to
 }
 
-// afterDestroy removes the empty stack if it should, and says how to if not (E7.39). left is the number of resources that
-// the destruction of a part has left in the stack.
+// afterDestroy removes the empty stack if it should, and says how to if not (E7.39). left is the number of resources
+// that the destruction of a part has left in the stack.
 func afterDestroy(ctx context.Context, a *console.Console, o *Options, p *Pipeline, left int) error {
 	s := p.Stack
 	if !o.Remove {
 		if !o.Json && left == 0 {
-			fmt.Fprintf(a.Streams.Err, "The resources in the stack have been deleted, but the history and configuration associated with the stack are still "+
-				"maintained.\nTo remove the stack completely, run `yamlhost stack rm %s`.\n", s.Ref.Stack)
+			fmt.Fprintf(a.Streams.Err,
+				"The resources in the stack have been deleted, but the history and configuration associated with the stack are "+
+					"still "+
+					"maintained.\nTo remove the stack completely, run `yamlhost stack rm %s`.\n", s.Ref.Stack)
 		}
 		return nil
 	}
@@ -204,7 +210,8 @@ func afterDestroy(ctx context.Context, a *console.Console, o *Options, p *Pipeli
 	if err := backend.SelectStack(a.PulumiHome(), s.Project.Name.Text, s.Project.Path, s.Backend.URL(), ""); err != nil {
 		return err
 	}
-	fmt.Fprintf(a.Streams.Err, "The resources in the stack have been deleted, and the stack '%s' has been removed.\n", s.Ref.Stack)
+	fmt.Fprintf(a.Streams.Err, "The resources in the stack have been deleted, and the stack '%s' has been removed.\n",
+		s.Ref.Stack)
 	return nil
 }
 

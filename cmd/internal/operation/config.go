@@ -8,9 +8,9 @@ import (
 	"github.com/yamlhost/yamlhost/workspace/project"
 )
 
-// setFromFlags carries out --config, --config-from and --config-env of an operation, which are kept in the stack's file as Pulumi
-// keeps -c. Values of keys that are declared secret, or are secret in the file already, are sealed; one from a file or the
-// environment is sealed unless its key is declared as no secret. The caller holds the file.
+// setFromFlags carries out --config, --config-from and --config-env of an operation, which are kept in the stack's file
+// as Pulumi keeps -c. Values of keys that are declared secret, or are secret in the file already, are sealed; one from
+// a file or the environment is sealed unless its key is declared as no secret. The caller holds the file.
 func (p *Pipeline) setFromFlags() error {
 	if !p.options.setsConfig() {
 		return nil

@@ -28,17 +28,21 @@ type configSources struct {
 
 // ConfigSourceFlags adds the flags that take configuration from elsewhere than the command line.
 func ConfigSourceFlags(cmd *cobra.Command, o *Options) {
-	cmd.Flags().StringArrayVar(&o.sources.from, "config-from", nil, "set configuration from a file, as key=FILE, - for standard input; may come several times")
-	cmd.Flags().StringVar(&o.sources.env, "config-env", "", "set configuration from environment variables with this prefix")
+	cmd.Flags().StringArrayVar(&o.sources.from, "config-from", nil,
+		"set configuration from a file, as key=FILE, - for standard input; may come several times")
+	cmd.Flags().StringVar(&o.sources.env, "config-env", "",
+		"set configuration from environment variables with this prefix")
 }
 
 // TimeFlags adds the flags that bound how long a command takes.
 func TimeFlags(cmd *cobra.Command, o *Options) {
 	cmd.Flags().DurationVar(&o.Timeout, "timeout", 0, "interrupt the command once when it takes longer, such as 30m")
-	cmd.Flags().DurationVar(&o.LockTimeout, "lock-timeout", 0, "wait so long for another run that holds the stack, such as 5m")
+	cmd.Flags().DurationVar(&o.LockTimeout, "lock-timeout", 0,
+		"wait so long for another run that holds the stack, such as 5m")
 }
 
-// settingsFromFlags gathers what --config, --config-from and --config-env set, in this order. declared are keys that are known.
+// settingsFromFlags gathers what --config, --config-from and --config-env set, in this order. declared are keys that
+// are known.
 func (p *Pipeline) settingsFromFlags(declared []project.Key) ([]setting, error) {
 	var list []setting
 	for _, pair := range p.options.Config {
@@ -72,7 +76,8 @@ func (p *Pipeline) settingsFromFlags(declared []project.Key) ([]setting, error) 
 			}
 			text = read
 		}
-		list = append(list, setting{name: name, text: strings.TrimSuffix(strings.TrimSuffix(text, "\n"), "\r"), outside: true})
+		list = append(list, setting{name: name, text: strings.TrimSuffix(strings.TrimSuffix(text, "\n"), "\r"),
+			outside: true})
 	}
 	if prefix := p.options.sources.env; prefix != "" {
 		found := environmentSettings(prefix, p.Console.World.Env, declared, p.Workspace.Project.Name.Text)
@@ -84,9 +89,9 @@ func (p *Pipeline) settingsFromFlags(declared []project.Key) ([]setting, error) 
 	return list, nil
 }
 
-// environmentSettings are the variables with a prefix, by name. What follows the prefix is a key, with two underscores for the
-// colon behind a namespace. A known key is also found in another case, and with underscores that it does not have, so that
-// APP_DB_PASSWORD sets dbPassword.
+// environmentSettings are the variables with a prefix, by name. What follows the prefix is a key, with two underscores
+// for the colon behind a namespace. A known key is also found in another case, and with underscores that it does not
+// have, so that APP_DB_PASSWORD sets dbPassword.
 func environmentSettings(prefix string, environment []string, declared []project.Key, namespace string) []setting {
 	plain := func(text string) string { return strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(text)) }
 	found := map[string]string{}
@@ -102,7 +107,10 @@ func environmentSettings(prefix string, environment []string, declared []project
 			space, word = namespace, key
 		}
 		exact := slices.ContainsFunc(declared, func(k project.Key) bool { return k.Namespace == space && k.Name == word })
-		if i := slices.IndexFunc(declared, func(k project.Key) bool { return plain(k.Namespace) == plain(space) && plain(k.Name) == plain(word) }); !exact && i >= 0 {
+		if i := slices.IndexFunc(declared, func(k project.Key) bool {
+			return plain(k.Namespace) == plain(space) &&
+				plain(k.Name) == plain(word)
+		}); !exact && i >= 0 {
 			key = declared[i].String()
 		}
 		found[key] = text

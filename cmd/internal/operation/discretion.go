@@ -21,8 +21,8 @@ func withoutSecrets(secrets *mask.Masker, e engine.Event) engine.Event {
 	return e
 }
 
-// discreetErr is where progress and findings go: excerpts of the program would show secrets that are written in it. flush writes
-// what is held back because it may be the beginning of a secret.
+// discreetErr is where progress and findings go: excerpts of the program would show secrets that are written in it.
+// flush writes what is held back because it may be the beginning of a secret.
 func (p *Pipeline) discreetErr() (w io.Writer, flush func() error) {
 	if p.options.ShowSecrets {
 		return p.Console.Screen, func() error { return nil }

@@ -16,7 +16,8 @@ import (
 )
 
 // driftOperation reads every resource and compares it with the state and with the program. It is never applied.
-var driftOperation = Operation{Kind: previewOperation.Kind, Planning: "Looking for drift", program: true, Run: updateOperation.Run}
+var driftOperation = Operation{Kind: previewOperation.Kind, Planning: "Looking for drift", program: true,
+	Run: updateOperation.Run}
 
 // difference is one way in which a resource is not as it should be.
 type difference struct {
@@ -48,7 +49,8 @@ func (c *driftCollector) event(e engine.Event) {
 		case s.Op == engine.OpSame || s.Op == engine.OpRead || !s.Logical() || s.URN.Type() == urn.RootStackType:
 		case s.Op == engine.OpCreate && c.gone(s.URN): // the program would create it anew
 		default:
-			what := map[engine.Op]string{engine.OpCreate: "is in the program and does not exist", engine.OpDelete: "exists and is not in the program"}[s.Op]
+			what := map[engine.Op]string{engine.OpCreate: "is in the program and does not exist",
+				engine.OpDelete: "exists and is not in the program"}[s.Op]
 			if what == "" {
 				what = "differs from the program"
 			}
@@ -75,7 +77,8 @@ func ignored(found []difference, rules []project.DriftRule) (left []difference, 
 		matching := func(path string) *project.DriftRule {
 			for i := range rules {
 				r := &rules[i]
-				if matches(r.Type, d.urn.Type()) && matches(r.URN, string(d.urn)) && (r.Property == "" || path != "" && matches(r.Property, path)) {
+				if matches(r.Type, d.urn.Type()) && matches(r.URN, string(d.urn)) &&
+					(r.Property == "" || path != "" && matches(r.Property, path)) {
 					return r
 				}
 			}
@@ -116,8 +119,10 @@ func matches(glob, text string) bool {
 
 // What providers say when they cannot be asked.
 var (
-	deniedWords      = regexp.MustCompile(`(?i)credential|unauthori[sz]ed|authenticat|access ?denied|permission denied|forbidden|expired token|\b40[13]\b`)
-	unreachableWords = regexp.MustCompile(`(?i)no such host|connection (refused|reset)|dial tcp|i/o timeout|deadline exceeded|unreachable|\bunavailable\b|no provider plugin`)
+	deniedWords = regexp.MustCompile(
+		`(?i)credential|unauthori[sz]ed|authenticat|access ?denied|permission denied|forbidden|expired token|\b40[13]\b`)
+	unreachableWords = regexp.MustCompile(
+		`(?i)no such host|connection (refused|reset)|dial tcp|i/o timeout|deadline exceeded|unreachable|\bunavailable\b|no provider plugin`)
 )
 
 // failureCode is the exit code of a look that failed: it is not known then whether there is drift.
@@ -149,7 +154,9 @@ func Drift(ctx context.Context, a *console.Console, o *Options) error {
 		return a.ExplainSecret(err, p.Stack.Ref.Stack)
 	}
 	if n := len(loaded.Snapshot.Pending); n > 0 {
-		return console.WithCode(console.CodePending, "%s of an earlier run is pending, so that drift cannot be told; run `yamlhost refresh` first", console.Count(n, "operation"))
+		return console.WithCode(console.CodePending,
+			"%s of an earlier run is pending, so that drift cannot be told; run `yamlhost refresh` first",
+			console.Count(n, "operation"))
 	}
 	c := &driftCollector{}
 	p.listen = c.event

@@ -14,7 +14,8 @@ import (
 // record is what history keeps of an operation (F6.11, F6.12).
 func (p *Pipeline) record(op Operation, result *engine.Result, started time.Time) *backend.Record {
 	r := &backend.Record{
-		Kind: op.Kind, StartTime: started.Unix(), EndTime: p.Console.Now().Unix(), Message: p.options.Message, Result: "succeeded",
+		Kind: op.Kind, StartTime: started.Unix(), EndTime: p.Console.Now().Unix(), Message: p.options.Message,
+		Result:      "succeeded",
 		Environment: p.environment(), Config: p.configRecord(), ResourceChanges: map[string]int{},
 	}
 	if result.Failed || result.Canceled {
@@ -29,7 +30,8 @@ func (p *Pipeline) record(op Operation, result *engine.Result, started time.Time
 // environment is what history tells of how an operation was started.
 func (p *Pipeline) environment() map[string]string {
 	env := map[string]string{
-		"exec.kind": "cli", "pulumi.arch": runtime.GOARCH, "pulumi.os": runtime.GOOS, "pulumi.version": "yamlhost/" + p.Console.Version(),
+		"exec.kind": "cli", "pulumi.arch": runtime.GOARCH, "pulumi.os": runtime.GOOS, "pulumi.version": "yamlhost/" +
+			p.Console.Version(),
 		"runtime.name": "yaml", "stack.environments": "[]", "updatePlan": "false",
 	}
 	for _, property := range report.OriginOf(p.Console.World.Getenv, p.Workspace.Project.Dir).Properties() {

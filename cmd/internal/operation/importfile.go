@@ -24,7 +24,8 @@ import (
 const ImportPlaceholder = "<PLACEHOLDER>"
 
 func ImportFileFlag(cmd *cobra.Command, o *Options) {
-	cmd.Flags().StringVar(&o.importFile, "import-file", "", "write what the plan would create to this file, for import with --file; IDs are to be filled in")
+	cmd.Flags().StringVar(&o.importFile, "import-file", "",
+		"write what the plan would create to this file, for import with --file; IDs are to be filled in")
 }
 
 // wantedCreates are what a plan would create, and the providers that it has to do with.
@@ -212,7 +213,8 @@ func (e *savedImport) describe(provider *state.Resource) {
 	if blob := text(internal, "parameterization"); blob != "" {
 		data, err := base64.StdEncoding.DecodeString(blob)
 		if err == nil {
-			e.Parameterization = &ImportParameters{PluginName: text(internal, "name"), PluginVersion: text(internal, "version"), Value: data}
+			e.Parameterization = &ImportParameters{PluginName: text(internal, "name"), PluginVersion: text(internal, "version"),
+				Value: data}
 		}
 	}
 }
@@ -229,7 +231,8 @@ func (p *Pipeline) describeProvider(e *savedImport, r *state.Resource) error {
 		}
 	}
 	if len(missing) > 0 {
-		fmt.Fprintf(p.Console.Streams.Err, "warning: %s: not known yet, and to be filled in: %s\n", r.URN, strings.Join(missing, ", "))
+		fmt.Fprintf(p.Console.Streams.Err, "warning: %s: not known yet, and to be filled in: %s\n", r.URN,
+			strings.Join(missing, ", "))
 	}
 	if inputs.Len() == 0 {
 		return nil

@@ -12,7 +12,8 @@ import (
 // lockInterval is how often a lock that another run holds is asked for again.
 const lockInterval = 500 * time.Millisecond
 
-// beginSession takes the stack's lock. With --lock-timeout it waits for another run that holds it; an interrupt ends the waiting.
+// beginSession takes the stack's lock. With --lock-timeout it waits for another run that holds it; an interrupt ends
+// the waiting.
 func (p *Pipeline) beginSession(ctx context.Context, o backend.BeginOptions) (*backend.Session, error) {
 	limit, end := context.WithTimeout(ctx, p.options.LockTimeout)
 	defer end()
@@ -30,7 +31,8 @@ func (p *Pipeline) beginSession(ctx context.Context, o backend.BeginOptions) (*b
 			if locked != nil && len(locked.Locks) > 0 {
 				who = fmt.Sprintf("%s@%s (process %d)", locked.Locks[0].User, locked.Locks[0].Host, locked.Locks[0].PID)
 			}
-			fmt.Fprintf(p.Console.Streams.Err, "Waiting up to %s for %s, which holds the stack %s.\n", p.options.LockTimeout, who, p.Stack.Ref.Stack)
+			fmt.Fprintf(p.Console.Streams.Err, "Waiting up to %s for %s, which holds the stack %s.\n", p.options.LockTimeout,
+				who, p.Stack.Ref.Stack)
 		}
 		timer := time.NewTimer(lockInterval)
 		select {

@@ -10,8 +10,9 @@ import (
 	"github.com/yamlhost/yamlhost/workspace/project"
 )
 
-// parameterized are the packages that plugins make of the arguments in the project's `packages`, by what they were asked
-// for. A plugin is asked once in a run, and its schema kept: an argument may be a file, so that nothing is kept longer.
+// parameterized are the packages that plugins make of the arguments in the project's `packages`, by what they were
+// asked for. A plugin is asked once in a run, and its schema kept: an argument may be a file, so that nothing is kept
+// longer.
 type parameterized struct {
 	mu    sync.Mutex // guards made
 	made  map[string]*madePackage

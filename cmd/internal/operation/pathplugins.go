@@ -11,8 +11,8 @@ import (
 	"github.com/yamlhost/yamlhost/workspace"
 )
 
-// pathPlugins are the plugins that a project names by their paths, under `packages` and `plugins`. They belong to the project:
-// commands that only look at a program do not start them (D13).
+// pathPlugins are the plugins that a project names by their paths, under `packages` and `plugins`. They belong to the
+// project: commands that only look at a program do not start them (D13).
 type pathPlugins struct {
 	places map[string]diag.Range // by the name of the plugin
 	faulty map[string]bool       // those that cannot be used, which the workspace reports
@@ -64,8 +64,9 @@ func (p *pathPlugins) Unseen() diag.Diagnostics {
 	var diags diag.Diagnostics
 	for name := range p.wanted {
 		diags.Add(diag.Diagnostic{Severity: diag.Warning, Code: diag.PackageMissing, Subject: p.places[name],
-			Summary: "what package `" + name + "` provides was not checked: its plugin lies in the project, and is not started here",
-			Detail:  "`yamlhost preview` starts it; or give its schema with --schema FILE"})
+			Summary: "what package `" + name +
+				"` provides was not checked: its plugin lies in the project, and is not started here",
+			Detail: "`yamlhost preview` starts it; or give its schema with --schema FILE"})
 	}
 	slices.SortFunc(diags, func(a, b diag.Diagnostic) int { return cmp.Compare(a.Summary, b.Summary) })
 	return diags

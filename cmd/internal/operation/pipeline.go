@@ -34,8 +34,8 @@ import (
 //
 //	project file -> backend, stack -> settings -> secrets manager -> configuration -> providers -> checked program
 //
-// and used by plan and apply, which run one of the engine's operations: against the state as it is, or in a session that
-// holds the stack's lock and takes the journal.
+// and used by plan and apply, which run one of the engine's operations: against the state as it is, or in a session
+// that holds the stack's lock and takes the journal.
 type Pipeline struct {
 	Console   *console.Console
 	options   *Options
@@ -61,7 +61,8 @@ type Pipeline struct {
 	told         bool                    // what an earlier run left in flight was told
 	listen       func(engine.Event)      // also told of every event; nil for nobody
 	warned       diag.Diagnostics        // what the checker found, none of it an error
-	noted        map[string]bool         // what evaluating the program had to say so far; a plan and what follows it say the same
+	// what evaluating the program had to say so far; a plan and what follows it say the same
+	noted map[string]bool
 }
 
 // Operation is what to do with a stack.
@@ -84,7 +85,8 @@ var (
 			return engine.Update(ctx, o, program)
 		}}
 	refreshOperation = Operation{Kind: "refresh", Planning: "Previewing refresh", Applying: "Refreshing",
-		Question: "Do you want to perform this refresh?\nNo resources will be modified as part of this refresh; just your stack's state will be.",
+		Question: "Do you want to perform this refresh?\nNo resources will be modified as part of this refresh; just your " +
+			"stack's state will be.",
 		Run: func(ctx context.Context, o engine.Options, program ProgramFunc) (*engine.Result, error) {
 			return engine.Refresh(ctx, o, onlyIf(o.RunProgram, program))
 		}}
@@ -104,11 +106,14 @@ func onlyIf(wanted bool, program ProgramFunc) ProgramFunc {
 }
 
 // previewOperation is an update that is never applied.
-var previewOperation = Operation{Kind: "preview", Planning: updateOperation.Planning, program: true, Run: updateOperation.Run}
+var previewOperation = Operation{Kind: "preview", Planning: updateOperation.Planning, program: true,
+	Run: updateOperation.Run}
 
 // prepare does everything that comes before an operation. The caller closes the pipeline, also when there is an error.
-func prepare(ctx context.Context, a *console.Console, o *Options, op Operation, open func(context.Context, *project.Project) (*console.Stack, error)) (*Pipeline, error) {
-	p := &Pipeline{Console: a, options: o, stage: &stage{}, answers: map[urn.URN]engine.Word{}, document: o.PlanOnly || o.PreviewOnly || op.Kind == previewOperation.Kind}
+func prepare(ctx context.Context, a *console.Console, o *Options, op Operation,
+	open func(context.Context, *project.Project) (*console.Stack, error)) (*Pipeline, error) {
+	p := &Pipeline{Console: a, options: o, stage: &stage{}, answers: map[urn.URN]engine.Word{}, document: o.PlanOnly ||
+		o.PreviewOnly || op.Kind == previewOperation.Kind}
 	if err := o.distrust(); err != nil {
 		return p, err
 	}
@@ -166,7 +171,8 @@ func (p *Pipeline) openWorkspace(dir string, op Operation) error {
 	return p.fail(found)
 }
 
-// compilerSays shows what the compiler of the program has to say, without the secrets of the configuration that it was given.
+// compilerSays shows what the compiler of the program has to say, without the secrets of the configuration that it was
+// given.
 func (p *Pipeline) compilerSays(s diag.Severity, text string) {
 	out, flush := p.discreetErr()
 	p.Console.CompilerSays(out)(s, text)
@@ -179,13 +185,15 @@ func (p *Pipeline) configure() error {
 	var diags diag.Diagnostics
 	var err error
 	release := func() {}
-	if path := p.Console.SettingsPath(p.Workspace.Project, name, p.options.ConfigFile); p.options.Untrusted && p.options.ConfigFile == "" {
+	if path := p.Console.SettingsPath(p.Workspace.Project, name, p.options.ConfigFile); p.options.Untrusted &&
+		p.options.ConfigFile == "" {
 		if err := confine.Path(p.Workspace.Project.Dir, path); err != nil {
 			return fmt.Errorf("%s may not be read: %w", p.Console.Short(path), err)
 		}
 	}
 	if p.options.setsConfig() {
-		if release, err = p.Console.Hold(p.Console.SettingsPath(p.Workspace.Project, name, p.options.ConfigFile)); err != nil {
+		if release, err = p.Console.Hold(p.Console.SettingsPath(p.Workspace.Project, name,
+			p.options.ConfigFile)); err != nil {
 			return err
 		}
 	}
@@ -237,7 +245,8 @@ func (p *Pipeline) check(ctx context.Context) error {
 		diags.Add(p.Providers.Paths.Unseen()...)
 		for i := range diags { // what was not looked at cannot be run
 			if diags[i].Severity == diag.Warning && (diags[i].Code == diag.PackageMissing || diags[i].Code == diag.NoProgram) {
-				diags[i].Severity, diags[i].Detail = diag.Error, "the run is --untrusted, and starts nothing that the project brings"
+				diags[i].Severity, diags[i].Detail = diag.Error,
+					"the run is --untrusted, and starts nothing that the project brings"
 			}
 		}
 	}
@@ -386,10 +395,11 @@ func (p *Pipeline) operate(ctx context.Context, op Operation, o engine.Options) 
 
 	p.describe(&o)
 	o.Events = p.stage.event
-	guarded := guard.New(guard.Options{Secrets: p.stage.secrets(), Patience: p.Console.World.Patience, Slow: func(w guard.Wait) {
-		defer p.Console.Crashes.Guard()
-		p.stage.event(&engine.Message{URN: w.URN, Severity: diag.Info, Text: w.String()})
-	}})
+	guarded := guard.New(guard.Options{Secrets: p.stage.secrets(), Patience: p.Console.World.Patience,
+		Slow: func(w guard.Wait) {
+			defer p.Console.Crashes.Guard()
+			p.stage.event(&engine.Message{URN: w.URN, Severity: diag.Info, Text: w.String()})
+		}})
 	o.Providers = guarded.Loader(o.Providers)
 	defer guarded.Watch()()
 	o.ContinueOnError, o.Retry = p.options.ContinueOnError, p.retry
@@ -444,8 +454,8 @@ func (p *Pipeline) describe(o *engine.Options) {
 	p.Console.Crashes.HideWith(known.Hide)
 }
 
-// runProgram evaluates the checked program in front of the engine, directly or with --monitor-rpc through a server and a
-// client, and turns what it finds into messages.
+// runProgram evaluates the checked program in front of the engine, directly or with --monitor-rpc through a server and
+// a client, and turns what it finds into messages.
 func (p *Pipeline) runProgram(server *monitorServer) ProgramFunc {
 	return func(ctx context.Context, m monitor.Monitor) error {
 		if p.options.MonitorRPC {
@@ -457,9 +467,12 @@ func (p *Pipeline) runProgram(server *monitorServer) ProgramFunc {
 			m = client
 		}
 		result, diags := eval.Run(ctx, p.Program, m, eval.Options{
-			Cwd: p.Workspace.Dir(), RootDirectory: p.Workspace.Project.Dir, Workers: p.options.Parallel, EngineVersion: PulumiVersion,
-			Getenv: p.variables(), AllowEnv: p.options.AllowEnv, RestrictPaths: p.options.RestrictPaths, Untrusted: p.options.Untrusted, SourcePath: p.Console.Path, ParseData: parser.Data,
-			Command: eval.RunCommand(p.Console.ChildEnv(), p.Console.Supervisor()), Says: p.hookSays, Bundle: p.Providers.Sources.Texts, Message: p.programSays, Crash: p.Console.Crashes.Crash,
+			Cwd: p.Workspace.Dir(), RootDirectory: p.Workspace.Project.Dir, Workers: p.options.Parallel,
+			EngineVersion: PulumiVersion,
+			Getenv:        p.variables(), AllowEnv: p.options.AllowEnv, RestrictPaths: p.options.RestrictPaths,
+			Untrusted: p.options.Untrusted, SourcePath: p.Console.Path, ParseData: parser.Data,
+			Command: eval.RunCommand(p.Console.ChildEnv(), p.Console.Supervisor()), Says: p.hookSays,
+			Bundle: p.Providers.Sources.Texts, Message: p.programSays, Crash: p.Console.Crashes.Crash,
 			Limits: builtins.Limits{Value: p.options.MaxValue << 20, Steps: p.options.MaxSteps},
 		})
 		for _, d := range diags.Sorted() {
@@ -483,7 +496,8 @@ func (p *Pipeline) runProgram(server *monitorServer) ProgramFunc {
 	}
 }
 
-// programSays shows a message of the program. One that is about nothing else shows where it stands, unless it only informs.
+// programSays shows a message of the program. One that is about nothing else shows where it stands, unless it only
+// informs.
 func (p *Pipeline) programSays(_ context.Context, m eval.Message) {
 	shown := &engine.Message{Severity: m.Severity, Debug: m.Debug, Text: m.Text, URN: m.URN}
 	if m.URN == "" && m.Severity < diag.Info {
@@ -656,11 +670,15 @@ func (p *Pipeline) warnOfRecovery(r *backend.Recovery, settled bool) {
 	out := p.Console.Streams.Err
 	switch {
 	case r.Known:
-		fmt.Fprintf(out, "A journal of an earlier %s was left behind; all that it tells of is in the state.\n", r.Header.Command)
+		fmt.Fprintf(out, "A journal of an earlier %s was left behind; all that it tells of is in the state.\n",
+			r.Header.Command)
 	case r.Foreign:
-		fmt.Fprintf(out, "warning: a journal of an earlier %s does not fit the state, which was written by someone else since; it was not applied\n", r.Header.Command)
+		fmt.Fprintf(out,
+			"warning: a journal of an earlier %s does not fit the state, which was written by someone else since; it was not "+
+				"applied\n", r.Header.Command)
 	case settled && r.Entries > 0:
-		fmt.Fprintf(out, "warning: an earlier %s was cut off; its %s were recovered from the journal\n", r.Header.Command, console.Count(r.Entries, "journal record"))
+		fmt.Fprintf(out, "warning: an earlier %s was cut off; its %s were recovered from the journal\n", r.Header.Command,
+			console.Count(r.Entries, "journal record"))
 	}
 	for _, text := range DamageOf(r) {
 		fmt.Fprintf(out, "warning: %s\n", text)

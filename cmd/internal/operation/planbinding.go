@@ -19,8 +19,8 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
-// planBinding is what a plan is good for: one stack with one state, one program, and the plugins that the plan was made with. A
-// plan of the Pulumi CLI has none, and binds by its steps and inputs alone. Texts are SHA-256 in hexadecimal.
+// planBinding is what a plan is good for: one stack with one state, one program, and the plugins that the plan was made
+// with. A plan of the Pulumi CLI has none, and binds by its steps and inputs alone. Texts are SHA-256 in hexadecimal.
 type planBinding struct {
 	Project string            `json:"project"`
 	Stack   string            `json:"stack"`
@@ -31,7 +31,8 @@ type planBinding struct {
 
 // refusedPlan is an error with the exit code of a plan that is not carried out.
 func refusedPlan(format string, args ...any) error {
-	return console.WithCode(console.CodePlan, format+"; nothing was done. Make a new plan with `yamlhost preview --save-plan`", args...)
+	return console.WithCode(console.CodePlan, format+
+		"; nothing was done. Make a new plan with `yamlhost preview --save-plan`", args...)
 }
 
 // binding is what the present run would be bound to.
@@ -65,7 +66,8 @@ func checksum(text []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// stateDigest is the same for the same state, no matter who reads it. Secrets count by the time at which their resource was written.
+// stateDigest is the same for the same state, no matter who reads it. Secrets count by the time at which their resource
+// was written.
 func stateDigest(s *state.Snapshot) (string, error) {
 	if s == nil {
 		return checksum(nil), nil
@@ -90,14 +92,15 @@ func stateDigest(s *state.Snapshot) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// holds compares the stack and the program with those of the plan, and the state, unless base is nil. The error gives one
-// reason.
+// holds compares the stack and the program with those of the plan, and the state, unless base is nil. The error gives
+// one reason.
 func (b *planBinding) holds(p *Pipeline, base *state.Snapshot, compareState bool) error {
 	if b == nil {
 		return nil
 	}
 	if project := p.Workspace.Project.Name.Text; b.Project != project || b.Stack != p.Stack.Ref.Stack {
-		return refusedPlan("the plan is for the stack %s of %s, and this is %s of %s", b.Stack, b.Project, p.Stack.Ref.Stack, project)
+		return refusedPlan("the plan is for the stack %s of %s, and this is %s of %s", b.Stack, b.Project, p.Stack.Ref.Stack,
+			project)
 	}
 	now := p.programDigests()
 	for _, name := range slices.Sorted(maps.Keys(b.Program)) {
@@ -123,8 +126,8 @@ func (b *planBinding) holds(p *Pipeline, base *state.Snapshot, compareState bool
 	return err
 }
 
-// usedPlugins are the plugins that a command has started, by name and version, with the checksums of their executables. It is
-// safe for concurrent use.
+// usedPlugins are the plugins that a command has started, by name and version, with the checksums of their executables.
+// It is safe for concurrent use.
 type usedPlugins struct {
 	mu   sync.Mutex // guards what follows
 	sums map[string]string
@@ -145,7 +148,8 @@ func (u *usedPlugins) expect(want map[string]string) {
 	u.want = want
 }
 
-// note takes note of a plugin that is about to be used, before anything is asked of it. An error says that it is not the plan's.
+// note takes note of a plugin that is about to be used, before anything is asked of it. An error says that it is not
+// the plan's.
 func (u *usedPlugins) note(pkg provider.Package, executable string) error {
 	file, err := os.Open(executable)
 	if err != nil {

@@ -20,7 +20,8 @@ func SavePlanFlag(cmd *cobra.Command, o *Options) {
 }
 
 func PlanFlag(cmd *cobra.Command, o *Options) {
-	cmd.Flags().StringVar(&o.plan, "plan", "", "do what this file says, which preview has written with --save-plan, or nothing")
+	cmd.Flags().StringVar(&o.plan, "plan", "",
+		"do what this file says, which preview has written with --save-plan, or nothing")
 }
 
 // planFile is a plan as `preview --save-plan` writes it (F7.11). Secrets are sealed as in the state.
@@ -80,9 +81,11 @@ func (p *Pipeline) savePlan(plan *engine.UpdatePlan, base *state.Snapshot) error
 	for u, r := range plan.Resources {
 		e := planEntry{Steps: r.Steps, Seed: r.Seed, State: map[string]json.RawMessage{}}
 		if g := r.Goal; g != nil {
-			e.Goal = &planGoal{Type: g.Type, Name: g.Name, Custom: g.Custom, Parent: g.Parent, Protect: g.Protect, Dependencies: g.Dependencies,
-				Provider: g.Provider, PropertyDependencies: g.PropertyDependencies, DeleteBeforeReplace: g.DeleteBeforeReplace,
-				IgnoreChanges: g.IgnoreChanges, AdditionalSecretOutputs: g.AdditionalSecretOutputs, Aliases: g.Aliases, ID: g.ImportID,
+			e.Goal = &planGoal{Type: g.Type, Name: g.Name, Custom: g.Custom, Parent: g.Parent, Protect: g.Protect,
+				Dependencies: g.Dependencies,
+				Provider:     g.Provider, PropertyDependencies: g.PropertyDependencies, DeleteBeforeReplace: g.DeleteBeforeReplace,
+				IgnoreChanges: g.IgnoreChanges, AdditionalSecretOutputs: g.AdditionalSecretOutputs, Aliases: g.Aliases,
+				ID:             g.ImportID,
 				CustomTimeouts: g.CustomTimeouts}
 			if e.Goal.InputDiff, err = c.encodeDiff(g.Inputs); err == nil {
 				e.Goal.OutputDiff, err = c.encodeDiff(g.Outputs)
@@ -102,7 +105,9 @@ func (p *Pipeline) savePlan(plan *engine.UpdatePlan, base *state.Snapshot) error
 		return fmt.Errorf("write the plan: %w", err)
 	}
 	if !p.options.Json {
-		fmt.Fprintf(p.Console.Streams.Err, "The plan is in %[1]s; `yamlhost plan show %[1]s` shows it, and `yamlhost run --plan %[1]s` does what it says, or nothing.\n", p.options.savePlan)
+		fmt.Fprintf(p.Console.Streams.Err,
+			"The plan is in %[1]s; `yamlhost plan show %[1]s` shows it, and `yamlhost run --plan %[1]s` does what it says, or "+
+				"nothing.\n", p.options.savePlan)
 	}
 	return nil
 }
@@ -137,8 +142,9 @@ func (f *planFile) decoded(m secrets.Manager) (*engine.UpdatePlan, error) {
 		if g := e.Goal; g != nil {
 			r.Goal = &engine.PlannedGoal{Type: g.Type, Name: g.Name, Custom: g.Custom, Parent: g.Parent, Protect: g.Protect,
 				Dependencies: g.Dependencies, Provider: g.Provider, PropertyDependencies: g.PropertyDependencies,
-				DeleteBeforeReplace: g.DeleteBeforeReplace, IgnoreChanges: g.IgnoreChanges, AdditionalSecretOutputs: g.AdditionalSecretOutputs,
-				Aliases: g.Aliases, ImportID: g.ID, CustomTimeouts: g.CustomTimeouts}
+				DeleteBeforeReplace: g.DeleteBeforeReplace, IgnoreChanges: g.IgnoreChanges,
+				AdditionalSecretOutputs: g.AdditionalSecretOutputs,
+				Aliases:                 g.Aliases, ImportID: g.ID, CustomTimeouts: g.CustomTimeouts}
 			var err error
 			if r.Goal.Inputs, err = c.decodeDiff(g.InputDiff); err == nil {
 				r.Goal.Outputs, err = c.decodeDiff(g.OutputDiff)

@@ -54,12 +54,14 @@ func ReadShownPlan(path, name string) (*ShownPlan, error) {
 	}
 	for _, u := range slices.Sorted(maps.Keys(f.ResourcePlans)) {
 		e := f.ResourcePlans[u]
-		if urn.IsProviderType(u.Type()) && u.Name() != "" && !slices.ContainsFunc(e.Steps, func(op engine.Op) bool { return op != engine.OpSame }) {
+		if urn.IsProviderType(u.Type()) && u.Name() != "" && !slices.ContainsFunc(e.Steps,
+			func(op engine.Op) bool { return op != engine.OpSame }) {
 			continue
 		}
 		step := ShownStep{URN: u, Type: u.Type(), Steps: e.Steps}
 		if g := e.Goal; g != nil {
-			step.Adds, step.Updates, step.Deletes = sealedValues(g.InputDiff.Adds), sealedValues(g.InputDiff.Updates), g.InputDiff.Deletes
+			step.Adds, step.Updates, step.Deletes = sealedValues(g.InputDiff.Adds), sealedValues(g.InputDiff.Updates),
+				g.InputDiff.Deletes
 			step.needs, step.parent = g.Dependencies, g.Parent
 		}
 		s.Resources = append(s.Resources, step)
@@ -132,8 +134,8 @@ func (s *ShownStep) changes() []string {
 
 // Record is the plan as the reports take it.
 func (s *ShownPlan) Record(version string) *report.Record {
-	r := &report.Record{Subject: report.Subject{Command: "plan show", Version: version, Project: s.Project, Stack: s.Stack, Program: "Pulumi.yaml"},
-		Began: s.Made, Title: "Plan", Planning: true, Result: "succeeded"}
+	r := &report.Record{Subject: report.Subject{Command: "plan show", Version: version, Project: s.Project, Stack: s.Stack,
+		Program: "Pulumi.yaml"}, Began: s.Made, Title: "Plan", Planning: true, Result: "succeeded"}
 	counts := map[engine.Op]int{}
 	for i := range s.Resources {
 		step := &s.Resources[i]
@@ -143,10 +145,11 @@ func (s *ShownPlan) Record(version string) *report.Record {
 		if step.Type == urn.RootStackType {
 			depth = 0
 		}
-		r.Resources = append(r.Resources, view.Resource{URN: step.URN, Parent: step.parent, Depth: depth, Op: step.op(), Sign: sign, Words: words,
-			Outcome: view.Planned, Changes: step.changes(), Needs: step.needs})
+		r.Resources = append(r.Resources, view.Resource{URN: step.URN, Parent: step.parent, Depth: depth, Op: step.op(),
+			Sign: sign, Words: words, Outcome: view.Planned, Changes: step.changes(), Needs: step.needs})
 	}
-	for _, op := range []engine.Op{engine.OpCreate, engine.OpImport, engine.OpUpdate, engine.OpReplace, engine.OpDelete, engine.OpSame} {
+	for _, op := range []engine.Op{engine.OpCreate, engine.OpImport, engine.OpUpdate, engine.OpReplace, engine.OpDelete,
+		engine.OpSame} {
 		if n := counts[op]; n > 0 {
 			_, words := view.PlannedWords(op)
 			if op != engine.OpSame {
@@ -161,7 +164,8 @@ func (s *ShownPlan) Record(version string) *report.Record {
 // Text is the plan for a terminal.
 func (s *ShownPlan) Text() string {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "Plan of the stack %s of %s, made %s by %s\n\n", s.Stack, s.Project, s.Made.UTC().Format(time.RFC3339), s.By)
+	fmt.Fprintf(&b, "Plan of the stack %s of %s, made %s by %s\n\n", s.Stack, s.Project, s.Made.UTC().Format(time.RFC3339),
+		s.By)
 	r := s.Record("")
 	for i := range r.Resources {
 		item := &r.Resources[i]
@@ -179,7 +183,8 @@ func (s *ShownPlan) Text() string {
 	}
 	fmt.Fprintf(&b, "\nResources: %s\n", strings.Join(parts, ", "))
 	if s.State != "" {
-		fmt.Fprintf(&b, "It is good for this program, this state and these plugins, and is refused when one of them has changed.\n")
+		fmt.Fprintf(&b,
+			"It is good for this program, this state and these plugins, and is refused when one of them has changed.\n")
 	}
 	return b.String()
 }

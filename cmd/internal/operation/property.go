@@ -8,8 +8,8 @@ import (
 	"github.com/yamlhost/yamlhost/value"
 )
 
-// Property finds what the program gives for an input property of the resource whose name stands at a place, as deep as it
-// is written out. It answers false for one that the program does not write.
+// Property finds what the program gives for an input property of the resource whose name stands at a place, as deep as
+// it is written out. It answers false for one that the program does not write.
 func (p *Pipeline) Property(resource diag.Range, text string) (diag.Range, bool) {
 	path, err := value.ParsePath(text)
 	if err != nil || len(path) == 0 || p.Program == nil || p.Program.File == nil {

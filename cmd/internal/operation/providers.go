@@ -66,9 +66,11 @@ const (
 func NewProviders(a *console.Console, ws *workspace.Workspace, log func(plugin.Message), trust Trust) *Providers {
 	home := a.PulumiHome()
 	options := plugin.Options{
-		Env: a.World.Env, Pass: a.Global.PassEnv, Path: filepath.SplitList(a.World.Getenv("PATH")), IgnoreAmbient: a.World.Enabled("PULUMI_IGNORE_AMBIENT_PLUGINS"),
-		Home: home, ProgramDir: ws.Dir(), RootDir: ws.Project.Dir, Project: ws.Project.Name.Text,
-		DebugProviders: debugProviders(a.World.Getenv("PULUMI_DEBUG_PROVIDERS")), LegacySearch: a.World.Getenv("PULUMI_ENABLE_LEGACY_PLUGIN_SEARCH") != "",
+		Env: a.World.Env, Pass: a.Global.PassEnv, Path: filepath.SplitList(a.World.Getenv("PATH")),
+		IgnoreAmbient: a.World.Enabled("PULUMI_IGNORE_AMBIENT_PLUGINS"),
+		Home:          home, ProgramDir: ws.Dir(), RootDir: ws.Project.Dir, Project: ws.Project.Name.Text,
+		DebugProviders: debugProviders(a.World.Getenv("PULUMI_DEBUG_PROVIDERS")),
+		LegacySearch:   a.World.Getenv("PULUMI_ENABLE_LEGACY_PLUGIN_SEARCH") != "",
 		DisablePreview: a.World.Enabled("PULUMI_DISABLE_PROVIDER_PREVIEW"), PulumiVersion: PulumiVersion, Log: log,
 		ReadScript: func(path string) (plugin.Script, error) {
 			p, err := project.ReadPluginProgram(path)
@@ -89,7 +91,8 @@ func NewProviders(a *console.Console, ws *workspace.Workspace, log func(plugin.M
 	for _, p := range ws.Plugins {
 		options.Overrides = append(options.Overrides, plugin.Override{Name: p.Name, Path: p.Dir})
 	}
-	inProcess := embedded.Options{Dir: ws.Dir(), Environ: a.ChildEnv(), Windows: runtime.GOOS == "windows", Now: a.World.Now, Random: a.World.Random, SuppressSecretOutput: a.Global.SuppressSecretOutput}
+	inProcess := embedded.Options{Dir: ws.Dir(), Environ: a.ChildEnv(), Windows: runtime.GOOS == "windows",
+		Now: a.World.Now, Random: a.World.Random, SuppressSecretOutput: a.Global.SuppressSecretOutput}
 	inProcess.Supervisor = a.Supervisor()
 	if log != nil {
 		hint := once(func(text string) { log(plugin.Message{Severity: plugin.Info, Text: text}) })
@@ -101,7 +104,8 @@ func NewProviders(a *console.Console, ws *workspace.Workspace, log func(plugin.M
 		}
 	}
 	files := &sources.Sources{Confined: trust == Untrusted}
-	beside := dynamic.Options{Dir: ws.Dir(), Environ: a.World.Env, Path: options.Path, Project: options.Project, Maps: files.Map}
+	beside := dynamic.Options{Dir: ws.Dir(), Environ: a.World.Env, Path: options.Path, Project: options.Project,
+		Maps: files.Map}
 	if log != nil {
 		beside.Log = func(line dynamic.LogLine) {
 			log(plugin.Message{URN: line.URN, Severity: severityOf(line.Severity), Text: line.Text})
@@ -127,15 +131,17 @@ func NewProviders(a *console.Console, ws *workspace.Workspace, log func(plugin.M
 	paths := pathPluginsOf(ws)
 	paths.Barred = trust >= Careful
 	return &Providers{
-		finder: plugin.Finder{Host: plugin.NewHost(options), Cache: plugin.SchemaCache{Home: home}, AskOnce: trust >= Careful},
-		trust:  trust, trace: trace, Paths: paths,
+		finder: plugin.Finder{Host: plugin.NewHost(options), Cache: plugin.SchemaCache{Home: home},
+			AskOnce: trust >= Careful},
+		trust: trust, trace: trace, Paths: paths,
 		Sources: files, dynamic: dynamic.NewLoader(beside),
 		rooms: append(append([]console.EmbeddedProviders(nil), a.World.Embedded...), builtIn{embedded.NewLoader(inProcess)}),
 	}
 }
 
 // secretOutputHint is shown once when a command that has secret inputs prints something.
-const secretOutputHint = "The output of commands with secret inputs is shown, with secrets replaced where they are recognized (docs/secrets.md). " +
+const secretOutputHint = "The output of commands with secret inputs is shown, with secrets replaced where they are " +
+	"recognized (docs/secrets.md). " +
 	"To show none of it, use --suppress-secret-output."
 
 // severityOf is how much a line matters that the code of a dynamic type printed.
@@ -242,8 +248,8 @@ func (p *Providers) Schemas() schema.Loader {
 	return loader
 }
 
-// WatchedSchemas are schemas, and whether any of those that were opened has turned out to be damaged, such as by somebody
-// who writes to its file: opened anew, it is sound or says what is wrong.
+// WatchedSchemas are schemas, and whether any of those that were opened has turned out to be damaged, such as by
+// somebody who writes to its file: opened anew, it is sound or says what is wrong.
 func (p *Providers) WatchedSchemas() (loader schema.Loader, damaged func() bool) {
 	var mu sync.Mutex
 	var opened []*schema.Package // guarded by mu
@@ -263,8 +269,8 @@ func (p *Providers) WatchedSchemas() (loader schema.Loader, damaged func() bool)
 	}
 }
 
-// openSchema finds the schema of a package: the one that the command line names, the one that is built in, or that of the
-// plugin, which is asked only when the cache does not have it, or not sound.
+// openSchema finds the schema of a package: the one that the command line names, the one that is built in, or that of
+// the plugin, which is asked only when the cache does not have it, or not sound.
 func (p *Providers) openSchema(ctx context.Context, d schema.Descriptor) (*schema.Package, error) {
 	if path := p.Given.find(d); path != "" {
 		return p.finder.Cache.OpenFile(path)

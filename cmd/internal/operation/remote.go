@@ -69,7 +69,8 @@ func (p *Pipeline) stackResources(ctx context.Context, name string) (value.Value
 	resources := map[string]value.Value{}
 	for _, r := range loaded.Snapshot.Resources {
 		if !r.Delete {
-			resources[string(r.URN)] = value.MapOf(value.Entry{Key: "type", Value: value.String(r.Type)}, value.Entry{Key: "outputs", Value: r.Outputs})
+			resources[string(r.URN)] = value.MapOf(value.Entry{Key: "type", Value: value.String(r.Type)},
+				value.Entry{Key: "outputs", Value: r.Outputs})
 		}
 	}
 	return value.Map(resources), nil

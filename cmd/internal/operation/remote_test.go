@@ -25,9 +25,10 @@ func TestOpenRemoteUntrusted(t *testing.T) {
 	require.NoError(t, os.WriteFile(outside, []byte("text"), 0o600))
 	require.NoError(t, os.WriteFile(filepath.Join(root, "inside"), []byte("text"), 0o600))
 	for _, untrusted := range []bool{false, true} {
-		p := &Pipeline{Console: &console.Console{World: console.World{HTTP: server.Client()}}, Workspace: workspace.Empty(root),
-			options: &Options{Untrusted: untrusted}}
-		for uri, public := range map[string]bool{server.URL: false, "file://" + outside: false, "file://" + root + "/inside": true} {
+		p := &Pipeline{Console: &console.Console{World: console.World{HTTP: server.Client()}},
+			Workspace: workspace.Empty(root), options: &Options{Untrusted: untrusted}}
+		for uri, public := range map[string]bool{server.URL: false, "file://" + outside: false, "file://" + root +
+			"/inside": true} {
 			r, err := p.openRemote(t.Context(), uri)
 			if untrusted && !public {
 				require.Error(t, err, uri)

@@ -34,8 +34,9 @@ func (p *Pipeline) adviseAliases(base *state.Snapshot) error {
 			continue
 		}
 		advice.Add(diag.Diagnostic{Severity: diag.Warning, Code: diag.DuplicateURN, Subject: n.Range,
-			Summary: fmt.Sprintf("`%s` exists as one resource, and with `forEach` its instances are called `%s-…`", n.Name, n.Resource.LogicalName),
-			Detail:  "to keep it as one of them, add to its options: " + aliasFor(n, r.URN)})
+			Summary: fmt.Sprintf("`%s` exists as one resource, and with `forEach` its instances are called `%s-…`", n.Name,
+				n.Resource.LogicalName),
+			Detail: "to keep it as one of them, add to its options: " + aliasFor(n, r.URN)})
 	}
 	return p.Console.Report(advice)
 }

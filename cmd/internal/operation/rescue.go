@@ -12,7 +12,8 @@ import (
 )
 
 // Commit ends a session. A state that cannot be written goes into a rescue file, wherever there is room for one.
-func (p *Pipeline) Commit(ctx context.Context, session *backend.Session, final *state.Snapshot, record *backend.Record) error {
+func (p *Pipeline) Commit(ctx context.Context, session *backend.Session, final *state.Snapshot,
+	record *backend.Record) error {
 	err := session.Commit(context.WithoutCancel(ctx), final, record)
 	var file *backend.FileError
 	var unreadable *backend.UnreadableError
@@ -33,15 +34,22 @@ func (p *Pipeline) Commit(ctx context.Context, session *backend.Session, final *
 		fmt.Fprintf(out, "The state could not be written. It is kept, secrets sealed, in the rescue file\n  %s\n", path)
 		switch {
 		case errors.Is(err, backend.ErrChanged):
-			fmt.Fprintf(out, "Somebody who pays no heed to locks has written the state meanwhile. Compare both before you decide which one counts; "+
-				"this one comes back with: yamlhost stack import --file %s\n", path)
+			fmt.Fprintf(out,
+				"Somebody who pays no heed to locks has written the state meanwhile. Compare both before you decide which one "+
+					"counts; "+
+					"this one comes back with: yamlhost stack import --file %s\n", path)
 		case unreadable != nil:
-			fmt.Fprintf(out, "The state file is what it was before this run, and the journal stays. This is a fault of yamlhost: keep both files and "+
-				"report it. The next run tries again; until it succeeds, the rescue file tells what there is.\n")
+			fmt.Fprintf(out,
+				"The state file is what it was before this run, and the journal stays. This is a fault of yamlhost: keep both "+
+					"files and "+
+					"report it. The next run tries again; until it succeeds, the rescue file tells what there is.\n")
 		case complete:
-			fmt.Fprintf(out, "Nothing is lost: the journal holds it too. Put right what is wrong with the folder, and run the next command as usual.\n")
+			fmt.Fprintf(out,
+				"Nothing is lost: the journal holds it too. Put right what is wrong with the folder, and run the next command as "+
+					"usual.\n")
 		default:
-			fmt.Fprintf(out, "Put right what is wrong with the folder, and bring it back before anything else: yamlhost stack import --file %s\n", path)
+			fmt.Fprintf(out,
+				"Put right what is wrong with the folder, and bring it back before anything else: yamlhost stack import --file %s\n", path)
 		}
 		return err
 	}

@@ -12,15 +12,16 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// SchemaFlags are --schema and --schema-dir: schemas to check with instead of those of providers, so that a machine without
-// any plugin can check.
+// SchemaFlags are --schema and --schema-dir: schemas to check with instead of those of providers, so that a machine
+// without any plugin can check.
 type SchemaFlags struct {
 	files []string
 	dirs  []string
 }
 
 func (f *SchemaFlags) Register(cmd *cobra.Command) {
-	cmd.Flags().StringArrayVar(&f.files, "schema", nil, "take a package's schema from this file (JSON, may be gzipped); may be repeated")
+	cmd.Flags().StringArrayVar(&f.files, "schema", nil,
+		"take a package's schema from this file (JSON, may be gzipped); may be repeated")
 	cmd.Flags().StringArrayVar(&f.dirs, "schema-dir", nil,
 		"take schemas from this directory, where they are called <package>.json or <package>-<version>.json; may be repeated")
 }

@@ -26,10 +26,13 @@ type scopeOptions struct {
 // ScopeFlags adds the flags of Pulumi's that say what an operation is about.
 func ScopeFlags(cmd *cobra.Command, o *Options) {
 	f := cmd.Flags()
-	f.StringArrayVarP(&o.Scope.targets, "target", "t", nil, "operate on this URN only; * stands for anything without a colon, ** for anything; may come several times")
+	f.StringArrayVarP(&o.Scope.targets, "target", "t", nil,
+		"operate on this URN only; * stands for anything without a colon, ** for anything; may come several times")
 	f.BoolVar(&o.Scope.targetDependents, "target-dependents", false, "operate on what depends on targets too")
-	f.StringArrayVarP(&o.Scope.excludes, "exclude", "x", nil, "leave this URN alone; globs as with --target; may come several times")
-	f.BoolVar(&o.Scope.excludeDependents, "exclude-dependents", false, "leave what depends on excluded resources alone too")
+	f.StringArrayVarP(&o.Scope.excludes, "exclude", "x", nil,
+		"leave this URN alone; globs as with --target; may come several times")
+	f.BoolVar(&o.Scope.excludeDependents, "exclude-dependents", false,
+		"leave what depends on excluded resources alone too")
 }
 
 // ReplaceFlags adds the flags that force replacements.
@@ -40,7 +43,8 @@ func ReplaceFlags(cmd *cobra.Command, o *Options) {
 }
 
 func ProtectFlag(cmd *cobra.Command, o *Options) {
-	cmd.Flags().BoolVar(&o.Scope.ignoreProtect, "ignore-protect", false, "delete and replace protected resources like others")
+	cmd.Flags().BoolVar(&o.Scope.ignoreProtect, "ignore-protect", false,
+		"delete and replace protected resources like others")
 }
 
 // ProgramFlag adds --run-program, of operations that can do without the program.
@@ -50,9 +54,11 @@ func ProgramFlag(a *console.Console, cmd *cobra.Command, o *Options, help string
 
 func PendingFlags(cmd *cobra.Command, o *Options) {
 	f := cmd.Flags()
-	f.BoolVar(&o.Scope.clearPendingCreates, "clear-pending-creates", false, "forget creations that an earlier run left open")
+	f.BoolVar(&o.Scope.clearPendingCreates, "clear-pending-creates", false,
+		"forget creations that an earlier run left open")
 	f.BoolVar(&o.Scope.skipPendingCreates, "skip-pending-creates", false, "keep them without asking")
-	f.StringSliceVar(&o.Scope.importPendingCreates, "import-pending-creates", nil, "take what they made into the state: URN,ID,URN,ID,…")
+	f.StringSliceVar(&o.Scope.importPendingCreates, "import-pending-creates", nil,
+		"take what they made into the state: URN,ID,URN,ID,…")
 }
 
 // Check refuses flags that do not go together.
@@ -63,9 +69,11 @@ func (s *scopeOptions) Check() error {
 	case len(s.importPendingCreates)%2 != 0:
 		return console.WithCode(console.CodeBadUsage, "--import-pending-creates takes pairs of a URN and an ID")
 	case s.targetDependents && len(s.targets)+len(s.targetReplace) == 0:
-		return console.WithCode(console.CodeBadUsage, "--target-dependents says something of targets, and there is none: use --target")
+		return console.WithCode(console.CodeBadUsage,
+			"--target-dependents says something of targets, and there is none: use --target")
 	case s.excludeDependents && len(s.excludes) == 0 && !s.ExcludeProtected:
-		return console.WithCode(console.CodeBadUsage, "--exclude-dependents says something of excluded resources, and there is none: use --exclude")
+		return console.WithCode(console.CodeBadUsage,
+			"--exclude-dependents says something of excluded resources, and there is none: use --exclude")
 	}
 	return nil
 }
@@ -79,8 +87,8 @@ func (s *scopeOptions) apply(o *engine.Options) {
 	o.ExcludeProtected, o.IgnoreProtect, o.RunProgram = s.ExcludeProtected, s.ignoreProtect, s.runProgram
 }
 
-// settleRefresh takes somebody's word for creations that an earlier run left open, before a refresh: those that happened are
-// read under the ID that is given and taken into the state, others are forgotten or stay open (E6.42).
+// settleRefresh takes somebody's word for creations that an earlier run left open, before a refresh: those that
+// happened are read under the ID that is given and taken into the state, others are forgotten or stay open (E6.42).
 func (p *Pipeline) settleRefresh(ctx context.Context, base *state.Snapshot) (*state.Snapshot, error) {
 	s := &p.options.Scope
 	named := map[urn.URN]string{}
@@ -128,11 +136,13 @@ func (p *Pipeline) settleRefresh(ctx context.Context, base *state.Snapshot) (*st
 		delete(named, op.Resource.URN)
 	}
 	for u := range named {
-		return nil, console.WithCode(console.CodeBadUsage, "--import-pending-creates: there is no interrupted creation of '%s'", u)
+		return nil, console.WithCode(console.CodeBadUsage,
+			"--import-pending-creates: there is no interrupted creation of '%s'", u)
 	}
 	if len(open) > 0 && !s.skipPendingCreates {
-		fmt.Fprintf(p.Console.Streams.Err, "warning: what became of %s is not known; use --import-pending-creates for those that happened, "+
-			"--clear-pending-creates to forget them\n", console.Count(len(open), "interrupted creation"))
+		fmt.Fprintf(p.Console.Streams.Err,
+			"warning: what became of %s is not known; use --import-pending-creates for those that happened, "+
+				"--clear-pending-creates to forget them\n", console.Count(len(open), "interrupted creation"))
 	}
 	if len(decided) == 0 {
 		return base, nil

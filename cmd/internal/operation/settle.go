@@ -16,7 +16,8 @@ import (
 )
 
 // SettleHelp is the help of --settle-pending.
-const SettleHelp = "what became of creations whose run was cut off: forget (they did not happen), retry (create again with the same inputs, " +
+const SettleHelp = "what became of creations whose run was cut off: forget (they did not happen), retry (create " +
+	"again with the same inputs, " +
 	"whatever happened), or <urn>=<id> (it made the object with this ID); may come several times"
 
 // settleWords are what --settle-pending says of pending creations: of some by URN, and of all others if others is set.
@@ -32,7 +33,8 @@ func CheckSettleFlags(flags []string) error {
 		switch {
 		case text == "forget" || text == "retry":
 			if general != "" && general != text {
-				return console.WithCode(console.CodeUsage, "--settle-pending takes either forget or retry for everything that has no word of its own, not both")
+				return console.WithCode(console.CodeUsage,
+					"--settle-pending takes either forget or retry for everything that has no word of its own, not both")
 			}
 			general = text
 		case !strings.HasPrefix(text, "urn:") || !strings.Contains(text, "="):
@@ -42,8 +44,8 @@ func CheckSettleFlags(flags []string) error {
 	return nil
 }
 
-// settleWordsOf reads --settle-pending. unfinished tells where a URN ends, for names may have equals signs in them; what
-// names none of them is an error, for else a misspelt URN would have its object created a second time.
+// settleWordsOf reads --settle-pending. unfinished tells where a URN ends, for names may have equals signs in them;
+// what names none of them is an error, for else a misspelt URN would have its object created a second time.
 func settleWordsOf(flags []string, unfinished []state.Operation) (settleWords, error) {
 	w := settleWords{by: map[urn.URN]engine.Word{}}
 	if err := CheckSettleFlags(flags); err != nil {
@@ -89,8 +91,8 @@ func unknownPending(text string, unfinished []state.Operation) error {
 }
 
 // settle brings a state up to date with what became of operations that an earlier run left in flight: it reads what was
-// being updated or deleted, and takes a person's word for what was being created. Without that it stops, rather than create
-// a second object beside one that nobody knows of; a destruction goes on and leaves it pending.
+// being updated or deleted, and takes a person's word for what was being created. Without that it stops, rather than
+// create a second object beside one that nobody knows of; a destruction goes on and leaves it pending.
 func (p *Pipeline) settle(ctx context.Context, base *state.Snapshot, op Operation) (*state.Snapshot, error) {
 	words, err := settleWordsOf(p.options.SettlePending, engine.Unfinished(base))
 	switch {
@@ -122,7 +124,8 @@ func (p *Pipeline) settle(ctx context.Context, base *state.Snapshot, op Operatio
 	switch {
 	case len(open) == 0:
 	case p.document:
-		fmt.Fprintln(p.Console.Streams.Err, "warning: what became of these creations is not known; `up` will want to know it (see --settle-pending)")
+		fmt.Fprintln(p.Console.Streams.Err,
+			"warning: what became of these creations is not known; `up` will want to know it (see --settle-pending)")
 		return base, nil
 	case !p.options.unasked && p.Console.Interactive():
 		if err := p.askAllPending(open, op); err != nil {
@@ -193,7 +196,8 @@ func (p *Pipeline) tellSettled(settled []engine.Settled) {
 		case engine.EndedForgot:
 			text = "is taken as not created"
 		case engine.EndedAgain:
-			text = "will be created again with the recorded inputs; if the first creation succeeded after all, what it made is left without a manager"
+			text = "will be created again with the recorded inputs; if the first creation succeeded after all, what it made " +
+				"is left without a manager"
 		case engine.EndedOpen:
 			text = "is left as it is: nobody knows whether it exists"
 		}
@@ -213,12 +217,15 @@ func (p *Pipeline) unsettledAfter(ops []state.Operation) error {
 
 func (p *Pipeline) pendingAdvice(ops []state.Operation) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "it is not known what became of %s: the run was cut off before the provider answered", console.Count(len(ops), "creation"))
+	fmt.Fprintf(&b, "it is not known what became of %s: the run was cut off before the provider answered",
+		console.Count(len(ops), "creation"))
 	for _, op := range ops {
 		fmt.Fprintf(&b, "\n  * %s%s", op.Resource.URN, p.recordedAs(op.Resource))
 	}
-	b.WriteString("\nLook whether they exist, and run again with --settle-pending '<urn>=<id>' for each that does and --settle-pending forget for the rest;\n" +
-		"or with --settle-pending retry to create them again without looking.")
+	b.WriteString(
+		"\nLook whether they exist, and run again with --settle-pending '<urn>=<id>' for each that does and " +
+			"--settle-pending forget for the rest;\n" +
+			"or with --settle-pending retry to create them again without looking.")
 	return b.String()
 }
 
@@ -260,7 +267,8 @@ func (p *Pipeline) askPending(r *state.Resource, keep bool) (engine.Word, error)
 	if keep {
 		ways += ", `later` to destroy everything else"
 	}
-	fmt.Fprintf(out, "Was %s%s created? Enter its ID to take it into the state, %s, or nothing to stop: ", r.URN, p.recordedAs(r), ways)
+	fmt.Fprintf(out, "Was %s%s created? Enter its ID to take it into the state, %s, or nothing to stop: ", r.URN,
+		p.recordedAs(r), ways)
 	line, err := p.Console.Answer()
 	switch line = strings.TrimSpace(line); {
 	case err != nil || line == "":
@@ -283,8 +291,8 @@ func (p *Pipeline) recordedAs(r *state.Resource) string {
 }
 
 // namingInputs are the inputs of a resource that are most likely to name the object: first those whose text has the
-// resource's own name in it, as automatic names have, then those whose key says that it is a name or a place. Without any
-// of these it is the first plain texts. Secrets are left out.
+// resource's own name in it, as automatic names have, then those whose key says that it is a name or a place. Without
+// any of these it is the first plain texts. Secrets are left out.
 func namingInputs(r *state.Resource) []string {
 	type candidate struct {
 		text string

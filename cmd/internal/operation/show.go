@@ -51,7 +51,8 @@ func (p *Pipeline) viewOptions(name string) view.Options {
 		Interactive: a.Streams.ErrTerminal && !a.Global.NonInteractive && a.World.Getenv("TERM") != "dumb",
 		Color:       a.Color(a.Streams.ErrTerminal), Width: columns, Height: lines, Size: a.Size,
 		ShowSames: o.ShowSames, ShowSecrets: o.ShowSecrets, ShowReads: o.ShowReads, Diff: o.Diff,
-		SuppressOutputs: o.SuppressOutputs, SuppressProgress: o.SuppressProgress, Timestamps: o.Timestamps, Operation: name, Source: p.source, Property: p.Property,
+		SuppressOutputs: o.SuppressOutputs, SuppressProgress: o.SuppressProgress, Timestamps: o.Timestamps, Operation: name,
+		Source: p.source, Property: p.Property,
 		Secrets: p.secretTexts(), Crash: a.Crashes.Crash, Found: a.World.Found,
 	}
 	if p.Workspace != nil {
@@ -65,7 +66,8 @@ func (p *Pipeline) viewOptions(name string) view.Options {
 }
 
 // terminalView shows an operation on the terminal, or on standard output as JSON.
-func (p *Pipeline) terminalView(o view.Options, document, final bool, known []*engine.Message) (func(engine.Event), func() error) {
+func (p *Pipeline) terminalView(o view.Options, document, final bool, known []*engine.Message) (func(engine.Event),
+	func() error) {
 	a := p.Console
 	if p.options.Json {
 		if document && !a.World.Enabled("PULUMI_ENABLE_STREAMING_JSON_PREVIEW") {
@@ -86,7 +88,8 @@ func (p *Pipeline) terminalView(o view.Options, document, final bool, known []*e
 
 // source finds the texts of the workspace by their absolute paths.
 func (p *Pipeline) source(path string) *diag.Source {
-	for _, src := range append([]*diag.Source{p.Workspace.Source, p.Workspace.Project.Source, p.settingsSource()}, p.Workspace.Parts...) {
+	for _, src := range append([]*diag.Source{p.Workspace.Source, p.Workspace.Project.Source, p.settingsSource()},
+		p.Workspace.Parts...) {
 		if src != nil && p.Console.Path(src.Name()) == path {
 			return src
 		}

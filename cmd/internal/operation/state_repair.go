@@ -19,7 +19,8 @@ func adviseRepair(err error) error {
 	return err
 }
 
-const AlteredText = "the state file is not what yamlhost wrote: somebody has edited it, or it is damaged; it is used as it is"
+const AlteredText = "the state file is not what yamlhost wrote: somebody has edited it, or it is damaged; it is used " +
+	"as it is"
 
 // warnOfOrder tells that a state was edited, or put in order.
 func warnOfOrder(a *console.Console, altered bool, moved []urn.URN) {
@@ -37,12 +38,14 @@ func DamageOf(r *backend.Recovery) (texts []string) {
 		return nil
 	}
 	if r.Mended > 0 {
-		texts = append(texts, fmt.Sprintf("the journal of an earlier %s had %s, put right now; check the disk and the memory of the machine",
-			orWord(r.Header.Command, "run"), console.Count(r.Mended, "flipped bit")))
+		texts = append(texts,
+			fmt.Sprintf("the journal of an earlier %s had %s, put right now; check the disk and the memory of the machine",
+				orWord(r.Header.Command, "run"), console.Count(r.Mended, "flipped bit")))
 	}
 	for _, g := range r.Gaps {
-		texts = append(texts, fmt.Sprintf("the journal of an earlier %s is damaged: %d bytes from byte %d on cannot be read; "+
-			"what follows them was used", orWord(r.Header.Command, "run"), g.Length, g.Offset))
+		texts = append(texts,
+			fmt.Sprintf("the journal of an earlier %s is damaged: %d bytes from byte %d on cannot be read; "+
+				"what follows them was used", orWord(r.Header.Command, "run"), g.Length, g.Offset))
 	}
 	for _, m := range r.Missing {
 		texts = append(texts, "it is not known "+m)

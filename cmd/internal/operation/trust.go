@@ -62,13 +62,15 @@ func (p *Pipeline) variables() func(name string) (string, bool) {
 	return p.Console.World.Lookup
 }
 
-// guardSettings refuses what the project of a stranger decides about state: where it lives, and the file of a stack's settings.
+// guardSettings refuses what the project of a stranger decides about state: where it lives, and the file of a stack's
+// settings.
 func (p *Pipeline) guardSettings() error {
 	if !p.options.Untrusted {
 		return nil
 	}
 	if p.Workspace.Project.BackendURL != "" && p.Console.World.Getenv("PULUMI_BACKEND_URL") == "" {
-		return console.WithCode(console.CodeError, "the project file of an untrusted project does not decide where state lives; set PULUMI_BACKEND_URL")
+		return console.WithCode(console.CodeError,
+			"the project file of an untrusted project does not decide where state lives; set PULUMI_BACKEND_URL")
 	}
 	return nil
 }
@@ -90,8 +92,8 @@ func outside(path []string, root string) []string {
 	return kept
 }
 
-// asLocked takes installed plugins that are those of the lock file in a folder: one that came from another archive is refused. With
-// only, the lock file must have the plugin.
+// asLocked takes installed plugins that are those of the lock file in a folder: one that came from another archive is
+// refused. With only, the lock file must have the plugin.
 func asLocked(dir string, only bool) func(plugin.InstalledPlugin) error {
 	return func(p plugin.InstalledPlugin) error {
 		lock, err := plugin.ReadLockFile(dir)
@@ -103,12 +105,15 @@ func asLocked(dir string, only bool) func(plugin.InstalledPlugin) error {
 			want = locked.Checksums[plugin.Platform()]
 		}
 		if got := plugin.Receipt(p.Path); want != "" && got != "" && !strings.EqualFold(want, got) {
-			return fmt.Errorf("the plugin %[1]s %[2]s that is installed came from an archive with the SHA-256 %[3]s, and %[4]s has %[5]s\n"+
-				"install the locked one with: yamlhost plugin install resource %[1]s %[2]s --reinstall", name, version, got, plugin.LockName, want)
+			return fmt.Errorf(
+				"the plugin %[1]s %[2]s that is installed came from an archive with the SHA-256 %[3]s, and %[4]s has %[5]s\n"+
+					"install the locked one with: yamlhost plugin install resource %[1]s %[2]s --reinstall", name, version, got,
+				plugin.LockName, want)
 		}
 		if only && want == "" {
 			return fmt.Errorf("the plugin %[1]s %[2]s is not in %[3]s, and an untrusted program starts no other (--untrusted)\n"+
-				"if you trust the plugin, add it with: yamlhost plugin install resource %[1]s %[2]s --reinstall --lock", name, version, plugin.LockName)
+				"if you trust the plugin, add it with: yamlhost plugin install resource %[1]s %[2]s --reinstall --lock", name,
+				version, plugin.LockName)
 		}
 		return nil
 	}

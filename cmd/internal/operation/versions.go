@@ -12,9 +12,9 @@ import (
 	"github.com/yamlhost/yamlhost/value/urn"
 )
 
-// adviseVersions warns, once, where the program names no version of a package and the newest that is there has another major
-// version than the provider that the state was made with: a stack that was taken over, or a plugin that was installed for
-// another project, would jump in silence.
+// adviseVersions warns, once, where the program names no version of a package and the newest that is there has another
+// major version than the provider that the state was made with: a stack that was taken over, or a plugin that was
+// installed for another project, would jump in silence.
 func (p *Pipeline) adviseVersions(ctx context.Context, base *state.Snapshot) error {
 	if p.versionsTold || base == nil || p.Program == nil {
 		return nil
@@ -31,8 +31,9 @@ func (p *Pipeline) adviseVersions(ctx context.Context, base *state.Snapshot) err
 			continue
 		}
 		advice.Add(diag.Diagnostic{Severity: diag.Warning, Subject: p.firstUse(d),
-			Summary: fmt.Sprintf("the stack was made with %s %s, and no version is named: this run uses %s", d.Name, was, pkg.Version),
-			Detail:  fmt.Sprintf("to stay, add to the options of one resource of the package: version: %s", was)})
+			Summary: fmt.Sprintf("the stack was made with %s %s, and no version is named: this run uses %s", d.Name, was,
+				pkg.Version),
+			Detail: fmt.Sprintf("to stay, add to the options of one resource of the package: version: %s", was)})
 	}
 	return p.Console.Report(advice)
 }

@@ -11,15 +11,18 @@ import (
 )
 
 // CheckWorkspace checks a program against the schemas of providers. config is nil without a stack.
-func CheckWorkspace(ctx context.Context, ws *workspace.Workspace, providers *Providers, config map[project.Key]project.Text) (*check.Program, diag.Diagnostics) {
+func CheckWorkspace(ctx context.Context, ws *workspace.Workspace, providers *Providers,
+	config map[project.Key]project.Text) (*check.Program, diag.Diagnostics) {
 	return checkFor(ctx, ws, providers, config, workspace.CheckOptions{})
 }
 
 // checkFor is checkWorkspace for a run, of which the options tell what it allows.
-func checkFor(ctx context.Context, ws *workspace.Workspace, providers *Providers, config map[project.Key]project.Text, run workspace.CheckOptions) (*check.Program, diag.Diagnostics) {
+func checkFor(ctx context.Context, ws *workspace.Workspace, providers *Providers, config map[project.Key]project.Text,
+	run workspace.CheckOptions) (*check.Program, diag.Diagnostics) {
 	return ws.Check(ctx, workspace.CheckOptions{
 		AllowEnv: run.AllowEnv, RestrictPaths: run.RestrictPaths, Untrusted: providers.trust == Untrusted,
-		Schemas: providers.WatchedSchemas, Parameterize: providers.Parameterize, Config: ws.ConfigTexts(config), ConfigKnown: config != nil,
-		Stat: os.Stat, Bundle: providers.Sources.Bundle, Handler: providers.Sources.Handler,
+		Schemas: providers.WatchedSchemas, Parameterize: providers.Parameterize, Config: ws.ConfigTexts(config),
+		ConfigKnown: config != nil,
+		Stat:        os.Stat, Bundle: providers.Sources.Bundle, Handler: providers.Sources.Handler,
 	})
 }

@@ -39,8 +39,8 @@ type sketch struct {
 	left    int // members of components that may still be shown
 }
 
-// body adds the nodes and outputs of a program, or of a component's body inside of a group. prefix is that of the IDs of
-// what is in it; open are the components around it.
+// body adds the nodes and outputs of a program, or of a component's body inside of a group. prefix is that of the IDs
+// of what is in it; open are the components around it.
 func (s *sketch) body(p *check.Program, group, prefix string, open []*check.Component) {
 	names := [...]string{check.ConfigNode: "configuration", check.VariableNode: "variable", check.ResourceNode: "resource"}
 	id := func(n *check.Node) string { return fmt.Sprintf("%sn%d", prefix, n.Index) }
@@ -91,8 +91,8 @@ func (s *sketch) body(p *check.Program, group, prefix string, open []*check.Comp
 		s.edges(&owner)
 	}
 	for i, out := range p.Outputs {
-		box := drawing.Node{ID: fmt.Sprintf("%so%d", prefix, i), Kind: drawing.Output, Name: out.Decl.Name.Value, Group: group,
-			Tip: "output " + out.Decl.Name.Value + place(out.Decl.Name.Range)}
+		box := drawing.Node{ID: fmt.Sprintf("%so%d", prefix, i), Kind: drawing.Output, Name: out.Decl.Name.Value,
+			Group: group, Tip: "output " + out.Decl.Name.Value + place(out.Decl.Name.Range)}
 		s.picture.Nodes = append(s.picture.Nodes, box)
 		s.edges(&needer{id: box.ID, prefix: prefix, group: group, name: "output " + box.Name,
 			needs: out.Needs, of: id, exprs: []ast.Expr{out.Decl.Value}})
@@ -119,7 +119,8 @@ func (s *sketch) opens(c *check.Component, around []*check.Component) bool {
 
 // group adds a component as a group.
 func (s *sketch) group(n *check.Node, box *drawing.Node, prefix string, around []*check.Component) {
-	s.picture.Groups = append(s.picture.Groups, drawing.Group{ID: box.ID, Parent: box.Group, Label: box.Name + " · " + box.Detail, Tip: box.Tip})
+	s.picture.Groups = append(s.picture.Groups, drawing.Group{ID: box.ID, Parent: box.Group, Label: box.Name + " · " +
+		box.Detail, Tip: box.Tip})
 	open := append(around[:len(around):len(around)], n.Resource.Component)
 	s.body(n.Resource.Component.Body, box.ID, fmt.Sprintf("%sn%d.", prefix, n.Index), open)
 }
@@ -161,9 +162,10 @@ func (s *sketch) edges(o *needer) {
 					}
 					calls = append(calls, c)
 					name := token[strings.LastIndexByte(token, ':')+1:]
-					s.picture.Nodes = append(s.picture.Nodes, drawing.Node{ID: c.id, Kind: drawing.Function, Name: name, Group: o.group,
-						Detail: schema.CollapseToken(token), Tip: "function\n" + token + place(c.where)})
-					s.picture.Edges = append(s.picture.Edges, drawing.Edge{From: c.id, To: to, Tip: o.name + " calls " + token + place(c.where)})
+					s.picture.Nodes = append(s.picture.Nodes, drawing.Node{ID: c.id, Kind: drawing.Function, Name: name,
+						Group: o.group, Detail: schema.CollapseToken(token), Tip: "function\n" + token + place(c.where)})
+					s.picture.Edges = append(s.picture.Edges, drawing.Edge{From: c.id, To: to, Tip: o.name + " calls " + token +
+						place(c.where)})
 				}
 			}
 			return true
@@ -182,7 +184,8 @@ func (s *sketch) edges(o *needer) {
 				to = c.id
 			}
 		}
-		s.picture.Edges = append(s.picture.Edges, drawing.Edge{From: o.of(need.To), To: to, Label: label, Tip: tip + place(need.Range)})
+		s.picture.Edges = append(s.picture.Edges, drawing.Edge{From: o.of(need.To), To: to, Label: label, Tip: tip +
+			place(need.Range)})
 	}
 }
 

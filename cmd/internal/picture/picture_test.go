@@ -15,7 +15,8 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// What a picture shows of components is bounded: further ones are closed boxes, in the same place and with the same arrows.
+// What a picture shows of components is bounded: further ones are closed boxes, in the same place and with the same
+// arrows.
 func TestPictureOfManyComponents(t *testing.T) {
 	const members, instances = 100, picture.OpenMembers/100 + 4
 	var text strings.Builder

@@ -38,7 +38,8 @@ type Playground struct {
 
 // New makes a playground with an empty program.
 func New() *Playground {
-	return &Playground{session: editor.NewSession(&opener{schemas: schema.NewLoader(func(_ context.Context, d schema.Descriptor) ([]byte, error) {
+	return &Playground{session: editor.NewSession(&opener{schemas: schema.NewLoader(func(_ context.Context,
+		d schema.Descriptor) ([]byte, error) {
 		if text, ok := embedded.Schema(d.PackageName()); ok {
 			return text, nil
 		}
@@ -54,7 +55,8 @@ func (*opener) Name(string) string { return "Pulumi.yaml" }
 func (*opener) Forget() {}
 
 func (o *opener) Open(_ context.Context, at string, open func(string) *parser.Document) (*editor.Project, error) {
-	return &editor.Project{Main: at, Document: open(at), Check: check.Options{Project: project, Schemas: o.schemas, ProgramDir: "/", RootDir: "/"},
+	return &editor.Project{Main: at, Document: open(at), Check: check.Options{Project: project, Schemas: o.schemas,
+		ProgramDir: "/", RootDir: "/"},
 		Join: func(found diag.Diagnostics) diag.Diagnostics { return found }, Path: func(string) string { return path },
 		Packages: embedded.Names}, nil
 }
@@ -113,7 +115,8 @@ func (p *Playground) Check(ctx context.Context) ([]Finding, error) {
 		if d.Detail != "" {
 			message += "\n" + d.Detail
 		}
-		found = append(found, Finding{units(src, int(d.Subject.Start)), units(src, int(d.Subject.End)), d.Severity.String(), string(d.Code), message})
+		found = append(found, Finding{units(src, int(d.Subject.Start)), units(src, int(d.Subject.End)), d.Severity.String(),
+			string(d.Code), message})
 	}
 	return found, nil
 }
@@ -125,7 +128,8 @@ type Completion struct {
 	Detail string `json:"detail"`
 }
 
-// Complete returns what may be written at a place, and where the word begins that it replaces; both places are in UTF-16 code units.
+// Complete returns what may be written at a place, and where the word begins that it replaces; both places are in
+// UTF-16 code units.
 func (p *Playground) Complete(ctx context.Context, at int) (from int, items []Completion, err error) {
 	if _, err := p.program(ctx); err != nil {
 		return 0, nil, err
@@ -200,13 +204,19 @@ func (p *Playground) Preview(ctx context.Context) (string, error) {
 		return "", errors.New("the program has errors")
 	}
 	var b strings.Builder
-	options := engine.Options{Project: project, Stack: stack, Organization: "organization", RootDir: "/", ProgramDir: "/", DryRun: true,
-		Providers: providers{embedded.NewLoader(embedded.Options{Dir: "/", Confined: "/"})}, Events: func(e engine.Event) { tell(&b, e) }}
+	options := engine.Options{Project: project, Stack: stack, Organization: "organization", RootDir: "/", ProgramDir: "/",
+		DryRun:    true,
+		Providers: providers{embedded.NewLoader(embedded.Options{Dir: "/", Confined: "/"})},
+		Events:    func(e engine.Event) { tell(&b, e) }}
 	var found diag.Diagnostics
 	result, err := engine.Update(ctx, options, func(ctx context.Context, m monitor.Monitor) error {
 		var ran eval.Result
-		ran, found = eval.Run(ctx, program.Checked, m, eval.Options{Cwd: "/", Workers: 1, Untrusted: true, RestrictPaths: true,
-			ParseData: parser.Data, ReadFile: func(string) ([]byte, error) { return nil, errors.New("there are no files in a browser") }})
+		ran, found = eval.Run(ctx, program.Checked, m, eval.Options{Cwd: "/", Workers: 1, Untrusted: true,
+			RestrictPaths: true,
+			ParseData:     parser.Data, ReadFile: func(string) ([]byte, error) {
+				return nil,
+					errors.New("there are no files in a browser")
+			}})
 		if ran.Failed > 0 {
 			return errors.New("the program failed")
 		}

@@ -8,7 +8,8 @@ import (
 	"github.com/yamlhost/yamlhost/cmd/internal/playground"
 )
 
-const program = "name: 😀\nruntime: yaml\nresources:\n  pet:\n    type: random:RandomPet\n    properties: {length: 2}\noutputs:\n  id: ${pet.id}\n  two: ${1 + 1}\n"
+const program = "name: 😀\nruntime: yaml\nresources:\n  pet:\n    type: random:RandomPet\n    properties: {length: " +
+	"2}\noutputs:\n  id: ${pet.id}\n  two: ${1 + 1}\n"
 
 func TestPlayground(t *testing.T) {
 	t.Parallel()

@@ -13,8 +13,8 @@ import (
 	"strings"
 )
 
-// CI writes what a CI system shows beside a build, without any flag: under GitHub Actions the summary of the step, annotations
-// and outputs; under GitLab the reports that its merge requests read.
+// CI writes what a CI system shows beside a build, without any flag: under GitHub Actions the summary of the step,
+// annotations and outputs; under GitLab the reports that its merge requests read.
 type CI struct {
 	System System
 	Getenv func(string) string
@@ -33,7 +33,8 @@ const (
 func (c CI) Write(r *Record) error {
 	switch c.System {
 	case GitHub:
-		return errors.Join(writeGitHub(c.Log, r), c.appendTo("GITHUB_STEP_SUMMARY", func(w io.Writer) error { return WriteMarkdown(w, r) }),
+		return errors.Join(writeGitHub(c.Log, r), c.appendTo("GITHUB_STEP_SUMMARY",
+			func(w io.Writer) error { return WriteMarkdown(w, r) }),
 			c.appendTo("GITHUB_OUTPUT", func(w io.Writer) error { return writeOutputs(w, r) }))
 	case GitLab:
 		dir := c.Getenv("CI_PROJECT_DIR")
@@ -45,7 +46,8 @@ func (c CI) Write(r *Record) error {
 			file  string
 			write func(io.Writer, *Record) error
 		}{{GitLabQuality, writeGitLab}, {GitLabTests, writeJUnit}, {GitLabPlan, writePlanCounts}} {
-			err = errors.Join(err, writeTo(filepath.Join(dir, part.file), os.O_TRUNC, func(w io.Writer) error { return part.write(w, r) }))
+			err = errors.Join(err, writeTo(filepath.Join(dir, part.file), os.O_TRUNC,
+				func(w io.Writer) error { return part.write(w, r) }))
 		}
 		return err
 	}
@@ -72,8 +74,8 @@ func writeTo(path string, flag int, write func(io.Writer) error) error {
 // notInNames is what names of a step's outputs cannot have.
 var notInNames = regexp.MustCompile(`[^A-Za-z0-9_-]`)
 
-// writeOutputs writes outputs of the step: result, exit-code, changes, how many of each kind, and output-NAME for each output
-// of the stack that is a scalar. A secret one is left out.
+// writeOutputs writes outputs of the step: result, exit-code, changes, how many of each kind, and output-NAME for each
+// output of the stack that is a scalar. A secret one is left out.
 func writeOutputs(w io.Writer, r *Record) error {
 	var b strings.Builder
 	set := func(name, value string) {
@@ -138,7 +140,8 @@ func GroupOf(s System, id, title string, unix int64) Group {
 	case GitHub:
 		return Group{"::group::" + strings.ReplaceAll(title, "%", "%25"), "::endgroup::"}
 	case GitLab:
-		return Group{fmt.Sprintf("\x1b[0Ksection_start:%d:%s\r\x1b[0K%s", unix, id, title), fmt.Sprintf("\x1b[0Ksection_end:%d:%s\r\x1b[0K", unix, id)}
+		return Group{fmt.Sprintf("\x1b[0Ksection_start:%d:%s\r\x1b[0K%s", unix, id, title),
+			fmt.Sprintf("\x1b[0Ksection_end:%d:%s\r\x1b[0K", unix, id)}
 	case Azure:
 		return Group{"##[group]" + title, "##[endgroup]"}
 	case Buildkite:

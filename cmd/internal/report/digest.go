@@ -64,8 +64,8 @@ type (
 	digestOf = Digest
 )
 
-// NewDigest makes an empty digest. Of the options only ShowSames, ShowSecrets and where sources are count. Secrets are hidden
-// by m.
+// NewDigest makes an empty digest. Of the options only ShowSames, ShowSecrets and where sources are count. Secrets are
+// hidden by m.
 func NewDigest(o view.Options, m *mask.Masker) *Digest { return &Digest{o: o, mask: m} }
 
 func newDigest(o view.Options, m *mask.Masker) *Digest { return NewDigest(o, m) }
@@ -106,7 +106,8 @@ func (d *Digest) diagnostic(f view.Finding, severity diag.Severity, text string)
 		prefix = severity.String() + ": "
 	}
 	d.document.Diagnostics = append(d.document.Diagnostics, digestDiagnosticJSON{
-		URN: string(f.URN), Prefix: prefix, Message: prefix + text + "\n", Severity: severity.String(), Code: f.Code, Place: placeRecord(f.Diagnostic),
+		URN: string(f.URN), Prefix: prefix, Message: prefix + text + "\n", Severity: severity.String(), Code: f.Code,
+		Place: placeRecord(f.Diagnostic),
 	})
 }
 
@@ -124,7 +125,8 @@ func writeJSONDocument(w io.Writer, r *Record) error {
 		return diag.WriteJSON(w, r.diagnostics())
 	}
 	d := r.digest
-	told := slices.ContainsFunc(d.document.Diagnostics, func(known digestDiagnosticJSON) bool { return known.Message == "error: "+r.Exit.Text+"\n" })
+	told := slices.ContainsFunc(d.document.Diagnostics,
+		func(known digestDiagnosticJSON) bool { return known.Message == "error: "+r.Exit.Text+"\n" })
 	if r.Exit.Text != "" && !told {
 		d.diagnostic(view.Finding{}, diag.Error, r.Exit.Text)
 	}

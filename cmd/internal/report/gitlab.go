@@ -31,8 +31,8 @@ type (
 	}
 )
 
-// writeGitLab writes the findings as GitLab reads them for the widget of a merge request. A fingerprint stays when lines above
-// a finding come or go, so that GitLab tells old findings from new ones.
+// writeGitLab writes the findings as GitLab reads them for the widget of a merge request. A fingerprint stays when
+// lines above a finding come or go, so that GitLab tells old findings from new ones.
 func writeGitLab(w io.Writer, r *Record) error {
 	list := []qualityJSON{}
 	seen := map[string]int{}

@@ -17,7 +17,8 @@ var pageText string
 
 var page = template.Must(template.New("page").Parse(pageText))
 
-// The data of the page. Resources are numbered in the order of the tree, so that edges of the graph and parents are short.
+// The data of the page. Resources are numbered in the order of the tree, so that edges of the graph and parents are
+// short.
 type (
 	pageData struct {
 		Title, Command, Name, Headline, Exit, Took string
@@ -35,12 +36,13 @@ type (
 	}
 	// pageResource has one-letter members because there may be thousands.
 	pageResource struct {
-		Name    string   `json:"n"`
-		Type    int      `json:"t"` // index into Types
-		Sign    string   `json:"s,omitempty"`
-		Words   string   `json:"w"`
-		Depth   int      `json:"d,omitempty"`
-		Outcome string   `json:"o,omitempty"` // create, update, replace, delete, same, failed …, for the filters and the colour
+		Name  string `json:"n"`
+		Type  int    `json:"t"` // index into Types
+		Sign  string `json:"s,omitempty"`
+		Words string `json:"w"`
+		Depth int    `json:"d,omitempty"`
+		// create, update, replace, delete, same, failed …, for the filters and the colour
+		Outcome string   `json:"o,omitempty"`
 		Changes []string `json:"c,omitempty"`
 		Needs   []int    `json:"e,omitempty"`
 		Took    string   `json:"k,omitempty"`
@@ -55,12 +57,13 @@ const (
 	pageLine  = 240
 )
 
-// WriteHTML writes one page that needs nothing else: a tree with filters, findings, outputs and a graph. It loads nothing from
-// the network, and works from a file.
+// WriteHTML writes one page that needs nothing else: a tree with filters, findings, outputs and a graph. It loads
+// nothing from the network, and works from a file.
 func WriteHTML(w io.Writer, r *Record) error {
 	d := pageData{
-		Title: "yamlhost " + r.Command + " · " + r.name(), Command: r.Command, Name: r.name(), Headline: r.headline(), Failed: r.Exit.Code != 0,
-		Took: view.Seconds(r.Took), Remarks: r.Remarks, Outputs: r.Outputs, Origin: r.Origin.Properties(),
+		Title: "yamlhost " + r.Command + " · " + r.name(), Command: r.Command, Name: r.name(), Headline: r.headline(),
+		Failed: r.Exit.Code != 0,
+		Took:   view.Seconds(r.Took), Remarks: r.Remarks, Outputs: r.Outputs, Origin: r.Origin.Properties(),
 	}
 	if r.Exit.Code != 0 {
 		d.Exit = r.Exit.Name
@@ -68,7 +71,8 @@ func WriteHTML(w io.Writer, r *Record) error {
 	for _, f := range r.Findings {
 		var b strings.Builder
 		_ = diag.WriteText(&b, diag.Diagnostics{f.Diagnostic}, diag.TextOptions{Hints: 20})
-		d.Findings = append(d.Findings, pageFinding{Severity: f.Severity.String(), Code: string(f.Code), Text: b.String(), Resource: f.URN.Name()})
+		d.Findings = append(d.Findings, pageFinding{Severity: f.Severity.String(), Code: string(f.Code), Text: b.String(),
+			Resource: f.URN.Name()})
 	}
 	var err error
 	if d.Data, d.Types, err = pageResources(r, pageLines); err != nil {
@@ -82,8 +86,8 @@ func WriteHTML(w io.Writer, r *Record) error {
 	return page.Execute(w, d)
 }
 
-// pageResources are the resources and their types as JSON, which template puts into a script as it is: encoding/json escapes
-// what could end one.
+// pageResources are the resources and their types as JSON, which template puts into a script as it is: encoding/json
+// escapes what could end one.
 func pageResources(r *Record, lines int) (data, types template.JS, err error) {
 	index := make(map[urn.URN]int, len(r.Resources))
 	for i := range r.Resources {
@@ -99,8 +103,8 @@ func pageResources(r *Record, lines int) (data, types template.JS, err error) {
 			kinds[short] = len(names)
 			names = append(names, short)
 		}
-		p := pageResource{Name: item.URN.Name(), Type: kinds[short], Sign: strings.TrimSpace(item.Sign), Words: item.Words, Depth: item.Depth,
-			Outcome: pageOutcome(item), Took: view.Seconds(item.Took), Heading: item.Component}
+		p := pageResource{Name: item.URN.Name(), Type: kinds[short], Sign: strings.TrimSpace(item.Sign), Words: item.Words,
+			Depth: item.Depth, Outcome: pageOutcome(item), Took: view.Seconds(item.Took), Heading: item.Component}
 		for k, line := range item.Changes {
 			if k == lines {
 				p.Changes = append(p.Changes, "… and "+view.Count(len(item.Changes)-k, "line")+" more")

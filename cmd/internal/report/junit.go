@@ -111,8 +111,8 @@ func writeJUnit(w io.Writer, r *Record) error {
 			suite.Failures++
 		}
 	}
-	all := junitSuites{Name: "yamlhost " + r.Command, Time: suite.Time, Tests: suite.Tests, Failures: suite.Failures, Errors: suite.Errors,
-		Suites: []junitSuite{suite}}
+	all := junitSuites{Name: "yamlhost " + r.Command, Time: suite.Time, Tests: suite.Tests, Failures: suite.Failures,
+		Errors: suite.Errors, Suites: []junitSuite{suite}}
 	if _, err := io.WriteString(w, xml.Header); err != nil {
 		return err
 	}

@@ -14,8 +14,8 @@ import (
 	"github.com/yamlhost/yamlhost/value/mask"
 )
 
-// Lines writes each event as one line of JSON (E8.8, F7.1–F7.8). Internal events are left out but counted, so that sequences
-// have gaps, as with Pulumi (F7.4). It is used by one goroutine at a time.
+// Lines writes each event as one line of JSON (E8.8, F7.1–F7.8). Internal events are left out but counted, so that
+// sequences have gaps, as with Pulumi (F7.4). It is used by one goroutine at a time.
 type Lines struct {
 	out      io.Writer
 	o        view.Options
@@ -172,8 +172,9 @@ func (v *Lines) finding(f view.Finding) {
 		text += "\n" + f.Detail
 	}
 	line := envelope{Sequence: v.sequence, Timestamp: v.now().Unix(), Diagnostic: &diagnosticJSON{
-		URN: string(f.URN), Prefix: f.Severity.String() + ": ", Message: text + "\n", Color: "never", Severity: f.Severity.String(),
-		Code: f.Code, Place: placeRecord(f.Diagnostic),
+		URN: string(f.URN), Prefix: f.Severity.String() + ": ", Message: text + "\n", Color: "never",
+		Severity: f.Severity.String(),
+		Code:     f.Code, Place: placeRecord(f.Diagnostic),
 	}}
 	v.sequence++
 	v.write(line)
@@ -213,8 +214,8 @@ func (v *Lines) state(r *state.Resource) *stateJSON {
 	}
 }
 
-// properties are a resource's inputs or outputs, {} when there are none, secrets masked unless they are to be shown, and
-// the text of assets left out (E8.18).
+// properties are a resource's inputs or outputs, {} when there are none, secrets masked unless they are to be shown,
+// and the text of assets left out (E8.18).
 func (v *Lines) properties(properties value.Value) json.RawMessage {
 	if !properties.Is(value.KindMap) {
 		properties = value.EmptyMap()
@@ -252,7 +253,8 @@ func elideAssets(v value.Value) value.Value {
 
 func (v *Lines) diagnostic(m *engine.Message) *diagnosticJSON {
 	d := &diagnosticJSON{
-		URN: string(m.URN), Message: v.mask.Hide(m.Text) + "\n", Color: "never", Severity: severityName(m), Ephemeral: m.Ephemeral,
+		URN: string(m.URN), Message: v.mask.Hide(m.Text) + "\n", Color: "never", Severity: severityName(m),
+		Ephemeral: m.Ephemeral,
 	}
 	if m.Severity == diag.Error || m.Severity == diag.Warning {
 		f := view.FindingOf(v.o, v.mask, m)

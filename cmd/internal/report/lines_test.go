@@ -31,7 +31,8 @@ func TestStepsAsJSON(t *testing.T) {
 		nothing   = `{` + named + `,"id":"","parent":"","inputs":{},"outputs":{},"provider":""}`
 	)
 	plain := pet(value.EmptyMap(), value.EmptyMap())
-	full := &state.Resource{URN: petURN, Type: petURN.Type(), Custom: true, Delete: true, ID: "i", Parent: stackURN, Protect: true, Taint: true,
+	full := &state.Resource{URN: petURN, Type: petURN.Type(), Custom: true, Delete: true, ID: "i", Parent: stackURN,
+		Protect: true, Taint: true,
 		External: true, RetainOnDelete: true, Provider: "ref", InitErrors: []string{"e"}, HideDiffs: []string{"h"}}
 	created := pet(one(value.Int(1)), one(value.Int(2)))
 	created.ID = "i"
@@ -48,33 +49,44 @@ func TestStepsAsJSON(t *testing.T) {
 		want   []string
 		absent string
 	}{
-		{name: "E8.14 E8.15 a replacement", event: finished(&engine.Step{Op: engine.OpReplace, URN: petURN, Type: petURN.Type(), Provider: "ref",
+		{name: "E8.14 E8.15 a replacement", event: finished(&engine.Step{Op: engine.OpReplace, URN: petURN,
+			Type: petURN.Type(), Provider: "ref",
 			Old: plain, New: plain, Keys: []string{"k"}, Diffs: []string{"d"}, Detailed: map[string]provider.PropertyDiff{
-				"a": {Kind: provider.DiffAdd}, "b": {Kind: provider.DiffAddReplace, InputDiff: true}, "c": {Kind: provider.DiffDelete},
-				"d": {Kind: provider.DiffDeleteReplace}, "e": {Kind: provider.DiffUpdate}, "f": {Kind: provider.DiffUpdateReplace}}}),
-			want: []string{`{"resOutputsEvent":{"metadata":{"op":"replace","urn":"` + string(petURN) + `","type":"random:index/randomPet:RandomPet",` +
+				"a": {Kind: provider.DiffAdd}, "b": {Kind: provider.DiffAddReplace, InputDiff: true},
+				"c": {Kind: provider.DiffDelete},
+				"d": {Kind: provider.DiffDeleteReplace}, "e": {Kind: provider.DiffUpdate},
+				"f": {Kind: provider.DiffUpdateReplace}}}),
+			want: []string{`{"resOutputsEvent":{"metadata":{"op":"replace","urn":"` + string(petURN) +
+				`","type":"random:index/randomPet:RandomPet",` +
 				`"old":` + nothing + `,"new":` + nothing + `,"keys":["k"],"diffs":["d"],"detailedDiff":{` +
 				`"a":{"diffKind":"add","inputDiff":false},"b":{"diffKind":"add-replace","inputDiff":true},` +
 				`"c":{"diffKind":"delete","inputDiff":false},"d":{"diffKind":"delete-replace","inputDiff":false},` +
 				`"e":{"diffKind":"update","inputDiff":false},"f":{"diffKind":"update-replace","inputDiff":false}},` +
 				`"logical":true,"provider":"ref"}}}`}},
-		{name: "E8.1 a part of a replacement is not logical", event: started(step(engine.OpCreateReplacement, plain, plain)), absent: "logical"},
-		{name: "E8.16 a create has nothing old", event: started(step(engine.OpCreate, nil, plain)), want: []string{`"old":null,"new":{`}},
-		{name: "E8.16 a deletion has nothing new", event: started(step(engine.OpDelete, plain, nil)), want: []string{`,"new":null,`}},
+		{name: "E8.1 a part of a replacement is not logical", event: started(step(engine.OpCreateReplacement, plain, plain)),
+			absent: "logical"},
+		{name: "E8.16 a create has nothing old", event: started(step(engine.OpCreate, nil, plain)),
+			want: []string{`"old":null,"new":{`}},
+		{name: "E8.16 a deletion has nothing new", event: started(step(engine.OpDelete, plain, nil)),
+			want: []string{`,"new":null,`}},
 		{name: "E8.17 all of a state", event: started(step(engine.OpDelete, full, nil)),
-			want: []string{`"old":{` + named + `,"custom":true,"delete":true,"id":"i","parent":"` + string(stackURN) + `","protect":true,"taint":true,` +
+			want: []string{`"old":{` + named + `,"custom":true,"delete":true,"id":"i","parent":"` + string(stackURN) +
+				`","protect":true,"taint":true,` +
 				`"external":true,"retainOnDelete":true,"inputs":{},"outputs":{},"provider":"ref","initErrors":["e"],"hideDiffs":["h"]}`}},
 		{name: "E8.18 what is secret, not known, or long",
 			event: started(step(engine.OpCreate, nil, pet(value.Map(map[string]value.Value{
 				"a": asset, "s": value.String("hush").Secret(), "u": value.Unknown(value.KindAny)}), value.EmptyMap()))),
 			want: []string{`"a":{` + signature + `:"c44067f5952c0a294b673a41bacd8c17","hash":"abc"}`, `"ciphertext":"[secret]"`,
 				`"u":"04da6b54-80e4-46f7-96ec-b56ff0331ba9"`}, absent: "hush"},
-		{name: "E8.18 secrets on demand", shown: true, event: started(step(engine.OpCreate, nil, pet(one(value.String("hush").Secret()), value.Null))),
-			want: []string{`hush`}},
+		{name: "E8.18 secrets on demand", shown: true,
+			event: started(step(engine.OpCreate, nil, pet(one(value.String("hush").Secret()), value.Null))),
+			want:  []string{`hush`}},
 		{name: "E8.19 the state in the end", event: finished(step(engine.OpCreate, nil, created)),
 			want: []string{`"id":"i","parent":"","inputs":{"a":1},"outputs":{"a":2}`}},
-		{name: "E8.20 a preview", event: &engine.StepStarted{Step: step(engine.OpCreate, nil, plain), Planning: true}, want: []string{`"planning":true`}},
-		{name: "E8.20 the end of one", event: &engine.StepFinished{Step: step(engine.OpCreate, nil, plain), Planning: true}, want: []string{`"planning":true`}},
+		{name: "E8.20 a preview", event: &engine.StepStarted{Step: step(engine.OpCreate, nil, plain), Planning: true},
+			want: []string{`"planning":true`}},
+		{name: "E8.20 the end of one", event: &engine.StepFinished{Step: step(engine.OpCreate, nil, plain), Planning: true},
+			want: []string{`"planning":true`}},
 		{name: "E8.20 no preview", event: started(step(engine.OpCreate, nil, plain)), absent: "planning"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -108,7 +120,8 @@ func TestDigestTells(t *testing.T) {
 	free.Protect = false
 	stack := &state.Resource{URN: stackURN, Type: urn.RootStackType}
 	end := func(op engine.Op, before, after *state.Resource) engine.Event {
-		return &engine.StepFinished{Op: op, Step: &engine.Step{Op: op, URN: after.URN, Type: after.Type, Old: before, New: after, Diffs: []string{"d"}}}
+		return &engine.StepFinished{Op: op, Step: &engine.Step{Op: op, URN: after.URN, Type: after.Type, Old: before,
+			New: after, Diffs: []string{"d"}}}
 	}
 	for _, c := range []struct {
 		name  string

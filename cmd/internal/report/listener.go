@@ -14,10 +14,12 @@ import (
 	"google.golang.org/protobuf/types/known/emptypb"
 )
 
-// listenerScheme begins the address of a program that wants to hear events while they happen, as Pulumi's automation libraries do.
+// listenerScheme begins the address of a program that wants to hear events while they happen, as Pulumi's automation
+// libraries do.
 const listenerScheme = "tcp://"
 
-// listener sends lines to a program as Pulumi's Events service has it: one message for each line. One goroutine at a time uses it.
+// listener sends lines to a program as Pulumi's Events service has it: one message for each line. One goroutine at a
+// time uses it.
 type listener struct {
 	address    string
 	connection *grpc.ClientConn
@@ -28,7 +30,8 @@ type listener struct {
 // newListener opens the stream to a program.
 func newListener(target string) (*listener, error) {
 	address := strings.TrimPrefix(target, listenerScheme)
-	connection, err := grpc.NewClient(address, grpc.WithTransportCredentials(insecure.NewCredentials()), grpc.WithNoProxy())
+	connection, err := grpc.NewClient(address, grpc.WithTransportCredentials(insecure.NewCredentials()),
+		grpc.WithNoProxy())
 	if err != nil {
 		return nil, err
 	}

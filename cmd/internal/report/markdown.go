@@ -34,9 +34,9 @@ var folds = []fold{
 	{changes: 0, creates: false, rows: 0, findings: 5, lines: 1, sizeLimit: 0},
 }
 
-// WriteMarkdown writes a summary for people who review a change: what came of it, errors, the resources that change and, folded
-// away, how. It stays under MarkdownLimit: property changes of new resources go first, then those of others, then rows of the
-// table, which are counted by type.
+// WriteMarkdown writes a summary for people who review a change: what came of it, errors, the resources that change
+// and, folded away, how. It stays under MarkdownLimit: property changes of new resources go first, then those of
+// others, then rows of the table, which are counted by type.
 func WriteMarkdown(w io.Writer, r *Record) error {
 	for i, f := range folds {
 		text := markdown(r, f)
@@ -195,7 +195,8 @@ func markdownChanges(b *strings.Builder, r *Record, f fold) {
 			}
 			lines = append(lines, diffLine(cut(line, f.sizeLimit)))
 		}
-		fmt.Fprintf(b, "\n<details><summary>%s %s: %s</summary>\n\n%s\n</details>\n", html(item.Sign), html(item.URN.Name()), html(item.Words), fenced("diff", lines))
+		fmt.Fprintf(b, "\n<details><summary>%s %s: %s</summary>\n\n%s\n</details>\n", html(item.Sign), html(item.URN.Name()),
+			html(item.Words), fenced("diff", lines))
 	}
 }
 
@@ -257,7 +258,8 @@ func code(text string) string {
 
 // escape is a text whose signs mean themselves.
 func escape(text string) string {
-	return strings.NewReplacer("\\", "\\\\", "`", "\\`", "*", "\\*", "_", "\\_", "<", "&lt;", ">", "&gt;", "|", "\\|", "[", "\\[", "@", "@\u200b", "#", "\\#").Replace(text)
+	return strings.NewReplacer("\\", "\\\\", "`", "\\`", "*", "\\*", "_", "\\_", "<", "&lt;", ">", "&gt;", "|", "\\|", "[",
+		"\\[", "@", "@\u200b", "#", "\\#").Replace(text)
 }
 
 // html is a text inside of an element.

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Origin is where a run comes from: the commit that was checked out, and the build that runs it. Keys are those of Pulumi's
-// histories (F6.12).
+// Origin is where a run comes from: the commit that was checked out, and the build that runs it. Keys are those of
+// Pulumi's histories (F6.12).
 type Origin struct {
 	properties [][2]string // key and value, none empty
 }
@@ -32,7 +32,8 @@ func (o *Origin) add(key, value string) {
 	}
 }
 
-// OriginOf looks at the environment and at the git repository around a folder. No program is started and nothing is written.
+// OriginOf looks at the environment and at the git repository around a folder. No program is started and nothing is
+// written.
 func OriginOf(getenv func(string) string, dir string) Origin {
 	var o Origin
 	head, branch, remote := gitState(dir)
@@ -100,7 +101,8 @@ func firstOf(texts ...string) string {
 	return ""
 }
 
-// gitState reads the repository around a folder: the commit, the branch and the remote origin. What is not there is empty.
+// gitState reads the repository around a folder: the commit, the branch and the remote origin. What is not there is
+// empty.
 func gitState(dir string) (head, branch, remote string) {
 	for root := dir; ; root = filepath.Dir(root) {
 		git := filepath.Join(root, ".git")
@@ -150,7 +152,8 @@ func readGit(git string) (head, branch, remote string) {
 		line = strings.TrimSpace(line)
 		if strings.HasPrefix(line, "[") {
 			section = line
-		} else if key, value, found := strings.Cut(line, "="); found && section == `[remote "origin"]` && strings.TrimSpace(key) == "url" {
+		} else if key, value, found := strings.Cut(line, "="); found && section == `[remote "origin"]` &&
+			strings.TrimSpace(key) == "url" {
 			remote = strings.TrimSpace(value)
 		}
 	}

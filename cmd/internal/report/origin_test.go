@@ -15,10 +15,12 @@ func TestOrigin(t *testing.T) {
 	dir := t.TempDir()
 	for path, text := range map[string]string{
 		".git/HEAD": "ref: refs/heads/main\n", ".git/refs/heads/main": sum + "\n",
-		".git/config":             "[core]\n\tbare = false\n[remote \"origin\"]\n\turl = https://user:hush@git.example:8443/team/sub/shop.git\n",
+		".git/config": "[core]\n\tbare = false\n[remote \"origin\"]\n\turl = " +
+			"https://user:hush@git.example:8443/team/sub/shop.git\n",
 		"packed/.git/HEAD":        "ref: refs/heads/dev\n",
 		"packed/.git/packed-refs": "# pack-refs\n" + sum + " refs/heads/dev\n",
-		"tree/.git":               "gitdir: ../.git/worktrees/tree\n", ".git/worktrees/tree/HEAD": sum + "\n", ".git/worktrees/tree/commondir": "../..\n",
+		"tree/.git":               "gitdir: ../.git/worktrees/tree\n", ".git/worktrees/tree/HEAD": sum + "\n",
+		".git/worktrees/tree/commondir": "../..\n",
 	} {
 		path = filepath.Join(dir, path)
 		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
@@ -32,11 +34,13 @@ func TestOrigin(t *testing.T) {
 	require.Equal(t, sum, OriginOf(none, filepath.Join(dir, "packed")).Get("git.head"))
 	require.Equal(t, sum, OriginOf(none, filepath.Join(dir, "tree")).Get("git.head"))
 	require.Empty(t, OriginOf(none, t.TempDir()).Properties())
-	env := map[string]string{"GITLAB_CI": "true", "CI_PIPELINE_ID": "9", "CI_JOB_URL": "https://git.example/9", "CI_COMMIT_SHA": sum}
+	env := map[string]string{"GITLAB_CI": "true", "CI_PIPELINE_ID": "9", "CI_JOB_URL": "https://git.example/9",
+		"CI_COMMIT_SHA": sum}
 	o = OriginOf(func(name string) string { return env[name] }, t.TempDir())
 	require.Equal(t, "GitLab CI/CD", o.Get("ci.system"))
 	require.Equal(t, sum, o.Get("git.head"))
-	for text, want := range map[string]string{"git@github.com:o/r.git": "github.com", "ssh://git@host.example/o/r": "host.example"} {
+	for text, want := range map[string]string{"git@github.com:o/r.git": "github.com",
+		"ssh://git@host.example/o/r": "host.example"} {
 		m := remoteParts.FindStringSubmatch(text)
 		require.NotNil(t, m, text)
 		require.Equal(t, want, m[1])

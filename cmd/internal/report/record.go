@@ -26,8 +26,8 @@ type Subject struct {
 	Stack   string
 	// Program is the file that findings without a place are attached to, relative to the working directory.
 	Program string
-	// Root is the folder of the repository where the system that runs the command says so; places of findings are given from
-	// there. Empty for the working directory.
+	// Root is the folder of the repository where the system that runs the command says so; places of findings are given
+	// from there. Empty for the working directory.
 	Root string
 	Dir  string // the working directory, absolute
 }
@@ -77,7 +77,8 @@ func (r *Record) finish(l *view.Outline, m *mask.Masker) {
 // add adds a finding unless it is there.
 func (r *Record) add(f view.Finding) {
 	for _, other := range r.Findings {
-		if other.Code == f.Code && other.Summary == f.Summary && other.Subject == f.Subject && (f.URN == "" || other.URN == f.URN) {
+		if other.Code == f.Code && other.Summary == f.Summary && other.Subject == f.Subject &&
+			(f.URN == "" || other.URN == f.URN) {
 			return
 		}
 	}

@@ -28,7 +28,8 @@ const (
 )
 
 func resource(u urn.URN, inputs value.Value) *state.Resource {
-	return &state.Resource{URN: u, Type: u.Type(), Custom: u != stackURN, Parent: parentOf(u), Inputs: inputs, Outputs: value.EmptyMap()}
+	return &state.Resource{URN: u, Type: u.Type(), Custom: u != stackURN, Parent: parentOf(u), Inputs: inputs,
+		Outputs: value.EmptyMap()}
 }
 
 func parentOf(u urn.URN) urn.URN {
@@ -40,10 +41,12 @@ func parentOf(u urn.URN) urn.URN {
 
 // events are an update with one of everything that a view has to show.
 func events() []engine.Event {
-	stack := &engine.Step{Op: engine.OpSame, URN: stackURN, Type: urn.RootStackType, Old: resource(stackURN, value.EmptyMap()), New: resource(stackURN, value.EmptyMap())}
+	stack := &engine.Step{Op: engine.OpSame, URN: stackURN, Type: urn.RootStackType,
+		Old: resource(stackURN, value.EmptyMap()), New: resource(stackURN, value.EmptyMap())}
 	pet := &engine.Step{
 		Op: engine.OpReplace, URN: petURN, Type: petURN.Type(),
-		Old:      resource(petURN, value.MapOf(value.Entry{Key: "length", Value: value.Int(2)}, value.Entry{Key: "old", Value: value.Bool(true)})),
+		Old: resource(petURN, value.MapOf(value.Entry{Key: "length", Value: value.Int(2)},
+			value.Entry{Key: "old", Value: value.Bool(true)})),
 		New:      resource(petURN, value.MapOf(value.Entry{Key: "length", Value: value.Int(3)})),
 		Keys:     []string{"length"},
 		Detailed: map[string]provider.PropertyDiff{"length": {Kind: provider.DiffUpdateReplace}},
@@ -52,14 +55,16 @@ func events() []engine.Event {
 		Op: engine.OpCreate, URN: commandURN, Type: commandURN.Type(),
 		New: resource(commandURN, value.MapOf(
 			value.Entry{Key: "create", Value: value.String("echo hunter2 <b>")},
-			value.Entry{Key: "environment", Value: value.MapOf(value.Entry{Key: "KEY", Value: value.String("opensesame").Secret()})})),
+			value.Entry{Key: "environment", Value: value.MapOf(value.Entry{Key: "KEY",
+				Value: value.String("opensesame").Secret()})})),
 	}
 	after := resource(stackURN, value.EmptyMap())
 	after.Outputs = value.MapOf(
 		value.Entry{Key: "name", Value: value.String("new-name")},
 		value.Entry{Key: "token", Value: value.String("opensesame").Secret()})
 	before := resource(stackURN, value.EmptyMap())
-	before.Outputs = value.MapOf(value.Entry{Key: "name", Value: value.String("old-name")}, value.Entry{Key: "gone", Value: value.Int(1)})
+	before.Outputs = value.MapOf(value.Entry{Key: "name", Value: value.String("old-name")},
+		value.Entry{Key: "gone", Value: value.Int(1)})
 	return []engine.Event{
 		&engine.Prelude{Config: map[string]string{"p:key": "hunter2"}},
 		&engine.StepStarted{Step: stack},
@@ -69,11 +74,13 @@ func events() []engine.Event {
 		&engine.StepStarted{Step: command},
 		&engine.Message{URN: commandURN, Severity: diag.Info, Text: "on the way", Ephemeral: true},
 		&engine.Message{URN: commandURN, Severity: diag.Info, Text: "said hunter2\nand more"},
-		&engine.Message{URN: commandURN, Severity: diag.Error, Code: diag.OperationFailed, Text: "creating cmd failed: exit status 3\nhunter2 was wrong",
+		&engine.Message{URN: commandURN, Severity: diag.Error, Code: diag.OperationFailed,
+			Text:     "creating cmd failed: exit status 3\nhunter2 was wrong",
 			Position: "project:///Pulumi.yaml#4,3"},
 		&engine.StepFailed{Step: command, Duration: 20 * time.Millisecond},
-		&engine.Summary{Changes: map[engine.Op]int{engine.OpSame: 1, engine.OpReplace: 1}, Result: "failed", Duration: 2 * time.Second,
-			Outputs: after, OldOutputs: before, Skipped: []urn.URN{urn.New("dev", "p", "", "a:b:C", "later")}},
+		&engine.Summary{Changes: map[engine.Op]int{engine.OpSame: 1, engine.OpReplace: 1}, Result: "failed",
+			Duration: 2 * time.Second,
+			Outputs:  after, OldOutputs: before, Skipped: []urn.URN{urn.New("dev", "p", "", "a:b:C", "later")}},
 		&engine.Finished{},
 	}
 }
@@ -114,11 +121,14 @@ func TestJSONLines(t *testing.T) {
 			}
 		}
 	}
-	require.Equal(t, []string{"preludeEvent", "resourcePreEvent", "resOutputsEvent", "resourcePreEvent", "resOutputsEvent", "resourcePreEvent",
+	require.Equal(t, []string{"preludeEvent", "resourcePreEvent", "resOutputsEvent", "resourcePreEvent", "resOutputsEvent",
+		"resourcePreEvent",
 		"diagnosticEvent", "diagnosticEvent", "diagnosticEvent", "resOpFailedEvent", "summaryEvent", "cancelEvent"}, keys)
-	require.Contains(t, out, `"KEY":{"4dabf18193072939515e22adb298388d":"1b47061264138c4ac30d75fd1eb44270","ciphertext":"[secret]"}`, "F7.6")
+	require.Contains(t, out,
+		`"KEY":{"4dabf18193072939515e22adb298388d":"1b47061264138c4ac30d75fd1eb44270","ciphertext":"[secret]"}`, "F7.6")
 	require.Contains(t, out, "<b>", "events do not escape HTML (F7.9)")
-	require.Contains(t, out, `"resourceChanges":{"replace":1,"same":1},"PolicyPacks":{},"isPreview":false,"result":"failed"`, "F7.8")
+	require.Contains(t, out,
+		`"resourceChanges":{"replace":1,"same":1},"PolicyPacks":{},"isPreview":false,"result":"failed"`, "F7.8")
 }
 
 func must(b []byte, err error) []byte {
@@ -140,7 +150,8 @@ func secrets(texts ...string) *mask.Masker {
 // sampleOptions know the program of the samples.
 func sampleOptions() view.Options {
 	text := []byte("name: p\nruntime: yaml\nresources:\n  cmd:\n    type: command:local:Command\n")
-	return view.Options{Root: "/root", Operation: "Updating", Stack: "dev", Source: func(string) *diag.Source { return diag.NewSource("Pulumi.yaml", text) }}
+	return view.Options{Root: "/root", Operation: "Updating", Stack: "dev",
+		Source: func(string) *diag.Source { return diag.NewSource("Pulumi.yaml", text) }}
 }
 
 func TestDigest(t *testing.T) { // E8.22, E8.23, E8.24: every member, in order

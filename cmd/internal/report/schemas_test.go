@@ -62,8 +62,10 @@ func TestReportsFitTheirSchemas(t *testing.T) {
 		require.NoError(t, err)
 		return s.Validate(document)
 	}
-	odd := append(events()[:len(events())-2:len(events())-2], &engine.Message{Severity: diag.Error, Text: "no place \x1b[2J & <b> \x00"},
-		&engine.Message{Severity: diag.Warning, Text: "twice"}, &engine.Message{URN: petURN, Severity: diag.Warning, Text: "twice"})
+	odd := append(events()[:len(events())-2:len(events())-2], &engine.Message{Severity: diag.Error,
+		Text: "no place \x1b[2J & <b> \x00"},
+		&engine.Message{Severity: diag.Warning, Text: "twice"}, &engine.Message{URN: petURN, Severity: diag.Warning,
+			Text: "twice"})
 	cases := map[string][]engine.Event{"nothing": nil, "all": events(), "cut off": odd}
 	t.Run("sarif", func(t *testing.T) {
 		t.Parallel()

@@ -58,8 +58,8 @@ type Options struct {
 	Always  bool // also without specs: somebody reads the record
 }
 
-// Open opens every report before anything is done. The error names the report that cannot be written; nothing is left open
-// then. A nil set is what no specs make.
+// Open opens every report before anything is done. The error names the report that cannot be written; nothing is left
+// open then. A nil set is what no specs make.
 func Open(o Options) (*Set, error) {
 	if len(o.Specs) == 0 && !o.Always {
 		return nil, nil
@@ -83,7 +83,8 @@ func Open(o Options) (*Set, error) {
 		if spec.File != "-" {
 			to, err := create(target)
 			if err != nil {
-				return nil, errors.Join(fmt.Errorf("the report %s cannot be written to %s: %w", spec.Kind, spec.File, plain(err)), s.close())
+				return nil, errors.Join(fmt.Errorf("the report %s cannot be written to %s: %w", spec.Kind, spec.File, plain(err)),
+					s.close())
 			}
 			out.out, out.file = to, to
 		}
@@ -162,8 +163,10 @@ func (s *Set) Remark(text string) {
 }
 
 // Phase begins an operation of the command, such as its preview. event gets each event and done ends the phase. m hides
-// what is known to be secret, also what it learns later. known is what was found before; JSON tells it as part of the operation.
-func (s *Set) Phase(o view.Options, m *mask.Masker, known []*engine.Message) (event func(engine.Event), done func() error) {
+// what is known to be secret, also what it learns later. known is what was found before; JSON tells it as part of the
+// operation.
+func (s *Set) Phase(o view.Options, m *mask.Masker, known []*engine.Message) (event func(engine.Event),
+	done func() error) {
 	if s == nil {
 		return func(engine.Event) {}, func() error { return nil }
 	}
@@ -248,8 +251,8 @@ func (s *Set) fault(err error) {
 	}
 }
 
-// Finish writes what is written at the end, and closes all reports. The first call counts: one that comes from a crash or a
-// second interrupt finds the reports as they are then. The error names the first report that could not be written.
+// Finish writes what is written at the end, and closes all reports. The first call counts: one that comes from a crash
+// or a second interrupt finds the reports as they are then. The error names the first report that could not be written.
 func (s *Set) Finish(exit Exit, now time.Time) error {
 	if s == nil {
 		return nil

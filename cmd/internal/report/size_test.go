@@ -15,19 +15,25 @@ import (
 	"github.com/yamlhost/yamlhost/value/urn"
 )
 
-// many are the events of a run with n resources, of which every third is created, every third changed, and the last one fails.
+// many are the events of a run with n resources, of which every third is created, every third changed, and the last one
+// fails.
 func many(n int) []engine.Event {
-	stack := &engine.Step{Op: engine.OpSame, URN: stackURN, Type: urn.RootStackType, Old: resource(stackURN, value.EmptyMap()), New: resource(stackURN, value.EmptyMap())}
-	list := []engine.Event{&engine.Prelude{}, &engine.StepStarted{Step: stack}, &engine.StepFinished{Step: stack, Op: engine.OpSame}}
+	stack := &engine.Step{Op: engine.OpSame, URN: stackURN, Type: urn.RootStackType,
+		Old: resource(stackURN, value.EmptyMap()), New: resource(stackURN, value.EmptyMap())}
+	list := []engine.Event{&engine.Prelude{}, &engine.StepStarted{Step: stack},
+		&engine.StepFinished{Step: stack, Op: engine.OpSame}}
 	var before urn.URN
 	counts := map[engine.Op]int{}
 	for i := range n {
-		u := urn.New("dev", "p", "", "aws:s3/bucketObject:BucketObject", fmt.Sprintf("service-%04d-of-the-%s-region", i, []string{"east", "west"}[i%2]))
+		u := urn.New("dev", "p", "", "aws:s3/bucketObject:BucketObject", fmt.Sprintf("service-%04d-of-the-%s-region", i,
+			[]string{"east", "west"}[i%2]))
 		inputs := func(port int) value.Value {
-			return value.MapOf(value.Entry{Key: "name", Value: value.String(strings.Repeat("n", 60))}, value.Entry{Key: "port", Value: value.Int(port)},
+			return value.MapOf(value.Entry{Key: "name", Value: value.String(strings.Repeat("n", 60))},
+				value.Entry{Key: "port", Value: value.Int(port)},
 				value.Entry{Key: "policy", Value: value.String(fmt.Sprintf(`{"Version":"2012-10-17","Port":%d}`, port))})
 		}
-		s := &engine.Step{Op: engine.OpSame, URN: u, Type: u.Type(), Old: resource(u, inputs(80)), New: resource(u, inputs(80))}
+		s := &engine.Step{Op: engine.OpSame, URN: u, Type: u.Type(), Old: resource(u, inputs(80)),
+			New: resource(u, inputs(80))}
 		switch i % 3 {
 		case 0:
 			s.Op, s.Old = engine.OpCreate, nil
@@ -40,7 +46,8 @@ func many(n int) []engine.Event {
 		before = u
 		list = append(list, &engine.StepStarted{Step: s})
 		if i == n-1 {
-			list = append(list, &engine.Message{URN: u, Severity: diag.Error, Code: diag.OperationFailed, Text: "creating failed: quota\nask for more"},
+			list = append(list, &engine.Message{URN: u, Severity: diag.Error, Code: diag.OperationFailed,
+				Text: "creating failed: quota\nask for more"},
 				&engine.StepFailed{Step: s})
 			break
 		}
@@ -65,7 +72,8 @@ func TestReportsOfManyResources(t *testing.T) {
 			}
 			if n == 2000 {
 				require.Contains(t, text, "service-0000-of-the-east-region", "rows are kept as long as they fit")
-				require.Regexp(t, `\d+ update aws:s3:BucketObject|\d+ created aws:s3:BucketObject|\d+ updated aws:s3:BucketObject`, text, "the rest is counted by type")
+				require.Regexp(t, `\d+ update aws:s3:BucketObject|\d+ created aws:s3:BucketObject|\d+ updated aws:s3:BucketObject`,
+					text, "the rest is counted by type")
 			}
 			if n > 2000 {
 				return
@@ -83,9 +91,11 @@ func TestReportsHoldHostileTexts(t *testing.T) {
 	t.Parallel()
 	hostile := "</script><img src=x onerror=alert(1)> | `tick` ``` @team ]]> &lt;"
 	u := urn.New("dev", "p", "", "a:b:C", hostile)
-	s := &engine.Step{Op: engine.OpCreate, URN: u, Type: u.Type(), New: resource(u, value.MapOf(value.Entry{Key: hostile, Value: value.String(hostile + "\n```\n" + hostile)}))}
+	s := &engine.Step{Op: engine.OpCreate, URN: u, Type: u.Type(),
+		New: resource(u, value.MapOf(value.Entry{Key: hostile, Value: value.String(hostile + "\n```\n" + hostile)}))}
 	list := []engine.Event{&engine.Prelude{}, &engine.StepStarted{Step: s}, &engine.StepFinished{Step: s, Op: s.Op},
-		&engine.Message{Severity: diag.Error, Text: hostile + "\n" + hostile}, &engine.Summary{Changes: map[engine.Op]int{engine.OpCreate: 1}, Result: "failed"}, &engine.Finished{}}
+		&engine.Message{Severity: diag.Error, Text: hostile + "\n" + hostile},
+		&engine.Summary{Changes: map[engine.Op]int{engine.OpCreate: 1}, Result: "failed"}, &engine.Finished{}}
 	page := written(t, "html", sampleOptions(), mask.New(), list, failedExit)
 	require.Equal(t, 1, strings.Count(page, "</script>"))
 	require.NotContains(t, page, "<img")
@@ -101,9 +111,11 @@ func TestReportsHoldHostileTexts(t *testing.T) {
 			continue
 		}
 		if fence == "" {
-			require.NotContains(t, strings.ReplaceAll(line, "`", ""), "<img src=x onerror=alert(1)> | t", "outside of code nothing is HTML or a cell: %s", line)
+			require.NotContains(t, strings.ReplaceAll(line, "`", ""), "<img src=x onerror=alert(1)> | t",
+				"outside of code nothing is HTML or a cell: %s", line)
 		}
 	}
 	require.Empty(t, fence, "every block ends")
-	require.NoError(t, readXSD(t, "testdata/jenkins-junit.xsd").validate(written(t, "junit", sampleOptions(), mask.New(), list, failedExit)))
+	require.NoError(t, readXSD(t, "testdata/jenkins-junit.xsd").validate(written(t, "junit", sampleOptions(), mask.New(),
+		list, failedExit)))
 }

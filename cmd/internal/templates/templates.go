@@ -1,6 +1,6 @@
-// Package templates has what new projects are made from: templates in the binary, and folders. A template is a project in
-// Pulumi's own form: a Pulumi.yaml, which may have a section `template`, and whatever files belong to it. Nothing of a template
-// is ever run, and nothing is read that lies outside of its folder.
+// Package templates has what new projects are made from: templates in the binary, and folders. A template is a project
+// in Pulumi's own form: a Pulumi.yaml, which may have a section `template`, and whatever files belong to it. Nothing of
+// a template is ever run, and nothing is read that lies outside of its folder.
 package templates
 
 import (
@@ -76,8 +76,9 @@ func Embedded(name string) (*Template, error) {
 	return t, nil
 }
 
-// FromFolder reads a folder as a template. name is how the user calls it. Links are followed inside of the folder; one that leads
-// out of it is an error. Folders of version control and the settings of the template's own stacks are left out.
+// FromFolder reads a folder as a template. name is how the user calls it. Links are followed inside of the folder; one
+// that leads out of it is an error. Folders of version control and the settings of the template's own stacks are left
+// out.
 func FromFolder(dir, name string) (*Template, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -133,7 +134,8 @@ func (t *Template) readProject() error {
 	}
 	f := t.files[at]
 	t.ProjectFile = f.Path
-	said, found := project.ReadTemplate(diag.NewSource(path.Join(filepath.ToSlash(t.Name), f.Path), project.StripBOM(f.Text)))
+	said, found := project.ReadTemplate(diag.NewSource(path.Join(filepath.ToSlash(t.Name), f.Path),
+		project.StripBOM(f.Text)))
 	if found.HasErrors() {
 		return &FaultyError{found}
 	}
@@ -208,8 +210,8 @@ func Conflicts(dir string, files []File) ([]string, error) {
 	return taken, nil
 }
 
-// Write writes files into a folder, which it makes, and never through links that lead out of it. A file that is there is an error
-// unless it is to be replaced. After an error nothing is left of what was new.
+// Write writes files into a folder, which it makes, and never through links that lead out of it. A file that is there
+// is an error unless it is to be replaced. After an error nothing is left of what was new.
 func Write(dir string, files []File, replace bool) (err error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err

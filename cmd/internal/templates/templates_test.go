@@ -94,7 +94,8 @@ func TestLinks(t *testing.T) {
 		t.Parallel()
 		dir := t.TempDir()
 		link(t, outside, filepath.Join(dir, "sub"))
-		err := Write(dir, []File{{Path: "first", Mode: 0o644}, {Path: "sub/secret", Text: []byte("other"), Mode: 0o644}}, true)
+		err := Write(dir, []File{{Path: "first", Mode: 0o644}, {Path: "sub/secret", Text: []byte("other"), Mode: 0o644}},
+			true)
 		require.ErrorContains(t, err, "sub/secret")
 		text, err := os.ReadFile(filepath.Join(outside, "secret"))
 		require.NoError(t, err)
@@ -132,7 +133,8 @@ func TestConflicts(t *testing.T) {
 
 func TestNameFor(t *testing.T) {
 	t.Parallel()
-	for dir, want := range map[string]string{"/a/site": "site", "/a/my site": "my-site", "/a/über": "ber", "/": "project", "/a/(x)": "x"} {
+	for dir, want := range map[string]string{"/a/site": "site", "/a/my site": "my-site", "/a/über": "ber", "/": "project",
+		"/a/(x)": "x"} {
 		require.Equal(t, want, NameFor(filepath.FromSlash(dir)), dir)
 	}
 }

@@ -15,8 +15,8 @@ import (
 // changeLimit bounds how many property changes of one resource are shown without --diff.
 const changeLimit = 12
 
-// changeLines tells which properties a step changes, one line each, at leaves; nil when there is nothing to tell. Values
-// of secrets are masked on both sides, and properties of hideDiffs are named without values (L4.27).
+// changeLines tells which properties a step changes, one line each, at leaves; nil when there is nothing to tell.
+// Values of secrets are masked on both sides, and properties of hideDiffs are named without values (L4.27).
 func changeLines(s *engine.Step, p palette, m *mask.Masker, o Options) []string {
 	var old, new value.Value
 	if s.Old != nil {
@@ -189,7 +189,8 @@ func topLevel(path string) string {
 
 // leafChanges calls fn for every leaf that differs, in order of paths; nil stands for a side that has none.
 func leafChanges(path string, old, new value.Value, fn func(path string, before, after *value.Value)) {
-	if value.SameContent(old, new) && old.IsSecret() == new.IsSecret() && (old.IsSecret() || old.ContainsSecret() == new.ContainsSecret()) {
+	if value.SameContent(old, new) && old.IsSecret() == new.IsSecret() &&
+		(old.IsSecret() || old.ContainsSecret() == new.ContainsSecret()) {
 		return
 	}
 	bothMaps := old.Is(value.KindMap) && new.Is(value.KindMap)

@@ -90,8 +90,8 @@ func fill(s string, width int) string {
 // cutEnd shortens a text to a width; an ellipsis stands for the rest.
 func cutEnd(s string, width int) string { return ansi.Truncate(s, max(0, width), "…") }
 
-// cutTelling shortens a name to a width and keeps its part between from and to, which tells it from its siblings, if that
-// fits.
+// cutTelling shortens a name to a width and keeps its part between from and to, which tells it from its siblings, if
+// that fits.
 func cutTelling(s string, from, to, width int) string {
 	whole := ansi.StringWidth(s)
 	if from >= to || whole <= width {

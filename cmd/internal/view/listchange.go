@@ -13,8 +13,8 @@ const mostAligned = 250_000
 var identityKeys = []string{"name", "key", "id", "Name", "Key", "Id", "Sid"}
 
 // listChanges compares lists by their elements rather than by position: what stays is left out, what goes and comes is
-// shown where it stood, elements that are known by a name are compared with themselves, and what only changes its place is
-// shown as a move.
+// shown where it stood, elements that are known by a name are compared with themselves, and what only changes its place
+// is shown as a move.
 func listChanges(path string, old, new value.Value, fn func(path string, before, after *value.Value)) {
 	at := func(i int) string { return path + "[" + strconv.Itoa(i) + "]" }
 	if old.Len()*new.Len() > mostAligned {
@@ -32,7 +32,8 @@ func listChanges(path string, old, new value.Value, fn func(path string, before,
 }
 
 // runChanges compares elements i to iEnd of old with j to jEnd of new, none of which is equal to one in its place.
-func runChanges(old, new value.Value, i, iEnd, j, jEnd int, at func(int) string, fn func(path string, before, after *value.Value)) {
+func runChanges(old, new value.Value, i, iEnd, j, jEnd int, at func(int) string,
+	fn func(path string, before, after *value.Value)) {
 	taken := make(map[int]bool)
 	partner := make(map[int]int) // of new elements, by identity
 	for k := j; k < jEnd; k++ {

@@ -135,7 +135,8 @@ func (v *live) draw() {
 	v.region.show(v.lines(width, height), width)
 }
 
-// lines are one frame: as many rows as fit, those that run or failed before those that are done, and a line of progress.
+// lines are one frame: as many rows as fit, those that run or failed before those that are done, and a line of
+// progress.
 func (v *live) lines(width, height int) []string {
 	room := max(1, height-5) // the title, a line between, progress, and the line of the cursor
 	rows, left := v.pick(room)
@@ -261,8 +262,8 @@ func (v *live) cells(r *row) cells {
 	return c
 }
 
-// progress says how far the operation is: done of what is known, running, failed, the time so far, and the slowest of what
-// still runs.
+// progress says how far the operation is: done of what is known, running, failed, the time so far, and the slowest of
+// what still runs.
 func (v *live) progress() string {
 	b := v.board
 	var slowest *row
@@ -296,8 +297,8 @@ func firstLine(s string) string {
 	return line
 }
 
-// region is the part of a terminal that frames are drawn in: the lines above the cursor that the last frame took. It is not
-// safe for concurrent use.
+// region is the part of a terminal that frames are drawn in: the lines above the cursor that the last frame took. It is
+// not safe for concurrent use.
 type region struct {
 	screen io.Writer
 	widths []int // of the lines of the last frame, in cells

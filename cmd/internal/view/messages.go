@@ -47,8 +47,8 @@ func (r report) finding(m *engine.Message) diag.Diagnostic {
 	}
 }
 
-// place finds a source position, project:///<path>#<line>,<column>, in the user's text. Without an end it covers the word
-// that stands there: the resource's name.
+// place finds a source position, project:///<path>#<line>,<column>, in the user's text. Without an end it covers the
+// word that stands there: the resource's name.
 func (r report) place(position string, until diag.Position) diag.Range {
 	rest, ok := strings.CutPrefix(position, "project:///")
 	if !ok || r.o.Source == nil {

@@ -8,12 +8,15 @@ import (
 	"github.com/yamlhost/yamlhost/diag"
 )
 
-// A fault found while running covers what it is about, as one found before does; of a resource whose position is all that
-// is known, its name.
+// A fault found while running covers what it is about, as one found before does; of a resource whose position is all
+// that is known, its name.
 func TestPlaceOfAMessage(t *testing.T) {
 	t.Parallel()
 	const text = "name: p\nresources:\n  pet: {type: a:b, forEach: ${1 / 0}}\n"
-	r := report{o: Options{Root: "/root", Source: func(string) *diag.Source { return diag.NewSource("Pulumi.yaml", []byte(text)) }}}
+	r := report{o: Options{Root: "/root", Source: func(string) *diag.Source {
+		return diag.NewSource("Pulumi.yaml",
+			[]byte(text))
+	}}}
 	for name, c := range map[string]struct {
 		position string
 		end      diag.Position

@@ -11,8 +11,8 @@ import (
 	"github.com/yamlhost/yamlhost/value/urn"
 )
 
-// Outline gathers the events of one operation for reports: the same tree, words and changes that the views show. It is not
-// safe for concurrent use.
+// Outline gathers the events of one operation for reports: the same tree, words and changes that the views show. It is
+// not safe for concurrent use.
 type Outline struct{ report report }
 
 // NewOutline makes an empty outline. Of the options, those about terminals do not count. Secrets are hidden by m.
@@ -80,7 +80,10 @@ func (l *Outline) Resources() []Resource {
 	b.tree.walk(func(r *row, depth int) { list = append(list, l.resource(r, depth)) })
 	if b.summary != nil {
 		for _, u := range b.summary.Skipped {
-			known := b.rows[u] != nil || slices.ContainsFunc(b.order, func(r *row) bool { return u.Type() == "" && r.urn.Name() == u.Name() })
+			known := b.rows[u] != nil || slices.ContainsFunc(b.order, func(r *row) bool {
+				return u.Type() == "" &&
+					r.urn.Name() == u.Name()
+			})
 			if !known {
 				list = append(list, Resource{URN: u, Op: engine.OpSame, Sign: " ", Words: "skipped", Outcome: Skipped})
 			}
@@ -91,7 +94,8 @@ func (l *Outline) Resources() []Resource {
 
 func (l *Outline) resource(r *row, depth int) Resource {
 	style := opStyles[r.op]
-	item := Resource{URN: r.urn, Depth: depth, Component: r.component, Op: r.op, Sign: style.sign, Words: style.done, Outcome: Done, Took: r.took}
+	item := Resource{URN: r.urn, Depth: depth, Component: r.component, Op: r.op, Sign: style.sign, Words: style.done,
+		Outcome: Done, Took: r.took}
 	switch {
 	case r.failed:
 		item.Words, item.Outcome = style.running+" failed", Failed

@@ -15,8 +15,8 @@ import (
 // silence is how long a log stays without a line before it says what is waited for.
 const silence = 10 * time.Second
 
-// plain writes lines that read well in a log: one for each change when it is done, what is waited for when nothing happens
-// for long, then a report. It has one goroutine, which Close ends and waits for.
+// plain writes lines that read well in a log: one for each change when it is done, what is waited for when nothing
+// happens for long, then a report. It has one goroutine, which Close ends and waits for.
 type plain struct {
 	o    Options
 	p    palette
@@ -32,7 +32,8 @@ type plain struct {
 }
 
 func newPlain(o Options, m *mask.Masker) *plain {
-	v := &plain{o: o, p: palette{o.Color}, mask: m, board: newBoard(), stop: make(chan struct{}), stopped: make(chan struct{})}
+	v := &plain{o: o, p: palette{o.Color}, mask: m, board: newBoard(), stop: make(chan struct{}),
+		stopped: make(chan struct{})}
 	if o.SuppressProgress || o.Silent {
 		close(v.stopped)
 	} else {
@@ -76,7 +77,8 @@ func (v *plain) heartbeat() {
 	slices.SortStableFunc(running, func(a, b *row) int { return a.started.Compare(b.started) })
 	var names []string
 	for _, r := range running[:min(most, len(running))] {
-		names = append(names, fmt.Sprintf("%s %s %s", opStyles[r.op].running, r.urn.Name(), seconds(v.board.now().Sub(r.started))))
+		names = append(names, fmt.Sprintf("%s %s %s", opStyles[r.op].running, r.urn.Name(),
+			seconds(v.board.now().Sub(r.started))))
 	}
 	text := strings.Join(names, ", ")
 	if more := len(running) - len(names); more > 0 {
@@ -101,7 +103,8 @@ func (v *plain) event(e engine.Event) {
 	r := v.board.event(e)
 	switch e := e.(type) {
 	case *engine.StepFinished:
-		if r != nil && !e.Outputs && !v.o.SuppressProgress && v.shows(r) && (e.Step.Logical() || e.Step.Op == engine.OpRefresh) {
+		if r != nil && !e.Outputs && !v.o.SuppressProgress && v.shows(r) &&
+			(e.Step.Logical() || e.Step.Op == engine.OpRefresh) {
 			v.line(r, false)
 		}
 	case *engine.StepFailed:
@@ -135,7 +138,8 @@ func (v *plain) line(r *row, failed bool) {
 	case r.planning:
 		word = style.planned
 	}
-	text := fmt.Sprintf("  %s %s %s", v.p.paint(color, pad(style.sign, 2)), pad(r.urn.Name(), 24), v.p.paint(dim, pad(ShortType(r.urn.Type()), 28)))
+	text := fmt.Sprintf("  %s %s %s", v.p.paint(color, pad(style.sign, 2)), pad(r.urn.Name(), 24),
+		v.p.paint(dim, pad(ShortType(r.urn.Type()), 28)))
 	text += " " + v.p.paint(color, word)
 	if t := seconds(r.took); t != "" && !r.planning {
 		text += v.p.paint(dim, " ("+t+")")

@@ -43,7 +43,8 @@ func (r report) note(m *engine.Message) string {
 	} else if place, found := strings.CutPrefix(m.Position, "project:///"); found {
 		who = strings.NewReplacer("#", ":", ",", ":").Replace(place) + ": "
 	}
-	return "     " + r.p.paint(dim, who+strings.ReplaceAll(r.mask.Hide(strings.TrimRight(m.Text, "\n")), "\n", "\n       "))
+	return "     " + r.p.paint(dim, who+strings.ReplaceAll(r.mask.Hide(strings.TrimRight(m.Text, "\n")), "\n",
+		"\n       "))
 }
 
 // problems shows every warning and error, errors last, where a reader of a log looks first.

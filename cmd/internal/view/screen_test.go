@@ -31,7 +31,8 @@ func still(o Options, screen io.Writer, now func() time.Time) *live {
 // made is a step of a resource that the program declares in a line.
 func made(op engine.Op, parent urn.URN, typ, name string, line int) *engine.Step {
 	u := urn.New("dev", "p", parent, typ, name)
-	r := &state.Resource{URN: u, Type: typ, Custom: !strings.HasPrefix(typ, "components:"), Parent: parent, Inputs: value.EmptyMap(), Outputs: value.EmptyMap()}
+	r := &state.Resource{URN: u, Type: typ, Custom: !strings.HasPrefix(typ, "components:"), Parent: parent,
+		Inputs: value.EmptyMap(), Outputs: value.EmptyMap()}
 	if line > 0 {
 		r.SourcePosition = fmt.Sprintf("project:///Pulumi.yaml#%d,3", line)
 	}
@@ -67,7 +68,8 @@ func TestScreens(t *testing.T) {
 			t.Parallel()
 			term := vt10x.New(vt10x.WithSize(width, 24))
 			now := time.Unix(0, 0)
-			v := still(Options{Operation: "Updating", Stack: "dev", Width: width, Height: 24}, newline{term}, func() time.Time { return now })
+			v := still(Options{Operation: "Updating", Stack: "dev", Width: width, Height: 24}, newline{term},
+				func() time.Time { return now })
 			var got strings.Builder
 			frame := func(name string) {
 				v.draw()
@@ -75,8 +77,10 @@ func TestScreens(t *testing.T) {
 			}
 			stack := made(engine.OpSame, "", urn.RootStackType, "p-dev", 1)
 			app := made(engine.OpCreate, stack.URN, "components:index:Application", "application", 10)
-			database := made(engine.OpCreate, app.URN, "aws:rds/instance:Instance", "application-database-of-the-customers-primary", 20)
-			replica := made(engine.OpCreate, app.URN, "aws:rds/instance:Instance", "application-database-of-the-customers-replica", 30)
+			database := made(engine.OpCreate, app.URN, "aws:rds/instance:Instance",
+				"application-database-of-the-customers-primary", 20)
+			replica := made(engine.OpCreate, app.URN, "aws:rds/instance:Instance",
+				"application-database-of-the-customers-replica", 30)
 			bucket := made(engine.OpUpdate, stack.URN, "aws:s3/bucket:Bucket", "logs", 5)
 			old := made(engine.OpDelete, stack.URN, "random:index/randomPet:RandomPet", "old", 0)
 			for _, s := range []*engine.Step{stack, app, database, bucket} {
@@ -117,8 +121,8 @@ func randomName(r *rand.Rand) string {
 	return b.String()
 }
 
-// TestNoRowIsWiderThanTheScreen holds random trees, at random widths, to what keeps a terminal from wrapping, and shows every
-// status and type.
+// TestNoRowIsWiderThanTheScreen holds random trees, at random widths, to what keeps a terminal from wrapping, and shows
+// every status and type.
 func TestNoRowIsWiderThanTheScreen(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(300) {
@@ -188,7 +192,8 @@ func TestOrderIsThatOfTheProgram(t *testing.T) {
 	app := made(engine.OpDelete, stack.URN, "components:index:App", "app", 4)
 	steps := []*engine.Step{
 		made(engine.OpDelete, app.URN, "a:b:C", "app-second", 30), made(engine.OpDelete, app.URN, "a:b:C", "app-first", 20),
-		made(engine.OpDelete, stack.URN, "a:b:C", "late", 9), made(engine.OpDelete, stack.URN, "a:b:C", "nowhere", 0), app, stack,
+		made(engine.OpDelete, stack.URN, "a:b:C", "late", 9), made(engine.OpDelete, stack.URN, "a:b:C", "nowhere", 0), app,
+		stack,
 		made(engine.OpDelete, stack.URN, "a:b:C", "early", 2),
 	}
 	b := newBoard()
@@ -207,7 +212,8 @@ func TestCutMiddle(t *testing.T) {
 		width int
 		want  string
 	}{
-		{"short", 10, "short"}, {"application-database-primary", 13, "applic…rimary"}, {"日本語資源名前", 9, "日本…名前"}, {"abcdef", 3, "ab…"}, {"abc", 0, ""},
+		{"short", 10, "short"}, {"application-database-primary", 13, "applic…rimary"}, {"日本語資源名前", 9, "日本…名前"},
+		{"abcdef", 3, "ab…"}, {"abc", 0, ""},
 	} {
 		got := cutMiddle(c.text, c.width)
 		require.Equal(t, c.want, got)
@@ -223,11 +229,13 @@ func TestNamesAreCutWhereSiblingsAreAlike(t *testing.T) {
 	b.event(&engine.StepStarted{Step: stack})
 	var parents []urn.URN
 	for i := range 3 {
-		s := made(engine.OpCreate, stack.URN, "components:index:App", fmt.Sprintf("application-number-%03d-of-the-department", i), i+2)
+		s := made(engine.OpCreate, stack.URN, "components:index:App", fmt.Sprintf("application-number-%03d-of-the-department",
+			i), i+2)
 		b.event(&engine.StepStarted{Step: s})
 		parents = append(parents, s.URN)
 	}
-	b.event(&engine.StepStarted{Step: made(engine.OpCreate, parents[1], "a:b:C", "application-number-001-of-the-department-slow", 9)})
+	b.event(&engine.StepStarted{Step: made(engine.OpCreate, parents[1], "a:b:C",
+		"application-number-001-of-the-department-slow", 9)})
 	var got []string
 	b.tree.walk(func(r *row, depth int) {
 		from, to, _ := r.group.telling(r.label)
@@ -235,7 +243,8 @@ func TestNamesAreCutWhereSiblingsAreAlike(t *testing.T) {
 		require.LessOrEqual(t, ansi.StringWidth(name), 20)
 		got = append(got, name)
 	})
-	require.Equal(t, []string{"p-dev", "applicati…0…partment", "applicati…1…partment", "…-slow", "applicati…2…partment"}, got)
+	require.Equal(t, []string{"p-dev", "applicati…0…partment", "applicati…1…partment", "…-slow", "applicati…2…partment"},
+		got)
 }
 
 // BenchmarkFrame draws a frame of an operation with 10,000 resources.

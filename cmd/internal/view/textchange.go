@@ -109,7 +109,8 @@ func (c changeWriter) textChange(path, before, after string) []string {
 	if lines := c.structuredChange(path, before, after); lines != nil {
 		return lines
 	}
-	if !strings.Contains(strings.TrimRight(before, "\n"), "\n") && !strings.Contains(strings.TrimRight(after, "\n"), "\n") {
+	if !strings.Contains(strings.TrimRight(before, "\n"), "\n") && !strings.Contains(strings.TrimRight(after, "\n"),
+		"\n") {
 		return nil
 	}
 	if len(before)+len(after) > 2*mostText {
@@ -144,7 +145,8 @@ func (c changeWriter) folded(lines []string) []string {
 		return lines
 	}
 	rest := len(lines) - foldedSize
-	return append(lines[:foldedSize:foldedSize], c.p.paint(dim, fmt.Sprintf("    … and %s more; --diff shows all", Count(rest, "line"))))
+	return append(lines[:foldedSize:foldedSize], c.p.paint(dim, fmt.Sprintf("    … and %s more; --diff shows all",
+		Count(rest, "line"))))
 }
 
 // unified is a diff by lines. Of a line that changes in part, the part is marked where there are colours.

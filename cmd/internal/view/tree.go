@@ -11,8 +11,8 @@ import (
 	"github.com/yamlhost/yamlhost/value/urn"
 )
 
-// tree arranges rows as the program does: children below their parent, siblings in the order of the program's text. A row
-// keeps its place from the preview to the end, in whatever order the engine gets to it.
+// tree arranges rows as the program does: children below their parent, siblings in the order of the program's text. A
+// row keeps its place from the preview to the end, in whatever order the engine gets to it.
 type tree struct {
 	top     []*row             // those without a parent in this operation
 	waiting map[urn.URN][]*row // children that came before their parent
@@ -20,7 +20,8 @@ type tree struct {
 	count   int                // of rows
 }
 
-// siblings is what the names of rows with one parent share, so that a name that has to be cut keeps what tells it apart.
+// siblings is what the names of rows with one parent share, so that a name that has to be cut keeps what tells it
+// apart.
 type siblings struct {
 	some           bool
 	prefix, suffix string
@@ -120,8 +121,8 @@ func compareRows(a, b *row) int {
 		}
 		return -1
 	}
-	return cmp.Or(cmp.Compare(a.at.file, b.at.file), cmp.Compare(a.at.line, b.at.line), cmp.Compare(a.at.column, b.at.column),
-		cmp.Compare(a.seq, b.seq))
+	return cmp.Or(cmp.Compare(a.at.file, b.at.file), cmp.Compare(a.at.line, b.at.line),
+		cmp.Compare(a.at.column, b.at.column), cmp.Compare(a.seq, b.seq))
 }
 
 // walk calls fn for every row, parents first.

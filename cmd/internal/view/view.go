@@ -42,8 +42,8 @@ type Options struct {
 
 	// Source finds a text by its path, to show the place of a message; nil to show the place without its text.
 	Source func(path string) *diag.Source
-	// Property finds the value of an input property in the resource that stands at a place; nil for nobody to ask. It answers
-	// false for one that is not written there.
+	// Property finds the value of an input property in the resource that stands at a place; nil for nobody to ask. It
+	// answers false for one that is not written there.
 	Property func(resource diag.Range, path string) (diag.Range, bool)
 	// Found is told every finding that is shown; nil for nobody. It is called by one at a time.
 	Found func(diag.Diagnostic)

@@ -27,7 +27,8 @@ const (
 )
 
 func resource(u urn.URN, inputs value.Value) *state.Resource {
-	return &state.Resource{URN: u, Type: u.Type(), Custom: u != stackURN, Parent: parentOf(u), Inputs: inputs, Outputs: value.EmptyMap()}
+	return &state.Resource{URN: u, Type: u.Type(), Custom: u != stackURN, Parent: parentOf(u), Inputs: inputs,
+		Outputs: value.EmptyMap()}
 }
 
 func parentOf(u urn.URN) urn.URN {
@@ -39,10 +40,12 @@ func parentOf(u urn.URN) urn.URN {
 
 // events are an update with one of everything that a view has to show.
 func events() []engine.Event {
-	stack := &engine.Step{Op: engine.OpSame, URN: stackURN, Type: urn.RootStackType, Old: resource(stackURN, value.EmptyMap()), New: resource(stackURN, value.EmptyMap())}
+	stack := &engine.Step{Op: engine.OpSame, URN: stackURN, Type: urn.RootStackType,
+		Old: resource(stackURN, value.EmptyMap()), New: resource(stackURN, value.EmptyMap())}
 	pet := &engine.Step{
 		Op: engine.OpReplace, URN: petURN, Type: petURN.Type(),
-		Old:      resource(petURN, value.MapOf(value.Entry{Key: "length", Value: value.Int(2)}, value.Entry{Key: "old", Value: value.Bool(true)})),
+		Old: resource(petURN, value.MapOf(value.Entry{Key: "length", Value: value.Int(2)},
+			value.Entry{Key: "old", Value: value.Bool(true)})),
 		New:      resource(petURN, value.MapOf(value.Entry{Key: "length", Value: value.Int(3)})),
 		Keys:     []string{"length"},
 		Detailed: map[string]provider.PropertyDiff{"length": {Kind: provider.DiffUpdateReplace}},
@@ -51,14 +54,16 @@ func events() []engine.Event {
 		Op: engine.OpCreate, URN: commandURN, Type: commandURN.Type(),
 		New: resource(commandURN, value.MapOf(
 			value.Entry{Key: "create", Value: value.String("echo hunter2 <b>")},
-			value.Entry{Key: "environment", Value: value.MapOf(value.Entry{Key: "KEY", Value: value.String("opensesame").Secret()})})),
+			value.Entry{Key: "environment", Value: value.MapOf(value.Entry{Key: "KEY",
+				Value: value.String("opensesame").Secret()})})),
 	}
 	after := resource(stackURN, value.EmptyMap())
 	after.Outputs = value.MapOf(
 		value.Entry{Key: "name", Value: value.String("new-name")},
 		value.Entry{Key: "token", Value: value.String("opensesame").Secret()})
 	before := resource(stackURN, value.EmptyMap())
-	before.Outputs = value.MapOf(value.Entry{Key: "name", Value: value.String("old-name")}, value.Entry{Key: "gone", Value: value.Int(1)})
+	before.Outputs = value.MapOf(value.Entry{Key: "name", Value: value.String("old-name")},
+		value.Entry{Key: "gone", Value: value.Int(1)})
 	return []engine.Event{
 		&engine.Prelude{Config: map[string]string{"p:key": "hunter2"}},
 		&engine.StepStarted{Step: stack},
@@ -68,11 +73,13 @@ func events() []engine.Event {
 		&engine.StepStarted{Step: command},
 		&engine.Message{URN: commandURN, Severity: diag.Info, Text: "on the way", Ephemeral: true},
 		&engine.Message{URN: commandURN, Severity: diag.Info, Text: "said hunter2\nand more"},
-		&engine.Message{URN: commandURN, Severity: diag.Error, Code: diag.OperationFailed, Text: "creating cmd failed: exit status 3\nhunter2 was wrong",
+		&engine.Message{URN: commandURN, Severity: diag.Error, Code: diag.OperationFailed,
+			Text:     "creating cmd failed: exit status 3\nhunter2 was wrong",
 			Position: "project:///Pulumi.yaml#4,3"},
 		&engine.StepFailed{Step: command, Duration: 20 * time.Millisecond},
-		&engine.Summary{Changes: map[engine.Op]int{engine.OpSame: 1, engine.OpReplace: 1}, Result: "failed", Duration: 2 * time.Second,
-			Outputs: after, OldOutputs: before, Skipped: []urn.URN{urn.New("dev", "p", "", "a:b:C", "later")}},
+		&engine.Summary{Changes: map[engine.Op]int{engine.OpSame: 1, engine.OpReplace: 1}, Result: "failed",
+			Duration: 2 * time.Second,
+			Outputs:  after, OldOutputs: before, Skipped: []urn.URN{urn.New("dev", "p", "", "a:b:C", "later")}},
 		&engine.Finished{},
 	}
 }
@@ -83,14 +90,16 @@ func show(t *testing.T, o Options) (stdout, stderr string) {
 	o.Out, o.Err, o.Operation, o.Stack, o.Secrets, o.Root = &out, &errs, "Updating", "dev", []string{"hunter2"}, "/root"
 	o.Source = func(path string) *diag.Source {
 		require.Equal(t, "/root/Pulumi.yaml", path)
-		return diag.NewSource("Pulumi.yaml", []byte("name: p\nruntime: yaml\nresources:\n  cmd:\n    type: command:local:Command\n"))
+		return diag.NewSource("Pulumi.yaml",
+			[]byte("name: p\nruntime: yaml\nresources:\n  cmd:\n    type: command:local:Command\n"))
 	}
 	v := New(o)
 	for _, e := range events() {
 		v.Event(e)
 	}
 	v.Close()
-	require.NotContains(t, out.String()+errs.String(), "hunter2", "secret configuration is masked wherever it appears (L9.34)")
+	require.NotContains(t, out.String()+errs.String(), "hunter2",
+		"secret configuration is masked wherever it appears (L9.34)")
 	if !o.ShowSecrets {
 		require.NotContains(t, out.String()+errs.String(), "opensesame", "secret values are masked (F4.16)")
 	}
@@ -134,24 +143,33 @@ func TestLeafChanges(t *testing.T) {
 		old, new value.Value
 		want     []string
 	}{
-		"nothing":          {m(e("a", value.Int(1))), m(e("a", value.Int(1))), nil},
-		"nested":           {m(e("a", m(e("b", value.Int(1)), e("c", value.Int(1))))), m(e("a", m(e("b", value.Int(2)), e("c", value.Int(1))))), []string{"~ a.b: 1 => 2"}},
-		"list":             {m(e("a", value.List(value.Int(1)))), m(e("a", value.List(value.Int(1), value.Int(2)))), []string{"+ a[1]: 2"}},
-		"list, first gone": {m(e("a", value.List(value.Int(1), value.Int(2), value.Int(3)))), m(e("a", value.List(value.Int(2), value.Int(3)))), []string{"- a[0]: 1"}},
-		"list, by name": {m(e("a", value.List(m(e("name", value.String("x")), e("v", value.Int(1))), m(e("name", value.String("y")), e("v", value.Int(1)))))),
-			m(e("a", value.List(m(e("name", value.String("y")), e("v", value.Int(2)))))), []string{"~ a[0].v: 1 => 2", `- a[0]: {name: "x", v: 1}`}},
-		"json in text": {m(e("a", value.String(`{"port":80,"host":"h"}`))), m(e("a", value.String(`{"host": "h", "port": 8080}`))),
+		"nothing": {m(e("a", value.Int(1))), m(e("a", value.Int(1))), nil},
+		"nested": {m(e("a", m(e("b", value.Int(1)), e("c", value.Int(1))))),
+			m(e("a", m(e("b", value.Int(2)), e("c", value.Int(1))))), []string{"~ a.b: 1 => 2"}},
+		"list": {m(e("a", value.List(value.Int(1)))), m(e("a", value.List(value.Int(1), value.Int(2)))),
+			[]string{"+ a[1]: 2"}},
+		"list, first gone": {m(e("a", value.List(value.Int(1), value.Int(2), value.Int(3)))),
+			m(e("a", value.List(value.Int(2), value.Int(3)))), []string{"- a[0]: 1"}},
+		"list, by name": {m(e("a", value.List(m(e("name", value.String("x")), e("v", value.Int(1))),
+			m(e("name", value.String("y")), e("v", value.Int(1)))))),
+			m(e("a", value.List(m(e("name", value.String("y")), e("v", value.Int(2)))))),
+			[]string{"~ a[0].v: 1 => 2", `- a[0]: {name: "x", v: 1}`}},
+		"json in text": {m(e("a", value.String(`{"port":80,"host":"h"}`))),
+			m(e("a", value.String(`{"host": "h", "port": 8080}`))),
 			[]string{"~ a (json):", "    ~ port: 80 => 8080"}},
 		"yaml in text": {m(e("a", value.String("port: 80\nhost: h\n"))), m(e("a", value.String("port: 8080\nhost: h\n"))),
 			[]string{"~ a (yaml):", "    ~ port: 80 => 8080"}},
-		"lines of text": {m(e("a", value.String("#!/bin/sh\none\ntwo\nthree\nfour"))), m(e("a", value.String("#!/bin/sh\none\n2\nthree\nfour"))),
+		"lines of text": {m(e("a", value.String("#!/bin/sh\none\ntwo\nthree\nfour"))),
+			m(e("a", value.String("#!/bin/sh\none\n2\nthree\nfour"))),
 			[]string{"~ a:", "      #!/bin/sh", "      one", "    - two", "    + 2", "      three", "      four"}},
-		"odd key":         {m(e("a.b", value.Int(1))), m(), []string{`- ["a.b"]: 1`}},
-		"becomes secret":  {m(e("a", value.Int(1))), m(e("a", value.Int(1).Secret())), []string{"~ a: 1 => [secret]"}},
-		"secret changes":  {m(e("a", value.Int(1).Secret())), m(e("a", value.Int(2).Secret())), []string{"~ a: [secret] (changed)"}},
-		"becomes unknown": {m(e("a", value.Int(1))), m(e("a", value.Unknown(value.KindNumber))), []string{"~ a: 1 => (known after apply)"}},
-		"other kind":      {m(e("a", value.Int(1))), m(e("a", value.List())), []string{"~ a: 1 => []"}},
-		"internal keys":   {m(), m(e("__internal", value.EmptyMap())), nil},
+		"odd key":        {m(e("a.b", value.Int(1))), m(), []string{`- ["a.b"]: 1`}},
+		"becomes secret": {m(e("a", value.Int(1))), m(e("a", value.Int(1).Secret())), []string{"~ a: 1 => [secret]"}},
+		"secret changes": {m(e("a", value.Int(1).Secret())), m(e("a", value.Int(2).Secret())),
+			[]string{"~ a: [secret] (changed)"}},
+		"becomes unknown": {m(e("a", value.Int(1))), m(e("a", value.Unknown(value.KindNumber))),
+			[]string{"~ a: 1 => (known after apply)"}},
+		"other kind":    {m(e("a", value.Int(1))), m(e("a", value.List())), []string{"~ a: 1 => []"}},
+		"internal keys": {m(), m(e("__internal", value.EmptyMap())), nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var got []string
@@ -194,10 +212,11 @@ func TestSameOutput(t *testing.T) {
 		before, after value.Value
 		same          bool
 	}{
-		"a version of a package":        {ref(petURN, ""), ref(petURN, "1.2.3"), true},
-		"another resource":              {ref(petURN, ""), ref(commandURN, ""), false},
-		"an asset that was not told":    {value.EmptyMap(), asset, true},
-		"an archive that was not told":  {in(value.EmptyMap()), in(value.NewArchive(&value.Archive{Path: "d", Hash: "abc"})), true},
+		"a version of a package":     {ref(petURN, ""), ref(petURN, "1.2.3"), true},
+		"another resource":           {ref(petURN, ""), ref(commandURN, ""), false},
+		"an asset that was not told": {value.EmptyMap(), asset, true},
+		"an archive that was not told": {in(value.EmptyMap()), in(value.NewArchive(&value.Archive{Path: "d", Hash: "abc"})),
+			true},
 		"a map that is an asset now":    {value.MapOf(value.Entry{Key: "k", Value: value.Int(1)}), asset, false},
 		"an asset that is gone":         {asset, value.EmptyMap(), false},
 		"an empty map that has changed": {value.EmptyMap(), value.Int(1), false},
@@ -218,14 +237,19 @@ func TestGoneIsTold(t *testing.T) {
 	for name, c := range map[string]struct {
 		interactive bool
 		want        string
-	}{"a log": {false, `-  pet +random:RandomPet +is gone\n.*\+  pet +random:RandomPet +create\n`}, "a terminal": {true, `pet +random:RandomPet +create, as it was gone`}} {
+	}{"a log": {false, `-  pet +random:RandomPet +is gone\n.*\+  pet +random:RandomPet +create\n`},
+		"a terminal": {true, `pet +random:RandomPet +create, as it was gone`}} {
 		var out, errs bytes.Buffer
-		v := New(Options{Out: &out, Err: &errs, Operation: "Previewing update", Stack: "dev", Interactive: c.interactive, Width: 100, Height: 30})
+		v := New(Options{Out: &out, Err: &errs, Operation: "Previewing update", Stack: "dev", Interactive: c.interactive,
+			Width: 100, Height: 30})
 		for _, e := range []engine.Event{
 			&engine.Prelude{}, &engine.StepStarted{Step: gone, Planning: true}, &engine.StepStarted{Step: kept, Planning: true},
-			&engine.StepFinished{Step: gone, Op: engine.OpRefresh, Planning: true}, &engine.StepFinished{Step: kept, Op: engine.OpRefresh, Planning: true},
-			&engine.StepStarted{Step: anew, Planning: true}, &engine.StepFinished{Step: anew, Op: engine.OpCreate, Planning: true},
-			&engine.Summary{Planning: true, Changes: map[engine.Op]int{engine.OpCreate: 1}, Result: "succeeded"}, &engine.Finished{},
+			&engine.StepFinished{Step: gone, Op: engine.OpRefresh, Planning: true},
+			&engine.StepFinished{Step: kept, Op: engine.OpRefresh, Planning: true},
+			&engine.StepStarted{Step: anew, Planning: true}, &engine.StepFinished{Step: anew, Op: engine.OpCreate,
+				Planning: true},
+			&engine.Summary{Planning: true, Changes: map[engine.Op]int{engine.OpCreate: 1}, Result: "succeeded"},
+			&engine.Finished{},
 		} {
 			v.Event(e)
 		}

@@ -11,8 +11,8 @@ import (
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
-// Dump writes the tree of a file for people and for tests: a node a line, children indented by two spaces, each with its
-// place as line:column-line:column. What is absent is left out.
+// Dump writes the tree of a file for people and for tests: a node a line, children indented by two spaces, each with
+// its place as line:column-line:column. What is absent is left out.
 func Dump(w io.Writer, f *ast.File) error {
 	d := &dumper{origins: f.Origins}
 	d.literal("name", f.Name)
@@ -160,7 +160,8 @@ func (d *dumper) bool(field string, l *ast.BoolLiteral) {
 	}
 }
 
-func (d *dumper) body(config []*ast.Config, word string, variables []*ast.Variable, resources []*ast.Resource, outputs []*ast.Output) {
+func (d *dumper) body(config []*ast.Config, word string, variables []*ast.Variable, resources []*ast.Resource,
+	outputs []*ast.Output) {
 	for _, c := range config {
 		d.line(c.Range, "%s %s", word, d.quoted(c.Name))
 		d.nested(func() {
@@ -356,6 +357,7 @@ func localName(l *ast.Local) string {
 
 // Kinds is one value of every type of expression, for tests that walk the list.
 func Kinds() []ast.Expr {
-	return []ast.Expr{&ast.Null{}, &ast.Bool{}, &ast.Number{}, &ast.String{}, &ast.Template{}, &ast.Access{}, &ast.List{}, &ast.Map{}, &ast.Call{}, &ast.Unary{}, &ast.Binary{},
+	return []ast.Expr{&ast.Null{}, &ast.Bool{}, &ast.Number{}, &ast.String{}, &ast.Template{}, &ast.Access{}, &ast.List{},
+		&ast.Map{}, &ast.Call{}, &ast.Unary{}, &ast.Binary{},
 		&ast.Conditional{}, &ast.Index{}, &ast.Member{}, &ast.Splat{}, &ast.For{}, &ast.LocalRef{}, &ast.Bad{}}
 }

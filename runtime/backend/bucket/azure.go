@@ -54,10 +54,11 @@ func (s *azureStore) put(ctx context.Context, key string, data []byte, c backend
 		conditions.IfMatch = &tag
 	}
 	kind := contentType(key)
-	out, err := s.container.NewBlockBlobClient(key).Upload(ctx, streaming.NopCloser(bytes.NewReader(data)), &blockblob.UploadOptions{
-		HTTPHeaders:      &azureblob.HTTPHeaders{BlobContentType: &kind},
-		AccessConditions: &azureblob.AccessConditions{ModifiedAccessConditions: conditions},
-	})
+	out, err := s.container.NewBlockBlobClient(key).Upload(ctx, streaming.NopCloser(bytes.NewReader(data)),
+		&blockblob.UploadOptions{
+			HTTPHeaders:      &azureblob.HTTPHeaders{BlobContentType: &kind},
+			AccessConditions: &azureblob.AccessConditions{ModifiedAccessConditions: conditions},
+		})
 	switch status := s.status(err); {
 	case status == http.StatusPreconditionFailed, status == http.StatusConflict,
 		status == http.StatusNotFound && c.Version != "" && s.explain(err) != "ContainerNotFound":

@@ -93,7 +93,8 @@ func (f *fakeAzure) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 				}
 			}{Name: name})
 			p := &list.Blobs.Blob[len(list.Blobs.Blob)-1].Properties
-			p.LastModified, p.Etag, p.ContentLength, p.BlobType = b.updated.UTC().Format(http.TimeFormat), b.tag, len(b.data), "BlockBlob"
+			p.LastModified, p.Etag, p.ContentLength, p.BlobType = b.updated.UTC().Format(http.TimeFormat), b.tag, len(b.data),
+				"BlockBlob"
 		}
 		for _, p := range slices.Compact(prefixes) {
 			list.Blobs.BlobPrefix = append(list.Blobs.BlobPrefix, struct{ Name string }{p})
@@ -133,7 +134,8 @@ func (f *fakeAzure) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// TestAzure holds the way through the client against a server that speaks as Azure's does; TestAzurite has the emulator.
+// TestAzure holds the way through the client against a server that speaks as Azure's does; TestAzurite has the
+// emulator.
 func TestAzure(t *testing.T) { // F6.1
 	server := httptest.NewServer(&fakeAzure{blobs: map[string]azureBlob{}})
 	t.Cleanup(server.Close)

@@ -21,7 +21,10 @@ func contract(t *testing.T, o backend.Objects) {
 
 func whole(t *testing.T, url string) {
 	t.Helper()
-	objectstest.Whole(t, url, func(rawURL string) (backend.Objects, error) { return Open(context.Background(), rawURL, os.LookupEnv) })
+	objectstest.Whole(t, url, func(rawURL string) (backend.Objects, error) {
+		return Open(context.Background(), rawURL,
+			os.LookupEnv)
+	})
 }
 
 // TestAFaultIsNoMissingObject: what is missing on this machine does not make a state missing.

@@ -22,8 +22,9 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/backend"
 )
 
-// gsStore is a bucket of Google Cloud Storage, or a prefix in it. It speaks the service's JSON interface itself: the library behind
-// gocloud.dev links a second protocol, which weighs more than all other stores together. It is safe for concurrent use.
+// gsStore is a bucket of Google Cloud Storage, or a prefix in it. It speaks the service's JSON interface itself: the
+// library behind gocloud.dev links a second protocol, which weighs more than all other stores together. It is safe for
+// concurrent use.
 type gsStore struct {
 	objects   *storage.ObjectsService
 	bucket    string
@@ -35,8 +36,9 @@ var _ backend.Objects = (*gsStore)(nil)
 
 func gsOpener() opener { return openGS }
 
-// openGS opens a bucket of Google Cloud Storage. Versions are generations. Without credentials it is opened for anonymous
-// requests: public buckets and emulators want no others. STORAGE_EMULATOR_HOST names an emulator, as for Google's own libraries.
+// openGS opens a bucket of Google Cloud Storage. Versions are generations. Without credentials it is opened for
+// anonymous requests: public buckets and emulators want no others. STORAGE_EMULATOR_HOST names an emulator, as for
+// Google's own libraries.
 func openGS(ctx context.Context, u *url.URL, lookup Lookup) (backend.Objects, error) {
 	options := []option.ClientOption{option.WithScopes(storage.DevstorageReadWriteScope)}
 	var emulator string
@@ -47,11 +49,13 @@ func openGS(ctx context.Context, u *url.URL, lookup Lookup) (backend.Objects, er
 		if !strings.Contains(emulator, "://") {
 			emulator = "http://" + emulator
 		}
-		options = []option.ClientOption{option.WithoutAuthentication(), option.WithEndpoint(strings.TrimSuffix(emulator, "/") + "/storage/v1/")}
+		options = []option.ClientOption{option.WithoutAuthentication(),
+			option.WithEndpoint(strings.TrimSuffix(emulator, "/") + "/storage/v1/")}
 	}
 	service, err := storage.NewService(ctx, options...)
 	anonymous := false
-	if err != nil && strings.Contains(err.Error(), "could not find default credentials") { // the library has no error of its own for it
+	// the library has no error of its own for it
+	if err != nil && strings.Contains(err.Error(), "could not find default credentials") {
 		anonymous = true
 		service, err = storage.NewService(ctx, option.WithoutAuthentication())
 	}
@@ -81,7 +85,8 @@ func (s *gsStore) Get(ctx context.Context, key string) (o backend.Object, err er
 
 // List names what begins with prefix.
 func (s *gsStore) List(ctx context.Context, prefix string) (found []backend.Listed, err error) {
-	call := s.objects.List(s.bucket).Prefix(s.prefix + prefix).Delimiter("/").Fields("items(name,updated),prefixes,nextPageToken")
+	call := s.objects.List(s.bucket).Prefix(s.prefix + prefix).Delimiter("/").Fields(
+		"items(name,updated),prefixes,nextPageToken")
 	err = call.Pages(ctx, func(page *storage.Objects) error {
 		for _, o := range page.Items {
 			l := backend.Listed{Key: strings.TrimPrefix(o.Name, s.prefix)}
@@ -154,7 +159,8 @@ func gsAnswer(err error) (code int, text string) {
 func (s *gsStore) explain(err error) error {
 	code, text := gsAnswer(err)
 	if s.anonymous && (code == http.StatusUnauthorized || code == http.StatusForbidden) {
-		text += "; no credentials for Google Cloud were found: name a file with them in GOOGLE_APPLICATION_CREDENTIALS, or run " +
+		text += "; no credentials for Google Cloud were found: name a file with them in GOOGLE_APPLICATION_CREDENTIALS, or " +
+			"run " +
 			"gcloud auth application-default login"
 	}
 	if code == http.StatusNotFound {

@@ -28,7 +28,8 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/backend"
 )
 
-// fakeGS speaks what the client of Google Cloud Storage asks: uploads with conditions on generations, reads, lists, deletes.
+// fakeGS speaks what the client of Google Cloud Storage asks: uploads with conditions on generations, reads, lists,
+// deletes.
 type fakeGS struct {
 	mu         sync.Mutex
 	generation int64
@@ -49,8 +50,10 @@ func (f *fakeGS) refuse(w http.ResponseWriter, code int, text string) {
 
 func (f *fakeGS) resource(name string, o gsObject) map[string]any {
 	sum := binary.BigEndian.AppendUint32(nil, crc32.Checksum(o.data, crc32.MakeTable(crc32.Castagnoli)))
-	return map[string]any{"crc32c": base64.StdEncoding.EncodeToString(sum), "kind": "storage#object", "bucket": "pail", "name": name, "generation": strconv.FormatInt(o.generation, 10),
-		"size": strconv.Itoa(len(o.data)), "updated": o.updated.Format(time.RFC3339Nano), "timeCreated": o.updated.Format(time.RFC3339Nano)}
+	return map[string]any{"crc32c": base64.StdEncoding.EncodeToString(sum), "kind": "storage#object", "bucket": "pail",
+		"name": name, "generation": strconv.FormatInt(o.generation, 10),
+		"size": strconv.Itoa(len(o.data)), "updated": o.updated.Format(time.RFC3339Nano),
+		"timeCreated": o.updated.Format(time.RFC3339Nano)}
 }
 
 func (f *fakeGS) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -108,7 +111,8 @@ func (f *fakeGS) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			items = append(items, f.resource(name, f.objects[name]))
 		}
 		w.Header().Set("Content-Type", "application/json")
-		_ = json.NewEncoder(w).Encode(map[string]any{"kind": "storage#objects", "items": items, "prefixes": slices.Compact(prefixes)})
+		_ = json.NewEncoder(w).Encode(map[string]any{"kind": "storage#objects", "items": items,
+			"prefixes": slices.Compact(prefixes)})
 	default:
 		_, escaped, found := strings.Cut(p, "/b/pail/o/")
 		if !found {

@@ -41,8 +41,9 @@ func Known() (schemes []string) {
 	return schemes
 }
 
-// Open opens the store of a URL: the bucket is its host, what comes after it a prefix of all keys (F6.1). Nothing is asked of
-// the store yet. The variables are those that emulators are named by; credentials the libraries find by themselves. A URL that this build cannot open gives a *backend.UnsupportedURLError.
+// Open opens the store of a URL: the bucket is its host, what comes after it a prefix of all keys (F6.1). Nothing is
+// asked of the store yet. The variables are those that emulators are named by; credentials the libraries find by
+// themselves. A URL that this build cannot open gives a *backend.UnsupportedURLError.
 func Open(ctx context.Context, rawURL string, lookup Lookup) (backend.Objects, error) {
 	u, err := url.Parse(rawURL)
 	if err != nil {
@@ -56,8 +57,9 @@ func Open(ctx context.Context, rawURL string, lookup Lookup) (backend.Objects, e
 	}
 	k := all[i]
 	if k.open == nil {
-		return nil, &backend.UnsupportedURLError{URL: rawURL, Way: fmt.Sprintf("this is the lean edition, which keeps state in folders "+
-			"only. Install the default edition, which has %s: its archives are named without \"lean\"", k.name)}
+		return nil, &backend.UnsupportedURLError{URL: rawURL,
+			Way: fmt.Sprintf("this is the lean edition, which keeps state in folders "+
+				"only. Install the default edition, which has %s: its archives are named without \"lean\"", k.name)}
 	}
 	if u.Host == "" {
 		return nil, fmt.Errorf("the backend %q names no bucket; it should look like %s://bucket", rawURL, k.scheme)

@@ -50,7 +50,8 @@ func openS3(ctx context.Context, u *url.URL, _ Lookup) (backend.Objects, error) 
 			q.Set("request_checksum_calculation", "when_required")
 		}
 	}
-	if !q.Has("response_checksum_validation") { // or the library speaks of every object that another program has written without one
+	// or the library speaks of every object that another program has written without one
+	if !q.Has("response_checksum_validation") {
 		q.Set("response_checksum_validation", "when_required")
 	}
 	s := &s3Store{bucket: u.Host, sse: types.ServerSideEncryption(q.Get("ssetype")), kmsKey: q.Get("kmskeyid")}
@@ -67,8 +68,9 @@ func openS3(ctx context.Context, u *url.URL, _ Lookup) (backend.Objects, error) 
 }
 
 func (s *s3Store) put(ctx context.Context, key string, data []byte, c backend.Condition) (string, error) {
-	in := &s3.PutObjectInput{Bucket: &s.bucket, Key: &key, Body: bytes.NewReader(data), ContentLength: aws.Int64(int64(len(data))),
-		ContentType: aws.String(contentType(key)), ServerSideEncryption: s.sse}
+	in := &s3.PutObjectInput{Bucket: &s.bucket, Key: &key, Body: bytes.NewReader(data),
+		ContentLength: aws.Int64(int64(len(data))),
+		ContentType:   aws.String(contentType(key)), ServerSideEncryption: s.sse}
 	if s.kmsKey != "" {
 		in.SSEKMSKeyId = &s.kmsKey
 	}

@@ -21,7 +21,8 @@ func fakeS3(t *testing.T) (url string) {
 	t.Setenv("AWS_SHARED_CREDENTIALS_FILE", "/dev/null")
 	server := httptest.NewServer(gofakes3.New(s3mem.New()).Server())
 	t.Cleanup(server.Close)
-	url = "s3://pail/some/prefix?region=eu-west-1&s3ForcePathStyle=true&disableSSL=true&endpoint=" + server.Listener.Addr().String()
+	url = "s3://pail/some/prefix?region=eu-west-1&s3ForcePathStyle=true&disableSSL=true&endpoint=" +
+		server.Listener.Addr().String()
 	u := server.URL + "/pail"
 	request := httptest.NewRequest("PUT", u, nil)
 	request.RequestURI = ""

@@ -134,8 +134,8 @@ func (s *Store) missing(text string) bool {
 	return strings.Contains(text, "NoSuchBucket") || strings.Contains(text, "ContainerNotFound")
 }
 
-// passing is a fault that may pass. It hides what it is made of: a file with credentials that is missing would be taken for an
-// object that does not exist.
+// passing is a fault that may pass. It hides what it is made of: a file with credentials that is missing would be taken
+// for an object that does not exist.
 type passing string
 
 func (e passing) Error() string { return string(e) }

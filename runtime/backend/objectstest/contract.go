@@ -116,8 +116,8 @@ func Contract(t *testing.T, o backend.Objects) {
 func Whole(t *testing.T, url string, opener func(rawURL string) (backend.Objects, error)) {
 	t.Helper()
 	open := func(pid int) *backend.Backend {
-		b, err := backend.Open(url, backend.Options{Version: "test", Process: backend.Process{PID: pid, User: "u", Host: "h", Machine: "m",
-			Alive: func(p int, _ string) bool { return p == pid }},
+		b, err := backend.Open(url, backend.Options{Version: "test", Process: backend.Process{PID: pid, User: "u", Host: "h",
+			Machine: "m", Alive: func(p int, _ string) bool { return p == pid }},
 			OpenObjects: opener})
 		require.NoError(t, err)
 		return b
@@ -126,7 +126,8 @@ func Whole(t *testing.T, url string, opener func(rawURL string) (backend.Objects
 	require.NoError(t, open(1).Create(ctx, ref, nil))
 	s, err := open(1).Begin(ctx, ref, backend.BeginOptions{Command: "update"})
 	require.NoError(t, err)
-	r := &state.Resource{URN: "urn:pulumi:dev::p::pkg:index:Res::r", Type: "pkg:index:Res", Custom: true, ID: "id", Inputs: value.EmptyMap(), Outputs: value.EmptyMap()}
+	r := &state.Resource{URN: "urn:pulumi:dev::p::pkg:index:Res::r", Type: "pkg:index:Res", Custom: true, ID: "id",
+		Inputs: value.EmptyMap(), Outputs: value.EmptyMap()}
 	require.NoError(t, s.Append(ctx, journal.Entry{Add: []journal.Amended{{ID: 1, Resource: r}}}))
 
 	// The machine is lost; the next one finds what was acknowledged.

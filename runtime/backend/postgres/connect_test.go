@@ -33,8 +33,10 @@ func certificate(t *testing.T) (cert, key string) {
 	t.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	require.NoError(t, err)
-	template := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "here"}, NotBefore: time.Now().Add(-time.Hour),
-		NotAfter: time.Now().Add(time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true}
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "here"},
+		NotBefore: time.Now().Add(-time.Hour),
+		NotAfter:  time.Now().Add(time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true,
+		BasicConstraintsValid: true}
 	signed, err := x509.CreateCertificate(rand.Reader, template, template, &private.PublicKey, private)
 	require.NoError(t, err)
 	secret, err := x509.MarshalECPrivateKey(private)
@@ -92,11 +94,12 @@ func TestNetwork(t *testing.T) { // F6.18
 	escaped := url.QueryEscape(password)
 	works("postgres://ann:"+escaped+"@"+at+"/states", nil)
 	works("postgres://ann@"+at+"/states?sslmode=verify-full&sslrootcert="+cert, map[string]string{"PGPASSWORD": password})
-	works("postgres:///states", map[string]string{"PGHOST": "127.0.0.1", "PGPORT": port, "PGUSER": "ann", "PGPASSWORD": password,
-		"PGSSLMODE": "verify-full", "PGSSLROOTCERT": cert})
+	works("postgres:///states", map[string]string{"PGHOST": "127.0.0.1", "PGPORT": port, "PGUSER": "ann",
+		"PGPASSWORD": password, "PGSSLMODE": "verify-full", "PGSSLROOTCERT": cert})
 	write(".pgpass", "127.0.0.1:*:states:ann:s3'cr\\\\et?\n")
 	works("postgres://ann@"+at+"/states", map[string]string{"HOME": home})
-	write(".pg_service.conf", "[there]\nhost=127.0.0.1\nport="+port+"\nuser=ann\ndbname=states\nsslmode=verify-ca\nsslrootcert="+cert+"\n")
+	write(".pg_service.conf", "[there]\nhost=127.0.0.1\nport="+port+
+		"\nuser=ann\ndbname=states\nsslmode=verify-ca\nsslrootcert="+cert+"\n")
 	works("postgres:///?service=there", map[string]string{"HOME": home})
 	works("postgres://ann@/states?host=127.0.0.1,127.0.0.1&port=1,"+port, map[string]string{"HOME": home})
 
@@ -129,8 +132,10 @@ func TestPooler(t *testing.T) {
 	}{{"session", 20}, {"session", 3}, {"transaction", 20}, {"transaction", 1}, {"statement", 20}} {
 		mode, port := c.mode, fmt.Sprint(6440+i) // of a socket in the server's own folder
 		config := filepath.Join(server.Dir, port+".ini")
-		require.NoError(t, os.WriteFile(config, fmt.Appendf(nil, "[databases]\npostgres = host=%s user=postgres\n[pgbouncer]\nlisten_addr =\nlisten_port = %s\n"+
-			"unix_socket_dir = %s\nauth_type = any\npool_mode = %s\ndefault_pool_size = %d\n", server.Dir, port, server.Dir, mode, c.size), 0o644))
+		require.NoError(t, os.WriteFile(config, fmt.Appendf(nil,
+			"[databases]\npostgres = host=%s user=postgres\n[pgbouncer]\nlisten_addr =\nlisten_port = %s\n"+
+				"unix_socket_dir = %s\nauth_type = any\npool_mode = %s\ndefault_pool_size = %d\n", server.Dir, port, server.Dir,
+			mode, c.size), 0o644))
 		arguments := []string{config}
 		if os.Geteuid() == 0 {
 			arguments = []string{"-u", "postgres", config}
@@ -156,6 +161,7 @@ func TestPooler(t *testing.T) {
 			continue
 		}
 		require.ErrorIs(t, err, backend.ErrRefused, mode)
-		require.ErrorContains(t, err, "a connection pooler in transaction mode stands before the database", strings.ToUpper(mode))
+		require.ErrorContains(t, err, "a connection pooler in transaction mode stands before the database",
+			strings.ToUpper(mode))
 	}
 }

@@ -48,7 +48,8 @@ func explain(err error) error {
 	}
 	text := said.Message
 	if said.Code == "42501" {
-		text += "; the user needs USAGE of the schema, and SELECT, INSERT, UPDATE and DELETE on both tables, or CREATE to make them"
+		text += "; the user needs USAGE of the schema, and SELECT, INSERT, UPDATE and DELETE on both tables, or CREATE to " +
+			"make them"
 	}
 	return refused(fmt.Errorf("%s (SQLSTATE %s)", text, said.Code))
 }
@@ -56,8 +57,8 @@ func explain(err error) error {
 // refused is an error that will not pass.
 func refused(err error) error { return fmt.Errorf("%w: %w", backend.ErrRefused, err) }
 
-// passes reports whether an error of the server may be gone soon: of the connection, of a server that starts, stops or is only a copy
-// yet, of too many connections, of rivals, or of an operator.
+// passes reports whether an error of the server may be gone soon: of the connection, of a server that starts, stops or
+// is only a copy yet, of too many connections, of rivals, or of an operator.
 func passes(code string) bool {
 	for _, class := range [...]string{"08", "40", "53", "55", "57", "58", "25006"} {
 		if strings.HasPrefix(code, class) {
@@ -67,8 +68,8 @@ func passes(code string) bool {
 	return false
 }
 
-// passing is a fault that may pass. It hides what it is made of: a socket that is away for a moment would be taken for an
-// object that does not exist.
+// passing is a fault that may pass. It hides what it is made of: a socket that is away for a moment would be taken for
+// an object that does not exist.
 type passing string
 
 func (e passing) Error() string { return string(e) }

@@ -15,9 +15,9 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/backend"
 )
 
-// held is the store as the holder of a lease sees it. Each of its writes checks the number of the lease. Beside that a session
-// of its own has an advisory lock for as long as the process is connected: administrators see in pg_locks who works on what, and
-// anyone who takes over ends that session. It is safe for concurrent use.
+// held is the store as the holder of a lease sees it. Each of its writes checks the number of the lease. Beside that a
+// session of its own has an advisory lock for as long as the process is connected: administrators see in pg_locks who
+// works on what, and anyone who takes over ends that session. It is safe for concurrent use.
 type held struct {
 	*Store
 	lease string // key
@@ -31,8 +31,8 @@ var _ backend.Held = (*held)(nil)
 
 var errHeld = errors.New("another session holds the advisory lock on the stack")
 
-// Hold takes the advisory lock on the key of a lease. Anyone who has it still has lost the lease: that session is ended, so that nothing
-// comes of what it may have under way.
+// Hold takes the advisory lock on the key of a lease. Anyone who has it still has lost the lease: that session is
+// ended, so that nothing comes of what it may have under way.
 func (s *Store) Hold(ctx context.Context, lease string, number int64) (backend.Held, error) {
 	h := &held{Store: s, lease: lease, claim: &claim{s.prefix + lease, number}, done: make(chan struct{})}
 	c, err := h.session(ctx)
@@ -49,7 +49,8 @@ func (s *Store) Hold(ctx context.Context, lease string, number int64) (backend.H
 	return h, nil
 }
 
-// Put writes an object if the condition holds and the lease still has its number. The lease itself is written under its condition only.
+// Put writes an object if the condition holds and the lease still has its number. The lease itself is written under its
+// condition only.
 func (h *held) Put(ctx context.Context, key string, data []byte, c backend.Condition) (string, error) {
 	if key == h.lease {
 		return h.put(ctx, key, data, c, nil)
@@ -85,7 +86,8 @@ func closeNow(c *pgx.Conn) {
 	_ = c.Close(ctx) // the server ends the session in any case
 }
 
-// lockNumber is what the advisory lock is taken on: advisory locks have numbers only, and are those of a whole database.
+// lockNumber is what the advisory lock is taken on: advisory locks have numbers only, and are those of a whole
+// database.
 func (h *held) lockNumber(ctx context.Context, c *pgx.Conn) (int64, error) {
 	var table uint32
 	if err := c.QueryRow(ctx, `SELECT to_regclass($1)::oid`, quoted(h.own)).Scan(&table); err != nil {
@@ -129,9 +131,9 @@ func (h *held) take(ctx context.Context, c *pgx.Conn) error {
 	return errHeld
 }
 
-// keep waits for the end of the session and makes a new one, until Release. A session that is cut does not end the run: the lease
-// says whose turn it is. If another session has the lock meanwhile, this one is too late, or an earlier one of this run is
-// not known to be gone yet.
+// keep waits for the end of the session and makes a new one, until Release. A session that is cut does not end the run:
+// the lease says whose turn it is. If another session has the lock meanwhile, this one is too late, or an earlier one
+// of this run is not known to be gone yet.
 func (h *held) keep(ctx context.Context, c *pgx.Conn) {
 	defer close(h.done)
 	for pause := time.Duration(0); ; pause = time.Second {

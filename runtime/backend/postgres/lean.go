@@ -13,6 +13,7 @@ func Known() []string { return nil }
 
 // Open says which edition can open the URL.
 func Open(_ context.Context, rawURL string, _ Lookup) (backend.Objects, error) {
-	return nil, &backend.UnsupportedURLError{URL: rawURL, Way: "this is the lean edition, which keeps state in folders only. " +
-		"Install the default edition, which has PostgreSQL: its archives are named without \"lean\""}
+	return nil, &backend.UnsupportedURLError{URL: rawURL,
+		Way: "this is the lean edition, which keeps state in folders only. " +
+			"Install the default edition, which has PostgreSQL: its archives are named without \"lean\""}
 }

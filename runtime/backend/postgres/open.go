@@ -25,8 +25,8 @@ const (
 // Known returns the schemes that this build can open.
 func Known() []string { return []string{Scheme} }
 
-// Open opens the database of a URL (F6.18). Nothing is asked of it yet, and nothing is made before something is written. lookup
-// has libpq's variables. Messages of what comes of it have no passwords in them.
+// Open opens the database of a URL (F6.18). Nothing is asked of it yet, and nothing is made before something is
+// written. lookup has libpq's variables. Messages of what comes of it have no passwords in them.
 func Open(ctx context.Context, rawURL string, lookup Lookup) (backend.Objects, error) {
 	t, err := parse(rawURL, lookup)
 	if err != nil {
@@ -40,7 +40,8 @@ func Open(ctx context.Context, rawURL string, lookup Lookup) (backend.Objects, e
 	if err != nil {
 		return nil, fmt.Errorf("open the backend %s: %w", t.name, withoutSettings(err))
 	}
-	// One way for each statement: nothing is prepared, which short processes would not gain from. Get asks for bytes as bytes.
+	// One way for each statement: nothing is prepared, which short processes would not gain from. Get asks for bytes as
+	// bytes.
 	config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeExec
 	config.MaxConns, config.MinConns, config.MaxConnIdleTime = connections, 0, time.Minute
 	if config.ConnConfig.ConnectTimeout == 0 {
@@ -66,8 +67,8 @@ func withoutSettings(err error) error {
 	return err
 }
 
-// prepare makes a new connection fit for use. What is acknowledged must be on disk; a statement that waits for another one gives
-// up some time, and the server finds out within half a minute that a machine is gone.
+// prepare makes a new connection fit for use. What is acknowledged must be on disk; a statement that waits for another
+// one gives up some time, and the server finds out within half a minute that a machine is gone.
 func (s *Store) prepare(ctx context.Context, c *pgx.Conn) error {
 	var pid uint32
 	if err := c.QueryRow(ctx, `SELECT pg_backend_pid()`).Scan(&pid); err != nil {
@@ -90,12 +91,15 @@ func (s *Store) prepare(ctx context.Context, c *pgx.Conn) error {
 type PoolerError struct{}
 
 func (*PoolerError) Error() string {
-	return "a connection pooler in transaction mode stands before the database: it gives every transaction another connection, so that " +
-		"the lock of a run would be nobody's. Connect to the server itself, or to a pool in session mode (pool_mode = session)"
+	return "a connection pooler in transaction mode stands before the database: it gives every transaction another " +
+		"connection, so that " +
+		"the lock of a run would be nobody's. Connect to the server itself, or to a pool in session mode (pool_mode = " +
+		"session)"
 }
 
-// refusePooler finds out whether a connection keeps its session, of which pid is the process: while another one is in the middle of a
-// transaction, a pooler that takes sessions away has given that one this process, or has to give this one another, or none.
+// refusePooler finds out whether a connection keeps its session, of which pid is the process: while another one is in
+// the middle of a transaction, a pooler that takes sessions away has given that one this process, or has to give this
+// one another, or none.
 func (s *Store) refusePooler(ctx context.Context, c *pgx.Conn, pid uint32) error {
 	const turn = 3 * time.Second
 	process := func(c *pgx.Conn, statements ...string) (pid uint32, err error) {

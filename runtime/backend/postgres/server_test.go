@@ -98,15 +98,18 @@ func TestServer(t *testing.T) { // F6.18, F6.9
 		require.Contains(t, keys, "postgres/.pulumi/meta.yaml")
 		require.NotContains(t, keys, "yamlhost")
 		require.NotContains(t, keys, "locks/")
-		require.Contains(t, strings.Join(sql(t, server, `SELECT key FROM life_yamlhost`), "\n"), "postgres/.pulumi/yamlhost/p/dev/lease.json")
+		require.Contains(t, strings.Join(sql(t, server, `SELECT key FROM life_yamlhost`), "\n"),
+			"postgres/.pulumi/yamlhost/p/dev/lease.json")
 	})
 	t.Run("the table is Pulumi's", func(t *testing.T) {
 		s := openAt(t, server.URL("Theirs"))
 		_, err := s.Put(t.Context(), ".pulumi/meta.yaml", []byte("version: 1\n"), backend.Condition{})
 		require.NoError(t, err)
-		require.Equal(t, []string{`{"data":"dmVyc2lvbjogMQo="}`}, sql(t, server, `SELECT data::text FROM theirs WHERE key = 'postgres/.pulumi/meta.yaml'`))
-		require.Equal(t, []string{"key text NO", "data json NO", "updated_at timestamp with time zone NO now()"}, sql(t, server,
-			`SELECT concat_ws(' ', column_name, data_type, is_nullable, column_default) FROM information_schema.columns
+		require.Equal(t, []string{`{"data":"dmVyc2lvbjogMQo="}`},
+			sql(t, server, `SELECT data::text FROM theirs WHERE key = 'postgres/.pulumi/meta.yaml'`))
+		require.Equal(t, []string{"key text NO", "data json NO", "updated_at timestamp with time zone NO now()"},
+			sql(t, server,
+				`SELECT concat_ws(' ', column_name, data_type, is_nullable, column_default) FROM information_schema.columns
 			 WHERE table_name = 'theirs' ORDER BY ordinal_position`))
 		require.Equal(t, []string{"CREATE INDEX theirs_key_prefix_idx ON public.theirs USING btree (key text_pattern_ops)",
 			"CREATE UNIQUE INDEX theirs_pkey ON public.theirs USING btree (key)"},
@@ -142,7 +145,8 @@ func TestServer(t *testing.T) { // F6.18, F6.9
 		require.ErrorIs(t, err, backend.ErrRefused)
 		require.ErrorContains(t, err, `database "nowhere" does not exist`)
 		sql(t, server, `CREATE ROLE reader LOGIN`)
-		_, err = openAt(t, strings.Replace(server.URL("x"), "user=postgres", "user=reader", 1)).Put(t.Context(), "a", nil, backend.Condition{})
+		_, err = openAt(t, strings.Replace(server.URL("x"), "user=postgres", "user=reader", 1)).Put(t.Context(), "a", nil,
+			backend.Condition{})
 		require.ErrorIs(t, err, backend.ErrRefused)
 		require.ErrorContains(t, err, "permission denied")
 		require.ErrorContains(t, err, "CREATE to make them")
@@ -195,7 +199,8 @@ func (u under) Delete(ctx context.Context, key string) error { return u.Store.De
 
 // fence: a write counts only while the lease has its number, in the instant of the write.
 func fence(t *testing.T, server *postgrestest.Server) {
-	const lease, state, link = ".pulumi/yamlhost/p/dev/lease.json", ".pulumi/stacks/p/dev.json", ".pulumi/yamlhost/p/dev/journal/1/0"
+	const lease, state, link = ".pulumi/yamlhost/p/dev/lease.json", ".pulumi/stacks/p/dev.json",
+		".pulumi/yamlhost/p/dev/journal/1/0"
 	ctx := t.Context()
 	s := openAt(t, server.URL("fence"))
 	number := func(n int64) {
@@ -225,7 +230,8 @@ func fence(t *testing.T, server *postgrestest.Server) {
 	require.NoError(t, err)
 	require.Equal(t, "1", string(got.Data))
 
-	// A write that waits for anyone who takes over sees what that one wrote: however the two meet, it is not the late one that counts.
+	// A write that waits for anyone who takes over sees what that one wrote: however the two meet, it is not the late one
+	// that counts.
 	two, err := s.Hold(ctx, lease, 2)
 	require.NoError(t, err)
 	defer two.Release()
@@ -254,11 +260,13 @@ func fence(t *testing.T, server *postgrestest.Server) {
 	require.NoError(t, err)
 	late := make(chan error, 1)
 	go func() {
-		_, err := two.(*held).put(context.Background(), state, []byte("late"), backend.Condition{}, &claim{two.(*held).claim.key, 60})
+		_, err := two.(*held).put(context.Background(), state, []byte("late"), backend.Condition{},
+			&claim{two.(*held).claim.key, 60})
 		late <- err
 	}()
 	require.Eventually(t, func() bool {
-		return len(sql(t, server, `SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%FOR SHARE%'`)) > 0
+		return len(sql(t, server,
+			`SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%FOR SHARE%'`)) > 0
 	}, time.Minute, 10*time.Millisecond)
 	require.NoError(t, tx.Commit(ctx))
 	require.ErrorIs(t, <-late, backend.ErrFenced)
@@ -268,7 +276,8 @@ func sessionOf(t *testing.T, server *postgrestest.Server) []string {
 	return sql(t, server, `SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND granted`)
 }
 
-// sessions: anyone who holds a lease has an advisory lock as well, gets it back after a cut, and loses it to anyone who takes over.
+// sessions: anyone who holds a lease has an advisory lock as well, gets it back after a cut, and loses it to anyone who
+// takes over.
 func sessions(t *testing.T, server *postgrestest.Server) {
 	const lease = ".pulumi/yamlhost/p/dev/lease.json"
 	ctx := t.Context()
@@ -292,13 +301,15 @@ func sessions(t *testing.T, server *postgrestest.Server) {
 	theirs := sessionOf(t, server)
 	require.Len(t, theirs, 1)
 	require.NotEqual(t, mine, theirs)
-	require.Empty(t, sql(t, server, `SELECT pid FROM pg_stat_activity WHERE pid = $1`, mine[0]), "the session of the one before is over")
+	require.Empty(t, sql(t, server, `SELECT pid FROM pg_stat_activity WHERE pid = $1`, mine[0]),
+		"the session of the one before is over")
 	one.Release()
 	two.Release()
 	require.Eventually(t, func() bool { return len(sessionOf(t, server)) == 0 }, time.Minute, 10*time.Millisecond)
 }
 
-// cuts ends connections all the time, in the middle of whatever they do: everything that was acknowledged is there, once.
+// cuts ends connections all the time, in the middle of whatever they do: everything that was acknowledged is there,
+// once.
 func cuts(t *testing.T, server *postgrestest.Server) {
 	over := make(chan struct{})
 	var cutting sync.WaitGroup
@@ -334,7 +345,8 @@ func TestRestart(t *testing.T) {
 		go func() {
 			i := 0
 			for ; ; i++ {
-				if _, err := s.Put(context.Background(), fmt.Sprintf("%d/%06d", n, i), nil, backend.Condition{Absent: true}); err != nil {
+				if _, err := s.Put(context.Background(), fmt.Sprintf("%d/%06d", n, i), nil,
+					backend.Condition{Absent: true}); err != nil {
 					break
 				}
 			}

@@ -33,11 +33,13 @@ type target struct {
 
 // variables are libpq's variables with its keywords.
 var variables = map[string]string{
-	"PGHOST": "host", "PGPORT": "port", "PGDATABASE": "dbname", "PGUSER": "user", "PGPASSWORD": "password", "PGPASSFILE": "passfile",
-	"PGAPPNAME": "application_name", "PGCONNECT_TIMEOUT": "connect_timeout", "PGSSLMODE": "sslmode", "PGSSLKEY": "sslkey",
+	"PGHOST": "host", "PGPORT": "port", "PGDATABASE": "dbname", "PGUSER": "user", "PGPASSWORD": "password",
+	"PGPASSFILE": "passfile",
+	"PGAPPNAME":  "application_name", "PGCONNECT_TIMEOUT": "connect_timeout", "PGSSLMODE": "sslmode", "PGSSLKEY": "sslkey",
 	"PGSSLCERT": "sslcert", "PGSSLCERTMODE": "sslcertmode", "PGSSLSNI": "sslsni", "PGSSLROOTCERT": "sslrootcert",
 	"PGSSLNEGOTIATION": "sslnegotiation", "PGTARGETSESSIONATTRS": "target_session_attrs", "PGSERVICE": "service",
-	"PGSERVICEFILE": "servicefile", "PGTZ": "timezone", "PGOPTIONS": "options", "PGMINPROTOCOLVERSION": "min_protocol_version",
+	"PGSERVICEFILE": "servicefile", "PGTZ": "timezone", "PGOPTIONS": "options",
+	"PGMINPROTOCOLVERSION": "min_protocol_version",
 	"PGMAXPROTOCOLVERSION": "max_protocol_version", "PGCHANNELBINDING": "channel_binding", "PGREQUIREAUTH": "require_auth",
 	"PGSSLPASSWORD": "sslpassword",
 }
@@ -45,13 +47,15 @@ var variables = map[string]string{
 // plainName is a name that the Pulumi CLI can use, which writes it into its statements as it is.
 var plainName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_$]*$`)
 
-// parse reads a URL. What it does not say comes from the service that it or a variable names, then from libpq's variables.
+// parse reads a URL. What it does not say comes from the service that it or a variable names, then from libpq's
+// variables.
 func parse(rawURL string, lookup Lookup) (*target, error) {
 	name := backend.PublicURL(rawURL)
 	u, err := url.Parse(rawURL)
 	if err != nil { // the error would repeat the password
-		return nil, fmt.Errorf("the backend %s is malformed: it should look like postgres://user@host:5432/database?table=%s; "+
-			"special characters in a password are written with percent signs", name, defaultTable)
+		return nil, fmt.Errorf(
+			"the backend %s is malformed: it should look like postgres://user@host:5432/database?table=%s; "+
+				"special characters in a password are written with percent signs", name, defaultTable)
 	}
 	if u.Scheme != Scheme {
 		return nil, &backend.UnsupportedURLError{URL: rawURL, Way: "begin it with postgres://, as the Pulumi CLI demands"}
@@ -69,8 +73,9 @@ func parse(rawURL string, lookup Lookup) (*target, error) {
 		return nil, fmt.Errorf("the backend %s names the table %q; a name consists of letters, digits and underscores. "+
 			"A schema is chosen with search_path=…", name, t.table)
 	case len(t.table)+len(ownSuffix) > longestName:
-		return nil, fmt.Errorf("the backend %s names a table with %d characters; %d are possible, because another one stands beside it "+
-			"whose name ends in %s", name, len(t.table), longestName-len(ownSuffix), ownSuffix)
+		return nil, fmt.Errorf(
+			"the backend %s names a table with %d characters; %d are possible, because another one stands beside it "+
+				"whose name ends in %s", name, len(t.table), longestName-len(ownSuffix), ownSuffix)
 	}
 	if t.prefix = strings.TrimLeft(u.Path, "/"); t.prefix != "" && !strings.HasSuffix(t.prefix, "/") {
 		t.prefix += "/"
@@ -81,7 +86,8 @@ func parse(rawURL string, lookup Lookup) (*target, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open the backend %s: %w", name, err)
 	}
-	t.settings = map[string]string{"port": "5432", "password": "", "application_name": "yamlhost", "target_session_attrs": "primary"}
+	t.settings = map[string]string{"port": "5432", "password": "", "application_name": "yamlhost",
+		"target_session_attrs": "primary"}
 	for _, from := range []map[string]string{environment, service, own} {
 		maps.Copy(t.settings, from)
 	}
@@ -144,7 +150,8 @@ func fromVariables(lookup Lookup) map[string]string {
 	return found
 }
 
-// fromService is what the service says that the URL or a variable names. Neither its name nor its file is a setting afterwards.
+// fromService is what the service says that the URL or a variable names. Neither its name nor its file is a setting
+// afterwards.
 func fromService(own, environment map[string]string) (map[string]string, error) {
 	either := func(key string) string {
 		value, said := own[key]

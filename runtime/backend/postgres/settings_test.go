@@ -25,7 +25,8 @@ func TestSettings(t *testing.T) { // F6.18
 	require.NoError(t, err)
 	require.Equal(t, "teams", got.table)
 	require.Equal(t, "states/eu/", got.prefix)
-	require.Equal(t, map[string]string{"user": "ann", "password": `pa s'w\d`, "host": "db.example", "port": "5433", "dbname": "states/eu",
+	require.Equal(t, map[string]string{"user": "ann", "password": `pa s'w\d`, "host": "db.example", "port": "5433",
+		"dbname":  "states/eu",
 		"sslmode": "verify-full", "application_name": "yamlhost", "target_session_attrs": "primary"}, got.settings)
 	text, err := got.text()
 	require.NoError(t, err)
@@ -48,12 +49,14 @@ func TestVariablesAndServices(t *testing.T) { // F6.18
 	home := t.TempDir()
 	services := "[prod]\nhost=from.service\nport=6000\ndbname=service\n\n[other]\nhost=none\n"
 	require.NoError(t, os.WriteFile(filepath.Join(home, ".pg_service.conf"), []byte(services), 0o600))
-	variables := map[string]string{"HOME": home, "PGHOST": "from.variable", "PGPORT": "7000", "PGUSER": "variable", "PGPASSWORD": "pw",
-		"PGSSLMODE": "verify-ca", "PGSERVICE": "prod"}
+	variables := map[string]string{"HOME": home, "PGHOST": "from.variable", "PGPORT": "7000", "PGUSER": "variable",
+		"PGPASSWORD": "pw", "PGSSLMODE": "verify-ca", "PGSERVICE": "prod"}
 	got, err := parse("postgres://:6001/", lookupIn(variables))
 	require.NoError(t, err)
-	require.Equal(t, map[string]string{"host": "from.service", "port": "6001", "dbname": "service", "user": "variable", "password": "pw",
-		"sslmode": "verify-ca", "passfile": filepath.Join(home, ".pgpass"), "application_name": "yamlhost", "target_session_attrs": "primary"},
+	require.Equal(t, map[string]string{"host": "from.service", "port": "6001", "dbname": "service", "user": "variable",
+		"password": "pw",
+		"sslmode":  "verify-ca", "passfile": filepath.Join(home, ".pgpass"), "application_name": "yamlhost",
+		"target_session_attrs": "primary"},
 		got.settings)
 	require.Empty(t, got.prefix, "which only the URL has")
 	got, err = parse("postgres:///?service=other", lookupIn(variables))
@@ -81,7 +84,8 @@ func TestBadURLs(t *testing.T) {
 		{"postgres://ann:s3cret@db/x?table=a%3Bdrop", `the table "a;drop"`},
 		{"postgres://ann:s3cret@db/x?table=t2345678901234567890123456789012345678901234567890123456789", "54 are possible"},
 		{"postgresql://ann:s3cret@db/x", "begin it with postgres://"},
-		{"postgres://ann:s3cret@db/x?sslmode=perhaps", "open the backend postgres://ann:xxxxx@db/x?sslmode=perhaps: sslmode is invalid"},
+		{"postgres://ann:s3cret@db/x?sslmode=perhaps",
+			"open the backend postgres://ann:xxxxx@db/x?sslmode=perhaps: sslmode is invalid"},
 		{"postgres://db/x?password=s3cret&connect_timeout=soon", "open the backend"},
 		{"postgres://ann:s3cret@db/x?sslrootcert=/none/there&sslmode=verify-full", "/none/there"},
 	} {
@@ -96,7 +100,8 @@ func TestBadURLs(t *testing.T) {
 func TestWhichTable(t *testing.T) { // F6.4, F6.18
 	t.Parallel()
 	for _, key := range []string{"meta.yaml", "stacks/p/dev.json", "stacks/p/dev.json.gz.bak", "stacks/p/dev.pulumi-tags",
-		"history/p/dev/dev-1.history.json", "backups/p/dev/dev.1.json.zst", "locks/organization/p/dev/u.json", "stacks/p/dev.json.17"} {
+		"history/p/dev/dev-1.history.json", "backups/p/dev/dev.1.json.zst", "locks/organization/p/dev/u.json",
+		"stacks/p/dev.json.17"} {
 		require.True(t, pulumis(".pulumi/"+key), key)
 	}
 	for _, key := range []string{"yamlhost/p/dev/lease.json", "yamlhost/p/dev/journal/000000000001/00000000", "probe-1-2",

@@ -33,8 +33,8 @@ var (
 	_ backend.Bulk    = (*Store)(nil)
 )
 
-// version tells a row from what it was before: the transaction that wrote it, and when. The Pulumi CLI's table has no place for a
-// number of ours, and the server keeps this of every row.
+// version tells a row from what it was before: the transaction that wrote it, and when. The Pulumi CLI's table has no
+// place for a number of ours, and the server keeps this of every row.
 const version = `xmin::text || '.' || (extract(epoch FROM updated_at) * 1000000)::bigint::text`
 
 // pulumis reports whether a key is the Pulumi CLI's. All others stand in our own table, so that its holds nothing else.
@@ -105,9 +105,10 @@ func (s *Store) List(ctx context.Context, prefix string) ([]backend.Listed, erro
 	}, prefix)
 }
 
-// listIn runs a statement over the keys that begin with prefix, in both tables or in the one that exists. Its own parameters begin
-// with $3.
-func (s *Store) listIn(ctx context.Context, statement func(from string) (string, []any), prefix string) ([]backend.Listed, error) {
+// listIn runs a statement over the keys that begin with prefix, in both tables or in the one that exists. Its own
+// parameters begin with $3.
+func (s *Store) listIn(ctx context.Context, statement func(from string) (string, []any),
+	prefix string) ([]backend.Listed, error) {
 	first := s.prefix + prefix
 	for _, tables := range [][]string{{s.table, s.own}, {s.table}} { // the Pulumi CLI makes only its own
 		var parts []string
@@ -132,8 +133,8 @@ func (s *Store) listIn(ctx context.Context, statement func(from string) (string,
 // ListAll names every object whose key begins with prefix.
 func (s *Store) ListAll(ctx context.Context, prefix string) ([]backend.Listed, error) {
 	return s.listIn(ctx, func(from string) (string, []any) {
-		return `SELECT substr(key, length($3::text) + 1) COLLATE "C" AS name, updated_at FROM (` + from + `) AS found ORDER BY 1`,
-			[]any{s.prefix}
+		return `SELECT substr(key, length($3::text) + 1) COLLATE "C" AS name, updated_at FROM (` + from +
+			`) AS found ORDER BY 1`, []any{s.prefix}
 	}, prefix)
 }
 
@@ -185,22 +186,24 @@ type claim struct {
 	number int64
 }
 
-// fence is the part of a statement that comes before a write: the lease, if it still has its number. It stays as it is until the
-// write is done, because the row is locked for that long; and a write that waited for somebody who takes over sees what
-// that one wrote. Its parameters are the last two. Without a claim it always holds. No table can have a
-// name with a space in it.
+// fence is the part of a statement that comes before a write: the lease, if it still has its number. It stays as it is
+// until the write is done, because the row is locked for that long; and a write that waited for somebody who takes over
+// sees what that one wrote. Its parameters are the last two. Without a claim it always holds. No table can have a name
+// with a space in it.
 func (s *Store) fence(c *claim, parameters *[]any) string {
 	if c == nil {
 		return `WITH "the fence" AS (SELECT 1)`
 	}
 	*parameters = append(*parameters, c.key, c.number)
 	n := len(*parameters)
-	return fmt.Sprintf(`WITH "the fence" AS MATERIALIZED (SELECT 1 FROM %s WHERE key = $%d AND number = $%d FOR SHARE)`, quoted(s.own), n-1, n)
+	return fmt.Sprintf(`WITH "the fence" AS MATERIALIZED (SELECT 1 FROM %s WHERE key = $%d AND number = $%d FOR SHARE)`,
+		quoted(s.own), n-1, n)
 }
 
 func (s *Store) put(ctx context.Context, key string, data []byte, c backend.Condition, held *claim) (string, error) {
 	table, _, write := s.home(key)
-	columns, values, set := `key, data, updated_at`, `$1, `+write+`, clock_timestamp()`, `data = `+write+`, updated_at = clock_timestamp()`
+	columns, values, set := `key, data, updated_at`, `$1, `+write+`, clock_timestamp()`, `data = `+write+
+		`, updated_at = clock_timestamp()`
 	parameters := []any{s.prefix + key, content(key, data)}
 	if !pulumis(key) {
 		parameters = append(parameters, c.Number)
@@ -209,7 +212,8 @@ func (s *Store) put(ctx context.Context, key string, data []byte, c backend.Cond
 	var change string
 	if c.Version != "" {
 		parameters = append(parameters, c.Version)
-		change = fmt.Sprintf(`UPDATE %s SET %s FROM "the fence" WHERE key = $1 AND %s = $%d`, table, set, version, len(parameters))
+		change = fmt.Sprintf(`UPDATE %s SET %s FROM "the fence" WHERE key = $1 AND %s = $%d`, table, set, version,
+			len(parameters))
 	} else {
 		change = fmt.Sprintf(`INSERT INTO %s (%s) SELECT %s FROM "the fence" ON CONFLICT (key) DO `, table, columns, values)
 		if c.Absent {
@@ -244,7 +248,8 @@ func (s *Store) put(ctx context.Context, key string, data []byte, c backend.Cond
 func (s *Store) remove(ctx context.Context, key string, held *claim) error {
 	table, _, _ := s.home(key)
 	parameters := []any{s.prefix + key}
-	statement := s.fence(held, &parameters) + `, "the change" AS (DELETE FROM ` + table + ` USING "the fence" WHERE key = $1) SELECT count(*) FROM "the fence"`
+	statement := s.fence(held, &parameters) + `, "the change" AS (DELETE FROM ` + table +
+		` USING "the fence" WHERE key = $1) SELECT count(*) FROM "the fence"`
 	var holds int
 	err := s.pool.QueryRow(ctx, statement, parameters...).Scan(&holds)
 	switch {

@@ -60,8 +60,8 @@ type Handler struct {
 	Captured bool   // the sources may import Captured
 }
 
-// Captured is the module from which TypeScript and JavaScript import captured values, which are in CapturedFile beside the
-// text. Python imports them from the module CapturedPython.
+// Captured is the module from which TypeScript and JavaScript import captured values, which are in CapturedFile beside
+// the text. Python imports them from the module CapturedPython.
 const (
 	Captured       = "yamlhost:captured"
 	CapturedFile   = "captured.json"

@@ -27,17 +27,19 @@ func write(t *testing.T, files map[string]string) string {
 }
 
 var sources = map[string]string{
-	"src/label.ts":                    "import { x } from './helper';\nimport thing from 'thing';\nexport default { create: (i: any) => ({ id: x + thing }) };\n",
+	"src/label.ts": "import { x } from './helper';\nimport thing from 'thing';\nexport default { " +
+		"create: (i: any) => ({ id: x + thing }) };\n",
 	"src/helper.ts":                   "export const x: string = 'é';\n",
 	"node_modules/thing/index.js":     "module.exports = 'thing';\n",
 	"node_modules/thing/package.json": `{"name":"thing","main":"index.js"}`,
-	"py/main.py":                      "import helper\nfrom pkg import part, other\nfrom pkg.deep import *\nimport os, json\n",
-	"py/helper.py":                    "x = 1\n",
-	"py/pkg/__init__.py":              "from . import sibling\n",
-	"py/pkg/part.py":                  "",
-	"py/pkg/sibling.py":               "",
-	"py/pkg/deep.py":                  "",
-	"py/pkg/unused.py":                "",
+	"py/main.py": "import helper\nfrom pkg import part, other\nfrom pkg.deep import *\nimport os, " +
+		"json\n",
+	"py/helper.py":       "x = 1\n",
+	"py/pkg/__init__.py": "from . import sibling\n",
+	"py/pkg/part.py":     "",
+	"py/pkg/sibling.py":  "",
+	"py/pkg/deep.py":     "",
+	"py/pkg/unused.py":   "",
 }
 
 // TestDigestDependsOnSourcesAlone bundles the same sources in two folders.
@@ -67,7 +69,8 @@ func TestFiles(t *testing.T) {
 	assert.Equal(t, []string{"node_modules/thing/index.js", "src/helper.ts", "src/label.ts"}, node.Files)
 	python, err := Make(Options{Dir: dir, Source: "py/main.py"})
 	require.NoError(t, err)
-	assert.Equal(t, []string{"py/helper.py", "py/main.py", "py/pkg/__init__.py", "py/pkg/deep.py", "py/pkg/part.py", "py/pkg/sibling.py"}, python.Files)
+	assert.Equal(t, []string{"py/helper.py", "py/main.py", "py/pkg/__init__.py", "py/pkg/deep.py", "py/pkg/part.py",
+		"py/pkg/sibling.py"}, python.Files)
 }
 
 func TestFaults(t *testing.T) {
@@ -96,7 +99,8 @@ func TestFaults(t *testing.T) {
 // TestStubs serves a module that is not installed, and leaves one that is.
 func TestStubs(t *testing.T) {
 	stubs := map[string]string{"thing": "module.exports = 'stub';", "other": "module.exports = 'other stub';"}
-	files := map[string]string{"a.ts": "import thing from 'thing';\nimport other from 'other';\nexport default thing + other;\n"}
+	files := map[string]string{"a.ts": "import thing from 'thing';\nimport other from 'other';\nexport default thing + " +
+		"other;\n"}
 	for name, text := range sources {
 		files[name] = text
 	}
@@ -121,7 +125,8 @@ func TestSourceMap(t *testing.T) {
 	assert.False(t, ok)
 }
 
-// L10.C18: a handler is a function of its sources: not of the folder, of the rights and times of its files, nor of the zone.
+// L10.C18: a handler is a function of its sources: not of the folder, of the rights and times of its files, nor of the
+// zone.
 func TestHandlerIsAFunctionOfItsSources(t *testing.T) {
 	for source, want := range map[string][]string{
 		"src/label.ts": {"index.js"},
@@ -149,12 +154,13 @@ func TestHandlerIsAFunctionOfItsSources(t *testing.T) {
 // L10.C18: what a handler lacks is said with the file, and the line where there is one.
 func TestHandlerFaults(t *testing.T) {
 	dir := write(t, map[string]string{
-		"a.ts": "import { table } from 'yamlhost:captured';\nexport const handler = () => table;\n",
-		"b.ts": "import './nothing';\nexport const handler = 1;\n",
-		"c.py": "import os\nfrom .nothing import x\nfrom .pkg import y\n\nasync def handler(event):\n    pass\n", "pkg/z.py": "",
-		"d.py": "from yamlhost_captured import captured\n\ndef handler(e): return captured\n",
-		"e.py": "from .pkg import y\nhandler = 1\n",
-		"f.ts": "import aws from '@aws-sdk/client-s3';\nexport const handler = aws;\n",
+		"a.ts":     "import { table } from 'yamlhost:captured';\nexport const handler = () => table;\n",
+		"b.ts":     "import './nothing';\nexport const handler = 1;\n",
+		"c.py":     "import os\nfrom .nothing import x\nfrom .pkg import y\n\nasync def handler(event):\n    pass\n",
+		"pkg/z.py": "",
+		"d.py":     "from yamlhost_captured import captured\n\ndef handler(e): return captured\n",
+		"e.py":     "from .pkg import y\nhandler = 1\n",
+		"f.ts":     "import aws from '@aws-sdk/client-s3';\nexport const handler = aws;\n",
 	})
 	for _, c := range []struct {
 		source string
@@ -175,7 +181,8 @@ func TestHandlerFaults(t *testing.T) {
 		_, err := Make(Options{Dir: dir, Source: c.source, Handler: &c.h})
 		require.ErrorContains(t, err, c.want)
 	}
-	for source, h := range map[string]Handler{"a.ts": {Captured: true, Export: "handler"}, "d.py": {Captured: true, Export: "handler"}, "e.py": {Export: "handler"}} {
+	for source, h := range map[string]Handler{"a.ts": {Captured: true, Export: "handler"},
+		"d.py": {Captured: true, Export: "handler"}, "e.py": {Export: "handler"}} {
 		b, err := Make(Options{Dir: dir, Source: source, Handler: &h})
 		require.NoError(t, err, source)
 		require.NotEmpty(t, b.Texts)

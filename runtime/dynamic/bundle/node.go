@@ -20,8 +20,8 @@ func makeNode(o Options) (*Bundle, error) {
 	}
 	entries, stdin := []string{"./" + filepath.ToSlash(o.Source)}, (*api.StdinOptions)(nil)
 	if h := o.Handler; h != nil && h.Export != "" {
-		stdin = &api.StdinOptions{Contents: "export { " + h.Export + " } from " + strconv.Quote(entries[0]) + "\n", ResolveDir: o.Dir,
-			Sourcefile: exportsFile, Loader: api.LoaderJS}
+		stdin = &api.StdinOptions{Contents: "export { " + h.Export + " } from " + strconv.Quote(entries[0]) + "\n",
+			ResolveDir: o.Dir, Sourcefile: exportsFile, Loader: api.LoaderJS}
 		entries = nil
 	}
 	result := api.Build(api.BuildOptions{
@@ -85,10 +85,12 @@ const exportsFile = "yamlhost:exports"
 // captured leaves the import of captured values to the place where the text runs.
 func captured(o Options) api.Plugin {
 	return api.Plugin{Name: "captured", Setup: func(build api.PluginBuild) {
-		build.OnResolve(api.OnResolveOptions{Filter: "^" + Captured + "$"}, func(api.OnResolveArgs) (api.OnResolveResult, error) {
+		build.OnResolve(api.OnResolveOptions{Filter: "^" + Captured + "$"}, func(api.OnResolveArgs) (api.OnResolveResult,
+			error) {
 			switch {
 			case o.Handler == nil:
-				return api.OnResolveResult{Errors: []api.Message{{Text: "a provider captures nothing: it is given inputs and configuration"}}}, nil
+				return api.OnResolveResult{Errors: []api.Message{{Text: "a provider captures nothing: it is given inputs and " +
+					"configuration"}}}, nil
 			case !o.Handler.Captured:
 				return api.OnResolveResult{Errors: []api.Message{{Text: "nothing is captured: add capture to the call of fn::bundle"}}}, nil
 			}
@@ -149,7 +151,8 @@ func stubs(o Options) api.Plugin {
 			}
 			return api.OnResolveResult{Path: args.Path, Namespace: namespaceStub}, nil
 		})
-		build.OnLoad(api.OnLoadOptions{Filter: `.*`, Namespace: namespaceStub}, func(args api.OnLoadArgs) (api.OnLoadResult, error) {
+		build.OnLoad(api.OnLoadOptions{Filter: `.*`, Namespace: namespaceStub}, func(args api.OnLoadArgs) (api.OnLoadResult,
+			error) {
 			text := o.Stubs[args.Path]
 			return api.OnLoadResult{Contents: &text, Loader: api.LoaderJS}, nil
 		})

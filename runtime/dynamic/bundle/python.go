@@ -15,10 +15,11 @@ import (
 )
 
 // pythonImport finds the modules that a line imports: "import a.b, c as d" and "from .a import b".
-var pythonImport = regexp.MustCompile(`(?m)^[ \t]*(?:import[ \t]+([A-Za-z_][\w., \t]*)|from[ \t]+(\.*[A-Za-z_.\w]*)[ \t]+import[ \t]+\(?([^\n#)]*))`)
+var pythonImport = regexp.MustCompile(
+	`(?m)^[ \t]*(?:import[ \t]+([A-Za-z_][\w., \t]*)|from[ \t]+(\.*[A-Za-z_.\w]*)[ \t]+import[ \t]+\(?([^\n#)]*))`)
 
-// makePython takes the entry and every module that it imports from its own folder, directly or not. Modules that are not
-// there are the interpreter's business.
+// makePython takes the entry and every module that it imports from its own folder, directly or not. Modules that are
+// not there are the interpreter's business.
 func makePython(o Options) (*Bundle, error) {
 	entry := path.Clean(filepath.ToSlash(o.Source))
 	base := path.Dir(entry) // where absolute imports begin, as for a script
@@ -49,7 +50,8 @@ func makePython(o Options) (*Bundle, error) {
 		}
 		for _, module := range importedModules(files[name]) {
 			for _, candidate := range moduleFiles(module, path.Dir(name), base) {
-				if info, err := os.Stat(filepath.Join(o.Dir, filepath.FromSlash(candidate))); err == nil && info.Mode().IsRegular() {
+				if info, err := os.Stat(filepath.Join(o.Dir, filepath.FromSlash(candidate))); err == nil &&
+					info.Mode().IsRegular() {
 					queue = append(queue, candidate)
 				}
 			}
@@ -93,7 +95,8 @@ func handlerTexts(h *Handler, base string, files map[string]string) (map[string]
 		texts[relative] = text
 	}
 	if h.Captured {
-		texts[CapturedPython+".py"] = "import json, os\n\nwith open(os.path.join(os.path.dirname(os.path.abspath(__file__)), \"" + CapturedFile +
+		texts[CapturedPython+
+			".py"] = "import json, os\n\nwith open(os.path.join(os.path.dirname(os.path.abspath(__file__)), \"" + CapturedFile +
 			"\"), encoding=\"utf-8\") as f:\n    captured = json.load(f)\n"
 	}
 	return texts, nil
@@ -102,12 +105,13 @@ func handlerTexts(h *Handler, base string, files map[string]string) (map[string]
 // defines reports whether a text binds a name at its top.
 func defines(text, name string) bool {
 	quoted := regexp.QuoteMeta(name)
-	return regexp.MustCompile(`(?m)^(?:(?:async[ \t]+)?def|class)[ \t]+` + quoted + `\b|^` + quoted + `[ \t]*[:=]|^(?:from|import)\b.*\b` + quoted + `\b`).
+	return regexp.MustCompile(`(?m)^(?:(?:async[ \t]+)?def|class)[ \t]+` + quoted + `\b|^` + quoted +
+		`[ \t]*[:=]|^(?:from|import)\b.*\b` + quoted + `\b`).
 		MatchString(text)
 }
 
-// missingModules are the modules that a text imports from its own package and that are not there, and the captured values
-// where there are none.
+// missingModules are the modules that a text imports from its own package and that are not there, and the captured
+// values where there are none.
 func missingModules(o Options, name, base, text string) []Fault {
 	var faults []Fault
 	for _, m := range pythonImport.FindAllStringSubmatchIndex(text, -1) {
@@ -115,7 +119,8 @@ func missingModules(o Options, name, base, text string) []Fault {
 		line := 1 + strings.Count(text[:start], "\n")
 		statement := strings.TrimSpace(text[m[0]:m[1]])
 		if o.Handler != nil && !o.Handler.Captured && regexp.MustCompile(`\b`+CapturedPython+`\b`).MatchString(statement) {
-			faults = append(faults, Fault{File: name, Line: line, Message: "nothing is captured: add capture to the call of fn::bundle"})
+			faults = append(faults, Fault{File: name, Line: line,
+				Message: "nothing is captured: add capture to the call of fn::bundle"})
 			continue
 		}
 		if m[4] < 0 {
@@ -169,8 +174,8 @@ func joinModule(pkg, name string) string {
 	return pkg + "." + name
 }
 
-// moduleFiles are the files that a module may be, relative to the project: here is the folder of the importing file, base
-// that of the entry.
+// moduleFiles are the files that a module may be, relative to the project: here is the folder of the importing file,
+// base that of the entry.
 func moduleFiles(module, here, base string) []string {
 	dir := base
 	if dots := len(module) - len(strings.TrimLeft(module, ".")); dots > 0 {

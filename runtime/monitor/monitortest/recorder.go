@@ -165,7 +165,8 @@ func (r *Recorder) RegisterOutputs(_ context.Context, u urn.URN, outputs value.V
 // ReadResource answers from the script.
 func (r *Recorder) ReadResource(_ context.Context, g monitor.ReadRequest) (monitor.ReadResponse, error) {
 	r.record(g)
-	response := monitor.ReadResponse{URN: r.urn(g.Parent, g.Type, g.Name), ID: g.ID, Outputs: g.State, Known: g.ID.IsKnown()}
+	response := monitor.ReadResponse{URN: r.urn(g.Parent, g.Type, g.Name), ID: g.ID, Outputs: g.State,
+		Known: g.ID.IsKnown()}
 	if r.Read == nil {
 		return response, nil
 	}
@@ -206,8 +207,8 @@ func (r *Recorder) Call(_ context.Context, g monitor.CallRequest) (monitor.CallR
 // SignalAndWaitForShutdown does not wait.
 func (r *Recorder) SignalAndWaitForShutdown(context.Context) error { return nil }
 
-// String is everything that was asked for, a paragraph for each request, for golden files. It shows the text of secrets,
-// in secret(…): scripts hold no real ones.
+// String is everything that was asked for, a paragraph for each request, for golden files. It shows the text of
+// secrets, in secret(…): scripts hold no real ones.
 func (r *Recorder) String() string {
 	var b strings.Builder
 	for _, request := range r.Requests() {
@@ -339,7 +340,8 @@ func (p paragraph) register(g monitor.RegisterRequest) {
 	for _, a := range g.Aliases {
 		var parts []string
 		for _, part := range [...]struct{ label, text string }{
-			{"urn", string(a.URN)}, {"name", a.Name}, {"type", a.Type}, {"stack", a.Stack}, {"project", a.Project}, {"parent", shortURN(a.Parent)},
+			{"urn", string(a.URN)}, {"name", a.Name}, {"type", a.Type}, {"stack", a.Stack}, {"project", a.Project},
+			{"parent", shortURN(a.Parent)},
 		} {
 			if part.text != "" {
 				parts = append(parts, part.label+" "+part.text)

@@ -10,8 +10,8 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// programs are the processes that are called back: one connection for each, as long as the monitor is served (E2.69). It is
-// safe for concurrent use.
+// programs are the processes that are called back: one connection for each, as long as the monitor is served (E2.69).
+// It is safe for concurrent use.
 type programs struct {
 	mu     sync.Mutex // guards the rest
 	conns  map[string]*grpc.ClientConn
@@ -28,7 +28,8 @@ func (p *programs) call(ctx context.Context, c *pulumirpc.Callback, request, res
 	if err != nil {
 		return fmt.Errorf("call the program back: %w", err)
 	}
-	answer, err := pulumirpc.NewCallbacksClient(conn).Invoke(ctx, &pulumirpc.CallbackInvokeRequest{Token: c.GetToken(), Request: bytes})
+	answer, err := pulumirpc.NewCallbacksClient(conn).Invoke(ctx, &pulumirpc.CallbackInvokeRequest{Token: c.GetToken(),
+		Request: bytes})
 	if err != nil {
 		return errorOf(ctx, err)
 	}

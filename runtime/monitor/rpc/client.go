@@ -39,7 +39,8 @@ type Option func(*Client)
 // WithInfo is what Info answers for an engine too old to be asked. It is ignored for others.
 func WithInfo(info monitor.Info) Option { return func(c *Client) { c.info = info } }
 
-// Dial makes a client for the monitor at host:port. Nothing is sent before the first call. The caller closes the client.
+// Dial makes a client for the monitor at host:port. Nothing is sent before the first call. The caller closes the
+// client.
 func Dial(address string, options ...Option) (*Client, error) {
 	conn, err := grpc.NewClient("passthrough:///"+address, dialOptions()...)
 	if err != nil {
@@ -66,11 +67,13 @@ func (c *Client) meet(ctx context.Context) (info monitor.Info, ours bool, err er
 		return c.info, c.ours, nil
 	}
 	var header metadata.MD
-	got, err := c.remote.GetDeploymentInfo(metadata.AppendToOutgoingContext(ctx, exactHeader, "1"), &emptypb.Empty{}, grpc.Header(&header))
+	got, err := c.remote.GetDeploymentInfo(metadata.AppendToOutgoingContext(ctx, exactHeader, "1"), &emptypb.Empty{},
+		grpc.Header(&header))
 	switch {
 	case err == nil:
 		c.info = monitor.Info{
-			Project: got.GetProject(), Stack: got.GetStack(), Organization: got.GetOrganization(), Config: orNone(got.GetConfig()),
+			Project: got.GetProject(), Stack: got.GetStack(), Organization: got.GetOrganization(),
+			Config:           orNone(got.GetConfig()),
 			ConfigSecretKeys: got.GetConfigSecretKeys(), DryRun: got.GetDryRun(), Parallel: int(got.GetParallel()),
 		}
 		c.ours = len(header.Get(exactHeader)) > 0
@@ -121,7 +124,8 @@ func (c *Client) RegisterPackage(ctx context.Context, p monitor.Package) (string
 	if err != nil {
 		return "", err
 	}
-	request := &pulumirpc.RegisterPackageRequest{Name: p.Name, Version: p.Version, DownloadUrl: p.DownloadURL, Checksums: p.Checksums}
+	request := &pulumirpc.RegisterPackageRequest{Name: p.Name, Version: p.Version, DownloadUrl: p.DownloadURL,
+		Checksums: p.Checksums}
 	if parameters := p.Parameterization; parameters != nil {
 		message := &pulumirpc.Parameterization{Name: parameters.Name, Version: parameters.Version, Value: parameters.Value}
 		if p.Extension {
@@ -149,19 +153,26 @@ func (c *Client) RegisterResource(ctx context.Context, r monitor.RegisterRequest
 	}
 	request := &pulumirpc.RegisterResourceRequest{
 		Type: r.Type, Name: r.Name, Parent: string(r.Parent), Custom: r.Custom, Remote: r.Remote, Object: inputs,
-		PropertyDependencies: wire.DependencyMessages(r.PropertyDependencies, func(us []string) *pulumirpc.RegisterResourceRequest_PropertyDependencies {
-			return &pulumirpc.RegisterResourceRequest_PropertyDependencies{Urns: us}
-		}),
-		Dependencies: wire.Texts(r.Dependencies), Provider: r.Provider, Providers: r.Providers, PackageRef: r.PackageRef, Version: r.Version,
-		PluginDownloadURL: r.PluginDownloadURL, PluginChecksums: r.PluginChecksums, Protect: r.Protect, RetainOnDelete: r.RetainOnDelete,
-		IgnoreChanges: r.IgnoreChanges, ReplaceOnChanges: r.ReplaceOnChanges, HideDiffs: r.HideDiffs,
-		AdditionalSecretOutputs: r.AdditionalSecretOutputs, Aliases: aliasMessages(r.Aliases), AliasSpecs: true, ImportId: r.ImportID,
+		PropertyDependencies: wire.DependencyMessages(r.PropertyDependencies,
+			func(us []string) *pulumirpc.RegisterResourceRequest_PropertyDependencies {
+				return &pulumirpc.RegisterResourceRequest_PropertyDependencies{Urns: us}
+			}),
+		Dependencies: wire.Texts(r.Dependencies), Provider: r.Provider, Providers: r.Providers, PackageRef: r.PackageRef,
+		Version:           r.Version,
+		PluginDownloadURL: r.PluginDownloadURL, PluginChecksums: r.PluginChecksums, Protect: r.Protect,
+		RetainOnDelete: r.RetainOnDelete,
+		IgnoreChanges:  r.IgnoreChanges, ReplaceOnChanges: r.ReplaceOnChanges, HideDiffs: r.HideDiffs,
+		AdditionalSecretOutputs: r.AdditionalSecretOutputs, Aliases: aliasMessages(r.Aliases), AliasSpecs: true,
+		ImportId: r.ImportID,
 		CustomTimeouts: &pulumirpc.RegisterResourceRequest_CustomTimeouts{
-			Create: r.CustomTimeouts.Create, Update: r.CustomTimeouts.Update, Delete: r.CustomTimeouts.Delete, Read: r.CustomTimeouts.Read,
+			Create: r.CustomTimeouts.Create, Update: r.CustomTimeouts.Update, Delete: r.CustomTimeouts.Delete,
+			Read: r.CustomTimeouts.Read,
 		},
-		DeletedWith: string(r.DeletedWith), ReplaceWith: wire.Texts(r.ReplaceWith), EnvVarMappings: r.EnvVarMappings, Hooks: hooksMessage(r.Hooks),
+		DeletedWith: string(r.DeletedWith), ReplaceWith: wire.Texts(r.ReplaceWith), EnvVarMappings: r.EnvVarMappings,
+		Hooks:          hooksMessage(r.Hooks),
 		SourcePosition: positionMessage(r.SourcePosition),
-		AcceptSecrets:  true, AcceptResources: true, AcceptsByteString: true, SupportsPartialValues: true, SupportsResultReporting: true,
+		AcceptSecrets:  true, AcceptResources: true, AcceptsByteString: true, SupportsPartialValues: true,
+		SupportsResultReporting: true,
 	}
 	if r.DeleteBeforeReplace != nil {
 		request.DeleteBeforeReplaceDefined, request.DeleteBeforeReplace = true, *r.DeleteBeforeReplace
@@ -189,14 +200,15 @@ func (c *Client) RegisterResource(ctx context.Context, r monitor.RegisterRequest
 		return monitor.RegisterResponse{}, err
 	}
 	response := monitor.RegisterResponse{
-		URN: urn.URN(got.GetUrn()), Outputs: outputs, Result: resultOf(got.GetResult()), PropertyDependencies: wire.Dependencies(got.GetPropertyDependencies()),
+		URN: urn.URN(got.GetUrn()), Outputs: outputs, Result: resultOf(got.GetResult()),
+		PropertyDependencies: wire.Dependencies(got.GetPropertyDependencies()),
 	}
 	response.Known, response.ID, err = told(trailer, got.GetId(), r.Custom, info.DryRun, got.GetUnknown())
 	return response, err
 }
 
-// told reads what our own server says beyond the protocol; where another engine says nothing, outputs that are absent are
-// known to be so except in a preview (F1.20), and an ID that is absent is one of a component or not known yet.
+// told reads what our own server says beyond the protocol; where another engine says nothing, outputs that are absent
+// are known to be so except in a preview (F1.20), and an ID that is absent is one of a component or not known yet.
 func told(trailer metadata.MD, id string, custom, preview, unknown bool) (known bool, _ value.Value, err error) {
 	known = !preview && !unknown
 	if says := trailer.Get(knownHeader); len(says) > 0 {
@@ -225,7 +237,8 @@ func (c *Client) RegisterOutputs(ctx context.Context, u urn.URN, outputs value.V
 	if err != nil {
 		return err
 	}
-	_, err = c.remote.RegisterResourceOutputs(ctx, &pulumirpc.RegisterResourceOutputsRequest{Urn: string(u), Outputs: properties})
+	_, err = c.remote.RegisterResourceOutputs(ctx, &pulumirpc.RegisterResourceOutputsRequest{Urn: string(u),
+		Outputs: properties})
 	return errorOf(ctx, err)
 }
 
@@ -252,10 +265,12 @@ func (c *Client) ReadResource(ctx context.Context, r monitor.ReadRequest) (monit
 	}
 	var trailer metadata.MD
 	got, err := c.remote.ReadResource(ctx, &pulumirpc.ReadResourceRequest{
-		Type: r.Type, Name: r.Name, Parent: string(r.Parent), Id: id, Properties: state, Dependencies: wire.Texts(r.Dependencies),
-		Provider: r.Provider, PackageRef: r.PackageRef, Version: r.Version, PluginDownloadURL: r.PluginDownloadURL,
+		Type: r.Type, Name: r.Name, Parent: string(r.Parent), Id: id, Properties: state,
+		Dependencies: wire.Texts(r.Dependencies),
+		Provider:     r.Provider, PackageRef: r.PackageRef, Version: r.Version, PluginDownloadURL: r.PluginDownloadURL,
 		PluginChecksums: r.PluginChecksums, AdditionalSecretOutputs: r.AdditionalSecretOutputs,
-		SourcePosition: positionMessage(r.SourcePosition), AcceptSecrets: true, AcceptResources: true, AcceptsByteString: true,
+		SourcePosition: positionMessage(r.SourcePosition), AcceptSecrets: true, AcceptResources: true,
+		AcceptsByteString: true,
 	}, grpc.Trailer(&trailer))
 	if err != nil {
 		return monitor.ReadResponse{}, errorOf(ctx, err)
@@ -283,8 +298,9 @@ func (c *Client) Invoke(ctx context.Context, r monitor.InvokeRequest) (monitor.I
 		return monitor.InvokeResponse{}, err
 	}
 	got, err := c.remote.Invoke(ctx, &pulumirpc.ResourceInvokeRequest{
-		Tok: r.Token, Args: args, Provider: r.Provider, Parent: string(r.Parent), DependsOn: wire.Texts(r.DependsOn), PackageRef: r.PackageRef,
-		Version: r.Version, PluginDownloadURL: r.PluginDownloadURL, PluginChecksums: r.PluginChecksums,
+		Tok: r.Token, Args: args, Provider: r.Provider, Parent: string(r.Parent), DependsOn: wire.Texts(r.DependsOn),
+		PackageRef: r.PackageRef,
+		Version:    r.Version, PluginDownloadURL: r.PluginDownloadURL, PluginChecksums: r.PluginChecksums,
 		SourcePosition: positionMessage(r.SourcePosition), AcceptResources: true, AcceptsByteString: true,
 	})
 	if err != nil {
@@ -309,9 +325,10 @@ func (c *Client) Call(ctx context.Context, r monitor.CallRequest) (monitor.CallR
 	}
 	got, err := c.remote.Call(ctx, &pulumirpc.ResourceCallRequest{
 		Tok: r.Token, Args: args, Provider: r.Provider, PackageRef: r.PackageRef, Version: r.Version,
-		ArgDependencies: wire.DependencyMessages(r.ArgDependencies, func(us []string) *pulumirpc.ResourceCallRequest_ArgumentDependencies {
-			return &pulumirpc.ResourceCallRequest_ArgumentDependencies{Urns: us}
-		}),
+		ArgDependencies: wire.DependencyMessages(r.ArgDependencies,
+			func(us []string) *pulumirpc.ResourceCallRequest_ArgumentDependencies {
+				return &pulumirpc.ResourceCallRequest_ArgumentDependencies{Urns: us}
+			}),
 		PluginDownloadURL: r.PluginDownloadURL, PluginChecksums: r.PluginChecksums,
 		SourcePosition: positionMessage(r.SourcePosition), AcceptsByteString: true,
 	})
@@ -322,7 +339,8 @@ func (c *Client) Call(ctx context.Context, r monitor.CallRequest) (monitor.CallR
 	if err != nil {
 		return monitor.CallResponse{}, err
 	}
-	return monitor.CallResponse{Result: result, ReturnDependencies: wire.Dependencies(got.GetReturnDependencies()), Failures: failuresOf(got.GetFailures())}, nil
+	return monitor.CallResponse{Result: result, ReturnDependencies: wire.Dependencies(got.GetReturnDependencies()),
+		Failures: failuresOf(got.GetFailures())}, nil
 }
 
 // SignalAndWaitForShutdown says that the program asks for nothing more and waits. An engine without the call does not

@@ -52,7 +52,8 @@ func statusOf(err error) error {
 			Metadata: map[string]string{"token": failures.Token}})
 		list := &pulumirpc.InputPropertiesError{}
 		for _, f := range failures.Failures {
-			list.Errors = append(list.Errors, &pulumirpc.InputPropertiesError_PropertyError{PropertyPath: f.Property, Reason: f.Reason})
+			list.Errors = append(list.Errors, &pulumirpc.InputPropertiesError_PropertyError{PropertyPath: f.Property,
+				Reason: f.Reason})
 		}
 		details = append(details, list)
 	}
@@ -106,7 +107,8 @@ func errorOf(ctx context.Context, err error) error {
 		case *pulumirpc.InputPropertiesError:
 			for _, p := range d.GetErrors() {
 				if failures != nil {
-					failures.Failures = append(failures.Failures, monitor.Failure{Property: p.GetPropertyPath(), Reason: p.GetReason()})
+					failures.Failures = append(failures.Failures, monitor.Failure{Property: p.GetPropertyPath(),
+						Reason: p.GetReason()})
 					continue
 				}
 				e.text += fmt.Sprintf("\n  %s: %s", p.GetPropertyPath(), p.GetReason())

@@ -69,7 +69,10 @@ func (c *Client) RegisterHook(ctx context.Context, h monitor.Hook) error {
 	if err != nil {
 		return err
 	}
-	callback, err := c.callbacks.add(func(ctx context.Context, request []byte) (proto.Message, error) { return answerHook(ctx, h, request) })
+	callback, err := c.callbacks.add(func(ctx context.Context, request []byte) (proto.Message,
+		error) {
+		return answerHook(ctx, h, request)
+	})
 	if err != nil {
 		return err
 	}
@@ -87,7 +90,8 @@ func (c *Client) RegisterHook(ctx context.Context, h monitor.Hook) error {
 }
 
 // Invoke answers the engine. A fault of a hook is part of its answer, never one of the connection.
-func (c *callbacks) Invoke(ctx context.Context, r *pulumirpc.CallbackInvokeRequest) (*pulumirpc.CallbackInvokeResponse, error) {
+func (c *callbacks) Invoke(ctx context.Context, r *pulumirpc.CallbackInvokeRequest) (*pulumirpc.CallbackInvokeResponse,
+	error) {
 	c.mu.Lock()
 	answer, found := c.answers[r.GetToken()]
 	c.mu.Unlock()
@@ -115,7 +119,8 @@ func answerHook(ctx context.Context, h monitor.Hook, request []byte) (proto.Mess
 		for i, text := range r.GetErrors() {
 			errors[i] = value.String(text)
 		}
-		args, err := hookArgs(r, map[string]*structpb.Struct{"newInputs": r.GetNewInputs(), "oldInputs": r.GetOldInputs(), "oldOutputs": r.GetOldOutputs()})
+		args, err := hookArgs(r, map[string]*structpb.Struct{"newInputs": r.GetNewInputs(), "oldInputs": r.GetOldInputs(),
+			"oldOutputs": r.GetOldOutputs()})
 		if err != nil {
 			return nil, err
 		}
@@ -128,7 +133,8 @@ func answerHook(ctx context.Context, h monitor.Hook, request []byte) (proto.Mess
 		return nil, err
 	}
 	args, err := hookArgs(r, map[string]*structpb.Struct{
-		"newInputs": r.GetNewInputs(), "oldInputs": r.GetOldInputs(), "newOutputs": r.GetNewOutputs(), "oldOutputs": r.GetOldOutputs(),
+		"newInputs": r.GetNewInputs(), "oldInputs": r.GetOldInputs(), "newOutputs": r.GetNewOutputs(),
+		"oldOutputs": r.GetOldOutputs(),
 	})
 	if err != nil {
 		return nil, err
@@ -145,7 +151,8 @@ func hookArgs(r interface {
 	GetType() string
 }, properties map[string]*structpb.Struct) (value.Value, error) {
 	args := map[string]value.Value{
-		"urn": value.String(r.GetUrn()), "id": value.String(r.GetId()), "name": value.String(r.GetName()), "type": value.String(r.GetType()),
+		"urn": value.String(r.GetUrn()), "id": value.String(r.GetId()), "name": value.String(r.GetName()),
+		"type": value.String(r.GetType()),
 	}
 	for name, s := range properties {
 		if s == nil {

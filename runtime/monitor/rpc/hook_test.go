@@ -25,12 +25,14 @@ type hookEngine struct {
 	errorHook *pulumirpc.RegisterErrorHookRequest
 }
 
-func (e *hookEngine) RegisterResourceHook(_ context.Context, r *pulumirpc.RegisterResourceHookRequest) (*emptypb.Empty, error) {
+func (e *hookEngine) RegisterResourceHook(_ context.Context, r *pulumirpc.RegisterResourceHookRequest) (*emptypb.Empty,
+	error) {
 	e.hook = r
 	return &emptypb.Empty{}, nil
 }
 
-func (e *hookEngine) RegisterErrorHook(_ context.Context, r *pulumirpc.RegisterErrorHookRequest) (*emptypb.Empty, error) {
+func (e *hookEngine) RegisterErrorHook(_ context.Context, r *pulumirpc.RegisterErrorHookRequest) (*emptypb.Empty,
+	error) {
 	e.errorHook = r
 	return &emptypb.Empty{}, nil
 }
@@ -57,7 +59,8 @@ func callBack(t *testing.T, c *pulumirpc.Callback, request, response proto.Messa
 	defer conn.Close()
 	bytes, err := proto.Marshal(request)
 	require.NoError(t, err)
-	got, err := pulumirpc.NewCallbacksClient(conn).Invoke(t.Context(), &pulumirpc.CallbackInvokeRequest{Token: c.GetToken(), Request: bytes})
+	got, err := pulumirpc.NewCallbacksClient(conn).Invoke(t.Context(),
+		&pulumirpc.CallbackInvokeRequest{Token: c.GetToken(), Request: bytes})
 	require.NoError(t, err)
 	require.NoError(t, proto.Unmarshal(got.GetResponse(), response))
 }
@@ -103,7 +106,8 @@ func TestHooks(t *testing.T) {
 	broken, fail = false, nil
 
 	again := &pulumirpc.ErrorHookResponse{}
-	callBack(t, e.errorHook.GetCallback(), &pulumirpc.ErrorHookRequest{Name: "r", FailedOperation: "create", Errors: []string{"one"}}, again)
+	callBack(t, e.errorHook.GetCallback(), &pulumirpc.ErrorHookRequest{Name: "r", FailedOperation: "create",
+		Errors: []string{"one"}}, again)
 	require.True(t, again.GetRetry())
 	require.True(t, value.SameContent(value.String("create"), seen.Get("failedOperation")))
 	require.Equal(t, 1, seen.Get("errors").Len())

@@ -16,14 +16,16 @@ import (
 
 // RegisterResourceHook announces a hook that a program in another process has: when the engine runs it, the program is
 // called back (E2.75).
-func (s *server) RegisterResourceHook(ctx context.Context, r *pulumirpc.RegisterResourceHookRequest) (*emptypb.Empty, error) {
+func (s *server) RegisterResourceHook(ctx context.Context, r *pulumirpc.RegisterResourceHookRequest) (*emptypb.Empty,
+	error) {
 	return s.registerHook(ctx, monitor.Hook{
 		Name: r.GetName(), OnDryRun: r.GetOnDryRun(), IgnoreErrors: r.GetIgnoreErrors(),
 		Run: func(ctx context.Context, args value.Value) (bool, error) {
 			request := &pulumirpc.ResourceHookRequest{
 				Urn: text(args, "urn"), Id: text(args, "id"), Name: text(args, "name"), Type: text(args, "type"),
 			}
-			for name, field := range map[string]**structpb.Struct{"newInputs": &request.NewInputs, "oldInputs": &request.OldInputs,
+			for name, field := range map[string]**structpb.Struct{"newInputs": &request.NewInputs,
+				"oldInputs":  &request.OldInputs,
 				"newOutputs": &request.NewOutputs, "oldOutputs": &request.OldOutputs} {
 				if err := properties(args, name, field); err != nil {
 					return false, err
@@ -53,7 +55,8 @@ func (s *server) RegisterErrorHook(ctx context.Context, r *pulumirpc.RegisterErr
 				line, _ := item.AsString()
 				request.Errors = append(request.Errors, line)
 			}
-			for name, field := range map[string]**structpb.Struct{"newInputs": &request.NewInputs, "oldInputs": &request.OldInputs,
+			for name, field := range map[string]**structpb.Struct{"newInputs": &request.NewInputs,
+				"oldInputs":  &request.OldInputs,
 				"oldOutputs": &request.OldOutputs} {
 				if err := properties(args, name, field); err != nil {
 					return false, err

@@ -124,12 +124,15 @@ func fullRegistration() monitor.RegisterRequest {
 		Provider: string(u1) + "::id", Providers: map[string]string{"pkg": "ref"}, PackageRef: "ref", Version: "1.2.3",
 		PluginDownloadURL: "https://example.com", PluginChecksums: map[string][]byte{"linux-amd64": {1, 2}},
 		Protect: ptr(false), RetainOnDelete: ptr(true), DeleteBeforeReplace: ptr(false),
-		IgnoreChanges: []string{"a"}, ReplaceOnChanges: []string{"b[*]"}, HideDiffs: []string{"c"}, AdditionalSecretOutputs: []string{"d"},
-		Aliases:  []monitor.Alias{{URN: u3}, {Name: "n", Type: "t", Stack: "s", Project: "p", Parent: u2}, {Name: "m", NoParent: true}, {Name: "o"}},
+		IgnoreChanges: []string{"a"}, ReplaceOnChanges: []string{"b[*]"}, HideDiffs: []string{"c"},
+		AdditionalSecretOutputs: []string{"d"},
+		Aliases: []monitor.Alias{{URN: u3}, {Name: "n", Type: "t", Stack: "s", Project: "p", Parent: u2},
+			{Name: "m", NoParent: true}, {Name: "o"}},
 		ImportID: "imp", CustomTimeouts: monitor.Timeouts{Create: "1m", Update: "2m", Delete: "3m", Read: "4m"},
 		DeletedWith: u2, ReplaceWith: []urn.URN{u3}, ReplacementTrigger: value.List(value.Int(1), value.String("x").Secret()),
 		EnvVarMappings: map[string]string{"A": "B"},
-		Defaults:       []value.Path{value.PathOf("mode"), value.PathOf("rules").Then(value.IndexStep(0), value.KeyStep("é"))},
+		Defaults: []value.Path{value.PathOf("mode"), value.PathOf("rules").Then(value.IndexStep(0),
+			value.KeyStep("é"))},
 		Hooks: map[string][]string{"BeforeCreate": {"a"}, "AfterCreate": {"b"}, "BeforeUpdate": {"c"}, "AfterUpdate": {"d"},
 			"BeforeDelete": {"e"}, "AfterDelete": {"f"}, "OnError": {"g", "h"}},
 		SourcePosition: &monitor.Position{Path: "/home/me/a dir/Pulumi.yaml", Line: 12, Column: 3},
@@ -147,15 +150,18 @@ func requireFull(t *testing.T, request any) {
 		if v.Type().Field(i).Name == "Transformed" {
 			continue // it is the answer of transforms in the engine's process; Pulumi's protocol has no place for it
 		}
-		require.False(t, v.Field(i).IsZero(), "field %s of %T is not populated: does it survive?", v.Type().Field(i).Name, request)
+		require.False(t, v.Field(i).IsZero(), "field %s of %T is not populated: does it survive?", v.Type().Field(i).Name,
+			request)
 	}
 }
 
 func TestRequestsSurvive(t *testing.T) {
 	t.Parallel()
 	read := monitor.ReadRequest{
-		Type: "pkg:index:Res", Name: "r", Parent: u1, ID: value.String("id"), State: everything(), Dependencies: []urn.URN{u2},
-		Provider: "p", PackageRef: "ref", Version: "1", PluginDownloadURL: "u", PluginChecksums: map[string][]byte{"a": {1}},
+		Type: "pkg:index:Res", Name: "r", Parent: u1, ID: value.String("id"), State: everything(),
+		Dependencies: []urn.URN{u2},
+		Provider:     "p", PackageRef: "ref", Version: "1", PluginDownloadURL: "u",
+		PluginChecksums:         map[string][]byte{"a": {1}},
 		AdditionalSecretOutputs: []string{"s"}, SourcePosition: &monitor.Position{Path: "/p", Line: 1, Column: 2},
 	}
 	withID := func(id value.Value) monitor.ReadRequest { r := read; r.ID = id; return r }
@@ -165,21 +171,29 @@ func TestRequestsSurvive(t *testing.T) {
 		full    bool
 	}{
 		{name: "RegisterResource", request: fullRegistration(), full: true},
-		{name: "RegisterResource, next to nothing", request: monitor.RegisterRequest{Type: "t", Name: "n", Inputs: value.EmptyMap()}},
-		{name: "RegisterResource, deleteBeforeReplace", request: monitor.RegisterRequest{Inputs: value.EmptyMap(), DeleteBeforeReplace: ptr(true)}},
-		{name: "RegisterResource, unknown trigger", request: monitor.RegisterRequest{Inputs: value.EmptyMap(), ReplacementTrigger: value.Unknown(value.KindAny)}},
+		{name: "RegisterResource, next to nothing", request: monitor.RegisterRequest{Type: "t", Name: "n",
+			Inputs: value.EmptyMap()}},
+		{name: "RegisterResource, deleteBeforeReplace", request: monitor.RegisterRequest{Inputs: value.EmptyMap(),
+			DeleteBeforeReplace: ptr(true)}},
+		{name: "RegisterResource, unknown trigger", request: monitor.RegisterRequest{Inputs: value.EmptyMap(),
+			ReplacementTrigger: value.Unknown(value.KindAny)}},
 		{name: "ReadResource", request: read, full: true},
 		{name: "ReadResource, unknown ID", request: withID(value.Unknown(value.KindString))},
 		{name: "ReadResource, marked ID", request: withID(value.String("i").Secret().DependingOn(u1))},
 		{name: "ReadResource, unknown marked ID", request: withID(value.Unknown(value.KindString).DependingOn(u1))},
 		{name: "Invoke", full: true, request: monitor.InvokeRequest{
-			Token: "pkg:index:f", Args: everything(), Provider: "p", Parent: u1, DependsOn: []urn.URN{u2}, PackageRef: "ref", Version: "1",
-			PluginDownloadURL: "u", PluginChecksums: map[string][]byte{"a": {1}}, SourcePosition: &monitor.Position{Path: "/p", Line: 1}}},
+			Token: "pkg:index:f", Args: everything(), Provider: "p", Parent: u1, DependsOn: []urn.URN{u2}, PackageRef: "ref",
+			Version:           "1",
+			PluginDownloadURL: "u", PluginChecksums: map[string][]byte{"a": {1}}, SourcePosition: &monitor.Position{Path: "/p",
+				Line: 1}}},
 		{name: "Call", full: true, request: monitor.CallRequest{
-			Token: "pkg:index:R/m", Args: everything(), ArgDependencies: map[string][]urn.URN{"a": {u1}}, Provider: "p", PackageRef: "ref",
-			Version: "1", PluginDownloadURL: "u", PluginChecksums: map[string][]byte{"a": {1}}, SourcePosition: &monitor.Position{Path: "/p", Line: 1}}},
+			Token: "pkg:index:R/m", Args: everything(), ArgDependencies: map[string][]urn.URN{"a": {u1}}, Provider: "p",
+			PackageRef: "ref",
+			Version:    "1", PluginDownloadURL: "u", PluginChecksums: map[string][]byte{"a": {1}},
+			SourcePosition: &monitor.Position{Path: "/p", Line: 1}}},
 		{name: "RegisterPackage", full: true, request: monitor.Package{Name: "n", Version: "1", DownloadURL: "u",
-			Checksums: map[string][]byte{"a": {1}}, Parameterization: &monitor.Parameterization{Name: "m", Version: "2", Value: []byte{0, 255}}, Extension: true}},
+			Checksums: map[string][]byte{"a": {1}}, Parameterization: &monitor.Parameterization{Name: "m", Version: "2",
+				Value: []byte{0, 255}}, Extension: true}},
 		{name: "RegisterOutputs", request: map[urn.URN]value.Value{u3: everything()}},
 		{name: "SignalAndWaitForShutdown", request: "shutdown"},
 	} {
@@ -234,18 +248,24 @@ func TestResponsesSurvive(t *testing.T) { // E2.34: direct wiring and loopback a
 		name             string
 		request, answers any
 	}{
-		{"created", custom, monitor.RegisterResponse{URN: u1, ID: value.String("id"), Outputs: everything(), Known: true, PropertyDependencies: deps}},
+		{"created", custom, monitor.RegisterResponse{URN: u1, ID: value.String("id"), Outputs: everything(), Known: true,
+			PropertyDependencies: deps}},
 		{"component", component, monitor.RegisterResponse{URN: u1, Outputs: value.EmptyMap(), Known: true}},
 		{"component not known", component, monitor.RegisterResponse{URN: u1, Outputs: value.EmptyMap()}},
-		{"to be created", custom, monitor.RegisterResponse{URN: u1, ID: value.Unknown(value.KindString), Outputs: value.EmptyMap()}},
+		{"to be created", custom, monitor.RegisterResponse{URN: u1, ID: value.Unknown(value.KindString),
+			Outputs: value.EmptyMap()}},
 		{"custom without ID", custom, monitor.RegisterResponse{URN: u1, Outputs: value.EmptyMap(), Known: true}},
-		{"component with ID", component, monitor.RegisterResponse{URN: u1, ID: value.String("i").DependingOn(u1), Outputs: value.EmptyMap()}},
+		{"component with ID", component, monitor.RegisterResponse{URN: u1, ID: value.String("i").DependingOn(u1),
+			Outputs: value.EmptyMap()}},
 		{"failed", custom, monitor.RegisterResponse{URN: u1, Outputs: value.EmptyMap(), Result: monitor.Failed}},
 		{"skipped", custom, monitor.RegisterResponse{URN: u1, Outputs: value.EmptyMap(), Result: monitor.Skipped}},
 		{"read", read, monitor.ReadResponse{URN: u1, ID: value.String("j"), Outputs: everything(), Known: true}},
-		{"read not known", read, monitor.ReadResponse{URN: u1, ID: value.Unknown(value.KindString), Outputs: value.EmptyMap()}},
-		{"invoked", monitor.InvokeRequest{Args: value.EmptyMap()}, monitor.InvokeResponse{Result: everything(), Failures: failures, Unknown: true}},
-		{"called", monitor.CallRequest{Args: value.EmptyMap()}, monitor.CallResponse{Result: everything(), ReturnDependencies: deps, Failures: failures}},
+		{"read not known", read, monitor.ReadResponse{URN: u1, ID: value.Unknown(value.KindString),
+			Outputs: value.EmptyMap()}},
+		{"invoked", monitor.InvokeRequest{Args: value.EmptyMap()}, monitor.InvokeResponse{Result: everything(),
+			Failures: failures, Unknown: true}},
+		{"called", monitor.CallRequest{Args: value.EmptyMap()}, monitor.CallResponse{Result: everything(),
+			ReturnDependencies: deps, Failures: failures}},
 		{"package", monitor.Package{Name: "n"}, "ref"},
 	} {
 		for _, preview := range []bool{false, true} {
@@ -264,8 +284,8 @@ func TestResponsesSurvive(t *testing.T) { // E2.34: direct wiring and loopback a
 
 func TestInfo(t *testing.T) { // E2.3, E2.4
 	t.Parallel()
-	info := monitor.Info{Project: "p", Stack: "s", Organization: "o", Config: map[string]string{"p:k": "v"}, ConfigSecretKeys: []string{"p:k"},
-		DryRun: true, Parallel: 7}
+	info := monitor.Info{Project: "p", Stack: "s", Organization: "o", Config: map[string]string{"p:k": "v"},
+		ConfigSecretKeys: []string{"p:k"}, DryRun: true, Parallel: 7}
 	requireFull(t, info)
 	r := &recorder{info: info, features: map[string]bool{"secrets": true, "transforms": true}}
 	client := loopback(t, r)
@@ -286,11 +306,14 @@ func TestInfo(t *testing.T) { // E2.3, E2.4
 	deployment, err := other.GetDeploymentInfo(t.Context(), &emptypb.Empty{})
 	require.NoError(t, err)
 	require.Equal(t, []pulumirpc.ResourceMonitorFeature{
-		pulumirpc.ResourceMonitorFeature_RESOURCE_MONITOR_FEATURE_SECRETS, pulumirpc.ResourceMonitorFeature_RESOURCE_MONITOR_FEATURE_TRANSFORMS,
-		pulumirpc.ResourceMonitorFeature_RESOURCE_MONITOR_FEATURE_BYTE_STRING, pulumirpc.ResourceMonitorFeature_RESOURCE_MONITOR_FEATURE_INVOKE_DEPENDS_ON,
+		pulumirpc.ResourceMonitorFeature_RESOURCE_MONITOR_FEATURE_SECRETS,
+		pulumirpc.ResourceMonitorFeature_RESOURCE_MONITOR_FEATURE_TRANSFORMS,
+		pulumirpc.ResourceMonitorFeature_RESOURCE_MONITOR_FEATURE_BYTE_STRING,
+		pulumirpc.ResourceMonitorFeature_RESOURCE_MONITOR_FEATURE_INVOKE_DEPENDS_ON,
 		pulumirpc.ResourceMonitorFeature_RESOURCE_MONITOR_FEATURE_INVOKE_PARENT,
 	}, deployment.GetSupportedFeatures())
-	_, err = other.RegisterResource(t.Context(), &pulumirpc.RegisterResourceRequest{StateMigrations: []*pulumirpc.Callback{{}}})
+	_, err = other.RegisterResource(t.Context(),
+		&pulumirpc.RegisterResourceRequest{StateMigrations: []*pulumirpc.Callback{{}}})
 	require.Equal(t, codes.FailedPrecondition, status.Code(err), "E2.5")
 }
 
@@ -303,14 +326,17 @@ func TestErrorsSurvive(t *testing.T) {
 		is   []error
 		not  []error
 	}{
-		{"shutdown", fmt.Errorf("register one: %w", monitor.ErrShutdown), []error{monitor.ErrShutdown}, []error{monitor.ErrReported}},
-		{"reported", fmt.Errorf("register one: %w", monitor.ErrReported), []error{monitor.ErrReported}, []error{monitor.ErrShutdown}},
-		{"both", fmt.Errorf("%w, %w", monitor.ErrReported, monitor.ErrShutdown), []error{monitor.ErrReported, monitor.ErrShutdown}, nil},
+		{"shutdown", fmt.Errorf("register one: %w", monitor.ErrShutdown), []error{monitor.ErrShutdown},
+			[]error{monitor.ErrReported}},
+		{"reported", fmt.Errorf("register one: %w", monitor.ErrReported), []error{monitor.ErrReported},
+			[]error{monitor.ErrShutdown}},
+		{"both", fmt.Errorf("%w, %w", monitor.ErrReported, monitor.ErrShutdown),
+			[]error{monitor.ErrReported, monitor.ErrShutdown}, nil},
 		{"plain", errors.New("no such thing"), nil, []error{monitor.ErrReported, monitor.ErrShutdown}},
 		{"cancelled", fmt.Errorf("stop: %w", context.Canceled), []error{context.Canceled}, []error{monitor.ErrShutdown}},
 		{"failures", fmt.Errorf("call: %w", failures), nil, []error{monitor.ErrShutdown}},
-		{"a plugin's Unavailable is not ours", fmt.Errorf("create: %w", status.Error(codes.Unavailable, "cloud is down")), nil,
-			[]error{monitor.ErrShutdown}},
+		{"a plugin's Unavailable is not ours", fmt.Errorf("create: %w", status.Error(codes.Unavailable, "cloud is down")),
+			nil, []error{monitor.ErrShutdown}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -355,12 +381,14 @@ func TestOtherPrograms(t *testing.T) { // what callers get that are not ours
 		"plain": value.Int(1), "secret": value.String("s").Secret(), "unknown": value.List(value.Unknown(value.KindAny)),
 		"ref": value.Resource(&value.ResourceRef{URN: u1, ID: value.String("id")}), "deps": value.Int(2).DependingOn(u1),
 	})
-	register := func(t *testing.T, answer monitor.RegisterResponse, q *pulumirpc.RegisterResourceRequest) (*pulumirpc.RegisterResourceResponse, error) {
+	register := func(t *testing.T, answer monitor.RegisterResponse, q *pulumirpc.RegisterResourceRequest) (
+		*pulumirpc.RegisterResourceResponse, error) {
 		return raw(t, &recorder{answer: answer}).RegisterResource(t.Context(), q)
 	}
 	t.Run("E2.36 nothing accepted", func(t *testing.T) {
 		t.Parallel()
-		got, err := register(t, monitor.RegisterResponse{URN: u1, Outputs: outputs}, &pulumirpc.RegisterResourceRequest{Custom: true})
+		got, err := register(t, monitor.RegisterResponse{URN: u1, Outputs: outputs},
+			&pulumirpc.RegisterResourceRequest{Custom: true})
 		require.NoError(t, err)
 		require.Equal(t, map[string]any{"plain": 1.0, "secret": "s", "ref": "id", "deps": 2.0}, got.GetObject().AsMap())
 	})
@@ -403,7 +431,8 @@ func TestOtherPrograms(t *testing.T) { // what callers get that are not ours
 	})
 	t.Run("E2.37 failure not understood", func(t *testing.T) {
 		t.Parallel()
-		_, err := register(t, monitor.RegisterResponse{URN: u1, Outputs: value.EmptyMap(), Result: monitor.Failed}, &pulumirpc.RegisterResourceRequest{})
+		_, err := register(t, monitor.RegisterResponse{URN: u1, Outputs: value.EmptyMap(), Result: monitor.Failed},
+			&pulumirpc.RegisterResourceRequest{})
 		require.Equal(t, codes.Internal, status.Code(err))
 		require.ErrorContains(t, err, "resource registration failed")
 	})
@@ -417,12 +446,15 @@ func TestOtherPrograms(t *testing.T) { // what callers get that are not ours
 		t.Parallel()
 		r := &recorder{}
 		ctx := metadata.AppendToOutgoingContext(t.Context(), "pulumi-runtime", "nodejs")
-		_, err := raw(t, r).RegisterResource(ctx, &pulumirpc.RegisterResourceRequest{AliasURNs: []string{string(u1)}, Aliases: []*pulumirpc.Alias{
-			{Alias: &pulumirpc.Alias_Spec_{Spec: &pulumirpc.Alias_Spec{Name: "a"}}},
-			{Alias: &pulumirpc.Alias_Spec_{Spec: &pulumirpc.Alias_Spec{Name: "b", Parent: &pulumirpc.Alias_Spec_NoParent{NoParent: true}}}},
-		}})
+		_, err := raw(t, r).RegisterResource(ctx, &pulumirpc.RegisterResourceRequest{AliasURNs: []string{string(u1)},
+			Aliases: []*pulumirpc.Alias{
+				{Alias: &pulumirpc.Alias_Spec_{Spec: &pulumirpc.Alias_Spec{Name: "a"}}},
+				{Alias: &pulumirpc.Alias_Spec_{Spec: &pulumirpc.Alias_Spec{Name: "b",
+					Parent: &pulumirpc.Alias_Spec_NoParent{NoParent: true}}}},
+			}})
 		require.NoError(t, err)
-		require.Equal(t, []monitor.Alias{{URN: u1}, {Name: "a", NoParent: true}, {Name: "b"}}, r.got.(monitor.RegisterRequest).Aliases)
+		require.Equal(t, []monitor.Alias{{URN: u1}, {Name: "a", NoParent: true}, {Name: "b"}},
+			r.got.(monitor.RegisterRequest).Aliases)
 	})
 	t.Run("E2.14 deleteBeforeReplace", func(t *testing.T) {
 		t.Parallel()
@@ -432,7 +464,8 @@ func TestOtherPrograms(t *testing.T) { // what callers get that are not ours
 			defined, value bool
 			want           *bool
 		}{{false, false, nil}, {false, true, ptr(true)}, {true, false, ptr(false)}} {
-			_, err := client.RegisterResource(t.Context(), &pulumirpc.RegisterResourceRequest{DeleteBeforeReplace: c.value, DeleteBeforeReplaceDefined: c.defined})
+			_, err := client.RegisterResource(t.Context(), &pulumirpc.RegisterResourceRequest{DeleteBeforeReplace: c.value,
+				DeleteBeforeReplaceDefined: c.defined})
 			require.NoError(t, err)
 			require.Equal(t, c.want, r.got.(monitor.RegisterRequest).DeleteBeforeReplace)
 		}
@@ -450,7 +483,8 @@ func TestOtherPrograms(t *testing.T) { // what callers get that are not ours
 			require.NoError(t, err)
 			require.Equal(t, want, r.got.(monitor.RegisterRequest).SourcePosition, uri)
 		}
-		_, err := client.RegisterResource(t.Context(), &pulumirpc.RegisterResourceRequest{SourcePosition: &pulumirpc.SourcePosition{Uri: "file:///a#3,4"}})
+		_, err := client.RegisterResource(t.Context(),
+			&pulumirpc.RegisterResourceRequest{SourcePosition: &pulumirpc.SourcePosition{Uri: "file:///a#3,4"}})
 		require.NoError(t, err)
 		require.Equal(t, &monitor.Position{Path: "/a", Line: 3, Column: 4}, r.got.(monitor.RegisterRequest).SourcePosition)
 	})
@@ -496,12 +530,14 @@ func (e *otherEngine) GetDeploymentInfo(context.Context, *emptypb.Empty) (*pulum
 	return &pulumirpc.DeploymentInfo{Project: "p", DryRun: e.preview}, nil
 }
 
-func (e *otherEngine) RegisterResource(_ context.Context, r *pulumirpc.RegisterResourceRequest) (*pulumirpc.RegisterResourceResponse, error) {
+func (e *otherEngine) RegisterResource(_ context.Context, r *pulumirpc.RegisterResourceRequest) (
+	*pulumirpc.RegisterResourceResponse, error) {
 	e.got = r
 	return e.answer, nil
 }
 
-func (e *otherEngine) ReadResource(context.Context, *pulumirpc.ReadResourceRequest) (*pulumirpc.ReadResourceResponse, error) {
+func (e *otherEngine) ReadResource(context.Context, *pulumirpc.ReadResourceRequest) (*pulumirpc.ReadResourceResponse,
+	error) {
 	return &pulumirpc.ReadResourceResponse{Urn: string(u1)}, nil
 }
 
@@ -515,38 +551,46 @@ func TestOtherEngines(t *testing.T) {
 		t.Cleanup(func() { require.NoError(t, client.Close()) })
 		return client
 	}
-	custom := monitor.RegisterRequest{Type: "t", Name: "n", Custom: true, Inputs: value.EmptyMap().With("a", value.Int(1).DependingOn(u1))}
+	custom := monitor.RegisterRequest{Type: "t", Name: "n", Custom: true,
+		Inputs: value.EmptyMap().With("a", value.Int(1).DependingOn(u1))}
 	t.Run("F1.20 preview: what is missing is unknown", func(t *testing.T) {
 		t.Parallel()
-		got, err := dial(t, &otherEngine{preview: true, answer: &pulumirpc.RegisterResourceResponse{Urn: string(u1)}}).RegisterResource(t.Context(), custom)
+		got, err := dial(t, &otherEngine{preview: true,
+			answer: &pulumirpc.RegisterResourceResponse{Urn: string(u1)}}).RegisterResource(t.Context(), custom)
 		require.NoError(t, err)
-		require.Equal(t, monitor.RegisterResponse{URN: u1, ID: value.Unknown(value.KindString), Outputs: value.EmptyMap()}, got)
+		require.Equal(t, monitor.RegisterResponse{URN: u1, ID: value.Unknown(value.KindString), Outputs: value.EmptyMap()},
+			got)
 	})
 	t.Run("update: what is missing is null", func(t *testing.T) {
 		t.Parallel()
 		e := &otherEngine{answer: &pulumirpc.RegisterResourceResponse{Urn: string(u1), Id: "i"}}
 		got, err := dial(t, e).RegisterResource(t.Context(), custom)
 		require.NoError(t, err)
-		require.Equal(t, monitor.RegisterResponse{URN: u1, ID: value.String("i"), Outputs: value.EmptyMap(), Known: true}, got)
+		require.Equal(t, monitor.RegisterResponse{URN: u1, ID: value.String("i"), Outputs: value.EmptyMap(), Known: true},
+			got)
 		require.Equal(t, map[string]any{"a": 1.0}, e.got.GetObject().AsMap(), "dependencies travel beside the values")
-		require.True(t, e.got.GetAcceptSecrets() && e.got.GetAcceptResources() && e.got.GetSupportsPartialValues() && e.got.GetSupportsResultReporting())
+		require.True(t, e.got.GetAcceptSecrets() && e.got.GetAcceptResources() && e.got.GetSupportsPartialValues() &&
+			e.got.GetSupportsResultReporting())
 	})
 	t.Run("E2.37 create left out", func(t *testing.T) {
 		t.Parallel()
-		got, err := dial(t, &otherEngine{answer: &pulumirpc.RegisterResourceResponse{Urn: string(u1), Unknown: true}}).RegisterResource(t.Context(), custom)
+		got, err := dial(t, &otherEngine{answer: &pulumirpc.RegisterResourceResponse{Urn: string(u1),
+			Unknown: true}}).RegisterResource(t.Context(), custom)
 		require.NoError(t, err)
 		require.False(t, got.Known)
 		require.Equal(t, value.Unknown(value.KindString), got.ID)
 	})
 	t.Run("skipped", func(t *testing.T) {
 		t.Parallel()
-		got, err := dial(t, &otherEngine{answer: &pulumirpc.RegisterResourceResponse{Result: 2}}).RegisterResource(t.Context(), custom)
+		got, err := dial(t, &otherEngine{answer: &pulumirpc.RegisterResourceResponse{Result: 2}}).RegisterResource(
+			t.Context(), custom)
 		require.NoError(t, err)
 		require.Equal(t, monitor.Skipped, got.Result)
 	})
 	t.Run("E2.46 read without ID", func(t *testing.T) {
 		t.Parallel()
-		got, err := dial(t, &otherEngine{}).ReadResource(t.Context(), monitor.ReadRequest{ID: value.String("i"), State: value.EmptyMap()})
+		got, err := dial(t, &otherEngine{}).ReadResource(t.Context(), monitor.ReadRequest{ID: value.String("i"),
+			State: value.EmptyMap()})
 		require.NoError(t, err)
 		require.Equal(t, monitor.ReadResponse{URN: u1, ID: value.String("i"), Outputs: value.EmptyMap(), Known: true}, got)
 	})
@@ -582,7 +626,8 @@ func FuzzRegisterRequest(f *testing.F) {
 	require.NoError(f, err)
 	seed, err := proto.Marshal(&pulumirpc.RegisterResourceRequest{
 		Type: "t", Name: "n", Object: s, Aliases: []*pulumirpc.Alias{{}, {Alias: &pulumirpc.Alias_Spec_{}}},
-		SourcePosition: &pulumirpc.SourcePosition{Uri: "file:///a#1,2"}, Hooks: &pulumirpc.RegisterResourceRequest_ResourceHooksBinding{},
+		SourcePosition:       &pulumirpc.SourcePosition{Uri: "file:///a#1,2"},
+		Hooks:                &pulumirpc.RegisterResourceRequest_ResourceHooksBinding{},
 		PropertyDependencies: map[string]*pulumirpc.RegisterResourceRequest_PropertyDependencies{"a": {}},
 		ReplacementTrigger:   structpb.NewNullValue(),
 	})
@@ -604,7 +649,8 @@ func FuzzRegisterRequest(f *testing.F) {
 }
 
 func BenchmarkRegisterResource(b *testing.B) {
-	client := loopback(b, &recorder{answer: monitor.RegisterResponse{URN: u1, ID: value.String("i"), Outputs: everything(), Known: true}})
+	client := loopback(b, &recorder{answer: monitor.RegisterResponse{URN: u1, ID: value.String("i"), Outputs: everything(),
+		Known: true}})
 	q := fullRegistration()
 	b.ReportAllocs()
 	for b.Loop() {

@@ -20,8 +20,8 @@ import (
 	"github.com/yamlhost/yamlhost/value/wire"
 )
 
-// Serve offers a monitor on a port of 127.0.0.1. Calls in flight end when ctx does or stop is called; stop returns once no
-// goroutine of the server is left, and is safe to call twice.
+// Serve offers a monitor on a port of 127.0.0.1. Calls in flight end when ctx does or stop is called; stop returns once
+// no goroutine of the server is left, and is safe to call twice.
 func Serve(ctx context.Context, m monitor.Monitor) (address string, stop func(), err error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -143,7 +143,8 @@ func (s *server) GetDeploymentInfo(ctx context.Context, _ *emptypb.Empty) (*pulu
 }
 
 // SupportsFeature answers for the names of E2.4.
-func (s *server) SupportsFeature(ctx context.Context, r *pulumirpc.SupportsFeatureRequest) (*pulumirpc.SupportsFeatureResponse, error) {
+func (s *server) SupportsFeature(ctx context.Context, r *pulumirpc.SupportsFeatureRequest) (
+	*pulumirpc.SupportsFeatureResponse, error) {
 	supported, err := s.monitor.SupportsFeature(ctx, r.GetId())
 	if err != nil {
 		return nil, statusOf(err)
@@ -152,11 +153,13 @@ func (s *server) SupportsFeature(ctx context.Context, r *pulumirpc.SupportsFeatu
 }
 
 // RegisterPackage announces a package (E2.67).
-func (s *server) RegisterPackage(ctx context.Context, r *pulumirpc.RegisterPackageRequest) (*pulumirpc.RegisterPackageResponse, error) {
+func (s *server) RegisterPackage(ctx context.Context, r *pulumirpc.RegisterPackageRequest) (
+	*pulumirpc.RegisterPackageResponse, error) {
 	if r.GetName() == "" {
 		return nil, status.Error(codes.InvalidArgument, "a package needs a name")
 	}
-	p := monitor.Package{Name: r.GetName(), Version: r.GetVersion(), DownloadURL: r.GetDownloadUrl(), Checksums: r.GetChecksums()}
+	p := monitor.Package{Name: r.GetName(), Version: r.GetVersion(), DownloadURL: r.GetDownloadUrl(),
+		Checksums: r.GetChecksums()}
 	if parameters := r.GetParameterization(); parameters != nil {
 		p.Parameterization = &monitor.Parameterization{
 			Name: parameters.GetName(), Version: parameters.GetVersion(), Value: parameters.GetValue(),
@@ -189,7 +192,8 @@ func fromOldNode(ctx context.Context, r *pulumirpc.RegisterResourceRequest) bool
 func registration(ctx context.Context, r *pulumirpc.RegisterResourceRequest) (monitor.RegisterRequest, error) {
 	var none monitor.RegisterRequest
 	if len(r.GetStateMigrations()) > 0 { // E2.5
-		return none, status.Error(codes.FailedPrecondition, "yamlhost does not support state migrations: leave the option out")
+		return none, status.Error(codes.FailedPrecondition,
+			"yamlhost does not support state migrations: leave the option out")
 	}
 	if err := checkURNs("parent", r.GetParent()); err != nil {
 		return none, err
@@ -225,9 +229,12 @@ func registration(ctx context.Context, r *pulumirpc.RegisterResourceRequest) (mo
 	}
 	request := monitor.RegisterRequest{
 		Defaults: defaults,
-		Type:     r.GetType(), Name: r.GetName(), Parent: urn.URN(r.GetParent()), Custom: r.GetCustom(), Remote: r.GetRemote(),
-		Inputs: inputs, PropertyDependencies: wire.Dependencies(r.GetPropertyDependencies()), Dependencies: wire.URNs(r.GetDependencies()),
-		Provider: r.GetProvider(), Providers: orNone(r.GetProviders()), PackageRef: r.GetPackageRef(), Version: r.GetVersion(),
+		Type:     r.GetType(), Name: r.GetName(), Parent: urn.URN(r.GetParent()), Custom: r.GetCustom(),
+		Remote: r.GetRemote(),
+		Inputs: inputs, PropertyDependencies: wire.Dependencies(r.GetPropertyDependencies()),
+		Dependencies: wire.URNs(r.GetDependencies()),
+		Provider:     r.GetProvider(), Providers: orNone(r.GetProviders()), PackageRef: r.GetPackageRef(),
+		Version:           r.GetVersion(),
 		PluginDownloadURL: r.GetPluginDownloadURL(), PluginChecksums: orNone(r.GetPluginChecksums()),
 		Protect: r.Protect, RetainOnDelete: r.RetainOnDelete,
 		IgnoreChanges: r.GetIgnoreChanges(), ReplaceOnChanges: r.GetReplaceOnChanges(), HideDiffs: r.GetHideDiffs(),
@@ -238,7 +245,8 @@ func registration(ctx context.Context, r *pulumirpc.RegisterResourceRequest) (mo
 			Delete: r.GetCustomTimeouts().GetDelete(), Read: r.GetCustomTimeouts().GetRead(),
 		},
 		DeletedWith: urn.URN(r.GetDeletedWith()), ReplaceWith: wire.URNs(r.GetReplaceWith()), ReplacementTrigger: trigger,
-		EnvVarMappings: orNone(r.GetEnvVarMappings()), Hooks: hooksOf(r.GetHooks()), SourcePosition: positionOf(r.GetSourcePosition()),
+		EnvVarMappings: orNone(r.GetEnvVarMappings()), Hooks: hooksOf(r.GetHooks()),
+		SourcePosition: positionOf(r.GetSourcePosition()),
 	}
 	if r.GetDeleteBeforeReplaceDefined() || r.GetDeleteBeforeReplace() { // E2.14
 		request.DeleteBeforeReplace = &r.DeleteBeforeReplace
@@ -254,8 +262,10 @@ func orNone[V any](m map[string]V) map[string]V {
 	return m
 }
 
-// RegisterResource registers a resource; what the caller said it understands decides the form of the answer (E2.34–E2.37).
-func (s *server) RegisterResource(ctx context.Context, r *pulumirpc.RegisterResourceRequest) (*pulumirpc.RegisterResourceResponse, error) {
+// RegisterResource registers a resource; what the caller said it understands decides the form of the answer
+// (E2.34–E2.37).
+func (s *server) RegisterResource(ctx context.Context, r *pulumirpc.RegisterResourceRequest) (
+	*pulumirpc.RegisterResourceResponse, error) {
 	request, err := registration(ctx, r)
 	if err != nil {
 		return nil, err
@@ -289,9 +299,10 @@ func (s *server) RegisterResource(ctx context.Context, r *pulumirpc.RegisterReso
 		Urn: string(got.URN), Id: id, Object: object, Result: resultMessage(got.Result, exact),
 		// A create that was left out has neither ID nor outputs, in an update too (E2.37).
 		Unknown: got.Result == monitor.Succeeded && r.GetCustom() && !got.Known && id == "" && got.Outputs.Len() == 0,
-		PropertyDependencies: wire.DependencyMessages(got.PropertyDependencies, func(us []string) *pulumirpc.RegisterResourceResponse_PropertyDependencies {
-			return &pulumirpc.RegisterResourceResponse_PropertyDependencies{Urns: us}
-		}),
+		PropertyDependencies: wire.DependencyMessages(got.PropertyDependencies,
+			func(us []string) *pulumirpc.RegisterResourceResponse_PropertyDependencies {
+				return &pulumirpc.RegisterResourceResponse_PropertyDependencies{Urns: us}
+			}),
 	}, nil
 }
 
@@ -335,7 +346,8 @@ func resultOf(r pulumirpc.Result) monitor.Result {
 }
 
 // RegisterResourceOutputs records outputs (E2.59).
-func (s *server) RegisterResourceOutputs(ctx context.Context, r *pulumirpc.RegisterResourceOutputsRequest) (*emptypb.Empty, error) {
+func (s *server) RegisterResourceOutputs(ctx context.Context, r *pulumirpc.RegisterResourceOutputsRequest) (
+	*emptypb.Empty, error) {
 	u, err := urn.Parse(r.GetUrn())
 	if err != nil {
 		return nil, status.Errorf(codes.InvalidArgument, "invalid resource URN: %s", err)
@@ -351,7 +363,8 @@ func (s *server) RegisterResourceOutputs(ctx context.Context, r *pulumirpc.Regis
 }
 
 // ReadResource reads a resource (E2.45).
-func (s *server) ReadResource(ctx context.Context, r *pulumirpc.ReadResourceRequest) (*pulumirpc.ReadResourceResponse, error) {
+func (s *server) ReadResource(ctx context.Context, r *pulumirpc.ReadResourceRequest) (*pulumirpc.ReadResourceResponse,
+	error) {
 	if err := checkURNs("parent", r.GetParent()); err != nil {
 		return nil, err
 	}
@@ -375,7 +388,8 @@ func (s *server) ReadResource(ctx context.Context, r *pulumirpc.ReadResourceRequ
 	}
 	got, err := s.monitor.ReadResource(ctx, monitor.ReadRequest{
 		Type: r.GetType(), Name: r.GetName(), Parent: urn.URN(r.GetParent()), ID: id, State: state,
-		Dependencies: wire.URNs(r.GetDependencies()), Provider: r.GetProvider(), PackageRef: r.GetPackageRef(), Version: r.GetVersion(),
+		Dependencies: wire.URNs(r.GetDependencies()), Provider: r.GetProvider(), PackageRef: r.GetPackageRef(),
+		Version:           r.GetVersion(),
 		PluginDownloadURL: r.GetPluginDownloadURL(), PluginChecksums: orNone(r.GetPluginChecksums()),
 		AdditionalSecretOutputs: r.GetAdditionalSecretOutputs(), SourcePosition: positionOf(r.GetSourcePosition()),
 	})
@@ -383,7 +397,8 @@ func (s *server) ReadResource(ctx context.Context, r *pulumirpc.ReadResourceRequ
 		return nil, statusOf(err)
 	}
 	exact := isExact(ctx)
-	properties, err := encode(answer(exact, r.GetAcceptSecrets(), r.GetAcceptResources(), r.GetAcceptsByteString()), got.Outputs)
+	properties, err := encode(answer(exact, r.GetAcceptSecrets(), r.GetAcceptResources(), r.GetAcceptsByteString()),
+		got.Outputs)
 	if err != nil {
 		return nil, err
 	}
@@ -397,7 +412,8 @@ func (s *server) ReadResource(ctx context.Context, r *pulumirpc.ReadResourceRequ
 }
 
 // Invoke calls a function (E2.50, E2.55).
-func (s *server) Invoke(ctx context.Context, r *pulumirpc.ResourceInvokeRequest) (*pulumirpc.ResourceInvokeResponse, error) {
+func (s *server) Invoke(ctx context.Context, r *pulumirpc.ResourceInvokeRequest) (*pulumirpc.ResourceInvokeResponse,
+	error) {
 	if err := checkURNs("parent", r.GetParent()); err != nil {
 		return nil, err
 	}
@@ -409,7 +425,8 @@ func (s *server) Invoke(ctx context.Context, r *pulumirpc.ResourceInvokeRequest)
 		return nil, err
 	}
 	got, err := s.monitor.Invoke(ctx, monitor.InvokeRequest{
-		Token: r.GetTok(), Args: args, Provider: r.GetProvider(), Parent: urn.URN(r.GetParent()), DependsOn: wire.URNs(r.GetDependsOn()),
+		Token: r.GetTok(), Args: args, Provider: r.GetProvider(), Parent: urn.URN(r.GetParent()),
+		DependsOn:  wire.URNs(r.GetDependsOn()),
 		PackageRef: r.GetPackageRef(), Version: r.GetVersion(), PluginDownloadURL: r.GetPluginDownloadURL(),
 		PluginChecksums: orNone(r.GetPluginChecksums()), SourcePosition: positionOf(r.GetSourcePosition()),
 	})
@@ -421,7 +438,8 @@ func (s *server) Invoke(ctx context.Context, r *pulumirpc.ResourceInvokeRequest)
 	if err != nil {
 		return nil, err
 	}
-	return &pulumirpc.ResourceInvokeResponse{Return: result, Failures: failureMessages(got.Failures), Unknown: got.Unknown}, nil
+	return &pulumirpc.ResourceInvokeResponse{Return: result, Failures: failureMessages(got.Failures),
+		Unknown: got.Unknown}, nil
 }
 
 // Call calls a method (E2.56).
@@ -446,9 +464,10 @@ func (s *server) Call(ctx context.Context, r *pulumirpc.ResourceCallRequest) (*p
 	}
 	return &pulumirpc.CallResponse{
 		Return: result, Failures: failureMessages(got.Failures),
-		ReturnDependencies: wire.DependencyMessages(got.ReturnDependencies, func(us []string) *pulumirpc.CallResponse_ReturnDependencies {
-			return &pulumirpc.CallResponse_ReturnDependencies{Urns: us}
-		}),
+		ReturnDependencies: wire.DependencyMessages(got.ReturnDependencies,
+			func(us []string) *pulumirpc.CallResponse_ReturnDependencies {
+				return &pulumirpc.CallResponse_ReturnDependencies{Urns: us}
+			}),
 	}, nil
 }
 
@@ -465,6 +484,7 @@ func unsupported(what string) error {
 }
 
 // ExistsResource is not supported.
-func (s *server) ExistsResource(context.Context, *pulumirpc.ExistsResourceRequest) (*pulumirpc.ExistsResourceResponse, error) {
+func (s *server) ExistsResource(context.Context, *pulumirpc.ExistsResourceRequest) (*pulumirpc.ExistsResourceResponse,
+	error) {
 	return nil, unsupported("asking whether a resource exists")
 }

@@ -86,7 +86,8 @@ func (s *server) invokeTransform(c *pulumirpc.Callback) monitor.InvokeTransform 
 			return r, err
 		}
 		request := &pulumirpc.TransformInvokeRequest{Token: r.Token, Args: args, Options: &pulumirpc.TransformInvokeOptions{
-			Provider: r.Provider, Version: r.Version, PluginDownloadUrl: r.PluginDownloadURL, PluginChecksums: r.PluginChecksums}}
+			Provider: r.Provider, Version: r.Version, PluginDownloadUrl: r.PluginDownloadURL,
+			PluginChecksums: r.PluginChecksums}}
 		answer := &pulumirpc.TransformInvokeResponse{}
 		if err := s.programs.call(ctx, c, request, answer); err != nil {
 			return r, err
@@ -110,9 +111,11 @@ func transformRequest(r monitor.RegisterRequest, byteStrings bool) (*pulumirpc.T
 		return nil, err
 	}
 	options := &pulumirpc.TransformResourceOptions{
-		DependsOn: wire.Texts(r.Dependencies), Protect: r.Protect, IgnoreChanges: r.IgnoreChanges, ReplaceOnChanges: r.ReplaceOnChanges,
-		Version: r.Version, Aliases: aliasMessages(r.Aliases), Provider: r.Provider, PluginDownloadUrl: r.PluginDownloadURL,
-		RetainOnDelete: r.RetainOnDelete, DeletedWith: string(r.DeletedWith), DeleteBeforeReplace: r.DeleteBeforeReplace,
+		DependsOn: wire.Texts(r.Dependencies), Protect: r.Protect, IgnoreChanges: r.IgnoreChanges,
+		ReplaceOnChanges: r.ReplaceOnChanges,
+		Version:          r.Version, Aliases: aliasMessages(r.Aliases), Provider: r.Provider,
+		PluginDownloadUrl: r.PluginDownloadURL,
+		RetainOnDelete:    r.RetainOnDelete, DeletedWith: string(r.DeletedWith), DeleteBeforeReplace: r.DeleteBeforeReplace,
 		AdditionalSecretOutputs: r.AdditionalSecretOutputs, Providers: r.Providers, PluginChecksums: r.PluginChecksums,
 		Hooks: hooksMessage(r.Hooks), Import: r.ImportID, HideDiff: r.HideDiffs, ReplaceWith: wire.Texts(r.ReplaceWith),
 	}
@@ -125,19 +128,21 @@ func transformRequest(r monitor.RegisterRequest, byteStrings bool) (*pulumirpc.T
 			return nil, err
 		}
 	}
-	return &pulumirpc.TransformRequest{Type: r.Type, Name: r.Name, Custom: r.Custom, Parent: string(r.Parent), Properties: properties,
-		Options: options}, nil
+	return &pulumirpc.TransformRequest{Type: r.Type, Name: r.Name, Custom: r.Custom, Parent: string(r.Parent),
+		Properties: properties, Options: options}, nil
 }
 
 // withTransformRequest is the reverse of transformRequest.
 func withTransformRequest(q *pulumirpc.TransformRequest) (monitor.RegisterRequest, error) {
-	r := monitor.RegisterRequest{Type: q.GetType(), Name: q.GetName(), Custom: q.GetCustom(), Parent: urn.URN(q.GetParent())}
+	r := monitor.RegisterRequest{Type: q.GetType(), Name: q.GetName(), Custom: q.GetCustom(),
+		Parent: urn.URN(q.GetParent())}
 	return withTransformResponse(r, &pulumirpc.TransformResponse{Properties: q.GetProperties(), Options: q.GetOptions()})
 }
 
-// withTransformResponse is a registration as the program has changed it: properties or options that are not there stay as
-// they were, and those that are there count as a whole.
-func withTransformResponse(r monitor.RegisterRequest, answer *pulumirpc.TransformResponse) (monitor.RegisterRequest, error) {
+// withTransformResponse is a registration as the program has changed it: properties or options that are not there stay
+// as they were, and those that are there count as a whole.
+func withTransformResponse(r monitor.RegisterRequest, answer *pulumirpc.TransformResponse) (monitor.RegisterRequest,
+	error) {
 	var err error
 	if answer.GetProperties() != nil {
 		if r.Inputs, err = known("properties of a transform", answer.GetProperties()); err != nil {
@@ -151,7 +156,8 @@ func withTransformResponse(r monitor.RegisterRequest, answer *pulumirpc.Transfor
 	for _, list := range []struct {
 		what string
 		urns []string
-	}{{"dependency", o.GetDependsOn()}, {"deletedWith", []string{o.GetDeletedWith()}}, {"replaceWith", o.GetReplaceWith()}} {
+	}{{"dependency", o.GetDependsOn()}, {"deletedWith", []string{o.GetDeletedWith()}},
+		{"replaceWith", o.GetReplaceWith()}} {
 		if err := checkURNs(list.what, list.urns...); err != nil {
 			return r, err
 		}
@@ -160,18 +166,23 @@ func withTransformResponse(r monitor.RegisterRequest, answer *pulumirpc.Transfor
 		return r, fmt.Errorf("replacement trigger: %w", err)
 	}
 	t := o.GetCustomTimeouts()
-	r.Dependencies, r.Protect, r.IgnoreChanges, r.ReplaceOnChanges = wire.URNs(o.GetDependsOn()), o.Protect, o.GetIgnoreChanges(), o.GetReplaceOnChanges()
+	r.Dependencies, r.Protect, r.IgnoreChanges, r.ReplaceOnChanges = wire.URNs(o.GetDependsOn()), o.Protect,
+		o.GetIgnoreChanges(), o.GetReplaceOnChanges()
 	r.Version, r.Aliases, r.Provider = o.GetVersion(), aliasesOf(nil, o.GetAliases(), false), o.GetProvider()
-	r.CustomTimeouts = monitor.Timeouts{Create: t.GetCreate(), Update: t.GetUpdate(), Delete: t.GetDelete(), Read: t.GetRead()}
-	r.PluginDownloadURL, r.RetainOnDelete, r.DeletedWith = o.GetPluginDownloadUrl(), o.RetainOnDelete, urn.URN(o.GetDeletedWith())
+	r.CustomTimeouts = monitor.Timeouts{Create: t.GetCreate(), Update: t.GetUpdate(), Delete: t.GetDelete(),
+		Read: t.GetRead()}
+	r.PluginDownloadURL, r.RetainOnDelete, r.DeletedWith = o.GetPluginDownloadUrl(), o.RetainOnDelete,
+		urn.URN(o.GetDeletedWith())
 	r.DeleteBeforeReplace, r.AdditionalSecretOutputs = o.DeleteBeforeReplace, o.GetAdditionalSecretOutputs()
-	r.Providers, r.PluginChecksums, r.Hooks = orNone(o.GetProviders()), orNone(o.GetPluginChecksums()), hooksOf(o.GetHooks())
+	r.Providers, r.PluginChecksums, r.Hooks = orNone(o.GetProviders()), orNone(o.GetPluginChecksums()),
+		hooksOf(o.GetHooks())
 	r.ImportID, r.HideDiffs, r.ReplaceWith = o.GetImport(), o.GetHideDiff(), wire.URNs(o.GetReplaceWith())
 	return r, nil
 }
 
 // withTransformInvokeResponse is a call as the program has changed it.
-func withTransformInvokeResponse(r monitor.InvokeRequest, answer *pulumirpc.TransformInvokeResponse) (monitor.InvokeRequest, error) {
+func withTransformInvokeResponse(r monitor.InvokeRequest, answer *pulumirpc.TransformInvokeResponse) (
+	monitor.InvokeRequest, error) {
 	var err error
 	if answer.GetArgs() != nil {
 		if r.Args, err = known("arguments of a transform", answer.GetArgs()); err != nil {
@@ -203,7 +214,8 @@ func (c *Client) RegisterStackInvokeTransform(ctx context.Context, t monitor.Inv
 	})
 }
 
-func (c *Client) announce(ctx context.Context, a answerer, register func(context.Context, *pulumirpc.Callback) error) error {
+func (c *Client) announce(ctx context.Context, a answerer,
+	register func(context.Context, *pulumirpc.Callback) error) error {
 	ctx, _, _, err := c.call(ctx)
 	if err != nil {
 		return err
@@ -271,6 +283,7 @@ func answerInvokeTransform(t monitor.InvokeTransform) answerer {
 			return nil, err
 		}
 		return &pulumirpc.TransformInvokeResponse{Args: args, Options: &pulumirpc.TransformInvokeOptions{
-			Provider: r.Provider, Version: r.Version, PluginDownloadUrl: r.PluginDownloadURL, PluginChecksums: r.PluginChecksums}}, nil
+			Provider: r.Provider, Version: r.Version, PluginDownloadUrl: r.PluginDownloadURL,
+			PluginChecksums: r.PluginChecksums}}, nil
 	}
 }

@@ -56,7 +56,8 @@ func TestTransforms(t *testing.T) {
 	full.Inputs = forOthers()
 	// What a transform does not see, it cannot lose either.
 	hidden := func(r monitor.RegisterRequest) monitor.RegisterRequest {
-		r.Remote, r.PropertyDependencies, r.PackageRef, r.EnvVarMappings, r.SourcePosition, r.Defaults = false, nil, "", nil, nil, nil
+		r.Remote, r.PropertyDependencies, r.PackageRef, r.EnvVarMappings, r.SourcePosition, r.Defaults = false, nil, "", nil,
+			nil, nil
 		return r
 	}
 	var saw monitor.RegisterRequest
@@ -82,7 +83,8 @@ func TestTransforms(t *testing.T) {
 		require.Equal(t, full, got, "nothing was changed")
 
 		change = func(monitor.RegisterRequest) (monitor.RegisterRequest, error) {
-			return monitor.RegisterRequest{Inputs: value.EmptyMap().With("only", value.String("this").DependingOn(u3)), Protect: ptr(true)}, nil
+			return monitor.RegisterRequest{Inputs: value.EmptyMap().With("only", value.String("this").DependingOn(u3)),
+				Protect: ptr(true)}, nil
 		}
 		got, err = f(t.Context(), full)
 		require.NoError(t, err)
@@ -105,13 +107,14 @@ func TestInvokeTransforms(t *testing.T) {
 	t.Parallel()
 	r, client := serveTransformer(t)
 	var saw monitor.InvokeRequest
-	require.NoError(t, client.RegisterStackInvokeTransform(t.Context(), func(_ context.Context, q monitor.InvokeRequest) (monitor.InvokeRequest, error) {
-		saw = q
-		q.Args, q.Version, q.Provider = q.Args.With("more", value.Int(1)), "2.0.0", ""
-		return q, nil
-	}))
-	call := monitor.InvokeRequest{Token: "pkg:index:f", Args: forOthers(), Provider: string(u1) + "::id", Version: "1.0.0", PluginDownloadURL: "u",
-		PluginChecksums: map[string][]byte{"a": {1}}, DependsOn: nil, Parent: u2}
+	require.NoError(t, client.RegisterStackInvokeTransform(t.Context(),
+		func(_ context.Context, q monitor.InvokeRequest) (monitor.InvokeRequest, error) {
+			saw = q
+			q.Args, q.Version, q.Provider = q.Args.With("more", value.Int(1)), "2.0.0", ""
+			return q, nil
+		}))
+	call := monitor.InvokeRequest{Token: "pkg:index:f", Args: forOthers(), Provider: string(u1) + "::id", Version: "1.0.0",
+		PluginDownloadURL: "u", PluginChecksums: map[string][]byte{"a": {1}}, DependsOn: nil, Parent: u2}
 	got, err := r.invoke[0](t.Context(), call)
 	require.NoError(t, err)
 	want := call
@@ -126,10 +129,11 @@ func TestInvokeTransforms(t *testing.T) {
 func TestTransformAnswers(t *testing.T) {
 	t.Parallel()
 	r, client := serveTransformer(t)
-	require.NoError(t, client.RegisterStackTransform(t.Context(), func(_ context.Context, q monitor.RegisterRequest) (monitor.RegisterRequest, error) {
-		q.DeletedWith = "nonsense"
-		return q, nil
-	}))
+	require.NoError(t, client.RegisterStackTransform(t.Context(),
+		func(_ context.Context, q monitor.RegisterRequest) (monitor.RegisterRequest, error) {
+			q.DeletedWith = "nonsense"
+			return q, nil
+		}))
 	_, err := r.stack[0](t.Context(), fullRegistration())
 	require.ErrorContains(t, err, "invalid deletedWith")
 

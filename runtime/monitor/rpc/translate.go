@@ -39,8 +39,8 @@ func positionMessage(p *monitor.Position) *pulumirpc.SourcePosition {
 	return &pulumirpc.SourcePosition{Uri: u.String(), Line: int32(p.Line), Column: int32(p.Column)}
 }
 
-// aliasesOf puts the URNs before the rest (E2.13). swapped repairs what old Node.js programs send: there, no parent means
-// the parent of now and the reverse.
+// aliasesOf puts the URNs before the rest (E2.13). swapped repairs what old Node.js programs send: there, no parent
+// means the parent of now and the reverse.
 func aliasesOf(old []string, aliases []*pulumirpc.Alias, swapped bool) []monitor.Alias {
 	if len(old)+len(aliases) == 0 {
 		return nil

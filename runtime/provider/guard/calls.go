@@ -23,7 +23,8 @@ func (p guarded) Schema(ctx context.Context, r provider.SchemaRequest) ([]byte, 
 }
 
 // Parameterize makes it serve another package.
-func (p guarded) Parameterize(ctx context.Context, r provider.ParameterizeRequest) (provider.ParameterizeResponse, error) {
+func (p guarded) Parameterize(ctx context.Context, r provider.ParameterizeRequest) (provider.ParameterizeResponse,
+	error) {
 	defer p.dog.begin(p.name, "take its parameters", "")()
 	return p.Provider.Parameterize(ctx, r)
 }

@@ -90,8 +90,8 @@ func TestReadKeepsSecrets(t *testing.T) {
 	require.Equal(t, "[secret] and [secret]", masker.Hide("old-word and swordfish"))
 }
 
-// D10: a call is told of when the patience is over, then each time that the wait has doubled, the longest wait first; a call that
-// has its answer is not.
+// D10: a call is told of when the patience is over, then each time that the wait has doubled, the longest wait first; a
+// call that has its answer is not.
 func TestSlowCalls(t *testing.T) {
 	t.Parallel()
 	w := newWatchdog(time.Minute, func(Wait) {})

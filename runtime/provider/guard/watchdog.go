@@ -12,8 +12,8 @@ import (
 // defaultPatience is how long a provider may take to answer before a user is told.
 const defaultPatience = time.Minute
 
-// watchdog knows which calls to providers have not been answered yet, and tells when one takes long (D10). It is safe for
-// concurrent use.
+// watchdog knows which calls to providers have not been answered yet, and tells when one takes long (D10). It is safe
+// for concurrent use.
 type watchdog struct {
 	patience time.Duration
 	tell     func(Wait)
@@ -51,7 +51,8 @@ func (w *watchdog) begin(plugin, does string, about urn.URN) (done func()) {
 	}
 }
 
-// watch tells of a call first when the patience is over, then each time that the wait has doubled, until stop is called.
+// watch tells of a call first when the patience is over, then each time that the wait has doubled, until stop is
+// called.
 func (w *watchdog) watch() (stop func()) {
 	over := make(chan struct{})
 	var watching sync.WaitGroup
@@ -100,5 +101,6 @@ type Wait struct {
 
 // String tells a user what is being waited for.
 func (w Wait) String() string {
-	return fmt.Sprintf("still waiting for the provider %s to %s, for %s now", w.Provider, w.Does, w.Time.Round(time.Second/10))
+	return fmt.Sprintf("still waiting for the provider %s to %s, for %s now", w.Provider, w.Does,
+		w.Time.Round(time.Second/10))
 }

@@ -14,8 +14,9 @@ import (
 
 // TestAWS holds the way through the library against a service that speaks as AWS does (F4.11).
 func TestAWS(t *testing.T) {
-	for name, value := range map[string]string{"AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret", "AWS_EC2_METADATA_DISABLED": "true",
-		"AWS_CONFIG_FILE": "/dev/null", "AWS_SHARED_CREDENTIALS_FILE": "/dev/null"} {
+	for name, value := range map[string]string{"AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret",
+		"AWS_EC2_METADATA_DISABLED": "true",
+		"AWS_CONFIG_FILE":           "/dev/null", "AWS_SHARED_CREDENTIALS_FILE": "/dev/null"} {
 		t.Setenv(name, value)
 	}
 	denied := false
@@ -32,7 +33,8 @@ func TestAWS(t *testing.T) {
 			w.WriteHeader(http.StatusBadRequest)
 			_, _ = io.WriteString(w, `{"__type":"AccessDeniedException","message":"not for you"}`)
 		case target == "TrentService.Encrypt" && q.KeyId == "alias/stack":
-			_ = json.NewEncoder(w).Encode(map[string]any{"CiphertextBlob": append([]byte("wrapped"), q.Plaintext...), "KeyId": q.KeyId})
+			_ = json.NewEncoder(w).Encode(map[string]any{"CiphertextBlob": append([]byte("wrapped"), q.Plaintext...),
+				"KeyId": q.KeyId})
 		case target == "TrentService.Decrypt":
 			_ = json.NewEncoder(w).Encode(map[string]any{"Plaintext": q.CiphertextBlob[len("wrapped"):], "KeyId": "alias/stack"})
 		default:

@@ -15,7 +15,8 @@ import (
 
 func azureOpener() opener { return openKeeper(plainAzure) }
 
-// plainAzure is the message in the service's answer; the library prints the request and the whole answer, over many lines.
+// plainAzure is the message in the service's answer; the library prints the request and the whole answer, over many
+// lines.
 func plainAzure(err error) string {
 	var reply *azcore.ResponseError
 	if !errors.As(err, &reply) || reply.RawResponse == nil {
@@ -23,7 +24,8 @@ func plainAzure(err error) string {
 	}
 	said := fmt.Sprintf("the service answered %d %s", reply.StatusCode, http.StatusText(reply.StatusCode))
 	var answer struct{ Error struct{ Message string } }
-	text, err := io.ReadAll(io.LimitReader(reply.RawResponse.Body, mostOfAnAnswer)) // the library keeps it for anyone who reads
+	// the library keeps it for anyone who reads
+	text, err := io.ReadAll(io.LimitReader(reply.RawResponse.Body, mostOfAnAnswer))
 	if err == nil && json.Unmarshal(text, &answer) == nil && answer.Error.Message != "" {
 		return said + ": " + answer.Error.Message
 	}

@@ -34,13 +34,15 @@ func TestAzure(t *testing.T) {
 		form, _ := url.ParseQuery(string(body))
 		switch at := "https://" + login + "/" + tenant; r.URL.Path {
 		case "/common/discovery/instance":
-			say(w, http.StatusOK, map[string]any{"tenant_discovery_endpoint": at + "/v2.0/.well-known/openid-configuration", "metadata": []any{
-				map[string]any{"preferred_network": login, "preferred_cache": login, "aliases": []string{login}}}})
+			say(w, http.StatusOK, map[string]any{"tenant_discovery_endpoint": at + "/v2.0/.well-known/openid-configuration",
+				"metadata": []any{
+					map[string]any{"preferred_network": login, "preferred_cache": login, "aliases": []string{login}}}})
 		case "/" + tenant + "/v2.0/.well-known/openid-configuration":
 			say(w, http.StatusOK, map[string]string{"issuer": at + "/v2.0",
 				"authorization_endpoint": at + "/oauth2/v2.0/authorize", "token_endpoint": at + "/oauth2/v2.0/token"})
 		case "/" + tenant + "/oauth2/v2.0/token":
-			if form.Get("client_secret") != password || !strings.HasPrefix(form.Get("scope"), "https://vault.azure.net/.default") {
+			if form.Get("client_secret") != password || !strings.HasPrefix(form.Get("scope"),
+				"https://vault.azure.net/.default") {
 				say(w, http.StatusUnauthorized, map[string]string{"error": "invalid_client"})
 				return
 			}
@@ -55,7 +57,8 @@ func TestAzure(t *testing.T) {
 			return false
 		}
 		if r.Header.Get("Authorization") != "Bearer token" {
-			w.Header().Set("WWW-Authenticate", `Bearer authorization="https://`+login+"/"+tenant+`", resource="https://vault.azure.net"`)
+			w.Header().Set("WWW-Authenticate", `Bearer authorization="https://`+login+"/"+tenant+
+				`", resource="https://vault.azure.net"`)
 			w.WriteHeader(http.StatusUnauthorized)
 			return false
 		}
@@ -74,7 +77,8 @@ func TestAzure(t *testing.T) {
 		case mayUse + "decrypt":
 		case mayNot + "encrypt", mayNot + "decrypt":
 			say(w, http.StatusForbidden, map[string]any{"error": map[string]any{"code": "Forbidden",
-				"message": "The user has no permission for keys/other.", "innererror": map[string]string{"code": "ForbiddenByRbac"}}})
+				"message":    "The user has no permission for keys/other.",
+				"innererror": map[string]string{"code": "ForbiddenByRbac"}}})
 			return true
 		default:
 			w.WriteHeader(http.StatusNotFound)

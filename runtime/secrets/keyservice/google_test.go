@@ -15,8 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestGoogle holds the way through the library against an authority and a key service that speak as Google's do (F4.11): gRPC,
-// of which only as much is here as the two calls need.
+// TestGoogle holds the way through the library against an authority and a key service that speak as Google's do
+// (F4.11): gRPC, of which only as much is here as the two calls need.
 func TestGoogle(t *testing.T) {
 	t.Parallel()
 	if isChild(t) {
@@ -72,7 +72,8 @@ func TestGoogle(t *testing.T) {
 	require.NoError(t, os.WriteFile(credentials,
 		[]byte(`{"type":"authorized_user","client_id":"app","client_secret":"-","refresh_token":"`+password+`"}`), 0o600))
 	said := n.visit(t, "gcpkms://"+ring+"stack", "gcpkms://"+ring+"other", "GOOGLE_APPLICATION_CREDENTIALS="+credentials)
-	want := "gcpkms://" + ring + "other: PermissionDenied: Permission to use " + ring + "other denied (or it may not exist)."
+	want := "gcpkms://" + ring + "other: PermissionDenied: Permission to use " + ring +
+		"other denied (or it may not exist)."
 	require.Equal(t, refusals{Encrypt: want, Decrypt: want}, said)
 	mu.Lock()
 	defer mu.Unlock()

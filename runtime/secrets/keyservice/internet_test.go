@@ -32,9 +32,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// internet is all that a process of its own sees of the world: hosts by their real names, over real TLS, through a proxy.
-// The libraries of some services take neither another address nor a client of ours, but they heed HTTPS_PROXY and
-// SSL_CERT_FILE, which are read once per process: so the test starts itself again.
+// internet is all that a process of its own sees of the world: hosts by their real names, over real TLS, through a
+// proxy. The libraries of some services take neither another address nor a client of ours, but they heed HTTPS_PROXY
+// and SSL_CERT_FILE, which are read once per process: so the test starts itself again.
 type internet struct {
 	certificate []byte   // of the hosts and their own authority, as PEM
 	hosts       []string // that there are
@@ -55,9 +55,10 @@ type exchange struct {
 	sealed bool   // a question to the key service that has to carry the data key
 }
 
-// newInternet makes an internet of some hosts. The handler gets the request's body, and tells whether it was a question that
-// has to carry the data key.
-func newInternet(t *testing.T, handle func(w http.ResponseWriter, r *http.Request, body []byte) (sealed bool), hosts ...string) *internet {
+// newInternet makes an internet of some hosts. The handler gets the request's body, and tells whether it was a question
+// that has to carry the data key.
+func newInternet(t *testing.T, handle func(w http.ResponseWriter, r *http.Request, body []byte) (sealed bool),
+	hosts ...string) *internet {
 	t.Helper()
 	if runtime.GOOS != "linux" {
 		t.Skip("other systems than Linux have authorities that SSL_CERT_FILE does not replace")
@@ -97,9 +98,11 @@ func (n *internet) identity(t *testing.T) *tls.Config {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	require.NoError(t, err)
-	template := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "an authority of a test"}, DNSNames: n.hosts,
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "an authority of a test"},
+		DNSNames:  n.hosts,
 		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true,
-		KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}}
+		KeyUsage:    x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}}
 	signed, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
 	require.NoError(t, err)
 	n.certificate = pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: signed})
@@ -193,8 +196,8 @@ func (n *internet) visit(t *testing.T, key, refused string, variables ...string)
 	require.NoError(t, err)
 	child := exec.CommandContext(t.Context(), self, "-test.run=^"+t.Name()+"$", "-test.timeout=2m")
 	child.Dir = home
-	child.Env = append([]string{"HOME=" + home, "TMPDIR=" + home, "HTTPS_PROXY=" + n.proxy.URL, "HTTP_PROXY=" + n.proxy.URL,
-		"SSL_CERT_FILE=" + authority, "SSL_CERT_DIR=" + filepath.Join(home, "none"),
+	child.Env = append([]string{"HOME=" + home, "TMPDIR=" + home, "HTTPS_PROXY=" + n.proxy.URL, "HTTP_PROXY=" +
+		n.proxy.URL, "SSL_CERT_FILE=" + authority, "SSL_CERT_DIR=" + filepath.Join(home, "none"),
 		childKey + "=" + key, childRefused + "=" + refused, childReport + "=" + report},
 		variables...)
 	said, err := child.CombinedOutput()
@@ -208,8 +211,8 @@ func (n *internet) visit(t *testing.T, key, refused string, variables ...string)
 	return r
 }
 
-// requireKept holds that the stack's secret went nowhere, the data key only where it has to, that credentials reached the
-// host that they are for and no other, and that who listens reads none of them.
+// requireKept holds that the stack's secret went nowhere, the data key only where it has to, that credentials reached
+// the host that they are for and no other, and that who listens reads none of them.
 func (n *internet) requireKept(t *testing.T, dataKey []byte, credential, authority string) {
 	t.Helper()
 	n.mu.Lock()

@@ -2,7 +2,8 @@
 
 package keyservice
 
-// The lean edition has HashiCorp Vault only: the openers of the other services are nil, and Open says which edition has them.
+// The lean edition has HashiCorp Vault only: the openers of the other services are nil, and Open says which edition has
+// them.
 
 func awsOpener() opener { return nil }
 

@@ -55,16 +55,19 @@ func Open(url string, o Options) (secrets.Key, error) {
 	i := slices.IndexFunc(all, func(k kind) bool { return k.scheme == scheme })
 	switch {
 	case !found || i < 0:
-		return nil, fmt.Errorf("the secrets provider %q is none that there is: expected passphrase, or the URL of a key as in awskms://, "+
-			"azurekeyvault://, gcpkms:// or hashivault://", url)
+		return nil, fmt.Errorf(
+			"the secrets provider %q is none that there is: expected passphrase, or the URL of a key as in awskms://, "+
+				"azurekeyvault://, gcpkms:// or hashivault://", url)
 	case all[i].open == nil:
-		return nil, fmt.Errorf("the secrets provider %q is not supported by this build: this is the lean edition. Install the default "+
-			"edition, which has %s: its archives are named without \"lean\"", url, all[i].name)
+		return nil, fmt.Errorf(
+			"the secrets provider %q is not supported by this build: this is the lean edition. Install the default "+
+				"edition, which has %s: its archives are named without \"lean\"", url, all[i].name)
 	}
 	return all[i].open(url, o)
 }
 
 // withPatience is a context for one question.
 func withPatience() (context.Context, context.CancelFunc) {
-	return context.WithTimeout(context.Background(), patience) // sealing and opening take no context: they are not cancelled
+	// sealing and opening take no context: they are not cancelled
+	return context.WithTimeout(context.Background(), patience)
 }

@@ -25,8 +25,8 @@ type vault struct {
 	key       string
 }
 
-// openVault opens hashivault://KEY, with the engine's mount in the parameter engine. The server's address and the token are
-// in VAULT_SERVER_URL and VAULT_SERVER_TOKEN, or VAULT_ADDR and VAULT_TOKEN.
+// openVault opens hashivault://KEY, with the engine's mount in the parameter engine. The server's address and the token
+// are in VAULT_SERVER_URL and VAULT_SERVER_TOKEN, or VAULT_ADDR and VAULT_TOKEN.
 func openVault(rawURL string, o Options) (secrets.Key, error) {
 	u, err := url.Parse(rawURL)
 	if err != nil {
@@ -38,7 +38,8 @@ func openVault(rawURL string, o Options) (secrets.Key, error) {
 	}
 	for name, values := range u.Query() {
 		if name != "engine" {
-			return nil, fmt.Errorf("the secrets provider %q has the parameter %q; there is only the parameter engine", rawURL, name)
+			return nil, fmt.Errorf("the secrets provider %q has the parameter %q; there is only the parameter engine", rawURL,
+				name)
 		}
 		v.engine = strings.Trim(values[0], "/")
 	}
@@ -106,7 +107,8 @@ func (v *vault) ask(what string, question map[string]string) (vaultAnswer, error
 	}
 	ctx, cancel := withPatience()
 	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, http.MethodPut, v.address+"/v1/"+v.engine+"/"+what+"/"+v.key, bytes.NewReader(body))
+	request, err := http.NewRequestWithContext(ctx, http.MethodPut, v.address+"/v1/"+v.engine+"/"+what+"/"+v.key,
+		bytes.NewReader(body))
 	if err != nil {
 		return failed(errors.New("the address is no URL"))
 	}

@@ -1,6 +1,6 @@
-// Command conformance is every provider of the public language conformance suite in one executable: the name under which
-// it is started chooses which, so it is copied or linked once for each as pulumi-resource-<name>. With the argument
-// "list" it prints the names.
+// Command conformance is every provider of the public language conformance suite in one executable: the name under
+// which it is started chooses which, so it is copied or linked once for each as pulumi-resource-<name>. With the
+// argument "list" it prints the names.
 package main
 
 import (
@@ -139,7 +139,8 @@ func (s *halfWayServer) Create(ctx context.Context, r *pulumirpc.CreateRequest) 
 	answer, err := s.ResourceProviderServer.Create(ctx, r)
 	if err != nil {
 		if detail, ok := s.watched.answers.LoadAndDelete(r.GetUrn()); ok {
-			return nil, rpcerror.WithDetails(rpcerror.New(codes.Unknown, err.Error()), detail.(*pulumirpc.ErrorResourceInitFailed))
+			return nil, rpcerror.WithDetails(rpcerror.New(codes.Unknown, err.Error()),
+				detail.(*pulumirpc.ErrorResourceInitFailed))
 		}
 	}
 	return answer, err

@@ -1,6 +1,6 @@
-// Command pulumi-resource-gallery is a provider for tests that uses what few providers do: it takes names that the engine
-// proposes, tells of views of its resources, reads a variable of its environment, and has a component that changes what is
-// made below it by transforms.
+// Command pulumi-resource-gallery is a provider for tests that uses what few providers do: it takes names that the
+// engine proposes, tells of views of its resources, reads a variable of its environment, and has a component that
+// changes what is made below it by transforms.
 package main
 
 import (
@@ -28,8 +28,10 @@ type server struct {
 	made   atomic.Int64
 }
 
-func (s *server) Handshake(context.Context, *pulumirpc.ProviderHandshakeRequest) (*pulumirpc.ProviderHandshakeResponse, error) {
-	return &pulumirpc.ProviderHandshakeResponse{AcceptSecrets: true, AcceptResources: true, AcceptOutputs: true, SupportsAutonamingConfiguration: true}, nil
+func (s *server) Handshake(context.Context, *pulumirpc.ProviderHandshakeRequest) (*pulumirpc.ProviderHandshakeResponse,
+	error) {
+	return &pulumirpc.ProviderHandshakeResponse{AcceptSecrets: true, AcceptResources: true, AcceptOutputs: true,
+		SupportsAutonamingConfiguration: true}, nil
 }
 
 func (s *server) GetPluginInfo(context.Context, *emptypb.Empty) (*pulumirpc.PluginInfo, error) {
@@ -55,7 +57,8 @@ func (s *server) DiffConfig(context.Context, *pulumirpc.DiffRequest) (*pulumirpc
 }
 
 func (s *server) Configure(context.Context, *pulumirpc.ConfigureRequest) (*pulumirpc.ConfigureResponse, error) {
-	return &pulumirpc.ConfigureResponse{AcceptSecrets: true, AcceptResources: true, AcceptOutputs: true, SupportsPreview: true}, nil
+	return &pulumirpc.ConfigureResponse{AcceptSecrets: true, AcceptResources: true, AcceptOutputs: true,
+		SupportsPreview: true}, nil
 }
 
 // Check names a room that has no name: as it was, as proposed, or after the resource.
@@ -69,7 +72,8 @@ func (s *server) Check(_ context.Context, r *pulumirpc.CheckRequest) (*pulumirpc
 		case proposal == nil:
 			name = structpb.NewStringValue(r.GetName() + "-auto")
 		case proposal.GetMode() == pulumirpc.CheckRequest_AutonamingOptions_DISABLE:
-			return &pulumirpc.CheckResponse{Failures: []*pulumirpc.CheckFailure{{Property: "name", Reason: "a room needs a name"}}}, nil
+			return &pulumirpc.CheckResponse{Failures: []*pulumirpc.CheckFailure{{Property: "name",
+				Reason: "a room needs a name"}}}, nil
 		default:
 			name = structpb.NewStringValue(proposal.GetProposedName())
 		}
@@ -129,12 +133,14 @@ func tell(ctx context.Context, address, token string, old []*pulumirpc.View, inp
 			steps = append(steps, &pulumirpc.ViewStep{Op: pulumirpc.ViewStep_DELETE, Old: state(v.GetName(), v.GetInputs())})
 		}
 	}
-	_, err = pulumirpc.NewResourceStatusClient(conn).PublishViewSteps(ctx, &pulumirpc.PublishViewStepsRequest{Token: token, Steps: steps})
+	_, err = pulumirpc.NewResourceStatusClient(conn).PublishViewSteps(ctx, &pulumirpc.PublishViewStepsRequest{Token: token,
+		Steps: steps})
 	return err
 }
 
 func outputs(inputs *structpb.Struct) *structpb.Struct {
-	out := &structpb.Struct{Fields: map[string]*structpb.Value{"keeper": structpb.NewStringValue(os.Getenv("GALLERY_KEEPER"))}}
+	out := &structpb.Struct{Fields: map[string]*structpb.Value{"keeper": structpb.NewStringValue(
+		os.Getenv("GALLERY_KEEPER"))}}
 	for key, v := range inputs.GetFields() {
 		out.Fields[key] = v
 	}
@@ -153,7 +159,8 @@ func (s *server) Create(ctx context.Context, r *pulumirpc.CreateRequest) (*pulum
 }
 
 func (s *server) Update(ctx context.Context, r *pulumirpc.UpdateRequest) (*pulumirpc.UpdateResponse, error) {
-	if err := tell(ctx, r.GetResourceStatusAddress(), r.GetResourceStatusToken(), r.GetOldViews(), r.GetNews()); err != nil {
+	if err := tell(ctx, r.GetResourceStatusAddress(), r.GetResourceStatusToken(), r.GetOldViews(),
+		r.GetNews()); err != nil {
 		return nil, err
 	}
 	return &pulumirpc.UpdateResponse{Properties: outputs(r.GetNews())}, nil
@@ -187,8 +194,8 @@ type room struct {
 }
 
 func (s *server) Construct(ctx context.Context, r *pulumirpc.ConstructRequest) (*pulumirpc.ConstructResponse, error) {
-	return provider.Construct(ctx, r, s.engine, func(ctx *pulumi.Context, typ, name string, inputs provider.ConstructInputs,
-		options pulumi.ResourceOption,
+	return provider.Construct(ctx, r, s.engine, func(ctx *pulumi.Context, typ, name string,
+		inputs provider.ConstructInputs, options pulumi.ResourceOption,
 	) (*provider.ConstructResult, error) {
 		args := &wingArgs{}
 		if err := inputs.CopyTo(args); err != nil {
@@ -207,12 +214,14 @@ func (s *server) Construct(ctx context.Context, r *pulumirpc.ConstructRequest) (
 		if args.Colour != nil {
 			recorded["colour"] = args.Colour
 		}
-		err := ctx.RegisterComponentResourceV2(typ, name, recorded, component, options, pulumi.Transforms([]pulumi.ResourceTransform{paint}))
+		err := ctx.RegisterComponentResourceV2(typ, name, recorded, component, options,
+			pulumi.Transforms([]pulumi.ResourceTransform{paint}))
 		if err != nil {
 			return nil, err
 		}
 		inside := &room{}
-		if err := ctx.RegisterResource("gallery:index:Room", name+"-room", pulumi.Map{}, inside, pulumi.Parent(component)); err != nil {
+		if err := ctx.RegisterResource("gallery:index:Room", name+"-room", pulumi.Map{}, inside,
+			pulumi.Parent(component)); err != nil {
 			return nil, err
 		}
 		component.Room = inside.Name
@@ -226,7 +235,8 @@ func (s *server) Construct(ctx context.Context, r *pulumirpc.ConstructRequest) (
 func main() {
 	s := &server{}
 	if len(os.Args) > 1 {
-		conn, err := grpc.NewClient(os.Args[1], grpc.WithTransportCredentials(insecure.NewCredentials()), rpcutil.GrpcChannelOptions())
+		conn, err := grpc.NewClient(os.Args[1], grpc.WithTransportCredentials(insecure.NewCredentials()),
+			rpcutil.GrpcChannelOptions())
 		if err != nil {
 			cmdutil.Exit(err)
 		}

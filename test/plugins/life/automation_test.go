@@ -39,8 +39,8 @@ var automation = sync.OnceValues(func() (string, error) {
 	return dir, nil
 })
 
-// TestAutomation drives a project by Pulumi's automation package, once with the Pulumi CLI and once with our program under its name:
-// the same calls give the same results.
+// TestAutomation drives a project by Pulumi's automation package, once with the Pulumi CLI and once with our program
+// under its name: the same calls give the same results.
 func TestAutomation(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("npm"); err != nil {
@@ -78,7 +78,8 @@ outputs: {name: "${r.value}", secret: "${pw}"}
 	bin, err := binaries()
 	require.NoError(t, err)
 	// A Pulumi CLI that was built from its module does not know its version.
-	stock := drive("#!/bin/sh\n[ \"$1\" = version ] && echo v3.259.0 && exit\nexec " + filepath.Join(bin, "pulumi") + " \"$@\"\n")
+	stock := drive("#!/bin/sh\n[ \"$1\" = version ] && echo v3.259.0 && exit\nexec " + filepath.Join(bin, "pulumi") +
+		" \"$@\"\n")
 	require.NoError(t, exec.Command(filepath.Join(bin, "yamlhost"), "shim", filepath.Join(bin, "shim")).Run())
 	require.Equal(t, stock, drive("#!/bin/sh\nexec "+filepath.Join(bin, "shim", "pulumi")+" \"$@\"\n"))
 }

@@ -64,12 +64,13 @@ func newBucketSandbox(t *testing.T) (s *sandbox, folder string) {
 
 	s.env = append(s.env, "AWS_ACCESS_KEY_ID=key", "AWS_SECRET_ACCESS_KEY=secretsecret", "AWS_EC2_METADATA_DISABLED=true",
 		"AWS_CONFIG_FILE=/dev/null", "AWS_SHARED_CREDENTIALS_FILE=/dev/null",
-		"PULUMI_BACKEND_URL=s3://pail/some/prefix?region=us-east-1&use_path_style=true&disable_https=true&endpoint=http://"+address)
+		"PULUMI_BACKEND_URL=s3://pail/some/prefix?region=us-east-1&use_path_style=true&disable_https=true&endpoint=http://"+
+			address)
 	return s, folder
 }
 
-// TestMovingOnABucket has the Pulumi CLI and yamlhost take turns at one stack whose state is in a bucket (F6.1): neither sees
-// a change after the other, each is kept out by the other's lock, and nothing of either stays behind.
+// TestMovingOnABucket has the Pulumi CLI and yamlhost take turns at one stack whose state is in a bucket (F6.1):
+// neither sees a change after the other, each is kept out by the other's lock, and nothing of either stays behind.
 func TestMovingOnABucket(t *testing.T) {
 	t.Parallel()
 	s, folder := newBucketSandbox(t)
@@ -126,7 +127,8 @@ func movingOn(t *testing.T, s *sandbox, locks func() int) {
 	neither("replaced by yamlhost")
 	s.pulumi("refresh", "--yes", "--skip-preview")
 	neither("refreshed by Pulumi")
-	for _, show := range []string{first(s.run(0, "stack", "output", "--json", "--show-secrets")), s.pulumi("stack", "output", "--json", "--show-secrets")} {
+	for _, show := range []string{first(s.run(0, "stack", "output", "--json", "--show-secrets")),
+		s.pulumi("stack", "output", "--json", "--show-secrets")} {
 		var outputs map[string]any
 		require.NoError(t, json.Unmarshal([]byte(show), &outputs))
 		require.Equal(t, "borrowed from Ann", outputs["note"])

@@ -26,8 +26,8 @@ outputs:
   one: ${custom1.value}
   two: ${custom2.value}
 `,
-		types: []string{"component:index:ComponentCustomRefInputOutput", "component:index:ComponentCustomRefOutput", "component:index:Custom",
-			"component:index:Custom", "component:index:Custom", "component:index:Custom"},
+		types: []string{"component:index:ComponentCustomRefInputOutput", "component:index:ComponentCustomRefOutput",
+			"component:index:Custom", "component:index:Custom", "component:index:Custom", "component:index:Custom"},
 		outputs: map[string]any{"value": "foo-bar-baz", "one": "foo-bar-baz", "two": "foo-bar-baz"},
 	},
 	"dependencies of inputs": {
@@ -44,8 +44,10 @@ outputs:
 outputs:
   deps: ${component1.propertyDeps}
 `,
-		types:   []string{"component-property-deps:index:Component", "component-property-deps:index:Custom", "component-property-deps:index:Custom"},
-		outputs: map[string]any{"deps": map[string]any{"resource": []any{}, "resourceList": []any{}, "resourceMap": []any{}}}, // L9.41
+		types: []string{"component-property-deps:index:Component", "component-property-deps:index:Custom",
+			"component-property-deps:index:Custom"},
+		// L9.41
+		outputs: map[string]any{"deps": map[string]any{"resource": []any{}, "resourceList": []any{}, "resourceMap": []any{}}},
 	},
 	"methods": {
 		resources: `
@@ -58,8 +60,9 @@ outputs:
   provider: {fn::call: {resource: "${res}", method: providerValue, return: result}}
   ofProvider: {fn::call: {resource: "${prov}", method: prefixed, arguments: {prefix: pre-}, return: result}}
 `,
-		types:   []string{"component:index:ComponentCallable", "component:index:Custom", "call:index:Custom"},
-		outputs: map[string]any{"identity": "bar", "prefixed": "foo-bar", "provider": "explicitv", "ofProvider": "pre-explicit"},
+		types: []string{"component:index:ComponentCallable", "component:index:Custom", "call:index:Custom"},
+		outputs: map[string]any{"identity": "bar", "prefixed": "foo-bar", "provider": "explicitv",
+			"ofProvider": "pre-explicit"},
 	},
 }
 

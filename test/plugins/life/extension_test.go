@@ -32,7 +32,8 @@ extension: {name: myext, version: 2.0.0, value: SGVsbG8=}
 `)
 	s.run(0, "stack", "init", "dev")
 	s.run(0, "up", "--yes")
-	require.Equal(t, map[string]any{"greeting": "Hello", "component": "HelloComponent", "base": "base", "function": "Hello, Ann"}, s.outputs())
+	require.Equal(t, map[string]any{"greeting": "Hello", "component": "HelloComponent", "base": "base",
+		"function": "Hello, Ann"}, s.outputs())
 	out, _ := s.run(0, "stack", "export")
 	var export struct {
 		Features   []string
@@ -40,6 +41,7 @@ extension: {name: myext, version: 2.0.0, value: SGVsbG8=}
 	}
 	require.NoError(t, json.Unmarshal([]byte(out), &export))
 	ref := s.resources()["greeting"]["extensionRef"]
-	require.Equal(t, map[string]map[string]any{ref.(string): {"name": "myext", "version": "2.0.0", "value": "SGVsbG8="}}, export.Deployment.Extensions)
+	require.Equal(t, map[string]map[string]any{ref.(string): {"name": "myext", "version": "2.0.0", "value": "SGVsbG8="}},
+		export.Deployment.Extensions)
 	require.Contains(t, export.Features, "extensionParameterization")
 }

@@ -43,7 +43,8 @@ const gallerySettings = `config:
 `
 
 // TestGallery is a plugin that takes proposed names (E4.126), reads a mapped variable (E3.2, L4.29), tells of views
-// (E4.114–E4.117) and has a component, made with Pulumi's own SDK, whose transforms change what is below it (E2.69–E2.73).
+// (E4.114–E4.117) and has a component, made with Pulumi's own SDK, whose transforms change what is below it
+// (E2.69–E2.73).
 func TestGallery(t *testing.T) {
 	t.Parallel()
 	s := withGallery(t)
@@ -70,11 +71,14 @@ func TestGallery(t *testing.T) {
 	require.Equal(t, map[string]int{"update": 2, "create": 1, "delete": 1, "same": 4},
 		s.changes("up", "--yes", "--skip-preview", "-c", `pictures=["storm", "dog"]`))
 	require.NotContains(t, s.resources(), "sunrise")
-	require.Equal(t, map[string]int{"update": 2, "same": 5}, s.changes("up", "--yes", "--skip-preview", "-c", "colour=red"), "the wing and its room")
-	require.Equal(t, map[string]int{"same": 5}, s.changes("refresh", "--yes", "--skip-preview"), "this plugin has nothing to say of views that it reads")
+	require.Equal(t, map[string]int{"update": 2, "same": 5}, s.changes("up", "--yes", "--skip-preview", "-c",
+		"colour=red"), "the wing and its room")
+	require.Equal(t, map[string]int{"same": 5}, s.changes("refresh", "--yes", "--skip-preview"),
+		"this plugin has nothing to say of views that it reads")
 
 	s.run(14, "destroy", "--yes", "--skip-preview")
-	require.Equal(t, map[string]int{"delete": 3}, s.changes("destroy", "--yes", "--skip-preview", "--ignore-protect"), "the room and what it needs")
+	require.Equal(t, map[string]int{"delete": 3}, s.changes("destroy", "--yes", "--skip-preview", "--ignore-protect"),
+		"the room and what it needs")
 	require.Empty(t, s.resources())
 }
 
@@ -92,8 +96,8 @@ func withGallery(t *testing.T) *sandbox {
 	return s
 }
 
-// TestIgnoredOnComponents is E2.33: what a component is told to ignore is recorded, but is no change, and what is below it
-// follows the program. The Pulumi CLI with the stock language host and yamlhost agree.
+// TestIgnoredOnComponents is E2.33: what a component is told to ignore is recorded, but is no change, and what is below
+// it follows the program. The Pulumi CLI with the stock language host and yamlhost agree.
 func TestIgnoredOnComponents(t *testing.T) {
 	t.Parallel()
 	const program = `name: gal

@@ -20,9 +20,9 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// TestBothHosts has the Pulumi CLI run each program twice, with Pulumi's own language host for YAML and with ours, previews
-// and updates, and compares what the two ask of the engine, call by call. A difference that testdata/differences.yaml does
-// not explain is a failure, and so is an explanation that nothing needs.
+// TestBothHosts has the Pulumi CLI run each program twice, with Pulumi's own language host for YAML and with ours,
+// previews and updates, and compares what the two ask of the engine, call by call. A difference that
+// testdata/differences.yaml does not explain is a failure, and so is an explanation that nothing needs.
 //
 // The programs are those in testdata/programs; where YAMLHOST_COMPARE_HOSTS is set, as `make compare-hosts` does, and
 // YAMLHOST_CONFORMANCE names a folder with ready-made programs of the conformance suite, those too.
@@ -75,7 +75,8 @@ func TestBothHosts(t *testing.T) {
 					t.Errorf("not explained: %s", d)
 				}
 				if t.Failed() {
-					t.Logf("stock host: exit code %d\n%s\nour host: exit code %d\n%s", stock.exit, stock.output, ours.exit, ours.output)
+					t.Logf("stock host: exit code %d\n%s\nour host: exit code %d\n%s", stock.exit, stock.output, ours.exit,
+						ours.output)
 				}
 			})
 		}
@@ -88,7 +89,8 @@ func TestBothHosts(t *testing.T) {
 			t.Errorf("no program needs the explanation %s: %s", e.Rule, e.Reason)
 		}
 	}
-	t.Logf("%d programs with %d calls: %d identical, %d with explained differences", len(programs), calls, same, len(programs)-same)
+	t.Logf("%d programs with %d calls: %d identical, %d with explained differences", len(programs), calls, same,
+		len(programs)-same)
 	for _, rule := range slices.Sorted(maps.Keys(byReason)) {
 		t.Logf("%-6s %d: %s", rule, len(byReason[rule]), strings.Join(slices.Sorted(maps.Keys(byReason[rule])), " "))
 	}
@@ -204,8 +206,8 @@ func (b stackFiles) run(t *testing.T, bin string, p hostProgram, host string) tr
 	return c
 }
 
-// transcript is what was asked of the engine's monitor, by the run (the preview, the update), the method and the resource
-// or function. A component's provider asks too; that is in here as well.
+// transcript is what was asked of the engine's monitor, by the run (the preview, the update), the method and the
+// resource or function. A component's provider asks too; that is in here as well.
 type transcript struct {
 	exit      int
 	output    string
@@ -258,7 +260,8 @@ func readTranscript(t *testing.T, path, root string) transcript {
 		}
 		method, monitor := strings.CutPrefix(entry.Method, monitorService)
 		switch method {
-		case "RegisterResource", "ReadResource", "RegisterResourceOutputs", "Invoke", "ResourceInvoke", "Call", "RegisterPackage":
+		case "RegisterResource", "ReadResource", "RegisterResourceOutputs", "Invoke", "ResourceInvoke", "Call",
+			"RegisterPackage":
 		default: // what only asks about the engine
 			monitor = false
 		}
@@ -277,7 +280,8 @@ func readTranscript(t *testing.T, path, root string) transcript {
 				strings.HasSuffix(uri, ".yaml") && strings.Contains(uri, "ROOT") && p["line"] != nil})
 		}
 		// The last two say what the caller understands of aliases and of the answer; we understand more.
-		for _, name := range []string{"sourcePosition", "stackTrace", "stackTraceHandle", "parentStackTraceHandle", "aliasSpecs", "supportsPartialValues"} {
+		for _, name := range []string{"sourcePosition", "stackTrace", "stackTraceHandle", "parentStackTraceHandle",
+			"aliasSpecs", "supportsPartialValues"} {
 			delete(r, name)
 		}
 		// A package is named by version and address, or registered first and then named by reference: the same for a
@@ -439,11 +443,13 @@ func (e *explanation) matches(d difference) bool {
 		switch {
 		case d.Call == "exit":
 			return d.Stock != "0" && d.Ours == "0"
-		case d.Path == "" && d.Stock == "" && (strings.HasPrefix(d.Call, "update ") || strings.HasPrefix(d.Call, "preview RegisterResourceOutputs ")):
+		case d.Path == "" && d.Stock == "" && (strings.HasPrefix(d.Call, "update ") ||
+			strings.HasPrefix(d.Call, "preview RegisterResourceOutputs ")):
 			return true
 		}
 	}
-	return (e.Call != "" || e.Path != "") && whole(e.Call, d.Call) && whole(e.Path, d.Path) && whole(e.Stock, d.Stock) && whole(e.Ours, d.Ours)
+	return (e.Call != "" || e.Path != "") && whole(e.Call, d.Call) && whole(e.Path, d.Path) && whole(e.Stock, d.Stock) &&
+		whole(e.Ours, d.Ours)
 }
 
 // whole reports whether a pattern matches a text as a whole; without a pattern everything does.

@@ -18,7 +18,8 @@ import (
 )
 
 // examplePlugins is a folder with the providers that yamlhost has built in, as plugins for the Pulumi CLI. Chance
-// always falls the same way in them. They are apart from the other plugins: an installed plugin wins over a built-in one.
+// always falls the same way in them. They are apart from the other plugins: an installed plugin wins over a built-in
+// one.
 var examplePlugins = sync.OnceValues(func() (string, error) {
 	bin, err := binaries()
 	if err != nil {
@@ -54,7 +55,8 @@ var lives = []struct {
 	{path: "../../../examples/component-package", differs: []knownDifference{
 		// Defaults of the schema are sent, to components too.
 		{rule: "L3.15", stock: `("inputs": \{\n +)("words": "good morning")`, ours: "${1}\"length\": 2,\n      ${2}"},
-		{rule: "L3.15", stock: `("propertyDependencies": \{\n +)("words": \[\]\n +\}[^{}]*"urn": "[^"]*::morning")`, ours: "${1}\"length\": [],\n      ${2}"},
+		{rule: "L3.15", stock: `("propertyDependencies": \{\n +)("words": \[\]\n +\}[^{}]*"urn": "[^"]*::morning")`,
+			ours: "${1}\"length\": [],\n      ${2}"},
 	}},
 	{path: "../../../examples/configuration", change: []string{"replicas", "3"}, differs: []knownDifference{
 		{rule: "L2.33", stock: `"v1\.1"`, ours: `"v1.10"`}, // a text stays a text
@@ -64,7 +66,8 @@ var lives = []struct {
 	{path: "../../../examples/replacement", change: []string{"generation", "2"}},
 	{path: "../../../examples/secrets", differs: []knownDifference{
 		// What stands beside a secret in a variable is none.
-		{rule: "L9.31", stock: `"user": \{\s*"4dabf18193072939515e22adb298388d": "\w+",\s*"plaintext": "\\"admin\\""\s*\}`, ours: `"user": "admin"`},
+		{rule: "L9.31", stock: `"user": \{\s*"4dabf18193072939515e22adb298388d": "\w+",\s*"plaintext": "\\"admin\\""\s*\}`,
+			ours: `"user": "admin"`},
 	}},
 	{path: "testdata/lives/component", unread: true, stays: true},
 	{path: "testdata/lives/conformance", change: []string{"flag", "false"}, unread: true},
@@ -75,7 +78,8 @@ var lives = []struct {
 // TestLivesUnderBothHosts has the Pulumi CLI preview, update, refresh, change and destroy projects with providers in
 // processes of their own, once with Pulumi's own language host for YAML and once with ours. Both come to the same: the
 // steps of each preview and update, the resources of the state, and the outputs. What is better is where resources come
-// from: with ours the line and the column at which the text declares them, with the other a place in that host's own code.
+// from: with ours the line and the column at which the text declares them, with the other a place in that host's own
+// code.
 func TestLivesUnderBothHosts(t *testing.T) {
 	t.Parallel()
 	plugins, err := examplePlugins()
@@ -110,8 +114,8 @@ func TestLivesUnderBothHosts(t *testing.T) {
 	}
 }
 
-// knownDifference is one that a rule wants: a pattern for what the stock host leaves in outputs or state, and what ours has
-// in its place.
+// knownDifference is one that a rule wants: a pattern for what the stock host leaves in outputs or state, and what ours
+// has in its place.
 type knownDifference struct{ rule, stock, ours string }
 
 // mend puts what ours has in the place of what the stock host leaves, which has to be there.
@@ -187,7 +191,8 @@ func liveUnder(s *sandbox, change []string, unread, stays bool) *life {
 // state is the state of the stack, resources by URN; it notes the positions.
 func (l *life) state(s *sandbox) string {
 	s.t.Helper()
-	text := strings.ReplaceAll(s.pulumi("stack", "export", "--show-secrets", "--stack", "dev"), filepath.Dir(s.dir), "ROOT")
+	text := strings.ReplaceAll(s.pulumi("stack", "export", "--show-secrets", "--stack", "dev"), filepath.Dir(s.dir),
+		"ROOT")
 	text = regexp.MustCompile(`\$2a\$10\$[^"\\]*`).ReplaceAllString(text, "BCRYPT") // salted by chance
 	var export struct {
 		Deployment struct{ Resources []map[string]any }
@@ -213,7 +218,10 @@ func (l *life) state(s *sandbox) string {
 	for _, r := range resources {
 		withoutParts(resources, r)
 	}
-	slices.SortFunc(resources, func(a, b map[string]any) int { return strings.Compare(fmt.Sprint(a["urn"]), fmt.Sprint(b["urn"])) })
+	slices.SortFunc(resources, func(a, b map[string]any) int {
+		return strings.Compare(fmt.Sprint(a["urn"]),
+			fmt.Sprint(b["urn"]))
+	})
 	if resources == nil {
 		resources = []map[string]any{}
 	}

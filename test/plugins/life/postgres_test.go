@@ -13,8 +13,8 @@ import (
 // serverPrograms is the folder of the programs of a server of PostgreSQL; without it there is no test on one.
 var serverPrograms = os.Getenv("YAMLHOST_POSTGRES")
 
-// TestMovingOnInPostgreSQL has the Pulumi CLI and yamlhost take turns at one stack in one table (F6.18): neither sees a change after
-// the other, each is kept out by the other's lock, and the CLI's table holds nothing that is not its own.
+// TestMovingOnInPostgreSQL has the Pulumi CLI and yamlhost take turns at one stack in one table (F6.18): neither sees a
+// change after the other, each is kept out by the other's lock, and the CLI's table holds nothing that is not its own.
 func TestMovingOnInPostgreSQL(t *testing.T) {
 	t.Parallel()
 	if serverPrograms == "" {
@@ -28,12 +28,14 @@ func TestMovingOnInPostgreSQL(t *testing.T) {
 	folder := server("start")
 	t.Cleanup(func() { server("remove", folder) })
 	query := func(statement string) []string {
-		text, err := exec.Command(filepath.Join(serverPrograms, "psql"), "-h", folder, "-U", "postgres", "-Atc", statement).CombinedOutput()
+		text, err := exec.Command(filepath.Join(serverPrograms, "psql"), "-h", folder, "-U", "postgres", "-Atc",
+			statement).CombinedOutput()
 		require.NoError(t, err, string(text))
 		return strings.Fields(string(text))
 	}
 	s := newStoreSandbox(t)
-	s.env = append(s.env, "PULUMI_BACKEND_URL=postgres:///postgres?host="+folder+"&user=postgres&sslmode=disable&table=Shared_State")
+	s.env = append(s.env, "PULUMI_BACKEND_URL=postgres:///postgres?host="+folder+
+		"&user=postgres&sslmode=disable&table=Shared_State")
 	movingOn(t, s, func() int {
 		if len(query(`SELECT to_regclass('shared_state')`)) == 0 {
 			return 0
@@ -41,9 +43,12 @@ func TestMovingOnInPostgreSQL(t *testing.T) {
 		return len(query(`SELECT key FROM shared_state WHERE key LIKE 'postgres/.pulumi/locks/organization/library/dev/%'`))
 	})
 	require.Empty(t, query(`SELECT key FROM shared_state WHERE key LIKE '%/locks/%'`), "no lock is left")
-	require.Empty(t, query(`SELECT key FROM shared_state WHERE key LIKE '%yamlhost%' OR key NOT LIKE 'postgres/.pulumi/%'`))
+	require.Empty(t,
+		query(`SELECT key FROM shared_state WHERE key LIKE '%yamlhost%' OR key NOT LIKE 'postgres/.pulumi/%'`))
 	require.NotEmpty(t, query(`SELECT key FROM shared_state_yamlhost`))
-	require.Empty(t, query(`SELECT key FROM shared_state WHERE convert_from(decode(data->>'data', 'base64'), 'UTF8') LIKE '%borrowed from Ann%'`),
+	require.Empty(t,
+		query(
+			`SELECT key FROM shared_state WHERE convert_from(decode(data->>'data', 'base64'), 'UTF8') LIKE '%borrowed from Ann%'`),
 		"secrets are sealed wherever they are")
 	require.Empty(t, query(`SELECT key FROM shared_state_yamlhost WHERE position('borrowed from Ann'::bytea IN data) > 0`))
 }

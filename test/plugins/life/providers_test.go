@@ -44,7 +44,8 @@ func TestComponents(t *testing.T) {
 	runScripts(t, "testdata/components", bin)
 }
 
-// runScripts runs the scripts of a folder with more folders of plugins, which scripts know as $PLUGINS, the last of them.
+// runScripts runs the scripts of a folder with more folders of plugins, which scripts know as $PLUGINS, the last of
+// them.
 func runScripts(t *testing.T, dir, bin string, plugins ...string) {
 	t.Helper()
 	testscript.Run(t, testscript.Params{
@@ -137,8 +138,8 @@ func TestEveryProviderHasAScript(t *testing.T) {
 	require.Len(t, providers, 58, "the suite has as many providers")
 }
 
-// operate runs an operation and compares its counts with those wanted. An operation that has to fail takes a pattern for
-// what it prints instead.
+// operate runs an operation and compares its counts with those wanted. An operation that has to fail takes a pattern
+// for what it prints instead.
 func operate(ts *testscript.TestScript, operation string, neg bool, args []string) {
 	if neg {
 		if ts.Exec("yamlhost", operation, "--yes", "--skip-preview") == nil {

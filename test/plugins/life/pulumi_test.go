@@ -9,9 +9,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestMovingBetweenPulumiAndYamlhost has the Pulumi CLI and yamlhost take turns at one stack: after whatever the one did,
-// the other sees no change, and each can go on and finish what the other began. The Pulumi CLI runs the program with our
-// language host.
+// TestMovingBetweenPulumiAndYamlhost has the Pulumi CLI and yamlhost take turns at one stack: after whatever the one
+// did, the other sees no change, and each can go on and finish what the other began. The Pulumi CLI runs the program
+// with our language host.
 func TestMovingBetweenPulumiAndYamlhost(t *testing.T) {
 	t.Parallel()
 	s := newSandbox(t)
@@ -63,7 +63,8 @@ func TestMovingBetweenPulumiAndYamlhost(t *testing.T) {
 	neither("left as it was by both")
 
 	t.Log("secrets sealed by the one are opened by the other")
-	for _, show := range []string{first(s.run(0, "stack", "output", "--json", "--show-secrets")), s.pulumi("stack", "output", "--json", "--show-secrets")} {
+	for _, show := range []string{first(s.run(0, "stack", "output", "--json", "--show-secrets")),
+		s.pulumi("stack", "output", "--json", "--show-secrets")} {
 		var outputs map[string]any
 		require.NoError(t, json.Unmarshal([]byte(show), &outputs))
 		require.Equal(t, "borrowed from Ann", outputs["note"])
@@ -88,10 +89,10 @@ func TestMovingBetweenPulumiAndYamlhost(t *testing.T) {
 
 func first(stdout, _ string) string { return stdout }
 
-// TestTakingOver has yamlhost take over stacks that the Pulumi CLI made with its own language host for YAML: whatever the
-// machine's environment, the first preview is empty. Defaults of the schema that the other host did not fill in change
-// nothing of what is there, and are filled in for what is new (L3.15). Providers read the environment themselves, as
-// envVarMappings says (L4.29).
+// TestTakingOver has yamlhost take over stacks that the Pulumi CLI made with its own language host for YAML: whatever
+// the machine's environment, the first preview is empty. Defaults of the schema that the other host did not fill in
+// change nothing of what is there, and are filled in for what is new (L3.15). Providers read the environment
+// themselves, as envVarMappings says (L4.29).
 func TestTakingOver(t *testing.T) {
 	t.Parallel()
 	s := newSandbox(t)
@@ -117,22 +118,25 @@ outputs:
 	s.write("Pulumi.yaml", program)
 	s.write("poem.txt", "so much depends")
 	ours := s.env
-	s.env = append(append([]string{}, ours...), "PATH="+s.bin+"/stock:"+s.bin+":/usr/bin:/bin", "LOCAL_REGION=north", "SHELF_REGION=elsewhere")
+	s.env = append(append([]string{}, ours...), "PATH="+s.bin+"/stock:"+s.bin+":/usr/bin:/bin", "LOCAL_REGION=north",
+		"SHELF_REGION=elsewhere")
 	s.pulumi("stack", "init", "dev")
 	s.pulumi("up", "--yes", "--skip-preview")
 	made := s.pulumi("stack", "export")
 	require.True(t, strings.Contains(made, `"region": "north"`), "what the mapping says")
 	require.False(t, strings.Contains(made, `"mode"`), "the other host fills in no default")
 
-	for _, machine := range [][]string{{"LOCAL_REGION=north", "SHELF_REGION=nowhere", "SHELF_OWNER=ann"}, {"LOCAL_REGION=north"}} {
+	for _, machine := range [][]string{{"LOCAL_REGION=north", "SHELF_REGION=nowhere", "SHELF_OWNER=ann"},
+		{"LOCAL_REGION=north"}} {
 		s.env = append(append([]string{}, ours...), machine...)
 		out, shown := s.run(0, "preview", "--expect-no-changes", "--diff")
 		require.Contains(t, shown, "Resources: 5 unchanged")
 		require.NotContains(t, out, "=>", "no output shows a change")
 	}
 
-	s.write("Pulumi.yaml", strings.Replace(program, "  item:", "  new: {type: \"shelf:Label\", properties: {text: second}, "+
-		"options: {provider: \"${shelf}\"}}\n  item:", 1))
+	s.write("Pulumi.yaml", strings.Replace(program, "  item:",
+		"  new: {type: \"shelf:Label\", properties: {text: second}, "+
+			"options: {provider: \"${shelf}\"}}\n  item:", 1))
 	_, shown := s.run(0, "up", "--yes", "--skip-preview")
 	require.Contains(t, shown, "Resources: 1 created, 5 unchanged")
 	exported, _ := s.run(0, "stack", "export")

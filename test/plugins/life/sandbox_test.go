@@ -51,7 +51,8 @@ var binaries = sync.OnceValues(func() (string, error) {
 	if err := build("../../..", "pulumi-language-yaml", "./cmd/pulumi-language-yaml"); err != nil {
 		return "", err
 	}
-	if err := build("..", "stock/pulumi-language-yaml", "github.com/pulumi/pulumi-yaml/cmd/pulumi-language-yaml"); err != nil {
+	if err := build("..", "stock/pulumi-language-yaml",
+		"github.com/pulumi/pulumi-yaml/cmd/pulumi-language-yaml"); err != nil {
 		return "", err
 	}
 	if err := build("..", "pulumi", "github.com/pulumi/pulumi/pkg/v3/cmd/pulumi"); err != nil {
@@ -148,7 +149,8 @@ func (s *sandbox) program(code int, name string, args ...string) (stdout, stderr
 	if cmd.ProcessState == nil {
 		require.NoError(s.t, err)
 	}
-	require.Equal(s.t, code, cmd.ProcessState.ExitCode(), "%s %s\n%s\n%s", name, strings.Join(args, " "), out.String(), errs.String())
+	require.Equal(s.t, code, cmd.ProcessState.ExitCode(), "%s %s\n%s\n%s", name, strings.Join(args, " "), out.String(),
+		errs.String())
 	return out.String(), errs.String()
 }
 

@@ -17,15 +17,16 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// TestSequences takes two stacks through the same steps, one with the Pulumi CLI and one with yamlhost, and compares what
-// the two ask of the provider: which calls in which order, and all that is in them; and what the two write into the state
-// after each step, resource by resource. Both run the program with our language,
-// so that what differs is the engines'. A difference that testdata/sequences.yaml does not explain is a failure, and so is
-// an explanation that nothing needs.
+// TestSequences takes two stacks through the same steps, one with the Pulumi CLI and one with yamlhost, and compares
+// what the two ask of the provider: which calls in which order, and all that is in them; and what the two write into
+// the state after each step, resource by resource. Both run the program with our language, so that what differs is the
+// engines'. A difference that testdata/sequences.yaml does not explain is a failure, and so is an explanation that
+// nothing needs.
 //
-// A step is a file of testdata/sequences: the program, and before it what is to be done in turn. "#$ args" runs both tools,
-// with an exclamation mark if they have to fail. "#@ alter NAME TITLE" changes an item on the shelf by hand, "#@ lose NAME"
-// takes it away, "#@ put ID" lays one there, "#@ pending KIND TYPE NAME" notes an operation under way in the state.
+// A step is a file of testdata/sequences: the program, and before it what is to be done in turn. "#$ args" runs both
+// tools, with an exclamation mark if they have to fail. "#@ alter NAME TITLE" changes an item on the shelf by hand, "#@
+// lose NAME" takes it away, "#@ put ID" lays one there, "#@ pending KIND TYPE NAME" notes an operation under way in the
+// state.
 func TestSequences(t *testing.T) {
 	t.Parallel()
 	steps, err := filepath.Glob("testdata/sequences/*.yaml")
@@ -88,7 +89,8 @@ func newTapped(t *testing.T, name string) *tool {
 	tap := filepath.Join(root, "tap")
 	require.NoError(t, os.Mkdir(tap, 0o755))
 	require.NoError(t, os.Symlink(filepath.Join(s.bin, "wiretap"), filepath.Join(tap, "pulumi-resource-shelf")))
-	x := &tool{sandbox: s, name: name, shelf: filepath.Join(root, "shelf"), log: filepath.Join(root, "calls"), seen: map[string]string{}}
+	x := &tool{sandbox: s, name: name, shelf: filepath.Join(root, "shelf"), log: filepath.Join(root, "calls"),
+		seen: map[string]string{}}
 	require.NoError(t, os.Mkdir(x.shelf, 0o755))
 	s.env = append(s.env, "PATH="+tap+":"+s.bin+":/usr/bin:/bin", "WIRETAP_BEHIND="+s.bin, "WIRETAP_LOG="+x.log)
 	s.write("Pulumi.yaml", "name: library\nruntime: yaml\n")
@@ -167,7 +169,8 @@ func (x *tool) tamper(words []string) {
 	switch words[0] {
 	case "put":
 		path := filepath.Join(x.shelf, words[1]+".json")
-		text, err := json.Marshal(map[string]any{"title": "Found", "kind": "map", "pages": []int{7}, "path": path, "revision": 1})
+		text, err := json.Marshal(map[string]any{"title": "Found", "kind": "map", "pages": []int{7}, "path": path,
+			"revision": 1})
 		require.NoError(x.t, err)
 		require.NoError(x.t, os.WriteFile(path, exported(x.t, text), 0o600))
 	case "alter", "lose":
@@ -187,8 +190,8 @@ func (x *tool) tamper(words []string) {
 		var state map[string]any
 		require.NoError(x.t, json.Unmarshal([]byte(x.do(0, "stack", "export", "--stack", "dev")), &state))
 		deployment := state["deployment"].(map[string]any)
-		resource := map[string]any{"urn": "urn:pulumi:dev::library::" + words[2] + "::" + words[3], "custom": true, "type": words[2],
-			"inputs": map[string]any{"title": "Lost"}}
+		resource := map[string]any{"urn": "urn:pulumi:dev::library::" + words[2] + "::" + words[3], "custom": true,
+			"type": words[2], "inputs": map[string]any{"title": "Lost"}}
 		for _, r := range deployment["resources"].([]any) {
 			switch r := r.(map[string]any); r["type"] {
 			case "pulumi:providers:shelf":
@@ -358,7 +361,8 @@ func readSequenceDifferences(t *testing.T) sequenceDifferences {
 
 func (list sequenceDifferences) explain(step string, d difference) bool {
 	for _, e := range list {
-		if whole(e.Step, step) && whole(e.Call, d.Call) && whole(e.Path, d.Path) && whole(e.Stock, d.Stock) && whole(e.Ours, d.Ours) {
+		if whole(e.Step, step) && whole(e.Call, d.Call) && whole(e.Path, d.Path) && whole(e.Stock, d.Stock) &&
+			whole(e.Ours, d.Ours) {
 			e.used = true
 			return true
 		}

@@ -52,7 +52,8 @@ func TestShelfLife(t *testing.T) {
 	s.write("Pulumi.yaml", strings.ReplaceAll(shelfProgram, "DIR", dir))
 	s.run(0, "stack", "init", "dev")
 
-	require.Equal(t, map[string]int{"create": 4}, s.changes("up", "--yes", "--skip-preview"), "stack, provider and two items")
+	require.Equal(t, map[string]int{"create": 4}, s.changes("up", "--yes", "--skip-preview"),
+		"stack, provider and two items")
 	require.Len(t, items(t, dir), 2)
 	out, _ := s.run(0, "stack", "output", "--json")
 	require.JSONEq(t, `{"revision": 1, "note": "[secret]"}`, out)

@@ -44,6 +44,7 @@ func (Label) Create(_ context.Context, r infer.CreateRequest[LabelInputs]) (infe
 }
 
 // Update takes what is new.
-func (Label) Update(_ context.Context, r infer.UpdateRequest[LabelInputs, LabelState]) (infer.UpdateResponse[LabelState], error) {
+func (Label) Update(_ context.Context, r infer.UpdateRequest[LabelInputs, LabelState]) (
+	infer.UpdateResponse[LabelState], error) {
 	return infer.UpdateResponse[LabelState]{Output: LabelState{r.Inputs}}, nil
 }

@@ -1,5 +1,5 @@
-// Command pulumi-resource-shelf is a provider for tests, whose objects are files in a folder: what it created, changed and
-// deleted can be looked at and counted. The folder is the provider's configuration, shelf:dir.
+// Command pulumi-resource-shelf is a provider for tests, whose objects are files in a folder: what it created, changed
+// and deleted can be looked at and counted. The folder is the provider's configuration, shelf:dir.
 package main
 
 import (
@@ -83,7 +83,8 @@ func (Item) Create(ctx context.Context, r infer.CreateRequest[ItemInputs]) (infe
 }
 
 // Update rewrites the file.
-func (Item) Update(ctx context.Context, r infer.UpdateRequest[ItemInputs, ItemState]) (infer.UpdateResponse[ItemState], error) {
+func (Item) Update(ctx context.Context, r infer.UpdateRequest[ItemInputs, ItemState]) (infer.UpdateResponse[ItemState],
+	error) {
 	state := ItemState{ItemInputs: r.Inputs, Path: r.State.Path, Revision: r.State.Revision + 1}
 	if r.DryRun {
 		return infer.UpdateResponse[ItemState]{Output: state}, nil
@@ -95,7 +96,8 @@ func (Item) Update(ctx context.Context, r infer.UpdateRequest[ItemInputs, ItemSt
 }
 
 // Read looks at the file.
-func (Item) Read(ctx context.Context, r infer.ReadRequest[ItemInputs, ItemState]) (infer.ReadResponse[ItemInputs, ItemState], error) {
+func (Item) Read(ctx context.Context, r infer.ReadRequest[ItemInputs, ItemState]) (infer.ReadResponse[ItemInputs,
+	ItemState], error) {
 	text, err := os.ReadFile(path(ctx, r.ID))
 	if errors.Is(err, os.ErrNotExist) {
 		return infer.ReadResponse[ItemInputs, ItemState]{}, nil
@@ -150,7 +152,8 @@ type CountResult struct {
 }
 
 // Invoke counts the files.
-func (Count) Invoke(ctx context.Context, r infer.FunctionRequest[CountArgs]) (infer.FunctionResponse[CountResult], error) {
+func (Count) Invoke(ctx context.Context, r infer.FunctionRequest[CountArgs]) (infer.FunctionResponse[CountResult],
+	error) {
 	files, err := filepath.Glob(path(ctx, "*"))
 	return infer.FunctionResponse[CountResult]{Output: CountResult{Items: len(files) + r.Input.Plus}}, err
 }

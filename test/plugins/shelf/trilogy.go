@@ -33,7 +33,8 @@ type volume struct {
 }
 
 // NewTrilogy constructs the component.
-func NewTrilogy(ctx *pulumi.Context, name string, args TrilogyArgs, options ...pulumi.ResourceOption) (*Trilogy, error) {
+func NewTrilogy(ctx *pulumi.Context, name string, args TrilogyArgs, options ...pulumi.ResourceOption) (*Trilogy,
+	error) {
 	t := &Trilogy{TrilogyArgs: args}
 	if err := ctx.RegisterComponentResource("shelf:index:Trilogy", name, t, options...); err != nil {
 		return nil, err
@@ -57,7 +58,8 @@ func NewTrilogy(ctx *pulumi.Context, name string, args TrilogyArgs, options ...p
 			}
 		}
 		v := &volume{}
-		if err := ctx.RegisterResource("shelf:index:Item", fmt.Sprintf("%s-%d", name, i), inputs, v, pulumi.Parent(parent)); err != nil {
+		if err := ctx.RegisterResource("shelf:index:Item", fmt.Sprintf("%s-%d", name, i), inputs, v,
+			pulumi.Parent(parent)); err != nil {
 			return nil, err
 		}
 		if before == nil {

@@ -1,6 +1,7 @@
-// Command wiretap stands between an engine and a plugin and writes down what the one asks of the other. It is started under
-// the plugin's name, pulumi-resource-<name>, and starts the executable of the same name in the folder WIRETAP_BEHIND. Each
-// call is one line of JSON in the file WIRETAP_LOG: the process, the method, the request, and whether it failed.
+// Command wiretap stands between an engine and a plugin and writes down what the one asks of the other. It is started
+// under the plugin's name, pulumi-resource-<name>, and starts the executable of the same name in the folder
+// WIRETAP_BEHIND. Each call is one line of JSON in the file WIRETAP_LOG: the process, the method, the request, and
+// whether it failed.
 package main
 
 import (
@@ -63,14 +64,17 @@ func run() error {
 	}
 	go io.Copy(io.Discard, lines)
 
-	behind, err := grpc.NewClient("127.0.0.1:"+strings.TrimSpace(port), grpc.WithTransportCredentials(insecure.NewCredentials()),
-		grpc.WithDefaultCallOptions(grpc.ForceCodec(asItIs{}), grpc.MaxCallRecvMsgSize(largest), grpc.MaxCallSendMsgSize(largest)))
+	behind, err := grpc.NewClient("127.0.0.1:"+strings.TrimSpace(port),
+		grpc.WithTransportCredentials(insecure.NewCredentials()),
+		grpc.WithDefaultCallOptions(grpc.ForceCodec(asItIs{}), grpc.MaxCallRecvMsgSize(largest),
+			grpc.MaxCallSendMsgSize(largest)))
 	if err != nil {
 		return err
 	}
 	defer behind.Close()
 	tap := &tap{behind: behind, log: log}
-	server := grpc.NewServer(grpc.ForceServerCodec(asItIs{}), grpc.UnknownServiceHandler(tap.pass), grpc.MaxRecvMsgSize(largest), grpc.MaxSendMsgSize(largest))
+	server := grpc.NewServer(grpc.ForceServerCodec(asItIs{}), grpc.UnknownServiceHandler(tap.pass),
+		grpc.MaxRecvMsgSize(largest), grpc.MaxSendMsgSize(largest))
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return err

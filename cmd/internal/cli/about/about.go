@@ -76,8 +76,9 @@ type (
 // About gathers what there is; what cannot be found out becomes a line in errors.
 func About(ctx context.Context, a *console.Console, o *aboutOptions) error {
 	r := aboutRecord{
-		Plugins: []aboutPlugin{}, Host: aboutHost{runtime.GOOS, runtime.GOARCH}, Runtime: map[string]string{"language": "yaml"},
-		CLI: aboutCLI{a.Version(), runtime.Version(), runtime.Compiler, operation.PulumiVersion}, Errors: []string{},
+		Plugins: []aboutPlugin{}, Host: aboutHost{runtime.GOOS, runtime.GOARCH},
+		Runtime: map[string]string{"language": "yaml"},
+		CLI:     aboutCLI{a.Version(), runtime.Version(), runtime.Compiler, operation.PulumiVersion}, Errors: []string{},
 	}
 	for _, name := range embedded.Names() {
 		version, _ := embedded.Version(name)
@@ -94,7 +95,8 @@ func About(ctx context.Context, a *console.Console, o *aboutOptions) error {
 		return a.WriteJSON(r)
 	}
 	tw := tabwriter.NewWriter(a.Streams.Out, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(tw, "yamlhost\t%s\nPulumi\tcompatible with %s\nGo\t%s %s\nHost\t%s %s\n", a.Version(), operation.PulumiVersion, runtime.Version(),
+	fmt.Fprintf(tw, "yamlhost\t%s\nPulumi\tcompatible with %s\nGo\t%s %s\nHost\t%s %s\n", a.Version(),
+		operation.PulumiVersion, runtime.Version(),
 		runtime.Compiler, r.Host.OS, r.Host.Arch)
 	if r.Backend != nil {
 		fmt.Fprintf(tw, "Backend\t%s\nUser\t%s\n", r.Backend.URL, r.Backend.User)
@@ -139,7 +141,8 @@ func readStack(ctx context.Context, a *console.Console, o *aboutOptions, r *abou
 	if err != nil {
 		return err
 	}
-	about := &aboutStack{Name: s.Ref.Stack, FullyQualifiedName: s.Ref.QualifiedName(), Resources: []aboutResource{}, PendingOps: []string{}}
+	about := &aboutStack{Name: s.Ref.Stack, FullyQualifiedName: s.Ref.QualifiedName(), Resources: []aboutResource{},
+		PendingOps: []string{}}
 	for _, res := range loaded.Snapshot.Resources {
 		about.Resources = append(about.Resources, aboutResource{res.Type, string(res.URN)})
 	}

@@ -21,7 +21,8 @@ func NewLogin(_ *console.Console, run func(context.Context, *accountOptions) err
 	o := &accountOptions{}
 	cmd := &cobra.Command{
 		Use: "login [URL]", Short: "Choose where state is kept", Args: console.AtMostOne("the URL of a backend"),
-		Long: "login makes a backend the current one: a folder, as file://~ or file:///some/path, or a store of objects. " + storesOfThisBuild(),
+		Long: "login makes a backend the current one: a folder, as file://~ or file:///some/path, or a store of objects. " +
+			storesOfThisBuild(),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				o.url = args[0]
@@ -76,7 +77,9 @@ func Login(_ context.Context, a *console.Console, o *accountOptions) error {
 	case o.local:
 		o.url = console.DefaultBackend
 	case o.url == "":
-		return errors.New("say where state is to be kept: yamlhost login file://~, yamlhost login file:///some/path or yamlhost login s3://bucket")
+		return errors.New(
+			"say where state is to be kept: yamlhost login file://~, yamlhost login file:///some/path or yamlhost login " +
+				"s3://bucket")
 	}
 	if !strings.Contains(o.url, "://") {
 		o.url = "file://" + o.url

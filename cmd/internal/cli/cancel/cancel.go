@@ -20,9 +20,12 @@ func NewCancel(a *console.Console, run func(context.Context, *cancelOptions) err
 	o := &cancelOptions{}
 	cmd := &cobra.Command{
 		Use: "cancel [STACK]", Short: "Remove the locks of a stack", Args: console.AtMostOne("the name of a stack"),
-		Long: "cancel takes a stack's locks away, no matter who holds them, and says whether the owner still runs. A run of yamlhost that loses\n" +
-			"its lock begins nothing and writes nothing more, also if it is stopped now and wakes up later. A call to a provider that is\n" +
-			"in flight ends, and is a pending operation for the next run. The Pulumi CLI does not look at its lock and goes on without\n" +
+		Long: "cancel takes a stack's locks away, no matter who holds them, and says whether the owner still runs. A run " +
+			"of yamlhost that loses\n" +
+			"its lock begins nothing and writes nothing more, also if it is stopped now and wakes up later. A call to a " +
+			"provider that is\n" +
+			"in flight ends, and is a pending operation for the next run. The Pulumi CLI does not look at its lock and goes " +
+			"on without\n" +
 			"one: end it first.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
@@ -65,8 +68,10 @@ func Cancel(ctx context.Context, a *console.Console, o *cancelOptions) error {
 		fmt.Fprintf(a.Streams.Err, "  %s\n", fateOf(l))
 	}
 	if pid := cancelled.HeldUp; pid != 0 {
-		fmt.Fprintf(a.Streams.Err, "  The process %d is stopped in the middle of a change. Before the next run, let it go on with 'kill -CONT %d', or end it "+
-			"with 'kill -9 %d'.\n", pid, pid, pid)
+		fmt.Fprintf(a.Streams.Err,
+			"  The process %d is stopped in the middle of a change. Before the next run, let it go on with 'kill -CONT %d', "+
+				"or end it "+
+				"with 'kill -9 %d'.\n", pid, pid, pid)
 	}
 	return nil
 }
@@ -77,7 +82,8 @@ func fateOf(l backend.Lock) string {
 	if l.PID == 0 {
 		who = l.Path
 	}
-	fenced := "it begins nothing and writes nothing more. A call to a provider that is in flight ends, and is a pending operation for the next run."
+	fenced := "it begins nothing and writes nothing more. A call to a provider that is in flight ends, and is a pending " +
+		"operation for the next run."
 	if l.Foreign {
 		fenced = "it does not look at its lock and goes on without one. End it before the next run."
 	}
@@ -87,7 +93,8 @@ func fateOf(l backend.Lock) string {
 	case backend.OwnerRunning:
 		return who + " still runs: " + fenced
 	case backend.OwnerStopped:
-		return fmt.Sprintf("%s is stopped. If it wakes up, %s End it with 'kill -9 %d' before you say what became of its pending operations.",
+		return fmt.Sprintf(
+			"%s is stopped. If it wakes up, %s End it with 'kill -9 %d' before you say what became of its pending operations.",
 			who, strings.TrimSuffix(fenced, " End it before the next run."), l.PID)
 	}
 	return who + " may still run; from here it cannot be told. If it does, " + fenced

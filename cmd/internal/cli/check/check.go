@@ -41,11 +41,13 @@ func NewCheck(_ *console.Console, run func(context.Context, *checkOptions) error
 			return run(cmd.Context(), o)
 		},
 	}
-	cmd.Flags().StringVar(&o.format, "format", "text", "the report on standard output: "+strings.Join(report.Kinds(), ", "))
+	cmd.Flags().StringVar(&o.format, "format", "text", "the report on standard output: "+
+		strings.Join(report.Kinds(), ", "))
 	o.reports.Register(cmd)
 	cmd.Flags().BoolVar(&o.fix, "fix", false, "apply the fixes that are certain to the files")
 	o.schemas.Register(cmd)
-	cmd.Flags().BoolVar(&o.untrusted, "untrusted", false, "report what a run with --untrusted refuses, and ask no plugin that is not locked")
+	cmd.Flags().BoolVar(&o.untrusted, "untrusted", false,
+		"report what a run with --untrusted refuses, and ask no plugin that is not locked")
 	cmd.Flags().BoolVar(&o.portable, "portable", false, "also report what only yamlhost understands")
 	cmd.Flags().StringVarP(&o.stack, "stack", "s", "", "check with this stack's configuration")
 	return cmd
@@ -56,7 +58,8 @@ func Check(ctx context.Context, a *console.Console, o *checkOptions) error {
 	var further []report.Spec
 	if o.format != "text" {
 		if !slices.Contains(report.Kinds(), o.format) {
-			return console.WithCode(console.CodeBadUsage, "--format takes %s, not %q", strings.Join(report.Kinds(), ", "), o.format)
+			return console.WithCode(console.CodeBadUsage, "--format takes %s, not %q", strings.Join(report.Kinds(), ", "),
+				o.format)
 		}
 		further = []report.Spec{{Kind: o.format, File: "-"}}
 	}
@@ -77,7 +80,10 @@ func Check(ctx context.Context, a *console.Console, o *checkOptions) error {
 	for _, target := range o.targets {
 		diags, err := checkTarget(ctx, a, target, o.stack, given, trust)
 		if err == nil && o.fix {
-			diags, err = fixTarget(a, diags, func() (diag.Diagnostics, error) { return checkTarget(ctx, a, target, o.stack, given, trust) })
+			diags, err = fixTarget(a, diags, func() (diag.Diagnostics, error) {
+				return checkTarget(ctx, a, target, o.stack,
+					given, trust)
+			})
 		}
 		if err != nil {
 			return err
@@ -104,7 +110,8 @@ func Check(ctx context.Context, a *console.Console, o *checkOptions) error {
 	a.Reports.Find(shown)
 	if !a.Reports.TakesStdout() {
 		width, _ := a.Size()
-		if err := diag.WriteText(a.Streams.Out, shown, diag.TextOptions{Color: a.Color(a.Streams.OutTerminal), Width: width}); err != nil {
+		if err := diag.WriteText(a.Streams.Out, shown, diag.TextOptions{Color: a.Color(a.Streams.OutTerminal),
+			Width: width}); err != nil {
 			return err
 		}
 		if len(shown) > 0 {
@@ -119,11 +126,13 @@ func Check(ctx context.Context, a *console.Console, o *checkOptions) error {
 }
 
 // CheckTarget reports what is wrong with the program of a folder or file.
-func CheckTarget(ctx context.Context, a *console.Console, target, stack string, given *operation.GivenSchemas) (diag.Diagnostics, error) {
+func CheckTarget(ctx context.Context, a *console.Console, target, stack string, given *operation.GivenSchemas) (
+	diag.Diagnostics, error) {
 	return checkTarget(ctx, a, target, stack, given, operation.Careful)
 }
 
-func checkTarget(ctx context.Context, a *console.Console, target, stack string, given *operation.GivenSchemas, trust operation.Trust) (diag.Diagnostics, error) {
+func checkTarget(ctx context.Context, a *console.Console, target, stack string, given *operation.GivenSchemas,
+	trust operation.Trust) (diag.Diagnostics, error) {
 	how := a.Looking()
 	how.Confined = trust == operation.Untrusted
 	ws, err := a.OpenTarget(target, how)

@@ -16,7 +16,8 @@ import (
 const maxFixing = 10
 
 // fixTarget applies the fixes of findings, looks again, and answers what is left.
-func fixTarget(a *console.Console, ds diag.Diagnostics, again func() (diag.Diagnostics, error)) (diag.Diagnostics, error) {
+func fixTarget(a *console.Console, ds diag.Diagnostics, again func() (diag.Diagnostics, error)) (diag.Diagnostics,
+	error) {
 	total := 0
 	for range maxFixing {
 		fixed, err := fixFiles(a, ds)
@@ -37,8 +38,8 @@ func fixTarget(a *console.Console, ds diag.Diagnostics, again func() (diag.Diagn
 	return ds, nil
 }
 
-// fixFiles applies the fixes of findings to their files and answers how many. A file that has changed since it was read is
-// left alone.
+// fixFiles applies the fixes of findings to their files and answers how many. A file that has changed since it was read
+// is left alone.
 func fixFiles(a *console.Console, ds diag.Diagnostics) (int, error) {
 	total := 0
 	done := make(map[*diag.Source]bool)

@@ -30,10 +30,14 @@ func NewFormat(_ *console.Console, run func(context.Context, *FormatOptions) err
 	cmd := &cobra.Command{
 		Use:   "fmt [DIR or FILE]...",
 		Short: "Bring programs into one form: indentation and spacing",
-		Long: "fmt changes nothing but white space: two columns for each level, one blank behind a colon, no blanks at the end of\n" +
-			"lines, at most one empty line in a row. Comments, order and quotes stay, and so does what the text means. A file with\n" +
-			"syntax errors stays as it is. For a folder, the files of its program are meant; - is standard input, which is written to\n" +
-			"standard output. With --check it exits with 1 if a file would change. With --sections the sections of a program come in\n" +
+		Long: "fmt changes nothing but white space: two columns for each level, one blank behind a colon, no blanks at the " +
+			"end of\n" +
+			"lines, at most one empty line in a row. Comments, order and quotes stay, and so does what the text means. A file " +
+			"with\n" +
+			"syntax errors stays as it is. For a folder, the files of its program are meant; - is standard input, which is " +
+			"written to\n" +
+			"standard output. With --check it exits with 1 if a file would change. With --sections the sections of a program " +
+			"come in\n" +
 			"the usual order: what the project is, configuration, components, variables, resources, outputs.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if o.targets = args; len(args) == 0 {
@@ -43,7 +47,8 @@ func NewFormat(_ *console.Console, run func(context.Context, *FormatOptions) err
 		},
 	}
 	cmd.Flags().BoolVar(&o.check, "check", false, "change nothing; name the files that would change")
-	cmd.Flags().BoolVar(&o.order, "sections", false, "put the sections into the usual order too, with the comments above them")
+	cmd.Flags().BoolVar(&o.order, "sections", false,
+		"put the sections into the usual order too, with the comments above them")
 	cmd.Flags().BoolVar(&o.diff, "diff", false, "change nothing; show what would change")
 	return cmd
 }
@@ -86,7 +91,8 @@ func Format(_ context.Context, a *console.Console, o *FormatOptions) error {
 				continue
 			}
 			changed = true
-			if err := showFormatted(a, o, a.Short(path), text, formatted, func() error { return replaceFile(a, src, formatted) }); err != nil {
+			if err := showFormatted(a, o, a.Short(path), text, formatted,
+				func() error { return replaceFile(a, src, formatted) }); err != nil {
 				return err
 			}
 		}
@@ -113,7 +119,8 @@ func (o *FormatOptions) format(src *diag.Source) ([]byte, diag.Diagnostics) {
 }
 
 // showFormatted says what becomes of a file, or makes it so.
-func showFormatted(a *console.Console, o *FormatOptions, name string, text, formatted []byte, write func() error) error {
+func showFormatted(a *console.Console, o *FormatOptions, name string, text, formatted []byte,
+	write func() error) error {
 	if bytes.Equal(text, formatted) {
 		return nil
 	}

@@ -69,9 +69,11 @@ func set(ctx context.Context, a *console.Console, o *setting) error {
 
 // setValue sets one value in settings that are held.
 func setValue(a *console.Console, c *configured, o *setting, path project.KeyPath, text string) (err error) {
-	seal := o.secret || !o.plaintext && workspace.SecretKeys(c.project, nil)[path.Key] // plain text would only be refused later
+	// plain text would only be refused later
+	seal := o.secret || !o.plaintext && workspace.SecretKeys(c.project, nil)[path.Key]
 	if !seal && !o.plaintext && LooksSecret(path.Key.Name, text) {
-		return fmt.Errorf("config value for %s looks like a secret; use --secret to encrypt it, or --plaintext to store it as it is", path.Key)
+		return fmt.Errorf(
+			"config value for %s looks like a secret; use --secret to encrypt it, or --plaintext to store it as it is", path.Key)
 	}
 	var v any = text
 	switch {
@@ -137,8 +139,8 @@ func typed(kind, text string) (any, error) {
 
 var secretName = regexp.MustCompile(`(?i)passwd|pass|password|pwd|secret|token`)
 
-// LooksSecret reports whether a value under that name should rather be encrypted (F3.15): its characters are as mixed as
-// those of generated passwords.
+// LooksSecret reports whether a value under that name should rather be encrypted (F3.15): its characters are as mixed
+// as those of generated passwords.
 func LooksSecret(name, text string) bool {
 	if !secretName.MatchString(name) || len(text) < 8 || strings.ContainsAny(text, " \n") {
 		return false

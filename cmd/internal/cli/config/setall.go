@@ -30,7 +30,8 @@ func newSetAll(a *console.Console, o *target) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return setAll(cmd.Context(), a, s) },
 	}
 	cmd.Flags().StringArrayVar(&s.secrets, "secret", nil, "encrypt this value, as key=value; may come several times")
-	cmd.Flags().StringArrayVar(&s.plain, "plaintext", nil, "store this value as it is, as key=value; may come several times")
+	cmd.Flags().StringArrayVar(&s.plain, "plaintext", nil,
+		"store this value as it is, as key=value; may come several times")
 	cmd.Flags().BoolVar(&s.path, "path", false, "the keys are paths into values, as in servers[0].port")
 	cmd.Flags().StringVar(&s.json, "json", "", "set what this JSON says, which `config --json --show-secrets` has written")
 	return cmd
@@ -82,7 +83,8 @@ func (o *settingAll) settings() (all []setting, err error) {
 func fromJSON(text string) (all []setting, err error) {
 	var records map[string]console.ConfigRecord
 	if err := json.Unmarshal([]byte(text), &records); err != nil {
-		return nil, errors.New("--json is not what `config --json` writes: an object with an object of value and secret for each key")
+		return nil, errors.New(
+			"--json is not what `config --json` writes: an object with an object of value and secret for each key")
 	}
 	for key, r := range records {
 		if r.Value == nil {

@@ -27,6 +27,7 @@ func NewDestroy(a *console.Console, run func(context.Context, *operation.Options
 	operation.ScopeFlags(cmd, o)
 	operation.ProtectFlag(cmd, o)
 	operation.ProgramFlag(a, cmd, o, "run the program for its providers")
-	cmd.Flags().BoolVar(&o.Scope.ExcludeProtected, "exclude-protected", false, "leave protected resources and what they need alone")
+	cmd.Flags().BoolVar(&o.Scope.ExcludeProtected, "exclude-protected", false,
+		"leave protected resources and what they need alone")
 	return cmd
 }

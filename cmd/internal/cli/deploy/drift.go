@@ -13,7 +13,8 @@ func NewDrift(a *console.Console, run func(context.Context, *operation.Options) 
 	o := &operation.Options{}
 	cmd := &cobra.Command{
 		Use: "drift", Short: "Report what exists and differs from the state or the program", Args: console.NoArguments,
-		Long: "drift reads every resource and compares it with the state, and that with the program. Nothing is changed. Differences\n" +
+		Long: "drift reads every resource and compares it with the state, and that with the program. Nothing is changed. " +
+			"Differences\n" +
 			"that do not matter are listed in the project file under options.drift.ignore, each with a reason.",
 		Example: "  yamlhost drift\n  yamlhost drift --exit-code --out markdown=drift.md",
 		RunE:    runOperation(a, o, run),

@@ -25,11 +25,14 @@ func operationFlags(a *console.Console, cmd *cobra.Command, o *operation.Options
 	f.BoolVar(&o.ShowSecrets, "show-secrets", false, "show secret outputs in plain text")
 	f.BoolVar(&o.SuppressOutputs, "suppress-outputs", false, "do not show the stack's outputs")
 	f.BoolVar(&o.SuppressProgress, "suppress-progress", false, "show no progress, only the result")
-	f.BoolVar(&a.Global.SuppressSecretOutput, "suppress-secret-output", false, "show nothing of what commands with secret inputs print")
-	f.BoolVar(&o.AcceptPlugins, "accept-new-plugins", false, "download and run plugins whose checksums the lock file does not have, and lock them")
+	f.BoolVar(&a.Global.SuppressSecretOutput, "suppress-secret-output", false,
+		"show nothing of what commands with secret inputs print")
+	f.BoolVar(&o.AcceptPlugins, "accept-new-plugins", false,
+		"download and run plugins whose checksums the lock file does not have, and lock them")
 	f.BoolVar(&o.MonitorRPC, "monitor-rpc", false, "run the program in front of a gRPC connection to the engine")
 	console.Hide(f, "monitor-rpc")
-	for _, name := range []string{"show-replacement-steps", "show-config", "skip-plugin-pre-install", "debug", "copilot", "neo",
+	for _, name := range []string{"show-replacement-steps", "show-config", "skip-plugin-pre-install", "debug", "copilot",
+		"neo",
 		"show-full-output", "urns", "skip-config-validation", "show-policy-remediations", "neo-task-on-failure"} {
 		f.BoolP(name, map[string]string{"debug": "d"}[name], false, "accepted for compatibility, without effect")
 		console.Hide(f, name)
@@ -50,15 +53,20 @@ func parallelDefault(a *console.Console) int {
 }
 
 func configFlags(cmd *cobra.Command, o *operation.Options) {
-	cmd.Flags().StringArrayVarP(&o.Config, "config", "c", nil, "set configuration first, as key=value; may come several times")
+	cmd.Flags().StringArrayVarP(&o.Config, "config", "c", nil,
+		"set configuration first, as key=value; may come several times")
 	operation.ConfigSourceFlags(cmd, o)
 	cmd.Flags().BoolVar(&o.ConfigPath, "config-path", false, "the keys of --config are paths into values")
 	cmd.Flags().Int64Var(&o.MaxValue, "max-value", 0, "let one value of the program take so many MiB (default 256)")
-	cmd.Flags().Int64Var(&o.MaxSteps, "max-steps", 0, "let the program take so many steps, and 10000 more for each resource (default 10000000)")
-	cmd.Flags().BoolVar(&o.RestrictPaths, "restrict-paths", false, "let the program read files of the project only, and absolute paths that it writes out")
-	cmd.Flags().BoolVar(&o.Untrusted, "untrusted", false, "the project is a stranger's: start nothing of it and no plugin that is not installed and locked,\n"+
-		"read no file outside of it, no environment and no private address (docs/security.md)")
-	cmd.Flags().BoolVar(&o.AllowEnv, "allow-env", false, "let the program read every environment variable, not only those that it lists")
+	cmd.Flags().Int64Var(&o.MaxSteps, "max-steps", 0,
+		"let the program take so many steps, and 10000 more for each resource (default 10000000)")
+	cmd.Flags().BoolVar(&o.RestrictPaths, "restrict-paths", false,
+		"let the program read files of the project only, and absolute paths that it writes out")
+	cmd.Flags().BoolVar(&o.Untrusted, "untrusted", false,
+		"the project is a stranger's: start nothing of it and no plugin that is not installed and locked,\n"+
+			"read no file outside of it, no environment and no private address (docs/security.md)")
+	cmd.Flags().BoolVar(&o.AllowEnv, "allow-env", false,
+		"let the program read every environment variable, not only those that it lists")
 }
 
 func refreshFlag(cmd *cobra.Command, o *operation.Options) {
@@ -92,7 +100,8 @@ func expectFlag(cmd *cobra.Command, o *operation.Options, help string) {
 const expectHelp = "plan first; if anything would change, do nothing and end with exit code 7"
 
 // runOperation is a command's body: it notes which flags were set and checks that the flags go together.
-func runOperation(a *console.Console, o *operation.Options, run func(context.Context, *operation.Options) error) func(*cobra.Command, []string) error {
+func runOperation(a *console.Console, o *operation.Options, run func(context.Context, *operation.Options) error) func(
+	*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) > 0 {
 			o.Dir = args[0]

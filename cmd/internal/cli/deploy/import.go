@@ -32,9 +32,11 @@ func NewImport(a *console.Console, run func(context.Context, *importOptions) err
 	o := &importOptions{}
 	cmd := &cobra.Command{
 		Use: "import [TYPE NAME ID]", Short: "Take resources that exist already into the stack", Args: cobra.MaximumNArgs(3),
-		Long: "import reads resources that exist already, takes them into the state, and writes YAML to paste into the program, after\n" +
+		Long: "import reads resources that exist already, takes them into the state, and writes YAML to paste into the " +
+			"program, after\n" +
 			"which there is nothing to do. Resources come from the command line, or several of them from a file:\n\n" +
-			"    {\"nameTable\": {\"box\": \"urn:…\"}, \"resources\": [{\"type\": \"…\", \"name\": \"…\", \"id\": \"…\", \"parent\": \"box\"}]}",
+			"    {\"nameTable\": {\"box\": \"urn:…\"}, \"resources\": [{\"type\": \"…\", \"name\": \"…\", \"id\": \"…\", " +
+			"\"parent\": \"box\"}]}",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.args = args
 			return runOperation(a, &o.Options, func(ctx context.Context, _ *operation.Options) error {
@@ -106,13 +108,15 @@ type PlannedImport struct {
 
 // Descriptor is the package that an entry's type is of.
 func (p *PlannedImport) Descriptor() schema.Descriptor {
-	d := schema.Descriptor{Name: urn.PackageOf(p.Entry.Type), Version: schema.PlainVersion(p.Entry.Version), DownloadURL: p.Entry.PluginDownloadURL}
+	d := schema.Descriptor{Name: urn.PackageOf(p.Entry.Type), Version: schema.PlainVersion(p.Entry.Version),
+		DownloadURL: p.Entry.PluginDownloadURL}
 	switch q, x := p.Entry.Parameterization, p.Entry.Extension; {
 	case q != nil:
 		d.Parameterization = &schema.Parameterization{Name: d.Name, Version: d.Version, Value: q.Value}
 		d.Name, d.Version = q.PluginName, schema.PlainVersion(q.PluginVersion)
 	case x != nil:
-		d.Parameterization, d.Extension = &schema.Parameterization{Name: x.Name, Version: schema.PlainVersion(x.Version), Value: x.Value}, true
+		d.Parameterization, d.Extension = &schema.Parameterization{Name: x.Name, Version: schema.PlainVersion(x.Version),
+			Value: x.Value}, true
 		if p.provider != "" {
 			d.Name = urn.PackageOf(p.provider.Type())
 		}
@@ -123,15 +127,17 @@ func (p *PlannedImport) Descriptor() schema.Descriptor {
 // ImportResources is `import`.
 func ImportResources(ctx context.Context, a *console.Console, o *importOptions) error {
 	if o.from != "" {
-		return console.WithCode(console.CodeBadUsage, "--from is a flag of the Pulumi CLI that yamlhost does not have: write a file for --file instead")
+		return console.WithCode(console.CodeBadUsage,
+			"--from is a flag of the Pulumi CLI that yamlhost does not have: write a file for --file instead")
 	}
 	table, entries, err := importEntries(a, o)
 	if err != nil {
 		return err
 	}
 	imported := &Importing{options: o, Table: table, entries: entries}
-	op := operation.Operation{Kind: "resource-import", Planning: "Previewing import", Applying: "Importing", Question: "Do you want to perform this import?",
-		Run: imported.run}
+	op := operation.Operation{Kind: "resource-import", Planning: "Previewing import", Applying: "Importing",
+		Question: "Do you want to perform this import?",
+		Run:      imported.run}
 	if err := operation.PlanAndApply(ctx, a, &o.Options, imported.in(op)); err != nil {
 		return err
 	}
@@ -171,7 +177,8 @@ func importEntries(a *console.Console, o *importOptions) (map[string]urn.URN, []
 		return table, []ImportEntry{e}, nil
 	}
 	if len(o.args) > 0 || o.parent != "" || o.provider != "" || len(o.properties) > 0 {
-		return nil, nil, console.WithCode(console.CodeBadUsage, "--file says it all: leave out what else is on the command line")
+		return nil, nil, console.WithCode(console.CodeBadUsage,
+			"--file says it all: leave out what else is on the command line")
 	}
 	text, err := os.ReadFile(a.Path(o.file))
 	if err != nil {
@@ -216,7 +223,8 @@ func (i *Importing) run(ctx context.Context, o engine.Options, _ operation.Progr
 		d := p.Descriptor()
 		imports[n] = engine.Import{Type: p.token, Name: p.Entry.Name, ID: p.Entry.ID, Parent: p.Parent,
 			Package:   monitor.Package{Name: d.Name, Version: d.Version, DownloadURL: d.DownloadURL, Extension: d.Extension},
-			Component: p.Entry.Component, Remote: p.Entry.Remote, Protect: i.options.protect, Inputs: p.inputs, Outputs: p.outputs}
+			Component: p.Entry.Component, Remote: p.Entry.Remote, Protect: i.options.protect, Inputs: p.inputs,
+			Outputs: p.outputs}
 		if q := d.Parameterization; q != nil {
 			imports[n].Package.Parameterization = &monitor.Parameterization{Name: q.Name, Version: q.Version, Value: q.Value}
 		}
@@ -263,7 +271,8 @@ func (i *Importing) plan(ctx context.Context, project, stack string) error {
 		case e.ID == "" && !e.Component && !urn.IsProviderType(e.Type):
 			return fmt.Errorf("%s %q has no ID to import it by", e.Type, e.Name)
 		case e.ID == operation.ImportPlaceholder:
-			return fmt.Errorf("%s %q still has %s in the place of its ID: fill that in first", e.Type, e.Name, operation.ImportPlaceholder)
+			return fmt.Errorf("%s %q still has %s in the place of its ID: fill that in first", e.Type, e.Name,
+				operation.ImportPlaceholder)
 		case e.ID != "" && urn.IsProviderType(e.Type):
 			return fmt.Errorf("%s %q has an ID, but a provider is made of its inputs", e.Type, e.Name)
 		case e.Remote && !e.Component:
@@ -273,7 +282,8 @@ func (i *Importing) plan(ctx context.Context, project, stack string) error {
 		case e.Parameterization != nil && e.Parameterization.PluginName == "":
 			return fmt.Errorf("%s %q: its parameterization has no pluginName", e.Type, e.Name)
 		case e.Extension != nil && (e.Extension.Name == "" || e.Provider == "" && e.Extension.Name == urn.PackageOf(e.Type)):
-			return fmt.Errorf("%s %q: an extension has a name, and the resource a provider of the package that is extended", e.Type, e.Name)
+			return fmt.Errorf("%s %q: an extension has a name, and the resource a provider of the package that is extended",
+				e.Type, e.Name)
 		}
 		if e.LogicalName == "" {
 			e.LogicalName = e.Name
@@ -322,7 +332,8 @@ func (i *Importing) plan(ctx context.Context, project, stack string) error {
 			}
 			other, ok := byName[ref.name]
 			if !ok {
-				return fmt.Errorf("%s %q names %q, which is neither in nameTable nor among the resources", p.Entry.Type, p.Entry.Name, ref.name)
+				return fmt.Errorf("%s %q names %q, which is neither in nameTable nor among the resources", p.Entry.Type,
+					p.Entry.Name, ref.name)
 			}
 			if err := place(other, depth+1); err != nil {
 				return err
@@ -387,8 +398,10 @@ func writeImported(a *console.Console, o *importOptions, i *Importing) error {
 	if o.Json {
 		return nil // nothing but JSON goes to standard output (E8.26)
 	}
-	fmt.Fprintln(a.Streams.Err, "Please copy the following YAML into your program. Not doing so will cause the resources to be deleted by the next update,\n"+
-		"or that to fail where they are protected.")
+	fmt.Fprintln(a.Streams.Err,
+		"Please copy the following YAML into your program. Not doing so will cause the resources to be deleted by the next "+
+			"update,\n"+
+			"or that to fail where they are protected.")
 	_, err := fmt.Fprint(a.Streams.Out, "\n"+text)
 	return err
 }

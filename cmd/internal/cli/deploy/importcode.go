@@ -123,8 +123,8 @@ func (y *yamlText) options(p *PlannedImport, r *state.Resource, names map[urn.UR
 	}
 }
 
-// entry writes a value behind what is in front of it: lead, which is the dash of a list, room for one, or nothing, and key,
-// which ends in a colon or is empty in a list. indent is in spaces.
+// entry writes a value behind what is in front of it: lead, which is the dash of a list, room for one, or nothing, and
+// key, which ends in a colon or is empty in a list. indent is in spaces.
 func (y *yamlText) entry(indent int, lead, key string, v value.Value) {
 	below := indent + len(lead) + 2
 	if key == "" {
@@ -220,7 +220,8 @@ func yamlLeaf(v value.Value) string {
 
 var plainScalar = regexp.MustCompile(`\A[A-Za-z_][A-Za-z0-9_./:@-]*[A-Za-z0-9_/-]\z|\A[A-Za-z]\z`)
 
-// yamlScalar is a text as YAML reads it back: as it is where that is plain, else in double quotes, whose escapes are JSON's.
+// yamlScalar is a text as YAML reads it back: as it is where that is plain, else in double quotes, whose escapes are
+// JSON's.
 func yamlScalar(text string) string {
 	switch strings.ToLower(text) {
 	case "true", "false", "yes", "no", "on", "off", "null", "y", "n":

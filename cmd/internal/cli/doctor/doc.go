@@ -1,2 +1,3 @@
-// Package doctor has the command line of doctor, which looks at the machine: what of it works, what does not, and what to do.
+// Package doctor has the command line of doctor, which looks at the machine: what of it works, what does not, and what
+// to do.
 package doctor

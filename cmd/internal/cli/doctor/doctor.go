@@ -27,17 +27,18 @@ const (
 
 // finding is what was found out about a part of the machine.
 type finding struct {
-	part    string
+	part  string
 	grade grade
-	text    string
-	way     string // what to do; empty when there is nothing to do
+	text  string
+	way   string // what to do; empty when there is nothing to do
 }
 
 // NewDoctor makes the command `doctor`.
 func NewDoctor(_ *console.Console, run func(context.Context, *struct{}) error) *cobra.Command {
 	return &cobra.Command{
 		Use: "doctor", Short: "Look for what is wrong with this machine", Args: console.NoArguments,
-		Long: "doctor looks at PATH, the shell, plugins, the backend, the clock and the terminal, and says what is wrong and what to do.\n" +
+		Long: "doctor looks at PATH, the shell, plugins, the backend, the clock and the terminal, and says what is wrong " +
+			"and what to do.\n" +
 			"It writes a small file to the backend and removes it again. If something is wrong, the exit code is 1.",
 		RunE: func(cmd *cobra.Command, _ []string) error { return run(cmd.Context(), nil) },
 	}
@@ -96,7 +97,8 @@ func lookPath(a *console.Console) finding {
 	here := onPath(a, "yamlhost")
 	switch {
 	case a.World.Getenv("PATH") == "":
-		f.grade, f.text, f.way = wrong, "it is empty, so that no plugin and no command is found", "set PATH in the settings of your shell"
+		f.grade, f.text, f.way = wrong, "it is empty, so that no plugin and no command is found",
+			"set PATH in the settings of your shell"
 	case here == "":
 		f.grade, f.text, f.way = note, "yamlhost is not on it", "add the folder that it is in to PATH"
 		if a.World.Self != "" {
@@ -148,7 +150,8 @@ func lookPlugins(installed []plugin.InstalledPlugin) []finding {
 		if info, err := os.Stat(program); err == nil && isProgram(info) {
 			continue
 		}
-		broken = append(broken, finding{"plugins", wrong, fmt.Sprintf("%s %s has no program %s that can be started", p.Name, p.Version, program),
+		broken = append(broken, finding{"plugins", wrong, fmt.Sprintf("%s %s has no program %s that can be started", p.Name,
+			p.Version, program),
 			fmt.Sprintf("yamlhost plugin rm resource %s %s, and it is fetched anew when it is needed", p.Name, p.Version)})
 	}
 	if len(broken) > 0 {
@@ -183,7 +186,8 @@ func lookBackend(ctx context.Context, a *console.Console) []finding {
 	if err != nil {
 		return bad(err, "see that you may write there and that there is space left")
 	}
-	return []finding{{part: "backend", grade: fine, text: fmt.Sprintf("%s can be read and written; it has %s", b.PublicURL(), console.Count(len(stacks), "stack"))},
+	return []finding{{part: "backend", grade: fine, text: fmt.Sprintf("%s can be read and written; it has %s",
+		b.PublicURL(), console.Count(len(stacks), "stack"))},
 		clock(before, written, time.Now())}
 }
 
@@ -208,7 +212,8 @@ func lookTerminal(a *console.Console) finding {
 	case !a.Interactive():
 		f.grade, f.text, f.way = note, "there is none, so nobody is asked", "`up` and `destroy` need --yes here"
 	case a.World.Getenv("TERM") == "" && runtime.GOOS != "windows", a.World.Getenv("TERM") == "dumb":
-		f.grade, f.text, f.way = note, "it is not known what it can do, so there is no colour", "set TERM, to xterm-256color for example"
+		f.grade, f.text, f.way = note, "it is not known what it can do, so there is no colour",
+			"set TERM, to xterm-256color for example"
 	default:
 		f.text = fmt.Sprintf("%d columns, %d lines", columns, lines)
 	}

@@ -70,7 +70,8 @@ type parameterRecord struct {
 func recordOf(theme string, f *builtins.Func) functionRecord {
 	r := functionRecord{Name: "fn::" + f.Name, Theme: theme, Signature: f.Signature(), Summary: f.Summary,
 		Parameters: []parameterRecord{}, Variadic: f.Variadic, Result: schema.TypeName(f.ResultType()),
-		Example: f.Example, Call: f.Call, Gives: f.Gives, Portable: f.Portable, Since: f.Since, Rule: f.Rule, Warning: f.Warning}
+		Example: f.Example, Call: f.Call, Gives: f.Gives, Portable: f.Portable, Since: f.Since, Rule: f.Rule,
+		Warning: f.Warning}
 	for _, alias := range f.Aliases {
 		r.Aliases = append(r.Aliases, "fn::"+alias)
 	}

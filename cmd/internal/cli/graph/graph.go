@@ -35,7 +35,8 @@ func NewGraph(_ *console.Console, run func(context.Context, *graphOptions) error
 			return run(cmd.Context(), o)
 		},
 	}
-	cmd.Flags().StringVar(&o.format, "format", "dot", "dot, mermaid, json, or svg: a picture, with components as groups around what they are made of")
+	cmd.Flags().StringVar(&o.format, "format", "dot",
+		"dot, mermaid, json, or svg: a picture, with components as groups around what they are made of")
 	o.schemas.Register(cmd)
 	return cmd
 }
@@ -45,8 +46,8 @@ func Graph(ctx context.Context, a *console.Console, o *graphOptions) error {
 	listed := func(write func(io.Writer, []check.Vertex) error) func(io.Writer, *check.Program) error {
 		return func(w io.Writer, p *check.Program) error { return write(w, p.Graph()) }
 	}
-	write, known := map[string]func(io.Writer, *check.Program) error{"dot": listed(writeDOT), "mermaid": listed(writeMermaid),
-		"json": listed(writeGraphJSON), "svg": picture.WriteSVG}[o.format]
+	write, known := map[string]func(io.Writer, *check.Program) error{"dot": listed(writeDOT),
+		"mermaid": listed(writeMermaid), "json": listed(writeGraphJSON), "svg": picture.WriteSVG}[o.format]
 	if !known {
 		return console.WithCode(console.CodeBadUsage, "--format takes dot, mermaid, json or svg, not %q", o.format)
 	}
@@ -118,7 +119,8 @@ func transformNotes(v check.Vertex) []string {
 
 // writeMermaid writes arrows from what is needed to what needs it, as things come to be.
 func writeMermaid(w io.Writer, list []check.Vertex) error {
-	brackets := map[string][2]string{"config": {"[/", "/]"}, "variable": {"(", ")"}, "resource": {"[", "]"}, "output": {"([", "])"}}
+	brackets := map[string][2]string{"config": {"[/", "/]"}, "variable": {"(", ")"}, "resource": {"[", "]"},
+		"output": {"([", "])"}}
 	number := make(map[string]int, len(list))
 	var b strings.Builder
 	b.WriteString("flowchart LR\n")

@@ -29,16 +29,18 @@ func NewLSP(_ *console.Console, run func(context.Context) error) *cobra.Command 
 	return &cobra.Command{
 		Use:   "lsp",
 		Short: "Answer an editor over the Language Server Protocol, on standard input and output",
-		Long: "lsp is started by editors. It answers with the findings of `yamlhost check`, completes, explains and renames. It starts\n" +
-			"nothing that a project brings, downloads nothing and opens no socket: plugins that are installed or on the PATH are\n" +
+		Long: "lsp is started by editors. It answers with the findings of `yamlhost check`, completes, explains and " +
+			"renames. It starts\n" +
+			"nothing that a project brings, downloads nothing and opens no socket: plugins that are installed or on the PATH " +
+			"are\n" +
 			"asked for their schemas.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return run(cmd.Context()) },
 	}
 }
 
-// Inside runs a command of this program as if it were started in a folder, without anybody to ask, and returns all that it
-// writes. The error says that the command has failed; the text says why.
+// Inside runs a command of this program as if it were started in a folder, without anybody to ask, and returns all that
+// it writes. The error says that the command has failed; the text says why.
 type Inside func(ctx context.Context, dir string, args ...string) (string, error)
 
 // Plan returns a function that previews the selected stack of the project in a folder.
@@ -146,7 +148,8 @@ func (o *ProgramOpener) Root(path string) string {
 func (o *ProgramOpener) Name(path string) string { return workspace.Relative(o.Root(path))(path) }
 
 // Open reads the program of a file: that of its project, if the file is a part of it, or the file by itself.
-func (o *ProgramOpener) Open(ctx context.Context, path string, texts func(path string) *parser.Document) (*editor.Project, error) {
+func (o *ProgramOpener) Open(ctx context.Context, path string, texts func(path string) *parser.Document) (
+	*editor.Project, error) {
 	root := o.Root(path)
 	shown := workspace.Relative(root)
 	absolute := func(name string) string {
@@ -193,7 +196,8 @@ func (o *ProgramOpener) Open(ctx context.Context, path string, texts func(path s
 		p.Document = parser.NewDocument(ws.Source)
 	}
 	kept := o.schemas(ws)
-	how := workspace.CheckOptions{Config: ws.ConfigTexts(nil), Stat: os.Stat, Bundle: kept.providers.Sources.Bundle, Handler: kept.providers.Sources.Handler,
+	how := workspace.CheckOptions{Config: ws.ConfigTexts(nil), Stat: os.Stat, Bundle: kept.providers.Sources.Bundle,
+		Handler: kept.providers.Sources.Handler,
 		Parameterize: func(ctx context.Context, pkg project.Package) (schema.Descriptor, error) {
 			if strings.HasPrefix(pkg.Source, ".") || filepath.IsAbs(pkg.Source) {
 				return schema.Descriptor{}, errors.New("its plugin belongs to the project, and is not started by an editor")
@@ -255,7 +259,8 @@ func (o *ProgramOpener) settings(root, path string, document func(string) *parse
 	of := ""
 	if found, err := project.Find(root); err == nil {
 		of = found
-		if ws, err := workspace.Open(root, workspace.Options{Shown: workspace.Relative(root), LocalPackages: true}); err == nil && ws.Program.Path != "" {
+		if ws, err := workspace.Open(root, workspace.Options{Shown: workspace.Relative(root),
+			LocalPackages: true}); err == nil && ws.Program.Path != "" {
 			of = ws.Program.Path
 		}
 	}

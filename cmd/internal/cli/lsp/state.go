@@ -20,8 +20,8 @@ type keptState struct {
 	state *editor.State
 }
 
-// state is what is recorded of the stack that is selected for a project, if its backend is a folder. Secrets stay sealed: no
-// passphrase and no key is asked for.
+// state is what is recorded of the stack that is selected for a project, if its backend is a folder. Secrets stay
+// sealed: no passphrase and no key is asked for.
 func (o *ProgramOpener) state(ctx context.Context, p *project.Project) *editor.State {
 	b := o.Console.LocalBackend(p)
 	if b == nil {
@@ -58,7 +58,8 @@ func (o *ProgramOpener) state(ctx context.Context, p *project.Project) *editor.S
 func stateFiles(b *backend.Backend, ref backend.Ref) string {
 	var told strings.Builder
 	fmt.Fprintln(&told, b.URL(), ref)
-	for _, pattern := range []string{filepath.Join("stacks", ref.Project, ref.Stack+".*"), filepath.Join("stacks", ref.Stack+".*")} {
+	for _, pattern := range []string{filepath.Join("stacks", ref.Project, ref.Stack+".*"),
+		filepath.Join("stacks", ref.Stack+".*")} {
 		for _, dir := range []string{b.Folder(), filepath.Join(b.Folder(), ".pulumi")} {
 			found, _ := filepath.Glob(filepath.Join(dir, pattern))
 			for _, name := range found {
@@ -75,7 +76,8 @@ func stateFiles(b *backend.Backend, ref backend.Ref) string {
 func recorded(stack string, snapshot *state.Snapshot) *editor.State {
 	s := &editor.State{Stack: stack, Resources: map[editor.Recorded]editor.Deployed{}}
 	for _, r := range snapshot.Resources {
-		if r.Delete || strings.Contains(r.URN.QualifiedType(), "$") || r.URN.Type() == string(urn.RootStack(stack, r.URN.Project()).Type()) {
+		if r.Delete || strings.Contains(r.URN.QualifiedType(), "$") ||
+			r.URN.Type() == string(urn.RootStack(stack, r.URN.Project()).Type()) {
 			continue
 		}
 		pending := ""

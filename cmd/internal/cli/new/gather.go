@@ -25,7 +25,8 @@ func (m *maker) open() (err error) {
 	name := m.options.template
 	if name == "" {
 		if !m.asks {
-			return console.WithCode(console.CodeUsage, "which template? Name one, as in `yamlhost new hello`: %s, or a folder such as ./template",
+			return console.WithCode(console.CodeUsage,
+				"which template? Name one, as in `yamlhost new hello`: %s, or a folder such as ./template",
 				strings.Join(templates.Names(), ", "))
 		}
 		if err := list(m.Streams.Err); err != nil {
@@ -44,7 +45,8 @@ func (m *maker) isTemplate(name string) error {
 	return err
 }
 
-// openTemplate reads a template of the program or a folder. A name without a slash is a folder's only when there is no such template.
+// openTemplate reads a template of the program or a folder. A name without a slash is a folder's only when there is no
+// such template.
 func (m *maker) openTemplate(name string) (*templates.Template, error) {
 	if slices.Contains(templates.Names(), name) {
 		return templates.Embedded(name)
@@ -77,7 +79,8 @@ func (m *maker) gather() (err error) {
 		return err
 	}
 	anything := func(string) error { return nil }
-	if m.description, err = m.value("description", "project description", o.description, m.template.Description, anything); err != nil {
+	if m.description, err = m.value("description", "project description", o.description, m.template.Description,
+		anything); err != nil {
 		return err
 	}
 	goodStack := func(stack string) error {

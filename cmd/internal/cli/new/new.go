@@ -38,7 +38,8 @@ func NewNew(_ *console.Console, run func(context.Context, *newOptions) error) *c
 	o := &newOptions{}
 	cmd := &cobra.Command{
 		Use: "new [TEMPLATE]", Short: "Make a project from a template", Args: console.AtMostOne("a template"),
-		Long: "new makes a project, and a stack for it, from a template of this program or from a folder such as ./template.\n" +
+		Long: "new makes a project, and a stack for it, from a template of this program or from a folder such as " +
+			"./template.\n" +
 			"On a terminal it asks for what no flag says. Files that are there are left alone unless --force is given.\n" +
 			"github-actions and gitlab-ci add their files to a project that is there.\n\n" +
 			"Templates: " + strings.Join(templates.Names(), ", ") + ".",
@@ -51,11 +52,13 @@ func NewNew(_ *console.Console, run func(context.Context, *newOptions) error) *c
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&o.dir, "dir", "", "make the project in this folder, which need not exist; by default in the working directory")
+	flags.StringVar(&o.dir, "dir", "",
+		"make the project in this folder, which need not exist; by default in the working directory")
 	flags.StringVarP(&o.name, "name", "n", "", "the project's name; by default that of its folder")
 	flags.StringVarP(&o.description, "description", "d", "", "the project's description; by default the template's")
 	flags.StringVarP(&o.stack, "stack", "s", console.DefaultStack, "the stack to create")
-	flags.StringArrayVarP(&o.config, "config", "c", nil, "a configuration value of the stack, as key=value; may be repeated")
+	flags.StringArrayVarP(&o.config, "config", "c", nil,
+		"a configuration value of the stack, as key=value; may be repeated")
 	flags.BoolVarP(&o.force, "force", "f", false, "replace files that are there, and use a stack that is there")
 	flags.BoolVarP(&o.list, "list", "l", false, "list the templates and make nothing")
 	flags.BoolVarP(&o.yes, "yes", "y", false, "do not ask; take the default for what no flag says")
@@ -160,7 +163,8 @@ func (m *maker) join(path string) error {
 	for _, flag := range []string{"name", "description", "stack", "config"} {
 		if m.options.set(flag) {
 			return console.WithCode(console.CodeUsage,
-				"--%s is for new projects, but %s is there already; without it, %s adds its files to that project", flag, m.Short(path), m.template.Name)
+				"--%s is for new projects, but %s is there already; without it, %s adds its files to that project", flag,
+				m.Short(path), m.template.Name)
 		}
 	}
 	p, err := m.SoundProject(m.dir)
@@ -172,7 +176,10 @@ func (m *maker) join(path string) error {
 	if err != nil {
 		return err
 	}
-	files = slices.DeleteFunc(files, func(f templates.File) bool { return f.Path == m.template.ProjectFile || f.Path == ".gitignore" })
+	files = slices.DeleteFunc(files, func(f templates.File) bool {
+		return f.Path == m.template.ProjectFile ||
+			f.Path == ".gitignore"
+	})
 	if files, err = m.free(files, nil, false); err != nil {
 		return err
 	}
@@ -202,7 +209,8 @@ func (m *maker) render() ([]templates.File, error) {
 		}
 		p.Path, p.Dir = path, m.dir
 		if p.Runtime != "" && p.Runtime != "yaml" {
-			return nil, fmt.Errorf("template %s is for programs of the runtime %s, which cannot be run here", m.template.Name, p.Runtime)
+			return nil, fmt.Errorf("template %s is for programs of the runtime %s, which cannot be run here", m.template.Name,
+				p.Runtime)
 		}
 		m.project = p
 	}
@@ -232,9 +240,9 @@ func (m *maker) settings() (*project.Settings, error) {
 	return settings, m.Report(found)
 }
 
-// free returns the files to write, unless there are others in their places. A .gitignore that is there stays as it is if the template
-// has none of its own. settings are nil if there are none to write. A stack that exists belongs to another project, unless --force says
-// that it is to be used.
+// free returns the files to write, unless there are others in their places. A .gitignore that is there stays as it is
+// if the template has none of its own. settings are nil if there are none to write. A stack that exists belongs to
+// another project, unless --force says that it is to be used.
 func (m *maker) free(files []templates.File, settings *project.Settings, exists bool) ([]templates.File, error) {
 	taken, err := templates.Conflicts(m.dir, files)
 	if err != nil {
@@ -253,15 +261,18 @@ func (m *maker) free(files []templates.File, settings *project.Settings, exists 
 	}
 	var faults, ways []string
 	if len(taken) > 0 {
-		faults = append(faults, fmt.Sprintf("there are such files in %s already:\n    %s", m.place(), strings.Join(taken, "\n    ")))
+		faults = append(faults, fmt.Sprintf("there are such files in %s already:\n    %s", m.place(),
+			strings.Join(taken, "\n    ")))
 		ways = append(ways, "--dir")
 	}
 	if exists {
-		faults = append(faults, fmt.Sprintf("%s has a stack '%s' of a project %s already", m.stack.Backend.PublicURL(), m.stack.Ref.Stack, m.name))
+		faults = append(faults, fmt.Sprintf("%s has a stack '%s' of a project %s already", m.stack.Backend.PublicURL(),
+			m.stack.Ref.Stack, m.name))
 		ways = append(ways, "--name", "--stack")
 	}
 	if len(faults) > 0 {
-		return nil, fmt.Errorf("nothing was written: %s\nGive another %s, or use --force, which replaces files and uses the stack that is there",
+		return nil, fmt.Errorf(
+			"nothing was written: %s\nGive another %s, or use --force, which replaces files and uses the stack that is there",
 			strings.Join(faults, "\nand "), strings.Join(ways, " or "))
 	}
 	return files, nil

@@ -33,11 +33,13 @@ type pluginOptions struct {
 func NewPlugin(a *console.Console) *cobra.Command {
 	cmd := &cobra.Command{Use: "plugin", Short: "List, install and remove provider plugins", Args: console.UnknownCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
-	cmd.AddCommand(newPluginList(a, console.Bind(a, pluginList)), newPluginInstall(a, console.Bind(a, pluginInstall)), newPluginRemove(a, console.Bind(a, pluginRemove)))
+	cmd.AddCommand(newPluginList(a, console.Bind(a, pluginList)), newPluginInstall(a, console.Bind(a, pluginInstall)),
+		newPluginRemove(a, console.Bind(a, pluginRemove)))
 	return cmd
 }
 
-func pluginBody(o *pluginOptions, run func(context.Context, *pluginOptions) error) func(*cobra.Command, []string) error {
+func pluginBody(o *pluginOptions, run func(context.Context, *pluginOptions) error) func(*cobra.Command,
+	[]string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		o.args = args
 		return run(cmd.Context(), o)
@@ -46,7 +48,8 @@ func pluginBody(o *pluginOptions, run func(context.Context, *pluginOptions) erro
 
 func newPluginList(_ *console.Console, run func(context.Context, *pluginOptions) error) *cobra.Command {
 	o := &pluginOptions{}
-	cmd := &cobra.Command{Use: "ls", Aliases: []string{"list"}, Short: "List installed and built-in plugins", Args: console.NoArguments, RunE: pluginBody(o, run)}
+	cmd := &cobra.Command{Use: "ls", Aliases: []string{"list"}, Short: "List installed and built-in plugins",
+		Args: console.NoArguments, RunE: pluginBody(o, run)}
 	cmd.Flags().BoolVarP(&o.json, "json", "j", false, "write JSON")
 	return cmd
 }
@@ -54,13 +57,18 @@ func newPluginList(_ *console.Console, run func(context.Context, *pluginOptions)
 func newPluginInstall(_ *console.Console, run func(context.Context, *pluginOptions) error) *cobra.Command {
 	o := &pluginOptions{}
 	cmd := &cobra.Command{
-		Use: "install [resource NAME VERSION]", Short: "Install a plugin, or those of the lock file", Args: cobra.MaximumNArgs(3), RunE: pluginBody(o, run),
-		Long: "install fetches a provider plugin into the plugin folder that Pulumi uses as well. Without arguments it installs what the\n" +
-			"project's lock file (" + plugin.LockName + ") lists. Archives must have the checksums that the lock file of the project has for\n" +
+		Use: "install [resource NAME VERSION]", Short: "Install a plugin, or those of the lock file",
+		Args: cobra.MaximumNArgs(3), RunE: pluginBody(o, run),
+		Long: "install fetches a provider plugin into the plugin folder that Pulumi uses as well. Without arguments it " +
+			"installs what the\n" +
+			"project's lock file (" + plugin.LockName +
+			") lists. Archives must have the checksums that the lock file of the project has for\n" +
 			"this platform, and those that their publisher gives beside them; new ones are added to the lock file.",
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.server, "server", "", "where to download from; ${NAME}, ${VERSION}, ${OS} and ${ARCH} stand for what they say, and the archive's name is appended")
+	f.StringVar(&o.server, "server", "",
+		"where to download from; ${NAME}, ${VERSION}, ${OS} and ${ARCH} stand for what they say, and the archive's name is "+
+			"appended")
 	f.StringVarP(&o.file, "file", "f", "", "install this archive, executable or folder")
 	f.StringVar(&o.checksum, "checksum", "", "the SHA-256 that the archive must have, in hexadecimal digits")
 	f.BoolVar(&o.reinstall, "reinstall", false, "install again what is there")
@@ -70,7 +78,8 @@ func newPluginInstall(_ *console.Console, run func(context.Context, *pluginOptio
 
 func newPluginRemove(a *console.Console, run func(context.Context, *pluginOptions) error) *cobra.Command {
 	o := &pluginOptions{}
-	cmd := &cobra.Command{Use: "rm [resource [NAME [VERSION]]]", Aliases: []string{"remove"}, Short: "Remove installed plugins", Args: cobra.MaximumNArgs(3), RunE: pluginBody(o, run)}
+	cmd := &cobra.Command{Use: "rm [resource [NAME [VERSION]]]", Aliases: []string{"remove"},
+		Short: "Remove installed plugins", Args: cobra.MaximumNArgs(3), RunE: pluginBody(o, run)}
 	cmd.Flags().BoolVarP(&o.yes, "yes", "y", a.World.Enabled("PULUMI_SKIP_CONFIRMATIONS"), "do not ask")
 	cmd.Flags().BoolVarP(&o.all, "all", "a", false, "remove all plugins")
 	return cmd
@@ -129,7 +138,8 @@ func pluginInstall(ctx context.Context, a *console.Console, o *pluginOptions) er
 	}
 	switch {
 	case len(o.args) == 0 && lock == nil:
-		return console.WithCode(console.CodeUsage, "there is no %s here; name a plugin: yamlhost plugin install resource NAME VERSION", plugin.LockName)
+		return console.WithCode(console.CodeUsage,
+			"there is no %s here; name a plugin: yamlhost plugin install resource NAME VERSION", plugin.LockName)
 	case len(o.args) == 0:
 		for _, p := range lock.Plugins {
 			if err := installLocked(ctx, a, o, p.Name, p.Version, lock, dir); err != nil {
@@ -157,7 +167,8 @@ func pluginInstall(ctx context.Context, a *console.Console, o *pluginOptions) er
 }
 
 // installLocked installs a plugin that has to be the one of the lock file, if that has it.
-func installLocked(ctx context.Context, a *console.Console, o *pluginOptions, name, version string, lock *plugin.LockFile, dir string) error {
+func installLocked(ctx context.Context, a *console.Console, o *pluginOptions, name, version string,
+	lock *plugin.LockFile, dir string) error {
 	i := plugin.Installation{Home: a.PulumiHome(), Name: name, Version: version, Server: o.server, Checksum: o.checksum,
 		Reinstall: o.reinstall, Client: a.World.HTTP, AllowHTTP: a.Global.AllowHTTP}
 	if o.file != "" {
@@ -194,7 +205,9 @@ func installLocked(ctx context.Context, a *console.Console, o *pluginOptions, na
 	}
 	if result.Already {
 		if i.Checksum != "" && result.Checksum != "" && !strings.EqualFold(i.Checksum, result.Checksum) {
-			return fmt.Errorf("%s %s is installed already, from an archive with the SHA-256 %s, and %s was expected; --reinstall installs the expected one",
+			return fmt.Errorf(
+				"%s %s is installed already, from an archive with the SHA-256 %s, and %s was expected; --reinstall installs the "+
+					"expected one",
 				name, version, result.Checksum, i.Checksum)
 		}
 		fmt.Fprintf(a.Streams.Err, "%s %s is installed already; --reinstall installs it again\n", name, version)
@@ -202,7 +215,8 @@ func installLocked(ctx context.Context, a *console.Console, o *pluginOptions, na
 		fmt.Fprintf(a.Streams.Err, "installed %s %s in %s\n", name, version, a.Short(result.Dir))
 	}
 	if !result.Already && result.Checksum == "" && o.lock {
-		fmt.Fprintf(a.Streams.Err, "warning: %s does not list it: a folder has no checksum; archives have one\n", plugin.LockName)
+		fmt.Fprintf(a.Streams.Err, "warning: %s does not list it: a folder has no checksum; archives have one\n",
+			plugin.LockName)
 	}
 	if lock == nil || result.Checksum == "" {
 		return nil
@@ -242,7 +256,8 @@ func pluginRemove(_ context.Context, a *console.Console, o *pluginOptions) error
 			fmt.Fprintf(a.Streams.Err, "  %s %s\n", p.Name, p.Version)
 		}
 		if !a.Interactive() {
-			return console.WithCode(console.CodeUsage, "--yes must be passed in to remove plugins when running in non-interactive mode")
+			return console.WithCode(console.CodeUsage,
+				"--yes must be passed in to remove plugins when running in non-interactive mode")
 		}
 		if err := a.Confirm(fmt.Sprintf("Remove %s?", console.Count(len(removed), "plugin"))); err != nil {
 			return err

@@ -33,11 +33,15 @@ func NewSchema(_ *console.Console, run func(context.Context, *schemaOptions) err
 	cmd := &cobra.Command{
 		Use:   "schema TOKEN or PACKAGE, schema --json-schema [DIR or FILE]",
 		Short: "Show what a resource or function of a provider takes and gives",
-		Long: "schema shows the inputs and outputs of a resource type or function such as random:RandomPet, with an example, or\n" +
-			"the members of an object type. With the name of a package it lists the resources and functions of it. The packages that\n" +
+		Long: "schema shows the inputs and outputs of a resource type or function such as random:RandomPet, with an " +
+			"example, or\n" +
+			"the members of an object type. With the name of a package it lists the resources and functions of it. The " +
+			"packages that\n" +
 			"the project uses by path or makes of parameters are known, and its own components, as components:Name.\n\n" +
-			"With --json-schema it writes a JSON Schema of the program of a project, for editors that know such schemas: with the\n" +
-			"inputs of the types that the program names, and the names of all others of its packages and of those built in. With\n" +
+			"With --json-schema it writes a JSON Schema of the program of a project, for editors that know such schemas: with " +
+			"the\n" +
+			"inputs of the types that the program names, and the names of all others of its packages and of those built in. " +
+			"With\n" +
 			"--stack-file the schema is for Pulumi.<stack>.yaml. As check, it starts nothing that the project brings.",
 		Args: func(cmd *cobra.Command, args []string) error {
 			switch {
@@ -133,7 +137,8 @@ func Schema(ctx context.Context, a *console.Console, o *schemaOptions) error {
 	}
 	if own := ownPackageOf(ctx, ws, providers, name); own != nil {
 		if !isToken {
-			return writePackage(a, packageRecord{Name: own.name, Resources: collapsed(own.tokens()), Functions: []string{}}, o.json)
+			return writePackage(a, packageRecord{Name: own.name, Resources: collapsed(own.tokens()), Functions: []string{}},
+				o.json)
 		}
 		record, err := own.describe(o.token)
 		if err != nil {
@@ -147,8 +152,9 @@ func Schema(ctx context.Context, a *console.Console, o *schemaOptions) error {
 	}
 	pkg, err := providers.Schemas().Load(ctx, wanted)
 	if errors.Is(err, schema.ErrNotFound) {
-		return fmt.Errorf("no provider for package %s is built in or installed; install it with `yamlhost plugin install resource %s`, "+
-			"or name its schema with --schema FILE", name, name)
+		return fmt.Errorf(
+			"no provider for package %s is built in or installed; install it with `yamlhost plugin install resource %s`, "+
+				"or name its schema with --schema FILE", name, name)
 	}
 	if err != nil {
 		return err
@@ -248,8 +254,9 @@ func Describe(pkg *schema.Package, token string) (*MemberRecord, error) {
 }
 
 func resourceRecord(r *schema.Resource) *MemberRecord {
-	return &MemberRecord{Kind: "resource", Token: r.Token, Component: r.Component, Description: r.Description, Deprecation: r.Deprecation,
-		Inputs: propertyRecords(r.Inputs), Outputs: propertyRecords(r.Outputs), Example: resourceExample(r)}
+	return &MemberRecord{Kind: "resource", Token: r.Token, Component: r.Component, Description: r.Description,
+		Deprecation: r.Deprecation,
+		Inputs:      propertyRecords(r.Inputs), Outputs: propertyRecords(r.Outputs), Example: resourceExample(r)}
 }
 
 func describeType(pkg *schema.Package, token string) (*MemberRecord, error) {
@@ -275,7 +282,8 @@ func describeType(pkg *schema.Package, token string) (*MemberRecord, error) {
 func propertyRecords(o *schema.Object) []propertyRecord {
 	var records []propertyRecord
 	for _, p := range o.Properties() {
-		records = append(records, propertyRecord{Name: p.Name, Type: schema.TypeName(schema.Required(p.Type)), Ref: referred(p.Type),
+		records = append(records, propertyRecord{Name: p.Name, Type: schema.TypeName(schema.Required(p.Type)),
+			Ref:      referred(p.Type),
 			Required: p.Required, Secret: p.Secret, Plain: p.Plain, Replaces: p.ReplaceOn, Const: p.Const, Default: p.Default,
 			DefaultEnv: p.DefaultEnv, Description: p.Description, Deprecation: p.Deprecation})
 	}
@@ -327,7 +335,8 @@ func functionExample(f *schema.Function) string {
 	}
 	token := schema.CollapseToken(f.Token)
 	var b strings.Builder
-	fmt.Fprintf(&b, "variables:\n  %s:\n    fn::invoke:\n      function: %s\n", schema.ExampleName(strings.Replace(token, ":get", ":", 1)), token)
+	fmt.Fprintf(&b, "variables:\n  %s:\n    fn::invoke:\n      function: %s\n",
+		schema.ExampleName(strings.Replace(token, ":get", ":", 1)), token)
 	writeExampleMembers(&b, "      arguments", f.Inputs, "        ")
 	return b.String()
 }
@@ -407,7 +416,8 @@ func writeProperties(b *strings.Builder, title string, properties []propertyReco
 			applies bool
 			text    string
 		}{{p.Required && title != "Outputs", "required"}, {p.Secret, "secret"}, {p.Plain, "plain"}, {p.Replaces, "replaces"},
-			{p.Const != nil, "always " + schema.ScalarText(p.Const)}, {p.Default != nil, "default " + schema.ScalarText(p.Default)},
+			{p.Const != nil, "always " + schema.ScalarText(p.Const)},
+			{p.Default != nil, "default " + schema.ScalarText(p.Default)},
 			{len(p.DefaultEnv) > 0, "from " + strings.Join(p.DefaultEnv, ", ")}, {p.Deprecation != "", "deprecated"}} {
 			if n.applies {
 				notes = append(notes, n.text)

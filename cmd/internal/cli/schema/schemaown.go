@@ -13,15 +13,15 @@ import (
 	"github.com/yamlhost/yamlhost/workspace"
 )
 
-// ownPackage are the components of a package that has no provider: of one that the project uses by its path (L7.31), or those
-// that the program declares itself (L3.E).
+// ownPackage are the components of a package that has no provider: of one that the project uses by its path (L7.31), or
+// those that the program declares itself (L3.E).
 type ownPackage struct {
 	name       string
 	components []*check.Component
 }
 
-// ownPackageOf finds the package of a name; nil for one of a provider, also where a component of the program has a token in it.
-// The program is checked for it, since the types of outputs are those of the body.
+// ownPackageOf finds the package of a name; nil for one of a provider, also where a component of the program has a
+// token in it. The program is checked for it, since the types of outputs are those of the body.
 func ownPackageOf(ctx context.Context, ws *workspace.Workspace, p *operation.Providers, name string) *ownPackage {
 	const inline = "components"
 	own := &ownPackage{name: name}
@@ -74,9 +74,11 @@ func (own *ownPackage) tokens() []string {
 	return tokens
 }
 
-// described are the packages that a name may stand for in the project, in order: what is declared beside the program, what a
-// plugin makes of parameters (L7.32), and a plugin of that name. A plugin is asked what it makes only if the project calls it so.
-func described(ctx context.Context, ws *workspace.Workspace, p *operation.Providers, name, version string) (schema.Descriptor, error) {
+// described are the packages that a name may stand for in the project, in order: what is declared beside the program,
+// what a plugin makes of parameters (L7.32), and a plugin of that name. A plugin is asked what it makes only if the
+// project calls it so.
+func described(ctx context.Context, ws *workspace.Workspace, p *operation.Providers, name,
+	version string) (schema.Descriptor, error) {
 	version = schema.PlainVersion(version)
 	for _, d := range ws.Packages {
 		if d.PackageName() == name && (version == "" || version == d.PackageVersion()) {

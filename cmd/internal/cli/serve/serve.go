@@ -37,7 +37,10 @@ func newServeLanguage(run func(ctx context.Context, args []string) error) *cobra
 func serveLanguage(ctx context.Context, a *console.Console, args []string) error {
 	ctx, done := a.Signals.Gentle(ctx)
 	defer done()
-	options := langhost.Options{Version: a.Version(), Schemas: func(ctx context.Context, d schema.Descriptor) ([]byte, error) { return ownSchemas(ctx, a, d) }, Env: a.World.Env, Stderr: a.Streams.Err}
+	options := langhost.Options{Version: a.Version(), Schemas: func(ctx context.Context, d schema.Descriptor) ([]byte,
+		error) {
+		return ownSchemas(ctx, a, d)
+	}, Env: a.World.Env, Stderr: a.Streams.Err}
 	if langhost.Command(ctx, "yamlhost serve language", args, options, a.Data()) != 0 {
 		return console.ErrReported
 	}

@@ -24,7 +24,8 @@ func NewShim(run func(*Options) error) *cobra.Command {
 	o := &Options{}
 	cmd := &cobra.Command{
 		Use: "shim DIR", Short: "Put this program into a folder under the name pulumi, for tools that call that",
-		Long: "shim links this program into a folder as pulumi. Called by that name it answers as the Pulumi CLI does for YAML\n" +
+		Long: "shim links this program into a folder as pulumi. Called by that name it answers as the Pulumi CLI does for " +
+			"YAML\n" +
 			"projects, so that tools which call `pulumi` work with it: put the folder first on PATH for them.\n" +
 			"What it does not have it refuses by name.",
 		Example: "  yamlhost shim ~/.yamlhost/shim\n  PATH=~/.yamlhost/shim:$PATH node deploy.js",

@@ -49,15 +49,16 @@ func NewStack(a *console.Console) *cobra.Command {
 	cmd.Flags().BoolVarP(&o.showURNs, "show-urns", "u", false, "show URNs")
 	cmd.Flags().BoolVar(&o.showName, "show-name", false, "show the name and nothing else")
 	cmd.Flags().BoolVar(&o.showSecrets, "show-secrets", false, "show secret outputs in plain text")
-	cmd.AddCommand(newStackInit(a, o), newStackSelect(a, o), newStackList(a, o), newStackOutput(a, o), newStackExport(a, o),
-		newStackImport(a, o), newStackRemove(a, o), newStackHistory(a, o), newStackUnselect(a, o),
+	cmd.AddCommand(newStackInit(a, o), newStackSelect(a, o), newStackList(a, o), newStackOutput(a, o),
+		newStackExport(a, o), newStackImport(a, o), newStackRemove(a, o), newStackHistory(a, o), newStackUnselect(a, o),
 		newStackRename(a, o), newStackTag(a, o), newStackGraph(a, o), newChangeSecretsProvider(a, o))
 	return cmd
 }
 
 func newStackInit(a *console.Console, o *stackOptions) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "init [NAME]", Aliases: []string{"new", "create"}, Short: "Create a stack and select it", Args: cobra.MaximumNArgs(1),
+		Use: "init [NAME]", Aliases: []string{"new", "create"}, Short: "Create a stack and select it",
+		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.nameFrom(args)
 			return stackInit(cmd.Context(), a, o)
@@ -77,7 +78,8 @@ func newStackSelect(a *console.Console, o *stackOptions) *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVarP(&o.create, "create", "c", false, "create the stack if it does not exist")
-	cmd.Flags().StringVar(&o.secretsProvider, "secrets-provider", "default", "with --create: "+console.SecretsProviderHelp())
+	cmd.Flags().StringVar(&o.secretsProvider, "secrets-provider", "default", "with --create: "+
+		console.SecretsProviderHelp())
 	return cmd
 }
 
@@ -96,7 +98,8 @@ func newStackUnselect(a *console.Console, o *stackOptions) *cobra.Command {
 
 func newStackRemove(a *console.Console, o *stackOptions) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "rm [NAME]", Aliases: []string{"remove"}, Short: "Remove a stack and its configuration", Args: cobra.MaximumNArgs(1),
+		Use: "rm [NAME]", Aliases: []string{"remove"}, Short: "Remove a stack and its configuration",
+		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.nameFrom(args)
 			return stackRemove(cmd.Context(), a, o)
@@ -137,7 +140,8 @@ func stackInit(ctx context.Context, a *console.Console, o *stackOptions) error {
 	if err != nil {
 		return err
 	}
-	if err := a.CreateStack(ctx, &console.Stack{Project: p, Backend: b, Ref: ref}, &o.secretsProvider, !o.noSelect); err != nil {
+	if err := a.CreateStack(ctx, &console.Stack{Project: p, Backend: b, Ref: ref}, &o.secretsProvider,
+		!o.noSelect); err != nil {
 		return err
 	}
 	fmt.Fprintf(a.Streams.Err, "Created stack '%s'\n", ref.Stack)
@@ -228,7 +232,8 @@ func stackRemove(ctx context.Context, a *console.Console, o *stackOptions) error
 	}
 	if !o.yes && !a.World.Enabled("PULUMI_SKIP_CONFIRMATIONS") {
 		if !a.Interactive() {
-			return console.WithCode(console.CodeUsage, "--yes must be passed in to remove a stack when running in non-interactive mode")
+			return console.WithCode(console.CodeUsage,
+				"--yes must be passed in to remove a stack when running in non-interactive mode")
 		}
 		if err := a.Confirm(fmt.Sprintf("This will permanently remove the stack '%s'. Go on?", s.Ref.Stack)); err != nil {
 			return err

@@ -90,7 +90,8 @@ func writeStateDOT(w io.Writer, s *state.Snapshot, g *stackGraphOptions) error {
 		}
 		for _, u := range r.Dependencies {
 			if at, found := number[string(u)]; found && !g.ignoreDependencies {
-				fmt.Fprintf(&b, "    Resource%d -> Resource%d [color = %q, label = %q];\n", at, i, g.dependencyColor, strings.Join(via(r, string(u)), ", "))
+				fmt.Fprintf(&b, "    Resource%d -> Resource%d [color = %q, label = %q];\n", at, i, g.dependencyColor,
+					strings.Join(via(r, string(u)), ", "))
 			}
 		}
 	}

@@ -78,9 +78,11 @@ func stackHistory(ctx context.Context, a *console.Console, o *stackOptions) erro
 			if err != nil {
 				return a.ExplainSecret(err, s.Ref.Stack)
 			}
-			list[i] = historyRecord{Kind: r.Kind, Message: r.Message, Environment: r.Environment, Result: r.Result, ResourceChanges: r.ResourceChanges,
-				StartTime: time.Unix(r.StartTime, 0).UTC().Format(timeFormat), EndTime: time.Unix(r.EndTime, 0).UTC().Format(timeFormat),
-				Config: config}
+			list[i] = historyRecord{Kind: r.Kind, Message: r.Message, Environment: r.Environment, Result: r.Result,
+				ResourceChanges: r.ResourceChanges,
+				StartTime:       time.Unix(r.StartTime, 0).UTC().Format(timeFormat),
+				EndTime:         time.Unix(r.EndTime, 0).UTC().Format(timeFormat),
+				Config:          config}
 		}
 		return a.WriteJSON(list)
 	}
@@ -90,8 +92,8 @@ func stackHistory(ctx context.Context, a *console.Console, o *stackOptions) erro
 			changes = append(changes, fmt.Sprintf("%s %d", op, n))
 		}
 		slices.Sort(changes)
-		fmt.Fprintf(a.Streams.Out, "%s  %s %s  %s  %s\n", time.Unix(r.StartTime, 0).UTC().Format("2006-01-02 15:04:05"), r.Kind, r.Result,
-			strings.Join(changes, ", "), r.Message)
+		fmt.Fprintf(a.Streams.Out, "%s  %s %s  %s  %s\n", time.Unix(r.StartTime, 0).UTC().Format("2006-01-02 15:04:05"),
+			r.Kind, r.Result, strings.Join(changes, ", "), r.Message)
 	}
 	return nil
 }

@@ -93,7 +93,8 @@ func stackList(ctx context.Context, a *console.Console, o *stackOptions) error {
 const timeFormat = "2006-01-02T15:04:05.000Z"
 
 // describeStack reads what is known of a stack without reading all of it; what cannot be read is left out.
-func describeStack(ctx context.Context, a *console.Console, b *backend.Backend, ref backend.Ref, current, qualified bool) stackRecord {
+func describeStack(ctx context.Context, a *console.Console, b *backend.Backend, ref backend.Ref, current,
+	qualified bool) stackRecord {
 	r := stackRecord{Name: ref.Stack, Current: current}
 	if qualified {
 		r.Name = ref.QualifiedName()

@@ -77,10 +77,11 @@ func plainOf(v value.Value, showSecrets bool) any {
 	return nil
 }
 
-// plainReference is a reference to a resource as Pulumi prints it (F1.7): a component has no ID, and one that is not known
-// yet is empty.
+// plainReference is a reference to a resource as Pulumi prints it (F1.7): a component has no ID, and one that is not
+// known yet is empty.
 func plainReference(r *value.ResourceRef) map[string]any {
-	m := map[string]any{wire.SignatureKey: wire.ResourceSignature, "urn": string(r.URN), "packageVersion": r.PackageVersion}
+	m := map[string]any{wire.SignatureKey: wire.ResourceSignature, "urn": string(r.URN),
+		"packageVersion": r.PackageVersion}
 	if !r.ID.IsNull() {
 		id, _ := r.ID.AsString()
 		m["id"] = id

@@ -53,7 +53,8 @@ func stackRename(ctx context.Context, a *console.Console, o *stackOptions, name 
 	release()
 	release = func() {} // what is selected may be kept in the same folder
 	if selected == s.Ref.QualifiedName() {
-		if err := backend.SelectStack(a.PulumiHome(), s.Project.Name.Text, s.Project.Path, s.Backend.URL(), to.QualifiedName()); err != nil {
+		if err := backend.SelectStack(a.PulumiHome(), s.Project.Name.Text, s.Project.Path, s.Backend.URL(),
+			to.QualifiedName()); err != nil {
 			return err
 		}
 	}

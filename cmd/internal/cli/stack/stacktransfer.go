@@ -117,7 +117,8 @@ func stackImport(ctx context.Context, a *console.Console, o *stackOptions) error
 		fmt.Fprintf(a.Streams.Err, "warning: %s\n", warning)
 	}
 	for _, op := range done.Dropped {
-		fmt.Fprintf(a.Streams.Err, "warning: removing pending operation '%s' on '%s' from snapshot\n", op.Kind, op.Resource.URN)
+		fmt.Fprintf(a.Streams.Err, "warning: removing pending operation '%s' on '%s' from snapshot\n", op.Kind,
+			op.Resource.URN)
 	}
 	fmt.Fprintln(a.Streams.Err, "Import complete.")
 	return nil

@@ -26,7 +26,8 @@ func newStateVerify(a *console.Console, run func(context.Context, *stateOptions)
 	o := &stateOptions{}
 	cmd := &cobra.Command{
 		Use: "verify", Short: "Check everything that must hold of a state", Args: console.NoArguments,
-		Long: "verify reads a stack's state, with what a cut-off run has journaled, and names each rule that it breaks and each operation\n" +
+		Long: "verify reads a stack's state, with what a cut-off run has journaled, and names each rule that it breaks and " +
+			"each operation\n" +
 			"of which nobody knows how it ended. It changes nothing. The exit code is 1 if a rule is broken.",
 		RunE: func(cmd *cobra.Command, _ []string) error { return run(cmd.Context(), o) },
 	}
@@ -38,14 +39,17 @@ func newStateRepair(a *console.Console, run func(context.Context, *stateOptions)
 	o := &stateOptions{}
 	cmd := &cobra.Command{
 		Use: "repair", Short: "Put right what can be put right in a state that is not sound", Args: console.NoArguments,
-		Long: "repair shows what it would do to a state that breaks rules, asks, and does it: it puts resources in order, drops references\n" +
-			"to what is not there and entries that say the same twice. It never drops the only trace of something that exists; what\n" +
+		Long: "repair shows what it would do to a state that breaks rules, asks, and does it: it puts resources in order, " +
+			"drops references\n" +
+			"to what is not there and entries that say the same twice. It never drops the only trace of something that " +
+			"exists; what\n" +
 			"would need that is named instead. The state as it was stays beside the new one, as .bak.",
 		RunE: func(cmd *cobra.Command, _ []string) error { return run(cmd.Context(), o) },
 	}
 	cmd.Flags().StringVarP(&o.stack, "stack", "s", "", "the stack; by default the selected one")
 	cmd.Flags().BoolVarP(&o.yes, "yes", "y", a.World.Enabled("PULUMI_SKIP_CONFIRMATIONS"), "do not ask")
-	cmd.Flags().BoolVar(&o.previous, "previous", false, "put the newest sound copy back instead of a state whose faults cannot be put right")
+	cmd.Flags().BoolVar(&o.previous, "previous", false,
+		"put the newest sound copy back instead of a state whose faults cannot be put right")
 	return cmd
 }
 
@@ -63,11 +67,13 @@ func stateVerify(ctx context.Context, a *console.Console, o *stateOptions) error
 	if r := loaded.Recovered; r != nil {
 		switch {
 		case r.Known:
-			fmt.Fprintf(out, "a journal of an earlier %s was left behind; all that it tells of is in the state\n", r.Header.Command)
+			fmt.Fprintf(out, "a journal of an earlier %s was left behind; all that it tells of is in the state\n",
+				r.Header.Command)
 		case r.Foreign:
 			fmt.Fprintf(out, "a journal of an earlier %s does not fit the state; the next run puts it aside\n", r.Header.Command)
 		default:
-			fmt.Fprintf(out, "an earlier %s was cut off or is under way; %s in its journal\n", r.Header.Command, console.Count(r.Entries, "record"))
+			fmt.Fprintf(out, "an earlier %s was cut off or is under way; %s in its journal\n", r.Header.Command,
+				console.Count(r.Entries, "record"))
 		}
 	}
 	for _, text := range operation.DamageOf(loaded.Recovered) {
@@ -87,12 +93,15 @@ func stateVerify(ctx context.Context, a *console.Console, o *stateOptions) error
 	faults := loaded.Snapshot.Faults()
 	listFaults(a, faults)
 	if len(torn) > 0 {
-		return console.WithCode(console.CodeError, "what an earlier run made is not in the state; `yamlhost state repair` shows what can be done")
+		return console.WithCode(console.CodeError,
+			"what an earlier run made is not in the state; `yamlhost state repair` shows what can be done")
 	}
 	if len(faults) > 0 {
-		return console.WithCode(console.CodeError, "the state breaks %s; `yamlhost state repair` shows what can be done", console.Count(len(faults), "rule"))
+		return console.WithCode(console.CodeError, "the state breaks %s; `yamlhost state repair` shows what can be done",
+			console.Count(len(faults), "rule"))
 	}
-	fmt.Fprintf(out, "The state of %s is sound: %s.\n", s.Ref.Stack, console.Count(len(loaded.Snapshot.Resources), "resource"))
+	fmt.Fprintf(out, "The state of %s is sound: %s.\n", s.Ref.Stack, console.Count(len(loaded.Snapshot.Resources),
+		"resource"))
 	return nil
 }
 
@@ -151,7 +160,9 @@ func stateRepair(ctx context.Context, a *console.Console, o *stateOptions) (err 
 		done = []state.Repair{{What: console.Count(taken, "record") + " of what was set aside: back in the state"}}
 	}
 	if len(torn) > 0 && taken == 0 && len(done) == 0 && len(left) == 0 {
-		return console.WithCode(console.CodeError, "the state is sound, but has another object of the same name. Delete one by hand, or take it in with `yamlhost import`, and then delete the file that was set aside")
+		return console.WithCode(console.CodeError,
+			"the state is sound, but has another object of the same name. Delete one by hand, or take it in with `yamlhost "+
+				"import`, and then delete the file that was set aside")
 	}
 	if len(done) == 0 && len(left) == 0 {
 		fmt.Fprintln(a.Streams.Out, "The state is sound; there is nothing to repair.")
@@ -168,16 +179,20 @@ func stateRepair(ctx context.Context, a *console.Console, o *stateOptions) (err 
 		return restoreUnsound(ctx, a, s, o)
 	}
 	if p := s.Backend.Previous(s.Ref); len(left) > 0 && p != nil {
-		fmt.Fprintf(a.Streams.Out, "There is a sound copy of the state: %s, of %s, with %s; `yamlhost state repair --previous` puts it back.\n",
+		fmt.Fprintf(a.Streams.Out,
+			"There is a sound copy of the state: %s, of %s, with %s; `yamlhost state repair --previous` puts it back.\n",
 			a.Short(p.Path), p.Written.Format(time.RFC3339), console.Count(p.Resources, "resource"))
 	}
 	if len(left) > 0 {
-		return console.WithCode(console.CodeError, "%s cannot be put right without losing sight of something that may exist; nothing was changed.\n"+
-			"Decide about each: `yamlhost stack export`, edit, and `yamlhost stack import --force`", console.Count(len(left), "fault"))
+		return console.WithCode(console.CodeError,
+			"%s cannot be put right without losing sight of something that may exist; nothing was changed.\n"+
+				"Decide about each: `yamlhost stack export`, edit, and `yamlhost stack import --force`",
+			console.Count(len(left), "fault"))
 	}
 	if !o.yes {
 		if !a.Interactive() {
-			return console.WithCode(console.CodeUsage, "--yes must be passed in to repair a state when running in non-interactive mode; nothing was changed")
+			return console.WithCode(console.CodeUsage,
+				"--yes must be passed in to repair a state when running in non-interactive mode; nothing was changed")
 		}
 		if err := a.Confirm("Do you want to repair the state in this way?"); err != nil {
 			return err
@@ -191,17 +206,22 @@ func stateRepair(ctx context.Context, a *console.Console, o *stateOptions) (err 
 }
 
 // restorePrevious offers a copy of the state for one that cannot be read at all.
-func restorePrevious(ctx context.Context, a *console.Console, s *console.Stack, o *stateOptions, damaged *backend.CorruptError) error {
+func restorePrevious(ctx context.Context, a *console.Console, s *console.Stack, o *stateOptions,
+	damaged *backend.CorruptError) error {
 	fmt.Fprintf(a.Streams.Out, "%s cannot be read: %v\n", a.Short(damaged.Path), damaged.Err)
 	aside, err := putBack(ctx, a, s, o, damaged.Previous)
 	if err != nil {
 		return err
 	}
 	if damaged.Previous.Mended {
-		fmt.Fprintf(a.Streams.Err, "The bit is put right; the damaged file is kept as %s. Check the disk and the memory of the machine.\n", a.Short(aside))
+		fmt.Fprintf(a.Streams.Err,
+			"The bit is put right; the damaged file is kept as %s. Check the disk and the memory of the machine.\n",
+			a.Short(aside))
 		return nil
 	}
-	fmt.Fprintf(a.Streams.Err, "It is the state now; the damaged one is kept as %s.\nWhat may have changed since is not in it: look with `yamlhost refresh`.\n", a.Short(aside))
+	fmt.Fprintf(a.Streams.Err,
+		"It is the state now; the damaged one is kept as %s.\nWhat may have changed since is not in it: look with "+
+			"`yamlhost refresh`.\n", a.Short(aside))
 	return nil
 }
 
@@ -215,7 +235,9 @@ func restoreUnsound(ctx context.Context, a *console.Console, s *console.Stack, o
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(a.Streams.Err, "It is the state now; the other one is kept as %s.\nWhat may have changed since is not in it: look with `yamlhost refresh`.\n", a.Short(aside))
+	fmt.Fprintf(a.Streams.Err,
+		"It is the state now; the other one is kept as %s.\nWhat may have changed since is not in it: look with `yamlhost "+
+			"refresh`.\n", a.Short(aside))
 	return nil
 }
 
@@ -229,21 +251,25 @@ func restoreLost(ctx context.Context, a *console.Console, lost *backend.LostErro
 	if _, err := putBack(ctx, a, &console.Stack{Project: p, Backend: b, Ref: lost.Ref}, o, lost.Previous); err != nil {
 		return err
 	}
-	fmt.Fprintln(a.Streams.Err, "It is the state now.\nWhat may have changed since is not in it: look with `yamlhost refresh`.")
+	fmt.Fprintln(a.Streams.Err,
+		"It is the state now.\nWhat may have changed since is not in it: look with `yamlhost refresh`.")
 	return nil
 }
 
 // putBack makes a copy the state, when that is wanted.
-func putBack(ctx context.Context, a *console.Console, s *console.Stack, o *stateOptions, p *backend.Previous) (aside string, err error) {
+func putBack(ctx context.Context, a *console.Console, s *console.Stack, o *stateOptions,
+	p *backend.Previous) (aside string, err error) {
 	if p.Mended {
-		fmt.Fprintf(a.Streams.Out, "The checksum says which bit it is; with that put right nothing is missing: %s.\n", console.Count(p.Resources, "resource"))
+		fmt.Fprintf(a.Streams.Out, "The checksum says which bit it is; with that put right nothing is missing: %s.\n",
+			console.Count(p.Resources, "resource"))
 	} else {
 		fmt.Fprintf(a.Streams.Out, "There is a sound copy of the state: %s, of %s, with %s.\n",
 			a.Short(p.Path), p.Written.Format(time.RFC3339), console.Count(p.Resources, "resource"))
 	}
 	if !o.yes {
 		if !a.Interactive() {
-			return "", console.WithCode(console.CodeUsage, "--yes must be passed in to put it back when running in non-interactive mode; nothing was changed")
+			return "", console.WithCode(console.CodeUsage,
+				"--yes must be passed in to put it back when running in non-interactive mode; nothing was changed")
 		}
 		if err := a.Confirm("Do you want to put it back?"); err != nil {
 			return "", err
@@ -260,7 +286,8 @@ func confirmSalvage(a *console.Console, half *backend.DamagedJournalError, o *st
 		return nil
 	}
 	if !a.Interactive() {
-		return console.WithCode(console.CodeUsage, "--yes must be passed in to go on with what can be read when running in non-interactive mode; nothing was changed")
+		return console.WithCode(console.CodeUsage,
+			"--yes must be passed in to go on with what can be read when running in non-interactive mode; nothing was changed")
 	}
 	return a.Confirm("Do you want to go on with what can be read?")
 }
@@ -268,7 +295,8 @@ func confirmSalvage(a *console.Console, half *backend.DamagedJournalError, o *st
 // listTorn names what the state does not know of.
 func listTorn(a *console.Console, torn []backend.Torn) {
 	for _, t := range torn {
-		fmt.Fprintf(a.Streams.Out, "%s was set aside as torn, but has sound records that the state does not know of:\n", a.Short(t.Path))
+		fmt.Fprintf(a.Streams.Out, "%s was set aside as torn, but has sound records that the state does not know of:\n",
+			a.Short(t.Path))
 		for _, r := range t.Made {
 			fmt.Fprintf(a.Streams.Out, "  %s with the ID %s was made\n", r.URN, r.ID)
 		}
@@ -278,8 +306,8 @@ func listTorn(a *console.Console, torn []backend.Torn) {
 	}
 }
 
-// withTorn is a state with what it did not know of: objects whose name it does not have, and creations under way. Two objects of
-// one name are for a person to decide about: import keeps one, the other has to be deleted by hand.
+// withTorn is a state with what it did not know of: objects whose name it does not have, and creations under way. Two
+// objects of one name are for a person to decide about: import keeps one, the other has to be deleted by hand.
 func withTorn(base *state.Snapshot, torn []backend.Torn) (*state.Snapshot, int) {
 	names := map[urn.URN]bool{}
 	for _, r := range base.Resources {

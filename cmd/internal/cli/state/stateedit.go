@@ -25,7 +25,8 @@ type stateEditOptions struct {
 // addStateEdits adds the commands that change a state by hand, and nothing in the world, to the group `state`.
 func addStateEdits(a *console.Console, group *cobra.Command) {
 	o := &stateEditOptions{}
-	remove := stateCommand(a, o, "delete [URN]...", "Take resources out of the state; what they are in the world stays", console.BindArgs(a, stateDelete))
+	remove := stateCommand(a, o, "delete [URN]...", "Take resources out of the state; what they are in the world stays",
+		console.BindArgs(a, stateDelete))
 	remove.Aliases = []string{"remove"}
 	remove.Flags().BoolVar(&o.force, "force", false, "take it out even if it is protected")
 	remove.Flags().BoolVar(&o.targetDependents, "target-dependents", false, "take out what depends on it too")
@@ -34,15 +35,19 @@ func addStateEdits(a *console.Console, group *cobra.Command) {
 		cmd.Flags().BoolVar(&o.all, "all", false, "all resources")
 		return cmd
 	}
-	move := stateCommand(a, o, "move URN...", "Move resources and their children to another stack", console.BindArgs(a, stateMove))
+	move := stateCommand(a, o, "move URN...", "Move resources and their children to another stack",
+		console.BindArgs(a, stateMove))
 	move.Flags().StringVar(&o.source, "source", "", "the stack to move from; by default the selected one")
 	move.Flags().StringVar(&o.dest, "dest", "", "the stack to move to")
 	move.Flags().BoolVar(&o.includeParent, "include-parents", false, "move their parents too")
 	commands := []*cobra.Command{remove, move,
 		stateCommand(a, o, "rename URN NAME", "Give a resource another name", console.BindArgs(a, stateRename)),
-		all(stateCommand(a, o, "protect [URN]...", "Protect resources from being deleted", stateMark(a, "protected", protection, true))),
-		all(stateCommand(a, o, "unprotect [URN]...", "Allow resources to be deleted", stateMark(a, "no longer protected", protection, false))),
-		all(stateCommand(a, o, "taint [URN]...", "Have resources replaced by the next update", stateMark(a, "tainted", taint, true))),
+		all(stateCommand(a, o, "protect [URN]...", "Protect resources from being deleted",
+			stateMark(a, "protected", protection, true))),
+		all(stateCommand(a, o, "unprotect [URN]...", "Allow resources to be deleted",
+			stateMark(a, "no longer protected", protection, false))),
+		all(stateCommand(a, o, "taint [URN]...", "Have resources replaced by the next update",
+			stateMark(a, "tainted", taint, true))),
 		all(stateCommand(a, o, "untaint [URN]...", "Take that back", stateMark(a, "no longer tainted", taint, false))),
 	}
 	for _, cmd := range commands {
@@ -52,7 +57,8 @@ func addStateEdits(a *console.Console, group *cobra.Command) {
 	group.AddCommand(commands...)
 }
 
-func stateCommand(a *console.Console, o *stateEditOptions, use, short string, run func(context.Context, *stateEditOptions, []string) error) *cobra.Command {
+func stateCommand(a *console.Console, o *stateEditOptions, use, short string,
+	run func(context.Context, *stateEditOptions, []string) error) *cobra.Command {
 	return &cobra.Command{Use: use, Short: short, Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error { return run(cmd.Context(), o, args) }}
 }
@@ -111,7 +117,8 @@ func (o *stateEditOptions) named(args []string) ([]urn.URN, error) {
 	case o.all && len(args) > 0:
 		return nil, console.WithCode(console.CodeBadUsage, "name resources or use --all, not both")
 	case !o.all && len(args) == 0:
-		return nil, console.WithCode(console.CodeBadUsage, "missing URN; `yamlhost stack --show-urns` lists the URNs of the stack")
+		return nil, console.WithCode(console.CodeBadUsage,
+			"missing URN; `yamlhost stack --show-urns` lists the URNs of the stack")
 	}
 	return urnsOf(args)
 }
@@ -122,7 +129,8 @@ func stateDelete(ctx context.Context, a *console.Console, o *stateEditOptions, a
 		return err
 	}
 	var removed []urn.URN
-	err = editState(ctx, a, o, "state delete", "This takes resources out of the state; they will not be managed any more. Go on?",
+	err = editState(ctx, a, o, "state delete",
+		"This takes resources out of the state; they will not be managed any more. Go on?",
 		func(s *state.Snapshot) (*state.Snapshot, error) {
 			if o.all {
 				for _, r := range s.Resources {
@@ -171,7 +179,8 @@ func stateRename(ctx context.Context, a *console.Console, o *stateEditOptions, a
 	if urns[0].QualifiedType() == urn.RootStackType {
 		return console.WithCode(console.CodeBadUsage, "the stack is renamed with `yamlhost stack rename`")
 	}
-	err = editState(ctx, a, o, "state rename", "The program has to use the new name too, or else the resource is replaced. Go on?",
+	err = editState(ctx, a, o, "state rename",
+		"The program has to use the new name too, or else the resource is replaced. Go on?",
 		func(s *state.Snapshot) (*state.Snapshot, error) { return s.Renamed(urns[0], args[1]) })
 	if err == nil {
 		fmt.Fprintf(a.Streams.Err, "%s is named %s now\n", urns[0], args[1])
@@ -184,7 +193,8 @@ func protection(r *state.Resource) *bool { return &r.Protect }
 func taint(r *state.Resource) *bool { return &r.Taint }
 
 // stateMark sets or clears a mark on resources, and counts those that were otherwise before.
-func stateMark(a *console.Console, what string, mark func(*state.Resource) *bool, set bool) func(context.Context, *stateEditOptions, []string) error {
+func stateMark(a *console.Console, what string, mark func(*state.Resource) *bool, set bool) func(context.Context,
+	*stateEditOptions, []string) error {
 	return func(ctx context.Context, o *stateEditOptions, args []string) error {
 		urns, err := o.named(args)
 		if err != nil {
@@ -209,8 +219,8 @@ func stateMark(a *console.Console, what string, mark func(*state.Resource) *bool
 	}
 }
 
-// stateMove moves resources between stacks. The target is written first: after a crash in between, what was moved is in both
-// states and can be taken out of one of them.
+// stateMove moves resources between stacks. The target is written first: after a crash in between, what was moved is in
+// both states and can be taken out of one of them.
 func stateMove(ctx context.Context, a *console.Console, o *stateEditOptions, args []string) error {
 	if o.dest == "" {
 		return console.WithCode(console.CodeBadUsage, "missing --dest, the stack to move to")
@@ -234,11 +244,13 @@ func stateMove(ctx context.Context, a *console.Console, o *stateEditOptions, arg
 		return console.WithCode(console.CodeBadUsage, "source and destination are the same stack")
 	}
 	if !o.yes && a.Interactive() {
-		if err := a.Confirm(fmt.Sprintf("Move %s from %s to %s?", console.Count(len(urns), "resource"), from.Ref.Stack, to.Ref.Stack)); err != nil {
+		if err := a.Confirm(fmt.Sprintf("Move %s from %s to %s?", console.Count(len(urns), "resource"), from.Ref.Stack,
+			to.Ref.Stack)); err != nil {
 			return err
 		}
 	}
-	moved, err := moveBetween(ctx, a, from, to, state.Move{URNs: urns, IncludeParents: o.includeParent, Project: to.Ref.Project, Stack: to.Ref.Stack})
+	moved, err := moveBetween(ctx, a, from, to, state.Move{URNs: urns, IncludeParents: o.includeParent,
+		Project: to.Ref.Project, Stack: to.Ref.Stack})
 	if err != nil {
 		return err
 	}
@@ -248,11 +260,13 @@ func stateMove(ctx context.Context, a *console.Console, o *stateEditOptions, arg
 	for _, text := range moved.Broken {
 		fmt.Fprintf(a.Streams.Err, "  warning: %s\n", text)
 	}
-	fmt.Fprintf(a.Streams.Err, "%s moved from %s to %s\n", console.Count(len(moved.Resources), "resource"), from.Ref.Stack, to.Ref.Stack)
+	fmt.Fprintf(a.Streams.Err, "%s moved from %s to %s\n", console.Count(len(moved.Resources), "resource"), from.Ref.Stack,
+		to.Ref.Stack)
 	return nil
 }
 
-func moveBetween(ctx context.Context, a *console.Console, from, to *console.Stack, move state.Move) (moved *state.Moved, err error) {
+func moveBetween(ctx context.Context, a *console.Console, from, to *console.Stack, move state.Move) (moved *state.Moved,
+	err error) {
 	begin := func(s *console.Stack) (backend.BeginOptions, error) {
 		settings, diags, err := a.LoadSettings(s.Project, s.Ref.Stack, "")
 		if err == nil && diags.HasErrors() {

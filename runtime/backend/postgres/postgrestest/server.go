@@ -9,19 +9,23 @@ import (
 	"testing"
 )
 
-// Server is a server in processes of its own, on a socket in a temporary folder. One goroutine at a time may stop and start it.
+// Server is a server in processes of its own, on a socket in a temporary folder. One goroutine at a time may stop and
+// start it.
 type Server struct {
 	Dir string // which the socket is in
 	bin string
 	t   testing.TB
 }
 
-// Start starts a server, which ends with the test. bin is the folder of the server's programs; without one the test is skipped.
-// args are a port of this machine that it listens on too, and the files with its certificate and key; or nothing.
+// Start starts a server, which ends with the test. bin is the folder of the server's programs; without one the test is
+// skipped. args are a port of this machine that it listens on too, and the files with its certificate and key; or
+// nothing.
 func Start(t testing.TB, bin string, args ...string) *Server {
 	t.Helper()
 	if bin == "" {
-		t.Skip("needs the programs of a server of PostgreSQL: make postgres-test finds them and says where they are (YAMLHOST_POSTGRES)")
+		t.Skip(
+			"needs the programs of a server of PostgreSQL: make postgres-test finds them and says where they are " +
+				"(YAMLHOST_POSTGRES)")
 	}
 	s := &Server{bin: bin, t: t}
 	s.Dir = strings.TrimSpace(s.run("start", args...))

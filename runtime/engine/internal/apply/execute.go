@@ -21,8 +21,8 @@ import (
 // Reporter is told of steps. It is safe for concurrent use.
 type Reporter interface {
 	Started(plan.Step)
-	// Finished reports a step that succeeded. result is what became of the resource, for a refresh; shown says whether people
-	// hear of it.
+	// Finished reports a step that succeeded. result is what became of the resource, for a refresh; shown says whether
+	// people hear of it.
 	Finished(s plan.Step, result plan.Op, shown bool, took time.Duration)
 	StepFailed(s plan.Step, err error, took time.Duration)
 	Tell(Note)
@@ -39,7 +39,8 @@ type Note struct {
 // Options are what an executor works with.
 type Options struct {
 	Project, Stack string
-	// Calls ends when calls in flight are given up. It is the operation's own lifetime, which no single request's context has.
+	// Calls ends when calls in flight are given up. It is the operation's own lifetime, which no single request's context
+	// has.
 	Calls           context.Context
 	DryRun          bool // preview: nothing is changed
 	IgnoreProtect   bool // protected resources are deleted like others (E4.77)
@@ -76,8 +77,8 @@ type execution struct {
 	command *Import
 }
 
-// Take takes one step (5.2). reg is the registration that the step belongs to, nil for a deletion. The result is the new
-// state, nil where there is none. A failure was reported and comes back as ErrFailed; monitor.ErrReported and
+// Take takes one step (5.2). reg is the registration that the step belongs to, nil for a deletion. The result is the
+// new state, nil where there is none. A failure was reported and comes back as ErrFailed; monitor.ErrReported and
 // monitor.ErrShutdown end the operation.
 func (x *Executor) Take(s plan.Step, reg *resources.Registration) (*state.Resource, error) {
 	return x.take(&execution{Step: s}, reg)
@@ -125,7 +126,8 @@ func (x *Executor) take(s *execution, reg *resources.Registration) (*state.Resou
 	}
 	if err != nil {
 		x.Report.StepFailed(shown, err, took)
-		if err := x.writeViews(s.views, partial || s.Op == plan.OpUpdate || s.Op == plan.OpRead && s.Old != nil, false); err != nil {
+		if err := x.writeViews(s.views, partial || s.Op == plan.OpUpdate || s.Op == plan.OpRead && s.Old != nil,
+			false); err != nil {
 			return nil, x.JournalFailed(&s.Step, err)
 		}
 		return nil, ErrFailed
@@ -159,8 +161,9 @@ func (x *Executor) JournalFailed(s *plan.Step, err error) error {
 	if x.Terminated() {
 		return monitor.ErrShutdown
 	}
-	x.Report.Tell(Note{URN: s.URN, Severity: diag.Error, Code: diag.OperationFailed, Position: plan.PositionOf(s.New, s.Old),
-		Text: "could not record the state: " + err.Error()})
+	x.Report.Tell(Note{URN: s.URN, Severity: diag.Error, Code: diag.OperationFailed,
+		Position: plan.PositionOf(s.New, s.Old),
+		Text:     "could not record the state: " + err.Error()})
 	x.Stop()
 	return monitor.ErrReported
 }
@@ -181,7 +184,8 @@ func (x *Executor) Positions(s *plan.Step) resources.Positions {
 }
 
 // Record writes down a step's success and makes it the present state of everything.
-func (x *Executor) Record(s *plan.Step, result *state.Resource, at resources.Positions, number int64, reg *resources.Registration) error {
+func (x *Executor) Record(s *plan.Step, result *state.Resource, at resources.Positions, number int64,
+	reg *resources.Registration) error {
 	e := success(s, result, at)
 	e.Step = number
 	if s.Op == plan.OpCreate || s.Op == plan.OpCreateReplacement {
@@ -201,8 +205,8 @@ func (x *Executor) Record(s *plan.Step, result *state.Resource, at resources.Pos
 	return nil
 }
 
-// perform does what a step is about and answers with the new state, nil where there is none. After a partial failure both a
-// state and an error come back.
+// perform does what a step is about and answers with the new state, nil where there is none. After a partial failure
+// both a state and an error come back.
 func (x *Executor) perform(s *execution) (*state.Resource, error) {
 	switch s.Op {
 	case plan.OpSame:
@@ -318,8 +322,9 @@ func (x *Executor) performDelete(s *execution) error { // E5.23
 		return err
 	}
 	return p.Delete(x.Calls, provider.DeleteRequest{
-		Subject: provider.SubjectOf(old.URN), ID: old.ID, Inputs: old.Inputs, Outputs: old.Outputs, Timeout: old.CustomTimeouts.Delete,
-		Views: s.views.request()})
+		Subject: provider.SubjectOf(old.URN), ID: old.ID, Inputs: old.Inputs, Outputs: old.Outputs,
+		Timeout: old.CustomTimeouts.Delete,
+		Views:   s.views.request()})
 }
 
 // protectedDeletion refuses to delete a protected resource (E4.76). Other deletions go on.
@@ -327,8 +332,9 @@ type protectedDeletion struct{ step *plan.Step }
 
 // Error names the resource and the way out.
 func (e *protectedDeletion) Error() string {
-	return fmt.Sprintf("resource %q cannot be deleted\nbecause it is protected. To allow it, set the option protect of the resource "+
-		"to false and run `up`, or use `state unprotect '%s'`", e.step.URN, e.step.URN)
+	return fmt.Sprintf(
+		"resource %q cannot be deleted\nbecause it is protected. To allow it, set the option protect of the resource "+
+			"to false and run `up`, or use `state unprotect '%s'`", e.step.URN, e.step.URN)
 }
 
 func (x *Executor) performRead(s *execution) (*state.Resource, error) { // E5.24
@@ -386,9 +392,11 @@ func (x *Executor) performImport(s *execution) (*state.Resource, error) { // E4.
 		return nil, fmt.Errorf("resource '%s' does not exist", n.ImportID)
 	}
 	if !r.Inputs.Is(value.KindMap) {
-		return nil, fmt.Errorf("provider does not support importing resources; please try updating the '%s' plugin", n.URN.Package())
+		return nil, fmt.Errorf("provider does not support importing resources; please try updating the '%s' plugin",
+			n.URN.Package())
 	}
-	n.ID, n.Inputs, n.Outputs, n.RefreshBeforeUpdate = plan.OrElse(r.ID, n.ImportID), r.Inputs, r.Outputs, r.RefreshBeforeUpdate
+	n.ID, n.Inputs, n.Outputs, n.RefreshBeforeUpdate = plan.OrElse(r.ID, n.ImportID), r.Inputs, r.Outputs,
+		r.RefreshBeforeUpdate
 	return n, nil
 }
 

@@ -50,8 +50,8 @@ func (h *Hooks) get(name string) (monitor.Hook, error) {
 	return hook, nil
 }
 
-// hookKind is what the hooks around a step are bound to, such as Create for BeforeCreate, and the state that binds them:
-// deletions go by the old state, everything else by the new one (E2.79). It is empty for steps that have none.
+// hookKind is what the hooks around a step are bound to, such as Create for BeforeCreate, and the state that binds
+// them: deletions go by the old state, everything else by the new one (E2.79). It is empty for steps that have none.
 func hookKind(s *plan.Step) (kind string, binds *state.Resource) {
 	switch s.Op {
 	case plan.OpCreate, plan.OpCreateReplacement:
@@ -64,9 +64,9 @@ func hookKind(s *plan.Step) (kind string, binds *state.Resource) {
 	return "", nil
 }
 
-// runHooks runs the hooks of a resource that are bound to a kind such as BeforeCreate, one after the other in the order in
-// which they are bound (E2.76). It stops at the first that fails; a failure to be ignored is a warning and no failure
-// (E2.78). result is the state after the operation, nil before it.
+// runHooks runs the hooks of a resource that are bound to a kind such as BeforeCreate, one after the other in the order
+// in which they are bound (E2.76). It stops at the first that fails; a failure to be ignored is a warning and no
+// failure (E2.78). result is the state after the operation, nil before it.
 func (x *Executor) runHooks(s *plan.Step, when string, binds, result *state.Resource) error {
 	if binds == nil {
 		return nil
@@ -84,14 +84,15 @@ func (x *Executor) runHooks(s *plan.Step, when string, binds, result *state.Reso
 			if !hook.IgnoreErrors {
 				return failed
 			}
-			x.Report.Tell(Note{URN: s.URN, Severity: diag.Warning, Position: plan.PositionOf(s.New, s.Old), Text: failed.Error()})
+			x.Report.Tell(Note{URN: s.URN, Severity: diag.Warning, Position: plan.PositionOf(s.New, s.Old),
+				Text: failed.Error()})
 		}
 	}
 	return nil
 }
 
-// hookArgs is what a hook gets to know: creations have nothing old, deletions nothing new, and before an operation there
-// are no new outputs (E2.77).
+// hookArgs is what a hook gets to know: creations have nothing old, deletions nothing new, and before an operation
+// there are no new outputs (E2.77).
 func hookArgs(s *plan.Step, binds, result *state.Resource) value.Value {
 	id := binds.ID
 	if s.Old != nil && id == "" {
@@ -114,8 +115,8 @@ func hookArgs(s *plan.Step, binds, result *state.Resource) value.Value {
 	return value.Map(args)
 }
 
-// performHooked performs a step between its hooks: when one before it fails, nothing is asked of the provider (E2.78), and
-// when the operation fails, error hooks may have it tried again (E5.46).
+// performHooked performs a step between its hooks: when one before it fails, nothing is asked of the provider (E2.78),
+// and when the operation fails, error hooks may have it tried again (E5.46).
 func (x *Executor) performHooked(s *execution) (*state.Resource, error) {
 	kind, binds := hookKind(&s.Step)
 	if kind == "" || len(binds.ResourceHooks) == 0 {
@@ -149,13 +150,15 @@ func (x *Executor) performHooked(s *execution) (*state.Resource, error) {
 }
 
 // askErrorHooks asks each error hook; one is enough to have the operation tried again.
-func (x *Executor) askErrorHooks(s *plan.Step, binds *state.Resource, kind string, told []value.Value) (again bool, err error) {
+func (x *Executor) askErrorHooks(s *plan.Step, binds *state.Resource, kind string, told []value.Value) (again bool,
+	err error) {
 	for _, name := range binds.ResourceHooks["OnError"] {
 		hook, err := x.Hooks.get(name)
 		if err != nil {
 			return false, err
 		}
-		args := hookArgs(s, binds, nil).With("failedOperation", value.String(operationName(kind))).With("errors", value.List(told...))
+		args := hookArgs(s, binds, nil).With("failedOperation", value.String(operationName(kind))).With("errors",
+			value.List(told...))
 		retry, err := hook.Run(x.Calls, args)
 		if err != nil {
 			return false, err
@@ -170,16 +173,17 @@ func operationName(kind string) string {
 	return map[string]string{"Create": "create", "Update": "update", "Delete": "delete"}[kind]
 }
 
-// AfterHooks runs the hooks after a step whose result is in the state by now. A failure changes nothing about that, but the
-// operation has failed, and without ContinueOnError nothing else starts (E2.78, E5.47). Components come to their end when
-// their outputs are registered.
+// AfterHooks runs the hooks after a step whose result is in the state by now. A failure changes nothing about that, but
+// the operation has failed, and without ContinueOnError nothing else starts (E2.78, E5.47). Components come to their
+// end when their outputs are registered.
 func (x *Executor) AfterHooks(s *plan.Step, result *state.Resource) {
 	kind, binds := hookKind(s)
 	if kind == "" || len(binds.ResourceHooks) == 0 {
 		return
 	}
 	if err := x.runHooks(s, "After"+kind, binds, result); err != nil {
-		x.Report.Tell(Note{URN: s.URN, Severity: diag.Error, Code: diag.OperationFailed, Position: plan.PositionOf(s.New, s.Old), Text: err.Error()})
+		x.Report.Tell(Note{URN: s.URN, Severity: diag.Error, Code: diag.OperationFailed,
+			Position: plan.PositionOf(s.New, s.Old), Text: err.Error()})
 		if !x.ContinueOnError {
 			x.Stop()
 		}

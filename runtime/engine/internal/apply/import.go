@@ -23,8 +23,8 @@ func (x *Executor) Import(s plan.Step, reg *resources.Registration, i *Import) (
 	return x.take(&execution{Step: s, command: i}, reg)
 }
 
-// performCommandImport is the work of an import that no program has asked for: the provider reads the resource, and what it
-// finds is checked, which changes nothing but may give warnings (E7.52–E7.55).
+// performCommandImport is the work of an import that no program has asked for: the provider reads the resource, and
+// what it finds is checked, which changes nothing but may give warnings (E7.52–E7.55).
 func (x *Executor) performCommandImport(s *execution) (*state.Resource, error) {
 	i := s.command
 	if i.Component || i.Outputs.Is(value.KindMap) {
@@ -45,15 +45,16 @@ func (x *Executor) performCommandImport(s *execution) (*state.Resource, error) {
 	if broken != nil {
 		return nil, broken
 	}
-	r, checking := p.Check(x.Calls, provider.CheckRequest{Subject: provider.SubjectOf(n.URN), Olds: n.Inputs, News: n.Inputs,
-		RandomSeed: x.Seed(), AllowUnknowns: x.DryRun})
+	r, checking := p.Check(x.Calls, provider.CheckRequest{Subject: provider.SubjectOf(n.URN), Olds: n.Inputs,
+		News: n.Inputs, RandomSeed: x.Seed(), AllowUnknowns: x.DryRun})
 	if checking != nil {
 		return nil, checking
 	}
 	if len(r.Failures) > 0 { // E7.53
-		x.Report.Tell(Note{URN: n.URN, Severity: diag.Warning, Text: fmt.Sprintf("One or more imported inputs failed to validate. "+
-			"This is almost certainly a bug in the `%s` provider. The import will still proceed, but you will need to edit the "+
-			"generated code after copying it into your program.", n.URN.Package())})
+		x.Report.Tell(Note{URN: n.URN, Severity: diag.Warning,
+			Text: fmt.Sprintf("One or more imported inputs failed to validate. "+
+				"This is almost certainly a bug in the `%s` provider. The import will still proceed, but you will need to edit the "+
+				"generated code after copying it into your program.", n.URN.Package())})
 		for _, f := range r.Failures {
 			text := fmt.Sprintf("%s resource '%s' has a problem: %s", n.Type, n.URN.Name(), f.Reason)
 			if f.Property != "" {
@@ -65,7 +66,8 @@ func (x *Executor) performCommandImport(s *execution) (*state.Resource, error) {
 	return n, err
 }
 
-// supplemented is what a provider has read, with what it does not tell filled in by more. What is secret in more is secret.
+// supplemented is what a provider has read, with what it does not tell filled in by more. What is secret in more is
+// secret.
 func supplemented(read, more value.Value) value.Value {
 	if !more.Is(value.KindMap) {
 		return read

@@ -13,7 +13,8 @@ import (
 )
 
 func resource(name string, edit ...func(*state.Resource)) *state.Resource {
-	r := &state.Resource{URN: urn.New("dev", "p", "", "test:index:Res", name), Type: "test:index:Res", Custom: true, ID: name}
+	r := &state.Resource{URN: urn.New("dev", "p", "", "test:index:Res", name), Type: "test:index:Res", Custom: true,
+		ID: name}
 	for _, e := range edit {
 		e(r)
 	}
@@ -39,23 +40,29 @@ func TestWhatIsRecordedOfAStep(t *testing.T) {
 		begin state.OperationKind
 		end   journal.Entry
 	}{
-		"E6.9 create":                              {plan.OpCreate, nil, false, state.Creating, added},
-		"E6.9 create-replacement":                  {plan.OpCreateReplacement, resource("a"), false, state.Creating, beside(left(doomed))},
-		"E6.9 create-replacement after a deletion": {plan.OpCreateReplacement, resource("a", pending), false, state.Creating, exchanged},
-		"E6.10 update":                             {plan.OpUpdate, resource("a"), false, state.Updating, exchanged},
-		"E6.11 delete":                             {plan.OpDelete, resource("a"), false, state.Deleting, removed},
-		"E6.11 delete-replaced before a creation":  {plan.OpDeleteReplaced, resource("a"), false, state.Deleting, left(pending)},
-		"E6.11 delete-replaced after a creation":   {plan.OpDeleteReplaced, resource("a"), true, state.Deleting, removed},
-		"E6.11 discard":                            {plan.OpDiscard, resource("a"), false, state.Deleting, removed},
-		"E6.11 discard-replaced":                   {plan.OpDiscardReplaced, resource("a"), true, state.Deleting, removed},
-		"E6.12 read":                               {plan.OpRead, nil, false, state.Reading, added},
-		"E6.12 read again":                         {plan.OpRead, resource("a"), false, state.Reading, exchanged},
-		"E6.12 read-replacement":                   {plan.OpReadReplacement, resource("a"), false, state.Reading, beside(left(doomed))},
-		"E6.13 import":                             {plan.OpImport, nil, false, state.Importing, added},
-		"E6.13 import-replacement":                 {plan.OpImportReplacement, resource("a"), false, state.Importing, beside(left(doomed))},
-		"E6.14 replace":                            {plan.OpReplace, resource("a"), false, none, journal.Entry{}},
-		"E6.15 same":                               {plan.OpSame, resource("a"), false, none, exchanged},
-		"E6.19 remove-pending-replace":             {plan.OpRemovePendingReplace, resource("a", pending), false, none, removed},
+		"E6.9 create": {plan.OpCreate, nil, false, state.Creating, added},
+		"E6.9 create-replacement": {plan.OpCreateReplacement, resource("a"), false, state.Creating,
+			beside(left(doomed))},
+		"E6.9 create-replacement after a deletion": {plan.OpCreateReplacement, resource("a", pending), false, state.Creating,
+			exchanged},
+		"E6.10 update": {plan.OpUpdate, resource("a"), false, state.Updating, exchanged},
+		"E6.11 delete": {plan.OpDelete, resource("a"), false, state.Deleting, removed},
+		"E6.11 delete-replaced before a creation": {plan.OpDeleteReplaced, resource("a"), false, state.Deleting,
+			left(pending)},
+		"E6.11 delete-replaced after a creation": {plan.OpDeleteReplaced, resource("a"), true, state.Deleting, removed},
+		"E6.11 discard":                          {plan.OpDiscard, resource("a"), false, state.Deleting, removed},
+		"E6.11 discard-replaced":                 {plan.OpDiscardReplaced, resource("a"), true, state.Deleting, removed},
+		"E6.12 read":                             {plan.OpRead, nil, false, state.Reading, added},
+		"E6.12 read again":                       {plan.OpRead, resource("a"), false, state.Reading, exchanged},
+		"E6.12 read-replacement": {plan.OpReadReplacement, resource("a"), false, state.Reading,
+			beside(left(doomed))},
+		"E6.13 import": {plan.OpImport, nil, false, state.Importing, added},
+		"E6.13 import-replacement": {plan.OpImportReplacement, resource("a"), false, state.Importing,
+			beside(left(doomed))},
+		"E6.14 replace": {plan.OpReplace, resource("a"), false, none, journal.Entry{}},
+		"E6.15 same":    {plan.OpSame, resource("a"), false, none, exchanged},
+		"E6.19 remove-pending-replace": {plan.OpRemovePendingReplace, resource("a", pending), false, none,
+			removed},
 	} {
 		t.Run(name, func(t *testing.T) {
 			goal := resource("a")

@@ -11,8 +11,8 @@ import (
 	"github.com/yamlhost/yamlhost/value"
 )
 
-// Refresh reads one resource and reports how it differs from what was known. It answers with the state as it is now, which
-// is old itself when nothing differs or when reading failed, and nil when the resource is gone.
+// Refresh reads one resource and reports how it differs from what was known. It answers with the state as it is now,
+// which is old itself when nothing differs or when reading failed, and nil when the resource is gone.
 func (x *Executor) Refresh(old *state.Resource) (*state.Resource, error) {
 	now, v, err := x.RefreshTold(old)
 	if failed := x.keepRefreshed(v, now == nil); failed != nil && err == nil {
@@ -55,8 +55,9 @@ func (x *Executor) readAgain(s *execution) (*state.Resource, plan.Op, error) {
 		return old, plan.OpSame, err
 	}
 	r, err := p.Read(x.Calls, provider.ReadRequest{ // E7.16
-		Subject: provider.SubjectOf(old.URN), ID: old.ID, Inputs: old.Inputs, Outputs: old.Outputs, Timeout: old.CustomTimeouts.Read,
-		Views: s.views.request()})
+		Subject: provider.SubjectOf(old.URN), ID: old.ID, Inputs: old.Inputs, Outputs: old.Outputs,
+		Timeout: old.CustomTimeouts.Read,
+		Views:   s.views.request()})
 	var unhealthy []string
 	var failure *provider.Error
 	if errors.As(err, &failure) && failure.Outcome == provider.Partial { // E5.39
@@ -75,7 +76,8 @@ func (x *Executor) readAgain(s *execution) (*state.Resource, plan.Op, error) {
 		return nil, plan.OpDelete, nil
 	}
 	now := old.Clone()
-	now.ID, now.Outputs, now.InitErrors, now.RefreshBeforeUpdate = r.ID, plan.AsMap(r.Outputs), unhealthy, r.RefreshBeforeUpdate
+	now.ID, now.Outputs, now.InitErrors, now.RefreshBeforeUpdate = r.ID, plan.AsMap(r.Outputs), unhealthy,
+		r.RefreshBeforeUpdate
 	if r.Inputs.Is(value.KindMap) {
 		now.Inputs = r.Inputs
 	}
@@ -83,7 +85,8 @@ func (x *Executor) readAgain(s *execution) (*state.Resource, plan.Op, error) {
 	touched := !value.Equal(old.Inputs, now.Inputs) || !value.Equal(old.Outputs, now.Outputs)
 	if touched {
 		now.Modified = x.now() // E6.28
-	} else if now.ID == old.ID && slices.Equal(now.InitErrors, old.InitErrors) && now.RefreshBeforeUpdate == old.RefreshBeforeUpdate {
+	} else if now.ID == old.ID && slices.Equal(now.InitErrors, old.InitErrors) &&
+		now.RefreshBeforeUpdate == old.RefreshBeforeUpdate {
 		now = old
 	}
 	if old.External { // E7.19

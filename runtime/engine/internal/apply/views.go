@@ -12,8 +12,8 @@ import (
 	"github.com/yamlhost/yamlhost/value/urn"
 )
 
-// Viewing is what a provider tells of the views of a resource while a step is taken on that (E4.114). It is told from other
-// goroutines; what it means for the state is written when the owner's step ends (E4.115).
+// Viewing is what a provider tells of the views of a resource while a step is taken on that (E4.114). It is told from
+// other goroutines; what it means for the state is written when the owner's step ends (E4.115).
 type Viewing struct {
 	x     *Executor
 	owner *resources.Owner
@@ -62,10 +62,14 @@ func (v *Viewing) request() *provider.Views {
 
 // viewOps are the operations that views can have; a replacement itself has no outcome.
 var viewOps = map[string]plan.Op{
-	string(plan.OpSame): plan.OpSame, string(plan.OpCreate): plan.OpCreate, string(plan.OpUpdate): plan.OpUpdate, string(plan.OpDelete): plan.OpDelete, string(plan.OpReplace): plan.OpReplace,
-	string(plan.OpCreateReplacement): plan.OpCreateReplacement, string(plan.OpDeleteReplaced): plan.OpDeleteReplaced, string(plan.OpRead): plan.OpRead,
-	string(plan.OpReadReplacement): plan.OpReadReplacement, string(plan.OpRefresh): plan.OpRefresh, string(plan.OpDiscard): plan.OpDiscard,
-	string(plan.OpDiscardReplaced): plan.OpDiscardReplaced, string(plan.OpRemovePendingReplace): plan.OpRemovePendingReplace, string(plan.OpImport): plan.OpImport,
+	string(plan.OpSame): plan.OpSame, string(plan.OpCreate): plan.OpCreate, string(plan.OpUpdate): plan.OpUpdate,
+	string(plan.OpDelete): plan.OpDelete, string(plan.OpReplace): plan.OpReplace,
+	string(plan.OpCreateReplacement): plan.OpCreateReplacement, string(plan.OpDeleteReplaced): plan.OpDeleteReplaced,
+	string(plan.OpRead):            plan.OpRead,
+	string(plan.OpReadReplacement): plan.OpReadReplacement, string(plan.OpRefresh): plan.OpRefresh,
+	string(plan.OpDiscard):              plan.OpDiscard,
+	string(plan.OpDiscardReplaced):      plan.OpDiscardReplaced,
+	string(plan.OpRemovePendingReplace): plan.OpRemovePendingReplace, string(plan.OpImport): plan.OpImport,
 	string(plan.OpImportReplacement): plan.OpImportReplacement,
 }
 
@@ -110,7 +114,8 @@ func (v *Viewing) read(t provider.ViewStep) (viewStep, error) {
 		}
 	}
 	if before == nil && after == nil {
-		return w, fmt.Errorf("a step of the view %s %q of %s says nothing of what there is afterwards", t.Old.Type, t.Old.Name, v.owner.URN)
+		return w, fmt.Errorf("a step of the view %s %q of %s says nothing of what there is afterwards", t.Old.Type,
+			t.Old.Name, v.owner.URN)
 	}
 	if v.owner.Step.Op == plan.OpRefresh {
 		op = plan.OpRefresh
@@ -143,8 +148,8 @@ func (v *Viewing) take() []viewStep {
 }
 
 // writeViews makes what was told the state of the owner's views. there says that the owner is in the state; without it
-// its views cannot be either. gone says that the step has ended the owner: what is left of its views ends with it, whether
-// the provider told so or not.
+// its views cannot be either. gone says that the step has ended the owner: what is left of its views ends with it,
+// whether the provider told so or not.
 func (x *Executor) writeViews(v *Viewing, there, gone bool) error {
 	if v == nil {
 		return nil
@@ -249,9 +254,9 @@ func (x *Executor) reportRefreshed(w *viewStep) {
 	}
 }
 
-// keepRefreshed records what the refresh of a resource that a program has registered was told of views. Those that are new
-// come with the next refresh: they would have to stand behind their owner, which has no place in the state yet. Those of an
-// owner that is gone go with it.
+// keepRefreshed records what the refresh of a resource that a program has registered was told of views. Those that are
+// new come with the next refresh: they would have to stand behind their owner, which has no place in the state yet.
+// Those of an owner that is gone go with it.
 func (x *Executor) keepRefreshed(v *Viewing, gone bool) error {
 	for _, w := range v.take() {
 		if w.err == nil && !gone && w.old != nil {

@@ -11,9 +11,10 @@ import (
 )
 
 // Writer records what happens to the state. It keeps every entry in memory, in the order of completion, from which the
-// final snapshot is made; and it hands entries to the durable journal, all but one kind at once: a same without material
-// difference is durable only from when something new is about to depend on it, so that a journal grows with what
-// changes and not with the stack (E6.15, E6.21, decision D9). It is safe for concurrent use; in a preview it does nothing.
+// final snapshot is made; and it hands entries to the durable journal, all but one kind at once: a same without
+// material difference is durable only from when something new is about to depend on it, so that a journal grows with
+// what changes and not with the stack (E6.15, E6.21, decision D9). It is safe for concurrent use; in a preview it does
+// nothing.
 type Writer struct {
 	journal journal.Journal // nil in a preview
 
@@ -67,8 +68,8 @@ func (w *Writer) Begin(ctx context.Context, op state.Operation) (int64, error) {
 	return e.Step, w.journal.Append(ctx, e)
 }
 
-// Commit records an entry and returns once it has its place in the journal, behind everything that it depends on. What is begun
-// because of it is durable only together with it.
+// Commit records an entry and returns once it has its place in the journal, behind everything that it depends on. What
+// is begun because of it is durable only together with it.
 func (w *Writer) Commit(ctx context.Context, e journal.Entry) error {
 	if w.journal == nil {
 		return nil
@@ -111,9 +112,9 @@ func (w *Writer) CommitLate(e journal.Entry) {
 	w.lateByID[e.Add[0].ID] = s
 }
 
-// withLate extends an entry by the late sames on which it depends, in any way and over any number of steps, dependencies
-// first. wait are those that others are journaling already. The caller holds the lock. Each late same is looked at
-// once for every entry that names it, and gone through once.
+// withLate extends an entry by the late sames on which it depends, in any way and over any number of steps,
+// dependencies first. wait are those that others are journaling already. The caller holds the lock. Each late same is
+// looked at once for every entry that names it, and gone through once.
 func (w *Writer) withLate(e journal.Entry) (extended journal.Entry, claimed, wait []*lateSame) {
 	if len(w.late) == 0 {
 		return e, nil, nil

@@ -63,7 +63,8 @@ func (l Lineage) expand(a monitor.Alias, parent urn.URN, name, typ string) urn.U
 			parent = before
 		}
 	}
-	return urn.New(OrElse(a.Stack, l.Stack), OrElse(a.Project, l.Project), parent, OrElse(a.Type, typ), OrElse(a.Name, name))
+	return urn.New(OrElse(a.Stack, l.Stack), OrElse(a.Project, l.Project), parent, OrElse(a.Type, typ),
+		OrElse(a.Name, name))
 }
 
 // inheritedName is the name a child had when its parent had another: a child's name that begins with its parent's is

@@ -2,9 +2,9 @@ package plan
 
 import "github.com/yamlhost/yamlhost/value"
 
-// withoutNewDefaults returns inputs without those defaults that an existing resource does not have, so that a stack which
-// another program has made, or a schema that has got a default since, changes nothing by itself. A default counts for an
-// existing resource where its recorded inputs have that property, or lack all that is around it (L3.15).
+// withoutNewDefaults returns inputs without those defaults that an existing resource does not have, so that a stack
+// which another program has made, or a schema that has got a default since, changes nothing by itself. A default counts
+// for an existing resource where its recorded inputs have that property, or lack all that is around it (L3.15).
 func withoutNewDefaults(inputs, recorded value.Value, defaults []value.Path) value.Value {
 	for _, path := range defaults {
 		if len(path) > 1 {

@@ -7,8 +7,8 @@ import (
 	"github.com/yamlhost/yamlhost/value/urn"
 )
 
-// Deletion is the step that ends a resource that the operation found and does not keep (E4.118). pendingDelete says that a
-// replacement has left it behind, in this operation or an earlier one.
+// Deletion is the step that ends a resource that the operation found and does not keep (E4.118). pendingDelete says
+// that a replacement has left it behind, in this operation or an earlier one.
 func Deletion(old *state.Resource, pendingDelete bool) Step {
 	op := OpDelete
 	switch {
@@ -24,11 +24,11 @@ func Deletion(old *state.Resource, pendingDelete bool) Step {
 	return NewStep(op, old, nil)
 }
 
-// Layers splits resources to be deleted, given in the order of the state, into groups to be deleted one after the other, the
-// members of each all at once (E4.120). A group holds what depends on nothing that is left but on members of later
-// groups; everything sits as near to the end as that allows (E4.121). What goes with another resource goes before all of
-// that one's generations, also before one that a replacement has left behind it: its object is perhaps that one's. The cost
-// is linear in resources and dependencies.
+// Layers splits resources to be deleted, given in the order of the state, into groups to be deleted one after the
+// other, the members of each all at once (E4.120). A group holds what depends on nothing that is left but on members of
+// later groups; everything sits as near to the end as that allows (E4.121). What goes with another resource goes before
+// all of that one's generations, also before one that a replacement has left behind it: its object is perhaps that
+// one's. The cost is linear in resources and dependencies.
 func Layers(going []*state.Resource) [][]int {
 	left := map[urn.URN][]int{} // what replacements have left behind
 	for i, r := range going {
@@ -65,8 +65,8 @@ func Layers(going []*state.Resource) [][]int {
 // layersFrom are the groups, what is deleted last in front. No resource is in a group before its floor.
 func layersFrom(going []*state.Resource, floor map[int]int) [][]int {
 	level := make(map[urn.URN]int, len(going)) // of a URN's entries so far, the greatest; from 1
-	// below is the greatest level among the descendants of a component that came so far: anyone who depends on the component
-	// depends on them too.
+	// below is the greatest level among the descendants of a component that came so far: anyone who depends on the
+	// component depends on them too.
 	below := map[urn.URN]int{}
 	parents := make(map[urn.URN]urn.URN, len(going))
 	components := map[urn.URN]bool{}
@@ -107,8 +107,8 @@ func dependenciesButParent(r *state.Resource) []urn.URN {
 }
 
 // Needed tells what must stay because something that stays depends on it, in any way and over any number of steps; what
-// depends on a component depends on all that the component is made of (E4.106, E4.122). The cost over all calls of add is
-// linear.
+// depends on a component depends on all that the component is made of (E4.106, E4.122). The cost over all calls of add
+// is linear.
 type Needed struct {
 	byURN    map[urn.URN][]*state.Resource
 	children map[urn.URN][]*state.Resource

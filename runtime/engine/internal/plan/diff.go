@@ -39,7 +39,8 @@ func Forced(old, goal *state.Resource, s Surroundings) (Diff, bool) {
 		return Diff{Change: true, Replace: true, Reason: "its replacement trigger changed"}, true
 	}
 	if s.Named {
-		return Diff{Change: true, Replace: true, Keys: []string{"id"}, Reason: "its replacement was asked for", Unchecked: true}, true
+		return Diff{Change: true, Replace: true, Keys: []string{"id"}, Reason: "its replacement was asked for",
+			Unchecked: true}, true
 	}
 	if old.Taint {
 		return Diff{Change: true, Replace: true, Keys: []string{"id"}, Reason: "it is tainted", Unchecked: true}, true
@@ -57,8 +58,8 @@ func Forced(old, goal *state.Resource, s Surroundings) (Diff, bool) {
 	return Diff{}, false
 }
 
-// triggered reports whether a replacement trigger asks for a replacement: it was there, is there, and is or may be another
-// (E4.84).
+// triggered reports whether a replacement trigger asks for a replacement: it was there, is there, and is or may be
+// another (E4.84).
 func triggered(old, goal value.Value) bool {
 	if old.IsNull() || goal.IsNull() {
 		return false
@@ -235,8 +236,8 @@ func (v Diff) ReplaceOn(paths []string, hadInitErrors bool) Diff {
 	return v
 }
 
-// Ignoring resets the places that ignoreChanges names to their old inputs (E4.65). failed are the entries for which that is
-// not possible.
+// Ignoring resets the places that ignoreChanges names to their old inputs (E4.65). failed are the entries for which
+// that is not possible.
 func Ignoring(paths []string, prior, news value.Value) (reset value.Value, failed []string) {
 	for _, text := range paths {
 		p, err := value.ParsePath(text)

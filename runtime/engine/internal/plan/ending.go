@@ -68,8 +68,8 @@ type ending struct {
 // PlanEnding chooses what is deleted at the end of an operation, and with which steps (E4.118).
 func PlanEnding(inv Inventory, scope *Scope) Ending {
 	all := inv.resources()
-	p := &ending{inv: inv, scope: scope, deletes: scope.Deletes(all), providers: map[string]bool{}, wanted: map[urn.URN]bool{},
-		gone: map[urn.URN]bool{}}
+	p := &ending{inv: inv, scope: scope, deletes: scope.Deletes(all), providers: map[string]bool{},
+		wanted: map[urn.URN]bool{}, gone: map[urn.URN]bool{}}
 	p.Resources, p.Steps = []*state.Resource{}, []Step{}
 	p.current()
 	p.produced()
@@ -143,8 +143,8 @@ func (p *ending) stays(f *PriorFact) bool {
 	return !f.replacedNow() && !p.deletes(f.Resource) && !(f.Now.PendingReplacement && !f.Resource.PendingReplacement)
 }
 
-// prior deletes what the program did not register, and what replacements have left behind. with holds what stays along with
-// owners that have to stay.
+// prior deletes what the program did not register, and what replacements have left behind. with holds what stays along
+// with owners that have to stay.
 func (p *ending) prior(with *Needed) {
 	present := map[urn.URN]bool{}
 	for i := range p.inv.Prior {
@@ -271,9 +271,9 @@ func (p *ending) nameOf(u urn.URN) urn.URN {
 	return u
 }
 
-// ownersToKeep are the resources that replacements have left behind and that cannot be deleted in this operation, because
-// something that stays still goes with them (deletedWith): it is replaced by the next operation that may do so, and the old
-// owner is deleted then.
+// ownersToKeep are the resources that replacements have left behind and that cannot be deleted in this operation,
+// because something that stays still goes with them (deletedWith): it is replaced by the next operation that may do so,
+// and the old owner is deleted then.
 func (p *ending) ownersToKeep() []*state.Resource {
 	if p.inv.Destroying {
 		return nil
@@ -286,7 +286,8 @@ func (p *ending) ownersToKeep() []*state.Resource {
 		}
 	}
 	for _, c := range p.inv.Current {
-		if c.State != nil && c.State.DeletedWith != "" && c.Old != nil && p.nameOf(c.Old.DeletedWith) == p.nameOf(c.State.DeletedWith) {
+		if c.State != nil && c.State.DeletedWith != "" && c.Old != nil &&
+			p.nameOf(c.Old.DeletedWith) == p.nameOf(c.State.DeletedWith) {
 			note(c.State)
 		}
 	}
@@ -320,8 +321,8 @@ func (p *ending) present() map[urn.URN]*state.Resource {
 	return present
 }
 
-// Renamed returns resources with every name as it is now: what was found through an alias has another, also where others
-// still name it as it was. A resource for which nothing changes comes back as the same pointer.
+// Renamed returns resources with every name as it is now: what was found through an alias has another, also where
+// others still name it as it was. A resource for which nothing changes comes back as the same pointer.
 func Renamed(resources []*state.Resource, names map[urn.URN]urn.URN) []*state.Resource {
 	if len(names) == 0 {
 		return resources

@@ -56,8 +56,8 @@ func (*Check) isRequest()           {}
 func (*Compare) isRequest()         {}
 func (*CompareProvider) isRequest() {}
 
-// Examination finds out what has to happen to one resource (E4.21–E4.51). It never asks a provider by itself: Next says what
-// to ask, the caller asks it, and one of the answering methods takes the answer.
+// Examination finds out what has to happen to one resource (E4.21–E4.51). It never asks a provider by itself: Next says
+// what to ask, the caller asks it, and one of the answering methods takes the answer.
 //
 //	for q := x.Next(); q != nil; q = x.Next() {
 //		// ask a provider and call Checked, Compared or ProviderCompared
@@ -72,8 +72,9 @@ type Examination struct {
 	Err error
 
 	stage stage
-	last  *Check      // the last one
-	kept  value.Value // a component's inputs as they are compared: with ignoreChanges, unlike those that are recorded (E2.33)
+	last  *Check // the last one
+	// a component's inputs as they are compared: with ignoreChanges, unlike those that are recorded (E2.33)
+	kept value.Value
 }
 
 // stage is what is done of an examination.
@@ -144,8 +145,9 @@ func (x *Examination) Next() Request {
 	}
 }
 
-// check prepares the check of the wanted inputs, with the old ones unless the resource is to be made anew. A second check
-// sees what the program wants without ignoreChanges (E9.4). It is nil for a component, which nobody checks (E4.23).
+// check prepares the check of the wanted inputs, with the old ones unless the resource is to be made anew. A second
+// check sees what the program wants without ignoreChanges (E9.4). It is nil for a component, which nobody checks
+// (E4.23).
 func (x *Examination) check(anew, second bool) Request {
 	prior, news := value.EmptyMap(), x.Wanted
 	switch {
@@ -168,8 +170,8 @@ func (x *Examination) check(anew, second bool) Request {
 	return x.last
 }
 
-// Checked takes the answer to a Check: the inputs that the provider goes on with (E4.25), of any other kind than a map when
-// it has nothing to say.
+// Checked takes the answer to a Check: the inputs that the provider goes on with (E4.25), of any other kind than a map
+// when it has nothing to say.
 func (x *Examination) Checked(inputs value.Value) {
 	if inputs.Is(value.KindMap) {
 		x.Goal.Inputs = WithoutDeps(inputs)
@@ -182,8 +184,8 @@ func (x *Examination) Checked(inputs value.Value) {
 	}
 }
 
-// compareProviders finds out whether the resource has another provider, as far as that can be told without asking (E3.35,
-// E4.42).
+// compareProviders finds out whether the resource has another provider, as far as that can be told without asking
+// (E3.35, E4.42).
 func (x *Examination) compareProviders() Request {
 	if x.Diff.Replace {
 		return nil
@@ -222,9 +224,9 @@ func (x *Examination) Compared(answer provider.DiffResponse) {
 	x.Diff = ProviderDiff(answer, x.Old.Inputs, x.Goal.Inputs, x.Goal.IgnoreChanges)
 }
 
-// againWith returns the inputs for a second attempt at a creation: those of the first where the program wants the same as
-// then, so that an automatic name is the same and a second object collides with the first. Otherwise checked, what the
-// provider makes of wanted now, with what the provider has filled in at the first attempt.
+// againWith returns the inputs for a second attempt at a creation: those of the first where the program wants the same
+// as then, so that an automatic name is the same and a second object collides with the first. Otherwise checked, what
+// the provider makes of wanted now, with what the provider has filled in at the first attempt.
 func againWith(recorded, wanted, checked value.Value) value.Value {
 	same := true
 	for i, key := range wanted.Keys() {

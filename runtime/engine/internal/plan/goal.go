@@ -48,7 +48,8 @@ func NewGoal(r monitor.RegisterRequest, rootDir string) (*Goal, error) {
 	}
 	for _, text := range []string{r.Name, r.Type, r.ImportID} {
 		if !utf8.ValidString(text) {
-			return nil, fmt.Errorf("a resource of type %q has the name or ID %q, which is not UTF-8: a state has no way to keep it", r.Type, text)
+			return nil, fmt.Errorf(
+				"a resource of type %q has the name or ID %q, which is not UTF-8: a state has no way to keep it", r.Type, text)
 		}
 	}
 	if err := value.Storable(r.Inputs); err != nil { // F1.10
@@ -74,8 +75,8 @@ func NewGoal(r monitor.RegisterRequest, rootDir string) (*Goal, error) {
 	return g, nil
 }
 
-// propertyDependencies are the dependencies by input: as sent, or all for each when none were sent (E1.48), and those that
-// the values carry (E1.49).
+// propertyDependencies are the dependencies by input: as sent, or all for each when none were sent (E1.48), and those
+// that the values carry (E1.49).
 func propertyDependencies(inputs value.Value, r monitor.RegisterRequest) map[string][]urn.URN {
 	all := make(map[string][]urn.URN, inputs.Len())
 	for _, key := range inputs.Keys() {
@@ -124,7 +125,8 @@ func parseTimeouts(t monitor.Timeouts) (state.Timeouts, error) {
 	for _, field := range []struct {
 		name, text string
 		to         *float64
-	}{{"create", t.Create, &out.Create}, {"update", t.Update, &out.Update}, {"delete", t.Delete, &out.Delete}, {"read", t.Read, &out.Read}} {
+	}{{"create", t.Create, &out.Create}, {"update", t.Update, &out.Update}, {"delete", t.Delete, &out.Delete},
+		{"read", t.Read, &out.Read}} {
 		if field.text == "" {
 			continue
 		}
@@ -217,7 +219,8 @@ func ProviderPackage(ref string) string {
 	return r.URN.Package()
 }
 
-// NewState is the state that the goal describes, before its provider has said anything; old is what it was, or nil (E4.5).
+// NewState is the state that the goal describes, before its provider has said anything; old is what it was, or nil
+// (E4.5).
 func (g *Goal) NewState(u urn.URN, old *state.Resource) *state.Resource {
 	s := &state.Resource{
 		URN: u, Type: g.Type, Custom: g.Custom,

@@ -194,8 +194,9 @@ func resolvePattern(pattern string, o NamingOptions) (string, error) {
 			return text
 		case word == "name", random.MatchString(found) && random.FindString(found) == found:
 		case fault == nil:
-			fault = fmt.Errorf("%s means nothing here; there are ${name}, ${organization}, ${project}, ${stack}, ${config.KEY}, ${hex(N)}, "+
-				"${alphanum(N)}, ${string(N)}, ${num(N)} and ${uuid}", found)
+			fault = fmt.Errorf(
+				"%s means nothing here; there are ${name}, ${organization}, ${project}, ${stack}, ${config.KEY}, ${hex(N)}, "+
+					"${alphanum(N)}, ${string(N)}, ${num(N)} and ${uuid}", found)
 		}
 		return found
 	})
@@ -205,8 +206,8 @@ func resolvePattern(pattern string, o NamingOptions) (string, error) {
 // expression finds everything in a pattern that wants to be filled in.
 var expression = regexp.MustCompile(`\$\{[^}]*\}`)
 
-// Of is what a resource's provider is to be told about its name; nil for nothing. fixed says that the name is the same each
-// time, so that a replacement has to delete first (E4.127). Providers have no names of their own.
+// Of is what a resource's provider is to be told about its name; nil for nothing. fixed says that the name is the same
+// each time, so that a replacement has to delete first (E4.127). Providers have no names of their own.
 func (n *Naming) Of(r *state.Resource, seed []byte) (told *provider.Autonaming, fixed bool) {
 	if n == nil || !r.Custom || r.IsProvider() {
 		return nil, false
@@ -221,8 +222,8 @@ func (n *Naming) Of(r *state.Resource, seed []byte) (told *provider.Autonaming, 
 	if scheme == nil || scheme.mode == "" {
 		return nil, false
 	}
-	return &provider.Autonaming{Mode: scheme.mode, Name: scheme.name(r.URN.Name(), seed), Insist: specific || scheme.insist},
-		!random.MatchString(scheme.pattern)
+	return &provider.Autonaming{Mode: scheme.mode, Name: scheme.name(r.URN.Name(), seed), Insist: specific ||
+		scheme.insist}, !random.MatchString(scheme.pattern)
 }
 
 // name makes a name of the pattern. The same seed makes the same one.

@@ -2,8 +2,8 @@ package plan
 
 import "github.com/yamlhost/yamlhost/runtime/state"
 
-// GoesWithEarlier reports whether a resource that is deletedWith an owner was there before the owner's present object was
-// made: then it goes with an earlier one (E4.80). owner is the owner as it is now, nil when it is gone.
+// GoesWithEarlier reports whether a resource that is deletedWith an owner was there before the owner's present object
+// was made: then it goes with an earlier one (E4.80). owner is the owner as it is now, nil when it is gone.
 func GoesWithEarlier(r, owner *state.Resource) bool {
 	switch {
 	case !r.Custom || r.External || r.IsProvider() || r.PendingReplacement: // it has no object that could go

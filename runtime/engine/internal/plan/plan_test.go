@@ -44,8 +44,9 @@ func TestPlan(t *testing.T) {
 		Situation
 		want []Op
 	}{
-		"E4.28 new":                  {Situation{}, []Op{OpCreate}},
-		"E4.30 deleted in a cascade": {Situation{Old: resource("a"), Deleted: &Dependent{}}, []Op{OpReplace, OpCreateReplacement}},
+		"E4.28 new": {Situation{}, []Op{OpCreate}},
+		"E4.30 deleted in a cascade": {Situation{Old: resource("a"), Deleted: &Dependent{}},
+			[]Op{OpReplace, OpCreateReplacement}},
 		"E4.31 external": {Situation{Old: resource("a", func(r *state.Resource) { r.External = true })},
 			[]Op{OpCreateReplacement, OpReplace}},
 		"E4.33 same": {Situation{Old: resource("a")}, []Op{OpSame}},
@@ -57,8 +58,8 @@ func TestPlan(t *testing.T) {
 		"E4.55 delete before create": {Situation{Old: resource("a"), Diff: replaced, DeleteFirst: true,
 			Dependents: []Dependent{{Resource: resource("b")}}},
 			[]Op{OpDeleteReplaced, OpDeleteReplaced, OpReplace, OpCreateReplacement}},
-		"E4.56 pending replacement": {Situation{Old: resource("a", func(r *state.Resource) { r.PendingReplacement = true }), DeleteFirst: true},
-			[]Op{OpReplace, OpCreateReplacement}},
+		"E4.56 pending replacement": {Situation{Old: resource("a", func(r *state.Resource) { r.PendingReplacement = true }),
+			DeleteFirst: true}, []Op{OpReplace, OpCreateReplacement}},
 		"E4.87 import":             {Situation{Importing: true}, []Op{OpImport}},
 		"E4.87 import replacement": {Situation{Old: resource("a"), Importing: true}, []Op{OpImportReplacement, OpReplace}},
 	} {
@@ -89,8 +90,8 @@ func TestLayers(t *testing.T) {
 	require.Equal(t, [][]string{{"after"}, {"inside", "sibling", "uses-old"}, {"root", "alone", "c", "old"}}, got)
 }
 
-// E4.80, E4.120: what goes with another resource is deleted before anything of that one's, whatever depends on it before that;
-// those that go with each other's leftovers go at all.
+// E4.80, E4.120: what goes with another resource is deleted before anything of that one's, whatever depends on it
+// before that; those that go with each other's leftovers go at all.
 func TestLayersOfWhatGoesWithLeftovers(t *testing.T) {
 	doomed := func(r *state.Resource) { r.Delete = true }
 	with := func(of string) func(*state.Resource) { return func(r *state.Resource) { r.DeletedWith = u(of) } }
@@ -98,7 +99,8 @@ func TestLayersOfWhatGoesWithLeftovers(t *testing.T) {
 		resource("owner", doomed, on("base"))}
 	require.Equal(t, [][]int{{1}, {0}, {3}, {2}}, Layers(resources))
 
-	circle := []*state.Resource{resource("one", with("two")), resource("two", with("one")), resource("two", doomed), resource("one", doomed, on("two"))}
+	circle := []*state.Resource{resource("one", with("two")), resource("two", with("one")), resource("two", doomed),
+		resource("one", doomed, on("two"))}
 	n := 0
 	for _, layer := range Layers(circle) {
 		n += len(layer)
@@ -135,7 +137,8 @@ func TestTrigger(t *testing.T) { // E4.84, E9.91
 }
 
 func TestReplaceOnChanges(t *testing.T) { // E4.69
-	changed := Diff{Change: true, Diffs: []string{"a"}, Detailed: map[string]provider.PropertyDiff{"a.b[0]": {Kind: provider.DiffUpdate}}}
+	changed := Diff{Change: true, Diffs: []string{"a"},
+		Detailed: map[string]provider.PropertyDiff{"a.b[0]": {Kind: provider.DiffUpdate}}}
 	for name, c := range map[string]struct {
 		paths   []string
 		v       Diff
@@ -162,8 +165,10 @@ func TestReplaceOnChanges(t *testing.T) { // E4.69
 
 // E4.46: without a Diff of the provider the engine compares inputs and never replaces.
 func TestUnknownDiff(t *testing.T) {
-	olds := value.MapOf(value.Entry{Key: "v", Value: value.MapOf(value.Entry{Key: "y", Value: value.List(value.Int(1), value.Int(2))})})
-	news := value.MapOf(value.Entry{Key: "v", Value: value.MapOf(value.Entry{Key: "y", Value: value.List(value.Int(1), value.Int(3))})},
+	olds := value.MapOf(value.Entry{Key: "v", Value: value.MapOf(value.Entry{Key: "y",
+		Value: value.List(value.Int(1), value.Int(2))})})
+	news := value.MapOf(value.Entry{Key: "v", Value: value.MapOf(value.Entry{Key: "y",
+		Value: value.List(value.Int(1), value.Int(3))})},
 		value.Entry{Key: "w", Value: value.Int(1)})
 	v := ProviderDiff(provider.DiffResponse{}, olds, news, []string{"w"})
 	require.True(t, v.Change)
@@ -175,7 +180,8 @@ func TestUnknownDiff(t *testing.T) {
 // E4.47, E9.44: a detailed kind alone makes a replacement.
 func TestDetailedReplace(t *testing.T) {
 	v := ProviderDiff(provider.DiffResponse{Changes: provider.DiffSome,
-		Detailed: map[string]provider.PropertyDiff{"a.b": {Kind: provider.DiffUpdateReplace}}}, value.EmptyMap(), value.EmptyMap(), nil)
+		Detailed: map[string]provider.PropertyDiff{"a.b": {Kind: provider.DiffUpdateReplace}}}, value.EmptyMap(),
+		value.EmptyMap(), nil)
 	require.True(t, v.Replace)
 	require.Equal(t, []string{"a"}, v.Keys)
 }
@@ -199,8 +205,8 @@ func TestCascadeHonoursProtection(t *testing.T) {
 func TestInheritance(t *testing.T) {
 	yes, no := true, false
 	ref := urn.Reference{URN: urn.New("dev", "p", "", "pulumi:providers:test", "q"), ID: "i"}.String()
-	parent := &Goal{RegisterRequest: monitor.RegisterRequest{Type: "my:index:Comp", Protect: &yes, RetainOnDelete: &yes, DeletedWith: u("z"),
-		Provider: ref, Providers: map[string]string{"other": "reference"}, IgnoreChanges: []string{"x"}}}
+	parent := &Goal{RegisterRequest: monitor.RegisterRequest{Type: "my:index:Comp", Protect: &yes, RetainOnDelete: &yes,
+		DeletedWith: u("z"), Provider: ref, Providers: map[string]string{"other": "reference"}, IgnoreChanges: []string{"x"}}}
 	child := func(typ string, protect *bool) *Goal {
 		g := &Goal{RegisterRequest: monitor.RegisterRequest{Type: typ, Custom: true, Protect: protect}}
 		g.Inherit(parent)
@@ -226,8 +232,8 @@ func TestSourcePosition(t *testing.T) { // E2.82
 	require.Empty(t, at("relative.yaml"))
 }
 
-// E4.62: of the dependents that a replacement takes along, what is left to delete already is deleted as such, and what was
-// deleted by an earlier operation is not deleted again.
+// E4.62: of the dependents that a replacement takes along, what is left to delete already is deleted as such, and what
+// was deleted by an earlier operation is not deleted again.
 func TestDependentsThatAreOnTheirWay(t *testing.T) {
 	root := resource("root")
 	left := resource("left", on("root"), func(r *state.Resource) { r.Delete, r.DeletedWith = true, u("root") })

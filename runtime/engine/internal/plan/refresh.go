@@ -7,8 +7,9 @@ import (
 	"github.com/yamlhost/yamlhost/value/urn"
 )
 
-// Rebuild is the state after a refresh: each old resource with what was read of it, nil for one that is gone, and nothing
-// that names what is gone (E6.36–E6.39). A resource for which nothing changes comes back as the same pointer as refreshed.
+// Rebuild is the state after a refresh: each old resource with what was read of it, nil for one that is gone, and
+// nothing that names what is gone (E6.36–E6.39). A resource for which nothing changes comes back as the same pointer as
+// refreshed.
 func Rebuild(prior, refreshed []*state.Resource) []*state.Resource {
 	rebuilt := make([]*state.Resource, len(prior))
 	present := make(map[urn.URN]bool, len(prior))

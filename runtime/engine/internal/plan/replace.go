@@ -85,8 +85,8 @@ type Candidate struct {
 	Forced Diff
 }
 
-// Cascade finds what has to be deleted before a resource is (E4.58–E4.62). It asks what unknown values of some inputs mean
-// for a candidate:
+// Cascade finds what has to be deleted before a resource is (E4.58–E4.62). It asks what unknown values of some inputs
+// mean for a candidate:
 //
 //	for q := c.Next(); q != nil; q = c.Next() {
 //		c.Answer(provider.Diff(q.Inputs))
@@ -109,8 +109,8 @@ type Question struct {
 	Inputs   value.Value
 }
 
-// NewCascade starts at root. candidates are the resources behind it in the state, in their order, without those that had a
-// step in this operation. unprotected says that protection does not count.
+// NewCascade starts at root. candidates are the resources behind it in the state, in their order, without those that
+// had a step in this operation. unprotected says that protection does not count.
 func NewCascade(root *state.Resource, candidates []Candidate, unprotected bool) *Cascade {
 	c := &Cascade{root: root, rest: candidates, unprotected: unprotected, going: map[urn.URN]bool{root.URN: true},
 		references: map[string]bool{}}

@@ -48,8 +48,8 @@ func (c scene) run(t *testing.T) {
 	}
 	var asked []string
 	if !c.importing {
-		x, err := Examine(Facts{Old: s.Old, Goal: c.goal, Wanted: c.inputs, Deleted: c.deleted != nil, Provided: c.goal.Custom,
-			DryRun: c.dryRun, Around: c.around})
+		x, err := Examine(Facts{Old: s.Old, Goal: c.goal, Wanted: c.inputs, Deleted: c.deleted != nil,
+			Provided: c.goal.Custom, DryRun: c.dryRun, Around: c.around})
 		if err != nil {
 			require.Equal(t, c.refused, err.Error())
 			return
@@ -198,21 +198,24 @@ const (
 var registrations = map[string][]scene{
 	"E4.21": {
 		{fresh: true, goal: resource("a"), inputs: texts("v", "1"), asked: `check {} {"v": "1"}`, want: "create a"},
-		{prior: prior(external), goal: resource("a"), inputs: texts("v", "2"), asked: `check {} {"v": "2"}`, want: "create-replacement a, replace a"},
-		{prior: prior(), deleted: &Dependent{Keys: []string{"x"}}, goal: resource("a"), inputs: texts("v", "2"), asked: `check {} {"v": "2"}`,
-			want: "replace a, create-replacement a for x"},
-		{prior: prior(), around: Surroundings{Named: true}, goal: resource("a"), inputs: texts("v", "2"), asked: `check {} {"v": "2"}`,
-			want: "create-replacement a for id, replace a for id"},
+		{prior: prior(external), goal: resource("a"), inputs: texts("v", "2"), asked: `check {} {"v": "2"}`,
+			want: "create-replacement a, replace a"},
+		{prior: prior(), deleted: &Dependent{Keys: []string{"x"}}, goal: resource("a"), inputs: texts("v", "2"),
+			asked: `check {} {"v": "2"}`, want: "replace a, create-replacement a for x"},
+		{prior: prior(), around: Surroundings{Named: true}, goal: resource("a"), inputs: texts("v", "2"),
+			asked: `check {} {"v": "2"}`, want: "create-replacement a for id, replace a for id"},
 		{prior: prior(), goal: resource("a", ignores("v")), inputs: texts("v", "2"), answer: none, want: "same a",
 			asked: `check {"v": "1"} {"v": "1"}, compare {"v": "1"}`},
 		{prior: prior(), goal: resource("a", ignores("v")), inputs: texts("v", "2"), answer: replaces, want: replacedFirst,
 			asked: `check {"v": "1"} {"v": "1"}, compare {"v": "1"}, check {} {"v": "2"}`},
 	},
-	"E4.23": {{prior: prior(component), goal: resource("a", component), inputs: texts("v", "1"), want: "same a", asked: ""}},
-	"E4.25": {{prior: prior(), goal: resource("a"), inputs: texts("v", "1"), checked: texts("v", "1", "w", "0"), answer: none, want: "same a",
-		asked: `check {"v": "1"} {"v": "1"}, compare {"v": "1", "w": "0"}`}},
+	"E4.23": {{prior: prior(component), goal: resource("a", component), inputs: texts("v", "1"), want: "same a",
+		asked: ""}},
+	"E4.25": {{prior: prior(), goal: resource("a"), inputs: texts("v", "1"), checked: texts("v", "1", "w", "0"),
+		answer: none, want: "same a", asked: `check {"v": "1"} {"v": "1"}, compare {"v": "1", "w": "0"}`}},
 	"E4.28": {{fresh: true, goal: resource("a"), want: "create a"}},
-	"E4.30": {{prior: prior(), deleted: &Dependent{Keys: []string{"x"}}, goal: resource("a"), want: "replace a, create-replacement a for x"}},
+	"E4.30": {{prior: prior(), deleted: &Dependent{Keys: []string{"x"}}, goal: resource("a"),
+		want: "replace a, create-replacement a for x"}},
 	"E4.31": {{prior: prior(external), goal: resource("a"), want: "create-replacement a, replace a"}},
 	"E4.33": {{prior: prior(), goal: resource("a"), answer: none, want: "same a"}},
 	"E4.34": {{prior: prior(broken), goal: resource("a"), answer: none, want: "update a"}},
@@ -220,16 +223,19 @@ var registrations = map[string][]scene{
 	"E4.36": {{prior: prior(), goal: resource("a"), answer: replaces, want: replacedFirst}},
 	"E4.37": {{prior: prior(), imported: true, goal: resource("a"), answer: none, want: ""},
 		{prior: prior(broken), imported: true, goal: resource("a"), answer: none, want: ""}},
-	"E4.38": {{prior: prior(triggeredBy("1")), goal: resource("a", triggeredBy("2")), want: "create-replacement a, replace a",
+	"E4.38": {{prior: prior(triggeredBy("1")), goal: resource("a", triggeredBy("2")),
+		want:  "create-replacement a, replace a",
 		asked: "check {\"v\": \"1\"} null, check {} null"}},
-	"E4.39": {{prior: prior(tainted), goal: resource("a"), inputs: texts(), want: "create-replacement a for id, replace a for id", asked: "check {} {}"}},
+	"E4.39": {{prior: prior(tainted), goal: resource("a"), inputs: texts(),
+		want: "create-replacement a for id, replace a for id", asked: "check {} {}"}},
 	"E4.40": {{prior: prior(), around: Surroundings{Replaced: []urn.URN{u("b")}}, goal: resource("a", along("b")),
 		want: "create-replacement a for replaceWith, replace a for replaceWith"}},
 	"E4.41": {{prior: prior(), around: Surroundings{Replaced: []urn.URN{u("b")}}, goal: resource("a", goes("b")),
 		want: "create-replacement a for deletedWith, replace a for deletedWith"},
 		{prior: prior(goes("b")), around: Surroundings{OwnerLeft: true}, goal: resource("a", goes("b")),
 			want: "create-replacement a for deletedWith, replace a for deletedWith"}},
-	"E4.42": {{prior: prior(by("p")), goal: resource("a"), want: "create-replacement a for provider, replace a for provider"}},
+	"E4.42": {{prior: prior(by("p")), goal: resource("a"),
+		want: "create-replacement a for provider, replace a for provider"}},
 	"E4.44": {{prior: prior(component), goal: resource("a", component), inputs: texts("v", "2"), want: "update a"}},
 	"E4.45": {{prior: prior(), goal: resource("a"), inputs: texts("v", "2"), answer: some, want: "update a",
 		asked: `check {"v": "1"} {"v": "2"}, compare {"v": "2"}`}},
@@ -237,52 +243,65 @@ var registrations = map[string][]scene{
 		{prior: prior(), goal: resource("a"), inputs: texts("v", "1"), want: "same a"}},
 	"E4.47": {{prior: prior(), goal: resource("a"), answer: provider.DiffResponse{Changes: provider.DiffSome,
 		Detailed: map[string]provider.PropertyDiff{"v.w": {Kind: provider.DiffUpdateReplace}}}, want: replacedFirst}},
-	"E4.48": {{prior: prior(), goal: resource("a"), inputs: texts("v", "1"), answer: provider.DiffResponse{Changes: provider.DiffSome}, want: "update a"}},
-	"E4.49": {{prior: prior(), goal: resource("a"), answer: provider.DiffResponse{Changes: provider.DiffUnavailable}, want: "update a"}},
+	"E4.48": {{prior: prior(), goal: resource("a"), inputs: texts("v", "1"),
+		answer: provider.DiffResponse{Changes: provider.DiffSome}, want: "update a"}},
+	"E4.49": {{prior: prior(), goal: resource("a"), answer: provider.DiffResponse{Changes: provider.DiffUnavailable},
+		want: "update a"}},
 	"E4.52": {{prior: prior(), goal: resource("a"), answer: first, want: deletedFirst},
 		{prior: prior(), goal: resource("a"), answer: first, before: &no, want: replacedFirst},
 		{prior: prior(), goal: resource("a"), answer: replaces, before: &yes, want: deletedFirst}},
-	"E4.53": {{prior: prior(imports("i")), goal: resource("a", imports("i")), answer: replaces, refused: "may not be replaced"},
-		{prior: prior(imports("i")), goal: resource("a", imports("i")), answer: replaces, dryRun: true, refused: "may not be replaced", want: replacedFirst}},
+	"E4.53": {{prior: prior(imports("i")), goal: resource("a", imports("i")), answer: replaces,
+		refused: "may not be replaced"},
+		{prior: prior(imports("i")), goal: resource("a", imports("i")), answer: replaces, dryRun: true,
+			refused: "may not be replaced", want: replacedFirst}},
 	"E4.54": {{prior: prior(), goal: resource("a"), answer: replaces, want: replacedFirst}},
-	"E4.55": {{prior: append(prior(), resource("b", uses("a")), resource("c", uses("b"))), forces: []string{"b", "c"}, goal: resource("a"),
-		answer: first, want: "delete-replaced c for x, delete-replaced b for x, " + deletedFirst}},
+	"E4.55": {{prior: append(prior(), resource("b", uses("a")), resource("c", uses("b"))), forces: []string{"b", "c"},
+		goal: resource("a"), answer: first, want: "delete-replaced c for x, delete-replaced b for x, " + deletedFirst}},
 	"E4.56": {{prior: prior(pending), goal: resource("a"), answer: none, want: "replace a, create-replacement a"}},
 	"E4.58": {
-		{prior: append(prior(), resource("b", uses("a")), resource("c", uses("b")), resource("d", on("a")), resource("e", uses("a"))),
+		{prior: append(prior(), resource("b", uses("a")), resource("c", uses("b")), resource("d", on("a")),
+			resource("e", uses("a"))),
 			forces: []string{"e"}, goal: resource("a"), answer: first, want: "delete-replaced e for x, " + deletedFirst,
 			asked: `check {"v": "1"} null, compare null, check {} null, dependent b {"x": [unknown]}, dependent e {"x": [unknown]}`},
-		{prior: append(prior(), resource("b", uses("a")), resource("c", on("a"))), fated: []string{"b", "c"}, goal: resource("a"), answer: first,
-			want: "delete-replaced b for id, " + deletedFirst},
-		{prior: append(prior(), resource("b", uses("a"), component), resource("c", uses("a"), external)), goal: resource("a"), answer: first,
-			want: deletedFirst},
+		{prior: append(prior(), resource("b", uses("a")), resource("c", on("a"))), fated: []string{"b", "c"},
+			goal: resource("a"), answer: first, want: "delete-replaced b for id, " + deletedFirst},
+		{prior: append(prior(), resource("b", uses("a"), component), resource("c", uses("a"), external)), goal: resource("a"),
+			answer: first, want: deletedFirst},
 	},
-	"E4.59": {{prior: append(prior(), resource("b", along("a")), resource("c", goes("a"))), goal: resource("a"), answer: first,
-		want: "delete-replaced c for deletedWith, delete-replaced b for replaceWith, " + deletedFirst}},
-	"E4.61": {{prior: append(prior(), resource("b", goes("a"), protected)), goal: resource("a"), answer: first, refused: "as part of replacing"}},
-	"E4.62": {{prior: append(prior(), resource("b", goes("a"), doomed), resource("c", goes("a"), pending)), goal: resource("a"), answer: first,
-		want: "delete b for deletedWith, " + deletedFirst}},
-	"E4.64": {{prior: prior(pending), goal: resource("a"), inputs: texts("v", "1"), answer: none, want: "replace a, create-replacement a"}},
-	"E4.65": {{prior: prior(), goal: resource("a", ignores("w.x")), inputs: texts("v", "1").With("w", texts("x", "n")), want: "update a",
-		asked: `check {"v": "1"} {"v": "1", "w": {}}, compare {"v": "1", "w": {}}`}},
-	"E4.66": {{fresh: true, goal: resource("a", ignores("v")), inputs: texts("v", "2"), want: "create a", asked: `check {} {"v": "2"}`}},
-	"E4.68": {{prior: prior(), imported: true, goal: resource("a"), inputs: texts("v", "2"), answer: some, want: "update a",
-		asked: `check {"v": "1"} {"v": "2"}, compare {"v": "2"}`}},
-	"E4.69": {{prior: prior(), goal: resource("a", with(func(r *state.Resource) { r.ReplaceOnChanges = []string{"v"} })), answer: some, want: replacedFirst},
-		{prior: prior(broken), goal: resource("a", with(func(r *state.Resource) { r.ReplaceOnChanges = []string{"*"} })), answer: none,
-			want: "create-replacement a for #initerror, replace a for #initerror"}},
+	"E4.59": {{prior: append(prior(), resource("b", along("a")), resource("c", goes("a"))), goal: resource("a"),
+		answer: first, want: "delete-replaced c for deletedWith, delete-replaced b for replaceWith, " + deletedFirst}},
+	"E4.61": {{prior: append(prior(), resource("b", goes("a"), protected)), goal: resource("a"), answer: first,
+		refused: "as part of replacing"}},
+	"E4.62": {{prior: append(prior(), resource("b", goes("a"), doomed), resource("c", goes("a"), pending)),
+		goal: resource("a"), answer: first, want: "delete b for deletedWith, " + deletedFirst}},
+	"E4.64": {{prior: prior(pending), goal: resource("a"), inputs: texts("v", "1"), answer: none,
+		want: "replace a, create-replacement a"}},
+	"E4.65": {{prior: prior(), goal: resource("a", ignores("w.x")), inputs: texts("v", "1").With("w", texts("x", "n")),
+		want: "update a", asked: `check {"v": "1"} {"v": "1", "w": {}}, compare {"v": "1", "w": {}}`}},
+	"E4.66": {{fresh: true, goal: resource("a", ignores("v")), inputs: texts("v", "2"), want: "create a",
+		asked: `check {} {"v": "2"}`}},
+	"E4.68": {{prior: prior(), imported: true, goal: resource("a"), inputs: texts("v", "2"), answer: some,
+		want: "update a", asked: `check {"v": "1"} {"v": "2"}, compare {"v": "2"}`}},
+	"E4.69": {{prior: prior(), goal: resource("a", with(func(r *state.Resource) { r.ReplaceOnChanges = []string{"v"} })),
+		answer: some, want: replacedFirst},
+		{prior: prior(broken), goal: resource("a", with(func(r *state.Resource) { r.ReplaceOnChanges = []string{"*"} })),
+			answer: none, want: "create-replacement a for #initerror, replace a for #initerror"}},
 	"E4.73": {{prior: prior(protected), goal: resource("a", protected), answer: replaces, refused: "it is protected"},
-		{prior: prior(protected), goal: resource("a", protected), answer: replaces, dryRun: true, refused: "it is protected", want: replacedFirst}},
+		{prior: prior(protected), goal: resource("a", protected), answer: replaces, dryRun: true, refused: "it is protected",
+			want: replacedFirst}},
 	"E4.74": {{prior: prior(protected), goal: resource("a"), answer: replaces, want: replacedFirst}},
 	"E4.75": {{prior: prior(), goal: resource("a", protected), answer: replaces, want: replacedFirst}},
-	"E4.77": {{prior: prior(protected), goal: resource("a", protected), answer: replaces, unprotected: true, want: replacedFirst}},
+	"E4.77": {{prior: prior(protected), goal: resource("a", protected), answer: replaces, unprotected: true,
+		want: replacedFirst}},
 	"E4.84": {{prior: prior(), goal: resource("a", triggeredBy("1")), answer: none, want: "same a"},
 		{prior: prior(triggeredBy("1")), goal: resource("a"), answer: none, want: "same a"},
-		{prior: prior(triggeredBy("1")), goal: resource("a", with(func(r *state.Resource) { r.ReplacementTrigger = value.Unknown(value.KindString) })),
+		{prior: prior(triggeredBy("1")), goal: resource("a",
+			with(func(r *state.Resource) { r.ReplacementTrigger = value.Unknown(value.KindString) })),
 			refused: "replacement trigger contains unknowns for " + string(u("a"))}},
 	"E4.87": {{fresh: true, importing: true, goal: resource("a"), want: "import a"},
 		{prior: prior(), importing: true, goal: resource("a"), want: "import-replacement a, replace a"}},
-	"E4.88":  {{prior: prior(imports("i")), imported: true, goal: resource("a"), inputs: texts("v", "2"), answer: some, want: "update a"}},
+	"E4.88": {{prior: prior(imports("i")), imported: true, goal: resource("a"), inputs: texts("v", "2"), answer: some,
+		want: "update a"}},
 	"E4.127": {{prior: prior(), fixed: true, goal: resource("a"), answer: replaces, want: deletedFirst}},
 }
 
@@ -357,36 +376,49 @@ func at(minute int) func(*state.Resource) {
 
 // endings are the rules that choose and order deletions.
 var endings = map[string][]endScene{
-	"E4.60": {{prior: []PriorFact{{Resource: resource("a"), Now: resource("a", pending)}}, want: "remove-pending-replace a"}},
-	"E4.78": {{prior: left(resource("a"), resource("b", on("a"), protected), resource("c")), scope: ScopeOptions{ExcludeProtected: true},
-		want: "delete c", stays: "a b"}},
+	"E4.60": {{prior: []PriorFact{{Resource: resource("a"), Now: resource("a", pending)}},
+		want: "remove-pending-replace a"}},
+	"E4.78": {{prior: left(resource("a"), resource("b", on("a"), protected), resource("c")),
+		scope: ScopeOptions{ExcludeProtected: true},
+		want:  "delete c", stays: "a b"}},
 	"E4.80": { // an owner that was replaced stays while something that was made before its successor goes with it
 		{prior: []PriorFact{claimed(left(resource("a", at(1), doomed))[0]), gone(resource("b", goes("a"), at(2)))},
 			current: []CurrentFact{{URN: u("a"), State: resource("a", at(3))}, kept(resource("b", goes("a"), at(2)))}},
 		{prior: []PriorFact{claimed(left(resource("a", at(1), doomed))[0]), gone(resource("b", goes("a"), at(2)))},
-			current: []CurrentFact{{URN: u("a"), State: resource("a", at(3))}, kept(resource("b", goes("a"), at(4)))}, want: "delete-replaced a"},
+			current: []CurrentFact{{URN: u("a"), State: resource("a", at(3))}, kept(resource("b", goes("a"), at(4)))},
+			want:    "delete-replaced a"},
 	},
 	"E4.83": {{prior: left(resource("a"), resource("b", goes("a")), resource("c", along("a")), resource("d")),
-		scope: ScopeOptions{Targets: []string{string(u("a"))}, TargetDependents: true}, want: "delete b, delete c | delete a", stays: "d"}},
+		scope: ScopeOptions{Targets: []string{string(u("a"))}, TargetDependents: true}, want: "delete b, delete c | delete a",
+		stays: "d"}},
 	"E4.93": {{prior: left(resource("a", external)), want: "discard a"}},
-	"E4.95": {{prior: left(resource("a", doomed), resource("b", doomed, external)), want: "delete-replaced a, discard-replaced b"}},
-	"E4.96": {{prior: left(resource("a", doomed), resource("a", doomed), resource("a", doomed)), want: "delete-replaced a, delete-replaced a, delete-replaced a"}},
+	"E4.95": {{prior: left(resource("a", doomed), resource("b", doomed, external)),
+		want: "delete-replaced a, discard-replaced b"}},
+	"E4.96": {{prior: left(resource("a", doomed), resource("a", doomed), resource("a", doomed)),
+		want: "delete-replaced a, delete-replaced a, delete-replaced a"}},
 	"E4.105": {{prior: left(resource("a"), resource("b", on("a")), resource("c", inside("a")), resource("d")),
-		scope: ScopeOptions{Targets: []string{string(u("a"))}}, want: "delete b, delete c | delete a", stays: "d", unnamed: "b c"}},
-	"E4.106": {{prior: left(resource("a"), resource("b", on("a")), resource("c", on("b"))), scope: ScopeOptions{Excludes: []string{string(u("b"))}},
-		want: "delete c", stays: "a b"},
+		scope: ScopeOptions{Targets: []string{string(u("a"))}}, want: "delete b, delete c | delete a", stays: "d",
+		unnamed: "b c"}},
+	"E4.106": {{prior: left(resource("a"), resource("b", on("a")), resource("c", on("b"))),
+		scope: ScopeOptions{Excludes: []string{string(u("b"))}},
+		want:  "delete c", stays: "a b"},
 		{prior: left(resource("p", component), resource("q", inside("p")), resource("b", on("p")), resource("c")),
 			scope: ScopeOptions{Excludes: []string{string(u("b"))}}, want: "delete c", stays: "p q b"}},
-	"E4.109": {{prior: left(resource("a"), resource("b")), scope: ScopeOptions{Targets: []string{string(u("a"))}}, want: "delete a", stays: "b"}},
+	"E4.109": {{prior: left(resource("a"), resource("b")), scope: ScopeOptions{Targets: []string{string(u("a"))}},
+		want: "delete a", stays: "b"}},
 	"E4.118": {{prior: append(left(resource("a"), resource("b", external), resource("c", pending), resource("d", doomed),
 		resource("v", with(func(r *state.Resource) { r.ViewOf = u("a") }))), claimed(left(resource("e"))[0])),
 		want: "delete a, delete-replaced d, discard b, remove-pending-replace c"}},
-	"E4.120": {{prior: left(resource("a"), resource("c", component), resource("in", inside("c"), on("a")), resource("after", on("c")), resource("b", on("a"))),
+	"E4.120": {{prior: left(resource("a"), resource("c", component), resource("in", inside("c"), on("a")),
+		resource("after", on("c")), resource("b", on("a"))),
 		want: "delete after | delete b, delete in | delete a, delete c"},
-		{prior: left(resource("goes", goes("owner")), resource("owner", doomed)), want: "delete goes | delete-replaced owner"}},
-	"E4.121": {{prior: left(resource("a"), resource("alone"), resource("b", on("a"))), want: "delete b | delete a, delete alone"}},
-	"E4.122": {{prior: left(resource("a"), resource("b", on("a")), resource("c", on("b")), resource("d")), failed: []*state.Resource{resource("c", on("b"))},
-		want: "delete c | delete d"}},
+		{prior: left(resource("goes", goes("owner")), resource("owner", doomed)),
+			want: "delete goes | delete-replaced owner"}},
+	"E4.121": {{prior: left(resource("a"), resource("alone"), resource("b", on("a"))),
+		want: "delete b | delete a, delete alone"}},
+	"E4.122": {{prior: left(resource("a"), resource("b", on("a")), resource("c", on("b")), resource("d")),
+		failed: []*state.Resource{resource("c", on("b"))},
+		want:   "delete c | delete d"}},
 }
 
 // others are the rules that tests of their own show, which have to do with choosing too.
@@ -402,18 +434,20 @@ var others = map[string]func(t *testing.T){
 		require.Equal(t, []urn.URN{own, urn.New("dev", "p", was, "t:i:R", "old-child")}, l.Candidates(own, parent, nil))
 	},
 	"E4.17": func(t *testing.T) {
-		g := &Goal{RegisterRequest: monitor.RegisterRequest{Type: "test:index:Res", Name: "b", Aliases: []monitor.Alias{{Name: "a"}, {Name: "c"}}}}
+		g := &Goal{RegisterRequest: monitor.RegisterRequest{Type: "test:index:Res", Name: "b",
+			Aliases: []monitor.Alias{{Name: "a"}, {Name: "c"}}}}
 		require.Equal(t, []urn.URN{u("a")}, g.NewState(u("b"), resource("a")).Aliases)
 		require.Empty(t, g.NewState(u("b"), resource("b")).Aliases)
 	},
 	"E4.19": func(t *testing.T) {
-		was, now := urn.New("dev", "p", "", "pulumi:providers:test", "was"), urn.New("dev", "p", "", "pulumi:providers:test", "now")
+		was, now := urn.New("dev", "p", "", "pulumi:providers:test", "was"), urn.New("dev", "p", "", "pulumi:providers:test",
+			"now")
 		ref := func(u urn.URN) func(*state.Resource) {
 			return func(r *state.Resource) { r.Provider = urn.Reference{URN: u, ID: "i"}.String() }
 		}
 		ask := func(former urn.URN) Request {
-			x, err := Examine(Facts{Old: resource("a", ref(was)), Goal: resource("a", ref(now)), Provided: true, OldProvider: &state.Resource{URN: was},
-				FormerProvider: former})
+			x, err := Examine(Facts{Old: resource("a", ref(was)), Goal: resource("a", ref(now)), Provided: true,
+				OldProvider: &state.Resource{URN: was}, FormerProvider: former})
 			require.NoError(t, err)
 			x.Next()
 			x.Checked(value.Null)
@@ -424,8 +458,10 @@ var others = map[string]func(t *testing.T){
 	},
 	"E4.51": func(t *testing.T) {
 		for _, detailed := range []map[string]provider.PropertyDiff{nil, {}} {
-			d := ProviderDiff(provider.DiffResponse{Changes: provider.DiffSome, Detailed: detailed}, value.EmptyMap(), value.EmptyMap(), nil)
-			require.Equal(t, detailed == nil, Steps(Situation{Old: resource("a"), Goal: resource("a"), Diff: d})[0].Detailed == nil)
+			d := ProviderDiff(provider.DiffResponse{Changes: provider.DiffSome, Detailed: detailed}, value.EmptyMap(),
+				value.EmptyMap(), nil)
+			require.Equal(t, detailed == nil, Steps(Situation{Old: resource("a"), Goal: resource("a"),
+				Diff: d})[0].Detailed == nil)
 		}
 	},
 	"E4.86": func(t *testing.T) {
@@ -438,9 +474,11 @@ var others = map[string]func(t *testing.T){
 	},
 	"E4.92": func(t *testing.T) {
 		require.Equal(t, "read a", printed(ReadSteps(nil, resource("a"))))
-		require.Equal(t, "read a", printed(ReadSteps(resource("a", external, with(func(r *state.Resource) { r.ID = "other" })), resource("a"))))
+		require.Equal(t, "read a", printed(ReadSteps(resource("a", external,
+			with(func(r *state.Resource) { r.ID = "other" })), resource("a"))))
 		require.Equal(t, "read a", printed(ReadSteps(resource("a"), resource("a"))))
-		require.Equal(t, "read-replacement a, replace a", printed(ReadSteps(resource("a", with(func(r *state.Resource) { r.ID = "other" })), resource("a"))))
+		require.Equal(t, "read-replacement a, replace a",
+			printed(ReadSteps(resource("a", with(func(r *state.Resource) { r.ID = "other" })), resource("a"))))
 	},
 	"E4.98": func(t *testing.T) {
 		p, err := NewPatterns([]string{"urn:pulumi:dev::p::*::a*", "**::deep"})
@@ -456,8 +494,10 @@ var others = map[string]func(t *testing.T){
 	"E4.100": func(t *testing.T) {
 		scope, err := NewScope(ScopeOptions{Targets: []string{string(u("a"))}})
 		require.NoError(t, err)
-		require.True(t, scope.Admits(&state.Resource{URN: "urn:pulumi:dev::p::pulumi:providers:x::y", Type: "pulumi:providers:x", Custom: true}))
-		require.True(t, scope.Admits(&state.Resource{URN: urn.RootStack("dev", "p"), Type: urn.RootStackType}, urn.RootStack("dev", "p")))
+		require.True(t, scope.Admits(&state.Resource{URN: "urn:pulumi:dev::p::pulumi:providers:x::y",
+			Type: "pulumi:providers:x", Custom: true}))
+		require.True(t, scope.Admits(&state.Resource{URN: urn.RootStack("dev", "p"), Type: urn.RootStackType},
+			urn.RootStack("dev", "p")))
 	},
 	"E4.102": func(t *testing.T) {
 		scope, err := NewScope(ScopeOptions{Targets: []string{string(u("b"))}})
@@ -498,11 +538,12 @@ func admits(t *testing.T, o ScopeOptions, want string) {
 var elsewhere = map[string]string{
 	"the table of resources": "E4.1 E4.2 E4.4 E4.15 E4.18 E4.20 E4.94 E4.108 E4.119",
 	"goals":                  "E4.5 E4.81 E4.85 E4.91",
-	"the registration's way": "E4.6 E4.7 E4.9 E4.10 E4.11 E4.12 E4.22 E4.29 E4.32 E4.50 E4.72 E4.89 E4.101 E4.112 E4.123 E4.125",
-	"providers":              "E4.3 E4.8 E4.24 E4.26 E4.27 E4.43 E4.67 E4.111 E4.124 E4.126 E4.128",
-	"taking steps":           "E4.16 E4.57 E4.63 E4.70 E4.71 E4.76 E4.79 E4.82 E4.90 E4.97 E4.113",
-	"views":                  "E4.114 E4.115 E4.116 E4.117",
-	"the end of operations":  "E4.129 E4.130 E4.131",
+	"the registration's way": "E4.6 E4.7 E4.9 E4.10 E4.11 E4.12 E4.22 E4.29 E4.32 E4.50 E4.72 E4.89 E4.101 E4.112 " +
+		"E4.123 E4.125",
+	"providers":             "E4.3 E4.8 E4.24 E4.26 E4.27 E4.43 E4.67 E4.111 E4.124 E4.126 E4.128",
+	"taking steps":          "E4.16 E4.57 E4.63 E4.70 E4.71 E4.76 E4.79 E4.82 E4.90 E4.97 E4.113",
+	"views":                 "E4.114 E4.115 E4.116 E4.117",
+	"the end of operations": "E4.129 E4.130 E4.131",
 }
 
 func TestRulesOfPlanning(t *testing.T) {

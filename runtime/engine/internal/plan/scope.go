@@ -18,8 +18,8 @@ type ScopeOptions struct {
 	Base                                []*state.Resource
 }
 
-// Scope is what an operation is confined to by targets and excludes (4.13). Admits lets it grow with what is registered.
-// It is not safe for concurrent use; Targets, Excludes and Replaces never change.
+// Scope is what an operation is confined to by targets and excludes (4.13). Admits lets it grow with what is
+// registered. It is not safe for concurrent use; Targets, Excludes and Replaces never change.
 type Scope struct {
 	Targets, Excludes, Replaces Patterns
 	TargetDependents            bool
@@ -79,8 +79,8 @@ func (s *Scope) Missing(r *state.Resource) []urn.URN {
 	return missing
 }
 
-// WithoutSkipped takes out of a goal what Skip was told of, as the program of a refresh or a destroy has not made it. known
-// says that nothing that it needs is missing, so that the goal can be reached.
+// WithoutSkipped takes out of a goal what Skip was told of, as the program of a refresh or a destroy has not made it.
+// known says that nothing that it needs is missing, so that the goal can be reached.
 func (s *Scope) WithoutSkipped(g *state.Resource, dryRun bool) (known bool) {
 	known = !s.skipped[g.Parent] && !g.Inputs.ContainsUnknown()
 	g.Dependencies = slices.DeleteFunc(slices.Clone(g.Dependencies), s.Skipped)
@@ -101,8 +101,8 @@ func (s *Scope) WithoutSkipped(g *state.Resource, dryRun bool) (known bool) {
 // Restricts reports whether anything is out of scope at all.
 func (s *Scope) Restricts() bool { return !s.Targets.Empty() || !s.Excludes.Empty() }
 
-// names reports whether one of the URNs is among what the user named to be in scope, or, with excludes only, is not among
-// what the user named to be out of it (E4.107).
+// names reports whether one of the URNs is among what the user named to be in scope, or, with excludes only, is not
+// among what the user named to be out of it (E4.107).
 func (s *Scope) names(urns ...urn.URN) bool {
 	if !s.Targets.Empty() {
 		return slices.ContainsFunc(urns, s.Targets.Match)
@@ -110,8 +110,8 @@ func (s *Scope) names(urns ...urn.URN) bool {
 	return !slices.ContainsFunc(urns, s.Excludes.Match)
 }
 
-// Admits decides whether a resource that is registered is in scope (E4.99–E4.101, E4.106). known are its URN and, if it had
-// another, the one before.
+// Admits decides whether a resource that is registered is in scope (E4.99–E4.101, E4.106). known are its URN and, if it
+// had another, the one before.
 func (s *Scope) Admits(r *state.Resource, known ...urn.URN) bool {
 	if !s.Restricts() {
 		return true
@@ -150,8 +150,8 @@ func (s *Scope) Refreshes(resources []*state.Resource) func(*state.Resource) boo
 	return func(r *state.Resource) bool { return chosen[r.URN] }
 }
 
-// Deletes says which of the resources, given in the order of the state, may be deleted: with targets, those and everything
-// that depends on them; with excludes, everything but those and what they need (E4.105, E4.106).
+// Deletes says which of the resources, given in the order of the state, may be deleted: with targets, those and
+// everything that depends on them; with excludes, everything but those and what they need (E4.105, E4.106).
 func (s *Scope) Deletes(resources []*state.Resource) func(*state.Resource) bool {
 	switch {
 	case !s.Restricts():
@@ -169,9 +169,9 @@ func (s *Scope) Deletes(resources []*state.Resource) func(*state.Resource) bool 
 	return func(r *state.Resource) bool { return !excluded[r.URN] && !keep.Kept[r.URN] }
 }
 
-// closure are the URNs that match and, if asked for, those of everything that depends on them. Where a replacement has left
-// something to be deleted, there are several resources of one URN: what one of them is, all are, so that what stands in
-// between is looked at again.
+// closure are the URNs that match and, if asked for, those of everything that depends on them. Where a replacement has
+// left something to be deleted, there are several resources of one URN: what one of them is, all are, so that what
+// stands in between is looked at again.
 func closure(resources []*state.Resource, match func(urn.URN) bool, dependents bool) map[urn.URN]bool {
 	in := map[urn.URN]bool{}
 	for more := true; more; {
@@ -211,7 +211,8 @@ func NewPatterns(texts []string) (Patterns, error) {
 		if !strings.Contains(text, "*") {
 			u, err := urn.Parse(text)
 			if err != nil {
-				return p, fmt.Errorf("%q is neither a URN nor a pattern with * or **; `stack --show-urns` lists the URNs of the stack", text)
+				return p, fmt.Errorf(
+					"%q is neither a URN nor a pattern with * or **; `stack --show-urns` lists the URNs of the stack", text)
 			}
 			if !p.set[u] {
 				p.set[u] = true

@@ -38,17 +38,19 @@ type Step struct {
 	Old      *state.Resource
 	New      *state.Resource
 
-	Keys        []string                         // properties that force a replacement
-	Diffs       []string                         // changed keys
-	Detailed    map[string]provider.PropertyDiff // by property path; nil when there is none (E4.51)
-	Stable      []string                         // outputs that an update leaves as they are (E5.54)
-	Transformed map[string]string                // source positions of the transforms that have set inputs, by property path
-	Reason      string                           // why a replacement happens when no property forces it, for people
+	Keys     []string                         // properties that force a replacement
+	Diffs    []string                         // changed keys
+	Detailed map[string]provider.PropertyDiff // by property path; nil when there is none (E4.51)
+	Stable   []string                         // outputs that an update leaves as they are (E5.54)
+	// source positions of the transforms that have set inputs, by property path
+	Transformed map[string]string
+	Reason      string // why a replacement happens when no property forces it, for people
 
 	// Verbatim says of a same that the old state is kept exactly as it is, and that no provider is configured for it
 	// (E4.110).
 	Verbatim bool
-	// Over names the resource of the state in whose position a create puts the new one, because that one is gone; 0 for none.
+	// Over names the resource of the state in whose position a create puts the new one, because that one is gone; 0 for
+	// none.
 	Over journal.ID
 	// Position names the resource of the state in whose position the new state is written, because something that depends
 	// on it stands behind that; 0 when it comes behind everything that was written before.
@@ -64,7 +66,8 @@ func NewStep(op Op, old, goal *state.Resource) Step {
 	return Step{Op: op, URN: about.URN, Type: about.Type, Provider: about.Provider, Old: old, New: goal}
 }
 
-// Unchanged makes the step of a resource that is kept exactly as it is; kept is that, possibly under another name (E4.110).
+// Unchanged makes the step of a resource that is kept exactly as it is; kept is that, possibly under another name
+// (E4.110).
 func Unchanged(old, kept *state.Resource) Step {
 	s := NewStep(OpSame, old, kept)
 	s.Verbatim = true

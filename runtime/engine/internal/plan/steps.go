@@ -20,8 +20,8 @@ type Situation struct {
 	Recreated journal.ID
 
 	Diff Diff // of an old resource that is managed and there
-	// DeleteFirst says whether a replacement deletes first; Dependents are then what has to go with it, in the order in which
-	// they are deleted.
+	// DeleteFirst says whether a replacement deletes first; Dependents are then what has to go with it, in the order in
+	// which they are deleted.
 	DeleteFirst bool
 	Dependents  []Dependent
 }
@@ -82,7 +82,8 @@ func ReadSteps(old, goal *state.Resource) []Step {
 
 // WantsImport decides whether a resource is to be imported (E4.86).
 func WantsImport(old, goal *state.Resource) bool {
-	return goal.Custom && goal.ImportID != "" && (old == nil || old.External || OrElse(old.ImportID, old.ID) != goal.ImportID)
+	return goal.Custom && goal.ImportID != "" && (old == nil || old.External ||
+		OrElse(old.ImportID, old.ID) != goal.ImportID)
 }
 
 // Obstacle is what a replacement meets that must not be (E4.53, E4.73).
@@ -91,16 +92,17 @@ type Obstacle struct {
 	Warning bool // in a preview, which goes on
 }
 
-// Obstacles are what stands against the replacement of an old resource, for people. unprotected says that protection does
-// not count. An update ends with the first of them.
+// Obstacles are what stands against the replacement of an old resource, for people. unprotected says that protection
+// does not count. An update ends with the first of them.
 func (s *Situation) Obstacles(dryRun, unprotected bool) []Obstacle {
 	var found []Obstacle
 	if s.Old.Protect && s.Goal.Protect && !unprotected {
 		found = append(found, Obstacle{Text: protectedText(s.Goal.URN)})
 	}
 	if s.Goal.ImportID != "" {
-		found = append(found, Obstacle{Warning: dryRun, Text: "previously-imported resources that still specify an ID may not be replaced; " +
-			"please remove the `import` declaration from your program" + s.describeKeys()})
+		found = append(found, Obstacle{Warning: dryRun,
+			Text: "previously-imported resources that still specify an ID may not be replaced; " +
+				"please remove the `import` declaration from your program" + s.describeKeys()})
 	}
 	return found
 }

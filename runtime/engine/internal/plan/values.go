@@ -35,8 +35,8 @@ func IDValue(id string) value.Value {
 	return value.String(id)
 }
 
-// WithStable completes the outputs that a preview of an update expects: those that the provider calls stable are as they were
-// wherever it does not know them yet, with the secrecy and dependencies of both (E5.54).
+// WithStable completes the outputs that a preview of an update expects: those that the provider calls stable are as
+// they were wherever it does not know them yet, with the secrecy and dependencies of both (E5.54).
 func WithStable(outputs, old value.Value, stable []string) value.Value {
 	for _, key := range stable {
 		was, found := old.Lookup(key)

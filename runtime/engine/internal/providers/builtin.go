@@ -90,7 +90,8 @@ func (b builtinResources) Check(_ context.Context, r provider.CheckRequest) (pro
 	}
 	if !r.News.Has(member) {
 		failures = append(failures, provider.Failure{Property: member, Reason: "missing required property"})
-	} else if name, _ := r.News.Lookup(member); r.Type == stackReferenceType && name.IsKnown() && !name.Is(value.KindString) {
+	} else if name, _ := r.News.Lookup(member); r.Type == stackReferenceType && name.IsKnown() &&
+		!name.Is(value.KindString) {
 		failures = append(failures, provider.Failure{Property: member, Reason: "property must be a string"})
 	}
 	return provider.CheckResponse{Inputs: r.News, Failures: failures}, nil
@@ -198,7 +199,8 @@ func (b builtinResources) Invoke(ctx context.Context, r provider.InvokeRequest) 
 		named, _ := r.Args.Lookup("stackName")
 		name, ok := named.AsString()
 		if !ok || b.r.StackResources == nil {
-			return provider.InvokeResponse{}, errors.New("the resources of other stacks cannot be read without the name of a stack, or not here")
+			return provider.InvokeResponse{}, errors.New(
+				"the resources of other stacks cannot be read without the name of a stack, or not here")
 		}
 		resources, err := b.r.StackResources(ctx, name)
 		return provider.InvokeResponse{Result: value.MapOf(value.Entry{Key: "name", Value: named},

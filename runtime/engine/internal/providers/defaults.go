@@ -13,9 +13,10 @@ type defaultProvider struct {
 	err  error
 }
 
-// Default returns the reference of a package's default provider. The first one who asks registers it; the others wait for
-// that, with wait.
-func (r *Registry) Default(p monitor.Package, register func() (string, error), wait func(done <-chan struct{}) error) (string, error) {
+// Default returns the reference of a package's default provider. The first one who asks registers it; the others wait
+// for that, with wait.
+func (r *Registry) Default(p monitor.Package, register func() (string, error), wait func(done <-chan struct{}) error) (
+	string, error) {
 	key := fmt.Sprintf("%q %q %q %q", PackageName(p), p.Name, VersionOf(p), p.DownloadURL)
 	r.mu.Lock()
 	known := r.defaults[key]

@@ -11,7 +11,8 @@ import (
 	"github.com/yamlhost/yamlhost/value/urn"
 )
 
-// extensionText is an extension as states keep it, so that its resources can be handled without the program (E3.57, F5.7).
+// extensionText is an extension as states keep it, so that its resources can be handled without the program (E3.57,
+// F5.7).
 type extensionText struct {
 	Name    string `json:"name"`
 	Version string `json:"version"`
@@ -30,8 +31,8 @@ type extension struct {
 	err  error // to be read after done is closed
 }
 
-// Extend makes sure that a provider knows an extension before it has to do with something of it; once for each (E3.57). An
-// empty reference is none.
+// Extend makes sure that a provider knows an extension before it has to do with something of it; once for each (E3.57).
+// An empty reference is none.
 func (r *Registry) Extend(i *Instance, ref string, about urn.URN) error {
 	if ref == "" || i.loaded == nil {
 		return nil
@@ -75,7 +76,8 @@ func (r *Registry) teach(i *Instance, ref string, about urn.URN) error {
 			return fmt.Errorf("the state's extension %s cannot be read", ref)
 		}
 	}
-	answer, err := i.loaded.Parameterize(r.Calls, provider.ParameterizeRequest{Name: z.Name, Version: z.Version, Value: z.Value})
+	answer, err := i.loaded.Parameterize(r.Calls, provider.ParameterizeRequest{Name: z.Name, Version: z.Version,
+		Value: z.Value})
 	if err != nil {
 		return fmt.Errorf("extend the provider of %s by %s: %w", about, z.Name, err)
 	}

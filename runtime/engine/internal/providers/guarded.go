@@ -9,8 +9,8 @@ import (
 	"github.com/yamlhost/yamlhost/value"
 )
 
-// guarded is a configured provider, of a plugin or of our own process, whose answers are checked before anything makes use of
-// them: what a state could not give back (F1.10) fails the one resource that it is about.
+// guarded is a configured provider, of a plugin or of our own process, whose answers are checked before anything makes
+// use of them: what a state could not give back (F1.10) fails the one resource that it is about.
 type guarded struct{ provider.Configured }
 
 var _ provider.Configured = guarded{}
@@ -52,7 +52,8 @@ func (g guarded) Check(ctx context.Context, r provider.CheckRequest) (provider.C
 	return answer, err
 }
 
-// Create keeps the ID of an object whose other properties cannot be kept: it is in the state, and is read by the next run.
+// Create keeps the ID of an object whose other properties cannot be kept: it is in the state, and is read by the next
+// run.
 func (g guarded) Create(ctx context.Context, r provider.CreateRequest) (provider.CreateResponse, error) {
 	answer, err := g.Configured.Create(ctx, r)
 	if err != nil {
@@ -60,7 +61,8 @@ func (g guarded) Create(ctx context.Context, r provider.CreateRequest) (provider
 	}
 	fault := unstorable("create", "outputs", answer.Outputs)
 	if !utf8.ValidString(answer.ID) {
-		return provider.CreateResponse{}, lost(fmt.Errorf("create: the provider answered the ID %q, which is not UTF-8: no state can keep it", answer.ID))
+		return provider.CreateResponse{}, lost(fmt.Errorf(
+			"create: the provider answered the ID %q, which is not UTF-8: no state can keep it", answer.ID))
 	}
 	switch {
 	case fault == nil:
@@ -68,8 +70,8 @@ func (g guarded) Create(ctx context.Context, r provider.CreateRequest) (provider
 	case answer.ID == "" || r.Preview:
 		return provider.CreateResponse{}, lost(fault)
 	}
-	return provider.CreateResponse{}, &provider.Error{Outcome: provider.Partial, ID: answer.ID, Inputs: r.Inputs, Outputs: value.EmptyMap(),
-		Reasons: []string{fault.Error()}, RefreshBeforeUpdate: true, Cause: fault}
+	return provider.CreateResponse{}, &provider.Error{Outcome: provider.Partial, ID: answer.ID, Inputs: r.Inputs,
+		Outputs: value.EmptyMap(), Reasons: []string{fault.Error()}, RefreshBeforeUpdate: true, Cause: fault}
 }
 
 func (g guarded) Read(ctx context.Context, r provider.ReadRequest) (provider.ReadResponse, error) {

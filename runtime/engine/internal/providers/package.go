@@ -137,9 +137,9 @@ func (c Config) of(pkg string) map[string]string {
 	return config
 }
 
-// environment is what of a package's configuration goes into the environment of its plugin (E3.2). Secrets are left out: the plugin
-// gets those that it needs when it is configured, and what it starts in turn inherits the environment. The providers that
-// run code of a program read them there.
+// environment is what of a package's configuration goes into the environment of its plugin (E3.2). Secrets are left
+// out: the plugin gets those that it needs when it is configured, and what it starts in turn inherits the environment.
+// The providers that run code of a program read them there.
 func (c Config) environment(pkg string) map[string]string {
 	config := c.of(pkg)
 	if runsPrograms(pkg) {
@@ -153,8 +153,8 @@ func (c Config) environment(pkg string) map[string]string {
 	return config
 }
 
-// runsPrograms reports whether a package's resources are implemented by code beside a program: Pulumi's dynamic providers,
-// and those that the program declares (D15).
+// runsPrograms reports whether a package's resources are implemented by code beside a program: Pulumi's dynamic
+// providers, and those that the program declares (D15).
 func runsPrograms(pkg string) bool {
 	return pkg == "pulumi-nodejs" || pkg == "pulumi-python" || pkg == "dynamic"
 }
@@ -202,8 +202,8 @@ func DefaultName(version, url string) string {
 	return name
 }
 
-// DeniesDefault reports whether the stack's configuration forbids a package's default provider (E3.42, E3.44). The shape of
-// the setting was checked when the operation began.
+// DeniesDefault reports whether the stack's configuration forbids a package's default provider (E3.42, E3.44). The
+// shape of the setting was checked when the operation began.
 func (c Config) DeniesDefault(pkg string) bool {
 	denied, _ := DeniedPackages(c.Values)
 	return pkg != builtinPackage && (slices.Contains(denied, pkg) || slices.Contains(denied, "*"))
@@ -228,7 +228,8 @@ func DeniedPackages(config map[string]string) ([]string, error) {
 	return denied, nil
 }
 
-// olderVersion reports whether version a comes before version b, by the numbers at their start; an empty or strange a does.
+// olderVersion reports whether version a comes before version b, by the numbers at their start; an empty or strange a
+// does.
 func olderVersion(a, b string) bool {
 	x, y := versionNumbers(a), versionNumbers(b)
 	return slices.Compare(x, y) < 0

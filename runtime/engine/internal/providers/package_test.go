@@ -31,7 +31,8 @@ func TestDefaultProviderName(t *testing.T) { // E3.30
 
 // E3.21, E3.22: what goes into a provider's inputs comes out of them.
 func TestPackageOfProviderInputs(t *testing.T) {
-	p := monitor.Package{Name: "base", Version: "2.0.0", DownloadURL: "u", Checksums: map[string][]byte{"linux-amd64": {1, 2}},
+	p := monitor.Package{Name: "base", Version: "2.0.0", DownloadURL: "u",
+		Checksums:        map[string][]byte{"linux-amd64": {1, 2}},
 		Parameterization: &monitor.Parameterization{Name: "made", Version: "1.0.0", Value: []byte("x")}}
 	inputs := WithPackage(value.EmptyMap(), p, map[string]string{"NEW": "OLD"})
 	require.Equal(t, provider.Package{Name: "base", Version: "2.0.0", DownloadURL: "u", Checksums: p.Checksums,

@@ -58,7 +58,8 @@ func withReserved(u urn.URN, checked, asked value.Value) (value.Value, error) {
 	if version, ok := asked.Lookup(versionKey); ok {
 		now, kept := checked.Lookup(versionKey)
 		if kept && !value.SameContent(now, version) {
-			return checked, fmt.Errorf("provider %q attempted to change version from %q to %q", u, plan.Printed(version), plan.Printed(now))
+			return checked, fmt.Errorf("provider %q attempted to change version from %q to %q", u, plan.Printed(version),
+				plan.Printed(now))
 		}
 		checked = checked.With(versionKey, version)
 	}

@@ -16,8 +16,8 @@ import (
 	"github.com/yamlhost/yamlhost/value/urn"
 )
 
-// Registry keeps the providers of one operation: one loaded provider per provider resource (E3.9), by reference. It is also
-// the provider of provider resources themselves: Check loads one, Create and Update configure it. It is safe for
+// Registry keeps the providers of one operation: one loaded provider per provider resource (E3.9), by reference. It is
+// also the provider of provider resources themselves: Check loads one, Create and Update configure it. It is safe for
 // concurrent use.
 type Registry struct {
 	Options
@@ -53,7 +53,8 @@ type candidate struct {
 // Options are what a registry works with.
 type Options struct {
 	Loader provider.Loader
-	// Calls ends when calls in flight are given up. It is the operation's own lifetime, which no single request's context has.
+	// Calls ends when calls in flight are given up. It is the operation's own lifetime, which no single request's context
+	// has.
 	Calls  context.Context
 	Config Config
 	DryRun bool
@@ -65,7 +66,8 @@ type Options struct {
 	Warn       func(about urn.URN, text string)
 	Guard      func() // deferred where a goroutine begins
 
-	StackOutputs, StackResources func(ctx context.Context, name string) (value.Value, error) // nil when that is not possible
+	// nil when that is not possible
+	StackOutputs, StackResources func(ctx context.Context, name string) (value.Value, error)
 }
 
 // New makes the registry of an operation. The caller closes it.
@@ -153,7 +155,8 @@ func (r *Registry) load(pkg string, inputs value.Value) (provider.Provider, erro
 	if closed {
 		return nil, errors.Join(context.Canceled, p.Close())
 	}
-	if info, err := p.Info(r.Calls); err == nil && request.Version != "" && info.Version != request.Version && olderVersion(info.Version, request.Version) {
+	if info, err := p.Info(r.Calls); err == nil && request.Version != "" && info.Version != request.Version &&
+		olderVersion(info.Version, request.Version) {
 		r.Warn("", fmt.Sprintf( // E3.6
 			"resource plugin %s is expected to have version >=%s, but has %s; the wrong version may be installed",
 			request.Name, request.Version, plan.OrElse(info.Version, "none")))
@@ -161,7 +164,8 @@ func (r *Registry) load(pkg string, inputs value.Value) (provider.Provider, erro
 	return p, nil
 }
 
-// configure gives a loaded provider the configuration of i.inputs. A failure shows when the provider is first used (E3.26).
+// configure gives a loaded provider the configuration of i.inputs. A failure shows when the provider is first used
+// (E3.26).
 func (r *Registry) configure(i *Instance, p provider.Provider) {
 	i.loaded = p
 	if i.inputs.ContainsUnknown() {
@@ -241,7 +245,8 @@ func (r *Registry) Replaces(was *state.Resource, now urn.Reference) (bool, error
 }
 
 // diffConfig compares configurations; a provider that does not know how never asks for a replacement (E3.19, E3.20).
-func diffConfig(ctx context.Context, p provider.Provider, preview bool, about urn.Reference, was *state.Resource, inputs value.Value,
+func diffConfig(ctx context.Context, p provider.Provider, preview bool, about urn.Reference, was *state.Resource,
+	inputs value.Value,
 	ignore []string) (provider.DiffResponse, error) {
 	v, err := p.DiffConfig(ctx, provider.DiffRequest{
 		Subject: provider.SubjectOf(about.URN), ID: about.ID, OldInputs: WithoutInternal(was.Inputs), OldOutputs: was.Outputs,

@@ -31,7 +31,8 @@ func (t *Table) Inventory(destroying bool) plan.Inventory {
 }
 
 func factOf(e *Prior) plan.PriorFact {
-	f := plan.PriorFact{Resource: e.resource, Now: e.now, Claimed: e.claimed, PendingDelete: e.pendingDelete, Relocated: e.relocated != nil}
+	f := plan.PriorFact{Resource: e.resource, Now: e.now, Claimed: e.claimed, PendingDelete: e.pendingDelete,
+		Relocated: e.relocated != nil}
 	if e.index < 0 || e.relocated != nil {
 		f.Position = e.id
 	}

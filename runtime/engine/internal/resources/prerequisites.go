@@ -12,8 +12,8 @@ import (
 )
 
 // Prerequisites is everything that a prior resource needs to stand before it in the state, so that it can stay as it is
-// (E4.108). It is taken in the order of the state that the operation found, and anyone who waits does so for something in
-// front of everything that it has not yet moved itself: so no two of them wait for each other.
+// (E4.108). It is taken in the order of the state that the operation found, and anyone who waits does so for something
+// in front of everything that it has not yet moved itself: so no two of them wait for each other.
 //
 // Next says what is to be done with the first one that is left:
 //
@@ -58,8 +58,8 @@ func (t *Table) Prerequisites(old *state.Resource) *Prerequisites {
 	return t.prerequisites(old, func(p *Prerequisites, e *Prior) { p.needs(old, e.index) })
 }
 
-// ProviderOf collects only the provider of an old state, if a replacement has left that behind: the resource goes on naming
-// it, and it is kept until nothing does (E4.111 differs).
+// ProviderOf collects only the provider of an old state, if a replacement has left that behind: the resource goes on
+// naming it, and it is kept until nothing does (E4.111 differs).
 func (t *Table) ProviderOf(old *state.Resource) *Prerequisites {
 	return t.prerequisites(old, func(p *Prerequisites, _ *Prior) { p.needsProvider(old) })
 }
@@ -85,7 +85,8 @@ func (p *Prerequisites) needs(r *state.Resource, index int) {
 	})
 }
 
-// needsProvider adds the provider that r names, if a replacement has left that behind. The caller holds the table's lock.
+// needsProvider adds the provider that r names, if a replacement has left that behind. The caller holds the table's
+// lock.
 func (p *Prerequisites) needsProvider(r *state.Resource) {
 	provider := p.t.priors.providers[r.Provider]
 	if provider == nil {
@@ -117,13 +118,13 @@ func (p *Prerequisites) add(e *Prior) {
 	heap.Push(&p.left, m)
 }
 
-// retain makes a registration of a prior resource that stays because something else needs it. Children may name it as their
-// parent. The caller holds mu.
+// retain makes a registration of a prior resource that stays because something else needs it. Children may name it as
+// their parent. The caller holds mu.
 func (t *Table) retain(e *Prior) *Registration {
 	r := e.resource
 	e.claimed, e.decided = true, true
-	reg := &Registration{URN: r.URN, Parent: r.Parent, Old: e, Done: make(chan struct{}), Result: monitor.Failed, retained: true, t: t,
-		Goal: BareGoal(r)}
+	reg := &Registration{URN: r.URN, Parent: r.Parent, Old: e, Done: make(chan struct{}), Result: monitor.Failed,
+		retained: true, t: t, Goal: BareGoal(r)}
 	t.track(reg)
 	return reg
 }
@@ -143,8 +144,8 @@ func (t *Table) RetainAll() []*Registration {
 
 // BareGoal is as much of a goal as others need to know of a resource that no program has registered.
 func BareGoal(r *state.Resource) *plan.Goal {
-	return &plan.Goal{Position: r.SourcePosition, RegisterRequest: monitor.RegisterRequest{Type: r.Type, Name: r.URN.Name(),
-		Parent: r.Parent, Custom: r.Custom, Provider: r.Provider, Inputs: value.EmptyMap()}}
+	return &plan.Goal{Position: r.SourcePosition, RegisterRequest: monitor.RegisterRequest{Type: r.Type,
+		Name: r.URN.Name(), Parent: r.Parent, Custom: r.Custom, Provider: r.Provider, Inputs: value.EmptyMap()}}
 }
 
 // Next returns what is to be done next, nil when everything is in position. newID gives an ID in the journal.
@@ -163,8 +164,8 @@ func (p *Prerequisites) Next(newID func() journal.ID) *Move {
 	return nil
 }
 
-// move decides about a prerequisite that somebody else has taken or that a step has touched. Everything that it needs is in
-// position. It is nil when nothing is to be done now.
+// move decides about a prerequisite that somebody else has taken or that a step has touched. Everything that it needs
+// is in position. It is nil when nothing is to be done now.
 func (p *Prerequisites) move(m *prerequisite, newID func() journal.ID) *Move {
 	e := m.prior
 	holder := p.t.holderOf(e)
@@ -177,7 +178,8 @@ func (p *Prerequisites) move(m *prerequisite, newID func() journal.ID) *Move {
 		return &Move{Wait: e.cascade.Done}
 	}
 	// What failed stays as it was; so does a provider that was replaced and that something names.
-	stays := !e.claimed || holder != nil && holder.state == nil && holder.Result != monitor.Succeeded || m.named && e.pendingDelete
+	stays := !e.claimed || holder != nil && holder.state == nil && holder.Result != monitor.Succeeded || m.named &&
+		e.pendingDelete
 	switch {
 	case stays && e.now != nil && !m.moves: // what it needs is first
 		m.moves = true

@@ -7,8 +7,8 @@ import (
 	"github.com/yamlhost/yamlhost/value/urn"
 )
 
-// Prior is one resource of the state as the operation found it, or as it imported it, and what has become of it. Its table
-// guards the fields.
+// Prior is one resource of the state as the operation found it, or as it imported it, and what has become of it. Its
+// table guards the fields.
 type Prior struct {
 	id       journal.ID
 	index    int             // in the state, from 0; -1 for one that was imported in this operation
@@ -114,8 +114,8 @@ func (t *Table) Base() State {
 	return s
 }
 
-// Rebase makes another state the one that the operation starts from: what a migration or a refresh has made of it. It must
-// come before the first registration.
+// Rebase makes another state the one that the operation starts from: what a migration or a refresh has made of it. It
+// must come before the first registration.
 func (t *Table) Rebase(s State) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -150,8 +150,8 @@ func (t *Table) Present(u urn.URN) bool {
 	return t.priors.byURN[u] != nil || len(t.priors.left[u]) > 0
 }
 
-// Found returns a resource as the state had it, and as it is now; nil when the state had none or it is gone. One left to
-// delete does not count.
+// Found returns a resource as the state had it, and as it is now; nil when the state had none or it is gone. One left
+// to delete does not count.
 func (t *Table) Found(u urn.URN) (before, now *state.Resource) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -224,8 +224,8 @@ func (t *Table) Imported(reg *Registration) *Prior {
 	return e
 }
 
-// Resource returns a prior resource as it was found, or as a refresh has read it since; nil for nil. Only the registration
-// that has claimed it changes that.
+// Resource returns a prior resource as it was found, or as a refresh has read it since; nil for nil. Only the
+// registration that has claimed it changes that.
 func (p *Prior) Resource() *state.Resource {
 	if p == nil {
 		return nil

@@ -31,9 +31,10 @@ func (t *Table) Positions(s *plan.Step) Positions {
 	return Positions{Old: e.id, OldNow: e.now, PendingDelete: e.pendingDelete, Moving: e.relocated}
 }
 
-// Recorded makes what the journal says of a step's success the present state of everything. reg is the registration that
-// the step belongs to, nil for a deletion; dryRun says that nobody can tell what a changed resource is like.
-func (t *Table) Recorded(s *plan.Step, result *state.Resource, at Positions, e journal.Entry, reg *Registration, dryRun bool) {
+// Recorded makes what the journal says of a step's success the present state of everything. reg is the registration
+// that the step belongs to, nil for a deletion; dryRun says that nobody can tell what a changed resource is like.
+func (t *Table) Recorded(s *plan.Step, result *state.Resource, at Positions, e journal.Entry, reg *Registration,
+	dryRun bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if s.Over != 0 {

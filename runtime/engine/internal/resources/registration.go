@@ -13,8 +13,8 @@ import (
 )
 
 // Registration is a resource that the program has registered or read in this operation, or that stays because something
-// that is left alone depends on it. The exported fields below Done are set by anyone who handles it before Done is closed, and
-// are to be read by others after that; the table guards the others.
+// that is left alone depends on it. The exported fields below Done are set by anyone who handles it before Done is
+// closed, and are to be read by others after that; the table guards the others.
 type Registration struct {
 	URN    urn.URN
 	Goal   *plan.Goal // nil for a read
@@ -92,8 +92,8 @@ func (r *Registration) Children() []urn.URN {
 	return slices.Clone(r.children)
 }
 
-// Skip takes note that a new resource is not created because it is out of scope: that is a success, of which the program
-// learns nothing but the name (E2.37, E4.29).
+// Skip takes note that a new resource is not created because it is out of scope: that is a success, of which the
+// program learns nothing but the name (E2.37, E4.29).
 func (r *Registration) Skip(step plan.Step) {
 	r.t.mu.Lock()
 	defer r.t.mu.Unlock()
@@ -101,7 +101,8 @@ func (r *Registration) Skip(step plan.Step) {
 	r.Step, r.Result, r.unknown = step, monitor.Succeeded, true
 }
 
-// Decide takes note that it is settled what becomes of the prior resource; vanished says that a refresh did not find it.
+// Decide takes note that it is settled what becomes of the prior resource; vanished says that a refresh did not find
+// it.
 func (r *Registration) Decide(vanished bool) {
 	r.t.mu.Lock()
 	defer r.t.mu.Unlock()
@@ -119,8 +120,8 @@ func (r *Registration) Refreshed(step plan.Step) {
 	}
 }
 
-// Complete takes note that outputs are registered, once (E2.59); before are the ones of the prior state. It reports false
-// when that is not possible.
+// Complete takes note that outputs are registered, once (E2.59); before are the ones of the prior state. It reports
+// false when that is not possible.
 func (r *Registration) Complete() (before value.Value, ok bool) {
 	r.t.mu.Lock()
 	defer r.t.mu.Unlock()
@@ -174,8 +175,8 @@ type Current struct {
 	reg      *Registration
 }
 
-// AtEnd returns everything that there is when a program has ended, in the order of the state that the operation makes: what
-// was registered, then what was not (E7.33).
+// AtEnd returns everything that there is when a program has ended, in the order of the state that the operation makes:
+// what was registered, then what was not (E7.33).
 func (t *Table) AtEnd() []Current {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -33,8 +33,8 @@ func (t *Table) WithoutSkipped(goal *state.Resource, dryRun bool) (known bool) {
 	return t.scope.WithoutSkipped(goal, dryRun)
 }
 
-// KeepName takes note that a registered resource goes on under the name that it had: nothing in scope can depend on it under
-// its new one (E4.102).
+// KeepName takes note that a registered resource goes on under the name that it had: nothing in scope can depend on it
+// under its new one (E4.102).
 func (t *Table) KeepName(reg *Registration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -44,8 +44,8 @@ func (t *Table) KeepName(reg *Registration) {
 	t.scope.Skip(reg.URN)
 }
 
-// Refreshes says which of the resources, given in the order of the state, a refresh reads; see plan.Scope.Refreshes. It must
-// not be called while a program runs.
+// Refreshes says which of the resources, given in the order of the state, a refresh reads; see plan.Scope.Refreshes. It
+// must not be called while a program runs.
 func (t *Table) Refreshes(resources []*state.Resource) func(*state.Resource) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -1,5 +1,5 @@
-// Package resources keeps what an operation knows of resources: as the state had them, as they are now, and which of them
-// have another name. It decides nothing and calls nobody.
+// Package resources keeps what an operation knows of resources: as the state had them, as they are now, and which of
+// them have another name. It decides nothing and calls nobody.
 package resources
 
 import (
@@ -56,8 +56,8 @@ func conflict(code diag.Code, format string, args ...any) (*Registration, *Confl
 	return nil, &Conflict{code, fmt.Sprintf(format, args...)}
 }
 
-// Claim names a resource and finds what it was before (E4.1–E4.4, E4.13–E4.20). The registration may be one that is retained
-// already; see Registration.Retained.
+// Claim names a resource and finds what it was before (E4.1–E4.4, E4.13–E4.20). The registration may be one that is
+// retained already; see Registration.Retained.
 func (t *Table) Claim(g *plan.Goal) (*Registration, *Conflict) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -70,8 +70,9 @@ func (t *Table) Claim(g *plan.Goal) (*Registration, *Conflict) {
 			"a resource with that name is registered as well; give one of them another name or remove the alias", u, by)
 	}
 	if by, taken := t.keptNames[u]; taken {
-		return conflict(diag.DuplicateURN, "Duplicate resource URN '%s': the resource of that name becomes '%s', which the operation "+
-			"leaves out; include that too", u, by)
+		return conflict(diag.DuplicateURN,
+			"Duplicate resource URN '%s': the resource of that name becomes '%s', which the operation "+
+				"leaves out; include that too", u, by)
 	}
 	reg := &Registration{URN: u, Goal: g, Parent: g.Parent, Done: make(chan struct{}), t: t}
 	for _, candidate := range t.lineage().Candidates(u, g.Parent, g.Aliases) {
@@ -274,14 +275,15 @@ func (t *Table) OwnerLeft(old, goal *state.Resource) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	left := func(e *Prior) bool { return e.now != nil }
-	if t.nameOf(old.DeletedWith) != t.nameOf(goal.DeletedWith) || !slices.ContainsFunc(t.priors.left[old.DeletedWith], left) {
+	if t.nameOf(old.DeletedWith) != t.nameOf(goal.DeletedWith) || !slices.ContainsFunc(t.priors.left[old.DeletedWith],
+		left) {
 		return false
 	}
 	return plan.GoesWithEarlier(old, t.priors.byURN[old.DeletedWith].Resource())
 }
 
-// Mark notes what steps are going to do, so that later decisions take it into account. claimed is the prior resource of the
-// registration that takes them, nil for a new one. Anyone who decides must not be interrupted by other decisions.
+// Mark notes what steps are going to do, so that later decisions take it into account. claimed is the prior resource of
+// the registration that takes them, nil for a new one. Anyone who decides must not be interrupted by other decisions.
 func (t *Table) Mark(claimed *Prior, steps []plan.Step) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -299,7 +301,8 @@ func (t *Table) Mark(claimed *Prior, steps []plan.Step) {
 				t.deleting[step.Old.URN] = true
 			}
 			if e := t.priors.of[step.Old]; e != nil && e != claimed {
-				e.cascade = &Cascaded{Dependent: plan.Dependent{Resource: step.Old, Keys: step.Keys, Reason: step.Reason}, Done: make(chan struct{})}
+				e.cascade = &Cascaded{Dependent: plan.Dependent{Resource: step.Old, Keys: step.Keys, Reason: step.Reason},
+					Done: make(chan struct{})}
 				t.replaced[step.URN] = true
 			}
 		}

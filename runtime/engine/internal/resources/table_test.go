@@ -94,8 +94,8 @@ func TestPendingDeletesAreNotFound(t *testing.T) {
 	require.True(t, tab.Present(u("a")))
 }
 
-// E4.108: what a resource needs that stays as it is comes in the order of the state; what is being handled is waited for, and
-// what a step has deleted is relocated.
+// E4.108: what a resource needs that stays as it is comes in the order of the state; what is being handled is waited
+// for, and what a step has deleted is relocated.
 func TestPrerequisitesComeInOrder(t *testing.T) {
 	base := []*state.Resource{resource("a"), resource("b", on("a")), resource("c", on("b")), resource("d", on("c"))}
 	tab := table(t, base...)
@@ -132,8 +132,8 @@ func TestMark(t *testing.T) {
 	tab := table(t, base...)
 	reg, _ := tab.Claim(goal("a"))
 	require.Equal(t, []*state.Resource{base[1]}, tab.Behind(reg.Old))
-	tab.Mark(reg.Old, plan.Steps(plan.Situation{Old: base[0], Goal: base[0], Diff: plan.Diff{Replace: true}, DeleteFirst: true,
-		Dependents: []plan.Dependent{{Resource: base[1]}}}))
+	tab.Mark(reg.Old, plan.Steps(plan.Situation{Old: base[0], Goal: base[0], Diff: plan.Diff{Replace: true},
+		DeleteFirst: true, Dependents: []plan.Dependent{{Resource: base[1]}}}))
 	require.Equal(t, []urn.URN{u("a"), u("b")}, tab.Replaced(u("a"), u("b"), u("c")))
 	require.True(t, tab.Deleting(u("a")))
 	require.True(t, tab.Decided(base[1]))

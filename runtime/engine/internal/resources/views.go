@@ -58,8 +58,8 @@ func (o *Owner) leaving() bool {
 	return e != nil && e.pendingDelete
 }
 
-// FindView returns the view of a type and name: of the owner that is meant, or, if that has none, the other one's; nil if
-// there is none.
+// FindView returns the view of a type and name: of the owner that is meant, or, if that has none, the other one's; nil
+// if there is none.
 func (o *Owner) FindView(typ, name string) *View {
 	named := func(r *state.Resource) bool { return r.Type == typ && r.URN.Name() == name }
 	for _, v := range o.Views() {
@@ -100,7 +100,8 @@ func (p *Prior) leave() journal.Amended {
 	return journal.Amended{ID: p.id, Resource: left}
 }
 
-// RecordView makes one step of a view the present state, and returns what is to be written. result is what became of it.
+// RecordView makes one step of a view the present state, and returns what is to be written. result is what became of
+// it.
 func (o *Owner) RecordView(step *plan.Step, view *View, result plan.Op, newID func() journal.ID) (e journal.Entry) {
 	o.t.mu.Lock()
 	defer o.t.mu.Unlock()
@@ -121,7 +122,8 @@ func (o *Owner) RecordView(step *plan.Step, view *View, result plan.Op, newID fu
 				old = other
 			}
 		}
-		replaced := slices.Contains([]plan.Op{plan.OpCreateReplacement, plan.OpReadReplacement, plan.OpImportReplacement}, o.Step.Op) ||
+		replaced := slices.Contains([]plan.Op{plan.OpCreateReplacement, plan.OpReadReplacement, plan.OpImportReplacement},
+			o.Step.Op) ||
 			result != plan.OpCreate && result != plan.OpImport
 		switch {
 		case !replaced || o.t.priors.replacesFirst(o.Step):
@@ -151,8 +153,8 @@ func (o *Owner) addView(r *state.Resource, id journal.ID, e *journal.Entry) {
 	}
 }
 
-// RefreshView makes what a refresh has found of a view its present state, nil for one that is gone, and returns what is to
-// be written.
+// RefreshView makes what a refresh has found of a view its present state, nil for one that is gone, and returns what is
+// to be written.
 func (o *Owner) RefreshView(v *View, now *state.Resource) (e journal.Entry) {
 	o.t.mu.Lock()
 	defer o.t.mu.Unlock()

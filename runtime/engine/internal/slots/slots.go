@@ -82,8 +82,8 @@ func (p *Pool) Wait(ctx context.Context, done <-chan struct{}) error {
 	return monitor.ErrShutdown
 }
 
-// Each runs fn for 0 to n-1, as many at the same time as there are slots, and returns when all are over. Once the operation
-// has ended no more are begun. The order of beginning is that of the numbers.
+// Each runs fn for 0 to n-1, as many at the same time as there are slots, and returns when all are over. Once the
+// operation has ended no more are begun. The order of beginning is that of the numbers.
 func (p *Pool) Each(n int, fn func(i int)) {
 	var group sync.WaitGroup
 	defer group.Wait()
