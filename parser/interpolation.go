@@ -87,8 +87,8 @@ func (p *parser) warnParentheses(s *scalar, i int) {
 //
 //   - a name that is declared is what Pulumi would take it for;
 //   - with one exception: where a *member* holds blanks, as in `${res.count + 1}`, or is `*`, the stock host would look
-//     for a member of that very name, which hardly anything can have. If all names of the text read as an expression are
-//     declared, and the file itself writes no such key, it is an expression;
+//     for a member of that very name, which hardly anything can have. If all names of the text read as an expression
+//     are declared, and the file itself writes no such key, it is an expression;
 //   - what has operators, calls or literals is an expression;
 //   - anything else is a name that nobody declared, for the checker to report.
 func (p *parser) interpolation(s *scalar, i int) (ast.Expr, int) {

@@ -123,9 +123,10 @@ func (l *heldLock) guard() error {
 //
 // A run may be stopped between the look and the change, and go on much later. Two rules cover that:
 //
-//   - A file gets its name by renaming a temporary file. Anyone who cancels a run, or comes after it, removes the temporary
-//     files of the stack after the lock (see sweep). The temporary file is made before the look. So if the look still finds
-//     the lock, the sweep comes later and removes the temporary file, unless the rename comes before the sweep.
+//   - A file gets its name by renaming a temporary file. Anyone who cancels a run, or comes after it, removes the
+//     temporary files of the stack after the lock (see sweep). The temporary file is made before the look. So if the
+//     look still finds the lock, the sweep comes later and removes the temporary file, unless the rename comes before
+//     the sweep.
 //   - A file is removed under the folder's guard. Nobody takes the lock while somebody holds the guard.
 type fencedDisk struct {
 	disk

@@ -1,7 +1,8 @@
 // Packschema makes the schema of an embedded provider from a package's schema file: it takes out the white space, fills
 // in the version that the provider follows, and compresses the rest. The order of keys stays, and so does every word.
 //
-//	go run ./cmd/internal/packschema -version 0.1.1 -o runtime/embedded/schemas/time.json.gz runtime/embedded/schemas/time.json
+//	cd runtime/embedded/schemas
+//	go run ../../../cmd/internal/packschema -version 0.1.1 -o time.json.gz time.json
 package main
 
 import (

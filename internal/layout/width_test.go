@@ -1,0 +1,72 @@
+package layout
+
+import (
+	"go/scanner"
+	"go/token"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+// widest is how many characters a line of code or prose may have.
+const widest = 120
+
+// Texts that stand as they are, such as messages and patterns, may make a line of code longer.
+func TestLinesOfCodeFit(t *testing.T) {
+	for _, f := range sources(t) {
+		if f.test {
+			continue
+		}
+		text, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(f.path)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		quoted := linesWithTexts(text)
+		for i, line := range strings.Split(string(text), "\n") {
+			if n := utf8.RuneCountInString(line); n > widest && !quoted[i+1] {
+				t.Errorf("%s:%d has %d characters; %d are allowed", f.path, i+1, n, widest)
+			}
+		}
+	}
+}
+
+// linesWithTexts returns the numbers of the lines that have at least a part of a string.
+func linesWithTexts(source []byte) map[int]bool {
+	lines := map[int]bool{}
+	file := token.NewFileSet().AddFile("", -1, len(source))
+	var s scanner.Scanner
+	s.Init(file, source, nil, 0)
+	for {
+		pos, tok, text := s.Scan()
+		if tok == token.EOF {
+			return lines
+		}
+		if tok == token.STRING {
+			for i := range strings.Count(text, "\n") + 1 {
+				lines[file.Position(pos).Line+i] = true
+			}
+		}
+	}
+}
+
+// Code, tables and links may make a line of a page longer.
+func TestLinesOfPagesFit(t *testing.T) {
+	for name, text := range pages(t) {
+		code := false
+		for i, line := range strings.Split(text, "\n") {
+			if strings.HasPrefix(strings.TrimSpace(line), "```") {
+				code = !code
+			}
+			long := utf8.RuneCountInString(line) > widest && strings.Contains(strings.TrimSpace(line), " ")
+			if long && !code && !strings.HasPrefix(line, "    ") && !strings.HasPrefix(line, "|") && !strings.Contains(line, "](") &&
+				!generated[filepath.Base(name)] {
+				t.Errorf("%s:%d has more than %d characters", name, i+1, widest)
+			}
+		}
+	}
+}
+
+// generated are pages that a program writes.
+var generated = map[string]bool{"functions.md": true, "conformance.md": true}
