@@ -115,6 +115,7 @@ $(GATEWAY): test/stores/go.mod test/stores/go.sum
 # Whole lives of stacks over real plugin processes, built from a module of their own: the first time it downloads much.
 plugin-test:
 	cd test/plugins && YAMLHOST_LIFE_BINARIES=$(CURDIR)/bin/life $(GO) test -timeout 45m ./...
+	[ ! -d bin/life/automation ] || YAMLHOST_PULUMI_NODE=$(CURDIR)/bin/life/automation $(GO) test ./cmd/internal/cli -run TestResourcesOfPulumisSDK -count 1
 
 # Terraform providers over Pulumi's bridge, which is a module of its own: minutes to build the first time.
 bridge-test:
