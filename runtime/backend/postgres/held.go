@@ -131,9 +131,16 @@ func (h *held) take(ctx context.Context, c *pgx.Conn) error {
 	return errHeld
 }
 
-// keep waits for the end of the session and makes a new one, until Release. A session that is cut does not end the run:
-// the lease says whose turn it is. If another session has the lock meanwhile, this one is too late, or an earlier one
-// of this run is not known to be gone yet.
+// mine reports whether the lease still has its number.
+func (h *held) mine(ctx context.Context, c *pgx.Conn) (is bool, err error) {
+	err = c.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM `+quoted(h.own)+` WHERE key = $1 AND number = $2)`,
+		h.claim.key, h.claim.number).Scan(&is)
+	return is, err
+}
+
+// keep waits for the end of the session and makes a new one, until Release or until the lease is another's. A session
+// that is cut does not end the run: the lease says whose turn it is. If another session has the lock meanwhile, an
+// earlier one of this run is not known to be gone yet.
 func (h *held) keep(ctx context.Context, c *pgx.Conn) {
 	defer close(h.done)
 	for pause := time.Duration(0); ; pause = time.Second {
@@ -152,7 +159,15 @@ func (h *held) keep(ctx context.Context, c *pgx.Conn) {
 		if err != nil {
 			continue
 		}
-		number, err := h.lockNumber(ctx, next)
+		is, err := h.mine(ctx, next)
+		if err == nil && !is { // the one who ended the session has the lease now, and is to have the lock
+			closeNow(next)
+			return
+		}
+		var number int64
+		if err == nil {
+			number, err = h.lockNumber(ctx, next)
+		}
 		if err == nil {
 			err = h.try(ctx, next, number)
 		}

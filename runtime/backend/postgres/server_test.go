@@ -296,6 +296,8 @@ func sessions(t *testing.T, server *postgrestest.Server) {
 	}, time.Minute, 10*time.Millisecond, "it has the lock again")
 
 	mine := sessionOf(t, server)
+	_, err = s.Put(ctx, lease, nil, backend.Condition{Number: 2})
+	require.NoError(t, err)
 	two, err := s.Hold(ctx, lease, 2)
 	require.NoError(t, err)
 	theirs := sessionOf(t, server)
