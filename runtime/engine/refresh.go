@@ -39,6 +39,18 @@ func (d refresher) refreshAll(chosen func(*state.Resource) bool) {
 			created[read[n]] = views
 		}
 	}
+	order := plan.OwnersFirst(base.Resources, refreshed)
+	if order != nil {
+		base.Resources, base.IDs = inOrder(base.Resources, order), inOrder(base.IDs, order)
+		refreshed = inOrder(refreshed, order)
+		found := created
+		created = map[int][]*state.Resource{}
+		for to, from := range order {
+			if views := found[from]; views != nil {
+				created[to] = views
+			}
+		}
+	}
 	rebuilt := plan.Rebuild(base.Resources, refreshed)
 	var e journal.Entry
 	var rest resources.State
@@ -52,7 +64,7 @@ func (d refresher) refreshAll(chosen func(*state.Resource) bool) {
 		}
 		rest.Resources, rest.IDs = append(rest.Resources, r), append(rest.IDs, base.IDs[i])
 	}
-	if len(created) > 0 {
+	if len(created) > 0 || order != nil {
 		e, rest = d.insertViews(base, rebuilt, created)
 	}
 	d.commitRefreshed(e)
@@ -60,6 +72,15 @@ func (d refresher) refreshAll(chosen func(*state.Resource) bool) {
 	if d.report.hasFailed() { // E7.20: everything was read; nothing comes after it
 		d.stop()
 	}
+}
+
+// inOrder returns the items in another order.
+func inOrder[T any](items []T, order []int) []T {
+	next := make([]T, len(order))
+	for to, from := range order {
+		next[to] = items[from]
+	}
+	return next
 }
 
 // insertViews puts views that a refresh has found behind their owners, which takes writing everything anew, in its

@@ -152,3 +152,20 @@ func TestRebuildAfterRefresh(t *testing.T) {
 	require.Equal(t, map[string][]urn.URN{"empty": {}}, got[1].PropertyDependencies)
 	require.Equal(t, u("a"), b.Parent, "the old state is not touched")
 }
+
+// E4.80: what goes with an owner that a refresh finds gone goes with an older object of it that still waits for its
+// deletion; that comes in front, unless it needs something that comes later.
+func TestOlderOwnersComeFirst(t *testing.T) {
+	gone := resource("owner")
+	needed, goes := resource("needed"), resource("goes", func(r *state.Resource) { r.DeletedWith = u("owner") })
+	older := resource("owner", on("needed"), func(r *state.Resource) { r.Delete, r.ID = true, "older" })
+	prior := []*state.Resource{gone, needed, goes, older}
+	refreshed := []*state.Resource{nil, needed, goes, older}
+	require.Equal(t, []int{0, 1, 3, 2}, plan.OwnersFirst(prior, refreshed))
+	rebuilt := plan.Rebuild([]*state.Resource{gone, needed, older, goes}, []*state.Resource{nil, needed, older, goes})
+	require.Same(t, goes, rebuilt[3], "it names its owner still")
+
+	require.Nil(t, plan.OwnersFirst(prior, prior), "nothing is gone")
+	late := []*state.Resource{gone, goes, needed, older}
+	require.Nil(t, plan.OwnersFirst(late, []*state.Resource{nil, goes, needed, older}), "it needs what comes later")
+}

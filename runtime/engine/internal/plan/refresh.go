@@ -24,6 +24,55 @@ func Rebuild(prior, refreshed []*state.Resource) []*state.Resource {
 	return rebuilt
 }
 
+// OwnersFirst returns an order of the resources in which what goes with an owner (deletedWith) keeps something to go
+// with, or nil if the order of the state will do. An owner may be gone while an object of it that was replaced earlier
+// still waits for its deletion; what goes with the owner may go with that object (E4.80). References lead back, so the
+// object has to stand in front. It stays where it is if it needs something that comes later itself.
+func OwnersFirst(prior, refreshed []*state.Resource) (order []int) {
+	lost := map[urn.URN]int{} // owners that are gone, to the place of the first resource that goes with them; -1 for none yet
+	for i, r := range refreshed {
+		switch {
+		case r == nil && !prior[i].Delete:
+			lost[prior[i].URN] = -1
+		case r != nil:
+			if at, gone := lost[r.DeletedWith]; gone && at < 0 {
+				lost[r.DeletedWith] = i
+			}
+		}
+	}
+	to := map[int][]int{} // by the place in front of which they come
+	moved := map[int]bool{}
+	for i, r := range refreshed {
+		if r == nil || !r.Delete {
+			continue
+		}
+		if at, gone := lost[r.URN]; gone && at >= 0 && at < i && allBefore(r, refreshed[:at]) {
+			to[at], moved[i] = append(to[at], i), true
+		}
+	}
+	if len(moved) == 0 {
+		return nil
+	}
+	for i := range refreshed {
+		order = append(order, to[i]...)
+		if !moved[i] {
+			order = append(order, i)
+		}
+	}
+	return order
+}
+
+// allBefore reports whether everything that r names is among the resources.
+func allBefore(r *state.Resource, resources []*state.Resource) bool {
+	there := map[urn.URN]bool{}
+	for _, o := range resources {
+		if o != nil {
+			there[o.URN] = true
+		}
+	}
+	return Pruned(r, func(u urn.URN) bool { return !there[u] }) == r
+}
+
 // Pruned is r without references to what is gone; r itself when it has none.
 func Pruned(r *state.Resource, gone func(urn.URN) bool) *state.Resource {
 	dangling := r.Parent != "" && gone(r.Parent) || r.DeletedWith != "" && gone(r.DeletedWith) ||
