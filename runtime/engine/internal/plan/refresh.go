@@ -29,7 +29,8 @@ func Rebuild(prior, refreshed []*state.Resource) []*state.Resource {
 // still waits for its deletion; what goes with the owner may go with that object (E4.80). References lead back, so the
 // object has to stand in front. It stays where it is if it needs something that comes later itself.
 func OwnersFirst(prior, refreshed []*state.Resource) (order []int) {
-	lost := map[urn.URN]int{} // owners that are gone, to the place of the first resource that goes with them; -1 for none yet
+	// lost has the owners that are gone, with the place of the first resource that goes with each; -1 for none yet.
+	lost := map[urn.URN]int{}
 	for i, r := range refreshed {
 		switch {
 		case r == nil && !prior[i].Delete:
