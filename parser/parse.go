@@ -35,7 +35,8 @@ func (p *parser) finish(main *outline) (*ast.File, diag.Diagnostics) {
 	if main == nil {
 		return &ast.File{Source: p.src, Lost: p.lost}, p.diags
 	}
-	file, diags := main.file, p.diags
+	file := main.file
+	var diags diag.Diagnostics
 	if main.include != nil {
 		file, diags = main.withIncluded()
 	} else {

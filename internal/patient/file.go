@@ -13,7 +13,9 @@ import (
 // ErrTooLarge says that a file has more bytes than were asked for.
 var ErrTooLarge = errors.New("the file is too large")
 
-// ReadFileUpTo is ReadFile for a file of at most limit bytes; another one, or one without an end, gives ErrTooLarge.
+// ReadFileUpTo is os.ReadFile for a file of at most limit bytes; another one, or one without an end, gives ErrTooLarge.
+// A cancelled ctx ends it with its error. What was being read is then left to a goroutine, which ends with the process
+// at the latest: a system call that waits for the other end of a pipe cannot be called back.
 func ReadFileUpTo(ctx context.Context, path string, limit int64) ([]byte, error) {
 	return waited(ctx, path, func() ([]byte, error) {
 		f, err := os.Open(path)
@@ -35,13 +37,6 @@ func ReadFileUpTo(ctx context.Context, path string, limit int64) ([]byte, error)
 		}
 		return data.Bytes(), err
 	})
-}
-
-// ReadFile is os.ReadFile that a cancelled ctx ends with its error. What was being read is then left to a goroutine,
-// which ends with the process at the latest: a system call that waits for the other end of a pipe cannot be called
-// back.
-func ReadFile(ctx context.Context, path string) ([]byte, error) {
-	return waited(ctx, path, func() ([]byte, error) { return os.ReadFile(path) })
 }
 
 // waited reads a file, in a goroutine if that may take for ever.

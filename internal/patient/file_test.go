@@ -17,10 +17,10 @@ func TestReadFile(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "file")
 	require.NoError(t, os.WriteFile(path, []byte("text"), 0o600))
-	text, err := ReadFile(t.Context(), path)
+	text, err := ReadFileUpTo(t.Context(), path, 1<<20)
 	require.NoError(t, err)
 	require.Equal(t, "text", string(text))
-	_, err = ReadFile(t.Context(), filepath.Join(dir, "none"))
+	_, err = ReadFileUpTo(t.Context(), filepath.Join(dir, "none"), 1<<20)
 	require.ErrorIs(t, err, os.ErrNotExist)
 
 	pipe := filepath.Join(dir, "pipe")
@@ -28,7 +28,7 @@ func TestReadFile(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() {
-		_, err := ReadFile(ctx, pipe)
+		_, err := ReadFileUpTo(ctx, pipe, 1<<20)
 		ended <- err
 	}()
 	cancel()
@@ -46,7 +46,7 @@ func TestReadFile(t *testing.T) {
 			_ = w.Close()
 		}
 	}()
-	text, err = ReadFile(t.Context(), pipe)
+	text, err = ReadFileUpTo(t.Context(), pipe, 1<<20)
 	require.NoError(t, err)
 	require.Equal(t, "through a pipe", string(text))
 }

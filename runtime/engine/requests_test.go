@@ -290,7 +290,7 @@ func TestStateHasCheckedInputs(t *testing.T) {
 	w.heard(t, false, registering(monitor.RegisterRequest{Inputs: inputs("v", "1"), DeleteBeforeReplace: &yes,
 		Version: "7.7.7", Aliases: []monitor.Alias{{Name: "earlier"}}}), func(_ *Options, l *listener) { l.adding = "w" })
 	require.Equal(t, `{"v": "1", "w": "added"}`, w.of(t, "a").Inputs.String())
-	text, err := state.EncodeResource(w.of(t, "a"), nil)
+	text, err := state.AppendResource(nil, w.of(t, "a"), state.Sealed(nil))
 	require.NoError(t, err)
 	for _, word := range []string{"deleteBeforeReplace", `"7.7.7"`, "earlier"} {
 		require.NotContains(t, string(text), word)

@@ -81,11 +81,6 @@ func EncodeExport(s *Snapshot, f Form) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// EncodeResource is the JSON of one resource with its secrets sealed (F5.8).
-func EncodeResource(r *Resource, m secrets.Manager) ([]byte, error) {
-	return AppendResource(nil, r, Sealed(m))
-}
-
 // AppendOperation appends the JSON of a pending operation to dst (F5.15).
 func AppendOperation(dst []byte, op Operation, f Form) ([]byte, error) {
 	if op.Resource != nil {

@@ -155,11 +155,11 @@ func TestSecretsStaySecret(t *testing.T) {
 		require.Contains(t, string(got), want.text, name)
 		require.NotContains(t, string(got), hidden)
 	}
-	_, err := EncodeResource(r, nil)
+	_, err := AppendResource(nil, r, Sealed(nil))
 	require.ErrorContains(t, err, `the secret "inputs.a" of urn:pulumi:dev::p::t:m:R::n cannot be sealed`)
 	require.NotContains(t, err.Error(), hidden)
 
-	_, err = EncodeResource(r, secrets.NewLazy("", secrets.Options{})) // D3
+	_, err = AppendResource(nil, r, Sealed(secrets.NewLazy("", secrets.Options{}))) // D3
 	require.ErrorIs(t, err, secrets.ErrNoPassphrase)
 	require.ErrorContains(t, err, `"inputs.a"`)
 
@@ -314,7 +314,7 @@ func TestRoundTrip(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		r := &Resource{URN: urn.URN(rapid.String().Draw(t, "urn")), Type: "t", Inputs: drawMap(t, 3), Outputs: drawMap(t, 2)}
-		text, err := EncodeResource(r, secrets.B64{})
+		text, err := AppendResource(nil, r, Sealed(secrets.B64{}))
 		require.NoError(t, err)
 		require.True(t, json.Valid(text))
 		back, err := DecodeResource(text, secrets.B64{})
@@ -322,12 +322,12 @@ func TestRoundTrip(t *testing.T) {
 		if !value.Equal(r.Inputs, back.Inputs) || !value.Equal(r.Outputs, back.Outputs) {
 			t.Fatalf("decode(encode(x)) is not x:\n%s", text)
 		}
-		again, err := EncodeResource(back, secrets.B64{})
+		again, err := AppendResource(nil, back, Sealed(secrets.B64{}))
 		require.NoError(t, err)
 		require.Equal(t, string(text), string(again))
 		blind, err := DecodeResource(text, nil)
 		require.NoError(t, err)
-		again, err = EncodeResource(blind, nil)
+		again, err = AppendResource(nil, blind, Sealed(nil))
 		require.NoError(t, err)
 		require.Equal(t, string(text), string(again), "what is sealed passes through untouched")
 	})
@@ -370,7 +370,7 @@ func TestWhatIsEmptyIsLeftOut(t *testing.T) { // E1.20, E1.22, E1.23, E1.31, E1.
 	r := &Resource{URN: uA, Type: "t", Inputs: value.EmptyMap(), Outputs: value.EmptyMap(),
 		PropertyDependencies: map[string][]urn.URN{},
 		Dependencies:         []urn.URN{}, ReplacementTrigger: value.Null}
-	got, err := EncodeResource(r, nil)
+	got, err := AppendResource(nil, r, Sealed(nil))
 	require.NoError(t, err)
 	require.Equal(t, `{"urn":"`+string(uA)+`","custom":false,"type":"t"}`, string(got))
 }

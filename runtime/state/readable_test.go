@@ -24,7 +24,7 @@ func TestWhatIsEncodedCanBeDecoded(t *testing.T) {
 	}
 	reserved := value.MapOf(value.Entry{Key: value.SignatureKey, Value: value.String("nonsense")})
 	open := func(SecretsProvider) (secrets.Manager, error) { return secrets.B64{}, nil }
-	_, err := EncodeResource(&Resource{URN: "urn:pulumi:dev::p::t:m:R::n", ID: "\xff"}, nil)
+	_, err := AppendResource(nil, &Resource{URN: "urn:pulumi:dev::p::t:m:R::n", ID: "\xff"}, Sealed(nil))
 	require.ErrorContains(t, err, "not UTF-8", "an ID that is changed on its way is another object's")
 	for name, c := range map[string]struct {
 		v    value.Value

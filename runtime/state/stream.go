@@ -251,8 +251,7 @@ func readPieces(r io.Reader, resource, operation func([]byte) error, keep bool) 
 		}
 	}
 	members := map[string]map[string]func(string) error{}
-	var object func(path string) func(string) error
-	object = func(path string) func(string) error {
+	object := func(path string) func(string) error {
 		return func(string) error {
 			p.text = append(p.text, '{')
 			first := true

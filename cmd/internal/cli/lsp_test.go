@@ -13,6 +13,7 @@ import (
 	checkcmd "github.com/yamlhost/yamlhost/cmd/internal/cli/check"
 	lspcmd "github.com/yamlhost/yamlhost/cmd/internal/cli/lsp"
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/cmd/internal/operation"
 	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/editor"
 )
@@ -55,7 +56,7 @@ func sameInEditor(t *testing.T, name, path string) {
 	opener := &lspcmd.ProgramOpener{Console: a, Loaders: map[string]*lspcmd.KeptSchemas{}}
 	defer opener.Close()
 	a.World.Dir = opener.Root(path)
-	checked, err := checkcmd.CheckTarget(t.Context(), a, path, "", nil)
+	checked, err := checkcmd.CheckTarget(t.Context(), a, path, "", nil, operation.Careful)
 	text, readErr := os.ReadFile(path)
 	require.NoError(t, readErr)
 	session := editor.NewSession(opener)

@@ -78,10 +78,10 @@ func Check(ctx context.Context, a *console.Console, o *checkOptions) error {
 	}
 	var all diag.Diagnostics
 	for _, target := range o.targets {
-		diags, err := checkTarget(ctx, a, target, o.stack, given, trust)
+		diags, err := CheckTarget(ctx, a, target, o.stack, given, trust)
 		if err == nil && o.fix {
 			diags, err = fixTarget(a, diags, func() (diag.Diagnostics, error) {
-				return checkTarget(ctx, a, target, o.stack,
+				return CheckTarget(ctx, a, target, o.stack,
 					given, trust)
 			})
 		}
@@ -125,13 +125,9 @@ func Check(ctx context.Context, a *console.Console, o *checkOptions) error {
 	return nil
 }
 
-// CheckTarget reports what is wrong with the program of a folder or file.
-func CheckTarget(ctx context.Context, a *console.Console, target, stack string, given *operation.GivenSchemas) (
-	diag.Diagnostics, error) {
-	return checkTarget(ctx, a, target, stack, given, operation.Careful)
-}
-
-func checkTarget(ctx context.Context, a *console.Console, target, stack string, given *operation.GivenSchemas,
+// CheckTarget reports what is wrong with the program of a folder or file. trust says how much of what the program
+// brings may be started.
+func CheckTarget(ctx context.Context, a *console.Console, target, stack string, given *operation.GivenSchemas,
 	trust operation.Trust) (diag.Diagnostics, error) {
 	how := a.Looking()
 	how.Confined = trust == operation.Untrusted
