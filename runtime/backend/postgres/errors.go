@@ -19,6 +19,7 @@ const (
 	noTable   = "42P01"
 	duplicate = "23505"
 	there     = "42P07"
+	thereToo  = "42710" // of the type that a table brings along
 	// notInThisMode is what pgbouncer says to a transaction where each statement is one.
 	notInThisMode = "08P01"
 )

@@ -275,7 +275,7 @@ func (s *Store) create(ctx context.Context) error {
 	} {
 		_, err := s.pool.Exec(ctx, statement)
 		for range 5 { // two that make it at the same moment get into each other's way
-			if code(err) != duplicate && code(err) != there {
+			if c := code(err); c != duplicate && c != there && c != thereToo {
 				break
 			}
 			time.Sleep(20 * time.Millisecond)
