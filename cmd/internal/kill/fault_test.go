@@ -151,7 +151,7 @@ func TestPluginCrash(t *testing.T) {
 func TestPluginFreeze(t *testing.T) {
 	t.Parallel()
 	b := newFault(t, doKey+"=freeze")
-	wait := b.giveUpOn("still waiting for the provider drawer")
+	wait := b.giveUpOn("still waiting for the provider drawer to create the resource")
 	require.Equal(t, 8, b.run("plugin create done:0", 0, "up", "--yes", "--skip-preview").code, b.said)
 	wait()
 	require.Contains(t, b.said, "still waiting for the provider drawer to create the resource")
