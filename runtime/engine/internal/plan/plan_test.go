@@ -201,6 +201,20 @@ func TestCascadeHonoursProtection(t *testing.T) {
 	require.ErrorContains(t, err, "protected")
 }
 
+// A candidate whose object an earlier operation has deleted, and that waits to be made anew, is not asked about: its
+// provider may be gone from the state as well (E4.64).
+func TestCascadeAsksNothingOfWhatIsDeletedAlready(t *testing.T) {
+	waiting := resource("b", func(r *state.Resource) {
+		r.PendingReplacement, r.Protect = true, true
+		r.PropertyDependencies = map[string][]urn.URN{"x": {u("a")}}
+	})
+	c := NewCascade(resource("a"), []Candidate{{Resource: waiting}}, false)
+	require.Nil(t, c.Next())
+	found, err := c.Dependents()
+	require.NoError(t, err)
+	require.Empty(t, found)
+}
+
 // E2.27: an explicit false goes over what is inherited; E2.29: a provider is inherited for its own package only.
 func TestInheritance(t *testing.T) {
 	yes, no := true, false

@@ -141,6 +141,9 @@ func (c *Cascade) Next() *Question {
 		case len(properties) == 0:
 		case c.rest[0].Forced.Replace:
 			c.add(r, c.rest[0].Forced.Keys, c.rest[0].Forced.Reason)
+		case r.PendingReplacement:
+			// Its object is gone and its provider perhaps too. It is made anew in any case, and then looks at its own
+			// dependents.
 		default:
 			return &Question{Resource: r, Inputs: unknownInputs(r, properties)}
 		}
