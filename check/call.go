@@ -73,6 +73,9 @@ func (c *typer) inferCall(e *ast.Call) schema.Type {
 	if f.Name == "env" && len(args) > 0 {
 		c.checkEnv(args[0])
 	}
+	if f.Name == "stackReference" && len(args) > 0 {
+		c.checkStack(diag.FunctionFailed, args[0])
+	}
 	c.setCall(e, &Call{Func: f, Args: args})
 	if !sound || !c.checkConstantCall(e, f, args) {
 		return schema.Invalid

@@ -32,6 +32,8 @@ type Options struct {
 	// Untrusted says that the run will be of a program that is not trusted: no absolute path may lead out of RootDir
 	// either, and no environment variable may be read.
 	Untrusted bool
+	// MayReadStack returns an error for a stack whose outputs the program may not read; nil allows all.
+	MayReadStack func(name string) error
 	// Stat looks for files that programs name; nil when there is no file system available.
 	Stat func(path string) (fs.FileInfo, error)
 	// Previous is what an earlier check of the program has answered: what is the same as then is taken over, so that a
@@ -52,7 +54,9 @@ type ConfigText struct {
 
 	// Structured tells that the value is a list or a map, which a text may look like (L2.34).
 	Structured bool
-	Key        diag.Range // of the key in the stack's settings file; zero when not known
+	// Unread tells that the value is a secret that was not opened: Text is empty, and nothing is known of the value.
+	Unread bool
+	Key    diag.Range // of the key in the stack's settings file; zero when not known
 }
 
 // Check finds out what a program means. The Program is usable whatever the diagnostics say, but only one without errors

@@ -49,6 +49,7 @@ func (c *judge) checkConfig(n *Node) {
 	}
 	secret := text.Secret || decl.Secret != nil && decl.Secret.Value
 	switch {
+	case text.Unread:
 	case set && declared == nil && (fallback == nil || fallback == schema.Null):
 		c.guessConfig(n, text, true)
 		if secret && config.Value != nil {
@@ -104,7 +105,7 @@ func (c *scope) warnUnread() {
 // want text (L2.33).
 func (c *judge) guessConfig(n *Node, text ConfigText, set bool) {
 	n.Type = schema.Any
-	if !set {
+	if !set || text.Unread {
 		return
 	}
 	v := guess(text.Text)

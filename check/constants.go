@@ -136,6 +136,23 @@ func (c *typer) checkEnv(arg ast.Expr) {
 	c.report(d)
 }
 
+// checkStack finds the name of a stack whose outputs the run does not let the program read.
+func (c *typer) checkStack(code diag.Code, name ast.Expr) {
+	if stack, ok := c.constant(name).(*ast.String); ok {
+		c.checkStackName(code, stack.Value, name.Range())
+	}
+}
+
+func (c *typer) checkStackName(code diag.Code, stack string, at diag.Range) {
+	if c.opts.MayReadStack == nil {
+		return
+	}
+	if err := c.opts.MayReadStack(stack); err != nil {
+		summary, detail, _ := strings.Cut(err.Error(), "\n")
+		c.errorf(code, at, detail, "%s", summary)
+	}
+}
+
 // checkConfined finds a relative path that leads out of a project to which the run restricts paths (L6.23).
 func (c *typer) checkConfined(arg ast.Expr, path string) bool {
 	path = strings.TrimPrefix(path, "file://")

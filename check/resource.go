@@ -49,6 +49,27 @@ func (c *judge) checkResource(n *Node) {
 		c.checkProperties(n, s)
 	}
 	c.checkOptions(n)
+	if n.Resource.Token == schema.StackReferenceToken {
+		c.checkStackReference(n)
+	}
+}
+
+// checkStackReference judges the stack that a StackReference reads: its ID, or its name, or else its own name (L7.11).
+func (c *judge) checkStackReference(n *Node) {
+	decl := n.Resource.Decl
+	if decl.Get != nil && decl.Get.ID != nil {
+		c.checkStack(diag.OperationFailed, decl.Get.ID)
+		return
+	}
+	for _, p := range decl.Properties {
+		if p.Name.Value == "name" {
+			c.checkStack(diag.OperationFailed, p.Value)
+			return
+		}
+	}
+	if decl.PropertiesExpr == nil && decl.ForEach == nil {
+		c.checkStackName(diag.OperationFailed, n.Resource.LogicalName, decl.Name.Range)
+	}
 }
 
 func (c *judge) checkProperties(n *Node, s *schema.Resource) {

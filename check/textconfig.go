@@ -41,7 +41,7 @@ func (c *body) noteTexts(argument ast.Expr) {
 func (c *body) noteText(n *Node, a *ast.Access) {
 	decl := n.Config.Decl
 	text, set := c.opts.Config[n.Config.Key]
-	if decl == nil || decl.Type == nil || decl.Type.Name != "string" || !set || text.Project || text.Structured {
+	if decl == nil || decl.Type == nil || decl.Type.Name != "string" || !set || text.Unread || text.Project || text.Structured {
 		return
 	}
 	kind, written := "", ""

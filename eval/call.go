@@ -71,7 +71,7 @@ func (s *scope) call(ctx context.Context, e *ast.Call) (value.Value, *fault) {
 			thunks = append(thunks, func(context.Context) (value.Value, error) { return item, nil })
 		}
 	}
-	v, err := builtins.ApplyLazy(ctx, environment{s.e, ctx}, c.Func, thunks)
+	v, err := builtins.ApplyLazy(ctx, environment{s.e, ctx, e.Name.Range}, c.Func, thunks)
 	if err != nil {
 		return value.Null, s.callFault(e, c.Func, args, err)
 	}
@@ -193,6 +193,7 @@ func (f *fault) at(r diag.Range) *fault {
 type environment struct {
 	e   *evaluator
 	ctx context.Context // of the call that it is made for
+	at  diag.Range      // of the function's name
 }
 
 var _ builtins.Env = environment{}
@@ -293,7 +294,7 @@ func literal(e ast.Expr) (value.Value, error) {
 
 // StackOutput reads an output of another stack (L6.30).
 func (env environment) StackOutput(ctx context.Context, stack, output string) (value.Value, error) {
-	return env.e.stackOutput(ctx, stack, output)
+	return env.e.stackOutput(ctx, stack, output, env.at)
 }
 
 // Recoverable tells faults of an expression, which try passes over, from failures of what it needs, which recover

@@ -193,10 +193,10 @@ func (r *stackReferences) entry(stack string) *lookup {
 	return l
 }
 
-// stackOutput is an output of another stack.
-func (e *evaluator) stackOutput(ctx context.Context, stack, output string) (value.Value, error) {
+// stackOutput is an output of another stack, which the program reads at a place.
+func (e *evaluator) stackOutput(ctx context.Context, stack, output string, at diag.Range) (value.Value, error) {
 	l := e.stacks.entry(stack)
-	l.once.Do(func() { l.resource, l.fault = e.readStack(ctx, stack) })
+	l.once.Do(func() { l.resource, l.fault = e.readStack(ctx, stack, at) })
 	if l.fault != nil {
 		return value.Null, l.fault
 	}
@@ -208,7 +208,7 @@ func (e *evaluator) stackOutput(ctx context.Context, stack, output string) (valu
 }
 
 // readStack reads a stack: through a declared StackReference that needs nothing else, or one of its own.
-func (e *evaluator) readStack(ctx context.Context, stack string) (*resource, *fault) {
+func (e *evaluator) readStack(ctx context.Context, stack string, at diag.Range) (*resource, *fault) {
 	for _, n := range e.program.Nodes {
 		if n.Resource == nil || n.Resource.Token != stackReferenceToken || len(n.Needs) > 0 ||
 			n.Resource.Decl.ForEach != nil || n.Resource.Decl.If != nil || stackOf(n.Resource) != stack {
@@ -227,7 +227,7 @@ func (e *evaluator) readStack(ctx context.Context, stack string) (*resource, *fa
 	}
 	response, err := e.monitor.ReadResource(ctx, monitor.ReadRequest{
 		Type: stackReferenceToken, Name: stack, Parent: e.stack, ID: value.String(stack),
-		State: value.MapOf(value.Entry{Key: "name", Value: value.String(stack)}),
+		State: value.MapOf(value.Entry{Key: "name", Value: value.String(stack)}), SourcePosition: e.position(at),
 	})
 	if err != nil {
 		if f := silent(err); f != nil {

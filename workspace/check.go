@@ -36,6 +36,8 @@ type CheckOptions struct {
 	Stat func(path string) (fs.FileInfo, error)
 	// AllowEnv, RestrictPaths and Untrusted are what the run will allow the program.
 	AllowEnv, RestrictPaths, Untrusted bool
+	// MayReadStack returns an error for a stack whose outputs the program may not read; nil allows all.
+	MayReadStack func(name string) error
 	// Bundle makes the code of dynamic types; nil leaves their sources unread.
 	Bundle check.Bundler
 	// Handler looks at the sources that fn::bundle takes; nil leaves them unread.
@@ -141,7 +143,7 @@ func (w *Workspace) ConfigTexts(config map[project.Key]project.Text) map[string]
 	texts := make(map[string]check.ConfigText, len(config))
 	for key, text := range config {
 		texts[key.String()] = check.ConfigText{Text: text.Text, Secret: text.Secret, Project: text.FromProject,
-			Structured: text.Structured, Key: text.Key}
+			Structured: text.Structured, Unread: text.Unread, Key: text.Key}
 	}
 	return texts
 }

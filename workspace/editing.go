@@ -35,7 +35,7 @@ func (w *Workspace) CheckerOptions(ctx context.Context, o CheckOptions) (check.O
 		Project: w.nameFor(o), Packages: append(slices.Clip(w.Packages), made...), Local: w.Components,
 		Config: o.Config, ConfigKnown: o.ConfigKnown, StackKeys: w.stackKeys(o), ProgramDir: w.Program.Dir,
 		RootDir: w.Project.Dir, AllowEnv: o.AllowEnv, RestrictPaths: o.RestrictPaths, Untrusted: o.Untrusted, Stat: o.Stat,
-		Bundle: o.Bundle, Handler: o.Handler,
+		MayReadStack: o.MayReadStack, Bundle: o.Bundle, Handler: o.Handler,
 	}, failed
 }
 

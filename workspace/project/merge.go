@@ -1,6 +1,7 @@
 package project
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -13,8 +14,12 @@ type Text struct {
 	Secret      bool
 	FromProject bool       // from the project file, not from the stack
 	Structured  bool       // a list or a map, as JSON
+	Unread      bool       // a secret whose Opener has not been asked (ErrUnread)
 	Key         diag.Range // in the stack's settings file; zero for one from elsewhere
 }
+
+// ErrUnread is the error of an Opener that opens nothing, since a key service would have to be asked.
+var ErrUnread = errors.New("the key service is not asked")
 
 // Merge makes the configuration of a stack: its own values, and those of the project file for keys that it lacks (L2.2,
 // F3.5). Missing values and values of a wrong type are diagnostics (L2.14, L2.15). The error is about decryption; open
@@ -24,6 +29,10 @@ func Merge(p *Project, s *Settings, stack string, open Opener) (map[Key]Text, di
 	data := make(map[Key]any, len(s.entries))
 	for _, e := range s.entries {
 		text, v, err := e.Open(open)
+		if errors.Is(err, ErrUnread) {
+			config[e.Key] = Text{Secret: true, Unread: true, Key: e.Place}
+			continue
+		}
 		if err != nil {
 			return nil, nil, err
 		}
@@ -40,7 +49,7 @@ func Merge(p *Project, s *Settings, stack string, open Opener) (map[Key]Text, di
 		if where.IsZero() {
 			where = decl.Place
 		}
-		if !fits(decl.Type, data[decl.Key], false) {
+		if !config[decl.Key].Unread && !fits(decl.Type, data[decl.Key], false) {
 			diags.Add(wrongType(decl, e, stack, data[decl.Key], where))
 		}
 		if decl.Own && decl.Type != nil && decl.Secret && !e.IsSecret() {

@@ -21,6 +21,7 @@ type Settings struct {
 	Exists bool   // the file was there when it was loaded, or has been saved
 
 	SecretsProvider string
+	ProviderPlace   diag.Range // of its value; zero when absent
 	EncryptedKey    string
 	EncryptionSalt  string
 	Environment     *diag.Range // place of the key `environment`; nil when absent (F3.11)
@@ -117,6 +118,7 @@ func ParseSettings(src *diag.Source, project string) (*Settings, diag.Diagnostic
 		switch e.key.Text {
 		case "secretsprovider":
 			text(&s.SecretsProvider)
+			s.ProviderPlace = d.at(e.value)
 		case "encryptedkey":
 			text(&s.EncryptedKey)
 		case "encryptionsalt":

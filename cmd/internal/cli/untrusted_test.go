@@ -2,10 +2,13 @@ package cli
 
 import (
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -52,6 +55,7 @@ func TestUntrusted(t *testing.T) {
 		env     []string
 		flags   []string
 		want    string // in what is said; empty where the run is as any other
+		stack   string // another stack of the project
 		trusted bool   // a trusted run does it
 		starts  bool   // the plugin is started
 	}{
@@ -108,6 +112,21 @@ func TestUntrusted(t *testing.T) {
 			want: "takes more than 2000000 steps", trusted: true},
 		"a backend": {program: "name: one\nbackend: {url: 'file://.'}\noutputs: {a: 1}\n",
 			want: "set PULUMI_BACKEND_URL"},
+		"another stack": {program: "name: one\nresources:\n  r: {type: pulumi:pulumi:StackReference, properties: {name: prod}}\n" +
+			"outputs: {a: '${r.outputs}'}\n", want: "may not read the outputs of the stack organization/one/prod", stack: "prod"},
+		"another stack by its name": {program: "name: one\nresources:\n  organization/one/prod: {type: " +
+			"pulumi:pulumi:StackReference}\n", want: "may not read the outputs of the stack organization/one/prod",
+			stack: "prod"},
+		"another stack by its ID": {program: "name: one\nresources:\n  r: {type: pulumi:pulumi:StackReference, get: {id: " +
+			"prod}}\n", want: "may not read the outputs of the stack organization/one/prod", stack: "prod"},
+		"another stack by a file": {program: "name: one\nresources:\n  r: {type: pulumi:pulumi:StackReference, properties: " +
+			"{name: {fn::readFile: own}}}\n", files: map[string]string{"own": "prod"}, stack: "prod",
+			want: "may not read the outputs of the stack organization/one/prod"},
+		"another stack by a function": {program: "name: one\noutputs: {a: {fn::stackReference: [organization/one/prod, " +
+			"b]}}\n", want: "may not read the outputs of the stack organization/one/prod", stack: "prod"},
+		"another stack that is allowed": {program: "name: one\nresources:\n  r: {type: pulumi:pulumi:StackReference, " +
+			"properties: {name: prod}}\noutputs: {a: '${r.outputs.b}'}\n", stack: "prod",
+			flags: []string{"--allow-stack", "organization/one/prod"}},
 		"two flags that differ": {program: "name: one\noutputs: {a: 1}\n", flags: []string{"--allow-env"},
 			want: "exclude each other"},
 	} {
@@ -120,6 +139,9 @@ func TestUntrusted(t *testing.T) {
 				}
 				if command[0] != "run" {
 					require.Equal(t, 0, x.run("stack", "init", "dev", "--no-select"), x.err.String())
+				}
+				if c.stack != "" {
+					makeStack(t, x, c.stack)
 				}
 				for path, target := range c.links {
 					require.NoError(t, os.Symlink(target, filepath.Join(x.world.Dir, path)))
@@ -169,6 +191,102 @@ func TestUntrusted(t *testing.T) {
 			})
 		}
 	}
+}
+
+// makeStack makes a stack of the project with an output that holds a canary.
+func makeStack(t *testing.T, x *terminal, name string) {
+	t.Helper()
+	path := filepath.Join(x.world.Dir, "Pulumi.yaml")
+	program, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(path, []byte("name: one\noutputs: {a: canary, b: sound}\n"), 0o600))
+	require.Equal(t, 0, x.run("stack", "init", name, "--no-select"), x.err.String())
+	require.Equal(t, 0, x.run("up", "--yes", "-s", name), x.err.String())
+	require.NoError(t, os.WriteFile(path, program, 0o600))
+}
+
+// check --untrusted finds the stacks that a run may not read, each with the place of its name, where the program writes
+// the name out.
+func TestUntrustedStacksAreFound(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ program, at string }{
+		"a reference": {"name: one\nresources:\n  r:\n    type: pulumi:pulumi:StackReference\n    properties: {name: prod}\n",
+			"Pulumi.yaml:5:24:"},
+		"by a variable": {"name: one\nvariables: {v: prod}\nresources:\n  r:\n    type: pulumi:pulumi:StackReference\n" +
+			"    properties: {name: '${v}'}\n", "Pulumi.yaml:6:"},
+		"by its name": {"name: one\nresources:\n  prod: {type: pulumi:pulumi:StackReference}\n", "Pulumi.yaml:3:3:"},
+		"by its ID": {"name: one\nresources:\n  r: {type: pulumi:pulumi:StackReference, get: {id: prod}}\n",
+			"Pulumi.yaml:3:53:"},
+		"by a function": {"name: one\noutputs:\n  a:\n    fn::stackReference: [organization/one/prod, a]\n",
+			"Pulumi.yaml:4:26:"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			x := newTerminal(t, c.program)
+			require.Equal(t, 0, x.run("check"), x.out.String())
+			require.Equal(t, 12, x.run("check", "--untrusted"), x.out.String())
+			require.Contains(t, x.out.String(), c.at)
+			require.Contains(t, x.out.String(), "may not read the outputs of the stack organization/one/prod")
+			require.Contains(t, x.out.String(), "--allow-stack organization/one/prod")
+			require.Contains(t, x.out.String(), "1 error,")
+			require.Equal(t, 0, x.run("check", "--untrusted", "--allow-stack", "prod"), x.out.String())
+			require.Equal(t, 0, x.run("check", "--untrusted", "-s", "prod"), x.out.String(), "its own")
+		})
+	}
+}
+
+// With --untrusted, no key service is asked that settings in the project name, and check asks none at all (D13): to ask
+// is to connect to where the settings say with the user's credentials. Settings from elsewhere are the user's.
+func TestUntrustedKeyService(t *testing.T) {
+	t.Parallel()
+	const program = "name: one\nconfig:\n  word: {type: string}\noutputs: {w: '${word}'}\n"
+	const settings = "secretsprovider: hashivault://key\nencryptedkey: YWJj\nconfig:\n  one:word: {secure: 'v1:AAAA:AAAA'}\n"
+	setUp := func(t *testing.T) (x *terminal, asked *atomic.Int32) {
+		t.Helper()
+		asked = &atomic.Int32{}
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			asked.Add(1)
+			w.WriteHeader(http.StatusTeapot)
+		}))
+		t.Cleanup(server.Close)
+		x = newTerminal(t, program)
+		require.Equal(t, 0, x.run("stack", "init", "dev", "--no-select"), x.err.String())
+		require.NoError(t, os.WriteFile(filepath.Join(x.world.Dir, "Pulumi.dev.yaml"), []byte(settings), 0o600))
+		x.world.Env = append(x.world.Env, "VAULT_ADDR="+server.URL, "VAULT_TOKEN=canary")
+		return x, asked
+	}
+	for _, command := range [][]string{{"run", "-s", "dev"}, {"preview", "-s", "dev"}, {"up", "--yes", "-s", "dev"},
+		{"refresh", "--yes", "-s", "dev"}, {"destroy", "--yes", "-s", "dev"},
+		{"preview", "-s", "dev", "--config-file", "Pulumi.dev.yaml"},
+		{"preview", "-s", "dev", "-c", "other=1"}} {
+		t.Run(strings.Join(command, " "), func(t *testing.T) {
+			t.Parallel()
+			x, asked := setUp(t)
+			require.NotEqual(t, 0, x.run(append(command, "--untrusted")...))
+			require.Contains(t, x.err.String(), "Pulumi.dev.yaml:1:18:")
+			require.Contains(t, x.err.String(), "an untrusted project does not decide which key service is asked")
+			require.Equal(t, 1, strings.Count(x.err.String(), "error"), x.err.String())
+			require.Zero(t, asked.Load())
+			require.NotEqual(t, 0, x.run(command...), "the server has no key")
+			require.NotZero(t, asked.Load(), "a trusted run asks")
+		})
+	}
+	t.Run("settings from elsewhere", func(t *testing.T) {
+		t.Parallel()
+		x, asked := setUp(t)
+		elsewhere := filepath.Join(t.TempDir(), "settings.yaml")
+		require.NoError(t, os.WriteFile(elsewhere, []byte(settings), 0o600))
+		require.NotEqual(t, 0, x.run("preview", "-s", "dev", "--untrusted", "--config-file", elsewhere))
+		require.NotZero(t, asked.Load(), x.err.String())
+	})
+	t.Run("check", func(t *testing.T) {
+		t.Parallel()
+		x, asked := setUp(t)
+		for _, flags := range [][]string{{"check", "-s", "dev"}, {"check", "-s", "dev", "--untrusted"}} {
+			require.Equal(t, 0, x.run(flags...), x.out.String()+x.err.String())
+		}
+		require.Zero(t, asked.Load())
+	})
 }
 
 // Commands that only look at a program start no plugin of the project, also where PATH leads into it, and ask one of

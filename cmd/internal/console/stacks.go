@@ -13,6 +13,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/backend"
 	"github.com/yamlhost/yamlhost/runtime/backend/bucket"
 	"github.com/yamlhost/yamlhost/runtime/backend/postgres"
+	"github.com/yamlhost/yamlhost/runtime/secrets"
 	"github.com/yamlhost/yamlhost/workspace/project"
 )
 
@@ -261,7 +262,13 @@ func (a *Console) LoadSettings(p *project.Project, stack, file string) (*project
 	return settings, diags, nil
 }
 
-// StackConfig is the whole configuration of a stack in plain text.
+// noKeyService opens nothing.
+type noKeyService struct{}
+
+func (noKeyService) Decrypt(string) (string, error) { return "", project.ErrUnread }
+
+// StackConfig is the configuration of a stack in plain text for commands that open no connection: secrets that a key
+// service keeps stay unread.
 func (a *Console) StackConfig(p *project.Project, name string) (map[project.Key]project.Text, diag.Diagnostics, error) {
 	ref, err := backend.ParseRef(name, p.Name.Text)
 	if err != nil {
@@ -275,7 +282,11 @@ func (a *Console) StackConfig(p *project.Project, name string) (map[project.Key]
 	if err != nil {
 		return nil, nil, err
 	}
-	config, found, err := project.Merge(p, settings, ref.Stack, manager)
+	var open project.Opener = manager
+	if secrets.IsKeyURL(settings.SecretsProvider) {
+		open = noKeyService{}
+	}
+	config, found, err := project.Merge(p, settings, ref.Stack, open)
 	if err != nil {
 		return nil, nil, a.ExplainSecret(err, ref.Stack)
 	}

@@ -40,8 +40,9 @@ type Options struct {
 	AllowEnv        bool
 	RestrictPaths   bool
 	Untrusted       bool
-	AcceptPlugins   bool  // that no lock file has
-	MaxValue        int64 // MiB
+	AllowStacks     []string // whose outputs a program that is not trusted may read
+	AcceptPlugins   bool     // that no lock file has
+	MaxValue        int64    // MiB
 	MaxSteps        int64
 
 	Reports          console.ReportFlags

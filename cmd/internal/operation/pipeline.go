@@ -138,6 +138,7 @@ func prepare(ctx context.Context, a *console.Console, o *Options, op Operation,
 		return p, err
 	}
 	p.Providers = NewProviders(a, p.Workspace, p.pluginMessage, o.trust())
+	p.Providers.MayReadStack = p.mayReadStack
 	p.Providers.acquireWith(a, lockDir(p.Workspace), p.accept(), func(text string) { p.stage.tell(a.Streams.Err, text) })
 	if op.Entered != nil {
 		op.Entered(p)
@@ -203,6 +204,9 @@ func (p *Pipeline) configure() error {
 	}
 	if diags.HasErrors() {
 		return p.fail(diags)
+	}
+	if err := p.guardKey(); err != nil {
+		return err
 	}
 	if err := p.setFromFlags(); err != nil {
 		return err

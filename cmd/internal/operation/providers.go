@@ -32,7 +32,9 @@ type Providers struct {
 	finder plugin.Finder
 	rooms  []console.EmbeddedProviders // in this process, in order of preference
 	Given  *GivenSchemas               // schemas that the command line names; nil for none
-	trace  *os.File                    // every call to a plugin, with PULUMI_DEBUG_GRPC; nil for none
+
+	MayReadStack func(name string) error // an error for a stack that the program may not read; nil allows all
+	trace        *os.File                // every call to a plugin, with PULUMI_DEBUG_GRPC; nil for none
 
 	Paths   *pathPlugins     // those that the project names by their paths
 	Sources *sources.Sources // of dynamic types

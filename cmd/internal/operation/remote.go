@@ -47,6 +47,9 @@ func (p *Pipeline) stackOutputs(ctx context.Context, name string) (value.Value, 
 	if err != nil {
 		return value.Null, err
 	}
+	if err := p.mayReadStack(name); err != nil {
+		return value.Null, err
+	}
 	other := &console.Vault{Options: p.Vault.Options, Current: p.Vault.Manager()}
 	loaded, err := p.Stack.Backend.Load(ctx, ref, other.Opener)
 	if err != nil {
@@ -59,6 +62,9 @@ func (p *Pipeline) stackOutputs(ctx context.Context, name string) (value.Value, 
 func (p *Pipeline) stackResources(ctx context.Context, name string) (value.Value, error) {
 	ref, err := backend.ParseRef(name, p.Workspace.Project.Name.Text)
 	if err != nil {
+		return value.Null, err
+	}
+	if err := p.mayReadStack(name); err != nil {
 		return value.Null, err
 	}
 	other := &console.Vault{Options: p.Vault.Options, Current: p.Vault.Manager()}

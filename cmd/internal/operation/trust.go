@@ -8,9 +8,12 @@ import (
 
 	"github.com/yamlhost/yamlhost/builtins"
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/internal/confine"
+	"github.com/yamlhost/yamlhost/runtime/backend"
 	"github.com/yamlhost/yamlhost/runtime/dynamic"
 	"github.com/yamlhost/yamlhost/runtime/plugin"
+	"github.com/yamlhost/yamlhost/runtime/secrets"
 	"github.com/yamlhost/yamlhost/workspace"
 )
 
@@ -73,6 +76,50 @@ func (p *Pipeline) guardSettings() error {
 			"the project file of an untrusted project does not decide where state lives; set PULUMI_BACKEND_URL")
 	}
 	return nil
+}
+
+// AllowStackHelp is the help of --allow-stack.
+const AllowStackHelp = "with --untrusted, let the program read the outputs of this stack too; may come several times"
+
+// guardKey refuses the settings file of a stranger that names a key service: to ask it opens a connection to where the
+// file says, signed with the user's credentials.
+func (p *Pipeline) guardKey() error {
+	provider := p.settings.SecretsProvider
+	if !p.options.Untrusted || !secrets.IsKeyURL(provider) || p.Console.World.Getenv("PULUMI_CLOUD_SECRET_OVERRIDE") != "" ||
+		confine.Path(p.Workspace.Project.Dir, p.settings.Path) != nil {
+		return nil
+	}
+	return p.fail(diag.Diagnostics{{Code: diag.OperationFailed, Subject: p.settings.ProviderPlace,
+		Summary: "an untrusted project does not decide which key service is asked: its settings name " + provider,
+		Detail: "name settings from outside of the project with --config-file, or the key in " +
+			"PULUMI_CLOUD_SECRET_OVERRIDE"}})
+}
+
+// mayReadStack returns an error for a stack whose outputs the program may not read: without trust that is every stack
+// but its own and those that --allow-stack names.
+func (p *Pipeline) mayReadStack(name string) error {
+	if !p.options.Untrusted {
+		return nil
+	}
+	return UntrustedStacks(p.options.AllowStacks, p.Workspace.Project.Name.Text, p.Stack.Ref.Stack)(name)
+}
+
+// UntrustedStacks makes the judge of the stacks that an untrusted program of a project reads. own is its stack; empty
+// where there is none.
+func UntrustedStacks(allowed []string, name, own string) func(stack string) error {
+	return func(stack string) error {
+		ref, err := backend.ParseRef(stack, name)
+		if err != nil || ref == (backend.Ref{Project: name, Stack: own}) {
+			return nil // a name that is none is told where the stack is read
+		}
+		for _, text := range allowed {
+			if other, err := backend.ParseRef(text, name); err == nil && other == ref {
+				return nil
+			}
+		}
+		return fmt.Errorf("an untrusted program may not read the outputs of the stack %s (--untrusted)\n"+
+			"if it may, name the stack: --allow-stack %s", ref, ref)
+	}
 }
 
 // outside are the folders of PATH that do not lie in a project: what is there belongs to the user.

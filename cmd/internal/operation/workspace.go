@@ -21,7 +21,8 @@ func checkFor(ctx context.Context, ws *workspace.Workspace, providers *Providers
 	run workspace.CheckOptions) (*check.Program, diag.Diagnostics) {
 	return ws.Check(ctx, workspace.CheckOptions{
 		AllowEnv: run.AllowEnv, RestrictPaths: run.RestrictPaths, Untrusted: providers.trust == Untrusted,
-		Schemas: providers.WatchedSchemas, Parameterize: providers.Parameterize, Config: ws.ConfigTexts(config),
+		MayReadStack: providers.MayReadStack,
+		Schemas:      providers.WatchedSchemas, Parameterize: providers.Parameterize, Config: ws.ConfigTexts(config),
 		ConfigKnown: config != nil,
 		Stat:        os.Stat, Bundle: providers.Sources.Bundle, Handler: providers.Sources.Handler,
 	})

@@ -23,7 +23,8 @@ type checkOptions struct {
 	reports  console.ReportFlags
 	schemas  operation.SchemaFlags
 
-	untrusted bool
+	untrusted   bool
+	allowStacks []string
 }
 
 // NewCheck makes the command check.
@@ -48,6 +49,7 @@ func NewCheck(_ *console.Console, run func(context.Context, *checkOptions) error
 	o.schemas.Register(cmd)
 	cmd.Flags().BoolVar(&o.untrusted, "untrusted", false,
 		"report what a run with --untrusted refuses, and ask no plugin that is not locked")
+	cmd.Flags().StringArrayVar(&o.allowStacks, "allow-stack", nil, operation.AllowStackHelp)
 	cmd.Flags().BoolVar(&o.portable, "portable", false, "also report what only yamlhost understands")
 	cmd.Flags().StringVarP(&o.stack, "stack", "s", "", "check with this stack's configuration")
 	return cmd
@@ -78,11 +80,10 @@ func Check(ctx context.Context, a *console.Console, o *checkOptions) error {
 	}
 	var all diag.Diagnostics
 	for _, target := range o.targets {
-		diags, err := CheckTarget(ctx, a, target, o.stack, given, trust)
+		diags, err := CheckTarget(ctx, a, target, o.stack, given, trust, o.allowStacks...)
 		if err == nil && o.fix {
 			diags, err = fixTarget(a, diags, func() (diag.Diagnostics, error) {
-				return CheckTarget(ctx, a, target, o.stack,
-					given, trust)
+				return CheckTarget(ctx, a, target, o.stack, given, trust, o.allowStacks...)
 			})
 		}
 		if err != nil {
@@ -126,9 +127,9 @@ func Check(ctx context.Context, a *console.Console, o *checkOptions) error {
 }
 
 // CheckTarget reports what is wrong with the program of a folder or file. trust says how much of what the program
-// brings may be started.
+// brings may be started; allowStacks are the stacks that an untrusted one may read.
 func CheckTarget(ctx context.Context, a *console.Console, target, stack string, given *operation.GivenSchemas,
-	trust operation.Trust) (diag.Diagnostics, error) {
+	trust operation.Trust, allowStacks ...string) (diag.Diagnostics, error) {
 	how := a.Looking()
 	how.Confined = trust == operation.Untrusted
 	ws, err := a.OpenTarget(target, how)
@@ -147,6 +148,9 @@ func CheckTarget(ctx context.Context, a *console.Console, target, stack string, 
 	providers := operation.NewProviders(a, ws, nil, trust)
 	defer providers.Close()
 	providers.Given = given
+	if trust == operation.Untrusted {
+		providers.MayReadStack = operation.UntrustedStacks(allowStacks, ws.Project.Name.Text, stack)
+	}
 	_, diags := operation.CheckWorkspace(ctx, ws, providers, config)
 	diags.Add(providers.Paths.Unseen()...)
 	return diags, nil

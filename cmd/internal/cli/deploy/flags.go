@@ -65,6 +65,7 @@ func configFlags(cmd *cobra.Command, o *operation.Options) {
 	cmd.Flags().BoolVar(&o.Untrusted, "untrusted", false,
 		"the project is a stranger's: start nothing of it and no plugin that is not installed and locked,\n"+
 			"read no file outside of it, no environment and no private address (docs/security.md)")
+	cmd.Flags().StringArrayVar(&o.AllowStacks, "allow-stack", nil, operation.AllowStackHelp)
 	cmd.Flags().BoolVar(&o.AllowEnv, "allow-env", false,
 		"let the program read every environment variable, not only those that it lists")
 }
