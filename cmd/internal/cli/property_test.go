@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"github.com/yamlhost/yamlhost/check"
 	"github.com/yamlhost/yamlhost/cmd/internal/operation"
 	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/parser"
@@ -18,16 +17,16 @@ func TestPropertyIsFoundAsDeepAsItIsWritten(t *testing.T) { // E4.26
 				"two]}\n"))
 	file, diags := parser.Parse(src, parser.Options{})
 	require.False(t, diags.HasErrors(), diags)
-	p := &operation.Pipeline{Program: &check.Program{File: file}}
+
 	for path, want := range map[string]string{
 		"x": "7", "deep.in[1]": "two", "deep.in[5]": "[one, two]", "deep.other": "{in: [one, two]}", "absent": "", "": "",
 	} {
-		at, found := p.Property(file.Resources[0].Name.Range, path)
+		at, found := operation.Property(file, file.Resources[0].Name.Range, path)
 		require.Equal(t, want != "", found, path)
 		if found {
 			require.Equal(t, want, string(src.Text()[at.Start:at.End]), path)
 		}
 	}
-	_, found := p.Property(file.Resources[0].Properties[0].Name.Range, "x")
+	_, found := operation.Property(file, file.Resources[0].Properties[0].Name.Range, "x")
 	require.False(t, found, "no resource stands there")
 }

@@ -44,7 +44,7 @@ func (a *Console) SealedConfig(settings *project.Settings, stack string, key pro
 	}
 	sealed, err := manager.Encrypt(text)
 	if err != nil {
-		return nil, a.ExplainSecret(fmt.Errorf("encrypt config %s: %w", key, err), stack)
+		return nil, ExplainSecret(fmt.Errorf("encrypt config %s: %w", key, err), stack)
 	}
 	return project.Secure(sealed), nil
 }

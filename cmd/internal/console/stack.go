@@ -77,7 +77,7 @@ func (a *Console) providerToCreate(s *Stack, provider *string) (*state.SecretsPr
 		return nil, err
 	}
 	if _, err := manager.Encrypt("pulumi"); err != nil { // makes the salt, or proves the passphrase
-		return nil, a.ExplainSecret(err, s.Ref.Stack)
+		return nil, ExplainSecret(err, s.Ref.Stack)
 	}
 	return &state.SecretsProvider{Type: manager.Type(), State: manager.State()}, nil
 }
@@ -100,7 +100,7 @@ func (a *Console) LoadState(ctx context.Context, s *Stack, open bool) (*backend.
 	}
 	loaded, err := s.Backend.Load(ctx, s.Ref, opener)
 	if err != nil {
-		return nil, a.ExplainSecret(err, s.Ref.Stack)
+		return nil, ExplainSecret(err, s.Ref.Stack)
 	}
 	return loaded, nil
 }

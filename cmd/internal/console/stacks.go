@@ -288,7 +288,7 @@ func (a *Console) StackConfig(p *project.Project, name string) (map[project.Key]
 	}
 	config, found, err := project.Merge(p, settings, ref.Stack, open)
 	if err != nil {
-		return nil, nil, a.ExplainSecret(err, ref.Stack)
+		return nil, nil, ExplainSecret(err, ref.Stack)
 	}
 	return config, append(diags, found...), nil
 }

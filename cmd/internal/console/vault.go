@@ -136,7 +136,7 @@ func (v *Vault) Opener(p state.SecretsProvider) (secrets.Manager, error) {
 }
 
 // ExplainSecret says what to do about a secret that could not be sealed or opened.
-func (a *Console) ExplainSecret(err error, stack string) error {
+func ExplainSecret(err error, stack string) error {
 	if errors.Is(err, secrets.ErrIncorrectPassphrase) {
 		return fmt.Errorf("%w: it is not the one that the secrets of stack %s were sealed with", err, stack)
 	}

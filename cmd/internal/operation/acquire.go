@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 
+	"github.com/yamlhost/yamlhost/check"
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
 	"github.com/yamlhost/yamlhost/runtime/dynamic"
 	"github.com/yamlhost/yamlhost/runtime/engine"
@@ -30,16 +31,18 @@ func (p *Providers) acquireWith(a *console.Console, dir string, accept func(ctx 
 	})
 }
 
-// accept asks a person about a plugin that is to be downloaded without a known checksum; nil where nobody is asked.
-func (p *Pipeline) accept() func(ctx context.Context, name, version, from string) error {
+// acceptor asks a person about a plugin that is to be downloaded without a known checksum; nil where nobody is asked.
+// asking reports whether a question can be seen now.
+func acceptor(a *console.Console, o *Options, asking func() bool) func(ctx context.Context, name, version,
+	from string) error {
 	switch {
-	case p.options.AcceptPlugins:
+	case o.AcceptPlugins:
 		return func(context.Context, string, string, string) error { return nil }
-	case p.options.unasked || !p.Console.Interactive():
+	case o.unasked || !a.Interactive():
 		return nil
 	}
 	return func(_ context.Context, name, version, from string) error {
-		if !p.stage.waiting() { // a question would get lost among the progress
+		if !asking() { // a question would get lost among the progress
 			return fmt.Errorf("%s has no checksum of it; --accept-new-plugins accepts what comes, and locks it", plugin.LockName)
 		}
 		if version != "" {
@@ -50,7 +53,7 @@ func (p *Pipeline) accept() func(ctx context.Context, name, version, from string
 		}
 		question := fmt.Sprintf("The plugin %s is not installed, and %s does not have it. Download it from %s and run it?",
 			name, plugin.LockName, from)
-		if err := p.Console.Confirm(question); err != nil {
+		if err := a.Confirm(question); err != nil {
 			return errors.New("you declined it")
 		}
 		return nil
@@ -59,8 +62,8 @@ func (p *Pipeline) accept() func(ctx context.Context, name, version, from string
 
 // permit makes sure, before anything is done, that the plugins of the providers in a state are there or may be
 // downloaded. Packages that the program names are left out: it decides on their versions, and has been checked with
-// them.
-func (p *Pipeline) permit(ctx context.Context, base *state.Snapshot) error {
+// them. program and base may be nil.
+func (p *Providers) permit(ctx context.Context, program *check.Program, base *state.Snapshot) error {
 	if base == nil {
 		return nil
 	}
@@ -71,8 +74,8 @@ func (p *Pipeline) permit(ctx context.Context, base *state.Snapshot) error {
 		}
 	}
 	named := map[string]bool{}
-	if p.Program != nil {
-		for _, d := range p.Program.Packages {
+	if program != nil {
+		for _, d := range program.Packages {
 			named[d.Name] = true
 		}
 	}
@@ -82,14 +85,14 @@ func (p *Pipeline) permit(ctx context.Context, base *state.Snapshot) error {
 		}
 		pkg := engine.PackageOfProvider(r)
 		key := pkg.Name + " " + pkg.Version
-		if seen[key] || named[pkg.Name] || pkg.Name == dynamic.Package || p.Providers.Room(pkg.Name, pkg.Version,
-			pkg.DownloadURL, pkg.Parameterization != nil) != nil || p.Providers.refuse(pkg.Name) != nil {
+		if seen[key] || named[pkg.Name] || pkg.Name == dynamic.Package || p.Room(pkg.Name, pkg.Version,
+			pkg.DownloadURL, pkg.Parameterization != nil) != nil || p.refuse(pkg.Name) != nil {
 			continue
 		}
 		seen[key] = true
-		_, err := p.Providers.finder.Host.Find(pkg.Name, pkg.Version)
+		_, err := p.finder.Host.Find(pkg.Name, pkg.Version)
 		if missing, ok := errors.AsType[*provider.MissingError](err); ok {
-			if err := p.Providers.finder.Fetcher.Permit(ctx, pkg); err != nil {
+			if err := p.finder.Fetcher.Permit(ctx, pkg); err != nil {
 				return fmt.Errorf(
 					"nothing was done: %w\nthe plugin was not downloaded, because %w\ninstall it with: yamlhost plugin install "+
 						"resource %s %s",

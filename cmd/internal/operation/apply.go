@@ -7,7 +7,6 @@ import (
 
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
 	"github.com/yamlhost/yamlhost/cmd/internal/view"
-	"github.com/yamlhost/yamlhost/internal/printable"
 	"github.com/yamlhost/yamlhost/runtime/backend"
 	"github.com/yamlhost/yamlhost/runtime/engine"
 	"github.com/yamlhost/yamlhost/workspace/project"
@@ -141,12 +140,12 @@ func PlanAndApply(ctx context.Context, a *console.Console, o *Options, op Operat
 		}
 	}
 	if !o.SkipPreview {
-		outline := view.NewOutline(p.viewOptions(op.Planning), p.stage.secrets())
+		outline := view.NewOutline(p.display.viewOptions(op.Planning), p.stage.secrets())
 		if !o.Yes {
-			p.listen = outline.Event
+			p.display.listen = outline.Event
 		}
 		result, err := p.plan(ctx, op)
-		p.listen = nil
+		p.display.listen = nil
 		if o.PreviewOnly {
 			return exitError(a, o, "preview", result, err)
 		}
@@ -157,7 +156,7 @@ func PlanAndApply(ctx context.Context, a *console.Console, o *Options, op Operat
 			p.bound = result.Plan
 		}
 		if !o.Yes {
-			if err := a.ConfirmDetails(op.Question, func() { p.tellDetails(outline) }); err != nil {
+			if err := a.ConfirmDetails(op.Question, func() { p.display.tellDetails(outline) }); err != nil {
 				return err
 			}
 		}
@@ -166,29 +165,13 @@ func PlanAndApply(ctx context.Context, a *console.Console, o *Options, op Operat
 	if err := exitError(a, o, op.Kind, result, err); err != nil {
 		return err
 	}
-	if len(p.kept) > 0 {
-		return p.unsettledAfter(p.kept)
+	if len(p.pending.kept) > 0 {
+		return p.pending.unsettledAfter()
 	}
 	if op.Kind == "destroy" {
 		return afterDestroy(ctx, a, o, p, len(result.Snapshot.Resources))
 	}
 	return nil
-}
-
-// tellDetails shows every property that a plan changes, those of new resources too.
-func (p *Pipeline) tellDetails(outline *view.Outline) {
-	out, flush := p.discreetErr()
-	guarded := printable.NewWriter(out, func() bool { return false })
-	for _, item := range outline.Resources() {
-		if !item.Changed() || item.IsStack() {
-			continue
-		}
-		fmt.Fprintf(guarded, "%-2s %s %s: %s\n", item.Sign, item.URN.Name(), view.ShortType(item.URN.Type()), item.Words)
-		for _, line := range item.Changes {
-			fmt.Fprintf(guarded, "     %s\n", line)
-		}
-	}
-	_ = flush() // standard error has nobody to tell it to
 }
 
 // afterDestroy removes the empty stack if it should, and says how to if not (E7.39). left is the number of resources

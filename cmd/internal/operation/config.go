@@ -1,53 +1,62 @@
 package operation
 
 import (
-	"maps"
+	"encoding/json"
 	"slices"
 
-	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/workspace/project"
 )
 
-// setFromFlags carries out --config, --config-from and --config-env of an operation, which are kept in the stack's file
-// as Pulumi keeps -c. Values of keys that are declared secret, or are secret in the file already, are sealed; one from
-// a file or the environment is sealed unless its key is declared as no secret. The caller holds the file.
-func (p *Pipeline) setFromFlags() error {
-	if !p.options.setsConfig() {
-		return nil
-	}
-	declared := p.Workspace.DeclaredKeys()
-	known := slices.Collect(maps.Keys(declared))
-	for _, e := range p.settings.Entries() {
-		known = append(known, e.Key)
-	}
-	settings, err := p.settingsFromFlags(known)
-	if err != nil {
-		return err
-	}
-	for _, set := range settings {
-		path, err := console.ParseKey(p.options.ConfigPath && !set.outside, p.Workspace.Project.Name.Text, set.name)
-		if err != nil {
-			return err
-		}
-		entry := p.settings.Entry(path.Key)
-		secret, isDeclared := declared[path.Key]
-		var v any = set.text
-		switch {
-		case secret || entry != nil && entry.IsSecret() || set.outside && !isDeclared:
-			if v, err = p.Console.SealedConfig(p.settings, p.Stack.Ref.Stack, path.Key, set.text); err != nil {
-				return err
-			}
-		case len(path.Steps) > 0:
-			v = project.Coerce(set.text)
-		}
-		if err := p.settings.SetPath(path, v); err != nil {
-			return err
-		}
-	}
-	return p.settings.Save()
+// configuration is what the settings file of a stack says, and the configuration of the stack in plain text.
+type configuration struct {
+	settings *project.Settings
+	values   map[project.Key]project.Text
 }
 
-// setsConfig reports whether a flag sets configuration.
-func (o *Options) setsConfig() bool {
-	return len(o.Config)+len(o.sources.from) > 0 || o.sources.env != ""
+// engine is the configuration as the engine takes it (F3.12).
+func (c *configuration) engine() (texts map[string]string, secretKeys []string) {
+	texts = make(map[string]string, len(c.values))
+	for key, text := range c.values {
+		texts[key.String()] = text.Text
+		if text.Secret {
+			secretKeys = append(secretKeys, key.String())
+		}
+	}
+	slices.Sort(secretKeys)
+	return texts, secretKeys
+}
+
+// secrets are the plain texts of secret configuration, to be masked wherever they appear (L9.34).
+func (c *configuration) secrets() []string {
+	var texts []string
+	for _, text := range c.values {
+		if text.Secret {
+			texts = append(texts, text.Text)
+		}
+	}
+	return texts
+}
+
+// record is the configuration in the form of stack files, so that no secret is in plain text.
+func (c *configuration) record() map[string]json.RawMessage {
+	config := make(map[string]json.RawMessage, len(c.values))
+	for key, text := range c.values {
+		var form any = text.Text
+		if e := c.settings.Entry(key); e != nil {
+			form = e.Data()
+		}
+		if raw, err := json.Marshal(form); err == nil {
+			config[key.String()] = raw
+		}
+	}
+	return config
+}
+
+// source is the text of the settings file; nil before it is read.
+func (c *configuration) source() *diag.Source {
+	if c.settings == nil {
+		return nil
+	}
+	return c.settings.Source
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/workspace"
 	"github.com/yamlhost/yamlhost/workspace/project"
 )
 
@@ -42,10 +43,10 @@ func TimeFlags(cmd *cobra.Command, o *Options) {
 }
 
 // settingsFromFlags gathers what --config, --config-from and --config-env set, in this order. declared are keys that
-// are known.
-func (p *Pipeline) settingsFromFlags(declared []project.Key) ([]setting, error) {
+// are known; keys without a namespace are of the one that is given.
+func settingsFromFlags(a *console.Console, o *Options, declared []project.Key, namespace string) ([]setting, error) {
 	var list []setting
-	for _, pair := range p.options.Config {
+	for _, pair := range o.Config {
 		name, text, found := strings.Cut(pair, "=")
 		if !found {
 			return nil, console.WithCode(console.CodeBadUsage, "--config takes key=value, not %q", pair)
@@ -53,7 +54,7 @@ func (p *Pipeline) settingsFromFlags(declared []project.Key) ([]setting, error) 
 		list = append(list, setting{name: name, text: text})
 	}
 	stdin := false
-	for _, pair := range p.options.sources.from {
+	for _, pair := range o.sources.from {
 		name, file, found := strings.Cut(pair, "=")
 		if !found || name == "" || file == "" {
 			return nil, console.WithCode(console.CodeBadUsage, "--config-from takes key=FILE, not %q", name)
@@ -61,7 +62,7 @@ func (p *Pipeline) settingsFromFlags(declared []project.Key) ([]setting, error) 
 		var text string
 		switch {
 		case file != "-":
-			read, err := os.ReadFile(p.Console.Path(file))
+			read, err := os.ReadFile(a.Path(file))
 			if err != nil {
 				return nil, fmt.Errorf("--config-from %s: %w", name, console.PlainError(err))
 			}
@@ -70,7 +71,7 @@ func (p *Pipeline) settingsFromFlags(declared []project.Key) ([]setting, error) 
 			return nil, console.WithCode(console.CodeBadUsage, "--config-from can read standard input for one key only")
 		default:
 			stdin = true
-			read, err := p.Console.StandardInput()
+			read, err := a.StandardInput()
 			if err != nil {
 				return nil, err
 			}
@@ -79,10 +80,10 @@ func (p *Pipeline) settingsFromFlags(declared []project.Key) ([]setting, error) 
 		list = append(list, setting{name: name, text: strings.TrimSuffix(strings.TrimSuffix(text, "\n"), "\r"),
 			outside: true})
 	}
-	if prefix := p.options.sources.env; prefix != "" {
-		found := environmentSettings(prefix, p.Console.World.Env, declared, p.Workspace.Project.Name.Text)
+	if prefix := o.sources.env; prefix != "" {
+		found := environmentSettings(prefix, a.World.Env, declared, namespace)
 		if len(found) == 0 {
-			fmt.Fprintf(p.Console.Streams.Err, "warning: no environment variable begins with %s\n", prefix)
+			fmt.Fprintf(a.Streams.Err, "warning: no environment variable begins with %s\n", prefix)
 		}
 		list = append(list, found...)
 	}
@@ -120,4 +121,49 @@ func environmentSettings(prefix string, environment []string, declared []project
 		list = append(list, setting{name: key, text: found[key], outside: true})
 	}
 	return list
+}
+
+// setFromFlags carries out --config, --config-from and --config-env of an operation, which are kept in the stack's file
+// as Pulumi keeps -c. Values of keys that are declared secret, or are secret in the file already, are sealed; one from
+// a file or the environment is sealed unless its key is declared as no secret. The caller holds the file.
+func setFromFlags(a *console.Console, o *Options, ws *workspace.Workspace, settings *project.Settings,
+	stack string) error {
+	if !o.setsConfig() {
+		return nil
+	}
+	declared := ws.DeclaredKeys()
+	known := slices.Collect(maps.Keys(declared))
+	for _, e := range settings.Entries() {
+		known = append(known, e.Key)
+	}
+	given, err := settingsFromFlags(a, o, known, ws.Project.Name.Text)
+	if err != nil {
+		return err
+	}
+	for _, set := range given {
+		path, err := console.ParseKey(o.ConfigPath && !set.outside, ws.Project.Name.Text, set.name)
+		if err != nil {
+			return err
+		}
+		entry := settings.Entry(path.Key)
+		secret, isDeclared := declared[path.Key]
+		var v any = set.text
+		switch {
+		case secret || entry != nil && entry.IsSecret() || set.outside && !isDeclared:
+			if v, err = a.SealedConfig(settings, stack, path.Key, set.text); err != nil {
+				return err
+			}
+		case len(path.Steps) > 0:
+			v = project.Coerce(set.text)
+		}
+		if err := settings.SetPath(path, v); err != nil {
+			return err
+		}
+	}
+	return settings.Save()
+}
+
+// setsConfig reports whether a flag sets configuration.
+func (o *Options) setsConfig() bool {
+	return len(o.Config)+len(o.sources.from) > 0 || o.sources.env != ""
 }

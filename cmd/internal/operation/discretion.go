@@ -1,8 +1,6 @@
 package operation
 
 import (
-	"io"
-
 	"github.com/yamlhost/yamlhost/runtime/engine"
 	"github.com/yamlhost/yamlhost/value/mask"
 )
@@ -19,14 +17,4 @@ func withoutSecrets(secrets *mask.Masker, e engine.Event) engine.Event {
 		return &hidden
 	}
 	return e
-}
-
-// discreetErr is where progress and findings go: excerpts of the program would show secrets that are written in it.
-// flush writes what is held back because it may be the beginning of a secret.
-func (p *Pipeline) discreetErr() (w io.Writer, flush func() error) {
-	if p.options.ShowSecrets {
-		return p.Console.Screen, func() error { return nil }
-	}
-	hiding := mask.NewWriter(p.Console.Screen, p.stage.secrets())
-	return hiding, hiding.Flush
 }

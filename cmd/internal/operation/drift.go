@@ -151,7 +151,7 @@ func Drift(ctx context.Context, a *console.Console, o *Options) error {
 	}
 	loaded, err := p.Stack.Backend.Load(ctx, p.Stack.Ref, p.Vault.Opener)
 	if err != nil {
-		return a.ExplainSecret(err, p.Stack.Ref.Stack)
+		return console.ExplainSecret(err, p.Stack.Ref.Stack)
 	}
 	if n := len(loaded.Snapshot.Pending); n > 0 {
 		return console.WithCode(console.CodePending,
@@ -159,7 +159,7 @@ func Drift(ctx context.Context, a *console.Console, o *Options) error {
 			console.Count(n, "operation"))
 	}
 	c := &driftCollector{}
-	p.listen = c.event
+	p.display.listen = c.event
 	result, err := p.plan(ctx, driftOperation)
 	switch {
 	case err != nil:

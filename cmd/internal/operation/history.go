@@ -1,11 +1,11 @@
 package operation
 
 import (
-	"encoding/json"
 	"runtime"
 	"strings"
 	"time"
 
+	"github.com/yamlhost/yamlhost/cmd/internal/console"
 	"github.com/yamlhost/yamlhost/cmd/internal/report"
 	"github.com/yamlhost/yamlhost/runtime/backend"
 	"github.com/yamlhost/yamlhost/runtime/engine"
@@ -16,7 +16,8 @@ func (p *Pipeline) record(op Operation, result *engine.Result, started time.Time
 	r := &backend.Record{
 		Kind: op.Kind, StartTime: started.Unix(), EndTime: p.Console.Now().Unix(), Message: p.options.Message,
 		Result:      "succeeded",
-		Environment: p.environment(), Config: p.configRecord(), ResourceChanges: map[string]int{},
+		Environment: environmentRecord(p.Console, p.options, p.Workspace.Project.Dir),
+		Config:      p.config.record(), ResourceChanges: map[string]int{},
 	}
 	if result.Failed || result.Canceled {
 		r.Result = "failed"
@@ -27,20 +28,20 @@ func (p *Pipeline) record(op Operation, result *engine.Result, started time.Time
 	return r
 }
 
-// environment is what history tells of how an operation was started.
-func (p *Pipeline) environment() map[string]string {
+// environmentRecord is what history tells of how an operation on the project in dir was started.
+func environmentRecord(a *console.Console, o *Options, dir string) map[string]string {
 	env := map[string]string{
 		"exec.kind": "cli", "pulumi.arch": runtime.GOARCH, "pulumi.os": runtime.GOOS, "pulumi.version": "yamlhost/" +
-			p.Console.Version(),
+			a.Version(),
 		"runtime.name": "yaml", "stack.environments": "[]", "updatePlan": "false",
 	}
-	for _, property := range report.OriginOf(p.Console.World.Getenv, p.Workspace.Project.Dir).Properties() {
+	for _, property := range report.OriginOf(a.World.Getenv, dir).Properties() {
 		env[property[0]] = property[1]
 	}
-	for name, text := range p.options.Flags {
+	for name, text := range o.Flags {
 		env["pulumi.flag."+name] = text
 	}
-	for _, variable := range p.Console.World.Env {
+	for _, variable := range a.World.Env {
 		name, text, _ := strings.Cut(variable, "=")
 		if !strings.HasPrefix(name, "PULUMI_") {
 			continue
@@ -51,19 +52,4 @@ func (p *Pipeline) environment() map[string]string {
 		env["pulumi.env."+name] = text
 	}
 	return env
-}
-
-// configRecord is the configuration in the form of stack files, so that no secret is in plain text.
-func (p *Pipeline) configRecord() map[string]json.RawMessage {
-	config := make(map[string]json.RawMessage, len(p.config))
-	for key, text := range p.config {
-		var form any = text.Text
-		if e := p.settings.Entry(key); e != nil {
-			form = e.Data()
-		}
-		if raw, err := json.Marshal(form); err == nil {
-			config[key.String()] = raw
-		}
-	}
-	return config
 }

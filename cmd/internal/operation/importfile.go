@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 	"strconv"
@@ -15,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
 	"github.com/yamlhost/yamlhost/runtime/engine"
+	"github.com/yamlhost/yamlhost/runtime/secrets"
 	"github.com/yamlhost/yamlhost/runtime/state"
 	"github.com/yamlhost/yamlhost/value"
 	"github.com/yamlhost/yamlhost/value/urn"
@@ -36,11 +38,8 @@ type wantedCreates struct {
 	found     map[urn.URN]bool // what is created
 }
 
-// watchCreates notes what a plan would create if --import-file asks for it; else it is nil.
-func (p *Pipeline) watchCreates(o *engine.Options) *wantedCreates {
-	if p.options.importFile == "" || !o.DryRun {
-		return nil
-	}
+// watchCreates notes what a plan would create.
+func watchCreates(o *engine.Options) *wantedCreates {
 	w := &wantedCreates{providers: map[urn.URN]*state.Resource{}, found: map[urn.URN]bool{}}
 	show := o.Events
 	o.Events = func(e engine.Event) {
@@ -84,38 +83,38 @@ type savedImport struct {
 	Parameterization  *ImportParameters `json:"parameterization,omitempty"`
 }
 
-// saveImportFile writes the file of --import-file: what would be created, with a placeholder for each ID.
-func (p *Pipeline) saveImportFile(w *wantedCreates) error {
+// save writes the file that name says, as users see it: what would be created, with a placeholder for each ID, and
+// secrets sealed by sealer. waiting is how many IDs are to be filled in.
+func (w *wantedCreates) save(a *console.Console, name string, sealer secrets.Manager) (waiting int, err error) {
 	slices.SortFunc(w.created, inProgramOrder)
 	names := w.names()
 	table := map[string]urn.URN{}
 	var entries []savedImport
-	waiting := 0
 	for _, r := range w.created {
 		e := savedImport{Type: r.Type, Name: names[r.URN], Component: !r.Custom}
 		if e.Name != r.URN.Name() {
 			e.LogicalName = r.URN.Name()
 		}
-		name := func(u urn.URN) string {
+		nameOf := func(u urn.URN) string {
 			if !w.found[u] {
 				table[names[u]] = u
 			}
 			return names[u]
 		}
 		if r.Parent != "" && r.Parent.Type() != urn.RootStackType {
-			e.Parent = name(r.Parent)
+			e.Parent = nameOf(r.Parent)
 		}
 		if ref, err := urn.ParseReference(r.Provider); err == nil {
 			if !strings.HasPrefix(ref.URN.Name(), "default") {
-				e.Provider = name(ref.URN)
+				e.Provider = nameOf(ref.URN)
 			}
 			e.describe(w.providers[ref.URN])
 			e.Remote = !r.Custom
 		}
 		switch {
 		case r.IsProvider():
-			if err := p.describeProvider(&e, r); err != nil {
-				return err
+			if err := e.configure(a.Streams.Err, r, sealer); err != nil {
+				return waiting, err
 			}
 		case r.Custom:
 			e.ID = ImportPlaceholder
@@ -132,17 +131,12 @@ func (p *Pipeline) saveImportFile(w *wantedCreates) error {
 	encoder.SetEscapeHTML(false) // people are to find the placeholder
 	encoder.SetIndent("", "    ")
 	if err := encoder.Encode(document); err != nil {
-		return err
+		return waiting, err
 	}
-	if err := os.WriteFile(p.Console.Path(p.options.importFile), text.Bytes(), 0o600); err != nil {
-		return fmt.Errorf("write what would be created: %w", err)
+	if err := os.WriteFile(a.Path(name), text.Bytes(), 0o600); err != nil {
+		return waiting, fmt.Errorf("write what would be created: %w", err)
 	}
-	if p.options.Json {
-		return nil
-	}
-	fmt.Fprintf(p.Console.Streams.Err, "%s: what would be created; fill in %s for %s, then `yamlhost import --file %s`.\n",
-		p.options.importFile, console.Count(waiting, "ID"), ImportPlaceholder, p.options.importFile)
-	return nil
+	return waiting, nil
 }
 
 // inProgramOrder compares resources by where the program has them, and those that it has nowhere by their names.
@@ -219,8 +213,8 @@ func (e *savedImport) describe(provider *state.Resource) {
 	}
 }
 
-// describeProvider writes a provider's configuration, secrets sealed. What the plan does not know stays out.
-func (p *Pipeline) describeProvider(e *savedImport, r *state.Resource) error {
+// configure writes a provider's configuration, secrets sealed. What the plan does not know stays out, and out is told.
+func (e *savedImport) configure(out io.Writer, r *state.Resource, sealer secrets.Manager) error {
 	e.describe(r)
 	inputs := r.Inputs.Without("__internal").Without("version")
 	var missing []string
@@ -231,15 +225,15 @@ func (p *Pipeline) describeProvider(e *savedImport, r *state.Resource) error {
 		}
 	}
 	if len(missing) > 0 {
-		fmt.Fprintf(p.Console.Streams.Err, "warning: %s: not known yet, and to be filled in: %s\n", r.URN,
+		fmt.Fprintf(out, "warning: %s: not known yet, and to be filled in: %s\n", r.URN,
 			strings.Join(missing, ", "))
 	}
 	if inputs.Len() == 0 {
 		return nil
 	}
-	text, err := state.AppendValue(nil, inputs, state.Sealed(p.Vault))
+	text, err := state.AppendValue(nil, inputs, state.Sealed(sealer))
 	if err != nil {
-		return p.Console.ExplainSecret(fmt.Errorf("write the configuration of %s: %w", r.URN, err), p.Stack.Ref.Stack)
+		return fmt.Errorf("write the configuration of %s: %w", r.URN, err)
 	}
 	e.Inputs = text
 	return nil

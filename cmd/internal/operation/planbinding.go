@@ -35,19 +35,15 @@ func refusedPlan(format string, args ...any) error {
 		"; nothing was done. Make a new plan with `yamlhost preview --save-plan`", args...)
 }
 
-// binding is what the present run would be bound to.
-func (p *Pipeline) binding(base *state.Snapshot) (*planBinding, error) {
-	digest, err := stateDigest(base)
-	if err != nil {
-		return nil, err
-	}
-	return &planBinding{Project: p.Workspace.Project.Name.Text, Stack: p.Stack.Ref.Stack, Program: p.programDigests(),
-		Plugins: p.Providers.used.checksums(), State: digest}, nil
+// subject is what a plan is made for: a stack, and the program in its files, with the checksums of these.
+type subject struct {
+	project, stack string
+	program        map[string]string
 }
 
-// programDigests are the checksums of the files that make the program.
-func (p *Pipeline) programDigests() map[string]string {
-	digests := map[string]string{}
+// subject is what the present run is about.
+func (p *Pipeline) subject() subject {
+	s := subject{project: p.Workspace.Project.Name.Text, stack: p.Stack.Ref.Stack, program: map[string]string{}}
 	for _, src := range append([]*diag.Source{p.Workspace.Source, p.Workspace.Project.Source}, p.Workspace.Parts...) {
 		if src == nil {
 			continue
@@ -56,9 +52,19 @@ func (p *Pipeline) programDigests() map[string]string {
 		if rel, err := filepath.Rel(p.Workspace.Project.Dir, name); err == nil {
 			name = filepath.ToSlash(rel)
 		}
-		digests[name] = checksum(src.Text())
+		s.program[name] = checksum(src.Text())
 	}
-	return digests
+	return s
+}
+
+// binding binds a plan to the subject, to a state and to the plugins that were used so far.
+func (s *subject) binding(base *state.Snapshot, used *usedPlugins) (*planBinding, error) {
+	digest, err := stateDigest(base)
+	if err != nil {
+		return nil, err
+	}
+	return &planBinding{Project: s.project, Stack: s.stack, Program: s.program, Plugins: used.checksums(),
+		State: digest}, nil
 }
 
 func checksum(text []byte) string {
@@ -92,31 +98,34 @@ func stateDigest(s *state.Snapshot) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// holds compares the stack and the program with those of the plan, and the state, unless base is nil. The error gives
-// one reason.
-func (b *planBinding) holds(p *Pipeline, base *state.Snapshot, compareState bool) error {
+// holds compares the stack and the program of a run with those of the plan. The error gives one reason.
+func (b *planBinding) holds(now subject) error {
 	if b == nil {
 		return nil
 	}
-	if project := p.Workspace.Project.Name.Text; b.Project != project || b.Stack != p.Stack.Ref.Stack {
-		return refusedPlan("the plan is for the stack %s of %s, and this is %s of %s", b.Stack, b.Project, p.Stack.Ref.Stack,
-			project)
+	if b.Project != now.project || b.Stack != now.stack {
+		return refusedPlan("the plan is for the stack %s of %s, and this is %s of %s", b.Stack, b.Project, now.stack,
+			now.project)
 	}
-	now := p.programDigests()
 	for _, name := range slices.Sorted(maps.Keys(b.Program)) {
-		switch sum, there := now[name]; {
+		switch sum, there := now.program[name]; {
 		case !there:
 			return refusedPlan("the program of the plan has the file %s, and it is gone", name)
 		case sum != b.Program[name]:
 			return refusedPlan("%s has changed since the plan was made", name)
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(now)) {
+	for _, name := range slices.Sorted(maps.Keys(now.program)) {
 		if _, known := b.Program[name]; !known {
 			return refusedPlan("the program has the file %s, which it did not have when the plan was made", name)
 		}
 	}
-	if !compareState {
+	return nil
+}
+
+// stateHolds compares a state with that of the plan; nil is not compared.
+func (b *planBinding) stateHolds(base *state.Snapshot) error {
+	if b == nil || base == nil {
 		return nil
 	}
 	digest, err := stateDigest(base)

@@ -68,16 +68,12 @@ type planDiff struct {
 	Updates map[string]json.RawMessage `json:"updates,omitempty"`
 }
 
-// savePlan writes a plan where --save-plan says.
-func (p *Pipeline) savePlan(plan *engine.UpdatePlan, base *state.Snapshot) error {
-	binding, err := p.binding(base)
-	if err != nil {
-		return err
-	}
-	f := planFile{Binding: binding, Config: p.configRecord(), ResourcePlans: map[urn.URN]planEntry{}}
-	m := state.NewManifest("yamlhost/"+p.Console.Version(), p.Console.Now().UTC())
+// newPlanFile makes the file of a plan, secrets sealed by sealer.
+func newPlanFile(plan *engine.UpdatePlan, m state.Manifest, config map[string]json.RawMessage, binding *planBinding,
+	sealer secrets.Manager) (*planFile, error) {
+	f := &planFile{Binding: binding, Config: config, ResourcePlans: map[urn.URN]planEntry{}}
 	f.Manifest.Time, f.Manifest.Magic, f.Manifest.Version = m.Time, m.Magic, m.Version
-	c := planCodec{p.Vault}
+	c := planCodec{sealer}
 	for u, r := range plan.Resources {
 		e := planEntry{Steps: r.Steps, Seed: r.Seed, State: map[string]json.RawMessage{}}
 		if g := r.Goal; g != nil {
@@ -87,34 +83,29 @@ func (p *Pipeline) savePlan(plan *engine.UpdatePlan, base *state.Snapshot) error
 				IgnoreChanges: g.IgnoreChanges, AdditionalSecretOutputs: g.AdditionalSecretOutputs, Aliases: g.Aliases,
 				ID:             g.ImportID,
 				CustomTimeouts: g.CustomTimeouts}
+			var err error
 			if e.Goal.InputDiff, err = c.encodeDiff(g.Inputs); err == nil {
 				e.Goal.OutputDiff, err = c.encodeDiff(g.Outputs)
 			}
 			if err != nil {
-				return p.Console.ExplainSecret(fmt.Errorf("write the plan of %s: %w", u, err), p.Stack.Ref.Stack)
+				return nil, fmt.Errorf("write the plan of %s: %w", u, err)
 			}
 		}
 		f.ResourcePlans[u] = e
 	}
+	return f, nil
+}
+
+// write writes the file.
+func (f *planFile) write(path string) error {
 	text, err := json.MarshalIndent(f, "", "    ")
 	if err != nil {
 		return err
 	}
-	path := p.Console.Path(p.options.savePlan)
 	if err := os.WriteFile(path, append(text, '\n'), 0o600); err != nil {
 		return fmt.Errorf("write the plan: %w", err)
 	}
-	if !p.options.Json {
-		fmt.Fprintf(p.Console.Streams.Err,
-			"The plan is in %[1]s; `yamlhost plan show %[1]s` shows it, and `yamlhost run --plan %[1]s` does what it says, or "+
-				"nothing.\n", p.options.savePlan)
-	}
 	return nil
-}
-
-// readPlan reads the file of --plan.
-func (p *Pipeline) readPlan() (*planFile, error) {
-	return readPlanFile(p.Console.Path(p.options.plan), p.options.plan)
 }
 
 // readPlanFile reads a plan; name is its path as users see it.
@@ -215,33 +206,26 @@ func (c planCodec) decode(raw map[string]json.RawMessage) (map[string]value.Valu
 	return out, nil
 }
 
-// plannedConfig puts the configuration that a plan was made with in the place of the present one (E7.65).
-func (p *Pipeline) plannedConfig() error {
-	f, err := p.readPlan()
-	if err != nil {
-		return err
-	}
-	if err := f.Binding.holds(p, nil, false); err != nil {
-		return err
-	}
-	p.planFile = f
+// configure puts the configuration that the plan was made with in the place of the present one (E7.65). name is the
+// plan's path as users see it; keys without a namespace are of the one that is given.
+func (f *planFile) configure(c *configuration, name, namespace string) error {
 	for text, raw := range f.Config {
-		key, err := project.ParseKey(text, p.Workspace.Project.Name.Text)
+		key, err := project.ParseKey(text, namespace)
 		if err != nil {
-			return fmt.Errorf("%s: %w", p.options.plan, err)
+			return fmt.Errorf("%s: %w", name, err)
 		}
 		data, err := configData(raw)
 		if err != nil {
-			return fmt.Errorf("%s: configuration %s: %w", p.options.plan, text, err)
+			return fmt.Errorf("%s: configuration %s: %w", name, text, err)
 		}
-		if plain, ok := data.(string); ok && p.config[key].FromProject && p.config[key].Text == plain {
+		if plain, ok := data.(string); ok && c.values[key].FromProject && c.values[key].Text == plain {
 			continue
 		}
-		p.settings.Set(key, data)
+		c.settings.Set(key, data)
 	}
-	for _, e := range p.settings.Entries() {
+	for _, e := range c.settings.Entries() {
 		if _, planned := f.Config[e.Key.String()]; !planned {
-			p.settings.Remove(e.Key)
+			c.settings.Remove(e.Key)
 		}
 	}
 	return nil

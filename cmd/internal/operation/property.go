@@ -8,15 +8,23 @@ import (
 	"github.com/yamlhost/yamlhost/value"
 )
 
-// Property finds what the program gives for an input property of the resource whose name stands at a place, as deep as
-// it is written out. It answers false for one that the program does not write.
-func (p *Pipeline) Property(resource diag.Range, text string) (diag.Range, bool) {
-	path, err := value.ParsePath(text)
-	if err != nil || len(path) == 0 || p.Program == nil || p.Program.File == nil {
+// property is Property of the program, once it is checked.
+func (s *display) property(resource diag.Range, text string) (diag.Range, bool) {
+	if s.program == nil || s.program.File == nil {
 		return diag.Range{}, false
 	}
-	bodies := [][]*ast.Resource{p.Program.File.Resources}
-	for _, c := range p.Program.File.Components {
+	return Property(s.program.File, resource, text)
+}
+
+// Property finds what a program gives for an input property of the resource whose name stands at a place, as deep as it
+// is written out. It answers false for one that the program does not write.
+func Property(file *ast.File, resource diag.Range, text string) (diag.Range, bool) {
+	path, err := value.ParsePath(text)
+	if err != nil || len(path) == 0 {
+		return diag.Range{}, false
+	}
+	bodies := [][]*ast.Resource{file.Resources}
+	for _, c := range file.Components {
 		bodies = append(bodies, c.Resources)
 	}
 	for _, r := range slices.Concat(bodies...) {

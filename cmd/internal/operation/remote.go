@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net/http"
 	"net/url"
 	"os"
 
@@ -11,26 +12,34 @@ import (
 	"github.com/yamlhost/yamlhost/internal/confine"
 	"github.com/yamlhost/yamlhost/internal/httpget"
 	"github.com/yamlhost/yamlhost/runtime/backend"
+	"github.com/yamlhost/yamlhost/runtime/state"
 	"github.com/yamlhost/yamlhost/value"
 )
 
-// openRemote reads the content behind an asset's or archive's URI.
-func (p *Pipeline) openRemote(ctx context.Context, uri string) (io.ReadCloser, error) {
+// contents opens what assets and archives of a program refer to.
+type contents struct {
+	client    *http.Client
+	root      string // the folder of the project
+	untrusted bool   // so that it sees the project's files and public hosts only
+}
+
+// open reads the content behind a URI.
+func (c contents) open(ctx context.Context, uri string) (io.ReadCloser, error) {
 	u, err := url.Parse(uri)
 	if err != nil {
 		return nil, fmt.Errorf("%q is not a URI", uri)
 	}
 	switch u.Scheme {
 	case "file":
-		if p.options.Untrusted {
-			if err := confine.Path(p.Workspace.Project.Dir, u.Path); err != nil {
+		if c.untrusted {
+			if err := confine.Path(c.root, u.Path); err != nil {
 				return nil, err
 			}
 		}
 		return os.Open(u.Path)
 	case "http", "https":
-		client := p.Console.World.HTTP
-		if p.options.Untrusted {
+		client := c.client
+		if c.untrusted {
 			if err := confine.Host(u.Hostname()); err != nil {
 				return nil, err
 			}
@@ -41,39 +50,49 @@ func (p *Pipeline) openRemote(ctx context.Context, uri string) (io.ReadCloser, e
 	return nil, fmt.Errorf("%s: content can be read from file, http and https, not from %q", uri, u.Scheme)
 }
 
-// stackOutputs reads the outputs of another stack in the same backend, for stack references.
-func (p *Pipeline) stackOutputs(ctx context.Context, name string) (value.Value, error) {
-	ref, err := backend.ParseRef(name, p.Workspace.Project.Name.Text)
-	if err != nil {
-		return value.Null, err
-	}
-	if err := p.mayReadStack(name); err != nil {
-		return value.Null, err
-	}
-	other := &console.Vault{Options: p.Vault.Options, Current: p.Vault.Manager()}
-	loaded, err := p.Stack.Backend.Load(ctx, ref, other.Opener)
-	if err != nil {
-		return value.Null, p.Console.ExplainSecret(err, ref.Stack)
-	}
-	return StackOutputs(loaded.Snapshot), nil
+// otherStacks reads the stacks of a backend for the program of one of them, whose vault opens what it can.
+type otherStacks struct {
+	backend *backend.Backend
+	project string
+	vault   *console.Vault
+	mayRead func(name string) error // an error for a stack that the program may not read; nil allows all
 }
 
-// stackResources reads the resources of another stack in the same backend (E2.65).
-func (p *Pipeline) stackResources(ctx context.Context, name string) (value.Value, error) {
-	ref, err := backend.ParseRef(name, p.Workspace.Project.Name.Text)
+func (s otherStacks) load(ctx context.Context, name string) (*state.Snapshot, error) {
+	ref, err := backend.ParseRef(name, s.project)
+	if err != nil {
+		return nil, err
+	}
+	if s.mayRead != nil {
+		if err := s.mayRead(name); err != nil {
+			return nil, err
+		}
+	}
+	other := &console.Vault{Options: s.vault.Options, Current: s.vault.Manager()}
+	loaded, err := s.backend.Load(ctx, ref, other.Opener)
+	if err != nil {
+		return nil, console.ExplainSecret(err, ref.Stack)
+	}
+	return loaded.Snapshot, nil
+}
+
+// outputs reads the outputs of a stack, for stack references.
+func (s otherStacks) outputs(ctx context.Context, name string) (value.Value, error) {
+	snapshot, err := s.load(ctx, name)
 	if err != nil {
 		return value.Null, err
 	}
-	if err := p.mayReadStack(name); err != nil {
-		return value.Null, err
-	}
-	other := &console.Vault{Options: p.Vault.Options, Current: p.Vault.Manager()}
-	loaded, err := p.Stack.Backend.Load(ctx, ref, other.Opener)
+	return StackOutputs(snapshot), nil
+}
+
+// resources reads the resources of a stack (E2.65).
+func (s otherStacks) resources(ctx context.Context, name string) (value.Value, error) {
+	snapshot, err := s.load(ctx, name)
 	if err != nil {
-		return value.Null, p.Console.ExplainSecret(err, ref.Stack)
+		return value.Null, err
 	}
 	resources := map[string]value.Value{}
-	for _, r := range loaded.Snapshot.Resources {
+	for _, r := range snapshot.Resources {
 		if !r.Delete {
 			resources[string(r.URN)] = value.MapOf(value.Entry{Key: "type", Value: value.String(r.Type)},
 				value.Entry{Key: "outputs", Value: r.Outputs})

@@ -9,8 +9,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"github.com/yamlhost/yamlhost/cmd/internal/console"
-	"github.com/yamlhost/yamlhost/workspace"
 )
 
 // What the engine reads for an untrusted program comes from the project or the public network (D13).
@@ -25,11 +23,10 @@ func TestOpenRemoteUntrusted(t *testing.T) {
 	require.NoError(t, os.WriteFile(outside, []byte("text"), 0o600))
 	require.NoError(t, os.WriteFile(filepath.Join(root, "inside"), []byte("text"), 0o600))
 	for _, untrusted := range []bool{false, true} {
-		p := &Pipeline{Console: &console.Console{World: console.World{HTTP: server.Client()}},
-			Workspace: workspace.Empty(root), options: &Options{Untrusted: untrusted}}
+		c := contents{client: server.Client(), root: root, untrusted: untrusted}
 		for uri, public := range map[string]bool{server.URL: false, "file://" + outside: false, "file://" + root +
 			"/inside": true} {
-			r, err := p.openRemote(t.Context(), uri)
+			r, err := c.open(t.Context(), uri)
 			if untrusted && !public {
 				require.Error(t, err, uri)
 				continue

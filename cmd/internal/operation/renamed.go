@@ -10,16 +10,12 @@ import (
 	"github.com/yamlhost/yamlhost/value/urn"
 )
 
-// adviseAliases names the alias that keeps a resource which had no forEach when the state was written: its instances
-// have other names, so that it would be deleted (decision D6). It says so once.
-func (p *Pipeline) adviseAliases(base *state.Snapshot) error {
-	if p.advised || base == nil || p.Program == nil {
-		return nil
-	}
-	p.advised = true
+// aliasAdvice names the alias that keeps a resource which had no forEach when the state was written: its instances
+// have other names, so that it would be deleted (decision D6).
+func aliasAdvice(program *check.Program, base *state.Snapshot) diag.Diagnostics {
 	type identity struct{ token, name string }
 	looped := make(map[identity]*check.Node)
-	for _, n := range p.Program.Nodes {
+	for _, n := range program.Nodes {
 		if n.Resource != nil && n.Resource.Decl.ForEach != nil && n.Resource.Decl.Options.Aliases == nil {
 			looped[identity{n.Resource.Token, n.Resource.LogicalName}] = n
 		}
@@ -38,7 +34,7 @@ func (p *Pipeline) adviseAliases(base *state.Snapshot) error {
 				n.Resource.LogicalName),
 			Detail: "to keep it as one of them, add to its options: " + aliasFor(n, r.URN)})
 	}
-	return p.Console.Report(advice)
+	return advice
 }
 
 // makesMany reports whether the instances have names of their own: those of a boolean do not.

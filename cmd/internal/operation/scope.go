@@ -1,15 +1,11 @@
 package operation
 
 import (
-	"context"
-	"fmt"
 	"slices"
 
 	"github.com/spf13/cobra"
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
 	"github.com/yamlhost/yamlhost/runtime/engine"
-	"github.com/yamlhost/yamlhost/runtime/state"
-	"github.com/yamlhost/yamlhost/value/urn"
 )
 
 // scopeOptions are the flags that confine an operation, and those that set rules of it aside.
@@ -85,78 +81,4 @@ func (s *scopeOptions) apply(o *engine.Options) {
 	o.Excludes = s.excludes
 	o.TargetDependents, o.ExcludeDependents = s.targetDependents, s.excludeDependents
 	o.ExcludeProtected, o.IgnoreProtect, o.RunProgram = s.ExcludeProtected, s.ignoreProtect, s.runProgram
-}
-
-// settleRefresh takes somebody's word for creations that an earlier run left open, before a refresh: those that
-// happened are read under the ID that is given and taken into the state, others are forgotten or stay open (E6.42).
-func (p *Pipeline) settleRefresh(ctx context.Context, base *state.Snapshot) (*state.Snapshot, error) {
-	s := &p.options.Scope
-	named := map[urn.URN]string{}
-	for i := 0; i+1 < len(s.importPendingCreates); i += 2 {
-		named[urn.URN(s.importPendingCreates[i])] = s.importPendingCreates[i+1]
-	}
-	words := map[urn.URN]engine.Word{}
-	var decided, open []state.Operation
-	var ask []state.Operation
-	undecided := map[urn.URN]bool{}
-	for _, op := range engine.Undecided(base) {
-		u := op.Resource.URN
-		undecided[u] = true
-		_, said := named[u]
-		if _, answered := p.answers[u]; !said && !answered && !s.clearPendingCreates && !s.skipPendingCreates {
-			ask = append(ask, op)
-		}
-	}
-	if len(ask) > 0 && p.Console.Interactive() && !p.document {
-		if err := p.askAllPending(ask, refreshOperation); err != nil {
-			return nil, err
-		}
-	}
-	for _, op := range base.Pending {
-		u := op.Resource.URN
-		id, said := named[u]
-		answer, answered := p.answers[u]
-		switch {
-		case op.Kind != state.Creating:
-			continue // a refresh reads what was being changed
-		case said:
-			words[u] = engine.Word{ID: id}
-		case s.clearPendingCreates:
-			words[u] = engine.Word{}
-		case answered:
-			words[u] = answer
-		case !s.skipPendingCreates && !undecided[u]: // it lives in the state: there is nothing to ask
-		default:
-			open = append(open, op)
-			continue
-		}
-		decided = append(decided, op)
-	}
-	for _, op := range decided {
-		delete(named, op.Resource.URN)
-	}
-	for u := range named {
-		return nil, console.WithCode(console.CodeBadUsage,
-			"--import-pending-creates: there is no interrupted creation of '%s'", u)
-	}
-	if len(open) > 0 && !s.skipPendingCreates {
-		fmt.Fprintf(p.Console.Streams.Err,
-			"warning: what became of %s is not known; use --import-pending-creates for those that happened, "+
-				"--clear-pending-creates to forget them\n", console.Count(len(open), "interrupted creation"))
-	}
-	if len(decided) == 0 {
-		return base, nil
-	}
-	asked := *base
-	asked.Pending = decided
-	o := engine.Options{Base: &asked}
-	p.describe(&o)
-	next, settled, err := engine.Settle(ctx, o, words)
-	if err != nil {
-		return nil, err
-	}
-	p.tellSettled(settled)
-	after := *next
-	after.Pending = open
-	return &after, nil
 }

@@ -4,10 +4,13 @@ import (
 	"errors"
 	"io"
 
+	"github.com/yamlhost/yamlhost/check"
+	"github.com/yamlhost/yamlhost/cmd/internal/console"
 	"github.com/yamlhost/yamlhost/cmd/internal/report"
 	"github.com/yamlhost/yamlhost/cmd/internal/view"
 	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/runtime/engine"
+	"github.com/yamlhost/yamlhost/workspace"
 )
 
 // shownView is how one phase of an operation is shown: on the terminal or as JSON, and in the reports of --out.
@@ -16,23 +19,40 @@ type shownView struct {
 	close func() error
 }
 
+// display shows what an operation does: on the terminal or as JSON, and in the reports of --out. What it shows of texts
+// grows as the operation is prepared: workspace, stack and program are nil before there are any.
+type display struct {
+	console   *console.Console
+	options   *Options
+	stage     *stage
+	document  bool // the plan is all there will be, and with --json makes one document
+	config    *configuration
+	workspace *workspace.Workspace
+	stack     *console.Stack
+	program   *check.Program
+	warned    diag.Diagnostics   // what the checker found, none of it an error
+	listen    func(engine.Event) // also told of every event; nil for nobody
+	// what evaluating the program had to say so far; a plan and what follows it say the same
+	noted map[string]bool
+}
+
 // show makes the view of an operation. Of a plan that an operation follows, outputs are progress and no result.
-func (p *Pipeline) show(name string, document, final bool) *shownView {
-	o := p.viewOptions(name)
-	known := make([]*engine.Message, 0, len(p.warned))
-	for _, d := range p.warned.Sorted() {
+func (s *display) show(name string, document, final bool) *shownView {
+	o := s.viewOptions(name)
+	known := make([]*engine.Message, 0, len(s.warned))
+	for _, d := range s.warned.Sorted() {
 		if d.Severity <= diag.Info {
-			known = append(known, p.messageOf(d))
+			known = append(known, s.messageOf(d))
 		}
 	}
-	told, ended := p.Console.Reports.Phase(o, p.stage.secrets(), known)
-	event, closing := p.terminalView(o, document, final, known)
+	told, ended := s.console.Reports.Phase(o, s.stage.secrets(), known)
+	event, closing := s.terminalView(o, document, final, known)
 	return &shownView{
 		event: func(e engine.Event) {
 			event(e)
 			told(e)
-			if p.listen != nil {
-				p.listen(e)
+			if s.listen != nil {
+				s.listen(e)
 			}
 		},
 		close: func() error { return errors.Join(closing(), ended()) },
@@ -40,11 +60,11 @@ func (p *Pipeline) show(name string, document, final bool) *shownView {
 }
 
 // viewOptions say how every view of the command shows an operation.
-func (p *Pipeline) viewOptions(name string) view.Options {
-	a, o := p.Console, p.options
+func (s *display) viewOptions(name string) view.Options {
+	a, o := s.console, s.options
 	columns, lines := a.Size()
-	known := p.stage.secrets()
-	for _, text := range p.secretTexts() {
+	known := s.stage.secrets()
+	for _, text := range s.config.secrets() {
 		known.LearnText(text)
 	}
 	options := view.Options{
@@ -52,32 +72,32 @@ func (p *Pipeline) viewOptions(name string) view.Options {
 		Color:       a.Color(a.Streams.ErrTerminal), Width: columns, Height: lines, Size: a.Size,
 		ShowSames: o.ShowSames, ShowSecrets: o.ShowSecrets, ShowReads: o.ShowReads, Diff: o.Diff,
 		SuppressOutputs: o.SuppressOutputs, SuppressProgress: o.SuppressProgress, Timestamps: o.Timestamps, Operation: name,
-		Source: p.source, Property: p.Property,
-		Secrets: p.secretTexts(), Crash: a.Crashes.Crash, Found: a.World.Found,
+		Source: s.source, Property: s.property,
+		Secrets: s.config.secrets(), Crash: a.Crashes.Crash, Found: a.World.Found,
 	}
-	if p.Workspace != nil {
-		options.Root = p.Workspace.Project.Dir
+	if s.workspace != nil {
+		options.Root = s.workspace.Project.Dir
 	}
-	if p.Stack != nil {
-		options.Stack = p.Stack.Ref.Stack
-		a.Reports.About(p.Stack.Ref.Project, p.Stack.Ref.Stack, a.Short(p.Workspace.Project.Path))
+	if s.stack != nil {
+		options.Stack = s.stack.Ref.Stack
+		a.Reports.About(s.stack.Ref.Project, s.stack.Ref.Stack, a.Short(s.workspace.Project.Path))
 	}
 	return options
 }
 
 // terminalView shows an operation on the terminal, or on standard output as JSON.
-func (p *Pipeline) terminalView(o view.Options, document, final bool, known []*engine.Message) (func(engine.Event),
+func (s *display) terminalView(o view.Options, document, final bool, known []*engine.Message) (func(engine.Event),
 	func() error) {
-	a := p.Console
-	if p.options.Json {
+	a := s.console
+	if s.options.Json {
 		if document && !a.World.Enabled("PULUMI_ENABLE_STREAMING_JSON_PREVIEW") {
-			digest := report.NewDigest(o, p.stage.secrets())
+			digest := report.NewDigest(o, s.stage.secrets())
 			return report.AfterPrelude(digest.Event, known), func() error { return digest.Write(a.Streams.Out) }
 		}
-		lines := report.NewLines(a.Streams.Out, o, p.stage.secrets())
+		lines := report.NewLines(a.Streams.Out, o, s.stage.secrets())
 		return report.AfterPrelude(lines.Event, known), func() error { return nil }
 	}
-	progress, flush := p.discreetErr()
+	progress, flush := s.discreetErr()
 	o.Out, o.Err = a.Streams.Out, progress
 	if !final || a.Reports.TakesStdout() {
 		o.Out = io.Writer(a.Streams.Err)
@@ -87,19 +107,12 @@ func (p *Pipeline) terminalView(o view.Options, document, final bool, known []*e
 }
 
 // source finds the texts of the workspace by their absolute paths.
-func (p *Pipeline) source(path string) *diag.Source {
-	for _, src := range append([]*diag.Source{p.Workspace.Source, p.Workspace.Project.Source, p.settingsSource()},
-		p.Workspace.Parts...) {
-		if src != nil && p.Console.Path(src.Name()) == path {
+func (s *display) source(path string) *diag.Source {
+	for _, src := range append([]*diag.Source{s.workspace.Source, s.workspace.Project.Source, s.config.source()},
+		s.workspace.Parts...) {
+		if src != nil && s.console.Path(src.Name()) == path {
 			return src
 		}
 	}
 	return nil
-}
-
-func (p *Pipeline) settingsSource() *diag.Source {
-	if p.settings == nil {
-		return nil
-	}
-	return p.settings.Source
 }

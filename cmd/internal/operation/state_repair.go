@@ -63,3 +63,29 @@ func orWord(text, otherwise string) string {
 	}
 	return text
 }
+
+// warnOfRecovery tells what an earlier run left behind that was cut off (D9).
+func warnOfRecovery(a *console.Console, r *backend.Recovery, settled bool) {
+	if r == nil {
+		return
+	}
+	out := a.Streams.Err
+	switch {
+	case r.Known:
+		fmt.Fprintf(out, "A journal of an earlier %s was left behind; all that it tells of is in the state.\n",
+			r.Header.Command)
+	case r.Foreign:
+		fmt.Fprintf(out,
+			"warning: a journal of an earlier %s does not fit the state, which was written by someone else since; it was not "+
+				"applied\n", r.Header.Command)
+	case settled && r.Entries > 0:
+		fmt.Fprintf(out, "warning: an earlier %s was cut off; its %s were recovered from the journal\n", r.Header.Command,
+			console.Count(r.Entries, "journal record"))
+	}
+	for _, text := range DamageOf(r) {
+		fmt.Fprintf(out, "warning: %s\n", text)
+	}
+	for _, path := range r.Aside {
+		fmt.Fprintf(out, "  kept for inspection: %s\n", a.Short(path))
+	}
+}

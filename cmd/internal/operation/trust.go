@@ -15,6 +15,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/plugin"
 	"github.com/yamlhost/yamlhost/runtime/secrets"
 	"github.com/yamlhost/yamlhost/workspace"
+	"github.com/yamlhost/yamlhost/workspace/project"
 )
 
 // distrust makes the options of a run of a program that is not trusted (D13).
@@ -42,38 +43,41 @@ func (o *Options) trust() Trust {
 	return Trusted
 }
 
-// opening are the options of opening a project for an operation.
-func (p *Pipeline) opening() workspace.Options {
-	if !p.options.Untrusted {
-		return p.Console.Trusting(p.compilerSays)
+// opening are the options of opening a project for an operation. say is told what the compiler of the program has to
+// say; without, the operation runs no program.
+func (o *Options) opening(a *console.Console, say func(diag.Severity, string)) workspace.Options {
+	if say != nil && !o.Untrusted {
+		return a.Trusting(say)
 	}
-	return p.withoutProgram()
-}
-
-// withoutProgram is opening for operations that run no program.
-func (p *Pipeline) withoutProgram() workspace.Options {
-	o := p.Console.Looking()
-	o.Confined = p.options.Untrusted
-	return o
+	w := a.Looking()
+	w.Confined = o.Untrusted
+	return w
 }
 
 // variables looks up what a program may see of the environment; nil for nothing.
-func (p *Pipeline) variables() func(name string) (string, bool) {
-	if p.options.Untrusted {
+func (o *Options) variables(w *console.World) func(name string) (string, bool) {
+	if o.Untrusted {
 		return nil
 	}
-	return p.Console.World.Lookup
+	return w.Lookup
 }
 
-// guardSettings refuses what the project of a stranger decides about state: where it lives, and the file of a stack's
-// settings.
-func (p *Pipeline) guardSettings() error {
-	if !p.options.Untrusted {
-		return nil
-	}
-	if p.Workspace.Project.BackendURL != "" && p.Console.World.Getenv("PULUMI_BACKEND_URL") == "" {
+// guardProject refuses what the project of a stranger decides about state: where it lives.
+func (o *Options) guardProject(w *console.World, p *project.Project) error {
+	if o.Untrusted && p.BackendURL != "" && w.Getenv("PULUMI_BACKEND_URL") == "" {
 		return console.WithCode(console.CodeError,
 			"the project file of an untrusted project does not decide where state lives; set PULUMI_BACKEND_URL")
+	}
+	return nil
+}
+
+// guardSettings refuses a settings file of a stack that a stranger has led out of the project.
+func (o *Options) guardSettings(a *console.Console, p *project.Project, path string) error {
+	if !o.Untrusted || o.ConfigFile != "" {
+		return nil
+	}
+	if err := confine.Path(p.Dir, path); err != nil {
+		return fmt.Errorf("%s may not be read: %w", a.Short(path), err)
 	}
 	return nil
 }
@@ -81,27 +85,26 @@ func (p *Pipeline) guardSettings() error {
 // AllowStackHelp is the help of --allow-stack.
 const AllowStackHelp = "with --untrusted, let the program read the outputs of this stack too; may come several times"
 
-// guardKey refuses the settings file of a stranger that names a key service: to ask it opens a connection to where the
-// file says, signed with the user's credentials.
-func (p *Pipeline) guardKey() error {
-	provider := p.settings.SecretsProvider
-	if !p.options.Untrusted || !secrets.IsKeyURL(provider) || p.Console.World.Getenv("PULUMI_CLOUD_SECRET_OVERRIDE") != "" ||
-		confine.Path(p.Workspace.Project.Dir, p.settings.Path) != nil {
+// guardKey finds fault with the settings file of a stranger that names a key service: to ask it opens a connection to
+// where the file says, signed with the user's credentials.
+func (o *Options) guardKey(w *console.World, p *project.Project, s *project.Settings) diag.Diagnostics {
+	if !o.Untrusted || !secrets.IsKeyURL(s.SecretsProvider) || w.Getenv("PULUMI_CLOUD_SECRET_OVERRIDE") != "" ||
+		confine.Path(p.Dir, s.Path) != nil {
 		return nil
 	}
-	return p.fail(diag.Diagnostics{{Code: diag.OperationFailed, Subject: p.settings.ProviderPlace,
-		Summary: "an untrusted project does not decide which key service is asked: its settings name " + provider,
+	return diag.Diagnostics{{Code: diag.OperationFailed, Subject: s.ProviderPlace,
+		Summary: "an untrusted project does not decide which key service is asked: its settings name " + s.SecretsProvider,
 		Detail: "name settings from outside of the project with --config-file, or the key in " +
-			"PULUMI_CLOUD_SECRET_OVERRIDE"}})
+			"PULUMI_CLOUD_SECRET_OVERRIDE"}}
 }
 
-// mayReadStack returns an error for a stack whose outputs the program may not read: without trust that is every stack
-// but its own and those that --allow-stack names.
-func (p *Pipeline) mayReadStack(name string) error {
-	if !p.options.Untrusted {
+// mayReadStack judges the stacks whose outputs a program may read: without trust these are its own and those that
+// --allow-stack names. nil allows all.
+func (o *Options) mayReadStack(own backend.Ref) func(name string) error {
+	if !o.Untrusted {
 		return nil
 	}
-	return UntrustedStacks(p.options.AllowStacks, p.Workspace.Project.Name.Text, p.Stack.Ref.Stack)(name)
+	return UntrustedStacks(o.AllowStacks, own.Project, own.Stack)
 }
 
 // UntrustedStacks makes the judge of the stacks that an untrusted program of a project reads. own is its stack; empty

@@ -57,7 +57,7 @@ func get(ctx context.Context, a *console.Console, o *getting) error {
 		}
 		part, err = project.MapSecure(part, func(s project.Secure) (any, error) { return manager.Decrypt(string(s)) })
 		if err != nil {
-			return a.ExplainSecret(fmt.Errorf("decrypt config %s: %w", path.Key, err), c.stack)
+			return console.ExplainSecret(fmt.Errorf("decrypt config %s: %w", path.Key, err), c.stack)
 		}
 	}
 	text := project.TextOf(part)

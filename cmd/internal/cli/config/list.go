@@ -51,7 +51,7 @@ func list(ctx context.Context, a *console.Console, o *listing) error {
 	for _, e := range c.settings.Entries() {
 		text, record, err := shown(e, opener)
 		if err != nil {
-			return a.ExplainSecret(err, c.stack)
+			return console.ExplainSecret(err, c.stack)
 		}
 		texts[e.Key.String()], records[e.Key.String()] = text, record
 	}

@@ -76,7 +76,7 @@ func stackHistory(ctx context.Context, a *console.Console, o *stackOptions) erro
 		for i, r := range records {
 			config, err := configOfHistory(r.Config, open)
 			if err != nil {
-				return a.ExplainSecret(err, s.Ref.Stack)
+				return console.ExplainSecret(err, s.Ref.Stack)
 			}
 			list[i] = historyRecord{Kind: r.Kind, Message: r.Message, Environment: r.Environment, Result: r.Result,
 				ResourceChanges: r.ResourceChanges,

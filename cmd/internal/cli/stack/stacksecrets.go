@@ -56,13 +56,13 @@ func changeSecretsProvider(ctx context.Context, a *console.Console, o *stackOpti
 	err = s.Backend.Edit(ctx, s.Ref, begin, func(base *state.Snapshot) (*state.Snapshot, error) {
 		// The configuration is sealed first, and written last: a fault in between leaves it as it was.
 		if err := reseal(settings, old, next); err != nil {
-			return nil, a.ExplainSecret(err, s.Ref.Stack)
+			return nil, console.ExplainSecret(err, s.Ref.Stack)
 		}
 		changed := *base
 		return &changed, nil
 	})
 	if err != nil {
-		return a.ExplainSecret(err, s.Ref.Stack)
+		return console.ExplainSecret(err, s.Ref.Stack)
 	}
 	with := adopt(settings)
 	if err := settings.Save(); err != nil {

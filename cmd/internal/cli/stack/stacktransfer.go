@@ -51,7 +51,7 @@ func stackExport(ctx context.Context, a *console.Console, o *stackOptions) (err 
 		out = file
 	}
 	if err := s.Backend.Export(ctx, s.Ref, opener, out); err != nil {
-		return a.ExplainSecret(err, s.Ref.Stack)
+		return console.ExplainSecret(err, s.Ref.Stack)
 	}
 	return nil
 }
@@ -111,7 +111,7 @@ func stackImport(ctx context.Context, a *console.Console, o *stackOptions) error
 		Force: o.force, Begin: backend.BeginOptions{Command: "import", Secrets: vault, Open: vault.Opener},
 	})
 	if err != nil {
-		return a.ExplainSecret(err, s.Ref.Stack)
+		return console.ExplainSecret(err, s.Ref.Stack)
 	}
 	for _, warning := range done.Warnings {
 		fmt.Fprintf(a.Streams.Err, "warning: %s\n", warning)

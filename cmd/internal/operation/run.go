@@ -1,0 +1,298 @@
+package operation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/yamlhost/yamlhost/builtins"
+	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/eval"
+	"github.com/yamlhost/yamlhost/internal/confine"
+	"github.com/yamlhost/yamlhost/parser"
+	"github.com/yamlhost/yamlhost/runtime/backend"
+	"github.com/yamlhost/yamlhost/runtime/engine"
+	"github.com/yamlhost/yamlhost/runtime/monitor"
+	"github.com/yamlhost/yamlhost/runtime/monitor/rpc"
+	"github.com/yamlhost/yamlhost/runtime/provider/guard"
+	"github.com/yamlhost/yamlhost/runtime/state"
+)
+
+// plan runs an operation without acting.
+func (p *Pipeline) plan(ctx context.Context, op Operation) (*engine.Result, error) {
+	var base *state.Snapshot
+	if p.Stack.Missing {
+		if _, err := settleWordsOf(p.options.SettlePending, nil); err != nil {
+			return nil, err
+		}
+	} else {
+		loaded, err := p.Stack.Backend.Load(ctx, p.Stack.Ref, p.Vault.Opener)
+		if err != nil {
+			return nil, console.ExplainSecret(err, p.Stack.Ref.Stack)
+		}
+		warnOfRecovery(p.Console, loaded.Recovered, false)
+		sound, moved, err := loaded.Snapshot.InOrder()
+		if err != nil {
+			return nil, adviseRepair(err)
+		}
+		warnOfOrder(p.Console, loaded.Altered, moved)
+		if base, err = p.pending.settle(ctx, sound, op); err != nil {
+			return nil, err
+		}
+	}
+	p.Console.Signals.Announce("")
+	return p.operate(ctx, op, engine.Options{Base: base, DryRun: true})
+}
+
+// apply runs an operation in a session, and leaves state and history behind.
+func (p *Pipeline) apply(ctx context.Context, op Operation) (_ *engine.Result, err error) {
+	session, err := beginSession(ctx, p.Console.Streams.Err, p.Stack, p.options.LockTimeout,
+		backend.BeginOptions{Command: op.Kind, Secrets: p.Vault, Open: p.Vault.Opener})
+	if err != nil {
+		return nil, adviseRepair(console.ExplainSecret(err, p.Stack.Ref.Stack))
+	}
+	defer func() { err = errors.Join(err, session.Close()) }()
+	warnOfRecovery(p.Console, session.Recovered(), true)
+	warnOfOrder(p.Console, session.Altered(), session.Moved())
+	base, err := p.begin(ctx, session, op)
+	if err != nil {
+		return nil, console.ExplainSecret(err, p.Stack.Ref.Stack)
+	}
+	p.Console.Signals.Announce("Terminating immediately may lose track of resources that are being created.")
+	started := p.Console.Now()
+	result, err := p.operate(ctx, op, engine.Options{Base: base, Journal: session})
+	if err != nil {
+		return nil, console.ExplainSecret(err, p.Stack.Ref.Stack)
+	}
+	final := result.Snapshot
+	if result.Terminated {
+		final = nil // what is journaled counts, operations under way included
+	}
+	record := p.record(op, result, started)
+	if err := p.Commit(ctx, session, final, record); err != nil {
+		return result, console.ExplainSecret(err, p.Stack.Ref.Stack)
+	}
+	return result, nil
+}
+
+// begin is the state of a session with what an earlier run left in flight settled, in the file too.
+func (p *Pipeline) begin(ctx context.Context, session *backend.Session, op Operation) (*state.Snapshot, error) {
+	base := session.Base()
+	next, err := p.pending.settle(ctx, base, op)
+	if err != nil || next == base {
+		return base, err
+	}
+	return next, session.Settle(ctx, next)
+}
+
+// canSeal makes sure, before anything is done, that the secrets which the program is known to make can be sealed. A
+// program without any never asks for a passphrase (D3).
+func (p *Pipeline) canSeal() error {
+	if p.Program == nil {
+		return nil
+	}
+	secret, any := p.Program.FirstSecret()
+	if !any {
+		return nil
+	}
+	_, err := p.Vault.Encrypt("")
+	if err == nil {
+		return nil
+	}
+	return p.Console.Report(diag.Diagnostics{{
+		Severity: diag.Error,
+		Summary:  "the stack needs a passphrase, because `" + secret.What + "` is secret",
+		Detail:   console.ExplainSecret(err, p.Stack.Ref.Stack).Error() + "\nnothing was done",
+		Subject:  secret.Range,
+	}})
+}
+
+// operate runs one of the engine's operations in front of a view.
+func (p *Pipeline) operate(ctx context.Context, op Operation, o engine.Options) (*engine.Result, error) {
+	if err := p.Providers.permit(ctx, p.Program, o.Base); err != nil {
+		return nil, err
+	}
+	if err := p.advise(ctx, o.Base); err != nil {
+		return nil, err
+	}
+	if err := p.planHolds(o.Base); err != nil {
+		return nil, err
+	}
+	name, final := op.Applying, true
+	if o.DryRun {
+		name, final = op.Planning, p.display.document
+	}
+	unfold := func() {}
+	if !final && !p.options.Json { // what is followed by an operation is folded; a result is not
+		unfold = p.Console.LogGroup("yamlhost_plan", name+" "+p.Stack.Ref.Stack)
+	}
+	defer unfold()
+	shown := p.display.show(name, o.DryRun && p.display.document, final)
+	p.stage.enter(shown)
+	defer p.stage.leave()
+
+	p.describe(&o)
+	o.Events = p.stage.event
+	guarded := guard.New(guard.Options{Secrets: p.stage.secrets(), Patience: p.Console.World.Patience,
+		Slow: func(w guard.Wait) {
+			defer p.Console.Crashes.Guard()
+			p.stage.event(&engine.Message{URN: w.URN, Severity: diag.Info, Text: w.String()})
+		}})
+	o.Providers = guarded.Loader(o.Providers)
+	defer guarded.Watch()()
+	o.ContinueOnError, o.Retry = p.options.ContinueOnError, p.pending.retry
+	p.options.Scope.apply(&o)
+	if p.planFile != nil {
+		plan, err := p.planFile.decoded(p.Vault)
+		if err != nil {
+			return nil, console.ExplainSecret(err, p.Stack.Ref.Stack)
+		}
+		o.Plan = plan
+	}
+	if p.bound != nil {
+		o.Plan = p.bound
+	}
+	o.Refresh = p.options.Refresh == "true" || p.options.Refresh == "" && p.Workspace.Project.RefreshAlways && op.program
+
+	var wanted *wantedCreates
+	if p.options.importFile != "" && o.DryRun {
+		wanted = watchCreates(&o)
+	}
+	server := &monitorServer{}
+	defer server.close()
+	o.Serve = server.serve(ctx)
+	result, err := op.Run(ctx, o, p.runProgram(server))
+	if err == nil && p.options.savePlan != "" && o.DryRun && !result.Failed && !result.Canceled {
+		err = p.savePlan(result.Plan, o.Base)
+	}
+	if err == nil && wanted != nil && !result.Canceled {
+		err = p.saveCreates(wanted)
+	}
+	if closing := shown.close(); err == nil {
+		err = closing
+	}
+	return result, err
+}
+
+// planHolds refuses to go on where what there is differs from what the plan of --plan was made for.
+func (p *Pipeline) planHolds(base *state.Snapshot) error {
+	if p.planFile == nil {
+		return nil
+	}
+	binding := p.planFile.Binding
+	if err := binding.holds(p.subject()); err != nil {
+		return err
+	}
+	if err := binding.stateHolds(base); err != nil {
+		return err
+	}
+	return binding.pluginsHold(p.Providers)
+}
+
+// savePlan writes a plan where --save-plan says.
+func (p *Pipeline) savePlan(plan *engine.UpdatePlan, base *state.Snapshot) error {
+	about := p.subject()
+	binding, err := about.binding(base, &p.Providers.used)
+	if err != nil {
+		return err
+	}
+	m := state.NewManifest("yamlhost/"+p.Console.Version(), p.Console.Now().UTC())
+	f, err := newPlanFile(plan, m, p.config.record(), binding, p.Vault)
+	if err != nil {
+		return console.ExplainSecret(err, p.Stack.Ref.Stack)
+	}
+	if err := f.write(p.Console.Path(p.options.savePlan)); err != nil || p.options.Json {
+		return err
+	}
+	fmt.Fprintf(p.Console.Streams.Err,
+		"The plan is in %[1]s; `yamlhost plan show %[1]s` shows it, and `yamlhost run --plan %[1]s` does what it says, or "+
+			"nothing.\n", p.options.savePlan)
+	return nil
+}
+
+// saveCreates writes what a plan would create where --import-file says.
+func (p *Pipeline) saveCreates(w *wantedCreates) error {
+	name := p.options.importFile
+	waiting, err := w.save(p.Console, name, p.Vault)
+	if err != nil || p.options.Json {
+		return console.ExplainSecret(err, p.Stack.Ref.Stack)
+	}
+	fmt.Fprintf(p.Console.Streams.Err, "%s: what would be created; fill in %s for %s, then `yamlhost import --file %s`.\n",
+		name, console.Count(waiting, "ID"), ImportPlaceholder, name)
+	return nil
+}
+
+// describe says what to operate on, and what there is to do it with.
+func (p *Pipeline) describe(o *engine.Options) {
+	o.Project, o.Stack, o.Organization = p.Workspace.Project.Name.Text, p.Stack.Ref.Stack, "organization"
+	o.RootDir, o.ProgramDir = p.Workspace.Project.Dir, p.Workspace.Dir()
+	o.Config, o.ConfigSecretKeys = p.config.engine()
+	o.Providers, o.Parallel = p.Providers, p.options.Parallel
+	o.Terminate = p.Console.Signals.Terminate()
+	others := otherStacks{backend: p.Stack.Backend, project: o.Project, vault: p.Vault,
+		mayRead: p.Providers.MayReadStack}
+	o.StackOutputs, o.StackResources = others.outputs, others.resources
+	o.SkipRefreshBefore = p.Console.World.Enabled("PULUMI_DISABLE_REFRESH_BEFORE_UPDATE")
+	content := contents{client: p.Console.World.HTTP, root: o.RootDir, untrusted: p.options.Untrusted}
+	o.Open, o.Now = content.open, p.Console.World.Now
+	if p.options.Untrusted {
+		o.AllowFile = func(path string) error { return confine.Path(p.Workspace.Project.Dir, path) }
+	}
+	o.Crash = p.Console.Crashes.Crash
+	known := p.stage.secrets()
+	for _, text := range p.config.secrets() {
+		known.LearnText(text)
+	}
+	p.Console.Crashes.HideWith(known.Hide)
+}
+
+// runProgram evaluates the checked program in front of the engine, directly or with --monitor-rpc through a server and
+// a client, and turns what it finds into messages.
+func (p *Pipeline) runProgram(server *monitorServer) ProgramFunc {
+	return func(ctx context.Context, m monitor.Monitor) error {
+		if p.options.MonitorRPC {
+			client, err := rpc.Dial(server.address)
+			if err != nil {
+				return err
+			}
+			defer client.Close()
+			m = client
+		}
+		result, diags := eval.Run(ctx, p.Program, m, eval.Options{
+			Cwd: p.Workspace.Dir(), RootDirectory: p.Workspace.Project.Dir, Workers: p.options.Parallel,
+			EngineVersion: PulumiVersion,
+			Getenv:        p.options.variables(&p.Console.World), AllowEnv: p.options.AllowEnv,
+			RestrictPaths: p.options.RestrictPaths, Untrusted: p.options.Untrusted, SourcePath: p.Console.Path,
+			ParseData: parser.Data,
+			Command:   eval.RunCommand(p.Console.ChildEnv(), p.Console.Supervisor()), Says: p.display.hookSays,
+			Bundle: p.Providers.Sources.Texts, Message: p.display.programSays, Crash: p.Console.Crashes.Crash,
+			Limits: builtins.Limits{Value: p.options.MaxValue << 20, Steps: p.options.MaxSteps},
+		})
+		p.display.found(diags)
+		p.stage.skip(p.Stack.Ref.Stack, p.Workspace.Project.Name.Text, result.SkippedResources)
+		if result.Failed > 0 || diags.HasErrors() {
+			return monitor.ErrReported
+		}
+		return nil
+	}
+}
+
+// monitorServer offers the engine to other processes: to components, and with --monitor-rpc to the program.
+type monitorServer struct {
+	address string
+	stop    func()
+}
+
+func (s *monitorServer) serve(ctx context.Context) func(*engine.Deployment) (string, error) {
+	return func(d *engine.Deployment) (address string, err error) {
+		s.address, s.stop, err = rpc.Serve(context.WithoutCancel(ctx), d)
+		return s.address, err
+	}
+}
+
+func (s *monitorServer) close() {
+	if s.stop != nil {
+		s.stop()
+	}
+}

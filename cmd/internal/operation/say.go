@@ -1,0 +1,116 @@
+package operation
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strconv"
+
+	"github.com/yamlhost/yamlhost/cmd/internal/view"
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/eval"
+	"github.com/yamlhost/yamlhost/internal/printable"
+	"github.com/yamlhost/yamlhost/runtime/engine"
+	"github.com/yamlhost/yamlhost/value/mask"
+)
+
+// discreetErr is where progress and findings go: excerpts of the program would show secrets that are written in it.
+// flush writes what is held back because it may be the beginning of a secret.
+func (s *display) discreetErr() (w io.Writer, flush func() error) {
+	if s.options.ShowSecrets {
+		return s.console.Screen, func() error { return nil }
+	}
+	hiding := mask.NewWriter(s.console.Screen, s.stage.secrets())
+	return hiding, hiding.Flush
+}
+
+// tellDetails shows every property that a plan changes, those of new resources too.
+func (s *display) tellDetails(outline *view.Outline) {
+	out, flush := s.discreetErr()
+	guarded := printable.NewWriter(out, func() bool { return false })
+	for _, item := range outline.Resources() {
+		if !item.Changed() || item.IsStack() {
+			continue
+		}
+		fmt.Fprintf(guarded, "%-2s %s %s: %s\n", item.Sign, item.URN.Name(), view.ShortType(item.URN.Type()), item.Words)
+		for _, line := range item.Changes {
+			fmt.Fprintf(guarded, "     %s\n", line)
+		}
+	}
+	_ = flush() // standard error has nobody to tell it to
+}
+
+// compilerSays shows what the compiler of the program has to say, without the secrets of the configuration that it was
+// given.
+func (s *display) compilerSays(severity diag.Severity, text string) {
+	out, flush := s.discreetErr()
+	s.console.CompilerSays(out)(severity, text)
+	_ = flush() // standard error has nobody to tell it to
+}
+
+// fail tells what is wrong, with --json as events or in the preview's document as well.
+func (s *display) fail(diags diag.Diagnostics) error {
+	if s.options.Json {
+		shown := s.show("", s.document, true)
+		for _, d := range diags.Sorted() {
+			if d.Severity <= diag.Info {
+				shown.event(s.messageOf(d))
+			}
+		}
+		shown.event(&engine.Summary{Result: "failed", Changes: map[engine.Op]int{}, Planning: s.document})
+		shown.event(&engine.Finished{})
+		if err := shown.close(); err != nil {
+			return err
+		}
+	}
+	return s.console.Report(diags)
+}
+
+// found shows what evaluating the program has found. What a plan has said for information is not said again.
+func (s *display) found(diags diag.Diagnostics) {
+	for _, d := range diags.Sorted() {
+		note := strconv.Itoa(int(d.Subject.Start)) + " " + d.Summary
+		if d.Severity == diag.Info && s.noted[note] {
+			continue
+		}
+		if d.Severity <= diag.Info {
+			s.stage.event(s.messageOf(d))
+		}
+		if s.noted == nil {
+			s.noted = make(map[string]bool)
+		}
+		s.noted[note] = true
+	}
+}
+
+// programSays shows a message of the program. One that is about nothing else shows where it stands, unless it only
+// informs.
+func (s *display) programSays(_ context.Context, m eval.Message) {
+	shown := &engine.Message{Severity: m.Severity, Debug: m.Debug, Text: m.Text, URN: m.URN}
+	if m.URN == "" && m.Severity < diag.Info {
+		shown.Position = s.messageOf(diag.Diagnostic{Severity: m.Severity, Subject: m.At}).Position
+	}
+	s.stage.event(shown)
+}
+
+// hookSays shows a line that the command of a hook has written.
+func (s *display) hookSays(line string) {
+	s.stage.event(&engine.Message{Severity: diag.Info, Text: line})
+}
+
+// messageOf is a finding as an event.
+func (s *display) messageOf(d diag.Diagnostic) *engine.Message {
+	m := &engine.Message{Severity: d.Severity, Code: d.Code, Text: d.Summary}
+	if d.Detail != "" {
+		m.Text += "\n" + d.Detail
+	}
+	if !d.Subject.IsZero() && (s.workspace.Source != d.Subject.Source || !s.workspace.Compiled()) {
+		if rel, err := filepath.Rel(s.workspace.Project.Dir, s.console.Path(d.Subject.Source.Name())); err == nil {
+			at := d.Subject.StartPosition()
+			m.Position = "project:///" + filepath.ToSlash(rel) + "#" + strconv.Itoa(at.Line) + "," + strconv.Itoa(at.Column)
+			m.End = d.Subject.EndPosition()
+		}
+	}
+	return m
+}

@@ -1,0 +1,86 @@
+package operation
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/runtime/engine"
+	"github.com/yamlhost/yamlhost/runtime/state"
+	"github.com/yamlhost/yamlhost/value/urn"
+)
+
+// SettleHelp is the help of --settle-pending.
+const SettleHelp = "what became of creations whose run was cut off: forget (they did not happen), retry (create " +
+	"again with the same inputs, " +
+	"whatever happened), or <urn>=<id> (it made the object with this ID); may come several times"
+
+// settleWords are what --settle-pending says of pending creations: of some by URN, and of all others if others is set.
+type settleWords struct {
+	by     map[urn.URN]engine.Word
+	others *engine.Word
+}
+
+// CheckSettleFlags refuses values of --settle-pending that mean nothing, whatever is pending.
+func CheckSettleFlags(flags []string) error {
+	general := ""
+	for _, text := range flags {
+		switch {
+		case text == "forget" || text == "retry":
+			if general != "" && general != text {
+				return console.WithCode(console.CodeUsage,
+					"--settle-pending takes either forget or retry for everything that has no word of its own, not both")
+			}
+			general = text
+		case !strings.HasPrefix(text, "urn:") || !strings.Contains(text, "="):
+			return console.WithCode(console.CodeUsage, "--settle-pending takes forget, retry or <urn>=<id>, not %q", text)
+		}
+	}
+	return nil
+}
+
+// settleWordsOf reads --settle-pending. unfinished tells where a URN ends, for names may have equals signs in them;
+// what names none of them is an error, for else a misspelt URN would have its object created a second time.
+func settleWordsOf(flags []string, unfinished []state.Operation) (settleWords, error) {
+	w := settleWords{by: map[urn.URN]engine.Word{}}
+	if err := CheckSettleFlags(flags); err != nil {
+		return w, err
+	}
+	for _, text := range flags {
+		switch text {
+		case "forget", "retry":
+			w.others = &engine.Word{Retry: text == "retry"}
+			continue
+		}
+		u, id := urn.URN(""), ""
+		for _, op := range unfinished {
+			if rest, found := strings.CutPrefix(text, string(op.Resource.URN)+"="); found && len(op.Resource.URN) > len(u) {
+				u, id = op.Resource.URN, rest
+			}
+		}
+		if u == "" {
+			return w, unknownPending(text, unfinished)
+		}
+		if earlier, twice := w.by[u]; twice && earlier.ID != id {
+			return w, console.WithCode(console.CodeUsage, "--settle-pending gives %s two IDs, %q and %q", u, earlier.ID, id)
+		}
+		w.by[u] = engine.Word{ID: id}
+	}
+	return w, nil
+}
+
+// unknownPending refuses a word about something that is not pending.
+func unknownPending(text string, unfinished []state.Operation) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "--settle-pending %q names no creation that an earlier run has left open", text)
+	if len(unfinished) == 0 {
+		b.WriteString("; there is none")
+	} else {
+		b.WriteString("; these are open:")
+		for _, op := range unfinished {
+			fmt.Fprintf(&b, "\n  * %s", op.Resource.URN)
+		}
+	}
+	b.WriteString("\nNothing was changed.")
+	return console.WithCode(console.CodeUsage, "%s", b.String())
+}

@@ -1,0 +1,99 @@
+package operation
+
+import (
+	"fmt"
+	"io"
+	"sync"
+
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/runtime/engine"
+	"github.com/yamlhost/yamlhost/runtime/plugin"
+	"github.com/yamlhost/yamlhost/value/mask"
+	"github.com/yamlhost/yamlhost/value/urn"
+)
+
+// stage is where events meet the view of the operation under way: those of the engine, of the program and of plugins,
+// one at a time. Outside of an operation events are dropped.
+type stage struct {
+	mu      sync.Mutex
+	shown   *shownView
+	skipped []urn.URN // what the program left out because of what failed before, for the summary (A1)
+
+	masker *mask.Masker // of everything that is said
+}
+
+// secrets are what is known to be secret, for all operations of a command.
+func (s *stage) secrets() *mask.Masker {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.masker == nil {
+		s.masker = mask.New()
+	}
+	return s.masker
+}
+
+// skip notes resources by their names that the program did not even register.
+func (s *stage) skip(stack, project string, names []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, name := range names {
+		s.skipped = append(s.skipped, urn.New(stack, project, "", "", name))
+	}
+}
+
+func (s *stage) enter(v *shownView) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.shown = v
+}
+
+func (s *stage) leave() { s.enter(nil) }
+
+func (s *stage) event(e engine.Event) {
+	e = withoutSecrets(s.secrets(), e)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.shown == nil {
+		return
+	}
+	if summary, ok := e.(*engine.Summary); ok {
+		summary.Skipped = append(summary.Skipped, s.skipped...)
+		s.skipped = nil
+	}
+	s.shown.event(e)
+	if _, over := e.(*engine.Finished); over {
+		s.shown = nil
+	}
+}
+
+// tell shows a line as a message of the operation under way; between operations, on out.
+func (s *stage) tell(out io.Writer, text string) {
+	if s.waiting() {
+		fmt.Fprintln(out, text)
+		return
+	}
+	s.event(&engine.Message{Severity: diag.Info, Text: text})
+}
+
+// waiting reports whether no operation is being shown.
+func (s *stage) waiting() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.shown == nil
+}
+
+// pluginMessage shows what a plugin says.
+func (s *stage) pluginMessage(m plugin.Message) {
+	e := &engine.Message{URN: m.URN, Text: m.Text, Ephemeral: m.Ephemeral}
+	switch m.Severity {
+	case plugin.Error:
+		e.Severity = diag.Error
+	case plugin.Warning:
+		e.Severity = diag.Warning
+	case plugin.Info:
+		e.Severity = diag.Info
+	default:
+		e.Severity, e.Debug = diag.Info, true
+	}
+	s.event(e)
+}
