@@ -158,6 +158,7 @@ var guests = []struct {
 	{"github.com/aymanbagabas/", []string{"cmd/internal/view"}},
 	{"github.com/evanw/esbuild/", []string{"runtime/dynamic/bundle"}},
 	{"github.com/go-sourcemap/", []string{"runtime/dynamic/bundle"}},
+	{"aead.dev/minisign", []string{"runtime/plugin"}},
 }
 
 type file struct {

@@ -144,27 +144,38 @@ func secure(address string, allowHTTP bool) error {
 		"plugins are downloaded over https only; --allow-http-plugins allows http, on which others can change what comes")
 }
 
+// list is a file with checksums that a publisher may give beside the archive.
+type list struct {
+	name  string
+	alone bool // of the archive alone, so that its name may be missing
+}
+
+// lists are the names that lists of checksums have: the archive's with .sha256, what Pulumi's releases have, and what
+// others have.
+func (i *Installation) lists() []list {
+	return []list{{i.asset() + ".sha256", true}, {"pulumi-" + i.Name + "_" + i.Version + "_checksums.txt", false},
+		{"SHA256SUMS", false}, {"checksums.txt", false}}
+}
+
 // published compares the checksum of what was downloaded with those that its publisher gives beside it, if there are
-// any: a list as releases have it, or a file for the archive alone.
+// any.
 func (i *Installation) published(ctx context.Context, sum string) error {
 	base := strings.TrimSuffix(i.url(), i.asset())
-	for _, name := range []string{i.asset() + ".sha256", "pulumi-" + i.Name + "_" + i.Version + "_checksums.txt"} {
-		want, err := i.publishedIn(ctx, base+name, name == i.asset()+".sha256")
+	for _, list := range i.lists() {
+		text, err := i.small(ctx, base+list.name)
 		if err != nil {
-			return fmt.Errorf("read the publisher's checksums at %s: %w", base+name, err)
+			return fmt.Errorf("read the publisher's checksums at %s: %w", base+list.name, err)
 		}
-		if want != "" && !strings.EqualFold(want, sum) {
+		if want := i.checksumIn(text, list.alone); want != "" && !strings.EqualFold(want, sum) {
 			return &ChecksumError{Want: strings.ToLower(want), Got: sum, From: i.url()}
 		}
 	}
 	return nil
 }
 
-// publishedIn is the checksum of the archive in a list of them; empty where there is no such list, or it does not have
-// the archive. alone says that the list is of the archive alone, so that its name may be missing.
-func (i *Installation) publishedIn(ctx context.Context, address string, alone bool) (string, error) {
-	var text []byte
-	err := httpget.Repeat(ctx, i.Pause, func() error {
+// small reads a small file of the server; it is nil where there is none.
+func (i *Installation) small(ctx context.Context, address string) (text []byte, err error) {
+	err = httpget.Repeat(ctx, i.Pause, func() error {
 		response, err := i.get(ctx, address, nil)
 		if err != nil {
 			return err
@@ -184,16 +195,21 @@ func (i *Installation) publishedIn(ctx context.Context, address string, alone bo
 		return err
 	})
 	if err != nil {
-		return "", err
+		return nil, err
 	}
+	return text, nil
+}
+
+// checksumIn is the checksum of the archive in a list; empty where the list does not have it.
+func (i *Installation) checksumIn(text []byte, alone bool) string {
 	for line := range strings.Lines(string(text)) {
 		fields := strings.Fields(line)
 		if len(fields) == 0 || len(fields[0]) != 64 || strings.Trim(strings.ToLower(fields[0]), "0123456789abcdef") != "" {
 			continue
 		}
 		if len(fields) == 1 && alone || len(fields) == 2 && strings.TrimPrefix(fields[1], "*") == i.asset() {
-			return fields[0], nil
+			return fields[0]
 		}
 	}
-	return "", nil
+	return ""
 }

@@ -159,6 +159,10 @@ func (f *Fetcher) advise(pkg provider.Package, version string, missing *provider
 func (f *Fetcher) download(ctx context.Context, pkg provider.Package, version string, lock *LockFile) (string, error) {
 	i := Installation{Home: f.options.Home, Name: pkg.Name, Version: version, Client: f.options.Client,
 		AllowHTTP: f.options.AllowHTTP}
+	var err error
+	if i.Key, err = lock.KeyOf(pkg.Name); err != nil {
+		return version, err
+	}
 	from := pkg.DownloadURL
 	if locked := lock.Find(pkg.Name, version); locked != nil && version != "" {
 		i.Checksum = locked.Checksums[Platform()]
@@ -212,7 +216,8 @@ func InstallFrom(ctx context.Context, i *Installation, from, overrides string, t
 		i.Server = source.Server
 		result, err := Install(ctx, *i)
 		var changed *ChecksumError
-		if err == nil || ctx.Err() != nil || errors.As(err, &changed) {
+		var unsigned *SignatureError
+		if err == nil || ctx.Err() != nil || errors.As(err, &changed) || errors.As(err, &unsigned) {
 			return result, err
 		}
 		failures = append(failures, err)

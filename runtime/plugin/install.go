@@ -30,7 +30,10 @@ type Installation struct {
 	File   string
 	Server string
 	// Checksum is the SHA-256 that the archive must have, as hexadecimal digits; empty when it is not known.
-	Checksum  string
+	Checksum string
+	// Key is the publisher's public key of minisign that must have signed the archive, or a list of checksums that has it;
+	// nil where none is trusted.
+	Key       *Key
 	Reinstall bool // also if it is there already
 	// AllowHTTP downloads over connections that anybody in between can change.
 	AllowHTTP bool
@@ -97,6 +100,9 @@ func Install(ctx context.Context, i Installation) (InstallResult, error) {
 		return already()
 	}
 	if info, err := os.Stat(i.File); i.File != "" && err == nil && info.IsDir() {
+		if i.Key != nil {
+			return InstallResult{}, &SignatureError{From: i.File, Problem: "a folder has no signature"}
+		}
 		return InstallResult{Dir: dir}, unpackInto(dir, func() error { return copyFolder(dir, i.File, i.Name) })
 	}
 	archive, sum, err := i.fetch(ctx, folder, label)
@@ -108,6 +114,9 @@ func Install(ctx context.Context, i Installation) (InstallResult, error) {
 	}
 	if i.Checksum != "" && !strings.EqualFold(i.Checksum, sum) {
 		return InstallResult{}, &ChecksumError{strings.ToLower(i.Checksum), sum, i.from()}
+	}
+	if err := i.signed(ctx, archive, sum); err != nil {
+		return InstallResult{}, err
 	}
 	if i.File == "" {
 		if err := i.published(ctx, sum); err != nil {

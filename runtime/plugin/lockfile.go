@@ -20,10 +20,12 @@ import (
 const LockName = "yamlhost.lock.json"
 
 // LockFile says which plugins a project uses, exactly: for each its version, where it comes from, and the SHA-256 of
-// its archive for each platform that somebody has installed it on (F2.34).
+// its archive for each platform that somebody has installed it on (F2.34). Keys has, by the names of plugins, the
+// public keys of minisign whose owners must have signed every archive that comes, new versions too.
 type LockFile struct {
-	Version int            `json:"version"`
-	Plugins []LockedPlugin `json:"plugins"`
+	Version int               `json:"version"`
+	Plugins []LockedPlugin    `json:"plugins"`
+	Keys    map[string]string `json:"keys,omitempty"`
 }
 
 // LockedPlugin is one plugin of a lock file.
@@ -64,6 +66,27 @@ func (l *LockFile) Find(name, version string) *LockedPlugin {
 		}
 	}
 	return nil
+}
+
+// KeyOf is the key that is trusted for a plugin; nil for none.
+func (l *LockFile) KeyOf(name string) (*Key, error) {
+	if l == nil || l.Keys[name] == "" {
+		return nil, nil
+	}
+	k, err := ParseKey(l.Keys[name])
+	if err != nil {
+		return nil, fmt.Errorf("%s has a key for the plugin %s that cannot be used: %w", LockName, name, err)
+	}
+	return k, nil
+}
+
+// Trust notes the key that signs a plugin's archives.
+func (l *LockFile) Trust(name string, k *Key) {
+	l.Version = 1
+	if l.Keys == nil {
+		l.Keys = map[string]string{}
+	}
+	l.Keys[name] = k.String()
 }
 
 // Add notes a checksum for this machine's platform. A plugin has one entry for each version.

@@ -17,6 +17,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"aead.dev/minisign"
 	"github.com/stretchr/testify/require"
 	"github.com/yamlhost/yamlhost/bench/drawer"
 	"github.com/yamlhost/yamlhost/runtime/plugin"
@@ -312,4 +313,45 @@ func TestInstalledIsAsLocked(t *testing.T) {
 	}
 	require.Equal(t, 1, x.run("plugin", "install"))
 	require.Contains(t, x.err.String(), "was expected; --reinstall installs the expected one")
+}
+
+// plugin install --key wants a signature of that key, and the lock file keeps the key for what comes later.
+func TestInstallWithKey(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("the plugin is a script for a shell")
+	}
+	archive, _ := drawerArchive(t)
+	public, secret, err := minisign.GenerateKey(nil)
+	require.NoError(t, err)
+	x := newTerminal(t, "name: acq\n")
+	file, key := filepath.Join(t.TempDir(), "drawer.tar.gz"), filepath.Join(t.TempDir(), "drawer.pub")
+	require.NoError(t, os.WriteFile(file, archive, 0o600))
+	text, err := public.MarshalText()
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(key, text, 0o600))
+	install := func(version string, flags ...string) int {
+		return x.run(append([]string{"plugin", "install", "resource", "drawer", version, "--file", file}, flags...)...)
+	}
+	require.Equal(t, 2, install("1.0.0", "--key", "nonsense"))
+	require.Contains(t, x.err.String(), "--key: it is no public key of minisign")
+	require.Equal(t, 1, install("1.0.0", "--key", key))
+	require.Contains(t, x.err.String(), "a key is trusted for the plugin, and there is no "+file+".minisig")
+	require.NoFileExists(t, filepath.Join(x.world.Dir, plugin.LockName))
+
+	require.NoError(t, os.WriteFile(file+".minisig", minisign.Sign(secret, archive), 0o600))
+	require.Equal(t, 0, install("1.0.0", "--key", public.String()), x.err.String())
+	lock, err := plugin.ReadLockFile(x.world.Dir)
+	require.NoError(t, err)
+	require.Equal(t, map[string]string{"drawer": public.String()}, lock.Keys)
+	require.Equal(t, 1, install("1.0.0", "--key", key))
+	require.Contains(t, x.err.String(), "its signature was not looked at; --reinstall installs it anew")
+
+	require.NoError(t, os.Remove(file+".minisig"))
+	require.Equal(t, 1, install("1.1.0"), "the key is remembered")
+	require.Contains(t, x.err.String(), "a key is trusted for the plugin")
+	other, _, err := minisign.GenerateKey(nil)
+	require.NoError(t, err)
+	require.Equal(t, 1, install("1.1.0", "--key", other.String()))
+	require.Contains(t, x.err.String(), "--key differs from the key that yamlhost.lock.json has for drawer")
 }

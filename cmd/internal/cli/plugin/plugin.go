@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"text/tabwriter"
@@ -22,6 +23,7 @@ type pluginOptions struct {
 	server    string
 	file      string
 	checksum  string
+	key       string
 	reinstall bool
 	lock      bool
 	yes       bool
@@ -63,7 +65,8 @@ func newPluginInstall(_ *console.Console, run func(context.Context, *pluginOptio
 			"installs what the\n" +
 			"project's lock file (" + plugin.LockName +
 			") lists. Archives must have the checksums that the lock file of the project has for\n" +
-			"this platform, and those that their publisher gives beside them; new ones are added to the lock file.",
+			"this platform, and those that their publisher gives beside them; new ones are added to the lock file. With\n" +
+			"--key they must have a signature beside them, too.",
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.server, "server", "",
@@ -71,6 +74,9 @@ func newPluginInstall(_ *console.Console, run func(context.Context, *pluginOptio
 			"appended")
 	f.StringVarP(&o.file, "file", "f", "", "install this archive, executable or folder")
 	f.StringVar(&o.checksum, "checksum", "", "the SHA-256 that the archive must have, in hexadecimal digits")
+	f.StringVar(&o.key, "key", "",
+		"the publisher's public key of minisign, or a file with it: the archive, or its list of checksums, must have its\n"+
+			"signature; the lock file keeps the key, and every later version must be signed with it too")
 	f.BoolVar(&o.reinstall, "reinstall", false, "install again what is there")
 	f.BoolVar(&o.lock, "lock", false, "begin a lock file also where there is no project")
 	return cmd
@@ -166,6 +172,29 @@ func pluginInstall(ctx context.Context, a *console.Console, o *pluginOptions) er
 	return installLocked(ctx, a, o, name, version, lock, dir)
 }
 
+// trusts sets the key that must have signed the archive: that of the lock file, or the one of --key. Another one than
+// the lock file's is refused.
+func (o *pluginOptions) trusts(a *console.Console, i *plugin.Installation, lock *plugin.LockFile) error {
+	var err error
+	if i.Key, err = lock.KeyOf(i.Name); err != nil || o.key == "" {
+		return err
+	}
+	text := o.key
+	if content, err := os.ReadFile(a.Path(o.key)); err == nil {
+		text = string(content)
+	}
+	key, err := plugin.ParseKey(text)
+	if err != nil {
+		return console.WithCode(console.CodeUsage, "--key: %w", err)
+	}
+	if i.Key != nil && i.Key.String() != key.String() {
+		return fmt.Errorf("--key differs from the key that %s has for %s; if the publisher has another one now, remove the "+
+			"old one there", plugin.LockName, i.Name)
+	}
+	i.Key = key
+	return nil
+}
+
 // installLocked installs a plugin that has to be the one of the lock file, if that has it.
 func installLocked(ctx context.Context, a *console.Console, o *pluginOptions, name, version string,
 	lock *plugin.LockFile, dir string) error {
@@ -173,6 +202,9 @@ func installLocked(ctx context.Context, a *console.Console, o *pluginOptions, na
 		Reinstall: o.reinstall, Client: a.World.HTTP, AllowHTTP: a.Global.AllowHTTP}
 	if o.file != "" {
 		i.File = a.Path(o.file)
+	}
+	if err := o.trusts(a, &i, lock); err != nil {
+		return err
 	}
 	if i.Server != "" {
 		if _, err := plugin.Sources(name, i.Server, ""); err != nil {
@@ -210,6 +242,10 @@ func installLocked(ctx context.Context, a *console.Console, o *pluginOptions, na
 					"expected one",
 				name, version, result.Checksum, i.Checksum)
 		}
+		if o.key != "" {
+			return fmt.Errorf("%s %s is installed already, and its signature was not looked at; --reinstall installs it anew",
+				name, version)
+		}
 		fmt.Fprintf(a.Streams.Err, "%s %s is installed already; --reinstall installs it again\n", name, version)
 	} else {
 		fmt.Fprintf(a.Streams.Err, "installed %s %s in %s\n", name, version, a.Short(result.Dir))
@@ -226,6 +262,9 @@ func installLocked(ctx context.Context, a *console.Console, o *pluginOptions, na
 			now = &plugin.LockFile{}
 		}
 		now.Add(name, version, server, result.Checksum)
+		if i.Key != nil {
+			now.Trust(name, i.Key)
+		}
 		return now, nil
 	})
 }
