@@ -44,7 +44,7 @@ func Run(ctx context.Context, args []string, s console.Streams, w console.World)
 		if fault := recover(); fault != nil {
 			a.Crashes.Report(fault)
 			code = console.CodeInternal
-			_ = a.FinishReports(code, "internal error") // the crash has been told
+			_ = a.Reports.Finish(code, "internal error") // the crash has been told
 			if w.Enabled("PULUMI_DEBUG_COMMANDS") {
 				panic(fault)
 			}
@@ -57,7 +57,7 @@ func Run(ctx context.Context, args []string, s console.Streams, w console.World)
 		if s.Restore != nil {
 			s.Restore()
 		}
-		a.FinishReportsSoon(console.CodeCancelled, "interrupted")
+		a.Reports.FinishSoon(console.CodeCancelled, "interrupted")
 		w.Quit(console.CodeCancelled)
 	})
 	defer a.Signals.Stop()
@@ -79,7 +79,7 @@ func Run(ctx context.Context, args []string, s console.Streams, w console.World)
 		a.SayError(text)
 	}
 	code = outputCode(a, code, out, errors)
-	if err := a.FinishReports(code, text); err != nil {
+	if err := a.Reports.Finish(code, text); err != nil {
 		a.SayError(err.Error())
 		if code == console.CodeOK {
 			code = console.CodeError

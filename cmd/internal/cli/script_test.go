@@ -41,7 +41,7 @@ func (n noLeaks) Run() int {
 	}
 	err := goleak.Find(
 		// of an interrupt: who reads cannot be called off
-		goleak.IgnoreAnyFunction("github.com/yamlhost/yamlhost/cmd/internal/console.(*Console).awaitInput.func1"),
+		goleak.IgnoreAnyFunction("github.com/yamlhost/yamlhost/cmd/internal/console.Prompt.await.func1"),
 		goleak.IgnoreTopFunction("os/signal.loop"), goleak.IgnoreTopFunction("os/signal.signal_recv"),
 	)
 	if err != nil {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"github.com/yamlhost/yamlhost/runtime/secrets"
@@ -14,10 +13,29 @@ import (
 // ErrDeclined ends a command that a person answered with no: it bails without another word (E8.27).
 var ErrDeclined = &ExitError{Code: CodeError, Cause: errors.New("declined, nothing was changed")}
 
+// Prompt asks a person: questions go to standard error, answers come from standard input.
+type Prompt struct {
+	streams     Streams
+	present     bool            // there is somebody to ask
+	interrupted <-chan struct{} // ends the waiting for an answer; nil never does
+}
+
+// Prompt asks the person before this console.
+func (a *Console) Prompt() Prompt {
+	p := Prompt{streams: a.Streams, present: a.Interactive()}
+	if a.Signals != nil {
+		p.interrupted = a.Signals.First
+	}
+	return p
+}
+
+// canHide reports whether a person can be asked for what must not be seen.
+func (p Prompt) canHide() bool { return p.present && p.streams.ReadPassword != nil }
+
 // Confirm asks a yes-or-no question. Only yes means yes.
-func (a *Console) Confirm(question string) error {
-	fmt.Fprintf(a.Streams.Err, "%s (yes/no): ", question)
-	line, _ := a.Answer() // no answer is a no
+func (p Prompt) Confirm(question string) error {
+	fmt.Fprintf(p.streams.Err, "%s (yes/no): ", question)
+	line, _ := p.Answer() // no answer is a no
 	switch strings.ToLower(strings.TrimSpace(line)) {
 	case "y", "yes":
 		return nil
@@ -26,10 +44,10 @@ func (a *Console) Confirm(question string) error {
 }
 
 // ConfirmDetails is Confirm for a question that can be asked for more: details tells it, and the question comes again.
-func (a *Console) ConfirmDetails(question string, details func()) error {
+func (p Prompt) ConfirmDetails(question string, details func()) error {
 	for {
-		fmt.Fprintf(a.Streams.Err, "%s (yes/no/details): ", question)
-		line, err := a.Answer()
+		fmt.Fprintf(p.streams.Err, "%s (yes/no/details): ", question)
+		line, err := p.Answer()
 		switch strings.ToLower(strings.TrimSpace(line)) {
 		case "y", "yes":
 			return nil
@@ -43,14 +61,14 @@ func (a *Console) ConfirmDetails(question string, details func()) error {
 	}
 }
 
-// Answer is a line that a person enters; an interrupt is errDeclined.
-func (a *Console) Answer() (string, error) {
-	return a.awaitInput(func() (string, error) { return ReadLine(a.Streams.In) })
+// Answer is a line that a person enters; an interrupt is ErrDeclined.
+func (p Prompt) Answer() (string, error) {
+	return p.await(func() (string, error) { return ReadLine(p.streams.In) })
 }
 
-// awaitInput is what a person enters; an interrupt is errDeclined. The one who reads cannot be called off: after an
+// await is what a person enters; an interrupt is ErrDeclined. The one who reads cannot be called off: after an
 // interrupt it is left to the end of the process.
-func (a *Console) awaitInput(input func() (string, error)) (string, error) {
+func (p Prompt) await(input func() (string, error)) (string, error) {
 	type entered struct {
 		line string
 		err  error
@@ -63,7 +81,7 @@ func (a *Console) awaitInput(input func() (string, error)) (string, error) {
 	select {
 	case e := <-read:
 		return e.line, e.err
-	case <-a.Signals.First:
+	case <-p.interrupted:
 		return "", ErrDeclined
 	}
 }
@@ -86,31 +104,22 @@ func ReadLine(r io.Reader) (string, error) {
 	}
 }
 
-// passphrases is where a stack's passphrase comes from (F4.5): the environment, a file, or a person, in this order.
-func (a *Console) passphrases(stack string) secrets.PassphraseSource {
-	var prompt func(secrets.Purpose) (string, error)
-	if a.Interactive() && a.Streams.ReadPassword != nil {
-		prompt = func(p secrets.Purpose) (string, error) { return a.askPassphrase(stack, p) }
-	}
-	readFile := func(path string) ([]byte, error) { return os.ReadFile(a.Path(path)) }
-	return secrets.PassphraseFrom(a.World.Lookup, readFile, prompt)
-}
-
-// HiddenAnswer asks for a line that is not shown while a person enters it; an interrupt is ErrDeclined. It needs
+// Hidden asks for a line that is not shown while a person enters it; an interrupt is ErrDeclined. It needs
 // Streams.ReadPassword.
-func (a *Console) HiddenAnswer(question string) (string, error) {
-	fmt.Fprint(a.Streams.Err, question)
-	answer, err := a.awaitInput(a.Streams.ReadPassword)
-	if errors.Is(err, ErrDeclined) && a.Streams.Restore != nil {
-		a.Streams.Restore() // or nobody would see what is typed from now on
+func (p Prompt) Hidden(question string) (string, error) {
+	fmt.Fprint(p.streams.Err, question)
+	answer, err := p.await(p.streams.ReadPassword)
+	if errors.Is(err, ErrDeclined) && p.streams.Restore != nil {
+		p.streams.Restore() // or nobody would see what is typed from now on
 	}
-	fmt.Fprintln(a.Streams.Err)
+	fmt.Fprintln(p.streams.Err)
 	return answer, err
 }
 
-func (a *Console) askPassphrase(stack string, p secrets.Purpose) (string, error) {
-	ask := a.HiddenAnswer
-	if !p.New {
+// passphrase asks for the passphrase of a stack; a new one is asked for twice.
+func (p Prompt) passphrase(stack string, purpose secrets.Purpose) (string, error) {
+	ask := p.Hidden
+	if !purpose.New {
 		return ask(fmt.Sprintf(
 			"Enter the passphrase of stack %s\n    (set PULUMI_CONFIG_PASSPHRASE or PULUMI_CONFIG_PASSPHRASE_FILE to remember): ", stack))
 	}
@@ -129,10 +138,25 @@ func (a *Console) askPassphrase(stack string, p secrets.Purpose) (string, error)
 }
 
 // StandardInput is all of the standard input, for values that are not on the command line (F3.15).
-func (a *Console) StandardInput() (string, error) {
-	text, err := io.ReadAll(bufio.NewReader(a.Streams.In))
+func (p Prompt) StandardInput() (string, error) {
+	text, err := io.ReadAll(bufio.NewReader(p.streams.In))
 	if err != nil {
 		return "", fmt.Errorf("read standard input: %w", err)
 	}
 	return string(text), nil
+}
+
+// newPassphrase comes from a person or from the first line of standard input.
+func (p Prompt) newPassphrase(stack string) (string, error) {
+	if p.canHide() {
+		return p.passphrase(stack, secrets.Purpose{New: true})
+	}
+	line, err := ReadLine(p.streams.In)
+	if line == "" {
+		if err == nil || errors.Is(err, io.EOF) {
+			err = errors.New("it is empty")
+		}
+		return "", fmt.Errorf("read the new passphrase from standard input: %w", err)
+	}
+	return line, nil
 }

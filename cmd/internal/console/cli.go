@@ -6,14 +6,14 @@ import (
 	"io"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/yamlhost/yamlhost/cmd/internal/report"
 	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/runtime/secrets"
 )
 
-// app is one run of the command line.
+// Console is one run of the command line: its streams, the flags that all commands share, and the world.
 type Console struct {
 	Streams Streams   // printable, whatever is written
 	Screen  io.Writer // Err as it is, for views that move the cursor
@@ -22,8 +22,7 @@ type Console struct {
 	Global  globalOptions
 	Signals *interrupts
 	Crashes *Crashes
-	Reports *report.Set     // of --out; nil without any
-	system  report.System   // that is told of the run
+	Reports Reports
 	keys    secrets.Keyring // derived once in a process
 }
 
@@ -57,12 +56,7 @@ func (a *Console) Enter() error {
 }
 
 // Path is a path as a user gave it, made absolute.
-func (a *Console) Path(p string) string {
-	if filepath.IsAbs(p) {
-		return filepath.Clean(p)
-	}
-	return filepath.Join(a.World.Dir, p)
-}
+func (a *Console) Path(p string) string { return a.World.path(p) }
 
 // Short is a path as users see it: relative to the working directory when it is inside, else as it is.
 func (a *Console) Short(path string) string {
@@ -72,6 +66,9 @@ func (a *Console) Short(path string) string {
 	}
 	return rel
 }
+
+// Now is the time.
+func (a *Console) Now() time.Time { return a.World.time() }
 
 // Interactive reports whether a person can be asked.
 func (a *Console) Interactive() bool {

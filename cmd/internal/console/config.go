@@ -1,8 +1,6 @@
 package console
 
 import (
-	"fmt"
-
 	"github.com/yamlhost/yamlhost/workspace/project"
 )
 
@@ -34,17 +32,4 @@ func ParseKey(isPath bool, namespace, text string) (project.KeyPath, error) {
 	}
 	key, err := project.ParseKey(text, namespace)
 	return project.KeyPath{Key: key}, err
-}
-
-// SealedConfig seals a value for settings that are held.
-func (a *Console) SealedConfig(settings *project.Settings, stack string, key project.Key, text string) (any, error) {
-	manager, err := a.HeldManager(settings, stack)
-	if err != nil {
-		return nil, err
-	}
-	sealed, err := manager.Encrypt(text)
-	if err != nil {
-		return nil, ExplainSecret(fmt.Errorf("encrypt config %s: %w", key, err), stack)
-	}
-	return project.Secure(sealed), nil
 }

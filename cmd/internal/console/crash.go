@@ -38,7 +38,7 @@ func (c *Crashes) Crash(fault any) {
 		if c.Console.World.Enabled("PULUMI_DEBUG_COMMANDS") {
 			_, _ = c.Console.Streams.Err.Write(debug.Stack())
 		}
-		c.Console.FinishReportsSoon(CodeInternal, "internal error")
+		c.Console.Reports.FinishSoon(CodeInternal, "internal error")
 		c.Console.World.Quit(CodeInternal)
 	})
 	select {} // somebody else is at it

@@ -2,7 +2,6 @@ package console
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"path/filepath"
 
@@ -31,39 +30,4 @@ func (a *Console) SettingsPath(p *project.Project, stack, file string) string {
 		return a.Path(file)
 	}
 	return p.StackFile(stack)
-}
-
-// errOvertaken says that another process has decided how a stack's secrets are sealed, after this one had looked.
-var errOvertaken = errors.New(
-	"another process has decided meanwhile how the secrets of the stack are sealed; run the command again")
-
-// writeProvider puts how secrets are sealed into a settings file, and leaves everything in it that others have written
-// since it was read. If they have decided on that themselves, settings gets what they have decided, and the error is
-// errOvertaken.
-func (a *Console) writeProvider(settings *project.Settings, apply func(*project.Settings)) error {
-	release, err := a.Hold(settings.Path)
-	if err != nil {
-		return err
-	}
-	defer release()
-	now, diags, err := settings.Reload()
-	if err != nil {
-		return err
-	}
-	if diags.HasErrors() {
-		return a.Report(diags)
-	}
-	if now.EncryptionSalt != settings.EncryptionSalt || now.SecretsProvider != settings.SecretsProvider ||
-		now.EncryptedKey != settings.EncryptedKey {
-		settings.EncryptionSalt, settings.SecretsProvider, settings.EncryptedKey = now.EncryptionSalt, now.SecretsProvider,
-			now.EncryptedKey
-		return errOvertaken
-	}
-	apply(now)
-	if err := now.Save(); err != nil {
-		return err
-	}
-	apply(settings)
-	settings.Exists = true
-	return nil
 }

@@ -3,6 +3,7 @@ package console
 import (
 	"errors"
 	"fmt"
+	"io"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -27,6 +28,15 @@ func (f *ReportFlags) Register(cmd *cobra.Command) {
 		"the CI system to write for: auto (by default), none, github, gitlab, azure, buildkite or teamcity")
 }
 
+// Reports are the reports of a command, and what a CI system is told of it. The zero value has none.
+type Reports struct {
+	*report.Set               // of --out; nil without any
+	system      report.System // that is told of the run
+	world       *World
+	streams     Streams
+	screen      io.Writer // standard error as it is
+}
+
 // OpenReports opens the reports of a command before anything is done. further are reports that other flags ask for.
 func (a *Console) OpenReports(f *ReportFlags, command string, further ...report.Spec) error {
 	system, err := f.system(a.World.Getenv)
@@ -44,16 +54,17 @@ func (a *Console) OpenReports(f *ReportFlags, command string, further ...report.
 		}
 		specs = append(specs, spec)
 	}
-	a.system = system
 	o := report.Options{
 		Specs: specs, Stdout: a.Data(), Path: a.Path, Began: a.Now(),
 		Subject: report.Subject{Command: command, Version: a.World.Version, Program: "Pulumi.yaml", Dir: a.World.Dir,
 			Root: system.Root(a.World.Getenv)},
 		Origin: report.OriginOf(a.World.Getenv, a.World.Dir), Always: system == report.GitHub || system == report.GitLab,
 	}
-	if a.Reports, err = report.Open(o); err != nil {
+	set, err := report.Open(o)
+	if err != nil {
 		return WithCode(CodeBadUsage, "%w", err)
 	}
+	a.Reports = Reports{Set: set, system: system, world: &a.World, streams: a.Streams, screen: a.Screen}
 	return nil
 }
 
@@ -75,29 +86,29 @@ func (f *ReportFlags) system(getenv func(string) string) (report.System, error) 
 
 // LogGroup folds what is logged until end in the log of the CI system, where it can fold; elsewhere it does nothing.
 // Lines go to standard error as they are.
-func (a *Console) LogGroup(id, title string) (end func()) {
-	if a.system == "" || a.Streams.ErrTerminal || a.Screen == nil {
+func (r *Reports) LogGroup(id, title string) (end func()) {
+	if r.system == "" || r.streams.ErrTerminal || r.screen == nil {
 		return func() {}
 	}
-	group := report.GroupOf(a.system, id, title, a.Now().Unix())
+	group := report.GroupOf(r.system, id, title, r.world.time().Unix())
 	if group.Begin != "" {
-		fmt.Fprintln(a.Screen, group.Begin)
+		fmt.Fprintln(r.screen, group.Begin)
 	}
 	return func() {
 		if group.End != "" {
-			fmt.Fprintln(a.Screen, group.End)
+			fmt.Fprintln(r.screen, group.End)
 		}
 	}
 }
 
-// FinishReports completes the reports with how the command ended; text is the error that was shown.
-func (a *Console) FinishReports(code int, text string) error {
-	if a.Reports == nil {
+// Finish completes the reports with how the command ended; text is the error that was shown.
+func (r *Reports) Finish(code int, text string) error {
+	if r.Set == nil {
 		return nil
 	}
-	err := a.Reports.Finish(report.Exit{Code: code, Name: CodeName(code), Text: text}, a.Now())
-	ci := report.CI{System: a.system, Getenv: a.World.Getenv, Log: a.Streams.Err}
-	if fault := ci.Write(a.Reports.Record()); fault != nil {
+	err := r.Set.Finish(report.Exit{Code: code, Name: CodeName(code), Text: text}, r.world.time())
+	ci := report.CI{System: r.system, Getenv: r.world.Getenv, Log: r.streams.Err}
+	if fault := ci.Write(r.Record()); fault != nil {
 		err = errors.Join(err, fmt.Errorf("the CI system could not be told: %w", fault))
 	}
 	return err
@@ -106,12 +117,12 @@ func (a *Console) FinishReports(code int, text string) error {
 // finishLimit is how long reports may take before the process ends without them.
 const finishLimit = time.Second
 
-// FinishReportsSoon is FinishReports for a process that is about to end and may hold locks that nobody gives back.
-func (a *Console) FinishReportsSoon(code int, text string) {
+// FinishSoon is Finish for a process that is about to end and may hold locks that nobody gives back.
+func (r *Reports) FinishSoon(code int, text string) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		_ = a.FinishReports(code, text) // there is nobody left to tell
+		_ = r.Finish(code, text) // there is nobody left to tell
 	}()
 	timer := time.NewTimer(finishLimit)
 	defer timer.Stop()

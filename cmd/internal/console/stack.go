@@ -15,7 +15,7 @@ func (a *Console) ProjectAndBackend() (*project.Project, *backend.Backend, error
 	if err != nil {
 		return nil, nil, err
 	}
-	b, err := a.OpenBackend(p)
+	b, err := a.Backends().Open(p)
 	return p, b, err
 }
 
@@ -72,7 +72,7 @@ func (a *Console) providerToCreate(s *Stack, provider *string) (*state.SecretsPr
 	if keyed && settings.SecretsProvider != *provider {
 		settings.SecretsProvider, settings.EncryptedKey, settings.EncryptionSalt = *provider, "", ""
 	}
-	manager, err := a.HeldManager(settings, s.Ref.Stack)
+	manager, err := a.Secrets().HeldManager(settings, s.Ref.Stack)
 	if err != nil {
 		return nil, err
 	}
@@ -113,7 +113,7 @@ func (a *Console) OpenerOf(s *Stack) (state.Opener, error) {
 	if diags.HasErrors() {
 		return nil, a.Report(diags)
 	}
-	vault, err := a.Manager(settings, s.Ref.Stack)
+	vault, err := a.Secrets().Manager(settings, s.Ref.Stack)
 	if err != nil {
 		return nil, err
 	}

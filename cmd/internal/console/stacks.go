@@ -4,15 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/parser"
 	"github.com/yamlhost/yamlhost/runtime/backend"
-	"github.com/yamlhost/yamlhost/runtime/backend/bucket"
-	"github.com/yamlhost/yamlhost/runtime/backend/postgres"
 	"github.com/yamlhost/yamlhost/runtime/secrets"
 	"github.com/yamlhost/yamlhost/workspace/project"
 )
@@ -20,112 +16,12 @@ import (
 // DefaultStack is the stack that `run` creates when none is chosen (D3).
 const DefaultStack = "dev"
 
-// DefaultBackend is where state goes when nobody says (D3).
-const DefaultBackend = "file://~"
-
 // Stack is a stack in a backend.
 type Stack struct {
 	Project *project.Project
 	Backend *backend.Backend
 	Ref     backend.Ref
 	Missing bool // it does not exist, and is not to be created
-}
-
-// PulumiHome is the folder that holds plugins, schemas and what is selected.
-func (a *Console) PulumiHome() string {
-	if home := a.World.Getenv("PULUMI_HOME"); home != "" {
-		return a.Path(home)
-	}
-	if a.World.Home == "" {
-		return ""
-	}
-	return filepath.Join(a.World.Home, ".pulumi")
-}
-
-// CredentialsHome is the folder of credentials.json (F6.16).
-func (a *Console) CredentialsHome() string {
-	if dir := a.World.Getenv("PULUMI_CREDENTIALS_PATH"); dir != "" {
-		return a.Path(dir)
-	}
-	return a.PulumiHome()
-}
-
-// backendURL is where state lives, and what relative paths in it are relative to (F6.1, D3). p may be nil.
-func (a *Console) backendURL(p *project.Project) (url, workDir string, err error) {
-	if url := a.World.Getenv("PULUMI_BACKEND_URL"); url != "" {
-		return url, a.World.Dir, nil
-	}
-	if p != nil && p.BackendURL != "" {
-		return p.BackendURL, p.Dir, nil
-	}
-	url, err = backend.CurrentLogin(a.CredentialsHome())
-	if err != nil {
-		return "", "", err
-	}
-	if url == "" {
-		url = DefaultBackend
-	}
-	return url, a.World.Dir, nil
-}
-
-// OpenBackend opens the backend of a project; p may be nil.
-func (a *Console) OpenBackend(p *project.Project) (*backend.Backend, error) {
-	url, workDir, err := a.backendURL(p)
-	if err != nil {
-		return nil, err
-	}
-	return a.OpenBackendAt(url, workDir)
-}
-
-// LocalBackend opens the backend of a project if it is a folder of this machine; else, or if that fails, it returns
-// nil.
-func (a *Console) LocalBackend(p *project.Project) *backend.Backend {
-	url, workDir, err := a.backendURL(p)
-	if err != nil || !strings.HasPrefix(url, "file://") {
-		return nil
-	}
-	b, err := a.OpenBackendAt(url, workDir)
-	if err != nil {
-		return nil
-	}
-	return b
-}
-
-func (a *Console) OpenBackendAt(url, workDir string) (*backend.Backend, error) {
-	o := backend.Options{
-		Home: a.World.Home, WorkDir: workDir, Version: "yamlhost/" + a.Version(), Now: a.World.Now,
-		RetainCheckpoints: a.diyTrue("RETAIN_CHECKPOINTS"), DisableBackups: a.diyTrue("DISABLE_CHECKPOINT_BACKUPS"),
-		Fault: a.World.Fault, OpenObjects: a.openObjects, Lease: a.World.Lease,
-		Note: func(text string) { fmt.Fprintln(a.Streams.Err, text) },
-	}
-	if a.World.Process != nil {
-		o.Process = a.World.Process()
-	}
-	switch gzip, zstd := a.diyTrue("GZIP"), a.diyTrue("ZSTD"); {
-	case gzip && zstd:
-		return nil, WithCode(CodeUsage, "PULUMI_DIY_BACKEND_GZIP and PULUMI_DIY_BACKEND_ZSTD exclude each other")
-	case gzip:
-		o.Compression = backend.Gzip
-	case zstd:
-		o.Compression = backend.Zstd
-	}
-	return backend.Open(url, o)
-}
-
-// openObjects opens a store of objects. What is behind it outlives the command that asked: it renews credentials, say.
-func (a *Console) openObjects(rawURL string) (backend.Objects, error) {
-	if postgres.Handles(rawURL) {
-		return postgres.Open(context.Background(), rawURL, a.World.Lookup)
-	}
-	return bucket.Open(context.Background(), rawURL, a.World.Lookup)
-}
-
-// Stores returns the schemes of the stores that this build can open.
-func Stores() []string { return append(bucket.Known(), postgres.Known()...) }
-
-// diyTrue is a boolean setting of the backend, under its name of today or the old one (F7.18).
-func (a *Console) diyTrue(name string) bool {
-	return a.World.Enabled("PULUMI_DIY_BACKEND_"+name) || a.World.Enabled("PULUMI_SELF_MANAGED_STATE_"+name)
 }
 
 // MissingStackError says that a stack does not exist; near names come with it.
@@ -158,7 +54,7 @@ func (a *Console) ChosenStack(b *backend.Backend, p *project.Project, flag strin
 		name = a.World.Getenv("PULUMI_STACK")
 	}
 	if name == "" {
-		if name, err = backend.SelectedStack(a.PulumiHome(), p.Name.Text, p.Path, b.URL()); err != nil {
+		if name, err = backend.SelectedStack(a.World.PulumiHome(), p.Name.Text, p.Path, b.URL()); err != nil {
 			return ref, false, err
 		}
 	}
@@ -174,7 +70,7 @@ func (a *Console) ChosenStack(b *backend.Backend, p *project.Project, flag strin
 
 // OpenStack opens the chosen stack, which has to exist: else the error has exit code 6 (F7.14).
 func (a *Console) OpenStack(ctx context.Context, p *project.Project, flag string) (*Stack, error) {
-	b, err := a.OpenBackend(p)
+	b, err := a.Backends().Open(p)
 	if err != nil {
 		return nil, err
 	}
@@ -190,12 +86,13 @@ func (a *Console) OpenStack(ctx context.Context, p *project.Project, flag string
 		return nil, err
 	}
 	if !exists {
-		return nil, a.NoSuchStack(ctx, b, ref)
+		return nil, NoSuchStack(ctx, b, ref)
 	}
 	return &Stack{Project: p, Backend: b, Ref: ref}, nil
 }
 
-func (a *Console) NoSuchStack(ctx context.Context, b *backend.Backend, ref backend.Ref) error {
+// NoSuchStack is the error of a stack that does not exist, with exit code 6 (F7.14) and near names.
+func NoSuchStack(ctx context.Context, b *backend.Backend, ref backend.Ref) error {
 	missing := &MissingStackError{Ref: ref, Lost: b.Lost(ref)}
 	if refs, err := b.Stacks(ctx, ref.Project); err == nil {
 		var names []string
@@ -209,7 +106,7 @@ func (a *Console) NoSuchStack(ctx context.Context, b *backend.Backend, ref backe
 
 // OpenOrImagine opens the chosen stack or, by default, the one named dev, which need not exist.
 func (a *Console) OpenOrImagine(p *project.Project, flag string) (s *Stack, chosen bool, err error) {
-	b, err := a.OpenBackend(p)
+	b, err := a.Backends().Open(p)
 	if err != nil {
 		return nil, false, err
 	}
@@ -239,7 +136,8 @@ func (a *Console) Realize(ctx context.Context, s *Stack, chosen bool) error {
 
 // SelectStack remembers a stack as the one that commands act on.
 func (a *Console) SelectStack(s *Stack) error {
-	return backend.SelectStack(a.PulumiHome(), s.Project.Name.Text, s.Project.Path, s.Backend.URL(), s.Ref.QualifiedName())
+	return backend.SelectStack(a.World.PulumiHome(), s.Project.Name.Text, s.Project.Path, s.Backend.URL(),
+		s.Ref.QualifiedName())
 }
 
 // LoadSettings reads a stack's settings file, or the one that --config-file names.
@@ -278,7 +176,7 @@ func (a *Console) StackConfig(p *project.Project, name string) (map[project.Key]
 	if err != nil || diags.HasErrors() {
 		return nil, diags, err
 	}
-	manager, err := a.Manager(settings, ref.Stack)
+	manager, err := a.Secrets().Manager(settings, ref.Stack)
 	if err != nil {
 		return nil, nil, err
 	}

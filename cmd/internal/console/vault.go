@@ -10,7 +10,6 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/secrets"
 	"github.com/yamlhost/yamlhost/runtime/secrets/keyservice"
 	"github.com/yamlhost/yamlhost/runtime/state"
-	"github.com/yamlhost/yamlhost/workspace/project"
 )
 
 // Vault is a stack's secrets manager: what its settings file says or, where that says nothing, what its state says. It
@@ -26,58 +25,6 @@ type Vault struct {
 }
 
 var _ secrets.Manager = (*Vault)(nil)
-
-// Manager makes the secrets manager of a stack. A salt that is made for a new passphrase is written to the settings
-// file before anything is sealed with it (F4.14). The caller does not hold that file.
-func (a *Console) Manager(settings *project.Settings, stack string) (*Vault, error) {
-	return a.managerBy(settings, stack, func(apply func(*project.Settings)) error {
-		return a.writeProvider(settings,
-			apply)
-	})
-}
-
-// HeldManager is manager for a caller that holds the settings file.
-func (a *Console) HeldManager(settings *project.Settings, stack string) (*Vault, error) {
-	return a.managerBy(settings, stack, func(apply func(*project.Settings)) error {
-		apply(settings)
-		return settings.Save()
-	})
-}
-
-func (a *Console) managerBy(settings *project.Settings, stack string, write func(apply func(*project.Settings)) error) (
-	*Vault, error) {
-	options := secrets.Options{Keys: &a.keys, Passphrase: a.passphrases(stack), Created: func(salt string) error {
-		return write(func(s *project.Settings) { s.EncryptionSalt, s.SecretsProvider, s.EncryptedKey = salt, "", "" })
-	}}
-	a.withKeys(&options)
-	options.CreatedKey = func(url, encryptedKey string) error {
-		return write(func(s *project.Settings) {
-			s.EncryptionSalt, s.SecretsProvider, s.EncryptedKey = "", url,
-				encryptedKey
-		})
-	}
-	again := func() (secrets.Manager, error) {
-		m, err := secrets.ForStack(settings.SecretsProvider, settings.EncryptionSalt, settings.EncryptedKey, options)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", a.Short(settings.Path), err)
-		}
-		return m, nil
-	}
-	m, err := again()
-	if err != nil {
-		return nil, err
-	}
-	return &Vault{Options: options, Current: m, adopts: settings.EncryptionSalt == "" && settings.SecretsProvider == "",
-		again: again}, nil
-}
-
-// withKeys adds the key services (F4.11).
-func (a *Console) withKeys(o *secrets.Options) {
-	o.OverrideURL = a.World.Getenv("PULUMI_CLOUD_SECRET_OVERRIDE")
-	o.OpenKey = func(url string) (secrets.Key, error) {
-		return keyservice.Open(url, keyservice.Options{Lookup: a.World.Lookup})
-	}
-}
 
 // SecretsProviderHelp tells the providers of this build.
 func SecretsProviderHelp() string {

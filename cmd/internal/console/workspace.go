@@ -23,7 +23,7 @@ func (a *Console) Looking() workspace.Options {
 // compiler has to say.
 func (a *Console) Trusting(say func(diag.Severity, string)) workspace.Options {
 	o := a.Looking()
-	o.Compile = compiler.New(a.ChildEnv(), a.Supervisor(), func(_ context.Context, s diag.Severity,
+	o.Compile = compiler.New(a.ChildEnv(), a.World.Supervisor(), func(_ context.Context, s diag.Severity,
 		text string) {
 		say(s, text)
 	})
@@ -31,7 +31,7 @@ func (a *Console) Trusting(say func(diag.Severity, string)) workspace.Options {
 }
 
 // CompilerSays shows on out what a compiler has to say (L1.F6).
-func (a *Console) CompilerSays(out io.Writer) func(diag.Severity, string) {
+func CompilerSays(out io.Writer) func(diag.Severity, string) {
 	return func(s diag.Severity, text string) {
 		if s == diag.Warning {
 			text = "warning: " + text

@@ -4,6 +4,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/yamlhost/yamlhost/diag"
@@ -83,11 +84,11 @@ func (a *Console) ChildEnv() environ.List {
 
 // Supervisor is the command line of the process that ends commands with this one; nil where there is none
 // (supervise.Start).
-func (a *Console) Supervisor() []string {
-	if a.World.Self == "" {
+func (w *World) Supervisor() []string {
+	if w.Self == "" {
 		return nil
 	}
-	return []string{a.World.Self, supervise.Word}
+	return []string{w.Self, supervise.Word}
 }
 
 // Lookup is an environment variable, and whether it is set.
@@ -103,4 +104,38 @@ func (w *World) Getenv(name string) string {
 // envTrue reports whether a boolean PULUMI_* variable is on (F7.15).
 func (w *World) Enabled(name string) bool {
 	return environ.List(w.Env).True(name)
+}
+
+// path is a path as a user gave it, made absolute.
+func (w *World) path(p string) string {
+	if filepath.IsAbs(p) {
+		return filepath.Clean(p)
+	}
+	return filepath.Join(w.Dir, p)
+}
+
+// PulumiHome is the folder that holds plugins, schemas and what is selected.
+func (w *World) PulumiHome() string {
+	if home := w.Getenv("PULUMI_HOME"); home != "" {
+		return w.path(home)
+	}
+	if w.Home == "" {
+		return ""
+	}
+	return filepath.Join(w.Home, ".pulumi")
+}
+
+// CredentialsHome is the folder of credentials.json (F6.16).
+func (w *World) CredentialsHome() string {
+	if dir := w.Getenv("PULUMI_CREDENTIALS_PATH"); dir != "" {
+		return w.path(dir)
+	}
+	return w.PulumiHome()
+}
+
+func (w *World) time() time.Time {
+	if w.Now == nil {
+		return time.Now()
+	}
+	return w.Now()
 }

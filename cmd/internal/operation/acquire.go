@@ -26,7 +26,7 @@ func (p *Providers) acquireWith(a *console.Console, dir string, accept func(ctx 
 		forbidden = "--untrusted"
 	}
 	p.finder.Fetcher = plugin.NewFetcher(plugin.FetchOptions{
-		Home: a.PulumiHome(), LockDir: dir, Forbidden: forbidden, Overrides: a.World.Getenv(console.DownloadOverrides),
+		Home: a.World.PulumiHome(), LockDir: dir, Forbidden: forbidden, Overrides: a.World.Getenv(console.DownloadOverrides),
 		Client: a.World.HTTP, AllowHTTP: a.Global.AllowHTTP, Accept: accept, Tell: tell,
 	})
 }
@@ -53,7 +53,7 @@ func acceptor(a *console.Console, o *Options, asking func() bool) func(ctx conte
 		}
 		question := fmt.Sprintf("The plugin %s is not installed, and %s does not have it. Download it from %s and run it?",
 			name, plugin.LockName, from)
-		if err := a.Confirm(question); err != nil {
+		if err := a.Prompt().Confirm(question); err != nil {
 			return errors.New("you declined it")
 		}
 		return nil

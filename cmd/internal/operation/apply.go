@@ -156,7 +156,7 @@ func PlanAndApply(ctx context.Context, a *console.Console, o *Options, op Operat
 			p.bound = result.Plan
 		}
 		if !o.Yes {
-			if err := a.ConfirmDetails(op.Question, func() { p.display.tellDetails(outline) }); err != nil {
+			if err := a.Prompt().ConfirmDetails(op.Question, func() { p.display.tellDetails(outline) }); err != nil {
 				return err
 			}
 		}
@@ -190,7 +190,7 @@ func afterDestroy(ctx context.Context, a *console.Console, o *Options, p *Pipeli
 	if err := s.Backend.Remove(ctx, s.Ref, backend.RemoveOptions{}); err != nil {
 		return err
 	}
-	if err := backend.SelectStack(a.PulumiHome(), s.Project.Name.Text, s.Project.Path, s.Backend.URL(), ""); err != nil {
+	if err := backend.SelectStack(a.World.PulumiHome(), s.Project.Name.Text, s.Project.Path, s.Backend.URL(), ""); err != nil {
 		return err
 	}
 	fmt.Fprintf(a.Streams.Err, "The resources in the stack have been deleted, and the stack '%s' has been removed.\n",

@@ -71,7 +71,7 @@ func settingsFromFlags(a *console.Console, o *Options, declared []project.Key, n
 			return nil, console.WithCode(console.CodeBadUsage, "--config-from can read standard input for one key only")
 		default:
 			stdin = true
-			read, err := a.StandardInput()
+			read, err := a.Prompt().StandardInput()
 			if err != nil {
 				return nil, err
 			}
@@ -150,7 +150,7 @@ func setFromFlags(a *console.Console, o *Options, ws *workspace.Workspace, setti
 		var v any = set.text
 		switch {
 		case secret || entry != nil && entry.IsSecret() || set.outside && !isDeclared:
-			if v, err = a.SealedConfig(settings, stack, path.Key, set.text); err != nil {
+			if v, err = a.Secrets().SealedConfig(settings, stack, path.Key, set.text); err != nil {
 				return err
 			}
 		case len(path.Steps) > 0:

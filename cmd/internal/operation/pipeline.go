@@ -136,7 +136,7 @@ func (p *Pipeline) configure() error {
 		return err
 	}
 	name := p.Stack.Ref.Stack
-	if p.Vault, err = p.Console.Manager(p.config.settings, name); err != nil {
+	if p.Vault, err = p.Console.Secrets().Manager(p.config.settings, name); err != nil {
 		return err
 	}
 	found, err := p.openConfig()

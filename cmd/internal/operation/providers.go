@@ -66,7 +66,7 @@ const (
 // NewProviders makes the providers of a project. log takes what plugins and commands say; it may be nil and is called
 // concurrently. Close ends all plugins.
 func NewProviders(a *console.Console, ws *workspace.Workspace, log func(plugin.Message), trust Trust) *Providers {
-	home := a.PulumiHome()
+	home := a.World.PulumiHome()
 	options := plugin.Options{
 		Env: a.World.Env, Pass: a.Global.PassEnv, Path: filepath.SplitList(a.World.Getenv("PATH")),
 		IgnoreAmbient: a.World.Enabled("PULUMI_IGNORE_AMBIENT_PLUGINS"),
@@ -95,7 +95,7 @@ func NewProviders(a *console.Console, ws *workspace.Workspace, log func(plugin.M
 	}
 	inProcess := embedded.Options{Dir: ws.Dir(), Environ: a.ChildEnv(), Windows: runtime.GOOS == "windows",
 		Now: a.World.Now, Random: a.World.Random, SuppressSecretOutput: a.Global.SuppressSecretOutput}
-	inProcess.Supervisor = a.Supervisor()
+	inProcess.Supervisor = a.World.Supervisor()
 	if log != nil {
 		hint := once(func(text string) { log(plugin.Message{Severity: plugin.Info, Text: text}) })
 		inProcess.Log = func(line embedded.LogLine) {

@@ -125,7 +125,7 @@ func (p *Pipeline) operate(ctx context.Context, op Operation, o engine.Options) 
 	}
 	unfold := func() {}
 	if !final && !p.options.Json { // what is followed by an operation is folded; a result is not
-		unfold = p.Console.LogGroup("yamlhost_plan", name+" "+p.Stack.Ref.Stack)
+		unfold = p.Console.Reports.LogGroup("yamlhost_plan", name+" "+p.Stack.Ref.Stack)
 	}
 	defer unfold()
 	shown := p.display.show(name, o.DryRun && p.display.document, final)
@@ -265,7 +265,7 @@ func (p *Pipeline) runProgram(server *monitorServer) ProgramFunc {
 			Getenv:        p.options.variables(&p.Console.World), AllowEnv: p.options.AllowEnv,
 			RestrictPaths: p.options.RestrictPaths, Untrusted: p.options.Untrusted, SourcePath: p.Console.Path,
 			ParseData: parser.Data,
-			Command:   eval.RunCommand(p.Console.ChildEnv(), p.Console.Supervisor()), Says: p.display.hookSays,
+			Command:   eval.RunCommand(p.Console.ChildEnv(), p.Console.World.Supervisor()), Says: p.display.hookSays,
 			Bundle: p.Providers.Sources.Texts, Message: p.display.programSays, Crash: p.Console.Crashes.Crash,
 			Limits: builtins.Limits{Value: p.options.MaxValue << 20, Steps: p.options.MaxSteps},
 		})

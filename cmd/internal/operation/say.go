@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strconv"
 
+	"github.com/yamlhost/yamlhost/cmd/internal/console"
 	"github.com/yamlhost/yamlhost/cmd/internal/view"
 	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/eval"
@@ -45,7 +46,7 @@ func (s *display) tellDetails(outline *view.Outline) {
 // given.
 func (s *display) compilerSays(severity diag.Severity, text string) {
 	out, flush := s.discreetErr()
-	s.console.CompilerSays(out)(severity, text)
+	console.CompilerSays(out)(severity, text)
 	_ = flush() // standard error has nobody to tell it to
 }
 

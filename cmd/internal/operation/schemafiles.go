@@ -45,7 +45,7 @@ func ReadGivenSchemas(a *console.Console, f SchemaFlags) (*GivenSchemas, error) 
 	g := &GivenSchemas{files: make(map[string]string), dirs: make(map[string][]givenSchema)}
 	for _, name := range f.files {
 		path := a.Path(name)
-		pkg, err := plugin.SchemaCache{Home: a.PulumiHome()}.OpenFile(path)
+		pkg, err := plugin.SchemaCache{Home: a.World.PulumiHome()}.OpenFile(path)
 		if err != nil {
 			advice := ""
 			if _, missing := os.Stat(path); missing == nil {

@@ -78,7 +78,7 @@ func (w *pendingWork) askAll(ops []state.Operation, op Operation) error {
 			fmt.Fprintf(out, "  * %s%s\n", op.Resource.URN, w.recordedAs(op.Resource))
 		}
 		fmt.Fprint(out, "Enter `none` if none of them happened, `each` to be asked about each, or nothing to stop: ")
-		line, err := w.console.Answer()
+		line, err := w.console.Prompt().Answer()
 		switch line = strings.TrimSpace(line); {
 		case err == nil && line == "none":
 			for _, op := range ops {
@@ -109,7 +109,7 @@ func (w *pendingWork) askPending(r *state.Resource, keep bool) (engine.Word, err
 	}
 	fmt.Fprintf(out, "Was %s%s created? Enter its ID to take it into the state, %s, or nothing to stop: ", r.URN,
 		w.recordedAs(r), ways)
-	line, err := w.console.Answer()
+	line, err := w.console.Prompt().Answer()
 	switch line = strings.TrimSpace(line); {
 	case err != nil || line == "":
 		return engine.Word{}, console.ErrDeclined

@@ -84,7 +84,7 @@ func About(ctx context.Context, a *console.Console, o *aboutOptions) error {
 		version, _ := embedded.Version(name)
 		r.Plugins = append(r.Plugins, aboutPlugin{name, version, "resource", true})
 	}
-	for _, p := range plugin.Installed(a.PulumiHome()) {
+	for _, p := range plugin.Installed(a.World.PulumiHome()) {
 		r.Plugins = append(r.Plugins, aboutPlugin{p.Name, p.Version, "resource", false})
 	}
 	if err := readStack(ctx, a, o, &r); err != nil {
@@ -122,7 +122,7 @@ func readStack(ctx context.Context, a *console.Console, o *aboutOptions, r *abou
 	if projectErr != nil {
 		p = nil
 	}
-	b, err := a.OpenBackend(p)
+	b, err := a.Backends().Open(p)
 	if err != nil {
 		return err
 	}

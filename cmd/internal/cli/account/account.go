@@ -84,10 +84,10 @@ func Login(_ context.Context, a *console.Console, o *accountOptions) error {
 	if !strings.Contains(o.url, "://") {
 		o.url = "file://" + o.url
 	}
-	if _, err := a.OpenBackendAt(o.url, a.World.Dir); err != nil {
+	if _, err := a.Backends().OpenAt(o.url, a.World.Dir); err != nil {
 		return err
 	}
-	if err := backend.Login(a.CredentialsHome(), o.url); err != nil {
+	if err := backend.Login(a.World.CredentialsHome(), o.url); err != nil {
 		return err
 	}
 	fmt.Fprintf(a.Streams.Err, "Logged in to %s\n", backend.PublicURL(o.url))
@@ -98,7 +98,7 @@ func Logout(_ context.Context, a *console.Console, o *accountOptions) error {
 	if o.local {
 		o.url = console.DefaultBackend
 	}
-	known, err := backend.Logout(a.CredentialsHome(), o.url)
+	known, err := backend.Logout(a.World.CredentialsHome(), o.url)
 	if err != nil {
 		return err
 	}
@@ -115,7 +115,7 @@ func Whoami(_ context.Context, a *console.Console, o *accountOptions) error {
 	if err != nil {
 		p = nil // the backend need not be a project's
 	}
-	b, err := a.OpenBackend(p)
+	b, err := a.Backends().Open(p)
 	if err != nil {
 		return err
 	}

@@ -50,7 +50,7 @@ func Cancel(ctx context.Context, a *console.Console, o *cancelOptions) error {
 			return console.WithCode(console.CodeUsage, "--yes must be passed in to cancel when running in non-interactive mode")
 		}
 		question := fmt.Sprintf("This will irreversibly cancel the currently running update for '%s'. Go on?", s.Ref.Stack)
-		if err := a.Confirm(question); err != nil {
+		if err := a.Prompt().Confirm(question); err != nil {
 			return err
 		}
 	}

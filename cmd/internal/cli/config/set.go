@@ -78,7 +78,7 @@ func setValue(a *console.Console, c *configured, o *setting, path project.KeyPat
 	var v any = text
 	switch {
 	case seal:
-		if v, err = a.SealedConfig(c.settings, c.stack, path.Key, text); err != nil {
+		if v, err = a.Secrets().SealedConfig(c.settings, c.stack, path.Key, text); err != nil {
 			return err
 		}
 	case o.object != nil:
@@ -107,7 +107,7 @@ func valueToSet(a *console.Console, o *setting) (string, error) {
 		}
 		return console.ReadLine(a.Streams.In)
 	}
-	text, err := a.StandardInput()
+	text, err := a.Prompt().StandardInput()
 	if !o.raw {
 		text = strings.TrimSuffix(strings.TrimSuffix(text, "\n"), "\r")
 	}

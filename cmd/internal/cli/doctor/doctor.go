@@ -47,7 +47,7 @@ func NewDoctor(_ *console.Console, run func(context.Context, *struct{}) error) *
 // Doctor looks at every part of the machine, and shows what it has found.
 func Doctor(ctx context.Context, a *console.Console, _ *struct{}) error {
 	found := []finding{lookPath(a), lookShell(a)}
-	found = append(found, lookPlugins(plugin.Installed(a.PulumiHome()))...)
+	found = append(found, lookPlugins(plugin.Installed(a.World.PulumiHome()))...)
 	found = append(found, lookBackend(ctx, a)...)
 	found = append(found, lookTerminal(a))
 	bad := 0
@@ -173,7 +173,7 @@ func lookBackend(ctx context.Context, a *console.Console) []finding {
 	if err != nil {
 		p = nil // the backend need not be a project's
 	}
-	b, err := a.OpenBackend(p)
+	b, err := a.Backends().Open(p)
 	if err != nil {
 		return bad(err, "choose another with PULUMI_BACKEND_URL or `yamlhost login`, or make the folder")
 	}

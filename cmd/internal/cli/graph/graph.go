@@ -53,7 +53,7 @@ func Graph(ctx context.Context, a *console.Console, o *graphOptions) error {
 	}
 	ctx, done := a.Signals.Gentle(ctx)
 	defer done()
-	ws, err := a.OpenTarget(o.target, a.Trusting(a.CompilerSays(a.Streams.Err)))
+	ws, err := a.OpenTarget(o.target, a.Trusting(console.CompilerSays(a.Streams.Err)))
 	if err != nil {
 		return err
 	}

@@ -214,7 +214,7 @@ func (o *ProgramOpener) Open(ctx context.Context, path string, texts func(path s
 		return append(found, kept.providers.Paths.Placed(ws).Unseen()...)
 	}
 	p.State = func(ctx context.Context) *editor.State { return o.state(ctx, ws.Project) }
-	home, own := o.Console.PulumiHome(), ownPackages(ws)
+	home, own := o.Console.World.PulumiHome(), ownPackages(ws)
 	p.Packages = func() []string { return packageNames(home, own) }
 	return p, nil
 }

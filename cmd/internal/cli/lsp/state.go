@@ -23,7 +23,7 @@ type keptState struct {
 // state is what is recorded of the stack that is selected for a project, if its backend is a folder. Secrets stay
 // sealed: no passphrase and no key is asked for.
 func (o *ProgramOpener) state(ctx context.Context, p *project.Project) *editor.State {
-	b := o.Console.LocalBackend(p)
+	b := o.Console.Backends().Local(p)
 	if b == nil {
 		return nil
 	}

@@ -145,7 +145,7 @@ func (m *maker) askConfig(v project.TemplateValue) (string, error) {
 		question += ", " + v.Description
 	}
 	if v.Secret && m.Streams.ReadPassword != nil {
-		text, err := m.HiddenAnswer(question + ": ")
+		text, err := m.Prompt().Hidden(question + ": ")
 		if text == "" {
 			text = v.Default
 		}
@@ -178,7 +178,7 @@ func (m *maker) ask(question, otherwise string, check func(string) error) (strin
 		} else {
 			fmt.Fprintf(m.Streams.Err, "%s (%s): ", question, otherwise)
 		}
-		answer, err := m.Answer()
+		answer, err := m.Prompt().Answer()
 		if err != nil && answer == "" { // an end, or an interrupt
 			return "", fmt.Errorf("%s: no answer: %w", question, err)
 		}

@@ -219,7 +219,7 @@ func (m *maker) render() ([]templates.File, error) {
 
 // openStack opens the backend and says whether it has the stack.
 func (m *maker) openStack() (exists bool, err error) {
-	b, err := m.OpenBackend(m.project)
+	b, err := m.Backends().Open(m.project)
 	if err != nil {
 		return false, err
 	}
@@ -302,7 +302,7 @@ func (m *maker) seal(settings *project.Settings) error {
 			return fmt.Errorf("config value for %s looks like a secret; "+
 				"set it with `yamlhost config set --secret` when the project is made", key)
 		case secret[key]:
-			if v, err = m.SealedConfig(settings, m.stack.Ref.Stack, key, m.values[text]); err != nil {
+			if v, err = m.Secrets().SealedConfig(settings, m.stack.Ref.Stack, key, m.values[text]); err != nil {
 				return err
 			}
 		}

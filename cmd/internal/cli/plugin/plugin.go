@@ -101,7 +101,7 @@ func pluginList(_ context.Context, a *console.Console, o *pluginOptions) error {
 		BuiltIn bool   `json:"builtIn,omitempty"`
 	}
 	rows := []row{}
-	for _, p := range plugin.Installed(a.PulumiHome()) {
+	for _, p := range plugin.Installed(a.World.PulumiHome()) {
 		rows = append(rows, row{Name: p.Name, Kind: "resource", Version: p.Version, Path: p.Path})
 	}
 	for _, name := range embedded.Names() {
@@ -129,7 +129,7 @@ func pluginList(_ context.Context, a *console.Console, o *pluginOptions) error {
 
 // pluginInstall installs one plugin, or those of the lock file.
 func pluginInstall(ctx context.Context, a *console.Console, o *pluginOptions) error {
-	if a.PulumiHome() == "" {
+	if a.World.PulumiHome() == "" {
 		return errors.New("it is not known where the home folder is; set PULUMI_HOME")
 	}
 	ctx, done := a.Signals.Gentle(ctx)
@@ -198,7 +198,8 @@ func (o *pluginOptions) trusts(a *console.Console, i *plugin.Installation, lock 
 // installLocked installs a plugin that has to be the one of the lock file, if that has it.
 func installLocked(ctx context.Context, a *console.Console, o *pluginOptions, name, version string,
 	lock *plugin.LockFile, dir string) error {
-	i := plugin.Installation{Home: a.PulumiHome(), Name: name, Version: version, Server: o.server, Checksum: o.checksum,
+	i := plugin.Installation{Home: a.World.PulumiHome(), Name: name, Version: version, Server: o.server,
+		Checksum:  o.checksum,
 		Reinstall: o.reinstall, Client: a.World.HTTP, AllowHTTP: a.Global.AllowHTTP}
 	if o.file != "" {
 		i.File = a.Path(o.file)
@@ -278,7 +279,7 @@ func pluginRemove(_ context.Context, a *console.Console, o *pluginOptions) error
 		return console.WithCode(console.CodeUsage, "there are only plugins of the kind resource, not %q", o.args[0])
 	}
 	var removed []plugin.InstalledPlugin
-	for _, p := range plugin.Installed(a.PulumiHome()) {
+	for _, p := range plugin.Installed(a.World.PulumiHome()) {
 		fits, err := pluginFits(p, o.args)
 		if err != nil {
 			return err
@@ -298,7 +299,7 @@ func pluginRemove(_ context.Context, a *console.Console, o *pluginOptions) error
 			return console.WithCode(console.CodeUsage,
 				"--yes must be passed in to remove plugins when running in non-interactive mode")
 		}
-		if err := a.Confirm(fmt.Sprintf("Remove %s?", console.Count(len(removed), "plugin"))); err != nil {
+		if err := a.Prompt().Confirm(fmt.Sprintf("Remove %s?", console.Count(len(removed), "plugin"))); err != nil {
 			return err
 		}
 	}

@@ -91,7 +91,7 @@ func newStackUnselect(a *console.Console, o *stackOptions) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return backend.SelectStack(a.PulumiHome(), p.Name.Text, p.Path, b.URL(), "")
+			return backend.SelectStack(a.World.PulumiHome(), p.Name.Text, p.Path, b.URL(), "")
 		},
 	}
 }
@@ -170,7 +170,7 @@ func stackSelect(ctx context.Context, a *console.Console, o *stackOptions) error
 	case o.create:
 		return a.CreateStack(ctx, s, &o.secretsProvider, true)
 	}
-	return a.NoSuchStack(ctx, b, ref)
+	return console.NoSuchStack(ctx, b, ref)
 }
 
 // stackShow is bare `stack`: an overview of the chosen one.
@@ -235,7 +235,8 @@ func stackRemove(ctx context.Context, a *console.Console, o *stackOptions) error
 			return console.WithCode(console.CodeUsage,
 				"--yes must be passed in to remove a stack when running in non-interactive mode")
 		}
-		if err := a.Confirm(fmt.Sprintf("This will permanently remove the stack '%s'. Go on?", s.Ref.Stack)); err != nil {
+		question := fmt.Sprintf("This will permanently remove the stack '%s'. Go on?", s.Ref.Stack)
+		if err := a.Prompt().Confirm(question); err != nil {
 			return err
 		}
 	}
@@ -254,9 +255,9 @@ func stackRemove(ctx context.Context, a *console.Console, o *stackOptions) error
 			return fmt.Errorf("remove the stack's configuration: %w", err)
 		}
 	}
-	selected, err := backend.SelectedStack(a.PulumiHome(), s.Project.Name.Text, s.Project.Path, s.Backend.URL())
+	selected, err := backend.SelectedStack(a.World.PulumiHome(), s.Project.Name.Text, s.Project.Path, s.Backend.URL())
 	if err == nil && selected == s.Ref.QualifiedName() {
-		err = backend.SelectStack(a.PulumiHome(), s.Project.Name.Text, s.Project.Path, s.Backend.URL(), "")
+		err = backend.SelectStack(a.World.PulumiHome(), s.Project.Name.Text, s.Project.Path, s.Backend.URL(), "")
 	}
 	fmt.Fprintf(a.Streams.Err, "Stack '%s' has been removed!\n", s.Ref.Stack)
 	return err

@@ -68,7 +68,7 @@ func stackHistory(ctx context.Context, a *console.Console, o *stackOptions) erro
 			if err := a.Report(diags); err != nil {
 				return err
 			}
-			if open, err = a.Manager(settings, s.Ref.Stack); err != nil {
+			if open, err = a.Secrets().Manager(settings, s.Ref.Stack); err != nil {
 				return err
 			}
 		}

@@ -44,7 +44,7 @@ func stackList(ctx context.Context, a *console.Console, o *stackOptions) error {
 	case !o.all:
 		return a.Report(diags)
 	}
-	b, err := a.OpenBackend(p)
+	b, err := a.Backends().Open(p)
 	if err != nil {
 		return err
 	}

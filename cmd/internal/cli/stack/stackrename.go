@@ -40,7 +40,7 @@ func stackRename(ctx context.Context, a *console.Console, o *stackOptions, name 
 	if _, err := os.Stat(next); err == nil {
 		return fmt.Errorf("there is a settings file %s already; move it away first", a.Short(next))
 	}
-	selected, err := backend.SelectedStack(a.PulumiHome(), s.Project.Name.Text, s.Project.Path, s.Backend.URL())
+	selected, err := backend.SelectedStack(a.World.PulumiHome(), s.Project.Name.Text, s.Project.Path, s.Backend.URL())
 	if err != nil {
 		return err
 	}
@@ -53,7 +53,7 @@ func stackRename(ctx context.Context, a *console.Console, o *stackOptions, name 
 	release()
 	release = func() {} // what is selected may be kept in the same folder
 	if selected == s.Ref.QualifiedName() {
-		if err := backend.SelectStack(a.PulumiHome(), s.Project.Name.Text, s.Project.Path, s.Backend.URL(),
+		if err := backend.SelectStack(a.World.PulumiHome(), s.Project.Name.Text, s.Project.Path, s.Backend.URL(),
 			to.QualifiedName()); err != nil {
 			return err
 		}

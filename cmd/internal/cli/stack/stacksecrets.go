@@ -44,11 +44,11 @@ func changeSecretsProvider(ctx context.Context, a *console.Console, o *stackOpti
 	if err := a.Report(diags); err != nil {
 		return err
 	}
-	old, err := a.HeldManager(settings, s.Ref.Stack)
+	old, err := a.Secrets().HeldManager(settings, s.Ref.Stack)
 	if err != nil {
 		return err
 	}
-	next, adopt, err := a.NewManager(provider, s.Ref.Stack)
+	next, adopt, err := a.Secrets().NewManager(provider, s.Ref.Stack)
 	if err != nil {
 		return err
 	}

@@ -103,7 +103,7 @@ func stackImport(ctx context.Context, a *console.Console, o *stackOptions) error
 	if err := a.Report(diags); err != nil {
 		return err
 	}
-	vault, err := a.Manager(settings, s.Ref.Stack)
+	vault, err := a.Secrets().Manager(settings, s.Ref.Stack)
 	if err != nil {
 		return err
 	}

@@ -194,7 +194,7 @@ func stateRepair(ctx context.Context, a *console.Console, o *stateOptions) (err 
 			return console.WithCode(console.CodeUsage,
 				"--yes must be passed in to repair a state when running in non-interactive mode; nothing was changed")
 		}
-		if err := a.Confirm("Do you want to repair the state in this way?"); err != nil {
+		if err := a.Prompt().Confirm("Do you want to repair the state in this way?"); err != nil {
 			return err
 		}
 	}
@@ -271,7 +271,7 @@ func putBack(ctx context.Context, a *console.Console, s *console.Stack, o *state
 			return "", console.WithCode(console.CodeUsage,
 				"--yes must be passed in to put it back when running in non-interactive mode; nothing was changed")
 		}
-		if err := a.Confirm("Do you want to put it back?"); err != nil {
+		if err := a.Prompt().Confirm("Do you want to put it back?"); err != nil {
 			return "", err
 		}
 	}
@@ -289,7 +289,7 @@ func confirmSalvage(a *console.Console, half *backend.DamagedJournalError, o *st
 		return console.WithCode(console.CodeUsage,
 			"--yes must be passed in to go on with what can be read when running in non-interactive mode; nothing was changed")
 	}
-	return a.Confirm("Do you want to go on with what can be read?")
+	return a.Prompt().Confirm("Do you want to go on with what can be read?")
 }
 
 // listTorn names what the state does not know of.

@@ -71,7 +71,7 @@ func editState(ctx context.Context, a *console.Console, o *stateEditOptions, com
 		return err
 	}
 	if question != "" && !o.yes && a.Interactive() {
-		if err := a.Confirm(question); err != nil {
+		if err := a.Prompt().Confirm(question); err != nil {
 			return err
 		}
 	}
@@ -244,7 +244,7 @@ func stateMove(ctx context.Context, a *console.Console, o *stateEditOptions, arg
 		return console.WithCode(console.CodeBadUsage, "source and destination are the same stack")
 	}
 	if !o.yes && a.Interactive() {
-		if err := a.Confirm(fmt.Sprintf("Move %s from %s to %s?", console.Count(len(urns), "resource"), from.Ref.Stack,
+		if err := a.Prompt().Confirm(fmt.Sprintf("Move %s from %s to %s?", console.Count(len(urns), "resource"), from.Ref.Stack,
 			to.Ref.Stack)); err != nil {
 			return err
 		}
@@ -275,7 +275,7 @@ func moveBetween(ctx context.Context, a *console.Console, from, to *console.Stac
 		if err != nil {
 			return backend.BeginOptions{}, err
 		}
-		vault, err := a.Manager(settings, s.Ref.Stack)
+		vault, err := a.Secrets().Manager(settings, s.Ref.Stack)
 		return backend.BeginOptions{Command: "state move", Secrets: vault, Open: vault.Opener}, err
 	}
 	source, err := begin(from)

@@ -1,0 +1,107 @@
+package console
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/yamlhost/yamlhost/runtime/backend"
+	"github.com/yamlhost/yamlhost/runtime/backend/bucket"
+	"github.com/yamlhost/yamlhost/runtime/backend/postgres"
+	"github.com/yamlhost/yamlhost/workspace/project"
+)
+
+// DefaultBackend is where state goes when nobody says (D3).
+const DefaultBackend = "file://~"
+
+// Backends opens the places where state lives, as the environment says.
+type Backends struct {
+	world   *World
+	version string
+	notes   io.Writer // what backends have to say
+}
+
+// Backends are those that this command can open.
+func (a *Console) Backends() Backends {
+	return Backends{world: &a.World, version: a.Version(), notes: a.Streams.Err}
+}
+
+// where is where state lives, and what relative paths in it are relative to (F6.1, D3). p may be nil.
+func (b Backends) where(p *project.Project) (url, workDir string, err error) {
+	if url := b.world.Getenv("PULUMI_BACKEND_URL"); url != "" {
+		return url, b.world.Dir, nil
+	}
+	if p != nil && p.BackendURL != "" {
+		return p.BackendURL, p.Dir, nil
+	}
+	url, err = backend.CurrentLogin(b.world.CredentialsHome())
+	if err != nil {
+		return "", "", err
+	}
+	if url == "" {
+		url = DefaultBackend
+	}
+	return url, b.world.Dir, nil
+}
+
+// Open opens the backend of a project; p may be nil.
+func (b Backends) Open(p *project.Project) (*backend.Backend, error) {
+	url, workDir, err := b.where(p)
+	if err != nil {
+		return nil, err
+	}
+	return b.OpenAt(url, workDir)
+}
+
+// Local opens the backend of a project if it is a folder of this machine; else, or if that fails, it returns
+// nil.
+func (b Backends) Local(p *project.Project) *backend.Backend {
+	url, workDir, err := b.where(p)
+	if err != nil || !strings.HasPrefix(url, "file://") {
+		return nil
+	}
+	local, err := b.OpenAt(url, workDir)
+	if err != nil {
+		return nil
+	}
+	return local
+}
+
+// OpenAt opens the backend at a URL; relative paths in it are relative to workDir.
+func (b Backends) OpenAt(url, workDir string) (*backend.Backend, error) {
+	o := backend.Options{
+		Home: b.world.Home, WorkDir: workDir, Version: "yamlhost/" + b.version, Now: b.world.Now,
+		RetainCheckpoints: b.diyTrue("RETAIN_CHECKPOINTS"), DisableBackups: b.diyTrue("DISABLE_CHECKPOINT_BACKUPS"),
+		Fault: b.world.Fault, OpenObjects: b.openObjects, Lease: b.world.Lease,
+		Note: func(text string) { fmt.Fprintln(b.notes, text) },
+	}
+	if b.world.Process != nil {
+		o.Process = b.world.Process()
+	}
+	switch gzip, zstd := b.diyTrue("GZIP"), b.diyTrue("ZSTD"); {
+	case gzip && zstd:
+		return nil, WithCode(CodeUsage, "PULUMI_DIY_BACKEND_GZIP and PULUMI_DIY_BACKEND_ZSTD exclude each other")
+	case gzip:
+		o.Compression = backend.Gzip
+	case zstd:
+		o.Compression = backend.Zstd
+	}
+	return backend.Open(url, o)
+}
+
+// openObjects opens a store of objects. What is behind it outlives the command that asked: it renews credentials, say.
+func (b Backends) openObjects(rawURL string) (backend.Objects, error) {
+	if postgres.Handles(rawURL) {
+		return postgres.Open(context.Background(), rawURL, b.world.Lookup)
+	}
+	return bucket.Open(context.Background(), rawURL, b.world.Lookup)
+}
+
+// diyTrue is a boolean setting of the backend, under its name of today or the old one (F7.18).
+func (b Backends) diyTrue(name string) bool {
+	return b.world.Enabled("PULUMI_DIY_BACKEND_"+name) || b.world.Enabled("PULUMI_SELF_MANAGED_STATE_"+name)
+}
+
+// Stores returns the schemes of the stores that this build can open.
+func Stores() []string { return append(bucket.Known(), postgres.Known()...) }

@@ -1,0 +1,166 @@
+package console
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/runtime/secrets"
+	"github.com/yamlhost/yamlhost/runtime/secrets/keyservice"
+	"github.com/yamlhost/yamlhost/workspace/project"
+)
+
+// Secrets makes the secrets managers of stacks.
+type Secrets struct {
+	world  *World
+	keys   *secrets.Keyring // derived once in a process
+	prompt Prompt
+	hold   func(path string) (release func(), err error) // see Console.Hold
+	short  func(path string) string
+	report func(diag.Diagnostics) error
+}
+
+// Secrets are those of the stacks that this command works with.
+func (a *Console) Secrets() Secrets {
+	return Secrets{world: &a.World, keys: &a.keys, prompt: a.Prompt(), hold: a.Hold, short: a.Short, report: a.Report}
+}
+
+// errOvertaken says that another process has decided how a stack's secrets are sealed, after this one had looked.
+var errOvertaken = errors.New(
+	"another process has decided meanwhile how the secrets of the stack are sealed; run the command again")
+
+// Manager makes the secrets manager of a stack. A salt that is made for a new passphrase is written to the settings
+// file before anything is sealed with it (F4.14). The caller does not hold that file.
+func (s Secrets) Manager(settings *project.Settings, stack string) (*Vault, error) {
+	return s.managerBy(settings, stack, func(apply func(*project.Settings)) error {
+		return s.writeProvider(settings, apply)
+	})
+}
+
+// HeldManager is Manager for a caller that holds the settings file.
+func (s Secrets) HeldManager(settings *project.Settings, stack string) (*Vault, error) {
+	return s.managerBy(settings, stack, func(apply func(*project.Settings)) error {
+		apply(settings)
+		return settings.Save()
+	})
+}
+
+func (s Secrets) managerBy(settings *project.Settings, stack string, write func(apply func(*project.Settings)) error) (
+	*Vault, error) {
+	options := secrets.Options{Keys: s.keys, Passphrase: s.passphrases(stack), Created: func(salt string) error {
+		return write(func(to *project.Settings) { to.EncryptionSalt, to.SecretsProvider, to.EncryptedKey = salt, "", "" })
+	}}
+	s.withKeys(&options)
+	options.CreatedKey = func(url, encryptedKey string) error {
+		return write(func(to *project.Settings) {
+			to.EncryptionSalt, to.SecretsProvider, to.EncryptedKey = "", url,
+				encryptedKey
+		})
+	}
+	again := func() (secrets.Manager, error) {
+		m, err := secrets.ForStack(settings.SecretsProvider, settings.EncryptionSalt, settings.EncryptedKey, options)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", s.short(settings.Path), err)
+		}
+		return m, nil
+	}
+	m, err := again()
+	if err != nil {
+		return nil, err
+	}
+	return &Vault{Options: options, Current: m, adopts: settings.EncryptionSalt == "" && settings.SecretsProvider == "",
+		again: again}, nil
+}
+
+// withKeys adds the key services (F4.11).
+func (s Secrets) withKeys(o *secrets.Options) {
+	o.OverrideURL = s.world.Getenv("PULUMI_CLOUD_SECRET_OVERRIDE")
+	o.OpenKey = func(url string) (secrets.Key, error) {
+		return keyservice.Open(url, keyservice.Options{Lookup: s.world.Lookup})
+	}
+}
+
+// passphrases is where a stack's passphrase comes from (F4.5): the environment, a file, or a person, in this order.
+func (s Secrets) passphrases(stack string) secrets.PassphraseSource {
+	var prompt func(secrets.Purpose) (string, error)
+	if s.prompt.canHide() {
+		prompt = func(p secrets.Purpose) (string, error) { return s.prompt.passphrase(stack, p) }
+	}
+	readFile := func(path string) ([]byte, error) { return os.ReadFile(s.world.path(path)) }
+	return secrets.PassphraseFrom(s.world.Lookup, readFile, prompt)
+}
+
+// NewManager makes the manager that a stack is to change to. adopt puts it into the stack's settings, and says what it
+// is.
+func (s Secrets) NewManager(provider, stack string) (next secrets.Manager, adopt func(*project.Settings) string,
+	err error) {
+	if !secrets.IsKeyURL(provider) {
+		passphrase, err := s.prompt.newPassphrase(stack)
+		if err != nil {
+			return nil, nil, err
+		}
+		m, err := secrets.NewPassphrase(s.keys, passphrase)
+		return m, func(to *project.Settings) string {
+			to.EncryptionSalt, to.SecretsProvider, to.EncryptedKey = m.Salt(), "", ""
+			return "the new passphrase"
+		}, err
+	}
+	var o secrets.Options
+	s.withKeys(&o)
+	m, err := secrets.NewCloud(provider, "", o)
+	if err != nil {
+		return nil, nil, err
+	}
+	if _, err := m.Encrypt("pulumi"); err != nil { // makes the data key, or proves that the service will not
+		return nil, nil, err
+	}
+	return m, func(to *project.Settings) string {
+		to.EncryptionSalt, to.SecretsProvider, to.EncryptedKey = "", m.URL(), m.EncryptedKey()
+		return "the key " + m.URL()
+	}, nil
+}
+
+// writeProvider puts how secrets are sealed into a settings file, and leaves everything in it that others have written
+// since it was read. If they have decided on that themselves, settings gets what they have decided, and the error is
+// errOvertaken.
+func (s Secrets) writeProvider(settings *project.Settings, apply func(*project.Settings)) error {
+	release, err := s.hold(settings.Path)
+	if err != nil {
+		return err
+	}
+	defer release()
+	now, diags, err := settings.Reload()
+	if err != nil {
+		return err
+	}
+	if diags.HasErrors() {
+		return s.report(diags)
+	}
+	if now.EncryptionSalt != settings.EncryptionSalt || now.SecretsProvider != settings.SecretsProvider ||
+		now.EncryptedKey != settings.EncryptedKey {
+		settings.EncryptionSalt, settings.SecretsProvider, settings.EncryptedKey = now.EncryptionSalt, now.SecretsProvider,
+			now.EncryptedKey
+		return errOvertaken
+	}
+	apply(now)
+	if err := now.Save(); err != nil {
+		return err
+	}
+	apply(settings)
+	settings.Exists = true
+	return nil
+}
+
+// SealedConfig seals a value for settings that are held.
+func (s Secrets) SealedConfig(settings *project.Settings, stack string, key project.Key, text string) (any, error) {
+	manager, err := s.HeldManager(settings, stack)
+	if err != nil {
+		return nil, err
+	}
+	sealed, err := manager.Encrypt(text)
+	if err != nil {
+		return nil, ExplainSecret(fmt.Errorf("encrypt config %s: %w", key, err), stack)
+	}
+	return project.Secure(sealed), nil
+}
