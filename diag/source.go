@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"maps"
 	"sort"
+	"strings"
 	"sync"
 	"unicode/utf8"
 )
@@ -12,7 +13,7 @@ import (
 type Source struct {
 	name  string
 	text  []byte
-	lines []int // byte offset of the first byte of each line
+	lines []int32 // byte offset of the first byte of each line
 
 	mu     sync.Mutex // guards what follows
 	hidden map[Range]struct{}
@@ -54,16 +55,40 @@ func (s *Source) shown(start, end int) []byte {
 
 // NewSource makes a Source. name is the path as the user should see it. It takes ownership of text.
 func NewSource(name string, text []byte) *Source {
-	lines := make([]int, 1, bytes.Count(text, []byte{'\n'})+1)
+	lines := make([]int32, 1, bytes.Count(text, []byte{'\n'})+1)
+	return &Source{name: name, text: text, lines: appendLines(lines, text, 0)}
+}
+
+// appendLines adds the beginnings of the lines behind those line breaks that a text has, which begins at an offset.
+func appendLines(lines []int32, text []byte, offset int) []int32 {
 	for at := 0; ; {
 		n := bytes.IndexByte(text[at:], '\n')
 		if n < 0 {
-			break
+			return lines
 		}
 		at += n + 1
-		lines = append(lines, at)
+		lines = append(lines, int32(offset+at))
 	}
-	return &Source{name: name, text: text, lines: lines}
+}
+
+// Edited is the text with the bytes from start up to but not including end replaced, which must lie in it. It costs
+// less than NewSource does: no line is looked for again.
+func (s *Source) Edited(start, end int, by string) *Source {
+	text := make([]byte, 0, len(s.text)-(end-start)+len(by))
+	text = append(append(append(text, s.text[:start]...), by...), s.text[end:]...)
+	from, to := s.lineOf(start)+1, s.lineOf(end)+1
+	lines := make([]int32, 0, len(s.lines)-(to-from)+strings.Count(by, "\n"))
+	lines = appendLines(append(lines, s.lines[:from]...), text[start:start+len(by)], start)
+	shift := int32(len(text) - len(s.text))
+	for _, at := range s.lines[to:] {
+		lines = append(lines, at+shift)
+	}
+	return &Source{name: s.name, text: text, lines: lines}
+}
+
+// lineOf is the 0-based line of an offset.
+func (s *Source) lineOf(offset int) int {
+	return sort.Search(len(s.lines), func(i int) bool { return int(s.lines[i]) > offset }) - 1
 }
 
 // Name is the path as the user should see it.
@@ -91,7 +116,7 @@ type Position struct {
 // Position converts a byte offset; an offset outside of the text is moved to its nearest end.
 func (s *Source) Position(offset int) Position {
 	offset = min(max(offset, 0), len(s.text))
-	line := sort.SearchInts(s.lines, offset+1) - 1
+	line := s.lineOf(offset)
 	return Position{Line: line + 1, Column: utf8.RuneCount(s.text[s.lines[line]:offset]) + 1}
 }
 
@@ -115,7 +140,7 @@ func (s *Source) Offset(p Position) int {
 // PositionUTF16 converts a byte offset to a 0-based line and a 0-based column in UTF-16 code units, as editors count.
 func (s *Source) PositionUTF16(offset int) (line, column int) {
 	offset = min(max(offset, 0), len(s.text))
-	line = sort.SearchInts(s.lines, offset+1) - 1
+	line = s.lineOf(offset)
 	for _, r := range string(s.text[s.lines[line]:offset]) {
 		column++
 		if r > 0xFFFF {
@@ -156,9 +181,9 @@ func (s *Source) Line(line int) []byte {
 }
 
 func (s *Source) lineBounds(line int) (start, end int) {
-	start, end = s.lines[line-1], len(s.text)
+	start, end = int(s.lines[line-1]), len(s.text)
 	if line < len(s.lines) {
-		end = s.lines[line] - 1
+		end = int(s.lines[line]) - 1
 	}
 	if end > start && s.text[end-1] == '\r' {
 		end--

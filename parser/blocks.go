@@ -44,8 +44,14 @@ type textLine struct {
 // cut finds the stretches of a text. The answer is nil where lines do not tell them: JSON, several documents, complex
 // keys, line breaks that only YAML knows, a map that is indented as a whole.
 func cut(text []byte) []cutSection {
+	sections, _ := cutText(text)
+	return sections
+}
+
+// cutText is cut; usual is how deep the entries stand where most of the lines below those at the top tell, else 0.
+func cutText(text []byte) (sections []cutSection, usual int) {
 	if oddBreaks(text) {
-		return nil
+		return nil, 0
 	}
 	lines := contentLines(text)
 	if len(lines) > 0 && lines[0].indent == 0 && bytes.Equal(bytes.TrimRight(text[lines[0].start:lines[0].end], " \t"),
@@ -53,7 +59,7 @@ func cut(text []byte) []cutSection {
 		lines = lines[1:]
 	}
 	if len(lines) == 0 || lines[0].indent > 0 || lines[0].tab || !keyLine(text, lines[0]) {
-		return nil
+		return nil, 0
 	}
 	var tops []int // lines at which something at the top begins
 	for i, l := range lines {
@@ -62,15 +68,14 @@ func cut(text []byte) []cutSection {
 		}
 		switch c := text[l.start]; {
 		case c == '%', bytes.HasPrefix(text[l.start:], []byte("---")), bytes.HasPrefix(text[l.start:], []byte("...")):
-			return nil
+			return nil, 0
 		case (c == '?' || c == ':') && blankAt(text, l.start+1), c == '{', c == '[':
-			return nil
+			return nil, 0
 		case i == 0 || beginsEntry(text, l):
 			tops = append(tops, i)
 		}
 	}
-	usual := usualIndent(lines)
-	var sections []cutSection
+	usual, below := usualIndent(lines)
 	for n := 0; n < len(tops); {
 		from := tops[n]
 		for n++; n < len(tops) && strays(text, lines, from, tops[n:], usual); n++ {
@@ -81,7 +86,10 @@ func cut(text []byte) []cutSection {
 		}
 		sections = append(sections, cutEntries(text, lines[from:to], endOf(lines, to, len(text)), usual))
 	}
-	return sections
+	if !below {
+		usual = 0
+	}
+	return sections, usual
 }
 
 func endOf(lines []textLine, next, end int) int {
@@ -242,8 +250,8 @@ func strays(text []byte, lines []textLine, section int, tops []int, usual int) b
 }
 
 // usualIndent is how much deeper lines stand than those above them, as a rule: what is most often below the keys at the
-// top, or else below any line; 0 where no line stands deeper.
-func usualIndent(lines []textLine) int {
+// top, which fromTop tells, or else below any line; 0 where no line stands deeper.
+func usualIndent(lines []textLine) (by int, fromTop bool) {
 	below, deeper := map[int]int{}, map[int]int{}
 	for i, l := range lines[:len(lines)-1] {
 		if by := lines[i+1].indent - l.indent; by > 0 {
@@ -265,10 +273,10 @@ func usualIndent(lines []textLine) int {
 		return best, clear && counts[best] > 1
 	}
 	if best, clear := usual(below); clear {
-		return best
+		return best, true
 	}
-	best, _ := usual(deeper)
-	return best
+	by, _ = usual(deeper)
+	return by, false
 }
 
 // entryIndent is how deep the entries of a section stand: as deep as usual where a key does, or else as deep as the
@@ -359,23 +367,28 @@ func cutEntries(text []byte, lines []textLine, end, usual int) cutSection {
 // block is a stretch of a text with what has been read of it. What depends on nothing but its own text is kept for as
 // long as that text lives.
 type block struct {
-	stretch
+	lead           []byte // of the stretch, as what follows
+	astray, deeper bool
+
 	p      *parser // its position in the text is fixed
 	top    []entry // the keys at the top of what was read
 	failed bool    // nothing could be read
 	read   *readBlock
 
-	asWritten  *lexed // before repairs
-	printable  bool   // of a document: it holds nothing that no program may
-	linesAbove int    // as of the parser, which may have been made for another place
+	asWritten *lexed // before repairs
+	printable bool   // of a document: it holds nothing that no program may
 }
 
 // newBlock reads the YAML of a stretch. origin is where it begins in src, and line how many lines come before it in the
 // text that the user sees, but for those of src.
 func newBlock(src *diag.Source, s stretch, text []byte, origin, line int, options Options) *block {
-	p := &parser{src: src, text: slices.Concat(s.lead, text), options: options, lead: len(s.lead), origin: origin,
-		linesAbove: line}
-	b := &block{stretch: s, p: p, linesAbove: line}
+	return newBlockOf(src, s, slices.Concat(s.lead, text), origin, line, options)
+}
+
+// newBlockOf is newBlock for a text that has the lead of the stretch in front.
+func newBlockOf(src *diag.Source, s stretch, text []byte, origin, line int, options Options) *block {
+	p := &parser{src: src, text: text, options: options, lead: len(s.lead), origin: origin, linesAbove: line}
+	b := &block{lead: s.lead, astray: s.astray, deeper: s.deeper, p: p}
 	p.lexed = lex(p.text)
 	b.asWritten = p.lexed
 	if p.lexed.tooDeep >= 0 {

@@ -114,6 +114,22 @@ func edit(random *rand.Rand, text []byte) Edit {
 	}
 }
 
+// TestBlocksOfOddTexts reads texts of which lines tell less than YAML does by blocks and as a whole: both give the same.
+func TestBlocksOfOddTexts(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{
+		"outputs:\n uts:\n  plain: 1\n  other: 2\nvariables:\n  a: 3\n", // the entries belong to one that stands less deep
+		"variables:\n  a: 1\noutputs:\n uts: 2\n  plain: 1\n  other: 2\n",
+		"resources:\n  pair:\n  pair:\n    type: a:B\n", // what is declared again has what is meant
+		"variables:\n  a:\n  a:\n  a: 3\n  a: 4\n",
+		"dynamic:\ndynamic:\n  Label: {provider: ./label.ts}\n",
+	} {
+		whole, found := Parse(diag.NewSource("x", []byte(text)), Options{})
+		file, diags := NewDocument(diag.NewSource("x", []byte(text))).File(Options{})
+		require.Equal(t, told(t, whole, found), told(t, file, diags), text)
+	}
+}
+
 // TestEditEqualsFresh makes random edits: what is read afterwards is what a fresh reading of the same text gives.
 func TestEditEqualsFresh(t *testing.T) {
 	t.Parallel()

@@ -19,6 +19,7 @@ type entry struct {
 	p     *parser    // that reads the entry
 	parts []entry    // what else belongs to a section that is read by blocks
 	block *block     // of a part
+	line  int        // how many lines stand above that block
 
 	meant string // the key of the language that an unknown one is surely a slip of; empty where there is none
 	taken bool   // meant stands there already
@@ -100,6 +101,7 @@ func (p *parser) entries(n *node) []entry {
 	list := make([]entry, 0, len(n.Content)/2)
 	index := newNames(len(n.Content) / 2)
 	merges := false
+	var firsts map[int]diag.Range // where those stand first that the list has from further below
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key, value := n.Content[i], n.Content[i+1]
 		at := p.span(key)
@@ -131,9 +133,17 @@ func (p *parser) entries(n *node) []entry {
 				"the key `%s` is read as text", shorten(key.Value))
 		}
 		if before, found := index.add(list, key.Value); found {
-			p.duplicate(key.Value, at, list[before].at)
+			first, moved := firsts[before]
+			if !moved {
+				first = list[before].at
+			}
+			p.duplicate(key.Value, at, first)
 			if empty(p.deref(list[before].value)) { // what is meant stands there
-				list[before].value = value
+				if firsts == nil {
+					firsts = map[int]diag.Range{}
+				}
+				firsts[before] = first
+				list[before].key, list[before].at, list[before].value = key, at, value
 			}
 			continue
 		}

@@ -229,6 +229,7 @@ type readBlock struct {
 	items []item
 	diags diag.Diagnostics // about no single item
 	lines bool             // a message names a line
+	above int              // how many lines stood above the block
 }
 
 // items reads the entries of a section, each name once. What is to be said about an item comes with it; p gets all
@@ -303,8 +304,8 @@ func (b *block) items(part entry, outer *scope, read itemReader) *readBlock {
 		return b.read
 	}
 	p := *b.p
-	p.diags, p.scope, p.linesAbove = nil, outer.remembering(), b.linesAbove
-	rb := &readBlock{items: p.itemsOf(part, read)}
+	p.diags, p.scope, p.linesAbove = nil, outer.remembering(), part.line
+	rb := &readBlock{items: p.itemsOf(part, read), above: part.line}
 	rb.answers = p.scope.answers()
 	rb.diags, rb.lines = p.diags, p.namesLines
 	b.read = rb

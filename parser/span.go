@@ -53,8 +53,8 @@ func (d *Document) Spans() []Span {
 	for _, section := range d.set.sections {
 		head := d.blockSpans(section.head)
 		var entries []Span
-		for _, b := range section.entries {
-			for _, s := range d.blockSpans(b) {
+		for i := section.head + 1; i < section.end; i++ {
+			for _, s := range d.blockSpans(i) {
 				if s.Kind == BrokenSpan {
 					entries = append(entries, s)
 					continue
@@ -74,7 +74,8 @@ func (d *Document) Spans() []Span {
 }
 
 // blockSpans are the spans of one block, placed in the whole text. The caller holds d.shared.
-func (d *Document) blockSpans(b *block) []Span {
+func (d *Document) blockSpans(i int) []Span {
+	b, from := d.set.blocks[i], d.set.places[i].start
 	if b.failed || b.p.yamlRoot == nil {
 		body := b.p.src.Text()
 		start := len(body) - len(bytes.TrimLeft(body, " \t\r\n"))
@@ -82,7 +83,7 @@ func (d *Document) blockSpans(b *block) []Span {
 		if start >= end {
 			return nil
 		}
-		return []Span{{Value: diag.NewRange(d.src, b.start+start, b.start+end), Kind: BrokenSpan}}
+		return []Span{{Value: diag.NewRange(d.src, from+start, from+end), Kind: BrokenSpan}}
 	}
 	spans := b.p.spans(b.p.yamlRoot)
 	d.placeSpans(spans)

@@ -5,8 +5,10 @@ import "github.com/yamlhost/yamlhost/diag"
 // Origins says where the texts from which parts of a program were read stand in its whole text. A nil Origins is that
 // of a program that was read as one text. It is immutable.
 type Origins struct {
-	Whole  *diag.Source
-	Starts map[*diag.Source]int // byte offsets in Whole
+	Whole *diag.Source
+	// Start is where a part begins: a byte offset in Whole; ok is false for what is no part. It is safe for concurrent
+	// use.
+	Start func(part *diag.Source) (offset int, ok bool)
 }
 
 // Place is a range of the whole text for one of a part, and any other range as it is.
@@ -14,7 +16,7 @@ func (o *Origins) Place(r diag.Range) diag.Range {
 	if o == nil || r.Source == nil {
 		return r
 	}
-	start, ok := o.Starts[r.Source]
+	start, ok := o.Start(r.Source)
 	if !ok {
 		return r
 	}
