@@ -119,8 +119,8 @@ func (d *Document) cut(from *blockSet) {
 		return
 	}
 	known := newKnownBlocks(from, text, sections)
-	d.shared.Lock()
-	defer d.shared.Unlock()
+	d.shared.mu.Lock()
+	defer d.shared.mu.Unlock()
 	line, counted := 0, 0
 	set := newBlockSet(sections, func(s stretch) (*block, int) {
 		line += bytes.Count(text[counted:s.start], []byte("\n"))
@@ -153,6 +153,7 @@ func (d *Document) editInside(e Edit) *Document {
 	if set == nil || set.usual == 0 || set.open || e.Start < 0 || e.End < e.Start || e.End > len(text) {
 		return nil
 	}
+	e = e.trimmed(text)
 	i := set.at(e.Start)
 	old, from, to := set.blocks[i], set.places[i].start, set.end(i, text)
 	last := to == len(text)
@@ -167,8 +168,8 @@ func (d *Document) editInside(e Edit) *Document {
 		return nil
 	}
 	lines := bytes.Count([]byte(e.Text), []byte("\n")) - bytes.Count(text[e.Start:e.End], []byte("\n"))
-	d.shared.Lock()
-	defer d.shared.Unlock()
+	d.shared.mu.Lock()
+	defer d.shared.mu.Unlock()
 	if lines != 0 {
 		for _, b := range set.blocks[i+1:] {
 			if b.namesLines() {
@@ -184,6 +185,17 @@ func (d *Document) editInside(e Edit) *Document {
 		set: set.with(i, b, len(body)-(to-from), lines)}
 }
 
+// trimmed is an edit without what is the same before and after it.
+func (e Edit) trimmed(text []byte) Edit {
+	for e.Start < e.End && e.Text != "" && text[e.Start] == e.Text[0] {
+		e.Start, e.Text = e.Start+1, e.Text[1:]
+	}
+	for e.Start < e.End && e.Text != "" && text[e.End-1] == e.Text[len(e.Text)-1] {
+		e.End, e.Text = e.End-1, e.Text[:len(e.Text)-1]
+	}
+	return e
+}
+
 // inside reports whether an entry begins as deep as usual, and all its lines behind the first one stand deeper.
 func (s *blockSet) inside(body []byte, first int) bool {
 	lines := contentLines(body)
@@ -193,8 +205,8 @@ func (s *blockSet) inside(body []byte, first int) bool {
 	return !slices.ContainsFunc(lines[1:], func(l textLine) bool { return l.tab || l.indent <= s.usual })
 }
 
-// standsAlone reports whether a block can take the place of another, and have another in its place, as far as the blocks
-// of a text have to hold together.
+// standsAlone reports whether a block can take the place of another, and have another in its place, as far as the
+// blocks of a text have to hold together.
 func (b *block) standsAlone() bool {
 	l := b.asWritten
 	return l.tooDeep < 0 && l.secondDocument < 0 && b.printable && !l.open && len(l.anchors) == 0 && len(l.unanchored) == 0

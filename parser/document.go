@@ -3,7 +3,6 @@ package parser
 import (
 	"bytes"
 	"slices"
-	"sync"
 
 	"gopkg.in/yaml.v3"
 
@@ -16,8 +15,8 @@ import (
 // documents that edits make of it. It is safe for concurrent use.
 type Document struct {
 	src    *diag.Source
-	set    *blockSet   // nil where the text has to be read as a whole
-	shared *sync.Mutex // guards what blocks know, of this document and those made of it
+	set    *blockSet // nil where the text has to be read as a whole
+	shared *reads    // with the documents that edits make of it
 }
 
 // Edit replaces the bytes of a text from Start up to but not including End.
@@ -28,7 +27,7 @@ type Edit struct {
 
 // NewDocument cuts a text into blocks. It reads nothing yet but their YAML.
 func NewDocument(src *diag.Source) *Document {
-	d := &Document{src: src, shared: new(sync.Mutex)}
+	d := &Document{src: src, shared: new(reads)}
 	d.cut(nil)
 	return d
 }
@@ -137,10 +136,16 @@ func (d *Document) File(options Options) (*ast.File, diag.Diagnostics) {
 	if d.set == nil {
 		return Parse(d.src, options)
 	}
-	d.shared.Lock()
-	defer d.shared.Unlock()
+	d.shared.mu.Lock()
+	defer d.shared.mu.Unlock()
+	if file, diags, ok := d.patched(options); ok {
+		file.Origins = d.origins()
+		return file, diags
+	}
 	p := &parser{src: d.src, text: d.src.Text(), options: options, origins: d.origins()}
-	file, diags := p.finish(d.set.outline(p, false))
+	o := d.set.outline(p, false)
+	file, diags := p.finish(o)
+	d.keep(options, o, file, diags)
 	file.Origins = p.origins
 	return file, diags
 }
@@ -169,8 +174,8 @@ func (d *Document) Declared() []Named {
 	if d.set == nil {
 		return nil
 	}
-	d.shared.Lock()
-	defer d.shared.Unlock()
+	d.shared.mu.Lock()
+	defer d.shared.mu.Unlock()
 	var names []Named
 	for _, section := range d.set.sections {
 		head := d.set.blocks[section.head]

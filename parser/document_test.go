@@ -76,6 +76,37 @@ func TestDocumentEqualsParse(t *testing.T) {
 	require.Greater(t, byBlocks, 100)
 }
 
+// TestEditInsideOfAnEntryReadsThatAlone edits lines of one entry: all others stay the very same, at their new places.
+func TestEditInsideOfAnEntryReadsThatAlone(t *testing.T) {
+	t.Parallel()
+	text := strings.Join(resourcesOf(20), "\n") + "\n"
+	document := NewDocument(diag.NewSource("x", []byte(text)))
+	before, _ := document.File(Options{})
+	for _, c := range []struct {
+		old, by string
+		alone   bool
+	}{
+		{"    properties:\n      value: x\n      other: ${r0.value}\n  r8:",
+			"    properties:\n      value: [y]\n\n      # more\n      other: ${nope}\n  r8:", true},
+		{"      value: x\n      other: ${r0.value}\n  r8:", "      value: x\n    options: {protct: true}\n  r8:", true},
+		{"  r8:\n", "  r99:\n", false},
+		{"      other: ${r0.value}\n  r8:", "  other: ${r0.value}\n  r8:", false},
+	} {
+		at := strings.Index(text, c.old)
+		next := document.Edit(Edit{Start: at, End: at + len(c.old), Text: c.by})
+		require.Equal(t, c.alone, &next.set.sections[0] == &document.set.sections[0], c.by)
+		_, _, patched := next.patched(Options{})
+		require.Equal(t, c.alone, patched, c.by)
+		document.File(Options{})
+		file, diags := next.File(Options{})
+		require.Same(t, before.Resources[0], file.Resources[0])
+		require.Equal(t, c.alone, before.Resources[19] == file.Resources[19] && before.Resources[7] != file.Resources[7])
+		whole, found := Parse(diag.NewSource("x", next.Source().Text()), Options{})
+		require.Equal(t, told(t, whole, found), told(t, file, diags))
+		document.File(Options{})
+	}
+}
+
 var (
 	edits = flag.Int("edits", 8, "how many random edits to make of each program")
 	seed  = flag.Uint64("seed", 1, "what the random edits begin with")

@@ -43,6 +43,13 @@ func (p *parser) finish(main *outline) (*ast.File, diag.Diagnostics) {
 		main.read(p.names(main.body))
 		diags = p.diags
 	}
+	noteFaults(file, diags)
+	return file, diags
+}
+
+// noteFaults notes which findings spoil what the file declares.
+func noteFaults(file *ast.File, diags diag.Diagnostics) {
+	file.Faults, file.Nameless = nil, 0
 	for _, d := range diags {
 		if slices.Contains(shaping, d.Code) {
 			file.Faults = append(file.Faults, d.Subject)
@@ -51,7 +58,6 @@ func (p *parser) finish(main *outline) (*ast.File, diag.Diagnostics) {
 			file.Nameless++
 		}
 	}
-	return file, diags
 }
 
 // shaping are the codes of faults by which a declaration is another than the text meant.

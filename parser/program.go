@@ -278,25 +278,29 @@ func (p *parser) present(e ast.Expr) ast.Expr {
 }
 
 func (p *parser) variableSection(section *entry) (variables []*ast.Variable) {
-	for _, it := range p.items(section, func(p *parser, e entry, name ast.Literal) item {
-		value := p.expression(e)
-		return item{variable: &ast.Variable{Name: name, Range: p.whole(e), Value: value, Unit: ast.NewUnit(value)}}
-	}) {
+	for _, it := range p.items(section, (*parser).variableItem) {
 		p.diags.Add(it.diags...)
 		variables = append(variables, it.variable)
 	}
 	return variables
 }
 
+func (p *parser) variableItem(e entry, name ast.Literal) item {
+	value := p.expression(e)
+	return item{variable: &ast.Variable{Name: name, Range: p.whole(e), Value: value, Unit: ast.NewUnit(value)}}
+}
+
 func (p *parser) outputSection(section *entry) (outputs []*ast.Output) {
-	for _, it := range p.items(section, func(p *parser, e entry, name ast.Literal) item {
-		value := p.expression(e)
-		return item{output: &ast.Output{Name: name, Range: p.whole(e), Value: value, Unit: ast.NewUnit(value)}}
-	}) {
+	for _, it := range p.items(section, (*parser).outputItem) {
 		p.diags.Add(it.diags...)
 		outputs = append(outputs, it.output)
 	}
 	return outputs
+}
+
+func (p *parser) outputItem(e entry, name ast.Literal) item {
+	value := p.expression(e)
+	return item{output: &ast.Output{Name: name, Range: p.whole(e), Value: value, Unit: ast.NewUnit(value)}}
 }
 
 var componentKeys = []string{"name", "description", "token", "pulumi", "inputs", "variables", "resources", "outputs"}

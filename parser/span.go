@@ -39,8 +39,8 @@ func (s Span) Range() diag.Range {
 // Spans returns the entries at the top of the document with all inside of them, in the order of the text. A block that
 // cannot be read is one BrokenSpan; a document without blocks that cannot be read has no spans.
 func (d *Document) Spans() []Span {
-	d.shared.Lock()
-	defer d.shared.Unlock()
+	d.shared.mu.Lock()
+	defer d.shared.mu.Unlock()
 	if d.set == nil {
 		p := &parser{src: d.src, text: d.src.Text()}
 		var document node

@@ -1,0 +1,177 @@
+package parser
+
+import (
+	"slices"
+	"sync"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/parser/ast"
+)
+
+// reads are what a document and those that edits make of it share: what blocks know, and what was read last. mu guards
+// both.
+type reads struct {
+	mu   sync.Mutex
+	last *reading
+}
+
+// reading is a document that has been read: what the next one is made of, where they differ in one block and the rest
+// of the program cannot see how.
+type reading struct {
+	set     *blockSet
+	options Options
+	scope   *scope
+	file    ast.File // nobody else has it
+	diags   diag.Diagnostics
+}
+
+// maxKept bounds the findings of a reading that is kept: where there are many, some may be left out of them.
+const maxKept = 100
+
+// keep keeps what was read of the document. The caller holds the lock.
+func (d *Document) keep(options Options, o *outline, file *ast.File, diags diag.Diagnostics) {
+	d.shared.last = nil
+	if o.include == nil && len(diags) <= maxKept && len(file.Lost) == 0 {
+		d.shared.last = &reading{set: d.set, options: options, scope: o.p.scope, file: *file, diags: slices.Clone(diags)}
+	}
+}
+
+// patched is the file as it was read last with one declaration read anew; ok is false where that is not all that an
+// edit has changed. The caller holds the lock.
+func (d *Document) patched(options Options) (file *ast.File, diags diag.Diagnostics, ok bool) {
+	last := d.shared.last
+	if last == nil || options.Plugin != last.options.Plugin || !slices.Equal(options.Declared, last.options.Declared) {
+		return nil, nil, false
+	}
+	i, one := d.set.changed(last.set)
+	if !one {
+		return nil, nil, false
+	}
+	before, now := last.set.blocks[i], d.set.blocks[i]
+	if before.read == nil || !before.patchable() || !now.patchable() || before.name() != now.name() ||
+		last.scope.keys.of(before.p.yamlRoot) || last.scope.keys.of(now.p.yamlRoot) {
+		return nil, nil, false
+	}
+	lines := d.set.places[len(d.set.places)-1].lines != last.set.places[len(last.set.places)-1].lines
+	for _, found := range last.diags {
+		switch {
+		case found.Subject.Source == before.p.src:
+		case len(found.Related) > 0 && (lines || slices.ContainsFunc(found.Related, func(r diag.Related) bool {
+			return r.Range.Source == before.p.src
+		})), slices.ContainsFunc(found.Fixes, func(f diag.Fix) bool {
+			return slices.ContainsFunc(f.Edits, func(e diag.Edit) bool { return e.Range.Source == before.p.src })
+		}):
+			return nil, nil, false // it speaks of the block, or of lines
+		default:
+			diags = append(diags, found)
+		}
+	}
+	read, known := before.read.only()
+	if !known || len(before.read.diags) > 0 {
+		return nil, nil, false
+	}
+	part := now.top[0]
+	part.block, part.line = now, d.set.places[i].lines
+	fresh, known := now.items(part, last.scope, read.reader()).only()
+	if !known || len(now.read.diags) > 0 || fresh.name.Value != read.name.Value {
+		return nil, nil, false
+	}
+	patch := last.file
+	patch.Source = d.src
+	if !read.replaceBy(fresh, &patch) {
+		return nil, nil, false
+	}
+	diags = append(diags, fresh.diags...)
+	if len(diags) > maxKept {
+		return nil, nil, false
+	}
+	noteFaults(&patch, diags)
+	last.scope.keys.roots[i] = now.p.yamlRoot
+	d.shared.last = &reading{set: d.set, options: options, scope: last.scope, file: patch, diags: slices.Clone(diags)}
+	whole := patch
+	return &whole, diags, true
+}
+
+// changed is the one block that two sets with the same sections do not share; one is false where there is not just one.
+func (s *blockSet) changed(from *blockSet) (at int, one bool) {
+	if len(s.blocks) != len(from.blocks) || len(s.sections) == 0 || &s.sections[0] != &from.sections[0] {
+		return 0, false
+	}
+	at = -1
+	for i, b := range s.blocks {
+		if b == from.blocks[i] {
+			continue
+		}
+		if at >= 0 {
+			return 0, false
+		}
+		at = i
+	}
+	return at, at >= 0
+}
+
+// patchable reports whether a block is one entry of a section, and nothing is wrong with its YAML.
+func (b *block) patchable() bool {
+	return len(b.top) == 1 && !b.failed && len(b.p.diags) == 0 && len(b.p.lost) == 0 && len(b.p.repairs) == 0 &&
+		b.name() != ""
+}
+
+// name is the name of the one entry that a block declares; empty where it does not declare just one.
+func (b *block) name() string {
+	body := b.top[0].value
+	if body.Kind != yaml.MappingNode || len(body.Content) != 2 || body.Content[0].Kind != yaml.ScalarNode ||
+		body.Content[0].Tag == mergeTag {
+		return ""
+	}
+	return body.Content[0].Value
+}
+
+// of reports whether a tree has keys with white space.
+func (k *oddKeys) of(root *node) bool {
+	found := &oddKeys{names: map[string]bool{}}
+	found.gather(root)
+	return len(found.names) > 0
+}
+
+// only is the one variable, resource or output that was read; ok is false for anything else.
+func (rb *readBlock) only() (it item, ok bool) {
+	if len(rb.items) != 1 {
+		return item{}, false
+	}
+	it = rb.items[0]
+	return it, !it.hollow && !it.bare && it.stray == "" && (it.variable != nil || it.resource != nil || it.output != nil)
+}
+
+// reader reads an item of the same kind.
+func (it item) reader() itemReader {
+	switch {
+	case it.variable != nil:
+		return (*parser).variableItem
+	case it.output != nil:
+		return (*parser).outputItem
+	}
+	return (*parser).resourceItem
+}
+
+// replaceBy puts another item of the same kind in the place that this one has in a file; false where it has none.
+func (it item) replaceBy(fresh item, file *ast.File) bool {
+	switch {
+	case it.variable != nil:
+		return replace(&file.Variables, it.variable, fresh.variable)
+	case it.output != nil:
+		return replace(&file.Outputs, it.output, fresh.output)
+	}
+	return replace(&file.Resources, it.resource, fresh.resource)
+}
+
+func replace[T any](list *[]*T, old, by *T) bool {
+	i := slices.Index(*list, old)
+	if i < 0 || by == nil {
+		return false
+	}
+	*list = slices.Clone(*list)
+	(*list)[i] = by
+	return true
+}
