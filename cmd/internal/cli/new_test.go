@@ -194,6 +194,18 @@ func TestNewFromFolder(t *testing.T) {
 	require.NoDirExists(t, filepath.Join(x.world.Dir, "other"))
 }
 
+// An address that will not do says why, before anything is fetched or written.
+func TestNewFromRepository(t *testing.T) {
+	t.Parallel()
+	x := emptyTerminal(t)
+	require.Equal(t, 2, x.run("new", "http://example.com/t.git", "--yes"), x.err.String())
+	require.Contains(t, x.err.String(), "use https")
+	require.Equal(t, 1, x.run("new", "file://"+filepath.ToSlash(x.world.Home)+"/none.git//web?ref=v1", "--yes"),
+		x.err.String())
+	require.Contains(t, x.err.String(), "git says:")
+	require.NoFileExists(t, filepath.Join(x.world.Dir, "Pulumi.yaml"))
+}
+
 // Where there is no project, commands that need one say how to begin.
 func TestNewIsWhatToBeginWith(t *testing.T) {
 	t.Parallel()

@@ -27,7 +27,7 @@ var embedded embed.FS
 // Template is a template that has been read whole.
 type Template struct {
 	project.Template
-	Name        string // of the template in the binary, or the path of the folder as the user gave it
+	Name        string // of the template in the binary, or the folder or repository as the user gave it
 	ProjectFile string // the name of its project file
 	// Joins says that it adds its other files to a project that is there, instead of making one.
 	Joins bool
@@ -91,8 +91,15 @@ func FromFolder(dir, name string) (*Template, error) {
 // settingsFile are the names of the settings of stacks.
 var settingsFile = regexp.MustCompile(`^Pulumi\..+\.(yaml|yml|json)$`)
 
+// A template is held in memory while a project is made of it.
+const (
+	mostFiles = 10_000
+	mostBytes = 100 << 20
+)
+
 func read(name string, files fs.FS) (*Template, error) {
 	t := &Template{Name: name}
+	size := int64(0)
 	err := fs.WalkDir(files, ".", func(at string, e fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
@@ -108,6 +115,9 @@ func read(name string, files fs.FS) (*Template, error) {
 		}
 		if !info.Mode().IsRegular() {
 			return fmt.Errorf("%s is neither a file nor a folder, nor a link to a file of the template", at)
+		}
+		if size += info.Size(); size > mostBytes || len(t.files) == mostFiles {
+			return fmt.Errorf("it is no template: there are more than %d files or %d MiB in it", mostFiles, mostBytes>>20)
 		}
 		text, err := fs.ReadFile(files, at)
 		if err != nil {
@@ -134,7 +144,7 @@ func (t *Template) readProject() error {
 	}
 	f := t.files[at]
 	t.ProjectFile = f.Path
-	said, found := project.ReadTemplate(diag.NewSource(path.Join(filepath.ToSlash(t.Name), f.Path),
+	said, found := project.ReadTemplate(diag.NewSource(strings.TrimSuffix(filepath.ToSlash(t.Name), "/")+"/"+f.Path,
 		project.StripBOM(f.Text)))
 	if found.HasErrors() {
 		return &FaultyError{found}

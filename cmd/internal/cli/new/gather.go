@@ -1,6 +1,7 @@
 package newproject
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"slices"
@@ -9,12 +10,13 @@ import (
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
 	"github.com/yamlhost/yamlhost/cmd/internal/templates"
 	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/environ"
 	"github.com/yamlhost/yamlhost/runtime/backend"
 	"github.com/yamlhost/yamlhost/workspace/project"
 )
 
 // open finds the template and the project's folder.
-func (m *maker) open() (err error) {
+func (m *maker) open(ctx context.Context) (err error) {
 	m.dir = m.World.Dir
 	if m.options.dir != "" {
 		m.dir = m.Path(m.options.dir)
@@ -26,34 +28,46 @@ func (m *maker) open() (err error) {
 	if name == "" {
 		if !m.asks {
 			return console.WithCode(console.CodeUsage,
-				"which template? Name one, as in `yamlhost new hello`: %s, or a folder such as ./template",
+				"which template? Name one, as in `yamlhost new hello`: %s, a folder such as ./template, or a repository",
 				strings.Join(templates.Names(), ", "))
 		}
 		if err := list(m.Streams.Err); err != nil {
 			return err
 		}
-		if name, err = m.ask("template", "hello", m.isTemplate); err != nil {
+		_, err = m.ask("template", "hello", func(name string) (err error) {
+			m.template, err = m.openTemplate(ctx, name)
 			return err
-		}
+		})
+		return err
 	}
-	m.template, err = m.openTemplate(name)
+	m.template, err = m.openTemplate(ctx, name)
 	return err
 }
 
-func (m *maker) isTemplate(name string) error {
-	_, err := m.openTemplate(name)
-	return err
-}
-
-// openTemplate reads a template of the program or a folder. A name without a slash is a folder's only when there is no
-// such template.
-func (m *maker) openTemplate(name string) (*templates.Template, error) {
+// openTemplate reads a template of the program, a folder or a repository. A name without a slash is a folder's only when
+// there is no such template.
+func (m *maker) openTemplate(ctx context.Context, name string) (*templates.Template, error) {
 	if slices.Contains(templates.Names(), name) {
 		return templates.Embedded(name)
 	}
-	if strings.Contains(name, "://") {
-		return nil, fmt.Errorf("templates are folders here; fetch %s with git and name the folder", name)
+	var t *templates.Template
+	repository, ok, err := templates.ParseRepository(name)
+	switch {
+	case err != nil:
+		return nil, console.WithCode(console.CodeUsage, "%w", err)
+	case ok:
+		fmt.Fprintf(m.Streams.Err, "Fetching %s\n", repository.URL)
+		t, err = templates.FromRepository(ctx, repository, name, environ.List(m.World.Env).ForChildren())
+	default:
+		t, err = m.openFolder(name)
 	}
+	if faulty, ok := err.(*templates.FaultyError); ok {
+		return nil, m.Report(faulty.Found)
+	}
+	return t, err
+}
+
+func (m *maker) openFolder(name string) (*templates.Template, error) {
 	path := m.Path(name)
 	if info, err := os.Stat(path); err != nil || !info.IsDir() {
 		text := fmt.Sprintf("there is no template %q and no such folder", name)
@@ -62,11 +76,7 @@ func (m *maker) openTemplate(name string) (*templates.Template, error) {
 		}
 		return nil, fmt.Errorf("%s\nTemplates are %s.", text, strings.Join(templates.Names(), ", "))
 	}
-	t, err := templates.FromFolder(path, name)
-	if faulty, ok := err.(*templates.FaultyError); ok {
-		return nil, m.Report(faulty.Found)
-	}
-	return t, err
+	return templates.FromFolder(path, name)
 }
 
 // gather finds out what the project is to be: from flags, from a person, or by default.

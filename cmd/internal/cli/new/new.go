@@ -38,8 +38,9 @@ func NewNew(_ *console.Console, run func(context.Context, *newOptions) error) *c
 	o := &newOptions{}
 	cmd := &cobra.Command{
 		Use: "new [TEMPLATE]", Short: "Make a project from a template", Args: console.AtMostOne("a template"),
-		Long: "new makes a project, and a stack for it, from a template of this program or from a folder such as " +
-			"./template.\n" +
+		Long: "new makes a project, and a stack for it, from a template of this program, from a folder such as " +
+			"./template,\nor from a folder of a git repository, as in " +
+			"https://example.com/team/templates.git//web?ref=v2.\n" +
 			"On a terminal it asks for what no flag says. Files that are there are left alone unless --force is given.\n" +
 			"github-actions and gitlab-ci add their files to a project that is there.\n\n" +
 			"Templates: " + strings.Join(templates.Names(), ", ") + ".",
@@ -71,7 +72,7 @@ func New(ctx context.Context, a *console.Console, o *newOptions) error {
 		return list(a.Streams.Out)
 	}
 	m := &maker{Console: a, options: o, asks: a.Interactive() && !o.yes}
-	if err := m.open(); err != nil {
+	if err := m.open(ctx); err != nil {
 		return err
 	}
 	if there := m.projectThere(); m.template.Joins && there != "" {

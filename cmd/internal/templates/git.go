@@ -1,0 +1,162 @@
+package templates
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"regexp"
+	"strings"
+)
+
+// Repository says where a template lies in a repository of git.
+type Repository struct {
+	URL    string // as git takes it
+	Ref    string // a branch, a tag or a commit; empty for what the server says is current
+	Folder string // below the root, with slashes; empty for the root
+}
+
+var (
+	// scpForm is what git takes for ssh, as in git@example.com:team/templates.git.
+	scpForm = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]*@[A-Za-z0-9][A-Za-z0-9.-]*:[^-:].*$`)
+	// treeForm is the path of a page that shows a folder, as GitHub (/tree/) and GitLab (/-/tree/) have it.
+	treeForm = regexp.MustCompile(`^(/.+?)(?:/-)?/tree/([^/]+)(?:/(.*?))?/?$`)
+	// goodRef keeps options, ranges and refspecs out of what git is told to fetch.
+	goodRef = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_./+-]*$`)
+)
+
+// ParseRepository reads the address of a template:
+//
+//	https://example.com/team/templates.git                 the root, as it is now
+//	https://example.com/team/templates.git//web?ref=v2     a folder, at a branch, tag or commit
+//	https://example.com/team/templates/tree/main/web       the address of the folder's page
+//	git@example.com:team/templates.git//web?ref=v2         by ssh; ssh:// and file:// go, too
+//
+// ok is false for what is no address at all, such as the path of a folder. Addresses that send what they fetch in the
+// open, or that git would take for an option or a program, are an error.
+func ParseRepository(text string) (r Repository, ok bool, err error) {
+	if !strings.Contains(text, "://") {
+		if !scpForm.MatchString(text) {
+			return r, false, nil
+		}
+		r.URL = text
+		if rest, query, has := strings.Cut(r.URL, "?"); has {
+			values, err := url.ParseQuery(query)
+			if err != nil {
+				return r, true, fmt.Errorf("%s: %w", text, err)
+			}
+			r.URL, r.Ref = rest, values.Get("ref")
+		}
+		r.URL, r.Folder, _ = strings.Cut(r.URL, "//")
+		return r, true, r.check(text)
+	}
+	u, err := url.Parse(text)
+	if err != nil {
+		return r, true, fmt.Errorf("%s is no address of a repository", text)
+	}
+	switch u.Scheme {
+	case "https", "ssh", "file":
+	case "http":
+		return r, true, fmt.Errorf("%s would come unprotected, and anyone between could change it; use https", text)
+	default:
+		return r, true, fmt.Errorf("%s: templates are fetched by https, ssh or file, not by %s", text, u.Scheme)
+	}
+	if u.Scheme != "file" && (u.Host == "" || strings.HasPrefix(u.Host, "-")) {
+		return r, true, fmt.Errorf("%s names no host", text)
+	}
+	r.Ref = u.Query().Get("ref")
+	u.RawQuery, u.Fragment = "", ""
+	if at, folder, has := strings.Cut(u.Path, "//"); has {
+		u.Path, r.Folder = at, folder
+	} else if m := treeForm.FindStringSubmatch(u.Path); m != nil && r.Ref == "" && u.Scheme == "https" {
+		u.Path, r.Ref, r.Folder = m[1], m[2], m[3]
+	}
+	u.RawPath = ""
+	r.URL = u.String()
+	return r, true, r.check(text)
+}
+
+func (r Repository) check(text string) error {
+	if r.Ref != "" && (!goodRef.MatchString(r.Ref) || strings.Contains(r.Ref, "..")) {
+		return fmt.Errorf("%s: %q is no branch, tag or commit", text, r.Ref)
+	}
+	if r.Folder != "" && !fs.ValidPath(strings.TrimSuffix(r.Folder, "/")) {
+		return fmt.Errorf("%s: %q is no folder of a repository", text, r.Folder)
+	}
+	return nil
+}
+
+// FromRepository fetches a repository with the git on PATH and reads its folder as a template, under the name that the
+// user gave. env is what git runs with. Only the one commit is fetched, without submodules; no hook, filter or program
+// of the repository is run; links are followed inside of the template's folder alone. Nothing of the copy stays behind.
+func FromRepository(ctx context.Context, r Repository, name string, env []string) (*Template, error) {
+	git, err := exec.LookPath("git")
+	if err != nil {
+		return nil, fmt.Errorf("%s is a repository, and there is no git on PATH to fetch it; "+
+			"install git, or name a folder", name)
+	}
+	dir, err := os.MkdirTemp("", "yamlhost-template-*")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	ref := r.Ref
+	if ref == "" {
+		ref = "HEAD"
+	}
+	for _, args := range [][]string{
+		{"init", "--quiet", "--template=", "."},
+		{"fetch", "--quiet", "--depth=1", "--no-tags", "--no-recurse-submodules", "--", r.URL, ref},
+		{"checkout", "--quiet", "--detach", "FETCH_HEAD"},
+	} {
+		if err := runGit(ctx, git, dir, env, args); err != nil {
+			return nil, fmt.Errorf("fetch template %s: %w", name, err)
+		}
+	}
+	folder := filepath.Join(dir, filepath.FromSlash(r.Folder))
+	if r.Folder != "" {
+		root, err := os.OpenRoot(dir)
+		if err != nil {
+			return nil, err
+		}
+		defer root.Close()
+		if info, err := root.Stat(path.Clean(r.Folder)); err != nil || !info.IsDir() {
+			return nil, fmt.Errorf("template %s: the repository has no folder %s", name, r.Folder)
+		}
+	}
+	return FromFolder(folder, name)
+}
+
+// runGit runs one command of git, and makes an error of what it says.
+func runGit(ctx context.Context, git, dir string, env, args []string) error {
+	safe := []string{
+		"-c", "core.hooksPath=" + os.DevNull, "-c", "core.fsmonitor=false", "-c", "protocol.ext.allow=never",
+		"-c", "submodule.recurse=false", "-c", "filter.lfs.smudge=", "-c", "filter.lfs.process=",
+		"-c", "filter.lfs.required=false", "-c", "advice.detachedHead=false",
+	}
+	cmd := exec.CommandContext(ctx, git, append(safe, args...)...)
+	cmd.Dir = dir
+	cmd.Env = append(append([]string{}, env...), "GIT_TERMINAL_PROMPT=0", "GIT_ALLOW_PROTOCOL=https:ssh:file",
+		"GIT_LFS_SKIP_SMUDGE=1", "LC_ALL=C")
+	var said bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &said, &said
+	err := cmd.Run()
+	var exit *exec.ExitError
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if errors.As(err, &exit) {
+		text := strings.TrimSpace(said.String())
+		if text == "" {
+			text = err.Error()
+		}
+		return fmt.Errorf("git says: %s", text)
+	}
+	return err
+}
