@@ -19,6 +19,7 @@ import (
 	graphcmd "github.com/yamlhost/yamlhost/cmd/internal/cli/graph"
 	lspcmd "github.com/yamlhost/yamlhost/cmd/internal/cli/lsp"
 	mcpcmd "github.com/yamlhost/yamlhost/cmd/internal/cli/mcp"
+	migratecmd "github.com/yamlhost/yamlhost/cmd/internal/cli/migrate"
 	newcmd "github.com/yamlhost/yamlhost/cmd/internal/cli/new"
 	plancmd "github.com/yamlhost/yamlhost/cmd/internal/cli/plan"
 	plugincmd "github.com/yamlhost/yamlhost/cmd/internal/cli/plugin"
@@ -167,6 +168,7 @@ func newRoot(a *console.Console, measured *profile) *cobra.Command {
 	root.SetFlagErrorFunc(console.FlagError)
 	root.AddCommand(
 		newcmd.NewNew(a, console.Bind(a, newcmd.New)), doctorcmd.NewDoctor(a, console.Bind(a, doctorcmd.Doctor)),
+		migratecmd.NewMigrate(a, console.Bind(a, migratecmd.Migrate)),
 		deploycmd.NewRun(a, console.Bind(a, operation.Run)), deploycmd.NewPreview(a, console.Bind(a, operation.Preview)),
 		deploycmd.NewPlan(a, console.Bind(a, operation.Preview), plancmd.NewShow(a)),
 		deploycmd.NewUp(a, console.Bind(a, operation.Up)), deploycmd.NewDrift(a, console.Bind(a, operation.Drift)),

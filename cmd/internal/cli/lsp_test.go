@@ -56,7 +56,7 @@ func sameInEditor(t *testing.T, name, path string) {
 	opener := &lspcmd.ProgramOpener{Console: a, Loaders: map[string]*lspcmd.KeptSchemas{}}
 	defer opener.Close()
 	a.World.Dir = opener.Root(path)
-	checked, err := checkcmd.CheckTarget(t.Context(), a, path, "", nil, operation.Careful)
+	_, checked, err := checkcmd.CheckTarget(t.Context(), a, path, "", nil, operation.Careful)
 	text, readErr := os.ReadFile(path)
 	require.NoError(t, readErr)
 	session := editor.NewSession(opener)

@@ -85,12 +85,11 @@ func (p *Providers) permit(ctx context.Context, program *check.Program, base *st
 		}
 		pkg := engine.PackageOfProvider(r)
 		key := pkg.Name + " " + pkg.Version
-		if seen[key] || named[pkg.Name] || pkg.Name == dynamic.Package || p.Room(pkg.Name, pkg.Version,
-			pkg.DownloadURL, pkg.Parameterization != nil) != nil || p.refuse(pkg.Name) != nil {
+		if seen[key] || named[pkg.Name] || p.refuse(pkg.Name) != nil {
 			continue
 		}
 		seen[key] = true
-		_, err := p.finder.Host.Find(pkg.Name, pkg.Version)
+		_, err := p.Whereabouts(pkg)
 		if missing, ok := errors.AsType[*provider.MissingError](err); ok {
 			if err := p.finder.Fetcher.Permit(ctx, pkg); err != nil {
 				return fmt.Errorf(
@@ -101,6 +100,17 @@ func (p *Providers) permit(ctx context.Context, program *check.Program, base *st
 		}
 	}
 	return nil
+}
+
+// Whereabouts says where a provider of a state would come from: builtIn if it is in this process. The error is a
+// *provider.MissingError if nothing on this machine has it. Nothing is started or downloaded.
+func (p *Providers) Whereabouts(pkg provider.Package) (builtIn bool, err error) {
+	if pkg.Name == "pulumi" || pkg.Name == dynamic.Package || p.Room(pkg.Name, pkg.Version, pkg.DownloadURL,
+		pkg.Parameterization != nil) != nil {
+		return true, nil
+	}
+	_, err = p.finder.Host.Find(pkg.Name, pkg.Version)
+	return false, err
 }
 
 // lockDir is the folder of a project's lock file.

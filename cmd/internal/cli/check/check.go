@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/yamlhost/yamlhost/check"
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
 	"github.com/yamlhost/yamlhost/cmd/internal/operation"
 	"github.com/yamlhost/yamlhost/cmd/internal/report"
@@ -80,10 +81,11 @@ func Check(ctx context.Context, a *console.Console, o *checkOptions) error {
 	}
 	var all diag.Diagnostics
 	for _, target := range o.targets {
-		diags, err := CheckTarget(ctx, a, target, o.stack, given, trust, o.allowStacks...)
+		_, diags, err := CheckTarget(ctx, a, target, o.stack, given, trust, o.allowStacks...)
 		if err == nil && o.fix {
 			diags, err = fixTarget(a, diags, func() (diag.Diagnostics, error) {
-				return CheckTarget(ctx, a, target, o.stack, given, trust, o.allowStacks...)
+				_, again, err := CheckTarget(ctx, a, target, o.stack, given, trust, o.allowStacks...)
+				return again, err
 			})
 		}
 		if err != nil {
@@ -126,21 +128,21 @@ func Check(ctx context.Context, a *console.Console, o *checkOptions) error {
 	return nil
 }
 
-// CheckTarget reports what is wrong with the program of a folder or file. trust says how much of what the program
-// brings may be started; allowStacks are the stacks that an untrusted one may read.
+// CheckTarget checks the program of a folder or file, and reports what is wrong with it. trust says how much of what
+// the program brings may be started; allowStacks are the stacks that an untrusted one may read.
 func CheckTarget(ctx context.Context, a *console.Console, target, stack string, given *operation.GivenSchemas,
-	trust operation.Trust, allowStacks ...string) (diag.Diagnostics, error) {
+	trust operation.Trust, allowStacks ...string) (*check.Program, diag.Diagnostics, error) {
 	how := a.Looking()
 	how.Confined = trust == operation.Untrusted
 	ws, err := a.OpenTarget(target, how)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	var config map[project.Key]project.Text
 	if stack != "" && ws.Project.Name.Text != "" { // a project whose file is broken has no stacks; that is told
 		var diags diag.Diagnostics
 		if config, diags, err = a.StackConfig(ws.Project, stack); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		ws.Diags.Add(diags...)
 	}
@@ -151,7 +153,7 @@ func CheckTarget(ctx context.Context, a *console.Console, target, stack string, 
 	if trust == operation.Untrusted {
 		providers.MayReadStack = operation.UntrustedStacks(allowStacks, ws.Project.Name.Text, stack)
 	}
-	_, diags := operation.CheckWorkspace(ctx, ws, providers, config)
+	program, diags := operation.CheckWorkspace(ctx, ws, providers, config)
 	diags.Add(providers.Paths.Unseen()...)
-	return diags, nil
+	return program, diags, nil
 }

@@ -1,0 +1,96 @@
+package migrate
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"text/tabwriter"
+)
+
+// grade is how a part of a project fares here.
+type grade string
+
+const (
+	same    grade = "same"    // as under the Pulumi CLI
+	differs grade = "differs" // works, in another way
+	changes grade = "changes" // works, but the first operation would change what exists
+	missing grade = "missing" // has to be there first
+	refused grade = "refused" // does not work here
+)
+
+// finding is what was found out about a part of a project.
+type finding struct {
+	Part  string `json:"part"` // project, backend, program, plugins, or `stack` and its name
+	Grade grade  `json:"grade"`
+	Text  string `json:"text"`
+	Way   string `json:"way,omitempty"` // what to do; empty when there is nothing to do
+}
+
+// survey is all that was found out.
+type survey struct {
+	Project string `json:"project"`
+	Backend string `json:"backend,omitempty"` // without what signs in
+	// nothing is in the way: no finding is of the grades changes, missing and refused
+	Ready    bool           `json:"ready"`
+	Stacks   []stackVerdict `json:"stacks"`
+	Findings []finding      `json:"findings"`
+}
+
+// stackVerdict says whether a stack can be operated on here as it is.
+type stackVerdict struct {
+	Name      string `json:"name"`
+	Resources int    `json:"resources"`
+	Ready     bool   `json:"ready"`
+}
+
+func (s *survey) add(part string, g grade, way, format string, args ...any) {
+	s.Findings = append(s.Findings, finding{part, g, fmt.Sprintf(format, args...), way})
+}
+
+// obstructs reports whether a finding is in the way.
+func (f finding) obstructs() bool {
+	return f.Grade == changes || f.Grade == missing || f.Grade == refused
+}
+
+// stands reports whether findings from a place on have nothing in the way.
+func (s *survey) stands(from int) bool {
+	return !slices.ContainsFunc(s.Findings[from:], finding.obstructs)
+}
+
+// obstacles are how many findings have something in the way.
+func (s *survey) obstacles() (n int) {
+	for _, f := range s.Findings {
+		if f.obstructs() {
+			n++
+		}
+	}
+	return n
+}
+
+func (s *survey) writeJSON(w io.Writer) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(s)
+}
+
+func (s *survey) writeText(w io.Writer) error {
+	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, f := range s.Findings {
+		fmt.Fprintf(tw, "%s\t%s\t%s\n", f.Grade, f.Part, f.Text)
+		if f.Way != "" {
+			fmt.Fprintf(tw, "\t\t%s\n", f.Way)
+		}
+	}
+	if err := tw.Flush(); err != nil {
+		return err
+	}
+	if !s.Ready {
+		return nil
+	}
+	_, err := fmt.Fprint(w,
+		"\nReady. Nothing was changed. `yamlhost preview --expect-no-changes` shows that nothing would be;\n"+
+			"the Pulumi CLI can take each stack back at any time.\n")
+	return err
+}

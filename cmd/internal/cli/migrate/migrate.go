@@ -1,0 +1,330 @@
+package migrate
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/yamlhost/yamlhost/check"
+	checkcmd "github.com/yamlhost/yamlhost/cmd/internal/cli/check"
+	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/cmd/internal/operation"
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/runtime/backend"
+	"github.com/yamlhost/yamlhost/runtime/engine"
+	"github.com/yamlhost/yamlhost/runtime/state"
+	"github.com/yamlhost/yamlhost/value/urn"
+	"github.com/yamlhost/yamlhost/workspace/project"
+)
+
+type options struct {
+	dir     string
+	check   bool
+	stack   string
+	format  string
+	schemas operation.SchemaFlags
+}
+
+// NewMigrate makes the command migrate.
+func NewMigrate(_ *console.Console, run func(context.Context, *options) error) *cobra.Command {
+	o := &options{dir: "."}
+	cmd := &cobra.Command{
+		Use: "migrate --check [DIR]", Short: "Say what a project of the Pulumi CLI would meet here",
+		Args: console.AtMostOne("a directory"),
+		Long: "migrate --check reads a project, its program, its stacks, their configuration, secrets and state, and says " +
+			"of\n" +
+			"each what is the same here as under the Pulumi CLI, what differs and what is missing. It starts no program,\n" +
+			"takes no lock and writes nothing. The exit code is 1 if something is in the way.\n" +
+			"There is nothing to convert: yamlhost works on the project as it is, and the Pulumi CLI can take it back.",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				o.dir = args[0]
+			}
+			return run(cmd.Context(), o)
+		},
+	}
+	cmd.Flags().BoolVar(&o.check, "check", false, "look, and change nothing")
+	cmd.Flags().StringVarP(&o.stack, "stack", "s", "",
+		"look at this stack alone; by default at every stack of the project")
+	cmd.Flags().StringVar(&o.format, "format", "text", "the report on standard output: text or json")
+	o.schemas.Register(cmd)
+	return cmd
+}
+
+// Migrate looks at a project and its stacks, and reports.
+func Migrate(ctx context.Context, a *console.Console, o *options) error {
+	switch {
+	case !o.check:
+		return console.WithCode(console.CodeUsage,
+			"there is nothing to convert: yamlhost runs the project as it is; "+
+				"`yamlhost migrate --check` says what it would meet")
+	case o.format != "text" && o.format != "json":
+		return console.WithCode(console.CodeBadUsage, "--format takes text or json, not %q", o.format)
+	}
+	given, err := operation.ReadGivenSchemas(a, o.schemas)
+	if err != nil {
+		return err
+	}
+	v := &visit{Console: a, options: o, given: given, survey: &survey{Stacks: []stackVerdict{}}}
+	if err := v.look(ctx); err != nil {
+		return err
+	}
+	v.survey.Ready = v.survey.stands(0)
+	write := v.survey.writeText
+	if o.format == "json" {
+		write = v.survey.writeJSON
+	}
+	if err := write(a.Streams.Out); err != nil {
+		return err
+	}
+	if !v.survey.Ready {
+		return console.WithCode(console.CodeError, "not ready: %s in the way; nothing was changed",
+			console.Count(v.survey.obstacles(), "thing"))
+	}
+	return nil
+}
+
+// visit is one look at a project.
+type visit struct {
+	*console.Console
+	options *options
+	given   *operation.GivenSchemas
+	survey  *survey
+	project *project.Project
+}
+
+func (v *visit) look(ctx context.Context) error {
+	p, found, err := v.OpenProject(v.Path(v.options.dir))
+	if err != nil {
+		return err
+	}
+	v.project, v.survey.Project = p, p.Name.Text
+	if p.Runtime != "" && p.Runtime != "yaml" {
+		v.survey.add("project", refused, "`pulumi convert --language yaml` of the Pulumi CLI makes a YAML program of it",
+			"its program is written for the runtime %s; yamlhost runs YAML and JSON", p.Runtime)
+		return nil
+	}
+	if found.HasErrors() {
+		v.faults("project", found)
+		return nil
+	}
+	v.survey.add("project", same, "", "%s is read as it is", v.Short(p.Path))
+	stacks, b := v.lookBackend(ctx)
+	if len(stacks) == 0 {
+		v.lookProgram(ctx, "")
+	}
+	for _, ref := range stacks {
+		if err := ctx.Err(); err != nil {
+			return v.Signals.Ended()
+		}
+		v.lookStack(ctx, b, ref)
+	}
+	return nil
+}
+
+// faults adds the errors among findings, and counts the rest.
+func (v *visit) faults(part string, found diag.Diagnostics) {
+	for _, d := range found.Sorted() {
+		if d.Severity == diag.Error {
+			v.survey.add(part, refused, fmt.Sprintf("`yamlhost check` shows the place; `yamlhost explain %s` says more", d.Code),
+				"%s: %s", place(d.Subject), d.Summary)
+		}
+	}
+}
+
+// place is where a finding is, as in Pulumi.yaml:3:7.
+func place(r diag.Range) string {
+	if r.IsZero() {
+		return "the program"
+	}
+	at := r.StartPosition()
+	return fmt.Sprintf("%s:%d:%d", r.Source.Name(), at.Line, at.Column)
+}
+
+// lookBackend finds the stacks to look at.
+func (v *visit) lookBackend(ctx context.Context) ([]backend.Ref, *backend.Backend) {
+	const way = "choose another with PULUMI_BACKEND_URL or `yamlhost login`; a stack moves by `pulumi stack export` and " +
+		"`yamlhost stack import`"
+	b, err := v.Backends().Open(v.project)
+	if err != nil {
+		v.survey.add("backend", refused, way, "%s", err)
+		return nil, nil
+	}
+	v.survey.Backend = b.PublicURL()
+	if v.options.stack != "" {
+		ref, err := backend.ParseRef(v.options.stack, v.project.Name.Text)
+		if err == nil {
+			var exists bool
+			if exists, err = b.Exists(ref); err == nil && !exists {
+				err = console.NoSuchStack(ctx, b, ref)
+			}
+		}
+		if err != nil {
+			v.survey.add("backend", missing, "", "%s", err)
+			return nil, nil
+		}
+		return []backend.Ref{ref}, b
+	}
+	stacks, err := b.Stacks(ctx, v.project.Name.Text)
+	if err != nil {
+		v.survey.add("backend", refused, way, "%s", err)
+		return nil, nil
+	}
+	v.survey.add("backend", same, "", "%s has %s of this project", b.PublicURL(), console.Count(len(stacks), "stack"))
+	return stacks, b
+}
+
+// lookProgram checks the program as `yamlhost check` does, with a stack's configuration where there is a stack.
+func (v *visit) lookProgram(ctx context.Context, stack string) {
+	part := "program"
+	if stack != "" {
+		part = "stack " + stack
+	}
+	program, found, err := checkcmd.CheckTarget(ctx, v.Console, v.options.dir, stack, v.given, operation.Careful)
+	if err != nil {
+		v.survey.add(part, missing, "", "%s", err)
+		return
+	}
+	warnings, only := 0, 0
+	for _, d := range found {
+		switch d.Severity {
+		case diag.Warning:
+			warnings++
+		case diag.Portability:
+			only++
+		}
+	}
+	v.faults(part, found)
+	if program != nil {
+		v.lookProviders(part, program)
+	}
+	switch {
+	case found.HasErrors():
+	case warnings > 0:
+		v.survey.add(part, differs, "`yamlhost check` shows them",
+			"the program is sound, with %s that the Pulumi CLI does not give",
+			console.Count(warnings, "warning"))
+	default:
+		v.survey.add(part, same, "", "the program is sound")
+	}
+	if only > 0 {
+		v.survey.add(part, differs, "`yamlhost check --portable` shows them",
+			"the way back is closed while the program uses what only yamlhost understands: %s", console.Count(only, "place"))
+	}
+}
+
+// lookProviders names the resources that name their provider in a way that Pulumi's host for YAML does not follow, so
+// that they exist with another one (L4.21).
+func (v *visit) lookProviders(part string, program *check.Program) {
+	for _, n := range program.Nodes {
+		if n.Resource == nil || n.Resource.Decl.Options.Providers == nil || n.Resource.Component != nil ||
+			n.Resource.Schema != nil && n.Resource.Schema.Component {
+			continue
+		}
+		v.survey.add(part, changes, "use the option `provider` first, or remove `providers`",
+			"%s: resource %s names its provider by `providers`, which the Pulumi CLI follows for components only; here it "+
+				"moves to that provider", place(n.Range), n.Name)
+	}
+}
+
+// lookStack looks at what operations on a stack would need.
+func (v *visit) lookStack(ctx context.Context, b *backend.Backend, ref backend.Ref) {
+	from, part := len(v.survey.Findings), "stack "+ref.Stack
+	s := &console.Stack{Project: v.project, Backend: b, Ref: ref}
+	resources := 0
+	loaded, err := v.LoadState(ctx, s, true)
+	if err != nil {
+		grade, way := refused, "`yamlhost state verify --stack "+ref.Stack+"` says more"
+		if sealed, failed := b.Load(ctx, ref, nil); failed == nil { // only its secrets stay shut
+			loaded, grade, way = sealed, missing, ""
+		}
+		v.survey.add(part, grade, way, "%s", err)
+	}
+	if loaded != nil {
+		resources = len(loaded.Snapshot.Resources)
+		v.lookState(part, b, ref, loaded)
+		v.lookPlugins(part, loaded.Snapshot)
+	}
+	if err == nil { // else the configuration has the same to say about secrets
+		v.lookProgram(ctx, ref.Stack)
+	}
+	v.survey.Stacks = append(v.survey.Stacks, stackVerdict{ref.Stack, resources, v.survey.stands(from)})
+}
+
+func (v *visit) lookState(part string, b *backend.Backend, ref backend.Ref, loaded *backend.Loaded) {
+	if faults := loaded.Snapshot.Faults(); len(faults) > 0 {
+		v.survey.add(part, refused, "`yamlhost state repair --stack "+ref.Stack+"` shows what can be done",
+			"the state breaks %s, the first: %s", console.Count(len(faults), "rule"), faults[0])
+	} else {
+		v.survey.add(part, same, "", "the state is read as it is: %s", console.Count(len(loaded.Snapshot.Resources),
+			"resource"))
+	}
+	if n := len(loaded.Snapshot.Pending); n > 0 {
+		v.survey.add(part, differs, "`yamlhost up` and `yamlhost refresh` settle them; `yamlhost state verify` names them",
+			"an earlier run was cut off: nobody knows how %s ended", console.Count(n, "operation"))
+	}
+	locks, err := b.Locks(ref)
+	if err != nil {
+		v.survey.add(part, refused, "", "%s", err)
+	}
+	for _, l := range locks {
+		if l.Owner == backend.OwnerGone {
+			continue
+		}
+		v.survey.add(part, missing, "wait for it, or `yamlhost cancel "+ref.Stack+"` if it is no more",
+			"it is locked by %s on %s (process %d)", l.User, l.Host, l.PID)
+	}
+}
+
+// lookPlugins looks for the provider of each resource of a state.
+func (v *visit) lookPlugins(part string, s *state.Snapshot) {
+	ws, err := v.OpenTarget(v.options.dir, v.Looking())
+	if err != nil {
+		v.survey.add(part, refused, "", "%s", err)
+		return
+	}
+	providers := operation.NewProviders(v.Console, ws, nil, operation.Careful)
+	defer providers.Close()
+	used := map[urn.URN]bool{}
+	for _, r := range s.Resources {
+		if ref, err := urn.ParseReference(r.Provider); err == nil {
+			used[ref.URN] = true
+		}
+	}
+	builtIn := map[string]bool{}
+	asked := map[string]bool{}
+	for _, r := range s.Resources {
+		if !urn.IsProviderType(r.Type) || !used[r.URN] {
+			continue
+		}
+		pkg := engine.PackageOfProvider(r)
+		name := strings.TrimSpace(pkg.Name + " " + pkg.Version)
+		if asked[name] {
+			continue
+		}
+		asked[name] = true
+		inside, err := providers.Whereabouts(pkg)
+		switch {
+		case err != nil:
+			v.survey.add(part, missing, fmt.Sprintf("yamlhost plugin install resource %s", name),
+				"the plugin %s is not installed: %s", name, firstLine(err))
+		case inside:
+			builtIn[pkg.Name] = true
+		default:
+			v.survey.add(part, same, "", "the plugin %s is installed", name)
+		}
+	}
+	if len(builtIn) > 0 {
+		v.survey.add(part, differs, "install a plugin to have it used instead",
+			"built-in providers stand for plugins: %s", strings.Join(slices.Sorted(maps.Keys(builtIn)), ", "))
+	}
+}
+
+// firstLine is what an error says first.
+func firstLine(err error) string {
+	text, _, _ := strings.Cut(err.Error(), "\n")
+	return text
+}
