@@ -28,8 +28,8 @@ func (m *maker) open(ctx context.Context) (err error) {
 	if name == "" {
 		if !m.asks {
 			return console.WithCode(console.CodeUsage,
-				"which template? Name one, as in `yamlhost new hello`: %s, a folder such as ./template, "+
-					"or a repository",
+				"which template? Name one, as in `yamlhost new hello`: %s, "+
+					"a folder such as ./template, or a repository",
 				strings.Join(templates.Names(), ", "))
 		}
 		if err := list(m.Streams.Err); err != nil {
