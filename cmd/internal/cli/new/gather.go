@@ -45,8 +45,8 @@ func (m *maker) open(ctx context.Context) (err error) {
 	return err
 }
 
-// openTemplate reads a template of the program, a folder or a repository. A name without a slash is a folder's only when
-// there is no such template.
+// openTemplate reads a template of the program, a folder or a repository. A name without a slash is a folder's only
+// when there is no such template.
 func (m *maker) openTemplate(ctx context.Context, name string) (*templates.Template, error) {
 	if slices.Contains(templates.Names(), name) {
 		return templates.Embedded(name)
