@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"strconv"
 	"strings"
 	"syscall"
 )
@@ -40,8 +41,8 @@ func start(cmd *exec.Cmd, supervisor []string) (system, error) {
 		}
 		return system{cmd: cmd}, nil
 	}
-	outer := exec.Command(supervisor[0], append(append(supervisor[1:len(supervisor):len(supervisor)], cmd.Path),
-		cmd.Args...)...)
+	outer := exec.Command(supervisor[0], append(append(supervisor[1:len(supervisor):len(supervisor)],
+		strconv.Itoa(len(cmd.ExtraFiles)), cmd.Path), cmd.Args...)...)
 	outer.Dir, outer.Env, outer.Stdin, outer.Stdout, outer.Stderr = cmd.Dir, cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr
 	outer.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	theirControl, control, err := os.Pipe()
@@ -52,7 +53,8 @@ func start(cmd *exec.Cmd, supervisor []string) (system, error) {
 	if err != nil {
 		return system{}, errors.Join(err, theirControl.Close(), control.Close())
 	}
-	outer.ExtraFiles = []*os.File{theirControl, theirStatus} // descriptors 3 and 4
+	// descriptors 3 and 4; those of the command follow
+	outer.ExtraFiles = append([]*os.File{theirControl, theirStatus}, cmd.ExtraFiles...)
 	err = outer.Start()
 	_, _ = theirControl.Close(), theirStatus.Close()
 	if err != nil {

@@ -7,16 +7,31 @@ import (
 	"os"
 	"os/signal"
 	"runtime"
+	"strconv"
 	"syscall"
 )
 
-// Main is a supervisor: it starts args[0] with args[1:] as its arguments, the name included, in an environment, on its
-// own streams, and watches over it as the descriptors 3 and 4 say. It returns the exit code of the process.
+// firstExtra is the first of the descriptors that the command gets as 3 and on.
+const firstExtra = 5
+
+// Main is a supervisor: it starts args[1] with args[2:] as its arguments, the name included, in an environment, on its
+// own streams and as many further descriptors as args[0] says, and watches over it as the descriptors 3 and 4 say. It
+// returns the exit code of the process.
 func Main(args, env []string) int {
 	runtime.LockOSThread() // the command ends with the thread that started it
 	control, status := os.NewFile(3, "control"), os.NewFile(4, "status")
-	if len(args) < 2 || control == nil || status == nil {
+	if len(args) < 3 || control == nil || status == nil {
 		return 2
+	}
+	extra, err := strconv.Atoi(args[0])
+	if err != nil {
+		return 2
+	}
+	args = args[1:]
+	files := []uintptr{0, 1, 2}
+	for i := range extra {
+		files = append(files, uintptr(firstExtra+i))
+		syscall.CloseOnExec(firstExtra + i)
 	}
 	syscall.CloseOnExec(3)
 	syscall.CloseOnExec(4)
@@ -25,13 +40,16 @@ func Main(args, env []string) int {
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT,
 		syscall.SIGPIPE)
 	adoptOrphans()
-	child, err := syscall.ForkExec(args[0], args[1:], &syscall.ProcAttr{Env: env, Files: []uintptr{0, 1, 2},
+	child, err := syscall.ForkExec(args[0], args[1:], &syscall.ProcAttr{Env: env, Files: files,
 		Sys: attributes()})
 	if err != nil {
 		fmt.Fprintf(status, "%s%s: %s\n", saidFailed, args[0], err)
 		return 126
 	}
 	letGoOfStreams()
+	for i := range extra {
+		_ = syscall.Close(firstExtra + i)
+	}
 	fmt.Fprintln(status, saidStarted)
 	ended := make(chan syscall.WaitStatus, 1)
 	go func() {

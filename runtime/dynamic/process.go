@@ -15,6 +15,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/yamlhost/yamlhost/internal/supervise"
 	"github.com/yamlhost/yamlhost/runtime/dynamic/bundle"
 	"github.com/yamlhost/yamlhost/runtime/provider"
 )
@@ -35,7 +36,7 @@ const grace = 2 * time.Second
 type process struct {
 	source *Source
 	log    func(LogLine)
-	cmd    *exec.Cmd
+	child  *supervise.Child
 	in     *os.File
 
 	write sync.Mutex // guards in, one line at a time
@@ -80,7 +81,6 @@ func startProcess(s *Source, o Options) (*process, error) {
 	flag := map[string]string{"node": "-e", "python3": "-c"}[name]
 	cmd := exec.Command(program, flag, script)
 	cmd.Dir, cmd.Env = o.Dir, environment(o.Environ, s.Env)
-	ownGroup(cmd)
 
 	fail := func(err error) (*process, error) {
 		return nil, &provider.Error{Message: fmt.Sprintf("%s: %s cannot be started: %v; nothing was done", s.File, program,
@@ -98,32 +98,54 @@ func startProcess(s *Source, o Options) (*process, error) {
 	}
 	defer childOut.Close()
 	cmd.ExtraFiles = []*os.File{childIn, childOut} // descriptors 3 and 4
-	p := &process{source: s, log: o.Log, cmd: cmd, in: in, calls: map[int]*call{}, done: make(chan struct{})}
-	stdout, err := cmd.StdoutPipe()
+	ours := []*os.File{out}
+	texts, err := openTexts(cmd)
+	ours = append(ours, texts...)
+	p := &process{source: s, log: o.Log, in: in, calls: map[int]*call{}, done: make(chan struct{})}
 	if err == nil {
-		var stderr io.ReadCloser
-		if stderr, err = cmd.StderrPipe(); err == nil {
-			if err = cmd.Start(); err == nil {
-				p.waiting.Go(func() { p.readText(stdout, "info") })
-				p.waiting.Go(func() { p.readText(stderr, "warning") })
-			}
+		p.child, err = supervise.Start(cmd, o.Supervisor)
+	}
+	for _, f := range []io.Writer{cmd.Stdout, cmd.Stderr} {
+		if file, ok := f.(*os.File); ok {
+			file.Close()
 		}
 	}
 	if err != nil {
 		in.Close()
-		out.Close()
+		closeAll(ours)
 		return fail(err)
 	}
+	p.waiting.Go(func() { p.readText(texts[0], "info") })
+	p.waiting.Go(func() { p.readText(texts[1], "warning") })
 	p.waiting.Go(func() { p.readAnswers(out) })
-	go p.wait(out)
+	go p.wait(ours)
 	return p, nil
 }
 
+// openTexts gives a command pipes for its output and its errors, and returns the ends to read from.
+func openTexts(cmd *exec.Cmd) (texts []*os.File, err error) {
+	for _, stream := range []*io.Writer{&cmd.Stdout, &cmd.Stderr} {
+		r, w, err := os.Pipe()
+		if err != nil {
+			return texts, err
+		}
+		*stream, texts = w, append(texts, r)
+	}
+	return texts, nil
+}
+
+func closeAll(files []*os.File) {
+	for _, f := range files {
+		f.Close()
+	}
+}
+
 // wait owns the end of the process: it answers every call that is left.
-func (p *process) wait(out *os.File) {
+func (p *process) wait(ours []*os.File) {
 	p.waiting.Wait()
-	err := p.cmd.Wait()
-	out.Close()
+	p.child.Wait()
+	err := p.child.Finish()
+	closeAll(ours)
 	p.in.Close()
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -177,7 +199,7 @@ func (p *process) kill(why error, patience time.Duration) {
 	select {
 	case <-p.done:
 	case <-timer.C:
-		killGroup(p.cmd.Process)
+		p.child.Kill()
 		<-p.done
 	}
 }

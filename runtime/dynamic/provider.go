@@ -24,6 +24,9 @@ type Options struct {
 	Log func(LogLine)
 	// Maps finds the source map of a digest, for errors; nil when there are none.
 	Maps func(digest string) *bundle.Map
+	// Supervisor is the command line of a process that ends the author's code, and what it has started, with this process
+	// (supervise.Start); nil for none.
+	Supervisor []string
 	// Timeout ends calls without one of their own; 0 for ten minutes.
 	Timeout time.Duration
 }

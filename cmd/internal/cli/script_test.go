@@ -14,10 +14,14 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/yamlhost/yamlhost/internal/supervise"
 	"go.uber.org/goleak"
 )
 
 func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == supervise.Word { // by whatever name this executable is called
+		os.Exit(supervise.Main(os.Args[2:], os.Environ()))
+	}
 	// under nohup; what the tests start is to hear it
 	if filepath.Base(os.Args[0]) != "yamlhost" && signal.Ignored(syscall.SIGHUP) {
 		signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)

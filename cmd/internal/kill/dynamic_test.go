@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -173,6 +174,62 @@ func killDynamic(t *testing.T, f *forge, url, method string, before bool) {
 		b.said)
 	require.Equal(t, 0, b.run("", 0, "destroy", "--yes", "--skip-preview", "--non-interactive").code, b.said)
 	require.Empty(t, f.objects)
+}
+
+// stubbornSource never comes back from a call, so that it does not notice that yamlhost is gone, and has started a
+// process in a session of its own.
+const stubbornSource = `
+import { spawn } from "node:child_process";
+import { renameSync, writeFileSync } from "node:fs";
+export default {
+  async create() {
+    const child = spawn("sleep", ["1000"], { detached: true, stdio: "ignore" });
+    writeFileSync(process.env.MARK + ".new", process.pid + " " + child.pid);
+    renameSync(process.env.MARK + ".new", process.env.MARK);
+    for (;;) {}
+  },
+};
+`
+
+// A process of a dynamic type that looks at nothing any more ends with yamlhost, and so does what it has started.
+func TestDynamicKilledStubborn(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS != "linux" {
+		t.Skip("what has left its group is found on Linux only")
+	}
+	if _, err := exec.LookPath("node"); err != nil {
+		t.Skip("dynamic types need node, which is not on PATH")
+	}
+	b := newBenchAt(t, &outcome{points: map[string]int{}}, *seed, "")
+	dir, mark := b.project(), filepath.Join(t.TempDir(), "mark")
+	b.environ = append(slices.DeleteFunc(b.environ, func(v string) bool { return strings.HasPrefix(v, "PATH=") }),
+		"PATH="+os.Getenv("PATH"), "MARK="+mark, "PULUMI_CONFIG_PASSPHRASE=x")
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "note.js"), []byte(stubbornSource), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "Pulumi.yaml"), []byte("name: kill\nruntime: yaml\ndynamic: {Note: "+
+		"{provider: ./note.js, env: [MARK]}}\nresources: {note: {type: 'dynamic:Note', properties: {text: one}}}\n"), 0o600))
+	require.Equal(t, 0, b.run("", 0, "stack", "init", "dev").code, b.said)
+	cmd := exec.Command(b.self, "-C", dir, "up", "--yes", "--skip-preview", "--non-interactive")
+	cmd.Env, cmd.SysProcAttr = b.environ, &syscall.SysProcAttr{Setpgid: true}
+	require.NoError(t, cmd.Start())
+	var pids []int
+	require.Eventually(t, func() bool {
+		text, err := os.ReadFile(mark)
+		if err != nil {
+			return false
+		}
+		for _, field := range strings.Fields(string(text)) {
+			pid, _ := strconv.Atoi(field)
+			pids = append(pids, pid)
+		}
+		return true
+	}, runPatience, 10*time.Millisecond, "the code of the type was never called")
+	require.Len(t, pids, 2)
+	require.NoError(t, syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL))
+	_ = cmd.Wait()
+	for _, pid := range pids {
+		require.Eventually(t, func() bool { return syscall.Kill(pid, 0) != nil || zombie(pid) }, time.Minute,
+			10*time.Millisecond, "a process of the code lives on")
+	}
 }
 
 // zombie reports whether a process has ended and is only waiting to be noticed.
