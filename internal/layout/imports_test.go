@@ -53,7 +53,7 @@ var mayImport = map[string][]string{
 		"value", "value/mask", "value/urn"},
 	// Bundles for the checker, which knows no bundler.
 	"workspace/sources": {"check", "runtime/dynamic/bundle"},
-	"runtime/dynamic": {"internal/environ", "runtime/dynamic/bundle", "runtime/provider", "value/wire", "value",
+	"runtime/dynamic": {"internal/environ", "internal/supervise", "runtime/dynamic/bundle", "runtime/provider", "value/wire", "value",
 		"value/urn"},
 	// Around any provider.
 	"runtime/provider/guard": {"runtime/provider", "value", "value/mask", "value/urn"},

@@ -21,9 +21,9 @@ const Word = "__supervise"
 // before Finish, from any goroutine.
 type Child struct{ system }
 
-// Start starts cmd, whose Path, Args, Dir, Env, Stdin, Stdout, Stderr and ExtraFiles count. supervisor is the command line of a
-// supervisor, such as the path of this executable and Word. Without one the command is started as a process group of
-// its own, which outlives this process if that is killed. An error says that the command was not started.
+// Start starts cmd, whose Path, Args, Dir, Env, Stdin, Stdout, Stderr and ExtraFiles count. supervisor is the command
+// line of a supervisor, such as the path of this executable and Word. Without one the command is started as a process
+// group of its own, which outlives this process if that is killed. An error says that the command was not started.
 func Start(cmd *exec.Cmd, supervisor []string) (*Child, error) {
 	if cmd.Err != nil {
 		return nil, cmd.Err

@@ -107,7 +107,7 @@ func NewProviders(a *console.Console, ws *workspace.Workspace, log func(plugin.M
 	}
 	files := &sources.Sources{Confined: trust == Untrusted}
 	beside := dynamic.Options{Dir: ws.Dir(), Environ: a.World.Env, Path: options.Path, Project: options.Project,
-		Maps: files.Map, Supervisor: a.Supervisor()}
+		Maps: files.Map, Supervisor: a.World.Supervisor()}
 	if log != nil {
 		beside.Log = func(line dynamic.LogLine) {
 			log(plugin.Message{URN: line.URN, Severity: severityOf(line.Severity), Text: line.Text})
