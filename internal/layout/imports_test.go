@@ -22,7 +22,9 @@ var mayImport = map[string][]string{
 	// For tests only.
 	"parser/ast/asttest":          {"parser/ast", "diag"},
 	"runtime/monitor/monitortest": {"runtime/monitor", "value", "value/urn"},
-	"runtime/backend/objectstest": {"runtime/backend", "runtime/journal", "runtime/state", "value"},
+	"runtime/backend/objectstest": {"runtime/backend", "runtime/backend/disk/disktest", "runtime/journal", "runtime/state",
+		"value"},
+	"runtime/backend/disk/disktest": {"runtime/backend/disk", "runtime/journal"},
 	// Starts servers.
 	"runtime/backend/postgres/postgrestest": {},
 	// Reading from web servers, with retries.
@@ -61,7 +63,8 @@ var mayImport = map[string][]string{
 	"runtime/dynamic/bundle": {},
 	"runtime/state":          {"internal/jsontext", "runtime/secrets", "value", "value/urn"},
 	"runtime/journal":        {"internal/jsontext", "runtime/state", "value", "value/urn"},
-	"runtime/backend":        {"internal/filelock", "runtime/journal", "runtime/state", "runtime/secrets", "value/urn"},
+	"runtime/backend/disk":   {"runtime/journal"},
+	"runtime/backend":        {"internal/filelock", "runtime/backend/disk", "runtime/journal", "runtime/state", "runtime/secrets", "value/urn"},
 	// Stores of objects implement a contract of backend, which knows none of them.
 	"runtime/backend/bucket":   {"runtime/backend"},
 	"runtime/backend/postgres": {"runtime/backend"},

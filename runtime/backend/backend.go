@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"strings"
 	"time"
+
+	"github.com/yamlhost/yamlhost/runtime/backend/disk"
 )
 
 // Options are what a backend has to be told.
@@ -30,7 +32,7 @@ type Options struct {
 	// Lease is how long a lock in a store holds without being renewed; 0 is the default of 20 seconds.
 	Lease time.Duration
 	Note  func(text string) // told what is being waited for; may be nil
-	Fault Fault             // for tests; nil otherwise
+	Disk  disk.Disk         // of folders; nil for the file system of this machine
 }
 
 // Compression is how files of the backend are packed. Readers look at the content, whatever is chosen.
@@ -49,7 +51,7 @@ type Backend struct {
 	url  string
 	root string // the .pulumi folder
 	o    Options
-	disk disk
+	disk disk.Disk
 
 	objects *objectDisk // the disk, if it is a store
 	probed  *probed
@@ -72,10 +74,10 @@ func Open(rawURL string, o Options) (*Backend, error) {
 		}
 		return openObjects(rawURL, o, objects)
 	}
-	if o.Fault != nil {
-		return open(rawURL, o, faultyDisk{realDisk{}, o.Fault})
+	if o.Disk == nil {
+		o.Disk = disk.Real{}
 	}
-	return open(rawURL, o, realDisk{})
+	return open(rawURL, o, o.Disk)
 }
 
 func openObjects(rawURL string, o Options, objects Objects) (*Backend, error) {
@@ -83,14 +85,14 @@ func openObjects(rawURL string, o Options, objects Objects) (*Backend, error) {
 		o.Now = time.Now
 	}
 	name, _, _ := strings.Cut(PublicURL(rawURL), "?") // the rest may hold what is nobody's business
-	d := newObjectDisk(objects, name, o.Fault)
+	d := newObjectDisk(objects, name)
 	b := &Backend{url: rawURL, root: ".pulumi", o: o, disk: d, objects: d, probed: &probed{},
 		leastJournal: defaultLeastJournal, background: inBackground}
 	_, err := b.layout()
 	return b, err
 }
 
-func open(rawURL string, o Options, d disk) (*Backend, error) {
+func open(rawURL string, o Options, d disk.Disk) (*Backend, error) {
 	path, query, err := folderOf(rawURL, o)
 	if err != nil {
 		return nil, err
@@ -112,7 +114,7 @@ func open(rawURL string, o Options, d disk) (*Backend, error) {
 }
 
 // on is the same backend over another view of its disk.
-func (b *Backend) on(d disk) *Backend {
+func (b *Backend) on(d disk.Disk) *Backend {
 	other := *b
 	other.disk = d
 	return &other
@@ -237,7 +239,7 @@ func (b *Backend) prepare() error {
 		return err
 	}
 	path := b.path("meta.yaml")
-	if err := writeDurably(b.disk, path, []byte("version: 1\n")); err != nil {
+	if err := disk.WriteDurably(b.disk, path, []byte("version: 1\n")); err != nil {
 		return &FileError{Doing: "write", Path: path, Err: err}
 	}
 	return nil

@@ -16,6 +16,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/yamlhost/yamlhost/runtime/backend/disk"
 	"github.com/yamlhost/yamlhost/runtime/journal"
 	"github.com/yamlhost/yamlhost/runtime/secrets"
 	"github.com/yamlhost/yamlhost/runtime/state"
@@ -241,7 +242,7 @@ func TestSession(t *testing.T) { // F6.10, F6.11, D9, E6.2, E6.3
 			names := strings.Join(files(t, dir), " ")
 			require.NotContains(t, names, "journal")
 			require.NotContains(t, names, "locks/")
-			require.NotContains(t, names, temporarySuffix)
+			require.NotContains(t, names, disk.TemporarySuffix)
 			require.Contains(t, names, "stacks/p/dev.json"+string(c)+" ")
 			require.Regexp(t, `history/p/dev/dev-[0-9]{10,}\.history\.json`+regexp.QuoteMeta(string(c)), names)
 			require.Regexp(t, `history/p/dev/dev-[0-9]{10,}\.checkpoint\.json`+regexp.QuoteMeta(string(c)), names)

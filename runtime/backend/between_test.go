@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/yamlhost/yamlhost/runtime/backend/disk/disktest"
 	"github.com/yamlhost/yamlhost/runtime/journal"
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
@@ -20,7 +21,7 @@ func TestStepsGoOnWhileStateIsWritten(t *testing.T) { // D9
 	began, goOn := make(chan struct{}), make(chan struct{})
 	var once sync.Once
 	armed := false
-	b, err := open("file:///state", testOptions(1), faultyDisk{d, func(do, path string, done bool) error {
+	b, err := open("file:///state", testOptions(1), disktest.Faulty(d, func(do, path string, done bool) error {
 		if armed && do == "create" && !done && strings.HasPrefix(filepath.Base(path), "dev.json") &&
 			!strings.Contains(path, ".bak") {
 			once.Do(func() {
@@ -29,7 +30,7 @@ func TestStepsGoOnWhileStateIsWritten(t *testing.T) { // D9
 			})
 		}
 		return nil
-	}})
+	}))
 	require.NoError(t, err)
 	b.leastJournal = 1
 	s, err := b.Begin(t.Context(), testRef, b64Options)

@@ -16,6 +16,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/yamlhost/yamlhost/runtime/backend/disk"
 	"github.com/yamlhost/yamlhost/runtime/journal"
 	"github.com/yamlhost/yamlhost/runtime/secrets"
 	"github.com/yamlhost/yamlhost/runtime/state"
@@ -107,13 +108,13 @@ func (d *simDisk) ModTime(path string) (time.Time, error) {
 	return time.Time{}, pathError("stat", path, fs.ErrNotExist)
 }
 
-func (d *simDisk) Stamp(path string) (stamp, error) {
+func (d *simDisk) Stamp(path string) (disk.Stamp, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if f := d.names[path]; f != nil {
-		return stamp{size: int64(len(f.data)), modified: f.at.UnixNano(), changed: f.at.UnixNano()}, nil
+		return disk.Stamp{Size: int64(len(f.data)), Modified: f.at.UnixNano(), Changed: f.at.UnixNano()}, nil
 	}
-	return stamp{}, pathError("open", path, fs.ErrNotExist)
+	return disk.Stamp{}, pathError("open", path, fs.ErrNotExist)
 }
 
 func (d *simDisk) Mkdir(path string) error {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/yamlhost/yamlhost/runtime/backend/disk/disktest"
 	"github.com/yamlhost/yamlhost/runtime/journal"
 	"github.com/yamlhost/yamlhost/runtime/state"
 	"github.com/yamlhost/yamlhost/value/urn"
@@ -21,7 +22,7 @@ import (
 func failing(t *testing.T, d *simDisk, fails func(call int64, done bool) bool) *Backend {
 	t.Helper()
 	var calls atomic.Int64
-	b, err := open("file:///state", testOptions(1), faultyDisk{d, func(_, _ string, done bool) error {
+	b, err := open("file:///state", testOptions(1), disktest.Faulty(d, func(_, _ string, done bool) error {
 		n := calls.Load()
 		if !done {
 			n = calls.Add(1)
@@ -30,7 +31,7 @@ func failing(t *testing.T, d *simDisk, fails func(call int64, done bool) bool) *
 			return syscall.ENOSPC
 		}
 		return nil
-	}})
+	}))
 	require.NoError(t, err)
 	return b
 }
@@ -130,7 +131,7 @@ func TestJournalLeftBehind(t *testing.T) {
 			d := prepared(t)
 			var failing atomic.Bool
 			first := ""
-			b, err := open("file:///state", testOptions(1), faultyDisk{d, func(do, path string, done bool) error {
+			b, err := open("file:///state", testOptions(1), disktest.Faulty(d, func(do, path string, done bool) error {
 				if first == "" && do == "create" && strings.Contains(path, "-journal") {
 					first = path // the file that later has the journal's name; its handle keeps this one
 				}
@@ -138,7 +139,7 @@ func TestJournalLeftBehind(t *testing.T) {
 					return syscall.EIO
 				}
 				return nil
-			}})
+			}))
 			require.NoError(t, err)
 			s, err := b.Begin(t.Context(), testRef, b64Options)
 			require.NoError(t, err)

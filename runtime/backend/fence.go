@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/yamlhost/yamlhost/runtime/backend/disk"
 	"github.com/yamlhost/yamlhost/runtime/journal"
 	"github.com/yamlhost/yamlhost/value/urn"
 )
@@ -65,12 +66,9 @@ func (l *heldLock) look() error {
 	if l.lost != nil {
 		return l.lost
 	}
-	if err := l.fault(false); err != nil {
-		return err
-	}
 	now, err := l.b.disk.Stamp(l.path)
-	if err == nil && now != (stamp{}) && now == l.seen {
-		return l.fault(true)
+	if err == nil && now != (disk.Stamp{}) && now == l.seen {
+		return nil
 	}
 	var text []byte
 	if err == nil {
@@ -87,14 +85,7 @@ func (l *heldLock) look() error {
 		return l.lost
 	}
 	l.seen = now // from before the file was read
-	return l.fault(true)
-}
-
-func (l *heldLock) fault(done bool) error {
-	if l.b.o.Fault == nil {
-		return nil
-	}
-	return l.b.o.Fault("look", l.path, done)
+	return nil
 }
 
 // successor is who holds the stack's lock now, as user@host; empty if nobody.
@@ -129,7 +120,7 @@ func (l *heldLock) guard() error {
 //     the sweep.
 //   - A file is removed under the folder's guard. Nobody takes the lock while somebody holds the guard.
 type fencedDisk struct {
-	disk
+	disk.Disk
 	held *heldLock
 }
 
@@ -141,7 +132,7 @@ func (d fencedDisk) Mkdir(path string) error {
 	if err := d.held.look(); err != nil {
 		return err
 	}
-	return d.disk.Mkdir(path)
+	return d.Disk.Mkdir(path)
 }
 
 // Create makes a file unless the lock is lost.
@@ -151,7 +142,7 @@ func (d fencedDisk) Create(path string) (journal.File, error) {
 			return nil, err
 		}
 	}
-	return d.disk.Create(path)
+	return d.Disk.Create(path)
 }
 
 // Link gives a file a temporary name unless the lock is lost.
@@ -159,7 +150,7 @@ func (d fencedDisk) Link(from, to string) error {
 	if err := d.held.look(); err != nil {
 		return err
 	}
-	return d.disk.Link(from, to)
+	return d.Disk.Link(from, to)
 }
 
 // Rename gives a temporary file its name unless the lock is lost. A temporary file that is gone means that somebody has
@@ -168,7 +159,7 @@ func (d fencedDisk) Rename(from, to string) error {
 	if err := d.held.look(); err != nil {
 		return err
 	}
-	err := d.disk.Rename(from, to)
+	err := d.Disk.Rename(from, to)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, ErrFenced) {
 		if lost := d.held.look(); lost != nil {
 			return lost
@@ -179,15 +170,15 @@ func (d fencedDisk) Rename(from, to string) error {
 
 // Remove removes a file unless the lock is lost. A temporary file has a name that nobody else uses.
 func (d fencedDisk) Remove(path string) error {
-	if strings.Contains(filepath.Base(path), temporarySuffix) {
-		return d.disk.Remove(path)
+	if strings.Contains(filepath.Base(path), disk.TemporarySuffix) {
+		return d.Disk.Remove(path)
 	}
-	release, _ := d.disk.Guard(d.held.folder)
+	release, _ := d.Disk.Guard(d.held.folder)
 	defer release()
 	if err := d.held.look(); err != nil {
 		return err
 	}
-	err := d.disk.Remove(path)
+	err := d.Disk.Remove(path)
 	if errors.Is(err, ErrFenced) {
 		if lost := d.held.look(); lost != nil {
 			return lost
@@ -210,7 +201,7 @@ func (b stackLocks) sweep() error {
 			return err
 		}
 		for _, name := range names {
-			target, _, half := strings.Cut(name, temporarySuffix)
+			target, _, half := strings.Cut(name, disk.TemporarySuffix)
 			if !half || folder[0] == "stacks" && !besideState(target, b.ref.Stack) {
 				continue
 			}

@@ -1,20 +1,25 @@
 package backend
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/yamlhost/yamlhost/runtime/backend/disk"
+	"github.com/yamlhost/yamlhost/runtime/backend/disk/disktest"
 	"github.com/yamlhost/yamlhost/runtime/journal"
 	"github.com/yamlhost/yamlhost/runtime/state"
 	"github.com/yamlhost/yamlhost/value/urn"
@@ -148,10 +153,9 @@ func simWorld(t *testing.T) fenceWorld {
 			o := testOptions(pid)
 			o.Process.Alive = func(int, string) bool { return true } // a stopped process is alive
 			o.Compression = Plain
-			var on disk = d
+			var on disk.Disk = d
 			if p != nil {
-				o.Fault = p.fault
-				on = faultyDisk{d, p.fault}
+				on = disktest.Faulty(d, p.fault)
 			}
 			b, err := open("file:///state", o, on)
 			require.NoError(t, err)
@@ -171,18 +175,50 @@ func simWorld(t *testing.T) fenceWorld {
 	}
 }
 
+// pausing is a store as one process sees it: it may be stopped at each change, and at each look at a lease that it
+// holds.
+type pausing struct {
+	*memory
+	p     *pause
+	holds atomic.Bool
+}
+
+func (s *pausing) Get(ctx context.Context, key string) (o Object, err error) {
+	if path.Base(key) != "lease.json" || !s.holds.Load() {
+		return s.memory.Get(ctx, key)
+	}
+	err = disktest.Fault(s.p.fault).Around("look", key, func() error { o, err = s.memory.Get(ctx, key); return err })
+	return o, err
+}
+
+func (s *pausing) Put(ctx context.Context, key string, data []byte, c Condition) (version string, err error) {
+	err = disktest.Fault(s.p.fault).Around("put", key, func() error {
+		version, err = s.memory.Put(ctx, key, data, c)
+		return err
+	})
+	if err == nil && path.Base(key) == "lease.json" {
+		s.holds.Store(bytes.Contains(data, []byte(`"holder"`)))
+	}
+	return version, err
+}
+
+func (s *pausing) Delete(ctx context.Context, key string) error {
+	return disktest.Fault(s.p.fault).Around("delete", key, func() error { return s.memory.Delete(ctx, key) })
+}
+
 func memoryWorld(t *testing.T) fenceWorld {
 	m := newMemory()
 	return fenceWorld{
 		store: true,
 		open: func(pid int, p *pause) *Backend {
-			return openMemory(t, m, pid, func(o *Options) {
+			options := func(o *Options) {
 				o.Version = fmt.Sprint("test-", pid) // nobody writes what somebody else has written
 				o.Process.Alive = func(int, string) bool { return true }
-				if p != nil {
-					o.Fault = p.fault
-				}
-			})
+			}
+			if p == nil {
+				return openMemory(t, m, pid, options)
+			}
+			return openMemory(t, &pausing{memory: m, p: p}, pid, options)
 		},
 		frozen: func() map[string]string {
 			m.mu.Lock()
@@ -289,7 +325,7 @@ func fenceAt(t *testing.T, w fenceWorld, at int, between int64, next bool, lost 
 	require.Len(t, loaded.Snapshot.Resources, wanted, p.name)
 	require.Len(t, s.objects, wanted, "%s: made twice", p.name)
 	for name := range w.frozen() {
-		require.NotContains(t, name, temporarySuffix, p.name)
+		require.NotContains(t, name, disk.TemporarySuffix, p.name)
 		require.NotContains(t, name, "/locks/", p.name)
 	}
 	return true
@@ -368,7 +404,7 @@ func TestSweepLeavesOtherStacks(t *testing.T) {
 	b, err := open("file:///state", testOptions(1), d)
 	require.NoError(t, err)
 	require.NoError(t, b.Create(t.Context(), testRef, nil))
-	half := "/state/.pulumi/stacks/p/dev.eu.json" + temporarySuffix + "X"
+	half := "/state/.pulumi/stacks/p/dev.eu.json" + disk.TemporarySuffix + "X"
 	d.names[half] = &simFile{}
 	require.NoError(t, other(b, 1))
 	require.Contains(t, d.names, half)
@@ -445,15 +481,15 @@ func TestAliveAt(t *testing.T) {
 // of the same length, and put there anew.
 func TestLockFileStamp(t *testing.T) { // D14
 	t.Parallel()
-	one, err := realDisk{}.Stamp("fence.go")
+	one, err := disk.Real{}.Stamp("fence.go")
 	require.NoError(t, err)
-	again, err := realDisk{}.Stamp("fence.go")
+	again, err := disk.Real{}.Stamp("fence.go")
 	require.NoError(t, err)
-	other, err := realDisk{}.Stamp("lock.go")
+	other, err := disk.Real{}.Stamp("lock.go")
 	require.NoError(t, err)
 	require.Equal(t, one, again)
-	require.True(t, one != other || one == stamp{}, "only a system that cannot tell has none")
-	_, err = realDisk{}.Stamp(filepath.Join(t.TempDir(), "none"))
+	require.True(t, one != other || one == disk.Stamp{}, "only a system that cannot tell has none")
+	_, err = disk.Real{}.Stamp(filepath.Join(t.TempDir(), "none"))
 	require.True(t, err == nil || errors.Is(err, fs.ErrNotExist))
 	for name, c := range map[string]struct {
 		change func(t *testing.T, path string, text []byte)

@@ -48,7 +48,7 @@ func (b *Backend) Glance(project string) (*Backend, error) {
 	}
 	slices.SortFunc(g.keys, func(x, y Listed) int { return strings.Compare(x.Key, y.Key) })
 	g.plan(folders[2], folders[3])
-	d := newObjectDisk(g, b.objects.name, b.objects.fault)
+	d := newObjectDisk(g, b.objects.name)
 	d.patience = b.objects.patience
 	b = b.on(d)
 	b.objects = d

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/yamlhost/yamlhost/runtime/backend/disk"
 )
 
 // Record is what history keeps of one operation (F6.11).
@@ -63,15 +65,15 @@ func (b stackHistory) add(record *Record, checkpoint []byte) error {
 	name := b.path("history", b.ref.Project, b.ref.Stack, fmt.Sprintf("%s-%d", b.ref.Stack, stamp))
 	path := name + ".history" + extension
 	failed := func(err error) error { return &FileError{Doing: "write the history", Path: path, Err: err} }
-	if err := writeWhole(b.disk, path, packedRecord, false); err != nil {
+	if err := disk.WriteWhole(b.disk, path, packedRecord, false); err != nil {
 		return failed(err)
 	}
 	if before != nil {
 		path = name + ".checkpoint.json" + string(before.packing)
-		err = sameAs(b.disk, before.path, path, checkpoint)
+		err = disk.SameAs(b.disk, before.path, path, checkpoint)
 	} else {
 		path = name + ".checkpoint" + extension
-		err = writeWhole(b.disk, path, checkpoint, false)
+		err = disk.WriteWhole(b.disk, path, checkpoint, false)
 	}
 	if err != nil {
 		return failed(err)
@@ -81,7 +83,7 @@ func (b stackHistory) add(record *Record, checkpoint []byte) error {
 	}
 	kept := path
 	path = b.path("backups", b.ref.Project, b.ref.Stack, fmt.Sprintf("%s.%d%s", b.ref.Stack, stamp, extension))
-	if err := sameAs(b.disk, kept, path, checkpoint); err != nil {
+	if err := disk.SameAs(b.disk, kept, path, checkpoint); err != nil {
 		return failed(err)
 	}
 	return nil
@@ -264,14 +266,14 @@ func (b *Backend) SetTags(r Ref, tags map[string]string) error {
 	}
 	path := b.historyOf(r).tagsPath()
 	if len(tags) == 0 {
-		if err := removeDurably(b.disk, path); err != nil {
+		if err := disk.RemoveDurably(b.disk, path); err != nil {
 			return &FileError{Doing: "remove the tags", Path: path, Err: err}
 		}
 		return nil
 	}
 	text, err := compactJSON(tagsFile{1, tags})
 	if err == nil {
-		err = writeDurably(b.disk, path, text)
+		err = disk.WriteDurably(b.disk, path, text)
 	}
 	if err != nil {
 		return &FileError{Doing: "write the tags", Path: path, Err: err}

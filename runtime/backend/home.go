@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/yamlhost/yamlhost/internal/filelock"
+	"github.com/yamlhost/yamlhost/runtime/backend/disk"
 )
 
 // workspacePath is the file in the home folder that remembers the stacks selected for a project file (F6.15).
@@ -239,7 +240,7 @@ func (f *objectFile) write() error {
 	if err != nil {
 		return failed(err)
 	}
-	if err := writeDurably(realDisk{}, f.path, text); err != nil {
+	if err := disk.WriteDurably(disk.Real{}, f.path, text); err != nil {
 		return failed(err)
 	}
 	return nil

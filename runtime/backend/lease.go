@@ -46,8 +46,6 @@ type lease struct {
 	length time.Duration
 	clock  func() time.Time
 
-	fault Fault // for tests; nil otherwise
-
 	stop chan struct{}
 	done chan struct{} // nil until it is kept
 
@@ -120,7 +118,7 @@ func (b stackLocks) takeLease(ctx context.Context, lockName string) (*lease, err
 		}
 		p := b.o.Process
 		l := &lease{d: b.objects, ref: b.ref, key: b.leaseKey(), lock: path.Join(keyOf(b.lockFolder()), lockName),
-			length: b.leaseLength(), clock: b.o.Now, fault: b.o.Fault,
+			length: b.leaseLength(), clock: b.o.Now,
 			stop: make(chan struct{})}
 		l.file = leaseFile{Generation: file.Generation + 1, Settled: file.Settled, Milliseconds: l.length.Milliseconds(),
 			Mark: newUUID(), Holder: &leaseHolder{
@@ -234,11 +232,6 @@ func (l *lease) look() error {
 		return l.lost
 	}
 	sent := l.asked.Load()
-	if l.fault != nil {
-		if err := l.fault("look", l.key, false); err != nil {
-			return err
-		}
-	}
 	o, err := l.d.get(l.key)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -247,11 +240,6 @@ func (l *lease) look() error {
 		return err
 	case o.Version != l.version:
 		l.lost = l.lostTo(o)
-	}
-	if l.fault != nil && l.lost == nil {
-		if err := l.fault("look", l.key, true); err != nil {
-			return err
-		}
 	}
 	l.answered = sent
 	return l.lost

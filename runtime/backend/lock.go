@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/yamlhost/yamlhost/runtime/backend/disk"
 )
 
 // lockFile is the JSON of a lock (F6.9). The member of ours is ignored by others, as theirs would be by us.
@@ -40,7 +42,7 @@ type heldLock struct {
 	// Only in a folder:
 	mu   sync.Mutex // guards what follows
 	lost error      // final
-	seen stamp      // of the lock file when its content was last found to be text
+	seen disk.Stamp // of the lock file when its content was last found to be text
 
 	// In a store: the lease behind the lock, the chain of this run, and the chains that others have left.
 	lease   *lease
@@ -58,7 +60,7 @@ func (b stackLocks) lock(ctx context.Context) (*heldLock, error) {
 	if err := b.prepare(); err != nil {
 		return nil, err
 	}
-	if err := mkdirAll(b.disk, b.lockFolder()); err != nil {
+	if err := disk.MkdirAll(b.disk, b.lockFolder()); err != nil {
 		return nil, &FileError{Doing: "lock the stack in", Path: b.lockFolder(), Err: err}
 	}
 	release, free := b.disk.Guard(b.lockFolder())
@@ -78,7 +80,7 @@ func (b stackLocks) lock(ctx context.Context) (*heldLock, error) {
 	own := newUUID() + ".json"
 	path := filepath.Join(b.lockFolder(), own)
 	// Any file in the folder is a lock to others, so that the temporary one must not be there.
-	if err := writeThrough(b.disk, temporary(b.path("lock")), path, text, true); err != nil {
+	if err := disk.WriteThrough(b.disk, disk.Temporary(b.path("lock")), path, text, true); err != nil {
 		return nil, &FileError{Doing: "lock the stack with", Path: path, Err: err}
 	}
 	held := &heldLock{b: b.Backend, ref: b.ref, folder: b.lockFolder(), path: path, text: text}
@@ -93,7 +95,7 @@ func (l *heldLock) release() error {
 	if l.lease != nil {
 		return l.releaseObjects()
 	}
-	if err := removeDurably(l.b.disk, l.path); err != nil {
+	if err := disk.RemoveDurably(l.b.disk, l.path); err != nil {
 		return &FileError{Doing: "remove the lock", Path: l.path, Err: err}
 	}
 	return nil
@@ -113,7 +115,7 @@ func (b stackLocks) others(own string) error {
 		return &LockedError{b.ref, locks}
 	}
 	for _, path := range stale {
-		if err := removeDurably(b.disk, path); err != nil {
+		if err := disk.RemoveDurably(b.disk, path); err != nil {
 			return &FileError{Doing: "remove the lock of a process that is gone,", Path: path, Err: err}
 		}
 	}
@@ -203,7 +205,7 @@ func (b *Backend) Cancel(r Ref) (*Cancelled, error) {
 	}
 	out.Locks = found
 	for _, l := range found {
-		if err := removeDurably(b.disk, l.Path); err != nil {
+		if err := disk.RemoveDurably(b.disk, l.Path); err != nil {
 			return nil, &FileError{Doing: "remove the lock", Path: l.Path, Err: err}
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/yamlhost/yamlhost/runtime/backend/disk"
 	"github.com/yamlhost/yamlhost/runtime/journal"
 )
 
@@ -28,15 +29,14 @@ const (
 type objectDisk struct {
 	objects  Objects
 	name     string // of the store, for people
-	fault    Fault
 	patience time.Duration
 
 	mu     sync.Mutex // guards what follows
 	staged map[string]*bytes.Buffer
 }
 
-func newObjectDisk(objects Objects, name string, fault Fault) *objectDisk {
-	return &objectDisk{objects: objects, name: name, fault: fault, patience: storePatience,
+func newObjectDisk(objects Objects, name string) *objectDisk {
+	return &objectDisk{objects: objects, name: name, patience: storePatience,
 		staged: map[string]*bytes.Buffer{}}
 }
 
@@ -50,31 +50,12 @@ func (d *objectDisk) try(act func(ctx context.Context) error) error {
 		switch {
 		case err == nil || errors.Is(err, ErrChanged) || errors.Is(err, fs.ErrNotExist):
 			return err
-		case waited >= d.patience || errors.Is(err, ErrRefused) || errors.As(err, new(*faultError)):
+		case waited >= d.patience || errors.Is(err, ErrRefused):
 			return fmt.Errorf("%s: %w", d.name, err)
 		}
 		time.Sleep(pause)
 		waited += pause
 	}
-}
-
-// faultError is a fault that a test has asked for.
-type faultError struct{ error }
-
-func (d *objectDisk) around(do, key string, act func() error) error {
-	if d.fault == nil {
-		return act()
-	}
-	if err := d.fault(do, key, false); err != nil {
-		return &faultError{err}
-	}
-	if err := act(); err != nil {
-		return err
-	}
-	if err := d.fault(do, key, true); err != nil {
-		return &faultError{err}
-	}
-	return nil
 }
 
 func (d *objectDisk) get(key string) (o Object, err error) {
@@ -96,31 +77,27 @@ func (d *objectDisk) list(prefix string) (found []Listed, err error) {
 // put writes an object under a condition. A reply that was lost is no harm: if what is there is what was to be written,
 // it was written. Content that is written under a condition must therefore be nobody else's.
 func (d *objectDisk) put(key string, data []byte, c Condition) (version string, err error) {
-	err = d.around("put", key, func() error {
-		return d.try(func(ctx context.Context) error {
-			if version, err = d.objects.Put(ctx, key, data, c); !errors.Is(err, ErrChanged) {
-				return err
-			}
-			now, failed := d.objects.Get(ctx, key)
-			switch {
-			case errors.Is(failed, fs.ErrNotExist):
-				return ErrChanged
-			case failed != nil:
-				return failed
-			case bytes.Equal(now.Data, data):
-				version = now.Version
-				return nil
-			}
+	err = d.try(func(ctx context.Context) error {
+		if version, err = d.objects.Put(ctx, key, data, c); !errors.Is(err, ErrChanged) {
+			return err
+		}
+		now, failed := d.objects.Get(ctx, key)
+		switch {
+		case errors.Is(failed, fs.ErrNotExist):
 			return ErrChanged
-		})
+		case failed != nil:
+			return failed
+		case bytes.Equal(now.Data, data):
+			version = now.Version
+			return nil
+		}
+		return ErrChanged
 	})
 	return version, err
 }
 
 func (d *objectDisk) delete(key string) error {
-	return d.around("delete", key, func() error {
-		return d.try(func(ctx context.Context) error { return d.objects.Delete(ctx, key) })
-	})
+	return d.try(func(ctx context.Context) error { return d.objects.Delete(ctx, key) })
 }
 
 // now is the time by the store's clock, which is the one that its objects' times are by: that of an object written now.
@@ -175,7 +152,7 @@ func (d *objectDisk) ModTime(path string) (time.Time, error) {
 }
 
 // Stamp is not known: objects are read.
-func (d *objectDisk) Stamp(string) (stamp, error) { return stamp{}, nil }
+func (d *objectDisk) Stamp(string) (disk.Stamp, error) { return disk.Stamp{}, nil }
 
 func (d *objectDisk) Mkdir(string) error   { return nil }
 func (d *objectDisk) SyncDir(string) error { return nil }
@@ -225,3 +202,8 @@ func (d *objectDisk) Remove(path string) error {
 	}
 	return d.delete(keyOf(path))
 }
+
+// inMemory is a file that was read already.
+type inMemory struct{ *bytes.Reader }
+
+func (inMemory) Close() error { return nil }

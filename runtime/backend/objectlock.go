@@ -86,7 +86,7 @@ func (b *Backend) hold(l *lease) (*Backend, Held, error) {
 	if err != nil {
 		return nil, nil, &FileError{Doing: "take the lock of a session beside", Path: l.key, Err: err}
 	}
-	d := newObjectDisk(session, b.objects.name, b.objects.fault)
+	d := newObjectDisk(session, b.objects.name)
 	d.patience = b.objects.patience
 	l.d = d
 	b = b.on(d)

@@ -19,7 +19,7 @@ import (
 )
 
 // openMemory opens a backend over a store as a process of its own. Other processes are taken for dead.
-func openMemory(t *testing.T, m *memory, pid int, change ...func(*Options)) *Backend {
+func openMemory(t *testing.T, m Objects, pid int, change ...func(*Options)) *Backend {
 	t.Helper()
 	o := testOptions(pid)
 	still := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)

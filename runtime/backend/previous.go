@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/yamlhost/yamlhost/runtime/backend/disk"
 	"github.com/yamlhost/yamlhost/runtime/journal"
 )
 
@@ -184,7 +185,7 @@ func (b *Backend) Restore(ctx context.Context, r Ref) (aside string, err error) 
 		return "", &CorruptError{Path: file.path, Err: errors.New("and there is no sound copy of it")}
 	}
 	aside = fmt.Sprintf("%s.%d.damaged", file.path, b.o.Now().UnixNano())
-	if err := writeDurably(b.disk, aside, file.raw); err != nil {
+	if err := disk.WriteDurably(b.disk, aside, file.raw); err != nil {
 		return "", &FileError{Doing: "set the damaged state aside in", Path: aside, Err: err}
 	}
 	return aside, b.putBack(held, r, previous, file)
@@ -211,7 +212,7 @@ func (b *Backend) putBack(held *heldLock, r Ref, previous *Previous, over stored
 	if b.objects != nil {
 		_, err = b.objects.put(keyOf(path), data, Condition{Absent: over.path == "", Version: over.version})
 	} else {
-		err = writeDurably(b.disk, path, data)
+		err = disk.WriteDurably(b.disk, path, data)
 	}
 	if err != nil {
 		return held.foreign(&FileError{Doing: "write the state", Path: path, Err: err})
@@ -219,7 +220,7 @@ func (b *Backend) putBack(held *heldLock, r Ref, previous *Previous, over stored
 	if over.path == path || over.path == "" {
 		return nil
 	}
-	if err := removeDurably(b.disk, over.path); err != nil {
+	if err := disk.RemoveDurably(b.disk, over.path); err != nil {
 		return &FileError{Doing: "remove the damaged state", Path: over.path, Err: err}
 	}
 	return nil

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/yamlhost/yamlhost/runtime/backend/disk"
 	"github.com/yamlhost/yamlhost/runtime/journal"
 	"github.com/yamlhost/yamlhost/value/urn"
 )
@@ -30,7 +31,7 @@ func TestPrevious(t *testing.T) {
 				require.NoError(t, err)
 				return b
 			},
-			damage: func(path, text string) { require.NoError(t, writeDurably(d, path, []byte(text))) },
+			damage: func(path, text string) { require.NoError(t, disk.WriteDurably(d, path, []byte(text))) },
 			read: func(path string) string {
 				data, err := d.ReadFile(path)
 				require.NoError(t, err)
@@ -175,7 +176,7 @@ func TestPreviousUnderJournal(t *testing.T) {
 	require.NoError(t, s.Append(t.Context(), journal.Entry{Add: []journal.Amended{{ID: 2, Resource: resource(2)}}}))
 
 	// The process dies here, and then the disk.
-	require.NoError(t, writeDurably(d, b.stackPath(testRef, Plain), []byte("{")))
+	require.NoError(t, disk.WriteDurably(d, b.stackPath(testRef, Plain), []byte("{")))
 	o.Process.PID, o.Now = 2, func() time.Time { return time.Now() }
 	b, err = open("file:///state", o, d)
 	require.NoError(t, err)

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"path/filepath"
 	"time"
+
+	"github.com/yamlhost/yamlhost/runtime/backend/disk"
 )
 
 // Probe writes a small file where the backend keeps its own, reads it back and removes it again, and returns when it
@@ -19,7 +21,7 @@ func (b *Backend) Probe() (written time.Time, err error) {
 	}
 	path := filepath.Join(folder, fmt.Sprintf("probe-%d-%d", b.o.Process.PID, time.Now().UnixNano()))
 	data := []byte("This file shows that the backend can be written to. It may be removed.\n")
-	if err := writeDurably(b.disk, path, data); err != nil {
+	if err := disk.WriteDurably(b.disk, path, data); err != nil {
 		return written, &FileError{Doing: "write", Path: path, Err: err}
 	}
 	defer func() {

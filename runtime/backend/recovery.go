@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/yamlhost/yamlhost/runtime/backend/disk"
 	"github.com/yamlhost/yamlhost/runtime/journal"
 	"github.com/yamlhost/yamlhost/runtime/state"
 	"github.com/yamlhost/yamlhost/value/urn"
@@ -145,7 +146,7 @@ func (b stackJournal) coverJournal(by journal.Identity) error {
 	if err != nil {
 		return err
 	}
-	return writeDurably(b.disk, b.file(), covered)
+	return disk.WriteDurably(b.disk, b.file(), covered)
 }
 
 // recover makes what settle has found durable, so that the journal can go. The caller holds the lock.
@@ -162,14 +163,14 @@ func (b stackJournal) recover(file stored, salvage bool) (*Recovery, stored, err
 	stamp := b.o.Now().UnixNano()
 	if found.Torn > 0 && !found.Foreign {
 		aside := fmt.Sprintf("%s.%d.torn", path, stamp)
-		if err := writeDurably(b.disk, aside, data[len(data)-found.Torn:]); err != nil {
+		if err := disk.WriteDurably(b.disk, aside, data[len(data)-found.Torn:]); err != nil {
 			return nil, file, &FileError{Doing: "set the end of the journal aside in", Path: aside, Err: err}
 		}
 		found.Aside = append(found.Aside, aside)
 	}
 	if found.damaged() && !found.Foreign {
 		aside := fmt.Sprintf("%s.%d.damaged", path, stamp)
-		if err := writeDurably(b.disk, aside, data); err != nil {
+		if err := disk.WriteDurably(b.disk, aside, data); err != nil {
 			return nil, file, &FileError{Doing: "set the damaged journal aside in", Path: aside, Err: err}
 		}
 		found.Aside = append(found.Aside, aside)
@@ -177,7 +178,7 @@ func (b stackJournal) recover(file stored, salvage bool) (*Recovery, stored, err
 	switch {
 	case found.Foreign:
 		aside := fmt.Sprintf("%s.%d.foreign", path, stamp)
-		if err := writeDurably(b.disk, aside, data); err != nil {
+		if err := disk.WriteDurably(b.disk, aside, data); err != nil {
 			return nil, file, &FileError{Doing: "set the journal aside in", Path: aside, Err: err}
 		}
 		found.Aside = append(found.Aside, aside)
@@ -186,7 +187,7 @@ func (b stackJournal) recover(file stored, salvage bool) (*Recovery, stored, err
 			return nil, file, err
 		}
 	}
-	if err := removeDurably(b.disk, path); err != nil {
+	if err := disk.RemoveDurably(b.disk, path); err != nil {
 		return nil, file, &FileError{Doing: "remove the journal", Path: path, Err: err}
 	}
 	return found.unlessEmpty(), file, nil
@@ -220,7 +221,7 @@ func (b stackJournal) bring(file stored, found *Recovery) (stored, error) {
 	if err != nil {
 		return file, err
 	}
-	if err := writeDurably(b.disk, b.file(), covered); err != nil {
+	if err := disk.WriteDurably(b.disk, b.file(), covered); err != nil {
 		return file, &FileError{Doing: "write the journal", Path: b.file(), Err: err}
 	}
 	return b.putState(b.ref, p, file)

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/yamlhost/yamlhost/runtime/backend/disk"
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
@@ -53,10 +54,10 @@ func (b *Backend) Rename(ctx context.Context, from, to Ref) (err error) {
 		}
 		data, err := b.disk.ReadFile(path)
 		if err == nil {
-			err = writeDurably(b.disk, b.path("history", to.Project, to.Stack, to.Stack+name[at:]), data)
+			err = disk.WriteDurably(b.disk, b.path("history", to.Project, to.Stack, to.Stack+name[at:]), data)
 		}
 		if err == nil {
-			err = removeDurably(b.disk, path)
+			err = disk.RemoveDurably(b.disk, path)
 		}
 		if err != nil {
 			return &FileError{Doing: "move the history", Path: path, Err: err}
@@ -70,7 +71,7 @@ func (b *Backend) Rename(ctx context.Context, from, to Ref) (err error) {
 		if err := b.keepAsBackup(path); err != nil {
 			return err
 		}
-		if err := removeDurably(b.disk, path); err != nil {
+		if err := disk.RemoveDurably(b.disk, path); err != nil {
 			return &FileError{Doing: "remove", Path: path, Err: err}
 		}
 	}

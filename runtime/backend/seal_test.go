@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/yamlhost/yamlhost/runtime/backend/disk"
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
@@ -167,7 +168,7 @@ func TestLinkedState(t *testing.T) {
 		names, err := os.ReadDir(dir)
 		require.NoError(t, err)
 		for _, n := range names {
-			require.NotContains(t, n.Name(), temporarySuffix)
+			require.NotContains(t, n.Name(), disk.TemporarySuffix)
 		}
 	}
 }

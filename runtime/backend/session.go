@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/yamlhost/yamlhost/runtime/backend/disk"
 	"github.com/yamlhost/yamlhost/runtime/journal"
 	"github.com/yamlhost/yamlhost/runtime/secrets"
 	"github.com/yamlhost/yamlhost/runtime/state"
@@ -290,7 +291,7 @@ func (s *Session) newLog() (*journal.Log, error) {
 	}
 	path := s.b.journalOf(s.ref).file()
 	failed := func(err error) error { return &FileError{Doing: "begin the journal", Path: path, Err: err} }
-	tmp := temporary(path)
+	tmp := disk.Temporary(path)
 	f, err := s.b.disk.Create(tmp)
 	if err != nil {
 		return nil, failed(err)
@@ -546,10 +547,10 @@ func (s *Session) dropLog() error {
 	}
 	path := s.b.journalOf(s.ref).file()
 	closing := s.log.Close()
-	err := removeDurably(s.b.disk, path)
+	err := disk.RemoveDurably(s.b.disk, path)
 	// a disk that failed once is asked again: what stays behind is in the way of nobody, but puzzles people
 	if err != nil && !errors.As(err, new(*LockLostError)) {
-		err = removeDurably(s.b.disk, path)
+		err = disk.RemoveDurably(s.b.disk, path)
 	}
 	if err = errors.Join(closing, err); err != nil {
 		return &FileError{Doing: "remove the journal", Path: path, Err: err}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/yamlhost/yamlhost/runtime/backend/disk"
 	"github.com/yamlhost/yamlhost/runtime/journal"
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
@@ -325,7 +326,7 @@ func (b *Backend) Remove(ctx context.Context, r Ref, o RemoveOptions) (err error
 		return err
 	}
 	for _, path := range paths {
-		if err := removeDurably(b.disk, path); err != nil {
+		if err := disk.RemoveDurably(b.disk, path); err != nil {
 			return &FileError{Doing: "remove", Path: path, Err: err}
 		}
 	}
@@ -352,7 +353,7 @@ func (b *Backend) keepAsBackup(path string) error {
 		return nil
 	}
 	if err == nil {
-		err = sameAs(b.disk, path, path+".bak", old)
+		err = disk.SameAs(b.disk, path, path+".bak", old)
 	}
 	if err != nil {
 		return &FileError{Doing: "keep the previous state as", Path: path + ".bak", Err: err}
@@ -435,7 +436,7 @@ func (b *Backend) putState(r Ref, p packed, over stored) (stored, error) {
 	}
 	if err == nil && b.o.RetainCheckpoints {
 		kept := fmt.Sprintf("%s.%d", next.path, b.o.Now().UnixNano())
-		if err := writeWhole(b.disk, kept, p.data, false); err != nil {
+		if err := disk.WriteWhole(b.disk, kept, p.data, false); err != nil {
 			return stored{}, &FileError{Doing: "keep a copy of the state as", Path: kept, Err: err}
 		}
 	}
@@ -454,7 +455,7 @@ func (b *Backend) replaceObject(next, over stored) (version string, err error) {
 		return "", &FileError{Doing: "write the state", Path: next.path, Err: err}
 	}
 	if over.path != "" {
-		if err := writeWhole(b.disk, next.path+".bak", over.raw, false); err != nil {
+		if err := disk.WriteWhole(b.disk, next.path+".bak", over.raw, false); err != nil {
 			return "", &FileError{Doing: "keep the previous state as", Path: next.path + ".bak", Err: err}
 		}
 	}
@@ -468,12 +469,12 @@ func (b *Backend) replaceFile(r Ref, next stored) error {
 			return err
 		}
 	}
-	if err := writeDurably(b.disk, path, next.raw); err != nil {
+	if err := disk.WriteDurably(b.disk, path, next.raw); err != nil {
 		return &FileError{Doing: "write the state", Path: path, Err: err}
 	}
 	for _, c := range extensions {
 		if other := b.stackPath(r, c); other != path {
-			if err := removeDurably(b.disk, other); err != nil {
+			if err := disk.RemoveDurably(b.disk, other); err != nil {
 				return &FileError{Doing: "remove the state in another compression,", Path: other, Err: err}
 			}
 		}

@@ -8,6 +8,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/yamlhost/yamlhost/runtime/backend/disk"
+	"github.com/yamlhost/yamlhost/runtime/backend/disk/disktest"
 	"github.com/yamlhost/yamlhost/runtime/journal"
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
@@ -24,13 +26,13 @@ func TestUnchangedWritesOnlyItsRecord(t *testing.T) {
 				o := testOptions(1)
 				o.Compression = packing
 				var written []string
-				b, err := open("file://"+dir, o, faultyDisk{without{realDisk{}, !links}, func(do, path string, done bool) error {
+				b, err := open("file://"+dir, o, disktest.Faulty(without{disk.Real{}, !links}, func(do, path string, done bool) error {
 					if do == "write" && !done {
-						name, _, _ := strings.Cut(filepath.Base(path), temporarySuffix)
+						name, _, _ := strings.Cut(filepath.Base(path), disk.TemporarySuffix)
 						written = append(written, strings.TrimLeft(name, "dev-.0123456789"))
 					}
 					return nil
-				}})
+				}))
 				require.NoError(t, err)
 				require.NoError(t, b.Create(t.Context(), testRef, &state.SecretsProvider{Type: "b64"}))
 				run := func(change bool) []string {
@@ -95,7 +97,7 @@ func TestUnchangedWritesOnlyItsRecord(t *testing.T) {
 					names, err := os.ReadDir(filepath.Join(dir, ".pulumi", folder))
 					require.NoError(t, err)
 					for _, n := range names {
-						require.NotContains(t, n.Name(), temporarySuffix)
+						require.NotContains(t, n.Name(), disk.TemporarySuffix)
 					}
 				}
 			})
@@ -105,7 +107,7 @@ func TestUnchangedWritesOnlyItsRecord(t *testing.T) {
 
 // without is a disk that may have no links.
 type without struct {
-	disk
+	disk.Disk
 	links bool
 }
 
@@ -113,7 +115,7 @@ func (d without) Link(from, to string) error {
 	if d.links {
 		return os.ErrInvalid
 	}
-	return d.disk.Link(from, to)
+	return d.Disk.Link(from, to)
 }
 
 // A state that somebody else has written in between is written to the history in full.

@@ -32,10 +32,10 @@ type server struct {
 }
 
 // all reads everything that an engine can send.
-func (s *server) all(fields ...**structpb.Struct) ([]value.Value, error) {
+func all(fields ...*structpb.Struct) ([]value.Value, error) {
 	values := make([]value.Value, len(fields))
 	for i, field := range fields {
-		v, err := wire.KeepAll().Decode(*field)
+		v, err := wire.KeepAll().Decode(field)
 		if err != nil {
 			return nil, status.Error(codes.InvalidArgument, err.Error())
 		}
@@ -58,6 +58,47 @@ func (s *server) ready() (provider.Configured, error) {
 		return nil, status.Error(codes.FailedPrecondition, "the provider is not configured yet")
 	}
 	return s.configured, nil
+}
+
+// enter is what every call of a configured provider begins with: the provider, and the values of the request.
+func (s *server) enter(fields ...*structpb.Struct) (provider.Configured, []value.Value, error) {
+	p, err := s.ready()
+	if err != nil {
+		return nil, nil, err
+	}
+	v, err := all(fields...)
+	return p, v, err
+}
+
+// stepRequest is what the requests of steps have in common.
+type stepRequest interface {
+	GetUrn() string
+	GetName() string
+	GetType() string
+	GetResourceStatusAddress() string
+	GetResourceStatusToken() string
+}
+
+// step is a step under way. end is called when it is over.
+type step struct {
+	provider provider.Configured
+	subject  provider.Subject
+	views    *provider.Views
+	end      func()
+}
+
+// enterStep is enter for a step, which may publish views. old are those that there were.
+func (s *server) enterStep(r stepRequest, old []*pulumirpc.View, fields ...*structpb.Struct) (*step, []value.Value,
+	error) {
+	p, v, err := s.enter(fields...)
+	if err != nil {
+		return nil, nil, err
+	}
+	views, release, err := publisher(r.GetResourceStatusAddress(), r.GetResourceStatusToken(), old)
+	if err != nil {
+		return nil, nil, err
+	}
+	return &step{p, subject(r.GetUrn(), r.GetName(), r.GetType()), views, release}, v, nil
 }
 
 func (s *server) fail(err error) error { return statusOf(err, s.encoding()) }
@@ -142,7 +183,7 @@ func (s *server) check(
 	ctx context.Context, r *pulumirpc.CheckRequest, do func(context.Context,
 		provider.CheckRequest) (provider.CheckResponse, error),
 ) (*pulumirpc.CheckResponse, error) {
-	v, err := s.all(&r.Olds, &r.News)
+	v, err := all(r.Olds, r.News)
 	if err != nil {
 		return nil, err
 	}
@@ -174,7 +215,7 @@ func (s *server) diff(
 	ctx context.Context, r *pulumirpc.DiffRequest, do func(context.Context, provider.DiffRequest) (provider.DiffResponse,
 		error),
 ) (*pulumirpc.DiffResponse, error) {
-	v, err := s.all(&r.OldInputs, &r.Olds, &r.News)
+	v, err := all(r.OldInputs, r.Olds, r.News)
 	if err != nil {
 		return nil, err
 	}
@@ -218,7 +259,7 @@ func (s *server) DiffConfig(ctx context.Context, r *pulumirpc.DiffRequest) (*pul
 
 // Configure configures the provider, once.
 func (s *server) Configure(ctx context.Context, r *pulumirpc.ConfigureRequest) (*pulumirpc.ConfigureResponse, error) {
-	v, err := s.all(&r.Args)
+	v, err := all(r.Args)
 	if err != nil {
 		return nil, err
 	}
@@ -260,21 +301,13 @@ func (s *server) Diff(ctx context.Context, r *pulumirpc.DiffRequest) (*pulumirpc
 
 // Create passes on.
 func (s *server) Create(ctx context.Context, r *pulumirpc.CreateRequest) (*pulumirpc.CreateResponse, error) {
-	p, err := s.ready()
+	at, v, err := s.enterStep(r, nil, r.Properties)
 	if err != nil {
 		return nil, err
 	}
-	v, err := s.all(&r.Properties)
-	if err != nil {
-		return nil, err
-	}
-	views, release, err := publisher(r.GetResourceStatusAddress(), r.GetResourceStatusToken(), nil)
-	if err != nil {
-		return nil, err
-	}
-	defer release()
-	got, err := p.Create(ctx, provider.CreateRequest{Subject: subject(r.GetUrn(), r.GetName(), r.GetType()),
-		Inputs: propertiesOrEmpty(v[0]), Timeout: r.GetTimeout(), Preview: r.GetPreview(), Views: views})
+	defer at.end()
+	got, err := at.provider.Create(ctx, provider.CreateRequest{Subject: at.subject,
+		Inputs: propertiesOrEmpty(v[0]), Timeout: r.GetTimeout(), Preview: r.GetPreview(), Views: at.views})
 	if err != nil {
 		return nil, s.fail(err)
 	}
@@ -284,23 +317,15 @@ func (s *server) Create(ctx context.Context, r *pulumirpc.CreateRequest) (*pulum
 
 // Read passes on.
 func (s *server) Read(ctx context.Context, r *pulumirpc.ReadRequest) (*pulumirpc.ReadResponse, error) {
-	p, err := s.ready()
+	at, v, err := s.enterStep(r, r.GetOldViews(), r.Inputs, r.Properties)
 	if err != nil {
 		return nil, err
 	}
-	v, err := s.all(&r.Inputs, &r.Properties)
-	if err != nil {
-		return nil, err
-	}
-	views, release, err := publisher(r.GetResourceStatusAddress(), r.GetResourceStatusToken(), r.GetOldViews())
-	if err != nil {
-		return nil, err
-	}
-	defer release()
-	got, err := p.Read(ctx, provider.ReadRequest{
-		Subject: subject(r.GetUrn(), r.GetName(), r.GetType()), ID: r.GetId(), Inputs: v[0], Outputs: v[1],
+	defer at.end()
+	got, err := at.provider.Read(ctx, provider.ReadRequest{
+		Subject: at.subject, ID: r.GetId(), Inputs: v[0], Outputs: v[1],
 		Timeout: r.GetTimeout(),
-		Views:   views,
+		Views:   at.views,
 	})
 	if err != nil {
 		return nil, s.fail(err)
@@ -314,23 +339,15 @@ func (s *server) Read(ctx context.Context, r *pulumirpc.ReadRequest) (*pulumirpc
 
 // Update passes on.
 func (s *server) Update(ctx context.Context, r *pulumirpc.UpdateRequest) (*pulumirpc.UpdateResponse, error) {
-	p, err := s.ready()
+	at, v, err := s.enterStep(r, r.GetOldViews(), r.OldInputs, r.Olds, r.News)
 	if err != nil {
 		return nil, err
 	}
-	v, err := s.all(&r.OldInputs, &r.Olds, &r.News)
-	if err != nil {
-		return nil, err
-	}
-	views, release, err := publisher(r.GetResourceStatusAddress(), r.GetResourceStatusToken(), r.GetOldViews())
-	if err != nil {
-		return nil, err
-	}
-	defer release()
-	got, err := p.Update(ctx, provider.UpdateRequest{
-		Subject: subject(r.GetUrn(), r.GetName(), r.GetType()), ID: r.GetId(), OldInputs: v[0], OldOutputs: v[1],
+	defer at.end()
+	got, err := at.provider.Update(ctx, provider.UpdateRequest{
+		Subject: at.subject, ID: r.GetId(), OldInputs: v[0], OldOutputs: v[1],
 		News: propertiesOrEmpty(v[2]), Timeout: r.GetTimeout(), IgnoreChanges: r.GetIgnoreChanges(), Preview: r.GetPreview(),
-		Views: views,
+		Views: at.views,
 	})
 	if err != nil {
 		return nil, s.fail(err)
@@ -341,23 +358,15 @@ func (s *server) Update(ctx context.Context, r *pulumirpc.UpdateRequest) (*pulum
 
 // Delete passes on.
 func (s *server) Delete(ctx context.Context, r *pulumirpc.DeleteRequest) (*emptypb.Empty, error) {
-	p, err := s.ready()
+	at, v, err := s.enterStep(r, r.GetOldViews(), r.OldInputs, r.Properties)
 	if err != nil {
 		return nil, err
 	}
-	v, err := s.all(&r.OldInputs, &r.Properties)
-	if err != nil {
-		return nil, err
-	}
-	views, release, err := publisher(r.GetResourceStatusAddress(), r.GetResourceStatusToken(), r.GetOldViews())
-	if err != nil {
-		return nil, err
-	}
-	defer release()
-	if err := p.Delete(ctx, provider.DeleteRequest{
-		Subject: subject(r.GetUrn(), r.GetName(), r.GetType()), ID: r.GetId(), Inputs: v[0], Outputs: v[1],
+	defer at.end()
+	if err := at.provider.Delete(ctx, provider.DeleteRequest{
+		Subject: at.subject, ID: r.GetId(), Inputs: v[0], Outputs: v[1],
 		Timeout: r.GetTimeout(),
-		Views:   views,
+		Views:   at.views,
 	}); err != nil {
 		return nil, s.fail(err)
 	}
@@ -366,11 +375,7 @@ func (s *server) Delete(ctx context.Context, r *pulumirpc.DeleteRequest) (*empty
 
 // Invoke passes on.
 func (s *server) Invoke(ctx context.Context, r *pulumirpc.InvokeRequest) (*pulumirpc.InvokeResponse, error) {
-	p, err := s.ready()
-	if err != nil {
-		return nil, err
-	}
-	v, err := s.all(&r.Args)
+	p, v, err := s.enter(r.Args)
 	if err != nil {
 		return nil, err
 	}
@@ -385,11 +390,7 @@ func (s *server) Invoke(ctx context.Context, r *pulumirpc.InvokeRequest) (*pulum
 
 // Call passes on.
 func (s *server) Call(ctx context.Context, r *pulumirpc.CallRequest) (*pulumirpc.CallResponse, error) {
-	p, err := s.ready()
-	if err != nil {
-		return nil, err
-	}
-	v, err := s.all(&r.Args)
+	p, v, err := s.enter(r.Args)
 	if err != nil {
 		return nil, err
 	}
@@ -429,11 +430,7 @@ func deploymentOf(r interface {
 
 // Construct passes on.
 func (s *server) Construct(ctx context.Context, r *pulumirpc.ConstructRequest) (*pulumirpc.ConstructResponse, error) {
-	p, err := s.ready()
-	if err != nil {
-		return nil, err
-	}
-	v, err := s.all(&r.Inputs)
+	p, v, err := s.enter(r.Inputs)
 	if err != nil {
 		return nil, err
 	}

@@ -16,6 +16,8 @@ import (
 	"github.com/yamlhost/yamlhost/bench/drawer"
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
 	"github.com/yamlhost/yamlhost/cmd/internal/report"
+	"github.com/yamlhost/yamlhost/runtime/backend/disk"
+	"github.com/yamlhost/yamlhost/runtime/backend/disk/disktest"
 	"github.com/yamlhost/yamlhost/runtime/provider"
 	"github.com/yamlhost/yamlhost/value"
 )
@@ -117,14 +119,14 @@ outputs:
 			}
 		}
 	}
-	x.world.Fault = func(do, path string, done bool) error {
+	x.world.Disk = disktest.Faulty(disk.Real{}, func(do, path string, done bool) error {
 		if done && (do == "write" || do == "rename") {
 			if text, err := os.ReadFile(path); err == nil {
 				look(filepath.Ext(path)+" while "+do, string(text))
 			}
 		}
 		return nil
-	}
+	})
 	run := func(code int, args ...string) {
 		t.Helper()
 		require.Equal(t, code, x.run(args...), "%v: %s", args, x.err.String())

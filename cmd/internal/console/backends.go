@@ -73,7 +73,7 @@ func (b Backends) OpenAt(url, workDir string) (*backend.Backend, error) {
 	o := backend.Options{
 		Home: b.world.Home, WorkDir: workDir, Version: "yamlhost/" + b.version, Now: b.world.Now,
 		RetainCheckpoints: b.diyTrue("RETAIN_CHECKPOINTS"), DisableBackups: b.diyTrue("DISABLE_CHECKPOINT_BACKUPS"),
-		Fault: b.world.Fault, OpenObjects: b.openObjects, Lease: b.world.Lease,
+		Disk: b.world.Disk, OpenObjects: b.openObjects, Lease: b.world.Lease,
 		Note: func(text string) { fmt.Fprintln(b.notes, text) },
 	}
 	if b.world.Process != nil {
@@ -92,10 +92,17 @@ func (b Backends) OpenAt(url, workDir string) (*backend.Backend, error) {
 
 // openObjects opens a store of objects. What is behind it outlives the command that asked: it renews credentials, say.
 func (b Backends) openObjects(rawURL string) (backend.Objects, error) {
+	var objects backend.Objects
+	var err error
 	if postgres.Handles(rawURL) {
-		return postgres.Open(context.Background(), rawURL, b.world.Lookup)
+		objects, err = postgres.Open(context.Background(), rawURL, b.world.Lookup)
+	} else {
+		objects, err = bucket.Open(context.Background(), rawURL, b.world.Lookup)
 	}
-	return bucket.Open(context.Background(), rawURL, b.world.Lookup)
+	if err == nil && b.world.Objects != nil {
+		objects = b.world.Objects(objects)
+	}
+	return objects, err
 }
 
 // diyTrue is a boolean setting of the backend, under its name of today or the old one (F7.18).

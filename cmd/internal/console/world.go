@@ -11,6 +11,7 @@ import (
 	"github.com/yamlhost/yamlhost/internal/environ"
 	"github.com/yamlhost/yamlhost/internal/supervise"
 	"github.com/yamlhost/yamlhost/runtime/backend"
+	"github.com/yamlhost/yamlhost/runtime/backend/disk"
 	"github.com/yamlhost/yamlhost/runtime/provider"
 )
 
@@ -53,8 +54,10 @@ type World struct {
 	Patience time.Duration
 	// Lease is how long a lock in a store of objects holds without being renewed; 0 for the usual time.
 	Lease time.Duration
-	// Fault makes the state's folder fail, for tests; nil otherwise.
-	Fault backend.Fault
+	// Disk has the folders of states; nil for the file system of this machine.
+	Disk disk.Disk
+	// Objects makes of a store of states the one that is used; nil for the store itself.
+	Objects func(backend.Objects) backend.Objects
 	// Found is told every finding that is shown as text, for tests; nil otherwise. It is called by one at a time.
 	Found func(diag.Diagnostic)
 	// Embedded are further providers in this process; they come before the built-in ones.

@@ -22,6 +22,9 @@ import (
 	"github.com/yamlhost/yamlhost/cmd/internal/cli"
 	"github.com/yamlhost/yamlhost/internal/supervise"
 	"github.com/yamlhost/yamlhost/runtime/backend"
+	"github.com/yamlhost/yamlhost/runtime/backend/disk"
+	"github.com/yamlhost/yamlhost/runtime/backend/disk/disktest"
+	"github.com/yamlhost/yamlhost/runtime/backend/objectstest"
 	"github.com/yamlhost/yamlhost/runtime/plugin"
 )
 
@@ -147,7 +150,7 @@ func playHost() int {
 	}
 	world.Lease, _ = time.ParseDuration(os.Getenv(leaseKey))
 	fails := strings.Split(os.Getenv(failKey), ",")
-	world.Fault = func(do, path string, done bool) error {
+	fault := func(do, path string, done bool) error {
 		kind := fileKind(path)
 		if !done && slices.Contains(fails, do+" "+kind) {
 			return syscall.ENOSPC
@@ -162,6 +165,8 @@ func playHost() int {
 		m.reach("host " + when + " " + do + " " + kind)
 		return nil
 	}
+	world.Disk = disktest.Faulty(disk.Real{}, fault)
+	world.Objects = func(o backend.Objects) backend.Objects { return objectstest.Faulty(o, fault) }
 	if at := os.Getenv(panicKey); at != "" {
 		world.Embedded = []cli.EmbeddedProviders{panickingRoom{panicking{&drawer.Provider{Dir: os.Getenv(drawerKey)}, at}}}
 	}

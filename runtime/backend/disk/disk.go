@@ -1,7 +1,6 @@
-package backend
+package disk
 
 import (
-	"bytes"
 	"crypto/rand"
 	"errors"
 	"io"
@@ -14,14 +13,14 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/journal"
 )
 
-// disk is what the package asks of a file system. Tests put one in its place that loses what was not synced.
-type disk interface {
+// Disk is what a backend asks of a file system. Tests put one in its place that loses what was not synced.
+type Disk interface {
 	ReadFile(path string) ([]byte, error)
 	Open(path string) (io.ReadSeekCloser, error) // reads a file piece by piece
 	ReadDir(path string) ([]string, error)       // names, sorted; folders end in a slash
 	ModTime(path string) (time.Time, error)
 	// Stamp tells one content of a file from another without reading it. The zero stamp says that nobody can tell.
-	Stamp(path string) (stamp, error)
+	Stamp(path string) (Stamp, error)
 	Mkdir(path string) error
 	Create(path string) (journal.File, error) // empties a file that is there
 	Rename(from, to string) error
@@ -36,11 +35,11 @@ type disk interface {
 	Guarding(folder string) (pid int)
 }
 
-// stamp is the identity of a file's content.
-type stamp struct {
-	device, file      uint64
-	size              int64 // bytes
-	modified, changed int64 // Unix nanoseconds
+// Stamp is the identity of a file's content.
+type Stamp struct {
+	Device, File      uint64
+	Size              int64 // bytes
+	Modified, Changed int64 // Unix nanoseconds
 }
 
 // stampAge is how long ago a file has to be changed for its stamp to count.
@@ -48,18 +47,16 @@ const stampAge = 100 * time.Millisecond
 
 func pathFault(op, path string, err error) error { return &fs.PathError{Op: op, Path: path, Err: err} }
 
-// inMemory is a file that was read already.
-type inMemory struct{ *bytes.Reader }
+// Real is the file system of this machine.
+type Real struct{}
 
-func (inMemory) Close() error { return nil }
+var _ Disk = Real{}
 
-type realDisk struct{}
+func (Real) ReadFile(path string) ([]byte, error) { return os.ReadFile(path) }
 
-func (realDisk) ReadFile(path string) ([]byte, error) { return os.ReadFile(path) }
+func (Real) Open(path string) (io.ReadSeekCloser, error) { return os.Open(path) }
 
-func (realDisk) Open(path string) (io.ReadSeekCloser, error) { return os.Open(path) }
-
-func (realDisk) ReadDir(path string) ([]string, error) {
+func (Real) ReadDir(path string) ([]string, error) {
 	entries, err := os.ReadDir(path)
 	names := make([]string, len(entries))
 	for i, e := range entries {
@@ -70,7 +67,7 @@ func (realDisk) ReadDir(path string) ([]string, error) {
 	return names, err
 }
 
-func (realDisk) ModTime(path string) (time.Time, error) {
+func (Real) ModTime(path string) (time.Time, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return time.Time{}, err
@@ -78,14 +75,14 @@ func (realDisk) ModTime(path string) (time.Time, error) {
 	return info.ModTime(), nil
 }
 
-func (realDisk) Mkdir(path string) error { return os.Mkdir(path, 0o700) }
+func (Real) Mkdir(path string) error { return os.Mkdir(path, 0o700) }
 
-func (realDisk) Create(path string) (journal.File, error) {
+func (Real) Create(path string) (journal.File, error) {
 	return os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 }
 
 // Rename follows a link at to: a file that is linked stays so, and what it links to gets the content.
-func (realDisk) Rename(from, to string) error {
+func (Real) Rename(from, to string) error {
 	info, err := os.Lstat(to)
 	if err != nil || info.Mode()&fs.ModeSymlink == 0 {
 		return os.Rename(from, to)
@@ -99,23 +96,23 @@ func (realDisk) Rename(from, to string) error {
 		return err
 	}
 	// The target may be on another file system, where nothing can be renamed to from here.
-	if err := writeThrough(realDisk{}, temporary(target), target, data, true); err != nil {
+	if err := WriteThrough(Real{}, Temporary(target), target, data, true); err != nil {
 		return err
 	}
-	return errors.Join(realDisk{}.SyncDir(filepath.Dir(target)), os.Remove(from))
+	return errors.Join(Real{}.SyncDir(filepath.Dir(target)), os.Remove(from))
 }
 
 // Link leaves symbolic links alone: what they stand for may change.
-func (realDisk) Link(from, to string) error {
+func (Real) Link(from, to string) error {
 	if info, err := os.Lstat(from); err != nil || !info.Mode().IsRegular() {
 		return errors.Join(err, errors.ErrUnsupported)
 	}
 	return os.Link(from, to)
 }
 
-func (realDisk) Remove(path string) error { return os.Remove(path) }
+func (Real) Remove(path string) error { return os.Remove(path) }
 
-func (realDisk) SyncDir(path string) error {
+func (Real) SyncDir(path string) error {
 	if runtime.GOOS == "windows" { // folders cannot be synced there, and renaming is durable by itself
 		return nil
 	}
@@ -126,8 +123,8 @@ func (realDisk) SyncDir(path string) error {
 	return errors.Join(dir.Sync(), dir.Close())
 }
 
-// mkdirAll makes a folder and what is missing above it, durably.
-func mkdirAll(d disk, path string) error {
+// MkdirAll makes a folder and what is missing above it, durably.
+func MkdirAll(d Disk, path string) error {
 	err := d.Mkdir(path)
 	switch {
 	case err == nil:
@@ -137,44 +134,45 @@ func mkdirAll(d disk, path string) error {
 	case !errors.Is(err, fs.ErrNotExist) || filepath.Dir(path) == path:
 		return err
 	}
-	if err := mkdirAll(d, filepath.Dir(path)); err != nil {
+	if err := MkdirAll(d, filepath.Dir(path)); err != nil {
 		return err
 	}
-	return mkdirAll(d, path)
+	return MkdirAll(d, path)
 }
 
-// temporarySuffix is in the names of files whose next content is being written, beside them. No listing looks for it.
-const temporarySuffix = ".yamlhost-tmp-"
+// TemporarySuffix is in the names of files whose next content is being written, beside them. No listing looks for it.
+const TemporarySuffix = ".yamlhost-tmp-"
 
-func temporary(path string) string { return path + temporarySuffix + rand.Text() }
+// Temporary is a new name of a file beside path.
+func Temporary(path string) string { return path + TemporarySuffix + rand.Text() }
 
-// writeDurably puts data in a file so that after a crash at any moment there is either the old content or the new, and
+// WriteDurably puts data in a file so that after a crash at any moment there is either the old content or the new, and
 // after the return the new.
-func writeDurably(d disk, path string, data []byte) error {
-	if err := writeWhole(d, path, data, true); err != nil {
+func WriteDurably(d Disk, path string, data []byte) error {
+	if err := WriteWhole(d, path, data, true); err != nil {
 		return err
 	}
 	return d.SyncDir(filepath.Dir(path))
 }
 
-// writeWhole puts data in a file so that a reader sees either the old content or the new. Without sync a crash of the
+// WriteWhole puts data in a file so that a reader sees either the old content or the new. Without sync a crash of the
 // machine may lose both; it is for copies.
-func writeWhole(d disk, path string, data []byte, sync bool) error {
-	if err := mkdirAll(d, filepath.Dir(path)); err != nil {
+func WriteWhole(d Disk, path string, data []byte, sync bool) error {
+	if err := MkdirAll(d, filepath.Dir(path)); err != nil {
 		return err
 	}
-	return writeThrough(d, temporary(path), path, data, sync)
+	return WriteThrough(d, Temporary(path), path, data, sync)
 }
 
-// sameAs makes path another name of a file that is never written to, whose content is data. Where files have one name
-// only, it writes a copy in the manner of writeWhole without sync.
-func sameAs(d disk, file, path string, data []byte) error {
-	if err := mkdirAll(d, filepath.Dir(path)); err != nil {
+// SameAs makes path another name of a file that is never written to, whose content is data. Where files have one name
+// only, it writes a copy in the manner of WriteWhole without sync.
+func SameAs(d Disk, file, path string, data []byte) error {
+	if err := MkdirAll(d, filepath.Dir(path)); err != nil {
 		return err
 	}
-	tmp := temporary(path)
+	tmp := Temporary(path)
 	if err := d.Link(file, tmp); err != nil {
-		return writeThrough(d, temporary(path), path, data, false)
+		return WriteThrough(d, Temporary(path), path, data, false)
 	}
 	err := d.Rename(tmp, path)
 	// both were names of the file already
@@ -184,8 +182,8 @@ func sameAs(d disk, file, path string, data []byte) error {
 	return err
 }
 
-// writeThrough is writeWhole by way of a temporary file in another folder of the same file system; path's has to exist.
-func writeThrough(d disk, tmp, path string, data []byte, sync bool) error {
+// WriteThrough is WriteWhole by way of a Temporary file in another folder of the same file system; path's has to exist.
+func WriteThrough(d Disk, tmp, path string, data []byte, sync bool) error {
 	f, err := d.Create(tmp)
 	if err != nil {
 		return err
@@ -203,8 +201,8 @@ func writeThrough(d disk, tmp, path string, data []byte, sync bool) error {
 	return err
 }
 
-// removeDurably removes a file if it is there.
-func removeDurably(d disk, path string) error {
+// RemoveDurably removes a file if it is there.
+func RemoveDurably(d Disk, path string) error {
 	if err := d.Remove(path); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil

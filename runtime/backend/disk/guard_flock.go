@@ -1,6 +1,6 @@
 //go:build linux || darwin || freebsd || netbsd || openbsd || dragonfly
 
-package backend
+package disk
 
 import (
 	"bufio"
@@ -18,7 +18,7 @@ const guardLimit = 10 * time.Second
 // Guard keeps others of this machine from taking locks in a folder meanwhile, so that of two that come at the same
 // moment one gets the lock and not neither, and nobody takes it while a file is removed. Where the file system knows no
 // such thing, it does nothing: the protocol of F6.9 alone never lets two have the lock.
-func (realDisk) Guard(folder string) (release func(), free bool) {
+func (Real) Guard(folder string) (release func(), free bool) {
 	dir, err := os.Open(folder)
 	if err != nil {
 		return func() {}, true
@@ -36,7 +36,7 @@ func (realDisk) Guard(folder string) (release func(), free bool) {
 }
 
 // Guarding asks Linux for it.
-func (realDisk) Guarding(folder string) (pid int) {
+func (Real) Guarding(folder string) (pid int) {
 	var info syscall.Stat_t
 	if syscall.Stat(folder, &info) != nil {
 		return 0

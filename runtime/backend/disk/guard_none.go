@@ -1,9 +1,9 @@
 //go:build !(linux || darwin || freebsd || netbsd || openbsd || dragonfly)
 
-package backend
+package disk
 
 // Guard has nothing to go by on this system. Of two that take a lock at the same moment, both may find it taken.
-func (realDisk) Guard(string) (release func(), free bool) { return func() {}, true }
+func (Real) Guard(string) (release func(), free bool) { return func() {}, true }
 
 // Guarding is never known on this system.
-func (realDisk) Guarding(string) int { return 0 }
+func (Real) Guarding(string) int { return 0 }

@@ -1,0 +1,85 @@
+// Package disktest has disks for tests: of crashes, of bad disks, of what comes between.
+package disktest
+
+import (
+	"io/fs"
+
+	"github.com/yamlhost/yamlhost/runtime/backend/disk"
+	"github.com/yamlhost/yamlhost/runtime/journal"
+)
+
+// Fault is told of every change that is about to be made on a disk, and of every one that was made; an error makes the
+// change, or the report of its success, fail. do is mkdir, create, write, sync, rename, link, remove, syncdir, or look,
+// which changes nothing; of a rename and a link, path is where to. It is called concurrently.
+type Fault func(do, path string, done bool) error
+
+// Around carries something out in front of the fault.
+func (f Fault) Around(do, path string, act func() error) error {
+	if err := f(do, path, false); err != nil {
+		return &fs.PathError{Op: do, Path: path, Err: err}
+	}
+	if err := act(); err != nil {
+		return err
+	}
+	if err := f(do, path, true); err != nil {
+		return &fs.PathError{Op: do, Path: path, Err: err}
+	}
+	return nil
+}
+
+// Faulty is a disk behind a fault.
+func Faulty(d disk.Disk, f Fault) disk.Disk { return faultyDisk{d, f} }
+
+type faultyDisk struct {
+	disk.Disk
+	fault Fault
+}
+
+// Stamp is how the holder of a lock looks at it.
+func (d faultyDisk) Stamp(path string) (s disk.Stamp, err error) {
+	err = d.fault.Around("look", path, func() error { s, err = d.Disk.Stamp(path); return err })
+	return s, err
+}
+
+func (d faultyDisk) Mkdir(path string) error {
+	return d.fault.Around("mkdir", path, func() error { return d.Disk.Mkdir(path) })
+}
+
+func (d faultyDisk) Create(path string) (f journal.File, err error) {
+	err = d.fault.Around("create", path, func() error { f, err = d.Disk.Create(path); return err })
+	if err != nil && f != nil {
+		_ = f.Close()
+	}
+	return faultyFile{d.fault, f, path}, err
+}
+
+func (d faultyDisk) Rename(from, to string) error {
+	return d.fault.Around("rename", to, func() error { return d.Disk.Rename(from, to) })
+}
+
+func (d faultyDisk) Link(from, to string) error {
+	return d.fault.Around("link", to, func() error { return d.Disk.Link(from, to) })
+}
+
+func (d faultyDisk) Remove(path string) error {
+	return d.fault.Around("remove", path, func() error { return d.Disk.Remove(path) })
+}
+
+func (d faultyDisk) SyncDir(path string) error {
+	return d.fault.Around("syncdir", path, func() error { return d.Disk.SyncDir(path) })
+}
+
+type faultyFile struct {
+	fault Fault
+	f     journal.File
+	path  string
+}
+
+func (f faultyFile) Write(p []byte) (n int, err error) {
+	err = f.fault.Around("write", f.path, func() error { n, err = f.f.Write(p); return err })
+	return n, err
+}
+
+func (f faultyFile) Sync() error { return f.fault.Around("sync", f.path, f.f.Sync) }
+
+func (f faultyFile) Close() error { return f.f.Close() }
