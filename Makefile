@@ -126,14 +126,18 @@ bridge-test:
 compare-hosts:
 	cd test/plugins && YAMLHOST_COMPARE_HOSTS=1 $(GO) test -timeout 60m ./life -run TestBothHosts -v
 
-# Whole processes on generated programs, with a provider in process and as a plugin.
+# What operations cost, in whole processes: docs/figures.md is written from it. PARTS names parts (go run ./bench/figures -list),
+# BEFORE a revision to measure beside, RUNS how often.
+PARTS  ?=
+BEFORE ?=
+RUNS   ?= 5
 figures:
-	$(GO) run ./bench/figures
+	$(GO) run ./bench/figures -parts '$(PARTS)' -before '$(BEFORE)' -runs $(RUNS)
 
-# The same for 10 and 1,000 resources, without others beside: a few minutes.
+# A part of that, without writing anything, in ten minutes.
 .PHONY: figures-quick
 figures-quick:
-	$(GO) run ./bench/figures -sizes 10,1000 -beside ""
+	$(GO) run ./bench/figures -parts process/1,process/1000,plugin/1,plugin/1000 -before '$(BEFORE)' -limit 9m -file ''
 
 # Neovim, Emacs, the library that VS Code speaks to servers with, and the packaged extension, driven against the program; it
 # installs what is missing. The package is bin/yamlhost.vsix, what the editors showed bin/editor.

@@ -74,15 +74,15 @@ func measureSchema(table io.Writer, dir, name, packed, binary, self string) erro
 		{"check, warm, gzipped", "packed", check(packed)},
 	} {
 		f, err := measure(op.cmd, dir, []string{"PULUMI_HOME=" + filepath.Join(dir, op.home), "NO_COLOR=1"})
-		var exit *exec.ExitError
-		if errors.As(err, &exit) && exit.ExitCode() == 12 {
+		var exit *exitError
+		if errors.As(err, &exit) && exit.code == 12 {
 			err = nil // resources lack inputs, which is no matter here
 		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", op.name, err)
 		}
-		fmt.Fprintf(table, "%s\t%d\t%s\t%.3f\t%.3f\t%.0f\t\n", name, info.Size()>>20, op.name, f.wall.Seconds(),
-			f.cpu.Seconds(), float64(f.peak)/1e6)
+		fmt.Fprintf(table, "%s\t%d\t%s\t%.3f\t%.3f\t%.0f\t\n", name, info.Size()>>20, op.name, f.Wall.Seconds(),
+			f.CPU.Seconds(), float64(f.Peak)/1e6)
 	}
 	return nil
 }

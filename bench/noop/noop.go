@@ -6,6 +6,7 @@ import (
 	_ "embed"
 	"errors"
 	"sync/atomic"
+	"time"
 
 	"github.com/yamlhost/yamlhost/runtime/provider"
 	"github.com/yamlhost/yamlhost/value"
@@ -20,6 +21,8 @@ var schema []byte
 // Provider counts the calls it gets. The zero value is ready for use and safe for concurrent use.
 type Provider struct {
 	Checks, Diffs, Creates, Reads, Updates, Deletes atomic.Int64
+
+	delay time.Duration // that each change takes
 }
 
 var (
@@ -96,6 +99,7 @@ func (p *Provider) Create(_ context.Context, r provider.CreateRequest) (provider
 	if r.Preview {
 		return provider.CreateResponse{Outputs: r.Inputs}, nil
 	}
+	time.Sleep(p.delay)
 	return provider.CreateResponse{ID: "id-" + r.Name, Outputs: outputs(r.Inputs, r.Name)}, nil
 }
 
@@ -108,12 +112,14 @@ func (p *Provider) Read(_ context.Context, r provider.ReadRequest) (provider.Rea
 // Update changes nothing.
 func (p *Provider) Update(_ context.Context, r provider.UpdateRequest) (provider.UpdateResponse, error) {
 	p.Updates.Add(1)
+	time.Sleep(p.delay)
 	return provider.UpdateResponse{Outputs: outputs(r.News, r.Name)}, nil
 }
 
 // Delete removes nothing.
 func (p *Provider) Delete(context.Context, provider.DeleteRequest) error {
 	p.Deletes.Add(1)
+	time.Sleep(p.delay)
 	return nil
 }
 

@@ -1,12 +1,17 @@
-// Command yamlhost-noop is yamlhost with the provider noop built in. It is for measuring.
+// Command yamlhost-noop is yamlhost with the provider noop built in. It is for measuring: each change takes as
+// long as YAMLHOST_NOOP_DELAY says, such as 5ms.
 package main
 
 import (
 	"context"
 	"os"
+	"time"
 
 	"github.com/yamlhost/yamlhost/bench/noop"
 	"github.com/yamlhost/yamlhost/cmd/custom"
 )
 
-func main() { os.Exit(custom.Run(context.Background(), "0.1.0", noop.Loader{})) }
+func main() {
+	delay, _ := time.ParseDuration(os.Getenv("YAMLHOST_NOOP_DELAY")) // none unless somebody measures that
+	os.Exit(custom.Run(context.Background(), "0.1.0", noop.Loader{Delay: delay}))
+}

@@ -1,0 +1,184 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// checkpoint is what a state says of resources that providers have made.
+type checkpoint struct {
+	resources []*resource
+	byURN     map[string]*resource
+}
+
+// readState reads a checkpoint once: properties go from JSON straight to protobuf.
+func readState(path string) (*checkpoint, error) {
+	c := &checkpoint{byURN: map[string]*resource{}}
+	text, err := os.ReadFile(path)
+	_, list, found := bytes.Cut(text, []byte(`"resources":`))
+	if err != nil || !found {
+		return c, err
+	}
+	s := scanner{jsontext.NewDecoder(bytes.NewBuffer(list), jsontext.AllowDuplicateNames(true))}
+	needs := map[*resource][]string{}
+	s.each(func() {
+		r := &resource{}
+		start := s.InputOffset()
+		s.each(func() {
+			switch s.string() {
+			case "urn":
+				r.urn = s.string()
+			case "type":
+				r.typ = s.string()
+			case "id":
+				r.id = s.string()
+			case "inputs":
+				r.inputs = s.fields(make(message, 0, 768))
+			case "outputs":
+				r.outputs = s.fields(make(message, 0, 768))
+			case "dependencies":
+				s.each(func() { needs[r] = append(needs[r], s.string()) })
+			default:
+				_ = s.SkipValue() // as the program that wrote it made it
+			}
+		})
+		if r.id != "" && !strings.HasPrefix(r.typ, "pulumi:") {
+			r.name = r.urn[strings.LastIndex(r.urn, "::")+2:]
+			r.text = bytes.TrimLeft(list[start:s.InputOffset()], ", \n")
+			c.byURN[r.urn], c.resources = r, append(c.resources, r)
+		}
+	})
+	for r, urns := range needs {
+		for _, urn := range urns {
+			r.needs = append(r.needs, c.byURN[urn])
+		}
+	}
+	return c, nil
+}
+
+// apart gives every resource in any order.
+func (c *checkpoint) apart() []*resource {
+	for _, r := range c.resources {
+		r.needs = nil
+	}
+	return c.resources
+}
+
+// backwards gives every resource so that users come before what they use.
+func (c *checkpoint) backwards() []*resource {
+	for _, r := range c.resources {
+		r.users = r.needs
+	}
+	for _, r := range c.apart() {
+		for _, need := range r.users {
+			need.needs = append(need.needs, r)
+		}
+	}
+	return c.resources
+}
+
+// write writes the state and returns when the disk has it whole under its name.
+func (c *checkpoint) write(path string) error {
+	b := append(make([]byte, 0, 2048*len(c.resources)+128), `{"version":3,"checkpoint":{"latest":{"resources":[`...)
+	for _, r := range c.resources {
+		if r.text != nil {
+			b = append(append(b, r.text...), ',')
+		}
+	}
+	return write(path, append(bytes.TrimSuffix(b, []byte(",")), "]}}}\n"...))
+}
+
+func write(path string, text []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(path), "floor-")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text)
+	if err = errors.Join(err, f.Sync(), f.Close(), os.Rename(f.Name(), path)); err != nil {
+		return err
+	}
+	dir, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	return errors.Join(dir.Sync(), dir.Close())
+}
+
+// append writes what a state says of a resource.
+func (r *resource) append(b []byte) []byte {
+	const parent, by = "urn:pulumi:dev::generated::pulumi:pulumi:Stack::generated-dev",
+		"urn:pulumi:dev::generated::pulumi:providers:noop::default::31274138-bdfa-43fc-b9dc-0a3e419141b1"
+	b = fmt.Appendf(b, `{"urn":%q,"custom":true,"id":%q,"type":%q,"parent":%q,"provider":%q,"inputs":`, r.urn, r.id,
+		r.typ, parent, by)
+	b = append(appendStruct(append(appendStruct(b, r.inputs), `,"outputs":`...), r.outputs), `,"dependencies":[`...)
+	for i, need := range r.needs {
+		b = fmt.Appendf(b, `%.*s%q`, min(i, 1), ",", need.urn)
+	}
+	return append(b, "]}"...)
+}
+
+// scanner reads JSON that a program wrote, without looking for faults.
+type scanner struct{ *jsontext.Decoder }
+
+// each reads a list or an object; one reads an item of it.
+func (s scanner) each(one func()) {
+	s.token()
+	for k := s.PeekKind(); k != ']' && k != '}'; k = s.PeekKind() {
+		one()
+	}
+	s.token()
+}
+
+func (s scanner) token() jsontext.Token {
+	t, err := s.ReadToken()
+	if err != nil {
+		panic(err)
+	}
+	return t
+}
+
+func (s scanner) string() string { return s.token().String() }
+
+// fields reads an object as a google.protobuf.Struct.
+func (s scanner) fields(m message) message {
+	s.each(func() {
+		open, entry, value := m.entry(s.string())
+		m = s.value(open).end(value).end(entry)
+	})
+	return m
+}
+
+func (s scanner) value(m message) message {
+	switch s.PeekKind() {
+	case '{':
+		m, start := m.begin(structField)
+		return s.fields(m).end(start)
+	case '[':
+		m, list := m.begin(listField)
+		s.each(func() {
+			open, start := m.begin(1)
+			m = s.value(open).end(start)
+		})
+		return m.end(list)
+	case '"':
+		return m.text(stringField, s.string())
+	case '0':
+		f, _ := strconv.ParseFloat(s.string(), 64) // a program wrote it
+		return m.number(f)
+	case 't':
+		m = m.bool(boolField, 1)
+	case 'f':
+		m = m.bool(boolField, 0)
+	default:
+		m = m.bool(nullField, 0)
+	}
+	s.token()
+	return m
+}
