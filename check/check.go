@@ -71,6 +71,7 @@ func Check(ctx context.Context, file *ast.File, opts Options) (*Program, diag.Di
 	for _, b := range bodies {
 		b.remembered = r.memory.body(b.component)
 		b.declare()
+		b.recognize()
 		b.findDefaultProviders()
 	}
 	main.loadPackages(bodies)

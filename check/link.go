@@ -13,6 +13,7 @@ type linker struct {
 	scope
 	program  *Program
 	defaults map[string]*Node // the default provider of each package
+	earlier  []*Node          // the declared nodes of an earlier check, where they had the names that they have now
 
 	argTypes  map[*ast.Access]schema.Type // of args in hooks and transforms
 	eachTaken bool                        // it has been reported that the program has another use for the name
@@ -55,11 +56,11 @@ func (c *linker) link() {
 }
 
 // number gives a declaration its record. Its expressions get a unit where they were not read from a text.
-func (c *linker) number(unit **ast.Unit, exprs ...ast.Expr) {
+func (c *linker) number(unit **ast.Unit, exprs ...ast.Expr) *record {
 	if *unit == nil {
 		*unit = ast.NewUnit(exprs...)
 	}
-	c.records.add(*unit)
+	return c.records.add(*unit)
 }
 
 // surroundings are what the expressions of a declaration may name besides, from a slot on.
@@ -73,6 +74,9 @@ type surroundings struct {
 // surroundings in the order of slots.
 func (c *linker) linkUnit(n *Node, needs *[]Edge, unit *ast.Unit, around ...surroundings) {
 	var here surroundings
+	if len(around) == 0 && c.relink(n, unit) {
+		return
+	}
 	record, calls := c.records[unit], unit.Calls
 	if len(c.defaults) == 0 {
 		calls = nil

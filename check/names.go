@@ -43,6 +43,7 @@ type scope struct {
 	declared map[string]*Node // configuration, resources and variables by name
 	byKey    map[string]*Node // configuration by full key, declared or not
 	all      []*Node          // in source order: configuration, resources, variables; then undeclared configuration
+	named    int              // how many of them are declared
 
 	undeclared map[string]*undeclaredName
 	missing    []string      // names that are taken to be those of entries without a name
@@ -83,35 +84,47 @@ func (c *linker) declare() {
 		}
 		c.records.add(decl.Unit)
 	}
+	nodes := make([]Node, len(c.file.Config)+len(c.file.Resources)+len(c.file.Variables))
+	c.all = make([]*Node, 0, len(nodes))
+	node := func(n Node) *Node {
+		at := &nodes[len(c.all)]
+		*at = n
+		return at
+	}
 	for _, decl := range c.file.Config {
-		c.number(&decl.Unit, decl.Default)
+		record := c.number(&decl.Unit, decl.Default)
 		key := c.fullKey(decl.Name.Value)
 		if decl.Key != nil {
 			key = c.fullKey(decl.Key.Value)
 		}
-		n := &Node{Kind: ConfigNode, Name: decl.Name.Value, Range: decl.Name.Range, Type: schema.Invalid,
-			Config: &Config{Decl: decl, Key: key}}
+		n := node(Node{Kind: ConfigNode, Name: decl.Name.Value, Range: decl.Name.Range, Type: schema.Invalid,
+			Config: &Config{Decl: decl, Key: key}, record: record})
 		c.add(n)
 		if c.byKey[key] == nil {
 			c.byKey[key] = n
 		}
 	}
-	for _, decl := range c.file.Resources {
+	resources := make([]Resource, len(c.file.Resources))
+	for i, decl := range c.file.Resources {
 		if decl.Unit == nil {
 			decl.Number()
 		}
-		c.records.add(decl.Unit)
-		c.add(&Node{Kind: ResourceNode, Name: decl.Name.Value, Range: decl.Name.Range, Type: schema.Invalid,
-			Resource: &Resource{Decl: decl, LogicalName: logicalName(decl)}})
+		r := &resources[i]
+		r.Decl, r.LogicalName = decl, logicalName(decl)
+		c.add(node(Node{Kind: ResourceNode, Name: decl.Name.Value, Range: decl.Name.Range, Type: schema.Invalid,
+			Resource: r, record: c.records.add(decl.Unit)}))
 	}
 	for _, decl := range c.file.Variables {
-		c.number(&decl.Unit, decl.Value)
-		c.add(&Node{Kind: VariableNode, Name: decl.Name.Value, Range: decl.Name.Range, Type: schema.Invalid, Variable: decl})
+		record := c.number(&decl.Unit, decl.Value)
+		c.add(node(Node{Kind: VariableNode, Name: decl.Name.Value, Range: decl.Name.Range, Type: schema.Invalid,
+			Variable: decl, record: record}))
 	}
+	c.program.Outputs = make([]*Output, 0, len(c.file.Outputs))
 	for _, decl := range c.file.Outputs {
 		c.number(&decl.Unit, decl.Value)
 		c.program.Outputs = append(c.program.Outputs, &Output{Decl: decl, Type: schema.Invalid})
 	}
+	c.named = len(c.all)
 	c.warnShadowed()
 }
 

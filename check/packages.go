@@ -75,6 +75,8 @@ type resolver struct {
 	// (L7.21).
 	namedVersions map[string]use
 	choices       map[choiceKey]*choice
+	chosenBy      choiceKey // the last one; most declarations come in rows of one package
+	chosen        *choice   // nil for none
 }
 
 // loadPackages loads every package that the program names, several at a time, and finds the type of every resource.
@@ -139,7 +141,7 @@ func (c *resolver) nameVersion(u use) {
 
 // packageUses are the mentions of packages in a body, in the order of its text.
 func (c *resolver) packageUses() []use {
-	var uses []use
+	uses := make([]use, 0, len(c.file.Resources))
 	for _, decl := range c.file.Resources {
 		if decl.Type != nil && !c.components.serves(decl.Type.Value) && !c.servesDynamic(decl.Type.Value) &&
 			!ofSDK(decl.Type.Value) {
@@ -154,7 +156,10 @@ func (c *resolver) packageUses() []use {
 	for i := range uses {
 		uses[i].start = c.startOf(uses[i].token.Range)
 	}
-	slices.SortStableFunc(uses, func(a, b use) int { return a.start - b.start })
+	byStart := func(a, b use) int { return a.start - b.start }
+	if !slices.IsSortedFunc(uses, byStart) {
+		slices.SortStableFunc(uses, byStart)
+	}
 	return uses
 }
 
@@ -172,6 +177,9 @@ func (c *resolver) findPackages(uses []use) {
 func (c *resolver) choose(u use) *choice {
 	key := choiceKey{pkg: packageOf(u.token.Value), version: u.versionText, url: u.urlText, explicit: u.explicit,
 		provider: strings.HasPrefix(u.token.Value, providerPrefix)}
+	if c.chosen != nil && c.chosenBy == key {
+		return c.chosen
+	}
 	known := c.choices[key]
 	if known == nil {
 		known = &choice{descriptors: c.descriptors(u)}
@@ -180,6 +188,7 @@ func (c *resolver) choose(u use) *choice {
 		}
 		c.choices[key] = known
 	}
+	c.chosenBy, c.chosen = key, known
 	return known
 }
 
@@ -200,6 +209,7 @@ func (c *body) takeOverPackages() {
 // settleChoices makes the choices speak of the packages that have been loaded. A choice is the one of an earlier check
 // where it is the same.
 func (c *body) settleChoices() {
+	c.chosen = nil
 	for key, made := range c.choices {
 		for i, p := range made.packages {
 			made.packages[i] = c.packages.loaded[p.descriptor.Key()]

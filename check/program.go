@@ -56,8 +56,9 @@ type Node struct {
 
 	Config *Config // of a ConfigNode
 	stamp  *stamp
-	place  int // among those of its body, in source order
-	uses   int // by name
+	record *record // of its expressions; nil for what nothing declares
+	place  int     // among those of its body, in source order
+	uses   int     // by name
 
 	Variable *ast.Variable // of a VariableNode
 	Resource *Resource     // of a ResourceNode
@@ -216,7 +217,10 @@ type record struct {
 type records map[*ast.Unit]*record
 
 func (rs records) add(unit *ast.Unit) *record {
-	r := &record{refs: make([]Ref, len(unit.Accesses))}
+	r := &record{}
+	if n := len(unit.Accesses); n > 0 {
+		r.refs = make([]Ref, n)
+	}
 	rs[unit] = r
 	return r
 }

@@ -88,6 +88,7 @@ type environment struct {
 // memory is what a check leaves to the one after it. It is immutable.
 type memory struct {
 	environment
+	stackKeys  []string
 	packages   map[string]*loadedPackage
 	components map[*ast.Component]*Component
 	bodies     map[string]*remembered // by the token of the component; empty for the program's own
@@ -95,6 +96,8 @@ type memory struct {
 
 // remembered is what is kept of a body.
 type remembered struct {
+	all      []*Node
+	named    int // how many of them the body declares
 	declared map[string]*Node
 	choices  map[choiceKey]*choice
 }
@@ -150,7 +153,7 @@ func recall(file *ast.File, opts Options) *memory {
 
 // leave keeps what a later check may take over.
 func (r *run) leave(file *ast.File, opts Options, bodies []*body) *memory {
-	m := &memory{environment: environmentOf(file, opts), packages: r.packages.loaded,
+	m := &memory{environment: environmentOf(file, opts), stackKeys: opts.StackKeys, packages: r.packages.loaded,
 		components: make(map[*ast.Component]*Component),
 		bodies:     make(map[string]*remembered, len(bodies))}
 	for _, b := range bodies {
@@ -159,7 +162,7 @@ func (r *run) leave(file *ast.File, opts Options, bodies []*body) *memory {
 			token = b.component.Token
 			m.components[b.component.Decl] = b.component
 		}
-		m.bodies[token] = &remembered{declared: b.declared, choices: b.choices}
+		m.bodies[token] = &remembered{all: b.all, named: b.named, declared: b.declared, choices: b.choices}
 	}
 	return m
 }
@@ -168,7 +171,7 @@ func (r *run) leave(file *ast.File, opts Options, bodies []*body) *memory {
 func (r *run) forget(bodies []*body) {
 	r.memory, r.previous = nil, nil
 	for _, b := range bodies {
-		b.remembered = nil
+		b.remembered, b.linker.earlier = nil, nil
 		if b.component != nil {
 			b.component.body = nil
 		}
@@ -186,10 +189,14 @@ func (m *memory) body(component *Component) *remembered {
 	return m.bodies[component.Token]
 }
 
-// earlier is the outcome that an earlier check has left about the declaration of a unit.
-func (r *run) earlier(unit *ast.Unit) *outcome {
+// left is the outcome that an earlier check has left about the declaration of a unit. n is nil for what is no node.
+func (b *body) left(unit *ast.Unit, n *Node) *outcome {
+	r := b.run
 	if r.memory == nil || unit == nil {
 		return nil
+	}
+	if was := b.was(n); was != nil {
+		return was.record.outcome
 	}
 	if record := r.previous[unit]; record != nil {
 		return record.outcome
@@ -199,11 +206,16 @@ func (r *run) earlier(unit *ast.Unit) *outcome {
 
 // takeOver answers the outcome that an earlier check has left, when it still holds. n is nil for what is no node.
 func (b *body) takeOver(unit *ast.Unit, n *Node) *outcome {
-	v := b.earlier(unit)
+	v := b.left(unit, n)
 	if v == nil || v.volatile || b.knotted || n != nil && n.Resource != nil && v.given != givenFor(n) {
 		return nil
 	}
-	record := b.records[unit]
+	var record *record
+	if n != nil {
+		record = n.record
+	} else {
+		record = b.records[unit]
+	}
 	for i, ref := range record.refs {
 		s := v.seen[i]
 		if s.kind != ref.Kind || ref.Kind == RefNode && (s.of == nil || s.of != ref.Node.stamp) {

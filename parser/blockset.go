@@ -153,7 +153,9 @@ func (d *Document) editInside(e Edit) *Document {
 	if set == nil || set.usual == 0 || set.open || e.Start < 0 || e.End < e.Start || e.End > len(text) {
 		return nil
 	}
-	e = e.trimmed(text)
+	if e = e.trimmed(text); e.Start == e.End && e.Text == "" {
+		return d
+	}
 	i := set.at(e.Start)
 	old, from, to := set.blocks[i], set.places[i].start, set.end(i, text)
 	last := to == len(text)

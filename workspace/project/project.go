@@ -157,7 +157,8 @@ func blankProgram(text []byte) []byte {
 		}
 		kept = append(kept, line...)
 	}
-	return kept
+	// empty lines at the end hold no place, and reading them costs more than all that is kept
+	return append(bytes.TrimRight(kept, "\n"), '\n')
 }
 
 func (p *Project) read(d *document, root *yaml.Node) {
