@@ -1,0 +1,118 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"github.com/yamlhost/yamlhost/cmd/internal/console"
+)
+
+var (
+	assignment = regexp.MustCompile(`^[A-Z_]+=\S*$`)
+	codeSpan   = regexp.MustCompile("`((?:bin/)?yamlhost [^`]*)`")
+)
+
+// wordsOf splits a command line as a shell does, as far as pages need it: quotes, a comment, and what the line is
+// joined with end the command. ok is false for a line that is no call of this program.
+func wordsOf(line string) (args []string, ok bool) {
+	var word strings.Builder
+	var quote rune
+	in := false
+	flush := func() {
+		if in {
+			args = append(args, word.String())
+		}
+		word.Reset()
+		in = false
+	}
+scan:
+	for _, r := range line {
+		switch {
+		case quote != 0 && r == quote:
+			quote = 0
+		case quote != 0:
+			word.WriteRune(r)
+		case r == '\'' || r == '"':
+			quote, in = r, true
+		case r == ' ':
+			flush()
+		case strings.ContainsRune("|<>;&", r) || r == '#' && !in:
+			break scan
+		default:
+			word.WriteRune(r)
+			in = true
+		}
+	}
+	flush()
+	for len(args) > 0 && (args[0] == "$" || args[0] == "-" || assignment.MatchString(args[0])) {
+		args = args[1:]
+	}
+	if len(args) < 2 || args[0] != "yamlhost" && args[0] != "bin/yamlhost" {
+		return nil, false
+	}
+	return args[1:], true
+}
+
+// Every call of the program on a page names a command and flags that are there. One in a block of code also has the
+// arguments that it needs; one in a sentence may leave them out.
+func TestCommandsOnPages(t *testing.T) {
+	t.Parallel()
+	tried := 0
+	for _, pattern := range []string{"*.md", "docs/*.md", "docs/*/*.md", "examples/*.md", "diag/explain/*.md"} {
+		paths, err := filepath.Glob(filepath.Join("../../..", pattern))
+		require.NoError(t, err)
+		for _, path := range paths {
+			text, err := os.ReadFile(path)
+			require.NoError(t, err)
+			fenced := false
+			for i, line := range strings.Split(string(text), "\n") {
+				calls := []string{}
+				switch trimmed := strings.TrimSpace(line); {
+				case strings.HasPrefix(trimmed, "```"):
+					fenced = !fenced
+				case fenced, strings.HasPrefix(line, "    "):
+					calls = append(calls, strings.TrimSuffix(trimmed, `\`))
+				default:
+					for _, m := range codeSpan.FindAllStringSubmatch(line, -1) {
+						calls = append(calls, m[1])
+					}
+				}
+				for _, call := range calls {
+					args, ok := wordsOf(call)
+					if !ok || strings.Contains(call, "…") || strings.Contains(call, "...") {
+						continue
+					}
+					tried++
+					if err := wouldRun(args, len(calls) == 1 && (fenced || strings.HasPrefix(line, "    "))); err != nil {
+						t.Errorf("%s:%d: %s: %s", path, i+1, call, err)
+					}
+				}
+			}
+		}
+	}
+	require.Greater(t, tried, 150)
+}
+
+// wouldRun reports whether a command line is understood, without running it. whole says that it has all arguments.
+func wouldRun(args []string, whole bool) error {
+	root := newRoot(&console.Console{World: console.World{Dir: "/"}}, &profile{})
+	cmd, rest, err := root.Find(args)
+	if err != nil {
+		return err
+	}
+	if err := cmd.ParseFlags(rest); err != nil {
+		return err
+	}
+	if cmd == root && cmd.Flags().NArg() > 0 {
+		return fmt.Errorf("there is no command %s", cmd.Flags().Arg(0))
+	}
+	if !whole {
+		return nil
+	}
+	return cmd.ValidateArgs(cmd.Flags().Args())
+}
