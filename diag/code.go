@@ -3,7 +3,7 @@ package diag
 // Code is the stable identity of a kind of diagnostic (language.md, Appendix A).
 type Code string
 
-// The codes. Y1xx come from reading, Y2xx from checking, Y3xx from running.
+// The codes. Y1xx come from reading, Y2xx from checking, Y3xx from running, Y5xx from several projects together.
 const (
 	NoProgram        Code = "Y100" // no program file (L1.6)
 	Syntax           Code = "Y101" // YAML syntax (L1.E)
@@ -59,4 +59,7 @@ const (
 	RunawayInput    Code = "Y116" // too deep, too large, not UTF-8 or not text at all
 	Nameless        Code = "Y117" // an entry of a section without its name (L1.E)
 	YamlhostOnly    Code = "Y400" // understood by yamlhost only (decision D6)
+	ProjectCycle    Code = "Y500" // projects that need each other (D18)
+	NoSuchStack     Code = "Y501" // a stack is read that no project makes
+	SameStack       Code = "Y502" // two projects make one stack
 )

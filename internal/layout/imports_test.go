@@ -81,7 +81,9 @@ var mayImport = map[string][]string{
 	"internal/corpus":  {},
 	"internal/environ": {},
 	// From a folder to a checked program: all of the language side but the evaluator, and nothing of the engine side.
-	"workspace":          {"parser", "parser/ast", "check", "schema", "workspace/project", "internal/confine", "diag"},
+	"workspace": {"parser", "parser/ast", "check", "schema", "workspace/project", "internal/confine", "diag"},
+	// The projects below a folder: which there are, and in which order. It starts nothing.
+	"workspace/projects": {"workspace", "workspace/project", "parser/ast", "check", "diag"},
 	"workspace/compiler": {"internal/supervise", "workspace", "internal/environ", "diag"},
 	// The licences of what is linked, as a test.
 	"internal/notices": {},

@@ -20,11 +20,12 @@ type Backends struct {
 	world   *World
 	version string
 	notes   io.Writer // what backends have to say
+	stores  *stores   // shared with others; nil for none
 }
 
 // Backends are those that this command can open.
 func (a *Console) Backends() Backends {
-	return Backends{world: &a.World, version: a.Version(), notes: a.Streams.Err}
+	return Backends{world: &a.World, version: a.Version(), notes: a.Streams.Err, stores: a.stores}
 }
 
 // where is where state lives, and what relative paths in it are relative to (F6.1, D3). p may be nil.
@@ -73,8 +74,9 @@ func (b Backends) OpenAt(url, workDir string) (*backend.Backend, error) {
 	o := backend.Options{
 		Home: b.world.Home, WorkDir: workDir, Version: "yamlhost/" + b.version, Now: b.world.Now,
 		RetainCheckpoints: b.diyTrue("RETAIN_CHECKPOINTS"), DisableBackups: b.diyTrue("DISABLE_CHECKPOINT_BACKUPS"),
-		Disk: b.world.Disk, OpenObjects: b.openObjects, Lease: b.world.Lease,
-		Note: func(text string) { fmt.Fprintln(b.notes, text) },
+		Disk: b.world.Disk, Lease: b.world.Lease,
+		OpenObjects: func(url string) (backend.Objects, error) { return b.stores.open(url, b.openObjects) },
+		Note:        func(text string) { fmt.Fprintln(b.notes, text) },
 	}
 	if b.world.Process != nil {
 		o.Process = b.world.Process()

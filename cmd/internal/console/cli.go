@@ -6,6 +6,7 @@ import (
 	"io"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -23,6 +24,8 @@ type Console struct {
 	Signals *interrupts
 	Crashes *Crashes
 	Reports Reports
+	blocks  sync.Mutex      // held while a block is shown
+	stores  *stores         // shared by the stacks of one command; nil for a command about one
 	keys    secrets.Keyring // derived once in a process
 }
 

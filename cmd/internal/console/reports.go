@@ -12,6 +12,9 @@ import (
 
 // ReportFlags are the flags of commands whose result goes to files as well.
 type ReportFlags struct {
+	// Several says that the command is about several stacks, whose results are gathered without any report, too.
+	Several bool
+
 	out      []string
 	ci       string
 	eventLog string
@@ -27,6 +30,9 @@ func (f *ReportFlags) Register(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.ci, "ci", "",
 		"the CI system to write for: auto (by default), none, github, gitlab, azure, buildkite or teamcity")
 }
+
+// Add asks for one more report, as --out does.
+func (f *ReportFlags) Add(spec report.Spec) { f.out = append(f.out, spec.Kind+"="+spec.File) }
 
 // Reports are the reports of a command, and what a CI system is told of it. The zero value has none.
 type Reports struct {
@@ -58,7 +64,8 @@ func (a *Console) OpenReports(f *ReportFlags, command string, further ...report.
 		Specs: specs, Stdout: a.Data(), Path: a.Path, Began: a.Now(),
 		Subject: report.Subject{Command: command, Version: a.World.Version, Program: "Pulumi.yaml", Dir: a.World.Dir,
 			Root: system.Root(a.World.Getenv)},
-		Origin: report.OriginOf(a.World.Getenv, a.World.Dir), Always: system == report.GitHub || system == report.GitLab,
+		Origin: report.OriginOf(a.World.Getenv, a.World.Dir),
+		Always: f.Several || system == report.GitHub || system == report.GitLab,
 	}
 	set, err := report.Open(o)
 	if err != nil {

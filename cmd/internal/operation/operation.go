@@ -54,4 +54,6 @@ type Options struct {
 	ShowSecrets      bool
 	SuppressOutputs  bool
 	SuppressProgress bool
+
+	Neighbours *Neighbours // of a preview of several stacks; nil for one alone
 }

@@ -56,6 +56,7 @@ type otherStacks struct {
 	project string
 	vault   *console.Vault
 	mayRead func(name string) error // an error for a stack that the program may not read; nil allows all
+	planned *Neighbours             // stacks of the same preview; nil for none
 }
 
 func (s otherStacks) load(ctx context.Context, name string) (*state.Snapshot, error) {
@@ -78,6 +79,11 @@ func (s otherStacks) load(ctx context.Context, name string) (*state.Snapshot, er
 
 // outputs reads the outputs of a stack, for stack references.
 func (s otherStacks) outputs(ctx context.Context, name string) (value.Value, error) {
+	if ref, err := backend.ParseRef(name, s.project); err == nil && (s.mayRead == nil || s.mayRead(name) == nil) {
+		if planned, found := s.planned.outputs(ref); found {
+			return planned, nil
+		}
+	}
 	snapshot, err := s.load(ctx, name)
 	if err != nil {
 		return value.Null, err

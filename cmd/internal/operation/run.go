@@ -231,7 +231,7 @@ func (p *Pipeline) describe(o *engine.Options) {
 	o.Providers, o.Parallel = p.Providers, p.options.Parallel
 	o.Terminate = p.Console.Signals.Terminate()
 	others := otherStacks{backend: p.Stack.Backend, project: o.Project, vault: p.Vault,
-		mayRead: p.Providers.MayReadStack}
+		mayRead: p.Providers.MayReadStack, planned: p.options.Neighbours}
 	o.StackOutputs, o.StackResources = others.outputs, others.resources
 	o.SkipRefreshBefore = p.Console.World.Enabled("PULUMI_DISABLE_REFRESH_BEFORE_UPDATE")
 	content := contents{client: p.Console.World.HTTP, root: o.RootDir, untrusted: p.options.Untrusted}

@@ -51,6 +51,7 @@ func (s *display) show(name string, document, final bool) *shownView {
 		event: func(e engine.Event) {
 			event(e)
 			told(e)
+			s.options.Neighbours.heard(s, e)
 			if s.listen != nil {
 				s.listen(e)
 			}

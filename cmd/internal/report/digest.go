@@ -121,6 +121,9 @@ func placeRecord(d diag.Diagnostic) *diag.PlaceRecord {
 
 // writeJSONDocument writes the document of the last operation; without one, that of the checker.
 func writeJSONDocument(w io.Writer, r *Record) error {
+	if len(r.Parts) > 0 {
+		return writeParts(w, r)
+	}
 	if r.digest == nil {
 		return diag.WriteJSON(w, r.diagnostics())
 	}

@@ -27,10 +27,14 @@ func (e *eventLines) phase(o view.Options, m *mask.Masker) (func(engine.Event), 
 func (e *eventLines) find(diag.Diagnostics) error { return nil }
 
 func (e *eventLines) finish(r *Record) error {
-	if e.begun {
+	if e.begun || len(r.Parts) > 0 {
 		return nil
 	}
 	lines := NewLines(e.out, view.Options{}, mask.New())
+	if r.Skipped != "" {
+		lines.finding(view.Finding{Diagnostic: diag.Diagnostic{Severity: diag.Warning, Summary: r.Skipped}})
+		return lines.err
+	}
 	for _, f := range r.Findings {
 		lines.finding(f)
 	}

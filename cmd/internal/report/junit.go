@@ -58,8 +58,32 @@ type (
 	}
 )
 
-// writeJUnit writes a test for each resource, and one for the command itself, which has every error that is about none.
+// writeJUnit writes a suite for each stack.
 func writeJUnit(w io.Writer, r *Record) error {
+	all := junitSuites{Name: "yamlhost " + r.Command, Time: junitTime(r.Took)}
+	of := []*Record{r}
+	if len(r.Parts) > 0 {
+		of = r.Parts
+	}
+	for _, part := range of {
+		suite := junitSuiteOf(part)
+		all.Tests, all.Failures, all.Errors = all.Tests+suite.Tests, all.Failures+suite.Failures, all.Errors+suite.Errors
+		all.Suites = append(all.Suites, suite)
+	}
+	if _, err := io.WriteString(w, xml.Header); err != nil {
+		return err
+	}
+	encoder := xml.NewEncoder(w)
+	encoder.Indent("", "  ")
+	if err := encoder.Encode(all); err != nil {
+		return err
+	}
+	_, err := io.WriteString(w, "\n")
+	return err
+}
+
+// junitSuiteOf has a test for each resource, and one for the command itself, which has every error that is about none.
+func junitSuiteOf(r *Record) junitSuite {
 	suite := junitSuite{Name: r.name(), Time: junitTime(r.Took), Timestamp: r.Began.UTC().Format("2006-01-02T15:04:05")}
 	for _, p := range r.Origin.Properties() {
 		if suite.Properties == nil {
@@ -68,6 +92,9 @@ func writeJUnit(w io.Writer, r *Record) error {
 		suite.Properties.List = append(suite.Properties.List, junitProperty{p[0], p[1]})
 	}
 	command := junitCase{Name: "yamlhost " + r.Command, Classname: "yamlhost", Time: junitTime(r.Took)}
+	if r.Skipped != "" {
+		command.Skipped = &r.Skipped
+	}
 	known := map[string]bool{}
 	var cases []junitCase
 	for i := range r.Resources {
@@ -111,18 +138,7 @@ func writeJUnit(w io.Writer, r *Record) error {
 			suite.Failures++
 		}
 	}
-	all := junitSuites{Name: "yamlhost " + r.Command, Time: suite.Time, Tests: suite.Tests, Failures: suite.Failures,
-		Errors: suite.Errors, Suites: []junitSuite{suite}}
-	if _, err := io.WriteString(w, xml.Header); err != nil {
-		return err
-	}
-	encoder := xml.NewEncoder(w)
-	encoder.Indent("", "  ")
-	if err := encoder.Encode(all); err != nil {
-		return err
-	}
-	_, err := io.WriteString(w, "\n")
-	return err
+	return suite
 }
 
 // faults are the errors among findings.

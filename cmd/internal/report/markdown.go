@@ -58,14 +58,7 @@ func cut(text string, most int) string {
 
 func markdown(r *Record, f fold) string {
 	var b strings.Builder
-	mark := "✅"
-	switch {
-	case r.Exit.Code != 0:
-		mark = "❌"
-	case r.Planning && r.changed() > 0:
-		mark = "📝"
-	}
-	fmt.Fprintf(&b, "### %s `yamlhost %s`", mark, r.Command)
+	fmt.Fprintf(&b, "### %s `yamlhost %s`", r.mark(), r.Command)
 	if name := r.name(); name != "" {
 		fmt.Fprintf(&b, " of %s", code(name))
 	}
@@ -83,10 +76,14 @@ func markdown(r *Record, f fold) string {
 	for _, remark := range r.Remarks {
 		b.WriteString("\n" + escape(remark) + "\n")
 	}
-	markdownFindings(&b, r, f)
-	markdownTable(&b, r, f)
-	markdownChanges(&b, r, f)
-	markdownOutputs(&b, r, f)
+	if len(r.Parts) > 0 {
+		markdownParts(&b, r, f)
+	} else {
+		markdownFindings(&b, r, f)
+		markdownTable(&b, r, f)
+		markdownChanges(&b, r, f)
+		markdownOutputs(&b, r, f)
+	}
 	var from []string
 	if head := r.Origin.Get("git.head"); head != "" {
 		from = append(from, "commit "+code(head[:min(10, len(head))]))

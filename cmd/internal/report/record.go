@@ -48,7 +48,12 @@ type Record struct {
 	Origin    Origin
 	Remarks   []string // sentences of the command about its result, such as ignored drift
 
+	// Parts are the stacks of a command about several; the other members then tell of all of them.
+	Parts   []*Record
+	Skipped string // why this part was not begun; empty for one that was
+
 	digest *digestOf // nil when nobody asked for JSON
+	number int       // of a part, in the order of the parts
 }
 
 // finish takes what the last operation has to tell.

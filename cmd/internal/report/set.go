@@ -45,6 +45,7 @@ type Set struct {
 	mask    *mask.Masker
 	ended   bool
 	failed  error // the first fault of a report
+	whole   *Set  // of the command, where this is a part of it; nil otherwise. Not changed
 }
 
 // Options say what a set is about.
@@ -257,12 +258,22 @@ func (s *Set) Finish(exit Exit, now time.Time) error {
 	if s == nil {
 		return nil
 	}
+	err := s.end(exit, now)
+	if s.whole != nil {
+		s.whole.join(s.Record(), err)
+	}
+	return err
+}
+
+// end is Finish for the set alone.
+func (s *Set) end(exit Exit, now time.Time) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.ended {
 		return nil
 	}
 	s.ended = true
+	s.record.gather()
 	s.record.Exit, s.record.Took = exit, max(0, now.Sub(s.record.Began))
 	s.record.finish(s.outline, s.mask)
 	s.outline = nil

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"errors"
 	"fmt"
 	"io"
 
@@ -12,10 +13,14 @@ import (
 )
 
 // text is what a log shows, line by line.
-type text struct{ out io.Writer }
+type text struct {
+	out  io.Writer
+	kept *block // of one stack of several; nil for a command about one
+}
 
 func newText(w io.Writer) streamed {
-	return &text{printable.NewWriter(w, func() bool { return false })}
+	kept, _ := w.(*block)
+	return &text{printable.NewWriter(w, func() bool { return false }), kept}
 }
 
 func (t *text) phase(o view.Options, m *mask.Masker) (func(engine.Event), func() error) {
@@ -36,14 +41,19 @@ func (t *text) find(ds diag.Diagnostics) error {
 func (t *text) finish(r *Record) error {
 	var err error
 	if r.Command == "check" {
-		errors, warnings := r.severities()
-		_, err = fmt.Fprintf(t.out, "%s, %s\n", view.Count(errors, "error"), view.Count(warnings, "warning"))
+		faults, warnings := r.severities()
+		_, err = fmt.Fprintf(t.out, "%s, %s\n", view.Count(faults, "error"), view.Count(warnings, "warning"))
 	}
 	for _, remark := range r.Remarks {
-		fmt.Fprintln(t.out, remark)
+		if len(r.Parts) == 0 { // else each has told its own
+			fmt.Fprintln(t.out, remark)
+		}
 	}
 	if r.Exit.Text != "" {
 		_, err = fmt.Fprintf(t.out, "error: %s\n", r.Exit.Text)
+	}
+	if t.kept != nil {
+		return errors.Join(err, t.kept.flush(r))
 	}
 	return err
 }

@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 	"github.com/yamlhost/yamlhost/check"
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/cmd/internal/fleet"
 	"github.com/yamlhost/yamlhost/cmd/internal/operation"
 	"github.com/yamlhost/yamlhost/cmd/internal/report"
 	"github.com/yamlhost/yamlhost/diag"
@@ -26,6 +28,7 @@ type checkOptions struct {
 
 	untrusted   bool
 	allowStacks []string
+	several     fleet.Selection
 }
 
 // NewCheck makes the command check.
@@ -53,6 +56,7 @@ func NewCheck(_ *console.Console, run func(context.Context, *checkOptions) error
 	cmd.Flags().StringArrayVar(&o.allowStacks, "allow-stack", nil, operation.AllowStackHelp)
 	cmd.Flags().BoolVar(&o.portable, "portable", false, "also report what only yamlhost understands")
 	cmd.Flags().StringVarP(&o.stack, "stack", "s", "", "check with this stack's configuration")
+	o.several.Register(cmd, false)
 	return cmd
 }
 
@@ -69,6 +73,18 @@ func Check(ctx context.Context, a *console.Console, o *checkOptions) error {
 	if err := a.OpenReports(&o.reports, "check", further...); err != nil {
 		return err
 	}
+	var all diag.Diagnostics
+	if o.several.All || len(o.several.Filters) > 0 || o.several.AffectedBy != "" {
+		o.several.Dirs, o.several.Stack = o.targets, o.stack
+		g, diags, err := o.several.Find(ctx, a, fleet.Opening{Careful: true})
+		if err != nil {
+			return err
+		}
+		all, o.targets = diags, nil
+		for _, m := range g.Members {
+			o.targets = append(o.targets, m.Dir)
+		}
+	}
 	given, err := operation.ReadGivenSchemas(a, o.schemas)
 	if err != nil {
 		return err
@@ -79,20 +95,21 @@ func Check(ctx context.Context, a *console.Console, o *checkOptions) error {
 	if o.untrusted {
 		trust = operation.Untrusted
 	}
-	var all diag.Diagnostics
-	for _, target := range o.targets {
-		_, diags, err := CheckTarget(ctx, a, target, o.stack, given, trust, o.allowStacks...)
+	found, err := checkAll(o, func(target string) (diag.Diagnostics, error) {
+		look := func() (diag.Diagnostics, error) {
+			_, diags, err := CheckTarget(ctx, a, target, o.stack, given, trust, o.allowStacks...)
+			return diags, err
+		}
+		diags, err := look()
 		if err == nil && o.fix {
-			diags, err = fixTarget(a, diags, func() (diag.Diagnostics, error) {
-				_, again, err := CheckTarget(ctx, a, target, o.stack, given, trust, o.allowStacks...)
-				return again, err
-			})
+			diags, err = fixTarget(a, diags, look)
 		}
-		if err != nil {
-			return err
-		}
-		all.Add(diags...)
+		return diags, err
+	})
+	if err != nil {
+		return err
 	}
+	all.Add(found...)
 	if ctx.Err() != nil {
 		return a.Signals.Ended()
 	}
@@ -126,6 +143,41 @@ func Check(ctx context.Context, a *console.Console, o *checkOptions) error {
 		return console.Reported(shown)
 	}
 	return nil
+}
+
+// checkAll checks every target, several at a time unless files are edited. The error is that of the first one that has
+// any.
+func checkAll(o *checkOptions, one func(target string) (diag.Diagnostics, error)) (diag.Diagnostics, error) {
+	limits, err := o.several.Limits()
+	if err != nil {
+		return nil, err
+	}
+	if o.fix {
+		limits.All = 1
+	}
+	type result struct {
+		diags diag.Diagnostics
+		err   error
+	}
+	results := make([]result, len(o.targets))
+	slots := make(chan struct{}, limits.All)
+	var work sync.WaitGroup
+	for i, target := range o.targets {
+		slots <- struct{}{}
+		work.Go(func() {
+			defer func() { <-slots }()
+			results[i].diags, results[i].err = one(target)
+		})
+	}
+	work.Wait()
+	var all diag.Diagnostics
+	for _, r := range results {
+		if r.err != nil {
+			return nil, r.err
+		}
+		all.Add(r.diags...)
+	}
+	return all, nil
 }
 
 // CheckTarget checks the program of a folder or file, and reports what is wrong with it. trust says how much of what

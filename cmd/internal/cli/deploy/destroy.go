@@ -12,7 +12,7 @@ import (
 func NewDestroy(a *console.Console, run func(context.Context, *operation.Options) error) *cobra.Command {
 	o := &operation.Options{}
 	cmd := &cobra.Command{
-		Use: "destroy", Aliases: []string{"down"}, Short: "Delete every resource of the stack", Args: console.NoArguments,
+		Use: "destroy [DIR]...", Aliases: []string{"down"}, Short: "Delete every resource of the stack", Args: console.AtMostOne("a directory"),
 		RunE: runOperation(a, o, run),
 	}
 	operationFlags(a, cmd, o)
@@ -29,5 +29,7 @@ func NewDestroy(a *console.Console, run func(context.Context, *operation.Options
 	operation.ProgramFlag(a, cmd, o, "run the program for its providers")
 	cmd.Flags().BoolVar(&o.Scope.ExcludeProtected, "exclude-protected", false,
 		"leave protected resources and what they need alone")
+	severalFlags(a, cmd, o, several{run: operation.Destroy, existing: true, reverse: true, json: "events",
+		question: "Do you want to destroy %s?"}, cmd.RunE)
 	return cmd
 }

@@ -12,7 +12,7 @@ import (
 func NewDrift(a *console.Console, run func(context.Context, *operation.Options) error) *cobra.Command {
 	o := &operation.Options{}
 	cmd := &cobra.Command{
-		Use: "drift", Short: "Report what exists and differs from the state or the program", Args: console.NoArguments,
+		Use: "drift [DIR]...", Short: "Report what exists and differs from the state or the program", Args: console.AtMostOne("a directory"),
 		Long: "drift reads every resource and compares it with the state, and that with the program. Nothing is changed. " +
 			"Differences\n" +
 			"that do not matter are listed in the project file under options.drift.ignore, each with a reason.",
@@ -25,5 +25,6 @@ func NewDrift(a *console.Console, run func(context.Context, *operation.Options) 
 	continueFlag(a, cmd, o)
 	operation.ScopeFlags(cmd, o)
 	cmd.Flags().BoolVar(&o.ExitCode, "exit-code", false, "end with exit code 17 if there is drift")
+	severalFlags(a, cmd, o, several{run: operation.Drift, existing: true, unlinked: true, plans: true, json: "json"}, cmd.RunE)
 	return cmd
 }

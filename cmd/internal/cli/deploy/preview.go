@@ -12,7 +12,7 @@ import (
 func NewPreview(a *console.Console, run func(context.Context, *operation.Options) error) *cobra.Command {
 	o := &operation.Options{}
 	cmd := &cobra.Command{
-		Use: "preview", Aliases: []string{"pre"}, Short: "Show what would happen", Args: console.NoArguments,
+		Use: "preview [DIR]...", Aliases: []string{"pre"}, Short: "Show what would happen", Args: console.AtMostOne("a directory"),
 		Long: "preview runs the program against the stack's state and shows what `up` would do. Nothing is changed.",
 		RunE: runOperation(a, o, run),
 	}
@@ -29,5 +29,12 @@ func NewPreview(a *console.Console, run func(context.Context, *operation.Options
 	operation.ProgramFlag(a, cmd, o, "with --refresh: read resources when the program registers them")
 	operation.SavePlanFlag(cmd, o)
 	operation.ImportFileFlag(cmd, o)
+	severalFlags(a, cmd, o, several{run: planOnly, plans: true, json: "json"}, cmd.RunE)
 	return cmd
+}
+
+// planOnly plans one of several stacks, which need not exist yet.
+func planOnly(ctx context.Context, a *console.Console, o *operation.Options) error {
+	o.PlanOnly = true
+	return operation.Run(ctx, a, o)
 }

@@ -12,7 +12,7 @@ import (
 func NewRefresh(a *console.Console, run func(context.Context, *operation.Options) error) *cobra.Command {
 	o := &operation.Options{}
 	cmd := &cobra.Command{
-		Use: "refresh", Short: "Read every resource and note what has changed outside", Args: console.NoArguments,
+		Use: "refresh [DIR]...", Short: "Read every resource and note what has changed outside", Args: console.AtMostOne("a directory"),
 		RunE: runOperation(a, o, run),
 	}
 	operationFlags(a, cmd, o)
@@ -24,5 +24,7 @@ func NewRefresh(a *console.Console, run func(context.Context, *operation.Options
 	operation.ScopeFlags(cmd, o)
 	operation.PendingFlags(cmd, o)
 	operation.ProgramFlag(a, cmd, o, "run the program for the configuration of its providers")
+	severalFlags(a, cmd, o, several{run: operation.Refresh, existing: true, json: "events",
+		question: "Do you want to refresh %s?\nNo resources will be modified; just the state of the stacks will be."}, cmd.RunE)
 	return cmd
 }

@@ -12,11 +12,11 @@ import (
 func NewRun(a *console.Console, run func(context.Context, *operation.Options) error) *cobra.Command {
 	o := &operation.Options{}
 	cmd := &cobra.Command{
-		Use: "run [DIR]", Short: "Check, plan and apply a program without asking", Args: console.AtMostOne("a directory"),
+		Use: "run [DIR]...", Short: "Check, plan and apply a program without asking", Args: console.AtMostOne("a directory"),
 		Long: "run checks a program, plans and applies it, and prints its outputs. It never asks, and creates the stack if " +
 			"it is\n" +
 			"missing: the one of --stack or PULUMI_STACK, the selected one, or else dev. It is the job for CI and for a first " +
-			"try.",
+			"try. With --all, or several directories, it takes projects in the order of their references.",
 		RunE: runOperation(a, o, run),
 	}
 	operationFlags(a, cmd, o)
@@ -37,5 +37,6 @@ func NewRun(a *console.Console, run func(context.Context, *operation.Options) er
 	cmd.Flags().BoolVarP(&o.SkipPreview, "skip-preview", "f", false, "apply without planning first")
 	cmd.Flags().BoolP("yes", "y", true, "accepted for compatibility: run never asks")
 	console.Hide(cmd.Flags(), "yes")
+	severalFlags(a, cmd, o, several{run: operation.Run, json: "events"}, cmd.RunE)
 	return cmd
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/yamlhost/yamlhost/check"
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/cmd/internal/fleet"
 	"github.com/yamlhost/yamlhost/cmd/internal/operation"
 	"github.com/yamlhost/yamlhost/cmd/internal/picture"
 	"github.com/yamlhost/yamlhost/workspace"
@@ -20,6 +21,9 @@ type graphOptions struct {
 	target  string
 	format  string
 	schemas operation.SchemaFlags
+
+	projects bool
+	several  fleet.Selection
 }
 
 func NewGraph(_ *console.Console, run func(context.Context, *graphOptions) error) *cobra.Command {
@@ -38,11 +42,17 @@ func NewGraph(_ *console.Console, run func(context.Context, *graphOptions) error
 	cmd.Flags().StringVar(&o.format, "format", "dot",
 		"dot, mermaid, json, or svg: a picture, with components as groups around what they are made of")
 	o.schemas.Register(cmd)
+	cmd.Flags().BoolVar(&o.projects, "projects", false,
+		"show what depends on what among the projects below the directory, by the stacks that they read")
+	cmd.Flags().StringVarP(&o.several.Stack, "stack", "s", "", "with --projects: the stack of each project")
 	return cmd
 }
 
 // Graph writes a program's dependency graph.
 func Graph(ctx context.Context, a *console.Console, o *graphOptions) error {
+	if o.projects {
+		return writeProjects(ctx, a, o)
+	}
 	listed := func(write func(io.Writer, []check.Vertex) error) func(io.Writer, *check.Program) error {
 		return func(w io.Writer, p *check.Program) error { return write(w, p.Graph()) }
 	}

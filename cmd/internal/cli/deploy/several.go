@@ -1,0 +1,149 @@
+package deploy
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/cmd/internal/fleet"
+	"github.com/yamlhost/yamlhost/cmd/internal/operation"
+	"github.com/yamlhost/yamlhost/cmd/internal/report"
+	"github.com/yamlhost/yamlhost/runtime/backend"
+	"github.com/yamlhost/yamlhost/workspace/projects"
+)
+
+// several is what an operation does with more than one project.
+type several struct {
+	// run is the operation on one of them.
+	run func(context.Context, *console.Console, *operation.Options) error
+	// question is asked once, for all of them, behind a plan of all; empty for an operation that never asks.
+	question string
+	existing bool // it leaves out projects whose stack does not exist
+	reverse  bool // what needs others goes first
+	unlinked bool // they need not wait for each other
+	plans    bool // it only plans: stacks read each other's planned outputs
+	json     string
+}
+
+// notTogether are flags that mean one stack.
+var notTogether = []string{"plan", "save-plan", "import-file", "config-file", "settle-pending", "target", "target-replace",
+	"replace", "exclude", "import-pending-creates"}
+
+// severalFlags lets a command take more than one project. one is its body for a single project.
+func severalFlags(a *console.Console, cmd *cobra.Command, o *operation.Options, k several,
+	one func(*cobra.Command, []string) error) {
+	s := &fleet.Selection{}
+	s.Register(cmd, !k.plans)
+	single := cmd.Args
+	cmd.Args = func(cmd *cobra.Command, args []string) error {
+		if s.Several(args) {
+			return nil
+		}
+		return single(cmd, args)
+	}
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if !s.Several(args) {
+			if s.Jobs != "" {
+				return console.WithCode(console.CodeBadUsage, "--jobs says something of several projects: use --all, or name them")
+			}
+			return one(cmd, args)
+		}
+		for _, name := range notTogether {
+			if f := cmd.Flags().Lookup(name); f != nil && f.Changed {
+				return console.WithCode(console.CodeBadUsage, "--%s means one stack: leave it out, or name one project", name)
+			}
+		}
+		s.Dirs, s.Stack, o.Reports.Several = args, o.Stack, true
+		if o.Json {
+			o.Json = false
+			o.Reports.Add(report.Spec{Kind: k.json, File: "-"})
+		}
+		return runOperation(a, o, func(ctx context.Context, o *operation.Options) error {
+			o.Dir = ""
+			return runSeveral(ctx, a, o, s, k, cmd.Name())
+		})(cmd, nil)
+	}
+}
+
+// runSeveral carries an operation out on every project of a selection.
+func runSeveral(ctx context.Context, a *console.Console, o *operation.Options, s *fleet.Selection, k several,
+	name string) error {
+	ctx, done := a.Signals.Gentle(ctx)
+	defer done()
+	g, err := s.Open(ctx, a, fleet.Opening{Shown: true})
+	if err != nil {
+		return err
+	}
+	if k.existing {
+		if g, err = existing(a, g); err != nil {
+			return err
+		}
+	}
+	switch {
+	case k.unlinked:
+		g = &projects.Graph{Members: g.Members}
+	case k.reverse:
+		g = g.Reversed()
+	}
+	limits, err := s.Limits()
+	if err != nil {
+		return err
+	}
+	c := fleet.Command{Name: name, Graph: g, Limits: limits}
+	each := func(change func(*operation.Options)) func(context.Context, *console.Console, *projects.Member) error {
+		planned := &operation.Neighbours{}
+		return func(ctx context.Context, a *console.Console, m *projects.Member) error {
+			mine := *o
+			if mine.Dir = m.Dir; k.existing {
+				mine.Stack = m.Stack
+			}
+			if mine.PlanOnly || k.plans {
+				mine.Neighbours = planned
+			}
+			change(&mine)
+			return k.run(ctx, a, &mine)
+		}
+	}
+	if k.question != "" && !o.Yes && !o.PreviewOnly && !o.SkipPreview {
+		if !a.Interactive() {
+			return console.WithCode(console.CodeUsage,
+				"--yes or --skip-preview or --preview-only must be passed in to proceed when running in non-interactive mode")
+		}
+		look := c
+		look.Each = each(func(mine *operation.Options) { mine.PreviewOnly = true })
+		if err := fleet.Preview(ctx, a, look); err != nil {
+			return err
+		}
+		if err := a.Prompt().Confirm(fmt.Sprintf(k.question, console.Count(len(g.Members), "stack"))); err != nil {
+			return err
+		}
+		o.SkipPreview = true
+	}
+	if !k.plans && !o.PlanOnly && !o.PreviewOnly {
+		c.Jobs = fleet.NewProgress(a.World.PulumiHome(), name, s.Root(a), s.Resume)
+	}
+	c.Each = each(func(*operation.Options) {})
+	return fleet.Run(ctx, a, c)
+}
+
+// existing are the members whose stack exists; the others have nothing to do.
+func existing(a *console.Console, g *projects.Graph) (*projects.Graph, error) {
+	var keep []int
+	for i, m := range g.Members {
+		b, err := a.Backends().Open(m.Project)
+		if err != nil {
+			return nil, err
+		}
+		there, err := b.Exists(backend.Ref{Project: m.Project.Name.Text, Stack: m.Stack})
+		if err != nil {
+			return nil, err
+		}
+		if there {
+			keep = append(keep, i)
+		} else {
+			fmt.Fprintf(a.Streams.Err, "%s does not exist: there is nothing to do\n", m.Key())
+		}
+	}
+	return g.Only(keep), nil
+}

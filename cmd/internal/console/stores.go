@@ -1,0 +1,34 @@
+package console
+
+import (
+	"sync"
+
+	"github.com/yamlhost/yamlhost/runtime/backend"
+)
+
+// stores are the stores of objects that a command has opened, each once: stacks that one command works on share its
+// connections. It is safe for concurrent use; a nil one opens anew each time.
+type stores struct {
+	mu     sync.Mutex
+	opened map[string]backend.Objects // by URL; guarded by mu
+}
+
+// open opens a store of objects, or returns the one that is open.
+func (s *stores) open(rawURL string, open func(rawURL string) (backend.Objects, error)) (backend.Objects, error) {
+	if s == nil {
+		return open(rawURL)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if known := s.opened[rawURL]; known != nil {
+		return known, nil
+	}
+	objects, err := open(rawURL)
+	if err == nil {
+		s.opened[rawURL] = objects
+	}
+	return objects, err
+}
+
+// ShareStores makes the stacks of a command share what is opened from now on.
+func (a *Console) ShareStores() { a.stores = &stores{opened: map[string]backend.Objects{}} }

@@ -1,0 +1,68 @@
+package fleet
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/yamlhost/yamlhost/cmd/internal/console"
+)
+
+// changedFiles are the files that a range of commits changes, absolute. A range without dots is compared with the
+// working tree, files that git does not know yet included.
+func changedFiles(ctx context.Context, a *console.Console, root, span string) ([]string, error) {
+	if strings.HasPrefix(span, "-") {
+		return nil, console.WithCode(console.CodeBadUsage, "--affected-by takes a range of commits, not %q", span)
+	}
+	git := func(args ...string) (string, error) {
+		cmd := exec.CommandContext(ctx, "git", append([]string{"-C", root}, args...)...)
+		cmd.Env = a.ChildEnv()
+		var said bytes.Buffer
+		cmd.Stderr = &said
+		out, err := cmd.Output()
+		switch {
+		case errors.Is(err, exec.ErrNotFound):
+			return "", errors.New("--affected-by needs git, and there is none on PATH")
+		case err != nil:
+			return "", fmt.Errorf("--affected-by %s: git says: %s", span, strings.TrimSpace(said.String()))
+		}
+		return string(out), nil
+	}
+	top, err := git("rev-parse", "--show-toplevel")
+	if err != nil {
+		return nil, err
+	}
+	// Both names of a file that was moved count: renames are told as a deletion and an addition.
+	list, err := git("diff", "--name-only", "--no-renames", "-z", span, "--")
+	if err != nil {
+		return nil, err
+	}
+	if !strings.Contains(span, "..") {
+		more, err := git("ls-files", "--others", "--exclude-standard", "--full-name", "-z")
+		if err != nil {
+			return nil, err
+		}
+		list += more
+	}
+	// git tells the folder without symbolic links; projects have the one that was asked for.
+	real, err := filepath.EvalSymlinks(root)
+	if err != nil {
+		return nil, err
+	}
+	var files []string
+	for _, name := range strings.Split(strings.TrimRight(list, "\x00"), "\x00") {
+		if name == "" {
+			continue
+		}
+		path := filepath.Join(strings.TrimSpace(top), filepath.FromSlash(name))
+		if rel, err := filepath.Rel(real, path); err == nil {
+			path = filepath.Join(root, rel)
+		}
+		files = append(files, path)
+	}
+	return files, nil
+}

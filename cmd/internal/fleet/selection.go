@@ -1,0 +1,212 @@
+package fleet
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"slices"
+
+	"github.com/spf13/cobra"
+	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/runtime/backend"
+	"github.com/yamlhost/yamlhost/workspace/project"
+	"github.com/yamlhost/yamlhost/workspace/projects"
+)
+
+// Selection are the flags that say which projects a command takes, and how many at the same time.
+type Selection struct {
+	All        bool
+	Dirs       []string // words of the command line: folders of projects; with All at most one, the root
+	Filters    []string
+	AffectedBy string
+	Jobs       string
+	Resume     bool
+	Stack      string // of every project; empty for the one that is chosen there
+}
+
+// Register adds the flags. resumable adds --resume, of commands that change something.
+func (s *Selection) Register(cmd *cobra.Command, resumable bool) {
+	f := cmd.Flags()
+	f.BoolVar(&s.All, "all", false, "every project below a folder, in the order of their references (docs/workspaces.md)")
+	f.StringArrayVar(&s.Filters, "filter", nil,
+		"of these only path=GLOB, name=GLOB or tag=NAME:GLOB; ! in front turns it round; may come several times")
+	f.StringVar(&s.AffectedBy, "affected-by", "",
+		"of these only what a range of git commits changes, such as main...HEAD, and what needs it")
+	f.StringVar(&s.Jobs, "jobs", "", "how many stacks at the same time, in all and for a provider, such as 8,aws=2")
+	if resumable {
+		f.BoolVar(&s.Resume, "resume", false, "leave out what the same command finished before it was interrupted")
+	}
+}
+
+// Several reports whether the command is about more than one project.
+func (s *Selection) Several(words []string) bool {
+	return s.All || len(words) > 1 || len(s.Filters) > 0 || s.AffectedBy != "" || s.Resume
+}
+
+// Opening says how far Open may look.
+type Opening struct {
+	Careful bool // open no backend but a folder on this machine
+	Shown   bool // tell what the order does not know
+}
+
+// Open finds the projects and puts them in order. Cycles, stacks that two projects make, and references to stacks that
+// nobody makes are reported, and end the command.
+func (s *Selection) Open(ctx context.Context, a *console.Console, o Opening) (*projects.Graph, error) {
+	g, diags, err := s.Find(ctx, a, o)
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range g.Members {
+		diags.Add(m.Diags...)
+	}
+	if err := a.Report(diags); err != nil {
+		return nil, err
+	}
+	return g, nil
+}
+
+// Find is Open, with the findings to be reported by the caller, but for those about project files alone.
+func (s *Selection) Find(ctx context.Context, a *console.Console, o Opening) (*projects.Graph, diag.Diagnostics,
+	error) {
+	root, dirs, err := s.folders(a)
+	if err != nil {
+		return nil, nil, err
+	}
+	choose := func(p *project.Project) (string, error) { return s.stackOf(a, p, o.Careful) }
+	members, err := projects.OpenAll(root, dirs, projects.Options{Shown: a.Short, Stack: choose,
+		Settings: func(p *project.Project, stack string) (*project.Settings, diag.Diagnostics, error) {
+			return a.LoadSettings(p, stack, "")
+		}})
+	if err != nil {
+		return nil, nil, console.AdviseProject(err)
+	}
+	if len(members) == 0 {
+		return nil, nil, fmt.Errorf("there is no project below %s", a.Short(root))
+	}
+	g, diags := projects.Link(members)
+	keep, err := s.keep(ctx, a, root, g)
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(keep) == 0 {
+		fmt.Fprintf(a.Streams.Err, "None of %s fits --filter and --affected-by: there is nothing to do\n",
+			console.Count(len(members), "project"))
+	}
+	exists := func(ref projects.Reference) (bool, error) {
+		b, err := a.Backends().Open(members[0].Project)
+		if err != nil {
+			return false, err
+		}
+		return b.Exists(backend.Ref{Project: ref.Project, Stack: ref.Stack})
+	}
+	if o.Careful {
+		exists = nil
+	}
+	lost, err := g.Lost(keep, exists)
+	if err != nil {
+		return nil, nil, err
+	}
+	diags.Add(lost...)
+	if g = g.Only(keep); o.Shown {
+		diags.Add(g.Unordered()...)
+	}
+	return g, diags, nil
+}
+
+// folders are the folders to look for projects in.
+func (s *Selection) folders(a *console.Console) (root string, dirs []string, err error) {
+	root = a.World.Dir
+	if s.All {
+		if len(s.Dirs) > 1 {
+			return "", nil, console.WithCode(console.CodeBadUsage, "--all takes one folder, and there are %d", len(s.Dirs))
+		}
+		if len(s.Dirs) == 1 {
+			root = a.Path(s.Dirs[0])
+		}
+		if err := console.MustBeDir(root); err != nil {
+			return "", nil, err
+		}
+		dirs, err = projects.Find(root)
+		return root, dirs, err
+	}
+	for _, word := range s.Dirs {
+		if err := console.MustBeDir(a.Path(word)); err != nil {
+			return "", nil, err
+		}
+		dirs = append(dirs, a.Path(word))
+	}
+	if len(dirs) == 0 {
+		return "", nil, console.WithCode(console.CodeBadUsage,
+			"--filter, --affected-by and --resume choose among projects: name their folders, or use --all")
+	}
+	return root, dirs, nil
+}
+
+// keep are the members that the filters leave.
+func (s *Selection) keep(ctx context.Context, a *console.Console, root string, g *projects.Graph) ([]int, error) {
+	filters := make([]projects.Filter, len(s.Filters))
+	for i, text := range s.Filters {
+		var err error
+		if filters[i], err = projects.ParseFilter(text); err != nil {
+			return nil, console.WithCode(console.CodeBadUsage, "%w", err)
+		}
+	}
+	keep := g.Select(filters)
+	if s.AffectedBy == "" {
+		return keep, nil
+	}
+	files, err := changedFiles(ctx, a, root, s.AffectedBy)
+	if err != nil {
+		return nil, err
+	}
+	affected := g.Affected(files)
+	return slices.DeleteFunc(keep, func(i int) bool { return !slices.Contains(affected, i) }), nil
+}
+
+// stackOf is the stack that a command takes of a project: that of the flag or the environment, the selected one, or the
+// default.
+func (s *Selection) stackOf(a *console.Console, p *project.Project, careful bool) (string, error) {
+	name := s.Stack
+	if name == "" {
+		name = a.World.Getenv("PULUMI_STACK")
+	}
+	if name != "" {
+		ref, err := backend.ParseRef(name, p.Name.Text)
+		return ref.Stack, err
+	}
+	b := a.Backends().Local(p)
+	if !careful {
+		var err error
+		if b, err = a.Backends().Open(p); err != nil {
+			return "", err
+		}
+	}
+	if b == nil {
+		return console.DefaultStack, nil
+	}
+	ref, chosen, err := a.ChosenStack(b, p, "")
+	if err != nil || chosen {
+		return ref.Stack, err
+	}
+	return console.DefaultStack, nil
+}
+
+// Limits are those of --jobs. By default as many stacks go on as the machine has processors, and at least four: they
+// wait for providers more than they compute.
+func (s *Selection) Limits() (Limits, error) {
+	l, err := ParseLimits(s.Jobs, max(4, runtime.NumCPU()))
+	if err != nil {
+		return l, console.WithCode(console.CodeBadUsage, "%w", err)
+	}
+	return l, nil
+}
+
+// Root is what the record of a command is kept by.
+func (s *Selection) Root(a *console.Console) string {
+	if s.All && len(s.Dirs) == 1 {
+		return a.Path(s.Dirs[0])
+	}
+	return filepath.Clean(a.World.Dir)
+}

@@ -1,0 +1,184 @@
+package projects
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+)
+
+// Filter is one condition of a selection: path=GLOB, name=GLOB or tag=NAME, tag=NAME:GLOB; an exclamation mark in front
+// turns it round.
+type Filter struct {
+	kind, pattern string
+	tag           string
+	not           bool
+}
+
+// ParseFilter reads a condition. A glob is that of path.Match; with a final "/**" it means everything below, too.
+func ParseFilter(text string) (Filter, error) {
+	f := Filter{}
+	rest, not := strings.CutPrefix(text, "!")
+	f.not = not
+	kind, pattern, found := strings.Cut(rest, "=")
+	if !found || pattern == "" {
+		return f, fmt.Errorf("--filter takes path=GLOB, name=GLOB, tag=NAME or tag=NAME:GLOB, not %q", text)
+	}
+	f.kind, f.pattern = kind, pattern
+	switch kind {
+	case "path":
+		f.pattern = strings.TrimSuffix(strings.TrimPrefix(pattern, "./"), "/")
+	case "name":
+	case "tag":
+		if f.tag, f.pattern, found = strings.Cut(pattern, ":"); !found {
+			f.pattern = "*"
+		}
+	default:
+		return f, fmt.Errorf("--filter knows path, name and tag, not %q", kind)
+	}
+	if _, err := path.Match(f.pattern, ""); err != nil {
+		return f, fmt.Errorf("--filter %s: %q is no pattern: a bracket is not closed", text, f.pattern)
+	}
+	return f, nil
+}
+
+// matches reports whether a member fulfils the condition.
+func (f Filter) matches(m *Member) bool {
+	is := false
+	switch f.kind {
+	case "path":
+		is = matchPath(f.pattern, m.Path)
+	case "name":
+		is, _ = path.Match(f.pattern, m.Project.Name.Text) // ParseFilter has tried the pattern
+	case "tag":
+		if value, has := m.Tags[f.tag]; has {
+			is, _ = path.Match(f.pattern, value)
+			is = is || f.pattern == "*"
+		}
+	}
+	return is != f.not
+}
+
+func matchPath(pattern, text string) bool {
+	if below, all := strings.CutSuffix(pattern, "/**"); all {
+		for at := text; at != "."; at = path.Dir(at) {
+			if is, _ := path.Match(below, at); is {
+				return true
+			}
+		}
+		return false
+	}
+	is, _ := path.Match(pattern, text)
+	return is
+}
+
+// Select are the members that fulfil filters, in ascending order: of filters of one kind any, of each kind one; and
+// every one with an exclamation mark.
+func (g *Graph) Select(filters []Filter) []int {
+	var selected []int
+	for i, m := range g.Members {
+		wanted := map[string]bool{}
+		ok := true
+		for _, f := range filters {
+			if f.not {
+				ok = ok && f.matches(m)
+			} else {
+				wanted[f.kind] = wanted[f.kind] || f.matches(m)
+			}
+		}
+		for _, met := range wanted {
+			ok = ok && met
+		}
+		if ok {
+			selected = append(selected, i)
+		}
+	}
+	return selected
+}
+
+// Affected are the members that a change of files concerns: those that own one of them or use a package that does, and
+// those that need such a member, in ascending order. files are absolute. A file belongs to the innermost project around
+// it.
+func (g *Graph) Affected(files []string) []int {
+	hit := make([]bool, len(g.Members))
+	for _, file := range files {
+		owner := -1
+		for i, m := range g.Members {
+			if within(m.Dir, file) && (owner < 0 || len(m.Dir) > len(g.Members[owner].Dir)) {
+				owner = i
+			}
+			for _, pkg := range m.Packages {
+				hit[i] = hit[i] || within(pkg.Dir, file)
+			}
+		}
+		if owner >= 0 {
+			hit[owner] = true
+		}
+	}
+	for changed := true; changed; {
+		changed = false
+		for _, e := range g.Edges {
+			if hit[e.To] && !hit[e.From] {
+				hit[e.From], changed = true, true
+			}
+		}
+	}
+	var affected []int
+	for i := range hit {
+		if hit[i] {
+			affected = append(affected, i)
+		}
+	}
+	return affected
+}
+
+// Only is the graph of some members. A member that is left out still orders those on both sides of it.
+func (g *Graph) Only(keep []int) *Graph {
+	number := make(map[int]int, len(keep))
+	part := &Graph{}
+	for _, i := range keep {
+		number[i] = len(part.Members)
+		part.Members = append(part.Members, g.Members[i])
+	}
+	from := make([][]Edge, len(g.Members))
+	for _, e := range g.Edges {
+		from[e.From] = append(from[e.From], e)
+	}
+	for _, i := range keep {
+		linked := map[int]bool{i: true}
+		through := slices.Clone(from[i])
+		first := make(map[int]Edge, len(through)) // the edge of i that a way begins with
+		for _, e := range through {
+			first[e.To] = e
+		}
+		for len(through) > 0 {
+			e := through[0]
+			through = through[1:]
+			if linked[e.To] {
+				continue
+			}
+			linked[e.To] = true
+			if to, kept := number[e.To]; kept {
+				begin := first[e.To]
+				part.Edges = append(part.Edges, Edge{From: number[i], To: to, Place: begin.Place, Package: begin.Package})
+				continue
+			}
+			for _, next := range from[e.To] {
+				if _, known := first[next.To]; !known {
+					first[next.To] = first[e.To]
+				}
+				through = append(through, next)
+			}
+		}
+	}
+	return part
+}
+
+// Reversed is the graph with every edge turned round, for what takes stacks down.
+func (g *Graph) Reversed() *Graph {
+	turned := &Graph{Members: g.Members, Edges: make([]Edge, len(g.Edges))}
+	for i, e := range g.Edges {
+		turned.Edges[i] = Edge{From: e.To, To: e.From, Place: e.Place, Package: e.Package}
+	}
+	return turned
+}

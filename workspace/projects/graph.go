@@ -1,0 +1,255 @@
+package projects
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/yamlhost/yamlhost/diag"
+)
+
+// Edge says that a member comes after another one.
+type Edge struct {
+	From, To int        // indices of members: From needs To
+	Place    diag.Range // what says so, in a file of From
+	Package  string     // the package that lies in the folder of To; empty for a stack that is read
+}
+
+// Graph is members with what has to come before what. It is immutable.
+type Graph struct {
+	Members []*Member
+	Edges   []Edge // at most one from a member to another, the first in its text
+}
+
+// Link finds the edges between members, and what is wrong with them: two members that make the same stack (Y502), and
+// members that need each other (Y500). A reference of a member to its own stack is none.
+func Link(members []*Member) (*Graph, diag.Diagnostics) {
+	g := &Graph{Members: members}
+	var diags diag.Diagnostics
+	byKey := make(map[string]int, len(members))
+	for i, m := range members {
+		if other, twice := byKey[m.Key()]; twice && m.Project.Name.Text != "" {
+			first := members[other]
+			diags.Add(diag.Diagnostic{Code: diag.SameStack, Subject: m.Project.Name.Range,
+				Summary: fmt.Sprintf("the projects in %s and %s make the same stack %s", first.Path, m.Path, m.Key()),
+				Detail:  "each would delete what the other one makes: give one of them another name",
+				Related: []diag.Related{{Range: first.Project.Name.Range, Message: "the other one"}}})
+			continue
+		}
+		byKey[m.Key()] = i
+	}
+	for i, m := range members {
+		linked := map[int]bool{i: true}
+		for _, ref := range m.References {
+			if to, found := byKey[ref.Key()]; found && !linked[to] {
+				linked[to] = true
+				g.Edges = append(g.Edges, Edge{From: i, To: to, Place: ref.Place})
+			}
+		}
+		for _, pkg := range m.Packages {
+			if to, found := g.ownerOf(pkg.Dir, m); found && !linked[to] {
+				linked[to] = true
+				g.Edges = append(g.Edges, Edge{From: i, To: to, Place: pkg.Place, Package: pkg.Name})
+			}
+		}
+	}
+	return g, append(diags, g.cycles()...)
+}
+
+// ownerOf is the member that a package's folder belongs to. A project that holds both the package and its user, such
+// as one at the root of a repository, does not count.
+func (g *Graph) ownerOf(dir string, user *Member) (int, bool) {
+	best := -1
+	for i, m := range g.Members {
+		if within(m.Dir, dir) && !within(m.Dir, user.Dir) && (best < 0 || len(m.Dir) > len(g.Members[best].Dir)) {
+			best = i
+		}
+	}
+	return best, best >= 0
+}
+
+// within reports whether path is dir or lies below it.
+func within(dir, path string) bool {
+	rel, err := filepath.Rel(dir, path)
+	return err == nil && filepath.IsLocal(rel)
+}
+
+// Needs are the members that a member comes after, in ascending order.
+func (g *Graph) Needs(i int) []int {
+	var needs []int
+	for _, e := range g.Edges {
+		if e.From == i {
+			needs = append(needs, e.To)
+		}
+	}
+	slices.Sort(needs)
+	return needs
+}
+
+// Order returns the members such that each comes behind what it needs; among those that could come next, the one with
+// the lowest index does. Members of a cycle, and what needs them, are left out.
+func (g *Graph) Order() []int {
+	missing := make([]int, len(g.Members))
+	users := make([][]int, len(g.Members))
+	for _, e := range g.Edges {
+		missing[e.From]++
+		users[e.To] = append(users[e.To], e.From)
+	}
+	var ready, order []int
+	for i, n := range missing {
+		if n == 0 {
+			ready = append(ready, i)
+		}
+	}
+	for len(ready) > 0 {
+		i := slices.Min(ready)
+		ready = slices.DeleteFunc(ready, func(k int) bool { return k == i })
+		order = append(order, i)
+		for _, user := range users[i] {
+			if missing[user]--; missing[user] == 0 {
+				ready = append(ready, user)
+			}
+		}
+	}
+	return order
+}
+
+// cycles reports each group of members that need each other once, with every place.
+func (g *Graph) cycles() (diags diag.Diagnostics) {
+	told := make([]bool, len(g.Members))
+	for i := range g.Members {
+		if told[i] {
+			continue
+		}
+		path := g.cycleFrom(i)
+		if path == nil {
+			continue
+		}
+		for _, e := range path {
+			told[e.From] = true
+		}
+		names := []string{g.Members[path[0].From].Project.Name.Text}
+		d := diag.Diagnostic{Code: diag.ProjectCycle, Subject: path[0].Place,
+			Detail: "no order can satisfy both: take one of the references out, or move what it reads into a project of its own"}
+		for k, e := range path {
+			names = append(names, g.Members[e.To].Project.Name.Text)
+			if k > 0 {
+				d.Related = append(d.Related, diag.Related{Range: e.Place,
+					Message: fmt.Sprintf("%s needs %s here", g.Members[e.From].Project.Name.Text, g.Members[e.To].Project.Name.Text)})
+			}
+		}
+		d.Summary = "projects need each other: " + strings.Join(names, " → ")
+		diags.Add(d)
+	}
+	return diags
+}
+
+// cycleFrom is a shortest way from a member back to it; nil where there is none.
+func (g *Graph) cycleFrom(start int) []Edge {
+	came := map[int]Edge{}
+	queue := []int{start}
+	for len(queue) > 0 {
+		at := queue[0]
+		queue = queue[1:]
+		for _, e := range g.Edges {
+			if e.From != at {
+				continue
+			}
+			if e.To == start {
+				path := []Edge{e}
+				for at != start {
+					e = came[at]
+					path = append([]Edge{e}, path...)
+					at = e.From
+				}
+				return path
+			}
+			if _, seen := came[e.To]; !seen {
+				came[e.To] = e
+				queue = append(queue, e.To)
+			}
+		}
+	}
+	return nil
+}
+
+// Lost are the findings about references of the members to keep: to stacks that no member makes, or that only a member
+// makes that is not kept (Y501). exists reports whether a stack is there all the same, in the backend; nil where nobody
+// can say, which makes the findings warnings.
+func (g *Graph) Lost(keep []int, exists func(Reference) (bool, error)) (diag.Diagnostics, error) {
+	var diags diag.Diagnostics
+	made, byName := map[string]int{}, map[string]*Member{}
+	for i, m := range g.Members {
+		made[m.Key()] = i
+		if byName[m.Project.Name.Text] == nil {
+			byName[m.Project.Name.Text] = m
+		}
+	}
+	for _, i := range keep {
+		for _, ref := range g.Members[i].References {
+			maker, here := made[ref.Key()]
+			if here && (exists == nil || slices.Contains(keep, maker)) {
+				continue
+			}
+			if exists != nil {
+				if there, err := exists(ref); err != nil {
+					return nil, err
+				} else if there {
+					continue
+				}
+			}
+			diags.Add(g.lost(ref, here, byName[ref.Project], exists != nil))
+		}
+	}
+	return diags, nil
+}
+
+// lost is the finding about a reference. leftOut says that a project makes the stack which is not kept; other is a
+// project of that name, nil for none.
+func (g *Graph) lost(ref Reference, leftOut bool, other *Member, sure bool) diag.Diagnostic {
+	d := diag.Diagnostic{Code: diag.NoSuchStack, Subject: ref.Place,
+		Summary: fmt.Sprintf("no project here makes the stack %s", ref.Key()),
+		Detail:  "the backend does not have it either"}
+	if !sure {
+		d.Severity, d.Detail = diag.Warning, "it has to be in the backend when this stack is run"
+	}
+	switch {
+	case leftOut:
+		d.Summary = fmt.Sprintf("the stack %s does not exist yet, and its project %s is left out here", ref.Key(), other.Path)
+		d.Detail = "take the project in, or run it first"
+	case other != nil:
+		d.Summary += fmt.Sprintf(": of %s, it is the stack %s that is taken", ref.Project, other.Stack)
+		d.Related = []diag.Related{{Range: other.Project.Name.Range, Message: "the project"}}
+	default:
+		if near := diag.Suggest(ref.Project, projectNames(g.Members)); len(near) > 0 {
+			d.Detail += "; did you mean the project " + near[0] + "?"
+		}
+	}
+	return d
+}
+
+func projectNames(members []*Member) []string {
+	var names []string
+	for _, m := range members {
+		names = append(names, m.Project.Name.Text)
+	}
+	return names
+}
+
+// Unordered are notes about what the order does not know: references whose names only a run knows, and programs that a
+// command prints.
+func (g *Graph) Unordered() (diags diag.Diagnostics) {
+	for _, m := range g.Members {
+		for _, at := range m.Unread {
+			diags.Add(diag.Diagnostic{Severity: diag.Info, Subject: at,
+				Summary: "only a run knows which stack this reads, so that it says nothing about the order",
+				Detail:  "name the stack by text, configuration, pulumi.project, pulumi.stack and pulumi.organization"})
+		}
+		if m.Compiled {
+			diags.Add(diag.Diagnostic{Severity: diag.Info, Subject: m.Project.Name.Range,
+				Summary: "the program of " + m.Path + " is what a command prints, so that its references say nothing about the order"})
+		}
+	}
+	return diags
+}

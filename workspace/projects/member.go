@@ -1,0 +1,228 @@
+package projects
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/yamlhost/yamlhost/check"
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/parser/ast"
+	"github.com/yamlhost/yamlhost/workspace"
+	"github.com/yamlhost/yamlhost/workspace/project"
+)
+
+// Member is a project with the stack that a command takes of it. It does not change once Open has returned it.
+type Member struct {
+	Dir     string // absolute
+	Path    string // of Dir, from the root, with slashes; "." for the root itself
+	Project *project.Project
+	Stack   string
+	Tags    map[string]string // those that the configuration gives the stack under pulumi:tags
+	// Providers are the packages of the program's resources, sorted, each once.
+	Providers []string
+	// References are the stacks that the program reads, as far as their names are in the text or the configuration.
+	References []Reference
+	// Unread are the places of stack references whose names only a run knows.
+	Unread []diag.Range
+	// Packages are the folders of packages that are used by path.
+	Packages []Package
+	// Compiled says that the program is what a command prints, so that nobody knows its references here.
+	Compiled bool
+	// Diags are what is wrong with the project file. The program's own faults are for the checker.
+	Diags diag.Diagnostics
+}
+
+// Key names a stack of a project: project/stack.
+func (m *Member) Key() string { return m.Project.Name.Text + "/" + m.Stack }
+
+// Reference is a stack that a program reads, with the place that names it.
+type Reference struct {
+	Project, Stack string
+	Place          diag.Range
+}
+
+// Key names the stack as Member.Key does.
+func (r Reference) Key() string { return r.Project + "/" + r.Stack }
+
+// Package is a package that a project uses by its path.
+type Package struct {
+	Name  string
+	Dir   string // absolute
+	Place diag.Range
+}
+
+// Options say how members are opened.
+type Options struct {
+	// Shown is how a path is called in messages; nil for the path itself.
+	Shown func(path string) string
+	// Stack chooses the stack of a project.
+	Stack func(p *project.Project) (string, error)
+	// Settings reads the settings file of a stack; nil to read it from its usual place.
+	Settings func(p *project.Project, stack string) (*project.Settings, diag.Diagnostics, error)
+}
+
+// skipped are folders that hold no projects of the user's own.
+var skipped = []string{"node_modules", "vendor", "venv", "sdks", "bin", "obj"}
+
+// Find returns the folders below root that hold a project file, root among them, sorted. Folders whose names begin with
+// a dot, and those where tools put what they fetch, are left out.
+func Find(root string) ([]string, error) {
+	var dirs []string
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil && path == root:
+			return err
+		case err != nil:
+			return nil // a folder that cannot be read holds no project that could be run
+		case !d.IsDir():
+			return nil
+		case path != root && (strings.HasPrefix(d.Name(), ".") || slices.Contains(skipped, d.Name())):
+			return fs.SkipDir
+		}
+		if found, err := project.Find(path); err == nil && filepath.Dir(found) == path {
+			dirs = append(dirs, path)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("look for projects: %w", err)
+	}
+	return dirs, nil
+}
+
+// Open reads the project of a folder and what its program says of others. root is what Path is relative to.
+func Open(root, dir string, o Options) (*Member, error) {
+	ws, err := workspace.Open(dir, workspace.Options{Shown: o.Shown})
+	if err != nil {
+		return nil, err
+	}
+	m := &Member{Dir: ws.Project.Dir, Project: ws.Project, Compiled: ws.Compiled(), Diags: ws.Diags}
+	m.Path = workspace.Relative(root)(m.Dir)
+	for _, pkg := range ws.Project.Packages {
+		if at, local := ws.Project.LocalDir(pkg); local {
+			m.Packages = append(m.Packages, Package{Name: pkg.Name.Text, Dir: at, Place: pkg.SourceRange})
+		}
+	}
+	if m.Project.Name.Text == "" {
+		return m, nil // a finding says so
+	}
+	if m.Stack, err = o.Stack(ws.Project); err != nil {
+		return nil, err
+	}
+	config, err := m.config(o)
+	if err != nil {
+		return nil, err
+	}
+	m.Tags = tagsOf(config)
+	if ws.Source == nil {
+		return m, nil
+	}
+	file, _ := ws.Parse(ws.ConfigTexts(config))
+	m.Providers = providersOf(file)
+	m.read(file, ws.ConfigTexts(config))
+	return m, nil
+}
+
+// sealed leaves secrets as they are: no name of a stack is one.
+type sealed struct{}
+
+func (sealed) Decrypt(string) (string, error) { return "", nil }
+
+// config is the stack's configuration; secrets are empty. What is wrong with it is told where the stack is used.
+func (m *Member) config(o Options) (map[project.Key]project.Text, error) {
+	read := o.Settings
+	if read == nil {
+		read = func(p *project.Project, stack string) (*project.Settings, diag.Diagnostics, error) {
+			path := p.StackFile(stack)
+			return project.LoadSettings(path, path, p.Name.Text)
+		}
+	}
+	settings, _, err := read(m.Project, m.Stack)
+	if err != nil {
+		return nil, err
+	}
+	config, _, err := project.Merge(m.Project, settings, m.Stack, sealed{})
+	return config, err
+}
+
+// read finds the stacks that the program reads.
+func (m *Member) read(file *ast.File, config map[string]check.ConfigText) {
+	r := &reader{member: m, file: file, config: config, busy: map[string]bool{}}
+	r.resources(file.Resources, false)
+	for _, c := range file.Components {
+		r.resources(c.Resources, true)
+		for _, v := range c.Variables {
+			r.calls(v.Value)
+		}
+		for _, out := range c.Outputs {
+			r.calls(out.Value)
+		}
+	}
+	for _, v := range file.Variables {
+		r.calls(v.Value)
+	}
+	for _, out := range file.Outputs {
+		r.calls(out.Value)
+	}
+	slices.SortFunc(m.References, func(a, b Reference) int { return int(a.Place.Start) - int(b.Place.Start) })
+}
+
+// refer takes note of the name of a stack: stack, organization/stack or organization/project/stack. Others are for the
+// backend to refuse.
+func (m *Member) refer(name string, at diag.Range) {
+	parts := strings.Split(name, "/")
+	ref := Reference{Project: m.Project.Name.Text, Stack: parts[len(parts)-1], Place: at}
+	if len(parts) == 3 {
+		ref.Project = parts[1]
+	}
+	if len(parts) <= 3 && ref.Stack != "" {
+		m.References = append(m.References, ref)
+	}
+}
+
+// providersOf are the packages of a program's resources.
+func providersOf(file *ast.File) []string {
+	var names []string
+	add := func(list []*ast.Resource) {
+		for _, r := range list {
+			token := r.Type.Text()
+			if name, found := strings.CutPrefix(token, "pulumi:providers:"); found {
+				names = append(names, name)
+			} else if pkg, _, found := strings.Cut(token, ":"); found && pkg != "pulumi" && pkg != "components" {
+				names = append(names, pkg)
+			}
+		}
+	}
+	add(file.Resources)
+	for _, c := range file.Components {
+		add(c.Resources)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// OpenAll opens the members of folders, in their order. A folder that cannot be read is an error; so is one without a
+// project of its own or above it. A folder that two names mean is opened once.
+func OpenAll(root string, dirs []string, o Options) ([]*Member, error) {
+	var members []*Member
+	seen := map[string]bool{}
+	for _, dir := range dirs {
+		m, err := Open(root, dir, o)
+		if err != nil {
+			if errors.Is(err, os.ErrNotExist) {
+				return nil, fmt.Errorf("%s does not exist", dir)
+			}
+			return nil, err
+		}
+		if !seen[m.Dir] {
+			seen[m.Dir] = true
+			members = append(members, m)
+		}
+	}
+	return members, nil
+}
