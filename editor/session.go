@@ -46,7 +46,8 @@ type Project struct {
 
 // Session holds the texts that are open in an editor. It is safe for concurrent use.
 type Session struct {
-	opener Opener
+	opener  Opener
+	colored tokenParts
 
 	mu      sync.Mutex
 	current *Snapshot // guarded by mu
@@ -85,6 +86,7 @@ func (s *Session) Edit(path string, edits ...parser.Edit) {
 
 // Close forgets a text: from now on the file counts.
 func (s *Session) Close(path string) {
+	s.colored.keep(path, nil)
 	s.change(func(texts map[string]*parser.Document) { delete(texts, path) })
 }
 

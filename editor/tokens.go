@@ -8,6 +8,7 @@ import (
 
 	"github.com/yamlhost/yamlhost/check"
 	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/parser"
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
@@ -38,61 +39,78 @@ type Token struct {
 // Tokens returns the tokens of a file that touch the bytes from start up to but not including end, in the order of the
 // text. None overlaps another one.
 func Tokens(ctx context.Context, s *Snapshot, path string, start, end int) ([]Token, error) {
-	p, err := s.Program(ctx, path)
-	document := s.Text(path)
-	if err != nil || p.Checked == nil || document == nil {
+	parts, err := TokenParts(ctx, s, path)
+	if err != nil || len(parts) == 0 {
 		return nil, err
 	}
-	c := colors{p: p, src: document.Source(), start: start, end: end}
-	c.keys(document.Spans())
-	c.declarations()
-	for _, body := range p.bodies() {
-		exprs(body, c.expression)
-	}
-	slices.SortStableFunc(c.tokens, func(a, b Token) int { return int(a.At.Start - b.At.Start) })
+	src := s.Text(path).Source()
 	var tokens []Token
-	for _, t := range c.tokens {
-		if n := len(tokens); n == 0 || tokens[n-1].At.End <= t.At.Start {
-			tokens = append(tokens, t)
+	for _, part := range parts {
+		if part.Start >= end || part.Start+len(part.Source.Text()) <= start {
+			continue
+		}
+		for _, t := range part.Tokens {
+			t.At = diag.NewRange(src, part.Start+int(t.At.Start), part.Start+int(t.At.End))
+			if int(t.At.Start) < end && start < int(t.At.End) {
+				tokens = append(tokens, t)
+			}
 		}
 	}
 	return tokens, nil
 }
 
-// colors gathers the tokens of one file. Of two that overlap, the one that comes first in the text counts, and of two
-// that begin at one place the one that is added first.
+// wholeTokens are the tokens of a text that is not read by parts.
+func wholeTokens(p *Program, document *parser.Document, start, end int) []Token {
+	c := colors{p: p, src: document.Source(), start: start, end: end}
+	c.keys(document.Spans())
+	c.body(p.File.Config, p.File.Variables, p.File.Resources, p.File.Outputs)
+	c.others()
+	for _, body := range p.bodies() {
+		exprs(body, c.expression)
+	}
+	return inOrder(c.tokens)
+}
+
+// colors gathers the tokens of one file, or of one part. Of two that overlap, the one that comes first in the text
+// counts, and of two that begin at one place the one that is added first.
 type colors struct {
 	p          *Program
-	src        *diag.Source
+	src        *diag.Source // of the file; nil for parts, whose tokens keep their places
 	start, end int
 	tokens     []Token
 }
 
 func (c *colors) add(kind TokenKind, declared bool, r diag.Range) {
-	r = c.p.File.Origins.Place(r)
-	if r.Source == nil || r.Source != c.src && (r.Source.Name() != c.src.Name() ||
-		!bytes.Equal(r.Source.Text(), c.src.Text())) {
+	src := r.Source
+	if c.src != nil {
+		src, r = c.src, c.p.File.Origins.Place(r)
+		if r.Source == nil || r.Source != c.src && (r.Source.Name() != c.src.Name() ||
+			!bytes.Equal(r.Source.Text(), c.src.Text())) {
+			return
+		}
+	}
+	if src == nil {
 		return
 	}
 	start, end := int(r.Start), int(r.End)
-	if text := c.src.Text(); end-start > 1 && (text[start] == '"' || text[start] == '\'') && text[end-1] == text[start] {
+	if text := src.Text(); end-start > 1 && (text[start] == '"' || text[start] == '\'') && text[end-1] == text[start] {
 		start, end = start+1, end-1
 	}
 	for start < end {
 		line := end
-		if n := bytes.IndexAny(c.src.Text()[start:end], "\r\n"); n >= 0 {
+		if n := bytes.IndexAny(src.Text()[start:end], "\r\n"); n >= 0 {
 			line = start + n
 		}
 		if start < line && start < c.end && c.start < line {
-			c.tokens = append(c.tokens, Token{At: diag.NewRange(c.src, start, line), Kind: kind, Declared: declared})
+			c.tokens = append(c.tokens, Token{At: diag.NewRange(src, start, line), Kind: kind, Declared: declared})
 		}
-		for start = line; start < end && white(c.src.Text()[start]); start++ {
+		for start = line; start < end && white(src.Text()[start]); start++ {
 		}
 	}
 }
 
-func (c *colors) declarations() {
-	c.body(c.p.File.Config, c.p.File.Variables, c.p.File.Resources, c.p.File.Outputs)
+// others adds what is declared beside the program's own body.
+func (c *colors) others() {
 	for _, component := range c.p.File.Components {
 		c.add(TypeToken, true, component.Name.Range)
 		c.body(component.Inputs, component.Variables, component.Resources, component.Outputs)

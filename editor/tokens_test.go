@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/yamlhost/yamlhost/editor"
+	"github.com/yamlhost/yamlhost/parser"
 )
 
 // kinds are the letters that the tests write for tokens; a capital stands for a declaration.
@@ -66,4 +67,56 @@ func TestTokens(t *testing.T) {
 	}
 	at := strings.Index(names, "resources")
 	require.Equal(t, "k:resources R:pet", colored(t, names, at, at+len("resources:\n  pet")))
+}
+
+// TestTokensAfterEdits edits a program: its tokens are those of the same text on its own, and those of parts that mean
+// what they meant are the very same.
+func TestTokensAfterEdits(t *testing.T) {
+	t.Parallel()
+	text := names
+	edited := editor.NewSession(newOpener())
+	edited.Open(file, text)
+	parts := func() []editor.TokenPart {
+		all, err := editor.TokenParts(t.Context(), edited.Snapshot(), file)
+		require.NoError(t, err)
+		return all
+	}
+	before := parts()
+	for _, c := range []struct {
+		old, by string
+		same    []string // what begins parts that are colored no more
+	}{
+		{"default: 3", "default: 4", []string{"  pet:", "  one:", "  two:"}},
+		{"length: ${twice}", "\n        length: ${pulumi.stack}", []string{"  twice:", "  one:", "  two:"}},
+		{"variables:\n  twice: ${size * 2}\n", "", []string{"  pet:", "  one:"}},
+		{"one: ${pet.length}", "one: ${pet.length + 1}", []string{"  pet:", "  two:"}},
+	} {
+		at := strings.Index(text, c.old)
+		edited.Edit(file, parser.Edit{Start: at, End: at + len(c.old), Text: c.by})
+		text = strings.Replace(text, c.old, c.by, 1)
+		after := parts()
+		for _, start := range c.same {
+			find := func(all []editor.TokenPart) *editor.PartTokens {
+				for _, part := range all {
+					if strings.HasPrefix(string(part.Source.Text()), start) {
+						return part.PartTokens
+					}
+				}
+				return nil
+			}
+			require.NotNil(t, find(after))
+			require.Same(t, find(before), find(after), "%s after %s", start, c.old)
+		}
+		before = after
+		tokens, err := editor.Tokens(t.Context(), edited.Snapshot(), file, 0, len(text))
+		require.NoError(t, err)
+		fresh, _ := opened(t, text+"|")
+		wants, err := editor.Tokens(t.Context(), fresh, file, 0, len(text))
+		require.NoError(t, err)
+		require.Len(t, tokens, len(wants))
+		for i, token := range tokens {
+			require.Equal(t, [4]any{wants[i].At.Start, wants[i].At.End, wants[i].Kind, wants[i].Declared},
+				[4]any{token.At.Start, token.At.End, token.Kind, token.Declared}, token.At.Text())
+		}
+	}
 }

@@ -75,7 +75,13 @@ func (d *Document) Spans() []Span {
 
 // blockSpans are the spans of one block, placed in the whole text. The caller holds d.shared.
 func (d *Document) blockSpans(i int) []Span {
-	b, from := d.set.blocks[i], d.set.places[i].start
+	spans := d.set.blocks[i].spans()
+	d.placeSpans(spans)
+	return spans
+}
+
+// spans are the spans of a block, by its own places.
+func (b *block) spans() []Span {
 	if b.failed || b.p.yamlRoot == nil {
 		body := b.p.src.Text()
 		start := len(body) - len(bytes.TrimLeft(body, " \t\r\n"))
@@ -83,11 +89,34 @@ func (d *Document) blockSpans(i int) []Span {
 		if start >= end {
 			return nil
 		}
-		return []Span{{Value: diag.NewRange(d.src, from+start, from+end), Kind: BrokenSpan}}
+		return []Span{{Value: diag.NewRange(b.p.src, start, end), Kind: BrokenSpan}}
 	}
-	spans := b.p.spans(b.p.yamlRoot)
-	d.placeSpans(spans)
-	return spans
+	return b.p.spans(b.p.yamlRoot)
+}
+
+// Part is a stretch of a document that is read by itself.
+type Part struct {
+	Source      *diag.Source // the same for as long as the stretch stays what it is
+	Start, Line int          // a byte offset in the document; lines above
+}
+
+// Parts are the parts of the document, in order; nil where it is read as a whole.
+func (d *Document) Parts() []Part {
+	if d.set == nil {
+		return nil
+	}
+	parts := make([]Part, len(d.set.blocks))
+	for i, b := range d.set.blocks {
+		parts[i] = Part{Source: b.p.src, Start: d.set.places[i].start, Line: d.set.places[i].lines}
+	}
+	return parts
+}
+
+// SpansIn are the spans of a part, by the places of its own source. Those of an entry stand in one of its section.
+func (d *Document) SpansIn(part int) []Span {
+	d.shared.mu.Lock()
+	defer d.shared.mu.Unlock()
+	return d.set.blocks[part].spans()
 }
 
 func (d *Document) placeSpans(spans []Span) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"time"
 
 	"go.lsp.dev/protocol"
 
@@ -68,16 +69,27 @@ func (p *publisher) closed(path string) {
 	p.changed("")
 }
 
+// idle is how long nothing has to happen before the server rests.
+const idle = 3 * time.Second
+
 func (p *publisher) run() {
 	defer p.done.Done()
+	var rest <-chan time.Time // nil while there is nothing to rest from
 	for {
 		select {
 		case <-p.ctx.Done():
 			return
+		case <-rest:
+			rest = nil
+			if p.s.options.Rest != nil {
+				p.done.Go(p.s.options.Rest) // an edit does not wait for it
+			}
+			continue
 		case <-p.wake:
 		}
 		for p.next() {
 		}
+		rest = time.After(idle)
 	}
 }
 

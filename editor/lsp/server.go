@@ -24,6 +24,8 @@ type Options struct {
 	// Plan is a preview of the stack that is selected, as text, of the project on disk that a file belongs to; nil where
 	// nobody plans. It is called only when the client has said that it trusts the workspace, and a person asks for it.
 	Plan func(ctx context.Context, path string) (string, error)
+	// Rest is called when nothing has changed for a while, beside all else; nil for nothing.
+	Rest func()
 }
 
 // Serve answers an editor until it says exit, or closes its end.

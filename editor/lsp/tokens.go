@@ -37,10 +37,11 @@ func (s *server) SemanticTokensFull(ctx context.Context,
 		return nil, nil
 	}
 	path := pathOf(params.TextDocument.URI)
-	tokens, err := s.semanticTokens(ctx, path, 0, len(document.Source().Text()))
+	parts, err := editor.TokenParts(ctx, moment(ctx), path)
 	if err != nil {
-		return nil, err
+		return nil, failed(ctx)
 	}
+	tokens := &protocol.SemanticTokens{Data: s.tokens.data(path, s.encoding(), parts)}
 	s.tokens.keep(path, tokens)
 	return tokens, nil
 }
@@ -83,6 +84,47 @@ type sentTokens struct {
 	mu     sync.Mutex
 	count  int                                 // of answers; guarded by mu, as what follows
 	byPath map[string]*protocol.SemanticTokens // with the name of the answer
+	parts  map[string]map[*editor.PartTokens][]uint32
+}
+
+// data are the tokens of parts as the protocol has them. Those of a part that was sent before are not counted again.
+func (t *sentTokens) data(path string, e encoding, parts []editor.TokenPart) []uint32 {
+	t.mu.Lock()
+	known := t.parts[path]
+	t.mu.Unlock()
+	kept := make(map[*editor.PartTokens][]uint32, len(parts))
+	size := 0
+	for _, part := range parts {
+		data, ok := known[part.PartTokens]
+		if !ok {
+			data = encoded(e, part.Tokens)
+		}
+		kept[part.PartTokens] = data
+		size += len(data)
+	}
+	all := make([]uint32, 0, size)
+	line := uint32(0) // of the last token
+	for _, part := range parts {
+		data := kept[part.PartTokens]
+		if len(data) == 0 {
+			continue
+		}
+		first := len(all)
+		all = append(all, data...)
+		last := uint32(part.Line)
+		for i := 0; i < len(data); i += tokenSize {
+			last += data[i]
+		}
+		all[first] = uint32(part.Line) + data[0] - line
+		line = last
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.parts == nil {
+		t.parts = map[string]map[*editor.PartTokens][]uint32{}
+	}
+	t.parts[path] = kept
+	return all
 }
 
 // keep names an answer, and keeps it.
@@ -113,6 +155,7 @@ func (t *sentTokens) forget(path string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	delete(t.byPath, path)
+	delete(t.parts, path)
 }
 
 // SemanticTokensRange are the tokens of a stretch of a file.
@@ -131,8 +174,15 @@ func (s *server) semanticTokens(ctx context.Context, path string, start, end int
 	if err != nil {
 		return nil, failed(ctx)
 	}
-	data := make([]uint32, 0, 5*len(found))
-	e := s.encoding()
+	return &protocol.SemanticTokens{Data: encoded(s.encoding(), found)}, nil
+}
+
+// tokenSize is how many numbers stand for a token: lines and columns behind the one before, length, type, modifiers.
+const tokenSize = 5
+
+// encoded are tokens as the protocol has them, the first one by its line in the source.
+func encoded(e encoding, found []editor.Token) []uint32 {
+	data := make([]uint32, 0, tokenSize*len(found))
 	var last protocol.Position
 	for _, token := range found {
 		at := e.rangeOf(token.At)
@@ -148,5 +198,5 @@ func (s *server) semanticTokens(ctx context.Context, path string, start, end int
 			modifiers)
 		last = at.Start
 	}
-	return &protocol.SemanticTokens{Data: data}, nil
+	return data
 }

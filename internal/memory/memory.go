@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
+	"sync/atomic"
 )
 
 // Enough is how much memory, in bytes, a process may take before the runtime collects earlier than when the heap has
@@ -22,7 +23,12 @@ func Bound(getenv func(name string) string) {
 }
 
 // limit is the runtime's limit for as many live bytes.
-func limit(live uint64) int64 { return max(Enough, int64(live)+int64(live)/2) }
+func limit(live uint64) int64 {
+	if serving.Load() {
+		return max(Enough, 2*int64(live))
+	}
+	return max(Enough, int64(live)+int64(live)/2)
+}
 
 // live is what the last collection has left.
 func live() uint64 {
@@ -40,3 +46,22 @@ func watch(then func()) {
 	type sentinel struct{ _ *byte }
 	runtime.AddCleanup(&sentinel{}, watch, then)
 }
+
+// servingPercent lets the heap of a server grow by a half before the runtime collects.
+const servingPercent = 50
+
+// serving is set where a process stays for long, and gives back what it does not need.
+var serving atomic.Bool
+
+// Serve makes the runtime fit for a server: its heap stays near to what is in use at any size, and large ones are not
+// collected over and over. It does nothing where the environment decides. Rest is to be called when nothing happens.
+func Serve(getenv func(name string) string) {
+	if getenv("GOMEMLIMIT") == "" && getenv("GOGC") == "" {
+		serving.Store(true)
+		debug.SetGCPercent(servingPercent)
+		debug.SetMemoryLimit(limit(live()))
+	}
+}
+
+// Rest collects, and gives back to the system what is not in use. It takes as long as a collection.
+func Rest() { debug.FreeOSMemory() }

@@ -39,3 +39,19 @@ func TestBound(t *testing.T) {
 	require.GreaterOrEqual(t, debug.SetMemoryLimit(-1), int64(Enough))
 	require.Less(t, debug.SetMemoryLimit(-1), int64(1)<<40)
 }
+
+// A server's heap may grow by a half at any size, so that its limit lies above that.
+func TestServe(t *testing.T) {
+	before := debug.SetGCPercent(100)
+	limited := debug.SetMemoryLimit(-1)
+	defer func() {
+		debug.SetGCPercent(before)
+		debug.SetMemoryLimit(limited)
+		serving.Store(false)
+	}()
+	Serve(func(name string) string { return map[string]string{"GOGC": "50"}[name] })
+	require.Equal(t, 100, debug.SetGCPercent(100), "the environment decides")
+	Serve(func(string) string { return "" })
+	require.Equal(t, servingPercent, debug.SetGCPercent(100))
+	require.EqualValues(t, 4<<30, limit(2<<30))
+}

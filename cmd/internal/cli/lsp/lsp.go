@@ -17,6 +17,7 @@ import (
 	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/editor"
 	"github.com/yamlhost/yamlhost/editor/lsp"
+	"github.com/yamlhost/yamlhost/internal/memory"
 	"github.com/yamlhost/yamlhost/parser"
 	"github.com/yamlhost/yamlhost/runtime/embedded"
 	"github.com/yamlhost/yamlhost/runtime/plugin"
@@ -60,7 +61,9 @@ func Lsp(ctx context.Context, a *console.Console, inside Inside) error {
 	defer done()
 	opener := &ProgramOpener{Console: a, Loaders: make(map[string]*KeptSchemas)}
 	defer opener.Close()
-	return lsp.Serve(ctx, a.Streams.In, a.Data(), editor.NewSession(opener), lsp.Options{Version: a.World.Version,
+	memory.Serve(a.World.Getenv)
+	return lsp.Serve(ctx, a.Streams.In, a.Data(), editor.NewSession(opener), lsp.Options{
+		Version: a.World.Version, Rest: memory.Rest,
 		Graph: func(out io.Writer, p *editor.Program) error { return picture.WriteSVG(out, p.Checked) },
 		Plan:  func(ctx context.Context, path string) (string, error) { return Plan(inside)(ctx, opener.Root(path)) }})
 }

@@ -1,0 +1,200 @@
+package editor
+
+import (
+	"context"
+	"math"
+	"slices"
+	"sync"
+
+	"github.com/yamlhost/yamlhost/check"
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/parser/ast"
+)
+
+// TokenPart is the tokens of a part of a text, and where that part begins.
+type TokenPart struct {
+	Start, Line int // a byte offset in the text; lines above
+	*PartTokens
+}
+
+// PartTokens are the tokens of a part, in the order of its text; none overlaps another one. It is immutable, and the
+// same for as long as nothing in it has changed.
+type PartTokens struct {
+	Source *diag.Source // of the part, of which the places of the tokens speak
+	Tokens []Token
+
+	sight uint64 // of what its names stand for
+}
+
+// tokenParts are the parts that were colored last, by the path of the file and the text of the part. It is safe for
+// concurrent use.
+type tokenParts struct {
+	mu     sync.Mutex
+	byPath map[string]map[*diag.Source]*PartTokens
+}
+
+func (t *tokenParts) last(path string) map[*diag.Source]*PartTokens {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.byPath[path]
+}
+
+// keep keeps the parts of a file in the place of those before; nil forgets them.
+func (t *tokenParts) keep(path string, parts map[*diag.Source]*PartTokens) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if parts == nil {
+		delete(t.byPath, path)
+		return
+	}
+	if t.byPath == nil {
+		t.byPath = map[string]map[*diag.Source]*PartTokens{}
+	}
+	t.byPath[path] = parts
+}
+
+// TokenParts returns the tokens of a file by parts. What an edit does not touch, and means what it meant, is not looked
+// at again.
+func TokenParts(ctx context.Context, s *Snapshot, path string) ([]TokenPart, error) {
+	p, err := s.Program(ctx, path)
+	document := s.Text(path)
+	if err != nil || p.Checked == nil || document == nil {
+		return nil, err
+	}
+	parts := document.Parts()
+	if document != p.Document || parts == nil {
+		tokens := wholeTokens(p, document, 0, len(document.Source().Text()))
+		return []TokenPart{{PartTokens: &PartTokens{Source: document.Source(), Tokens: tokens}}}, nil
+	}
+	others := otherTokens(p)
+	declared := declarationsByText(p.File)
+	last := s.session.colored.last(path)
+	kept := make(map[*diag.Source]*PartTokens, len(parts))
+	all := make([]TokenPart, 0, len(parts))
+	for i, part := range parts {
+		sight := declared[part.Source].sight(p.Checked)
+		colored := last[part.Source]
+		if colored == nil || colored.sight != sight || len(others[part.Source]) > 0 {
+			c := colors{p: p, end: math.MaxInt}
+			c.keys(document.SpansIn(i))
+			c.own(declared[part.Source])
+			colored = &PartTokens{Source: part.Source, Tokens: inOrder(append(c.tokens, others[part.Source]...)), sight: sight}
+		}
+		kept[part.Source] = colored
+		all = append(all, TokenPart{Start: part.Start, Line: part.Line, PartTokens: colored})
+	}
+	s.session.colored.keep(path, kept)
+	return all, nil
+}
+
+// declarations are those of a program's own body that stand in one part.
+type declarations struct {
+	config    []*ast.Config
+	variables []*ast.Variable
+	resources []*ast.Resource
+	outputs   []*ast.Output
+}
+
+func declarationsByText(file *ast.File) map[*diag.Source]*declarations {
+	byText := make(map[*diag.Source]*declarations, len(file.Resources))
+	in := func(name ast.Literal) *declarations {
+		found := byText[name.Range.Source]
+		if found == nil {
+			found = new(declarations)
+			byText[name.Range.Source] = found
+		}
+		return found
+	}
+	for _, v := range file.Config {
+		d := in(v.Name)
+		d.config = append(d.config, v)
+	}
+	for _, v := range file.Variables {
+		d := in(v.Name)
+		d.variables = append(d.variables, v)
+	}
+	for _, r := range file.Resources {
+		d := in(r.Name)
+		d.resources = append(d.resources, r)
+	}
+	for _, o := range file.Outputs {
+		d := in(o.Name)
+		d.outputs = append(d.outputs, o)
+	}
+	return byText
+}
+
+// sight tells apart what the names in declarations may stand for, as far as colors depend on it.
+func (d *declarations) sight(p *check.Program) uint64 {
+	const prime = 1099511628211
+	sight := uint64(14695981039346656037)
+	if d == nil {
+		return sight
+	}
+	unit := func(u *ast.Unit) {
+		if u == nil {
+			return
+		}
+		for _, a := range u.Accesses {
+			ref := p.Ref(a)
+			kind := uint64(ref.Kind) << 8
+			if ref.Node != nil {
+				kind |= uint64(ref.Node.Kind)
+			}
+			sight = (sight ^ kind) * prime
+		}
+	}
+	for _, v := range d.config {
+		unit(v.Unit)
+	}
+	for _, v := range d.variables {
+		unit(v.Unit)
+	}
+	for _, r := range d.resources {
+		unit(r.Unit)
+	}
+	for _, o := range d.outputs {
+		unit(o.Unit)
+	}
+	return sight
+}
+
+// own adds the tokens of declarations.
+func (c *colors) own(d *declarations) {
+	if d == nil {
+		return
+	}
+	c.body(d.config, d.variables, d.resources, d.outputs)
+	exprs(&check.Program{File: &ast.File{Config: d.config, Variables: d.variables, Resources: d.resources,
+		Outputs: d.outputs}}, c.expression)
+}
+
+// otherTokens are those of all declarations but a program's own configuration, variables, resources and outputs, by the
+// texts in which they stand.
+func otherTokens(p *Program) map[*diag.Source][]Token {
+	c := colors{p: p, end: math.MaxInt}
+	c.others()
+	rest := *p.File
+	rest.Config, rest.Variables, rest.Resources, rest.Outputs = nil, nil, nil, nil
+	exprs(&check.Program{File: &rest}, c.expression)
+	for _, body := range p.bodies()[1:] {
+		exprs(body, c.expression)
+	}
+	byText := map[*diag.Source][]Token{}
+	for _, token := range c.tokens {
+		byText[token.At.Source] = append(byText[token.At.Source], token)
+	}
+	return byText
+}
+
+// inOrder are tokens in the order of their text, without those that another one overlaps.
+func inOrder(found []Token) []Token {
+	slices.SortStableFunc(found, func(a, b Token) int { return int(a.At.Start - b.At.Start) })
+	var tokens []Token
+	for _, t := range found {
+		if n := len(tokens); n == 0 || tokens[n-1].At.End <= t.At.Start {
+			tokens = append(tokens, t)
+		}
+	}
+	return tokens
+}
