@@ -189,6 +189,7 @@ func newRoot(a *console.Console, measured *profile) *cobra.Command {
 		aboutcmd.NewAbout(a, console.Bind(a, aboutcmd.About)), newVersion(a),
 		shimcmd.NewShim(func(o *shimcmd.Options) error { return shimcmd.Shim(a, o) }), servecmd.NewServe(a),
 	)
+	arrangeHelp(root)
 	console.UsageErrors(root)
 	return root
 }

@@ -11,6 +11,7 @@ type Options struct {
 	Dir     string // of `run`
 	Stack   string
 	Message string
+	Command string            // as people call it, such as up
 	Flags   map[string]string // flags that were set, for the history
 
 	Config     []string
@@ -48,6 +49,7 @@ type Options struct {
 	Reports          console.ReportFlags
 	Json             bool
 	Diff             bool
+	Flat             bool
 	Timestamps       bool
 	ShowSames        bool
 	ShowReads        bool

@@ -128,7 +128,7 @@ func (p *Pipeline) operate(ctx context.Context, op Operation, o engine.Options) 
 		unfold = p.Console.Reports.LogGroup("yamlhost_plan", name+" "+p.Stack.Ref.Stack)
 	}
 	defer unfold()
-	shown := p.display.show(name, o.DryRun && p.display.document, final)
+	shown := p.display.show(name, o.DryRun, final)
 	p.stage.enter(shown)
 	defer p.stage.leave()
 

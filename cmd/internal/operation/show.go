@@ -36,9 +36,11 @@ type display struct {
 	noted map[string]bool
 }
 
-// show makes the view of an operation. Of a plan that an operation follows, outputs are progress and no result.
-func (s *display) show(name string, document, final bool) *shownView {
-	o := s.viewOptions(name)
+// show makes the view of an operation, or of a plan where nothing is done. Of a plan that an operation follows, outputs
+// are progress and no result.
+func (s *display) show(name string, plan, final bool) *shownView {
+	o, document := s.viewOptions(name), plan && s.document
+	o.Plan, o.Followed = plan && (final || !o.SuppressProgress), !final
 	known := make([]*engine.Message, 0, len(s.warned))
 	for _, d := range s.warned.Sorted() {
 		if d.Severity <= diag.Info {
@@ -70,7 +72,8 @@ func (s *display) viewOptions(name string) view.Options {
 	}
 	options := view.Options{
 		Interactive: a.Streams.ErrTerminal && !a.Global.NonInteractive && a.World.Getenv("TERM") != "dumb",
-		Color:       a.Color(a.Streams.ErrTerminal), Width: columns, Height: lines, Size: a.Size,
+		Color:       a.Color(a.Streams.ErrTerminal), OutTerminal: a.Streams.OutTerminal,
+		OutColor: a.Color(a.Streams.OutTerminal), Flat: o.Flat, Command: s.nextCommand(), Width: columns, Height: lines, Size: a.Size,
 		ShowSames: o.ShowSames, ShowSecrets: o.ShowSecrets, ShowReads: o.ShowReads, Diff: o.Diff,
 		SuppressOutputs: o.SuppressOutputs, SuppressProgress: o.SuppressProgress, Timestamps: o.Timestamps, Operation: name,
 		Source: s.source, Property: s.property,
@@ -84,6 +87,18 @@ func (s *display) viewOptions(name string) view.Options {
 		a.Reports.About(s.stack.Ref.Project, s.stack.Ref.Stack, a.Short(s.workspace.Project.Path))
 	}
 	return options
+}
+
+// nextCommand is the command that a view may speak of when it says what to do next; empty for none. Who calls the
+// program by Pulumi's name reads what that writes.
+func (s *display) nextCommand() string {
+	switch s.options.Command {
+	case "preview", "plan", "up", "run", "destroy", "refresh":
+		if !s.console.World.AsPulumi {
+			return s.options.Command
+		}
+	}
+	return ""
 }
 
 // terminalView shows an operation on the terminal, or on standard output as JSON.
@@ -101,7 +116,7 @@ func (s *display) terminalView(o view.Options, document, final bool, known []*en
 	progress, flush := s.discreetErr()
 	o.Out, o.Err = a.Streams.Out, progress
 	if !final || a.Reports.TakesStdout() {
-		o.Out = io.Writer(a.Streams.Err)
+		o.Out, o.OutTerminal, o.OutColor = io.Writer(a.Streams.Err), a.Streams.ErrTerminal, o.Color
 	}
 	v := view.New(o)
 	return v.Event, func() error { v.Close(); return flush() }

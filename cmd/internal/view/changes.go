@@ -49,21 +49,27 @@ func changeLines(s *engine.Step, p palette, m *mask.Masker, o Options) []string 
 	var lines []string
 	shown, left := 0, 0
 	c := changeWriter{p, m, o}
-	leafChanges("", old, new, func(path string, before, after *value.Value) {
+	leafChanges("", old, new, func(l leafChange) {
 		if shown == changeLimit && !o.Diff {
 			left++
 			return
 		}
 		shown++
-		change := c.change(path, before, after, hidden[path] || hidden[topLevel(path)])
-		if forcesReplacement(s, path) {
+		change := c.codeChange(s.Type, l)
+		if change == nil {
+			change = c.change(l, hidden[l.path] || hidden[topLevel(l.path)])
+		}
+		if forcesReplacement(s, l.path) {
 			change[0] += p.paint(purple, " (forces replacement)")
 		}
-		if place := transformOf(s, path); place != "" {
+		if place := transformOf(s, l.path); place != "" {
 			change[0] += p.paint(dim, " (transform "+place+")")
 		}
 		lines = append(lines, change...)
 	})
+	if change := c.madeByOtherCode(old, new); change != nil && s.Op != engine.OpCreate {
+		lines = append(lines, change...)
+	}
 	for _, reason := range reasons(s) {
 		lines = append(lines, p.paint(dim, reason))
 	}
@@ -80,8 +86,9 @@ type changeWriter struct {
 	o    Options
 }
 
-// change shows how one property changes, in at least one line; nil stands for a side that has none.
-func (c changeWriter) change(path string, before, after *value.Value, hide bool) []string {
+// change shows how one property changes, in at least one line.
+func (c changeWriter) change(l leafChange, hide bool) []string {
+	path, before, after := l.path, l.before, l.after
 	show := func(v *value.Value) string {
 		if hide {
 			return "(hidden)"
@@ -89,6 +96,12 @@ func (c changeWriter) change(path string, before, after *value.Value, hide bool)
 		return showValue(*v, c.o.ShowSecrets, c.mask)
 	}
 	switch {
+	case l.from != "":
+		what := show(after)
+		if name := identity(*after); name != "" && !hide {
+			what = c.mask.Hide(name)
+		}
+		return []string{c.p.paint(cyan, "> "+path+": ") + what + c.p.paint(dim, " (moved from "+l.from+")")}
 	case before == nil:
 		return []string{c.p.paint(green, "+ "+path+": "+show(after))}
 	case after == nil:
@@ -187,8 +200,16 @@ func topLevel(path string) string {
 	return path
 }
 
-// leafChanges calls fn for every leaf that differs, in order of paths; nil stands for a side that has none.
-func leafChanges(path string, old, new value.Value, fn func(path string, before, after *value.Value)) {
+// leafChange is one leaf that differs. A side that has none is nil. Of an element of a list that has another place, from
+// is the path that it had, and what it contains may have changed as well.
+type leafChange struct {
+	path          string
+	before, after *value.Value
+	from          string
+}
+
+// leafChanges calls fn for every leaf that differs, in order of paths.
+func leafChanges(path string, old, new value.Value, fn func(leafChange)) {
 	if value.SameContent(old, new) && old.IsSecret() == new.IsSecret() &&
 		(old.IsSecret() || old.ContainsSecret() == new.ContainsSecret()) {
 		return
@@ -214,17 +235,17 @@ func leafChanges(path string, old, new value.Value, fn func(path string, before,
 		listChanges(path, old, new, fn)
 		return
 	}
-	fn(path, &old, &new)
+	fn(leafChange{path: path, before: &old, after: &new})
 }
 
-func step(path string, before, after value.Value, had, has bool, fn func(string, *value.Value, *value.Value)) {
+func step(path string, before, after value.Value, had, has bool, fn func(leafChange)) {
 	switch {
 	case had && has:
 		leafChanges(path, before, after, fn)
 	case had:
-		fn(path, &before, nil)
+		fn(leafChange{path: path, before: &before})
 	default:
-		fn(path, nil, &after)
+		fn(leafChange{path: path, after: &after})
 	}
 }
 

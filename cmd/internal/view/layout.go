@@ -1,6 +1,7 @@
 package view
 
 import (
+	"math"
 	"strings"
 
 	"github.com/charmbracelet/x/ansi"
@@ -32,9 +33,13 @@ const (
 // limit. One cell stays free at the right: a terminal may wrap behind a full line.
 func arrange(rows []cells, width int) columns {
 	c := columns{lead: 2, width: max(0, width-1)}
+	mostName, mostType := maxName, maxType
+	if width == 0 { // nothing is cut where there is room without end
+		mostName, mostType = math.MaxInt, math.MaxInt
+	}
 	for _, r := range rows {
-		c.name = max(c.name, min(maxName, 2*r.depth+ansi.StringWidth(r.name)))
-		c.typ = max(c.typ, min(maxType, ansi.StringWidth(r.typ)))
+		c.name = max(c.name, min(mostName, 2*r.depth+ansi.StringWidth(r.name)))
+		c.typ = max(c.typ, min(mostType, ansi.StringWidth(r.typ)))
 		c.status = max(c.status, ansi.StringWidth(r.status))
 	}
 	if c.width == 0 {
@@ -56,7 +61,10 @@ func arrange(rows []cells, width int) columns {
 
 // line renders a row.
 func (c columns) line(r cells, p palette) string {
-	indent := min(2*r.depth, max(0, c.name/2)) // a deep row still has half of its column for its name
+	indent := 2 * r.depth
+	if c.width > 0 {
+		indent = min(indent, c.name/2) // a deep row still has half of its column for its name
+	}
 	name := strings.Repeat(" ", indent) + cutTelling(r.name, r.from, r.to, c.name-indent)
 	status := r.status
 	if c.width > 0 {

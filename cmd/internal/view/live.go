@@ -22,22 +22,18 @@ const frame = 100 * time.Millisecond
 //
 // The view only writes: it never reads the terminal and never changes its mode, so questions and signals work as ever.
 type live struct {
-	o    Options
-	p    palette
-	mask *mask.Masker
+	rendering // its board and spin are guarded by mu
 
 	mu     sync.Mutex // guards what follows
 	region region
-	board  *board
 	dirty  bool
-	spin   int
 	closed bool
 
 	stop, stopped chan struct{}
 }
 
 func newLive(o Options, m *mask.Masker, screen io.Writer) *live {
-	v := &live{o: o, region: region{screen: screen}, p: palette{o.Color}, mask: m, board: newBoard(),
+	v := &live{rendering: newRendering(o, m), region: region{screen: screen},
 		stop: make(chan struct{}), stopped: make(chan struct{})}
 	title := v.p.paint(bold, o.Operation) + " " + v.p.paint(dim, "stack "+o.Stack)
 	fmt.Fprintf(o.Err, "%s\n\n", title)
@@ -116,16 +112,17 @@ func (v *live) Close() {
 		fmt.Fprintln(v.region.screen, line)
 	}
 	rep := report{v.o, v.p, v.mask, v.board}
-	var changes strings.Builder
-	rep.changes(&changes)
-	if changes.Len() > 0 {
-		fmt.Fprintf(v.o.Err, "\n%s\n%s", v.p.paint(bold, "Changes:"), changes.String())
-	}
+	rep.changes(v.o.Err)
 	fmt.Fprintln(v.o.Err)
 	rep.notes(v.o.Err)
 	rep.problems(v.o.Err)
-	rep.outputs(v.o.Out)
+	if v.o.Plan && !v.o.OutTerminal { // a file or a program gets it whole
+		rep.plan(v.o.Out)
+	} else {
+		rep.outputs(v.o.Out)
+	}
 	rep.summary(v.o.Err)
+	rep.next(v.o.Err)
 }
 
 // draw puts a frame on the screen in the place of the last one. The caller holds mu.
@@ -147,36 +144,12 @@ func (v *live) lines(width, height int) []string {
 	return append(lines, v.fit(dim, v.progress(), width))
 }
 
-// final are the rows of the end: everything that changed or failed, below the components that it belongs to.
-func (v *live) final(width int) []string {
-	var rows []placed
-	same := 0
-	v.board.tree.walk(func(r *row, depth int) {
-		if r.shown(v.o) || r.holdsShown(v.o) {
-			rows = append(rows, placed{r, depth})
-		} else {
-			same++
-		}
-	})
-	lines := v.render(rows, width)
-	if same > 0 {
-		lines = append(lines, v.fit(dim, fmt.Sprintf("     %s unchanged", Count(same, "resource")), width))
-	}
-	return lines
-}
-
-// placed is a row with its depth in the tree.
-type placed struct {
-	*row
-	depth int
-}
-
 // pick chooses at most n rows, in the order of the tree: what runs or failed with the components around it, then what
 // changed, then the latest.
 func (v *live) pick(n int) (rows []placed, left int) {
 	total := v.board.tree.count
 	if total <= n {
-		v.board.tree.walk(func(r *row, depth int) { rows = append(rows, placed{r, depth}) })
+		v.walk(func(r placed) { rows = append(rows, r) })
 		return rows, 0
 	}
 	n = max(1, n-1) // the line that says how many are left out
@@ -197,69 +170,12 @@ func (v *live) pick(n int) (rows []placed, left int) {
 			}
 		}
 	}
-	v.board.tree.walk(func(r *row, depth int) {
-		if keep[r] {
-			rows = append(rows, placed{r, depth})
+	v.walk(func(r placed) {
+		if keep[r.row] {
+			rows = append(rows, r)
 		}
 	})
 	return rows, total - len(rows)
-}
-
-func (v *live) render(rows []placed, width int) []string {
-	all := make([]cells, len(rows))
-	for i, r := range rows {
-		all[i] = v.cells(r.row)
-		all[i].depth = r.depth
-	}
-	c := arrange(all, width)
-	lines := make([]string, len(all))
-	for i, r := range all {
-		lines[i] = printable.Colored(c.line(r, v.p))
-	}
-	return lines
-}
-
-// fit paints a line that is cut to the terminal's width.
-func (v *live) fit(style paint, text string, width int) string {
-	if width > 0 {
-		text = cutEnd(text, width-1)
-	}
-	return v.p.paint(style, text)
-}
-
-var spinner = [...]string{"⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"}
-
-func (v *live) cells(r *row) cells {
-	style := opStyles[r.op]
-	c := cells{sign: style.sign, name: printable.Text(v.mask.Hide(r.label)), typ: printable.Text(ShortType(r.urn.Type())),
-		status: style.done, short: style.done, color: style.color}
-	switch {
-	case r.failed:
-		c.color, c.status, c.short, c.sign = red, style.running+" failed", "failed", "✗"
-	case r.running > 0:
-		c.status, c.short = style.running, style.running
-		c.sign = spinner[v.spin%len(spinner)]
-		if t := seconds(v.board.now().Sub(r.started)); t != "" {
-			c.status += " " + t
-		}
-		c.note = firstLine(printable.Text(v.mask.Hide(r.note)))
-	case r.planning:
-		c.status, c.short = style.planned, style.planned
-	case r.op != engine.OpSame:
-		if t := seconds(r.took); t != "" {
-			c.status += " in " + t
-		}
-	}
-	if r.gone && r.op != opGone {
-		c.status += ", as it was gone"
-	}
-	if r.isStack() {
-		c.typ = "stack"
-	}
-	if c.name == r.label { // nothing was hidden or made visible
-		c.from, c.to, _ = r.group.telling(r.label)
-	}
-	return c
 }
 
 // progress says how far the operation is: done of what is known, running, failed, the time so far, and the slowest of
@@ -290,11 +206,6 @@ func (v *live) progress() string {
 		}
 	}
 	return text
-}
-
-func firstLine(s string) string {
-	line, _, _ := strings.Cut(strings.TrimSpace(s), "\n")
-	return line
 }
 
 // region is the part of a terminal that frames are drawn in: the lines above the cursor that the last frame took. It is

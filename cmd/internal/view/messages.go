@@ -15,8 +15,8 @@ const messageLines = 20
 
 func isError(m *engine.Message) bool { return m.Severity == diag.Error }
 
-// message shows a message like any other finding.
-func (r report) message(w io.Writer, m *engine.Message) {
+// message shows a message like any other finding, and returns that.
+func (r report) message(w io.Writer, m *engine.Message) diag.Diagnostic {
 	d := r.finding(m)
 	if r.o.Found != nil {
 		r.o.Found(d)
@@ -24,6 +24,7 @@ func (r report) message(w io.Writer, m *engine.Message) {
 	// Writing to a terminal that is gone is nothing that could be told to anybody.
 	_ = diag.WriteText(w, diag.Diagnostics{d}, diag.TextOptions{Color: r.o.Color, Width: r.o.Width, Hints: messageLines})
 	io.WriteString(w, "\n")
+	return d
 }
 
 // finding turns a message into a diagnostic: with the place of the resource in the user's text, where it is known.

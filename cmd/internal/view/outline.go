@@ -171,6 +171,6 @@ func ChangedPaths(s *engine.Step) []string {
 		old, new = s.Old.Outputs, s.New.Outputs
 	}
 	var paths []string
-	leafChanges("", old, new, func(path string, _, _ *value.Value) { paths = append(paths, path) })
+	leafChanges("", old, new, func(l leafChange) { paths = append(paths, l.path) })
 	return paths
 }

@@ -24,16 +24,17 @@ type plain struct {
 
 	mu     sync.Mutex // guards what follows
 	board  *board
-	begun  bool // there is a line already
-	quiet  bool // there was no line since the last tick
+	begun  bool          // there is a line already
+	quiet  bool          // there was no line since the last tick
+	told   map[*row]bool // rows that have a line
 	closed bool
 
 	stop, stopped chan struct{}
 }
 
 func newPlain(o Options, m *mask.Masker) *plain {
-	v := &plain{o: o, p: palette{o.Color}, mask: m, board: newBoard(), stop: make(chan struct{}),
-		stopped: make(chan struct{})}
+	v := &plain{o: o, p: palette{o.Color}, mask: m, board: newBoard(), told: map[*row]bool{},
+		stop: make(chan struct{}), stopped: make(chan struct{})}
 	if o.SuppressProgress || o.Silent {
 		close(v.stopped)
 	} else {
@@ -103,12 +104,23 @@ func (v *plain) event(e engine.Event) {
 	r := v.board.event(e)
 	switch e := e.(type) {
 	case *engine.StepFinished:
-		if r != nil && !e.Outputs && !v.o.SuppressProgress && v.shows(r) &&
-			(e.Step.Logical() || e.Step.Op == engine.OpRefresh) {
+		switch {
+		case r == nil || v.o.SuppressProgress || v.o.Plan || !v.shows(r):
+		case e.Outputs: // of a component or the stack, whose own step nobody hears of
+			if !v.told[r] {
+				v.line(r, false)
+			}
+		case e.Step.Logical() || e.Step.Op == engine.OpRefresh:
 			v.line(r, false)
 		}
+	case *engine.Summary:
+		for _, r := range v.board.order { // components that never register outputs
+			if r.component && v.shows(r) && !v.told[r] && !v.o.SuppressProgress && !v.o.Plan && e.Result == "succeeded" {
+				v.line(r, false)
+			}
+		}
 	case *engine.StepFailed:
-		if !v.o.SuppressProgress {
+		if !v.o.SuppressProgress && !v.o.Plan {
 			v.line(r, true)
 		}
 	case *engine.Message:
@@ -126,10 +138,11 @@ func (v *plain) shows(r *row) bool {
 	case engine.OpRead:
 		return v.o.ShowReads || v.o.ShowSames
 	}
-	return !r.isStack() || r.failed
+	return true
 }
 
 func (v *plain) line(r *row, failed bool) {
+	v.told[r] = true
 	style := opStyles[r.op]
 	word, color := style.done, style.color
 	switch {
@@ -171,13 +184,15 @@ func (v *plain) Close() {
 	close(v.stop)
 	<-v.stopped
 	rep := report{v.o, v.p, v.mask, v.board}
-	var changes strings.Builder
-	rep.changes(&changes)
-	if changes.Len() > 0 {
-		fmt.Fprintf(v.o.Err, "\n%s\n%s", v.p.paint(bold, "Changes:"), changes.String())
+	if v.o.Plan {
+		rep.planned(v.o.Err)
+		rep.next(v.o.Err)
+		return
 	}
+	rep.changes(v.o.Err)
 	fmt.Fprintln(v.o.Err)
 	rep.problems(v.o.Err)
 	rep.outputs(v.o.Out)
 	rep.summary(v.o.Err)
+	rep.next(v.o.Err)
 }

@@ -47,47 +47,53 @@ func (r report) note(m *engine.Message) string {
 		"\n       "))
 }
 
-// problems shows every warning and error, errors last, where a reader of a log looks first.
-func (r report) problems(w io.Writer) {
-	for _, errors := range []bool{false, true} {
-		for _, m := range r.board.messages {
-			if m.Severity != diag.Info && isError(m) == errors && !isVerdict(m) {
-				r.message(w, m)
-			}
-		}
+// plan shows a plan as the result of a command: the tree, what changes, outputs and counts, at their full width.
+func (r report) plan(w io.Writer) {
+	r.o.Width, r.p = 0, palette{r.o.OutColor}
+	for _, line := range (&rendering{o: r.o, p: r.p, mask: r.mask, board: r.board}).final(0) {
+		fmt.Fprintln(w, line)
 	}
-	if s := r.board.summary; s != nil && len(s.Skipped) > 0 {
-		names := make([]string, len(s.Skipped))
-		for i, u := range s.Skipped {
-			names[i] = u.Name()
-		}
-		const most = 10
-		text := strings.Join(names[:min(most, len(names))], ", ")
-		if len(names) > most {
-			text += ", …"
-		}
-		cause := "earlier errors"
-		if s.Result == "canceled" {
-			cause = "the interrupt"
-		}
-		fmt.Fprintf(w, "%s skipped because of %s: %s\n\n", Count(len(names), "resource"), cause, text)
-	}
+	r.changes(w)
+	fmt.Fprintln(w)
+	r.outputs(w)
+	r.summary(w)
 }
 
-// changes shows which properties change, resource by resource.
-func (r report) changes(w io.Writer) {
-	for _, s := range r.board.steps {
-		lines := changeLines(s, r.p, r.mask, r.o)
-		if len(lines) == 0 {
-			continue
-		}
-		style := opStyles[s.Op]
-		fmt.Fprintf(w, "%s %s %s\n", r.p.paint(style.color, pad(style.sign, 2)), r.p.paint(bold, s.URN.Name()),
-			r.p.paint(dim, ShortType(s.Type)))
-		for _, line := range lines {
-			fmt.Fprintf(w, "     %s\n", line)
-		}
+// planned shows a plan on Out and what is wrong on problems, which may be the same log.
+func (r report) planned(problems io.Writer) {
+	if len(r.board.order) > 0 {
+		fmt.Fprintln(problems)
 	}
+	r.problems(problems)
+	r.plan(r.o.Out)
+}
+
+// changes shows which properties change, resource by resource, in the order of the tree.
+func (r report) changes(w io.Writer) {
+	steps := make(map[*row][]*engine.Step)
+	for _, s := range r.board.steps {
+		at := r.board.rows[s.URN]
+		steps[at] = append(steps[at], s)
+	}
+	headed := false
+	r.board.tree.walk(func(at *row, _ int) {
+		for _, s := range steps[at] {
+			lines := changeLines(s, r.p, r.mask, r.o)
+			if len(lines) == 0 {
+				continue
+			}
+			if !headed {
+				fmt.Fprintf(w, "\n%s\n", r.p.paint(bold, "Changes:"))
+				headed = true
+			}
+			style := opStyles[s.Op]
+			fmt.Fprintf(w, "%s %s %s\n", r.p.paint(style.color, pad(style.sign, 2)), r.p.paint(bold, s.URN.Name()),
+				r.p.paint(dim, ShortType(s.Type)))
+			for _, line := range lines {
+				fmt.Fprintf(w, "     %s\n", line)
+			}
+		}
+	})
 }
 
 // outputs shows the stack's outputs; in a preview or after a change, what becomes of each.
@@ -192,6 +198,12 @@ func (r report) summary(w io.Writer) {
 	var parts []string
 	for _, c := range r.counts() {
 		parts = append(parts, r.p.paint(opStyles[c.Op].color, fmt.Sprintf("%d %s", c.N, c.Words)))
+	}
+	if n := r.board.failed; n > 0 {
+		parts = append(parts, r.p.paint(red, fmt.Sprintf("%d failed", n)))
+	}
+	if n := len(s.Skipped); n > 0 {
+		parts = append(parts, fmt.Sprintf("%d skipped", n))
 	}
 	if len(parts) == 0 {
 		parts = []string{"nothing to do"}

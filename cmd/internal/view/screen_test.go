@@ -24,8 +24,9 @@ import (
 func still(o Options, screen io.Writer, now func() time.Time) *live {
 	b := newBoard()
 	b.now, b.began = now, now()
-	return &live{o: o, region: region{screen: screen}, p: palette{o.Color}, mask: masker(nil), board: b,
-		stop: make(chan struct{}), stopped: make(chan struct{})}
+	return &live{rendering: rendering{o: o, p: palette{o.Color}, mask: masker(nil), board: b},
+		region: region{screen: screen},
+		stop:   make(chan struct{}), stopped: make(chan struct{})}
 }
 
 // made is a step of a resource that the program declares in a line.

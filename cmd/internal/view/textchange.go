@@ -128,8 +128,8 @@ func (c changeWriter) structuredChange(path, before, after string) []string {
 		return nil
 	}
 	lines := []string{c.p.paint(yellow, "~ "+path+" ("+kind+"):")}
-	leafChanges("", old, new, func(below string, from, to *value.Value) {
-		for _, line := range c.change(below, from, to, false) {
+	leafChanges("", old, new, func(l leafChange) {
+		for _, line := range c.change(l, false) {
 			lines = append(lines, "    "+line)
 		}
 	})

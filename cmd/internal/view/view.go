@@ -15,11 +15,23 @@ type Options struct {
 	Err io.Writer // progress and diagnostics
 
 	Interactive bool // Err is a terminal that can be redrawn
-	Color       bool
-	Width       int // of the terminal in columns; 0 for no limit
-	Height      int // of the terminal in lines; 0 for 24
+	Color       bool // of Err
+	// OutTerminal and OutColor say of Out that it is a terminal, and that it takes colours.
+	OutTerminal, OutColor bool
+
+	Width  int // of the terminal in columns; 0 for no limit
+	Height int // of the terminal in lines; 0 for 24
 	// Size asks for the terminal's width and height, which change while a view is drawn; nil when Width and Height hold.
 	Size func() (columns, lines int)
+
+	// Plan says that nothing is done: what would be is the result, and goes to Out when it is complete.
+	Plan bool
+	// Followed says that what is planned is done next, unless the plan fails.
+	Followed bool
+	// Flat shows resources without their components, by their whole names.
+	Flat bool
+	// Command is what people have called, such as up, for what to do next; empty to say nothing of that.
+	Command string
 
 	ShowSames       bool
 	ShowSecrets     bool
@@ -66,7 +78,8 @@ func New(o Options) *View {
 	m := masker(o.Secrets)
 	screen := o.Err
 	colors := func() bool { return o.Color }
-	o.Out, o.Err = printable.NewWriter(o.Out, colors), printable.NewWriter(o.Err, colors)
+	o.Out = printable.NewWriter(o.Out, func() bool { return o.OutColor })
+	o.Err = printable.NewWriter(o.Err, colors)
 	switch {
 	case o.Interactive:
 		return &View{newLive(o, m, screen)}

@@ -139,6 +139,14 @@ func TestLiveEndsWithTheReport(t *testing.T) {
 func TestLeafChanges(t *testing.T) {
 	m := func(entries ...value.Entry) value.Value { return value.MapOf(entries...) }
 	e := func(k string, v value.Value) value.Entry { return value.Entry{Key: k, Value: v} }
+	list := func(numbers ...int) value.Value {
+		var items []value.Value
+		for _, n := range numbers {
+			items = append(items, value.Int(n))
+		}
+		return value.List(items...)
+	}
+	named := func(name string, v int) value.Value { return m(e("name", value.String(name)), e("v", value.Int(v))) }
 	for name, c := range map[string]struct {
 		old, new value.Value
 		want     []string
@@ -153,7 +161,19 @@ func TestLeafChanges(t *testing.T) {
 		"list, by name": {m(e("a", value.List(m(e("name", value.String("x")), e("v", value.Int(1))),
 			m(e("name", value.String("y")), e("v", value.Int(1)))))),
 			m(e("a", value.List(m(e("name", value.String("y")), e("v", value.Int(2)))))),
-			[]string{"~ a[0].v: 1 => 2", `- a[0]: {name: "x", v: 1}`}},
+			[]string{`- a[0]: {name: "x", v: 1}`, "~ a[0].v: 1 => 2"}},
+		"list, the last comes first": {m(e("a", list(1, 2, 3, 4))), m(e("a", list(4, 1, 2, 3))),
+			[]string{"> a[0]: 4 (moved from a[3])"}},
+		"list, turned round": {m(e("a", list(1, 2, 3))), m(e("a", list(3, 2, 1))),
+			[]string{"> a[1]: 2 (moved from a[1])", "> a[2]: 1 (moved from a[0])"}},
+		"list, moved and others": {m(e("a", list(1, 2, 3, 4))), m(e("a", list(9, 4, 1, 3))),
+			[]string{"+ a[0]: 9", "> a[1]: 4 (moved from a[3])", "- a[1]: 2"}},
+		"list, moved and changed": {m(e("a", value.List(named("x", 1), named("y", 1), named("z", 1)))),
+			m(e("a", value.List(named("z", 2), named("x", 1), named("y", 1)))),
+			[]string{"> a[0]: name=z (moved from a[2])", "~ a[0].v: 1 => 2"}},
+		"list, values in their places": {m(e("a", list(1, 2, 3))), m(e("a", list(1, 5, 3))), []string{"~ a[1]: 2 => 5"}},
+		"list, of secrets": {m(e("a", value.List(value.Int(1).Secret(), value.Int(2)))),
+			m(e("a", value.List(value.Int(2), value.Int(1).Secret()))), []string{"> a[1]: [secret] (moved from a[0])"}},
 		"json in text": {m(e("a", value.String(`{"port":80,"host":"h"}`))),
 			m(e("a", value.String(`{"host": "h", "port": 8080}`))),
 			[]string{"~ a (json):", "    ~ port: 80 => 8080"}},
@@ -173,8 +193,8 @@ func TestLeafChanges(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var got []string
-			leafChanges("", c.old, c.new, func(path string, before, after *value.Value) {
-				got = append(got, changeWriter{mask: mask.New()}.change(path, before, after, false)...)
+			leafChanges("", c.old, c.new, func(l leafChange) {
+				got = append(got, changeWriter{mask: mask.New()}.change(l, false)...)
 			})
 			require.Equal(t, c.want, got)
 		})

@@ -25,8 +25,6 @@ func newSetAll(a *console.Console, o *target) *cobra.Command {
 	s := &settingAll{target: o}
 	cmd := &cobra.Command{
 		Use: "set-all", Short: "Set several values at once, all or none of them", Args: cobra.NoArgs,
-		Example: "  yamlhost config set-all --plaintext region=eu-west-1 --secret password=…\n" +
-			"  yamlhost config set-all --json \"$(yamlhost config --json --show-secrets --stack other)\"",
 		RunE: func(cmd *cobra.Command, _ []string) error { return setAll(cmd.Context(), a, s) },
 	}
 	cmd.Flags().StringArrayVar(&s.secrets, "secret", nil, "encrypt this value, as key=value; may come several times")

@@ -16,8 +16,7 @@ func NewDrift(a *console.Console, run func(context.Context, *operation.Options) 
 		Long: "drift reads every resource and compares it with the state, and that with the program. Nothing is changed. " +
 			"Differences\n" +
 			"that do not matter are listed in the project file under options.drift.ignore, each with a reason.",
-		Example: "  yamlhost drift\n  yamlhost drift --exit-code --out markdown=drift.md",
-		RunE:    runOperation(a, o, run),
+		RunE: runOperation(a, o, run),
 	}
 	operationFlags(a, cmd, o)
 	o.Reports.Register(cmd)

@@ -19,6 +19,7 @@ func operationFlags(a *console.Console, cmd *cobra.Command, o *operation.Options
 	operation.TimeFlags(cmd, o)
 	f.BoolVarP(&o.Json, "json", "j", false, "write JSON to standard output")
 	f.BoolVar(&o.Diff, "diff", false, "show what changes in every property")
+	f.BoolVar(&o.Flat, "flat", false, "show resources as a list instead of a tree, by their whole names")
 	f.BoolVar(&o.Timestamps, "timestamps", false, "put the time in front of each line of progress in a log")
 	f.BoolVar(&o.ShowSames, "show-sames", false, "show resources that do not change")
 	f.BoolVar(&o.ShowReads, "show-reads", false, "show resources that are only read")
@@ -107,7 +108,7 @@ func runOperation(a *console.Console, o *operation.Options, run func(context.Con
 		if len(args) > 0 {
 			o.Dir = args[0]
 		}
-		o.Flags = console.FlagsSet(cmd)
+		o.Command, o.Flags = cmd.Name(), console.FlagsSet(cmd)
 		switch o.Refresh {
 		case "", "true", "false":
 		default:

@@ -26,8 +26,6 @@ func NewShow(a *console.Console) *cobra.Command {
 		Long: "show tells what a plan of `preview --save-plan` would do. It starts no plugin, asks no network, and needs " +
 			"no passphrase:\n" +
 			"secrets stay sealed.",
-		Example: "  yamlhost plan show plan.json\n  yamlhost plan show plan.json --format markdown >> " +
-			"\"$GITHUB_STEP_SUMMARY\"",
 		Args: cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			o.file = args[0]

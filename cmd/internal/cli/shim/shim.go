@@ -28,7 +28,6 @@ func NewShim(run func(*Options) error) *cobra.Command {
 			"YAML\n" +
 			"projects, so that tools which call `pulumi` work with it: put the folder first on PATH for them.\n" +
 			"What it does not have it refuses by name.",
-		Example: "  yamlhost shim ~/.yamlhost/shim\n  PATH=~/.yamlhost/shim:$PATH node deploy.js",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 {
 				return fmt.Errorf("shim takes one folder\nSee %s --help.", cmd.CommandPath())

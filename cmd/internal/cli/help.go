@@ -1,0 +1,69 @@
+package cli
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// groups are the headings of the help, each with its commands in the order of use.
+var groups = []struct {
+	id, title string
+	commands  []string
+}{
+	{"program", "Write a program:", []string{"new", "check", "fmt", "explain", "functions", "schema", "graph"}},
+	{"deploy", "Deploy it:", []string{"run", "preview", "plan", "up", "refresh", "drift", "destroy", "import"}},
+	{"stack", "Stacks, configuration and state:", []string{"stack", "config", "state", "cancel", "login", "logout",
+		"whoami"}},
+	{"tools", "Plugins and other tools:", []string{"plugin", "lsp", "mcp", "shim"}},
+	{"about", "About this program:", []string{"doctor", "about", "version", "completion", "help"}},
+}
+
+// example is a command line, without the program's name, and what it does.
+type example struct{ line, does string }
+
+// arrangeHelp gives the commands of root their groups and examples.
+func arrangeHelp(root *cobra.Command) {
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	for _, g := range groups {
+		root.AddGroup(&cobra.Group{ID: g.id, Title: g.title})
+		for _, name := range g.commands {
+			if cmd, _, err := root.Find([]string{name}); err == nil && cmd != root {
+				cmd.GroupID = g.id
+			}
+		}
+	}
+	var visit func(*cobra.Command)
+	visit = func(cmd *cobra.Command) {
+		path := strings.TrimPrefix(strings.TrimPrefix(cmd.CommandPath(), root.Name()), " ")
+		if list := examples[path]; len(list) > 0 {
+			cmd.Example = exampleText(list)
+		}
+		for _, sub := range cmd.Commands() {
+			visit(sub)
+		}
+	}
+	visit(root)
+}
+
+// exampleText shows examples as help does: what each is for, and below that the line to type.
+func exampleText(list []example) string {
+	var b strings.Builder
+	for i, e := range list {
+		if i > 0 {
+			b.WriteString("\n\n")
+		}
+		b.WriteString("  # " + e.does + "\n  " + commandLine(e.line))
+	}
+	return b.String()
+}
+
+// commandLine is the line to type for an example. A line that begins with $ stands as it is behind that: the program's
+// name is in it.
+func commandLine(line string) string {
+	if whole, found := strings.CutPrefix(line, "$ "); found {
+		return whole
+	}
+	return strings.TrimRight("yamlhost "+line, " ")
+}

@@ -1,0 +1,57 @@
+package view
+
+import (
+	"fmt"
+	"io"
+)
+
+// next says what to do after an operation, in one line.
+func (r report) next(w io.Writer) {
+	s := r.board.summary
+	if s == nil || r.o.Command == "" || r.o.Followed && s.Result != "failed" {
+		return
+	}
+	if text := nextStep(r.o.Command, s.Planning, r.changesAnything(), s.Result); text != "" {
+		fmt.Fprintln(w, r.p.paint(dim, "Next: "+text))
+	}
+}
+
+// changesAnything reports whether the operation changes, or would change, any resource.
+func (r report) changesAnything() bool {
+	for _, row := range r.board.order {
+		if row.changes() {
+			return true
+		}
+	}
+	return false
+}
+
+// nextStep is what to do after a command with a result; empty where nothing has to be done.
+func nextStep(command string, planning, changes bool, result string) string {
+	does := command
+	if command == "preview" || command == "plan" {
+		does = "up"
+	}
+	switch {
+	case result == "failed" && planning:
+		return fmt.Sprintf("correct the errors above; nothing was changed, and `yamlhost %s` shows whether they are gone.",
+			command)
+	case result == "failed":
+		return fmt.Sprintf("correct the errors above and run `yamlhost %s` again; what is done stays done.", command)
+	case result == "canceled" && !planning:
+		return fmt.Sprintf("`yamlhost %s` goes on where this has stopped.", command)
+	case result == "canceled":
+		return ""
+	case planning && changes:
+		return fmt.Sprintf("`yamlhost %s` does this; nothing is changed yet.", does)
+	case planning || !changes:
+		return ""
+	}
+	switch command {
+	case "refresh":
+		return "`yamlhost preview` shows how what exists differs from the program."
+	case "up", "run":
+		return "`yamlhost stack` shows what exists now."
+	}
+	return ""
+}
