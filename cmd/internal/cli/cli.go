@@ -122,6 +122,7 @@ func outputCode(a *console.Console, code int, out, errors *console.Steady) int {
 // newRoot makes the tree of commands. measured takes what --profile asks for.
 func newRoot(a *console.Console, measured *profile) *cobra.Command {
 	var profileDir string
+	var asksVersion bool
 	name := "yamlhost"
 	if a.World.AsPulumi {
 		name = "pulumi"
@@ -134,7 +135,12 @@ func newRoot(a *console.Console, measured *profile) *cobra.Command {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		Args:          console.UnknownCommand,
-		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if asksVersion {
+				return printVersion(a)
+			}
+			return cmd.Help()
+		},
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
 			if err := console.FlagsFromEnvironment(cmd.Flags(), &a.World); err != nil {
 				return err
@@ -145,6 +151,7 @@ func newRoot(a *console.Console, measured *profile) *cobra.Command {
 			return measured.start(a.Path(profileDir))
 		},
 	}
+	root.Flags().BoolVar(&asksVersion, "version", false, "print version and edition")
 	flags := root.PersistentFlags()
 	flags.StringVarP(&a.Global.Cwd, "cwd", "C", "", "run as if started in this directory")
 	flags.StringVar(&a.Global.Color, "color", "auto", "colour the output: always, never, raw or auto")

@@ -232,7 +232,7 @@ var examples = map[string][]example{
 	},
 	"whoami": {
 		{"whoami", "Print the user that locks and history name"},
-		{"whoami --verbose", "With the backend"},
+		{"whoami --json", "With the backend, as JSON"},
 	},
 	"plugin": {
 		{"plugin ls", "List plugins"},
@@ -265,7 +265,7 @@ var examples = map[string][]example{
 	},
 	"doctor": {
 		{"doctor", "Look at plugins, backend, clock, terminal and shell"},
-		{"doctor --json", "As JSON, for a bug report"},
+		{"doctor -C shop", "Look for the project in another folder"},
 	},
 	"about": {
 		{"about", "Show versions, backend, stack and providers"},

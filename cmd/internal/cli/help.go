@@ -4,9 +4,11 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/yamlhost/yamlhost/cmd/internal/console"
 )
 
-// groups are the headings of the help, each with its commands in the order of use.
+// groups are the headings of the help, each with its commands.
 var groups = []struct {
 	id, title string
 	commands  []string
@@ -29,8 +31,14 @@ func arrangeHelp(root *cobra.Command) {
 	for _, g := range groups {
 		root.AddGroup(&cobra.Group{ID: g.id, Title: g.title})
 		for _, name := range g.commands {
-			if cmd, _, err := root.Find([]string{name}); err == nil && cmd != root {
-				cmd.GroupID = g.id
+			cmd, _, err := root.Find([]string{name})
+			if err != nil || cmd == root {
+				continue
+			}
+			cmd.GroupID = g.id
+			if name == "completion" {
+				cmd.Short, cmd.Args = "Write a script with which a shell completes commands", console.UnknownCommand
+				cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 			}
 		}
 	}

@@ -3,6 +3,7 @@ package console
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -142,12 +143,30 @@ func UsageErrors(cmd *cobra.Command) {
 			if err == nil || errors.As(err, &exit) {
 				return err
 			}
-			return &ExitError{Code: CodeBadUsage, Cause: err}
+			return &ExitError{Code: CodeBadUsage, Cause: argumentError(cmd, args, err)}
 		}
 	}
 	for _, sub := range cmd.Commands() {
 		UsageErrors(sub)
 	}
+}
+
+// argumentError says what is wrong with the number of arguments in the words of people, where err is the library's.
+func argumentError(cmd *cobra.Command, args []string, err error) error {
+	_, takes, _ := strings.Cut(cmd.Use, " ")
+	wanted := regexp.MustCompile(`^(accepts|requires) .*arg\(s\), (received|only received) (\d+)$`)
+	switch {
+	case strings.HasPrefix(err.Error(), "unknown command ") && len(args) > 0 && cmd.HasSubCommands():
+		return fmt.Errorf("there is no command %q\nSee %s --help.", strings.TrimPrefix(cmd.CommandPath()+" "+args[0],
+			cmd.Root().Name()+" "), cmd.CommandPath())
+	case strings.HasPrefix(err.Error(), "unknown command ") && len(args) > 0:
+		return NoArguments(cmd, args)
+	case !wanted.MatchString(err.Error()):
+		return err
+	case len(args) > 0 && !strings.Contains(err.Error(), "at least"):
+		return fmt.Errorf("%s takes %s and nothing more\nUsage: %s", cmd.CommandPath(), takes, cmd.UseLine())
+	}
+	return fmt.Errorf("%s lacks %s\nUsage: %s", cmd.CommandPath(), takes, cmd.UseLine())
 }
 
 // FlagsSet are the flags of a command line as history keeps them (F6.12): the value of booleans, of others only that

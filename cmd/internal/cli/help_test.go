@@ -1,0 +1,126 @@
+package cli
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"github.com/stretchr/testify/require"
+
+	"github.com/yamlhost/yamlhost/cmd/internal/console"
+)
+
+// everyCommand calls fn for each command that people see, with its path below the program's name.
+func everyCommand(fn func(cmd *cobra.Command, path string)) {
+	root := newRoot(&console.Console{}, &profile{})
+	var walk func(cmd *cobra.Command)
+	walk = func(cmd *cobra.Command) {
+		if cmd.Hidden {
+			return
+		}
+		fn(cmd, strings.TrimPrefix(strings.TrimPrefix(cmd.CommandPath(), "yamlhost"), " "))
+		for _, sub := range cmd.Commands() {
+			walk(sub)
+		}
+	}
+	walk(root)
+}
+
+// Every command has two examples at least, and each of them is a line that the command takes.
+func TestHelpHasExamples(t *testing.T) {
+	t.Parallel()
+	seen := map[string]bool{}
+	everyCommand(func(cmd *cobra.Command, path string) {
+		seen[path] = true
+		list := examples[path]
+		require.GreaterOrEqual(t, len(list), 2, "examples of %q", path)
+		for _, e := range list {
+			require.Contains(t, cmd.Example, "  # "+e.does+"\n  "+commandLine(e.line), path)
+			require.Less(t, len(e.does), 100, e.does)
+			requireCommand(t, path, e)
+		}
+	})
+	for path := range examples {
+		require.True(t, seen[path], "there is no command %q, but there are examples of it", path)
+	}
+}
+
+// requireCommand holds an example against the commands and flags that there are: the words of the line up to what a
+// shell takes for itself.
+func requireCommand(t *testing.T, path string, e example) {
+	t.Helper()
+	line := commandLine(e.line)
+	at := strings.Index(line, "yamlhost ")
+	if at < 0 || strings.Contains(line, "node deploy.js") {
+		require.True(t, strings.HasPrefix(e.line, "$ "), "%s: an example calls the program", line)
+		return
+	}
+	var words []string
+	for _, word := range strings.Fields(line[at+len("yamlhost "):]) {
+		if strings.ContainsAny(word[:1], "|<>)") {
+			break
+		}
+		words = append(words, strings.Trim(strings.TrimSuffix(word, ")"), "'"))
+	}
+	if len(words) == 1 && words[0] == "--version" {
+		return
+	}
+	root := newRoot(&console.Console{}, &profile{})
+	cmd, rest, err := root.Find(words)
+	require.NoError(t, err, line)
+	found := strings.TrimPrefix(cmd.CommandPath(), "yamlhost")
+	require.True(t, strings.HasPrefix(found+" ", strings.TrimSuffix(" "+path, " ")+" "), "%q is an example of %q", line, path)
+	if err := cmd.ParseFlags(rest); err != nil {
+		t.Errorf("%s: %v", line, err)
+		return
+	}
+	if err := cmd.ValidateArgs(cmd.Flags().Args()); err != nil {
+		t.Errorf("%s: %v", line, err)
+	}
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if f.Hidden {
+			t.Errorf("%s: --%s is not for people", line, f.Name)
+		}
+	})
+}
+
+// Every command stands under a heading, and each heading has commands.
+func TestHelpIsGrouped(t *testing.T) {
+	t.Parallel()
+	x := newTerminal(t, onePet)
+	require.Equal(t, 0, x.run("--help"))
+	for _, g := range groups {
+		require.Contains(t, x.out.String(), "\n"+g.title+"\n  ")
+	}
+	require.NotContains(t, x.out.String(), "Additional Commands")
+	for _, cmd := range newRoot(&console.Console{}, &profile{}).Commands() {
+		require.True(t, cmd.Hidden || cmd.GroupID != "", cmd.Name())
+	}
+}
+
+// A wrong number of arguments is told in words, with the form of the command.
+func TestWrongArguments(t *testing.T) {
+	t.Parallel()
+	x := newTerminal(t, onePet)
+	for _, c := range []struct{ line, want string }{
+		{"stack rename", "error: yamlhost stack rename lacks NAME\nUsage: yamlhost stack rename NAME"},
+		{"stack rename a b", "error: yamlhost stack rename takes NAME and nothing more\nUsage: yamlhost stack rename NAME"},
+		{"config set", "error: yamlhost config set lacks KEY [VALUE]\n"},
+		{"stack ls a", "error: yamlhost stack ls takes no arguments, but there is \"a\"\n"},
+		{"explain a b", "error: yamlhost explain takes [CODE] and nothing more\n"},
+		{"completion tcsh", "error: there is no command \"completion tcsh\""},
+	} {
+		require.Equal(t, console.CodeBadUsage, x.run(strings.Fields(c.line)...), c.line)
+		require.Contains(t, x.err.String(), c.want, c.line)
+	}
+}
+
+func TestVersionFlag(t *testing.T) {
+	t.Parallel()
+	x := newTerminal(t, onePet)
+	require.Equal(t, 0, x.run("version"))
+	want := x.out.String()
+	require.Equal(t, 0, x.run("--version"), x.err.String())
+	require.Equal(t, want, x.out.String())
+}
