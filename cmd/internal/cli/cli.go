@@ -197,6 +197,7 @@ func newRoot(a *console.Console, measured *profile) *cobra.Command {
 		shimcmd.NewShim(func(o *shimcmd.Options) error { return shimcmd.Shim(a, o) }), servecmd.NewServe(a),
 	)
 	arrangeHelp(root)
+	completer{a}.attach(root)
 	console.UsageErrors(root)
 	return root
 }

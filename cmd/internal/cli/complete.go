@@ -1,0 +1,298 @@
+package cli
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/cmd/internal/report"
+	"github.com/yamlhost/yamlhost/cmd/internal/templates"
+	"github.com/yamlhost/yamlhost/runtime/secrets/keyservice"
+	"github.com/yamlhost/yamlhost/runtime/state"
+	"github.com/yamlhost/yamlhost/value/urn"
+)
+
+// completer offers what can stand at a place of a command line. It reads files only: it starts no plugin and opens no
+// socket, so of a backend that is not a folder it offers nothing. What cannot be read has nothing to offer.
+type completer struct{ console *console.Console }
+
+// offer lists words for an argument or the value of a flag. args stand before it.
+type offer func(cmd *cobra.Command, args []string) []string
+
+// attach gives every command of root its completions.
+func (c completer) attach(root *cobra.Command) {
+	arguments := map[string]offer{
+		"stack select": first(c.stacks), "stack rm": first(c.stacks), "cancel": first(c.stacks),
+		"stack output": first(c.outputs), "stack tag get": first(c.tags), "stack tag set": first(c.tags),
+		"stack tag rm": first(c.tags), "config get": first(c.keys), "config set": first(c.keys), "config rm": c.keys,
+		"state delete": c.urns, "state protect": c.urns, "state unprotect": c.urns, "state taint": c.urns,
+		"state untaint": c.urns, "state move": c.urns, "state rename": first(c.urns),
+		"new": first(words(templates.Names()...)), "login": first(words(stores()...)),
+		"plugin install": first(words("resource")), "plugin rm": first(words("resource")),
+		"stack change-secrets-provider": first(words(secretsProviders()...)),
+	}
+	flags := map[string]offer{
+		"stack": c.stacks, "source": c.stacks, "dest": c.stacks,
+		"target": c.urns, "exclude": c.urns, "replace": c.urns, "target-replace": c.urns,
+		"config": assigned(c.keys), "config-from": assigned(c.keys), "plaintext": assigned(c.keys),
+		"secret": assigned(c.keys), "out": assigned(words(report.Kinds()...)), "ci": words(ciSystems()...),
+		"color": words("auto", "always", "never", "raw"), "refresh": words("true", "false"),
+		"secrets-provider": words(secretsProviders()...), "settle-pending": words("forget", "retry"),
+	}
+	formats := map[string][]string{"check": report.Kinds(), "graph": {"dot", "mermaid", "json", "svg"},
+		"plan show": {"text", "json", "markdown", "html"}}
+	folders := map[string]bool{"run": true, "mcp": true, "shim": true}
+	files := map[string]bool{"check": true, "fmt": true, "graph": true, "plan show": true, "stack graph": true,
+		"schema": true, "import": false}
+	var visit func(*cobra.Command)
+	visit = func(cmd *cobra.Command) {
+		path := strings.TrimPrefix(strings.TrimPrefix(cmd.CommandPath(), root.Name()), " ")
+		switch offered := arguments[path]; {
+		case offered != nil:
+			cmd.ValidArgsFunction = c.function(offered)
+		case folders[path]:
+			cmd.ValidArgsFunction = func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+				return nil, cobra.ShellCompDirectiveFilterDirs
+			}
+		case cmd.ValidArgsFunction == nil && !files[path]:
+			cmd.ValidArgsFunction = cobra.NoFileCompletions
+		}
+		cmd.LocalFlags().VisitAll(func(f *pflag.Flag) { c.attachFlag(cmd, f, flags[f.Name], formats[path]) })
+		for _, sub := range cmd.Commands() {
+			visit(sub)
+		}
+	}
+	visit(root)
+}
+
+// attachFlag gives a flag its completions. A flag that is not known takes a text that nobody can guess, or a file.
+func (c completer) attachFlag(cmd *cobra.Command, f *pflag.Flag, offered offer, formats []string) {
+	var complete cobra.CompletionFunc
+	switch {
+	case f.Value.Type() == "bool" || f.Hidden:
+		return
+	case f.Name == "format":
+		complete = c.function(words(formats...))
+	case f.Name == "secret" && f.Value.Type() != "stringArray":
+		return
+	case offered != nil:
+		complete = c.function(offered)
+	case f.Name == "cwd" || f.Name == "dir" || f.Name == "schema-dir":
+		complete = func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return nil, cobra.ShellCompDirectiveFilterDirs
+		}
+	case isFile(f.Name):
+		return
+	default:
+		complete = cobra.NoFileCompletions
+	}
+	_ = cmd.RegisterFlagCompletionFunc(f.Name, complete) // it fails for a flag that has one, which is as good
+}
+
+// isFile reports whether a flag names a file, which shells complete themselves.
+func isFile(name string) bool {
+	switch name {
+	case "file", "plan", "save-plan", "import-file", "config-file", "schema", "profile", "event-log":
+		return true
+	}
+	return false
+}
+
+// function offers what begins with the word under the cursor. Behind a word that ends in = the shell adds no space.
+func (c completer) function(offered offer) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
+		if err := c.console.Enter(); err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		directive := cobra.ShellCompDirectiveNoFileComp
+		var found []string
+		for _, text := range offered(cmd, args) {
+			if strings.HasPrefix(text, word) && !slices.Contains(args, text) {
+				found = append(found, text)
+			}
+			if strings.HasSuffix(text, "=") {
+				directive |= cobra.ShellCompDirectiveNoSpace
+				if strings.HasPrefix(word, text) { // what stands behind it is a file or a value
+					return nil, cobra.ShellCompDirectiveDefault
+				}
+			}
+		}
+		return found, directive
+	}
+}
+
+// words always offers the same.
+func words(list ...string) offer { return func(*cobra.Command, []string) []string { return list } }
+
+// first offers only for the first argument.
+func first(o offer) offer {
+	return func(cmd *cobra.Command, args []string) []string {
+		if len(args) > 0 {
+			return nil
+		}
+		return o(cmd, args)
+	}
+}
+
+// assigned offers words with = behind them.
+func assigned(o offer) offer {
+	return func(cmd *cobra.Command, args []string) []string {
+		var list []string
+		for _, text := range o(cmd, args) {
+			list = append(list, text+"=")
+		}
+		return list
+	}
+}
+
+func ciSystems() []string {
+	list := []string{"auto", "none"}
+	for _, s := range report.Systems {
+		list = append(list, string(s))
+	}
+	return list
+}
+
+// stores are the beginnings of URLs of backends.
+func stores() []string {
+	list := []string{"file://"}
+	for _, scheme := range console.Stores() {
+		list = append(list, scheme+"://")
+	}
+	return list
+}
+
+func secretsProviders() []string {
+	list := []string{"default", "passphrase"}
+	for _, scheme := range keyservice.Known() {
+		list = append(list, scheme+"://")
+	}
+	return list
+}
+
+// stack is the stack that the command line has chosen so far, in a folder; nil where there is none.
+func (c completer) stack(cmd *cobra.Command) *console.Stack {
+	p, diags, err := c.console.OpenProject(c.console.World.Dir)
+	if err != nil || diags.HasErrors() {
+		return nil
+	}
+	b := c.console.LocalBackend(p)
+	if b == nil {
+		return nil
+	}
+	flag := ""
+	if f := cmd.Flag("stack"); f != nil {
+		flag = f.Value.String()
+	}
+	ref, ok, err := c.console.ChosenStack(b, p, flag)
+	if err != nil {
+		return nil
+	}
+	return &console.Stack{Project: p, Backend: b, Ref: ref, Missing: !ok}
+}
+
+// snapshot is the state of the chosen stack with its secrets sealed; nil where there is none.
+func (c completer) snapshot(cmd *cobra.Command) *state.Snapshot {
+	s := c.stack(cmd)
+	if s == nil || s.Missing {
+		return nil
+	}
+	loaded, err := s.Backend.Load(context.Background(), s.Ref, nil)
+	if err != nil {
+		return nil
+	}
+	return loaded.Snapshot
+}
+
+func (c completer) stacks(cmd *cobra.Command, _ []string) []string {
+	s := c.stack(cmd)
+	if s == nil {
+		return nil
+	}
+	refs, err := s.Backend.Stacks(context.Background(), s.Project.Name.Text)
+	if err != nil {
+		return nil
+	}
+	var names []string
+	for _, ref := range refs {
+		names = append(names, ref.Stack)
+	}
+	return names
+}
+
+func (c completer) urns(cmd *cobra.Command, _ []string) []string {
+	s := c.snapshot(cmd)
+	if s == nil {
+		return nil
+	}
+	var list []string
+	for _, r := range s.Resources {
+		if !r.Delete && !slices.Contains(list, string(r.URN)) {
+			list = append(list, string(r.URN))
+		}
+	}
+	return list
+}
+
+// outputs are the names of the stack's outputs.
+func (c completer) outputs(cmd *cobra.Command, _ []string) []string {
+	s := c.snapshot(cmd)
+	if s == nil {
+		return nil
+	}
+	for _, r := range s.Resources {
+		if r.URN.Type() == urn.RootStackType {
+			return r.Outputs.Keys()
+		}
+	}
+	return nil
+}
+
+func (c completer) tags(cmd *cobra.Command, _ []string) []string {
+	s := c.stack(cmd)
+	if s == nil || s.Missing {
+		return nil
+	}
+	tags, err := s.Backend.Tags(s.Ref)
+	if err != nil {
+		return nil
+	}
+	var names []string
+	for name := range tags {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// keys are those of the chosen stack's settings and those that the project declares, without the project's name where
+// people leave it out.
+func (c completer) keys(cmd *cobra.Command, _ []string) []string {
+	s := c.stack(cmd)
+	if s == nil {
+		return nil
+	}
+	var list []string
+	add := func(key string) {
+		key = strings.TrimPrefix(key, s.Project.Name.Text+":")
+		if !slices.Contains(list, key) {
+			list = append(list, key)
+		}
+	}
+	for _, d := range s.Project.Config {
+		add(d.Key.String())
+	}
+	if !s.Missing {
+		if settings, _, err := c.console.LoadSettings(s.Project, s.Ref.Stack, ""); err == nil {
+			for _, e := range settings.Entries() {
+				add(e.Key.String())
+			}
+		}
+	}
+	slices.Sort(list)
+	return list
+}

@@ -1,0 +1,95 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/yamlhost/yamlhost/runtime/provider"
+)
+
+// nobody fails a test that asks for a provider.
+type nobody struct {
+	provider.Loader
+	t *testing.T
+}
+
+func (n nobody) Schema(string) ([]byte, bool) {
+	n.t.Error("completion has asked for a schema")
+	return nil, false
+}
+
+// offers are what a shell is offered for the last word of a command line.
+func (x *terminal) offers(t *testing.T, line ...string) []string {
+	t.Helper()
+	require.Equal(t, 0, x.run(append([]string{"__complete"}, line...)...), x.err.String())
+	var list []string
+	for line := range strings.Lines(x.out.String()) {
+		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, ":") {
+			list = append(list, line)
+		}
+	}
+	return list
+}
+
+// Shells complete stacks, URNs, keys, outputs and values of flags. Nothing is started for that, and no socket is opened.
+func TestCompletion(t *testing.T) {
+	t.Parallel()
+	x := newTerminal(t, `name: shop
+config:
+  region: {type: string, default: eu}
+resources: {pet: {type: random:RandomPet}}
+outputs: {name: "${pet.id}", kind: pet}
+`)
+	for _, args := range [][]string{{"stack", "init", "prod"}, {"stack", "init", "dev"}, {"stack", "tag", "set", "owner", "me"},
+		{"config", "set", "extra", "1"}, {"config", "set", "aws:zone", "a"},
+		{"up", "--yes", "--skip-preview"}} {
+		require.Equal(t, 0, x.run(args...), x.err.String())
+	}
+	x.world.Embedded = append(x.world.Embedded, nobody{t: t})
+	pet := "urn:pulumi:dev::shop::random:index/randomPet:RandomPet::pet"
+	for _, c := range []struct {
+		line string
+		want []string
+	}{
+		{"stack select ", []string{"dev", "prod"}}, {"stack select p", []string{"prod"}}, {"stack rm dev ", nil},
+		{"cancel ", []string{"dev", "prod"}}, {"up --stack ", []string{"dev", "prod"}}, {"stack output -s ", []string{"dev", "prod"}},
+		{"state move --dest p", []string{"prod"}}, {"stack output ", []string{"kind", "name"}},
+		{"stack tag get o", []string{"owner"}}, {"config get ", []string{"aws:zone", "extra", "region"}},
+		{"config rm extra ", []string{"aws:zone", "region"}}, {"up -c re", []string{"region="}},
+		{"up --target " + pet[:55], []string{pet}}, {"state delete --stack prod ", nil}, {"up --out js", []string{"json="}},
+		{"up --out ma", []string{"markdown="}}, {"up --ci git", []string{"github", "gitlab"}}, {"--color n", []string{"never"}},
+		{"check --format sar", []string{"sarif"}}, {"graph --format ", []string{"dot", "json", "mermaid", "svg"}},
+		{"plan show --format h", []string{"html"}}, {"preview --refresh=", []string{"true", "false"}}, {"explain Y21", nil},
+		{"new hel", []string{"hello"}}, {"stack init --secrets-provider pass", []string{"passphrase"}},
+		{"up --message ", nil}, {"des", []string{"destroy\tDelete every resource of the stack"}},
+	} {
+		got := x.offers(t, strings.Split(c.line, " ")...)
+		if c.line == "explain Y21" {
+			require.Contains(t, got, "Y210")
+			continue
+		}
+		if strings.HasPrefix(c.line, "state delete") {
+			got = nil // an empty stack
+		}
+		require.ElementsMatch(t, c.want, got, c.line)
+	}
+	require.Len(t, x.offers(t, "state", "protect", ""), 3, "URNs of the stack, the provider and the pet")
+
+	outside := x.world.Dir
+	x.world.Dir = t.TempDir()
+	require.Empty(t, x.offers(t, "stack", "select", ""), "without a project there is nothing to offer")
+	require.ElementsMatch(t, []string{"dev", "prod"}, x.offers(t, "-C", outside, "stack", "select", ""))
+	x.world.Dir = outside
+	for i, v := range x.world.Env {
+		if strings.HasPrefix(v, "PULUMI_BACKEND_URL=") {
+			x.world.Env[i] = "PULUMI_BACKEND_URL=s3://127.0.0.1:1/no"
+		}
+	}
+	require.Empty(t, x.offers(t, "stack", "select", ""), "a store behind a network is not asked")
+	require.NoError(t, os.WriteFile(filepath.Join(x.world.Dir, "Pulumi.yaml"), []byte("name: ["), 0o600))
+	require.Empty(t, x.offers(t, "config", "get", ""), "a broken project is nobody's fault here")
+}
