@@ -75,3 +75,6 @@ func commandLine(line string) string {
 	}
 	return strings.TrimRight("yamlhost "+line, " ")
 }
+
+// Commands are all commands, for what is written about them.
+func Commands() *cobra.Command { return newRoot(&console.Console{}, &profile{}) }

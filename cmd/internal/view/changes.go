@@ -200,8 +200,8 @@ func topLevel(path string) string {
 	return path
 }
 
-// leafChange is one leaf that differs. A side that has none is nil. Of an element of a list that has another place, from
-// is the path that it had, and what it contains may have changed as well.
+// leafChange is one leaf that differs. A side that has none is nil. Of an element of a list that has another place,
+// from is the path that it had, and what it contains may have changed as well.
 type leafChange struct {
 	path          string
 	before, after *value.Value

@@ -86,8 +86,8 @@ func unnamed(old, new value.Value, partner []int, stays, taken []bool, i, k int)
 	return -1
 }
 
-// partners finds for each element of new the one of old that it is, or -1: first those that are equal and in order, then
-// those that are equal elsewhere, then those that have the same name.
+// partners finds for each element of new the one of old that it is, or -1: first those that are equal and in order,
+// then those that are equal elsewhere, then those that have the same name.
 func partners(old, new value.Value) []int {
 	partner := make([]int, new.Len())
 	for k := range partner {

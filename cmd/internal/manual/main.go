@@ -1,0 +1,57 @@
+// Command manual writes what the commands say of themselves: man pages for packages, or docs/commands.md. Both come
+// from the same source as the help, so that they cannot differ from it.
+//
+//	go run ./cmd/internal/manual -version 1.2.3 -time 1700000000 -man DIR
+//	go run ./cmd/internal/manual -page docs/commands.md
+package main
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/cobra/doc"
+
+	"github.com/yamlhost/yamlhost/cmd/internal/cli"
+)
+
+func main() {
+	version := flag.String("version", "dev", "the version that man pages name")
+	seconds := flag.Int64("time", 0, "their date, in seconds since 1970; the same gives the same bytes")
+	man := flag.String("man", "", "write man pages to this folder, which must exist")
+	page := flag.String("page", "", "write all commands to this file, in Markdown")
+	flag.Parse()
+	if err := write(*version, time.Unix(*seconds, 0).UTC(), *man, *page); err != nil {
+		fmt.Fprintln(os.Stderr, "manual:", err)
+		os.Exit(1)
+	}
+}
+
+func write(version string, date time.Time, man, page string) error {
+	root := cli.Commands()
+	if man == "" && page == "" {
+		return errors.New("say with -man or -page what to write")
+	}
+	if page != "" {
+		var b bytes.Buffer
+		writePage(&b, root)
+		if err := os.WriteFile(page, b.Bytes(), 0o644); err != nil {
+			return err
+		}
+	}
+	if man == "" {
+		return nil
+	}
+	return manPages(root, version, date, man)
+}
+
+// manPages writes a page for each command that people see.
+func manPages(root *cobra.Command, version string, date time.Time, dir string) error {
+	header := &doc.GenManHeader{Section: "1", Date: &date, Source: "yamlhost " + version, Manual: "yamlhost"}
+	root.DisableAutoGenTag = true // it names the day of the build
+	return doc.GenManTreeFromOpts(root, doc.GenManTreeOptions{Header: header, Path: dir, CommandSeparator: "-"})
+}

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/stretchr/testify/require"
+
+	"github.com/yamlhost/yamlhost/cmd/internal/cli"
+	"github.com/yamlhost/yamlhost/internal/release"
+)
+
+// TestPageIsCurrent fails when a command has changed and docs/commands.md has not.
+func TestPageIsCurrent(t *testing.T) {
+	t.Parallel()
+	if release.Edition != "default" {
+		t.Skip("the page is about the default edition, which has more key services")
+	}
+	const path = "../../../docs/commands.md"
+	var got bytes.Buffer
+	writePage(&got, cli.Commands())
+	if os.Getenv("UPDATE_GOLDENS") != "" {
+		require.NoError(t, os.WriteFile(path, got.Bytes(), 0o644))
+	}
+	want, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, string(want), got.String(), "write it anew: go run ./cmd/internal/manual -page docs/commands.md")
+}
+
+// Every command has a man page with its flags and examples; the same date gives the same bytes.
+func TestManPages(t *testing.T) {
+	t.Parallel()
+	write := func() map[string]string {
+		dir, pages := t.TempDir(), map[string]string{}
+		require.NoError(t, write("1.2.3", time.Unix(1_700_000_000, 0).UTC(), dir, ""))
+		entries, err := os.ReadDir(dir)
+		require.NoError(t, err)
+		for _, e := range entries {
+			text, err := os.ReadFile(filepath.Join(dir, e.Name()))
+			require.NoError(t, err)
+			pages[e.Name()] = string(text)
+		}
+		return pages
+	}
+	pages := write()
+	require.Equal(t, pages, write())
+	var walk func(cmd *cobra.Command)
+	walk = func(cmd *cobra.Command) {
+		if !cmd.IsAvailableCommand() && cmd.HasParent() {
+			return
+		}
+		page := pages[anchor(cmd)+".1"]
+		require.NotEmpty(t, page, cmd.CommandPath())
+		require.Contains(t, page, ".SH EXAMPLE", cmd.CommandPath())
+		for _, sub := range cmd.Commands() {
+			walk(sub)
+		}
+	}
+	walk(cli.Commands())
+	require.Contains(t, pages["yamlhost-up.1"], `\fB--lock-timeout\fP`)
+	require.Contains(t, pages["yamlhost-up.1"], "yamlhost 1.2.3")
+	require.Contains(t, pages["yamlhost-up.1"], "Nov 2023")
+	if program, err := exec.LookPath("man"); err == nil {
+		path := filepath.Join(t.TempDir(), "yamlhost-up.1")
+		require.NoError(t, os.WriteFile(path, []byte(pages["yamlhost-up.1"]), 0o644))
+		cmd := exec.Command(program, "--warnings", "-l", path)
+		cmd.Env = append(os.Environ(), "MANPAGER=cat", "MANWIDTH=80", "LC_ALL=C.UTF-8", "TERM=dumb")
+		var out, faults bytes.Buffer
+		cmd.Stdout, cmd.Stderr = &out, &faults
+		require.NoError(t, cmd.Run(), faults.String())
+		require.Empty(t, strings.TrimSpace(faults.String()), "man has nothing against the page")
+		require.Contains(t, out.String(), "lock-timeout")
+	}
+}
