@@ -180,7 +180,7 @@ func (c completer) stack(cmd *cobra.Command) *console.Stack {
 	if err != nil || diags.HasErrors() {
 		return nil
 	}
-	b := c.console.LocalBackend(p)
+	b := c.console.Backends().Local(p)
 	if b == nil {
 		return nil
 	}

@@ -34,6 +34,10 @@ var examples = map[string][]example{
 		{"schema random:RandomPet", "Show what a resource takes and gives"},
 		{"schema --json-schema > Pulumi.schema.json", "Write a JSON Schema of the project's files for editors"},
 	},
+	"migrate": {
+		{"migrate --check", "Say what a project of the Pulumi CLI would meet here, before anything is touched"},
+		{"migrate --check --stack prod", "With the state and the configuration of one stack"},
+	},
 	"graph": {
 		{"graph", "Show what depends on what"},
 		{"graph --format svg > graph.svg", "Draw it"},

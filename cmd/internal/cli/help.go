@@ -13,7 +13,7 @@ var groups = []struct {
 	id, title string
 	commands  []string
 }{
-	{"program", "Write a program:", []string{"new", "check", "fmt", "explain", "functions", "schema", "graph"}},
+	{"program", "Write a program:", []string{"new", "migrate", "check", "fmt", "explain", "functions", "schema", "graph"}},
 	{"deploy", "Deploy it:", []string{"run", "preview", "plan", "up", "refresh", "drift", "destroy", "import"}},
 	{"stack", "Stacks, configuration and state:", []string{"stack", "config", "state", "cancel", "login", "logout",
 		"whoami"}},

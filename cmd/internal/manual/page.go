@@ -15,7 +15,7 @@ const pageWidth = 110
 // caller's to see: it is a buffer.
 func writePage(w io.Writer, root *cobra.Command) {
 	fmt.Fprint(w, "# Commands\n\n<!-- Written by `go run ./cmd/internal/manual -page docs/commands.md`; a test holds it "+
-		"against the commands. -->\n\nWhat `yamlhost COMMAND --help` and the man pages say, in one place. What the exit codes\n"+
+		"against the commands. -->\n\nWhat `--help` of each command and the man pages say, in one place. What the exit codes\n"+
 		"mean is in [operations](operations.md), reports and CI are in [ci](ci.md).\n\n")
 	for _, g := range root.Groups() {
 		links := []string{"**" + g.Title + "**"}
@@ -47,7 +47,7 @@ func writeCommand(w io.Writer, cmd *cobra.Command) {
 	if cmd.Long != "" && cmd.Name() != "help" && !strings.HasPrefix(cmd.CommandPath(), "yamlhost completion ") {
 		fmt.Fprintf(w, "%s\n\n", wrapped(strings.TrimSpace(cmd.Long)))
 	}
-	fmt.Fprintf(w, "```text\n%s\n```\n\n", cmd.UseLine())
+	fmt.Fprintf(w, "```text\nUsage: %s\n```\n\n", cmd.UseLine())
 	if len(cmd.Aliases) > 0 {
 		fmt.Fprintf(w, "Also called `%s`.\n\n", strings.Join(cmd.Aliases, "`, `"))
 	}
