@@ -159,6 +159,16 @@ playground:
 playground-test: playground
 	cd cmd/yamlhost-web/page && npm test
 
+# The documentation as a site in bin/site, made of the pages in docs, examples and diag/explain as they are, with the
+# playground beside the examples.
+.PHONY: site site-test
+site: playground
+	cd site && { [ -d node_modules ] || npm ci --silent --ignore-scripts; } && npm run -s check && npm run -s build
+
+# Opens the site in Chromium at two widths, searches, and wants no request to anybody else. Captures are in bin/site-captures.
+site-test: site
+	cd site && npm test
+
 .PHONY: schemas
 # Holds checker and schema index against real schemas: SCHEMAS is a directory of <package>-<version>.json.gz.
 SCHEMAS ?= $(YAMLHOST_SCHEMAS)
