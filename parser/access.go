@@ -242,8 +242,8 @@ func (a *accessText) odd() bool {
 func oddKey(name string) bool { return name == "*" || strings.ContainsAny(name, " \t\r\n") }
 
 // access makes the node. start is the offset of "${".
-func (p *parser) access(s *scalar, start int, a *accessText) ast.Expr {
-	at := s.at(a.root.from, p.lastStep(a))
+func (s *scalar) access(start int, a *accessText) ast.Expr {
+	at := s.at(a.root.from, a.stepsEnd())
 	if start == 0 && a.end+1 == len(s.text) {
 		if at = s.whole; at.IsZero() {
 			at = s.at(start, a.end+1)
@@ -263,17 +263,18 @@ func (p *parser) access(s *scalar, start int, a *accessText) ast.Expr {
 	return access
 }
 
-func (p *parser) lastStep(a *accessText) int {
+// stepsEnd is where the last step ends.
+func (a *accessText) stepsEnd() int {
 	if len(a.steps) == 0 {
 		return a.root.to
 	}
 	return a.steps[len(a.steps)-1].to
 }
 
-// hasOddKey reports whether an odd member of the access is a key that the text itself writes.
-func (p *parser) hasOddKey(a *accessText) bool {
+// writes reports whether an odd member of an access is a key that the text itself writes.
+func (s *scope) writes(a *accessText) bool {
 	for _, step := range a.steps {
-		if !step.quoted && p.scope.odd(step.name) {
+		if !step.quoted && s.odd(step.name) {
 			return true
 		}
 	}

@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"gopkg.in/yaml.v3"
-
 	"github.com/yamlhost/yamlhost/diag"
 )
 
@@ -24,26 +22,25 @@ var lastSections = []string{"resources", "outputs"}
 // findings.
 func Arrange(src *diag.Source) ([]byte, diag.Diagnostics) {
 	text := src.Text()
-	p := &parser{src: src, text: text}
-	if !p.screen() {
-		return text, p.diags
+	t := newText(src)
+	if !t.screen() {
+		return text, t.diags
 	}
-	var document node
-	if err := p.unmarshal(&document); err != nil {
+	root, err := readTree(text, t.lexed)
+	if err != nil {
 		return Format(src) // which tells what is wrong and leaves the text alone
 	}
-	if len(document.Content) == 0 || oddBreaks(text) || p.lexed.secondDocument >= 0 {
+	if root == nil || oddBreaks(text) || t.lexed.secondDocument >= 0 {
 		return text, nil
 	}
-	root := document.Content[0]
-	if root.Kind != yaml.MappingNode || root.Style&yaml.FlowStyle != 0 {
+	if root.kind != mapNode || root.flow() {
 		return text, nil
 	}
 	f := newFormatter(text)
 	var starts []int // first line of each section, with the comments above it
-	for i := 0; i < len(root.Content); i += 2 {
-		line := f.lineOf(root.Content[i].Line)
-		if f.lines[line].indent != 0 || !f.begins(root.Content[i].Line) {
+	for i := 0; i < len(root.content); i += 2 {
+		line := f.lineOf(root.content[i].start)
+		if f.lines[line].indent != 0 || !f.begins(root.content[i].start) {
 			return text, nil
 		}
 		starts = append(starts, f.aboveComments(line))
@@ -71,7 +68,7 @@ func Arrange(src *diag.Source) ([]byte, diag.Diagnostics) {
 		if len(body) > 0 && body[len(body)-1] != '\n' {
 			body = append(slices.Clip(body), '\n')
 		}
-		sections = append(sections, section{rankOf(root.Content[2*i].Value), body})
+		sections = append(sections, section{rankOf(root.content[2*i].value), body})
 	}
 	slices.SortStableFunc(sections, func(a, b section) int { return a.rank - b.rank })
 	out := bytes.Clone(text[:at(starts[0])])
@@ -116,24 +113,26 @@ func (f *formatter) aboveComments(line int) int {
 
 // sameEntries reports whether two texts hold the same entries at their tops, in whatever order.
 func sameEntries(a, b []byte) bool {
-	var one, other node
-	if unmarshal(a[textStart(a):], &one) != nil || unmarshal(b[textStart(b):], &other) != nil || len(one.Content) == 0 ||
-		len(other.Content) == 0 {
+	first, err := unmarshal(a, a)
+	if err != nil || first == nil {
 		return false
 	}
-	first, second := one.Content[0], other.Content[0]
-	if len(first.Content) != len(second.Content) {
+	second, err := unmarshal(b, b)
+	if err != nil || second == nil {
+		return false
+	}
+	if len(first.content) != len(second.content) {
 		return false
 	}
 	found := map[string]*node{}
-	for i := 0; i+1 < len(second.Content); i += 2 {
-		found[second.Content[i].Value] = second.Content[i+1]
+	for i := 0; i+1 < len(second.content); i += 2 {
+		found[second.content[i].value] = second.content[i+1]
 	}
-	for i := 0; i+1 < len(first.Content); i += 2 {
-		value := found[first.Content[i].Value]
-		if value == nil || !sameNode(first.Content[i+1], value, 0) {
+	for i := 0; i+1 < len(first.content); i += 2 {
+		value := found[first.content[i].value]
+		if value == nil || !sameNode(first.content[i+1], value, 0) {
 			return false
 		}
 	}
-	return len(found) == len(first.Content)/2
+	return len(found) == len(first.content)/2
 }

@@ -8,371 +8,15 @@ import (
 	"github.com/yamlhost/yamlhost/diag"
 )
 
-// A text is cut into stretches that can be read one by one: the keys at its top, and the entries of the sections whose
-// keys are names. The cut looks at lines and their indentation alone, so that it also holds for a text that is broken:
-// a fault stays in its stretch.
-
-// stretch is a part of a text: whole lines.
-type stretch struct {
-	start, end int
-	// lead is the line of the section's key, without its value, that is read in front of an entry; nil for what stands at
-	// the top.
-	lead []byte
-	// astray says that the first line of the stretch is indented like no entry of its section; deeper, that it stands
-	// deeper.
-	astray, deeper bool
-}
-
-// cutSection is a key at the top of a text. entries is nil where its value is read together with it.
-type cutSection struct {
-	head    stretch
-	entries []stretch
-}
-
-// cuttable are the sections whose entries are read one by one.
-var cuttable = []string{"config", "configuration", "variables", "resources", "outputs", "components", "hooks",
-	"dynamic"}
-
-// textLine is a line that holds more than blanks and a comment.
-type textLine struct {
-	start, end int // without the line break
-	next       int // where the next line begins
-	indent     int
-	tab        bool // in the indentation
-}
-
-// cut finds the stretches of a text. The answer is nil where lines do not tell them: JSON, several documents, complex
-// keys, line breaks that only YAML knows, a map that is indented as a whole.
-func cut(text []byte) []cutSection {
-	sections, _ := cutText(text)
-	return sections
-}
-
-// cutText is cut; usual is how deep the entries stand where most of the lines below those at the top tell, else 0.
-func cutText(text []byte) (sections []cutSection, usual int) {
-	if oddBreaks(text) {
-		return nil, 0
-	}
-	lines := contentLines(text)
-	if len(lines) > 0 && lines[0].indent == 0 && bytes.Equal(bytes.TrimRight(text[lines[0].start:lines[0].end], " \t"),
-		[]byte("---")) {
-		lines = lines[1:]
-	}
-	if len(lines) == 0 || lines[0].indent > 0 || lines[0].tab || !keyLine(text, lines[0]) {
-		return nil, 0
-	}
-	var tops []int // lines at which something at the top begins
-	for i, l := range lines {
-		if l.indent > 0 || l.tab {
-			continue
-		}
-		switch c := text[l.start]; {
-		case c == '%', bytes.HasPrefix(text[l.start:], []byte("---")), bytes.HasPrefix(text[l.start:], []byte("...")):
-			return nil, 0
-		case (c == '?' || c == ':') && blankAt(text, l.start+1), c == '{', c == '[':
-			return nil, 0
-		case i == 0 || beginsEntry(text, l):
-			tops = append(tops, i)
-		}
-	}
-	usual, below := usualIndent(lines)
-	for n := 0; n < len(tops); {
-		from := tops[n]
-		for n++; n < len(tops) && strays(text, lines, from, tops[n:], usual); n++ {
-		}
-		to := len(lines)
-		if n < len(tops) {
-			to = tops[n]
-		}
-		sections = append(sections, cutEntries(text, lines[from:to], endOf(lines, to, len(text)), usual))
-	}
-	if !below {
-		usual = 0
-	}
-	return sections, usual
-}
-
-func endOf(lines []textLine, next, end int) int {
-	if next < len(lines) {
-		return lineStart(lines[next])
-	}
-	return end
-}
-
-func lineStart(l textLine) int { return l.start - l.indent }
-
-// oddBreaks reports whether a text has line breaks other than those of Unix and Windows.
-func oddBreaks(text []byte) bool {
-	for i := 0; i < len(text); i++ {
-		at := bytes.IndexByte(text[i:], '\r')
-		if at < 0 {
-			break
-		}
-		if i += at; i+1 >= len(text) || text[i+1] != '\n' {
-			return true
-		}
-	}
-	for _, mark := range [][]byte{[]byte("\u0085"), []byte("\u2028"), []byte("\u2029"), byteOrderMark} {
-		if bytes.Contains(text[textStart(text):], mark) {
-			return true
-		}
-	}
-	return false
-}
-
-func contentLines(text []byte) []textLine {
-	lines := make([]textLine, 0, bytes.Count(text, []byte("\n"))+1)
-	for at := textStart(text); at < len(text); {
-		l := textLine{start: at, end: len(text), next: len(text)}
-		if n := bytes.IndexByte(text[at:], '\n'); n >= 0 {
-			l.end, l.next = at+n, at+n+1
-			if l.end > at && text[l.end-1] == '\r' {
-				l.end--
-			}
-		}
-		for l.start < l.end && text[l.start] == ' ' {
-			l.start++
-		}
-		l.indent = l.start - at
-		if l.start < l.end && text[l.start] == '\t' {
-			l.tab = true
-		}
-		if rest := bytes.TrimLeft(text[l.start:l.end], " \t"); len(rest) > 0 && rest[0] != '#' {
-			lines = append(lines, l)
-		}
-		at = l.next
-	}
-	return lines
-}
-
-// beginsEntry reports whether a line can be the first of an entry, rather than go on with what stands above it.
-func beginsEntry(text []byte, l textLine) bool {
-	switch c := text[l.start]; c {
-	case '-', '?', ':':
-		return !blankAt(text, l.start+1)
-	case '[', ']', '{', '}', ',', '|', '>', '%', '@', '`', '\t':
-		return false
-	}
-	return true
-}
-
-// keyEnd is the offset behind the colon of the key that a line begins with; 0 where there is none.
-func keyEnd(text []byte, l textLine) int {
-	i := l.start
-	switch c := text[i]; c {
-	case '"', '\'':
-		if i = quotedEnd(text[:l.end], i); i >= l.end {
-			return 0
-		}
-		for i < l.end && blank(text[i]) {
-			i++
-		}
-		if i < l.end && text[i] == ':' && blankAt(text, i+1) {
-			return i + 1
-		}
-		return 0
-	case '{', '[', '&', '*', '!', '|', '>', '%', '@', '`', '#', ']', '}', ',':
-		return 0
-	}
-	for ; i < l.end; i++ {
-		switch {
-		case text[i] == ':' && blankAt(text, i+1):
-			return i + 1
-		case text[i] == '#' && i > l.start && blank(text[i-1]):
-			return 0
-		}
-	}
-	return 0
-}
-
-func keyLine(text []byte, l textLine) bool { return beginsEntry(text, l) && keyEnd(text, l) > 0 }
-
-// bareKey reports whether a line is a key without a value.
-func bareKey(text []byte, l textLine) bool {
-	end := keyEnd(text, l)
-	if end == 0 {
-		return false
-	}
-	rest := bytes.TrimLeft(text[end:l.end], " \t")
-	return len(rest) == 0 || rest[0] == '#'
-}
-
-// sectionName is the section that a line at the top begins, in the spelling of the language; empty for any other key.
-func sectionName(text []byte, l textLine) string {
-	end := keyEnd(text, l)
-	if end == 0 {
-		return ""
-	}
-	name := string(bytes.Trim(text[l.start:end-1], " \t\"'"))
-	known, _ := canonical(name, cuttable)
-	return known
-}
-
-// strays reports whether the line at the top that comes next is a broken line of the section that begins at a line, and
-// not the beginning of something else: what follows it goes on with the entries of that section.
-func strays(text []byte, lines []textLine, section int, tops []int, usual int) bool {
-	if !bareKey(text, lines[section]) || sectionName(text, lines[section]) == "" || section+1 >= len(lines) {
-		return false
-	}
-	at := tops[0]
-	l := lines[at]
-	next := len(lines)
-	if len(tops) > 1 {
-		next = tops[1]
-	}
-	inside := lines[at+1 : next]
-	if len(inside) == 0 || at == section+1 {
-		return false
-	}
-	end := keyEnd(text, l)
-	if end == 0 {
-		word := string(bytes.TrimSpace(text[l.start:l.end]))
-		_, known := canonical(word, append(sectionKeys[:len(sectionKeys):len(sectionKeys)], projectKeys...))
-		return !known && inside[0].indent > 0
-	}
-	name := string(bytes.Trim(text[l.start:end-1], " \t\"'"))
-	if _, known := canonical(name, append(sectionKeys[:len(sectionKeys):len(sectionKeys)], projectKeys...)); known {
-		return false
-	}
-	if !bareKey(text, l) {
-		first := text[end:l.end]
-		switch c := bytes.TrimLeft(first, " \t")[0]; c {
-		case '"', '\'', '{', '[', '|', '>', '&', '!': // which may well go on below
-			return false
-		}
-		return inside[0].indent > 0 && keyLine(text, inside[0])
-	}
-	indent := entryIndent(text, lines[section+1:at], usual)
-	return inside[0].indent > indent && slices.ContainsFunc(inside, func(l textLine) bool {
-		return l.indent == indent &&
-			keyLine(text, l)
-	})
-}
-
-// usualIndent is how much deeper lines stand than those above them, as a rule: what is most often below the keys at the
-// top, which fromTop tells, or else below any line; 0 where no line stands deeper.
-func usualIndent(lines []textLine) (by int, fromTop bool) {
-	below, deeper := map[int]int{}, map[int]int{}
-	for i, l := range lines[:len(lines)-1] {
-		if by := lines[i+1].indent - l.indent; by > 0 {
-			deeper[by]++
-			if l.indent == 0 {
-				below[by]++
-			}
-		}
-	}
-	usual := func(counts map[int]int) (best int, clear bool) {
-		for by, n := range counts {
-			switch {
-			case n > counts[best] || best == 0:
-				best, clear = by, true
-			case n == counts[best]:
-				best, clear = min(best, by), false
-			}
-		}
-		return best, clear && counts[best] > 1
-	}
-	if best, clear := usual(below); clear {
-		return best, true
-	}
-	by, _ = usual(deeper)
-	return by, false
-}
-
-// entryIndent is how deep the entries of a section stand: as deep as usual where a key does, or else as deep as the
-// first, unless more lines stand less deep.
-func entryIndent(text []byte, inside []textLine, usual int) int {
-	first := inside[0].indent
-	if first >= usual-1 && slices.ContainsFunc(inside, func(l textLine) bool {
-		return l.indent == usual && !l.tab &&
-			keyLine(text, l)
-	}) {
-		return usual
-	}
-	counts := map[int]int{}
-	for _, l := range inside {
-		if l.indent > 0 && l.indent <= first && !l.tab && keyLine(text, l) {
-			counts[l.indent]++
-		}
-	}
-	best := first
-	for indent, n := range counts {
-		if n > counts[best] || n == counts[best] && indent > best {
-			best = indent
-		}
-	}
-	if best == first && counts[first] == 1 && len(counts) == 1 && movedLeft(text, inside) {
-		return first + 1
-	}
-	return best
-}
-
-// movedLeft reports whether the first entry of a section was moved by a column: nothing else stands as it does, and
-// others stand a column deeper, which cannot belong to it.
-func movedLeft(text []byte, inside []textLine) bool {
-	first := inside[0].indent
-	if len(inside) < 2 || inside[1].indent <= first || inside[1].indent == first+1 && bareKey(text, inside[0]) {
-		return false
-	}
-	return slices.ContainsFunc(inside[1:], func(l textLine) bool {
-		return l.indent == first+1 && !l.tab &&
-			keyLine(text, l)
-	})
-}
-
-// cutEntries cuts one section, whose lines are given, into its entries.
-func cutEntries(text []byte, lines []textLine, end, usual int) cutSection {
-	whole := cutSection{head: stretch{start: lineStart(lines[0]), end: end}}
-	inside := lines[1:]
-	if len(inside) == 0 || sectionName(text, lines[0]) == "" || !bareKey(text, lines[0]) {
-		return whole
-	}
-	lead := append(slices.Clone(text[lines[0].start:keyEnd(text, lines[0])]), '\n')
-	if inside[0].indent == 0 || inside[0].tab || !keyLine(text, inside[0]) {
-		// Something that is no entry comes first. It is left to the key where entries follow.
-		if !inside[0].tab {
-			return whole
-		}
-		rest := slices.IndexFunc(inside, func(l textLine) bool { return l.indent > 0 && !l.tab && keyLine(text, l) })
-		if rest < 0 {
-			return whole
-		}
-		inside = inside[rest:]
-	}
-	indent := entryIndent(text, inside, usual)
-	var starts []int
-	for i, l := range inside {
-		switch {
-		case i == 0:
-			starts = append(starts, i)
-		case l.indent != indent || l.tab:
-		case (text[l.start] == '?' || text[l.start] == ':') && blankAt(text, l.start+1):
-			return whole
-		case beginsEntry(text, l):
-			starts = append(starts, i)
-		}
-	}
-	whole.head.end = lineStart(inside[0])
-	for n, from := range starts {
-		s := stretch{start: lineStart(inside[from]), end: end, lead: lead,
-			astray: inside[from].indent != indent, deeper: inside[from].indent > indent}
-		if n+1 < len(starts) {
-			s.end = lineStart(inside[starts[n+1]])
-		}
-		whole.entries = append(whole.entries, s)
-	}
-	return whole
-}
-
 // block is a stretch of a text with what has been read of it. What depends on nothing but its own text is kept for as
 // long as that text lives.
 type block struct {
 	lead           []byte // of the stretch, as what follows
 	astray, deeper bool
 
-	p      *parser // its position in the text is fixed
-	top    []entry // the keys at the top of what was read
-	failed bool    // nothing could be read
+	yaml   *yamlText // its position in the text is fixed
+	top    []entry   // the keys at the top of what was read
+	failed bool      // nothing could be read
 	read   *readBlock
 
 	asWritten *lexed // before repairs
@@ -381,85 +25,90 @@ type block struct {
 
 // newBlock reads the YAML of a stretch. origin is where it begins in src, and line how many lines come before it in the
 // text that the user sees, but for those of src.
-func newBlock(src *diag.Source, s stretch, text []byte, origin, line int, options Options) *block {
-	return newBlockOf(src, s, slices.Concat(s.lead, text), origin, line, options)
+func newBlock(src *diag.Source, s stretch, text []byte, origin, line int) *block {
+	return newBlockOf(src, s, slices.Concat(s.lead, text), origin, line)
 }
 
 // newBlockOf is newBlock for a text that has the lead of the stretch in front.
-func newBlockOf(src *diag.Source, s stretch, text []byte, origin, line int, options Options) *block {
-	p := &parser{src: src, text: text, options: options, lead: len(s.lead), origin: origin, linesAbove: line}
-	b := &block{lead: s.lead, astray: s.astray, deeper: s.deeper, p: p}
-	p.lexed = lex(p.text)
-	b.asWritten = p.lexed
-	if p.lexed.tooDeep >= 0 {
+func newBlockOf(src *diag.Source, s stretch, text []byte, origin, line int) *block {
+	y := &yamlText{passage: passage{src: src, text: text, lead: len(s.lead), origin: origin, linesAbove: line}}
+	b := &block{lead: s.lead, astray: s.astray, deeper: s.deeper, yaml: y}
+	y.lexed = lex(y.text)
+	b.asWritten = y.lexed
+	if y.lexed.tooDeep >= 0 {
 		b.failed = true
 		return b
 	}
-	var document node
-	read := func() error { return p.unmarshal(&document) }
-	if err := read(); err != nil && p.reread(err, read) != nil {
+	document, err := readTree(y.text, y.lexed)
+	if err != nil {
+		if document, err = y.reread(err); err != nil {
+			b.lose()
+			return b
+		}
+	}
+	if !y.repairs.any() && !b.beginsWithKey() {
+		b.missingColon()
 		b.lose()
 		return b
 	}
-	if len(p.repairs) == 0 && !b.beginsWithKey() {
-		p.missingColon(s)
-		b.lose()
-		return b
-	}
-	if len(document.Content) == 0 || empty(document.Content[0]) {
+	if document == nil || empty(document) {
 		return b // nothing but what was taken out
 	}
-	root := p.deref(document.Content[0])
-	p.yamlRoot = root
-	if root.Kind != mappingNode {
-		p.missingColon(s)
+	root := document.target()
+	y.root = root
+	if root.kind != mapNode {
+		b.missingColon()
 		b.lose()
 		return b
 	}
-	p.noteEscapes()
-	b.top = p.entries(root)
-	if s.lead == nil {
-		return b
-	}
-	for i, e := range b.top {
-		if i > 0 {
-			p.fail(diag.Syntax, e.at, "align it with the entries that it belongs to",
-				"this line is indented like none of those above it")
-		}
-	}
-	b.top = b.top[:min(len(b.top), 1)]
-	if len(b.top) == 1 && p.deref(b.top[0].value).Kind != mappingNode && !empty(b.top[0].value) {
-		if !p.mended(p.span(b.top[0].value)) {
-			p.missingColon(s)
-		}
-		b.top = nil
-		b.lose()
-	} else if key, at := p.strayField(b); s.deeper && key != "" {
-		p.fail(diag.Nameless, at, "write the name of the entry in the line above, as deep as the other entries",
-			"`%s` belongs to an entry whose name is missing", shorten(key))
-		b.top, b.failed = nil, true
-	} else if s.astray && len(p.repairs) == 0 && len(b.top) == 1 {
-		start, _ := p.lineAt(p.lineOf(len(s.lead)))
-		p.fail(diag.Syntax, p.at(start, start+1), "align it with the entries that it belongs to",
-			"this line is indented like none of those above it")
+	y.noteEscapes()
+	b.top = newNodeReader(&y.passage, &y.findings, &y.repairs).entries(root)
+	if s.lead != nil {
+		b.checkEntry()
 	}
 	return b
 }
 
-// strayField is the first key of a block, if that is no entry's name but the field of one; empty for any other.
-func (p *parser) strayField(b *block) (string, diag.Range) {
+// checkEntry keeps the section's key of a block, whose value must be one entry that stands where entries do.
+func (b *block) checkEntry() {
+	y := b.yaml
+	misaligned := func(at diag.Range) {
+		y.fail(diag.Syntax, at, "align it with the entries that it belongs to",
+			"this line is indented like none of those above it")
+	}
+	for i, e := range b.top {
+		if i > 0 {
+			misaligned(e.at)
+		}
+	}
+	b.top = b.top[:min(len(b.top), 1)]
+	if len(b.top) == 1 && b.top[0].value.target().kind != mapNode && !empty(b.top[0].value) {
+		if !y.repairs.mended(b.top[0].value.start) {
+			b.missingColon()
+		}
+		b.top = nil
+		b.lose()
+	} else if key := b.strayField(); b.deeper && key != nil {
+		y.fail(diag.Nameless, y.span(key), "write the name of the entry in the line above, as deep as the other entries",
+			"`%s` belongs to an entry whose name is missing", shorten(key.value))
+		b.top, b.failed = nil, true
+	} else if b.astray && !y.repairs.any() && len(b.top) == 1 {
+		start, _ := lineAt(y.text, lineOf(y.text, y.lead))
+		misaligned(y.at(start, start+1))
+	}
+}
+
+// strayField is the first key of a block, if that is no entry's name but the field of one; nil for any other.
+func (b *block) strayField() *node {
 	if len(b.top) == 0 {
-		return "", diag.Range{}
+		return nil
 	}
 	section, _ := canonical(b.top[0].name, cuttable)
-	body := p.deref(b.top[0].value)
-	if body.Kind != mappingNode || len(body.Content) == 0 {
-		return "", diag.Range{}
+	body := b.top[0].value.target()
+	if body.kind != mapNode || len(body.content) == 0 || !isField(section, body.content[0].value) {
+		return nil
 	}
-	if key := body.Content[0]; isField(section, key.Value) {
-		return key.Value, p.span(key)
-	}
-	return "", diag.Range{}
+	return body.content[0]
 }
 
 // isField reports whether a key is that of a field in the entries of a section, rather than the name of one.
@@ -475,7 +124,7 @@ var entryKeys = map[string][]string{"config": configKeys, "configuration": confi
 // beginsWithKey reports whether the first line of the block can be a key, as far as lines tell; one that begins with an
 // anchor or a tag may be.
 func (b *block) beginsWithKey() bool {
-	body := b.p.text[b.p.lead:]
+	body := b.yaml.text[b.yaml.lead:]
 	lines := contentLines(body)
 	if len(lines) == 0 || keyEnd(body, lines[0]) > 0 {
 		return true
@@ -484,26 +133,28 @@ func (b *block) beginsWithKey() bool {
 	return bytes.IndexByte([]byte("&*!"), first[0]) >= 0 && bytes.Contains(first, []byte(":"))
 }
 
-// missingColon reports that a stretch begins with a line that is no key.
-func (p *parser) missingColon(s stretch) {
-	start, end := p.lineAt(p.lineOf(len(s.lead)))
-	for end > start && blank(p.text[end-1]) {
+// missingColon reports that the block begins with a line that is no key.
+func (b *block) missingColon() {
+	text := b.yaml.text
+	start, end := lineAt(text, lineOf(text, b.yaml.lead))
+	for end > start && blank(text[end-1]) {
 		end--
 	}
-	p.fail(diag.Syntax, p.at(start, end), "a line in a map is written `key: value`", "`:` is missing behind a key")
+	b.yaml.fail(diag.Syntax, b.yaml.at(start, end), "a line in a map is written `key: value`",
+		"`:` is missing behind a key")
 }
 
 // lose notes the name of an entry that cannot be read.
 func (b *block) lose() {
 	b.failed = true
-	body := b.p.text[b.p.lead:]
+	body := b.yaml.text[b.yaml.lead:]
 	if lines := contentLines(body); len(lines) > 0 {
 		l := lines[0]
 		name := body[l.start:l.end]
 		if end := keyEnd(body, l); end > 0 {
 			name = body[l.start : end-1]
 		}
-		b.p.lost = append(b.p.lost, string(bytes.Trim(name, " \t\"'")))
+		b.yaml.repairs.lost = append(b.yaml.repairs.lost, string(bytes.Trim(name, " \t\"'")))
 	}
 }
 

@@ -74,12 +74,12 @@ func (s *blockSet) start(src *diag.Source) (int, bool) {
 			}
 			s.index = make(map[*diag.Source]int, len(s.blocks))
 			for i, b := range s.blocks {
-				s.index[b.p.src] = i
+				s.index[b.yaml.src] = i
 			}
 		})
 		i, ok = s.index[src]
 	}
-	if !ok || s.blocks[i].p.src != src {
+	if !ok || s.blocks[i].yaml.src != src {
 		return 0, false
 	}
 	return s.places[i].start, true
@@ -107,7 +107,7 @@ func (s *blockSet) with(i int, b *block, bytes, lines int) *blockSet {
 			next.replace[src] = at
 		}
 	}
-	next.replace[b.p.src] = i
+	next.replace[b.yaml.src] = i
 	return next
 }
 
@@ -140,8 +140,8 @@ func (d *Document) cut(from *blockSet) {
 // ownBlock reads the YAML of a stretch that becomes a source of its own.
 func ownBlock(name string, s stretch, body []byte, line int) *block {
 	text := slices.Concat(s.lead, body)
-	b := newBlockOf(diag.NewSource(name, text[len(s.lead):]), s, text, 0, line, Options{})
-	b.printable = printableText(body)
+	b := newBlockOf(diag.NewSource(name, text[len(s.lead):]), s, text, 0, line)
+	b.printable = oddCharacter(body) == nil
 	return b
 }
 
@@ -250,7 +250,7 @@ func newKnownBlocks(from *blockSet, text []byte, sections []cutSection) *knownBl
 	old, k.behind = old[:last], old[last:]
 	k.between = make(map[blockKey][]*block, len(old))
 	for _, b := range old {
-		key := blockKey{lead: string(b.lead), text: string(b.p.src.Text()), astray: b.astray}
+		key := blockKey{lead: string(b.lead), text: string(b.yaml.src.Text()), astray: b.astray}
 		k.between[key] = append(k.between[key], b)
 	}
 	return k
@@ -259,7 +259,7 @@ func newKnownBlocks(from *blockSet, text []byte, sections []cutSection) *knownBl
 // says reports whether a block has the text of a stretch.
 func (b *block) says(s stretch, text []byte) bool {
 	return b.astray == s.astray && bytes.Equal(b.lead, s.lead) && (b.lead == nil) == (s.lead == nil) &&
-		bytes.Equal(b.p.src.Text(), text[s.start:s.end])
+		bytes.Equal(b.yaml.src.Text(), text[s.start:s.end])
 }
 
 // take is the known block for the next stretch, above which some lines stand; nil where there is none.
@@ -289,11 +289,11 @@ func (k *knownBlocks) take(s stretch, body []byte, lines int) *block {
 }
 
 // namesLines reports whether what has been said of a block speaks of lines.
-func (b *block) namesLines() bool { return b.p.namesLines || b.read != nil && b.read.lines }
+func (b *block) namesLines() bool { return b.yaml.namesLines || b.read != nil && b.read.lines }
 
 // canStand reports whether a block says what it says where so many lines stand above it.
 func (b *block) canStand(lines int) bool {
-	return !(b.p.namesLines && b.p.linesAbove != lines || b.read != nil && b.read.lines && b.read.above != lines)
+	return !(b.yaml.namesLines && b.yaml.linesAbove != lines || b.read != nil && b.read.lines && b.read.above != lines)
 }
 
 // holds reports whether the blocks say the same as the whole text does.
@@ -305,7 +305,7 @@ func (s *blockSet) holds(text []byte) bool {
 		if b.asWritten.tooDeep >= 0 || b.asWritten.secondDocument >= 0 || !b.printable {
 			return false
 		}
-		if len(b.top) == 0 && !b.failed && b.lead == nil && len(b.p.repairs) == 0 {
+		if len(b.top) == 0 && !b.failed && b.lead == nil && !b.yaml.repairs.any() {
 			return false // nothing is in it, as in an empty text
 		}
 	}
@@ -320,9 +320,8 @@ func (s *blockSet) holds(text []byte) bool {
 		}
 	}
 	if doubtful {
-		var document node
-		whole := &parser{text: text, lexed: lex(text)}
-		return whole.unmarshal(&document) != nil
+		_, err := readTree(text, lex(text))
+		return err != nil
 	}
 	return true
 }

@@ -9,23 +9,23 @@ import (
 // keys as in a program, but nothing is interpolated or called. A text without content is null. The answer is never nil;
 // where the diagnostics hold an error, it is of no use. Data is safe for concurrent use.
 func Data(src *diag.Source) (ast.Expr, diag.Diagnostics) {
-	p := &parser{src: src, text: src.Text()}
-	nothing := &ast.Null{Place: ast.Place{At: p.at(0, len(p.text))}}
-	if !p.screen() {
-		return nothing, p.diags
+	t := newText(src)
+	nothing := &ast.Null{Place: ast.Place{At: t.at(0, len(t.text))}}
+	if !t.screen() {
+		return nothing, t.diags
 	}
-	var document node
-	if err := p.unmarshal(&document); err != nil {
-		p.syntax(err)
-		return nothing, p.diags
+	root, err := readTree(t.text, t.lexed)
+	if err != nil {
+		t.syntax(err)
+		return nothing, t.diags
 	}
-	if document.Kind == 0 || len(document.Content) == 0 {
-		return nothing, p.diags
+	if root == nil {
+		return nothing, t.diags
 	}
-	if second := p.lexed.secondDocument; second >= 0 {
-		p.fail(diag.WrongKind, p.at(second, second+3), "", "a second document begins here")
-		return nothing, p.diags
+	if second := t.lexed.secondDocument; second >= 0 {
+		t.fail(diag.WrongKind, t.at(second, second+3), "", "a second document begins here")
+		return nothing, t.diags
 	}
-	p.yamlRoot = document.Content[0]
-	return p.read(document.Content[0], nil, false), p.diags
+	x := newExprReader(newNodeReader(&t.passage, &t.findings, &t.repairs), nil)
+	return x.read(root, nil, false), t.diags
 }

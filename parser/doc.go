@@ -11,14 +11,23 @@
 // The way of a text through the files of this package:
 //
 //	screen.go     is it text at all, and of a reasonable depth        lexer.go   a tolerant look at YAML tokens
-//	yaml.go       the YAML tree                                       syntax.go  what is wrong when there is none
-//	blocks.go     stretches of a text that are read one by one        document.go a text that is being edited
-//	locate.go     where each node begins and ends
-//	scope.go      the names in scope, the entries of sections
-//	mapping.go    keys, aliases, merge keys                           fields.go  maps whose keys the language defines
+//	yaml.go       from a text to its tree                             escapes.go escapes that only JSON has
+//	locate.go     where each node begins and ends                     node.go    a node with its place
+//	syntax.go     what is wrong when there is no tree                 repair.go  how it is read all the same
+//	cut.go        stretches of a text that are read one by one        blocks.go  one of them, read
+//	document.go   a text that is being edited
+//	passage.go    where a text stands                                 findings.go what is wrong with it
+//	mapping.go    keys, merge keys                                    aliases.go how far aliases may expand
+//	fields.go     maps whose keys the language defines
+//	scope.go      the names in scope                                  section.go the entries of sections
 //	program.go, config.go, resource.go, option.go                     one for each section
 //	include.go    a program in several texts                          package.go a package of components in several texts
 //	expression.go a node as an expression                             scalar.go  from a scalar's text back to its source
 //	interpolation.go, access.go                                       Pulumi's grammar inside a scalar
-//	operators.go                                                      HCL's grammar, lowered into ast
+//	operators.go  HCL's grammar                                       lower.go   its tree, lowered into ast
+//
+// Each type knows the ones before it, and none behind. A yamlText has a passage and findings, and gives a tree of
+// nodes. A nodeReader reads nodes as maps, lists and literals. An exprReader reads nodes as expressions, in a scope. A
+// bodyReader reads the sections of a program or a component, with one reader for each kind of declaration that has many
+// fields. An outline holds the sections of a text until the names are known that all texts of the program declare.
 package parser

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"slices"
 
-	"gopkg.in/yaml.v3"
-
 	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
@@ -58,15 +56,15 @@ func (d *Document) Edit(edits ...Edit) *Document {
 }
 
 // byBlocks reads a text with a syntax error by blocks; nil where they do not tell where the error is.
-func (p *parser) byBlocks() *blockSet {
-	sections := cut(p.text)
+func (t *yamlText) byBlocks() *blockSet {
+	sections := cut(t.text)
 	if sections == nil {
 		return nil
 	}
 	found := false
 	set := newBlockSet(sections, func(s stretch) (*block, int) {
-		b := newBlock(p.src, s, p.text[s.start:s.end], s.start, 0, p.options)
-		found = found || b.p.diags.HasErrors()
+		b := newBlock(t.src, s, t.text[s.start:s.end], s.start, 0)
+		found = found || b.yaml.diags.HasErrors()
 		return b, 0
 	})
 	if !found || crossing(set.blocks) || slices.ContainsFunc(set.blocks,
@@ -76,57 +74,73 @@ func (p *parser) byBlocks() *blockSet {
 	return set
 }
 
-// outline finds the sections among the blocks. p is the parser of the whole text.
-func (s *blockSet) outline(p *parser, part bool) *outline {
-	var top []entry
-	var heads []*parser
+// outline finds the sections among the blocks. whole is the text that they are of; included says that another text
+// includes it.
+func (s *blockSet) outline(whole *yamlText, options Options, included bool) *outline {
+	in := newBodyReader(&whole.passage, &whole.findings, &whole.repairs, nil)
+	var top []*section
+	var heads []*bodyReader
 	var roots []*node
 	var lost []string
 	seen := map[string]int{}           // places in top
 	written := map[string]diag.Range{} // where each key stands first
 	for _, b := range s.blocks {
-		p.diags.Add(b.p.diags...)
-		roots = append(roots, b.p.yamlRoot)
-		lost = append(lost, b.p.lost...)
+		in.diags.Add(b.yaml.diags...)
+		roots = append(roots, b.yaml.root)
+		lost = append(lost, b.yaml.repairs.lost...)
 	}
-	for _, section := range s.sections {
-		first := s.blocks[section.head]
-		head := *first.p
-		head.diags, head.options, head.linesAbove, head.origins = nil, p.options, s.places[section.head].lines, p.origins
-		heads = append(heads, &head)
-		entries := slices.Clone(first.top)
-		for i := range entries {
-			entries[i].p = &head
-		}
-		for i, b := range s.blocks[section.head+1 : section.end] {
-			for _, e := range b.top {
-				if len(entries) == 0 { // the line of the key was taken out
-					key := e
-					nothing := *e.value
-					nothing.Kind, nothing.Content, nothing.Tag = yaml.ScalarNode, nil, nullTag
-					key.value = &nothing
-					entries = []entry{key}
-				}
-				e.block, e.line = b, s.places[section.head+1+i].lines
-				entries[0].parts = append(entries[0].parts, e)
-			}
-		}
-		for _, e := range entries {
-			if first, again := seen[e.name]; again {
-				head.duplicate(e.name, e.at, written[e.name])
-				if len(top[first].parts) == 0 && empty(p.deref(top[first].value)) { // as entries does
-					top[first] = e
+	for _, cut := range s.sections {
+		head := s.headReader(cut.head, whole.origins)
+		heads = append(heads, head)
+		for _, next := range s.topOf(cut, head) {
+			if first, again := seen[next.name]; again {
+				head.duplicate(next.name, next.at, written[next.name])
+				if len(top[first].parts) == 0 && empty(top[first].value.target()) { // as entries does
+					top[first] = next
 				}
 				continue
 			}
-			seen[e.name], written[e.name] = len(top), e.at
-			top = append(top, e)
+			seen[next.name], written[next.name] = len(top), next.at
+			top = append(top, next)
 		}
 	}
-	o := p.outline(top, part)
+	o := newOutline(in, top, options, included)
 	o.roots, o.heads, o.file.Lost = roots, heads, lost
 	o.gatherDiags()
 	return o
+}
+
+// headReader makes the reader of a block at the top of a text. origins are those of the text.
+func (s *blockSet) headReader(i int, origins *ast.Origins) *bodyReader {
+	y := s.blocks[i].yaml
+	place := y.passage
+	place.linesAbove, place.origins = s.places[i].lines, origins
+	return newBodyReader(&place, &findings{found: y.found}, &y.repairs, nil)
+}
+
+// topOf are the keys at the top in the first block of a section, which head reads. The first one has the entries of the
+// other blocks.
+func (s *blockSet) topOf(cut blockSection, head *bodyReader) []*section {
+	var list []*section
+	for _, e := range s.blocks[cut.head].top {
+		list = append(list, &section{entry: e, in: head})
+	}
+	for i := cut.head + 1; i < cut.end; i++ {
+		for _, e := range s.blocks[i].top {
+			if len(list) == 0 { // the line of the key was taken out
+				key := e
+				nothing := *e.value
+				nothing.kind, nothing.content, nothing.tag = scalarNode, nil, nullTag
+				key.value = &nothing
+				list = []*section{{entry: key, in: head}}
+			}
+			list[0].parts = append(list[0].parts, part{entry: e, block: s.blocks[i], lines: s.places[i].lines})
+		}
+	}
+	for _, s := range list {
+		s.from = head.nodeReader
+	}
+	return list
 }
 
 // File reads the document. What it answers may speak of blocks instead of the whole text, which Place and the file's
@@ -142,11 +156,12 @@ func (d *Document) File(options Options) (*ast.File, diag.Diagnostics) {
 		file.Origins = d.origins()
 		return file, diags
 	}
-	p := &parser{src: d.src, text: d.src.Text(), options: options, origins: d.origins()}
-	o := d.set.outline(p, false)
-	file, diags := p.finish(o)
-	d.keep(options, o, file, diags)
-	file.Origins = p.origins
+	whole := newText(d.src)
+	whole.origins = d.origins()
+	o := d.set.outline(whole, options, false)
+	file, diags := o.finish()
+	d.keep(o, file, diags)
+	file.Origins = whole.origins
 	return file, diags
 }
 
@@ -185,7 +200,7 @@ func (d *Document) Declared() []Named {
 		key, named := canonical(head.top[0].name, []string{"config", "configuration", "variables", "resources"})
 		for _, b := range d.set.blocks[section.head+1 : section.end] {
 			for _, e := range b.top { // the section's key, in front of the entry
-				for _, name := range entryNames(b.p, e) {
+				for _, name := range textKeys(e.value.target()) {
 					if named {
 						names = append(names, Named{Section: key, Name: name})
 					}
@@ -213,5 +228,5 @@ func (d *Document) Inside(offset int) (*diag.Source, int) {
 		return d.src, offset
 	}
 	i := d.set.at(offset)
-	return d.set.blocks[i].p.src, offset - d.set.places[i].start
+	return d.set.blocks[i].yaml.src, offset - d.set.places[i].start
 }

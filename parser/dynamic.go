@@ -15,48 +15,56 @@ var (
 )
 
 // dynamicSection reads types whose provider is a source file beside the program (D15), an extension of yamlhost.
-func (p *parser) dynamicSection(section *entry) (types []*ast.Dynamic) {
-	for _, it := range p.items(section, (*parser).dynamicType) {
-		p.diags.Add(it.diags...)
+func (b *bodyReader) dynamicSection(section *section) (types []*ast.Dynamic) {
+	for _, it := range b.items(section, (*bodyReader).dynamicItem) {
+		b.diags.Add(it.diags...)
 		types = append(types, it.dynamic)
 	}
 	return types
 }
 
-func (p *parser) dynamicType(e entry, name ast.Literal) item {
-	d := &ast.Dynamic{Name: name, Range: p.whole(e)}
+func (b *bodyReader) dynamicItem(e entry, name ast.Literal) item {
+	r := dynamicReader{b.exprReader}
+	return item{dynamic: r.read(e, name)}
+}
+
+// dynamicReader reads one type whose provider is a source file.
+type dynamicReader struct{ *exprReader }
+
+func (r dynamicReader) read(e entry, name ast.Literal) *ast.Dynamic {
+	d := &ast.Dynamic{Name: name, Range: r.whole(e)}
 	if strings.ContainsAny(name.Value, ":/ ") || name.Value == "" {
-		p.fail(diag.BadTypeToken, name.Range, "use letters and digits, such as `Label`", "`%s` cannot be the name of a type",
+		r.fail(diag.BadTypeToken, name.Range, "use letters and digits, such as `Label`", "`%s` cannot be the name of a type",
 			shorten(name.Value))
 	}
-	p.section(e, "the dynamic type `"+shorten(e.name)+"`", func(n *node, _ diag.Range) {
-		p.fieldsOf(p.described(n), dynamicKeys, nil, func(key string, e entry) {
+	r.section(e, "the dynamic type `"+shorten(e.name)+"`", func(n *node, _ diag.Range) {
+		r.fieldsOf(r.described(n), dynamicKeys, nil, func(key string, e entry) {
 			switch key {
 			case "provider":
-				d.Provider = p.literalText(e, "`provider`")
+				d.Provider = r.literalText(e, "`provider`")
 			case "description":
-				d.Description = p.plainText(e, "`description`")
+				d.Description = r.plainText(e, "`description`")
 			case "inputs":
-				d.Inputs = &ast.DynamicProperties{Range: e.at, List: p.dynamicProperties(e, "an input", dynamicInputKeys)}
+				d.Inputs = &ast.DynamicProperties{Range: e.at, List: r.properties(e, "an input", dynamicInputKeys)}
 			case "outputs":
-				d.Outputs = &ast.DynamicProperties{Range: e.at, List: p.dynamicProperties(e, "an output", dynamicOutputKeys)}
+				d.Outputs = &ast.DynamicProperties{Range: e.at, List: r.properties(e, "an output", dynamicOutputKeys)}
 			case "onCodeChange":
-				d.OnCodeChange = p.codeChange(e)
+				d.OnCodeChange = r.codeChange(e)
 			case "env":
-				d.Env = p.literals(e, "`env`", "the name of an environment variable")
+				d.Env = r.literals(e, "`env`", "the name of an environment variable")
 			}
-		}, func(e entry) bool { p.unknownKey(diag.Error, e, "a dynamic type", dynamicKeys, ""); return true })
+		}, func(e entry) bool { r.unknownKey(diag.Error, e, "a dynamic type", dynamicKeys, ""); return true })
 	})
 	if d.Provider == nil {
-		p.fail(diag.RequiredMissing, name.Range,
+		r.fail(diag.RequiredMissing, name.Range,
 			"add `provider: ./file.ts`, or a file that ends in .js, .mjs, .cjs, .mts or .py",
 			"the dynamic type `%s` needs a provider", shorten(name.Value))
 	}
-	return item{dynamic: d}
+	return d
 }
 
-func (p *parser) codeChange(e entry) *ast.Literal {
-	literal := p.literalText(e, "`onCodeChange`")
+func (r dynamicReader) codeChange(e entry) *ast.Literal {
+	literal := r.literalText(e, "`onCodeChange`")
 	if literal == nil {
 		return nil
 	}
@@ -69,57 +77,59 @@ func (p *parser) codeChange(e entry) *ast.Literal {
 	if near := diag.Suggest(literal.Value, codeChanges); len(near) > 0 {
 		detail = "did you mean " + anyOf(near) + "?"
 	}
-	p.fail(diag.NotInEnum, literal.Range, detail, "`onCodeChange` cannot be `%s`", shorten(literal.Value))
+	r.fail(diag.NotInEnum, literal.Range, detail, "`onCodeChange` cannot be `%s`", shorten(literal.Value))
 	return nil
 }
 
-func (p *parser) dynamicProperties(section entry, what string, keys []string) (list []*ast.DynamicProperty) {
-	p.section(section, "`"+section.name+"`", func(n *node, _ diag.Range) {
-		for _, e := range p.entries(n) {
-			list = append(list, p.dynamicProperty(e, what, keys))
+func (r dynamicReader) properties(section entry, what string, keys []string) (list []*ast.DynamicProperty) {
+	r.section(section, "`"+section.name+"`", func(n *node, _ diag.Range) {
+		for _, e := range r.entries(n) {
+			list = append(list, r.property(e, what, keys))
 		}
 	})
 	return list
 }
 
-func (p *parser) dynamicProperty(e entry, what string, keys []string) *ast.DynamicProperty {
+func (r dynamicReader) property(e entry, what string, keys []string) *ast.DynamicProperty {
 	name := ast.Literal{Value: e.name, Range: e.at}
 	d := &ast.DynamicProperty{Name: name}
-	p.with(e.value, e.via, func(n *node, at diag.Range) {
+	r.with(e.value, e.via, func(n *node, at diag.Range) {
 		if isText(n) { // the type alone
-			d.Type = p.configType(e, nil)
+			types := typeReader{nodeReader: r.nodeReader}
+			d.Type = types.read(e, nil)
 			return
 		}
-		p.section(e, what, func(n *node, _ diag.Range) {
+		r.section(e, what, func(n *node, _ diag.Range) {
 			var typeEntry, items *entry
-			p.fields(n, keys, func(key string, e entry) {
+			r.fields(n, keys, func(key string, e entry) {
 				switch key {
 				case "type":
 					typeEntry = &e
 				case "items":
 					items = &e
 				case "default":
-					d.Default = p.expression(e)
+					d.Default = r.expression(e)
 				case "secret":
-					d.Secret = p.literalBool(e, "`secret`")
+					d.Secret = r.literalBool(e, "`secret`")
 				case "optional":
-					d.Optional = p.literalBool(e, "`optional`")
+					d.Optional = r.literalBool(e, "`optional`")
 				case "replace":
-					d.Replace = p.literalBool(e, "`replace`")
+					d.Replace = r.literalBool(e, "`replace`")
 				case "stable":
-					d.Stable = p.literalBool(e, "`stable`")
+					d.Stable = r.literalBool(e, "`stable`")
 				case "description":
-					d.Description = p.plainText(e, "`description`")
+					d.Description = r.plainText(e, "`description`")
 				}
-			}, func(e entry) { p.unknownKey(diag.Error, e, what, keys, "") })
+			}, func(e entry) { r.unknownKey(diag.Error, e, what, keys, "") })
 			if typeEntry != nil {
-				d.Type = p.configType(*typeEntry, items)
+				types := typeReader{nodeReader: r.nodeReader}
+				d.Type = types.read(*typeEntry, items)
 			}
 		})
 	})
 	if d.Type != nil && d.Default != nil {
 		if wrong, found := mismatch(d.Type, d.Default); found {
-			p.fail(diag.ConfigDefault, wrong.Range(), "", "the default of `%s` is %s, its type is %s", shorten(name.Value),
+			r.fail(diag.ConfigDefault, wrong.Range(), "", "the default of `%s` is %s, its type is %s", shorten(name.Value),
 				exprKind(wrong), d.Type)
 			d.Default = bad(wrong.Range())
 		}

@@ -5,8 +5,6 @@ import (
 	"strconv"
 	"strings"
 
-	"gopkg.in/yaml.v3"
-
 	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
@@ -15,54 +13,65 @@ import (
 // counts columns and brackets.
 const maxExpressionDepth = 2*maxDepth + 100
 
+// exprReader reads nodes as expressions.
+type exprReader struct {
+	*nodeReader
+	scope *scope // nil where texts are not interpolated
+	depth int    // of the expression that is being read
+}
+
+func newExprReader(nodes *nodeReader, s *scope) *exprReader {
+	return &exprReader{nodeReader: nodes, scope: s}
+}
+
 // expression reads the value of an entry as an expression (L5.1).
-func (p *parser) expression(e entry) ast.Expr { return p.read(e.value, e.via, true) }
+func (x *exprReader) expression(e entry) ast.Expr { return x.read(e.value, e.via, true) }
 
 // data reads the value of an entry as it stands: no interpolation, no calls.
-func (p *parser) data(e entry) ast.Expr { return p.read(e.value, e.via, false) }
+func (x *exprReader) data(e entry) ast.Expr { return x.read(e.value, e.via, false) }
 
 // read reads a node. live says that texts are interpolated and calls recognised.
-func (p *parser) read(n, via *node, live bool) ast.Expr {
-	if n.Kind != yaml.AliasNode && via == nil {
-		if !p.tally() {
-			return bad(p.span(n))
+func (x *exprReader) read(n, via *node, live bool) ast.Expr {
+	if n.kind != aliasNode && via == nil {
+		if !x.tally() {
+			return bad(x.span(n))
 		}
-		return p.readAt(n, p.span(n), live)
+		return x.readAt(n, x.span(n), live)
 	}
-	expr := bad(p.span(n))
-	p.with(n, via, func(n *node, at diag.Range) { expr = p.readAt(n, at, live) })
+	expr := bad(x.span(n))
+	x.with(n, via, func(n *node, at diag.Range) { expr = x.readAt(n, at, live) })
 	return expr
 }
 
-func (p *parser) readAt(n *node, at diag.Range, live bool) ast.Expr {
-	if p.depth++; p.depth > maxExpressionDepth {
-		p.depth--
-		p.fail(diag.RunawayInput, at, "simplify the structure", "more than %d lists and maps inside each other", maxDepth)
+func (x *exprReader) readAt(n *node, at diag.Range, live bool) ast.Expr {
+	if x.depth++; x.depth > maxExpressionDepth {
+		x.depth--
+		x.fail(diag.RunawayInput, at, "simplify the structure", "more than %d lists and maps inside each other", maxDepth)
 		return bad(at)
 	}
-	defer func() { p.depth-- }()
+	defer func() { x.depth-- }()
 	place := ast.Place{At: at}
-	p.warnTag(n)
-	switch n.Kind {
-	case yaml.SequenceNode:
-		items := make([]ast.Expr, 0, len(n.Content))
-		for _, item := range n.Content {
-			items = append(items, p.read(item, nil, live))
+	x.warnTag(n)
+	switch n.kind {
+	case listNode:
+		items := make([]ast.Expr, 0, len(n.content))
+		for _, item := range n.content {
+			items = append(items, x.read(item, nil, live))
 		}
 		return &ast.List{Place: place, Items: items}
-	case yaml.MappingNode:
-		return p.mapOrCall(n, at, live)
+	case mapNode:
+		return x.mapOrCall(n, at, live)
 	}
-	if p.repairs != nil && (p.mended(at) || empty(n) && p.lostBehind(at)) {
+	if x.mended(at) || empty(n) && x.lostBehind(at) {
 		return bad(at)
 	}
-	if expr := p.scalarLiteral(n, place); expr != nil {
+	if expr := x.scalarLiteral(n, place); expr != nil {
 		return expr
 	}
 	if !live {
-		return &ast.String{Place: place, Value: n.Value}
+		return &ast.String{Place: place, Value: n.value}
 	}
-	return p.interpolated(n, at)
+	return x.interpolated(n, at)
 }
 
 // foreignTags are tags of CloudFormation, and what does the same here.
@@ -74,17 +83,17 @@ var foreignTags = map[string]string{
 }
 
 // warnTag warns of a tag that has no meaning here: the value is read as if it were not there.
-func (p *parser) warnTag(n *node) {
-	if n.Style&yaml.TaggedStyle == 0 || !strings.HasPrefix(n.Tag, "!") || strings.HasPrefix(n.Tag, "!!") || n.Tag == "!" ||
-		len(p.aliases) > 0 {
+func (x *exprReader) warnTag(n *node) {
+	if !n.tagged() || !strings.HasPrefix(n.tag, "!") || strings.HasPrefix(n.tag, "!!") || n.tag == "!" ||
+		x.aliases.any() {
 		return
 	}
-	at, _, _ := strings.Cut(string(p.text[n.Line:min(n.Line+len(n.Tag), len(p.text))]), " ")
-	hint, known := foreignTags[n.Tag]
+	at, _, _ := strings.Cut(string(x.text[n.start:min(n.start+len(n.tag), len(x.text))]), " ")
+	hint, known := foreignTags[n.tag]
 	if !known {
 		hint = "remove it, or put a text that begins with `!` in quotes"
 	}
-	p.warn(diag.Ignored, p.at(n.Line, n.Line+len(at)), hint, "the tag `%s` has no effect", shorten(n.Tag))
+	x.warn(diag.Ignored, x.at(n.start, n.start+len(at)), hint, "the tag `%s` has no effect", shorten(n.tag))
 }
 
 const callPrefix = "fn::"
@@ -95,12 +104,12 @@ func isCall(key string) bool {
 }
 
 // warnOneColon warns of `fn:join`, which is data, where hardly anything but a call can be meant.
-func (p *parser) warnOneColon(e entry) {
+func (x *exprReader) warnOneColon(e entry) {
 	name, ok := strings.CutPrefix(e.name, "fn:")
 	if !ok || name == "" {
 		return
 	}
-	d := p.warn(diag.UnknownFunction, e.at, "a call is written with two colons: `"+callPrefix+shorten(name)+"`",
+	d := x.warn(diag.UnknownFunction, e.at, "a call is written with two colons: `"+callPrefix+shorten(name)+"`",
 		"`%s` is no call, but data", shorten(e.name))
 	if e.at.Text() == e.name {
 		d.Fixes = []diag.Fix{{Label: "Write `" + callPrefix + shorten(name) + "`",
@@ -108,8 +117,8 @@ func (p *parser) warnOneColon(e entry) {
 	}
 }
 
-func (p *parser) mapOrCall(n *node, at diag.Range, live bool) ast.Expr {
-	entries := p.entries(n)
+func (x *exprReader) mapOrCall(n *node, at diag.Range, live bool) ast.Expr {
+	entries := x.entries(n)
 	place := ast.Place{At: at}
 	if live {
 		for _, e := range entries {
@@ -117,25 +126,25 @@ func (p *parser) mapOrCall(n *node, at diag.Range, live bool) ast.Expr {
 				continue
 			}
 			if len(entries) == 1 {
-				return p.call(e, place)
+				return x.call(e, place)
 			}
-			p.fail(diag.CallHasSiblings, e.at, "a call is a map with this one key; give the other entries a map of their own",
+			x.fail(diag.CallHasSiblings, e.at, "a call is a map with this one key; give the other entries a map of their own",
 				"`%s` must be the only key of its map", shorten(e.name))
-			p.hideMeant(entries)
+			x.hideMeant(entries)
 			return bad(at)
 		}
 		if len(entries) == 1 {
-			p.warnOneColon(entries[0])
-			p.hideMeant(entries)
+			x.warnOneColon(entries[0])
+			x.hideMeant(entries)
 		}
 	}
 	m := &ast.Map{Place: place, Entries: make([]ast.MapEntry, 0, len(entries))}
 	for _, e := range entries {
 		key := ast.Expr(&ast.String{Place: ast.Place{At: e.at}, Value: e.name})
 		if live && strings.Contains(e.name, "$") {
-			key = p.interpolated(e.key, e.at)
+			key = x.interpolated(e.key, e.at)
 		}
-		value := p.read(e.value, e.via, live)
+		value := x.read(e.value, e.via, live)
 		if _, broken := key.(*ast.Bad); broken {
 			return bad(at) // reported; the rest is as likely a torn expression as a map
 		}
@@ -144,46 +153,46 @@ func (p *parser) mapOrCall(n *node, at diag.Range, live bool) ast.Expr {
 	return m
 }
 
-func (p *parser) call(e entry, place ast.Place) ast.Expr {
+func (x *exprReader) call(e entry, place ast.Place) ast.Expr {
 	name := ast.Literal{Value: e.name[len(callPrefix):], Range: e.at}
 	var odd diag.Range
-	if e.at.Text() == e.name || e.key.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle) != 0 {
-		s := &scalar{p: p, node: e.key, text: e.name}
-		if e.at == p.span(e.key) {
+	if e.at.Text() == e.name || e.key.quoted() {
+		s := &scalar{in: x.passage, node: e.key, text: e.name}
+		if e.at == x.span(e.key) {
 			name.Range = s.at(len(callPrefix), len(e.name))
 			if e.name[:len(callPrefix)] != callPrefix {
 				odd = s.at(0, len(callPrefix))
 			}
 		}
 	}
-	call := &ast.Call{Place: place, Name: name, Prefix: odd, Argument: p.expression(e)}
+	call := &ast.Call{Place: place, Name: name, Prefix: odd, Argument: x.expression(e)}
 	hideSecrets(call)
 	return call
 }
 
 // scalarLiteral reads a scalar that is no text (L1.25); it answers nil for one that is.
-func (p *parser) scalarLiteral(n *node, place ast.Place) ast.Expr {
-	switch n.ShortTag() {
+func (x *exprReader) scalarLiteral(n *node, place ast.Place) ast.Expr {
+	switch n.tag {
 	case nullTag:
 		return &ast.Null{Place: place}
 	case boolTag:
-		switch strings.ToLower(n.Value) {
+		switch strings.ToLower(n.value) {
 		case "true", "false":
-			return &ast.Bool{Place: place, Value: isTrue(n.Value)}
+			return &ast.Bool{Place: place, Value: isTrue(n.value)}
 		}
-		p.fail(diag.WrongKind, place.At, "write `true` or `false`", "`%s` is not a boolean", shorten(n.Value))
+		x.fail(diag.WrongKind, place.At, "write `true` or `false`", "`%s` is not a boolean", shorten(n.value))
 		return bad(place.At)
 	case intTag, floatTag:
-		number, integer, exact, ok := parseNumber(n.Value)
+		number, integer, exact, ok := parseNumber(n.value)
 		if !ok {
-			p.fail(diag.WrongKind, place.At, "", "`%s` is not a number", shorten(n.Value))
+			x.fail(diag.WrongKind, place.At, "", "`%s` is not a number", shorten(n.value))
 			return bad(place.At)
 		}
 		if integer && !exact {
-			p.warn(diag.BadNumber, place.At, "numbers have 53 bits; put it in quotes where a text will do",
-				"the number %s loses digits: it becomes %s", shorten(n.Value), shorten(strconv.FormatFloat(number, 'f', -1, 64)))
+			x.warn(diag.BadNumber, place.At, "numbers have 53 bits; put it in quotes where a text will do",
+				"the number %s loses digits: it becomes %s", shorten(n.value), shorten(strconv.FormatFloat(number, 'f', -1, 64)))
 		}
-		return &ast.Number{Place: place, Value: number, Integer: integer && n.ShortTag() == intTag || integer && !exact}
+		return &ast.Number{Place: place, Value: number, Integer: integer && n.tag == intTag || integer && !exact}
 	}
 	return nil
 }

@@ -4,8 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"gopkg.in/yaml.v3"
-
 	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
@@ -30,14 +28,14 @@ func canonical(key string, known []string) (string, bool) {
 // fields reads a map whose keys the language defines: known is called for each key that is one of keys, with its
 // canonical name, and unknown for the others. It reports odd capitalisation and keys that come twice in two spellings
 // (L1.22).
-func (p *parser) fields(n *node, keys []string, known func(name string, e entry), unknown func(e entry)) {
-	p.fieldsOf(p.entries(n), keys, nil, known, func(e entry) bool { unknown(e); return true })
+func (r *nodeReader) fields(n *node, keys []string, known func(name string, e entry), unknown func(e entry)) {
+	r.fieldsOf(r.entries(n), keys, nil, known, func(e entry) bool { unknown(e); return true })
 }
 
 // fieldsOf reads the entries of a map whose keys the language defines, each with the parser that it has. A key that is
 // surely a slip of one that is not there goes to unknown first, and then to known, if unknown answers so: what is
 // inside of it is no further fault. others are keys that have a meaning elsewhere, which are no slips.
-func (p *parser) fieldsOf(entries []entry, keys, others []string, known func(name string, e entry),
+func (r *nodeReader) fieldsOf(entries []entry, keys, others []string, known func(name string, e entry),
 	unknown func(e entry) bool) {
 	seen := make(map[string]diag.Range, len(entries))
 	var odd []entry
@@ -48,12 +46,12 @@ func (p *parser) fieldsOf(entries []entry, keys, others []string, known func(nam
 			continue
 		}
 		if first, again := seen[name]; again {
-			e.p.duplicate(name, e.at, first)
+			e.from.duplicate(name, e.at, first)
 			continue
 		}
 		seen[name] = e.at
 		if name != e.name {
-			e.p.capitalisation(e, name)
+			e.from.capitalisation(e, name)
 		}
 		known(name, e)
 	}
@@ -70,8 +68,8 @@ func (p *parser) fieldsOf(entries []entry, keys, others []string, known func(nam
 	}
 }
 
-func (p *parser) capitalisation(e entry, name string) {
-	d := p.warn(diag.Capitalisation, e.at, "", "write `%s` as `%s`", e.name, name)
+func (r *nodeReader) capitalisation(e entry, name string) {
+	d := r.warn(diag.Capitalisation, e.at, "", "write `%s` as `%s`", e.name, name)
 	d.Fixes = e.renamed(name)
 }
 
@@ -86,7 +84,7 @@ func (e entry) renamed(name string) []diag.Fix {
 
 // unknownKey reports a key that has no meaning at its place (L1.23). hint, where there is one, takes the place of near
 // names.
-func (p *parser) unknownKey(severity diag.Severity, e entry, place string, keys []string, hint string) {
+func (r *nodeReader) unknownKey(severity diag.Severity, e entry, place string, keys []string, hint string) {
 	detail := hint
 	near := diag.Suggest(e.name, keys)
 	switch {
@@ -100,7 +98,7 @@ func (p *parser) unknownKey(severity diag.Severity, e entry, place string, keys 
 	case len(keys) <= 10:
 		detail = "known are " + listing(keys, " and ")
 	}
-	d := p.report(severity, diag.UnknownKey, e.at, detail, "unknown key `%s` in %s", shorten(e.name), place)
+	d := r.report(severity, diag.UnknownKey, e.at, detail, "unknown key `%s` in %s", shorten(e.name), place)
 	if hint == "" && slices.Contains(keys, e.meant) && !e.taken {
 		d.Fixes = e.renamed(e.meant)
 	}
@@ -124,46 +122,46 @@ func listing(names []string, last string) string {
 }
 
 // section calls fn for the map that an entry holds. Null is an empty one (L1.16), anything else is reported.
-func (p *parser) section(e entry, what string, fn func(n *node, at diag.Range)) {
-	p.with(e.value, e.via, func(n *node, at diag.Range) {
+func (r *nodeReader) section(e entry, what string, fn func(n *node, at diag.Range)) {
+	r.with(e.value, e.via, func(n *node, at diag.Range) {
 		switch {
-		case n.Kind == yaml.MappingNode:
+		case n.kind == mapNode:
 			fn(n, at)
 		case !empty(n):
 			detail := ""
-			if n.Kind == yaml.SequenceNode {
+			if n.kind == listNode {
 				detail = "write each as `name: …`, without a dash"
 			}
-			p.wrongKind(n, at, what, "a map", detail)
+			r.wrongKind(n, at, what, "a map", detail)
 		}
 	})
 }
 
-func (p *parser) wrongKind(n *node, at diag.Range, what, kind, detail string) {
-	if p.mended(at) {
+func (r *nodeReader) wrongKind(n *node, at diag.Range, what, kind, detail string) {
+	if r.mended(at) {
 		return
 	}
-	p.fail(diag.WrongKind, at, detail, "%s must be %s, found %s", what, kind, kindName(n))
+	r.fail(diag.WrongKind, at, detail, "%s must be %s, found %s", what, kind, kindName(n))
 }
 
 // literalText reads a field that must be text as it stands. It answers nil for null, and for what it has reported.
-func (p *parser) literalText(e entry, what string) *ast.Literal {
+func (r *nodeReader) literalText(e entry, what string) *ast.Literal {
 	var literal *ast.Literal
-	p.with(e.value, e.via, func(n *node, at diag.Range) {
-		if empty(n) || p.mended(at) {
+	r.with(e.value, e.via, func(n *node, at diag.Range) {
+		if empty(n) || r.mended(at) {
 			return
 		}
 		if !isText(n) {
 			detail := ""
-			if n.Kind == yaml.ScalarNode {
-				detail = "put it in quotes: \"" + shorten(n.Value) + "\""
+			if n.kind == scalarNode {
+				detail = "put it in quotes: \"" + shorten(n.value) + "\""
 			}
-			p.wrongKind(n, at, what, "a string", detail)
+			r.wrongKind(n, at, what, "a string", detail)
 			return
 		}
-		text, ok := unescapeDollars(n.Value)
+		text, ok := unescapeDollars(n.value)
 		if !ok {
-			p.fail(diag.NotLiteral, at, "write the text itself, without `${…}`", "%s must be a literal string", what)
+			r.fail(diag.NotLiteral, at, "write the text itself, without `${…}`", "%s must be a literal string", what)
 			return
 		}
 		literal = &ast.Literal{Value: text, Range: at}
@@ -172,41 +170,41 @@ func (p *parser) literalText(e entry, what string) *ast.Literal {
 }
 
 // plainText reads a field whose text is never interpolated (L1.14).
-func (p *parser) plainText(e entry, what string) *ast.Literal {
+func (r *nodeReader) plainText(e entry, what string) *ast.Literal {
 	var literal *ast.Literal
-	p.with(e.value, e.via, func(n *node, at diag.Range) {
+	r.with(e.value, e.via, func(n *node, at diag.Range) {
 		switch {
 		case isText(n):
-			literal = &ast.Literal{Value: n.Value, Range: at}
+			literal = &ast.Literal{Value: n.value, Range: at}
 		case !empty(n):
-			p.wrongKind(n, at, what, "a string", "")
+			r.wrongKind(n, at, what, "a string", "")
 		}
 	})
 	return literal
 }
 
 // literals reads a field that holds a list of texts as they stand, or a single one; want says what each of them is.
-func (p *parser) literals(e entry, what, want string) []ast.Literal {
+func (r *nodeReader) literals(e entry, what, want string) []ast.Literal {
 	var list []ast.Literal
 	one := func(n *node, at diag.Range) {
 		switch {
 		case empty(n):
 		case !isText(n):
-			p.wrongKind(n, at, what, want, "")
-		case strings.Contains(n.Value, "${"):
-			p.fail(diag.NotLiteral, at, "write "+want, "%s must be literal", what)
+			r.wrongKind(n, at, what, want, "")
+		case strings.Contains(n.value, "${"):
+			r.fail(diag.NotLiteral, at, "write "+want, "%s must be literal", what)
 		default:
-			list = append(list, ast.Literal{Value: n.Value, Range: at})
+			list = append(list, ast.Literal{Value: n.value, Range: at})
 		}
 	}
-	p.with(e.value, e.via, func(n *node, at diag.Range) {
-		switch n.Kind {
-		case yaml.SequenceNode:
-			for _, item := range n.Content {
-				p.with(item, nil, one)
+	r.with(e.value, e.via, func(n *node, at diag.Range) {
+		switch n.kind {
+		case listNode:
+			for _, item := range n.content {
+				r.with(item, nil, one)
 			}
-		case yaml.MappingNode:
-			p.wrongKind(n, at, what, "a list", "write `[one, two]`")
+		case mapNode:
+			r.wrongKind(n, at, what, "a list", "write `[one, two]`")
 		default:
 			one(n, at)
 		}
@@ -215,18 +213,18 @@ func (p *parser) literals(e entry, what, want string) []ast.Literal {
 }
 
 // literalBool reads a field that must be true or false as it stands.
-func (p *parser) literalBool(e entry, what string) *ast.BoolLiteral {
+func (r *nodeReader) literalBool(e entry, what string) *ast.BoolLiteral {
 	var literal *ast.BoolLiteral
-	p.with(e.value, e.via, func(n *node, at diag.Range) {
+	r.with(e.value, e.via, func(n *node, at diag.Range) {
 		switch {
-		case p.mended(at):
-		case n.Kind == yaml.ScalarNode && n.ShortTag() == boolTag:
-			literal = &ast.BoolLiteral{Value: isTrue(n.Value), Range: at}
+		case r.mended(at):
+		case n.kind == scalarNode && n.tag == boolTag:
+			literal = &ast.BoolLiteral{Value: isTrue(n.value), Range: at}
 		case empty(n):
-		case isText(n) && strings.Contains(n.Value, "${"):
-			p.fail(diag.NotLiteral, at, "write `true` or `false`", "%s must be a literal boolean", what)
+		case isText(n) && strings.Contains(n.value, "${"):
+			r.fail(diag.NotLiteral, at, "write `true` or `false`", "%s must be a literal boolean", what)
 		default:
-			p.wrongKind(n, at, what, "a boolean", "write `true` or `false`, without quotes")
+			r.wrongKind(n, at, what, "a boolean", "write `true` or `false`, without quotes")
 		}
 	})
 	return literal
@@ -234,10 +232,10 @@ func (p *parser) literalBool(e entry, what string) *ast.BoolLiteral {
 
 // isText reports whether a node is a string, whatever its characters look like.
 func isText(n *node) bool {
-	if n.Kind != yaml.ScalarNode {
+	if n.kind != scalarNode {
 		return false
 	}
-	switch n.ShortTag() {
+	switch n.tag {
 	case nullTag, boolTag, intTag, floatTag:
 		return false
 	}

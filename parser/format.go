@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"gopkg.in/yaml.v3"
-
 	"github.com/yamlhost/yamlhost/diag"
 )
 
@@ -17,23 +15,22 @@ import (
 // has syntax errors, which are the findings, and with JSON.
 func Format(src *diag.Source) ([]byte, diag.Diagnostics) {
 	text := src.Text()
-	p := &parser{src: src, text: text}
-	if !p.screen() {
-		return text, p.diags
+	t := newText(src)
+	if !t.screen() {
+		return text, t.diags
 	}
-	var document node
-	if err := p.unmarshal(&document); err != nil {
+	root, err := readTree(text, t.lexed)
+	if err != nil {
 		_, diags := Parse(src, Options{})
 		return text, slices.DeleteFunc(diags, func(d diag.Diagnostic) bool {
 			return d.Code != diag.Syntax &&
 				d.Code != diag.RunawayInput
 		})
 	}
-	if len(document.Content) == 0 || oddBreaks(text) || p.lexed.secondDocument >= 0 {
+	if root == nil || oddBreaks(text) || t.lexed.secondDocument >= 0 {
 		return text, nil
 	}
-	root := document.Content[0]
-	if root.Kind != yaml.MappingNode || root.Style&yaml.FlowStyle != 0 {
+	if root.kind != mapNode || root.flow() {
 		return text, nil
 	}
 	f := newFormatter(text)
@@ -50,20 +47,21 @@ func Format(src *diag.Source) ([]byte, diag.Diagnostics) {
 
 // sameData reports whether two texts hold the same data, with the same styles and comments.
 func sameData(a, b []byte) bool {
-	var one, other node
-	if unmarshal(a[textStart(a):], &one) != nil || unmarshal(b[textStart(b):], &other) != nil {
+	one, err := unmarshal(a, a)
+	if err != nil || one == nil {
 		return false
 	}
-	return sameNode(&one, &other, 0)
+	other, err := unmarshal(b, b)
+	return err == nil && other != nil && sameNode(one, other, 0)
 }
 
 func sameNode(a, b *node, depth int) bool {
-	if a.Kind != b.Kind || a.Style != b.Style || a.Tag != b.Tag || a.Value != b.Value || a.Anchor != b.Anchor ||
-		len(a.Content) != len(b.Content) || depth > maxDepth {
+	if a.kind != b.kind || a.style != b.style || a.tag != b.tag || a.value != b.value || a.anchor != b.anchor ||
+		len(a.content) != len(b.content) || depth > maxDepth {
 		return false
 	}
-	for i := range a.Content {
-		if !sameNode(a.Content[i], b.Content[i], depth+1) {
+	for i := range a.content {
+		if !sameNode(a.content[i], b.content[i], depth+1) {
 			return false
 		}
 	}
@@ -135,27 +133,27 @@ func (f *formatter) put(offset, to int) {
 // node formats a located node that begins in a column.
 func (f *formatter) node(n *node, to int) {
 	switch {
-	case n.Kind == yaml.AliasNode:
-		f.put(n.Line, to)
-	case n.Kind == yaml.ScalarNode, n.Style&yaml.FlowStyle != 0:
-		f.put(n.Line, to)
+	case n.kind == aliasNode:
+		f.put(n.start, to)
+	case n.kind == scalarNode, n.flow():
+		f.put(n.start, to)
 		f.whole(n)
-	case n.Kind == yaml.MappingNode:
-		for i := 0; i+1 < len(n.Content); i += 2 {
-			f.entry(n.Content[i], n.Content[i+1], to)
+	case n.kind == mapNode:
+		for i := 0; i+1 < len(n.content); i += 2 {
+			f.entry(n.content[i], n.content[i+1], to)
 		}
-	case n.Kind == yaml.SequenceNode:
+	case n.kind == listNode:
 		f.sequence(n, to)
 	}
 }
 
 func (f *formatter) entry(key, value *node, to int) {
-	if key.Kind != yaml.ScalarNode || f.lineOf(key.Line) != f.lineOf(max(key.Column-1, key.Line)) || key.Anchor != "" {
+	if key.kind != scalarNode || f.lineOf(key.start) != f.lineOf(max(key.end-1, key.start)) || key.anchor != "" {
 		f.odd = true
 		return
 	}
-	f.put(key.Line, to)
-	colon := key.Column
+	f.put(key.start, to)
+	colon := key.end
 	for colon < len(f.text) && blank(f.text[colon]) {
 		colon++
 	}
@@ -165,8 +163,8 @@ func (f *formatter) entry(key, value *node, to int) {
 	}
 	f.tighten(colon + 1)
 	inner := to + 2
-	if value.Anchor != "" || value.Style&yaml.TaggedStyle != 0 {
-		if value.Kind != yaml.ScalarNode && value.Style&yaml.FlowStyle == 0 {
+	if value.anchor != "" || value.tagged() {
+		if value.kind != scalarNode && !value.flow() {
 			f.odd = true // the map or list begins behind its anchor or tag
 			return
 		}
@@ -189,9 +187,9 @@ func (f *formatter) tighten(at int) {
 
 func (f *formatter) sequence(n *node, to int) {
 	column := -1
-	for i, item := range n.Content {
+	for i, item := range n.content {
 		dash := f.dash(n, item, i)
-		if dash < 0 || item.Anchor != "" && item.Kind != yaml.ScalarNode {
+		if dash < 0 || item.anchor != "" && item.kind != scalarNode {
 			f.odd = true
 			return
 		}
@@ -209,11 +207,11 @@ func (f *formatter) sequence(n *node, to int) {
 
 // dash is the offset of the dash in front of an item of a list; -1 where it is not found.
 func (f *formatter) dash(list, item *node, i int) int {
-	from := list.Line
+	from := list.start
 	if i > 0 {
-		from = list.Content[i-1].Column
+		from = list.content[i-1].end
 	}
-	for at := from; at < len(f.text) && at <= item.Line; at++ {
+	for at := from; at < len(f.text) && at <= item.start; at++ {
 		switch c := f.text[at]; {
 		case c == '-' && blankAt(f.text, at+1):
 			return at
@@ -230,8 +228,8 @@ func (f *formatter) dash(list, item *node, i int) int {
 
 // whole marks the lines of a text or of brackets that stand on several.
 func (f *formatter) whole(n *node) {
-	first, last := f.lineOf(n.Line), f.lineOf(max(n.Column-1, n.Line))
-	literal := n.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0
+	first, last := f.lineOf(n.start), f.lineOf(max(n.end-1, n.start))
+	literal := n.multiline()
 	if literal { // with the empty lines at its end, which may count
 		for last+1 < len(f.lines) && f.lines[last+1].start+f.lines[last+1].indent == f.lines[last+1].end {
 			last++
@@ -239,7 +237,7 @@ func (f *formatter) whole(n *node) {
 	}
 	for i := first + 1; i <= last; i++ {
 		f.lines[i].inside = true
-		f.lines[i].kept = literal || n.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle) != 0
+		f.lines[i].kept = literal || n.quoted()
 		f.lines[i].to = -2 - first // moves with its first line
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"gopkg.in/yaml.v3"
 
 	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/parser/ast"
@@ -116,38 +115,37 @@ func eachExpr(file *ast.File, fn func(ast.Expr)) {
 func FuzzLocate(f *testing.F) {
 	seeds(f)
 	f.Fuzz(func(t *testing.T, text []byte) {
-		p := &parser{src: diag.NewSource("Main.yaml", text), text: text}
+		p := newText(diag.NewSource("Main.yaml", text))
 		if !p.screen() {
 			return
 		}
-		var document node
-		if unmarshal(text[textStart(text):], &document) != nil || len(document.Content) == 0 {
+		root, err := unmarshal(text, text)
+		if err != nil || root == nil {
 			return
 		}
-		p.locate(document.Content[0])
-		located(t, p, document.Content[0])
+		located(t, &p.passage, root)
 	})
 }
 
-func located(t *testing.T, p *parser, n *node) {
+func located(t *testing.T, p *passage, n *node) {
 	t.Helper()
 	inside(t, p.text, p.span(n))
-	source := string(p.text[n.Line:n.Column])
-	switch n.Kind {
-	case yaml.ScalarNode:
-		if m := p.mapScalar(n); m == nil {
-			t.Fatalf("the scalar %q cannot be read again from %q", n.Value, source)
+	source := string(p.text[n.start:n.end])
+	switch n.kind {
+	case scalarNode:
+		if m := mapScalar(p.text, n); m == nil {
+			t.Fatalf("the scalar %q cannot be read again from %q", n.value, source)
 		}
-		if n.Style&yaml.DoubleQuotedStyle != 0 {
+		if n.doubleQuoted() {
 			require.True(t, strings.HasSuffix(source, `"`), source)
 		}
-	case yaml.MappingNode, yaml.SequenceNode:
-		for _, child := range n.Content {
-			require.LessOrEqual(t, n.Line, child.Line)
-			require.LessOrEqual(t, child.Column, n.Column)
+	case mapNode, listNode:
+		for _, child := range n.content {
+			require.LessOrEqual(t, n.start, child.start)
+			require.LessOrEqual(t, child.end, n.end)
 			located(t, p, child)
 		}
-		if content := (&locator{text: p.text}).properties(n.Line, n); n.Style&yaml.FlowStyle != 0 && content < len(p.text) {
+		if content := contentStart(p.text, n); n.flow() && content < len(p.text) {
 			switch p.text[content] {
 			case '[':
 				require.True(t, strings.HasSuffix(source, "]"), source)
@@ -223,12 +221,13 @@ func FuzzExpression(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		n := &node{Kind: yaml.ScalarNode, Value: "${" + text + "}", Style: yaml.DoubleQuotedStyle}
-		source := []byte("\"" + n.Value + "\"")
-		n.Column = len(source)
-		p := &parser{src: diag.NewSource("Main.yaml", source), text: source,
-			scope: &scope{declared: map[string]bool{"a": true}, keys: &oddKeys{roots: []*node{n}}}}
-		expr := p.interpolated(n, p.span(n))
+		n := &node{kind: scalarNode, value: "${" + text + "}", style: doubleQuotedStyle}
+		source := []byte("\"" + n.value + "\"")
+		n.end = len(source)
+		y := newText(diag.NewSource("Main.yaml", source))
+		x := newExprReader(newNodeReader(&y.passage, &y.findings, &y.repairs),
+			newScope(map[string]bool{"a": true}, nil, []*node{n}))
+		expr := x.interpolated(n, x.span(n))
 		ast.Walk(expr, func(e ast.Expr) bool {
 			require.NotNil(t, e)
 			inside(t, source, e.Range())

@@ -17,8 +17,8 @@ const maxIncluded = 1000
 // withIncluded reads a program with the texts that it includes, and those that they include. All declare names for all.
 func (o *outline) withIncluded() (*ast.File, diag.Diagnostics) {
 	texts := []*outline{o}
-	unread := []*parser{} // of which nothing but diagnostics is known
-	seen := map[string]bool{o.p.src.Name(): true}
+	unread := []*yamlText{} // of which nothing but diagnostics is known
+	seen := map[string]bool{o.in.src.Name(): true}
 	for i := 0; i < len(texts); i++ {
 		from := texts[i]
 		for _, pattern := range from.patterns() {
@@ -27,21 +27,21 @@ func (o *outline) withIncluded() (*ast.File, diag.Diagnostics) {
 					continue
 				}
 				if seen[src.Name()] = true; len(texts) > maxIncluded {
-					from.p.fail(diag.RunawayInput, pattern.Range, "", "a program has at most %d files", maxIncluded)
+					from.in.fail(diag.RunawayInput, pattern.Range, "", "a program has at most %d files", maxIncluded)
 					break
 				}
-				p := &parser{src: src, text: src.Text(), options: o.p.options}
-				if part := p.open(true); part != nil {
-					texts = append(texts, part)
+				text := newText(src)
+				if included := text.outline(o.options, true); included != nil {
+					texts = append(texts, included)
 				} else {
-					unread = append(unread, p)
+					unread = append(unread, text)
 				}
 			}
 		}
 	}
 	names := make(map[string]bool)
 	for _, t := range texts {
-		maps.Copy(names, t.p.names(t.body))
+		maps.Copy(names, t.names(t.options.Declared...))
 	}
 	whole := o.file
 	taken := make(map[string]diag.Range)
@@ -50,7 +50,7 @@ func (o *outline) withIncluded() (*ast.File, diag.Diagnostics) {
 		if t != o {
 			for _, c := range t.file.Config {
 				if strings.Contains(c.Name.Value, ":") {
-					t.p.fail(diag.UnknownKey, c.Name.Range, "declare it in the file that includes this one",
+					t.in.fail(diag.UnknownKey, c.Name.Range, "declare it in the file that includes this one",
 						"an included file cannot have configuration of another namespace")
 				}
 			}
@@ -69,10 +69,10 @@ func (o *outline) withIncluded() (*ast.File, diag.Diagnostics) {
 	}
 	var diags diag.Diagnostics
 	for _, t := range texts {
-		diags.Add(t.p.diags...)
+		diags.Add(t.in.diags...)
 	}
-	for _, p := range unread {
-		diags.Add(p.diags...)
+	for _, text := range unread {
+		diags.Add(text.diags...)
 	}
 	return whole, diags
 }
@@ -82,27 +82,27 @@ func (o *outline) patterns() []ast.Literal {
 	if o.include == nil {
 		return nil
 	}
-	return o.include.p.literals(*o.include, "`include`", "the name of a file")
+	return o.include.in.literals(o.include.entry, "`include`", "the name of a file")
 }
 
 // find asks for the texts behind a pattern.
 func (o *outline) find(pattern ast.Literal) []*diag.Source {
 	clean := path.Clean(strings.ReplaceAll(pattern.Value, "\\", "/"))
 	switch {
-	case o.p.options.Include == nil:
-		o.p.fail(diag.UnknownKey, o.include.at, "", "files cannot be included here")
+	case o.options.Include == nil:
+		o.in.fail(diag.UnknownKey, o.include.at, "", "files cannot be included here")
 		return nil
 	case path.IsAbs(clean), clean == "..", strings.HasPrefix(clean, "../"), strings.Contains(pattern.Value, ":"):
-		o.p.fail(diag.NoProgram, pattern.Range, "name files in the program's folder", "`%s` is outside of the program",
+		o.in.fail(diag.NoProgram, pattern.Range, "name files in the program's folder", "`%s` is outside of the program",
 			shorten(pattern.Value))
 		return nil
 	}
-	found, err := o.p.options.Include(pattern.Value)
+	found, err := o.options.Include(pattern.Value)
 	switch {
 	case err != nil:
-		o.p.fail(diag.NoProgram, pattern.Range, "", "`%s` cannot be included: %s", shorten(pattern.Value), err)
+		o.in.fail(diag.NoProgram, pattern.Range, "", "`%s` cannot be included: %s", shorten(pattern.Value), err)
 	case len(found) == 0:
-		o.p.fail(diag.NoProgram, pattern.Range, "names are relative to the program's folder",
+		o.in.fail(diag.NoProgram, pattern.Range, "names are relative to the program's folder",
 			"there is no file `%s` to include", shorten(pattern.Value))
 	}
 	return found
@@ -116,7 +116,7 @@ func (o *outline) once(taken map[string]diag.Range) {
 		case !again:
 			taken[kind+" "+name.Value] = name.Range
 		case first.Source.Name() != name.Range.Source.Name():
-			d := o.p.fail(diag.Duplicate, name.Range, "rename one of the two", "the %s `%s` is declared in %s already", kind,
+			d := o.in.fail(diag.Duplicate, name.Range, "rename one of the two", "the %s `%s` is declared in %s already", kind,
 				shorten(name.Value), first.Source.Name())
 			d.Related = []diag.Related{{Range: first, Message: "declared here first"}}
 		}

@@ -3,21 +3,19 @@ package parser
 import (
 	"strings"
 
-	"gopkg.in/yaml.v3"
-
 	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
 // interpolated reads a text: `$$` stands for a dollar, `${…}` for a value (L5.B). A text that is one `${…}` and nothing
 // else is that value (L5.12), one that has none is a string, anything else is a template.
-func (p *parser) interpolated(n *node, at diag.Range) ast.Expr {
-	text := n.Value
+func (x *exprReader) interpolated(n *node, at diag.Range) ast.Expr {
+	text := n.value
 	if !strings.Contains(text, "$") {
 		return &ast.String{Place: ast.Place{At: at}, Value: text}
 	}
-	s := &scalar{p: p, node: n, text: text}
-	if at != p.span(n) {
+	s := &scalar{in: x.passage, node: n, text: text}
+	if at != x.span(n) {
 		s.whole = at
 	}
 	var parts []ast.Expr
@@ -43,14 +41,14 @@ func (p *parser) interpolated(n *node, at diag.Range) ast.Expr {
 			i += 2
 		case strings.HasPrefix(text[i:], "${"):
 			flush(i)
-			expr, end := p.interpolation(s, i)
+			expr, end := x.interpolation(s, i)
 			if i == 0 && end == len(text) {
 				return expr
 			}
 			parts = append(parts, expr)
 			i, from = end, end
 		default:
-			p.warnParentheses(s, i)
+			x.warnParentheses(s, i)
 			literal.WriteByte('$')
 			i++
 		}
@@ -63,7 +61,7 @@ func (p *parser) interpolated(n *node, at diag.Range) ast.Expr {
 }
 
 // warnParentheses warns of `$(name)` where the program has that name. With any other name it is the shell's business.
-func (p *parser) warnParentheses(s *scalar, i int) {
+func (x *exprReader) warnParentheses(s *scalar, i int) {
 	inside, ok := strings.CutPrefix(s.text[i:], "$(")
 	if !ok {
 		return
@@ -73,12 +71,12 @@ func (p *parser) warnParentheses(s *scalar, i int) {
 	if end := strings.IndexAny(root, ".["); end > 0 {
 		root = root[:end]
 	}
-	if !ok || !p.declares(root) {
+	if !ok || !x.scope.declares(root) {
 		return
 	}
 	at := s.at(i, i+len("$()")+len(inside))
 	right := "${" + inside + "}"
-	p.warn(diag.BadInterpolation, at, "write `"+right+"` for the value; `$$(` is the text in any case", "`$(%s)` is text",
+	x.warn(diag.BadInterpolation, at, "write `"+right+"` for the value; `$$(` is the text in any case", "`$(%s)` is text",
 		inside)
 }
 
@@ -91,27 +89,27 @@ func (p *parser) warnParentheses(s *scalar, i int) {
 //     are declared, and the file itself writes no such key, it is an expression;
 //   - what has operators, calls or literals is an expression;
 //   - anything else is a name that nobody declared, for the checker to report.
-func (p *parser) interpolation(s *scalar, i int) (ast.Expr, int) {
+func (x *exprReader) interpolation(s *scalar, i int) (ast.Expr, int) {
 	access, f := scanAccess(s.text, i+2, true)
 	if f == nil && access.chained() {
 		// A name may end with a question mark, which a program that has such a name means.
 		if whole, g := scanAccess(s.text, i+2, false); g == nil && whole.root.name != access.root.name &&
-			p.declares(whole.root.name) {
+			x.scope.declares(whole.root.name) {
 			access = whole
 		} else {
-			p.extension(s.at(i, access.end+1), "`?.` and `?[`")
+			x.extension(s.at(i, access.end+1), "`?.` and `?[`")
 		}
 	}
-	declared := f == nil && p.declares(access.root.name)
+	declared := f == nil && x.scope.declares(access.root.name)
 	if f == nil && (declared && !access.odd() || !declared && access.plain()) {
-		return p.access(s, i, access), access.end + 1
+		return s.access(i, access), access.end + 1
 	}
-	body, problem := p.parseOperators(s, i+2)
+	body, problem := x.parseOperators(s, i+2)
 	if declared {
-		if problem == nil && !body.traversal() && body.allDeclared() && !p.hasOddKey(access) {
+		if problem == nil && !body.traversal() && body.allDeclared() && !x.scope.writes(access) {
 			return body.lowered(i), body.end + 1
 		}
-		return p.access(s, i, access), access.end + 1
+		return s.access(i, access), access.end + 1
 	}
 	end := len(s.text)
 	switch brace := strings.IndexByte(s.text[i:], '}'); {
@@ -128,12 +126,12 @@ func (p *parser) interpolation(s *scalar, i int) (ast.Expr, int) {
 		(!f.final || operators):
 		return body.lowered(i), end
 	case f == nil && !operators:
-		return p.access(s, i, access), access.end + 1
+		return s.access(i, access), access.end + 1
 	}
 	if f != nil && (f.final || problem == nil || !operators) {
 		problem = f
 	}
-	p.malformed(s, end, problem)
+	x.malformed(s, end, problem)
 	return bad(s.at(i, end)), end
 }
 
@@ -146,10 +144,10 @@ type fault struct {
 	open     bool // something is not closed
 }
 
-func (p *parser) malformed(s *scalar, end int, f *fault) {
+func (x *exprReader) malformed(s *scalar, end int, f *fault) {
 	detail := f.detail
 	if f.open || end >= len(s.text) {
-		if torn := p.torn(s); torn != "" {
+		if torn := torn(x.text, s.node); torn != "" {
 			detail = torn
 		}
 	}
@@ -158,24 +156,19 @@ func (p *parser) malformed(s *scalar, end int, f *fault) {
 		from := min(f.from, len(s.text)-1)
 		at = s.at(from, max(f.to, from+1))
 	}
-	p.fail(diag.BadInterpolation, at, detail, "%s", f.summary)
+	x.fail(diag.BadInterpolation, at, detail, "%s", f.summary)
 }
 
 // torn says why YAML has cut an unquoted text short, if it looks as if it had.
-func (p *parser) torn(s *scalar) string {
-	const quoting = yaml.SingleQuotedStyle | yaml.DoubleQuotedStyle | yaml.LiteralStyle | yaml.FoldedStyle
-	if s.node.Style&quoting != 0 {
+func torn(text []byte, n *node) string {
+	if n.quoted() || n.multiline() {
 		return ""
 	}
-	i := s.node.Column
-	for i < len(p.text) && blank(p.text[i]) {
+	i := n.end
+	for i < len(text) && blank(text[i]) {
 		i++
 	}
-	line := i
-	for line < len(p.text) && breakAt(p.text, line) == 0 {
-		line++
-	}
-	rest := string(p.text[i:line])
+	rest := string(text[i:contentEnd(text, i)])
 	if rest == "" || !strings.Contains(rest, "}") {
 		return ""
 	}

@@ -1,25 +1,26 @@
 package parser
 
-import (
-	"gopkg.in/yaml.v3"
-
-	"github.com/yamlhost/yamlhost/diag"
-)
+import "gopkg.in/yaml.v3"
 
 // The YAML reader gives the line and the column, in code points, at which a node begins, and no end. locate finds both
 // as byte offsets, in one walk in the order of the text, so that the cost is linear even where the whole text is one
-// line.
+// line. It makes the nodes of this package on the way: those of the YAML reader go no further.
 
-// locate replaces Line and Column of every node by the byte offsets of its start and its end.
-func (p *parser) locate(root *node) {
-	l := &locator{text: p.text, line: 1, begin: textStart(p.text)}
-	l.offset, l.lineStart = l.begin, l.begin
-	l.node(root, -1)
-	p.blockIndents = l.blockIndents
+// locate makes the tree of a text from what the YAML reader has read of it.
+func locate(text []byte, root *yaml.Node) *node {
+	l := newLocator(text)
+	count := countNodes(root)
+	l.nodes, l.links = make([]node, count), make([]*node, count)
+	return l.node(root, -1)
 }
 
-// span is the place of a located node.
-func (p *parser) span(n *node) diag.Range { return p.at(n.Line, n.Column) }
+func countNodes(n *yaml.Node) int {
+	count := 1
+	for _, child := range n.Content {
+		count += countNodes(child)
+	}
+	return count
+}
 
 type locator struct {
 	text      []byte
@@ -28,8 +29,15 @@ type locator struct {
 	column    int // 0-based code points, of the cursor
 	offset    int // of the cursor
 	begin     int // of the text, behind a byte order mark
-	// blockIndents holds, for literal and folded texts, the indentation of the collection around them.
-	blockIndents map[*node]int
+
+	nodes    []node               // for those that are still to be made
+	links    []*node              // for their contents
+	anchored map[*yaml.Node]*node // what aliases may stand for
+}
+
+func newLocator(text []byte) *locator {
+	begin := textStart(text)
+	return &locator{text: text, line: 1, begin: begin, offset: begin, lineStart: begin}
 }
 
 // seek moves the cursor to a place and answers its offset. Seeking forward costs the distance.
@@ -83,57 +91,77 @@ func breakBefore(text []byte, i int) int {
 	return 0
 }
 
-// node locates a node and all inside it. indent is the column of the nearest block collection around it, in code
-// points.
-func (l *locator) node(n *node, indent int) {
-	column := n.Column - 1
-	start := l.seek(n.Line, column)
-	end := start
-	content := l.properties(start, n)
-	switch n.Kind {
-	case yaml.AliasNode:
-		end = min(start+1+len(n.Value), len(l.text))
-	case yaml.ScalarNode:
-		end = l.scalarEnd(content, n, indent)
-	case yaml.MappingNode, yaml.SequenceNode:
-		flow := n.Style&yaml.FlowStyle != 0
-		if !flow {
-			indent = column
-			if content != start && len(n.Content) > 0 {
-				indent = n.Content[0].Column - 1 // behind an anchor or tag
-			}
+// node makes a node and all inside it. indent is the column of the nearest block collection around it, in code points.
+func (l *locator) node(read *yaml.Node, indent int) *node {
+	column := read.Column - 1
+	start := l.seek(read.Line, column)
+	n := &l.nodes[0]
+	l.nodes = l.nodes[1:]
+	*n = node{style: nodeStyle(read.Style), value: read.Value, anchor: read.Anchor, start: start, end: start,
+		indent: indent}
+	if read.Anchor != "" {
+		if l.anchored == nil {
+			l.anchored = map[*yaml.Node]*node{}
 		}
-		end = content
-		for _, child := range n.Content {
-			l.node(child, indent)
-			end = max(end, child.Column)
-		}
-		if flow {
-			end = l.flowEnd(content, end, len(n.Content) == 0)
+		l.anchored[read] = n
+	}
+	if read.Kind == yaml.AliasNode {
+		n.kind, n.alias = aliasNode, l.anchored[read.Alias]
+		n.end = min(start+1+len(n.value), len(l.text))
+		return n
+	}
+	n.tag = read.ShortTag()
+	if read.Kind == yaml.ScalarNode {
+		n.kind = scalarNode
+		n.end = max(start, l.scalarEnd(contentStart(l.text, n), n))
+		return n
+	}
+	n.kind = listNode
+	if read.Kind == yaml.MappingNode {
+		n.kind = mapNode
+	}
+	content := contentStart(l.text, n)
+	if !n.flow() {
+		indent = column
+		if content != start && len(read.Content) > 0 {
+			indent = read.Content[0].Column - 1 // behind an anchor or tag
 		}
 	}
-	n.Line, n.Column = start, max(start, end)
+	end := content
+	n.content, l.links = l.links[:0:len(read.Content)], l.links[len(read.Content):]
+	for _, child := range read.Content {
+		located := l.node(child, indent)
+		n.content = append(n.content, located)
+		end = max(end, located.end)
+	}
+	if n.flow() {
+		end = flowEnd(l.text, content, end, len(n.content) == 0)
+	}
+	n.end = max(start, end)
+	return n
 }
 
-// properties is where a node's content begins, behind its anchor and tag.
-func (l *locator) properties(i int, n *node) int {
-	if n.Kind == yaml.AliasNode {
+// contentStart is where a node's content begins, behind its anchor and tag. Of the node it needs the start, the kind,
+// the value and the style.
+func contentStart(text []byte, n *node) int {
+	i := n.start
+	if n.kind == aliasNode {
 		return i
 	}
-	for i < len(l.text) && (l.text[i] == '&' || l.text[i] == '!') {
-		anchor := l.text[i] == '&'
-		for i++; i < len(l.text) && (anchor && wordByte(l.text[i]) || !anchor && !blankAt(l.text, i)); i++ {
+	for i < len(text) && (text[i] == '&' || text[i] == '!') {
+		anchor := text[i] == '&'
+		for i++; i < len(text) && (anchor && wordByte(text[i]) || !anchor && !blankAt(text, i)); i++ {
 		}
-		if n.Kind == yaml.ScalarNode && n.Value == "" && n.Style&^yaml.TaggedStyle == 0 {
+		if n.kind == scalarNode && n.value == "" && n.style&^taggedStyle == 0 {
 			// Nothing follows that would belong to the node, but for the other one of anchor and tag.
-			next := l.skipBlank(i, false)
-			if next >= len(l.text) || l.text[next] != '&' && l.text[next] != '!' {
+			next := skipBlank(text, i, false)
+			if next >= len(text) || text[next] != '&' && text[next] != '!' {
 				return i
 			}
 			i = next
 			continue
 		}
-		i = l.skipBlank(i, true)
+		i = skipBlank(text, i, true)
 	}
 	return i
 }
@@ -144,15 +172,15 @@ func wordByte(c byte) bool {
 }
 
 // skipBlank moves over blanks, and with lines also over line breaks and comments.
-func (l *locator) skipBlank(i int, lines bool) int {
-	for i < len(l.text) {
-		switch n := breakAt(l.text, i); {
-		case blank(l.text[i]):
+func skipBlank(text []byte, i int, lines bool) int {
+	for i < len(text) {
+		switch n := breakAt(text, i); {
+		case blank(text[i]):
 			i++
 		case lines && n > 0:
 			i += n
-		case lines && l.text[i] == '#' && i > 0 && blankAt(l.text, i-1):
-			for i < len(l.text) && breakAt(l.text, i) == 0 {
+		case lines && text[i] == '#' && i > 0 && blankAt(text, i-1):
+			for i < len(text) && breakAt(text, i) == 0 {
 				i++
 			}
 		default:
@@ -163,24 +191,24 @@ func (l *locator) skipBlank(i int, lines bool) int {
 }
 
 // flowEnd is the end of a collection in brackets that begins at start and whose last member ends at end.
-func (l *locator) flowEnd(start, end int, childless bool) int {
-	if start >= len(l.text) || l.text[start] != '[' && l.text[start] != '{' {
+func flowEnd(text []byte, start, end int, childless bool) int {
+	if start >= len(text) || text[start] != '[' && text[start] != '{' {
 		return end // a pair without braces inside of a list
 	}
 	closer := byte(']')
-	if l.text[start] == '{' {
+	if text[start] == '{' {
 		closer = '}'
 	}
 	i := end
 	if childless {
 		i = start + 1
 	}
-	for i < len(l.text) {
-		i = l.skipBlank(i, true)
-		if i >= len(l.text) {
+	for i < len(text) {
+		i = skipBlank(text, i, true)
+		if i >= len(text) {
 			break
 		}
-		switch l.text[i] {
+		switch text[i] {
 		case closer:
 			return i + 1
 		case ',', ':', '?':
@@ -192,21 +220,17 @@ func (l *locator) flowEnd(start, end int, childless bool) int {
 	return end
 }
 
-func (l *locator) scalarEnd(start int, n *node, indent int) int {
+func (l *locator) scalarEnd(start int, n *node) int {
 	switch {
-	case n.Style&yaml.SingleQuotedStyle != 0, n.Style&yaml.DoubleQuotedStyle != 0:
+	case n.quoted():
 		return quotedEnd(l.text, start)
-	case n.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0:
-		if l.blockIndents == nil {
-			l.blockIndents = map[*node]int{}
-		}
-		l.blockIndents[n] = indent
-		return blockEnd(l.text, start, indent)
+	case n.multiline():
+		return blockEnd(l.text, start, n.indent)
 	}
-	if end := start + len(n.Value); end <= len(l.text) && string(l.text[start:end]) == n.Value {
+	if end := start + len(n.value); end <= len(l.text) && string(l.text[start:end]) == n.value {
 		return end
 	}
-	if m := plainMap(l.text, start, n.Value); m != nil {
+	if m := plainMap(l.text, start, n.value); m != nil {
 		return m.end
 	}
 	return start

@@ -3,8 +3,6 @@ package parser
 import (
 	"slices"
 
-	"gopkg.in/yaml.v3"
-
 	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
@@ -15,16 +13,16 @@ var (
 )
 
 // messageList reads the section `messages` (L10.C20), an extension of yamlhost. An item may be a text alone.
-func (p *parser) messageList(e entry) (list []*ast.Message) {
-	p.with(e.value, e.via, func(n *node, at diag.Range) {
-		if n.Kind != yaml.SequenceNode {
+func (b *bodyReader) messageList(e entry) (list []*ast.Message) {
+	b.with(e.value, e.via, func(n *node, at diag.Range) {
+		if n.kind != listNode {
 			if !empty(n) {
-				p.wrongKind(n, at, "`messages`", "a list", "write a dash before each message: `- message: …`")
+				b.wrongKind(n, at, "`messages`", "a list", "write a dash before each message: `- message: …`")
 			}
 			return
 		}
-		for _, item := range n.Content {
-			m := p.message(entry{key: item, value: item, at: p.span(item), name: "a message", p: p})
+		for _, item := range n.content {
+			m := b.message(entry{key: item, value: item, at: b.span(item), name: "a message", from: b.nodeReader})
 			m.Number()
 			list = append(list, m)
 		}
@@ -32,35 +30,35 @@ func (p *parser) messageList(e entry) (list []*ast.Message) {
 	return list
 }
 
-func (p *parser) message(e entry) *ast.Message {
+func (b *bodyReader) message(e entry) *ast.Message {
 	m := &ast.Message{Range: e.at}
-	if isText(p.deref(e.value)) {
-		m.Text = p.expression(e)
+	if isText(e.value.target()) {
+		m.Text = b.expression(e)
 		return m
 	}
-	p.section(e, "a message", func(n *node, at diag.Range) {
+	b.section(e, "a message", func(n *node, at diag.Range) {
 		m.Range = at
-		p.fields(n, messageKeys, func(key string, e entry) {
+		b.fields(n, messageKeys, func(key string, e entry) {
 			switch key {
 			case "level":
-				m.Level = p.messageLevel(e)
+				m.Level = b.messageLevel(e)
 			case "message":
-				m.Text = p.present(p.expression(e))
+				m.Text = present(b.expression(e))
 			case "resource":
-				m.Resource = p.present(p.expression(e))
+				m.Resource = present(b.expression(e))
 			case "if":
-				m.If = p.present(p.expression(e))
+				m.If = present(b.expression(e))
 			}
-		}, func(e entry) { p.unknownKey(diag.Error, e, "a message", messageKeys, "") })
+		}, func(e entry) { b.unknownKey(diag.Error, e, "a message", messageKeys, "") })
 	})
 	if m.Text == nil {
-		p.fail(diag.RequiredMissing, m.Range, "add `message: …`", "this message has no text")
+		b.fail(diag.RequiredMissing, m.Range, "add `message: …`", "this message has no text")
 	}
 	return m
 }
 
-func (p *parser) messageLevel(e entry) *ast.Literal {
-	literal := p.literalText(e, "`level`")
+func (b *bodyReader) messageLevel(e entry) *ast.Literal {
+	literal := b.literalText(e, "`level`")
 	if literal == nil || slices.Contains(messageLevels, literal.Value) {
 		return literal
 	}
@@ -68,6 +66,6 @@ func (p *parser) messageLevel(e entry) *ast.Literal {
 	if near := diag.Suggest(literal.Value, messageLevels); len(near) > 0 {
 		detail = "did you mean " + anyOf(near) + "?"
 	}
-	p.fail(diag.NotInEnum, literal.Range, detail, "there is no level `%s`", shorten(literal.Value))
+	b.fail(diag.NotInEnum, literal.Range, detail, "there is no level `%s`", shorten(literal.Value))
 	return nil
 }

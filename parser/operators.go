@@ -2,7 +2,6 @@ package parser
 
 import (
 	"strings"
-	"unicode/utf8"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
@@ -12,7 +11,7 @@ import (
 )
 
 // Expressions with operators, calls, `for` and the like: HCL's grammar, an extension of yamlhost (decision D6). The HCL
-// tree is lowered at once and never leaves this file.
+// tree is lowered at once, in lower.go.
 
 // The bounds of one expression: its text in bytes, and brackets and templates inside each other.
 const (
@@ -22,7 +21,7 @@ const (
 
 // operators is an expression in HCL's grammar inside a scalar's text.
 type operators struct {
-	p      *parser
+	in     *exprReader
 	s      *scalar
 	start  int // in the scalar's text
 	end    int // of the closing brace
@@ -35,12 +34,12 @@ type operators struct {
 
 // parseOperators reads an expression that begins at offset start of a scalar's text, behind "${". The answer is nil
 // where its closing brace is not found.
-func (p *parser) parseOperators(s *scalar, start int) (*operators, *fault) {
+func (x *exprReader) parseOperators(s *scalar, start int) (*operators, *fault) {
 	end, f := expressionEnd(s.text, start)
 	if f != nil {
 		return nil, f
 	}
-	o := &operators{p: p, s: s, start: start, end: end}
+	o := &operators{in: x, s: s, start: start, end: end}
 	text := s.text[start:end]
 	if len(text) > maxOperatorsText {
 		return o, &fault{from: start, to: end, summary: "the expression is too long",
@@ -240,398 +239,9 @@ func (o *operators) traversal() bool {
 // allDeclared reports whether every name that the expression uses is declared.
 func (o *operators) allDeclared() bool {
 	for _, traversal := range o.root.Variables() {
-		if !o.p.declares(traversal.RootName()) {
+		if !o.in.scope.declares(traversal.RootName()) {
 			return false
 		}
 	}
 	return true
-}
-
-// lowered is the expression as a tree of ours. dollar is the offset of its "${" in the scalar's text.
-func (o *operators) lowered(dollar int) ast.Expr {
-	e := o.lower(o.root)
-	whole := dollar == 0 && o.end+1 == len(o.s.text)
-	if access, plain := e.(*ast.Access); plain {
-		if whole {
-			access.At = o.s.at(dollar, o.end+1)
-		}
-	} else if _, broken := e.(*ast.Bad); !broken {
-		o.p.extension(e.Range(), "an expression in `${…}`")
-	}
-	if !o.s.whole.IsZero() && whole {
-		if access, plain := e.(*ast.Access); plain {
-			access.At = o.s.whole
-		}
-	}
-	return e
-}
-
-func (o *operators) bad(r hcl.Range, detail, format string, args ...any) ast.Expr {
-	o.p.fail(diag.BadInterpolation, o.at(r), detail, format, args...)
-	return bad(o.at(r))
-}
-
-func (o *operators) lowerAll(list []hclsyntax.Expression) []ast.Expr {
-	exprs := make([]ast.Expr, 0, len(list))
-	for _, e := range list {
-		exprs = append(exprs, o.lower(e))
-	}
-	return exprs
-}
-
-// lower turns an HCL expression into one of ours.
-func (o *operators) lower(e hclsyntax.Expression) ast.Expr {
-	if o.depth++; o.depth > maxDepth {
-		o.depth--
-		return o.bad(e.Range(), "give parts of it names, as variables", "the expression nests too deep")
-	}
-	defer func() { o.depth-- }()
-	place := ast.Place{At: o.at(e.Range())}
-	switch e := e.(type) {
-	case *hclsyntax.ParenthesesExpr:
-		return o.lower(e.Expression)
-	case *hclsyntax.LiteralValueExpr:
-		return o.literal(e)
-	case *hclsyntax.TemplateExpr:
-		return o.template(e)
-	case *hclsyntax.TemplateWrapExpr:
-		return o.lower(e.Wrapped)
-	case *hclsyntax.TemplateJoinExpr:
-		return &ast.Call{Place: place, Name: ast.Literal{Value: "join", Range: place.At},
-			Args: []ast.Expr{&ast.String{Place: place}, o.lower(e.Tuple)}}
-	case *hclsyntax.ScopeTraversalExpr:
-		return o.access(e, place)
-	case *hclsyntax.RelativeTraversalExpr:
-		return o.steps(o.lower(e.Source), e.Traversal)
-	case *hclsyntax.FunctionCallExpr:
-		name := strings.TrimPrefix(e.Name, callPrefix)
-		at := o.at(e.NameRange)
-		at.Start = max(at.Start, at.End-int32(len(name)))
-		call := &ast.Call{Place: place, Name: ast.Literal{Value: name, Range: at}, Expanded: e.ExpandFinal}
-		if name == "recover" && len(e.Args) == 2 {
-			call.Args, call.Failure = o.recovering(e.Args)
-		} else {
-			call.Args = o.lowerAll(e.Args)
-		}
-		hideSecrets(call)
-		return call
-	case *hclsyntax.ConditionalExpr:
-		return &ast.Conditional{Place: place, Condition: o.lower(e.Condition), Then: o.lower(e.TrueResult),
-			Else: o.lower(e.FalseResult)}
-	case *hclsyntax.IndexExpr:
-		return &ast.Index{Place: place, Collection: o.lower(e.Collection), Key: o.lower(e.Key),
-			Optional: o.optional(e.OpenRange.Start.Byte)}
-	case *hclsyntax.TupleConsExpr:
-		return &ast.List{Place: place, Items: o.lowerAll(e.Exprs)}
-	case *hclsyntax.ObjectConsExpr:
-		return o.object(e, place)
-	case *hclsyntax.ObjectConsKeyExpr:
-		if name := hcl.ExprAsKeyword(e.Wrapped); name != "" && !e.ForceNonLiteral {
-			return &ast.String{Place: place, Value: name}
-		}
-		return o.lower(e.Wrapped)
-	case *hclsyntax.ForExpr:
-		return o.loop(e, place)
-	case *hclsyntax.SplatExpr:
-		item := &ast.Local{Name: "*", Range: o.at(e.MarkerRange)}
-		if o.items == nil {
-			o.items = map[*hclsyntax.AnonSymbolExpr]*ast.Local{}
-		}
-		source := o.lower(e.Source)
-		item.Of = source
-		o.items[e.Item] = item
-		return &ast.Splat{Place: place, Source: source, Item: item, Each: o.lower(e.Each)}
-	case *hclsyntax.AnonSymbolExpr:
-		if item := o.items[e]; item != nil {
-			return &ast.LocalRef{Place: ast.Place{At: item.Range}, Local: item}
-		}
-	case *hclsyntax.UnaryOpExpr:
-		return o.unary(e, place)
-	case *hclsyntax.BinaryOpExpr:
-		return o.binary(e, place)
-	}
-	return o.bad(e.Range(), "", "the expression in `${…}` is malformed")
-}
-
-// recovering lowers the arguments of recover: inside of the second one the name error stands for what is wrong with the
-// first.
-func (o *operators) recovering(args []hclsyntax.Expression) ([]ast.Expr, *ast.Local) {
-	failure := &ast.Local{Name: "error", Range: o.at(args[1].Range())}
-	first := o.lower(args[0])
-	outer := o.locals
-	o.locals = append(o.locals[:len(o.locals):len(o.locals)], failure)
-	second := o.lower(args[1])
-	o.locals = outer
-	return []ast.Expr{first, second}, failure
-}
-
-// The operators by the table entry that stands for them in an HCL tree.
-func operatorSign(op *hclsyntax.Operation) string {
-	switch op {
-	case hclsyntax.OpLogicalOr:
-		return "||"
-	case hclsyntax.OpLogicalAnd:
-		return "&&"
-	case hclsyntax.OpLogicalNot:
-		return "!"
-	case hclsyntax.OpEqual:
-		return "=="
-	case hclsyntax.OpNotEqual:
-		return "!="
-	case hclsyntax.OpGreaterThan:
-		return ">"
-	case hclsyntax.OpGreaterThanOrEqual:
-		return ">="
-	case hclsyntax.OpLessThan:
-		return "<"
-	case hclsyntax.OpLessThanOrEqual:
-		return "<="
-	case hclsyntax.OpAdd:
-		return "+"
-	case hclsyntax.OpSubtract, hclsyntax.OpNegate:
-		return "-"
-	case hclsyntax.OpMultiply:
-		return "*"
-	case hclsyntax.OpDivide:
-		return "/"
-	case hclsyntax.OpModulo:
-		return "%"
-	}
-	return "?"
-}
-
-func (o *operators) unary(e *hclsyntax.UnaryOpExpr, place ast.Place) ast.Expr {
-	operand := o.lower(e.Val)
-	sign := operatorSign(e.Op)
-	if number, ok := operand.(*ast.Number); ok && sign == "-" {
-		return &ast.Number{Place: place, Value: -number.Value, Integer: number.Integer}
-	}
-	at := e.SymbolRange
-	return &ast.Unary{Place: place, Op: sign, OpRange: o.at(at), Operand: operand}
-}
-
-func (o *operators) binary(e *hclsyntax.BinaryOpExpr, place ast.Place) ast.Expr {
-	sign := operatorSign(e.Op)
-	between := hcl.Range{Start: e.LHS.Range().End, End: e.RHS.Range().Start}
-	at := o.at(between)
-	if i := strings.Index(o.source(between), sign); i >= 0 {
-		from := o.start + between.Start.Byte + i
-		at = o.s.at(from, from+len(sign))
-	}
-	return &ast.Binary{Place: place, Op: sign, OpRange: at, Left: o.lower(e.LHS), Right: o.lower(e.RHS)}
-}
-
-func (o *operators) literal(e *hclsyntax.LiteralValueExpr) ast.Expr {
-	place := ast.Place{At: o.at(e.SrcRange)}
-	if e.Val.IsNull() {
-		return &ast.Null{Place: place}
-	}
-	switch e.Val.Type().FriendlyName() {
-	case "bool":
-		return &ast.Bool{Place: place, Value: e.Val.True()}
-	case "number":
-		number, _ := e.Val.AsBigFloat().Float64()
-		return &ast.Number{Place: place, Value: number, Integer: !strings.ContainsAny(o.source(e.SrcRange), ".eE")}
-	case "string":
-		return &ast.String{Place: place, Value: o.text(e)}
-	}
-	return o.bad(e.SrcRange, "", "the expression in `${…}` is malformed")
-}
-
-// text is a literal text as it was written. The HCL reader changes texts to Unicode's composed form, so that all but
-// ASCII is read from the source once more.
-func (o *operators) text(e *hclsyntax.LiteralValueExpr) string {
-	read := e.Val.AsString()
-	written := unescapeTemplate(o.source(e.SrcRange))
-	if ascii(written) {
-		return read
-	}
-	// White space that a `~` removes is not part of the text.
-	if strings.TrimLeft(read, " \t\r\n") == read {
-		written = strings.TrimLeft(written, " \t\r\n")
-	}
-	if strings.TrimRight(read, " \t\r\n") == read {
-		written = strings.TrimRight(written, " \t\r\n")
-	}
-	return written
-}
-
-func ascii(text string) bool {
-	for i := 0; i < len(text); i++ {
-		if text[i] >= utf8.RuneSelf {
-			return false
-		}
-	}
-	return true
-}
-
-// unescapeTemplate resolves the escapes of a quoted text in an expression.
-func unescapeTemplate(text string) string {
-	if !strings.ContainsAny(text, "\\$%") {
-		return text
-	}
-	var b strings.Builder
-	for i := 0; i < len(text); {
-		switch {
-		case text[i] == '\\':
-			if i+1 < len(text) && strings.IndexByte(`nrt"\uU`, text[i+1]) >= 0 {
-				if char, width := escape([]byte(text[i:min(i+10, len(text))])); width > 0 {
-					b.WriteString(char)
-					i += width
-					continue
-				}
-			}
-			b.WriteByte(text[i])
-			i++
-		case strings.HasPrefix(text[i:], "$${"), strings.HasPrefix(text[i:], "%%{"):
-			b.WriteString(text[i+1 : i+3])
-			i += 3
-		default:
-			b.WriteByte(text[i])
-			i++
-		}
-	}
-	return b.String()
-}
-
-func (o *operators) template(e *hclsyntax.TemplateExpr) ast.Expr {
-	place := ast.Place{At: o.at(e.SrcRange)}
-	heredoc := strings.HasPrefix(o.source(e.SrcRange), "<<")
-	parts := make([]ast.Expr, 0, len(e.Parts))
-	for _, part := range e.Parts {
-		if literal, ok := part.(*hclsyntax.LiteralValueExpr); ok && heredoc && literal.Val.Type().FriendlyName() == "string" {
-			parts = append(parts, &ast.String{Place: ast.Place{At: o.at(literal.SrcRange)}, Value: literal.Val.AsString()})
-			continue
-		}
-		parts = append(parts, o.lower(part))
-	}
-	text := ""
-	for _, part := range parts {
-		literal, ok := part.(*ast.String)
-		if !ok {
-			return &ast.Template{Place: place, Parts: parts}
-		}
-		text += literal.Value
-	}
-	return &ast.String{Place: place, Value: text}
-}
-
-func (o *operators) object(e *hclsyntax.ObjectConsExpr, place ast.Place) ast.Expr {
-	m := &ast.Map{Place: place, Entries: make([]ast.MapEntry, 0, len(e.Items))}
-	for _, item := range e.Items {
-		m.Entries = append(m.Entries, ast.MapEntry{Key: o.lower(item.KeyExpr), Value: o.lower(item.ValueExpr)})
-	}
-	return m
-}
-
-func (o *operators) access(e *hclsyntax.ScopeTraversalExpr, place ast.Place) ast.Expr {
-	root, ok := e.Traversal[0].(hcl.TraverseRoot)
-	if !ok {
-		return o.bad(e.SrcRange, "", "the expression in `${…}` is malformed")
-	}
-	for i := len(o.locals) - 1; i >= 0; i-- {
-		if local := o.locals[i]; local.Name == root.Name {
-			return o.steps(&ast.LocalRef{Place: ast.Place{At: o.at(root.SrcRange)}, Local: local}, e.Traversal[1:])
-		}
-	}
-	access := &ast.Access{Place: place, Root: ast.Literal{Value: root.Name, Range: o.at(root.SrcRange)}}
-	for i, step := range e.Traversal[1:] {
-		s, ok := o.step(step)
-		s.Optional = ok && o.optional(step.SourceRange().Start.Byte)
-		if !ok { // a fractional index
-			return o.steps(access, e.Traversal[1+i:])
-		}
-		access.Steps = append(access.Steps, s)
-	}
-	return access
-}
-
-// step is a traversal's step; false for an index that is neither a text nor a whole number.
-func (o *operators) step(step hcl.Traverser) (ast.Step, bool) {
-	switch step := step.(type) {
-	case hcl.TraverseAttr:
-		return ast.Step{Range: o.at(step.SrcRange), Name: step.Name}, true
-	case hcl.TraverseIndex:
-		s := ast.Step{Range: o.at(step.SrcRange)}
-		switch step.Key.Type().FriendlyName() {
-		case "string":
-			s.Name, s.Quoted = step.Key.AsString(), true
-			source := o.source(step.SrcRange)
-			if from, to := strings.IndexByte(source, '"'), strings.LastIndexByte(source, '"'); from >= 0 && to > from {
-				s.Name = unescapeTemplate(source[from+1 : to])
-			}
-			return s, true
-		case "number":
-			index, accuracy := step.Key.AsBigFloat().Int64()
-			s.Index, s.IsIndex = int(index), true
-			return s, accuracy == 0
-		}
-	}
-	return ast.Step{}, false
-}
-
-// steps puts steps on something that is no plain access.
-func (o *operators) steps(source ast.Expr, traversal hcl.Traversal) ast.Expr {
-	for _, t := range traversal {
-		at := o.at(t.SourceRange())
-		place := ast.Place{At: diag.Range{Source: at.Source, Start: min(source.Range().Start, at.Start), End: at.End}}
-		step, ok := o.step(t)
-		optional := o.optional(t.SourceRange().Start.Byte)
-		switch {
-		case !ok:
-			index, isIndex := t.(hcl.TraverseIndex)
-			if !isIndex || index.Key.Type().FriendlyName() != "number" {
-				return o.bad(t.SourceRange(), "", "the expression in `${…}` is malformed")
-			}
-			number, _ := index.Key.AsBigFloat().Float64()
-			source = &ast.Index{Place: place, Collection: source, Key: &ast.Number{Place: ast.Place{At: at}, Value: number},
-				Optional: optional}
-		case step.IsIndex:
-			key := &ast.Number{Place: ast.Place{At: at}, Value: float64(step.Index), Integer: true}
-			source = &ast.Index{Place: place, Collection: source, Key: key, Optional: optional}
-		case step.Quoted:
-			source = &ast.Index{Place: place, Collection: source, Key: &ast.String{Place: ast.Place{At: at}, Value: step.Name},
-				Optional: optional}
-		default:
-			if at.Start < at.End && at.Text()[0] == '.' {
-				at.Start++
-			}
-			source = &ast.Member{Place: place, Object: source, Name: ast.Literal{Value: step.Name, Range: at},
-				Optional: optional}
-		}
-	}
-	return source
-}
-
-func (o *operators) loop(e *hclsyntax.ForExpr, place ast.Place) ast.Expr {
-	f := &ast.For{Place: place, Grouped: e.Group, Collection: o.lower(e.CollExpr)}
-	// The names stand between "for" and "in"; the HCL tree does not say where.
-	head := o.source(hcl.Range{Start: e.OpenRange.Start, End: e.CollExpr.Range().Start})
-	from := strings.Index(head, "for") + len("for")
-	name := func(name string) *ast.Local {
-		local := &ast.Local{Name: name, Range: place.At}
-		if i := strings.Index(head[min(from, len(head)):], name); i >= 0 {
-			at := from + i
-			from = at + len(name)
-			at += o.start + e.OpenRange.Start.Byte
-			local.Range = o.s.at(at, at+len(name))
-		}
-		return local
-	}
-	outer := o.locals
-	if e.KeyVar != "" {
-		f.KeyName = name(e.KeyVar)
-		o.locals = append(o.locals[:len(o.locals):len(o.locals)], f.KeyName)
-	}
-	f.ValueName = name(e.ValVar)
-	o.locals = append(o.locals[:len(o.locals):len(o.locals)], f.ValueName)
-	if e.KeyExpr != nil {
-		f.Key = o.lower(e.KeyExpr)
-	}
-	f.Value = o.lower(e.ValExpr)
-	if e.CondExpr != nil {
-		f.Condition = o.lower(e.CondExpr)
-	}
-	o.locals = outer
-	return f
 }

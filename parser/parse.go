@@ -1,7 +1,6 @@
 package parser
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/yamlhost/yamlhost/diag"
@@ -20,28 +19,50 @@ type Options struct {
 	Include func(pattern string) ([]*diag.Source, error)
 }
 
-// maxFindings bounds the errors, and the warnings, about one text; nobody reads as many.
-const maxFindings = 1000
-
 // Parse reads a program. The tree is never nil; what could not be read is left out of it or is an ast.Bad, and the
 // diagnostics say why. Parse does no input or output but through the options, and is safe for concurrent use.
 func Parse(src *diag.Source, options Options) (*ast.File, diag.Diagnostics) {
-	p := &parser{src: src, text: src.Text(), options: options}
-	return p.finish(p.open(false))
+	t := newText(src)
+	main := t.outline(options, false)
+	if main == nil {
+		return &ast.File{Source: src, Lost: t.repairs.lost}, t.diags
+	}
+	return main.finish()
 }
 
-// finish reads the sections of an outline, and the texts that it includes; nil is a text that cannot be read.
-func (p *parser) finish(main *outline) (*ast.File, diag.Diagnostics) {
-	if main == nil {
-		return &ast.File{Source: p.src, Lost: p.lost}, p.diags
+// outline finds the sections of the text; nil where it cannot be read at all, which has been reported. included says
+// that another text includes it.
+func (t *yamlText) outline(options Options, included bool) *outline {
+	if !t.screen() {
+		return nil
 	}
-	file := main.file
+	root, blocks := t.load()
+	if blocks != nil {
+		return blocks.outline(t, options, included)
+	}
+	if root == nil {
+		return nil
+	}
+	in := newBodyReader(&t.passage, &t.findings, &t.repairs, nil)
+	var top []*section
+	for _, e := range in.entries(root) {
+		top = append(top, &section{entry: e, in: in})
+	}
+	o := newOutline(in, top, options, included)
+	o.roots = []*node{root}
+	o.file.Lost = t.repairs.lost
+	return o
+}
+
+// finish reads the sections of the outline, and the texts that it includes.
+func (o *outline) finish() (*ast.File, diag.Diagnostics) {
+	file := o.file
 	var diags diag.Diagnostics
-	if main.include != nil {
-		file, diags = main.withIncluded()
+	if o.include != nil {
+		file, diags = o.withIncluded()
 	} else {
-		main.read(p.names(main.body))
-		diags = p.diags
+		o.read(o.names(o.options.Declared...))
+		diags = o.in.diags
 	}
 	noteFaults(file, diags)
 	return file, diags
@@ -63,99 +84,3 @@ func noteFaults(file *ast.File, diags diag.Diagnostics) {
 // shaping are the codes of faults by which a declaration is another than the text meant.
 var shaping = []diag.Code{diag.Syntax, diag.Duplicate, diag.Nameless, diag.UnknownKey, diag.WrongKind,
 	diag.BadTypeToken}
-
-// open finds the sections of the text; nil where it cannot be read at all, which has been reported.
-func (p *parser) open(part bool) *outline {
-	if !p.screen() {
-		return nil
-	}
-	root, blocks := p.load()
-	if blocks != nil {
-		return blocks.outline(p, part)
-	}
-	if root == nil {
-		return nil
-	}
-	o := p.outline(p.entries(root), part)
-	o.roots = []*node{root}
-	o.file.Lost = p.lost
-	return o
-}
-
-// parser is the state of reading one text.
-type parser struct {
-	src     *diag.Source
-	text    []byte
-	options Options
-	diags   diag.Diagnostics
-	found   [diag.Warning + 1]int // errors and warnings so far
-
-	lexed        *lexed
-	repairs      []repair // of broken YAML
-	comma        int      // where the comma can be put that the last syntax error misses; 0 where nothing is known
-	sure         bool     // the last syntax error has its cause in the line that it names
-	lost         []string // keys of lines that were taken out
-	yamlRoot     *node
-	blockIndents map[*node]int // from locate: of the collections around literal and folded texts
-
-	scope *scope // of what is being read
-	depth int    // of the expression that is being read
-
-	// Of a block, which is read with the line of its section's key in front: the length of that line, where the block
-	// begins in src, and how many lines stand above src in the text that the user sees.
-	lead, origin, linesAbove int
-	namesLines               bool         // a message names a line
-	origins                  *ast.Origins // of the blocks, for what looks at several
-
-	component bool // the declarations are those of a component
-
-	aliases    []*node // anchored nodes whose aliases are being expanded
-	expanding  map[*node]bool
-	expanded   int  // nodes read through aliases
-	overflowed bool // the expansion limit has been reported
-}
-
-// at makes a range from byte offsets; what lies outside of the text is cut off.
-func (p *parser) at(start, end int) diag.Range {
-	return diag.NewRange(p.src, p.outside(start), p.outside(end))
-}
-
-// outside is the offset in src of an offset in the text that is read.
-func (p *parser) outside(offset int) int { return p.origin + max(min(offset, len(p.text))-p.lead, 0) }
-
-// offset is the reverse of outside.
-func (p *parser) offset(at int32) int { return int(at) - p.origin + p.lead }
-
-// report adds a diagnostic and gives it back for more to be filled in; the pointer is good until the next one.
-func (p *parser) report(severity diag.Severity, code diag.Code, at diag.Range, detail, format string,
-	args ...any) *diag.Diagnostic {
-	if severity <= diag.Warning {
-		if p.found[severity]++; p.found[severity] > maxFindings {
-			return &diag.Diagnostic{}
-		}
-	}
-	p.diags.Add(diag.Diagnostic{
-		Severity: severity, Code: code, Subject: at, Detail: detail, Summary: fmt.Sprintf(format, args...),
-	})
-	return &p.diags[len(p.diags)-1]
-}
-
-func (p *parser) fail(code diag.Code, at diag.Range, detail, format string, args ...any) *diag.Diagnostic {
-	return p.report(diag.Error, code, at, detail, format, args...)
-}
-
-func (p *parser) warn(code diag.Code, at diag.Range, detail, format string, args ...any) *diag.Diagnostic {
-	return p.report(diag.Warning, code, at, detail, format, args...)
-}
-
-// extension notes the use of something that only yamlhost understands (decision D6); it is silent unless asked for.
-// What is read through an alias is covered by the note about the alias.
-func (p *parser) extension(at diag.Range, format string, args ...any) {
-	if len(p.aliases) > 0 {
-		return
-	}
-	p.report(diag.Portability, diag.YamlhostOnly, at, "", format+" is understood by yamlhost only", args...)
-}
-
-// bad stands for something that has been reported.
-func bad(at diag.Range) ast.Expr { return &ast.Bad{Place: ast.Place{At: at}} }

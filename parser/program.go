@@ -3,8 +3,6 @@ package parser
 import (
 	"slices"
 
-	"gopkg.in/yaml.v3"
-
 	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
@@ -19,113 +17,123 @@ var (
 
 // body is what programs and components share.
 type body struct {
-	config, configuration, variables, resources, outputs *entry
+	config, configuration, variables, resources, outputs *section
 }
 
 // outline is a text of which the sections are known and not read yet: how expressions are to be read depends on the
 // names that all texts of a program declare.
 type outline struct {
-	p    *parser // of the text as a whole; it gets all findings in the end
-	file *ast.File
+	in      *bodyReader // of the text as a whole; it gets all findings in the end
+	options Options
+	file    *ast.File
 	body
-	components, pulumi, hooks, dynamic, messages, include *entry
-	transforms                                            []entry
+	components, pulumi, hooks, dynamic, messages, include *section
+	transforms                                            []*section
 
-	roots []*node   // of the YAML trees of the text
-	heads []*parser // that read the keys at the top by blocks; none where p does
+	roots []*node       // of the YAML trees of the text
+	heads []*bodyReader // that read the keys at the top by blocks; none where in does
 }
 
-// outline finds the sections of the text among the keys at its top. part says that another text includes it.
-func (p *parser) outline(top []entry, part bool) *outline {
-	file := &ast.File{Source: p.src}
-	var b body
-	var components, pulumi, hooks, dynamic, messages, include *entry
-	var transforms []entry
-	p.fieldsOf(top, sectionKeys, projectKeys, func(name string, e entry) {
-		p := e.p
-		switch name {
-		case "name":
-			file.Name = p.plainText(e, "`name`")
-		case "description":
-			file.Description = p.plainText(e, "`description`")
-		case "version":
-			file.Version = p.plainText(e, "`version`")
-		case "namespace":
-			if file.Namespace = p.plainText(e, "`namespace`"); !p.options.Plugin {
-				p.fail(diag.UnknownKey, e.at, "remove it; only component plugins have one", "a program has no `namespace`")
-			}
-		case "pulumi":
-			pulumi = &e
-		case "config":
-			b.config = &e
-		case "configuration":
-			b.configuration = &e
-		case "variables":
-			b.variables = &e
-		case "resources":
-			b.resources = &e
-		case "outputs":
-			b.outputs = &e
-		case "components":
-			if components = &e; !p.options.Plugin {
-				p.extension(e.at, "a component inside of a program")
-			}
-		case "hooks":
-			p.extension(e.at, "a section of hooks")
-			hooks = &e
-		case "dynamic":
-			if p.options.Plugin {
-				p.fail(diag.UnknownKey, e.at, "declare the types in the program that uses them",
-					"a package cannot have `dynamic` types in this version")
-				break
-			}
-			p.extension(e.at, "a section of dynamic types")
-			dynamic = &e
-		case transformsName, transformationsName:
-			if p.options.Plugin {
-				p.fail(diag.UnknownKey, e.at, "write the option `transforms` on a resource of a component",
-					"a package has no `transforms` of its own")
-				break
-			}
-			transforms = append(transforms, e)
-		case "messages":
-			if p.options.Plugin {
-				p.fail(diag.UnknownKey, e.at, "write them in the program that uses the package", "a package has no `messages`")
-				break
-			}
-			p.extension(e.at, "a section of messages")
-			messages = &e
-		case "include":
-			p.extension(e.at, "the section `include`")
-			include = &e
-		}
-		if part && slices.Contains(mainOnly, name) {
-			p.warn(diag.Ignored, e.at, "remove it, or move it to the file that includes this one",
+// newOutline finds the sections of a text among the keys at its top. included says that another text includes it.
+func newOutline(in *bodyReader, top []*section, options Options, included bool) *outline {
+	o := &outline{in: in, options: options, file: &ast.File{Source: in.src}}
+	byKey := make(map[*node]*section, len(top))
+	entries := make([]entry, 0, len(top))
+	for _, s := range top {
+		byKey[s.key] = s
+		entries = append(entries, s.entry)
+	}
+	in.fieldsOf(entries, sectionKeys, projectKeys, func(name string, e entry) {
+		s := byKey[e.key]
+		o.assign(name, s)
+		if included && slices.Contains(mainOnly, name) {
+			s.in.warn(diag.Ignored, e.at, "remove it, or move it to the file that includes this one",
 				"`%s` has no effect in an included file", name)
-			file.Name, file.Description, file.Version, pulumi = nil, nil, nil, nil
+			o.file.Name, o.file.Description, o.file.Version, o.pulumi = nil, nil, nil, nil
 		}
 	}, func(e entry) bool {
-		e.p.unknownSection(file, e)
+		s := byKey[e.key]
+		s.in.unknownSection(o.file, e, s.entryNames())
 		return false
 	})
-	if e := b.configuration; e != nil {
-		d := e.p.warn(diag.Deprecated, e.at, "", "`configuration` is deprecated: write `config`")
-		if b.config == nil {
-			d.Fixes = e.renamed("config")
+	if s := o.configuration; s != nil {
+		d := s.in.warn(diag.Deprecated, s.at, "", "`configuration` is deprecated: write `config`")
+		if o.config == nil {
+			d.Fixes = s.renamed("config")
 		} else {
 			d.Detail = "move its entries to `config`"
 		}
 	}
-	if p.options.Plugin {
-		for _, e := range []*entry{b.config, b.configuration, b.variables, b.resources, b.outputs, include} {
-			if e != nil {
-				p.fail(diag.UnknownKey, e.at, "move it into a component", "a component plugin has no `%s` of its own", e.name)
+	if options.Plugin {
+		for _, s := range []*section{o.config, o.configuration, o.variables, o.resources, o.outputs, o.include} {
+			if s != nil {
+				in.fail(diag.UnknownKey, s.at, "move it into a component", "a component plugin has no `%s` of its own", s.name)
 			}
 		}
-		b, include = body{}, nil
+		o.body, o.include = body{}, nil
 	}
-	return &outline{p: p, file: file, body: b, components: components, pulumi: pulumi, hooks: hooks, dynamic: dynamic,
-		transforms: transforms, messages: messages, include: include}
+	return o
+}
+
+// assign notes a section of the program by its name, or reads it where nothing but its own text matters.
+func (o *outline) assign(name string, s *section) {
+	in, plugin := s.in, o.options.Plugin
+	switch name {
+	case "name":
+		o.file.Name = in.plainText(s.entry, "`name`")
+	case "description":
+		o.file.Description = in.plainText(s.entry, "`description`")
+	case "version":
+		o.file.Version = in.plainText(s.entry, "`version`")
+	case "namespace":
+		if o.file.Namespace = in.plainText(s.entry, "`namespace`"); !plugin {
+			in.fail(diag.UnknownKey, s.at, "remove it; only component plugins have one", "a program has no `namespace`")
+		}
+	case "pulumi":
+		o.pulumi = s
+	case "config":
+		o.config = s
+	case "configuration":
+		o.configuration = s
+	case "variables":
+		o.variables = s
+	case "resources":
+		o.resources = s
+	case "outputs":
+		o.outputs = s
+	case "components":
+		if o.components = s; !plugin {
+			in.extension(s.at, "a component inside of a program")
+		}
+	case "hooks":
+		in.extension(s.at, "a section of hooks")
+		o.hooks = s
+	case "dynamic":
+		if plugin {
+			in.fail(diag.UnknownKey, s.at, "declare the types in the program that uses them",
+				"a package cannot have `dynamic` types in this version")
+			return
+		}
+		in.extension(s.at, "a section of dynamic types")
+		o.dynamic = s
+	case transformsName, transformationsName:
+		if plugin {
+			in.fail(diag.UnknownKey, s.at, "write the option `transforms` on a resource of a component",
+				"a package has no `transforms` of its own")
+			return
+		}
+		o.transforms = append(o.transforms, s)
+	case "messages":
+		if plugin {
+			in.fail(diag.UnknownKey, s.at, "write them in the program that uses the package", "a package has no `messages`")
+			return
+		}
+		in.extension(s.at, "a section of messages")
+		o.messages = s
+	case "include":
+		in.extension(s.at, "the section `include`")
+		o.include = s
+	}
 }
 
 // mainOnly are the sections that only the main text of a program may have an effect with.
@@ -133,102 +141,69 @@ var mainOnly = []string{"name", "description", "version", "namespace", "pulumi"}
 
 // read reads the sections; names are those that the texts of the program declare.
 func (o *outline) read(names map[string]bool) {
-	p, file, b := o.p, o.file, o.body
-	p.scope = &scope{declared: names, keys: &oddKeys{roots: o.roots},
-		stack: make(map[string]bool, len(p.options.Declared))}
-	for _, name := range p.options.Declared {
-		p.scope.stack[name] = true
-	}
+	in, file := o.in, o.file
+	in.scope = newScope(names, o.options.Declared, o.roots)
 	for _, head := range o.heads {
-		head.scope = p.scope
+		head.scope = in.scope
 	}
 	if o.pulumi != nil {
-		file.RequiredVersion = o.pulumi.p.pulumiBlock(o.pulumi, file)
+		file.RequiredVersion = o.pulumi.in.pulumiBlock(o.pulumi.entry, file)
 		file.Unit = ast.NewUnit(file.RequiredVersion)
 	}
-	file.Config = append(p.configSection(b.config, nil), p.configSection(b.configuration, b.config)...)
-	file.Variables = p.variableSection(b.variables)
-	file.Resources = p.resourceSection(b.resources)
-	file.Outputs = p.outputSection(b.outputs)
-	file.Hooks = p.hookSection(o.hooks)
-	file.Dynamic = p.dynamicSection(o.dynamic)
-	for _, e := range o.transforms {
-		file.Transforms = append(file.Transforms, e.p.transformList(e, true)...)
+	file.Config = append(in.configSection(o.config, nil), in.configSection(o.configuration, o.config)...)
+	file.Variables = in.variableSection(o.variables)
+	file.Resources = in.resourceSection(o.resources)
+	file.Outputs = in.outputSection(o.outputs)
+	file.Hooks = in.hookSection(o.hooks)
+	file.Dynamic = in.dynamicSection(o.dynamic)
+	for _, s := range o.transforms {
+		file.Transforms = append(file.Transforms, transformList(s.in.exprReader, s.entry, true)...)
 	}
 	for _, t := range file.Transforms {
 		t.Number()
 	}
 	if o.messages != nil {
-		file.Messages = o.messages.p.messageList(*o.messages)
+		file.Messages = o.messages.in.messageList(o.messages.entry)
 	}
-	file.Components = p.componentSection(o.components)
+	file.Components = in.componentSection(o.components)
 	o.gatherDiags()
 }
 
 // gatherDiags moves the findings of the keys at the top to the rest.
 func (o *outline) gatherDiags() {
 	for _, head := range o.heads {
-		o.p.diags.Add(head.diags...)
-		head.diags = nil
+		o.in.diags.Add(head.takeFrom(0)...)
 	}
 	if len(o.heads) > 0 {
-		o.p.diags = limited(o.p.diags)
+		o.in.diags = limited(o.in.diags)
 	}
-}
-
-// limited is findings up to the bound on how many there may be.
-func limited(diags diag.Diagnostics) diag.Diagnostics {
-	var found [diag.Warning + 1]int
-	kept := diags[:0:0]
-	for _, d := range diags {
-		if d.Severity <= diag.Warning {
-			if found[d.Severity]++; found[d.Severity] > maxFindings {
-				continue
-			}
-		}
-		kept = append(kept, d)
-	}
-	return kept
 }
 
 // unknownSection reports a key at the top that is no section (L1.17). What is surely a slip of a section whose entries
 // others refer to is noted for the checker, which knows whether they do.
-func (p *parser) unknownSection(file *ast.File, e entry) {
+//
+// names are the keys in the section.
+func (b *bodyReader) unknownSection(file *ast.File, e entry, names []string) {
 	if slices.Contains(projectKeys, e.name) {
 		return
 	}
-	if names := entryNames(p, e); slices.Contains([]string{"config", "variables", "resources"}, e.meant) && !e.taken &&
-		len(names) > 0 {
+	if slices.Contains([]string{"config", "variables", "resources"}, e.meant) && !e.taken && len(names) > 0 {
 		file.Slips = append(file.Slips, ast.Slip{Key: ast.Literal{Value: e.name, Range: e.at}, Meant: e.meant, Names: names})
 		return
 	}
 	hint := ""
-	if body := p.deref(e.value); body.Kind == yaml.MappingNode && hasKey(body, "type") &&
+	if body := e.value.target(); body.kind == mapNode && hasKey(body, "type") &&
 		hasKey(body, "properties", "options", "get") {
 		hint = "this looks like a resource: indent it under `resources`"
 	}
-	p.unknownKey(diag.Warning, e, "the program; it is ignored", append(sectionKeys[:len(sectionKeys):len(sectionKeys)],
+	b.unknownKey(diag.Warning, e, "the program; it is ignored", append(sectionKeys[:len(sectionKeys):len(sectionKeys)],
 		projectKeys...), hint)
-}
-
-// entryNames are the keys of a section.
-func entryNames(p *parser, section entry) []string {
-	var names []string
-	for _, part := range section.parts {
-		names = append(names, part.name)
-	}
-	if body := p.deref(section.value); body.Kind == yaml.MappingNode {
-		for i := 0; i+1 < len(body.Content); i += 2 {
-			names = append(names, body.Content[i].Value)
-		}
-	}
-	return names
 }
 
 // hasKey reports whether a map has one of some keys.
 func hasKey(n *node, keys ...string) bool {
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		if _, found := canonical(n.Content[i].Value, keys); found {
+	for i := 0; i+1 < len(n.content); i += 2 {
+		if _, found := canonical(n.content[i].value, keys); found {
 			return true
 		}
 	}
@@ -237,119 +212,117 @@ func hasKey(n *node, keys ...string) bool {
 
 // pulumiBlock reads the section pulumi (L3.G) and answers the required version. What else it says goes into file; a
 // component, for which that is nil, has nothing else to say.
-func (p *parser) pulumiBlock(e *entry, file *ast.File) (required ast.Expr) {
-	if e == nil {
-		return nil
-	}
+func (b *bodyReader) pulumiBlock(e entry, file *ast.File) (required ast.Expr) {
 	keys := []string{"requiredVersion"}
 	if file != nil {
 		keys = append(keys, "allowEnv", "publicEnv")
 	}
-	p.section(*e, "`pulumi`", func(n *node, _ diag.Range) {
-		p.fields(n, keys, func(name string, e entry) {
+	b.section(e, "`pulumi`", func(n *node, _ diag.Range) {
+		b.fields(n, keys, func(name string, e entry) {
 			switch name {
 			case "allowEnv":
-				p.extension(e.at, "the field `allowEnv`")
-				file.AllowEnv = p.literals(e, "`allowEnv`", "the name of an environment variable")
+				b.extension(e.at, "the field `allowEnv`")
+				file.AllowEnv = b.literals(e, "`allowEnv`", "the name of an environment variable")
 				return
 			case "publicEnv":
-				p.extension(e.at, "the field `publicEnv`")
-				file.PublicEnv = p.literals(e, "`publicEnv`", "the name of an environment variable")
+				b.extension(e.at, "the field `publicEnv`")
+				file.PublicEnv = b.literals(e, "`publicEnv`", "the name of an environment variable")
 				return
 			}
-			required = p.present(p.expression(e))
+			required = present(b.expression(e))
 			switch required.(type) {
 			case *ast.Number, *ast.Bool, *ast.List, *ast.Map:
-				p.wrongKind(p.deref(e.value), required.Range(), "`requiredVersion`", "a string",
+				b.wrongKind(e.value.target(), required.Range(), "`requiredVersion`", "a string",
 					"put it in quotes, such as \">=3.100.0\"")
 				required = bad(required.Range())
 			}
-		}, func(e entry) { p.unknownKey(diag.Error, e, "`pulumi`", keys, "") })
+		}, func(e entry) { b.unknownKey(diag.Error, e, "`pulumi`", keys, "") })
 	})
 	return required
 }
 
 // present is an expression, or nil where it is null.
-func (p *parser) present(e ast.Expr) ast.Expr {
+func present(e ast.Expr) ast.Expr {
 	if _, null := e.(*ast.Null); null {
 		return nil
 	}
 	return e
 }
 
-func (p *parser) variableSection(section *entry) (variables []*ast.Variable) {
-	for _, it := range p.items(section, (*parser).variableItem) {
-		p.diags.Add(it.diags...)
+func (b *bodyReader) variableSection(section *section) (variables []*ast.Variable) {
+	for _, it := range b.items(section, (*bodyReader).variableItem) {
+		b.diags.Add(it.diags...)
 		variables = append(variables, it.variable)
 	}
 	return variables
 }
 
-func (p *parser) variableItem(e entry, name ast.Literal) item {
-	value := p.expression(e)
-	return item{variable: &ast.Variable{Name: name, Range: p.whole(e), Value: value, Unit: ast.NewUnit(value)}}
+func (b *bodyReader) variableItem(e entry, name ast.Literal) item {
+	value := b.expression(e)
+	return item{variable: &ast.Variable{Name: name, Range: b.whole(e), Value: value, Unit: ast.NewUnit(value)}}
 }
 
-func (p *parser) outputSection(section *entry) (outputs []*ast.Output) {
-	for _, it := range p.items(section, (*parser).outputItem) {
-		p.diags.Add(it.diags...)
+func (b *bodyReader) outputSection(section *section) (outputs []*ast.Output) {
+	for _, it := range b.items(section, (*bodyReader).outputItem) {
+		b.diags.Add(it.diags...)
 		outputs = append(outputs, it.output)
 	}
 	return outputs
 }
 
-func (p *parser) outputItem(e entry, name ast.Literal) item {
-	value := p.expression(e)
-	return item{output: &ast.Output{Name: name, Range: p.whole(e), Value: value, Unit: ast.NewUnit(value)}}
+func (b *bodyReader) outputItem(e entry, name ast.Literal) item {
+	value := b.expression(e)
+	return item{output: &ast.Output{Name: name, Range: b.whole(e), Value: value, Unit: ast.NewUnit(value)}}
 }
 
 var componentKeys = []string{"name", "description", "token", "pulumi", "inputs", "variables", "resources", "outputs"}
 
 // componentSection reads components (L3.E).
-func (p *parser) componentSection(section *entry) (components []*ast.Component) {
-	for _, it := range p.items(section, (*parser).componentItem) {
-		p.diags.Add(it.diags...)
+func (b *bodyReader) componentSection(section *section) (components []*ast.Component) {
+	for _, it := range b.items(section, (*bodyReader).componentItem) {
+		b.diags.Add(it.diags...)
 		components = append(components, it.component)
 	}
 	return components
 }
 
-func (p *parser) componentItem(e entry, name ast.Literal) item {
-	component := &ast.Component{Name: name, Range: p.whole(e)}
-	var b body
+func (b *bodyReader) componentItem(e entry, name ast.Literal) item {
+	component := &ast.Component{Name: name, Range: b.whole(e)}
+	var sections body
 	var pulumi *entry
-	p.section(e, "the component `"+shorten(e.name)+"`", func(n *node, _ diag.Range) {
-		p.fieldsOf(p.described(n), componentKeys, nil, func(key string, e entry) {
+	b.section(e, "the component `"+shorten(e.name)+"`", func(n *node, _ diag.Range) {
+		b.fieldsOf(b.described(n), componentKeys, nil, func(key string, e entry) {
 			switch key {
 			case "name":
-				p.plainText(e, "`name`")
+				b.plainText(e, "`name`")
 			case "description":
-				component.Description = p.plainText(e, "`description`")
+				component.Description = b.plainText(e, "`description`")
 			case "token":
-				p.extension(e.at, "the field `token` of a component")
-				component.Token = p.typeToken(e, "`token`")
+				b.extension(e.at, "the field `token` of a component")
+				component.Token = b.typeToken(e, "`token`")
 			case "pulumi":
 				pulumi = &e
 			case "inputs":
-				b.config = &e
+				sections.config = &section{entry: e, in: b}
 			case "variables":
-				b.variables = &e
+				sections.variables = &section{entry: e, in: b}
 			case "resources":
-				b.resources = &e
+				sections.resources = &section{entry: e, in: b}
 			case "outputs":
-				b.outputs = &e
+				sections.outputs = &section{entry: e, in: b}
 			}
-		}, func(e entry) bool { p.unknownKey(diag.Error, e, "a component", componentKeys, ""); return true })
-		p.inside(b, func() {
-			component.RequiredVersion = p.pulumiBlock(pulumi, nil)
-			component.Unit = ast.NewUnit(component.RequiredVersion)
-			p.component = true
-			component.Inputs = p.configSection(b.config, nil)
-			p.component = false
-			component.Variables = p.variableSection(b.variables)
-			component.Resources = p.resourceSection(b.resources)
-			component.Outputs = p.outputSection(b.outputs)
-		})
+		}, func(e entry) bool { b.unknownKey(diag.Error, e, "a component", componentKeys, ""); return true })
+		outer := b.scope
+		b.scope = outer.inside(sections.names())
+		if pulumi != nil {
+			component.RequiredVersion = b.pulumiBlock(*pulumi, nil)
+		}
+		component.Unit = ast.NewUnit(component.RequiredVersion)
+		component.Inputs = b.inputSection(sections.config)
+		component.Variables = b.variableSection(sections.variables)
+		component.Resources = b.resourceSection(sections.resources)
+		component.Outputs = b.outputSection(sections.outputs)
+		b.scope = outer
 	})
 	return item{component: component}
 }
@@ -358,30 +331,30 @@ var hookKeys = []string{"command", "onDryRun", "ignoreErrors"}
 
 // hookSection reads hooks, an extension of yamlhost. In a command, `args` stands for what the engine says about the
 // operation.
-func (p *parser) hookSection(section *entry) (hooks []*ast.Hook) {
-	for _, it := range p.items(section, (*parser).hook) {
-		p.diags.Add(it.diags...)
+func (b *bodyReader) hookSection(section *section) (hooks []*ast.Hook) {
+	for _, it := range b.items(section, (*bodyReader).hook) {
+		b.diags.Add(it.diags...)
 		hooks = append(hooks, it.hook)
 	}
 	return hooks
 }
 
-func (p *parser) hook(e entry, name ast.Literal) item {
-	hook := &ast.Hook{Name: name, Range: p.whole(e)}
-	p.section(e, "the hook `"+shorten(e.name)+"`", func(n *node, _ diag.Range) {
-		p.fieldsOf(p.described(n), hookKeys, nil, func(key string, e entry) {
+func (b *bodyReader) hook(e entry, name ast.Literal) item {
+	hook := &ast.Hook{Name: name, Range: b.whole(e)}
+	b.section(e, "the hook `"+shorten(e.name)+"`", func(n *node, _ diag.Range) {
+		b.fieldsOf(b.described(n), hookKeys, nil, func(key string, e entry) {
 			switch key {
 			case "command":
-				p.alsoDeclared("args", func() { hook.Command = p.present(p.expression(e)) })
+				b.scope.also("args", func() { hook.Command = present(b.expression(e)) })
 			case "onDryRun":
-				hook.OnDryRun = p.literalBool(e, "`onDryRun`")
+				hook.OnDryRun = b.literalBool(e, "`onDryRun`")
 			case "ignoreErrors":
-				hook.IgnoreErrors = p.literalBool(e, "`ignoreErrors`")
+				hook.IgnoreErrors = b.literalBool(e, "`ignoreErrors`")
 			}
-		}, func(e entry) bool { p.unknownKey(diag.Error, e, "a hook", hookKeys, ""); return true })
+		}, func(e entry) bool { b.unknownKey(diag.Error, e, "a hook", hookKeys, ""); return true })
 	})
 	if hook.Command == nil {
-		p.fail(diag.RequiredMissing, name.Range, "add `command: [program, argument]`", "the hook `%s` needs a command",
+		b.fail(diag.RequiredMissing, name.Range, "add `command: [program, argument]`", "the hook `%s` needs a command",
 			shorten(e.name))
 	}
 	hook.Unit = ast.NewUnit(hook.Command)

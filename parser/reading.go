@@ -4,8 +4,6 @@ import (
 	"slices"
 	"sync"
 
-	"gopkg.in/yaml.v3"
-
 	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
@@ -31,10 +29,10 @@ type reading struct {
 const maxKept = 100
 
 // keep keeps what was read of the document. The caller holds the lock.
-func (d *Document) keep(options Options, o *outline, file *ast.File, diags diag.Diagnostics) {
+func (d *Document) keep(o *outline, file *ast.File, diags diag.Diagnostics) {
 	d.shared.last = nil
 	if o.include == nil && len(diags) <= maxKept && len(file.Lost) == 0 {
-		d.shared.last = &reading{set: d.set, options: options, scope: o.p.scope, file: *file, diags: slices.Clone(diags)}
+		d.shared.last = &reading{set: d.set, options: o.options, scope: o.in.scope, file: *file, diags: slices.Clone(diags)}
 	}
 }
 
@@ -51,17 +49,17 @@ func (d *Document) patched(options Options) (file *ast.File, diags diag.Diagnost
 	}
 	before, now := last.set.blocks[i], d.set.blocks[i]
 	if before.read == nil || !before.patchable() || !now.patchable() || before.name() != now.name() ||
-		last.scope.keys.of(before.p.yamlRoot) || last.scope.keys.of(now.p.yamlRoot) {
+		last.scope.keys.of(before.yaml.root) || last.scope.keys.of(now.yaml.root) {
 		return nil, nil, false
 	}
 	lines := d.set.places[len(d.set.places)-1].lines != last.set.places[len(last.set.places)-1].lines
 	for _, found := range last.diags {
 		switch {
-		case found.Subject.Source == before.p.src:
+		case found.Subject.Source == before.yaml.src:
 		case len(found.Related) > 0 && (lines || slices.ContainsFunc(found.Related, func(r diag.Related) bool {
-			return r.Range.Source == before.p.src
+			return r.Range.Source == before.yaml.src
 		})), slices.ContainsFunc(found.Fixes, func(f diag.Fix) bool {
-			return slices.ContainsFunc(f.Edits, func(e diag.Edit) bool { return e.Range.Source == before.p.src })
+			return slices.ContainsFunc(f.Edits, func(e diag.Edit) bool { return e.Range.Source == before.yaml.src })
 		}):
 			return nil, nil, false // it speaks of the block, or of lines
 		default:
@@ -72,8 +70,7 @@ func (d *Document) patched(options Options) (file *ast.File, diags diag.Diagnost
 	if !known || len(before.read.diags) > 0 {
 		return nil, nil, false
 	}
-	part := now.top[0]
-	part.block, part.line = now, d.set.places[i].lines
+	part := part{entry: now.top[0], block: now, lines: d.set.places[i].lines}
 	fresh, known := now.items(part, last.scope, read.reader()).only()
 	if !known || len(now.read.diags) > 0 || fresh.name.Value != read.name.Value {
 		return nil, nil, false
@@ -88,7 +85,7 @@ func (d *Document) patched(options Options) (file *ast.File, diags diag.Diagnost
 		return nil, nil, false
 	}
 	noteFaults(&patch, diags)
-	last.scope.keys.roots[i] = now.p.yamlRoot
+	last.scope.keys.roots[i] = now.yaml.root
 	d.shared.last = &reading{set: d.set, options: options, scope: last.scope, file: patch, diags: slices.Clone(diags)}
 	whole := patch
 	return &whole, diags, true
@@ -114,18 +111,19 @@ func (s *blockSet) changed(from *blockSet) (at int, one bool) {
 
 // patchable reports whether a block is one entry of a section, and nothing is wrong with its YAML.
 func (b *block) patchable() bool {
-	return len(b.top) == 1 && !b.failed && len(b.p.diags) == 0 && len(b.p.lost) == 0 && len(b.p.repairs) == 0 &&
+	y := b.yaml
+	return len(b.top) == 1 && !b.failed && len(y.diags) == 0 && len(y.repairs.lost) == 0 && !y.repairs.any() &&
 		b.name() != ""
 }
 
 // name is the name of the one entry that a block declares; empty where it does not declare just one.
 func (b *block) name() string {
 	body := b.top[0].value
-	if body.Kind != yaml.MappingNode || len(body.Content) != 2 || body.Content[0].Kind != yaml.ScalarNode ||
-		body.Content[0].Tag == mergeTag {
+	if body.kind != mapNode || len(body.content) != 2 || body.content[0].kind != scalarNode ||
+		body.content[0].tag == mergeTag {
 		return ""
 	}
-	return body.Content[0].Value
+	return body.content[0].value
 }
 
 // of reports whether a tree has keys with white space.
@@ -148,11 +146,11 @@ func (rb *readBlock) only() (it item, ok bool) {
 func (it item) reader() itemReader {
 	switch {
 	case it.variable != nil:
-		return (*parser).variableItem
+		return (*bodyReader).variableItem
 	case it.output != nil:
-		return (*parser).outputItem
+		return (*bodyReader).outputItem
 	}
-	return (*parser).resourceItem
+	return (*bodyReader).resourceItem
 }
 
 // replaceBy puts another item of the same kind in the place that this one has in a file; false where it has none.

@@ -3,8 +3,6 @@ package parser
 import (
 	"bytes"
 	"slices"
-
-	"github.com/yamlhost/yamlhost/diag"
 )
 
 // The YAML reader gives no tree at all after a syntax error. So that one does not hide what else is wrong, the line at
@@ -24,44 +22,53 @@ type repair struct {
 	blanked    bool   // the whole line
 }
 
-// reread reports the syntax error and goes on behind it as far as that is possible, until the text can be read. read
-// reads p.text.
-func (p *parser) reread(err error, read func() error) error {
-	original, lexed, first := p.text, p.lexed, len(p.diags)
-	p.syntax(err)
-	findings, found := len(p.diags), p.found
-	line := p.lineOf(p.offset(p.diags[first].Subject.Start))
-	p.text = bytes.Clone(p.text)
-	for range maxRepairs {
-		if !p.mend(line) {
-			break
-		}
-		p.lexed = lex(p.text)
-		if p.lexed.tooDeep >= 0 {
-			break
-		}
-		if err = read(); err == nil {
-			return nil
-		}
-		count, counted := len(p.diags), p.found
-		p.syntax(err)
-		line = p.lineOf(p.offset(p.diags[count].Subject.Start))
-		near := func(r repair) bool { return r.line == line || !p.sure && line-1 <= r.line && r.line <= line+1 }
-		if slices.ContainsFunc(p.repairs, near) { // the same fault shows again
-			p.diags, p.found = p.diags[:count], counted
-		}
-	}
-	p.text, p.lexed, p.repairs, p.lost = original, lexed, nil, nil
-	p.diags, p.found = p.diags[:findings], found
-	return err
+// repairs are what was written over in a text.
+type repairs struct {
+	list []repair
+	lost []string // keys of lines that were taken out
 }
 
-// mend makes a line harmless, each time it is asked to by stronger means. It answers false when there are none left.
-func (p *parser) mend(line int) bool {
-	start, end := p.lineAt(line)
-	body := p.text[start:end]
+func (r *repairs) any() bool { return len(r.list) > 0 }
+
+// reread reports a syntax error and goes on behind it as far as that is possible, until the text can be read, which it
+// then has been.
+func (t *yamlText) reread(err error) (*node, error) {
+	original, lexed, first := t.text, t.lexed, len(t.diags)
+	fault := t.syntax(err)
+	kept := t.findings
+	line := lineOf(t.text, t.offset(t.diags[first].Subject.Start))
+	t.text = bytes.Clone(t.text)
+	for range maxRepairs {
+		if !t.repairs.mend(t.text, line, fault.comma) {
+			break
+		}
+		t.lexed = lex(t.text)
+		if t.lexed.tooDeep >= 0 {
+			break
+		}
+		var document *node
+		if document, err = readTree(t.text, t.lexed); err == nil {
+			return document, nil
+		}
+		before := t.findings
+		fault = t.syntax(err)
+		line = lineOf(t.text, t.offset(t.diags[len(before.diags)].Subject.Start))
+		near := func(r repair) bool { return r.line == line || !fault.sure && line-1 <= r.line && r.line <= line+1 }
+		if slices.ContainsFunc(t.repairs.list, near) { // the same fault shows again
+			t.findings = before
+		}
+	}
+	t.text, t.lexed, t.repairs, t.findings = original, lexed, repairs{}, kept
+	return nil, err
+}
+
+// mend makes a line of a text harmless, each time it is asked to by stronger means. comma is where a comma is missing,
+// 0 where nothing is known of one. It answers false when there are no means left.
+func (r *repairs) mend(text []byte, line, comma int) bool {
+	start, end := lineAt(text, line)
+	body := text[start:end]
 	tries := 0
-	for _, r := range p.repairs {
+	for _, r := range r.list {
 		if r.line == line {
 			tries++
 			if r.blanked {
@@ -72,62 +79,67 @@ func (p *parser) mend(line int) bool {
 	if len(body) == 0 {
 		return false
 	}
-	if at := p.comma; at > 0 && blankAt(p.text, at) && breakAt(p.text, at) == 0 {
-		p.text[at] = ','
-		p.repairs = append(p.repairs, repair{start: at, end: at, line: line})
+	if comma > 0 && blankAt(text, comma) && breakAt(text, comma) == 0 {
+		text[comma] = ','
+		r.list = append(r.list, repair{start: comma, end: comma, line: line})
 		return true
 	}
 	if tries == 0 {
 		if at := valueIn(body); at > 0 {
 			for i := start + at; i < end; i++ {
-				p.text[i] = 'x'
+				text[i] = 'x'
 			}
-			p.repairs = append(p.repairs, repair{start: start + at, end: end, line: line})
+			r.list = append(r.list, repair{start: start + at, end: end, line: line})
 			return true
 		}
 		if key := string(bytes.TrimRight(body, " \t")); len(key) > 1 && isWord([]byte(key)) {
-			p.text[start+len(key)-1] = ':'
-			p.repairs = append(p.repairs, repair{start: start, end: start + len(key), line: line, key: key})
+			text[start+len(key)-1] = ':'
+			r.list = append(r.list, repair{start: start, end: start + len(key), line: line, key: key})
 			return true
 		}
 	}
-	lost, _, _ := bytes.Cut(bytes.TrimLeft(body, "- \t"), []byte(":"))
-	p.lost = append(p.lost, string(lost))
-	p.repairs = slices.DeleteFunc(p.repairs, func(r repair) bool { return r.line == line })
-	lineStart := start
-	for lineStart > 0 && breakBefore(p.text, lineStart) == 0 {
-		lineStart--
-	}
-	// what stands below it goes with it
-	if last := bytes.TrimRight(body, " \t"); len(last) > 0 && last[len(last)-1] == ':' {
-		end = p.below(start-lineStart, end)
-	}
-	for i := lineStart; i < end; {
-		if n := breakAt(p.text, i); n > 0 {
-			i += n
-			continue
-		}
-		p.text[i] = ' '
-		i++
-	}
-	p.repairs = append(p.repairs, repair{start: lineStart, end: end, line: line, blanked: true})
+	r.blankOut(text, line, start, end)
 	return true
 }
 
-// below is the end of the lines behind the end of a line that are indented deeper than a column. Their keys are lost.
-func (p *parser) below(column, end int) int {
-	rest := p.text[end:]
-	last := end
+// blankOut writes blanks over a line, whose content is given, and over what stands below a key without a value.
+func (r *repairs) blankOut(text []byte, line, start, end int) {
+	body := text[start:end]
+	lost, _, _ := bytes.Cut(bytes.TrimLeft(body, "- \t"), []byte(":"))
+	r.lost = append(r.lost, string(lost))
+	r.list = slices.DeleteFunc(r.list, func(r repair) bool { return r.line == line })
+	begin := contentBegin(text, start)
+	if last := bytes.TrimRight(body, " \t"); len(last) > 0 && last[len(last)-1] == ':' {
+		var below []string
+		below, end = linesBelow(text, start-begin, end)
+		r.lost = append(r.lost, below...)
+	}
+	for i := begin; i < end; {
+		if n := breakAt(text, i); n > 0 {
+			i += n
+			continue
+		}
+		text[i] = ' '
+		i++
+	}
+	r.list = append(r.list, repair{start: begin, end: end, line: line, blanked: true})
+}
+
+// linesBelow are the lines behind the end of a line that are indented deeper than a column: their keys, and where the
+// last one ends.
+func linesBelow(text []byte, column, end int) (keys []string, last int) {
+	rest := text[end:]
+	last = end
 	for _, l := range contentLines(rest) {
 		if l.indent <= column || l.tab {
 			break
 		}
 		if at := keyEnd(rest, l); at > 0 {
-			p.lost = append(p.lost, string(bytes.Trim(rest[l.start:at-1], " \t\"'")))
+			keys = append(keys, string(bytes.Trim(rest[l.start:at-1], " \t\"'")))
 		}
 		last = end + l.end
 	}
-	return last
+	return keys, last
 }
 
 // valueIn is where the value of a line `key: value` or `- value` begins; 0 where there is no such thing.
@@ -173,26 +185,23 @@ func keyByte(c byte) bool {
 }
 
 // mended reports whether the value at an offset was written over.
-func (p *parser) mended(at diag.Range) bool {
-	return slices.ContainsFunc(p.repairs, func(r repair) bool {
-		return r.key == "" && r.start <= p.offset(at.Start) && p.offset(at.Start) < r.end
+func (r *repairs) mended(offset int) bool {
+	return slices.ContainsFunc(r.list, func(r repair) bool { return r.key == "" && r.start <= offset && offset < r.end })
+}
+
+// lostBehind reports whether the line behind an empty value, at an offset of the text, was taken out, which was perhaps
+// the value.
+func (r *repairs) lostBehind(text []byte, offset int) bool {
+	return slices.ContainsFunc(r.list, func(r repair) bool {
+		return r.blanked && offset <= r.start && len(bytes.TrimSpace(text[offset:r.start])) == 0
 	})
 }
 
-// lostBehind reports whether the line behind an empty value was taken out, which was perhaps the value.
-func (p *parser) lostBehind(at diag.Range) bool {
-	return slices.ContainsFunc(p.repairs, func(r repair) bool {
-		start := p.offset(at.Start)
-		return r.blanked && start <= r.start && len(bytes.TrimSpace(p.text[start:r.start])) == 0
-	})
-}
-
-// mendedKey is the key at an offset that a colon was given to.
-func (p *parser) mendedKey(at diag.Range) (name string, whole diag.Range, ok bool) {
-	for _, r := range p.repairs {
-		if r.key != "" && r.start == p.offset(at.Start) {
-			return r.key, p.at(r.start, r.end), true
-		}
+// mendedKey is the repair that gave a colon to the key at an offset; false for any other key.
+func (r *repairs) mendedKey(offset int) (repair, bool) {
+	i := slices.IndexFunc(r.list, func(r repair) bool { return r.key != "" && r.start == offset })
+	if i < 0 {
+		return repair{}, false
 	}
-	return "", diag.Range{}, false
+	return r.list[i], true
 }

@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"gopkg.in/yaml.v3"
-
 	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
@@ -21,10 +19,10 @@ var (
 	elsewhere = slices.Concat(optionKeys, getKeys)
 )
 
-func (p *parser) resourceSection(section *entry) (resources []*ast.Resource) {
+func (b *bodyReader) resourceSection(section *section) (resources []*ast.Resource) {
 	var bare *ast.Resource // the one before, when there is nothing in it
 	strays := false        // the entry before was a stray field
-	for _, it := range p.items(section, (*parser).resourceItem) {
+	for _, it := range b.items(section, (*bodyReader).resourceItem) {
 		if parent := it.stray; parent != "" {
 			if bare != nil { // whose fields begin here
 				parent = "`" + shorten(bare.Name.Value) + "`, with what belongs to it"
@@ -34,60 +32,61 @@ func (p *parser) resourceSection(section *entry) (resources []*ast.Resource) {
 				if parent == aName {
 					code = diag.Nameless
 				}
-				p.fail(code, it.name.Range, "indent this under "+parent, "`%s` is not a resource here", it.name.Value)
+				b.fail(code, it.name.Range, "indent this under "+parent, "`%s` is not a resource here", it.name.Value)
 			}
 			bare, strays = nil, true
 			continue
 		}
 		if bare != nil {
-			p.needsToken(bare)
+			needsToken(b.findings, bare)
 		}
 		bare, strays = nil, false
 		if it.bare {
 			bare = it.resource
 		}
-		p.diags.Add(it.diags...)
+		b.diags.Add(it.diags...)
 		resources = append(resources, it.resource)
 	}
 	if bare != nil {
-		p.needsToken(bare)
+		needsToken(b.findings, bare)
 	}
 	return resources
 }
 
 // resourceItem reads one resource. That there is nothing in it is left to the caller to report.
-func (p *parser) resourceItem(e entry, name ast.Literal) item {
-	if parent, stray := p.misplaced(e); stray {
+func (b *bodyReader) resourceItem(e entry, name ast.Literal) item {
+	if parent, stray := misplaced(e); stray {
 		return item{stray: parent}
 	}
-	r := &ast.Resource{Name: name, Range: p.whole(e)}
+	r := &ast.Resource{Name: name, Range: b.whole(e)}
 	bare := false
-	p.with(e.value, e.via, func(n *node, at diag.Range) {
+	b.with(e.value, e.via, func(n *node, at diag.Range) {
 		switch {
-		case n.Kind == yaml.MappingNode:
-			p.resourceFields(r, n)
+		case n.kind == mapNode:
+			(&resourceReader{b.exprReader, r}).fieldsOfMap(n)
 		case empty(n):
-			if p.repairs == nil || !p.lostBehind(at) {
+			if !b.lostBehind(at) {
 				bare = true
 			}
 		default:
-			p.wrongKind(n, at, "the resource `"+shorten(name.Value)+"`", "a map", bodyHint(n))
+			b.wrongKind(n, at, "the resource `"+shorten(name.Value)+"`", "a map", bodyHint(n))
 		}
 	})
 	r.Number()
 	return item{resource: r, bare: bare}
 }
 
-func (p *parser) needsToken(r *ast.Resource) {
-	p.fail(diag.BadTypeToken, r.Name.Range, "add `type: package:module:Type`", "the resource `%s` needs a type",
+// needsToken reports a resource that has no type.
+func needsToken(f *findings, r *ast.Resource) {
+	f.fail(diag.BadTypeToken, r.Name.Range, "add `type: package:module:Type`", "the resource `%s` needs a type",
 		shorten(r.Name.Value))
 }
 
 // bodyHint is how to write what stands in the place of a resource's fields.
 func bodyHint(n *node) string {
-	if n.Kind == yaml.ScalarNode {
+	if n.kind == scalarNode {
 		for _, field := range resourceKeys {
-			rest, ok := strings.CutPrefix(n.Value, field)
+			rest, ok := strings.CutPrefix(n.value, field)
 			switch value := strings.TrimSpace(rest); {
 			case !ok || value == "":
 			case strings.HasPrefix(rest, ":"):
@@ -96,31 +95,32 @@ func bodyHint(n *node) string {
 				return "a colon is missing: write `" + field + ": " + shorten(value) + "`"
 			}
 		}
-		if strings.Contains(n.Value, ":") && !strings.ContainsAny(n.Value, " \t\n") {
-			return "write it as the type: `{type: " + shorten(n.Value) + "}`"
+		if strings.Contains(n.value, ":") && !strings.ContainsAny(n.value, " \t\n") {
+			return "write it as the type: `{type: " + shorten(n.value) + "}`"
 		}
 	}
 	return "it has at least a `type`"
 }
 
-// misplaced reports whether an entry is a field of the resource above that has been indented one level too little
-// (L4.7), and what it has to be under.
+// aName is what the field type has to be under that stands among the resources.
 const aName = "a resource's name"
 
 // aSection is what a section has to be under that stands among the resources.
 const aSection = "the program, as `resources` is"
 
-func (p *parser) misplaced(e entry) (parent string, stray bool) {
-	body := p.deref(e.value)
+// misplaced reports whether an entry is a field of the resource above that has been indented one level too little
+// (L4.7), and what it has to be under.
+func misplaced(e entry) (parent string, stray bool) {
+	body := e.value.target()
 	switch {
 	case e.name == "type" && isText(body):
 		parent = aName
-	case body.Kind != yaml.MappingNode || hasKey(body, "type"):
+	case body.kind != mapNode || hasKey(body, "type"):
 		return "", false
-	case (e.name == "outputs" || e.name == "variables") && len(body.Content) > 0 && !hasKey(body, resourceKeys...):
+	case (e.name == "outputs" || e.name == "variables") && len(body.content) > 0 && !hasKey(body, resourceKeys...):
 		return aSection, true
 	case e.name == "options" && allKeys(body, optionKeys), e.name == "get" && allKeys(body, getKeys),
-		e.name == "properties" && len(body.Content) > 0 && !hasKey(body, resourceKeys...):
+		e.name == "properties" && len(body.content) > 0 && !hasKey(body, resourceKeys...):
 		parent = "the resource that it belongs to"
 	default:
 		return "", false
@@ -130,88 +130,97 @@ func (p *parser) misplaced(e entry) (parent string, stray bool) {
 
 // allKeys reports whether a map has entries and all its keys are known.
 func allKeys(n *node, known []string) bool {
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		if _, ok := canonical(n.Content[i].Value, known); !ok {
+	for i := 0; i+1 < len(n.content); i += 2 {
+		if _, ok := canonical(n.content[i].value, known); !ok {
 			return false
 		}
 	}
-	return len(n.Content) > 0
+	return len(n.content) > 0
 }
 
-func (p *parser) resourceFields(r *ast.Resource, n *node) {
+// resourceReader reads the fields of one resource.
+type resourceReader struct {
+	*exprReader
+	resource *ast.Resource
+}
+
+// resourceParts are the fields of a resource that are read in another order than they are written in.
+type resourceParts struct{ properties, get, options, each, condition *entry }
+
+func (r *resourceReader) fieldsOfMap(n *node) {
 	var typed bool
-	var properties, get, options, each, condition *entry
+	var parts resourceParts
 	var unknown []entry
-	p.fieldsOf(p.described(n), allFields, elsewhere, func(key string, e entry) {
+	r.fieldsOf(r.described(n), allFields, elsewhere, func(key string, e entry) {
 		switch key {
 		case "type":
-			if typed = !empty(p.deref(e.value)); typed {
-				r.Type = p.typeToken(e, "`type`")
+			if typed = !empty(e.value.target()); typed {
+				r.resource.Type = r.typeToken(e, "`type`")
 			}
 		case "name":
-			r.LogicalName = p.literalText(e, "`name`")
+			r.resource.LogicalName = r.literalText(e, "`name`")
 		case "defaultProvider":
-			r.DefaultProvider = p.literalBool(e, "`defaultProvider`")
+			r.resource.DefaultProvider = r.literalBool(e, "`defaultProvider`")
 		case "properties":
-			properties = &e
+			parts.properties = &e
 		case "options":
-			options = &e
+			parts.options = &e
 		case "get":
-			get = &e
+			parts.get = &e
 		case "forEach":
-			p.extension(e.at, "the field `forEach`")
-			each = &e
+			r.extension(e.at, "the field `forEach`")
+			parts.each = &e
 		case "if":
-			p.extension(e.at, "the field `if`")
-			condition = &e
+			r.extension(e.at, "the field `if`")
+			parts.condition = &e
 		default:
 			detail := "remove it"
 			if key == "condition" {
 				detail = "`if` makes a resource depend on a condition"
 			}
-			p.warn(diag.Ignored, e.at, detail, "`%s` has no effect", key)
+			r.warn(diag.Ignored, e.at, detail, "`%s` has no effect", key)
 		}
 	}, func(e entry) bool { unknown = append(unknown, e); return true })
 	for _, e := range unknown {
 		if e.meant == "" {
-			r.Misplaced = append(r.Misplaced, e.name)
+			r.resource.Misplaced = append(r.resource.Misplaced, e.name)
 		}
-		p.unknownKey(diag.Error, e, "a resource", resourceKeys, p.levelHint(e, properties))
+		r.unknownKey(diag.Error, e, "a resource", resourceKeys, levelHint(e, parts.properties))
 	}
 	if !typed {
-		p.needsToken(r)
+		needsToken(r.findings, r.resource)
 	}
-	if each != nil {
-		r.ForEach = p.present(p.expression(*each))
-	}
-	read := func() {
-		if condition != nil {
-			r.If = p.present(p.expression(*condition))
-		}
-		if properties != nil {
-			p.properties(r, *properties)
-		}
-		if get != nil {
-			r.Get = p.get(r, *get)
-			if properties != nil && r.Get != nil {
-				d := p.fail(diag.WrongKind, get.at, "a resource is either read with `get` or managed with `properties`",
-					"`get` and `properties` exclude each other")
-				d.Related = []diag.Related{{Range: properties.at, Message: "`properties` stands here"}}
-			}
-		}
-		if options != nil {
-			p.optionBlock(&r.Options, *options)
-		}
-	}
-	if each != nil {
-		p.alsoDeclared("each", read)
+	if parts.each == nil {
+		r.readParts(parts)
 		return
 	}
-	read()
+	r.resource.ForEach = present(r.expression(*parts.each))
+	r.scope.also("each", func() { r.readParts(parts) })
+}
+
+// readParts reads the fields that may use `each`.
+func (r *resourceReader) readParts(parts resourceParts) {
+	if parts.condition != nil {
+		r.resource.If = present(r.expression(*parts.condition))
+	}
+	if parts.properties != nil {
+		r.properties(*parts.properties)
+	}
+	if parts.get != nil {
+		r.resource.Get = r.get(*parts.get)
+		if parts.properties != nil && r.resource.Get != nil {
+			d := r.fail(diag.WrongKind, parts.get.at, "a resource is either read with `get` or managed with `properties`",
+				"`get` and `properties` exclude each other")
+			d.Related = []diag.Related{{Range: parts.properties.at, Message: "`properties` stands here"}}
+		}
+	}
+	if parts.options != nil {
+		(&optionReader{r.exprReader, &r.resource.Options}).read(*parts.options)
+	}
 }
 
 // levelHint says where a key that is no field of a resource would have a meaning (L4.7).
-func (p *parser) levelHint(e entry, properties *entry) string {
+func levelHint(e entry, properties *entry) string {
 	if slices.Contains(resourceKeys, e.meant) {
 		return ""
 	}
@@ -222,7 +231,7 @@ func (p *parser) levelHint(e entry, properties *entry) string {
 		return "indent `" + name + "` under `get`, or under `properties` if it is an input"
 	}
 	if properties != nil && len(diag.Suggest(e.name, resourceKeys)) == 0 {
-		if body := p.deref(properties.value); body.Kind == yaml.MappingNode && hasExactKey(body, e.name) {
+		if body := properties.value.target(); body.kind == mapNode && hasExactKey(body, e.name) {
 			return "it stands under `properties` already"
 		}
 	}
@@ -234,8 +243,8 @@ func (p *parser) levelHint(e entry, properties *entry) string {
 
 // typeToken reads a type (L3.10): two or three parts, none of them empty. Whether such a type exists is for the
 // checker.
-func (p *parser) typeToken(e entry, what string) *ast.Literal {
-	literal := p.literalText(e, what)
+func (r *nodeReader) typeToken(e entry, what string) *ast.Literal {
+	literal := r.literalText(e, what)
 	if literal == nil {
 		return nil
 	}
@@ -245,9 +254,9 @@ func (p *parser) typeToken(e entry, what string) *ast.Literal {
 		ok = ok && part != "" && strings.TrimSpace(part) == part
 	}
 	if !ok {
-		d := p.fail(diag.BadTypeToken, literal.Range, "write `package:module:Type`, or `package:Type`",
+		d := r.fail(diag.BadTypeToken, literal.Range, "write `package:module:Type`, or `package:Type`",
 			"`%s` is not a type", shorten(literal.Value))
-		p.foreignType(d, literal)
+		foreignType(d, literal)
 		return nil
 	}
 	return literal
@@ -260,7 +269,7 @@ var (
 )
 
 // foreignType says how a type of another tool, or of another language, is written here.
-func (p *parser) foreignType(d *diag.Diagnostic, literal *ast.Literal) {
+func foreignType(d *diag.Diagnostic, literal *ast.Literal) {
 	text := literal.Value
 	switch {
 	case dottedType.MatchString(text):
@@ -287,69 +296,69 @@ func (p *parser) foreignType(d *diag.Diagnostic, literal *ast.Literal) {
 }
 
 // properties reads a resource's properties: a map with plain keys, or one expression (L3.11).
-func (p *parser) properties(r *ast.Resource, e entry) {
-	p.with(e.value, e.via, func(n *node, at diag.Range) {
+func (r *resourceReader) properties(e entry) {
+	r.with(e.value, e.via, func(n *node, at diag.Range) {
 		if empty(n) {
 			return // L1.16
 		}
-		if n.Kind != yaml.MappingNode {
-			r.PropertiesRange = at
-			r.PropertiesExpr = p.readAt(n, at, true)
-			switch r.PropertiesExpr.(type) {
+		if n.kind != mapNode {
+			r.resource.PropertiesRange = at
+			r.resource.PropertiesExpr = r.readAt(n, at, true)
+			switch r.resource.PropertiesExpr.(type) {
 			case *ast.Bool, *ast.Number, *ast.String, *ast.Template, *ast.List:
-				p.wrongKind(n, at, "`properties`", "a map", "")
-				r.PropertiesExpr = bad(at)
+				r.wrongKind(n, at, "`properties`", "a map", "")
+				r.resource.PropertiesExpr = bad(at)
 			}
 			return
 		}
-		r.PropertiesRange = at
-		for i := 0; i+1 < len(n.Content); i += 2 {
-			if isCall(n.Content[i].Value) {
-				r.PropertiesExpr = p.readAt(n, at, true)
+		r.resource.PropertiesRange = at
+		for i := 0; i+1 < len(n.content); i += 2 {
+			if isCall(n.content[i].value) {
+				r.resource.PropertiesExpr = r.readAt(n, at, true)
 				return
 			}
 		}
-		r.Properties = p.propertyList(n)
+		r.resource.Properties = r.propertyList(n)
 	})
 }
 
 // propertyList reads a map whose keys are plain text and whose values are expressions.
-func (p *parser) propertyList(n *node) []ast.Property {
-	entries := p.entries(n)
+func (x *exprReader) propertyList(n *node) []ast.Property {
+	entries := x.entries(n)
 	list := make([]ast.Property, 0, len(entries))
 	for _, e := range entries {
-		list = append(list, ast.Property{Name: ast.Literal{Value: e.name, Range: e.at}, Value: p.expression(e)})
+		list = append(list, ast.Property{Name: ast.Literal{Value: e.name, Range: e.at}, Value: x.expression(e)})
 	}
 	return list
 }
 
 // get reads the field get (L3.C).
-func (p *parser) get(r *ast.Resource, e entry) *ast.Get {
+func (r *resourceReader) get(e entry) *ast.Get {
 	var get *ast.Get
-	p.with(e.value, e.via, func(n *node, at diag.Range) {
+	r.with(e.value, e.via, func(n *node, at diag.Range) {
 		get = &ast.Get{Range: at}
 		given := false
 		switch {
-		case n.Kind == yaml.MappingNode:
-			p.fields(n, getKeys, func(key string, e entry) {
+		case n.kind == mapNode:
+			r.fields(n, getKeys, func(key string, e entry) {
 				if key == "id" {
-					get.ID = p.present(p.expression(e))
+					get.ID = present(r.expression(e))
 					given = get.ID != nil
 					switch get.ID.(type) {
 					case *ast.Number, *ast.Bool, *ast.List, *ast.Map:
-						p.wrongKind(p.deref(e.value), get.ID.Range(), "`id`", "a string", "put it in quotes")
+						r.wrongKind(e.value.target(), get.ID.Range(), "`id`", "a string", "put it in quotes")
 						get.ID = bad(get.ID.Range())
 					}
 					return
 				}
-				p.section(e, "`state`", func(n *node, _ diag.Range) { get.State = p.propertyList(n) })
-			}, func(e entry) { p.unknownKey(diag.Error, e, "`get`", getKeys, "") })
+				r.section(e, "`state`", func(n *node, _ diag.Range) { get.State = r.propertyList(n) })
+			}, func(e entry) { r.unknownKey(diag.Error, e, "`get`", getKeys, "") })
 		case !empty(n):
-			p.wrongKind(n, at, "`get`", "a map", "write `get: {id: …}`")
+			r.wrongKind(n, at, "`get`", "a map", "write `get: {id: …}`")
 			return
 		}
 		if !given {
-			p.fail(diag.RequiredMissing, e.at, "add the id of the existing resource", "`get` needs an id")
+			r.fail(diag.RequiredMissing, e.at, "add the id of the existing resource", "`get` needs an id")
 		}
 	})
 	return get

@@ -7,8 +7,6 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
-	"gopkg.in/yaml.v3"
-
 	"github.com/yamlhost/yamlhost/diag"
 )
 
@@ -91,7 +89,7 @@ func (m *textMap) stop(offset int) int {
 
 // scalar is the text of a scalar node with the way back to its source.
 type scalar struct {
-	p    *parser
+	in   *passage
 	node *node
 	text string
 	from *textMap // nil until a place is asked for
@@ -103,42 +101,42 @@ type scalar struct {
 // at is the place of a stretch of the scalar's text.
 func (s *scalar) at(from, to int) diag.Range {
 	if s.from == nil && !s.lost {
-		s.from = s.p.mapScalar(s.node)
+		s.from = mapScalar(s.in.text, s.node)
 		s.lost = s.from == nil
 	}
 	if s.lost {
-		return s.p.span(s.node)
+		return s.in.span(s.node)
 	}
 	start := s.from.start(from)
 	if to <= from {
-		return s.p.at(start, start)
+		return s.in.at(start, start)
 	}
-	return s.p.at(start, s.from.stop(to))
+	return s.in.at(start, s.from.stop(to))
 }
 
 // mapScalar reads a located scalar again. It answers nil where what it reads is not what the YAML reader read; a fuzz
 // test sees to it that this does not happen.
-func (p *parser) mapScalar(n *node) *textMap {
-	start := (&locator{text: p.text}).properties(n.Line, n)
+func mapScalar(source []byte, n *node) *textMap {
+	start := contentStart(source, n)
 	var text string
 	var m *textMap
 	switch {
-	case n.Style&yaml.SingleQuotedStyle != 0:
-		text, m = quotedMap(p.text, start, '\'')
-	case n.Style&yaml.DoubleQuotedStyle != 0:
-		text, m = quotedMap(p.text, start, '"')
-	case n.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0:
-		text, m = blockMap(p.text, start, p.blockIndents[n])
+	case n.singleQuoted():
+		text, m = quotedMap(source, start, '\'')
+	case n.doubleQuoted():
+		text, m = quotedMap(source, start, '"')
+	case n.multiline():
+		text, m = blockMap(source, start, n.indent)
 	default:
-		return plainMap(p.text, start, n.Value)
+		return plainMap(source, start, n.value)
 	}
-	if m == nil || text != n.Value {
+	if m == nil || text != n.value {
 		return nil
 	}
 	return m
 }
 
-// lineBreaks is how a line break of n bytes at i ends up in a text.
+// lineBreak is how a line break of n bytes at i ends up in a text.
 func lineBreak(text []byte, i, n int) string {
 	if n == 3 {
 		return string(text[i : i+3])

@@ -40,7 +40,7 @@ func hideTexts(e ast.Expr) {
 }
 
 // hideMeant hides what stands in a map as the argument of `fn::secret` without being a call.
-func (p *parser) hideMeant(entries []entry) {
+func (p *passage) hideMeant(entries []entry) {
 	for _, e := range entries {
 		if name, ok := strings.CutPrefix(strings.ToLower(e.name), "fn:"); ok && strings.TrimPrefix(name, ":") == "secret" {
 			p.src.Hide(p.span(e.value))
@@ -50,7 +50,7 @@ func (p *parser) hideMeant(entries []entry) {
 
 // hideBroken hides what follows `fn::secret` in each line of a text that cannot be read as a whole, to the end of the
 // line.
-func (p *parser) hideBroken() {
+func (p *passage) hideBroken() {
 	const call = "fn::secret"
 	start := 0
 	for line := range bytes.Lines(p.text) {

@@ -3,8 +3,6 @@ package parser
 import (
 	"bytes"
 
-	"gopkg.in/yaml.v3"
-
 	"github.com/yamlhost/yamlhost/diag"
 )
 
@@ -42,12 +40,15 @@ func (d *Document) Spans() []Span {
 	d.shared.mu.Lock()
 	defer d.shared.mu.Unlock()
 	if d.set == nil {
-		p := &parser{src: d.src, text: d.src.Text()}
-		var document node
-		if !p.screen() || p.unmarshal(&document) != nil || len(document.Content) == 0 {
+		t := newText(d.src)
+		if !t.screen() {
 			return nil
 		}
-		return p.spans(document.Content[0])
+		root, err := readTree(t.text, t.lexed)
+		if err != nil || root == nil {
+			return nil
+		}
+		return t.spans(root)
 	}
 	var all []Span
 	for _, section := range d.set.sections {
@@ -82,16 +83,16 @@ func (d *Document) blockSpans(i int) []Span {
 
 // spans are the spans of a block, by its own places.
 func (b *block) spans() []Span {
-	if b.failed || b.p.yamlRoot == nil {
-		body := b.p.src.Text()
+	if b.failed || b.yaml.root == nil {
+		body := b.yaml.src.Text()
 		start := len(body) - len(bytes.TrimLeft(body, " \t\r\n"))
 		end := len(bytes.TrimRight(body, " \t\r\n"))
 		if start >= end {
 			return nil
 		}
-		return []Span{{Value: diag.NewRange(b.p.src, start, end), Kind: BrokenSpan}}
+		return []Span{{Value: diag.NewRange(b.yaml.src, start, end), Kind: BrokenSpan}}
 	}
-	return b.p.spans(b.p.yamlRoot)
+	return b.yaml.spans(b.yaml.root)
 }
 
 // Part is a stretch of a document that is read by itself.
@@ -107,7 +108,7 @@ func (d *Document) Parts() []Part {
 	}
 	parts := make([]Part, len(d.set.blocks))
 	for i, b := range d.set.blocks {
-		parts[i] = Part{Source: b.p.src, Start: d.set.places[i].start, Line: d.set.places[i].lines}
+		parts[i] = Part{Source: b.yaml.src, Start: d.set.places[i].start, Line: d.set.places[i].lines}
 	}
 	return parts
 }
@@ -127,29 +128,29 @@ func (d *Document) placeSpans(spans []Span) {
 }
 
 // spans are the entries or items of a located node. What an alias stands for is not inside of it.
-func (p *parser) spans(n *node) []Span {
+func (p *passage) spans(n *node) []Span {
 	var spans []Span
-	switch n.Kind {
-	case yaml.MappingNode:
-		for i := 0; i+1 < len(n.Content); i += 2 {
-			s := p.valueSpan(n.Content[i+1])
-			s.Name, s.Key = n.Content[i].Value, p.span(n.Content[i])
+	switch n.kind {
+	case mapNode:
+		for i := 0; i+1 < len(n.content); i += 2 {
+			s := p.valueSpan(n.content[i+1])
+			s.Name, s.Key = n.content[i].value, p.span(n.content[i])
 			spans = append(spans, s)
 		}
-	case yaml.SequenceNode:
-		for _, item := range n.Content {
+	case listNode:
+		for _, item := range n.content {
 			spans = append(spans, p.valueSpan(item))
 		}
 	}
 	return spans
 }
 
-func (p *parser) valueSpan(n *node) Span {
-	s := Span{Value: p.span(n), Flow: n.Style&yaml.FlowStyle != 0, Children: p.spans(n)}
-	switch n.Kind {
-	case yaml.MappingNode:
+func (p *passage) valueSpan(n *node) Span {
+	s := Span{Value: p.span(n), Flow: n.flow(), Children: p.spans(n)}
+	switch n.kind {
+	case mapNode:
 		s.Kind = MapSpan
-	case yaml.SequenceNode:
+	case listNode:
 		s.Kind = ListSpan
 	}
 	return s

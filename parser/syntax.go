@@ -49,17 +49,37 @@ var syntaxCauses = []syntaxCause{
 		suspectQuoteOpen, suspectReserved}},
 }
 
-// syntax reports what the YAML reader stumbled over.
-func (p *parser) syntax(err error) {
-	p.sure, p.comma = false, 0
-	p.hideBroken()
+// syntaxFault is what is known of a syntax error that has been reported.
+type syntaxFault struct {
+	sure  bool // the cause stands in the line that the report names
+	comma int  // where the comma can be put that is missing; 0 where none is known to be
+}
+
+// syntax reports what the YAML reader stumbled over, and hides secrets in what is broken.
+func (t *yamlText) syntax(err error) syntaxFault {
+	t.hideBroken()
+	a := accuser{passage: &t.passage, findings: &t.findings, lexed: t.lexed}
+	a.explain(err)
+	return a.fault
+}
+
+// accuser finds the cause of one syntax error among what the tokens make suspicious.
+type accuser struct {
+	*passage
+	*findings
+	lexed *lexed
+	fault syntaxFault // as far as it is known
+}
+
+// explain reports an error of the YAML reader.
+func (a *accuser) explain(err error) {
 	line, message := 0, err.Error()
 	if m := yamlError.FindStringSubmatch(message); m != nil {
 		line, _ = strconv.Atoi(m[1])
 		message = m[2]
 	}
-	if s := p.lexed.first(suspectQuoteFar); s != nil && p.lineOf(s.at) <= line {
-		p.accuse(s)
+	if s := a.lexed.first(suspectQuoteFar); s != nil && lineOf(a.text, s.at) <= line {
+		a.accuse(s)
 		return
 	}
 	for _, group := range syntaxCauses {
@@ -67,8 +87,8 @@ func (p *parser) syntax(err error) {
 			continue
 		}
 		for _, cause := range group.causes {
-			if s := p.lexed.first(cause); s != nil {
-				p.accuse(s)
+			if s := a.lexed.first(cause); s != nil {
+				a.accuse(s)
 				return
 			}
 		}
@@ -76,208 +96,161 @@ func (p *parser) syntax(err error) {
 			break
 		}
 	}
-	start, end := p.lineAt(max(line, 1))
-	p.fail(diag.Syntax, p.at(start, end), "the cause may stand on the line before", "the YAML syntax is broken here: %s",
+	start, end := lineAt(a.text, max(line, 1))
+	a.fail(diag.Syntax, a.at(start, end), "the cause may stand on the line before", "the YAML syntax is broken here: %s",
 		ownWords(message))
 }
 
 // accuse reports a suspicion as the cause.
-func (p *parser) accuse(s *suspicion) {
+func (a *accuser) accuse(s *suspicion) {
 	switch s.kind {
 	case suspectInterpolation, suspectColon, suspectReserved, suspectComma, suspectTail, suspectDash, suspectHeader,
 		suspectEscape:
-		p.sure = true
+		a.fault.sure = true
 	}
-	at := p.at(s.at, min(s.end, len(p.text)))
-	if (s.kind == suspectInterpolation || s.kind == suspectQuoteTail) && outgrown(p.text, s.from, s.at) {
+	at := a.at(s.at, min(s.end, len(a.text)))
+	if (s.kind == suspectInterpolation || s.kind == suspectQuoteTail) && outgrown(a.text, s.from, s.at) {
 		// What is written as entries of the map around it was meant as such: the end is missing before them.
 		kind := suspectQuoteOpen
 		if s.kind == suspectInterpolation {
 			kind = suspectFlowOpen
 		}
 		s = &suspicion{kind: kind, at: s.from, end: s.from + 1}
-		at = p.at(s.at, s.end)
+		at = a.at(s.at, s.end)
 	}
 	switch s.kind {
 	case suspectQuoteOpen, suspectQuoteFar:
-		p.fail(diag.Syntax, at, "add the missing quote at the end of the text", "the text that begins here is never closed")
+		a.fail(diag.Syntax, at, "add the missing quote at the end of the text", "the text that begins here is never closed")
 	case suspectQuoteTail:
-		from, end := p.shownLine(p.at(s.from, s.from)), p.shownLine(at)
+		from, end := a.shownLine(a.at(s.from, s.from)), a.shownLine(at)
 		detail := "a quoted text is a whole value: quote all of it, and write a quote inside of it twice ('') or escaped " +
 			"(\\\")"
 		if end != from {
 			detail = "the quote on line " + strconv.Itoa(from) + " seems to have no end; the next quote has closed it"
 		}
-		d := p.fail(diag.Syntax, at, detail, "nothing may follow a quoted text")
-		d.Related = []diag.Related{{Range: p.at(s.from, s.from+1), Message: "the quoted text begins here"}}
+		d := a.fail(diag.Syntax, at, detail, "nothing may follow a quoted text")
+		d.Related = []diag.Related{{Range: a.at(s.from, s.from+1), Message: "the quoted text begins here"}}
 	case suspectFlowOpen:
-		open := string(p.text[s.at])
-		p.fail(diag.Syntax, at, "add the missing `"+string(closer(p.text[s.at]))+"`", "`%s` is never closed", open)
+		open := string(a.text[s.at])
+		a.fail(diag.Syntax, at, "add the missing `"+string(closer(a.text[s.at]))+"`", "`%s` is never closed", open)
 	case suspectComma:
 		from := s.at - 1
-		d := p.fail(diag.Syntax, p.at(from, s.at), "", "a comma is missing behind this")
-		d.Fixes = []diag.Fix{{Label: "Add a comma", Edits: []diag.Edit{{Range: p.at(s.at, s.at), Text: ","}}}}
-		p.comma = s.end - 1
+		d := a.fail(diag.Syntax, a.at(from, s.at), "", "a comma is missing behind this")
+		d.Fixes = []diag.Fix{{Label: "Add a comma", Edits: []diag.Edit{{Range: a.at(s.at, s.at), Text: ","}}}}
+		a.fault.comma = s.end - 1
 	case suspectTail:
-		open := p.text[s.from]
-		p.fail(diag.Syntax, p.at(s.from, s.end), "put a text that begins with `"+string(open)+
+		open := a.text[s.from]
+		a.fail(diag.Syntax, a.at(s.from, s.end), "put a text that begins with `"+string(open)+
 			"` in quotes; a reference is written `${name}`",
 			"nothing may follow `%c`", closer(open))
 	case suspectCloser:
 		if s.from < 0 {
-			p.fail(diag.Syntax, at, "remove it, or put the text in quotes", "`%s` closes nothing", p.text[s.at:s.end])
+			a.fail(diag.Syntax, at, "remove it, or put the text in quotes", "`%s` closes nothing", a.text[s.at:s.end])
 			return
 		}
-		d := p.fail(diag.Syntax, at, "", "`%s` cannot close `%c`", p.text[s.at:s.end], p.text[s.from])
-		d.Related = []diag.Related{{Range: p.at(s.from, s.from+1), Message: "opened here"}}
+		d := a.fail(diag.Syntax, at, "", "`%s` cannot close `%c`", a.text[s.at:s.end], a.text[s.from])
+		d.Related = []diag.Related{{Range: a.at(s.from, s.from+1), Message: "opened here"}}
 	case suspectTab:
-		p.fail(diag.Syntax, at, "indent with spaces", "a tab cannot be used for indentation")
+		a.fail(diag.Syntax, at, "indent with spaces", "a tab cannot be used for indentation")
 	case suspectColon:
-		p.accuseColon(s, at)
+		a.accuseColon(s, at)
 	case suspectAlias:
-		if s.end < len(p.text) && !blankAt(p.text, s.end) {
-			p.fail(diag.Syntax, p.at(s.at, s.at+1), "put the text in quotes",
+		if s.end < len(a.text) && !blankAt(a.text, s.end) {
+			a.fail(diag.Syntax, a.at(s.at, s.at+1), "put the text in quotes",
 				"a text without quotes cannot begin with `*`, which begins an alias")
 			return
 		}
-		name := shorten(string(p.text[s.at+1 : s.end]))
-		p.fail(diag.Syntax, at, "an anchor is written `&"+name+"`, before the alias; quote a text that begins with `*`",
+		name := shorten(string(a.text[s.at+1 : s.end]))
+		a.fail(diag.Syntax, at, "an anchor is written `&"+name+"`, before the alias; quote a text that begins with `*`",
 			"there is no anchor called `%s`", name)
 	case suspectReserved:
-		p.fail(diag.Syntax, at, "put the text in quotes", "a text without quotes cannot begin with `%s`", p.text[s.at:s.end])
+		a.fail(diag.Syntax, at, "put the text in quotes", "a text without quotes cannot begin with `%s`", a.text[s.at:s.end])
 	case suspectInterpolation:
-		p.fail(diag.Syntax, at, "inside of brackets, put it in quotes: '${…}'",
+		a.fail(diag.Syntax, at, "inside of brackets, put it in quotes: '${…}'",
 			"`${…}` needs quotes in a list or map that is written in brackets")
 	case suspectIndent:
-		if key, ok := p.fieldAt(s.at); ok && s.from == 1 {
-			p.fail(diag.Nameless, at, "write the name of the entry in the line above, as deep as the other entries",
+		if key, ok := a.fieldAt(s.at); ok && s.from == 1 {
+			a.fail(diag.Nameless, at, "write the name of the entry in the line above, as deep as the other entries",
 				"`%s` belongs to an entry whose name is missing", shorten(key))
 			return
 		}
-		p.fail(diag.Syntax, at, "align it with the entries that it belongs to",
+		a.fail(diag.Syntax, at, "align it with the entries that it belongs to",
 			"this line is indented like none of those above it")
 	case suspectDash:
-		p.fail(diag.Syntax, at, "begin the list on the next line", "a list item cannot follow a key on the same line")
+		a.fail(diag.Syntax, at, "begin the list on the next line", "a list item cannot follow a key on the same line")
 	case suspectEscape:
-		p.accuseEscape(s)
+		a.accuseEscape(s)
 	case suspectHeader:
-		p.fail(diag.Syntax, at, "begin the text on the next line", "nothing may follow `|` or `>` on its line")
+		a.fail(diag.Syntax, at, "begin the text on the next line", "nothing may follow `|` or `>` on its line")
 	case suspectKey:
-		p.fail(diag.Syntax, at, "a line in a map is written `key: value`", "`:` is missing behind a key")
+		a.fail(diag.Syntax, at, "a line in a map is written `key: value`", "`:` is missing behind a key")
 	}
 }
 
 // fieldAt is the key at an offset of a block, if that is the field of an entry.
-func (p *parser) fieldAt(offset int) (string, bool) {
-	if p.lead == 0 {
+func (a *accuser) fieldAt(offset int) (string, bool) {
+	if a.lead == 0 {
 		return "", false
 	}
-	line := contentLines(p.text[offset:])
-	lead := contentLines(p.text[:p.lead])
-	if len(line) == 0 || keyEnd(p.text[offset:], line[0]) == 0 {
+	line := contentLines(a.text[offset:])
+	lead := contentLines(a.text[:a.lead])
+	if len(line) == 0 || keyEnd(a.text[offset:], line[0]) == 0 {
 		return "", false
 	}
-	key := string(bytes.Trim(p.text[offset:offset+keyEnd(p.text[offset:], line[0])-1], " \t\"'"))
-	return key, isField(sectionName(p.text[:p.lead], lead[0]), key)
+	key := string(bytes.Trim(a.text[offset:offset+keyEnd(a.text[offset:], line[0])-1], " \t\"'"))
+	return key, isField(sectionName(a.text[:a.lead], lead[0]), key)
 }
 
 // accuseEscape explains an escape that does not exist.
-func (p *parser) accuseEscape(s *suspicion) {
-	_, size := utf8.DecodeRune(p.text[s.at+1:])
+func (a *accuser) accuseEscape(s *suspicion) {
+	_, size := utf8.DecodeRune(a.text[s.at+1:])
 	end := s.at + 1 + size
 	detail := "write `\\\\` for a backslash, or use single quotes"
-	digits := map[byte]int{'x': 2, 'u': 4, 'U': 8}[p.text[s.at+1]]
-	for ; digits > 0 && end < len(p.text) && strings.IndexByte("0123456789abcdefABCDEF", p.text[end]) >= 0; digits-- {
+	digits := map[byte]int{'x': 2, 'u': 4, 'U': 8}[a.text[s.at+1]]
+	for ; digits > 0 && end < len(a.text) && strings.IndexByte("0123456789abcdefABCDEF", a.text[end]) >= 0; digits-- {
 		end++
 	}
-	at := p.at(s.at, end)
+	at := a.at(s.at, end)
 	switch text := strings.ToLower(at.Text()); {
 	case strings.HasPrefix(text, `\ud`):
 		detail = "write the character itself, or use `\\U` with its eight digits"
 	}
-	p.fail(diag.Syntax, at, detail, "there is no escape `%s`", at.Text())
+	a.fail(diag.Syntax, at, detail, "there is no escape `%s`", at.Text())
 }
 
-func (p *parser) accuseColon(s *suspicion, at diag.Range) {
-	line := s.at
-	for line > 0 && breakBefore(p.text, line) == 0 {
-		line--
-	}
-	if start, end, ok := p.wordAbove(line); ok {
-		p.fail(diag.Syntax, p.at(start, end), "a line in a map is written `key: value`", "`:` is missing behind a key")
+func (a *accuser) accuseColon(s *suspicion, at diag.Range) {
+	line := contentBegin(a.text, s.at)
+	if start, end, ok := wordAbove(a.text, line); ok {
+		a.fail(diag.Syntax, a.at(start, end), "a line in a map is written `key: value`", "`:` is missing behind a key")
 		return
 	}
-	before := p.text[line:s.at]
+	before := a.text[line:s.at]
 	if dollar := bytes.LastIndex(before, []byte("${")); dollar >= 0 && !bytes.Contains(before[dollar:], []byte("}")) {
-		end := s.at
-		for end < len(p.text) && breakAt(p.text, end) == 0 {
-			end++
-		}
-		p.fail(diag.Syntax, p.at(line+dollar, end), tornBy(':'),
+		a.fail(diag.Syntax, a.at(line+dollar, contentEnd(a.text, s.at)), tornBy(':'),
 			"an expression with `: ` in it needs quotes around the whole text")
 		return
 	}
-	p.fail(diag.Syntax, at, "put a text that holds `: ` in quotes; a map begins on the next line, indented",
+	a.fail(diag.Syntax, at, "put a text that holds `: ` in quotes; a map begins on the next line, indented",
 		"a second `: ` in one entry")
 }
 
 // wordAbove is the line above the one that begins at an offset, if it is one word that is indented less: a key whose
 // colon is missing, which makes one text of the two lines.
-func (p *parser) wordAbove(line int) (start, end int, ok bool) {
-	end = line - breakBefore(p.text, line)
-	start = end
-	for start > 0 && breakBefore(p.text, start) == 0 {
-		start--
-	}
+func wordAbove(text []byte, line int) (start, end int, ok bool) {
+	end = line - breakBefore(text, line)
+	start = contentBegin(text, end)
 	indent := 0
-	for line+indent < len(p.text) && p.text[line+indent] == ' ' {
+	for line+indent < len(text) && text[line+indent] == ' ' {
 		indent++
 	}
 	above := start
-	for start < end && p.text[start] == ' ' {
+	for start < end && text[start] == ' ' {
 		start++
 	}
-	for end > start && blank(p.text[end-1]) {
+	for end > start && blank(text[end-1]) {
 		end--
 	}
-	return start, end, end > start && start-above < indent && isWord(p.text[start:end]) && p.text[end-1] != ':'
-}
-
-// lineAt is the stretch of a line, as the YAML reader counts them, without its indentation.
-func (p *parser) lineAt(line int) (start, end int) {
-	l := &locator{text: p.text, line: 1, begin: textStart(p.text)}
-	l.offset, l.lineStart = l.begin, l.begin
-	start = l.seek(line, 0)
-	for start < len(p.text) && blank(p.text[start]) {
-		start++
-	}
-	end = start
-	for end < len(p.text) && breakAt(p.text, end) == 0 {
-		end++
-	}
-	return start, end
-}
-
-// lineOf is the line, as the YAML reader counts them, of an offset.
-func (p *parser) lineOf(offset int) int {
-	line := 1
-	for i := textStart(p.text); i < min(offset, len(p.text)); {
-		n := breakAt(p.text, i)
-		if n > 0 && i+n <= offset {
-			line++
-		}
-		i += max(n, 1)
-	}
-	return line
-}
-
-// shownLine is the line of a place as the user sees it.
-func (p *parser) shownLine(at diag.Range) int {
-	if p.origins != nil {
-		return p.origins.Place(at).StartPosition().Line
-	}
-	p.namesLines = true
-	return p.linesAbove + at.StartPosition().Line
+	return start, end, end > start && start-above < indent && isWord(text[start:end]) && text[end-1] != ':'
 }
 
 // ownWords puts a message of the YAML reader that has no group of its own into words for users.

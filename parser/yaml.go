@@ -8,90 +8,86 @@ import (
 	"github.com/yamlhost/yamlhost/diag"
 )
 
-// node is a YAML node. Once locate has run, Line and Column hold the byte offsets at which the node begins and ends.
-type node = yaml.Node
+// yamlText is a text whose YAML is read: its tokens and its tree, what had to be repaired in it, and what is wrong with
+// it as YAML.
+type yamlText struct {
+	passage
+	findings
+	lexed   *lexed // nil before screen
+	repairs repairs
+	root    *node // nil where nothing can be read
+}
 
-// load reads the YAML tree, whose root is a map. A text with a syntax error is read by blocks where it can be. Both
-// answers are nil when there is nothing to read, and the parser has reported why.
-func (p *parser) load() (*node, *blockSet) {
-	var document node
-	read := func() error { return p.unmarshal(&document) }
-	if err := read(); err != nil {
-		if blocks := p.byBlocks(); blocks != nil {
+func newText(src *diag.Source) *yamlText {
+	return &yamlText{passage: passage{src: src, text: src.Text()}}
+}
+
+// load reads the tree of a program, whose root is a map. A text with a syntax error is read by blocks where it can be.
+// Both answers are nil when there is nothing to read, which has been reported.
+func (t *yamlText) load() (*node, *blockSet) {
+	document, err := readTree(t.text, t.lexed)
+	if err != nil {
+		if blocks := t.byBlocks(); blocks != nil {
 			return nil, blocks
 		}
-		if p.reread(err, read) != nil {
+		if document, err = t.reread(err); err != nil {
 			return nil, nil
 		}
 	}
-	if len(p.repairs) > 0 && (len(document.Content) == 0 || p.deref(document.Content[0]).Kind != yaml.MappingNode) {
+	if t.repairs.any() && (document == nil || document.target().kind != mapNode) {
 		return nil, nil // what is left is no program, and need not be one
 	}
-	if document.Kind == 0 || len(document.Content) == 0 || empty(document.Content[0]) {
-		p.warn(diag.NoProgram, p.at(0, 0),
+	if document == nil || empty(document) {
+		t.warn(diag.NoProgram, t.at(0, 0),
 			"a program has sections such as `resources` and `outputs`; `{}` is the shortest one",
 			"the file is empty")
 		return nil, nil
 	}
-	p.noteEscapes()
-	if second := p.lexed.secondDocument; second >= 0 {
-		p.warn(diag.Ignored, p.at(second, second+3),
+	t.noteEscapes()
+	if second := t.lexed.secondDocument; second >= 0 {
+		t.warn(diag.Ignored, t.at(second, second+3),
 			"a program is one document; remove what follows or move it to a file of its own",
 			"only the first document of the file is read")
 	}
-	root := p.deref(document.Content[0])
-	if root.Kind != yaml.MappingNode {
-		p.fail(diag.WrongKind, p.span(root), "a program is a map with sections such as `resources` and `outputs`",
+	root := document.target()
+	if root.kind != mapNode {
+		t.fail(diag.WrongKind, t.span(root), "a program is a map with sections such as `resources` and `outputs`",
 			"a program must be a map, found %s", kindName(root))
 		return nil, nil
 	}
-	p.yamlRoot = root
+	t.root = root
 	return root, nil
 }
 
-func empty(n *node) bool { return n.Kind == yaml.ScalarNode && n.ShortTag() == nullTag }
+// readTree reads the first document of a text; nil where it has no content. It drops from lexed the refused escapes
+// that turn out to be none.
+func readTree(text []byte, lexed *lexed) (*node, error) {
+	for {
+		root, err := unmarshal(text, lexed.readable(text))
+		if err != nil || root == nil || restoreEscapes(text, lexed, root) {
+			return root, err
+		}
+		lexed.refused = nil // what looked like them was text
+	}
+}
 
-// unmarshal guards against panics of the YAML reader: whatever a text holds, the answer is an error.
-func unmarshal(text []byte, into *node) (err error) {
+// unmarshal reads the first document of a text; nil where it has no content. readable is the text as the YAML reader
+// takes it, of the same length.
+func unmarshal(text, readable []byte) (*node, error) {
+	document, err := decode(readable[textStart(text):])
+	if err != nil || len(document.Content) == 0 {
+		return nil, err
+	}
+	return locate(text, document.Content[0]), nil
+}
+
+// decode guards against panics of the YAML reader: whatever a text holds, the answer is an error.
+func decode(text []byte) (document yaml.Node, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("yaml: the text cannot be read")
 		}
 	}()
-	return yaml.Unmarshal(text, into)
-}
-
-const mappingNode = yaml.MappingNode
-
-// The tags of YAML that this package tells apart.
-const (
-	nullTag      = "!!null"
-	boolTag      = "!!bool"
-	intTag       = "!!int"
-	floatTag     = "!!float"
-	stringTag    = "!!str"
-	binaryTag    = "!!binary"
-	timestampTag = "!!timestamp"
-	mergeTag     = "!!merge"
-)
-
-// kindName is a node's kind as a user would say it, with its article.
-func kindName(n *node) string {
-	switch n.Kind {
-	case yaml.MappingNode:
-		return "a map"
-	case yaml.SequenceNode:
-		return "a list"
-	case yaml.AliasNode:
-		return "an alias"
-	}
-	switch n.ShortTag() {
-	case nullTag:
-		return "nothing"
-	case boolTag:
-		return "a boolean"
-	case intTag, floatTag:
-		return "a number"
-	}
-	return "a string"
+	err = yaml.Unmarshal(text, &document)
+	return document, err
 }

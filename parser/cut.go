@@ -1,0 +1,362 @@
+package parser
+
+import (
+	"bytes"
+	"slices"
+)
+
+// A text is cut into stretches that can be read one by one: the keys at its top, and the entries of the sections whose
+// keys are names. The cut looks at lines and their indentation alone, so that it also holds for a text that is broken:
+// a fault stays in its stretch.
+
+// stretch is a part of a text: whole lines.
+type stretch struct {
+	start, end int
+	// lead is the line of the section's key, without its value, that is read in front of an entry; nil for what stands at
+	// the top.
+	lead []byte
+	// astray says that the first line of the stretch is indented like no entry of its section; deeper, that it stands
+	// deeper.
+	astray, deeper bool
+}
+
+// cutSection is a key at the top of a text. entries is nil where its value is read together with it.
+type cutSection struct {
+	head    stretch
+	entries []stretch
+}
+
+// cuttable are the sections whose entries are read one by one.
+var cuttable = []string{"config", "configuration", "variables", "resources", "outputs", "components", "hooks",
+	"dynamic"}
+
+// textLine is a line that holds more than blanks and a comment.
+type textLine struct {
+	start, end int // without the line break
+	next       int // where the next line begins
+	indent     int
+	tab        bool // in the indentation
+}
+
+// cut finds the stretches of a text. The answer is nil where lines do not tell them: JSON, several documents, complex
+// keys, line breaks that only YAML knows, a map that is indented as a whole.
+func cut(text []byte) []cutSection {
+	sections, _ := cutText(text)
+	return sections
+}
+
+// cutText is cut; usual is how deep the entries stand where most of the lines below those at the top tell, else 0.
+func cutText(text []byte) (sections []cutSection, usual int) {
+	if oddBreaks(text) {
+		return nil, 0
+	}
+	lines := contentLines(text)
+	if len(lines) > 0 && lines[0].indent == 0 && bytes.Equal(bytes.TrimRight(text[lines[0].start:lines[0].end], " \t"),
+		[]byte("---")) {
+		lines = lines[1:]
+	}
+	if len(lines) == 0 || lines[0].indent > 0 || lines[0].tab || !keyLine(text, lines[0]) {
+		return nil, 0
+	}
+	var tops []int // lines at which something at the top begins
+	for i, l := range lines {
+		if l.indent > 0 || l.tab {
+			continue
+		}
+		switch c := text[l.start]; {
+		case c == '%', bytes.HasPrefix(text[l.start:], []byte("---")), bytes.HasPrefix(text[l.start:], []byte("...")):
+			return nil, 0
+		case (c == '?' || c == ':') && blankAt(text, l.start+1), c == '{', c == '[':
+			return nil, 0
+		case i == 0 || beginsEntry(text, l):
+			tops = append(tops, i)
+		}
+	}
+	usual, below := usualIndent(lines)
+	for n := 0; n < len(tops); {
+		from := tops[n]
+		for n++; n < len(tops) && strays(text, lines, from, tops[n:], usual); n++ {
+		}
+		to := len(lines)
+		if n < len(tops) {
+			to = tops[n]
+		}
+		sections = append(sections, cutEntries(text, lines[from:to], endOf(lines, to, len(text)), usual))
+	}
+	if !below {
+		usual = 0
+	}
+	return sections, usual
+}
+
+func endOf(lines []textLine, next, end int) int {
+	if next < len(lines) {
+		return lineStart(lines[next])
+	}
+	return end
+}
+
+func lineStart(l textLine) int { return l.start - l.indent }
+
+// oddBreaks reports whether a text has line breaks other than those of Unix and Windows.
+func oddBreaks(text []byte) bool {
+	for i := 0; i < len(text); i++ {
+		at := bytes.IndexByte(text[i:], '\r')
+		if at < 0 {
+			break
+		}
+		if i += at; i+1 >= len(text) || text[i+1] != '\n' {
+			return true
+		}
+	}
+	for _, mark := range [][]byte{[]byte("\u0085"), []byte("\u2028"), []byte("\u2029"), byteOrderMark} {
+		if bytes.Contains(text[textStart(text):], mark) {
+			return true
+		}
+	}
+	return false
+}
+
+func contentLines(text []byte) []textLine {
+	lines := make([]textLine, 0, bytes.Count(text, []byte("\n"))+1)
+	for at := textStart(text); at < len(text); {
+		l := textLine{start: at, end: len(text), next: len(text)}
+		if n := bytes.IndexByte(text[at:], '\n'); n >= 0 {
+			l.end, l.next = at+n, at+n+1
+			if l.end > at && text[l.end-1] == '\r' {
+				l.end--
+			}
+		}
+		for l.start < l.end && text[l.start] == ' ' {
+			l.start++
+		}
+		l.indent = l.start - at
+		if l.start < l.end && text[l.start] == '\t' {
+			l.tab = true
+		}
+		if rest := bytes.TrimLeft(text[l.start:l.end], " \t"); len(rest) > 0 && rest[0] != '#' {
+			lines = append(lines, l)
+		}
+		at = l.next
+	}
+	return lines
+}
+
+// beginsEntry reports whether a line can be the first of an entry, rather than go on with what stands above it.
+func beginsEntry(text []byte, l textLine) bool {
+	switch c := text[l.start]; c {
+	case '-', '?', ':':
+		return !blankAt(text, l.start+1)
+	case '[', ']', '{', '}', ',', '|', '>', '%', '@', '`', '\t':
+		return false
+	}
+	return true
+}
+
+// keyEnd is the offset behind the colon of the key that a line begins with; 0 where there is none.
+func keyEnd(text []byte, l textLine) int {
+	i := l.start
+	switch c := text[i]; c {
+	case '"', '\'':
+		if i = quotedEnd(text[:l.end], i); i >= l.end {
+			return 0
+		}
+		for i < l.end && blank(text[i]) {
+			i++
+		}
+		if i < l.end && text[i] == ':' && blankAt(text, i+1) {
+			return i + 1
+		}
+		return 0
+	case '{', '[', '&', '*', '!', '|', '>', '%', '@', '`', '#', ']', '}', ',':
+		return 0
+	}
+	for ; i < l.end; i++ {
+		switch {
+		case text[i] == ':' && blankAt(text, i+1):
+			return i + 1
+		case text[i] == '#' && i > l.start && blank(text[i-1]):
+			return 0
+		}
+	}
+	return 0
+}
+
+func keyLine(text []byte, l textLine) bool { return beginsEntry(text, l) && keyEnd(text, l) > 0 }
+
+// bareKey reports whether a line is a key without a value.
+func bareKey(text []byte, l textLine) bool {
+	end := keyEnd(text, l)
+	if end == 0 {
+		return false
+	}
+	rest := bytes.TrimLeft(text[end:l.end], " \t")
+	return len(rest) == 0 || rest[0] == '#'
+}
+
+// sectionName is the section that a line at the top begins, in the spelling of the language; empty for any other key.
+func sectionName(text []byte, l textLine) string {
+	end := keyEnd(text, l)
+	if end == 0 {
+		return ""
+	}
+	name := string(bytes.Trim(text[l.start:end-1], " \t\"'"))
+	known, _ := canonical(name, cuttable)
+	return known
+}
+
+// strays reports whether the line at the top that comes next is a broken line of the section that begins at a line, and
+// not the beginning of something else: what follows it goes on with the entries of that section.
+func strays(text []byte, lines []textLine, section int, tops []int, usual int) bool {
+	if !bareKey(text, lines[section]) || sectionName(text, lines[section]) == "" || section+1 >= len(lines) {
+		return false
+	}
+	at := tops[0]
+	l := lines[at]
+	next := len(lines)
+	if len(tops) > 1 {
+		next = tops[1]
+	}
+	inside := lines[at+1 : next]
+	if len(inside) == 0 || at == section+1 {
+		return false
+	}
+	end := keyEnd(text, l)
+	if end == 0 {
+		word := string(bytes.TrimSpace(text[l.start:l.end]))
+		_, known := canonical(word, append(sectionKeys[:len(sectionKeys):len(sectionKeys)], projectKeys...))
+		return !known && inside[0].indent > 0
+	}
+	name := string(bytes.Trim(text[l.start:end-1], " \t\"'"))
+	if _, known := canonical(name, append(sectionKeys[:len(sectionKeys):len(sectionKeys)], projectKeys...)); known {
+		return false
+	}
+	if !bareKey(text, l) {
+		first := text[end:l.end]
+		switch c := bytes.TrimLeft(first, " \t")[0]; c {
+		case '"', '\'', '{', '[', '|', '>', '&', '!': // which may well go on below
+			return false
+		}
+		return inside[0].indent > 0 && keyLine(text, inside[0])
+	}
+	indent := entryIndent(text, lines[section+1:at], usual)
+	return inside[0].indent > indent && slices.ContainsFunc(inside, func(l textLine) bool {
+		return l.indent == indent &&
+			keyLine(text, l)
+	})
+}
+
+// usualIndent is how much deeper lines stand than those above them, as a rule: what is most often below the keys at the
+// top, which fromTop tells, or else below any line; 0 where no line stands deeper.
+func usualIndent(lines []textLine) (by int, fromTop bool) {
+	below, deeper := map[int]int{}, map[int]int{}
+	for i, l := range lines[:len(lines)-1] {
+		if by := lines[i+1].indent - l.indent; by > 0 {
+			deeper[by]++
+			if l.indent == 0 {
+				below[by]++
+			}
+		}
+	}
+	usual := func(counts map[int]int) (best int, clear bool) {
+		for by, n := range counts {
+			switch {
+			case n > counts[best] || best == 0:
+				best, clear = by, true
+			case n == counts[best]:
+				best, clear = min(best, by), false
+			}
+		}
+		return best, clear && counts[best] > 1
+	}
+	if best, clear := usual(below); clear {
+		return best, true
+	}
+	by, _ = usual(deeper)
+	return by, false
+}
+
+// entryIndent is how deep the entries of a section stand: as deep as usual where a key does, or else as deep as the
+// first, unless more lines stand less deep.
+func entryIndent(text []byte, inside []textLine, usual int) int {
+	first := inside[0].indent
+	if first >= usual-1 && slices.ContainsFunc(inside, func(l textLine) bool {
+		return l.indent == usual && !l.tab &&
+			keyLine(text, l)
+	}) {
+		return usual
+	}
+	counts := map[int]int{}
+	for _, l := range inside {
+		if l.indent > 0 && l.indent <= first && !l.tab && keyLine(text, l) {
+			counts[l.indent]++
+		}
+	}
+	best := first
+	for indent, n := range counts {
+		if n > counts[best] || n == counts[best] && indent > best {
+			best = indent
+		}
+	}
+	if best == first && counts[first] == 1 && len(counts) == 1 && movedLeft(text, inside) {
+		return first + 1
+	}
+	return best
+}
+
+// movedLeft reports whether the first entry of a section was moved by a column: nothing else stands as it does, and
+// others stand a column deeper, which cannot belong to it.
+func movedLeft(text []byte, inside []textLine) bool {
+	first := inside[0].indent
+	if len(inside) < 2 || inside[1].indent <= first || inside[1].indent == first+1 && bareKey(text, inside[0]) {
+		return false
+	}
+	return slices.ContainsFunc(inside[1:], func(l textLine) bool {
+		return l.indent == first+1 && !l.tab &&
+			keyLine(text, l)
+	})
+}
+
+// cutEntries cuts one section, whose lines are given, into its entries.
+func cutEntries(text []byte, lines []textLine, end, usual int) cutSection {
+	whole := cutSection{head: stretch{start: lineStart(lines[0]), end: end}}
+	inside := lines[1:]
+	if len(inside) == 0 || sectionName(text, lines[0]) == "" || !bareKey(text, lines[0]) {
+		return whole
+	}
+	lead := append(slices.Clone(text[lines[0].start:keyEnd(text, lines[0])]), '\n')
+	if inside[0].indent == 0 || inside[0].tab || !keyLine(text, inside[0]) {
+		// Something that is no entry comes first. It is left to the key where entries follow.
+		if !inside[0].tab {
+			return whole
+		}
+		rest := slices.IndexFunc(inside, func(l textLine) bool { return l.indent > 0 && !l.tab && keyLine(text, l) })
+		if rest < 0 {
+			return whole
+		}
+		inside = inside[rest:]
+	}
+	indent := entryIndent(text, inside, usual)
+	var starts []int
+	for i, l := range inside {
+		switch {
+		case i == 0:
+			starts = append(starts, i)
+		case l.indent != indent || l.tab:
+		case (text[l.start] == '?' || text[l.start] == ':') && blankAt(text, l.start+1):
+			return whole
+		case beginsEntry(text, l):
+			starts = append(starts, i)
+		}
+	}
+	whole.head.end = lineStart(inside[0])
+	for n, from := range starts {
+		s := stretch{start: lineStart(inside[from]), end: end, lead: lead,
+			astray: inside[from].indent != indent, deeper: inside[from].indent > indent}
+		if n+1 < len(starts) {
+			s.end = lineStart(inside[starts[n+1]])
+		}
+		whole.entries = append(whole.entries, s)
+	}
+	return whole
+}

@@ -1,0 +1,69 @@
+package parser
+
+import (
+	"fmt"
+
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/parser/ast"
+)
+
+// maxFindings bounds the errors, and the warnings, about one text; nobody reads as many.
+const maxFindings = 1000
+
+// findings are what is wrong with a text, up to maxFindings.
+type findings struct {
+	diags diag.Diagnostics
+	found [diag.Warning + 1]int // errors and warnings so far
+}
+
+// report adds a diagnostic and gives it back for more to be filled in; the pointer is good until the next one.
+func (f *findings) report(severity diag.Severity, code diag.Code, at diag.Range, detail, format string,
+	args ...any) *diag.Diagnostic {
+	if severity <= diag.Warning {
+		if f.found[severity]++; f.found[severity] > maxFindings {
+			return &diag.Diagnostic{}
+		}
+	}
+	f.diags.Add(diag.Diagnostic{
+		Severity: severity, Code: code, Subject: at, Detail: detail, Summary: fmt.Sprintf(format, args...),
+	})
+	return &f.diags[len(f.diags)-1]
+}
+
+func (f *findings) fail(code diag.Code, at diag.Range, detail, format string, args ...any) *diag.Diagnostic {
+	return f.report(diag.Error, code, at, detail, format, args...)
+}
+
+func (f *findings) warn(code diag.Code, at diag.Range, detail, format string, args ...any) *diag.Diagnostic {
+	return f.report(diag.Warning, code, at, detail, format, args...)
+}
+
+// portability notes the use of something that only yamlhost understands (decision D6); it is silent unless asked for.
+func (f *findings) portability(at diag.Range, format string, args ...any) {
+	f.report(diag.Portability, diag.YamlhostOnly, at, "", format+" is understood by yamlhost only", args...)
+}
+
+// takeFrom removes and returns the diagnostics from an index on. They stay counted.
+func (f *findings) takeFrom(index int) diag.Diagnostics {
+	taken := append(diag.Diagnostics(nil), f.diags[index:]...)
+	f.diags = f.diags[:index]
+	return taken
+}
+
+// limited is findings up to the bound on how many there may be.
+func limited(diags diag.Diagnostics) diag.Diagnostics {
+	var found [diag.Warning + 1]int
+	kept := diags[:0:0]
+	for _, d := range diags {
+		if d.Severity <= diag.Warning {
+			if found[d.Severity]++; found[d.Severity] > maxFindings {
+				continue
+			}
+		}
+		kept = append(kept, d)
+	}
+	return kept
+}
+
+// bad stands for something that has been reported.
+func bad(at diag.Range) ast.Expr { return &ast.Bad{Place: ast.Place{At: at}} }

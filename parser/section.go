@@ -1,0 +1,181 @@
+package parser
+
+import (
+	"slices"
+
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/parser/ast"
+)
+
+// item is one entry of a section whose keys are names, with what is to be said about it: one of the declarations is
+// set.
+type item struct {
+	name   ast.Literal
+	diags  diag.Diagnostics
+	hollow bool // nothing stands behind the name
+
+	config    *ast.Config
+	variable  *ast.Variable
+	resource  *ast.Resource
+	output    *ast.Output
+	component *ast.Component
+	hook      *ast.Hook
+	dynamic   *ast.Dynamic
+
+	bare  bool   // a resource with nothing in it
+	stray string // what a field that stands among the resources has to be under; empty for a resource
+}
+
+// itemReader reads one entry of a section.
+type itemReader func(in *bodyReader, e entry, name ast.Literal) item
+
+// readBlock is what has been read of a block, with the answers that it depends on.
+type readBlock struct {
+	answers
+	items []item
+	diags diag.Diagnostics // about no single item
+	lines bool             // a message names a line
+	above int              // how many lines stood above the block
+}
+
+// section is an entry whose value has entries of its own.
+type section struct {
+	entry
+	in    *bodyReader // that reads it
+	parts []part      // its entries that are read in blocks of their own
+}
+
+// part is the key of a section as it stands in front of a block, with the entry of the block in it.
+type part struct {
+	entry
+	block *block
+	lines int // how many stand above the block
+}
+
+// declares reports whether a section has an entry of a name.
+func (s *section) declares(name string) bool {
+	has := func(e entry) bool {
+		body := e.value.target()
+		return body.kind == mapNode && hasExactKey(body, name)
+	}
+	return has(s.entry) || slices.ContainsFunc(s.parts, func(p part) bool { return has(p.entry) })
+}
+
+// hasExactKey reports whether a map has a key in just that spelling.
+func hasExactKey(n *node, key string) bool {
+	for i := 0; i+1 < len(n.content); i += 2 {
+		if n.content[i].value == key && n.content[i].kind == scalarNode {
+			return true
+		}
+	}
+	return false
+}
+
+// entryNames are the keys of a section.
+func (s *section) entryNames() []string {
+	var names []string
+	for _, part := range s.parts {
+		names = append(names, part.name)
+	}
+	return append(names, textKeys(s.value.target())...)
+}
+
+// textKeys are the keys of a map; none of anything else.
+func textKeys(n *node) []string {
+	if n.kind != mapNode {
+		return nil
+	}
+	names := make([]string, 0, len(n.content)/2)
+	for i := 0; i+1 < len(n.content); i += 2 {
+		names = append(names, n.content[i].value)
+	}
+	return names
+}
+
+// bodyReader reads the sections of a program or a component.
+type bodyReader struct{ *exprReader }
+
+// newBodyReader makes a reader of a text, which reports to findings.
+func newBodyReader(p *passage, f *findings, r *repairs, s *scope) *bodyReader {
+	return &bodyReader{newExprReader(newNodeReader(p, f, r), s)}
+}
+
+// items reads the entries of a section, each name once. What is to be said about an item comes with it; b gets all
+// else.
+func (b *bodyReader) items(s *section, read itemReader) []item {
+	if s == nil {
+		return nil
+	}
+	list := s.in.itemsOf(s.entry, read)
+	if len(s.parts) == 0 {
+		return list
+	}
+	seen := make(map[string]int, len(s.parts))
+	for i, it := range list {
+		seen[it.name.Value] = i
+	}
+	for _, part := range s.parts {
+		rb := part.block.items(part, b.scope, read)
+		b.diags.Add(rb.diags...)
+		for _, it := range rb.items {
+			if first, again := seen[it.name.Value]; again {
+				b.duplicate(it.name.Value, it.name.Range, list[first].name.Range)
+				if list[first].hollow { // what is meant stands here
+					it.name = list[first].name
+					list[first] = it
+				}
+				continue
+			}
+			seen[it.name.Value] = len(list)
+			list = append(list, it)
+		}
+	}
+	return list
+}
+
+// itemsOf reads the entries of a section that stand in one text.
+func (b *bodyReader) itemsOf(section entry, read itemReader) (list []item) {
+	b.section(section, "`"+section.name+"`", func(n *node, _ diag.Range) {
+		for i, e := range b.entries(n) {
+			if i == 0 && b.nameless(section.name, e) {
+				return
+			}
+			before := len(b.diags)
+			it := read(b, e, ast.Literal{Value: e.name, Range: e.at})
+			it.name, it.hollow = ast.Literal{Value: e.name, Range: e.at}, empty(e.value.target())
+			it.diags = b.takeFrom(before)
+			list = append(list, it)
+		}
+	})
+	return list
+}
+
+// nameless reports the first entry of a section if that is the field of one, whose name is missing: what has fields is
+// a map.
+func (b *bodyReader) nameless(section string, e entry) bool {
+	known, _ := canonical(section, cuttable)
+	if !slices.Contains([]string{"components", "hooks", "dynamic"}, known) || !isField(known, e.name) {
+		return false
+	}
+	if body := e.value.target(); body.kind == mapNode || empty(body) {
+		return false
+	}
+	b.fail(diag.Nameless, e.at, "write the name of the entry in the line above",
+		"`%s` belongs to an entry whose name is missing", shorten(e.name))
+	return true
+}
+
+// items reads the entries of the block, or gives those that are known already.
+func (b *block) items(part part, outer *scope, read itemReader) *readBlock {
+	if b.read != nil && b.read.hold(outer) {
+		return b.read
+	}
+	place := b.yaml.passage
+	place.linesAbove = part.lines
+	in := newBodyReader(&place, &findings{found: b.yaml.found}, &b.yaml.repairs, outer.remembering())
+	rb := &readBlock{items: in.itemsOf(part.entry, read), above: part.lines}
+	rb.answers = in.scope.answers()
+	rb.diags, rb.lines = in.diags, place.namesLines
+	b.read = rb
+	return rb
+}
