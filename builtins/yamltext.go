@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/yamlhost/yamlhost/value"
 )
@@ -104,12 +105,16 @@ func blockable(text string) bool {
 // bare are the texts that nobody takes for anything else: they start with a letter, hold nothing that YAML knows, and
 // are none of the words that some reader takes for a boolean, a number or null.
 var (
-	bare     = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_./-]*( [A-Za-z0-9_./-]+)*$`)
-	reserved = regexp.MustCompile(`^(?i:y|n|yes|no|on|off|true|false|null|nan|inf|infinity)$`)
+	bare = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_./-]*( [A-Za-z0-9_./-]+)*$`)
+	})
+	reserved = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^(?i:y|n|yes|no|on|off|true|false|null|nan|inf|infinity)$`)
+	})
 )
 
 func yamlScalar(v value.Value) (string, error) {
-	if text, ok := v.AsString(); ok && bare.MatchString(text) && !reserved.MatchString(text) {
+	if text, ok := v.AsString(); ok && bare().MatchString(text) && !reserved().MatchString(text) {
 		return text, nil
 	}
 	text, err := value.AppendJSON(nil, v)

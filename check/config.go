@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/parser/ast"
@@ -214,7 +215,7 @@ func guess(text string) value.Value {
 	if len(text) > 1 && text[0] == '0' && text[1] != '.' {
 		return value.String(text)
 	}
-	if decimalInteger.MatchString(text) {
+	if decimalInteger().MatchString(text) {
 		if f, err := strconv.ParseFloat(text, 64); err == nil {
 			return value.Number(f)
 		}
@@ -232,8 +233,10 @@ func guess(text string) value.Value {
 }
 
 var (
-	decimalInteger = regexp.MustCompile(`^[+-]?[0-9]+$`)
-	booleanTexts   = map[string]bool{"true": true, "1": true, "false": false, "0": false}
+	decimalInteger = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^[+-]?[0-9]+$`)
+	})
+	booleanTexts = map[string]bool{"true": true, "1": true, "false": false, "0": false}
 )
 
 var errConversion = errors.New("the text does not fit")

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/parser/ast"
@@ -267,7 +268,7 @@ func (c *scope) reportUndeclared() {
 		}
 		near := c.nearNames(name, i)
 		hint := didYouMean(near)
-		if configName.MatchString(name) && c.nameless(name) {
+		if configName().MatchString(name) && c.nameless(name) {
 			continue
 		}
 		severity := diag.Error
@@ -287,7 +288,7 @@ func (c *scope) reportUndeclared() {
 			hint = "a function of that name is called: write `" + name + "(…)`, or declare the name"
 		case c.component != nil:
 			hint = "declare it under inputs, variables or resources of the component"
-		case c.opts.ConfigKnown && configName.MatchString(name):
+		case c.opts.ConfigKnown && configName().MatchString(name):
 			hint = "declare it under variables, resources or config, or set it for the stack: yamlhost config set " + name +
 				" VALUE"
 		default:
@@ -448,12 +449,14 @@ func (c *scope) wordCount(word string) int {
 // mayBeConfiguration reports whether a name that the program does not declare may be a key of a stack's configuration,
 // which nobody has to declare (L2.35): there is no stack, and the name is not surely another one misspelt.
 func (c *scope) mayBeConfiguration(name string, near []string) bool {
-	return !c.opts.ConfigKnown && c.component == nil && name != eachName && configName.MatchString(name) &&
+	return !c.opts.ConfigKnown && c.component == nil && name != eachName && configName().MatchString(name) &&
 		!isFunction(name) &&
 		!slices.ContainsFunc(near, func(other string) bool { return diag.Surely(name, other) })
 }
 
-var configName = regexp.MustCompile(`^[A-Za-z_][\w-]*(:[A-Za-z_][\w-]*)?$`)
+var configName = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[A-Za-z_][\w-]*(:[A-Za-z_][\w-]*)?$`)
+})
 
 // operatorHint is how something is written that other languages write as this name; empty where the name looks like
 // none.

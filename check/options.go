@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/parser/ast"
@@ -203,10 +204,12 @@ func (c *judge) fitProviders(name string, e ast.Expr) {
 }
 
 // versionText is a version, tolerantly (L4.22).
-var versionText = regexp.MustCompile(`^v?[0-9]+(\.[0-9]+){0,2}(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?$`)
+var versionText = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^v?[0-9]+(\.[0-9]+){0,2}(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?$`)
+})
 
 func (c *typer) checkVersion(name string, e ast.Expr) {
-	if s, ok := c.constant(e).(*ast.String); ok && !versionText.MatchString(s.Value) {
+	if s, ok := c.constant(e).(*ast.String); ok && !versionText().MatchString(s.Value) {
 		c.errorf(diag.Malformed, e.Range(), "a version looks like 1.2.3", "%s: %s is not a version", name, shown(s.Value))
 	}
 }

@@ -134,7 +134,7 @@ func (c *body) loadPackages(bodies []*body) {
 // nameVersion notes the version that a use names, unless one of the package was named before.
 func (c *resolver) nameVersion(u use) {
 	name := packageOf(u.token.Value)
-	if _, named := c.namedVersions[name]; !named && versionText.MatchString(u.versionText) {
+	if _, named := c.namedVersions[name]; !named && versionText().MatchString(u.versionText) {
 		c.namedVersions[name] = u
 	}
 }
@@ -284,7 +284,7 @@ func (c *resolver) descriptors(u use) []schema.Descriptor {
 	}
 	for i := range found {
 		// another text is reported where it stands
-		if versionText.MatchString(u.versionText) && found[i].Parameterization == nil {
+		if versionText().MatchString(u.versionText) && found[i].Parameterization == nil {
 			found[i].Version = schema.PlainVersion(u.versionText)
 		}
 		if u.urlText != "" {

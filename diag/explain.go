@@ -6,13 +6,16 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 //go:embed explain/*.md
 var explanations embed.FS
 
 // controlCharacters are those that pages show by their numbers.
-var controlCharacters = regexp.MustCompile(`<U\+[0-9A-F]{4}>`)
+var controlCharacters = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`<U\+[0-9A-F]{4}>`)
+})
 
 // Page explains a code: what is wrong, why it matters and what to do, with a wrong and a right example.
 type Page struct {
@@ -61,7 +64,7 @@ func Explain(code Code) (page Page, ok bool) {
 			}
 			block = nil
 		case block != nil:
-			block.WriteString(controlCharacters.ReplaceAllStringFunc(line, func(shown string) string {
+			block.WriteString(controlCharacters().ReplaceAllStringFunc(line, func(shown string) string {
 				number, _ := strconv.ParseUint(shown[3:7], 16, 16) // the expression allows digits only
 				return string(rune(number))
 			}) + "\n")

@@ -168,7 +168,7 @@ func (m *relocation) input(access *ast.Access, start, end int) bool {
 		return false
 	}
 	name := camel(access.Root.Value, access.Steps)
-	if !plainName.MatchString(name) || m.inputs[name] != "" && m.inputs[name] != text ||
+	if !plainName().MatchString(name) || m.inputs[name] != "" && m.inputs[name] != text ||
 		slices.ContainsFunc(m.order, func(n *check.Node) bool { return n.Name == name }) {
 		return false
 	}
@@ -222,7 +222,7 @@ func (m *relocation) output(access *ast.Access, start, end int) bool {
 		return ok && waits
 	}
 	step := access.Steps[0]
-	if step.IsIndex || !plainName.MatchString(step.Name) {
+	if step.IsIndex || !plainName().MatchString(step.Name) {
 		return false
 	}
 	name := step.Name

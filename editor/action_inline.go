@@ -98,7 +98,7 @@ func (in *inlining) at(use *ast.Access) (diag.Edit, bool) {
 			return diag.Edit{}, false
 		}
 	}
-	if s, ok := in.value.(*ast.String); ok && plainWord.MatchString(s.Value) {
+	if s, ok := in.value.(*ast.String); ok && plainWord().MatchString(s.Value) {
 		if opening, closing, alone := braces(diag.NewRange(in.src, start, end)); alone {
 			return in.replace(int(opening.Start), int(closing.End), s.Value), true // a part of a text
 		}

@@ -205,7 +205,7 @@ func (a *actor) unused(body *check.Program, name string) string {
 		return name == "pulumi" || name == "each" || slices.ContainsFunc(body.Nodes,
 			func(n *check.Node) bool { return n.Name == name })
 	}
-	if !plainName.MatchString(name) {
+	if !plainName().MatchString(name) {
 		name = "value"
 	}
 	free := name

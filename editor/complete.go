@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/yamlhost/yamlhost/builtins"
 	"github.com/yamlhost/yamlhost/check"
@@ -340,7 +341,9 @@ func (q *completer) option(path []string) []Item {
 	return nil
 }
 
-var typeLine = regexp.MustCompile(`\btype["']?\s*:\s*["']?([A-Za-z][\w./-]*:[\w:./-]+)`)
+var typeLine = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\btype["']?\s*:\s*["']?([A-Za-z][\w./-]*:[\w:./-]+)`)
+})
 
 // schemaOf is the type of a resource by its name: as its text says it, or as the checker knows it.
 func (q *completer) schemaOf(name string) *schema.Resource {
@@ -365,7 +368,7 @@ func (q *completer) written(name string) *schema.Resource {
 	if i := strings.LastIndex(q.block[:min(q.offset, len(q.block))], name+":"); i >= 0 {
 		from = i
 	}
-	m := typeLine.FindStringSubmatch(q.block[from:])
+	m := typeLine().FindStringSubmatch(q.block[from:])
 	if m == nil {
 		return nil
 	}
@@ -569,10 +572,12 @@ func (q *completer) functionTokens() []Item {
 	return items
 }
 
-var functionLine = regexp.MustCompile(`(?i)\bfunction["']?\s*:\s*["']?([A-Za-z][\w./-]*:[\w:./-]+)`)
+var functionLine = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)\bfunction["']?\s*:\s*["']?([A-Za-z][\w./-]*:[\w:./-]+)`)
+})
 
 func (q *completer) invoked() *schema.Function {
-	m := functionLine.FindStringSubmatch(q.block)
+	m := functionLine().FindStringSubmatch(q.block)
 	if m == nil {
 		return nil
 	}

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/yamlhost/yamlhost/check"
 	"github.com/yamlhost/yamlhost/diag"
@@ -66,7 +67,7 @@ func (w *printer) expr(e ast.Expr) string {
 	case *ast.Index:
 		return w.operand(e.Collection) + mark(e.Optional) + "[" + w.expr(e.Key) + "]"
 	case *ast.Member:
-		if !plainName.MatchString(e.Name.Value) {
+		if !plainName().MatchString(e.Name.Value) {
 			return w.operand(e.Object) + mark(e.Optional) + `["` + quotedText(e.Name.Value) + `"]`
 		}
 		return w.operand(e.Object) + mark(e.Optional) + "." + e.Name.Value
@@ -117,7 +118,7 @@ func mark(optional bool) string {
 }
 
 func (w *printer) access(e *ast.Access) string {
-	if !plainName.MatchString(e.Root.Value) {
+	if !plainName().MatchString(e.Root.Value) {
 		w.fail = true
 		return ""
 	}
@@ -128,7 +129,7 @@ func (w *printer) access(e *ast.Access) string {
 		switch {
 		case step.IsIndex:
 			b.WriteString("[" + strconv.Itoa(step.Index) + "]")
-		case step.Quoted || !plainName.MatchString(step.Name):
+		case step.Quoted || !plainName().MatchString(step.Name):
 			b.WriteString(`["` + quotedText(step.Name) + `"]`)
 		default:
 			b.WriteString("." + step.Name)
@@ -240,11 +241,13 @@ func (w *printer) flow(e ast.Expr) string {
 	return jsonText("${" + w.expr(e) + "}")
 }
 
-var plainWord = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]*$`)
+var plainWord = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]*$`)
+})
 
 // flowText is a text inside of brackets, in quotes where it needs them.
 func flowText(text string) string {
-	if plainWord.MatchString(text) && !dataIsNot(text, text) {
+	if plainWord().MatchString(text) && !dataIsNot(text, text) {
 		return text
 	}
 	return jsonText(text)

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/yamlhost/yamlhost/check"
 	"github.com/yamlhost/yamlhost/diag"
@@ -99,7 +100,9 @@ func Renamable(ctx context.Context, s *Snapshot, path string, offset int) (name 
 	return found.node.Name, unquoted(p.File.Origins.Place(found.at)), true
 }
 
-var plainName = regexp.MustCompile(`^` + NamePattern + `$`)
+var plainName = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^` + NamePattern + `$`)
+})
 
 // Rename gives the name at a place another one, wherever it is used, in all files. A resource gets an alias of its old
 // name, so that the stack keeps it. The error says why a name cannot be taken.
@@ -112,7 +115,7 @@ func Rename(ctx context.Context, s *Snapshot, path string, offset int, name stri
 		return nil, fmt.Errorf("nothing that has a name of its own stands here")
 	}
 	n := p.at(path, offset).node
-	if !plainName.MatchString(name) {
+	if !plainName().MatchString(name) {
 		return nil, fmt.Errorf("%q is no name: letters, digits, _ and - make one, and it begins with a letter", name)
 	}
 	if name == n.Name {

@@ -3,6 +3,7 @@ package eval
 import (
 	"context"
 	"regexp"
+	"sync"
 
 	"github.com/Masterminds/semver/v3"
 
@@ -54,17 +55,21 @@ func (e *evaluator) checkVersion(ctx context.Context, in *frame) *fault {
 	return blame(diag.VersionTooOld, at, "", "needs Pulumi %s, this is %s", shown, e.options.EngineVersion)
 }
 
-var soleExclamation = regexp.MustCompile(`!([^=]|$)`)
+var soleExclamation = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`!([^=]|$)`)
+})
 
 // versionPrefix is a leading v of a version in a range.
-var versionPrefix = regexp.MustCompile(`(^|[^0-9A-Za-z.+-])v([0-9])`)
+var versionPrefix = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(^|[^0-9A-Za-z.+-])v([0-9])`)
+})
 
 // plainRange is a range without the leading v of its versions, which the Pulumi CLI does not read.
-func plainRange(text string) string { return versionPrefix.ReplaceAllString(text, "$1$2") }
+func plainRange(text string) string { return versionPrefix().ReplaceAllString(text, "$1$2") }
 
 // parseRange reads a range in which a space means and, and "!" alone means "!=".
 func parseRange(text string) (*semver.Constraints, error) {
-	c, err := semver.NewConstraint(soleExclamation.ReplaceAllString(text, "!=$1"))
+	c, err := semver.NewConstraint(soleExclamation().ReplaceAllString(text, "!=$1"))
 	if err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/parser/ast"
@@ -263,23 +264,29 @@ func (r *nodeReader) typeToken(e entry, what string) *ast.Literal {
 }
 
 var (
-	dottedType    = regexp.MustCompile(`^[a-z][a-z0-9-]*(\.[A-Za-z][\w/]*){1,2}$`)
-	terraformType = regexp.MustCompile(`^([a-z0-9]+)((?:_[a-z0-9]+)+)$`)
-	cloudType     = regexp.MustCompile(`^(AWS|Google|Azure)::(\w+)::(\w+)$`)
+	dottedType = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^[a-z][a-z0-9-]*(\.[A-Za-z][\w/]*){1,2}$`)
+	})
+	terraformType = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^([a-z0-9]+)((?:_[a-z0-9]+)+)$`)
+	})
+	cloudType = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^(AWS|Google|Azure)::(\w+)::(\w+)$`)
+	})
 )
 
 // foreignType says how a type of another tool, or of another language, is written here.
 func foreignType(d *diag.Diagnostic, literal *ast.Literal) {
 	text := literal.Value
 	switch {
-	case dottedType.MatchString(text):
+	case dottedType().MatchString(text):
 		right := strings.ReplaceAll(text, ".", ":")
 		d.Detail = "its parts are separated by colons: `" + right + "`"
 		if at, ok := literal.Range.Word(text); ok {
 			d.Fixes = []diag.Fix{{Label: "Write `" + right + "`", Edits: []diag.Edit{{Range: at, Text: right}}}}
 		}
-	case terraformType.MatchString(text):
-		m := terraformType.FindStringSubmatch(text)
+	case terraformType().MatchString(text):
+		m := terraformType().FindStringSubmatch(text)
 		var name strings.Builder
 		for _, word := range strings.Split(text, "_") {
 			name.WriteString(strings.ToUpper(word[:1]) + word[1:])
@@ -288,8 +295,8 @@ func foreignType(d *diag.Diagnostic, literal *ast.Literal) {
 		d.Detail = "that is a type of Terraform: here it is one of the package " + m[1] + ", such as `" + m[1] + ":" +
 			name.String() + "` or `" +
 			m[1] + ":" + short + "`; `yamlhost schema " + m[1] + "` lists them"
-	case cloudType.MatchString(text):
-		m := cloudType.FindStringSubmatch(text)
+	case cloudType().MatchString(text):
+		m := cloudType().FindStringSubmatch(text)
 		pkg := strings.ToLower(m[1]) + "-native"
 		d.Detail = "that is a type of CloudFormation: here it is `" + pkg + ":" + strings.ToLower(m[2]) + ":" + m[3] + "`"
 	}

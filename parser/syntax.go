@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/yamlhost/yamlhost/diag"
@@ -13,7 +14,9 @@ import (
 // The YAML reader stops at the first fault, and tells a line that may be that of the fault, of the line before, or of
 // the collection around it. What a look at the tokens found suspicious tells the place, and often the cause.
 
-var yamlError = regexp.MustCompile(`^yaml: (?:line (\d+): )?((?s:.*))$`)
+var yamlError = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^yaml: (?:line (\d+): )?((?s:.*))$`)
+})
 
 // syntaxCause is a group of messages of the YAML reader, and what usually causes them, the likeliest first.
 type syntaxCause struct {
@@ -74,7 +77,7 @@ type accuser struct {
 // explain reports an error of the YAML reader.
 func (a *accuser) explain(err error) {
 	line, message := 0, err.Error()
-	if m := yamlError.FindStringSubmatch(message); m != nil {
+	if m := yamlError().FindStringSubmatch(message); m != nil {
 		line, _ = strconv.Atoi(m[1])
 		message = m[2]
 	}

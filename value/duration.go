@@ -4,15 +4,18 @@ import (
 	"fmt"
 	"regexp"
 	"strconv"
+	"sync"
 	"time"
 )
 
-var leadingDays = regexp.MustCompile(`^([0-9]+(?:\.[0-9]+)?)d(.*)$`)
+var leadingDays = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^([0-9]+(?:\.[0-9]+)?)d(.*)$`)
+})
 
 // ParseDuration reads a duration as programs write it: one of Go's, such as 1h30m, which may begin with days of 24
 // hours, as in 1d or 1d12h (L4.13).
 func ParseDuration(text string) (time.Duration, error) {
-	m := leadingDays.FindStringSubmatch(text)
+	m := leadingDays().FindStringSubmatch(text)
 	if m == nil {
 		return time.ParseDuration(text)
 	}

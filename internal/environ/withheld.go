@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // backendURL is the variable that says where state lives. It may carry a password.
@@ -41,7 +42,9 @@ func (l List) ForChildren(asked ...string) List {
 }
 
 // passwordKey finds parameters of a URL that carry what signs in.
-var passwordKey = regexp.MustCompile(`(?i)pass|secret|token|key|sig$`)
+var passwordKey = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)pass|secret|token|key|sig$`)
+})
 
 // withoutPassword is a URL without its passwords; ok is false if nobody can tell where they are.
 func withoutPassword(text string) (open string, ok bool) {
@@ -58,7 +61,7 @@ func withoutPassword(text string) (open string, ok bool) {
 		return "", false
 	}
 	for name := range query {
-		if passwordKey.MatchString(name) {
+		if passwordKey().MatchString(name) {
 			query.Del(name)
 			changed = true
 		}

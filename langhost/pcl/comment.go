@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/parser/ast"
@@ -21,18 +22,24 @@ type textLine struct {
 
 var (
 	// sectionLine is a key with nothing on its line but a comment, which is then one on the first of the entries below.
-	sectionLine = regexp.MustCompile(
-		`^\s*(?:config|configuration|components|hooks|inputs|variables|resources|outputs|properties|get|state|options)\s*:\s*(?:#.*)?$`)
-	behindKey   = regexp.MustCompile(`^["']?\s*:\s+#(.*)$`)
-	behindValue = regexp.MustCompile(`^["']?[\]},\s]*\s#(.*)$`)
+	sectionLine = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(
+			`^\s*(?:config|configuration|components|hooks|inputs|variables|resources|outputs|properties|get|state|options)\s*:\s*(?:#.*)?$`)
+	})
+	behindKey = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^["']?\s*:\s+#(.*)$`)
+	})
+	behindValue = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^["']?[\]},\s]*\s#(.*)$`)
+	})
 )
 
 // notes are the comments on an entry: on its key, and on what is inside of the values. Each is answered once.
 func (c *converter) notes(key diag.Range, values ...ast.Expr) []string {
-	lines := append(c.above(key), c.behind(key, behindKey)...)
+	lines := append(c.above(key), c.behind(key, behindKey())...)
 	for _, v := range values {
 		ast.Walk(v, func(e ast.Expr) bool {
-			lines = append(append(lines, c.above(e.Range())...), c.behind(e.Range(), behindValue)...)
+			lines = append(append(lines, c.above(e.Range())...), c.behind(e.Range(), behindValue())...)
 			_, isText := e.(*ast.Template) // where `#` is text
 			return !isText
 		})
@@ -42,7 +49,7 @@ func (c *converter) notes(key diag.Range, values ...ast.Expr) []string {
 
 // literalNotes are the comments on a field with a literal; place is that of its value.
 func (c *converter) literalNotes(place diag.Range) []string {
-	return append(c.above(place), c.behind(place, behindValue)...)
+	return append(c.above(place), c.behind(place, behindValue())...)
 }
 
 // resourceNotes are the comments on a resource and on those of its fields that PCL has in the head of a block or none
@@ -86,7 +93,7 @@ upwards:
 		case strings.TrimSpace(text) == "" || strings.HasPrefix(text, "---"):
 		case isComment && indentOf(text) == indent:
 			lines = append(lines, comment)
-		case !isComment && sectionLine.MatchString(text) && indentOf(text) < indent && !c.commented[at]:
+		case !isComment && sectionLine().MatchString(text) && indentOf(text) < indent && !c.commented[at]:
 			c.commented[at] = true
 			if _, comment, found := strings.Cut(text, "#"); found {
 				lines = append(lines, strings.TrimSpace(comment))
@@ -131,7 +138,7 @@ func (c *converter) header(source *diag.Source) []string {
 			continue
 		}
 		if strings.TrimSpace(text) != "" && !strings.HasPrefix(text, "---") {
-			if !sectionLine.MatchString(text) {
+			if !sectionLine().MatchString(text) {
 				whole = append(whole, block...)
 				block = nil
 			}

@@ -4,13 +4,16 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 )
 
 // plainScalar matches texts that YAML reads back as they are without quotes, in keys and in values, with room to spare.
-var plainScalar = regexp.MustCompile(
-	`^[A-Za-z_./$][A-Za-z0-9_./${}\[\]()*+@=;&|<>?!^~-]*( [A-Za-z0-9_./${}()*+@=;&|<>?!^~-]+)*$`)
+var plainScalar = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(
+		`^[A-Za-z_./$][A-Za-z0-9_./${}\[\]()*+@=;&|<>?!^~-]*( [A-Za-z0-9_./${}()*+@=;&|<>?!^~-]+)*$`)
+})
 
 // reserved are words that YAML 1.1 or 1.2 readers take for something else than text.
 var reserved = map[string]bool{
@@ -18,7 +21,9 @@ var reserved = map[string]bool{
 	".inf": true, ".nan": true, "~": true,
 }
 
-var numberLike = regexp.MustCompile(`^[.]?[0-9]`)
+var numberLike = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[.]?[0-9]`)
+})
 
 // Scalar is a text as a YAML scalar that reads back as exactly that text: plain where that is safe, else in single
 // quotes, else in double quotes.
@@ -26,9 +31,9 @@ func Scalar(text string) string {
 	switch {
 	case text == "":
 		return `""`
-	case plainScalar.MatchString(strings.ReplaceAll(text, ":", "/")) && !strings.Contains(text, ": ") &&
-		!strings.HasSuffix(text, ":") && !reserved[strings.ToLower(text)] && !numberLike.MatchString(text) &&
-		!strings.HasPrefix(text, "${") || interpolationOnly.MatchString(text):
+	case plainScalar().MatchString(strings.ReplaceAll(text, ":", "/")) && !strings.Contains(text, ": ") &&
+		!strings.HasSuffix(text, ":") && !reserved[strings.ToLower(text)] && !numberLike().MatchString(text) &&
+		!strings.HasPrefix(text, "${") || interpolationOnly().MatchString(text):
 		return text
 	case singleLine(text):
 		return "'" + strings.ReplaceAll(text, "'", "''") + "'"
@@ -37,7 +42,9 @@ func Scalar(text string) string {
 }
 
 // interpolationOnly matches a whole property access, which stays plain for the reader's sake.
-var interpolationOnly = regexp.MustCompile(`^\$\{[A-Za-z_][A-Za-z0-9_.-]*\}$`)
+var interpolationOnly = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^\$\{[A-Za-z_][A-Za-z0-9_.-]*\}$`)
+})
 
 // singleLine reports whether a text may stand in single quotes on one line.
 func singleLine(text string) bool {

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/yamlhost/yamlhost/runtime/backend/disk"
@@ -127,7 +128,9 @@ func (b *Backend) URL() string { return b.url }
 func (b *Backend) PublicURL() string { return PublicURL(b.url) }
 
 // secretParameters are parameters of URLs that are nobody's business.
-var secretParameters = regexp.MustCompile(`([?&](?:ssl)?password)=[^&]*`)
+var secretParameters = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`([?&](?:ssl)?password)=[^&]*`)
+})
 
 // PublicURL is a backend's URL without the password that it may have in it, also if it is malformed.
 func PublicURL(rawURL string) string {
@@ -135,7 +138,7 @@ func PublicURL(rawURL string) string {
 	if !found || scheme == "file" {
 		return rawURL
 	}
-	rest = secretParameters.ReplaceAllString(rest, "$1=xxxxx")
+	rest = secretParameters().ReplaceAllString(rest, "$1=xxxxx")
 	if at := strings.LastIndex(rest, "@"); at >= 0 {
 		if user, _, has := strings.Cut(rest[:at], ":"); has {
 			rest = user + ":xxxxx" + rest[at:]

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/yamlhost/yamlhost/runtime/backend/disk"
 	"github.com/yamlhost/yamlhost/runtime/journal"
@@ -218,9 +219,11 @@ func (b stackLocks) sweep() error {
 // whose name only begins alike: the stacks dev and dev.eu may exist side by side.
 func besideState(name, stack string) bool {
 	kind, found := strings.CutPrefix(name, stack)
-	return found && stateKinds.MatchString(kind)
+	return found && stateKinds().MatchString(kind)
 }
 
 // stateKinds are the ends of the names of all files beside a state that are written under the stack's lock.
-var stateKinds = regexp.MustCompile(
-	`^\.(json(\.gz|\.zst)?(\.bak|\.\d+(\.damaged)?)?|pulumi-tags|yamlhost-journal(\.\d+\.(torn|foreign))?)$`)
+var stateKinds = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(
+		`^\.(json(\.gz|\.zst)?(\.bak|\.\d+(\.damaged)?)?|pulumi-tags|yamlhost-journal(\.\d+\.(torn|foreign))?)$`)
+})

@@ -7,22 +7,27 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/yamlhost/yamlhost/runtime/dynamic/bundle"
 )
 
 var (
 	// nodeFrame is a line of a stack in JavaScript: "at create (/p/label.ts:12:5)" or "at /p/label.ts:12:5".
-	nodeFrame = regexp.MustCompile(`(?m)^\s+at .*?\(?([^\s()]+):(\d+):(\d+)\)?$`)
+	nodeFrame = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?m)^\s+at .*?\(?([^\s()]+):(\d+):(\d+)\)?$`)
+	})
 	// pythonFrame is a line of a traceback: File "label.py", line 12.
-	pythonFrame = regexp.MustCompile(`File "([^"]+)", line (\d+)`)
+	pythonFrame = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`File "([^"]+)", line (\d+)`)
+	})
 )
 
 // place is the line of the author's code that a stack begins at, as file:line; "" when there is none.
 func (s *Source) place(stack string) string {
 	if s.Language == bundle.Python {
 		at := ""
-		for _, m := range pythonFrame.FindAllStringSubmatch(stack, -1) { // the innermost frame is the last
+		for _, m := range pythonFrame().FindAllStringSubmatch(stack, -1) { // the innermost frame is the last
 			if m[1] == s.File || strings.Contains(s.Code, `"`+m[1]+`":`) {
 				at = m[1] + ":" + m[2]
 			}
@@ -30,7 +35,7 @@ func (s *Source) place(stack string) string {
 		return at
 	}
 	entry := filepath.ToSlash(s.File)
-	for _, m := range nodeFrame.FindAllStringSubmatch(stack, -1) {
+	for _, m := range nodeFrame().FindAllStringSubmatch(stack, -1) {
 		if !strings.HasSuffix(filepath.ToSlash(m[1]), path.Clean(entry)) {
 			continue
 		}

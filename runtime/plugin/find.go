@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/Masterminds/semver/v3"
 
@@ -52,7 +53,7 @@ func (o *Options) find(name, version string) (found, error) {
 		return found{}, missing
 	}
 	if o.Approve != nil {
-		version := pluginDirectory.FindStringSubmatch(filepath.Base(dir))[3]
+		version := pluginDirectory().FindStringSubmatch(filepath.Base(dir))[3]
 		if err := o.Approve(InstalledPlugin{Name: name, Version: version, Path: dir}); err != nil {
 			return found{}, err
 		}
@@ -115,9 +116,15 @@ func executableIn(dir, name string) (string, bool) {
 }
 
 var (
-	pluginDirectory = regexp.MustCompile(`^([a-z]+)-([a-zA-Z0-9-][a-zA-Z0-9-_.]*[a-zA-Z0-9])-v(.*)$`)
-	pluginName      = regexp.MustCompile(`^[a-zA-Z0-9-][a-zA-Z0-9-_.]*[a-zA-Z0-9]$`)
-	temporaryName   = regexp.MustCompile(`\.tmp[0-9]+$`)
+	pluginDirectory = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^([a-z]+)-([a-zA-Z0-9-][a-zA-Z0-9-_.]*[a-zA-Z0-9])-v(.*)$`)
+	})
+	pluginName = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^[a-zA-Z0-9-][a-zA-Z0-9-_.]*[a-zA-Z0-9]$`)
+	})
+	temporaryName = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`\.tmp[0-9]+$`)
+	})
 )
 
 // installed chooses a version in the plugin folder (F2.27–F2.29).
@@ -130,8 +137,8 @@ func (o *Options) installed(folder, name, version string) (dir string, ok bool) 
 	exact := version != "" && (wantedErr != nil || strings.HasPrefix(wanted.Original(), "0.0.0-x"))
 	var best *semver.Version
 	for _, entry := range entries {
-		match := pluginDirectory.FindStringSubmatch(entry.Name())
-		if match == nil || match[1] != "resource" || match[2] != name || temporaryName.MatchString(entry.Name()) {
+		match := pluginDirectory().FindStringSubmatch(entry.Name())
+		if match == nil || match[1] != "resource" || match[2] != name || temporaryName().MatchString(entry.Name()) {
 			continue
 		}
 		have, err := semver.NewVersion(match[3])
@@ -197,8 +204,8 @@ func Installed(home string) []InstalledPlugin {
 	}
 	var list []InstalledPlugin
 	for _, entry := range entries {
-		match := pluginDirectory.FindStringSubmatch(entry.Name())
-		if match == nil || match[1] != "resource" || temporaryName.MatchString(entry.Name()) || !entry.IsDir() ||
+		match := pluginDirectory().FindStringSubmatch(entry.Name())
+		if match == nil || match[1] != "resource" || temporaryName().MatchString(entry.Name()) || !entry.IsDir() ||
 			partial(folder, entry.Name()) {
 			continue
 		}

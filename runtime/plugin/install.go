@@ -73,7 +73,7 @@ func Install(ctx context.Context, i Installation) (InstallResult, error) {
 		return InstallResult{}, fmt.Errorf("%q is no version of a plugin", i.Version)
 	}
 	label := "resource-" + i.Name + "-v" + i.Version
-	if !pluginDirectory.MatchString(label) || strings.ContainsAny(label, `/\`) {
+	if !pluginDirectory().MatchString(label) || strings.ContainsAny(label, `/\`) {
 		return InstallResult{}, fmt.Errorf("%q is no name of a plugin", i.Name)
 	}
 	folder := filepath.Join(i.Home, "plugins")

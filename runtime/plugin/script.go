@@ -49,8 +49,8 @@ func (o *Options) languageHost(language string) (command []string, ok bool) {
 	entries, _ := os.ReadDir(folder) // one that cannot be read has nothing
 	var best *semver.Version
 	for _, entry := range entries {
-		match := pluginDirectory.FindStringSubmatch(entry.Name())
-		if match == nil || match[1] != "language" || match[2] != language || temporaryName.MatchString(entry.Name()) ||
+		match := pluginDirectory().FindStringSubmatch(entry.Name())
+		if match == nil || match[1] != "language" || match[2] != language || temporaryName().MatchString(entry.Name()) ||
 			partial(folder, entry.Name()) {
 			continue
 		}

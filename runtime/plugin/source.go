@@ -30,7 +30,7 @@ func releases(owner, repository string) Source {
 // Sources are the places to download a plugin from, best first, as its pluginDownloadURL says, which may be empty
 // (F2.32). overrides is the text of PULUMI_PLUGIN_DOWNLOAD_URL_OVERRIDES (F2.35).
 func Sources(name, from, overrides string) ([]Source, error) {
-	if !pluginName.MatchString(name) {
+	if !pluginName().MatchString(name) {
 		return nil, fmt.Errorf("no plugin can be called %q", name) // nor is a path ever made an address
 	}
 	canonical := from

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/yamlhost/yamlhost/diag"
 	"gopkg.in/yaml.v3"
@@ -34,7 +35,9 @@ type entry struct {
 func StripBOM(text []byte) []byte { return bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")) }
 
 // syntaxLine finds the line in an error text of the YAML library.
-var syntaxLine = regexp.MustCompile(`^yaml: (?:unmarshal errors:\s*)?(?:line (\d+): )?`)
+var syntaxLine = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^yaml: (?:unmarshal errors:\s*)?(?:line (\d+): )?`)
+})
 
 // parse reads a text into a tree and returns its root; nil for an empty text or one that is no YAML, which is reported.
 func (d *document) parse(text []byte) *yaml.Node {
@@ -50,7 +53,7 @@ func (d *document) parseDocument(text []byte) *yaml.Node {
 	if err := yaml.Unmarshal(text, doc); err != nil {
 		line := 1
 		message := err.Error()
-		if m := syntaxLine.FindStringSubmatch(message); m != nil {
+		if m := syntaxLine().FindStringSubmatch(message); m != nil {
 			if n, err := strconv.Atoi(m[1]); err == nil {
 				line = n
 			}

@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"sync"
 
 	"github.com/google/renameio/v2/maybe"
 	"github.com/yamlhost/yamlhost/diag"
@@ -45,7 +46,7 @@ func Coerce(text string) any {
 	case "false":
 		return false
 	}
-	if !plainInteger.MatchString(text) {
+	if !plainInteger().MatchString(text) {
 		return text
 	}
 	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
@@ -57,7 +58,9 @@ func Coerce(text string) any {
 	return text
 }
 
-var plainInteger = regexp.MustCompile(`^(0|[+-]?[1-9][0-9]*)$`)
+var plainInteger = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(0|[+-]?[1-9][0-9]*)$`)
+})
 
 // SetPath sets a part of a value, making the lists and maps on the way that are missing (F3.13). v is a string, bool,
 // int64, uint64, float64 or Secure.

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/yamlhost/yamlhost/diag"
 	"gopkg.in/yaml.v3"
@@ -100,7 +101,9 @@ func Load(path, name string) (*Project, diag.Diagnostics, error) {
 	return p, diags, nil
 }
 
-var projectName = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,100}$`)
+var projectName = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[A-Za-z0-9_.-]{1,100}$`)
+})
 
 // Parse reads the text of a project file. It always returns a project with what could be read.
 func Parse(src *diag.Source) (*Project, diag.Diagnostics) {
@@ -216,7 +219,7 @@ func (p *Project) readName(d *document, entries []entry, byName map[string]entry
 		return
 	}
 	p.Name = *name
-	if !projectName.MatchString(name.Text) {
+	if !projectName().MatchString(name.Text) {
 		d.add(diag.WrongKind, name.Range, fmt.Sprintf("%q cannot be a project's name", name.Text),
 			"A name has 1 to 100 letters, digits, hyphens, underscores and dots.")
 	}

@@ -85,7 +85,7 @@ func (d *document) scalar(field string, n *yaml.Node) string {
 
 // CheckName returns an error unless a project can have that name.
 func CheckName(name string) error {
-	if projectName.MatchString(name) {
+	if projectName().MatchString(name) {
 		return nil
 	}
 	return fmt.Errorf("%q cannot be a project's name: a name has 1 to 100 letters, digits, hyphens, underscores and dots",

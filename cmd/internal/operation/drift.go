@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
 	"github.com/yamlhost/yamlhost/cmd/internal/view"
@@ -119,19 +120,23 @@ func matches(glob, text string) bool {
 
 // What providers say when they cannot be asked.
 var (
-	deniedWords = regexp.MustCompile(
-		`(?i)credential|unauthori[sz]ed|authenticat|access ?denied|permission denied|forbidden|expired token|\b40[13]\b`)
-	unreachableWords = regexp.MustCompile(
-		`(?i)no such host|connection (refused|reset)|dial tcp|i/o timeout|deadline exceeded|unreachable|\bunavailable\b|no provider plugin`)
+	deniedWords = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(
+			`(?i)credential|unauthori[sz]ed|authenticat|access ?denied|permission denied|forbidden|expired token|\b40[13]\b`)
+	})
+	unreachableWords = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(
+			`(?i)no such host|connection (refused|reset)|dial tcp|i/o timeout|deadline exceeded|unreachable|\bunavailable\b|no provider plugin`)
+	})
 )
 
 // failureCode is the exit code of a look that failed: it is not known then whether there is drift.
 func failureCode(texts []string) int {
 	for _, text := range texts {
 		switch {
-		case deniedWords.MatchString(text):
+		case deniedWords().MatchString(text):
 			return console.CodeDenied
-		case unreachableWords.MatchString(text):
+		case unreachableWords().MatchString(text):
 			return console.CodeUnreachable
 		}
 	}

@@ -73,6 +73,9 @@ func prepare(ctx context.Context, a *console.Console, o *Options, op Operation,
 		defer a.Crashes.Guard()
 		p.stage.pluginMessage(m)
 	}, o.trust())
+	if o.savePlan != "" {
+		p.Providers.used.keep()
+	}
 	own := backend.Ref{Project: p.Workspace.Project.Name.Text, Stack: p.Stack.Ref.Stack}
 	p.Providers.MayReadStack = o.mayReadStack(own)
 	p.Providers.acquireWith(a, lockDir(p.Workspace), acceptor(a, o, p.stage.waiting),

@@ -138,9 +138,24 @@ func (b *planBinding) stateHolds(base *state.Snapshot) error {
 // usedPlugins are the plugins that a command has started, by name and version, with the checksums of their executables.
 // It is safe for concurrent use.
 type usedPlugins struct {
-	mu   sync.Mutex // guards what follows
-	sums map[string]string
-	want map[string]string // of a plan; nil without one
+	mu     sync.Mutex // guards what follows
+	needed bool       // a plan will be written: executables can be large, so nobody reads them for nothing
+	sums   map[string]string
+	want   map[string]string // of a plan; nil without one
+}
+
+// keep asks for the checksums of plugins that are used from now on, for a plan that is written in the end.
+func (u *usedPlugins) keep() {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.needed = true
+}
+
+// asked reports whether anybody wants to know checksums.
+func (u *usedPlugins) asked() bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.needed || u.want != nil
 }
 
 // checksums are those of all plugins so far.
@@ -160,6 +175,9 @@ func (u *usedPlugins) expect(want map[string]string) {
 // note takes note of a plugin that is about to be used, before anything is asked of it. An error says that it is not
 // the plan's.
 func (u *usedPlugins) note(pkg provider.Package, executable string) error {
+	if !u.asked() {
+		return nil
+	}
 	file, err := os.Open(executable)
 	if err != nil {
 		return nil // a script in a folder, or a provider to attach to, has no checksum

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"sync"
 
 	"github.com/spf13/cobra"
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
@@ -35,7 +36,9 @@ type GivenSchemas struct {
 type givenSchema struct{ version, path string }
 
 // schemaFileName takes the name of a schema's file apart.
-var schemaFileName = regexp.MustCompile(`^(.+?)(?:-v?(\d+\.\d+\.\d+.*))?\.json(?:\.gz)?$`)
+var schemaFileName = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(.+?)(?:-v?(\d+\.\d+\.\d+.*))?\.json(?:\.gz)?$`)
+})
 
 // ReadGivenSchemas finds the files of the flags. Those of --schema are read for the names of their packages.
 func ReadGivenSchemas(a *console.Console, f SchemaFlags) (*GivenSchemas, error) {
@@ -61,7 +64,7 @@ func ReadGivenSchemas(a *console.Console, f SchemaFlags) (*GivenSchemas, error) 
 			return nil, fmt.Errorf("--schema-dir %s: %w", name, console.PlainError(err))
 		}
 		for _, entry := range entries {
-			m := schemaFileName.FindStringSubmatch(entry.Name())
+			m := schemaFileName().FindStringSubmatch(entry.Name())
 			if m == nil || entry.IsDir() {
 				continue
 			}

@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // CI writes what a CI system shows beside a build, without any flag: under GitHub Actions the summary of the step,
@@ -72,7 +73,9 @@ func writeTo(path string, flag int, write func(io.Writer) error) error {
 }
 
 // notInNames is what names of a step's outputs cannot have.
-var notInNames = regexp.MustCompile(`[^A-Za-z0-9_-]`)
+var notInNames = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`[^A-Za-z0-9_-]`)
+})
 
 // writeOutputs writes outputs of the step: result, exit-code, changes, how many of each kind, and output-NAME for each
 // output of the stack that is a scalar. A secret one is left out.
@@ -99,7 +102,7 @@ func writeOutputs(w io.Writer, r *Record) error {
 	if !r.Planning {
 		for _, out := range r.Outputs {
 			if out.Plain != "" {
-				set("output-"+notInNames.ReplaceAllString(out.Name, "-"), out.Plain)
+				set("output-"+notInNames().ReplaceAllString(out.Name, "-"), out.Plain)
 			}
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"html/template"
 	"io"
 	"strings"
+	"sync"
 
 	"github.com/yamlhost/yamlhost/cmd/internal/view"
 	"github.com/yamlhost/yamlhost/diag"
@@ -15,7 +16,7 @@ import (
 //go:embed page.html
 var pageText string
 
-var page = template.Must(template.New("page").Parse(pageText))
+var page = sync.OnceValue(func() *template.Template { return template.Must(template.New("page").Parse(pageText)) })
 
 // The data of the page. Resources are numbered in the order of the tree, so that edges of the graph and parents are
 // short.
@@ -83,7 +84,7 @@ func WriteHTML(w io.Writer, r *Record) error {
 			return err
 		}
 	}
-	return page.Execute(w, d)
+	return page().Execute(w, d)
 }
 
 // pageResources are the resources and their types as JSON, which template puts into a script as it is: encoding/json

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // Origin is where a run comes from: the commit that was checked out, and the build that runs it. Keys are those of
@@ -81,7 +82,7 @@ func OriginOf(getenv func(string) string, dir string) Origin {
 	}
 	o.add("git.head", head)
 	o.add("git.headName", branch)
-	if m := remoteParts.FindStringSubmatch(remote); m != nil {
+	if m := remoteParts().FindStringSubmatch(remote); m != nil {
 		o.add("vcs.kind", m[1])
 		o.add("vcs.owner", m[2])
 		o.add("vcs.repo", m[3])
@@ -90,7 +91,9 @@ func OriginOf(getenv func(string) string, dir string) Origin {
 }
 
 // remoteParts takes a remote of git apart: host, owner and repository, without a user or a password before the host.
-var remoteParts = regexp.MustCompile(`^(?:[a-z+]+://)?(?:[^@/]*@)?([^:/]+)(?::\d+/|[:/])(.+)/([^/]+?)(?:\.git)?/?$`)
+var remoteParts = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(?:[a-z+]+://)?(?:[^@/]*@)?([^:/]+)(?::\d+/|[:/])(.+)/([^/]+?)(?:\.git)?/?$`)
+})
 
 func firstOf(texts ...string) string {
 	for _, text := range texts {

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // Repository says where a template lies in a repository of git.
@@ -24,11 +25,17 @@ type Repository struct {
 
 var (
 	// scpForm is what git takes for ssh, as in git@example.com:team/templates.git.
-	scpForm = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]*@[A-Za-z0-9][A-Za-z0-9.-]*:[^-:].*$`)
+	scpForm = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]*@[A-Za-z0-9][A-Za-z0-9.-]*:[^-:].*$`)
+	})
 	// treeForm is the path of a page that shows a folder, as GitHub (/tree/) and GitLab (/-/tree/) have it.
-	treeForm = regexp.MustCompile(`^(/.+?)(?:/-)?/tree/([^/]+)(?:/(.*?))?/?$`)
+	treeForm = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^(/.+?)(?:/-)?/tree/([^/]+)(?:/(.*?))?/?$`)
+	})
 	// goodRef keeps options, ranges and refspecs out of what git is told to fetch.
-	goodRef = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_./+-]*$`)
+	goodRef = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_./+-]*$`)
+	})
 )
 
 // ParseRepository reads the address of a template:
@@ -42,7 +49,7 @@ var (
 // open, or that git would take for an option or a program, are an error.
 func ParseRepository(text string) (r Repository, ok bool, err error) {
 	if !strings.Contains(text, "://") {
-		if !scpForm.MatchString(text) {
+		if !scpForm().MatchString(text) {
 			return r, false, nil
 		}
 		r.URL = text
@@ -74,7 +81,7 @@ func ParseRepository(text string) (r Repository, ok bool, err error) {
 	u.RawQuery, u.Fragment = "", ""
 	if at, folder, has := strings.Cut(u.Path, "//"); has {
 		u.Path, r.Folder = at, folder
-	} else if m := treeForm.FindStringSubmatch(u.Path); m != nil && r.Ref == "" && u.Scheme == "https" {
+	} else if m := treeForm().FindStringSubmatch(u.Path); m != nil && r.Ref == "" && u.Scheme == "https" {
 		u.Path, r.Ref, r.Folder = m[1], m[2], m[3]
 	}
 	u.RawPath = ""
@@ -83,7 +90,7 @@ func ParseRepository(text string) (r Repository, ok bool, err error) {
 }
 
 func (r Repository) check(text string) error {
-	if r.Ref != "" && (!goodRef.MatchString(r.Ref) || strings.Contains(r.Ref, "..")) {
+	if r.Ref != "" && (!goodRef().MatchString(r.Ref) || strings.Contains(r.Ref, "..")) {
 		return fmt.Errorf("%s: %q is no branch, tag or commit", text, r.Ref)
 	}
 	if r.Folder != "" && !fs.ValidPath(strings.TrimSuffix(r.Folder, "/")) {

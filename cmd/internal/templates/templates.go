@@ -15,6 +15,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 
 	"github.com/yamlhost/yamlhost/diag"
@@ -89,7 +90,9 @@ func FromFolder(dir, name string) (*Template, error) {
 }
 
 // settingsFile are the names of the settings of stacks.
-var settingsFile = regexp.MustCompile(`^Pulumi\..+\.(yaml|yml|json)$`)
+var settingsFile = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^Pulumi\..+\.(yaml|yml|json)$`)
+})
 
 // A template is held in memory while a project is made of it.
 const (
@@ -106,7 +109,7 @@ func read(name string, files fs.FS) (*Template, error) {
 			return err
 		case e.IsDir() && slices.Contains([]string{".git", ".hg", ".svn"}, e.Name()):
 			return fs.SkipDir
-		case e.IsDir(), path.Dir(at) == "." && settingsFile.MatchString(at):
+		case e.IsDir(), path.Dir(at) == "." && settingsFile().MatchString(at):
 			return nil
 		}
 		info, err := fs.Stat(files, at)

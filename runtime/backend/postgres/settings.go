@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/jackc/pgservicefile"
 
@@ -45,7 +46,9 @@ var variables = map[string]string{
 }
 
 // plainName is a name that the Pulumi CLI can use, which writes it into its statements as it is.
-var plainName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_$]*$`)
+var plainName = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_$]*$`)
+})
 
 // parse reads a URL. What it does not say comes from the service that it or a variable names, then from libpq's
 // variables.
@@ -69,7 +72,7 @@ func parse(rawURL string, lookup Lookup) (*target, error) {
 		t.table = strings.ToLower(table) // as the server does with a name that is not quoted
 	}
 	switch {
-	case !plainName.MatchString(t.table):
+	case !plainName().MatchString(t.table):
 		return nil, fmt.Errorf("the backend %s names the table %q; a name consists of letters, digits and underscores. "+
 			"A schema is chosen with search_path=…", name, t.table)
 	case len(t.table)+len(ownSuffix) > longestName:

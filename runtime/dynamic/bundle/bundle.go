@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // Language is what a source file is written in.
@@ -69,7 +70,9 @@ const (
 )
 
 // exportName is a name that a module can export.
-var exportName = regexp.MustCompile(`^[A-Za-z_$][\w$]*$`)
+var exportName = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[A-Za-z_$][\w$]*$`)
+})
 
 // Bundle is an entry with all that it imports. It is immutable.
 type Bundle struct {
@@ -130,7 +133,7 @@ func Make(o Options) (*Bundle, error) {
 	if _, err := os.Stat(filepath.Join(o.Dir, filepath.FromSlash(o.Source))); errors.Is(err, fs.ErrNotExist) {
 		return nil, fault(o.Source, "there is no such file")
 	}
-	if h := o.Handler; h != nil && h.Export != "" && !exportName.MatchString(h.Export) {
+	if h := o.Handler; h != nil && h.Export != "" && !exportName().MatchString(h.Export) {
 		return nil, fault(o.Source, "a module cannot export "+strconv.Quote(h.Export))
 	}
 	var b *Bundle

@@ -11,12 +11,15 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 )
 
 // pythonImport finds the modules that a line imports: "import a.b, c as d" and "from .a import b".
-var pythonImport = regexp.MustCompile(
-	`(?m)^[ \t]*(?:import[ \t]+([A-Za-z_][\w., \t]*)|from[ \t]+(\.*[A-Za-z_.\w]*)[ \t]+import[ \t]+\(?([^\n#)]*))`)
+var pythonImport = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(
+		`(?m)^[ \t]*(?:import[ \t]+([A-Za-z_][\w., \t]*)|from[ \t]+(\.*[A-Za-z_.\w]*)[ \t]+import[ \t]+\(?([^\n#)]*))`)
+})
 
 // makePython takes the entry and every module that it imports from its own folder, directly or not. Modules that are
 // not there are the interpreter's business.
@@ -114,7 +117,7 @@ func defines(text, name string) bool {
 // values where there are none.
 func missingModules(o Options, name, base, text string) []Fault {
 	var faults []Fault
-	for _, m := range pythonImport.FindAllStringSubmatchIndex(text, -1) {
+	for _, m := range pythonImport().FindAllStringSubmatchIndex(text, -1) {
 		start := m[0]
 		line := 1 + strings.Count(text[:start], "\n")
 		statement := strings.TrimSpace(text[m[0]:m[1]])
@@ -147,7 +150,7 @@ func missingModules(o Options, name, base, text string) []Fault {
 // importedModules lists what a text imports, each as Python writes it, with leading dots for relative ones.
 func importedModules(text string) []string {
 	var modules []string
-	for _, m := range pythonImport.FindAllStringSubmatch(text, -1) {
+	for _, m := range pythonImport().FindAllStringSubmatch(text, -1) {
 		for _, item := range strings.Split(m[1], ",") {
 			if name, _, _ := strings.Cut(strings.TrimSpace(item), " "); name != "" {
 				modules = append(modules, name)

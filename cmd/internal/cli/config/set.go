@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
@@ -137,12 +138,14 @@ func typed(kind, text string) (any, error) {
 	return nil, fmt.Errorf("%q is not of type %s", text, kind)
 }
 
-var secretName = regexp.MustCompile(`(?i)passwd|pass|password|pwd|secret|token`)
+var secretName = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)passwd|pass|password|pwd|secret|token`)
+})
 
 // LooksSecret reports whether a value under that name should rather be encrypted (F3.15): its characters are as mixed
 // as those of generated passwords.
 func LooksSecret(name, text string) bool {
-	if !secretName.MatchString(name) || len(text) < 8 || strings.ContainsAny(text, " \n") {
+	if !secretName().MatchString(name) || len(text) < 8 || strings.ContainsAny(text, " \n") {
 		return false
 	}
 	counts := map[rune]float64{}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/yamlhost/yamlhost/runtime/state"
 	"github.com/yamlhost/yamlhost/value"
@@ -60,11 +61,13 @@ func (i *Importing) Program() string {
 	return y.String()
 }
 
-var notInVariables = regexp.MustCompile(`[^A-Za-z0-9_-]+`)
+var notInVariables = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`[^A-Za-z0-9_-]+`)
+})
 
 // variable is a resource's name as programs can refer to it.
 func variable(name string) string {
-	v := strings.Trim(notInVariables.ReplaceAllString(name, "-"), "-")
+	v := strings.Trim(notInVariables().ReplaceAllString(name, "-"), "-")
 	if v == "" || v[0] >= '0' && v[0] <= '9' {
 		v = "r" + v
 	}
@@ -218,7 +221,9 @@ func yamlLeaf(v value.Value) string {
 	return fmt.Sprintf("null # %s cannot be written in YAML", yamlScalar(v.String()))
 }
 
-var plainScalar = regexp.MustCompile(`\A[A-Za-z_][A-Za-z0-9_./:@-]*[A-Za-z0-9_/-]\z|\A[A-Za-z]\z`)
+var plainScalar = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\A[A-Za-z_][A-Za-z0-9_./:@-]*[A-Za-z0-9_/-]\z|\A[A-Za-z]\z`)
+})
 
 // yamlScalar is a text as YAML reads it back: as it is where that is plain, else in double quotes, whose escapes are
 // JSON's.
@@ -227,7 +232,7 @@ func yamlScalar(text string) string {
 	case "true", "false", "yes", "no", "on", "off", "null", "y", "n":
 		return strconv.Quote(text)
 	}
-	if plainScalar.MatchString(text) && !strings.Contains(text, ": ") {
+	if plainScalar().MatchString(text) && !strings.Contains(text, ": ") {
 		return text
 	}
 	var b strings.Builder

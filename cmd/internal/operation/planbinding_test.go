@@ -1,0 +1,41 @@
+package operation
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/yamlhost/yamlhost/runtime/provider"
+)
+
+// TestChecksumsOfPluginsAreTakenForPlans: an executable is read when a plan is written, or when one names it, and never
+// otherwise.
+func TestChecksumsOfPluginsAreTakenForPlans(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "plugin")
+	if err := os.WriteFile(path, []byte("version one"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	pkg := provider.Package{Name: "drawer", Version: "1.0.0"}
+	var used usedPlugins
+	if err := used.note(pkg, path); err != nil || len(used.checksums()) > 0 {
+		t.Errorf("nobody asked, and there is %v: %v", used.checksums(), err)
+	}
+	used.keep()
+	if err := used.note(pkg, path); err != nil || len(used.checksums()) != 1 {
+		t.Fatalf("for a plan there is %v: %v", used.checksums(), err)
+	}
+	var bound usedPlugins
+	bound.expect(used.checksums())
+	if err := bound.note(pkg, path); err != nil {
+		t.Errorf("the plan's own plugin: %v", err)
+	}
+	if err := os.WriteFile(path, []byte("version two"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	var moved errPluginMoved
+	if err := bound.note(pkg, path); !errors.As(err, &moved) || moved.name != "drawer@1.0.0" {
+		t.Errorf("another executable under the same version: %v", err)
+	}
+}
