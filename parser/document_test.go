@@ -87,7 +87,7 @@ func TestEditInsideOfAnEntryReadsThatAlone(t *testing.T) {
 		alone   bool
 	}{
 		{"    properties:\n      value: x\n      other: ${r0.value}\n  r8:",
-			"    properties:\n      value: [y]\n\n      # more\n      other: ${nope}\n  r8:", true},
+			"    properties:\n      value: y z\n\n      # more\n      other: ${nope}\n  r8:", true},
 		{"      value: x\n      other: ${r0.value}\n  r8:", "      value: x\n    options: {protct: true}\n  r8:", true},
 		{"  r8:\n", "  r99:\n", false},
 		{"      other: ${r0.value}\n  r8:", "  other: ${r0.value}\n  r8:", false},

@@ -1,6 +1,7 @@
 package parser
 
 import (
+	"maps"
 	"slices"
 	"sync"
 
@@ -49,7 +50,7 @@ func (d *Document) patched(options Options) (file *ast.File, diags diag.Diagnost
 	}
 	before, now := last.set.blocks[i], d.set.blocks[i]
 	if before.read == nil || !before.patchable() || !now.patchable() || before.name() != now.name() ||
-		last.scope.keys.of(before.yaml.root) || last.scope.keys.of(now.yaml.root) {
+		!maps.Equal(oddKeysOf(before.yaml.root), oddKeysOf(now.yaml.root)) {
 		return nil, nil, false
 	}
 	lines := d.set.places[len(d.set.places)-1].lines != last.set.places[len(last.set.places)-1].lines
@@ -126,11 +127,11 @@ func (b *block) name() string {
 	return body.content[0].value
 }
 
-// of reports whether a tree has keys with white space.
-func (k *oddKeys) of(root *node) bool {
+// oddKeysOf are the keys with white space in a tree.
+func oddKeysOf(root *node) map[string]bool {
 	found := &oddKeys{names: map[string]bool{}}
 	found.gather(root)
-	return len(found.names) > 0
+	return found.names
 }
 
 // only is the one variable, resource or output that was read; ok is false for anything else.

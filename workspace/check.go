@@ -119,7 +119,7 @@ func (w *Workspace) parserOptions(declared []string) parser.Options {
 
 // names are what programs call the values of a configuration.
 func names(config map[string]check.ConfigText, name string) []string {
-	return programNames(slices.Collect(maps.Keys(config)), name)
+	return programNames(slices.Sorted(maps.Keys(config)), name)
 }
 
 // programNames are what programs call values by their full keys, and by short ones where they are those of the project.
