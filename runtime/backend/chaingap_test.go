@@ -30,6 +30,26 @@ func TestChainWithAGap(t *testing.T) { // D9
 	require.Equal(t, linkKey("f", 4), damaged.Path)
 }
 
+// A lock of ours from before a restart of the machine is of a process that is gone, where the machine is known: two
+// machines without an ID, or two containers with one of an image, may share a name and differ in their boots.
+func TestOwnLockFromAnotherBoot(t *testing.T) {
+	t.Parallel()
+	alive := func(int, string) bool { return false }
+	for name, c := range map[string]struct {
+		process Process
+		want    Owner
+	}{
+		"restarted": {Process{Machine: "id pid:[4026531836]", Boot: "two", Host: "h", Alive: alive}, OwnerGone},
+		"no ID":     {Process{Machine: " pid:[4026531836]", Boot: "two", Host: "h", Alive: alive}, OwnerUnknown},
+		"a container": {Process{Machine: "id pid:[4026532201]", Boot: "two", Host: "h", Alive: alive, Contained: true},
+			OwnerUnknown},
+		"the same boot": {Process{Machine: " pid:[4026531836]", Boot: "one", Host: "h", Alive: alive}, OwnerGone},
+	} {
+		l := lockFile{PID: 9, Hostname: "h", Yamlhost: &lockProcess{Machine: c.process.Machine, Boot: "one"}}
+		require.Equal(t, c.want, c.process.owner(l), name)
+	}
+}
+
 // keptFile is a journal's file in memory.
 type keptFile struct{ data []byte }
 
@@ -46,21 +66,24 @@ func TestStaleLockOfTheStockHostInAStore(t *testing.T) { // F6.9
 		lock  lockFile
 		alive bool
 		stale bool
+
+		contained bool
 	}{
-		"dead":             {lockFile{PID: 9, Username: "u", Hostname: "builder", Timestamp: at}, false, true},
-		"alive":            {lockFile{PID: 9, Username: "u", Hostname: "builder", Timestamp: at}, true, false},
-		"another host":     {lockFile{PID: 9, Username: "u", Hostname: "other", Timestamp: at}, false, false},
-		"another user":     {lockFile{PID: 9, Username: "v", Hostname: "builder", Timestamp: at}, false, false},
-		"no moment":        {lockFile{PID: 9, Username: "u", Hostname: "builder"}, false, false},
-		"everybody's name": {lockFile{PID: 9, Username: "u", Hostname: "localhost", Timestamp: at}, false, false},
+		"dead":             {lockFile{PID: 9, Username: "u", Hostname: "builder", Timestamp: at}, false, true, false},
+		"in a container":   {lockFile{PID: 9, Username: "u", Hostname: "builder", Timestamp: at}, false, false, true},
+		"alive":            {lockFile{PID: 9, Username: "u", Hostname: "builder", Timestamp: at}, true, false, false},
+		"another host":     {lockFile{PID: 9, Username: "u", Hostname: "other", Timestamp: at}, false, false, false},
+		"another user":     {lockFile{PID: 9, Username: "v", Hostname: "builder", Timestamp: at}, false, false, false},
+		"no moment":        {lockFile{PID: 9, Username: "u", Hostname: "builder"}, false, false, false},
+		"everybody's name": {lockFile{PID: 9, Username: "u", Hostname: "localhost", Timestamp: at}, false, false, false},
 		"everybody's domain": {lockFile{PID: 9, Username: "u", Hostname: "localhost.localdomain", Timestamp: at}, false,
-			false},
+			false, false},
 	} {
 		host := "builder"
 		if c.lock.Hostname != "other" {
 			host = c.lock.Hostname
 		}
-		b := &Backend{objects: &objectDisk{}, o: Options{Process: Process{PID: 7, User: "u", Host: host,
+		b := &Backend{objects: &objectDisk{}, o: Options{Process: Process{PID: 7, User: "u", Host: host, Contained: c.contained,
 			AliveAt: func(int, time.Time) bool { return c.alive }}}}
 		require.Equal(t, c.stale, stackLocks{Backend: b}.stale(c.lock), name)
 	}

@@ -21,6 +21,8 @@ type Process struct {
 	// container, before a restart of the machine, and after the number was used again. Each is empty where the system does
 	// not tell.
 	Machine, Boot, Started string
+	// Contained says that the process is in a container, whose host name others elsewhere may have too.
+	Contained bool
 	// Alive reports whether a process of this machine still runs; started is what its lock says of it. nil counts every
 	// process as running, so that no lock is ever taken over.
 	Alive func(pid int, started string) bool
@@ -62,7 +64,7 @@ func (p Process) owner(l lockFile) Owner {
 		return OwnerUnknown
 	}
 	if l.Yamlhost.Boot != "" && p.Boot != "" && l.Yamlhost.Boot != p.Boot {
-		if p.Machine != "" { // the machine was restarted since
+		if machine, _, _ := strings.Cut(p.Machine, " "); machine != "" && !p.Contained { // it was restarted since
 			return OwnerGone
 		}
 		return OwnerUnknown
@@ -92,11 +94,15 @@ func ThisProcess() Process {
 	p.Machine = firstLine("/etc/machine-id")
 	if namespace, err := os.Readlink("/proc/self/ns/pid"); err == nil {
 		p.Machine += " " + namespace
+		p.Contained = namespace != wholeMachine
 	}
 	p.Boot = firstLine("/proc/sys/kernel/random/boot_id")
 	p.Started = startOf(p.PID)
 	return p
 }
+
+// wholeMachine is what Linux calls the processes of a machine that are in no container; the number is fixed.
+const wholeMachine = "pid:[4026531836]"
 
 func firstLine(path string) string {
 	text, err := os.ReadFile(path)
