@@ -88,7 +88,7 @@ AZURITE := bin/stores/node_modules/.bin/azurite-blob
 store-test: $(GATEWAY) $(AZURITE)
 	$(GO) test ./runtime/secrets/keyservice
 	$(GO) test ./runtime/backend/bucket -azurite $(CURDIR)/$(AZURITE)
-	$(GO) test ./cmd/internal/kill -run TestStore -count 1 -v -timeout 30m -gateway $(CURDIR)/$(GATEWAY)
+	$(GO) test ./cmd/internal/kill -run TestStore -count 1 -v -timeout 30m -gateway $(CURDIR)/$(GATEWAY) -azurite $(CURDIR)/$(AZURITE)
 	cd test/plugins && YAMLHOST_LIFE_BINARIES=$(CURDIR)/bin/life YAMLHOST_GATEWAY=$(CURDIR)/$(GATEWAY) $(GO) test -timeout 30m ./life -run TestMovingOnABucket
 
 # State in PostgreSQL, on servers in temporary folders, on sockets there: what the store promises, and runs that are killed, raced and

@@ -115,6 +115,8 @@ func TestDatabaseRaces(t *testing.T) { storeRaced(t, newDatabase(t), *databaseRa
 
 func TestDatabasePaused(t *testing.T) { storePaused(t, newDatabase(t), *databasePauses) } // D9
 
+func TestDatabaseStopped(t *testing.T) { storeStopped(t, newDatabase(t), *storeStops) } // D14
+
 // TestDatabaseHasAllStacks makes 1,000 stacks and has the program list them.
 func TestDatabaseHasAllStacks(t *testing.T) {
 	const count = 1000

@@ -31,6 +31,7 @@ var (
 	gatewayPath = flag.String("gateway", "", "the program versitygw, a server of S3 over a folder")
 	storeKills  = flag.Int("store-kills", 40, "how many kills on a store")
 	storeRaces  = flag.Int("store-races", 1000, "how many races on a store")
+	storeStops  = flag.Int("store-stops", 24, "how many runs on a store to stop at a named moment, cancel and wake up")
 	storePauses = flag.Int("store-pauses", 20, "how many runs to stop and let go on")
 )
 
@@ -341,6 +342,20 @@ func storePaused(t *testing.T, g storeServer, pauses int) {
 			"provider that were already on their way: %d",
 		pauses, overtaken, late)
 	require.Empty(t, o.faults)
+}
+
+// TestStoreStopped is TestStopped on a store: a run is stopped at a moment that has a name, cancelled, overtaken by
+// another one, and woken up.
+func TestStoreStopped(t *testing.T) { storeStopped(t, newGateway(t), *storeStops) } // D14
+
+func storeStopped(t *testing.T, g storeServer, stops int) {
+	t.Helper()
+	o := &outcome{points: map[string]int{}}
+	points := newStoreBench(t, g, &outcome{points: map[string]int{}}, *seed*1000+501, 0).moments(t)
+	points = slices.DeleteFunc(points, func(name string) bool { return strings.Contains(name, " delete ") })
+	order := rand.New(rand.NewPCG(*seed, 5))
+	order.Shuffle(len(points), func(i, j int) { points[i], points[j] = points[j], points[i] })
+	stopped(t, points, stops, func(n int) *bench { return newStoreBench(t, g, o, *seed*1000+uint64(2000+n), 0) })
 }
 
 func (g *gateway) read(prefix, key string) []byte {

@@ -1,0 +1,74 @@
+package layout
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// watchedElsewhere are packages that start goroutines and have no test of their own that looks for those left behind,
+// with the package whose tests do, or why none need to.
+var watchedElsewhere = map[string]string{
+	"cmd/internal/console":        "cmd/internal/cli, whose commands use it",
+	"runtime/backend/objectstest": "runtime/backend, whose tests use it",
+	"cmd/yamlhost-web":            "a program for browsers, which lives as long as the page",
+	"bench/floor":                 "a measurement",
+}
+
+// Each package that starts a goroutine has a test that fails where one is left behind.
+func TestGoroutinesAreWatched(t *testing.T) {
+	t.Parallel()
+	starts, watched := map[string]bool{}, map[string]bool{}
+	for _, f := range sources(t) {
+		path := filepath.Join("..", "..", filepath.FromSlash(f.path))
+		if f.test {
+			text, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			watched[f.pkg] = watched[f.pkg] || strings.Contains(string(text), "goleak.")
+			continue
+		}
+		tree, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(tree, func(n ast.Node) bool {
+			starts[f.pkg] = starts[f.pkg] || startsGoroutine(n)
+			return true
+		})
+	}
+	var unwatched []string
+	for pkg := range starts {
+		if starts[pkg] && !watched[pkg] && watchedElsewhere[pkg] == "" {
+			unwatched = append(unwatched, pkg)
+		}
+	}
+	slices.Sort(unwatched)
+	if len(unwatched) > 0 {
+		t.Errorf("these packages start goroutines, and no test of theirs looks for those left behind (goleak): %s",
+			strings.Join(unwatched, ", "))
+	}
+	for pkg := range watchedElsewhere {
+		if !starts[pkg] || watched[pkg] {
+			t.Errorf("%s is listed in vain", pkg)
+		}
+	}
+}
+
+// startsGoroutine reports whether a statement or a call starts a goroutine: go, the method Go of groups, AfterFunc.
+func startsGoroutine(n ast.Node) bool {
+	switch n := n.(type) {
+	case *ast.GoStmt:
+		return true
+	case *ast.CallExpr:
+		selector, ok := n.Fun.(*ast.SelectorExpr)
+		return ok && (selector.Sel.Name == "Go" && len(n.Args) == 1 || selector.Sel.Name == "AfterFunc")
+	}
+	return false
+}
