@@ -13,6 +13,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/connectivity"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/emptypb"
 	"google.golang.org/protobuf/types/known/structpb"
 
@@ -267,9 +268,14 @@ func (c *client) encode(o wire.Options, field string, v value.Value) (*structpb.
 	return s, nil
 }
 
-// decode translates a field of a response.
-func (c *client) decode(o wire.Options, field string, s *structpb.Struct) (value.Value, error) {
-	v, err := o.Decode(s)
+// decode translates a field of a response. One that is larger than any value of a program may be is refused before it
+// is: what is made of it takes a multiple of its size.
+func (c *client) decode(o wire.Options, field string, s *structpb.Struct) (v value.Value, err error) {
+	if size := proto.Size(s); size > largestField {
+		err = fmt.Errorf("they have %d MiB, and %d are taken", size>>20, largestField>>20)
+	} else {
+		v, err = o.Decode(s)
+	}
 	if err != nil {
 		return value.Null, &provider.Error{Outcome: provider.Unclear, Lost: true,
 			Message: fmt.Sprintf("plugin %s answered %s that cannot be read: %s", c.name, field, err), Cause: err}

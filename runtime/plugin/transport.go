@@ -11,6 +11,9 @@ import (
 const (
 	// messageLimit is the largest message either side takes, in bytes (F2.7).
 	messageLimit = 400 << 20
+	// largestField is the largest field of an answer that is made a value of, in bytes: what a program's budget has for
+	// one value.
+	largestField = 256 << 20
 	// windowSize is how much may be in flight unacknowledged. A fixed one also spares the pings that estimate one.
 	windowSize = 4 << 20
 )

@@ -27,7 +27,7 @@ import (
 var (
 	azuritePath = flag.String("azurite", "", "the program azurite-blob, Azure's emulator of its blobs")
 	azureKills  = flag.Int("azure-kills", 20, "how many kills on Azure's emulator")
-	azureRaces  = flag.Int("azure-races", 200, "how many races on Azure's emulator")
+	azureRaces  = flag.Int("azure-races", 40, "how many races on Azure's emulator")
 	azurePauses = flag.Int("azure-pauses", 6, "how many runs on Azure's emulator to stop and let go on")
 )
 

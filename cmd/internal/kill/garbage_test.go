@@ -43,12 +43,18 @@ func playGarbage(p *drawer.Provider, garbage string) int {
 			return reply, err
 		}))
 	pulumirpc.RegisterResourceProviderServer(server, plugin.NewServer(p))
-	fmt.Println(listener.Addr().(*net.TCPAddr).Port)
+	port := listener.Addr().(*net.TCPAddr).Port
+	if method == "Start" {
+		sayPort(kind, port)
+	} else {
+		sayPort("", port)
+	}
 	go func() {
 		_, _ = bufio.NewReader(os.Stdin).ReadString(0) // until the host lets go of us
 		server.Stop()
 	}()
-	_ = server.Serve(listener)
+	connections.Listener = listener
+	_ = server.Serve(&connections)
 	return 0
 }
 
@@ -75,6 +81,9 @@ func garbled(kind string, reply proto.Message) (any, error) {
 		m.Set(field, m.NewField(field))
 		proto.Merge(m.Mutable(field).Message().Interface(), s)
 		return reply
+	}
+	if answer, err, known := hostileAnswer(kind, reply); known {
+		return answer, err
 	}
 	switch kind {
 	case "freeze":

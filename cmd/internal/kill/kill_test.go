@@ -282,7 +282,8 @@ const runPatience = 2 * time.Minute
 type ended struct {
 	code   int
 	killed bool
-	dumped bool // its memory, into a file
+	dumped bool  // its memory, into a file
+	peak   int64 // KiB of memory of it, or of the largest of its children
 }
 
 // run runs yamlhost, until it dies at the moment called point, or is killed after a time unless that is 0.
@@ -315,7 +316,7 @@ func (b *bench) run(point string, after time.Duration, args ...string) ended {
 	b.said = out.String()
 	status := cmd.ProcessState.Sys().(syscall.WaitStatus)
 	e := ended{code: cmd.ProcessState.ExitCode(), killed: status.Signaled() && status.Signal() == syscall.SIGKILL,
-		dumped: status.CoreDump()}
+		dumped: status.CoreDump(), peak: cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss}
 	b.o.mu.Lock()
 	defer b.o.mu.Unlock()
 	b.o.runs++
