@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -84,7 +85,7 @@ func TestCommandsOnPages(t *testing.T) {
 				}
 				for _, call := range calls {
 					args, ok := wordsOf(call)
-					if !ok || strings.Contains(call, "…") || strings.Contains(call, "...") {
+					if !ok || slices.Contains(args, "COMMAND") || strings.Contains(call, "…") || strings.Contains(call, "...") {
 						continue
 					}
 					tried++

@@ -1,8 +1,10 @@
-// Command manual writes what the commands say of themselves: man pages for packages, or docs/commands.md. Both come
-// from the same source as the help, so that they cannot differ from it.
+// Command manual writes what the commands and the built-in providers say of themselves: man pages for packages,
+// docs/commands.md and docs/providers.md. They come from the same sources as the help and the checker, so that they
+// cannot differ from them.
 //
 //	go run ./cmd/internal/manual -version 1.2.3 -time 1700000000 -man DIR
 //	go run ./cmd/internal/manual -page docs/commands.md
+//	go run ./cmd/internal/manual -providers docs/providers.md
 package main
 
 import (
@@ -24,17 +26,27 @@ func main() {
 	seconds := flag.Int64("time", 0, "their date, in seconds since 1970; the same gives the same bytes")
 	man := flag.String("man", "", "write man pages to this folder, which must exist")
 	page := flag.String("page", "", "write all commands to this file, in Markdown")
+	providers := flag.String("providers", "", "write what the built-in providers take and give to this file, in Markdown")
 	flag.Parse()
-	if err := write(*version, time.Unix(*seconds, 0).UTC(), *man, *page); err != nil {
+	if err := write(*version, time.Unix(*seconds, 0).UTC(), *man, *page, *providers); err != nil {
 		fmt.Fprintln(os.Stderr, "manual:", err)
 		os.Exit(1)
 	}
 }
 
-func write(version string, date time.Time, man, page string) error {
+func write(version string, date time.Time, man, page, providers string) error {
 	root := cli.Commands()
-	if man == "" && page == "" {
-		return errors.New("say with -man or -page what to write")
+	if man == "" && page == "" && providers == "" {
+		return errors.New("say with -man, -page or -providers what to write")
+	}
+	if providers != "" {
+		var b bytes.Buffer
+		if err := writeProviders(&b); err != nil {
+			return err
+		}
+		if err := os.WriteFile(providers, b.Bytes(), 0o644); err != nil {
+			return err
+		}
 	}
 	if page != "" {
 		var b bytes.Buffer

@@ -33,12 +33,27 @@ func TestPageIsCurrent(t *testing.T) {
 	require.Equal(t, string(want), got.String(), "write it anew: go run ./cmd/internal/manual -page docs/commands.md")
 }
 
+// TestProvidersAreCurrent fails when a schema of a built-in provider has changed and docs/providers.md has not.
+func TestProvidersAreCurrent(t *testing.T) {
+	t.Parallel()
+	const path = "../../../docs/providers.md"
+	var got bytes.Buffer
+	require.NoError(t, writeProviders(&got))
+	if os.Getenv("UPDATE_GOLDENS") != "" {
+		require.NoError(t, os.WriteFile(path, got.Bytes(), 0o644))
+	}
+	want, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, string(want), got.String(),
+		"write it anew: go run ./cmd/internal/manual -providers docs/providers.md")
+}
+
 // Every command has a man page with its flags and examples; the same date gives the same bytes.
 func TestManPages(t *testing.T) {
 	t.Parallel()
 	write := func() map[string]string {
 		dir, pages := t.TempDir(), map[string]string{}
-		require.NoError(t, write("1.2.3", time.Unix(1_700_000_000, 0).UTC(), dir, ""))
+		require.NoError(t, write("1.2.3", time.Unix(1_700_000_000, 0).UTC(), dir, "", ""))
 		entries, err := os.ReadDir(dir)
 		require.NoError(t, err)
 		for _, e := range entries {
