@@ -172,12 +172,17 @@ func (r *run) body(file *ast.File, opts Options) *body {
 
 // checkNodes gives every node its type, each behind what it needs.
 func (c *body) checkNodes() {
-	c.knotted = c.knotted || len(c.cyclic) > 0
+	c.knotted = c.knotted || len(c.cyclic) > 0 || c.program.Deferring
+	checked, typed := make(map[*Node]bool), make(map[*Node]bool)
 	for _, n := range c.program.Nodes {
 		if c.ctx.Err() != nil {
 			return // anyone who asked for it wants no answer any more
 		}
-		c.checkNode(n)
+		if c.program.Deferring {
+			c.inOrder(n, checked, typed)
+		} else {
+			c.checkNode(n)
+		}
 	}
 	if e := c.file.RequiredVersion; e != nil {
 		j := c.judge(c.file.Unit)

@@ -10,6 +10,13 @@ import (
 // order puts the nodes in the order of evaluation (L9.3): configuration, then resources, then variables, each behind
 // what it needs. Nodes in a cycle come too, in source order, so that the rest of the program is checked.
 func (c *body) order() {
+	if c.arrange() && (!c.deferKnots() || c.arrange()) {
+		c.reportCycles()
+	}
+}
+
+// arrange puts the nodes in order, and reports whether some need themselves.
+func (c *body) arrange() bool {
 	const (
 		fresh = iota
 		open
@@ -46,20 +53,20 @@ func (c *body) order() {
 				stack = stack[:len(stack)-1]
 				continue
 			}
-			to := top.node.Needs[top.next].To
+			edge := top.node.Needs[top.next]
+			to := edge.To
 			top.next++
-			switch state[to.place] {
-			case fresh:
+			switch {
+			case edge.Deferred:
+			case state[to.place] == fresh:
 				state[to.place] = open
 				stack = append(stack, frame{node: to})
-			case open:
+			case state[to.place] == open:
 				cyclic = true
 			}
 		}
 	}
-	if cyclic {
-		c.reportCycles()
-	}
+	return cyclic
 }
 
 // maxCycles bounds how many cycles of one knot are reported: each edge in it may close one.
@@ -142,7 +149,7 @@ func shortestCycle(knot []*Node, cut map[*Node]map[int]bool) ([]*Node, []Edge) {
 		n := queue[0]
 		queue = queue[1:]
 		for i, edge := range n.Needs {
-			if !inside[edge.To] || cut[n][i] {
+			if !inside[edge.To] || cut[n][i] || edge.Deferred {
 				continue
 			}
 			if edge.To == start {
@@ -199,9 +206,10 @@ func (c *body) knots(nodes []*Node, cut map[*Node]map[int]bool) [][]*Node {
 			m := marks[top.node]
 			if top.next < len(top.node.Needs) {
 				i := top.next
-				to := top.node.Needs[i].To
+				edge := top.node.Needs[i]
+				to := edge.To
 				top.next++
-				if _, in := position[to]; !in || cut[top.node][i] {
+				if _, in := position[to]; !in || cut[top.node][i] || edge.Deferred {
 					continue
 				}
 				if other := marks[to]; other == nil {
@@ -241,7 +249,7 @@ func (c *body) knots(nodes []*Node, cut map[*Node]map[int]bool) [][]*Node {
 
 func needsItself(n *Node, cut map[*Node]map[int]bool) bool {
 	for i, edge := range n.Needs {
-		if edge.To == n && !cut[n][i] {
+		if edge.To == n && !cut[n][i] && !edge.Deferred {
 			return true
 		}
 	}

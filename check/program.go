@@ -15,8 +15,8 @@ type Program struct {
 	File *ast.File
 	Name string // the project's name
 
-	// Nodes are the configuration values, variables and resources in the order of evaluation: each behind what it needs,
-	// ties in source order (L9.3).
+	// Nodes are the configuration values, variables and resources in the order of evaluation: each behind what it needs
+	// by an edge that is not deferred, ties in source order (L9.3).
 	Nodes   []*Node
 	Outputs []*Output
 	// Components are the components that the program declares (L3.E), and those of packages that are used by path.
@@ -32,6 +32,8 @@ type Program struct {
 
 	inputsOf  func(token string) *schema.Object
 	component bool // it is the body of a component
+	// Deferring says that some nodes have a Deferral.
+	Deferring bool
 	schemas   schema.Loader
 }
 
@@ -64,6 +66,7 @@ type Node struct {
 	Resource *Resource     // of a ResourceNode
 	// Transforms are those of the stack that can change it or what it is made of.
 	Transforms []*ast.Transform
+	Deferral   *Deferral // of an instance of a component whose outputs come back to it; nil for the rest
 }
 
 // unit is that of the node's expressions; nil for configuration that nothing declares.
@@ -83,6 +86,8 @@ func (n *Node) unit() *ast.Unit {
 type Edge struct {
 	To    *Node
 	Range diag.Range
+	// Deferred says that only single outputs of a component with a Deferral are needed: To need not be complete.
+	Deferred bool
 
 	transform *ast.Transform // the transform that matches the node, and needs To; nil for a name in its own text
 	byDefault *ast.Call      // the call for which To is the default provider; nil for a name in the text
@@ -134,8 +139,9 @@ const (
 
 // Ref is what the root of an access stands for.
 type Ref struct {
-	Kind RefKind
-	Node *Node
+	Kind     RefKind
+	Node     *Node
+	Deferred bool // as in Edge
 }
 
 // Call is what a call means: a built-in function, or a provider function.

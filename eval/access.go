@@ -20,7 +20,12 @@ func (s *scope) access(ctx context.Context, a *ast.Access) (value.Value, *fault)
 		v = s.e.pulumi
 	case ref.Kind == check.RefNode && ref.Node != nil:
 		var f *fault
-		if v, f = s.frame.node(ref.Node); f != nil {
+		if ref.Deferred {
+			v, f = s.early(ctx, ref.Node)
+		} else {
+			v, f = s.node(ctx, ref.Node)
+		}
+		if f != nil {
 			there := false
 			if len(a.Steps) > 0 {
 				v, there = s.frame.beside(ref.Node, stepKey(a.Steps[0]))

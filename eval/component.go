@@ -15,24 +15,41 @@ import (
 // construct evaluates the body of a component that has been registered, and registers its outputs (L3.E). The outputs
 // carry what their values depend on, not the component as a whole.
 func (s *scope) construct(ctx context.Context, r *check.Resource, u urn.URN, inputs value.Value) (value.Value, *fault) {
-	body := r.Component.Body
-	in := newFrame(body, u)
-	in.prefix, in.inputs, in.component, in.packaged = s.nameOf(r)+"-", inputs, true, r.Component.Packaged
-
-	first := versionNeeds(body)
+	in := s.bodyOf(r, u, inputs)
+	first := versionNeeds(in.body)
 	s.e.runAll(ctx, in, first)
 	if f := s.e.checkVersion(ctx, in); f != nil {
 		return value.Null, in.failed(first).and(f)
 	}
+	return s.finish(ctx, r, u, in, func(o *check.Output) (value.Value, *fault) { return s.e.output(ctx, in, o) })
+}
+
+// bodyOf is a frame for the body of a component that has been registered.
+func (s *scope) bodyOf(r *check.Resource, u urn.URN, inputs value.Value) *frame {
+	in := newFrame(r.Component.Body, u)
+	in.prefix, in.inputs, in.component, in.packaged = s.nameOf(r)+"-", inputs, true, r.Component.Packaged
+	return in
+}
+
+// output is the value of an output of a body.
+func (e *evaluator) output(ctx context.Context, in *frame, o *check.Output) (value.Value, *fault) {
+	s := scope{e: e, frame: in}
+	v, f := s.eval(ctx, o.Decl.Value)
+	if f == nil {
+		f = storable("the output `"+o.Decl.Name.Value+"`", v, nil, o.Decl.Value.Range())
+	}
+	return v, f
+}
+
+// finish evaluates what is left of the body of a component, and registers its outputs.
+func (s *scope) finish(ctx context.Context, r *check.Resource, u urn.URN, in *frame,
+	output func(*check.Output) (value.Value, *fault)) (value.Value, *fault) {
+	body := in.body
 	s.e.runAll(ctx, in, body.Nodes)
 	failed := in.failed(body.Nodes)
 	entries := make([]value.Entry, 0, len(body.Outputs))
-	inner := scope{e: s.e, frame: in}
 	for _, o := range body.Outputs {
-		v, f := inner.eval(ctx, o.Decl.Value)
-		if f == nil {
-			f = storable("the output `"+o.Decl.Name.Value+"`", v, nil, o.Decl.Value.Range())
-		}
+		v, f := output(o)
 		if f != nil && (failed == nil || len(f.findings) > 0) {
 			failed = failed.and(f)
 		}
@@ -118,7 +135,7 @@ func (e *evaluator) withoutItself(v value.Value, u urn.URN) value.Value {
 
 // givenProviders completes the providers of a component of the program: with that of the option provider, and with the
 // program's default ones (L7.40, L7.45).
-func (s *scope) givenProviders(r *check.Resource, request *monitor.RegisterRequest) *fault {
+func (s *scope) givenProviders(ctx context.Context, r *check.Resource, request *monitor.RegisterRequest) *fault {
 	given := func(pkg, ref string) {
 		if request.Providers == nil {
 			request.Providers = make(map[string]string)
@@ -134,7 +151,7 @@ func (s *scope) givenProviders(r *check.Resource, request *monitor.RegisterReque
 		request.Provider = ""
 	}
 	for _, n := range r.DefaultProviders {
-		ref, f := s.defaultProvider(n)
+		ref, f := s.defaultProvider(ctx, n)
 		if f != nil {
 			return f
 		}

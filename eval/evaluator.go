@@ -55,10 +55,15 @@ type frame struct {
 	component bool
 	packaged  bool // of a package
 	members   members
+	pending   *pending // whose body it is, where inputs follow its registration; nil for the rest
 }
 
 func newFrame(body *check.Program, parent urn.URN) *frame {
-	return &frame{body: body, states: make([]nodeState, len(body.Nodes)), parent: parent, inputs: value.EmptyMap()}
+	in := &frame{body: body, states: make([]nodeState, len(body.Nodes)), parent: parent, inputs: value.EmptyMap()}
+	if body.Deferring {
+		in.foresee()
+	}
+	return in
 }
 
 // nodeState is what became of a node.
@@ -69,6 +74,7 @@ type nodeState struct {
 	// partial says of a variable that it is a part of an output that a preview knows in part only.
 	partial bool
 	done    atomic.Bool // everything above is final; for those that do not wait
+	early   *early      // of a node with a Deferral; nil for the rest
 }
 
 // run evaluates a node, at most once. Anyone who comes while it is evaluated waits.
@@ -87,6 +93,10 @@ func (e *evaluator) run(ctx context.Context, in *frame, n *check.Node) {
 		case check.VariableNode:
 			state.value, state.partial, state.fault = s.path(ctx, n.Variable.Value)
 		case check.ResourceNode:
+			if state.early != nil {
+				state.value, state.fault = s.complete(ctx, n)
+				break
+			}
 			state.value, state.fault = s.resource(ctx, n)
 		}
 	})
@@ -110,9 +120,13 @@ func (e *evaluator) guard() {
 	}
 }
 
-// node is the value of a node that has been evaluated.
-func (f *frame) node(n *check.Node) (value.Value, *fault) {
-	state := &f.states[n.Index]
+// node is the value of a node. It has been evaluated, unless someone asks ahead of the order, for an output of a
+// component whose inputs follow: then that happens now.
+func (s *scope) node(ctx context.Context, n *check.Node) (value.Value, *fault) {
+	state := &s.frame.states[n.Index]
+	if !state.done.Load() {
+		s.e.ensure(ctx, s.frame, n)
+	}
 	if state.fault != nil {
 		if state.fault.cause == over {
 			return value.Null, shutdown
@@ -127,7 +141,10 @@ func (s *scope) config(ctx context.Context, c *check.Config) (value.Value, *faul
 	v := value.Null
 	given, set := value.Null, false
 	if s.frame.component {
-		given = s.frame.inputs.Get(c.Decl.Name.Value)
+		var f *fault
+		if given, f = s.frame.input(ctx, c.Decl.Name.Value); f != nil {
+			return value.Null, f
+		}
 		set = !given.IsNull() // L3.51
 	}
 	switch {

@@ -33,7 +33,7 @@ func (s *scope) invoke(ctx context.Context, e *ast.Call, call *check.Invoke) (va
 	dependsOn, f := s.resourcesIn(ctx, "dependsOn", call.DependsOn)
 	failed = failed.and(f)
 	if provider == "" && call.DefaultProvider != nil && failed == nil {
-		provider, failed = s.defaultProvider(call.DefaultProvider)
+		provider, failed = s.defaultProvider(ctx, call.DefaultProvider)
 	}
 	if failed != nil && failed.later {
 		return value.Unknown(resultWitness(call)), nil

@@ -162,7 +162,7 @@ func (o *optionReader) provider(r *check.Resource, from *ast.Options, provider *
 		}
 	}
 	if _, given := (*providers)[urn.PackageOf(r.Token)]; *provider == "" && !given && r.DefaultProvider != nil {
-		ref, f := o.defaultProvider(r.DefaultProvider)
+		ref, f := o.defaultProvider(o.ctx, r.DefaultProvider)
 		o.blame(f)
 		*provider = ref
 		if remote {
@@ -178,8 +178,8 @@ func serves(r *check.Resource, pkg string) bool {
 }
 
 // defaultProvider is the reference of a provider that the program declares as the default of its package (L7.45).
-func (s *scope) defaultProvider(n *check.Node) (string, *fault) {
-	v, f := s.frame.node(n)
+func (s *scope) defaultProvider(ctx context.Context, n *check.Node) (string, *fault) {
+	v, f := s.node(ctx, n)
 	if f != nil {
 		return "", f
 	}

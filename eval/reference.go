@@ -29,6 +29,7 @@ type resource struct {
 	secrets   []string                 // outputs that are secret even while they are absent (L9.32)
 	deps      map[string][]urn.URN     // what else outputs of a remote component depend on
 	types     func(string) schema.Type // of outputs; nil when not known
+	pending   *pending                 // of a local one whose inputs follow, until it is complete
 }
 
 // reference is the value of the resource itself (L3.19).
@@ -124,6 +125,9 @@ func (e *evaluator) resourceMember(ctx context.Context, ref *value.ResourceRef, 
 	if f != nil {
 		return value.Null, f
 	}
+	if of.pending != nil {
+		return of.pending.member(ctx, name)
+	}
 	return of.output(name), nil
 }
 
@@ -214,8 +218,8 @@ func (e *evaluator) readStack(ctx context.Context, stack string, at diag.Range) 
 			n.Resource.Decl.ForEach != nil || n.Resource.Decl.If != nil || stackOf(n.Resource) != stack {
 			continue
 		}
-		e.run(ctx, e.root, n)
-		v, f := e.root.node(n)
+		s := scope{e: e, frame: e.root}
+		v, f := s.node(ctx, n)
 		if f != nil {
 			return nil, f
 		}

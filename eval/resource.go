@@ -28,10 +28,14 @@ func (s *scope) register(ctx context.Context, n *check.Node) (value.Value, *faul
 		Type: r.Token, Name: s.nameOf(r), Custom: !component, Remote: component && !local, // L3.17
 		SourcePosition: s.e.position(r.Decl.Name.Range),
 	}
-	inputs, whole, ranges, failed := s.properties(ctx, r, &request)
+	written := r.Decl.Properties
+	if n.Deferral != nil {
+		written = ahead(n)
+	}
+	inputs, whole, ranges, failed := s.properties(ctx, r, written, &request)
 	failed = failed.and(s.options(ctx, r, &request))
 	if local && failed == nil {
-		failed = s.givenProviders(r, &request)
+		failed = s.givenProviders(ctx, r, &request)
 	}
 	if failed != nil {
 		return value.Null, failed
@@ -53,6 +57,9 @@ func (s *scope) register(ctx context.Context, n *check.Node) (value.Value, *faul
 	}
 	if err != nil {
 		return value.Null, s.registrationFault(r, err, inputs, ranges)
+	}
+	if n.Deferral != nil {
+		return s.begin(n, response.URN, s.e.changed.of(request)), nil
 	}
 	if local {
 		return s.construct(ctx, r, response.URN, s.e.changed.of(request))
@@ -104,11 +111,12 @@ func (s *scope) registrationFault(r *check.Resource, err error, inputs value.Val
 		redact(err.Error(), inputs))
 }
 
-// properties evaluates the inputs of a resource and makes of them what its provider expects, with the places of those
+// properties evaluates the inputs of a resource, those that are given as written, and makes of them what its provider expects, with the places of those
 // that are written out. whole is the same with nulls, which are not sent but depend on where they came from. What a
 // default has filled in is noted in the request. A provider reads its environment itself, mapped by envVarMappings: to
 // fill in what this process has would make plans depend on the machine (L3.15).
-func (s *scope) properties(ctx context.Context, r *check.Resource, request *monitor.RegisterRequest) (
+func (s *scope) properties(ctx context.Context, r *check.Resource, written []ast.Property,
+	request *monitor.RegisterRequest) (
 	inputs, whole value.Value, ranges map[string]diag.Range, _ *fault,
 ) {
 	var object *schema.Object
@@ -130,7 +138,7 @@ func (s *scope) properties(ctx context.Context, r *check.Resource, request *moni
 		}
 	} else {
 		var f *fault
-		if inputs, ranges, f = s.block(ctx, r.Decl.Properties, object); f != nil {
+		if inputs, ranges, f = s.block(ctx, written, object); f != nil {
 			return value.Null, value.Null, nil, f
 		}
 	}

@@ -54,9 +54,9 @@ func newQueue(nodes []*check.Node) *queue {
 	}
 	for _, n := range nodes {
 		for _, edge := range n.Needs {
-			// A need outside of nodes has run before. Needs point backwards in the program's order, so that there is no
+			// A need outside of nodes has run before. Others point backwards in the program's order, so that there is no
 			// cycle and nothing waits for ever.
-			if among[edge.To] && edge.To != n {
+			if among[edge.To] && edge.To != n && !edge.Deferred {
 				q.waiting[n]++
 				q.users[edge.To] = append(q.users[edge.To], n)
 			}

@@ -1,0 +1,420 @@
+package check
+
+import (
+	"slices"
+
+	"github.com/yamlhost/yamlhost/parser/ast"
+)
+
+// Components may use each other's outputs, as long as no output comes back to what it is made of (L10.C21): such a knot of
+// nodes is no cycle inside of the components. Their instances are registered first, and inputs follow when they are
+// known.
+
+// Deferral is what is special about an instance of a component in such a knot.
+type Deferral struct {
+	// Register are the nodes that the registration needs. Inputs that come back are not among them.
+	Register []*Node
+	// Inputs are the properties that are evaluated when they are asked for, after the registration.
+	Inputs map[string]bool
+}
+
+// deferKnots looks into the knots of a body, and lets edges go that are no cycles inside of components. It reports
+// whether there are any.
+func (c *body) deferKnots() bool {
+	found := false
+	for _, knot := range c.knots(c.all, nil) {
+		k := newKnot(c, knot)
+		if k != nil && !k.cyclic() {
+			k.cut()
+			c.program.Deferring, found = true, true
+		}
+	}
+	return found
+}
+
+// nodeUse is what an expression uses of a node: one output of a component, or the node as a whole.
+type nodeUse struct {
+	of     *Node
+	output string // empty for the node as a whole
+}
+
+// knot is a set of nodes that need each other.
+type knot struct {
+	c       *body
+	nodes   []*Node
+	members map[*Node]bool
+	// inputs are, of the components, what each property uses; other are what everything else of a node uses.
+	inputs map[*Node]map[string][]nodeUse
+	other  map[*Node][]nodeUse
+	behind map[*Component]map[string][]string // the inputs behind each output
+}
+
+// newKnot looks at what the nodes of a knot use of each other; nil where no component is among them.
+func newKnot(c *body, nodes []*Node) *knot {
+	k := &knot{c: c, nodes: nodes, members: make(map[*Node]bool, len(nodes)), inputs: map[*Node]map[string][]nodeUse{},
+		other: map[*Node][]nodeUse{}, behind: map[*Component]map[string][]string{}}
+	for _, n := range nodes {
+		k.members[n] = true
+		if opens(n) {
+			k.inputs[n] = map[string][]nodeUse{}
+		}
+	}
+	if len(k.inputs) == 0 {
+		return nil
+	}
+	for _, n := range nodes {
+		k.look(n)
+	}
+	return k
+}
+
+// opens reports whether a node is an instance of a component that can be looked into.
+func opens(n *Node) bool {
+	return n.Kind == ResourceNode && n.Resource.Component != nil && n.Resource.Decl.PropertiesExpr == nil &&
+		n.Resource.Component.Decl.RequiredVersion == nil
+}
+
+// look gathers what a node uses. What is no name in an expression, such as a default provider, counts as a whole.
+func (k *knot) look(n *Node) {
+	written := map[int32]bool{} // where names stand in expressions
+	gather := func(e ast.Expr) []nodeUse {
+		return k.uses(e, func(a *ast.Access) { written[a.Root.Range.Start] = true })
+	}
+	in := k.inputs[n]
+	switch n.Kind {
+	case ConfigNode:
+		if n.Config.Decl != nil {
+			k.other[n] = gather(n.Config.Decl.Default)
+		}
+	case VariableNode:
+		k.other[n] = gather(n.Variable.Value)
+	case ResourceNode:
+		property := map[ast.Expr]string{}
+		if in != nil {
+			for _, p := range n.Resource.Decl.Properties {
+				property[p.Value] = p.Name.Value
+			}
+		}
+		n.Resource.Decl.Exprs(func(e ast.Expr) {
+			uses := gather(e)
+			if name, ok := property[e]; ok {
+				in[name] = append(in[name], uses...)
+			} else {
+				k.other[n] = append(k.other[n], uses...)
+			}
+		})
+	}
+	for _, edge := range n.Needs {
+		if !written[edge.Range.Start] || edge.transform != nil || edge.byDefault != nil {
+			k.other[n] = append(k.other[n], nodeUse{of: edge.To})
+		}
+	}
+}
+
+// uses are what an expression uses of nodes; each is told of every name that stands for a node.
+func (k *knot) uses(e ast.Expr, each func(*ast.Access)) []nodeUse {
+	var found []nodeUse
+	k.c.eachUse(e, func(a *ast.Access, outputs []string) {
+		each(a)
+		n := k.c.program.Ref(a).Node
+		if outputs == nil {
+			found = append(found, nodeUse{of: n})
+		}
+		for _, name := range outputs {
+			found = append(found, nodeUse{of: n, output: name})
+		}
+	})
+	return found
+}
+
+// eachUse calls fn for every name in an expression that stands for a node: with the outputs that are used, where it is
+// a component of which these alone are, and with nil otherwise.
+func (c *body) eachUse(e ast.Expr, fn func(a *ast.Access, outputs []string)) {
+	ast.Walk(e, func(e ast.Expr) bool {
+		switch e := e.(type) {
+		case *ast.Access:
+			if ref := c.program.Ref(e); ref.Kind == RefNode && ref.Node != nil {
+				fn(e, outputsOf(ref.Node, e.Steps))
+			}
+		case *ast.Member: // many[key].output
+			index, ok := e.Object.(*ast.Index)
+			if !ok {
+				break
+			}
+			if a := c.instancesIn(index.Collection); a != nil {
+				fn(a, []string{e.Name.Value})
+				c.eachUse(index.Key, fn)
+				return false
+			}
+		case *ast.For:
+			a := c.instancesIn(e.Collection)
+			if a == nil {
+				break
+			}
+			outputs, single := membersOf(e.ValueName, e.Key, e.Value, e.Condition)
+			if !single {
+				break
+			}
+			fn(a, outputs)
+			for _, inside := range []ast.Expr{e.Key, e.Value, e.Condition} {
+				c.eachUse(inside, fn)
+			}
+			return false
+		case *ast.Splat:
+			if a := c.instancesIn(e.Source); a != nil {
+				if outputs, single := membersOf(e.Item, e.Each); single {
+					fn(a, outputs)
+					c.eachUse(e.Each, fn)
+					return false
+				}
+			}
+		}
+		return true
+	})
+}
+
+// outputsOf is the output that steps into a component lead to; nil for more than one.
+func outputsOf(n *Node, steps []ast.Step) []string {
+	if !opens(n) {
+		return nil
+	}
+	at := 0
+	if n.Resource.Decl.ForEach != nil {
+		at = 1
+		if len(steps) == 0 || !steps[0].IsIndex && !steps[0].Quoted {
+			return nil // it may be the output of the one instance of a boolean
+		}
+	}
+	if len(steps) <= at || steps[at].IsIndex {
+		return nil
+	}
+	return []string{steps[at].Name}
+}
+
+// instancesIn is an expression that names the instances of a component; nil for another.
+func (c *body) instancesIn(e ast.Expr) *ast.Access {
+	a, ok := e.(*ast.Access)
+	if !ok || len(a.Steps) > 0 {
+		return nil
+	}
+	ref := c.program.Ref(a)
+	if ref.Kind != RefNode || ref.Node == nil || !opens(ref.Node) || ref.Node.Resource.Decl.ForEach == nil {
+		return nil
+	}
+	return a
+}
+
+// membersOf are the members of a local name that expressions use. single is false where one uses more of it.
+func membersOf(of *ast.Local, exprs ...ast.Expr) (names []string, single bool) {
+	single, names = true, []string{}
+	for _, e := range exprs {
+		ast.Walk(e, func(e ast.Expr) bool {
+			switch e := e.(type) {
+			case *ast.Member:
+				if ref, ok := e.Object.(*ast.LocalRef); ok && ref.Local == of {
+					names = append(names, e.Name.Value)
+					return false
+				}
+			case *ast.LocalRef:
+				single = single && e.Local != of
+			}
+			return true
+		})
+	}
+	return names, single
+}
+
+// part is a part of a node: its registration, an input, an output, or all of it.
+type part struct {
+	of   *Node
+	kind partKind
+	name string // of an input or an output
+}
+
+type partKind uint8
+
+const (
+	wholePart partKind = iota
+	registrationPart
+	inputPart
+	outputPart
+)
+
+// next are the parts that a part needs.
+func (k *knot) next(p part) []part {
+	var needs []part
+	add := func(uses []nodeUse) {
+		for _, u := range uses {
+			switch {
+			case !k.members[u.of]:
+			case u.output == "" || k.inputs[u.of] == nil:
+				needs = append(needs, part{of: u.of})
+			case u.output == "urn":
+				needs = append(needs, part{of: u.of, kind: registrationPart})
+			default:
+				needs = append(needs, part{of: u.of, kind: outputPart, name: u.output})
+			}
+		}
+	}
+	in := k.inputs[p.of]
+	switch {
+	case p.kind == inputPart:
+		add(in[p.name])
+	case p.kind == outputPart:
+		needs = append(needs, part{of: p.of, kind: registrationPart})
+		for _, name := range k.behindOutput(p.of.Resource.Component, p.name) {
+			needs = append(needs, part{of: p.of, kind: inputPart, name: name})
+		}
+	default:
+		add(k.other[p.of])
+		if p.kind == wholePart {
+			for name := range in {
+				needs = append(needs, part{of: p.of, kind: inputPart, name: name})
+			}
+		}
+	}
+	return needs
+}
+
+// behindOutput are the inputs of a component that an output is made of. Components inside of it count as a whole.
+func (k *knot) behindOutput(of *Component, output string) []string {
+	if known := k.behind[of]; known != nil {
+		return known[output]
+	}
+	behind := map[string][]string{}
+	for _, o := range of.body.program.Outputs {
+		seen := map[*Node]bool{}
+		for _, edge := range o.Needs {
+			reachFrom(edge.To, seen)
+		}
+		for n := range seen {
+			if n.Kind == ConfigNode {
+				behind[o.Decl.Name.Value] = append(behind[o.Decl.Name.Value], n.Name)
+			}
+		}
+	}
+	k.behind[of] = behind
+	return behind[output]
+}
+
+// cyclic reports whether parts of the knot need themselves.
+func (k *knot) cyclic() bool {
+	const (
+		open = iota + 1
+		done
+	)
+	type frame struct {
+		of    part
+		needs []part
+	}
+	state := map[part]uint8{}
+	for _, n := range k.nodes {
+		root := part{of: n}
+		if state[root] != 0 {
+			continue
+		}
+		state[root] = open
+		stack := []frame{{root, k.next(root)}}
+		for len(stack) > 0 {
+			top := &stack[len(stack)-1]
+			if len(top.needs) == 0 {
+				state[top.of] = done
+				stack = stack[:len(stack)-1]
+				continue
+			}
+			to := top.needs[0]
+			top.needs = top.needs[1:]
+			switch state[to] {
+			case open:
+				return true
+			case 0:
+				state[to] = open
+				stack = append(stack, frame{to, k.next(to)})
+			}
+		}
+	}
+	return false
+}
+
+// cut marks what waits for single outputs only: these edges do not order the nodes any more.
+func (k *knot) cut() {
+	for _, n := range k.nodes {
+		if in := k.inputs[n]; in != nil {
+			n.Deferral = k.deferral(n, in)
+		}
+		deferred := map[int32]bool{} // where the names stand
+		for _, e := range k.exprsOf(n) {
+			k.c.eachUse(e, func(a *ast.Access, outputs []string) {
+				unit, i := a.Unit()
+				if ref := &k.c.records[unit].refs[i]; outputs != nil && k.inputs[ref.Node] != nil {
+					ref.Deferred, deferred[a.Root.Range.Start] = true, true
+				}
+			})
+		}
+		for i := range n.Needs {
+			edge := &n.Needs[i]
+			edge.Deferred = deferred[edge.Range.Start] && edge.transform == nil && edge.byDefault == nil
+		}
+	}
+}
+
+func (k *knot) deferral(n *Node, in map[string][]nodeUse) *Deferral {
+	d := &Deferral{Inputs: map[string]bool{}}
+	for name, uses := range in {
+		for _, u := range uses {
+			if k.members[u.of] {
+				d.Inputs[name] = true
+			} else if !slices.Contains(d.Register, u.of) {
+				d.Register = append(d.Register, u.of)
+			}
+		}
+	}
+	for _, u := range k.other[n] {
+		if (u.output == "" || k.inputs[u.of] == nil) && !slices.Contains(d.Register, u.of) {
+			d.Register = append(d.Register, u.of)
+		}
+	}
+	return d
+}
+
+func (k *knot) exprsOf(n *Node) []ast.Expr {
+	switch n.Kind {
+	case VariableNode:
+		return []ast.Expr{n.Variable.Value}
+	case ResourceNode:
+		var all []ast.Expr
+		n.Resource.Decl.Exprs(func(e ast.Expr) { all = append(all, e) })
+		return all
+	}
+	return nil
+}
+
+// inOrder checks a node behind what it needs.
+func (c *body) inOrder(n *Node, checked, typed map[*Node]bool) {
+	if checked[n] {
+		return
+	}
+	checked[n] = true
+	c.typeAhead(n, checked, typed)
+	for _, edge := range n.Needs {
+		if edge.Deferred {
+			c.typeAhead(edge.To, checked, typed)
+		} else {
+			c.inOrder(edge.To, checked, typed)
+		}
+	}
+	c.checkNode(n)
+}
+
+// typeAhead finds the type of instances that come back to themselves: others see it before they are checked.
+func (c *body) typeAhead(n *Node, checked, typed map[*Node]bool) {
+	if n.Deferral == nil || n.Resource.Decl.ForEach == nil || typed[n] {
+		return
+	}
+	typed[n] = true
+	for _, needed := range n.Deferral.Register {
+		c.inOrder(needed, checked, typed)
+	}
+	c.refreshComponent(n)
+	n.Type = c.judge(n.unit()).instancesType(n)
+}

@@ -1,0 +1,205 @@
+package eval
+
+import (
+	"context"
+	"sync"
+
+	"github.com/yamlhost/yamlhost/check"
+	"github.com/yamlhost/yamlhost/parser/ast"
+	"github.com/yamlhost/yamlhost/runtime/monitor"
+	"github.com/yamlhost/yamlhost/value"
+	"github.com/yamlhost/yamlhost/value/urn"
+)
+
+// Components that use each other's outputs (L10.C21) are registered first. Their inputs, what they are made of and their
+// outputs are evaluated when someone asks, each once. The checker has seen to it that nothing asks for itself.
+
+// early is what is known of a node with a Deferral before it is complete.
+type early struct {
+	once  sync.Once
+	value value.Value // a reference, or with forEach a list or map of these
+	fault *fault
+
+	mu   sync.Mutex
+	made []*pending // guarded by mu
+}
+
+// foresee makes room for what such nodes are before they are complete.
+func (f *frame) foresee() {
+	for _, n := range f.body.Nodes {
+		if n.Deferral != nil {
+			f.states[n.Index].early = &early{}
+		}
+	}
+}
+
+// ensure evaluates a node ahead of the order, behind what it needs.
+func (e *evaluator) ensure(ctx context.Context, in *frame, n *check.Node) {
+	if in.states[n.Index].done.Load() {
+		return
+	}
+	for _, edge := range n.Needs {
+		if !edge.Deferred {
+			e.ensure(ctx, in, edge.To)
+		}
+	}
+	e.run(ctx, in, n)
+}
+
+// early is the value of a node with a Deferral as soon as it is registered.
+func (s *scope) early(ctx context.Context, n *check.Node) (value.Value, *fault) {
+	v, f := s.registeredEarly(ctx, n)
+	if f == nil {
+		return v, nil
+	}
+	if f.cause == over {
+		return value.Null, shutdown
+	}
+	return value.Null, poison
+}
+
+func (s *scope) registeredEarly(ctx context.Context, n *check.Node) (value.Value, *fault) {
+	state := s.frame.states[n.Index].early
+	state.once.Do(func() {
+		for _, needed := range n.Deferral.Register {
+			s.e.ensure(ctx, s.frame, needed)
+		}
+		of := scope{e: s.e, frame: s.frame}
+		state.value, state.fault = of.resource(ctx, n)
+	})
+	return state.value, state.fault
+}
+
+// complete evaluates everything of a node with a Deferral.
+func (s *scope) complete(ctx context.Context, n *check.Node) (value.Value, *fault) {
+	v, f := s.registeredEarly(ctx, n)
+	made := s.frame.states[n.Index].early.made
+	faults := make([]*fault, len(made))
+	inParallel(len(made), s.e.workers, func(i int) {
+		defer s.e.guard()
+		faults[i] = made[i].complete(ctx)
+	})
+	for _, other := range faults {
+		f = f.and(other)
+	}
+	return v, f
+}
+
+// ahead are the properties that do not come back to the component that they are given to.
+func ahead(n *check.Node) []ast.Property {
+	var written []ast.Property
+	for _, p := range n.Resource.Decl.Properties {
+		if !n.Deferral.Inputs[p.Name.Value] {
+			written = append(written, p)
+		}
+	}
+	return written
+}
+
+// pending is an instance of a component that is registered and whose inputs follow. It is safe for concurrent use.
+type pending struct {
+	s       scope // of the instance, in the frame around it
+	n       *check.Node
+	urn     urn.URN
+	body    *frame
+	inputs  map[string]*lazy
+	outputs map[string]*lazy
+}
+
+// lazy is a value that is evaluated when it is first asked for.
+type lazy struct {
+	once  sync.Once
+	value value.Value
+	fault *fault
+}
+
+func (l *lazy) get(evaluate func() (value.Value, *fault)) (value.Value, *fault) {
+	l.once.Do(func() { l.value, l.fault = evaluate() })
+	return l.value, l.fault
+}
+
+// begin makes an instance that has been registered readable, and answers with the reference to it.
+func (s *scope) begin(n *check.Node, u urn.URN, inputs value.Value) value.Value {
+	r := n.Resource
+	p := &pending{s: *s, n: n, urn: u, body: s.bodyOf(r, u, inputs), inputs: map[string]*lazy{},
+		outputs: map[string]*lazy{}}
+	p.body.pending = p
+	for name := range n.Deferral.Inputs {
+		if !inputs.Has(name) { // a transform may have given it
+			p.inputs[name] = &lazy{}
+		}
+	}
+	for _, o := range p.body.body.Outputs {
+		p.outputs[o.Decl.Name.Value] = &lazy{}
+	}
+	state := s.frame.states[n.Index].early
+	state.mu.Lock()
+	state.made = append(state.made, p)
+	state.mu.Unlock()
+	return s.e.registered(r, &resource{urn: u, component: true, known: true, local: true, pending: p})
+}
+
+// input is an input of the component whose body a frame is of.
+func (f *frame) input(ctx context.Context, name string) (value.Value, *fault) {
+	if f.pending != nil && f.pending.inputs[name] != nil {
+		v, fault := f.pending.input(ctx, name)
+		if fault != nil && fault.cause != over {
+			fault = poison // it is reported where the input is given
+		}
+		return v, fault
+	}
+	return f.inputs.Get(name), nil
+}
+
+func (p *pending) input(ctx context.Context, name string) (value.Value, *fault) {
+	return p.inputs[name].get(func() (value.Value, *fault) {
+		var written []ast.Property
+		for _, property := range p.n.Resource.Decl.Properties {
+			if property.Name.Value == name {
+				written = append(written, property)
+			}
+		}
+		s := p.s
+		inputs, _, _, f := s.properties(ctx, p.n.Resource, written, &monitor.RegisterRequest{})
+		if f != nil {
+			return value.Null, f
+		}
+		return inputs.Get(name), nil
+	})
+}
+
+// member is an output, for someone who does not wait until the component is complete.
+func (p *pending) member(ctx context.Context, name string) (value.Value, *fault) {
+	for _, o := range p.body.body.Outputs {
+		if o.Decl.Name.Value != name {
+			continue
+		}
+		v, f := p.output(ctx, o)
+		switch {
+		case f == nil:
+			return withoutNulls(v), nil
+		case f.cause == over:
+			return value.Null, shutdown
+		}
+		return value.Null, poison
+	}
+	return value.Null, nil
+}
+
+func (p *pending) output(ctx context.Context, o *check.Output) (value.Value, *fault) {
+	return p.outputs[o.Decl.Name.Value].get(func() (value.Value, *fault) { return p.s.e.output(ctx, p.body, o) })
+}
+
+// complete evaluates what is left of an instance, and registers its outputs.
+func (p *pending) complete(ctx context.Context) *fault {
+	var failed *fault
+	for _, property := range p.n.Resource.Decl.Properties {
+		if name := property.Name.Value; p.inputs[name] != nil {
+			_, f := p.input(ctx, name)
+			failed = failed.and(f)
+		}
+	}
+	_, f := p.s.finish(ctx, p.n.Resource, p.urn, p.body,
+		func(o *check.Output) (value.Value, *fault) { return p.output(ctx, o) })
+	return failed.and(f)
+}
