@@ -32,6 +32,7 @@ type Component struct {
 type LocalPackage struct {
 	Name  string // by which tokens name it
 	Alias string // another such name, as the project declares the package; may be empty
+	Dir   string // that sources of dynamic types are relative to
 	File  *ast.File
 }
 
@@ -215,6 +216,11 @@ func (c *resolver) resolveComponent(n *Node) {
 		var names []string
 		for _, known := range c.components.namespaces[namespace] {
 			names = append(names, schema.CollapseToken(known.Token))
+		}
+		for _, d := range c.program.Dynamic {
+			if d.Package != "" && (d.Package == namespace || c.dynamic[namespace+":"+d.Decl.Name.Value] == d) {
+				names = append(names, schema.CollapseToken(d.Token))
+			}
 		}
 		hint := didYouMean(diag.Suggest(token.Value, names))
 		switch {

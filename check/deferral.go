@@ -6,9 +6,9 @@ import (
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
-// Components may use each other's outputs, as long as no output comes back to what it is made of (L10.C21): such a knot of
-// nodes is no cycle inside of the components. Their instances are registered first, and inputs follow when they are
-// known.
+// Components may use each other's outputs, as long as no output comes back to what it is made of (L10.C21): such a knot
+// of nodes is no cycle inside of the components. Their instances are registered first, and inputs follow when they
+// are known.
 
 // Deferral is what is special about an instance of a component in such a knot.
 type Deferral struct {

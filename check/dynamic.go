@@ -78,25 +78,43 @@ func (c *typer) checkBundle(e *ast.Call, args []ast.Expr) {
 
 // Dynamic is a checked dynamic type.
 type Dynamic struct {
-	Decl   *ast.Dynamic
-	Token  string // canonical
-	Schema *schema.Resource
+	Decl  *ast.Dynamic
+	Token string // canonical
+	// Package is the package by path that declares the type and serves it; empty for the program's own types.
+	Package string
+	Schema  *schema.Resource
 	// Code is nil where nobody bundles, and where the source is at fault, which has been reported.
 	Code *Bundle
-	Path string // of the source, relative to the program's folder, with slashes
+	Path string // of the source, relative to the folder of the program or package, with slashes
 }
 
 // Replaces reports whether a change of the code replaces what it made.
 func (d *Dynamic) Replaces() bool { return d.Decl.OnCodeChange.Text() == "replace" }
 
-// findDynamic makes types of the declarations of the program, and bundles each source once.
+// findDynamic makes types of the declarations of the program, and of packages that are used by path.
 func (c *body) findDynamic() {
+	c.addDynamic(c.file.Dynamic, c.opts.ProgramDir, "", DynamicNamespace)
+	for _, pkg := range c.opts.Local {
+		c.addDynamic(pkg.File.Dynamic, pkg.Dir, pkg.Name, pkg.Name, pkg.Alias)
+	}
+}
+
+// addDynamic makes types of declarations, and bundles each source once. names are those of their package in tokens; the
+// first is the canonical one.
+func (c *body) addDynamic(decls []*ast.Dynamic, dir, pkg string, names ...string) {
 	bundles := map[string]*Bundle{}
-	for _, decl := range c.file.Dynamic {
-		d := &Dynamic{Decl: decl, Token: DynamicNamespace + ":index:" + decl.Name.Value}
+	for _, decl := range decls {
+		d := &Dynamic{Decl: decl, Package: pkg, Token: names[0] + ":index:" + decl.Name.Value}
 		d.Schema = c.dynamicSchema(d)
+		if other := c.dynamic[d.Token]; other != nil && other.Decl.Name.Range.Source != decl.Name.Range.Source {
+			c.report(diag.Diagnostic{Code: diag.DeclaredTwice, Subject: decl.Name.Range,
+				Summary: "the package has a type `" + decl.Name.Value + "` already", Detail: "rename one of the two",
+				Related: []diag.Related{{Range: other.Decl.Name.Range, Message: "the other one is here"}}})
+		}
 		c.program.Dynamic = append(c.program.Dynamic, d)
-		c.dynamic[d.Token], c.dynamic[DynamicNamespace+":"+decl.Name.Value] = d, d
+		for _, name := range names {
+			c.dynamic[name+":index:"+decl.Name.Value], c.dynamic[name+":"+decl.Name.Value] = d, d
+		}
 		if decl.Provider == nil {
 			continue
 		}
@@ -110,7 +128,7 @@ func (c *body) findDynamic() {
 		}
 		known, done := bundles[d.Path]
 		if !done {
-			known = c.bundle(decl, d.Path)
+			known = c.bundle(decl, dir, d.Path)
 			bundles[d.Path] = known
 		}
 		d.Code = known
@@ -118,9 +136,9 @@ func (c *body) findDynamic() {
 }
 
 // bundle asks for the code of a source, and reports what is wrong with it at the declaration that names it first.
-func (c *body) bundle(decl *ast.Dynamic, source string) *Bundle {
+func (c *body) bundle(decl *ast.Dynamic, dir, source string) *Bundle {
 	at := decl.Provider.Range
-	b, faults, err := c.opts.Bundle(c.ctx, c.opts.ProgramDir, source)
+	b, faults, err := c.opts.Bundle(c.ctx, dir, source)
 	for _, f := range faults {
 		c.errorf(diag.BadSource, at, f.Place, "%s cannot be used: %s", source, f.Message)
 	}
@@ -139,7 +157,7 @@ func (c *body) dynamicSchema(d *Dynamic) *schema.Resource {
 	inputs := c.dynamicProperties(d.Decl.Inputs, true)
 	outputs := c.dynamicProperties(d.Decl.Outputs, false)
 	r.Inputs = schema.NewObject("", d.Decl.Inputs != nil, func() []*schema.Property { return inputs })
-	r.Outputs = schema.NewObject("", false, func() []*schema.Property { return outputs })
+	r.Outputs = schema.NewObject("", d.Package != "", func() []*schema.Property { return outputs })
 	return r
 }
 
@@ -176,8 +194,11 @@ func (c *body) dynamicProperties(from *ast.DynamicProperties, input bool) []*sch
 	return list
 }
 
-// servesDynamic reports whether a token is for a type that the program declares itself.
+// servesDynamic reports whether a token is for a type that the program or a package by path declares.
 func (c *run) servesDynamic(token string) bool {
+	if c.dynamic[token] != nil {
+		return true
+	}
 	namespace, _, _ := strings.Cut(token, ":")
 	return namespace == DynamicNamespace && (len(c.dynamic) > 0 || c.unnamed)
 }

@@ -219,7 +219,7 @@ func kindOf(n *Node) (at diag.Range, ok bool) {
 	case n.Resource == nil:
 	case n.Resource.Component != nil && !n.Resource.Component.Packaged:
 		return n.Resource.Component.Decl.Range, true
-	case n.Resource.Dynamic != nil && n.Resource.Dynamic.Decl != nil:
+	case n.Resource.Dynamic != nil && n.Resource.Dynamic.Decl != nil && n.Resource.Dynamic.Package == "":
 		return n.Resource.Dynamic.Decl.Range, true
 	}
 	return diag.Range{}, false

@@ -318,11 +318,11 @@ func (c *resolver) resolveResource(n *Node) {
 		return
 	}
 	r.Token = token.Value
-	if c.components.serves(token.Value) {
+	switch {
+	case c.dynamic[token.Value] == nil && c.components.serves(token.Value):
 		c.resolveComponent(n)
 		return
-	}
-	if c.servesDynamic(token.Value) {
+	case c.servesDynamic(token.Value):
 		c.resolveDynamic(n)
 		return
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/yamlhost/yamlhost/value/urn"
 )
 
-// Components that use each other's outputs (L10.C21) are registered first. Their inputs, what they are made of and their
-// outputs are evaluated when someone asks, each once. The checker has seen to it that nothing asks for itself.
+// Components that use each other's outputs (L10.C21) are registered first. Their inputs, what they are made of and
+// their outputs are evaluated when someone asks, each once. The checker has seen to it that nothing asks for itself.
 
 // early is what is known of a node with a Deferral before it is complete.
 type early struct {

@@ -140,7 +140,7 @@ func (o *optionReader) pack(r *check.Resource, from *ast.Options, version, url, 
 // provider chooses the provider: the option, else a fitting one of providers, which the engine does, else the program's
 // default provider for the package (L7.40).
 func (o *optionReader) provider(r *check.Resource, from *ast.Options, provider *string, providers *map[string]string) {
-	if r.Dynamic != nil {
+	if r.Dynamic != nil && r.Dynamic.Package == "" {
 		ref, f := o.e.dynamicProvider(o.ctx, r.Dynamic)
 		o.blame(f)
 		*provider = ref

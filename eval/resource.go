@@ -111,10 +111,10 @@ func (s *scope) registrationFault(r *check.Resource, err error, inputs value.Val
 		redact(err.Error(), inputs))
 }
 
-// properties evaluates the inputs of a resource, those that are given as written, and makes of them what its provider expects, with the places of those
-// that are written out. whole is the same with nulls, which are not sent but depend on where they came from. What a
-// default has filled in is noted in the request. A provider reads its environment itself, mapped by envVarMappings: to
-// fill in what this process has would make plans depend on the machine (L3.15).
+// properties evaluates the inputs of a resource that are given as written, and makes of them what its provider expects,
+// with the places of those that are written out. whole is the same with nulls, which are not sent but depend on where
+// they came from. What a default has filled in is noted in the request. A provider reads its environment itself, mapped
+// by envVarMappings: to fill in what this process has would make plans depend on the machine (L3.15).
 func (s *scope) properties(ctx context.Context, r *check.Resource, written []ast.Property,
 	request *monitor.RegisterRequest) (
 	inputs, whole value.Value, ranges map[string]diag.Range, _ *fault,

@@ -498,3 +498,11 @@ func faultOf(err error) *fault {
 	}
 	return nil
 }
+
+func textList(texts []string) value.Value {
+	items := make([]value.Value, len(texts))
+	for i, text := range texts {
+		items[i] = value.String(text)
+	}
+	return value.List(items...)
+}

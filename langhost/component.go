@@ -16,9 +16,10 @@ import (
 )
 
 // componentProvider offers the components of a plugin as a provider: it has a schema and constructs, and manages
-// nothing itself.
+// nothing itself, unless the plugin has dynamic types.
 type componentProvider struct {
 	plugin *componentPlugin
+	types  provider.Provider // of the dynamic types; nil for none
 }
 
 var (
@@ -100,25 +101,56 @@ func dependingOn(inputs value.Value, deps map[string][]urn.URN) value.Value {
 }
 
 // CheckConfig accepts: components take no configuration.
-func (c componentProvider) CheckConfig(_ context.Context, r provider.CheckRequest) (provider.CheckResponse, error) {
+func (c componentProvider) CheckConfig(ctx context.Context, r provider.CheckRequest) (provider.CheckResponse, error) {
+	if c.types != nil {
+		return c.types.CheckConfig(ctx, r)
+	}
 	return provider.CheckResponse{Inputs: r.News}, nil
 }
 
 // DiffConfig finds nothing: configuration has no effect.
-func (c componentProvider) DiffConfig(context.Context, provider.DiffRequest) (provider.DiffResponse, error) {
+func (c componentProvider) DiffConfig(ctx context.Context, r provider.DiffRequest) (provider.DiffResponse, error) {
+	if c.types != nil {
+		return c.types.DiffConfig(ctx, r)
+	}
 	return provider.DiffResponse{Changes: provider.DiffNone}, nil
 }
 
 // Configure has nothing to configure.
-func (c componentProvider) Configure(context.Context, provider.ConfigureRequest) (provider.Configured, error) {
-	return c, nil
+func (c componentProvider) Configure(ctx context.Context, r provider.ConfigureRequest) (provider.Configured, error) {
+	if c.types == nil {
+		return c, nil
+	}
+	types, err := c.types.Configure(ctx, r)
+	return typedPackage{Configured: types, components: c}, err
 }
 
-// Cancel has nothing to cancel: the engine cancels the calls.
-func (c componentProvider) Cancel(context.Context) error { return nil }
+// typedPackage is a configured package with dynamic types.
+type typedPackage struct {
+	provider.Configured
+	components componentProvider
+}
 
-// Close has nothing to free.
-func (c componentProvider) Close() error { return nil }
+// Construct makes an instance of a component.
+func (t typedPackage) Construct(ctx context.Context, r provider.ConstructRequest) (provider.ConstructResponse, error) {
+	return t.components.Construct(ctx, r)
+}
+
+// Cancel ends the calls of dynamic types. There is nothing else to cancel: the engine cancels the calls.
+func (c componentProvider) Cancel(ctx context.Context) error {
+	if c.types != nil {
+		return c.types.Cancel(ctx)
+	}
+	return nil
+}
+
+// Close ends the processes of dynamic types. There is nothing else to free.
+func (c componentProvider) Close() error {
+	if c.types != nil {
+		return c.types.Close()
+	}
+	return nil
+}
 
 // none is the answer to what a package of components does not have.
 func (c componentProvider) none(what string) error {

@@ -2,6 +2,7 @@ package langhost_test
 
 import (
 	"encoding/json"
+	"os"
 	"strings"
 	"testing"
 
@@ -18,7 +19,7 @@ func servePlugin(t *testing.T, e *fakeEngine, files map[string]string) pulumirpc
 	host, _ := serveHost(t, e)
 	dir := writeFiles(t, files)
 	stream, err := host.RunPlugin(t.Context(), &pulumirpc.RunPluginRequest{Pwd: dir, Info: info(dir), Kind: "resource",
-		LoaderTarget: e.address})
+		LoaderTarget: e.address, Env: []string{"PATH=" + os.Getenv("PATH")}})
 	require.NoError(t, err)
 	first, err := stream.Recv()
 	require.NoError(t, err)

@@ -48,7 +48,12 @@ func (h *Host) RunPlugin(r *pulumirpc.RunPluginRequest, stream pulumirpc.Languag
 	p.cwd, p.schemas, p.getenv = r.GetPwd(), schemas, h.options.Env.Lookup
 	p.log = func(ds diag.Diagnostics) { h.engine.report(ctx, ds) }
 	p.requireVersion = h.engine.requireVersion
-	address, stop, err := plugin.Serve(componentProvider{plugin: p})
+	served := componentProvider{plugin: p}
+	if served.types, err = h.typesOf(ctx, p, r.GetEnv()); err != nil {
+		return err
+	}
+	defer func() { _ = served.Close() }()
+	address, stop, err := plugin.Serve(served)
 	if err != nil {
 		return err
 	}
@@ -157,6 +162,7 @@ func (p *componentPlugin) merge(file *ast.File) diag.Diagnostics {
 		}
 		p.file.Components = append(p.file.Components, c)
 	}
+	p.file.Dynamic = append(p.file.Dynamic, file.Dynamic...)
 	return diags
 }
 
@@ -180,7 +186,7 @@ func (p *componentPlugin) check(ctx context.Context) ([]*check.Component, error)
 func (p *componentPlugin) checkWith(ctx context.Context, schemas schema.Loader) (*check.Program, diag.Diagnostics) {
 	return check.Check(ctx, &ast.File{Source: p.file.Source}, check.Options{
 		Project: p.name, Schemas: schemas, Packages: p.packages, ProgramDir: p.dir,
-		Local: []check.LocalPackage{{Name: p.name, File: p.file}},
+		Local: []check.LocalPackage{{Name: p.name, Dir: p.dir, File: p.file}},
 	})
 }
 

@@ -23,7 +23,7 @@ type (
 	}
 	componentText struct {
 		Description     string                    `json:"description,omitempty"`
-		IsComponent     bool                      `json:"isComponent"`
+		IsComponent     bool                      `json:"isComponent,omitempty"`
 		InputProperties map[string]map[string]any `json:"inputProperties"`
 		RequiredInputs  []string                  `json:"requiredInputs,omitempty"`
 		Properties      map[string]map[string]any `json:"properties"`
@@ -49,7 +49,36 @@ func (p *componentPlugin) schemaText(ctx context.Context) ([]byte, error) {
 			return nil, err
 		}
 	}
+	for _, d := range p.dynamic(ctx) {
+		text.Resources[d.Token] = describeType(d)
+	}
 	return json.Marshal(text)
+}
+
+// describeType is the schema of a dynamic type.
+func describeType(d *check.Dynamic) componentText {
+	text := componentText{Description: d.Schema.Description, InputProperties: map[string]map[string]any{},
+		Properties: map[string]map[string]any{}}
+	describe := func(p *schema.Property) map[string]any {
+		property := typeText(schema.Required(p.Type))
+		if p.Secret {
+			property["secret"] = true
+		}
+		if p.Default != nil {
+			property["default"] = p.Default
+		}
+		return property
+	}
+	for _, in := range d.Schema.Inputs.Properties() {
+		text.InputProperties[in.Name] = describe(in)
+		if in.Required {
+			text.RequiredInputs = append(text.RequiredInputs, in.Name)
+		}
+	}
+	for _, out := range d.Schema.Outputs.Properties() {
+		text.Properties[out.Name] = describe(out)
+	}
+	return text
 }
 
 func describe(c *check.Component) (componentText, error) {

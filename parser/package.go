@@ -6,7 +6,8 @@ import (
 )
 
 // ParsePackage reads the files of a package of components, of which the first is the main one, and puts them together:
-// the components of all, and name, description, version and namespace from the one file that gives each (L1.30–L1.32).
+// the components and dynamic types of all, and name, description, version and namespace from the one file that gives
+// each (L1.30–L1.32).
 func ParsePackage(files []*diag.Source) (*ast.File, diag.Diagnostics) {
 	whole := &ast.File{}
 	var diags diag.Diagnostics
@@ -32,6 +33,7 @@ func ParsePackage(files []*diag.Source) (*ast.File, diag.Diagnostics) {
 		once(&whole.Description, file.Description, "description")
 		once(&whole.Version, file.Version, "version")
 		once(&whole.Namespace, file.Namespace, "namespace")
+		whole.Dynamic = append(whole.Dynamic, file.Dynamic...)
 		for _, c := range file.Components {
 			first, taken := components[c.Name.Value]
 			if taken && first.Source.Name() != c.Name.Range.Source.Name() { // twice in one file has been reported

@@ -109,13 +109,9 @@ func (o *outline) assign(name string, s *section) {
 		in.extension(s.at, "a section of hooks")
 		o.hooks = s
 	case "dynamic":
-		if plugin {
-			in.fail(diag.UnknownKey, s.at, "declare the types in the program that uses them",
-				"a package cannot have `dynamic` types in this version")
-			return
+		if o.dynamic = s; !plugin {
+			in.extension(s.at, "a section of dynamic types")
 		}
-		in.extension(s.at, "a section of dynamic types")
-		o.dynamic = s
 	case transformsName, transformationsName:
 		if plugin {
 			in.fail(diag.UnknownKey, s.at, "write the option `transforms` on a resource of a component",
@@ -156,6 +152,12 @@ func (o *outline) read(names map[string]bool) {
 	file.Outputs = in.outputSection(o.outputs)
 	file.Hooks = in.hookSection(o.hooks)
 	file.Dynamic = in.dynamicSection(o.dynamic)
+	for _, d := range file.Dynamic {
+		if o.options.Plugin && d.Provider != nil && d.Inputs == nil {
+			in.fail(diag.RequiredMissing, d.Name.Range, "list them: those who use the package see nothing else of the type",
+				"the type `%s` of a package needs `inputs`", shorten(d.Name.Value))
+		}
+	}
 	for _, s := range o.transforms {
 		file.Transforms = append(file.Transforms, transformList(s.in.exprReader, s.entry, true)...)
 	}

@@ -97,7 +97,8 @@ func (w *Workspace) readLocal(packages []project.Package, localDir func(project.
 		if file.Name == nil {
 			continue
 		}
-		w.Components = append(w.Components, check.LocalPackage{Name: file.Name.Value, Alias: pkg.Name.Text, File: file})
+		w.Components = append(w.Components, check.LocalPackage{Name: file.Name.Value, Alias: pkg.Name.Text, Dir: dir,
+			File: file})
 		w.Parts = append(w.Parts, files...)
 		theirs, localDir := project.PackagesOf(files[0], dir)
 		if err := w.readLocal(theirs, localDir, read); err != nil {

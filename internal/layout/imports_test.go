@@ -75,7 +75,8 @@ var mayImport = map[string][]string{
 	"langhost": {
 		"langhost/pcl", "workspace", "workspace/sources", "workspace/compiler", "internal/environ",
 		"parser", "parser/ast", "check", "eval", "builtins", "schema", "value", "value/urn", "diag",
-		"runtime/monitor", "runtime/monitor/rpc", "runtime/provider", "runtime/plugin", "workspace/project", "value/wire",
+		"runtime/monitor", "runtime/monitor/rpc", "runtime/provider", "runtime/plugin", "runtime/dynamic",
+		"workspace/project", "value/wire",
 	},
 	// Golden files, for tests of all packages.
 	"internal/corpus":  {},

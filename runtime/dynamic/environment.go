@@ -44,3 +44,13 @@ func findProgram(name string, path []string) string {
 	}
 	return ""
 }
+
+// PathOf are the folders of PATH in an environment, of which the last mention counts.
+func PathOf(environ []string) (folders []string) {
+	for _, entry := range environ {
+		if path, is := strings.CutPrefix(entry, "PATH="); is {
+			folders = filepath.SplitList(path)
+		}
+	}
+	return folders
+}

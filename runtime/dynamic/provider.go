@@ -114,6 +114,10 @@ func (l *loaded) Configure(_ context.Context, r provider.ConfigureRequest) (prov
 	if err != nil {
 		return nil, &provider.Error{Message: err.Error()}
 	}
+	return l.ready(d), nil
+}
+
+func (l *loaded) ready(d Definition) provider.Configured {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	c := newConfigured(l, d)
@@ -121,7 +125,7 @@ func (l *loaded) Configure(_ context.Context, r provider.ConfigureRequest) (prov
 		c.close()
 	}
 	l.configured = c
-	return c, nil
+	return c
 }
 
 // Cancel ends the calls in flight.

@@ -58,6 +58,7 @@ func (d *Deployment) registerDefault(ctx context.Context, pkg string, p monitor.
 	if err != nil {
 		return "", err
 	}
+	g.PropertyDependencies = nil // no program gave the inputs, and the Pulumi CLI notes none either
 	reg, err := d.register(ctx, g)
 	if err != nil {
 		return "", err

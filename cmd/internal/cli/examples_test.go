@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -131,11 +132,13 @@ func TestExamples(t *testing.T) {
 		t.Run(entry.Name(), func(t *testing.T) {
 			t.Parallel()
 			newDesk := newDesk
-			if entry.Name() == "dynamic" || entry.Name() == "bundle" {
+			if entry.Name() == "dynamic" || entry.Name() == "bundle" || entry.Name() == "dynamic-package" {
 				path, plain := needInterpreters(t), newDesk
+				self, err := exec.LookPath("yamlhost") // it serves packages with types of their own
+				require.NoError(t, err)
 				newDesk = func(t *testing.T, example string) *desk {
 					d := plain(t, example)
-					d.world.Env = append(d.world.Env, path)
+					d.world.Env, d.world.Self = append(d.world.Env, path), self
 					return d
 				}
 			}

@@ -33,6 +33,11 @@ func pathPluginsOf(ws *workspace.Workspace) *pathPlugins {
 	for _, l := range ws.Plugins {
 		p.places[l.Name], p.faulty[l.Name] = l.Package.Name.Range, l.Faulty
 	}
+	for _, c := range ws.Components {
+		if len(c.File.Dynamic) > 0 {
+			p.places[c.Name] = c.File.Name.Range
+		}
+	}
 	return p
 }
 

@@ -93,6 +93,11 @@ func NewProviders(a *console.Console, ws *workspace.Workspace, log func(plugin.M
 	for _, p := range ws.Plugins {
 		options.Overrides = append(options.Overrides, plugin.Override{Name: p.Name, Path: p.Dir})
 	}
+	for _, c := range ws.Components {
+		if len(c.File.Dynamic) > 0 { // its types have a provider, which the language host serves
+			options.Overrides = append(options.Overrides, plugin.Override{Name: c.Name, Path: c.Dir})
+		}
+	}
 	inProcess := embedded.Options{Dir: ws.Dir(), Environ: a.ChildEnv(), Windows: runtime.GOOS == "windows",
 		Now: a.World.Now, Random: a.World.Random, SuppressSecretOutput: a.Global.SuppressSecretOutput}
 	inProcess.Supervisor = a.World.Supervisor()

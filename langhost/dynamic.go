@@ -1,0 +1,69 @@
+package langhost
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+
+	"github.com/yamlhost/yamlhost/check"
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/eval"
+	"github.com/yamlhost/yamlhost/parser/ast"
+	"github.com/yamlhost/yamlhost/runtime/dynamic"
+	"github.com/yamlhost/yamlhost/runtime/provider"
+	"github.com/yamlhost/yamlhost/value"
+	"github.com/yamlhost/yamlhost/workspace/sources"
+)
+
+// dynamic are the dynamic types of a plugin, as far as their declarations go.
+func (p *componentPlugin) dynamic(ctx context.Context) []*check.Dynamic {
+	program, _ := p.checkTypes(ctx, nil)
+	return program.Dynamic
+}
+
+func (p *componentPlugin) checkTypes(ctx context.Context, bundle check.Bundler) (*check.Program, diag.Diagnostics) {
+	types := &ast.File{Source: p.file.Source, Dynamic: p.file.Dynamic}
+	return check.Check(ctx, &ast.File{Source: p.file.Source}, check.Options{Project: p.name, Bundle: bundle,
+		Local: []check.LocalPackage{{Name: p.name, Dir: p.dir, File: types}}})
+}
+
+// typesOf makes the provider of a plugin's dynamic types; nil when it has none. It starts no process. The code of the
+// types sees environ, which the engine gives beside our own environment, as far as they list it.
+func (h *Host) typesOf(ctx context.Context, p *componentPlugin, environ []string) (provider.Provider, error) {
+	if len(p.file.Dynamic) == 0 {
+		return nil, nil
+	}
+	files := &sources.Sources{}
+	program, diags := p.checkTypes(ctx, files.Bundle)
+	if err := errorOf(diags); err != nil {
+		return nil, err
+	}
+	var inputs []value.Value
+	seen := map[string]bool{}
+	for _, d := range program.Dynamic {
+		if d.Code == nil {
+			return nil, fmt.Errorf("%s has no code", d.Decl.Name.Value)
+		}
+		if key := fmt.Sprint(d.Replaces(), d.Path); !seen[key] {
+			seen[key] = true
+			inputs = append(inputs, check.DynamicInputs(program.Dynamic, d))
+		}
+	}
+	environ = append(h.childEnv(), environ...)
+	dir, err := filepath.Abs(p.dir)
+	if err != nil {
+		return nil, err
+	}
+	o := dynamic.Options{Dir: dir, Environ: environ, Path: dynamic.PathOf(environ), Maps: files.Map,
+		Log: func(line dynamic.LogLine) {
+			m := eval.Message{Text: line.Text, URN: line.URN, Severity: diag.Info, Debug: line.Severity == "debug"}
+			switch line.Severity {
+			case "warning":
+				m.Severity = diag.Warning
+			case "error":
+				m.Severity = diag.Error
+			}
+			h.engine.say(ctx, m)
+		}}
+	return dynamic.NewPackaged(p.name, inputs, o), nil
+}

@@ -1,0 +1,140 @@
+package dynamic
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+
+	"github.com/yamlhost/yamlhost/runtime/dynamic/bundle"
+	"github.com/yamlhost/yamlhost/runtime/provider"
+	"github.com/yamlhost/yamlhost/value"
+)
+
+// packageCode is the input of a package's provider resource that holds the code of all types, as a secret: objects of
+// before a change are deleted by the code that made them.
+const packageCode = "__code"
+
+// NewPackaged makes the provider of a package whose types are dynamic. sources are inputs as provider resources of
+// single sources have them. Schema and components are not its business. It is safe for concurrent use.
+func NewPackaged(name string, sources []value.Value, o Options) provider.Provider {
+	return &packaged{name: name, sources: value.EmptyMap().With("sources", value.List(sources...)), loaded: loaded{options: o}}
+}
+
+// packaged is a provider whose code is that of its folder, unless its inputs have another.
+type packaged struct {
+	loaded
+	name    string
+	sources value.Value // a map of one list
+}
+
+// Info says which package it is.
+func (p *packaged) Info(context.Context) (provider.Info, error) {
+	return provider.Info{Name: p.name}, nil
+}
+
+// CheckConfig adds the code that the package has now.
+func (p *packaged) CheckConfig(_ context.Context, r provider.CheckRequest) (provider.CheckResponse, error) {
+	text, err := p.code()
+	if err != nil {
+		return provider.CheckResponse{}, err
+	}
+	return provider.CheckResponse{Inputs: mapOrEmpty(r.News).With(packageCode, value.String(text).Secret())}, nil
+}
+
+// code is the code of the package as text, which depends on nothing else: states of different hosts are compared.
+func (p *packaged) code() (string, error) {
+	text, err := encode(p.sources)
+	if err != nil {
+		return "", err
+	}
+	var compact bytes.Buffer // white space in the encoding differs from one build of the program to the next
+	if err := json.Compact(&compact, text); err != nil {
+		return "", err
+	}
+	return compact.String(), nil
+}
+
+// DiffConfig replaces the provider where the code of a type has changed that asks for new objects then.
+func (p *packaged) DiffConfig(_ context.Context, r provider.DiffRequest) (provider.DiffResponse, error) {
+	olds, news := r.OldInputs.DeepPublic(), r.News.DeepPublic()
+	response := compare(Type{}, olds.Without(packageCode), news.Without(packageCode))
+	response.Changes, response.Detailed = provider.DiffNone, nil
+	if len(response.Diffs) > 0 {
+		response.Changes = provider.DiffSome
+	}
+	before, after := olds.Get(packageCode), news.Get(packageCode)
+	if value.Equal(before, after) || !after.IsKnown() {
+		return response, nil
+	}
+	response.Changes = provider.DiffSome
+	response.Diffs = append(response.Diffs, packageCode)
+	old, err := definitionsIn(before, nil)
+	if err != nil {
+		return response, nil // of another making
+	}
+	now, err := definitionsIn(after, nil)
+	if err != nil {
+		return response, err
+	}
+	for name, t := range now {
+		if was, there := old[name]; there && t.OnCodeChange == Replace && was.Source.Digest != t.Source.Digest {
+			response.Replaces = []string{packageCode}
+		}
+	}
+	return response, nil
+}
+
+// Configure makes the provider ready, with the configuration of the package. It starts no process.
+func (p *packaged) Configure(_ context.Context, r provider.ConfigureRequest) (provider.Configured, error) {
+	inputs := mapOrEmpty(r.Inputs.DeepPublic())
+	code := inputs.Get(packageCode)
+	if !code.Is(value.KindString) {
+		text, err := p.code()
+		if err != nil {
+			return nil, err
+		}
+		code = value.String(text)
+	}
+	d, err := definitionsIn(code, p.options.Maps)
+	if err != nil {
+		return nil, &provider.Error{Message: err.Error()}
+	}
+	p.options.Project, p.options.Config = p.name, map[string]string{}
+	for _, key := range inputs.Without(packageCode).Keys() {
+		v := inputs.Get(key)
+		text, isText := v.AsString()
+		if !isText {
+			encoded, err := encode(v)
+			if err != nil {
+				return nil, err
+			}
+			text = string(encoded)
+		}
+		p.options.Config[p.name+":"+key] = text
+	}
+	return p.ready(d), nil
+}
+
+// definitionsIn reads the code of a package.
+func definitionsIn(code value.Value, mapsOf func(digest string) *bundle.Map) (Definition, error) {
+	text, ok := code.AsString()
+	if !ok {
+		return nil, fmt.Errorf("the provider has no code")
+	}
+	sources, err := decode([]byte(text), false)
+	if err != nil {
+		return nil, fmt.Errorf("the code of the provider cannot be read: %w", err)
+	}
+	all := Definition{}
+	items, _ := sources.Get("sources").AsList()
+	for _, item := range items {
+		d, err := definitionOf(item, mapsOf)
+		if err != nil {
+			return nil, err
+		}
+		maps.Copy(all, d)
+	}
+	return all, nil
+}
