@@ -35,16 +35,11 @@ func (h *Host) typesOf(ctx context.Context, p *componentPlugin, environ []string
 	}
 	files := &sources.Sources{}
 	program, diags := p.checkTypes(ctx, files.Bundle)
-	if err := errorOf(diags); err != nil {
-		return nil, err
-	}
+	fault := errorOf(diags) // what the types have made can be deleted all the same, by the code in a state
 	var inputs []value.Value
 	seen := map[string]bool{}
 	for _, d := range program.Dynamic {
-		if d.Code == nil {
-			return nil, fmt.Errorf("%s has no code", d.Decl.Name.Value)
-		}
-		if key := fmt.Sprint(d.Replaces(), d.Path); !seen[key] {
+		if key := fmt.Sprint(d.Replaces(), d.Path); d.Code != nil && !seen[key] {
 			seen[key] = true
 			inputs = append(inputs, check.DynamicInputs(program.Dynamic, d))
 		}
@@ -55,6 +50,7 @@ func (h *Host) typesOf(ctx context.Context, p *componentPlugin, environ []string
 		return nil, err
 	}
 	o := dynamic.Options{Dir: dir, Environ: environ, Path: dynamic.PathOf(environ), Maps: files.Map,
+		Supervisor: h.options.Supervisor,
 		Log: func(line dynamic.LogLine) {
 			m := eval.Message{Text: line.Text, URN: line.URN, Severity: diag.Info, Debug: line.Severity == "debug"}
 			switch line.Severity {
@@ -65,5 +61,5 @@ func (h *Host) typesOf(ctx context.Context, p *componentPlugin, environ []string
 			}
 			h.engine.say(ctx, m)
 		}}
-	return dynamic.NewPackaged(p.name, inputs, o), nil
+	return dynamic.NewPackaged(p.name, inputs, fault, o), nil
 }

@@ -126,6 +126,9 @@ func OpenWithoutProgram(dir string, o Options) (*Workspace, error) {
 	w := &Workspace{Project: p, Program: project.Program{Dir: p.ProgramDir()}, Diags: diags, options: o}
 	if o.LocalPackages {
 		w.findPlugins() // what is wrong with one matters only when it is needed, and is told then
+		found := w.Diags
+		_ = w.readLocal(p.Packages, p.LocalDir, make(map[string]bool))
+		w.Diags = found
 	}
 	return w, nil
 }

@@ -66,6 +66,12 @@ func TestFaultsOfSources(t *testing.T) {
 		{"it kills itself", "t.js",
 			"module.exports = { create() { process.kill(process.pid, 'SIGKILL'); return new Promise(() => {}); } };\n",
 			"its process ended", provider.Unclear},
+		{"a method of another name", "t.ts",
+			"export default class { create() { return { id: 'a' }; } helper() {} async udpate() {} };\n",
+			"t.ts has a method udpate, which nobody calls: did you mean update?", provider.NothingHappened},
+		{"a method of another name in Python", "t.py",
+			"class P:\n    def create(self, inputs): return {'id': 'a'}\n    def help(self): pass\n    def Delete(self): pass\n",
+			"t.py has a method Delete, which nobody calls: did you mean delete?", provider.NothingHappened},
 		{"python says nonsense", "t.py",
 			"import os\nclass P:\n    def create(self, inputs):\n        os.write(4, b'garbage\\n')\n        return {'id': " +
 				"'a'}\n", "t.py", provider.Unclear},
@@ -113,5 +119,17 @@ func TestOldInterpreter(t *testing.T) {
 			assert.Contains(t, failed.Error(), source)
 			assert.Equal(t, provider.NothingHappened, failed.Outcome)
 		})
+	}
+}
+
+// TestSlips tells a method that was surely to be another from the author's own.
+func TestSlips(t *testing.T) {
+	t.Parallel()
+	there := []string{"create", "read", "configure"}
+	for _, name := range []string{"updat", "udpate", "Update", "up_date", "updates", "delte", "chek", "dif"} {
+		require.ErrorContains(t, slip("f.py", there, []string{"call", name}), "a method "+name+", which nobody calls")
+	}
+	for _, name := range []string{"creates", "configured", "call", "reed", "up", "fetch", "checkName", "undelete"} {
+		require.NoError(t, slip("f.py", there, []string{name}), name)
 	}
 }

@@ -158,11 +158,13 @@ func (h *host) ready(ctx context.Context, name string) (*process, *export, error
 			return
 		}
 		var result struct {
-			Methods []string
-			Preview bool
+			Methods, Others []string
+			Preview         bool
 		}
 		if err := answer.into(&result); err != nil {
 			e.err = h.nonsense("configure", err)
+		} else {
+			e.err = slip(h.source.File, result.Methods, result.Others)
 		}
 		e.methods, e.preview = result.Methods, result.Preview
 	})

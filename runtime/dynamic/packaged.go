@@ -17,9 +17,11 @@ import (
 const packageCode = "__code"
 
 // NewPackaged makes the provider of a package whose types are dynamic. sources are inputs as provider resources of
-// single sources have them. Schema and components are not its business. It is safe for concurrent use.
-func NewPackaged(name string, sources []value.Value, o Options) provider.Provider {
-	return &packaged{name: name, sources: value.EmptyMap().With("sources", value.List(sources...)), loaded: loaded{options: o}}
+// single sources have them; fault says why there are none, so that only what is in a state can be served. Schema and
+// components are not its business. It is safe for concurrent use.
+func NewPackaged(name string, sources []value.Value, fault error, o Options) provider.Provider {
+	return &packaged{name: name, sources: value.EmptyMap().With("sources", value.List(sources...)), fault: fault,
+		loaded: loaded{options: o}}
 }
 
 // packaged is a provider whose code is that of its folder, unless its inputs have another.
@@ -27,6 +29,7 @@ type packaged struct {
 	loaded
 	name    string
 	sources value.Value // a map of one list
+	fault   error       // why there are none
 }
 
 // Info says which package it is.
@@ -45,6 +48,9 @@ func (p *packaged) CheckConfig(_ context.Context, r provider.CheckRequest) (prov
 
 // code is the code of the package as text, which depends on nothing else: states of different hosts are compared.
 func (p *packaged) code() (string, error) {
+	if p.fault != nil {
+		return "", &provider.Error{Message: p.fault.Error()}
+	}
 	text, err := encode(p.sources)
 	if err != nil {
 		return "", err
@@ -106,11 +112,15 @@ func (p *packaged) Configure(_ context.Context, r provider.ConfigureRequest) (pr
 		v := inputs.Get(key)
 		text, isText := v.AsString()
 		if !isText {
-			encoded, err := encode(v)
+			var fields map[string]json.RawMessage
+			encoded, err := encode(value.EmptyMap().With(key, v))
+			if err == nil {
+				err = json.Unmarshal(encoded, &fields)
+			}
 			if err != nil {
 				return nil, err
 			}
-			text = string(encoded)
+			text = string(fields[key])
 		}
 		p.options.Config[p.name+":"+key] = text
 	}

@@ -95,7 +95,20 @@ async function configure(args) {
     await provider.configure({ config: new Config(args.project, args.config), project: args.project, stack: args.stack });
   }
   providers.set(args.export || "", provider);
-  return { methods: methods.filter((m) => typeof provider[m] === "function"), preview: provider.preview === true };
+  return { methods: [...methods, "configure"].filter((m) => typeof provider[m] === "function"), others: others(provider),
+    preview: provider.preview === true };
+}
+
+// others are the names of the provider's functions that no request is for.
+function others(provider) {
+  const names = new Set();
+  for (let at = provider; at && at !== Object.prototype && at !== Function.prototype; at = Object.getPrototypeOf(at)) {
+    for (const name of Object.getOwnPropertyNames(at)) {
+      const field = Object.getOwnPropertyDescriptor(at, name);
+      if (typeof field.value === "function" && name !== "constructor") names.add(name);
+    }
+  }
+  return [...names].filter((name) => !methods.includes(name) && name !== "configure");
 }
 
 // known puts the exported object Unknown where the engine does not know a value yet.

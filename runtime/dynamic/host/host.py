@@ -270,7 +270,8 @@ def configure(args):
     if own(p, "configure"):
         wait(p.configure(ConfigureRequest(Config(args["project"], args["config"]))))
     providers[args.get("export") or ""] = p
-    return {"methods": [m for m in METHODS if own(p, m)], "preview": getattr(p, "preview", None) is True}
+    others = [m for m in dir(type(p)) if not m.startswith("_") and m not in METHODS + ("configure",) and own(p, m)]
+    return {"methods": [m for m in METHODS + ("configure",) if own(p, m)], "others": others, "preview": getattr(p, "preview", None) is True}
 
 
 def known(v):

@@ -102,7 +102,10 @@ func TestPackageWithCode(t *testing.T) {
 	}
 	require.Equal(t, ours.timeless(), theirs.timeless())
 
-	t.Log("each destroys what the other made")
+	t.Log("each destroys what the other made, without the source")
+	for _, s := range []*sandbox{ours, theirs} {
+		require.NoError(t, os.Remove(filepath.Join(s.dir, "coder", "word.ts")))
+	}
 	theirs.run(0, "destroy", "--yes", "--skip-preview")
 	require.Empty(t, theirs.resources())
 	ours.pulumi("destroy", "--yes", "--skip-preview")

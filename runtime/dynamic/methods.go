@@ -1,0 +1,47 @@
+package dynamic
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/yamlhost/yamlhost/runtime/provider"
+)
+
+// methods are those that requests are for.
+var methods = []string{"check", "diff", "create", "read", "update", "delete", "configure"}
+
+// slip is the error of a provider with a method that nobody calls, and that surely was to be one that it lacks: it would
+// be ignored in silence. Methods of the author's own for other ends are no error.
+func slip(file string, there, others []string) error {
+	for _, other := range others {
+		for _, method := range methods {
+			if !slices.Contains(there, method) && alike(strings.ToLower(strings.ReplaceAll(other, "_", "")), method) {
+				return &provider.Error{Message: fmt.Sprintf("%s has a method %s, which nobody calls: did you mean %s?", file, other,
+					method)}
+			}
+		}
+	}
+	return nil
+}
+
+// alike reports whether two words differ by one letter at most, or by two that have changed places.
+func alike(a, b string) bool {
+	if len(a) > len(b) {
+		a, b = b, a
+	}
+	if len(b)-len(a) > 1 {
+		return false
+	}
+	i := 0
+	for i < len(a) && a[i] == b[i] {
+		i++
+	}
+	if len(a) < len(b) {
+		return a[i:] == b[i+1:]
+	}
+	if i == len(a) || a[i+1:] == b[i+1:] {
+		return true
+	}
+	return i+1 < len(a) && a[i] == b[i+1] && a[i+1] == b[i] && a[i+2:] == b[i+2:]
+}
