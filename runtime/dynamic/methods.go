@@ -11,8 +11,8 @@ import (
 // methods are those that requests are for.
 var methods = []string{"check", "diff", "create", "read", "update", "delete", "configure"}
 
-// slip is the error of a provider with a method that nobody calls, and that surely was to be one that it lacks: it would
-// be ignored in silence. Methods of the author's own for other ends are no error.
+// slip is the error of a provider with a method that nobody calls, and that surely was to be one that it lacks: it
+// would be ignored in silence. Methods of the author's own for other ends are no error.
 func slip(file string, there, others []string) error {
 	for _, other := range others {
 		for _, method := range methods {
