@@ -134,6 +134,13 @@ RUNS   ?= 5
 figures:
 	$(GO) run ./bench/figures -parts '$(PARTS)' -before '$(BEFORE)' -runs $(RUNS)
 
+# OLD is another binary of the program: what it leaves of every example and of the programs of all archives in TREE is compared with
+# what this one leaves: states, events, journals, history. Known differences and their reasons: bench/same/named.txt.
+TREE ?= .
+.PHONY: same
+same: build
+	$(GO) run ./bench/same -old '$(OLD)' -new $(BIN) -tree '$(TREE)'
+
 # A part of that, without writing anything, in ten minutes.
 .PHONY: figures-quick
 figures-quick:

@@ -251,11 +251,11 @@ func (env environment) ParseYAML(text string) (value.Value, error) {
 			return value.Null, fmt.Errorf("line %d, column %d: %s", at.Line, at.Column, d.Summary)
 		}
 	}
-	return literal(data)
+	return Literal(data)
 }
 
-// literal is the value of data, which no program is needed for.
-func literal(e ast.Expr) (value.Value, error) {
+// Literal is the value of data, which no program is needed for. The error says why it is none.
+func Literal(e ast.Expr) (value.Value, error) {
 	switch e := e.(type) {
 	case *ast.Null:
 		return value.Null, nil
@@ -269,7 +269,7 @@ func literal(e ast.Expr) (value.Value, error) {
 		items := make([]value.Value, len(e.Items))
 		for i, item := range e.Items {
 			var err error
-			if items[i], err = literal(item); err != nil {
+			if items[i], err = Literal(item); err != nil {
 				return value.Null, err
 			}
 		}
@@ -277,7 +277,7 @@ func literal(e ast.Expr) (value.Value, error) {
 	case *ast.Map:
 		entries := make([]value.Entry, len(e.Entries))
 		for i, entry := range e.Entries {
-			v, err := literal(entry.Value)
+			v, err := Literal(entry.Value)
 			if err != nil {
 				return value.Null, err
 			}

@@ -66,7 +66,7 @@ func Run(ctx context.Context, a *console.Console, o *Options) error {
 	})
 	//lint:ignore SA5001 what prepare returns with an error has to be closed too
 	defer p.Close()
-	if err != nil && p.wantsConfig && p.Stack.Missing {
+	if err != nil && p.wantsConfig && p.Stack != nil && p.Stack.Missing {
 		fmt.Fprintf(a.Streams.Err,
 			"The stack '%[1]s' does not exist yet: give the values with -c key=value, or run `yamlhost stack init %[1]s` "+
 				"and set them.\n", p.Stack.Ref.Stack)

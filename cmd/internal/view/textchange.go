@@ -12,8 +12,8 @@ import (
 	"github.com/aymanbagabas/go-udiff"
 
 	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/eval"
 	"github.com/yamlhost/yamlhost/parser"
-	"github.com/yamlhost/yamlhost/parser/ast"
 	"github.com/yamlhost/yamlhost/value"
 )
 
@@ -41,44 +41,8 @@ func structured(text string) (kind string, v value.Value, ok bool) {
 	if len(faults) > 0 {
 		return "", value.Null, false
 	}
-	v, ok = constant(e)
-	return "yaml", v, ok && (v.Is(value.KindMap) || v.Is(value.KindList))
-}
-
-// constant is the value of data without expressions.
-func constant(e ast.Expr) (value.Value, bool) {
-	switch e := e.(type) {
-	case *ast.Null:
-		return value.Null, true
-	case *ast.Bool:
-		return value.Bool(e.Value), true
-	case *ast.Number:
-		return value.Number(e.Value), true
-	case *ast.String:
-		return value.String(e.Value), true
-	case *ast.List:
-		items := make([]value.Value, len(e.Items))
-		for i, item := range e.Items {
-			v, ok := constant(item)
-			if !ok {
-				return value.Null, false
-			}
-			items[i] = v
-		}
-		return value.List(items...), true
-	case *ast.Map:
-		entries := make([]value.Entry, len(e.Entries))
-		for i, entry := range e.Entries {
-			key, isText := entry.Key.(*ast.String)
-			v, ok := constant(entry.Value)
-			if !isText || !ok {
-				return value.Null, false
-			}
-			entries[i] = value.Entry{Key: key.Value, Value: v}
-		}
-		return value.MapOf(entries...), true
-	}
-	return value.Null, false
+	v, err := eval.Literal(e)
+	return "yaml", v, err == nil && (v.Is(value.KindMap) || v.Is(value.KindList))
 }
 
 // opaque is the summary of a text that nobody reads: keys and certificates in PEM, and base64 of more than a line.

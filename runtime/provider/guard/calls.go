@@ -4,138 +4,147 @@ import (
 	"context"
 
 	"github.com/yamlhost/yamlhost/runtime/provider"
+	"github.com/yamlhost/yamlhost/value"
+	"github.com/yamlhost/yamlhost/value/urn"
 )
+
+// post is where a provider is guarded: who watches its calls, and what they may not tell.
+type post struct {
+	dog     *watchdog
+	secrets secrets
+	name    string // of the provider
+}
+
+// enter begins a call, and learns what goes in; leave ends it.
+func (p post) enter(does string, about urn.URN, in ...value.Value) (leave func()) {
+	p.secrets.learn(in...)
+	return p.dog.begin(p.name, does, about)
+}
+
+// answer learns what a call has brought, and hides in its failures and its error what is secret. failures may be nil.
+func (p post) answer(err error, failures *[]provider.Failure, out ...value.Value) error {
+	p.secrets.learn(out...)
+	if failures != nil {
+		*failures = p.secrets.failures(*failures)
+	}
+	return p.secrets.error(err)
+}
 
 // guarded is a guarded provider that is not configured yet.
 type guarded struct {
 	provider.Provider
-	dog     *watchdog
-	secrets secrets
-	name    string
+	post
 }
 
 var _ provider.Provider = guarded{}
 
 // Schema asks for the schema.
 func (p guarded) Schema(ctx context.Context, r provider.SchemaRequest) ([]byte, error) {
-	defer p.dog.begin(p.name, "give its schema", "")()
+	defer p.enter("give its schema", "")()
 	return p.Provider.Schema(ctx, r)
 }
 
 // Parameterize makes it serve another package.
 func (p guarded) Parameterize(ctx context.Context, r provider.ParameterizeRequest) (provider.ParameterizeResponse,
 	error) {
-	defer p.dog.begin(p.name, "take its parameters", "")()
+	defer p.enter("take its parameters", "")()
 	return p.Provider.Parameterize(ctx, r)
 }
 
 // Configure gives it its configuration.
 func (p guarded) Configure(ctx context.Context, r provider.ConfigureRequest) (provider.Configured, error) {
-	p.secrets.learn(r.Inputs)
-	defer p.dog.begin(p.name, "take its configuration", r.URN)()
+	defer p.enter("take its configuration", r.URN, r.Inputs)()
 	c, err := p.Provider.Configure(ctx, r)
 	if err != nil || c == nil {
 		return c, p.secrets.error(err)
 	}
-	return configured{c, p.dog, p.secrets, p.name}, nil
+	return configured{c, p.post}, nil
 }
 
 // configured is a guarded provider that has its configuration.
 type configured struct {
 	provider.Configured
-	dog     *watchdog
-	secrets secrets
-	name    string
+	post
 }
 
 var _ provider.Configured = configured{}
 
-func (p guarded) CheckConfig(ctx context.Context, r provider.CheckRequest) (provider.CheckResponse, error) {
-	p.secrets.learn(r.News)
-	defer p.dog.begin(p.name, "check its configuration", r.URN)()
-	out, err := p.Provider.CheckConfig(ctx, r)
-	p.secrets.learn(out.Inputs)
-	out.Failures = p.secrets.failures(out.Failures)
-	return out, p.secrets.error(err)
+// CheckConfig checks its configuration.
+func (p guarded) CheckConfig(ctx context.Context, r provider.CheckRequest) (out provider.CheckResponse, err error) {
+	defer p.enter("check its configuration", r.URN, r.News)()
+	out, err = p.Provider.CheckConfig(ctx, r)
+	err = p.answer(err, &out.Failures, out.Inputs)
+	return out, err
 }
 
-func (p guarded) DiffConfig(ctx context.Context, r provider.DiffRequest) (provider.DiffResponse, error) {
-	p.secrets.learn(r.News, r.OldInputs)
-	defer p.dog.begin(p.name, "compare its configuration", r.URN)()
-	out, err := p.Provider.DiffConfig(ctx, r)
-	return out, p.secrets.error(err)
+// DiffConfig compares its configuration.
+func (p guarded) DiffConfig(ctx context.Context, r provider.DiffRequest) (out provider.DiffResponse, err error) {
+	defer p.enter("compare its configuration", r.URN, r.News, r.OldInputs)()
+	out, err = p.Provider.DiffConfig(ctx, r)
+	err = p.answer(err, nil)
+	return out, err
 }
 
-func (p configured) Check(ctx context.Context, r provider.CheckRequest) (provider.CheckResponse, error) {
-	p.secrets.learn(r.News)
-	defer p.dog.begin(p.name, "check inputs", r.URN)()
-	out, err := p.Configured.Check(ctx, r)
-	p.secrets.learn(out.Inputs)
-	out.Failures = p.secrets.failures(out.Failures)
-	return out, p.secrets.error(err)
+func (p configured) Check(ctx context.Context, r provider.CheckRequest) (out provider.CheckResponse, err error) {
+	defer p.enter("check inputs", r.URN, r.News)()
+	out, err = p.Configured.Check(ctx, r)
+	err = p.answer(err, &out.Failures, out.Inputs)
+	return out, err
 }
 
-func (p configured) Diff(ctx context.Context, r provider.DiffRequest) (provider.DiffResponse, error) {
-	p.secrets.learn(r.News, r.OldInputs, r.OldOutputs)
-	defer p.dog.begin(p.name, "compare inputs", r.URN)()
-	out, err := p.Configured.Diff(ctx, r)
-	return out, p.secrets.error(err)
+func (p configured) Diff(ctx context.Context, r provider.DiffRequest) (out provider.DiffResponse, err error) {
+	defer p.enter("compare inputs", r.URN, r.News, r.OldInputs, r.OldOutputs)()
+	out, err = p.Configured.Diff(ctx, r)
+	err = p.answer(err, nil)
+	return out, err
 }
 
-func (p configured) Create(ctx context.Context, r provider.CreateRequest) (provider.CreateResponse, error) {
-	p.secrets.learn(r.Inputs)
-	defer p.dog.begin(p.name, "create the resource", r.URN)()
-	out, err := p.Configured.Create(ctx, r)
-	p.secrets.learn(out.Outputs)
-	return out, p.secrets.error(err)
+func (p configured) Create(ctx context.Context, r provider.CreateRequest) (out provider.CreateResponse, err error) {
+	defer p.enter("create the resource", r.URN, r.Inputs)()
+	out, err = p.Configured.Create(ctx, r)
+	err = p.answer(err, nil, out.Outputs)
+	return out, err
 }
 
-func (p configured) Read(ctx context.Context, r provider.ReadRequest) (provider.ReadResponse, error) {
-	p.secrets.learn(r.Inputs, r.Outputs)
-	defer p.dog.begin(p.name, "read the resource", r.URN)()
-	out, err := p.Configured.Read(ctx, r)
+func (p configured) Read(ctx context.Context, r provider.ReadRequest) (out provider.ReadResponse, err error) {
+	defer p.enter("read the resource", r.URN, r.Inputs, r.Outputs)()
+	out, err = p.Configured.Read(ctx, r)
 	// What was secret before it was read is so afterwards, whatever the provider knows of that.
 	out.Inputs, out.Outputs = out.Inputs.SecretLike(r.Inputs), out.Outputs.SecretLike(r.Outputs)
-	p.secrets.learn(out.Inputs, out.Outputs)
-	return out, p.secrets.error(err)
+	err = p.answer(err, nil, out.Inputs, out.Outputs)
+	return out, err
 }
 
-func (p configured) Update(ctx context.Context, r provider.UpdateRequest) (provider.UpdateResponse, error) {
-	p.secrets.learn(r.News, r.OldInputs, r.OldOutputs)
-	defer p.dog.begin(p.name, "update the resource", r.URN)()
-	out, err := p.Configured.Update(ctx, r)
-	p.secrets.learn(out.Outputs)
-	return out, p.secrets.error(err)
+func (p configured) Update(ctx context.Context, r provider.UpdateRequest) (out provider.UpdateResponse, err error) {
+	defer p.enter("update the resource", r.URN, r.News, r.OldInputs, r.OldOutputs)()
+	out, err = p.Configured.Update(ctx, r)
+	err = p.answer(err, nil, out.Outputs)
+	return out, err
 }
 
-func (p configured) Invoke(ctx context.Context, r provider.InvokeRequest) (provider.InvokeResponse, error) {
-	p.secrets.learn(r.Args)
-	defer p.dog.begin(p.name, "answer "+r.Token, "")()
-	out, err := p.Configured.Invoke(ctx, r)
-	p.secrets.learn(out.Result)
-	out.Failures = p.secrets.failures(out.Failures)
-	return out, p.secrets.error(err)
+func (p configured) Invoke(ctx context.Context, r provider.InvokeRequest) (out provider.InvokeResponse, err error) {
+	defer p.enter("answer "+r.Token, "", r.Args)()
+	out, err = p.Configured.Invoke(ctx, r)
+	err = p.answer(err, &out.Failures, out.Result)
+	return out, err
 }
 
-func (p configured) Call(ctx context.Context, r provider.CallRequest) (provider.CallResponse, error) {
-	p.secrets.learn(r.Args)
-	defer p.dog.begin(p.name, "answer "+r.Token, "")()
-	out, err := p.Configured.Call(ctx, r)
-	p.secrets.learn(out.Result)
-	out.Failures = p.secrets.failures(out.Failures)
-	return out, p.secrets.error(err)
+func (p configured) Call(ctx context.Context, r provider.CallRequest) (out provider.CallResponse, err error) {
+	defer p.enter("answer "+r.Token, "", r.Args)()
+	out, err = p.Configured.Call(ctx, r)
+	err = p.answer(err, &out.Failures, out.Result)
+	return out, err
 }
 
-func (p configured) Construct(ctx context.Context, r provider.ConstructRequest) (provider.ConstructResponse, error) {
-	p.secrets.learn(r.Inputs)
-	defer p.dog.begin(p.name, "construct "+r.Type, "")()
-	out, err := p.Configured.Construct(ctx, r)
-	p.secrets.learn(out.Outputs)
-	return out, p.secrets.error(err)
+func (p configured) Construct(ctx context.Context, r provider.ConstructRequest) (out provider.ConstructResponse,
+	err error) {
+	defer p.enter("construct "+r.Type, "", r.Inputs)()
+	out, err = p.Configured.Construct(ctx, r)
+	err = p.answer(err, nil, out.Outputs)
+	return out, err
 }
 
 func (p configured) Delete(ctx context.Context, r provider.DeleteRequest) error {
-	p.secrets.learn(r.Inputs, r.Outputs)
-	defer p.dog.begin(p.name, "delete the resource", r.URN)()
+	defer p.enter("delete the resource", r.URN, r.Inputs, r.Outputs)()
 	return p.secrets.error(p.Configured.Delete(ctx, r))
 }

@@ -63,6 +63,17 @@ func edit(ctx context.Context, a *console.Console, o *target, change func(*confi
 	return c.settings.Save()
 }
 
+// openAt is open for a command about one key, or about a path into its value.
+func openAt(ctx context.Context, a *console.Console, o *target, isPath bool, key string) (*configured, project.KeyPath,
+	error) {
+	c, err := open(ctx, a, o)
+	if err != nil {
+		return nil, project.KeyPath{}, err
+	}
+	path, err := console.ParseKey(isPath, c.project.Name.Text, key)
+	return c, path, err
+}
+
 // open opens the settings of a stack. The stack may be yet to come if it is named and has a file.
 func open(ctx context.Context, a *console.Console, o *target) (*configured, error) {
 	p, err := a.SoundProject(a.World.Dir)

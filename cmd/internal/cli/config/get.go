@@ -33,11 +33,7 @@ func newGet(a *console.Console, o *target) *cobra.Command {
 
 // get shows one value in plain text, whatever it is (F7.12).
 func get(ctx context.Context, a *console.Console, o *getting) error {
-	c, err := open(ctx, a, o.target)
-	if err != nil {
-		return err
-	}
-	path, err := console.ParseKey(o.path, c.project.Name.Text, o.key)
+	c, path, err := openAt(ctx, a, o.target, o.path, o.key)
 	if err != nil {
 		return err
 	}

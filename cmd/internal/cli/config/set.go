@@ -50,11 +50,7 @@ func newSet(a *console.Console, o *target) *cobra.Command {
 
 // set sets one value.
 func set(ctx context.Context, a *console.Console, o *setting) error {
-	c, err := open(ctx, a, o.target)
-	if err != nil {
-		return err
-	}
-	path, err := console.ParseKey(o.path, c.project.Name.Text, o.key)
+	_, path, err := openAt(ctx, a, o.target, o.path, o.key)
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,271 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// outcome is what a life leaves: values by their places, such as "run/state resources/3/inputs/value".
+type outcome map[string]string
+
+// limit is how long one command may take.
+const limit = 90 * time.Second
+
+// life runs a program, runs it again and destroys it.
+func (c *comparison) life(binary string, p program) (outcome, error) {
+	root, err := os.MkdirTemp("", "same-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(root)
+	o := outcome{}
+	for _, dir := range []string{"project", "state", "home", "kept"} {
+		if err := os.Mkdir(filepath.Join(root, dir), 0o700); err != nil {
+			return nil, err
+		}
+	}
+	dir, err := p.unpack(filepath.Join(root, "project"))
+	if err != nil {
+		return nil, err
+	}
+	run := []string{"run", "--json", "--parallel", "1"}
+	first := run
+	for _, setting := range p.config {
+		first = append(first[:len(first):len(first)], "--config", setting)
+	}
+	for _, step := range []struct {
+		name string
+		args []string
+	}{{"run", first}, {"again", run}, {"destroy", []string{"destroy", "--yes", "--skip-preview", "--json", "--parallel", "1",
+		"--stack", "dev"}}} {
+		if err := c.step(o, step.name, binary, root, dir, step.args); err != nil {
+			return nil, err
+		}
+	}
+	return o, nil
+}
+
+func (c *comparison) step(o outcome, name, binary, root, dir string, args []string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, binary, append([]string{"--non-interactive", "--offline"}, args...)...)
+	cmd.Dir = dir
+	cmd.Env = []string{"PULUMI_BACKEND_URL=file://" + filepath.Join(root, "state"), "PULUMI_CONFIG_PASSPHRASE=x",
+		"HOME=" + filepath.Join(root, "home"), "NO_COLOR=1", "PATH=" + c.bin + ":" + os.Getenv("PATH")}
+	var out, err bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &err
+	stacks := filepath.Join(root, "state", ".pulumi", "stacks")
+	kept := filepath.Join(root, "kept", name)
+	watched, stop := make(chan struct{}), make(chan struct{})
+	go keepJournal(stacks, kept, stop, watched)
+	failed := cmd.Run()
+	close(stop)
+	<-watched
+	if exit := (*exec.ExitError)(nil); failed != nil && !errors.As(failed, &exit) {
+		return failed
+	}
+	plain := func(text string) string { return volatile(strings.ReplaceAll(text, root, "ROOT")) }
+	o[name+"/exit"] = strconv.Itoa(cmd.ProcessState.ExitCode())
+	if out.Len() == 0 {
+		o[name+"/said"] = plain(err.String())
+	}
+	events(o, name, plain(out.String()))
+	for kind, file := range map[string]string{"state": onlyFile(stacks, ".json"), "history": onlyFile(filepath.Join(root,
+		"state", ".pulumi", "history"), ".history.json")} {
+		if text, err := os.ReadFile(file); err == nil {
+			if err := flattenText(o, name+"/"+kind, []byte(plain(string(text)))); err != nil {
+				return err
+			}
+		}
+	}
+	data, failed := os.ReadFile(kept)
+	if failed != nil {
+		return nil
+	}
+	records, failed := readJournal(data)
+	for i, r := range records {
+		if err := flattenText(o, fmt.Sprintf("%s/journal%03d", name, i), []byte(plain(string(r)))); err != nil {
+			return err
+		}
+	}
+	return failed
+}
+
+// keepJournal gives the journal that turns up in a folder a second name, so that it stays.
+func keepJournal(folder, kept string, stop, done chan struct{}) {
+	defer close(done)
+	for {
+		if file := onlyFile(folder, "-journal"); file != "" && os.Link(file, kept) == nil {
+			return
+		}
+		select {
+		case <-stop:
+			return
+		case <-time.After(100 * time.Microsecond):
+		}
+	}
+}
+
+// onlyFile is the last file below a folder with such a name; empty when there is none.
+func onlyFile(folder, suffix string) (found string) {
+	_ = filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() && strings.HasSuffix(path, suffix) {
+			found = path
+		}
+		return nil // what is gone meanwhile is not there
+	})
+	return found
+}
+
+// readJournal takes the records of a journal apart: a signature, then for each record its length and checksum, its kind
+// and JSON.
+func readJournal(data []byte) (records [][]byte, err error) {
+	const signature, frame = 8, 8
+	for at := signature; at+frame < len(data); {
+		n := int(binary.LittleEndian.Uint32(data[at:]))
+		if at+frame+n > len(data) || n < 1 {
+			return records, fmt.Errorf("the journal is cut at byte %d of %d", at, len(data))
+		}
+		payload := data[at+frame : at+frame+n]
+		kind, err := json.Marshal(string(payload[:1]))
+		if err != nil {
+			return records, err
+		}
+		records = append(records, fmt.Appendf(nil, `{"kind":%s,"record":%s}`, kind, payload[1:]))
+		at += frame + n
+	}
+	return records, nil
+}
+
+// events puts events into an outcome, those of each resource in their order: steps of different ones are under way at
+// the same time.
+func events(o outcome, name, text string) {
+	count := map[string]int{}
+	for _, line := range strings.Split(text, "\n") {
+		var e map[string]any
+		if json.Unmarshal([]byte(line), &e) != nil {
+			if line != "" {
+				o[fmt.Sprintf("%s/out%03d", name, len(count))] = line
+			}
+			continue
+		}
+		delete(e, "sequence")
+		delete(e, "timestamp")
+		about := subjectOf(e)
+		at := fmt.Sprintf("%s/events %s/%d", name, about, count[about])
+		count[about]++
+		flatten(o, at, e)
+	}
+}
+
+// subjectOf is the kind of an event and the URN that it is about.
+func subjectOf(e map[string]any) string {
+	for kind, body := range e {
+		fields, _ := body.(map[string]any)
+		if metadata, ok := fields["metadata"].(map[string]any); ok {
+			return fmt.Sprint(kind, " ", metadata["urn"])
+		}
+		return fmt.Sprint(kind, " ", fields["urn"])
+	}
+	return ""
+}
+
+func flattenText(o outcome, at string, text []byte) error {
+	var v any
+	if err := json.Unmarshal(text, &v); err != nil {
+		return fmt.Errorf("%s: %w", at, err)
+	}
+	flatten(o, at+" ", v)
+	return nil
+}
+
+func flatten(o outcome, at string, v any) {
+	switch v := v.(type) {
+	case map[string]any:
+		if len(v) == 0 {
+			o[at] = "{}"
+		}
+		for key, item := range v {
+			switch key {
+			case "startTime", "endTime", "durationSeconds": // seconds, in which two runs may be the same
+			default:
+				flatten(o, at+"/"+key, item)
+			}
+		}
+	case []any:
+		if len(v) == 0 {
+			o[at] = "[]"
+		}
+		for i, item := range v {
+			flatten(o, at+"/"+strconv.Itoa(i), item)
+		}
+	default:
+		text, _ := json.Marshal(v) // what was JSON can be JSON
+		o[at] = string(text)
+	}
+}
+
+var volatiles = []struct {
+	match *regexp.Regexp
+	with  string
+}{
+	{regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`), "UUID"},
+	{regexp.MustCompile(`20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d[.\d]*(?:Z|[+-]\d\d:\d\d)`), "TIME"},
+}
+
+// volatile takes out of a text what no two runs have in common, where it can be told by its form.
+func volatile(text string) string {
+	for _, v := range volatiles {
+		text = v.match.ReplaceAllString(text, v.with)
+	}
+	return text
+}
+
+// stable is what two runs have in common, and the places where they differ.
+func stable(a, b outcome) (common outcome, unstable map[string]bool) {
+	common, unstable = outcome{}, map[string]bool{}
+	for key := range joined(a, b) {
+		if shown(a, key) == shown(b, key) {
+			common[key] = a[key]
+		} else {
+			unstable[key] = true
+		}
+	}
+	return common, unstable
+}
+
+func joined(a, b outcome) map[string]bool {
+	all := map[string]bool{}
+	for key := range maps.Keys(a) {
+		all[key] = true
+	}
+	for key := range maps.Keys(b) {
+		all[key] = true
+	}
+	return all
+}
+
+func (o outcome) has(key string) bool {
+	_, ok := o[key]
+	return ok
+}
+
+func shown(o outcome, key string) string {
+	if text, ok := o[key]; ok {
+		return text
+	}
+	return "(nothing)"
+}

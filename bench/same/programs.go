@@ -1,0 +1,119 @@
+package main
+
+import (
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/rogpeppe/go-internal/txtar"
+)
+
+// program is a project: a folder, or files of an archive.
+type program struct {
+	name   string
+	dir    string            // of an example
+	files  map[string][]byte // of an archive
+	config []string          // key=value
+}
+
+// programs finds the examples and the programs of all archives of a tree.
+func programs(tree string) (list []program, err error) {
+	examples, err := os.ReadDir(filepath.Join(tree, "examples"))
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range examples {
+		if e.IsDir() {
+			list = append(list, program{name: "examples/" + e.Name(), dir: filepath.Join(tree, "examples", e.Name())})
+		}
+	}
+	err = filepath.WalkDir(tree, func(file string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && (d.Name() == "node_modules" || d.Name() == ".git"):
+			return fs.SkipDir
+		case !strings.HasSuffix(file, ".txtar"):
+			return nil
+		}
+		archive, err := txtar.ParseFile(file)
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(tree, file)
+		list = append(list, inArchive(strings.TrimSuffix(filepath.ToSlash(rel), ".txtar"), archive)...)
+		return err
+	})
+	return list, err
+}
+
+// inArchive finds the programs of an archive: what has a project file, or is one file without any.
+func inArchive(name string, a *txtar.Archive) (list []program) {
+	files := map[string][]byte{}
+	var projects []string
+	for _, f := range a.Files {
+		if strings.HasPrefix(f.Name, "out/") {
+			continue
+		}
+		files[f.Name] = f.Data
+		if path.Base(f.Name) == "Pulumi.yaml" {
+			projects = append(projects, path.Dir(f.Name))
+		}
+	}
+	if main := files["Main.yaml"]; len(projects) == 0 && (main != nil || files["Main.json"] != nil) {
+		if !strings.Contains("\n"+string(main), "\nname:") {
+			files["Pulumi.yaml"] = []byte("name: proj\nruntime: yaml\n")
+		} else {
+			files["Pulumi.yaml"] = main
+			delete(files, "Main.yaml")
+		}
+		p := program{name: name, files: files}
+		for _, line := range strings.Split(string(files["config"]), "\n") {
+			line = strings.TrimPrefix(strings.TrimPrefix(line, "secret "), "structured ")
+			if strings.Contains(line, "=") {
+				p.config = append(p.config, line)
+			}
+		}
+		return []program{p}
+	}
+	slices.Sort(projects)
+	for _, dir := range projects {
+		list = append(list, program{name: path.Join(name, dir), files: files, dir: ""})
+		list[len(list)-1].config = nil
+		if dir != "." {
+			list[len(list)-1].files = withRoot(files, dir)
+		}
+	}
+	return list
+}
+
+// rootFile names the folder of the project in an archive with several.
+const rootFile = ".project-folder"
+
+func withRoot(files map[string][]byte, dir string) map[string][]byte {
+	own := map[string][]byte{rootFile: []byte(dir)}
+	for name, data := range files {
+		own[name] = data
+	}
+	return own
+}
+
+// unpack lays the program into a folder, and returns the folder of its project.
+func (p program) unpack(root string) (string, error) {
+	if p.files == nil {
+		return root, os.CopyFS(root, os.DirFS(p.dir))
+	}
+	for name, data := range p.files {
+		file := filepath.Join(root, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+			return "", err
+		}
+		if err := os.WriteFile(file, data, 0o600); err != nil {
+			return "", err
+		}
+	}
+	return filepath.Join(root, string(p.files[rootFile])), nil
+}
