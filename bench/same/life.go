@@ -21,6 +21,9 @@ import (
 // outcome is what a life leaves: values by their places, such as "run/state resources/3/inputs/value".
 type outcome map[string]string
 
+// steps are the commands of a life.
+var steps = []string{"run", "again", "destroy"}
+
 // limit is how long one command may take.
 const limit = 90 * time.Second
 
@@ -46,12 +49,9 @@ func (c *comparison) life(binary string, p program) (outcome, error) {
 	for _, setting := range p.config {
 		first = append(first[:len(first):len(first)], "--config", setting)
 	}
-	for _, step := range []struct {
-		name string
-		args []string
-	}{{"run", first}, {"again", run}, {"destroy", []string{"destroy", "--yes", "--skip-preview", "--json", "--parallel", "1",
-		"--stack", "dev"}}} {
-		if err := c.step(o, step.name, binary, root, dir, step.args); err != nil {
+	destroy := []string{"destroy", "--yes", "--skip-preview", "--json", "--parallel", "1", "--stack", "dev"}
+	for i, args := range [][]string{first, run, destroy} {
+		if err := c.step(o, steps[i], binary, root, dir, args); err != nil {
 			return nil, err
 		}
 	}
@@ -256,6 +256,27 @@ func joined(a, b outcome) map[string]bool {
 		all[key] = true
 	}
 	return all
+}
+
+// unseen takes the journals of those commands away that some runs of a program have and others have not: a journal may
+// come and go before anybody looks.
+func unseen(runs []outcome) (missed int) {
+	for _, step := range steps {
+		having := 0
+		for _, o := range runs {
+			if o.has(step + "/journal000 /kind") {
+				having++
+			}
+		}
+		if having == 0 || having == len(runs) {
+			continue
+		}
+		missed++
+		for _, o := range runs {
+			maps.DeleteFunc(o, func(key, _ string) bool { return strings.HasPrefix(key, step+"/journal") })
+		}
+	}
+	return missed
 }
 
 func (o outcome) has(key string) bool {

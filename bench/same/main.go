@@ -118,6 +118,7 @@ func (c *comparison) run(named string) (err error) {
 type tally struct {
 	mu                                sync.Mutex // guards what follows
 	programs, equal, leaves, journals int
+	missed                            int // commands whose journal was not seen each time
 	events, states, unstable, unnamed int
 	codes                             map[int]int // first runs of the new binary, by exit code
 	unseen                            []string    // programs that changed something while no journal was seen
@@ -132,6 +133,7 @@ func (c *comparison) compare(p program, t *tally) {
 			runs[i] = outcome{"error": err.Error()}
 		}
 	}
+	missed := unseen(runs[:])
 	old, unstable := stable(runs[0], runs[1])
 	now, more := stable(runs[2], runs[3])
 	maps.Copy(unstable, more)
@@ -158,6 +160,7 @@ func (c *comparison) compare(p program, t *tally) {
 	defer t.mu.Unlock()
 	t.programs++
 	t.leaves += leaves
+	t.missed += missed
 	t.unstable += len(unstable)
 	kinds := map[string]bool{}
 	for key := range now {
@@ -211,6 +214,9 @@ func (c *comparison) tell(t *tally) error {
 	fmt.Printf("\n%d programs, %d of them without any difference; with two runs and a destruction each, these compared: %d "+
 		"lists of events, %d states, %d journals; %d values in all, besides %d that no two runs have in common\n",
 		t.programs, t.equal, t.events, t.states, t.journals, t.leaves, t.unstable)
+	if t.missed > 0 {
+		fmt.Printf("the journals of %d commands were there too shortly to be seen each time, and were not compared\n", t.missed)
+	}
 	fmt.Printf("exit codes of the first run: %v\n", t.codes)
 	for _, r := range c.named {
 		if r.count > 0 {
