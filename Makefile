@@ -94,6 +94,16 @@ store-test: $(GATEWAY) $(AZURITE)
 # State in PostgreSQL, on servers in temporary folders, on sockets there: what the store promises, and runs that are killed, raced and
 # paused while connections are cut and the server is restarted and crashes, DATABASE_KILLS of them; and the Pulumi CLI on the same table.
 DATABASE_KILLS ?= 30
+# Pipelines that `run --all --emit` writes: linted, and run on this machine.
+.PHONY: pipelines-test
+pipelines-test:
+	cd test/pipelines && npm ci --no-audit --no-fund && $(GO) test -count 1 -v -timeout 20m .
+
+# 100 projects that read each other: beside a loop of a shell, and with one job.
+.PHONY: workspace-figures
+workspace-figures:
+	$(GO) run ./bench/workspaces
+
 .PHONY: postgres-test
 postgres-test:
 	@test/tools/postgres find >/dev/null || { echo "no programs of a server of PostgreSQL are here: apt-get install postgresql"; exit 1; }

@@ -125,10 +125,11 @@ func Parse(src *diag.Source) (*Project, diag.Diagnostics) {
 	return p, d.diags
 }
 
-// parseProject parses the text, of a large file only what is not program, which takes half of a program's reading time.
+// parseProject parses the text; of one that is not small, only what is not program, which takes half of a program's
+// reading time.
 func (d *document) parseProject() *yaml.Node {
 	text := d.src.Text()
-	if len(text) > 256<<10 {
+	if len(text) > 4<<10 {
 		// An anchor in what was cut makes this fail; then the whole text decides.
 		quick := &document{src: d.src}
 		if root := quick.parse(blankProgram(text)); root != nil {

@@ -9,9 +9,10 @@ import (
 	"github.com/yamlhost/yamlhost/value"
 )
 
-// Neighbours are the outputs that the stacks of one preview are planned to have, for those that read them. An output
-// that no plan knows is unknown, with the type that the program of its stack gives it. The zero value is ready for use
-// and safe for concurrent use; a nil one knows nothing.
+// Neighbours are the outputs of the stacks that one command works on, for those that read them: what a preview plans, or
+// what an operation has just made, which need not be read from the backend again. An output that no plan knows is
+// unknown, with the type that the program of its stack gives it. The zero value is ready for use and safe for concurrent
+// use; a nil one knows nothing.
 type Neighbours struct {
 	mu      sync.Mutex
 	planned map[backend.Ref]value.Value // guarded by mu
@@ -31,7 +32,7 @@ func (n *Neighbours) outputs(ref backend.Ref) (value.Value, bool) {
 // heard takes the outputs from the end of a plan.
 func (n *Neighbours) heard(p *display, e engine.Event) {
 	s, ok := e.(*engine.Summary)
-	if n == nil || !ok || !s.Planning || s.Result != "succeeded" || p.program == nil {
+	if n == nil || !ok || s.Result != "succeeded" || p.program == nil {
 		return
 	}
 	outputs := value.EmptyMap()
@@ -44,6 +45,9 @@ func (n *Neighbours) heard(p *display, e engine.Event) {
 	}
 	for i, name := range outputs.Keys() {
 		outputs = outputs.With(name, typed(outputs.At(i).WithoutDeps(), types[name]))
+	}
+	if !s.Planning && !plain(outputs) {
+		return // the state has them in a form of its own
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -59,4 +63,24 @@ func typed(v value.Value, t schema.Type) value.Value {
 		return v
 	}
 	return v.AsWitness(schema.Witness(t))
+}
+
+// plain reports whether a value is read from a state as it was written into it: it is known and made of scalars, lists
+// and maps.
+func plain(v value.Value) bool {
+	if !v.IsKnown() {
+		return false
+	}
+	switch {
+	case v.Is(value.KindMap), v.Is(value.KindList):
+		for i := range v.Len() {
+			if !plain(v.At(i)) {
+				return false
+			}
+		}
+		return true
+	case v.Is(value.KindAsset), v.Is(value.KindArchive), v.Is(value.KindResource):
+		return false
+	}
+	return true
 }

@@ -37,6 +37,6 @@ func NewRun(a *console.Console, run func(context.Context, *operation.Options) er
 	cmd.Flags().BoolVarP(&o.SkipPreview, "skip-preview", "f", false, "apply without planning first")
 	cmd.Flags().BoolP("yes", "y", true, "accepted for compatibility: run never asks")
 	console.Hide(cmd.Flags(), "yes")
-	severalFlags(a, cmd, o, several{run: operation.Run, json: "events"}, cmd.RunE)
+	severalFlags(a, cmd, o, several{run: operation.Run, json: "events", emits: true}, cmd.RunE)
 	return cmd
 }

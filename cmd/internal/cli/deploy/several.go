@@ -3,11 +3,14 @@ package deploy
 import (
 	"context"
 	"fmt"
+	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
 	"github.com/yamlhost/yamlhost/cmd/internal/fleet"
 	"github.com/yamlhost/yamlhost/cmd/internal/operation"
+	"github.com/yamlhost/yamlhost/cmd/internal/pipelines"
 	"github.com/yamlhost/yamlhost/cmd/internal/report"
 	"github.com/yamlhost/yamlhost/runtime/backend"
 	"github.com/yamlhost/yamlhost/workspace/projects"
@@ -24,6 +27,7 @@ type several struct {
 	unlinked bool // they need not wait for each other
 	plans    bool // it only plans: stacks read each other's planned outputs
 	json     string
+	emits    bool // it writes pipelines for CI systems instead
 }
 
 // notTogether are flags that mean one stack.
@@ -35,6 +39,11 @@ func severalFlags(a *console.Console, cmd *cobra.Command, o *operation.Options, 
 	one func(*cobra.Command, []string) error) {
 	s := &fleet.Selection{}
 	s.Register(cmd, !k.plans)
+	var emit string
+	if k.emits {
+		cmd.Flags().StringVar(&emit, "emit", "", "with --all: run nothing, and write a pipeline to standard output: "+
+			strings.Join(pipelines.Kinds(), ", "))
+	}
 	single := cmd.Args
 	cmd.Args = func(cmd *cobra.Command, args []string) error {
 		if s.Several(args) {
@@ -44,6 +53,9 @@ func severalFlags(a *console.Console, cmd *cobra.Command, o *operation.Options, 
 	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if !s.Several(args) {
+			if emit != "" {
+				return console.WithCode(console.CodeBadUsage, "--emit is about several projects: use --all, or name them")
+			}
 			if s.Jobs != "" {
 				return console.WithCode(console.CodeBadUsage, "--jobs says something of several projects: use --all, or name them")
 			}
@@ -55,6 +67,9 @@ func severalFlags(a *console.Console, cmd *cobra.Command, o *operation.Options, 
 			}
 		}
 		s.Dirs, s.Stack, o.Reports.Several = args, o.Stack, true
+		if emit != "" {
+			return emitPipeline(cmd.Context(), a, s, emit)
+		}
 		if o.Json {
 			o.Json = false
 			o.Reports.Add(report.Spec{Kind: k.json, File: "-"})
@@ -92,14 +107,14 @@ func runSeveral(ctx context.Context, a *console.Console, o *operation.Options, s
 	}
 	c := fleet.Command{Name: name, Graph: g, Limits: limits}
 	each := func(change func(*operation.Options)) func(context.Context, *console.Console, *projects.Member) error {
-		planned := &operation.Neighbours{}
+		neighbours := &operation.Neighbours{}
 		return func(ctx context.Context, a *console.Console, m *projects.Member) error {
 			mine := *o
 			if mine.Dir = m.Dir; k.existing {
 				mine.Stack = m.Stack
 			}
-			if mine.PlanOnly || k.plans {
-				mine.Neighbours = planned
+			if !k.existing { // those read each other as they are
+				mine.Neighbours = neighbours
 			}
 			change(&mine)
 			return k.run(ctx, a, &mine)
@@ -146,4 +161,22 @@ func existing(a *console.Console, g *projects.Graph) (*projects.Graph, error) {
 		}
 	}
 	return g.Only(keep), nil
+}
+
+// emitPipeline writes the projects of a selection as a pipeline of a CI system. Folders are those from the working
+// directory, which is the root of the repository there.
+func emitPipeline(ctx context.Context, a *console.Console, s *fleet.Selection, name string) error {
+	kind, err := pipelines.Find(name)
+	if err != nil {
+		return console.WithCode(console.CodeBadUsage, "%w", err)
+	}
+	g, err := s.Open(ctx, a, fleet.Opening{Careful: true, Shown: true})
+	if err != nil {
+		return err
+	}
+	base, err := filepath.Rel(a.World.Dir, s.Root(a))
+	if err != nil {
+		return err
+	}
+	return kind.Write(a.Data(), g, filepath.ToSlash(base))
 }

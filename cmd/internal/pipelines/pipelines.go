@@ -1,0 +1,219 @@
+package pipelines
+
+import (
+	"fmt"
+	"io"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/workspace/projects"
+)
+
+// Kind is a form of pipeline.
+type Kind struct {
+	Name  string
+	write func(w io.Writer, jobs []job)
+}
+
+// kinds are all kinds, in the order of the help.
+var kinds = []Kind{
+	{"github-matrix", github}, {"gitlab-pipeline", gitlab}, {"azure-stages", azure},
+}
+
+// Kinds are the names of all kinds.
+func Kinds() []string {
+	names := make([]string, len(kinds))
+	for i, k := range kinds {
+		names[i] = k.Name
+	}
+	return names
+}
+
+// Find finds a kind by its name.
+func Find(name string) (Kind, error) {
+	for _, k := range kinds {
+		if k.Name == name {
+			return k, nil
+		}
+	}
+	text := fmt.Sprintf("--emit takes %s, not %q", strings.Join(Kinds(), ", "), name)
+	if near := diag.Suggest(name, Kinds()); len(near) > 0 {
+		text += "; did you mean " + near[0] + "?"
+	}
+	return Kind{}, fmt.Errorf("%s", text)
+}
+
+// job is a stack in a pipeline.
+type job struct {
+	name  string   // unique, fit for names of jobs and files: letters, digits, _ and -
+	dir   string   // of the project, from the root of the repository, with slashes
+	stack string   // of the project
+	needs []string // names of jobs
+	level int      // 0 without needs, else one more than the highest of them
+}
+
+// Write writes the pipeline of a graph. base is the root's folder from that of the repository, with slashes; "." for
+// the same.
+func (k Kind) Write(w io.Writer, g *projects.Graph, base string) error {
+	jobs, err := jobsOf(g, base)
+	if err != nil {
+		return err
+	}
+	var b strings.Builder
+	k.write(&b, jobs)
+	_, err = io.WriteString(w, b.String())
+	return err
+}
+
+var notInNames = regexp.MustCompile(`[^A-Za-z0-9_]+`)
+
+// jobsOf are the jobs of a graph, each behind its needs.
+func jobsOf(g *projects.Graph, base string) ([]job, error) {
+	names := make([]string, len(g.Members))
+	taken := map[string]bool{}
+	for i, m := range g.Members {
+		if strings.ContainsAny(m.Path+m.Stack+base, "\n\r$`\"\\") {
+			return nil, fmt.Errorf("the folder %q has characters in its name that a pipeline cannot pass on", m.Path)
+		}
+		name := notInNames.ReplaceAllString(m.Project.Name.Text+"_"+m.Stack, "_")
+		if name[0] >= '0' && name[0] <= '9' || name[0] == '_' {
+			name = "p" + name
+		}
+		for n := 2; taken[name]; n++ {
+			name = notInNames.ReplaceAllString(fmt.Sprintf("%s_%s_%d", m.Project.Name.Text, m.Stack, n), "_")
+		}
+		taken[name], names[i] = true, name
+	}
+	level := make([]int, len(g.Members))
+	var jobs []job
+	for _, i := range g.Order() {
+		m := g.Members[i]
+		j := job{name: names[i], dir: m.Path, stack: m.Stack}
+		if base != "." {
+			j.dir = strings.TrimSuffix(base+"/"+m.Path, "/.")
+		}
+		for _, need := range g.Needs(i) {
+			j.needs = append(j.needs, names[need])
+			level[i] = max(level[i], level[need]+1)
+		}
+		j.level = level[i]
+		jobs = append(jobs, j)
+	}
+	return jobs, nil
+}
+
+// quoted is a text as YAML has it in quotes, which is that of JSON.
+func quoted(text string) string { return strconv.Quote(text) }
+
+const head = "# Written by `yamlhost run --all --emit %s`. Write it anew when projects or their references change.\n"
+
+// The commands, the same in every system. DIR, STACK and PLAN are in the environment.
+const (
+	planCommand  = `yamlhost run "$DIR" --stack "$STACK" --plan-only --save-plan "$PLAN"`
+	applyCommand = `yamlhost run "$DIR" --stack "$STACK" --plan "$PLAN"`
+)
+
+// github writes a workflow: for each level of the order a matrix of jobs that plan and one of jobs that apply. A
+// matrix has 256 jobs at most; a level with more is cut into several.
+func github(w io.Writer, jobs []job) {
+	const most = 256
+	fmt.Fprintf(w, head, "github-matrix")
+	fmt.Fprint(w, "name: yamlhost\non:\n  workflow_dispatch:\n  push:\n    branches: [main]\n"+
+		"permissions:\n  contents: read\nconcurrency:\n  group: yamlhost\nenv:\n  PULUMI_BACKEND_URL: ${{ vars.PULUMI_BACKEND_URL }}\n"+
+		"  PULUMI_CONFIG_PASSPHRASE: ${{ secrets.PULUMI_CONFIG_PASSPHRASE }}\njobs:\n")
+	var before []string
+	for level := 0; ; level++ {
+		var at []job
+		for _, j := range jobs {
+			if j.level == level {
+				at = append(at, j)
+			}
+		}
+		if len(at) == 0 {
+			if level == 0 {
+				fmt.Fprint(w, "  nothing:\n    runs-on: ubuntu-latest\n    steps:\n      - run: echo there is no project\n")
+			}
+			return
+		}
+		var applied []string
+		for part := 0; part*most < len(at); part++ {
+			some := at[part*most : min((part+1)*most, len(at))]
+			name := fmt.Sprintf("%d", level)
+			if len(at) > most {
+				name = fmt.Sprintf("%d_%d", level, part)
+			}
+			githubJob(w, "plan_"+name, before, some, planCommand, true)
+			githubJob(w, "apply_"+name, []string{"plan_" + name}, some, applyCommand, false)
+			applied = append(applied, "apply_"+name)
+		}
+		before = applied
+	}
+}
+
+func githubJob(w io.Writer, name string, needs []string, jobs []job, command string, plans bool) {
+	fmt.Fprintf(w, "  %s:\n    name: %s ${{ matrix.name }}\n    runs-on: ubuntu-latest\n", name,
+		strings.Split(name, "_")[0])
+	if len(needs) > 0 {
+		fmt.Fprintf(w, "    needs: [%s]\n", strings.Join(needs, ", "))
+	}
+	fmt.Fprint(w, "    strategy:\n      fail-fast: false\n      matrix:\n        include:\n")
+	for _, j := range jobs {
+		fmt.Fprintf(w, "          - {name: %s, dir: %s, stack: %s}\n", quoted(j.name), quoted(j.dir), quoted(j.stack))
+	}
+	fmt.Fprint(w, "    env:\n      DIR: ${{ matrix.dir }}\n      STACK: ${{ matrix.stack }}\n"+
+		"      PLAN: ${{ matrix.name }}.plan.json\n    steps:\n      - uses: actions/checkout@v4\n")
+	if plans {
+		fmt.Fprintf(w, "      - run: %s\n      - uses: actions/upload-artifact@v4\n        with:\n"+
+			"          name: plan-${{ matrix.name }}\n          path: ${{ matrix.name }}.plan.json\n", command)
+		return
+	}
+	fmt.Fprintf(w, "      - uses: actions/download-artifact@v4\n        with:\n          name: plan-${{ matrix.name }}\n"+
+		"      - run: %s\n", command)
+}
+
+// gitlab writes a pipeline in which each job waits for those alone that it needs.
+func gitlab(w io.Writer, jobs []job) {
+	fmt.Fprintf(w, head, "gitlab-pipeline")
+	fmt.Fprint(w, "# PULUMI_BACKEND_URL and PULUMI_CONFIG_PASSPHRASE are variables of the project.\nstages: [yamlhost]\n")
+	if len(jobs) == 0 {
+		fmt.Fprint(w, "nothing:\n  stage: yamlhost\n  script:\n    - echo there is no project\n")
+	}
+	for _, j := range jobs {
+		variables := fmt.Sprintf("  variables: {DIR: %s, STACK: %s, PLAN: %s}\n", quoted(j.dir), quoted(j.stack),
+			quoted(j.name+".plan.json"))
+		var needs []string
+		for _, need := range j.needs {
+			needs = append(needs, quoted("apply_"+need))
+		}
+		fmt.Fprintf(w, "plan_%s:\n  stage: yamlhost\n  needs: [%s]\n%s  script:\n    - %s\n"+
+			"  artifacts:\n    paths: [%s]\n    expire_in: 1 week\n", j.name, strings.Join(needs, ", "), variables,
+			planCommand, quoted(j.name+".plan.json"))
+		fmt.Fprintf(w, "apply_%s:\n  stage: yamlhost\n  needs: [%s]\n  resource_group: %s\n%s  script:\n    - %s\n", j.name,
+			quoted("plan_"+j.name), quoted(j.name), variables, applyCommand)
+	}
+}
+
+// azure writes stages: one for each stack, with a job that plans and one that applies.
+func azure(w io.Writer, jobs []job) {
+	fmt.Fprintf(w, head, "azure-stages")
+	fmt.Fprint(w, "# PULUMI_BACKEND_URL is a variable of the pipeline, PULUMI_CONFIG_PASSPHRASE a secret one.\n"+
+		"trigger: [main]\npool: {vmImage: ubuntu-latest}\nstages:\n")
+	if len(jobs) == 0 {
+		fmt.Fprint(w, "  - stage: nothing\n    jobs:\n      - job: nothing\n        steps:\n"+
+			"          - script: echo there is no project\n")
+	}
+	for _, j := range jobs {
+		fmt.Fprintf(w, "  - stage: %s\n    dependsOn: [%s]\n    variables: {DIR: %s, STACK: %s, PLAN: %s}\n    jobs:\n",
+			j.name, strings.Join(j.needs, ", "), quoted(j.dir), quoted(j.stack), quoted(j.name+".plan.json"))
+		const secret = "            env: {PULUMI_CONFIG_PASSPHRASE: $(PULUMI_CONFIG_PASSPHRASE)}\n"
+		fmt.Fprintf(w, "      - job: plan\n        steps:\n          - checkout: self\n          - script: %s\n%s"+
+			"          - publish: %s\n            artifact: %s\n", planCommand, secret, quoted(j.name+".plan.json"),
+			quoted("plan-"+j.name))
+		fmt.Fprintf(w, "      - job: apply\n        dependsOn: [plan]\n        steps:\n          - checkout: self\n"+
+			"          - download: current\n            artifact: %s\n"+
+			"          - script: cp \"$(Pipeline.Workspace)/plan-%s/$PLAN\" . && %s\n%s",
+			quoted("plan-"+j.name), j.name, applyCommand, secret)
+	}
+}

@@ -1,0 +1,107 @@
+package pipelines
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/stretchr/testify/require"
+	"github.com/yamlhost/yamlhost/workspace/project"
+	"github.com/yamlhost/yamlhost/workspace/projects"
+	"gopkg.in/yaml.v3"
+)
+
+// diamond is a graph of four projects: two need the first, the last needs both.
+func diamond() *projects.Graph {
+	member := func(path, name string) *projects.Member {
+		return &projects.Member{Path: path, Stack: "dev", Project: &project.Project{Name: project.Literal{Text: name}}}
+	}
+	return &projects.Graph{
+		Members: []*projects.Member{member("apps/web", "web"), member("data", "data.base"), member("network", "network"),
+			member(".", "0")},
+		Edges: []projects.Edge{{From: 0, To: 2}, {From: 1, To: 2}, {From: 3, To: 0}, {From: 3, To: 1}},
+	}
+}
+
+func emitted(t *testing.T, kind string, g *projects.Graph) (text string, tree map[string]any) {
+	t.Helper()
+	k, err := Find(kind)
+	require.NoError(t, err)
+	var b bytes.Buffer
+	require.NoError(t, k.Write(&b, g, "infra"))
+	require.NoError(t, yaml.Unmarshal(b.Bytes(), &tree), b.String())
+	return b.String(), tree
+}
+
+func TestOrderOfJobs(t *testing.T) {
+	t.Parallel()
+	_, tree := emitted(t, "gitlab-pipeline", diamond())
+	require.Equal(t, []any{"apply_network_dev"}, tree["plan_web_dev"].(map[string]any)["needs"])
+	require.Equal(t, []any{"apply_web_dev", "apply_data_base_dev"}, tree["plan_p0_dev"].(map[string]any)["needs"])
+	require.Equal(t, map[string]any{"DIR": "infra", "STACK": "dev", "PLAN": "p0_dev.plan.json"},
+		tree["apply_p0_dev"].(map[string]any)["variables"])
+
+	_, tree = emitted(t, "github-matrix", diamond())
+	jobs := tree["jobs"].(map[string]any)
+	require.Len(t, jobs, 6)
+	require.Equal(t, []any{"apply_0"}, jobs["plan_1"].(map[string]any)["needs"])
+	matrix := jobs["apply_1"].(map[string]any)["strategy"].(map[string]any)["matrix"].(map[string]any)["include"].([]any)
+	require.Equal(t, []any{map[string]any{"name": "web_dev", "dir": "infra/apps/web", "stack": "dev"},
+		map[string]any{"name": "data_base_dev", "dir": "infra/data", "stack": "dev"}}, matrix)
+}
+
+// A matrix of GitHub's has 256 jobs at most: a level with more is cut, and what follows waits for all parts.
+func TestWideLevels(t *testing.T) {
+	t.Parallel()
+	g := diamond()
+	for range 300 {
+		g.Members = append(g.Members, g.Members[2])
+	}
+	_, tree := emitted(t, "github-matrix", g)
+	jobs := tree["jobs"].(map[string]any)
+	require.Equal(t, []any{"apply_0_0", "apply_0_1"}, jobs["plan_1"].(map[string]any)["needs"])
+}
+
+// Nothing here can run Azure's pipelines: they are held to a schema of what they use.
+func TestAzureFitsItsSchema(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("testdata/azure.schema.json")
+	require.NoError(t, err)
+	parsed, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	require.NoError(t, err)
+	c := jsonschema.NewCompiler()
+	require.NoError(t, c.AddResource("azure.json", parsed))
+	s, err := c.Compile("azure.json")
+	require.NoError(t, err)
+	for _, g := range []*projects.Graph{diamond(), {}} {
+		_, tree := emitted(t, "azure-stages", g)
+		asJSON, err := json.Marshal(tree)
+		require.NoError(t, err)
+		document, err := jsonschema.UnmarshalJSON(bytes.NewReader(asJSON))
+		require.NoError(t, err)
+		require.NoError(t, s.Validate(document))
+	}
+	_, tree := emitted(t, "azure-stages", diamond())
+	seen := map[string]bool{}
+	for _, item := range tree["stages"].([]any) {
+		stage := item.(map[string]any)
+		for _, need := range stage["dependsOn"].([]any) {
+			require.True(t, seen[need.(string)], "%v comes before %v", stage["stage"], need)
+		}
+		seen[stage["stage"].(string)] = true
+	}
+}
+
+func TestWhatCannotBePassedOn(t *testing.T) {
+	t.Parallel()
+	g := diamond()
+	g.Members[0].Path = "a$(rm)"
+	k, err := Find("github-matrix")
+	require.NoError(t, err)
+	require.ErrorContains(t, k.Write(&strings.Builder{}, g, "."), "characters in its name that a pipeline cannot pass on")
+	_, err = Find("github")
+	require.ErrorContains(t, err, "--emit takes github-matrix, gitlab-pipeline, azure-stages")
+}
